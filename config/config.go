@@ -1,0 +1,310 @@
+// Package config reads what a person has set up: profiles and where things are kept. Without a file everything runs on the embedded demo
+// profile. Files are strict TOML: an unknown key, a wrong type or a broken rule is an error that names the line. No secret has a place here.
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"regexp"
+	"sort"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/network"
+)
+
+// SchemaVersion is the version of the configuration file that this program reads.
+const SchemaVersion = 1
+
+// DemoProfile is the name of the profile that exists without any configuration.
+const DemoProfile = "demo"
+
+// Vault backends of a profile. The choice is explicit; nothing falls back.
+const (
+	VaultMemory  = "memory"
+	VaultKeyring = "keyring"
+	VaultFile    = "file"
+)
+
+// File is the configuration file.
+type File struct {
+	Version  int                `toml:"version"`
+	Default  string             `toml:"default,omitempty"`
+	Profiles map[string]Profile `toml:"profiles,omitempty"`
+}
+
+// Profile says which service a person talks to, on which network, with which accounts and where the keys are.
+type Profile struct {
+	Name        string       `toml:"-"`
+	Kind        network.Kind `toml:"kind"`
+	NetworkID   string       `toml:"network_id,omitempty"`
+	NetworkFile string       `toml:"network_file,omitempty"`
+	BaseURL     string       `toml:"base_url,omitempty"`
+	CAFile      string       `toml:"ca_file,omitempty"`
+	Vault       string       `toml:"vault"`
+	Accounts    []Account    `toml:"accounts,omitempty"`
+}
+
+// Account is one account of a profile, in the words of the interface.
+type Account struct {
+	Type           string `toml:"type"`
+	AccountAddress string `toml:"account_address,omitempty"`
+	SignerAddress  string `toml:"signer_address,omitempty"`
+	SessionAddress string `toml:"session_address,omitempty"`
+	AdminAddress   string `toml:"admin_address,omitempty"`
+	DeploymentType string `toml:"deployment_type,omitempty"`
+}
+
+// Wire returns the account as the interface writes it.
+func (a Account) Wire() api.Account {
+	return api.Account{
+		Type: a.Type, AccountAddress: a.AccountAddress, SignerAddress: a.SignerAddress,
+		SessionAddress: a.SessionAddress, AdminAddress: a.AdminAddress, DeploymentType: a.DeploymentType,
+	}
+}
+
+// Embedded reports whether the profile's service runs inside this program.
+func (p Profile) Embedded() bool { return p.Kind == network.Embedded }
+
+// An Error is a fault of the configuration file. Line and Column count from 1; 0 means that the place is not known.
+type Error struct {
+	Path         string
+	Line, Column int
+	Key, Problem string
+}
+
+// Error returns "path:line:column: key: problem".
+func (e *Error) Error() string {
+	s := e.Path
+	if e.Line > 0 {
+		s += fmt.Sprintf(":%d:%d", e.Line, e.Column)
+	}
+	if e.Key != "" {
+		s += ": " + e.Key
+	}
+	return s + ": " + e.Problem
+}
+
+// Load reads and checks the file at path. A missing file is not an error: the result then holds the demo profile alone. A file or directory
+// that others may write is refused (TH-C3).
+func Load(path string) (File, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Default(), nil
+	}
+	if err != nil {
+		return File{}, fmt.Errorf("read configuration: %w", err)
+	}
+	if err := checkMode(path); err != nil {
+		return File{}, err
+	}
+	return Parse(path, data)
+}
+
+// Default returns the configuration without a file: the embedded demo profile.
+func Default() File {
+	return File{Version: SchemaVersion, Default: DemoProfile, Profiles: map[string]Profile{DemoProfile: demo()}}
+}
+
+func demo() Profile {
+	return Profile{Name: DemoProfile, Kind: network.Embedded, Vault: VaultMemory}
+}
+
+// Parse reads and checks the bytes of a configuration file; path only names it in errors, which are *Error.
+func Parse(path string, data []byte) (File, error) {
+	var f File
+	dec := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
+	if err := dec.Decode(&f); err != nil {
+		return File{}, tomlError(path, err)
+	}
+	if f.Version != SchemaVersion {
+		return File{}, at(path, data, "version", fmt.Sprintf("this program reads version %d, the file has %d", SchemaVersion, f.Version))
+	}
+	if f.Profiles == nil {
+		f.Profiles = map[string]Profile{}
+	}
+	if _, own := f.Profiles[DemoProfile]; !own {
+		f.Profiles[DemoProfile] = demo()
+	}
+	if f.Default == "" {
+		f.Default = DemoProfile
+	}
+	if _, ok := f.Profiles[f.Default]; !ok {
+		return File{}, at(path, data, "default", fmt.Sprintf("there is no profile %q; profiles: %s", f.Default, f.names()))
+	}
+	for _, name := range f.names() {
+		p := f.Profiles[name]
+		p.Name = name
+		if key, problem := p.check(); problem != "" {
+			return File{}, at(path, data, "profiles."+name+"."+key, problem)
+		}
+		f.Profiles[name] = p
+	}
+	return f, nil
+}
+
+func tomlError(path string, err error) error {
+	var strict *toml.StrictMissingError
+	if errors.As(err, &strict) && len(strict.Errors) > 0 {
+		d := strict.Errors[0]
+		line, col := d.Position()
+		return &Error{Path: path, Line: line, Column: col, Key: strings.Join(d.Key(), "."), Problem: "there is no such setting"}
+	}
+	var de *toml.DecodeError
+	if errors.As(err, &de) {
+		line, col := de.Position()
+		return &Error{Path: path, Line: line, Column: col, Key: strings.Join(de.Key(), "."), Problem: strings.TrimPrefix(de.Error(), "toml: ")}
+	}
+	return &Error{Path: path, Problem: err.Error()}
+}
+
+// names returns the profile names in order.
+func (f File) names() names {
+	out := make(names, 0, len(f.Profiles))
+	for n := range f.Profiles {
+		out = append(out, n)
+	}
+	sort.Strings(out)
+	return out
+}
+
+type names []string
+
+func (n names) String() string { return strings.Join(n, ", ") }
+
+// Profile returns the named profile, or the default one when name is empty.
+func (f File) Profile(name string) (Profile, error) {
+	if name == "" {
+		name = f.Default
+	}
+	p, ok := f.Profiles[name]
+	if !ok {
+		return Profile{}, fmt.Errorf("there is no profile %q; profiles: %s", name, f.names())
+	}
+	return p, nil
+}
+
+var (
+	reName      = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+	reNetworkID = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
+)
+
+// check returns the key and the problem of the first broken rule.
+func (p Profile) check() (key, problem string) {
+	if !reName.MatchString(p.Name) {
+		return "", "a profile name is 1 to 32 lower-case letters, digits, - and _"
+	}
+	switch p.Kind {
+	case network.Embedded, network.Lab, network.Real:
+	default:
+		return "kind", `expected "embedded", "lab" or "real"`
+	}
+	switch p.Vault {
+	case VaultMemory, VaultKeyring, VaultFile:
+	default:
+		return "vault", `expected "memory", "keyring" or "file"`
+	}
+	if key, problem = p.checkService(); problem != "" {
+		return key, problem
+	}
+	evm := 0
+	for i, a := range p.Accounts {
+		k := fmt.Sprintf("accounts[%d]", i)
+		if problem := a.check(); problem != "" {
+			return k, problem
+		}
+		if a.Type != api.AccountSolana {
+			evm++
+		}
+	}
+	if evm > 1 {
+		return "accounts", "one EVM account at most, beside a Solana account"
+	}
+	return "", ""
+}
+
+func (p Profile) checkService() (key, problem string) {
+	if p.Embedded() {
+		if p.BaseURL != "" || p.CAFile != "" || p.NetworkFile != "" {
+			return "kind", "an embedded profile has no base_url, ca_file or network_file: its service is inside this program"
+		}
+		return "", ""
+	}
+	u, err := url.Parse(p.BaseURL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https":
+		return "base_url", "expected an https address such as https://host:8443/api"
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return "base_url", "an address without user name, query or fragment"
+	case p.Vault == VaultMemory && p.Kind == network.Real:
+		return "vault", `"memory" keeps nothing and is for the demo; choose "keyring" or "file"`
+	case p.NetworkID == "" && p.NetworkFile == "":
+		return "network_id", "name the network: network_id, or network_file written by the service"
+	case p.NetworkID != "" && !reNetworkID.MatchString(p.NetworkID):
+		return "network_id", "expected 0x and 64 hex digits"
+	}
+	return "", ""
+}
+
+func (a Account) check() string {
+	switch a.Type {
+	case api.AccountRoleBased:
+		if !isAddress(a.SessionAddress) || !isAddress(a.AdminAddress) {
+			return "a role-based account needs session_address and admin_address (0x and 40 hex digits, correct letter case)"
+		}
+		if strings.EqualFold(a.SessionAddress, a.AdminAddress) {
+			return "session_address and admin_address must differ"
+		}
+	case api.AccountKernelV31, api.AccountKernelV33:
+		if !isAddress(a.SignerAddress) {
+			return "signer_address: expected 0x and 40 hex digits, correct letter case"
+		}
+	case api.AccountSolana:
+		if a.AccountAddress == "" {
+			return "a solana account needs account_address"
+		}
+		return ""
+	default:
+		return "type: expected role-based, kernel-v3.1-ecdsa, kernel-v3.3-ecdsa or solana"
+	}
+	if a.AccountAddress != "" && !isAddress(a.AccountAddress) {
+		return "account_address: expected 0x and 40 hex digits, correct letter case"
+	}
+	return ""
+}
+
+func isAddress(s string) bool {
+	_, err := caip.ParseAddress(s)
+	return err == nil && caip.CheckEIP55(s) == nil
+}
+
+// at makes an Error and looks for the line that sets the key: the last part of the key after the header of its table.
+func at(path string, data []byte, key, problem string) *Error {
+	e := &Error{Path: path, Key: strings.TrimSuffix(key, "."), Problem: problem}
+	parts := strings.Split(e.Key, ".")
+	table, name := strings.Join(parts[:len(parts)-1], "."), parts[len(parts)-1]
+	name, _, isList := strings.Cut(name, "[")
+	current := ""
+	for i, line := range strings.Split(string(data), "\n") {
+		t := strings.TrimSpace(line)
+		if strings.HasPrefix(t, "[") {
+			current = strings.Trim(strings.SplitN(t, "#", 2)[0], "[] \t")
+			if current == e.Key || current == table || (isList && current == table+"."+name) {
+				e.Line, e.Column = i+1, 1
+			}
+		}
+		k, _, ok := strings.Cut(t, "=")
+		if ok && current == table && strings.TrimSpace(k) == name {
+			e.Line, e.Column = i+1, strings.Index(line, name)+1
+			return e
+		}
+	}
+	return e
+}

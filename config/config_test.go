@@ -1,0 +1,148 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"coffer/api/network"
+)
+
+const full = `# Coffer
+version = 1
+default = "team"
+
+[profiles.team]
+kind = "lab"
+base_url = "https://127.0.0.1:8443/api"
+ca_file = "/tmp/ca.pem"
+network_id = "0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+vault = "keyring"
+
+[[profiles.team.accounts]]
+type = "kernel-v3.1-ecdsa"
+signer_address = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+account_address = "0xB3729F7e1Ab0B4a50E7De5599Ecc321B8775d30d"
+`
+
+func TestConfigReadsProfiles(t *testing.T) {
+	f, err := Parse("c.toml", []byte(full))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := f.Profile("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Name != "team" || p.Kind != network.Lab || p.Vault != VaultKeyring || len(p.Accounts) != 1 {
+		t.Fatalf("got %+v", p)
+	}
+	if demo, err := f.Profile(DemoProfile); err != nil || !demo.Embedded() {
+		t.Fatalf("the demo profile is gone: %+v, %v", demo, err)
+	}
+	if _, err := f.Profile("nobody"); err == nil || !strings.Contains(err.Error(), "demo, team") {
+		t.Fatalf("the error does not list the profiles: %v", err)
+	}
+}
+
+func TestConfigErrorsNameTheLine(t *testing.T) {
+	for name, c := range map[string]struct {
+		from, to string
+		line     int
+		says     string
+	}{
+		"unknown setting": {`vault = "keyring"`, `volt = "keyring"`, 10, "no such setting"},
+		"wrong type":      {`version = 1`, `version = "one"`, 2, ""},
+		"syntax":          {`kind = "lab"`, `kind = lab`, 6, ""},
+		"other version":   {`version = 1`, `version = 7`, 2, "version 1"},
+		"unknown kind":    {`kind = "lab"`, `kind = "mainnet"`, 6, "embedded"},
+		"unknown vault":   {`vault = "keyring"`, `vault = "cloud"`, 10, "keyring"},
+		"plain http":      {`https://127`, `http://127`, 7, "https"},
+		"user in address": {`https://127`, `https://me@127`, 7, "user name"},
+		"network id":      {`0x0123456789abcdef0123`, `0x0123`, 9, "64 hex"},
+		"bad checksum":    {`0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266`, `0xF39Fd6e51aad88F6F4ce6aB8827279cffFb92266`, 12, "letter case"},
+		"missing default": {`default = "team"`, `default = "nobody"`, 3, "no profile"},
+		"account type":    {`type = "kernel-v3.1-ecdsa"`, `type = "kernel"`, 12, "role-based"},
+		"name of profile": {`[profiles.team]`, `[profiles.TEAM]`, 5, ""},
+		"network unnamed": {`network_id = "0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"`, ``, 5, "name the network"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.ReplaceAll(full, c.from, c.to)
+			if name == "name of profile" {
+				text = strings.ReplaceAll(text, "profiles.team", "profiles.TEAM")
+				text = strings.Replace(text, `default = "team"`, `default = "TEAM"`, 1)
+			}
+			_, err := Parse("c.toml", []byte(text))
+			var ce *Error
+			if !errors.As(err, &ce) {
+				t.Fatalf("got %v", err)
+			}
+			if ce.Line != c.line || !strings.Contains(ce.Error(), c.says) {
+				t.Fatalf("line %d, expected %d: %v", ce.Line, c.line, ce)
+			}
+		})
+	}
+}
+
+func TestMissingConfigIsTheDemoProfile(t *testing.T) {
+	f, err := Load(filepath.Join(t.TempDir(), "none.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := f.Profile("")
+	if err != nil || p.Name != DemoProfile || !p.Embedded() || p.Vault != VaultMemory {
+		t.Fatalf("got %+v, %v", p, err)
+	}
+}
+
+func TestConfigWritableByOthersIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(path, []byte(full), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o662); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "chmod go-w") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestPathsFollowXDG(t *testing.T) {
+	for name, c := range map[string]struct {
+		env  map[string]string
+		want Paths
+	}{
+		"home":                {map[string]string{"HOME": "/h"}, Paths{"/h/.config/coffer/config.toml", "/h/.local/share/coffer", "/h/.local/state/coffer"}},
+		"xdg":                 {map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d", "XDG_STATE_HOME": "/s"}, Paths{"/c/coffer/config.toml", "/d/coffer", "/s/coffer"}},
+		"coffer":              {map[string]string{"COFFER_CONFIG": "/x.toml", "COFFER_DATA": "/k"}, Paths{"/x.toml", "/k/data", "/k/state"}},
+		"relative is ignored": {map[string]string{"HOME": "/h", "XDG_DATA_HOME": "d"}, Paths{"/h/.config/coffer/config.toml", "/h/.local/share/coffer", "/h/.local/state/coffer"}},
+	} {
+		got, err := PathsFrom(func(k string) string { return c.env[k] })
+		if err != nil || got != c.want {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+	}
+	if _, err := PathsFrom(func(string) string { return "" }); err == nil {
+		t.Error("no home directory and no error")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(full))
+	f.Add([]byte("version = 1"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file, err := Parse("c.toml", b)
+		if err != nil {
+			return
+		}
+		if _, err := file.Profile(""); err != nil {
+			t.Fatalf("accepted a file without a default profile: %v", err)
+		}
+	})
+}

@@ -1,0 +1,24 @@
+//go:build unix
+
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// checkMode refuses a file or directory that somebody else may write: whoever can change the base URL or the network can change where keys
+// and signatures go.
+func checkMode(path string) error {
+	for _, p := range []string{path, filepath.Dir(path)} {
+		info, err := os.Stat(p)
+		if err != nil {
+			return fmt.Errorf("read configuration: %w", err)
+		}
+		if info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0 {
+			return &Error{Path: p, Problem: fmt.Sprintf("others may write here (mode %o); run: chmod go-w %q", info.Mode().Perm(), p)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package config
+
+import (
+	"errors"
+	"path/filepath"
+	"runtime"
+)
+
+// Paths says where things are kept, after the XDG base directory rules.
+type Paths struct {
+	Config string // configuration file
+	Data   string // chains, quotes and history of the embedded service
+	State  string // journal and logs
+}
+
+// PathsFrom finds the paths from environment variables (getenv is os.Getenv outside tests): COFFER_CONFIG and COFFER_DATA name the file and the
+// directory outright; else XDG_CONFIG_HOME, XDG_DATA_HOME and XDG_STATE_HOME, else the places below the home directory.
+func PathsFrom(getenv func(string) string) (Paths, error) {
+	p := Paths{Config: getenv("COFFER_CONFIG")}
+	if dir := getenv("COFFER_DATA"); dir != "" {
+		p.Data, p.State = filepath.Join(dir, "data"), filepath.Join(dir, "state")
+	}
+	home := getenv("HOME")
+	if runtime.GOOS == "windows" {
+		home = getenv("USERPROFILE")
+	}
+	var err error
+	fill := func(field *string, variable string, below ...string) {
+		if *field != "" || err != nil {
+			return
+		}
+		if dir := getenv(variable); filepath.IsAbs(dir) {
+			*field = filepath.Join(dir, "coffer")
+			return
+		}
+		if home == "" {
+			err = errors.New("no home directory: set HOME, or " + variable)
+			return
+		}
+		*field = filepath.Join(append(append([]string{home}, below...), "coffer")...)
+	}
+	if p.Config == "" {
+		fill(&p.Config, "XDG_CONFIG_HOME", ".config")
+		p.Config = filepath.Join(p.Config, "config.toml")
+	}
+	fill(&p.Data, "XDG_DATA_HOME", ".local", "share")
+	fill(&p.State, "XDG_STATE_HOME", ".local", "state")
+	return p, err
+}
+
+// ProfileData is the data directory of an embedded profile; each profile has a network of its own.
+func (p Paths) ProfileData(profile string) string { return filepath.Join(p.Data, profile) }
+
+// ProfileState is the directory of a profile's journal.
+func (p Paths) ProfileState(profile string) string { return filepath.Join(p.State, profile) }
