@@ -1,0 +1,140 @@
+// Package cli is the wallet without a screen: commands for scripts and for the start of the dashboard. Data goes to Out, everything said
+// about it to Err. Nothing prompts. Exit codes are listed at Code.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"coffer/api"
+	"coffer/api/catalog"
+	"coffer/config"
+)
+
+// Global holds the flags that every command takes.
+type Global struct {
+	Profile string // name of the profile; empty for the default one
+}
+
+// ServeOptions are the flags of `coffer serve`.
+type ServeOptions struct {
+	Listen string   // host:port; port 0 takes a free one
+	Data   string   // data directory
+	JSON   bool     // print one line of JSON once the port accepts
+	Hosts  []string // further host names of the certificate
+	Fund   bool     // give test funds to new addresses
+}
+
+// Program is what the commands work with; main fills it in.
+type Program struct {
+	Out, Err  io.Writer
+	Terminal  bool // both standard input and standard output are terminals
+	Build     Build
+	Catalog   func() (*catalog.Catalog, error)
+	Dashboard func(context.Context, Global) error
+	Balances  func(context.Context, Global) (*api.Document, error) // answer of the v3 balance endpoint for the profile's accounts
+	Serve     func(context.Context, ServeOptions) error
+}
+
+// Exit codes of the program.
+const (
+	ExitDone    = 0
+	ExitFailed  = 1
+	ExitUsage   = 2
+	ExitAccess  = 3
+	ExitRefused = 4
+	ExitExpired = 5
+	ExitUnknown = 6
+)
+
+// A UsageError says that the command line cannot be carried out as it stands. Hint, if any, says what to run instead.
+type UsageError struct {
+	Problem, Hint string
+}
+
+func (e *UsageError) Error() string { return e.Problem }
+
+// Code maps an error to the exit code: 0 done, 1 failed, 2 usage (or a broken configuration), 3 access (key missing, wrong or without
+// permission), 4 refused by verification, 5 expired or not executed, 6 outcome unknown.
+func Code(err error) int {
+	var usage *UsageError
+	var cfg *config.Error
+	var service *api.Error
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.As(err, &usage), errors.As(err, &cfg):
+		return ExitUsage
+	case errors.As(err, &service):
+		switch service.Name {
+		case api.ErrUnauthorized, api.ErrForbidden:
+			return ExitAccess
+		case api.ErrQuoteExpired:
+			return ExitExpired
+		}
+	}
+	return ExitFailed
+}
+
+// Report writes an error as one line, with the hint below it.
+func Report(w io.Writer, err error) {
+	fmt.Fprintf(w, "coffer: %v\n", err)
+	var usage *UsageError
+	if errors.As(err, &usage) && usage.Hint != "" {
+		fmt.Fprintf(w, "  %s\n", usage.Hint)
+	}
+}
+
+// Run carries out the command line and returns the error that Code and Report read.
+func (p Program) Run(ctx context.Context, args []string) error {
+	root := p.root()
+	root.SetArgs(args)
+	root.SetOut(p.Out)
+	root.SetErr(p.Err)
+	return root.ExecuteContext(ctx)
+}
+
+func (p Program) root() *cobra.Command {
+	var g Global
+	root := &cobra.Command{
+		Use:   "coffer",
+		Short: "A terminal wallet for smart accounts on many chains",
+		Long: `Coffer shows the balances of your smart accounts over many chains, builds contract calls, and walks you through
+prepare, review, sign and execute. Without a configuration it opens the demo profile: play money on chains that run
+inside this program.`,
+		Example: `  coffer                     open the dashboard
+  coffer balances --json     print the balances of the profile's accounts
+  coffer serve               run the service for a team`,
+		Args:          noArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !p.Terminal {
+				return &UsageError{
+					Problem: "the dashboard needs a terminal for input and output",
+					Hint:    "without one, run a command such as `coffer balances --json`; `coffer --help` lists them",
+				}
+			}
+			return p.Dashboard(cmd.Context(), g)
+		},
+	}
+	root.PersistentFlags().StringVar(&g.Profile, "profile", "", "profile to use (default: the one that the configuration names)")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &UsageError{Problem: err.Error(), Hint: "see `" + c.CommandPath() + " --help`"}
+	})
+	root.AddCommand(p.balances(&g), p.serve(), p.version())
+	root.CompletionOptions.HiddenDefaultCmd = true
+	return root
+}
+
+// noArgs refuses anything that is not a command or a flag.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return &UsageError{Problem: fmt.Sprintf("there is no command %q", args[0]), Hint: "see `" + c.CommandPath() + " --help`"}
+}

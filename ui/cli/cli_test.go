@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"coffer/api"
+	"coffer/api/catalog"
+	"coffer/config"
+)
+
+const balancesDoc = `{"accounts":{"evm":"0xB3729F7e1Ab0B4a50E7De5599Ecc321B8775d30d"},
+ "balanceByAggregatedAsset":[
+  {"aggregatedAssetId":"ob:usdc","balance":"1275000001","individualAssetBalances":[
+    {"assetType":"eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913","balance":"25000000","fiatValue":24.995},
+    {"assetType":"eip155:10/erc20:0x0b2c639c533813f4aa9d7837caf62653d097ff85","balance":"1250000001","fiatValue":1249.75}],"fiatValue":1274.745},
+  {"aggregatedAssetId":"ob:link","balance":"0","individualAssetBalances":[],"fiatValue":0},
+  {"aggregatedAssetId":"ob:new\u001b[2J","balance":"5","individualAssetBalances":[],"fiatValue":null}],
+ "balanceBySpecificAsset":[],"totalBalance":{"fiatValue":1274.745}}`
+
+func program(t *testing.T) (Program, *bytes.Buffer) {
+	t.Helper()
+	out := new(bytes.Buffer)
+	return Program{
+		Out: out, Err: out, Terminal: true,
+		Build:   Build{Version: "v0.0.0", Revision: "abc", Time: "2026-01-01", Go: "go1", Modified: true},
+		Catalog: catalog.Load,
+		Balances: func(_ context.Context, g Global) (*api.Document, error) {
+			if g.Profile == "nobody" {
+				return nil, &config.Error{Problem: "there is no such profile"}
+			}
+			return api.ParseDocument([]byte(balancesDoc), api.DefaultLimits())
+		},
+		Dashboard: func(context.Context, Global) error { out.WriteString("dashboard"); return nil },
+		Serve: func(_ context.Context, o ServeOptions) error {
+			fmt.Fprintf(out, "%+v", o)
+			return nil
+		},
+	}, out
+}
+
+func TestBalancesJSONIsTheAnswerItself(t *testing.T) {
+	p, out := program(t)
+	if err := p.Run(t.Context(), []string{"balances", "--json"}); err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != balancesDoc+"\n" {
+		t.Fatalf("got %s", out)
+	}
+}
+
+func TestBalancesTextSaysUnknownAndCleans(t *testing.T) {
+	p, out := program(t)
+	if err := p.Run(t.Context(), []string{"balances"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1,275.000001", "$1,274.74", "Base", "25.000000", "Optimism", "unknown"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+	for _, not := range []string{"LINK", "\x1b"} {
+		if strings.Contains(out.String(), not) {
+			t.Errorf("%q is shown in\n%s", not, out)
+		}
+	}
+}
+
+func TestWithoutTerminalTheDashboardSaysWhatToRun(t *testing.T) {
+	p, out := program(t)
+	p.Terminal = false
+	err := p.Run(t.Context(), nil)
+	if Code(err) != ExitUsage {
+		t.Fatalf("code %d: %v", Code(err), err)
+	}
+	Report(out, err)
+	if !strings.Contains(out.String(), "coffer balances --json") {
+		t.Fatalf("got %s", out)
+	}
+	p.Terminal = true
+	out.Reset()
+	if err := p.Run(t.Context(), nil); err != nil || out.String() != "dashboard" {
+		t.Fatalf("%v, %s", err, out)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	p, _ := program(t)
+	for name, c := range map[string]struct {
+		args []string
+		want int
+	}{
+		"done":            {[]string{"version"}, ExitDone},
+		"unknown command": {[]string{"fly"}, ExitUsage},
+		"unknown flag":    {[]string{"balances", "--fast"}, ExitUsage},
+		"extra word":      {[]string{"balances", "now"}, ExitUsage},
+		"bad fund":        {[]string{"serve", "--fund", "maybe"}, ExitUsage},
+		"bad profile":     {[]string{"--profile", "nobody", "balances"}, ExitUsage},
+	} {
+		if got := Code(p.Run(t.Context(), c.args)); got != c.want {
+			t.Errorf("%s: %d, expected %d", name, got, c.want)
+		}
+	}
+	for err, want := range map[error]int{
+		errors.New("x"):                                        ExitFailed,
+		api.NewError(api.ErrUnauthorized, "x"):                 ExitAccess,
+		api.NewError(api.ErrForbidden, "x"):                    ExitAccess,
+		api.NewError(api.ErrQuoteExpired, "x"):                 ExitExpired,
+		fmt.Errorf("w: %w", api.NewError(api.ErrNoRoute, "x")): ExitFailed,
+	} {
+		if got := Code(err); got != want {
+			t.Errorf("%v: %d, expected %d", err, got, want)
+		}
+	}
+}
+
+func TestServeFlags(t *testing.T) {
+	p, out := program(t)
+	if err := p.Run(t.Context(), []string{"serve", "--listen", "127.0.0.1:0", "--data", "/d", "--json", "--host", "a", "--host", "b", "--fund", "never"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "{Listen:127.0.0.1:0 Data:/d JSON:true Hosts:[a b] Fund:false}"; got != want {
+		t.Fatalf("got %s", got)
+	}
+}
+
+func TestVersionNamesTheBuild(t *testing.T) {
+	p, out := program(t)
+	if err := p.Run(t.Context(), []string{"version"}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "v0.0.0") || !strings.Contains(out.String(), "abc of 2026-01-01, with local changes") {
+		t.Fatalf("got %s", out)
+	}
+}
