@@ -1,0 +1,184 @@
+// Package catalog is the typed registry of the chains and assets that the product
+// knows, built from the data in package assets. Wallet and service use the same one:
+// decimals and prices of a known asset come from here, never from an answer (TH-P5,
+// TH-Q7, TH-B2).
+//
+// Promise: a Catalog is immutable and safe for concurrent use; everything it returns
+// is the caller's own copy. Load fails when the data contradicts itself: an id or an
+// asset that appears twice, an asset on a chain that is not listed, decimals outside
+// 0 … 18, a symbol that is not plain ASCII, an EVM chain without its native coin.
+//
+// Units: prices are micro USD for one whole token, nil when unknown; gas prices are wei.
+package catalog
+
+import (
+	"math/big"
+	"slices"
+
+	"coffer/api/caip"
+	"coffer/assets"
+)
+
+// ChainInfo describes one chain. ID is the EVM chain id, 0 for Solana. Explorer is the
+// address of the real chain's explorer. GasPriceWei is the price table of the network
+// fee (protocol §3.5), nil for Solana.
+type ChainInfo struct {
+	Chain        caip.Chain
+	ID           uint64
+	Name         string
+	Short        string
+	NativeSymbol string
+	Explorer     string
+	GasPriceWei  *big.Int
+}
+
+// Entity is an asset on one chain, with the aggregate it belongs to. Its decimals may
+// differ from the aggregate's.
+type Entity struct {
+	Asset     caip.Asset
+	Decimals  int
+	Symbol    string
+	Name      string
+	Aggregate caip.AggregateID
+}
+
+// Aggregate is one asset across chains. PriceMicroUSD is nil when there is no price.
+// Entities stand in the order of the data, EVM chains before Solana.
+type Aggregate struct {
+	ID            caip.AggregateID
+	Symbol        string
+	Name          string
+	Decimals      int
+	PriceMicroUSD *big.Int
+	Entities      []Entity
+}
+
+// Catalog is the registry. The zero value knows nothing; use Load.
+type Catalog struct {
+	evm        []ChainInfo
+	chains     map[caip.Chain]ChainInfo
+	order      []caip.AggregateID
+	aggregates map[caip.AggregateID]*Aggregate
+	entities   map[caip.Asset]Entity
+}
+
+// Load builds the registry from the embedded data. Every call builds a new one.
+func Load() (*Catalog, error) {
+	chains, err := assets.Chains()
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := assets.Tokens()
+	if err != nil {
+		return nil, err
+	}
+	solana, err := assets.SolanaChain()
+	if err != nil {
+		return nil, err
+	}
+	return New(chains, tokens, solana)
+}
+
+// New builds a registry from given data, under the same rules as Load.
+func New(chains []assets.Chain, tokens []assets.Token, solana assets.Solana) (*Catalog, error) {
+	c := &Catalog{
+		chains:     map[caip.Chain]ChainInfo{},
+		aggregates: map[caip.AggregateID]*Aggregate{},
+		entities:   map[caip.Asset]Entity{},
+	}
+	if err := c.addChains(chains, solana); err != nil {
+		return nil, err
+	}
+	for _, t := range tokens {
+		if err := c.addToken(t, false); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range solana.Tokens {
+		if err := c.addToken(t, true); err != nil {
+			return nil, err
+		}
+	}
+	for _, info := range c.chains {
+		if err := c.checkNative(info); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// Chains lists the EVM chains in ascending order of their ids.
+func (c *Catalog) Chains() []ChainInfo {
+	out := make([]ChainInfo, len(c.evm))
+	for i, info := range c.evm {
+		out[i] = info.copy()
+	}
+	return out
+}
+
+// Solana describes the one Solana chain.
+func (c *Catalog) Solana() ChainInfo { return c.chains[caip.SolanaMainnet()].copy() }
+
+// Chain finds a chain, EVM or Solana.
+func (c *Catalog) Chain(id caip.Chain) (ChainInfo, bool) {
+	info, ok := c.chains[id]
+	return info.copy(), ok
+}
+
+// Aggregates lists all aggregated assets in the order of the data.
+func (c *Catalog) Aggregates() []Aggregate {
+	out := make([]Aggregate, len(c.order))
+	for i, id := range c.order {
+		out[i] = c.aggregates[id].copy()
+	}
+	return out
+}
+
+// Aggregate finds an aggregated asset.
+func (c *Catalog) Aggregate(id caip.AggregateID) (Aggregate, bool) {
+	a, ok := c.aggregates[id]
+	if !ok {
+		return Aggregate{}, false
+	}
+	return a.copy(), true
+}
+
+// Entity finds the asset of one chain.
+func (c *Catalog) Entity(a caip.Asset) (Entity, bool) {
+	e, ok := c.entities[a]
+	return e, ok
+}
+
+// NativeOf is the native coin of an EVM chain.
+func (c *Catalog) NativeOf(chainID uint64) (Entity, bool) {
+	return c.Entity(caip.Native(chainID))
+}
+
+// Price is the price of an asset through its aggregate, in micro USD for one whole
+// token; nil when the asset or its price is unknown.
+func (c *Catalog) Price(a caip.Asset) *big.Int {
+	e, ok := c.entities[a]
+	if !ok {
+		return nil
+	}
+	return copyInt(c.aggregates[e.Aggregate].PriceMicroUSD)
+}
+
+func (a *Aggregate) copy() Aggregate {
+	out := *a
+	out.PriceMicroUSD = copyInt(a.PriceMicroUSD)
+	out.Entities = slices.Clone(a.Entities)
+	return out
+}
+
+func (i ChainInfo) copy() ChainInfo {
+	i.GasPriceWei = copyInt(i.GasPriceWei)
+	return i
+}
+
+func copyInt(v *big.Int) *big.Int {
+	if v == nil {
+		return nil
+	}
+	return new(big.Int).Set(v)
+}

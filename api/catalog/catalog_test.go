@@ -1,0 +1,168 @@
+package catalog_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/assets"
+)
+
+func load(t *testing.T) *catalog.Catalog {
+	t.Helper()
+	c, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestCatalogKnowsExactlyTheSupportedChains(t *testing.T) {
+	c := load(t)
+	var ids []uint64
+	for _, info := range c.Chains() {
+		ids = append(ids, info.ID)
+		if found, ok := c.Chain(caip.EVM(info.ID)); !ok || found.Name != info.Name {
+			t.Errorf("chain %d is listed but not found", info.ID)
+		}
+		if !strings.HasPrefix(info.Explorer, "https://") || info.GasPriceWei.Sign() <= 0 {
+			t.Errorf("chain %d: explorer %q, gas price %v", info.ID, info.Explorer, info.GasPriceWei)
+		}
+	}
+	if !slices.Equal(ids, []uint64{1, 10, 137, 8453, 42161, 43114, 59144}) {
+		t.Errorf("chains %v", ids)
+	}
+	if info, ok := c.Chain(caip.SolanaMainnet()); !ok || info.NativeSymbol != "SOL" || info != c.Solana() {
+		t.Errorf("solana: %+v", info)
+	}
+	if _, ok := c.Chain(caip.EVM(56)); ok {
+		t.Error("BNB chain is not supported")
+	}
+}
+
+func TestNativeCoinsFollowTheChain(t *testing.T) {
+	c := load(t)
+	for id, want := range map[uint64]struct {
+		symbol    string
+		aggregate caip.AggregateID
+	}{1: {"ETH", "ob:eth"}, 8453: {"ETH", "ob:eth"}, 59144: {"ETH", "ob:eth"}, 137: {"POL", "ob:pol"}, 43114: {"AVAX", "ob:avax"}} {
+		e, ok := c.NativeOf(id)
+		if !ok || e.Symbol != want.symbol || e.Aggregate != want.aggregate || e.Decimals != 18 {
+			t.Errorf("chain %d: %+v", id, e)
+		}
+	}
+	if _, ok := c.NativeOf(56); ok {
+		t.Error("an unknown chain has no native coin")
+	}
+}
+
+func TestEveryEntityIsFoundAndPricedThroughItsAggregate(t *testing.T) {
+	c := load(t)
+	all := c.Aggregates()
+	if len(all) < 12 {
+		t.Fatalf("only %d aggregates", len(all))
+	}
+	unpriced := 0
+	for _, a := range all {
+		if a.PriceMicroUSD == nil {
+			unpriced++
+		}
+		for _, e := range a.Entities {
+			found, ok := c.Entity(e.Asset)
+			if !ok || found != e || found.Aggregate != a.ID {
+				t.Errorf("%s: %+v", e.Asset, found)
+			}
+			price := c.Price(e.Asset)
+			if (price == nil) != (a.PriceMicroUSD == nil) || price != nil && price.Cmp(a.PriceMicroUSD) != 0 {
+				t.Errorf("%s: price %v, aggregate %v", e.Asset, price, a.PriceMicroUSD)
+			}
+			upper, err := caip.ParseAsset(e.Asset.Display())
+			if err != nil || upper != e.Asset {
+				t.Errorf("%s: %v", e.Asset.Display(), err)
+			}
+		}
+	}
+	if unpriced == 0 {
+		t.Error("the data needs an asset without a price: unknown must stay visible")
+	}
+	usdc, ok := c.Aggregate("ob:usdc")
+	if !ok || usdc.Decimals != 6 || !slices.ContainsFunc(usdc.Entities, func(e catalog.Entity) bool { return e.Asset.Chain.IsSolana() }) {
+		t.Errorf("ob:usdc %+v", usdc)
+	}
+	if c.Price(caip.Native(56)) != nil {
+		t.Error("an unknown asset has a price")
+	}
+}
+
+func TestCatalogCannotBeChangedThroughItsAnswers(t *testing.T) {
+	c := load(t)
+	usdc, _ := c.Aggregate("ob:usdc")
+	usdc.PriceMicroUSD.SetInt64(1)
+	usdc.Entities[0].Decimals = 99
+	chains := c.Chains()
+	chains[0].Name = "changed"
+	chains[0].GasPriceWei.SetInt64(1)
+	c.Price(usdc.Entities[1].Asset).SetInt64(1)
+	again, _ := c.Aggregate("ob:usdc")
+	if again.PriceMicroUSD.Int64() == 1 || again.Entities[0].Decimals == 99 || c.Chains()[0].Name == "changed" || c.Chains()[0].GasPriceWei.Int64() == 1 {
+		t.Error("the registry changed")
+	}
+}
+
+func TestNewRefusesContradictions(t *testing.T) {
+	chains := func() []assets.Chain {
+		return []assets.Chain{{Chain: "eip155:1", Name: "Ethereum", Short: "eth", NativeSymbol: "ETH", GasPriceWei: "1"}}
+	}
+	eth := func() assets.Token {
+		return assets.Token{AggregatedAssetID: "ob:eth", Symbol: "ETH", Name: "Ether", Decimals: 18, PriceMicroUSD: "5", AggregatedEntities: []assets.Entity{
+			{AssetType: "eip155:1/slip44:60", Decimals: 18, Name: "Ether", Symbol: "ETH"}}}
+	}
+	sol := func() assets.Solana {
+		return assets.Solana{Chain: caip.SolanaMainnet().String(), Name: "Solana", Short: "sol", NativeSymbol: "SOL", Tokens: []assets.Token{{
+			AggregatedAssetID: "ob:sol", Symbol: "SOL", Name: "Solana", Decimals: 9, AggregatedEntities: []assets.Entity{
+				{AssetType: caip.SOL().String(), Decimals: 9, Name: "Solana", Symbol: "SOL"}}}}}
+	}
+	if _, err := catalog.New(chains(), []assets.Token{eth()}, sol()); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]func(c *[]assets.Chain, t *[]assets.Token, s *assets.Solana){
+		"appears twice":        func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { *c = append(*c, (*c)[0]) },
+		"ob:eth appears twice": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { *t = append(*t, eth()) },
+		"unknown chain": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) {
+			(*t)[0].AggregatedEntities[0].AssetType = "eip155:2/slip44:60"
+		},
+		"belongs to": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) {
+			x := eth()
+			x.AggregatedAssetID = "ob:eth2"
+			*t = append(*t, x)
+		},
+		"decimals":              func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].Decimals = 19 },
+		"plain ASCII":           func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].Symbol = "ЕTH" },
+		"price of ob:eth":       func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].PriceMicroUSD = "1.5" },
+		"leave an unknown":      func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].PriceMicroUSD = "0" },
+		"no native coin":        func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { *t = nil },
+		"the native coin of":    func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { (*c)[0].NativeSymbol = "POL" },
+		"on no chain":           func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].AggregatedEntities = nil },
+		"reserved":              func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].AggregatedAssetID = "ob:single" },
+		"aggregated asset id":   func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].AggregatedAssetID = "eth" },
+		"not an EVM chain":      func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { (*c)[0].Chain = "bip122:ab" },
+		"CAIP-2 chain id":       func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { (*c)[0].Chain = "1" },
+		"gas price of":          func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { (*c)[0].GasPriceWei = "" },
+		"two different ways":    func(_ *[]assets.Chain, _ *[]assets.Token, s *assets.Solana) { s.Tokens[0].AggregatedAssetID = "ob:eth" },
+		"have the same name":    func(_ *[]assets.Chain, _ *[]assets.Token, s *assets.Solana) { s.Short = "eth" },
+		"Solana's main network": func(_ *[]assets.Chain, _ *[]assets.Token, s *assets.Solana) { s.Chain = "eip155:7" },
+		"a name, a short name":  func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { (*c)[0].Name = "" },
+		"is not written as": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) {
+			(*t)[0].AggregatedEntities[0].AssetType = "eip155:1/erc20:0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48"
+		},
+	}
+	for want, spoil := range cases {
+		c, tk, s := chains(), []assets.Token{eth()}, sol()
+		spoil(&c, &tk, &s)
+		if _, err := catalog.New(c, tk, s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", want, err)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+// Package assets holds the data that every part of the program is built from: chains, assets and their price table,
+// the addresses pinned on every network, the public demo key, and the compiled contracts of the embedded chains.
+//
+// Promise: everything is embedded and read-only; a reader refuses unknown members, trailing data and a file that does
+// not exist, so a mistake in a data file is found by the tests of this package and not by a user. Nothing here performs
+// I/O beyond the embedded files and nothing keeps state: each call decodes again and returns values the caller owns.
+//
+// Units: prices are whole micro-USD per whole token, gas prices wei, both as decimal strings; addresses are EIP-55.
+// An absent price means that the price is unknown, never zero.
+//
+// Sources: protocol §3.5 and §3.8 (gas and price tables), §4.2 (pins); the contracts are described in
+// assets/contracts/README.md and built by assets/contracts/build.mjs.
+package assets
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+//go:generate npm --prefix contracts ci --ignore-scripts --no-audit --no-fund
+//go:generate node contracts/build.mjs
+
+// FS holds chains.json, tokens.json, solana.json, pins.json, demo.json and contracts/artifacts/<Name>.json.
+//
+//go:embed chains.json tokens.json solana.json pins.json demo.json contracts/artifacts/*.json
+var FS embed.FS
+
+// ReadJSON decodes the embedded file name into v, which must be a pointer. Unknown members and anything after the
+// document are errors.
+func ReadJSON(name string, v any) error {
+	raw, err := FS.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("assets: %w", err)
+	}
+	if err := decodeStrict(raw, v); err != nil {
+		return fmt.Errorf("assets: %s: %w", name, err)
+	}
+	return nil
+}
+
+func decodeStrict(raw []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("data after the document")
+	}
+	return nil
+}

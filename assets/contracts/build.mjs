@@ -1,0 +1,160 @@
+// Compiles the contracts of this folder into artifacts/<Name>.json and takes EntryPoint from its package, as it is.
+//
+//   node build.mjs           writes artifacts/ and manifest.json
+//   node build.mjs --check   builds in memory and compares with the committed files, byte for byte; exit code 1 on a difference
+//
+// sourceSha256 of a contract is the SHA-256 of a text with one line per source file it needs, its own and every imported
+// one, sorted by name in byte order: "<sha256 of the file, hex>  <source name>\n" (what sha256sum prints). EntryPoint has
+// one line, for the JSON file in its package. manifest.json holds the hashes of all files involved, so that the Go
+// tests can compare them without node_modules.
+
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const modules = join(here, "node_modules");
+const solc = createRequire(import.meta.url)("solc");
+
+const CONTRACTS = [
+  "Account",
+  "AccountFactory",
+  "ECDSAValidator",
+  "Escrow",
+  "MetaFactory",
+  "Paymaster",
+  "RoleBasedECDSAValidator",
+  "Token",
+];
+const ENTRY_POINT_SOURCE = "@account-abstraction/contracts/artifacts/EntryPoint.json";
+// Whatever changes the output without being a source.
+const TOOLS = ["build.mjs", "package-lock.json"];
+const SETTINGS = {
+  viaIR: true,
+  optimizer: { enabled: true, runs: 10000 },
+  evmVersion: "prague",
+  // No hash of the metadata in the code: the same code from the same text, whatever the comments' file names are.
+  metadata: { bytecodeHash: "none", appendCBOR: false },
+};
+
+const sha256 = (data) => createHash("sha256").update(data).digest("hex");
+const json = (value) => JSON.stringify(value, null, 1) + "\n";
+const byBytes = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+function compile() {
+  const texts = new Map();
+  const sources = {};
+  for (const name of readdirSync(here).filter((n) => n.endsWith(".sol")).sort(byBytes)) {
+    const content = readFileSync(join(here, name), "utf8");
+    texts.set(name, content);
+    sources[name] = { content };
+  }
+  const findImport = (name) => {
+    try {
+      const contents = readFileSync(join(modules, name), "utf8");
+      texts.set(name, contents);
+      return { contents };
+    } catch (error) {
+      return { error: String(error) };
+    }
+  };
+  const contents = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object", "storageLayout"];
+  const input = {
+    language: "Solidity",
+    sources,
+    settings: { ...SETTINGS, outputSelection: { "*": { "*": contents, "": ["ast"] } } },
+  };
+  const output = JSON.parse(solc.compile(JSON.stringify(input), { import: findImport }));
+  const problems = output.errors ?? [];
+  for (const problem of problems) console.error(problem.formattedMessage);
+  // A warning is fixed or it is explained in the source; it is never shipped.
+  if (problems.length > 0) throw new Error("the compiler reported problems");
+  return { output, texts };
+}
+
+// Names of the sources that a source needs, itself included, sorted.
+function closure(output, start) {
+  const seen = new Set([start]);
+  const queue = [start];
+  while (queue.length > 0) {
+    for (const node of output.sources[queue.pop()].ast.nodes) {
+      if (node.nodeType === "ImportDirective" && !seen.has(node.absolutePath)) {
+        seen.add(node.absolutePath);
+        queue.push(node.absolutePath);
+      }
+    }
+  }
+  return [...seen].sort(byBytes);
+}
+
+// Node ids of the syntax tree say nothing about the layout.
+function layout(storageLayout) {
+  return JSON.parse(JSON.stringify(storageLayout, (key, value) => (key === "astId" ? undefined : value)));
+}
+
+function build() {
+  const { output, texts } = compile();
+  const hashes = {};
+  const inputs = {};
+  const files = new Map();
+  const add = (name, needs, contract) => {
+    inputs[name] = needs;
+    const lines = needs.map((source) => `${hashes[source]}  ${source}\n`).join("");
+    files.set(`artifacts/${name}.json`, json({ contractName: name, ...contract, sourceSha256: sha256(lines) }));
+  };
+
+  for (const name of [...texts.keys()].sort(byBytes)) hashes[name] = sha256(texts.get(name));
+  for (const name of CONTRACTS) {
+    const source = `${name}.sol`;
+    const c = output.contracts[source][name];
+    add(name, closure(output, source), {
+      abi: c.abi,
+      bytecode: "0x" + c.evm.bytecode.object,
+      deployedBytecode: "0x" + c.evm.deployedBytecode.object,
+      storageLayout: layout(c.storageLayout),
+    });
+  }
+
+  const raw = readFileSync(join(modules, ENTRY_POINT_SOURCE));
+  hashes[ENTRY_POINT_SOURCE] = sha256(raw);
+  const { abi, bytecode, deployedBytecode } = JSON.parse(raw);
+  add("EntryPoint", [ENTRY_POINT_SOURCE], { abi, bytecode, deployedBytecode, storageLayout: null });
+
+  const artifacts = {};
+  for (const name of [...files.keys()].sort(byBytes)) artifacts[name] = sha256(files.get(name));
+  const tools = {};
+  for (const name of TOOLS) tools[name] = sha256(readFileSync(join(here, name)));
+  files.set("manifest.json", json({ compiler: solc.version(), settings: SETTINGS, tools, sources: hashes, inputs, artifacts }));
+  return files;
+}
+
+function committed() {
+  const names = readdirSync(join(here, "artifacts")).map((name) => `artifacts/${name}`);
+  return new Set([...names, "manifest.json"]);
+}
+
+function check(files) {
+  const found = committed();
+  const wrong = [...found].filter((name) => !files.has(name)).map((name) => `${name}: not made by this generator`);
+  for (const [name, text] of files) {
+    if (!found.has(name)) wrong.push(`${name}: missing`);
+    else if (readFileSync(join(here, name), "utf8") !== text) wrong.push(`${name}: differs, run node build.mjs`);
+  }
+  for (const line of wrong) console.error(line);
+  return wrong.length === 0;
+}
+
+function write(files) {
+  rmSync(join(here, "artifacts"), { recursive: true, force: true });
+  mkdirSync(join(here, "artifacts"));
+  for (const [name, text] of files) writeFileSync(join(here, name), text);
+}
+
+const files = build();
+if (process.argv.includes("--check")) {
+  process.exitCode = check(files) ? 0 : 1;
+} else {
+  write(files);
+}

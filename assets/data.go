@@ -1,0 +1,103 @@
+package assets
+
+// Chain is one entry of chains.json: an EVM chain of the service.
+type Chain struct {
+	Chain         string `json:"chain"` // CAIP-2, "eip155:8453"
+	Name          string `json:"name"`
+	Short         string `json:"short"` // lower-case word for narrow columns and flags
+	NativeSymbol  string `json:"nativeSymbol"`
+	BlockExplorer string `json:"blockExplorer"` // of the real chain; never used for embedded chains
+	GasPriceWei   string `json:"gasPriceWei"`   // price table of the network fee (protocol §3.5), wei per gas
+}
+
+// Token is one aggregated asset of tokens.json.
+type Token struct {
+	AggregatedAssetID  string   `json:"aggregatedAssetId"` // "ob:usdc"
+	Symbol             string   `json:"symbol"`
+	Name               string   `json:"name"`
+	Decimals           int      `json:"decimals"`
+	PriceMicroUSD      string   `json:"priceMicroUSD,omitempty"` // micro-USD per whole token; "" = unknown
+	AggregatedEntities []Entity `json:"aggregatedEntities"`
+}
+
+// Entity is an asset on one chain. Its decimals may differ from those of its aggregate.
+type Entity struct {
+	AssetType string `json:"assetType"` // CAIP-19; ERC-20 references are EIP-55
+	Decimals  int    `json:"decimals"`
+	Name      string `json:"name"`
+	Symbol    string `json:"symbol"`
+}
+
+// Solana is solana.json: the one non-EVM chain. Its tokens add entities to the aggregates of tokens.json or, where the
+// id is new, aggregates; a repeated aggregate carries the same symbol, name, decimals and price.
+type Solana struct {
+	Chain         string  `json:"chain"` // CAIP-2
+	Name          string  `json:"name"`
+	Short         string  `json:"short"`
+	NativeSymbol  string  `json:"nativeSymbol"`
+	BlockExplorer string  `json:"blockExplorer"`
+	Tokens        []Token `json:"tokens"`
+}
+
+// Pins is pins.json: what is the same on every network (protocol §4.2, interface-facts §3.5).
+type Pins struct {
+	EntryPoint              string    `json:"entryPoint"`
+	EntryPointSalt          string    `json:"entryPointSalt"` // CREATE2 salt through DeterministicDeployer
+	DeterministicDeployer   string    `json:"deterministicDeployer"`
+	KernelV31Implementation string    `json:"kernelV31Implementation"`
+	KernelV33Delegate       string    `json:"kernelV33Delegate"` // EIP-7702 delegation target
+	Factory                 string    `json:"factory"`
+	MetaFactory             string    `json:"metaFactory"`         // userOp.factory
+	AccountInitCodeHash     string    `json:"accountInitCodeHash"` // keccak256 of the 95-byte proxy init code
+	ECDSAValidator          string    `json:"ecdsaValidator"`
+	RoleBasedValidator      string    `json:"roleBasedValidator"`
+	Paymaster               string    `json:"paymaster"`
+	Escrow                  string    `json:"escrow"` // last 20 bytes of keccak256("coffer escrow 1")
+	Formulas                []Formula `json:"formulas"`
+}
+
+// Formula says how callDataAndNonceHash is computed for one EIP-712 domain (protocol §2.10, §2.11).
+type Formula struct {
+	Name              string `json:"name"`
+	Version           string `json:"version"`
+	VerifyingContract string `json:"verifyingContract"`
+	Formula           string `json:"formula"`
+}
+
+// Demo is demo.json. Its private key is public: it may only be used on embedded chains.
+type Demo struct {
+	Notice      string      `json:"notice"`
+	KeyText     string      `json:"keyText"`    // PrivateKey = keccak256(KeyText)
+	PrivateKey  string      `json:"privateKey"` // 0x + 64 hex
+	Signer      string      `json:"signer"`     // address of PrivateKey
+	AddressBook []BookEntry `json:"addressBook"`
+}
+
+// BookEntry is a named demo recipient. Address = last 20 bytes of keccak256(AddressText), so nobody holds its key.
+type BookEntry struct {
+	Name        string `json:"name"`
+	Address     string `json:"address"`
+	AddressText string `json:"addressText"`
+	Note        string `json:"note"`
+}
+
+// Chains returns chains.json, ascending by chain id.
+func Chains() ([]Chain, error) { return read[[]Chain]("chains.json") }
+
+// Tokens returns tokens.json in the order in which a list without balances shows them.
+func Tokens() ([]Token, error) { return read[[]Token]("tokens.json") }
+
+// SolanaChain returns solana.json.
+func SolanaChain() (Solana, error) { return read[Solana]("solana.json") }
+
+// PinnedAddresses returns pins.json.
+func PinnedAddresses() (Pins, error) { return read[Pins]("pins.json") }
+
+// DemoKey returns demo.json.
+func DemoKey() (Demo, error) { return read[Demo]("demo.json") }
+
+func read[T any](name string) (T, error) {
+	var v T
+	err := ReadJSON(name, &v)
+	return v, err
+}

@@ -1,0 +1,194 @@
+//go:build unix
+
+// Package termtest drives a real program through a pseudo-terminal, for tests and measurements: an emulated terminal shows what a person would see and
+// answers the program's queries. It waits for what is on the screen and never sleeps. Nothing of it is linked into Coffer.
+package termtest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+)
+
+// Terminal is a program behind an emulated terminal. Its methods are safe for concurrent use.
+type Terminal struct {
+	cmd   *exec.Cmd
+	pty   *os.File
+	began time.Time
+
+	mu       sync.Mutex
+	changed  *sync.Cond
+	emu      *vt.Emulator
+	raw      []byte
+	exited   bool
+	exitErr  error
+	drained  bool
+	lastByte time.Time
+}
+
+// ErrTimeout says that the screen never showed what was waited for; the error's text holds the screen.
+var ErrTimeout = errors.New("the terminal never showed it")
+
+// Start runs cmd in a terminal of the given size in cells. The environment of cmd should set TERM.
+func Start(cmd *exec.Cmd, cols, rows int) (*Terminal, error) {
+	t := &Terminal{cmd: cmd, emu: vt.NewEmulator(cols, rows), began: time.Now()}
+	t.changed = sync.NewCond(&t.mu)
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}) //nolint:gosec // sizes of tests
+	if err != nil {
+		return nil, fmt.Errorf("start in a pseudo-terminal: %w", err)
+	}
+	t.pty = f
+	go func() { _, _ = io.Copy(f, t.emu) }() // answers to the program's queries
+	go t.read()
+	go t.wait()
+	return t, nil
+}
+
+func (t *Terminal) read() {
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := t.pty.Read(buf)
+		t.mu.Lock()
+		if n > 0 {
+			t.raw = append(t.raw, buf[:n]...)
+			t.lastByte = time.Now()
+			_, _ = t.emu.Write(buf[:n])
+		}
+		if err != nil {
+			t.drained = true
+		}
+		t.changed.Broadcast()
+		t.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (t *Terminal) wait() {
+	err := t.cmd.Wait()
+	t.mu.Lock()
+	t.exited, t.exitErr = true, err
+	t.changed.Broadcast()
+	t.mu.Unlock()
+}
+
+// until waits until done is true and returns an error with the screen when the time is over first. The lock is held while done runs.
+func (t *Terminal) until(what string, limit time.Duration, done func() bool) error {
+	deadline := time.Now().Add(limit)
+	wake := time.AfterFunc(limit, t.changed.Broadcast)
+	defer wake.Stop()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for !done() {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%w: %s\n%s", ErrTimeout, what, t.emu.String())
+		}
+		t.changed.Wait()
+	}
+	return nil
+}
+
+// WaitFor waits until the screen shows every text.
+func (t *Terminal) WaitFor(limit time.Duration, texts ...string) error {
+	return t.WaitUntil(fmt.Sprintf("%q", texts), limit, func(screen string) bool {
+		for _, s := range texts {
+			if !strings.Contains(screen, s) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// WaitUntil waits until ok is true for the screen.
+func (t *Terminal) WaitUntil(what string, limit time.Duration, ok func(screen string) bool) error {
+	ended := false
+	err := t.until(what, limit, func() bool {
+		if ok(t.emu.String()) {
+			return true
+		}
+		ended = t.exited && t.drained
+		return ended
+	})
+	if err == nil && ended {
+		return fmt.Errorf("the program ended (%w) before the terminal showed %s\n%s", t.exitErr, what, t.Screen())
+	}
+	return err
+}
+
+// WaitExit waits until the program has ended and its output is drained, and returns its error.
+func (t *Terminal) WaitExit(limit time.Duration) error {
+	if err := t.until("the end of the program", limit, func() bool { return t.exited && t.drained }); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.exitErr
+}
+
+// Type writes keys to the program as a keyboard would: plain text, "\r" for enter, "\x1b" for escape.
+func (t *Terminal) Type(keys string) error {
+	_, err := io.WriteString(t.pty, keys)
+	return err
+}
+
+// Paste sends text as a bracketed paste.
+func (t *Terminal) Paste(text string) error { return t.Type("\x1b[200~" + text + "\x1b[201~") }
+
+// Resize changes the size of the terminal.
+func (t *Terminal) Resize(cols, rows int) error {
+	t.mu.Lock()
+	t.emu.Resize(cols, rows)
+	t.mu.Unlock()
+	return pty.Setsize(t.pty, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}) //nolint:gosec // sizes of tests
+}
+
+// Screen returns the text on the screen.
+func (t *Terminal) Screen() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.emu.String()
+}
+
+// AltScreen reports whether the program uses the alternate screen.
+func (t *Terminal) AltScreen() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.emu.IsAltScreen()
+}
+
+// Raw returns everything that the program has written.
+func (t *Terminal) Raw() []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]byte(nil), t.raw...)
+}
+
+// Began is the moment before the program was started.
+func (t *Terminal) Began() time.Time { return t.began }
+
+// Process is the running program.
+func (t *Terminal) Process() *os.Process { return t.cmd.Process }
+
+// Close kills the program if it still runs and frees the terminal.
+func (t *Terminal) Close() {
+	t.mu.Lock()
+	running := !t.exited
+	t.mu.Unlock()
+	if running {
+		_ = t.cmd.Process.Kill()
+	}
+	_ = t.pty.Close()
+	if c, ok := t.emu.InputPipe().(io.Closer); ok {
+		_ = c.Close()
+	}
+}
