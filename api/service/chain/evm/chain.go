@@ -1,0 +1,187 @@
+package evm
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/service/chain"
+	"coffer/api/service/store"
+)
+
+// Chain is one embedded chain. Only one Chain per chain id may be open on a
+// store; closing the store ends it.
+type Chain struct {
+	id      uint64
+	spec    Spec
+	env     *env
+	store   store.Store
+	layout  layout
+	sealing sync.Mutex
+	// latest is what Head shows. The truth is the highest block in the store:
+	// everything else reads it from its own snapshot.
+	latest atomic.Pointer[head]
+}
+
+var _ chain.Chain = (*Chain)(nil)
+
+// ErrConflict is returned by Seal when the next block already exists because
+// somebody else seals on the same store.
+var ErrConflict = errors.New("another writer has sealed the next block")
+
+// ID returns the chain id of EIP-155.
+func (c *Chain) ID() uint64 { return c.id }
+
+// Head returns the latest sealed block.
+func (c *Chain) Head() chain.Header { return toHeader(*c.latest.Load()) }
+
+// tip reads the head of one version of the store; false when it has no block.
+func (c *Chain) tip(tx store.Tx) (h head, found bool, err error) {
+	tx.Bucket(c.layout.blocks).Descend(nil, func(_, v []byte) bool {
+		found = true
+		if known := c.latest.Load(); known != nil {
+			var hash common.Hash
+			if hash, err = recordHash(v); err != nil || hash == known.hash {
+				h = *known
+				return false
+			}
+		}
+		h.header, h.hash, err = decodeRecordHeader(v)
+		return false
+	})
+	return h, found, err
+}
+
+// open returns a snapshot, its head and a reader of it. The caller releases
+// the snapshot.
+func (c *Chain) open() (store.Snapshot, head, *reader, error) {
+	snap, err := c.store.Snapshot()
+	if err != nil {
+		return nil, head{}, nil, err
+	}
+	h, found, err := c.tip(snap)
+	if err == nil && !found {
+		err = damaged("chain", errors.New("no genesis"))
+	}
+	if err != nil {
+		snap.Release()
+		return nil, head{}, nil, err
+	}
+	return snap, h, newReader(snap, c.layout, c.env.cache), nil
+}
+
+// Seal makes one block; see chain.Chain. Block time is the later of the
+// request's clock and the parent's time.
+func (c *Chain) Seal(req chain.SealRequest) (chain.Block, error) {
+	c.sealing.Lock()
+	defer c.sealing.Unlock()
+	s, err := c.build(req)
+	if err != nil {
+		return chain.Block{}, err
+	}
+	block := s.block()
+	if req.Accept != nil {
+		if err := req.Accept(block.Receipts); err != nil {
+			return chain.Block{}, fmt.Errorf("%w: %w", chain.ErrNotAccepted, err)
+		}
+	}
+	err = c.store.Update(func(tx store.Tx) error {
+		if tx.Bucket(c.layout.blocks).Get(numberKey(s.head.number())) != nil {
+			return ErrConflict
+		}
+		if err := s.write(tx, c.layout); err != nil {
+			return fmt.Errorf("write block: %w", err)
+		}
+		if req.Record != nil {
+			return req.Record(tx, block)
+		}
+		return nil
+	})
+	if err != nil {
+		return chain.Block{}, err
+	}
+	c.latest.Store(&s.head)
+	return block, nil
+}
+
+// build executes the request on a snapshot of its own, which is released
+// before anything is written.
+func (c *Chain) build(req chain.SealRequest) (*sealed, error) {
+	snap, parent, r, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	defer snap.Release()
+	b, err := c.env.begin(r, parent, req.Time)
+	if err != nil {
+		return nil, err
+	}
+	defer b.release()
+	for i, t := range req.Txs {
+		if err := b.addUnsigned(t); err != nil {
+			return nil, &chain.TxError{Index: i, Err: err}
+		}
+	}
+	return b.finish()
+}
+
+func (b *builder) addUnsigned(t chain.Tx) error {
+	from, err := senderOf(t)
+	if err != nil {
+		return err
+	}
+	tx, err := b.env.sign(t, b.state.GetNonce(from), b.header.BaseFee)
+	if err != nil {
+		return err
+	}
+	return b.add(tx, signedBy{b.env.signer, from})
+}
+
+// Receipt finds the receipt of a sealed transaction; false when unknown.
+func (c *Chain) Receipt(hash common.Hash) (rc chain.Receipt, found bool, err error) {
+	err = c.store.View(func(tx store.Tx) error {
+		v := tx.Bucket(c.layout.txs).Get(hash[:])
+		if v == nil {
+			return nil
+		}
+		at, err := decodeLookup(v)
+		if err != nil {
+			return err
+		}
+		r, blockHash, err := c.record(tx, at.block)
+		if err != nil {
+			return err
+		}
+		if r == nil || int(at.index) >= len(r.Txs) {
+			return damaged("transaction index", errors.New("no such transaction"))
+		}
+		rc, found = toReceipt(r, blockHash, int(at.index)), true
+		return nil
+	})
+	return rc, found, err
+}
+
+// Block finds a sealed block by number; false when there is none yet.
+func (c *Chain) Block(n uint64) (b chain.Block, found bool, err error) {
+	err = c.store.View(func(tx store.Tx) error {
+		r, hash, err := c.record(tx, n)
+		if err != nil || r == nil {
+			return err
+		}
+		b, found = toBlock(r, hash), true
+		return nil
+	})
+	return b, found, err
+}
+
+// record reads a stored block, nil when there is none.
+func (c *Chain) record(tx store.Tx, n uint64) (*record, common.Hash, error) {
+	v := tx.Bucket(c.layout.blocks).Get(numberKey(n))
+	if v == nil {
+		return nil, common.Hash{}, nil
+	}
+	return decodeRecord(v)
+}

@@ -1,0 +1,158 @@
+package evm
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/rlp"
+)
+
+// ErrDamaged is wrapped by every error that tells of stored bytes which this
+// package cannot have written, or which contradict each other.
+var ErrDamaged = errors.New("the stored chain is damaged")
+
+var errLength = errors.New("wrong length")
+
+func damaged(what string, err error) error {
+	return fmt.Errorf("%w: %s: %w", ErrDamaged, what, err)
+}
+
+// blockVersion is the first byte of a block record.
+const blockVersion = 1
+
+// record is a block as it is stored: version, block hash, then the RLP of this
+// struct. The hash comes first so that BLOCKHASH reads it without decoding.
+type record struct {
+	Header   *types.Header
+	Txs      types.Transactions
+	Outcomes []outcome
+}
+
+// outcome is what a receipt adds to its transaction. The sender is kept since
+// recovering it costs more than the rest of a block.
+type outcome struct {
+	From    common.Address
+	Success bool
+	GasUsed uint64
+	Logs    []*types.Log // RLP: address, topics, data
+}
+
+const recordHead = 1 + common.HashLength
+
+func encodeRecord(hash common.Hash, r *record) ([]byte, error) {
+	body, err := rlp.EncodeToBytes(r)
+	if err != nil {
+		return nil, fmt.Errorf("encode block: %w", err)
+	}
+	out := make([]byte, 0, recordHead+len(body))
+	out = append(out, blockVersion)
+	out = append(out, hash[:]...)
+	return append(out, body...), nil
+}
+
+// recordHash reads the hash of a block record.
+func recordHash(v []byte) (common.Hash, error) {
+	if len(v) <= recordHead {
+		return common.Hash{}, damaged("block", errLength)
+	}
+	if v[0] != blockVersion {
+		return common.Hash{}, damaged("block", fmt.Errorf("unknown version %d", v[0]))
+	}
+	return common.BytesToHash(v[1:recordHead]), nil
+}
+
+// decodeRecord decodes a block record and checks that it is consistent.
+func decodeRecord(v []byte) (*record, common.Hash, error) {
+	hash, err := recordHash(v)
+	if err != nil {
+		return nil, common.Hash{}, err
+	}
+	r := new(record)
+	if err := rlp.DecodeBytes(v[recordHead:], r); err != nil {
+		return nil, common.Hash{}, damaged("block", err)
+	}
+	if err := checkHeader(r.Header, hash); err != nil {
+		return nil, common.Hash{}, err
+	}
+	if len(r.Txs) != len(r.Outcomes) {
+		return nil, common.Hash{}, damaged("block", errors.New("transactions and receipts differ in number"))
+	}
+	for _, o := range r.Outcomes {
+		for _, l := range o.Logs {
+			if l == nil || len(l.Topics) > 4 {
+				return nil, common.Hash{}, damaged("block", errors.New("impossible log"))
+			}
+		}
+	}
+	return r, hash, nil
+}
+
+// decodeRecordHeader decodes the header of a block record only.
+func decodeRecordHeader(v []byte) (*types.Header, common.Hash, error) {
+	hash, err := recordHash(v)
+	if err != nil {
+		return nil, common.Hash{}, err
+	}
+	content, _, err := rlp.SplitList(v[recordHead:])
+	if err != nil {
+		return nil, common.Hash{}, damaged("block", err)
+	}
+	_, _, rest, err := rlp.Split(content)
+	if err != nil {
+		return nil, common.Hash{}, damaged("block", err)
+	}
+	h := new(types.Header)
+	if err := rlp.DecodeBytes(content[:len(content)-len(rest)], h); err != nil {
+		return nil, common.Hash{}, damaged("block header", err)
+	}
+	return h, hash, checkHeader(h, hash)
+}
+
+func checkHeader(h *types.Header, hash common.Hash) error {
+	if h == nil || h.Number == nil || !h.Number.IsUint64() || h.BaseFee == nil {
+		return damaged("block header", errors.New("fields are missing"))
+	}
+	if h.Hash() != hash {
+		return damaged("block header", errors.New("hash differs"))
+	}
+	return nil
+}
+
+// slimAccount is the stored form of an account: an empty storage root or code
+// hash is left out.
+type slimAccount = types.SlimAccount
+
+func encodeAccount(a *types.StateAccount) []byte { return types.SlimAccountRLP(*a) }
+
+func decodeAccount(v []byte) (*types.StateAccount, error) {
+	var slim slimAccount
+	if err := rlp.DecodeBytes(v, &slim); err != nil {
+		return nil, damaged("account", err)
+	}
+	for _, b := range [][]byte{slim.Root, slim.CodeHash} {
+		if len(b) != 0 && len(b) != common.HashLength {
+			return nil, damaged("account", errLength)
+		}
+	}
+	a := &types.StateAccount{
+		Nonce: slim.Nonce, Balance: slim.Balance, Root: types.EmptyRootHash, CodeHash: slim.CodeHash,
+	}
+	if len(slim.Root) != 0 {
+		a.Root = common.BytesToHash(slim.Root)
+	}
+	if len(a.CodeHash) == 0 {
+		a.CodeHash = types.EmptyCodeHash.Bytes()
+	}
+	return a, nil
+}
+
+func encodeSlot(v common.Hash) []byte { return common.TrimLeftZeroes(v[:]) }
+
+func decodeSlot(v []byte) (common.Hash, error) {
+	if len(v) == 0 || len(v) > common.HashLength || v[0] == 0 {
+		return common.Hash{}, damaged("storage slot", errLength)
+	}
+	return common.BytesToHash(v), nil
+}

@@ -1,0 +1,158 @@
+package evm
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ethereum/go-ethereum/common"
+	"golang.org/x/sync/errgroup"
+
+	"coffer/api/service/store"
+)
+
+// GenesisError says that the chain in the store began with something else than
+// this program's specification: other contracts, other allocation or another
+// program version. The stored chain is left alone.
+type GenesisError struct {
+	ChainID      uint64
+	Stored, Want common.Hash
+}
+
+func (e *GenesisError) Error() string {
+	return fmt.Sprintf("chain %d was created with another genesis: stored %s, expected %s", e.ChainID, e.Stored, e.Want)
+}
+
+// Open creates the chain from genesis, or reopens it where it stopped. It
+// fails with a *GenesisError, or wraps ErrSpec or ErrDamaged.
+func Open(s store.Store, spec Spec) (*Chain, error) {
+	all, err := OpenAll(s, []Spec{spec})
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// OpenAll opens several chains at once, in the order of specs: genesis blocks
+// are computed in parallel and those that are missing are written in one
+// commit. After an error nothing was written.
+func OpenAll(s store.Store, specs []Spec) ([]*Chain, error) {
+	geneses, err := computeAll(specs)
+	if err != nil {
+		return nil, err
+	}
+	shared := newCaches()
+	chains := make([]*Chain, len(specs))
+	for i, spec := range specs {
+		chains[i] = &Chain{id: spec.ChainID, spec: spec, env: newEnv(spec.ChainID, shared), store: s, layout: layoutOf(spec.ChainID)}
+	}
+	missing, err := reopen(s, chains, geneses)
+	if err != nil {
+		return nil, err
+	}
+	if err := create(s, chains, geneses, missing); err != nil {
+		return nil, err
+	}
+	return chains, nil
+}
+
+// computeAll checks the specs and computes every genesis. Codes are hashed
+// beforehand because the chains share most of them.
+func computeAll(specs []Spec) ([]*genesis, error) {
+	hashes, seen := codeHashes{}, map[uint64]bool{}
+	for _, s := range specs {
+		if seen[s.ChainID] {
+			return nil, fmt.Errorf("%w: chain %d is specified twice", ErrSpec, s.ChainID)
+		}
+		seen[s.ChainID] = true
+		all, err := s.accounts()
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range all {
+			hashes.of(a.Code)
+		}
+	}
+	out := make([]*genesis, len(specs))
+	var group errgroup.Group
+	for i, s := range specs {
+		group.Go(func() (err error) {
+			out[i], err = newGenesis(s, hashes)
+			return err
+		})
+	}
+	return out, group.Wait()
+}
+
+// reopen sets the head of every chain that exists and returns the indexes of
+// the others.
+func reopen(s store.Store, chains []*Chain, geneses []*genesis) (missing []int, err error) {
+	err = s.View(func(tx store.Tx) error {
+		for i, c := range chains {
+			tip, found, err := c.tip(tx)
+			if err != nil {
+				return fmt.Errorf("chain %d: %w", c.id, err)
+			}
+			if !found {
+				missing = append(missing, i)
+				continue
+			}
+			stored, err := recordHash(tx.Bucket(c.layout.blocks).Get(numberKey(0)))
+			if err != nil {
+				return fmt.Errorf("chain %d: genesis: %w", c.id, err)
+			}
+			if want := geneses[i].block.head.hash; stored != want {
+				return &GenesisError{ChainID: c.id, Stored: stored, Want: want}
+			}
+			if err := c.checkState(tx, tip); err != nil {
+				return fmt.Errorf("chain %d: %w", c.id, err)
+			}
+			c.latest.Store(&tip)
+		}
+		return nil
+	})
+	return missing, err
+}
+
+// checkState checks that the stored state is the one of the head: its root
+// node must hash to the header's state root.
+func (c *Chain) checkState(tx store.Tx, tip head) error {
+	root, err := newReader(tx, c.layout, c.env.cache).Node(common.Hash{}, nil, tip.header.Root)
+	if err != nil {
+		return err
+	}
+	if root == nil {
+		return damaged("state", errors.New("root is missing"))
+	}
+	return nil
+}
+
+func create(s store.Store, chains []*Chain, geneses []*genesis, missing []int) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	err := s.Update(func(tx store.Tx) error {
+		codes := map[common.Hash][]byte{}
+		for _, i := range missing {
+			if err := geneses[i].write(tx, chains[i].layout); err != nil {
+				return err
+			}
+			for h, code := range geneses[i].codes {
+				codes[h] = code
+			}
+		}
+		b := tx.Bucket(codeBucket)
+		for h, code := range codes {
+			if err := putCode(b, h, code); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("write genesis: %w", err)
+	}
+	for _, i := range missing {
+		chains[i].latest.Store(&geneses[i].block.head)
+	}
+	return nil
+}

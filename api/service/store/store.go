@@ -1,0 +1,101 @@
+// Package store is the one embedded key-value database of the service. It
+// holds chains, quotes, history and keys, so that a step of settlement and the
+// block that carries it are committed together or not at all (design §2.5).
+//
+// There are two implementations with the same promise: a bbolt file
+// ([OpenBolt]) and memory ([NewMemory]).
+//
+//   - A transaction sees one frozen version of everything, plus its own writes.
+//   - Update runs one at a time; it is all or nothing. An error or a panic of
+//     its function leaves nothing behind. After Update returned nil the change
+//     is durable (file) or visible (memory).
+//   - A [Snapshot] is a frozen read view that outlives the call that made it.
+//
+// Keys have 1 to [MaxKey] bytes and are ordered by their bytes. A value may be
+// empty; an absent key is nil.
+//
+// # Release before Update
+//
+// A goroutine must release its snapshots, and leave its View, before it calls
+// Update: when the file has to be mapped anew, Update of a file waits until every
+// reader has gone, and a goroutine that waits for itself never goes on. For
+// the same reason Update must not be called inside Update. Readers in other
+// goroutines are harmless as long as they end.
+package store
+
+import "errors"
+
+// MaxKey is the longest key in bytes.
+const MaxKey = 32768
+
+// Errors of every store. All are returned as they are or wrapped with %w.
+var (
+	// ErrClosed is returned by every call after Close.
+	ErrClosed = errors.New("the database is closed")
+	// ErrReadOnly is returned by Put and Delete outside Update.
+	ErrReadOnly = errors.New("the database view is read only")
+	// ErrKey is returned for an empty key or one longer than MaxKey.
+	ErrKey = errors.New("a database key has 1 to 32768 bytes")
+	// ErrBucketName is returned for a write to a bucket without a name.
+	ErrBucketName = errors.New("a database bucket needs a name")
+	// ErrInUse is wrapped by OpenBolt when another process holds the file.
+	ErrInUse = errors.New("the database file is in use by another process")
+	// ErrDamaged is wrapped by OpenBolt when the file is no intact database.
+	ErrDamaged = errors.New("the database file is damaged or no database")
+)
+
+// Store is one database. It is safe for concurrent use.
+type Store interface {
+	// View runs fn on one frozen version. It returns fn's error as it is.
+	View(fn func(Tx) error) error
+	// Update runs fn and commits its writes, or none of them when fn fails or
+	// panics. Updates run one after another. It returns fn's error as it is.
+	Update(fn func(Tx) error) error
+	// Snapshot returns the current version as a view that stays frozen until
+	// it is released.
+	Snapshot() (Snapshot, error)
+	// Close ends the database. For a file it waits until every transaction and
+	// snapshot has ended. A second call does nothing.
+	Close() error
+}
+
+// Tx is one consistent view of all buckets, writable inside Update. It is not
+// safe for concurrent use and ends with the function it was given to.
+type Tx interface {
+	// Bucket returns the bucket of that name. Buckets come into being with the
+	// first write; one that never was written holds nothing.
+	Bucket(name string) Bucket
+}
+
+// Bucket is an ordered map from key to value inside a transaction.
+type Bucket interface {
+	// Get returns a private copy of the value, nil when the key is absent.
+	Get(key []byte) []byte
+	// Put stores a copy of the value. It fails with ErrReadOnly, ErrKey or
+	// ErrBucketName.
+	Put(key, value []byte) error
+	// Delete removes the key; removing an absent key is no error.
+	Delete(key []byte) error
+	// Ascend calls fn for every entry whose key is not less than from, in
+	// ascending order, until fn returns false. A nil from starts at the first.
+	// Key and value are only valid during the call and must not be changed;
+	// fn must not write to this bucket.
+	Ascend(from []byte, fn func(key, value []byte) bool)
+	// Descend calls fn for every entry whose key is not greater than from, in
+	// descending order. A nil from starts at the last. Otherwise as Ascend.
+	Descend(from []byte, fn func(key, value []byte) bool)
+}
+
+// Snapshot is a frozen read view. It is not safe for concurrent use; Release
+// ends it and may be called more than once. See "Release before Update".
+type Snapshot interface {
+	Tx
+	Release()
+}
+
+func checkKey(key []byte) error {
+	if len(key) == 0 || len(key) > MaxKey {
+		return ErrKey
+	}
+	return nil
+}
