@@ -1,0 +1,78 @@
+package op
+
+import (
+	"math/big"
+	"strconv"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
+
+	"coffer/api/op/internal/word"
+)
+
+// PaymasterWindow is when our paymaster sponsors an operation, in Unix seconds
+// (protocol §2.2). The EntryPoint reads ValidUntil 0 as "no end".
+type PaymasterWindow struct {
+	ValidUntil uint64
+	ValidAfter uint64
+}
+
+const (
+	uint48Len        = 6
+	paymasterDataLen = 2*uint48Len + SignatureLength
+	maxUint48        = 1<<48 - 1
+)
+
+// EncodePaymasterData writes validUntil (6) | validAfter (6) | signature. Times above
+// 2^48-1 are written as 2^48-1, which is the same "never" to the EntryPoint.
+func EncodePaymasterData(w PaymasterWindow, sig []byte) []byte {
+	out := appendUint48(nil, w.ValidUntil)
+	return append(appendUint48(out, w.ValidAfter), sig...)
+}
+
+// DecodePaymasterData reads the data of our paymaster: exactly 77 bytes. It returns the
+// window and the 65-byte signature.
+func DecodePaymasterData(data []byte) (PaymasterWindow, []byte, error) {
+	if len(data) != paymasterDataLen {
+		return PaymasterWindow{}, nil, refuse("U12", "userOp.paymasterData", strconv.Itoa(paymasterDataLen)+" bytes", strconv.Itoa(len(data))+" bytes")
+	}
+	w := PaymasterWindow{ValidUntil: readUint48(data), ValidAfter: readUint48(data[uint48Len:])}
+	return w, append([]byte{}, data[2*uint48Len:]...), nil
+}
+
+// PaymasterHash is what the operator signs, as a personal message, to sponsor an
+// operation: the hash that the paymaster contract's getHash computes. Of
+// p.PaymasterAndData only the two gas limits (bytes 20 … 51) enter; data that is not
+// there yet counts as zero.
+func PaymasterHash(p PackedUserOp, w PaymasterWindow, chainID *big.Int, paymaster common.Address) common.Hash {
+	var gas [word.Size]byte
+	if len(p.PaymasterAndData) > common.AddressLength {
+		copy(gas[:], p.PaymasterAndData[common.AddressLength:])
+	}
+	b := word.Address(nil, p.Sender)
+	b = word.Uint(b, p.Nonce)
+	b = append(b, crypto.Keccak256(p.InitCode)...)
+	b = append(b, crypto.Keccak256(p.CallData)...)
+	b = append(b, p.AccountGasLimits[:]...)
+	b = append(b, gas[:]...)
+	b = word.Uint(b, p.PreVerificationGas)
+	b = append(b, p.GasFees[:]...)
+	b = word.Uint(b, chainID)
+	b = word.Address(b, paymaster)
+	b = word.Uint64(b, min(w.ValidUntil, maxUint48))
+	b = word.Uint64(b, min(w.ValidAfter, maxUint48))
+	return crypto.Keccak256Hash(b)
+}
+
+func appendUint48(b []byte, v uint64) []byte {
+	v = min(v, maxUint48)
+	return append(b, byte(v>>40), byte(v>>32), byte(v>>24), byte(v>>16), byte(v>>8), byte(v))
+}
+
+func readUint48(b []byte) uint64 {
+	var v uint64
+	for _, x := range b[:uint48Len] {
+		v = v<<8 | uint64(x)
+	}
+	return v
+}
