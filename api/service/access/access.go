@@ -1,0 +1,67 @@
+// Package access decides who may call the service. The HTTP layer asks one Authenticator for every request; what stands behind it (one key of
+// the process, stored hashed keys with permissions and limits, a trusted local socket) is its own affair.
+//
+// Promise: keys are compared in constant time and never appear in an error, a log line or a Grant. Errors are *api.Error:
+// UnauthorizedException 401, ForbiddenException 403, TooManyRequests 429 with RetryAfter (service specification, Authentication; protocol
+// §6).
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+
+	"coffer/api"
+)
+
+// Attempt is one request as an authenticator sees it. Key is the x-api-key header, "" when it is missing; Endpoint is the route's path below
+// the base path, such as "/v3/quote/execute-quote"; Remote is the peer's address.
+type Attempt struct {
+	Key      string
+	Endpoint string
+	Remote   string
+}
+
+// Grant says that a request may go on. Caller names the key or channel for log lines and is no secret. Release is called when the request
+// has ended; it may be nil.
+type Grant struct {
+	Caller  string
+	Release func()
+}
+
+// Authenticator admits a request or says why not with an *api.Error. It must be safe for concurrent use.
+type Authenticator interface {
+	Admit(context.Context, Attempt) (Grant, error)
+}
+
+// message is the one text of every 401: it does not tell a missing key from a wrong one.
+const message = "Invalid or missing API key"
+
+// Unauthorized is the 401 error; the HTTP layer adds time and path.
+func Unauthorized() *api.Error { return api.NewError(api.ErrUnauthorized, message) }
+
+// OneKey admits whoever has the one key of this process, without limits. An empty key admits nobody.
+type OneKey struct {
+	sum   [sha256.Size]byte
+	empty bool
+}
+
+// NewOneKey keeps a digest of the key, not the key.
+func NewOneKey(key string) *OneKey {
+	return &OneKey{sum: sha256.Sum256([]byte(key)), empty: key == ""}
+}
+
+// Admit compares digests, so neither the time taken nor its length tells anything about the key.
+func (k *OneKey) Admit(_ context.Context, a Attempt) (Grant, error) {
+	sum := sha256.Sum256([]byte(a.Key))
+	if subtle.ConstantTimeCompare(sum[:], k.sum[:]) != 1 || k.empty {
+		return Grant{}, Unauthorized()
+	}
+	return Grant{Caller: "key"}, nil
+}
+
+// Trusted admits everything that comes through a channel which the operating system guards, such as a socket of mode 0600.
+type Trusted struct{ Caller string }
+
+// Admit always succeeds.
+func (t Trusted) Admit(context.Context, Attempt) (Grant, error) { return Grant{Caller: t.Caller}, nil }

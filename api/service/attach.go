@@ -1,0 +1,242 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"coffer/api/network"
+	"coffer/api/service/store"
+)
+
+// DatabaseFile is the name of the database in the data directory.
+const DatabaseFile = "coffer.db"
+
+// attachWait bounds how long OpenOrAttach tries; attachPause is the pause between two tries.
+const (
+	attachWait  = 3 * time.Second
+	attachPause = 40 * time.Millisecond
+)
+
+// errOtherNetwork says that the data directory was replaced while this process was attached to it.
+var errOtherNetwork = errors.New("another network has taken the place of the one in the data directory")
+
+// Attachment is a way to the service of a data directory: the service itself when this process is the first, or the local socket of the
+// process that holds the database. It is an http.RoundTripper that needs no key over the socket; in process the key is APIKey.
+type Attachment struct {
+	Network network.Descriptor
+	BaseURL string // for requests through this RoundTripper; the host is not dialled
+	APIKey  string // good in this process only
+
+	dir  string
+	opts Options
+	turn chan struct{} // held by who looks for a way: it takes time, so waiting for it must be able to end
+	life context.Context
+	end  context.CancelFunc
+
+	mu     sync.Mutex // guards the fields below, never held while waiting
+	way    http.RoundTripper
+	own    *owner // set when this process holds the database
+	closed bool
+}
+
+// owner is what a process runs that holds the database.
+type owner struct {
+	store   store.Store
+	service *Service
+	socket  string
+	stop    context.CancelFunc
+	stopped chan error
+}
+
+// OpenOrAttach opens the service in a data directory, or attaches to the process that has it open (design §2.5). A socket that a dead process left is
+// taken over. It tries for 3 seconds at most; the error then wraps store.ErrInUse and says who holds the database. o.Store and
+// o.Dir are set by it.
+func OpenOrAttach(ctx context.Context, dir string, o Options) (*Attachment, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	a := &Attachment{BaseURL: "https://" + localHost + o.BasePath, APIKey: o.APIKey, dir: dir, opts: o, turn: make(chan struct{}, 1)}
+	a.life, a.end = context.WithCancel(context.Background())
+	if _, err := a.takeOver(ctx, nil); err != nil {
+		a.end()
+		return nil, err
+	}
+	return a, nil
+}
+
+// Attached reports whether another process runs the service.
+func (a *Attachment) Attached() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.own == nil
+}
+
+// Service is the service in this process, nil while attached to another one.
+func (a *Attachment) Service() *Service {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.own == nil {
+		return nil
+	}
+	return a.own.service
+}
+
+// RoundTrip implements http.RoundTripper. When the other process has gone before a byte was sent, its place is taken over and the
+// request goes on; a request that was cut off later returns its error, as its outcome is unknown.
+func (a *Attachment) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := takeBody(req)
+	if err != nil {
+		return nil, err
+	}
+	way, err := a.current()
+	if err != nil {
+		return nil, err
+	}
+	res, err := way.RoundTrip(prepared(way, req, body))
+	if !errors.Is(err, errDial) || req.Context().Err() != nil {
+		return res, err
+	}
+	if way, err = a.takeOver(req.Context(), way); err != nil {
+		return nil, err
+	}
+	return way.RoundTrip(prepared(way, req, body))
+}
+
+func prepared(way http.RoundTripper, req *http.Request, body []byte) *http.Request {
+	if _, socket := way.(*http.Transport); socket {
+		return overSocket(req, body)
+	}
+	return serverRequest(req, body)
+}
+
+func (a *Attachment) current() (http.RoundTripper, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil, store.ErrClosed
+	}
+	return a.way, nil
+}
+
+// takeOver finds a new way in place of a dead one, unless somebody else already has.
+func (a *Attachment) takeOver(ctx context.Context, dead http.RoundTripper) (http.RoundTripper, error) {
+	select {
+	case a.turn <- struct{}{}:
+		defer func() { <-a.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	way, err := a.current()
+	if err != nil || way != dead {
+		return way, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(a.life, cancel)()
+	if err := a.find(ctx); err != nil {
+		return nil, err
+	}
+	return a.current()
+}
+
+// find opens the database or reaches its holder, whichever succeeds first within attachWait. The turn is held.
+func (a *Attachment) find(ctx context.Context) error {
+	deadline := time.Now().Add(attachWait)
+	path := filepath.Join(a.dir, DatabaseFile)
+	for {
+		s, busy := store.OpenBolt(path, store.BoltOptions{Wait: time.Millisecond, Holder: "coffer"})
+		if busy == nil {
+			return a.become(s)
+		}
+		if !errors.Is(busy, store.ErrInUse) {
+			return busy
+		}
+		unreached := a.reach(ctx)
+		if unreached == nil {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%w, and it cannot be reached: %w", busy, unreached)
+		}
+		pause := time.NewTimer(attachPause)
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return context.Cause(ctx)
+		case <-pause.C:
+		}
+	}
+}
+
+// use makes a way the current one.
+func (a *Attachment) use(way http.RoundTripper, own *owner, d network.Descriptor) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.Network.ID == "" {
+		a.Network = d // once, before the Attachment is handed out: later ways lead to the same network
+	}
+	a.way, a.own = way, own
+}
+
+// reach attaches to the process behind the socket.
+func (a *Attachment) reach(ctx context.Context) error {
+	t := socketTransport(filepath.Join(a.dir, SocketFile))
+	d, err := askDescriptor(ctx, t, a.opts.BasePath)
+	if err != nil {
+		return err
+	}
+	if a.Network.ID != "" && a.Network.ID != d.ID {
+		return errOtherNetwork
+	}
+	a.use(t, nil, d)
+	return nil
+}
+
+// become opens the service on the database and listens on the socket for others. Without a socket the service runs all the same: only a
+// second process would miss it.
+func (a *Attachment) become(s store.Store) error {
+	o := a.opts
+	o.Store, o.Dir = s, a.dir
+	svc, err := Open(o)
+	if err == nil && a.Network.ID != "" && a.Network.ID != svc.Network().ID {
+		err = errors.Join(errOtherNetwork, svc.Close())
+	}
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	own := &owner{store: s, service: svc, socket: filepath.Join(a.dir, SocketFile), stopped: make(chan error, 1)}
+	var ctx context.Context
+	ctx, own.stop = context.WithCancel(context.Background())
+	if l, err := listenSocket(own.socket); err != nil {
+		svc.opts.Log.Warn("no second process can attach", "error", err)
+		own.stopped <- nil
+	} else {
+		go func() { own.stopped <- svc.run(ctx, l, svc.trusted) }()
+	}
+	a.use(RoundTripper(svc.handler), own, svc.Network())
+	return nil
+}
+
+// Close ends what this process runs: the socket, the service and the database. An attachment to another process is only let go. Requests
+// after Close fail with store.ErrClosed.
+func (a *Attachment) Close() error {
+	a.end()              // whoever looks for a way gives up
+	a.turn <- struct{}{} // and has given up
+	defer func() { <-a.turn }()
+	a.mu.Lock()
+	own := a.own
+	a.own, a.closed = nil, true
+	a.mu.Unlock()
+	if own == nil {
+		return nil
+	}
+	err := removeSocket(own.socket) // first, so that nobody dials a socket that will not answer
+	own.stop()
+	return errors.Join(err, <-own.stopped, own.service.Close(), own.store.Close())
+}

@@ -1,0 +1,203 @@
+package service
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Names of the certificate authority's files in the data directory. The certificate is what a client trusts; the key stays private.
+const (
+	caFile    = "ca.pem"
+	caKeyFile = "ca-key.pem"
+)
+
+const (
+	caLife   = 10 * 365 * 24 * time.Hour
+	leafLife = 397 * 24 * time.Hour // the longest that every common client accepts
+	backdate = time.Hour            // for clients whose clock is behind
+)
+
+// authority is the private certificate authority of one data directory.
+type authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	file string
+}
+
+// openAuthority reads the authority of a directory, or makes it. An authority whose time is nearly over is made anew; clients must then
+// take the new file.
+func openAuthority(dir string, now time.Time) (*authority, error) {
+	a, err := readAuthority(dir)
+	if err == nil && now.Add(leafLife).Before(a.cert.NotAfter) {
+		return a, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return makeAuthority(dir, now)
+}
+
+func readAuthority(dir string) (*authority, error) {
+	a := &authority{file: filepath.Join(dir, caFile)}
+	keyPath := filepath.Join(dir, caKeyFile)
+	keyDER, err := readPEM(keyPath, "EC PRIVATE KEY")
+	if err != nil {
+		return nil, err
+	}
+	certDER, err := readPEM(a.file, "CERTIFICATE")
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(keyPath); err != nil || info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("%s must be readable by its owner only (mode 0600)", keyPath)
+	}
+	if a.key, err = x509.ParseECPrivateKey(keyDER); err != nil {
+		return nil, fmt.Errorf("%s holds no usable key", keyPath) // the cause could quote key material
+	}
+	if a.cert, err = x509.ParseCertificate(certDER); err != nil {
+		return nil, fmt.Errorf("%s: %w", a.file, err)
+	}
+	if !a.key.PublicKey.Equal(a.cert.PublicKey) {
+		return nil, fmt.Errorf("%s and %s do not belong together", a.file, keyPath)
+	}
+	return a, nil
+}
+
+func readPEM(path, kind string) ([]byte, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	block, rest := pem.Decode(raw)
+	if block == nil || block.Type != kind || len(bytes.TrimSpace(rest)) > 0 {
+		return nil, fmt.Errorf("%s holds no %s", path, kind)
+	}
+	return block.Bytes, nil
+}
+
+func makeAuthority(dir string, now time.Time) (*authority, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make the certificate authority: %w", err)
+	}
+	serial, err := serialNumber()
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: "Coffer local authority " + serial.Text(16)[:8]},
+		NotBefore: now.Add(-backdate), NotAfter: now.Add(caLife),
+		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, fmt.Errorf("make the certificate authority: %w", err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("make the certificate authority: %w", err)
+	}
+	keyDER, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("make the certificate authority: %w", err)
+	}
+	a := &authority{cert: cert, key: key, file: filepath.Join(dir, caFile)}
+	if err := writePEM(filepath.Join(dir, caKeyFile), "EC PRIVATE KEY", keyDER); err != nil {
+		return nil, err
+	}
+	return a, writePEM(a.file, "CERTIFICATE", der)
+}
+
+func writePEM(path, kind string, der []byte) error {
+	return writeFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+}
+
+// leaf makes a server certificate for this run. Its key never leaves memory.
+func (a *authority) leaf(hosts []string, now time.Time) (tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("make the server certificate: %w", err)
+	}
+	serial, err := serialNumber()
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: "Coffer service"},
+		NotBefore: now.Add(-backdate), NotAfter: now.Add(leafLife),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	for _, h := range hosts {
+		if ip := net.ParseIP(h); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, h)
+		}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("make the server certificate: %w", err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der, a.cert.Raw}, PrivateKey: key}, nil
+}
+
+// serverNames are the names under which the service can be reached, without repetition: this machine's own and the given ones.
+func serverNames(extra []string) []string {
+	names := []string{"127.0.0.1", "::1", "localhost"}
+	if h, err := os.Hostname(); err == nil && h != "" {
+		names = append(names, h)
+	}
+	for _, n := range extra {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+func serialNumber() (*big.Int, error) {
+	n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 126))
+	if err != nil {
+		return nil, fmt.Errorf("draw a serial number: %w", err)
+	}
+	return n.SetBit(n, 126, 1), nil // never short, never zero
+}
+
+// writeFile replaces a file in one step: a reader sees the old content or the new, never a part. Mode 0600.
+func writeFile(path string, content []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // made with mode 0600
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+			err = fmt.Errorf("write %s: %w", path, err)
+		}
+	}()
+	if _, err = f.Write(content); err == nil {
+		err = f.Sync()
+	}
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	return err
+}

@@ -1,0 +1,133 @@
+package genesis
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common"
+	"golang.org/x/sync/errgroup"
+
+	"coffer/api/catalog"
+	"coffer/api/op/erc20"
+	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm"
+	"coffer/api/service/store"
+)
+
+// Shares of every supply that the treasury hands out in block 1, in percent. The rest stays with it.
+const (
+	solverPercent   = 40
+	faucetPercent   = 20
+	operatorPercent = 1 // native coin only: the operator pays gas
+)
+
+// openChains opens every chain, and makes them when fresh.
+func (in *Installation) openChains(s store.Store, fresh bool, p pinned, now uint64) error {
+	treasury := AddressOf(in.Treasury)
+	a, err := newAlloc(p, in.Catalog, AddressOf(in.Operator), treasury)
+	if err != nil {
+		return err
+	}
+	specs := make([]evm.Spec, len(in.ChainIDs))
+	for i, id := range in.ChainIDs {
+		specs[i] = a.spec(id, in.Catalog, treasury)
+	}
+	if fresh {
+		if err := in.create(s, specs, now); err != nil {
+			return err
+		}
+	}
+	chains, err := evm.OpenAll(s, specs)
+	var other *evm.GenesisError
+	if errors.As(err, &other) {
+		return fmt.Errorf("%w: %w", ErrVersion, err)
+	}
+	if err != nil {
+		return err
+	}
+	in.Chains = make(map[uint64]chain.Chain, len(chains))
+	for i, c := range chains {
+		if c.Head().Number == 0 {
+			return fmt.Errorf("eip155:%d has no block 1: the first start was not finished", in.ChainIDs[i])
+		}
+		in.Chains[in.ChainIDs[i]] = c
+	}
+	return nil
+}
+
+// create makes genesis and block 1 of every chain aside and commits them together with the seed, so that a first start that is cut off
+// leaves nothing behind.
+func (in *Installation) create(s store.Store, specs []evm.Spec, now uint64) error {
+	aside := newStage()
+	chains, err := evm.OpenAll(aside, specs)
+	if err != nil {
+		return err
+	}
+	var group errgroup.Group
+	for _, c := range chains {
+		group.Go(func() error {
+			if err := in.stock(c, now); err != nil {
+				return fmt.Errorf("block 1 of eip155:%d: %w", c.ID(), err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return s.Update(func(tx store.Tx) error {
+		if tx.Bucket(bucketInstallation).Get([]byte(keySeed)) != nil {
+			return errors.New("another process made the installation at the same time")
+		}
+		if err := aside.copyTo(tx); err != nil {
+			return err
+		}
+		return tx.Bucket(bucketInstallation).Put([]byte(keySeed), in.seed)
+	})
+}
+
+// stock seals block 1: the treasury's transfers to solver, faucet and operator.
+func (in *Installation) stock(c chain.Chain, now uint64) error {
+	solver, faucet, operator := AddressOf(in.Solver), AddressOf(in.Faucet), AddressOf(in.Operator)
+	coin := supply(nativeDecimals)
+	txs := []chain.Tx{
+		in.coins(solver, percent(coin, solverPercent)),
+		in.coins(faucet, percent(coin, faucetPercent)),
+		in.coins(operator, percent(coin, operatorPercent)),
+	}
+	for _, t := range tokensOf(c.ID(), in.Catalog) {
+		txs = append(txs,
+			in.tokens(t, solver, percent(supply(t.Decimals), solverPercent)),
+			in.tokens(t, faucet, percent(supply(t.Decimals), faucetPercent)))
+	}
+	_, err := c.Seal(chain.SealRequest{Time: now, Txs: txs, Accept: AllSucceed})
+	return err
+}
+
+// transferGas is enough for one transfer of a token to an account that never held it.
+const transferGas = 100_000
+
+func (in *Installation) coins(to common.Address, v *big.Int) chain.Tx {
+	return chain.Tx{From: in.Treasury, To: to, Value: v, Gas: 21_000}
+}
+
+func (in *Installation) tokens(t catalog.Entity, to common.Address, v *big.Int) chain.Tx {
+	token, _ := t.Asset.Token()
+	return chain.Tx{From: in.Treasury, To: token, Data: erc20.Transfer(to, v), Gas: transferGas}
+}
+
+func percent(v *big.Int, p int64) *big.Int {
+	out := new(big.Int).Mul(v, big.NewInt(p))
+	return out.Quo(out, big.NewInt(100))
+}
+
+// AllSucceed accepts a block whose every transaction succeeded; it fits chain.SealRequest.Accept.
+func AllSucceed(receipts []chain.Receipt) error {
+	for _, r := range receipts {
+		if !r.Success {
+			return fmt.Errorf("transaction %d to %s failed: %x", r.Index, r.To, r.Revert)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"coffer/api"
+	"coffer/api/text"
+)
+
+// maxURL bounds path and query of a request in bytes; the server's own header limit does not reach requests in process.
+const maxURL = 64 << 10
+
+// body reads and checks the body of a route that takes one; it is nil for the others.
+func (h *handler) body(w http.ResponseWriter, r *http.Request, rt route) (*api.Document, error) {
+	if len(r.URL.RawQuery) > maxURL {
+		return nil, invalid("", "a query of at most "+strconv.Itoa(maxURL)+" bytes", strconv.Itoa(len(r.URL.RawQuery))+" bytes")
+	}
+	if rt.rules == nil {
+		return nil, nil
+	}
+	if err := checkMediaType(r.Header); err != nil {
+		return nil, err
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(h.limits.Bytes)))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, tooLarge(h.limits.Bytes)
+	case err != nil:
+		return nil, invalid("", "a complete body", "one that broke off")
+	}
+	doc, err := api.ParseDocument(raw, h.limits)
+	if err != nil {
+		return nil, invalid("", "a JSON document", err.Error())
+	}
+	return doc, api.NewValidationError(rt.rules(api.Rules{Catalog: h.Installation.Catalog, Now: h.Clock()}, doc))
+}
+
+func checkMediaType(head http.Header) error {
+	media, params, err := mime.ParseMediaType(head.Get("Content-Type"))
+	charset := strings.ToLower(params["charset"])
+	if err != nil || media != "application/json" || (charset != "" && charset != "utf-8") {
+		return api.NewError(api.ErrMediaType, "Content-Type must be application/json")
+	}
+	if e := head.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		return api.NewError(api.ErrMediaType, "Content-Encoding must be absent: bodies are not compressed")
+	}
+	return nil
+}
+
+func invalid(path, expected, got string) error {
+	return api.NewValidationError([]api.Failure{{Path: path, Expected: expected, Got: text.Clean(got, 200)}})
+}
+
+// tooLarge is a validation failure with the status that HTTP has for it.
+func tooLarge(limit int) error {
+	var e *api.Error
+	errors.As(invalid("", "a body of at most "+strconv.Itoa(limit)+" bytes", "a larger one"), &e)
+	e.StatusCode = http.StatusRequestEntityTooLarge
+	return e
+}
+
+// query returns the value of each named parameter, "" when absent. A parameter that appears twice is refused: two readers could take
+// different ones.
+func query(r *http.Request, names ...string) ([]string, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, invalid("", "a well-formed query", "a malformed one")
+	}
+	out := make([]string, len(names))
+	var failures []api.Failure
+	for i, name := range names {
+		if len(values[name]) > 1 {
+			failures = append(failures, api.Failure{Path: name, Expected: "the parameter once", Got: strconv.Itoa(len(values[name])) + " times"})
+		}
+		out[i] = values.Get(name)
+	}
+	return out, api.NewValidationError(failures)
+}

@@ -1,0 +1,122 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"coffer/api"
+	"coffer/api/text"
+)
+
+const (
+	isoMillis = "2006-01-02T15:04:05.000Z"
+	maxShown  = 200
+)
+
+// fail writes the error body. What is no *api.Error is the operator's business: it is logged, and the sender gets a 500 without detail.
+func (h *handler) fail(w *answer, r *http.Request, log *slog.Logger, err error) {
+	var e *api.Error
+	if !errors.As(err, &e) {
+		if r.Context().Err() != nil && errors.Is(err, context.Cause(r.Context())) {
+			log.Info("the caller went away", "error", err)
+		} else {
+			log.Error("request failed", "error", err)
+		}
+		e = api.NewError(api.ErrInternal, "Something went wrong here, not with the request. Request id: %s", w.Header().Get("X-Request-Id"))
+	}
+	body := *e
+	if body.StatusCode == http.StatusUnauthorized {
+		body.Timestamp = h.Clock().UTC().Format(isoMillis)
+		body.Path = text.Clean(r.URL.Path, maxShown)
+	}
+	if body.RetryAfter > 0 {
+		seconds := math.Ceil(body.RetryAfter.Seconds())
+		w.Header().Set("Retry-After", strconv.Itoa(int(seconds)))
+	}
+	w.failure = body.Name
+	doc, err := api.Encode(body)
+	if err != nil { // an error body always encodes; if not, the status must still go out
+		log.Error("encode an error body", "error", err)
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	h.write(w, body.StatusCode, doc.Raw())
+}
+
+func (h *handler) write(w *answer, status int, body []byte) {
+	head := w.Header()
+	head.Set("Content-Type", "application/json")
+	head.Set("Cache-Control", "no-store")
+	head.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the peer may be gone; there is nobody left to tell
+}
+
+// notFound names what would have been found: the interface knows no 405 of its own (protocol §6).
+func notFound(r *http.Request, methods map[string]route) error {
+	path := text.Clean(r.URL.Path, maxShown)
+	if len(methods) == 0 {
+		return api.NewError(api.ErrNotFound, "Cannot %s %s", text.Clean(r.Method, 16), path)
+	}
+	var known []string
+	for m := range methods {
+		known = append(known, m)
+	}
+	slices.Sort(known)
+	return api.NewError(api.ErrNotFound, "Cannot %s %s: this path takes %s", text.Clean(r.Method, 16), path, strings.Join(known, " or "))
+}
+
+// panicked answers for a use case that broke down. When the answer has begun there is nothing left but to cut the connection.
+func (h *handler) panicked(w *answer, r *http.Request, log *slog.Logger, p any) {
+	log.Error("panic", "value", text.Clean(fmt.Sprint(p), maxShown), "stack", string(debug.Stack()))
+	if w.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	h.fail(w, r, log, api.NewError(api.ErrInternal, "Something went wrong here, not with the request. Request id: %s", w.Header().Get("X-Request-Id")))
+}
+
+// answer notes what went out, for the log.
+type answer struct {
+	http.ResponseWriter
+	status  int
+	bytes   int
+	caller  string
+	failure string
+}
+
+// WriteHeader notes the status.
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts the bytes.
+func (a *answer) Write(b []byte) (int, error) {
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	n, err := a.ResponseWriter.Write(b)
+	a.bytes += n
+	return n, err
+}
+
+// logEnd writes one line for each request. Headers and query are left out: a key can stand in either.
+func (h *handler) logEnd(log *slog.Logger, w *answer, r *http.Request, took time.Duration) {
+	level := slog.LevelInfo
+	if w.status >= 500 {
+		level = slog.LevelError
+	}
+	log.Log(r.Context(), level, "request", "method", text.Clean(r.Method, 16), "path", text.Clean(r.URL.Path, maxShown),
+		"status", w.status, "error", w.failure, "bytes", w.bytes, "caller", w.caller, "ms", took.Milliseconds())
+}

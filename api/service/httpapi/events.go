@@ -1,0 +1,133 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/accounts/abi"
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/api/service/chain"
+	"coffer/api/service/genesis"
+	"coffer/assets"
+)
+
+// event is one decoded log.
+type event struct {
+	Name string
+	At   labelled
+	Args []argument
+}
+
+type argument struct{ Name, Value string }
+
+// eventKey tells events apart: signature, and how many arguments are indexed (two standards may differ in that alone).
+type eventKey struct {
+	topic   common.Hash
+	indexed int
+}
+
+// decoder knows the events of the contracts that genesis places.
+type decoder struct {
+	events  map[eventKey]abi.Event
+	catalog *catalog.Catalog
+}
+
+func newDecoder(in *genesis.Installation) (decoder, error) {
+	d := decoder{map[eventKey]abi.Event{}, in.Catalog}
+	for _, name := range assets.ContractNames() {
+		art, err := assets.Contract(name)
+		if err != nil {
+			return d, err
+		}
+		parsed, err := abi.JSON(bytes.NewReader(art.ABI))
+		if err != nil {
+			return d, fmt.Errorf("interface of %s: %w", name, err)
+		}
+		for _, e := range parsed.Events {
+			if key := keyOf(e); d.events[key].ID == (common.Hash{}) {
+				d.events[key] = e
+			}
+		}
+	}
+	return d, nil
+}
+
+func keyOf(e abi.Event) eventKey {
+	key := eventKey{topic: e.ID}
+	for _, in := range e.Inputs {
+		if in.Indexed {
+			key.indexed++
+		}
+	}
+	return key
+}
+
+// decode shows a log with names and values, or with its raw topics and data when it is not known.
+func (d decoder) decode(on caip.Chain, l chain.Log) event {
+	if len(l.Topics) > 0 {
+		if e, ok := d.events[eventKey{l.Topics[0], len(l.Topics) - 1}]; ok {
+			if args, ok := d.arguments(on, l, e); ok {
+				return event{Name: e.RawName, Args: args}
+			}
+		}
+	}
+	out := event{Name: "Unknown event"}
+	for i, t := range l.Topics {
+		out.Args = append(out.Args, argument{fmt.Sprintf("topic %d", i), t.Hex()})
+	}
+	if len(l.Data) > 0 {
+		out.Args = append(out.Args, argument{"data", "0x" + hex.EncodeToString(l.Data)})
+	}
+	return out
+}
+
+func (d decoder) arguments(on caip.Chain, l chain.Log, e abi.Event) ([]argument, bool) {
+	values := map[string]any{}
+	if len(l.Data) > 0 {
+		if err := e.Inputs.NonIndexed().UnpackIntoMap(values, l.Data); err != nil {
+			return nil, false
+		}
+	}
+	var indexed abi.Arguments
+	for _, in := range e.Inputs {
+		if in.Indexed {
+			indexed = append(indexed, in)
+		}
+	}
+	if err := abi.ParseTopicsIntoMap(values, indexed, l.Topics[1:]); err != nil {
+		return nil, false
+	}
+	var out []argument
+	for _, in := range e.Inputs {
+		v, ok := values[in.Name]
+		if !ok {
+			return nil, false
+		}
+		out = append(out, argument{in.Name, d.text(on, l.Address, in, v)})
+	}
+	return out, true
+}
+
+// text writes a value; the amount of a known token also in whole units.
+func (d decoder) text(on caip.Chain, at common.Address, in abi.Argument, v any) string {
+	switch v := v.(type) {
+	case common.Address:
+		return v.Hex()
+	case [32]byte:
+		return common.Hash(v).Hex()
+	case []byte:
+		return "0x" + hex.EncodeToString(v)
+	case *big.Int:
+		id, _ := on.EVMID()
+		if e, ok := d.catalog.Entity(caip.ERC20(id, at)); ok && in.Name == "value" {
+			return v.String() + " = " + amount.Human(v, e.Decimals) + " " + e.Symbol
+		}
+	}
+	return fmt.Sprint(v)
+}

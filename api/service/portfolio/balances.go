@@ -1,0 +1,144 @@
+package portfolio
+
+import (
+	"context"
+	"math/big"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/api/service/chain"
+)
+
+// Balances answers GET /v3/balances/aggregated-balance. The EVM address gets test funds first. All prices are of one moment, so fiat
+// values add up.
+func (p *Portfolio) Balances(ctx context.Context, q Query) (api.AggregatedBalance, error) {
+	if q.EVM != nil {
+		if err := p.faucet.Consider(ctx, *q.EVM); err != nil {
+			return api.AggregatedBalance{}, err
+		}
+	}
+	s := &sheet{p: p, q: q, at: p.clock(), views: map[uint64]chain.State{}, counted: map[caip.Asset]bool{}}
+	defer s.close()
+	out := api.AggregatedBalance{
+		Accounts: &api.BalanceAccounts{Solana: q.Solana}, BalanceByAggregatedAsset: []api.AggregateBalance{},
+		BalanceBySpecificAsset: []api.AssetBalance{},
+	}
+	if q.EVM != nil {
+		out.Accounts.EVM = q.EVM.Hex()
+	}
+	for _, id := range q.Aggregates {
+		if err := ctx.Err(); err != nil {
+			return api.AggregatedBalance{}, err
+		}
+		line, err := s.aggregate(id)
+		if err != nil {
+			return api.AggregatedBalance{}, err
+		}
+		out.BalanceByAggregatedAsset = append(out.BalanceByAggregatedAsset, line)
+	}
+	for _, asked := range q.Assets {
+		e, _ := p.in.Catalog.Entity(asked.Asset)
+		v, worth, err := s.entity(e)
+		if err != nil {
+			return api.AggregatedBalance{}, err
+		}
+		out.BalanceBySpecificAsset = append(out.BalanceBySpecificAsset, api.AssetBalance{
+			AssetType: asked.As, Balance: v.String(), FiatValue: api.Micro(worth),
+		})
+	}
+	out.TotalBalance.FiatValue = api.Micro(s.total)
+	return out, nil
+}
+
+// sheet collects the figures of one answer: one view of each chain, one moment of prices, and a total that counts each asset once however
+// often it is listed. The total is nil while nothing priced was met.
+type sheet struct {
+	p       *Portfolio
+	q       Query
+	at      time.Time
+	views   map[uint64]chain.State
+	counted map[caip.Asset]bool
+	total   *big.Int
+}
+
+func (s *sheet) close() {
+	for _, v := range s.views {
+		v.Close()
+	}
+}
+
+func (s *sheet) aggregate(id caip.AggregateID) (api.AggregateBalance, error) {
+	agg, _ := s.p.in.Catalog.Aggregate(id)
+	line := api.AggregateBalance{AggregatedAssetID: id.String(), IndividualAssetBalances: []api.AssetBalance{}}
+	sum := new(big.Int)
+	var fiat *big.Int
+	for _, e := range agg.Entities {
+		v, worth, err := s.entity(e)
+		if err != nil {
+			return line, err
+		}
+		line.IndividualAssetBalances = append(line.IndividualAssetBalances, api.AssetBalance{
+			AssetType: e.Asset.String(), Balance: v.String(), FiatValue: api.Micro(worth),
+		})
+		sum.Add(sum, amount.Scale(v, e.Decimals, agg.Decimals))
+		fiat = add(fiat, worth)
+	}
+	line.Balance, line.FiatValue = sum.String(), api.Micro(fiat)
+	return line, nil
+}
+
+// entity is the balance of one entity and its worth in micro-USD, nil when it has no price.
+func (s *sheet) entity(e catalog.Entity) (v, worth *big.Int, err error) {
+	if v, err = s.balance(e.Asset); err != nil {
+		return nil, nil, err
+	}
+	if price, ok := s.p.prices.Price(e.Aggregate, s.at); ok {
+		worth = amount.Value(v, e.Decimals, price)
+	}
+	if !s.counted[e.Asset] {
+		s.counted[e.Asset] = true
+		s.total = add(s.total, worth)
+	}
+	return v, worth, nil
+}
+
+// balance is zero where the query names no account, and on a chain that this network does not run: nobody can hold anything there.
+func (s *sheet) balance(a caip.Asset) (*big.Int, error) {
+	id, evm := a.Chain.EVMID()
+	if !evm || s.q.EVM == nil || s.p.in.Chains[id] == nil {
+		return new(big.Int), nil
+	}
+	view, err := s.view(id)
+	if err != nil {
+		return nil, err
+	}
+	return s.p.in.BalanceAt(view, common.Address(*s.q.EVM), a)
+}
+
+func (s *sheet) view(id uint64) (chain.State, error) {
+	if v := s.views[id]; v != nil {
+		return v, nil
+	}
+	c := s.p.in.Chains[id]
+	v, err := c.State(c.Head().Time)
+	if err == nil {
+		s.views[id] = v
+	}
+	return v, err
+}
+
+// add sums figures of which some may be unknown: unknown plus a figure is the figure.
+func add(sum, v *big.Int) *big.Int {
+	if v == nil {
+		return sum
+	}
+	if sum == nil {
+		return new(big.Int).Set(v)
+	}
+	return sum.Add(sum, v)
+}

@@ -1,0 +1,200 @@
+package portfolio
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"golang.org/x/sync/errgroup"
+
+	"coffer/api/service/chain"
+	"coffer/api/service/genesis"
+	"coffer/api/service/store"
+)
+
+// Faucet pays test funds: an address is funded once, when it is first named, and only if it holds nothing and has no code, nonce or history on
+// any chain (protocol §5.4). What was decided about an address is written down, so a recipient that was paid is never topped up. A nil
+// *Faucet pays nothing. It is safe for concurrent use.
+type Faucet struct {
+	in    *genesis.Installation
+	clock func() time.Time
+	known func(context.Context, common.Address) (bool, error)
+	seed  []byte
+	turn  sync.Mutex // one funding at a time: chains seal one block at a time anyway
+}
+
+// FaucetOptions: Known reports whether the service's history names an address; nil means that there is no history to ask.
+type FaucetOptions struct {
+	Installation *genesis.Installation
+	Clock        func() time.Time
+	Known        func(context.Context, common.Address) (bool, error)
+}
+
+// bucketFunds holds address (20 bytes) → decision, and address ‖ chain id (28 bytes) → hash of the first transaction of the grant there.
+const bucketFunds = "faucet"
+
+// Decisions about an address. A started grant that a crash cut off is finished when the address is named again.
+const (
+	declined = 'd'
+	started  = 's'
+	funded   = 'f'
+)
+
+// NewFaucet makes the faucet of an installation.
+func NewFaucet(o FaucetOptions) (*Faucet, error) {
+	seed, err := o.Installation.Secret("test-funds/1", sha256.Size)
+	if err != nil {
+		return nil, err
+	}
+	return &Faucet{in: o.Installation, clock: o.Clock, known: o.Known, seed: seed}, nil
+}
+
+// Consider funds the addresses that deserve it. It returns when the blocks are sealed.
+func (f *Faucet) Consider(ctx context.Context, addresses ...common.Address) error {
+	if f == nil {
+		return nil
+	}
+	for _, a := range addresses {
+		if err := f.consider(ctx, a); err != nil {
+			return fmt.Errorf("test funds for %s: %w", a.Hex(), err)
+		}
+	}
+	return nil
+}
+
+func (f *Faucet) consider(ctx context.Context, a common.Address) error {
+	if d, err := f.decision(a); err != nil || d == declined || d == funded {
+		return err
+	}
+	f.turn.Lock()
+	defer f.turn.Unlock()
+	d, err := f.decision(a) // somebody else may have had the turn before
+	if err != nil || d == declined || d == funded {
+		return err
+	}
+	if d == 0 {
+		used, err := f.used(ctx, a)
+		if err != nil {
+			return err
+		}
+		if used {
+			return f.in.Store.Update(func(tx store.Tx) error {
+				return tx.Bucket(bucketFunds).Put(a[:], []byte{declined})
+			})
+		}
+	}
+	return f.fund(a)
+}
+
+func (f *Faucet) decision(a common.Address) (d byte, err error) {
+	err = f.in.Store.View(func(tx store.Tx) error {
+		if v := tx.Bucket(bucketFunds).Get(a[:]); len(v) > 0 {
+			d = v[0]
+		}
+		return nil
+	})
+	return d, err
+}
+
+// used reports whether the address holds or ever did anything. The zero address counts as used: nobody owns it.
+func (f *Faucet) used(ctx context.Context, a common.Address) (bool, error) {
+	if a == (common.Address{}) {
+		return true, nil
+	}
+	if f.known != nil {
+		if known, err := f.known(ctx, a); err != nil || known {
+			return known, err
+		}
+	}
+	for _, id := range f.in.ChainIDs {
+		if used, err := f.usedOn(id, a); err != nil || used {
+			return used, err
+		}
+	}
+	return false, nil
+}
+
+func (f *Faucet) usedOn(id uint64, a common.Address) (bool, error) {
+	c := f.in.Chains[id]
+	st, err := c.State(c.Head().Time)
+	if err != nil {
+		return false, err
+	}
+	defer st.Close()
+	if used := st.Nonce(a) > 0 || st.Balance(a).Sign() > 0 || len(st.Code(a)) > 0; used || st.Err() != nil {
+		return used, st.Err()
+	}
+	for _, agg := range f.in.Catalog.Aggregates() {
+		for _, e := range agg.Entities {
+			if at, evm := e.Asset.Chain.EVMID(); !evm || at != id {
+				continue
+			}
+			v, err := f.in.BalanceAt(st, a, e.Asset)
+			if err != nil || v.Sign() > 0 {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// fund seals one block of faucet transfers per chain of the grant. The decision is committed with the blocks.
+func (f *Faucet) fund(a common.Address) error {
+	gifts, err := f.grant(a)
+	if err != nil {
+		return err
+	}
+	byChain := map[uint64][]gift{}
+	for _, g := range gifts {
+		id, _ := g.entity.Asset.Chain.EVMID()
+		byChain[id] = append(byChain[id], g)
+	}
+	var group errgroup.Group
+	for id, list := range byChain {
+		group.Go(func() error { return f.pay(a, id, list, byChain) })
+	}
+	return group.Wait()
+}
+
+// pay seals the block of one chain unless it was sealed before a crash.
+func (f *Faucet) pay(a common.Address, id uint64, gifts []gift, all map[uint64][]gift) error {
+	key := onChain(a, id)
+	paid := false
+	err := f.in.Store.View(func(tx store.Tx) error {
+		paid = tx.Bucket(bucketFunds).Get(key) != nil
+		return nil
+	})
+	if err != nil || paid {
+		return err
+	}
+	txs := make([]chain.Tx, len(gifts))
+	for i, g := range gifts {
+		txs[i] = g.transfer(f.in, a)
+	}
+	_, err = f.in.Chains[id].Seal(chain.SealRequest{
+		Time: uint64(f.clock().Unix()), Txs: txs, Accept: genesis.AllSucceed,
+		Record: func(tx store.Tx, block chain.Block) error {
+			b := tx.Bucket(bucketFunds)
+			if err := b.Put(key, block.Receipts[0].TxHash[:]); err != nil {
+				return err
+			}
+			d := byte(funded)
+			for other := range all {
+				if b.Get(onChain(a, other)) == nil {
+					d = started
+				}
+			}
+			return b.Put(a[:], []byte{d})
+		},
+	})
+	return err
+}
+
+func onChain(a common.Address, id uint64) []byte {
+	return binary.BigEndian.AppendUint64(slices.Clone(a[:]), id)
+}

@@ -1,0 +1,251 @@
+package portfolio_test
+
+import (
+	"context"
+	"math/big"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/network"
+	"coffer/api/service/chain"
+	"coffer/api/service/genesis"
+	"coffer/api/service/portfolio"
+	"coffer/api/service/price"
+	"coffer/api/service/store"
+)
+
+func now() time.Time { return time.Unix(1_760_000_000, 0) }
+
+func open(t testing.TB, s store.Store) *genesis.Installation {
+	t.Helper()
+	in, err := genesis.Open(s, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"), Kind: network.Embedded})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+func newFaucet(t testing.TB, in *genesis.Installation) *portfolio.Faucet {
+	t.Helper()
+	f, err := portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func world(t testing.TB) (*genesis.Installation, *portfolio.Portfolio) {
+	in := open(t, store.NewMemory())
+	seed, err := in.Secret("prices/1", 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prices, err := price.New(in.Catalog, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in, portfolio.New(portfolio.Deps{Installation: in, Prices: prices, Faucet: newFaucet(t, in), Clock: now})
+}
+
+var someone = common.HexToAddress("0x00000000000000000000000000000000000c0ffe")
+
+func balances(t testing.TB, in *genesis.Installation, a common.Address) map[caip.Asset]*big.Int {
+	t.Helper()
+	out := map[caip.Asset]*big.Int{}
+	for _, agg := range in.Catalog.Aggregates() {
+		for _, e := range agg.Entities {
+			if _, evm := e.Asset.Chain.EVMID(); !evm {
+				continue
+			}
+			v, err := in.Balance(a, e.Asset)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Sign() > 0 {
+				out[e.Asset] = v
+			}
+		}
+	}
+	return out
+}
+
+func heads(in *genesis.Installation) (n uint64) {
+	for _, c := range in.Chains {
+		n += c.Head().Number
+	}
+	return n
+}
+
+func TestTestFundsFollowTheProtocol(t *testing.T) {
+	in := open(t, store.NewMemory())
+	f := newFaucet(t, in)
+	if err := f.Consider(context.Background(), someone); err != nil {
+		t.Fatal(err)
+	}
+	got := balances(t, in, someone)
+	usdc, _ := in.Catalog.Aggregate("ob:usdc")
+	elsewhere := 0
+	for _, e := range usdc.Entities {
+		v := got[e.Asset]
+		if v == nil {
+			continue
+		}
+		if e.Asset.Chain == caip.EVM(8453) {
+			if v.String() != "25000000" {
+				t.Errorf("USDC on Base: %s, expected 25000000", v)
+			}
+			continue
+		}
+		elsewhere++
+		if v.Cmp(big.NewInt(400e6)) < 0 || v.Cmp(big.NewInt(1500e6)) > 0 {
+			t.Errorf("USDC on %s: %s, expected 400 to 1500", e.Asset.Chain, amount.Human(v, 6))
+		}
+	}
+	if elsewhere < 3 {
+		t.Errorf("USDC on %d chains beside Base, expected 3 or more", elsewhere)
+	}
+	for _, id := range []caip.AggregateID{"ob:eth", "ob:usdt", "ob:dai", "ob:weth", "ob:wbtc"} {
+		agg, _ := in.Catalog.Aggregate(id)
+		held := 0
+		for _, e := range agg.Entities {
+			if got[e.Asset] != nil {
+				held++
+			}
+		}
+		if held == 0 {
+			t.Errorf("no %s among the test funds", id)
+		}
+	}
+}
+
+func TestTestFundsDependOnSeedAndAddressAlone(t *testing.T) {
+	a, b := open(t, store.NewMemory()), open(t, store.NewMemory())
+	other := common.HexToAddress("0xbeef")
+	for _, who := range []common.Address{other, someone} {
+		if err := newFaucet(t, a).Consider(context.Background(), who); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := newFaucet(t, b).Consider(context.Background(), someone); err != nil {
+		t.Fatal(err)
+	}
+	first, second := balances(t, a, someone), balances(t, b, someone)
+	if len(first) != len(second) {
+		t.Fatalf("%d and %d assets", len(first), len(second))
+	}
+	same := true
+	for asset, v := range first {
+		if second[asset] == nil || v.Cmp(second[asset]) != 0 {
+			t.Errorf("%s: %s and %v", asset, v, second[asset])
+		}
+	}
+	for asset, v := range balances(t, a, other) {
+		same = same && first[asset] != nil && v.Cmp(first[asset]) == 0
+	}
+	if same {
+		t.Error("two addresses got the same funds")
+	}
+}
+
+func TestAnAddressIsFundedOnceUnderConcurrency(t *testing.T) {
+	in := open(t, store.NewMemory())
+	f := newFaucet(t, in)
+	before := heads(in)
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			if err := f.Consider(context.Background(), someone); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	chains := map[caip.Chain]bool{}
+	for asset := range balances(t, in, someone) {
+		chains[asset.Chain] = true
+	}
+	if got := heads(in) - before; got != uint64(len(chains)) {
+		t.Errorf("%d blocks were sealed for funds on %d chains", got, len(chains))
+	}
+}
+
+func TestARecipientThatWasPaidIsNeverToppedUp(t *testing.T) {
+	in := open(t, store.NewMemory())
+	f := newFaucet(t, in)
+	c := in.Chains[10]
+	_, err := c.Seal(chain.SealRequest{Time: uint64(now().Unix()), Txs: []chain.Tx{{From: in.Solver, To: someone, Value: big.NewInt(1), Gas: 21_000}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Consider(context.Background(), someone); err != nil {
+		t.Fatal(err)
+	}
+	if got := balances(t, in, someone); len(got) != 1 || got[caip.Native(10)].String() != "1" {
+		t.Errorf("the recipient holds %v, expected the one wei it was paid", got)
+	}
+}
+
+func TestAddressesWithHistoryCodeOrNonceGetNothing(t *testing.T) {
+	in := open(t, store.NewMemory())
+	known := common.HexToAddress("0x4157")
+	f, err := portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: now,
+		Known: func(_ context.Context, a common.Address) (bool, error) { return a == known, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := heads(in)
+	for name, a := range map[string]common.Address{
+		"history": known, "code": in.Network.Pins.EntryPoint, "nonce": genesis.AddressOf(in.Treasury), "nobody's": {},
+	} {
+		if err := f.Consider(context.Background(), a); err != nil {
+			t.Fatal(err)
+		}
+		if heads(in) != before {
+			t.Errorf("an address with %s was funded", name)
+		}
+	}
+}
+
+func TestFundsAreNotPaidAgainAfterARestart(t *testing.T) {
+	s := store.NewMemory()
+	in := open(t, s)
+	if err := newFaucet(t, in).Consider(context.Background(), someone); err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, s)
+	before := heads(again)
+	if err := newFaucet(t, again).Consider(context.Background(), someone); err != nil {
+		t.Fatal(err)
+	}
+	if heads(again) != before {
+		t.Error("a second grant was sealed")
+	}
+}
+
+func BenchmarkFundMemory(b *testing.B) { benchmarkFund(b, store.NewMemory()) }
+
+func BenchmarkFundBolt(b *testing.B) {
+	s, err := store.OpenBolt(b.TempDir()+"/coffer.db", store.BoltOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	benchmarkFund(b, s)
+}
+
+func benchmarkFund(b *testing.B, s store.Store) {
+	in := open(b, s)
+	f := newFaucet(b, in)
+	n := int64(0)
+	for b.Loop() {
+		n++
+		if err := f.Consider(context.Background(), common.BigToAddress(big.NewInt(1_000_000+n))); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+// Package portfolio answers what an account is and has: predicted addresses, the lists of chains and assets, balances over all chains, and the
+// test funds that an address gets when it is first named.
+//
+// Promise: a balance is read at the head of its chain, never cached; amounts are scaled to the aggregate's decimals before they are added;
+// fiat values are micro-USD with six decimals, and an unknown price is null, never zero. Every asked id and every entity of it is listed,
+// zero included, in the order asked (protocol §7).
+//
+// Units: base units as decimal strings, USD as JSON numbers. Errors are *api.Error for what the sender can mend, plain errors for what only
+// the operator can. Sources: service specification §6 and §9, interface-facts §1.1 and §1.6, protocol §5.4 and §7.
+package portfolio
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/op"
+	"coffer/api/service/genesis"
+	"coffer/api/service/price"
+)
+
+// Deps are what the use cases need. A nil Faucet pays no test funds.
+type Deps struct {
+	Installation *genesis.Installation
+	Prices       *price.Table
+	Faucet       *Faucet
+	Clock        func() time.Time
+}
+
+// Portfolio holds the use cases. It is safe for concurrent use.
+type Portfolio struct {
+	in     *genesis.Installation
+	prices *price.Table
+	faucet *Faucet
+	clock  func() time.Time
+}
+
+// New makes the use cases.
+func New(d Deps) *Portfolio {
+	return &Portfolio{in: d.Installation, prices: d.Prices, faucet: d.Faucet, clock: d.Clock}
+}
+
+// PredictAddress answers POST /account/predict-address for a document that passed api.Rules.Predict: the address that the account will have on
+// every chain, with this installation's co-signer for a role-based one (interface-facts §3.5). The address gets test funds.
+func (p *Portfolio) PredictAddress(ctx context.Context, doc *api.Document) (api.PredictResponse, error) {
+	var req api.PredictRequest
+	if err := doc.Decode(&req); err != nil {
+		return api.PredictResponse{}, api.NewError(api.ErrValidation, "the body is not a prediction request")
+	}
+	pins := p.in.Network.Pins
+	var init []byte
+	if req.Type == api.AccountKernelV31 {
+		owner, err := address("signerAddress", req.SignerAddress)
+		if err != nil {
+			return api.PredictResponse{}, err
+		}
+		init = op.InitDataECDSA(pins.ECDSAValidator, owner)
+	} else {
+		session, err := address("sessionAddress", req.SessionAddress)
+		if err != nil {
+			return api.PredictResponse{}, err
+		}
+		admin, err := address("adminAddress", req.AdminAddress)
+		if err != nil {
+			return api.PredictResponse{}, err
+		}
+		init = op.InitDataRoleBased(pins.RoleBasedValidator, session, admin, pins.CoSigner)
+	}
+	predicted := op.PredictAddress(pins.Factory, pins.KernelV31, init, new(big.Int))
+	if err := p.faucet.Consider(ctx, predicted); err != nil {
+		return api.PredictResponse{}, err
+	}
+	return api.PredictResponse{PredictedAddress: predicted.Hex()}, nil
+}
+
+func address(path, s string) (common.Address, error) {
+	a, err := caip.ParseAddress(s)
+	if err != nil {
+		return a, api.NewValidationError([]api.Failure{{Path: path, Expected: "a 0x address", Got: shown(s)}})
+	}
+	return a, nil
+}
+
+// Chains answers GET /chains/supported-list: the EVM chains in ascending order of their ids.
+func (p *Portfolio) Chains() []api.SupportedChain {
+	out := []api.SupportedChain{}
+	for _, c := range p.in.Catalog.Chains() {
+		out = append(out, api.SupportedChain{
+			Chain: api.ChainRef{Chain: c.Chain.String(), Namespace: c.Chain.Namespace, Reference: c.Chain.Reference},
+		})
+	}
+	return out
+}
+
+// Assets answers GET /assets/list: every aggregated asset with its entities, those on Solana among them (protocol §7). ERC-20 references
+// are in EIP-55 form.
+func (p *Portfolio) Assets() []api.AggregatedAsset {
+	out := []api.AggregatedAsset{}
+	for _, a := range p.in.Catalog.Aggregates() {
+		item := api.AggregatedAsset{
+			AggregatedAssetID: a.ID.String(), Symbol: a.Symbol, Name: a.Name, Decimals: a.Decimals,
+			AggregatedEntities: []api.AggregatedEntity{},
+		}
+		for _, e := range a.Entities {
+			item.AggregatedEntities = append(item.AggregatedEntities, api.AggregatedEntity{
+				AssetType: e.Asset.Display(), Decimals: e.Decimals, Name: e.Name, Symbol: e.Symbol,
+			})
+		}
+		out = append(out, item)
+	}
+	return out
+}
+
+// FundAccounts gives test funds to the EVM accounts that a request names, each by its account address and never by its signer
+// (protocol §5.4). Accounts of other chains are passed over.
+func (p *Portfolio) FundAccounts(ctx context.Context, accounts []api.Account) error {
+	for _, a := range accounts {
+		if !a.IsEVM() {
+			continue
+		}
+		at, err := caip.ParseAddress(a.AccountAddress)
+		if err != nil {
+			return fmt.Errorf("account address: %w", err)
+		}
+		if err := p.faucet.Consider(ctx, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}

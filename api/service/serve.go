@@ -1,0 +1,119 @@
+package service
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+)
+
+// ServeOptions: Listen is host:port, port 0 for a free one; Dir is the data directory, where the certificate authority is kept; Host are
+// further names or addresses that the certificate is for.
+type ServeOptions struct {
+	Listen string
+	Dir    string
+	Host   []string
+}
+
+// Timeouts of a server. Reading covers the largest body on a slow line, writing the slowest use case.
+const (
+	headerTimeout   = 10 * time.Second
+	readTimeout     = 30 * time.Second
+	writeTimeout    = 90 * time.Second
+	idleTimeout     = 2 * time.Minute
+	shutdownTimeout = 10 * time.Second
+	maxHeader       = 96 << 10
+)
+
+// Running is a service that listens. BaseURL is what a client is given, such as https://127.0.0.1:8443/api; CAFile is the certificate that
+// the client must trust.
+type Running struct {
+	BaseURL string
+	CAFile  string
+	Addr    net.Addr
+
+	done chan struct{}
+	err  error
+}
+
+// Done is closed when the server has stopped.
+func (r *Running) Done() <-chan struct{} { return r.done }
+
+// Wait returns when the server has stopped: nil after an orderly end.
+func (r *Running) Wait() error {
+	<-r.done
+	return r.err
+}
+
+// Serve listens on TLS 1.2 or later until the context ends; then it finishes the requests that are under way and stops. Plain HTTP gets
+// no answer. The service itself stays open.
+func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
+	}
+	ca, err := openAuthority(o.Dir, s.opts.Clock())
+	if err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
+	}
+	cert, err := ca.leaf(serverNames(o.Host), s.opts.Clock())
+	if err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
+	}
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", o.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
+	}
+	r := &Running{BaseURL: "https://" + reachable(o, listener.Addr()) + s.opts.BasePath, CAFile: ca.file, Addr: listener.Addr(), done: make(chan struct{})}
+	s.useExplorerBase(r.BaseURL)
+	secure := tls.NewListener(listener, &tls.Config{
+		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Time: s.opts.Clock,
+	})
+	go func() {
+		r.err = s.run(ctx, secure, s.handler)
+		close(r.done)
+	}()
+	return r, nil
+}
+
+// reachable is host:port for a client on this machine: the first extra host if there is one, else the address listened on.
+func reachable(o ServeOptions, at net.Addr) string {
+	host, port, err := net.SplitHostPort(at.String())
+	if err != nil {
+		return at.String()
+	}
+	if len(o.Host) > 0 {
+		host = o.Host[0]
+	} else if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// run serves one listener until the context ends or the listener fails.
+func (s *Service) run(ctx context.Context, l net.Listener, h http.Handler) error {
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	err := server.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = server.Close()
+	}
+	<-failed
+	return err
+}

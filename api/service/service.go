@@ -1,0 +1,285 @@
+// Package service is the chain-abstraction service itself: it opens an installation, wires the use cases to the HTTP layer, and is reached in
+// process (RoundTripper), over TLS (Serve) or by a second process on the same data (OpenOrAttach).
+//
+// Promise: Open finishes or refunds what an earlier process left half-done; network.json is replaced in one step; Idle returns when every
+// accepted quote is terminal. Keys and seeds never reach a log line or an error.
+//
+// Sources: service specification, protocol, design §2.5 and §2.11.
+package service
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/network"
+	"coffer/api/service/access"
+	"coffer/api/service/book"
+	"coffer/api/service/genesis"
+	"coffer/api/service/httpapi"
+	"coffer/api/service/portfolio"
+	"coffer/api/service/price"
+	"coffer/api/service/quote"
+	"coffer/api/service/settle"
+	"coffer/api/service/store"
+)
+
+// Defaults of Options.
+const (
+	DefaultBasePath = "/api"
+	DefaultLifetime = 30 * time.Second
+)
+
+// NetworkFile is the name of the network descriptor in the data directory.
+const NetworkFile = "network.json"
+
+// Options say how the service runs. Store is required and stays the caller's to close. Zero values mean: the system's clock and random source, a
+// seed from Random (kept in the store), kind embedded, no test funds, quotes that live 30 s, base path /api, a key drawn from Random, an
+// explorer below the base path of a host that is not dialled, no log, no hook, no network.json.
+type Options struct {
+	Store        store.Store
+	Clock        func() time.Time
+	Random       io.Reader
+	Seed         []byte // installation seed, 32 bytes
+	Kind         network.Kind
+	Fund         bool // protocol §5.4, --fund always
+	Lifetime     time.Duration
+	BasePath     string
+	APIKey       string
+	ExplorerBase string // URL up to and with the base path; "" takes that of the listener
+	Log          *slog.Logger
+	AfterStep    func(step string) // called after each durable step of settlement, for crash tests
+	Faults       Faults            // nothing happens by itself
+	Dir          string            // data directory for network.json; "" writes none
+}
+
+// Faults bring about what seldom happens, for tests and developers (design §4). Nil functions do nothing.
+type Faults struct {
+	NoRoute func() bool // makes call-quote find no route
+	settle.Faults
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if _, locked := o.Random.(*lockedReader); !locked {
+		o.Random = &lockedReader{r: o.Random}
+	}
+	if o.Kind == "" {
+		o.Kind = network.Embedded
+	}
+	if o.Lifetime == 0 {
+		o.Lifetime = DefaultLifetime
+	}
+	if o.BasePath == "" {
+		o.BasePath = DefaultBasePath
+	}
+	if !strings.HasPrefix(o.BasePath, "/") || strings.HasSuffix(o.BasePath, "/") {
+		return o, fmt.Errorf("service: the base path %q must begin with a slash and not end with one", o.BasePath)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.APIKey == "" {
+		var key [32]byte
+		if _, err := io.ReadFull(o.Random, key[:]); err != nil {
+			return o, fmt.Errorf("service: draw an API key: %w", err)
+		}
+		o.APIKey = hex.EncodeToString(key[:])
+	}
+	return o, nil
+}
+
+// lockedReader lets many requests draw from one random source.
+type lockedReader struct {
+	mu sync.Mutex
+	r  io.Reader
+}
+
+// Read implements io.Reader.
+func (l *lockedReader) Read(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.r.Read(b)
+}
+
+// Service is an opened service. It is safe for concurrent use.
+type Service struct {
+	opts     Options
+	in       *genesis.Installation
+	book     *book.Book
+	settler  *settle.Settler
+	handler  http.Handler // asks for the key
+	trusted  http.Handler // for the local socket
+	explorer atomic.Pointer[string]
+}
+
+// Open opens the service on a store: the installation (made on the first start), the book, and the settlement of whatever was under way.
+func Open(o Options) (*Service, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if o.Store == nil {
+		return nil, errors.New("service: no store was given")
+	}
+	in, err := genesis.Open(o.Store, genesis.Options{Clock: o.Clock, Random: o.Random, Seed: o.Seed, Kind: o.Kind})
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{opts: o, in: in}
+	base := o.ExplorerBase
+	if base == "" {
+		base = "https://" + localHost + o.BasePath
+	}
+	s.explorer.Store(&base)
+	if err := s.wire(); err != nil {
+		return nil, err
+	}
+	if o.Dir != "" {
+		if err := writeNetwork(o.Dir, in.Network); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	return s, nil
+}
+
+// wire builds the use cases, resumes settlement and builds the HTTP layers.
+func (s *Service) wire() error {
+	o, in := s.opts, s.in
+	var err error
+	if s.book, err = book.Open(o.Store, book.Options{Clock: o.Clock, Random: o.Random}); err != nil {
+		return err
+	}
+	walk, err := in.Secret("prices/1", 32)
+	if err != nil {
+		return err
+	}
+	prices, err := price.New(in.Catalog, walk)
+	if err != nil {
+		return err
+	}
+	var faucet *portfolio.Faucet
+	if o.Fund {
+		faucet, err = portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: o.Clock, Known: s.inHistory})
+		if err != nil {
+			return err
+		}
+	}
+	accounts := portfolio.New(portfolio.Deps{Installation: in, Prices: prices, Faucet: faucet, Clock: o.Clock})
+	var quoter *quote.Quoter
+	var both sync.WaitGroup // each reads the contract interfaces, which takes a while
+	both.Go(func() {
+		quoter = quote.New(quote.Deps{
+			Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, Random: o.Random, Lifetime: o.Lifetime, NoRoute: o.Faults.NoRoute,
+		})
+	})
+	s.settler = settle.New(settle.Deps{
+		Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, ExplorerBase: *s.explorer.Load(), AfterStep: o.AfterStep,
+		Faults: &o.Faults.Faults, Log: o.Log,
+	})
+	both.Wait()
+	if err := s.settler.Resume(context.Background()); err != nil {
+		return errors.Join(fmt.Errorf("service: resume settlement: %w", err), s.settler.Close())
+	}
+	config := httpapi.Config{
+		BasePath: o.BasePath, Auth: access.NewOneKey(o.APIKey), Installation: in, Portfolio: accounts,
+		Quoter: funding{quoter, accounts}, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log,
+		ExplorerBase: func() string { return *s.explorer.Load() },
+	}
+	if s.handler, err = httpapi.New(config); err != nil {
+		return err
+	}
+	config.Auth, config.Descriptor = access.Trusted{Caller: "local socket"}, &in.Network
+	s.trusted, err = httpapi.New(config)
+	return err
+}
+
+// funding gives test funds to the accounts that a quote request names, before the use case looks at them (protocol §5.4).
+type funding struct {
+	httpapi.Quoter
+	accounts *portfolio.Portfolio
+}
+
+// Prepare funds and prepares.
+func (f funding) Prepare(ctx context.Context, doc *api.Document) (*api.Document, error) {
+	if err := f.fund(ctx, doc); err != nil {
+		return nil, err
+	}
+	return f.Quoter.Prepare(ctx, doc)
+}
+
+// CallQuote funds and quotes.
+func (f funding) CallQuote(ctx context.Context, doc *api.Document) (*api.Document, error) {
+	if err := f.fund(ctx, doc); err != nil {
+		return nil, err
+	}
+	return f.Quoter.CallQuote(ctx, doc)
+}
+
+func (f funding) fund(ctx context.Context, doc *api.Document) error {
+	var named struct {
+		Accounts []api.Account `json:"accounts"`
+	}
+	if err := doc.Decode(&named); err != nil {
+		return api.NewError(api.ErrValidation, "the accounts cannot be read")
+	}
+	return f.accounts.FundAccounts(ctx, named.Accounts)
+}
+
+// inHistory reports whether a record of the book names the address.
+func (s *Service) inHistory(ctx context.Context, a common.Address) (bool, error) {
+	page, err := s.book.History(ctx, book.HistoryQuery{User: strings.ToLower(a.Hex()), Limit: 1, SortBy: "createdAt"})
+	return len(page.Transactions) > 0, err
+}
+
+// useExplorerBase takes a listener's address unless Options named one.
+func (s *Service) useExplorerBase(base string) {
+	if s.opts.ExplorerBase == "" {
+		s.explorer.Store(&base)
+	}
+}
+
+// Handler is the HTTP layer, for RoundTripper or a server.
+func (s *Service) Handler() http.Handler { return s.handler }
+
+// Network says which network this is.
+func (s *Service) Network() network.Descriptor { return s.in.Network }
+
+// APIKey is the key that the handler accepts.
+func (s *Service) APIKey() string { return s.opts.APIKey }
+
+// Idle returns when every accepted quote is terminal, or with the context's error.
+func (s *Service) Idle(ctx context.Context) error { return s.settler.Idle(ctx) }
+
+// Close stops settlement after the step under way. The store stays open.
+func (s *Service) Close() error { return s.settler.Close() }
+
+func writeNetwork(dir string, d network.Descriptor) error {
+	raw, err := d.Encode()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("service: %w", err)
+	}
+	return writeFile(filepath.Join(dir, NetworkFile), raw)
+}
