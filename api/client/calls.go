@@ -1,0 +1,129 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"coffer/api"
+)
+
+// BalanceQuery selects balances: accounts in CAIP-10 or `solana:<address>` form, and at least one aggregated asset id or CAIP-19 asset.
+type BalanceQuery struct {
+	Accounts, Aggregates, Assets []string
+}
+
+// HistoryQuery selects a page of history. Limit 0 and empty strings use the service's defaults; SortBy is "createdAt" or "updatedAt".
+type HistoryQuery struct {
+	User         string
+	Limit        int
+	Continuation string
+	SortBy       string
+}
+
+// PredictAddress asks for the address of a counterfactual account. The answer is the service's word; package op computes the same.
+func (c *Client) PredictAddress(ctx context.Context, r api.PredictRequest) (api.PredictResponse, error) {
+	const op = "predict address"
+	body, err := json.Marshal(r)
+	if err != nil {
+		return api.PredictResponse{}, &Error{Op: op, Kind: KindRequest, Err: err}
+	}
+	return view[api.PredictResponse](c.do(ctx, call{op: op, method: http.MethodPost, path: "/account/predict-address", body: body, timeout: getTimeout}))
+}
+
+// Chains lists the supported chains.
+func (c *Client) Chains(ctx context.Context) ([]api.SupportedChain, error) {
+	return view[[]api.SupportedChain](c.get(ctx, "list chains", "/chains/supported-list", nil))
+}
+
+// Assets lists the aggregated assets.
+func (c *Client) Assets(ctx context.Context) ([]api.AggregatedAsset, error) {
+	return view[[]api.AggregatedAsset](c.get(ctx, "list assets", "/assets/list", nil))
+}
+
+// Balances reads aggregated balances.
+func (c *Client) Balances(ctx context.Context, q BalanceQuery) (api.AggregatedBalance, error) {
+	return view[api.AggregatedBalance](c.BalancesDocument(ctx, q))
+}
+
+// BalancesDocument reads aggregated balances and returns the answer as it came.
+func (c *Client) BalancesDocument(ctx context.Context, q BalanceQuery) (Answer, error) {
+	v := url.Values{"account": {strings.Join(q.Accounts, ",")}}
+	if len(q.Aggregates) > 0 {
+		v.Set("aggregatedAssetId", strings.Join(q.Aggregates, ","))
+	}
+	if len(q.Assets) > 0 {
+		v.Set("assetId", strings.Join(q.Assets, ","))
+	}
+	return c.get(ctx, "read balances", "/v3/balances/aggregated-balance", v)
+}
+
+// PrepareCallQuote posts the body to prepare-call-quote (v3).
+func (c *Client) PrepareCallQuote(ctx context.Context, body []byte) (Answer, error) {
+	return c.post(ctx, "prepare", "/v3/quote/prepare-call-quote", body, quoteTimeout)
+}
+
+// CallQuote posts the body to call-quote (v3).
+func (c *Client) CallQuote(ctx context.Context, body []byte) (Answer, error) {
+	return c.post(ctx, "quote", "/v3/quote/call-quote", body, quoteTimeout)
+}
+
+// ExecuteQuote posts the body to execute-quote (v3), exactly once. A nil error means that the service answered; only ExecuteResponse.Success true means that
+// it accepted, and nothing here means that it is done. An *Error with Sent true, or an *api.Error of 500 and above, leaves the outcome unknown.
+func (c *Client) ExecuteQuote(ctx context.Context, body []byte) (api.ExecuteResponse, error) {
+	const op = "execute"
+	a, err := c.do(ctx, call{op: op, method: http.MethodPost, path: "/v3/quote/execute-quote", body: body, timeout: executeTimeout, once: true})
+	if err != nil {
+		return api.ExecuteResponse{}, err
+	}
+	if raw, ok := a.At("/success"); !ok || (string(raw) != "true" && string(raw) != "false") {
+		return api.ExecuteResponse{}, &Error{Op: op, Kind: KindBadAnswer, Sent: true, Err: errNoSuccess}
+	}
+	return view[api.ExecuteResponse](a, nil)
+}
+
+// Status reads the execution status of a quote; every member is empty when the service does not know it.
+func (c *Client) Status(ctx context.Context, quoteID string) (api.ExecutionStatus, error) {
+	return view[api.ExecutionStatus](c.get(ctx, "read status", "/v3/status/get-execution-status", url.Values{"quoteId": {quoteID}}))
+}
+
+// History reads a page of history.
+func (c *Client) History(ctx context.Context, q HistoryQuery) (api.HistoryPage, error) {
+	v := url.Values{"user": {q.User}}
+	if q.Limit > 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if q.Continuation != "" {
+		v.Set("continuation", q.Continuation)
+	}
+	if q.SortBy != "" {
+		v.Set("sortBy", q.SortBy)
+	}
+	return view[api.HistoryPage](c.get(ctx, "read history", "/v3/status/get-tx-history", v))
+}
+
+func (c *Client) get(ctx context.Context, op, path string, q url.Values) (Answer, error) {
+	return c.do(ctx, call{op: op, method: http.MethodGet, path: path, query: q, timeout: getTimeout})
+}
+
+func (c *Client) post(ctx context.Context, op, path string, body []byte, timeout time.Duration) (Answer, error) {
+	return c.do(ctx, call{op: op, method: http.MethodPost, path: path, body: body, timeout: timeout})
+}
+
+// view decodes a document into its typed form.
+func view[T any](a Answer, err error) (T, error) {
+	var v T
+	if err != nil {
+		return v, err
+	}
+	if err := a.Decode(&v); err != nil {
+		var none T
+		return none, &Error{Op: "read answer", Kind: KindBadAnswer, Sent: true, Err: err}
+	}
+	return v, nil
+}

@@ -1,0 +1,146 @@
+// Package client speaks to the service over HTTPS, or in process through a RoundTripper.
+//
+// Promise (threats N1 … N8, N11, X2): https only, and nothing is sent before that is checked; TLS 1.2 or newer; redirects are errors and are never followed;
+// every call has a deadline; an answer is at most 4 MiB after decompression and passes the lexical gate; the API key is put on the request inside the
+// transport only and never appears in an error. GET is tried up to three times with jitter and a budget; prepare and call-quote at most twice, and only when
+// no byte of the first request left; execute exactly once, on a connection of its own. At most five requests a second leave this client.
+//
+// Errors: *api.Error when the service answered no (its text is cleaned), *Error otherwise. Error.Sent false means that no byte of the request left this
+// machine. Amounts and times are as in package api.
+package client
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"coffer/api"
+	"coffer/api/secret"
+)
+
+// EmbeddedBaseURL is the base address for a service in process.
+const EmbeddedBaseURL = "https://embedded.invalid/api"
+
+// Options configure a Client. Transport, when set, is the way to a service in process and takes the place of the network; the rate limit does not apply then.
+// Clock, Sleep and Rand (0 ≤ x < 1) default to the real ones.
+type Options struct {
+	BaseURL   string
+	APIKey    secret.Secret
+	RootCAs   *x509.CertPool
+	Transport http.RoundTripper
+	Clock     func() time.Time
+	Sleep     func(ctx context.Context, d time.Duration) error
+	Rand      func() float64
+	Log       *slog.Logger
+}
+
+// Client is safe for concurrent use. Close it when it is no longer needed.
+type Client struct {
+	o       Options
+	base    *url.URL
+	normal  *http.Client
+	once    *http.Client // execute: no kept connections, no HTTP/2, so that nothing below can send a request again
+	inside  bool
+	limiter *rate.Limiter
+	retries *bucket
+	skew    atomic.Int64
+	closers []func()
+}
+
+// Kind is the kind of a failure that is not an answer of the service.
+type Kind string
+
+// The kinds of failures.
+const (
+	KindNetwork   Kind = "network"   // no connection, or it broke
+	KindTimeout   Kind = "timeout"   // a deadline passed
+	KindCancelled Kind = "cancelled" // the caller gave up
+	KindTooLarge  Kind = "too large" // more than 4 MiB
+	KindBadAnswer Kind = "bad answer"
+	KindRedirect  Kind = "redirect"
+	KindRequest   Kind = "request" // the request could not be made
+)
+
+// Error is a failure to get an answer. Sent false means that no byte of the request left; with Sent true the service may have acted on it.
+type Error struct {
+	Op   string
+	Kind Kind
+	Sent bool
+	Err  error
+}
+
+// Error says what failed; it never contains the key.
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s: %v", e.Op, e.Kind, e.Err) }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Answer is a document with the circumstances of its arrival. Skew is the service's clock minus the local one, 0 when the answer carried no date.
+type Answer struct {
+	*api.Document
+	Received   time.Time
+	ServerDate time.Time
+	Skew       time.Duration
+}
+
+var errNoSuccess = errors.New("the answer does not say whether the quote was accepted")
+
+// ErrBaseURL says that the base address is not acceptable.
+var ErrBaseURL = errors.New("the service's address must be https, without user, query or fragment")
+
+// New makes a client. It sends nothing.
+func New(o Options) (*Client, error) {
+	base, err := url.Parse(strings.TrimSuffix(o.BaseURL, "/"))
+	if err != nil || base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.ForceQuery || base.Fragment != "" {
+		return nil, ErrBaseURL
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Float64
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	c := &Client{o: o, base: base, inside: o.Transport != nil, retries: newBucket()}
+	if !c.inside {
+		c.limiter = rate.NewLimiter(5, 5)
+	}
+	c.build()
+	return c, nil
+}
+
+// Close releases idle connections.
+func (c *Client) Close() {
+	for _, f := range c.closers {
+		f()
+	}
+}
+
+// Skew is the service's clock minus the local one as of the last answer.
+func (c *Client) Skew() time.Duration { return time.Duration(c.skew.Load()) }
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,83 @@
+package client
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"coffer/api/secret"
+)
+
+// The deadlines (TH-N3).
+const (
+	dialTimeout    = 5 * time.Second
+	tlsTimeout     = 5 * time.Second
+	headerTimeout  = 20 * time.Second
+	getTimeout     = 10 * time.Second
+	quoteTimeout   = 30 * time.Second
+	executeTimeout = 60 * time.Second
+	idleTimeout    = 60 * time.Second
+)
+
+func (c *Client) build() {
+	normal, once := c.o.Transport, c.o.Transport
+	if !c.inside {
+		n := c.network(headerTimeout)
+		n.ForceAttemptHTTP2 = true
+		x := c.network(executeTimeout)
+		x.DisableKeepAlives = true
+		x.TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{} // HTTP/1.1 only (TH-N6)
+		normal, once = n, x
+		c.closers = append(c.closers, n.CloseIdleConnections, x.CloseIdleConnections)
+	}
+	c.normal = c.httpClient(normal)
+	c.once = c.httpClient(once)
+}
+
+func (c *Client) httpClient(rt http.RoundTripper) *http.Client {
+	return &http.Client{
+		Transport:     &keyTransport{base: rt, at: c.base, key: c.o.APIKey},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+func (c *Client) network(header time.Duration) *http.Transport {
+	d := &net.Dialer{Timeout: dialTimeout}
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            d.DialContext,
+		TLSHandshakeTimeout:    tlsTimeout,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.o.RootCAs},
+		ResponseHeaderTimeout:  header,
+		IdleConnTimeout:        idleTimeout,
+		MaxIdleConnsPerHost:    4,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+var errElsewhere = errors.New("refused to send the key anywhere but to the service")
+
+// keyTransport puts the API key on a copy of the request, and only when it goes to the service over https. The caller's request never carries it (TH-K2).
+type keyTransport struct {
+	base http.RoundTripper
+	at   *url.URL
+	key  secret.Secret
+}
+
+func (t *keyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme != "https" || r.URL.Host != t.at.Host {
+		if r.Body != nil {
+			r.Body.Close()
+		}
+		return nil, errElsewhere
+	}
+	with := r.Clone(r.Context())
+	with.GetBody = r.GetBody
+	if !t.key.Empty() {
+		with.Header.Set("x-api-key", string(t.key.Reveal()))
+	}
+	return t.base.RoundTrip(with)
+}

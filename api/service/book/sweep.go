@@ -1,0 +1,76 @@
+package book
+
+import (
+	"encoding/binary"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/service/store"
+)
+
+// sweepAtOnce bounds the work of one Sweep; what remains waits for the next.
+const sweepAtOnce = 64
+
+// Sweep removes what has ended by the clock: contexts with their signed operations, offers that nobody accepted, and index entries that no
+// live cursor can need. It does a bounded amount of work; callers run it along with their own writes. Contexts of executing quotes stay, as
+// settlement ends them.
+func (b *Book) Sweep(tx store.Tx) error {
+	now := uint64(b.clock().Unix())
+	var due [][]byte
+	tx.Bucket(bucketEnds).Ascend(nil, func(k, _ []byte) bool {
+		if binary.BigEndian.Uint64(k) >= now || len(due) == sweepAtOnce {
+			return false
+		}
+		due = append(due, append([]byte{}, k...))
+		return true
+	})
+	for _, k := range due {
+		if err := b.sweepOne(tx, k[8], k[9:]); err != nil {
+			return err
+		}
+		if err := tx.Bucket(bucketEnds).Delete(k); err != nil {
+			return err
+		}
+	}
+	return b.sweepReplaced(tx)
+}
+
+func (b *Book) sweepOne(tx store.Tx, kind byte, key []byte) error {
+	if kind == endContext {
+		c, found, err := b.Context(tx, common.BytesToHash(key))
+		if err != nil || !found || c.UsedBy != "" {
+			return err
+		}
+		return tx.Bucket(bucketContext).Delete(key)
+	}
+	q, err := b.Quote(tx, string(key))
+	if err != nil || q.Status != "" {
+		return err
+	}
+	if err := tx.Bucket(bucketDocument).Delete(key); err != nil {
+		return err
+	}
+	return tx.Bucket(bucketQuote).Delete(key)
+}
+
+// sweepReplaced forgets replaced entries of the index by update once every cursor that could show them has expired.
+func (b *Book) sweepReplaced(tx store.Tx) error {
+	before := uint64(b.clock().Add(-b.lifetime).UnixNano())
+	var due [][]byte
+	tx.Bucket(bucketReplaced).Ascend(nil, func(k, _ []byte) bool {
+		if binary.BigEndian.Uint64(k) >= before || len(due) == sweepAtOnce {
+			return false
+		}
+		due = append(due, append([]byte{}, k...))
+		return true
+	})
+	for _, k := range due {
+		if err := tx.Bucket(bucketUpdated).Delete(k[8:]); err != nil {
+			return err
+		}
+		if err := tx.Bucket(bucketReplaced).Delete(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}

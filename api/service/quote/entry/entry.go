@@ -1,0 +1,142 @@
+// Package entry speaks to the EntryPoint contract: it encodes handleOps and the validation calls, and reads what came of them from logs and
+// revert data.
+//
+// Promise: a reason is always plain words without control characters; bytes that nothing explains are shown as hex. Codecs are made once from
+// the embedded contract interfaces and are safe for concurrent use. Sources: ERC-4337 v0.7, protocol §2.3 and §5.1.
+package entry
+
+import (
+	"bytes"
+	"fmt"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/accounts/abi"
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/op"
+	"coffer/api/service/chain"
+	"coffer/assets"
+)
+
+// Codec encodes calls and decodes outcomes of one EntryPoint and one escrow.
+type Codec struct {
+	entryPoint, escrow common.Address
+	point, account     abi.ABI
+	paymaster, vault   abi.ABI
+	errors             map[[4]byte]abi.Error
+}
+
+// New makes the codec of the contracts at the given addresses.
+func New(entryPoint, escrow common.Address) (*Codec, error) {
+	c := &Codec{entryPoint: entryPoint, escrow: escrow, errors: map[[4]byte]abi.Error{}}
+	for _, e := range []struct {
+		name string
+		into *abi.ABI
+	}{
+		{"EntryPoint", &c.point}, {"Account", &c.account}, {"Paymaster", &c.paymaster}, {"Escrow", &c.vault},
+		{"Token", new(abi.ABI)}, {"ECDSAValidator", new(abi.ABI)}, {"AccountFactory", new(abi.ABI)}, {"MetaFactory", new(abi.ABI)},
+	} {
+		art, err := assets.Contract(e.name)
+		if err != nil {
+			return nil, err
+		}
+		if *e.into, err = abi.JSON(bytes.NewReader(art.ABI)); err != nil {
+			return nil, fmt.Errorf("interface of %s: %w", e.name, err)
+		}
+		for _, x := range e.into.Errors {
+			c.errors[[4]byte(x.ID[:4])] = x
+		}
+	}
+	return c, nil
+}
+
+// HandleOps is handleOps(ops, beneficiary).
+func (c *Codec) HandleOps(beneficiary common.Address, ops ...op.UserOp) ([]byte, error) {
+	packed := make([]op.PackedUserOp, len(ops))
+	for i, o := range ops {
+		var err error
+		if packed[i], err = o.Pack(); err != nil {
+			return nil, err
+		}
+	}
+	data, err := c.point.Pack("handleOps", packed, beneficiary)
+	if err != nil {
+		return nil, fmt.Errorf("encode handleOps: %w", err)
+	}
+	return data, nil
+}
+
+// ValidateUserOp is the account's validateUserOp(op, hash, 0).
+func (c *Codec) ValidateUserOp(p op.PackedUserOp, hash common.Hash) ([]byte, error) {
+	return c.account.Pack("validateUserOp", p, hash, new(big.Int))
+}
+
+// ValidatePaymaster is the paymaster's validatePaymasterUserOp(op, hash, 0).
+func (c *Codec) ValidatePaymaster(p op.PackedUserOp, hash common.Hash) ([]byte, error) {
+	return c.paymaster.Pack("validatePaymasterUserOp", p, hash, new(big.Int))
+}
+
+// Outcome is what the EntryPoint reported about one operation.
+type Outcome struct {
+	OpHash  common.Hash
+	Sender  common.Address
+	Success bool
+	Revert  []byte // what the operation's calls returned when they failed
+}
+
+// Outcomes reads UserOperationEvent and UserOperationRevertReason from the logs of a handleOps transaction, in order.
+func (c *Codec) Outcomes(logs []chain.Log) ([]Outcome, error) {
+	event, reason := c.point.Events["UserOperationEvent"], c.point.Events["UserOperationRevertReason"]
+	reverts := map[common.Hash][]byte{}
+	var out []Outcome
+	for _, l := range logs {
+		if l.Address != c.entryPoint || len(l.Topics) < 3 {
+			continue
+		}
+		switch l.Topics[0] {
+		case reason.ID:
+			v, err := reason.Inputs.NonIndexed().Unpack(l.Data)
+			if err != nil || len(v) != 2 {
+				return nil, fmt.Errorf("read UserOperationRevertReason: %w", err)
+			}
+			reverts[l.Topics[1]], _ = v[1].([]byte)
+		case event.ID:
+			v, err := event.Inputs.NonIndexed().Unpack(l.Data)
+			if err != nil || len(v) != 4 {
+				return nil, fmt.Errorf("read UserOperationEvent: %w", err)
+			}
+			success, _ := v[1].(bool)
+			out = append(out, Outcome{OpHash: l.Topics[1], Sender: common.BytesToAddress(l.Topics[2][:]), Success: success})
+		}
+	}
+	for i := range out {
+		out[i].Revert = reverts[out[i].OpHash]
+	}
+	return out, nil
+}
+
+// Deposit is a deposit that the escrow reported. Token zero is the native coin.
+type Deposit struct {
+	QuoteID   common.Hash
+	Depositor common.Address
+	Token     common.Address
+	Amount    *big.Int
+}
+
+// Deposits reads the escrow's Deposited events.
+func (c *Codec) Deposits(logs []chain.Log) ([]Deposit, error) {
+	event := c.vault.Events["Deposited"]
+	var out []Deposit
+	for _, l := range logs {
+		if l.Address != c.escrow || len(l.Topics) != 4 || l.Topics[0] != event.ID {
+			continue
+		}
+		v, err := event.Inputs.NonIndexed().Unpack(l.Data)
+		if err != nil || len(v) != 2 {
+			return nil, fmt.Errorf("read Deposited: %w", err)
+		}
+		amount, _ := v[0].(*big.Int)
+		out = append(out, Deposit{l.Topics[1], common.BytesToAddress(l.Topics[2][:]), common.BytesToAddress(l.Topics[3][:]), amount})
+	}
+	return out, nil
+}

@@ -1,0 +1,151 @@
+// Package integrity makes and checks tamperProofSignature (protocol §4.1): a 65-byte ECDSA signature over
+// keccak256(tag ‖ RFC 8785 canonical form). A client that parses and writes a document again passes, any changed value fails, and a document
+// signed under one tag is refused under the other.
+//
+// Left out of the canonical form are the places that the client fills in: `tamperProofSignature`, `*.userOp.signature`,
+// `*.delegation.signature` and the `signature` of operations of type `solana`.
+package integrity
+
+import (
+	"crypto/ecdsa"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/go-json-experiment/json"
+
+	"coffer/api"
+	"coffer/api/op"
+)
+
+// Tags keep the two kinds of documents apart.
+const (
+	TagPrepare = "coffer/prepare/1"
+	TagQuote   = "coffer/quote/1"
+)
+
+// Message begins the message of every refusal, as clients know it (interface-facts §2.5).
+const Message = "Incorrect tamper proof signature"
+
+// Member is the document's member that holds the signature.
+const Member = "tamperProofSignature"
+
+// Prepare is the digest of a prepared operation: its accounts as parsed values and its chain operation. doc is any document with the members
+// `accounts` and `chainOperation`: the answer of prepare, or the request of call-quote.
+func Prepare(doc *api.Document) (common.Hash, error) {
+	var body struct {
+		Accounts []api.Account `json:"accounts"`
+	}
+	if err := doc.Decode(&body); err != nil {
+		return common.Hash{}, err
+	}
+	chainOperation, ok := doc.At("/chainOperation")
+	if !ok {
+		return common.Hash{}, fmt.Errorf("chainOperation is missing")
+	}
+	for i, a := range body.Accounts {
+		body.Accounts[i] = normal(a)
+	}
+	accounts, err := json.Marshal(body.Accounts)
+	if err != nil {
+		return common.Hash{}, err
+	}
+	covered, err := api.ParseDocument(fmt.Appendf(nil, `{"accounts":%s,"chainOperation":%s}`, accounts, chainOperation), api.DefaultLimits())
+	if err != nil {
+		return common.Hash{}, err
+	}
+	return digest(TagPrepare, covered, "/chainOperation")
+}
+
+// normal is an account as a parsed value: addresses without case, the deployment type that its type implies.
+func normal(a api.Account) api.Account {
+	if a.IsEVM() {
+		for _, s := range []*string{&a.AccountAddress, &a.SignerAddress, &a.SessionAddress, &a.AdminAddress} {
+			*s = strings.ToLower(*s)
+		}
+	}
+	if a.Type == api.AccountKernelV31 && a.DeploymentType == "" {
+		a.DeploymentType = api.DeploymentERC4337
+	}
+	return a
+}
+
+// Quote is the digest of a whole quote.
+func Quote(doc *api.Document) (common.Hash, error) {
+	const list = "/originChainsOperations"
+	var operations []string
+	for i := 0; ; i++ {
+		at := list + "/" + strconv.Itoa(i)
+		if _, ok := doc.At(at); !ok {
+			break
+		}
+		operations = append(operations, at)
+	}
+	return digest(TagQuote, doc, operations...)
+}
+
+// digest is keccak256(tag ‖ canonical form without what the client fills in).
+func digest(tag string, doc *api.Document, operations ...string) (common.Hash, error) {
+	without := []string{"/" + Member}
+	for _, at := range operations {
+		without = append(without, at+"/userOp/signature", at+"/delegation/signature")
+		if kind, _ := doc.At(at + "/type"); string(kind) == `"solana"` {
+			without = append(without, at+"/signature")
+		}
+	}
+	canonical, err := doc.Canonical(without...)
+	if err != nil {
+		return common.Hash{}, err
+	}
+	return crypto.Keccak256Hash([]byte(tag), canonical), nil
+}
+
+// Sign signs a digest as it goes into the document: 0x and 130 hex digits.
+func Sign(d common.Hash, key *ecdsa.PrivateKey) (string, error) {
+	sig, err := op.Sign(d, key)
+	if err != nil {
+		return "", err
+	}
+	return "0x" + hex.EncodeToString(sig), nil
+}
+
+// Check reports whether signature is signer's for the digest. The error is an *api.Error named TamperProof.
+func Check(d common.Hash, signature string, signer common.Address) error {
+	raw, err := hex.DecodeString(strings.TrimPrefix(signature, "0x"))
+	if err == nil {
+		if by, errSig := op.Recover(d, raw); errSig == nil && by == signer {
+			return nil
+		}
+	}
+	return Refusal()
+}
+
+// Verify checks the signature that a document carries over its digest; err is what computing the digest gave. Every failure is an *api.Error named
+// TamperProof.
+func Verify(doc *api.Document, d common.Hash, err error, signer common.Address) error {
+	var tag string
+	raw, found := doc.At("/" + Member)
+	if err != nil || !found || json.Unmarshal(raw, &tag) != nil {
+		return Refusal()
+	}
+	return Check(d, tag, signer)
+}
+
+// Incomplete reports whether a whole member of a document is absent: then its sender has built another document rather than changed this one, and
+// is better told what it lacks than that the signature is wrong.
+func Incomplete(failures []api.Failure) bool {
+	for _, f := range failures {
+		if f.Got == "nothing" && !strings.ContainsAny(f.Path, ".[") {
+			return true
+		}
+	}
+	return false
+}
+
+// Refusal is the answer to a document that is not as it was signed.
+func Refusal() error {
+	return api.NewError(api.ErrTamperProof, Message+": the document was changed after it was answered, or was answered by another service or for another endpoint")
+}

@@ -1,0 +1,367 @@
+package quote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/go-json-experiment/json"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/op"
+	"coffer/api/op/erc20"
+	"coffer/api/service/book"
+	"coffer/api/service/chain"
+	"coffer/api/service/quote/account"
+	"coffer/api/service/quote/integrity"
+	"coffer/api/service/store"
+)
+
+// request is a prepare request that passed every check that needs no chain.
+type request struct {
+	api.PrepareRequest
+	now      time.Time
+	account  account.Account
+	chainID  uint64
+	required []book.Amount
+	window   op.PaymasterWindow
+}
+
+func (q *Quoter) prepare(ctx context.Context, doc *api.Document, anyAsset bool) (*api.Document, error) {
+	r, err := q.readPrepare(ctx, doc)
+	if err != nil {
+		return nil, err
+	}
+	at := max(r.now.Unix(), int64(r.window.ValidAfter))
+	st, err := q.state(r.chainID, time.Unix(at, 0))
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	c, f, err := q.build(st, r)
+	if err != nil {
+		return nil, err
+	}
+	p, err := q.choose(r.FromAssetID, r.chainID, r.required)
+	if err != nil {
+		return nil, err
+	}
+	m, sources, pl, err := q.fund(p, f)
+	var short *api.Error
+	if anyAsset && r.FromAssetID == "" && errors.As(err, &short) && short.Name == api.ErrInsufficientBalance {
+		if other, found := q.fundOther(p, f); found {
+			p, m, sources, pl, err = other.paying, other.market, other.sources, other.plan, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.CallType = pl.callType
+	st.Close() // a goroutine releases its views before it writes
+	if err := q.keep(r, &c); err != nil {
+		return nil, err
+	}
+	return q.answerPrepare(r, c, q.sourceBalances(p, f, m, sources))
+}
+
+// readPrepare applies every rule that needs no chain.
+func (q *Quoter) readPrepare(ctx context.Context, doc *api.Document) (*request, error) {
+	if q.fault != nil {
+		return nil, q.fault
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r := &request{now: q.Clock()}
+	rules := api.Rules{Catalog: q.Installation.Catalog, Now: r.now}
+	if err := api.NewValidationError(rules.Prepare(doc)); err != nil {
+		return nil, err
+	}
+	if err := doc.Decode(&r.PrepareRequest); err != nil {
+		return nil, api.NewError(api.ErrValidation, "Validation error: %v", err)
+	}
+	var err error
+	if r.account, err = openAccount(q.Installation.Network.Pins, r.Accounts); err != nil {
+		return nil, err
+	}
+	target, err := caip.ParseChain(r.TargetChain)
+	if err != nil {
+		return nil, err
+	}
+	r.chainID, _ = target.EVMID()
+	for _, t := range r.TokensRequired {
+		asset, errAsset := caip.ParseAsset(t.AssetType)
+		v, errAmount := amount.ParseBase(t.Amount)
+		if err := errors.Join(errAsset, errAmount); err != nil {
+			return nil, err
+		}
+		r.required = append(r.required, book.Amount{Asset: asset.String(), Value: v})
+	}
+	r.window = window(r.now, r.ValidAfter, r.ValidUntil)
+	if r.window.ValidUntil <= r.window.ValidAfter {
+		return nil, api.NewValidationError([]api.Failure{{
+			Path: "validAfter", Expected: "a time within the " + strconv.Itoa(int(Window.Minutes())) + " minutes that an operation stays valid", Got: r.ValidAfter,
+		}})
+	}
+	return r, nil
+}
+
+// window is the paymaster's: [max(now, validAfter), min(now + Window, validUntil)] (protocol §2.2).
+func window(now time.Time, after, until string) op.PaymasterWindow {
+	w := op.PaymasterWindow{ValidAfter: uint64(now.Unix()), ValidUntil: uint64(now.Add(Window).Unix())}
+	if v, err := strconv.ParseUint(after, 10, 64); err == nil {
+		w.ValidAfter = max(w.ValidAfter, v)
+	}
+	if v, err := strconv.ParseUint(until, 10, 64); err == nil {
+		w.ValidUntil = min(w.ValidUntil, v)
+	}
+	return w
+}
+
+// build makes and simulates the operation. What the calls leave behind stays in st.
+func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) {
+	fail := func(err error) (book.Context, funds, error) { return book.Context{}, funds{}, err }
+	owner := r.account.Address
+	calls, b, err := q.batch(st, r)
+	if err != nil {
+		return fail(err)
+	}
+	callData, err := op.EncodeExecute(calls)
+	if err != nil {
+		return fail(api.NewValidationError([]api.Failure{{Path: "calls", Expected: "calls that fit into one batch", Got: err.Error()}}))
+	}
+	deployed := len(st.Code(owner)) > 0
+	o, err := q.newOp(st, r.account, op.LanePrepared, callData, !deployed)
+	if err != nil {
+		return fail(err)
+	}
+	f := funds{now: r.now, account: r.account, chainID: r.chainID}
+	err = q.Book.View(func(tx store.Tx) (err error) {
+		f.needs, err = q.readNeeds(tx, st, owner, r.required, r.now)
+		return err
+	})
+	if err != nil {
+		return fail(err)
+	}
+	if err := q.overlay(st, owner, f.needs, r.Overrides); err != nil {
+		return fail(err)
+	}
+	before, err := q.balancesOf(st, owner, r.chainID)
+	if err != nil {
+		return fail(err)
+	}
+	if f.gas, err = q.measure(st, r.account, &o, r.chainID, b); err != nil {
+		return fail(err)
+	}
+	f.spent = q.spentSince(st, owner, before)
+	return book.Context{
+		ChainID: r.chainID, Accounts: r.Accounts, Owner: owner, Op: o.Wire(), Deployed: deployed,
+		ValidAfter: r.window.ValidAfter, ValidUntil: r.window.ValidUntil, Approvals: b.approvals, Calls: b.calls,
+		Required: r.required, Overrides: r.Overrides, From: r.FromAssetID, SlippageBps: r.SlippageTolerance, Gas: f.gas,
+	}, f, nil
+}
+
+// batch is the user's calls with the approvals around them (protocol §2.7).
+func (q *Quoter) batch(st chain.State, r *request) ([]op.Call, batch, error) {
+	var before, after []op.Call
+	for i, a := range r.AllowanceRequirements {
+		asset, err := caip.ParseAsset(a.AssetType)
+		if err != nil {
+			return nil, batch{}, err
+		}
+		token, _ := asset.Token()
+		text, _ := api.SpenderOf(a, r.Calls)
+		spender := common.HexToAddress(text)
+		want, err := amount.ParseBase(a.Amount)
+		if err != nil {
+			return nil, batch{}, err
+		}
+		// Not asked in the account's name: a call counts as its sender's transaction, and an account with a nonce could not be deployed.
+		res := st.Call(chain.Message{From: q.Installation.Network.Pins.EntryPoint, To: token, Data: erc20.Allowance(r.account.Address, spender), Gas: 1_000_000})
+		now, ok := erc20.DecodeUint(res.Return)
+		if res.Err != nil || !ok {
+			return nil, batch{}, api.NewValidationError([]api.Failure{{
+				Path: fmt.Sprintf("allowanceRequirements[%d].assetType", i), Expected: "a token contract on the target chain", Got: a.AssetType,
+			}})
+		}
+		if want.Sign() > 0 && now.Cmp(want) >= 0 {
+			continue
+		}
+		before = append(before, op.Call{To: token, Value: new(big.Int), Data: erc20.Approve(spender, want)})
+		if want.Sign() > 0 {
+			after = append(after, op.Call{To: token, Value: new(big.Int), Data: erc20.Approve(spender, new(big.Int))})
+		}
+	}
+	calls := slices.Clone(before)
+	for _, c := range r.Calls {
+		value, _ := api.ParseWei(c.Value)
+		calls = append(calls, op.Call{To: common.HexToAddress(c.To), Value: value, Data: common.FromHex(c.Data)})
+	}
+	return append(calls, after...), batch{approvals: len(before), calls: len(r.Calls)}, nil
+}
+
+// balancesOf reads the account's balances of all known assets of a chain.
+func (q *Quoter) balancesOf(st chain.State, owner common.Address, chainID uint64) (map[caip.Asset]*big.Int, error) {
+	out := map[caip.Asset]*big.Int{}
+	for _, agg := range q.Installation.Catalog.Aggregates() {
+		for _, e := range agg.Entities {
+			if id, evm := e.Asset.Chain.EVMID(); !evm || id != chainID {
+				continue
+			}
+			v, err := q.Installation.BalanceAt(st, owner, e.Asset)
+			if err != nil {
+				return nil, err
+			}
+			out[e.Asset] = v
+		}
+	}
+	return out, nil
+}
+
+// spentSince tells what the view's calls took of an asset; what they brought in counts as nothing taken.
+func (q *Quoter) spentSince(st chain.State, owner common.Address, before map[caip.Asset]*big.Int) func(caip.Asset) (*big.Int, error) {
+	return func(a caip.Asset) (*big.Int, error) {
+		now, err := q.Installation.BalanceAt(st, owner, a)
+		if err != nil {
+			return nil, err
+		}
+		return less(before[a], now), nil
+	}
+}
+
+// funding is one way to pay.
+type funding struct {
+	paying
+	market  market
+	sources []source
+	plan    plan
+}
+
+// fund finds out how the paying asset covers the needs.
+func (q *Quoter) fund(p paying, f funds) (market, []source, plan, error) {
+	m, err := q.market(p, f)
+	if err != nil {
+		return market{}, nil, plan{}, err
+	}
+	sources, err := q.sources(p, f)
+	if err != nil {
+		return market{}, nil, plan{}, err
+	}
+	pl, err := route(m, f.needs, sources)
+	return m, sources, pl, err
+}
+
+// fundOther looks for another aggregate that covers the needs, the one worth most first.
+func (q *Quoter) fundOther(not paying, f funds) (funding, bool) {
+	var best funding
+	var worth *big.Int
+	for _, agg := range q.Installation.Catalog.Aggregates() {
+		if agg.ID == not.aggregate.ID {
+			continue
+		}
+		p := paying{aggregate: agg}
+		m, sources, pl, err := q.fund(p, f)
+		if err != nil {
+			continue
+		}
+		sum := new(big.Int)
+		for _, s := range sources {
+			sum.Add(sum, amount.Value(s.available, s.decimals, m.price))
+		}
+		if worth == nil || sum.Cmp(worth) > 0 {
+			best, worth = funding{p, m, sources, pl}, sum
+		}
+	}
+	return best, worth != nil
+}
+
+// keep sponsors the operation and stores its context under its hash. Two requests that differ only in what the hash does not cover (say, the
+// required tokens) must not share a hash: the call gas is raised by one until the hash is free.
+func (q *Quoter) keep(r *request, c *book.Context) error {
+	o, err := op.FromWire(c.Op)
+	if err != nil {
+		return err
+	}
+	return q.Book.Update(func(tx store.Tx) error {
+		if err := q.Book.Sweep(tx); err != nil {
+			return err
+		}
+		for {
+			if err := q.sponsor(&o, r.chainID, r.window); err != nil {
+				return err
+			}
+			c.Op = o.Wire()
+			if c.OpHash, err = q.hashOf(o, r.chainID); err != nil {
+				return err
+			}
+			there, taken, err := q.Book.Context(tx, c.OpHash)
+			if err != nil {
+				return err
+			}
+			if !taken || there.UsedBy == "" && same(there, *c) {
+				return q.Book.PutContext(tx, *c)
+			}
+			o.CallGasLimit = new(big.Int).Add(o.CallGasLimit, big.NewInt(1))
+		}
+	})
+}
+
+// same reports whether two contexts of one hash say the same, apart from a signature that came later.
+func same(a, b book.Context) bool {
+	a.Signature, b.Signature = "", ""
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// answerPrepare encodes and signs the answer.
+func (q *Quoter) answerPrepare(r *request, c book.Context, sources []api.SourceAssetBalance) (*api.Document, error) {
+	o, err := op.FromWire(c.Op)
+	if err != nil {
+		return nil, err
+	}
+	pays := book.Amount{Asset: caip.Native(r.chainID).String(), Value: new(big.Int)}
+	if len(r.required) > 0 {
+		pays = r.required[0]
+	}
+	doc, err := api.Encode(api.PrepareResponse{
+		Accounts: r.Accounts, ChainOperation: chainOperation(r.account, o, r.chainID, pays),
+		CallType: c.CallType, SourceAssetBalances: sources,
+	})
+	if err != nil {
+		return nil, err
+	}
+	digest, err := integrity.Prepare(doc)
+	if err != nil {
+		return nil, err
+	}
+	return q.sign(doc, digest)
+}
+
+// chainOperation is an operation as it goes to the client, unsigned.
+func chainOperation(a account.Account, o op.UserOp, chainID uint64, pays book.Amount) api.ChainOperation {
+	o.Signature = nil
+	wire, typed := o.Wire(), a.TypedData(o, chainID)
+	return api.ChainOperation{UserOp: &wire, TypedDataToSign: &typed, AssetType: pays.Asset, Amount: pays.Value.String()}
+}
+
+// sign writes the integrity signature into an encoded document.
+func (q *Quoter) sign(doc *api.Document, digest common.Hash) (*api.Document, error) {
+	sig, err := integrity.Sign(digest, q.Installation.TamperProof)
+	if err != nil {
+		return nil, err
+	}
+	edit, err := api.StringEdit("/"+integrity.Member, sig)
+	if err != nil {
+		return nil, err
+	}
+	return doc.Splice(edit)
+}

@@ -1,0 +1,106 @@
+// Package quote prepares calls and prices them: it builds the user operation of a call, simulates it, finds the funding, and issues signed
+// quotes (protocol §2, §3 and §4.1).
+//
+// # Prepare
+//
+// A prepared operation is one batch: approve(spender, amount) for every declared allowance that the chain does not already hold, the user's
+// calls, and approve(spender, 0) for the same allowances; a declared amount of 0 is one approve(spender, 0) in front. It is simulated from the
+// EntryPoint's address with max(0, required − balance) credited; what is not declared must be covered by what is already there.
+//
+// # Call quote
+//
+// The signed operation runs through the real handleOps on the same overlay. Sources are the entities of one aggregate (or one exact asset),
+// largest value first, ties by CAIP-19; amounts pledged to executing quotes, amounts that the calls themselves use, and dust below its own fee do
+// not count. The required token on the target chain counts first and is never a source.
+//
+// # Fees
+//
+// All in the paid asset and inside the deposits (protocol §3.3): the network fee (estimated gas of deposit and release on each origin chain, of
+// fill and operation on the target chain, at the gas price table, rounded up), [SolverBps] of what is delivered, and [SpreadBps] of what is
+// delivered in another asset than the paid one. So Σ deposits = Σ cost + Σ fees exactly; the cost of another asset is rounded up to the paid
+// asset's unit and the delivery is floor(cost × price), which is never less than what is required.
+//
+// Units: amounts in base units, money in micro-USD, times in Unix seconds, slippage in basis points. Errors are *api.Error with the names of
+// protocol §6; anything else is a fault of the service.
+package quote
+
+import (
+	"context"
+	"io"
+	"math/big"
+	"time"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/service/book"
+	"coffer/api/service/genesis"
+	"coffer/api/service/quote/entry"
+)
+
+// Parts of the fee in basis points of what is delivered.
+const (
+	SolverBps = 5
+	SpreadBps = 10
+)
+
+// DefaultSlippageBps is the tolerance when neither prepare nor call-quote names one (protocol §3.7).
+const DefaultSlippageBps = 200
+
+// Window is how long a prepared operation and its funding operations stay sponsored (protocol §2.2).
+const Window = 10 * time.Minute
+
+// RefundDelay is how long after a quote anyone may trigger the refund of a deposit; settlement itself refunds at once.
+const RefundDelay = time.Hour
+
+// MaxLegs bounds the funding operations of one quote (protocol §3.2).
+const MaxLegs = 10
+
+// DefaultLifetime is the life of a quote when Deps name none.
+const DefaultLifetime = 30 * time.Second
+
+// Prices is the price source; *price.Table is one. Prices are micro-USD per whole unit, false means unknown.
+type Prices interface {
+	Price(id caip.AggregateID, at time.Time) (*big.Int, bool)
+	GasCostMicroUSD(chainID, gas uint64, at time.Time) (*big.Int, bool)
+}
+
+// Deps is what a Quoter stands on. Random gives quote ids. NoRoute is a fault for tests and developers: when it returns true, no funding is
+// found; nil in production.
+type Deps struct {
+	Installation *genesis.Installation
+	Book         *book.Book
+	Prices       Prices
+	Clock        func() time.Time
+	Random       io.Reader
+	Lifetime     time.Duration
+	NoRoute      func() bool
+}
+
+// Quoter prepares and quotes. It is safe for concurrent use as far as its Random is.
+type Quoter struct {
+	Deps
+	codec *entry.Codec
+	fault error // the embedded contract interfaces are broken; every call says so
+}
+
+// New makes a Quoter.
+func New(d Deps) *Quoter {
+	if d.Lifetime <= 0 {
+		d.Lifetime = DefaultLifetime
+	}
+	q := &Quoter{Deps: d}
+	q.codec, q.fault = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
+	return q
+}
+
+// Prepare answers POST /v3/quote/prepare-call-quote. Without fromAssetId the aggregate of the first required token pays; if it cannot, the answer
+// is InsufficientBalance.
+func (q *Quoter) Prepare(ctx context.Context, doc *api.Document) (*api.Document, error) {
+	return q.prepare(ctx, doc, false)
+}
+
+// PrepareAnyAsset is Prepare for requests that have no way to name the paying asset before call-quote (v1): without fromAssetId the call may
+// also be covered by any other single aggregate.
+func (q *Quoter) PrepareAnyAsset(ctx context.Context, doc *api.Document) (*api.Document, error) {
+	return q.prepare(ctx, doc, true)
+}

@@ -1,0 +1,230 @@
+package quote
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/op"
+	"coffer/api/service/chain"
+	"coffer/api/service/genesis"
+	"coffer/api/service/quote/account"
+	"coffer/api/service/quote/entry"
+)
+
+// Caps of the gas limits that the service writes; together they fit into one transaction with room for a second operation.
+const (
+	maxCallGas         = 8_000_000
+	maxVerificationGas = 3_000_000
+	maxPaymasterGas    = 500_000
+)
+
+// batch tells the user's calls from the approvals around them.
+type batch struct {
+	approvals, calls int
+}
+
+// where names a call of the batch for a person and as a path of the request.
+func (b batch) where(index int) (words, path string) {
+	switch {
+	case index < 0:
+		return "the calls", "calls"
+	case index < b.approvals:
+		return "the approval in front of call 0", "allowanceRequirements"
+	case index < b.approvals+b.calls:
+		i := strconv.Itoa(index - b.approvals)
+		return "call " + i, "calls[" + i + "]"
+	}
+	return "the reset of an approval", "allowanceRequirements"
+}
+
+// CallsFailed is the 422 for a prepared operation whose calls fail: approvals and calls are those of its context.
+func CallsFailed(approvals, calls int, f entry.Failure) error {
+	return failed(batch{approvals, calls}, f)
+}
+
+// failed is the 422 of a simulation (protocol §2.3).
+func failed(b batch, f entry.Failure) error {
+	words, path := b.where(f.Call)
+	e := api.NewError(api.ErrSimulationFailed, "Simulation failed: %s would revert: %s", words, f.Text)
+	e.Details = []api.Failure{{Path: path, Expected: "a call that succeeds", Got: f.Text}}
+	return e
+}
+
+// outcomeOf explains a failed call, whether it reverted or ran into a limit.
+func outcomeOf(c *entry.Codec, r chain.Result) entry.Failure {
+	if len(r.Return) == 0 && r.Err != nil {
+		return entry.Failure{Op: -1, Call: -1, Text: r.Err.Error()}
+	}
+	return c.Explain(r.Return)
+}
+
+// state opens a view of a chain in a block at the given moment.
+func (q *Quoter) state(chainID uint64, at time.Time) (chain.State, error) {
+	ch := q.Installation.Chains[chainID]
+	if ch == nil {
+		return nil, fmt.Errorf("%w: eip155:%d", genesis.ErrChain, chainID)
+	}
+	return ch.State(uint64(at.Unix()))
+}
+
+// overlay makes a view look as it will when the solver has delivered: the request's overrides, then each required token credited up to what is
+// required (protocol §2.3).
+func (q *Quoter) overlay(st chain.State, owner common.Address, needs []need, overrides []api.StateOverride) error {
+	o, err := parseOverrides(overrides)
+	if err != nil {
+		return err
+	}
+	st.Apply(o)
+	for _, n := range needs {
+		if n.required.Sign() == 0 {
+			continue
+		}
+		have, err := q.Installation.BalanceAt(st, owner, n.asset)
+		if err != nil {
+			return err
+		}
+		if have.Cmp(n.required) < 0 {
+			st.Apply(q.Installation.CreditOverlay(n.asset, owner, n.required))
+		}
+	}
+	return nil
+}
+
+func parseOverrides(in []api.StateOverride) (chain.Overlay, error) {
+	o := chain.Overlay{}
+	for i, s := range in {
+		at := common.HexToAddress(s.Address)
+		v := o[at]
+		if s.Balance != "" {
+			b, ok := api.ParseWei(s.Balance)
+			if !ok {
+				return nil, fmt.Errorf("overrides[%d].balance: %q is no amount", i, s.Balance)
+			}
+			v.Balance = b
+		}
+		if s.Code != "" {
+			v.Code = common.FromHex(s.Code)
+			if v.Code == nil {
+				v.Code = []byte{}
+			}
+		}
+		for slot, word := range s.StateDiff {
+			if v.Storage == nil {
+				v.Storage = map[common.Hash]common.Hash{}
+			}
+			v.Storage[common.HexToHash(slot)] = common.HexToHash(word)
+		}
+		o[at] = v
+	}
+	return o, nil
+}
+
+// measure simulates an operation step by step from the EntryPoint's address, sets its gas limits with margin, and returns what one handleOps
+// of it costs. The simulated changes stay in the view.
+func (q *Quoter) measure(st chain.State, a account.Account, o *op.UserOp, chainID uint64, b batch) (gas uint64, err error) {
+	point := q.Installation.Network.Pins.EntryPoint
+	var deploy uint64
+	if o.Factory != nil {
+		r := st.Call(chain.Message{From: point, To: *o.Factory, Data: o.FactoryData, Gas: maxVerificationGas})
+		if r.Err != nil {
+			return 0, api.NewError(api.ErrSimulationFailed, "Simulation failed: the account cannot be deployed: %s", outcomeOf(q.codec, r).Text)
+		}
+		deploy = r.GasUsed
+	}
+	validate, sponsor, err := q.measureValidation(st, *o, chainID)
+	if err != nil {
+		return 0, err
+	}
+	r := st.Call(chain.Message{From: point, To: a.Address, Data: o.CallData, Gas: maxCallGas})
+	if r.Err != nil {
+		return 0, failed(b, outcomeOf(q.codec, r))
+	}
+	o.CallGasLimit = limit(r.GasUsed*13/10+50_000, maxCallGas)
+	o.VerificationGasLimit = limit((deploy+validate)*3/2, maxVerificationGas)
+	o.PaymasterVerificationGasLimit = limit(sponsor*3/2, maxPaymasterGas)
+	return deploy + validate + sponsor + r.GasUsed, nil
+}
+
+// measureValidation runs the account's and the paymaster's validation with stub signatures; what they decide does not matter, only the gas.
+func (q *Quoter) measureValidation(st chain.State, o op.UserOp, chainID uint64) (validate, sponsor uint64, err error) {
+	o.Signature = account.StubSignature()
+	o.CallGasLimit, o.VerificationGasLimit = big.NewInt(maxCallGas), big.NewInt(maxVerificationGas)
+	o.PaymasterVerificationGasLimit = big.NewInt(maxPaymasterGas)
+	o.PaymasterData = op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: 1}, account.StubSignature())
+	p, err := o.Pack()
+	if err != nil {
+		return 0, 0, err
+	}
+	pins := q.Installation.Network.Pins
+	hash, err := p.Hash(pins.EntryPoint, new(big.Int).SetUint64(chainID))
+	if err != nil {
+		return 0, 0, err
+	}
+	own, err := q.codec.ValidateUserOp(p, hash)
+	if err != nil {
+		return 0, 0, err
+	}
+	ours, err := q.codec.ValidatePaymaster(p, hash)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, e := range []struct {
+		to   common.Address
+		data []byte
+		gas  *uint64
+	}{{o.Sender, own, &validate}, {pins.Paymaster, ours, &sponsor}} {
+		r := st.Call(chain.Message{From: pins.EntryPoint, To: e.to, Data: e.data, Gas: maxVerificationGas})
+		if r.Err != nil {
+			return 0, 0, api.NewError(api.ErrSimulationFailed, "Simulation failed: the operation cannot be validated: %s", outcomeOf(q.codec, r).Text)
+		}
+		*e.gas = r.GasUsed
+	}
+	return validate, sponsor, nil
+}
+
+func limit(v, most uint64) *big.Int { return new(big.Int).SetUint64(min(v, most)) }
+
+// newOp is an operation of ours without gas limits: no fees, our paymaster (protocol §2.4), the next nonce of the lane, and the factory when
+// deploys says so.
+func (q *Quoter) newOp(st chain.State, a account.Account, lane uint16, callData []byte, deploys bool) (op.UserOp, error) {
+	nonce, err := q.Installation.AccountNonceAt(st, a.Address, a.Key192(lane))
+	if err != nil {
+		return op.UserOp{}, err
+	}
+	paymaster := q.Installation.Network.Pins.Paymaster
+	o := op.UserOp{
+		Sender: a.Address, Nonce: nonce, CallData: callData,
+		CallGasLimit: new(big.Int), VerificationGasLimit: new(big.Int), PreVerificationGas: new(big.Int),
+		MaxFeePerGas: new(big.Int), MaxPriorityFeePerGas: new(big.Int),
+		Paymaster: &paymaster, PaymasterVerificationGasLimit: new(big.Int), PaymasterPostOpGasLimit: new(big.Int),
+	}
+	if factory, data, needed := a.Deployment(); deploys && needed {
+		o.Factory, o.FactoryData = &factory, data
+	}
+	return o, nil
+}
+
+// sponsor writes the paymaster's data: the window and the operator's signature over the operation as it stands.
+func (q *Quoter) sponsor(o *op.UserOp, chainID uint64, w op.PaymasterWindow) error {
+	p, err := o.Pack()
+	if err != nil {
+		return err
+	}
+	hash := op.PaymasterHash(p, w, new(big.Int).SetUint64(chainID), *o.Paymaster)
+	sig, err := op.Sign(op.EIP191(hash), q.Installation.Operator)
+	if err != nil {
+		return err
+	}
+	o.PaymasterData = op.EncodePaymasterData(w, sig)
+	return nil
+}
+
+// hashOf is the operation's hash on its chain.
+func (q *Quoter) hashOf(o op.UserOp, chainID uint64) (common.Hash, error) {
+	return o.Hash(q.Installation.Network.Pins.EntryPoint, new(big.Int).SetUint64(chainID))
+}

@@ -1,0 +1,207 @@
+// Package settle executes quotes: it checks everything once more, accepts, and runs the settlement as a saga that survives a crash at any
+// moment (protocol §5.1, §5.2, §4.3).
+//
+// # Promise
+//
+// Execute answers 4xx and submits nothing, or commits PENDING and answers 200; one of any number of concurrent executes of an id wins. After that
+// each step is one commit of the block and the record that tells of it, so no step happens twice and none is forgotten:
+//
+//	PENDING      accepted; amounts pledged, nonces claimed
+//	IN_PROGRESS  with every deposit that landed in escrow on another chain
+//	EXECUTED     the target block: fill, then handleOps with the prepared operation and a same-chain deposit
+//	COMPLETED    with the last release to the solver (or with the target block, when nothing was deposited)
+//	REFUNDED     with the last refund, when a later step failed; every deposit in full, fees too
+//	FAILED       when a step failed before any deposit landed
+//
+// The target block is sealed only if every receipt and every operation in it succeeded; otherwise it is thrown away and the target chain, nonce
+// included, is as before. Whatever the end, the signed operations are erased from the book with it.
+//
+// Units: times in Unix seconds, amounts in base units. Errors of Execute are *api.Error (protocol §6); anything else is a fault of the service.
+package settle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"sync"
+	"time"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/service/book"
+	"coffer/api/service/genesis"
+	"coffer/api/service/quote/entry"
+	"coffer/api/service/store"
+)
+
+// Prices is the price source; *price.Table is one. Prices are micro-USD per whole unit, false means unknown.
+type Prices interface {
+	Price(id caip.AggregateID, at time.Time) (*big.Int, bool)
+}
+
+// Deps is what a Settler stands on. ExplorerBase is put in front of /explorer/{chain}/tx/{hash}. AfterStep, when set, is called after each commit
+// of a saga with the step's name. Faults is nil in production.
+type Deps struct {
+	Installation *genesis.Installation
+	Book         *book.Book
+	Prices       Prices
+	Clock        func() time.Time
+	ExplorerBase string
+	AfterStep    func(step string)
+	Faults       *Faults
+	Log          *slog.Logger
+}
+
+// Faults bring about what seldom happens, for tests and developers (design §4). A nil function does nothing.
+type Faults struct {
+	// BeforeFill runs when all deposits have landed; the fill waits for it. An error stops the saga where it is, to be resumed.
+	BeforeFill func(ctx context.Context, quoteID string) error
+	// NoCapacity makes the solver refuse.
+	NoCapacity func(quoteID string) bool
+	// Revert makes the target block fail as if the calls had reverted.
+	Revert func(quoteID string) bool
+	// PriceJump is how far the price of what is delivered has risen against what is paid, in basis points.
+	PriceJump func(quoteID string) int64
+}
+
+// Settler executes quotes. It is safe for concurrent use.
+type Settler struct {
+	Deps
+	codec *entry.Codec
+	fault error // the embedded contract interfaces are broken; every call says so
+
+	ctx       context.Context
+	cancel    context.CancelFunc
+	accepting sync.Mutex // held from the last look at balances and pledges until the acceptance is committed
+
+	mu      sync.Mutex
+	closed  bool
+	running map[string]bool
+	stalled map[string]error
+	waiting []chan struct{}
+	workers sync.WaitGroup
+}
+
+// New makes a Settler. Call Resume once before the first Execute, and Close at the end.
+func New(d Deps) *Settler {
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	if d.Faults == nil {
+		d.Faults = &Faults{}
+	}
+	s := &Settler{Deps: d, running: map[string]bool{}, stalled: map[string]error{}}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.codec, s.fault = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
+	return s
+}
+
+// ErrClosed is returned by Execute and Resume after Close.
+var ErrClosed = errors.New("the settlement is closed")
+
+// Resume starts the saga of every accepted quote that is not terminal and returns at once; Idle waits for them.
+func (s *Settler) Resume(ctx context.Context) error {
+	if err := errors.Join(ctx.Err(), s.fault); err != nil {
+		return err
+	}
+	var open []*book.Quote
+	err := s.Book.View(func(tx store.Tx) error {
+		for _, id := range s.Book.Open(tx) {
+			q, err := s.Book.Quote(tx, id)
+			if err != nil {
+				return err
+			}
+			open = append(open, q)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("resume settlement: %w", err)
+	}
+	for _, q := range open {
+		if !s.start(q) {
+			return ErrClosed
+		}
+	}
+	return nil
+}
+
+// start runs the saga of a quote in the background, unless it runs already. It reports false after Close.
+func (s *Settler) start(q *book.Quote) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	if s.running[q.ID] {
+		return true
+	}
+	s.running[q.ID] = true
+	delete(s.stalled, q.ID)
+	s.workers.Go(func() { s.ended(q.ID, s.run(s.ctx, q)) })
+	return true
+}
+
+// ended notes the end of a saga; err is why it stopped before its quote was terminal.
+func (s *Settler) ended(id string, err error) {
+	if err != nil {
+		s.Log.Error("settlement stopped", "quote", id, "error", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.running, id)
+	if err != nil {
+		s.stalled[id] = err
+	}
+	if len(s.running) == 0 {
+		for _, w := range s.waiting {
+			close(w)
+		}
+		s.waiting = nil
+	}
+}
+
+// Idle waits until every saga has ended. The error is the context's, or tells which quotes stopped before they were terminal.
+func (s *Settler) Idle(ctx context.Context) error {
+	s.mu.Lock()
+	done := make(chan struct{})
+	if len(s.running) == 0 {
+		close(done)
+	} else {
+		s.waiting = append(s.waiting, done)
+	}
+	s.mu.Unlock()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []error
+	for id, err := range s.stalled {
+		all = append(all, fmt.Errorf("quote %s stopped: %w", id, err))
+	}
+	return errors.Join(all...)
+}
+
+// Close stops after the commits that are under way; what is not terminal goes on with the next Resume. The store stays open.
+func (s *Settler) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.cancel()
+	s.workers.Wait()
+	return nil
+}
+
+func (s *Settler) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+// accepted is the answer of execute (interface-facts §1.3).
+func accepted() (*api.Document, error) { return api.Encode(api.ExecuteResponse{Success: true}) }

@@ -1,0 +1,464 @@
+// Package settletest is a whole installation for tests: embedded chains, book, quoter and settler, with a user whose key signs what the service
+// prepares. It goes the client's way: documents are received, signatures spliced into the received bytes, and posted on.
+package settletest
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/network"
+	"coffer/api/op"
+	"coffer/api/op/erc20"
+	"coffer/api/service/book"
+	"coffer/api/service/chain"
+	"coffer/api/service/genesis"
+	"coffer/api/service/price"
+	"coffer/api/service/quote"
+	"coffer/api/service/quote/entry"
+	"coffer/api/service/settle"
+	"coffer/api/service/store"
+)
+
+// Chain ids of the installation.
+const (
+	Ethereum  = 1
+	Optimism  = 10
+	Polygon   = 137
+	Base      = 8453
+	Arbitrum  = 42161
+	Avalanche = 43114
+	Linea     = 59144
+)
+
+// Start is the clock's first moment.
+const Start = 1_760_000_000
+
+// Clock is a clock that only moves when it is told to.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock begins at Start.
+func NewClock() *Clock { return &Clock{now: time.Unix(Start, 0)} }
+
+// Now is the clock's moment.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Advance moves the clock.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// Options of a World. Zero values give a fresh memory store, no faults and no hook.
+type Options struct {
+	Store     store.Store
+	Clock     *Clock
+	Faults    *settle.Faults
+	AfterStep func(string)
+	Lifetime  time.Duration
+	Prices    quote.Prices
+	Seed      uint64 // of quote ids
+}
+
+// World is one installation with one user.
+type World struct {
+	TB           testing.TB
+	Installation *genesis.Installation
+	Book         *book.Book
+	Quoter       *quote.Quoter
+	Settler      *settle.Settler
+	Prices       quote.Prices
+	Clock        *Clock
+	User         *User
+	Assets       map[string]caip.Asset // "usdc/8453" → asset
+}
+
+// User is a signer with its kernel-v3.1-ecdsa account.
+type User struct {
+	Key     *ecdsa.PrivateKey
+	Account api.Account
+	Address common.Address
+}
+
+// Key makes a test key from a number.
+func Key(n uint64) *ecdsa.PrivateKey {
+	k, err := crypto.ToECDSA(crypto.Keccak256(binary.BigEndian.AppendUint64([]byte("settletest key"), n)))
+	if err != nil {
+		panic(err) // a hash outside the curve's order: never for the numbers used
+	}
+	return k
+}
+
+// NewUser makes the user of a number.
+func NewUser(pins network.Pins, n uint64) *User {
+	k := Key(n)
+	signer := crypto.PubkeyToAddress(k.PublicKey)
+	at := op.PredictAddress(pins.Factory, pins.KernelV31, op.InitDataECDSA(pins.ECDSAValidator, signer), new(big.Int))
+	return &User{k, api.Account{Type: api.AccountKernelV31, SignerAddress: signer.Hex(), AccountAddress: at.Hex()}, at}
+}
+
+// New opens a world and resumes what its store holds.
+func New(tb testing.TB, o Options) *World {
+	tb.Helper()
+	if o.Store == nil {
+		o.Store = store.NewMemory()
+	}
+	if o.Clock == nil {
+		o.Clock = NewClock()
+	}
+	in, err := genesis.Open(o.Store, genesis.Options{
+		Clock: o.Clock.Now, Seed: []byte("a seed of a test: thirty-two by."), Kind: network.Embedded,
+	})
+	Must(tb, err)
+	random := rand.NewChaCha8([32]byte{byte(o.Seed), 1, 2, 3})
+	w := &World{TB: tb, Installation: in, Clock: o.Clock, Prices: o.Prices, Assets: map[string]caip.Asset{}}
+	if w.Prices == nil {
+		w.Prices, err = price.New(in.Catalog, []byte("prices of a test"))
+		Must(tb, err)
+	}
+	w.Book, err = book.Open(o.Store, book.Options{Clock: o.Clock.Now, Random: random})
+	Must(tb, err)
+	w.Quoter = quote.New(quote.Deps{
+		Installation: in, Book: w.Book, Prices: w.Prices, Clock: o.Clock.Now, Random: &lockedReader{r: random}, Lifetime: o.Lifetime,
+	})
+	w.Settler = settle.New(settle.Deps{
+		Installation: in, Book: w.Book, Prices: w.Prices, Clock: o.Clock.Now, ExplorerBase: "https://embedded.invalid/api",
+		AfterStep: o.AfterStep, Faults: o.Faults,
+	})
+	tb.Cleanup(func() { Must(tb, w.Settler.Close()) })
+	for _, agg := range in.Catalog.Aggregates() {
+		for _, e := range agg.Entities {
+			if id, evm := e.Asset.Chain.EVMID(); evm {
+				w.Assets[fmt.Sprintf("%s/%d", agg.ID[3:], id)] = e.Asset
+			}
+		}
+	}
+	w.User = NewUser(in.Network.Pins, 1)
+	return w
+}
+
+type lockedReader struct {
+	mu sync.Mutex
+	r  *rand.ChaCha8
+}
+
+func (l *lockedReader) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.r.Read(p)
+}
+
+// Must ends the test on an error.
+func Must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Asset finds an asset by the words "usdc" and its chain.
+func (w *World) Asset(symbol string, chainID uint64) caip.Asset {
+	a, ok := w.Assets[fmt.Sprintf("%s/%d", symbol, chainID)]
+	if !ok {
+		w.TB.Fatalf("no %s on %d", symbol, chainID)
+	}
+	return a
+}
+
+// Fund pays an account from the faucet.
+func (w *World) Fund(to common.Address, a caip.Asset, v int64) { w.FundBig(to, a, big.NewInt(v)) }
+
+// FundBig is Fund for large amounts.
+func (w *World) FundBig(to common.Address, a caip.Asset, v *big.Int) {
+	w.TB.Helper()
+	tx := chain.Tx{From: w.Installation.Faucet, To: to, Value: v, Gas: 100_000}
+	if token, is := a.Token(); is {
+		tx.To, tx.Value, tx.Data = token, nil, erc20.Transfer(to, v)
+	}
+	id, _ := a.Chain.EVMID()
+	_, err := w.Installation.Chains[id].Seal(chain.SealRequest{
+		Time: uint64(w.Clock.Now().Unix()), Txs: []chain.Tx{tx}, Accept: genesis.AllSucceed,
+	})
+	Must(w.TB, err)
+}
+
+// Balance reads a balance at the head.
+func (w *World) Balance(of common.Address, a caip.Asset) *big.Int {
+	w.TB.Helper()
+	v, err := w.Installation.Balance(of, a)
+	Must(w.TB, err)
+	return v
+}
+
+// Transfer is a call that moves a token.
+func Transfer(a caip.Asset, to common.Address, v int64) api.Call {
+	token, _ := a.Token()
+	return api.Call{To: token.Hex(), Data: "0x" + hex.EncodeToString(erc20.Transfer(to, big.NewInt(v)))}
+}
+
+// Request is a prepare request of the user for calls that need an amount of one asset.
+func (w *World) Request(a caip.Asset, needs int64, calls ...api.Call) api.PrepareRequest {
+	return api.PrepareRequest{
+		Accounts: []api.Account{w.User.Account}, TargetChain: a.Chain.String(), Calls: calls,
+		TokensRequired: []api.TokenRequirement{{AssetType: a.Display(), Amount: big.NewInt(needs).String()}},
+	}
+}
+
+// Prepare posts a prepare request.
+func (w *World) Prepare(r api.PrepareRequest) (*api.Document, error) {
+	w.TB.Helper()
+	return w.Quoter.Prepare(context.Background(), w.Encode(r))
+}
+
+// Encode makes a request body.
+func (w *World) Encode(v any) *api.Document {
+	w.TB.Helper()
+	doc, err := api.Encode(v)
+	Must(w.TB, err)
+	return doc
+}
+
+// SignOperation splices the key's signature into the operation at pointer, as a wallet does: EIP-191 over the operation hash.
+func (w *World) SignOperation(doc *api.Document, pointer string, key *ecdsa.PrivateKey) *api.Document {
+	w.TB.Helper()
+	raw, ok := doc.At(pointer)
+	if !ok {
+		w.TB.Fatalf("no operation at %s", pointer)
+	}
+	part, err := api.ParseDocument(raw, api.DefaultLimits())
+	Must(w.TB, err)
+	var o api.ChainOperation
+	Must(w.TB, part.Decode(&o))
+	o.UserOp.Signature = "0x"
+	u, err := op.FromWire(*o.UserOp)
+	Must(w.TB, err)
+	hash, err := u.Hash(w.Installation.Network.Pins.EntryPoint, new(big.Int).SetUint64(o.TypedDataToSign.Domain.ChainID))
+	Must(w.TB, err)
+	sig, err := op.Sign(op.EIP191(hash), key)
+	Must(w.TB, err)
+	edit, err := api.StringEdit(pointer+"/userOp/signature", "0x"+hex.EncodeToString(sig))
+	Must(w.TB, err)
+	out, err := doc.Splice(edit)
+	Must(w.TB, err)
+	return out
+}
+
+// CallQuote signs a prepared operation and asks for a quote; from is "" or the paying asset.
+func (w *World) CallQuote(prepared *api.Document, from string) (*api.Document, error) {
+	w.TB.Helper()
+	return w.Quoter.CallQuote(context.Background(), w.CallQuoteBody(prepared, from, w.User.Key))
+}
+
+// CallQuoteBody is the body of call-quote, signed by key.
+func (w *World) CallQuoteBody(prepared *api.Document, from string, key *ecdsa.PrivateKey) *api.Document {
+	w.TB.Helper()
+	signed := w.SignOperation(prepared, "/chainOperation", key)
+	part := func(at string) []byte {
+		raw, ok := signed.At(at)
+		if !ok {
+			w.TB.Fatalf("no %s", at)
+		}
+		return raw
+	}
+	body := fmt.Sprintf(`{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s`, part("/accounts"), part("/chainOperation"), part("/tamperProofSignature"))
+	if from != "" {
+		name := "fromAggregatedAssetId"
+		if _, err := caip.ParseAsset(from); err == nil {
+			name = "fromAssetId"
+		}
+		body += fmt.Sprintf(`,%q:%q`, name, from)
+	}
+	doc, err := api.ParseDocument([]byte(body+"}"), api.DefaultLimits())
+	Must(w.TB, err)
+	return doc
+}
+
+// SignQuote signs every operation of a quote.
+func (w *World) SignQuote(doc *api.Document) *api.Document {
+	w.TB.Helper()
+	for i := range w.Decode(doc).OriginChainsOperations {
+		doc = w.SignOperation(doc, fmt.Sprintf("/originChainsOperations/%d", i), w.User.Key)
+	}
+	return doc
+}
+
+// Decode reads a quote.
+func (w *World) Decode(doc *api.Document) api.Quote {
+	w.TB.Helper()
+	var q api.Quote
+	Must(w.TB, doc.Decode(&q))
+	return q
+}
+
+// Quote prepares, signs and quotes a request; from is "" or the paying asset.
+func (w *World) Quote(r api.PrepareRequest, from string) *api.Document {
+	w.TB.Helper()
+	if r.FromAssetID == "" {
+		r.FromAssetID = from
+	}
+	prepared, err := w.Prepare(r)
+	Must(w.TB, err)
+	doc, err := w.CallQuote(prepared, from)
+	Must(w.TB, err)
+	return doc
+}
+
+// Execute posts a signed quote.
+func (w *World) Execute(doc *api.Document) error {
+	_, err := w.Settler.Execute(context.Background(), doc)
+	return err
+}
+
+// Settle executes a signed quote and waits for its end.
+func (w *World) Settle(signed *api.Document) api.ExecutionStatus {
+	w.TB.Helper()
+	Must(w.TB, w.Execute(signed))
+	Must(w.TB, w.Settler.Idle(context.Background()))
+	return w.Status(w.Decode(signed).ID)
+}
+
+// Status reads the status of a quote.
+func (w *World) Status(id string) api.ExecutionStatus {
+	w.TB.Helper()
+	s, _, err := w.Book.Status(context.Background(), id)
+	Must(w.TB, err)
+	return s
+}
+
+// Sums adds up every asset over the holders that can hold any, by asset; to native coins the burned fees are added. All of them stay constant
+// (protocol §5.3).
+func (w *World) Sums(others ...common.Address) map[caip.Asset]*big.Int {
+	w.TB.Helper()
+	in := w.Installation
+	holders := append([]common.Address{
+		genesis.AddressOf(in.Operator), genesis.AddressOf(in.Solver), genesis.AddressOf(in.Faucet), genesis.AddressOf(in.Treasury),
+		in.Network.Pins.Escrow, w.User.Address,
+	}, others...)
+	out := map[caip.Asset]*big.Int{}
+	for _, a := range w.Assets {
+		sum := new(big.Int)
+		for _, h := range holders {
+			sum.Add(sum, w.Balance(h, a))
+		}
+		if id, _ := a.Chain.EVMID(); a.IsNative() {
+			sum.Add(sum, w.Burned(id))
+		}
+		out[a] = sum
+	}
+	return out
+}
+
+// Burned is the sum of all base fees of a chain.
+func (w *World) Burned(chainID uint64) *big.Int {
+	w.TB.Helper()
+	sum := new(big.Int)
+	for n := uint64(1); ; n++ {
+		b, found, err := w.Installation.Chains[chainID].Block(n)
+		Must(w.TB, err)
+		if !found {
+			return sum
+		}
+		sum.Add(sum, new(big.Int).Mul(b.BaseFee, new(big.Int).SetUint64(b.GasUsed)))
+	}
+}
+
+// SameSums compares two results of Sums.
+func (w *World) SameSums(before, after map[caip.Asset]*big.Int) {
+	w.TB.Helper()
+	for a, v := range before {
+		if after[a].Cmp(v) != 0 {
+			w.TB.Errorf("%s: %s exist, %s existed", a, after[a], v)
+		}
+	}
+}
+
+// Nonce is the next sequence of the user's lane on a chain.
+func (w *World) Nonce(chainID uint64, lane uint16) uint64 {
+	w.TB.Helper()
+	key := op.Nonce{Validator: w.Installation.Network.Pins.ECDSAValidator, Key: lane}.Key192()
+	v, err := w.Installation.AccountNonce(chainID, w.User.Address, key)
+	Must(w.TB, err)
+	n, err := op.ParseNonce(v)
+	Must(w.TB, err)
+	return n.Sequence
+}
+
+// RunDirect lets the user's account make calls on a chain past the service, as a wallet with another bundler could: the operator's key of the test
+// sponsors and submits. deploys says that the account is not there yet.
+func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op.Call) {
+	w.TB.Helper()
+	pins := w.Installation.Network.Pins
+	data, err := op.EncodeExecute(calls)
+	Must(w.TB, err)
+	nonce := op.Nonce{Validator: pins.ECDSAValidator, Key: lane, Sequence: w.Nonce(chainID, lane)}.Big()
+	million := big.NewInt(1_000_000)
+	o := op.UserOp{
+		Sender: w.User.Address, Nonce: nonce, CallData: data, CallGasLimit: million, VerificationGasLimit: million,
+		PreVerificationGas: new(big.Int), MaxFeePerGas: new(big.Int), MaxPriorityFeePerGas: new(big.Int),
+		Paymaster: &pins.Paymaster, PaymasterVerificationGasLimit: million, PaymasterPostOpGasLimit: new(big.Int),
+	}
+	if deploys {
+		signer := crypto.PubkeyToAddress(w.User.Key.PublicKey)
+		o.Factory, o.FactoryData = &pins.MetaFactory, op.FactoryData(pins.Factory, op.InitDataECDSA(pins.ECDSAValidator, signer), new(big.Int))
+	}
+	id := new(big.Int).SetUint64(chainID)
+	window := op.PaymasterWindow{ValidAfter: uint64(w.Clock.Now().Unix()), ValidUntil: uint64(w.Clock.Now().Unix()) + 60}
+	packed, err := o.Pack()
+	Must(w.TB, err)
+	sig, err := op.Sign(op.EIP191(op.PaymasterHash(packed, window, id, pins.Paymaster)), w.Installation.Operator)
+	Must(w.TB, err)
+	o.PaymasterData = op.EncodePaymasterData(window, sig)
+	hash, err := o.Hash(pins.EntryPoint, id)
+	Must(w.TB, err)
+	o.Signature, err = op.Sign(op.EIP191(hash), w.User.Key)
+	Must(w.TB, err)
+	codec, err := entry.New(pins.EntryPoint, pins.Escrow)
+	Must(w.TB, err)
+	handle, err := codec.HandleOps(genesis.AddressOf(w.Installation.Operator), o)
+	Must(w.TB, err)
+	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{
+		Time: uint64(w.Clock.Now().Unix()), Txs: []chain.Tx{{From: w.Installation.Operator, To: pins.EntryPoint, Data: handle}},
+		Accept: func(rs []chain.Receipt) error {
+			if err := genesis.AllSucceed(rs); err != nil {
+				return err
+			}
+			out, err := codec.Outcomes(rs[0].Logs)
+			if err == nil && (len(out) != 1 || !out[0].Success) {
+				err = fmt.Errorf("the operation failed: %+v", out)
+			}
+			return err
+		},
+	})
+	Must(w.TB, err)
+}
+
+// Refused demands an *api.Error of the given name and returns it.
+func Refused(tb testing.TB, err error, name string) *api.Error {
+	tb.Helper()
+	var e *api.Error
+	if !errors.As(err, &e) || e.Name != name {
+		tb.Fatalf("expected %s, got %v", name, err)
+	}
+	return e
+}

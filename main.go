@@ -1,0 +1,357 @@
+// Command coffer is a terminal wallet for smart accounts on many chains. This file is the composition root: it builds the service, the transport, the
+// stores and the commands, hands the screens their interfaces, and maps errors to exit codes.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/api/client"
+	"coffer/api/network"
+	"coffer/api/op"
+	"coffer/api/secret"
+	"coffer/api/service"
+	"coffer/assets"
+	"coffer/config"
+	"coffer/ui/cli"
+	"coffer/ui/tui"
+	"coffer/ui/tui/activity"
+	"coffer/ui/tui/builder"
+	"coffer/ui/tui/review"
+	"coffer/ui/tui/screen"
+	"coffer/wallet/flow"
+	"coffer/wallet/intent"
+	"coffer/wallet/journal"
+	"coffer/wallet/sign"
+	"coffer/wallet/vault"
+	"coffer/wallet/verify"
+)
+
+// embeddedLifetime is how long a quote of an embedded service may be accepted; a service for others keeps its own default (protocol §5.2).
+const embeddedLifetime = 60 * time.Second
+
+func main() {
+	tui.QuietEnvironment()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		cli.Report(os.Stderr, err)
+	}
+	os.Exit(cli.Code(err))
+}
+
+func run(ctx context.Context, args []string) error {
+	p := cli.Program{
+		Out: os.Stdout, Err: os.Stderr,
+		Terminal:  term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()),
+		Build:     cli.ReadBuild(),
+		Catalog:   catalog.Load,
+		Dashboard: dashboard,
+		Balances:  balances,
+		Serve:     func(ctx context.Context, o cli.ServeOptions) error { return serve(ctx, o, os.Stdout, os.Stderr) },
+	}
+	return p.Run(ctx, args)
+}
+
+// session is an opened profile: the way to its service, its network and its accounts.
+type session struct {
+	profile  config.Profile
+	paths    config.Paths
+	attached *service.Attachment
+	client   *client.Client
+	catalog  *catalog.Catalog
+	network  network.Descriptor
+	accounts []api.Account
+	demo     assets.Demo
+}
+
+// open opens the profile that the command line names.
+func open(ctx context.Context, g cli.Global) (*session, error) {
+	paths, err := config.PathsFrom(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	file, err := config.Load(paths.Config)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := file.Profile(g.Profile)
+	if err != nil {
+		return nil, &cli.UsageError{Problem: err.Error()}
+	}
+	if !profile.Embedded() {
+		return nil, &cli.UsageError{
+			Problem: fmt.Sprintf("profile %q is of kind %s: this version opens embedded profiles only", profile.Name, profile.Kind),
+			Hint:    "keys of remote profiles need the vault, which this version does not have",
+		}
+	}
+	s := &session{profile: profile, paths: paths}
+	if s.catalog, err = catalog.Load(); err != nil {
+		return nil, err
+	}
+	if s.demo, err = assets.DemoKey(); err != nil {
+		return nil, err
+	}
+	s.attached, err = service.OpenOrAttach(ctx, paths.ProfileData(profile.Name), service.Options{
+		Kind: network.Embedded, Fund: true, Lifetime: embeddedLifetime,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.network = s.attached.Network
+	s.client, err = client.New(client.Options{BaseURL: s.attached.BaseURL, APIKey: secret.New([]byte(s.attached.APIKey)), Transport: s.attached})
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.accounts = accountsOf(profile, s.network, common.HexToAddress(s.demo.Signer))
+	return s, nil
+}
+
+// Close lets go of the service; an embedded one finishes its step and closes its database.
+func (s *session) Close() error { return s.attached.Close() }
+
+// accountsOf returns the accounts of a profile; without any in the configuration it is the demo signer's account.
+func accountsOf(p config.Profile, n network.Descriptor, demoSigner common.Address) []api.Account {
+	if len(p.Accounts) == 0 {
+		p.Accounts = []config.Account{{Type: api.AccountKernelV31, SignerAddress: demoSigner.Hex()}}
+	}
+	out := make([]api.Account, len(p.Accounts))
+	for i, a := range p.Accounts {
+		out[i] = a.Wire()
+		if a.Type == api.AccountKernelV31 && a.AccountAddress == "" {
+			init := op.InitDataECDSA(n.Pins.ECDSAValidator, common.HexToAddress(a.SignerAddress))
+			out[i].AccountAddress = op.PredictAddress(n.Pins.Factory, n.Pins.KernelV31, init, new(big.Int)).Hex()
+		}
+	}
+	return out
+}
+
+// query asks for everything that the accounts of the session hold.
+func (s *session) query() client.BalanceQuery {
+	q := client.BalanceQuery{}
+	for _, a := range s.accounts {
+		if a.IsEVM() {
+			q.Accounts = append(q.Accounts, "eip155:1:"+a.AccountAddress)
+		} else {
+			q.Accounts = append(q.Accounts, "solana:"+a.AccountAddress)
+		}
+	}
+	for _, a := range s.catalog.Aggregates() {
+		q.Aggregates = append(q.Aggregates, string(a.ID))
+	}
+	return q
+}
+
+// balances answers `coffer balances`.
+func balances(ctx context.Context, g cli.Global) (*api.Document, error) {
+	s, err := open(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.Close() }()
+	answer, err := s.client.BalancesDocument(ctx, s.query())
+	return answer.Document, err
+}
+
+// holdings is the balance source of the screens.
+type holdings struct{ s *session }
+
+// Balances reads what the accounts of the session hold.
+func (h holdings) Balances(ctx context.Context) (api.AggregatedBalance, error) {
+	return h.s.client.Balances(ctx, h.s.query())
+}
+
+// records is the history source of the screens.
+type records struct{ s *session }
+
+// History reads a page of the first account's history.
+func (r records) History(ctx context.Context, limit int, continuation string) (api.HistoryPage, error) {
+	return r.s.client.History(ctx, client.HistoryQuery{User: r.s.accounts[0].AccountAddress, Limit: limit, Continuation: continuation})
+}
+
+// dashboard opens the screens on a profile.
+func dashboard(ctx context.Context, g cli.Global) error {
+	s, err := open(ctx, g)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	keys := vault.NewMemory(s.network.ID)
+	defer func() { _ = keys.Close() }()
+	if err := addDemoKey(keys, s.demo); err != nil {
+		return err
+	}
+	host, _ := os.Hostname()
+	j, err := journal.Open(s.paths.ProfileState(s.profile.Name), journal.Options{
+		Network: s.network.ID, Clock: time.Now, Random: rand.Reader, Holder: fmt.Sprintf("coffer, process %d on %s", os.Getpid(), host),
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = j.Close() }()
+	operations := flow.New(flow.Deps{
+		Client: s.client, Signer: sign.New(keys, s.network.ID), Journal: j, Policy: verify.DefaultPolicy(s.network, s.catalog),
+		Clock: time.Now, Sleep: sleep,
+	})
+	return tui.Run(ctx, tui.Options{
+		Env: os.Environ(),
+		Context: screen.Context{
+			Profile: s.profile.Name, BaseURL: "inside this program", Network: s.network, Catalog: s.catalog, Accounts: s.accounts, Clock: time.Now,
+		},
+		Services: tui.Services{
+			Balances: holdings{s}, History: records{s},
+			More: func(c screen.Context) map[screen.ID]screen.Screen { return callScreens(c, s, operations, j) },
+		},
+	})
+}
+
+// callScreens builds the screens on which a call is made: build, review, activity.
+func callScreens(c screen.Context, s *session, f *flow.Flow, j *journal.Journal) map[screen.ID]screen.Screen {
+	return map[screen.ID]screen.Screen{
+		screen.Build: builder.New(c, builder.Deps{Balances: holdings{s}.Balances, Book: contacts(s.demo)}),
+		screen.Review: review.New(c, review.Deps{Start: func(ctx context.Context, in intent.Intent) (review.Operation, error) {
+			return f.Start(ctx, in)
+		}}),
+		screen.Activity: activity.New(c, activity.Deps{
+			Unfinished: func() []activity.Operation {
+				var out []activity.Operation
+				for _, o := range f.Unfinished() {
+					out = append(out, o)
+				}
+				return out
+			},
+			Outstanding: func(now time.Time) []activity.Outstanding {
+				return outstanding(s.catalog, j.Outstanding(now))
+			},
+		}),
+	}
+}
+
+func contacts(demo assets.Demo) []builder.Contact {
+	var out []builder.Contact
+	for _, e := range demo.AddressBook {
+		out = append(out, builder.Contact{Name: e.Name, Address: e.Address})
+	}
+	return out
+}
+
+// outstanding turns the journal's live signatures into what the activity screen shows.
+func outstanding(cat *catalog.Catalog, live []journal.Outstanding) []activity.Outstanding {
+	out := make([]activity.Outstanding, 0, len(live))
+	for _, o := range live {
+		sum := verify.OpSummary{Role: o.Role, Chain: o.Chain, Sender: o.Sender, Lane: o.Lane, Nonce: o.Nonce, ValidUntil: o.ValidUntil}
+		for _, p := range o.Spend {
+			sum.Spend = append(sum.Spend, spend(cat, p))
+		}
+		one := activity.Outstanding{Operation: o.Op, Summary: sum}
+		if o.ValidUntil > 0 {
+			one.Until = time.Unix(o.ValidUntil, 0)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// spend reads an amount of the journal; what the catalogue does not know keeps its base units.
+func spend(cat *catalog.Catalog, p journal.Spend) verify.AmountView {
+	v := verify.AmountView{Decimals: -1}
+	v.Asset, _ = caip.ParseAsset(p.Asset)
+	v.Amount, _ = amount.ParseBase(p.Amount)
+	if e, ok := cat.Entity(v.Asset); ok {
+		v.Symbol, v.Decimals = e.Symbol, e.Decimals
+	}
+	if c, ok := cat.Chain(v.Asset.Chain); ok {
+		v.ChainName = c.Name
+	}
+	return v
+}
+
+// sleep waits, or returns the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func addDemoKey(v *vault.Memory, demo assets.Demo) error {
+	key, err := hex.DecodeString(strings.TrimPrefix(demo.PrivateKey, "0x"))
+	if err != nil {
+		return fmt.Errorf("demo key: %w", err)
+	}
+	_, err = v.Add(vault.EVM, secret.New(key))
+	return err
+}
+
+// serve runs the service for a team until ctx ends.
+func serve(ctx context.Context, o cli.ServeOptions, out, logs io.Writer) error {
+	dir, err := dataDir(o.Data)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(logs, nil))
+	a, err := service.OpenOrAttach(ctx, dir, service.Options{Kind: network.Lab, Fund: o.Fund, Log: log})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = a.Close() }()
+	if a.Attached() {
+		return fmt.Errorf("another process runs the service in %s", dir)
+	}
+	running, err := a.Service().Serve(ctx, service.ServeOptions{Listen: o.Listen, Dir: dir, Host: o.Hosts})
+	if err != nil {
+		return err
+	}
+	networkFile := filepath.Join(dir, service.NetworkFile)
+	if o.JSON {
+		line, err := api.Encode(struct {
+			BaseURL     string `json:"baseUrl"`
+			CAFile      string `json:"caFile"`
+			APIKey      string `json:"apiKey"`
+			NetworkFile string `json:"networkFile"`
+		}{running.BaseURL, running.CAFile, a.APIKey, networkFile})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s\n", line.Raw())
+	} else {
+		fmt.Fprintf(out, "serving  %s\nca file  %s\nnetwork  %s\n         %s\napi key  %s (good while this process runs)\n",
+			running.BaseURL, running.CAFile, networkFile, a.Network.Fingerprint(), a.APIKey)
+	}
+	return running.Wait()
+}
+
+func dataDir(given string) (string, error) {
+	if given != "" {
+		return filepath.Abs(given)
+	}
+	paths, err := config.PathsFrom(os.Getenv)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(paths.ProfileData("serve"))
+}

@@ -1,0 +1,235 @@
+// Package activity is the screen of what is under way: every operation of this session and every unfinished one of the journal, step by step, and
+// the signatures that are still live.
+//
+// Promise: nothing here signs or sends. An operation whose request may have arrived is only ever asked about, never sent again (design §2.10);
+// tracking goes on after the program was closed and opened again, because the unfinished operations come from the journal. What the service says
+// about an execution is labelled as its word. Times come from the context's clock. A status or reason that is not known is shown as it is,
+// cleaned, and never taken for an end (TH-H4).
+package activity
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/api"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/wallet/flow"
+	"coffer/wallet/verify"
+)
+
+// Operation is what this screen needs of one operation. Watch reports until the operation has ended or the context is cancelled.
+type Operation interface {
+	ID() string
+	Snapshot() flow.Snapshot
+	Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error)
+}
+
+// Outstanding is a signature that was given and can still be used by the service. Until is the end of its window; zero: unknown. Operation is the
+// id of the operation it was given for.
+type Outstanding struct {
+	Operation string
+	Summary   verify.OpSummary
+	Until     time.Time
+}
+
+// Deps is what the screen reads from. Unfinished lists the operations of the journal that have not ended, Outstanding the live signatures at a
+// moment; both may do input and are called from commands only. A nil function means that there is none. Retry is how long after a failed reading
+// the next one starts; 0: 5 s.
+type Deps struct {
+	Unfinished  func() []Operation
+	Outstanding func(now time.Time) []Outstanding
+	Retry       time.Duration
+}
+
+// TrackMsg tells the screen about an operation: a new one, or one that has moved on.
+type TrackMsg struct{ Op Operation }
+
+// ShowArg is the argument of screen.OpenMsg{Activity}: the operation to select.
+type ShowArg struct{ Op Operation }
+
+// ReopenArg is the argument of screen.OpenMsg{Review} by which this screen opens an operation that waits for a review.
+type ReopenArg struct{ Op Operation }
+
+// item is one operation of the list. watching is true while a Watch runs; told once its end was announced.
+type item struct {
+	op       Operation
+	snap     flow.Snapshot
+	watching bool
+	told     bool
+	err      string
+	errAt    time.Time
+}
+
+// Screen is the activity screen. It is used on the event loop only.
+type Screen struct {
+	ctx    screen.Context
+	deps   Deps
+	life   context.Context
+	cancel context.CancelFunc
+
+	items  []*item
+	live   []Outstanding
+	loaded bool
+
+	table   *kit.Table
+	detail  kit.Scroll
+	sigs    bool // the page of outstanding signatures is open
+	sigList kit.Scroll
+	shown   string // id of the operation in detail
+}
+
+// New makes the screen.
+func New(ctx screen.Context, d Deps) *Screen {
+	if d.Retry == 0 {
+		d.Retry = 5 * time.Second
+	}
+	life, cancel := context.WithCancel(context.Background())
+	return &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, table: newTable()}
+}
+
+// Title is the name of the tab.
+func (s *Screen) Title() string { return "Activity" }
+
+// Init reads the journal's unfinished operations.
+func (s *Screen) Init() tea.Cmd { return s.load() }
+
+// Close ends the tracking; the service goes on by itself.
+func (s *Screen) Close() { s.cancel() }
+
+// Capturing is false: this screen has no text field.
+func (s *Screen) Capturing() bool { return false }
+
+// KeepOpen says that something is under way.
+func (s *Screen) KeepOpen() string {
+	for _, it := range s.items {
+		if tracked(it.snap.State) {
+			return "an operation is under way"
+		}
+	}
+	return ""
+}
+
+// Wake is the time until a shown age or countdown changes.
+func (s *Screen) Wake(now time.Time) time.Duration {
+	if s.sigs {
+		for _, o := range s.live {
+			if d := kit.CountdownChanges(now, o.Until); d > 0 {
+				return d
+			}
+		}
+		return 0
+	}
+	if it := s.selected(); it != nil && tracked(it.snap.State) {
+		return kit.AgeChanges(now, it.snap.StatusAt)
+	}
+	return 0
+}
+
+// Keys are the keys that work here.
+func (s *Screen) Keys() []kit.Key {
+	if s.sigs {
+		return []kit.Key{kit.NewKey("back to operations", "esc", "o"), {Press: []string{"up", "down"}, Label: "scroll"}}
+	}
+	it := s.selected()
+	open := kit.NewKey("open review", "enter").OffWhen(it == nil || !waits(it.snap), "only an operation that waits for a review can be opened")
+	keys := []kit.Key{
+		open,
+		kit.NewKey("outstanding signatures", "o"),
+		kit.NewKey("copy id", "c").OffWhen(it == nil || copyID(it.snap) == "", "no operation with a quote is selected"),
+		kit.NewKey("copy explorer address", "u").OffWhen(it == nil || lastURL(it.snap) == "", "there is no transaction yet"),
+		kit.NewKey("ask again now", "r").OffWhen(it == nil || it.watching || !watchable(it.snap.State), "nothing to ask: it has ended or is being watched"),
+	}
+	return append(keys, detailKeys()...)
+}
+
+func detailKeys() []kit.Key {
+	return []kit.Key{
+		{Press: []string{"up", "k"}, Label: "operation above", Quiet: true},
+		{Press: []string{"down", "j"}, Label: "operation below", Quiet: true},
+		{Press: []string{"pgdown", "space"}, Label: "scroll details down", Quiet: true},
+		{Press: []string{"pgup"}, Label: "scroll details up", Quiet: true},
+	}
+}
+
+func (s *Screen) selected() *item {
+	if i := s.table.Selected(); i >= 0 && i < len(s.items) {
+		return s.items[i]
+	}
+	return nil
+}
+
+func (s *Screen) find(id string) *item {
+	for _, it := range s.items {
+		if it.op.ID() == id {
+			return it
+		}
+	}
+	return nil
+}
+
+// sort puts what is under way first, then the newest, and keeps the selection on its operation.
+func (s *Screen) sort() {
+	keep := ""
+	if it := s.selected(); it != nil {
+		keep = it.op.ID()
+	}
+	slices.SortStableFunc(s.items, func(a, b *item) int {
+		if x, y := ended(a.snap), ended(b.snap); x != y {
+			if x {
+				return 1
+			}
+			return -1
+		}
+		return b.snap.Started.Compare(a.snap.Started)
+	})
+	s.table.SetRows(len(s.items))
+	s.selectID(keep)
+}
+
+func (s *Screen) selectID(id string) {
+	for i, it := range s.items {
+		if it.op.ID() == id {
+			s.table.Select(i)
+		}
+	}
+}
+
+// tracked reports a state in which the service has, or may have, the operation.
+func tracked(st flow.State) bool {
+	return st == flow.StateExecuting || st == flow.StateAccepted || st == flow.StateUnknown
+}
+
+// waits reports a state that goes on only with the person.
+func waits(s flow.Snapshot) bool {
+	switch s.State {
+	case flow.StateReview1, flow.StateReview2, flow.StateQuoting:
+		return true
+	}
+	return false
+}
+
+// watchable reports a state in which the status is worth asking for.
+func watchable(st flow.State) bool { return st == flow.StateAccepted || st == flow.StateUnknown }
+
+// forgettable reports an operation that had no effect: left before anything was signed.
+func forgettable(s flow.Snapshot) bool { return s.State == flow.StateAbandoned && s.SignaturesDone == 0 }
+
+func ended(s flow.Snapshot) bool { return s.State.Terminal() || s.State == flow.StateRefused }
+
+func copyID(s flow.Snapshot) string { return s.QuoteID }
+
+// lastURL is the explorer address of the newest transaction that is known.
+func lastURL(s flow.Snapshot) string {
+	for _, list := range [][]api.OperationRef{s.Status.DestinationChainOperations, s.Status.OriginChainOperations} {
+		for i := len(list) - 1; i >= 0; i-- {
+			if list[i].ExplorerURL != "" {
+				return list[i].ExplorerURL
+			}
+		}
+	}
+	return ""
+}

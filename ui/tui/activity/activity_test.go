@@ -1,0 +1,373 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"math/big"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/flow"
+	"coffer/wallet/intent"
+	"coffer/wallet/journal"
+	"coffer/wallet/verify"
+)
+
+var update = flag.Bool("update", false, "write golden screens")
+
+func begin() time.Time { return time.Date(2026, 11, 21, 12, 1, 3, 0, time.UTC) }
+
+const usdc = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
+
+func id64(b string) string { return "0x" + strings.Repeat(b, 32) }
+
+// fakeOp plays prepared snapshots when it is watched.
+type fakeOp struct {
+	id      string
+	snap    flow.Snapshot
+	steps   []flow.Snapshot
+	err     error
+	watched int
+}
+
+func (f *fakeOp) ID() string              { return f.id }
+func (f *fakeOp) Snapshot() flow.Snapshot { return f.snap }
+
+func (f *fakeOp) Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error) {
+	f.watched++
+	for _, x := range f.steps {
+		f.snap = x
+		progress(x)
+	}
+	return f.snap, f.err
+}
+
+func snapshot(state flow.State, status string) flow.Snapshot {
+	now := begin()
+	usd := func(v int64) verify.AmountView {
+		return verify.AmountView{Asset: caip.ERC20(8453, common.HexToAddress(usdc)), Symbol: "USDC", Decimals: 6, Amount: big.NewInt(v), Micro: big.NewInt(v)}
+	}
+	s := flow.Snapshot{
+		ID: "op1", State: state, Started: now, QuoteID: id64("9f"), SignaturesDone: 3, SignaturesTotal: 3, StatusAt: now,
+		Intent: intent.Draft{TargetChain: "eip155:8453", Calls: []intent.Call{{To: usdc, Function: "transfer(address to, uint256 amount)"}}},
+		Review2: &verify.QuoteView{ID: id64("9f"), Legs: []verify.LegView{
+			{Chain: verify.ChainLabel{ID: 10, CAIP: "eip155:10", Name: "Optimism"}, Pays: usd(125_980_000)},
+			{Chain: verify.ChainLabel{ID: 42161, CAIP: "eip155:42161", Name: "Arbitrum One"}, Pays: usd(100_000_000)},
+		}},
+		Status: api.ExecutionStatus{QuoteID: id64("9f"), Status: status},
+	}
+	ref := func(chain, h string) api.OperationRef {
+		return api.OperationRef{Hash: id64(h), Chain: chain, ExplorerURL: "http://127.0.0.1:8787/explorer/" + chain + "/tx/" + id64(h)}
+	}
+	switch status {
+	case api.StatusInProgress:
+		s.Status.OriginChainOperations = []api.OperationRef{ref("eip155:10", "a1")}
+	case api.StatusExecuted, api.StatusCompleted, api.StatusRefunded:
+		s.Status.OriginChainOperations = []api.OperationRef{ref("eip155:10", "a1"), ref("eip155:42161", "b2")}
+	}
+	if status == api.StatusExecuted || status == api.StatusCompleted {
+		s.Status.DestinationChainOperations = []api.OperationRef{ref("eip155:8453", "c3")}
+	}
+	return s
+}
+
+type rig struct {
+	t    testing.TB
+	s    *Screen
+	now  time.Time
+	w, h int
+	sent []tea.Msg
+}
+
+func newRig(t testing.TB, d Deps) *rig {
+	t.Helper()
+	c, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, now: begin(), w: 80, h: 19}
+	if d.Retry == 0 {
+		d.Retry = time.Nanosecond
+	}
+	r.s = New(screen.Context{Catalog: c, Clock: func() time.Time { return r.now }}, d)
+	r.do(r.s.Init())
+	return r
+}
+
+func (r *rig) do(cmd tea.Cmd) {
+	for _, m := range runAll(cmd) {
+		switch m.(type) {
+		case loadedMsg, liveMsg, progressedMsg, watchedMsg:
+			r.do(r.s.Update(m))
+		default:
+			r.sent = append(r.sent, m)
+		}
+	}
+}
+
+func (r *rig) track(ops ...*fakeOp) *rig {
+	for _, op := range ops {
+		r.do(r.s.Update(TrackMsg{Op: op}))
+	}
+	return r
+}
+
+// runAll runs a command and all that it consists of, in order, and returns their messages.
+func runAll(cmd tea.Cmd) []tea.Msg {
+	if cmd == nil {
+		return nil
+	}
+	msg := cmd()
+	if v := reflect.ValueOf(msg); v.IsValid() && v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
+		var out []tea.Msg
+		for i := range v.Len() {
+			c, _ := v.Index(i).Interface().(tea.Cmd)
+			out = append(out, runAll(c)...)
+		}
+		return out
+	}
+	if msg == nil {
+		return nil
+	}
+	return []tea.Msg{msg}
+}
+
+func (r *rig) press(names ...string) *rig {
+	for _, n := range names {
+		k := tea.KeyPressMsg{Code: []rune(n)[0], Text: n}
+		switch n {
+		case "enter":
+			k = tea.KeyPressMsg{Code: tea.KeyEnter}
+		case "esc":
+			k = tea.KeyPressMsg{Code: tea.KeyEscape}
+		case "space":
+			k = tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
+		}
+		r.do(r.s.Update(k))
+	}
+	return r
+}
+
+func (r *rig) view() string {
+	return r.s.View(screen.Frame{W: r.w, H: r.h, Theme: theme.New(true, colorprofile.NoTTY, false), Now: r.now})
+}
+
+func (r *rig) golden(name string) {
+	r.t.Helper()
+	th := theme.New(true, colorprofile.NoTTY, false)
+	var b strings.Builder
+	for _, l := range strings.Split(kit.Box(r.view(), r.w, r.h)+"\n"+kit.KeyLine(th, r.s.Keys(), r.w), "\n") {
+		b.WriteString(strings.TrimRight(l, " ") + "\n")
+	}
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if string(want) != b.String() {
+		r.t.Errorf("%s differs:\n%s", name, b.String())
+	}
+}
+
+func live(now time.Time) []Outstanding {
+	return []Outstanding{{
+		Operation: "op1", Until: now.Add(9*time.Minute + 41*time.Second),
+		Summary: verify.OpSummary{
+			Role: verify.RolePrepared, Chain: "eip155:8453", Sender: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0", Nonce: "1208925819614629174706176",
+			Spend: []verify.AmountView{{Asset: caip.ERC20(8453, common.HexToAddress(usdc)), Symbol: "USDC", Decimals: 6, Amount: big.NewInt(250_500_000)}},
+		},
+	}}
+}
+
+func TestGoldenScreens(t *testing.T) {
+	refunded := snapshot(flow.StateFailed, api.StatusRefunded)
+	refunded.Status.FailReason = "SOLVER_CAPACITY_EXCEEDED"
+	unknown := snapshot(flow.StateUnknown, "")
+	unknown.Problem = "The service did not answer in time."
+	waiting := snapshot(flow.StateReview2, "")
+	waiting.ID, waiting.SignaturesDone = "op2", 1
+	for name, ops := range map[string][]*fakeOp{
+		"empty":     nil,
+		"executing": {{id: "op1", snap: snapshot(flow.StateAccepted, api.StatusInProgress)}},
+		"completed": {{id: "op1", snap: snapshot(flow.StateDone, api.StatusCompleted)}},
+		"refunded":  {{id: "op1", snap: refunded}},
+		"unknown":   {{id: "op1", snap: unknown}, {id: "op2", snap: waiting}},
+	} {
+		for suffix, z := range map[string][2]int{"80x24": {80, 19}, "120x40": {120, 35}} {
+			r := newRig(t, Deps{})
+			r.w, r.h = z[0], z[1]
+			r.track(ops...).golden(name + "-" + suffix)
+		}
+	}
+	for suffix, z := range map[string][2]int{"80x24": {80, 19}, "120x40": {120, 35}} {
+		r := newRig(t, Deps{Outstanding: live})
+		r.w, r.h = z[0], z[1]
+		r.track(&fakeOp{id: "op1", snap: snapshot(flow.StateReview2, "")}).press("o").golden("signatures-" + suffix)
+	}
+}
+
+func TestCompletionRefreshesBalancesAndHistoryOnce(t *testing.T) {
+	op := &fakeOp{id: "op1", snap: snapshot(flow.StateAccepted, ""), steps: []flow.Snapshot{
+		snapshot(flow.StateAccepted, api.StatusInProgress), snapshot(flow.StateAccepted, api.StatusExecuted), snapshot(flow.StateDone, api.StatusCompleted),
+	}}
+	r := newRig(t, Deps{}).track(op)
+	r.track(op)
+	changed, told := 0, 0
+	for _, m := range r.sent {
+		switch x := m.(type) {
+		case screen.BalancesChangedMsg:
+			changed++
+		case screen.ToastMsg:
+			if strings.Contains(x.Text, "transfer on Base: COMPLETED") {
+				told++
+			}
+		}
+	}
+	if changed != 1 || told != 1 || op.watched != 1 {
+		t.Fatalf("changed %d, told %d, watched %d", changed, told, op.watched)
+	}
+}
+
+func TestUnfinishedOperationsAreWatchedAfterAStart(t *testing.T) {
+	op := &fakeOp{id: "op1", snap: snapshot(flow.StateUnknown, ""), steps: []flow.Snapshot{snapshot(flow.StateNotExecuted, "")}}
+	waits := &fakeOp{id: "op2", snap: snapshot(flow.StateQuoting, "")}
+	r := newRig(t, Deps{Unfinished: func() []Operation { return []Operation{op, waits} }})
+	if op.watched != 1 || waits.watched != 0 || len(r.s.items) != 2 {
+		t.Fatalf("watched %d and %d, %d items", op.watched, waits.watched, len(r.s.items))
+	}
+	if st := stateOf(r.s.find("op1").snap); st.word != "never ran" {
+		t.Fatal(st.word)
+	}
+}
+
+func TestAFailedWatchIsStartedAgain(t *testing.T) {
+	op := &fakeOp{id: "op1", snap: snapshot(flow.StateAccepted, api.StatusPending), err: errors.New("the journal is full")}
+	r := newRig(t, Deps{}).track(op)
+	var again tea.Msg
+	for _, m := range r.sent {
+		if x, ok := m.(retryMsg); ok {
+			again = x
+		}
+	}
+	if again == nil || !strings.Contains(r.view(), "the journal is full") {
+		t.Fatal("no second try is arranged, or nothing is said")
+	}
+	op.err = nil
+	r.do(r.s.Update(again))
+	if op.watched != 2 {
+		t.Fatalf("watched %d times", op.watched)
+	}
+}
+
+func TestOnlyAnOperationThatWaitsOpensAReview(t *testing.T) {
+	waits := &fakeOp{id: "op1", snap: snapshot(flow.StateReview2, "")}
+	r := newRig(t, Deps{}).track(waits).press("enter")
+	open, ok := r.sent[len(r.sent)-1].(screen.OpenMsg)
+	if !ok || open.Screen != screen.Review || open.Arg.(ReopenArg).Op != Operation(waits) {
+		t.Fatalf("%+v", r.sent)
+	}
+	r = newRig(t, Deps{}).track(&fakeOp{id: "op1", snap: snapshot(flow.StateUnknown, "")})
+	r.sent = nil
+	r.press("enter")
+	for _, m := range r.sent {
+		if _, ok := m.(screen.OpenMsg); ok {
+			t.Fatal("an operation that may have been sent was offered for a review")
+		}
+	}
+}
+
+func TestEveryStatusHasWordsAndAnUnknownOneIsNoEnd(t *testing.T) {
+	seen := map[string]bool{}
+	for _, st := range []string{api.StatusPending, api.StatusInProgress, api.StatusExecuted, api.StatusCompleted, api.StatusRefunded, api.StatusFailed} {
+		x := stateOf(snapshot(flow.StateAccepted, st))
+		if x.sentence == "" || seen[x.word] {
+			t.Errorf("%s: %+v", st, x)
+		}
+		seen[x.word] = true
+	}
+	odd := snapshot(flow.StateAccepted, "ESCAPED\x1b[31m")
+	if x := stateOf(odd); ended(odd) || x.meaning != theme.Unknown || strings.Contains(x.word, "\x1b") {
+		t.Errorf("%+v", x)
+	}
+}
+
+func TestEveryReasonOfTheInterfaceHasWords(t *testing.T) {
+	own := reasonWords("SOMETHING_NEW")
+	for _, reason := range []string{"SLIPPAGE", "SOLVER_CAPACITY_EXCEEDED", "NO_QUOTES", "EXECUTION_REVERTED", "TRANSACTION_REVERTED", "ORDER_EXPIRED",
+		"TRANSFER_FAILED", "AMOUNT_TOO_LOW_TO_REFUND", "INSUFFICIENT_NATIVE_TOKENS_SUPPLIED", "ACCOUNT_ABSTRACTION_INVALID_NONCE", "INVALID_SIGNATURE", "UNKNOWN"} {
+		if w := reasonWords(reason); w == "" || w == own {
+			t.Errorf("%s has no words", reason)
+		}
+	}
+	if reasonWords("") != "" {
+		t.Error("words for no reason")
+	}
+}
+
+func TestLeftBeforeASignatureLeavesNoTrace(t *testing.T) {
+	op := &fakeOp{id: "op1", snap: flow.Snapshot{ID: "op1", State: flow.StateReview1, Started: begin()}}
+	r := newRig(t, Deps{}).track(op)
+	op.snap.State = flow.StateAbandoned
+	r.track(op)
+	if len(r.s.items) != 0 {
+		t.Fatalf("%d items", len(r.s.items))
+	}
+}
+
+func TestExplorerAddressesAndIdsAreWholeAndCanBeCopied(t *testing.T) {
+	snap := snapshot(flow.StateDone, api.StatusCompleted)
+	r := newRig(t, Deps{}).track(&fakeOp{id: "op1", snap: snap})
+	r.h = 60
+	all := strings.NewReplacer(" ", "", "\n", "").Replace(r.view())
+	for _, list := range [][]api.OperationRef{snap.Status.OriginChainOperations, snap.Status.DestinationChainOperations} {
+		for _, ref := range list {
+			if !strings.Contains(all, ref.ExplorerURL) {
+				t.Errorf("%s is not whole", ref.ExplorerURL)
+			}
+		}
+	}
+	if !strings.Contains(all, snap.QuoteID) {
+		t.Error("the quote id is not whole")
+	}
+	r.press("c", "u")
+	if c := r.sent[len(r.sent)-2].(screen.CopyMsg); c.Text != snap.QuoteID {
+		t.Error(c)
+	}
+	if c := r.sent[len(r.sent)-1].(screen.CopyMsg); c.Text != snap.Status.DestinationChainOperations[0].ExplorerURL {
+		t.Error(c)
+	}
+}
+
+func TestTheSignaturesOfTheJournalAreDescribedFromTheCatalogue(t *testing.T) {
+	c, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := journal.Outstanding{Op: "op1", Signature: journal.Signature{Role: verify.RoleFunding, Chain: "eip155:8453", ValidUntil: begin().Unix(), Spend: []journal.Spend{
+		{Asset: "eip155:8453/erc20:" + strings.ToLower(usdc), Amount: "5"}, {Asset: "nonsense", Amount: "x"},
+	}}}
+	got := fromJournal(o, c)
+	if s := got.Summary.Spend; s[0].Symbol != "USDC" || s[0].Amount.Int64() != 5 || s[1].Amount != nil || s[1].Decimals != -1 || !got.Until.Equal(begin()) {
+		t.Fatalf("%+v", got)
+	}
+}

@@ -1,0 +1,227 @@
+package activity
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/flow"
+)
+
+// loadedMsg brings what the journal holds.
+type loadedMsg struct {
+	ops  []Operation
+	live []Outstanding
+}
+
+// liveMsg brings the live signatures again.
+type liveMsg struct{ live []Outstanding }
+
+// progressedMsg is one step of a watch; feed brings the next one.
+type progressedMsg struct {
+	id   string
+	snap flow.Snapshot
+	feed chan flow.Snapshot
+}
+
+// watchedMsg is the end of a watch.
+type watchedMsg struct {
+	id   string
+	snap flow.Snapshot
+	err  error
+}
+
+// retryMsg starts the next watch after a failed one.
+type retryMsg struct{ id string }
+
+func (s *Screen) load() tea.Cmd {
+	deps, clock := s.deps, s.ctx.Clock
+	return func() tea.Msg {
+		m := loadedMsg{live: outstanding(deps, clock())}
+		if deps.Unfinished != nil {
+			m.ops = deps.Unfinished()
+		}
+		return m
+	}
+}
+
+func (s *Screen) readLive() tea.Cmd {
+	deps, clock := s.deps, s.ctx.Clock
+	return func() tea.Msg { return liveMsg{outstanding(deps, clock())} }
+}
+
+func outstanding(d Deps, now time.Time) []Outstanding {
+	if d.Outstanding == nil {
+		return nil
+	}
+	return d.Outstanding(now)
+}
+
+// watch follows one operation: one command runs the watch, another brings its steps one by one.
+func (s *Screen) watch(it *item) tea.Cmd {
+	if it.watching || !watchable(it.snap.State) || s.life.Err() != nil {
+		return nil
+	}
+	it.watching = true
+	op, life, feed := it.op, s.life, make(chan flow.Snapshot, 16)
+	run := func() tea.Msg {
+		defer close(feed)
+		snap, err := op.Watch(life, func(x flow.Snapshot) {
+			select {
+			case feed <- x:
+			case <-life.Done():
+			}
+		})
+		return watchedMsg{id: op.ID(), snap: snap, err: err}
+	}
+	return tea.Batch(run, next(op.ID(), feed))
+}
+
+func next(id string, feed chan flow.Snapshot) tea.Cmd {
+	return func() tea.Msg {
+		snap, ok := <-feed
+		if !ok {
+			return nil
+		}
+		return progressedMsg{id: id, snap: snap, feed: feed}
+	}
+}
+
+// Update handles one message.
+func (s *Screen) Update(msg tea.Msg) tea.Cmd {
+	switch m := msg.(type) {
+	case loadedMsg:
+		s.loaded, s.live = true, m.live
+		var cmds []tea.Cmd
+		for _, op := range m.ops {
+			cmds = append(cmds, s.track(op))
+		}
+		return tea.Batch(cmds...)
+	case liveMsg:
+		s.live = m.live
+	case TrackMsg:
+		return tea.Batch(s.track(m.Op), s.readLive())
+	case progressedMsg:
+		return tea.Batch(s.moved(m.id, m.snap), next(m.id, m.feed))
+	case watchedMsg:
+		return s.watched(m)
+	case retryMsg:
+		if it := s.find(m.id); it != nil {
+			return s.watch(it)
+		}
+	case screen.OpenedMsg:
+		return s.opened(m.Arg)
+	case tea.KeyPressMsg:
+		return s.press(m)
+	}
+	return nil
+}
+
+// track takes in an operation, or looks at a known one again.
+func (s *Screen) track(op Operation) tea.Cmd {
+	if op == nil {
+		return nil
+	}
+	it := s.find(op.ID())
+	if it == nil {
+		it = &item{op: op, snap: op.Snapshot()}
+		if forgettable(it.snap) {
+			return nil
+		}
+		s.items = append(s.items, it)
+		it.told = ended(it.snap)
+	}
+	it.op = op
+	cmd := s.moved(op.ID(), op.Snapshot())
+	return tea.Batch(cmd, s.watch(it))
+}
+
+// moved takes a newer snapshot and announces an end once.
+func (s *Screen) moved(id string, snap flow.Snapshot) tea.Cmd {
+	it := s.find(id)
+	if it == nil {
+		return nil
+	}
+	it.snap = snap
+	if forgettable(snap) {
+		s.items = slices.DeleteFunc(s.items, func(x *item) bool { return x == it })
+		s.sort()
+		return nil
+	}
+	s.sort()
+	if !ended(snap) || it.told {
+		return nil
+	}
+	it.told = true
+	st := stateOf(snap)
+	return tea.Batch(
+		screen.Send(screen.BalancesChangedMsg{}),
+		screen.Toast(st.meaning, what(s.ctx.Catalog, snap)+": "+st.word),
+		s.readLive(),
+	)
+}
+
+func (s *Screen) watched(m watchedMsg) tea.Cmd {
+	it := s.find(m.id)
+	if it == nil {
+		return nil
+	}
+	it.watching = false
+	cmd := s.moved(m.id, m.snap)
+	it.err = ""
+	if m.err == nil || s.life.Err() != nil || !watchable(it.snap.State) {
+		return cmd
+	}
+	it.err, it.errAt = kit.Clean(m.err.Error(), 300), s.ctx.Clock()
+	id := m.id
+	return tea.Batch(cmd, tea.Tick(s.deps.Retry, func(time.Time) tea.Msg { return retryMsg{id} }))
+}
+
+func (s *Screen) opened(arg any) tea.Cmd {
+	s.sigs = false
+	if a, ok := arg.(ShowArg); ok && a.Op != nil {
+		cmd := s.track(a.Op)
+		s.selectID(a.Op.ID())
+		return tea.Batch(cmd, s.readLive())
+	}
+	return s.readLive()
+}
+
+func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
+	key := m.String()
+	if s.sigs {
+		switch {
+		case key == "esc" || key == "o":
+			s.sigs = false
+		default:
+			s.sigList.Press(key)
+		}
+		return nil
+	}
+	if k, ok := kit.FindKey(s.Keys(), key); ok && k.Off != "" {
+		return screen.Toast(theme.Warn, k.Off)
+	}
+	it := s.selected()
+	switch key {
+	case "o":
+		s.sigs = true
+		return s.readLive()
+	case "enter":
+		return screen.Open(screen.Review, ReopenArg{it.op})
+	case "c":
+		return screen.Copy("quote id", copyID(it.snap))
+	case "u":
+		return screen.Copy("explorer address", lastURL(it.snap))
+	case "r":
+		return s.watch(it)
+	case "pgdown", "space", "pgup":
+		s.detail.Press(key)
+	default:
+		s.table.Press(key)
+	}
+	return nil
+}

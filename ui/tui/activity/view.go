@@ -1,0 +1,193 @@
+package activity
+
+import (
+	"strconv"
+	"time"
+
+	"coffer/api"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/flow"
+)
+
+func newTable() *kit.Table {
+	return kit.NewTable(
+		kit.Column{Min: 8},
+		kit.Column{Min: 18, Grow: 1},
+		kit.Column{Min: 13, Hide: 1},
+		kit.Column{Min: 22, Align: kit.Right},
+	)
+}
+
+// View draws the list above the steps of the selected operation, or the live signatures.
+func (s *Screen) View(f screen.Frame) string {
+	if s.sigs {
+		return s.sigView(f)
+	}
+	if len(s.items) == 0 {
+		return s.emptyView(f)
+	}
+	th := f.Theme
+	rows := min(len(s.items), max(2, f.H/4))
+	s.table.Resize(rows)
+	list := s.table.View(th, f.W-2, func(i int, c []kit.Cell) []kit.Cell { return s.row(th, i, c) })
+	head := th.Strong.Render(" Activity")
+	if n := len(s.live); n > 0 {
+		head = kit.Sides(head, th.Mark(theme.Warn)+" "+kit.Plural(n, "outstanding signature", "outstanding signatures")+th.Dim.Render(" (o)")+" ", f.W)
+	}
+	used := 2 + rows
+	it := s.selected()
+	if id := it.op.ID(); id != s.shown {
+		s.shown = id
+		s.detail = kit.Scroll{}
+	}
+	lines := s.details(f, it)
+	s.detail.Resize(f.H - used - 1)
+	s.detail.Keep(lines)
+	return kit.Lines(head, list, th.Rule.Render(kit.Rule(th.Signs.Rule, f.W)), s.detail.View(f.W), " "+th.Dim.Render(s.detail.More(th)))
+}
+
+func (s *Screen) emptyView(f screen.Frame) string {
+	if !s.loaded && s.deps.Unfinished != nil {
+		return kit.Notice(f.Theme, theme.None, f.W, f.H, "Reading the journal.", "Operations that were not finished appear here.")
+	}
+	lines := []string{"Nothing is under way.", "Press 2 to build a call. What you confirm appears here step by step, also after you closed Coffer and opened it again."}
+	if n := len(s.live); n > 0 {
+		lines = append(lines, kit.Plural(n, "outstanding signature", "outstanding signatures")+": press o to see what each allows and until when.")
+	}
+	return kit.Notice(f.Theme, theme.None, f.W, f.H, lines...)
+}
+
+func (s *Screen) row(th theme.Theme, i int, c []kit.Cell) []kit.Cell {
+	snap := s.items[i].snap
+	st := stateOf(snap)
+	return append(c,
+		kit.Styled(clock(snap.Started.In(s.ctx.Clock().Location())), th.Dim),
+		kit.Text(what(s.ctx.Catalog, snap)),
+		kit.Styled(kit.ShortID(copyID(snap), th.Signs.More), th.Dim),
+		kit.Styled(st.word+" "+th.Sign(st.meaning), th.Style(st.meaning)),
+	)
+}
+
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format("15:04:05")
+}
+
+// step is one line of the checklist: what, how far, and where it can be seen.
+type step struct {
+	text    string
+	meaning theme.Meaning // None: not yet
+	ref     []api.OperationRef
+}
+
+func (s *Screen) details(f screen.Frame, it *item) []string {
+	th, snap := f.Theme, it.snap
+	st := stateOf(snap)
+	var out []string
+	title := " " + th.Strong.Render(what(s.ctx.Catalog, snap))
+	out = append(out, kit.Sides(title, th.Style(st.meaning).Render(st.word)+" "+th.Mark(st.meaning)+" ", f.W))
+	if snap.QuoteID != "" {
+		out = append(out, kit.Row(th, f.W-1, 1, 8, "quote", kit.Span{Text: kit.Groups(snap.QuoteID), Style: th.Dim})...)
+	}
+	for _, x := range s.steps(snap) {
+		out = append(out, stepLines(th, f.W, x)...)
+	}
+	out = append(out, "")
+	out = append(out, kit.Prose(f.W-1, 1, kit.Plain(st.sentence))...)
+	out = append(out, reasonLines(th, f.W, snap)...)
+	if snap.Problem != "" && !snap.State.Terminal() {
+		out = append(out, kit.Prose(f.W-1, 1, kit.Span{Text: th.Sign(theme.Warn) + " ", Style: th.Warn}, kit.Plain(kit.Clean(snap.Problem, 500)))...)
+	}
+	if it.err != "" {
+		words := "The last reading failed " + kit.Age(f.Now, it.errAt) + ": " + it.err + ". Coffer asks again by itself; r asks now."
+		out = append(out, kit.Prose(f.W-1, 1, kit.Span{Text: th.Sign(theme.Warn) + " ", Style: th.Warn}, kit.Plain(words))...)
+	}
+	if tracked(snap.State) && !snap.StatusAt.IsZero() {
+		out = append(out, " "+th.Dim.Render("asked the service "+kit.Age(f.Now, snap.StatusAt)))
+	}
+	return out
+}
+
+func reasonLines(th theme.Theme, w int, s flow.Snapshot) []string {
+	reason := kit.Clean(s.Status.FailReason, 120)
+	if reason == "" {
+		return nil
+	}
+	return kit.Row(th, w-1, 1, 8, "reason", kit.Plain(reasonWords(s.Status.FailReason)+" "), kit.Span{Text: "The service says: " + reason, Style: th.Dim})
+}
+
+// steps is the checklist of an operation: signatures, each payment, the fill, the call, the settlement.
+func (s *Screen) steps(snap flow.Snapshot) []step {
+	total := max(snap.SignaturesTotal, snap.SignaturesDone)
+	out := []step{{text: "signed " + strconv.Itoa(snap.SignaturesDone) + " of " + strconv.Itoa(total), meaning: done(total > 0 && snap.SignaturesDone == total)}}
+	if !tracked(snap.State) && !ended(snap) || snap.State == flow.StateRefused || snap.State == flow.StateAbandoned {
+		return out
+	}
+	status := snap.Status.Status
+	out = append(out, step{text: "accepted by the service", meaning: done(status != "")})
+	out = append(out, s.deposits(snap)...)
+	ran := status == api.StatusExecuted || status == api.StatusCompleted
+	where := chainName(s.ctx.Catalog, snap.Intent.TargetChain)
+	out = append(out, step{text: "filled, and your call ran on " + where, meaning: done(ran), ref: snap.Status.DestinationChainOperations})
+	switch status {
+	case api.StatusRefunded:
+		return append(out, step{text: "paid back", meaning: theme.Warn})
+	case api.StatusFailed:
+		return append(out, step{text: "ended without a payment", meaning: theme.Danger})
+	}
+	return append(out, step{text: "payments released to the solver", meaning: done(status == api.StatusCompleted)})
+}
+
+// deposits lists one step for each payment of the quote; without a quote at hand those that the service names.
+func (s *Screen) deposits(snap flow.Snapshot) []step {
+	var out []step
+	byChain := map[string][]api.OperationRef{}
+	for _, r := range snap.Status.OriginChainOperations {
+		byChain[r.Chain] = append(byChain[r.Chain], r)
+	}
+	if q := snap.Review2; q != nil {
+		if q.SameChainOnly {
+			return nil
+		}
+		for _, l := range q.Legs {
+			refs := byChain[l.Chain.CAIP]
+			delete(byChain, l.Chain.CAIP)
+			settled := snap.Status.Status == api.StatusExecuted || snap.Status.Status == api.StatusCompleted
+			out = append(out, step{text: l.Chain.Name + " deposit", meaning: done(len(refs) > 0 || settled), ref: refs})
+		}
+	}
+	for _, r := range snap.Status.OriginChainOperations {
+		if refs, ok := byChain[r.Chain]; ok {
+			out = append(out, step{text: chainName(s.ctx.Catalog, r.Chain) + " deposit", meaning: theme.Good, ref: refs})
+			delete(byChain, r.Chain)
+		}
+	}
+	return out
+}
+
+func done(ok bool) theme.Meaning {
+	if ok {
+		return theme.Good
+	}
+	return theme.None
+}
+
+func stepLines(th theme.Theme, w int, x step) []string {
+	mark := th.Mark(x.meaning)
+	if x.meaning == theme.None {
+		mark = th.Dim.Render(th.Signs.Dot)
+	}
+	out := []string{"  " + mark + " " + x.text}
+	for _, r := range x.ref {
+		where := r.ExplorerURL
+		if where == "" {
+			where = kit.Groups(r.Hash)
+		}
+		out = append(out, kit.Prose(w-1, 6, kit.Span{Text: kit.Clean(where, 400), Style: th.Dim})...)
+	}
+	return out
+}

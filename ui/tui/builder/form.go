@@ -1,0 +1,231 @@
+package builder
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coffer/api/amount"
+	"coffer/api/op/abicall"
+	"coffer/ui/tui/kit"
+)
+
+// node is one argument, member or element of a form: a text field, or items. With units the text is in whole tokens of the call's target.
+type node struct {
+	param abicall.Param
+	field *kit.Field // nil for tuples and arrays
+	items []*node
+	units bool
+}
+
+// isArray reports that items can be added and removed.
+func (n *node) isArray() bool { return n.param.IsArray() && n.param.Length < 0 }
+
+func (n *node) isLeaf() bool { return !n.param.IsArray() && !n.param.IsTuple() }
+
+func newNode(p abicall.Param) *node {
+	n := &node{param: p}
+	switch {
+	case p.IsTuple():
+		n.items = emptyNodes(p.Components)
+	case p.IsArray():
+		for range max(0, p.Length) {
+			n.items = append(n.items, newNode(*p.Elem))
+		}
+	default:
+		n.field = kit.NewField("", maxText)
+		n.field.Empty = example(p.Type)
+	}
+	return n
+}
+
+func emptyNodes(params []abicall.Param) []*node {
+	out := make([]*node, len(params))
+	for i, p := range params {
+		out[i] = newNode(p)
+	}
+	return out
+}
+
+// example is what stands dim in an empty field.
+func example(t string) string {
+	switch {
+	case t == "address":
+		return "0x… or a name"
+	case t == "bool":
+		return "true or false"
+	case t == "string":
+		return "text"
+	case strings.HasPrefix(t, "bytes"):
+		return "0x…"
+	}
+	return t
+}
+
+// nodesOf makes a form from decoded values.
+func nodesOf(params []abicall.Param, values []abicall.Value) []*node {
+	out := make([]*node, len(params))
+	for i, p := range params {
+		out[i] = nodeOf(p, values[i])
+	}
+	return out
+}
+
+func nodeOf(p abicall.Param, v abicall.Value) *node {
+	n := &node{param: p}
+	switch {
+	case p.IsTuple():
+		n.items = nodesOf(p.Components, v.Items)
+	case p.IsArray():
+		for _, it := range v.Items {
+			n.items = append(n.items, nodeOf(*p.Elem, it))
+		}
+	default:
+		n = newNode(p)
+		n.field.Set(v.Text)
+	}
+	return n
+}
+
+// valuesOf reads a form. bad names the fields in whole tokens that cannot be read, by path.
+func valuesOf(nodes []*node, decimals int) (values []abicall.Value, bad map[string]string) {
+	bad = map[string]string{}
+	return readNodes(nodes, nil, decimals, bad), bad
+}
+
+func readNodes(nodes []*node, path []int, decimals int, bad map[string]string) []abicall.Value {
+	out := make([]abicall.Value, len(nodes))
+	for i, n := range nodes {
+		at := append(slices.Clone(path), i)
+		if !n.isLeaf() {
+			out[i].Items = readNodes(n.items, at, decimals, bad)
+			continue
+		}
+		text := n.field.Value()
+		if n.param.Type != "string" {
+			text = trim(text)
+		}
+		if n.units && text != "" {
+			v, err := amount.Parse(text, decimals)
+			switch {
+			case decimals < 0:
+				bad[pathText(at)] = "the decimals of this contract are not known: switch to base units"
+			case err != nil:
+				bad[pathText(at)] = err.Error()
+			default:
+				text = v.String()
+			}
+		}
+		out[i].Text = text
+	}
+	return out
+}
+
+// walk visits every node with its path from the arguments down.
+func walk(nodes []*node, visit func(path []int, n *node)) { walkFrom(nodes, nil, visit) }
+
+func walkFrom(nodes []*node, path []int, visit func([]int, *node)) {
+	for i, n := range nodes {
+		at := append(slices.Clone(path), i)
+		visit(at, n)
+		walkFrom(n.items, at, visit)
+	}
+}
+
+// find follows a path; nil when it leads nowhere.
+func find(nodes []*node, path []int) *node {
+	var n *node
+	for _, i := range path {
+		if i < 0 || i >= len(nodes) {
+			return nil
+		}
+		n = nodes[i]
+		nodes = n.items
+	}
+	return n
+}
+
+func pathText(path []int) string {
+	parts := make([]string, len(path))
+	for i, p := range path {
+		parts[i] = strconv.Itoa(p)
+	}
+	return strings.Join(parts, ".")
+}
+
+// canUnits reports a number that may be an amount of tokens.
+func (n *node) canUnits() bool { return n.isLeaf() && n.param.Type == "uint256" }
+
+// setUnits switches between whole tokens and base units and rewrites what stands in the field.
+func (n *node) setUnits(on bool, decimals int) {
+	if on == n.units || !n.canUnits() {
+		return
+	}
+	text := trim(n.field.Value())
+	n.units = on
+	if on {
+		if v, err := amount.ParseBase(text); err == nil {
+			n.field.Set(amount.Trim(amount.Format(v, decimals)))
+		}
+		return
+	}
+	if v, err := amount.Parse(text, decimals); err == nil {
+		n.field.Set(v.String())
+	}
+}
+
+// toUnits rewrites the base units in fields that are in whole tokens, after decoding.
+func toUnits(nodes []*node, decimals int) {
+	walk(nodes, func(_ []int, n *node) {
+		if !n.units {
+			return
+		}
+		n.units = false
+		if decimals >= 0 {
+			n.setUnits(true, decimals)
+		}
+	})
+}
+
+// unitNote says what stands in an amount field in the other unit.
+func (n *node) unitNote(decimals int, symbol string) string {
+	text := trim(n.field.Value())
+	if text == "" {
+		return ""
+	}
+	if n.units {
+		v, err := amount.Parse(text, decimals)
+		if err != nil {
+			return ""
+		}
+		return symbol + " = " + spaced(v) + " base units (" + strconv.Itoa(decimals) + " decimals)"
+	}
+	v, err := amount.ParseBase(text)
+	if err != nil {
+		return ""
+	}
+	return "= " + amount.Human(v, decimals) + " " + symbol
+}
+
+// spaced groups digits by spaces, as base units are written.
+func spaced(v *big.Int) string { return strings.ReplaceAll(amount.Group(v.String()), ",", " ") }
+
+// cloneNodes copies a form with its texts.
+func cloneNodes(nodes []*node) []*node {
+	out := make([]*node, len(nodes))
+	for i, n := range nodes {
+		c := *n
+		c.items = cloneNodes(n.items)
+		if n.items == nil {
+			c.items = nil
+		}
+		if n.field != nil {
+			c.field = kit.NewField("", maxText)
+			c.field.Empty = n.field.Empty
+			c.field.Set(n.field.Value())
+		}
+		out[i] = &c
+	}
+	return out
+}

@@ -1,0 +1,191 @@
+package builder
+
+import (
+	"math/big"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+)
+
+// money is what the accounts hold, by asset; known is false until balances were read. What is missing is unknown.
+type money struct {
+	known bool
+	held  map[caip.Asset]*big.Int
+}
+
+// balancesMsg brings balances.
+type balancesMsg struct {
+	gen     int
+	balance api.AggregatedBalance
+	err     error
+}
+
+// load reads the balances once more, unless it is under way.
+func (s *Screen) load() tea.Cmd {
+	if s.deps.Balances == nil || s.loading {
+		return nil
+	}
+	s.gen++
+	s.loading = true
+	gen, read, ctx := s.gen, s.deps.Balances, s.life
+	return func() tea.Msg {
+		b, err := read(ctx)
+		return balancesMsg{gen, b, err}
+	}
+}
+
+func (s *Screen) loaded(m balancesMsg) {
+	if m.gen != s.gen {
+		return
+	}
+	s.loading = false
+	if m.err != nil {
+		return // the last known balances stay
+	}
+	s.money = readMoney(m.balance)
+}
+
+func readMoney(b api.AggregatedBalance) money {
+	m := money{known: true, held: map[caip.Asset]*big.Int{}}
+	for _, agg := range b.BalanceByAggregatedAsset {
+		for _, one := range agg.IndividualAssetBalances {
+			asset, err := caip.ParseAsset(one.AssetType)
+			v, bad := amount.ParseBase(one.Balance)
+			if err == nil && bad == nil {
+				m.held[asset] = v
+			}
+		}
+	}
+	return m
+}
+
+// of is the balance of one asset, nil when it is unknown.
+func (m money) of(a caip.Asset) *big.Int {
+	if !m.known {
+		return nil
+	}
+	return m.held[a]
+}
+
+// elsewhere sums the other chains' balances of an aggregate, in the aggregate's decimals; nil when one is unknown.
+func (m money) elsewhere(agg catalog.Aggregate, here caip.Asset) *big.Int {
+	if !m.known {
+		return nil
+	}
+	sum := new(big.Int)
+	for _, e := range agg.Entities {
+		if e.Asset == here {
+			continue
+		}
+		v, ok := m.held[e.Asset]
+		if !ok {
+			continue // an entity that the service does not list holds nothing that could pay
+		}
+		sum.Add(sum, amount.Scale(v, e.Decimals, agg.Decimals))
+	}
+	return sum
+}
+
+// total sums an aggregate over all chains.
+func (m money) total(agg catalog.Aggregate) *big.Int { return m.elsewhere(agg, caip.Asset{}) }
+
+// suggested is what the calls spend as far as it can be seen: transfers of known tokens and native value, each asset once.
+func (b *batch) suggested(c *catalog.Catalog) []api.TokenRequirement {
+	var order []caip.Asset
+	sums := map[caip.Asset]*big.Int{}
+	add := func(a caip.Asset, v *big.Int) {
+		if v == nil || v.Sign() == 0 {
+			return
+		}
+		if sums[a] == nil {
+			sums[a] = new(big.Int)
+			order = append(order, a)
+		}
+		sums[a].Add(sums[a], v)
+	}
+	native := b.native(c)
+	for _, x := range b.calls {
+		if e, ok := b.tokenAt(c, x.to.Value()); ok {
+			add(e.Asset, x.moves(e.Decimals))
+		}
+		if v, err := amount.Parse(trim(x.value.Value()), native.Decimals); err == nil {
+			add(native.Asset, v)
+		}
+	}
+	for _, a := range b.allow {
+		if asset, err := caip.ParseAsset(a.asset); err == nil {
+			if e, ok := c.Entity(asset); ok {
+				if v, err := amount.Parse(trim(a.amount.Value()), e.Decimals); err == nil {
+					add(asset, v)
+				}
+			}
+		}
+	}
+	out := make([]api.TokenRequirement, 0, len(order))
+	for _, a := range order {
+		out = append(out, api.TokenRequirement{AssetType: a.String(), Amount: sums[a].String()})
+	}
+	return out
+}
+
+// requirements are the person's own list, or what the calls spend.
+func (b *batch) requirements(c *catalog.Catalog) []api.TokenRequirement {
+	if !b.own {
+		return b.suggested(c)
+	}
+	var out []api.TokenRequirement
+	for _, n := range b.needs {
+		out = append(out, api.TokenRequirement{AssetType: n.asset, Amount: baseUnits(c, n.asset, n.amount.Value())})
+	}
+	return out
+}
+
+// baseUnits turns whole units of a known asset into base units; "" when they cannot be read.
+func baseUnits(c *catalog.Catalog, asset, text string) string {
+	a, err := caip.ParseAsset(asset)
+	if err != nil {
+		return ""
+	}
+	e, ok := c.Entity(a)
+	if !ok {
+		return ""
+	}
+	v, err := amount.Parse(trim(text), e.Decimals)
+	if err != nil {
+		return ""
+	}
+	return v.String()
+}
+
+func (b *batch) allowances(c *catalog.Catalog) []api.AllowanceRequirement {
+	var out []api.AllowanceRequirement
+	for _, a := range b.allow {
+		out = append(out, api.AllowanceRequirement{AssetType: a.asset, Amount: baseUnits(c, a.asset, a.amount.Value()), Spender: trim(a.spender.Value())})
+	}
+	return out
+}
+
+// startOwn makes the suggested list the person's own.
+func (b *batch) startOwn(c *catalog.Catalog) {
+	if b.own {
+		return
+	}
+	list := b.suggested(c)
+	b.own, b.needs = true, nil
+	for _, r := range list {
+		a, _ := caip.ParseAsset(r.AssetType)
+		e, ok := c.Entity(a)
+		v, err := amount.ParseBase(r.Amount)
+		if ok && err == nil {
+			b.needs = append(b.needs, newNeed(r.AssetType, amount.Trim(amount.Format(v, e.Decimals))))
+		}
+	}
+}
+
+func (b *batch) removeNeed(i int)  { b.needs = slices.Delete(b.needs, i, i+1) }
+func (b *batch) removeAllow(i int) { b.allow = slices.Delete(b.allow, i, i+1) }

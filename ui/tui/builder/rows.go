@@ -1,0 +1,229 @@
+package builder
+
+import (
+	"math/big"
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/theme"
+)
+
+// row is one line of the form. A row without id is a heading or a remark and takes no focus. field is its text, if it has one; address says that the
+// text is an address; items opens a list of values and take uses one; press is what enter does on a row without text or list.
+type row struct {
+	id      string
+	label   string
+	depth   int
+	field   *kit.Field
+	address bool
+	text    string // of a row without a field
+	aside   string
+	mean    theme.Meaning // of the aside
+	help    string
+	items   func() []kit.Item
+	take    func(value string) tea.Cmd
+	press   func() tea.Cmd
+	call    int   // index of the call it belongs to, -1: none
+	node    *node // of an argument
+	heading bool
+}
+
+func newInt(n int) *big.Int { return big.NewInt(int64(n)) }
+
+// rows lists the form from top to bottom.
+func (s *Screen) rows() []row {
+	out := []row{s.chainRow()}
+	for i, c := range s.b.calls {
+		out = append(out, row{label: "Call " + kit.Count(i+1, len(s.b.calls)), heading: true, call: i})
+		out = append(out, s.callRows(i, c)...)
+	}
+	out = append(out, row{label: "What it takes", heading: true, call: -1})
+	out = append(out, s.needRows()...)
+	out = append(out, s.allowRows()...)
+	out = append(out, s.fundRow())
+	out = append(out, s.slipRows()...)
+	out = append(out, row{id: idValid, label: "valid", field: s.b.valid, aside: "minutes", call: -1, help: "how long the operation may run once it is prepared: 2 to 10 minutes"})
+	return append(out, row{id: idReview, text: "Review", call: -1, press: s.review, help: "enter has it prepared; nothing is signed before you have read the review"})
+}
+
+func (s *Screen) chainRow() row {
+	name := s.b.chain.String()
+	if info, ok := s.ctx.Catalog.Chain(s.b.chain); ok {
+		name = info.Name
+	}
+	return row{id: idChain, label: "on", text: name, call: -1, items: s.chainItems, take: s.takeChain, help: "the chain on which the calls run; enter chooses"}
+}
+
+func (s *Screen) callRows(i int, c *call) []row {
+	cat := s.ctx.Catalog
+	to := row{id: idTo(i), label: "to", field: c.to, address: true, call: i, items: s.targetItems, take: s.setText(c.to), help: "the contract (or who gets the value): an address or symbol; enter lists them"}
+	token, known := s.b.tokenAt(cat, c.to.Value())
+	switch {
+	case known:
+		to.aside, to.mean = token.Symbol+" known", theme.Good
+	case s.contact(c.to.Value()) != "":
+		to.aside, to.mean = s.contact(c.to.Value()), theme.Good
+	}
+	out := []row{to}
+	if c.raw {
+		out = append(out, row{id: idData(i), label: "call data", field: c.data, call: i, items: s.functionItems(c), take: s.takeFunction(c), help: "call data as 0x hex; a known function becomes fields when you leave it"})
+	} else {
+		out = append(out, row{id: idSig(i), label: "function", field: c.sig, call: i, items: s.functionItems(c), take: s.takeFunction(c), help: "a signature, ABI JSON or call data; enter lists functions; empty: value only"})
+		walk(c.args, func(path []int, n *node) { out = append(out, s.argRow(i, path, n, token, known)) })
+	}
+	native := s.b.native(cat)
+	return append(out, row{id: idValue(i), label: "value", field: c.value, aside: native.Symbol, call: i, help: "how much of the chain's own coin is sent along"})
+}
+
+func (s *Screen) argRow(i int, path []int, n *node, token catalog.Entity, known bool) row {
+	label := n.param.Name
+	if label == "" {
+		label = "#" + strconv.Itoa(path[len(path)-1])
+	}
+	r := row{id: idArg(i, path), label: kit.Clean(label, 40), depth: len(path), call: i, node: n, field: n.field, address: n.param.Type == "address", help: kit.Clean(n.param.Type, 200)}
+	switch {
+	case n.isArray():
+		r.text, r.help = kit.Plural(len(n.items), "item", "items"), kit.Clean(n.param.Type, 160)+"; + adds an item, x on an item removes it"
+		r.press = func() tea.Cmd { s.addItem(n); return nil }
+	case !n.isLeaf():
+		r.text = kit.Clean(n.param.Type, 60)
+	case r.address:
+		r.items, r.take = s.recipientItems, s.setText(n.field)
+		r.aside, r.mean = s.contact(n.field.Value()), theme.Good
+	case n.param.Type == "bool":
+		r.items, r.take = boolItems, s.setText(n.field)
+	case n.canUnits() && known:
+		r.aside = n.unitNote(token.Decimals, token.Symbol)
+		r.help = "u switches between whole tokens and base units (ctrl+t while typing)"
+	}
+	return r
+}
+
+// contact is the name of an address: of the book, or of an account.
+func (s *Screen) contact(address string) string {
+	a, err := caip.ParseAddress(trim(address))
+	if err != nil {
+		return ""
+	}
+	for _, c := range s.deps.Book {
+		if b, err := caip.ParseAddress(c.Address); err == nil && a == b {
+			return kit.Clean(c.Name, 24)
+		}
+	}
+	for _, x := range s.ctx.Accounts {
+		if b, err := caip.ParseAddress(x.AccountAddress); err == nil && a == b {
+			return "your account"
+		}
+	}
+	return ""
+}
+
+// needRows are the tokens that the calls need, with what is there and elsewhere.
+func (s *Screen) needRows() []row {
+	cat := s.ctx.Catalog
+	if !s.b.own {
+		list := s.b.suggested(cat)
+		if len(list) == 0 {
+			return []row{{id: idNeeds, label: "needs", text: "nothing that can be seen from the calls", call: -1, press: s.ownNeeds, help: "enter starts your own list of what the calls spend"}}
+		}
+		var out []row
+		for i, r := range list {
+			a, _ := caip.ParseAsset(r.AssetType)
+			e, _ := cat.Entity(a)
+			v, _ := amount.ParseBase(r.Amount)
+			x := row{label: "", text: amount.Human(v, e.Decimals) + " " + e.Symbol, aside: s.haveText(e), mean: s.haveMeaning(e, v), call: -1}
+			if i == 0 {
+				x.id, x.label, x.press, x.help = idNeeds, "needs", s.ownNeeds, "follows the calls; enter makes it your own list"
+			}
+			out = append(out, x)
+		}
+		return out
+	}
+	var out []row
+	for i, n := range s.b.needs {
+		i, n := i, n
+		a, _ := caip.ParseAsset(n.asset)
+		e, _ := cat.Entity(a)
+		v, _ := amount.Parse(trim(n.amount.Value()), e.Decimals)
+		out = append(out,
+			row{id: idNeed(i, "asset"), label: "needs", text: tokenLabel(s, n.asset), call: -1, items: s.assetItems(true), take: func(v string) tea.Cmd { n.asset = v; return nil }, help: "enter chooses the asset; x removes it"},
+			row{id: idNeed(i, "amount"), label: "amount", depth: 1, field: n.amount, aside: s.haveText(e), mean: s.haveMeaning(e, v), call: -1, help: "in whole tokens; x (after esc) removes it"})
+	}
+	return append(out, row{id: idAddNeed, label: "", text: "add a token", call: -1, items: s.assetItems(true), take: s.addNeed, help: "enter adds a token that the calls spend; t follows the calls again"})
+}
+
+// haveText says what is held there and elsewhere; unknown is said so.
+func (s *Screen) haveText(e catalog.Entity) string {
+	agg, ok := s.ctx.Catalog.Aggregate(e.Aggregate)
+	if !ok {
+		return ""
+	}
+	return "you have " + human(s.money.of(e.Asset), e.Decimals) + " there, " + human(s.money.elsewhere(agg, e.Asset), agg.Decimals) + " elsewhere"
+}
+
+func human(v *big.Int, decimals int) string {
+	if v == nil {
+		return amount.Unknown
+	}
+	f := kit.Short(v, decimals, 6, "…")
+	return trim(f.Main)
+}
+
+// haveMeaning warns when everything together does not suffice.
+func (s *Screen) haveMeaning(e catalog.Entity, need *big.Int) theme.Meaning {
+	agg, ok := s.ctx.Catalog.Aggregate(e.Aggregate)
+	total := s.money.total(agg)
+	if !ok || need == nil || total == nil {
+		return theme.None
+	}
+	if total.Cmp(amount.Scale(need, e.Decimals, agg.Decimals)) < 0 {
+		return theme.Warn
+	}
+	return theme.None
+}
+
+func (s *Screen) allowRows() []row {
+	var out []row
+	for i, a := range s.b.allow {
+		i, a := i, a
+		out = append(out,
+			row{id: idAllowRow(i, "asset"), label: "allow", text: tokenLabel(s, a.asset), call: -1, items: s.assetItems(false), take: func(v string) tea.Cmd { a.asset = v; return nil }, help: "enter chooses the token; x removes the allowance"},
+			row{id: idAllowRow(i, "spender"), label: "spender", depth: 1, field: a.spender, address: true, aside: s.contact(a.spender.Value()), mean: theme.Good, call: -1, items: s.spenderItems, take: s.setText(a.spender), help: "the contract that may take it while your calls run"},
+			row{id: idAllowRow(i, "amount"), label: "amount", depth: 1, field: a.amount, aside: tokenLabel(s, a.asset) + ", only while your calls run", call: -1, help: "in whole tokens; 0 takes an old allowance back"})
+	}
+	text := "add an allowance"
+	label := ""
+	if len(out) == 0 {
+		label, text = "allow", "none"
+	}
+	return append(out, row{id: idAllow, label: label, text: text, call: -1, items: s.assetItems(false), take: s.addAllowance, help: "enter lets a contract take a token while your calls run, and only then"})
+}
+
+func (s *Screen) fundRow() row {
+	text := "automatic: the same asset on any chain"
+	if s.b.fund != "" {
+		text = s.fundLabel(s.b.fund)
+	}
+	return row{id: idFund, label: "fund with", text: text, call: -1, items: s.fundItems, take: func(v string) tea.Cmd { s.b.fund = v; return nil }, help: "what pays for what is missing on the chain; enter chooses"}
+}
+
+func (s *Screen) slipRows() []row {
+	text := "custom"
+	if s.b.slip != 0 {
+		text = bpsText(s.b.slip)
+	}
+	out := []row{{id: idSlip, label: "slippage", text: text, call: -1, items: slipItems, take: s.takeSlip, help: "how far the price may move before the solver refuses; calls are exact"}}
+	if s.b.slip == 0 {
+		aside := "basis points"
+		if n := s.b.bps(); n > 0 {
+			aside += " = " + bpsText(n)
+		}
+		out = append(out, row{id: idSlipBps, label: "", depth: 1, field: s.b.slipField, aside: aside, call: -1, help: "1 to 10000 basis points; 100 are 1 %"})
+	}
+	return out
+}

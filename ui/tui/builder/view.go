@@ -1,0 +1,172 @@
+package builder
+
+import (
+	"strings"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+const labelW = 11
+
+// View draws the form around the focused row, with its help in the last line.
+func (s *Screen) View(f screen.Frame) string {
+	th := f.Theme
+	wrong := s.mistakes()
+	focus := s.current().id
+	var lines []string
+	from, to := 0, 0
+	for _, g := range s.general {
+		lines = append(lines, kit.Prose(f.W-1, 1, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, kit.Plain(g))...)
+	}
+	for _, r := range s.rows() {
+		focused := r.id != "" && r.id == focus
+		if focused {
+			from = len(lines)
+		}
+		lines = append(lines, s.rowLines(th, r, focused, f.W)...)
+		if problem := wrong[r.id]; problem != "" && r.id != "" {
+			lines = append(lines, kit.Prose(f.W-1, s.column(r), kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, kit.Span{Text: problem, Style: th.Danger})...)
+		}
+		if focused {
+			to = len(lines)
+		}
+	}
+	h := f.H - 2
+	s.scroll(from, to, len(lines), h)
+	end := min(len(lines), s.top+h)
+	body := kit.Box(strings.Join(lines[s.top:end], "\n"), f.W, h)
+	body = kit.Lines(s.head(th, f.W), body, s.help(th, f.W, len(lines)-end))
+	if s.choice.IsOpen() {
+		body, _, _, _ = kit.TakeCursor(body)
+		w := min(f.W-4, 76)
+		return kit.Overlay(kit.Box(body, f.W, f.H), s.choice.View(th, w, f.H-1), (f.W-w)/2, 1)
+	}
+	return body
+}
+
+// scroll keeps the focused lines in the window.
+func (s *Screen) scroll(from, to, n, h int) {
+	if to > s.top+h {
+		s.top = to - h
+	}
+	if from < s.top {
+		s.top = from
+	}
+	if from <= 2 {
+		s.top = 0
+	}
+	s.top = max(0, min(s.top, n-h))
+}
+
+func (s *Screen) head(th theme.Theme, w int) string {
+	title := " " + th.Strong.Render("Build") + " " + th.Dim.Render(kit.Plural(len(s.b.calls), "call", "calls")+" on "+s.chainName(s.b.chain))
+	right := ""
+	if s.b.empty() && len(s.deps.Book) > 0 {
+		right = th.Accent.Render("d") + th.Dim.Render(" fills in a trial call ")
+	}
+	return kit.Sides(title, right, w)
+}
+
+// help is the last line: what the focused field wants, and what is out of sight.
+func (s *Screen) help(th theme.Theme, w, below int) string {
+	right := ""
+	if below > 0 {
+		right = th.Dim.Render(th.Signs.Down + " " + kit.Plural(below, "more line", "more lines") + " ")
+	}
+	return kit.Sides(" "+th.Dim.Render(s.current().help), right, w)
+}
+
+func (s *Screen) column(r row) int { return 2 + labelW + 2*r.depth }
+
+func (s *Screen) rowLines(th theme.Theme, r row, focused bool, w int) []string {
+	if r.heading {
+		label := " " + th.Dim.Render(r.label) + " "
+		return []string{kit.Fit(label+th.Rule.Render(kit.Rule(th.Signs.Rule, max(0, w-kit.Width(label)-1))), w)}
+	}
+	mark := "  "
+	label := th.Dim
+	if focused {
+		mark, label = th.Accent.Render(th.Signs.Cursor)+" ", th.Accent
+	}
+	lead := mark + label.Render(kit.Fit(strings.Repeat(" ", 2*r.depth)+r.label, labelW+2*r.depth))
+	room := w - s.column(r) - 1
+	if focused && s.editing && r.field != nil {
+		return s.editLines(th, r, lead, room, w)
+	}
+	value := s.valueSpans(th, r, focused)
+	lines := kit.Prose(w-1, s.column(r), value...)
+	lines[0] = lead + lines[0][s.column(r):]
+	return s.withAside(th, r, lines, w)
+}
+
+// editLines is a row whose field is being typed into: one line that scrolls, so that the cursor is always visible; the remark stands below when
+// there is no room beside it.
+func (s *Screen) editLines(th theme.Theme, r row, lead string, room, w int) []string {
+	aside := s.aside(th, r)
+	need := max(14, kit.Width(r.field.Value())+2)
+	if aside != "" && need+kit.Width(aside)+1 <= room {
+		return []string{lead + r.field.Text(th, room-kit.Width(aside)-1) + " " + aside}
+	}
+	lines := []string{lead + r.field.Text(th, room)}
+	if aside != "" {
+		lines = append(lines, kit.Fit(strings.Repeat(" ", s.column(r))+aside, w))
+	}
+	return lines
+}
+
+func (s *Screen) aside(th theme.Theme, r row) string {
+	if r.aside == "" {
+		return ""
+	}
+	if r.mean == theme.None {
+		return th.Dim.Render(r.aside)
+	}
+	return th.Style(r.mean).Render(r.aside) + " " + th.Mark(r.mean)
+}
+
+func (s *Screen) withAside(th theme.Theme, r row, lines []string, w int) []string {
+	aside := s.aside(th, r)
+	if aside == "" {
+		return lines
+	}
+	last := len(lines) - 1
+	if kit.Width(lines[last])+kit.Width(aside)+3 <= w {
+		lines[last] = kit.Sides(lines[last], aside+" ", w)
+		return lines
+	}
+	return append(lines, kit.Fit(strings.Repeat(" ", s.column(r))+aside, w))
+}
+
+// valueSpans is the value of a row that is not being typed into: addresses in groups, lists marked as such.
+func (s *Screen) valueSpans(th theme.Theme, r row, focused bool) []kit.Span {
+	text := r.text
+	look := th.Text
+	switch {
+	case r.id == idReview:
+		look = th.Strong
+		if focused {
+			look = th.Accent.And(th.Strong)
+		}
+		text += " " + th.Signs.Arrow
+	case r.field != nil && r.field.Value() == "":
+		text, look = r.field.Empty, th.Rule
+	case r.field != nil && r.address && kit.Width(trim(r.field.Value())) == 42:
+		return []kit.Span{{Text: typedAddress(r.field.Value()), Whole: true}}
+	case r.field != nil:
+		text = kit.Clean(r.field.Value(), len(r.field.Value())+1)
+		if n := len([]rune(text)); n > shownText && !focused {
+			text = kit.Clean(text, shownText) + " " + kit.Plural(n, "character", "characters") + " in all"
+		}
+	case r.items != nil:
+		text += " " + th.Signs.Open
+	}
+	return []kit.Span{{Text: text, Style: look}}
+}
+
+// shownText bounds how much of a long text stands in a row that has no focus; the review shows everything.
+const shownText = 400
+
+// typedAddress groups an address exactly as it was typed, so that a wrong letter stays visible.
+func typedAddress(text string) string { return kit.Groups(kit.Clean(trim(text), 42)) }

@@ -1,0 +1,419 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/exp/golden"
+	"pgregory.net/rapid"
+
+	"coffer/api"
+	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/screen"
+)
+
+// service pages through records[new:]; a continuation is the index of the next record and its epoch.
+type service struct {
+	records []api.HistoryRecord
+	epoch   int
+	calls   int
+	err     error
+}
+
+func (s *service) History(_ context.Context, limit int, continuation string) (api.HistoryPage, error) {
+	s.calls++
+	if s.err != nil {
+		return api.HistoryPage{}, s.err
+	}
+	from := 0
+	if continuation != "" {
+		epoch, at, _ := strings.Cut(continuation, ":")
+		if epoch != strconv.Itoa(s.epoch) {
+			return api.HistoryPage{}, api.NewError(api.ErrValidation, "continuation has expired")
+		}
+		from, _ = strconv.Atoi(at)
+	}
+	to := min(from+limit, len(s.records))
+	page := api.HistoryPage{Transactions: s.records[from:to]}
+	if to < len(s.records) {
+		page.Continuation = fmt.Sprintf("%d:%d", s.epoch, to)
+	}
+	return page, nil
+}
+
+func (s *service) add(n int) {
+	var fresh []api.HistoryRecord
+	for i := range n {
+		fresh = append(fresh, tuitest.Record(-len(s.records)-n+i))
+	}
+	s.records = append(fresh, s.records...)
+}
+
+func records(n int) *service {
+	s := &service{}
+	for i := range n {
+		s.records = append(s.records, tuitest.Record(i))
+	}
+	return s
+}
+
+// settle runs requests until the screen asks for nothing more. Timers are left alone.
+func settle(m *Model, cmd tea.Cmd) {
+	for cmd != nil && m.loading {
+		msg, ok := cmd().(pageMsg)
+		if !ok {
+			return
+		}
+		cmd = m.Update(msg)
+		if batch := cmd; batch != nil && m.loading {
+			cmd = firstRequest(m, batch)
+		}
+	}
+}
+
+// firstRequest takes the request out of a batch.
+func firstRequest(m *Model, cmd tea.Cmd) tea.Cmd {
+	return func() tea.Msg {
+		msg := cmd()
+		if b, ok := msg.(tea.BatchMsg); ok {
+			for _, c := range b {
+				if c == nil {
+					continue
+				}
+				if p, ok := c().(pageMsg); ok {
+					return p
+				}
+			}
+		}
+		return msg
+	}
+}
+
+func opened(t testing.TB, src Source, w, h int) *Model {
+	m := New(tuitest.Context(t), src)
+	m.Update(screen.ResizedMsg{W: w, H: h})
+	settle(m, m.Init())
+	t.Cleanup(m.Close)
+	return m
+}
+
+func ids(m *Model) []string {
+	out := make([]string, len(m.book.rows))
+	for i, r := range m.book.rows {
+		out[i] = r.id
+	}
+	return out
+}
+
+func wantAll(t *testing.T, m *Model, s *service, n int) {
+	t.Helper()
+	got := ids(m)
+	if len(got) != n {
+		t.Fatalf("%d records are held, want %d", len(got), n)
+	}
+	for i, id := range got {
+		if id != s.records[i].QuoteID {
+			t.Fatalf("record %d is %s, want %s", i, id, s.records[i].QuoteID)
+		}
+	}
+}
+
+func TestGoldenScreens(t *testing.T) {
+	for _, size := range []struct {
+		name string
+		w, h int
+	}{{"80x24", 80, 19}, {"120x40", 120, 35}} {
+		for _, c := range []struct {
+			name string
+			n    int
+			keys []string
+		}{
+			{"more below", 240, []string{"down", "down"}},
+			{"end", 7, []string{"G"}},
+			{"details", 60, []string{"down", "down", "enter"}},
+			{"unknown status", 60, []string{"down", "down", "down", "down", "down", "down", "enter"}},
+			{"filtered", 60, []string{"/", "r", "e", "f", "u", "n", "enter"}},
+			{"filter without match", 60, []string{"/", "z", "z"}},
+			{"nothing yet", 0, nil},
+		} {
+			t.Run(c.name+" "+size.name, func(t *testing.T) {
+				m := opened(t, records(c.n), size.w, size.h)
+				for _, k := range c.keys {
+					settle(m, m.Update(tuitest.Press(k)))
+				}
+				golden.RequireEqual(t, tuitest.Text(t, m, size.w, size.h))
+			})
+		}
+	}
+}
+
+func TestGoldenLoadingAndBroken(t *testing.T) {
+	t.Run("first reading", func(t *testing.T) {
+		m := New(tuitest.Context(t), records(3))
+		m.Update(screen.ResizedMsg{W: 80, H: 19})
+		m.Init()
+		defer m.Close()
+		golden.RequireEqual(t, tuitest.Text(t, m, 80, 19))
+	})
+	t.Run("first reading failed", func(t *testing.T) {
+		m := opened(t, &service{err: errors.New("dial tcp 10.0.0.7:443: connection refused")}, 80, 19)
+		golden.RequireEqual(t, tuitest.Text(t, m, 80, 19))
+	})
+	t.Run("later reading failed", func(t *testing.T) {
+		s := records(60)
+		m := opened(t, s, 80, 19)
+		s.err = api.NewError(api.ErrInternal, "out of order")
+		settle(m, m.Update(tuitest.Press("G")))
+		golden.RequireEqual(t, tuitest.Text(t, m, 80, 19))
+	})
+}
+
+func TestPagesAreAskedForOnlyWhenTheEndIsSeen(t *testing.T) {
+	const n = 10_000
+	s := records(n)
+	m := opened(t, s, 80, 19)
+	for {
+		_, seen := m.table.Window()
+		if allowed := seen/PageSize + 1; s.calls > allowed {
+			t.Fatalf("%d requests after seeing %d records, at most %d are allowed", s.calls, seen, allowed)
+		}
+		if seen == n {
+			break
+		}
+		settle(m, m.Update(tuitest.Press("pgdown")))
+	}
+	wantAll(t, m, s, n)
+	if text := tuitest.Text(t, m, 80, 19); !strings.Contains(text, "end of history: 10,000 records") {
+		t.Error(text)
+	}
+}
+
+func TestFilterDoesNotReadTheWholeHistory(t *testing.T) {
+	s := records(1000)
+	m := opened(t, s, 80, 19)
+	for _, k := range []string{"/", "z", "z", "z", "enter", "G", "pgdown"} {
+		settle(m, m.Update(tuitest.Press(k)))
+	}
+	if s.calls != 1 {
+		t.Fatalf("%d requests", s.calls)
+	}
+	settle(m, m.Update(tuitest.Press("m")))
+	if s.calls != 2 {
+		t.Errorf("m did not read on: %d requests", s.calls)
+	}
+}
+
+func TestRefreshKeepsTheSelectedRecordAndItsLine(t *testing.T) {
+	s := records(300)
+	m := opened(t, s, 80, 19)
+	for range 5 {
+		settle(m, m.Update(tuitest.Press("pgdown")))
+	}
+	was, from := m.chosen, 0
+	from, _ = m.table.Window()
+	line := m.table.Selected() - from
+	held := len(m.book.rows)
+	s.add(3)
+	s.records[3].Status = api.StatusFailed
+	s.epoch++
+	settle(m, m.Update(screen.BalancesChangedMsg{}))
+	from, _ = m.table.Window()
+	if m.chosen != was || m.table.Selected()-from != line {
+		t.Errorf("the selection moved")
+	}
+	wantAll(t, m, s, held+3)
+	if m.book.rows[3].status != api.StatusFailed {
+		t.Error("a known record was not brought up to date")
+	}
+}
+
+func TestRefreshBridgesMoreNewRecordsThanAPage(t *testing.T) {
+	s := records(120)
+	m := opened(t, s, 80, 19)
+	s.add(130)
+	s.epoch++
+	settle(m, m.Update(tuitest.Press("ctrl+r")))
+	wantAll(t, m, s, 180)
+}
+
+func TestExpiredPlaceIsReadAgainWithoutDoublesOrGaps(t *testing.T) {
+	s := records(400)
+	m := opened(t, s, 80, 19)
+	settle(m, m.Update(tuitest.Press("G")))
+	settle(m, m.Update(tuitest.Press("G")))
+	held := len(m.book.rows)
+	s.add(7)
+	s.epoch++
+	was := m.chosen
+	settle(m, m.Update(tuitest.Press("G")))
+	if m.err != nil {
+		t.Fatal(m.err)
+	}
+	if len(m.book.rows) < held+7 {
+		t.Fatalf("%d records are held, want at least %d", len(m.book.rows), held+7)
+	}
+	wantAll(t, m, s, len(m.book.rows))
+	if m.book.byID[was.id] != was {
+		t.Error("the selected record was replaced")
+	}
+	for !m.ended {
+		settle(m, m.Update(tuitest.Press("G")))
+	}
+	wantAll(t, m, s, 407)
+}
+
+// looping gives out the same continuation for ever.
+type looping struct{ calls int }
+
+func (l *looping) History(context.Context, int, string) (api.HistoryPage, error) {
+	l.calls++
+	return api.HistoryPage{Transactions: []api.HistoryRecord{tuitest.Record(l.calls)}, Continuation: "again"}, nil
+}
+
+func TestRepeatedContinuationEndsTheList(t *testing.T) {
+	l := &looping{}
+	m := opened(t, l, 80, 19)
+	for range 5 {
+		settle(m, m.Update(tuitest.Press("G")))
+	}
+	if l.calls > 2 || !strings.Contains(tuitest.Text(t, m, 80, 19), "the service repeats itself") {
+		t.Errorf("%d requests", l.calls)
+	}
+}
+
+func TestOversizedContinuationEndsTheList(t *testing.T) {
+	m := opened(t, sourceFunc(func(string) api.HistoryPage {
+		return api.HistoryPage{Transactions: []api.HistoryRecord{tuitest.Record(1)}, Continuation: strings.Repeat("a", maxCursor+1)}
+	}), 80, 19)
+	if m.canMore() || !strings.Contains(tuitest.Text(t, m, 80, 19), "too long") {
+		t.Error("the continuation would be used")
+	}
+}
+
+type sourceFunc func(continuation string) api.HistoryPage
+
+func (f sourceFunc) History(_ context.Context, _ int, c string) (api.HistoryPage, error) {
+	return f(c), nil
+}
+
+func TestOnlyCompletedLooksLikeSuccess(t *testing.T) {
+	for _, status := range []string{api.StatusPending, api.StatusInProgress, api.StatusExecuted, api.StatusRefunded, api.StatusFailed, "", "COMPLETED ", "completed", "DONE"} {
+		r := tuitest.Record(0)
+		r.Status = status
+		m := opened(t, sourceFunc(func(string) api.HistoryPage { return api.HistoryPage{Transactions: []api.HistoryRecord{r}} }), 80, 19)
+		if text := tuitest.Text(t, m, 80, 19); strings.Contains(text, "✓") {
+			t.Errorf("%q looks like success:\n%s", status, text)
+		}
+	}
+}
+
+func TestForeignExplorerIsMarked(t *testing.T) {
+	for _, c := range []struct {
+		url   string
+		known bool
+	}{
+		{"https://embedded.invalid/explorer/eip155:10/tx/0x12", true},
+		{"https://basescan.org/tx/0x12", false},
+		{"https://embedded.invalid@evil.example/tx/0x12", false},
+		{"javascript:alert(1)", false},
+		{"https://evil.example/embedded.invalid", false},
+	} {
+		m := New(tuitest.Context(t), records(0))
+		if got := m.reader().knownLink("eip155:10", c.url); got != c.known {
+			t.Errorf("%s: known = %v", c.url, got)
+		}
+	}
+	rd := New(tuitest.Context(t), records(0)).reader()
+	rd.real = true
+	if !rd.knownLink("eip155:8453", "https://basescan.org/tx/0x12") || rd.knownLink("eip155:8453", "http://basescan.org/tx/0x12") || rd.knownLink("eip155:10", "https://basescan.org/tx/0x12") {
+		t.Error("real explorers are told apart wrongly")
+	}
+}
+
+func TestHoldsAtMostMaxRecords(t *testing.T) {
+	s := records(MaxRecords + 3*PageSize)
+	m := opened(t, s, 80, 19)
+	for m.canMore() {
+		settle(m, m.Update(tuitest.Press("G")))
+	}
+	if n := len(m.book.rows); n != MaxRecords {
+		t.Errorf("%d records are held", n)
+	}
+	if text := tuitest.Text(t, m, 80, 19); !strings.Contains(text, "20,000 loaded; this is as many as the program holds") {
+		t.Error(text)
+	}
+}
+
+func TestRecordsAreHeldCompactly(t *testing.T) {
+	const n = 10_000
+	s := records(n)
+	m := opened(t, s, 80, 19)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for m.canMore() {
+		settle(m, m.Update(tuitest.Press("G")))
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(s)
+	each := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / n
+	t.Logf("%d bytes a record", each)
+	if each > 1500 {
+		t.Errorf("%d bytes a record", each)
+	}
+	if len(m.book.rows) != n {
+		t.Errorf("%d records", len(m.book.rows))
+	}
+}
+
+// However pages, refreshes and lost places are mixed, the list is a gapless, double-free beginning of the service's list.
+func TestListIsAlwaysABeginningOfTheServices(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := records(rapid.IntRange(0, 260).Draw(rt, "records"))
+		m := New(tuitest.Context(t), s)
+		m.Update(screen.ResizedMsg{W: 80, H: 19})
+		settle(m, m.Init())
+		defer m.Close()
+		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			switch rapid.IntRange(0, 3).Draw(rt, "step") {
+			case 0:
+				s.add(rapid.IntRange(1, 120).Draw(rt, "new"))
+				s.epoch++
+				settle(m, m.Update(tuitest.Press("ctrl+r")))
+			case 1:
+				s.epoch++
+			default:
+				settle(m, m.Update(tuitest.Press("G")))
+			}
+			for i, id := range ids(m) {
+				if id != s.records[i].QuoteID {
+					rt.Fatalf("record %d of %d is wrong", i, len(m.book.rows))
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkUpdateView1000Rows(b *testing.B) {
+	s := records(1000)
+	m := opened(b, s, 120, 35)
+	for !m.ended {
+		settle(m, m.Update(tuitest.Press("G")))
+	}
+	m.table.Select(0)
+	f := screen.Frame{W: 120, H: 35, Theme: tuitest.Theme(), Now: tuitest.Now()}
+	key := tuitest.Press("down")
+	for b.Loop() {
+		m.Update(key)
+		if m.View(f) == "" {
+			b.Fatal("nothing drawn")
+		}
+	}
+}

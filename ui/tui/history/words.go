@@ -1,0 +1,72 @@
+package history
+
+import (
+	"net/url"
+	"strings"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/ui/tui/theme"
+)
+
+// statusLook is how a status is drawn: only COMPLETED is good (TH-H4).
+func statusLook(status string) (m theme.Meaning, word string) {
+	switch status {
+	case api.StatusCompleted:
+		return theme.Good, "completed"
+	case api.StatusRefunded:
+		return theme.Warn, "refunded"
+	case api.StatusFailed:
+		return theme.Danger, "failed"
+	case api.StatusPending:
+		return theme.None, "pending"
+	case api.StatusInProgress:
+		return theme.None, "in progress"
+	case api.StatusExecuted:
+		return theme.None, "executed"
+	case "":
+		return theme.Unknown, "unknown"
+	}
+	return theme.Unknown, strings.ToLower(status)
+}
+
+// statusWords says what a status means, for the details.
+func statusWords(status string) string {
+	switch status {
+	case api.StatusCompleted:
+		return "Your operation ran and everything is settled."
+	case api.StatusRefunded:
+		return "It did not run. What was deposited came back in full."
+	case api.StatusFailed:
+		return "It did not run. Nothing left the account."
+	case api.StatusPending:
+		return "Accepted by the service; nothing was submitted yet."
+	case api.StatusInProgress:
+		return "Deposits are under way."
+	case api.StatusExecuted:
+		return "Your operation ran; the deposits are being settled."
+	}
+	return "This program does not know this status. Take it as unfinished."
+}
+
+// knownLink reports whether link is an https page of the chain's known explorer; on embedded and lab networks only the service's own
+// host is (TH-H2).
+func (rd reader) knownLink(chain, link string) bool {
+	u, err := url.Parse(link)
+	if err != nil || u.User != nil || u.Host == "" {
+		return false
+	}
+	if !rd.real {
+		return (u.Scheme == "http" || u.Scheme == "https") && rd.services != "" && u.Host == rd.services
+	}
+	c, err := caip.ParseChain(chain)
+	if err != nil || u.Scheme != "https" {
+		return false
+	}
+	info, ok := rd.catalog.Chain(c)
+	if !ok {
+		return false
+	}
+	home, err := url.Parse(info.Explorer)
+	return err == nil && home.Host == u.Host
+}

@@ -1,0 +1,69 @@
+package tuitest
+
+import (
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// Press makes the message of a key from its name as tea.KeyPressMsg.String gives it.
+func Press(name string) tea.KeyPressMsg {
+	codes := map[string]rune{
+		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
+		"right": tea.KeyRight, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd, "backspace": tea.KeyBackspace,
+	}
+	if code, ok := codes[name]; ok {
+		return tea.KeyPressMsg{Code: code}
+	}
+	if name == "space" {
+		return tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
+	}
+	if rest, ok := strings.CutPrefix(name, "ctrl+"); ok {
+		return tea.KeyPressMsg{Code: []rune(rest)[0], Mod: tea.ModCtrl}
+	}
+	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
+}
+
+// Theme is the dark theme in true colour.
+func Theme() theme.Theme { return theme.New(true, colorprofile.TrueColor, false) }
+
+// Text draws a screen at w×h and returns what a person reads. It fails the test when the body is not exactly w×h cells.
+func Text(t testing.TB, s screen.Screen, w, h int) string {
+	t.Helper()
+	body, _, _, _ := kit.TakeCursor(s.View(screen.Frame{W: w, H: h, Theme: Theme(), Now: Now()}))
+	CheckBox(t, body, w, h)
+	lines := strings.Split(ansi.Strip(body), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n") + "\n" + strings.TrimRight(ansi.Strip(kit.KeyLine(Theme(), s.Keys(), w)), " ") + "\n"
+}
+
+// CheckBox fails the test when a body is not exactly w×h cells.
+func CheckBox(t testing.TB, body string, w, h int) {
+	t.Helper()
+	lines := strings.Split(body, "\n")
+	if len(lines) != h {
+		t.Fatalf("%d lines, want %d:\n%s", len(lines), h, body)
+	}
+	for i, l := range lines {
+		if got := ansi.StringWidth(l); got != w {
+			t.Fatalf("line %d is %d cells wide, want %d: %q", i, got, w, l)
+		}
+	}
+}
+
+// Keys presses keys one after the other and returns the command of the last one.
+func Keys(s screen.Screen, names ...string) (last tea.Cmd) {
+	for _, n := range names {
+		last = s.Update(Press(n))
+	}
+	return last
+}

@@ -1,0 +1,102 @@
+package kit
+
+import (
+	"math/big"
+	"strings"
+
+	"coffer/api/amount"
+	"coffer/ui/tui/theme"
+)
+
+// UnknownText is what a missing figure looks like in a table.
+const UnknownText = "?"
+
+// Figure is an amount in two parts: what matters, and trailing zeros that are drawn dim.
+type Figure struct{ Main, Zeros string }
+
+// String returns both parts.
+func (f Figure) String() string { return f.Main + f.Zeros }
+
+// Render draws the figure: the first part in its style, the zeros dim.
+func (f Figure) Render(th theme.Theme, s theme.Style) string {
+	return s.Render(f.Main) + th.Dim.Render(f.Zeros)
+}
+
+// Cell is the figure as a table cell.
+func (f Figure) Cell(th theme.Theme) Cell {
+	return Cell{Text: f.Main, Tail: f.Zeros, TailStyle: th.Dim}
+}
+
+// Exact writes all decimals of an amount in base units, grouped in thousands: 250500000 with 6 decimals is "250.5" and "00000". nil
+// is "?".
+func Exact(v *big.Int, decimals int) Figure {
+	if v == nil || decimals < 0 || decimals > amount.MaxDecimals {
+		return Figure{Main: UnknownText}
+	}
+	return split(amount.Group(amount.Format(v, decimals)))
+}
+
+// Short writes at most shown decimals, rounded towards zero, and says so: "…" (more) follows when digits other than zeros were left out,
+// and an amount too small to show is "<0.000001". With at least shown decimals the point stands shown+2 cells from the right end, so
+// that figures line up. nil is "?".
+func Short(v *big.Int, decimals, shown int, more string) Figure {
+	if v == nil || decimals < 0 || decimals > amount.MaxDecimals {
+		return Figure{Main: UnknownText + strings.Repeat(" ", shown+2)}
+	}
+	cut := amount.Scale(v, decimals, min(decimals, shown))
+	rest := new(big.Int).Sub(v, amount.Scale(cut, min(decimals, shown), decimals))
+	if cut.Sign() == 0 && rest.Sign() != 0 {
+		tiny := amount.Format(big.NewInt(1), min(decimals, shown))
+		if v.Sign() < 0 {
+			tiny = "-" + tiny
+		}
+		return Figure{Main: "<" + tiny + " "}
+	}
+	f := split(amount.Group(amount.Format(cut, min(decimals, shown))))
+	pad := shown - min(decimals, shown)
+	if decimals == 0 || shown == 0 {
+		pad = shown + 1
+	}
+	if rest.Sign() != 0 {
+		f.Main, f.Zeros = f.Main+f.Zeros+more, ""
+		return f
+	}
+	f.Zeros += strings.Repeat(" ", pad+1)
+	return f
+}
+
+// split parts a decimal figure before its trailing zeros; the point goes with the zeros when nothing else follows it.
+func split(s string) Figure {
+	if !strings.Contains(s, ".") {
+		return Figure{Main: s}
+	}
+	main := amount.Trim(s)
+	return Figure{Main: main, Zeros: s[len(main):]}
+}
+
+// USD writes micro USD as "$1,234.56". nil is "?"; an amount above zero that rounds to zero is "<$0.01".
+func USD(micro *big.Int) string {
+	if micro == nil {
+		return UnknownText
+	}
+	if micro.Sign() > 0 && micro.Cmp(big.NewInt(5_000)) < 0 {
+		return "<$0.01"
+	}
+	s := amount.Group(amount.USD2(micro))
+	if rest, ok := strings.CutPrefix(s, "-"); ok {
+		return "-$" + rest
+	}
+	return "$" + s
+}
+
+// Masked hides a figure: the same few cells whatever its size.
+func Masked(th theme.Theme) string { return strings.Repeat(th.Signs.Mask, 5) }
+
+// Percent writes part of total in percent with one decimal, rounded towards zero; "?" without a total.
+func Percent(part, total *big.Int) string {
+	if part == nil || total == nil || total.Sign() <= 0 {
+		return UnknownText
+	}
+	p := new(big.Int).Mul(part, big.NewInt(1000))
+	return amount.Format(p.Quo(p, total), 1) + " %"
+}

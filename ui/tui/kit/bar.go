@@ -1,0 +1,65 @@
+package kit
+
+import (
+	"math/big"
+	"strings"
+
+	"coffer/ui/tui/theme"
+)
+
+// BarCell is a share bar of w cells as a table cell: part of total filled. Anything above zero fills at least one cell; an unknown
+// part or total gives blanks.
+func BarCell(th theme.Theme, part, total *big.Int, w int) Cell {
+	if part == nil || total == nil || total.Sign() <= 0 || w <= 0 {
+		return Cell{}
+	}
+	n := new(big.Int).Mul(part, big.NewInt(int64(w)*2))
+	n.Quo(n.Add(n, total), new(big.Int).Lsh(total, 1)) // rounded to the nearest cell
+	full := min(w, int(n.Int64()))
+	if !n.IsInt64() {
+		full = w
+	}
+	if full <= 0 && part.Sign() > 0 {
+		full = 1
+	}
+	full = max(0, full)
+	return Cell{Text: strings.Repeat(th.Signs.BarFull, full), Style: th.Accent, Tail: strings.Repeat(th.Signs.BarEmpty, w-full), TailStyle: th.Rule}
+}
+
+// Spark draws the last w values as a line of bars between their smallest and largest; nil values are blanks.
+func Spark(th theme.Theme, values []*big.Int, w int) string {
+	if len(values) > w {
+		values = values[len(values)-max(0, w):]
+	}
+	var lo, hi *big.Int
+	for _, v := range values {
+		if v == nil {
+			continue
+		}
+		if lo == nil || v.Cmp(lo) < 0 {
+			lo = v
+		}
+		if hi == nil || v.Cmp(hi) > 0 {
+			hi = v
+		}
+	}
+	var b strings.Builder
+	for _, v := range values {
+		if v == nil {
+			b.WriteByte(' ')
+			continue
+		}
+		b.WriteString(th.Signs.Sparks[level(v, lo, hi, len(th.Signs.Sparks))])
+	}
+	return b.String()
+}
+
+func level(v, lo, hi *big.Int, steps int) int {
+	room := new(big.Int).Sub(hi, lo)
+	if room.Sign() == 0 {
+		return 0
+	}
+	at := new(big.Int).Sub(v, lo)
+	at.Mul(at, big.NewInt(int64(steps-1)))
+	return int(at.Quo(at, room).Int64())
+}

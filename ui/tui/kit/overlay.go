@@ -1,0 +1,54 @@
+package kit
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Overlay draws the lines of top over the body at column x and line y, both from 0. Lines below or beyond the body are not drawn.
+func Overlay(body, top string, x, y int) string {
+	lines := strings.Split(body, "\n")
+	for i, over := range strings.Split(top, "\n") {
+		at := y + i
+		if at < 0 || at >= len(lines) {
+			continue
+		}
+		lines[at] = lay(lines[at], over, x)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func lay(line, over string, x int) string {
+	w, ow := Width(line), Width(over)
+	if x < 0 || x >= w {
+		return line
+	}
+	if x+ow > w {
+		over = Cut(over, w-x, "")
+		ow = Width(over)
+	}
+	left := Fit(ansi.Truncate(line, x, ""), x)
+	room := w - x - ow
+	right := ansi.TruncateLeft(line, x+ow, "")
+	if Width(right) > room { // the cut went through a wide character, which TruncateLeft keeps
+		right = ansi.TruncateLeft(line, x+ow+1, "")
+	}
+	return left + over + strings.Repeat(" ", max(0, room-Width(right))) + right
+}
+
+// CursorMark stands in a view where the terminal's own cursor belongs. It takes no cell, and cleaned text cannot contain it. The shell
+// takes it out and places the cursor there.
+const CursorMark = "\x1b[7770z"
+
+// TakeCursor removes the mark from a view and returns its column and line, from 0; ok is false without a mark.
+func TakeCursor(view string) (clean string, x, y int, ok bool) {
+	i := strings.Index(view, CursorMark)
+	if i < 0 {
+		return view, 0, 0, false
+	}
+	before := view[:i]
+	y = strings.Count(before, "\n")
+	x = Width(before[strings.LastIndexByte(before, '\n')+1:])
+	return strings.ReplaceAll(view, CursorMark, ""), x, y, true
+}

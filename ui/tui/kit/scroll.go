@@ -1,0 +1,112 @@
+package kit
+
+import (
+	"strings"
+
+	"coffer/ui/tui/theme"
+)
+
+// Scroll is a window on lines of text. It knows which lines were on the screen, which is what a review asks before it lets anyone
+// confirm.
+type Scroll struct {
+	lines  []string
+	seen   []bool
+	top    int
+	height int
+}
+
+// Set replaces the lines and forgets what was seen. Use Keep when only the look of the same lines changed.
+func (s *Scroll) Set(lines []string) {
+	s.lines, s.seen, s.top = lines, make([]bool, len(lines)), 0
+	s.note()
+}
+
+// Keep replaces the lines and keeps the place; what was seen is forgotten when their number changed.
+func (s *Scroll) Keep(lines []string) {
+	if len(lines) != len(s.seen) {
+		s.seen = make([]bool, len(lines))
+	}
+	s.lines = lines
+	s.clamp()
+}
+
+// Resize sets the height of the window in lines.
+func (s *Scroll) Resize(h int) { s.height = max(0, h); s.clamp() }
+
+func (s *Scroll) clamp() {
+	s.top = max(0, min(s.top, len(s.lines)-s.height))
+	s.note()
+}
+
+func (s *Scroll) note() {
+	for i := s.top; i < min(len(s.lines), s.top+s.height); i++ {
+		s.seen[i] = true
+	}
+}
+
+// Unseen is the number of lines that were never on the screen.
+func (s *Scroll) Unseen() int {
+	n := 0
+	for _, ok := range s.seen {
+		if !ok {
+			n++
+		}
+	}
+	return n
+}
+
+// SeenAll reports whether every line was on the screen at some time.
+func (s *Scroll) SeenAll() bool { return s.height > 0 && s.Unseen() == 0 }
+
+// LastSeen reports whether the last line was on the screen at some time.
+func (s *Scroll) LastSeen() bool {
+	return s.height > 0 && (len(s.seen) == 0 || s.seen[len(s.seen)-1])
+}
+
+// Below is the number of lines below the window.
+func (s *Scroll) Below() int { return max(0, len(s.lines)-s.top-s.height) }
+
+// Top is the first visible line.
+func (s *Scroll) Top() int { return s.top }
+
+// Move scrolls by d lines.
+func (s *Scroll) Move(d int) { s.top += d; s.clamp() }
+
+// Press handles the keys that scroll and reports whether the key was one. Paging keeps one line in common.
+func (s *Scroll) Press(key string) bool {
+	switch key {
+	case "j", "down":
+		s.Move(1)
+	case "k", "up":
+		s.Move(-1)
+	case "pgdown", "space", "ctrl+f":
+		s.Move(max(1, s.height-1))
+	case "pgup", "ctrl+b":
+		s.Move(-max(1, s.height-1))
+	case "ctrl+d":
+		s.Move(max(1, s.height/2))
+	case "ctrl+u":
+		s.Move(-max(1, s.height/2))
+	case "g", "home":
+		s.Move(-len(s.lines))
+	case "G", "end":
+		s.Move(len(s.lines))
+	default:
+		return false
+	}
+	return true
+}
+
+// View draws the window: exactly the height of Resize, lines of exactly w cells.
+func (s *Scroll) View(w int) string {
+	end := min(len(s.lines), s.top+s.height)
+	return Box(strings.Join(s.lines[min(s.top, end):end], "\n"), w, s.height)
+}
+
+// More says what is out of sight: "12 more lines below", or "" when the end is visible.
+func (s *Scroll) More(th theme.Theme) string {
+	if n := s.Below(); n > 0 {
+		return th.Signs.Down + " " + Plural(n, "more line below", "more lines below")
+	}
+	return ""
+}

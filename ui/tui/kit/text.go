@@ -1,0 +1,174 @@
+// Package kit holds the widgets that the screens share: table, fields, dropdown, scroll area, key line, overlay, and the ways to write
+// amounts, addresses, ages and countdowns.
+//
+// Promise: widgets are plain structs with imperative methods; they do no input or output, start no timer and never animate. Every view fits
+// the width it is given, counted in terminal cells. Strings that come from a service pass through Clean before they get here.
+// Amounts are base units with decimals, never floats; an unknown amount is "?" and never zero. Style comes from package theme only.
+package kit
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"coffer/api/text"
+)
+
+// Clean is the gate for every string of a service or of a file: the allow-list of api/text, cut to max runes. Text that terminals
+// disagree about how wide to draw (joined letters, flags) is replaced too, because it would shift the figures beside it.
+func Clean(s string, max int) string {
+	s = text.Clean(s, max)
+	if plain(s) || oneWidth(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if r >= 0x20 && r < 0x7f || r == '…' {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteRune('\uFFFD')
+	}
+	return b.String()
+}
+
+// oneWidth reports that every way of counting cells gives the same: character by character and joined, as terminals do either, and
+// that nothing in s joins what stands before or after it on the screen.
+func oneWidth(s string) bool {
+	sum := 0
+	for _, r := range s {
+		alone := ansi.StringWidth(string(r))
+		if r > 0x7e && ansi.StringWidth("a"+string(r)+"a") != alone+2 {
+			return false
+		}
+		sum += alone
+	}
+	return sum == ansi.StringWidth(s) && sum == ansi.StringWidthWc(s)
+}
+
+// Width is the number of cells that s takes; escape sequences take none.
+func Width(s string) int {
+	if n, ok := simple(s); ok {
+		return n
+	}
+	return ansi.StringWidth(s)
+}
+
+// simple counts text of printable ASCII and of the theme's signs only: each is one cell and joins nothing.
+func simple(s string) (n int, ok bool) {
+	for _, r := range s {
+		switch {
+		case r >= 0x20 && r <= 0x7e, r == '…', r == '→', r == '•', r == '·', r == '›', r == '✓', r == '✗', r >= 0x2500 && r <= 0x25c0:
+			n++
+		default:
+			return 0, false
+		}
+	}
+	return n, true
+}
+
+// plain reports printable ASCII only, where bytes are cells.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+// Cut shortens s to at most w cells and ends it with more when something was cut.
+func Cut(s string, w int, more string) string {
+	if w <= 0 {
+		return ""
+	}
+	if Width(s) <= w {
+		return s
+	}
+	return ansi.Truncate(s, w, more)
+}
+
+// Fit makes s exactly w cells wide: cut with an ellipsis, or filled with spaces on the right.
+func Fit(s string, w int) string {
+	var b strings.Builder
+	writeFit(&b, s, w, false, "…")
+	return b.String()
+}
+
+// FitRight is Fit with the spaces on the left.
+func FitRight(s string, w int) string {
+	var b strings.Builder
+	writeFit(&b, s, w, true, "…")
+	return b.String()
+}
+
+func writeFit(b *strings.Builder, s string, w int, right bool, more string) {
+	n := Width(s)
+	if n > w {
+		s = Cut(s, w, more)
+		n = Width(s)
+	}
+	if right {
+		Spaces(b, w-n)
+	}
+	b.WriteString(s)
+	if !right {
+		Spaces(b, w-n)
+	}
+}
+
+// Spaces appends n spaces; nothing for n ≤ 0.
+func Spaces(b *strings.Builder, n int) {
+	const blank = "                                                                "
+	for n > len(blank) {
+		b.WriteString(blank)
+		n -= len(blank)
+	}
+	if n > 0 {
+		b.WriteString(blank[:n])
+	}
+}
+
+// Sides puts left at the left edge and right at the right edge of a line of w cells; left gives way when there is no room for both.
+func Sides(left, right string, w int) string {
+	rw := Width(right)
+	if rw >= w {
+		return Fit(right, w)
+	}
+	if rw == 0 {
+		return Fit(left, w)
+	}
+	return Fit(left, w-rw-1) + " " + right
+}
+
+// Box makes a body of exactly h lines of exactly w cells: lines are cut or filled, missing ones are blank.
+func Box(body string, w, h int) string {
+	if w <= 0 || h <= 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.Grow(len(body) + w)
+	for i := range h {
+		line, rest, _ := strings.Cut(body, "\n")
+		body = rest
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		writeFit(&b, line, w, false, "…")
+	}
+	return b.String()
+}
+
+// Lines joins lines into a body.
+func Lines(lines ...string) string { return strings.Join(lines, "\n") }
+
+// Wrap breaks plain text into lines of at most w cells, at spaces where it can.
+func Wrap(s string, w int) []string {
+	if w <= 0 {
+		return nil
+	}
+	return strings.Split(ansi.Wrap(s, w, ""), "\n")
+}
+
+// Rule is a horizontal line of w cells made from one-cell sign.
+func Rule(sign string, w int) string { return strings.Repeat(sign, max(0, w)) }

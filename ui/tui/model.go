@@ -1,0 +1,142 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// Model is the whole program as a tea.Model. It is used on the event loop only.
+type Model struct {
+	opt     Options
+	ctx     screen.Context
+	screens map[screen.ID]screen.Screen
+	order   []screen.ID // every screen, tabs first: the order of messages
+	tabs    []screen.ID
+	tab     screen.ID
+	over    map[screen.ID][]screen.ID // what is opened on top of each tab
+
+	w, h    int
+	theme   theme.Theme
+	dark    bool
+	profile colorprofile.Profile
+
+	total   screen.TotalChangedMsg
+	toast   toast
+	help    help
+	palette *kit.Choice
+	quitAsk time.Time // when the first q was refused
+
+	wakeAt  time.Time // the pending wake-up; zero: none
+	wakeGen int
+}
+
+type toast struct {
+	screen.ToastMsg
+	until time.Time
+}
+
+// wokeMsg is the pending wake-up.
+type wokeMsg struct{ gen int }
+
+// New builds the program. Nothing runs before its Init.
+func New(o Options) *Model {
+	if o.Context.Clock == nil {
+		o.Context.Clock = time.Now
+	}
+	m := &Model{
+		opt: o, ctx: o.Context, screens: o.screens(), over: map[screen.ID][]screen.ID{},
+		dark: true, profile: o.profile(), palette: kit.NewChoice("Go to or do"),
+	}
+	m.palette.Fuzzy = true
+	for _, id := range screen.Tabs() {
+		if m.screens[id] != nil {
+			m.tabs = append(m.tabs, id)
+		}
+	}
+	m.order = append(m.order, m.tabs...)
+	for _, id := range []screen.ID{screen.Review} {
+		if m.screens[id] != nil {
+			m.order = append(m.order, id)
+		}
+	}
+	m.tab = m.tabs[0]
+	if m.screens[o.Start] != nil {
+		m.open(o.Start)
+	}
+	m.retheme()
+	return m
+}
+
+// Init starts every screen and asks the terminal for its background.
+func (m *Model) Init() tea.Cmd {
+	cmds := []tea.Cmd{tea.RequestBackgroundColor}
+	if m.opt.remote() {
+		cmds = append(cmds, tea.Raw(ansi.RequestModeSynchronizedOutput))
+	}
+	for _, id := range m.order {
+		cmds = append(cmds, m.screens[id].Init())
+	}
+	return tea.Batch(cmds...)
+}
+
+// Close cancels what the screens have under way.
+func (m *Model) Close() {
+	for _, id := range m.order {
+		m.screens[id].Close()
+	}
+}
+
+func (m *Model) retheme() { m.theme = theme.New(m.dark, m.profile, m.opt.ascii()) }
+
+// activeID is the screen that has the keyboard.
+func (m *Model) activeID() screen.ID {
+	if over := m.over[m.tab]; len(over) > 0 {
+		return over[len(over)-1]
+	}
+	return m.tab
+}
+
+func (m *Model) active() screen.Screen { return m.screens[m.activeID()] }
+
+// open shows a screen: a tab by switching to it and closing what was on top, any other on top of the tab.
+func (m *Model) open(id screen.ID) {
+	for _, t := range m.tabs {
+		if t == id {
+			m.tab = id
+			return
+		}
+	}
+	over := m.over[m.tab]
+	for i, o := range over {
+		if o == id {
+			m.over[m.tab] = over[:i+1]
+			return
+		}
+	}
+	m.over[m.tab] = append(over, id)
+}
+
+func (m *Model) back() {
+	if over := m.over[m.tab]; len(over) > 0 {
+		m.over[m.tab] = over[:len(over)-1]
+	}
+}
+
+const (
+	chromeTop    = 3 // first line, tabs, rule
+	chromeBottom = 2 // rule or toast, keys
+)
+
+func (m *Model) tooSmall() bool { return m.w < MinWidth || m.h < MinHeight }
+
+// body is the size of the body in cells; never below that of the smallest terminal.
+func (m *Model) body() (w, h int) {
+	return max(m.w, MinWidth), max(m.h, MinHeight) - chromeTop - chromeBottom
+}

@@ -1,0 +1,101 @@
+package tui
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/colorprofile"
+
+	"coffer/ui/tui/accounts"
+	"coffer/ui/tui/balances"
+	"coffer/ui/tui/history"
+	"coffer/ui/tui/screen"
+)
+
+// The smallest terminal that the screens are drawn for.
+const (
+	MinWidth  = 60
+	MinHeight = 20
+)
+
+// Frames per second: an idle program writes nothing at either rate.
+const (
+	fpsLocal  = 60
+	fpsRemote = 30
+)
+
+// Services is where the screens get their data from. A nil source leaves its screen out.
+type Services struct {
+	Balances balances.Source
+	History  history.Source
+	// More adds the screens that other packages implement, such as Build, Activity and Review, or replaces one.
+	More func(screen.Context) map[screen.ID]screen.Screen
+}
+
+// Options of Run. Context says who and where; Env is the environment of the person's terminal (over SSH not that of this process).
+type Options struct {
+	Context  screen.Context
+	Services Services
+	In       io.Reader // nil: the terminal
+	Out      io.Writer // nil: standard output
+	Env      []string
+	NoColor  bool
+	ASCII    bool
+	Start    screen.ID // the first screen; "": Balances
+}
+
+// QuietEnvironment takes away the environment variables by which the terminal library would log every keystroke (TEA_TRACE) or write
+// stacks into the working directory (TEA_DEBUG). Run calls it; a program calls it as early as it can.
+func QuietEnvironment() {
+	_ = os.Unsetenv("TEA_TRACE")
+	_ = os.Unsetenv("TEA_DEBUG")
+}
+
+func (o Options) getenv(name string) string {
+	for i := len(o.Env) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(o.Env[i], "="); ok && k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+func (o Options) remote() bool { return o.getenv("SSH_TTY") != "" }
+
+// ascii is true when the person asked for it or the locale names a character set other than UTF-8. Without any locale, as often over
+// SSH, terminals are taken to speak UTF-8.
+func (o Options) ascii() bool {
+	if o.ASCII {
+		return true
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToLower(o.getenv(name)); v != "" {
+			return !strings.Contains(v, "utf-8") && !strings.Contains(v, "utf8")
+		}
+	}
+	return false
+}
+
+func (o Options) profile() colorprofile.Profile {
+	if o.NoColor || o.getenv("NO_COLOR") != "" {
+		return colorprofile.ASCII
+	}
+	return colorprofile.Env(o.Env)
+}
+
+func (o Options) screens() map[screen.ID]screen.Screen {
+	out := map[screen.ID]screen.Screen{screen.Accounts: accounts.New(o.Context)}
+	if o.Services.Balances != nil {
+		out[screen.Balances] = balances.New(o.Context, o.Services.Balances)
+	}
+	if o.Services.History != nil {
+		out[screen.History] = history.New(o.Context, o.Services.History)
+	}
+	if o.Services.More != nil {
+		for id, s := range o.Services.More(o.Context) {
+			out[id] = s
+		}
+	}
+	return out
+}

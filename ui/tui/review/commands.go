@@ -1,0 +1,124 @@
+package review
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/wallet/flow"
+	"coffer/wallet/intent"
+)
+
+// step names what a command did.
+type step int
+
+const (
+	stepNone step = iota
+	stepPrepare
+	stepSign
+	stepQuote
+	stepExecute
+)
+
+// startedMsg says that an operation was entered in the journal, or why not.
+type startedMsg struct {
+	gen int
+	op  Operation
+	err error
+}
+
+// steppedMsg is the outcome of one step. op is the operation it belongs to, also when the screen has gone on to another.
+type steppedMsg struct {
+	gen  int
+	step step
+	op   Operation
+	snap flow.Snapshot
+	err  error
+}
+
+// eventMsg is one step of an execute; feed brings the next.
+type eventMsg struct {
+	gen   int
+	event flow.Event
+	feed  chan flow.Event
+}
+
+// leavable returns a context for a step that leaving the screen cancels.
+func (s *Screen) leavable() context.Context {
+	ctx, stop := context.WithCancel(s.life)
+	s.stop = stop
+	return ctx
+}
+
+func (s *Screen) startOp(in intent.Intent) tea.Cmd {
+	gen, ctx, start := s.gen, s.leavable(), s.deps.Start
+	return func() tea.Msg {
+		op, err := start(ctx, in)
+		return startedMsg{gen: gen, op: op, err: err}
+	}
+}
+
+func (s *Screen) prepare() tea.Cmd {
+	s.enter(phasePrepare)
+	gen, op, ctx := s.gen, s.op, s.leavable()
+	return func() tea.Msg {
+		snap, err := op.Prepare(ctx)
+		return steppedMsg{gen, stepPrepare, op, snap, err}
+	}
+}
+
+// signPrepared signs what was reviewed. It is not cancelled by leaving: a signature that was made is journaled.
+func (s *Screen) signPrepared(confirmed string) tea.Cmd {
+	s.enter(phaseQuote)
+	s.signed, s.busy[s.op.ID()] = true, true
+	gen, op, ctx := s.gen, s.op, s.life
+	return func() tea.Msg {
+		snap, err := op.SignPrepared(ctx, confirmed)
+		return steppedMsg{gen, stepSign, op, snap, err}
+	}
+}
+
+func (s *Screen) requote() tea.Cmd {
+	s.enter(phaseQuote)
+	gen, op, ctx := s.gen, s.op, s.leavable()
+	return func() tea.Msg {
+		snap, err := op.Requote(ctx)
+		return steppedMsg{gen, stepQuote, op, snap, err}
+	}
+}
+
+// execute signs the payments and sends them. Leaving does not cancel it.
+func (s *Screen) execute(confirmed string) tea.Cmd {
+	s.enter(phaseExecute)
+	s.events, s.busy[s.op.ID()] = nil, true
+	gen, op, ctx, feed := s.gen, s.op, s.life, make(chan flow.Event, 32)
+	run := func() tea.Msg {
+		defer close(feed)
+		snap, err := op.Execute(ctx, confirmed, func(e flow.Event) {
+			select {
+			case feed <- e:
+			case <-ctx.Done():
+			}
+		})
+		return steppedMsg{gen, stepExecute, op, snap, err}
+	}
+	return tea.Batch(run, nextEvent(gen, feed))
+}
+
+func nextEvent(gen int, feed chan flow.Event) tea.Cmd {
+	return func() tea.Msg {
+		e, ok := <-feed
+		if !ok {
+			return nil
+		}
+		return eventMsg{gen, e, feed}
+	}
+}
+
+// abandon closes an operation of which nothing was signed.
+func abandon(op Operation) tea.Cmd {
+	return func() tea.Msg {
+		_ = op.Abandon() // nothing was signed: the record only stays open in the journal
+		return nil
+	}
+}

@@ -1,0 +1,91 @@
+package review
+
+import (
+	"coffer/ui/tui/kit"
+	"coffer/wallet/flow"
+)
+
+// Keys are the keys that work here now.
+func (s *Screen) Keys() []kit.Key {
+	if s.page != pageMain {
+		return []kit.Key{kit.NewKey("back to the review", "esc"), scrollKey()}
+	}
+	leave := kit.NewKey("leave, nothing signed", "esc")
+	if s.signed {
+		leave.Label = "leave"
+	}
+	switch s.phase {
+	case phaseReview1:
+		keys := []kit.Key{s.confirmKey(), kit.NewKey("edit", "e"), inspectKey(), checksKey(), leave}
+		if s.expired(s.ctx.Clock()) {
+			keys[0] = kit.NewKey("prepare again", "r").OffWhen(s.signed, "it was signed already: leave and build it again")
+		}
+		return append(keys, scrollKey())
+	case phaseReview2:
+		keys := []kit.Key{s.confirmKey(), kit.NewKey("new quote", "r"), inspectKey(), checksKey(), leave, scrollKey(), kit.NewKey("edit", "e").Hidden()}
+		if s.expired(s.ctx.Clock()) {
+			return keys[1:]
+		}
+		return keys
+	case phaseRefused:
+		again := kit.NewKey("ask again", "r")
+		if s.signed {
+			again.Label = "new quote"
+		}
+		return []kit.Key{kit.NewKey("edit", "e"), checksKey(), inspectKey(), leave, again.Hidden(), scrollKey()}
+	case phaseProblem:
+		return []kit.Key{kit.NewKey("try again", "r").OffWhen(!s.canRetry(), "this cannot be tried again: e builds it anew"), kit.NewKey("edit", "e"), leave}
+	case phasePrepare:
+		return []kit.Key{leave}
+	case phaseQuote:
+		return []kit.Key{kit.NewKey("leave; the signature stays live", "esc")}
+	case phaseExecute:
+		return []kit.Key{kit.NewKey("go to Activity", "esc")}
+	case phaseGone:
+		return []kit.Key{kit.NewKey("go to Activity", "enter"), kit.NewKey("close", "esc")}
+	}
+	return []kit.Key{kit.NewKey("close", "esc")}
+}
+
+// confirmKey is the key of the decision. It is shown as off for every obstacle but the half second of grace, which press keeps itself: a key that
+// is held down must reach it.
+func (s *Screen) confirmKey() kit.Key {
+	k := kit.NewKey(s.verb(), "y")
+	if s.phase == phaseReview1 && !s.snap.Review1.WholeConsent {
+		k.Label = "sign 1"
+	}
+	if want := s.atStake(); want.signal != "" {
+		k.Press, k.Label = []string{"enter"}, "confirm what you typed"
+	}
+	why := s.obstacle(s.ctx.Clock())
+	return k.OffWhen(why != "", why)
+}
+
+func inspectKey() kit.Key { return kit.NewKey("inspect", "i") }
+func checksKey() kit.Key  { return kit.NewKey("checks", "c") }
+func scrollKey() kit.Key {
+	return kit.Key{Press: []string{"space", "pgdown", "pgup", "up", "down", "j", "k", "g", "G", "home", "end"}, Show: "space", Label: "read on", Quiet: true}
+}
+
+// canEdit reports that going back to the builder makes sense.
+func (s *Screen) canEdit() bool {
+	switch s.phase {
+	case phaseReview1, phaseReview2, phaseRefused, phaseProblem:
+		return true
+	}
+	return false
+}
+
+// canRetry reports that r does something: a new quote, a fresh preparation, or the failed step again. An execute is never
+// repeated: after one that the service refused, a new quote is asked for.
+func (s *Screen) canRetry() bool {
+	switch s.phase {
+	case phaseReview1:
+		return !s.signed && s.expired(s.ctx.Clock())
+	case phaseReview2, phaseRefused:
+		return true
+	case phaseProblem:
+		return s.retry != stepExecute || s.snap.State == flow.StateReview2 || s.snap.State == flow.StateQuoting
+	}
+	return false
+}

@@ -1,0 +1,211 @@
+// Package review is the screen on which a person agrees to what gets signed: review 1 of the prepared operation, review 2 of the quote, the
+// signing itself, and every way in which one of them ends early.
+//
+// Promise: everything shown about an operation comes from verify's views, that is from the decoded bytes (TH-V1); what only the service says is
+// labelled so. No figure, address or reason is cut: the text breaks and the screen scrolls. The first signature is asked for only after a confirmed
+// review 1, the others only after a confirmed review 2, and a confirmation names the fingerprint of what was shown (protocol §1). A confirming key
+// does nothing for half a second after its screen appeared, on key repeat, on a paste, before every line was on the screen, and after the
+// deadline. An amount of typing that grows with the value: one key below Deps.TypeFrom, the amount itself from there and whenever the value is
+// unknown.
+//
+// Units: micro USD, base units, basis points. Sources: protocol §1–§3, screens "Review 1 and 2", threats V1–V4 and R4.
+package review
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/api"
+	"coffer/ui/tui/activity"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/wallet/flow"
+	"coffer/wallet/intent"
+)
+
+// Operation is what this screen drives. Every method may take long and is called from commands only, one at a time.
+type Operation interface {
+	activity.Operation
+	Prepare(ctx context.Context) (flow.Snapshot, error)
+	SignPrepared(ctx context.Context, confirmed string) (flow.Snapshot, error)
+	Requote(ctx context.Context) (flow.Snapshot, error)
+	Execute(ctx context.Context, confirmed string, progress func(flow.Event)) (flow.Snapshot, error)
+	Abandon() error
+}
+
+// Deps is what the screen works with. Start begins an operation in the journal; it is called from a command. TypeFrom is the value in micro USD from
+// which the amount has to be typed to confirm; nil: 100 USD.
+type Deps struct {
+	Start    func(ctx context.Context, in intent.Intent) (Operation, error)
+	TypeFrom *big.Int
+}
+
+// StartArg is the argument of screen.OpenMsg{Review} by which the builder hands over a frozen intent.
+type StartArg struct{ Intent intent.Intent }
+
+// EditArg is the argument of screen.OpenMsg{Build} by which the review goes back: what was asked, and what was wrong with it, if the service or the
+// rules said so by path.
+type EditArg struct {
+	Draft    intent.Draft
+	Failures []api.Failure
+}
+
+// phase is what the screen shows.
+type phase int
+
+const (
+	phaseEmpty   phase = iota
+	phasePrepare       // asking for the operation
+	phaseReview1       // waits for the first confirmation
+	phaseQuote         // signed; asking for a quote
+	phaseReview2       // waits for the second confirmation
+	phaseExecute       // signing and sending
+	phaseRefused       // a check refused
+	phaseProblem       // a step failed and may be tried again
+	phaseGone          // handed over or ended
+)
+
+// page is which text stands on the screen of a review.
+type page int
+
+const (
+	pageMain page = iota
+	pageChecks
+	pageInspect
+)
+
+// Screen is the review screen. It is used on the event loop only.
+type Screen struct {
+	ctx    screen.Context
+	deps   Deps
+	life   context.Context
+	cancel context.CancelFunc
+
+	gen    int
+	op     Operation
+	start  intent.Intent
+	snap   flow.Snapshot
+	phase  phase
+	since  time.Time // when the present phase began
+	stop   context.CancelFunc
+	failed error // what the last step returned
+	retry  step  // which step to try again
+	events []flow.Event
+
+	page   page
+	text   [3]kit.Scroll
+	drawn  string // what the main text belongs to: a new fingerprint forgets what was seen
+	guard  kit.Guard
+	typed  *kit.Field
+	key    string // the key pressed last and when, to tell a held key from a pressed one
+	keyAt  time.Time
+	signed bool            // a signature was given in this operation
+	busy   map[string]bool // operations with a step under way that leaving does not cancel
+}
+
+// New makes the screen.
+func New(ctx screen.Context, d Deps) *Screen {
+	if d.TypeFrom == nil {
+		d.TypeFrom = big.NewInt(100_000_000)
+	}
+	life, cancel := context.WithCancel(context.Background())
+	return &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, typed: kit.NewField("", 120), busy: map[string]bool{}}
+}
+
+// Title is the name of the screen.
+func (s *Screen) Title() string { return "Review" }
+
+// Init has nothing to do: the screen works when it is opened with an argument.
+func (s *Screen) Init() tea.Cmd { return nil }
+
+// Close cancels what is under way. An execute that has begun is safe: the journal knows how far it came.
+func (s *Screen) Close() { s.cancel() }
+
+// Capturing reports that digits go to the confirmation field.
+func (s *Screen) Capturing() bool { return s.page == pageMain && s.typing() }
+
+// KeepOpen says what would be left behind by quitting now.
+func (s *Screen) KeepOpen() string {
+	switch s.phase {
+	case phasePrepare, phaseReview1:
+		return "a review is open; nothing is signed"
+	case phaseQuote, phaseReview2:
+		return "the first signature was given and the review of the costs is open"
+	case phaseExecute:
+		return "payments are being signed and sent"
+	}
+	return ""
+}
+
+// Wake is the time until the next change by time alone: a countdown, or the end of the half second in which nothing confirms.
+func (s *Screen) Wake(now time.Time) time.Duration {
+	switch s.phase {
+	case phasePrepare, phaseQuote, phaseExecute:
+		return kit.AgeChanges(now, s.since)
+	case phaseReview1, phaseReview2:
+		if s.guard.Waiting(now) {
+			return kit.GuardQuiet
+		}
+		return kit.CountdownChanges(now, s.deadline())
+	}
+	return 0
+}
+
+// deadline is the moment after which the review on the screen cannot be confirmed; zero: none is known.
+func (s *Screen) deadline() time.Time {
+	switch {
+	case !s.snap.Deadline.IsZero():
+		return s.snap.Deadline
+	case s.phase == phaseReview1 && s.snap.Review1 != nil:
+		return s.snap.Review1.Window.Until
+	case s.phase == phaseReview2 && s.snap.Review2 != nil:
+		return s.snap.Review2.Expires
+	}
+	return time.Time{}
+}
+
+// expired reports that the deadline has passed. Without a deadline nothing may be confirmed either.
+func (s *Screen) expired(now time.Time) bool { return !now.Before(s.deadline()) }
+
+// reviewing reports that a review waits for a decision.
+func (s *Screen) reviewing() bool { return s.phase == phaseReview1 || s.phase == phaseReview2 }
+
+// waitsFor returns the phase that belongs to a snapshot.
+func waitsFor(x flow.Snapshot) phase {
+	switch x.State {
+	case flow.StateReview1:
+		if x.Review1 != nil && !x.Report1.Refused() {
+			return phaseReview1
+		}
+		return phaseRefused
+	case flow.StateReview2:
+		if x.Review2 != nil && !x.Report2.Refused() {
+			return phaseReview2
+		}
+		return phaseRefused
+	case flow.StateRefused:
+		return phaseRefused
+	case flow.StateQuoting:
+		if errors.Is(x.Err, flow.ErrRefused) {
+			return phaseRefused
+		}
+	case flow.StateExecuting, flow.StateAccepted, flow.StateUnknown, flow.StateDone, flow.StateFailed, flow.StateNotExecuted, flow.StateAbandoned:
+		return phaseGone
+	}
+	return phaseProblem
+}
+
+// Starter makes the Start of Deps from a flow.
+func Starter(f *flow.Flow) func(context.Context, intent.Intent) (Operation, error) {
+	return func(ctx context.Context, in intent.Intent) (Operation, error) {
+		op, err := f.Start(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return op, nil
+	}
+}

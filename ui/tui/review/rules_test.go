@@ -1,0 +1,435 @@
+package review
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/ethereum/go-ethereum/common"
+	"pgregory.net/rapid"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/ui/tui/activity"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/wallet/flow"
+	"coffer/wallet/verify"
+)
+
+func signedEvent(i int, at time.Time) flow.Event {
+	return flow.Event{Kind: flow.EventSigned, Index: i, At: at}
+}
+
+func closedFeed() chan flow.Event { c := make(chan flow.Event); close(c); return c }
+
+func (r *rig) count(sign, execute int) {
+	r.t.Helper()
+	if r.op.sign != sign || r.op.execute != execute {
+		r.t.Fatalf("signed %d times and executed %d times, want %d and %d", r.op.sign, r.op.execute, sign, execute)
+	}
+}
+
+// toReview2 walks to the second review and reads it.
+func (r *rig) toReview2() *rig { return r.open().settle().read().press("y").settle().read() }
+
+func TestNothingIsSignedBeforeTheFirstConfirmationNorExecutedBeforeTheSecond(t *testing.T) {
+	r := newRig(t)
+	r.open()
+	r.count(0, 0)
+	r.settle().read()
+	r.count(0, 0)
+	r.press("y")
+	r.count(1, 0)
+	r.settle().read().typeText("225.98")
+	r.count(1, 0)
+	r.press("enter")
+	r.count(1, 1)
+	opened := false
+	for _, m := range r.sent {
+		if o, ok := m.(screen.OpenMsg); ok && o.Screen == screen.Activity {
+			_, opened = o.Arg.(activity.ShowArg)
+		}
+	}
+	if !opened {
+		t.Fatal("the operation was not handed to the activity screen")
+	}
+}
+
+func TestConfirmIsDeadInTheFirstHalfSecond(t *testing.T) {
+	r := newRig(t)
+	r.h = 40
+	r.open()
+	r.view()
+	r.do(r.s.Update(keyOf("y")))
+	r.count(0, 0)
+	r.clock.add(499 * time.Millisecond) // the refused key prolonged the wait
+	r.do(r.s.Update(keyOf("y")))
+	r.count(0, 0)
+	r.clock.add(time.Second)
+	r.do(r.s.Update(keyOf("y")))
+	r.count(1, 0)
+}
+
+func TestAHeldKeyNeverConfirms(t *testing.T) {
+	r := newRig(t)
+	r.h = 40
+	r.open().settle()
+	k := keyOf("y")
+	k.IsRepeat = true
+	for range 20 {
+		r.do(r.s.Update(k))
+		r.clock.add(33 * time.Millisecond)
+	}
+	r.count(0, 0)
+	// A terminal that does not mark repeats: the pace gives them away, also across the change of screens.
+	r.op.next.PayMicro = big.NewInt(1)
+	r.clock.add(time.Second)
+	r.do(r.s.Update(keyOf("y")))
+	r.count(1, 0)
+	for range 100 {
+		r.view()
+		r.clock.add(33 * time.Millisecond)
+		r.do(r.s.Update(keyOf("y")))
+	}
+	r.count(1, 0)
+}
+
+func TestPasteNeverConfirms(t *testing.T) {
+	r := newRig(t)
+	r.h = 40
+	r.open().settle()
+	for _, text := range []string{"y", "y\n", "\r\n"} {
+		r.do(r.s.Update(tea.PasteMsg{Content: text}))
+	}
+	r.count(0, 0)
+	r.press("y").settle()
+	r.do(r.s.Update(tea.PasteMsg{Content: "225.98\n"}))
+	if r.s.typed.Value() != "" {
+		t.Fatalf("a paste filled the field: %q", r.s.typed.Value())
+	}
+	r.press("enter")
+	r.count(1, 0)
+}
+
+func TestConfirmIsOffUntilEveryLineWasOnTheScreen(t *testing.T) {
+	r := newRig(t)
+	r.h = 8
+	r.open().settle()
+	r.press("y")
+	r.count(0, 0)
+	if k, ok := kit.FindKey(r.s.Keys(), "y"); !ok || k.Off == "" {
+		t.Fatal("the key is not shown as off")
+	}
+	r.press("G") // the end alone is not enough: lines in between were never shown
+	r.view()
+	r.clock.add(time.Second)
+	r.press("y")
+	r.count(0, 0)
+	r.press("g")
+	r.read().press("y")
+	r.count(1, 0)
+}
+
+func TestExpiryDuringReview2DisablesConfirmAndANewQuoteNeedsAFreshOne(t *testing.T) {
+	r := newRig(t)
+	r.toReview2().typeText("225.98")
+	r.clock.add(2 * time.Minute)
+	r.view()
+	r.press("enter")
+	r.count(1, 0)
+	if !strings.Contains(r.view(), "expired") || !strings.Contains(r.view(), "225.98") {
+		t.Fatal("the figures did not stay, or nothing says that they expired")
+	}
+	r.press("r")
+	if r.op.requote != 1 || r.s.typed.Value() != "" {
+		t.Fatalf("%d new quotes, field %q", r.op.requote, r.s.typed.Value())
+	}
+	r.press("enter")
+	r.settle().read().typeText("225.98").press("enter") // the old amount
+	r.count(1, 0)
+	for range 6 {
+		r.do(r.s.Update(tea.KeyPressMsg{Code: tea.KeyBackspace}))
+		r.clock.add(300 * time.Millisecond)
+	}
+	r.typeText("226.04").press("enter")
+	r.count(1, 1)
+}
+
+func TestExpiryDuringReview1AsksForAFreshPreparation(t *testing.T) {
+	r := newRig(t)
+	r.open().settle().read()
+	r.clock.add(11 * time.Minute)
+	r.press("y")
+	r.count(0, 0)
+	r.op.view1 = prepared(r.clock.now)
+	r.press("r")
+	if r.op.prepare != 2 {
+		t.Fatalf("prepared %d times", r.op.prepare)
+	}
+}
+
+func TestLowValueNeedsOneKeyAndUnknownValueTheAmount(t *testing.T) {
+	r := newRig(t)
+	r.op.next.PayMicro = big.NewInt(99_999_999)
+	r.toReview2().press("y")
+	r.count(1, 1)
+
+	r = newRig(t)
+	r.op.next.PayMicro = nil
+	r.toReview2().press("y", "enter")
+	r.count(1, 0)
+	r.typeText("225.980000").press("enter")
+	r.count(1, 1)
+}
+
+func TestWholeConsentGetsTheFullConfirmation(t *testing.T) {
+	r := newRig(t)
+	r.op.view1.WholeConsent = true
+	r.open().settle().read().press("y", "enter")
+	r.count(0, 0)
+	r.typeText("250.4").press("enter")
+	r.count(0, 0)
+	r.do(r.s.Update(tea.KeyPressMsg{Code: tea.KeyBackspace}))
+	r.typeText("5").press("enter")
+	r.count(1, 0)
+}
+
+func TestRefusalShowsWhatWasComparedAndCannotBeConfirmed(t *testing.T) {
+	r := newRig(t)
+	r.op.report1 = report(verify.Reason{Code: "U8", Level: verify.Refuse, Title: "Not declared.", Want: "nothing", Got: "approve", Path: "/x"})
+	r.open().settle().press("y", "enter")
+	r.count(0, 0)
+	for _, want := range []string{"U8", "Not declared.", "nothing", "approve", "/x", "Nothing was signed."} {
+		if !strings.Contains(r.view(), want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	r.press("e")
+	arg, ok := r.lastOpen(screen.Build).(EditArg)
+	if !ok || len(arg.Draft.Calls) != 1 || r.op.abandoned != 1 {
+		t.Fatalf("%+v, abandoned %d", arg, r.op.abandoned)
+	}
+}
+
+func (r *rig) lastOpen(id screen.ID) any {
+	for i := len(r.sent) - 1; i >= 0; i-- {
+		if o, ok := r.sent[i].(screen.OpenMsg); ok && o.Screen == id {
+			return o.Arg
+		}
+	}
+	return nil
+}
+
+func TestRefusedQuoteSaysThatTheFirstSignatureIsLive(t *testing.T) {
+	r := newRig(t)
+	r.op.report2 = report(verify.Reason{Code: "Q8", Level: verify.Refuse, Title: "Less is delivered."})
+	r.open().settle().read().press("y").settle()
+	if v := r.view(); !strings.Contains(v, "Less is delivered.") || !strings.Contains(v, "stays live until 12:11:03") {
+		t.Fatal(v)
+	}
+	r.press("y", "enter")
+	r.count(1, 0)
+}
+
+func TestLeavingSaysWhatIsLeftBehind(t *testing.T) {
+	r := newRig(t)
+	r.open().settle().press("esc")
+	if !r.told("Nothing was signed") || r.op.abandoned != 1 {
+		t.Fatal("leaving review 1 must say that nothing was signed, and close the operation")
+	}
+	r = newRig(t)
+	r.toReview2().press("esc")
+	if !r.told("stays live until 12:11:03") || r.op.abandoned != 0 {
+		t.Fatal("leaving review 2 must say that the first signature stays live")
+	}
+	// It can be opened again from Activity.
+	r.do(r.s.Update(screen.OpenedMsg{Arg: activity.ReopenArg{Op: r.op}}))
+	r.settle().read().typeText("225.98").press("enter")
+	r.count(1, 1)
+}
+
+func (r *rig) told(text string) bool {
+	for _, m := range r.sent {
+		if x, ok := m.(screen.ToastMsg); ok && strings.Contains(x.Text, text) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestAnswersOfAnOperationThatWasLeftAreDropped(t *testing.T) {
+	r := newRig(t)
+	cmd := r.s.Update(screen.OpenedMsg{Arg: StartArg{Intent: anIntent(t, r.clock.now)}})
+	started := runAll(cmd)[0]
+	r.press("esc")
+	r.do(r.s.Update(started))
+	if r.s.phase != phaseEmpty || r.op.prepare != 0 || r.op.abandoned != 1 {
+		t.Fatalf("phase %d, prepared %d, abandoned %d", r.s.phase, r.op.prepare, r.op.abandoned)
+	}
+}
+
+func TestUnknownOutcomeIsHandedOverAndNeverSentAgain(t *testing.T) {
+	r := newRig(t)
+	r.op.outcome = flow.StateUnknown
+	r.toReview2().typeText("225.98").press("enter")
+	r.count(1, 1)
+	r.press("enter", "y", "r")
+	r.count(1, 1)
+	if _, ok := r.lastOpen(screen.Activity).(activity.ShowArg); !ok {
+		t.Fatal("not handed over")
+	}
+}
+
+func TestTheBuilderGetsTheFailuresOfTheService(t *testing.T) {
+	r := newRig(t)
+	r.op.err = &api.Error{Name: api.ErrValidation, StatusCode: 400, Details: []api.Failure{{Path: "calls[0].to", Expected: "x", Got: "y"}}}
+	r.open().settle().press("e")
+	if arg, ok := r.lastOpen(screen.Build).(EditArg); !ok || len(arg.Failures) != 1 || arg.Failures[0].Path != "calls[0].to" {
+		t.Fatalf("%+v", r.lastOpen(screen.Build))
+	}
+}
+
+// shown reads a review from its first to its last line as a person does, and returns all lines in their order.
+func (r *rig) shown() string {
+	var lines []string
+	seen := map[int]bool{}
+	r.press("g")
+	for range 2000 {
+		body := strings.Split(r.view(), "\n")
+		top := r.s.text[pageMain].Top()
+		for i, l := range body[1 : len(body)-1] {
+			if !seen[top+i] {
+				seen[top+i] = true
+				lines = append(lines, l)
+			}
+		}
+		if r.s.text[pageMain].Below() == 0 {
+			break
+		}
+		if r.s.obstacle(r.clock.now) == "" {
+			r.t.Fatal("confirm is on before the last line was on the screen")
+		}
+		r.press("space")
+	}
+	for _, l := range lines {
+		if kit.Width(l) > r.w || strings.Contains(l, "…") {
+			r.t.Fatalf("a cut line: %q", l)
+		}
+	}
+	return squash(strings.Join(lines, ""))
+}
+
+func squash(s string) string {
+	return strings.NewReplacer(" ", "", "\n", "", "same✓", "", ",", "").Replace(s)
+}
+
+func hugeAmount(t *rapid.T, i int) verify.AmountView {
+	v := new(big.Int).Sub(amount.MaxUint256(), big.NewInt(int64(rapid.IntRange(0, 1<<30).Draw(t, "amount"))))
+	a := verify.AmountView{
+		Asset: caip.ERC20(8453, common.BigToAddress(big.NewInt(int64(i+1)))), Symbol: rapid.StringMatching(`[A-Z]{40}`).Draw(t, "symbol"),
+		Decimals: rapid.IntRange(0, 18).Draw(t, "decimals"), Amount: v, Micro: nil, ChainName: "Avalanche C-Chain",
+	}
+	if rapid.Bool().Draw(t, "foreign") {
+		a.Symbol, a.Decimals = "", -1
+	}
+	return a
+}
+
+func written(a verify.AmountView) string {
+	if a.Decimals < 0 {
+		return a.Amount.String() + "baseunitsof" + a.Asset.Display()
+	}
+	return amount.Format(a.Amount, a.Decimals) + a.Symbol
+}
+
+func anAddress(t *rapid.T, label string) string {
+	return common.BytesToAddress(rapid.SliceOfN(rapid.Byte(), 20, 20).Draw(t, label)).Hex()
+}
+
+func TestNoAddressAmountOrReasonIsCutAtAnySizeFrom80x24(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := newRig(t)
+		r.w, r.h = rapid.IntRange(80, 140).Draw(rt, "w"), rapid.IntRange(19, 40).Draw(rt, "h")
+		var want []string
+		p := r.op.view1
+		p.Outflow, p.Lines = nil, nil
+		for i := range rapid.IntRange(1, 4).Draw(rt, "calls") {
+			a, to, target := hugeAmount(rt, i), anAddress(rt, "to"), anAddress(rt, "target")
+			line := verify.CallView{
+				Index: i + 1, Asked: i + 1, Role: verify.RoleCall, To: target, Value: new(big.Int), Function: "transfer(address to, uint256 amount)", Decoded: true,
+				AsAsked: true, Data: "0x" + strings.Repeat("ab", rapid.IntRange(0, 300).Draw(rt, "bytes")), Amount: &a, Recipient: to, FirstTime: true,
+				Args: []verify.ArgView{{Name: "to", Type: "address", Value: to}, {Name: "amount", Type: "uint256", Value: a.Amount.String()}},
+			}
+			if rapid.Bool().Draw(rt, "opaque") {
+				line.Decoded, line.Function, line.Args = false, "", nil
+				want = append(want, line.Data)
+			}
+			p.Lines, p.Outflow = append(p.Lines, line), append(p.Outflow, a)
+			want = append(want, to, target)
+		}
+		reason := rapid.StringMatching(`[a-z]{1,12}( [a-z]{1,90}){0,3}`).Draw(rt, "reason")
+		r.op.report1 = report(verify.Reason{Code: "V4", Level: verify.Warn, Title: reason}, verify.Reason{Code: "P6", Level: verify.Unknown, Title: reason + " x"})
+		want = append(want, p.Sender, reason, reason+" x")
+		r.open().settle()
+		all := r.shown()
+		for _, a := range p.Outflow {
+			mustShow(rt, all, a)
+		}
+		for _, w := range want {
+			if !strings.Contains(strings.ToLower(all), strings.ToLower(squash(w))) {
+				rt.Fatalf("%q is not whole on the screen of %d×%d", w, r.w, r.h)
+			}
+		}
+	})
+}
+
+// mustShow looks for an amount, whole, and for its unit.
+func mustShow(t *rapid.T, all string, a verify.AmountView) {
+	figure, unit := amount.Format(a.Amount, a.Decimals), a.Symbol
+	if a.Decimals < 0 {
+		figure, unit = a.Amount.String(), a.Asset.Display()
+	}
+	if !strings.Contains(all, figure) || !strings.Contains(all, unit) {
+		t.Fatalf("%s is not whole: %s", written(a), all)
+	}
+}
+
+func TestNoFigureOfTenPaymentsIsCut(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := newRig(t)
+		r.w, r.h = rapid.IntRange(80, 140).Draw(rt, "w"), rapid.IntRange(19, 40).Draw(rt, "h")
+		q := r.op.next
+		q.Legs, q.Pay, q.Fees, q.Needs = nil, nil, nil, nil
+		var want []string
+		for i := range 10 {
+			a, held := hugeAmount(rt, i), anAddress(rt, "escrow")
+			q.Legs = append(q.Legs, verify.LegView{Chain: chain(uint64(i+1), fmt.Sprintf("Chain %d", i)), Pays: a, Escrow: held, Deploys: i%2 == 0, RefundAfter: r.clock.now})
+			q.Pay, q.Fees = append(q.Pay, a), append(q.Fees, hugeAmount(rt, 20+i))
+			want = append(want, held)
+		}
+		q.Needs = []verify.NeedView{{Need: hugeAmount(rt, 50)}}
+		q.PayMicro, q.CostMicro, q.UnexplainedMicro = nil, nil, nil
+		q.Recipient = anAddress(rt, "recipient")
+		reason := rapid.StringMatching(`[a-z]{1,12}( [a-z]{1,90}){0,3}`).Draw(rt, "reason")
+		r.op.report2 = report(verify.Reason{Code: "Q11", Level: verify.Warn, Title: reason})
+		r.open().settle().read().press("y").settle()
+		all := r.shown()
+		for _, a := range append(append([]verify.AmountView{q.Needs[0].Need}, q.Pay...), q.Fees...) {
+			mustShow(rt, all, a)
+		}
+		for _, w := range append(want, q.Recipient, reason, "unknown") {
+			if !strings.Contains(all, squash(w)) {
+				rt.Fatalf("%q is not whole on the screen of %d×%d", w, r.w, r.h)
+			}
+		}
+		r.clock.add(time.Second)
+		if why := r.s.obstacle(r.clock.now); why != "" && !strings.Contains(why, "expired") {
+			rt.Fatalf("after the last line confirm stays off: %s", why)
+		}
+	})
+}

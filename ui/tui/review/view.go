@@ -1,0 +1,220 @@
+package review
+
+import (
+	"strings"
+	"time"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/verify"
+)
+
+const (
+	indent = 1
+	labelW = 10
+	costW  = 13
+)
+
+// View draws the screen. What is drawn counts as seen.
+func (s *Screen) View(f screen.Frame) string {
+	switch s.phase {
+	case phaseEmpty:
+		return kit.Notice(f.Theme, theme.None, f.W, f.H, "Nothing to review.", "Press 2 to build a call, or open one that waits from Activity (3).")
+	case phaseGone:
+		return kit.Notice(f.Theme, theme.None, f.W, f.H, "This operation is under way.", "Activity follows it: press enter.")
+	case phasePrepare, phaseQuote:
+		return s.waitView(f)
+	case phaseExecute:
+		return s.executeView(f)
+	case phaseProblem:
+		return s.problemView(f)
+	case phaseRefused:
+		return s.page0(f, s.refusedLines(f))
+	}
+	return s.page0(f, nil)
+}
+
+// page0 draws title, text and foot of a review, a refusal, or one of the pages behind them.
+func (s *Screen) page0(f screen.Frame, lines []string) string {
+	title, right := s.title(f)
+	switch {
+	case s.page == pageChecks:
+		title, right, lines = "Checks", "", s.checkLines(f)
+	case s.page == pageInspect:
+		title, right, lines = "Bytes and hashes", "", s.inspectLines(f)
+	case s.phase == phaseReview1:
+		lines = s.lines1(f)
+	case s.phase == phaseReview2:
+		lines = s.lines2(f)
+	}
+	text := &s.text[s.page]
+	if s.page == pageMain && s.drawn != s.shownID() {
+		s.drawn = s.shownID()
+		*text = kit.Scroll{}
+	}
+	text.Resize(f.H - 2)
+	text.Keep(lines)
+	head := kit.Sides(" "+f.Theme.Strong.Render(title), right+" ", f.W)
+	return kit.Lines(head, text.View(f.W), s.foot(f))
+}
+
+// shownID names what the main text shows: what was seen of one review does not count for another.
+func (s *Screen) shownID() string {
+	switch s.phase {
+	case phaseReview1:
+		return "1 " + s.snap.Review1.Fingerprint
+	case phaseReview2:
+		return "2 " + s.snap.Review2.Fingerprint
+	}
+	return "refused " + s.snap.ID
+}
+
+func (s *Screen) title(f screen.Frame) (string, string) {
+	th := f.Theme
+	until := s.deadline()
+	count := func(before string) string {
+		if until.IsZero() {
+			return th.Unknown.Render("time left unknown " + th.Sign(theme.Unknown))
+		}
+		m := kit.CountdownMeaning(f.Now, until)
+		if m == theme.None {
+			return th.Dim.Render(before) + kit.Countdown(f.Now, until)
+		}
+		return th.Style(m).Render(before+kit.Countdown(f.Now, until)+" ") + th.Mark(m)
+	}
+	switch s.phase {
+	case phaseRefused:
+		return "Refused", th.Danger.Render("nothing can be signed ") + th.Mark(theme.Danger)
+	case phaseReview2:
+		if s.expired(f.Now) {
+			return "Review 2 of 2 – what it costs", th.Danger.Render("quote expired ") + th.Mark(theme.Danger)
+		}
+		return "Review 2 of 2 – what it costs", count("quote expires in ")
+	}
+	if s.expired(f.Now) {
+		return "Review 1 – what will be allowed to run", th.Danger.Render("closed ") + th.Mark(theme.Danger)
+	}
+	if s.snap.Review1.WholeConsent {
+		return "Review – what will run with this one signature", count("closes in ")
+	}
+	return "Review 1 of 2 – what will be allowed to run", count("closes in ")
+}
+
+// foot is the last line: what is still to read, or how to confirm.
+func (s *Screen) foot(f screen.Frame) string {
+	th := f.Theme
+	if more := s.text[s.page].More(th); more != "" {
+		return kit.Fit(" "+th.Accent.Render(more)+th.Dim.Render("  (space)"), f.W)
+	}
+	if s.page != pageMain {
+		return kit.Fit(" "+th.Dim.Render("esc goes back to the review"), f.W)
+	}
+	if s.phase == phaseRefused {
+		return ""
+	}
+	if why := s.obstacle(f.Now); why != "" {
+		return kit.Fit(" "+th.Mark(theme.Warn)+" "+th.Warn.Render(why), f.W)
+	}
+	k := s.atStake()
+	if k.signal == "" {
+		return kit.Fit(" "+th.Accent.Render("y")+" "+s.verb(), f.W)
+	}
+	return s.typedFoot(f, k)
+}
+
+// typedFoot is the field in which the amount is typed. A very long amount is named in the text above; the field stays visible.
+func (s *Screen) typedFoot(f screen.Frame, k stake) string {
+	th := f.Theme
+	want := typedWant(*k.typed)
+	lead := " type " + want + " and press enter to " + s.verb() + ": "
+	if kit.Width(lead) > f.W-20 {
+		lead = " type the amount above and press enter: "
+	}
+	if s.typed.Error != "" {
+		lead = " " + th.Mark(theme.Warn) + th.Warn.Render(" not the same: ")
+	}
+	return kit.Fit(lead+s.typed.Text(th, max(1, f.W-kit.Width(lead)-1)), f.W)
+}
+
+// verb says what confirming does.
+func (s *Screen) verb() string {
+	switch {
+	case s.phase == phaseReview1 && s.snap.Review1.WholeConsent:
+		return "sign and run"
+	case s.phase == phaseReview1:
+		return "sign the call (pays nothing yet)"
+	case s.snap.Review2.SameChainOnly:
+		return "run it (nothing more gets signed)"
+	}
+	n := len(s.snap.Review2.Legs)
+	return "sign " + kit.Plural(n, "payment", "payments") + " and run"
+}
+
+// waitView says what is waited for and since when.
+func (s *Screen) waitView(f screen.Frame) string {
+	what, more := "Asking the service to prepare the operation.", "Nothing is signed. esc leaves."
+	if s.phase == phaseQuote {
+		what = "Asking for a quote."
+		more = "The first signature was given; no payment is signed. Leaving keeps that signature live until " + s.until() + "."
+		if s.snap.Review2 != nil {
+			what = "Asking for a new quote for the same signed operation."
+		}
+	}
+	age := kit.Age(f.Now, s.since)
+	return kit.Notice(f.Theme, theme.None, f.W, f.H, what, more, "since "+s.since.In(f.Now.Location()).Format("15:04:05")+" ("+age+")")
+}
+
+// amountSpans writes an amount in full with its value.
+func amountSpans(th theme.Theme, a verify.AmountView) []kit.Span {
+	return kit.AmountSpans(th, a.Amount, a.Decimals, a.Symbol, a.Asset.Display())
+}
+
+func usd(a verify.AmountView) string {
+	if a.Micro == nil {
+		return "value unknown"
+	}
+	return kit.USD(a.Micro)
+}
+
+// entry is an amount as a line of a ledger.
+func entry(th theme.Theme, label string, a verify.AmountView) kit.Entry {
+	e := kit.Entry{Label: label, Figure: kit.Exact(a.Amount, a.Decimals), Unit: kit.Clean(a.Symbol, 60), Aside: usd(a)}
+	switch {
+	case a.Amount == nil:
+		e.Figure, e.FigureLook = kit.Figure{Main: "unknown"}, th.Unknown
+	case a.Decimals < 0:
+		e.Figure = kit.Figure{Main: a.Amount.String()}
+		e.Unit, e.Note = "base units", []kit.Span{{Text: "of " + kit.Clean(a.Asset.Display(), 120), Style: th.Unknown}}
+	}
+	if a.Micro == nil {
+		e.AsideLook = th.Unknown
+	}
+	return e
+}
+
+// address is an address in full in groups of four, kept on one line.
+func address(a string) kit.Span { return kit.Span{Text: kit.Address(a), Whole: true} }
+
+func marked(th theme.Theme, m theme.Meaning, text string) []kit.Span {
+	return []kit.Span{{Text: th.Sign(m) + " ", Style: th.Style(m)}, {Text: text, Style: th.Style(m)}}
+}
+
+func clockText(t, now time.Time) string {
+	if t.IsZero() {
+		return "unknown"
+	}
+	return t.In(now.Location()).Format("15:04:05")
+}
+
+func blank(lines []string) []string { return append(lines, "") }
+
+// sides puts a mark at the right end of the last of some lines, on its own line when there is no room.
+func sides(lines []string, right string, w int) []string {
+	last := lines[len(lines)-1]
+	if kit.Width(last)+kit.Width(right)+1 > w {
+		return append(lines, strings.Repeat(" ", max(0, w-kit.Width(right)))+right)
+	}
+	lines[len(lines)-1] = kit.Sides(last, right, w)
+	return lines
+}

@@ -1,0 +1,187 @@
+package review
+
+import (
+	"strconv"
+	"strings"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/verify"
+)
+
+// lines1 is the text of review 1.
+func (s *Screen) lines1(f screen.Frame) []string {
+	th, v, w := f.Theme, s.snap.Review1, f.W-1
+	out := []string{kit.Sides(th.Dim.Render(" You asked"), th.Dim.Render("The operation contains"), w)}
+	for _, l := range v.Lines {
+		out = append(out, callLines(th, l, v.Chain.Name, w)...)
+	}
+	out = append(out, sides([]string{" nothing else"}, "nothing else "+th.Mark(theme.Good), w)...)
+	out = append(out, s.outflowLines(f)...)
+	out = append(out, recipientLines(th, v, w)...)
+	if v.Deploys {
+		out = append(out, kit.Prose(w, indent, kit.Plain("Creates your account on "+v.Chain.Name+": it is used there for the first time."))...)
+	}
+	out = append(out, kit.Row(th, w, indent, labelW, "account", address(v.Sender))...)
+	window := clockText(v.Window.From, f.Now) + " to " + clockText(v.Window.Until, f.Now) + ", once"
+	out = append(out, kit.Row(th, w, indent, labelW, "can run", kit.Plain(window))...)
+	out = append(out, reportLines(th, s.snap.Report1, w)...)
+	out = append(out, kit.Prose(w, indent, kit.Plain(kit.Clean(v.CallTypeWords, 400)))...)
+	if v.WholeConsent {
+		return append(out, kit.Prose(w, indent, kit.Span{Text: "This one signature is your whole consent: with it the calls above run. There is no second review.", Style: th.Strong})...)
+	}
+	return append(out, kit.Prose(w, indent, kit.Span{Text: "Fees are known only after this signature.", Style: th.Strong}, kit.Plain(" It pays nothing by itself."))...)
+}
+
+// callLines shows one decoded call, and whether it is what was asked for.
+func callLines(th theme.Theme, l verify.CallView, chain string, w int) []string {
+	same := "same " + th.Mark(theme.Good)
+	if !l.AsAsked {
+		same = th.Danger.Render("not what you asked ") + th.Mark(theme.Danger)
+	}
+	in := w - kit.Width(same) - 1
+	out := sides(kit.Prose(in, indent, append(callTitle(th, l), kit.Plain(" on "+kit.Clean(nameOn(l.ToName, chain), 80)))...), same, w)
+	row := func(label string, spans ...kit.Span) {
+		out = append(out, sides(kit.Row(th, in, indent+2, labelW, label, spans...), same, w)...)
+	}
+	row("contract", address(l.To))
+	for i, a := range l.Args {
+		row(argLabel(a, i), argSpans(th, a, l)...)
+	}
+	if l.Value != nil && l.Value.Sign() > 0 {
+		row("value", kit.Plain(weiText(l)))
+	}
+	if !l.Decoded {
+		note := "Coffer cannot decode this call: what it does depends on the contract. Its " + kit.Plural(max(0, (len(l.Data)-2)/2), "byte", "bytes") + ":"
+		out = append(out, kit.Prose(w, indent+2, marked(th, theme.Unknown, note)...)...)
+		out = append(out, kit.Prose(w, indent+2, kit.Plain(kit.Groups(l.Data)))...)
+	}
+	return out
+}
+
+func callTitle(th theme.Theme, l verify.CallView) []kit.Span {
+	strong := func(s string) kit.Span { return kit.Span{Text: s, Style: th.Strong} }
+	switch {
+	case l.Role == verify.RoleApprove:
+		return []kit.Span{strong("allowance"), kit.Plain(" before your calls: " + kit.Clean(l.Function, 600))}
+	case l.Role == verify.RoleRevoke:
+		return []kit.Span{strong("allowance taken back"), kit.Plain(": " + kit.Clean(l.Function, 600))}
+	}
+	n := strconv.Itoa(l.Asked) + " "
+	switch {
+	case l.Function != "":
+		return []kit.Span{strong(n + kit.Clean(l.Function, 600))}
+	case l.Decoded:
+		return []kit.Span{strong(n + "plain transfer of the chain's own coin")}
+	}
+	selector := l.Data
+	if len(selector) > 10 {
+		selector = selector[:10]
+	}
+	return []kit.Span{strong(n + "unknown function " + kit.Clean(selector, 10))}
+}
+
+func nameOn(name, chain string) string {
+	if name == "" {
+		return "an unknown contract, " + chain
+	}
+	return name + ", " + chain
+}
+
+func argLabel(a verify.ArgView, i int) string {
+	if a.Name == "" {
+		return "#" + strconv.Itoa(i)
+	}
+	return kit.Clean(a.Name, 60)
+}
+
+// argSpans writes one argument: addresses in groups, the moved amount with its unit, everything else as decoded.
+func argSpans(th theme.Theme, a verify.ArgView, l verify.CallView) []kit.Span {
+	switch {
+	case a.Type == "address":
+		return []kit.Span{address(a.Value)}
+	case l.Amount != nil && l.Amount.Decimals >= 0 && l.Amount.Amount != nil && a.Value == l.Amount.Amount.String() && strings.HasPrefix(a.Type, "uint"):
+		return amountSpans(th, *l.Amount)
+	case strings.HasPrefix(a.Type, "bytes") && !strings.Contains(a.Type, "["):
+		return []kit.Span{kit.Plain(kit.Groups(a.Value))}
+	}
+	return []kit.Span{kit.Plain(kit.Clean(a.Value, max(1, len(a.Value)))), {Text: "  " + kit.Clean(a.Type, 200), Style: th.Dim}}
+}
+
+// weiText writes the native value of a call exactly.
+func weiText(l verify.CallView) string {
+	if a := l.Amount; a != nil && a.Asset.IsNative() && a.Decimals >= 0 && a.Amount != nil && a.Amount.Cmp(l.Value) == 0 {
+		return kit.Exact(a.Amount, a.Decimals).String() + " " + kit.Clean(a.Symbol, 60)
+	}
+	return l.Value.String() + " base units of the chain's own coin"
+}
+
+// outflowLines is what can leave the account on the target chain.
+func (s *Screen) outflowLines(f screen.Frame) []string {
+	th, v, w := f.Theme, s.snap.Review1, f.W-1
+	if len(v.Outflow) == 0 {
+		return kit.Prose(w, indent, kit.Plain("As far as the bytes show, nothing leaves your account on "+v.Chain.Name+"."))
+	}
+	entries := make([]kit.Entry, len(v.Outflow))
+	for i, a := range v.Outflow {
+		entries[i] = entry(th, "", a)
+	}
+	out := kit.Prose(w, indent, kit.Span{Text: "Leaves your account on " + v.Chain.Name, Style: th.Strong})
+	lines := kit.Ledger(th, w, indent+2, 0, entries)
+	if len(lines) == 1 && kit.Width(out[0])+kit.Width(strings.TrimLeft(lines[0], " "))+3 <= w {
+		return []string{out[0] + "   " + strings.TrimLeft(lines[0], " ")}
+	}
+	return append(out, lines...)
+}
+
+// recipientLines lists who receives something or may spend, each once and in full.
+func recipientLines(th theme.Theme, v *verify.PreparedView, w int) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, l := range v.Lines {
+		if l.Recipient == "" || seen[l.Recipient] || l.Role == verify.RoleRevoke {
+			continue
+		}
+		seen[l.Recipient] = true
+		label := "sent to"
+		if l.Role == verify.RoleApprove {
+			label = "spender"
+		}
+		spans := []kit.Span{address(l.Recipient)}
+		if l.FirstTime && l.Role == verify.RoleCall {
+			spans = append(spans, kit.Plain(" "), kit.Span{Text: "first time " + th.Sign(theme.Warn), Style: th.Warn, Whole: true})
+		}
+		out = append(out, kit.Row(th, w, indent, labelW, label, spans...)...)
+	}
+	return out
+}
+
+// reportLines counts the checks and names everything that needs attention or could not be checked.
+func reportLines(th theme.Theme, r verify.Report, w int) []string {
+	count := func(l verify.Level, m theme.Meaning, words string) []kit.Span {
+		n := r.Count(l)
+		if n == 0 {
+			return []kit.Span{{Text: "   0 " + words, Style: th.Dim}}
+		}
+		return []kit.Span{kit.Plain("   "), {Text: strconv.Itoa(n) + " " + words + " " + th.Sign(m), Style: th.Style(m)}}
+	}
+	spans := []kit.Span{{Text: strconv.Itoa(len(r.Passed)) + " passed " + th.Sign(theme.Good), Style: th.Good}}
+	spans = append(spans, count(verify.Warn, theme.Warn, "to read")...)
+	spans = append(spans, count(verify.Refuse, theme.Danger, "refused")...)
+	spans = append(spans, count(verify.Unknown, theme.Unknown, "not checkable")...)
+	out := kit.Row(th, w, indent, labelW, "checks", append(spans, kit.Span{Text: "   (c list)", Style: th.Dim})...)
+	for _, x := range r.Reasons {
+		switch x.Level {
+		case verify.Warn:
+			out = append(out, kit.Prose(w, indent+2, reasonSpans(th, theme.Warn, x)...)...)
+		case verify.Unknown:
+			out = append(out, kit.Prose(w, indent+2, reasonSpans(th, theme.Unknown, x)...)...)
+		}
+	}
+	return out
+}
+
+func reasonSpans(th theme.Theme, m theme.Meaning, x verify.Reason) []kit.Span {
+	return append(marked(th, m, kit.Clean(x.Title, 400)), kit.Span{Text: "  " + kit.Clean(x.Code, 8), Style: th.Dim})
+}

@@ -1,0 +1,45 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Run shows the program until the person quits or ctx ends. It returns nil after quitting or an interrupt, the context's error when ctx
+// ended, and an error when the terminal could not be used.
+func Run(ctx context.Context, o Options) error {
+	QuietEnvironment()
+	m := New(o)
+	defer m.Close()
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(m.fps())}
+	if o.Env != nil {
+		opts = append(opts, tea.WithEnvironment(o.Env))
+	}
+	if o.In != nil {
+		opts = append(opts, tea.WithInput(o.In))
+	}
+	if o.Out != nil {
+		opts = append(opts, tea.WithOutput(o.Out))
+	}
+	if o.NoColor {
+		opts = append(opts, tea.WithColorProfile(o.profile()))
+	}
+	_, err := tea.NewProgram(m, opts...).Run()
+	switch {
+	case err == nil, errors.Is(err, tea.ErrInterrupted):
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return fmt.Errorf("terminal interface: %w", err)
+}
+
+func (m *Model) fps() int {
+	if m.opt.remote() {
+		return fpsRemote
+	}
+	return fpsLocal
+}

@@ -1,0 +1,133 @@
+// Package screen is the ground between the shell and the screens: the interface that each screen implements, what a screen is given, and
+// the messages by which screens ask the shell for something.
+//
+// Rules: a screen is a plain struct with imperative methods that live on the event loop. Update does no input or output and a Cmd changes no
+// state: a Cmd returns a past-tense message that carries a generation, and a message of an older generation is dropped. Keys, pastes and
+// mouse events go to the active screen only; every other message goes to all screens, which know their own by type. Screens get the
+// time from Context.Clock and Frame.Now, never from package time.
+package screen
+
+import (
+	"math/big"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/api"
+	"coffer/api/catalog"
+	"coffer/api/network"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/theme"
+)
+
+// ID names a screen in the router.
+type ID string
+
+// The screens. The first five are tabs in this order; the others are opened on top of a tab and closed with BackMsg.
+const (
+	Balances ID = "balances"
+	Build    ID = "build"
+	Activity ID = "activity"
+	History  ID = "history"
+	Accounts ID = "accounts"
+	Review   ID = "review"
+)
+
+// Tabs lists the tab screens in the order of their number keys.
+func Tabs() []ID { return []ID{Balances, Build, Activity, History, Accounts} }
+
+// Frame is what a view may use: the size of the body in cells, the theme and the time.
+type Frame struct {
+	W, H  int
+	Theme theme.Theme
+	Now   time.Time
+}
+
+// Screen is one screen of the program.
+type Screen interface {
+	// Title is one or two words for the tab line and the palette.
+	Title() string
+	// Init returns the first command, when the program starts.
+	Init() tea.Cmd
+	// Update handles one message on the event loop.
+	Update(tea.Msg) tea.Cmd
+	// View draws the body: exactly Frame.H lines of exactly Frame.W cells (kit.Box makes it so).
+	View(Frame) string
+	// Keys lists the keys that work here now, most useful first; help and the key line are made from it.
+	Keys() []kit.Key
+	// Capturing reports that a text field or a dialog has the keyboard: the shell's single-letter keys are off.
+	Capturing() bool
+	// Close cancels what is under way. The program ends after it.
+	Close()
+}
+
+// Waker is implemented by a screen whose view changes with time alone, such as a countdown. Wake says how long from now the next change
+// is; 0 means that nothing changes. The shell draws again then, and only then.
+type Waker interface {
+	Wake(now time.Time) time.Duration
+}
+
+// Keeper is implemented by a screen with something unfinished: a non-empty reason makes `q` ask once more.
+type Keeper interface{ KeepOpen() string }
+
+// Context is what every screen is built with. It does not change while the program runs. Catalog and Clock must be set (the shell sets a
+// missing clock to time.Now).
+type Context struct {
+	Profile  string // name of the profile
+	BaseURL  string // of the service, for display
+	Network  network.Descriptor
+	Catalog  *catalog.Catalog
+	Accounts []api.Account
+	Clock    func() time.Time
+}
+
+// ResizedMsg tells every screen the size of the body in cells.
+type ResizedMsg struct{ W, H int }
+
+// OpenMsg asks the shell to show a screen. The screen gets OpenedMsg with the same argument.
+type OpenMsg struct {
+	Screen ID
+	Arg    any
+}
+
+// OpenedMsg tells a screen that it was opened, with the argument of OpenMsg (nil for a tab key).
+type OpenedMsg struct{ Arg any }
+
+// BackMsg asks the shell to close the screen that was opened on top.
+type BackMsg struct{}
+
+// AssetArg is the argument of OpenMsg{Build}: an aggregated asset id such as "ob:usdc" and, when known, a chain (CAIP-2).
+type AssetArg struct{ Aggregate, Chain string }
+
+// ToastMsg asks the shell to show one line for a few seconds.
+type ToastMsg struct {
+	Meaning theme.Meaning
+	Text    string
+}
+
+// CopyMsg asks the shell to put Text on the terminal's clipboard and to say What was sent there, such as "account address".
+type CopyMsg struct{ What, Text string }
+
+// BalancesChangedMsg says that balances are known to have changed, such as after an operation completed.
+type BalancesChangedMsg struct{}
+
+// TotalChangedMsg tells the shell what the first line shows: the total in micro USD (nil is unknown), when it was read (zero: never), whether
+// amounts are hidden and whether the last reading failed.
+type TotalChangedMsg struct {
+	Micro  *big.Int
+	At     time.Time
+	Hidden bool
+	Stale  bool
+}
+
+// Send wraps a message into a command.
+func Send(m tea.Msg) tea.Cmd { return func() tea.Msg { return m } }
+
+// Open returns the command that asks for a screen.
+func Open(id ID, arg any) tea.Cmd { return Send(OpenMsg{Screen: id, Arg: arg}) }
+
+// Toast returns the command that shows one line for a few seconds.
+func Toast(m theme.Meaning, text string) tea.Cmd { return Send(ToastMsg{Meaning: m, Text: text}) }
+
+// Copy returns the command that copies text and says what was copied.
+func Copy(what, text string) tea.Cmd { return Send(CopyMsg{What: what, Text: text}) }

@@ -1,0 +1,47 @@
+package screen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"coffer/api"
+)
+
+func TestWordsSayWhatHappened(t *testing.T) {
+	for want, err := range map[string]error{
+		"":                                              nil,
+		"the service did not answer in time":            fmt.Errorf("balances: %w", context.DeadlineExceeded),
+		"the service refused the API key":               &api.Error{Name: api.ErrUnauthorized, Message: "no"},
+		"the service asks for fewer requests":           fmt.Errorf("history: %w", &api.Error{Name: api.ErrTooManyRequests}),
+		"the service refused: the quote is over":        &api.Error{Name: api.ErrQuoteExpired, Message: "the quote is over"},
+		"the service cannot be reached: dial: no route": &net.OpError{Op: "dial", Err: errors.New("no route")},
+		"something else":                                errors.New("something else"),
+	} {
+		if got := Words(err); got != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+}
+
+func TestWordsOfAServiceAreCleaned(t *testing.T) {
+	got := Words(&api.Error{Name: api.ErrNoRoute, Message: "a\x1b[2J\u202eb" + strings.Repeat("x", 900)})
+	if strings.ContainsAny(got, "\x1b\u202e") || len(got) > 300 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestReasonsOfOurServiceHaveWords(t *testing.T) {
+	for _, reason := range []string{"EXECUTION_REVERTED", "SLIPPAGE", "ORDER_EXPIRED", "SOLVER_CAPACITY_EXCEEDED", "ACCOUNT_ABSTRACTION_INVALID_NONCE",
+		"ACCOUNT_ABSTRACTION_SIGNATURE_ERROR", "DEPOSIT_ADDRESS_MISMATCH", "NO_QUOTES"} {
+		if ReasonWords(reason) == "" {
+			t.Errorf("%s has no words", reason)
+		}
+	}
+	if ReasonWords("SOMETHING_NEW") != "" {
+		t.Error("an unknown reason is explained")
+	}
+}

@@ -1,0 +1,209 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+
+	"coffer/api"
+	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+)
+
+func TestProgramInATerminal(t *testing.T) {
+	s := tuitest.Start(t, New(options(t, sample(t))), 80, 24)
+	s.WaitText("$4,952.22")
+	s.Type("v")
+	s.WaitText("By chain")
+	s.Type("r")
+	s.WaitText("0xfe52 613d 747E")
+	s.Type("y")
+	s.WaitText("sent to the terminal's clipboard: account address")
+	if want := ansi.SetSystemClipboard(tuitest.Account); !strings.Contains(s.Raw(), want) {
+		t.Error("the clipboard was not set")
+	}
+	s.Key(tea.KeyEscape, 0)
+	s.Wait("closed panel", func(v string) bool { return !strings.Contains(v, "613d 747E") })
+	s.Type("4")
+	s.WaitText("newest first")
+	s.Resize(120, 40)
+	s.WaitText("transaction on an origin chain")
+	s.Resize(50, 10)
+	s.WaitText("coffer needs 60×20")
+	s.Resize(80, 24)
+	s.WaitText("newest first")
+	s.Type("q")
+	if err := s.End(); err != nil {
+		t.Fatal(err)
+	}
+	if raw := s.Raw(); !strings.Contains(raw, "\x1b[?1049h") || strings.LastIndex(raw, "\x1b[?1049l") < strings.LastIndex(raw, "\x1b[?1049h") {
+		t.Error("the terminal was not given back")
+	}
+}
+
+// On a fake clock: balances are read every 15 seconds, and between the few changes of the age nothing is written.
+func TestIdleProgramIsQuietAndRefreshes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := options(t, sample(t))
+		o.Context.Clock = time.Now
+		var calls atomic.Int32
+		var down atomic.Bool
+		src := sample(t)
+		o.Services.Balances = balancesFunc(func() (api.AggregatedBalance, error) {
+			calls.Add(1)
+			if down.Load() {
+				return api.AggregatedBalance{}, errors.New("connection refused")
+			}
+			return src.balances, nil
+		})
+		s := tuitest.Start(t, New(o), 80, 24)
+		settle := func() { time.Sleep(100 * time.Millisecond); synctest.Wait() }
+		settle()
+		if v := s.Screen(); !strings.Contains(v, "$4,952.22") || calls.Load() != 1 {
+			t.Fatalf("%d readings:\n%s", calls.Load(), v)
+		}
+		time.Sleep(11 * time.Second) // the age is 10 s; its text changes next after 30
+		settle()
+		before := s.Bytes()
+		time.Sleep(3 * time.Second)
+		settle()
+		if n := s.Bytes() - before; n != 0 {
+			t.Errorf("%d bytes were written while nothing changed", n)
+		}
+		time.Sleep(time.Minute)
+		settle()
+		if n := calls.Load(); n != 5 {
+			t.Errorf("%d readings in 74 seconds, want 5", n)
+		}
+		perMinute := s.Bytes() - before
+		if perMinute > 60*60 {
+			t.Errorf("%d bytes in an idle minute", perMinute)
+		}
+		down.Store(true)
+		time.Sleep(16 * time.Second)
+		settle()
+		if v := s.Screen(); !strings.Contains(v, "connection refused") || !strings.Contains(v, "$4,952.22") {
+			t.Errorf("a failed reading:\n%s", v)
+		}
+		s.Type("q")
+		if err := s.End(); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(2 * time.Minute) // timers of the library end
+	})
+}
+
+// A cursor move redraws two lines and a scroll step moves the window by one; 256 colours are what a terminal has over SSH.
+func TestMovesAreCheapOnTheWire(t *testing.T) {
+	for _, c := range []struct {
+		profile      colorprofile.Profile
+		move, scroll int // bytes
+	}{{colorprofile.ANSI256, 250, 450}, {colorprofile.TrueColor, 350, 450}} {
+		t.Run(c.profile.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := tuitest.Start(t, New(options(t, sample(t))), 80, 24, tea.WithColorProfile(c.profile))
+				settle := func() { time.Sleep(100 * time.Millisecond); synctest.Wait() }
+				settle()
+				if first := s.Bytes(); first > 6000 {
+					t.Errorf("the first frames take %d bytes", first)
+				}
+				s.Type("4")
+				settle()
+				mean := func(n int, key string) int {
+					before := s.Bytes()
+					for range n {
+						s.Type(key)
+						settle()
+					}
+					return (s.Bytes() - before) / n
+				}
+				move := mean(10, "j")
+				mean(6, "j")
+				scroll := mean(10, "j")
+				t.Logf("%d bytes a move, %d bytes a scroll step", move, scroll)
+				if move > c.move || scroll > c.scroll {
+					t.Errorf("%d bytes a move, %d bytes a scroll step", move, scroll)
+				}
+				s.Type("q")
+				if err := s.End(); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(2 * time.Minute)
+			})
+		})
+	}
+}
+
+type balancesFunc func() (api.AggregatedBalance, error)
+
+func (f balancesFunc) Balances(context.Context) (api.AggregatedBalance, error) { return f() }
+
+func TestCountdownWakesAtMostFourTimesASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fs := &fieldScreen{field: kit.NewField("to", 0), wake: time.Millisecond}
+		o := options(t, sample(t))
+		o.Context.Clock = time.Now
+		o.Start = screen.Build
+		o.Services.More = func(screen.Context) map[screen.ID]screen.Screen { return map[screen.ID]screen.Screen{screen.Build: fs} }
+		m := &counting{Model: New(o)}
+		s := tuitest.Start(t, m, 80, 24)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		start := m.woken.Load()
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if n := m.woken.Load() - start; n > 41 || n < 30 {
+			t.Errorf("%d wake-ups in ten seconds", n)
+		}
+		s.Type("qq")
+		if err := s.End(); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(2 * time.Minute)
+	})
+}
+
+// counting counts wake-ups.
+type counting struct {
+	*Model
+	woken atomic.Int32
+}
+
+func (c *counting) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if _, ok := msg.(wokeMsg); ok {
+		c.woken.Add(1)
+	}
+	_, cmd := c.Model.Update(msg)
+	return c, cmd
+}
+
+func TestRunDisarmsTracingAndEndsWithItsContext(t *testing.T) {
+	file := t.TempDir() + "/trace"
+	t.Setenv("TEA_TRACE", file)
+	t.Setenv("TEA_DEBUG", "1")
+	ctx, cancel := context.WithCancel(context.Background())
+	o := options(t, sample(t))
+	var out bytes.Buffer
+	o.In, o.Out = strings.NewReader(""), &out
+	cancel()
+	if err := Run(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("Run returned %v", err)
+	}
+	if _, set := os.LookupEnv("TEA_TRACE"); set {
+		t.Error("TEA_TRACE is still set")
+	}
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Error("a trace was written")
+	}
+}

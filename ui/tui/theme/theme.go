@@ -1,0 +1,143 @@
+// Package theme holds every style of the terminal interface: no colour, sign or line character is written anywhere else.
+//
+// Promise: a Theme is a plain value built from what is known about the terminal (dark or light background, colour profile, ASCII only) and
+// is passed down with each frame; there is no global one. Colour carries meaning only (good, warn, danger, unknown, one accent) and never
+// alone: a sign stands beside it. Text without a meaning keeps the terminal's own foreground, so it reads on any background. Without
+// colour (NO_COLOR) bold, faint and reverse remain; on a dumb terminal nothing but text remains.
+package theme
+
+import (
+	"github.com/charmbracelet/colorprofile"
+)
+
+// Theme is every style and sign for one terminal. The zero value renders plain text without signs; use New.
+type Theme struct {
+	Dark    bool
+	ASCII   bool
+	Profile colorprofile.Profile
+
+	Text     Style // the terminal's own colour
+	Strong   Style // bold text: titles, totals
+	Dim      Style // secondary text, trailing zeros, old figures
+	Rule     Style // thin lines and empty parts of bars
+	Accent   Style // the one accent colour: active tab, keys, bars
+	Good     Style // ✓
+	Warn     Style // !
+	Danger   Style // ✗
+	Unknown  Style // ?
+	Selected Style // the selected line; use Over on a finished line
+	Disabled Style // a key that does not work now
+	Input    Style // text in a field that has the focus
+
+	BadgeEmbedded Style
+	BadgeLab      Style
+	BadgeReal     Style
+
+	Signs Signs
+}
+
+// Signs are the characters that carry meaning or draw lines; each is one cell wide except Arrow, Back and Enter in ASCII.
+type Signs struct {
+	Good, Warn, Bad, Unknown string
+	Open, Closed             string // an expanded and a collapsed group
+	Cursor                   string // marks the selected line
+	Arrow, Back              string
+	More                     string    // cut text
+	Dot                      string    // separates short facts
+	Rule                     string    // one cell of a horizontal line
+	Divider                  string    // one cell of a vertical line
+	Corners                  [4]string // top left, top right, bottom left, bottom right
+	BarFull, BarEmpty        string
+	Up, Down                 string // more lines above, below
+	Enter                    string
+	Mask                     string // one cell of a hidden amount
+	Sparks                   []string
+}
+
+// New builds the theme of a terminal. dark says that the background is dark, ascii that only ASCII may be drawn.
+func New(dark bool, profile colorprofile.Profile, ascii bool) Theme {
+	t := Theme{Dark: dark, ASCII: ascii, Profile: profile, Signs: unicodeSigns()}
+	if ascii {
+		t.Signs = asciiSigns()
+	}
+	if profile <= colorprofile.NoTTY {
+		return t
+	}
+	p := palette{dark: dark, profile: profile}
+	t.Strong = style(bold)
+	t.Dim = p.fg(dimHue)
+	t.Rule = p.fg(ruleHue)
+	t.Accent = p.fg(accentHue)
+	t.Good = p.fg(goodHue)
+	t.Warn = p.fg(warnHue)
+	t.Danger = p.fg(dangerHue).And(style(bold))
+	t.Unknown = p.fg(unknownHue)
+	t.Disabled = p.fg(ruleHue)
+	t.Input = style(underline)
+	t.Selected = p.selected()
+	t.BadgeEmbedded = p.fg(dimHue).And(style(reverse))
+	t.BadgeLab = p.fg(accentHue).And(style(reverse))
+	t.BadgeReal = p.fg(dangerHue).And(style(bold)).And(style(reverse))
+	return t
+}
+
+// Meaning is what a colour and its sign stand for.
+type Meaning int
+
+// The meanings. None is plain text.
+const (
+	None Meaning = iota
+	Good
+	Warn
+	Danger
+	Unknown
+)
+
+// Style returns the style of a meaning.
+func (t Theme) Style(m Meaning) Style {
+	switch m {
+	case Good:
+		return t.Good
+	case Warn:
+		return t.Warn
+	case Danger:
+		return t.Danger
+	case Unknown:
+		return t.Unknown
+	}
+	return t.Text
+}
+
+// Sign returns the sign of a meaning, one cell; a space for None.
+func (t Theme) Sign(m Meaning) string {
+	switch m {
+	case Good:
+		return t.Signs.Good
+	case Warn:
+		return t.Signs.Warn
+	case Danger:
+		return t.Signs.Bad
+	case Unknown:
+		return t.Signs.Unknown
+	}
+	return " "
+}
+
+// Mark renders the sign of a meaning in its style.
+func (t Theme) Mark(m Meaning) string { return t.Style(m).Render(t.Sign(m)) }
+
+func unicodeSigns() Signs {
+	return Signs{
+		Good: "✓", Warn: "!", Bad: "✗", Unknown: "?", Open: "▾", Closed: "▸", Cursor: "›", Arrow: "→", Back: "←", More: "…", Dot: "·",
+		Rule: "─", Divider: "│", Corners: [4]string{"┌", "┐", "└", "┘"}, BarFull: "█", BarEmpty: "░", Up: "↑", Down: "↓", Enter: "↵", Mask: "•",
+		Sparks: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+	}
+}
+
+func asciiSigns() Signs {
+	return Signs{
+		Good: "+", Warn: "!", Bad: "x", Unknown: "?", Open: "v", Closed: ">", Cursor: "*", Arrow: "->", Back: "<-", More: "~", Dot: "-",
+		Rule: "-", Divider: "|", Corners: [4]string{"+", "+", "+", "+"}, BarFull: "#", BarEmpty: ".", Up: "^", Down: "v", Enter: "enter", Mask: "*",
+		Sparks: []string{"_", ".", ":", "-", "=", "+", "*", "#"},
+	}
+}

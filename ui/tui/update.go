@@ -1,0 +1,129 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+const (
+	toastTime   = 4 * time.Second
+	toastLong   = 8 * time.Second
+	quitTime    = 3 * time.Second
+	shortestNap = 250 * time.Millisecond // at most four drawings a second by time alone
+)
+
+// Update handles one message and arranges the next wake-up.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	return m, tea.Batch(m.handle(msg), m.nap())
+}
+
+func (m *Model) handle(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.w, m.h = msg.Width, msg.Height
+		w, h := m.body()
+		return m.broadcast(screen.ResizedMsg{W: w, H: h})
+	case tea.ColorProfileMsg:
+		if !m.opt.NoColor {
+			m.profile = msg.Profile
+		}
+		m.retheme()
+	case tea.BackgroundColorMsg:
+		m.dark = msg.IsDark()
+		m.retheme()
+	case tea.KeyPressMsg:
+		return m.press(msg)
+	case tea.PasteMsg:
+		return m.paste(msg)
+	case wokeMsg:
+		if msg.gen == m.wakeGen {
+			m.wakeAt = time.Time{}
+		}
+	case screen.OpenMsg:
+		return m.opened(msg)
+	case screen.BackMsg:
+		m.back()
+	case screen.ToastMsg:
+		m.show(msg)
+	case screen.CopyMsg:
+		m.show(screen.ToastMsg{Meaning: theme.Good, Text: "sent to the terminal's clipboard: " + msg.What + " " + kit.ShortID(msg.Text, m.theme.Signs.More)})
+		return tea.SetClipboard(msg.Text)
+	case screen.TotalChangedMsg:
+		m.total = msg
+	default:
+		return m.broadcast(msg)
+	}
+	return nil
+}
+
+func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
+	cmds := make([]tea.Cmd, 0, len(m.order))
+	for _, id := range m.order {
+		if cmd := m.screens[id].Update(msg); cmd != nil {
+			cmds = append(cmds, cmd)
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+func (m *Model) opened(msg screen.OpenMsg) tea.Cmd {
+	if m.screens[msg.Screen] == nil {
+		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "this program has no screen for that"})
+		return nil
+	}
+	m.open(msg.Screen)
+	return m.screens[msg.Screen].Update(screen.OpenedMsg{Arg: msg.Arg})
+}
+
+func (m *Model) show(t screen.ToastMsg) {
+	d := toastTime
+	if t.Meaning == theme.Danger || t.Meaning == theme.Warn {
+		d = toastLong
+	}
+	m.toast = toast{ToastMsg: t, until: m.ctx.Clock().Add(d)}
+}
+
+func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
+	switch {
+	case m.help.open, m.tooSmall():
+		return nil
+	case m.palette.IsOpen():
+		m.palette.Update(msg)
+		return nil
+	}
+	return m.active().Update(msg)
+}
+
+// nap arranges one wake-up at the next moment at which something shown changes by time alone.
+func (m *Model) nap() tea.Cmd {
+	now := m.ctx.Clock()
+	next := soonest(kit.AgeChanges(now, m.total.At), m.toast.until.Sub(now))
+	if s, ok := m.active().(screen.Waker); ok {
+		next = soonest(next, s.Wake(now))
+	}
+	if next <= 0 {
+		return nil
+	}
+	next = max(next, shortestNap)
+	at := now.Add(next)
+	if !m.wakeAt.IsZero() && !m.wakeAt.After(at) && m.wakeAt.After(now) {
+		return nil
+	}
+	m.wakeAt = at
+	m.wakeGen++
+	gen := m.wakeGen
+	return tea.Tick(next, func(time.Time) tea.Msg { return wokeMsg{gen} })
+}
+
+// soonest is the smaller of two waits; a wait that is not positive does not count.
+func soonest(a, b time.Duration) time.Duration {
+	if a <= 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}

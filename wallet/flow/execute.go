@@ -1,0 +1,145 @@
+package flow
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"coffer/api"
+	"coffer/api/client"
+	"coffer/wallet/journal"
+	"coffer/wallet/sign"
+)
+
+func hex0x(b []byte) string { return "0x" + hex.EncodeToString(b) }
+
+// Execute signs the funding operations of the quote that was confirmed by its fingerprint and sends the quote, once. It ends in StateAccepted; in StateUnknown
+// when the request may have arrived but no answer came; or back in StateReview2 with the reason when the service refused or nothing was sent. progress may be
+// nil and is called from this goroutine.
+func (o *Operation) Execute(ctx context.Context, confirmed string, progress func(Event)) (Snapshot, error) {
+	if err := o.begin(StateReview2); err != nil {
+		return o.Snapshot(), err
+	}
+	defer o.step.Unlock()
+	if o.quote == nil || confirmed == "" || confirmed != o.quote.Fingerprint() {
+		return o.fail("", ErrConfirmation)
+	}
+	if progress == nil {
+		progress = func(Event) {}
+	}
+	return o.execute(ctx, progress)
+}
+
+// execute runs the confirmed quote.
+func (o *Operation) execute(ctx context.Context, progress func(Event)) (Snapshot, error) {
+	q, d := o.quote, o.f.d
+	if err := o.open(); err != nil {
+		return o.fail(StateReview2, err)
+	}
+	o.update(func(s *Snapshot) { s.State, s.Err, s.Problem = StateSigning, nil, "" })
+	signatures, entry, err := o.signFunding(ctx, progress)
+	if err != nil {
+		return o.fail(StateReview2, err)
+	}
+	if err := d.Journal.Append(o.ID(), journal.QuoteSigned, entry); err != nil {
+		return o.fail(StateReview2, err)
+	}
+	progress(Event{Kind: EventJournaled, At: d.Clock()})
+	body, err := q.ExecuteBody(signatures)
+	if err != nil {
+		return o.fail(StateReview2, err)
+	}
+	if err := o.open(); err != nil { // signing may have taken its time
+		return o.fail(StateReview2, err)
+	}
+	if !o.f.claim(q.ID()) {
+		return o.fail(StateReview2, ErrSubmitted)
+	}
+	raw := body.Raw()
+	sum := sha256.Sum256(raw)
+	if err := d.Journal.Append(o.ID(), journal.Executing, journal.Entry{QuoteID: q.ID(), BodyHash: hex.EncodeToString(sum[:])}); err != nil {
+		o.f.unclaim(q.ID())
+		return o.fail(StateReview2, err)
+	}
+	o.update(func(s *Snapshot) { s.State, s.BodyHash = StateExecuting, hex.EncodeToString(sum[:]) })
+	progress(Event{Kind: EventSent, At: d.Clock()})
+	answer, err := d.Client.ExecuteQuote(ctx, raw)
+	return o.outcome(answer, err, progress)
+}
+
+// open reports whether the quote may still be signed and sent.
+func (o *Operation) open() error {
+	if err := o.f.d.Journal.ReadOnly(); err != nil {
+		return err
+	}
+	if o.f.latest().Add(o.f.d.Policy.MinQuoteLife).After(time.Unix(o.quote.Expires(), 0)) {
+		return ErrExpired
+	}
+	return nil
+}
+
+func (o *Operation) signFunding(ctx context.Context, progress func(Event)) ([][]byte, journal.Entry, error) {
+	entry := journal.Entry{QuoteID: o.quote.ID()}
+	var signatures [][]byte
+	for i, v := range o.quote.Funding() {
+		sig, err := o.f.d.Signer.SignUserOp(ctx, v)
+		if err != nil {
+			return nil, entry, err
+		}
+		signatures = append(signatures, sig)
+		entry.Signatures = append(entry.Signatures, signatureRecord(v, sig, o.quote.ID()))
+		o.update(func(s *Snapshot) { s.SignaturesDone = 2 + i })
+		progress(Event{Kind: EventSigned, Index: 2 + i, Chain: v.Summary().Chain, At: o.f.d.Clock()})
+	}
+	return signatures, entry, nil
+}
+
+// outcome sorts the answer to the one execute request.
+func (o *Operation) outcome(answer api.ExecuteResponse, err error, progress func(Event)) (Snapshot, error) {
+	d := o.f.d
+	if err == nil && answer.Success {
+		o.accepted = true
+		if err := d.Journal.Append(o.ID(), journal.Acked, journal.Entry{QuoteID: o.quote.ID()}); err != nil {
+			return o.fail(StateAccepted, err) // the service has it; only our note is missing
+		}
+		progress(Event{Kind: EventAccepted, At: d.Clock()})
+		return o.update(func(s *Snapshot) { s.State = StateAccepted }), nil
+	}
+	if err == nil {
+		err = refusal(answer)
+	}
+	if !certainlyNot(err) {
+		return o.fail(StateUnknown, err)
+	}
+	// The service said no, or nothing left: the quote is as usable as before, and so are its signatures.
+	if jerr := d.Journal.Append(o.ID(), journal.QuoteSigned, journal.Entry{QuoteID: o.quote.ID(), Note: problem(err)}); jerr != nil {
+		return o.fail(StateUnknown, errors.Join(err, jerr))
+	}
+	o.f.unclaim(o.quote.ID())
+	return o.fail(StateReview2, err)
+}
+
+// refusal is the error in a 200 answer that says success:false.
+func refusal(a api.ExecuteResponse) error {
+	message := "the service did not accept the quote and gave no reason"
+	if a.Error != nil && *a.Error != "" {
+		message = *a.Error
+	}
+	return api.NewError("NotAccepted", "%s", message)
+}
+
+// certainlyNot reports whether an execute error proves that the quote was not accepted: no byte left, or the service answered with a refusal of its own. A
+// conflict means that it was accepted before; a server error, a lost answer or an unreadable one mean nothing.
+func certainlyNot(err error) bool {
+	var failed *client.Error
+	if errors.As(err, &failed) {
+		return !failed.Sent
+	}
+	var no *api.Error
+	if errors.As(err, &no) {
+		return no.StatusCode >= 400 && no.StatusCode < 500 && no.StatusCode != 409 && no.StatusCode != 408
+	}
+	return errors.Is(err, sign.ErrUnverified)
+}

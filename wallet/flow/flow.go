@@ -1,0 +1,137 @@
+// Package flow is the one state machine of an operation: an intent goes in, reviews come out, confirmations and signatures go back, and the end is a status.
+// Screens, commands and resume call it; nothing else writes the journal or calls a signing verb (design §1).
+//
+// Promise: nothing is signed without a confirmation that carries the fingerprint of exactly the review that was shown (protocol §1.3). Every record is on disk
+// before what it announces is on the wire: SIGNED before call-quote, QUOTE_SIGNED and EXECUTING before execute (TH-J2). An execute request is sent
+// once for a quote id, and once more only after the service refused it or no byte of it left; if its outcome is unknown it is asked for by status and never
+// sent again (TH-N7). The body that is sent is the reviewed document with
+// signatures and nothing else (TH-X1). A same-chain call executes on its one signature only if the quote brings back exactly the signed operation
+// (protocol §3.2). The clock is judged conservatively: a review is open only while both the local and the service's clock say so (TH-N9).
+//
+// The methods of an Operation are synchronous; while one runs the others return ErrBusy, Snapshot always answers. Errors are also in Snapshot.Problem, in
+// plain words.
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"coffer/api"
+	"coffer/api/client"
+	"coffer/wallet/intent"
+	"coffer/wallet/journal"
+	"coffer/wallet/sign"
+	"coffer/wallet/verify"
+)
+
+// Client is what the flow needs of the service; *client.Client is one.
+type Client interface {
+	PrepareCallQuote(ctx context.Context, body []byte) (client.Answer, error)
+	CallQuote(ctx context.Context, body []byte) (client.Answer, error)
+	ExecuteQuote(ctx context.Context, body []byte) (api.ExecuteResponse, error)
+	Status(ctx context.Context, quoteID string) (api.ExecutionStatus, error)
+	Skew() time.Duration
+}
+
+// Signer signs verified operations; *sign.Signer is one.
+type Signer interface {
+	SignUserOp(ctx context.Context, v verify.VerifiedUserOp) (sign.Signature, error)
+}
+
+// Journal records operations; *journal.Journal is one.
+type Journal interface {
+	verify.History
+	Begin(intentJSON []byte, intentHash [32]byte) (string, error)
+	Append(op string, state journal.State, e journal.Entry) error
+	Operations() []journal.Operation
+	ReadOnly() error
+}
+
+// Deps are the surroundings of a Flow. Sleep returns early with the context's error.
+type Deps struct {
+	Client  Client
+	Signer  Signer
+	Journal Journal
+	Policy  verify.Policy
+	Clock   func() time.Time
+	Sleep   func(ctx context.Context, d time.Duration) error
+}
+
+// Flow makes operations. It is safe for concurrent use.
+type Flow struct {
+	d        Deps
+	mu       sync.Mutex
+	inFlight map[string]bool // quote ids whose execute was sent by this process
+}
+
+// New makes a Flow.
+func New(d Deps) *Flow { return &Flow{d: d, inFlight: map[string]bool{}} }
+
+// The errors of the state machine itself.
+var (
+	ErrBusy         = errors.New("this operation is busy with another step")
+	ErrState        = errors.New("this step is not possible now")
+	ErrConfirmation = errors.New("the confirmation is for another review than the one on record")
+	ErrExpired      = errors.New("the review has expired")
+	ErrSubmitted    = errors.New("this quote was already submitted")
+	ErrRefused      = errors.New("the service's answer was refused")
+)
+
+// Start records the intent and returns a new operation in StateDraft.
+func (f *Flow) Start(ctx context.Context, in intent.Intent) (*Operation, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	raw, err := in.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("start: %w", err)
+	}
+	id, err := f.d.Journal.Begin(raw, in.Hash())
+	if err != nil {
+		return nil, fmt.Errorf("start: %w", err)
+	}
+	o := &Operation{f: f, in: in}
+	o.snap = Snapshot{ID: id, State: StateDraft, Started: f.d.Clock(), Intent: in.Draft(), SignaturesTotal: 1}
+	return o, nil
+}
+
+// claim marks a quote id as sent; false means that it was before.
+func (f *Flow) claim(quoteID string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	id := strings.ToLower(quoteID)
+	if f.inFlight[id] {
+		return false
+	}
+	f.inFlight[id] = true
+	return true
+}
+
+// unclaim allows another try after a request that certainly had no effect.
+func (f *Flow) unclaim(quoteID string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.inFlight, strings.ToLower(quoteID))
+}
+
+// latest is the later of the local and the service's clock: by it nothing that might be over still counts as open.
+func (f *Flow) latest() time.Time { return f.d.Clock().Add(max(f.d.Client.Skew(), 0)) }
+
+// earliest is the earlier of both clocks: by it nothing that might be open counts as over.
+func (f *Flow) earliest() time.Time { return f.d.Clock().Add(min(f.d.Client.Skew(), 0)) }
+
+// clockRemark warns when the two clocks differ by more than the policy tolerates (TH-N9).
+func (f *Flow) clockRemark(r verify.Report, skew time.Duration) verify.Report {
+	if skew.Abs() <= f.d.Policy.ClockTolerance {
+		return r
+	}
+	r.Reasons = append(r.Reasons, verify.Reason{
+		Code: "N9", Level: verify.Warn, Title: "The clock of this machine and the clock of the service differ; expiry times are judged by the stricter one.",
+		Want: "at most " + f.d.Policy.ClockTolerance.String(), Got: skew.Round(time.Second).String(),
+	})
+	return r
+}

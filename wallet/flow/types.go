@@ -1,0 +1,84 @@
+package flow
+
+import (
+	"time"
+
+	"coffer/api"
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+// State is where an operation stands.
+type State string
+
+// The states. Review1 and Review2 wait for the user; Refused, Done, Failed, NotExecuted and Abandoned are ends; Unknown means that an execute request
+// may have arrived and its outcome must be asked for, never sent again.
+const (
+	StateDraft       State = "draft"
+	StatePreparing   State = "preparing"
+	StateReview1     State = "review 1"
+	StateRefused     State = "refused"
+	StateQuoting     State = "quoting"
+	StateReview2     State = "review 2"
+	StateSigning     State = "signing"
+	StateExecuting   State = "executing"
+	StateAccepted    State = "accepted"
+	StateDone        State = "done"
+	StateFailed      State = "failed"
+	StateNotExecuted State = "not executed"
+	StateAbandoned   State = "abandoned"
+	StateUnknown     State = "outcome unknown"
+)
+
+// Terminal reports whether nothing more happens to the operation.
+func (s State) Terminal() bool {
+	switch s {
+	case StateDone, StateFailed, StateNotExecuted, StateAbandoned:
+		return true
+	}
+	return false
+}
+
+// Snapshot is the operation as a screen shows it. It shares nothing that changes.
+//
+// Review1 and Report1 belong to the prepared operation, Review2 and Report2 to the quote; a report with refusals comes without its review. Previous is the
+// view of the quote before the last Requote. SignaturesTotal is 1 until a quote is known. Deadline is the moment, by the local clock and corrected by the
+// service's, after which the review that waits can no longer be confirmed. Problem is Err in plain words; both are empty when the last step went well.
+// BodyHash is the SHA-256 of the execute body that was sent, in hex.
+type Snapshot struct {
+	ID              string
+	State           State
+	Started         time.Time
+	Intent          intent.Draft
+	Review1         *verify.PreparedView
+	Report1         verify.Report
+	Review2         *verify.QuoteView
+	Report2         verify.Report
+	Previous        *verify.QuoteView
+	Deadline        time.Time
+	QuoteID         string
+	SignaturesDone  int
+	SignaturesTotal int
+	Status          api.ExecutionStatus
+	StatusAt        time.Time
+	Skew            time.Duration // service clock minus local clock
+	BodyHash        string
+	Err             error
+	Problem         string
+}
+
+// The kinds of events of one execute.
+const (
+	EventSigned    = "signed"
+	EventJournaled = "journaled"
+	EventSent      = "sent"
+	EventAccepted  = "accepted"
+)
+
+// Event is one step of an execute as it happens. Index counts signatures from 1 over all signatures of the operation; Chain is CAIP-2.
+type Event struct {
+	Kind  string
+	Index int
+	Chain string
+	At    time.Time
+}

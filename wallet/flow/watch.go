@@ -1,0 +1,146 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"coffer/api"
+	"coffer/wallet/journal"
+)
+
+// The rhythm of status questions: quick while an accepted quote settles, slow while an outcome is unknown (TH-N7).
+const (
+	firstPoll        = 300 * time.Millisecond
+	longestPoll      = 5 * time.Second
+	firstUnknownPoll = 2 * time.Second
+	longestUnknown   = 60 * time.Second
+	// notSeenMargin is how long after the expiry an empty status proves that a quote never ran (protocol §4.3), on top of the difference of the clocks.
+	notSeenMargin = 30 * time.Second
+)
+
+// Watch asks for the status until it is final, the outcome is known, or the context ends. progress may be nil; it gets every change. Ends: StateDone
+// (COMPLETED), StateFailed (REFUNDED or FAILED), StateNotExecuted (the service does not know the quote after its expiry).
+func (o *Operation) Watch(ctx context.Context, progress func(Snapshot)) (Snapshot, error) {
+	if err := o.begin(StateAccepted, StateUnknown); err != nil {
+		return o.Snapshot(), err
+	}
+	defer o.step.Unlock()
+	if progress == nil {
+		progress = func(Snapshot) {}
+	}
+	wait, longest := firstPoll, longestPoll
+	if o.Snapshot().State == StateUnknown {
+		wait, longest = firstUnknownPoll, longestUnknown
+	}
+	for {
+		snap, done, err := o.ask(ctx)
+		progress(snap)
+		if done || err != nil {
+			return snap, err
+		}
+		if err := o.f.d.Sleep(ctx, wait); err != nil {
+			return o.Snapshot(), err
+		}
+		wait = min(wait*2, longest)
+	}
+}
+
+// ask reads the status once. The error is only set when the journal or the context fails; a service that does not answer is asked again.
+func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
+	id := o.Snapshot().QuoteID
+	status, err := o.f.d.Client.Status(ctx, id)
+	if err != nil {
+		snap, _ := o.fail("", err)
+		if ctx.Err() != nil {
+			return snap, false, ctx.Err()
+		}
+		return snap, false, nil
+	}
+	if status.QuoteID == "" {
+		return o.notSeen()
+	}
+	if !strings.EqualFold(status.QuoteID, id) {
+		snap, _ := o.fail("", fmt.Errorf("the service answered about another quote: %.20s", status.QuoteID))
+		return snap, false, nil
+	}
+	o.update(func(s *Snapshot) {
+		s.Status, s.StatusAt, s.Err, s.Problem = status, o.f.d.Clock(), nil, ""
+		if s.State == StateUnknown {
+			s.State = StateAccepted
+		}
+	})
+	if !o.accepted {
+		if err := o.f.d.Journal.Append(o.ID(), journal.Acked, journal.Entry{QuoteID: id, Note: "seen by status"}); err != nil {
+			return o.failed(err)
+		}
+		o.accepted = true
+	}
+	if !api.Terminal(status.Status) {
+		return o.Snapshot(), false, nil
+	}
+	return o.finish(status)
+}
+
+// notSeen handles an empty status: before the expiry it means nothing, some time after it the quote never ran.
+func (o *Operation) notSeen() (Snapshot, bool, error) {
+	o.update(func(s *Snapshot) { s.StatusAt, s.Err, s.Problem = o.f.d.Clock(), nil, "" })
+	if o.expires == 0 || !o.f.earliest().After(time.Unix(o.expires, 0).Add(notSeenMargin)) {
+		return o.Snapshot(), false, nil
+	}
+	note := "the service does not know the quote after its expiry"
+	if err := o.f.d.Journal.Append(o.ID(), journal.NotExecuted, journal.Entry{QuoteID: o.Snapshot().QuoteID, Note: note}); err != nil {
+		return o.failed(err)
+	}
+	return o.update(func(s *Snapshot) {
+		s.State = StateNotExecuted
+		s.Problem = "The quote was never executed. The signatures that were made stay valid until their nonces are used or their windows end."
+	}), true, nil
+}
+
+// finish records a final status. On COMPLETED every nonce is used; on REFUNDED the deposits landed but the call did not run (protocol §5.1); on FAILED
+// nothing is known to be used.
+func (o *Operation) finish(status api.ExecutionStatus) (Snapshot, bool, error) {
+	entry := journal.Entry{QuoteID: status.QuoteID, Outcome: status.Status, Note: status.FailReason}
+	state, words := StateDone, ""
+	switch status.Status {
+	case api.StatusCompleted:
+		entry.Used = o.hashes("")
+	case api.StatusRefunded:
+		entry.Used = o.hashes("funding")
+		state, words = StateFailed, "The call did not run and the payments came back. "+reasonWords(status.FailReason)
+	default:
+		state, words = StateFailed, "The call did not run and nothing was paid. "+reasonWords(status.FailReason)
+	}
+	if err := o.f.d.Journal.Append(o.ID(), journal.Done, entry); err != nil {
+		return o.failed(err)
+	}
+	return o.update(func(s *Snapshot) { s.State, s.Problem = state, words }), true, nil
+}
+
+// hashes lists the operations of the executed quote whose nonces are used; role "" means all.
+func (o *Operation) hashes(role string) []string {
+	var out []string
+	for _, s := range o.journaled() {
+		executed := s.Role == "prepared" || strings.EqualFold(s.QuoteID, o.Snapshot().QuoteID)
+		if executed && (role == "" || s.Role == role) {
+			out = append(out, s.OpHash)
+		}
+	}
+	return out
+}
+
+func (o *Operation) journaled() []journal.Signature {
+	for _, x := range o.f.d.Journal.Operations() {
+		if x.ID == o.ID() {
+			return x.Signatures
+		}
+	}
+	return nil
+}
+
+func (o *Operation) failed(err error) (Snapshot, bool, error) {
+	snap, err := o.fail("", err)
+	return snap, false, err
+}

@@ -1,0 +1,120 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+
+	"coffer/api"
+	"coffer/api/client"
+	"coffer/api/text"
+	"coffer/wallet/journal"
+	"coffer/wallet/sign"
+	"coffer/wallet/vault"
+)
+
+// problem puts an error into words for a person: what happened, what it means, what to do.
+func problem(err error) string {
+	var no *api.Error
+	var failed *client.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &no):
+		return serviceProblem(no)
+	case errors.As(err, &failed):
+		return networkProblem(failed)
+	case errors.Is(err, ErrRefused):
+		return "The answer of the service was refused. Nothing was signed with it; see the reasons."
+	case errors.Is(err, ErrExpired):
+		return "The time for this review is over. Nothing was signed; ask for a new one."
+	case errors.Is(err, ErrConfirmation):
+		return "What you confirmed is not what is on the screen now. Read it again."
+	case errors.Is(err, ErrSubmitted):
+		return "This quote was already submitted. It is not sent twice."
+	case errors.Is(err, ErrBusy):
+		return "This operation is busy with another step."
+	case errors.Is(err, journal.ErrReadOnly):
+		return "The journal cannot be written, so nothing is signed: " + text.Clean(err.Error(), 200)
+	case errors.Is(err, sign.ErrFault):
+		return "The signature that was made is not the account's own. It was thrown away."
+	case errors.Is(err, vault.ErrNoKey):
+		return "There is no key for this account in the vault."
+	case errors.Is(err, vault.ErrNetwork):
+		return "The key belongs to another network and is not used here."
+	case errors.Is(err, errResume):
+		return "The signed operation cannot be checked again. It can only be abandoned; its signature stays listed until its window ends."
+	case isCancelled(err):
+		return "You stopped this step."
+	}
+	return text.Clean(err.Error(), 300)
+}
+
+func serviceProblem(e *api.Error) string {
+	said := text.Clean(e.Message, 300)
+	switch e.Name {
+	case api.ErrInsufficientBalance:
+		return "There is not enough to pay for this call: " + said
+	case api.ErrNoRoute:
+		return "The service found no way to pay for this call: " + said
+	case api.ErrQuoteExpired:
+		return "The quote has expired. Nothing was executed; ask for a new quote."
+	case api.ErrPrepareAgain:
+		return "The account changed, or the prepared call is too old. Prepare the call again: " + said
+	case api.ErrAlreadyExecuted:
+		return "This quote was executed before. Its status is read instead."
+	case api.ErrSimulationFailed:
+		return "The call would fail: " + said
+	case api.ErrInvalidSignature:
+		return "The service did not accept the signature: " + said
+	case api.ErrTamperProof:
+		return "The service does not recognise its own document: " + said
+	case api.ErrDelegation:
+		return "This account's code belongs to another wallet: " + said
+	case api.ErrUnauthorized, api.ErrForbidden:
+		return "The service does not accept the API key: " + said
+	case api.ErrTooManyRequests:
+		wait := ""
+		if e.RetryAfter > 0 {
+			wait = fmt.Sprintf(" Try again in %s.", e.RetryAfter)
+		}
+		return "The service asks for fewer requests." + wait
+	case api.ErrValidation:
+		return "The service did not accept the request: " + said
+	}
+	if e.StatusCode >= 500 {
+		return fmt.Sprintf("The service has a problem (%d): %s", e.StatusCode, said)
+	}
+	return said
+}
+
+func networkProblem(e *client.Error) string {
+	if e.Op == "execute" && e.Sent {
+		return "The quote was sent but no clear answer came. Its outcome is asked for by its id; it is not sent again."
+	}
+	switch e.Kind {
+	case client.KindTimeout:
+		return "The service did not answer in time."
+	case client.KindCancelled:
+		return "You stopped this step."
+	case client.KindTooLarge, client.KindBadAnswer, client.KindRedirect:
+		return "The service gave an answer that cannot be accepted: " + text.Clean(e.Err.Error(), 200)
+	}
+	return "The service cannot be reached: " + text.Clean(e.Err.Error(), 200)
+}
+
+// reasonWords explains a failReason; an unknown one is shown as it is.
+func reasonWords(reason string) string {
+	switch reason {
+	case "":
+		return ""
+	case "SLIPPAGE":
+		return "The price moved further than you allowed."
+	case "SOLVER_CAPACITY_EXCEEDED":
+		return "The solver had too little to lend."
+	case "EXECUTION_REVERTED", "TRANSACTION_REVERTED":
+		return "The call failed on the target chain."
+	case "ORDER_EXPIRED":
+		return "It took too long."
+	}
+	return "Reason given by the service: " + text.Clean(reason, 80) + "."
+}

@@ -1,0 +1,14 @@
+// Package journal is the write-ahead record of every operation: one append-only file per network that says what was asked, answered, signed and sent, so
+// that a crash at any moment loses nothing that matters and repeats nothing (TH-J1 … J5, threats part (b)).
+//
+// Promise: Append returns only after the record is on disk (written and fsynced); a signature is recorded before it is on the wire and EXECUTING before the
+// first byte of an execute request (TH-J2). One process writes at a time; a second one gets an error that names the first, or opens the file read-only. A
+// record that was cut short by a crash is removed when the file is opened, and Repaired tells; damage anywhere else makes the journal read-only, and a
+// read-only journal refuses every Append, so nothing more gets signed. A failed write is undone; if that is not possible, or if fsync fails, the journal
+// refuses everything until it is opened again.
+//
+// The file holds intents, answers of the service, signatures, digests and quote ids, but no key. Directory 0700, file 0600.
+//
+// Format, all numbers big endian: header = magic "COFFERJL" (8) | version u32 | SHA-256 of the network id (32) | CRC32C of the header so far (4);
+// record = payload length u32 | type u8 | payload JSON | CRC32C of length, type and payload (4).
+package journal

@@ -1,0 +1,246 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Version is the version of the file format.
+const Version = 1
+
+const (
+	magic      = "COFFERJL"
+	headerSize = len(magic) + 4 + sha256.Size + 4
+	frameSize  = 4 + 1 + 4
+	maxPayload = 24 << 20 // an answer of 4 MiB in base64 and everything around it
+)
+
+// State is the state that a record puts its operation in.
+type State string
+
+// The states in the order of an operation that runs through.
+const (
+	Intent      State = "INTENT"
+	Prepared    State = "PREPARED"
+	Signed      State = "SIGNED"
+	Quoted      State = "QUOTED"
+	QuoteSigned State = "QUOTE_SIGNED"
+	Executing   State = "EXECUTING"
+	Acked       State = "ACKED"
+	Done        State = "DONE"
+	NotExecuted State = "NOT_EXECUTED"
+	Abandoned   State = "ABANDONED"
+)
+
+// states lists the states by their record type, which is the index plus one.
+func states() []State {
+	return []State{Intent, Prepared, Signed, Quoted, QuoteSigned, Executing, Acked, Done, NotExecuted, Abandoned}
+}
+
+// Terminal reports whether no record may follow.
+func (s State) Terminal() bool { return s == Done || s == NotExecuted || s == Abandoned }
+
+// follows reports whether a record of state next may come after s; "" is the state of an operation that does not exist yet.
+func (s State) follows(next State) bool {
+	switch next {
+	case Intent:
+		return s == ""
+	case Prepared:
+		return s == Intent || s == Prepared || s == Signed || s == Quoted || s == QuoteSigned
+	case Signed:
+		return s == Prepared
+	case Quoted:
+		return s == Signed || s == Quoted || s == QuoteSigned
+	case QuoteSigned: // from EXECUTING when the service refused, or the request never left
+		return s == Quoted || s == QuoteSigned || s == Executing
+	case Executing:
+		return s == QuoteSigned
+	case Acked:
+		return s == Executing
+	case Done, NotExecuted:
+		return s == Executing || s == Acked
+	case Abandoned:
+		return s != "" && s != Executing && s != Acked && !s.Terminal()
+	}
+	return false
+}
+
+// Entry is the payload of a record. Op and At are set by the journal. Documents are the bytes as received or sent.
+type Entry struct {
+	Op         string      `json:"op"`
+	At         time.Time   `json:"at"`
+	Intent     []byte      `json:"intent,omitempty"`     // INTENT: its JSON form
+	IntentHash string      `json:"intentHash,omitzero"`  // INTENT: 64 hex digits
+	Document   []byte      `json:"document,omitempty"`   // PREPARED, QUOTED: the answer
+	Signatures []Signature `json:"signatures,omitempty"` // SIGNED, QUOTE_SIGNED
+	Recipients []string    `json:"recipients,omitempty"` // SIGNED: addresses that the calls pay
+	QuoteID    string      `json:"quoteId,omitzero"`     // QUOTED and later
+	Expires    int64       `json:"expires,omitzero"`     // QUOTED: Unix seconds
+	BodyHash   string      `json:"bodyHash,omitzero"`    // EXECUTING: SHA-256 of the body, hex
+	Outcome    string      `json:"outcome,omitzero"`     // DONE: the final status
+	Used       []string    `json:"used,omitempty"`       // DONE: hashes of the operations whose nonces are used
+	Note       string      `json:"note,omitzero"`        // plain words: why
+}
+
+// Spend is one amount that a signed operation can move, in base units.
+type Spend struct {
+	Asset  string `json:"asset"`
+	Amount string `json:"amount"`
+}
+
+// Signature describes a signature that was made. Nonce is the full nonce in decimal, ValidUntil the end of its window in Unix seconds, Digest what was signed.
+type Signature struct {
+	Role       string  `json:"role"`
+	Chain      string  `json:"chain"` // CAIP-2
+	ChainID    uint64  `json:"chainId"`
+	Sender     string  `json:"sender"` // 0x address
+	Lane       uint16  `json:"lane"`
+	Nonce      string  `json:"nonce"`
+	OpHash     string  `json:"opHash"`
+	Digest     string  `json:"digest"`
+	Signature  string  `json:"signature"`
+	Spend      []Spend `json:"spend,omitempty"`
+	ValidUntil int64   `json:"validUntil"`
+	QuoteID    string  `json:"quoteId,omitzero"`
+}
+
+type record struct {
+	state State
+	entry Entry
+}
+
+func header(networkID string) []byte {
+	b := append([]byte(magic), binary.BigEndian.AppendUint32(nil, Version)...)
+	sum := sha256.Sum256([]byte(networkID))
+	b = append(b, sum[:]...)
+	return binary.BigEndian.AppendUint32(b, checksum(b))
+}
+
+func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+
+func encodeRecord(r record) ([]byte, error) {
+	payload, err := json.Marshal(r.entry)
+	if err != nil {
+		return nil, fmt.Errorf("journal: encode record: %w", err)
+	}
+	if len(payload) > maxPayload {
+		return nil, fmt.Errorf("journal: a record of %d bytes is too large", len(payload))
+	}
+	for i, s := range states() {
+		if s == r.state {
+			b := binary.BigEndian.AppendUint32(nil, uint32(len(payload)))
+			b = append(append(b, byte(i+1)), payload...)
+			return binary.BigEndian.AppendUint32(b, checksum(b)), nil
+		}
+	}
+	return nil, fmt.Errorf("journal: unknown state %q", r.state)
+}
+
+var (
+	errShort   = errors.New("the record is cut short")
+	errBroken  = errors.New("the record is damaged")
+	errNetwork = errors.New("the journal belongs to another network")
+	errVersion = errors.New("the journal was written by another version")
+	errForeign = errors.New("the file is not a journal")
+)
+
+// decodeRecord reads the record at the start of b and returns it with its length in bytes.
+func decodeRecord(b []byte) (record, int, error) {
+	if len(b) < frameSize {
+		return record{}, 0, errShort
+	}
+	n := binary.BigEndian.Uint32(b)
+	kind := int(b[4])
+	if n > maxPayload || kind < 1 || kind > len(states()) {
+		return record{}, 0, errBroken
+	}
+	size := frameSize + int(n)
+	if len(b) < size {
+		return record{}, 0, errShort
+	}
+	if checksum(b[:size-4]) != binary.BigEndian.Uint32(b[size-4:]) {
+		return record{}, 0, errBroken
+	}
+	r := record{state: states()[kind-1]}
+	if err := json.Unmarshal(b[5:size-4], &r.entry, json.RejectUnknownMembers(true)); err != nil {
+		return record{}, 0, errBroken
+	}
+	return r, size, nil
+}
+
+// content is what a file holds. good is the length of the sound part; a torn tail follows it, or damage.
+type content struct {
+	records []record
+	good    int
+	torn    bool
+	damaged error
+}
+
+// decodeFile reads a whole file. An error means that the file is not a journal of this network and version; damage is reported in the content.
+func decodeFile(b []byte, networkID string) (content, error) {
+	want := header(networkID)
+	if len(b) < headerSize {
+		if bytes.HasPrefix(want, b) || allZero(b) {
+			return content{torn: len(b) > 0}, nil
+		}
+		return content{}, errForeign
+	}
+	switch {
+	case string(b[:len(magic)]) != magic:
+		return content{}, errForeign
+	case checksum(b[:headerSize-4]) != binary.BigEndian.Uint32(b[headerSize-4:]):
+		return content{damaged: errors.New("the header is damaged")}, nil
+	case binary.BigEndian.Uint32(b[len(magic):]) != Version:
+		return content{}, errVersion
+	case !bytes.Equal(b[:headerSize], want):
+		return content{}, errNetwork
+	}
+	c := content{good: headerSize}
+	for c.good < len(b) {
+		r, n, err := decodeRecord(b[c.good:])
+		if err != nil {
+			c.torn = isTorn(b[c.good:], err)
+			if !c.torn {
+				c.damaged = fmt.Errorf("%w at byte %d", err, c.good)
+			}
+			break
+		}
+		c.records, c.good = append(c.records, r), c.good+n
+	}
+	return c, nil
+}
+
+// isTorn tells a write that a crash cut short from damage. A torn record is the last thing in the file: it ends before its length says, or is all zeros
+// because the file grew before its data arrived. It is damage when a sound record follows, or when the bytes are a sound record with a wrong length.
+func isTorn(tail []byte, err error) bool {
+	if allZero(tail) {
+		return true
+	}
+	if !errors.Is(err, errShort) {
+		return false
+	}
+	if len(tail) >= frameSize {
+		fixed := append(binary.BigEndian.AppendUint32(nil, uint32(len(tail)-frameSize)), tail[4:]...)
+		if _, _, err := decodeRecord(fixed); err == nil {
+			return false
+		}
+	}
+	for i := 1; i+frameSize < len(tail); i++ {
+		if tail[i+5] != '{' {
+			continue
+		}
+		if _, _, err := decodeRecord(tail[i:]); err == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func allZero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }

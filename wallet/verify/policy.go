@@ -1,0 +1,69 @@
+package verify
+
+import (
+	"math/big"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/catalog"
+	"coffer/api/network"
+)
+
+// Policy holds what this machine pins and tolerates. Nothing in it may come from an answer.
+type Policy struct {
+	Network network.Descriptor
+	Catalog *catalog.Catalog
+
+	// MaxSlippageBps bounds the tolerance that an intent may ask for.
+	MaxSlippageBps int
+	// WarnCostBps and RefuseCostBps bound the cost of a quote (what is paid minus what is delivered, at catalogue prices) in basis points of what is
+	// paid. Below CostFloor (micro USD) an expensive quote is only warned about, so that small amounts stay possible.
+	WarnCostBps, RefuseCostBps int
+	CostFloor                  *big.Int
+	// WarnUnexplainedBps bounds the part of a payment in another asset that neither the delivery nor the fees explain, at catalogue prices; real prices
+	// move a few per cent around those.
+	WarnUnexplainedBps int
+
+	Caps Caps
+	// MaxWindow bounds how long a sponsored operation may stay valid, MaxQuoteLife how far a quote's expiry may lie ahead, MaxRefundDelay how long after
+	// the expiry a deposit may stay locked.
+	MaxWindow, MaxQuoteLife, MaxRefundDelay time.Duration
+	// ClockTolerance is how far the service's clock may differ.
+	ClockTolerance time.Duration
+	// MinQuoteLife and WarnQuoteLife are the remaining life below which a quote is refused and warned about.
+	MinQuoteLife, WarnQuoteLife time.Duration
+	// MaxSequenceGap is how far a nonce may lie after the last one known.
+	MaxSequenceGap uint64
+}
+
+// Caps bound the gas fields of one operation (TH-U11). Fees are wei per gas: zero on our networks, where the operator pays (protocol §2.4).
+type Caps struct {
+	CallGas, VerificationGas, PreVerificationGas, PaymasterVerificationGas, PaymasterPostOpGas uint64
+	MaxFeePerGas                                                                               uint64
+}
+
+// DefaultPolicy is the policy of the product for a network.
+func DefaultPolicy(n network.Descriptor, c *catalog.Catalog) Policy {
+	return Policy{
+		Network: n, Catalog: c,
+		MaxSlippageBps: 1000,
+		WarnCostBps:    1000, RefuseCostBps: 2000, CostFloor: big.NewInt(1_000_000), WarnUnexplainedBps: 500,
+		Caps:      Caps{CallGas: 15_000_000, VerificationGas: 5_000_000, PaymasterVerificationGas: 1_000_000, PaymasterPostOpGas: 1_000_000},
+		MaxWindow: 10 * time.Minute, MaxQuoteLife: 10 * time.Minute, MaxRefundDelay: 24 * time.Hour,
+		ClockTolerance: 30 * time.Second, MinQuoteLife: 2 * time.Second, WarnQuoteLife: 15 * time.Second,
+		MaxSequenceGap: 16,
+	}
+}
+
+// History is what the journal knows about earlier operations.
+type History interface {
+	// LiveNonces returns the full nonces of signed operations of a lane that are not known to be used and whose window has not ended.
+	LiveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int
+	// NextSequence returns the lowest sequence that can still be unused in a lane, and false when nothing is known about it.
+	NextSequence(sender common.Address, chainID uint64, lane uint16) (uint64, bool)
+	// SeenQuote reports whether a quote id was met before.
+	SeenQuote(id string) bool
+	// Recipients returns the addresses that earlier completed intents of this network called or paid.
+	Recipients() []common.Address
+}

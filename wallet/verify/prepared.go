@@ -1,0 +1,238 @@
+package verify
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/op"
+	"coffer/wallet/intent"
+)
+
+// Prepared judges an answer of POST /v3/quote/prepare-call-quote against the intent that was sent. now is the local clock. The operation is nil when the
+// report refuses.
+func Prepared(in intent.Intent, p Policy, h History, now time.Time, doc *api.Document) (*PreparedOp, Report) {
+	j := &judge{}
+	op := j.prepared(in, p, h, now, doc)
+	if j.refused() {
+		op = nil
+	}
+	return op, j.report
+}
+
+func (j *judge) prepared(in intent.Intent, p Policy, h History, now time.Time, doc *api.Document) *PreparedOp {
+	if !j.must(doc != nil && h != nil, "L2", "there is an answer", "", "a document", "nothing") || !j.network(p, in) {
+		return nil
+	}
+	acc, ok := j.kernelAccount(p, in)
+	if !ok {
+		return nil
+	}
+	j.lexical(doc, PreparedLeaves(), "/chainOperation/")
+	var w api.PrepareResponse
+	if err := doc.Decode(&w); err != nil || j.refused() {
+		j.must(err == nil, "L3", "the answer has the shape of a prepared call", "", "a prepare answer", "another shape")
+		return nil
+	}
+	d := in.Draft()
+	chainID := in.ChainID()
+	j.accounts("P1", d.Accounts, w.Accounts)
+	j.tamperProof(w.TamperProofSignature)
+	j.callType(w.CallType)
+	sources := j.sources(p, w.SourceAssetBalances)
+	j.operationAsset(d, chainID, w.ChainOperation)
+	r := role{
+		name: RolePrepared, path: "/chainOperation", chainID: chainID, lane: op.LanePrepared, mayDeploy: true,
+		after: seconds(d.ValidAfter), start: seconds(d.ValidAfter), until: seconds(d.ValidUntil),
+	}
+	o, ok := j.operation(p, acc, h, now, w.ChainOperation, r)
+	if !ok {
+		if len(o.userOp.CallData) > 0 {
+			j.preparedCalls(p, d, chainID, acc.address, o.userOp.CallData, r.path) // name what is wrong with the calls as well
+		}
+		return nil
+	}
+	lines := j.preparedCalls(p, d, chainID, acc.address, o.userOp.CallData, r.path)
+	if j.refused() || lines == nil {
+		return nil
+	}
+	v, ok := j.rebuild(p, acc, o, callsOf(lines))
+	if !ok {
+		return nil
+	}
+	v.summary.Spend = p.outflow(chainID, acc.address, lines)
+	prep := &PreparedOp{userOp: v, doc: doc, callType: w.CallType, intent: in.Hash(), funding: in.Funding(), slippage: d.SlippageBps, sources: sources}
+	prep.view = j.preparedView(p, h, d, w, o, v, lines, sources)
+	prep.view.Fingerprint = fingerprint("coffer/review/1", in.Hash(), doc, v)
+	return prep
+}
+
+func callsOf(lines []line) []op.Call {
+	calls := make([]op.Call, len(lines))
+	for i, l := range lines {
+		calls[i] = l.call
+	}
+	return calls
+}
+
+// seconds reads a checked time of an intent; "" is 0.
+func seconds(s string) uint64 {
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+const maxTamperProof = 1 << 10
+
+// tamperProof checks the form only: the value proves nothing to us and is carried unchanged (TH-P3).
+func (j *judge) tamperProof(s string) {
+	_, err := hex.DecodeString(strings.TrimPrefix(s, "0x"))
+	ok := err == nil && strings.HasPrefix(s, "0x") && len(s) > 2 && len(s) <= 2+2*maxTamperProof
+	j.must(ok, "P3", "the service's integrity mark has its plain form", "/tamperProofSignature", "0x and hex digits", strconv.Itoa(len(s))+" characters")
+}
+
+func (j *judge) callType(t string) {
+	known := slices.Contains([]string{api.CallSameChainExcludeSolver, api.CallSameChainWithSolver, api.CallCrossChain, api.CallCrossChainSwaps}, t)
+	j.must(known, "P4", "the way of paying is one of the known ones", "/callType", "a known call type", t)
+}
+
+// sources checks the usable balances that the service names; they are shown as its word (TH-P5, P6).
+func (j *judge) sources(p Policy, list []api.SourceAssetBalance) []AmountView {
+	var out []AmountView
+	for i, s := range list {
+		path := "/sourceAssetBalances/" + strconv.Itoa(i)
+		asset, err := caip.ParseAsset(s.AssetType)
+		if !j.must(err == nil, "P5", "each balance names an asset", path+"/assetType", "a CAIP-19 asset", s.AssetType) {
+			continue
+		}
+		v, err := amount.ParseBase(s.Balance)
+		if !j.must(err == nil, "P6", "each balance is a plain amount", path+"/balance", "base units", s.Balance) {
+			continue
+		}
+		e, known := p.Catalog.Entity(asset)
+		if !known {
+			j.add(Warn, "P5", "A balance is of an asset that is not in this wallet's list; its decimals cannot be trusted.", path, "", s.AssetType)
+		} else {
+			j.must(s.Decimals == e.Decimals, "P5", "decimals are those of this wallet's list", path+"/decimals", strconv.Itoa(e.Decimals), strconv.Itoa(s.Decimals))
+		}
+		out = append(out, p.amountView(asset, v))
+	}
+	return out
+}
+
+// operationAsset compares what the operation says it moves with the first requirement (TH-P7; protocol §2.8).
+func (j *judge) operationAsset(d intent.Draft, chainID uint64, w api.ChainOperation) {
+	wantAsset, wantAmount := caip.Native(chainID), "0"
+	if len(d.TokensRequired) > 0 {
+		wantAsset, _ = caip.ParseAsset(d.TokensRequired[0].AssetType)
+		wantAmount = d.TokensRequired[0].Amount
+	}
+	got, err := caip.ParseAsset(w.AssetType)
+	j.must(err == nil && got == wantAsset, "P7", "the operation names the required token", "/chainOperation/assetType", wantAsset.String(), w.AssetType)
+	j.must(w.Amount == wantAmount, "P7", "the operation names the required amount", "/chainOperation/amount", wantAmount, w.Amount)
+}
+
+// preparedView shows what was decoded, and adds the remarks that need the history (TH-V3, V4, H1).
+func (j *judge) preparedView(p Policy, h History, d intent.Draft, w api.PrepareResponse, o operation, v VerifiedUserOp, lines []line, sources []AmountView) PreparedView {
+	known := map[common.Address]bool{}
+	for _, a := range h.Recipients() {
+		known[a] = true
+	}
+	view := PreparedView{
+		Network: p.Network.ID, Chain: p.chainLabel(o.role.chainID), Sender: o.userOp.Sender.Hex(), Signer: v.signer.Hex(), Outflow: v.summary.Spend,
+		Window:   Window{From: time.Unix(int64(min(o.window.ValidAfter, maxTime)), 0), Until: time.Unix(int64(min(o.window.ValidUntil, maxTime)), 0)},
+		CallType: w.CallType, CallTypeWords: callTypeWords(w.CallType), Deploys: o.userOp.Factory != nil, Nonce: o.userOp.Nonce.String(),
+		OpHash: v.opHash.Hex(), Digest: v.Digest().Hex(), Sources: sources, WholeConsent: w.CallType == api.CallSameChainExcludeSolver, Signatures: 1,
+	}
+	for _, t := range d.TokensRequired {
+		asset, _ := caip.ParseAsset(t.AssetType)
+		if n, err := amount.ParseBase(t.Amount); err == nil {
+			view.Requires = append(view.Requires, p.amountView(asset, n))
+		}
+	}
+	for i, l := range lines {
+		function := ""
+		if l.asked >= 0 {
+			function = d.Calls[l.asked].Function
+		}
+		c := p.callView(i+1, o.role.chainID, l, function, known)
+		view.Lines = append(view.Lines, c)
+		j.remarks(c, known)
+	}
+	j.undeclared(p, d, view.Outflow)
+	j.skippedAllowances(d, lines)
+	return view
+}
+
+func (j *judge) remarks(c CallView, known map[common.Address]bool) {
+	where := "call " + strconv.Itoa(c.Index)
+	if !c.Decoded {
+		j.add(Warn, "V3", "A call could not be decoded; only its bytes can be shown.", "/chainOperation/userOp/callData", "", where+" to "+c.To)
+	}
+	if c.Recipient == "" || !c.FirstTime {
+		return
+	}
+	for a := range known {
+		if looksLike(a.Hex(), c.Recipient) {
+			j.add(Refuse, "H1", "The recipient looks like an address that you used before, but is another one.", "/chainOperation/userOp/callData", a.Hex(), c.Recipient)
+			return
+		}
+	}
+	j.add(Warn, "V4", "Nothing was sent to this address before.", "/chainOperation/userOp/callData", "", c.Recipient)
+}
+
+// looksLike reports whether two addresses share their first and last four digits (TH-H1).
+func looksLike(a, b string) bool {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	return a != b && len(a) == 42 && len(b) == 42 && a[2:6] == b[2:6] && a[38:] == b[38:]
+}
+
+// undeclared points at assets that can leave the account beyond what the intent requires; they must be there already (protocol §2.8).
+func (j *judge) undeclared(p Policy, d intent.Draft, outflow []AmountView) {
+	for _, out := range outflow {
+		declared := new(big.Int)
+		for _, t := range d.TokensRequired {
+			if a, err := caip.ParseAsset(t.AssetType); err == nil && a == out.Asset {
+				declared, _ = amount.ParseBase(t.Amount)
+			}
+		}
+		if declared == nil || out.Amount.Cmp(declared) > 0 {
+			j.add(Show, "U10", "More of an asset can leave the account than the tokens you listed as required; the rest must be there already.", "", "", p.human(out.Asset, out.Amount))
+		}
+	}
+}
+
+func (j *judge) skippedAllowances(d intent.Draft, lines []line) {
+	all, _ := declaredAllowances(d)
+	for _, a := range all {
+		used := slices.ContainsFunc(lines, func(l line) bool { return l.allow != nil && l.allow.token == a.token && l.allow.spender == a.spender })
+		if !used {
+			j.add(Show, "U8", "A declared approval is left out: the service takes the present one as sufficient.", "", "", a.spender.Hex())
+		}
+	}
+}
+
+// fingerprint is a short form of a hash over the intent, the received bytes and every operation that gets signed.
+func fingerprint(tag string, intentHash [32]byte, doc *api.Document, ops ...VerifiedUserOp) string {
+	h := sha256.New()
+	h.Write([]byte(tag + "\n"))
+	h.Write(intentHash[:])
+	body := sha256.Sum256(doc.Raw())
+	h.Write(body[:])
+	for _, o := range ops {
+		h.Write(o.opHash[:])
+	}
+	s := hex.EncodeToString(h.Sum(nil)[:8])
+	return s[:4] + " " + s[4:8] + " " + s[8:12] + " " + s[12:]
+}

@@ -1,0 +1,355 @@
+package verify
+
+import (
+	"bytes"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/op"
+	"coffer/api/op/erc20"
+	"coffer/api/op/escrow"
+	"coffer/wallet/intent"
+)
+
+// maxOperations is how many operations one quote may carry (TH-Q3).
+const maxOperations = 10
+
+// Quote judges an answer of POST /v3/quote/call-quote that was asked for with a signed prepared operation. now is the local clock. The quote is nil when
+// the report refuses.
+func Quote(in intent.Intent, p Policy, h History, now time.Time, prepared *SignedPrepared, doc *api.Document) (*VerifiedQuote, Report) {
+	j := &judge{}
+	q := j.quote(in, p, h, now, prepared, doc)
+	if j.refused() {
+		q = nil
+	}
+	return q, j.report
+}
+
+// leg is one checked funding operation.
+type leg struct {
+	operation
+	asset    caip.Asset
+	entity   entity
+	amount   *big.Int
+	deadline uint64
+	verified VerifiedUserOp
+}
+
+func (j *judge) quote(in intent.Intent, p Policy, h History, now time.Time, prepared *SignedPrepared, doc *api.Document) *VerifiedQuote {
+	if !j.must(doc != nil && prepared != nil && h != nil, "Q14", "there is a quote for a signed operation", "", "a quote", "nothing") || !j.network(p, in) {
+		return nil
+	}
+	if !j.must(prepared.prepared.intent == in.Hash(), "Q14", "the signed operation belongs to this intent", "", "the same intent", "another intent") {
+		return nil
+	}
+	acc, ok := j.kernelAccount(p, in)
+	if !ok {
+		return nil
+	}
+	table := QuoteLeaves()
+	j.lexical(doc, table, "/originChainsOperations/")
+	var w api.Quote
+	if err := doc.Decode(&w); err != nil || j.refused() {
+		j.must(err == nil, "L3", "the answer has the shape of a quote", "", "a quote", "another shape")
+		return nil
+	}
+	_, smuggled := doc.At("/destinationChainOperation")
+	j.must(!smuggled, "Q13", "the quote brings no second prepared operation", "/destinationChainOperation", "nothing", "an operation")
+	d := in.Draft()
+	id := j.quoteID(h, w.ID)
+	j.accounts("Q2", d.Accounts, w.Accounts)
+	j.tamperProof(w.TamperProofSignature)
+	expires := j.expiry(p, now, w.ExpirationTimestamp)
+	n := len(w.OriginChainsOperations)
+	if !j.must(n >= 1 && n <= maxOperations, "Q3", "the quote has one to ten operations", "/originChainsOperations", "1 to 10", strconv.Itoa(n)) {
+		return nil
+	}
+	dest := j.destination(p, in, acc, w.DestinationToken)
+	j.slippage(d, w.Slippage)
+	q := &VerifiedQuote{doc: doc, prepared: prepared, expires: expires}
+	q.view = QuoteView{ID: w.ID, Expires: time.Unix(expires, 0), SlippageBps: d.SlippageBps, Recipient: acc.address.Hex(), Needs: p.needs(d, prepared.prepared)}
+	if dest != nil {
+		q.view.Delivered, q.view.Minimum = *dest, *dest
+	}
+	if isPreparedAgain(prepared.prepared, w.OriginChainsOperations) {
+		j.sameChain(p, prepared.prepared, doc, w, dest, q)
+	} else {
+		j.fundingQuote(p, in, acc, h, now, w, id, expires, q)
+	}
+	if j.refused() {
+		return nil
+	}
+	q.view.Fingerprint = fingerprint("coffer/review/2", in.Hash(), doc, append([]VerifiedUserOp{prepared.prepared.userOp}, q.funding...)...)
+	return q
+}
+
+var reQuoteID = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
+
+func (j *judge) quoteID(h History, s string) (id [32]byte) {
+	if !j.must(reQuoteID.MatchString(s), "Q1", "the quote has an id of 32 bytes", "/id", "0x and 64 hex digits", s) {
+		return id
+	}
+	j.must(!h.SeenQuote(s), "Q1", "the quote id is new", "/id", "an id never seen before", s)
+	return [32]byte(common.FromHex(s))
+}
+
+var reUnixSeconds = regexp.MustCompile(`^[1-9][0-9]{0,11}$`)
+
+// expiry checks how long the quote stays valid (TH-Q10).
+func (j *judge) expiry(p Policy, now time.Time, s string) int64 {
+	const path = "/expirationTimestamp"
+	if !j.must(reUnixSeconds.MatchString(s), "Q10", "the expiry is a time in Unix seconds", path, "Unix seconds", s) {
+		return 0
+	}
+	at, _ := strconv.ParseInt(s, 10, 64)
+	left := time.Duration(at-now.Unix()) * time.Second
+	if at-now.Unix() > 1<<31 || at-now.Unix() < -(1<<31) {
+		left = 1 << 62
+	}
+	if !j.must(left >= p.MinQuoteLife && left <= p.MaxQuoteLife+p.ClockTolerance, "Q10", "the quote is still open, and not for long", path,
+		"between "+p.MinQuoteLife.String()+" and "+p.MaxQuoteLife.String()+" from now", unixText(uint64(max(at, 0)))) {
+		return 0
+	}
+	if left < p.WarnQuoteLife {
+		j.add(Warn, "Q10", "The quote ends in a few seconds.", path, "", left.String())
+	}
+	return at
+}
+
+// destination checks what is delivered: a required token in full, exactly, to the account itself (TH-Q7, Q8, Q9; protocol §3.6, §3.7).
+func (j *judge) destination(p Policy, in intent.Intent, acc account, w api.DestinationToken) *AmountView {
+	const path = "/destinationToken"
+	d := in.Draft()
+	required := d.TokensRequired
+	if len(required) == 0 {
+		required = []api.TokenRequirement{{AssetType: caip.Native(in.ChainID()).String(), Amount: "0"}}
+	}
+	asset, err := caip.ParseAsset(w.AssetType)
+	at := slices.IndexFunc(required, func(t api.TokenRequirement) bool {
+		a, errWant := caip.ParseAsset(t.AssetType)
+		return err == nil && errWant == nil && a == asset
+	})
+	if !j.must(at >= 0, "Q7", "what is delivered is a token that you asked for", path+"/assetType", required[0].AssetType, w.AssetType) {
+		return nil
+	}
+	e, known := p.Catalog.Entity(asset)
+	if !j.must(known, "Q7", "the delivered token is in this wallet's list", path+"/assetType", "a known token", w.AssetType) {
+		return nil
+	}
+	idOK := w.AggregatedAssetID == e.Aggregate.String() || w.AggregatedAssetID == caip.Single.String()
+	j.must(idOK, "Q7", "the delivered token has its own aggregated id", path+"/aggregatedAssetId", e.Aggregate.String(), w.AggregatedAssetID)
+	j.must(w.Decimals == nil || *w.Decimals == e.Decimals, "Q7", "the delivered token has its own decimals", path+"/decimals", strconv.Itoa(e.Decimals), "other decimals")
+	j.must(w.Symbol == "" || w.Symbol == e.Symbol, "Q7", "the delivered token has its own symbol", path+"/symbol", e.Symbol, w.Symbol)
+	j.must(w.Amount == required[at].Amount, "Q8", "the delivered amount is the required one", path+"/amount", required[at].Amount, w.Amount)
+	j.must(w.MinimumAmount == required[at].Amount, "Q8", "no less than the required amount may arrive", path+"/minimumAmount", required[at].Amount, w.MinimumAmount)
+	want := caip.EVMAccount(in.ChainID(), acc.address)
+	got, err := caip.ParseAccount(w.RecipientAccount)
+	if j.must(err == nil && got == want, "Q9", "the recipient is your own account on the target chain", path+"/recipientAccount", want.Display(), w.RecipientAccount) {
+		raw := w.RecipientAccount[strings.LastIndexByte(w.RecipientAccount, ':')+1:]
+		j.must(caip.CheckEIP55(raw) == nil, "L5", "the recipient's address has a correct checksum", path+"/recipientAccount", "lower case or a correct checksum", raw)
+	}
+	v, _ := new(big.Int).SetString(required[at].Amount, 10)
+	view := p.amountView(asset, v)
+	return &view
+}
+
+var reDecimal = regexp.MustCompile(`^(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$`)
+
+// slippage compares the tolerance with the one that was asked for; calls are exact on the receiving side (protocol §3.7).
+func (j *judge) slippage(d intent.Draft, s *api.Slippage) {
+	if s == nil {
+		return
+	}
+	for _, side := range []struct {
+		path  string
+		s     api.SlippageSide
+		limit *big.Rat
+	}{
+		{"/slippage/origin/percent", s.Origin, big.NewRat(int64(d.SlippageBps), 100)},
+		{"/slippage/destination/percent", s.Destination, new(big.Rat)},
+	} {
+		r, ok := new(big.Rat).SetString(side.s.Percent)
+		ok = ok && reDecimal.MatchString(side.s.Percent)
+		j.must(ok && r.Cmp(side.limit) <= 0, "Q11", "the price may move no further than you allowed", side.path, "at most "+side.limit.FloatString(2)+" %", side.s.Percent)
+	}
+}
+
+// isPreparedAgain reports whether a quote consists of the one operation that was already signed: one entry in the lane of prepared operations.
+func isPreparedAgain(p *PreparedOp, ops []api.ChainOperation) bool {
+	if len(ops) != 1 || ops[0].UserOp == nil {
+		return false
+	}
+	return ops[0].UserOp.Nonce == p.userOp.userOp.Nonce.String()
+}
+
+// sameChain accepts a quote whose single entry is the prepared operation, byte for byte (protocol §3.2).
+func (j *judge) sameChain(policy Policy, p *PreparedOp, doc *api.Document, w api.Quote, dest *AmountView, q *VerifiedQuote) {
+	if dest != nil {
+		j.sameOrigin(policy, w.OriginToken, *dest)
+	}
+	want, _ := p.doc.At("/chainOperation")
+	got, _ := doc.At("/originChainsOperations/0")
+	j.must(bytes.Equal(want, got), "Q14", "the quoted operation is the one you signed, byte for byte", "/originChainsOperations/0", "the prepared operation", "another operation")
+	free := w.Fees == nil || (len(w.Fees.Assets) == 0 && w.Fees.CumulativeUSD == "0.00")
+	j.must(free, "Q11", "a call that needs no funding costs nothing", "/fees", "no fees", "fees")
+	q.view.SameChainOnly, q.view.CallType = true, api.CallSameChainExcludeSolver
+	q.view.CallTypeWords = callTypeWords(q.view.CallType)
+	q.view.Explained, q.view.FeeUSD = true, "0.00"
+	q.view.PayMicro, q.view.FeesMicro, q.view.CostMicro, q.view.UnexplainedMicro = new(big.Int), new(big.Int), new(big.Int), new(big.Int)
+	q.view.DeliverMicro = new(big.Int)
+	if p.callType != api.CallSameChainExcludeSolver {
+		j.add(Warn, "P4", "The way of paying differs from the one announced when the call was prepared.", "/callType", p.callType, q.view.CallType)
+	}
+}
+
+// sameOrigin: without a payment the quote names what the calls take, which is the required token itself.
+func (j *judge) sameOrigin(p Policy, w api.OriginToken, dest AmountView) {
+	e, _ := p.Catalog.Entity(dest.Asset)
+	agg, _ := p.Catalog.Aggregate(e.Aggregate)
+	want := amount.Scale(dest.Amount, e.Decimals, agg.Decimals).String()
+	j.must(w.AggregatedAssetID == agg.ID.String(), "Q6", "the quote names the required token", "/originToken/aggregatedAssetId", agg.ID.String(), w.AggregatedAssetID)
+	j.must(w.Amount == want, "Q5", "the quote names the required amount", "/originToken/amount", want, w.Amount)
+	listed := len(w.AssetType) == 1
+	if listed {
+		a, err := caip.ParseAsset(w.AssetType[0])
+		listed = err == nil && a == dest.Asset
+	}
+	j.must(listed, "Q6", "the quote lists the required token only", "/originToken/assetType", dest.Asset.String(), plural(len(w.AssetType), "asset"))
+}
+
+// fundingQuote checks every funding operation and then the flow of value.
+func (j *judge) fundingQuote(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.Quote, id [32]byte, expires int64, q *VerifiedQuote) {
+	var legs []leg
+	seen := map[string]bool{}
+	for i, entry := range w.OriginChainsOperations {
+		l, ok := j.leg(p, in, acc, h, now, entry, i, id, expires)
+		if !ok {
+			continue
+		}
+		key := strconv.FormatUint(l.role.chainID, 10) + " " + l.userOp.Nonce.String()
+		j.must(!seen[key], "Q3", "no operation appears twice", operationPath(i)+"/userOp/nonce", "another nonce", l.userOp.Nonce.String())
+		seen[key] = true
+		legs = append(legs, l)
+	}
+	if j.refused() {
+		return
+	}
+	j.value(p, in, w, legs, q)
+	for _, l := range legs {
+		q.funding = append(q.funding, l.verified)
+	}
+}
+
+// leg checks one funding operation (protocol §3.3): one approve of the exact amount and one deposit for this quote into the pinned escrow, or a native
+// deposit.
+func (j *judge) leg(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.ChainOperation, i int, id [32]byte, expires int64) (leg, bool) {
+	path := operationPath(i)
+	asset, e, ok := j.legAsset(p, in, w, path)
+	if !ok {
+		return leg{}, false
+	}
+	chainID, _ := asset.Chain.EVMID()
+	l := leg{asset: asset, entity: e}
+	d := in.Draft()
+	r := role{name: RoleFunding, path: path, chainID: chainID, lane: op.LaneFunding, mayDeploy: chainID != in.ChainID(), until: seconds(d.ValidUntil)}
+	if chainID == in.ChainID() {
+		r.start = seconds(d.ValidAfter) // it runs in one transaction with the prepared operation
+	}
+	if l.operation, ok = j.operation(p, acc, h, now, w, r); !ok {
+		return leg{}, false
+	}
+	v, err := parseAmount(w.Amount)
+	if !j.must(err == nil && v.Sign() > 0, "Q5", "each payment has an amount", path+"/amount", "more than 0", w.Amount) {
+		return leg{}, false
+	}
+	l.amount = v
+	calls, ok := j.deposit(p, &l, id, expires, now)
+	if !ok {
+		return leg{}, false
+	}
+	if l.verified, ok = j.rebuild(p, acc, l.operation, calls); !ok {
+		return leg{}, false
+	}
+	l.verified.summary.Spend = []AmountView{p.amountView(asset, v)}
+	return l, true
+}
+
+// legAsset demands an asset that the user let pay (TH-Q6).
+func (j *judge) legAsset(p Policy, in intent.Intent, w api.ChainOperation, path string) (caip.Asset, entity, bool) {
+	const title = "each payment is in the asset that you chose to pay with"
+	asset, err := caip.ParseAsset(w.AssetType)
+	known, ok := p.Catalog.Entity(asset)
+	_, evm := asset.Chain.EVMID()
+	want := in.Funding()
+	if !j.must(err == nil && ok && evm && want != "", "Q6", title, path+"/assetType", want, w.AssetType) {
+		return asset, entity{}, false
+	}
+	matches := known.Aggregate.String() == want
+	if chosen, err := caip.ParseAsset(want); err == nil {
+		matches = chosen == asset
+	}
+	return asset, entity{known.Decimals, p.Catalog.Price(asset)}, j.must(matches, "Q6", title, path+"/assetType", want, w.AssetType)
+}
+
+// deposit compares the calls with those that pay into the escrow, and returns them built from checked values.
+func (j *judge) deposit(p Policy, l *leg, id [32]byte, expires int64, now time.Time) ([]op.Call, bool) {
+	path := l.role.path + "/userOp/callData"
+	calls, err := op.DecodeExecute(l.userOp.CallData)
+	if err != nil {
+		j.codec(err, "U5", "the payment is a plain batch of calls", l.role.path)
+		return nil, false
+	}
+	last := calls[len(calls)-1]
+	got, ok := escrow.DecodeDeposit(last.Data)
+	if !j.must(ok && last.To == p.Network.Pins.Escrow, "Q4", "each payment goes into the pinned escrow", path, p.Network.Pins.Escrow.Hex(), p.describe(l.role.chainID, last)) {
+		return nil, false
+	}
+	j.must(got.QuoteID == id, "Q1", "each payment is bound to this quote's id", path, hex0x(id[:]), hex0x(got.QuoteID[:]))
+	limit := uint64(expires) + uint64(p.MaxRefundDelay/time.Second)
+	j.must(expires > 0 && got.RefundDeadline > uint64(expires) && got.RefundDeadline <= limit, "Q5", "a payment that is not used comes back in time", path,
+		"between the expiry and "+unixText(limit), unixText(got.RefundDeadline))
+	token, isToken := l.asset.Token()
+	value := new(big.Int).Set(l.amount)
+	var want []op.Call
+	if isToken {
+		value.SetInt64(0)
+		want = append(want, op.Call{To: token, Value: new(big.Int), Data: erc20.Approve(p.Network.Pins.Escrow, l.amount)})
+	}
+	l.deadline = got.RefundDeadline
+	want = append(want, op.Call{To: p.Network.Pins.Escrow, Value: value, Data: escrow.DepositCalldata(id, token, l.amount, got.RefundDeadline)})
+	same := slices.EqualFunc(calls, want, sameCall)
+	if !same {
+		j.explainDeposit(p, l.role.chainID, calls, want, path)
+		return nil, false
+	}
+	j.pass("Q5", "each payment takes the named amount and nothing else")
+	again, err := op.EncodeExecute(want)
+	return want, j.must(err == nil && bytes.Equal(again, l.userOp.CallData), "U6", "the call data is the one encoding of these calls", path, "a batch in canonical encoding", "")
+}
+
+func (j *judge) explainDeposit(p Policy, chainID uint64, calls, want []op.Call, path string) {
+	for i, c := range calls {
+		if i >= len(want) || !sameCall(c, want[i]) {
+			expected := "nothing more"
+			if i < len(want) {
+				expected = p.describe(chainID, want[i])
+			}
+			code := "Q5"
+			if grantsRights(c.Data) {
+				code = "U8"
+			}
+			j.add(Refuse, code, "A payment contains a call that is not the deposit of the named amount.", path, expected, p.describe(chainID, c))
+			return
+		}
+	}
+	j.add(Refuse, "Q5", "A payment lacks a call.", path, plural(len(want), "call"), plural(len(calls), "call"))
+}

@@ -1,0 +1,114 @@
+package verify
+
+import (
+	"errors"
+
+	"coffer/api/op"
+	"coffer/api/text"
+)
+
+// Level says what a reason means for signing.
+type Level string
+
+// The levels. Refuse and Gate forbid a signature (this version has no gate to open), Warn asks for attention, Show only informs, Unknown is a check
+// that could not be made.
+const (
+	Refuse  Level = "refuse"
+	Gate    Level = "gate"
+	Warn    Level = "warn"
+	Show    Level = "show"
+	Unknown Level = "unknown"
+)
+
+// Reason is one finding. Code is the row of the threat table, Title a plain sentence, Path a JSON pointer into the answer (or ""), Want and Got what
+// was compared; foreign text in Got is cleaned and cut.
+type Reason struct {
+	Code  string
+	Level Level
+	Title string
+	Path  string
+	Want  string
+	Got   string
+}
+
+// Check is a check that passed.
+type Check struct {
+	Code  string
+	Title string
+}
+
+// Report is the outcome of all checks of one answer.
+type Report struct {
+	Passed  []Check
+	Reasons []Reason
+}
+
+// Refused reports whether a signature is forbidden.
+func (r Report) Refused() bool { return r.Count(Refuse)+r.Count(Gate) > 0 }
+
+// Count returns the number of reasons of a level.
+func (r Report) Count(l Level) int {
+	n := 0
+	for _, x := range r.Reasons {
+		if x.Level == l {
+			n++
+		}
+	}
+	return n
+}
+
+// Has reports whether a reason with this code and level is present.
+func (r Report) Has(code string, l Level) bool {
+	for _, x := range r.Reasons {
+		if x.Code == code && x.Level == l {
+			return true
+		}
+	}
+	return false
+}
+
+const maxText = 160
+
+// judge collects the outcome while an answer is checked. Checks go on after a refusal where that is safe, so that one report names everything.
+type judge struct{ report Report }
+
+func (j *judge) add(l Level, code, title, path, want, got string) {
+	j.report.Reasons = append(j.report.Reasons, Reason{
+		Code: code, Level: l, Title: title, Path: path, Want: text.Clean(want, maxText), Got: text.Clean(got, maxText),
+	})
+}
+
+func (j *judge) pass(code, title string) {
+	c := Check{Code: code, Title: title}
+	for _, p := range j.report.Passed {
+		if p == c {
+			return
+		}
+	}
+	j.report.Passed = append(j.report.Passed, c)
+}
+
+// must records a passed check or a refusal and returns ok.
+func (j *judge) must(ok bool, code, title, path, want, got string) bool {
+	if ok {
+		j.pass(code, title)
+	} else {
+		j.add(Refuse, code, failed(title), path, want, got)
+	}
+	return ok
+}
+
+// failed turns the name of a check into the sentence of its failure.
+func failed(title string) string { return "Not true: " + title + "." }
+
+func (j *judge) refused() bool { return j.report.Refused() }
+
+// codec records a refusal of a codec, which names its own row; fallback is used for other errors.
+func (j *judge) codec(err error, fallback, title, path string) {
+	var oe *op.Error
+	if errors.As(err, &oe) {
+		j.add(Refuse, oe.Code, failed(title), path+"/"+oe.Field, oe.Want, oe.Got)
+		return
+	}
+	j.add(Refuse, fallback, failed(title), path, "", err.Error())
+}

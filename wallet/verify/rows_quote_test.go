@@ -1,0 +1,446 @@
+package verify_test
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/op"
+	"coffer/api/op/erc20"
+	"coffer/api/op/escrow"
+	"coffer/wallet/verify"
+)
+
+// quoteRefused changes a golden cross-chain quote on the service's side and demands a refusal.
+func quoteRefused(t *testing.T, code string, change func(w *world, q *api.Quote)) {
+	t.Helper()
+	w := newWorld(t)
+	s := w.signed()
+	q := w.crossChain()
+	change(w, &q)
+	v, report := w.quote(s, w.document(q))
+	refused(t, v != nil, report, code)
+}
+
+// rebuild replaces the calls of a funding operation, typed data included.
+func (w *world) rebuild(q *api.Quote, i int, calls []op.Call) {
+	o := q.OriginChainsOperations[i]
+	a, _ := caip.ParseAsset(o.AssetType)
+	chainID, _ := a.Chain.EVMID()
+	q.OriginChainsOperations[i] = w.operation(chainID, op.LaneFunding, 0, i == 1, calls, o.AssetType, o.Amount)
+}
+
+func assetOf(s string) caip.Asset {
+	a, err := caip.ParseAsset(s)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+func TestQ1_TheIDIsNewAndCarriedByEveryDeposit(t *testing.T) {
+	quoteRefused(t, "Q1", func(_ *world, q *api.Quote) { q.ID = "0x" + strings.Repeat("11", 32) }) // deposits carry another id
+	quoteRefused(t, "Q1", func(_ *world, q *api.Quote) { q.ID = "0x12" })
+	w := newWorld(t)
+	q, r := verify.Quote(w.intent(), w.policy, memory{seen: quoteID}, clock(), w.signed(), w.document(w.crossChain()))
+	refused(t, q != nil, r, "Q1")
+}
+
+func TestQ2_AccountsAreExactlyThoseThatWereSent(t *testing.T) {
+	quoteRefused(t, "Q2", func(_ *world, q *api.Quote) { q.Accounts[0].SignerAddress = stranger })
+	quoteRefused(t, "Q2", func(_ *world, q *api.Quote) { q.Accounts = append(q.Accounts, q.Accounts[0]) })
+}
+
+func TestQ3_TheNumberOfOperationsIsBoundedAndNoneRepeats(t *testing.T) {
+	quoteRefused(t, "Q3", func(_ *world, q *api.Quote) { q.OriginChainsOperations = nil })
+	quoteRefused(t, "Q3", func(_ *world, q *api.Quote) {
+		for len(q.OriginChainsOperations) < 11 {
+			q.OriginChainsOperations = append(q.OriginChainsOperations, q.OriginChainsOperations[0])
+		}
+	})
+	quoteRefused(t, "Q3", func(w *world, q *api.Quote) {
+		q.OriginChainsOperations = append(q.OriginChainsOperations, q.OriginChainsOperations[0])
+		q.OriginToken.Amount = "351960000"
+	})
+}
+
+func TestQ3_AValidOperationOfAnotherAssetIsRefused(t *testing.T) {
+	quoteRefused(t, "Q6", func(w *world, q *api.Quote) {
+		q.OriginChainsOperations = append(q.OriginChainsOperations, w.deposit(payment{arbETH, 1_000_000_000_000_000, 5, false}))
+	})
+}
+
+func TestQ4_PaymentsGoOnlyIntoThePinnedEscrow(t *testing.T) {
+	quoteRefused(t, "Q4", func(w *world, q *api.Quote) {
+		calls := w.depositCalls(assetOf(arbUSDC), big.NewInt(125_980_000))
+		calls[0].Data = erc20.Approve(common.HexToAddress(stranger), big.NewInt(125_980_000))
+		calls[1].To = common.HexToAddress(stranger)
+		w.rebuild(q, 0, calls)
+	})
+	quoteRefused(t, "Q4", func(w *world, q *api.Quote) {
+		w.rebuild(q, 0, []op.Call{{To: tokenOf(arbUSDC), Value: new(big.Int), Data: erc20.Transfer(common.HexToAddress(stranger), big.NewInt(125_980_000))}})
+	})
+}
+
+func TestQ5_EveryPaymentIsExactlyItsAmount(t *testing.T) {
+	at := assetOf(arbUSDC)
+	for name, calls := range map[string]func(w *world) []op.Call{
+		"approve more": func(w *world) []op.Call {
+			c := w.depositCalls(at, big.NewInt(125_980_000))
+			c[0].Data = erc20.Approve(w.network.Pins.Escrow, big.NewInt(125_980_001))
+			return c
+		},
+		"deposit more": func(w *world) []op.Call { return w.depositCalls(at, big.NewInt(125_980_001)) },
+		"fee leg": func(w *world) []op.Call {
+			fee := op.Call{To: tokenOf(arbUSDC), Value: new(big.Int), Data: erc20.Transfer(common.HexToAddress(stranger), big.NewInt(1))}
+			return append([]op.Call{fee}, w.depositCalls(at, big.NewInt(125_980_000))...)
+		},
+		"native beside": func(w *world) []op.Call {
+			c := w.depositCalls(at, big.NewInt(125_980_000))
+			c[1].Value = big.NewInt(1)
+			return c
+		},
+		"no approve": func(w *world) []op.Call { return w.depositCalls(at, big.NewInt(125_980_000))[1:] },
+		"for another token": func(w *world) []op.Call {
+			c := w.depositCalls(at, big.NewInt(125_980_000))
+			c[1].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), tokenOf(opUSDC), big.NewInt(125_980_000), uint64(clock().Unix())+3600)
+			return c
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.signed()
+			q := w.crossChain()
+			w.rebuild(&q, 0, calls(w))
+			v, r := w.quote(s, w.document(q))
+			if v != nil || (!r.Has("Q5", verify.Refuse) && !r.Has("U8", verify.Refuse)) {
+				t.Fatalf("report %+v", r.Reasons)
+			}
+		})
+	}
+	quoteRefused(t, "Q5", func(_ *world, q *api.Quote) { q.OriginChainsOperations[0].Amount = "0" })
+}
+
+func TestQ5_RefundDeadlinesAreAfterTheExpiryAndSoon(t *testing.T) {
+	for name, deadline := range map[string]uint64{"before the expiry": 30, "far away": 30 + 86_401, "never": 1<<63 - uint64(clock().Unix())} {
+		t.Run(name, func(t *testing.T) {
+			quoteRefused(t, "Q5", func(w *world, q *api.Quote) {
+				calls := w.depositCalls(assetOf(arbUSDC), big.NewInt(125_980_000))
+				calls[1].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), tokenOf(arbUSDC), big.NewInt(125_980_000), uint64(clock().Unix())+deadline)
+				w.rebuild(q, 0, calls)
+			})
+		})
+	}
+}
+
+func TestQ5_TheSumOfTheOperationsIsTheAnnouncedPayment(t *testing.T) {
+	quoteRefused(t, "Q5", func(_ *world, q *api.Quote) { q.OriginToken.Amount = "225980001" })
+	// One unit moved between the legs, announcement unchanged: the sum still fits, each leg is its own amount, so this is another valid split.
+	w := newWorld(t)
+	s := w.signed()
+	q := w.quoteResponse("225980000", map[string]string{arbUSDC: "300000", opUSDC: "180000"}, payment{arbUSDC, 125_980_001, 4, false}, payment{opUSDC, 99_999_999, 0, true})
+	if v, r := w.quote(s, w.document(q)); v == nil {
+		t.Fatalf("refused %+v", r.Reasons)
+	}
+}
+
+func TestQ5_NoMoreIsTakenThanRequiredPlusFees(t *testing.T) {
+	// Everything is consistent: calls, amounts, sums. Only the intent tells that 300 USDC are not needed for 250.5.
+	w := newWorld(t)
+	s := w.signed()
+	q := w.quoteResponse("300000000", map[string]string{arbUSDC: "480000"}, payment{arbUSDC, 300_000_000, 4, false})
+	v, r := w.quote(s, w.document(q))
+	refused(t, v != nil, r, "Q5")
+}
+
+func TestQ6_ThePayingAssetIsTheChosenOne(t *testing.T) {
+	quoteRefused(t, "Q6", func(_ *world, q *api.Quote) { q.OriginToken.AggregatedAssetID = "ob:usdt" })
+	quoteRefused(t, "Q6", func(_ *world, q *api.Quote) { q.OriginToken.AssetType = q.OriginToken.AssetType[:1] })
+	quoteRefused(t, "Q6", func(_ *world, q *api.Quote) { q.OriginToken.AssetType[1] = q.OriginToken.AssetType[0] })
+	quoteRefused(t, "Q6", func(_ *world, q *api.Quote) {
+		q.OriginChainsOperations[0].AssetType = "eip155:42161/erc20:0x000000000000000000000000000000000000dead"
+	})
+}
+
+func TestQ6_AnExactAssetMeansThatAssetOnly(t *testing.T) {
+	w := newWorld(t)
+	w.draft.FundWith = arbUSDC
+	s := w.signed()
+	q := w.quoteResponse("225980000", map[string]string{arbUSDC: "480000"}, payment{arbUSDC, 225_980_000, 4, false})
+	q.OriginToken.AggregatedAssetID = "ob:single"
+	if v, r := w.quote(s, w.document(q)); v == nil {
+		t.Fatalf("refused: %+v", r.Reasons)
+	}
+	q = w.quoteResponse("225980000", map[string]string{opUSDC: "480000"}, payment{opUSDC, 225_980_000, 4, false})
+	q.OriginToken.AggregatedAssetID = "ob:single"
+	v, r := w.quote(s, w.document(q))
+	refused(t, v != nil, r, "Q6")
+}
+
+func TestQ7_TheDeliveredTokenIsTheRequiredOne(t *testing.T) {
+	eighteen := 18
+	for name, change := range map[string]func(w *world, q *api.Quote){
+		"fake token": func(_ *world, q *api.Quote) {
+			q.DestinationToken.AssetType = "eip155:8453/erc20:0x000000000000000000000000000000000000dead"
+		},
+		"other chain": func(_ *world, q *api.Quote) { q.DestinationToken.AssetType = arbUSDC },
+		"decimals":    func(_ *world, q *api.Quote) { q.DestinationToken.Decimals = &eighteen },
+		"symbol":      func(_ *world, q *api.Quote) { q.DestinationToken.Symbol = "USDС" }, // the last letter is Cyrillic
+		"aggregate":   func(_ *world, q *api.Quote) { q.DestinationToken.AggregatedAssetID = "ob:usdt" },
+	} {
+		t.Run(name, func(t *testing.T) { quoteRefused(t, "Q7", change) })
+	}
+}
+
+func TestQ8_CallsReceiveExactlyWhatTheyRequire(t *testing.T) {
+	for name, change := range map[string]func(w *world, q *api.Quote){
+		"minimum less one": func(_ *world, q *api.Quote) { q.DestinationToken.MinimumAmount = "250499999" },
+		"minimum absent":   func(_ *world, q *api.Quote) { q.DestinationToken.MinimumAmount = "" },
+		"amount less":      func(_ *world, q *api.Quote) { q.DestinationToken.Amount, q.DestinationToken.MinimumAmount = "1", "1" },
+		"amount more":      func(_ *world, q *api.Quote) { q.DestinationToken.Amount = "250500001" },
+	} {
+		t.Run(name, func(t *testing.T) { quoteRefused(t, "Q8", change) })
+	}
+}
+
+func TestQ9_TheRecipientIsTheAccountItself(t *testing.T) {
+	for name, recipient := range map[string]string{
+		"stranger": "eip155:8453:" + stranger, "other chain": "eip155:1:" + newWorld(t).account.Hex(), "slash form": "eip155:8453/" + newWorld(t).account.Hex(), "absent": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			quoteRefused(t, "Q9", func(_ *world, q *api.Quote) { q.DestinationToken.RecipientAccount = recipient })
+		})
+	}
+	quoteRefused(t, "L5", func(w *world, q *api.Quote) {
+		q.DestinationToken.RecipientAccount = "eip155:8453:0x" + strings.ToUpper(w.account.Hex()[2:])
+	})
+}
+
+func TestQ10_TheExpiryIsSoonButNotPast(t *testing.T) {
+	now := clock().Unix()
+	for name, at := range map[string]string{
+		"zero": "0", "past": fmt.Sprint(now - 1), "now": fmt.Sprint(now), "one second": fmt.Sprint(now + 1), "a year": fmt.Sprint(now + 31_536_000),
+		"2^63": "9223372036854775808", "int64": "9223372036854775807", "sign": "-5", "eleven minutes": fmt.Sprint(now + 660), "words": "soon",
+	} {
+		t.Run(name, func(t *testing.T) {
+			quoteRefused(t, "Q10", func(_ *world, q *api.Quote) { q.ExpirationTimestamp = at })
+		})
+	}
+	w := newWorld(t)
+	q := w.crossChain()
+	q.ExpirationTimestamp = fmt.Sprint(now + 10)
+	v, r := w.quote(w.signed(), w.document(q))
+	if v == nil || !r.Has("Q10", verify.Warn) {
+		t.Fatalf("ten seconds are few: %+v", r.Reasons)
+	}
+}
+
+func TestQ11_SlippageStaysWithinTheIntent(t *testing.T) {
+	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Slippage.Origin.Percent = "0.51" })
+	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Slippage.Origin.Percent = "NaN" })
+	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Slippage.Origin.Percent = "1/300" })
+	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Slippage.Destination.Percent = "0.01" })
+	w := newWorld(t)
+	w.draft.SlippageBps = w.policy.MaxSlippageBps + 1
+	p, r := w.prepared(w.document(w.prepareResponse()))
+	refused(t, p != nil, r, "Q11")
+}
+
+func TestQ11_FeesAreAmountsOfWhatPaysAndInProportion(t *testing.T) {
+	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Fees.Assets[baseUSDC] = "1" })
+	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Fees.Assets[arbUSDC] = "-1" })
+	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Fees.Assets[arbUSDC] = "225980000" })
+	for name, c := range map[string]struct {
+		paid, fee int64
+		level     verify.Level
+	}{
+		"in proportion":         {226_000_000, 480_000, ""},
+		"eleven per cent":       {226_000_000, 24_860_000, verify.Warn},
+		"twenty-one per cent":   {226_000_000, 47_460_000, verify.Refuse},
+		"large share of little": {2_000_000, 900_000, verify.Warn},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			q := w.quoteResponse(fmt.Sprint(c.paid), map[string]string{arbUSDC: fmt.Sprint(c.fee)}, payment{arbUSDC, c.paid, 4, false})
+			v, r := w.quote(w.signed(), w.document(q))
+			if (v == nil) != (c.level == verify.Refuse) || (c.level != "" && !r.Has("Q11", c.level)) {
+				t.Fatalf("report %+v", r.Reasons)
+			}
+		})
+	}
+}
+
+func TestQ11_APaymentInAnotherAssetMustBeWorthWhatItDelivers(t *testing.T) {
+	for name, c := range map[string]struct {
+		wei     int64
+		refused bool
+		warned  bool
+	}{
+		"fair":             {83_200_000_000_000_000, false, false},
+		"seven per cent":   {89_500_000_000_000_000, false, true},
+		"a quarter more":   {110_000_000_000_000_000, true, true},
+		"a hundred times ": {8_320_000_000_000_000_000, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.draft.FundWith, w.callType = "ob:eth", api.CallCrossChainSwaps
+			q := w.quoteResponse(fmt.Sprint(c.wei), map[string]string{arbETH: "60000000000000"}, payment{arbETH, c.wei, 2, false})
+			v, r := w.quote(w.signed(), w.document(q))
+			if (v == nil) != c.refused || (c.warned && r.Count(verify.Warn) == 0) {
+				t.Fatalf("report %+v", r.Reasons)
+			}
+			if v != nil && (v.View().PayMicro == nil || v.View().CallType != api.CallCrossChainSwaps) {
+				t.Fatalf("view %+v", v.View())
+			}
+		})
+	}
+}
+
+func TestQ12_FiatTextDecidesNothing(t *testing.T) {
+	w := newWorld(t)
+	s := w.signed()
+	a, ra := w.quote(s, w.document(w.crossChain()))
+	q := w.crossChain()
+	q.DestinationToken.FiatValue, q.DestinationToken.MinimumFiatValue, q.Fees.CumulativeUSD, q.OriginToken.FiatValue[0].FiatValue = "0.01", "999999", "0.00", ""
+	b, rb := w.quote(s, w.document(q))
+	if a == nil || b == nil || len(ra.Reasons) != len(rb.Reasons) || a.View().CostBps != b.View().CostBps || a.View().PayMicro.Cmp(b.View().PayMicro) != 0 {
+		t.Fatalf("fiat text changed the judgement: %+v %+v", ra.Reasons, rb.Reasons)
+	}
+}
+
+func TestQ13_NoSecondPreparedOperation(t *testing.T) {
+	w := newWorld(t)
+	s := w.signed()
+	v, r := w.quote(s, replace(t, w.document(w.crossChain()), "/destinationChainOperation", map[string]any{"userOp": map[string]any{}}))
+	refused(t, v != nil, r, "Q13")
+}
+
+func TestQ14_ASameChainQuoteIsTheSignedOperationByteForByte(t *testing.T) {
+	w := newWorld(t)
+	w.callType = api.CallSameChainExcludeSolver
+	s := w.signed()
+	base := w.document(w.sameChain())
+	for pointer, value := range map[string]any{
+		"/originChainsOperations/0/userOp/callGasLimit":  "400001",
+		"/originChainsOperations/0/userOp/paymasterData": hexOf(op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: uint64(clock().Unix()) + 601}, make([]byte, 65))),
+		"/originChainsOperations/0/amount":               "250500001",
+	} {
+		v, r := w.quote(s, replace(t, base, pointer, value))
+		refused(t, v != nil, r, "Q14")
+	}
+	q := w.sameChain()
+	q.Fees.CumulativeUSD = "0.01"
+	v, r := w.quote(s, w.document(q))
+	refused(t, v != nil, r, "Q11")
+}
+
+func TestQ14_AQuoteForAnotherIntentIsRefused(t *testing.T) {
+	w := newWorld(t)
+	s := w.signed()
+	other := newWorld(t)
+	other.draft.SlippageBps = 51
+	v, r := other.quote(s, other.document(other.crossChain()))
+	refused(t, v != nil, r, "Q14")
+}
+
+func TestU2_FundingUsesItsOwnLaneAndThePreparedOneNeverRunsTwice(t *testing.T) {
+	quoteRefused(t, "U2", func(w *world, q *api.Quote) { // an operation in the prepared lane among the funding operations
+		o := w.operation(42161, op.LanePrepared, 4, false, w.depositCalls(assetOf(arbUSDC), big.NewInt(125_980_000)), arbUSDC, "125980000")
+		q.OriginChainsOperations[0] = o
+	})
+}
+
+func TestU4_FundingDeploysOnlyOnOtherChains(t *testing.T) {
+	w := newWorld(t)
+	s := w.signed()
+	q := w.quoteResponse("225980000", nil, payment{baseUSDC, 225_980_000, 0, true})
+	v, r := w.quote(s, w.document(q))
+	refused(t, v != nil, r, "U4")
+}
+
+func TestU1_FundingBelongsToTheAccount(t *testing.T) {
+	quoteRefused(t, "U1", func(w *world, q *api.Quote) {
+		w.account = common.HexToAddress(stranger)
+		q.OriginChainsOperations[0] = w.deposit(payment{arbUSDC, 125_980_000, 4, false})
+	})
+}
+
+func TestT2_FundingIsForItsOwnChain(t *testing.T) {
+	quoteRefused(t, "T2", func(w *world, q *api.Quote) { // the typed data of another chain
+		other := w.operation(10, op.LaneFunding, 4, false, w.depositCalls(assetOf(arbUSDC), big.NewInt(125_980_000)), arbUSDC, "125980000")
+		q.OriginChainsOperations[0] = other
+	})
+}
+
+func TestP4_AChangedWayOfPayingIsPointedOut(t *testing.T) {
+	w := newWorld(t)
+	w.callType = api.CallSameChainExcludeSolver
+	v, r := w.quote(w.signed(), w.document(w.crossChain()))
+	if v == nil || !r.Has("P4", verify.Warn) || v.SameChainOnly() {
+		t.Fatalf("report %+v", r.Reasons)
+	}
+	w = newWorld(t)
+	v, r = w.quote(w.signed(), w.document(w.sameChain()))
+	if v == nil || !r.Has("P4", verify.Warn) || !v.SameChainOnly() {
+		t.Fatalf("report %+v", r.Reasons)
+	}
+}
+
+func TestQuoteWithoutRequirementsNamesTheCoinWithNothing(t *testing.T) {
+	w := newWorld(t)
+	w.callType, w.draft.TokensRequired, w.draft.FundWith = api.CallSameChainExcludeSolver, nil, ""
+	q := w.sameChain()
+	eighteen := 18
+	q.OriginToken = api.OriginToken{AggregatedAssetID: "ob:eth", Amount: "0", AssetType: []string{baseETH}}
+	q.DestinationToken = api.DestinationToken{
+		AggregatedAssetID: "ob:eth", AssetType: baseETH, Amount: "0", MinimumAmount: "0", Decimals: &eighteen, Symbol: "ETH",
+		RecipientAccount: "eip155:8453:" + strings.ToLower(w.account.Hex()),
+	}
+	if v, r := w.quote(w.signed(), w.document(q)); v == nil {
+		t.Fatalf("refused: %+v", r.Reasons)
+	}
+	// With nothing required nothing may be taken.
+	w2 := newWorld(t)
+	w2.callType, w2.draft.TokensRequired, w2.draft.FundWith = api.CallSameChainExcludeSolver, nil, ""
+	bad := w2.quoteResponse("1000000", nil, payment{arbUSDC, 1_000_000, 4, false})
+	bad.OriginToken.AggregatedAssetID = "ob:usdc"
+	v, r := w2.quote(w2.signed(), w2.document(bad))
+	refused(t, v != nil, r, "Q6")
+}
+
+func TestFundingOnTheTargetChainMayWaitForTheAskedStart(t *testing.T) {
+	w := newWorld(t)
+	start := clock().Add(2 * time.Minute).Unix()
+	w.draft.ValidAfter = fmt.Sprint(start)
+	window := hexOf(op.EncodePaymasterData(op.PaymasterWindow{ValidAfter: uint64(start), ValidUntil: uint64(clock().Unix()) + 600}, make([]byte, 65)))
+	answer := w.prepareResponse()
+	answer.ChainOperation.UserOp.PaymasterData = window
+	p, report := w.prepared(w.document(answer))
+	if p == nil {
+		t.Fatalf("refused: %+v", report.Reasons)
+	}
+	sig, err := op.Sign(p.UserOp().Digest(), keyOf(w.key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := p.WithSignature(sig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	usdt := "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+	q := w.quoteResponse("225980000", map[string]string{usdt: "480000"}, payment{usdt, 225_980_000, 0, false})
+	q.OriginChainsOperations[0].UserOp.PaymasterData = window
+	if v, r := w.quote(s, w.document(q)); v == nil {
+		t.Fatalf("refused: %+v", r.Reasons)
+	}
+	q = w.quoteResponse("225980000", map[string]string{arbUSDC: "480000"}, payment{arbUSDC, 225_980_000, 0, false})
+	q.OriginChainsOperations[0].UserOp.PaymasterData = window
+	v, r := w.quote(s, w.document(q))
+	refused(t, v != nil, r, "U12")
+}

@@ -1,0 +1,286 @@
+package verify
+
+import (
+	"math/big"
+	"slices"
+	"sort"
+	"strconv"
+	"time"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/wallet/intent"
+)
+
+// entity is what value checks need of an asset: its decimals and its price in micro USD, nil when unknown.
+type entity struct {
+	decimals int
+	price    *big.Int
+}
+
+func parseAmount(s string) (*big.Int, error) { return amount.ParseBase(s) }
+
+// value checks that what is taken is what was announced, and that it is explained by what is delivered and the fees (TH-Q5, Q6, Q11; protocol §3.5).
+func (j *judge) value(p Policy, in intent.Intent, w api.Quote, legs []leg, q *VerifiedQuote) {
+	pay := map[caip.Asset]*big.Int{}
+	for _, l := range legs {
+		if pay[l.asset] == nil {
+			pay[l.asset] = new(big.Int)
+		}
+		pay[l.asset].Add(pay[l.asset], l.amount)
+	}
+	decimals, ok := j.originToken(p, in, w.OriginToken, legs, pay)
+	if !ok {
+		return
+	}
+	fees, ok := j.fees(p, w.Fees, pay)
+	if !ok {
+		return
+	}
+	j.legViews(p, in, legs, pay, fees, w, q)
+	paid, cost := p.sum(pay, decimals), p.sum(fees, decimals)
+	if !j.must(cost.Cmp(paid) < 0, "Q11", "the fees are less than what is paid", "/fees/assets", "less than the payment", "more") {
+		return
+	}
+	if required, same := p.requiredIn(in, decimals); same {
+		j.exactFlow(p, in, paid, cost, required, decimals, q)
+	} else {
+		j.pricedFlow(p, in, q)
+	}
+	j.cost(p, q)
+	words := p.callTypeOf(in, legs)
+	q.view.CallType, q.view.CallTypeWords = words, callTypeWords(words)
+	if announced := q.prepared.prepared.callType; announced != words {
+		j.add(Warn, "P4", "The way of paying differs from the one announced when the call was prepared.", "/originChainsOperations", announced, words)
+	}
+}
+
+// originToken checks the announced sum against the sum of the operations (protocol §3.5), and returns the decimals in which it is written.
+func (j *judge) originToken(p Policy, in intent.Intent, w api.OriginToken, legs []leg, pay map[caip.Asset]*big.Int) (int, bool) {
+	want, decimals := in.Funding(), legs[0].entity.decimals
+	if id, err := caip.ParseAggregate(want); err == nil {
+		if agg, ok := p.Catalog.Aggregate(id); ok {
+			decimals = agg.Decimals
+		}
+	} else {
+		want = caip.Single.String()
+	}
+	j.must(w.AggregatedAssetID == want, "Q6", "the quote is paid with the asset that you chose", "/originToken/aggregatedAssetId", want, w.AggregatedAssetID)
+	listed := map[caip.Asset]bool{}
+	for i, s := range w.AssetType {
+		a, err := caip.ParseAsset(s)
+		j.must(err == nil && pay[a] != nil && !listed[a], "Q6", "the listed assets are those of the operations", "/originToken/assetType/"+strconv.Itoa(i), "an asset of an operation", s)
+		listed[a] = true
+	}
+	j.must(len(listed) == len(pay), "Q6", "the listed assets are those of the operations", "/originToken/assetType", plural(len(pay), "asset"), plural(len(listed), "asset"))
+	sum := p.sum(pay, decimals)
+	j.must(w.Amount == sum.String(), "Q5", "the announced payment is the sum of the operations", "/originToken/amount", sum.String(), w.Amount)
+	return decimals, !j.refused()
+}
+
+// fees reads the announced fees; they must be in assets that pay.
+func (j *judge) fees(p Policy, w *api.Fees, pay map[caip.Asset]*big.Int) (map[caip.Asset]*big.Int, bool) {
+	fees := map[caip.Asset]*big.Int{}
+	if w == nil {
+		return fees, true
+	}
+	for key, s := range w.Assets {
+		a, err := caip.ParseAsset(key)
+		v, errAmount := parseAmount(s)
+		if !j.must(err == nil && errAmount == nil && pay[a] != nil && fees[a] == nil, "Q11", "fees are amounts of the assets that pay", "/fees/assets", "an asset of an operation", key+" "+s) {
+			return nil, false
+		}
+		fees[a] = v
+	}
+	return fees, true
+}
+
+// sum adds amounts of entities of one aggregate, scaled to the given decimals.
+func (p Policy) sum(m map[caip.Asset]*big.Int, decimals int) *big.Int {
+	total := new(big.Int)
+	for a, v := range m {
+		e, _ := p.Catalog.Entity(a)
+		total.Add(total, amount.Scale(v, e.Decimals, decimals))
+	}
+	return total
+}
+
+// requiredIn sums the requirements in the funding asset's decimals, and reports false when one of them is another asset.
+func (p Policy) requiredIn(in intent.Intent, decimals int) (*big.Int, bool) {
+	total := new(big.Int)
+	for _, t := range in.Draft().TokensRequired {
+		a, errAsset := caip.ParseAsset(t.AssetType)
+		v, err := parseAmount(t.Amount)
+		e, known := p.Catalog.Entity(a)
+		if errAsset != nil || err != nil || !known {
+			return nil, false
+		}
+		if v.Sign() == 0 {
+			continue
+		}
+		if e.Aggregate.String() != in.Funding() && !p.sameAggregate(in.Funding(), e.Aggregate) {
+			return nil, false
+		}
+		total.Add(total, amount.ScaleUp(v, e.Decimals, decimals))
+	}
+	return total, true
+}
+
+// sameAggregate reports whether a CAIP-19 funding asset belongs to an aggregate.
+func (p Policy) sameAggregate(funding string, id caip.AggregateID) bool {
+	a, err := caip.ParseAsset(funding)
+	if err != nil {
+		return false
+	}
+	e, ok := p.Catalog.Entity(a)
+	return ok && e.Aggregate == id
+}
+
+// exactFlow: the same asset is paid and delivered, so what is taken minus the fees is what arrives and must not exceed what is required.
+func (j *judge) exactFlow(p Policy, in intent.Intent, paid, cost, required *big.Int, decimals int, q *VerifiedQuote) {
+	delivered := new(big.Int).Sub(paid, cost)
+	j.must(delivered.Cmp(required) <= 0, "Q5", "no more is taken than what is required plus the fees", "/originToken/amount", "at most "+required.String()+" plus fees", paid.String())
+	price := p.fundingPrice(in)
+	q.view.PayMicro = amount.Value(paid, decimals, price)
+	q.view.DeliverMicro = amount.Value(delivered, decimals, price)
+	q.view.CostMicro = amount.Value(cost, decimals, price)
+	q.view.CostBps = bpsOf(cost, paid)
+	q.view.UnexplainedMicro, q.view.Explained = new(big.Int), true
+}
+
+// pricedFlow: another asset is delivered, so catalogue prices have to explain the payment.
+func (j *judge) pricedFlow(p Policy, in intent.Intent, q *VerifiedQuote) {
+	pay, fees := micro(q.view.Pay), micro(q.view.Fees)
+	required := new(big.Int)
+	for _, n := range q.view.Needs {
+		if n.Need.Micro == nil {
+			required = nil
+			break
+		}
+		required.Add(required, n.Need.Micro)
+	}
+	q.view.PayMicro, q.view.CostBps = pay, -1
+	if !j.must(pay != nil && fees != nil && required != nil, "Q5", "the payment can be compared with what is delivered", "/originToken", "known prices", "a price is missing") {
+		return
+	}
+	arrives := new(big.Int).Sub(pay, fees)
+	q.view.UnexplainedMicro = new(big.Int)
+	if arrives.Cmp(required) > 0 {
+		q.view.UnexplainedMicro.Sub(arrives, required)
+		arrives = required
+	}
+	q.view.DeliverMicro = arrives
+	q.view.CostMicro = new(big.Int).Sub(pay, arrives)
+	q.view.CostBps = bpsOf(q.view.CostMicro, pay)
+	q.view.Explained = bpsOf(q.view.UnexplainedMicro, pay) <= p.WarnUnexplainedBps
+	if !q.view.Explained {
+		j.add(Warn, "Q5", "Part of the payment is explained neither by what is delivered nor by the fees.", "/originToken/amount", "at most "+percent(p.WarnUnexplainedBps), amount.USD2(q.view.UnexplainedMicro)+" USD")
+	}
+}
+
+func micro(list []AmountView) *big.Int {
+	total := new(big.Int)
+	for _, a := range list {
+		if a.Micro == nil {
+			return nil
+		}
+		total.Add(total, a.Micro)
+	}
+	return total
+}
+
+// cost compares the total cost with the limits (TH-Q11).
+func (j *judge) cost(p Policy, q *VerifiedQuote) {
+	v := q.view
+	if v.PayMicro == nil || v.CostMicro == nil {
+		j.add(Unknown, "Q11", "A price is missing, so the cost in dollars is unknown.", "/fees", "", "")
+	}
+	got := percent(max(v.CostBps, 0)) + " of the payment"
+	small := v.CostMicro != nil && p.CostFloor != nil && v.CostMicro.Cmp(p.CostFloor) <= 0
+	switch {
+	case v.CostBps > p.RefuseCostBps && !small:
+		j.add(Refuse, "Q11", "The quote costs far more than it delivers.", "/fees", "at most "+percent(p.RefuseCostBps), got)
+	case v.CostBps > p.WarnCostBps:
+		j.add(Warn, "Q11", "The quote costs much for what it delivers.", "/fees", "at most "+percent(p.WarnCostBps), got)
+	case v.CostBps >= 0:
+		j.pass("Q11", "the cost is in proportion")
+	}
+}
+
+func (p Policy) fundingPrice(in intent.Intent) *big.Int {
+	if a, err := caip.ParseAsset(in.Funding()); err == nil {
+		return p.Catalog.Price(a)
+	}
+	id, err := caip.ParseAggregate(in.Funding())
+	if err != nil {
+		return nil
+	}
+	agg, _ := p.Catalog.Aggregate(id)
+	return agg.PriceMicroUSD
+}
+
+// callTypeOf names the way of paying by the operations themselves (protocol §3.1).
+func (p Policy) callTypeOf(in intent.Intent, legs []leg) string {
+	if !slices.ContainsFunc(legs, func(l leg) bool { return l.role.chainID != in.ChainID() }) {
+		return api.CallSameChainWithSolver
+	}
+	if _, same := p.requiredIn(in, 18); same {
+		return api.CallCrossChain
+	}
+	return api.CallCrossChainSwaps
+}
+
+// legViews fills the parts of the view that come from the operations and the fees.
+func (j *judge) legViews(p Policy, in intent.Intent, legs []leg, pay, fees map[caip.Asset]*big.Int, w api.Quote, q *VerifiedQuote) {
+	for _, l := range legs {
+		q.view.Legs = append(q.view.Legs, LegView{
+			Chain: p.chainLabel(l.role.chainID), Pays: p.amountView(l.asset, l.amount), Deploys: l.userOp.Factory != nil, Nonce: l.userOp.Nonce.String(),
+			OpHash: l.verified.opHash.Hex(), Escrow: p.Network.Pins.Escrow.Hex(), RefundAfter: time.Unix(int64(l.deadline), 0),
+			Until: time.Unix(int64(min(l.window.ValidUntil, maxTime)), 0),
+		})
+	}
+	q.view.Pay, q.view.Fees = p.amounts(pay), p.amounts(fees)
+	q.view.FeesMicro = micro(q.view.Fees)
+	if w.Fees != nil && reDecimal.MatchString(w.Fees.CumulativeUSD) {
+		q.view.FeeUSD = w.Fees.CumulativeUSD
+	}
+}
+
+func (p Policy) amounts(m map[caip.Asset]*big.Int) []AmountView {
+	out := make([]AmountView, 0, len(m))
+	for a, v := range m {
+		out = append(out, p.amountView(a, v))
+	}
+	sort.Slice(out, func(i, k int) bool { return out[i].Asset.String() < out[k].Asset.String() })
+	return out
+}
+
+// needs compares the requirements with the balances that the service named when it prepared the call.
+func (p Policy) needs(d intent.Draft, prepared *PreparedOp) []NeedView {
+	var out []NeedView
+	for _, t := range d.TokensRequired {
+		a, errAsset := caip.ParseAsset(t.AssetType)
+		v, err := parseAmount(t.Amount)
+		if errAsset != nil || err != nil {
+			continue
+		}
+		n := NeedView{Need: p.amountView(a, v)}
+		if e, ok := p.Catalog.Entity(a); ok && e.Aggregate.String() == prepared.funding {
+			n.Have = new(big.Int) // the service lists every usable entity of the funding asset
+		}
+		for _, s := range prepared.sources {
+			if s.Asset == a {
+				n.Have = new(big.Int).Set(s.Amount)
+			}
+		}
+		if n.Have != nil {
+			n.Short = new(big.Int).Sub(v, n.Have)
+			if n.Short.Sign() < 0 {
+				n.Short.SetInt64(0)
+			}
+		}
+		out = append(out, n)
+	}
+	return out
+}

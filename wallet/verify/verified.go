@@ -1,0 +1,173 @@
+package verify
+
+import (
+	"bytes"
+	"errors"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/op"
+)
+
+// VerifiedUserOp is a user operation that passed every check and was built again from the checked values. Only this package makes one; the zero value is
+// refused by the signer.
+type VerifiedUserOp struct {
+	network string
+	userOp  op.UserOp
+	chainID uint64
+	signer  common.Address
+	opHash  common.Hash
+	summary OpSummary
+}
+
+// OpSummary says in short what an operation does; it goes into the journal.
+type OpSummary struct {
+	Role       string // "prepared" or "funding"
+	Chain      string // CAIP-2
+	Sender     string
+	Lane       uint16
+	Nonce      string
+	Spend      []AmountView
+	ValidUntil int64
+}
+
+// The roles of operations.
+const (
+	RolePrepared = "prepared"
+	RoleFunding  = "funding"
+)
+
+// IsZero reports whether the value was not made by this package.
+func (v VerifiedUserOp) IsZero() bool { return v.opHash == (common.Hash{}) }
+
+// Network is the id of the network that the operation belongs to.
+func (v VerifiedUserOp) Network() string { return v.network }
+
+// OpHash is the userOpHash on the operation's chain and the pinned entry point.
+func (v VerifiedUserOp) OpHash() common.Hash { return v.opHash }
+
+// Digest is what the key signs: the EIP-191 form of OpHash.
+func (v VerifiedUserOp) Digest() common.Hash { return op.EIP191(v.opHash) }
+
+// Signer is the address whose key must sign.
+func (v VerifiedUserOp) Signer() common.Address { return v.signer }
+
+// ChainID is the chain on which the operation runs.
+func (v VerifiedUserOp) ChainID() uint64 { return v.chainID }
+
+// Nonce is the full nonce.
+func (v VerifiedUserOp) Nonce() *big.Int { return new(big.Int).Set(v.userOp.Nonce) }
+
+// Summary says in short what the operation does.
+func (v VerifiedUserOp) Summary() OpSummary { return v.summary }
+
+// VerifiedApprove is a role-based account's approval whose hash was computed here (TH-T7). This version never makes one.
+type VerifiedApprove struct {
+	network string
+	signer  common.Address
+	domain  op.Domain
+	hash    common.Hash
+}
+
+// IsZero reports whether the value was not made by this package.
+func (v VerifiedApprove) IsZero() bool { return v.hash == (common.Hash{}) }
+
+// Network is the id of the network that the approval belongs to.
+func (v VerifiedApprove) Network() string { return v.network }
+
+// Signer is the session address whose key must sign.
+func (v VerifiedApprove) Signer() common.Address { return v.signer }
+
+// Digest is the EIP-712 digest of the approval.
+func (v VerifiedApprove) Digest() common.Hash { return v.domain.ApproveDigest(v.hash) }
+
+// VerifiedDelegation is an EIP-7702 authorization to a pinned delegate on one chain (TH-D2, D3). This version never makes one.
+type VerifiedDelegation struct {
+	network       string
+	signer        common.Address
+	authorization op.Authorization
+}
+
+// IsZero reports whether the value was not made by this package.
+func (v VerifiedDelegation) IsZero() bool { return v.authorization.ChainID == nil }
+
+// Network is the id of the network that the authorization belongs to.
+func (v VerifiedDelegation) Network() string { return v.network }
+
+// Signer is the EOA whose key must sign.
+func (v VerifiedDelegation) Signer() common.Address { return v.signer }
+
+// Authorization is the content that is signed.
+func (v VerifiedDelegation) Authorization() op.Authorization {
+	a := v.authorization
+	if a.ChainID != nil {
+		a.ChainID = new(big.Int).Set(a.ChainID)
+	}
+	return a
+}
+
+// VerifiedMessage is a Solana message of which every instruction was checked (TH-S1 … S13). This version never makes one.
+type VerifiedMessage struct {
+	network string
+	signer  [32]byte
+	message []byte
+}
+
+// IsZero reports whether the value was not made by this package.
+func (v VerifiedMessage) IsZero() bool { return len(v.message) == 0 }
+
+// Network is the id of the network that the message belongs to.
+func (v VerifiedMessage) Network() string { return v.network }
+
+// Signer is the ed25519 public key whose key must sign.
+func (v VerifiedMessage) Signer() [32]byte { return v.signer }
+
+// Message returns a copy of the bytes that are signed.
+func (v VerifiedMessage) Message() []byte { return bytes.Clone(v.message) }
+
+// PreparedOp is an answer of prepare-call-quote that passed.
+type PreparedOp struct {
+	userOp   VerifiedUserOp
+	view     PreparedView
+	doc      *api.Document
+	callType string
+	intent   [32]byte
+	funding  string
+	slippage int
+	sources  []AmountView
+}
+
+// UserOp is what gets signed.
+func (p *PreparedOp) UserOp() VerifiedUserOp { return p.userOp }
+
+// View is what review 1 shows.
+func (p *PreparedOp) View() PreparedView { return p.view }
+
+// Fingerprint identifies exactly this answer and intent; a confirmation must carry it.
+func (p *PreparedOp) Fingerprint() string { return p.view.Fingerprint }
+
+// Document is the answer as received.
+func (p *PreparedOp) Document() *api.Document { return p.doc }
+
+// CallType is the routing that the service announced.
+func (p *PreparedOp) CallType() string { return p.callType }
+
+// errSignature says that a signature is not the one of the operation's signer.
+var errSignature = errors.New("the signature was not made by the account's key for this operation")
+
+// checkSignature recovers the signer of a verified operation's signature (TH-U15).
+func checkSignature(v VerifiedUserOp, sig []byte) error {
+	if v.IsZero() {
+		return errSignature
+	}
+	who, err := op.Recover(v.Digest(), sig)
+	if err != nil {
+		return err
+	}
+	if who != v.signer {
+		return errSignature
+	}
+	return nil
+}
