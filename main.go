@@ -213,7 +213,9 @@ func dashboard(ctx context.Context, g cli.Global) error {
 		Client: s.client, Signer: sign.New(keys, s.network.ID), Journal: j, Policy: verify.DefaultPolicy(s.network, s.catalog),
 		Clock: time.Now, Sleep: sleep,
 	})
-	return tui.Run(ctx, tui.Options{
+	leave := endInTime(ctx, keys)
+	defer leave()
+	err = tui.Run(ctx, tui.Options{
 		Env: os.Environ(),
 		Context: screen.Context{
 			Profile: s.profile.Name, BaseURL: "inside this program", Network: s.network, Catalog: s.catalog, Accounts: s.accounts, Clock: time.Now,
@@ -223,6 +225,30 @@ func dashboard(ctx context.Context, g cli.Global) error {
 			More: func(c screen.Context) map[screen.ID]screen.Screen { return callScreens(c, s, operations, j) },
 		},
 	})
+	if ctx.Err() != nil {
+		return nil // a signal ended it, as asked
+	}
+	return err
+}
+
+// endInTime wipes the keys as soon as ctx ends, and ends the program two seconds later even when the terminal no longer takes output and the
+// screens wait for it. The returned function calls it off.
+func endInTime(ctx context.Context, keys *vault.Memory) (leave func()) {
+	left := make(chan struct{})
+	go func() {
+		select {
+		case <-left:
+			return
+		case <-ctx.Done():
+		}
+		_ = keys.Close()
+		select {
+		case <-left:
+		case <-time.After(2 * time.Second):
+			os.Exit(cli.ExitFailed)
+		}
+	}()
+	return func() { close(left) }
 }
 
 // callScreens builds the screens on which a call is made: build, review, activity.

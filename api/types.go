@@ -384,7 +384,7 @@ type ExecutionStatus struct {
 	Status                     string         `json:"status,omitzero"`
 	User                       string         `json:"user,omitzero"`
 	RecipientAccountID         string         `json:"recipientAccountId,omitzero"`
-	OriginChainOperations      []OperationRef `json:"originChainOperations,omitempty"`
+	OriginChainOperations      []OperationRef `json:"originChainOperations,omitzero"` // an empty list is written, nil is not
 	DestinationChainOperations []OperationRef `json:"destinationChainOperations,omitempty"`
 	FailReason                 string         `json:"failReason,omitzero"`
 }

@@ -69,7 +69,7 @@ func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
-	r := &Running{BaseURL: "https://" + reachable(o, listener.Addr()) + s.opts.BasePath, CAFile: ca.file, Addr: listener.Addr(), done: make(chan struct{})}
+	r := &Running{BaseURL: "https://" + reachable(listener.Addr()) + s.opts.BasePath, CAFile: ca.file, Addr: listener.Addr(), done: make(chan struct{})}
 	s.useExplorerBase(r.BaseURL)
 	secure := tls.NewListener(listener, &tls.Config{
 		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Time: s.opts.Clock,
@@ -81,15 +81,13 @@ func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
 	return r, nil
 }
 
-// reachable is host:port for a client on this machine: the first extra host if there is one, else the address listened on.
-func reachable(o ServeOptions, at net.Addr) string {
+// reachable is host:port for a client on this machine: the address listened on, or the loopback address when that is every address.
+func reachable(at net.Addr) string {
 	host, port, err := net.SplitHostPort(at.String())
 	if err != nil {
 		return at.String()
 	}
-	if len(o.Host) > 0 {
-		host = o.Host[0]
-	} else if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
+	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
 	return net.JoinHostPort(host, port)

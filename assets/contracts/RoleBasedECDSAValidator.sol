@@ -99,14 +99,17 @@ contract RoleBasedECDSAValidator is IValidator {
 
     // ---- signatures of operations ----
 
-    /// Day by day: session signature over Approve (65) || co-signer signature over the EIP-191 operation hash (65).
+    /// Day by day: session signature over Approve (65) || co-signer signature over the EIP-191 operation hash (65). Approve
+    /// covers call data and nonce only, so such an operation carries no fees: else the co-signer alone could set them
+    /// and turn any approved call into the account's whole native balance.
     /// After an announced exit: admin signature over the EIP-191 operation hash (65), valid from the end of the delay.
     function validateUserOp(PackedUserOperation calldata op, bytes32 opHash) external view returns (uint256) {
         Roles storage r = roles[msg.sender];
         bytes calldata s = op.signature;
         bytes32 personal = Signatures.personal(opHash);
         if (s.length == 2 * Signatures.LENGTH) {
-            bool approved = Signatures.isBy(r.session, approveDigest(op.sender, op.callData, op.nonce), s[0:65])
+            bool approved = op.gasFees == bytes32(0)
+                && Signatures.isBy(r.session, approveDigest(op.sender, op.callData, op.nonce), s[0:65])
                 && Signatures.isBy(r.cosigner, personal, s[65:130]);
             return approved ? VALIDATION_SUCCESS : VALIDATION_FAILED;
         }

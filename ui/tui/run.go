@@ -14,7 +14,8 @@ func Run(ctx context.Context, o Options) error {
 	QuietEnvironment()
 	m := New(o)
 	defer m.Close()
-	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(m.fps())}
+	// Signals end ctx and nothing else: a second handler inside the library would send to an event loop that ctx has already ended, and hang.
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFPS(m.fps())}
 	if o.Env != nil {
 		opts = append(opts, tea.WithEnvironment(o.Env))
 	}

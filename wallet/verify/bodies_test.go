@@ -8,14 +8,15 @@ import (
 
 	"coffer/api"
 	"coffer/api/op"
+	"coffer/wallet/internal/golden"
 	"coffer/wallet/verify"
 )
 
 func TestX1_TheQuoteRequestIsTheAnswerWithOneSignature(t *testing.T) {
 	w := newWorld(t)
-	base := w.document(w.prepareResponse())
+	base := w.Document(w.PrepareResponse())
 	p, _ := w.prepared(base)
-	sig, err := op.Sign(p.UserOp().Digest(), keyOf(w.key))
+	sig, err := op.Sign(p.UserOp().Digest(), golden.KeyOf(w.Key))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestX1_TheQuoteRequestIsTheAnswerWithOneSignature(t *testing.T) {
 		}
 	}
 	var r api.Rules
-	r.Catalog = w.catalog
+	r.Catalog = w.Catalog
 	if fs := r.CallQuote(body); len(fs) > 0 {
 		t.Errorf("the interface's rules refuse the body: %v", fs)
 	}
@@ -55,10 +56,10 @@ func TestX1_TheQuoteRequestIsTheAnswerWithOneSignature(t *testing.T) {
 
 func TestX1_TheExecuteBodyIsTheQuoteWithSignaturesOnly(t *testing.T) {
 	w := newWorld(t)
-	q, _ := w.quote(w.signed(), w.document(w.crossChain()))
+	q, _ := w.quote(w.signed(), w.Document(w.CrossChain()))
 	var sigs [][]byte
 	for _, f := range q.Funding() {
-		sig, err := op.Sign(f.Digest(), keyOf(w.key))
+		sig, err := op.Sign(f.Digest(), golden.KeyOf(w.Key))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,8 +93,8 @@ func TestX1_TheExecuteBodyIsTheQuoteWithSignaturesOnly(t *testing.T) {
 
 func TestU15_ASignatureOfAnotherKeyIsRefused(t *testing.T) {
 	w := newWorld(t)
-	p, _ := w.prepared(w.document(w.prepareResponse()))
-	sig, err := op.Sign(p.UserOp().Digest(), keyOf("another key"))
+	p, _ := w.prepared(w.Document(w.PrepareResponse()))
+	sig, err := op.Sign(p.UserOp().Digest(), golden.KeyOf("another key"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,15 +108,15 @@ func TestU15_ASignatureOfAnotherKeyIsRefused(t *testing.T) {
 
 func TestSameChainBodyReusesTheOneSignature(t *testing.T) {
 	w := newWorld(t)
-	w.callType = api.CallSameChainExcludeSolver
+	w.CallType = api.CallSameChainExcludeSolver
 	s := w.signed()
-	q, _ := w.quote(s, w.document(w.sameChain()))
+	q, _ := w.quote(s, w.Document(w.SameChain()))
 	body, err := q.ExecuteBody(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, _ := body.At("/originChainsOperations/0/userOp/signature")
-	if string(got) != `"`+hexOf(s.Signature())+`"` {
+	if string(got) != `"`+golden.HexOf(s.Signature())+`"` {
 		t.Fatalf("signature %s", got)
 	}
 }

@@ -110,12 +110,12 @@ func arrange(calls, asked []op.Call, allowances []allowance) ([]line, int, bool)
 
 // preparedCalls checks rows U5 to U10 for the prepared operation and returns its lines.
 func (j *judge) preparedCalls(p Policy, d intent.Draft, chainID uint64, sender common.Address, callData []byte, path string) []line {
-	path += "/userOp/callData"
 	calls, err := op.DecodeExecute(callData)
 	if err != nil {
-		j.codec(err, "U5", "the operation is a plain batch of calls", path)
+		j.codec(err, "U5", "the operation is a plain batch of calls", path+"/userOp")
 		return nil
 	}
+	path += "/userOp/callData"
 	j.pass("U5", "the operation is a plain batch of calls")
 	asked, okCalls := askedCalls(d)
 	allowances, okAllow := declaredAllowances(d)
@@ -177,9 +177,9 @@ func (j *judge) explainMismatch(p Policy, chainID uint64, calls, asked []op.Call
 		}
 	}
 	want := "nothing more"
-	for i := range asked {
-		if at < len(calls) && i < len(asked) && !contains(calls, asked[i]) {
-			want = p.describe(chainID, asked[i])
+	for _, a := range asked {
+		if !contains(calls, a) {
+			want = p.describe(chainID, a)
 			break
 		}
 	}

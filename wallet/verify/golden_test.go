@@ -23,8 +23,8 @@ func TestGoldenPreparedAnswerPasses(t *testing.T) {
 	for name, deploy := range map[string]bool{"deployed": false, "new account": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.deploy = deploy
-			p, report := w.prepared(w.document(w.prepareResponse()))
+			w.Deploy = deploy
+			p, report := w.prepared(w.Document(w.PrepareResponse()))
 			accepted(t, report)
 			v := p.View()
 			if v.Deploys != deploy || len(v.Lines) != 2 || v.Lines[0].Function != "transfer(address to, uint256 amount)" || v.Lines[0].Recipient != payee {
@@ -39,7 +39,7 @@ func TestGoldenPreparedAnswerPasses(t *testing.T) {
 
 func TestGoldenCrossChainQuotePasses(t *testing.T) {
 	w := newWorld(t)
-	q, report := w.quote(w.signed(), w.document(w.crossChain()))
+	q, report := w.quote(w.signed(), w.Document(w.CrossChain()))
 	accepted(t, report)
 	v := q.View()
 	if v.SameChainOnly || len(v.Legs) != 2 || len(q.Funding()) != 2 || v.CallType != api.CallCrossChain || !v.Explained || v.CostBps != 22 {
@@ -52,8 +52,8 @@ func TestGoldenCrossChainQuotePasses(t *testing.T) {
 
 func TestGoldenSameChainQuotePasses(t *testing.T) {
 	w := newWorld(t)
-	w.callType = api.CallSameChainExcludeSolver
-	q, report := w.quote(w.signed(), w.document(w.sameChain()))
+	w.CallType = api.CallSameChainExcludeSolver
+	q, report := w.quote(w.signed(), w.Document(w.SameChain()))
 	accepted(t, report)
 	if !q.SameChainOnly() || len(q.Funding()) != 0 {
 		t.Fatalf("view %+v", q.View())

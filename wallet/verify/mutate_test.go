@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"coffer/api"
+	"coffer/wallet/internal/golden"
 	"coffer/wallet/verify"
 )
 
@@ -98,40 +99,41 @@ func subjects(t testing.TB) []subject {
 	prepare := func(name string, change func(*world)) {
 		w := newWorld(t)
 		change(w)
-		w.freeze()
-		out = append(out, subject{name, w.document(w.prepareResponse()), verify.PreparedLeaves(), func(d *api.Document) (bool, verify.Report) {
+		w.Freeze()
+		out = append(out, subject{name, w.Document(w.PrepareResponse()), verify.PreparedLeaves(), func(d *api.Document) (bool, verify.Report) {
 			p, r := w.prepared(d)
 			return p != nil, r
 		}})
 	}
 	prepare("prepare", func(*world) {})
-	prepare("prepare new account", func(w *world) { w.deploy = true })
+	prepare("prepare new account", func(w *world) { w.Deploy = true })
 	quote := func(name string, callType string, build func(w *world) api.Quote) {
 		w := newWorld(t)
-		w.callType = callType
+		w.CallType = callType
 		if callType == api.CallCrossChainSwaps {
-			w.draft.FundWith = "ob:eth"
+			w.Draft.FundWith = "ob:eth"
 		}
-		s := w.freeze().signed()
+		w.Freeze()
+		s := w.signed()
 		table := verify.QuoteLeaves()
 		if callType == api.CallSameChainExcludeSolver {
 			// without a deposit nothing carries the quote id: it is only a name, which must be new
 			table = append([]verify.Leaf{{Pattern: "/id", Class: verify.Opaque, Code: "Q1"}}, table...)
 		}
-		out = append(out, subject{name, w.document(build(w)), table, func(d *api.Document) (bool, verify.Report) {
+		out = append(out, subject{name, w.Document(build(w)), table, func(d *api.Document) (bool, verify.Report) {
 			q, r := w.quote(s, d)
 			return q != nil, r
 		}})
 	}
-	quote("quote cross chain", api.CallCrossChain, (*world).crossChain)
-	quote("quote same chain", api.CallSameChainExcludeSolver, (*world).sameChain)
+	quote("quote cross chain", api.CallCrossChain, (*world).CrossChain)
+	quote("quote same chain", api.CallSameChainExcludeSolver, (*world).SameChain)
 	quote("quote paid in ETH", api.CallCrossChainSwaps, (*world).nativeQuote)
 	return out
 }
 
 // nativeQuote pays with ETH of another chain for USDC: 0.0832 ETH at 3 012.45 are $250.64.
 func (w *world) nativeQuote() api.Quote {
-	return w.quoteResponse("83200000000000000", map[string]string{arbETH: "60000000000000"}, payment{arbETH, 83_200_000_000_000_000, 2, false})
+	return w.QuoteResponse("83200000000000000", map[string]string{arbETH: "60000000000000"}, golden.Payment{Asset: arbETH, Amount: 83_200_000_000_000_000, Sequence: 2, Deploy: false})
 }
 
 func TestEveryMutationOfABoundLeafIsRefusedWithAReason(t *testing.T) {

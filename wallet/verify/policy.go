@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"math/big"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"coffer/api/catalog"
 	"coffer/api/network"
+	"coffer/assets"
 )
 
 // Policy holds what this machine pins and tolerates. Nothing in it may come from an answer.
@@ -35,6 +37,34 @@ type Policy struct {
 	MinQuoteLife, WarnQuoteLife time.Duration
 	// MaxSequenceGap is how far a nonce may lie after the last one known.
 	MaxSequenceGap uint64
+
+	// pinned says whether the network's fixed addresses are those of this program. A Policy that DefaultPolicy did not make has never been compared and is
+	// refused.
+	pinned bool
+}
+
+// CheckPins compares the addresses that are the same on every network with those that this program was built with (protocol §4.2); a descriptor that was
+// tampered with fails here. The error names the first that differs.
+func CheckPins(n network.Descriptor) error {
+	want, err := assets.PinnedAddresses()
+	if err != nil {
+		return fmt.Errorf("pinned addresses: %w", err)
+	}
+	for _, p := range []struct {
+		name string
+		want string
+		got  common.Address
+	}{
+		{"entry point", want.EntryPoint, n.Pins.EntryPoint}, {"paymaster", want.Paymaster, n.Pins.Paymaster}, {"escrow", want.Escrow, n.Pins.Escrow},
+		{"account implementation", want.KernelV31Implementation, n.Pins.KernelV31}, {"account delegate", want.KernelV33Delegate, n.Pins.KernelV33},
+		{"account factory", want.Factory, n.Pins.Factory}, {"meta factory", want.MetaFactory, n.Pins.MetaFactory},
+		{"validator", want.ECDSAValidator, n.Pins.ECDSAValidator}, {"role-based validator", want.RoleBasedValidator, n.Pins.RoleBasedValidator},
+	} {
+		if common.HexToAddress(p.want) != p.got {
+			return fmt.Errorf("the network's %s is %s, this program expects %s", p.name, p.got.Hex(), p.want)
+		}
+	}
+	return nil
 }
 
 // Caps bound the gas fields of one operation (TH-U11). Fees are wei per gas: zero on our networks, where the operator pays (protocol §2.4).
@@ -52,7 +82,7 @@ func DefaultPolicy(n network.Descriptor, c *catalog.Catalog) Policy {
 		Caps:      Caps{CallGas: 15_000_000, VerificationGas: 5_000_000, PaymasterVerificationGas: 1_000_000, PaymasterPostOpGas: 1_000_000},
 		MaxWindow: 10 * time.Minute, MaxQuoteLife: 10 * time.Minute, MaxRefundDelay: 24 * time.Hour,
 		ClockTolerance: 30 * time.Second, MinQuoteLife: 2 * time.Second, WarnQuoteLife: 15 * time.Second,
-		MaxSequenceGap: 16,
+		MaxSequenceGap: 16, pinned: CheckPins(n) == nil,
 	}
 }
 

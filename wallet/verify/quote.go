@@ -305,7 +305,7 @@ func (j *judge) deposit(p Policy, l *leg, id [32]byte, expires int64, now time.T
 	path := l.role.path + "/userOp/callData"
 	calls, err := op.DecodeExecute(l.userOp.CallData)
 	if err != nil {
-		j.codec(err, "U5", "the payment is a plain batch of calls", l.role.path)
+		j.codec(err, "U5", "the payment is a plain batch of calls", l.role.path+"/userOp")
 		return nil, false
 	}
 	last := calls[len(calls)-1]

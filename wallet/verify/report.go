@@ -2,6 +2,7 @@ package verify
 
 import (
 	"errors"
+	"strings"
 
 	"coffer/api/op"
 	"coffer/api/text"
@@ -103,11 +104,11 @@ func failed(title string) string { return "Not true: " + title + "." }
 
 func (j *judge) refused() bool { return j.report.Refused() }
 
-// codec records a refusal of a codec, which names its own row; fallback is used for other errors.
+// codec records a refusal of a codec, which names its own row and field; path is where that field's object stands, fallback the row of other errors.
 func (j *judge) codec(err error, fallback, title, path string) {
 	var oe *op.Error
 	if errors.As(err, &oe) {
-		j.add(Refuse, oe.Code, failed(title), path+"/"+oe.Field, oe.Want, oe.Got)
+		j.add(Refuse, oe.Code, failed(title), path+"/"+strings.ReplaceAll(oe.Field, ".", "/"), oe.Want, oe.Got)
 		return
 	}
 	j.add(Refuse, fallback, failed(title), path, "", err.Error())

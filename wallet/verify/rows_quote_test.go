@@ -14,6 +14,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/op/erc20"
 	"coffer/api/op/escrow"
+	"coffer/wallet/internal/golden"
 	"coffer/wallet/verify"
 )
 
@@ -22,9 +23,9 @@ func quoteRefused(t *testing.T, code string, change func(w *world, q *api.Quote)
 	t.Helper()
 	w := newWorld(t)
 	s := w.signed()
-	q := w.crossChain()
+	q := w.CrossChain()
 	change(w, &q)
-	v, report := w.quote(s, w.document(q))
+	v, report := w.quote(s, w.Document(q))
 	refused(t, v != nil, report, code)
 }
 
@@ -33,7 +34,7 @@ func (w *world) rebuild(q *api.Quote, i int, calls []op.Call) {
 	o := q.OriginChainsOperations[i]
 	a, _ := caip.ParseAsset(o.AssetType)
 	chainID, _ := a.Chain.EVMID()
-	q.OriginChainsOperations[i] = w.operation(chainID, op.LaneFunding, 0, i == 1, calls, o.AssetType, o.Amount)
+	q.OriginChainsOperations[i] = w.Operation(chainID, op.LaneFunding, 0, i == 1, calls, o.AssetType, o.Amount)
 }
 
 func assetOf(s string) caip.Asset {
@@ -48,7 +49,7 @@ func TestQ1_TheIDIsNewAndCarriedByEveryDeposit(t *testing.T) {
 	quoteRefused(t, "Q1", func(_ *world, q *api.Quote) { q.ID = "0x" + strings.Repeat("11", 32) }) // deposits carry another id
 	quoteRefused(t, "Q1", func(_ *world, q *api.Quote) { q.ID = "0x12" })
 	w := newWorld(t)
-	q, r := verify.Quote(w.intent(), w.policy, memory{seen: quoteID}, clock(), w.signed(), w.document(w.crossChain()))
+	q, r := verify.Quote(w.Intent(), w.Policy, memory{seen: quoteID}, clock(), w.signed(), w.Document(w.CrossChain()))
 	refused(t, q != nil, r, "Q1")
 }
 
@@ -72,19 +73,19 @@ func TestQ3_TheNumberOfOperationsIsBoundedAndNoneRepeats(t *testing.T) {
 
 func TestQ3_AValidOperationOfAnotherAssetIsRefused(t *testing.T) {
 	quoteRefused(t, "Q6", func(w *world, q *api.Quote) {
-		q.OriginChainsOperations = append(q.OriginChainsOperations, w.deposit(payment{arbETH, 1_000_000_000_000_000, 5, false}))
+		q.OriginChainsOperations = append(q.OriginChainsOperations, w.Deposit(golden.Payment{Asset: arbETH, Amount: 1_000_000_000_000_000, Sequence: 5, Deploy: false}))
 	})
 }
 
 func TestQ4_PaymentsGoOnlyIntoThePinnedEscrow(t *testing.T) {
 	quoteRefused(t, "Q4", func(w *world, q *api.Quote) {
-		calls := w.depositCalls(assetOf(arbUSDC), big.NewInt(125_980_000))
+		calls := w.DepositCalls(assetOf(arbUSDC), big.NewInt(125_980_000))
 		calls[0].Data = erc20.Approve(common.HexToAddress(stranger), big.NewInt(125_980_000))
 		calls[1].To = common.HexToAddress(stranger)
 		w.rebuild(q, 0, calls)
 	})
 	quoteRefused(t, "Q4", func(w *world, q *api.Quote) {
-		w.rebuild(q, 0, []op.Call{{To: tokenOf(arbUSDC), Value: new(big.Int), Data: erc20.Transfer(common.HexToAddress(stranger), big.NewInt(125_980_000))}})
+		w.rebuild(q, 0, []op.Call{{To: golden.TokenOf(arbUSDC), Value: new(big.Int), Data: erc20.Transfer(common.HexToAddress(stranger), big.NewInt(125_980_000))}})
 	})
 }
 
@@ -92,33 +93,33 @@ func TestQ5_EveryPaymentIsExactlyItsAmount(t *testing.T) {
 	at := assetOf(arbUSDC)
 	for name, calls := range map[string]func(w *world) []op.Call{
 		"approve more": func(w *world) []op.Call {
-			c := w.depositCalls(at, big.NewInt(125_980_000))
-			c[0].Data = erc20.Approve(w.network.Pins.Escrow, big.NewInt(125_980_001))
+			c := w.DepositCalls(at, big.NewInt(125_980_000))
+			c[0].Data = erc20.Approve(w.Network.Pins.Escrow, big.NewInt(125_980_001))
 			return c
 		},
-		"deposit more": func(w *world) []op.Call { return w.depositCalls(at, big.NewInt(125_980_001)) },
+		"deposit more": func(w *world) []op.Call { return w.DepositCalls(at, big.NewInt(125_980_001)) },
 		"fee leg": func(w *world) []op.Call {
-			fee := op.Call{To: tokenOf(arbUSDC), Value: new(big.Int), Data: erc20.Transfer(common.HexToAddress(stranger), big.NewInt(1))}
-			return append([]op.Call{fee}, w.depositCalls(at, big.NewInt(125_980_000))...)
+			fee := op.Call{To: golden.TokenOf(arbUSDC), Value: new(big.Int), Data: erc20.Transfer(common.HexToAddress(stranger), big.NewInt(1))}
+			return append([]op.Call{fee}, w.DepositCalls(at, big.NewInt(125_980_000))...)
 		},
 		"native beside": func(w *world) []op.Call {
-			c := w.depositCalls(at, big.NewInt(125_980_000))
+			c := w.DepositCalls(at, big.NewInt(125_980_000))
 			c[1].Value = big.NewInt(1)
 			return c
 		},
-		"no approve": func(w *world) []op.Call { return w.depositCalls(at, big.NewInt(125_980_000))[1:] },
+		"no approve": func(w *world) []op.Call { return w.DepositCalls(at, big.NewInt(125_980_000))[1:] },
 		"for another token": func(w *world) []op.Call {
-			c := w.depositCalls(at, big.NewInt(125_980_000))
-			c[1].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), tokenOf(opUSDC), big.NewInt(125_980_000), uint64(clock().Unix())+3600)
+			c := w.DepositCalls(at, big.NewInt(125_980_000))
+			c[1].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), golden.TokenOf(opUSDC), big.NewInt(125_980_000), uint64(clock().Unix())+3600)
 			return c
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			s := w.signed()
-			q := w.crossChain()
+			q := w.CrossChain()
 			w.rebuild(&q, 0, calls(w))
-			v, r := w.quote(s, w.document(q))
+			v, r := w.quote(s, w.Document(q))
 			if v != nil || (!r.Has("Q5", verify.Refuse) && !r.Has("U8", verify.Refuse)) {
 				t.Fatalf("report %+v", r.Reasons)
 			}
@@ -131,8 +132,8 @@ func TestQ5_RefundDeadlinesAreAfterTheExpiryAndSoon(t *testing.T) {
 	for name, deadline := range map[string]uint64{"before the expiry": 30, "far away": 30 + 86_401, "never": 1<<63 - uint64(clock().Unix())} {
 		t.Run(name, func(t *testing.T) {
 			quoteRefused(t, "Q5", func(w *world, q *api.Quote) {
-				calls := w.depositCalls(assetOf(arbUSDC), big.NewInt(125_980_000))
-				calls[1].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), tokenOf(arbUSDC), big.NewInt(125_980_000), uint64(clock().Unix())+deadline)
+				calls := w.DepositCalls(assetOf(arbUSDC), big.NewInt(125_980_000))
+				calls[1].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), golden.TokenOf(arbUSDC), big.NewInt(125_980_000), uint64(clock().Unix())+deadline)
 				w.rebuild(q, 0, calls)
 			})
 		})
@@ -144,8 +145,8 @@ func TestQ5_TheSumOfTheOperationsIsTheAnnouncedPayment(t *testing.T) {
 	// One unit moved between the legs, announcement unchanged: the sum still fits, each leg is its own amount, so this is another valid split.
 	w := newWorld(t)
 	s := w.signed()
-	q := w.quoteResponse("225980000", map[string]string{arbUSDC: "300000", opUSDC: "180000"}, payment{arbUSDC, 125_980_001, 4, false}, payment{opUSDC, 99_999_999, 0, true})
-	if v, r := w.quote(s, w.document(q)); v == nil {
+	q := w.QuoteResponse("225980000", map[string]string{arbUSDC: "300000", opUSDC: "180000"}, golden.Payment{Asset: arbUSDC, Amount: 125_980_001, Sequence: 4, Deploy: false}, golden.Payment{Asset: opUSDC, Amount: 99_999_999, Sequence: 0, Deploy: true})
+	if v, r := w.quote(s, w.Document(q)); v == nil {
 		t.Fatalf("refused %+v", r.Reasons)
 	}
 }
@@ -154,8 +155,8 @@ func TestQ5_NoMoreIsTakenThanRequiredPlusFees(t *testing.T) {
 	// Everything is consistent: calls, amounts, sums. Only the intent tells that 300 USDC are not needed for 250.5.
 	w := newWorld(t)
 	s := w.signed()
-	q := w.quoteResponse("300000000", map[string]string{arbUSDC: "480000"}, payment{arbUSDC, 300_000_000, 4, false})
-	v, r := w.quote(s, w.document(q))
+	q := w.QuoteResponse("300000000", map[string]string{arbUSDC: "480000"}, golden.Payment{Asset: arbUSDC, Amount: 300_000_000, Sequence: 4, Deploy: false})
+	v, r := w.quote(s, w.Document(q))
 	refused(t, v != nil, r, "Q5")
 }
 
@@ -170,16 +171,16 @@ func TestQ6_ThePayingAssetIsTheChosenOne(t *testing.T) {
 
 func TestQ6_AnExactAssetMeansThatAssetOnly(t *testing.T) {
 	w := newWorld(t)
-	w.draft.FundWith = arbUSDC
+	w.Draft.FundWith = arbUSDC
 	s := w.signed()
-	q := w.quoteResponse("225980000", map[string]string{arbUSDC: "480000"}, payment{arbUSDC, 225_980_000, 4, false})
+	q := w.QuoteResponse("225980000", map[string]string{arbUSDC: "480000"}, golden.Payment{Asset: arbUSDC, Amount: 225_980_000, Sequence: 4, Deploy: false})
 	q.OriginToken.AggregatedAssetID = "ob:single"
-	if v, r := w.quote(s, w.document(q)); v == nil {
+	if v, r := w.quote(s, w.Document(q)); v == nil {
 		t.Fatalf("refused: %+v", r.Reasons)
 	}
-	q = w.quoteResponse("225980000", map[string]string{opUSDC: "480000"}, payment{opUSDC, 225_980_000, 4, false})
+	q = w.QuoteResponse("225980000", map[string]string{opUSDC: "480000"}, golden.Payment{Asset: opUSDC, Amount: 225_980_000, Sequence: 4, Deploy: false})
 	q.OriginToken.AggregatedAssetID = "ob:single"
-	v, r := w.quote(s, w.document(q))
+	v, r := w.quote(s, w.Document(q))
 	refused(t, v != nil, r, "Q6")
 }
 
@@ -211,14 +212,14 @@ func TestQ8_CallsReceiveExactlyWhatTheyRequire(t *testing.T) {
 
 func TestQ9_TheRecipientIsTheAccountItself(t *testing.T) {
 	for name, recipient := range map[string]string{
-		"stranger": "eip155:8453:" + stranger, "other chain": "eip155:1:" + newWorld(t).account.Hex(), "slash form": "eip155:8453/" + newWorld(t).account.Hex(), "absent": "",
+		"stranger": "eip155:8453:" + stranger, "other chain": "eip155:1:" + newWorld(t).Account.Hex(), "slash form": "eip155:8453/" + newWorld(t).Account.Hex(), "absent": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			quoteRefused(t, "Q9", func(_ *world, q *api.Quote) { q.DestinationToken.RecipientAccount = recipient })
 		})
 	}
 	quoteRefused(t, "L5", func(w *world, q *api.Quote) {
-		q.DestinationToken.RecipientAccount = "eip155:8453:0x" + strings.ToUpper(w.account.Hex()[2:])
+		q.DestinationToken.RecipientAccount = "eip155:8453:0x" + strings.ToUpper(w.Account.Hex()[2:])
 	})
 }
 
@@ -233,9 +234,9 @@ func TestQ10_TheExpiryIsSoonButNotPast(t *testing.T) {
 		})
 	}
 	w := newWorld(t)
-	q := w.crossChain()
+	q := w.CrossChain()
 	q.ExpirationTimestamp = fmt.Sprint(now + 10)
-	v, r := w.quote(w.signed(), w.document(q))
+	v, r := w.quote(w.signed(), w.Document(q))
 	if v == nil || !r.Has("Q10", verify.Warn) {
 		t.Fatalf("ten seconds are few: %+v", r.Reasons)
 	}
@@ -247,8 +248,8 @@ func TestQ11_SlippageStaysWithinTheIntent(t *testing.T) {
 	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Slippage.Origin.Percent = "1/300" })
 	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Slippage.Destination.Percent = "0.01" })
 	w := newWorld(t)
-	w.draft.SlippageBps = w.policy.MaxSlippageBps + 1
-	p, r := w.prepared(w.document(w.prepareResponse()))
+	w.Draft.SlippageBps = w.Policy.MaxSlippageBps + 1
+	p, r := w.prepared(w.Document(w.PrepareResponse()))
 	refused(t, p != nil, r, "Q11")
 }
 
@@ -267,8 +268,8 @@ func TestQ11_FeesAreAmountsOfWhatPaysAndInProportion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			q := w.quoteResponse(fmt.Sprint(c.paid), map[string]string{arbUSDC: fmt.Sprint(c.fee)}, payment{arbUSDC, c.paid, 4, false})
-			v, r := w.quote(w.signed(), w.document(q))
+			q := w.QuoteResponse(fmt.Sprint(c.paid), map[string]string{arbUSDC: fmt.Sprint(c.fee)}, golden.Payment{Asset: arbUSDC, Amount: c.paid, Sequence: 4, Deploy: false})
+			v, r := w.quote(w.signed(), w.Document(q))
 			if (v == nil) != (c.level == verify.Refuse) || (c.level != "" && !r.Has("Q11", c.level)) {
 				t.Fatalf("report %+v", r.Reasons)
 			}
@@ -289,9 +290,9 @@ func TestQ11_APaymentInAnotherAssetMustBeWorthWhatItDelivers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.draft.FundWith, w.callType = "ob:eth", api.CallCrossChainSwaps
-			q := w.quoteResponse(fmt.Sprint(c.wei), map[string]string{arbETH: "60000000000000"}, payment{arbETH, c.wei, 2, false})
-			v, r := w.quote(w.signed(), w.document(q))
+			w.Draft.FundWith, w.CallType = "ob:eth", api.CallCrossChainSwaps
+			q := w.QuoteResponse(fmt.Sprint(c.wei), map[string]string{arbETH: "60000000000000"}, golden.Payment{Asset: arbETH, Amount: c.wei, Sequence: 2, Deploy: false})
+			v, r := w.quote(w.signed(), w.Document(q))
 			if (v == nil) != c.refused || (c.warned && r.Count(verify.Warn) == 0) {
 				t.Fatalf("report %+v", r.Reasons)
 			}
@@ -305,10 +306,10 @@ func TestQ11_APaymentInAnotherAssetMustBeWorthWhatItDelivers(t *testing.T) {
 func TestQ12_FiatTextDecidesNothing(t *testing.T) {
 	w := newWorld(t)
 	s := w.signed()
-	a, ra := w.quote(s, w.document(w.crossChain()))
-	q := w.crossChain()
+	a, ra := w.quote(s, w.Document(w.CrossChain()))
+	q := w.CrossChain()
 	q.DestinationToken.FiatValue, q.DestinationToken.MinimumFiatValue, q.Fees.CumulativeUSD, q.OriginToken.FiatValue[0].FiatValue = "0.01", "999999", "0.00", ""
-	b, rb := w.quote(s, w.document(q))
+	b, rb := w.quote(s, w.Document(q))
 	if a == nil || b == nil || len(ra.Reasons) != len(rb.Reasons) || a.View().CostBps != b.View().CostBps || a.View().PayMicro.Cmp(b.View().PayMicro) != 0 {
 		t.Fatalf("fiat text changed the judgement: %+v %+v", ra.Reasons, rb.Reasons)
 	}
@@ -317,26 +318,26 @@ func TestQ12_FiatTextDecidesNothing(t *testing.T) {
 func TestQ13_NoSecondPreparedOperation(t *testing.T) {
 	w := newWorld(t)
 	s := w.signed()
-	v, r := w.quote(s, replace(t, w.document(w.crossChain()), "/destinationChainOperation", map[string]any{"userOp": map[string]any{}}))
+	v, r := w.quote(s, replace(t, w.Document(w.CrossChain()), "/destinationChainOperation", map[string]any{"userOp": map[string]any{}}))
 	refused(t, v != nil, r, "Q13")
 }
 
 func TestQ14_ASameChainQuoteIsTheSignedOperationByteForByte(t *testing.T) {
 	w := newWorld(t)
-	w.callType = api.CallSameChainExcludeSolver
+	w.CallType = api.CallSameChainExcludeSolver
 	s := w.signed()
-	base := w.document(w.sameChain())
+	base := w.Document(w.SameChain())
 	for pointer, value := range map[string]any{
 		"/originChainsOperations/0/userOp/callGasLimit":  "400001",
-		"/originChainsOperations/0/userOp/paymasterData": hexOf(op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: uint64(clock().Unix()) + 601}, make([]byte, 65))),
+		"/originChainsOperations/0/userOp/paymasterData": golden.HexOf(op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: uint64(clock().Unix()) + 601}, make([]byte, 65))),
 		"/originChainsOperations/0/amount":               "250500001",
 	} {
 		v, r := w.quote(s, replace(t, base, pointer, value))
 		refused(t, v != nil, r, "Q14")
 	}
-	q := w.sameChain()
+	q := w.SameChain()
 	q.Fees.CumulativeUSD = "0.01"
-	v, r := w.quote(s, w.document(q))
+	v, r := w.quote(s, w.Document(q))
 	refused(t, v != nil, r, "Q11")
 }
 
@@ -344,14 +345,14 @@ func TestQ14_AQuoteForAnotherIntentIsRefused(t *testing.T) {
 	w := newWorld(t)
 	s := w.signed()
 	other := newWorld(t)
-	other.draft.SlippageBps = 51
-	v, r := other.quote(s, other.document(other.crossChain()))
+	other.Draft.SlippageBps = 51
+	v, r := other.quote(s, other.Document(other.CrossChain()))
 	refused(t, v != nil, r, "Q14")
 }
 
 func TestU2_FundingUsesItsOwnLaneAndThePreparedOneNeverRunsTwice(t *testing.T) {
 	quoteRefused(t, "U2", func(w *world, q *api.Quote) { // an operation in the prepared lane among the funding operations
-		o := w.operation(42161, op.LanePrepared, 4, false, w.depositCalls(assetOf(arbUSDC), big.NewInt(125_980_000)), arbUSDC, "125980000")
+		o := w.Operation(42161, op.LanePrepared, 4, false, w.DepositCalls(assetOf(arbUSDC), big.NewInt(125_980_000)), arbUSDC, "125980000")
 		q.OriginChainsOperations[0] = o
 	})
 }
@@ -359,34 +360,34 @@ func TestU2_FundingUsesItsOwnLaneAndThePreparedOneNeverRunsTwice(t *testing.T) {
 func TestU4_FundingDeploysOnlyOnOtherChains(t *testing.T) {
 	w := newWorld(t)
 	s := w.signed()
-	q := w.quoteResponse("225980000", nil, payment{baseUSDC, 225_980_000, 0, true})
-	v, r := w.quote(s, w.document(q))
+	q := w.QuoteResponse("225980000", nil, golden.Payment{Asset: baseUSDC, Amount: 225_980_000, Sequence: 0, Deploy: true})
+	v, r := w.quote(s, w.Document(q))
 	refused(t, v != nil, r, "U4")
 }
 
 func TestU1_FundingBelongsToTheAccount(t *testing.T) {
 	quoteRefused(t, "U1", func(w *world, q *api.Quote) {
-		w.account = common.HexToAddress(stranger)
-		q.OriginChainsOperations[0] = w.deposit(payment{arbUSDC, 125_980_000, 4, false})
+		w.Account = common.HexToAddress(stranger)
+		q.OriginChainsOperations[0] = w.Deposit(golden.Payment{Asset: arbUSDC, Amount: 125_980_000, Sequence: 4, Deploy: false})
 	})
 }
 
 func TestT2_FundingIsForItsOwnChain(t *testing.T) {
 	quoteRefused(t, "T2", func(w *world, q *api.Quote) { // the typed data of another chain
-		other := w.operation(10, op.LaneFunding, 4, false, w.depositCalls(assetOf(arbUSDC), big.NewInt(125_980_000)), arbUSDC, "125980000")
+		other := w.Operation(10, op.LaneFunding, 4, false, w.DepositCalls(assetOf(arbUSDC), big.NewInt(125_980_000)), arbUSDC, "125980000")
 		q.OriginChainsOperations[0] = other
 	})
 }
 
 func TestP4_AChangedWayOfPayingIsPointedOut(t *testing.T) {
 	w := newWorld(t)
-	w.callType = api.CallSameChainExcludeSolver
-	v, r := w.quote(w.signed(), w.document(w.crossChain()))
+	w.CallType = api.CallSameChainExcludeSolver
+	v, r := w.quote(w.signed(), w.Document(w.CrossChain()))
 	if v == nil || !r.Has("P4", verify.Warn) || v.SameChainOnly() {
 		t.Fatalf("report %+v", r.Reasons)
 	}
 	w = newWorld(t)
-	v, r = w.quote(w.signed(), w.document(w.sameChain()))
+	v, r = w.quote(w.signed(), w.Document(w.SameChain()))
 	if v == nil || !r.Has("P4", verify.Warn) || !v.SameChainOnly() {
 		t.Fatalf("report %+v", r.Reasons)
 	}
@@ -394,38 +395,38 @@ func TestP4_AChangedWayOfPayingIsPointedOut(t *testing.T) {
 
 func TestQuoteWithoutRequirementsNamesTheCoinWithNothing(t *testing.T) {
 	w := newWorld(t)
-	w.callType, w.draft.TokensRequired, w.draft.FundWith = api.CallSameChainExcludeSolver, nil, ""
-	q := w.sameChain()
+	w.CallType, w.Draft.TokensRequired, w.Draft.FundWith = api.CallSameChainExcludeSolver, nil, ""
+	q := w.SameChain()
 	eighteen := 18
 	q.OriginToken = api.OriginToken{AggregatedAssetID: "ob:eth", Amount: "0", AssetType: []string{baseETH}}
 	q.DestinationToken = api.DestinationToken{
 		AggregatedAssetID: "ob:eth", AssetType: baseETH, Amount: "0", MinimumAmount: "0", Decimals: &eighteen, Symbol: "ETH",
-		RecipientAccount: "eip155:8453:" + strings.ToLower(w.account.Hex()),
+		RecipientAccount: "eip155:8453:" + strings.ToLower(w.Account.Hex()),
 	}
-	if v, r := w.quote(w.signed(), w.document(q)); v == nil {
+	if v, r := w.quote(w.signed(), w.Document(q)); v == nil {
 		t.Fatalf("refused: %+v", r.Reasons)
 	}
 	// With nothing required nothing may be taken.
 	w2 := newWorld(t)
-	w2.callType, w2.draft.TokensRequired, w2.draft.FundWith = api.CallSameChainExcludeSolver, nil, ""
-	bad := w2.quoteResponse("1000000", nil, payment{arbUSDC, 1_000_000, 4, false})
+	w2.CallType, w2.Draft.TokensRequired, w2.Draft.FundWith = api.CallSameChainExcludeSolver, nil, ""
+	bad := w2.QuoteResponse("1000000", nil, golden.Payment{Asset: arbUSDC, Amount: 1_000_000, Sequence: 4, Deploy: false})
 	bad.OriginToken.AggregatedAssetID = "ob:usdc"
-	v, r := w2.quote(w2.signed(), w2.document(bad))
+	v, r := w2.quote(w2.signed(), w2.Document(bad))
 	refused(t, v != nil, r, "Q6")
 }
 
 func TestFundingOnTheTargetChainMayWaitForTheAskedStart(t *testing.T) {
 	w := newWorld(t)
 	start := clock().Add(2 * time.Minute).Unix()
-	w.draft.ValidAfter = fmt.Sprint(start)
-	window := hexOf(op.EncodePaymasterData(op.PaymasterWindow{ValidAfter: uint64(start), ValidUntil: uint64(clock().Unix()) + 600}, make([]byte, 65)))
-	answer := w.prepareResponse()
+	w.Draft.ValidAfter = fmt.Sprint(start)
+	window := golden.HexOf(op.EncodePaymasterData(op.PaymasterWindow{ValidAfter: uint64(start), ValidUntil: uint64(clock().Unix()) + 600}, make([]byte, 65)))
+	answer := w.PrepareResponse()
 	answer.ChainOperation.UserOp.PaymasterData = window
-	p, report := w.prepared(w.document(answer))
+	p, report := w.prepared(w.Document(answer))
 	if p == nil {
 		t.Fatalf("refused: %+v", report.Reasons)
 	}
-	sig, err := op.Sign(p.UserOp().Digest(), keyOf(w.key))
+	sig, err := op.Sign(p.UserOp().Digest(), golden.KeyOf(w.Key))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,13 +435,13 @@ func TestFundingOnTheTargetChainMayWaitForTheAskedStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	usdt := "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
-	q := w.quoteResponse("225980000", map[string]string{usdt: "480000"}, payment{usdt, 225_980_000, 0, false})
+	q := w.QuoteResponse("225980000", map[string]string{usdt: "480000"}, golden.Payment{Asset: usdt, Amount: 225_980_000, Sequence: 0, Deploy: false})
 	q.OriginChainsOperations[0].UserOp.PaymasterData = window
-	if v, r := w.quote(s, w.document(q)); v == nil {
+	if v, r := w.quote(s, w.Document(q)); v == nil {
 		t.Fatalf("refused: %+v", r.Reasons)
 	}
-	q = w.quoteResponse("225980000", map[string]string{arbUSDC: "480000"}, payment{arbUSDC, 225_980_000, 0, false})
+	q = w.QuoteResponse("225980000", map[string]string{arbUSDC: "480000"}, golden.Payment{Asset: arbUSDC, Amount: 225_980_000, Sequence: 0, Deploy: false})
 	q.OriginChainsOperations[0].UserOp.PaymasterData = window
-	v, r := w.quote(s, w.document(q))
+	v, r := w.quote(s, w.Document(q))
 	refused(t, v != nil, r, "U12")
 }

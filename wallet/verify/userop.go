@@ -41,6 +41,9 @@ func (j *judge) network(p Policy, in intent.Intent) bool {
 	}
 	d := in.Draft()
 	j.must(d.SlippageBps <= p.MaxSlippageBps, "Q11", "your slippage tolerance is within this wallet's limit", "", percent(p.MaxSlippageBps), percent(d.SlippageBps))
+	if !j.must(p.pinned, "U14", "the network's fixed addresses are those this program was built with", "", "the pinned addresses", "others") {
+		return false
+	}
 	return j.must(d.Network == p.Network.ID && p.Network.Pins.EntryPoint != (common.Address{}), "U14", "the intent was made for this network", "", p.Network.ID, d.Network)
 }
 

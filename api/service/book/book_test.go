@@ -171,6 +171,19 @@ func TestAnOfferIsNoRecord(t *testing.T) {
 	}
 }
 
+func TestStatusOfAPendingQuoteListsItsOperationsEvenWhenThereAreNone(t *testing.T) {
+	s := open(t)
+	q := s.accept(t)
+	status, known, err := s.Status(context.Background(), "0x"+strings.ToUpper(q.ID[2:]))
+	must(t, err)
+	doc, err := api.Encode(status)
+	must(t, err)
+	raw, ok := doc.At("/originChainOperations")
+	if !known || !ok || string(raw) != "[]" || status.Status != api.StatusPending || status.FailReason != "" {
+		t.Errorf("%s", doc.Raw())
+	}
+}
+
 func TestPagesByCreationAreStableWhileRecordsArrive(t *testing.T) {
 	s := open(t)
 	for range 7 {
@@ -306,7 +319,7 @@ func TestPageCostDoesNotGrowWithTheHistory(t *testing.T) {
 func TestSweepForgetsReplacedIndexEntriesWithTheirCursors(t *testing.T) {
 	s := open(t)
 	q := s.accept(t)
-	for range 10 {
+	for range 100 {
 		s.save(t, q, api.StatusInProgress)
 	}
 	count := func() int {
@@ -317,11 +330,11 @@ func TestSweepForgetsReplacedIndexEntriesWithTheirCursors(t *testing.T) {
 		}))
 		return n
 	}
-	if n := count(); n != 22 { // two accounts
+	if n := count(); n != 202 { // two accounts
 		t.Fatalf("%d entries", n)
 	}
 	s.clock.now = s.clock.now.Add(book.DefaultCursorLifetime + time.Second)
-	must(t, s.Update(func(tx store.Tx) error { return s.Sweep(tx) }))
+	must(t, s.SweepAll())
 	if n := count(); n != 2 {
 		t.Errorf("%d entries after the sweep", n)
 	}

@@ -214,7 +214,7 @@ func (b *Book) record(tx store.Tx, id string) (api.HistoryRecord, error) {
 	s := b.status(q)
 	return api.HistoryRecord{
 		QuoteID: s.QuoteID, Status: s.Status, User: s.User, RecipientAccountID: s.RecipientAccountID,
-		OriginChainOperations: orEmpty(s.OriginChainOperations), DestinationChainOperations: orEmpty(s.DestinationChainOperations),
+		OriginChainOperations: s.OriginChainOperations, DestinationChainOperations: orEmpty(s.DestinationChainOperations),
 		Type: q.Type, OriginToken: tokens.Origin, DestinationToken: tokens.Destination,
 		Timestamp: q.AcceptedAt.UTC().Format("2006-01-02T15:04:05.000Z"), FailReason: s.FailReason,
 	}, nil
@@ -250,7 +250,7 @@ func (b *Book) status(q *Quote) api.ExecutionStatus {
 	s := api.ExecutionStatus{
 		QuoteID: q.ID, Status: q.Status, User: q.Accounts[0].AccountAddress,
 		RecipientAccountID:    caip.EVMAccount(q.ChainID, q.Owner).Slash(),
-		OriginChainOperations: refs(q.Origin), DestinationChainOperations: refs(q.Destination),
+		OriginChainOperations: orEmpty(refs(q.Origin)), DestinationChainOperations: refs(q.Destination),
 	}
 	if api.Terminal(q.Status) {
 		s.FailReason = q.FailReason

@@ -15,6 +15,54 @@ const sweepAtOnce = 64
 // live cursor can need. It does a bounded amount of work; callers run it along with their own writes. Contexts of executing quotes stay, as
 // settlement ends them.
 func (b *Book) Sweep(tx store.Tx) error {
+	_, err := b.sweep(tx)
+	return err
+}
+
+// SweepAll runs Sweep until nothing is left to remove. Whoever keeps a service running calls it now and then, so that signed operations do not
+// outlive their window on a service that nobody uses.
+func (b *Book) SweepAll() error {
+	for more := true; more; {
+		due := false
+		err := b.View(func(tx store.Tx) error {
+			due = b.due(tx)
+			return nil
+		})
+		if err != nil || !due {
+			return err
+		}
+		err = b.Update(func(tx store.Tx) (err error) {
+			more, err = b.sweep(tx)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// due reports whether Sweep would find anything.
+func (b *Book) due(tx store.Tx) (found bool) {
+	tx.Bucket(bucketEnds).Ascend(nil, func(k, _ []byte) bool {
+		found = binary.BigEndian.Uint64(k) < uint64(b.clock().Unix())
+		return false
+	})
+	if found {
+		return true
+	}
+	tx.Bucket(bucketReplaced).Ascend(nil, func(k, _ []byte) bool {
+		found = binary.BigEndian.Uint64(k) < b.replacedBefore()
+		return false
+	})
+	return found
+}
+
+// replacedBefore is the stamp below which no live cursor needs a replaced entry.
+func (b *Book) replacedBefore() uint64 { return uint64(b.clock().Add(-b.lifetime).UnixNano()) }
+
+// sweep reports whether it stopped at its bound.
+func (b *Book) sweep(tx store.Tx) (more bool, err error) {
 	now := uint64(b.clock().Unix())
 	var due [][]byte
 	tx.Bucket(bucketEnds).Ascend(nil, func(k, _ []byte) bool {
@@ -26,13 +74,14 @@ func (b *Book) Sweep(tx store.Tx) error {
 	})
 	for _, k := range due {
 		if err := b.sweepOne(tx, k[8], k[9:]); err != nil {
-			return err
+			return false, err
 		}
 		if err := tx.Bucket(bucketEnds).Delete(k); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return b.sweepReplaced(tx)
+	replaced, err := b.sweepReplaced(tx)
+	return replaced || len(due) == sweepAtOnce, err
 }
 
 func (b *Book) sweepOne(tx store.Tx, kind byte, key []byte) error {
@@ -54,8 +103,8 @@ func (b *Book) sweepOne(tx store.Tx, kind byte, key []byte) error {
 }
 
 // sweepReplaced forgets replaced entries of the index by update once every cursor that could show them has expired.
-func (b *Book) sweepReplaced(tx store.Tx) error {
-	before := uint64(b.clock().Add(-b.lifetime).UnixNano())
+func (b *Book) sweepReplaced(tx store.Tx) (more bool, err error) {
+	before := b.replacedBefore()
 	var due [][]byte
 	tx.Bucket(bucketReplaced).Ascend(nil, func(k, _ []byte) bool {
 		if binary.BigEndian.Uint64(k) >= before || len(due) == sweepAtOnce {
@@ -66,11 +115,11 @@ func (b *Book) sweepReplaced(tx store.Tx) error {
 	})
 	for _, k := range due {
 		if err := tx.Bucket(bucketUpdated).Delete(k[8:]); err != nil {
-			return err
+			return false, err
 		}
 		if err := tx.Bucket(bucketReplaced).Delete(k); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return len(due) == sweepAtOnce, nil
 }

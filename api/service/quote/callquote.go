@@ -56,8 +56,8 @@ func (q *Quoter) CallQuote(ctx context.Context, doc *api.Document) (*api.Documen
 	if err := q.price(o); err != nil {
 		return nil, err
 	}
-	if _, err := io.ReadFull(q.Random, o.id[:]); err != nil {
-		return nil, fmt.Errorf("draw a quote id: %w", err)
+	if err := q.draw(o.id[:]); err != nil {
+		return nil, err
 	}
 	legs, err := q.legs(st, o)
 	if err != nil {
@@ -100,8 +100,18 @@ func (q *Quoter) readCallQuote(ctx context.Context, doc *api.Document) (*offer, 
 	return o, q.recall(o)
 }
 
-// again is the answer when a prepared operation cannot be used any more.
-func again(format string, args ...any) error {
+// draw fills b from Random, which need not be safe for concurrent use.
+func (q *Quoter) draw(b []byte) error {
+	q.drawing.Lock()
+	defer q.drawing.Unlock()
+	if _, err := io.ReadFull(q.Random, b); err != nil {
+		return fmt.Errorf("draw a quote id: %w", err)
+	}
+	return nil
+}
+
+// PrepareAgain is the answer when a prepared operation cannot be used any more.
+func PrepareAgain(format string, args ...any) error {
 	return api.NewError(api.ErrPrepareAgain, "Prepare again: "+format, args...)
 }
 
@@ -109,7 +119,7 @@ func again(format string, args ...any) error {
 func (q *Quoter) recall(o *offer) error {
 	hash, err := q.hashOf(o.op, o.ChainOperation.TypedDataToSign.Domain.ChainID)
 	if err != nil {
-		return again("the operation is unknown")
+		return PrepareAgain("the operation is unknown")
 	}
 	var found bool
 	err = q.Book.View(func(tx store.Tx) (err error) {
@@ -121,11 +131,11 @@ func (q *Quoter) recall(o *offer) error {
 	case err != nil:
 		return err
 	case !found:
-		return again("the operation is unknown or its time is over")
+		return PrepareAgain("the operation is unknown or its time is over")
 	case c.UsedBy != "":
-		return again("the operation was executed with quote %s", c.UsedBy)
+		return PrepareAgain("the operation was executed with quote %s", c.UsedBy)
 	case uint64(o.now.Add(minLife).Unix()) > c.ValidUntil:
-		return again("the operation's time is over")
+		return PrepareAgain("the operation's time is over")
 	}
 	deployed, err := q.Installation.Deployed(c.ChainID, c.Owner)
 	if err != nil {
@@ -136,7 +146,7 @@ func (q *Quoter) recall(o *offer) error {
 		return err
 	}
 	if deployed != c.Deployed || nonce.Cmp(o.op.Nonce) != 0 {
-		return again("the account has changed since the operation was prepared")
+		return PrepareAgain("the account has changed since the operation was prepared")
 	}
 	if !o.account.Signed(o.op, c.ChainID) {
 		return api.NewError(api.ErrInvalidSignature, "Invalid signature: chainOperation.userOp.signature is not the account signer's over this operation")
@@ -200,7 +210,7 @@ func (q *Quoter) price(o *offer) (err error) {
 	}
 	const whole = api.CallSameChainExcludeSolver
 	if (o.plan.callType == whole) != (o.context.CallType == whole) {
-		return again("the account's balances have changed: the call was %s and would now be %s", o.context.CallType, o.plan.callType)
+		return PrepareAgain("the account's balances have changed: the call was %s and would now be %s", o.context.CallType, o.plan.callType)
 	}
 	for _, f := range o.plan.fills {
 		have, err := q.Installation.Balance(genesis.AddressOf(q.Installation.Solver), f.asset)
@@ -254,7 +264,7 @@ func (q *Quoter) issue(o *offer, legs []book.Leg) (*api.Document, error) {
 			return err
 		}
 		if !found || now.UsedBy != "" {
-			return again("the operation was executed meanwhile")
+			return PrepareAgain("the operation was executed meanwhile")
 		}
 		if err := q.Book.PutContext(tx, c); err != nil {
 			return err

@@ -135,11 +135,13 @@ func (q *Quoter) sources(p paying, f funds) ([]source, error) {
 		return nil, api.NewError(api.ErrNoRoute, "no routes found")
 	}
 	var out []source
+	reachable := false
 	for _, e := range p.aggregate.Entities {
 		id, evm := e.Asset.Chain.EVMID()
 		if !evm || p.only != (caip.Asset{}) && e.Asset != p.only {
 			continue
 		}
+		reachable = true
 		s, err := q.source(e, id, f)
 		if err != nil {
 			return nil, err
@@ -147,6 +149,9 @@ func (q *Quoter) sources(p paying, f funds) ([]source, error) {
 		if s.available.Sign() > 0 {
 			out = append(out, s)
 		}
+	}
+	if !reachable {
+		return nil, api.NewError(api.ErrNoRoute, "no routes found: %s lies on no chain from which this account could pay", p.aggregate.Symbol)
 	}
 	order(out)
 	return out, nil

@@ -20,9 +20,9 @@ func Refused(f entry.Failure) error {
 	case "AA24":
 		return api.NewError(api.ErrInvalidSignature, "Invalid signature: the account refuses the operation's signature")
 	case "AA10", "AA25", "AA20":
-		return again("the account has changed: %s", f.Text)
+		return PrepareAgain("the account has changed: %s", f.Text)
 	case "AA22", "AA32":
-		return again("the operation's time is over or has not come: %s", f.Text)
+		return PrepareAgain("the operation's time is over or has not come: %s", f.Text)
 	}
 	return api.NewError(api.ErrSimulationFailed, "Simulation failed: %s", f.Text)
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math/big"
-	"slices"
 	"strconv"
 	"time"
 
@@ -17,7 +15,6 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/op"
-	"coffer/api/op/erc20"
 	"coffer/api/service/book"
 	"coffer/api/service/chain"
 	"coffer/api/service/quote/account"
@@ -167,120 +164,6 @@ func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) 
 		ValidAfter: r.window.ValidAfter, ValidUntil: r.window.ValidUntil, Approvals: b.approvals, Calls: b.calls,
 		Required: r.required, Overrides: r.Overrides, From: r.FromAssetID, SlippageBps: r.SlippageTolerance, Gas: f.gas,
 	}, f, nil
-}
-
-// batch is the user's calls with the approvals around them (protocol §2.7).
-func (q *Quoter) batch(st chain.State, r *request) ([]op.Call, batch, error) {
-	var before, after []op.Call
-	for i, a := range r.AllowanceRequirements {
-		asset, err := caip.ParseAsset(a.AssetType)
-		if err != nil {
-			return nil, batch{}, err
-		}
-		token, _ := asset.Token()
-		text, _ := api.SpenderOf(a, r.Calls)
-		spender := common.HexToAddress(text)
-		want, err := amount.ParseBase(a.Amount)
-		if err != nil {
-			return nil, batch{}, err
-		}
-		// Not asked in the account's name: a call counts as its sender's transaction, and an account with a nonce could not be deployed.
-		res := st.Call(chain.Message{From: q.Installation.Network.Pins.EntryPoint, To: token, Data: erc20.Allowance(r.account.Address, spender), Gas: 1_000_000})
-		now, ok := erc20.DecodeUint(res.Return)
-		if res.Err != nil || !ok {
-			return nil, batch{}, api.NewValidationError([]api.Failure{{
-				Path: fmt.Sprintf("allowanceRequirements[%d].assetType", i), Expected: "a token contract on the target chain", Got: a.AssetType,
-			}})
-		}
-		if want.Sign() > 0 && now.Cmp(want) >= 0 {
-			continue
-		}
-		before = append(before, op.Call{To: token, Value: new(big.Int), Data: erc20.Approve(spender, want)})
-		if want.Sign() > 0 {
-			after = append(after, op.Call{To: token, Value: new(big.Int), Data: erc20.Approve(spender, new(big.Int))})
-		}
-	}
-	calls := slices.Clone(before)
-	for _, c := range r.Calls {
-		value, _ := api.ParseWei(c.Value)
-		calls = append(calls, op.Call{To: common.HexToAddress(c.To), Value: value, Data: common.FromHex(c.Data)})
-	}
-	return append(calls, after...), batch{approvals: len(before), calls: len(r.Calls)}, nil
-}
-
-// balancesOf reads the account's balances of all known assets of a chain.
-func (q *Quoter) balancesOf(st chain.State, owner common.Address, chainID uint64) (map[caip.Asset]*big.Int, error) {
-	out := map[caip.Asset]*big.Int{}
-	for _, agg := range q.Installation.Catalog.Aggregates() {
-		for _, e := range agg.Entities {
-			if id, evm := e.Asset.Chain.EVMID(); !evm || id != chainID {
-				continue
-			}
-			v, err := q.Installation.BalanceAt(st, owner, e.Asset)
-			if err != nil {
-				return nil, err
-			}
-			out[e.Asset] = v
-		}
-	}
-	return out, nil
-}
-
-// spentSince tells what the view's calls took of an asset; what they brought in counts as nothing taken.
-func (q *Quoter) spentSince(st chain.State, owner common.Address, before map[caip.Asset]*big.Int) func(caip.Asset) (*big.Int, error) {
-	return func(a caip.Asset) (*big.Int, error) {
-		now, err := q.Installation.BalanceAt(st, owner, a)
-		if err != nil {
-			return nil, err
-		}
-		return less(before[a], now), nil
-	}
-}
-
-// funding is one way to pay.
-type funding struct {
-	paying
-	market  market
-	sources []source
-	plan    plan
-}
-
-// fund finds out how the paying asset covers the needs.
-func (q *Quoter) fund(p paying, f funds) (market, []source, plan, error) {
-	m, err := q.market(p, f)
-	if err != nil {
-		return market{}, nil, plan{}, err
-	}
-	sources, err := q.sources(p, f)
-	if err != nil {
-		return market{}, nil, plan{}, err
-	}
-	pl, err := route(m, f.needs, sources)
-	return m, sources, pl, err
-}
-
-// fundOther looks for another aggregate that covers the needs, the one worth most first.
-func (q *Quoter) fundOther(not paying, f funds) (funding, bool) {
-	var best funding
-	var worth *big.Int
-	for _, agg := range q.Installation.Catalog.Aggregates() {
-		if agg.ID == not.aggregate.ID {
-			continue
-		}
-		p := paying{aggregate: agg}
-		m, sources, pl, err := q.fund(p, f)
-		if err != nil {
-			continue
-		}
-		sum := new(big.Int)
-		for _, s := range sources {
-			sum.Add(sum, amount.Value(s.available, s.decimals, m.price))
-		}
-		if worth == nil || sum.Cmp(worth) > 0 {
-			best, worth = funding{p, m, sources, pl}, sum
-		}
-	}
-	return best, worth != nil
 }
 
 // keep sponsors the operation and stores its context under its hash. Two requests that differ only in what the hash does not cover (say, the

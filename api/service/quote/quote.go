@@ -28,6 +28,7 @@ import (
 	"context"
 	"io"
 	"math/big"
+	"sync"
 	"time"
 
 	"coffer/api"
@@ -76,11 +77,12 @@ type Deps struct {
 	NoRoute      func() bool
 }
 
-// Quoter prepares and quotes. It is safe for concurrent use as far as its Random is.
+// Quoter prepares and quotes. It is safe for concurrent use.
 type Quoter struct {
 	Deps
-	codec *entry.Codec
-	fault error // the embedded contract interfaces are broken; every call says so
+	drawing sync.Mutex
+	codec   *entry.Codec
+	fault   error // the embedded contract interfaces are broken; every call says so
 }
 
 // New makes a Quoter.

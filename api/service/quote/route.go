@@ -29,7 +29,12 @@ func (n need) short() *big.Int {
 	return d
 }
 
-// value of the missing amount in micro-USD, nil when unknown.
+// missing reports whether anything has to be funded.
+func missing(needs []need) bool {
+	return slices.ContainsFunc(needs, func(n need) bool { return n.short().Sign() > 0 })
+}
+
+// shortMicro is the worth of the missing amount in micro-USD, nil when unknown.
 func (n need) shortMicro() *big.Int { return amount.Value(n.short(), n.decimals, n.price) }
 
 // source is one balance that could pay. Own is the network fee of taking it, in micro-USD.
@@ -101,8 +106,7 @@ func grid(sources []source) int {
 // or NoRoute.
 func route(m market, needs []need, sources []source) (plan, error) {
 	p := plan{callType: api.CallSameChainExcludeSolver}
-	missing := slices.ContainsFunc(needs, func(n need) bool { return n.short().Sign() > 0 })
-	if !missing {
+	if !missing(needs) {
 		return p, nil
 	}
 	if m.price == nil || m.price.Sign() <= 0 {

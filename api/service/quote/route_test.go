@@ -205,3 +205,14 @@ func checkPlan(t *rapid.T, m market, needs []need, p plan) {
 		}
 	}
 }
+
+func TestAFailedCallIsNamedAsTheUserCountsIt(t *testing.T) {
+	b := batch{approvals: 2, calls: 3}
+	for index, want := range map[int]string{
+		-1: "calls", 0: "allowanceRequirements", 1: "allowanceRequirements", 2: "calls[0]", 4: "calls[2]", 5: "allowanceRequirements",
+	} {
+		if _, path := b.where(index); path != want {
+			t.Errorf("index %d is %s, expected %s", index, path, want)
+		}
+	}
+}

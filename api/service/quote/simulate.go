@@ -3,7 +3,6 @@ package quote
 import (
 	"fmt"
 	"math/big"
-	"strconv"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -22,25 +21,6 @@ const (
 	maxVerificationGas = 3_000_000
 	maxPaymasterGas    = 500_000
 )
-
-// batch tells the user's calls from the approvals around them.
-type batch struct {
-	approvals, calls int
-}
-
-// where names a call of the batch for a person and as a path of the request.
-func (b batch) where(index int) (words, path string) {
-	switch {
-	case index < 0:
-		return "the calls", "calls"
-	case index < b.approvals:
-		return "the approval in front of call 0", "allowanceRequirements"
-	case index < b.approvals+b.calls:
-		i := strconv.Itoa(index - b.approvals)
-		return "call " + i, "calls[" + i + "]"
-	}
-	return "the reset of an approval", "allowanceRequirements"
-}
 
 // CallsFailed is the 422 for a prepared operation whose calls fail: approvals and calls are those of its context.
 func CallsFailed(approvals, calls int, f entry.Failure) error {

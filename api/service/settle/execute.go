@@ -13,6 +13,7 @@ import (
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/service/book"
+	"coffer/api/service/quote"
 	"coffer/api/service/quote/account"
 	"coffer/api/service/quote/integrity"
 	"coffer/api/service/store"
@@ -95,11 +96,11 @@ func (s *Settler) find(o *order, digest common.Hash) error {
 		o.context, found, err = s.Book.Context(tx, o.OpHash)
 		return err
 	})
-	expires, errTime := strconv.ParseUint(o.body.ExpirationTimestamp, 10, 64)
-	expired := errTime != nil || uint64(o.now.Unix()) > expires
+	expires, errTime := strconv.ParseInt(o.body.ExpirationTimestamp, 10, 64)
+	expired := errTime != nil || o.now.After(time.Unix(expires, 0))
 	switch {
 	case errors.Is(err, book.ErrUnknownQuote) && expired:
-		return api.NewError(api.ErrQuoteExpired, "The quote expired at %s", o.body.ExpirationTimestamp)
+		return expiredAt(o.body.ExpirationTimestamp)
 	case errors.Is(err, book.ErrUnknownQuote):
 		return api.NewError(api.ErrNotFound, "No quote has the id %s", o.body.ID)
 	case err != nil:
@@ -108,20 +109,20 @@ func (s *Settler) find(o *order, digest common.Hash) error {
 		return integrity.Refusal()
 	case o.Status != "":
 		return executedBefore(o.ID)
-	case uint64(o.now.Unix()) > o.Expires:
-		return api.NewError(api.ErrQuoteExpired, "The quote expired at %d", o.Expires)
+	case expired:
+		return expiredAt(o.body.ExpirationTimestamp)
 	case !found || o.context.UsedBy != "":
-		return again("the prepared operation of this quote was executed with another quote or its time is over")
+		return quote.PrepareAgain("the prepared operation of this quote was executed with another quote or its time is over")
 	}
 	return nil
 }
 
-func executedBefore(id string) error {
-	return api.NewError(api.ErrAlreadyExecuted, "Quote %s was already executed", id)
+func expiredAt(when any) error {
+	return api.NewError(api.ErrQuoteExpired, "The quote expired at %v", when)
 }
 
-func again(format string, args ...any) error {
-	return api.NewError(api.ErrPrepareAgain, "Prepare again: "+format, args...)
+func executedBefore(id string) error {
+	return api.NewError(api.ErrAlreadyExecuted, "Quote %s was already executed", id)
 }
 
 // sign takes the signatures out of the body and checks every one of them.
@@ -175,7 +176,7 @@ func (s *Settler) unchanged(o *order) error {
 			return err
 		}
 		if nonce.Cmp(u.Nonce) != 0 || is != deployed {
-			return again("the account on eip155:%d has changed since the operation was signed", chainID)
+			return quote.PrepareAgain("the account on eip155:%d has changed since the operation was signed", chainID)
 		}
 		return nil
 	}
@@ -239,7 +240,8 @@ func positive(v *big.Int) *big.Int {
 	return v
 }
 
-// accept commits PENDING. Balances and pledges are looked at once more, because other quotes of the account may have been accepted since.
+// accept commits PENDING. Balances, pledges and the clock are looked at once more: other quotes of the account may have been accepted since, and
+// what is not committed by its expiry never will be (protocol §4.3).
 func (s *Settler) accept(o *order) error {
 	s.accepting.Lock()
 	defer s.accepting.Unlock()
@@ -247,6 +249,9 @@ func (s *Settler) accept(o *order) error {
 		return s.orExecuted(o, err)
 	}
 	err := s.Book.Update(func(tx store.Tx) error {
+		if s.Clock().After(time.Unix(int64(o.Expires), 0)) { // the checks took time
+			return expiredAt(o.Expires)
+		}
 		c, found, err := s.Book.Context(tx, o.OpHash)
 		if err != nil {
 			return err
@@ -263,9 +268,9 @@ func (s *Settler) accept(o *order) error {
 	case errors.Is(err, book.ErrAlreadyAccepted):
 		return executedBefore(o.ID)
 	case errors.Is(err, book.ErrContextGone):
-		return again("the prepared operation was executed with another quote")
+		return quote.PrepareAgain("the prepared operation was executed with another quote")
 	case errors.Is(err, book.ErrClaimed):
-		return again("another quote of this account is being executed on one of these chains")
+		return quote.PrepareAgain("another quote of this account is being executed on one of these chains")
 	}
 	return err
 }

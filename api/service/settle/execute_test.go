@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/service/settle"
@@ -341,4 +343,54 @@ func TestExecutionRevertingSinceTheQuoteIsA422WithItsCall(t *testing.T) {
 	if e.StatusCode != 422 || e.Details[0].Path != "calls[1]" || !strings.Contains(e.Message, "ERC20InsufficientBalance") {
 		t.Errorf("%+v", e)
 	}
+}
+
+func TestQuoteOfAnotherInstallationsBookIsNotFound(t *testing.T) {
+	w, other := New(t, Options{}), New(t, Options{Seed: 5})
+	signed := w.SignQuote(w.Quote(crossChain(w), ""))
+	Refused(t, other.Execute(signed), api.ErrNotFound) // the same seed, so the signature is good
+}
+
+func TestQuoteIsExecutedAfterARestart(t *testing.T) {
+	kept, clock := store.NewMemory(), NewClock()
+	w := New(t, Options{Store: kept, Clock: clock})
+	signed := w.SignQuote(w.Quote(crossChain(w), ""))
+	Must(t, w.Settler.Close())
+	if err := w.Execute(signed); !errors.Is(err, settle.ErrClosed) {
+		t.Errorf("a closed settler answered %v", err)
+	}
+	again := New(t, Options{Store: kept, Clock: clock, Seed: 5})
+	if s := again.Settle(signed); s.Status != api.StatusCompleted {
+		t.Fatalf("status %+v", s)
+	}
+}
+
+func TestManyUsersSettleAtOnce(t *testing.T) {
+	w := New(t, Options{})
+	var bodies []*api.Document
+	var others []common.Address
+	for n := range 12 {
+		w.User = NewUser(w.Installation.Network.Pins, uint64(n+1))
+		others = append(others, w.User.Address)
+		bodies = append(bodies, w.SignQuote(w.Quote(crossChain(w), "")))
+	}
+	others = append(others[:len(others)-1], payee())
+	sums := w.Sums(others...)
+	var group sync.WaitGroup
+	for _, b := range bodies {
+		group.Go(func() {
+			if err := w.Execute(b); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	Must(t, w.Settler.Idle(context.Background()))
+	for _, b := range bodies {
+		if s := w.Status(w.Decode(b).ID); s.Status != api.StatusCompleted {
+			t.Errorf("status %+v", s)
+		}
+	}
+	wantBalance(t, w, payee(), w.Asset("usdc", Base), big.NewInt(12*250*usdcPlain))
+	w.SameSums(sums, w.Sums(others...))
 }

@@ -3,9 +3,12 @@ package settle_test
 import (
 	"math/big"
 	"strconv"
+	"sync/atomic"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api/caip"
 	"coffer/api/op/erc20"
 	"coffer/api/service/book"
 	"coffer/api/service/genesis"
@@ -28,3 +31,15 @@ func solverOf(w *World) common.Address { return genesis.AddressOf(w.Installation
 func query(w *World) book.HistoryQuery {
 	return book.HistoryQuery{User: w.User.Account.AccountAddress}
 }
+
+// jumpy is a price source whose ETH price the test sets; everything else costs a dollar and gas is free.
+type jumpy struct{ eth atomic.Int64 }
+
+func (j *jumpy) Price(id caip.AggregateID, _ time.Time) (*big.Int, bool) {
+	if id == "ob:eth" {
+		return bigOf(j.eth.Load()), true
+	}
+	return bigOf(1_000_000), true
+}
+
+func (j *jumpy) GasCostMicroUSD(uint64, uint64, time.Time) (*big.Int, bool) { return zero(), true }

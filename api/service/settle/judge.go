@@ -49,9 +49,6 @@ func (s *Settler) judge(o *order, r chain.Receipt, ops int, deposits []book.Leg)
 			return refusal{reasonReverted, s.codec.Explain(out.Revert).Text}
 		}
 	}
-	if fault := s.Faults.Revert; fault != nil && o.Quote.ChainID == s.chainOf(o, deposits) && fault(o.ID) {
-		return refusal{reasonReverted, "a fault was asked for"}
-	}
 	landed, err := s.codec.Deposits(r.Logs)
 	if err != nil {
 		return err
@@ -62,14 +59,6 @@ func (s *Settler) judge(o *order, r chain.Receipt, ops int, deposits []book.Leg)
 		}
 	}
 	return nil
-}
-
-// chainOf is the chain that a transaction with these deposits is on: theirs, or the target chain when it carries none.
-func (s *Settler) chainOf(o *order, deposits []book.Leg) uint64 {
-	if len(deposits) > 0 {
-		return deposits[0].ChainID
-	}
-	return o.ChainID
 }
 
 func contains(landed []entry.Deposit, o *order, l book.Leg) bool {

@@ -78,6 +78,35 @@ func TestRefusedFillRefundsEveryDepositInFull(t *testing.T) {
 	}
 }
 
+func TestNativeDepositIsRefundedInFull(t *testing.T) {
+	w := New(t, Options{Faults: &settle.Faults{Revert: func(string) bool { return true }}})
+	w.FundBig(w.User.Address, w.Asset("eth", Linea), wei(1))
+	signed := w.SignQuote(w.Quote(pay(w, Base, 100*usdcPlain), "ob:eth"))
+	s := w.Settle(signed)
+	if s.Status != api.StatusRefunded {
+		t.Fatalf("status %+v", s)
+	}
+	wantBalance(t, w, w.User.Address, w.Asset("eth", Linea), wei(1))
+	wantBalance(t, w, w.Installation.Network.Pins.Escrow, w.Asset("eth", Linea), zero())
+}
+
+func TestPriceOfTheWalkThatMovedTooFarIsSlippage(t *testing.T) {
+	prices := &jumpy{}
+	w := New(t, Options{Prices: prices})
+	w.FundBig(w.User.Address, w.Asset("eth", Linea), wei(1))
+	for _, c := range []struct {
+		eth    int64
+		status string
+	}{{2_945_000_000, api.StatusCompleted}, {2_900_000_000, api.StatusRefunded}, {3_500_000_000, api.StatusCompleted}} {
+		prices.eth.Store(3_000_000_000)
+		signed := w.SignQuote(w.Quote(pay(w, Base, 100*usdcPlain), "ob:eth"))
+		prices.eth.Store(c.eth)
+		if s := w.Settle(signed); s.Status != c.status || c.status == api.StatusRefunded && s.FailReason != "SLIPPAGE" {
+			t.Errorf("with ETH at %d: %+v", c.eth, s)
+		}
+	}
+}
+
 func TestPriceMoveWithinTheToleranceIsTheSolversRisk(t *testing.T) {
 	w := New(t, Options{Faults: &settle.Faults{PriceJump: func(string) int64 { return 200 }}})
 	if s := w.Settle(w.SignQuote(w.Quote(crossChain(w), ""))); s.Status != api.StatusCompleted {

@@ -161,7 +161,10 @@ func (s *Settler) target(ctx context.Context, o *order) (string, *order, *book.Q
 					return refusal{reasonCapacity, "the solver's transfer failed: " + s.codec.Explain(r.Revert).Text}
 				}
 			}
-			return s.judge(o, rs[fills], len(ops), s.sameChain(o.Quote))
+			if fault := s.Faults.Revert; fault != nil && fault(o.ID) {
+				return refusal{reasonReverted, "a fault was asked for"}
+			}
+			return s.judge(o, rs[fills], len(ops), sameChain(o.Quote))
 		},
 		Record: func(tx store.Tx, b chain.Block) error {
 			s.executed(next, b.Receipts[fills].TxHash)
@@ -175,7 +178,8 @@ func (s *Settler) target(ctx context.Context, o *order) (string, *order, *book.Q
 	return name, o, next, err
 }
 
-func (s *Settler) sameChain(q *book.Quote) []book.Leg {
+// sameChain lists the deposits that the target block makes itself.
+func sameChain(q *book.Quote) []book.Leg {
 	var out []book.Leg
 	for _, l := range q.Legs {
 		if l.ChainID == q.ChainID {

@@ -101,10 +101,14 @@ func New(d Deps) *Settler {
 // ErrClosed is returned by Execute and Resume after Close.
 var ErrClosed = errors.New("the settlement is closed")
 
-// Resume starts the saga of every accepted quote that is not terminal and returns at once; Idle waits for them.
+// Resume sweeps what ended while nobody was there, starts the saga of every accepted quote that is not terminal, and returns; Idle waits for
+// them.
 func (s *Settler) Resume(ctx context.Context) error {
 	if err := errors.Join(ctx.Err(), s.fault); err != nil {
 		return err
+	}
+	if err := s.Book.SweepAll(); err != nil {
+		return fmt.Errorf("resume settlement: %w", err)
 	}
 	var open []*book.Quote
 	err := s.Book.View(func(tx store.Tx) error {

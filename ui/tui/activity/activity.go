@@ -136,6 +136,9 @@ func (s *Screen) Keys() []kit.Key {
 	}
 	it := s.selected()
 	open := kit.NewKey("open review", "enter").OffWhen(it == nil || !waits(it.snap), "only an operation that waits for a review can be opened")
+	if open.Off != "" {
+		open = open.Hidden()
+	}
 	keys := []kit.Key{
 		open,
 		kit.NewKey("outstanding signatures", "o"),
@@ -216,7 +219,9 @@ func waits(s flow.Snapshot) bool {
 func watchable(st flow.State) bool { return st == flow.StateAccepted || st == flow.StateUnknown }
 
 // forgettable reports an operation that had no effect: left before anything was signed.
-func forgettable(s flow.Snapshot) bool { return s.State == flow.StateAbandoned && s.SignaturesDone == 0 }
+func forgettable(s flow.Snapshot) bool {
+	return s.State == flow.StateAbandoned && s.SignaturesDone == 0
+}
 
 func ended(s flow.Snapshot) bool { return s.State.Terminal() || s.State == flow.StateRefused }
 

@@ -24,7 +24,6 @@ import (
 	"coffer/ui/tui/theme"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
-	"coffer/wallet/journal"
 	"coffer/wallet/verify"
 )
 
@@ -355,19 +354,5 @@ func TestExplorerAddressesAndIdsAreWholeAndCanBeCopied(t *testing.T) {
 	}
 	if c := r.sent[len(r.sent)-1].(screen.CopyMsg); c.Text != snap.Status.DestinationChainOperations[0].ExplorerURL {
 		t.Error(c)
-	}
-}
-
-func TestTheSignaturesOfTheJournalAreDescribedFromTheCatalogue(t *testing.T) {
-	c, err := catalog.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := journal.Outstanding{Op: "op1", Signature: journal.Signature{Role: verify.RoleFunding, Chain: "eip155:8453", ValidUntil: begin().Unix(), Spend: []journal.Spend{
-		{Asset: "eip155:8453/erc20:" + strings.ToLower(usdc), Amount: "5"}, {Asset: "nonsense", Amount: "x"},
-	}}}
-	got := fromJournal(o, c)
-	if s := got.Summary.Spend; s[0].Symbol != "USDC" || s[0].Amount.Int64() != 5 || s[1].Amount != nil || s[1].Decimals != -1 || !got.Until.Equal(begin()) {
-		t.Fatalf("%+v", got)
 	}
 }

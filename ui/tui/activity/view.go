@@ -87,24 +87,41 @@ type step struct {
 func (s *Screen) details(f screen.Frame, it *item) []string {
 	th, snap := f.Theme, it.snap
 	st := stateOf(snap)
-	var out []string
-	title := " " + th.Strong.Render(what(s.ctx.Catalog, snap))
-	out = append(out, kit.Sides(title, th.Style(st.meaning).Render(st.word)+" "+th.Mark(st.meaning)+" ", f.W))
+	out := []string{kit.Sides(" "+th.Strong.Render(what(s.ctx.Catalog, snap)), th.Style(st.meaning).Render(st.word)+" "+th.Mark(st.meaning)+" ", f.W)}
+	if v := snap.Review1; v != nil {
+		for _, a := range v.Outflow {
+			out = append(out, kit.Row(th, f.W-1, 1, 8, "moves", kit.AmountSpans(th, a.Amount, a.Decimals, a.Symbol, a.Asset.Display())...)...)
+		}
+	}
+	out = append(out, kit.Prose(f.W-1, 1, kit.Plain(st.sentence))...)
+	out = append(out, reasonLines(th, f.W, snap)...)
+	out = append(out, it.remarks(f)...)
+	steps := s.steps(snap)
+	for _, x := range steps {
+		out = append(out, stepLine(th, x))
+	}
+	out = append(out, "")
+	for _, x := range steps {
+		out = append(out, refLines(th, f.W, x)...)
+	}
 	if snap.QuoteID != "" {
 		out = append(out, kit.Row(th, f.W-1, 1, 8, "quote", kit.Span{Text: kit.Groups(snap.QuoteID), Style: th.Dim})...)
 	}
-	for _, x := range s.steps(snap) {
-		out = append(out, stepLines(th, f.W, x)...)
+	return out
+}
+
+// remarks say what is wrong with the tracking, and how old the last answer is.
+func (it *item) remarks(f screen.Frame) []string {
+	th, snap := f.Theme, it.snap
+	var out []string
+	warn := func(text string) {
+		out = append(out, kit.Prose(f.W-1, 1, kit.Span{Text: th.Sign(theme.Warn) + " ", Style: th.Warn}, kit.Plain(text))...)
 	}
-	out = append(out, "")
-	out = append(out, kit.Prose(f.W-1, 1, kit.Plain(st.sentence))...)
-	out = append(out, reasonLines(th, f.W, snap)...)
 	if snap.Problem != "" && !snap.State.Terminal() {
-		out = append(out, kit.Prose(f.W-1, 1, kit.Span{Text: th.Sign(theme.Warn) + " ", Style: th.Warn}, kit.Plain(kit.Clean(snap.Problem, 500)))...)
+		warn(kit.Clean(snap.Problem, 500))
 	}
 	if it.err != "" {
-		words := "The last reading failed " + kit.Age(f.Now, it.errAt) + ": " + it.err + ". Coffer asks again by itself; r asks now."
-		out = append(out, kit.Prose(f.W-1, 1, kit.Span{Text: th.Sign(theme.Warn) + " ", Style: th.Warn}, kit.Plain(words))...)
+		warn("The last reading failed " + kit.Age(f.Now, it.errAt) + ": " + it.err + ". Coffer asks again by itself; r asks now.")
 	}
 	if tracked(snap.State) && !snap.StatusAt.IsZero() {
 		out = append(out, " "+th.Dim.Render("asked the service "+kit.Age(f.Now, snap.StatusAt)))
@@ -128,7 +145,11 @@ func (s *Screen) steps(snap flow.Snapshot) []step {
 		return out
 	}
 	status := snap.Status.Status
-	out = append(out, step{text: "accepted by the service", meaning: done(status != "")})
+	accepted := done(status != "")
+	if snap.State == flow.StateUnknown {
+		accepted = theme.Unknown
+	}
+	out = append(out, step{text: "accepted by the service", meaning: accepted})
 	out = append(out, s.deposits(snap)...)
 	ran := status == api.StatusExecuted || status == api.StatusCompleted
 	where := chainName(s.ctx.Catalog, snap.Intent.TargetChain)
@@ -138,6 +159,9 @@ func (s *Screen) steps(snap flow.Snapshot) []step {
 		return append(out, step{text: "paid back", meaning: theme.Warn})
 	case api.StatusFailed:
 		return append(out, step{text: "ended without a payment", meaning: theme.Danger})
+	}
+	if snap.Review2 != nil && len(snap.Review2.Legs) == 0 {
+		return out // nothing was paid from elsewhere
 	}
 	return append(out, step{text: "payments released to the solver", meaning: done(status == api.StatusCompleted)})
 }
@@ -176,18 +200,24 @@ func done(ok bool) theme.Meaning {
 	return theme.None
 }
 
-func stepLines(th theme.Theme, w int, x step) []string {
+func stepLine(th theme.Theme, x step) string {
 	mark := th.Mark(x.meaning)
 	if x.meaning == theme.None {
 		mark = th.Dim.Render(th.Signs.Dot)
 	}
-	out := []string{"  " + mark + " " + x.text}
+	return "  " + mark + " " + x.text
+}
+
+// refLines is where the transactions of a step can be seen, in full.
+func refLines(th theme.Theme, w int, x step) []string {
+	var out []string
 	for _, r := range x.ref {
-		where := r.ExplorerURL
+		where := kit.Clean(r.ExplorerURL, 400)
 		if where == "" {
 			where = kit.Groups(r.Hash)
 		}
-		out = append(out, kit.Prose(w-1, 6, kit.Span{Text: kit.Clean(where, 400), Style: th.Dim})...)
+		out = append(out, " "+th.Dim.Render(x.text))
+		out = append(out, kit.Prose(w-1, 3, kit.Plain(where))...)
 	}
 	return out
 }

@@ -123,7 +123,7 @@ func (s *Screen) functionItems(c *call) func() []kit.Item {
 			{Value: pickFn + "transfer(address to, uint256 amount)", Label: "transfer", Note: "address to, uint256 amount"},
 			{Value: pickFn + "deposit()", Label: "deposit", Note: "wrap the chain's own coin"},
 			{Value: pickFn + "approve", Label: "approve", Note: "belongs under allow", Off: "an approval is declared under allow, and ends with your calls"},
-			{Value: pickRaw, Label: "raw call data", Note: "0x…"},
+			{Value: pickRaw, Label: "raw call data", Note: "0x hex"},
 			{Value: pickNone, Label: "no function: send only the value"},
 		}
 		for _, fn := range append(append([]abicall.Function{}, c.abi...), abicall.Known()...) {

@@ -52,13 +52,13 @@ func emptyNodes(params []abicall.Param) []*node {
 func example(t string) string {
 	switch {
 	case t == "address":
-		return "0x… or a name"
+		return "0x and 40 digits, or a name"
 	case t == "bool":
 		return "true or false"
 	case t == "string":
 		return "text"
 	case strings.HasPrefix(t, "bytes"):
-		return "0x…"
+		return "0x and hex digits"
 	}
 	return t
 }

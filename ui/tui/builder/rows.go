@@ -66,8 +66,8 @@ func (s *Screen) callRows(i int, c *call) []row {
 	switch {
 	case known:
 		to.aside, to.mean = token.Symbol+" known", theme.Good
-	case s.contact(c.to.Value()) != "":
-		to.aside, to.mean = s.contact(c.to.Value()), theme.Good
+	default:
+		to.aside, to.mean = s.whose(c.to.Value())
 	}
 	out := []row{to}
 	if c.raw {
@@ -94,7 +94,7 @@ func (s *Screen) argRow(i int, path []int, n *node, token catalog.Entity, known 
 		r.text = kit.Clean(n.param.Type, 60)
 	case r.address:
 		r.items, r.take = s.recipientItems, s.setText(n.field)
-		r.aside, r.mean = s.contact(n.field.Value()), theme.Good
+		r.aside, r.mean = s.whose(n.field.Value())
 	case n.param.Type == "bool":
 		r.items, r.take = boolItems, s.setText(n.field)
 	case n.canUnits() && known:
@@ -104,23 +104,38 @@ func (s *Screen) argRow(i int, path []int, n *node, token catalog.Entity, known 
 	return r
 }
 
-// contact is the name of an address: of the book, or of an account.
-func (s *Screen) contact(address string) string {
+// names lists the addresses that have a name here: contacts, then the accounts.
+func (s *Screen) names() []Contact {
+	out := append([]Contact{}, s.deps.Book...)
+	for _, x := range s.ctx.Accounts {
+		if x.IsEVM() {
+			out = append(out, Contact{Name: "your account", Address: x.AccountAddress})
+		}
+	}
+	return out
+}
+
+// whose names an address; one that only looks like a known one is marked, because that is how poisoned addresses get into a clipboard.
+func (s *Screen) whose(address string) (string, theme.Meaning) {
 	a, err := caip.ParseAddress(trim(address))
 	if err != nil {
-		return ""
+		return "", theme.None
 	}
-	for _, c := range s.deps.Book {
-		if b, err := caip.ParseAddress(c.Address); err == nil && a == b {
-			return kit.Clean(c.Name, 24)
+	alike := ""
+	for _, c := range s.names() {
+		b, err := caip.ParseAddress(c.Address)
+		switch {
+		case err != nil:
+		case a == b:
+			return kit.Clean(c.Name, 24), theme.Good
+		case a[0] == b[0] && a[1] == b[1] || a[18] == b[18] && a[19] == b[19]:
+			alike = kit.Clean(c.Name, 24)
 		}
 	}
-	for _, x := range s.ctx.Accounts {
-		if b, err := caip.ParseAddress(x.AccountAddress); err == nil && a == b {
-			return "your account"
-		}
+	if alike != "" {
+		return "looks like " + alike + ", but is another address", theme.Danger
 	}
-	return ""
+	return "", theme.None
 }
 
 // needRows are the tokens that the calls need, with what is there and elsewhere.
@@ -146,7 +161,6 @@ func (s *Screen) needRows() []row {
 	}
 	var out []row
 	for i, n := range s.b.needs {
-		i, n := i, n
 		a, _ := caip.ParseAsset(n.asset)
 		e, _ := cat.Entity(a)
 		v, _ := amount.Parse(trim(n.amount.Value()), e.Decimals)
@@ -170,8 +184,7 @@ func human(v *big.Int, decimals int) string {
 	if v == nil {
 		return amount.Unknown
 	}
-	f := kit.Short(v, decimals, 6, "…")
-	return trim(f.Main)
+	return amount.Human(v, decimals)
 }
 
 // haveMeaning warns when everything together does not suffice.
@@ -190,10 +203,10 @@ func (s *Screen) haveMeaning(e catalog.Entity, need *big.Int) theme.Meaning {
 func (s *Screen) allowRows() []row {
 	var out []row
 	for i, a := range s.b.allow {
-		i, a := i, a
+		whose, mean := s.whose(a.spender.Value())
 		out = append(out,
 			row{id: idAllowRow(i, "asset"), label: "allow", text: tokenLabel(s, a.asset), call: -1, items: s.assetItems(false), take: func(v string) tea.Cmd { a.asset = v; return nil }, help: "enter chooses the token; x removes the allowance"},
-			row{id: idAllowRow(i, "spender"), label: "spender", depth: 1, field: a.spender, address: true, aside: s.contact(a.spender.Value()), mean: theme.Good, call: -1, items: s.spenderItems, take: s.setText(a.spender), help: "the contract that may take it while your calls run"},
+			row{id: idAllowRow(i, "spender"), label: "spender", depth: 1, field: a.spender, address: true, aside: whose, mean: mean, call: -1, items: s.spenderItems, take: s.setText(a.spender), help: "the contract that may take it while your calls run"},
 			row{id: idAllowRow(i, "amount"), label: "amount", depth: 1, field: a.amount, aside: tokenLabel(s, a.asset) + ", only while your calls run", call: -1, help: "in whole tokens; 0 takes an old allowance back"})
 	}
 	text := "add an allowance"

@@ -281,6 +281,20 @@ func TestOpeningWithAnAssetStartsItsTransferWhereMostOfItIs(t *testing.T) {
 	}
 }
 
+func TestAnAddressThatOnlyLooksLikeAKnownOneIsMarked(t *testing.T) {
+	r := newRig(t)
+	r.press("d")
+	lookalike := payee[:6] + "000000000000000000000000000000000000"
+	r.s.b.calls[0].args[0].field.Set(strings.ToLower(lookalike))
+	if v := r.view(); !strings.Contains(v, "looks like Demo payee, but is another address") {
+		t.Fatal(v)
+	}
+	r.s.b.calls[0].args[0].field.Set(payee)
+	if v := r.view(); strings.Contains(v, "looks like") || !strings.Contains(v, "Demo payee ✓") {
+		t.Fatal(v)
+	}
+}
+
 func TestBalancesThatAreNotKnownAreNotZero(t *testing.T) {
 	r := newRig(t)
 	r.s.money = money{}

@@ -98,7 +98,7 @@ func (s *Screen) inspectLines(f screen.Frame) []string {
 	var out []string
 	hex := func(label, v string) {
 		if v != "" {
-			out = append(out, kit.Row(th, w, indent, 14, label, kit.Plain(kit.Groups(v)))...)
+			out = append(out, kit.Row(th, w, indent, 16, label, kit.Plain(kit.Groups(v)))...)
 		}
 	}
 	if v := s.snap.Review1; v != nil {
@@ -114,7 +114,7 @@ func (s *Screen) inspectLines(f screen.Frame) []string {
 			out = append(blank(out), " "+th.Dim.Render("call "+strconv.Itoa(l.Index)+" ("+kit.Clean(l.Role, 12)+")"))
 			hex("to", l.To)
 			if l.Value != nil {
-				out = append(out, kit.Row(th, w, indent, 14, "value", kit.Plain(l.Value.String()+" wei"))...)
+				out = append(out, kit.Row(th, w, indent, 16, "value", kit.Plain(l.Value.String()+" wei"))...)
 			}
 			hex("data", l.Data)
 		}
@@ -143,7 +143,7 @@ func sourceLines(th theme.Theme, v *verify.PreparedView, w int) []string {
 	for i, a := range v.Sources {
 		entries[i] = entry(th, kit.Clean(a.ChainName, 40), a)
 	}
-	return append([]string{" " + th.Strong.Render("Usable balances, says the service")}, kit.Ledger(th, w, indent, 14, entries)...)
+	return append([]string{" " + th.Strong.Render("Usable balances, says the service")}, kit.Ledger(th, w, indent, 16, entries)...)
 }
 
 // decimalHex writes a decimal nonce as hex, because its parts are bytes; anything else is returned as it is.

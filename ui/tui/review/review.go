@@ -5,8 +5,7 @@
 // labelled so. No figure, address or reason is cut: the text breaks and the screen scrolls. The first signature is asked for only after a confirmed
 // review 1, the others only after a confirmed review 2, and a confirmation names the fingerprint of what was shown (protocol §1). A confirming key
 // does nothing for half a second after its screen appeared, on key repeat, on a paste, before every line was on the screen, and after the
-// deadline. An amount of typing that grows with the value: one key below Deps.TypeFrom, the amount itself from there and whenever the value is
-// unknown.
+// deadline. A value below Deps.TypeFrom is confirmed by one key, a higher or unknown one by typing the amount.
 //
 // Units: micro USD, base units, basis points. Sources: protocol §1–§3, screens "Review 1 and 2", threats V1–V4 and R4.
 package review
@@ -197,15 +196,4 @@ func waitsFor(x flow.Snapshot) phase {
 		return phaseGone
 	}
 	return phaseProblem
-}
-
-// Starter makes the Start of Deps from a flow.
-func Starter(f *flow.Flow) func(context.Context, intent.Intent) (Operation, error) {
-	return func(ctx context.Context, in intent.Intent) (Operation, error) {
-		op, err := f.Start(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		return op, nil
-	}
 }

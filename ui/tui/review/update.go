@@ -175,7 +175,7 @@ func (s *Screen) leave() tea.Cmd {
 		s.reset(nil)
 		return screen.Send(screen.BackMsg{})
 	case s.signed:
-		text := "Left. The first signature stays live until " + s.until() + ": see outstanding signatures under Activity."
+		text := "Left. The first signature stays live until " + s.until() + " (Activity, then o)."
 		s.gen++
 		s.phase = phaseEmpty
 		return tea.Batch(track(op), tea.Sequence(screen.Send(screen.BackMsg{}), screen.Toast(theme.Warn, text)))

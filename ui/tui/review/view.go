@@ -13,7 +13,7 @@ import (
 const (
 	indent = 1
 	labelW = 10
-	costW  = 13
+	costW  = 15
 )
 
 // View draws the screen. What is drawn counts as seen.
@@ -88,17 +88,17 @@ func (s *Screen) title(f screen.Frame) (string, string) {
 		return "Refused", th.Danger.Render("nothing can be signed ") + th.Mark(theme.Danger)
 	case phaseReview2:
 		if s.expired(f.Now) {
-			return "Review 2 of 2 – what it costs", th.Danger.Render("quote expired ") + th.Mark(theme.Danger)
+			return "Review 2 of 2: what it costs", th.Danger.Render("quote expired ") + th.Mark(theme.Danger)
 		}
-		return "Review 2 of 2 – what it costs", count("quote expires in ")
+		return "Review 2 of 2: what it costs", count("quote expires in ")
 	}
 	if s.expired(f.Now) {
-		return "Review 1 – what will be allowed to run", th.Danger.Render("closed ") + th.Mark(theme.Danger)
+		return "Review 1: what will be allowed to run", th.Danger.Render("closed ") + th.Mark(theme.Danger)
 	}
 	if s.snap.Review1.WholeConsent {
-		return "Review – what will run with this one signature", count("closes in ")
+		return "Review: what will run with this one signature", count("closes in ")
 	}
-	return "Review 1 of 2 – what will be allowed to run", count("closes in ")
+	return "Review 1 of 2: what will be allowed to run", count("closes in ")
 }
 
 // foot is the last line: what is still to read, or how to confirm.

@@ -133,7 +133,9 @@ func (s *Screen) costLines(f screen.Frame) []string {
 		entries = append(entries, kit.Entry{Label: "You pay", Figure: kit.Figure{Main: "nothing more"}})
 	}
 	if v.Delivered.Amount != nil {
-		entries = append(entries, entry(th, "Delivered", v.Delivered))
+		e := entry(th, "The call gets", v.Delivered)
+		e.Note = deliveredNote(th, v)
+		entries = append(entries, e)
 	}
 	minimum := v.Minimum.Amount == nil || v.Delivered.Amount == nil || v.Minimum.Amount.Cmp(v.Delivered.Amount) != 0
 	if minimum {
@@ -153,6 +155,16 @@ func (s *Screen) costLines(f screen.Frame) []string {
 		out = append(out, kit.Row(th, w, indent, costW, "Delivered to", address(v.Recipient))...)
 	}
 	return out
+}
+
+// deliveredNote says which part of what the call gets is paid for by this quote; the rest is there already.
+func deliveredNote(th theme.Theme, v *verify.QuoteView) []kit.Span {
+	for _, n := range v.Needs {
+		if n.Need.Asset == v.Delivered.Asset && n.Short != nil && v.Delivered.Decimals >= 0 && n.Short.Cmp(v.Delivered.Amount) < 0 {
+			return []kit.Span{{Text: amount.Human(n.Short, v.Delivered.Decimals) + " of it by this payment", Style: th.Dim}}
+		}
+	}
+	return nil
 }
 
 // feeNote puts what the service says about its fees beside the last fee, or on a line of its own.
@@ -229,7 +241,7 @@ func changeLines(th theme.Theme, old, now *verify.QuoteView, w int) []string {
 		if before.Asset != now.Delivered.Asset || before.Amount == nil {
 			before = nil
 		}
-		out = append(out, kit.Row(th, w, indent, costW, "Delivered", changeSpans(th, before, now.Delivered)...)...)
+		out = append(out, kit.Row(th, w, indent, costW, "The call gets", changeSpans(th, before, now.Delivered)...)...)
 	}
 	return blank(out)
 }

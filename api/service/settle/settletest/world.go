@@ -3,11 +3,8 @@
 package settletest
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"encoding/binary"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -28,7 +25,6 @@ import (
 	"coffer/api/service/genesis"
 	"coffer/api/service/price"
 	"coffer/api/service/quote"
-	"coffer/api/service/quote/entry"
 	"coffer/api/service/settle"
 	"coffer/api/service/store"
 )
@@ -211,141 +207,6 @@ func (w *World) Balance(of common.Address, a caip.Asset) *big.Int {
 	return v
 }
 
-// Transfer is a call that moves a token.
-func Transfer(a caip.Asset, to common.Address, v int64) api.Call {
-	token, _ := a.Token()
-	return api.Call{To: token.Hex(), Data: "0x" + hex.EncodeToString(erc20.Transfer(to, big.NewInt(v)))}
-}
-
-// Request is a prepare request of the user for calls that need an amount of one asset.
-func (w *World) Request(a caip.Asset, needs int64, calls ...api.Call) api.PrepareRequest {
-	return api.PrepareRequest{
-		Accounts: []api.Account{w.User.Account}, TargetChain: a.Chain.String(), Calls: calls,
-		TokensRequired: []api.TokenRequirement{{AssetType: a.Display(), Amount: big.NewInt(needs).String()}},
-	}
-}
-
-// Prepare posts a prepare request.
-func (w *World) Prepare(r api.PrepareRequest) (*api.Document, error) {
-	w.TB.Helper()
-	return w.Quoter.Prepare(context.Background(), w.Encode(r))
-}
-
-// Encode makes a request body.
-func (w *World) Encode(v any) *api.Document {
-	w.TB.Helper()
-	doc, err := api.Encode(v)
-	Must(w.TB, err)
-	return doc
-}
-
-// SignOperation splices the key's signature into the operation at pointer, as a wallet does: EIP-191 over the operation hash.
-func (w *World) SignOperation(doc *api.Document, pointer string, key *ecdsa.PrivateKey) *api.Document {
-	w.TB.Helper()
-	raw, ok := doc.At(pointer)
-	if !ok {
-		w.TB.Fatalf("no operation at %s", pointer)
-	}
-	part, err := api.ParseDocument(raw, api.DefaultLimits())
-	Must(w.TB, err)
-	var o api.ChainOperation
-	Must(w.TB, part.Decode(&o))
-	o.UserOp.Signature = "0x"
-	u, err := op.FromWire(*o.UserOp)
-	Must(w.TB, err)
-	hash, err := u.Hash(w.Installation.Network.Pins.EntryPoint, new(big.Int).SetUint64(o.TypedDataToSign.Domain.ChainID))
-	Must(w.TB, err)
-	sig, err := op.Sign(op.EIP191(hash), key)
-	Must(w.TB, err)
-	edit, err := api.StringEdit(pointer+"/userOp/signature", "0x"+hex.EncodeToString(sig))
-	Must(w.TB, err)
-	out, err := doc.Splice(edit)
-	Must(w.TB, err)
-	return out
-}
-
-// CallQuote signs a prepared operation and asks for a quote; from is "" or the paying asset.
-func (w *World) CallQuote(prepared *api.Document, from string) (*api.Document, error) {
-	w.TB.Helper()
-	return w.Quoter.CallQuote(context.Background(), w.CallQuoteBody(prepared, from, w.User.Key))
-}
-
-// CallQuoteBody is the body of call-quote, signed by key.
-func (w *World) CallQuoteBody(prepared *api.Document, from string, key *ecdsa.PrivateKey) *api.Document {
-	w.TB.Helper()
-	signed := w.SignOperation(prepared, "/chainOperation", key)
-	part := func(at string) []byte {
-		raw, ok := signed.At(at)
-		if !ok {
-			w.TB.Fatalf("no %s", at)
-		}
-		return raw
-	}
-	body := fmt.Sprintf(`{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s`, part("/accounts"), part("/chainOperation"), part("/tamperProofSignature"))
-	if from != "" {
-		name := "fromAggregatedAssetId"
-		if _, err := caip.ParseAsset(from); err == nil {
-			name = "fromAssetId"
-		}
-		body += fmt.Sprintf(`,%q:%q`, name, from)
-	}
-	doc, err := api.ParseDocument([]byte(body+"}"), api.DefaultLimits())
-	Must(w.TB, err)
-	return doc
-}
-
-// SignQuote signs every operation of a quote.
-func (w *World) SignQuote(doc *api.Document) *api.Document {
-	w.TB.Helper()
-	for i := range w.Decode(doc).OriginChainsOperations {
-		doc = w.SignOperation(doc, fmt.Sprintf("/originChainsOperations/%d", i), w.User.Key)
-	}
-	return doc
-}
-
-// Decode reads a quote.
-func (w *World) Decode(doc *api.Document) api.Quote {
-	w.TB.Helper()
-	var q api.Quote
-	Must(w.TB, doc.Decode(&q))
-	return q
-}
-
-// Quote prepares, signs and quotes a request; from is "" or the paying asset.
-func (w *World) Quote(r api.PrepareRequest, from string) *api.Document {
-	w.TB.Helper()
-	if r.FromAssetID == "" {
-		r.FromAssetID = from
-	}
-	prepared, err := w.Prepare(r)
-	Must(w.TB, err)
-	doc, err := w.CallQuote(prepared, from)
-	Must(w.TB, err)
-	return doc
-}
-
-// Execute posts a signed quote.
-func (w *World) Execute(doc *api.Document) error {
-	_, err := w.Settler.Execute(context.Background(), doc)
-	return err
-}
-
-// Settle executes a signed quote and waits for its end.
-func (w *World) Settle(signed *api.Document) api.ExecutionStatus {
-	w.TB.Helper()
-	Must(w.TB, w.Execute(signed))
-	Must(w.TB, w.Settler.Idle(context.Background()))
-	return w.Status(w.Decode(signed).ID)
-}
-
-// Status reads the status of a quote.
-func (w *World) Status(id string) api.ExecutionStatus {
-	w.TB.Helper()
-	s, _, err := w.Book.Status(context.Background(), id)
-	Must(w.TB, err)
-	return s
-}
-
 // Sums adds up every asset over the holders that can hold any, by asset; to native coins the burned fees are added. All of them stay constant
 // (protocol §5.3).
 func (w *World) Sums(others ...common.Address) map[caip.Asset]*big.Int {
@@ -402,63 +263,4 @@ func (w *World) Nonce(chainID uint64, lane uint16) uint64 {
 	n, err := op.ParseNonce(v)
 	Must(w.TB, err)
 	return n.Sequence
-}
-
-// RunDirect lets the user's account make calls on a chain past the service, as a wallet with another bundler could: the operator's key of the test
-// sponsors and submits. deploys says that the account is not there yet.
-func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op.Call) {
-	w.TB.Helper()
-	pins := w.Installation.Network.Pins
-	data, err := op.EncodeExecute(calls)
-	Must(w.TB, err)
-	nonce := op.Nonce{Validator: pins.ECDSAValidator, Key: lane, Sequence: w.Nonce(chainID, lane)}.Big()
-	million := big.NewInt(1_000_000)
-	o := op.UserOp{
-		Sender: w.User.Address, Nonce: nonce, CallData: data, CallGasLimit: million, VerificationGasLimit: million,
-		PreVerificationGas: new(big.Int), MaxFeePerGas: new(big.Int), MaxPriorityFeePerGas: new(big.Int),
-		Paymaster: &pins.Paymaster, PaymasterVerificationGasLimit: million, PaymasterPostOpGasLimit: new(big.Int),
-	}
-	if deploys {
-		signer := crypto.PubkeyToAddress(w.User.Key.PublicKey)
-		o.Factory, o.FactoryData = &pins.MetaFactory, op.FactoryData(pins.Factory, op.InitDataECDSA(pins.ECDSAValidator, signer), new(big.Int))
-	}
-	id := new(big.Int).SetUint64(chainID)
-	window := op.PaymasterWindow{ValidAfter: uint64(w.Clock.Now().Unix()), ValidUntil: uint64(w.Clock.Now().Unix()) + 60}
-	packed, err := o.Pack()
-	Must(w.TB, err)
-	sig, err := op.Sign(op.EIP191(op.PaymasterHash(packed, window, id, pins.Paymaster)), w.Installation.Operator)
-	Must(w.TB, err)
-	o.PaymasterData = op.EncodePaymasterData(window, sig)
-	hash, err := o.Hash(pins.EntryPoint, id)
-	Must(w.TB, err)
-	o.Signature, err = op.Sign(op.EIP191(hash), w.User.Key)
-	Must(w.TB, err)
-	codec, err := entry.New(pins.EntryPoint, pins.Escrow)
-	Must(w.TB, err)
-	handle, err := codec.HandleOps(genesis.AddressOf(w.Installation.Operator), o)
-	Must(w.TB, err)
-	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{
-		Time: uint64(w.Clock.Now().Unix()), Txs: []chain.Tx{{From: w.Installation.Operator, To: pins.EntryPoint, Data: handle}},
-		Accept: func(rs []chain.Receipt) error {
-			if err := genesis.AllSucceed(rs); err != nil {
-				return err
-			}
-			out, err := codec.Outcomes(rs[0].Logs)
-			if err == nil && (len(out) != 1 || !out[0].Success) {
-				err = fmt.Errorf("the operation failed: %+v", out)
-			}
-			return err
-		},
-	})
-	Must(w.TB, err)
-}
-
-// Refused demands an *api.Error of the given name and returns it.
-func Refused(tb testing.TB, err error, name string) *api.Error {
-	tb.Helper()
-	var e *api.Error
-	if !errors.As(err, &e) || e.Name != name {
-		tb.Fatalf("expected %s, got %v", name, err)
-	}
-	return e
 }

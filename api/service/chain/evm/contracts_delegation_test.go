@@ -1,0 +1,273 @@
+package evm_test
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"math/big"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/crypto"
+
+	"coffer/api/op"
+	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm"
+)
+
+// ether pays for the EOA's own transactions.
+const ether = 1_000_000_000_000_000_000
+
+// delegated is the EOA as an account.
+func (w *world) delegated(eoa *ecdsa.PrivateKey) owned {
+	return owned{at: addressOf(eoa), validator: w.ecdsa.at, sign: w.personal(eoa)}
+}
+
+// authorization is for the EOA's current nonce on this chain.
+func (w *world) authorization(eoa *ecdsa.PrivateKey, to common.Address) op.SignedAuthorization {
+	w.t.Helper()
+	st := w.state()
+	defer st.Close()
+	s, err := op.Authorization{ChainID: new(big.Int).SetUint64(w.chain.ID()), Address: to, Nonce: st.Nonce(addressOf(eoa))}.Sign(eoa)
+	w.check(err)
+	return s
+}
+
+// delegateTo seals a type-4 transaction of somebody else.
+func (w *world) delegateTo(eoa *ecdsa.PrivateKey, to common.Address) owned {
+	w.t.Helper()
+	w.transact(chain.Tx{From: w.relayer, To: addressOf(w.relayer), Authorizations: []op.SignedAuthorization{w.authorization(eoa, to)}})
+	if !bytes.Equal(w.code(addressOf(eoa)), types.AddressToDelegation(to)) {
+		w.t.Fatal("the delegation was not applied")
+	}
+	return w.delegated(eoa)
+}
+
+// The authorization is applied in the transaction that first runs one of the
+// operations of its EOA (protocol §2.12).
+func TestDelegationAndFirstOperationShareATransaction(t *testing.T) {
+	w := newWorld(t)
+	eoa := key("eoa")
+	a := w.delegated(eoa)
+	w.give(a.at, 100, 50)
+	to := addressOf(key("recipient"))
+	u := w.operation(a, 0, w.transfer(to, 10), op.Call{To: to, Value: big.NewInt(7)})
+	w.runs(u, w.authorization(eoa, w.delegate.at))
+	w.holds(to, 10, 7)
+	if !bytes.Equal(w.code(a.at), types.AddressToDelegation(w.delegate.at)) {
+		t.Fatal("no delegation")
+	}
+	w.refused(u, "AA25 invalid account nonce")
+	w.runs(w.operation(a, 1, w.transfer(to, 1))) // it stays
+	u = w.unsigned(a, w.lane(a, 0), w.transfer(to, 1))
+	for name, sig := range malformed(a.sign(u)) {
+		w.run(name, func(t *testing.T) {
+			u.Signature = sig
+			w.refused(u, "AA24 signature error")
+		})
+	}
+	u.Signature = signDigest(eoa, w.opHash(u)) // plain counts too
+	w.runs(u)
+	u = w.unsigned(a, w.lane(a, 0), w.transfer(to, 1))
+	u.Signature = w.personal(key("thief"))(u)
+	w.refused(u, "AA24 signature error")
+	w.holds(to, 12, 7)
+}
+
+// An authorization that does not fit is skipped, and an EOA without code has
+// nobody who would take an operation.
+func TestUnusableAuthorizationLeavesThePlainEOA(t *testing.T) {
+	w := newWorld(t)
+	eoa := key("eoa")
+	a := w.delegated(eoa)
+	w.give(a.at, 100, 0)
+	u := w.operation(a, 0, w.transfer(addressOf(w.relayer), 1))
+	good := w.authorization(eoa, w.delegate.at)
+	later, elsewhere, forged := good, good, good
+	later.Nonce++
+	elsewhere.ChainID = big.NewInt(10)
+	forged.S[31] ^= 1
+	signedLater, err := op.Authorization{ChainID: big.NewInt(chainID), Address: w.delegate.at, Nonce: 5}.Sign(eoa)
+	w.check(err)
+	for name, s := range map[string]op.SignedAuthorization{
+		"nonce changed": later, "chain changed": elsewhere, "signature changed": forged, "signed for another nonce": signedLater,
+	} {
+		w.run(name, func(t *testing.T) {
+			if out := w.submit(u, s); out.refused == "" {
+				t.Fatalf("%+v", out)
+			}
+			if len(w.code(a.at)) != 0 {
+				t.Fatal("the EOA has code")
+			}
+		})
+	}
+	w.runs(u, good)
+}
+
+func TestNobodyInitialisesADelegatedEOA(t *testing.T) {
+	w := newWorld(t)
+	eoa, thief := key("eoa"), key("thief")
+	a := w.delegateTo(eoa, w.delegate.at)
+	for _, data := range [][]byte{op.InitDataECDSA(w.ecdsa.at, addressOf(thief)), op.InitDataRoleBased(w.roles.at, addressOf(thief), common.Address{1}, common.Address{2})} {
+		for _, from := range []*ecdsa.PrivateKey{thief, w.relayer} {
+			if r := w.transact(chain.Tx{From: from, To: a.at, Data: data}); w.decode(r.Revert) != "AlreadyInitialized()" {
+				t.Fatal(w.decode(r.Revert))
+			}
+		}
+		w.fails(w.operation(a, 0, op.Call{To: a.at, Value: new(big.Int), Data: data}), "CallFailed(0,[AlreadyInitialized()])")
+	}
+	if root := get[[21]byte](w, named{"Account", a.at}, "rootValidator"); root != ([21]byte{}) {
+		t.Fatalf("root %x", root)
+	}
+}
+
+// storeSlot is the ERC-7201 location coffer.account.
+func storeSlot() common.Hash {
+	n := crypto.Keccak256Hash([]byte("coffer.account")).Big()
+	h := crypto.Keccak256Hash(common.BigToHash(n.Sub(n, big.NewInt(1))).Bytes())
+	h[31] = 0
+	return h
+}
+
+// What an earlier delegate left in the EOA's storage means nothing: a thief's
+// validator in the root slot decides nothing.
+func TestStorageOfAnEarlierDelegateDecidesNothing(t *testing.T) {
+	// Stores the second word of its input in the slot that the first one names.
+	writer := evm.Account{Address: common.Address{0x77}, Nonce: 1, Code: common.FromHex("6020355f355500")}
+	w := newWorld(t, writer)
+	eoa, thief := key("eoa"), key("thief")
+	w.give(addressOf(eoa), 0, ether)
+	a := w.delegateTo(eoa, writer.Address)
+	root := common.BytesToHash(byValidator(w.ecdsa.at))
+	r := w.transact(chain.Tx{From: thief, To: a.at, Data: append(storeSlot().Bytes(), root[:]...)})
+	if !r.Success || w.slot(a.at, storeSlot()) != root {
+		t.Fatal("the slot was not written")
+	}
+	// The thief is this account's owner at the validator as well.
+	w.send(eoa, w.ecdsa, 0, "onInstall", addressOf(thief).Bytes())
+	w.delegateTo(eoa, w.delegate.at)
+	u := w.unsigned(a, w.lane(a, 0), w.transfer(addressOf(thief), 0))
+	u.Signature = w.personal(thief)(u)
+	w.refused(u, "AA24 signature error")
+	w.runs(a.signed(u))
+	hash := crypto.Keccak256Hash([]byte("a document"))
+	digest := w.kernelDigest(a.at, "0.3.3", hash)
+	if w.valid(a.at, hash, prefixed([]byte{0}, signDigest(thief, digest))) || !w.valid(a.at, hash, prefixed([]byte{0}, signDigest(eoa, digest))) {
+		t.Error("the thief signs messages")
+	}
+}
+
+// The slot above is the one that the account uses.
+func TestRootValidatorIsWhereERC7201Says(t *testing.T) {
+	w := newWorld(t)
+	a := w.deployed(w.ecdsaAccount(key("owner")))
+	if got := w.slot(a.at, storeSlot()); got != common.BytesToHash(byValidator(w.ecdsa.at)) {
+		t.Fatalf("%s", got)
+	}
+}
+
+// Delegating to somebody's account gives that owner nothing: the proxy's code
+// runs in the EOA's own, empty storage.
+func TestDelegationToAnotherAccountGivesItsOwnerNothing(t *testing.T) {
+	w := newWorld(t)
+	eoa, thief := key("eoa"), key("thief")
+	proxy := w.deployed(w.ecdsaAccount(thief))
+	a := w.delegateTo(eoa, proxy.at)
+	w.give(a.at, 100, 0)
+	for _, k := range []*ecdsa.PrivateKey{thief, eoa} {
+		u := w.unsigned(a, w.lane(a, 0), w.transfer(addressOf(thief), 100))
+		u.Signature = w.personal(k)(u)
+		if out := w.submit(u); out.refused == "" {
+			t.Fatalf("%+v", out)
+		}
+	}
+	w.holds(addressOf(thief), 0, 0)
+}
+
+// Both places of the account's code take delegations, each by its own code hash.
+func TestEitherImplementationCanBeTheDelegate(t *testing.T) {
+	w := newWorld(t)
+	for i, d := range []named{w.delegate, w.implementation} {
+		eoa := key([]string{"first", "second"}[i])
+		a := w.delegateTo(eoa, d.at)
+		w.runs(w.operation(a, 0, w.transfer(addressOf(w.relayer), 0)))
+		u := w.unsigned(a, w.lane(a, 0), w.transfer(addressOf(w.relayer), 0))
+		u.Signature = w.personal(w.relayer)(u)
+		w.refused(u, "AA24 signature error")
+	}
+}
+
+func TestDelegatedEOAStaysAnEOA(t *testing.T) {
+	w := newWorld(t)
+	eoa := key("eoa")
+	w.give(addressOf(eoa), 100, ether)
+	a := w.delegateTo(eoa, w.delegate.at)
+	to := addressOf(key("recipient"))
+	w.send(eoa, w.token, 0, "transfer", to, big.NewInt(1))
+	data, err := op.EncodeExecute([]op.Call{w.transfer(to, 2), w.transfer(to, 3)})
+	w.check(err)
+	// A batch that it sends to itself, without an entry point.
+	if r := w.transact(chain.Tx{From: eoa, To: a.at, Data: data}); !r.Success {
+		t.Fatal(w.decode(r.Revert))
+	}
+	if r := w.transact(chain.Tx{From: w.relayer, To: a.at, Data: data}); w.decode(r.Revert) != errNotEntryPoint {
+		t.Fatal("somebody else sends it a batch")
+	}
+	w.holds(to, 6, 0)
+	w.delegateAway(eoa)
+	w.refusedAny(w.operation(a, 0, w.transfer(to, 1)))
+}
+
+// delegateAway ends the delegation with one to the zero address.
+func (w *world) delegateAway(eoa *ecdsa.PrivateKey) {
+	w.t.Helper()
+	st := w.state()
+	auth := op.Authorization{ChainID: big.NewInt(chainID), Nonce: st.Nonce(addressOf(eoa))}
+	st.Close()
+	sig := signDigest(eoa, auth.Hash()) // op.Sign refuses it: nobody asks a wallet for that
+	signed := op.SignedAuthorization{Authorization: auth, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]), YParity: sig[64] - 27}
+	w.transact(chain.Tx{From: w.relayer, To: addressOf(w.relayer), Authorizations: []op.SignedAuthorization{signed}})
+	if len(w.code(addressOf(eoa))) != 0 {
+		w.t.Fatal("the delegation is still there")
+	}
+}
+
+// refusedAny fails the test when handleOps takes the operation.
+func (w *world) refusedAny(u op.UserOp) {
+	w.t.Helper()
+	if out := w.submit(u); out.refused == "" {
+		w.t.Fatalf("taken: %+v", out)
+	}
+}
+
+func TestDelegatedEOASignsMessagesAsBeforeAndAsKernel(t *testing.T) {
+	w := newWorld(t)
+	eoa, thief := key("eoa"), key("thief")
+	a := w.delegateTo(eoa, w.delegate.at)
+	hash := crypto.Keccak256Hash([]byte("a document"))
+	digest := w.kernelDigest(a.at, "0.3.3", hash)
+	if v := w.read(named{"Account", a.at}, "eip712Domain")[2]; v != "0.3.3" {
+		t.Errorf("version %s", v)
+	}
+	for name, c := range map[string]struct {
+		sig  []byte
+		want bool
+	}{
+		"plain":                       {signDigest(eoa, hash), true},
+		"plain, thief":                {signDigest(thief, hash), false},
+		"root":                        {prefixed([]byte{0}, signDigest(eoa, digest)), true},
+		"root, personal":              {prefixed([]byte{0}, signDigest(eoa, op.EIP191(digest))), true},
+		"validator":                   {prefixed(byValidator(w.ecdsa.at), signDigest(eoa, digest)), true},
+		"another validator":           {prefixed(byValidator(w.roles.at), signDigest(eoa, digest)), false},
+		"root, thief":                 {prefixed([]byte{0}, signDigest(thief, digest)), false},
+		"root, the hash itself":       {prefixed([]byte{0}, signDigest(eoa, hash)), false},
+		"root, version 0.3.1":         {prefixed([]byte{0}, signDigest(eoa, w.kernelDigest(a.at, "0.3.1", hash))), false},
+		"unknown prefix":              {prefixed([]byte{2}, signDigest(eoa, digest)), false},
+		"the digest without a prefix": {signDigest(eoa, digest), false},
+		"empty":                       {nil, false},
+	} {
+		if got := w.valid(a.at, hash, c.sig); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

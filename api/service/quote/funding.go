@@ -1,0 +1,53 @@
+package quote
+
+import (
+	"math/big"
+
+	"coffer/api/amount"
+)
+
+// funding is one way to pay.
+type funding struct {
+	paying
+	market  market
+	sources []source
+	plan    plan
+}
+
+// fund finds out how the paying asset covers the needs.
+func (q *Quoter) fund(p paying, f funds) (market, []source, plan, error) {
+	m, err := q.market(p, f)
+	if err != nil {
+		return market{}, nil, plan{}, err
+	}
+	sources, err := q.sources(p, f)
+	if err != nil && missing(f.needs) { // whatever is named to pay for nothing is good enough
+		return market{}, nil, plan{}, err
+	}
+	pl, err := route(m, f.needs, sources)
+	return m, sources, pl, err
+}
+
+// fundOther looks for another aggregate that covers the needs, the one worth most first.
+func (q *Quoter) fundOther(not paying, f funds) (funding, bool) {
+	var best funding
+	var worth *big.Int
+	for _, agg := range q.Installation.Catalog.Aggregates() {
+		if agg.ID == not.aggregate.ID {
+			continue
+		}
+		p := paying{aggregate: agg}
+		m, sources, pl, err := q.fund(p, f)
+		if err != nil {
+			continue
+		}
+		sum := new(big.Int)
+		for _, s := range sources {
+			sum.Add(sum, amount.Value(s.available, s.decimals, m.price))
+		}
+		if worth == nil || sum.Cmp(worth) > 0 {
+			best, worth = funding{p, m, sources, pl}, sum
+		}
+	}
+	return best, worth != nil
+}

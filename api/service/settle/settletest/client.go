@@ -1,0 +1,151 @@
+package settletest
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/op"
+	"coffer/api/op/erc20"
+)
+
+// Transfer is a call that moves a token.
+func Transfer(a caip.Asset, to common.Address, v int64) api.Call {
+	token, _ := a.Token()
+	return api.Call{To: token.Hex(), Data: "0x" + hex.EncodeToString(erc20.Transfer(to, big.NewInt(v)))}
+}
+
+// Request is a prepare request of the user for calls that need an amount of one asset.
+func (w *World) Request(a caip.Asset, needs int64, calls ...api.Call) api.PrepareRequest {
+	return api.PrepareRequest{
+		Accounts: []api.Account{w.User.Account}, TargetChain: a.Chain.String(), Calls: calls,
+		TokensRequired: []api.TokenRequirement{{AssetType: a.Display(), Amount: big.NewInt(needs).String()}},
+	}
+}
+
+// Prepare posts a prepare request.
+func (w *World) Prepare(r api.PrepareRequest) (*api.Document, error) {
+	w.TB.Helper()
+	return w.Quoter.Prepare(context.Background(), w.Encode(r))
+}
+
+// Encode makes a request body.
+func (w *World) Encode(v any) *api.Document {
+	w.TB.Helper()
+	doc, err := api.Encode(v)
+	Must(w.TB, err)
+	return doc
+}
+
+// SignOperation splices the key's signature into the operation at pointer, as a wallet does: EIP-191 over the operation hash.
+func (w *World) SignOperation(doc *api.Document, pointer string, key *ecdsa.PrivateKey) *api.Document {
+	w.TB.Helper()
+	raw, ok := doc.At(pointer)
+	if !ok {
+		w.TB.Fatalf("no operation at %s", pointer)
+	}
+	part, err := api.ParseDocument(raw, api.DefaultLimits())
+	Must(w.TB, err)
+	var o api.ChainOperation
+	Must(w.TB, part.Decode(&o))
+	o.UserOp.Signature = "0x"
+	u, err := op.FromWire(*o.UserOp)
+	Must(w.TB, err)
+	hash, err := u.Hash(w.Installation.Network.Pins.EntryPoint, new(big.Int).SetUint64(o.TypedDataToSign.Domain.ChainID))
+	Must(w.TB, err)
+	sig, err := op.Sign(op.EIP191(hash), key)
+	Must(w.TB, err)
+	edit, err := api.StringEdit(pointer+"/userOp/signature", "0x"+hex.EncodeToString(sig))
+	Must(w.TB, err)
+	out, err := doc.Splice(edit)
+	Must(w.TB, err)
+	return out
+}
+
+// CallQuote signs a prepared operation and asks for a quote; from is "" or the paying asset.
+func (w *World) CallQuote(prepared *api.Document, from string) (*api.Document, error) {
+	w.TB.Helper()
+	return w.Quoter.CallQuote(context.Background(), w.CallQuoteBody(prepared, from, w.User.Key))
+}
+
+// CallQuoteBody is the body of call-quote, signed by key.
+func (w *World) CallQuoteBody(prepared *api.Document, from string, key *ecdsa.PrivateKey) *api.Document {
+	w.TB.Helper()
+	signed := w.SignOperation(prepared, "/chainOperation", key)
+	part := func(at string) []byte {
+		raw, ok := signed.At(at)
+		if !ok {
+			w.TB.Fatalf("no %s", at)
+		}
+		return raw
+	}
+	body := fmt.Sprintf(`{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s`, part("/accounts"), part("/chainOperation"), part("/tamperProofSignature"))
+	if from != "" {
+		name := "fromAggregatedAssetId"
+		if _, err := caip.ParseAsset(from); err == nil {
+			name = "fromAssetId"
+		}
+		body += fmt.Sprintf(`,%q:%q`, name, from)
+	}
+	doc, err := api.ParseDocument([]byte(body+"}"), api.DefaultLimits())
+	Must(w.TB, err)
+	return doc
+}
+
+// SignQuote signs every operation of a quote.
+func (w *World) SignQuote(doc *api.Document) *api.Document {
+	w.TB.Helper()
+	for i := range w.Decode(doc).OriginChainsOperations {
+		doc = w.SignOperation(doc, fmt.Sprintf("/originChainsOperations/%d", i), w.User.Key)
+	}
+	return doc
+}
+
+// Decode reads a quote.
+func (w *World) Decode(doc *api.Document) api.Quote {
+	w.TB.Helper()
+	var q api.Quote
+	Must(w.TB, doc.Decode(&q))
+	return q
+}
+
+// Quote prepares, signs and quotes a request; from is "" or the paying asset.
+func (w *World) Quote(r api.PrepareRequest, from string) *api.Document {
+	w.TB.Helper()
+	if r.FromAssetID == "" {
+		r.FromAssetID = from
+	}
+	prepared, err := w.Prepare(r)
+	Must(w.TB, err)
+	doc, err := w.CallQuote(prepared, from)
+	Must(w.TB, err)
+	return doc
+}
+
+// Execute posts a signed quote.
+func (w *World) Execute(doc *api.Document) error {
+	_, err := w.Settler.Execute(context.Background(), doc)
+	return err
+}
+
+// Settle executes a signed quote and waits for its end.
+func (w *World) Settle(signed *api.Document) api.ExecutionStatus {
+	w.TB.Helper()
+	Must(w.TB, w.Execute(signed))
+	Must(w.TB, w.Settler.Idle(context.Background()))
+	return w.Status(w.Decode(signed).ID)
+}
+
+// Status reads the status of a quote.
+func (w *World) Status(id string) api.ExecutionStatus {
+	w.TB.Helper()
+	s, _, err := w.Book.Status(context.Background(), id)
+	Must(w.TB, err)
+	return s
+}

@@ -1,0 +1,520 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/go-json-experiment/json"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/client"
+	"coffer/api/network"
+	"coffer/api/op"
+	"coffer/api/secret"
+	"coffer/api/service"
+	"coffer/api/service/chain"
+	"coffer/api/service/genesis"
+	"coffer/api/service/store"
+	"coffer/assets"
+	"coffer/ui/termtest"
+)
+
+// limit bounds each wait; a quiet machine needs a small part of it.
+const limit = 60 * time.Second
+
+// program is the built program: the one that COFFER_BIN names, or one built for the tests.
+var program string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		if program = os.Getenv("COFFER_BIN"); program == "" {
+			dir, err := os.MkdirTemp("", "coffer-test")
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return 1
+			}
+			defer func() { _ = os.RemoveAll(dir) }()
+			program = filepath.Join(dir, "coffer")
+			build := exec.Command("go", "build", "-o", program, ".")
+			build.Env = append(os.Environ(), "CGO_ENABLED=0")
+			if out, err := build.CombinedOutput(); err != nil {
+				fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+				return 1
+			}
+		}
+		return m.Run()
+	}())
+}
+
+// home is an empty home directory and the environment that makes the program use it.
+func home(t testing.TB) (dir string, env []string) {
+	t.Helper()
+	dir = t.TempDir()
+	return dir, []string{
+		"HOME=" + dir, "XDG_CONFIG_HOME=" + dir + "/config", "XDG_DATA_HOME=" + dir + "/data", "XDG_STATE_HOME=" + dir + "/state",
+		"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8",
+	}
+}
+
+func dataOf(dir string) string { return filepath.Join(dir, "data", "coffer", "demo") }
+
+func start(t testing.TB, env []string, cols, rows int, args ...string) *termtest.Terminal {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Env, cmd.Dir = env, t.TempDir()
+	term, err := termtest.Start(cmd, cols, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(term.Close)
+	return term
+}
+
+// person is somebody in front of the terminal: each step waits for what it expects to see.
+type person struct {
+	testing.TB
+	term *termtest.Terminal
+}
+
+func (p person) sees(texts ...string) {
+	p.Helper()
+	if err := p.term.WaitFor(limit, texts...); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p person) types(keys string) {
+	p.Helper()
+	if err := p.term.Type(keys); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p person) waits(what string, ok func(screen string) bool) {
+	p.Helper()
+	if err := p.term.WaitUntil(what, limit, ok); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// ends waits for the end of the program. When it does not come, the program is made to say what it is doing.
+func (p person) ends() error {
+	p.Helper()
+	err := p.term.WaitExit(limit)
+	if errors.Is(err, termtest.ErrTimeout) {
+		said := len(p.term.Raw())
+		_ = p.term.Process().Signal(syscall.SIGQUIT)
+		_ = p.term.WaitExit(limit)
+		p.Fatalf("%v\n%s", err, p.term.Raw()[said:])
+	}
+	return err
+}
+
+// finds waits until the pattern is on the screen and returns its first group.
+func (p person) finds(pattern string) string {
+	p.Helper()
+	re, found := regexp.MustCompile(pattern), ""
+	p.waits(pattern, func(screen string) bool {
+		m := re.FindStringSubmatch(screen)
+		if m != nil {
+			found = m[1]
+		}
+		return m != nil
+	})
+	return found
+}
+
+// reads scrolls to the end of a review, then lets its countdown move twice: the first moments of a screen confirm nothing.
+func (p person) reads(countdown string) {
+	p.Helper()
+	for more := regexp.MustCompile(`(\d+) more lines? below`); ; {
+		m := more.FindString(p.term.Screen())
+		if m == "" {
+			break
+		}
+		p.types(" ")
+		p.waits("less than "+m, func(screen string) bool { return more.FindString(screen) != m })
+	}
+	for range 2 {
+		now := p.finds(countdown)
+		p.waits("the countdown to move on from "+now, func(screen string) bool { return !strings.Contains(screen, now) })
+	}
+}
+
+// TestTerminalMainJob walks the main job in the real program: from an empty home to COMPLETED. The truth is then read from the store with the
+// EVM, not from the screen.
+func TestTerminalMainJob(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}} {
+		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			t.Parallel()
+			dir, env := home(t)
+			p := person{t, start(t, env, size[0], size[1])}
+			p.sees("EMBEDDED", "demo", "USDC", "$")
+			if !p.term.AltScreen() {
+				t.Error("the dashboard does not use the alternate screen")
+			}
+			p.types("2")
+			p.sees("Build", "trial call")
+			p.types("d")
+			needs := p.finds(`needs +([0-9.,]+) USDC`)
+			p.sees("elsewhere")
+			p.types("r")
+			p.sees("Review 1 of 2", "nothing else", "y sign")
+			p.reads(`closes in (\d+:\d\d)`)
+			p.types("y")
+			p.sees("Review 2 of 2", "You pay")
+			p.reads(`expires in (\d+:\d\d)`)
+			pay := p.finds(`type ([0-9.]+) and press enter`)
+			p.types(pay + "\r")
+			p.sees("COMPLETED")
+			p.types("4")
+			p.sees("call "+amount.Trim(needs)+" USDC", "completed")
+			p.types("1")
+			p.sees("Balances", "USDC")
+			p.types("q")
+			if err := p.ends(); err != nil {
+				t.Fatalf("quitting: %v", err)
+			}
+			if p.term.AltScreen() {
+				t.Error("the terminal was not restored")
+			}
+			checkStore(t, dataOf(dir), needs)
+
+			again := person{t, start(t, env, size[0], size[1])}
+			again.sees("EMBEDDED", "USDC")
+			again.types("4")
+			again.sees("call "+amount.Trim(needs)+" USDC", "completed", "1 record")
+			again.types("q")
+			if err := again.ends(); err != nil {
+				t.Fatalf("quitting the second time: %v", err)
+			}
+			checkStore(t, dataOf(dir), needs)
+		})
+	}
+}
+
+// checkStore opens the installation that the program left and checks recipient, sender, nonces and escrow in its EVM.
+func checkStore(t *testing.T, dir, needs string) {
+	t.Helper()
+	in, closeStore := openStore(t, dir)
+	defer closeStore()
+	demo, err := assets.DemoKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pins := in.Network.Pins
+	usdc := func(id uint64) caip.Asset {
+		for _, a := range in.Catalog.Aggregates() {
+			for _, e := range a.Entities {
+				if a.ID == "ob:usdc" && e.Asset.Chain == caip.EVM(id) {
+					return e.Asset
+				}
+			}
+		}
+		return caip.Asset{}
+	}
+	const base = 8453
+	sent, err := amount.Parse(strings.ReplaceAll(needs, ",", ""), 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := in.Balance(common.HexToAddress(demo.AddressBook[0].Address), usdc(base)); err != nil || got.Cmp(sent) != 0 {
+		t.Errorf("the recipient has %v, expected %v: %v", got, sent, err)
+	}
+	init := op.InitDataECDSA(pins.ECDSAValidator, common.HexToAddress(demo.Signer))
+	sender := op.PredictAddress(pins.Factory, pins.KernelV31, init, new(big.Int))
+	if ok, err := in.Deployed(base, sender); err != nil || !ok {
+		t.Errorf("the account is not deployed at the predicted address: %v", err)
+	}
+	nonce := func(id uint64, lane uint16) uint64 {
+		n, err := in.AccountNonce(id, sender, op.Nonce{Validator: pins.ECDSAValidator, Key: lane}.Key192())
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := op.ParseNonce(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parsed.Sequence
+	}
+	if n := nonce(base, op.LanePrepared); n != 1 {
+		t.Errorf("the prepared lane's nonce on the target chain is %d", n)
+	}
+	paid := 0
+	for _, id := range in.ChainIDs {
+		if n := nonce(id, op.LaneFunding); n == 1 {
+			paid++
+			checkEscrow(t, in, id, sender)
+		} else if n != 0 {
+			t.Errorf("chain %d: funding nonce %d", id, n)
+		}
+		if asset := usdc(id); asset != (caip.Asset{}) {
+			if held, err := in.Balance(pins.Escrow, asset); err != nil || held.Sign() != 0 {
+				t.Errorf("chain %d: the escrow still holds %v: %v", id, held, err)
+			}
+		}
+	}
+	if paid < 2 {
+		t.Errorf("%d source chains paid, the trial call needs two or more", paid)
+	}
+}
+
+// checkEscrow finds the deposit in the chain's last blocks and asks the escrow for its state: released.
+func checkEscrow(t *testing.T, in *genesis.Installation, id uint64, sender common.Address) {
+	t.Helper()
+	c := in.Chains[id]
+	for n := c.Head().Number; n > 0; n-- {
+		b, ok, err := c.Block(n)
+		if err != nil || !ok {
+			t.Fatalf("chain %d block %d: %v", id, n, err)
+		}
+		for _, r := range b.Receipts {
+			for _, l := range r.Logs {
+				if l.Address != in.Network.Pins.Escrow || len(l.Topics) < 3 || common.BytesToAddress(l.Topics[2][:]) != sender {
+					continue
+				}
+				st, err := c.State(c.Head().Time)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer st.Close()
+				// deposits(bytes32,address) returns token, refundDeadline, state, amount; state 2 is Released.
+				ask := slices.Concat(crypto.Keccak256([]byte("deposits(bytes32,address)"))[:4], l.Topics[1][:], common.LeftPadBytes(sender[:], 32))
+				res := st.Call(chain.Message{To: in.Network.Pins.Escrow, Data: ask})
+				if res.Err != nil || len(res.Return) != 128 || res.Return[95] != 2 {
+					t.Errorf("chain %d: the deposit is not released: %x, %v", id, res.Return, res.Err)
+				}
+				return
+			}
+		}
+	}
+	t.Errorf("chain %d: no deposit of the account in the escrow", id)
+}
+
+func openStore(t *testing.T, dir string) (in *genesis.Installation, closeStore func()) {
+	t.Helper()
+	s, err := store.OpenBolt(filepath.Join(dir, service.DatabaseFile), store.BoltOptions{Wait: 5 * time.Second, Holder: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err = genesis.Open(s, genesis.Options{Clock: time.Now, Kind: network.Embedded})
+	if err != nil {
+		t.Fatal(errors.Join(err, s.Close()))
+	}
+	return in, func() { _ = s.Close() }
+}
+
+// TestTerminalResizesAndSaysWhatItNeeds shrinks the terminal below what the screens are drawn for and back.
+func TestTerminalResizesAndSaysWhatItNeeds(t *testing.T) {
+	t.Parallel()
+	_, env := home(t)
+	p := person{t, start(t, env, 80, 24)}
+	p.sees("EMBEDDED", "USDC")
+	if err := p.term.Resize(50, 12); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("60", "20")
+	if err := p.term.Resize(120, 40); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("EMBEDDED", "USDC")
+	p.types("\x03")
+	if err := p.ends(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTerminalEndsOnSignals: a hang-up or a termination signal ends the program and restores the terminal.
+func TestTerminalEndsOnSignals(t *testing.T) {
+	for _, name := range []string{"TERM", "HUP", "INT"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, env := home(t)
+			p := person{t, start(t, env, 80, 24)}
+			p.sees("EMBEDDED", "USDC")
+			if err := exec.Command("kill", "-"+name, fmt.Sprint(p.term.Process().Pid)).Run(); err != nil {
+				t.Fatal(err)
+			}
+			_ = p.ends()
+			if p.term.AltScreen() {
+				t.Error("the terminal was not restored")
+			}
+		})
+	}
+}
+
+// TestTEATraceLogsNoKeys: the terminal library logs every keystroke when this variable is set; the program takes it away.
+func TestTerminalTraceVariablesAreCleared(t *testing.T) {
+	t.Parallel()
+	dir, env := home(t)
+	trace := filepath.Join(dir, "trace")
+	p := person{t, start(t, append(env, "TEA_TRACE="+trace, "TEA_DEBUG=1"), 80, 24)}
+	p.sees("EMBEDDED", "USDC")
+	p.types("2")
+	p.sees("Build")
+	p.types("q")
+	if err := p.ends(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(trace); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("a trace file was written: %v", err)
+	}
+}
+
+func runProgram(t *testing.T, env []string, args ...string) (out, errs string, code int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	var o, e strings.Builder
+	cmd.Stdout, cmd.Stderr, cmd.Env = &o, &e, env
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return o.String(), e.String(), cmd.ProcessState.ExitCode()
+}
+
+// TestCommandsWithoutTerminal: scripts get data or a word on what to run instead, and an exit code.
+func TestCommandsWithoutTerminal(t *testing.T) {
+	t.Parallel()
+	dir, env := home(t)
+	if out, errs, code := runProgram(t, env); code != 2 || !strings.Contains(errs, "coffer balances --json") || out != "" {
+		t.Errorf("without a terminal: code %d, %q, %q", code, out, errs)
+	}
+	out, errs, code := runProgram(t, env, "balances", "--json")
+	if code != 0 || errs != "" {
+		t.Fatalf("balances: code %d, %s", code, errs)
+	}
+	doc, err := api.ParseDocument([]byte(out), api.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b api.AggregatedBalance
+	if err := doc.Decode(&b); err != nil {
+		t.Fatal(err)
+	}
+	if micro, ok := b.TotalBalance.FiatValue.Micro(); !ok || micro.Cmp(big.NewInt(1_000_000_000)) < 0 {
+		t.Errorf("the demo account holds %s USD", b.TotalBalance.FiatValue)
+	}
+	if again, _, _ := runProgram(t, env, "balances", "--json"); !sameAmounts(t, again, b) {
+		t.Error("a second start shows other balances")
+	}
+	if _, errs, code := runProgram(t, env, "--profile", "nobody", "balances"); code != 2 || !strings.Contains(errs, "nobody") {
+		t.Errorf("an unknown profile: code %d, %s", code, errs)
+	}
+	for _, e := range []struct{ name, mode string }{{filepath.Join(dataOf(dir), service.DatabaseFile), "-rw-------"}, {dataOf(dir), "drwx------"}} {
+		if info, err := os.Stat(e.name); err != nil || info.Mode().String() != e.mode {
+			t.Errorf("%s: %v, %v", e.name, info.Mode(), err)
+		}
+	}
+}
+
+func sameAmounts(t *testing.T, out string, want api.AggregatedBalance) bool {
+	t.Helper()
+	doc, err := api.ParseDocument([]byte(out), api.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got api.AggregatedBalance
+	if err := doc.Decode(&got); err != nil || len(got.BalanceByAggregatedAsset) != len(want.BalanceByAggregatedAsset) {
+		return false
+	}
+	for i, a := range got.BalanceByAggregatedAsset {
+		if a.Balance != want.BalanceByAggregatedAsset[i].Balance {
+			return false
+		}
+	}
+	return true
+}
+
+// TestServePrintsOneLineAndStops: a second process finds everything it needs in the one line, reaches the service over TLS with the key and the
+// authority of that line, and the service stops cleanly on a signal.
+func TestServePrintsOneLineAndStops(t *testing.T) {
+	t.Parallel()
+	_, env := home(t)
+	data := t.TempDir()
+	cmd := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data", data, "--json", "--host", "wallet.test")
+	cmd.Env = env
+	var logs strings.Builder
+	cmd.Stderr = &logs
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill() }()
+	out := bufio.NewReader(stdout)
+	line, err := out.ReadString('\n')
+	if err != nil {
+		t.Fatalf("%v\n%s", err, logs.String())
+	}
+	var at struct{ BaseURL, CAFile, APIKey, NetworkFile string }
+	if err := json.Unmarshal([]byte(line), &at, json.MatchCaseInsensitiveNames(true)); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(at.BaseURL, "/api") || !filepath.IsAbs(at.CAFile) || !filepath.IsAbs(at.NetworkFile) {
+		t.Errorf("the line is %s", line)
+	}
+	raw, err := os.ReadFile(at.NetworkFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := network.Decode(raw); err != nil || d.Kind != network.Lab {
+		t.Errorf("network file: %v, %v", d.Kind, err)
+	}
+	pem, err := os.ReadFile(at.CAFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	c, err := client.New(client.Options{BaseURL: at.BaseURL, APIKey: secret.New([]byte(at.APIKey)), RootCAs: roots})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if chains, err := c.Chains(t.Context()); err != nil || len(chains) != 7 {
+		t.Errorf("%d chains, %v", len(chains), err)
+	}
+	wrong, err := client.New(client.Options{BaseURL: at.BaseURL, APIKey: secret.New([]byte("wrong")), RootCAs: roots})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *api.Error
+	if _, err := wrong.Chains(t.Context()); !errors.As(err, &refused) || refused.Name != api.ErrUnauthorized || refused.Timestamp == "" || refused.Path == "" {
+		t.Errorf("a wrong key: %+v", err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := io.ReadAll(out)
+	if err := cmd.Wait(); err != nil || len(rest) > 0 {
+		t.Errorf("stopping: %v, further output %q\n%s", err, rest, logs.String())
+	}
+	if strings.Contains(logs.String(), at.APIKey) {
+		t.Error("the key is in the log")
+	}
+}

@@ -1,0 +1,204 @@
+package builder
+
+import (
+	"context"
+	"math/big"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/ui/tui"
+	"coffer/ui/tui/activity"
+	"coffer/ui/tui/review"
+	"coffer/ui/tui/screen"
+	"coffer/wallet/flow"
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+// walkOp is an operation that goes well: one payment of 226 USDC, completed at the second question.
+type walkOp struct {
+	in            intent.Intent
+	snap          flow.Snapshot
+	sign, execute int
+}
+
+func (o *walkOp) ID() string              { return "walk" }
+func (o *walkOp) Snapshot() flow.Snapshot { return o.snap }
+func (o *walkOp) Abandon() error          { o.snap.State = flow.StateAbandoned; return nil }
+
+func usdcView(v int64) verify.AmountView {
+	a, _ := caip.ParseAsset("eip155:8453/erc20:" + strings.ToLower(usdc))
+	return verify.AmountView{Asset: a, Symbol: "USDC", Decimals: 6, Amount: big.NewInt(v), Micro: big.NewInt(v), ChainName: "Base"}
+}
+
+func (o *walkOp) Prepare(context.Context) (flow.Snapshot, error) {
+	base := verify.ChainLabel{ID: 8453, CAIP: "eip155:8453", Name: "Base"}
+	o.snap.State = flow.StateReview1
+	o.snap.Review1 = &verify.PreparedView{
+		Chain: base, Sender: account, Fingerprint: "one", Window: verify.Window{From: time.Now(), Until: time.Now().Add(10 * time.Minute)},
+		Outflow: []verify.AmountView{usdcView(250_500_000)},
+		Lines:   []verify.CallView{{Index: 1, Asked: 1, Role: verify.RoleCall, To: usdc, ToName: "USDC", Function: "transfer(address to, uint256 amount)", Decoded: true, AsAsked: true, Data: "0x"}},
+	}
+	o.snap.Deadline = o.snap.Review1.Window.Until
+	return o.snap, nil
+}
+
+func (o *walkOp) SignPrepared(_ context.Context, confirmed string) (flow.Snapshot, error) {
+	if confirmed != "one" {
+		return o.snap, flow.ErrConfirmation
+	}
+	o.sign++
+	return o.Requote(context.Background())
+}
+
+func (o *walkOp) Requote(context.Context) (flow.Snapshot, error) {
+	q := &verify.QuoteView{ID: "0x01", Fingerprint: "two", Expires: time.Now().Add(time.Minute), Pay: []verify.AmountView{usdcView(226_000_000)}, PayMicro: big.NewInt(226_000_000), CostBps: -1,
+		Legs: []verify.LegView{{Chain: verify.ChainLabel{ID: 10, CAIP: "eip155:10", Name: "Optimism"}, Pays: usdcView(226_000_000), Escrow: router}}, Delivered: usdcView(225_500_000), Minimum: usdcView(225_500_000)}
+	o.snap.State, o.snap.Review2, o.snap.Deadline, o.snap.SignaturesDone, o.snap.SignaturesTotal = flow.StateReview2, q, q.Expires, 1, 2
+	return o.snap, nil
+}
+
+func (o *walkOp) Execute(_ context.Context, confirmed string, progress func(flow.Event)) (flow.Snapshot, error) {
+	if confirmed != "two" {
+		return o.snap, flow.ErrConfirmation
+	}
+	o.execute++
+	progress(flow.Event{Kind: flow.EventSigned, Index: 2, Chain: "eip155:10", At: time.Now()})
+	o.snap.State, o.snap.SignaturesDone, o.snap.QuoteID = flow.StateAccepted, 2, "0x01"
+	return o.snap, nil
+}
+
+func (o *walkOp) Watch(_ context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error) {
+	o.snap.Status = api.ExecutionStatus{QuoteID: "0x01", Status: api.StatusPending}
+	progress(o.snap)
+	o.snap.State, o.snap.Status.Status = flow.StateDone, api.StatusCompleted
+	return o.snap, nil
+}
+
+// program runs the shell with its screens inside a synctest bubble: commands run beside it, timers take no time.
+type program struct {
+	m    *tui.Model
+	msgs chan tea.Msg
+}
+
+func (p *program) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	go func() {
+		for _, m := range runAll(cmd) {
+			p.msgs <- m
+		}
+	}()
+}
+
+// idle lets everything finish that does not wait for a timer.
+func (p *program) idle() {
+	for {
+		synctest.Wait()
+		select {
+		case m := <-p.msgs:
+			if strings.Contains(strings.ToLower(typeName(m)), "woke") {
+				continue
+			}
+			_, cmd := p.m.Update(m)
+			p.fan(cmd)
+		default:
+			return
+		}
+	}
+}
+
+// fan starts each part of a batch by itself, because one of them may wait for a timer; a sequence stays in its order.
+func (p *program) fan(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	go func() {
+		msg := cmd()
+		if batch, ok := msg.(tea.BatchMsg); ok {
+			for _, c := range batch {
+				p.fan(c)
+			}
+			return
+		}
+		p.run(func() tea.Msg { return msg })
+	}()
+}
+
+func (p *program) press(names ...string) {
+	for _, n := range names {
+		_, cmd := p.m.Update(keyOf(n))
+		p.fan(cmd)
+		p.idle()
+		p.screen()
+		time.Sleep(time.Second) // the bubble's clock: a person takes time between keys
+		p.idle()
+	}
+}
+
+func (p *program) screen() string { return ansi.Strip(p.m.View().Content) }
+
+func TestTheMainJobCanBeWalkedFromTheTrialCallToCompleted(t *testing.T) {
+	r := newRig(t)
+	synctest.Test(t, func(t *testing.T) {
+		op := &walkOp{}
+		ctx := r.s.ctx
+		ctx.Clock = time.Now
+		more := func(c screen.Context) map[screen.ID]screen.Screen {
+			return map[screen.ID]screen.Screen{
+				screen.Build: New(c, Deps{Book: []Contact{{Name: "Demo payee", Address: payee}}}),
+				screen.Review: review.New(c, review.Deps{Start: func(_ context.Context, in intent.Intent) (review.Operation, error) {
+					op.in, op.snap = in, flow.Snapshot{ID: "walk", State: flow.StateDraft, Started: time.Now(), Intent: in.Draft()}
+					return op, nil
+				}}),
+				screen.Activity: activity.New(c, activity.Deps{}),
+			}
+		}
+		p := &program{msgs: make(chan tea.Msg, 1000)}
+		p.m = tui.New(tui.Options{Context: ctx, Services: tui.Services{More: more}, Start: screen.Build, NoColor: true})
+		for _, m := range []tea.Msg{tea.WindowSizeMsg{Width: 80, Height: 24}, tea.ColorProfileMsg{Profile: colorprofile.NoTTY}} {
+			_, cmd := p.m.Update(m)
+			p.fan(cmd)
+		}
+		p.idle()
+		must := func(want string) {
+			t.Helper()
+			if !strings.Contains(p.screen(), want) {
+				t.Fatalf("%q is not on the screen:\n%s", want, p.screen())
+			}
+		}
+		must("fills in a trial call")
+		p.press("d", "enter")
+		must("Review 1 of 2")
+		if op.sign != 0 {
+			t.Fatal("signed without a review")
+		}
+		p.press("y")
+		must("Review 2 of 2")
+		must("type 226")
+		if op.sign != 1 || op.execute != 0 {
+			t.Fatalf("signed %d, executed %d", op.sign, op.execute)
+		}
+		p.press("2", "2", "6", "enter")
+		must("COMPLETED")
+		must("transfer on Base")
+		if op.sign != 1 || op.execute != 1 {
+			t.Fatalf("signed %d, executed %d", op.sign, op.execute)
+		}
+		p.m.Close()
+		time.Sleep(time.Minute) // lets the last timers of the bubble end
+		p.idle()
+	})
+}
+
+func typeName(m tea.Msg) string { return reflect.TypeOf(m).String() }
