@@ -518,3 +518,60 @@ func TestServePrintsOneLineAndStops(t *testing.T) {
 		t.Error("the key is in the log")
 	}
 }
+
+// BenchmarkFirstFrame measures the time from the start of the built program to the first screen with balances, on an installation that exists
+// (warm) and on an empty home (cold), and the peak memory of the process.
+func BenchmarkFirstFrame(b *testing.B) {
+	for _, name := range []string{"cold", "warm"} {
+		b.Run(name, func(b *testing.B) {
+			_, env := home(b)
+			if name == "warm" {
+				firstFrame(b, env)
+			}
+			var took []float64
+			var peak float64
+			for b.Loop() {
+				if name == "cold" {
+					b.StopTimer()
+					_, env = home(b)
+					b.StartTimer()
+				}
+				ms, kb := firstFrame(b, env)
+				took, peak = append(took, ms), max(peak, kb)
+			}
+			slices.Sort(took)
+			b.ReportMetric(took[len(took)/2], "ms-median")
+			b.ReportMetric(peak/1024, "MB-peak")
+		})
+	}
+}
+
+// firstFrame starts the program, waits for balances, and returns the milliseconds that took and the peak resident memory in kB.
+func firstFrame(b *testing.B, env []string) (ms, kb float64) {
+	b.Helper()
+	p := person{b, start(b, env, 120, 40)}
+	p.sees("EMBEDDED", "USDC", "$")
+	ms = float64(time.Since(p.term.Began()).Microseconds()) / 1000
+	if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.term.Process().Pid)); err == nil {
+		if m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status); m != nil {
+			_, _ = fmt.Sscan(string(m[1]), &kb)
+		}
+	}
+	p.types("q")
+	if err := p.ends(); err != nil {
+		b.Fatal(err)
+	}
+	return ms, kb
+}
+
+// BenchmarkHelp measures `coffer --help` as a process.
+func BenchmarkHelp(b *testing.B) {
+	_, env := home(b)
+	for b.Loop() {
+		cmd := exec.Command(program, "--help")
+		cmd.Env = env
+		if err := cmd.Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
