@@ -1,9 +1,10 @@
 package theme
 
 import (
-	"strconv"
+	"image/color"
 	"strings"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 )
 
@@ -13,14 +14,16 @@ type Style struct{ open string }
 
 const reset = "\x1b[m"
 
-const (
-	bold      = "1"
-	faint     = "2"
-	underline = "4"
-	reverse   = "7"
-)
+// from keeps what Lip Gloss writes before a text in this look, so that the rules of a look are worked out once for a terminal.
+func from(look lipgloss.Style) Style {
+	const probe = "x"
+	before, _, _ := strings.Cut(look.Render(probe), probe)
+	return Style{open: before}
+}
 
-func style(codes string) Style { return Style{open: "\x1b[" + codes + "m"} }
+func bold() lipgloss.Style      { return lipgloss.NewStyle().Bold(true) }
+func underline() lipgloss.Style { return lipgloss.NewStyle().Underline(true) }
+func reverse() lipgloss.Style   { return lipgloss.NewStyle().Reverse(true) }
 
 // Render wraps one segment of text. Segments are not nested: an inner one would end the outer; use Over for a whole line.
 func (s Style) Render(text string) string {
@@ -52,11 +55,12 @@ func (s Style) Over(line string) string {
 	return s.open + strings.ReplaceAll(line, reset, reset+s.open) + reset
 }
 
-// colour is one meaning in every profile: hex and 256-colour for dark and light backgrounds, and the basic code (0 = faint).
+// colour is one meaning on every terminal: for dark and light backgrounds in true colour and in 256 colours, and one of the 16 basic colours ("" is none:
+// the text is then faint).
 type colour struct {
-	dark, light       [3]uint8
-	dark256, light256 int
-	basic             int
+	dark, light       string
+	dark256, light256 string
+	basic             string
 }
 
 // hue names a colour by its meaning.
@@ -76,70 +80,55 @@ const (
 func (h hue) colour() colour {
 	switch h {
 	case dimHue:
-		return colour{[3]uint8{0x8b, 0x93, 0xa1}, [3]uint8{0x5f, 0x66, 0x71}, 246, 241, 0}
+		return colour{"#8b93a1", "#5f6671", "246", "241", ""}
 	case ruleHue:
-		return colour{[3]uint8{0x4d, 0x54, 0x61}, [3]uint8{0xb4, 0xba, 0xc4}, 240, 250, 0}
+		return colour{"#4d5461", "#b4bac4", "240", "250", ""}
 	case accentHue:
-		return colour{[3]uint8{0x7a, 0xb3, 0xf5}, [3]uint8{0x1f, 0x5f, 0xbf}, 111, 25, 36}
+		return colour{"#7ab3f5", "#1f5fbf", "111", "25", "6"}
 	case goodHue:
-		return colour{[3]uint8{0x7f, 0xc8, 0x8a}, [3]uint8{0x1e, 0x7a, 0x34}, 114, 28, 32}
+		return colour{"#7fc88a", "#1e7a34", "114", "28", "2"}
 	case warnHue:
-		return colour{[3]uint8{0xe6, 0xb4, 0x55}, [3]uint8{0x8f, 0x5a, 0x00}, 179, 94, 33}
+		return colour{"#e6b455", "#8f5a00", "179", "94", "3"}
 	case dangerHue:
-		return colour{[3]uint8{0xf2, 0x6d, 0x78}, [3]uint8{0xb9, 0x1c, 0x2e}, 204, 124, 31}
+		return colour{"#f26d78", "#b91c2e", "204", "124", "1"}
 	case unknownHue:
-		return colour{[3]uint8{0xc0, 0x9a, 0xf0}, [3]uint8{0x73, 0x3f, 0xb0}, 141, 91, 35}
+		return colour{"#c09af0", "#733fb0", "141", "91", "5"}
 	}
-	return colour{[3]uint8{0x26, 0x2d, 0x3a}, [3]uint8{0xdf, 0xe7, 0xf3}, 236, 254, 0}
+	return colour{"#262d3a", "#dfe7f3", "236", "254", ""}
 }
 
-// palette picks codes for one background and profile.
+// palette picks colours for one background and profile.
 type palette struct {
 	dark    bool
 	profile colorprofile.Profile
 }
 
-func (p palette) fg(h hue) Style {
+// pick returns the hue as this terminal can show it.
+func (p palette) pick(h hue) color.Color {
 	c := h.colour()
-	switch {
-	case p.profile >= colorprofile.TrueColor:
-		return style("38;2;" + rgb(p.rgb(c)))
-	case p.profile == colorprofile.ANSI256:
-		return style("38;5;" + strconv.Itoa(p.index(c)))
-	case p.profile == colorprofile.ANSI && c.basic != 0:
-		return style(strconv.Itoa(c.basic))
-	case c.basic == 0:
-		return style(faint)
-	}
-	return Style{} // without colour the sign beside the text carries the meaning
+	side := lipgloss.LightDark(p.dark)
+	return lipgloss.Complete(p.profile)(
+		lipgloss.Color(c.basic), side(lipgloss.Color(c.light256), lipgloss.Color(c.dark256)), side(lipgloss.Color(c.light), lipgloss.Color(c.dark)))
 }
+
+// look adds the hue to a look. Where there are too few colours for it the look gets faint instead; without any colour the sign beside the text
+// carries the meaning.
+func (p palette) look(h hue, base lipgloss.Style) lipgloss.Style {
+	switch basic := h.colour().basic; {
+	case p.profile >= colorprofile.ANSI256, p.profile == colorprofile.ANSI && basic != "":
+		return base.Foreground(p.pick(h))
+	case basic == "":
+		return base.Faint(true)
+	}
+	return base
+}
+
+func (p palette) fg(h hue) Style { return from(p.look(h, lipgloss.NewStyle())) }
 
 // selected is a quiet background where there are enough colours for one, else reverse.
 func (p palette) selected() Style {
-	c := selectedHue.colour()
-	switch {
-	case p.profile >= colorprofile.TrueColor:
-		return style("48;2;" + rgb(p.rgb(c)))
-	case p.profile == colorprofile.ANSI256:
-		return style("48;5;" + strconv.Itoa(p.index(c)))
+	if p.profile >= colorprofile.ANSI256 {
+		return from(lipgloss.NewStyle().Background(p.pick(selectedHue)))
 	}
-	return style(reverse)
-}
-
-func (p palette) rgb(c colour) [3]uint8 {
-	if p.dark {
-		return c.dark
-	}
-	return c.light
-}
-
-func (p palette) index(c colour) int {
-	if p.dark {
-		return c.dark256
-	}
-	return c.light256
-}
-
-func rgb(c [3]uint8) string {
-	return strconv.Itoa(int(c[0])) + ";" + strconv.Itoa(int(c[1])) + ";" + strconv.Itoa(int(c[2]))
+	return from(reverse())
 }

@@ -64,20 +64,20 @@ func New(dark bool, profile colorprofile.Profile, ascii bool) Theme {
 		return t
 	}
 	p := palette{dark: dark, profile: profile}
-	t.Strong = style(bold)
+	t.Strong = from(bold())
 	t.Dim = p.fg(dimHue)
 	t.Rule = p.fg(ruleHue)
 	t.Accent = p.fg(accentHue)
 	t.Good = p.fg(goodHue)
 	t.Warn = p.fg(warnHue)
-	t.Danger = p.fg(dangerHue).And(style(bold))
+	t.Danger = from(p.look(dangerHue, bold()))
 	t.Unknown = p.fg(unknownHue)
 	t.Disabled = p.fg(ruleHue)
-	t.Input = style(underline)
+	t.Input = from(underline())
 	t.Selected = p.selected()
-	t.BadgeEmbedded = p.fg(dimHue).And(style(reverse))
-	t.BadgeLab = p.fg(accentHue).And(style(reverse))
-	t.BadgeReal = p.fg(dangerHue).And(style(bold)).And(style(reverse))
+	t.BadgeEmbedded = from(p.look(dimHue, reverse()))
+	t.BadgeLab = from(p.look(accentHue, reverse()))
+	t.BadgeReal = from(p.look(dangerHue, reverse().Bold(true)))
 	return t
 }
 
