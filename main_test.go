@@ -161,6 +161,25 @@ func (p person) reads(countdown string) {
 	}
 }
 
+// walksToReview2 goes from the start to the second review of the trial call, read to its end. It returns what the call needs and what has to be typed
+// to confirm.
+func (p person) walksToReview2() (needs, pay string) {
+	p.Helper()
+	p.sees("EMBEDDED", "USDC", "$")
+	p.types("2")
+	p.sees("Build", "trial call")
+	p.types("d")
+	needs = p.finds(`needs +([0-9.,]+) USDC`)
+	p.sees("elsewhere")
+	p.types("r")
+	p.sees("Review 1 of 2", "nothing else", "y sign")
+	p.reads(`closes in (\d+:\d\d)`)
+	p.types("y")
+	p.sees("Review 2 of 2", "You pay")
+	p.reads(`expires in (\d+:\d\d)`)
+	return needs, p.finds(`type ([0-9.]+) and press enter`)
+}
+
 // TestTerminalMainJob walks the main job in the real program: from an empty home to COMPLETED. The truth is then read from the store with the
 // EVM, not from the screen.
 func TestTerminalMainJob(t *testing.T) {
@@ -173,18 +192,7 @@ func TestTerminalMainJob(t *testing.T) {
 			if !p.term.AltScreen() {
 				t.Error("the dashboard does not use the alternate screen")
 			}
-			p.types("2")
-			p.sees("Build", "trial call")
-			p.types("d")
-			needs := p.finds(`needs +([0-9.,]+) USDC`)
-			p.sees("elsewhere")
-			p.types("r")
-			p.sees("Review 1 of 2", "nothing else", "y sign")
-			p.reads(`closes in (\d+:\d\d)`)
-			p.types("y")
-			p.sees("Review 2 of 2", "You pay")
-			p.reads(`expires in (\d+:\d\d)`)
-			pay := p.finds(`type ([0-9.]+) and press enter`)
+			needs, pay := p.walksToReview2()
 			p.types(pay + "\r")
 			p.sees("COMPLETED")
 			p.types("4")
@@ -210,6 +218,80 @@ func TestTerminalMainJob(t *testing.T) {
 			}
 			checkStore(t, dataOf(dir), needs)
 		})
+	}
+}
+
+// TestTerminalKilledDuringExecute kills the program with signal 9 at several moments after the second confirmation. After a restart the operation is
+// under Activity with an outcome, and the chains agree with it: the recipient was paid once or not at all, and the escrow holds nothing.
+func TestTerminalKilledDuringExecute(t *testing.T) {
+	for name, moment := range map[string]func(p person){
+		"the key was just pressed": func(person) {},
+		"the review has gone": func(p person) {
+			p.waits("another screen", func(s string) bool { return !strings.Contains(s, "You pay") })
+		},
+		"the activity screen has opened": func(p person) { p.sees("accepted by the service") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, env := home(t)
+			p := person{t, start(t, env, 120, 40)}
+			needs, pay := p.walksToReview2()
+			p.types(pay + "\r")
+			moment(p)
+			if err := p.term.Process().Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = p.ends()
+
+			again := person{t, start(t, env, 120, 40)}
+			again.sees("EMBEDDED", "USDC")
+			again.types("3")
+			outcome := again.finds(`(COMPLETED|REFUNDED|NOT EXECUTED|waits for review 2|signed, no quote yet)`)
+			again.types("q")
+			again.waits("the end or a question", func(s string) bool { return !strings.Contains(s, "EMBEDDED") || strings.Contains(s, "again") })
+			again.types("q")
+			_ = again.ends()
+			checkOutcome(t, dataOf(dir), needs, outcome == "COMPLETED")
+		})
+	}
+}
+
+// checkOutcome reads the chains: the recipient of the trial call has the amount or nothing, and no USDC is left in the escrow.
+func checkOutcome(t *testing.T, dir, needs string, completed bool) {
+	t.Helper()
+	in, closeStore := openStore(t, dir)
+	defer closeStore()
+	demo, err := assets.DemoKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := new(big.Int)
+	if completed {
+		if want, err = amount.Parse(strings.ReplaceAll(needs, ",", ""), 6); err != nil {
+			t.Fatal(err)
+		}
+	}
+	usdc, ok := in.Catalog.Aggregate("ob:usdc")
+	if !ok {
+		t.Fatal("no ob:usdc")
+	}
+	got := new(big.Int)
+	for _, e := range usdc.Entities {
+		if _, evm := e.Asset.Chain.EVMID(); !evm {
+			continue
+		}
+		held, err := in.Balance(in.Network.Pins.Escrow, e.Asset)
+		if err != nil || held.Sign() != 0 {
+			t.Errorf("%s: the escrow holds %v: %v", e.Asset.Chain, held, err)
+		}
+		paid, err := in.Balance(common.HexToAddress(demo.AddressBook[0].Address), e.Asset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Add(got, paid)
+	}
+	if got.Cmp(want) != 0 {
+		t.Errorf("completed is %v and the recipient has %v, expected %v", completed, got, want)
 	}
 }
 

@@ -34,21 +34,15 @@ func TestAccountExecutesForItsEntryPointAndItselfOnly(t *testing.T) {
 			t.Errorf("from %s: %v", from, res.Err)
 		}
 	}
-	p, err := w.operation(a, 0, w.transfer(addressOf(owner), 1)).Pack()
+	u := w.operation(a, 0, w.transfer(addressOf(owner), 1))
+	p, err := u.Pack()
 	w.check(err)
 	account := named{"Account", a.at}
 	for _, from := range []common.Address{addressOf(owner), a.at} {
-		if got := w.calls(from, account, "validateUserOp", p, w.opHash(mustUnpack(w, p)), new(big.Int)); got != "NotEntryPoint()" {
+		if got := w.calls(from, account, "validateUserOp", p, w.opHash(u), new(big.Int)); got != "NotEntryPoint()" {
 			t.Errorf("validation for %s: %s", from, got)
 		}
 	}
-}
-
-func mustUnpack(w *world, p op.PackedUserOp) op.UserOp {
-	w.t.Helper()
-	u, err := op.Unpack(p)
-	w.check(err)
-	return u
 }
 
 // Mode 00 and type 00 with the deciding validator, any key (protocol §2.5).

@@ -9,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/op"
+	"coffer/api/service/chain"
 )
 
 // malformed are other forms of a good signature, none of which may count.
@@ -142,5 +143,27 @@ func TestOwnerNeverChanges(t *testing.T) {
 	// Installing speaks for the caller only.
 	if err := w.calls(thief, w.ecdsa, "onInstall", thief[:]); err != "" {
 		t.Fatal(err)
+	}
+}
+
+// A missing key is not matched by a signature that recovers nobody.
+func TestValidatorsAcceptNothingForWhoNeverInstalled(t *testing.T) {
+	w := newWorld(t)
+	stranger := addressOf(key("stranger"))
+	u := w.operation(w.ecdsaAccount(key("owner")), 0, w.transfer(stranger, 1))
+	for _, sig := range [][]byte{nil, make([]byte, 65), make([]byte, 130), append(make([]byte, 64), 27), w.personal(key("stranger"))(u)} {
+		u.Signature = sig
+		p, err := u.Pack()
+		w.check(err)
+		for _, v := range []named{w.ecdsa, w.roles} {
+			res := w.simulate(chain.Message{From: stranger, To: v.at, Data: w.pack(v, "validateUserOp", p, w.opHash(u))})
+			if res.Err != nil || new(big.Int).SetBytes(res.Return).Uint64() != 1 {
+				t.Errorf("%s validates %x: %v %x", v.name, sig, res.Err, res.Return)
+			}
+			res = w.simulate(chain.Message{From: stranger, To: v.at, Data: w.pack(v, "isValidSignatureWithSender", stranger, w.opHash(u), sig)})
+			if res.Err != nil || !bytes.HasPrefix(res.Return, []byte{0xff, 0xff, 0xff, 0xff}) {
+				t.Errorf("%s accepts %x: %v %x", v.name, sig, res.Err, res.Return)
+			}
+		}
 	}
 }
