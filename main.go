@@ -3,8 +3,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/x509"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -73,16 +75,17 @@ func run(ctx context.Context, args []string) error {
 	return p.Run(ctx, args)
 }
 
-// session is an opened profile: the way to its service, its network and its accounts.
+// session is an opened profile: the way to its service, its network and its accounts. attached and demo are nil for a remote profile.
 type session struct {
 	profile  config.Profile
 	paths    config.Paths
+	where    string // of the service, for display
 	attached *service.Attachment
 	client   *client.Client
 	catalog  *catalog.Catalog
 	network  network.Descriptor
 	accounts []api.Account
-	demo     assets.Demo
+	demo     *assets.Demo
 }
 
 // open opens the profile that the command line names.
@@ -99,36 +102,109 @@ func open(ctx context.Context, g cli.Global) (*session, error) {
 	if err != nil {
 		return nil, &cli.UsageError{Problem: err.Error()}
 	}
-	if !profile.Embedded() {
-		return nil, &cli.UsageError{
-			Problem: fmt.Sprintf("profile %q is of kind %s: this version opens embedded profiles only", profile.Name, profile.Kind),
-			Hint:    "keys of remote profiles need the vault, which this version does not have",
-		}
-	}
 	s := &session{profile: profile, paths: paths}
 	if s.catalog, err = catalog.Load(); err != nil {
 		return nil, err
 	}
-	if s.demo, err = assets.DemoKey(); err != nil {
-		return nil, err
+	if profile.Embedded() {
+		return s, s.openEmbedded(ctx)
 	}
-	s.attached, err = service.OpenOrAttach(ctx, paths.ProfileData(profile.Name), service.Options{
+	return s, s.openRemote()
+}
+
+// openEmbedded opens the service inside this program, or attaches to the process that has it open.
+func (s *session) openEmbedded(ctx context.Context) error {
+	demo, err := assets.DemoKey()
+	if err != nil {
+		return err
+	}
+	s.attached, err = service.OpenOrAttach(ctx, s.paths.ProfileData(s.profile.Name), service.Options{
 		Kind: network.Embedded, Fund: true, Lifetime: embeddedLifetime,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s.network = s.attached.Network
+	s.demo, s.network, s.where = &demo, s.attached.Network, "inside this program"
+	s.network.Kind = s.profile.Kind
 	s.client, err = client.New(client.Options{BaseURL: s.attached.BaseURL, APIKey: secret.New([]byte(s.attached.APIKey)), Transport: s.attached})
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
+		return errors.Join(err, s.Close())
 	}
-	s.accounts = accountsOf(profile, s.network, common.HexToAddress(s.demo.Signer))
-	return s, nil
+	s.accounts = accountsOf(s.profile, s.network, common.HexToAddress(demo.Signer))
+	return nil
+}
+
+// openRemote reaches a service over HTTPS. The network comes from the profile's file, never from the service; the API key is asked for, as this version
+// keeps no keys of remote profiles. Without a signer's key the dashboard reads and quotes, and signs nothing.
+func (s *session) openRemote() error {
+	p := s.profile
+	if p.Vault != config.VaultMemory || p.NetworkFile == "" || len(p.Accounts) == 0 {
+		return &cli.UsageError{
+			Problem: fmt.Sprintf("profile %q cannot be opened by this version", p.Name),
+			Hint:    `a profile of kind lab or real needs vault = "memory" (the API key is asked for, nothing is signed), network_file and an account`,
+		}
+	}
+	raw, err := os.ReadFile(p.NetworkFile)
+	if err != nil {
+		return fmt.Errorf("network file: %w", err)
+	}
+	if s.network, err = network.Decode(raw); err != nil {
+		return fmt.Errorf("%s: %w", p.NetworkFile, err)
+	}
+	if p.NetworkID != "" && p.NetworkID != s.network.ID {
+		return fmt.Errorf("%s describes network %s, the profile names %s", p.NetworkFile, s.network.ID, p.NetworkID)
+	}
+	s.network.Kind, s.where = p.Kind, p.BaseURL // the user declares the kind, the service cannot
+	roots, err := authority(p.CAFile)
+	if err != nil {
+		return err
+	}
+	key, err := askKey(p.Name)
+	if err != nil {
+		return err
+	}
+	s.accounts = accountsOf(p, s.network, common.Address{})
+	s.client, err = client.New(client.Options{BaseURL: p.BaseURL, APIKey: key, RootCAs: roots})
+	return err
+}
+
+// authority reads a certificate authority; without a file the system's ones hold.
+func authority(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("ca_file: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("ca_file: %s holds no certificate", file)
+	}
+	return roots, nil
+}
+
+// askKey asks for the API key on the terminal, without echo.
+func askKey(profile string) (secret.Secret, error) {
+	if !term.IsTerminal(os.Stdin.Fd()) {
+		return secret.Secret{}, api.NewError(api.ErrUnauthorized, "the API key of profile %q is asked for on a terminal, and there is none", profile)
+	}
+	fmt.Fprintf(os.Stderr, "API key for profile %s (not shown): ", profile)
+	key, err := term.ReadPassword(os.Stdin.Fd())
+	fmt.Fprintln(os.Stderr)
+	if err != nil {
+		return secret.Secret{}, fmt.Errorf("read the API key: %w", err)
+	}
+	return secret.New(bytes.TrimSpace(key)), nil
 }
 
 // Close lets go of the service; an embedded one finishes its step and closes its database.
-func (s *session) Close() error { return s.attached.Close() }
+func (s *session) Close() error {
+	if s.attached == nil {
+		return nil
+	}
+	return s.attached.Close()
+}
 
 // accountsOf returns the accounts of a profile; without any in the configuration it is the demo signer's account.
 func accountsOf(p config.Profile, n network.Descriptor, demoSigner common.Address) []api.Account {
@@ -198,8 +274,10 @@ func dashboard(ctx context.Context, g cli.Global) error {
 	defer func() { _ = s.Close() }()
 	keys := vault.NewMemory(s.network.ID)
 	defer func() { _ = keys.Close() }()
-	if err := addDemoKey(keys, s.demo); err != nil {
-		return err
+	if s.demo != nil {
+		if err := addDemoKey(keys, s.demo.PrivateKey); err != nil {
+			return err
+		}
 	}
 	host, _ := os.Hostname()
 	j, err := journal.Open(s.paths.ProfileState(s.profile.Name), journal.Options{
@@ -218,7 +296,7 @@ func dashboard(ctx context.Context, g cli.Global) error {
 	err = tui.Run(ctx, tui.Options{
 		Env: os.Environ(),
 		Context: screen.Context{
-			Profile: s.profile.Name, BaseURL: "inside this program", Network: s.network, Catalog: s.catalog, Accounts: s.accounts, Clock: time.Now,
+			Profile: s.profile.Name, BaseURL: s.where, Network: s.network, Catalog: s.catalog, Accounts: s.accounts, Clock: time.Now,
 		},
 		Services: tui.Services{
 			Balances: holdings{s}, History: records{s},
@@ -273,7 +351,11 @@ func callScreens(c screen.Context, s *session, f *flow.Flow, j *journal.Journal)
 	}
 }
 
-func contacts(demo assets.Demo) []builder.Contact {
+// contacts are the known recipients: those of the demo, or none.
+func contacts(demo *assets.Demo) []builder.Contact {
+	if demo == nil {
+		return nil
+	}
 	var out []builder.Contact
 	for _, e := range demo.AddressBook {
 		out = append(out, builder.Contact{Name: e.Name, Address: e.Address})
@@ -324,8 +406,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func addDemoKey(v *vault.Memory, demo assets.Demo) error {
-	key, err := hex.DecodeString(strings.TrimPrefix(demo.PrivateKey, "0x"))
+func addDemoKey(v *vault.Memory, private string) error {
+	key, err := hex.DecodeString(strings.TrimPrefix(private, "0x"))
 	if err != nil {
 		return fmt.Errorf("demo key: %w", err)
 	}

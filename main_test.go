@@ -531,16 +531,20 @@ func sameAmounts(t *testing.T, out string, want api.AggregatedBalance) bool {
 	return true
 }
 
-// TestServePrintsOneLineAndStops: a second process finds everything it needs in the one line, reaches the service over TLS with the key and the
-// authority of that line, and the service stops cleanly on a signal.
-func TestServePrintsOneLineAndStops(t *testing.T) {
-	t.Parallel()
-	_, env := home(t)
-	data := t.TempDir()
-	cmd := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data", data, "--json", "--host", "wallet.test")
-	cmd.Env = env
-	var logs strings.Builder
-	cmd.Stderr = &logs
+// serving is the line that `coffer serve --json` prints.
+type serving struct {
+	BaseURL     string `json:"baseUrl"`
+	CAFile      string `json:"caFile"`
+	APIKey      string `json:"apiKey"`
+	NetworkFile string `json:"networkFile"`
+}
+
+// served starts the service in a process of its own and returns the line that it printed.
+func served(t *testing.T, env []string) (cmd *exec.Cmd, out *bufio.Reader, line string, logs *strings.Builder) {
+	t.Helper()
+	cmd = exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--json", "--host", "wallet.test")
+	logs = new(strings.Builder)
+	cmd.Env, cmd.Stderr = env, logs
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -548,14 +552,71 @@ func TestServePrintsOneLineAndStops(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = cmd.Process.Kill() }()
-	out := bufio.NewReader(stdout)
-	line, err := out.ReadString('\n')
-	if err != nil {
-		t.Fatalf("%v\n%s", err, logs.String())
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
+	})
+	out = bufio.NewReader(stdout)
+	if line, err = out.ReadString('\n'); err != nil {
+		t.Fatal(err)
 	}
-	var at struct{ BaseURL, CAFile, APIKey, NetworkFile string }
-	if err := json.Unmarshal([]byte(line), &at, json.MatchCaseInsensitiveNames(true)); err != nil {
+	return cmd, out, line, logs
+}
+
+// TestTerminalOpensARemoteProfile: the dashboard reaches a service in another process through its network file and certificate authority. The API key
+// is asked for and appears nowhere.
+func TestTerminalOpensARemoteProfile(t *testing.T) {
+	t.Parallel()
+	dir, env := home(t)
+	_, _, line, _ := served(t, env)
+	var at serving
+	if err := json.Unmarshal([]byte(line), &at); err != nil {
+		t.Fatal(err)
+	}
+	demo, err := assets.DemoKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	configured := filepath.Join(dir, "config", "coffer", "config.toml")
+	text := fmt.Sprintf("version = 1\n[profiles.team]\nkind = \"lab\"\nbase_url = %q\nca_file = %q\nnetwork_file = %q\nvault = \"memory\"\n"+
+		"[[profiles.team.accounts]]\ntype = \"kernel-v3.1-ecdsa\"\nsigner_address = %q\n", at.BaseURL, at.CAFile, at.NetworkFile, demo.Signer)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(configured), 0o700), os.WriteFile(configured, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := runProgram(t, env, "--profile", "team", "balances"); code != 3 || !strings.Contains(errs, "API key") {
+		t.Errorf("without a terminal: code %d, %s", code, errs)
+	}
+	p := person{t, start(t, env, 80, 24, "--profile", "team")}
+	p.sees("API key for profile team")
+	p.types(at.APIKey + "\r")
+	p.sees("LAB", "team", "USDC")
+	p.types("q")
+	if err := p.ends(); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(p.term.Raw()), at.APIKey) {
+		t.Error("the API key was shown")
+	}
+	wrong := person{t, start(t, env, 80, 24, "--profile", "team")}
+	wrong.sees("API key for profile team")
+	wrong.types("not the key\r")
+	wrong.sees("LAB", "API key")
+	wrong.types("q")
+	if err := wrong.ends(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestServePrintsOneLineAndStops: a second process finds everything it needs in the one line, reaches the service over TLS with the key and the
+// authority of that line, and the service stops cleanly on a signal.
+func TestServePrintsOneLineAndStops(t *testing.T) {
+	t.Parallel()
+	_, env := home(t)
+	cmd, out, line, logs := served(t, env)
+	var at serving
+	if err := json.Unmarshal([]byte(line), &at); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasSuffix(at.BaseURL, "/api") || !filepath.IsAbs(at.CAFile) || !filepath.IsAbs(at.NetworkFile) {
