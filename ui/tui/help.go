@@ -15,7 +15,12 @@ type help struct {
 }
 
 func (h *help) show(m *Model) {
-	h.open, h.title, h.keys, h.shell = true, m.active().Title(), m.active().Keys(), m.shellKeys()
+	h.open, h.title, h.keys, h.shell = true, m.active().Title(), m.active().Keys(), nil
+	for _, k := range m.shellKeys() {
+		if _, own := kit.FindKey(h.keys, k.Press[0]); !own {
+			h.shell = append(h.shell, k)
+		}
+	}
 	h.scroll = kit.Scroll{}
 }
 
@@ -51,12 +56,14 @@ func helpLines(th theme.Theme, keys []kit.Key, w int) []string {
 	const nameW = 14
 	lines := make([]string, 0, len(keys))
 	for _, k := range keys {
-		name := th.Accent.Render(kit.Fit(k.Name(th), nameW))
+		name, spans := th.Accent.Render(kit.Fit(k.Name(th), nameW)), []kit.Span{kit.Plain(k.Words())}
 		if k.Off != "" {
-			lines = append(lines, kit.Fit(th.Disabled.Render(kit.Fit(k.Name(th), nameW)+k.Words())+th.Dim.Render(": "+k.Off), w))
-			continue
+			spans = []kit.Span{{Text: k.Words(), Style: th.Disabled}, {Text: ": " + k.Off, Style: th.Dim}}
+			name = th.Disabled.Render(kit.Fit(k.Name(th), nameW))
 		}
-		lines = append(lines, kit.Fit(name+k.Words(), w))
+		words := kit.Prose(w, nameW, spans...)
+		words[0] = name + words[0][nameW:]
+		lines = append(lines, words...)
 	}
 	return lines
 }

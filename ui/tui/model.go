@@ -28,6 +28,7 @@ type Model struct {
 	profile colorprofile.Profile
 
 	total   screen.TotalChangedMsg
+	hidden  bool // amounts are hidden; the screens are told
 	toast   toast
 	help    help
 	palette *kit.Choice

@@ -20,6 +20,7 @@ func (m *Model) shellKeys() []kit.Key {
 	}
 	return append(keys,
 		kit.NewKey("all keys of this screen; f1 also while typing", "?", "f1"),
+		kit.NewKey("hide or show amounts", "h"),
 		kit.NewKey("go to or do", ":", "ctrl+p"),
 		kit.NewKey("quit", "q", "ctrl+c"))
 }
@@ -58,6 +59,8 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	case "?":
 		m.help.show(m)
 		return nil
+	case "h":
+		return m.hide()
 	case ":", "ctrl+p":
 		m.palette.Open(m.paletteItems(), "")
 		return nil
@@ -85,7 +88,7 @@ func (m *Model) quit() tea.Cmd {
 			break
 		}
 		m.quitAsk = now
-		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: k.KeepOpen() + "; press again to quit all the same"})
+		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: k.KeepOpen() + "; press again to quit"})
 		return nil
 	}
 	return tea.Quit
@@ -104,6 +107,9 @@ func (m *Model) paletteItems() []kit.Item {
 	}
 	for _, k := range m.active().Keys() {
 		items = append(items, kit.Item{Value: palettePress + k.Press[0], Label: k.Words(), Note: k.Name(m.theme), Off: k.Off})
+	}
+	if _, own := kit.FindKey(m.active().Keys(), "h"); !own {
+		items = append(items, kit.Item{Value: palettePress + "h", Label: "hide or show amounts", Note: "h"})
 	}
 	return append(items,
 		kit.Item{Value: palettePress + "?", Label: "all keys of this screen", Note: "?"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,8 +18,10 @@ import (
 
 	"coffer/api"
 	"coffer/api/network"
+	"coffer/ui/tui/builder"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/kit"
+	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
@@ -410,5 +413,61 @@ func toastKeepsItsMeaningSign(t *testing.T) {
 	drive(m, screen.ToastMsg{Meaning: theme.Danger, Text: "it failed\x1b[2J"})
 	if got := text(t, m); !strings.Contains(got, "✗ it failed") || strings.Contains(m.View().Content, "\x1b[2J") {
 		t.Error(got)
+	}
+}
+
+func TestHiddenAmountsStayHiddenOnEveryTabAndInTheHeader(t *testing.T) {
+	bubble(hiddenAmountsStayHiddenOnEveryTabAndInTheHeader)(t)
+}
+
+func hiddenAmountsStayHiddenOnEveryTabAndInTheHeader(t *testing.T) {
+	money := regexp.MustCompile(`\$[0-9<]|[0-9]\.[0-9]{2,}|you have [0-9]`)
+	s := sample(t)
+	o := options(t, s)
+	o.Services.More = func(c screen.Context) map[screen.ID]screen.Screen {
+		return map[screen.ID]screen.Screen{
+			screen.Build:  builder.New(c, builder.Deps{Balances: s.Balances, Book: []builder.Contact{{Name: "Payee", Address: tuitest.Signer}}}),
+			screen.Review: review.New(c, review.Deps{}),
+		}
+	}
+	m := started(t, o, 120, 40)
+	press(m, "2", "d")
+	for _, key := range []string{"2", "4", "1"} {
+		if press(m, key); !money.MatchString(text(t, m)) {
+			t.Fatalf("tab %s shows no money to hide:\n%s", key, text(t, m))
+		}
+	}
+	press(m, "4", "h") // on any tab, not only on the first
+	for _, key := range []string{"4", "1", "2", "5", "1"} {
+		press(m, key)
+		if key == "2" { // what one types oneself stays; figures of the accounts do not
+			if strings.Contains(text(t, m), "elsewhere") || !strings.Contains(text(t, m), "what you have is hidden") {
+				t.Errorf("the builder says what there is:\n%s", text(t, m))
+			}
+			press(m, "G", "up", "up", "up", "enter") // the list of what can pay
+			if !strings.Contains(text(t, m), "hidden") || strings.Contains(text(t, m), "1,400") {
+				t.Errorf("the list says what there is:\n%s", text(t, m))
+			}
+			press(m, "esc")
+			continue
+		}
+		if got := money.FindString(text(t, m)); got != "" {
+			t.Errorf("tab %s shows %q:\n%s", key, got, text(t, m))
+		}
+	}
+	drive(m, screen.OpenMsg{Screen: screen.Review})
+	press(m, "h")
+	if !strings.Contains(text(t, m), "a review always shows its amounts") {
+		t.Errorf("the review does not say why:\n%s", text(t, m))
+	}
+	press(m, "esc", "1", "h")
+	if !money.MatchString(text(t, m)) {
+		t.Errorf("amounts do not come back:\n%s", text(t, m))
+	}
+}
+
+func TestACutKeepsItsMarkInASCII(t *testing.T) {
+	if got := foldASCII("end of history…  日", "~"); got != "end of history~  ??" {
+		t.Errorf("%q", got)
 	}
 }

@@ -55,6 +55,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return tea.SetClipboard(msg.Text)
 	case screen.TotalChangedMsg:
 		m.total = msg
+	case screen.HideMsg:
+		return m.hide()
 	default:
 		return m.broadcast(msg)
 	}
@@ -69,6 +71,17 @@ func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
 		}
 	}
 	return tea.Batch(cmds...)
+}
+
+// hide turns the hiding of amounts on or off, for every screen.
+func (m *Model) hide() tea.Cmd {
+	m.hidden = !m.hidden
+	text := "amounts are shown"
+	if m.hidden {
+		text = "amounts are hidden; h shows them. A review always shows its amounts"
+	}
+	m.show(screen.ToastMsg{Text: text})
+	return m.broadcast(screen.AmountsMsg{Hidden: m.hidden})
 }
 
 func (m *Model) opened(msg screen.OpenMsg) tea.Cmd {

@@ -21,7 +21,7 @@ func (m *Model) View() tea.View {
 		v.Cursor.Blink = false
 	}
 	if m.theme.ASCII {
-		content = foldASCII(content)
+		content = foldASCII(content, m.theme.Signs.More)
 	}
 	v.SetContent(content)
 	return v
@@ -108,7 +108,7 @@ func (m *Model) totalText() string {
 		return th.Dim.Render("reading balances")
 	}
 	total := th.Strong.Render(kit.USD(t.Micro))
-	if t.Hidden {
+	if m.hidden {
 		total = kit.Masked(th)
 	}
 	age := th.Dim.Render(kit.FitRight(kit.Age(m.ctx.Clock(), t.At), 10))
@@ -165,7 +165,11 @@ func (m *Model) toastLine(rule string, w int) string {
 		return rule
 	}
 	th := m.theme
-	text := " " + th.Mark(m.toast.Meaning) + " " + th.Style(m.toast.Meaning).Render(kit.Clean(m.toast.Text, 400))
+	mark := ""
+	if m.toast.Meaning != theme.None {
+		mark = th.Mark(m.toast.Meaning) + " "
+	}
+	text := " " + mark + th.Style(m.toast.Meaning).Render(kit.Clean(m.toast.Text, 400))
 	return kit.Fit(text, w)
 }
 
@@ -179,14 +183,16 @@ func (m *Model) keyLine(w int) string {
 	return kit.KeyLine(m.theme, m.active().Keys(), w)
 }
 
-// foldASCII replaces what is left of other characters, such as names that a service sent, by one ? a cell.
-func foldASCII(s string) string {
+// foldASCII replaces what is left of other characters, such as names that a service sent, by one ? a cell. The mark of a cut keeps its meaning.
+func foldASCII(s, more string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for _, r := range s {
 		switch {
 		case r < 0x80:
 			b.WriteRune(r)
+		case r == '…':
+			b.WriteString(more)
 		default:
 			b.WriteString(strings.Repeat("?", kit.Width(string(r))))
 		}

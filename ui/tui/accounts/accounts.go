@@ -92,9 +92,21 @@ func (m *Model) Keys() []kit.Key {
 // View draws the body.
 func (m *Model) View(f screen.Frame) string {
 	lines, _ := m.lines(f.Theme, f.W)
-	m.text.Resize(f.H)
+	room := textRoom(len(lines), f.H)
+	m.text.Resize(room)
 	m.text.Keep(lines)
-	return m.text.View(f.W)
+	if room == f.H {
+		return m.text.View(f.W)
+	}
+	return kit.Lines(m.text.View(f.W), kit.Fit("  "+f.Theme.Dim.Render(m.text.More(f.Theme)), f.W))
+}
+
+// textRoom is the height of the text in a body of h lines: the last one says that there is more when not all lines fit.
+func textRoom(lines, h int) int {
+	if lines <= h {
+		return h
+	}
+	return max(1, h-1)
 }
 
 // reveal scrolls the selected account into view.
@@ -103,10 +115,12 @@ func (m *Model) reveal() {
 		return
 	}
 	lines, at := m.lines(theme.Theme{}, m.w)
+	room := textRoom(len(lines), m.h)
+	m.text.Resize(room)
 	m.text.Keep(lines)
 	top := m.text.Top()
-	if end := at + accountLines; end > top+m.h {
-		m.text.Move(end - top - m.h)
+	if end := at + accountLines; end > top+room {
+		m.text.Move(end - top - room)
 	}
 	if m.sel == 0 {
 		at = 0

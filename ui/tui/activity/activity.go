@@ -80,6 +80,9 @@ type Screen struct {
 	sigs    bool // the page of outstanding signatures is open
 	sigList kit.Scroll
 	shown   string // id of the operation in detail
+	hidden  bool   // amounts are hidden
+	asked   string // id of the operation that x was pressed on once
+	askedAt time.Time
 }
 
 // New makes the screen.
@@ -136,14 +139,16 @@ func (s *Screen) Keys() []kit.Key {
 	}
 	it := s.selected()
 	open := kit.NewKey("open review", "enter").OffWhen(it == nil || !waits(it.snap), "only an operation that waits for a review can be opened")
+	leave := kit.NewKey("abandon", "x").Explain("abandon: it is never sent").OffWhen(it == nil || !leavable(it), "only an operation that was not sent can be abandoned")
 	if open.Off != "" {
-		open = open.Hidden()
+		open, leave = open.Hidden(), leave.Hidden()
 	}
 	keys := []kit.Key{
 		open,
 		kit.NewKey("outstanding signatures", "o"),
+		leave,
 		kit.NewKey("copy id", "c").OffWhen(it == nil || copyID(it.snap) == "", "no operation with a quote is selected"),
-		kit.NewKey("copy explorer address", "u").OffWhen(it == nil || lastURL(it.snap) == "", "there is no transaction yet"),
+		s.pageKey(it),
 		kit.NewKey("ask again now", "r").OffWhen(it == nil || it.watching || !watchable(it.snap.State), "nothing to ask: it has ended or is being watched"),
 	}
 	return append(keys, detailKeys()...)
@@ -215,6 +220,15 @@ func waits(s flow.Snapshot) bool {
 	return false
 }
 
+// abandoner is an operation that can be given up before it was sent.
+type abandoner interface{ Abandon() error }
+
+// leavable reports an operation that can be given up: it was not sent, and it has not ended.
+func leavable(it *item) bool {
+	_, can := it.op.(abandoner)
+	return can && waits(it.snap)
+}
+
 // watchable reports a state in which the status is worth asking for.
 func watchable(st flow.State) bool { return st == flow.StateAccepted || st == flow.StateUnknown }
 
@@ -227,14 +241,30 @@ func ended(s flow.Snapshot) bool { return s.State.Terminal() || s.State == flow.
 
 func copyID(s flow.Snapshot) string { return s.QuoteID }
 
-// lastURL is the explorer address of the newest transaction that is known.
-func lastURL(s flow.Snapshot) string {
+// pageKey copies the explorer address of the newest transaction. An address that is no page of the known explorer is not copied (TH-H2).
+func (s *Screen) pageKey(it *item) kit.Key {
+	k := kit.NewKey("copy explorer address", "u")
+	if it == nil {
+		return k.OffWhen(true, "no operation is selected")
+	}
+	last := newest(it.snap)
+	switch {
+	case !s.ctx.Pages():
+		return k.OffWhen(true, "the chains inside this program have no page to open").Hidden()
+	case last.ExplorerURL == "":
+		return k.OffWhen(true, "there is no transaction with a page yet")
+	}
+	return k.OffWhen(!s.ctx.KnownPage(last.Chain, last.ExplorerURL), "the address is not a page of the known explorer: it is not copied")
+}
+
+// newest is the newest transaction with an explorer address.
+func newest(s flow.Snapshot) api.OperationRef {
 	for _, list := range [][]api.OperationRef{s.Status.DestinationChainOperations, s.Status.OriginChainOperations} {
 		for i := len(list) - 1; i >= 0; i-- {
 			if list[i].ExplorerURL != "" {
-				return list[i].ExplorerURL
+				return list[i]
 			}
 		}
 	}
-	return ""
+	return api.OperationRef{}
 }

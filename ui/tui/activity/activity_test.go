@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -15,10 +16,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/ethereum/go-ethereum/common"
+	"pgregory.net/rapid"
 
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/api/network"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -103,7 +106,8 @@ func newRig(t testing.TB, d Deps) *rig {
 	if d.Retry == 0 {
 		d.Retry = time.Nanosecond
 	}
-	r.s = New(screen.Context{Catalog: c, Clock: func() time.Time { return r.now }}, d)
+	lab := network.Descriptor{Kind: network.Lab}
+	r.s = New(screen.Context{Catalog: c, Clock: func() time.Time { return r.now }, Network: lab, BaseURL: "http://127.0.0.1:8787/api"}, d)
 	r.do(r.s.Init())
 	return r
 }
@@ -111,7 +115,7 @@ func newRig(t testing.TB, d Deps) *rig {
 func (r *rig) do(cmd tea.Cmd) {
 	for _, m := range runAll(cmd) {
 		switch m.(type) {
-		case loadedMsg, liveMsg, progressedMsg, watchedMsg:
+		case loadedMsg, liveMsg, progressedMsg, watchedMsg, abandonedMsg:
 			r.do(r.s.Update(m))
 		default:
 			r.sent = append(r.sent, m)
@@ -310,16 +314,17 @@ func TestEveryStatusHasWordsAndAnUnknownOneIsNoEnd(t *testing.T) {
 	}
 }
 
-func TestEveryReasonOfTheInterfaceHasWords(t *testing.T) {
-	own := reasonWords("SOMETHING_NEW")
-	for _, reason := range []string{"SLIPPAGE", "SOLVER_CAPACITY_EXCEEDED", "NO_QUOTES", "EXECUTION_REVERTED", "TRANSACTION_REVERTED", "ORDER_EXPIRED",
-		"TRANSFER_FAILED", "AMOUNT_TOO_LOW_TO_REFUND", "INSUFFICIENT_NATIVE_TOKENS_SUPPLIED", "ACCOUNT_ABSTRACTION_INVALID_NONCE", "INVALID_SIGNATURE", "UNKNOWN"} {
-		if w := reasonWords(reason); w == "" || w == own {
-			t.Errorf("%s has no words", reason)
+func TestTheReasonOfARefundHasWordsAdviceAndTheServicesOwnName(t *testing.T) {
+	for reason, want := range map[string]string{
+		"SLIPPAGE":         "The price moved further than you allowed. Ask again, or allow a larger move. The service says: SLIPPAGE",
+		"SOMETHING\x1bNEW": "Coffer has no words for this cause. The service says: SOMETHING\uFFFDNEW",
+	} {
+		snap := snapshot(flow.StateFailed, api.StatusRefunded)
+		snap.Status.FailReason = reason
+		r := newRig(t, Deps{}).track(&fakeOp{id: "op1", snap: snap})
+		if all := strings.Join(strings.Fields(r.view()), " "); !strings.Contains(all, want) {
+			t.Errorf("%q is not shown: %s", want, all)
 		}
-	}
-	if reasonWords("") != "" {
-		t.Error("words for no reason")
 	}
 }
 
@@ -354,5 +359,107 @@ func TestExplorerAddressesAndIdsAreWholeAndCanBeCopied(t *testing.T) {
 	}
 	if c := r.sent[len(r.sent)-1].(screen.CopyMsg); c.Text != snap.Status.DestinationChainOperations[0].ExplorerURL {
 		t.Error(c)
+	}
+}
+
+// detailText scrolls through the details as a person does and returns everything that was on the screen, without spaces.
+func (r *rig) detailText() string {
+	var lines []string
+	for {
+		r.view()
+		shown := strings.Split(r.s.detail.View(r.w), "\n")
+		lines = append(lines[:min(len(lines), r.s.detail.Top())], shown...)
+		if r.s.detail.Below() == 0 {
+			return strings.ReplaceAll(strings.Join(strings.Fields(strings.Join(lines, " ")), ""), ",", "")
+		}
+		r.press("space")
+	}
+}
+
+func TestNoIdAddressAmountOrLinkOfTheDetailsIsCutAtAnySizeFrom80x24(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		hex := func(label string, from, to int) string {
+			return "0x" + rapid.StringMatching(fmt.Sprintf("[0-9a-f]{%d,%d}", from, to)).Draw(rt, label)
+		}
+		snap := snapshot(flow.StateDone, api.StatusCompleted)
+		snap.QuoteID = hex("quote", 1, 400)
+		want := []string{snap.QuoteID}
+		for i, list := range [][]api.OperationRef{snap.Status.OriginChainOperations, snap.Status.DestinationChainOperations} {
+			list[0].Hash, list[0].ExplorerURL = hex(fmt.Sprint("hash", i), 64, 300), ""
+			if rapid.Bool().Draw(rt, "with a page") {
+				list[0].ExplorerURL = "https://" + rapid.StringMatching("[a-z./?=-]{1,900}").Draw(rt, fmt.Sprint("url", i)) + list[0].Hash
+				want = append(want, list[0].ExplorerURL)
+				continue
+			}
+			want = append(want, list[0].Hash)
+		}
+		digits := rapid.StringMatching("[1-9][0-9]{70,76}").Draw(rt, "amount")
+		v, _ := new(big.Int).SetString(digits, 10)
+		a := verify.AmountView{Asset: caip.ERC20(8453, common.HexToAddress(usdc)), Symbol: strings.Repeat("SYM", 15), Decimals: 6, Amount: v}
+		want = append(want, digits[:len(digits)-6]+"."+digits[len(digits)-6:], a.Symbol)
+		foreign := a
+		foreign.Symbol, foreign.Decimals = "", -1
+		want = append(want, digits+"baseunitsof"+a.Asset.Display())
+		snap.Review1 = &verify.PreparedView{Outflow: []verify.AmountView{a, foreign}}
+		r := newRig(t, Deps{}).track(&fakeOp{id: "op1", snap: snap})
+		r.w, r.h = rapid.IntRange(80, 160).Draw(rt, "w"), rapid.IntRange(19, 50).Draw(rt, "h")
+		all := r.detailText()
+		for _, x := range want {
+			if !strings.Contains(all, x) {
+				rt.Fatalf("%d×%d: %q is not whole: %s", r.w, r.h, x, all)
+			}
+		}
+	})
+}
+
+func TestHiddenAmountsAreInNoLineOfTheActivity(t *testing.T) {
+	snap := snapshot(flow.StateReview2, "")
+	snap.Review1 = &verify.PreparedView{Outflow: live(begin())[0].Summary.Spend}
+	d := Deps{Outstanding: live}
+	for _, keys := range [][]string{nil, {"o"}} {
+		r := newRig(t, d).track(&fakeOp{id: "op1", snap: snap}).press(keys...)
+		if v := r.view(); !strings.Contains(v, "250.5") {
+			t.Fatalf("there is no amount to hide:\n%s", v)
+		}
+		r.do(r.s.Update(screen.AmountsMsg{Hidden: true}))
+		if v := r.view(); strings.Contains(v, "250.5") || !strings.Contains(v, "••••• USDC") {
+			t.Errorf("the amount is not hidden:\n%s", v)
+		}
+	}
+}
+
+// leftOp is an operation that can be abandoned.
+type leftOp struct {
+	fakeOp
+	abandoned int
+}
+
+func (o *leftOp) Abandon() error {
+	o.abandoned++
+	o.snap.State = flow.StateAbandoned
+	return nil
+}
+
+func TestAnUnsentOperationIsAbandonedByTheSameKeyTwice(t *testing.T) {
+	op := &leftOp{fakeOp: fakeOp{id: "op1", snap: snapshot(flow.StateReview2, "")}}
+	r := newRig(t, Deps{})
+	r.do(r.s.Update(TrackMsg{Op: op}))
+	r.press("x")
+	r.now = r.now.Add(askTime + time.Second)
+	r.press("x")
+	if op.abandoned != 0 {
+		t.Fatal("one key abandons")
+	}
+	r.press("x")
+	if op.abandoned != 1 || !strings.Contains(r.view(), "it was never sent") {
+		t.Fatalf("abandoned %d times:\n%s", op.abandoned, r.view())
+	}
+	sent := &leftOp{fakeOp: fakeOp{id: "op2", snap: snapshot(flow.StateUnknown, "")}}
+	sent.snap.ID, sent.snap.Started = "op2", begin().Add(time.Second)
+	r.do(r.s.Update(TrackMsg{Op: sent}))
+	r.s.selectID("op2")
+	r.press("x", "x")
+	if sent.abandoned != 0 {
+		t.Fatal("what may have been sent was abandoned")
 	}
 }

@@ -46,7 +46,7 @@ func (s *Screen) sigLines(f screen.Frame, o Outstanding) []string {
 			if i > 0 {
 				allows = append(allows, kit.Plain(", "))
 			}
-			allows = append(allows, kit.AmountSpans(th, a.Amount, a.Decimals, a.Symbol, a.Asset.Display())...)
+			allows = append(allows, s.amount(th, a)...)
 		}
 	}
 	out = append(out, kit.Row(th, w, 3, 10, "allows", allows...)...)

@@ -35,6 +35,12 @@ type watchedMsg struct {
 	err  error
 }
 
+// abandonedMsg says that an operation was given up, or why not.
+type abandonedMsg struct {
+	op  Operation
+	err error
+}
+
 // retryMsg starts the next watch after a failed one.
 type retryMsg struct{ id string }
 
@@ -109,10 +115,17 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		return tea.Batch(s.moved(m.id, m.snap), next(m.id, m.feed))
 	case watchedMsg:
 		return s.watched(m)
+	case abandonedMsg:
+		if m.err != nil {
+			return tea.Batch(s.track(m.op), screen.Toast(theme.Warn, "it could not be abandoned: "+kit.Clean(m.err.Error(), 200)))
+		}
+		return tea.Batch(s.track(m.op), s.readLive())
 	case retryMsg:
 		if it := s.find(m.id); it != nil {
 			return s.watch(it)
 		}
+	case screen.AmountsMsg:
+		s.hidden = m.Hidden
 	case screen.OpenedMsg:
 		return s.opened(m.Arg)
 	case tea.KeyPressMsg:
@@ -191,11 +204,33 @@ func (s *Screen) opened(arg any) tea.Cmd {
 	return s.readLive()
 }
 
+// askTime is how long a second x counts as the answer to the question of the first.
+const askTime = 4 * time.Second
+
+// abandon gives an operation up when x was pressed twice: its first signature cannot be taken back by that.
+func (s *Screen) abandon(it *item) tea.Cmd {
+	now, id := s.ctx.Clock(), it.op.ID()
+	if s.asked != id || now.Sub(s.askedAt) > askTime {
+		s.asked, s.askedAt = id, now
+		text := "press x again to abandon it: it is never sent"
+		if it.snap.SignaturesDone > 0 {
+			text = "press x again to abandon it; its signature lives until its window ends"
+		}
+		return screen.Toast(theme.Warn, text)
+	}
+	s.asked = ""
+	op, ok := it.op.(abandoner)
+	if !ok {
+		return nil
+	}
+	return func() tea.Msg { return abandonedMsg{it.op, op.Abandon()} }
+}
+
 func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 	key := m.String()
 	if s.sigs {
-		switch {
-		case key == "esc" || key == "o":
+		switch key {
+		case "esc", "o":
 			s.sigs = false
 		default:
 			s.sigList.Press(key)
@@ -212,10 +247,12 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 		return s.readLive()
 	case "enter":
 		return screen.Open(screen.Review, ReopenArg{it.op})
+	case "x":
+		return s.abandon(it)
 	case "c":
 		return screen.Copy("quote id", copyID(it.snap))
 	case "u":
-		return screen.Copy("explorer address", lastURL(it.snap))
+		return screen.Copy("explorer address", newest(it.snap).ExplorerURL)
 	case "r":
 		return s.watch(it)
 	case "pgdown", "space", "pgup":

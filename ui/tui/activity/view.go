@@ -9,6 +9,7 @@ import (
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/flow"
+	"coffer/wallet/verify"
 )
 
 func newTable() *kit.Table {
@@ -46,6 +47,18 @@ func (s *Screen) View(f screen.Frame) string {
 	s.detail.Resize(f.H - used - 1)
 	s.detail.Keep(lines)
 	return kit.Lines(head, list, th.Rule.Render(kit.Rule(th.Signs.Rule, f.W)), s.detail.View(f.W), " "+th.Dim.Render(s.detail.More(th)))
+}
+
+// amount writes an amount in full, or hides its number.
+func (s *Screen) amount(th theme.Theme, a verify.AmountView) []kit.Span {
+	if !s.hidden {
+		return kit.AmountSpans(th, a.Amount, a.Decimals, a.Symbol, a.Asset.Display())
+	}
+	unit := kit.Clean(a.Symbol, 60)
+	if unit == "" {
+		unit = kit.Clean(a.Asset.Display(), 120)
+	}
+	return []kit.Span{{Text: kit.Masked(th), Style: th.Dim}, kit.Plain(" " + unit)}
 }
 
 func (s *Screen) emptyView(f screen.Frame) string {
@@ -90,7 +103,7 @@ func (s *Screen) details(f screen.Frame, it *item) []string {
 	out := []string{kit.Sides(" "+th.Strong.Render(what(s.ctx.Catalog, snap)), th.Style(st.meaning).Render(st.word)+" "+th.Mark(st.meaning)+" ", f.W)}
 	if v := snap.Review1; v != nil {
 		for _, a := range v.Outflow {
-			out = append(out, kit.Row(th, f.W-1, 1, 8, "moves", kit.AmountSpans(th, a.Amount, a.Decimals, a.Symbol, a.Asset.Display())...)...)
+			out = append(out, kit.Row(th, f.W-1, 1, 8, "moves", s.amount(th, a)...)...)
 		}
 	}
 	out = append(out, kit.Prose(f.W-1, 1, kit.Plain(st.sentence))...)
@@ -102,7 +115,7 @@ func (s *Screen) details(f screen.Frame, it *item) []string {
 	}
 	out = append(out, "")
 	for _, x := range steps {
-		out = append(out, refLines(th, f.W, x)...)
+		out = append(out, s.refLines(th, f.W, x)...)
 	}
 	if snap.QuoteID != "" {
 		out = append(out, kit.Row(th, f.W-1, 1, 8, "quote", kit.Span{Text: kit.Groups(snap.QuoteID), Style: th.Dim})...)
@@ -130,11 +143,18 @@ func (it *item) remarks(f screen.Frame) []string {
 }
 
 func reasonLines(th theme.Theme, w int, s flow.Snapshot) []string {
-	reason := kit.Clean(s.Status.FailReason, 120)
+	reason := kit.Clean(s.Status.FailReason, 200)
 	if reason == "" {
 		return nil
 	}
-	return kit.Row(th, w-1, 1, 8, "reason", kit.Plain(reasonWords(s.Status.FailReason)+" "), kit.Span{Text: "The service says: " + reason, Style: th.Dim})
+	words, todo := screen.ReasonWords(s.Status.FailReason)
+	switch {
+	case words == "":
+		words = "Coffer has no words for this cause."
+	case todo != "":
+		words += " " + todo
+	}
+	return kit.Row(th, w-1, 1, 8, "reason", kit.Plain(words+" "), kit.Span{Text: "The service says: " + reason, Style: th.Dim})
 }
 
 // steps is the checklist of an operation: signatures, each payment, the fill, the call, the settlement.
@@ -208,16 +228,23 @@ func stepLine(th theme.Theme, x step) string {
 	return "  " + mark + " " + x.text
 }
 
+// maxURL bounds an explorer address, in characters: far above every real one.
+const maxURL = 2048
+
 // refLines is where the transactions of a step can be seen, in full.
-func refLines(th theme.Theme, w int, x step) []string {
+func (s *Screen) refLines(th theme.Theme, w int, x step) []string {
 	var out []string
 	for _, r := range x.ref {
-		where := kit.Clean(r.ExplorerURL, 400)
-		if where == "" {
-			where = kit.Groups(r.Hash)
-		}
 		out = append(out, " "+th.Dim.Render(x.text))
+		where := kit.Clean(r.ExplorerURL, maxURL)
+		if where == "" || !s.ctx.Pages() {
+			out = append(out, kit.Prose(w-1, 3, kit.Plain(kit.Groups(r.Hash)))...)
+			continue
+		}
 		out = append(out, kit.Prose(w-1, 3, kit.Plain(where))...)
+		if !s.ctx.KnownPage(r.Chain, r.ExplorerURL) {
+			out = append(out, kit.Prose(w-1, 3, kit.Span{Text: th.Sign(theme.Warn) + " not a page of the known explorer: do not trust it", Style: th.Warn})...)
+		}
 	}
 	return out
 }

@@ -36,7 +36,7 @@ func stateOf(s flow.Snapshot) standing {
 	case flow.StateNotExecuted:
 		return standing{"never ran", theme.Good, "The quote has expired and the service never started it: nothing was paid."}
 	case flow.StateAbandoned:
-		return standing{"left", theme.None, "You left it; it was never sent. A signature that was given is listed under outstanding signatures until its window ends."}
+		return standing{"abandoned", theme.None, "You abandoned it; it was never sent. A signature that was given is listed under outstanding signatures until its window ends."}
 	case flow.StateUnknown:
 		return standing{"OUTCOME UNKNOWN", theme.Unknown, unknownOutcome}
 	}
@@ -72,43 +72,6 @@ func statusOf(s flow.Snapshot) standing {
 		return standing{"FAILED", theme.Danger, "Your call did not run and no payment arrived: nothing left your account."}
 	}
 	return standing{kit.Clean(s.Status.Status, 40), theme.Unknown, "The service reports a status that Coffer does not know. It is taken as not ended."}
-}
-
-// reasonWords puts the service's reason for a refund into words; the reason itself stands beside them.
-func reasonWords(reason string) string {
-	switch reason {
-	case "":
-		return ""
-	case "SLIPPAGE", "TOO_LITTLE_RECEIVED", "NEW_CALLDATA_INCLUDES_HIGHER_RENT_FEE":
-		return "The price moved further than you allowed. Ask again, or allow a larger move."
-	case "SOLVER_CAPACITY_EXCEEDED":
-		return "The solver has not enough of the asset at the moment. Try later or a smaller amount."
-	case "NO_QUOTES", "NO_INTERNAL_SWAP_ROUTES_FOUND":
-		return "Nobody offers this exchange at the moment. Try another funding asset."
-	case "EXECUTION_REVERTED", "TRANSACTION_REVERTED", "MISSING_REVERT_DATA":
-		return "The contract refused your call when it ran. Check its arguments."
-	case "ORDER_EXPIRED", "SIGNATURE_EXPIRED":
-		return "It was not run before its time ended. Build it again."
-	case "TRANSFER_FAILED", "TRANSFER_FROM_FAILED", "TRANSFER_AMOUNT_EXCEEDS_BALANCE":
-		return "A token transfer inside the call failed; mostly the balance is too small."
-	case "TRANSFER_AMOUNT_EXCEEDS_ALLOWANCE":
-		return "The contract may not take that much. Declare a larger allowance."
-	case "AMOUNT_TOO_LOW_TO_REFUND", "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL", "NEGATIVE_NEW_AMOUNT_AFTER_FEES":
-		return "The amount is too small to cover the fees."
-	case "INSUFFICIENT_NATIVE_TOKENS_SUPPLIED", "INSUFFICIENT_FUNDS_FOR_RENT":
-		return "The call needs more of the chain's own coin than was there."
-	case "ACCOUNT_ABSTRACTION_INVALID_NONCE", "ORDER_ALREADY_FILLED", "DOUBLE_SPEND":
-		return "Another operation of this account ran first. Build it again."
-	case "INVALID_SIGNATURE", "INVALID_SIGNER", "ACCOUNT_ABSTRACTION_SIGNATURE_ERROR":
-		return "A signature was not accepted on the chain."
-	case "SWAP_USES_TOO_MUCH_GAS":
-		return "The exchange would cost too much gas. Try another funding asset."
-	case "GENERATE_SWAP_FAILED", "REVERSE_SWAP_FAILED":
-		return "The exchange of the funding asset failed. Try another one."
-	case "UNKNOWN":
-		return "The service gives no cause."
-	}
-	return "The service gives this cause; Coffer has no words for it."
 }
 
 // what says in a phrase what an operation is: "transfer on Base", "3 calls on Base".

@@ -63,7 +63,7 @@ func TestGoldenScreens(t *testing.T) {
 		{"by asset", nil},
 		{"one asset open", []string{"enter", "down", "down", "down", "down", "enter"}},
 		{"by chain, all open", []string{"v", "e"}},
-		{"hidden", []string{"enter", "h"}},
+		{"hidden", []string{"enter", "hidden"}},
 		{"zero shown by name", []string{"z", "s", "s"}},
 		{"receive", []string{"r"}},
 		{"inspect", []string{"down", "i"}},
@@ -75,7 +75,13 @@ func TestGoldenScreens(t *testing.T) {
 			t.Run(c.name+" "+size.name, func(t *testing.T) {
 				m := sample(t)
 				m.Update(screen.ResizedMsg{W: size.w, H: size.h})
-				tuitest.Keys(m, c.keys...)
+				for _, k := range c.keys {
+					if k == "hidden" { // by the shell, for every screen
+						m.Update(screen.AmountsMsg{Hidden: true})
+						continue
+					}
+					tuitest.Keys(m, k)
+				}
 				golden.RequireEqual(t, tuitest.Text(t, m, size.w, size.h))
 			})
 		}
@@ -197,7 +203,7 @@ func TestKeysAskTheShell(t *testing.T) {
 	if !m.Capturing() {
 		t.Error("the receive panel leaves the shell's keys on")
 	}
-	if msg, ok := tuitest.Keys(m, "esc", "h")().(screen.TotalChangedMsg); !ok || !msg.Hidden {
+	if msg, ok := tuitest.Keys(m, "esc", "h")().(screen.HideMsg); !ok {
 		t.Errorf("h sent %#v", msg)
 	}
 }

@@ -131,7 +131,7 @@ func (m *Model) assetGroups() []group {
 			arg: screen.AssetArg{Aggregate: a.id}, ids: []string{a.id},
 		}}
 		for _, p := range a.parts {
-			g.row.ids = append(g.row.ids, p.id)
+			g.ids = append(g.ids, p.id)
 			g.parts = append(g.parts, partOf(p, p.chainTo, "", a))
 		}
 		m.sortParts(g.parts)

@@ -52,6 +52,8 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		}
 	case screen.BalancesChangedMsg:
 		return m.load()
+	case screen.AmountsMsg:
+		m.hidden = msg.Hidden
 	case tea.PasteMsg:
 		if m.filter.Focused() && m.filter.Update(msg) {
 			m.arrange()
@@ -80,7 +82,7 @@ func (m *Model) loaded(msg loadedMsg) tea.Cmd {
 
 // announce tells the shell what the first line shows.
 func (m *Model) announce() tea.Cmd {
-	msg := screen.TotalChangedMsg{At: m.at, Hidden: m.hidden, Stale: m.err != nil}
+	msg := screen.TotalChangedMsg{At: m.at, Stale: m.err != nil}
 	if m.data != nil {
 		msg.Micro = m.data.total
 	}
@@ -118,8 +120,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		m.zero = !m.zero
 		m.arrange()
 	case "h":
-		m.hidden = !m.hidden
-		return m.announce()
+		return screen.Send(screen.HideMsg{})
 	case "/":
 		m.filter.Focus()
 	case "esc":
@@ -201,10 +202,10 @@ func (m *Model) toggle(key string) {
 		}
 		r = m.parent()
 	}
-	switch {
-	case key == "right":
+	switch key {
+	case "right":
 		m.open[r.key] = true
-	case key == "left":
+	case "left":
 		m.open[r.key] = false
 	default:
 		m.open[r.key] = !m.open[r.key]
@@ -261,7 +262,7 @@ func (m *Model) Keys() []kit.Key {
 			OffWhen(!ok || r.arg == (screen.AssetArg{}), "select an asset first"),
 		kit.NewKey("receive", "r").Explain("show the address to send to").OffWhen(len(m.ctx.Accounts) == 0, "this profile has no account"),
 		kit.NewKey(views[m.view], "v").Explain("group " + views[m.view]), kit.NewKey("sort", "s").Explain("sort: largest, smallest, by name"),
-		kit.NewKey("hide", "h").Explain("hide or show amounts"), kit.NewKey("zero", "z").Explain("show or hide zero balances"),
+		kit.NewKey("hide", "h").Explain("hide or show amounts, on every screen"), kit.NewKey("zero", "z").Explain("show or hide zero balances"),
 		kit.NewKey("inspect", "i").Explain("exact amount, base units, ids").OffWhen(!ok, empty), kit.NewKey("filter", "/").Hidden(),
 		kit.NewKey("copy asset id", "y").Hidden(), kit.NewKey("expand or collapse all", "e").Hidden(),
 		kit.NewKey("expand, collapse", "right", "left", "space").Hidden(),

@@ -198,9 +198,7 @@ func (m *Model) receiveView(th theme.Theme, body string, w, h int) string {
 		th.Strong.Render(kit.Address(a.AccountAddress)), "",
 	}
 	for _, s := range m.receiveWords(a) {
-		for _, l := range kit.Wrap(s, inner-2) {
-			lines = append(lines, l)
-		}
+		lines = append(lines, kit.Wrap(s, inner-2)...)
 	}
 	lines = append(lines, "", th.Accent.Render("y")+th.Dim.Render(" copy address   ")+th.Accent.Render("esc")+th.Dim.Render(" close"))
 	return kit.Dialog(th, body, lines, inner+4, w, h)
@@ -240,8 +238,10 @@ func (m *Model) inspectView(th theme.Theme, body string, w, h int) string {
 		if r.amount != nil {
 			base = amount.Group(r.amount.String())
 		}
-		lines = append(lines, th.Dim.Render(kit.Fit("exact", 12))+exact.Render(th, th.Text),
-			th.Dim.Render(kit.Fit("base units", 12))+base, th.Dim.Render(kit.Fit("decimals", 12))+decimalsText(r.decimals), "")
+		lines = append(lines, kit.Row(th, inner, 0, 12, "exact", exact.Spans(th, th.Text)...)...)
+		lines = append(lines, kit.Row(th, inner, 0, 12, "base units", kit.Plain(base))...)
+		lines = append(lines, kit.Row(th, inner, 0, 12, "decimals", kit.Plain(decimalsText(r.decimals)))...)
+		lines = append(lines, "")
 	}
 	for i, id := range r.ids {
 		label := ""

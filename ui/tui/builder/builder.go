@@ -52,9 +52,11 @@ type Screen struct {
 	take   func(value string) tea.Cmd
 	top    int // first visible line
 
-	money   money
-	gen     int
-	loading bool
+	money    money
+	gen      int
+	loading  bool
+	hidden   bool // what the accounts hold is not shown
+	trialDue bool // the trial call is filled in when the first balances are known
 }
 
 // New makes the screen.
@@ -68,7 +70,7 @@ func New(ctx screen.Context, d Deps) *Screen {
 // clear begins anew on the chain that was chosen last.
 func (s *Screen) clear() {
 	s.b = newBatch(s.ctx.Catalog, s.b.chain)
-	s.focus, s.editing, s.tried, s.told, s.general, s.top = idTo(0), false, false, nil, nil, 0
+	s.focus, s.editing, s.tried, s.told, s.general, s.top, s.trialDue = idTo(0), false, false, nil, nil, 0, false
 }
 
 // Title is the name of the tab.
@@ -114,6 +116,7 @@ func (s *Screen) draft() intent.Draft {
 	d := intent.Draft{
 		Version: intent.Version, Network: s.ctx.Network.ID, Accounts: s.ctx.Accounts, TargetChain: s.b.chain.String(), FundWith: s.b.fund,
 		SlippageBps: s.b.bps(), TokensRequired: s.b.requirements(s.ctx.Catalog), Allowances: s.b.allowances(s.ctx.Catalog),
+		ValidAfter: s.b.kept.after, Overrides: s.b.kept.overrides,
 	}
 	for _, c := range s.b.calls {
 		d.Calls = append(d.Calls, c.intentCall(s.b.native(s.ctx.Catalog), s.b.decimals(s.ctx.Catalog, c)))

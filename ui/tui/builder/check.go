@@ -15,15 +15,17 @@ import (
 
 // The ids of rows; i counts calls, needs and allowances from 0.
 const (
-	idChain   = "chain"
-	idNeeds   = "needs"
-	idAddNeed = "needs.add"
-	idAllow   = "allow"
-	idFund    = "fund"
-	idSlip    = "slip"
-	idSlipBps = "slip.bps"
-	idValid   = "valid"
-	idReview  = "review"
+	idChain     = "chain"
+	idNeeds     = "needs"
+	idAddNeed   = "needs.add"
+	idAllow     = "allow"
+	idFund      = "fund"
+	idSlip      = "slip"
+	idSlipBps   = "slip.bps"
+	idValid     = "valid"
+	idAfter     = "after"
+	idOverrides = "overrides"
+	idReview    = "review"
 )
 
 func idTo(i int) string    { return fmt.Sprintf("call.%d.to", i) }
@@ -118,7 +120,7 @@ func (s *Screen) argMistakes(i int, c *call, decimals int, put func(id, problem 
 			continue
 		}
 		if bad[pathText(e.Path)] == "" {
-			put(idArg(i, e.Path), kit.Clean(e.Problem, 200))
+			put(idArg(i, e.Path), needed(e.Problem))
 		}
 	}
 }
@@ -162,6 +164,14 @@ func (s *Screen) tokenMistake(asset, text string) string {
 		return plain(err)
 	}
 	return ""
+}
+
+// needed is a problem as a person says it: "want a number" is "needs a number".
+func needed(problem string) string {
+	if rest, ok := strings.CutPrefix(problem, "want "); ok {
+		problem = "needs " + rest
+	}
+	return kit.Clean(problem, 200)
 }
 
 func plain(err error) string { return kit.Clean(err.Error(), 200) }
@@ -236,6 +246,12 @@ func (s *Screen) rowOf(path string) string {
 			return idAllowRow(i, rest)
 		}
 		return idAllowRow(i, "asset")
+	}
+	switch {
+	case strings.HasPrefix(path, "overrides") && len(s.b.kept.overrides) > 0:
+		return idOverrides
+	case path == "validAfter" && s.b.kept.after != "":
+		return idAfter
 	}
 	return map[string]string{
 		"targetChain": idChain, "fromAssetId": idFund, "slippageTolerance": idSlip, "validUntil": idValid, "validAfter": idValid, "tokensRequired": idNeeds,

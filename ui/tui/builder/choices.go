@@ -56,6 +56,10 @@ func (s *Screen) takeChain(v string) tea.Cmd {
 		}
 	}
 	s.b.own, s.b.needs, s.b.allow, s.b.fund = false, nil, nil, ""
+	if len(s.b.kept.overrides) > 0 { // they are about addresses of the other chain
+		s.b.kept.overrides = nil
+		return screen.Toast(theme.Warn, "the assumed state was for the other chain and was taken away")
+	}
 	return nil
 }
 
@@ -191,7 +195,7 @@ func (s *Screen) assetItems(native bool) func() []kit.Item {
 			list = append([]catalog.Entity{s.b.native(s.ctx.Catalog)}, list...)
 		}
 		for _, e := range list {
-			out = append(out, kit.Item{Value: e.Asset.String(), Label: e.Symbol, Note: "you have " + human(s.money.of(e.Asset), e.Decimals)})
+			out = append(out, kit.Item{Value: e.Asset.String(), Label: e.Symbol, Note: "you have " + s.held(s.money.of(e.Asset), e.Decimals)})
 		}
 		return out
 	}
@@ -228,10 +232,10 @@ func (s *Screen) fundItems() []kit.Item {
 		if s.money.known && (total == nil || total.Sign() == 0) {
 			continue
 		}
-		out = append(out, kit.Item{Value: agg.ID.String(), Label: agg.Symbol + " on any chain", Note: human(total, agg.Decimals)})
+		out = append(out, kit.Item{Value: agg.ID.String(), Label: agg.Symbol + " on any chain", Note: s.held(total, agg.Decimals)})
 		for _, e := range agg.Entities {
 			if v := s.money.of(e.Asset); v != nil && v.Sign() > 0 {
-				out = append(out, kit.Item{Value: e.Asset.String(), Label: "  " + e.Symbol + " on " + s.chainName(e.Asset.Chain), Note: human(v, e.Decimals)})
+				out = append(out, kit.Item{Value: e.Asset.String(), Label: "  " + e.Symbol + " on " + s.chainName(e.Asset.Chain), Note: s.held(v, e.Decimals)})
 			}
 		}
 	}
@@ -248,12 +252,12 @@ func (s *Screen) chainName(c caip.Chain) string {
 func (s *Screen) fundLabel(v string) string {
 	if id, err := caip.ParseAggregate(v); err == nil {
 		if agg, ok := s.ctx.Catalog.Aggregate(id); ok {
-			return agg.Symbol + " on any chain, you have " + human(s.money.total(agg), agg.Decimals)
+			return agg.Symbol + " on any chain, you have " + s.held(s.money.total(agg), agg.Decimals)
 		}
 	}
 	if a, err := caip.ParseAsset(v); err == nil {
 		if e, ok := s.ctx.Catalog.Entity(a); ok {
-			return e.Symbol + " on " + s.chainName(a.Chain) + " only, you have " + human(s.money.of(a), e.Decimals)
+			return e.Symbol + " on " + s.chainName(a.Chain) + " only, you have " + s.held(s.money.of(a), e.Decimals)
 		}
 	}
 	return kit.Clean(v, 120)

@@ -79,19 +79,6 @@ func (s *Screen) toAllowance(i int) tea.Cmd {
 	return screen.Toast(theme.Good, "moved to the allowances: it holds only while your calls run")
 }
 
-// demo fills in the trial call: 250.5 USDC on Base to the first contact of the book.
-func (s *Screen) demo() tea.Cmd {
-	usdc, ok := s.tokenOn(caip.EVM(8453), "ob:usdc")
-	if !ok || len(s.deps.Book) == 0 {
-		return screen.Toast(theme.Warn, "this profile has no trial call")
-	}
-	s.clear()
-	s.b.chain = caip.EVM(8453)
-	s.transfer(s.b.calls[0], usdc, s.deps.Book[0].Address, "250.5")
-	s.focus = idReview
-	return nil
-}
-
 // tokenOn finds the entity of an aggregate on a chain.
 func (s *Screen) tokenOn(chain caip.Chain, aggregate string) (caip.Asset, bool) {
 	id, err := caip.ParseAggregate(aggregate)
@@ -228,6 +215,8 @@ func (s *Screen) fill(d intent.Draft) {
 		s.b.slip = d.SlippageBps
 	}
 	s.b.slipField.Set(strconv.Itoa(d.SlippageBps))
+	s.b.valid.Set(strconv.Itoa(minutesLeft(d.ValidUntil, s.ctx.Clock())))
+	s.b.kept = keptOf(d)
 }
 
 // whole writes base units of a known asset in whole units; what cannot be converted is left out and becomes a mistake at its field.

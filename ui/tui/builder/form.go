@@ -65,9 +65,9 @@ func example(t string) string {
 
 // nodesOf makes a form from decoded values.
 func nodesOf(params []abicall.Param, values []abicall.Value) []*node {
-	out := make([]*node, len(params))
-	for i, p := range params {
-		out[i] = nodeOf(p, values[i])
+	out := make([]*node, 0, len(params))
+	for i, v := range values {
+		out = append(out, nodeOf(params[i], v))
 	}
 	return out
 }

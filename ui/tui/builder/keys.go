@@ -8,7 +8,7 @@ func (s *Screen) Keys() []kit.Key {
 	case s.choice.IsOpen():
 		return []kit.Key{kit.NewKey("choose", "enter"), kit.NewKey("up and down", "up", "down"), kit.NewKey("leave", "esc")}
 	case s.editing:
-		keys := []kit.Key{kit.NewKey("next", "tab"), kit.NewKey("back", "shift+tab"), kit.NewKey("stop typing, then single keys work", "esc")}
+		keys := []kit.Key{kit.NewKey("next", "tab"), kit.NewKey("back", "shift+tab"), kit.NewKey("stop typing", "esc").Explain("stop typing, then single keys work"), kit.NewKey("clear", "ctrl+u").Explain("clear up to the cursor")}
 		if s.current().items != nil {
 			keys = append(keys, kit.NewKey("list", "ctrl+k"))
 		}

@@ -39,6 +39,7 @@ type batch struct {
 	slip      int    // a preset in basis points; 0: slipField
 	slipField *kit.Field
 	valid     *kit.Field
+	kept      kept
 }
 
 // call is one call. With raw set, data is the call data as typed; else it is made from fn and args. fn is nil while there is no function: then the
@@ -97,7 +98,7 @@ func newNeed(asset, amount string) *need {
 
 // empty reports that nothing was typed.
 func (b *batch) empty() bool {
-	if len(b.calls) != 1 || len(b.allow) > 0 || b.own {
+	if len(b.calls) != 1 || len(b.allow) > 0 || b.own || !b.kept.empty() {
 		return false
 	}
 	c := b.calls[0]

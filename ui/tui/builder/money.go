@@ -44,10 +44,13 @@ func (s *Screen) loaded(m balancesMsg) {
 		return
 	}
 	s.loading = false
-	if m.err != nil {
-		return // the last known balances stay
+	if m.err == nil { // else the last known balances stay
+		s.money = readMoney(m.balance)
 	}
-	s.money = readMoney(m.balance)
+	if s.trialDue && s.b.empty() {
+		s.fillTrial()
+	}
+	s.trialDue = false
 }
 
 func readMoney(b api.AggregatedBalance) money {

@@ -47,8 +47,9 @@ func (s *Screen) rows() []row {
 	out = append(out, s.allowRows()...)
 	out = append(out, s.fundRow())
 	out = append(out, s.slipRows()...)
-	out = append(out, row{id: idValid, label: "valid", field: s.b.valid, aside: "minutes", call: -1, help: "how long the operation may run once it is prepared: 2 to 10 minutes"})
-	return append(out, row{id: idReview, text: "Review", call: -1, press: s.review, help: "enter has it prepared; nothing is signed before you have read the review"})
+	out = append(out, row{id: idValid, label: "valid", field: s.b.valid, aside: "minutes", call: -1, help: "how long it may run once prepared: 2 to 10 minutes"})
+	out = append(out, s.keptRows()...)
+	return append(out, row{id: idReview, text: "Review", call: -1, press: s.review, help: "enter prepares it for review; nothing is signed yet"})
 }
 
 func (s *Screen) chainRow() row {
@@ -61,7 +62,7 @@ func (s *Screen) chainRow() row {
 
 func (s *Screen) callRows(i int, c *call) []row {
 	cat := s.ctx.Catalog
-	to := row{id: idTo(i), label: "to", field: c.to, address: true, call: i, items: s.targetItems, take: s.setText(c.to), help: "the contract (or who gets the value): an address or symbol; enter lists them"}
+	to := row{id: idTo(i), label: "to", field: c.to, address: true, call: i, items: s.targetItems, take: s.setText(c.to), help: "the contract or receiver: address or symbol; enter lists"}
 	token, known := s.b.tokenAt(cat, c.to.Value())
 	switch {
 	case known:
@@ -71,9 +72,9 @@ func (s *Screen) callRows(i int, c *call) []row {
 	}
 	out := []row{to}
 	if c.raw {
-		out = append(out, row{id: idData(i), label: "call data", field: c.data, call: i, items: s.functionItems(c), take: s.takeFunction(c), help: "call data as 0x hex; a known function becomes fields when you leave it"})
+		out = append(out, row{id: idData(i), label: "call data", field: c.data, call: i, items: s.functionItems(c), take: s.takeFunction(c), help: "0x hex; a known function becomes fields when you leave"})
 	} else {
-		out = append(out, row{id: idSig(i), label: "function", field: c.sig, call: i, items: s.functionItems(c), take: s.takeFunction(c), help: "a signature, ABI JSON or call data; enter lists functions; empty: value only"})
+		out = append(out, row{id: idSig(i), label: "function", field: c.sig, call: i, items: s.functionItems(c), take: s.takeFunction(c), help: "a signature, ABI JSON or call data; enter lists functions"})
 		walk(c.args, func(path []int, n *node) { out = append(out, s.argRow(i, path, n, token, known)) })
 	}
 	native := s.b.native(cat)
@@ -99,7 +100,7 @@ func (s *Screen) argRow(i int, path []int, n *node, token catalog.Entity, known 
 		r.items, r.take = boolItems, s.setText(n.field)
 	case n.canUnits() && known:
 		r.aside = n.unitNote(token.Decimals, token.Symbol)
-		r.help = "u switches between whole tokens and base units (ctrl+t while typing)"
+		r.help = "u switches to base units and back (ctrl+t while typing)"
 	}
 	return r
 }
@@ -121,11 +122,14 @@ func (s *Screen) whose(address string) (string, theme.Meaning) {
 	if err != nil {
 		return "", theme.None
 	}
+	whole := caip.CheckEIP55(trim(address)) == nil // else the mistake stands below, and no name stands beside it
 	alike := ""
 	for _, c := range s.names() {
 		b, err := caip.ParseAddress(c.Address)
 		switch {
 		case err != nil:
+		case a == b && !whole:
+			return "", theme.None
 		case a == b:
 			return kit.Clean(c.Name, 24), theme.Good
 		case a[0] == b[0] && a[1] == b[1] || a[18] == b[18] && a[19] == b[19]:
@@ -168,7 +172,7 @@ func (s *Screen) needRows() []row {
 			row{id: idNeed(i, "asset"), label: "needs", text: tokenLabel(s, n.asset), call: -1, items: s.assetItems(true), take: func(v string) tea.Cmd { n.asset = v; return nil }, help: "enter chooses the asset; x removes it"},
 			row{id: idNeed(i, "amount"), label: "amount", depth: 1, field: n.amount, aside: s.haveText(e), mean: s.haveMeaning(e, v), call: -1, help: "in whole tokens; x (after esc) removes it"})
 	}
-	return append(out, row{id: idAddNeed, label: "", text: "add a token", call: -1, items: s.assetItems(true), take: s.addNeed, help: "enter adds a token that the calls spend; t follows the calls again"})
+	return append(out, row{id: idAddNeed, label: "", text: "add a token", call: -1, items: s.assetItems(true), take: s.addNeed, help: "enter adds what the calls spend; t follows the calls again"})
 }
 
 // haveText says what is held there and elsewhere; unknown is said so.
@@ -177,11 +181,18 @@ func (s *Screen) haveText(e catalog.Entity) string {
 	if !ok {
 		return ""
 	}
-	return "you have " + human(s.money.of(e.Asset), e.Decimals) + " there, " + human(s.money.elsewhere(agg, e.Asset), agg.Decimals) + " elsewhere"
+	if s.hidden {
+		return "what you have is hidden (h)"
+	}
+	return "you have " + s.held(s.money.of(e.Asset), e.Decimals) + " there, " + s.held(s.money.elsewhere(agg, e.Asset), agg.Decimals) + " elsewhere"
 }
 
-func human(v *big.Int, decimals int) string {
-	if v == nil {
+// held writes what the accounts hold; unknown and hidden are said so.
+func (s *Screen) held(v *big.Int, decimals int) string {
+	switch {
+	case s.hidden:
+		return "hidden"
+	case v == nil:
 		return amount.Unknown
 	}
 	return amount.Human(v, decimals)
@@ -214,7 +225,7 @@ func (s *Screen) allowRows() []row {
 	if len(out) == 0 {
 		label, text = "allow", "none"
 	}
-	return append(out, row{id: idAllow, label: label, text: text, call: -1, items: s.assetItems(false), take: s.addAllowance, help: "enter lets a contract take a token while your calls run, and only then"})
+	return append(out, row{id: idAllow, label: label, text: text, call: -1, items: s.assetItems(false), take: s.addAllowance, help: "enter lets a contract take a token while your calls run"})
 }
 
 func (s *Screen) fundRow() row {
@@ -230,7 +241,7 @@ func (s *Screen) slipRows() []row {
 	if s.b.slip != 0 {
 		text = bpsText(s.b.slip)
 	}
-	out := []row{{id: idSlip, label: "slippage", text: text, call: -1, items: slipItems, take: s.takeSlip, help: "how far the price may move before the solver refuses; calls are exact"}}
+	out := []row{{id: idSlip, label: "slippage", text: text, call: -1, items: slipItems, take: s.takeSlip, help: "how far the price may move before it is refused"}}
 	if s.b.slip == 0 {
 		aside := "basis points"
 		if n := s.b.bps(); n > 0 {

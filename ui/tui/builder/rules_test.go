@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
@@ -21,7 +22,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 )
 
-func TestTheTrialCallIsATransferOf250AndAHalfUSDCOnBase(t *testing.T) {
+func TestTheTrialCallIsATransferOfUSDCOnBaseToTheFirstContact(t *testing.T) {
 	r := newRig(t)
 	r.press("d", "enter")
 	open := r.sent[len(r.sent)-1].(screen.OpenMsg)
@@ -30,11 +31,11 @@ func TestTheTrialCallIsATransferOf250AndAHalfUSDCOnBase(t *testing.T) {
 		t.Fatalf("%+v", open)
 	}
 	d := arg.Intent.Draft()
-	want := hex0x(erc20.Transfer(common.HexToAddress(payee), big.NewInt(250_500_000)))
+	want := hex0x(erc20.Transfer(common.HexToAddress(payee), big.NewInt(1_600_500_000)))
 	if len(d.Calls) != 1 || d.Calls[0].To != usdc || d.Calls[0].Data != want || d.TargetChain != "eip155:8453" {
 		t.Fatalf("%+v", d)
 	}
-	if len(d.TokensRequired) != 1 || d.TokensRequired[0].Amount != "250500000" || !strings.HasPrefix(d.TokensRequired[0].AssetType, "eip155:8453/erc20:") {
+	if len(d.TokensRequired) != 1 || d.TokensRequired[0].Amount != "1600500000" || !strings.HasPrefix(d.TokensRequired[0].AssetType, "eip155:8453/erc20:") {
 		t.Fatalf("the required token is not suggested: %+v", d.TokensRequired)
 	}
 	if d.SlippageBps != defaultBps || d.ValidUntil != "" || d.Network != r.s.ctx.Network.ID {
@@ -106,11 +107,11 @@ func TestAmountsInWholeTokensNeverBecomeBaseUnitsUnseen(t *testing.T) {
 	r.press("d")
 	arg := r.s.b.calls[0].args[1]
 	r.on(idArg(0, []int{1})).press("ctrl+t")
-	if arg.field.Value() != "250500000" || arg.units {
+	if arg.field.Value() != "1600500000" || arg.units {
 		t.Fatalf("%q", arg.field.Value())
 	}
 	r.press("ctrl+t")
-	if arg.field.Value() != "250.5" {
+	if arg.field.Value() != "1600.5" {
 		t.Fatalf("%q", arg.field.Value())
 	}
 	// 250 whole tokens of a known token must not turn into 250 base units of an unknown one.
@@ -157,10 +158,10 @@ func TestCallsCanBeAddedCopiedMovedAndRemoved(t *testing.T) {
 	r.s.focus = idTo(0)
 	r.press("p")
 	r.s.b.calls[1].args[1].field.Set("7")
-	if r.s.b.calls[0].args[1].field.Value() != "250.5" {
+	if r.s.b.calls[0].args[1].field.Value() != "1600.5" {
 		t.Fatal("the copy shares its fields")
 	}
-	if d := r.frozen().Draft(); len(d.Calls) != 2 || d.TokensRequired[0].Amount != "257500000" {
+	if d := r.frozen().Draft(); len(d.Calls) != 2 || d.TokensRequired[0].Amount != "1607500000" {
 		t.Fatalf("%+v", d)
 	}
 	r.s.focus = idTo(1)
@@ -169,7 +170,7 @@ func TestCallsCanBeAddedCopiedMovedAndRemoved(t *testing.T) {
 		t.Fatal("not moved")
 	}
 	r.press("x")
-	if len(r.s.b.calls) != 1 || r.s.b.calls[0].args[1].field.Value() != "250.5" {
+	if len(r.s.b.calls) != 1 || r.s.b.calls[0].args[1].field.Value() != "1600.5" {
 		t.Fatal("not removed")
 	}
 	r.press("x")
@@ -373,22 +374,22 @@ func typeIn(t *rapid.T, s *Screen, nodes []*node) {
 			continue
 		}
 		text := ""
-		switch {
-		case n.param.Type == "bool":
+		switch n.param.Type {
+		case "bool":
 			text = rapid.SampledFrom([]string{"true", "false"}).Draw(t, "bool")
-		case n.param.Type == "address":
+		case "address":
 			text = common.BytesToAddress(rapid.SliceOfN(rapid.Byte(), 20, 20).Draw(t, "address")).Hex()
-		case n.param.Type == "string":
+		case "string":
 			text = rapid.StringMatching(`[ -\[\]-~äß語🙂]{0,40}`).Draw(t, "string")
-		case n.param.Type == "bytes":
+		case "bytes":
 			text = hex0x(rapid.SliceOfN(rapid.Byte(), 0, 70).Draw(t, "bytes"))
-		case n.param.Type == "bytes4":
+		case "bytes4":
 			text = hex0x(rapid.SliceOfN(rapid.Byte(), 4, 4).Draw(t, "bytes4"))
-		case n.param.Type == "bytes32":
+		case "bytes32":
 			text = hex0x(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "bytes32"))
-		case n.param.Type == "uint8":
+		case "uint8":
 			text = big.NewInt(int64(rapid.Byte().Draw(t, "uint8"))).String()
-		case n.param.Type == "int128":
+		case "int128":
 			text = big.NewInt(rapid.Int64().Draw(t, "int128")).String()
 		default:
 			text = new(big.Int).SetBytes(rapid.SliceOfN(rapid.Byte(), 0, 32).Draw(t, "uint256")).String()
@@ -496,4 +497,44 @@ func TestDraftsOfTheBuilderAlwaysPassTheRulesOrNameAMistake(t *testing.T) {
 	}
 	var keys tea.Msg = keyOf("esc")
 	r.do(r.s.Update(keys))
+}
+
+func TestStateOverridesAndValidAfterStayWithACallThatComesBack(t *testing.T) {
+	r := newRig(t)
+	r.press("d")
+	d := r.frozen().Draft()
+	d.ValidAfter = unixText(r.now.Add(time.Minute))
+	d.ValidUntil = unixText(r.now.Add(7 * time.Minute))
+	d.Overrides = []api.StateOverride{{Address: router, Balance: "0xf4240", StateDiff: map[string]string{"0x" + strings.Repeat("0", 64): "0x" + strings.Repeat("1", 64)}}}
+	in, err := intent.Freeze(d, r.s.rules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := newRig(t)
+	other.do(other.s.Update(screen.OpenedMsg{Arg: review.EditArg{Draft: in.Draft()}}))
+	if got := other.frozen(); got.Hash() != in.Hash() {
+		t.Fatalf("%+v\n%+v", got.Draft(), in.Draft())
+	}
+	other.h = 60
+	for _, want := range []string{"not before", "2026-11-21 12:01:00", "another state at 1 address", "0x0AD6 3E34 1d6c A640 c849 93e1 5051 febf 742E 1feF", "balance, 1 storage slot"} {
+		if !strings.Contains(other.view(), want) {
+			t.Errorf("%q is not shown:\n%s", want, other.view())
+		}
+	}
+	other.s.focus = idOverrides
+	other.press("x")
+	other.s.focus = idAfter
+	other.press("x")
+	if got := other.frozen().Draft(); got.ValidAfter != "" || len(got.Overrides) != 0 {
+		t.Fatalf("%+v", got)
+	}
+}
+
+func TestAnAddressWithAWrongChecksumGetsNoNameBesideIt(t *testing.T) {
+	r := newRig(t)
+	r.press("d")
+	r.s.b.calls[0].args[0].field.Set("0x00c071" + payee[8:])
+	if v := r.view(); strings.Contains(v, "Demo payee ✓") || !strings.Contains(v, "✗ the checksum") {
+		t.Fatal(v)
+	}
 }

@@ -17,6 +17,8 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case balancesMsg:
 		s.loaded(m)
+	case screen.AmountsMsg:
+		s.hidden = m.Hidden
 	case screen.BalancesChangedMsg:
 		return s.load()
 	case screen.OpenedMsg:
@@ -243,7 +245,7 @@ func (s *Screen) change(key string, r row) tea.Cmd {
 	switch key {
 	case "d":
 		if s.b.empty() {
-			return s.demo()
+			return s.trialCall()
 		}
 	case "n":
 		s.focus = idTo(s.b.addCall(len(s.b.calls) - 1))
@@ -336,6 +338,9 @@ func (s *Screen) remove(r row) tea.Cmd {
 			s.focus = idAllow
 			return nil
 		}
+	}
+	if s.removeKept(r.id) {
+		return nil
 	}
 	if r.call < 0 {
 		return screen.Toast(theme.None, "nothing to remove here")

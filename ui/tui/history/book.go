@@ -11,6 +11,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
 )
 
 // record is one line of history, reduced to what the list and its details show. Strings are cleaned.
@@ -20,7 +21,7 @@ type record struct {
 	kind      string
 	status    string
 	reason    string
-	what      string
+	verb      string // what was done, without its figure
 	from, to  chainLabel
 	micro     *big.Int
 	paid      string
@@ -41,6 +42,12 @@ type leg struct {
 	link   string
 	known  bool // link is the known explorer's
 }
+
+// Bounds of what a service can make this program hold, in characters: far above every real id and address. Only what is longer is cut, and says so.
+const (
+	maxID   = 512
+	maxLink = 2048
+)
 
 // hashMark stands for the hash in a stored link, so that links that differ in nothing else are stored once.
 const hashMark = "\x00"
@@ -91,10 +98,9 @@ func (b *book) word(s string) string {
 
 // reader turns wire records into compact ones.
 type reader struct {
-	catalog  *catalog.Catalog
-	services string // host of the service, whose explorer pages local chains have
-	real     bool
-	book     *book
+	ctx     screen.Context
+	catalog *catalog.Catalog
+	book    *book
 }
 
 func (rd reader) page(in []api.HistoryRecord) []*record {
@@ -111,15 +117,15 @@ func (rd reader) page(in []api.HistoryRecord) []*record {
 
 func (rd reader) record(t api.HistoryRecord) *record {
 	r := &record{
-		id: strings.Clone(kit.Clean(t.QuoteID, 80)), kind: rd.book.word(kit.Clean(t.Type, 20)), status: rd.book.word(kit.Clean(t.Status, 30)),
-		reason: rd.book.word(kit.Clean(t.FailReason, 200)), recipient: rd.book.word(kit.Clean(t.RecipientAccountID, 120)),
+		id: strings.Clone(kit.Clean(t.QuoteID, maxID)), kind: rd.book.word(kit.Clean(t.Type, 20)), status: rd.book.word(kit.Clean(t.Status, 30)),
+		reason: rd.book.word(kit.Clean(t.FailReason, 200)), recipient: rd.book.word(kit.Clean(t.RecipientAccountID, maxID)),
 	}
 	if when, err := time.Parse(time.RFC3339, t.Timestamp); err == nil {
 		r.when = when
 	}
 	r.paid = rd.book.word(rd.paid(t.OriginToken))
 	r.received = rd.book.word(rd.received(t.DestinationToken))
-	r.what = rd.book.word(rd.what(t, r))
+	r.verb = rd.book.word(verb(t.Type, r.received))
 	for _, o := range t.OriginChainOperations {
 		r.legs = append(r.legs, rd.leg(o, true))
 	}
@@ -134,10 +140,13 @@ func (rd reader) record(t api.HistoryRecord) *record {
 }
 
 func (rd reader) leg(o api.OperationRef, origin bool) leg {
-	l := leg{origin: origin, chain: rd.book.word(kit.Clean(o.Chain, 80)), hash: strings.Clone(kit.Clean(o.Hash, 100))}
+	l := leg{origin: origin, chain: rd.book.word(kit.Clean(o.Chain, 80)), hash: strings.Clone(kit.Clean(o.Hash, maxID))}
 	l.name = rd.chain(o.Chain).name
-	link := kit.Clean(o.ExplorerURL, 300)
-	l.known = rd.knownLink(o.Chain, link)
+	link := kit.Clean(o.ExplorerURL, maxLink)
+	if !rd.ctx.Pages() {
+		link = ""
+	}
+	l.known = rd.ctx.KnownPage(o.Chain, link)
 	if l.hash != "" {
 		link = strings.ReplaceAll(link, l.hash, hashMark)
 	}
@@ -203,29 +212,37 @@ func figure(base string, decimals int, symbol string) string {
 	return amount.Human(v, decimals) + " " + symbol
 }
 
-// what says in one short phrase what the record is about; sentence has the whole of it.
-func (rd reader) what(t api.HistoryRecord, r *record) string {
+// verb says in a word or two what was done to get received.
+func verb(kind, received string) string {
 	switch {
-	case t.Type == api.RecordSwap && r.received != "":
-		return "swap to " + r.received
-	case t.Type == api.RecordTransfer && r.received != "":
-		return "send " + r.received
+	case kind == api.RecordSwap && received != "":
+		return "swap to"
+	case kind == api.RecordTransfer && received != "":
+		return "send"
 	}
-	return strings.TrimSpace(kit.Clean(strings.ToLower(t.Type), 20) + " " + r.received)
+	return kit.Clean(strings.ToLower(kind), 20)
 }
 
-func (r *record) sentence() string {
+// mask writes a figure such as "250.5 USDC", or hides its number.
+type mask func(figure string) string
+
+func open(figure string) string { return figure }
+
+// what says in one short phrase what the record is about; sentence has the whole of it.
+func (r *record) what(show mask) string { return strings.TrimSpace(r.verb + " " + show(r.received)) }
+
+func (r *record) sentence(show mask) string {
 	switch {
 	case r.kind == api.RecordSwap && r.paid != "" && r.received != "":
-		return "Swap " + r.paid + " to " + r.received
+		return "Swap " + show(r.paid) + " to " + show(r.received)
 	case r.kind == api.RecordTransfer && r.received != "":
-		return "Send " + r.received
+		return "Send " + show(r.received)
 	case r.kind == api.RecordCall && r.received != "":
-		return "Call that needs " + r.received
+		return "Call that needs " + show(r.received)
 	case r.kind == api.RecordCall:
 		return "Call"
 	}
-	return r.what
+	return r.what(show)
 }
 
 // fromChains names one origin chain, or says how many there are.

@@ -10,10 +10,13 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/exp/golden"
 	"pgregory.net/rapid"
 
 	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/network"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/screen"
 )
@@ -313,26 +316,29 @@ func TestOnlyCompletedLooksLikeSuccess(t *testing.T) {
 	}
 }
 
-func TestForeignExplorerIsMarked(t *testing.T) {
+// onLab is the sample context on a lab, whose transactions have pages on the service's host.
+func onLab(t testing.TB) screen.Context {
+	ctx := tuitest.Context(t)
+	ctx.Network.Kind = network.Lab
+	return ctx
+}
+
+func TestPagesAreShownWhereABrowserCanOpenThemAndForeignOnesAreMarked(t *testing.T) {
+	s := records(1)
+	s.records[0].DestinationChainOperations[0].ExplorerURL = "https://evil.example/embedded.invalid"
 	for _, c := range []struct {
-		url   string
-		known bool
-	}{
-		{"https://embedded.invalid/explorer/eip155:10/tx/0x12", true},
-		{"https://basescan.org/tx/0x12", false},
-		{"https://embedded.invalid@evil.example/tx/0x12", false},
-		{"javascript:alert(1)", false},
-		{"https://evil.example/embedded.invalid", false},
-	} {
-		m := New(tuitest.Context(t), records(0))
-		if got := m.reader().knownLink("eip155:10", c.url); got != c.known {
-			t.Errorf("%s: known = %v", c.url, got)
+		ctx          screen.Context
+		pages, marks int
+	}{{tuitest.Context(t), 0, 0}, {onLab(t), 2, 1}} {
+		m := New(c.ctx, s)
+		m.Update(screen.ResizedMsg{W: 80, H: 60})
+		settle(m, m.Init())
+		tuitest.Keys(m, "enter")
+		text := tuitest.Text(t, m, 80, 60)
+		if strings.Count(text, "https://") != c.pages || strings.Count(text, "do not trust it") != c.marks {
+			t.Errorf("%s: want %d pages, %d marked:\n%s", c.ctx.Network.Kind, c.pages, c.marks, text)
 		}
-	}
-	rd := New(tuitest.Context(t), records(0)).reader()
-	rd.real = true
-	if !rd.knownLink("eip155:8453", "https://basescan.org/tx/0x12") || rd.knownLink("eip155:8453", "http://basescan.org/tx/0x12") || rd.knownLink("eip155:10", "https://basescan.org/tx/0x12") {
-		t.Error("real explorers are told apart wrongly")
+		m.Close()
 	}
 }
 
@@ -414,6 +420,75 @@ func BenchmarkUpdateView1000Rows(b *testing.B) {
 		m.Update(key)
 		if m.View(f) == "" {
 			b.Fatal("nothing drawn")
+		}
+	}
+}
+
+func hexDigits(t *rapid.T, label string, from, to int) string {
+	return "0x" + rapid.StringMatching(fmt.Sprintf("[0-9a-f]{%d,%d}", from, to)).Draw(t, label)
+}
+
+// detailText scrolls through the details and returns everything that was on the screen, without spaces and line breaks.
+func detailText(m *Model, w, h int) string {
+	var lines []string
+	for {
+		m.View(screen.Frame{W: w, H: h, Theme: tuitest.Theme(), Now: tuitest.Now()})
+		paneW := w - 2
+		if m.side() {
+			paneW = m.sideW() - 2
+		}
+		shown := strings.Split(ansi.Strip(m.pane.View(paneW)), "\n")
+		lines = append(lines[:min(len(lines), m.pane.Top())], shown...)
+		if m.pane.Below() == 0 {
+			return strings.Join(strings.Fields(strings.Join(lines, " ")), "")
+		}
+		tuitest.Keys(m, "J")
+	}
+}
+
+func TestNoIdAddressAmountOrLinkOfTheDetailsIsCutAtAnySizeFrom80x24(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := records(1)
+		r := &s.records[0]
+		units := rapid.StringMatching("[1-9][0-9]{70,76}").Draw(rt, "amount")
+		r.QuoteID, r.OriginToken.Amount, r.DestinationToken.Amount = hexDigits(rt, "quote", 1, 400), units, units
+		r.RecipientAccountID = "eip155:8453/" + hexDigits(rt, "recipient", 20, 200)
+		want := []string{r.QuoteID, r.RecipientAccountID[len("eip155:8453/"):]}
+		for i, list := range [][]api.OperationRef{r.OriginChainOperations, r.DestinationChainOperations} {
+			o := &list[0]
+			o.Hash = hexDigits(rt, fmt.Sprint("hash", i), 64, 300)
+			o.ExplorerURL = "https://" + rapid.StringMatching("[a-z./?=-]{1,900}").Draw(rt, fmt.Sprint("url", i)) + o.Hash
+			want = append(want, o.Hash, o.ExplorerURL)
+		}
+		n := len(units) - 6
+		want = append(want, amount.Group(amount.Trim(units[:n]+"."+units[n:])))
+		w, h := rapid.IntRange(80, 160).Draw(rt, "w"), rapid.IntRange(19, 50).Draw(rt, "h")
+		m := New(onLab(t), s)
+		defer m.Close()
+		m.Update(screen.ResizedMsg{W: w, H: h})
+		settle(m, m.Init())
+		tuitest.Keys(m, "enter")
+		text := detailText(m, w, h)
+		for _, x := range want {
+			if !strings.Contains(strings.ToLower(text), strings.ToLower(x)) {
+				rt.Fatalf("%d×%d: %q is not shown in full:\n%s", w, h, x, text)
+			}
+		}
+	})
+}
+
+func TestHiddenAmountsAreInNoLineOfTheHistory(t *testing.T) {
+	for _, w := range []int{80, 120} {
+		m := opened(t, records(8), w, 19)
+		tuitest.Keys(m, "enter", "down", "down")
+		m.Update(screen.AmountsMsg{Hidden: true})
+		text := tuitest.Text(t, m, w, 19)
+		if strings.Contains(text, "$") || strings.Contains(text, ".5") || !strings.Contains(text, "swap to ••••• USDC") {
+			t.Errorf("amounts are shown:\n%s", text)
+		}
+		m.Update(screen.AmountsMsg{})
+		if text := tuitest.Text(t, m, w, 19); !strings.Contains(text, "227.5 USDC") || !strings.Contains(text, "$227.50") {
+			t.Errorf("amounts are not shown again:\n%s", text)
 		}
 	}
 }

@@ -7,7 +7,8 @@
 // losing a record (records are told apart by quote id). The same continuation twice ends the list (TH-H3).
 //
 // Only COMPLETED is drawn as success, and a status that is not known as unknown (TH-H4). Explorer addresses are text and are never
-// opened; one that is not the known explorer of its chain is marked (TH-H2). Amounts use the catalog's decimals; values are the service's.
+// opened; one that is not the known explorer of its chain is marked, and the chains inside this program
+// have none (TH-H2). No id, address, amount or link of the details is cut. Amounts use the catalog's decimals; values are the service's.
 package history
 
 import (
@@ -82,6 +83,7 @@ type Model struct {
 	chosen  *record
 	details bool // the pane below is open
 	pane    kit.Scroll
+	hidden  bool // amounts are hidden
 	w, h    int
 }
 
@@ -129,7 +131,7 @@ func (m *Model) resize(w, h int) {
 	case m.side():
 		m.pane.Resize(h - 2)
 	case m.details:
-		below := max(0, list-minListLines-1)
+		below := max(0, list-min(minListLines, len(m.shown)+1)-1)
 		m.pane.Resize(below)
 		list -= below + 1
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
-	"coffer/api/network"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
@@ -75,6 +73,8 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		}
 	case screen.BalancesChangedMsg:
 		return m.refresh()
+	case screen.AmountsMsg:
+		m.hidden = msg.Hidden
 	case screen.OpenedMsg:
 		if m.ctx.Clock().Sub(m.at) > freshFor {
 			return m.refresh()
@@ -187,11 +187,7 @@ func (m *Model) follow() tea.Cmd {
 }
 
 func (m *Model) reader() reader {
-	rd := reader{catalog: m.ctx.Catalog, book: &m.book, real: m.ctx.Network.Kind != network.Embedded && m.ctx.Network.Kind != network.Lab}
-	if u, err := url.Parse(m.ctx.BaseURL); err == nil {
-		rd.services = u.Host
-	}
-	return rd
+	return reader{ctx: m.ctx, catalog: m.ctx.Catalog, book: &m.book}
 }
 
 // choose applies the filter and keeps the selected record selected, at the same line of the window unless that shows the top.
@@ -216,11 +212,12 @@ func (m *Model) choose() {
 		m.table.SelectAt(i, line)
 	}
 	m.remember()
+	m.resize(m.w, m.h)
 }
 
 func (r *record) matches(want string) bool {
 	_, status := statusLook(r.status)
-	for _, s := range []string{r.what, r.kind, r.from.name, r.to.name, status, r.status, r.id, r.received, r.paid, r.reason} {
+	for _, s := range []string{r.what(open), r.kind, r.from.name, r.to.name, status, r.status, r.id, r.received, r.paid, r.reason} {
 		if strings.Contains(strings.ToLower(s), want) {
 			return true
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"coffer/api"
 	"coffer/api/amount"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -27,8 +26,11 @@ func (m *Model) View(f screen.Frame) string {
 	case len(m.book.rows) == 0 && m.ended:
 		return kit.Notice(th, theme.None, f.W, f.H, "Nothing was done with this account yet.", "Press 2 to build a call, or 1 for balances.")
 	case len(m.shown) == 0:
-		return kit.Lines(m.stateLine(f, f.W), kit.Notice(th, theme.None, f.W, f.H-2, "Nothing that is loaded matches the filter.",
-			"Press m to read more, / to change the filter or esc to clear it."), m.endLine(th, f.W))
+		words := []string{"Nothing that is loaded matches the filter.", "Press m to read more, / to change the filter or esc to clear it."}
+		if m.ended {
+			words = []string{"Nothing matches the filter.", "Press / to change it or esc to clear it."}
+		}
+		return kit.Lines(m.stateLine(f, f.W), kit.Notice(th, theme.None, f.W, f.H-2, words...), m.endLine(th, f.W))
 	}
 	if m.side() {
 		return m.besideView(f)
@@ -73,6 +75,8 @@ func (m *Model) stateLine(f screen.Frame, w int) string {
 		right = th.Dim.Render(kit.FilterPrefix) + m.filter.Text(th, min(24, w/3))
 	case m.filter.Value() != "":
 		right = th.Accent.Render(kit.FilterPrefix + kit.Clean(m.filter.Value(), 24))
+	case m.hidden:
+		right = th.Dim.Render("amounts hidden")
 	}
 	return kit.Sides(left, right+" ", w)
 }
@@ -109,7 +113,7 @@ func (m *Model) endLine(th theme.Theme, w int) string {
 	}
 	right := ""
 	if m.chosen != nil && (m.details || m.side()) && m.pane.Below() > 0 {
-		right = th.Accent.Render("J") + th.Dim.Render(" scrolls details, "+m.pane.More(th)+" ")
+		right = th.Accent.Render("J") + th.Dim.Render(" scrolls, "+m.pane.More(th)+" ")
 	}
 	return kit.Sides(left, right, w)
 }
@@ -123,13 +127,15 @@ func (m *Model) cells(f screen.Frame, w int, r *record, c []kit.Cell) []kit.Cell
 	look, word := statusLook(r.status)
 	value := kit.Text(kit.USD(r.micro))
 	switch {
+	case m.hidden:
+		value = kit.Styled(kit.Masked(th), th.Dim)
 	case r.micro == nil:
 		value.Style = th.Unknown
 	case look == theme.Warn || look == theme.Danger:
 		value.Style = th.Dim // it did not happen
 	}
 	chains := r.route(th, m.table.WidthOf(chainsColumn, w))
-	return append(c, kit.Text(when(f.Now, r.when)), kit.Styled(strings.ToLower(r.kind), th.Dim), kit.Text(r.what), kit.Text(chains), value,
+	return append(c, kit.Text(when(f.Now, r.when)), kit.Styled(strings.ToLower(r.kind), th.Dim), kit.Text(r.what(m.mask(th))), kit.Text(chains), value,
 		kit.Cell{Text: sign(th, look) + " " + word, Style: th.Style(look)})
 }
 
@@ -163,106 +169,4 @@ func when(now, t time.Time) string {
 		return t.Format("02 Jan 15:04")
 	}
 	return t.Format("02 Jan 2006")
-}
-
-// detailLines is everything about the selected record, in lines of at most w cells.
-func (m *Model) detailLines(th theme.Theme, now time.Time, w int) []string {
-	r := m.chosen
-	if r == nil || w < 20 {
-		return nil
-	}
-	d := detail{th: th, w: w}
-	look, word := statusLook(r.status)
-	d.text(r.sentence(), th.Strong)
-	d.add(th.Style(look).Render(sign(th, look) + " " + word))
-	d.text(statusWords(r.status), th.Text)
-	if r.reason != "" {
-		d.text(strings.TrimSpace(screen.ReasonWords(r.reason)+" The service says: "+r.reason), th.Style(look))
-	}
-	d.add("")
-	if !r.when.IsZero() {
-		d.fact("time", r.when.In(now.Location()).Format("2006-01-02 15:04:05 MST"))
-	}
-	paid, received := amountLabels(r.status)
-	d.fact(paid, orNone(r.paid))
-	d.fact(received, orNone(r.received))
-	d.fact("value", kit.USD(r.micro))
-	d.fact("to", account(r.recipient))
-	d.fact("quote id", r.id)
-	for _, l := range r.legs {
-		d.leg(l)
-	}
-	if len(r.legs) == 0 {
-		d.add("", th.Dim.Render("no transaction yet"))
-	}
-	return d.lines
-}
-
-// amountLabels does not call received what never arrived.
-func amountLabels(status string) (paid, received string) {
-	switch status {
-	case api.StatusCompleted, api.StatusExecuted:
-		return "paid", "received"
-	case api.StatusRefunded:
-		return "came back", "undelivered"
-	case api.StatusFailed:
-		return "not paid", "undelivered"
-	}
-	return "to pay", "to get"
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "nothing declared"
-	}
-	return s
-}
-
-// account writes "chain/address" with the address in groups.
-func account(id string) string {
-	if i := strings.LastIndexByte(id, '/'); i >= 0 {
-		return kit.Address(id[i+1:])
-	}
-	return id
-}
-
-// detail collects lines of a fixed width.
-type detail struct {
-	th    theme.Theme
-	w     int
-	lines []string
-}
-
-func (d *detail) add(lines ...string) { d.lines = append(d.lines, lines...) }
-
-func (d *detail) text(s string, st theme.Style) {
-	for _, l := range kit.Wrap(s, d.w) {
-		d.add(st.Render(l))
-	}
-}
-
-func (d *detail) fact(label, value string) {
-	const labelW = 12
-	for i, part := range kit.Wrap(value, d.w-labelW) {
-		if i > 0 {
-			label = ""
-		}
-		d.add(d.th.Dim.Render(kit.Fit(label, labelW)) + part)
-	}
-}
-
-func (d *detail) leg(l leg) {
-	side := "transaction on the target chain, "
-	if l.origin {
-		side = "transaction on an origin chain, "
-	}
-	d.add("", d.th.Strong.Render(side+l.name))
-	d.fact("hash", l.hash)
-	if l.link == "" {
-		return
-	}
-	d.fact("page", l.url())
-	if !l.known {
-		d.text(d.th.Signs.Warn+" not a page of the known explorer: do not trust it", d.th.Warn)
-	}
 }

@@ -1,11 +1,9 @@
 package history
 
 import (
-	"net/url"
 	"strings"
 
 	"coffer/api"
-	"coffer/api/caip"
 	"coffer/ui/tui/theme"
 )
 
@@ -47,26 +45,4 @@ func statusWords(status string) string {
 		return "Your operation ran; the deposits are being settled."
 	}
 	return "This program does not know this status. Take it as unfinished."
-}
-
-// knownLink reports whether link is an https page of the chain's known explorer; on embedded and lab networks only the service's own
-// host is (TH-H2).
-func (rd reader) knownLink(chain, link string) bool {
-	u, err := url.Parse(link)
-	if err != nil || u.User != nil || u.Host == "" {
-		return false
-	}
-	if !rd.real {
-		return (u.Scheme == "http" || u.Scheme == "https") && rd.services != "" && u.Host == rd.services
-	}
-	c, err := caip.ParseChain(chain)
-	if err != nil || u.Scheme != "https" {
-		return false
-	}
-	info, ok := rd.catalog.Chain(c)
-	if !ok {
-		return false
-	}
-	home, err := url.Parse(info.Explorer)
-	return err == nil && home.Host == u.Host
 }

@@ -8,14 +8,15 @@ import (
 	"coffer/api/caip"
 )
 
-// Checksummed writes an EVM address in EIP-55 form; any other text (a Solana address) is cleaned and returned.
+// Checksummed writes an EVM address in EIP-55 form; any other text (a Solana address) is cleaned and returned
+// in full.
 func Checksummed(address string) string {
 	if !common.IsHexAddress(address) {
-		return Clean(address, 90)
+		return Clean(address, max(1, len(address)))
 	}
 	a, err := caip.ParseAddress(address)
 	if err != nil {
-		return Clean(address, 90)
+		return Clean(address, max(1, len(address)))
 	}
 	return a.Hex()
 }

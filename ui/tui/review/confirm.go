@@ -28,7 +28,7 @@ func (s *Screen) atStake() stake {
 	case s.phase == phaseReview1 && s.snap.Review1 != nil && s.snap.Review1.WholeConsent:
 		return s.weigh(s.snap.Review1.Outflow, sum(s.snap.Review1.Outflow))
 	case s.phase == phaseReview2 && s.snap.Review2 != nil && !s.snap.Review2.SameChainOnly:
-		return s.weigh(s.snap.Review2.Pay, s.snap.Review2.PayMicro)
+		return s.weigh(s.summed(s.snap.Review2).Pay, s.snap.Review2.PayMicro)
 	}
 	return stake{micro: new(big.Int)}
 }

@@ -43,7 +43,6 @@ func (c *clock) Now() time.Time      { return c.now }
 func (c *clock) add(d time.Duration) { c.now = c.now.Add(d) }
 func begin() time.Time               { return time.Date(2026, 11, 21, 12, 1, 3, 0, time.UTC) }
 func hash(b byte) string             { return "0x" + strings.Repeat(string("0123456789abcdef"[b%16])+"e", 32) }
-func big10(s string) *big.Int        { v, _ := new(big.Int).SetString(s, 10); return v }
 func baseUSDC() caip.Asset           { return caip.ERC20(8453, common.HexToAddress(usdc)) }
 func chain(id uint64, name string) verify.ChainLabel {
 	return verify.ChainLabel{ID: id, CAIP: caip.EVM(id).String(), Name: name, Short: strings.ToLower(name)}

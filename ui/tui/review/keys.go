@@ -5,8 +5,13 @@ import (
 	"coffer/wallet/flow"
 )
 
-// Keys are the keys that work here now.
+// Keys are the keys that work here now, and the one that does not: amounts are never hidden where one decides on them.
 func (s *Screen) Keys() []kit.Key {
+	hide := kit.NewKey("hide amounts", "h").OffWhen(true, "a review always shows its amounts: you decide on them here").Hidden()
+	return append(s.ownKeys(), hide)
+}
+
+func (s *Screen) ownKeys() []kit.Key {
 	if s.page != pageMain {
 		return []kit.Key{kit.NewKey("back to the review", "esc"), scrollKey()}
 	}

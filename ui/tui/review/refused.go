@@ -2,8 +2,10 @@ package review
 
 import (
 	"errors"
+	"fmt"
 	"math/big"
 	"strconv"
+	"strings"
 
 	"coffer/api"
 	"coffer/ui/tui/kit"
@@ -158,16 +160,10 @@ func decimalHex(s string) string {
 // problemView says what went wrong, what it means and what can be done.
 func (s *Screen) problemView(f screen.Frame) string {
 	th, w := f.Theme, f.W-1
-	words := s.snap.Problem
-	if words == "" && s.failed != nil {
-		words = s.failed.Error()
-	}
-	if words == "" {
-		words = "The last step did not finish."
-	}
+	words, rest := s.problemWords()
 	out := []string{kit.Sides(" "+th.Strong.Render(s.problemTitle()), th.Warn.Render("not done ")+th.Mark(theme.Warn)+" ", f.W), ""}
 	out = append(out, kit.Prose(w, indent, marked(th, theme.Warn, kit.Clean(words, 1200))...)...)
-	for _, x := range failures(s.failed) {
+	for _, x := range rest {
 		out = append(out, kit.Prose(w, indent+2, kit.Plain(kit.Clean(x.String(), 600)))...)
 	}
 	if advice := advice(s.failed); advice != "" {
@@ -183,6 +179,26 @@ func (s *Screen) problemView(f screen.Frame) string {
 	text.Resize(f.H - 1)
 	text.Keep(out)
 	return kit.Lines(text.View(f.W), " "+th.Dim.Render(text.More(th)))
+}
+
+// problemWords says what went wrong, and which of the service's failures are not said by that yet. A call that would fail is named as the person
+// counts, from 1.
+func (s *Screen) problemWords() (words string, rest []api.Failure) {
+	rest = failures(s.failed)
+	var e *api.Error
+	if errors.As(s.failed, &e) && e.Name == api.ErrSimulationFailed && len(rest) == 1 {
+		var i int
+		if n, err := fmt.Sscanf(rest[0].Path, "calls[%d]", &i); err == nil && n == 1 && i >= 0 {
+			return fmt.Sprintf("Call %d would fail: %s.", i+1, strings.TrimSuffix(rest[0].Got, ".")), nil
+		}
+	}
+	switch {
+	case s.snap.Problem != "":
+		return s.snap.Problem, rest
+	case s.failed != nil:
+		return s.failed.Error(), rest
+	}
+	return "The last step did not finish.", rest
 }
 
 func (s *Screen) problemTitle() string {

@@ -133,9 +133,14 @@ func (s *Screen) KeepOpen() string {
 	case phasePrepare, phaseReview1:
 		return "a review is open; nothing is signed"
 	case phaseQuote, phaseReview2:
-		return "the first signature was given and the review of the costs is open"
+		return "the first signature is given; no payment is signed"
 	case phaseExecute:
 		return "payments are being signed and sent"
+	case phaseRefused, phaseProblem:
+		if s.signed {
+			return "the first signature is given; the call is not finished"
+		}
+		return "the call is not finished; nothing is signed"
 	}
 	return ""
 }

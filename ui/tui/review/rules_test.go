@@ -433,3 +433,61 @@ func TestNoFigureOfTenPaymentsIsCut(t *testing.T) {
 		}
 	})
 }
+
+func TestOneAssetPaidOnSeveralChainsIsOneFigureToReadAndToType(t *testing.T) {
+	r := newRig(t)
+	agg, _ := r.s.ctx.Catalog.Aggregate("ob:usdc")
+	on := func(id uint64, units string, micro int64) verify.AmountView {
+		for _, e := range agg.Entities {
+			if e.Asset.Chain == caip.EVM(id) {
+				v, err := amount.Parse(units, e.Decimals)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return verify.AmountView{Asset: e.Asset, Symbol: "USDC", Decimals: e.Decimals, Amount: v, Micro: big.NewInt(micro)}
+			}
+		}
+		t.Fatalf("no USDC on %d", id)
+		return verify.AmountView{}
+	}
+	r.op.next.Pay = []verify.AmountView{on(10, "125.98", 125_954_804), on(42161, "100.000001", 99_980_000)}
+	r.op.next.Fees = []verify.AmountView{on(10, "0.4", 400_000), on(42161, "0.08", 80_000)}
+	r.open().settle().read().press("y").settle().read()
+	v := strings.Join(strings.Fields(r.view()), " ")
+	for _, want := range []string{"You pay 225.980001 USDC $225.93 in 2 payments", "Fees 0.480000 USDC $0.48", "type 225.980001 and press enter"} {
+		if !strings.Contains(v, want) {
+			t.Errorf("%q is not shown:\n%s", want, r.view())
+		}
+	}
+	r.typeText("225.98").press("enter").count(1, 0)
+	r.press("backspace")
+	r.s.typed.Set("")
+	r.typeText("225.980001").press("enter").count(1, 1)
+	if got := r.op.next.Pay; len(got) != 2 || got[0].Amount.Cmp(big.NewInt(125_980_000)) != 0 {
+		t.Error("the quote itself was changed")
+	}
+}
+
+func TestAmountsWithOtherDecimalsAreAddedExactly(t *testing.T) {
+	six := verify.AmountView{Decimals: 6, Amount: big.NewInt(125_980_000), Micro: big.NewInt(1)}
+	many := verify.AmountView{Decimals: 18, Amount: big.NewInt(1), Micro: nil}
+	for _, sum := range []verify.AmountView{plus(six, many), plus(many, six)} {
+		if got := amount.Format(sum.Amount, sum.Decimals); got != "125.980000000000000001" || sum.Micro != nil {
+			t.Errorf("%s, value %v", got, sum.Micro)
+		}
+	}
+}
+
+func TestACallThatWouldFailIsNamedAsThePersonCounts(t *testing.T) {
+	r := newRig(t)
+	e := api.NewError(api.ErrSimulationFailed, "call 1 would revert: paused")
+	e.Details = []api.Failure{{Path: "calls[1]", Expected: "a call that succeeds", Got: "paused"}}
+	r.op.err = e
+	r.open()
+	if v := r.view(); !strings.Contains(v, "Call 2 would fail: paused.") || strings.Contains(v, "calls[1]") || !strings.Contains(v, "Nothing was signed.") {
+		t.Fatal(v)
+	}
+	if r.s.KeepOpen() == "" {
+		t.Error("quitting would lose the call without a question")
+	}
+}

@@ -266,6 +266,8 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 		s.open(pageChecks)
 	case "i":
 		s.open(pageInspect)
+	case "q":
+		return screen.Toast(theme.None, "esc leaves the review; ctrl+c quits")
 	case "esc":
 		return s.leave()
 	case "enter":

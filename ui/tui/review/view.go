@@ -127,9 +127,12 @@ func (s *Screen) foot(f screen.Frame) string {
 func (s *Screen) typedFoot(f screen.Frame, k stake) string {
 	th := f.Theme
 	want := typedWant(*k.typed)
-	lead := " type " + want + " and press enter to " + s.verb() + ": "
-	if kit.Width(lead) > f.W-20 {
-		lead = " type the amount above and press enter: "
+	lead := " type the amount above and press enter: "
+	for _, l := range []string{" type " + want + " and press enter to " + s.verb() + ": ", " type " + want + " and press enter: "} {
+		if kit.Width(l)+max(8, kit.Width(want))+2 <= f.W {
+			lead = l
+			break
+		}
 	}
 	if s.typed.Error != "" {
 		lead = " " + th.Mark(theme.Warn) + th.Warn.Render(" not the same: ")

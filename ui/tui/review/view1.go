@@ -62,10 +62,10 @@ func callLines(th theme.Theme, l verify.CallView, chain string, w int) []string 
 
 func callTitle(th theme.Theme, l verify.CallView) []kit.Span {
 	strong := func(s string) kit.Span { return kit.Span{Text: s, Style: th.Strong} }
-	switch {
-	case l.Role == verify.RoleApprove:
+	switch l.Role {
+	case verify.RoleApprove:
 		return []kit.Span{strong("allowance"), kit.Plain(" before your calls: " + kit.Clean(l.Function, 600))}
-	case l.Role == verify.RoleRevoke:
+	case verify.RoleRevoke:
 		return []kit.Span{strong("allowance taken back"), kit.Plain(": " + kit.Clean(l.Function, 600))}
 	}
 	n := strconv.Itoa(l.Asked) + " "

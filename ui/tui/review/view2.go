@@ -25,7 +25,7 @@ func (s *Screen) lines2(f screen.Frame) []string {
 		out = kit.Prose(w, indent, marked(f.Theme, theme.Danger, "This quote has expired. Its figures can no longer be accepted; r asks for new ones.")...)
 	}
 	if p := s.snap.Previous; p != nil && !s.expired(f.Now) {
-		out = append(out, changeLines(th, p, v, w)...)
+		out = append(out, changeLines(th, s.summed(p), s.summed(v), w)...)
 	}
 	out = append(out, needLines(th, v, w)...)
 	out = append(out, s.legLines(g)...)
@@ -51,7 +51,7 @@ func needLines(th theme.Theme, v *verify.QuoteView, w int) []string {
 	var out []string
 	for _, n := range v.Needs {
 		spans := append([]kit.Span{kit.Plain("needs ")}, amountSpans(th, n.Need)...)
-		spans = append(spans, kit.Plain(", has "), figureSpan(th, n.Have, n.Need), kit.Span{Text: " (says the service)", Style: th.Dim})
+		spans = append(spans, kit.Plain(", has "), figureSpan(th, n.Have, n.Need), kit.Span{Text: " (the service says)", Style: th.Dim})
 		spans = append(spans, kit.Plain(", short "), figureSpan(th, n.Short, n.Need))
 		out = append(out, kit.Row(th, w, indent, labelW, kit.Clean(n.Need.ChainName, 40), spans...)...)
 	}
@@ -122,11 +122,14 @@ func escrowLines(f screen.Frame, legs []verify.LegView) []string {
 
 // costLines is pay, delivered, minimum, fees, and how much of the cost the fees explain.
 func (s *Screen) costLines(f screen.Frame) []string {
-	th, v, w := f.Theme, s.snap.Review2, f.W-1
+	th, v, w := f.Theme, s.summed(s.snap.Review2), f.W-1
 	var entries []kit.Entry
 	for _, a := range v.Pay {
 		e := entry(th, "You pay", a)
 		e.FigureLook = th.Strong
+		if n := len(v.Legs); n > 1 && len(v.Pay) == 1 {
+			e.Note = []kit.Span{{Text: "in " + strconv.Itoa(n) + " payments", Style: th.Dim}}
+		}
 		entries = append(entries, e)
 	}
 	if len(v.Pay) == 0 {
@@ -161,7 +164,7 @@ func (s *Screen) costLines(f screen.Frame) []string {
 func deliveredNote(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	for _, n := range v.Needs {
 		if n.Need.Asset == v.Delivered.Asset && n.Short != nil && v.Delivered.Decimals >= 0 && n.Short.Cmp(v.Delivered.Amount) < 0 {
-			return []kit.Span{{Text: amount.Human(n.Short, v.Delivered.Decimals) + " of it by this payment", Style: th.Dim}}
+			return []kit.Span{{Text: amount.Human(n.Short, v.Delivered.Decimals) + " of it comes from elsewhere", Style: th.Dim}}
 		}
 	}
 	return nil
@@ -173,7 +176,7 @@ func feeNote(th theme.Theme, v *verify.QuoteView, entries []kit.Entry) []kit.Ent
 	if v.FeeUSD != "" {
 		said = "$" + kit.Clean(v.FeeUSD, 40)
 	}
-	note := []kit.Span{{Text: "says the service: " + said, Style: th.Dim}}
+	note := []kit.Span{{Text: "the service says " + said, Style: th.Dim}}
 	if len(v.Fees) == 0 {
 		return append(entries, kit.Entry{Label: "Fees", Figure: kit.Figure{Main: "none"}, Note: note})
 	}
@@ -271,7 +274,11 @@ func changeSpans(th theme.Theme, before *verify.AmountView, a verify.AmountView)
 	}
 	spans = append(spans, kit.Span{Text: "  was ", Style: th.Dim})
 	spans = append(spans, dimAmount(th, *before)...)
-	diff := new(big.Int).Sub(a.Amount, before.Amount)
+	x, y, decimals := a.Amount, before.Amount, a.Decimals
+	if a.Decimals >= 0 && before.Decimals >= 0 {
+		x, y, decimals = sameDecimals(a, *before)
+	}
+	diff := new(big.Int).Sub(x, y)
 	if diff.Sign() == 0 {
 		return append(spans, kit.Span{Text: "  the same", Style: th.Dim})
 	}
@@ -280,8 +287,8 @@ func changeSpans(th theme.Theme, before *verify.AmountView, a verify.AmountView)
 		sign = "+"
 	}
 	text := sign + diff.String()
-	if a.Decimals >= 0 {
-		text = sign + kit.Exact(diff, a.Decimals).Main
+	if decimals >= 0 {
+		text = sign + kit.Exact(diff, decimals).Main
 	}
 	return append(spans, kit.Span{Text: "  " + text + " " + th.Sign(theme.Warn), Style: th.Warn})
 }

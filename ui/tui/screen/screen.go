@@ -111,14 +111,19 @@ type CopyMsg struct{ What, Text string }
 // BalancesChangedMsg says that balances are known to have changed, such as after an operation completed.
 type BalancesChangedMsg struct{}
 
-// TotalChangedMsg tells the shell what the first line shows: the total in micro USD (nil is unknown), when it was read (zero: never), whether
-// amounts are hidden and whether the last reading failed.
+// TotalChangedMsg tells the shell what the first line shows: the total in micro USD (nil is unknown), when it was read (zero: never), and
+// whether the last reading failed.
 type TotalChangedMsg struct {
-	Micro  *big.Int
-	At     time.Time
-	Hidden bool
-	Stale  bool
+	Micro *big.Int
+	At    time.Time
+	Stale bool
 }
+
+// HideMsg asks the shell to hide the amounts of every screen, or to show them again. The shell keeps the state.
+type HideMsg struct{}
+
+// AmountsMsg tells every screen whether amounts are hidden from now on. A review shows its amounts all the same: one decides on them.
+type AmountsMsg struct{ Hidden bool }
 
 // Send wraps a message into a command.
 func Send(m tea.Msg) tea.Cmd { return func() tea.Msg { return m } }

@@ -34,14 +34,15 @@ func TestWordsOfAServiceAreCleaned(t *testing.T) {
 	}
 }
 
-func TestReasonsOfOurServiceHaveWords(t *testing.T) {
-	for _, reason := range []string{"EXECUTION_REVERTED", "SLIPPAGE", "ORDER_EXPIRED", "SOLVER_CAPACITY_EXCEEDED", "ACCOUNT_ABSTRACTION_INVALID_NONCE",
-		"ACCOUNT_ABSTRACTION_SIGNATURE_ERROR", "DEPOSIT_ADDRESS_MISMATCH", "NO_QUOTES"} {
-		if ReasonWords(reason) == "" {
+func TestEveryReasonOfTheInterfaceHasWords(t *testing.T) {
+	for _, reason := range []string{"SLIPPAGE", "SOLVER_CAPACITY_EXCEEDED", "NO_QUOTES", "EXECUTION_REVERTED", "TRANSACTION_REVERTED", "ORDER_EXPIRED",
+		"TRANSFER_FAILED", "AMOUNT_TOO_LOW_TO_REFUND", "INSUFFICIENT_NATIVE_TOKENS_SUPPLIED", "ACCOUNT_ABSTRACTION_INVALID_NONCE",
+		"ACCOUNT_ABSTRACTION_SIGNATURE_ERROR", "INVALID_SIGNATURE", "DEPOSIT_ADDRESS_MISMATCH", "UNKNOWN"} {
+		if what, _ := ReasonWords(reason); what == "" {
 			t.Errorf("%s has no words", reason)
 		}
 	}
-	if ReasonWords("SOMETHING_NEW") != "" {
+	if what, todo := ReasonWords("SOMETHING_NEW"); what != "" || todo != "" {
 		t.Error("an unknown reason is explained")
 	}
 }

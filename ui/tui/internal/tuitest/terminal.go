@@ -73,7 +73,7 @@ func (s *Terminal) Type(text string) { s.Do(func(e *vt.Emulator) { e.SendText(te
 
 // Key sends one key.
 func (s *Terminal) Key(code rune, mod tea.KeyMod) {
-	s.Do(func(e *vt.Emulator) { e.SendKey(vt.KeyPressEvent{Code: code, Mod: vt.KeyMod(mod)}) })
+	s.Do(func(e *vt.Emulator) { e.SendKey(vt.KeyPressEvent{Code: code, Mod: mod}) })
 }
 
 // Resize changes the size of the terminal.

@@ -1,0 +1,88 @@
+package builder
+
+import (
+	"math/big"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// trialFallback is the amount of the trial call when the balances do not allow a better one.
+const trialFallback = "250.5"
+
+// trialCall fills in the trial call, or waits for the first balances: they decide its amount.
+func (s *Screen) trialCall() tea.Cmd {
+	if len(s.deps.Book) == 0 {
+		return screen.Toast(theme.Warn, "this profile has no trial call")
+	}
+	if s.loading && !s.money.known {
+		s.trialDue = true
+		return screen.Toast(theme.None, "reading balances first; then the trial call is filled in")
+	}
+	s.fillTrial()
+	return nil
+}
+
+// fillTrial fills in a transfer of USDC on Base to the first contact of the book.
+func (s *Screen) fillTrial() {
+	usdc, ok := s.tokenOn(caip.EVM(8453), "ob:usdc")
+	if !ok || len(s.deps.Book) == 0 {
+		return
+	}
+	s.clear()
+	s.b.chain = caip.EVM(8453)
+	s.transfer(s.b.calls[0], usdc, s.deps.Book[0].Address, s.trialAmount(usdc))
+	s.focus = idReview
+}
+
+// trialAmount is an amount of whole tokens that needs at least two other chains to pay: more than what is there and the largest other holding
+// together, by a clear margin, and at most nine tenths of everything. The margin gets smaller until one fits; without one, and without known
+// balances, it is trialFallback.
+func (s *Screen) trialAmount(here caip.Asset) string {
+	e, ok := s.ctx.Catalog.Entity(here)
+	agg, known := s.ctx.Catalog.Aggregate(e.Aggregate)
+	total := s.money.total(agg)
+	if !ok || !known || total == nil {
+		return trialFallback
+	}
+	floor := new(big.Int).Add(s.money.largestOther(agg, here), amount.Scale(orZero(s.money.held[here]), e.Decimals, agg.Decimals))
+	ceiling := new(big.Int).Quo(new(big.Int).Mul(total, big.NewInt(9)), big.NewInt(10))
+	one := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(agg.Decimals)), nil)
+	half := new(big.Int).Quo(one, big.NewInt(2))
+	for _, step := range []int64{50, 10, 2} {
+		unit := new(big.Int).Mul(one, big.NewInt(step))
+		margin := new(big.Int).Quo(unit, big.NewInt(2))
+		v := new(big.Int).Add(floor, margin)
+		v.Add(v.Quo(v, unit), big.NewInt(1)).Mul(v, unit).Add(v, half)
+		if v.Cmp(ceiling) <= 0 {
+			return amount.Trim(amount.Format(v, agg.Decimals))
+		}
+	}
+	return trialFallback
+}
+
+// largestOther is the largest holding of an aggregate on one other chain, in the aggregate's decimals.
+func (m money) largestOther(agg catalog.Aggregate, here caip.Asset) *big.Int {
+	top := new(big.Int)
+	for _, e := range agg.Entities {
+		if v := m.held[e.Asset]; e.Asset != here && v != nil {
+			if v = amount.Scale(v, e.Decimals, agg.Decimals); v.Cmp(top) > 0 {
+				top = v
+			}
+		}
+	}
+	return top
+}
+
+// orZero is for balances that were read: what the service does not list holds nothing that could pay.
+func orZero(v *big.Int) *big.Int {
+	if v == nil {
+		return new(big.Int)
+	}
+	return v
+}
