@@ -19,10 +19,13 @@ type Limits struct {
 	Bytes    int // size of the body after decompression
 	Depth    int // nesting of objects and arrays
 	Elements int // elements of one array or members of one object
+	Values   int // values of the whole document
 }
 
-// DefaultLimits are the bounds of every answer and request: 4 MiB, 32 levels, 10 000 elements.
-func DefaultLimits() Limits { return Limits{Bytes: 4 << 20, Depth: 32, Elements: 10_000} }
+// DefaultLimits are the bounds of every answer and request: 4 MiB, 32 levels, 10 000 elements of one array or object, 100 000 values in all.
+func DefaultLimits() Limits {
+	return Limits{Bytes: 4 << 20, Depth: 32, Elements: 10_000, Values: 100_000}
+}
 
 // A DocumentError says why a body is not an acceptable JSON document. Code is the row of threats.md: "L1" or "L2".
 type DocumentError struct {
@@ -42,6 +45,7 @@ type Document struct {
 	raw    []byte
 	root   *element
 	limits Limits
+	values int
 }
 
 // element is a value's place in the raw bytes: [start, end).
@@ -91,6 +95,9 @@ func documentError(err error, dec *jsontext.Decoder) error {
 func (d *Document) scan(dec *jsontext.Decoder, depth int) (*element, error) {
 	if depth > d.limits.Depth {
 		return nil, &DocumentError{Code: "L1", Offset: dec.InputOffset(), Reason: fmt.Sprintf("nested deeper than %d", d.limits.Depth)}
+	}
+	if d.values++; d.values > d.limits.Values {
+		return nil, &DocumentError{Code: "L1", Offset: dec.InputOffset(), Reason: "too many values"}
 	}
 	switch dec.PeekKind() {
 	case '{':

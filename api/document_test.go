@@ -47,12 +47,13 @@ func TestL2DuplicateAndCaseTwinNamesAreRefused(t *testing.T) {
 }
 
 func TestL1SizeDepthAndLengthAreBounded(t *testing.T) {
-	limits := Limits{Bytes: 1 << 16, Depth: 32, Elements: 100}
+	limits := Limits{Bytes: 1 << 16, Depth: 32, Elements: 100, Values: 1000}
 	for name, s := range map[string]string{
 		"size":     `"` + strings.Repeat("a", 1<<16) + `"`,
 		"depth":    strings.Repeat("[", 9000) + strings.Repeat("]", 9000),
 		"elements": "[" + strings.Repeat("1,", 100) + "1]",
 		"members":  manyMembers(101),
+		"values":   "[" + strings.Repeat("[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1],", 80) + "1]",
 	} {
 		_, err := ParseDocument([]byte(s), limits)
 		var de *DocumentError

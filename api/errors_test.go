@@ -2,6 +2,8 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
+	"math/big"
 	"strings"
 	"testing"
 )
@@ -74,4 +76,50 @@ func FuzzParseError(f *testing.F) {
 			t.Fatalf("%+v", e)
 		}
 	})
+}
+
+func TestValidationErrorIsBoundedHoweverManyRulesAreBroken(t *testing.T) {
+	many := make([]Failure, 300_000)
+	for i := range many {
+		many[i] = Failure{Path: strings.Repeat("p", 5_000), Expected: "x", Got: strings.Repeat("\x1b", 5_000)}
+	}
+	var e *Error
+	if !errors.As(NewValidationError(many), &e) {
+		t.Fatal("no error")
+	}
+	doc, err := Encode(*e)
+	if err != nil {
+		t.Fatalf("the error cannot be answered: %v", err)
+	}
+	if doc.Len() > 1<<20 || len(e.Details) != maxFailures+1 || !strings.Contains(e.Details[maxFailures].Got, "299800 more") {
+		t.Errorf("%d bytes, %d failures, the last %+v", doc.Len(), len(e.Details), e.Details[len(e.Details)-1])
+	}
+}
+
+func TestDecodeErrorNamesThePlace(t *testing.T) {
+	doc, err := ParseDocument([]byte(`{"accounts":[{"type":"solana"},{"sessionAddress":5}]}`), DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var into PrepareRequest
+	var e *Error
+	if !errors.As(NewDecodeError(doc.Decode(&into)), &e) || e.Name != ErrValidation || e.Details[0].Path != "accounts[1].sessionAddress" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestNumberReadsOnlyPlainDecimals(t *testing.T) {
+	for n, want := range map[Number]string{"1.5": "1500000", "0": "0", "-0.0000019": "-1", "47842.188572": "47842188572"} {
+		if got, ok := n.Micro(); !ok || got.String() != want {
+			t.Errorf("%s: %v, %v", n, got, ok)
+		}
+	}
+	for _, n := range []Number{"", "1e9", "1/3", "x", Number(strings.Repeat("9", 1_000_000))} {
+		if got, ok := n.Micro(); ok {
+			t.Errorf("%.20s was read as %v", n, got)
+		}
+	}
+	if Micro(nil) != "" || Micro(big.NewInt(-1_500_000)) != "-1.5" || Micro(big.NewInt(7)) != "0.000007" {
+		t.Error("Micro writes other digits")
+	}
 }

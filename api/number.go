@@ -33,8 +33,11 @@ func Micro(v *big.Int) Number {
 
 // Micro returns the number in millionths, rounded towards zero, and false when it is unknown or not a plain decimal.
 func (n Number) Micro() (*big.Int, bool) {
+	if n == "" || len(n) > 96 || strings.ContainsAny(string(n), "/eE") { // before anything is computed: a foreign number may have a million digits
+		return nil, false
+	}
 	r, ok := new(big.Rat).SetString(string(n))
-	if n == "" || !ok || len(n) > 64 || strings.ContainsAny(string(n), "/eE") {
+	if !ok {
 		return nil, false
 	}
 	r.Mul(r, big.NewRat(1_000_000, 1))

@@ -1,9 +1,14 @@
 // Package client speaks to the service over HTTPS, or in process through a RoundTripper.
 //
-// Promise (threats N1 … N8, N11, X2): https only, and nothing is sent before that is checked; TLS 1.2 or newer; redirects are errors and are never followed;
+// Promise (threats N1 … N8, N11, X2): https only, and nothing is sent before that is checked; TLS 1.2 or newer; HTTP/1.1 only, because over HTTP/2 net/http
+// sends a POST again when a server refuses its stream; no cookies; redirects are errors and are never followed;
 // every call has a deadline; an answer is at most 4 MiB after decompression and passes the lexical gate; the API key is put on the request inside the
 // transport only and never appears in an error. GET is tried up to three times with jitter and a budget; prepare and call-quote at most twice, and only when
 // no byte of the first request left; execute exactly once, on a connection of its own. At most five requests a second leave this client.
+//
+// Proxies: HTTPS_PROXY and NO_PROXY are honoured, as companies need them, but not silently: Proxy tells which one is used, so that a screen can say it. TLS
+// ends at the service, never at the proxy: a proxy learns the service's name and the times of requests, not the key nor a body, and one that
+// answers in the service's place has no certificate for it and gets no byte of the key.
 //
 // Errors: *api.Error when the service answered no (its text is cleaned), *Error otherwise. Error.Sent false means that no byte of the request left this
 // machine. Amounts and times are as in package api.
@@ -26,18 +31,20 @@ import (
 
 	"coffer/api"
 	"coffer/api/secret"
+	"coffer/api/text"
 )
 
 // EmbeddedBaseURL is the base address for a service in process.
 const EmbeddedBaseURL = "https://embedded.invalid/api"
 
 // Options configure a Client. Transport, when set, is the way to a service in process and takes the place of the network; the rate limit does not apply then.
-// Clock, Sleep and Rand (0 ≤ x < 1) default to the real ones.
+// Proxy chooses the proxy of a request and defaults to http.ProxyFromEnvironment. Clock, Sleep and Rand (0 ≤ x < 1) default to the real ones.
 type Options struct {
 	BaseURL   string
 	APIKey    secret.Secret
 	RootCAs   *x509.CertPool
 	Transport http.RoundTripper
+	Proxy     func(*http.Request) (*url.URL, error)
 	Clock     func() time.Time
 	Sleep     func(ctx context.Context, d time.Duration) error
 	Rand      func() float64
@@ -79,8 +86,14 @@ type Error struct {
 	Err  error
 }
 
-// Error says what failed; it never contains the key.
-func (e *Error) Error() string { return fmt.Sprintf("%s: %s: %v", e.Op, e.Kind, e.Err) }
+// maxErrorText bounds the text of an error, in characters.
+const maxErrorText = 500
+
+// Error says what failed; it never contains the key. The cause may repeat what a server or a proxy sent (a status line, a header, a name in a certificate),
+// so its text is cleaned and cut (TH-R1).
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s: %s: %s", e.Op, e.Kind, text.Clean(fmt.Sprint(e.Err), maxErrorText))
+}
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
@@ -113,6 +126,9 @@ func New(o Options) (*Client, error) {
 	if o.Rand == nil {
 		o.Rand = rand.Float64
 	}
+	if o.Proxy == nil {
+		o.Proxy = http.ProxyFromEnvironment
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -122,6 +138,18 @@ func New(o Options) (*Client, error) {
 	}
 	c.build()
 	return c, nil
+}
+
+// Proxy is the host of the proxy through which requests leave, "" when they go straight to the service or stay in process. It never contains a password.
+func (c *Client) Proxy() string {
+	if c.inside {
+		return ""
+	}
+	u, err := c.o.Proxy(&http.Request{URL: c.base})
+	if err != nil || u == nil {
+		return ""
+	}
+	return u.Host
 }
 
 // Close releases idle connections.

@@ -93,8 +93,9 @@ func (c *Client) attempt(ctx context.Context, k call) (Answer, error) {
 	if err != nil {
 		return Answer{}, failure(ctx, k.op, sent.Load(), err)
 	}
-	defer res.Body.Close()
-	return c.read(ctx, k.op, res)
+	a, err := c.read(ctx, k.op, res)
+	_ = res.Body.Close() // what mattered was read; a cut connection was an error there
+	return a, err
 }
 
 // limit waits for a place under the global rate (TH-N8).
@@ -163,6 +164,9 @@ func (c *Client) read(ctx context.Context, op string, res *http.Response) (Answe
 		return Answer{}, &Error{Op: op, Kind: KindBadAnswer, Sent: true, Err: errors.New("the answer is not JSON")}
 	}
 	if a.Document, err = api.ParseDocument(b, limits); err != nil {
+		if over := ctx.Err(); over != nil { // giving up made the server end its answer early
+			return Answer{}, failure(ctx, op, true, over)
+		}
 		return Answer{}, &Error{Op: op, Kind: KindBadAnswer, Sent: true, Err: err}
 	}
 	return a, nil

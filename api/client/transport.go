@@ -25,11 +25,8 @@ const (
 func (c *Client) build() {
 	normal, once := c.o.Transport, c.o.Transport
 	if !c.inside {
-		n := c.network(headerTimeout)
-		n.ForceAttemptHTTP2 = true
-		x := c.network(executeTimeout)
+		n, x := c.network(headerTimeout), c.network(executeTimeout)
 		x.DisableKeepAlives = true
-		x.TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{} // HTTP/1.1 only (TH-N6)
 		normal, once = n, x
 		c.closers = append(c.closers, n.CloseIdleConnections, x.CloseIdleConnections)
 	}
@@ -47,7 +44,7 @@ func (c *Client) httpClient(rt http.RoundTripper) *http.Client {
 func (c *Client) network(header time.Duration) *http.Transport {
 	d := &net.Dialer{Timeout: dialTimeout}
 	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
+		Proxy:                  c.o.Proxy,
 		DialContext:            d.DialContext,
 		TLSHandshakeTimeout:    tlsTimeout,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.o.RootCAs},
@@ -55,6 +52,8 @@ func (c *Client) network(header time.Duration) *http.Transport {
 		IdleConnTimeout:        idleTimeout,
 		MaxIdleConnsPerHost:    4,
 		MaxResponseHeaderBytes: 64 << 10,
+		// HTTP/1.1 only (TH-N5, N6): over HTTP/2 a server that refuses a stream, or says goodbye, makes net/http send a POST again by itself.
+		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
 	}
 }
 
@@ -67,10 +66,11 @@ type keyTransport struct {
 	key  secret.Secret
 }
 
+// RoundTrip sends a copy of the request with the key, or nothing.
 func (t *keyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Scheme != "https" || r.URL.Host != t.at.Host {
 		if r.Body != nil {
-			r.Body.Close()
+			return nil, errors.Join(errElsewhere, r.Body.Close())
 		}
 		return nil, errElsewhere
 	}

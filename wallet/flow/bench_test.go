@@ -117,12 +117,16 @@ type pen struct {
 	inner interface {
 		SignUserOp(context.Context, verify.VerifiedUserOp) (sign.Signature, error)
 	}
-	count atomic.Int64
-	fail  error
+	count  atomic.Int64
+	fail   error
+	before func() // called before a signature is made
 }
 
 func (p *pen) SignUserOp(ctx context.Context, v verify.VerifiedUserOp) (sign.Signature, error) {
 	p.count.Add(1)
+	if p.before != nil {
+		p.before()
+	}
 	if p.fail != nil {
 		return nil, p.fail
 	}

@@ -9,6 +9,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/client"
+	"coffer/api/text"
 	"coffer/wallet/journal"
 	"coffer/wallet/sign"
 )
@@ -35,7 +36,7 @@ func (o *Operation) Execute(ctx context.Context, confirmed string, progress func
 // execute runs the confirmed quote.
 func (o *Operation) execute(ctx context.Context, progress func(Event)) (Snapshot, error) {
 	q, d := o.quote, o.f.d
-	if err := o.open(); err != nil {
+	if err := errors.Join(o.open(), o.f.alone(q.Funding()...)); err != nil {
 		return o.fail(StateReview2, err)
 	}
 	o.update(func(s *Snapshot) { s.State, s.Err, s.Problem = StateSigning, nil, "" })
@@ -74,7 +75,7 @@ func (o *Operation) open() error {
 	if err := o.f.d.Journal.ReadOnly(); err != nil {
 		return err
 	}
-	if o.f.latest().Add(o.f.d.Policy.MinQuoteLife).After(time.Unix(o.quote.Expires(), 0)) {
+	if o.over(time.Unix(o.quote.Expires(), 0), o.f.d.Policy.MinQuoteLife) {
 		return ErrExpired
 	}
 	return nil
@@ -125,7 +126,7 @@ func (o *Operation) outcome(answer api.ExecuteResponse, err error, progress func
 func refusal(a api.ExecuteResponse) error {
 	message := "the service did not accept the quote and gave no reason"
 	if a.Error != nil && *a.Error != "" {
-		message = *a.Error
+		message = text.Clean(*a.Error, 300)
 	}
 	return api.NewError("NotAccepted", "%s", message)
 }

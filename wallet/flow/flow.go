@@ -4,8 +4,8 @@
 // Promise: nothing is signed without a confirmation that carries the fingerprint of exactly the review that was shown (protocol §1.3). Every record is on disk
 // before what it announces is on the wire: SIGNED before call-quote, QUOTE_SIGNED and EXECUTING before execute (TH-J2). An execute request is sent
 // once for a quote id, and once more only after the service refused it or no byte of it left; if its outcome is unknown it is asked for by status and never
-// sent again (TH-N7). The body that is sent is the reviewed document with
-// signatures and nothing else (TH-X1). A same-chain call executes on its one signature only if the quote brings back exactly the signed operation
+// sent again (TH-N7). The body that is sent is the reviewed document with signatures and nothing else (TH-X1). There is one Operation for a record of the
+// journal, however often it is asked for, and no signature is made beside an open one of the same lane with another nonce (TH-U3). A same-chain call executes on its one signature only if the quote brings back exactly the signed operation
 // (protocol §3.2). The clock is judged conservatively: a review is open only while both the local and the service's clock say so (TH-N9).
 //
 // The methods of an Operation are synchronous; while one runs the others return ErrBusy, Snapshot always answers. Errors are also in Snapshot.Problem, in
@@ -16,9 +16,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
 	"coffer/api/client"
@@ -66,10 +69,11 @@ type Flow struct {
 	d        Deps
 	mu       sync.Mutex
 	inFlight map[string]bool // quote ids whose execute was sent by this process
+	ops      map[string]*Operation
 }
 
 // New makes a Flow.
-func New(d Deps) *Flow { return &Flow{d: d, inFlight: map[string]bool{}} }
+func New(d Deps) *Flow { return &Flow{d: d, inFlight: map[string]bool{}, ops: map[string]*Operation{}} }
 
 // The errors of the state machine itself.
 var (
@@ -96,7 +100,50 @@ func (f *Flow) Start(ctx context.Context, in intent.Intent) (*Operation, error) 
 	}
 	o := &Operation{f: f, in: in}
 	o.snap = Snapshot{ID: id, State: StateDraft, Started: f.d.Clock(), Intent: in.Draft(), SignaturesTotal: 1}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.keep(o)
 	return o, nil
+}
+
+// keep remembers an operation until it has ended; f.mu is held.
+func (f *Flow) keep(o *Operation) {
+	for id, x := range f.ops {
+		if x.Snapshot().State.Terminal() {
+			delete(f.ops, id)
+		}
+	}
+	f.ops[o.ID()] = o
+}
+
+// history is the journal as the checks see it: a signature counts as open until both clocks say that it has ended (TH-N9).
+func (f *Flow) history() verify.History { return history{f.d.Journal, f} }
+
+type history struct {
+	Journal
+	f *Flow
+}
+
+// LiveNonces is part of verify.History.
+func (h history) LiveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {
+	if e := h.f.earliest(); e.Before(now) {
+		now = e
+	}
+	return h.Journal.LiveNonces(sender, chainID, lane, now)
+}
+
+// alone refuses an operation whose signature would stand beside an open one of its lane with another nonce (TH-U3). The check was made when the answer was
+// judged; another operation may have been signed since.
+func (f *Flow) alone(ops ...verify.VerifiedUserOp) error {
+	for _, v := range ops {
+		s := v.Summary()
+		for _, n := range f.history().LiveNonces(common.HexToAddress(s.Sender), v.ChainID(), s.Lane, f.d.Clock()) {
+			if n.Cmp(v.Nonce()) != 0 {
+				return journal.ErrConflict
+			}
+		}
+	}
+	return nil
 }
 
 // claim marks a quote id as sent; false means that it was before.

@@ -740,7 +740,7 @@ func TestAResumedOperationWhoseRecordDoesNotHoldCanOnlyBeAbandoned(t *testing.T)
 		entry journal.Entry
 	}{
 		{journal.Prepared, journal.Entry{}}, {journal.Signed, journal.Entry{Signatures: []journal.Signature{used}}}, {journal.Quoted, journal.Entry{QuoteID: "0x5"}},
-		{journal.QuoteSigned, journal.Entry{}}, {journal.Executing, journal.Entry{}}, {journal.Done, journal.Entry{Used: []string{"0xother"}}},
+		{journal.QuoteSigned, journal.Entry{QuoteID: "0x5"}}, {journal.Executing, journal.Entry{QuoteID: "0x5"}}, {journal.Done, journal.Entry{Used: []string{"0xother"}}},
 	} {
 		if err := b.j.Append(id, s.state, s.entry); err != nil {
 			t.Fatal(err)

@@ -26,6 +26,7 @@ type Operation struct {
 	prepared *verify.PreparedOp
 	signed   *verify.SignedPrepared
 	quote    *verify.VerifiedQuote
+	arrived  time.Time // when the answer under review came; its monotonic part survives a clock that is set back
 	expires  int64
 	accepted bool
 }
@@ -84,13 +85,16 @@ func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 		return o.Snapshot(), err
 	}
 	defer o.step.Unlock()
+	if o.in.IsZero() {
+		return o.fail("", errResume)
+	}
 	before := o.Snapshot().State
 	o.update(func(s *Snapshot) { s.State, s.Err, s.Problem = StatePreparing, nil, "" })
 	answer, err := o.f.d.Client.PrepareCallQuote(ctx, o.in.PrepareBody())
 	if err != nil {
 		return o.fail(before, err)
 	}
-	p, report := verify.Prepared(o.in, o.f.d.Policy, o.f.d.Journal, o.f.d.Clock(), answer.Document)
+	p, report := verify.Prepared(o.in, o.f.d.Policy, o.f.history(), o.f.d.Clock(), answer.Document)
 	report = o.f.clockRemark(report, answer.Skew)
 	o.update(func(s *Snapshot) {
 		s.Report1, s.Review1, s.Review2, s.Previous, s.Report2 = report, nil, nil, nil, verify.Report{}
@@ -100,9 +104,9 @@ func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 		return o.fail(StateRefused, ErrRefused)
 	}
 	if err := o.f.d.Journal.Append(o.ID(), journal.Prepared, journal.Entry{Document: answer.Raw()}); err != nil {
-		return o.fail(before, err)
+		return o.fail(StateDraft, err) // the earlier review is gone: nothing is left to confirm
 	}
-	o.prepared = p
+	o.prepared, o.arrived = p, o.f.d.Clock()
 	view := p.View()
 	return o.update(func(s *Snapshot) {
 		s.State, s.Review1, s.SignaturesDone, s.SignaturesTotal = StateReview1, &view, 0, 1
@@ -112,6 +116,13 @@ func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 
 // local turns a time of the service's clock into the moment at which the local clock must stop trusting it.
 func (o *Operation) local(t time.Time) time.Time { return t.Add(-max(o.f.d.Client.Skew(), 0)) }
+
+// over reports whether less than left remains until end, by either clock or by the time that has passed since the answer came: that one goes on when the
+// local clock is set back (TH-N9).
+func (o *Operation) over(end time.Time, left time.Duration) bool {
+	passed := o.f.d.Clock().Sub(o.arrived)
+	return o.f.latest().Add(left).After(end) || (!o.arrived.IsZero() && passed+left > end.Sub(o.arrived))
+}
 
 // SignPrepared signs the prepared operation that was confirmed by its fingerprint and asks for a quote. It ends in StateReview2; a same-chain call whose
 // quote brings back exactly the signed operation is executed right away (StateAccepted, or StateUnknown). If the quote fails, the state is StateQuoting and
@@ -125,10 +136,10 @@ func (o *Operation) SignPrepared(ctx context.Context, confirmed string) (Snapsho
 	if p == nil || confirmed == "" || confirmed != p.Fingerprint() {
 		return o.fail("", ErrConfirmation)
 	}
-	if o.f.latest().After(p.View().Window.Until.Add(-minWindowLeft)) {
+	if o.over(p.View().Window.Until, minWindowLeft) {
 		return o.fail("", ErrExpired)
 	}
-	if err := o.f.d.Journal.ReadOnly(); err != nil {
+	if err := errors.Join(o.f.d.Journal.ReadOnly(), o.f.alone(p.UserOp())); err != nil {
 		return o.fail("", err)
 	}
 	o.update(func(s *Snapshot) { s.State, s.Err, s.Problem = StateSigning, nil, "" })
@@ -188,7 +199,7 @@ func (o *Operation) askQuote(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return o.fail(StateQuoting, err)
 	}
-	q, report := verify.Quote(o.in, o.f.d.Policy, o.f.d.Journal, o.f.d.Clock(), o.signed, answer.Document)
+	q, report := verify.Quote(o.in, o.f.d.Policy, o.f.history(), o.f.d.Clock(), o.signed, answer.Document)
 	report = o.f.clockRemark(report, answer.Skew)
 	o.update(func(s *Snapshot) { s.Report2 = report })
 	if q == nil {
@@ -197,7 +208,7 @@ func (o *Operation) askQuote(ctx context.Context) (Snapshot, error) {
 	if err := o.f.d.Journal.Append(o.ID(), journal.Quoted, journal.Entry{Document: answer.Raw(), QuoteID: q.ID(), Expires: q.Expires()}); err != nil {
 		return o.fail(StateQuoting, err)
 	}
-	o.quote, o.expires = q, q.Expires()
+	o.quote, o.expires, o.arrived = q, q.Expires(), o.f.d.Clock()
 	view := q.View()
 	return o.update(func(s *Snapshot) {
 		s.State, s.Review2, s.QuoteID = StateReview2, &view, q.ID()

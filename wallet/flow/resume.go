@@ -14,39 +14,47 @@ import (
 
 // Unfinished returns the operations of the journal that were signed and have no end yet, oldest first. One that may have been sent is in StateUnknown or
 // StateAccepted and can only be watched; one that was not sent is in StateQuoting and can be quoted again or abandoned (TH-J3). Operations that were never
-// signed have had no effect and are not listed.
+// signed have had no effect and are not listed. An operation that is under way in this process is returned as it is: a second one for the same record could
+// sign and send beside it.
 func (f *Flow) Unfinished() []*Operation {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	var out []*Operation
 	for _, rec := range f.d.Journal.Operations() {
 		if rec.State.Terminal() || rec.State == journal.Intent || (rec.State == journal.Prepared && len(rec.Signatures) == 0) {
 			continue
 		}
-		out = append(out, f.resume(rec))
+		o := f.ops[rec.ID]
+		if o == nil {
+			o = f.resume(rec)
+			f.keep(o)
+		}
+		out = append(out, o)
 	}
 	return out
 }
 
 var errResume = errors.New("the signed operation cannot be checked again, so it can only be abandoned")
 
+// resume makes the operation of a record; f.mu is held.
 func (f *Flow) resume(rec journal.Operation) *Operation {
 	o := &Operation{f: f, expires: rec.Expires}
 	o.snap = Snapshot{ID: rec.ID, Started: rec.Started, State: StateQuoting, QuoteID: rec.QuoteID, BodyHash: rec.BodyHash, SignaturesTotal: len(rec.Signatures), SignaturesDone: len(rec.Signatures)}
 	in, err := intent.Parse(rec.Intent, api.Rules{Catalog: f.d.Policy.Catalog, Now: time.Time{}})
-	if err == nil {
+	if h := in.Hash(); err == nil && hex.EncodeToString(h[:]) == rec.IntentHash {
 		o.in = in
-		if h := in.Hash(); hex.EncodeToString(h[:]) != rec.IntentHash {
-			err = errResume
-		}
+	} else {
+		err = errResume
 	}
 	switch rec.State {
 	case journal.Executing:
 		o.snap.State = StateUnknown
 		o.snap.Problem = "The program ended while this quote was being sent. Its outcome is asked for; it is not sent again."
-		f.claim(rec.QuoteID)
+		f.inFlight[strings.ToLower(rec.QuoteID)] = true
 		return o
 	case journal.Acked:
 		o.snap.State, o.accepted = StateAccepted, true
-		f.claim(rec.QuoteID)
+		f.inFlight[strings.ToLower(rec.QuoteID)] = true
 		return o
 	}
 	if err == nil {
@@ -65,7 +73,7 @@ func (o *Operation) restoreSigned(rec journal.Operation) error {
 	if err != nil {
 		return errResume
 	}
-	p, report := verify.Prepared(o.in, o.f.d.Policy, o.f.d.Journal, rec.PreparedAt, doc)
+	p, report := verify.Prepared(o.in, o.f.d.Policy, o.f.history(), rec.PreparedAt, doc)
 	o.snap.Report1 = report
 	if p == nil {
 		return errResume

@@ -2,11 +2,13 @@ package flow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"coffer/api"
+	"coffer/api/text"
 	"coffer/wallet/journal"
 )
 
@@ -47,6 +49,8 @@ func (o *Operation) Watch(ctx context.Context, progress func(Snapshot)) (Snapsho
 	}
 }
 
+var errForgotten = errors.New("the service accepted this quote before and now says that it does not know it")
+
 // ask reads the status once. The error is only set when the journal or the context fails; a service that does not answer is asked again.
 func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 	id := o.Snapshot().QuoteID
@@ -62,7 +66,7 @@ func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 		return o.notSeen()
 	}
 	if !strings.EqualFold(status.QuoteID, id) {
-		snap, _ := o.fail("", fmt.Errorf("the service answered about another quote: %.20s", status.QuoteID))
+		snap, _ := o.fail("", fmt.Errorf("the service answered about another quote: %s", text.Clean(status.QuoteID, 20)))
 		return snap, false, nil
 	}
 	o.update(func(s *Snapshot) {
@@ -83,8 +87,13 @@ func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 	return o.finish(status)
 }
 
-// notSeen handles an empty status: before the expiry it means nothing, some time after it the quote never ran.
+// notSeen handles an empty status: before the expiry it means nothing, some time after it the quote never ran. Of a quote that the service accepted it proves
+// nothing: one of its two answers is wrong, so the operation stays open.
 func (o *Operation) notSeen() (Snapshot, bool, error) {
+	if o.accepted {
+		snap, _ := o.fail("", errForgotten)
+		return snap, false, nil
+	}
 	o.update(func(s *Snapshot) { s.StatusAt, s.Err, s.Problem = o.f.d.Clock(), nil, "" })
 	if o.expires == 0 || !o.f.earliest().After(time.Unix(o.expires, 0).Add(notSeenMargin)) {
 		return o.Snapshot(), false, nil
@@ -102,7 +111,7 @@ func (o *Operation) notSeen() (Snapshot, bool, error) {
 // finish records a final status. On COMPLETED every nonce is used; on REFUNDED the deposits landed but the call did not run (protocol §5.1); on FAILED
 // nothing is known to be used.
 func (o *Operation) finish(status api.ExecutionStatus) (Snapshot, bool, error) {
-	entry := journal.Entry{QuoteID: status.QuoteID, Outcome: status.Status, Note: status.FailReason}
+	entry := journal.Entry{QuoteID: o.Snapshot().QuoteID, Outcome: status.Status, Note: text.Clean(status.FailReason, 80)}
 	state, words := StateDone, ""
 	switch status.Status {
 	case api.StatusCompleted:

@@ -217,13 +217,14 @@ func decodeFile(b []byte, networkID string) (content, error) {
 	return c, nil
 }
 
-// isTorn tells a write that a crash cut short from damage. A torn record is the last thing in the file: it ends before its length says, or is all zeros
-// because the file grew before its data arrived. It is damage when a sound record follows, or when the bytes are a sound record with a wrong length.
+// isTorn tells a write that a crash cut short from damage. A torn record is the last thing in the file: it ends before its length says, or it ends in zeros
+// because the file grew before all its data arrived; the text of a sound record holds no zero byte. It is damage when a sound record follows, or when the
+// bytes are a sound record with a wrong length.
 func isTorn(tail []byte, err error) bool {
 	if allZero(tail) {
 		return true
 	}
-	if !errors.Is(err, errShort) {
+	if !errors.Is(err, errShort) && !endsInZeros(tail) {
 		return false
 	}
 	if len(tail) >= frameSize {
@@ -241,6 +242,12 @@ func isTorn(tail []byte, err error) bool {
 		}
 	}
 	return true
+}
+
+// endsInZeros reports whether the last record of a file of the length that it announces lacks at least its last data byte and its checksum.
+func endsInZeros(tail []byte) bool {
+	const missing = 1 + 4
+	return len(tail) > frameSize && int64(binary.BigEndian.Uint32(tail)) == int64(len(tail)-frameSize) && allZero(tail[len(tail)-missing:])
 }
 
 func allZero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }

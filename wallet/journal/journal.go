@@ -43,6 +43,8 @@ var (
 	ErrReadOnly = errors.New("the journal cannot be written, so nothing may be signed")
 	ErrLocked   = errors.New("another process uses the journal")
 	ErrClosed   = errors.New("the journal is closed")
+	ErrConflict = errors.New("an earlier signature of this account is still open under another nonce, so a second one must not exist beside it")
+	ErrQuote    = errors.New("the record is not about the quote of this operation")
 )
 
 // Journal is an open journal. It is safe for concurrent use.
@@ -87,8 +89,7 @@ func OpenReadOnly(dir string, o Options) (*Journal, error) {
 	j := &Journal{o: o, file: f, book: newBook(), readOnly: fmt.Errorf("%w: it was opened for reading", ErrReadOnly)}
 	c, err := j.read()
 	if err != nil {
-		f.Close()
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
 	if err := j.replay(c); err != nil {
 		j.readOnly = err
@@ -128,8 +129,7 @@ func open(dir string, o Options) (*Journal, error) {
 	}
 	j := &Journal{o: o, file: f, book: newBook()}
 	if err := j.load(dir); err != nil {
-		f.Close()
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
 	return j, nil
 }
@@ -211,7 +211,8 @@ func (j *Journal) Begin(intentJSON []byte, intentHash [32]byte) (string, error) 
 	return id, j.Append(id, Intent, Entry{Intent: intentJSON, IntentHash: hex.EncodeToString(intentHash[:])})
 }
 
-// Append puts the operation into a state. It returns nil only when the record is on disk; after an error nothing was recorded.
+// Append puts the operation into a state. It returns nil only when the record is on disk; after an error nothing was recorded. Errors: ErrReadOnly,
+// ErrClosed, ErrConflict (a signature that must not exist beside an open one), ErrQuote, and a record that cannot follow the last one.
 func (j *Journal) Append(op string, state State, e Entry) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -222,6 +223,9 @@ func (j *Journal) Append(op string, state State, e Entry) error {
 	r := record{state: state, entry: e}
 	if err := j.book.check(r); err != nil {
 		return err
+	}
+	if err := j.book.admit(r, e.At); err != nil {
+		return fmt.Errorf("journal: %w", err)
 	}
 	b, err := encodeRecord(r)
 	if err != nil {
@@ -290,7 +294,7 @@ func (j *Journal) LiveNonces(sender common.Address, chainID uint64, lane uint16,
 func (j *Journal) NextSequence(sender common.Address, chainID uint64, lane uint16) (uint64, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.book.nextSequence(sender, chainID, lane)
+	return j.book.nextSequence(sender, chainID, lane, j.o.Clock())
 }
 
 // SeenQuote is part of verify.History.

@@ -82,6 +82,16 @@ func fullRun() []step {
 	}
 }
 
+// withQuote puts another quote id into the records.
+func withQuote(id string, steps []step) []step {
+	for i := range steps {
+		if steps[i].entry.QuoteID != "" {
+			steps[i].entry.QuoteID = id
+		}
+	}
+	return steps
+}
+
 func run(t testing.TB, j *journal.Journal, steps []step) string {
 	t.Helper()
 	id, err := j.Begin([]byte(`{"version":1}`), [32]byte{1})
@@ -236,7 +246,7 @@ func TestJ2_RecordsComeInOrderOrNotAtAll(t *testing.T) {
 			t.Errorf("%s after the end was recorded", s)
 		}
 	}
-	sent := run(t, j, fullRun()[:5])
+	sent := run(t, j, withQuote("0xAD", fullRun()[:5]))
 	if err := j.Append(sent, journal.Abandoned, journal.Entry{}); err == nil {
 		t.Error("what was sent was abandoned")
 	}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,9 +21,7 @@ func takeLock(path, holder string) (*lock, error) {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
 	if err := lockFile(f); err != nil {
-		who := readHolder(f)
-		f.Close()
-		return nil, fmt.Errorf("%w: %s", ErrLocked, who)
+		return nil, errors.Join(fmt.Errorf("%w: %s", ErrLocked, readHolder(f)), f.Close())
 	}
 	note := fmt.Sprintf("%s, process %d", holder, os.Getpid())
 	if err := f.Truncate(0); err == nil {

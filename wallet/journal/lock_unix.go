@@ -3,6 +3,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -20,8 +21,7 @@ func syncDir(dir string) error {
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	defer d.Close()
-	if err := d.Sync(); err != nil {
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
 	return nil

@@ -72,6 +72,42 @@ func (b *book) check(r record) error {
 	return nil
 }
 
+// admit applies the rules that depend on what else is known at the moment of a record. They hold for new records only: a file that was written before a
+// rule existed stays readable. Records about a quote must be about the one on record, a quote id is used once (TH-Q1), and a signature is refused while an
+// earlier one of the same lane is open under another nonce, whoever signs in between (TH-U3).
+func (b *book) admit(r record, now time.Time) error {
+	o := b.ops[r.entry.Op]
+	switch r.state {
+	case Quoted:
+		if b.quotes[strings.ToLower(r.entry.QuoteID)] {
+			return fmt.Errorf("%w: its id was used before", ErrQuote)
+		}
+	case QuoteSigned, Executing, Acked:
+		if o != nil && !strings.EqualFold(o.QuoteID, r.entry.QuoteID) {
+			return fmt.Errorf("%w: %s is about another one than the last", ErrQuote, r.state)
+		}
+	}
+	open := b.outstanding(now)
+	for i, s := range r.entry.Signatures {
+		for _, x := range open {
+			if s.conflicts(x.Signature) {
+				return ErrConflict
+			}
+		}
+		for _, x := range r.entry.Signatures[:i] {
+			if s.conflicts(x) {
+				return ErrConflict
+			}
+		}
+	}
+	return nil
+}
+
+// conflicts reports whether two signatures of one lane could both take effect.
+func (s Signature) conflicts(x Signature) bool {
+	return s.ChainID == x.ChainID && s.Lane == x.Lane && s.Nonce != x.Nonce && common.HexToAddress(s.Sender) == common.HexToAddress(x.Sender)
+}
+
 // apply takes a checked record in.
 func (b *book) apply(r record) {
 	e := r.entry
@@ -130,6 +166,11 @@ func (o *Operation) copy() Operation {
 // windowMargin keeps a signature on the list a little longer than its window, because block times and clocks differ.
 const windowMargin = 60 * time.Second
 
+// ended reports whether the window of a signature is over.
+func (s Signature) ended(now time.Time) bool {
+	return now.After(time.Unix(s.ValidUntil, 0).Add(windowMargin))
+}
+
 // Outstanding is a signature that may still be used by whoever holds it.
 type Outstanding struct {
 	Signature
@@ -144,7 +185,7 @@ func (b *book) outstanding(now time.Time) []Outstanding {
 	for _, id := range b.order {
 		o := b.ops[id]
 		for _, s := range o.Signatures {
-			if b.used[s.slot()] || now.After(time.Unix(s.ValidUntil, 0).Add(windowMargin)) {
+			if b.used[s.slot()] || s.ended(now) {
 				continue
 			}
 			void := fmt.Sprintf("It ends by itself at %s, or as soon as another operation of this account uses nonce %s on %s.",
@@ -169,8 +210,9 @@ func (b *book) liveNonces(sender common.Address, chainID uint64, lane uint16, no
 	return out
 }
 
-// nextSequence: a signed sequence was the next one when it was signed, a used one is past.
-func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16) (uint64, bool) {
+// nextSequence: a used sequence is past, and one that is signed and open was the next when it was signed. One that ended unused says nothing: the service
+// chose it, and if it lay too far ahead, no honest nonce could ever follow it.
+func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16, now time.Time) (uint64, bool) {
 	next, known := uint64(0), false
 	for _, o := range b.ops {
 		for _, s := range o.Signatures {
@@ -183,8 +225,11 @@ func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16) 
 				continue
 			}
 			at := n.Sequence
-			if b.used[s.slot()] {
+			switch {
+			case b.used[s.slot()]:
 				at++
+			case s.ended(now):
+				continue
 			}
 			next, known = max(next, at), true
 		}
@@ -194,13 +239,15 @@ func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16) 
 
 func (b *book) recipients() []common.Address {
 	var out []common.Address
+	seen := map[common.Address]bool{}
 	for _, id := range b.order {
 		o := b.ops[id]
 		if o.State != Done || o.Outcome != "COMPLETED" {
 			continue
 		}
 		for _, r := range o.Recipients {
-			if a := common.HexToAddress(r); !slices.Contains(out, a) {
+			if a := common.HexToAddress(r); !seen[a] {
+				seen[a] = true
 				out = append(out, a)
 			}
 		}

@@ -132,7 +132,7 @@ func (s *Signer) recoverable(ctx context.Context, network string, signer common.
 		if err != nil {
 			return ErrFault // the cause may describe the key
 		}
-		defer wipe(private.D)
+		defer wipe(private.D) //nolint:staticcheck // only wiped, after its last use; the key of this curve has no other form that could be
 		sig, err = s.ecdsa(digest, private)
 		return err
 	})

@@ -69,7 +69,8 @@ func sameCall(a, b op.Call) bool {
 }
 
 // arrange matches the decoded calls with approve* + asked + revoke* in which every declared allowance appears as the exact pair or not at all (protocol
-// §2.7). An allowance of 0 is one approve of 0, before or after the calls. It returns the lines, or false and the index of the first call that does not fit.
+// §2.7). An allowance of 0 asks for a revocation: exactly one approve of 0, before or after the calls. It returns the lines, or false and the index of the
+// first call that does not fit.
 func arrange(calls, asked []op.Call, allowances []allowance) ([]line, int, bool) {
 	var lines []line
 	k := 0
@@ -100,8 +101,8 @@ func arrange(calls, asked []op.Call, allowances []allowance) ([]line, int, bool)
 	}
 	for i := range allowances {
 		a := &allowances[i]
-		closes := opened[i] != (a.amount.Sign() == 0) // an opened pair must close; a revoke may still come once
-		if closes && !take(approve(a, new(big.Int)), RoleRevoke, -1, a) && opened[i] {
+		closes := opened[i] != (a.amount.Sign() == 0) // an opened pair must close; a revocation that did not come yet must come
+		if closes && !take(approve(a, new(big.Int)), RoleRevoke, -1, a) {
 			return nil, k, false
 		}
 	}

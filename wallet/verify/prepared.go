@@ -93,12 +93,18 @@ func seconds(s string) uint64 {
 	return n
 }
 
-const maxTamperProof = 1 << 10
+const (
+	maxTamperProof = 1 << 10
+	maxBalances    = 1000 // entries of sourceAssetBalances; a user has a few dozen
+)
 
 // tamperProof checks the form only: the value proves nothing to us and is carried unchanged (TH-P3).
 func (j *judge) tamperProof(s string) {
-	_, err := hex.DecodeString(strings.TrimPrefix(s, "0x"))
-	ok := err == nil && strings.HasPrefix(s, "0x") && len(s) > 2 && len(s) <= 2+2*maxTamperProof
+	ok := strings.HasPrefix(s, "0x") && len(s) > 2 && len(s) <= 2+2*maxTamperProof
+	if ok {
+		_, err := hex.DecodeString(s[2:])
+		ok = err == nil
+	}
 	j.must(ok, "P3", "the service's integrity mark has its plain form", "/tamperProofSignature", "0x and hex digits", strconv.Itoa(len(s))+" characters")
 }
 
@@ -109,13 +115,19 @@ func (j *judge) callType(t string) {
 
 // sources checks the usable balances that the service names; they are shown as its word (TH-P5, P6).
 func (j *judge) sources(p Policy, list []api.SourceAssetBalance) []AmountView {
+	const root = "/sourceAssetBalances"
+	if !j.must(len(list) <= maxBalances, "P6", "the list of balances has a plausible length", root, "at most "+strconv.Itoa(maxBalances), strconv.Itoa(len(list))) {
+		return nil
+	}
 	var out []AmountView
 	for i, s := range list {
-		path := "/sourceAssetBalances/" + strconv.Itoa(i)
+		path := root + "/" + strconv.Itoa(i)
 		asset, err := caip.ParseAsset(s.AssetType)
 		if !j.must(err == nil, "P5", "each balance names an asset", path+"/assetType", "a CAIP-19 asset", s.AssetType) {
 			continue
 		}
+		again := slices.ContainsFunc(out, func(v AmountView) bool { return v.Asset == asset })
+		j.must(!again, "P5", "no asset has two balances", path+"/assetType", "each asset once", s.AssetType)
 		v, err := amount.ParseBase(s.Balance)
 		if !j.must(err == nil, "P6", "each balance is a plain amount", path+"/balance", "base units", s.Balance) {
 			continue
@@ -168,14 +180,16 @@ func (j *judge) preparedView(p Policy, h History, d intent.Draft, w api.PrepareR
 		}
 		c := p.callView(i+1, o.role.chainID, l, function, known)
 		view.Lines = append(view.Lines, c)
-		j.remarks(c, known)
+		j.remarks(c, o.userOp.Sender, known)
 	}
 	j.undeclared(p, d, view.Outflow)
 	j.skippedAllowances(d, lines)
 	return view
 }
 
-func (j *judge) remarks(c CallView, known map[common.Address]bool) {
+// remarks warns about a call that only its bytes describe and about a recipient that is new; one that imitates the account or an earlier recipient is
+// refused.
+func (j *judge) remarks(c CallView, sender common.Address, known map[common.Address]bool) {
 	where := "call " + strconv.Itoa(c.Index)
 	if !c.Decoded {
 		j.add(Warn, "V3", "A call could not be decoded; only its bytes can be shown.", "/chainOperation/userOp/callData", "", where+" to "+c.To)
@@ -183,19 +197,23 @@ func (j *judge) remarks(c CallView, known map[common.Address]bool) {
 	if c.Recipient == "" || !c.FirstTime {
 		return
 	}
+	recipient := common.HexToAddress(c.Recipient)
+	imitated := looksLike(sender, recipient)
 	for a := range known {
-		if looksLike(a.Hex(), c.Recipient) {
-			j.add(Refuse, "H1", "The recipient looks like an address that you used before, but is another one.", "/chainOperation/userOp/callData", a.Hex(), c.Recipient)
-			return
+		if looksLike(a, recipient) {
+			sender, imitated = a, true
 		}
+	}
+	if imitated {
+		j.add(Refuse, "H1", "The recipient looks like an address that you know, but is another one.", "/chainOperation/userOp/callData", sender.Hex(), c.Recipient)
+		return
 	}
 	j.add(Warn, "V4", "Nothing was sent to this address before.", "/chainOperation/userOp/callData", "", c.Recipient)
 }
 
-// looksLike reports whether two addresses share their first and last four digits (TH-H1).
-func looksLike(a, b string) bool {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	return a != b && len(a) == 42 && len(b) == 42 && a[2:6] == b[2:6] && a[38:] == b[38:]
+// looksLike reports whether two addresses differ but share their first and last four digits (TH-H1).
+func looksLike(a, b common.Address) bool {
+	return a != b && [2]byte(a[:2]) == [2]byte(b[:2]) && [2]byte(a[18:]) == [2]byte(b[18:])
 }
 
 // undeclared points at assets that can leave the account beyond what the intent requires; they must be there already (protocol §2.8).
@@ -223,7 +241,10 @@ func (j *judge) skippedAllowances(d intent.Draft, lines []line) {
 	}
 }
 
-// fingerprint is a short form of a hash over the intent, the received bytes and every operation that gets signed.
+// fingerprintBytes is long enough that a service cannot build two answers with one fingerprint: it chooses both, so half of the bits count.
+const fingerprintBytes = 16
+
+// fingerprint is a short form of a hash over the intent, the received bytes and every operation that gets signed, in groups of four digits.
 func fingerprint(tag string, intentHash [32]byte, doc *api.Document, ops ...VerifiedUserOp) string {
 	h := sha256.New()
 	h.Write([]byte(tag + "\n"))
@@ -233,6 +254,9 @@ func fingerprint(tag string, intentHash [32]byte, doc *api.Document, ops ...Veri
 	for _, o := range ops {
 		h.Write(o.opHash[:])
 	}
-	s := hex.EncodeToString(h.Sum(nil)[:8])
-	return s[:4] + " " + s[4:8] + " " + s[8:12] + " " + s[12:]
+	groups := make([]string, 0, fingerprintBytes/2)
+	for part := range slices.Chunk(h.Sum(nil)[:fingerprintBytes], 2) {
+		groups = append(groups, hex.EncodeToString(part))
+	}
+	return strings.Join(groups, " ")
 }

@@ -14,9 +14,6 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
-	"coffer/api/op"
-	"coffer/api/op/erc20"
-	"coffer/api/op/escrow"
 	"coffer/wallet/intent"
 )
 
@@ -32,16 +29,6 @@ func Quote(in intent.Intent, p Policy, h History, now time.Time, prepared *Signe
 		q = nil
 	}
 	return q, j.report
-}
-
-// leg is one checked funding operation.
-type leg struct {
-	operation
-	asset    caip.Asset
-	entity   entity
-	amount   *big.Int
-	deadline uint64
-	verified VerifiedUserOp
 }
 
 func (j *judge) quote(in intent.Intent, p Policy, h History, now time.Time, prepared *SignedPrepared, doc *api.Document) *VerifiedQuote {
@@ -69,6 +56,8 @@ func (j *judge) quote(in intent.Intent, p Policy, h History, now time.Time, prep
 	j.accounts("Q2", d.Accounts, w.Accounts)
 	j.tamperProof(w.TamperProofSignature)
 	expires := j.expiry(p, now, w.ExpirationTimestamp)
+	end := prepared.prepared.userOp.summary.ValidUntil
+	j.must(expires <= end, "Q10", "the quote ends before the operation that it is for", "/expirationTimestamp", "not after "+unixText(uint64(max(end, 0))), unixText(uint64(expires)))
 	n := len(w.OriginChainsOperations)
 	if !j.must(n >= 1 && n <= maxOperations, "Q3", "the quote has one to ten operations", "/originChainsOperations", "1 to 10", strconv.Itoa(n)) {
 		return nil
@@ -177,8 +166,10 @@ func (j *judge) slippage(d intent.Draft, s *api.Slippage) {
 		{"/slippage/origin/percent", s.Origin, big.NewRat(int64(d.SlippageBps), 100)},
 		{"/slippage/destination/percent", s.Destination, new(big.Rat)},
 	} {
-		r, ok := new(big.Rat).SetString(side.s.Percent)
-		ok = ok && reDecimal.MatchString(side.s.Percent)
+		r, ok := new(big.Rat), reDecimal.MatchString(side.s.Percent) // the form first: a long or exponential number takes long to read
+		if ok {
+			r, ok = r.SetString(side.s.Percent)
+		}
 		j.must(ok && r.Cmp(side.limit) <= 0, "Q11", "the price may move no further than you allowed", side.path, "at most "+side.limit.FloatString(2)+" %", side.s.Percent)
 	}
 }
@@ -224,132 +215,4 @@ func (j *judge) sameOrigin(p Policy, w api.OriginToken, dest AmountView) {
 		listed = err == nil && a == dest.Asset
 	}
 	j.must(listed, "Q6", "the quote lists the required token only", "/originToken/assetType", dest.Asset.String(), plural(len(w.AssetType), "asset"))
-}
-
-// fundingQuote checks every funding operation and then the flow of value.
-func (j *judge) fundingQuote(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.Quote, id [32]byte, expires int64, q *VerifiedQuote) {
-	var legs []leg
-	seen := map[string]bool{}
-	for i, entry := range w.OriginChainsOperations {
-		l, ok := j.leg(p, in, acc, h, now, entry, i, id, expires)
-		if !ok {
-			continue
-		}
-		key := strconv.FormatUint(l.role.chainID, 10) + " " + l.userOp.Nonce.String()
-		j.must(!seen[key], "Q3", "no operation appears twice", operationPath(i)+"/userOp/nonce", "another nonce", l.userOp.Nonce.String())
-		seen[key] = true
-		legs = append(legs, l)
-	}
-	if j.refused() {
-		return
-	}
-	j.value(p, in, w, legs, q)
-	for _, l := range legs {
-		q.funding = append(q.funding, l.verified)
-	}
-}
-
-// leg checks one funding operation (protocol §3.3): one approve of the exact amount and one deposit for this quote into the pinned escrow, or a native
-// deposit.
-func (j *judge) leg(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.ChainOperation, i int, id [32]byte, expires int64) (leg, bool) {
-	path := operationPath(i)
-	asset, e, ok := j.legAsset(p, in, w, path)
-	if !ok {
-		return leg{}, false
-	}
-	chainID, _ := asset.Chain.EVMID()
-	l := leg{asset: asset, entity: e}
-	d := in.Draft()
-	r := role{name: RoleFunding, path: path, chainID: chainID, lane: op.LaneFunding, mayDeploy: chainID != in.ChainID(), until: seconds(d.ValidUntil)}
-	if chainID == in.ChainID() {
-		r.start = seconds(d.ValidAfter) // it runs in one transaction with the prepared operation
-	}
-	if l.operation, ok = j.operation(p, acc, h, now, w, r); !ok {
-		return leg{}, false
-	}
-	v, err := parseAmount(w.Amount)
-	if !j.must(err == nil && v.Sign() > 0, "Q5", "each payment has an amount", path+"/amount", "more than 0", w.Amount) {
-		return leg{}, false
-	}
-	l.amount = v
-	calls, ok := j.deposit(p, &l, id, expires, now)
-	if !ok {
-		return leg{}, false
-	}
-	if l.verified, ok = j.rebuild(p, acc, l.operation, calls); !ok {
-		return leg{}, false
-	}
-	l.verified.summary.Spend = []AmountView{p.amountView(asset, v)}
-	return l, true
-}
-
-// legAsset demands an asset that the user let pay (TH-Q6).
-func (j *judge) legAsset(p Policy, in intent.Intent, w api.ChainOperation, path string) (caip.Asset, entity, bool) {
-	const title = "each payment is in the asset that you chose to pay with"
-	asset, err := caip.ParseAsset(w.AssetType)
-	known, ok := p.Catalog.Entity(asset)
-	_, evm := asset.Chain.EVMID()
-	want := in.Funding()
-	if !j.must(err == nil && ok && evm && want != "", "Q6", title, path+"/assetType", want, w.AssetType) {
-		return asset, entity{}, false
-	}
-	matches := known.Aggregate.String() == want
-	if chosen, err := caip.ParseAsset(want); err == nil {
-		matches = chosen == asset
-	}
-	return asset, entity{known.Decimals, p.Catalog.Price(asset)}, j.must(matches, "Q6", title, path+"/assetType", want, w.AssetType)
-}
-
-// deposit compares the calls with those that pay into the escrow, and returns them built from checked values.
-func (j *judge) deposit(p Policy, l *leg, id [32]byte, expires int64, now time.Time) ([]op.Call, bool) {
-	path := l.role.path + "/userOp/callData"
-	calls, err := op.DecodeExecute(l.userOp.CallData)
-	if err != nil {
-		j.codec(err, "U5", "the payment is a plain batch of calls", l.role.path+"/userOp")
-		return nil, false
-	}
-	last := calls[len(calls)-1]
-	got, ok := escrow.DecodeDeposit(last.Data)
-	if !j.must(ok && last.To == p.Network.Pins.Escrow, "Q4", "each payment goes into the pinned escrow", path, p.Network.Pins.Escrow.Hex(), p.describe(l.role.chainID, last)) {
-		return nil, false
-	}
-	j.must(got.QuoteID == id, "Q1", "each payment is bound to this quote's id", path, hex0x(id[:]), hex0x(got.QuoteID[:]))
-	limit := uint64(expires) + uint64(p.MaxRefundDelay/time.Second)
-	j.must(expires > 0 && got.RefundDeadline > uint64(expires) && got.RefundDeadline <= limit, "Q5", "a payment that is not used comes back in time", path,
-		"between the expiry and "+unixText(limit), unixText(got.RefundDeadline))
-	token, isToken := l.asset.Token()
-	value := new(big.Int).Set(l.amount)
-	var want []op.Call
-	if isToken {
-		value.SetInt64(0)
-		want = append(want, op.Call{To: token, Value: new(big.Int), Data: erc20.Approve(p.Network.Pins.Escrow, l.amount)})
-	}
-	l.deadline = got.RefundDeadline
-	want = append(want, op.Call{To: p.Network.Pins.Escrow, Value: value, Data: escrow.DepositCalldata(id, token, l.amount, got.RefundDeadline)})
-	same := slices.EqualFunc(calls, want, sameCall)
-	if !same {
-		j.explainDeposit(p, l.role.chainID, calls, want, path)
-		return nil, false
-	}
-	j.pass("Q5", "each payment takes the named amount and nothing else")
-	again, err := op.EncodeExecute(want)
-	return want, j.must(err == nil && bytes.Equal(again, l.userOp.CallData), "U6", "the call data is the one encoding of these calls", path, "a batch in canonical encoding", "")
-}
-
-func (j *judge) explainDeposit(p Policy, chainID uint64, calls, want []op.Call, path string) {
-	for i, c := range calls {
-		if i >= len(want) || !sameCall(c, want[i]) {
-			expected := "nothing more"
-			if i < len(want) {
-				expected = p.describe(chainID, want[i])
-			}
-			code := "Q5"
-			if grantsRights(c.Data) {
-				code = "U8"
-			}
-			j.add(Refuse, code, "A payment contains a call that is not the deposit of the named amount.", path, expected, p.describe(chainID, c))
-			return
-		}
-	}
-	j.add(Refuse, "Q5", "A payment lacks a call.", path, plural(len(want), "call"), plural(len(calls), "call"))
 }

@@ -22,7 +22,7 @@ const (
 )
 
 // Reason is one finding. Code is the row of the threat table, Title a plain sentence, Path a JSON pointer into the answer (or ""), Want and Got what
-// was compared; foreign text in Got is cleaned and cut.
+// was compared; foreign text in Path, Want and Got is cleaned and cut.
 type Reason struct {
 	Code  string
 	Level Level
@@ -38,7 +38,7 @@ type Check struct {
 	Title string
 }
 
-// Report is the outcome of all checks of one answer.
+// Report is the outcome of all checks of one answer. It holds about a hundred reasons at most; what is beyond is left out, but never the first refusal.
 type Report struct {
 	Passed  []Check
 	Reasons []Reason
@@ -68,16 +68,26 @@ func (r Report) Has(code string, l Level) bool {
 	return false
 }
 
-const maxText = 160
+const (
+	maxText    = 160
+	maxPath    = 200
+	maxReasons = 100 // of one report: more than a person reads, and a bound on what a hostile answer can make us keep
+)
 
 // judge collects the outcome while an answer is checked. Checks go on after a refusal where that is safe, so that one report names everything.
 type judge struct{ report Report }
 
+// add puts a reason on the report. When the report is full only a refusal is added, so that it never passes for one that did not refuse.
 func (j *judge) add(l Level, code, title, path, want, got string) {
+	if j.full() && (l != Refuse || j.refused()) {
+		return
+	}
 	j.report.Reasons = append(j.report.Reasons, Reason{
-		Code: code, Level: l, Title: title, Path: path, Want: text.Clean(want, maxText), Got: text.Clean(got, maxText),
+		Code: code, Level: l, Title: title, Path: text.Clean(path, maxPath), Want: text.Clean(want, maxText), Got: text.Clean(got, maxText),
 	})
 }
+
+func (j *judge) full() bool { return len(j.report.Reasons) >= maxReasons }
 
 func (j *judge) pass(code, title string) {
 	c := Check{Code: code, Title: title}

@@ -213,15 +213,16 @@ func TestU1_OtherAccountTypesAreNotSignedYet(t *testing.T) {
 	refused(t, p != nil, r, "U1")
 }
 
-func TestU2_EveryOtherModeAndTypeOfTheNonceIsRefused(t *testing.T) {
+// TestU2_OtherModesAndTypesOfTheNonceAreRefused sends every mode, every type and a sample of both through the whole judgement, with typed data that fits.
+func TestU2_OtherModesAndTypesOfTheNonceAreRefused(t *testing.T) {
 	w := newWorld(t)
 	w.Freeze()
 	answer := w.PrepareResponse()
-	for i := range 1 << 16 {
-		if i == 0 || (testing.Short() && i%31 != 0) {
+	for i := 1; i < 1<<16; i++ {
+		n := op.Nonce{Mode: byte(i >> 8), Type: byte(i), Validator: w.Network.Pins.ECDSAValidator}
+		if n.Mode != 0 && n.Type != 0 && i%61 != 0 {
 			continue
 		}
-		n := op.Nonce{Mode: byte(i >> 8), Type: byte(i), Validator: w.Network.Pins.ECDSAValidator}
 		u := *answer.ChainOperation.UserOp
 		u.Nonce = nonceOf(n)
 		answer.ChainOperation.UserOp = &u
@@ -443,7 +444,7 @@ func TestU8_DeclaredAllowancesAppearAsPairsOrNotAtAll(t *testing.T) {
 		"third party beside":      {"1000000", func(a []op.Call) []op.Call { return append(append([]op.Call{open, approve(stranger, 1)}, a...), shut) }, false},
 		"revoke before":           {"0", func(a []op.Call) []op.Call { return append([]op.Call{shut}, a...) }, true},
 		"revoke after":            {"0", func(a []op.Call) []op.Call { return append(a, shut) }, true},
-		"revoke already done":     {"0", func(a []op.Call) []op.Call { return a }, true},
+		"revoke left out":         {"0", func(a []op.Call) []op.Call { return a }, false},
 		"revoke turned to a gift": {"0", func(a []op.Call) []op.Call { return append([]op.Call{approve(vault, 1)}, a...) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -734,7 +735,7 @@ func TestFingerprintsDifferForDifferentAnswers(t *testing.T) {
 	a, _ := w.prepared(base)
 	b, _ := w.prepared(replace(t, base, "/tamperProofSignature", "0xabcd"))
 	c, _ := w.prepared(base)
-	if a.Fingerprint() == b.Fingerprint() || a.Fingerprint() != c.Fingerprint() || len(a.Fingerprint()) != 19 {
+	if a.Fingerprint() == b.Fingerprint() || a.Fingerprint() != c.Fingerprint() || len(a.Fingerprint()) != 39 {
 		t.Fatalf("%q %q %q", a.Fingerprint(), b.Fingerprint(), c.Fingerprint())
 	}
 }

@@ -68,6 +68,9 @@ func (j *judge) originToken(p Policy, in intent.Intent, w api.OriginToken, legs 
 	}
 	j.must(w.AggregatedAssetID == want, "Q6", "the quote is paid with the asset that you chose", "/originToken/aggregatedAssetId", want, w.AggregatedAssetID)
 	listed := map[caip.Asset]bool{}
+	if !j.must(len(w.AssetType) <= len(legs), "Q6", "the listed assets are those of the operations", "/originToken/assetType", plural(len(pay), "asset"), plural(len(w.AssetType), "asset")) {
+		return 0, false
+	}
 	for i, s := range w.AssetType {
 		a, err := caip.ParseAsset(s)
 		j.must(err == nil && pay[a] != nil && !listed[a], "Q6", "the listed assets are those of the operations", "/originToken/assetType/"+strconv.Itoa(i), "an asset of an operation", s)

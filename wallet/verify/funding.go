@@ -1,0 +1,159 @@
+package verify
+
+import (
+	"bytes"
+	"math/big"
+	"slices"
+	"time"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/op"
+	"coffer/api/op/erc20"
+	"coffer/api/op/escrow"
+	"coffer/wallet/intent"
+)
+
+// leg is one checked funding operation.
+type leg struct {
+	operation
+	asset    caip.Asset
+	entity   entity
+	amount   *big.Int
+	deadline uint64
+	verified VerifiedUserOp
+}
+
+// fundingQuote checks every funding operation and then the flow of value.
+func (j *judge) fundingQuote(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.Quote, id [32]byte, expires int64, q *VerifiedQuote) {
+	var legs []leg
+	seen := map[uint64]*big.Int{}
+	for i, entry := range w.OriginChainsOperations {
+		l, ok := j.leg(p, in, acc, h, now, entry, i, id, expires)
+		if !ok {
+			continue
+		}
+		if before := seen[l.role.chainID]; before != nil {
+			code, title := "U3", "each chain pays with one operation, so that only one signature of its lane is open"
+			if before.Cmp(l.userOp.Nonce) == 0 {
+				code, title = "Q3", "no operation appears twice"
+			}
+			j.must(false, code, title, operationPath(i)+"/userOp/nonce", "one operation for each chain", l.userOp.Nonce.String())
+		}
+		seen[l.role.chainID] = l.userOp.Nonce
+		legs = append(legs, l)
+	}
+	if j.refused() {
+		return
+	}
+	j.value(p, in, w, legs, q)
+	for _, l := range legs {
+		q.funding = append(q.funding, l.verified)
+	}
+}
+
+// leg checks one funding operation (protocol §3.3): one approve of the exact amount and one deposit for this quote into the pinned escrow, or a native
+// deposit.
+func (j *judge) leg(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.ChainOperation, i int, id [32]byte, expires int64) (leg, bool) {
+	path := operationPath(i)
+	asset, e, ok := j.legAsset(p, in, w, path)
+	if !ok {
+		return leg{}, false
+	}
+	chainID, _ := asset.Chain.EVMID()
+	l := leg{asset: asset, entity: e}
+	d := in.Draft()
+	r := role{name: RoleFunding, path: path, chainID: chainID, lane: op.LaneFunding, mayDeploy: chainID != in.ChainID(), until: seconds(d.ValidUntil)}
+	if chainID == in.ChainID() {
+		r.start = seconds(d.ValidAfter) // it runs in one transaction with the prepared operation
+	}
+	if l.operation, ok = j.operation(p, acc, h, now, w, r); !ok {
+		return leg{}, false
+	}
+	v, err := parseAmount(w.Amount)
+	if !j.must(err == nil && v.Sign() > 0, "Q5", "each payment has an amount", path+"/amount", "more than 0", w.Amount) {
+		return leg{}, false
+	}
+	l.amount = v
+	calls, ok := j.deposit(p, &l, id, expires, now)
+	if !ok {
+		return leg{}, false
+	}
+	if l.verified, ok = j.rebuild(p, acc, l.operation, calls); !ok {
+		return leg{}, false
+	}
+	l.verified.summary.Spend = []AmountView{p.amountView(asset, v)}
+	return l, true
+}
+
+// legAsset demands an asset that the user let pay (TH-Q6).
+func (j *judge) legAsset(p Policy, in intent.Intent, w api.ChainOperation, path string) (caip.Asset, entity, bool) {
+	const title = "each payment is in the asset that you chose to pay with"
+	asset, err := caip.ParseAsset(w.AssetType)
+	known, ok := p.Catalog.Entity(asset)
+	_, evm := asset.Chain.EVMID()
+	want := in.Funding()
+	if !j.must(err == nil && ok && evm && want != "", "Q6", title, path+"/assetType", want, w.AssetType) {
+		return asset, entity{}, false
+	}
+	matches := known.Aggregate.String() == want
+	if chosen, err := caip.ParseAsset(want); err == nil {
+		matches = chosen == asset
+	}
+	return asset, entity{known.Decimals, p.Catalog.Price(asset)}, j.must(matches, "Q6", title, path+"/assetType", want, w.AssetType)
+}
+
+// deposit compares the calls with those that pay into the escrow, and returns them built from checked values.
+func (j *judge) deposit(p Policy, l *leg, id [32]byte, expires int64, now time.Time) ([]op.Call, bool) {
+	path := l.role.path + "/userOp/callData"
+	calls, err := op.DecodeExecute(l.userOp.CallData)
+	if err != nil {
+		j.codec(err, "U5", "the payment is a plain batch of calls", l.role.path+"/userOp")
+		return nil, false
+	}
+	last := calls[len(calls)-1]
+	got, ok := escrow.DecodeDeposit(last.Data)
+	if !j.must(ok && last.To == p.Network.Pins.Escrow, "Q4", "each payment goes into the pinned escrow", path, p.Network.Pins.Escrow.Hex(), p.describe(l.role.chainID, last)) {
+		return nil, false
+	}
+	j.must(got.QuoteID == id, "Q1", "each payment is bound to this quote's id", path, hex0x(id[:]), hex0x(got.QuoteID[:]))
+	limit := uint64(expires) + uint64(p.MaxRefundDelay/time.Second)
+	j.must(expires > 0 && got.RefundDeadline > uint64(expires) && got.RefundDeadline <= limit, "Q5", "a payment that is not used comes back in time", path,
+		"between the expiry and "+unixText(limit), unixText(got.RefundDeadline))
+	token, isToken := l.asset.Token()
+	value := new(big.Int).Set(l.amount)
+	var want []op.Call
+	if isToken {
+		value.SetInt64(0)
+		want = append(want, op.Call{To: token, Value: new(big.Int), Data: erc20.Approve(p.Network.Pins.Escrow, l.amount)})
+	}
+	l.deadline = got.RefundDeadline
+	want = append(want, op.Call{To: p.Network.Pins.Escrow, Value: value, Data: escrow.DepositCalldata(id, token, l.amount, got.RefundDeadline)})
+	same := slices.EqualFunc(calls, want, sameCall)
+	if !same {
+		j.explainDeposit(p, l.role.chainID, calls, want, path)
+		return nil, false
+	}
+	j.pass("Q5", "each payment takes the named amount and nothing else")
+	again, err := op.EncodeExecute(want)
+	return want, j.must(err == nil && bytes.Equal(again, l.userOp.CallData), "U6", "the call data is the one encoding of these calls", path, "a batch in canonical encoding", "")
+}
+
+// explainDeposit names the first call that is not the one that pays.
+func (j *judge) explainDeposit(p Policy, chainID uint64, calls, want []op.Call, path string) {
+	at := 0
+	for at < len(calls) && at < len(want) && sameCall(calls[at], want[at]) {
+		at++
+	}
+	code, expected, got := "Q5", "nothing more", "nothing more"
+	if at < len(want) {
+		expected = p.describe(chainID, want[at])
+	}
+	if at < len(calls) {
+		got = p.describe(chainID, calls[at])
+		if grantsRights(calls[at].Data) {
+			code = "U8"
+		}
+	}
+	j.add(Refuse, code, "A payment contains a call that is not the deposit of the named amount.", path, expected, got)
+}

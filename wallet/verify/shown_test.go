@@ -1,0 +1,123 @@
+package verify_test
+
+import (
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/op"
+	"coffer/api/op/escrow"
+	"coffer/wallet/internal/golden"
+	"coffer/wallet/verify"
+)
+
+// received reads an operation from the bytes of an answer without the verifier, and hashes it for the pinned entry point.
+func received(t testing.TB, w *world, d *api.Document, pointer string, chainID uint64) (op.UserOp, common.Hash, []op.Call) {
+	t.Helper()
+	raw, _ := d.At(pointer)
+	part, err := api.ParseDocument(raw, api.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wire api.UserOp
+	if err := part.Decode(&wire); err != nil {
+		t.Fatal(err)
+	}
+	u, err := op.FromWire(wire)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := u.Hash(w.Network.Pins.EntryPoint, new(big.Int).SetUint64(chainID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, err := op.DecodeExecute(u.CallData)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u, h, calls
+}
+
+// preparedViewIsWhatGetsSigned compares everything that review 1 shows with the bytes that the key signs (TH-V1, U14). It is asked about every answer that
+// the mutator gets accepted; nil is a refused one.
+func preparedViewIsWhatGetsSigned(t testing.TB, w *world, p *verify.PreparedOp, d *api.Document) {
+	t.Helper()
+	if p == nil {
+		return
+	}
+	v, signed := p.View(), p.UserOp()
+	u, hash, calls := received(t, w, d, "/chainOperation/userOp", v.Chain.ID)
+	if signed.OpHash() != hash || signed.Digest() != op.EIP191(hash) || v.OpHash != hash.Hex() || v.Digest != signed.Digest().Hex() {
+		t.Fatalf("what is signed is not what was received: %s, %s, shown %s", signed.OpHash(), hash, v.OpHash)
+	}
+	window, _, err := op.DecodePaymasterData(u.PaymasterData)
+	if err != nil || v.Window.From.Unix() != int64(window.ValidAfter) || v.Window.Until.Unix() != int64(window.ValidUntil) || signed.Summary().ValidUntil != int64(window.ValidUntil) {
+		t.Fatalf("the window shown is %v, signed %+v", v.Window, window)
+	}
+	if v.Sender != u.Sender.Hex() || v.Nonce != u.Nonce.String() || signed.Nonce().Cmp(u.Nonce) != 0 || v.Deploys != (u.Factory != nil) || signed.ChainID() != v.Chain.ID {
+		t.Fatalf("shown %+v, signed %+v", v, u)
+	}
+	if len(v.Lines) != len(calls) {
+		t.Fatalf("%d calls shown, %d signed", len(v.Lines), len(calls))
+	}
+	native := new(big.Int)
+	for i, l := range v.Lines {
+		c := calls[i]
+		native.Add(native, c.Value)
+		if l.To != c.To.Hex() || l.Value.Cmp(c.Value) != 0 || l.Data != golden.HexOf(c.Data) {
+			t.Fatalf("call %d: shown %+v, signed %+v", i, l, c)
+		}
+	}
+	for _, o := range v.Outflow {
+		if o.Asset.IsNative() && o.Amount.Cmp(native) != 0 {
+			t.Fatalf("outflow %s, the values are %s", o.Amount, native)
+		}
+	}
+}
+
+// quoteViewIsWhatGetsSigned does the same for review 2: every payment, its amount, its deadline and its window are read again from the received bytes.
+func quoteViewIsWhatGetsSigned(t testing.TB, w *world, q *verify.VerifiedQuote, d *api.Document) {
+	t.Helper()
+	if q == nil {
+		return
+	}
+	v := q.View()
+	if q.SameChainOnly() {
+		if len(q.Funding()) != 0 || len(v.Legs) != 0 || len(v.Pay) != 0 {
+			t.Fatalf("a call without payments has %+v", v)
+		}
+		return
+	}
+	if len(v.Legs) != len(q.Funding()) {
+		t.Fatalf("%d payments shown, %d signed", len(v.Legs), len(q.Funding()))
+	}
+	sum := map[string]*big.Int{}
+	for i, leg := range v.Legs {
+		signed := q.Funding()[i]
+		u, hash, calls := received(t, w, d, "/originChainsOperations/"+string(rune('0'+i))+"/userOp", leg.Chain.ID)
+		deposit, ok := escrow.DecodeDeposit(calls[len(calls)-1].Data)
+		if !ok || signed.OpHash() != hash || leg.OpHash != hash.Hex() || signed.ChainID() != leg.Chain.ID {
+			t.Fatalf("payment %d: shown %+v, signed %s", i, leg, signed.OpHash())
+		}
+		at := calls[len(calls)-1].To
+		if leg.Pays.Amount.Cmp(deposit.Amount) != 0 || leg.Escrow != at.Hex() || at != w.Network.Pins.Escrow || leg.RefundAfter.Unix() != int64(deposit.RefundDeadline) {
+			t.Fatalf("payment %d: shown %+v, signed %+v", i, leg, deposit)
+		}
+		if !strings.EqualFold(golden.HexOf(deposit.QuoteID[:]), v.ID) || leg.Nonce != u.Nonce.String() || leg.Deploys != (u.Factory != nil) {
+			t.Fatalf("payment %d: shown %+v, signed %+v", i, leg, u)
+		}
+		key := leg.Pays.Asset.String()
+		if sum[key] == nil {
+			sum[key] = new(big.Int)
+		}
+		sum[key].Add(sum[key], deposit.Amount)
+	}
+	for _, p := range v.Pay {
+		if sum[p.Asset.String()].Cmp(p.Amount) != 0 {
+			t.Fatalf("shown %s of %s, signed %s", p.Amount, p.Asset, sum[p.Asset.String()])
+		}
+	}
+}

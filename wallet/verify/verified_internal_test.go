@@ -1,0 +1,166 @@
+package verify
+
+import (
+	"bytes"
+	"errors"
+	"math/big"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/op"
+	"coffer/wallet/internal/golden"
+)
+
+// TestVerifiedValuesLendCopies changes what the accessors return; what gets signed must stay as it was checked.
+func TestVerifiedValuesLendCopies(t *testing.T) {
+	u := VerifiedUserOp{network: "n", userOp: op.UserOp{Nonce: big.NewInt(7)}, opHash: common.Hash{1}, signer: common.Address{2}}
+	u.Nonce().SetInt64(9)
+	if u.Nonce().Int64() != 7 || u.Network() != "n" || u.Signer() != (common.Address{2}) || u.Digest() != op.EIP191(common.Hash{1}) {
+		t.Error("the operation changed")
+	}
+	d := VerifiedDelegation{network: "n", signer: common.Address{2}, authorization: op.Authorization{ChainID: big.NewInt(10), Address: common.Address{3}, Nonce: 4}}
+	a := d.Authorization()
+	a.ChainID.SetInt64(0)
+	if d.Authorization().ChainID.Int64() != 10 || d.Network() != "n" || d.Signer() != (common.Address{2}) || d.IsZero() {
+		t.Error("the delegation changed: it would hold on every chain")
+	}
+	m := VerifiedMessage{network: "n", signer: [32]byte{5}, message: []byte{1, 2}}
+	m.Message()[0] = 9
+	if !bytes.Equal(m.Message(), []byte{1, 2}) || m.Network() != "n" || m.Signer() != [32]byte{5} || m.IsZero() {
+		t.Error("the message changed")
+	}
+	p := VerifiedApprove{network: "n", signer: common.Address{2}, domain: op.Domain{Name: "x", Version: "1", ChainID: 1}, hash: common.Hash{6}}
+	if p.Network() != "n" || p.Signer() != (common.Address{2}) || p.Digest() != p.domain.ApproveDigest(p.hash) || p.IsZero() {
+		t.Error("the approval changed")
+	}
+}
+
+// TestU14_WhatGetsSignedIsBuiltHereAndMustBeWhatCame hands rebuild an operation whose received form differs from its checked values.
+func TestU14_WhatGetsSignedIsBuiltHereAndMustBeWhatCame(t *testing.T) {
+	w := golden.New(t)
+	p := DefaultPolicy(w.Network, w.Catalog)
+	wire := w.PreparedOperation(w.Asked())
+	u, err := op.FromWire(*wire.UserOp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	acc := account{address: w.Account, signer: w.Signer, initData: op.InitDataECDSA(p.Network.Pins.ECDSAValidator, w.Signer)}
+	for name, change := range map[string]func(o *operation){
+		"as it came":       func(*operation) {},
+		"another sender":   func(o *operation) { o.userOp.Sender[0] ^= 1 },
+		"another lane":     func(o *operation) { o.role.lane = op.LaneFunding },
+		"another sequence": func(o *operation) { o.nonce.Sequence++ },
+		"another sponsor":  func(o *operation) { o.userOp.Paymaster = &common.Address{9} },
+		"a deployment":     func(o *operation) { o.userOp.Factory, o.userOp.FactoryData = &common.Address{9}, []byte{1} },
+		"no gas limit":     func(o *operation) { o.userOp.CallGasLimit = nil },
+	} {
+		j := &judge{}
+		o := operation{role: role{name: RolePrepared, path: "/chainOperation", chainID: 8453, lane: op.LanePrepared}, userOp: u}
+		change(&o)
+		v, ok := j.rebuild(p, acc, o, w.Asked())
+		if ok != (name == "as it came") || ok == v.IsZero() || ok == j.refused() {
+			t.Errorf("%s: built %v, %+v", name, ok, j.report.Reasons)
+		}
+	}
+	j := &judge{}
+	if _, ok := j.rebuild(p, acc, operation{userOp: u}, nil); ok || !j.refused() {
+		t.Error("an operation without calls was built")
+	}
+}
+
+func TestSharesRoundAgainstTheUser(t *testing.T) {
+	n := big.NewInt
+	for _, c := range []struct {
+		part, whole *big.Int
+		want        int
+	}{{n(1), n(1_000_000), 1}, {n(0), n(5), 0}, {n(5), n(5), 10_000}, {n(1), n(0), -1}, {nil, n(1), -1}, {n(1), nil, -1}, {new(big.Int).Lsh(n(1), 200), n(1), 1_000_000}} {
+		if got := bpsOf(c.part, c.whole); got != c.want {
+			t.Errorf("%v of %v: %d, want %d", c.part, c.whole, got, c.want)
+		}
+	}
+}
+
+func TestCallTypesAndAmountsThatAreUnknownAreSaidSo(t *testing.T) {
+	if got := callTypeWords("shiny"); got != "unknown: shiny" {
+		t.Error(got)
+	}
+	w := golden.New(t)
+	p := DefaultPolicy(w.Network, w.Catalog)
+	unlisted := caip.ERC20(8453, common.Address{1})
+	if micro([]AmountView{p.amountView(unlisted, big.NewInt(1))}) != nil {
+		t.Error("a sum with an unknown price is known")
+	}
+	if _, _, ok := decodeAs("", []byte{1}); ok {
+		t.Error("three bytes are a function")
+	}
+	if indexByte("name", '(') != 4 {
+		t.Error("a name without arguments")
+	}
+	j := &judge{}
+	j.codec(errors.New("odd"), "L3", "it can be read", "/x")
+	if !j.report.Has("L3", Refuse) {
+		t.Error("an error without a row refuses nothing")
+	}
+}
+
+// TestQ5_WithoutAPriceAPaymentInAnotherAssetIsRefused: no catalogue price, no way to tell whether the payment is fair.
+func TestQ5_WithoutAPriceAPaymentInAnotherAssetIsRefused(t *testing.T) {
+	w := golden.New(t)
+	p := DefaultPolicy(w.Network, w.Catalog)
+	unlisted := p.amountView(caip.ERC20(8453, common.Address{1}), big.NewInt(1))
+	priced := AmountView{Micro: big.NewInt(1)}
+	for name, v := range map[string]QuoteView{
+		"payment":     {Pay: []AmountView{unlisted}, Needs: []NeedView{{Need: priced}}},
+		"requirement": {Pay: []AmountView{priced}, Needs: []NeedView{{Need: unlisted}}},
+		"fees":        {Pay: []AmountView{priced}, Needs: []NeedView{{Need: priced}}, Fees: []AmountView{unlisted}},
+	} {
+		j, q := &judge{}, &VerifiedQuote{view: v}
+		j.pricedFlow(p, w.Intent(), q)
+		if !j.report.Has("Q5", Refuse) || q.view.CostBps != -1 {
+			t.Errorf("%s without a price: %+v", name, j.report.Reasons)
+		}
+		j.cost(p, q)
+		if !j.report.Has("Q11", Unknown) {
+			t.Errorf("%s: an unknown cost is not said", name)
+		}
+	}
+}
+
+func TestU3_ANonceThatIsNoNumberOf256BitsIsRefused(t *testing.T) {
+	w := golden.New(t)
+	p := DefaultPolicy(w.Network, w.Catalog)
+	for _, n := range []*big.Int{nil, big.NewInt(-1), new(big.Int).Lsh(big.NewInt(1), 256)} {
+		j := &judge{}
+		j.nonce(p, account{}, NoHistory{}, golden.Clock(), &operation{userOp: op.UserOp{Nonce: n}})
+		if !j.refused() {
+			t.Errorf("%v was taken for a nonce", n)
+		}
+		if got := describeSequence([]*big.Int{n}); got != "unknown" {
+			t.Error(got)
+		}
+	}
+}
+
+func TestU7_WhatCannotBeComparedIsRefused(t *testing.T) {
+	w := golden.New(t)
+	d := w.Draft
+	d.Calls[0].Data = "0x1"
+	if _, ok := askedCalls(d); ok {
+		t.Error("half a byte was compared")
+	}
+	d.Allowances = []api.AllowanceRequirement{{AssetType: golden.BaseETH, Amount: "1", Spender: golden.Vault}}
+	if _, ok := declaredAllowances(d); ok {
+		t.Error("an allowance of the native coin")
+	}
+	callData, err := op.EncodeExecute(w.Asked()[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &judge{}
+	if lines := j.preparedCalls(DefaultPolicy(w.Network, w.Catalog), d, 8453, w.Account, callData, "/chainOperation"); lines != nil || !j.report.Has("U7", Refuse) {
+		t.Errorf("%+v", j.report.Reasons)
+	}
+}
