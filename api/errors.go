@@ -1,8 +1,10 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -92,16 +94,47 @@ func NewError(name, format string, args ...any) *Error {
 	return &Error{Name: name, Message: fmt.Sprintf(format, args...), StatusCode: statusOf(name)}
 }
 
-// NewValidationError lists every failure. It returns nil when there is none.
+// Bounds of a validation error: a body of 4 MiB can break more rules than an answer can carry.
+const (
+	maxFailures    = 200
+	maxFailureText = 200
+)
+
+// NewValidationError lists every failure, with foreign text cleaned and cut; past 200 it says how many more there are. It returns nil when
+// there is none.
 func NewValidationError(failures []Failure) error {
 	if len(failures) == 0 {
 		return nil
 	}
-	parts := make([]string, len(failures))
-	for i, f := range failures {
+	listed := make([]Failure, 0, min(len(failures), maxFailures+1))
+	for _, f := range failures[:min(len(failures), maxFailures)] {
+		listed = append(listed, Failure{text.Clean(f.Path, maxFailureText), text.Clean(f.Expected, maxFailureText), text.Clean(f.Got, maxFailureText)})
+	}
+	if more := len(failures) - maxFailures; more > 0 {
+		listed = append(listed, Failure{Expected: "a request that keeps the rules", Got: strconv.Itoa(more) + " more failures"})
+	}
+	parts := make([]string, len(listed))
+	for i, f := range listed {
 		parts[i] = f.String()
 	}
-	return &Error{Name: ErrValidation, StatusCode: http.StatusBadRequest, Message: "Validation error: " + strings.Join(parts, "; "), Details: failures}
+	return &Error{Name: ErrValidation, StatusCode: http.StatusBadRequest, Message: "Validation error: " + strings.Join(parts, "; "), Details: listed}
+}
+
+// NewDecodeError is the validation error for a document whose values do not have the types of its view; err is what Decode returned.
+func NewDecodeError(err error) error {
+	f := Failure{Expected: "a value of the documented type", Got: "a value of another type"}
+	var at *json.SemanticError
+	if errors.As(err, &at) {
+		for part := range at.JSONPointer.Tokens() {
+			if _, notIndex := strconv.Atoi(part); notIndex == nil {
+				f.Path += "[" + part + "]"
+			} else {
+				f.Path += "." + part
+			}
+		}
+		f.Path = strings.TrimPrefix(f.Path, ".")
+	}
+	return NewValidationError([]Failure{f})
 }
 
 const maxErrorText = 500

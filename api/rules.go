@@ -183,6 +183,9 @@ func (r Rules) account(p place) (string, bool) {
 	if deployment == DeploymentEIP7702 && kind != AccountKernelV33 {
 		p.get("deploymentType").fail("EIP7702 only with account type kernel-v3.3-ecdsa")
 	}
+	for _, name := range foreignMembers(kind) {
+		p.get(name).optional("a 0x address", isAddress)
+	}
 	if kind == AccountSolana {
 		p.get("accountAddress").str("a base58 Solana address", reSolana.MatchString)
 		return kind, true
@@ -203,6 +206,17 @@ func (r Rules) account(p place) (string, bool) {
 		}
 	}
 	return kind, true
+}
+
+// foreignMembers are the addresses of an account object that belong to other types: nobody reads them, but they come back in answers.
+func foreignMembers(kind string) []string {
+	switch kind {
+	case AccountRoleBased:
+		return []string{"signerAddress"}
+	case AccountSolana:
+		return []string{"sessionAddress", "adminAddress", "signerAddress"}
+	}
+	return []string{"sessionAddress", "adminAddress"}
 }
 
 func (r Rules) targetChain(p place) (caip.Chain, bool) {

@@ -186,7 +186,7 @@ func TestRecordedRoleBasedOperationIsRebuiltFromTwoAddresses(t *testing.T) {
 	if err != nil || a.Hash() != s.EIP7702.AuthorizationHash || a.Address.Hex() != pins.KernelV33Delegate {
 		t.Errorf("authorization %+v, %v", a, err)
 	}
-	signed, err := a.Authorization.Sign(k)
+	signed, err := a.Sign(k)
 	if err != nil || signed.Wire() != s.EIP7702.Signed {
 		t.Errorf("signed %+v, %v", signed.Wire(), err)
 	}

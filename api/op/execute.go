@@ -130,7 +130,7 @@ func checkMode(mode [word.Size]byte) error {
 	if mode[1] == 0x01 {
 		return refuse("U5", field, "exec type 00", "01, the try mode: calls may fail silently")
 	}
-	if mode[1] != 0 || [word.Size]byte(mode) != [word.Size]byte{mode[0]} {
+	if mode[1] != 0 || mode != [word.Size]byte{mode[0]} {
 		return refuse("U5", field, "zeros after the call type", hex0x(mode[:]))
 	}
 	return nil

@@ -223,7 +223,7 @@ func TestPersonalMessagesEqualTheVectors(t *testing.T) {
 	count(t, len(f.Cases), 7)
 	k := key(t, f.SignerKey)
 	for i, c := range f.Cases {
-		message := []byte{}
+		var message []byte
 		if c.Message != nil {
 			message = []byte(*c.Message)
 		} else {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// ServeOptions: Listen is host:port, port 0 for a free one; Dir is the data directory, where the certificate authority is kept; Host are
+// ServeOptions say where a service listens: Listen is host:port, port 0 for a free one; Dir is the data directory, where the certificate authority is kept; Host are
 // further names or addresses that the certificate is for.
 type ServeOptions struct {
 	Listen string
@@ -112,6 +112,8 @@ func (s *Service) run(ctx context.Context, l net.Listener, h http.Handler) error
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close()
 	}
-	<-failed
+	if ended := <-failed; !errors.Is(ended, http.ErrServerClosed) {
+		err = errors.Join(err, ended)
+	}
 	return err
 }

@@ -2,7 +2,7 @@
 // process (RoundTripper), over TLS (Serve) or by a second process on the same data (OpenOrAttach).
 //
 // Promise: Open finishes or refunds what an earlier process left half-done; network.json is replaced in one step; Idle returns when every
-// accepted quote is terminal. Keys and seeds never reach a log line or an error.
+// accepted quote is terminal, or tells which one a fault holds up. What has ended is swept every minute. Keys and seeds never reach a log line or an error.
 //
 // Sources: service specification, protocol, design §2.5 and §2.11.
 package service
@@ -130,6 +130,8 @@ type Service struct {
 	handler  http.Handler // asks for the key
 	trusted  http.Handler // for the local socket
 	explorer atomic.Pointer[string]
+	endSweep context.CancelFunc
+	sweeping sync.WaitGroup
 }
 
 // Open opens the service on a store: the installation (made on the first start), the book, and the settlement of whatever was under way.
@@ -200,9 +202,19 @@ func (s *Service) wire() error {
 	if err := s.settler.Resume(context.Background()); err != nil {
 		return errors.Join(fmt.Errorf("service: resume settlement: %w", err), s.settler.Close())
 	}
+	if err := s.serveWith(funding{quoter, accounts}, accounts); err != nil {
+		return errors.Join(err, s.settler.Close())
+	}
+	s.sweep()
+	return nil
+}
+
+// serveWith builds the HTTP layers.
+func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio) (err error) {
+	o, in := s.opts, s.in
 	config := httpapi.Config{
 		BasePath: o.BasePath, Auth: access.NewOneKey(o.APIKey), Installation: in, Portfolio: accounts,
-		Quoter: funding{quoter, accounts}, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log,
+		Quoter: quoter, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log,
 		ExplorerBase: func() string { return *s.explorer.Load() },
 	}
 	if s.handler, err = httpapi.New(config); err != nil {
@@ -211,6 +223,30 @@ func (s *Service) wire() error {
 	config.Auth, config.Descriptor = access.Trusted{Caller: "local socket"}, &in.Network
 	s.trusted, err = httpapi.New(config)
 	return err
+}
+
+// SweepEvery is how often an open service removes what has ended, so that a signed operation does not outlive its window where nobody calls
+// (protocol §2.1).
+const SweepEvery = time.Minute
+
+// sweep begins to sweep now and then, until Close.
+func (s *Service) sweep() {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.endSweep = cancel
+	s.sweeping.Go(func() {
+		tick := time.NewTicker(SweepEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if err := s.book.SweepAll(); err != nil && !errors.Is(err, store.ErrClosed) {
+				s.opts.Log.Error("the sweep failed and will be tried again", "error", err)
+			}
+		}
+	})
 }
 
 // funding gives test funds to the accounts that a quote request names, before the use case looks at them (protocol §5.4).
@@ -240,7 +276,7 @@ func (f funding) fund(ctx context.Context, doc *api.Document) error {
 		Accounts []api.Account `json:"accounts"`
 	}
 	if err := doc.Decode(&named); err != nil {
-		return api.NewError(api.ErrValidation, "the accounts cannot be read")
+		return api.NewDecodeError(err)
 	}
 	return f.accounts.FundAccounts(ctx, named.Accounts)
 }
@@ -267,11 +303,16 @@ func (s *Service) Network() network.Descriptor { return s.in.Network }
 // APIKey is the key that the handler accepts.
 func (s *Service) APIKey() string { return s.opts.APIKey }
 
-// Idle returns when every accepted quote is terminal, or with the context's error.
+// Idle returns when every accepted quote is terminal, with the context's error, or with the faults that quotes stand still for; those are tried
+// again.
 func (s *Service) Idle(ctx context.Context) error { return s.settler.Idle(ctx) }
 
-// Close stops settlement after the step under way. The store stays open.
-func (s *Service) Close() error { return s.settler.Close() }
+// Close stops the sweep, and settlement after the step under way. The store stays open.
+func (s *Service) Close() error {
+	s.endSweep()
+	s.sweeping.Wait()
+	return s.settler.Close()
+}
 
 func writeNetwork(dir string, d network.Descriptor) error {
 	raw, err := d.Encode()

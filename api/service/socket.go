@@ -37,7 +37,7 @@ func listenSocket(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("local socket: %w", err)
 	}
-	defer os.RemoveAll(private)
+	defer func() { _ = os.RemoveAll(private) }() // empty by then; what is left of it harms nobody
 	made := filepath.Join(private, "s")
 	if len(made) > maxSocketPath {
 		return nil, fmt.Errorf("local socket: the path of %s is too long for a socket", path)
@@ -47,7 +47,7 @@ func listenSocket(path string) (net.Listener, error) {
 		return nil, fmt.Errorf("local socket: %w", err)
 	}
 	l.SetUnlinkOnClose(false) // it would remove the name it was made under
-	if err := os.Chmod(made, 0o600); err == nil {
+	if err = os.Chmod(made, 0o600); err == nil {
 		err = os.Rename(made, path)
 	}
 	if err != nil {

@@ -82,13 +82,18 @@ const (
 // offer issues a quote of alice and carol with one leg of 10 and a requirement of 30 of which 20 are there.
 func (s *shelf) offer(tb testing.TB) *book.Quote {
 	tb.Helper()
+	return s.offerAs(tb, fmt.Sprintf("0x%064x", s.n+1))
+}
+
+func (s *shelf) offerAs(tb testing.TB, id string) *book.Quote {
+	tb.Helper()
 	s.n++
 	at := uint64(s.clock.now.Unix())
 	hash := common.BigToHash(big.NewInt(int64(s.n)))
 	owner := common.HexToAddress(alice)
 	nonce := fmt.Sprint(s.n)
 	q := &book.Quote{
-		ID: fmt.Sprintf("0x%064x", s.n), OpHash: hash, ChainID: 8453, Owner: owner, Expires: at + 30, ValidUntil: at + 600, Type: api.RecordCall,
+		ID: id, OpHash: hash, ChainID: 8453, Owner: owner, Expires: at + 30, ValidUntil: at + 600, Type: api.RecordCall,
 		Accounts: []api.Account{{Type: api.AccountKernelV31, AccountAddress: alice}, {Type: api.AccountSolana, AccountAddress: carol}},
 		Legs:     []book.Leg{{ChainID: 10, Pays: book.Amount{Asset: "eip155:10/slip44:60", Value: big.NewInt(10)}, Op: api.UserOp{Sender: "0xaa", Nonce: nonce}, Signature: "0x01"}},
 		Fills:    []book.Fill{{Delivers: book.Amount{Asset: usdc, Value: big.NewInt(10)}}},
@@ -467,4 +472,29 @@ func BenchmarkHistoryPage(b *testing.B) {
 	for b.Loop() {
 		s.page(b, book.HistoryQuery{Limit: 20})
 	}
+}
+
+func TestOneEntryTooManyDoesNotStopTheSweep(t *testing.T) {
+	s := open(t)
+	q := s.offer(t)
+	must(t, s.store.Update(func(tx store.Tx) error { return tx.Bucket("book-quote").Delete([]byte(q.ID)) }))
+	kept := s.offer(t)
+	s.clock.now = s.clock.now.Add(time.Hour)
+	must(t, s.SweepAll())
+	must(t, s.View(func(tx store.Tx) error {
+		if _, err := s.Quote(tx, kept.ID); !errors.Is(err, book.ErrUnknownQuote) {
+			t.Errorf("the offer behind the entry is still there: %v", err)
+		}
+		return nil
+	}))
+}
+
+func TestClaimsEndWithTheQuoteEvenIfItsOperationIsGone(t *testing.T) {
+	s := open(t)
+	q := s.accept(t)
+	must(t, s.store.Update(func(tx store.Tx) error { return tx.Bucket("book-context").Delete(q.OpHash[:]) }))
+	s.save(t, q, api.StatusFailed)
+	s.n-- // the same nonce again
+	next := s.offerAs(t, fmt.Sprintf("0x%064x", 99))
+	must(t, s.Update(func(tx store.Tx) error { return s.Accept(tx, next) }))
 }

@@ -2,6 +2,7 @@ package book
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -93,6 +94,9 @@ func (b *Book) sweepOne(tx store.Tx, kind byte, key []byte) error {
 		return tx.Bucket(bucketContext).Delete(key)
 	}
 	q, err := b.Quote(tx, string(key))
+	if errors.Is(err, ErrUnknownQuote) {
+		return nil // gone already; one entry too many must not stop the sweep for ever
+	}
 	if err != nil || q.Status != "" {
 		return err
 	}

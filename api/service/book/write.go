@@ -1,6 +1,7 @@
 package book
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/big"
@@ -130,16 +131,14 @@ func (b *Book) Save(tx store.Tx, q *Quote) error {
 
 // end takes a quote out of everything that only concerns executing ones.
 func (b *Book) end(tx store.Tx, q *Quote) error {
+	if err := b.dropClaims(tx, q.ID); err != nil {
+		return err
+	}
 	c, found, err := b.Context(tx, q.OpHash)
 	if err != nil {
 		return err
 	}
 	if found {
-		for _, claim := range q.Claims(c.Op) {
-			if err := tx.Bucket(bucketClaim).Delete([]byte(claim)); err != nil {
-				return err
-			}
-		}
 		if err := b.dropContext(tx, c); err != nil {
 			return err
 		}
@@ -151,6 +150,25 @@ func (b *Book) end(tx store.Tx, q *Quote) error {
 		return err
 	}
 	return tx.Bucket(bucketOpen).Delete([]byte(q.ID))
+}
+
+// dropClaims looks for the claims of a quote among those of all executing ones, which are few: they go even if the operation that they were
+// made for cannot be read any more.
+func (b *Book) dropClaims(tx store.Tx, id string) error {
+	bucket := tx.Bucket(bucketClaim)
+	var mine [][]byte
+	bucket.Ascend(nil, func(k, v []byte) bool {
+		if string(v) == id {
+			mine = append(mine, bytes.Clone(k))
+		}
+		return true
+	})
+	for _, k := range mine {
+		if err := bucket.Delete(k); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *Book) dropContext(tx store.Tx, c Context) error {

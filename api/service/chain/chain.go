@@ -18,11 +18,11 @@ import (
 	"coffer/api/service/store"
 )
 
-// Address and Hash are the field's usual 20 and 32 bytes.
-type (
-	Address = common.Address
-	Hash    = common.Hash
-)
+// Address is the field's usual 20 bytes.
+type Address = common.Address
+
+// Hash is the field's usual 32 bytes.
+type Hash = common.Hash
 
 var (
 	// ErrNotAccepted is wrapped by Seal when the request's Accept refused the

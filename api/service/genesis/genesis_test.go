@@ -2,6 +2,7 @@ package genesis_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/big"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/caip"
 	"coffer/api/network"
@@ -310,7 +312,9 @@ func TestAccountNonceComesFromTheEntryPoint(t *testing.T) {
 
 func TestKeysAreNeverPrinted(t *testing.T) {
 	in := open(t, store.NewMemory())
-	secrets := []string{in.CoSigner.D.String(), in.CoSigner.D.Text(16), fmt.Sprint([]byte(in.Vault)), string(options().Seed)}
+	raw := crypto.FromECDSA(in.CoSigner)
+	number := new(big.Int).SetBytes(raw)
+	secrets := []string{number.String(), number.Text(16), hex.EncodeToString(raw), fmt.Sprintf("%d", raw), fmt.Sprintf("%d", in.Vault), string(options().Seed)}
 	for _, printed := range []string{fmt.Sprint(in.Keys), fmt.Sprintf("%+v", in.Keys), fmt.Sprintf("%#v", in.Keys), fmt.Sprintf("%v", in), fmt.Sprintf("%+v", *in)} {
 		for _, s := range secrets {
 			if strings.Contains(printed, s) {

@@ -58,12 +58,9 @@ func invalid(path, expected, got string) error {
 	return api.NewValidationError([]api.Failure{{Path: path, Expected: expected, Got: text.Clean(got, 200)}})
 }
 
-// tooLarge is a validation failure with the status that HTTP has for it.
+// tooLarge is a validation failure like any other: the interface knows no status of its own for it (protocol §6).
 func tooLarge(limit int) error {
-	var e *api.Error
-	errors.As(invalid("", "a body of at most "+strconv.Itoa(limit)+" bytes", "a larger one"), &e)
-	e.StatusCode = http.StatusRequestEntityTooLarge
-	return e
+	return invalid("", "a body of at most "+strconv.Itoa(limit)+" bytes", "a larger one")
 }
 
 // query returns the value of each named parameter, "" when absent. A parameter that appears twice is refused: two readers could take

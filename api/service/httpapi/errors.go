@@ -44,9 +44,9 @@ func (h *handler) fail(w *answer, r *http.Request, log *slog.Logger, err error) 
 	}
 	w.failure = body.Name
 	doc, err := api.Encode(body)
-	if err != nil { // an error body always encodes; if not, the status must still go out
+	if err != nil { // an error body is bounded and always encodes; if not, an answer must still go out
 		log.Error("encode an error body", "error", err)
-		w.WriteHeader(http.StatusInternalServerError)
+		h.write(w, http.StatusInternalServerError, []byte(`{"error":"`+api.ErrInternal+`","message":"Something went wrong here","statusCode":500}`))
 		return
 	}
 	h.write(w, body.StatusCode, doc.Raw())

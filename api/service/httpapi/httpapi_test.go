@@ -218,7 +218,7 @@ func TestBodiesMustBeJSONWithinTheLimits(t *testing.T) {
 		"trailing":     {"", "", predictBody + "{}", 400, api.ErrValidation},
 		"deep":         {"", "", strings.Repeat("[", 40) + strings.Repeat("]", 40), 400, api.ErrValidation},
 		"just fitting": {"", "", predictBody + strings.Repeat(" ", 4<<20-len(predictBody)), 201, ""},
-		"too large":    {"", "", predictBody + strings.Repeat(" ", 4<<20-len(predictBody)+1), 413, api.ErrValidation},
+		"too large":    {"", "", predictBody + strings.Repeat(" ", 4<<20-len(predictBody)+1), 400, api.ErrValidation},
 		"no members":   {"", "", "{}", 400, api.ErrValidation},
 	} {
 		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(c.body))

@@ -5,8 +5,6 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
@@ -117,7 +115,7 @@ func (s *sheet) balance(a caip.Asset) (*big.Int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.p.in.BalanceAt(view, common.Address(*s.q.EVM), a)
+	return s.p.in.BalanceAt(view, *s.q.EVM, a)
 }
 
 func (s *sheet) view(id uint64) (chain.State, error) {

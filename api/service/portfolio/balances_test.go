@@ -304,11 +304,11 @@ func TestWithoutAFaucetNobodyIsFunded(t *testing.T) {
 
 // A crash between two chains of a grant leaves it started; the next request finishes it and pays no chain twice.
 func TestACutOffGrantIsFinished(t *testing.T) {
-	whole, want := open(t, store.NewMemory()), map[caip.Asset]*big.Int{}
+	whole := open(t, store.NewMemory())
 	if err := newFaucet(t, whole).Consider(context.Background(), someone); err != nil {
 		t.Fatal(err)
 	}
-	want = balances(t, whole, someone)
+	want := balances(t, whole, someone)
 
 	weak := &dying{Store: store.NewMemory(), left: -1}
 	in, err := genesis.Open(weak, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"), Kind: network.Embedded})

@@ -28,7 +28,7 @@ type Faucet struct {
 	turn  sync.Mutex // one funding at a time: chains seal one block at a time anyway
 }
 
-// FaucetOptions: Known reports whether the service's history names an address; nil means that there is no history to ask.
+// FaucetOptions configure a Faucet. Known reports whether the service's history names an address; nil means that there is no history to ask.
 type FaucetOptions struct {
 	Installation *genesis.Installation
 	Clock        func() time.Time

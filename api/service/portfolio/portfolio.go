@@ -50,7 +50,7 @@ func New(d Deps) *Portfolio {
 func (p *Portfolio) PredictAddress(ctx context.Context, doc *api.Document) (api.PredictResponse, error) {
 	var req api.PredictRequest
 	if err := doc.Decode(&req); err != nil {
-		return api.PredictResponse{}, api.NewError(api.ErrValidation, "the body is not a prediction request")
+		return api.PredictResponse{}, api.NewDecodeError(err)
 	}
 	pins := p.in.Network.Pins
 	var init []byte

@@ -127,7 +127,7 @@ func TestGasCostsGasTimesTheTableRoundedUp(t *testing.T) {
 	if !ok {
 		t.Fatal("no gas cost on eip155:1")
 	}
-	exact := new(big.Int).Mul(big.NewInt(21_000*2_400_000_000), eth)
+	exact := new(big.Int).Mul(big.NewInt(21_000*400_000_000), eth)
 	want, rest := new(big.Int).QuoRem(exact, big.NewInt(1e18), new(big.Int))
 	if rest.Sign() > 0 {
 		want.Add(want, big.NewInt(1))

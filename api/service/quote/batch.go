@@ -16,14 +16,17 @@ import (
 	"coffer/api/service/chain"
 )
 
-// batch tells the user's calls from the approvals around them.
+// batch tells the user's calls from the approvals around them. deposit is the chain of a funding operation, which has neither; else 0.
 type batch struct {
 	approvals, calls int
+	deposit          uint64
 }
 
 // where names a call of the batch for a person and as a path of the request.
 func (b batch) where(index int) (words, path string) {
 	switch {
+	case b.deposit != 0:
+		return "the deposit on " + caip.EVM(b.deposit).String(), ""
 	case index < 0:
 		return "the calls", "calls"
 	case index < b.approvals:

@@ -86,7 +86,7 @@ func (q *Quoter) readCallQuote(ctx context.Context, doc *api.Document) (*offer, 
 		return nil, err
 	}
 	if err := doc.Decode(&o.CallQuoteRequest); err != nil {
-		return nil, api.NewError(api.ErrValidation, "Validation error: %v", err)
+		return nil, api.NewDecodeError(err)
 	}
 	if o.FromAggregatedAssetID != "" && o.FromAssetID != "" {
 		return nil, api.NewValidationError([]api.Failure{{Path: "fromAssetId", Expected: "nothing beside fromAggregatedAssetId", Got: o.FromAssetID}})
@@ -183,15 +183,15 @@ func (q *Quoter) rehearse(st chain.State, o *offer) error {
 		return Refused(outcomeOf(q.codec, r))
 	}
 	outcomes, err := q.codec.Outcomes(r.Logs)
-	if err != nil {
-		return err
+	if err != nil { // only under overrides that put other code in its place
+		return api.NewError(api.ErrSimulationFailed, "Simulation failed: under the overrides the entry point does not work: %v", err)
 	}
 	if len(outcomes) != 1 || !outcomes[0].Success {
 		var revert []byte
 		if len(outcomes) == 1 {
 			revert = outcomes[0].Revert
 		}
-		return failed(batch{c.Approvals, c.Calls}, q.codec.Explain(revert))
+		return failed(batch{approvals: c.Approvals, calls: c.Calls}, q.codec.Explain(revert))
 	}
 	return nil
 }

@@ -57,11 +57,13 @@ func (q *Quoter) leg(target chain.State, o *offer, l leg, deadline uint64) (book
 		return book.Leg{}, err
 	}
 	deploys := !here && len(st.Code(o.account.Address)) == 0
-	f, err := q.newOp(st, o.account, op.LaneFunding, callData, deploys)
+	// Read at the head: the overrides of a simulation have no say in what gets signed.
+	nonce, err := q.Installation.AccountNonce(l.chainID, o.account.Address, o.account.Key192(op.LaneFunding))
 	if err != nil {
 		return book.Leg{}, err
 	}
-	if _, err := q.measure(st, o.account, &f, l.chainID, batch{}); err != nil {
+	f := q.newOp(o.account, nonce, callData, deploys)
+	if _, err := q.measure(st, o.account, &f, l.chainID, batch{deposit: l.chainID}); err != nil {
 		return book.Leg{}, err
 	}
 	w := op.PaymasterWindow{ValidAfter: uint64(o.now.Unix()), ValidUntil: min(o.context.ValidUntil, uint64(o.now.Add(Window).Unix()))}

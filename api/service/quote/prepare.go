@@ -83,7 +83,7 @@ func (q *Quoter) readPrepare(ctx context.Context, doc *api.Document) (*request, 
 		return nil, err
 	}
 	if err := doc.Decode(&r.PrepareRequest); err != nil {
-		return nil, api.NewError(api.ErrValidation, "Validation error: %v", err)
+		return nil, api.NewDecodeError(err)
 	}
 	var err error
 	if r.account, err = openAccount(q.Installation.Network.Pins, r.Accounts); err != nil {
@@ -136,10 +136,11 @@ func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) 
 		return fail(api.NewValidationError([]api.Failure{{Path: "calls", Expected: "calls that fit into one batch", Got: err.Error()}}))
 	}
 	deployed := len(st.Code(owner)) > 0
-	o, err := q.newOp(st, r.account, op.LanePrepared, callData, !deployed)
+	nonce, err := q.Installation.AccountNonceAt(st, owner, r.account.Key192(op.LanePrepared))
 	if err != nil {
 		return fail(err)
 	}
+	o := q.newOp(r.account, nonce, callData, !deployed)
 	f := funds{now: r.now, account: r.account, chainID: r.chainID}
 	err = q.Book.View(func(tx store.Tx) (err error) {
 		f.needs, err = q.readNeeds(tx, st, owner, r.required, r.now)
@@ -189,8 +190,11 @@ func (q *Quoter) keep(r *request, c *book.Context) error {
 			if err != nil {
 				return err
 			}
-			if !taken || there.UsedBy == "" && same(there, *c) {
+			switch {
+			case !taken:
 				return q.Book.PutContext(tx, *c)
+			case there.UsedBy == "" && same(there, *c):
+				return nil // it stays as it is, with the signature that its quotes are executed with
 			}
 			o.CallGasLimit = new(big.Int).Add(o.CallGasLimit, big.NewInt(1))
 		}

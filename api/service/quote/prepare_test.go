@@ -1,11 +1,13 @@
 package quote_test
 
 import (
+	"errors"
 	"math/big"
 	"strings"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
 	"coffer/api/caip"
@@ -298,5 +300,53 @@ func TestNoRequirementAtAllNamesTheCoin(t *testing.T) {
 	}
 	if s := w.Settle(w.SignQuote(quoted)); s.Status != api.StatusCompleted {
 		t.Errorf("%+v", s)
+	}
+}
+
+func TestOverridesHaveNoSayInWhatGetsSigned(t *testing.T) {
+	w := New(t, Options{})
+	w.Fund(w.User.Address, w.Asset("usdt", Arbitrum), 50*usdcPlain)
+	r := pay(w, Arbitrum, 20*usdcPlain)
+	r.FromAssetID = "ob:usdt" // a deposit on the target chain, built on the simulated state
+	plain := w.Decode(w.Quote(r, ""))
+	pins := w.Installation.Network.Pins
+	// the sequence of the funding lane: nonceSequenceNumber[sender][key], slot 1 of the entry point
+	key := op.Nonce{Validator: pins.ECDSAValidator, Key: op.LaneFunding}.Key192()
+	outer := crypto.Keccak256(common.LeftPadBytes(w.User.Address[:], 32), common.LeftPadBytes([]byte{1}, 32))
+	slot := crypto.Keccak256Hash(common.LeftPadBytes(key.Bytes(), 32), outer)
+	r.Overrides = []api.StateOverride{{Address: pins.EntryPoint.Hex(), StateDiff: map[string]string{slot.Hex(): common.BigToHash(big.NewInt(7)).Hex()}}}
+	prepared, err := w.Prepare(r)
+	Must(t, err)
+	doc, err := w.CallQuote(prepared, "")
+	if err != nil { // the funding operation does not fit the simulated nonce: refused is fine, too
+		Refused(t, err, api.ErrSimulationFailed)
+		return
+	}
+	if got, want := w.Decode(doc).OriginChainsOperations[0].UserOp.Nonce, plain.OriginChainsOperations[0].UserOp.Nonce; got != want {
+		t.Errorf("nonce %s, expected %s", got, want)
+	}
+}
+
+func TestBrokenEntryPointUnderOverridesIsASimulationFailure(t *testing.T) {
+	w := New(t, Options{})
+	w.Fund(w.User.Address, w.Asset("usdt", Arbitrum), 50*usdcPlain)
+	event := crypto.Keccak256Hash([]byte("UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)")).Hex()[2:]
+	for name, code := range map[string]string{
+		"removed":                  "0x",
+		"an event without data":    "0x5f5f5f7f" + event + "5f5fa400",
+		"a well-formed success":    "0x6001602052" + "5f5f5f7f" + event + "60805fa400",
+		"reverts without a reason": "0x5f5ffd",
+	} {
+		r := pay(w, Arbitrum, 20*usdcPlain)
+		r.FromAssetID = "ob:usdt"
+		r.Overrides = []api.StateOverride{{Address: w.Installation.Network.Pins.EntryPoint.Hex(), Code: code}}
+		prepared, err := w.Prepare(r)
+		if err == nil {
+			_, err = w.CallQuote(prepared, "")
+		}
+		var e *api.Error
+		if err != nil && !errors.As(err, &e) {
+			t.Errorf("%s: a fault of the service: %v", name, err)
+		}
 	}
 }

@@ -24,7 +24,7 @@ const (
 
 // CallsFailed is the 422 for a prepared operation whose calls fail: approvals and calls are those of its context.
 func CallsFailed(approvals, calls int, f entry.Failure) error {
-	return failed(batch{approvals, calls}, f)
+	return failed(batch{approvals: approvals, calls: calls}, f)
 }
 
 // failed is the 422 of a simulation (protocol §2.3).
@@ -120,7 +120,7 @@ func (q *Quoter) measure(st chain.State, a account.Account, o *op.UserOp, chainI
 	if err != nil {
 		return 0, err
 	}
-	r := st.Call(chain.Message{From: point, To: a.Address, Data: o.CallData, Gas: maxCallGas})
+	r := st.Call(chain.Message{From: point, To: a.Address, Data: o.CallData, Gas: maxCallGas + dataGas(o.CallData)})
 	if r.Err != nil {
 		return 0, failed(b, outcomeOf(q.codec, r))
 	}
@@ -158,7 +158,7 @@ func (q *Quoter) measureValidation(st chain.State, o op.UserOp, chainID uint64) 
 		data []byte
 		gas  *uint64
 	}{{o.Sender, own, &validate}, {pins.Paymaster, ours, &sponsor}} {
-		r := st.Call(chain.Message{From: pins.EntryPoint, To: e.to, Data: e.data, Gas: maxVerificationGas})
+		r := st.Call(chain.Message{From: pins.EntryPoint, To: e.to, Data: e.data, Gas: maxVerificationGas + dataGas(e.data)})
 		if r.Err != nil {
 			return 0, 0, api.NewError(api.ErrSimulationFailed, "Simulation failed: the operation cannot be validated: %s", outcomeOf(q.codec, r).Text)
 		}
@@ -167,15 +167,13 @@ func (q *Quoter) measureValidation(st chain.State, o op.UserOp, chainID uint64) 
 	return validate, sponsor, nil
 }
 
+// dataGas covers what a transaction pays for its data (EIP-7623), which the limits of an operation do not include.
+func dataGas(data []byte) uint64 { return 21_000 + 40*uint64(len(data)) }
+
 func limit(v, most uint64) *big.Int { return new(big.Int).SetUint64(min(v, most)) }
 
-// newOp is an operation of ours without gas limits: no fees, our paymaster (protocol §2.4), the next nonce of the lane, and the factory when
-// deploys says so.
-func (q *Quoter) newOp(st chain.State, a account.Account, lane uint16, callData []byte, deploys bool) (op.UserOp, error) {
-	nonce, err := q.Installation.AccountNonceAt(st, a.Address, a.Key192(lane))
-	if err != nil {
-		return op.UserOp{}, err
-	}
+// newOp is an operation of ours without gas limits: no fees, our paymaster (protocol §2.4), and the factory when deploys says so.
+func (q *Quoter) newOp(a account.Account, nonce *big.Int, callData []byte, deploys bool) op.UserOp {
 	paymaster := q.Installation.Network.Pins.Paymaster
 	o := op.UserOp{
 		Sender: a.Address, Nonce: nonce, CallData: callData,
@@ -186,7 +184,7 @@ func (q *Quoter) newOp(st chain.State, a account.Account, lane uint16, callData 
 	if factory, data, needed := a.Deployment(); deploys && needed {
 		o.Factory, o.FactoryData = &factory, data
 	}
-	return o, nil
+	return o
 }
 
 // sponsor writes the paymaster's data: the window and the operator's signature over the operation as it stands.

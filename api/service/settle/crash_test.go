@@ -4,6 +4,7 @@ package settle_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -81,7 +82,8 @@ func killAndResume(t *testing.T, step int, revert, last bool, clean *World) {
 		c.Env = append(c.Env, crashRevert+"=1")
 	}
 	out, err := c.CombinedOutput()
-	if exit, ok := err.(*exec.ExitError); !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Fatalf("the process was not killed: %v\n%s", err, out)
 	}
 	s, err := store.OpenBolt(path, store.BoltOptions{})

@@ -73,7 +73,7 @@ func (s *Settler) read(doc *api.Document) (*order, error) {
 		return nil, err
 	}
 	if err := doc.Decode(&o.body); err != nil {
-		return nil, api.NewError(api.ErrValidation, "Validation error: %v", err)
+		return nil, api.NewDecodeError(err)
 	}
 	if err := s.find(o, digest); err != nil {
 		return nil, err
@@ -272,7 +272,19 @@ func (s *Settler) accept(o *order) error {
 	case errors.Is(err, book.ErrClaimed):
 		return quote.PrepareAgain("another quote of this account is being executed on one of these chains")
 	}
+	var refused *api.Error
+	if err != nil && !errors.As(err, &refused) {
+		s.startIfAccepted(o.ID)
+	}
 	return err
+}
+
+// startIfAccepted follows a commit that was reported as failed: if it happened all the same, the saga must run. The caller is told of the fault
+// and finds the outcome by quote id.
+func (s *Settler) startIfAccepted(id string) {
+	if q, err := s.reload(id); err == nil && q.Status != "" && !api.Terminal(q.Status) {
+		s.start(q)
+	}
 }
 
 // orExecuted prefers to say that the quote itself was executed meanwhile: its own deposits and nonces are then what a check stumbled over.

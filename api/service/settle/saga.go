@@ -16,6 +16,7 @@ import (
 	"coffer/api/service/book"
 	"coffer/api/service/chain"
 	"coffer/api/service/genesis"
+	"coffer/api/service/quote/entry"
 	"coffer/api/service/store"
 )
 
@@ -251,7 +252,54 @@ func (s *Settler) settleLeg(q *book.Quote, verb string, state book.LegState, las
 	if err != nil {
 		err = fmt.Errorf("%s of quote %s on eip155:%d: %w", verb, q.ID, at, err)
 	}
-	return verb + " " + caip.EVM(at).String(), next, err
+	name := verb + " " + caip.EVM(at).String()
+	if err == nil {
+		return name, next, nil
+	}
+	if found, ok := s.settledByOthers(q, at); ok {
+		next, err = s.acknowledge(q, i, found, last, err)
+	}
+	return name, next, err
+}
+
+// settledByOthers reports whether a deposit has left the escrow without this saga: after the refund deadline anyone may send it back (protocol
+// §3.3).
+func (s *Settler) settledByOthers(q *book.Quote, chainID uint64) (book.LegState, bool) {
+	ask, err := s.codec.AskDeposit(common.HexToHash(q.ID), q.Owner)
+	if err != nil {
+		return book.LegWaiting, false
+	}
+	st, err := s.Installation.Chains[chainID].State(uint64(s.Clock().Unix()))
+	if err != nil {
+		return book.LegWaiting, false
+	}
+	defer st.Close()
+	state, err := s.codec.ReadDeposit(st.Call(chain.Message{To: s.Installation.Network.Pins.Escrow, Data: ask}).Return)
+	switch {
+	case err == nil && state == entry.DepositRefunded:
+		return book.LegRefunded, true
+	case err == nil && state == entry.DepositReleased:
+		return book.LegReleased, true
+	}
+	return book.LegWaiting, false
+}
+
+// acknowledge writes down that somebody else settled a deposit. When it was to be released, the solver has lost it; the quote still ends, as
+// the user has what he asked for. When the record has moved on, it was this saga after all, whose commit was reported as failed: then the
+// failure stands and the next attempt begins from the record.
+func (s *Settler) acknowledge(q *book.Quote, i int, found book.LegState, last string, failed error) (*book.Quote, error) {
+	next := q.Clone()
+	if next.Legs[i].State = found; held(next) < 0 {
+		next.Status = last
+	}
+	err := s.Book.Update(func(tx store.Tx) error {
+		if stored, err := s.Book.Quote(tx, q.ID); err != nil || stored.Updated != q.Updated {
+			return errors.Join(failed, err)
+		}
+		s.Log.Error("a deposit was settled by somebody else", "quote", q.ID, "chain", q.Legs[i].ChainID, "state", string(found))
+		return s.Book.Save(tx, next)
+	})
+	return next, err
 }
 
 // fillTxs are the solver's transfers of what the quote delivers.

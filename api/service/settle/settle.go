@@ -14,7 +14,8 @@
 //	FAILED       when a step failed before any deposit landed
 //
 // The target block is sealed only if every receipt and every operation in it succeeded; otherwise it is thrown away and the target chain, nonce
-// included, is as before. Whatever the end, the signed operations are erased from the book with it.
+// included, is as before. Whatever the end, the signed operations are erased from the book with it. A fault of the database or a chain stops a
+// saga for a bounded pause only: it goes on from what was really committed, and Idle tells of it meanwhile.
 //
 // Units: times in Unix seconds, amounts in base units. Errors of Execute are *api.Error (protocol §6); anything else is a fault of the service.
 package settle
@@ -42,7 +43,8 @@ type Prices interface {
 }
 
 // Deps is what a Settler stands on. ExplorerBase is put in front of /explorer/{chain}/tx/{hash}. AfterStep, when set, is called after each commit
-// of a saga with the step's name. Faults is nil in production.
+// of a saga with the step's name. Pause says how long a saga that a fault of the database or a chain has stopped waits before its next attempt
+// (the first is number 0); nil doubles from 100 ms to 30 s. Faults is nil in production.
 type Deps struct {
 	Installation *genesis.Installation
 	Book         *book.Book
@@ -50,13 +52,14 @@ type Deps struct {
 	Clock        func() time.Time
 	ExplorerBase string
 	AfterStep    func(step string)
+	Pause        func(attempt int) time.Duration
 	Faults       *Faults
 	Log          *slog.Logger
 }
 
 // Faults bring about what seldom happens, for tests and developers (design §4). A nil function does nothing.
 type Faults struct {
-	// BeforeFill runs when all deposits have landed; the fill waits for it. An error stops the saga where it is, to be resumed.
+	// BeforeFill runs when all deposits have landed; the fill waits for it. An error stops the saga where it is, to be tried again.
 	BeforeFill func(ctx context.Context, quoteID string) error
 	// NoCapacity makes the solver refuse.
 	NoCapacity func(quoteID string) bool
@@ -78,7 +81,8 @@ type Settler struct {
 
 	mu      sync.Mutex
 	closed  bool
-	running map[string]bool
+	driven  map[string]chan struct{} // a saga's goroutine exists; a value in the channel ends its pause
+	running map[string]bool          // it is at work, not in a pause
 	stalled map[string]error
 	waiting []chan struct{}
 	workers sync.WaitGroup
@@ -92,7 +96,10 @@ func New(d Deps) *Settler {
 	if d.Faults == nil {
 		d.Faults = &Faults{}
 	}
-	s := &Settler{Deps: d, running: map[string]bool{}, stalled: map[string]error{}}
+	if d.Pause == nil {
+		d.Pause = pause
+	}
+	s := &Settler{Deps: d, driven: map[string]chan struct{}{}, running: map[string]bool{}, stalled: map[string]error{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.codec, s.fault = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
 	return s
@@ -102,7 +109,7 @@ func New(d Deps) *Settler {
 var ErrClosed = errors.New("the settlement is closed")
 
 // Resume sweeps what ended while nobody was there, starts the saga of every accepted quote that is not terminal, and returns; Idle waits for
-// them.
+// them. A saga that pauses after a fault tries again at once.
 func (s *Settler) Resume(ctx context.Context) error {
 	if err := errors.Join(ctx.Err(), s.fault); err != nil {
 		return err
@@ -130,65 +137,6 @@ func (s *Settler) Resume(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// start runs the saga of a quote in the background, unless it runs already. It reports false after Close.
-func (s *Settler) start(q *book.Quote) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	if s.running[q.ID] {
-		return true
-	}
-	s.running[q.ID] = true
-	delete(s.stalled, q.ID)
-	s.workers.Go(func() { s.ended(q.ID, s.run(s.ctx, q)) })
-	return true
-}
-
-// ended notes the end of a saga; err is why it stopped before its quote was terminal.
-func (s *Settler) ended(id string, err error) {
-	if err != nil {
-		s.Log.Error("settlement stopped", "quote", id, "error", err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.running, id)
-	if err != nil {
-		s.stalled[id] = err
-	}
-	if len(s.running) == 0 {
-		for _, w := range s.waiting {
-			close(w)
-		}
-		s.waiting = nil
-	}
-}
-
-// Idle waits until every saga has ended. The error is the context's, or tells which quotes stopped before they were terminal.
-func (s *Settler) Idle(ctx context.Context) error {
-	s.mu.Lock()
-	done := make(chan struct{})
-	if len(s.running) == 0 {
-		close(done)
-	} else {
-		s.waiting = append(s.waiting, done)
-	}
-	s.mu.Unlock()
-	select {
-	case <-done:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []error
-	for id, err := range s.stalled {
-		all = append(all, fmt.Errorf("quote %s stopped: %w", id, err))
-	}
-	return errors.Join(all...)
 }
 
 // Close stops after the commits that are under way; what is not terminal goes on with the next Resume. The store stays open.

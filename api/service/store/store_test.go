@@ -54,7 +54,7 @@ func TestFailedUpdateLeavesNothing(t *testing.T) {
 			}
 			return want
 		})
-		if err != want {
+		if !errors.Is(err, want) || err.Error() != want.Error() {
 			t.Fatalf("the function's error must come back as it is, got %v", err)
 		}
 		if got := get(t, s, "b", "k"); string(got) != "old" {

@@ -101,10 +101,21 @@ func (c *Chain) Seal(req chain.SealRequest) (chain.Block, error) {
 		return nil
 	})
 	if err != nil {
+		c.catchUp()
 		return chain.Block{}, err
 	}
 	c.latest.Store(&s.head)
 	return block, nil
+}
+
+// catchUp makes Head show the highest block in the store: a commit that was reported as failed may have happened.
+func (c *Chain) catchUp() {
+	_ = c.store.View(func(tx store.Tx) error { // a store that cannot be read either leaves Head as it is
+		if h, found, err := c.tip(tx); err == nil && found {
+			c.latest.Store(&h)
+		}
+		return nil
+	})
 }
 
 // build executes the request on a snapshot of its own, which is released

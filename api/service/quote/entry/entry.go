@@ -140,3 +140,29 @@ func (c *Codec) Deposits(logs []chain.Log) ([]Deposit, error) {
 	}
 	return out, nil
 }
+
+// DepositState is what the escrow knows about a deposit (Escrow.sol).
+type DepositState uint8
+
+// States of a deposit.
+const (
+	DepositNone DepositState = iota
+	DepositHeld
+	DepositReleased
+	DepositRefunded
+)
+
+// AskDeposit is the escrow's deposits(quoteId, depositor).
+func (c *Codec) AskDeposit(quoteID common.Hash, depositor common.Address) ([]byte, error) {
+	return c.vault.Pack("deposits", quoteID, depositor)
+}
+
+// ReadDeposit reads the answer to AskDeposit.
+func (c *Codec) ReadDeposit(answer []byte) (DepositState, error) {
+	v, err := c.vault.Unpack("deposits", answer)
+	if err != nil || len(v) != 4 {
+		return DepositNone, fmt.Errorf("read a deposit of the escrow: %w", err)
+	}
+	state, _ := v[2].(uint8)
+	return DepositState(state), nil
+}

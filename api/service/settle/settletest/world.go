@@ -72,6 +72,7 @@ type Options struct {
 	Clock     *Clock
 	Faults    *settle.Faults
 	AfterStep func(string)
+	Pause     func(attempt int) time.Duration
 	Lifetime  time.Duration
 	Prices    quote.Prices
 	Seed      uint64 // of quote ids
@@ -140,7 +141,7 @@ func New(tb testing.TB, o Options) *World {
 	})
 	w.Settler = settle.New(settle.Deps{
 		Installation: in, Book: w.Book, Prices: w.Prices, Clock: o.Clock.Now, ExplorerBase: "https://embedded.invalid/api",
-		AfterStep: o.AfterStep, Faults: o.Faults,
+		AfterStep: o.AfterStep, Pause: o.Pause, Faults: o.Faults,
 	})
 	tb.Cleanup(func() { Must(tb, w.Settler.Close()) })
 	for _, agg := range in.Catalog.Aggregates() {

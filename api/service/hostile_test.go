@@ -1,0 +1,310 @@
+package service_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/big"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/op/erc20"
+	"coffer/api/service"
+	"coffer/api/service/store"
+)
+
+// named are the errors of protocol §6 with their status: whatever is sent, the answer is a success or one of these.
+func named() map[string]int {
+	return map[string]int{
+		api.ErrValidation: 400, api.ErrTamperProof: 400, api.ErrInvalidSignature: 400, api.ErrQuoteExpired: 400, api.ErrPrepareAgain: 400,
+		api.ErrInsufficientBalance: 400, api.ErrNoRoute: 400, api.ErrDelegation: 400, api.ErrUnauthorized: 401, api.ErrForbidden: 403,
+		api.ErrNotFound: 404, api.ErrAlreadyExecuted: 409, api.ErrMediaType: 415, api.ErrSimulationFailed: 422, api.ErrTooManyRequests: 429,
+	}
+}
+
+var postPaths = []string{"/account/predict-address", "/v3/quote/prepare-call-quote", "/v3/quote/call-quote", "/v3/quote/execute-quote"}
+
+// target is a service with one account and real documents for its endpoints.
+type target struct {
+	s    *service.Service
+	w    *wallet
+	docs map[string][]byte
+}
+
+func newTarget(t *testing.T) *target {
+	o := options(store.NewMemory())
+	first := open(t, o)
+	w := newWallet(t, first)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o.Fund = false // else the accounts of damaged documents would hold funds, too
+	s := open(t, o)
+	w.rt = service.RoundTripper(s.Handler())
+	g := &target{s: s, w: w, docs: map[string][]byte{}}
+	const amount = 300_000_000
+	transfer := "0x" + hex.EncodeToString(erc20.Transfer(common.HexToAddress(recipient), big.NewInt(amount)))
+	word := "0x" + strings.Repeat("0", 63) + "1"
+	prepare, err := json.Marshal(api.PrepareRequest{
+		Accounts: []api.Account{w.account}, TargetChain: "eip155:8453",
+		Calls:                 []api.Call{{To: baseUSDC, Data: transfer, Value: "0"}, {To: recipient, Data: "0x", Value: "0x0"}},
+		TokensRequired:        []api.TokenRequirement{{AssetType: "eip155:8453/erc20:" + baseUSDC, Amount: fmt.Sprint(amount)}},
+		AllowanceRequirements: []api.AllowanceRequirement{{AssetType: "eip155:8453/erc20:" + baseUSDC, Amount: "5", Spender: recipient}},
+		Overrides:             []api.StateOverride{{Address: recipient, Balance: "0x1", Code: "0x00", StateDiff: map[string]string{word: word}}},
+		ValidAfter:            "1760000000", ValidUntil: "1760000300", FromAssetID: "ob:usdc", SlippageTolerance: 100,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.docs[postPaths[0]] = fmt.Appendf(nil, `{"type":%q,"signerAddress":%q}`, w.account.Type, w.account.SignerAddress)
+	g.docs[postPaths[1]] = prepare
+	prepared := w.sign(w.post(postPaths[1], prepare, 200), "/chainOperation")
+	part := func(at string) []byte { raw, _ := prepared.At(at); return raw }
+	g.docs[postPaths[2]] = fmt.Appendf(nil, `{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s,"fromAggregatedAssetId":"ob:usdc","slippageTolerance":50}`,
+		part("/accounts"), part("/chainOperation"), part("/tamperProofSignature"))
+	quoted := w.post(postPaths[2], g.docs[postPaths[2]], 200)
+	for i := range 10 {
+		at := fmt.Sprintf("/originChainsOperations/%d", i)
+		if _, there := quoted.At(at); there {
+			quoted = w.sign(quoted, at)
+		}
+	}
+	g.docs[postPaths[3]] = quoted.Raw()
+	return g
+}
+
+// send posts a body and demands an answer of the interface.
+func (g *target) send(t *testing.T, method, path string, body []byte) int {
+	t.Helper()
+	r := request(t, context.Background(), method, "https://x/api"+path, string(body))
+	r.Header.Set("x-api-key", key)
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	res, err := g.w.rt.RoundTrip(r)
+	if err != nil {
+		t.Fatalf("%s %.300q: %v", path, body, err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode < 300 {
+		return res.StatusCode
+	}
+	var e struct {
+		Error      string        `json:"error"`
+		Message    string        `json:"message"`
+		StatusCode int           `json:"statusCode"`
+		Details    []api.Failure `json:"details"`
+	}
+	if err := json.Unmarshal(raw, &e); err != nil || named()[e.Error] != res.StatusCode || e.StatusCode != res.StatusCode || e.Message == "" {
+		t.Fatalf("%s %.500q was answered %d %.500q", path, body, res.StatusCode, raw)
+	}
+	if e.Error == api.ErrValidation && len(e.Details) == 0 {
+		t.Errorf("%s %.300q: a validation failure without details: %s", path, body, e.Message)
+	}
+	return res.StatusCode
+}
+
+// vandal changes JSON values.
+type vandal struct{ *rand.Rand }
+
+func (v vandal) pick(of ...any) any { return of[v.IntN(len(of))] }
+
+func (v vandal) value(was any) any {
+	if s, ok := was.(string); ok && v.IntN(2) == 0 {
+		return v.text(s)
+	}
+	return v.pick(nil, true, 0, -1, 1.5, 1e300, json.Number("9007199254740993"), json.Number("1.0"), "", "0x", "0x0", "0", "-1", "00", "1e9", "ob:usdc", "ob:zero", "ob:pol",
+		"eip155:1", "eip155:8453", "eip155:8453/slip44:60", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", "eip155:59144/slip44:60", "\u0000\u202e", "ü€", strings.Repeat("9", 90),
+		"0x"+strings.Repeat("f", 64), "0x"+strings.Repeat("00", 3000), "0x"+strings.Repeat("0", 40), baseUSDC, recipient, "0x0000000071727De22E5E9d8BAf0edAc6f37da032",
+		[]any{}, map[string]any{}, []any{[]any{[]any{}}}, map[string]any{"a": nil}, "1759999999", "1760000061", "1760000599", "999999999999", "solana", api.AccountRoleBased,
+		"115792089237316195423570985008687907853269984665640564039457584007913129639935")
+}
+
+func (v vandal) text(s string) any {
+	if s == "" {
+		return "x"
+	}
+	b := []byte(s)
+	switch v.IntN(6) {
+	case 0:
+		b[v.IntN(len(b))] ^= 1 << v.IntN(7)
+	case 1:
+		return s[:v.IntN(len(s))]
+	case 2:
+		return s + s
+	case 3:
+		return strings.ToUpper(s)
+	case 4:
+		return strings.ToLower(s)
+	default:
+		return s + " "
+	}
+	return string(b)
+}
+
+// change damages one place of a document, or leaves it.
+func (v vandal) change(x any) any {
+	switch x := x.(type) {
+	case map[string]any:
+		names := make([]string, 0, len(x))
+		for n := range x {
+			names = append(names, n)
+		}
+		slices.Sort(names)
+		if len(names) == 0 || v.IntN(12) == 0 {
+			x[v.pick("type", "deploymentType", "sessionAddress", "delegation", "signature", "extra", "__proto__").(string)] = v.value(nil)
+			return x
+		}
+		n := names[v.IntN(len(names))]
+		switch v.IntN(8) {
+		case 0:
+			delete(x, n)
+		case 1:
+			x[n] = v.value(x[n])
+		default:
+			x[n] = v.change(x[n])
+		}
+		return x
+	case []any:
+		if len(x) == 0 || v.IntN(8) == 0 {
+			return append(x, v.value(nil))
+		}
+		i := v.IntN(len(x))
+		switch v.IntN(8) {
+		case 0:
+			return append(x, x[i])
+		case 1:
+			return slices.Delete(x, i, i+1)
+		}
+		x[i] = v.change(x[i])
+		return x
+	}
+	return v.value(x)
+}
+
+func (v vandal) damage(t *testing.T, doc []byte) []byte {
+	if v.IntN(10) == 0 { // bytes rather than values
+		b := bytes.Clone(doc)
+		for range 1 + v.IntN(3) {
+			b[v.IntN(len(b))] ^= 1 << v.IntN(8)
+		}
+		return b[:len(b)-v.IntN(2)*v.IntN(len(b))]
+	}
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.UseNumber()
+	var x any
+	if err := dec.Decode(&x); err != nil {
+		t.Fatal(err)
+	}
+	for range 1 + v.IntN(3) {
+		x = v.change(x)
+	}
+	out, err := json.Marshal(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Whatever is sent to the endpoints, every answer is one of the interface, nothing breaks, and no token is made or lost.
+func TestHostileDocumentsNeverBreakTheService(t *testing.T) {
+	g := newTarget(t)
+	before := sums(t, g.s, g.w)
+	v := vandal{rand.New(rand.NewPCG(2024, 11))}
+	answers := map[string]map[int]int{}
+	for range 2500 {
+		path := postPaths[v.IntN(len(postPaths))]
+		source := path
+		if v.IntN(20) == 0 { // a real document of another endpoint
+			source = postPaths[v.IntN(len(postPaths))]
+		}
+		status := g.send(t, http.MethodPost, path, v.damage(t, g.docs[source]))
+		if answers[path] == nil {
+			answers[path] = map[int]int{}
+		}
+		answers[path][status]++
+	}
+	if err := g.s.Idle(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for path, by := range answers {
+		if by[400] == 0 {
+			t.Errorf("%s: nothing was refused: %v", path, by)
+		}
+	}
+	if answers[postPaths[1]][200] == 0 || answers[postPaths[1]][422] == 0 {
+		t.Errorf("the mix was too thin: %v", answers)
+	}
+	after := sums(t, g.s, g.w)
+	for a, had := range before {
+		if after[a] != had {
+			t.Errorf("%s: the sum was %s and is %s", a, had, after[a])
+		}
+	}
+}
+
+// Requests that break more rules than an answer can list, or whose names are longer than an answer can be, get a bounded 400.
+func TestRequestsThatBreakCountlessRulesAreAnswered(t *testing.T) {
+	g := newTarget(t)
+	broken := strings.TrimSuffix(strings.Repeat(`{"to":1,"data":"z","value":"x"},`, 9_990), ",")
+	slots := make([]string, 9_990)
+	for i := range slots {
+		slots[i] = fmt.Sprintf(`"s%d":1`, i)
+	}
+	diff := fmt.Sprintf(`{"address":1,"stateDiff":{%s}}`, strings.Join(slots, ","))
+	long := strings.Repeat("n", 3<<20)
+	for name, body := range map[string]string{
+		"calls":     `{"calls":[` + broken + `]}`,
+		"overrides": `{"overrides":[` + strings.TrimSuffix(strings.Repeat(diff+",", 20), ",") + `]}`,
+		"slot name": `{"overrides":[{"address":"x","stateDiff":{"` + long + `":"x"}}]}`,
+	} {
+		if status := g.send(t, http.MethodPost, postPaths[1], []byte(body)); status != 400 {
+			t.Errorf("%s: %d", name, status)
+		}
+	}
+	var real map[string]any
+	if err := json.Unmarshal(g.docs[postPaths[1]], &real); err != nil {
+		t.Fatal(err)
+	}
+	real["accounts"].([]any)[0].(map[string]any)["adminAddress"] = strings.Repeat("n", 4<<20-6_000) // it would come back in the answer
+	body, err := json.Marshal(real)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status := g.send(t, http.MethodPost, postPaths[1], body); status != 400 {
+		t.Errorf("a foreign member of an account: %d", status)
+	}
+	commas := strings.Repeat(",", 16_000)
+	query := url.Values{"account": {commas}, "aggregatedAssetId": {commas}, "assetId": {commas}}
+	if status := g.send(t, http.MethodGet, "/v3/balances/aggregated-balance?"+query.Encode(), nil); status != 400 {
+		t.Errorf("commas: %d", status)
+	}
+}
+
+// FuzzPostBodies sends raw bytes to every endpoint that takes a body.
+func FuzzPostBodies(f *testing.F) {
+	o := options(store.NewMemory())
+	o.Fund = false // an account for every input would fill the memory
+	s := open(f, o)
+	g := &target{s: s, w: &wallet{rt: service.RoundTripper(s.Handler())}}
+	for i, seed := range []string{`{}`, `[]`, `{"accounts":[{}],"calls":[{}],"targetChain":"eip155:1"}`, `{"chainOperation":{"userOp":{}}}`, `{"originChainsOperations":[{"type":"solana"}]}`} {
+		f.Add(uint8(i), []byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, endpoint uint8, body []byte) {
+		g.send(t, http.MethodPost, postPaths[int(endpoint)%len(postPaths)], body)
+	})
+}

@@ -1,0 +1,174 @@
+package settle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"coffer/api/service/book"
+	"coffer/api/service/store"
+)
+
+// Bounds of the pause between two attempts.
+const (
+	firstPause = 100 * time.Millisecond
+	lastPause  = 30 * time.Second
+)
+
+// pause doubles from firstPause to lastPause.
+func pause(attempt int) time.Duration {
+	d := firstPause
+	for ; attempt > 0 && d < lastPause; attempt-- {
+		d *= 2
+	}
+	return min(d, lastPause)
+}
+
+// start runs the saga of a quote in the background; when it runs already, a pause of it ends. It reports false after Close.
+func (s *Settler) start(q *book.Quote) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	if again, driven := s.driven[q.ID]; driven {
+		select {
+		case again <- struct{}{}:
+		default: // it was asked already
+		}
+		s.running[q.ID] = true // or about to be: Idle waits for it
+		return true
+	}
+	again := make(chan struct{}, 1)
+	s.driven[q.ID], s.running[q.ID] = again, true
+	s.workers.Go(func() { s.drive(q, again) })
+	return true
+}
+
+// drive brings a saga to its end. Each attempt begins from the record in the book, which is what really was committed. Funds lie in escrow or
+// are pledged while a saga stands still, so it is never given up; a window that ends meanwhile turns it into a refund.
+func (s *Settler) drive(q *book.Quote, again <-chan struct{}) {
+	id := q.ID
+	for attempt := 0; ; attempt++ {
+		at := q.Updated
+		err := s.attempt(q)
+		if err == nil {
+			s.ended(id, nil)
+			return
+		}
+		if s.ctx.Err() != nil {
+			s.ended(id, err)
+			return
+		}
+		s.stall(id, attempt, err)
+		if !s.rest(s.Pause(attempt), again) {
+			s.ended(id, err)
+			return
+		}
+		s.mu.Lock()
+		s.running[id] = true
+		s.mu.Unlock()
+		if now, err := s.reload(id); err == nil {
+			q = now
+		}
+		if q.Updated != at {
+			attempt = -1 // it got on since
+		}
+	}
+}
+
+// attempt is run, with a panic as an error: what breaks down over one quote must not take the others along.
+func (s *Settler) attempt(q *book.Quote) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("settlement broke down: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return s.run(s.ctx, q)
+}
+
+// reload reads the record as it was last committed.
+func (s *Settler) reload(id string) (q *book.Quote, err error) {
+	err = s.Book.View(func(tx store.Tx) error {
+		q, err = s.Book.Quote(tx, id)
+		return err
+	})
+	return q, err
+}
+
+// rest waits for d or until the saga is asked to try again, and reports false when the settler is closed.
+func (s *Settler) rest(d time.Duration, again <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-s.ctx.Done():
+		return false
+	case <-again:
+	case <-timer.C:
+	}
+	return true
+}
+
+// stall notes that a saga pauses and why: for Idle, and for the operator, who alone can mend it.
+func (s *Settler) stall(id string, attempt int, err error) {
+	s.Log.Error("settlement stopped and will be tried again", "quote", id, "attempt", attempt+1, "error", err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.running, id)
+	s.stalled[id] = err
+	s.wake()
+}
+
+// ended notes the end of a saga's goroutine; err is why it stopped before its quote was terminal.
+func (s *Settler) ended(id string, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		s.Log.Error("settlement stopped until the next start", "quote", id, "error", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.running, id)
+	delete(s.driven, id)
+	delete(s.stalled, id)
+	if err != nil {
+		s.stalled[id] = err
+	}
+	s.wake()
+}
+
+// wake lets Idle look when nothing is at work any more. The mutex is held.
+func (s *Settler) wake() {
+	if len(s.running) > 0 {
+		return
+	}
+	for _, w := range s.waiting {
+		close(w)
+	}
+	s.waiting = nil
+}
+
+// Idle waits until no saga is at work. The error is the context's, or tells which quotes stand still before they are terminal, and why; those
+// are tried again by themselves.
+func (s *Settler) Idle(ctx context.Context) error {
+	s.mu.Lock()
+	done := make(chan struct{})
+	if len(s.running) == 0 {
+		close(done)
+	} else {
+		s.waiting = append(s.waiting, done)
+	}
+	s.mu.Unlock()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []error
+	for id, err := range s.stalled {
+		all = append(all, fmt.Errorf("quote %s stopped: %w", id, err))
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,277 @@
+package settle_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/op"
+	"coffer/api/op/escrow"
+	"coffer/api/service/book"
+	"coffer/api/service/settle"
+	. "coffer/api/service/settle/settletest"
+	"coffer/api/service/store"
+)
+
+var errDisk = errors.New("the disk is full")
+
+func hourly(int) time.Duration { return time.Hour }
+
+func TestSagaThatAFaultStoppedIsTriedAgainToItsEnd(t *testing.T) {
+	var tries atomic.Int32
+	var waited []int
+	ended := make(chan struct{})
+	w := New(t, Options{
+		Pause: func(attempt int) time.Duration { waited = append(waited, attempt); return 0 },
+		AfterStep: func(step string) {
+			if step == "release eip155:10" {
+				close(ended)
+			}
+		},
+		Faults: &settle.Faults{BeforeFill: func(context.Context, string) error {
+			if tries.Add(1) <= 3 {
+				return errDisk
+			}
+			return nil
+		}},
+	})
+	signed := w.SignQuote(w.Quote(crossChain(w), ""))
+	sums := w.Sums(payee())
+	Must(t, w.Execute(signed))
+	<-ended
+	Must(t, w.Settler.Idle(context.Background()))
+	if s := w.Status(w.Decode(signed).ID); s.Status != api.StatusCompleted {
+		t.Fatalf("status %+v", s)
+	}
+	if n := tries.Load(); n != 4 {
+		t.Errorf("%d attempts", n)
+	}
+	// the deposits of the first attempt count as progress, the later attempts made none
+	if len(waited) != 3 || waited[0] != 0 || waited[1] != 0 || waited[2] != 1 {
+		t.Errorf("attempts %v", waited)
+	}
+	w.SameSums(sums, w.Sums(payee()))
+	erasedContext(t, w, w.Decode(signed).ID)
+}
+
+func erasedContext(t *testing.T, w *World, id string) {
+	t.Helper()
+	Must(t, w.Book.View(func(tx store.Tx) error {
+		if open := w.Book.Open(tx); len(open) != 0 {
+			t.Errorf("open quotes: %v", open)
+		}
+		q, err := w.Book.Quote(tx, id)
+		if err != nil {
+			return err
+		}
+		if _, found, err := w.Book.Context(tx, q.OpHash); err != nil || found {
+			t.Errorf("the prepared operation is still in the book (%v)", err)
+		}
+		return nil
+	}))
+}
+
+func TestIdleTellsWhatStandsStillAndResumeTriesItAtOnce(t *testing.T) {
+	var healthy atomic.Bool
+	w := New(t, Options{Pause: hourly, Faults: &settle.Faults{BeforeFill: func(context.Context, string) error {
+		if healthy.Load() {
+			return nil
+		}
+		return errDisk
+	}}})
+	signed := w.SignQuote(w.Quote(crossChain(w), ""))
+	Must(t, w.Execute(signed))
+	for range 2 { // it does not hang, and says so as often as it is asked
+		if err := w.Settler.Idle(context.Background()); !errors.Is(err, errDisk) {
+			t.Fatalf("idle told %v", err)
+		}
+	}
+	Must(t, w.Settler.Resume(context.Background()))
+	if err := w.Settler.Idle(context.Background()); !errors.Is(err, errDisk) {
+		t.Fatalf("idle told %v", err)
+	}
+	healthy.Store(true)
+	Must(t, w.Settler.Resume(context.Background()))
+	Must(t, w.Settler.Idle(context.Background()))
+	if s := w.Status(w.Decode(signed).ID); s.Status != api.StatusCompleted {
+		t.Fatalf("status %+v", s)
+	}
+}
+
+func TestCloseEndsAPause(t *testing.T) {
+	w := New(t, Options{Pause: hourly, Faults: &settle.Faults{BeforeFill: func(context.Context, string) error { return errDisk }}})
+	Must(t, w.Execute(w.SignQuote(w.Quote(crossChain(w), ""))))
+	if err := w.Settler.Idle(context.Background()); !errors.Is(err, errDisk) {
+		t.Fatalf("idle told %v", err)
+	}
+	Must(t, w.Settler.Close())
+}
+
+func TestSagaThatStandsStillBeyondTheWindowRefunds(t *testing.T) {
+	clock := NewClock()
+	w := New(t, Options{Clock: clock, Pause: hourly, Faults: &settle.Faults{BeforeFill: func(context.Context, string) error { return errDisk }}})
+	signed := w.SignQuote(w.Quote(crossChain(w), ""))
+	had := balances(w, w.User.Address)
+	Must(t, w.Execute(signed))
+	if err := w.Settler.Idle(context.Background()); !errors.Is(err, errDisk) {
+		t.Fatalf("idle told %v", err)
+	}
+	clock.Advance(11 * time.Minute)
+	Must(t, w.Settler.Resume(context.Background()))
+	Must(t, w.Settler.Idle(context.Background()))
+	if s := w.Status(w.Decode(signed).ID); s.Status != api.StatusRefunded || s.FailReason != "ORDER_EXPIRED" {
+		t.Fatalf("status %+v", s)
+	}
+	sameBalances(t, had, balances(w, w.User.Address))
+	erased(t, w, w.Decode(signed).ID)
+}
+
+// After the refund deadline anyone may send a deposit back: the saga must not wait for ever for one that is gone.
+func TestADepositThatSomebodyElseRefundedDoesNotHoldTheSagaUp(t *testing.T) {
+	for _, c := range []struct {
+		after, status string
+		revert        bool
+	}{{"target", api.StatusCompleted, false}, {"refused", api.StatusRefunded, true}} {
+		t.Run(c.status, func(t *testing.T) {
+			clock, id := NewClock(), ""
+			var w *World
+			w = New(t, Options{Clock: clock, Pause: hourly, Faults: faultsOf(c.revert), AfterStep: func(step string) {
+				if step != c.after {
+					return
+				}
+				clock.Advance(2 * time.Hour) // a long stop
+				w.RunDirect(Arbitrum, 7, false, op.Call{
+					To: w.Installation.Network.Pins.Escrow, Value: zero(), Data: escrow.RefundCalldata(common.HexToHash(id), w.User.Address),
+				})
+			}})
+			signed := w.SignQuote(w.Quote(crossChain(w), ""))
+			id = w.Decode(signed).ID
+			sums := w.Sums(payee())
+			if s := w.Settle(signed); s.Status != c.status {
+				t.Fatalf("status %+v", s)
+			}
+			w.SameSums(sums, w.Sums(payee()))
+			erasedContext(t, w, id)
+			for _, chainID := range []uint64{Arbitrum, Polygon, Optimism} {
+				wantBalance(t, w, w.Installation.Network.Pins.Escrow, w.Asset("usdc", chainID), zero())
+			}
+			Must(t, w.Book.View(func(tx store.Tx) error {
+				q, err := w.Book.Quote(tx, id)
+				if err == nil && q.Legs[0].State != book.LegRefunded {
+					t.Errorf("the first leg is %s", q.Legs[0].State)
+				}
+				return err
+			}))
+		})
+	}
+}
+
+func TestPreparingTheSameAgainKeepsTheQuotesOfTheFirstUsable(t *testing.T) {
+	w := New(t, Options{})
+	r := crossChain(w)
+	signed := w.SignQuote(w.Quote(r, ""))
+	_, err := w.Prepare(r)
+	Must(t, err)
+	if s := w.Settle(signed); s.Status != api.StatusCompleted {
+		t.Fatalf("status %+v", s)
+	}
+}
+
+// flaky fails some updates: before anything is written, or after the commit, so that the caller cannot know.
+type flaky struct {
+	store.Store
+	on     atomic.Bool
+	random *rand.Rand
+}
+
+func (f *flaky) Update(fn func(store.Tx) error) error {
+	if !f.on.Load() || f.random.IntN(2) == 0 {
+		return f.Store.Update(fn)
+	}
+	if f.random.IntN(2) == 0 {
+		return errDisk
+	}
+	return errors.Join(f.Store.Update(fn), errDisk)
+}
+
+func TestDatabaseFaultsAtAnyStepEndTheSameWay(t *testing.T) {
+	for _, revert := range []bool{false, true} {
+		clean, _ := scenario(t, store.NewMemory(), revert, func(int, string) {})
+		for seed := range uint64(6) {
+			kept := &flaky{Store: store.NewMemory(), random: rand.New(rand.NewPCG(seed, 1))}
+			w := New(t, Options{Store: kept, Pause: hourly, Faults: faultsOf(revert)})
+			signed := w.SignQuote(w.Quote(crossChain(w), ""))
+			Must(t, w.Execute(signed))
+			kept.on.Store(true)
+			for range 200 {
+				err := w.Settler.Idle(context.Background())
+				if err == nil {
+					break
+				}
+				if !errors.Is(err, errDisk) {
+					t.Fatal(err)
+				}
+				_ = w.Settler.Resume(context.Background()) // its own sweep may meet the fault
+			}
+			kept.on.Store(false)
+			sameEnd(t, w, clean, revert)
+		}
+	}
+}
+
+func TestAPanicInOneSagaIsAFaultOfThatSaga(t *testing.T) {
+	var healthy atomic.Bool
+	w := New(t, Options{Pause: hourly, Faults: &settle.Faults{BeforeFill: func(context.Context, string) error {
+		if !healthy.Load() {
+			panic("a bug")
+		}
+		return nil
+	}}})
+	signed := w.SignQuote(w.Quote(crossChain(w), ""))
+	Must(t, w.Execute(signed))
+	if err := w.Settler.Idle(context.Background()); err == nil || !strings.Contains(err.Error(), "a bug") {
+		t.Fatalf("idle told %v", err)
+	}
+	healthy.Store(true)
+	Must(t, w.Settler.Resume(context.Background()))
+	Must(t, w.Settler.Idle(context.Background()))
+	if s := w.Status(w.Decode(signed).ID); s.Status != api.StatusCompleted {
+		t.Fatalf("status %+v", s)
+	}
+}
+
+// lost commits and then reports a fault, once.
+type lost struct {
+	store.Store
+	next atomic.Bool
+}
+
+func (l *lost) Update(fn func(store.Tx) error) error {
+	err := l.Store.Update(fn)
+	if err == nil && l.next.CompareAndSwap(true, false) {
+		return errDisk
+	}
+	return err
+}
+
+func TestAcceptanceWhoseCommitWasReportedAsFailedStillRuns(t *testing.T) {
+	kept := &lost{Store: store.NewMemory()}
+	w := New(t, Options{Store: kept, Pause: hourly})
+	signed := w.SignQuote(w.Quote(crossChain(w), ""))
+	kept.next.Store(true)
+	if err := w.Execute(signed); !errors.Is(err, errDisk) {
+		t.Fatalf("execute told %v", err)
+	}
+	Must(t, w.Settler.Idle(context.Background()))
+	if s := w.Status(w.Decode(signed).ID); s.Status != api.StatusCompleted {
+		t.Fatalf("status %+v", s)
+	}
+	Refused(t, w.Execute(signed), api.ErrAlreadyExecuted)
+}
