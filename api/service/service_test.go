@@ -220,3 +220,25 @@ func BenchmarkBalancesThroughRoundTripper(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkReadyWithTestFunds measures a first start on a file until an account that nobody named before has its test funds and its balances are
+// answered: seven chains, contracts, tokens, funds.
+func BenchmarkReadyWithTestFunds(b *testing.B) {
+	dir := b.TempDir()
+	for i := 0; b.Loop(); i++ {
+		s := bolt(b, dir, i)
+		svc, err := service.Open(options(s))
+		if err != nil {
+			b.Fatal(err)
+		}
+		rt := service.RoundTripper(svc.Handler())
+		if status, body := get(b, rt, "https://x/api"+balancesPath, key); status != 200 {
+			b.Fatal(errors.New(body))
+		}
+		b.StopTimer()
+		if err := errors.Join(svc.Close(), s.Close()); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}
