@@ -1,0 +1,85 @@
+package api
+
+import "strings"
+
+func differentRoles(p place) {
+	session, okS := p.get("sessionAddress").str("a 0x address", isAddress)
+	admin, okA := p.get("adminAddress").str("a 0x address", isAddress)
+	if okS && okA && strings.EqualFold(session, admin) {
+		p.get("adminAddress").fail("an address that differs from sessionAddress")
+	}
+}
+
+// accounts checks 1 to 10 accounts of different types with one EVM type at most, and returns the types found.
+func (r Rules) accounts(p place) map[string]bool {
+	types := map[string]bool{}
+	evm := 0
+	for _, a := range p.list("accounts", 1, 10) {
+		kind, ok := r.account(a)
+		if !ok {
+			continue
+		}
+		if types[kind] {
+			a.get("type").fail("each account type at most once")
+		} else if kind != AccountSolana {
+			if evm++; evm > 1 {
+				a.get("type").fail("one EVM account at most")
+			}
+		}
+		types[kind] = true
+	}
+	return types
+}
+
+// account checks one account object and returns its type.
+func (r Rules) account(p place) (string, bool) {
+	if !p.object() {
+		return "", false
+	}
+	kind, ok := p.get("type").str("role-based, kernel-v3.1-ecdsa, kernel-v3.3-ecdsa or solana", func(s string) bool {
+		return s == AccountRoleBased || s == AccountKernelV31 || s == AccountKernelV33 || s == AccountSolana
+	})
+	if !ok {
+		return "", false
+	}
+	deployment, _ := p.get("deploymentType").optional("ERC4337 or EIP7702", func(s string) bool {
+		return s == DeploymentERC4337 || s == DeploymentEIP7702
+	})
+	if deployment == DeploymentEIP7702 && kind != AccountKernelV33 {
+		p.get("deploymentType").fail("EIP7702 only with account type kernel-v3.3-ecdsa")
+	}
+	for _, name := range foreignMembers(kind) {
+		p.get(name).optional("a 0x address", isAddress)
+	}
+	if kind == AccountSolana {
+		p.get("accountAddress").str("a base58 Solana address", reSolana.MatchString)
+		return kind, true
+	}
+	address, okA := p.get("accountAddress").str("a 0x address", isAddress)
+	switch kind {
+	case AccountRoleBased:
+		differentRoles(p)
+	case AccountKernelV31:
+		p.get("signerAddress").str("a 0x address", isAddress)
+	case AccountKernelV33:
+		signer, okS := p.get("signerAddress").str("a 0x address", isAddress)
+		if deployment != DeploymentEIP7702 {
+			p.get("deploymentType").fail("EIP7702 for kernel-v3.3-ecdsa")
+		}
+		if okA && okS && !strings.EqualFold(signer, address) {
+			p.get("signerAddress").fail("the account address itself, as the account is the EOA")
+		}
+	}
+	return kind, true
+}
+
+// foreignMembers are the addresses of an account object that belong to other types: nobody reads them, but they come back in answers.
+func foreignMembers(kind string) []string {
+	switch kind {
+	case AccountRoleBased:
+		return []string{"signerAddress"}
+	case AccountSolana:
+		return []string{"sessionAddress", "adminAddress", "signerAddress"}
+	}
+	return []string{"sessionAddress", "adminAddress"}
+}

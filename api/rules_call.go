@@ -1,0 +1,212 @@
+package api
+
+import (
+	"strings"
+
+	"coffer/api/caip"
+)
+
+// approvalSelectors are the functions that grant rights and are refused as calls: approvals are declared as allowances.
+func approvalName(data string) string {
+	if len(data) < 10 {
+		return ""
+	}
+	switch strings.ToLower(data[2:10]) {
+	case "095ea7b3":
+		return "approve"
+	case "39509351":
+		return "increaseAllowance"
+	case "d505accf":
+		return "permit"
+	case "a22cb465":
+		return "setApprovalForAll"
+	case "87517c45":
+		return "Permit2 approve"
+	}
+	return ""
+}
+
+// calls checks the calls and returns the lower-case addresses they go to.
+func (r Rules) calls(p place) []string {
+	var targets []string
+	for _, call := range p.list("calls", 1, MaxListed) {
+		if !call.object() {
+			continue
+		}
+		if to, ok := call.get("to").str("a 0x address", isAddress); ok {
+			targets = append(targets, strings.ToLower(to))
+		}
+		if data, ok := call.get("data").optional("call data: a hex string that starts with 0x", isHexBytes); ok {
+			if name := approvalName(data); name != "" {
+				call.get("data").failGot("no approval in calls: declare it in allowanceRequirements", name)
+			}
+		}
+		call.get("value").optional("wei as a decimal or 0x hex string", isWei)
+	}
+	return targets
+}
+
+func (r Rules) tokensRequired(p place, chain caip.Chain, chainOK bool) {
+	seen := map[caip.Asset]bool{}
+	for _, t := range p.optionalList("token requirements", MaxListed) {
+		if !t.object() {
+			continue
+		}
+		asset, okAsset := r.assetOn(t.get("assetType"), chain, chainOK)
+		v, okAmount := t.get("amount").str("an amount in base units", isAmount)
+		if !okAsset {
+			continue
+		}
+		if seen[asset] {
+			t.get("assetType").fail("each asset at most once")
+		}
+		seen[asset] = true
+		if okAmount && v != "0" && !r.priced(asset) {
+			t.get("assetType").failGot("an asset with a known price, or amount 0", "an unpriced asset")
+		}
+	}
+}
+
+// assetOn demands a known CAIP-19 asset on the target chain.
+func (r Rules) assetOn(p place, chain caip.Chain, chainOK bool) (caip.Asset, bool) {
+	s, ok := p.str("a CAIP-19 asset type. Must be a valid CAIP-19 asset type", func(s string) bool {
+		_, err := caip.ParseAsset(s)
+		return err == nil
+	})
+	if !ok {
+		return caip.Asset{}, false
+	}
+	asset, _ := caip.ParseAsset(s)
+	if chainOK && asset.Chain != chain {
+		p.fail("an asset on the target chain " + chain.String())
+		return caip.Asset{}, false
+	}
+	if _, known := r.Catalog.Entity(asset); !known {
+		p.fail("a supported asset")
+		return caip.Asset{}, false
+	}
+	return asset, true
+}
+
+func (r Rules) priced(a caip.Asset) bool {
+	e, ok := r.Catalog.Entity(a)
+	if !ok {
+		return false
+	}
+	agg, ok := r.Catalog.Aggregate(e.Aggregate)
+	return ok && agg.PriceMicroUSD != nil
+}
+
+func (r Rules) allowances(p place, chain caip.Chain, chainOK bool, targets []string) {
+	seen := map[string]bool{}
+	for _, a := range p.optionalList("allowance requirements", MaxListed) {
+		if !a.object() {
+			continue
+		}
+		asset, ok := r.allowanceAsset(a.get("assetType"), chain, chainOK)
+		a.get("amount").str("an amount in base units", isAmount)
+		spender, given := a.get("spender").optional("a 0x address", isAddress)
+		if !ok || (a.get("spender").present() && !given) {
+			continue
+		}
+		token, _ := asset.Token()
+		if !given {
+			if spender, given = onlyOther(targets, strings.ToLower(token.Hex())); !given {
+				a.get("spender").failGot("a spender: the calls have no single target that is not the token", "nothing")
+				continue
+			}
+		}
+		key := asset.String() + strings.ToLower(spender)
+		if seen[key] {
+			a.fail("each token and spender at most once")
+		}
+		seen[key] = true
+	}
+}
+
+// allowanceAsset demands a token contract on the target chain; it need not be in the catalogue.
+func (r Rules) allowanceAsset(p place, chain caip.Chain, chainOK bool) (caip.Asset, bool) {
+	s, _ := p.text()
+	asset, err := caip.ParseAsset(s)
+	if err != nil {
+		p.fail("a CAIP-19 asset type. Must be a valid CAIP-19 asset type")
+		return asset, false
+	}
+	if chainOK && asset.Chain != chain {
+		p.fail("an asset on the target chain " + chain.String())
+		return asset, false
+	}
+	if _, token := asset.Token(); !token {
+		p.fail("a token: a native asset has no allowances")
+		return asset, false
+	}
+	return asset, true
+}
+
+// onlyOther returns the one target that is not the token (protocol §2.7).
+func onlyOther(targets []string, token string) (string, bool) {
+	found := ""
+	for _, t := range targets {
+		if t == token || t == found {
+			continue
+		}
+		if found != "" {
+			return "", false
+		}
+		found = t
+	}
+	return found, found != ""
+}
+
+// SpenderOf returns the spender of an allowance requirement: the named one, or the only call target that is not the token. The bool is
+// false when there is no such single target (protocol §2.7).
+func SpenderOf(a AllowanceRequirement, calls []Call) (string, bool) {
+	if a.Spender != "" {
+		return strings.ToLower(a.Spender), true
+	}
+	asset, err := caip.ParseAsset(a.AssetType)
+	if err != nil {
+		return "", false
+	}
+	token, _ := asset.Token()
+	targets := make([]string, len(calls))
+	for i, c := range calls {
+		targets[i] = strings.ToLower(c.To)
+	}
+	return onlyOther(targets, strings.ToLower(token.Hex()))
+}
+
+// operation checks the shape of a chain operation; signed demands a signature.
+func (r Rules) operation(p place, signed bool) {
+	if !p.object() {
+		return
+	}
+	if kind, _ := p.get("type").text(); kind == AccountSolana {
+		p.get("dataToSign").str("a base64 message", func(s string) bool { return s != "" })
+		if signed {
+			p.get("signature").str("a base58 signature", func(s string) bool { return s != "" })
+		}
+		return
+	}
+	op := p.get("userOp")
+	if !op.object() {
+		return
+	}
+	op.get("sender").str("a 0x address", isAddress)
+	op.get("callData").str("a hex string that starts with 0x", isHexBytes)
+	for _, name := range []string{"nonce", "callGasLimit", "verificationGasLimit", "preVerificationGas", "maxFeePerGas", "maxPriorityFeePerGas"} {
+		op.get(name).str("a decimal string", isAmount)
+	}
+	for _, name := range []string{"factory", "paymaster"} {
+		op.get(name).optional("a 0x address", isAddress)
+	}
+	for _, name := range []string{"factoryData", "paymasterData"} {
+		op.get(name).optional("a hex string that starts with 0x", isHexBytes)
+	}
+	for _, name := range []string{"paymasterVerificationGasLimit", "paymasterPostOpGasLimit"} {
+		op.get(name).optional("a decimal string", isAmount)
+	}
+	if signed {
+		op.get("signature").str("a signature: 0x and hex digits", func(s string) bool { return isHexBytes(s) && len(s) > 2 })
+	}
+}
