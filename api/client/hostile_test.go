@@ -87,15 +87,17 @@ func (p *tunnel) serve(t *testing.T) *url.URL {
 		if r.Method != http.MethodConnect {
 			return
 		}
-		w.WriteHeader(http.StatusOK)
-		conn, _, err := http.NewResponseController(w).Hijack()
+		conn, rw, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		defer conn.Close()
+		if _, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n"); err != nil {
+			return
+		}
 		if p.self != nil {
-			inner := tls.Server(conn, p.self)
+			inner := tls.Server(earlyConn{conn, rw}, p.self)
 			b, _ := io.ReadAll(bufio.NewReader(inner))
 			p.note(b)
 			return
@@ -108,7 +110,7 @@ func (p *tunnel) serve(t *testing.T) *url.URL {
 		defer up.Close()
 		done := make(chan struct{})
 		go func() { io.Copy(conn, up); conn.Close(); close(done) }()
-		io.Copy(io.MultiWriter(up, p), conn)
+		io.Copy(io.MultiWriter(up, p), rw) // what the client sent early stands in the reader
 		up.Close()
 		<-done
 	}))
@@ -120,6 +122,14 @@ func (p *tunnel) serve(t *testing.T) *url.URL {
 	u.User = url.UserPassword("me", "proxy-password")
 	return u
 }
+
+// earlyConn is a hijacked connection whose first bytes the server had already read.
+type earlyConn struct {
+	net.Conn
+	early io.Reader
+}
+
+func (c earlyConn) Read(b []byte) (int, error) { return c.early.Read(b) }
 
 func (p *tunnel) note(b []byte) { _, _ = p.Write(b) }
 
