@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/x509"
@@ -109,7 +108,7 @@ func open(ctx context.Context, g cli.Global) (*session, error) {
 	if profile.Embedded() {
 		return s, s.openEmbedded(ctx)
 	}
-	return s, s.openRemote()
+	return s, s.openRemote(ctx)
 }
 
 // openEmbedded opens the service inside this program, or attaches to the process that has it open.
@@ -136,7 +135,7 @@ func (s *session) openEmbedded(ctx context.Context) error {
 
 // openRemote reaches a service over HTTPS. The network comes from the profile's file, never from the service; the API key is asked for, as this version
 // keeps no keys of remote profiles. Without a signer's key the dashboard reads and quotes, and signs nothing.
-func (s *session) openRemote() error {
+func (s *session) openRemote(ctx context.Context) error {
 	p := s.profile
 	if p.Vault != config.VaultMemory || p.NetworkFile == "" || len(p.Accounts) == 0 {
 		return &cli.UsageError{
@@ -159,7 +158,7 @@ func (s *session) openRemote() error {
 	if err != nil {
 		return err
 	}
-	key, err := askKey(p.Name)
+	key, err := askKey(ctx, p.Name)
 	if err != nil {
 		return err
 	}
@@ -184,18 +183,12 @@ func authority(file string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// askKey asks for the API key on the terminal, without echo.
-func askKey(profile string) (secret.Secret, error) {
+// askKey asks for the API key on the terminal.
+func askKey(ctx context.Context, profile string) (secret.Secret, error) {
 	if !term.IsTerminal(os.Stdin.Fd()) {
 		return secret.Secret{}, api.NewError(api.ErrUnauthorized, "the API key of profile %q is asked for on a terminal, and there is none", profile)
 	}
-	fmt.Fprintf(os.Stderr, "API key for profile %s (not shown): ", profile)
-	key, err := term.ReadPassword(os.Stdin.Fd())
-	fmt.Fprintln(os.Stderr)
-	if err != nil {
-		return secret.Secret{}, fmt.Errorf("read the API key: %w", err)
-	}
-	return secret.New(bytes.TrimSpace(key)), nil
+	return cli.AskSecret(ctx, os.Stdin, os.Stderr, fmt.Sprintf("API key for profile %s (not shown): ", profile))
 }
 
 // Close lets go of the service; an embedded one finishes its step and closes its database.
