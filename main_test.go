@@ -130,6 +130,21 @@ func (p person) ends() error {
 	return err
 }
 
+// presses presses a key, and again after a while as a person would whose key was not taken, until the texts are seen.
+func (p person) presses(key string, texts ...string) {
+	p.Helper()
+	const patience = 5 * time.Second
+	var err error
+	for range int(limit / patience) {
+		p.types(key)
+		if err = p.term.WaitFor(patience, texts...); err == nil {
+			return
+		}
+		p.Logf("pressed %q again", key)
+	}
+	p.Fatal(err)
+}
+
 // finds waits until the pattern is on the screen and returns its first group.
 func (p person) finds(pattern string) string {
 	p.Helper()
@@ -174,8 +189,7 @@ func (p person) walksToReview2() (needs, pay string) {
 	p.types("r")
 	p.sees("Review 1 of 2", "nothing else", "y sign")
 	p.reads(`closes in (\d+:\d\d)`)
-	p.types("y")
-	p.sees("Review 2 of 2", "You pay")
+	p.presses("y", "Review 2 of 2", "You pay")
 	p.reads(`expires in (\d+:\d\d)`)
 	return needs, p.finds(`type ([0-9.]+) and press enter`)
 }
