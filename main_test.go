@@ -130,21 +130,6 @@ func (p person) ends() error {
 	return err
 }
 
-// presses presses a key, and again after a while as a person would whose key was not taken, until the texts are seen.
-func (p person) presses(key string, texts ...string) {
-	p.Helper()
-	const patience = 5 * time.Second
-	var err error
-	for range int(limit / patience) {
-		p.types(key)
-		if err = p.term.WaitFor(patience, texts...); err == nil {
-			return
-		}
-		p.Logf("pressed %q again", key)
-	}
-	p.Fatal(err)
-}
-
 // finds waits until the pattern is on the screen and returns its first group.
 func (p person) finds(pattern string) string {
 	p.Helper()
@@ -170,9 +155,13 @@ func (p person) reads(countdown string) {
 		p.types(" ")
 		p.waits("less than "+m, func(screen string) bool { return more.FindString(screen) != m })
 	}
+	left := regexp.MustCompile(countdown)
 	for range 2 {
 		now := p.finds(countdown)
-		p.waits("the countdown to move on from "+now, func(screen string) bool { return !strings.Contains(screen, now) })
+		p.waits("the countdown to move on from "+now, func(screen string) bool {
+			m := left.FindStringSubmatch(screen)
+			return m != nil && m[1] != now
+		})
 	}
 }
 
@@ -189,7 +178,8 @@ func (p person) walksToReview2() (needs, pay string) {
 	p.types("r")
 	p.sees("Review 1 of 2", "nothing else", "y sign")
 	p.reads(`closes in (\d+:\d\d)`)
-	p.presses("y", "Review 2 of 2", "You pay")
+	p.types("y")
+	p.sees("Review 2 of 2", "You pay")
 	p.reads(`expires in (\d+:\d\d)`)
 	return needs, p.finds(`type ([0-9.]+) and press enter`)
 }
