@@ -274,7 +274,7 @@ func dashboard(ctx context.Context, g cli.Global) error {
 	}
 	host, _ := os.Hostname()
 	j, err := journal.Open(s.paths.ProfileState(s.profile.Name), journal.Options{
-		Network: s.network.ID, Clock: time.Now, Random: rand.Reader, Holder: fmt.Sprintf("coffer, process %d on %s", os.Getpid(), host),
+		Network: s.network.ID, Clock: time.Now, Random: rand.Reader, Holder: "coffer on " + host,
 	})
 	if err != nil {
 		return err
