@@ -371,9 +371,10 @@ type AggregatedBalance struct {
 	TotalBalance             TotalBalance       `json:"totalBalance"`
 }
 
-// OperationRef names a transaction on a chain.
+// OperationRef names a transaction on a chain: a 0x hash, or a base58 signature on Solana. ChainID is only there in v1 answers, for EVM chains.
 type OperationRef struct {
 	Hash        string `json:"hash"`
+	ChainID     uint64 `json:"chainId,omitzero"`
 	Chain       string `json:"chain"`
 	ExplorerURL string `json:"explorerUrl"`
 }

@@ -354,7 +354,7 @@ func TestPledgesLastWhileTheQuoteCanTakeThem(t *testing.T) {
 	pledged := func() string {
 		var out string
 		must(t, s.View(func(tx store.Tx) error {
-			out = fmt.Sprint(s.Pledged(tx, q.Owner, "eip155:10/slip44:60"), s.Pledged(tx, q.Owner, usdc))
+			out = fmt.Sprint(s.Pledged(tx, q.Owner.Hex(), "eip155:10/slip44:60"), s.Pledged(tx, q.Owner.Hex(), usdc))
 			return nil
 		}))
 		return out

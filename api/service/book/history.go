@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"coffer/api"
-	"coffer/api/caip"
 	"coffer/api/service/store"
 )
 
@@ -249,7 +248,7 @@ func (b *Book) Status(ctx context.Context, id string) (api.ExecutionStatus, bool
 func (b *Book) status(q *Quote) api.ExecutionStatus {
 	s := api.ExecutionStatus{
 		QuoteID: q.ID, Status: q.Status, User: q.Accounts[0].AccountAddress,
-		RecipientAccountID:    caip.EVMAccount(q.ChainID, q.Owner).Slash(),
+		RecipientAccountID:    q.RecipientAccount().Slash(),
 		OriginChainOperations: orEmpty(refs(q.Origin)), DestinationChainOperations: refs(q.Destination),
 	}
 	if api.Terminal(q.Status) {
@@ -261,7 +260,7 @@ func (b *Book) status(q *Quote) api.ExecutionStatus {
 func refs(in []Ref) []api.OperationRef {
 	var out []api.OperationRef
 	for _, r := range in {
-		out = append(out, api.OperationRef{Hash: r.Hash.Hex(), Chain: caip.EVM(r.ChainID).String(), ExplorerURL: r.URL})
+		out = append(out, api.OperationRef{Hash: r.ID(), Chain: r.Chain().String(), ExplorerURL: r.URL})
 	}
 	return out
 }

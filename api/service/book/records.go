@@ -43,6 +43,8 @@ type Context struct {
 	CallType    string              `json:"callType"`
 	Gas         uint64              `json:"gas"`             // estimate of the whole handleOps
 	UsedBy      string              `json:"usedBy,omitzero"` // id of the quote that was accepted with it
+	// Delegation is the authorization that the operation needs (EIP-7702), signed from call-quote on; nil when it needs none.
+	Delegation *api.Delegation `json:"delegation,omitzero"`
 }
 
 // LegState is how far the money of one funding operation has come.
@@ -56,16 +58,31 @@ const (
 	LegRefunded  LegState = "refunded"
 )
 
-// Leg is one funding operation of a quote.
+// Leg is one funding operation of a quote: a user operation on an EVM chain, or a message on Solana.
 type Leg struct {
-	ChainID   uint64      `json:"chainId"`
-	Pays      Amount      `json:"pays"`
-	Op        api.UserOp  `json:"op"` // without signature
-	Signature string      `json:"signature,omitzero"`
-	Deploys   bool        `json:"deploys,omitzero"`
-	State     LegState    `json:"state,omitzero"`
-	Deposit   common.Hash `json:"deposit,omitzero"` // transaction of the deposit
-	Settled   common.Hash `json:"settled,omitzero"` // transaction of the release or refund
+	ChainID    uint64          `json:"chainId,omitzero"` // 0 on Solana
+	Pays       Amount          `json:"pays"`
+	Op         api.UserOp      `json:"op,omitzero"`         // EVM, without signature
+	Delegation *api.Delegation `json:"delegation,omitzero"` // EVM: the authorization that the operation needs, signed from execute on
+	Message    string          `json:"message,omitzero"`    // Solana: base64 of what gets signed
+	Signature  string          `json:"signature,omitzero"`  // 0x hex, base58 on Solana
+	Deploys    bool            `json:"deploys,omitzero"`
+	State      LegState        `json:"state,omitzero"`
+	Deposit    common.Hash     `json:"deposit,omitzero"` // transaction of the deposit
+	Settled    common.Hash     `json:"settled,omitzero"` // transaction of the release or refund
+	// DepositTx and SettledTx are the same on Solana: base58 signatures.
+	DepositTx string `json:"depositTx,omitzero"`
+	SettledTx string `json:"settledTx,omitzero"`
+}
+
+// Chain is the chain that the leg pays on.
+func (l Leg) Chain() caip.Chain { return chainOf(l.ChainID) }
+
+func chainOf(id uint64) caip.Chain {
+	if id == 0 {
+		return caip.SolanaMainnet()
+	}
+	return caip.EVM(id)
 }
 
 // Fill is what the solver delivers for one requirement, with the prices of the quote (micro-USD per whole unit). Swapped is false when the
@@ -77,20 +94,38 @@ type Fill struct {
 	PriceGet *big.Int `json:"priceGet,omitzero"`
 }
 
-// Ref is one transaction of a quote.
+// Ref is one transaction of a quote. On Solana ChainID is 0 and Signature names the transaction in place of Hash.
 type Ref struct {
-	ChainID uint64      `json:"chainId"`
-	Hash    common.Hash `json:"hash"`
-	URL     string      `json:"url,omitzero"` // its page on the service's explorer
+	ChainID   uint64      `json:"chainId,omitzero"`
+	Hash      common.Hash `json:"hash,omitzero"`
+	Signature string      `json:"signature,omitzero"`
+	URL       string      `json:"url,omitzero"` // its page on the service's explorer
 }
 
-// Quote is an issued quote and, once accepted, the saga of its settlement. Status is empty while it is only an offer.
+// Chain is the chain of the transaction.
+func (r Ref) Chain() caip.Chain { return chainOf(r.ChainID) }
+
+// ID is the transaction's name on its chain: a 0x hash, or a base58 signature.
+func (r Ref) ID() string {
+	if r.ChainID == 0 {
+		return r.Signature
+	}
+	return r.Hash.Hex()
+}
+
+// Quote is an issued quote and, once accepted, the saga of its settlement. Status is empty while it is only an offer. A call has a prepared
+// operation; a swap or a transfer has none (OpHash is zero) and delivers its one fill to Recipient. ChainID is the chain that is delivered on, 0 for
+// Solana.
 type Quote struct {
 	ID          string           `json:"id"`
-	OpHash      common.Hash      `json:"opHash"`
-	ChainID     uint64           `json:"chainId"`
+	Version     int              `json:"version,omitzero"` // 1 when it was answered in the v1 form
+	OpHash      common.Hash      `json:"opHash,omitzero"`
+	ChainID     uint64           `json:"chainId,omitzero"`
 	Accounts    []api.Account    `json:"accounts"`
-	Owner       common.Address   `json:"owner"`
+	Owner       common.Address   `json:"owner,omitzero"`       // the EVM account, zero when none takes part
+	SolanaOwner string           `json:"solanaOwner,omitzero"` // the Solana account, "" when none takes part
+	Recipient   string           `json:"recipient,omitzero"`   // CAIP-10; "" is Owner on ChainID
+	Minimum     *big.Int         `json:"minimum,omitzero"`     // least delivery of an exact-input quote; nil for a call
 	Expires     uint64           `json:"expires"`
 	ValidAfter  uint64           `json:"validAfter"`
 	ValidUntil  uint64           `json:"validUntil"`
@@ -114,6 +149,7 @@ type Quote struct {
 func (q *Quote) Clone() *Quote {
 	c := *q
 	c.Legs = slices.Clone(q.Legs)
+	c.Fills = slices.Clone(q.Fills)
 	c.Origin = slices.Clone(q.Origin)
 	c.Destination = slices.Clone(q.Destination)
 	return &c
@@ -122,19 +158,54 @@ func (q *Quote) Clone() *Quote {
 // Whole reports whether the prepared operation is all there is: no funding, no solver.
 func (q *Quote) Whole() bool { return len(q.Legs) == 0 }
 
-// Claims are what at most one executing quote may use: the nonces of its operations and the deployments they make.
-func (q *Quote) Claims(prepared api.UserOp) []string {
-	claims := claimsOf(q.ChainID, prepared)
+// HasPrepared reports whether a prepared operation belongs to the quote: it is a call.
+func (q *Quote) HasPrepared() bool { return q.OpHash != (common.Hash{}) }
+
+// Target is the chain that is delivered on.
+func (q *Quote) Target() caip.Chain { return chainOf(q.ChainID) }
+
+// RecipientAccount is the account that gets what is delivered.
+func (q *Quote) RecipientAccount() caip.Account {
+	if a, err := caip.ParseAccount(q.Recipient); err == nil {
+		return a
+	}
+	return caip.EVMAccount(q.ChainID, q.Owner)
+}
+
+// OwnerOn is the account of the quote that holds an asset of a chain, as it is looked up.
+func (q *Quote) OwnerOn(c caip.Chain) string {
+	if c.IsSolana() {
+		return q.SolanaOwner
+	}
+	return q.Owner.Hex()
+}
+
+// Claims are what at most one executing quote may use: the nonces of its operations, the deployments they make and the authorizations they
+// carry. Prepared is the context of its prepared operation, the zero Context for a quote without.
+func (q *Quote) Claims(prepared Context) []string {
+	var claims []string
+	add := func(chainID uint64, o api.UserOp, d *api.Delegation) {
+		for _, c := range claimsOf(chainID, o, d) {
+			if !slices.Contains(claims, c) {
+				claims = append(claims, c)
+			}
+		}
+	}
+	if q.HasPrepared() {
+		add(q.ChainID, prepared.Op, prepared.Delegation)
+	}
 	for _, l := range q.Legs {
-		claims = append(claims, claimsOf(l.ChainID, l.Op)...)
+		if l.ChainID != 0 {
+			add(l.ChainID, l.Op, l.Delegation)
+		}
 	}
 	return claims
 }
 
-func claimsOf(chainID uint64, o api.UserOp) []string {
+func claimsOf(chainID uint64, o api.UserOp, d *api.Delegation) []string {
 	at := caip.EVM(chainID).String() + "/" + o.Sender
 	claims := []string{at + "/nonce/" + o.Nonce}
-	if o.Factory != "" {
+	if o.Factory != "" || d != nil {
 		claims = append(claims, at+"/deploy")
 	}
 	return claims

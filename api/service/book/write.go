@@ -76,15 +76,18 @@ func (b *Book) Accept(tx store.Tx, q *Quote) error {
 	if stored.Status != "" {
 		return fmt.Errorf("%w: %s", ErrAlreadyAccepted, q.ID)
 	}
-	c, found, err := b.Context(tx, q.OpHash)
-	if err != nil {
-		return err
-	}
-	if !found || c.UsedBy != "" {
-		return fmt.Errorf("%w: %s", ErrContextGone, q.OpHash)
+	var c Context
+	if q.HasPrepared() {
+		found := false
+		if c, found, err = b.Context(tx, q.OpHash); err != nil {
+			return err
+		}
+		if !found || c.UsedBy != "" {
+			return fmt.Errorf("%w: %s", ErrContextGone, q.OpHash)
+		}
 	}
 	claims := tx.Bucket(bucketClaim)
-	for _, claim := range q.Claims(c.Op) {
+	for _, claim := range q.Claims(c) {
 		if by := claims.Get([]byte(claim)); by != nil {
 			return fmt.Errorf("%w: %s by %s", ErrClaimed, claim, by)
 		}
@@ -92,9 +95,11 @@ func (b *Book) Accept(tx store.Tx, q *Quote) error {
 			return err
 		}
 	}
-	c.UsedBy = q.ID
-	if err := put(tx.Bucket(bucketContext), q.OpHash[:], c); err != nil {
-		return err
+	if q.HasPrepared() {
+		c.UsedBy = q.ID
+		if err := put(tx.Bucket(bucketContext), q.OpHash[:], c); err != nil {
+			return err
+		}
 	}
 	q.Status, q.AcceptedAt = api.StatusPending, b.clock().UTC()
 	if q.Created, err = b.stamp(tx); err != nil {
@@ -145,6 +150,9 @@ func (b *Book) end(tx store.Tx, q *Quote) error {
 	}
 	for i := range q.Legs {
 		q.Legs[i].Signature = ""
+		if d := q.Legs[i].Delegation; d != nil {
+			q.Legs[i].Delegation = &api.Delegation{ContractAddress: d.ContractAddress, Nonce: d.Nonce}
+		}
 	}
 	if err := tx.Bucket(bucketEnds).Delete(endKey(q.ValidUntil, endQuote, []byte(q.ID))); err != nil {
 		return err
@@ -195,15 +203,16 @@ func (b *Book) write(tx store.Tx, q *Quote, old []Amount) error {
 }
 
 func pledgeKey(q *Quote, a Amount, i int) []byte {
-	return append(append(pledgePrefix(q.Owner, a.Asset), q.ID...), byte(i))
+	return append(append(pledgePrefix(q.OwnerOn(a.CAIP().Chain), a.Asset), q.ID...), byte(i))
 }
 
-func pledgePrefix(owner common.Address, asset string) []byte {
-	return append(append(hashOf(UserKey(owner.Hex())), asset...), 0)
+func pledgePrefix(owner, asset string) []byte {
+	return append(append(hashOf(UserKey(owner)), asset...), 0)
 }
 
-// Pledged is the sum of an asset that executing quotes of the account will still take (protocol §4.3).
-func (b *Book) Pledged(tx store.Tx, owner common.Address, asset string) *big.Int {
+// Pledged is the sum of an asset that executing quotes of the account will still take (protocol §4.3). Owner is an EVM address in any case or a
+// Solana address.
+func (b *Book) Pledged(tx store.Tx, owner, asset string) *big.Int {
 	sum := new(big.Int)
 	prefix := string(pledgePrefix(owner, asset))
 	tx.Bucket(bucketPledge).Ascend([]byte(prefix), func(k, v []byte) bool {

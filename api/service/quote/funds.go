@@ -54,7 +54,7 @@ func (q *Quoter) readNeeds(tx store.Tx, st chain.State, owner common.Address, re
 		price, _ := q.Prices.Price(e.Aggregate, now)
 		needs = append(needs, need{
 			asset: e.Asset, aggregate: e.Aggregate, decimals: e.Decimals, price: price, required: r.Value,
-			have: less(have, q.Book.Pledged(tx, owner, r.Asset)),
+			have: less(have, q.Book.Pledged(tx, owner.Hex(), r.Asset)),
 		})
 	}
 	return needs, nil
@@ -179,7 +179,7 @@ func (q *Quoter) source(e catalog.Entity, id uint64, f funds) (source, error) {
 		}
 	}
 	err := q.Book.View(func(tx store.Tx) error {
-		used = new(big.Int).Add(used, q.Book.Pledged(tx, f.account.Address, e.Asset.String()))
+		used = new(big.Int).Add(used, q.Book.Pledged(tx, f.account.Address.Hex(), e.Asset.String()))
 		return nil
 	})
 	if err != nil {

@@ -212,7 +212,7 @@ func (s *Settler) affordable(o *order) error {
 	pledged := map[string]*big.Int{}
 	err := s.Book.View(func(tx store.Tx) error {
 		for _, a := range assets {
-			pledged[a.Asset] = s.Book.Pledged(tx, o.Owner, a.Asset)
+			pledged[a.Asset] = s.Book.Pledged(tx, o.OwnerOn(a.CAIP().Chain), a.Asset)
 		}
 		return nil
 	})

@@ -38,7 +38,7 @@ func erased(t *testing.T, w *World, id string) {
 			t.Errorf("open quotes: %v", open)
 		}
 		for _, a := range q.Required {
-			if p := w.Book.Pledged(tx, q.Owner, a.Asset); p.Sign() != 0 {
+			if p := w.Book.Pledged(tx, q.Owner.Hex(), a.Asset); p.Sign() != 0 {
 				t.Errorf("%s of %s is still pledged", p, a.Asset)
 			}
 		}

@@ -1,0 +1,124 @@
+package api
+
+// PrepareRequestV1 is the body of POST /quotes/prepare-call-quote. The account's type may be absent for a role-based account.
+type PrepareRequestV1 struct {
+	Account               Account                `json:"account"`
+	TargetChain           string                 `json:"targetChain"`
+	Calls                 []Call                 `json:"calls"`
+	TokensRequired        []TokenRequirement     `json:"tokensRequired"`
+	AllowanceRequirements []AllowanceRequirement `json:"allowanceRequirements,omitzero"`
+	Overrides             []StateOverride        `json:"overrides,omitzero"`
+	ValidAfter            string                 `json:"validAfter,omitzero"`
+	ValidUntil            string                 `json:"validUntil,omitzero"`
+	SlippageTolerance     int                    `json:"slippageTolerance,omitzero"`
+}
+
+// PrepareResponseV1 is the answer of POST /quotes/prepare-call-quote.
+type PrepareResponseV1 struct {
+	Account              Account              `json:"account"`
+	ChainOperation       ChainOperation       `json:"chainOperation"`
+	TamperProofSignature string               `json:"tamperProofSignature"`
+	CallType             string               `json:"callType"`
+	SourceAssetBalances  []SourceAssetBalance `json:"sourceAssetBalances"`
+}
+
+// CallQuoteRequestV1 is the body of POST /quotes/call-quote.
+type CallQuoteRequestV1 struct {
+	Account               Account        `json:"account"`
+	ChainOperation        ChainOperation `json:"chainOperation"`
+	TamperProofSignature  string         `json:"tamperProofSignature"`
+	FromAggregatedAssetID string         `json:"fromAggregatedAssetId,omitzero"`
+	SlippageTolerance     int            `json:"slippageTolerance,omitzero"`
+}
+
+// QuoteV1 is the v1 quote. DestinationChainOperation is the prepared operation of a call that is funded, unsigned as in
+// OriginChainsOperations; a call that pays for itself has it there and nowhere else, a swap or a transfer has none.
+type QuoteV1 struct {
+	ID                        string           `json:"id"`
+	Account                   Account          `json:"account"`
+	OriginChainsOperations    []ChainOperation `json:"originChainsOperations"`
+	OriginToken               OriginToken      `json:"originToken"`
+	DestinationToken          DestinationToken `json:"destinationToken"`
+	ExpirationTimestamp       string           `json:"expirationTimestamp"`
+	TamperProofSignature      string           `json:"tamperProofSignature"`
+	DestinationChainOperation *ChainOperation  `json:"destinationChainOperation,omitzero"`
+}
+
+// AssetRef names an aggregated asset or a CAIP-19 asset.
+type AssetRef struct {
+	AssetID string `json:"assetId"`
+}
+
+// QuoteFrom is the paying side of a swap or a transfer: Amount in the smallest unit of the named asset, exact input.
+type QuoteFrom struct {
+	Accounts []Account `json:"accounts"`
+	Asset    AssetRef  `json:"asset"`
+	Amount   string    `json:"amount"`
+}
+
+// QuoteFromV1 is QuoteFrom with one account.
+type QuoteFromV1 struct {
+	Account Account  `json:"account"`
+	Asset   AssetRef `json:"asset"`
+	Amount  string   `json:"amount"`
+}
+
+// QuoteTo is the receiving side: Account is CAIP-10, needed when both sides are the same asset.
+type QuoteTo struct {
+	Asset   AssetRef `json:"asset"`
+	Account string   `json:"account,omitzero"`
+}
+
+// QuoteRequest is the body of POST /v3/quote: a swap, or a transfer when both sides are of one aggregated asset.
+type QuoteRequest struct {
+	From              QuoteFrom `json:"from"`
+	To                QuoteTo   `json:"to"`
+	SlippageTolerance int       `json:"slippageTolerance,omitzero"`
+}
+
+// QuoteRequestV1 is the body of POST /v1/quote.
+type QuoteRequestV1 struct {
+	From              QuoteFromV1 `json:"from"`
+	To                QuoteTo     `json:"to"`
+	SlippageTolerance int         `json:"slippageTolerance,omitzero"`
+}
+
+// Actions of an admin message (RoleBasedECDSAValidator).
+const (
+	AdminRotateSession = "rotate-session"
+	AdminAnnounceExit  = "announce-exit"
+	AdminCancelExit    = "cancel-exit"
+	AdminOperate       = "operate"
+)
+
+// RelayRequest is the body of POST /account/relay, an addition of ours: what the admin of a role-based account signed, for the service to put on
+// chain; anybody else could do the same. Account carries the keys that the account's address follows from, so that it can be deployed first.
+// Nonce is the admin nonce, a decimal string, and Signature the admin's over the message, for all actions but operate. Operate carries UserOp,
+// signed by the admin alone, which the chain takes from the end of an announced exit's delay.
+type RelayRequest struct {
+	Account    Account `json:"account"`
+	Chain      string  `json:"chain"`
+	Action     string  `json:"action"`
+	NewSession string  `json:"newSession,omitzero"`
+	Nonce      string  `json:"nonce,omitzero"`
+	Signature  string  `json:"signature,omitzero"`
+	UserOp     *UserOp `json:"userOp,omitzero"`
+}
+
+// RelayResponse names the transaction that carried the message.
+type RelayResponse struct {
+	OperationRef
+}
+
+// RolesResponse is the answer of GET /account/roles?account=<CAIP-10>, an addition of ours: the roles of a role-based account on one chain.
+// Addresses are absent where the account is not deployed. AdminNonce is what the next admin message must carry and OperationNonce what an
+// operation signed by the admin must, as decimal strings. ExitAvailableAt is in Unix seconds, 0 when no exit is announced.
+type RolesResponse struct {
+	Deployed        bool   `json:"deployed"`
+	SessionAddress  string `json:"sessionAddress,omitzero"`
+	AdminAddress    string `json:"adminAddress,omitzero"`
+	CoSigner        string `json:"coSigner,omitzero"`
+	AdminNonce      string `json:"adminNonce"`
+	OperationNonce  string `json:"operationNonce"`
+	ExitAvailableAt uint64 `json:"exitAvailableAt"`
+}
