@@ -9,12 +9,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"math/big"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -31,6 +28,7 @@ import (
 	"coffer/api/op"
 	"coffer/api/secret"
 	"coffer/api/service"
+	"coffer/api/service/settle"
 	"coffer/assets"
 	"coffer/config"
 	"coffer/ui/cli"
@@ -70,6 +68,11 @@ func run(ctx context.Context, args []string) error {
 		Dashboard: dashboard,
 		Balances:  balances,
 		Serve:     func(ctx context.Context, o cli.ServeOptions) error { return serve(ctx, o, os.Stdout, os.Stderr) },
+		Keys:      keyCommands{},
+		Accounts: roleCommands{prompt: cli.Prompt{
+			In: os.Stdin, Out: os.Stderr, Terminal: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stderr.Fd()),
+		}},
+		FaultHelp: settle.FaultHelp(),
 	}
 	return p.Run(ctx, args)
 }
@@ -406,53 +409,4 @@ func addDemoKey(v *vault.Memory, private string) error {
 	}
 	_, err = v.Add(vault.EVM, secret.New(key))
 	return err
-}
-
-// serve runs the service for a team until ctx ends.
-func serve(ctx context.Context, o cli.ServeOptions, out, logs io.Writer) error {
-	dir, err := dataDir(o.Data)
-	if err != nil {
-		return err
-	}
-	log := slog.New(slog.NewTextHandler(logs, nil))
-	a, err := service.OpenOrAttach(ctx, dir, service.Options{Kind: network.Lab, Fund: o.Fund, Log: log})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = a.Close() }()
-	if a.Attached() {
-		return fmt.Errorf("another process runs the service in %s", dir)
-	}
-	running, err := a.Service().Serve(ctx, service.ServeOptions{Listen: o.Listen, Dir: dir, Host: o.Hosts})
-	if err != nil {
-		return err
-	}
-	networkFile := filepath.Join(dir, service.NetworkFile)
-	if o.JSON {
-		line, err := api.Encode(struct {
-			BaseURL     string `json:"baseUrl"`
-			CAFile      string `json:"caFile"`
-			APIKey      string `json:"apiKey"`
-			NetworkFile string `json:"networkFile"`
-		}{running.BaseURL, running.CAFile, a.APIKey, networkFile})
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(out, "%s\n", line.Raw())
-	} else {
-		fmt.Fprintf(out, "serving  %s\nca file  %s\nnetwork  %s\n         %s\napi key  %s (good while this process runs)\n",
-			running.BaseURL, running.CAFile, networkFile, a.Network.Fingerprint(), a.APIKey)
-	}
-	return running.Wait()
-}
-
-func dataDir(given string) (string, error) {
-	if given != "" {
-		return filepath.Abs(given)
-	}
-	paths, err := config.PathsFrom(os.Getenv)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Abs(paths.ProfileData("serve"))
 }

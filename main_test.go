@@ -545,10 +545,11 @@ type serving struct {
 	NetworkFile string `json:"networkFile"`
 }
 
-// served starts the service in a process of its own and returns the line that it printed.
-func served(t *testing.T, env []string) (cmd *exec.Cmd, out *bufio.Reader, line string, logs *strings.Builder) {
+// served starts the service in a process of its own, with more flags if any, and returns the line that it printed.
+func served(t *testing.T, env []string, more ...string) (cmd *exec.Cmd, out *bufio.Reader, line string, logs *strings.Builder) {
 	t.Helper()
-	cmd = exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--json", "--host", "wallet.test")
+	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--json", "--host", "wallet.test"}
+	cmd = exec.Command(program, append(args, more...)...)
 	logs = new(strings.Builder)
 	cmd.Env, cmd.Stderr = env, logs
 	stdout, err := cmd.StdoutPipe()

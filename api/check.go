@@ -2,7 +2,9 @@ package api
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -13,6 +15,78 @@ import (
 type checker struct {
 	doc      *Document
 	failures []Failure
+}
+
+// finish adds what does not have the types of view, the Go form of the body, where nothing was found yet: a request without failures can
+// always be decoded. Members that view does not know are nobody's business.
+func (c *checker) finish(view any) []Failure {
+	broken := map[string]bool{}
+	for _, f := range c.failures {
+		broken[f.Path] = true
+	}
+	c.shape(place{c, "", c.doc.root}, reflect.TypeOf(view), broken)
+	return c.failures
+}
+
+// shape walks a value along a type.
+func (c *checker) shape(p place, t reflect.Type, broken map[string]bool) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if !p.present() || broken[p.path] {
+		return
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		if p.e.kind != '{' {
+			p.fail("an object")
+			return
+		}
+		for f := range t.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			c.shape(p.get(name), f.Type, broken)
+		}
+	case reflect.Slice:
+		if p.e.kind != '[' {
+			p.fail("an array")
+			return
+		}
+		for i, it := range p.e.items {
+			c.shape(place{c, p.path + "[" + strconv.Itoa(i) + "]", it}, t.Elem(), broken)
+		}
+	case reflect.Map:
+		if p.e.kind != '{' {
+			p.fail("an object")
+			return
+		}
+		for _, m := range p.e.members {
+			c.shape(place{c, p.path + "." + m.name, m.val}, t.Elem(), broken)
+		}
+	default:
+		c.scalar(p, t)
+	}
+}
+
+func (c *checker) scalar(p place, t reflect.Type) {
+	raw := string(c.doc.raw[p.e.start:p.e.end])
+	switch t.Kind() {
+	case reflect.String:
+		if p.e.kind != '"' {
+			p.fail("a string")
+		}
+	case reflect.Bool:
+		if raw != "true" && raw != "false" {
+			p.fail("true or false")
+		}
+	case reflect.Int:
+		if _, err := strconv.ParseInt(raw, 10, t.Bits()); err != nil {
+			p.fail("an integer")
+		}
+	case reflect.Uint64, reflect.Uint8:
+		if _, err := strconv.ParseUint(raw, 10, t.Bits()); err != nil {
+			p.fail("an integer from 0")
+		}
+	}
 }
 
 // place is a value of the document together with its path; e is nil when the member is absent.

@@ -3,7 +3,6 @@ package api
 import (
 	"math/big"
 	"regexp"
-	"strconv"
 	"time"
 
 	"coffer/api/amount"
@@ -32,71 +31,9 @@ var (
 	reHexBytes    = regexp.MustCompile(`^0x([0-9a-fA-F]{2})*$`)
 	reHexNumber   = regexp.MustCompile(`^0x[0-9a-fA-F]{1,64}$`)
 	reWord        = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
-	reSolana      = regexp.MustCompile(`^[1-9A-HJ-NP-Za-km-z]{32,44}$`)
+	reHexDigits   = regexp.MustCompile(`^([0-9a-fA-F]{2})*$`)
 	reUnix        = regexp.MustCompile(`^[0-9]{1,12}$`)
 )
-
-// Prepare checks the body of POST /v3/quote/prepare-call-quote and returns every failure.
-func (r Rules) Prepare(doc *Document) []Failure {
-	c, body := newChecker(doc)
-	if !body.object() {
-		return c.failures
-	}
-	types := r.accounts(body.get("accounts"))
-	if len(types) == 1 && types[AccountSolana] {
-		body.get("accounts").failGot("an EVM account: a Solana account cannot make EVM calls by itself", "a single solana account")
-	}
-	chain, chainOK := r.targetChain(body.get("targetChain"))
-	targets := r.calls(body.get("calls"))
-	r.tokensRequired(body.get("tokensRequired"), chain, chainOK)
-	r.allowances(body.get("allowanceRequirements"), chain, chainOK, targets)
-	r.overrides(body.get("overrides"))
-	r.window(body)
-	r.fromAsset(body.get("fromAssetId"))
-	if s := body.get("slippageTolerance"); s.present() {
-		s.integer(1, MaxSlippageBps)
-	}
-	return c.failures
-}
-
-// CallQuote checks the body of POST /v3/quote/call-quote and returns every failure.
-func (r Rules) CallQuote(doc *Document) []Failure {
-	c, body := newChecker(doc)
-	if !body.object() {
-		return c.failures
-	}
-	r.accounts(body.get("accounts"))
-	r.operation(body.get("chainOperation"), true)
-	body.get("tamperProofSignature").str("a 0x hex string", isHexBytes)
-	if p := body.get("fromAggregatedAssetId"); p.present() {
-		p.str("a known aggregated asset id such as ob:usdc", r.knownAggregate)
-	}
-	if p := body.get("fromAssetId"); p.present() {
-		p.str("a known CAIP-19 asset type", r.knownAsset)
-	}
-	if s := body.get("slippageTolerance"); s.present() {
-		s.integer(1, MaxSlippageBps)
-	}
-	return c.failures
-}
-
-// Execute checks the shape of the body of POST /v3/quote/execute-quote and returns every failure.
-func (r Rules) Execute(doc *Document) []Failure {
-	c, body := newChecker(doc)
-	if !body.object() {
-		return c.failures
-	}
-	body.get("id").str("a quote id: 0x and 64 hex digits", reWord.MatchString)
-	r.accounts(body.get("accounts"))
-	for _, op := range body.get("originChainsOperations").list("operations", 1, 10) {
-		r.operation(op, true)
-	}
-	body.get("originToken").object()
-	body.get("destinationToken").object()
-	body.get("expirationTimestamp").str("Unix seconds in a decimal string", reUnix.MatchString)
-	body.get("tamperProofSignature").str("a 0x hex string", isHexBytes)
-	return c.failures
-}
 
 // Predict checks the body of POST /account/predict-address and returns every failure.
 func (r Rules) Predict(doc *Document) []Failure {
@@ -113,7 +50,7 @@ func (r Rules) Predict(doc *Document) []Failure {
 	case !body.get("type").present() || kind == AccountRoleBased:
 		differentRoles(body)
 	}
-	return c.failures
+	return c.finish(PredictRequest{})
 }
 
 func (r Rules) targetChain(p place) (caip.Chain, bool) {
@@ -131,49 +68,6 @@ func (r Rules) targetChain(p place) (caip.Chain, bool) {
 		return caip.Chain{}, false
 	}
 	return chain, true
-}
-
-func (r Rules) overrides(p place) {
-	for _, o := range p.optionalList("state overrides", MaxListed) {
-		if !o.object() {
-			continue
-		}
-		o.get("address").str("a 0x address", isAddress)
-		o.get("balance").optional("a balance as 0x hex", reHexNumber.MatchString)
-		o.get("code").optional("code as 0x hex", isHexBytes)
-		diff := o.get("stateDiff")
-		if !diff.present() || !diff.object() {
-			continue
-		}
-		for _, m := range diff.e.members {
-			slot := place{p.c, diff.path + "." + m.name, m.val}
-			if !reWord.MatchString(m.name) {
-				slot.failGot("a 32-byte slot as 0x hex", m.name)
-			}
-			slot.str("a 32-byte value as 0x hex", reWord.MatchString)
-		}
-	}
-}
-
-// window checks validAfter and validUntil (protocol §2.2).
-func (r Rules) window(body place) {
-	after, okAfter := unix(body.get("validAfter"))
-	until, okUntil := unix(body.get("validUntil"))
-	if okUntil && until < r.Now.Add(MinValidity).Unix() {
-		body.get("validUntil").fail("a time at least 60 seconds from now")
-	}
-	if okAfter && okUntil && until <= after {
-		body.get("validUntil").fail("a time later than validAfter")
-	}
-}
-
-func unix(p place) (int64, bool) {
-	s, ok := p.optional("Unix seconds in a decimal string", reUnix.MatchString)
-	if !ok {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	return n, err == nil
 }
 
 func (r Rules) fromAsset(p place) {

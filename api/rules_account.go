@@ -42,6 +42,38 @@ func (r Rules) account(p place) (string, bool) {
 	if !ok {
 		return "", false
 	}
+	r.members(p, kind)
+	return kind, true
+}
+
+// solanaNeedsV3 is what is expected where a v1 body holds something of Solana.
+const solanaNeedsV3 = "an EVM chain: Solana needs v3"
+
+// accountV1 checks the account of a v1 body, whose type may be absent for a role-based account, and returns its type.
+func (r Rules) accountV1(p place) (string, bool) {
+	if !p.object() {
+		return "", false
+	}
+	kind := AccountRoleBased
+	if t := p.get("type"); t.present() {
+		var ok bool
+		kind, ok = t.str("role-based or no type, kernel-v3.1-ecdsa or kernel-v3.3-ecdsa", func(s string) bool {
+			return s == AccountRoleBased || s == AccountKernelV31 || s == AccountKernelV33 || s == AccountSolana
+		})
+		if !ok {
+			return "", false
+		}
+	}
+	if kind == AccountSolana {
+		p.get("type").fail("an EVM account: Solana needs v3")
+		return "", false
+	}
+	r.members(p, kind)
+	return kind, true
+}
+
+// members checks what an account of a type must have.
+func (r Rules) members(p place, kind string) {
 	deployment, _ := p.get("deploymentType").optional("ERC4337 or EIP7702", func(s string) bool {
 		return s == DeploymentERC4337 || s == DeploymentEIP7702
 	})
@@ -52,8 +84,8 @@ func (r Rules) account(p place) (string, bool) {
 		p.get(name).optional("a 0x address", isAddress)
 	}
 	if kind == AccountSolana {
-		p.get("accountAddress").str("a base58 Solana address", reSolana.MatchString)
-		return kind, true
+		p.get("accountAddress").str("a base58 Solana address", isSolanaKey)
+		return
 	}
 	address, okA := p.get("accountAddress").str("a 0x address", isAddress)
 	switch kind {
@@ -70,7 +102,6 @@ func (r Rules) account(p place) (string, bool) {
 			p.get("signerAddress").fail("the account address itself, as the account is the EOA")
 		}
 	}
-	return kind, true
 }
 
 // foreignMembers are the addresses of an account object that belong to other types: nobody reads them, but they come back in answers.

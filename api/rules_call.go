@@ -175,38 +175,3 @@ func SpenderOf(a AllowanceRequirement, calls []Call) (string, bool) {
 	}
 	return onlyOther(targets, strings.ToLower(token.Hex()))
 }
-
-// operation checks the shape of a chain operation; signed demands a signature.
-func (r Rules) operation(p place, signed bool) {
-	if !p.object() {
-		return
-	}
-	if kind, _ := p.get("type").text(); kind == AccountSolana {
-		p.get("dataToSign").str("a base64 message", func(s string) bool { return s != "" })
-		if signed {
-			p.get("signature").str("a base58 signature", func(s string) bool { return s != "" })
-		}
-		return
-	}
-	op := p.get("userOp")
-	if !op.object() {
-		return
-	}
-	op.get("sender").str("a 0x address", isAddress)
-	op.get("callData").str("a hex string that starts with 0x", isHexBytes)
-	for _, name := range []string{"nonce", "callGasLimit", "verificationGasLimit", "preVerificationGas", "maxFeePerGas", "maxPriorityFeePerGas"} {
-		op.get(name).str("a decimal string", isAmount)
-	}
-	for _, name := range []string{"factory", "paymaster"} {
-		op.get(name).optional("a 0x address", isAddress)
-	}
-	for _, name := range []string{"factoryData", "paymasterData"} {
-		op.get(name).optional("a hex string that starts with 0x", isHexBytes)
-	}
-	for _, name := range []string{"paymasterVerificationGasLimit", "paymasterPostOpGasLimit"} {
-		op.get(name).optional("a decimal string", isAmount)
-	}
-	if signed {
-		op.get("signature").str("a signature: 0x and hex digits", func(s string) bool { return isHexBytes(s) && len(s) > 2 })
-	}
-}

@@ -198,27 +198,3 @@ func TestPredictNeedsSignerOrBothRoles(t *testing.T) {
 		}
 	}
 }
-
-func FuzzRules(f *testing.F) {
-	f.Add([]byte(prepareBody(nil)))
-	f.Add([]byte(prepareBody(map[string]string{"accounts": "[" + accRole + "," + accSolana + "]", "overrides": `[{"address":"0x","stateDiff":{"a":1}}]`})))
-	r := rules(f)
-	f.Fuzz(func(t *testing.T, b []byte) {
-		doc, err := ParseDocument(b, DefaultLimits())
-		if err != nil {
-			return
-		}
-		if fs := r.Prepare(doc); len(fs) == 0 {
-			var req PrepareRequest
-			if err := doc.Decode(&req); err != nil {
-				t.Fatalf("a valid request cannot be decoded: %v", err)
-			}
-		}
-		if fs := r.CallQuote(doc); len(fs) == 0 {
-			var req CallQuoteRequest
-			_ = doc.Decode(&req)
-		}
-		r.Execute(doc)
-		r.Predict(doc)
-	})
-}

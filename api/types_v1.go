@@ -122,3 +122,8 @@ type RolesResponse struct {
 	OperationNonce  string `json:"operationNonce"`
 	ExitAvailableAt uint64 `json:"exitAvailableAt"`
 }
+
+// Health is the answer of GET /healthz, an addition of ours: the service is open and answers.
+type Health struct {
+	Status string `json:"status"`
+}

@@ -107,6 +107,22 @@ func (c *Client) History(ctx context.Context, q HistoryQuery) (api.HistoryPage, 
 	return view[api.HistoryPage](c.get(ctx, "read history", "/v3/status/get-tx-history", v))
 }
 
+// Roles reads the roles of a role-based account on one chain; account is CAIP-10. The answer is the service's word.
+func (c *Client) Roles(ctx context.Context, account string) (api.RolesResponse, error) {
+	return view[api.RolesResponse](c.get(ctx, "read roles", "/account/roles", url.Values{"account": {account}}))
+}
+
+// Relay posts what the admin of a role-based account signed, for the service to put on chain, exactly once. An *Error with Sent true, or an
+// *api.Error of 500 and above, leaves the outcome unknown: Roles tells whether the admin nonce was used.
+func (c *Client) Relay(ctx context.Context, r api.RelayRequest) (api.RelayResponse, error) {
+	const op = "relay"
+	body, err := json.Marshal(r)
+	if err != nil {
+		return api.RelayResponse{}, &Error{Op: op, Kind: KindRequest, Err: err}
+	}
+	return view[api.RelayResponse](c.do(ctx, call{op: op, method: http.MethodPost, path: "/account/relay", body: body, timeout: executeTimeout, once: true}))
+}
+
 func (c *Client) get(ctx context.Context, op, path string, q url.Values) (Answer, error) {
 	return c.do(ctx, call{op: op, method: http.MethodGet, path: path, query: q, timeout: getTimeout})
 }

@@ -30,7 +30,7 @@ var errOtherNetwork = errors.New("another network has taken the place of the one
 type Attachment struct {
 	Network network.Descriptor
 	BaseURL string // for requests through this RoundTripper; the host is not dialled
-	APIKey  string // good in this process only
+	APIKey  string // good in this process only, unless Options.StoredKeys and a stored key rule it out
 
 	dir  string
 	opts Options
@@ -217,7 +217,7 @@ func (a *Attachment) become(s store.Store) error {
 		svc.opts.Log.Warn("no second process can attach", "error", err)
 		own.stopped <- nil
 	} else {
-		go func() { own.stopped <- svc.run(ctx, l, svc.trusted) }()
+		go func() { own.stopped <- svc.run(ctx, l, svc.trusted, DefaultTimeouts()) }()
 	}
 	a.use(RoundTripper(svc.handler), own, svc.Network())
 	return nil

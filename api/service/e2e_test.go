@@ -39,7 +39,7 @@ func (w *wallet) post(path string, body []byte, want int) *api.Document {
 	r := request(w.t, context.Background(), http.MethodPost, "https://x/api"+path, string(body))
 	r.Header.Set("x-api-key", key)
 	r.Header.Set("Content-Type", "application/json")
-	res, err := w.rt.RoundTrip(r)
+	res, err := checked{w.t, w.rt}.RoundTrip(r)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -142,12 +142,13 @@ func (w *wallet) quote(amount int64) (*api.Document, string, string) {
 }
 
 // sums adds up each asset over all accounts that could hold it.
-func sums(t *testing.T, s *service.Service, w *wallet) map[string]string {
+func sums(t *testing.T, s *service.Service, w *wallet, more ...common.Address) map[string]string {
 	t.Helper()
 	pins := s.Network().Pins
 	out := map[string]*big.Int{}
 	holders := append([]common.Address{common.HexToAddress(w.account.AccountAddress), common.HexToAddress(recipient), pins.Solver, pins.Escrow, pins.Operator, pins.Paymaster},
 		service.Stock(s)...)
+	holders = append(holders, more...)
 	for _, h := range holders {
 		status, body := get(t, w.rt, "https://x/api/v3/balances/aggregated-balance?account=eip155:1:"+h.Hex()+"&aggregatedAssetId="+everyAsset(t, w), key)
 		var b api.AggregatedBalance

@@ -2,13 +2,15 @@ package service
 
 import (
 	"context"
+	"errors"
 
 	"coffer/api"
 	"coffer/api/service/httpapi"
 	"coffer/api/service/portfolio"
 )
 
-// funding gives test funds to the accounts that a quote request names, before the use case looks at them (protocol §5.4).
+// funding gives test funds to the accounts that a quote request names, before the use case looks at them (protocol §5.4). Who receives is not
+// an account of the request and gets none.
 type funding struct {
 	httpapi.Quoter
 	accounts *portfolio.Portfolio
@@ -16,26 +18,56 @@ type funding struct {
 
 // Prepare funds and prepares.
 func (f funding) Prepare(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	if err := f.fund(ctx, doc); err != nil {
-		return nil, err
-	}
-	return f.Quoter.Prepare(ctx, doc)
+	return f.first(ctx, doc, f.Quoter.Prepare)
+}
+
+// PrepareV1 funds and prepares.
+func (f funding) PrepareV1(ctx context.Context, doc *api.Document) (*api.Document, error) {
+	return f.first(ctx, doc, f.Quoter.PrepareV1)
 }
 
 // CallQuote funds and quotes.
 func (f funding) CallQuote(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	if err := f.fund(ctx, doc); err != nil {
-		return nil, err
-	}
-	return f.Quoter.CallQuote(ctx, doc)
+	return f.first(ctx, doc, f.Quoter.CallQuote)
 }
 
-func (f funding) fund(ctx context.Context, doc *api.Document) error {
-	var named struct {
-		Accounts []api.Account `json:"accounts"`
+// CallQuoteV1 funds and quotes.
+func (f funding) CallQuoteV1(ctx context.Context, doc *api.Document) (*api.Document, error) {
+	return f.first(ctx, doc, f.Quoter.CallQuoteV1)
+}
+
+// Quote funds and quotes.
+func (f funding) Quote(ctx context.Context, doc *api.Document) (*api.Document, error) {
+	return f.first(ctx, doc, f.Quoter.Quote)
+}
+
+// QuoteV1 funds and quotes.
+func (f funding) QuoteV1(ctx context.Context, doc *api.Document) (*api.Document, error) {
+	return f.first(ctx, doc, f.Quoter.QuoteV1)
+}
+
+// named are the places where the bodies name accounts.
+type named struct {
+	Account  *api.Account  `json:"account"`
+	Accounts []api.Account `json:"accounts"`
+}
+
+func (f funding) first(ctx context.Context, doc *api.Document, then func(context.Context, *api.Document) (*api.Document, error)) (*api.Document, error) {
+	var top named
+	var body struct {
+		From named `json:"from"`
 	}
-	if err := doc.Decode(&named); err != nil {
-		return api.NewDecodeError(err)
+	if err := errors.Join(doc.Decode(&top), doc.Decode(&body)); err != nil {
+		return nil, api.NewDecodeError(err)
 	}
-	return f.accounts.FundAccounts(ctx, named.Accounts)
+	for _, n := range []named{top, body.From} {
+		accounts := n.Accounts
+		if n.Account != nil {
+			accounts = append(accounts, *n.Account)
+		}
+		if err := f.accounts.FundAccounts(ctx, accounts); err != nil {
+			return nil, err
+		}
+	}
+	return then(ctx, doc)
 }

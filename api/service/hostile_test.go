@@ -19,7 +19,9 @@ import (
 
 	"coffer/api"
 	"coffer/api/op/erc20"
+	"coffer/api/openapi"
 	"coffer/api/service"
+	"coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
 )
 
@@ -32,26 +34,44 @@ func named() map[string]int {
 	}
 }
 
-var postPaths = []string{"/account/predict-address", "/v3/quote/prepare-call-quote", "/v3/quote/call-quote", "/v3/quote/execute-quote"}
+// postPaths are the endpoints that take a body.
+var postPaths = describedPosts()
 
-// target is a service with one account and real documents for its endpoints.
+func describedPosts() []string {
+	var out []string
+	for _, e := range openapi.Endpoints() {
+		if e.Method == http.MethodPost {
+			out = append(out, e.Path)
+		}
+	}
+	return out
+}
+
+// target is a service with accounts of several kinds and a real document for each of its endpoints.
 type target struct {
-	s    *service.Service
-	w    *wallet
-	docs map[string][]byte
+	s      *service.Service
+	w      *wallet
+	others []common.Address
+	docs   map[string][]byte
 }
 
 func newTarget(t *testing.T) *target {
 	o := options(store.NewMemory())
 	first := open(t, o)
 	w := newWallet(t, first)
+	many := newClient(t, first, api.AccountKernelV33+settletest.WithSolana, 41)
+	role := newClient(t, first, api.AccountRoleBased, 42)
+	role.v1 = true
+	many.balance("eip155:1:"+many.user.Address.Hex()+",solana:"+many.user.Wallet.String(), solUSDC)
+	role.balance("eip155:1:"+role.user.Address.Hex(), opUSDC)
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
 	o.Fund = false // else the accounts of damaged documents would hold funds, too
 	s := open(t, o)
 	w.rt = service.RoundTripper(s.Handler())
-	g := &target{s: s, w: w, docs: map[string][]byte{}}
+	many.s, many.rt, role.s, role.rt = s, checked{t, w.rt}, s, checked{t, w.rt}
+	g := &target{s: s, w: w, docs: map[string][]byte{}, others: []common.Address{many.user.Address, role.user.Address}}
 	const amount = 300_000_000
 	transfer := "0x" + hex.EncodeToString(erc20.Transfer(common.HexToAddress(recipient), big.NewInt(amount)))
 	word := "0x" + strings.Repeat("0", 63) + "1"
@@ -66,20 +86,32 @@ func newTarget(t *testing.T) *target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.docs[postPaths[0]] = fmt.Appendf(nil, `{"type":%q,"signerAddress":%q}`, w.account.Type, w.account.SignerAddress)
-	g.docs[postPaths[1]] = prepare
-	prepared := w.sign(w.post(postPaths[1], prepare, 200), "/chainOperation")
+	g.docs["/account/predict-address"] = fmt.Appendf(nil, `{"type":%q,"signerAddress":%q}`, w.account.Type, w.account.SignerAddress)
+	g.docs[preparePath] = prepare
+	prepared := w.sign(w.post(preparePath, prepare, 200), "/chainOperation")
 	part := func(at string) []byte { raw, _ := prepared.At(at); return raw }
-	g.docs[postPaths[2]] = fmt.Appendf(nil, `{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s,"fromAggregatedAssetId":"ob:usdc","slippageTolerance":50}`,
+	g.docs[quotePath] = fmt.Appendf(nil, `{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s,"fromAggregatedAssetId":"ob:usdc","slippageTolerance":50}`,
 		part("/accounts"), part("/chainOperation"), part("/tamperProofSignature"))
-	quoted := w.post(postPaths[2], g.docs[postPaths[2]], 200)
+	quoted := w.post(quotePath, g.docs[quotePath], 200)
 	for i := range 10 {
 		at := fmt.Sprintf("/originChainsOperations/%d", i)
 		if _, there := quoted.At(at); there {
 			quoted = w.sign(quoted, at)
 		}
 	}
-	g.docs[postPaths[3]] = quoted.Raw()
+	g.docs[executePath] = quoted.Raw()
+	g.docs[many.quotePath()] = []byte(many.swap("ob:usdc", "500000000", solSOL, many.user.On(settletest.Solana)))
+	g.docs[role.quotePath()] = []byte(role.swap("ob:eth", "5000000000000000", "ob:usdc", "eip155:10:"+recipient))
+	g.docs[role.preparePath()] = []byte(role.transfer(amount))
+	g.docs[role.callQuotePath()] = []byte(role.callQuoteBody(role.sign(role.prepare(role.transfer(amount)), "/chainOperation"), "ob:usdc"))
+	swap, _ := role.exchange(role.swap("ob:eth", "5000000000000000", "ob:usdc", ""))
+	g.docs[role.executePath()] = swap.Raw()
+	g.docs["/account/relay"] = []byte(role.rotate("eip155:10", settletest.Key(99), 0))
+	for _, path := range postPaths {
+		if g.docs[path] == nil {
+			t.Fatalf("no document for %s", path)
+		}
+	}
 	return g
 }
 
@@ -91,7 +123,7 @@ func (g *target) send(t *testing.T, method, path string, body []byte) int {
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	res, err := g.w.rt.RoundTrip(r)
+	res, err := checked{t, g.w.rt}.RoundTrip(r)
 	if err != nil {
 		t.Fatalf("%s %.300q: %v", path, body, err)
 	}
@@ -223,14 +255,14 @@ func (v vandal) damage(t *testing.T, doc []byte) []byte {
 // Whatever is sent to the endpoints, every answer is one of the interface, nothing breaks, and no token is made or lost.
 func TestHostileDocumentsNeverBreakTheService(t *testing.T) {
 	g := newTarget(t)
-	before := sums(t, g.s, g.w)
+	before, paths := sums(t, g.s, g.w, g.others...), postPaths
 	v := vandal{rand.New(rand.NewPCG(2024, 11))}
 	answers := map[string]map[int]int{}
-	for range 2500 {
-		path := postPaths[v.IntN(len(postPaths))]
+	for range 4000 {
+		path := paths[v.IntN(len(paths))]
 		source := path
 		if v.IntN(20) == 0 { // a real document of another endpoint
-			source = postPaths[v.IntN(len(postPaths))]
+			source = paths[v.IntN(len(paths))]
 		}
 		status := g.send(t, http.MethodPost, path, v.damage(t, g.docs[source]))
 		if answers[path] == nil {
@@ -246,10 +278,10 @@ func TestHostileDocumentsNeverBreakTheService(t *testing.T) {
 			t.Errorf("%s: nothing was refused: %v", path, by)
 		}
 	}
-	if answers[postPaths[1]][200] == 0 || answers[postPaths[1]][422] == 0 {
+	if answers[preparePath][200] == 0 || answers[preparePath][422] == 0 {
 		t.Errorf("the mix was too thin: %v", answers)
 	}
-	after := sums(t, g.s, g.w)
+	after := sums(t, g.s, g.w, g.others...)
 	for a, had := range before {
 		if after[a] != had {
 			t.Errorf("%s: the sum was %s and is %s", a, had, after[a])
@@ -272,12 +304,12 @@ func TestRequestsThatBreakCountlessRulesAreAnswered(t *testing.T) {
 		"overrides": `{"overrides":[` + strings.TrimSuffix(strings.Repeat(diff+",", 20), ",") + `]}`,
 		"slot name": `{"overrides":[{"address":"x","stateDiff":{"` + long + `":"x"}}]}`,
 	} {
-		if status := g.send(t, http.MethodPost, postPaths[1], []byte(body)); status != 400 {
+		if status := g.send(t, http.MethodPost, preparePath, []byte(body)); status != 400 {
 			t.Errorf("%s: %d", name, status)
 		}
 	}
 	var real map[string]any
-	if err := json.Unmarshal(g.docs[postPaths[1]], &real); err != nil {
+	if err := json.Unmarshal(g.docs[preparePath], &real); err != nil {
 		t.Fatal(err)
 	}
 	real["accounts"].([]any)[0].(map[string]any)["adminAddress"] = strings.Repeat("n", 4<<20-6_000) // it would come back in the answer
@@ -285,7 +317,7 @@ func TestRequestsThatBreakCountlessRulesAreAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status := g.send(t, http.MethodPost, postPaths[1], body); status != 400 {
+	if status := g.send(t, http.MethodPost, preparePath, body); status != 400 {
 		t.Errorf("a foreign member of an account: %d", status)
 	}
 	commas := strings.Repeat(",", 16_000)
@@ -300,11 +332,41 @@ func FuzzPostBodies(f *testing.F) {
 	o := options(store.NewMemory())
 	o.Fund = false // an account for every input would fill the memory
 	s := open(f, o)
-	g := &target{s: s, w: &wallet{rt: service.RoundTripper(s.Handler())}}
-	for i, seed := range []string{`{}`, `[]`, `{"accounts":[{}],"calls":[{}],"targetChain":"eip155:1"}`, `{"chainOperation":{"userOp":{}}}`, `{"originChainsOperations":[{"type":"solana"}]}`} {
+	g, paths := &target{s: s, w: &wallet{rt: service.RoundTripper(s.Handler())}}, postPaths
+	for i, seed := range []string{`{}`, `[]`, `{"accounts":[{}],"calls":[{}],"targetChain":"eip155:1"}`, `{"chainOperation":{"userOp":{}}}`, `{"originChainsOperations":[{"type":"solana"}]}`,
+		`{"from":{"accounts":[{}],"asset":{}},"to":{}}`, `{"account":{},"action":"operate","userOp":{}}`} {
 		f.Add(uint8(i), []byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, endpoint uint8, body []byte) {
-		g.send(t, http.MethodPost, postPaths[int(endpoint)%len(postPaths)], body)
+		g.send(t, http.MethodPost, paths[int(endpoint)%len(paths)], body)
+	})
+}
+
+// FuzzQueries sends raw queries to every endpoint that takes parameters.
+func FuzzQueries(f *testing.F) {
+	o := options(store.NewMemory())
+	o.Fund = false
+	s := open(f, o)
+	g := &target{s: s, w: &wallet{rt: service.RoundTripper(s.Handler())}}
+	var paths []string
+	for _, e := range openapi.Endpoints() {
+		if e.Method == http.MethodGet && len(e.Parameters) > 0 {
+			paths = append(paths, e.Path)
+		}
+	}
+	for i, seed := range []string{"", "account=eip155:1:" + account, "quoteId=0x", "user=" + account + "&limit=1&sortBy=updatedAt", "address=" + account + "&assetId=ob:usdc", "a=%zz&account=;"} {
+		f.Add(uint8(i), seed)
+	}
+	f.Fuzz(func(t *testing.T, endpoint uint8, query string) {
+		r := request(t, context.Background(), http.MethodGet, "https://x/api"+paths[int(endpoint)%len(paths)], "")
+		r.URL.RawQuery = query
+		r.Header.Set("x-api-key", key)
+		res, err := checked{t, g.w.rt}.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Body.Close(); res.StatusCode != 200 && res.StatusCode != 400 {
+			t.Errorf("%q was answered with %d", query, res.StatusCode)
+		}
 	})
 }

@@ -28,7 +28,7 @@ func (w *wallet) answer(path, body string) (int, []byte) {
 	r := request(w.t, context.Background(), http.MethodPost, "https://x/api"+path, body)
 	r.Header.Set("x-api-key", key)
 	r.Header.Set("Content-Type", "application/json")
-	res, err := w.rt.RoundTrip(r)
+	res, err := checked{w.t, w.rt}.RoundTrip(r)
 	if err != nil {
 		w.t.Fatal(err)
 	}

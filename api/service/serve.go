@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -13,21 +14,35 @@ import (
 )
 
 // ServeOptions say where a service listens: Listen is host:port, port 0 for a free one; Dir is the data directory, where the certificate authority is kept; Host are
-// further names or addresses that the certificate is for.
+// further names or addresses that the certificate is for; Timeouts that are zero are those of DefaultTimeouts.
 type ServeOptions struct {
-	Listen string
-	Dir    string
-	Host   []string
+	Listen   string
+	Dir      string
+	Host     []string
+	Timeouts Timeouts
 }
 
-// Timeouts of a server. Reading covers the largest body on a slow line, writing the slowest use case.
+// Timeouts bound a connection: Header the handshake and the header of a request, Read a whole request, Write the time from the end of the header to the
+// end of the answer, Idle the pause between two requests.
+type Timeouts struct{ Header, Read, Write, Idle time.Duration }
+
+// DefaultTimeouts let the largest body through on a slow line and the slowest use case answer.
+func DefaultTimeouts() Timeouts {
+	return Timeouts{Header: 10 * time.Second, Read: 30 * time.Second, Write: writeTimeout, Idle: 2 * time.Minute}
+}
+
+func (t Timeouts) withDefaults() Timeouts {
+	d := DefaultTimeouts()
+	return Timeouts{cmp.Or(t.Header, d.Header), cmp.Or(t.Read, d.Read), cmp.Or(t.Write, d.Write), cmp.Or(t.Idle, d.Idle)}
+}
+
+// Bounds of a server that nobody has to change.
 const (
-	headerTimeout   = 10 * time.Second
-	readTimeout     = 30 * time.Second
 	writeTimeout    = 90 * time.Second
-	idleTimeout     = 2 * time.Minute
 	shutdownTimeout = 10 * time.Second
-	maxHeader       = 96 << 10
+	maxHeader       = 96 << 10 // bytes of a request's header
+	maxStreams      = 100      // requests under way on one HTTP/2 connection
+	pingAfter       = 30 * time.Second
 )
 
 // Running is a service that listens. BaseURL is what a client is given, such as https://127.0.0.1:8443/api; CAFile is the certificate that
@@ -51,7 +66,7 @@ func (r *Running) Wait() error {
 }
 
 // Serve listens on TLS 1.2 or later until the context ends; then it finishes the requests that are under way and stops. Plain HTTP gets
-// no answer. The service itself stays open.
+// one 401 and its connection is closed. The service itself stays open.
 func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
@@ -71,14 +86,21 @@ func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
 	}
 	r := &Running{BaseURL: "https://" + reachable(listener.Addr()) + s.opts.BasePath, CAFile: ca.file, Addr: listener.Addr(), done: make(chan struct{})}
 	s.useExplorerBase(r.BaseURL)
-	secure := tls.NewListener(listener, &tls.Config{
+	secure := tls.NewListener(plainListener{listener, s.opts.Clock, s.plainRefused}, &tls.Config{
 		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Time: s.opts.Clock,
 	})
 	go func() {
-		r.err = s.run(ctx, secure, s.handler)
+		r.err = s.run(ctx, secure, s.handler, o.Timeouts.withDefaults())
 		close(r.done)
 	}()
 	return r, nil
+}
+
+// plainRefused counts a request that did not come over TLS.
+func (s *Service) plainRefused(took time.Duration) {
+	if s.watch != nil {
+		s.watch.request("", http.StatusUnauthorized, took)
+	}
 }
 
 // reachable is host:port for a client on this machine: the address listened on, or the loopback address when that is every address.
@@ -94,10 +116,11 @@ func reachable(at net.Addr) string {
 }
 
 // run serves one listener until the context ends or the listener fails.
-func (s *Service) run(ctx context.Context, l net.Listener, h http.Handler) error {
+func (s *Service) run(ctx context.Context, l net.Listener, h http.Handler, t Timeouts) error {
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
+		Handler: h, ReadHeaderTimeout: t.Header, ReadTimeout: t.Read, WriteTimeout: t.Write, IdleTimeout: t.Idle, MaxHeaderBytes: maxHeader,
+		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter, PingTimeout: t.Header, WriteByteTimeout: t.Write},
+		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()

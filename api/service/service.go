@@ -1,5 +1,6 @@
 // Package service is the chain-abstraction service itself: it opens an installation, wires the use cases to the HTTP layer, and is reached in
-// process (RoundTripper), over TLS (Serve) or by a second process on the same data (OpenOrAttach).
+// process (RoundTripper), over TLS (Serve) or by a second process on the same data (OpenOrAttach). AdministerKeys makes and ends the keys that it
+// accepts, whether a process has it open or none.
 //
 // Promise: Open finishes or refunds what an earlier process left half-done; network.json is replaced in one step; Idle returns when every
 // accepted quote is terminal, or tells which one a fault holds up. What has ended is swept every minute. Keys and seeds never reach a log line or an error.
@@ -33,6 +34,7 @@ import (
 	"coffer/api/service/portfolio"
 	"coffer/api/service/price"
 	"coffer/api/service/quote"
+	"coffer/api/service/relay"
 	"coffer/api/service/settle"
 	"coffer/api/service/store"
 )
@@ -47,30 +49,30 @@ const (
 const NetworkFile = "network.json"
 
 // Options say how the service runs. Store is required and stays the caller's to close. Zero values mean: the system's clock and random source, a
-// seed from Random (kept in the store), kind embedded, no test funds, quotes that live 30 s, base path /api, a key drawn from Random, an
-// explorer below the base path of a host that is not dialled, no log, no hook, no network.json.
+// seed from Random (kept in the store), kind embedded, no test funds, quotes that live 30 s, continuations of history that live 15 minutes, base
+// path /api, a key drawn from Random, an explorer below the base path of a host that is not dialled, no log, no hook, no network.json, no figures.
 type Options struct {
-	Store        store.Store
-	Clock        func() time.Time
-	Random       io.Reader
-	Seed         []byte // installation seed, 32 bytes
-	Kind         network.Kind
-	Fund         bool // protocol §5.4, --fund always
-	Lifetime     time.Duration
-	BasePath     string
-	APIKey       string
-	ExplorerBase string // URL up to and with the base path; "" takes that of the listener
-	Log          *slog.Logger
-	AfterStep    func(step string) // called after each durable step of settlement, for crash tests
-	Faults       Faults            // nothing happens by itself
-	Dir          string            // data directory for network.json; "" writes none
+	Store          store.Store
+	Clock          func() time.Time
+	Random         io.Reader
+	Seed           []byte // installation seed, 32 bytes
+	Kind           network.Kind
+	Fund           bool          // protocol §5.4, --fund always
+	Lifetime       time.Duration // of quotes, protocol §5.2
+	CursorLifetime time.Duration // of a continuation of history, from its first page
+	BasePath       string
+	APIKey         string            // the key of this process
+	StoredKeys     bool              // the key of this process is good only while no stored key was when the service was opened
+	ExplorerBase   string            // URL up to and with the base path; "" takes that of the listener
+	Log            *slog.Logger      // never gets a key or a seed
+	Metrics        Meter             // is told of requests, quotes and settlements; nil for none
+	AfterStep      func(step string) // called after each durable step of settlement, for crash tests
+	Faults         Faults            // nothing happens by itself
+	Dir            string            // data directory for network.json; "" writes none
 }
 
 // Faults bring about what seldom happens, for tests and developers (design §4). Nil functions do nothing.
-type Faults struct {
-	NoRoute func() bool // makes call-quote find no route
-	settle.Faults
-}
+type Faults = settle.Faults
 
 func (o Options) withDefaults() (Options, error) {
 	if o.Clock == nil {
@@ -126,6 +128,8 @@ type Service struct {
 	in       *genesis.Installation
 	book     *book.Book
 	settler  *settle.Settler
+	keys     *access.Keys
+	watch    *observer    // nil without Metrics
 	handler  http.Handler // asks for the key
 	trusted  http.Handler // for the local socket
 	explorer atomic.Pointer[string]
@@ -147,6 +151,11 @@ func Open(o Options) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{opts: o, in: in}
+	s.opts.Log = slog.New(redactedLog{o.Log.Handler(), o.APIKey})
+	if o.Metrics != nil {
+		s.watch = &observer{meter: o.Metrics}
+		s.opts.Log = slog.New(settledLog{s.opts.Log.Handler(), o.Metrics})
+	}
 	base := o.ExplorerBase
 	if base == "" {
 		base = "https://" + localHost + o.BasePath
@@ -167,7 +176,10 @@ func Open(o Options) (*Service, error) {
 func (s *Service) wire() error {
 	o, in := s.opts, s.in
 	var err error
-	if s.book, err = book.Open(o.Store, book.Options{Clock: o.Clock, Random: o.Random}); err != nil {
+	if s.book, err = book.Open(o.Store, book.Options{Clock: o.Clock, Random: o.Random, CursorLifetime: o.CursorLifetime}); err != nil {
+		return err
+	}
+	if s.keys, err = access.OpenKeys(o.Store, access.KeysOptions{Clock: o.Clock, Random: o.Random}); err != nil {
 		return err
 	}
 	walk, err := in.Secret("prices/1", 32)
@@ -195,7 +207,7 @@ func (s *Service) wire() error {
 	})
 	s.settler = settle.New(settle.Deps{
 		Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, ExplorerBase: *s.explorer.Load(), AfterStep: o.AfterStep,
-		Faults: &o.Faults.Faults, Log: o.Log,
+		Faults: &o.Faults, Log: o.Log,
 	})
 	both.Wait()
 	if err := s.settler.Resume(context.Background()); err != nil {
@@ -211,17 +223,35 @@ func (s *Service) wire() error {
 // serveWith builds the HTTP layers.
 func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio) (err error) {
 	o, in := s.opts, s.in
+	explorer := func() string { return *s.explorer.Load() }
 	config := httpapi.Config{
-		BasePath: o.BasePath, Auth: access.NewOneKey(o.APIKey), Installation: in, Portfolio: accounts,
-		Quoter: quoter, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log,
-		ExplorerBase: func() string { return *s.explorer.Load() },
+		BasePath: o.BasePath, Auth: s.authenticator(), Installation: in, Portfolio: accounts,
+		Quoter: quoter, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log, ExplorerBase: explorer,
+		Relay: relay.New(relay.Deps{Installation: in, Clock: o.Clock, ExplorerBase: explorer, Log: o.Log}),
+	}
+	trusted := access.Authenticator(access.Trusted{Caller: "local socket"})
+	if s.watch != nil {
+		config.Quoter, config.Observe = counted{quoter, o.Metrics, s.book}, s.watch.request
+		config.Auth, trusted = s.watch.admitting(config.Auth), s.watch.admitting(trusted)
 	}
 	if s.handler, err = httpapi.New(config); err != nil {
 		return err
 	}
-	config.Auth, config.Descriptor = access.Trusted{Caller: "local socket"}, &in.Network
-	s.trusted, err = httpapi.New(config)
-	return err
+	config.Auth, config.Descriptor = trusted, &in.Network
+	if s.trusted, err = httpapi.New(config); err != nil {
+		return err
+	}
+	s.trusted = withAdmin(s.keys, o.Log, s.trusted)
+	return nil
+}
+
+// authenticator is who admits requests of the open port: the key of this process and the stored keys, or those alone.
+func (s *Service) authenticator() access.Authenticator {
+	if s.opts.StoredKeys && s.keys.Usable() > 0 {
+		s.opts.APIKey = ""
+		return s.keys
+	}
+	return access.Either(access.NewOneKey(s.opts.APIKey), s.keys)
 }
 
 // SweepEvery is how often an open service removes what has ended, so that a signed operation does not outlive its window where nobody calls
@@ -267,8 +297,20 @@ func (s *Service) Handler() http.Handler { return s.handler }
 // Network says which network this is.
 func (s *Service) Network() network.Descriptor { return s.in.Network }
 
-// APIKey is the key that the handler accepts.
+// APIKey is the key of this process, "" when only stored keys are accepted.
 func (s *Service) APIKey() string { return s.opts.APIKey }
+
+// Keys are the stored keys.
+func (s *Service) Keys() KeyAdmin { return ownKeys{s.keys} }
+
+// OpenQuotes counts the accepted quotes that are not terminal.
+func (s *Service) OpenQuotes() (n int, err error) {
+	err = s.book.View(func(tx store.Tx) error {
+		n = len(s.book.Open(tx))
+		return nil
+	})
+	return n, err
+}
 
 // Idle returns when every accepted quote is terminal, with the context's error, or with the faults that quotes stand still for; those are tried
 // again.

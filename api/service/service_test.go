@@ -50,7 +50,7 @@ func get(t testing.TB, rt http.RoundTripper, url, key string) (int, string) {
 	t.Helper()
 	r := request(t, context.Background(), http.MethodGet, url, "")
 	r.Header.Set("x-api-key", key)
-	res, err := rt.RoundTrip(r)
+	res, err := checked{t, rt}.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestQuoteRequestsFundTheirAccounts(t *testing.T) {
 	r := request(t, context.Background(), http.MethodPost, "https://x/api/v3/quote/prepare-call-quote", body)
 	r.Header.Set("x-api-key", key)
 	r.Header.Set("Content-Type", "application/json")
-	res, err := rt.RoundTrip(r)
+	res, err := checked{t, rt}.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,15 +20,6 @@ type Global struct {
 	Profile string // name of the profile; empty for the default one
 }
 
-// ServeOptions are the flags of `coffer serve`.
-type ServeOptions struct {
-	Listen string   // host:port; port 0 takes a free one
-	Data   string   // data directory
-	JSON   bool     // print one line of JSON once the port accepts
-	Hosts  []string // further host names of the certificate
-	Fund   bool     // give test funds to new addresses
-}
-
 // Program is what the commands work with; main fills it in.
 type Program struct {
 	Out, Err  io.Writer
@@ -38,6 +29,9 @@ type Program struct {
 	Dashboard func(context.Context, Global) error
 	Balances  func(context.Context, Global) (*api.Document, error) // answer of the v3 balance endpoint for the profile's accounts
 	Serve     func(context.Context, ServeOptions) error
+	Keys      KeysCommands     // of a service
+	Accounts  AccountsCommands // of role-based accounts
+	FaultHelp []string         // what --fault takes, one line each
 }
 
 // Exit codes of the program.
@@ -108,7 +102,9 @@ prepare, review, sign and execute. Without a configuration it opens the demo pro
 inside this program.`,
 		Example: `  coffer                     open the dashboard
   coffer balances --json     print the balances of the profile's accounts
-  coffer serve               run the service for a team`,
+  coffer accounts show       show who may sign for a role-based account
+  coffer serve               run the service for a team
+  coffer serve keys add      make an API key for it`,
 		Args:          noArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -126,7 +122,7 @@ inside this program.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &UsageError{Problem: err.Error(), Hint: "see `" + c.CommandPath() + " --help`"}
 	})
-	root.AddCommand(p.balances(&g), p.serve(), p.version())
+	root.AddCommand(p.balances(&g), accountsRoot{p.Accounts, p.Out}.command(&g), p.serve(), p.version())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

@@ -118,16 +118,6 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-func TestServeFlags(t *testing.T) {
-	p, out := program(t)
-	if err := p.Run(t.Context(), []string{"serve", "--listen", "127.0.0.1:0", "--data", "/d", "--json", "--host", "a", "--host", "b", "--fund", "never"}); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := out.String(), "{Listen:127.0.0.1:0 Data:/d JSON:true Hosts:[a b] Fund:false}"; got != want {
-		t.Fatalf("got %s", got)
-	}
-}
-
 func TestVersionNamesTheBuild(t *testing.T) {
 	p, out := program(t)
 	if err := p.Run(t.Context(), []string{"version"}); err != nil {

@@ -2,6 +2,8 @@
 // product. It reads the bytes that would be signed, with github.com/gagliardetto/
 // solana-go inside, and refuses everything that has more than one reading.
 //
+// It also composes the messages that the service makes, which pass the same gate.
+//
 // Promise, for every input: no panic; an accepted message is legacy or version 0, at
 // most 1232 bytes, consumed to the last byte, and encodes back to the same bytes; every
 // index lies inside its table; the header is one the runtime accepts. The library is

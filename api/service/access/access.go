@@ -10,26 +10,45 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
+	"time"
 
 	"coffer/api"
 )
 
+// Permissions of an endpoint. Reading asks, quoting prepares and prices, executing moves funds.
+const (
+	Read    = "read"
+	Quote   = "quote"
+	Execute = "execute"
+)
+
 // Attempt is one request as an authenticator sees it. Key is the x-api-key header, "" when it is missing; Endpoint is the route's path below
-// the base path, such as "/v3/quote/execute-quote"; Remote is the peer's address.
+// the base path, such as "/v3/quote/execute-quote"; Permission is what the route demands, "" demands every permission; Remote is the peer's
+// address.
 type Attempt struct {
-	Key      string
-	Endpoint string
-	Remote   string
+	Key        string
+	Endpoint   string
+	Permission string
+	Remote     string
 }
 
 // Grant says that a request may go on. Caller names the key or channel for log lines and is no secret. Release is called when the request
 // has ended; it may be nil.
+//
+// Limit, Remaining and Reset are what the answer tells about the key's sliding window: how many requests it admits, how many are left, and when
+// the oldest one in it expires. A zero Reset means that there is no window. They are set beside a 403 and a 429, too, so that every answer
+// to a known key carries them; Release is nil then.
 type Grant struct {
-	Caller  string
-	Release func()
+	Caller    string
+	Release   func()
+	Limit     int
+	Remaining int
+	Reset     time.Time
 }
 
-// Authenticator admits a request or says why not with an *api.Error. It must be safe for concurrent use.
+// Authenticator admits a request or says why not with an *api.Error; the Grant beside an error tells of the window only. It must be safe for
+// concurrent use.
 type Authenticator interface {
 	Admit(context.Context, Attempt) (Grant, error)
 }
@@ -65,3 +84,22 @@ type Trusted struct{ Caller string }
 
 // Admit always succeeds.
 func (t Trusted) Admit(context.Context, Attempt) (Grant, error) { return Grant{Caller: t.Caller}, nil }
+
+// Either admits what one of several authenticators admits; the last one's refusal is the answer when none knows the key. The key is good at the
+// first one that does not answer 401.
+func Either(of ...Authenticator) Authenticator { return either(of) }
+
+type either []Authenticator
+
+// Admit asks one after the other.
+func (e either) Admit(ctx context.Context, a Attempt) (g Grant, err error) {
+	err = Unauthorized()
+	for _, one := range e {
+		g, err = one.Admit(ctx, a)
+		var refused *api.Error
+		if !errors.As(err, &refused) || refused.Name != api.ErrUnauthorized {
+			return g, err
+		}
+	}
+	return g, err
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"coffer/api"
+	"coffer/api/amount"
 	"coffer/api/service/store"
 )
 
@@ -210,6 +211,7 @@ func (b *Book) record(tx store.Tx, id string) (api.HistoryRecord, error) {
 	if err := doc.Decode(&tokens); err != nil {
 		return api.HistoryRecord{}, err
 	}
+	arrived(q, &tokens.Destination)
 	s := b.status(q)
 	return api.HistoryRecord{
 		QuoteID: s.QuoteID, Status: s.Status, User: s.User, RecipientAccountID: s.RecipientAccountID,
@@ -217,6 +219,22 @@ func (b *Book) record(tx store.Tx, id string) (api.HistoryRecord, error) {
 		Type: q.Type, OriginToken: tokens.Origin, DestinationToken: tokens.Destination,
 		Timestamp: q.AcceptedAt.UTC().Format("2006-01-02T15:04:05.000Z"), FailReason: s.FailReason,
 	}, nil
+}
+
+// arrived writes what a swap or a transfer has delivered over what was quoted, once it has: an exact input brings what the price gives at the
+// fill (protocol §3.7).
+func arrived(q *Quote, t *api.DestinationToken) {
+	if q.Minimum == nil || len(q.Fills) != 1 || len(q.Destination) == 0 {
+		return
+	}
+	got := q.Fills[0].Delivers.Value
+	quoted, errAmount := amount.ParseBase(t.Amount)
+	cents, errFiat := amount.Parse(t.FiatValue, 2)
+	t.Amount = got.String()
+	if errAmount == nil && errFiat == nil && quoted.Sign() > 0 {
+		cents.Mul(cents, got)
+		t.FiatValue = amount.Format(cents.Quo(cents, quoted), 2)
+	}
 }
 
 func orEmpty(refs []api.OperationRef) []api.OperationRef {

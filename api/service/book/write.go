@@ -2,8 +2,10 @@ package book
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 
@@ -223,6 +225,19 @@ func (b *Book) Pledged(tx store.Tx, owner, asset string) *big.Int {
 		return true
 	})
 	return sum
+}
+
+// Latest is the stamp of the last step of any quote of an account, 0 when it has none. While it stays the same, no quote of the account was
+// accepted, took a step or ended. Owner is an EVM address in any case or a Solana address.
+func (b *Book) Latest(tx store.Tx, owner string) (stamp uint64) {
+	key := hashOf(UserKey(owner))
+	tx.Bucket(bucketUpdated).Descend(indexKey(key, math.MaxUint64), func(k, _ []byte) bool {
+		if bytes.HasPrefix(k, key) {
+			stamp = binary.BigEndian.Uint64(k[len(key):])
+		}
+		return false
+	})
+	return stamp
 }
 
 // Open lists the accepted quotes that are not terminal, in the order of their ids.

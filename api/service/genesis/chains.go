@@ -56,7 +56,7 @@ func (in *Installation) openChains(s store.Store, fresh bool, p pinned, now uint
 	return nil
 }
 
-// create makes genesis and block 1 of every chain aside and commits them together with the seed, so that a first start that is cut off
+// create makes genesis and block 1 of every chain, and the Solana ledger, aside and commits them together with the seed, so that a first start that is cut off
 // leaves nothing behind.
 func (in *Installation) create(s store.Store, specs []evm.Spec, now uint64) error {
 	aside := newStage()
@@ -73,6 +73,7 @@ func (in *Installation) create(s store.Store, specs []evm.Spec, now uint64) erro
 			return nil
 		})
 	}
+	group.Go(func() error { return in.createSolana(aside, now) })
 	if err := group.Wait(); err != nil {
 		return err
 	}

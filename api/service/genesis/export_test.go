@@ -1,6 +1,10 @@
 package genesis
 
-import "github.com/ethereum/go-ethereum/common"
+import (
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/service/store"
+)
 
 // ConstructorTypes returns contract → argument types as genesis encodes them.
 func ConstructorTypes() map[string]string {
@@ -10,3 +14,6 @@ func ConstructorTypes() map[string]string {
 	}
 	return out
 }
+
+// CreateSolana makes the ledger of an installation in another store, as a first start does.
+func CreateSolana(in *Installation, s store.Store, now uint64) error { return in.createSolana(s, now) }

@@ -1,17 +1,17 @@
-// Package genesis makes an installation: its seed and keys, the seven EVM chains with every contract and token in place, and the descriptor
-// that says who this network is. Opened again it finds the same installation.
+// Package genesis makes an installation: its seed and keys, the seven EVM chains with every contract and token in place, the Solana ledger, and
+// the descriptor that says who this network is. Opened again it finds the same installation.
 //
 // Promise: genesis gives the treasury everything; in block 1 of each chain the treasury's signed transfers stock faucet, solver and
 // operator; nobody mints, so each token's sum never changes (protocol §5.3). Paymaster and escrow stand at addresses that are the same on
 // every network, with this installation's operator in storage (protocol §4.2). The same seed and clock give the same head hashes. A first
-// start is all or nothing.
+// start is all or nothing. Data of a version without Solana gets the ledger when it is opened, in one commit; the EVM chains and the network
+// id stay what they are, because the pins of sponsor and vault already name the ledger's side of the network.
 //
 // Units: amounts in base units of their asset, times in Unix seconds. Sources: design §2.4 and §2.5, protocol §4.2 and §5.3.
 package genesis
 
 import (
 	"bytes"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +24,7 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/network"
 	"coffer/api/service/chain"
+	"coffer/api/service/chain/solana"
 	"coffer/api/service/store"
 	"coffer/assets"
 )
@@ -57,6 +58,7 @@ type Installation struct {
 	Keys
 	Chains   map[uint64]chain.Chain
 	ChainIDs []uint64 // ascending
+	Solana   *solana.Ledger
 	Network  network.Descriptor
 	Catalog  *catalog.Catalog
 	Store    store.Store
@@ -99,6 +101,9 @@ func Open(s store.Store, o Options) (*Installation, error) {
 	}
 	slices.Sort(in.ChainIDs)
 	if err := in.openChains(s, stored == nil, pins, uint64(o.Clock().Unix())); err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
+	if err := in.openSolana(s, uint64(o.Clock().Unix())); err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
 	in.Network, err = in.describe(pins, o.Kind)
@@ -149,8 +154,7 @@ func (in *Installation) describe(p pinned, kind network.Kind) (network.Descripto
 	}
 	d.Pins.Operator, d.Pins.Solver = AddressOf(in.Operator), AddressOf(in.Solver)
 	d.Pins.CoSigner, d.Pins.TamperProof = AddressOf(in.CoSigner), AddressOf(in.TamperProof)
-	d.Pins.SolanaSponsor = solanaAddress(in.Sponsor)
-	d.Pins.SolanaVault = solanaAddress(in.Vault)
+	d.Pins.SolanaSponsor, d.Pins.SolanaVault = KeyOf(in.Sponsor).String(), KeyOf(in.Vault).String()
 	for _, id := range in.ChainIDs {
 		first, ok, err := in.Chains[id].Block(0)
 		if err != nil || !ok {
@@ -161,10 +165,6 @@ func (in *Installation) describe(p pinned, kind network.Kind) (network.Descripto
 		d.Genesis[name] = first.Hash.Hex()
 	}
 	return d.WithID()
-}
-
-func solanaAddress(k ed25519.PrivateKey) string {
-	return caip.FormatSolanaKey([32]byte(k.Public().(ed25519.PublicKey)))
 }
 
 // pinned is pins.json in typed form.

@@ -314,7 +314,7 @@ func TestKeysAreNeverPrinted(t *testing.T) {
 	in := open(t, store.NewMemory())
 	raw := crypto.FromECDSA(in.CoSigner)
 	number := new(big.Int).SetBytes(raw)
-	secrets := []string{number.String(), number.Text(16), hex.EncodeToString(raw), fmt.Sprintf("%d", raw), fmt.Sprintf("%d", in.Vault), string(options().Seed)}
+	secrets := []string{number.String(), number.Text(16), hex.EncodeToString(raw), fmt.Sprintf("%d", raw), fmt.Sprintf("%d", in.Vault), fmt.Sprintf("%d", in.SolanaFaucet), string(options().Seed)}
 	for _, printed := range []string{fmt.Sprint(in.Keys), fmt.Sprintf("%+v", in.Keys), fmt.Sprintf("%#v", in.Keys), fmt.Sprintf("%v", in), fmt.Sprintf("%+v", *in)} {
 		for _, s := range secrets {
 			if strings.Contains(printed, s) {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
+
+	"coffer/api/op/solmsg"
 )
 
 // SeedSize is the length of an installation seed in bytes.
@@ -26,19 +28,27 @@ const (
 	labelFaucet      = "coffer/key/faucet/1"
 	labelSponsor     = "coffer/key/solana-sponsor/1"
 	labelVault       = "coffer/key/solana-vault/1"
+
+	labelSolanaTreasury = "coffer/key/solana-treasury/1"
+	labelSolanaSolver   = "coffer/key/solana-solver/1"
+	labelSolanaFaucet   = "coffer/key/solana-faucet/1"
 )
 
 // Keys are the keys of one installation, all derived from its seed. The first six sign on EVM chains and documents (secp256k1), the last
-// two on Solana (ed25519). Whatever prints a Keys value shows "[redacted]".
+// five on Solana (ed25519). Whatever prints a Keys value shows "[redacted]".
 type Keys struct {
-	Operator    *ecdsa.PrivateKey // submits operations and pays their gas; owner of paymaster and escrow
-	Solver      *ecdsa.PrivateKey // fills on the target chain out of its inventory
-	CoSigner    *ecdsa.PrivateKey // second signature of role-based accounts
-	TamperProof *ecdsa.PrivateKey // integrity signature of prepared operations and quotes
-	Treasury    *ecdsa.PrivateKey // got everything in genesis
-	Faucet      *ecdsa.PrivateKey // pays test funds
-	Sponsor     ed25519.PrivateKey
-	Vault       ed25519.PrivateKey
+	Operator    *ecdsa.PrivateKey  // submits operations and pays their gas; owner of paymaster and escrow
+	Solver      *ecdsa.PrivateKey  // fills on the target chain out of its inventory
+	CoSigner    *ecdsa.PrivateKey  // second signature of role-based accounts
+	TamperProof *ecdsa.PrivateKey  // integrity signature of prepared operations and quotes
+	Treasury    *ecdsa.PrivateKey  // got everything in genesis
+	Faucet      *ecdsa.PrivateKey  // pays test funds
+	Sponsor     ed25519.PrivateKey // pays fees and rent
+	Vault       ed25519.PrivateKey // takes deposits, releases and refunds them
+
+	SolanaTreasury ed25519.PrivateKey
+	SolanaSolver   ed25519.PrivateKey
+	SolanaFaucet   ed25519.PrivateKey
 }
 
 // String returns "[redacted]".
@@ -59,6 +69,9 @@ func (Keys) LogValue() slog.Value { return slog.StringValue("[redacted]") }
 // AddressOf is the EVM address of a key.
 func AddressOf(k *ecdsa.PrivateKey) common.Address { return crypto.PubkeyToAddress(k.PublicKey) }
 
+// KeyOf is the Solana account of a key.
+func KeyOf(k ed25519.PrivateKey) solmsg.Key { return solmsg.Key(k.Public().(ed25519.PublicKey)) }
+
 // deriveKeys makes all keys from the seed by HKDF-SHA256, one label each.
 func deriveKeys(seed []byte) (Keys, error) {
 	var k Keys
@@ -78,7 +91,10 @@ func deriveKeys(seed []byte) (Keys, error) {
 	for _, e := range []struct {
 		label string
 		into  *ed25519.PrivateKey
-	}{{labelSponsor, &k.Sponsor}, {labelVault, &k.Vault}} {
+	}{
+		{labelSponsor, &k.Sponsor}, {labelVault, &k.Vault}, {labelSolanaTreasury, &k.SolanaTreasury},
+		{labelSolanaSolver, &k.SolanaSolver}, {labelSolanaFaucet, &k.SolanaFaucet},
+	} {
 		raw, err := derive(seed, e.label, ed25519.SeedSize)
 		if err != nil {
 			return Keys{}, err

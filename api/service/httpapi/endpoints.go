@@ -3,11 +3,8 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
-
-	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
 	"coffer/api/caip"
@@ -52,64 +49,66 @@ func (h *handler) balances(r *http.Request, _ *api.Document) (*api.Document, err
 	return api.Encode(out)
 }
 
-var reQuoteID = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
-
-// status answers {} with 200 for a quote id that never was executed (interface-facts §1.4).
-func (h *handler) status(r *http.Request, _ *api.Document) (*api.Document, error) {
-	v, err := query(r, "quoteId")
+// balancesV2 answers for one EVM address over all aggregated assets.
+func (h *handler) balancesV2(r *http.Request, _ *api.Document) (*api.Document, error) {
+	v, err := query(r, "address", "assetId")
 	if err != nil {
 		return nil, err
 	}
-	if !reQuoteID.MatchString(v[0]) {
-		return nil, invalid("quoteId", "a quote id: 0x and 64 hex digits", orNothing(v[0]))
-	}
-	out, known, err := h.Records.Status(r.Context(), strings.ToLower(v[0]))
-	if err != nil {
-		return nil, err
-	}
-	if !known {
-		return api.Encode(struct{}{})
-	}
-	h.link(out.OriginChainOperations)
-	h.link(out.DestinationChainOperations)
-	doc, err := api.Encode(out)
-	if err != nil || len(out.OriginChainOperations) > 0 {
-		return doc, err
-	}
-	return doc.Splice(api.Edit{Pointer: "/originChainOperations", Value: []byte("[]")}) // required of a known quote
-}
-
-func (h *handler) history(r *http.Request, _ *api.Document) (*api.Document, error) {
-	v, err := query(r, "user", "limit", "continuation", "sortBy")
-	if err != nil {
-		return nil, err
-	}
-	q, failures := ParseHistory(v[0], v[1], v[2], v[3])
+	address, assets, failures := portfolio.ParseQueryV2(h.Installation.Catalog, v[0], v[1])
 	if err := api.NewValidationError(failures); err != nil {
 		return nil, err
 	}
-	out, err := h.Records.History(r.Context(), q)
+	out, err := h.Portfolio.BalancesV2(r.Context(), address, assets)
 	if err != nil {
 		return nil, err
-	}
-	if out.Transactions == nil {
-		out.Transactions = []api.HistoryRecord{}
-	}
-	for _, r := range out.Transactions {
-		h.link(r.OriginChainOperations)
-		h.link(r.DestinationChainOperations)
 	}
 	return api.Encode(out)
 }
 
-// link makes explorer addresses of this moment: a record outlives the port that the service listened on when it was written.
-func (h *handler) link(ops []api.OperationRef) {
-	for i, o := range ops {
-		chain, err := caip.ParseChain(o.Chain)
-		if err == nil && reHash.MatchString(o.Hash) {
-			ops[i].ExplorerURL = h.ExplorerBase() + ExplorerPath(chain, common.HexToHash(o.Hash))
-		}
+func (h *handler) health(*http.Request, *api.Document) (*api.Document, error) {
+	return api.Encode(api.Health{Status: "ok"})
+}
+
+func (h *handler) describe(*http.Request, *api.Document) (*api.Document, error) {
+	return h.description()
+}
+
+// relay carries an admin's message. The account gets its test funds first: deployed, it would no longer be new (protocol §5.4).
+func (h *handler) relay(ctx context.Context, doc *api.Document) (*api.Document, error) {
+	var named struct {
+		Account api.Account `json:"account"`
 	}
+	if err := doc.Decode(&named); err != nil {
+		return nil, api.NewDecodeError(err)
+	}
+	if err := h.Portfolio.FundAccounts(ctx, []api.Account{named.Account}); err != nil {
+		return nil, err
+	}
+	return h.Relay.Relay(ctx, doc)
+}
+
+func (h *handler) roles(r *http.Request, _ *api.Document) (*api.Document, error) {
+	v, err := query(r, "account")
+	if err != nil {
+		return nil, err
+	}
+	account, err := caip.ParseAccount(v[0])
+	if err != nil {
+		return nil, invalid("account", "a CAIP-10 account such as eip155:8453:0x…", orNothing(v[0]))
+	}
+	address, evm := account.EVM()
+	if _, known := h.Installation.Catalog.Chain(account.Chain); !evm || !known {
+		return nil, invalid("account", "an account on a supported EVM chain", orNothing(v[0]))
+	}
+	if err := h.Portfolio.FundAccounts(r.Context(), []api.Account{{AccountAddress: address.Hex()}}); err != nil {
+		return nil, err
+	}
+	out, err := h.Relay.Roles(r.Context(), account.Chain, address)
+	if err != nil {
+		return nil, err
+	}
+	return api.Encode(out)
 }
 
 // Page sizes of history; more than MaxLimit is capped, as the specification allows.

@@ -87,10 +87,11 @@ func (h *handler) panicked(w *answer, r *http.Request, log *slog.Logger, p any) 
 // answer notes what went out, for the log.
 type answer struct {
 	http.ResponseWriter
-	status  int
-	bytes   int
-	caller  string
-	failure string
+	status   int
+	bytes    int
+	endpoint string
+	caller   string
+	failure  string
 }
 
 // WriteHeader notes the status.
@@ -111,8 +112,12 @@ func (a *answer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// logEnd writes one line for each request. Headers and query are left out: a key can stand in either.
-func (h *handler) logEnd(log *slog.Logger, w *answer, r *http.Request, took time.Duration) {
+// logEnd writes one line for each request and tells the observer. Headers and query are left out of the line: a key can stand in either.
+func (h *handler) logEnd(log *slog.Logger, w *answer, r *http.Request, start time.Time) {
+	took := h.Clock().Sub(start)
+	if h.Observe != nil {
+		h.Observe(w.endpoint, w.status, took)
+	}
 	level := slog.LevelInfo
 	if w.status >= 500 {
 		level = slog.LevelError

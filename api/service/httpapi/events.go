@@ -17,20 +17,24 @@ import (
 	"coffer/assets"
 )
 
-// event is one decoded log.
+// event is one decoded log, or one decoded Solana instruction.
 type event struct {
-	Name string
-	At   labelled
-	Args []argument
+	Name  string
+	Where string // what At is: the contract or the program
+	At    labelled
+	Args  []argument
 }
 
-type argument struct{ Name, Value string }
+// argument is one decoded value; Label names the owner of an address.
+type argument struct{ Name, Value, Label string }
 
 // eventKey tells events apart: signature, and how many arguments are indexed (two standards may differ in that alone).
 type eventKey struct {
 	topic   common.Hash
 	indexed int
 }
+
+const inContract = "Contract"
 
 // decoder knows the events of the contracts that genesis places.
 type decoder struct {
@@ -73,16 +77,16 @@ func (d decoder) decode(on caip.Chain, l chain.Log) event {
 	if len(l.Topics) > 0 {
 		if e, ok := d.events[eventKey{l.Topics[0], len(l.Topics) - 1}]; ok {
 			if args, ok := d.arguments(on, l, e); ok {
-				return event{Name: e.RawName, Args: args}
+				return event{Name: e.RawName, Where: inContract, Args: args}
 			}
 		}
 	}
-	out := event{Name: "Unknown event"}
+	out := event{Name: "Unknown event", Where: inContract}
 	for i, t := range l.Topics {
-		out.Args = append(out.Args, argument{fmt.Sprintf("topic %d", i), t.Hex()})
+		out.Args = append(out.Args, argument{Name: fmt.Sprintf("topic %d", i), Value: t.Hex()})
 	}
 	if len(l.Data) > 0 {
-		out.Args = append(out.Args, argument{"data", "0x" + hex.EncodeToString(l.Data)})
+		out.Args = append(out.Args, argument{Name: "data", Value: "0x" + hex.EncodeToString(l.Data)})
 	}
 	return out
 }
@@ -109,7 +113,7 @@ func (d decoder) arguments(on caip.Chain, l chain.Log, e abi.Event) ([]argument,
 		if !ok {
 			return nil, false
 		}
-		out = append(out, argument{in.Name, d.text(on, l.Address, in, v)})
+		out = append(out, argument{Name: in.Name, Value: d.text(on, l.Address, in, v)})
 	}
 	return out, true
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
+	"math"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -51,19 +53,31 @@ func cutTwo(s, sep string) (before, after string, ok bool) {
 
 // ExplorerPath is the path of a transaction's page below the base path.
 func ExplorerPath(chain caip.Chain, tx common.Hash) string {
-	return "/explorer/" + chain.String() + "/tx/" + tx.Hex()
+	return TransactionPath(chain, tx.Hex())
 }
 
-// view is what the page shows; Missing is a sentence when there is no such transaction.
+// TransactionPath is ExplorerPath for a transaction of any chain: id is a 0x hash, or a base58 signature on Solana.
+func TransactionPath(chain caip.Chain, id string) string {
+	return explorerEndpoint + "/" + chain.String() + "/tx/" + id
+}
+
+// view is what the page shows; Missing is a sentence when there is no such transaction. Facts differ between EVM chains and Solana.
 type view struct {
-	Title, Missing      string
-	Chain, Hash, Status string
-	Block               uint64
-	BlockHash, Time     string
-	From, To            labelled
-	GasUsed             uint64
-	Success             bool
-	Events              []event
+	Title, Missing string
+	Chain, Hash    string
+	Success        bool
+	Facts          []fact
+	EventsTitle    string // events of an EVM transaction, instructions of a Solana one
+	Events         []event
+	Changes        []change // Solana
+	Logs           []string // Solana
+}
+
+// fact is one line of the first table; At is an address, Value anything else.
+type fact struct {
+	Name, Value string
+	Code        bool
+	At          *labelled
 }
 
 // labelled is an address with the name of its pin, if it has one.
@@ -90,18 +104,23 @@ func (x *explorer) serve(w http.ResponseWriter, chainText, hashText string) {
 func (x *explorer) view(chainText, hashText string) (view, int) {
 	v := view{Title: "Transaction not found", Chain: chainText, Hash: hashText}
 	id, err := caip.ParseChain(chainText)
-	if err != nil || !reHash.MatchString(hashText) {
+	if err != nil || !isTransaction(id, hashText) {
 		v.Missing = "This is not the address of a transaction."
 		return v, http.StatusNotFound
 	}
-	info, known := x.in.Catalog.Chain(id)
-	ch, err := x.in.ChainOf(id)
-	if err != nil || !known {
-		v.Missing = "This network has no such chain."
-		return v, http.StatusNotFound
+	found := false
+	if id == caip.SolanaMainnet() {
+		found, err = x.solana(&v, hashText)
+	} else {
+		info, known := x.in.Catalog.Chain(id)
+		ch, missing := x.in.ChainOf(id)
+		if missing != nil || !known {
+			v.Missing = "This network has no such chain."
+			return v, http.StatusNotFound
+		}
+		v.Chain = info.Name + " (" + id.String() + ")"
+		found, err = x.evm(&v, id, ch, common.HexToHash(hashText))
 	}
-	v.Chain = info.Name + " (" + id.String() + ")"
-	rc, found, err := ch.Receipt(common.HexToHash(hashText))
 	switch {
 	case err != nil:
 		v.Missing = "The transaction could not be read."
@@ -110,28 +129,35 @@ func (x *explorer) view(chainText, hashText string) (view, int) {
 		v.Missing = "There is no such transaction on this chain."
 		return v, http.StatusNotFound
 	}
-	x.fill(&v, id, rc)
 	return v, http.StatusOK
 }
 
-func (x *explorer) fill(v *view, id caip.Chain, rc chain.Receipt) {
-	v.Title, v.Hash = "Transaction "+rc.TxHash.Hex(), rc.TxHash.Hex()
-	v.Success, v.Status = rc.Success, "Failed"
-	if rc.Success {
-		v.Status = "Success"
+func (x *explorer) evm(v *view, id caip.Chain, ch chain.Chain, hash common.Hash) (bool, error) {
+	rc, found, err := ch.Receipt(hash)
+	if err != nil || !found {
+		return false, err
 	}
-	v.Block, v.BlockHash, v.GasUsed = rc.Block, rc.BlockHash.Hex(), rc.GasUsed
-	v.Time = time.Unix(int64(rc.Time), 0).UTC().Format("2006-01-02 15:04:05 UTC")
-	v.From, v.To = x.label(rc.From), x.label(rc.To)
+	v.Title, v.Hash, v.Success = "Transaction "+rc.TxHash.Hex(), rc.TxHash.Hex(), rc.Success
+	from, to := x.label(rc.From), x.label(rc.To)
+	v.Facts = []fact{
+		{Name: "Block", Value: strconv.FormatUint(rc.Block, 10)}, {Name: "Block hash", Value: rc.BlockHash.Hex(), Code: true},
+		{Name: "Time", Value: utc(rc.Time)}, {Name: "From", At: &from}, {Name: "To", At: &to}, {Name: "Gas used", Value: strconv.FormatUint(rc.GasUsed, 10)},
+	}
 	d, err := x.events()
 	if err != nil {
 		panic(fmt.Errorf("explorer events: %w", err)) // the embedded interfaces are broken
 	}
+	v.EventsTitle = "Events"
 	for _, l := range rc.Logs {
 		e := d.decode(id, l)
 		e.At = x.label(l.Address)
 		v.Events = append(v.Events, e)
 	}
+	return true, nil
+}
+
+func utc(unix uint64) string {
+	return time.Unix(int64(min(unix, math.MaxInt64)), 0).UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
 func (x *explorer) label(a common.Address) labelled {
@@ -154,7 +180,7 @@ const pageHTML = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.Title}}</title>
 <style>
 body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#1b1f24;background:#fff}
-code{font:13px ui-monospace,monospace;overflow-wrap:anywhere}
+code,pre{font:13px ui-monospace,monospace;overflow-wrap:anywhere;white-space:pre-wrap}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3em .8em .3em 0;border-bottom:1px solid #ddd}
 th{width:10em;font-weight:600}.name{color:#57606a}.failed{color:#b42318}
 @media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}th,td{border-color:#30363d}.name{color:#8b949e}.failed{color:#ff7b72}}
@@ -165,16 +191,17 @@ th{width:10em;font-weight:600}.name{color:#57606a}.failed{color:#b42318}
 <table>
 <tr><th>Hash</th><td><code>{{.Hash}}</code></td></tr>
 <tr><th>Chain</th><td>{{.Chain}}, embedded: play money</td></tr>
-<tr><th>Status</th><td{{if not .Success}} class="failed"{{end}}>{{.Status}}</td></tr>
-<tr><th>Block</th><td>{{.Block}} <code class="name">{{.BlockHash}}</code></td></tr>
-<tr><th>Time</th><td>{{.Time}}</td></tr>
-<tr><th>From</th><td>{{template "address" .From}}</td></tr>
-<tr><th>To</th><td>{{template "address" .To}}</td></tr>
-<tr><th>Gas used</th><td>{{.GasUsed}}</td></tr>
-</table>
-<h2>Events</h2>
-{{range .Events}}<h3>{{.Name}}</h3><table><tr><th>Contract</th><td>{{template "address" .At}}</td></tr>
-{{range .Args}}<tr><th>{{.Name}}</th><td><code>{{.Value}}</code></td></tr>{{end}}</table>
-{{else}}<p>None.</p>{{end}}{{end}}
+<tr><th>Status</th>{{if .Success}}<td>Success</td>{{else}}<td class="failed">Failed</td>{{end}}</tr>
+{{range .Facts}}<tr><th>{{.Name}}</th><td>{{if .At}}{{template "address" .At}}{{else if .Code}}<code>{{.Value}}</code>{{else}}{{.Value}}{{end}}</td></tr>
+{{end}}</table>
+<h2>{{.EventsTitle}}</h2>
+{{range .Events}}<h3>{{.Name}}</h3><table><tr><th>{{.Where}}</th><td>{{template "address" .At}}</td></tr>
+{{range .Args}}<tr><th>{{.Name}}</th><td><code>{{.Value}}</code>{{if .Label}} <span class="name">{{.Label}}</span>{{end}}</td></tr>{{end}}</table>
+{{else}}<p>None.</p>{{end}}
+{{if .Changes}}<h2>Balance changes</h2>
+<table><tr><th>Owner</th><th>Before</th><th>After</th><th>Change</th></tr>
+{{range .Changes}}<tr><td>{{template "address" .Owner}}</td><td>{{.Before}}</td><td>{{.After}}</td><td>{{.By}}</td></tr>{{end}}</table>{{end}}
+{{if .Logs}}<h2>Log</h2><pre>{{range .Logs}}{{.}}
+{{end}}</pre>{{end}}{{end}}
 </body></html>
 `

@@ -15,11 +15,15 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api"
+	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/service/access"
 	"coffer/api/service/book"
@@ -30,12 +34,23 @@ import (
 // Quoter prepares and prices; the documents have passed api.Rules.
 type Quoter interface {
 	Prepare(context.Context, *api.Document) (*api.Document, error)
+	PrepareV1(context.Context, *api.Document) (*api.Document, error)
 	CallQuote(context.Context, *api.Document) (*api.Document, error)
+	CallQuoteV1(context.Context, *api.Document) (*api.Document, error)
+	Quote(context.Context, *api.Document) (*api.Document, error)
+	QuoteV1(context.Context, *api.Document) (*api.Document, error)
 }
 
 // Settler executes quotes; the document has passed api.Rules.
 type Settler interface {
 	Execute(context.Context, *api.Document) (*api.Document, error)
+	ExecuteV1(context.Context, *api.Document) (*api.Document, error)
+}
+
+// Relay answers for the roles of role-based accounts and carries what their admins signed; the document has passed api.Rules.
+type Relay interface {
+	Relay(context.Context, *api.Document) (*api.Document, error)
+	Roles(ctx context.Context, chain caip.Chain, account common.Address) (api.RolesResponse, error)
 }
 
 // Records answers status and history. The bool of Status is false for an unknown quote id.
@@ -53,6 +68,7 @@ type Config struct {
 	Quoter       Quoter
 	Settler      Settler
 	Records      Records
+	Relay        Relay // nil: the routes of role-based accounts are absent
 	Clock        func() time.Time
 	Random       io.Reader // for the first part of request ids
 	Log          *slog.Logger
@@ -61,18 +77,22 @@ type Config struct {
 	// Descriptor, when set, makes GET {base}/network.json answer with the network's descriptor: the local socket has it, the open port
 	// does not, as a wallet must not take pins from an answer.
 	Descriptor *network.Descriptor
+	// Observe, when set, is told of every request: the route's path below the base, "/explorer" for its pages, "" when there is no such route, the
+	// status and the time taken.
+	Observe func(endpoint string, status int, took time.Duration)
 }
 
 type handler struct {
 	Config
-	routes   map[string]map[string]route // path below the base → method → route
-	limits   api.Limits
-	idPrefix string
-	requests atomic.Uint64
-	explorer *explorer
+	routes      map[string]map[string]route // path below the base → method → route
+	limits      api.Limits
+	idPrefix    string
+	requests    atomic.Uint64
+	explorer    *explorer
+	description func() (*api.Document, error) // GET /openapi.json
 }
 
-// New makes the handler. It fails only when Random does.
+// New makes the handler. It fails when Random does, or when what is described and what is served differ.
 func New(c Config) (http.Handler, error) {
 	var id [4]byte
 	if _, err := io.ReadFull(c.Random, id[:]); err != nil {
@@ -82,39 +102,7 @@ func New(c Config) (http.Handler, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	h := &handler{Config: c, limits: api.DefaultLimits(), idPrefix: hex.EncodeToString(id[:]), explorer: newExplorer(c.Installation)}
-	h.routes = h.table()
-	return h, nil
-}
-
-// route is one endpoint: rules check the body of a POST, run answers.
-type route struct {
-	status int
-	rules  func(api.Rules, *api.Document) []api.Failure
-	run    func(*http.Request, *api.Document) (*api.Document, error)
-}
-
-func (h *handler) table() map[string]map[string]route {
-	get := func(run func(*http.Request, *api.Document) (*api.Document, error)) map[string]route {
-		return map[string]route{http.MethodGet: {status: http.StatusOK, run: run}}
-	}
-	post := func(status int, rules func(api.Rules, *api.Document) []api.Failure, run func(context.Context, *api.Document) (*api.Document, error)) map[string]route {
-		return map[string]route{http.MethodPost: {status, rules, func(r *http.Request, d *api.Document) (*api.Document, error) { return run(r.Context(), d) }}}
-	}
-	t := map[string]map[string]route{
-		"/account/predict-address":        post(http.StatusCreated, api.Rules.Predict, h.predict),
-		"/chains/supported-list":          get(h.chains),
-		"/assets/list":                    get(h.assets),
-		"/v3/balances/aggregated-balance": get(h.balances),
-		"/v3/quote/prepare-call-quote":    post(http.StatusOK, api.Rules.Prepare, h.Quoter.Prepare),
-		"/v3/quote/call-quote":            post(http.StatusOK, api.Rules.CallQuote, h.Quoter.CallQuote),
-		"/v3/quote/execute-quote":         post(http.StatusOK, api.Rules.Execute, h.Settler.Execute),
-		"/v3/status/get-execution-status": get(h.status),
-		"/v3/status/get-tx-history":       get(h.history),
-	}
-	if h.Descriptor != nil {
-		t["/network.json"] = get(h.network)
-	}
-	return t
+	return h, h.build()
 }
 
 // ServeHTTP answers one request.
@@ -127,9 +115,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	log := h.Log.With("request", id)
 	defer func() {
 		if p := recover(); p != nil {
+			defer h.logEnd(log, out, r, start) // also when the connection is cut
 			h.panicked(out, r, log, p)
+			return
 		}
-		h.logEnd(log, out, r, h.Clock().Sub(start))
+		h.logEnd(log, out, r, start)
 	}()
 	h.serve(out, r, log)
 }
@@ -137,22 +127,32 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *handler) serve(w *answer, r *http.Request, log *slog.Logger) {
 	path, below := strings.CutPrefix(r.URL.Path, h.BasePath)
 	if chain, hash, ok := explorerPath(path); below && ok && r.Method == http.MethodGet {
+		w.endpoint = explorerEndpoint
 		h.explorer.serve(w, chain, hash)
 		return
+	}
+	if r.URL.Path == healthPath {
+		path, below = healthPath, true // whoever watches the process need not know the base path
 	}
 	rt, ok := h.routes[path][r.Method]
 	if !below || !ok {
 		h.fail(w, r, log, notFound(r, h.routes[path]))
 		return
 	}
-	grant, err := h.Auth.Admit(r.Context(), access.Attempt{Key: r.Header.Get("X-Api-Key"), Endpoint: path, Remote: r.RemoteAddr})
-	if err != nil {
-		h.fail(w, r, log, err)
-		return
-	}
-	w.caller = grant.Caller
-	if grant.Release != nil {
-		defer grant.Release()
+	w.endpoint = path
+	if !rt.open {
+		grant, err := h.Auth.Admit(r.Context(), access.Attempt{
+			Key: r.Header.Get("X-Api-Key"), Endpoint: path, Permission: rt.permission, Remote: r.RemoteAddr,
+		})
+		window(w.Header(), grant)
+		w.caller = grant.Caller
+		if err != nil {
+			h.fail(w, r, log, err)
+			return
+		}
+		if grant.Release != nil {
+			defer grant.Release()
+		}
 	}
 	doc, err := h.body(w, r, rt)
 	if err != nil {
@@ -165,4 +165,14 @@ func (h *handler) serve(w *answer, r *http.Request, log *slog.Logger) {
 		return
 	}
 	h.write(w, rt.status, answer.Raw())
+}
+
+// window tells the caller how much of its limit is left (interface-facts §2); a key without a window has no such headers.
+func window(head http.Header, g access.Grant) {
+	if g.Reset.IsZero() {
+		return
+	}
+	head.Set("X-Ratelimit-Limit", strconv.Itoa(g.Limit))
+	head.Set("X-Ratelimit-Remaining", strconv.Itoa(g.Remaining))
+	head.Set("X-Ratelimit-Reset", strconv.FormatInt(g.Reset.Unix(), 10))
 }

@@ -14,7 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api"
+	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/service/access"
 	"coffer/api/service/book"
@@ -24,6 +27,9 @@ import (
 	"coffer/api/service/price"
 	"coffer/api/service/store"
 )
+
+// solanaTx can be the signature of a Solana transaction.
+const solanaTx = "2z1h92bonjpq5yELFiDfNgKoAFEp1MxU8qLuAV7RRbFDTHZ6Ts8AvGYBry7TR9doZK1ePMdWJGNt7XiNzU9wAd5B"
 
 const key = "a-key-that-must-never-be-logged"
 
@@ -47,9 +53,18 @@ func (u *useCases) do() (*api.Document, error) {
 	return api.ParseDocument([]byte(u.answer), api.DefaultLimits())
 }
 
-func (u *useCases) Prepare(context.Context, *api.Document) (*api.Document, error)   { return u.do() }
-func (u *useCases) CallQuote(context.Context, *api.Document) (*api.Document, error) { return u.do() }
-func (u *useCases) Execute(context.Context, *api.Document) (*api.Document, error)   { return u.do() }
+func (u *useCases) Prepare(context.Context, *api.Document) (*api.Document, error)     { return u.do() }
+func (u *useCases) PrepareV1(context.Context, *api.Document) (*api.Document, error)   { return u.do() }
+func (u *useCases) CallQuote(context.Context, *api.Document) (*api.Document, error)   { return u.do() }
+func (u *useCases) CallQuoteV1(context.Context, *api.Document) (*api.Document, error) { return u.do() }
+func (u *useCases) Quote(context.Context, *api.Document) (*api.Document, error)       { return u.do() }
+func (u *useCases) QuoteV1(context.Context, *api.Document) (*api.Document, error)     { return u.do() }
+func (u *useCases) Execute(context.Context, *api.Document) (*api.Document, error)     { return u.do() }
+func (u *useCases) ExecuteV1(context.Context, *api.Document) (*api.Document, error)   { return u.do() }
+func (u *useCases) Relay(context.Context, *api.Document) (*api.Document, error)       { return u.do() }
+func (u *useCases) Roles(_ context.Context, c caip.Chain, a common.Address) (api.RolesResponse, error) {
+	return api.RolesResponse{SessionAddress: a.Hex(), CoSigner: c.String(), AdminNonce: "0", OperationNonce: "0"}, u.err
+}
 func (u *useCases) Status(_ context.Context, id string) (api.ExecutionStatus, bool, error) {
 	switch id {
 	case "0x" + strings.Repeat("a", 64):
@@ -60,6 +75,7 @@ func (u *useCases) Status(_ context.Context, id string) (api.ExecutionStatus, bo
 	}
 	return api.ExecutionStatus{QuoteID: id, Status: api.StatusPending, OriginChainOperations: []api.OperationRef{
 		{Hash: "0x" + strings.Repeat("b", 64), Chain: "eip155:10", ExplorerURL: "https://old.example:1/x"},
+		{Hash: solanaTx, Chain: caip.SolanaMainnet().String()},
 	}}, true, u.err
 }
 func (u *useCases) History(_ context.Context, q book.HistoryQuery) (api.HistoryPage, error) {
@@ -74,7 +90,7 @@ type bench struct {
 	log     *bytes.Buffer
 }
 
-func newBench(t testing.TB) *bench {
+func newBench(t testing.TB, change ...func(*httpapi.Config, *useCases)) *bench {
 	t.Helper()
 	in, err := genesis.Open(store.NewMemory(), genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"), Kind: network.Embedded})
 	if err != nil {
@@ -85,13 +101,17 @@ func newBench(t testing.TB) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{useCases: &useCases{answer: "{}"}, in: in, log: &bytes.Buffer{}}
-	b.handler, err = httpapi.New(httpapi.Config{
+	config := httpapi.Config{
 		BasePath: "/api", Auth: access.NewOneKey(key), Installation: in,
 		Portfolio: portfolio.New(portfolio.Deps{Installation: in, Prices: prices, Clock: now}),
 		Quoter:    b.useCases, Settler: b.useCases, Records: b.useCases, Clock: now, Random: strings.NewReader("1234"),
 		Log:          slog.New(slog.NewJSONHandler(b.log, nil)),
 		ExplorerBase: func() string { return "https://here.example/api" },
-	})
+	}
+	for _, c := range change {
+		c(&config, b.useCases)
+	}
+	b.handler, err = httpapi.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,30 +5,48 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/service/chain"
+	"coffer/api/service/chain/solana"
 )
 
-// Balances answers GET /v3/balances/aggregated-balance. The EVM address gets test funds first. All prices are of one moment, so fiat
+// Balances answers GET /v3/balances/aggregated-balance. The named addresses get test funds first. All prices are of one moment, so fiat
 // values add up.
 func (p *Portfolio) Balances(ctx context.Context, q Query) (api.AggregatedBalance, error) {
-	if q.EVM != nil {
-		if err := p.faucet.Consider(ctx, *q.EVM); err != nil {
-			return api.AggregatedBalance{}, err
-		}
+	out, err := p.sums(ctx, q)
+	if err != nil {
+		return api.AggregatedBalance{}, err
 	}
-	s := &sheet{p: p, q: q, at: p.clock(), views: map[uint64]chain.State{}, counted: map[caip.Asset]bool{}}
-	defer s.close()
-	out := api.AggregatedBalance{
-		Accounts: &api.BalanceAccounts{Solana: q.Solana}, BalanceByAggregatedAsset: []api.AggregateBalance{},
-		BalanceBySpecificAsset: []api.AssetBalance{},
-	}
+	out.Accounts = &api.BalanceAccounts{Solana: q.Solana}
 	if q.EVM != nil {
 		out.Accounts.EVM = q.EVM.Hex()
 	}
+	return out, nil
+}
+
+// BalancesV2 answers GET /v2/balances/aggregated-balance: every aggregated asset in the order of the catalogue, the further assets asked for,
+// and no accounts. An EVM address holds nothing on Solana, whose entities are listed with zero. The address gets test funds first.
+func (p *Portfolio) BalancesV2(ctx context.Context, address common.Address, assets []Asked) (api.AggregatedBalance, error) {
+	q := Query{EVM: &address, Assets: assets}
+	for _, a := range p.in.Catalog.Aggregates() {
+		q.Aggregates = append(q.Aggregates, a.ID)
+	}
+	return p.sums(ctx, q)
+}
+
+// sums gives test funds and makes all lines of an answer.
+func (p *Portfolio) sums(ctx context.Context, q Query) (api.AggregatedBalance, error) {
+	if err := p.fund(ctx, q); err != nil {
+		return api.AggregatedBalance{}, err
+	}
+	s := &sheet{p: p, q: q, at: p.clock(), views: map[uint64]chain.State{}, counted: map[caip.Asset]bool{}}
+	defer s.close()
+	out := api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{}, BalanceBySpecificAsset: []api.AssetBalance{}}
 	for _, id := range q.Aggregates {
 		if err := ctx.Err(); err != nil {
 			return api.AggregatedBalance{}, err
@@ -53,6 +71,18 @@ func (p *Portfolio) Balances(ctx context.Context, q Query) (api.AggregatedBalanc
 	return out, nil
 }
 
+func (p *Portfolio) fund(ctx context.Context, q Query) error {
+	if q.EVM != nil {
+		if err := p.faucet.Consider(ctx, *q.EVM); err != nil {
+			return err
+		}
+	}
+	if owner, ok := q.solanaKey(); ok {
+		return p.faucet.ConsiderSolana(ctx, owner)
+	}
+	return nil
+}
+
 // sheet collects the figures of one answer: one view of each chain, one moment of prices, and a total that counts each asset once however
 // often it is listed. The total is nil while nothing priced was met.
 type sheet struct {
@@ -60,6 +90,7 @@ type sheet struct {
 	q       Query
 	at      time.Time
 	views   map[uint64]chain.State
+	solana  *solana.State // nil while nothing on Solana was read
 	counted map[caip.Asset]bool
 	total   *big.Int
 }
@@ -68,6 +99,16 @@ func (s *sheet) close() {
 	for _, v := range s.views {
 		v.Close()
 	}
+	if s.solana != nil {
+		s.solana.Close()
+	}
+}
+
+func (s *sheet) openSolana() (err error) {
+	if s.solana == nil {
+		s.solana, err = s.p.in.Solana.State()
+	}
+	return err
 }
 
 func (s *sheet) aggregate(id caip.AggregateID) (api.AggregateBalance, error) {
@@ -107,6 +148,16 @@ func (s *sheet) entity(e catalog.Entity) (v, worth *big.Int, err error) {
 
 // balance is zero where the query names no account, and on a chain that this network does not run: nobody can hold anything there.
 func (s *sheet) balance(a caip.Asset) (*big.Int, error) {
+	if a.Chain == caip.SolanaMainnet() {
+		owner, ok := s.q.solanaKey()
+		if !ok {
+			return new(big.Int), nil
+		}
+		if err := s.openSolana(); err != nil {
+			return nil, err
+		}
+		return s.p.in.SolanaBalanceAt(s.solana, owner, a)
+	}
 	id, evm := a.Chain.EVMID()
 	if !evm || s.q.EVM == nil || s.p.in.Chains[id] == nil {
 		return new(big.Int), nil

@@ -25,7 +25,7 @@ import (
 	"coffer/assets"
 )
 
-const solana = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
+const solanaAddress = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
 
 func query(t testing.TB, in *genesis.Installation, account, aggregates, assets string) portfolio.Query {
 	t.Helper()
@@ -123,13 +123,14 @@ func TestSpecificAssetsEchoTheirSpellingAndCountOnceInTheTotal(t *testing.T) {
 }
 
 func TestASolanaAccountIsEchoedAndItsEntitiesAreListed(t *testing.T) {
-	in, p := world(t)
-	for _, form := range []string{"solana:" + solana, caip.SolanaMainnet().String() + ":" + solana} {
+	in, _ := world(t)
+	p := portfolio.New(portfolio.Deps{Installation: in, Prices: prices(t, in), Clock: now}) // without test funds
+	for _, form := range []string{"solana:" + solanaAddress, caip.SolanaMainnet().String() + ":" + solanaAddress} {
 		out, err := p.Balances(context.Background(), query(t, in, form, "ob:sol", ""))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out.Accounts.Solana != solana || out.Accounts.EVM != "" {
+		if out.Accounts.Solana != solanaAddress || out.Accounts.EVM != "" {
 			t.Errorf("accounts %+v", out.Accounts)
 		}
 		line := out.BalanceByAggregatedAsset[0]
@@ -203,14 +204,14 @@ func TestABalanceQueryNamesEveryFailure(t *testing.T) {
 		"nothing":              {"", "", "", []string{"account", "aggregatedAssetId"}},
 		"no asset":             {a, "", "", []string{"aggregatedAssetId"}},
 		"two EVM accounts":     {a + "," + b, "ob:usdc", "", []string{"account[1]"}},
-		"two Solana accounts":  {"solana:" + solana + ",solana:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", "ob:sol", "", []string{"account[1]"}},
+		"two Solana accounts":  {"solana:" + solanaAddress + ",solana:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", "ob:sol", "", []string{"account[1]"}},
 		"other namespace":      {"cosmos:hub-4:addr", "ob:usdc", "", []string{"account[0]"}},
 		"bare address":         {"0x1111111111111111111111111111111111111111", "ob:usdc", "", []string{"account[0]"}},
 		"unknown ids":          {a, "ob:nothing,USDC", "eip155:1/erc20:0x1111111111111111111111111111111111111111,x", []string{"aggregatedAssetId[0]", "aggregatedAssetId[1]", "assetId[0]", "assetId[1]"}},
 		"empty elements":       {a + ",", "ob:usdc,,ob:eth", "", []string{"account[1]", "aggregatedAssetId[1]"}},
 		"oversized":            {a, "ob:usdc", strings.Repeat("x", portfolio.MaxQuery+1), []string{"assetId"}},
 		"same address, chains": {a + "," + strings.Replace(a, ":1:", ":10:", 1), "ob:usdc", "", nil},
-		"both kinds":           {a + ",solana:" + solana, "ob:usdc", "", nil},
+		"both kinds":           {a + ",solana:" + solanaAddress, "ob:usdc", "", nil},
 	} {
 		_, failures := portfolio.ParseQuery(in.Catalog, c.account, c.aggregates, c.assets)
 		var got []string
@@ -281,7 +282,7 @@ func TestOnlyAccountAddressesOfARequestAreFunded(t *testing.T) {
 	in, p := world(t)
 	signer := common.HexToAddress("0x5161")
 	err := p.FundAccounts(context.Background(), []api.Account{
-		{Type: api.AccountKernelV31, AccountAddress: someone.Hex(), SignerAddress: signer.Hex()}, {Type: api.AccountSolana, AccountAddress: solana},
+		{Type: api.AccountKernelV31, AccountAddress: someone.Hex(), SignerAddress: signer.Hex()}, {Type: api.AccountSolana, AccountAddress: solanaAddress},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -289,15 +290,22 @@ func TestOnlyAccountAddressesOfARequestAreFunded(t *testing.T) {
 	if len(balances(t, in, someone)) == 0 || len(balances(t, in, signer)) != 0 {
 		t.Error("the account must be funded and its signer not")
 	}
+	if sol, usdc := onSolana(t, in, solanaKey(t)); sol != "5000000000" || usdc != "250000000" {
+		t.Errorf("the Solana account has %s lamports and %s of USDC", sol, usdc)
+	}
+	if err := p.FundAccounts(context.Background(), []api.Account{{Type: api.AccountSolana, AccountAddress: someone.Hex()}}); err == nil {
+		t.Error("an EVM address was taken for a Solana account")
+	}
 }
 
 func TestWithoutAFaucetNobodyIsFunded(t *testing.T) {
 	in := open(t, store.NewMemory())
 	p := portfolio.New(portfolio.Deps{Installation: in, Clock: now})
-	if err := p.FundAccounts(context.Background(), []api.Account{{Type: api.AccountKernelV31, AccountAddress: someone.Hex()}}); err != nil {
+	both := []api.Account{{Type: api.AccountKernelV31, AccountAddress: someone.Hex()}, {Type: api.AccountSolana, AccountAddress: solanaAddress}}
+	if err := p.FundAccounts(context.Background(), both); err != nil {
 		t.Fatal(err)
 	}
-	if len(balances(t, in, someone)) != 0 {
+	if sol, usdc := onSolana(t, in, solanaKey(t)); len(balances(t, in, someone)) != 0 || sol != "0" || usdc != "0" {
 		t.Error("somebody was funded")
 	}
 }
@@ -392,7 +400,7 @@ func BenchmarkBalances(b *testing.B) {
 
 func FuzzParseQuery(f *testing.F) {
 	f.Add("eip155:1:0x1111111111111111111111111111111111111111", "ob:usdc", "eip155:1/slip44:60")
-	f.Add("solana:"+solana+",eip155:10:0x1111111111111111111111111111111111111111", "ob:usdc.e,ob:1inch", "")
+	f.Add("solana:"+solanaAddress+",eip155:10:0x1111111111111111111111111111111111111111", "ob:usdc.e,ob:1inch", "")
 	f.Add(",,", "ob:", "\x00")
 	in, _ := world(f)
 	f.Fuzz(func(t *testing.T, account, aggregates, assets string) {

@@ -12,6 +12,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"golang.org/x/sync/errgroup"
 
+	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/genesis"
 	"coffer/api/service/store"
@@ -24,18 +25,22 @@ type Faucet struct {
 	in    *genesis.Installation
 	clock func() time.Time
 	known func(context.Context, common.Address) (bool, error)
+	named func(context.Context, solmsg.Key) (bool, error)
 	seed  []byte
 	turn  sync.Mutex // one funding at a time: chains seal one block at a time anyway
 }
 
-// FaucetOptions configure a Faucet. Known reports whether the service's history names an address; nil means that there is no history to ask.
+// FaucetOptions configure a Faucet. Known and KnownSolana report whether the service's history names an address; nil means that there is no
+// history to ask.
 type FaucetOptions struct {
 	Installation *genesis.Installation
 	Clock        func() time.Time
 	Known        func(context.Context, common.Address) (bool, error)
+	KnownSolana  func(context.Context, solmsg.Key) (bool, error)
 }
 
-// bucketFunds holds address (20 bytes) → decision, and address ‖ chain id (28 bytes) → hash of the first transaction of the grant there.
+// bucketFunds holds address (20 bytes) or Solana account (32 bytes) → decision, and address ‖ chain id (28 bytes) → hash of the first
+// transaction of the grant there.
 const bucketFunds = "faucet"
 
 // Decisions about an address. A started grant that a crash cut off is finished when the address is named again.
@@ -51,7 +56,7 @@ func NewFaucet(o FaucetOptions) (*Faucet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Faucet{in: o.Installation, clock: o.Clock, known: o.Known, seed: seed}, nil
+	return &Faucet{in: o.Installation, clock: o.Clock, known: o.Known, named: o.KnownSolana, seed: seed}, nil
 }
 
 // Consider funds the addresses that deserve it. It returns when the blocks are sealed.
@@ -68,12 +73,12 @@ func (f *Faucet) Consider(ctx context.Context, addresses ...common.Address) erro
 }
 
 func (f *Faucet) consider(ctx context.Context, a common.Address) error {
-	if d, err := f.decision(a); err != nil || d == declined || d == funded {
+	if d, err := f.decision(a[:]); err != nil || d == declined || d == funded {
 		return err
 	}
 	f.turn.Lock()
 	defer f.turn.Unlock()
-	d, err := f.decision(a) // somebody else may have had the turn before
+	d, err := f.decision(a[:]) // somebody else may have had the turn before
 	if err != nil || d == declined || d == funded {
 		return err
 	}
@@ -83,17 +88,19 @@ func (f *Faucet) consider(ctx context.Context, a common.Address) error {
 			return err
 		}
 		if used {
-			return f.in.Store.Update(func(tx store.Tx) error {
-				return tx.Bucket(bucketFunds).Put(a[:], []byte{declined})
-			})
+			return f.decline(a[:])
 		}
 	}
 	return f.fund(a)
 }
 
-func (f *Faucet) decision(a common.Address) (d byte, err error) {
+func (f *Faucet) decline(a []byte) error {
+	return f.in.Store.Update(func(tx store.Tx) error { return tx.Bucket(bucketFunds).Put(a, []byte{declined}) })
+}
+
+func (f *Faucet) decision(a []byte) (d byte, err error) {
 	err = f.in.Store.View(func(tx store.Tx) error {
-		if v := tx.Bucket(bucketFunds).Get(a[:]); len(v) > 0 {
+		if v := tx.Bucket(bucketFunds).Get(a); len(v) > 0 {
 			d = v[0]
 		}
 		return nil

@@ -41,15 +41,20 @@ func newFaucet(t testing.TB, in *genesis.Installation) *portfolio.Faucet {
 
 func world(t testing.TB) (*genesis.Installation, *portfolio.Portfolio) {
 	in := open(t, store.NewMemory())
+	return in, portfolio.New(portfolio.Deps{Installation: in, Prices: prices(t, in), Faucet: newFaucet(t, in), Clock: now})
+}
+
+func prices(t testing.TB, in *genesis.Installation) *price.Table {
+	t.Helper()
 	seed, err := in.Secret("prices/1", 32)
 	if err != nil {
 		t.Fatal(err)
 	}
-	prices, err := price.New(in.Catalog, seed)
+	table, err := price.New(in.Catalog, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return in, portfolio.New(portfolio.Deps{Installation: in, Prices: prices, Faucet: newFaucet(t, in), Clock: now})
+	return table
 }
 
 var someone = common.HexToAddress("0x00000000000000000000000000000000000c0ffe")

@@ -20,6 +20,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op"
+	"coffer/api/op/solmsg"
 	"coffer/api/service/genesis"
 	"coffer/api/service/price"
 )
@@ -116,11 +117,17 @@ func (p *Portfolio) Assets() []api.AggregatedAsset {
 	return out
 }
 
-// FundAccounts gives test funds to the EVM accounts that a request names, each by its account address and never by its signer
-// (protocol §5.4). Accounts of other chains are passed over.
+// FundAccounts gives test funds to the accounts that a request names, each by its account address and never by its signer (protocol §5.4).
 func (p *Portfolio) FundAccounts(ctx context.Context, accounts []api.Account) error {
 	for _, a := range accounts {
 		if !a.IsEVM() {
+			owner, err := solmsg.ParseKey(a.AccountAddress)
+			if err != nil {
+				return fmt.Errorf("account address: %w", err)
+			}
+			if err := p.faucet.ConsiderSolana(ctx, owner); err != nil {
+				return err
+			}
 			continue
 		}
 		at, err := caip.ParseAddress(a.AccountAddress)

@@ -9,6 +9,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/api/op/solmsg"
 	"coffer/api/text"
 )
 
@@ -21,6 +22,12 @@ type Query struct {
 	Solana     string
 	Aggregates []caip.AggregateID
 	Assets     []Asked
+}
+
+// solanaKey is the Solana account of the query; false when none was named.
+func (q Query) solanaKey() (solmsg.Key, bool) {
+	k, err := solmsg.ParseKey(q.Solana)
+	return k, err == nil
 }
 
 // Asked is a specific asset together with the spelling in which it was asked for, which the answer repeats.
@@ -41,6 +48,18 @@ func ParseQuery(cat *catalog.Catalog, account, aggregates, assets string) (Query
 	p.list("aggregatedAssetId", aggregates, p.aggregate)
 	p.list("assetId", assets, p.asset)
 	return p.q, p.failures
+}
+
+// ParseQueryV2 reads the query parameters address and assetId of the second version: one 0x address, and further assets as a comma-separated
+// list that may be absent. It returns every failure.
+func ParseQueryV2(cat *catalog.Catalog, address, assets string) (common.Address, []Asked, []api.Failure) {
+	p := queryParser{cat: cat}
+	a, err := caip.ParseAddress(address)
+	if err != nil {
+		p.fail("address", "a 0x address with 40 hexadecimal digits", shown(address))
+	}
+	p.list("assetId", assets, p.asset)
+	return a, p.q.Assets, p.failures
 }
 
 type queryParser struct {

@@ -2,28 +2,113 @@ package quote
 
 import (
 	"errors"
-	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
+	"coffer/api/caip"
 	"coffer/api/network"
+	"coffer/api/op/solmsg"
 	"coffer/api/service/quote/account"
 )
 
-// openAccount finds the EVM account among the accounts of a request. Every account that this network does not serve is a validation failure.
-func openAccount(pins network.Pins, accounts []api.Account) (account.Account, error) {
-	var evm account.Account
-	var failures []api.Failure
-	for i, w := range accounts {
-		a, err := account.Open(pins, w)
-		var unserved *account.Unserved
-		switch {
-		case errors.As(err, &unserved):
-			failures = append(failures, api.Failure{Path: fmt.Sprintf("accounts[%d].%s", i, unserved.Path), Expected: unserved.Want, Got: unserved.Got})
-		case err != nil:
-			failures = append(failures, api.Failure{Path: fmt.Sprintf("accounts[%d].accountAddress", i), Expected: "a 0x address", Got: w.AccountAddress})
-		default:
-			evm = a
+// payer are the accounts of a request: an EVM account, a Solana account, or both.
+type payer struct {
+	wire      []api.Account // as answers carry them
+	evm       account.Account
+	hasEVM    bool
+	solana    solmsg.Key
+	hasSolana bool
+	place     string // path of the EVM account in the request
+}
+
+// form is the version of a request: where its accounts stand and how it is answered.
+type form struct {
+	v1     bool
+	prefix string // of the place of the accounts, "" or "from."
+}
+
+// rename is a path of a v3 request without prefix, as it reads in this form.
+func (f form) rename(path string) string {
+	if f.v1 {
+		path = strings.Replace(path, "accounts[0]", "account", 1)
+	}
+	return f.prefix + path
+}
+
+// relocate gives the failures of a validation error the paths of the request's form; other errors stay as they are.
+func (f form) relocate(err error) error {
+	var e *api.Error
+	if !errors.As(err, &e) || e.Name != api.ErrValidation || len(e.Details) == 0 {
+		return err
+	}
+	moved := slices.Clone(e.Details)
+	for i := range moved {
+		moved[i].Path = f.rename(moved[i].Path)
+	}
+	return api.NewValidationError(moved)
+}
+
+// open reads the accounts of a request. Every account that this network does not serve is a validation failure.
+func (f form) open(pins network.Pins, accounts []api.Account) (p payer, err error) {
+	p.wire = accounts
+	if p.evm, p.hasEVM, err = account.EVM(pins, accounts); err != nil {
+		return p, f.relocate(err)
+	}
+	if p.solana, p.hasSolana, err = account.Solana(accounts); err != nil {
+		return p, f.relocate(err)
+	}
+	for i, a := range accounts {
+		if a.IsEVM() {
+			p.place = f.rename("accounts[" + strconv.Itoa(i) + "]")
 		}
 	}
-	return evm, api.NewValidationError(failures)
+	return p, nil
+}
+
+// needEVM is the refusal of a request whose calls nobody could make.
+func (p payer) needEVM(f form) error {
+	if p.hasEVM {
+		return nil
+	}
+	return api.NewValidationError([]api.Failure{{Path: f.rename("accounts"), Expected: "an EVM account", Got: "none"}})
+}
+
+// refused turns what an account says about its standing into the answer: an *account.Unserved becomes a validation failure at the account's place.
+func (p payer) refused(err error) error {
+	var unserved *account.Unserved
+	if errors.As(err, &unserved) {
+		return api.NewValidationError([]api.Failure{unserved.Failure(p.place)})
+	}
+	return err
+}
+
+// owner is the EVM account's address, zero without one.
+func (p payer) owner() common.Address { return p.evm.Address }
+
+// solanaOwner is the Solana account's address, "" without one.
+func (p payer) solanaOwner() string {
+	if !p.hasSolana {
+		return ""
+	}
+	return p.solana.String()
+}
+
+// on is the account that holds assets of a chain; false when there is none.
+func (p payer) on(c caip.Chain) (caip.Account, bool) {
+	if id, evm := c.EVMID(); evm {
+		return caip.EVMAccount(id, p.evm.Address), p.hasEVM
+	}
+	return caip.SolanaAccount(p.solana), p.hasSolana && c.IsSolana()
+}
+
+// holder is the name under which the book knows who holds assets of a chain.
+func (p payer) holder(c caip.Chain) string {
+	if c.IsSolana() {
+		return p.solanaOwner()
+	}
+	return p.evm.Address.Hex()
 }

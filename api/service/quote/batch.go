@@ -54,7 +54,7 @@ func (q *Quoter) batch(st chain.State, r *request) ([]op.Call, batch, error) {
 			return nil, batch{}, err
 		}
 		// Not asked in the account's name: a call counts as its sender's transaction, and an account with a nonce could not be deployed.
-		res := st.Call(chain.Message{From: q.Installation.Network.Pins.EntryPoint, To: token, Data: erc20.Allowance(r.account.Address, spender), Gas: 1_000_000})
+		res := st.Call(chain.Message{From: q.Installation.Network.Pins.EntryPoint, To: token, Data: erc20.Allowance(r.evm.Address, spender), Gas: 1_000_000})
 		now, ok := erc20.DecodeUint(res.Return)
 		if res.Err != nil || !ok {
 			return nil, batch{}, api.NewValidationError([]api.Failure{{

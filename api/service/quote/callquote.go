@@ -3,81 +3,68 @@ package quote
 import (
 	"context"
 	"encoding/hex"
-	"fmt"
-	"io"
 	"math/big"
 	"time"
-
-	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
 	"coffer/api/op"
 	"coffer/api/service/book"
 	"coffer/api/service/chain"
 	"coffer/api/service/genesis"
-	"coffer/api/service/quote/account"
 	"coffer/api/service/quote/integrity"
 	"coffer/api/service/store"
 )
 
-// minLife is the life below which a quote is not worth issuing.
-const minLife = 2 * time.Second
-
-// offer is a quote in the making.
-type offer struct {
+// call is the quote of a call in the making.
+type call struct {
+	deal
 	api.CallQuoteRequest
-	now     time.Time
-	context book.Context
-	account account.Account
-	op      op.UserOp // signed
-	funds   funds
-	paying  paying
-	market  market
-	plan    plan
-	id      common.Hash
+	context   book.Context
+	op        op.UserOp // as the client signed it
+	authorize []op.SignedAuthorization
+	funds     funds
 }
 
-// CallQuote answers POST /v3/quote/call-quote: it checks the prepared operation and its signature, runs it, finds the funding and issues a
-// signed quote.
-func (q *Quoter) CallQuote(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	o, err := q.readCallQuote(ctx, doc)
+func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api.Document, error) {
+	if err := q.begin(ctx); err != nil {
+		return nil, err
+	}
+	c, err := q.readCallQuote(doc, f)
 	if err != nil {
 		return nil, err
 	}
-	at := max(o.now.Unix(), int64(o.context.ValidAfter))
-	st, err := q.state(o.context.ChainID, time.Unix(at, 0))
+	at := max(c.now.Unix(), int64(c.context.ValidAfter))
+	st, err := q.state(c.context.ChainID, time.Unix(at, 0))
 	if err != nil {
 		return nil, err
 	}
 	defer st.Close()
-	if err := q.rehearse(st, o); err != nil {
+	if err := q.rehearse(st, c); err != nil {
 		return nil, err
 	}
-	if err := q.price(o); err != nil {
+	if err := q.price(c); err != nil {
 		return nil, err
 	}
-	if err := q.draw(o.id[:]); err != nil {
+	if err := q.draw(c.id[:]); err != nil {
 		return nil, err
 	}
-	legs, err := q.legs(st, o)
+	legs, err := q.legs(st, &c.deal)
 	if err != nil {
 		return nil, err
 	}
 	st.Close() // a goroutine releases its views before it writes
-	return q.issue(o, legs)
+	return q.issue(c, legs)
 }
 
-// readCallQuote applies every rule that needs no view of the chain.
-func (q *Quoter) readCallQuote(ctx context.Context, doc *api.Document) (*offer, error) {
-	if q.fault != nil {
-		return nil, q.fault
+// readCallQuote applies every rule that needs no simulation.
+func (q *Quoter) readCallQuote(doc *api.Document, f form) (*call, error) {
+	c := &call{deal: deal{now: q.Clock(), form: f}}
+	rules := q.rules(c.now)
+	check := rules.CallQuote
+	if f.v1 {
+		check = rules.CallQuoteV1
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	o := &offer{now: q.Clock()}
-	rules := api.Rules{Catalog: q.Installation.Catalog, Now: o.now}
-	failures := rules.CallQuote(doc)
+	failures := check(doc)
 	digest, err := integrity.Prepare(doc)
 	if err := integrity.Verify(doc, digest, err, q.Installation.Network.Pins.TamperProof); err != nil && !integrity.Incomplete(failures) {
 		return nil, err
@@ -85,27 +72,42 @@ func (q *Quoter) readCallQuote(ctx context.Context, doc *api.Document) (*offer, 
 	if err := api.NewValidationError(failures); err != nil {
 		return nil, err
 	}
-	if err := doc.Decode(&o.CallQuoteRequest); err != nil {
-		return nil, api.NewDecodeError(err)
-	}
-	if o.FromAggregatedAssetID != "" && o.FromAssetID != "" {
-		return nil, api.NewValidationError([]api.Failure{{Path: "fromAssetId", Expected: "nothing beside fromAggregatedAssetId", Got: o.FromAssetID}})
-	}
-	if o.account, err = openAccount(q.Installation.Network.Pins, o.Accounts); err != nil {
+	if err := c.decode(doc); err != nil {
 		return nil, err
 	}
-	if o.op, err = op.FromWire(*o.ChainOperation.UserOp); err != nil {
+	if c.payer, err = f.open(q.Installation.Network.Pins, c.Accounts); err != nil {
+		return nil, err
+	}
+	if err := c.needEVM(f); err != nil {
+		return nil, err
+	}
+	if c.ChainOperation.UserOp == nil || c.ChainOperation.TypedDataToSign == nil {
+		return nil, api.NewValidationError([]api.Failure{{Path: "chainOperation", Expected: "the prepared EVM operation", Got: "another"}})
+	}
+	if c.op, err = op.FromWire(*c.ChainOperation.UserOp); err != nil {
 		return nil, api.NewValidationError([]api.Failure{{Path: "chainOperation.userOp", Expected: "a well-formed operation", Got: err.Error()}})
 	}
-	return o, q.recall(o)
+	return c, q.recall(c)
 }
 
-// draw fills b from Random, which need not be safe for concurrent use.
-func (q *Quoter) draw(b []byte) error {
-	q.drawing.Lock()
-	defer q.drawing.Unlock()
-	if _, err := io.ReadFull(q.Random, b); err != nil {
-		return fmt.Errorf("draw a quote id: %w", err)
+// decode reads the body of either version.
+func (c *call) decode(doc *api.Document) error {
+	if c.v1 {
+		var body api.CallQuoteRequestV1
+		if err := integrity.Decode(doc, &body); err != nil {
+			return api.NewDecodeError(err)
+		}
+		c.CallQuoteRequest = api.CallQuoteRequest{
+			Accounts: []api.Account{integrity.Typed(body.Account)}, ChainOperation: body.ChainOperation, TamperProofSignature: body.TamperProofSignature,
+			FromAggregatedAssetID: body.FromAggregatedAssetID, SlippageTolerance: body.SlippageTolerance,
+		}
+		return nil
+	}
+	if err := integrity.Decode(doc, &c.CallQuoteRequest); err != nil {
+		return api.NewDecodeError(err)
+	}
+	if c.FromAggregatedAssetID != "" && c.FromAssetID != "" {
+		return api.NewValidationError([]api.Failure{{Path: "fromAssetId", Expected: "nothing beside fromAggregatedAssetId", Got: c.FromAssetID}})
 	}
 	return nil
 }
@@ -116,69 +118,99 @@ func PrepareAgain(format string, args ...any) error {
 }
 
 // recall finds the context of the prepared operation and checks that it still fits the account (protocol §2.1, §2.6).
-func (q *Quoter) recall(o *offer) error {
-	hash, err := q.hashOf(o.op, o.ChainOperation.TypedDataToSign.Domain.ChainID)
+func (q *Quoter) recall(c *call) error {
+	hash, err := q.hashOf(c.op, c.ChainOperation.TypedDataToSign.Domain.ChainID)
 	if err != nil {
 		return PrepareAgain("the operation is unknown")
 	}
 	var found bool
 	err = q.Book.View(func(tx store.Tx) (err error) {
-		o.context, found, err = q.Book.Context(tx, hash)
+		c.context, found, err = q.Book.Context(tx, hash)
 		return err
 	})
-	c := o.context
+	k := &c.context
 	switch {
 	case err != nil:
 		return err
 	case !found:
 		return PrepareAgain("the operation is unknown or its time is over")
-	case c.UsedBy != "":
-		return PrepareAgain("the operation was executed with quote %s", c.UsedBy)
-	case uint64(o.now.Add(minLife).Unix()) > c.ValidUntil:
+	case k.UsedBy != "":
+		return PrepareAgain("the operation was executed with quote %s", k.UsedBy)
+	case uint64(c.now.Add(minLife).Unix()) > k.ValidUntil:
 		return PrepareAgain("the operation's time is over")
 	}
-	deployed, err := q.Installation.Deployed(c.ChainID, c.Owner)
-	if err != nil {
+	c.chainID, c.window = k.ChainID, op.PaymasterWindow{ValidAfter: k.ValidAfter, ValidUntil: k.ValidUntil}
+	c.slippage = chosen(c.SlippageTolerance, k.SlippageBps)
+	if err := q.unchanged(c); err != nil {
 		return err
 	}
-	nonce, err := q.Installation.AccountNonce(c.ChainID, c.Owner, o.account.Key192(op.LanePrepared))
-	if err != nil {
-		return err
-	}
-	if deployed != c.Deployed || nonce.Cmp(o.op.Nonce) != 0 {
-		return PrepareAgain("the account has changed since the operation was prepared")
-	}
-	if !o.account.Signed(o.op, c.ChainID) {
+	if !c.evm.Signed(c.op, k.ChainID) {
 		return api.NewError(api.ErrInvalidSignature, "Invalid signature: chainOperation.userOp.signature is not the account signer's over this operation")
+	}
+	if k.Delegation == nil {
+		return nil
+	}
+	auth, err := c.evm.Authorized(c.ChainOperation.Delegation, k.ChainID)
+	if err != nil {
+		return err
+	}
+	k.Delegation, c.authorize = c.ChainOperation.Delegation, []op.SignedAuthorization{auth}
+	return nil
+}
+
+// unchanged checks that the account stands as it did when the operation was prepared.
+func (q *Quoter) unchanged(c *call) error {
+	k := c.context
+	st, err := q.state(k.ChainID, c.now)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	standing, err := c.evm.Standing(st, k.ChainID)
+	if err != nil {
+		return c.refused(err)
+	}
+	nonce, err := q.Installation.AccountNonceAt(st, k.Owner, c.evm.Key192(op.LanePrepared))
+	if err != nil {
+		return err
+	}
+	asked, needed := unsigned(k.Delegation), unsigned(standing.Delegation)
+	same := (asked == nil) == (needed == nil) && (asked == nil || *asked == *needed)
+	if standing.Deployed != k.Deployed || !same || nonce.Cmp(c.op.Nonce) != 0 {
+		return PrepareAgain("the account has changed since the operation was prepared")
 	}
 	return nil
 }
 
 // rehearse runs the signed operation through the real handleOps on the overlay of prepare (protocol §2.3).
-func (q *Quoter) rehearse(st chain.State, o *offer) error {
-	c := o.context
-	o.funds = funds{now: o.now, account: o.account, chainID: c.ChainID, gas: c.Gas}
+func (q *Quoter) rehearse(st chain.State, c *call) error {
+	k := c.context
+	c.funds = funds{now: c.now, payer: c.payer, chainID: k.ChainID, gas: k.Gas, delegation: k.Delegation}
 	err := q.Book.View(func(tx store.Tx) (err error) {
-		o.funds.needs, err = q.readNeeds(tx, st, c.Owner, c.Required, o.now)
+		c.funds.needs, err = q.readNeeds(tx, st, k.Owner, k.Required, c.now)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := q.overlay(st, c.Owner, o.funds.needs, c.Overrides); err != nil {
+	if err := q.overlay(st, k.Owner, c.funds.needs, k.Overrides); err != nil {
 		return err
 	}
-	before, err := q.balancesOf(st, c.Owner, c.ChainID)
+	before, err := q.balancesOf(st, k.Owner, k.ChainID)
 	if err != nil {
 		return err
 	}
-	o.funds.spent = q.spentSince(st, c.Owner, before)
+	c.funds.spent = q.spentSince(st, k.Owner, before)
+	complete, err := c.evm.CoSign(c.op, k.ChainID, q.Installation.CoSigner)
+	if err != nil {
+		return err
+	}
 	operator := genesis.AddressOf(q.Installation.Operator)
-	data, err := q.codec.HandleOps(operator, o.op)
+	data, err := q.codec.HandleOps(operator, complete)
 	if err != nil {
 		return err
 	}
-	r := st.Call(chain.Message{From: operator, To: q.Installation.Network.Pins.EntryPoint, Data: data})
+	r := st.Call(chain.Message{From: operator, To: q.Installation.Network.Pins.EntryPoint, Data: data, Authorizations: c.authorize})
 	if r.Err != nil {
 		return Refused(outcomeOf(q.codec, r))
 	}
@@ -191,108 +223,70 @@ func (q *Quoter) rehearse(st chain.State, o *offer) error {
 		if len(outcomes) == 1 {
 			revert = outcomes[0].Revert
 		}
-		return failed(batch{approvals: c.Approvals, calls: c.Calls}, q.codec.Explain(revert))
+		return failed(batch{approvals: k.Approvals, calls: k.Calls}, q.codec.Explain(revert))
 	}
 	return nil
 }
 
 // price chooses the paying asset and finds the route.
-func (q *Quoter) price(o *offer) (err error) {
-	asked := o.FromAggregatedAssetID + o.FromAssetID
+func (q *Quoter) price(c *call) (err error) {
+	asked := c.FromAggregatedAssetID + c.FromAssetID
+	if asked == "" && c.v1 && missing(c.funds.needs) {
+		return api.NewValidationError([]api.Failure{{
+			Path: "fromAggregatedAssetId", Expected: "an aggregated asset id such as ob:usdc: the account lacks what the calls need", Got: "nothing",
+		}})
+	}
 	if asked == "" {
-		asked = o.context.From
+		asked = c.context.From
 	}
-	if o.paying, err = q.choose(asked, o.context.ChainID, o.context.Required); err != nil {
+	if c.paying, err = q.choose(asked, c.context.ChainID, c.context.Required); err != nil {
 		return err
 	}
-	if o.market, _, o.plan, err = q.fund(o.paying, o.funds); err != nil {
+	found, err := q.fund(c.paying, c.funds)
+	if err != nil {
 		return err
 	}
+	c.market, c.plan = found.market, found.plan
 	const whole = api.CallSameChainExcludeSolver
-	if (o.plan.callType == whole) != (o.context.CallType == whole) {
-		return PrepareAgain("the account's balances have changed: the call was %s and would now be %s", o.context.CallType, o.plan.callType)
+	if (c.plan.callType == whole) != (c.context.CallType == whole) {
+		return PrepareAgain("the account's balances have changed: the call was %s and would now be %s", c.context.CallType, c.plan.callType)
 	}
-	for _, f := range o.plan.fills {
-		have, err := q.Installation.Balance(genesis.AddressOf(q.Installation.Solver), f.asset)
-		if err != nil {
-			return err
-		}
-		if have.Cmp(f.amount) < 0 {
-			return api.NewError(api.ErrNoRoute, "no routes found: no solver can deliver that much %s", f.asset.Display())
-		}
-	}
-	return nil
+	return q.stocked(c.plan.fills)
 }
 
 // issue encodes, signs and stores the quote.
-func (q *Quoter) issue(o *offer, legs []book.Leg) (*api.Document, error) {
-	c := o.context
-	expires := min(uint64(o.now.Add(q.Lifetime).Unix()), c.ValidUntil)
-	slippage := DefaultSlippageBps
-	for _, bps := range []int{c.SlippageBps, o.SlippageTolerance} {
-		if bps > 0 {
-			slippage = bps
-		}
-	}
-	body, err := q.document(o, legs, expires, slippage)
+func (q *Quoter) issue(c *call, legs []built) (*api.Document, error) {
+	expires := q.expires(&c.deal)
+	body, destination := q.document(c, legs, expires)
+	doc, digest, err := q.seal(&c.deal, body, destination)
 	if err != nil {
 		return nil, err
 	}
-	doc, err := api.Encode(body)
-	if err != nil {
-		return nil, err
-	}
-	digest, err := integrity.Quote(doc)
-	if err != nil {
-		return nil, err
-	}
-	if doc, err = q.sign(doc, digest); err != nil {
-		return nil, err
-	}
-	record := &book.Quote{
-		ID: o.id.Hex(), OpHash: c.OpHash, ChainID: c.ChainID, Accounts: o.Accounts, Owner: c.Owner, Expires: expires,
-		ValidAfter: c.ValidAfter, ValidUntil: c.ValidUntil, SlippageBps: slippage, From: o.market.aggregate, Canonical: digest,
-		Legs: legs, Fills: o.fills(), Required: c.Required, Type: api.RecordCall,
-	}
-	c.Signature = "0x" + hex.EncodeToString(o.op.Signature)
-	return doc, q.Book.Update(func(tx store.Tx) error {
-		if err := q.Book.Sweep(tx); err != nil {
-			return err
-		}
-		now, found, err := q.Book.Context(tx, c.OpHash)
+	k := c.context
+	record := c.record(expires, digest, legs)
+	record.OpHash, record.Required, record.Type = k.OpHash, k.Required, api.RecordCall
+	k.Signature = "0x" + hex.EncodeToString(c.op.Signature)
+	return doc, q.offer(record, doc, func(tx store.Tx) error {
+		now, found, err := q.Book.Context(tx, k.OpHash)
 		if err != nil {
 			return err
 		}
 		if !found || now.UsedBy != "" {
 			return PrepareAgain("the operation was executed meanwhile")
 		}
-		if err := q.Book.PutContext(tx, c); err != nil {
-			return err
-		}
-		return q.Book.Offer(tx, record, doc.Raw())
+		return q.Book.PutContext(tx, k)
 	})
-}
-
-func (o *offer) fills() []book.Fill {
-	var out []book.Fill
-	for _, f := range o.plan.fills {
-		out = append(out, book.Fill{
-			Delivers: book.Amount{Asset: f.asset.String(), Value: f.amount}, Swapped: f.swapped,
-			PricePay: o.market.price, PriceGet: f.price,
-		})
-	}
-	return out
 }
 
 // first is the requirement that the quote names: the largest missing amount in USD, or the first, or the target chain's coin with nothing
 // (protocol §3.6).
-func (o *offer) first(native need) need {
+func (c *call) first(native need) need {
 	best := native
-	if len(o.funds.needs) > 0 {
-		best = o.funds.needs[0]
+	if len(c.funds.needs) > 0 {
+		best = c.funds.needs[0]
 	}
 	worth := new(big.Int)
-	for _, n := range o.funds.needs {
+	for _, n := range c.funds.needs {
 		if v := n.shortMicro(); v != nil && v.Cmp(worth) > 0 {
 			best, worth = n, v
 		}

@@ -32,16 +32,16 @@ func TestWhatCannotBeCoveredIsRefusedAtPrepare(t *testing.T) {
 	if !strings.Contains(e.Message, "needed 2001.") || !strings.Contains(e.Message, "available 235 USDC") {
 		t.Error(e.Message)
 	}
-	doc, err := w.Quoter.PrepareAnyAsset(context.Background(), w.Encode(r))
+	doc, err := w.Quoter.PrepareV1(context.Background(), w.Encode(v1(r))) // v1 names the paying asset later
 	Must(t, err)
-	var p api.PrepareResponse
+	var p api.PrepareResponseV1
 	Must(t, doc.Decode(&p))
 	if p.CallType != api.CallCrossChainSwaps {
 		t.Error(p.CallType)
 	}
-	_, err = w.CallQuote(doc, "ob:usdc")
+	_, err = quoteV1(w, doc, "ob:usdc")
 	Refused(t, err, api.ErrInsufficientBalance)
-	_, err = w.CallQuote(doc, "ob:eth")
+	_, err = quoteV1(w, doc, "ob:eth")
 	Must(t, err)
 }
 

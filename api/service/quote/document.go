@@ -2,103 +2,67 @@ package quote
 
 import (
 	"math/big"
-	"strconv"
 
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
-	"coffer/api/op"
-	"coffer/api/service/book"
 )
 
-// document is the quote as it goes to the client, without its integrity signature.
-func (q *Quoter) document(o *offer, legs []book.Leg, expires uint64, slippageBps int) (api.Quote, error) {
-	out := api.Quote{
-		ID: o.id.Hex(), Accounts: o.Accounts, ExpirationTimestamp: strconv.FormatUint(expires, 10),
-		OriginToken: q.originToken(o), DestinationToken: q.destinationToken(o),
-		Fees: &api.Fees{Assets: map[string]string{}, CumulativeUSD: "0.00"},
+// document is the quote of a call as it goes to the client, without its integrity signature, and the prepared operation when it stands beside the
+// funding operations (v1 alone shows it).
+func (q *Quoter) document(c *call, legs []built, expires uint64) (body api.Quote, destination *api.ChainOperation) {
+	body = q.terms(&c.deal, expires, q.destinationToken(c))
+	prepared := c.ChainOperation
+	op := *prepared.UserOp
+	op.Signature = "0x"
+	prepared.UserOp, prepared.Delegation = &op, unsigned(prepared.Delegation)
+	if len(legs) == 0 {
+		body.OriginChainsOperations = []api.ChainOperation{prepared}
+		body.OriginToken = q.wholeToken(c)
+		return body, nil
 	}
 	for _, l := range legs {
-		f, err := op.FromWire(l.Op)
-		if err != nil {
-			return api.Quote{}, err
-		}
-		out.OriginChainsOperations = append(out.OriginChainsOperations, chainOperation(o.account, f, l.ChainID, l.Pays))
+		body.OriginChainsOperations = append(body.OriginChainsOperations, l.wire)
 	}
-	if len(legs) == 0 {
-		prepared := o.ChainOperation
-		unsigned := *prepared.UserOp
-		unsigned.Signature = "0x"
-		prepared.UserOp = &unsigned
-		out.OriginChainsOperations = []api.ChainOperation{prepared}
-		out.Slippage = &api.Slippage{Origin: noSlippage(), Destination: noSlippage()}
-		return out, nil
-	}
-	for _, l := range o.plan.legs {
-		out.Fees.Assets[l.asset.String()] = l.fee.String()
-	}
-	out.Fees.CumulativeUSD = amount.USD2(o.plan.feeMicro(o.market.price))
-	out.Slippage = &api.Slippage{Origin: tolerance(o, slippageBps), Destination: noSlippage()}
-	return out, nil
+	// How far the price may move before the solver refuses; what is paid never changes (protocol §3.7).
+	v := c.plan.paid(c.market.decimals)
+	v.Mul(v, big.NewInt(int64(c.slippage))).Quo(v, big.NewInt(10_000))
+	body.Slippage.Origin = tolerance(c.slippage, v, c.market.decimals, c.market.price)
+	return body, &prepared
 }
 
-func noSlippage() api.SlippageSide { return api.SlippageSide{Percent: "0", USD: "0.00", Value: "0"} }
-
-// tolerance says how far the price may move before the solver refuses; what is paid never changes (protocol §3.7).
-func tolerance(o *offer, bps int) api.SlippageSide {
-	paid := o.plan.paid(o.market.decimals)
-	v := new(big.Int).Mul(paid, big.NewInt(int64(bps)))
-	v.Quo(v, big.NewInt(10_000))
-	return api.SlippageSide{
-		Percent: amount.Trim(amount.Format(big.NewInt(int64(bps)), 2)),
-		USD:     usd(amount.Value(v, o.market.decimals, o.market.price)),
-		Value:   v.String(),
+// wholeToken is the origin token when nothing is paid: it names what the calls take.
+func (q *Quoter) wholeToken(c *call) api.OriginToken {
+	n := c.first(q.coin(c))
+	agg, _ := q.Installation.Catalog.Aggregate(n.aggregate)
+	asset := n.asset.String()
+	return api.OriginToken{
+		AggregatedAssetID: string(n.aggregate), Amount: amount.Scale(n.required, n.decimals, agg.Decimals).String(), AssetType: []string{asset},
+		FiatValue: []api.TokenFiat{{AssetType: asset, Amount: n.required.String(), FiatValue: usd(amount.Value(n.required, n.decimals, n.price))}},
 	}
-}
-
-// originToken is what is paid: Σ deposits in the aggregate's decimals (protocol §3.5). When nothing is paid it names what the calls take.
-func (q *Quoter) originToken(o *offer) api.OriginToken {
-	t := api.OriginToken{AggregatedAssetID: o.paying.id(), AssetType: []string{}, FiatValue: []api.TokenFiat{}}
-	if len(o.plan.legs) == 0 {
-		n := o.first(q.coin(o))
-		t.AggregatedAssetID = string(n.aggregate)
-		t.Amount = amount.Scale(n.required, n.decimals, q.decimals(n)).String()
-		t.AssetType = []string{n.asset.String()}
-		t.FiatValue = []api.TokenFiat{{AssetType: n.asset.String(), Amount: n.required.String(), FiatValue: usd(amount.Value(n.required, n.decimals, n.price))}}
-		return t
-	}
-	t.Amount = o.plan.paid(o.market.decimals).String()
-	for _, l := range o.plan.legs {
-		t.AssetType = append(t.AssetType, l.asset.String())
-		t.FiatValue = append(t.FiatValue, api.TokenFiat{
-			AssetType: l.asset.String(), Amount: l.amount.String(), FiatValue: usd(amount.Value(l.amount, l.decimals, o.market.price)),
-		})
-	}
-	return t
 }
 
 // destinationToken is the requirement with the largest missing amount, in full: calls are exact-output (protocol §3.6, §3.7).
-func (q *Quoter) destinationToken(o *offer) api.DestinationToken {
-	n := o.first(q.coin(o))
+func (q *Quoter) destinationToken(c *call) api.DestinationToken {
+	n := c.first(q.coin(c))
+	return q.delivered(n, n.required, n.required, string(n.aggregate), caip.EVMAccount(c.chainID, c.evm.Address))
+}
+
+// delivered describes an amount of an asset that arrives at an account. id is how the quote names the asset across chains.
+func (q *Quoter) delivered(n need, v, least *big.Int, id string, to caip.Account) api.DestinationToken {
 	e, _ := q.Installation.Catalog.Entity(n.asset)
-	worth := usd(amount.Value(n.required, n.decimals, n.price))
 	return api.DestinationToken{
-		AggregatedAssetID: string(n.aggregate), Amount: n.required.String(), AssetType: n.asset.String(), FiatValue: worth,
-		MinimumAmount: n.required.String(), MinimumFiatValue: worth, Symbol: e.Symbol, Name: e.Name, Decimals: &n.decimals,
-		RecipientAccount: caip.EVMAccount(o.context.ChainID, o.account.Address).String(),
+		AggregatedAssetID: id, Amount: v.String(), AssetType: n.asset.String(), FiatValue: usd(amount.Value(v, n.decimals, n.price)),
+		MinimumAmount: least.String(), MinimumFiatValue: usd(amount.Value(least, n.decimals, n.price)), Symbol: e.Symbol, Name: e.Name,
+		Decimals: &n.decimals, RecipientAccount: to.String(),
 	}
 }
 
 // coin is the requirement of nothing: the target chain's coin.
-func (q *Quoter) coin(o *offer) need {
-	e, _ := q.Installation.Catalog.NativeOf(o.context.ChainID)
-	price, _ := q.Prices.Price(e.Aggregate, o.now)
+func (q *Quoter) coin(c *call) need {
+	e, _ := q.Installation.Catalog.NativeOf(c.chainID)
+	price, _ := q.Prices.Price(e.Aggregate, c.now)
 	return need{asset: e.Asset, aggregate: e.Aggregate, decimals: e.Decimals, price: price, required: new(big.Int), have: new(big.Int)}
-}
-
-func (q *Quoter) decimals(n need) int {
-	agg, _ := q.Installation.Catalog.Aggregate(n.aggregate)
-	return agg.Decimals
 }
 
 // usd is money with two decimals; an unknown worth is an empty text, never zero.

@@ -6,7 +6,7 @@ import (
 	"coffer/api/amount"
 )
 
-// funding is one way to pay.
+// funding is one way to pay for a call.
 type funding struct {
 	paying
 	market  market
@@ -15,17 +15,17 @@ type funding struct {
 }
 
 // fund finds out how the paying asset covers the needs.
-func (q *Quoter) fund(p paying, f funds) (market, []source, plan, error) {
+func (q *Quoter) fund(p paying, f funds) (funding, error) {
 	m, err := q.market(p, f)
 	if err != nil {
-		return market{}, nil, plan{}, err
+		return funding{}, err
 	}
 	sources, err := q.sources(p, f)
 	if err != nil && missing(f.needs) { // whatever is named to pay for nothing is good enough
-		return market{}, nil, plan{}, err
+		return funding{}, err
 	}
 	pl, err := route(m, f.needs, sources)
-	return m, sources, pl, err
+	return funding{p, m, sources, pl}, err
 }
 
 // fundOther looks for another aggregate that covers the needs, the one worth most first.
@@ -36,17 +36,16 @@ func (q *Quoter) fundOther(not paying, f funds) (funding, bool) {
 		if agg.ID == not.aggregate.ID {
 			continue
 		}
-		p := paying{aggregate: agg}
-		m, sources, pl, err := q.fund(p, f)
+		found, err := q.fund(paying{aggregate: agg}, f)
 		if err != nil {
 			continue
 		}
 		sum := new(big.Int)
-		for _, s := range sources {
-			sum.Add(sum, amount.Value(s.available, s.decimals, m.price))
+		for _, s := range found.sources {
+			sum.Add(sum, amount.Value(s.available, s.decimals, found.market.price))
 		}
 		if worth == nil || sum.Cmp(worth) > 0 {
-			best, worth = funding{p, m, sources, pl}, sum
+			best, worth = found, sum
 		}
 	}
 	return best, worth != nil

@@ -24,18 +24,22 @@ import (
 const (
 	GasDeposit    = 200_000 // handleOps with one funding operation of a deployed account
 	GasDeployment = 160_000 // what deploying the account adds
+	GasRoles      = 45_000  // what the three keys of a role-based account add to that
+	GasDelegation = 40_000  // what an EIP-7702 authorization adds
 	GasRelease    = 55_000
 	GasFill       = 60_000
 )
 
-// funds is everything that deciding about money needs: who pays, on which chains he has an account, what he can spend.
+// funds is everything that deciding about money needs: who pays, on which chain it is spent, what is needed and taken there.
 type funds struct {
+	payer
 	now     time.Time
-	account account.Account
-	chainID uint64
+	chainID uint64 // of the calls; 0 when there are none
 	needs   []need
 	gas     uint64 // estimate of the prepared operation
-	// spent is what the simulated calls took of assets on the target chain, beside what was declared.
+	// delegation is the authorization that the prepared operation brings along.
+	delegation *api.Delegation
+	// spent is what the simulated calls took of assets on the target chain, beside what was declared; nil without calls.
 	spent func(caip.Asset) (*big.Int, error)
 }
 
@@ -111,7 +115,7 @@ func (q *Quoter) choose(asked string, chainID uint64, required []book.Amount) (p
 	return p, nil
 }
 
-// market is the paying side of a route.
+// market is the paying side of a call's route.
 func (q *Quoter) market(p paying, f funds) (market, error) {
 	m := market{aggregate: p.aggregate.ID, symbol: p.aggregate.Symbol, decimals: p.aggregate.Decimals, targetChain: f.chainID}
 	m.price, _ = q.Prices.Price(p.aggregate.ID, f.now)
@@ -121,28 +125,56 @@ func (q *Quoter) market(p paying, f funds) (market, error) {
 			gas += GasFill
 		}
 	}
-	var ok bool
-	if m.targetFee, ok = q.Prices.GasCostMicroUSD(f.chainID, gas, f.now); !ok {
-		return m, api.NewError(api.ErrNoRoute, "no routes found: the gas price of eip155:%d is unknown", f.chainID)
+	var err error
+	m.targetFee, err = q.gasFee(f.chainID, gas, f.now)
+	return m, err
+}
+
+// gasFee is what gas costs on a chain, in micro-USD.
+func (q *Quoter) gasFee(chainID, gas uint64, now time.Time) (*big.Int, error) {
+	fee, ok := q.Prices.GasCostMicroUSD(chainID, gas, now)
+	if !ok {
+		return nil, api.NewError(api.ErrNoRoute, "no routes found: the gas price of eip155:%d is unknown", chainID)
 	}
-	return m, nil
+	return fee, nil
 }
 
 // sources lists the balances of the paying asset that can fund, in funding order. A required token on the target chain is none of them while any
-// of it is missing; otherwise what is left of it counts.
+// of it is missing; otherwise what is left of it counts. What lies on a chain where the account cannot be served is no source either; when nothing
+// else was named to pay, the refusal tells why.
 func (q *Quoter) sources(p paying, f funds) ([]source, error) {
 	if q.NoRoute != nil && q.NoRoute() {
 		return nil, api.NewError(api.ErrNoRoute, "no routes found")
 	}
-	var out []source
-	reachable := false
+	var entities []catalog.Entity
 	for _, e := range p.aggregate.Entities {
-		id, evm := e.Asset.Chain.EVMID()
-		if !evm || p.only != (caip.Asset{}) && e.Asset != p.only {
+		_, has := f.on(e.Asset.Chain)
+		if has && (p.only == (caip.Asset{}) || e.Asset == p.only) {
+			entities = append(entities, e)
+		}
+	}
+	if len(entities) == 0 {
+		return nil, api.NewError(api.ErrNoRoute, "no routes found: %s lies on no chain from which these accounts could pay", p.aggregate.Symbol)
+	}
+	pledged := make([]*big.Int, len(entities))
+	err := q.Book.View(func(tx store.Tx) error {
+		for i, e := range entities {
+			pledged[i] = q.Book.Pledged(tx, f.holder(e.Asset.Chain), e.Asset.String())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []source
+	for i, e := range entities {
+		s, err := q.source(e, f, pledged[i])
+		if refusal := f.unusable(err); refusal != nil {
+			if p.only != (caip.Asset{}) {
+				return nil, refusal
+			}
 			continue
 		}
-		reachable = true
-		s, err := q.source(e, id, f)
 		if err != nil {
 			return nil, err
 		}
@@ -150,17 +182,29 @@ func (q *Quoter) sources(p paying, f funds) ([]source, error) {
 			out = append(out, s)
 		}
 	}
-	if !reachable {
-		return nil, api.NewError(api.ErrNoRoute, "no routes found: %s lies on no chain from which this account could pay", p.aggregate.Symbol)
-	}
 	order(out)
 	return out, nil
 }
 
-func (q *Quoter) source(e catalog.Entity, id uint64, f funds) (source, error) {
+// unusable tells an account that cannot be served on a chain from a fault: the refusal for the former, nil for the latter.
+func (p payer) unusable(err error) error {
+	var refusal *api.Error
+	if err = p.refused(err); errors.As(err, &refusal) {
+		return refusal
+	}
+	return nil
+}
+
+// source is what one entity can pay.
+func (q *Quoter) source(e catalog.Entity, f funds, pledged *big.Int) (source, error) {
+	id, evm := e.Asset.Chain.EVMID()
+	if !evm {
+		return q.solanaSource(e, f, pledged)
+	}
 	s := source{asset: e.Asset, chainID: id, decimals: e.Decimals, available: new(big.Int)}
 	used := new(big.Int)
-	if id == f.chainID {
+	prepared := f.spent != nil && id == f.chainID
+	if prepared {
 		for _, n := range f.needs {
 			if n.asset != e.Asset {
 				continue
@@ -178,31 +222,34 @@ func (q *Quoter) source(e catalog.Entity, id uint64, f funds) (source, error) {
 			used = spent
 		}
 	}
-	err := q.Book.View(func(tx store.Tx) error {
-		used = new(big.Int).Add(used, q.Book.Pledged(tx, f.account.Address.Hex(), e.Asset.String()))
-		return nil
-	})
+	st, err := q.state(id, f.now)
 	if err != nil {
 		return s, err
 	}
-	balance, err := q.Installation.Balance(f.account.Address, e.Asset)
+	defer st.Close()
+	balance, err := q.Installation.BalanceAt(st, f.evm.Address, e.Asset)
 	if err != nil {
 		return s, err
 	}
-	s.available = less(balance, used)
-	if s.available.Sign() == 0 {
+	available := less(balance, new(big.Int).Add(used, pledged))
+	if available.Sign() == 0 {
 		return s, nil
 	}
-	if s.deployed, err = q.Installation.Deployed(id, f.account.Address); err != nil {
-		return s, err
-	}
 	gas := uint64(GasDeposit + GasRelease)
-	if !s.deployed && id != f.chainID {
-		gas += GasDeployment
+	if prepared { // by then the prepared operation has brought what the account needs
+		s.standing = account.Standing{Deployed: true, Delegation: f.delegation}
+	} else if s.standing, err = f.evm.Standing(st, id); err != nil {
+		return s, err
+	} else if s.standing.Deploys {
+		if gas += GasDeployment; f.evm.IsRoleBased() {
+			gas += GasRoles
+		}
+	} else if s.standing.Delegation != nil {
+		gas += GasDelegation
 	}
-	var ok bool
-	if s.own, ok = q.Prices.GasCostMicroUSD(id, gas, f.now); !ok {
-		s.available = new(big.Int) // a chain without a gas price cannot be charged for
+	var priced bool
+	if s.own, priced = q.Prices.GasCostMicroUSD(id, gas, f.now); priced { // a chain without a gas price cannot be charged for
+		s.available = available
 	}
 	return s, nil
 }

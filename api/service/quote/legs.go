@@ -27,55 +27,72 @@ func Refused(f entry.Failure) error {
 	return api.NewError(api.ErrSimulationFailed, "Simulation failed: %s", f.Text)
 }
 
-// legs builds the funding operation of every deposit. target is the view of the target chain after the prepared operation ran.
-func (q *Quoter) legs(target chain.State, o *offer) ([]book.Leg, error) {
-	deadline := uint64(o.now.Add(RefundDelay).Unix())
-	out := make([]book.Leg, 0, len(o.plan.legs))
-	for _, l := range o.plan.legs {
-		built, err := q.leg(target, o, l, deadline)
+// legs builds the funding operation of every deposit. target is the view of an EVM target chain in which deposits on that chain are simulated,
+// after everything that the target block does before them; nil on Solana.
+func (q *Quoter) legs(target chain.State, d *deal) ([]built, error) {
+	out := make([]built, 0, len(d.plan.legs))
+	for _, l := range d.plan.legs {
+		var b built
+		var err error
+		if l.asset.Chain.IsSolana() {
+			b, err = q.solanaLeg(d, l)
+		} else {
+			b, err = q.leg(target, d, l)
+		}
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, built)
+		out = append(out, b)
 	}
 	return out, nil
 }
 
 // leg builds, simulates and sponsors one funding operation (protocol §3.3).
-func (q *Quoter) leg(target chain.State, o *offer, l leg, deadline uint64) (book.Leg, error) {
-	here := l.chainID == o.context.ChainID
+func (q *Quoter) leg(target chain.State, d *deal, l leg) (built, error) {
+	here := l.chainID == d.chainID
 	st := target
 	if !here {
 		var err error
-		if st, err = q.state(l.chainID, o.now); err != nil {
-			return book.Leg{}, err
+		if st, err = q.state(l.chainID, d.now); err != nil {
+			return built{}, err
 		}
 		defer st.Close()
 	}
-	callData, err := op.EncodeExecute(depositCalls(q.Installation.Network.Pins.Escrow, o.id, l, deadline))
+	deadline := uint64(d.now.Add(RefundDelay).Unix())
+	callData, err := op.EncodeExecute(depositCalls(q.Installation.Network.Pins.Escrow, d.id, l, deadline))
 	if err != nil {
-		return book.Leg{}, err
+		return built{}, err
 	}
-	deploys := !here && len(st.Code(o.account.Address)) == 0
 	// Read at the head: the overrides of a simulation have no say in what gets signed.
-	nonce, err := q.Installation.AccountNonce(l.chainID, o.account.Address, o.account.Key192(op.LaneFunding))
+	nonce, err := q.Installation.AccountNonce(l.chainID, d.evm.Address, d.evm.Key192(op.LaneFunding))
 	if err != nil {
-		return book.Leg{}, err
+		return built{}, err
 	}
-	f := q.newOp(o.account, nonce, callData, deploys)
-	if _, err := q.measure(st, o.account, &f, l.chainID, batch{deposit: l.chainID}); err != nil {
-		return book.Leg{}, err
+	f := q.newOp(d.evm, nonce, callData, l.standing.Deploys)
+	d.evm.Enter(st, l.standing)
+	if _, err := q.measure(st, d.evm, &f, l.chainID, batch{deposit: l.chainID}); err != nil {
+		return built{}, err
 	}
-	w := op.PaymasterWindow{ValidAfter: uint64(o.now.Unix()), ValidUntil: min(o.context.ValidUntil, uint64(o.now.Add(Window).Unix()))}
+	w := op.PaymasterWindow{ValidAfter: uint64(d.now.Unix()), ValidUntil: min(d.window.ValidUntil, uint64(d.now.Add(Window).Unix()))}
 	if here {
-		w.ValidAfter = o.context.ValidAfter // it runs in one transaction with the prepared operation
+		w.ValidAfter = d.window.ValidAfter // it runs in one transaction with a prepared operation
 	}
 	if err := q.sponsor(&f, l.chainID, w); err != nil {
-		return book.Leg{}, err
+		return built{}, err
 	}
-	return book.Leg{
-		ChainID: l.chainID, Pays: book.Amount{Asset: l.asset.String(), Value: l.amount}, Op: f.Wire(), Deploys: deploys,
+	pays := book.Amount{Asset: l.asset.String(), Value: l.amount}
+	return built{
+		Leg:  book.Leg{ChainID: l.chainID, Pays: pays, Op: f.Wire(), Deploys: l.standing.Deploys, Delegation: unsigned(l.standing.Delegation)},
+		wire: chainOperation(d.evm, f, l.chainID, pays, l.standing.Delegation),
 	}, nil
+}
+
+// unsigned is a delegation as it is asked for.
+func unsigned(d *api.Delegation) *api.Delegation {
+	if d == nil {
+		return nil
+	}
+	return &api.Delegation{ContractAddress: d.ContractAddress, Nonce: d.Nonce}
 }
 
 // depositCalls pays a into the escrow: approve and deposit for a token, one deposit with value for the native coin.

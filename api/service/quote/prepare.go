@@ -25,15 +25,19 @@ import (
 // request is a prepare request that passed every check that needs no chain.
 type request struct {
 	api.PrepareRequest
+	form
+	payer
 	now      time.Time
-	account  account.Account
 	chainID  uint64
 	required []book.Amount
 	window   op.PaymasterWindow
 }
 
-func (q *Quoter) prepare(ctx context.Context, doc *api.Document, anyAsset bool) (*api.Document, error) {
-	r, err := q.readPrepare(ctx, doc)
+func (q *Quoter) prepare(ctx context.Context, doc *api.Document, v1 bool) (*api.Document, error) {
+	if err := q.begin(ctx); err != nil {
+		return nil, err
+	}
+	r, err := q.readPrepare(doc, form{v1: v1})
 	if err != nil {
 		return nil, err
 	}
@@ -51,42 +55,35 @@ func (q *Quoter) prepare(ctx context.Context, doc *api.Document, anyAsset bool) 
 	if err != nil {
 		return nil, err
 	}
-	m, sources, pl, err := q.fund(p, f)
+	found, err := q.fund(p, f)
 	var short *api.Error
-	if anyAsset && r.FromAssetID == "" && errors.As(err, &short) && short.Name == api.ErrInsufficientBalance {
-		if other, found := q.fundOther(p, f); found {
-			p, m, sources, pl, err = other.paying, other.market, other.sources, other.plan, nil
+	if v1 && errors.As(err, &short) && short.Name == api.ErrInsufficientBalance {
+		if other, ok := q.fundOther(p, f); ok { // v1 names the paying asset at call-quote
+			found, err = other, nil
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	c.CallType = pl.callType
+	c.CallType = found.plan.callType
 	st.Close() // a goroutine releases its views before it writes
 	if err := q.keep(r, &c); err != nil {
 		return nil, err
 	}
-	return q.answerPrepare(r, c, q.sourceBalances(p, f, m, sources))
+	return q.answerPrepare(r, c, q.sourceBalances(found.paying, f, found.market, found.sources))
 }
 
 // readPrepare applies every rule that needs no chain.
-func (q *Quoter) readPrepare(ctx context.Context, doc *api.Document) (*request, error) {
-	if q.fault != nil {
-		return nil, q.fault
-	}
-	if err := ctx.Err(); err != nil {
+func (q *Quoter) readPrepare(doc *api.Document, f form) (*request, error) {
+	r := &request{now: q.Clock(), form: f}
+	if err := q.decodePrepare(doc, r); err != nil {
 		return nil, err
-	}
-	r := &request{now: q.Clock()}
-	rules := api.Rules{Catalog: q.Installation.Catalog, Now: r.now}
-	if err := api.NewValidationError(rules.Prepare(doc)); err != nil {
-		return nil, err
-	}
-	if err := doc.Decode(&r.PrepareRequest); err != nil {
-		return nil, api.NewDecodeError(err)
 	}
 	var err error
-	if r.account, err = openAccount(q.Installation.Network.Pins, r.Accounts); err != nil {
+	if r.payer, err = f.open(q.Installation.Network.Pins, r.Accounts); err != nil {
+		return nil, err
+	}
+	if err := r.needEVM(f); err != nil {
 		return nil, err
 	}
 	target, err := caip.ParseChain(r.TargetChain)
@@ -111,6 +108,35 @@ func (q *Quoter) readPrepare(ctx context.Context, doc *api.Document) (*request, 
 	return r, nil
 }
 
+// decodePrepare checks and reads the body of either version.
+func (q *Quoter) decodePrepare(doc *api.Document, r *request) error {
+	if !r.v1 {
+		if err := api.NewValidationError(q.rules(r.now).Prepare(doc)); err != nil {
+			return err
+		}
+		return decode(doc, &r.PrepareRequest)
+	}
+	if err := api.NewValidationError(q.rules(r.now).PrepareV1(doc)); err != nil {
+		return err
+	}
+	var body api.PrepareRequestV1
+	err := decode(doc, &body)
+	r.PrepareRequest = api.PrepareRequest{
+		Accounts: []api.Account{integrity.Typed(body.Account)}, TargetChain: body.TargetChain, Calls: body.Calls, TokensRequired: body.TokensRequired,
+		AllowanceRequirements: body.AllowanceRequirements, Overrides: body.Overrides, ValidAfter: body.ValidAfter, ValidUntil: body.ValidUntil,
+		SlippageTolerance: body.SlippageTolerance,
+	}
+	return err
+}
+
+// decode reads a request; the error is a validation error.
+func decode(doc *api.Document, v any) error {
+	if err := doc.Decode(v); err != nil {
+		return api.NewDecodeError(err)
+	}
+	return nil
+}
+
 // window is the paymaster's: [max(now, validAfter), min(now + Window, validUntil)] (protocol §2.2).
 func window(now time.Time, after, until string) op.PaymasterWindow {
 	w := op.PaymasterWindow{ValidAfter: uint64(now.Unix()), ValidUntil: uint64(now.Add(Window).Unix())}
@@ -126,7 +152,11 @@ func window(now time.Time, after, until string) op.PaymasterWindow {
 // build makes and simulates the operation. What the calls leave behind stays in st.
 func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) {
 	fail := func(err error) (book.Context, funds, error) { return book.Context{}, funds{}, err }
-	owner := r.account.Address
+	owner := r.evm.Address
+	standing, err := r.evm.Standing(st, r.chainID)
+	if err != nil {
+		return fail(r.refused(err))
+	}
 	calls, b, err := q.batch(st, r)
 	if err != nil {
 		return fail(err)
@@ -135,13 +165,12 @@ func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) 
 	if err != nil {
 		return fail(api.NewValidationError([]api.Failure{{Path: "calls", Expected: "calls that fit into one batch", Got: err.Error()}}))
 	}
-	deployed := len(st.Code(owner)) > 0
-	nonce, err := q.Installation.AccountNonceAt(st, owner, r.account.Key192(op.LanePrepared))
+	nonce, err := q.Installation.AccountNonceAt(st, owner, r.evm.Key192(op.LanePrepared))
 	if err != nil {
 		return fail(err)
 	}
-	o := q.newOp(r.account, nonce, callData, !deployed)
-	f := funds{now: r.now, account: r.account, chainID: r.chainID}
+	o := q.newOp(r.evm, nonce, callData, standing.Deploys)
+	f := funds{now: r.now, payer: r.payer, chainID: r.chainID, delegation: standing.Delegation}
 	err = q.Book.View(func(tx store.Tx) (err error) {
 		f.needs, err = q.readNeeds(tx, st, owner, r.required, r.now)
 		return err
@@ -149,6 +178,7 @@ func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) 
 	if err != nil {
 		return fail(err)
 	}
+	r.evm.Enter(st, standing)
 	if err := q.overlay(st, owner, f.needs, r.Overrides); err != nil {
 		return fail(err)
 	}
@@ -156,12 +186,15 @@ func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) 
 	if err != nil {
 		return fail(err)
 	}
-	if f.gas, err = q.measure(st, r.account, &o, r.chainID, b); err != nil {
+	if f.gas, err = q.measure(st, r.evm, &o, r.chainID, b); err != nil {
 		return fail(err)
+	}
+	if standing.Delegation != nil {
+		f.gas += GasDelegation
 	}
 	f.spent = q.spentSince(st, owner, before)
 	return book.Context{
-		ChainID: r.chainID, Accounts: r.Accounts, Owner: owner, Op: o.Wire(), Deployed: deployed,
+		ChainID: r.chainID, Accounts: r.wire, Owner: owner, Op: o.Wire(), Deployed: standing.Deployed, Delegation: standing.Delegation,
 		ValidAfter: r.window.ValidAfter, ValidUntil: r.window.ValidUntil, Approvals: b.approvals, Calls: b.calls,
 		Required: r.required, Overrides: r.Overrides, From: r.FromAssetID, SlippageBps: r.SlippageTolerance, Gas: f.gas,
 	}, f, nil
@@ -204,6 +237,7 @@ func (q *Quoter) keep(r *request, c *book.Context) error {
 // same reports whether two contexts of one hash say the same, apart from a signature that came later.
 func same(a, b book.Context) bool {
 	a.Signature, b.Signature = "", ""
+	a.Delegation, b.Delegation = unsigned(a.Delegation), unsigned(b.Delegation)
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
@@ -219,10 +253,16 @@ func (q *Quoter) answerPrepare(r *request, c book.Context, sources []api.SourceA
 	if len(r.required) > 0 {
 		pays = r.required[0]
 	}
-	doc, err := api.Encode(api.PrepareResponse{
-		Accounts: r.Accounts, ChainOperation: chainOperation(r.account, o, r.chainID, pays),
-		CallType: c.CallType, SourceAssetBalances: sources,
-	})
+	body := api.PrepareResponse{
+		Accounts: r.wire, ChainOperation: chainOperation(r.evm, o, r.chainID, pays, c.Delegation), CallType: c.CallType, SourceAssetBalances: sources,
+	}
+	var form any = body
+	if r.v1 {
+		form = api.PrepareResponseV1{
+			Account: body.Accounts[0], ChainOperation: body.ChainOperation, CallType: body.CallType, SourceAssetBalances: sources,
+		}
+	}
+	doc, err := api.Encode(form)
 	if err != nil {
 		return nil, err
 	}
@@ -233,11 +273,11 @@ func (q *Quoter) answerPrepare(r *request, c book.Context, sources []api.SourceA
 	return q.sign(doc, digest)
 }
 
-// chainOperation is an operation as it goes to the client, unsigned.
-func chainOperation(a account.Account, o op.UserOp, chainID uint64, pays book.Amount) api.ChainOperation {
+// chainOperation is an operation as it goes to the client: neither it nor the delegation that it needs is signed.
+func chainOperation(a account.Account, o op.UserOp, chainID uint64, pays book.Amount, d *api.Delegation) api.ChainOperation {
 	o.Signature = nil
 	wire, typed := o.Wire(), a.TypedData(o, chainID)
-	return api.ChainOperation{UserOp: &wire, TypedDataToSign: &typed, AssetType: pays.Asset, Amount: pays.Value.String()}
+	return api.ChainOperation{UserOp: &wire, TypedDataToSign: &typed, Delegation: unsigned(d), AssetType: pays.Asset, Amount: pays.Value.String()}
 }
 
 // sign writes the integrity signature into an encoded document.

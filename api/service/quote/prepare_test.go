@@ -239,27 +239,6 @@ func TestOverridesChangeTheSimulationOnly(t *testing.T) {
 	prepared(t, w, r)
 }
 
-func TestAccountTypesOfLaterStagesAreRefusedByName(t *testing.T) {
-	w := funded(t)
-	at := w.User.Account.AccountAddress
-	for _, a := range []api.Account{
-		{Type: api.AccountRoleBased, SessionAddress: payee().Hex(), AdminAddress: w.User.Account.SignerAddress, AccountAddress: at},
-		{Type: api.AccountKernelV33, SignerAddress: at, AccountAddress: at, DeploymentType: api.DeploymentEIP7702},
-	} {
-		r := pay(w, Base, 20*usdcPlain)
-		r.Accounts = []api.Account{a}
-		_, err := w.Prepare(r)
-		e := Refused(t, err, api.ErrValidation)
-		if e.Details[0].Path != "accounts[0].type" || !strings.Contains(e.Details[0].Expected, "kernel-v3.1-ecdsa") {
-			t.Errorf("%+v", e.Details)
-		}
-	}
-	r := pay(w, Base, 20*usdcPlain)
-	r.Accounts = append(r.Accounts, api.Account{Type: api.AccountSolana, AccountAddress: "EB8Hi4LoqUVCGUPJ2y9MsHbEsJQJvmpQRUWrLpjEZxC6"})
-	_, err := w.Prepare(r)
-	Refused(t, err, api.ErrValidation)
-}
-
 func TestAccountAddressMustFollowFromItsKeys(t *testing.T) {
 	w := funded(t)
 	r := pay(w, Base, 20*usdcPlain)

@@ -8,6 +8,7 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/api/service/quote/account"
 )
 
 // need is one required token: what the calls take, what is there already, what is missing. Price is nil when unknown, which is only allowed
@@ -37,17 +38,18 @@ func missing(needs []need) bool {
 // shortMicro is the worth of the missing amount in micro-USD, nil when unknown.
 func (n need) shortMicro() *big.Int { return amount.Value(n.short(), n.decimals, n.price) }
 
-// source is one balance that could pay. Own is the network fee of taking it, in micro-USD.
+// source is one balance that could pay. Own is the network fee of taking it, in micro-USD. ChainID is 0 on Solana; standing is how the account
+// stands on an EVM chain.
 type source struct {
 	asset     caip.Asset
 	chainID   uint64
 	decimals  int
 	available *big.Int
 	own       *big.Int
-	deployed  bool
+	standing  account.Standing
 }
 
-// market is the aggregate that pays, its price, and the fixed fee of the target chain in micro-USD.
+// market is the aggregate that pays, its price, and the fixed fee of the target chain (0 for Solana) in micro-USD.
 type market struct {
 	aggregate   caip.AggregateID
 	symbol      string
@@ -70,7 +72,7 @@ type fill struct {
 	swapped bool
 }
 
-// plan is a complete funding of a call.
+// plan is a complete funding: of a call, or of a swap or transfer, which has one fill and no call type.
 type plan struct {
 	callType string
 	legs     []leg
@@ -124,7 +126,7 @@ func route(m market, needs []need, sources []source) (plan, error) {
 	extra := new(big.Int).Sub(rest, cost) // fees beside those of the legs
 	if short := p.collect(m, sources, rest, g); short.Sign() > 0 {
 		if len(p.legs) == MaxLegs && len(sources) > MaxLegs {
-			return plan{}, api.NewError(api.ErrNoRoute, "the funds lie on too many chains: a quote takes at most %d deposits", MaxLegs)
+			return plan{}, tooManyDeposits()
 		}
 		return plan{}, insufficient(m, needs, sources, g, short)
 	}

@@ -116,7 +116,7 @@ func (q *Quoter) measure(st chain.State, a account.Account, o *op.UserOp, chainI
 		}
 		deploy = r.GasUsed
 	}
-	validate, sponsor, err := q.measureValidation(st, *o, chainID)
+	validate, sponsor, err := q.measureValidation(st, a, *o, chainID)
 	if err != nil {
 		return 0, err
 	}
@@ -131,11 +131,11 @@ func (q *Quoter) measure(st chain.State, a account.Account, o *op.UserOp, chainI
 }
 
 // measureValidation runs the account's and the paymaster's validation with stub signatures; what they decide does not matter, only the gas.
-func (q *Quoter) measureValidation(st chain.State, o op.UserOp, chainID uint64) (validate, sponsor uint64, err error) {
-	o.Signature = account.StubSignature()
+func (q *Quoter) measureValidation(st chain.State, a account.Account, o op.UserOp, chainID uint64) (validate, sponsor uint64, err error) {
+	o.Signature = a.StubSignature()
 	o.CallGasLimit, o.VerificationGasLimit = big.NewInt(maxCallGas), big.NewInt(maxVerificationGas)
 	o.PaymasterVerificationGasLimit = big.NewInt(maxPaymasterGas)
-	o.PaymasterData = op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: 1}, account.StubSignature())
+	o.PaymasterData = op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: 1}, account.StubSignature()) // one signature, the operator's
 	p, err := o.Pack()
 	if err != nil {
 		return 0, 0, err

@@ -110,3 +110,33 @@ func refill(w *World) {
 		}
 	}
 }
+
+// BenchmarkFlowOfEveryKind is prepare to COMPLETED of a call from two chains, and from Solana where the user has an account there, with the account
+// deployed already.
+func BenchmarkFlowOfEveryKind(b *testing.B) {
+	for _, kind := range Kinds() {
+		if kind == api.AccountSolana {
+			continue
+		}
+		b.Run(kind, func(b *testing.B) {
+			w := New(b, Options{Store: stores()["bolt"](b)})
+			w.User = w.AddUser(kind, 7)
+			for b.Loop() {
+				b.StopTimer()
+				for _, id := range []uint64{Arbitrum, Polygon} {
+					w.Fund(w.User.Address, w.Asset("usdc", id), 50*usdcPlain)
+				}
+				sum := int64(90)
+				if w.User.HasSolana() {
+					w.FundSolana(w.User.Wallet, w.Asset("usdc", Solana), 50*usdcPlain)
+					sum = 140
+				}
+				b.StartTimer()
+				if s := w.Settle(w.SignQuote(w.Quote(pay(w, Base, sum*usdcPlain), "ob:usdc"))); s.Status != api.StatusCompleted {
+					b.Fatalf("status %+v", s)
+				}
+				w.Clock.Advance(time.Second)
+			}
+		})
+	}
+}

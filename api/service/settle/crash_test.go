@@ -13,8 +13,12 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api"
 	"coffer/api/op"
+	"coffer/api/op/solmsg"
+	"coffer/api/service/genesis"
 	"coffer/api/service/settle"
 	. "coffer/api/service/settle/settletest"
 	"coffer/api/service/store"
@@ -22,18 +26,49 @@ import (
 
 // Environment of the process that kills itself.
 const (
-	crashFile   = "COFFER_TEST_CRASH_FILE"
-	crashStep   = "COFFER_TEST_CRASH_STEP"
-	crashRevert = "COFFER_TEST_CRASH_REVERT"
+	crashFile  = "COFFER_TEST_CRASH_FILE"
+	crashStep  = "COFFER_TEST_CRASH_STEP"
+	crashStory = "COFFER_TEST_CRASH_STORY"
 )
 
-// crash executes the cross-chain scenario on a file and kills its own process after the given commit.
+// story is one settlement that is cut off at every commit.
+type story struct {
+	name   string
+	kind   string
+	faults []string
+	ask    func(w *World) *api.Document
+	status string
+}
+
+func stories() []story {
+	call := func(w *World) *api.Document { return w.Quote(pay(w, Base, 300*usdcPlain), "ob:usdc") }
+	cross := func(w *World) *api.Document { return w.Quote(crossChain(w), "") }
+	toSolana := func(w *World) *api.Document {
+		return w.Swap(Exchange{From: "ob:usdc", Amount: bigOf(300 * usdcPlain), Get: "ob:sol"})
+	}
+	return []story{
+		{"call", api.AccountKernelV31, nil, cross, api.StatusCompleted},
+		{"call, reverted", api.AccountKernelV31, []string{"revert"}, cross, api.StatusRefunded},
+		{"role-based call with Solana", api.AccountRoleBased + WithSolana, nil, call, api.StatusCompleted},
+		{"role-based call with Solana, refunded", api.AccountRoleBased + WithSolana, []string{"bad-signature"}, call, api.StatusRefunded},
+		{"7702 call with Solana", api.AccountKernelV33 + WithSolana, nil, call, api.StatusCompleted},
+		{"7702 swap to Solana", api.AccountKernelV33 + WithSolana, nil, toSolana, api.StatusCompleted},
+		{"role-based swap to Solana, refunded", api.AccountRoleBased + WithSolana, []string{"price-jump=400"}, toSolana, api.StatusRefunded},
+		{"swap within Solana, failed", api.AccountSolana, []string{"no-capacity"}, func(w *World) *api.Document {
+			return w.Swap(Exchange{From: "ob:sol", Amount: bigOf(sol), Get: usdcOnSolana})
+		}, api.StatusFailed},
+	}
+}
+
+// crash tells a story on a file and kills its own process after the given commit.
 func crash(t *testing.T) {
 	at, err := strconv.Atoi(os.Getenv(crashStep))
 	Must(t, err)
+	number, err := strconv.Atoi(os.Getenv(crashStory))
+	Must(t, err)
 	s, err := store.OpenBolt(os.Getenv(crashFile), store.BoltOptions{})
 	Must(t, err)
-	scenario(t, s, os.Getenv(crashRevert) != "", func(n int, _ string) {
+	stories()[number].tell(t, s, func(n int, _ string) {
 		if n == at {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
@@ -42,13 +77,27 @@ func crash(t *testing.T) {
 	t.Fatalf("step %d never came", at)
 }
 
-// scenario is the cross-chain call; each hears of every commit with its number from 1.
-func scenario(t *testing.T, s store.Store, revert bool, each func(n int, step string)) (*World, string) {
+// open is the world of a story; each hears of every commit with its number from 1.
+func (y story) open(t *testing.T, s store.Store, each func(n int, step string)) *World {
 	n := 0
-	w := New(t, Options{Store: s, Faults: faultsOf(revert), AfterStep: func(step string) { n++; each(n, step) }})
-	signed := w.SignQuote(w.Quote(crossChain(w), ""))
-	w.Settle(signed)
-	return w, w.Decode(signed).ID
+	w := New(t, Options{Store: s, Pause: hourly, Faults: faultsFrom(t, y.faults...), AfterStep: func(step string) {
+		n++
+		if each != nil {
+			each(n, step)
+		}
+	}})
+	w.User = w.AddUser(y.kind, 7)
+	return w
+}
+
+// tell runs the whole story.
+func (y story) tell(t *testing.T, s store.Store, each func(n int, step string)) *World {
+	w := y.open(t, s, each)
+	stock(w, w.User)
+	if st := w.Settle(w.SignQuote(y.ask(w))); st.Status != y.status {
+		t.Fatalf("%s ended with %+v", y.name, st)
+	}
+	return w
 }
 
 func faultsOf(revert bool) *settle.Faults {
@@ -60,27 +109,24 @@ func TestKilledAfterAnyCommitTheSagaEndsWithSumsIntact(t *testing.T) {
 		crash(t)
 		return
 	}
-	for _, revert := range []bool{false, true} {
+	for number, y := range stories() {
 		var steps []string
-		clean, _ := scenario(t, store.NewMemory(), revert, func(_ int, step string) { steps = append(steps, step) })
-		if len(steps) < 8 {
+		clean := y.tell(t, store.NewMemory(), func(_ int, step string) { steps = append(steps, step) })
+		if len(steps) < 2 {
 			t.Fatalf("only %d steps: %v", len(steps), steps)
 		}
 		for i, step := range steps {
-			t.Run(fmt.Sprintf("revert=%t/%s", revert, step), func(t *testing.T) {
-				killAndResume(t, i+1, revert, i+1 == len(steps), clean)
+			t.Run(fmt.Sprintf("%s/%d %s", y.name, i, step), func(t *testing.T) {
+				y.killAndResume(t, number, i+1, i+1 == len(steps), clean)
 			})
 		}
 	}
 }
 
-func killAndResume(t *testing.T, step int, revert, last bool, clean *World) {
+func (y story) killAndResume(t *testing.T, number, step int, last bool, clean *World) {
 	path := filepath.Join(t.TempDir(), "coffer.db")
 	c := exec.Command(os.Args[0], "-test.run=^TestKilledAfterAnyCommitTheSagaEndsWithSumsIntact$")
-	c.Env = append(os.Environ(), crashFile+"="+path, fmt.Sprintf("%s=%d", crashStep, step))
-	if revert {
-		c.Env = append(c.Env, crashRevert+"=1")
-	}
+	c.Env = append(os.Environ(), crashFile+"="+path, fmt.Sprintf("%s=%d", crashStep, step), fmt.Sprintf("%s=%d", crashStory, number))
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
@@ -89,7 +135,7 @@ func killAndResume(t *testing.T, step int, revert, last bool, clean *World) {
 	s, err := store.OpenBolt(path, store.BoltOptions{})
 	Must(t, err)
 	defer func() { Must(t, s.Close()) }()
-	w := New(t, Options{Store: s, Faults: faultsOf(revert)})
+	w := y.open(t, s, nil)
 	defer func() { Must(t, w.Settler.Close()) }()
 	var open []string
 	Must(t, s.View(func(tx store.Tx) error { open = w.Book.Open(tx); return nil }))
@@ -98,38 +144,59 @@ func killAndResume(t *testing.T, step int, revert, last bool, clean *World) {
 	}
 	Must(t, w.Settler.Resume(context.Background()))
 	Must(t, w.Settler.Idle(context.Background()))
-	sameEnd(t, w, clean, revert)
+	y.sameEnd(t, w, clean)
 }
 
-// sameEnd compares with a run that was never interrupted: balances of everybody, nonces, and the record.
-func sameEnd(t *testing.T, w, clean *World, revert bool) {
+// sameEnd compares with a run that was never interrupted: balances of everybody, nonces, blocks and the record.
+func (y story) sameEnd(t *testing.T, w, clean *World) {
 	t.Helper()
-	sameBalances(t, balances(clean, clean.User.Address), balances(w, w.User.Address))
-	sameBalances(t, balances(clean, payee()), balances(w, payee()))
-	for _, id := range []uint64{Base, Arbitrum, Polygon, Optimism} {
-		usdc := w.Asset("usdc", id)
-		wantBalance(t, w, solverOf(w), usdc, clean.Balance(solverOf(clean), usdc))
-		wantBalance(t, w, w.Installation.Network.Pins.Escrow, usdc, zero())
+	operator := func(w *World) common.Address { return genesis.AddressOf(w.Installation.Operator) }
+	for _, of := range []func(*World) common.Address{
+		func(w *World) common.Address { return w.User.Address }, solverOf, operator, func(*World) common.Address { return payee() },
+	} {
+		sameBalances(t, balances(clean, of(clean)), balances(w, of(w)))
+	}
+	in := w.Installation
+	for _, k := range []solmsg.Key{w.User.Wallet, w.Vault(), genesis.KeyOf(in.Sponsor), genesis.KeyOf(in.SolanaSolver)} {
+		for _, a := range w.SolanaAssets {
+			if x, y := w.SolanaBalance(k, a), clean.SolanaBalance(k, a); x.Cmp(y) != 0 {
+				t.Errorf("%s holds %s of %s, expected %s", k, x, a, y)
+			}
+		}
+	}
+	if x, y := in.Solana.Transactions(), clean.Installation.Solana.Transactions(); x != y {
+		t.Errorf("Solana has %d transactions, expected %d: a step happened twice or never", x, y)
+	}
+	for _, id := range in.ChainIDs {
 		for _, lane := range []uint16{op.LanePrepared, op.LaneFunding} {
 			if x, y := w.Nonce(id, lane), clean.Nonce(id, lane); x != y {
 				t.Errorf("nonce of lane %d on %d is %d, expected %d", lane, id, x, y)
 			}
 		}
-		if x, y := w.Installation.Chains[id].Head().Number, clean.Installation.Chains[id].Head().Number; x != y {
-			t.Errorf("%d has %d blocks, expected %d: a step happened twice or never", id, x, y)
+		if x, y := in.Chains[id].Head(), clean.Installation.Chains[id].Head(); x.Hash != y.Hash {
+			t.Errorf("%d ends with block %d %s, expected %d %s: a step happened twice or never", id, x.Number, x.Hash, y.Number, y.Hash)
 		}
 	}
-	page, err := w.Book.History(context.Background(), query(w))
-	Must(t, err)
-	want := api.StatusCompleted
-	if revert {
-		want = api.StatusRefunded
+	nothingHeld(t, w)
+	id := onlyRecord(t, w, y.status)
+	if y, x := w.Status(id), clean.Status(onlyRecord(t, clean, y.status)); fmt.Sprint(x) != fmt.Sprint(y) {
+		t.Errorf("record %+v, expected %+v", y, x)
 	}
-	if len(page.Transactions) != 1 || page.Transactions[0].Status != want {
+	erased(t, w, id)
+	supplies(t, w)
+}
+
+// onlyRecord is the one record of the user, which must have a status.
+func onlyRecord(t *testing.T, w *World, status string) string {
+	t.Helper()
+	q := query(w)
+	q.User = w.User.Accounts()[0].AccountAddress
+	page, err := w.Book.History(context.Background(), q)
+	Must(t, err)
+	if len(page.Transactions) != 1 || page.Transactions[0].Status != status {
 		t.Fatalf("history %+v", page.Transactions)
 	}
-	erased(t, w, page.Transactions[0].QuoteID)
-	supplies(t, w)
+	return page.Transactions[0].QuoteID
 }
 
 // supplies checks that each token's sum is what genesis made, and each coin's is that minus burned fees (protocol §5.3).

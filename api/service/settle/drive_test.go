@@ -202,13 +202,13 @@ func (f *flaky) Update(fn func(store.Tx) error) error {
 }
 
 func TestDatabaseFaultsAtAnyStepEndTheSameWay(t *testing.T) {
-	for _, revert := range []bool{false, true} {
-		clean, _ := scenario(t, store.NewMemory(), revert, func(int, string) {})
+	for _, y := range stories() {
+		clean := y.tell(t, store.NewMemory(), nil)
 		for seed := range uint64(6) {
 			kept := &flaky{Store: store.NewMemory(), random: rand.New(rand.NewPCG(seed, 1))}
-			w := New(t, Options{Store: kept, Pause: hourly, Faults: faultsOf(revert)})
-			signed := w.SignQuote(w.Quote(crossChain(w), ""))
-			Must(t, w.Execute(signed))
+			w := y.open(t, kept, nil)
+			stock(w, w.User)
+			Must(t, w.Execute(w.SignQuote(y.ask(w))))
 			kept.on.Store(true)
 			for range 200 {
 				err := w.Settler.Idle(context.Background())
@@ -221,7 +221,7 @@ func TestDatabaseFaultsAtAnyStepEndTheSameWay(t *testing.T) {
 				_ = w.Settler.Resume(context.Background()) // its own sweep may meet the fault
 			}
 			kept.on.Store(false)
-			sameEnd(t, w, clean, revert)
+			y.sameEnd(t, w, clean)
 		}
 	}
 }
@@ -274,4 +274,87 @@ func TestAcceptanceWhoseCommitWasReportedAsFailedStillRuns(t *testing.T) {
 		t.Fatalf("status %+v", s)
 	}
 	Refused(t, w.Execute(signed), api.ErrAlreadyExecuted)
+}
+
+// blind fails the next View once it is told to.
+type blind struct {
+	lost
+	next atomic.Bool
+}
+
+func (b *blind) View(fn func(store.Tx) error) error {
+	if b.next.CompareAndSwap(true, false) {
+		return errDisk
+	}
+	return b.lost.View(fn)
+}
+
+// A commit that was reported as failed and a record that could not be read again leave the saga with an old record: what it does from there must
+// leave nothing behind, or a quote that was delivered would end as refused.
+func TestAStepFromAnOldRecordLeavesNothingBehind(t *testing.T) {
+	kept := &blind{lost: lost{Store: store.NewMemory()}}
+	var pauses int
+	ended := make(chan struct{})
+	w := New(t, Options{
+		Store: kept, Pause: func(int) time.Duration {
+			pauses++
+			kept.next.Store(pauses == 1)
+			return 0
+		},
+		AfterStep: func(step string) {
+			switch step {
+			case "target":
+				kept.lost.next.Store(true)
+			case "release eip155:10":
+				close(ended)
+			}
+		},
+	})
+	signed := w.SignQuote(w.Quote(crossChain(w), ""))
+	sums := w.Sums(payee())
+	Must(t, w.Execute(signed))
+	<-ended
+	Must(t, w.Settler.Idle(context.Background()))
+	if s := w.Status(w.Decode(signed).ID); s.Status != api.StatusCompleted || s.FailReason != "" || pauses != 2 {
+		t.Fatalf("status %+v after %d pauses", s, pauses)
+	}
+	w.SameSums(sums, w.Sums(payee()))
+	nothingHeld(t, w)
+}
+
+// interrupted does something once before the next Update.
+type interrupted struct {
+	store.Store
+	before atomic.Pointer[func()]
+}
+
+func (i *interrupted) Update(fn func(store.Tx) error) error {
+	if before := i.before.Swap(nil); before != nil {
+		(*before)()
+	}
+	return i.Store.Update(fn)
+}
+
+// Between the checks of an execute and its commit another quote of the account may end, and give its claims back with its nonces used.
+func TestAQuoteWhoseNonceWasUsedDuringItsChecksIsNotAccepted(t *testing.T) {
+	kept, hold := &interrupted{Store: store.NewMemory()}, make(chan struct{})
+	w := New(t, Options{Store: kept, Faults: &settle.Faults{Wait: func(context.Context, settle.Moment, string) error {
+		<-hold
+		return nil
+	}}})
+	w.Fund(w.User.Address, w.Asset("usdc", Arbitrum), 300*usdcPlain)
+	first := w.SignQuote(w.Quote(pay(w, Base, 60*usdcPlain), ""))
+	second := w.SignQuote(w.Quote(pay(w, Base, 30*usdcPlain), ""))
+	Must(t, w.Execute(first))
+	finish := func() {
+		close(hold)
+		Must(t, w.Settler.Idle(context.Background()))
+	}
+	kept.before.Store(&finish)
+	Refused(t, w.Execute(second), api.ErrPrepareAgain)
+	if s := w.Status(w.Decode(first).ID); s.Status != api.StatusCompleted {
+		t.Errorf("status %+v", s)
+	}
+	untouched(t, w, w.Decode(second).ID)
+	nothingHeld(t, w)
 }

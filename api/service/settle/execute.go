@@ -3,196 +3,89 @@ package settle
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/big"
-	"strconv"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"coffer/api"
-	"coffer/api/op"
+	"coffer/api/op/solmsg"
 	"coffer/api/service/book"
 	"coffer/api/service/quote"
-	"coffer/api/service/quote/account"
-	"coffer/api/service/quote/integrity"
 	"coffer/api/service/store"
 )
 
-// order is a quote that somebody wants to execute, with everything that settles it.
-type order struct {
-	*book.Quote
-	now      time.Time
-	body     api.Quote
-	context  book.Context
-	account  account.Account
-	prepared op.UserOp   // signed
-	deposits []op.UserOp // signed, in the order of Legs
-}
-
 // Execute answers POST /v3/quote/execute-quote.
 func (s *Settler) Execute(ctx context.Context, doc *api.Document) (*api.Document, error) {
+	return s.execute(ctx, doc, v3)
+}
+
+// ExecuteV1 answers POST /quotes/execute-quote: quotes that were answered in the v1 form.
+func (s *Settler) ExecuteV1(ctx context.Context, doc *api.Document) (*api.Document, error) {
+	return s.execute(ctx, doc, v1)
+}
+
+func (s *Settler) execute(ctx context.Context, doc *api.Document, v version) (*api.Document, error) {
 	if err := errors.Join(ctx.Err(), s.fault); err != nil {
 		return nil, err
 	}
 	if s.isClosed() {
 		return nil, ErrClosed
 	}
-	o, err := s.read(doc)
+	o, err := s.read(doc, v)
 	if err != nil {
 		return nil, err
 	}
-	for _, check := range []func(*order) error{s.sign, s.unchanged, s.affordable, s.rehearse} {
-		if err := check(o); err != nil {
+	if err := s.sign(o); err != nil {
+		return nil, s.orExecuted(o, err)
+	}
+	for tries := 1; ; tries++ {
+		if err := s.check(o); err != nil {
 			return nil, s.orExecuted(o, err)
 		}
-	}
-	if err := s.accept(o); err != nil {
-		return nil, err
+		err := s.accept(o)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errMoved) {
+			return nil, err
+		}
+		if tries == mostTries {
+			return nil, quote.PrepareAgain("other quotes of this account are being executed at this moment")
+		}
 	}
 	s.step("accepted")
 	s.start(o.Quote)
 	return accepted()
 }
 
+// mostTries bounds how often the checks are made again because other quotes of the account took steps meanwhile.
+const mostTries = 20
+
+// errMoved says that another quote of the account took a step while a quote was checked: what the checks have seen may no longer be so.
+var errMoved = errors.New("another quote of the account took a step")
+
+// check looks at everything that must hold when PENDING is committed.
+func (s *Settler) check(o *order) error {
+	err := s.Book.View(func(tx store.Tx) error {
+		o.seen = s.latest(tx, o)
+		return nil
+	})
+	for _, check := range []func(*order) error{s.unchanged, s.affordable, s.rehearse} {
+		if err == nil {
+			err = check(o)
+		}
+	}
+	return err
+}
+
+// latest are the last steps of quotes of the order's accounts.
+func (s *Settler) latest(tx store.Tx, o *order) (out [2]uint64) {
+	return [2]uint64{s.Book.Latest(tx, o.Owner.Hex()), s.Book.Latest(tx, o.SolanaOwner)}
+}
+
 func (s *Settler) step(name string) {
 	if s.AfterStep != nil {
 		s.AfterStep(name)
 	}
-}
-
-// read checks the integrity of the document, finds its quote, and checks that it may be executed now.
-func (s *Settler) read(doc *api.Document) (*order, error) {
-	o := &order{now: s.Clock()}
-	failures := api.Rules{Catalog: s.Installation.Catalog, Now: o.now}.Execute(doc)
-	digest, err := integrity.Quote(doc)
-	if err := integrity.Verify(doc, digest, err, s.Installation.Network.Pins.TamperProof); err != nil && !integrity.Incomplete(failures) {
-		return nil, err
-	}
-	if err := api.NewValidationError(failures); err != nil {
-		return nil, err
-	}
-	if err := doc.Decode(&o.body); err != nil {
-		return nil, api.NewDecodeError(err)
-	}
-	if err := s.find(o, digest); err != nil {
-		return nil, err
-	}
-	if uint64(o.now.Unix()) < o.ValidAfter {
-		return nil, api.NewValidationError([]api.Failure{{
-			Path: "validAfter", Expected: "a time that has come", Got: strconv.FormatUint(o.ValidAfter, 10),
-		}})
-	}
-	return o, nil
-}
-
-// find reads the stored quote and its context. What was signed by us and has expired may have been swept away: that is an expired quote too.
-func (s *Settler) find(o *order, digest common.Hash) error {
-	found := false
-	err := s.Book.View(func(tx store.Tx) (err error) {
-		if o.Quote, err = s.Book.Quote(tx, o.body.ID); err != nil {
-			return err
-		}
-		o.context, found, err = s.Book.Context(tx, o.OpHash)
-		return err
-	})
-	expires, errTime := strconv.ParseInt(o.body.ExpirationTimestamp, 10, 64)
-	expired := errTime != nil || o.now.After(time.Unix(expires, 0))
-	switch {
-	case errors.Is(err, book.ErrUnknownQuote) && expired:
-		return expiredAt(o.body.ExpirationTimestamp)
-	case errors.Is(err, book.ErrUnknownQuote):
-		return api.NewError(api.ErrNotFound, "No quote has the id %s", o.body.ID)
-	case err != nil:
-		return err
-	case o.Canonical != digest:
-		return integrity.Refusal()
-	case o.Status != "":
-		return executedBefore(o.ID)
-	case expired:
-		return expiredAt(o.body.ExpirationTimestamp)
-	case !found || o.context.UsedBy != "":
-		return quote.PrepareAgain("the prepared operation of this quote was executed with another quote or its time is over")
-	}
-	return nil
-}
-
-func expiredAt(when any) error {
-	return api.NewError(api.ErrQuoteExpired, "The quote expired at %v", when)
-}
-
-func executedBefore(id string) error {
-	return api.NewError(api.ErrAlreadyExecuted, "Quote %s was already executed", id)
-}
-
-// sign takes the signatures out of the body and checks every one of them.
-func (s *Settler) sign(o *order) (err error) {
-	if o.account, err = openOwner(s.Installation.Network.Pins, o.Accounts); err != nil {
-		return err
-	}
-	if o.Whole() {
-		o.context.Signature = o.body.OriginChainsOperations[0].UserOp.Signature
-	}
-	if o.prepared, err = signedOp(o.context.Op, o.context.Signature); err != nil {
-		return invalidSignature("the prepared operation", err.Error())
-	}
-	if !o.account.Signed(o.prepared, o.ChainID) {
-		return invalidSignature("the prepared operation", "it is not the account signer's")
-	}
-	for i := range o.Legs {
-		l := &o.Legs[i]
-		where := fmt.Sprintf("originChainsOperations[%d]", i)
-		l.Signature = o.body.OriginChainsOperations[i].UserOp.Signature
-		signed, err := signedOp(l.Op, l.Signature)
-		if err != nil {
-			return invalidSignature(where, err.Error())
-		}
-		if !o.account.Signed(signed, l.ChainID) {
-			return invalidSignature(where, "it is not the account signer's over this operation")
-		}
-		o.deposits = append(o.deposits, signed)
-	}
-	return nil
-}
-
-func invalidSignature(what, why string) error {
-	return api.NewError(api.ErrInvalidSignature, "Invalid signature of %s: %s", what, why)
-}
-
-func signedOp(w api.UserOp, signature string) (op.UserOp, error) {
-	w.Signature = signature
-	return op.FromWire(w)
-}
-
-// unchanged checks that nonces and deployments are as they were signed (protocol §2.6).
-func (s *Settler) unchanged(o *order) error {
-	check := func(chainID uint64, u op.UserOp, lane uint16, deployed bool) error {
-		nonce, err := s.Installation.AccountNonce(chainID, o.Owner, o.account.Key192(lane))
-		if err != nil {
-			return err
-		}
-		is, err := s.Installation.Deployed(chainID, o.Owner)
-		if err != nil {
-			return err
-		}
-		if nonce.Cmp(u.Nonce) != 0 || is != deployed {
-			return quote.PrepareAgain("the account on eip155:%d has changed since the operation was signed", chainID)
-		}
-		return nil
-	}
-	if err := check(o.ChainID, o.prepared, op.LanePrepared, o.context.Deployed); err != nil {
-		return err
-	}
-	for i, l := range o.Legs {
-		deployed := !l.Deploys
-		if l.ChainID == o.ChainID {
-			deployed = o.context.Deployed
-		}
-		if err := check(l.ChainID, o.deposits[i], op.LaneFunding, deployed); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // affordable checks that what the quote takes is there and not pledged to another one. Pledges are read before balances: a deposit that lands in
@@ -220,7 +113,7 @@ func (s *Settler) affordable(o *order) error {
 		return err
 	}
 	for _, a := range assets {
-		balance, err := s.Installation.Balance(o.Owner, a.CAIP())
+		balance, err := s.spendable(o, a)
 		if err != nil {
 			return err
 		}
@@ -233,6 +126,19 @@ func (s *Settler) affordable(o *order) error {
 	return nil
 }
 
+// spendable is what the quote's account holds of an asset and may give away.
+func (s *Settler) spendable(o *order, a book.Amount) (*big.Int, error) {
+	asset := a.CAIP()
+	if !asset.Chain.IsSolana() {
+		return s.Installation.Balance(o.Owner, asset)
+	}
+	owner, err := solmsg.ParseKey(o.SolanaOwner)
+	if err != nil {
+		return nil, err
+	}
+	return s.Installation.SolanaSpendable(owner, asset)
+}
+
 func positive(v *big.Int) *big.Int {
 	if v.Sign() < 0 {
 		return new(big.Int)
@@ -241,30 +147,37 @@ func positive(v *big.Int) *big.Int {
 }
 
 // accept commits PENDING. Balances, pledges and the clock are looked at once more: other quotes of the account may have been accepted since, and
-// what is not committed by its expiry never will be (protocol §4.3).
+// what is not committed by its expiry never will be (protocol §4.3). The error is errMoved when the checks must be made again: a quote that was
+// accepted and ended since has used nonces that were still free.
 func (s *Settler) accept(o *order) error {
 	s.accepting.Lock()
 	defer s.accepting.Unlock()
 	if err := s.affordable(o); err != nil {
 		return s.orExecuted(o, err)
 	}
+	accepted := o.Clone()
 	err := s.Book.Update(func(tx store.Tx) error {
 		if s.Clock().After(time.Unix(int64(o.Expires), 0)) { // the checks took time
 			return expiredAt(o.Expires)
 		}
-		c, found, err := s.Book.Context(tx, o.OpHash)
-		if err != nil {
+		if err := s.keepSignature(tx, o); err != nil {
 			return err
 		}
-		if found && c.UsedBy == "" {
-			c.Signature = o.context.Signature
-			if err := s.Book.PutContext(tx, c); err != nil {
-				return err
-			}
+		now := s.latest(tx, o)
+		if err := s.Book.Accept(tx, accepted); err != nil {
+			return err
 		}
-		return s.Book.Accept(tx, o.Quote)
+		if now != o.seen {
+			return errMoved
+		}
+		return nil
 	})
 	switch {
+	case err == nil:
+		o.Quote = accepted
+		return nil
+	case errors.Is(err, errMoved):
+		return err
 	case errors.Is(err, book.ErrAlreadyAccepted):
 		return executedBefore(o.ID)
 	case errors.Is(err, book.ErrContextGone):
@@ -273,10 +186,23 @@ func (s *Settler) accept(o *order) error {
 		return quote.PrepareAgain("another quote of this account is being executed on one of these chains")
 	}
 	var refused *api.Error
-	if err != nil && !errors.As(err, &refused) {
+	if !errors.As(err, &refused) {
 		s.startIfAccepted(o.ID)
 	}
 	return err
+}
+
+// keepSignature writes what was signed with a call that pays for itself into the context of its operation.
+func (s *Settler) keepSignature(tx store.Tx, o *order) error {
+	if !o.HasPrepared() {
+		return nil
+	}
+	c, found, err := s.Book.Context(tx, o.OpHash)
+	if err != nil || !found || c.UsedBy != "" {
+		return err
+	}
+	c.Signature, c.Delegation = o.context.Signature, o.context.Delegation
+	return s.Book.PutContext(tx, c)
 }
 
 // startIfAccepted follows a commit that was reported as failed: if it happened all the same, the saga must run. The caller is told of the fault

@@ -1,9 +1,6 @@
 package settle
 
 import (
-	"context"
-	"math/big"
-
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/service/book"
@@ -21,6 +18,9 @@ const (
 	reasonSignature = "ACCOUNT_ABSTRACTION_SIGNATURE_ERROR"
 	reasonMismatch  = "DEPOSIT_ADDRESS_MISMATCH"
 	reasonUnpriced  = "NO_QUOTES"
+	reasonTransfer  = "TRANSFER_FAILED"
+	// reasonTransaction is for a deposit whose transaction fails as a whole.
+	reasonTransaction = "TRANSACTION_REVERTED"
 )
 
 // refusal says that the world refused a step, so that the saga turns back.
@@ -81,66 +81,4 @@ func reasonOf(f entry.Failure) string {
 		return reasonSignature
 	}
 	return reasonReverted
-}
-
-// beforeFill is the solver's last look: it waits for a slow fill, and refuses when the order has expired, its inventory is not to be touched, or
-// the price has moved against it by more than the tolerance.
-func (s *Settler) beforeFill(ctx context.Context, o *order) error {
-	if wait := s.Faults.BeforeFill; wait != nil {
-		if err := wait(ctx, o.ID); err != nil {
-			return err
-		}
-	}
-	if uint64(s.Clock().Unix()) > o.ValidUntil {
-		return refusal{reasonExpired, "the operation's time was over before the fill"}
-	}
-	if len(o.Fills) == 0 {
-		return nil
-	}
-	if fault := s.Faults.NoCapacity; fault != nil && fault(o.ID) {
-		return refusal{reasonCapacity, "a fault was asked for"}
-	}
-	for _, f := range o.Fills {
-		if err := s.priceHolds(o, f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// priceHolds compares how many units of the paid asset one delivered unit costs now with what it cost in the quote (protocol §3.7). Within one
-// aggregate that is one to one.
-func (s *Settler) priceHolds(o *order, f book.Fill) error {
-	pay, get := big.NewInt(1), big.NewInt(1)
-	wasPay, wasGet := pay, get
-	if f.Swapped {
-		e, known := s.Installation.Catalog.Entity(f.Delivers.CAIP())
-		now := s.Clock()
-		var okPay, okGet bool
-		pay, okPay = s.Prices.Price(o.From, now)
-		get, okGet = s.Prices.Price(e.Aggregate, now)
-		if !known || !okPay || !okGet {
-			return refusal{reasonUnpriced, "a price is unknown"}
-		}
-		wasPay, wasGet = f.PricePay, f.PriceGet
-	}
-	jump := int64(0)
-	if fault := s.Faults.PriceJump; fault != nil {
-		jump = fault(o.ID)
-	}
-	// get/pay × (1 + jump) > wasGet/wasPay × (1 + tolerance)
-	now := product(get, wasPay, big.NewInt(10_000+jump))
-	most := product(wasGet, pay, big.NewInt(10_000+int64(o.SlippageBps)))
-	if now.Cmp(most) > 0 {
-		return refusal{reasonSlippage, "the price moved beyond the tolerance"}
-	}
-	return nil
-}
-
-func product(vs ...*big.Int) *big.Int {
-	p := big.NewInt(1)
-	for _, v := range vs {
-		p.Mul(p, v)
-	}
-	return p
 }

@@ -1,38 +1,39 @@
 package settle
 
 import (
+	"errors"
 	"fmt"
 
 	"coffer/api"
-	"coffer/api/network"
-	"coffer/api/op"
-	"coffer/api/service/book"
+	"coffer/api/caip"
 	"coffer/api/service/chain"
 	"coffer/api/service/genesis"
 	"coffer/api/service/quote"
-	"coffer/api/service/quote/account"
 	"coffer/api/service/quote/entry"
 )
-
-// openOwner opens the EVM account of an issued quote.
-func openOwner(pins network.Pins, accounts []api.Account) (account.Account, error) {
-	for _, w := range accounts {
-		if w.IsEVM() {
-			return account.Open(pins, w)
-		}
-	}
-	return account.Account{}, fmt.Errorf("a quote without an EVM account")
-}
 
 // rehearse simulates every operation of an order, each on a view of its chain as it is now (protocol §5.1a).
 func (s *Settler) rehearse(o *order) error {
 	for i, l := range o.Legs {
-		if l.ChainID == o.ChainID {
+		var err error
+		switch {
+		case l.ChainID == o.ChainID:
 			continue
+		case l.ChainID == 0:
+			err = s.rehearseSolana(o, nil, []operation{o.deposits[i]})
+		default:
+			err = s.rehearseOn(l.ChainID, o, nil, []operation{o.deposits[i]})
 		}
-		if err := s.rehearseOn(l.ChainID, o, nil, []op.UserOp{o.deposits[i]}); err != nil {
+		if err != nil {
 			return err
 		}
+	}
+	if o.Target().IsSolana() {
+		fill, err := s.fillSolana(o.Quote, o.now)
+		if err != nil {
+			return err
+		}
+		return s.rehearseSolana(o, fill, o.targetOps())
 	}
 	fills, err := s.fillTxs(o.Quote)
 	if err != nil {
@@ -41,42 +42,38 @@ func (s *Settler) rehearse(o *order) error {
 	return s.rehearseOn(o.ChainID, o, fills, o.targetOps())
 }
 
-// targetOps are the operations of the target block: the prepared one, then a deposit on the same chain.
-func (o *order) targetOps() []op.UserOp {
-	ops := []op.UserOp{o.prepared}
-	for i, l := range o.Legs {
-		if l.ChainID == o.ChainID {
-			ops = append(ops, o.deposits[i])
-		}
-	}
-	return ops
-}
-
-func (s *Settler) rehearseOn(chainID uint64, o *order, first []chain.Tx, ops []op.UserOp) error {
+func (s *Settler) rehearseOn(chainID uint64, o *order, fills []chain.Tx, ops []operation) error {
 	st, err := s.Installation.Chains[chainID].State(uint64(o.now.Unix()))
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	for _, t := range first {
+	for _, t := range fills {
 		r := st.Call(chain.Message{From: genesis.AddressOf(t.From), To: t.To, Value: t.Value, Data: t.Data, Gas: t.Gas})
 		if r.Err != nil {
-			return api.NewError(api.ErrNoRoute, "No solver can deliver at this moment; ask for a new quote")
+			return s.fillFails(o, r)
 		}
 	}
-	bundle, err := s.bundle(ops)
+	if len(ops) == 0 {
+		return nil
+	}
+	bundle, err := s.bundle(st, o, chainID, ops)
+	var r refusal
+	if errors.As(err, &r) {
+		return quote.PrepareAgain("the account on %s has changed: %s", caip.EVM(chainID), r.text)
+	}
 	if err != nil {
 		return err
 	}
-	r := st.Call(chain.Message{From: genesis.AddressOf(bundle.From), To: bundle.To, Data: bundle.Data})
-	if r.Err != nil {
-		f := s.codec.Explain(r.Return)
-		if len(r.Return) == 0 {
-			f.Text = r.Err.Error()
+	res := st.Call(chain.Message{From: genesis.AddressOf(bundle.From), To: bundle.To, Data: bundle.Data, Authorizations: bundle.Authorizations})
+	if res.Err != nil {
+		f := s.codec.Explain(res.Return)
+		if len(res.Return) == 0 {
+			f.Text = res.Err.Error()
 		}
 		return quote.Refused(f)
 	}
-	outcomes, err := s.codec.Outcomes(r.Logs)
+	outcomes, err := s.codec.Outcomes(res.Logs)
 	if err != nil {
 		return err
 	}
@@ -88,40 +85,32 @@ func (s *Settler) rehearseOn(chainID uint64, o *order, first []chain.Tx, ops []o
 			continue
 		}
 		f := s.codec.Explain(out.Revert)
-		if chainID == o.ChainID && i == 0 {
+		if o.HasPrepared() && chainID == o.ChainID && i == 0 {
 			return quote.CallsFailed(o.context.Approvals, o.context.Calls, f)
 		}
-		return depositFails(chainID, f)
+		return depositFails(caip.EVM(chainID), f)
 	}
 	return nil
 }
 
-func depositFails(chainID uint64, f entry.Failure) error {
-	return api.NewError(api.ErrSimulationFailed, "Simulation failed: the deposit on eip155:%d would revert: %s", chainID, f.Text)
-}
-
-// bundle is the operator's transaction handleOps(ops).
-func (s *Settler) bundle(ops []op.UserOp) (chain.Tx, error) {
-	data, err := s.codec.HandleOps(genesis.AddressOf(s.Installation.Operator), ops...)
-	if err != nil {
-		return chain.Tx{}, err
-	}
-	return chain.Tx{From: s.Installation.Operator, To: s.Installation.Network.Pins.EntryPoint, Data: data}, nil
-}
-
-// restore reads an order back from its record, for the saga.
-func (s *Settler) restore(q *book.Quote, c book.Context) (*order, error) {
-	o := &order{Quote: q, context: c, now: s.Clock()}
-	var err error
-	if o.prepared, err = signedOp(c.Op, c.Signature); err != nil {
-		return nil, err
-	}
-	for _, l := range q.Legs {
-		signed, err := signedOp(l.Op, l.Signature)
+// fillFails tells a solver without inventory from a recipient that takes nothing.
+func (s *Settler) fillFails(o *order, r chain.Result) error {
+	for _, f := range o.Fills {
+		have, err := s.Installation.Balance(genesis.AddressOf(s.Installation.Solver), f.Delivers.CAIP())
 		if err != nil {
-			return nil, err
+			return err
 		}
-		o.deposits = append(o.deposits, signed)
+		if o.HasPrepared() || have.Cmp(f.Delivers.Value) < 0 {
+			return noCapacity()
+		}
 	}
-	return o, nil
+	return api.NewError(api.ErrSimulationFailed, "Simulation failed: the recipient does not accept the transfer: %s", s.codec.Explain(r.Return).Text)
+}
+
+func noCapacity() error {
+	return api.NewError(api.ErrNoRoute, "No solver can deliver at this moment; ask for a new quote")
+}
+
+func depositFails(at caip.Chain, f entry.Failure) error {
+	return api.NewError(api.ErrSimulationFailed, "Simulation failed: the deposit on %s would revert: %s", at, f.Text)
 }

@@ -7,15 +7,21 @@
 // each step is one commit of the block and the record that tells of it, so no step happens twice and none is forgotten:
 //
 //	PENDING      accepted; amounts pledged, nonces claimed
-//	IN_PROGRESS  with every deposit that landed in escrow on another chain
+//	IN_PROGRESS  with every deposit that landed in escrow on another chain, on Solana first: its block hash expires
 //	EXECUTED     the target block: fill, then handleOps with the prepared operation and a same-chain deposit
 //	COMPLETED    with the last release to the solver (or with the target block, when nothing was deposited)
 //	REFUNDED     with the last refund, when a later step failed; every deposit in full, fees too
 //	FAILED       when a step failed before any deposit landed
 //
 // The target block is sealed only if every receipt and every operation in it succeeded; otherwise it is thrown away and the target chain, nonce
-// included, is as before. Whatever the end, the signed operations are erased from the book with it. A fault of the database or a chain stops a
-// saga for a bounded pause only: it goes on from what was really committed, and Idle tells of it meanwhile.
+// included, is as before. A swap or a transfer has no prepared operation: its target block is the fill to the recipient and a same-chain
+// deposit, and on Solana it is one commit of both transactions. A step never overwrites a record that has moved on since the step was begun. Whatever
+// the end, the signed operations are erased from the book with it. A fault of the database or a chain stops a saga for a bounded pause only: it
+// goes on from what was really committed, and Idle tells of it meanwhile. No clock moves a status: a time that is over is found by the next step.
+//
+// Operations of role-based accounts are co-signed just before they are submitted and never stored so. An EOA's authorization (EIP-7702) travels
+// with the first transaction that still needs it. When the account is no longer what it was at acceptance, the step is refused and what was
+// deposited comes back.
 //
 // Units: times in Unix seconds, amounts in base units. Errors of Execute are *api.Error (protocol §6); anything else is a fault of the service.
 package settle
@@ -55,18 +61,6 @@ type Deps struct {
 	Pause        func(attempt int) time.Duration
 	Faults       *Faults
 	Log          *slog.Logger
-}
-
-// Faults bring about what seldom happens, for tests and developers (design §4). A nil function does nothing.
-type Faults struct {
-	// BeforeFill runs when all deposits have landed; the fill waits for it. An error stops the saga where it is, to be tried again.
-	BeforeFill func(ctx context.Context, quoteID string) error
-	// NoCapacity makes the solver refuse.
-	NoCapacity func(quoteID string) bool
-	// Revert makes the target block fail as if the calls had reverted.
-	Revert func(quoteID string) bool
-	// PriceJump is how far the price of what is delivered has risen against what is paid, in basis points.
-	PriceJump func(quoteID string) int64
 }
 
 // Settler executes quotes. It is safe for concurrent use.

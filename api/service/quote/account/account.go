@@ -1,44 +1,59 @@
 // Package account answers what the service must know about a kind of account: which validator checks its operations, what deploys it, what a
-// valid signature is, which typed data goes along, and whether the service adds a signature of its own.
+// valid signature is, which typed data goes along, whether the service adds a signature of its own, and how the account stands on a chain.
 //
-// Promise: an Account is only made for a kind that this network serves and for an address that follows from its keys, so nobody can have
-// operations built for an account that his keys do not control. This stage serves kernel-v3.1-ecdsa; every other kind is refused with an
-// *Unserved that names the kinds served. Sources: interface-facts §3, protocol §2.10 and §2.11, TH-U1, TH-U4.
+// Promise: an Account is only made for a kind that this network serves and for keys that can have such an account. An address that follows from
+// its keys is enforced at once for kernel-v3.1-ecdsa and kernel-v3.3-ecdsa. The session key of a role-based account can be replaced, chain by
+// chain, so there only Standing can tell whether the keys are the account's: where it is deployed the validator's word counts, and the account
+// must be one of ours; elsewhere the address must follow from the keys. So nobody can have operations built for an account that his keys do not
+// control. The co-signer signs only what Signed accepts, and nothing where an exit was announced, which Standing refuses.
+//
+// Errors: *Unserved names the member of the account object, *api.Error is the interface's, anything else is a fault of the service. Sources:
+// interface-facts §3, protocol §2.10 to §2.12, TH-U1, TH-U4, TH-D2, assets/contracts.
 package account
 
 import (
+	"crypto/ecdsa"
+	"errors"
 	"fmt"
 	"math/big"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/op"
+	"coffer/api/service/chain"
 )
 
-// kind is one type of account.
+// kind is one type of account. The address of an account object was read before; its keys are read by check.
 type kind interface {
+	// check refuses keys that no account of this kind can have, and an address that can never be theirs.
+	check(a Account) error
 	// validator checks operations of this kind and stands in their nonces.
 	validator(network.Pins) common.Address
 	// initData initialises a new account; nil when accounts of this kind are never deployed by a factory.
 	initData(network.Pins, api.Account) []byte
 	// domain is the EIP-712 name and version of the typed data.
 	domain() (name, version string)
-	// signed reports whether sig is a signature of the account's key for the operation.
-	signed(a api.Account, opHash, approve common.Hash, sig []byte) bool
+	// signed reports whether the operation's signature is the account's own: the owner's or the session key's.
+	signed(a Account, o op.UserOp, opHash, approve common.Hash) bool
 	// coSigned reports whether the service adds a signature of its own before submission.
 	coSigned() bool
+	// standing reads how the account stands on a chain.
+	standing(a Account, st chain.State, chainID uint64) (Standing, error)
 }
 
 func kinds() map[string]kind {
-	return map[string]kind{api.AccountKernelV31: kernelV31{}}
+	return map[string]kind{api.AccountRoleBased: roleBased{}, api.AccountKernelV31: kernelV31{}, api.AccountKernelV33: kernelV33{}}
 }
 
-// Served lists the account types of this network.
-func Served() []string { return []string{api.AccountKernelV31} }
+// Served lists the EVM account types of this network.
+func Served() []string {
+	return []string{api.AccountRoleBased, api.AccountKernelV31, api.AccountKernelV33}
+}
 
 // Unserved says that the network does not serve an account. Path is relative to the account object.
 type Unserved struct {
@@ -46,6 +61,11 @@ type Unserved struct {
 }
 
 func (e *Unserved) Error() string { return "account." + e.Path + ": want " + e.Want + ", got " + e.Got }
+
+// Failure is the validation failure for an account object at the given place, such as "accounts[0]" or "account".
+func (e *Unserved) Failure(place string) api.Failure {
+	return api.Failure{Path: place + "." + e.Path, Expected: e.Want, Got: e.Got}
+}
 
 // Account is one EVM account that this network serves.
 type Account struct {
@@ -55,24 +75,37 @@ type Account struct {
 	pins    network.Pins
 }
 
-// Open reads an account object. The error is an *Unserved, or tells of an address that is none.
+// Open reads an account object of an EVM kind. Without a type it is role-based when it names a session or an admin key. The error is an
+// *Unserved. A role-based address that does not follow from the keys is left to Standing.
 func Open(pins network.Pins, w api.Account) (Account, error) {
+	if w.Type == "" && (w.SessionAddress != "" || w.AdminAddress != "") {
+		w.Type = api.AccountRoleBased
+	}
 	k, ok := kinds()[w.Type]
 	if !ok {
 		return Account{}, &Unserved{"type", "a type that this network serves: " + strings.Join(Served(), ", "), w.Type}
 	}
 	at, err := caip.ParseAddress(w.AccountAddress)
 	if err != nil {
-		return Account{}, fmt.Errorf("accountAddress: %w", err)
+		return Account{}, &Unserved{"accountAddress", "a 0x address", w.AccountAddress}
 	}
 	a := Account{Address: at, wire: w, kind: k, pins: pins}
-	if init := k.initData(pins, w); init != nil {
-		want := op.PredictAddress(pins.Factory, pins.KernelV31, init, new(big.Int))
-		if want != at {
-			return Account{}, &Unserved{"accountAddress", "the account of these keys, " + want.Hex(), w.AccountAddress}
-		}
+	if err := k.check(a); err != nil {
+		return Account{}, err
 	}
 	return a, nil
+}
+
+// Wire is the account object, with its type also where the request left it out.
+func (a Account) Wire() api.Account { return a.wire }
+
+// IsRoleBased reports whether session key, co-signer and admin share the account.
+func (a Account) IsRoleBased() bool { return a.wire.Type == api.AccountRoleBased }
+
+// follows reports whether the address is the one that the factory gives to these keys.
+func (a Account) follows() bool {
+	init := a.kind.initData(a.pins, a.wire)
+	return init != nil && op.PredictAddress(a.pins.Factory, a.pins.KernelV31, init, new(big.Int)) == a.Address
 }
 
 // Key192 is the nonce key of a lane: root validation by the kind's validator.
@@ -80,16 +113,16 @@ func (a Account) Key192(lane uint16) *big.Int {
 	return op.Nonce{Validator: a.kind.validator(a.pins), Key: lane}.Key192()
 }
 
-// Deployment returns what an operation carries to deploy the account; false when the kind needs none.
+// Deployment returns what deploys the account: the meta factory and the call that it takes, which an operation carries or a transaction makes.
+// It is false when the kind needs none, or when these keys do not make this address.
 func (a Account) Deployment() (factory common.Address, data []byte, needed bool) {
-	init := a.kind.initData(a.pins, a.wire)
-	if init == nil {
+	if !a.follows() {
 		return common.Address{}, nil, false
 	}
-	return a.pins.MetaFactory, op.FactoryData(a.pins.Factory, init, new(big.Int)), true
+	return a.pins.MetaFactory, op.FactoryData(a.pins.Factory, a.kind.initData(a.pins, a.wire), new(big.Int)), true
 }
 
-// TypedData is the document that goes along with an operation; kernel accounts never sign it (protocol §2.10).
+// TypedData is the document that goes along with an operation; only role-based accounts sign it (protocol §2.10).
 func (a Account) TypedData(o op.UserOp, chainID uint64) api.TypedData {
 	return a.approveDomain(chainID).ApproveWire(op.CallDataAndNonceHash(o.Sender, o.CallData, o.Nonce))
 }
@@ -99,20 +132,59 @@ func (a Account) approveDomain(chainID uint64) op.Domain {
 	return op.Domain{Name: name, Version: version, ChainID: chainID, VerifyingContract: a.kind.validator(a.pins)}
 }
 
-// Signed reports whether the operation carries a valid signature of the account's key.
+// Signed reports whether the operation carries what the user's side signs: the owner's signature of the operation, or, for role-based accounts,
+// the session key's of the Approve document, 65 bytes, of an operation without fees. The contracts accept exactly such an operation, after
+// CoSign, as long as the account's keys are these (Standing).
 func (a Account) Signed(o op.UserOp, chainID uint64) bool {
-	hash, err := o.Hash(a.pins.EntryPoint, new(big.Int).SetUint64(chainID))
+	hash, err := a.hash(o, chainID)
 	if err != nil || o.Sender != a.Address {
 		return false
 	}
 	approve := a.approveDomain(chainID).ApproveDigest(op.CallDataAndNonceHash(o.Sender, o.CallData, o.Nonce))
-	return a.kind.signed(a.wire, hash, approve, o.Signature)
+	return a.kind.signed(a, o, hash, approve)
+}
+
+func (a Account) hash(o op.UserOp, chainID uint64) (common.Hash, error) {
+	return o.Hash(a.pins.EntryPoint, new(big.Int).SetUint64(chainID))
 }
 
 // CoSigned reports whether the service must add its signature before it submits operations of this account.
 func (a Account) CoSigned() bool { return a.kind.coSigned() }
 
-// StubSignature has the form and the cost of a real signature; gas is measured with it.
+// CoSign returns the operation as it goes on chain. A role-based account's gets the co-signer's signature over the EIP-191 operation hash behind
+// the session key's; other operations stay as they are. It refuses what Signed refuses, and a key that is not the network's co-signer: then no
+// signature is made. Whether the co-signer may sign at all on this chain at this moment is Standing's to say.
+func (a Account) CoSign(o op.UserOp, chainID uint64, key *ecdsa.PrivateKey) (op.UserOp, error) {
+	if !a.CoSigned() {
+		return o, nil
+	}
+	if key == nil || crypto.PubkeyToAddress(key.PublicKey) != a.pins.CoSigner {
+		return op.UserOp{}, errors.New("co-sign: the key is not the network's co-signer")
+	}
+	if !a.Signed(o, chainID) {
+		return op.UserOp{}, errors.New("co-sign: the operation is not signed by the account's session key")
+	}
+	hash, err := a.hash(o, chainID)
+	if err != nil {
+		return op.UserOp{}, fmt.Errorf("co-sign: %w", err)
+	}
+	own, err := op.Sign(op.EIP191(hash), key)
+	if err != nil {
+		return op.UserOp{}, fmt.Errorf("co-sign: %w", err)
+	}
+	o.Signature = append(append(make([]byte, 0, 2*op.SignatureLength), o.Signature...), own...)
+	return o, nil
+}
+
+// StubSignature has the form and the cost of the signature that goes on chain; gas is measured with it.
+func (a Account) StubSignature() []byte {
+	if a.CoSigned() {
+		return append(StubSignature(), StubSignature()...)
+	}
+	return StubSignature()
+}
+
+// StubSignature has the form and the cost of one signature of one key.
 func StubSignature() []byte {
 	sig := make([]byte, op.SignatureLength)
 	for i := range sig {
@@ -122,27 +194,11 @@ func StubSignature() []byte {
 	return sig
 }
 
-// kernelV31 is a basic ERC-4337 account with one owner key (interface-facts §3.2).
-type kernelV31 struct{}
-
-func (kernelV31) validator(p network.Pins) common.Address { return p.ECDSAValidator }
-
-func (kernelV31) initData(p network.Pins, a api.Account) []byte {
-	return op.InitDataECDSA(p.ECDSAValidator, common.HexToAddress(a.SignerAddress))
-}
-
-func (kernelV31) domain() (name, version string) { return "ECDSAValidator", "0.3.1" }
-
-// signed accepts what the validator contract accepts: the owner's signature over the operation hash as a personal message, or over the
-// hash itself.
-func (kernelV31) signed(a api.Account, opHash, _ common.Hash, sig []byte) bool {
-	owner := common.HexToAddress(a.SignerAddress)
-	for _, digest := range []common.Hash{op.EIP191(opHash), opHash} {
-		if by, err := op.Recover(digest, sig); err == nil && by == owner {
-			return true
-		}
+// address reads one key of an account object.
+func address(path, s string) (common.Address, error) {
+	at, err := caip.ParseAddress(s)
+	if err != nil || at == (common.Address{}) {
+		return common.Address{}, &Unserved{path, "a 0x address", s}
 	}
-	return false
+	return at, nil
 }
-
-func (kernelV31) coSigned() bool { return false }

@@ -34,7 +34,8 @@ func New(entryPoint, escrow common.Address) (*Codec, error) {
 		into *abi.ABI
 	}{
 		{"EntryPoint", &c.point}, {"Account", &c.account}, {"Paymaster", &c.paymaster}, {"Escrow", &c.vault},
-		{"Token", new(abi.ABI)}, {"ECDSAValidator", new(abi.ABI)}, {"AccountFactory", new(abi.ABI)}, {"MetaFactory", new(abi.ABI)},
+		{"Token", new(abi.ABI)}, {"ECDSAValidator", new(abi.ABI)}, {"RoleBasedECDSAValidator", new(abi.ABI)},
+		{"AccountFactory", new(abi.ABI)}, {"MetaFactory", new(abi.ABI)},
 	} {
 		art, err := assets.Contract(e.name)
 		if err != nil {

@@ -102,3 +102,15 @@ func FuzzOutcomes(f *testing.F) {
 		}
 	})
 }
+
+func TestExplainKnowsWhatTheValidatorsRevertWith(t *testing.T) {
+	c := codec(t)
+	for signature, want := range map[string]string{"NotAdmin()": "NotAdmin", "InvalidRoles()": "InvalidRoles"} {
+		if got := c.Explain(crypto.Keccak256([]byte(signature))[:4]); !strings.HasPrefix(got.Text, want) {
+			t.Errorf("%s is explained as %q", signature, got.Text)
+		}
+	}
+	if got := c.Explain(pack(t, "WrongNonce(uint256)", big.NewInt(7))); got.Text != "WrongNonce(7)" {
+		t.Errorf("got %q", got.Text)
+	}
+}

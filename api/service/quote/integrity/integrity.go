@@ -3,13 +3,20 @@
 // signed under one tag is refused under the other.
 //
 // Left out of the canonical form are the places that the client fills in: `tamperProofSignature`, `*.userOp.signature`,
-// `*.delegation.signature` and the `signature` of operations of type `solana`.
+// `*.delegation.signature` and the `signature` of operations of type `solana`. Operations stand in `chainOperation`, in
+// `originChainsOperations` and, in v1 quotes, in `destinationChainOperation`.
+//
+// A prepared operation has one digest whether its account is written as v1 writes it (`account`) or as v3 does (`accounts`), so what one version
+// prepared the other may quote. Its accounts count as parsed values: members that no account has are nobody's value. Whoever reads a document
+// whose digest is right must read it with Decode, which takes every spelling of a number that the canonical form takes.
 package integrity
 
 import (
 	"crypto/ecdsa"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,22 +41,18 @@ const Message = "Incorrect tamper proof signature"
 const Member = "tamperProofSignature"
 
 // Prepare is the digest of a prepared operation: its accounts as parsed values and its chain operation. doc is any document with the members
-// `accounts` and `chainOperation`: the answer of prepare, or the request of call-quote.
+// `accounts` or `account`, and `chainOperation`: the answer of prepare, or the request of call-quote. Where both spellings of the account stand,
+// they must say the same.
 func Prepare(doc *api.Document) (common.Hash, error) {
-	var body struct {
-		Accounts []api.Account `json:"accounts"`
-	}
-	if err := doc.Decode(&body); err != nil {
+	parsed, err := parties(doc)
+	if err != nil {
 		return common.Hash{}, err
 	}
 	chainOperation, ok := doc.At("/chainOperation")
 	if !ok {
-		return common.Hash{}, fmt.Errorf("chainOperation is missing")
+		return common.Hash{}, errors.New("chainOperation is missing")
 	}
-	for i, a := range body.Accounts {
-		body.Accounts[i] = normal(a)
-	}
-	accounts, err := json.Marshal(body.Accounts)
+	accounts, err := json.Marshal(parsed)
 	if err != nil {
 		return common.Hash{}, err
 	}
@@ -58,6 +61,57 @@ func Prepare(doc *api.Document) (common.Hash, error) {
 		return common.Hash{}, err
 	}
 	return digest(TagPrepare, covered, "/chainOperation")
+}
+
+// parties reads the accounts of a prepared operation in normal form.
+func parties(doc *api.Document) ([]api.Account, error) {
+	var body struct {
+		Accounts []api.Account `json:"accounts"`
+		Account  *api.Account  `json:"account"`
+	}
+	if err := Decode(doc, &body); err != nil {
+		return nil, err
+	}
+	var one []api.Account
+	if body.Account != nil {
+		one = []api.Account{normal(Typed(*body.Account))}
+	}
+	for i, a := range body.Accounts {
+		body.Accounts[i] = normal(a)
+	}
+	switch {
+	case body.Accounts == nil:
+		return one, nil
+	case one != nil && !slices.Equal(one, body.Accounts):
+		return nil, errors.New("account and accounts say different things")
+	}
+	return body.Accounts, nil
+}
+
+// Typed is an account of a v1 document, which may leave out the type of a role-based one.
+func Typed(a api.Account) api.Account {
+	if a.Type == "" {
+		a.Type = api.AccountRoleBased
+	}
+	return a
+}
+
+// Decode reads a document into v. A client that writes a document anew may spell its numbers in another way, say 1e3 for 1000: what does not
+// decode as it stands is decoded in canonical form.
+func Decode(doc *api.Document, v any) error {
+	err := doc.Decode(v)
+	if err == nil {
+		return nil
+	}
+	canonical, errCanonical := doc.Canonical()
+	if errCanonical != nil {
+		return err
+	}
+	again, errParse := api.ParseDocument(canonical, api.DefaultLimits())
+	if errParse != nil || again.Decode(v) != nil {
+		return err
+	}
+	return nil
 }
 
 // normal is an account as a parsed value: addresses without case, the deployment type that its type implies.
@@ -73,7 +127,7 @@ func normal(a api.Account) api.Account {
 	return a
 }
 
-// Quote is the digest of a whole quote.
+// Quote is the digest of a whole quote, v1 or v3.
 func Quote(doc *api.Document) (common.Hash, error) {
 	const list = "/originChainsOperations"
 	var operations []string
@@ -84,7 +138,7 @@ func Quote(doc *api.Document) (common.Hash, error) {
 		}
 		operations = append(operations, at)
 	}
-	return digest(TagQuote, doc, operations...)
+	return digest(TagQuote, doc, append(operations, "/destinationChainOperation")...)
 }
 
 // digest is keccak256(tag ‖ canonical form without what the client fills in).
@@ -92,7 +146,7 @@ func digest(tag string, doc *api.Document, operations ...string) (common.Hash, e
 	without := []string{"/" + Member}
 	for _, at := range operations {
 		without = append(without, at+"/userOp/signature", at+"/delegation/signature")
-		if kind, _ := doc.At(at + "/type"); string(kind) == `"solana"` {
+		if isSolana(doc, at+"/type") {
 			without = append(without, at+"/signature")
 		}
 	}
@@ -101,6 +155,13 @@ func digest(tag string, doc *api.Document, operations ...string) (common.Hash, e
 		return common.Hash{}, err
 	}
 	return crypto.Keccak256Hash([]byte(tag), canonical), nil
+}
+
+// isSolana reads a type however its text is escaped.
+func isSolana(doc *api.Document, at string) bool {
+	var kind string
+	raw, ok := doc.At(at)
+	return ok && json.Unmarshal(raw, &kind) == nil && kind == api.AccountSolana
 }
 
 // Sign signs a digest as it goes into the document: 0x and 130 hex digits.

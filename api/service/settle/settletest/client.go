@@ -11,7 +11,6 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/api/op"
 	"coffer/api/op/erc20"
 )
 
@@ -24,7 +23,7 @@ func Transfer(a caip.Asset, to common.Address, v int64) api.Call {
 // Request is a prepare request of the user for calls that need an amount of one asset.
 func (w *World) Request(a caip.Asset, needs int64, calls ...api.Call) api.PrepareRequest {
 	return api.PrepareRequest{
-		Accounts: []api.Account{w.User.Account}, TargetChain: a.Chain.String(), Calls: calls,
+		Accounts: w.User.Accounts(), TargetChain: a.Chain.String(), Calls: calls,
 		TokensRequired: []api.TokenRequirement{{AssetType: a.Display(), Amount: big.NewInt(needs).String()}},
 	}
 }
@@ -41,31 +40,6 @@ func (w *World) Encode(v any) *api.Document {
 	doc, err := api.Encode(v)
 	Must(w.TB, err)
 	return doc
-}
-
-// SignOperation splices the key's signature into the operation at pointer, as a wallet does: EIP-191 over the operation hash.
-func (w *World) SignOperation(doc *api.Document, pointer string, key *ecdsa.PrivateKey) *api.Document {
-	w.TB.Helper()
-	raw, ok := doc.At(pointer)
-	if !ok {
-		w.TB.Fatalf("no operation at %s", pointer)
-	}
-	part, err := api.ParseDocument(raw, api.DefaultLimits())
-	Must(w.TB, err)
-	var o api.ChainOperation
-	Must(w.TB, part.Decode(&o))
-	o.UserOp.Signature = "0x"
-	u, err := op.FromWire(*o.UserOp)
-	Must(w.TB, err)
-	hash, err := u.Hash(w.Installation.Network.Pins.EntryPoint, new(big.Int).SetUint64(o.TypedDataToSign.Domain.ChainID))
-	Must(w.TB, err)
-	sig, err := op.Sign(op.EIP191(hash), key)
-	Must(w.TB, err)
-	edit, err := api.StringEdit(pointer+"/userOp/signature", "0x"+hex.EncodeToString(sig))
-	Must(w.TB, err)
-	out, err := doc.Splice(edit)
-	Must(w.TB, err)
-	return out
 }
 
 // CallQuote signs a prepared operation and asks for a quote; from is "" or the paying asset.
@@ -95,15 +69,6 @@ func (w *World) CallQuoteBody(prepared *api.Document, from string, key *ecdsa.Pr
 	}
 	doc, err := api.ParseDocument([]byte(body+"}"), api.DefaultLimits())
 	Must(w.TB, err)
-	return doc
-}
-
-// SignQuote signs every operation of a quote.
-func (w *World) SignQuote(doc *api.Document) *api.Document {
-	w.TB.Helper()
-	for i := range w.Decode(doc).OriginChainsOperations {
-		doc = w.SignOperation(doc, fmt.Sprintf("/originChainsOperations/%d", i), w.User.Key)
-	}
 	return doc
 }
 

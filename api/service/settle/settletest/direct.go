@@ -6,60 +6,87 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/ethereum/go-ethereum/crypto"
-
 	"coffer/api"
+	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/service/chain"
 	"coffer/api/service/genesis"
+	"coffer/api/service/quote/account"
 	"coffer/api/service/quote/entry"
 )
 
 // RunDirect lets the user's account make calls on a chain past the service, as a wallet with another bundler could: the operator's key of the test
-// sponsors and submits. deploys says that the account is not there yet.
+// sponsors and submits. deploys says that the account is not there yet; for an EOA it then carries the authorization.
 func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op.Call) {
 	w.TB.Helper()
-	pins := w.Installation.Network.Pins
+	pins, now := w.Installation.Network.Pins, uint64(w.Clock.Now().Unix())
+	a, err := account.Open(pins, w.User.Account)
+	Must(w.TB, err)
 	data, err := op.EncodeExecute(calls)
 	Must(w.TB, err)
-	nonce := op.Nonce{Validator: pins.ECDSAValidator, Key: lane, Sequence: w.Nonce(chainID, lane)}.Big()
+	nonce := op.Nonce{Validator: w.User.validator(pins), Key: lane, Sequence: w.Nonce(chainID, lane)}.Big()
 	million := big.NewInt(1_000_000)
 	o := op.UserOp{
 		Sender: w.User.Address, Nonce: nonce, CallData: data, CallGasLimit: million, VerificationGasLimit: million,
 		PreVerificationGas: new(big.Int), MaxFeePerGas: new(big.Int), MaxPriorityFeePerGas: new(big.Int),
 		Paymaster: &pins.Paymaster, PaymasterVerificationGasLimit: million, PaymasterPostOpGasLimit: new(big.Int),
 	}
-	if deploys {
-		signer := crypto.PubkeyToAddress(w.User.Key.PublicKey)
-		o.Factory, o.FactoryData = &pins.MetaFactory, op.FactoryData(pins.Factory, op.InitDataECDSA(pins.ECDSAValidator, signer), new(big.Int))
+	tx := chain.Tx{From: w.Installation.Operator, To: pins.EntryPoint}
+	if factory, initData, needed := a.Deployment(); deploys && needed {
+		o.Factory, o.FactoryData = &factory, initData
+	} else if deploys {
+		tx.Authorizations = []op.SignedAuthorization{w.Authorize(chainID, pins.KernelV33.Hex())}
 	}
 	id := new(big.Int).SetUint64(chainID)
-	window := op.PaymasterWindow{ValidAfter: uint64(w.Clock.Now().Unix()), ValidUntil: uint64(w.Clock.Now().Unix()) + 60}
+	window := op.PaymasterWindow{ValidAfter: now, ValidUntil: now + 60}
 	packed, err := o.Pack()
 	Must(w.TB, err)
 	sig, err := op.Sign(op.EIP191(op.PaymasterHash(packed, window, id, pins.Paymaster)), w.Installation.Operator)
 	Must(w.TB, err)
 	o.PaymasterData = op.EncodePaymasterData(window, sig)
-	hash, err := o.Hash(pins.EntryPoint, id)
-	Must(w.TB, err)
-	o.Signature, err = op.Sign(op.EIP191(hash), w.User.Key)
+	wire, typed := o.Wire(), a.TypedData(o, chainID)
+	o.Signature = w.signature(w.User, api.ChainOperation{UserOp: &wire, TypedDataToSign: &typed})
+	o, err = a.CoSign(o, chainID, w.Installation.CoSigner)
 	Must(w.TB, err)
 	codec, err := entry.New(pins.EntryPoint, pins.Escrow)
 	Must(w.TB, err)
-	handle, err := codec.HandleOps(genesis.AddressOf(w.Installation.Operator), o)
+	tx.Data, err = codec.HandleOps(genesis.AddressOf(w.Installation.Operator), o)
 	Must(w.TB, err)
-	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{
-		Time: uint64(w.Clock.Now().Unix()), Txs: []chain.Tx{{From: w.Installation.Operator, To: pins.EntryPoint, Data: handle}},
-		Accept: func(rs []chain.Receipt) error {
-			if err := genesis.AllSucceed(rs); err != nil {
-				return err
-			}
-			out, err := codec.Outcomes(rs[0].Logs)
-			if err == nil && (len(out) != 1 || !out[0].Success) {
-				err = fmt.Errorf("the operation failed: %+v", out)
-			}
+	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{Time: now, Txs: []chain.Tx{tx}, Accept: func(rs []chain.Receipt) error {
+		if err := genesis.AllSucceed(rs); err != nil {
 			return err
-		},
+		}
+		out, err := codec.Outcomes(rs[0].Logs)
+		if err == nil && (len(out) != 1 || !out[0].Success) {
+			err = fmt.Errorf("the operation failed: %+v", out)
+		}
+		return err
+	}})
+	Must(w.TB, err)
+}
+
+// Authorize is the user's authorization for a contract on a chain, for the EOA's nonce of this moment; the zero address undoes another one.
+func (w *World) Authorize(chainID uint64, contract string) op.SignedAuthorization {
+	w.TB.Helper()
+	st, err := w.Installation.Chains[chainID].State(uint64(w.Clock.Now().Unix()))
+	Must(w.TB, err)
+	defer st.Close()
+	at, err := caip.ParseAddress(contract)
+	Must(w.TB, err)
+	a := op.Authorization{ChainID: new(big.Int).SetUint64(chainID), Address: at, Nonce: st.Nonce(w.User.Address)}
+	sig, err := op.Sign(a.Hash(), w.User.Key)
+	Must(w.TB, err)
+	return op.SignedAuthorization{Authorization: a, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]), YParity: sig[64] - 27}
+}
+
+// Delegate lets the user's EOA run the code of a contract on a chain, past the service.
+func (w *World) Delegate(chainID uint64, contract string) {
+	w.TB.Helper()
+	_, err := w.Installation.Chains[chainID].Seal(chain.SealRequest{
+		Time: uint64(w.Clock.Now().Unix()), Accept: genesis.AllSucceed, Txs: []chain.Tx{{
+			From: w.Installation.Operator, To: genesis.AddressOf(w.Installation.Faucet), Gas: 200_000,
+			Authorizations: []op.SignedAuthorization{w.Authorize(chainID, contract)},
+		}},
 	})
 	Must(w.TB, err)
 }

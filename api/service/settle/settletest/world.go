@@ -1,21 +1,21 @@
-// Package settletest is a whole installation for tests: embedded chains, book, quoter and settler, with a user whose key signs what the service
-// prepares. It goes the client's way: documents are received, signatures spliced into the received bytes, and posted on.
+// Package settletest is a whole installation for tests: embedded chains and Solana, book, quoter and settler, with users of every account kind
+// whose keys sign what the service prepares. It goes the client's way: documents are received, signatures spliced into the received bytes, and
+// posted on. World.User is whose keys sign; World.AddUser makes more, of each of Kinds.
 package settletest
 
 import (
-	"crypto/ecdsa"
-	"encoding/binary"
+	"bytes"
 	"fmt"
+	"maps"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/crypto"
 
-	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/op"
@@ -38,6 +38,7 @@ const (
 	Arbitrum  = 42161
 	Avalanche = 43114
 	Linea     = 59144
+	Solana    = 0 // in the place of a chain id
 )
 
 // Start is the clock's first moment.
@@ -78,7 +79,7 @@ type Options struct {
 	Seed      uint64 // of quote ids
 }
 
-// World is one installation with one user.
+// World is one installation with one user at a time.
 type World struct {
 	TB           testing.TB
 	Installation *genesis.Installation
@@ -87,32 +88,12 @@ type World struct {
 	Settler      *settle.Settler
 	Prices       quote.Prices
 	Clock        *Clock
-	User         *User
-	Assets       map[string]caip.Asset // "usdc/8453" → asset
-}
-
-// User is a signer with its kernel-v3.1-ecdsa account.
-type User struct {
-	Key     *ecdsa.PrivateKey
-	Account api.Account
-	Address common.Address
-}
-
-// Key makes a test key from a number.
-func Key(n uint64) *ecdsa.PrivateKey {
-	k, err := crypto.ToECDSA(crypto.Keccak256(binary.BigEndian.AppendUint64([]byte("settletest key"), n)))
-	if err != nil {
-		panic(err) // a hash outside the curve's order: never for the numbers used
-	}
-	return k
-}
-
-// NewUser makes the user of a number.
-func NewUser(pins network.Pins, n uint64) *User {
-	k := Key(n)
-	signer := crypto.PubkeyToAddress(k.PublicKey)
-	at := op.PredictAddress(pins.Factory, pins.KernelV31, op.InitDataECDSA(pins.ECDSAValidator, signer), new(big.Int))
-	return &User{k, api.Account{Type: api.AccountKernelV31, SignerAddress: signer.Hex(), AccountAddress: at.Hex()}, at}
+	User         *User                 // whose keys sign; a test may change it
+	Assets       map[string]caip.Asset // "usdc/8453" → asset, EVM only
+	SolanaAssets map[string]caip.Asset // "usdc" → asset
+	Others       []*User               // more users whose balances count in Sums
+	funded       int
+	burned       map[uint64]burned
 }
 
 // New opens a world and resumes what its store holds.
@@ -129,7 +110,7 @@ func New(tb testing.TB, o Options) *World {
 	})
 	Must(tb, err)
 	random := rand.NewChaCha8([32]byte{byte(o.Seed), 1, 2, 3})
-	w := &World{TB: tb, Installation: in, Clock: o.Clock, Prices: o.Prices, Assets: map[string]caip.Asset{}}
+	w := &World{TB: tb, Installation: in, Clock: o.Clock, Prices: o.Prices, Assets: map[string]caip.Asset{}, SolanaAssets: map[string]caip.Asset{}, burned: map[uint64]burned{}}
 	if w.Prices == nil {
 		w.Prices, err = price.New(in.Catalog, []byte("prices of a test"))
 		Must(tb, err)
@@ -148,6 +129,8 @@ func New(tb testing.TB, o Options) *World {
 		for _, e := range agg.Entities {
 			if id, evm := e.Asset.Chain.EVMID(); evm {
 				w.Assets[fmt.Sprintf("%s/%d", agg.ID[3:], id)] = e.Asset
+			} else if e.Asset.Chain.IsSolana() {
+				w.SolanaAssets[string(agg.ID[3:])] = e.Asset
 			}
 		}
 	}
@@ -177,6 +160,9 @@ func Must(tb testing.TB, err error) {
 // Asset finds an asset by the words "usdc" and its chain.
 func (w *World) Asset(symbol string, chainID uint64) caip.Asset {
 	a, ok := w.Assets[fmt.Sprintf("%s/%d", symbol, chainID)]
+	if chainID == Solana {
+		a, ok = w.SolanaAssets[symbol]
+	}
 	if !ok {
 		w.TB.Fatalf("no %s on %d", symbol, chainID)
 	}
@@ -208,8 +194,8 @@ func (w *World) Balance(of common.Address, a caip.Asset) *big.Int {
 	return v
 }
 
-// Sums adds up every asset over the holders that can hold any, by asset; to native coins the burned fees are added. All of them stay constant
-// (protocol §5.3).
+// Sums adds up every asset over the holders that can hold any, by asset: on EVM chains the service, the escrow, the world's users and the given
+// others; on Solana every account. To native coins the burned fees are added. All of them stay constant (protocol §5.3).
 func (w *World) Sums(others ...common.Address) map[caip.Asset]*big.Int {
 	w.TB.Helper()
 	in := w.Installation
@@ -217,6 +203,11 @@ func (w *World) Sums(others ...common.Address) map[caip.Asset]*big.Int {
 		genesis.AddressOf(in.Operator), genesis.AddressOf(in.Solver), genesis.AddressOf(in.Faucet), genesis.AddressOf(in.Treasury),
 		in.Network.Pins.Escrow, w.User.Address,
 	}, others...)
+	for _, u := range w.Others {
+		holders = append(holders, u.Address)
+	}
+	slices.SortFunc(holders, func(a, b common.Address) int { return bytes.Compare(a[:], b[:]) })
+	holders = slices.Compact(holders) // nobody counts twice
 	out := map[caip.Asset]*big.Int{}
 	for _, a := range w.Assets {
 		sum := new(big.Int)
@@ -228,20 +219,31 @@ func (w *World) Sums(others ...common.Address) map[caip.Asset]*big.Int {
 		}
 		out[a] = sum
 	}
+	maps.Copy(out, w.solanaSums())
 	return out
+}
+
+// burned is what a chain has burned up to and with a block.
+type burned struct {
+	block uint64
+	sum   *big.Int
 }
 
 // Burned is the sum of all base fees of a chain.
 func (w *World) Burned(chainID uint64) *big.Int {
 	w.TB.Helper()
-	sum := new(big.Int)
-	for n := uint64(1); ; n++ {
-		b, found, err := w.Installation.Chains[chainID].Block(n)
+	so, known := w.burned[chainID]
+	if !known {
+		so.sum = new(big.Int)
+	}
+	for {
+		b, found, err := w.Installation.Chains[chainID].Block(so.block + 1)
 		Must(w.TB, err)
 		if !found {
-			return sum
+			w.burned[chainID] = so
+			return so.sum
 		}
-		sum.Add(sum, new(big.Int).Mul(b.BaseFee, new(big.Int).SetUint64(b.GasUsed)))
+		so = burned{so.block + 1, new(big.Int).Add(so.sum, new(big.Int).Mul(b.BaseFee, new(big.Int).SetUint64(b.GasUsed)))}
 	}
 }
 
@@ -258,7 +260,7 @@ func (w *World) SameSums(before, after map[caip.Asset]*big.Int) {
 // Nonce is the next sequence of the user's lane on a chain.
 func (w *World) Nonce(chainID uint64, lane uint16) uint64 {
 	w.TB.Helper()
-	key := op.Nonce{Validator: w.Installation.Network.Pins.ECDSAValidator, Key: lane}.Key192()
+	key := op.Nonce{Validator: w.User.validator(w.Installation.Network.Pins), Key: lane}.Key192()
 	v, err := w.Installation.AccountNonce(chainID, w.User.Address, key)
 	Must(w.TB, err)
 	n, err := op.ParseNonce(v)

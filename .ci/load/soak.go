@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// mayGrow is by how many percent the heap may grow between the second and the last tenth of a soak; samples is how often it is looked at.
+const (
+	mayGrow = 10
+	samples = 100
+)
+
+// growthOf says what a soak did.
+type growthOf struct {
+	failed  int
+	percent float64
+}
+
+// soak runs the mixed work and watches the heap.
+func soak(ctx context.Context, o options, t *target, c *crew, out io.Writer) (growthOf, error) {
+	if o.duration <= 0 {
+		return growthOf{}, nil
+	}
+	done := make(chan *result, 1)
+	go func() { done <- c.run(ctx, mixed(), o.duration) }()
+	tick := time.NewTicker(o.duration / samples)
+	defer tick.Stop()
+	var heap []uint64
+	for {
+		select {
+		case <-tick.C:
+			v, err := t.heap(ctx)
+			if err != nil {
+				return growthOf{}, errors.Join(fmt.Errorf("read the heap: %w", err), ctx.Err())
+			}
+			heap = append(heap, v)
+		case r := <-done:
+			r.print(out, "soak")
+			g := growthOf{failed: r.failures()}
+			if len(heap) < samples/2 {
+				return g, fmt.Errorf("only %d samples of the heap were taken", len(heap))
+			}
+			tenth := len(heap) / 10
+			early, late := middle(heap[tenth:2*tenth]), middle(heap[len(heap)-tenth:])
+			g.percent = (late/early - 1) * 100
+			fmt.Fprintf(out, "  memory: %s\n", t.how)
+			fmt.Fprintf(out, "  second tenth %.1f MB, last tenth %.1f MB (%+.1f %%), between %.1f and %.1f MB, slope %+.2f MB a minute\n",
+				early/(1<<20), late/(1<<20), g.percent, float64(slices.Min(heap))/(1<<20), float64(slices.Max(heap))/(1<<20),
+				slope(heap)/(1<<20)*float64(time.Minute)/float64(o.duration/samples))
+			return g, nil
+		}
+	}
+}
+
+// middle is the median: what one large answer holds at the moment of a sample does not count.
+func middle(v []uint64) float64 {
+	sorted := slices.Sorted(slices.Values(v))
+	return float64(sorted[len(sorted)/2])
+}
+
+func mean(v []uint64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x)
+	}
+	return sum / float64(len(v))
+}
+
+// slope is the growth per sample of the straight line that fits best.
+func slope(v []uint64) float64 {
+	half, average := float64(len(v)-1)/2, mean(v)
+	up, across := 0.0, 0.0
+	for i, y := range v {
+		x := float64(i) - half
+		up += x * (float64(y) - average)
+		across += x * x
+	}
+	return up / across
+}

@@ -1,0 +1,55 @@
+package api
+
+import "coffer/api/caip"
+
+// Relay checks the body of POST /account/relay and returns every failure: a role-based account, one of the four actions, and exactly the members
+// that the action takes.
+func (r Rules) Relay(doc *Document) []Failure {
+	c, body := newChecker(doc)
+	if !body.object() {
+		return c.failures
+	}
+	account := body.get("account")
+	if kind, ok := r.accountV1(account); ok && kind != AccountRoleBased {
+		account.get("type").fail("role-based: no other account has an admin")
+	}
+	r.targetChain(body.get("chain"))
+	action, ok := body.get("action").str("rotate-session, announce-exit, cancel-exit or operate", func(s string) bool {
+		return s == AdminRotateSession || s == AdminAnnounceExit || s == AdminCancelExit || s == AdminOperate
+	})
+	if ok {
+		r.relayed(body, action)
+	}
+	return c.finish(RelayRequest{})
+}
+
+func (r Rules) relayed(body place, action string) {
+	if action == AdminOperate {
+		if op := body.get("userOp"); op.object() {
+			userOp(op, signed)
+		}
+		unused(body, action, "nonce", "signature", "newSession")
+		return
+	}
+	body.get("nonce").str("the admin nonce as a decimal string", isAmount)
+	body.get("signature").str("the admin's signature: 65 bytes as 0x hex", func(s string) bool { return isHexBytes(s) && len(s) == 132 })
+	if action != AdminRotateSession {
+		unused(body, action, "newSession", "userOp")
+		return
+	}
+	if s, ok := body.get("newSession").str("a 0x address", isAddress); ok {
+		if a, err := caip.ParseAddress(s); err == nil && a == [20]byte{} {
+			body.get("newSession").fail("an address other than zero")
+		}
+	}
+	unused(body, action, "userOp")
+}
+
+// unused refuses members that the action does not take: they would be signed for and then ignored.
+func unused(body place, action string, names ...string) {
+	for _, n := range names {
+		if p := body.get(n); p.present() {
+			p.fail("nothing: " + action + " takes no " + n)
+		}
+	}
+}

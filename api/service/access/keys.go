@@ -1,0 +1,186 @@
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"coffer/api"
+	"coffer/api/service/store"
+)
+
+// bucketKeys holds id → record. The only trace of a key in it is its SHA-256 digest.
+const bucketKeys = "access-keys"
+
+// KeysOptions configure Keys. Both are required.
+type KeysOptions struct {
+	Clock  func() time.Time
+	Random io.Reader // for ids and keys
+}
+
+// Keys are the stored keys of a service: made, rotated and revoked by the operator, and the Authenticator that admits who holds one. It is safe for
+// concurrent use. The process that has the database open is the only one that writes it, so what is in memory is what is stored.
+//
+// A request counts for exactly Span from the moment it was made. Every request of a known, live key that finds room counts, also one that is then
+// forbidden; one that finds no room does not. Windows live in memory and begin empty with the process. They hold at most eight bytes for
+// each request that their limits admit, whatever is sent.
+type Keys struct {
+	store  store.Store
+	clock  func() time.Time
+	random io.Reader
+	start  time.Time // moments of windows are measured from here, by the monotonic clock where there is one
+
+	writing sync.Mutex // one change at a time, from its first look to its last
+	mu      sync.RWMutex
+	keys    map[string]*key
+}
+
+// key is one key at work. What kept points to never changes; the pointer does, under Keys.mu.
+type key struct {
+	kept *kept
+
+	mu     sync.Mutex
+	window window
+	active int
+}
+
+// record is what the store has of a key. Digests are hex; Digest is "" once the key is revoked.
+type record struct {
+	KeyInfo
+	Digest   string `json:"digest,omitzero"`
+	Previous string `json:"previous,omitzero"` // good until PreviousUntil
+}
+
+// kept is a record and its digests as they are compared; one that is missing is zero, which no text has.
+type kept struct {
+	record
+	current, previous digest
+}
+
+func (r record) keep() (*kept, error) {
+	k := &kept{record: r}
+	for text, sum := range map[string]*digest{r.Digest: &k.current, r.Previous: &k.previous} {
+		if n, err := hex.Decode(sum[:], []byte(text)); text != "" && (err != nil || n != len(sum)) {
+			return nil, fmt.Errorf("the digest of key %s is damaged", r.ID)
+		}
+	}
+	return k, nil
+}
+
+// OpenKeys reads the keys of a store.
+func OpenKeys(s store.Store, o KeysOptions) (*Keys, error) {
+	if s == nil || o.Clock == nil || o.Random == nil {
+		return nil, errors.New("keys need a store, a clock and a random source")
+	}
+	k := &Keys{store: s, clock: o.Clock, random: o.Random, start: o.Clock(), keys: map[string]*key{}}
+	err := s.View(func(tx store.Tx) (err error) {
+		tx.Bucket(bucketKeys).Ascend(nil, func(id, value []byte) bool {
+			var r record
+			if json.Unmarshal(value, &r) != nil || r.ID != string(id) {
+				err = fmt.Errorf("the record of key %q is damaged", id)
+				return false
+			}
+			var one *kept
+			one, err = r.keep()
+			k.keys[r.ID] = &key{kept: one}
+			return err == nil
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the keys: %w", err)
+	}
+	return k, nil
+}
+
+// Usable counts the keys that are neither revoked nor expired.
+func (k *Keys) Usable() int {
+	n, now := 0, k.clock()
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	for _, one := range k.keys {
+		if one.kept.State(now) == Live {
+			n++
+		}
+	}
+	return n
+}
+
+// Admit implements Authenticator. An unknown, revoked or expired key gets the one 401, a full window or too many requests at once 429, an
+// endpoint that is not the key's 403.
+func (k *Keys) Admit(_ context.Context, a Attempt) (Grant, error) {
+	now := k.clock()
+	one, r := k.find(a.Key, now)
+	if one == nil {
+		return Grant{}, Unauthorized()
+	}
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	elapsed := now.Sub(k.start)
+	ok, remaining, reset := one.window.take(elapsed, r.PerMinute)
+	g := Grant{Caller: "key " + r.ID, Limit: r.PerMinute, Remaining: remaining, Reset: now.Add(reset - elapsed)}
+	switch {
+	case !ok:
+		return g, tooMany(reset-elapsed, "This key may make %d requests in 60 seconds", r.PerMinute)
+	case !r.allows(a.Endpoint, a.Permission):
+		return g, api.NewError(api.ErrForbidden, "This API key has no permission for this endpoint")
+	case r.Concurrent > 0 && one.active >= r.Concurrent:
+		return g, tooMany(time.Second, "This key may have %d requests under way at once", r.Concurrent)
+	}
+	one.active++
+	g.Release = one.release()
+	return g, nil
+}
+
+func tooMany(wait time.Duration, format string, n int) error {
+	e := api.NewError(api.ErrTooManyRequests, format, n)
+	e.RetryAfter = max(wait, time.Nanosecond)
+	return e
+}
+
+// release returns what ends a request; only the first call counts.
+func (k *key) release() func() {
+	ended := false
+	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if !ended {
+			ended = true
+			k.active--
+		}
+	}
+}
+
+// find returns the live key of a text. Who has no key is compared with digests of nothing, so that the time taken tells nothing of a digest.
+func (k *Keys) find(text string, now time.Time) (*key, *kept) {
+	id, formed := IDOf(text)
+	if !formed {
+		text = "" // however long it was
+	}
+	nobody := kept{}
+	r := &nobody
+	k.mu.RLock()
+	one := k.keys[id]
+	if one != nil {
+		r = one.kept
+	}
+	k.mu.RUnlock()
+	sum := sha256.Sum256([]byte(text))
+	current := subtle.ConstantTimeCompare(sum[:], r.current[:])
+	earlier := subtle.ConstantTimeCompare(sum[:], r.previous[:])
+	if !now.Before(r.PreviousUntil) {
+		earlier = 0
+	}
+	if one == nil || current|earlier != 1 || r.State(now) != Live {
+		return nil, nil
+	}
+	return one, r
+}

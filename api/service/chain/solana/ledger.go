@@ -1,0 +1,236 @@
+package solana
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"coffer/api/op/solmsg"
+	"coffer/api/service/store"
+)
+
+// Ledger is one embedded ledger. It is safe for concurrent use; only one may be open on
+// a store, and closing the store ends it.
+type Ledger struct {
+	store   store.Store
+	spec    Spec
+	genesis solmsg.Key
+	sealing sync.Mutex
+	latest  atomic.Pointer[head] // the head of the latest commit; never changed
+	shown   atomic.Uint64        // highest slot whose hash was given out
+}
+
+// GenesisError says that the stored ledger began with something else than the
+// specification. It is left alone.
+type GenesisError struct{ Stored, Want solmsg.Key }
+
+// Error names both genesis hashes.
+func (e *GenesisError) Error() string {
+	return fmt.Sprintf("the Solana ledger was created with another genesis: stored %s, expected %s", e.Stored, e.Want)
+}
+
+// Exists reports whether a store holds a ledger.
+func Exists(s store.Store) (found bool, err error) {
+	err = s.View(func(tx store.Tx) error {
+		found = tx.Bucket(bucketLedger).Get([]byte(keyGenesis)) != nil
+		return nil
+	})
+	return found, err
+}
+
+// Open creates the ledger from genesis, or reopens it where it stopped. It fails with a
+// *GenesisError, or wraps ErrSpec or ErrDamaged.
+func Open(s store.Store, spec Spec) (*Ledger, error) {
+	if err := spec.check(); err != nil {
+		return nil, err
+	}
+	l := &Ledger{store: s, spec: spec, genesis: spec.hash()}
+	found, err := Exists(s)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		if err := s.Update(l.create); err != nil {
+			return nil, fmt.Errorf("write the genesis of the Solana ledger: %w", err)
+		}
+	}
+	if err := s.View(l.resume); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// create writes genesis.
+func (l *Ledger) create(tx store.Tx) error {
+	b := tx.Bucket(bucketLedger)
+	if b.Get([]byte(keyGenesis)) != nil {
+		return ErrConflict
+	}
+	for _, a := range l.spec.Accounts {
+		if err := tx.Bucket(bucketAccounts).Put(a.Key[:], a.encode()); err != nil {
+			return err
+		}
+	}
+	if err := b.Put([]byte(keyHead), head{time: l.spec.Time}.encode()); err != nil {
+		return err
+	}
+	return b.Put([]byte(keyGenesis), l.genesis[:])
+}
+
+// resume reads the head of a stored ledger.
+func (l *Ledger) resume(tx store.Tx) error {
+	stored := tx.Bucket(bucketLedger).Get([]byte(keyGenesis))
+	if len(stored) != len(l.genesis) {
+		return damaged("genesis hash")
+	}
+	if !bytes.Equal(stored, l.genesis[:]) {
+		return &GenesisError{Stored: solmsg.Key(stored), Want: l.genesis}
+	}
+	h, err := readHead(tx)
+	if err != nil {
+		return err
+	}
+	l.latest.Store(&h)
+	return nil
+}
+
+// Genesis is the genesis hash, different on every network.
+func (l *Ledger) Genesis() solmsg.Key { return l.genesis }
+
+// Transactions counts the transactions since genesis.
+func (l *Ledger) Transactions() uint64 { return l.latest.Load().count }
+
+// State is a frozen view of the ledger. It is not safe for concurrent use and must be
+// closed; it holds a store.Snapshot, so the goroutine that holds it must close it before
+// it calls Seal or Update on the same store.
+type State struct{ snap store.Snapshot }
+
+// State opens a view of the latest commit.
+func (l *Ledger) State() (*State, error) {
+	snap, err := l.store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return &State{snap}, nil
+}
+
+// Close ends the view.
+func (s *State) Close() { s.snap.Release() }
+
+// Account reads an account; one that does not exist has no lamports.
+func (s *State) Account(k solmsg.Key) (Account, error) { return readAccount(s.snap, k) }
+
+// Lamports is the balance of an account.
+func (s *State) Lamports(k solmsg.Key) (uint64, error) {
+	a, err := s.Account(k)
+	return a.Lamports, err
+}
+
+// Tokens is what the associated token account of owner holds, in base units of the mint;
+// exists tells whether there is such an account.
+func (s *State) Tokens(owner, mint solmsg.Key) (amount uint64, exists bool, err error) {
+	at, err := solmsg.AssociatedTokenAccount(owner, mint, solmsg.TokenProgram())
+	if err != nil {
+		return 0, false, err
+	}
+	a, err := s.Account(at)
+	if err != nil {
+		return 0, false, err
+	}
+	if t, ok := asToken(a); ok && t.mint() == mint && t.owner() == owner {
+		return t.amount(), true, nil
+	}
+	return 0, false, nil
+}
+
+// Account is State.Account of the latest commit.
+func (l *Ledger) Account(k solmsg.Key) (Account, error) {
+	s, err := l.State()
+	if err != nil {
+		return Account{}, err
+	}
+	defer s.Close()
+	return s.Account(k)
+}
+
+// Lamports is State.Lamports of the latest commit.
+func (l *Ledger) Lamports(k solmsg.Key) (uint64, error) {
+	a, err := l.Account(k)
+	return a.Lamports, err
+}
+
+// Tokens is State.Tokens of the latest commit.
+func (l *Ledger) Tokens(owner, mint solmsg.Key) (amount uint64, exists bool, err error) {
+	s, err := l.State()
+	if err != nil {
+		return 0, false, err
+	}
+	defer s.Close()
+	return s.Tokens(owner, mint)
+}
+
+// Receipt finds a transaction by its first signature in base58; false when unknown or
+// when the text is no signature.
+func (l *Ledger) Receipt(signature string) (r Receipt, found bool, err error) {
+	sig, err := solmsg.ParseSignature(signature)
+	if err != nil {
+		return Receipt{}, false, nil // no transaction has a name like that
+	}
+	err = l.store.View(func(tx store.Tx) error {
+		v := tx.Bucket(bucketTransactions).Get(sig[:])
+		if v == nil {
+			return nil
+		}
+		found = true
+		r, err = decodeReceipt(v)
+		return err
+	})
+	return r, found && err == nil, err
+}
+
+// Used reports whether an account holds or ever did anything: it exists, has signed, or
+// was changed, itself or through a token account that it owns. Programs are used.
+func (l *Ledger) Used(k solmsg.Key) (used bool, err error) {
+	if reserved(k) {
+		return true, nil
+	}
+	err = l.store.View(func(tx store.Tx) error {
+		used = tx.Bucket(bucketAccounts).Get(k[:]) != nil || tx.Bucket(bucketSeen).Get(k[:]) != nil
+		return nil
+	})
+	return used, err
+}
+
+// Sums are the quantities that never change: lamports of all accounts plus burned fees,
+// and all units of each mint. Burned is part of Lamports.
+type Sums struct {
+	Lamports uint64
+	Burned   uint64
+	Tokens   map[solmsg.Key]uint64
+}
+
+// Sums adds up every account of one version of the store.
+func (l *Ledger) Sums() (out Sums, err error) {
+	out.Tokens = map[solmsg.Key]uint64{}
+	err = l.store.View(func(tx store.Tx) error {
+		h, err := readHead(tx)
+		if err != nil {
+			return err
+		}
+		out.Burned, out.Lamports = h.burned, h.burned
+		tx.Bucket(bucketAccounts).Ascend(nil, func(_, v []byte) bool {
+			var a Account
+			if a, err = decodeAccount(v); err != nil {
+				return false
+			}
+			out.Lamports += a.Lamports
+			if t, ok := asToken(a); ok {
+				out.Tokens[t.mint()] += t.amount()
+			}
+			return true
+		})
+		return err
+	})
+	return out, err
+}

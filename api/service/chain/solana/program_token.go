@@ -1,0 +1,248 @@
+package solana
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"coffer/api/op/solmsg"
+)
+
+// Instructions of SPL Token that the ledger offers.
+const (
+	tokenTransfer        = 3
+	tokenApprove         = 4
+	tokenRevoke          = 5
+	tokenCloseAccount    = 9
+	tokenTransferChecked = 12
+	tokenApproveChecked  = 13
+	tokenSyncNative      = 17
+)
+
+// tokenCall is a decoded instruction of SPL Token: the places of its accounts and its
+// amount. Mint is -1 in the forms that do not name the mint.
+type tokenCall struct {
+	source, mint, other, authority int // other is the destination or the delegate
+	amount                         uint64
+	decimals                       uint8
+}
+
+// token runs SPL Token.
+func (c *call) token() error {
+	tag, ok := solmsg.TokenTag(c.data)
+	if !ok {
+		return errData
+	}
+	switch tag {
+	case tokenTransfer, tokenTransferChecked:
+		t, err := c.amounts(tag == tokenTransferChecked)
+		if err != nil {
+			return err
+		}
+		return c.transfer(t)
+	case tokenApprove, tokenApproveChecked:
+		t, err := c.amounts(tag == tokenApproveChecked)
+		if err != nil {
+			return err
+		}
+		return c.approve(t)
+	case tokenRevoke, tokenCloseAccount, tokenSyncNative:
+		if len(c.data) != 1 {
+			return errData
+		}
+	default:
+		return fmt.Errorf("%w: SPL Token %d", errOffered, tag)
+	}
+	switch tag {
+	case tokenRevoke:
+		return c.revoke()
+	case tokenCloseAccount:
+		return c.closeAccount()
+	}
+	return c.syncNative()
+}
+
+// amounts reads the instructions that carry an amount: [3|4, amount] with accounts
+// source, other, authority; [12|13, amount, decimals] with source, mint, other, authority.
+func (c *call) amounts(checked bool) (tokenCall, error) {
+	t := tokenCall{source: 0, mint: -1, other: 1, authority: 2}
+	size := 9
+	if checked {
+		t = tokenCall{source: 0, mint: 1, other: 2, authority: 3}
+		size = 10
+	}
+	if len(c.data) != size {
+		return t, errData
+	}
+	t.amount = binary.LittleEndian.Uint64(c.data[1:])
+	if checked {
+		t.decimals = c.data[9]
+	}
+	return t, c.need(t.authority + 1)
+}
+
+// tokenAt is the token account at a place, ready to be changed.
+func (c *call) tokenAt(i int) (token, error) {
+	a, err := c.writable(i)
+	if err != nil {
+		return nil, err
+	}
+	t, ok := asToken(*a)
+	if !ok {
+		return nil, fmt.Errorf("%w: %s is no token account", errState, c.key(i))
+	}
+	return t, nil
+}
+
+// checkMint compares the mint and the decimals that an instruction names.
+func (c *call) checkMint(t tokenCall, source token) error {
+	if t.mint < 0 {
+		return nil
+	}
+	m, ok := asMint(c.get(c.key(t.mint)))
+	if !ok || source.mint() != c.key(t.mint) {
+		return fmt.Errorf("%w: %s", errMint, c.key(t.mint))
+	}
+	if m.decimals() != t.decimals {
+		return fmt.Errorf("%w: it has %d decimals, not %d", errMint, m.decimals(), t.decimals)
+	}
+	return nil
+}
+
+func (c *call) transfer(t tokenCall) error {
+	source, err := c.tokenAt(t.source)
+	if err != nil {
+		return err
+	}
+	destination, err := c.tokenAt(t.other)
+	if err != nil {
+		return err
+	}
+	if source.mint() != destination.mint() {
+		return errMint
+	}
+	if err := c.checkMint(t, source); err != nil {
+		return err
+	}
+	if source.amount() < t.amount {
+		return fmt.Errorf("%w: %s holds %d, %d are needed", errFunds, c.key(t.source), source.amount(), t.amount)
+	}
+	if err := c.signer(t.authority); err != nil {
+		return err
+	}
+	toItself := c.key(t.source) == c.key(t.other)
+	if err := c.spend(source, c.key(t.authority), t.amount, toItself); err != nil {
+		return err
+	}
+	if toItself {
+		return nil
+	}
+	sum := destination.amount()
+	if err := credit(&sum, t.amount); err != nil {
+		return err
+	}
+	source.setAmount(source.amount() - t.amount)
+	destination.setAmount(sum)
+	return nil
+}
+
+// spend asks whether authority may move an amount and uses up what it was approved for. A
+// delegate is looked at before the owner, as SPL Token does.
+func (c *call) spend(source token, authority solmsg.Key, amount uint64, toItself bool) error {
+	delegate, ok := source.delegate()
+	if !ok || delegate != authority {
+		if source.owner() != authority {
+			return fmt.Errorf("%w: %s may not move it", errOwner, authority)
+		}
+		return nil
+	}
+	left := source.delegated()
+	switch {
+	case left < amount:
+		return fmt.Errorf("%w: %s may move %d, not %d", errFunds, authority, left, amount)
+	case toItself:
+	case left == amount:
+		source.clearDelegate()
+	default:
+		source.setDelegate(delegate, left-amount)
+	}
+	return nil
+}
+
+// owned is the token account at a place whose owner signed.
+func (c *call) owned(source, owner int) (token, error) {
+	t, err := c.tokenAt(source)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.signer(owner); err != nil {
+		return nil, err
+	}
+	if t.owner() != c.key(owner) {
+		return nil, fmt.Errorf("%w: %s does not own it", errOwner, c.key(owner))
+	}
+	return t, nil
+}
+
+func (c *call) approve(t tokenCall) error {
+	source, err := c.owned(t.source, t.authority)
+	if err != nil {
+		return err
+	}
+	if err := c.checkMint(t, source); err != nil {
+		return err
+	}
+	source.setDelegate(c.key(t.other), t.amount)
+	return nil
+}
+
+// revoke takes accounts source, owner.
+func (c *call) revoke() error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	source, err := c.owned(0, 1)
+	if err != nil {
+		return err
+	}
+	source.clearDelegate()
+	return nil
+}
+
+// closeAccount takes accounts account, destination, owner: an empty token account ends,
+// its lamports go to the destination. Nobody can name another close authority here.
+func (c *call) closeAccount() error {
+	if err := c.need(3); err != nil {
+		return err
+	}
+	if c.key(0) == c.key(1) {
+		return fmt.Errorf("%w: an account cannot be closed into itself", errState)
+	}
+	t, err := c.owned(0, 2)
+	if err != nil {
+		return err
+	}
+	destination, err := c.writable(1)
+	if err != nil {
+		return err
+	}
+	if t.amount() != 0 {
+		return fmt.Errorf("%w: %s still holds %d", errState, c.key(0), t.amount())
+	}
+	a := c.edit(c.key(0))
+	if err := credit(&destination.Lamports, a.Lamports); err != nil {
+		return err
+	}
+	*a = Account{Owner: solmsg.SystemProgram()}
+	return nil
+}
+
+// syncNative refuses every account: wrapped SOL does not exist on this ledger.
+func (c *call) syncNative() error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	if _, err := c.tokenAt(0); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %s is not wrapped SOL", errState, c.key(0))
+}

@@ -1,0 +1,320 @@
+//go:build unix
+
+package crash_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"path/filepath"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/network"
+	"coffer/api/op"
+	"coffer/api/op/solmsg"
+	"coffer/api/service/book"
+	"coffer/api/service/crash/traffic"
+	"coffer/api/service/genesis"
+	"coffer/api/service/store"
+)
+
+// checker opens what the service left and compares it with what the clients know.
+type checker struct {
+	doubled int                 // balances and nonces that are not what the completed quotes make them
+	learned int                 // quotes of which the books were asked what only they know
+	burned  map[uint64]*big.Int // base fees of each chain so far
+	blocks  map[uint64]uint64   // next block to add
+}
+
+// checkHistory compares the history of everybody, page by page, with what the status endpoint said.
+func (h *harness) checkHistory(ctx context.Context, s *served) error {
+	want := map[string]map[string]string{}
+	for _, q := range h.quotes {
+		if q.status == "" {
+			continue
+		}
+		who := q.member.Address.Hex()
+		if want[who] == nil {
+			want[who] = map[string]string{}
+		}
+		want[who][q.id] = q.status
+	}
+	for who, quotes := range want {
+		for continuation, first := "", true; first || continuation != ""; first = false {
+			page, err := s.client.History(ctx, who, continuation, book.MaxPage)
+			if err != nil {
+				return fmt.Errorf("history of %s: %w", who, err)
+			}
+			for _, r := range page.Transactions {
+				if status, known := quotes[r.QuoteID]; !known || status != r.Status {
+					h.problem("the history of %s says %q of quote %s, the client was told %q", who, r.Status, r.QuoteID, status)
+				}
+				delete(quotes, r.QuoteID)
+			}
+			continuation = page.Continuation
+		}
+		for id, status := range quotes {
+			h.problem("the history of %s has no quote %s, which is %s", who, id, status)
+		}
+	}
+	return nil
+}
+
+// check opens the database in this process, as the service itself does, and compares books, balances, nonces, escrow and sums. The last check looks
+// at every quote once more.
+func (h *harness) check(last bool) (err error) {
+	s, err := store.OpenBolt(filepath.Join(h.data(), "coffer.db"), store.BoltOptions{Holder: "crash test"})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	in, err := genesis.Open(s, genesis.Options{Clock: time.Now, Kind: network.Lab})
+	if err != nil {
+		return err
+	}
+	b, err := book.Open(s, book.Options{Clock: time.Now})
+	if err != nil {
+		return err
+	}
+	from := h.checker.learned
+	if last {
+		from = 0
+	}
+	if err := h.checkBooks(b, from); err != nil {
+		return err
+	}
+	for _, m := range h.people {
+		if err := h.checkMember(in, m); err != nil {
+			return err
+		}
+	}
+	if err := h.checkSums(in); err != nil {
+		return err
+	}
+	return h.checkSolana(in)
+}
+
+// checkBooks compares the record of every quote with what the client was told, and learns from it what a client cannot know: which deposits of a
+// refunded quote had landed, and what exactly a swap delivered.
+func (h *harness) checkBooks(b *book.Book, from int) error {
+	return b.View(func(tx store.Tx) error {
+		for _, id := range b.Open(tx) {
+			h.problem("quote %s has not ended", id)
+		}
+		for i, t := range h.quotes[from:] {
+			q, err := b.Quote(tx, t.id)
+			if errors.Is(err, book.ErrUnknownQuote) && t.status == "" {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if q.Status != t.status {
+				h.problem("quote %s is %q in the books, the client was told %q", t.id, q.Status, t.status)
+				continue
+			}
+			h.checkLegs(q)
+			if from+i >= h.checker.learned {
+				h.learn(t, q)
+			}
+		}
+		h.checker.learned = len(h.quotes)
+		return nil
+	})
+}
+
+// checkLegs checks that no deposit is left where an ended quote may not leave it.
+func (h *harness) checkLegs(q *book.Quote) {
+	for _, l := range q.Legs {
+		switch {
+		case q.Status == "":
+		case q.Status == api.StatusCompleted && l.State == book.LegReleased:
+		case q.Status == api.StatusRefunded && (l.State == book.LegRefunded || l.State == book.LegWaiting):
+		case q.Status == api.StatusFailed && l.State == book.LegWaiting:
+		default:
+			h.problem("quote %s is %s with a deposit on %s that is %q", q.ID, q.Status, l.Chain(), l.State)
+		}
+	}
+}
+
+// learn enters what only the books know.
+func (h *harness) learn(t told, q *book.Quote) {
+	for _, l := range q.Legs {
+		if l.State == book.LegRefunded && l.ChainID != 0 {
+			t.member.uses[traffic.Use{Chain: l.ChainID, Lane: op.LaneFunding}]++
+		}
+	}
+	if g := t.gets; g != nil && len(q.Fills) == 1 {
+		v := q.Fills[0].Delivers.Value
+		if v.Cmp(g.Least) < 0 || v.Cmp(g.Top) > 0 {
+			h.problem("quote %s delivered %s, promised %s to %s", t.id, v, g.Least, g.Top)
+		}
+		h.mu.Lock()
+		h.move(traffic.Move{Account: g.Account, Asset: g.Asset, Amount: v})
+		h.mu.Unlock()
+	}
+}
+
+// checkMember compares balances and nonces of one person with what completed quotes must have made of them.
+func (h *harness) checkMember(in *genesis.Installation, m *member) error {
+	for _, account := range m.Names() {
+		for asset, want := range h.balances[account] {
+			got, err := balance(in, account, asset)
+			if err != nil {
+				return err
+			}
+			if got.Cmp(want) != 0 {
+				h.checker.doubled++
+				h.problem("%s has %s of %s; its completed quotes make it %s", account, got, asset, want)
+			}
+		}
+	}
+	for _, chain := range in.ChainIDs {
+		for _, lane := range []uint16{op.LanePrepared, op.LaneFunding} {
+			key := op.Nonce{Validator: m.Validator(), Key: lane}.Key192()
+			v, err := in.AccountNonce(chain, m.Address, key)
+			if err != nil {
+				return err
+			}
+			n, err := op.ParseNonce(v)
+			if err != nil {
+				return err
+			}
+			if want := m.uses[traffic.Use{Chain: chain, Lane: lane}]; n.Sequence != want {
+				h.checker.doubled++
+				h.problem("lane %d of %s on eip155:%d is at %d; its quotes make it %d", lane, m.Address, chain, n.Sequence, want)
+			}
+		}
+	}
+	return nil
+}
+
+// balance is what the account of a Move holds.
+func balance(in *genesis.Installation, account string, asset caip.Asset) (*big.Int, error) {
+	if !asset.Chain.IsSolana() {
+		return in.Balance(common.HexToAddress(account), asset)
+	}
+	key, err := caip.ParseSolanaKey(account)
+	if err != nil {
+		return nil, err
+	}
+	return in.SolanaBalance(solmsg.Key(key), asset)
+}
+
+// checkSums checks that the escrow is empty and that every asset adds up to what genesis made (coins: with the burned fees).
+func (h *harness) checkSums(in *genesis.Installation) error {
+	pins := in.Network.Pins
+	holders := []common.Address{
+		genesis.AddressOf(in.Operator), genesis.AddressOf(in.Solver), genesis.AddressOf(in.Faucet), genesis.AddressOf(in.Treasury),
+	}
+	for _, p := range h.born {
+		holders = append(holders, p.Address)
+	}
+	for _, agg := range in.Catalog.Aggregates() {
+		for _, e := range agg.Entities {
+			chain, evm := e.Asset.Chain.EVMID()
+			if !evm {
+				continue
+			}
+			held, err := in.Balance(pins.Escrow, e.Asset)
+			if err != nil {
+				return err
+			}
+			if held.Sign() != 0 {
+				h.problem("the escrow holds %s of %s", held, e.Asset)
+			}
+			if err := h.checkSum(in, chain, e.Asset, e.Decimals, append(holders, pins.Escrow)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkSolana checks the same of the Solana ledger, whose vault takes the part of the escrow.
+func (h *harness) checkSolana(in *genesis.Installation) error {
+	sums, err := in.Solana.Sums()
+	if err != nil {
+		return err
+	}
+	vault, err := caip.ParseSolanaKey(in.Network.Pins.SolanaVault)
+	if err != nil {
+		return err
+	}
+	for _, agg := range in.Catalog.Aggregates() {
+		for _, e := range agg.Entities {
+			if !e.Asset.Chain.IsSolana() {
+				continue
+			}
+			held, err := in.SolanaSpendable(solmsg.Key(vault), e.Asset)
+			if err != nil {
+				return err
+			}
+			if held.Sign() != 0 {
+				h.problem("the vault holds %s of %s", held, e.Asset)
+			}
+			exist := sums.Lamports // with the burned fees
+			if mint, token := in.SolanaMint(e.Asset); token {
+				exist = sums.Tokens[mint]
+			}
+			if want := supply(e.Decimals); want.Cmp(new(big.Int).SetUint64(exist)) != 0 {
+				h.problem("%s: %d exist, genesis made %s", e.Asset, exist, want)
+			}
+		}
+	}
+	return nil
+}
+
+// wholeSupply is how many whole units of every asset genesis makes on each chain.
+const wholeSupply = 1_000_000_000
+
+func supply(decimals int) *big.Int {
+	v := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)
+	return v.Mul(v, big.NewInt(wholeSupply))
+}
+
+func (h *harness) checkSum(in *genesis.Installation, chain uint64, asset caip.Asset, decimals int, holders []common.Address) error {
+	sum := new(big.Int)
+	for _, at := range holders {
+		v, err := in.Balance(at, asset)
+		if err != nil {
+			return err
+		}
+		sum.Add(sum, v)
+	}
+	if asset.IsNative() {
+		burned, err := h.burnedOn(in, chain)
+		if err != nil {
+			return err
+		}
+		sum.Add(sum, burned)
+	}
+	if want := supply(decimals); sum.Cmp(want) != 0 {
+		h.problem("%s: %s exist, genesis made %s", asset, sum, want)
+	}
+	return nil
+}
+
+// burnedOn adds up the base fees of all blocks of a chain; those that were added before are not read again.
+func (h *harness) burnedOn(in *genesis.Installation, chain uint64) (*big.Int, error) {
+	c := &h.checker
+	if c.burned == nil {
+		c.burned, c.blocks = map[uint64]*big.Int{}, map[uint64]uint64{}
+	}
+	if c.burned[chain] == nil {
+		c.burned[chain], c.blocks[chain] = new(big.Int), 1
+	}
+	for {
+		b, found, err := in.Chains[chain].Block(c.blocks[chain])
+		if err != nil || !found {
+			return c.burned[chain], err
+		}
+		c.blocks[chain]++
+		c.burned[chain].Add(c.burned[chain], new(big.Int).Mul(b.BaseFee, new(big.Int).SetUint64(b.GasUsed)))
+	}
+}

@@ -1,0 +1,225 @@
+//go:build unix
+
+// Package crash_test kills the built program with signal 9, again and again, while a crowd of clients has quotes in flight, and then compares the
+// books with what the clients were told. It is an outside process: the service runs as `coffer serve` over TLS on one data directory, with every
+// commit synced. Some settlements are made to fail, so that refunds are cut off too.
+//
+// Rules proved (protocol §4.3, §5.1; TH-N7): a quote whose execute was answered with 200 is never lost; one whose answer was cut off either never
+// ran or ran once; every accepted quote ends; nothing is paid twice; token sums stay what genesis made; status, history and books agree.
+//
+//	go test -run TestKilled ./api/service/crash                    25 kills
+//	go test -run TestKilled ./api/service/crash -timeout 2h -kills 10000 -v
+package crash_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// settings are the flags of the test binary, read once before the tests run.
+var settings struct {
+	program    string // the program under test
+	kills      int
+	seed       uint64
+	checkEvery int
+	dir        string
+	serve      string
+}
+
+func TestMain(m *testing.M) {
+	flag.IntVar(&settings.kills, "kills", 25, "how often the service is killed")
+	flag.Uint64Var(&settings.seed, "seed", 0, "seed of moments, people and amounts; 0 takes one from the clock")
+	flag.IntVar(&settings.checkEvery, "check-every", 1000, "kills between two full checks of the books")
+	flag.StringVar(&settings.dir, "dir", "", "directory to work in, kept afterwards (default: a temporary one, kept when the test fails)")
+	flag.StringVar(&settings.serve, "serve", "--fault revert@6 --fault deposit-missing@9 --fault deposit-fails@11", "further flags of `coffer serve`, separated by blanks")
+	flag.Parse()
+	os.Exit(func() int {
+		if settings.program = os.Getenv("COFFER_BIN"); settings.program != "" {
+			return m.Run()
+		}
+		dir, err := os.MkdirTemp("", "coffer-crash-program")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		settings.program = filepath.Join(dir, "coffer")
+		build := exec.Command("go", "build", "-o", settings.program, "coffer")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// Figures of the crowd.
+const (
+	crowd    = 12                    // people who pay at the same time
+	inFlight = 8                     // quotes that must be under way when the service is killed
+	latest   = 80 * time.Millisecond // a kill comes at most this long after so many are
+	progress = 5 * time.Second       // between two lines of progress
+	patience = 120 * time.Second     // bounds every wait; a quiet machine needs a small part of it
+	early    = 10                    // one kill in so many comes while the service starts
+	pollRest = 3 * time.Millisecond  // between two questions for a status
+)
+
+func TestKilledAtAnyMomentNothingIsLostAndNothingDoubled(t *testing.T) {
+	if settings.kills < 1 || settings.checkEvery < 1 {
+		t.Fatal("-kills and -check-every are at least 1")
+	}
+	seed := settings.seed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	dir, err := settings.dir, error(nil)
+	if dir == "" {
+		dir, err = os.MkdirTemp("", "coffer-crash")
+	} else {
+		err = os.Mkdir(dir, 0o700) // what an earlier run left has people that this one does not know
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("seed %d, directory %s", seed, dir)
+	h, err := newHarness(t, dir, seed)
+	if err == nil {
+		err = h.run(t)
+		t.Log(h.figures())
+	}
+	if h.last != nil {
+		_ = h.last.cmd.Process.Kill() // when the run broke off; else it is gone
+		<-h.last.ended
+	}
+	for _, p := range h.problems {
+		t.Error(p)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	if t.Failed() {
+		t.Fatalf("seed %d; the data directory %s is kept", seed, dir)
+	}
+	if settings.dir == "" {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// run kills as often as was asked, then lets everything end and checks. In between it does the same now and then.
+func (h *harness) run(t *testing.T) error {
+	dice := rand.New(rand.NewPCG(h.seed, 1))
+	told := time.Now()
+	for done := 0; done < settings.kills; {
+		round := min(settings.checkEvery, settings.kills-done)
+		ctx, cancel := context.WithCancelCause(context.Background())
+		ended := h.work(ctx, cancel)
+		var err error
+		for range round {
+			if err = h.killOnce(ctx, dice); err != nil {
+				break
+			}
+			if done++; time.Since(told) > progress {
+				told = time.Now()
+				t.Logf("%d kills: %s", done, h.figures())
+			}
+		}
+		h.draining.Store(true)
+		if err == nil {
+			err = h.settle(ctx, ended)
+		}
+		cancel(nil)
+		<-ended
+		if err != nil {
+			return err
+		}
+		if err := h.check(done == settings.kills); err != nil {
+			return err
+		}
+		h.draining.Store(false)
+		if len(h.problems) > 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// killOnce starts the service, waits until enough quotes are in flight, and kills it at a random moment after that; sometimes it dies before it
+// listens.
+func (h *harness) killOnce(ctx context.Context, dice *rand.Rand) error {
+	begin := time.Now()
+	if h.starts > 0 && dice.IntN(early) == 0 {
+		s, err := h.spawn()
+		if err != nil {
+			return err
+		}
+		if err := rest(ctx, time.Duration(dice.Int64N(int64(h.startTime/time.Duration(h.starts))))); err != nil {
+			return err
+		}
+		h.early++
+		h.kills++
+		return s.kill()
+	}
+	s, err := h.launch(ctx)
+	if err != nil {
+		return err
+	}
+	for {
+		if err := s.busy(ctx, inFlight); err != nil {
+			return err
+		}
+		if err := rest(ctx, time.Duration(dice.Int64N(int64(latest)))); err != nil {
+			return err
+		}
+		if n := s.flying(); n >= inFlight {
+			h.sawFlying(n)
+			break
+		}
+	}
+	h.kills++
+	h.cycles += time.Since(begin)
+	return s.kill()
+}
+
+// settle starts the service once more and waits until everybody's quotes have ended.
+func (h *harness) settle(ctx context.Context, ended <-chan struct{}) error {
+	s, err := h.launch(ctx)
+	if err != nil {
+		return err
+	}
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	select {
+	case <-ended:
+	case <-limit.C:
+		return fmt.Errorf("after %s quotes are still under way", patience)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := h.checkHistory(ctx, s); err != nil {
+		return err
+	}
+	return s.stop()
+}
+
+// rest waits, or returns why the run ended.
+func rest(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,228 @@
+package traffic
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"net/url"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/op"
+	"coffer/api/op/erc20"
+)
+
+// Paying is the aggregated asset that all traffic moves.
+const Paying = "ob:usdc"
+
+// Holding is what an account has of one asset.
+type Holding struct {
+	Asset  caip.Asset
+	Amount *big.Int
+}
+
+// Holdings reads what the person has of the given aggregated assets, entity by entity. The first such question is what gives a new account its
+// test funds.
+func (p *Person) Holdings(ctx context.Context, c *Client, aggregates ...string) ([]Holding, error) {
+	accounts := []string{"eip155:1:" + p.Address.Hex()}
+	if p.solana != nil {
+		accounts = append(accounts, "solana:"+p.solanaAddress())
+	}
+	var b api.AggregatedBalance
+	query := url.Values{"account": {strings.Join(accounts, ",")}, "aggregatedAssetId": {strings.Join(aggregates, ",")}}
+	if err := c.Get(ctx, "/v3/balances/aggregated-balance", query, &b); err != nil {
+		return nil, err
+	}
+	var out []Holding
+	for _, agg := range b.BalanceByAggregatedAsset {
+		for _, one := range agg.IndividualAssetBalances {
+			asset, err := caip.ParseAsset(one.AssetType)
+			if err != nil {
+				return nil, err
+			}
+			if _, has := p.Account(asset.Chain); !has {
+				continue
+			}
+			v, ok := new(big.Int).SetString(one.Balance, 10)
+			if !ok {
+				return nil, fmt.Errorf("the balance of %s is %q", one.AssetType, one.Balance)
+			}
+			out = append(out, Holding{asset, v})
+		}
+	}
+	return out, nil
+}
+
+// Wish is a payment: an amount of an asset on its chain, to a recipient of the same chain.
+type Wish struct {
+	Asset  caip.Asset
+	Amount *big.Int
+	To     caip.Account
+}
+
+// ErrPoor says that a person has too little left to pay for anything worth while.
+var ErrPoor = errors.New("too little is left")
+
+// poor is the sum below which a person takes no further part: 100 USDC.
+const poor = 100_000_000
+
+// Choose makes up a payment to somebody out of what a person holds: on any EVM chain, one time in five no more than is there, else so much that
+// other chains must help, but never most of everything. The error is ErrPoor when there is too little.
+func Choose(dice *rand.Rand, have []Holding, to *Person) (Wish, error) {
+	total := new(big.Int)
+	var evm []Holding
+	for _, h := range have {
+		total.Add(total, h.Amount)
+		if !h.Asset.Chain.IsSolana() {
+			evm = append(evm, h)
+		}
+	}
+	if len(evm) == 0 || total.Cmp(big.NewInt(poor)) < 0 {
+		return Wish{}, ErrPoor
+	}
+	at := evm[dice.IntN(len(evm))]
+	id, _ := at.Asset.Chain.EVMID()
+	w := Wish{Asset: at.Asset, To: caip.EVMAccount(id, to.Address)}
+	if dice.IntN(5) == 0 && at.Amount.Cmp(big.NewInt(poor)) > 0 {
+		w.Amount = part(at.Amount, 1+dice.Int64N(60))
+		return w, nil
+	}
+	elsewhere := new(big.Int).Sub(total, at.Amount)
+	w.Amount = part(elsewhere, 15+dice.Int64N(60))
+	w.Amount.Add(w.Amount, at.Amount)
+	if most := part(total, 60); w.Amount.Cmp(most) > 0 {
+		w.Amount = most
+	}
+	return w, nil
+}
+
+// Offer is a quote with every signature in it, ready to execute.
+type Offer struct {
+	ID     string
+	Signed *api.Document
+	Effect Effect
+}
+
+// Prepare asks for the operation of a call that makes the payment.
+func (p *Person) Prepare(ctx context.Context, c *Client, w Wish) (*api.Document, error) {
+	token, ok := w.Asset.Token()
+	to, evm := w.To.EVM()
+	if !ok || !evm {
+		return nil, fmt.Errorf("no call pays %s to %s", w.Asset, w.To)
+	}
+	body, err := api.Encode(api.PrepareRequest{
+		Accounts: p.Accounts, TargetChain: w.Asset.Chain.String(),
+		Calls:          []api.Call{{To: token.Hex(), Data: "0x" + hex.EncodeToString(erc20.Transfer(to, w.Amount))}},
+		TokensRequired: []api.TokenRequirement{{AssetType: w.Asset.Display(), Amount: w.Amount.String()}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.Post(ctx, "/v3/quote/prepare-call-quote", body)
+}
+
+// CallQuote signs a prepared operation, asks for its quote and signs that.
+func (p *Person) CallQuote(ctx context.Context, c *Client, w Wish, prepared *api.Document) (*Offer, error) {
+	signed, err := p.sign(prepared, "/chainOperation")
+	if err != nil {
+		return nil, err
+	}
+	var parts struct {
+		Accounts   jsontext.Value `json:"accounts"`
+		Operation  jsontext.Value `json:"chainOperation"`
+		Proof      jsontext.Value `json:"tamperProofSignature"`
+		Aggregated string         `json:"fromAggregatedAssetId"`
+	}
+	if err := json.Unmarshal(signed.Raw(), &parts); err != nil {
+		return nil, err
+	}
+	parts.Aggregated = Paying
+	ask, err := json.Marshal(parts)
+	if err != nil {
+		return nil, err
+	}
+	body, err := api.ParseDocument(ask, api.DefaultLimits())
+	if err != nil {
+		return nil, err
+	}
+	quoted, err := c.Post(ctx, "/v3/quote/call-quote", body)
+	if err != nil {
+		return nil, err
+	}
+	var o api.ChainOperation
+	if raw, _ := signed.At("/chainOperation"); json.Unmarshal(raw, &o) != nil {
+		return nil, errors.New("the prepared operation cannot be read again")
+	}
+	return p.seal(quoted, func(q api.Quote) (Effect, error) { return p.effectOfCall(w, o, q) })
+}
+
+// Swap asks for a quote that pays an amount of Paying for another asset, delivered to an account, and signs it.
+func (p *Person) Swap(ctx context.Context, c *Client, amount *big.Int, get string, to caip.Account) (*Offer, error) {
+	body, err := api.Encode(api.QuoteRequest{
+		From: api.QuoteFrom{Accounts: p.Accounts, Asset: api.AssetRef{AssetID: Paying}, Amount: amount.String()},
+		To:   api.QuoteTo{Asset: api.AssetRef{AssetID: get}, Account: to.String()},
+	})
+	if err != nil {
+		return nil, err
+	}
+	quoted, err := c.Post(ctx, "/v3/quote", body)
+	if err != nil {
+		return nil, err
+	}
+	return p.seal(quoted, p.effectOfSwap)
+}
+
+// seal signs every operation of a quote.
+func (p *Person) seal(quoted *api.Document, effect func(api.Quote) (Effect, error)) (*Offer, error) {
+	var q api.Quote
+	if err := quoted.Decode(&q); err != nil {
+		return nil, err
+	}
+	o := &Offer{ID: q.ID, Signed: quoted}
+	var err error
+	if o.Effect, err = effect(q); err != nil {
+		return nil, fmt.Errorf("quote %s: %w", q.ID, err)
+	}
+	for i := range q.OriginChainsOperations {
+		if o.Signed, err = p.sign(o.Signed, fmt.Sprintf("/originChainsOperations/%d", i)); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// Execute sends a signed quote, once.
+func (c *Client) Execute(ctx context.Context, o *Offer) error {
+	doc, err := c.Post(ctx, "/v3/quote/execute-quote", o.Signed)
+	if err != nil {
+		return err
+	}
+	var a api.ExecuteResponse
+	if err := doc.Decode(&a); err != nil {
+		return err
+	}
+	if !a.Success {
+		return errors.New("the answer does not say that the quote was accepted")
+	}
+	return nil
+}
+
+// lane reads the chain and the lane out of an EVM operation.
+func lane(o api.ChainOperation) (Use, error) {
+	if o.UserOp == nil || o.TypedDataToSign == nil {
+		return Use{}, errors.New("an operation without user operation")
+	}
+	v, ok := new(big.Int).SetString(o.UserOp.Nonce, 10)
+	if !ok {
+		return Use{}, fmt.Errorf("a nonce of %q", o.UserOp.Nonce)
+	}
+	n, err := op.ParseNonce(v)
+	return Use{Chain: o.TypedDataToSign.Domain.ChainID, Lane: n.Key}, err
+}

@@ -1,0 +1,118 @@
+package httpapi
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+
+	"coffer/api"
+	"coffer/api/caip"
+)
+
+// version is the form of a record: v1 adds the chain id to EVM transactions (protocol §7).
+type version int
+
+const (
+	v1 version = 1
+	v3 version = 3
+)
+
+var reQuoteID = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
+
+func (h *handler) status(r *http.Request, _ *api.Document) (*api.Document, error) {
+	return h.statusOf(r, v3)
+}
+
+func (h *handler) statusV1(r *http.Request, _ *api.Document) (*api.Document, error) {
+	return h.statusOf(r, v1)
+}
+
+// statusOf answers {} with 200 for a quote id that never was executed (interface-facts §1.4).
+func (h *handler) statusOf(r *http.Request, v version) (*api.Document, error) {
+	asked, err := query(r, "quoteId")
+	if err != nil {
+		return nil, err
+	}
+	if !reQuoteID.MatchString(asked[0]) {
+		return nil, invalid("quoteId", "a quote id: 0x and 64 hex digits", orNothing(asked[0]))
+	}
+	out, known, err := h.Records.Status(r.Context(), strings.ToLower(asked[0]))
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		return api.Encode(struct{}{})
+	}
+	h.link(out.OriginChainOperations, v)
+	h.link(out.DestinationChainOperations, v)
+	doc, err := api.Encode(out)
+	if err != nil || len(out.OriginChainOperations) > 0 {
+		return doc, err
+	}
+	return doc.Splice(api.Edit{Pointer: "/originChainOperations", Value: []byte("[]")}) // required of a known quote
+}
+
+func (h *handler) history(r *http.Request, _ *api.Document) (*api.Document, error) {
+	return h.historyOf(r, v3)
+}
+
+func (h *handler) historyV1(r *http.Request, _ *api.Document) (*api.Document, error) {
+	return h.historyOf(r, v1)
+}
+
+func (h *handler) historyOf(r *http.Request, v version) (*api.Document, error) {
+	asked, err := query(r, "user", "limit", "continuation", "sortBy")
+	if err != nil {
+		return nil, err
+	}
+	q, failures := ParseHistory(asked[0], asked[1], asked[2], asked[3])
+	if err := api.NewValidationError(failures); err != nil {
+		return nil, err
+	}
+	out, err := h.Records.History(r.Context(), q)
+	if err != nil {
+		return nil, err
+	}
+	if out.Transactions == nil {
+		out.Transactions = []api.HistoryRecord{}
+	}
+	for i := range out.Transactions {
+		t := &out.Transactions[i]
+		if t.OriginChainOperations == nil {
+			t.OriginChainOperations = []api.OperationRef{}
+		}
+		if t.DestinationChainOperations == nil {
+			t.DestinationChainOperations = []api.OperationRef{}
+		}
+		h.link(t.OriginChainOperations, v)
+		h.link(t.DestinationChainOperations, v)
+	}
+	return api.Encode(out)
+}
+
+// link makes explorer addresses of this moment, as a record outlives the port that the service listened on when it was written, and gives the
+// transactions the form of the version.
+func (h *handler) link(ops []api.OperationRef, v version) {
+	for i, o := range ops {
+		ops[i].ChainID = 0
+		chain, err := caip.ParseChain(o.Chain)
+		if err != nil {
+			continue
+		}
+		if id, evm := chain.EVMID(); evm && v == v1 {
+			ops[i].ChainID = id
+		}
+		if isTransaction(chain, o.Hash) {
+			ops[i].ExplorerURL = h.ExplorerBase() + TransactionPath(chain, o.Hash)
+		}
+	}
+}
+
+// isTransaction reports whether a text can name a transaction of a chain.
+func isTransaction(c caip.Chain, id string) bool {
+	if c.IsSolana() {
+		_, err := caip.ParseSolanaSignature(id)
+		return err == nil
+	}
+	return reHash.MatchString(id)
+}

@@ -1,0 +1,122 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+
+	"coffer/api"
+	"coffer/api/openapi"
+	"coffer/api/service/access"
+)
+
+const (
+	healthPath       = "/healthz"
+	explorerEndpoint = "/explorer"
+)
+
+// route is one endpoint: rules check the body of a POST, run answers. An open route asks for no key.
+type route struct {
+	status     int
+	permission string
+	open       bool
+	rules      func(api.Rules, *api.Document) []api.Failure
+	run        func(*http.Request, *api.Document) (*api.Document, error)
+}
+
+type (
+	rules   func(api.Rules, *api.Document) []api.Failure
+	useCase func(context.Context, *api.Document) (*api.Document, error)
+	reader  func(*http.Request, *api.Document) (*api.Document, error)
+)
+
+// build makes the routes out of the description: what is described and what is served are one list.
+func (h *handler) build() error {
+	endpoints := openapi.Endpoints()
+	if h.Relay == nil {
+		endpoints = slices.DeleteFunc(endpoints, func(e openapi.Endpoint) bool { return slices.Contains(openapi.RelayPaths(), e.Path) })
+	}
+	h.description = sync.OnceValues(func() (*api.Document, error) { // when it is first asked for: a service starts often
+		raw, err := openapi.Describe(h.BasePath, endpoints)
+		if err != nil {
+			return nil, err
+		}
+		return api.ParseDocument(raw, h.limits)
+	})
+	posts, gets := h.posts(), h.gets()
+	h.routes = map[string]map[string]route{}
+	for _, e := range endpoints {
+		rt := route{status: e.Status, permission: e.Permission, open: e.Open}
+		if p, ok := posts[e.ID]; ok && e.Method == http.MethodPost {
+			rt.rules = p.rules
+			rt.run = func(r *http.Request, d *api.Document) (*api.Document, error) { return p.run(r.Context(), d) }
+		} else if g, ok := gets[e.ID]; ok && e.Method == http.MethodGet {
+			rt.run = g
+		} else {
+			return fmt.Errorf("the endpoint %s %s is described and nobody answers", e.Method, e.Path)
+		}
+		delete(posts, e.ID)
+		delete(gets, e.ID)
+		h.route(e.Path, e.Method, rt)
+	}
+	if len(posts)+len(gets) > 0 {
+		return fmt.Errorf("%d endpoints are served and not described", len(posts)+len(gets))
+	}
+	if h.Descriptor != nil {
+		h.route("/network.json", http.MethodGet, route{status: http.StatusOK, permission: access.Read, run: h.network})
+	}
+	return nil
+}
+
+func (h *handler) route(path, method string, rt route) {
+	if h.routes[path] == nil {
+		h.routes[path] = map[string]route{}
+	}
+	h.routes[path][method] = rt
+}
+
+type post struct {
+	rules rules
+	run   useCase
+}
+
+// posts are the endpoints with a body, by their id in the description.
+func (h *handler) posts() map[string]post {
+	out := map[string]post{
+		"predictAddress":     {api.Rules.Predict, h.predict},
+		"prepareCallQuote":   {api.Rules.Prepare, h.Quoter.Prepare},
+		"prepareCallQuoteV1": {api.Rules.PrepareV1, h.Quoter.PrepareV1},
+		"getCallQuote":       {api.Rules.CallQuote, h.Quoter.CallQuote},
+		"getCallQuoteV1":     {api.Rules.CallQuoteV1, h.Quoter.CallQuoteV1},
+		"getQuote":           {api.Rules.Quote, h.Quoter.Quote},
+		"getQuoteV1":         {api.Rules.QuoteV1, h.Quoter.QuoteV1},
+		"executeQuote":       {api.Rules.Execute, h.Settler.Execute},
+		"executeQuoteV1":     {api.Rules.ExecuteV1, h.Settler.ExecuteV1},
+	}
+	if h.Relay != nil {
+		out["relay"] = post{api.Rules.Relay, h.relay}
+	}
+	return out
+}
+
+// gets are the endpoints that only read, by their id in the description.
+func (h *handler) gets() map[string]reader {
+	out := map[string]reader{
+		"listChains":             h.chains,
+		"listAssets":             h.assets,
+		"getAggregatedBalance":   h.balances,
+		"getAggregatedBalanceV2": h.balancesV2,
+		"getExecutionStatus":     h.status,
+		"getExecutionStatusV1":   h.statusV1,
+		"getTxHistory":           h.history,
+		"getTxHistoryV1":         h.historyV1,
+		"getHealth":              h.health,
+		"getDescription":         h.describe,
+	}
+	if h.Relay != nil {
+		out["getRoles"] = h.roles
+	}
+	return out
+}

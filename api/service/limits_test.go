@@ -1,0 +1,269 @@
+package service_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/api"
+	"coffer/api/service"
+	"coffer/api/service/settle/settletest"
+	"coffer/api/service/store"
+)
+
+// bothVersions runs a test with a client of v1 and one of v3, each of its own service.
+func bothVersions(t *testing.T, kind string, test func(t *testing.T, c *client)) {
+	t.Helper()
+	for _, v1 := range []bool{true, false} {
+		t.Run(map[bool]string{true: "v1", false: "v3"}[v1], func(t *testing.T) {
+			c := newClient(t, open(t, options(store.NewMemory())), kind, 9)
+			c.v1 = v1
+			test(t, c)
+		})
+	}
+}
+
+// put replaces or adds a value of a body.
+func (c *client) put(body, at, value string) string {
+	c.t.Helper()
+	doc, err := api.ParseDocument([]byte(body), api.DefaultLimits())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(c.splice(doc, at, value).Raw())
+}
+
+// invalid posts a body that breaks a rule: the answer is a validation failure that names each place with what was expected there and what was
+// found, in its details and in its message.
+func (c *client) invalid(path, body, expected string, places ...string) {
+	c.t.Helper()
+	status, raw := c.send("POST", path, body)
+	c.isInvalid(path, status, raw, expected, places...)
+}
+
+func (c *client) isInvalid(path string, status int, raw []byte, expected string, places ...string) {
+	c.t.Helper()
+	var e api.Error
+	if err := json.Unmarshal(raw, &e); err != nil || status != 400 || e.Name != api.ErrValidation || e.StatusCode != 400 {
+		c.t.Errorf("%s: %v %d %s", path, err, status, raw)
+		return
+	}
+	for _, place := range places {
+		found := false
+		for _, d := range e.Details {
+			found = found || d.Path == place && strings.Contains(d.Expected, expected) && d.Got != ""
+		}
+		if !found || !strings.Contains(e.Message, `"`+place+`"`) {
+			c.t.Errorf("%s: no failure at %s that expects %q: %s", path, place, expected, raw)
+		}
+	}
+}
+
+// denied posts a body that must be answered with an error of a name.
+func (c *client) denied(path, body, name string) *api.Error {
+	c.t.Helper()
+	status, raw := c.send("POST", path, body)
+	var e api.Error
+	if err := json.Unmarshal(raw, &e); err != nil || e.Name != name || status != named()[name] || e.StatusCode != status || e.Message == "" {
+		c.t.Errorf("%s: %v %d %s, expected %s", path, err, status, raw, name)
+	}
+	return &e
+}
+
+func TestHexWithout0xIsRefused(t *testing.T) {
+	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
+		c.invalid(c.preparePath(), c.put(c.transfer(1), "/calls/0/data", `"a9059cbb"`), "starts with 0x", "calls[0].data")
+		c.invalid(c.preparePath(), c.put(c.transfer(1), "/calls/0/to", `"833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"`), "0x", "calls[0].to")
+	})
+}
+
+func TestEIP7702WithAnotherAccountTypeIsRefused(t *testing.T) {
+	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
+		at := c.pick("account", "accounts/0")
+		place := c.pick("account.deploymentType", "accounts[0].deploymentType")
+		c.invalid(c.preparePath(), c.put(c.transfer(1), "/"+at+"/deploymentType", `"EIP7702"`), "kernel-v3.3-ecdsa", place)
+		c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/from/"+at+"/deploymentType", `"EIP7702"`), "kernel-v3.3-ecdsa", "from."+place)
+	})
+}
+
+func approval(t *testing.T, selector string) {
+	t.Helper()
+	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
+		data := fmt.Sprintf(`"0x%s%064x%064x"`, selector, 1, 1)
+		c.invalid(c.preparePath(), c.put(c.transfer(1), "/calls/0/data", data), "allowanceRequirements", "calls[0].data")
+	})
+}
+
+func TestApprovePassedAsACallIsRefused(t *testing.T)           { approval(t, "095ea7b3") }
+func TestIncreaseAllowancePassedAsACallIsRefused(t *testing.T) { approval(t, "39509351") }
+func TestPermitPassedAsACallIsRefused(t *testing.T)            { approval(t, "d505accf") }
+func TestSetApprovalForAllPassedAsACallIsRefused(t *testing.T) { approval(t, "a22cb465") }
+
+func TestAnAggregateInTokensRequiredIsRefused(t *testing.T) {
+	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
+		c.invalid(c.preparePath(), c.put(c.transfer(1), "/tokensRequired/0/assetType", `"ob:usdc"`), "Must be a valid CAIP-19 asset type", "tokensRequired[0].assetType")
+	})
+}
+
+func TestBadCAIPIsRefused(t *testing.T) {
+	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
+		for _, bad := range []string{`"base"`, `"eip155"`, `"eip155:x"`, `"EIP155:8453"`, `""`, `8453`, `null`} {
+			c.invalid(c.preparePath(), c.put(c.transfer(1), "/targetChain", bad), "CAIP-2", "targetChain")
+		}
+		for _, bad := range []string{`"eip155:8453"`, `"eip155:8453/erc20"`, `"eip155:8453/erc20:0x12"`, `"USDC"`, `7`} {
+			c.invalid(c.preparePath(), c.put(c.transfer(1), "/tokensRequired/0/assetType", bad), "CAIP-19", "tokensRequired[0].assetType")
+		}
+		for _, bad := range []string{`"` + recipient + `"`, `"eip155:10/` + recipient + `"`, `"eip155:10:0x12"`} {
+			c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", "x"), "/to/account", bad), "CAIP-10", "to.account")
+		}
+		status, raw := c.send("GET", "/v3/balances/aggregated-balance?account=me&aggregatedAssetId=ob:usdc&assetId=usdc", "")
+		c.isInvalid("balances", status, raw, "CAIP-10", "account[0]")
+		c.isInvalid("balances", status, raw, "CAIP-19", "assetId[0]")
+	})
+}
+
+func TestZeroAccountsAreRefused(t *testing.T) {
+	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
+	c.invalid(c.preparePath(), c.put(c.transfer(1), "/accounts", "[]"), "1 to 10", "accounts")
+	c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/from/accounts", "[]"), "1 to 10", "from.accounts")
+	for _, path := range []string{c.callQuotePath(), c.executePath()} {
+		c.invalid(path, `{"accounts":[]}`, "1 to 10", "accounts")
+	}
+	c.v1 = true
+	for _, path := range []string{c.preparePath(), c.callQuotePath(), c.executePath()} {
+		c.invalid(path, `{}`, "an object", "account")
+	}
+	c.invalid(c.quotePath(), `{"from":{}}`, "an object", "from.account")
+}
+
+func TestElevenAccountsAreRefused(t *testing.T) {
+	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
+	eleven := "[" + strings.TrimSuffix(strings.Repeat(c.json(c.user.Account)+",", 11), ",") + "]"
+	c.invalid(c.preparePath(), c.put(c.transfer(1), "/accounts", eleven), "1 to 10", "accounts")
+	c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/from/accounts", eleven), "1 to 10", "from.accounts")
+	for _, path := range []string{c.callQuotePath(), c.executePath()} {
+		c.invalid(path, `{"accounts":`+eleven+`}`, "1 to 10", "accounts")
+	}
+}
+
+func TestTwoEVMAccountTypesAreRefused(t *testing.T) {
+	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
+	two := "[" + c.json(c.user.Account) + "," + c.json(settletest.NewUserOf(c.s.Network().Pins, api.AccountRoleBased, 3).Account) + "]"
+	c.invalid(c.preparePath(), c.put(c.transfer(1), "/accounts", two), "one EVM account", "accounts[1].type")
+	c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/from/accounts", two), "one EVM account", "from.accounts[1].type")
+	for _, path := range []string{c.callQuotePath(), c.executePath()} {
+		c.invalid(path, `{"accounts":`+two+`}`, "one EVM account", "accounts[1].type")
+	}
+}
+
+func TestAnAccountTypeTwiceIsRefused(t *testing.T) {
+	c := newClient(t, open(t, options(store.NewMemory())), api.AccountSolana, 9)
+	twice := strings.Repeat(c.json(c.user.Accounts()[0])+",", 2)
+	c.invalid(c.quotePath(), c.put(c.swap("ob:sol", "1", "ob:eth", ""), "/from/accounts", "["+strings.TrimSuffix(twice, ",")+"]"), "at most once", "from.accounts[1].type")
+}
+
+func TestSlippageZeroIsRefused(t *testing.T) {
+	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
+		for _, bad := range []string{"0", "-1", "10001", "1.5", `"50"`, "1e2"} {
+			c.invalid(c.preparePath(), c.put(c.transfer(1), "/slippageTolerance", bad), "1 to 10000", "slippageTolerance")
+			c.invalid(c.callQuotePath(), `{"slippageTolerance":`+bad+`}`, "1 to 10000", "slippageTolerance")
+			c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/slippageTolerance", bad), "1 to 10000", "slippageTolerance")
+		}
+	})
+}
+
+func TestEmptyCallsAreRefused(t *testing.T) {
+	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
+		c.invalid(c.preparePath(), c.put(c.transfer(1), "/calls", "[]"), "1 to", "calls")
+	})
+}
+
+func TestAnUnknownChainIsRefused(t *testing.T) {
+	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
+		c.invalid(c.preparePath(), c.put(c.transfer(1), "/targetChain", `"eip155:56"`), "a supported chain", "targetChain")
+		c.invalid(c.quotePath(), c.swap("ob:usdc", "1", "ob:usdc", "eip155:56:"+recipient), "a supported chain", "to.account")
+	})
+}
+
+func TestSolanaIsNoTargetChain(t *testing.T) {
+	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31+settletest.WithSolana, 9)
+	c.invalid(c.preparePath(), c.put(c.transfer(1), "/targetChain", `"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"`), "CAIP-2", "targetChain")
+}
+
+func TestSolanaInV1IsRefused(t *testing.T) {
+	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
+	c.v1 = true
+	solana := c.json(settletest.NewUserOf(c.s.Network().Pins, api.AccountSolana, 3).Accounts()[0])
+	c.invalid(c.preparePath(), c.put(c.transfer(1), "/account", solana), "Solana needs v3", "account.type")
+	c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", solSOL, ""), "/from/account", solana), "Solana needs v3", "from.account.type", "to.asset.assetId")
+}
+
+func TestASingleSolanaAccountInPrepareIsRefused(t *testing.T) {
+	c := newClient(t, open(t, options(store.NewMemory())), api.AccountSolana, 9)
+	c.invalid(c.preparePath(), c.transfer(1), "EVM account", "accounts")
+}
+
+func TestNeitherAggregatedAssetIDNorAssetIDIsRefused(t *testing.T) {
+	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
+	status, raw := c.send("GET", "/v3/balances/aggregated-balance?account=eip155:1:"+account, "")
+	c.isInvalid("balances", status, raw, "aggregatedAssetId or assetId", "aggregatedAssetId")
+}
+
+func TestAHistoryLimitBelowOneIsRefused(t *testing.T) {
+	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
+		for _, bad := range []string{"0", "-1", "x", "1.5"} {
+			status, raw := c.send("GET", c.statusPath()+"/get-tx-history?user="+account+"&limit="+bad, "")
+			c.isInvalid("history", status, raw, "from 1", "limit")
+		}
+		status, raw := c.send("GET", c.statusPath()+"/get-tx-history?user=me&sortBy=amount", "")
+		c.isInvalid("history", status, raw, "EVM or Solana", "user")
+		c.isInvalid("history", status, raw, "createdAt", "sortBy")
+	})
+}
+
+func TestEveryFailureIsListedAsPathExpectedGot(t *testing.T) {
+	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
+		who, place := c.pick(`"account":{"type":"safe"}`, `"accounts":[{"type":"safe"}]`), c.pick("account.type", "accounts[0].type")
+		body := `{` + who + `,"targetChain":"eip155:56","calls":[{"to":"x","data":"y","value":"z"}],"tokensRequired":[{"assetType":"ob:usdc","amount":"-1"}],"slippageTolerance":0}`
+		c.invalid(c.preparePath(), body, "", place, "targetChain", "calls[0].to", "calls[0].data", "calls[0].value", "tokensRequired[0].assetType", "tokensRequired[0].amount", "slippageTolerance")
+		c.invalid(c.callQuotePath(), `{}`, "", c.pick("account", "accounts"), "chainOperation", "tamperProofSignature")
+		c.invalid(c.executePath(), `{}`, "", c.pick("account", "accounts"), "id", "originChainsOperations", "originToken", "destinationToken", "expirationTimestamp", "tamperProofSignature")
+		c.invalid(c.quotePath(), `{}`, "", "from", "to")
+	})
+}
+
+// late opens a service whose clock the test moves.
+func late(t *testing.T) (*service.Service, *time.Time) {
+	now := time.Unix(1_760_000_000, 0)
+	o := options(store.NewMemory())
+	o.Clock = func() time.Time { return now }
+	return open(t, o), &now
+}
+
+func TestAnUnknownPathIsNotFound(t *testing.T) {
+	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
+	for _, path := range []string{"/", "/nothing", "/quotes/swap-quote", "/v2/quote"} {
+		c.denied(path, "{}", api.ErrNotFound)
+	}
+}
+
+func TestAnotherContentTypeIsUnsupportedMediaType(t *testing.T) {
+	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
+	for _, e := range everyEndpoint(t) {
+		if e.Method != "POST" {
+			continue
+		}
+		r := request(t, t.Context(), "POST", "https://x/api"+e.Path, "a=b")
+		r.Header.Set("x-api-key", key)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		res, err := c.rt.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Body.Close(); res.StatusCode != 415 {
+			t.Errorf("%s: %d", e.Path, res.StatusCode)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package metrics_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"coffer/api/service/metrics"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func scrape(t *testing.T, m *metrics.Metrics) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if w.Code != 200 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+func has(t *testing.T, text string, lines ...string) {
+	t.Helper()
+	for _, l := range lines {
+		if !strings.Contains(text, "\n"+l+"\n") {
+			t.Errorf("%q is missing in\n%s", l, text)
+		}
+	}
+}
+
+func TestEveryFigureIsCounted(t *testing.T) {
+	m := metrics.New()
+	m.Request("/assets/list", "read", 200, 3*time.Millisecond)
+	m.Request("/assets/list", "read", 429, 0)
+	m.Request("other", "none", 404, time.Second)
+	m.Quoted("cross_chain_with_solver")
+	m.Quoted("swap")
+	m.Settled("COMPLETED", "")
+	m.Settled("REFUNDED", "SLIPPAGE")
+	m.Watch(metrics.Gauges{
+		OpenSagas:  func() (int, error) { return 3, nil },
+		StoreBytes: func() (int64, error) { return 4096, nil },
+	})
+	has(t, scrape(t, m),
+		`coffer_requests_total{endpoint="/assets/list",permission="read",status="200"} 1`,
+		`coffer_requests_total{endpoint="/assets/list",permission="read",status="429"} 1`,
+		`coffer_requests_total{endpoint="other",permission="none",status="404"} 1`,
+		`coffer_request_seconds_count{endpoint="/assets/list"} 2`,
+		`coffer_request_seconds_bucket{endpoint="/assets/list",le="0.005"} 2`,
+		`coffer_quotes_total{call_type="cross_chain_with_solver"} 1`,
+		`coffer_quotes_total{call_type="swap"} 1`,
+		`coffer_settlements_total{fail_reason="",status="COMPLETED"} 1`,
+		`coffer_settlements_total{fail_reason="SLIPPAGE",status="REFUNDED"} 1`,
+		`coffer_open_sagas 3`, `coffer_store_bytes 4096`)
+	if !strings.Contains(scrape(t, m), "\ngo_goroutines ") {
+		t.Error("the Go runtime's figures are missing")
+	}
+}
+
+func TestAnUnknownFigureIsLeftOut(t *testing.T) {
+	m := metrics.New()
+	m.Watch(metrics.Gauges{OpenSagas: func() (int, error) { return 0, errors.New("closed") }})
+	if text := scrape(t, m); strings.Contains(text, "coffer_open_sagas") || strings.Contains(text, "coffer_store_bytes") {
+		t.Errorf("an unknown figure is shown:\n%s", text)
+	}
+}
+
+func TestLabelsAreBoundedAndNeverForeignText(t *testing.T) {
+	m := metrics.New()
+	for i := range 1000 {
+		m.Request(fmt.Sprintf("/made-up/%d", i), "read", 200, 0)
+		m.Quoted(fmt.Sprintf("kind%d", i))
+	}
+	m.Request("coffer_k7q2m9xw_"+strings.Repeat("a", 52), "a key\n", 200, 0)
+	text := scrape(t, m)
+	if n := strings.Count(text, "coffer_requests_total{"); n > 70 {
+		t.Errorf("%d series", n)
+	}
+	if strings.Contains(text, "k7q2m9xw") || strings.Contains(text, "a key") {
+		t.Error("foreign text is a label")
+	}
+	has(t, text, `coffer_quotes_total{call_type="other"} 936`)
+}
+
+func TestCountingIsSafeForConcurrentUse(t *testing.T) {
+	m := metrics.New()
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 100 {
+				m.Request("/x", "read", 200, 0)
+				m.Settled("FAILED", "UNKNOWN")
+			}
+		})
+	}
+	_ = scrape(t, m)
+	group.Wait()
+	has(t, scrape(t, m), `coffer_requests_total{endpoint="/x",permission="read",status="200"} 800`, `coffer_settlements_total{fail_reason="UNKNOWN",status="FAILED"} 800`)
+}
+
+func TestOnlyALoopbackAddressIsListenedOn(t *testing.T) {
+	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:9464", "9464", "", "no-such-host.invalid:0"} {
+		ctx, cancel := context.WithCancel(context.Background())
+		if r, err := metrics.New().Listen(ctx, address, slog.New(slog.DiscardHandler)); !errors.Is(err, metrics.ErrNotLoopback) {
+			t.Errorf("%q: %v, expected a refusal", address, err)
+			cancel()
+			if r != nil {
+				_ = r.Wait()
+			}
+		}
+		cancel()
+		if err := metrics.CheckAddress(address); !errors.Is(err, metrics.ErrNotLoopback) {
+			t.Errorf("%q: %v, expected a refusal", address, err)
+		}
+	}
+}
+
+func TestTheListenerAnswersAndStopsWithItsContext(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "localhost:0"} {
+		ctx, cancel := context.WithCancel(context.Background())
+		r, err := metrics.New().Listen(ctx, address, slog.New(slog.DiscardHandler))
+		if err != nil {
+			cancel()
+			t.Fatal(err)
+		}
+		tr := &http.Transport{}
+		for url, want := range map[string]int{r.URL: 200, strings.TrimSuffix(r.URL, "metrics"): 404} {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := tr.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != want {
+				t.Errorf("%s: %d %v", url, res.StatusCode, err)
+			}
+			res.Body.Close()
+		}
+		tr.CloseIdleConnections()
+		cancel()
+		if err := r.Wait(); err != nil {
+			t.Errorf("%v after an orderly end", err)
+		}
+	}
+}

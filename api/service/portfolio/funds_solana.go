@@ -1,0 +1,101 @@
+package portfolio
+
+import (
+	"context"
+	"fmt"
+
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/op/solmsg"
+	"coffer/api/service/chain/solana"
+	"coffer/api/service/genesis"
+	"coffer/api/service/store"
+)
+
+// Test funds of a Solana account in whole units (protocol §5.4).
+const (
+	solanaSOL  = "5"
+	solanaUSDC = "250"
+)
+
+// ConsiderSolana funds the Solana accounts that deserve it: 5 SOL and 250 USDC, once, when the account is first named, and only if it holds
+// nothing and never did anything on the ledger. The faucet's signed transaction and the decision are one commit.
+func (f *Faucet) ConsiderSolana(ctx context.Context, owners ...solmsg.Key) error {
+	if f == nil {
+		return nil
+	}
+	for _, k := range owners {
+		if err := f.considerSolana(ctx, k); err != nil {
+			return fmt.Errorf("test funds for %s: %w", k, err)
+		}
+	}
+	return nil
+}
+
+func (f *Faucet) considerSolana(ctx context.Context, k solmsg.Key) error {
+	if d, err := f.decision(k[:]); err != nil || d != 0 {
+		return err
+	}
+	f.turn.Lock()
+	defer f.turn.Unlock()
+	if d, err := f.decision(k[:]); err != nil || d != 0 { // somebody else may have had the turn before
+		return err
+	}
+	used, err := f.usedSolana(ctx, k)
+	if err != nil {
+		return err
+	}
+	if used {
+		return f.decline(k[:])
+	}
+	return f.fundSolana(k)
+}
+
+// usedSolana reports whether the account holds or ever did anything, or is named by the history. Programs count as used.
+func (f *Faucet) usedSolana(ctx context.Context, k solmsg.Key) (bool, error) {
+	if f.named != nil {
+		if known, err := f.named(ctx, k); err != nil || known {
+			return known, err
+		}
+	}
+	return f.in.Solana.Used(k)
+}
+
+func (f *Faucet) fundSolana(k solmsg.Key) error {
+	faucet := genesis.KeyOf(f.in.SolanaFaucet)
+	var builds []solmsg.Build
+	for _, gift := range []struct {
+		aggregate caip.AggregateID
+		whole     string
+	}{{"ob:sol", solanaSOL}, {usdc, solanaUSDC}} {
+		agg, ok := f.in.Catalog.Aggregate(gift.aggregate)
+		if !ok {
+			return fmt.Errorf("%s is not in the catalogue", gift.aggregate)
+		}
+		for _, e := range agg.Entities {
+			if e.Asset.Chain != caip.SolanaMainnet() {
+				continue
+			}
+			v, err := amount.Parse(gift.whole, e.Decimals)
+			if err != nil {
+				return err
+			}
+			transfer, err := f.in.SolanaTransfer(faucet, k, faucet, e.Asset, v)
+			if err != nil {
+				return err
+			}
+			builds = append(builds, transfer...)
+		}
+	}
+	at := uint64(f.clock().Unix())
+	hash, _ := f.in.Solana.Blockhash(at)
+	m, err := solmsg.Compose(faucet, hash, builds...)
+	if err != nil {
+		return err
+	}
+	_, err = f.in.Solana.Seal(solana.SealRequest{
+		Time: at, Txs: []solana.Tx{solana.Sign(m, f.in.SolanaFaucet)}, Accept: solana.AllSucceed,
+		Record: func(tx store.Tx, _ []solana.Receipt) error { return tx.Bucket(bucketFunds).Put(k[:], []byte{funded}) },
+	})
+	return err
+}

@@ -1,0 +1,202 @@
+package quote
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/big"
+	"strconv"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/op"
+	"coffer/api/service/book"
+	"coffer/api/service/genesis"
+	"coffer/api/service/quote/integrity"
+	"coffer/api/service/store"
+)
+
+// minLife is the life below which a quote is not worth issuing.
+const minLife = 2 * time.Second
+
+// deal is a quote in the making: what calls, swaps and transfers have in common.
+type deal struct {
+	form
+	payer
+	now       time.Time
+	paying    paying
+	market    market
+	plan      plan
+	id        common.Hash
+	chainID   uint64             // that is delivered on, 0 for Solana
+	window    op.PaymasterWindow // of the funding operations
+	slippage  int                // basis points
+	lastValid uint64             // last second of the block hash of a Solana leg, 0 without one
+}
+
+// built is a funding operation for the book and for the client.
+type built struct {
+	book.Leg
+	wire api.ChainOperation
+}
+
+// begin refuses what needs no request.
+func (q *Quoter) begin(ctx context.Context) error {
+	if q.fault != nil {
+		return q.fault
+	}
+	return ctx.Err()
+}
+
+// rules are the validation rules at a moment.
+func (q *Quoter) rules(now time.Time) api.Rules {
+	return api.Rules{Catalog: q.Installation.Catalog, Now: now}
+}
+
+// draw fills b from Random, which need not be safe for concurrent use.
+func (q *Quoter) draw(b []byte) error {
+	q.drawing.Lock()
+	defer q.drawing.Unlock()
+	if _, err := io.ReadFull(q.Random, b); err != nil {
+		return fmt.Errorf("draw a quote id: %w", err)
+	}
+	return nil
+}
+
+// stocked checks that the solver holds what it would deliver.
+func (q *Quoter) stocked(fills []fill) error {
+	for _, f := range fills {
+		var have *big.Int
+		var err error
+		if f.asset.Chain.IsSolana() {
+			have, err = q.Installation.SolanaSpendable(genesis.KeyOf(q.Installation.SolanaSolver), f.asset)
+		} else {
+			have, err = q.Installation.Balance(genesis.AddressOf(q.Installation.Solver), f.asset)
+		}
+		if err != nil {
+			return err
+		}
+		if have.Cmp(f.amount) < 0 {
+			return api.NewError(api.ErrNoRoute, "no routes found: no solver can deliver that much %s", f.asset.Display())
+		}
+	}
+	return nil
+}
+
+// expires is the last second in which the quote may be executed: its lifetime, within the operations' window and the life of a block hash
+// (protocol §3.4, §5.2).
+func (q *Quoter) expires(d *deal) uint64 {
+	end := min(uint64(d.now.Add(q.Lifetime).Unix()), d.window.ValidUntil)
+	if d.lastValid > 0 {
+		end = min(end, d.lastValid)
+	}
+	return end
+}
+
+// terms are the members that every quote has, without its operations.
+func (q *Quoter) terms(d *deal, expires uint64, to api.DestinationToken) api.Quote {
+	out := api.Quote{
+		ID: d.id.Hex(), Accounts: d.wire, ExpirationTimestamp: strconv.FormatUint(expires, 10), DestinationToken: to,
+		Fees:     &api.Fees{Assets: map[string]string{}, CumulativeUSD: "0.00"},
+		Slippage: &api.Slippage{Origin: noSlippage(), Destination: noSlippage()},
+	}
+	if len(d.plan.legs) == 0 {
+		return out
+	}
+	out.OriginToken = api.OriginToken{AggregatedAssetID: d.paying.id(), Amount: d.plan.paid(d.market.decimals).String()}
+	for _, l := range d.plan.legs {
+		asset := l.asset.String()
+		out.OriginToken.AssetType = append(out.OriginToken.AssetType, asset)
+		out.OriginToken.FiatValue = append(out.OriginToken.FiatValue, api.TokenFiat{
+			AssetType: asset, Amount: l.amount.String(), FiatValue: usd(amount.Value(l.amount, l.decimals, d.market.price)),
+		})
+		out.Fees.Assets[asset] = l.fee.String()
+	}
+	out.Fees.CumulativeUSD = amount.USD2(d.plan.feeMicro(d.market.price))
+	return out
+}
+
+// seal encodes and signs a quote in the form that was asked for. destination is the prepared operation of a call that is funded, for v1.
+func (q *Quoter) seal(d *deal, body api.Quote, destination *api.ChainOperation) (*api.Document, common.Hash, error) {
+	var form any = body
+	if d.v1 {
+		form = api.QuoteV1{
+			ID: body.ID, Account: body.Accounts[0], OriginChainsOperations: body.OriginChainsOperations, OriginToken: body.OriginToken,
+			DestinationToken: body.DestinationToken, ExpirationTimestamp: body.ExpirationTimestamp, DestinationChainOperation: destination,
+		}
+	}
+	doc, err := api.Encode(form)
+	if err != nil {
+		return nil, common.Hash{}, err
+	}
+	digest, err := integrity.Quote(doc)
+	if err != nil {
+		return nil, common.Hash{}, err
+	}
+	doc, err = q.sign(doc, digest)
+	return doc, digest, err
+}
+
+// record is what the book keeps of the quote.
+func (d *deal) record(expires uint64, digest common.Hash, legs []built) *book.Quote {
+	r := &book.Quote{
+		ID: d.id.Hex(), ChainID: d.chainID, Accounts: d.wire, Owner: d.owner(), SolanaOwner: d.solanaOwner(), Expires: expires,
+		ValidAfter: d.window.ValidAfter, ValidUntil: d.window.ValidUntil, SlippageBps: d.slippage, From: d.market.aggregate, Canonical: digest,
+	}
+	if d.v1 {
+		r.Version = 1
+	}
+	for _, l := range legs {
+		r.Legs = append(r.Legs, l.Leg)
+	}
+	for _, f := range d.plan.fills {
+		r.Fills = append(r.Fills, book.Fill{
+			Delivers: book.Amount{Asset: f.asset.String(), Value: f.amount}, Swapped: f.swapped, PricePay: d.market.price, PriceGet: f.price,
+		})
+	}
+	return r
+}
+
+// offer stores a quote; more goes into the same commit.
+func (q *Quoter) offer(record *book.Quote, doc *api.Document, more func(store.Tx) error) error {
+	return q.Book.Update(func(tx store.Tx) error {
+		if err := q.Book.Sweep(tx); err != nil {
+			return err
+		}
+		if err := more(tx); err != nil {
+			return err
+		}
+		return q.Book.Offer(tx, record, doc.Raw())
+	})
+}
+
+func noSlippage() api.SlippageSide { return api.SlippageSide{Percent: "0", USD: "0.00", Value: "0"} }
+
+// tolerance is bps as a percentage beside the amount that it makes of an asset.
+func tolerance(bps int, v *big.Int, decimals int, price *big.Int) api.SlippageSide {
+	return api.SlippageSide{
+		Percent: amount.Trim(amount.Format(big.NewInt(int64(bps)), 2)), USD: usd(amount.Value(v, decimals, price)), Value: v.String(),
+	}
+}
+
+// target is the chain that is delivered on.
+func (d *deal) target() caip.Chain {
+	if d.chainID == 0 {
+		return caip.SolanaMainnet()
+	}
+	return caip.EVM(d.chainID)
+}
+
+// chosen is the first tolerance that was given, or the default (protocol §3.7).
+func chosen(bps ...int) int {
+	for _, b := range bps {
+		if b > 0 {
+			return b
+		}
+	}
+	return DefaultSlippageBps
+}

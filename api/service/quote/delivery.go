@@ -1,0 +1,105 @@
+package quote
+
+import (
+	"math/big"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/op/erc20"
+	"coffer/api/op/solmsg"
+	"coffer/api/service/chain"
+	"coffer/api/service/chain/solana"
+	"coffer/api/service/genesis"
+)
+
+// fillLimit is the gas that the solver's transfer may use; a recipient that needs more cannot be paid.
+const fillLimit = 150_000
+
+// fillFee is the network fee of the delivery, in micro-USD.
+func (q *Quoter) fillFee(x *trade) (*big.Int, error) {
+	if x.chainID != 0 {
+		return q.gasFee(x.chainID, GasFill, x.now)
+	}
+	lamports := uint64(SolanaFillFee)
+	key, _ := x.recipient.SolanaKey()
+	if _, token := q.Installation.SolanaMint(x.gives.asset); token {
+		there, err := q.Installation.SolanaExists(solmsg.Key(key), x.gives.asset)
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			lamports += solana.RentMinimum(tokenAccountSize)
+		}
+	}
+	return q.lamportFee(lamports, x.now)
+}
+
+// settleable simulates the delivery and builds the funding operations.
+func (q *Quoter) settleable(x *trade) ([]built, error) {
+	if x.chainID == 0 {
+		if err := q.solanaFill(x); err != nil {
+			return nil, err
+		}
+		return q.legs(nil, &x.deal)
+	}
+	st, err := q.state(x.chainID, x.now)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	if err := q.fillWorks(st, x); err != nil {
+		return nil, err
+	}
+	return q.legs(st, &x.deal)
+}
+
+// fillWorks simulates the solver's transfer.
+func (q *Quoter) fillWorks(st chain.State, x *trade) error {
+	d := x.delivery()
+	to, _ := x.recipient.EVM()
+	m := chain.Message{From: genesis.AddressOf(q.Installation.Solver), To: to, Value: d.amount, Gas: fillLimit}
+	if token, isToken := d.asset.Token(); isToken {
+		m.To, m.Value, m.Data = token, new(big.Int), erc20.Transfer(to, d.amount)
+	}
+	if r := st.Call(m); r.Err != nil {
+		return refusedDelivery(outcomeOf(q.codec, r).Text)
+	}
+	return st.Err()
+}
+
+// solanaFill simulates the solver's transfer on Solana. A recipient of coins must end with the rent minimum of an account even after the largest
+// slippage.
+func (q *Quoter) solanaFill(x *trade) error {
+	d := x.delivery()
+	key, _ := x.recipient.SolanaKey()
+	if _, token := q.Installation.SolanaMint(d.asset); !token {
+		have, err := q.Installation.SolanaBalance(solmsg.Key(key), d.asset)
+		if err != nil {
+			return err
+		}
+		rent := new(big.Int).SetUint64(solana.RentMinimum(0))
+		if have.Add(have, least(d.amount, x.slippage)).Cmp(rent) < 0 {
+			return refusedDelivery("an account on Solana must hold at least " + amount.Trim(amount.Format(rent, d.decimals)) + " SOL")
+		}
+	}
+	solver, sponsor := genesis.KeyOf(q.Installation.SolanaSolver), genesis.KeyOf(q.Installation.Sponsor)
+	pay, err := q.Installation.SolanaTransfer(solver, solmsg.Key(key), sponsor, d.asset, d.amount)
+	if err != nil {
+		return err
+	}
+	at := uint64(x.now.Unix())
+	hash, _ := q.Installation.Solana.Blockhash(at)
+	m, err := solmsg.Compose(sponsor, hash, pay...)
+	if err != nil {
+		return refusedDelivery("the recipient cannot be paid: " + err.Error())
+	}
+	why, err := q.solanaFails(at, m)
+	if err == nil && why != "" {
+		err = refusedDelivery(why)
+	}
+	return err
+}
+
+func refusedDelivery(why string) error {
+	return api.NewError(api.ErrNoRoute, "no routes found: the recipient would not get what is delivered: %s", why)
+}

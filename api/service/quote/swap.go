@@ -1,0 +1,258 @@
+package quote
+
+import (
+	"context"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/api/service/quote/integrity"
+	"coffer/api/service/store"
+)
+
+// trade is the quote of a swap or a transfer in the making: exact input, no prepared operation (protocol §3.7).
+type trade struct {
+	deal
+	api.QuoteRequest
+	give      *big.Int // what is paid, in base units of giveUnits decimals
+	giveUnits int
+	gives     need // what is delivered: asset, decimals and price
+	asked     string
+	recipient caip.Account
+	funds     funds
+}
+
+func (q *Quoter) swap(ctx context.Context, doc *api.Document, f form) (*api.Document, error) {
+	if err := q.begin(ctx); err != nil {
+		return nil, err
+	}
+	x, err := q.readSwap(doc, f)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.match(x); err != nil {
+		return nil, err
+	}
+	if err := q.draw(x.id[:]); err != nil {
+		return nil, err
+	}
+	legs, err := q.settleable(x)
+	if err != nil {
+		return nil, err
+	}
+	return q.issueSwap(x, legs)
+}
+
+// readSwap checks and reads the body of either version.
+func (q *Quoter) readSwap(doc *api.Document, f form) (*trade, error) {
+	x := &trade{deal: deal{now: q.Clock(), form: f}}
+	if err := q.decodeSwap(doc, x); err != nil {
+		return nil, err
+	}
+	var err error
+	if x.payer, err = f.open(q.Installation.Network.Pins, x.From.Accounts); err != nil {
+		return nil, err
+	}
+	if f.v1 {
+		if err := x.needEVM(f); err != nil {
+			return nil, err
+		}
+		x.hasSolana = false
+	}
+	if x.give, err = amount.ParseBase(x.From.Amount); err != nil || x.give.Sign() == 0 {
+		return nil, fail("from.amount", "an amount in base units, more than 0", x.From.Amount)
+	}
+	if x.paying, err = q.choose(x.From.Asset.AssetID, 0, nil); err != nil {
+		return nil, err
+	}
+	x.giveUnits = x.paying.aggregate.Decimals
+	if e, exact := q.Installation.Catalog.Entity(x.paying.only); exact {
+		x.giveUnits = e.Decimals
+	}
+	x.slippage = chosen(x.SlippageTolerance)
+	x.window = window(x.now, "", "")
+	return x, nil
+}
+
+func (q *Quoter) decodeSwap(doc *api.Document, x *trade) error {
+	if !x.v1 {
+		if err := api.NewValidationError(q.rules(x.now).Quote(doc)); err != nil {
+			return err
+		}
+		return decode(doc, &x.QuoteRequest)
+	}
+	if err := api.NewValidationError(q.rules(x.now).QuoteV1(doc)); err != nil {
+		return err
+	}
+	var body api.QuoteRequestV1
+	err := decode(doc, &body)
+	x.QuoteRequest = api.QuoteRequest{
+		From: api.QuoteFrom{Accounts: []api.Account{integrity.Typed(body.From.Account)}, Asset: body.From.Asset, Amount: body.From.Amount},
+		To:   body.To, SlippageTolerance: body.SlippageTolerance,
+	}
+	return err
+}
+
+// fail is a validation error of one place.
+func fail(path, expected, got string) error {
+	return api.NewValidationError([]api.Failure{{Path: path, Expected: expected, Got: got}})
+}
+
+// match finds where the trade goes and what pays for it.
+func (q *Quoter) match(x *trade) error {
+	x.funds = funds{now: x.now, payer: x.payer}
+	sources, err := q.sources(x.paying, x.funds)
+	if err != nil {
+		return err
+	}
+	to, err := q.destination(x, sources)
+	if err != nil {
+		return err
+	}
+	if own, has := x.on(to.Asset.Chain); has && own == x.recipient {
+		kept := sources[:0]
+		for _, s := range sources {
+			if s.asset != to.Asset {
+				kept = append(kept, s)
+			}
+		}
+		sources = kept
+	}
+	x.chainID, _ = to.Asset.Chain.EVMID()
+	x.gives = need{asset: to.Asset, aggregate: to.Aggregate, decimals: to.Decimals, have: new(big.Int)}
+	x.gives.price, _ = q.Prices.Price(to.Aggregate, x.now)
+	x.market = market{
+		aggregate: x.paying.aggregate.ID, symbol: x.paying.aggregate.Symbol, decimals: x.paying.aggregate.Decimals, targetChain: x.chainID,
+	}
+	x.market.price, _ = q.Prices.Price(x.market.aggregate, x.now)
+	if x.market.targetFee, err = q.fillFee(x); err != nil {
+		return err
+	}
+	if x.plan, err = exact(x.market, x.give, x.giveUnits, x.gives, sources); err != nil {
+		return err
+	}
+	if least(x.delivery().amount, x.slippage).Sign() == 0 {
+		return api.NewError(api.ErrNoRoute, "no routes found: after fees and tolerance nothing would be left of the amount")
+	}
+	return q.stocked(x.plan.fills)
+}
+
+// delivery is the one fill of a trade.
+func (x *trade) delivery() fill { return x.plan.fills[0] }
+
+// destination chooses what is delivered, and to whom. An exact asset is what it is. Of an aggregate it is the entity on the chain of to.account;
+// without one that on the chain that most is paid from, which is the first source's; else the first one listed. v1 knows no Solana.
+func (q *Quoter) destination(x *trade, sources []source) (catalog.Entity, error) {
+	side, err := q.choose(x.To.Asset.AssetID, 0, nil)
+	if err != nil {
+		return catalog.Entity{}, err
+	}
+	x.asked = side.id()
+	var recipient caip.Account
+	if x.To.Account != "" {
+		if recipient, err = q.recipientOf(x.To.Account); err != nil {
+			return catalog.Entity{}, err
+		}
+	} else if side.aggregate.ID == x.paying.aggregate.ID {
+		return catalog.Entity{}, fail("to.account", "a CAIP-10 account that receives: both sides are the same asset", "nothing")
+	}
+	e, found := entityFor(side, recipient, q.paysMost(x, sources), x.v1)
+	if !found {
+		return e, fail("to.account", "an account on a chain that has "+side.aggregate.Symbol, x.To.Account)
+	}
+	if x.v1 && e.Asset.Chain.IsSolana() {
+		return e, fail("to.asset.assetId", "an asset on an EVM chain: Solana needs v3", x.To.Asset.AssetID)
+	}
+	if recipient == (caip.Account{}) {
+		var has bool
+		if recipient, has = x.on(e.Asset.Chain); !has {
+			return e, fail("to.account", "an account that receives on "+e.Asset.Chain.String()+": the request has none there", "nothing")
+		}
+	}
+	x.recipient = recipient
+	return e, nil
+}
+
+// recipientOf reads to.account.
+func (q *Quoter) recipientOf(text string) (caip.Account, error) {
+	a, err := caip.ParseAccount(text)
+	if err != nil {
+		return a, fail("to.account", "a CAIP-10 account such as eip155:42161:0x…", text)
+	}
+	if _, known := q.Installation.Catalog.Chain(a.Chain); !known {
+		return a, fail("to.account", "an account on a supported chain", text)
+	}
+	evm, isEVM := a.EVM()
+	key, isSolana := a.SolanaKey()
+	if isEVM && evm == (common.Address{}) || isSolana && key == [32]byte{} || !isEVM && !isSolana {
+		return a, fail("to.account", "an account other than the zero address", text)
+	}
+	return a, nil
+}
+
+// paysMost is the chain that most is paid from: that of the first source worth more than its own fee, as sources stand in the order of their worth;
+// no chain without one.
+func (q *Quoter) paysMost(x *trade, sources []source) caip.Chain {
+	price, _ := q.Prices.Price(x.paying.aggregate.ID, x.now)
+	for _, s := range sources {
+		if v := amount.Value(s.available, s.decimals, price); v != nil && v.Cmp(s.own) > 0 {
+			return s.asset.Chain
+		}
+	}
+	return caip.Chain{}
+}
+
+// entityFor is the entity of a side that is delivered; false when the recipient's chain has none.
+func entityFor(side paying, recipient caip.Account, payingChain caip.Chain, v1 bool) (catalog.Entity, bool) {
+	var first, most catalog.Entity
+	for _, e := range side.aggregate.Entities {
+		switch {
+		case side.only != (caip.Asset{}) && e.Asset != side.only:
+			continue
+		case recipient != (caip.Account{}):
+			if e.Asset.Chain == recipient.Chain {
+				return e, true
+			}
+			continue
+		case v1 && side.only == (caip.Asset{}) && e.Asset.Chain.IsSolana():
+			continue
+		}
+		if first.Asset == (caip.Asset{}) {
+			first = e
+		}
+		if e.Asset.Chain == payingChain {
+			most = e
+		}
+	}
+	if most.Asset != (caip.Asset{}) {
+		return most, true
+	}
+	return first, first.Asset != (caip.Asset{})
+}
+
+// issueSwap encodes, signs and stores the quote.
+func (q *Quoter) issueSwap(x *trade, legs []built) (*api.Document, error) {
+	expires := q.expires(&x.deal)
+	d := x.delivery()
+	minimum := least(d.amount, x.slippage)
+	body := q.terms(&x.deal, expires, q.delivered(x.gives, d.amount, minimum, x.asked, x.recipient))
+	for _, l := range legs {
+		body.OriginChainsOperations = append(body.OriginChainsOperations, l.wire)
+	}
+	// What is paid never changes; what arrives may, down to the minimum.
+	body.Slippage.Destination = tolerance(x.slippage, new(big.Int).Sub(d.amount, minimum), d.decimals, d.price)
+	doc, digest, err := q.seal(&x.deal, body, nil)
+	if err != nil {
+		return nil, err
+	}
+	record := x.record(expires, digest, legs)
+	record.Recipient, record.Minimum, record.Type = x.recipient.String(), minimum, api.RecordSwap
+	if !d.swapped {
+		record.Type = api.RecordTransfer
+	}
+	return doc, q.offer(record, doc, func(store.Tx) error { return nil })
+}

@@ -1,0 +1,288 @@
+package settle
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/op"
+	"coffer/api/op/solmsg"
+	"coffer/api/service/book"
+	"coffer/api/service/chain/solana"
+	"coffer/api/service/quote"
+	"coffer/api/service/quote/account"
+	"coffer/api/service/quote/integrity"
+	"coffer/api/service/store"
+)
+
+// order is a quote that somebody wants to execute, with everything that settles it.
+type order struct {
+	*book.Quote
+	now      time.Time
+	body     body
+	context  book.Context    // of the prepared operation, zero for a quote without
+	account  account.Account // the EVM account, zero when none takes part
+	prepared operation       // zero for a quote without
+	deposits []operation     // in the order of Legs
+	seen     [2]uint64       // last steps of quotes of the accounts when the checks began
+}
+
+// body is what execute reads of a document whose integrity was checked: everything else is as the quote's record says.
+type body struct {
+	ID                        string               `json:"id"`
+	OriginChainsOperations    []api.ChainOperation `json:"originChainsOperations"`
+	ExpirationTimestamp       string               `json:"expirationTimestamp"`
+	DestinationChainOperation *api.ChainOperation  `json:"destinationChainOperation"`
+}
+
+// operation is one signed operation: a user operation, with the authorization that it needs as long as the EOA has no code, or a Solana
+// transaction.
+type operation struct {
+	op   op.UserOp
+	auth *op.SignedAuthorization
+	tx   *solana.Tx
+}
+
+// version of the endpoint that a document came to.
+type version int
+
+const (
+	v1 version = 1
+	v3 version = 3
+)
+
+// read checks the integrity of the document, finds its quote, and checks that it may be executed now.
+func (s *Settler) read(doc *api.Document, v version) (*order, error) {
+	o := &order{now: s.Clock()}
+	rules := api.Rules{Catalog: s.Installation.Catalog, Now: o.now}
+	check := rules.Execute
+	if v == v1 {
+		check = rules.ExecuteV1
+	}
+	failures := check(doc)
+	digest, err := integrity.Quote(doc)
+	if err := integrity.Verify(doc, digest, err, s.Installation.Network.Pins.TamperProof); err != nil && !integrity.Incomplete(failures) {
+		return nil, err
+	}
+	if err := api.NewValidationError(failures); err != nil {
+		return nil, err
+	}
+	if err := integrity.Decode(doc, &o.body); err != nil {
+		return nil, api.NewDecodeError(err)
+	}
+	if err := s.find(o, digest); err != nil {
+		return nil, err
+	}
+	if (o.Version == int(v1)) != (v == v1) {
+		return nil, integrity.Refusal()
+	}
+	if uint64(o.now.Unix()) < o.ValidAfter {
+		return nil, api.NewValidationError([]api.Failure{{
+			Path: "validAfter", Expected: "a time that has come", Got: strconv.FormatUint(o.ValidAfter, 10),
+		}})
+	}
+	return o, nil
+}
+
+// find reads the stored quote and its context. What was signed by us and has expired may have been swept away: that is an expired quote too.
+func (s *Settler) find(o *order, digest common.Hash) error {
+	found := false
+	err := s.Book.View(func(tx store.Tx) (err error) {
+		if o.Quote, err = s.Book.Quote(tx, o.body.ID); err != nil {
+			return err
+		}
+		if found = !o.HasPrepared(); found {
+			return nil
+		}
+		o.context, found, err = s.Book.Context(tx, o.OpHash)
+		return err
+	})
+	expires, errTime := strconv.ParseInt(o.body.ExpirationTimestamp, 10, 64)
+	expired := errTime != nil || o.now.After(time.Unix(expires, 0))
+	switch {
+	case errors.Is(err, book.ErrUnknownQuote) && expired:
+		return expiredAt(o.body.ExpirationTimestamp)
+	case errors.Is(err, book.ErrUnknownQuote):
+		return api.NewError(api.ErrNotFound, "No quote has the id %s", o.body.ID)
+	case err != nil:
+		return err
+	case o.Canonical != digest:
+		return integrity.Refusal()
+	case o.Status != "":
+		return executedBefore(o.ID)
+	case expired:
+		return expiredAt(o.body.ExpirationTimestamp)
+	case !found || o.context.UsedBy != "":
+		return quote.PrepareAgain("the prepared operation of this quote was executed with another quote or its time is over")
+	case len(o.body.OriginChainsOperations) != max(1, len(o.Legs)):
+		return fmt.Errorf("quote %s has %d legs and was answered with %d operations", o.ID, len(o.Legs), len(o.body.OriginChainsOperations))
+	}
+	return nil
+}
+
+func expiredAt(when any) error {
+	return api.NewError(api.ErrQuoteExpired, "The quote expired at %v", when)
+}
+
+func executedBefore(id string) error {
+	return api.NewError(api.ErrAlreadyExecuted, "Quote %s was already executed", id)
+}
+
+// sign takes the signatures out of the body into the record and checks every one of them.
+func (s *Settler) sign(o *order) error {
+	given := o.body.OriginChainsOperations
+	if o.Whole() && o.HasPrepared() {
+		o.context.Signature = given[0].UserOp.Signature
+		o.context.Delegation = signedBy(o.context.Delegation, given[0].Delegation)
+	}
+	for i := range o.Legs {
+		l := &o.Legs[i]
+		if l.ChainID == 0 {
+			l.Signature = given[i].Signature
+			continue
+		}
+		l.Signature, l.Delegation = given[i].UserOp.Signature, signedBy(l.Delegation, given[i].Delegation)
+	}
+	if err := s.assemble(o); err != nil {
+		return err
+	}
+	return s.signedAgain(o)
+}
+
+// signedBy is a delegation with the signature that came with it.
+func signedBy(asked, given *api.Delegation) *api.Delegation {
+	if asked == nil || given == nil {
+		return asked
+	}
+	return &api.Delegation{ContractAddress: asked.ContractAddress, Nonce: asked.Nonce, Signature: given.Signature}
+}
+
+// signedAgain checks the prepared operation of a funded v1 quote: it was signed for call-quote, and a client may fill that signature, or another
+// valid one, in once more.
+func (s *Settler) signedAgain(o *order) error {
+	const where = "destinationChainOperation"
+	d := o.body.DestinationChainOperation
+	if d == nil || d.UserOp == nil || !o.HasPrepared() {
+		return nil
+	}
+	if sig := d.UserOp.Signature; sig != "" && sig != "0x" {
+		again, err := signedOp(o.context.Op, sig)
+		if err != nil {
+			return invalidSignature(where, err.Error())
+		}
+		if !o.account.Signed(again, o.ChainID) {
+			return invalidSignature(where, "it is not the account signer's over this operation")
+		}
+	}
+	if d.Delegation != nil && d.Delegation.Signature != nil {
+		if _, err := o.account.Authorized(signedBy(o.context.Delegation, d.Delegation), o.ChainID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// assemble makes the signed operations of an order from its record, and checks every signature.
+func (s *Settler) assemble(o *order) (err error) {
+	if o.account, _, err = account.EVM(s.Installation.Network.Pins, o.Accounts); err != nil {
+		return err
+	}
+	if o.HasPrepared() {
+		where := "the prepared operation"
+		if o.prepared, err = o.evm(where, o.ChainID, o.context.Op, o.context.Signature, o.context.Delegation); err != nil {
+			return err
+		}
+	}
+	o.deposits = nil
+	for i, l := range o.Legs {
+		where := fmt.Sprintf("originChainsOperations[%d]", i)
+		var d operation
+		if l.ChainID == 0 {
+			d, err = s.solana(o, where, l)
+		} else {
+			d, err = o.evm(where, l.ChainID, l.Op, l.Signature, l.Delegation)
+		}
+		if err != nil {
+			return err
+		}
+		o.deposits = append(o.deposits, d)
+	}
+	return nil
+}
+
+// evm is a user operation with its signature and authorization.
+func (o *order) evm(where string, chainID uint64, w api.UserOp, signature string, d *api.Delegation) (operation, error) {
+	signed, err := signedOp(w, signature)
+	if err != nil {
+		return operation{}, invalidSignature(where, err.Error())
+	}
+	if !o.account.Signed(signed, chainID) {
+		return operation{}, invalidSignature(where, "it is not the account signer's over this operation")
+	}
+	out := operation{op: signed}
+	if d != nil {
+		auth, err := o.account.Authorized(d, chainID)
+		if err != nil {
+			return operation{}, err
+		}
+		out.auth = &auth
+	}
+	return out, nil
+}
+
+// solana is a deposit's transaction with the sponsor's and the user's signature.
+func (s *Settler) solana(o *order, where string, l book.Leg) (operation, error) {
+	m, err := solmsg.ParseBase64(l.Message)
+	if err != nil {
+		return operation{}, fmt.Errorf("the message of quote %s: %w", o.ID, err)
+	}
+	owner, err := solmsg.ParseKey(o.SolanaOwner)
+	if err != nil {
+		return operation{}, fmt.Errorf("the Solana account of quote %s: %w", o.ID, err)
+	}
+	sig, err := solmsg.ParseSignature(l.Signature)
+	if err != nil {
+		return operation{}, invalidSignature(where, err.Error())
+	}
+	if !m.Verify(owner, sig) {
+		return operation{}, invalidSignature(where, "it is not the Solana account's over dataToSign")
+	}
+	tx := solana.Sign(m, s.Installation.Sponsor)
+	if err := tx.SetSignature(owner, sig); err != nil {
+		return operation{}, fmt.Errorf("the message of quote %s: %w", o.ID, err)
+	}
+	return operation{tx: &tx}, nil
+}
+
+func invalidSignature(what, why string) error {
+	return api.NewError(api.ErrInvalidSignature, "Invalid signature of %s: %s", what, strings.TrimSuffix(why, "."))
+}
+
+func signedOp(w api.UserOp, signature string) (op.UserOp, error) {
+	w.Signature = signature
+	return op.FromWire(w)
+}
+
+// restore reads an order back from its record, for the saga.
+func (s *Settler) restore(q *book.Quote) (*order, error) {
+	o := &order{Quote: q, now: s.Clock()}
+	if q.HasPrepared() {
+		found := false
+		err := s.Book.View(func(tx store.Tx) (err error) {
+			o.context, found, err = s.Book.Context(tx, q.OpHash)
+			return err
+		})
+		if err == nil && !found {
+			err = fmt.Errorf("the prepared operation of quote %s is not in the book", q.ID)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return o, s.assemble(o)
+}

@@ -1,0 +1,132 @@
+package settle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/op/escrow"
+	"coffer/api/service/book"
+	"coffer/api/service/chain"
+	"coffer/api/service/genesis"
+	"coffer/api/service/quote/entry"
+	"coffer/api/service/store"
+)
+
+// settling is one way for deposits to leave the escrow; the last one gives the quote its status.
+type settling struct {
+	verb  string
+	state book.LegState
+	last  string
+}
+
+// release hands the next deposit to the solver; the last one completes the quote.
+func (s *Settler) release(ctx context.Context, q *book.Quote) (string, *book.Quote, error) {
+	if err := s.Faults.wait(ctx, AtRelease, q.ID); err != nil {
+		return "", nil, err
+	}
+	return s.settleLeg(q, settling{"release", book.LegReleased, api.StatusCompleted})
+}
+
+// giveBack refunds the next deposit in full; the last one ends the quote.
+func (s *Settler) giveBack(q *book.Quote) (string, *book.Quote, error) {
+	return s.settleLeg(q, settling{"refund", book.LegRefunded, api.StatusRefunded})
+}
+
+func (s *Settler) settleLeg(q *book.Quote, how settling) (string, *book.Quote, error) {
+	i := held(q)
+	if i < 0 {
+		return "", nil, fmt.Errorf("quote %s is %s and has nothing to %s", q.ID, q.Status, how.verb)
+	}
+	at := q.Legs[i].Chain().String()
+	name := how.verb + " " + at
+	seal := s.settleEVM
+	if q.Legs[i].ChainID == 0 {
+		seal = s.settleSolana
+	}
+	next, err := seal(q, i, how)
+	if err == nil {
+		return name, next, nil
+	}
+	err = fmt.Errorf("%s of quote %s on %s: %w", how.verb, q.ID, at, err)
+	if q.Legs[i].ChainID != 0 && !errors.Is(err, errOvertaken) {
+		if found, ok := s.settledByOthers(q, q.Legs[i].ChainID); ok {
+			next, err = s.acknowledge(q, i, found, how.last, err)
+		}
+	}
+	return name, next, err
+}
+
+// settled writes down that a deposit has left the escrow.
+func settled(q *book.Quote, i int, how settling, by book.Ref) {
+	l := &q.Legs[i]
+	l.State, l.Settled, l.SettledTx = how.state, by.Hash, by.Signature
+	if how.state == book.LegRefunded {
+		q.Origin = append(q.Origin, by)
+	}
+	if held(q) < 0 {
+		q.Status = how.last
+	}
+}
+
+func (s *Settler) settleEVM(q *book.Quote, i int, how settling) (*book.Quote, error) {
+	at, id := q.Legs[i].ChainID, common.HexToHash(q.ID)
+	data := escrow.RefundCalldata(id, q.Owner)
+	if how.state == book.LegReleased {
+		data = escrow.ReleaseCalldata(id, q.Owner, genesis.AddressOf(s.Installation.Solver))
+	}
+	next := q.Clone()
+	_, err := s.Installation.Chains[at].Seal(chain.SealRequest{
+		Time:   uint64(s.Clock().Unix()),
+		Txs:    []chain.Tx{{From: s.Installation.Operator, To: s.Installation.Network.Pins.Escrow, Data: data, Gas: settleGas}},
+		Accept: genesis.AllSucceed,
+		Record: func(tx store.Tx, b chain.Block) error {
+			settled(next, i, how, s.ref(at, b.Receipts[0].TxHash))
+			return s.save(tx, q, next)
+		},
+	})
+	return next, err
+}
+
+// settledByOthers reports whether a deposit has left the escrow without this saga: after the refund deadline anyone may send it back (protocol
+// §3.3).
+func (s *Settler) settledByOthers(q *book.Quote, chainID uint64) (book.LegState, bool) {
+	ask, err := s.codec.AskDeposit(common.HexToHash(q.ID), q.Owner)
+	if err != nil {
+		return book.LegWaiting, false
+	}
+	st, err := s.Installation.Chains[chainID].State(uint64(s.Clock().Unix()))
+	if err != nil {
+		return book.LegWaiting, false
+	}
+	defer st.Close()
+	state, err := s.codec.ReadDeposit(st.Call(chain.Message{To: s.Installation.Network.Pins.Escrow, Data: ask}).Return)
+	switch {
+	case err == nil && state == entry.DepositRefunded:
+		return book.LegRefunded, true
+	case err == nil && state == entry.DepositReleased:
+		return book.LegReleased, true
+	}
+	return book.LegWaiting, false
+}
+
+// acknowledge writes down that somebody else settled a deposit. When it was to be released, the solver has lost it; the quote still ends, as
+// the user has what he asked for. When the record has moved on, it was this saga after all, whose commit was reported as failed: then the
+// failure stands and the next attempt begins from the record.
+func (s *Settler) acknowledge(q *book.Quote, i int, found book.LegState, last string, failed error) (*book.Quote, error) {
+	next := q.Clone()
+	if next.Legs[i].State = found; held(next) < 0 {
+		next.Status = last
+	}
+	err := s.Book.Update(func(tx store.Tx) error {
+		if stored, err := s.Book.Quote(tx, q.ID); err != nil || stored.Updated != q.Updated {
+			return errors.Join(failed, err)
+		}
+		s.Log.Error("a deposit was settled by somebody else", "quote", q.ID, "chain", q.Legs[i].ChainID, "state", string(found))
+		return s.Book.Save(tx, next)
+	})
+	return next, err
+}

@@ -1,0 +1,140 @@
+package settletest
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/op/solmsg"
+	"coffer/api/service/chain/solana"
+	"coffer/api/service/genesis"
+)
+
+// Exchange is what a swap or a transfer asks for: assets as `ob:` ids or CAIP-19, To a CAIP-10 account or "".
+type Exchange struct {
+	From     string
+	Amount   *big.Int
+	Get      string
+	To       string
+	Slippage int
+}
+
+// SwapBody is the body of POST /v3/quote.
+func (w *World) SwapBody(x Exchange) *api.Document {
+	w.TB.Helper()
+	return w.Encode(api.QuoteRequest{
+		From: api.QuoteFrom{Accounts: w.User.Accounts(), Asset: api.AssetRef{AssetID: x.From}, Amount: x.Amount.String()},
+		To:   api.QuoteTo{Asset: api.AssetRef{AssetID: x.Get}, Account: x.To}, SlippageTolerance: x.Slippage,
+	})
+}
+
+// TrySwap asks for a quote of a swap or a transfer.
+func (w *World) TrySwap(x Exchange) (*api.Document, error) {
+	w.TB.Helper()
+	return w.Quoter.Quote(context.Background(), w.SwapBody(x))
+}
+
+// Swap is TrySwap that must succeed.
+func (w *World) Swap(x Exchange) *api.Document {
+	w.TB.Helper()
+	doc, err := w.TrySwap(x)
+	Must(w.TB, err)
+	return doc
+}
+
+// SwapV1 asks for a swap or a transfer in the v1 form.
+func (w *World) SwapV1(x Exchange) *api.Document {
+	w.TB.Helper()
+	doc, err := w.Quoter.QuoteV1(context.Background(), w.Encode(api.QuoteRequestV1{
+		From: api.QuoteFromV1{Account: w.User.Account, Asset: api.AssetRef{AssetID: x.From}, Amount: x.Amount.String()},
+		To:   api.QuoteTo{Asset: api.AssetRef{AssetID: x.Get}, Account: x.To}, SlippageTolerance: x.Slippage,
+	}))
+	Must(w.TB, err)
+	return doc
+}
+
+// PrepareV1 posts a prepare request in the v1 form.
+func (w *World) PrepareV1(r api.PrepareRequest) (*api.Document, error) {
+	w.TB.Helper()
+	return w.Quoter.PrepareV1(context.Background(), w.Encode(api.PrepareRequestV1{
+		Account: w.User.Account, TargetChain: r.TargetChain, Calls: r.Calls, TokensRequired: r.TokensRequired, Overrides: r.Overrides,
+		AllowanceRequirements: r.AllowanceRequirements, ValidAfter: r.ValidAfter, ValidUntil: r.ValidUntil, SlippageTolerance: r.SlippageTolerance,
+	}))
+}
+
+// QuoteV1 prepares, signs and quotes a request in the v1 form; from is an `ob:` id or "".
+func (w *World) QuoteV1(r api.PrepareRequest, from string) *api.Document {
+	w.TB.Helper()
+	prepared, err := w.PrepareV1(r)
+	Must(w.TB, err)
+	signed := w.SignOperationAs(w.User, prepared, "/chainOperation")
+	body := "{"
+	for _, name := range []string{"account", "chainOperation", "tamperProofSignature"} {
+		raw, ok := signed.At("/" + name)
+		if !ok {
+			w.TB.Fatalf("no %s", name)
+		}
+		body += fmt.Sprintf("%q:%s,", name, raw)
+	}
+	if from != "" {
+		body += fmt.Sprintf("%q:%q,", "fromAggregatedAssetId", from)
+	}
+	ask, err := api.ParseDocument([]byte(strings.TrimSuffix(body, ",")+"}"), api.DefaultLimits())
+	Must(w.TB, err)
+	doc, err := w.Quoter.CallQuoteV1(context.Background(), ask)
+	Must(w.TB, err)
+	return doc
+}
+
+// ExecuteV1 posts a signed v1 quote.
+func (w *World) ExecuteV1(doc *api.Document) error {
+	_, err := w.Settler.ExecuteV1(context.Background(), doc)
+	return err
+}
+
+// FundSolana pays a Solana account from the faucet; the sponsor pays fee and rent.
+func (w *World) FundSolana(to solmsg.Key, a caip.Asset, v int64) {
+	w.TB.Helper()
+	in := w.Installation
+	now, sponsor := uint64(w.Clock.Now().Unix()), genesis.KeyOf(in.Sponsor)
+	builds, err := in.SolanaTransfer(genesis.KeyOf(in.SolanaFaucet), to, sponsor, a, big.NewInt(v))
+	Must(w.TB, err)
+	hash, _ := in.Solana.Blockhash(now)
+	w.funded++
+	m, err := solmsg.Compose(sponsor, hash, append(builds, solmsg.Memo(fmt.Sprintf("test funds %d", w.funded)))...)
+	Must(w.TB, err)
+	_, err = in.Solana.Seal(solana.SealRequest{
+		Time: now, Txs: []solana.Tx{solana.Sign(m, in.Sponsor, in.SolanaFaucet)}, Accept: solana.AllSucceed,
+	})
+	Must(w.TB, err)
+}
+
+// SolanaBalance reads a balance of a Solana account at the head.
+func (w *World) SolanaBalance(of solmsg.Key, a caip.Asset) *big.Int {
+	w.TB.Helper()
+	v, err := w.Installation.SolanaBalance(of, a)
+	Must(w.TB, err)
+	return v
+}
+
+// Vault is the account that holds deposits on Solana.
+func (w *World) Vault() solmsg.Key { return genesis.KeyOf(w.Installation.Vault) }
+
+// solanaSums are the quantities of Solana that never change: lamports with burned fees, and the units of each token.
+func (w *World) solanaSums() map[caip.Asset]*big.Int {
+	w.TB.Helper()
+	sums, err := w.Installation.Solana.Sums()
+	Must(w.TB, err)
+	out := map[caip.Asset]*big.Int{}
+	for _, a := range w.SolanaAssets {
+		v := sums.Lamports
+		if mint, isToken := w.Installation.SolanaMint(a); isToken {
+			v = sums.Tokens[mint]
+		}
+		out[a] = new(big.Int).SetUint64(v)
+	}
+	return out
+}

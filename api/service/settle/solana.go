@@ -1,0 +1,223 @@
+package settle
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/op/solmsg"
+	"coffer/api/service/book"
+	"coffer/api/service/chain/solana"
+	"coffer/api/service/genesis"
+	"coffer/api/service/quote"
+	"coffer/api/service/quote/entry"
+	"coffer/api/service/store"
+)
+
+// payment is a transfer of the service on Solana: the sponsor pays fee and rent, and the memo names the quote.
+func (s *Settler) payment(q *book.Quote, from ed25519.PrivateKey, to solmsg.Key, a book.Amount, at time.Time) (solana.Tx, error) {
+	sponsor := genesis.KeyOf(s.Installation.Sponsor)
+	builds, err := s.Installation.SolanaTransfer(genesis.KeyOf(from), to, sponsor, a.CAIP(), a.Value)
+	if err != nil {
+		return solana.Tx{}, fmt.Errorf("pay %s of %s on Solana for quote %s: %w", a.Value, a.Asset, q.ID, err)
+	}
+	hash, _ := s.Installation.Solana.Blockhash(uint64(at.Unix()))
+	m, err := solmsg.Compose(sponsor, hash, append(builds, solmsg.Memo(q.ID))...)
+	if err != nil {
+		return solana.Tx{}, fmt.Errorf("pay on Solana for quote %s: %w", q.ID, err)
+	}
+	return solana.Sign(m, s.Installation.Sponsor, from), nil
+}
+
+// fillSolana are the solver's transfers of what the quote delivers on Solana.
+func (s *Settler) fillSolana(q *book.Quote, at time.Time) ([]solana.Tx, error) {
+	to, ok := q.RecipientAccount().SolanaKey()
+	if !ok {
+		return nil, fmt.Errorf("quote %s delivers to %q on Solana", q.ID, q.Recipient)
+	}
+	var out []solana.Tx
+	for _, f := range q.Fills {
+		tx, err := s.payment(q, s.Installation.SolanaSolver, solmsg.Key(to), f.Delivers, at)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, tx)
+	}
+	return out, nil
+}
+
+// rehearseSolana simulates deposits on Solana after the fills.
+func (s *Settler) rehearseSolana(o *order, fills []solana.Tx, deposits []operation) error {
+	at := uint64(o.now.Unix())
+	txs := slices.Clone(fills)
+	for _, d := range deposits {
+		m, err := solmsg.Parse(d.tx.Message)
+		if err != nil {
+			return err
+		}
+		if !s.Installation.Solana.BlockhashValid(m.Blockhash, at) {
+			return expiredAt(o.body.ExpirationTimestamp)
+		}
+		txs = append(txs, *d.tx)
+	}
+	rs, err := s.Installation.Solana.Simulate(at, false, txs...)
+	var refused *solana.TxError
+	switch {
+	case errors.As(err, &refused) && errors.Is(err, solana.ErrProcessed):
+		return quote.PrepareAgain("the deposit on %s has landed already", caip.SolanaMainnet())
+	case errors.As(err, &refused) && errors.Is(err, solana.ErrPayer):
+		return noCapacity()
+	case err != nil:
+		return err
+	}
+	for i, r := range rs {
+		if r.Success {
+			continue
+		}
+		if i < len(fills) {
+			return s.fillFailsOnSolana(o, r)
+		}
+		return depositFails(caip.SolanaMainnet(), entry.Failure{Text: r.Error})
+	}
+	return nil
+}
+
+// fillFailsOnSolana tells a solver without inventory from a transfer that cannot arrive, such as less than the rent of a new account.
+func (s *Settler) fillFailsOnSolana(o *order, r solana.Receipt) error {
+	for _, f := range o.Fills {
+		have, err := s.Installation.SolanaSpendable(genesis.KeyOf(s.Installation.SolanaSolver), f.Delivers.CAIP())
+		if err != nil {
+			return err
+		}
+		if have.Cmp(f.Delivers.Value) < 0 {
+			return noCapacity()
+		}
+	}
+	return api.NewError(api.ErrSimulationFailed, "Simulation failed: the transfer to %s cannot arrive: %s", o.RecipientAccount(), r.Error)
+}
+
+// depositSolana lands a deposit on Solana with its record in one commit.
+func (s *Settler) depositSolana(o *order, i int) (*book.Quote, error) {
+	next := o.Clone()
+	err := s.sealSolana(solana.SealRequest{
+		Txs:    []solana.Tx{*o.deposits[i].tx},
+		Accept: func(rs []solana.Receipt) error { return s.judgeSolana(rs[0], o.Legs[i]) },
+		Record: func(tx store.Tx, rs []solana.Receipt) error {
+			s.landed(next, i, s.solanaRef(rs[0].Signature))
+			next.Status = api.StatusInProgress
+			return s.save(tx, o.Quote, next)
+		},
+	}, 0)
+	return next, err
+}
+
+// targetSolana seals fill and same-chain deposits in one commit, or nothing.
+func (s *Settler) targetSolana(o *order, next *book.Quote) error {
+	txs, err := s.fillSolana(next, s.Clock())
+	if err != nil {
+		return err
+	}
+	fills := len(txs)
+	for _, d := range o.targetOps() {
+		txs = append(txs, *d.tx)
+	}
+	return s.sealSolana(solana.SealRequest{
+		Txs: txs,
+		Accept: func(rs []solana.Receipt) error {
+			for _, r := range rs[:fills] {
+				if !r.Success {
+					return refusal{reasonTransfer, "the transfer to the recipient failed: " + r.Error}
+				}
+			}
+			if fault := s.Faults.Revert; fault != nil && fault(o.ID) {
+				return asked(reasonReverted)
+			}
+			for i, l := range sameChain(o.Quote) {
+				if err := s.judgeSolana(rs[fills+i], l); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Record: func(tx store.Tx, rs []solana.Receipt) error {
+			next.Destination = append(next.Destination, s.solanaRef(rs[0].Signature))
+			next.Status = api.StatusExecuted
+			at := fills
+			for i := range next.Legs {
+				if next.Legs[i].ChainID == next.ChainID {
+					s.landed(next, i, s.solanaRef(rs[at].Signature))
+					at++
+				}
+			}
+			return s.save(tx, o.Quote, next)
+		},
+	}, fills)
+}
+
+// sealSolana seals transactions of a saga now. The first ones are the service's own; a later one that cannot be included any more turns the
+// settlement back.
+func (s *Settler) sealSolana(r solana.SealRequest, own int) error {
+	r.Time = uint64(s.Clock().Unix())
+	_, err := s.Installation.Solana.Seal(r)
+	var refused *solana.TxError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	switch {
+	case errors.Is(err, solana.ErrPayer):
+		return refusal{reasonCapacity, "the sponsor cannot pay the fee on Solana"}
+	case errors.Is(err, solana.ErrBlockhash) && refused.Index >= own:
+		return refusal{reasonExpired, "the block hash of the deposit on Solana is too old"}
+	}
+	return err
+}
+
+// judgeSolana accepts a deposit that brought its amount to the vault.
+func (s *Settler) judgeSolana(r solana.Receipt, l book.Leg) error {
+	if !r.Success {
+		return refusal{reasonTransaction, "the deposit on Solana failed: " + r.Error}
+	}
+	vault := genesis.KeyOf(s.Installation.Vault).String()
+	mint, isToken := s.Installation.SolanaMint(l.Pays.CAIP())
+	gained := new(big.Int)
+	for _, c := range r.Changes {
+		if isToken && c.Mint == mint.String() && c.Owner == vault || !isToken && c.Mint == "" && c.Account == vault {
+			gained.Add(gained, new(big.Int).Sub(c.After, c.Before))
+		}
+	}
+	if gained.Cmp(l.Pays.Value) != 0 {
+		return refusal{reasonMismatch, "the deposit did not reach the vault"}
+	}
+	return nil
+}
+
+// settleSolana pays a deposit out of the vault: to the solver, or back to the user. The record is written in the same commit and only over the
+// record that this step was begun from, so it happens once.
+func (s *Settler) settleSolana(q *book.Quote, i int, how settling) (*book.Quote, error) {
+	to := genesis.KeyOf(s.Installation.SolanaSolver)
+	if how.state == book.LegRefunded {
+		var err error
+		if to, err = solmsg.ParseKey(q.SolanaOwner); err != nil {
+			return nil, fmt.Errorf("the Solana account of quote %s: %w", q.ID, err)
+		}
+	}
+	now := s.Clock()
+	tx, err := s.payment(q, s.Installation.Vault, to, q.Legs[i].Pays, now)
+	if err != nil {
+		return nil, err
+	}
+	next := q.Clone()
+	_, err = s.Installation.Solana.Seal(solana.SealRequest{
+		Time: uint64(now.Unix()), Txs: []solana.Tx{tx}, Accept: solana.AllSucceed,
+		Record: func(tx store.Tx, rs []solana.Receipt) error {
+			settled(next, i, how, s.solanaRef(rs[0].Signature))
+			return s.save(tx, q, next)
+		},
+	})
+	return next, err
+}

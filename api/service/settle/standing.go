@@ -1,0 +1,160 @@
+package settle
+
+import (
+	"errors"
+	"strings"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/op"
+	"coffer/api/service/book"
+	"coffer/api/service/chain"
+	"coffer/api/service/genesis"
+	"coffer/api/service/quote"
+	"coffer/api/service/quote/account"
+)
+
+// unchanged checks that nonces, deployments and delegations are as they were signed for (protocol §2.6, §2.12).
+func (s *Settler) unchanged(o *order) error {
+	seen := map[uint64]bool{}
+	if o.HasPrepared() {
+		seen[o.ChainID] = true
+		if err := s.unchangedOn(o, o.ChainID); err != nil {
+			return err
+		}
+	}
+	for _, l := range o.Legs {
+		if l.ChainID == 0 || seen[l.ChainID] {
+			continue
+		}
+		seen[l.ChainID] = true
+		if err := s.unchangedOn(o, l.ChainID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unchangedOn checks every operation of one chain. The first of them is the one that deploys.
+func (s *Settler) unchangedOn(o *order, chainID uint64) error {
+	st, err := s.Installation.Chains[chainID].State(uint64(o.now.Unix()))
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	standing, err := o.account.Standing(st, chainID)
+	if err != nil {
+		return unservedNow(err)
+	}
+	first := true
+	check := func(signed operation, d *api.Delegation, lane uint16) error {
+		nonce, err := s.Installation.AccountNonceAt(st, o.Owner, o.account.Key192(lane))
+		if err != nil {
+			return err
+		}
+		deploys := signed.op.Factory != nil
+		if nonce.Cmp(signed.op.Nonce) != 0 || deploys != (standing.Deploys && first) || !covers(d, standing.Delegation) && first {
+			return quote.PrepareAgain("the account on %s has changed since the operation was signed", caip.EVM(chainID))
+		}
+		first = false
+		return nil
+	}
+	if o.HasPrepared() && chainID == o.ChainID {
+		if err := check(o.prepared, o.context.Delegation, op.LanePrepared); err != nil {
+			return err
+		}
+	}
+	for i, l := range o.Legs {
+		if l.ChainID != chainID {
+			continue
+		}
+		if err := check(o.deposits[i], l.Delegation, op.LaneFunding); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// covers reports whether a signed delegation gives what the account still needs. One that is no longer needed does no harm: it landed with
+// another operation that shares it.
+func covers(signed, needed *api.Delegation) bool {
+	return needed == nil ||
+		signed != nil && signed.Nonce == needed.Nonce && strings.EqualFold(signed.ContractAddress, needed.ContractAddress)
+}
+
+// unservedNow is the answer when an account cannot be served on a chain any more, although it could when the quote was made.
+func unservedNow(err error) error {
+	var u *account.Unserved
+	if errors.As(err, &u) {
+		return quote.PrepareAgain("the account has changed: expected %s, got %s", u.Want, u.Got)
+	}
+	return err
+}
+
+// bundle is the operator's transaction handleOps(ops) as the chain needs it now: co-signed, and with the authorization that the account still
+// needs. The error is a refusal when the world has changed so that the operations cannot run.
+func (s *Settler) bundle(st chain.State, o *order, chainID uint64, ops []operation) (chain.Tx, error) {
+	standing, err := o.account.Standing(st, chainID)
+	var u *account.Unserved
+	var refused *api.Error
+	if errors.As(err, &u) || errors.As(err, &refused) {
+		return chain.Tx{}, refusal{reasonSignature, err.Error()}
+	}
+	if err != nil {
+		return chain.Tx{}, err
+	}
+	tx := chain.Tx{From: s.Installation.Operator, To: s.Installation.Network.Pins.EntryPoint}
+	if needed := standing.Delegation; needed != nil {
+		for _, one := range ops {
+			if one.auth != nil && one.auth.Nonce == needed.Nonce && len(tx.Authorizations) == 0 {
+				tx.Authorizations = []op.SignedAuthorization{*one.auth}
+			}
+		}
+		if len(tx.Authorizations) == 0 {
+			return chain.Tx{}, refusal{reasonNonce, "the account's authorization no longer fits its nonce"}
+		}
+	}
+	signed := make([]op.UserOp, len(ops))
+	for i, one := range ops {
+		if signed[i], err = o.account.CoSign(one.op, chainID, s.Installation.CoSigner); err != nil {
+			return chain.Tx{}, err
+		}
+	}
+	tx.Data, err = s.codec.HandleOps(genesis.AddressOf(s.Installation.Operator), signed...)
+	return tx, err
+}
+
+// bundleNow is bundle for a block that is to be sealed.
+func (s *Settler) bundleNow(o *order, chainID uint64, ops []operation) (chain.Tx, error) {
+	st, err := s.Installation.Chains[chainID].State(uint64(s.Clock().Unix()))
+	if err != nil {
+		return chain.Tx{}, err
+	}
+	defer st.Close() // before the block is sealed
+	return s.bundle(st, o, chainID, ops)
+}
+
+// targetOps are the operations of the target block: the prepared one, then a deposit on the same chain.
+func (o *order) targetOps() []operation {
+	var ops []operation
+	if o.HasPrepared() {
+		ops = append(ops, o.prepared)
+	}
+	for i, l := range o.Legs {
+		if l.ChainID == o.ChainID {
+			ops = append(ops, o.deposits[i])
+		}
+	}
+	return ops
+}
+
+// sameChain lists the deposits that the target block makes itself.
+func sameChain(q *book.Quote) []book.Leg {
+	var out []book.Leg
+	for _, l := range q.Legs {
+		if l.ChainID == q.ChainID {
+			out = append(out, l)
+		}
+	}
+	return out
+}

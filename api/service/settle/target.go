@@ -1,0 +1,214 @@
+package settle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/op/erc20"
+	"coffer/api/service/book"
+	"coffer/api/service/chain"
+	"coffer/api/service/quote"
+	"coffer/api/service/store"
+)
+
+// target seals fill and operations in one block, or nothing (protocol §5.1d).
+func (s *Settler) target(ctx context.Context, o *order) (string, *order, *book.Quote, error) {
+	const name = "target"
+	fills, err := s.beforeFill(ctx, o)
+	if err != nil {
+		return name, o, nil, err
+	}
+	next := o.Clone()
+	next.Fills = fills
+	if o.Target().IsSolana() {
+		err = s.targetSolana(o, next)
+	} else {
+		err = s.targetEVM(o, next)
+	}
+	return name, o, next, err
+}
+
+// targetEVM seals the target block of an EVM chain.
+func (s *Settler) targetEVM(o *order, next *book.Quote) error {
+	txs, err := s.fillTxs(next)
+	if err != nil {
+		return err
+	}
+	fills, ops := len(txs), o.targetOps()
+	if len(ops) > 0 {
+		bundle, err := s.bundleNow(o, o.ChainID, ops)
+		if err != nil {
+			return err
+		}
+		txs = append(txs, bundle)
+	}
+	_, err = s.Installation.Chains[o.ChainID].Seal(chain.SealRequest{
+		Time: uint64(s.Clock().Unix()), Txs: txs,
+		Accept: func(rs []chain.Receipt) error { return s.judgeTarget(o, rs, fills, len(ops)) },
+		Record: func(tx store.Tx, b chain.Block) error {
+			var refs []book.Ref
+			for _, r := range b.Receipts {
+				refs = append(refs, s.ref(o.ChainID, r.TxHash))
+			}
+			s.executed(next, refs)
+			return s.save(tx, o.Quote, next)
+		},
+	})
+	var refused *chain.TxError
+	if errors.As(err, &refused) && refused.Index < fills {
+		return refusal{reasonCapacity, "the solver cannot pay its transfer: " + refused.Error()}
+	}
+	return err
+}
+
+// judgeTarget accepts a target block in which everything succeeded.
+func (s *Settler) judgeTarget(o *order, rs []chain.Receipt, fills, ops int) error {
+	for _, r := range rs[:fills] {
+		if !r.Success {
+			why := s.codec.Explain(r.Revert).Text
+			if o.HasPrepared() {
+				return refusal{reasonCapacity, "the solver's transfer failed: " + why}
+			}
+			return refusal{reasonTransfer, "the recipient did not take the transfer: " + why}
+		}
+	}
+	if fault := s.Faults.Revert; fault != nil && fault(o.ID) {
+		return asked(reasonReverted)
+	}
+	if ops == 0 {
+		return nil
+	}
+	return s.judge(o, rs[fills], ops, sameChain(o.Quote))
+}
+
+// executed writes what the target block has done into the record. The last transaction is the one with the account's operations; without any
+// it is the fill.
+func (s *Settler) executed(q *book.Quote, block []book.Ref) {
+	here := block[len(block)-1]
+	q.Destination = append(q.Destination, here)
+	if !q.HasPrepared() && len(block) > 1 {
+		q.Destination[len(q.Destination)-1] = block[0] // a swap or a transfer arrives with its fill
+	}
+	q.Status = api.StatusExecuted
+	if q.Whole() {
+		q.Origin = append(q.Origin, here)
+		q.Status = api.StatusCompleted
+		return
+	}
+	for i := range q.Legs {
+		if q.Legs[i].ChainID == q.ChainID {
+			s.landed(q, i, here)
+		}
+	}
+}
+
+// fillTxs are the solver's transfers of what the quote delivers.
+func (s *Settler) fillTxs(q *book.Quote) ([]chain.Tx, error) {
+	var txs []chain.Tx
+	for _, f := range q.Fills {
+		to, ok := q.RecipientAccount().EVM()
+		if !ok || to == (common.Address{}) {
+			return nil, fmt.Errorf("quote %s delivers to %q", q.ID, q.Recipient)
+		}
+		t := chain.Tx{From: s.Installation.Solver, To: to, Value: f.Delivers.Value, Gas: fillGas}
+		if token, isToken := f.Delivers.CAIP().Token(); isToken {
+			t.To, t.Value, t.Data = token, new(big.Int), erc20.Transfer(to, f.Delivers.Value)
+		} else if !f.Delivers.CAIP().IsNative() {
+			return nil, fmt.Errorf("quote %s delivers %q", q.ID, f.Delivers.Asset)
+		}
+		txs = append(txs, t)
+	}
+	return txs, nil
+}
+
+// beforeFill is the solver's last look: it waits for a slow fill, and refuses when the order has expired, its inventory is not to be touched, or
+// the price has moved against it by more than the tolerance. It returns what is delivered now.
+func (s *Settler) beforeFill(ctx context.Context, o *order) ([]book.Fill, error) {
+	if wait := s.Faults.BeforeFill; wait != nil {
+		if err := wait(ctx, o.ID); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.Faults.wait(ctx, AtFill, o.ID); err != nil {
+		return nil, err
+	}
+	if s.over(o.Quote) || s.Faults.expired(o.ID) {
+		return nil, outOfTime()
+	}
+	if err := s.askedAtFill(o); err != nil {
+		return nil, err
+	}
+	out := make([]book.Fill, len(o.Fills))
+	for i, f := range o.Fills {
+		v, err := s.delivered(o, f)
+		if err != nil {
+			return nil, err
+		}
+		f.Delivers.Value = v
+		out[i] = f
+	}
+	return out, nil
+}
+
+// askedAtFill is a refusal that was asked for. What only befalls a solver does not befall a call that needs none.
+func (s *Settler) askedAtFill(o *order) error {
+	err := s.Faults.refused(AtFill, o.ID)
+	if len(o.Fills) > 0 {
+		if fault := s.Faults.NoCapacity; fault != nil && fault(o.ID) {
+			return asked(reasonCapacity)
+		}
+		return err
+	}
+	var r refusal
+	if errors.As(err, &r) && slices.Contains([]string{reasonCapacity, reasonUnpriced, reasonTransfer}, r.reason) {
+		return nil
+	}
+	return err
+}
+
+// delivered is what the solver gives for a fill at the prices of this moment (protocol §3.7). A call gets exactly what was quoted or nothing: the
+// price of one delivered unit in the paid asset may rise by the tolerance. A swap or a transfer gets what the price gives now, at most what
+// was quoted and at least its minimum. Within one aggregate prices do not matter.
+func (s *Settler) delivered(o *order, f book.Fill) (*big.Int, error) {
+	pay, get := big.NewInt(1), big.NewInt(1)
+	wasPay, wasGet := pay, get
+	if f.Swapped {
+		e, known := s.Installation.Catalog.Entity(f.Delivers.CAIP())
+		now := s.Clock()
+		var okPay, okGet bool
+		pay, okPay = s.Prices.Price(o.From, now)
+		get, okGet = s.Prices.Price(e.Aggregate, now)
+		if !known || !okPay || !okGet {
+			return nil, refusal{reasonUnpriced, "a price is unknown"}
+		}
+		wasPay, wasGet = f.PricePay, f.PriceGet
+	}
+	pay = product(pay, big.NewInt(10_000))
+	get = product(get, big.NewInt(10_000+s.Faults.priceJump(o.ID)))
+	if o.Minimum != nil {
+		v := quote.SwapDelivery(f.Delivers.Value, get, pay, wasGet, wasPay)
+		if v.Cmp(o.Minimum) < 0 || v.Sign() <= 0 {
+			return nil, refusal{reasonSlippage, "the price moved so far that less than the minimum would arrive"}
+		}
+		return v, nil
+	}
+	// get/pay > wasGet/wasPay × (1 + tolerance)
+	if product(get, wasPay, big.NewInt(10_000)).Cmp(product(wasGet, pay, big.NewInt(10_000+int64(o.SlippageBps)))) > 0 {
+		return nil, refusal{reasonSlippage, "the price moved beyond the tolerance"}
+	}
+	return f.Delivers.Value, nil
+}
+
+func product(vs ...*big.Int) *big.Int {
+	p := big.NewInt(1)
+	for _, v := range vs {
+		p.Mul(p, v)
+	}
+	return p
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+
+	"coffer/api/service"
+	"coffer/api/service/metrics"
+	"coffer/ui/cli"
+)
+
+// figures are the metrics of `coffer serve`; nil when none were asked for.
+type figures struct {
+	*metrics.Metrics
+	address string
+}
+
+// newFigures makes figures that can be listened to; a wrong address is an error of usage before anything is opened.
+func newFigures(address string) (*figures, error) {
+	if address == "" {
+		return nil, nil
+	}
+	if err := metrics.CheckAddress(address); err != nil {
+		return nil, &cli.UsageError{Problem: "--metrics: " + err.Error()}
+	}
+	return &figures{metrics.New(), address}, nil
+}
+
+// meter is what the service tells.
+func (f *figures) meter() service.Meter {
+	if f == nil {
+		return nil
+	}
+	return f.Metrics
+}
+
+// listen answers with the figures until ctx ends, and returns where; "" when none were asked for.
+func (f *figures) listen(ctx context.Context, s *service.Service, database string, log *slog.Logger) (string, error) {
+	if f == nil {
+		return "", nil
+	}
+	f.Watch(metrics.Gauges{OpenSagas: s.OpenQuotes, StoreBytes: func() (int64, error) {
+		info, err := os.Stat(database)
+		if err != nil {
+			return 0, err
+		}
+		return info.Size(), nil
+	}})
+	running, err := f.Listen(ctx, f.address, log)
+	if err != nil {
+		return "", err
+	}
+	go func() {
+		if err := running.Wait(); err != nil {
+			log.Error("the metrics listener stopped", "error", err)
+		}
+	}()
+	return running.URL, nil
+}

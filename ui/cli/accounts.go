@@ -1,0 +1,320 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/spf13/cobra"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/text"
+)
+
+// AccountsCommands is what `coffer accounts` works with; main fills it in. A method that fails half way returns what it did on the chains before
+// along with the error.
+type AccountsCommands interface {
+	// Show reads the roles of the profile's role-based account; the zero chain means every EVM chain of the network.
+	Show(ctx context.Context, g Global, chain caip.Chain) ([]AccountRoles, error)
+	// Rotate replaces the session key.
+	Rotate(ctx context.Context, g Global, o RotateOptions) ([]AdminResult, error)
+	// Exit announces, cancels or makes use of an exit.
+	Exit(ctx context.Context, g Global, o ExitOptions) ([]AdminResult, error)
+}
+
+// AdminOptions say how an admin message is signed and what becomes of it.
+type AdminOptions struct {
+	Chain   caip.Chain // the zero chain means every EVM chain of the network
+	KeyFile string     // file with the admin key; empty: it is asked for on the terminal, without echo
+	Confirm string     // the account's last four characters; empty: they are asked for on the terminal
+	Print   bool       // give out the signed call, for anyone to send, instead of relaying it
+}
+
+// RotateOptions are the flags of `coffer accounts rotate`.
+type RotateOptions struct {
+	AdminOptions
+	NewSession common.Address
+}
+
+// Actions of `coffer accounts exit`.
+const (
+	ExitAnnounce = "announce"
+	ExitCancel   = "cancel"
+	ExitSweep    = "sweep"
+)
+
+// ExitOptions are the flags of `coffer accounts exit`; To is where ExitSweep sends everything.
+type ExitOptions struct {
+	AdminOptions
+	Action string
+	To     common.Address
+}
+
+// AccountRoles are the roles of an account on one chain, as the service tells them.
+type AccountRoles struct {
+	Account string `json:"account"`
+	Chain   string `json:"chain"`
+	Name    string `json:"name"`
+	api.RolesResponse
+}
+
+// AdminCall is a call that anyone may send: To and Data are 0x hex.
+type AdminCall struct {
+	To   string `json:"to"`
+	Data string `json:"data"`
+}
+
+// AdminResult is what came of one chain: a transaction, signed calls to be sent in this order, or the reason why nothing was to do.
+type AdminResult struct {
+	Account     string      `json:"account"`
+	Chain       string      `json:"chain"`
+	Action      string      `json:"action"`
+	Hash        string      `json:"hash,omitzero"`
+	ExplorerURL string      `json:"explorerUrl,omitzero"`
+	Calls       []AdminCall `json:"calls,omitempty"`
+	Skipped     string      `json:"skipped,omitzero"`
+}
+
+const adminHelp = `The admin key is asked for on the terminal and not shown, or read from a file that only you can read (--admin-key-file); it is never
+taken from the command line or the environment. Before anything is signed you type the last four characters of the account; a script
+without a terminal gives them with --confirm. With --print nothing is sent: you get the signed calls, and anyone may send them.`
+
+// accountsRoot builds `coffer accounts`.
+type accountsRoot struct {
+	commands AccountsCommands
+	out      io.Writer
+}
+
+func (p accountsRoot) command(g *Global) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "accounts",
+		Short: "Look after a role-based account: its keys and the way out",
+		Long: `A role-based account has a session key for every day, an admin key for emergencies, and the service's co-signer. These commands
+use the admin key: to replace the session key, and to leave without the co-signer after a delay.`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return missing("accounts", "show, rotate or exit") },
+	}
+	cmd.AddCommand(p.show(g), p.rotate(g), p.exit(g))
+	return cmd
+}
+
+func missing(command, names string) error {
+	return &UsageError{Problem: "`coffer " + command + "` needs one of " + names, Hint: "see `coffer " + command + " --help`"}
+}
+
+func (p accountsRoot) show(g *Global) *cobra.Command {
+	var on string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "show",
+		Short:   "Print the keys of the profile's role-based account on each chain",
+		Example: "  coffer accounts show\n  coffer accounts show --chain eip155:8453 --json",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			chain, err := chainFlag(on)
+			if err != nil {
+				return err
+			}
+			roles, err := p.commands.Show(cmd.Context(), *g, chain)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(p.out, roles)
+			}
+			return printRoles(p.out, roles)
+		},
+	}
+	cmd.Flags().StringVar(&on, "chain", "all", "one chain such as eip155:8453, or all")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// adminFlags are the flags that every command with the admin key takes.
+type adminFlags struct {
+	AdminOptions
+	on     string
+	asJSON bool
+}
+
+func (f *adminFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.on, "chain", "all", "one chain such as eip155:8453, or all")
+	cmd.Flags().StringVar(&f.KeyFile, "admin-key-file", "", "file with the admin key in hex, readable by you alone (mode 0600)")
+	cmd.Flags().StringVar(&f.Confirm, "confirm", "", "the last four characters of the account, where no terminal can ask for them")
+	cmd.Flags().BoolVar(&f.Print, "print", false, "print the signed calls instead of sending them")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
+}
+
+func (f *adminFlags) read() (err error) {
+	f.Chain, err = chainFlag(f.on)
+	return err
+}
+
+func (p accountsRoot) rotate(g *Global) *cobra.Command {
+	var f adminFlags
+	var session string
+	cmd := &cobra.Command{
+		Use:     "rotate",
+		Short:   "Replace the session key, at once",
+		Long:    "Replaces the session key on the chains named. What the old key signed and was not executed yet is void there.\n\n" + adminHelp,
+		Example: "  coffer accounts rotate --new-session 0x… --chain all\n  coffer accounts rotate --new-session 0x… --chain eip155:8453 --print",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o := RotateOptions{}
+			var err error
+			if o.NewSession, err = addressFlag("--new-session", session); err != nil {
+				return err
+			}
+			if err := f.read(); err != nil {
+				return err
+			}
+			o.AdminOptions = f.AdminOptions
+			done, err := p.commands.Rotate(cmd.Context(), *g, o)
+			return errors.Join(p.printResults(done, f.asJSON), err)
+		},
+	}
+	cmd.Flags().StringVar(&session, "new-session", "", "address of the new session key")
+	f.add(cmd)
+	return cmd
+}
+
+func (p accountsRoot) exit(g *Global) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "exit",
+		Short: "Leave without the co-signer: announce, cancel, sweep",
+		Long: `announce starts a delay of one day, and from then on the co-signer signs nothing for the account. After the delay the admin
+key alone operates the account, and sweep moves everything to an address of yours. cancel ends the exit at any time.
+
+` + adminHelp,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return missing("accounts exit", "announce, cancel or sweep") },
+	}
+	cmd.AddCommand(
+		p.exitAction(g, ExitAnnounce, "Start the delay after which the admin operates alone"),
+		p.exitAction(g, ExitCancel, "End an announced exit; on a chain that you name, also revoke a signed message that was not used"),
+		p.exitAction(g, ExitSweep, "Move every balance of the account to an address, after the delay"))
+	return cmd
+}
+
+func (p accountsRoot) exitAction(g *Global, action, short string) *cobra.Command {
+	var f adminFlags
+	var to string
+	cmd := &cobra.Command{
+		Use: action, Short: short, Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o := ExitOptions{Action: action}
+			if action == ExitSweep {
+				var err error
+				if o.To, err = addressFlag("--to", to); err != nil {
+					return err
+				}
+			}
+			if err := f.read(); err != nil {
+				return err
+			}
+			o.AdminOptions = f.AdminOptions
+			done, err := p.commands.Exit(cmd.Context(), *g, o)
+			return errors.Join(p.printResults(done, f.asJSON), err)
+		},
+	}
+	if action == ExitSweep {
+		cmd.Flags().StringVar(&to, "to", "", "address that receives everything")
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// chainFlag reads all or an EVM chain.
+func chainFlag(s string) (caip.Chain, error) {
+	if s == "all" {
+		return caip.Chain{}, nil
+	}
+	c, err := caip.ParseChain(s)
+	if _, evm := c.EVMID(); err != nil || !evm {
+		return caip.Chain{}, &UsageError{Problem: fmt.Sprintf("--chain takes all or an EVM chain such as eip155:8453, not %q", text.Clean(s, 80))}
+	}
+	return c, nil
+}
+
+// addressFlag reads an address whose letter case, if mixed, is its checksum: a typing error in an address cannot be undone.
+func addressFlag(flag, s string) (common.Address, error) {
+	if s == "" {
+		return common.Address{}, &UsageError{Problem: flag + " is missing: it takes an address"}
+	}
+	a, err := caip.ParseAddress(s)
+	if err == nil {
+		err = caip.CheckEIP55(s)
+	}
+	if err != nil {
+		return common.Address{}, &UsageError{Problem: flag + ": " + err.Error()}
+	}
+	if a == (common.Address{}) {
+		return common.Address{}, &UsageError{Problem: flag + " must not be the zero address"}
+	}
+	return a, nil
+}
+
+func printJSON(w io.Writer, v any) error {
+	doc, err := api.Encode(v)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s\n", doc.Raw())
+	return err
+}
+
+// printRoles writes one block of lines for each chain. The values are a service's word and are cleaned.
+func printRoles(out io.Writer, roles []AccountRoles) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for i, r := range roles {
+		if i == 0 {
+			fmt.Fprintf(w, "account\t%s\n", text.Clean(r.Account, 80))
+		}
+		fmt.Fprintf(w, "\n%s\t%s\n", text.Clean(r.Name, 40), text.Clean(r.Chain, 60))
+		if !r.Deployed {
+			fmt.Fprintf(w, "  not deployed\tits first operation or admin message deploys it\n")
+			continue
+		}
+		fmt.Fprintf(w, "  session\t%s\n  admin\t%s\n  co-signer\t%s\n  admin nonce\t%s\n  exit\t%s\n", text.Clean(r.SessionAddress, 80), text.Clean(r.AdminAddress, 80),
+			text.Clean(r.CoSigner, 80), text.Clean(r.AdminNonce, 80), exitWords(r.ExitAvailableAt))
+	}
+	return w.Flush()
+}
+
+func exitWords(at uint64) string {
+	if at == 0 {
+		return "not announced"
+	}
+	if at >= 1<<48 {
+		return "announced; the time is unknown"
+	}
+	return "announced; the admin operates alone from " + time.Unix(int64(at), 0).UTC().Format(time.RFC3339)
+}
+
+// printResults writes what was done; nothing when nothing was.
+func (p accountsRoot) printResults(done []AdminResult, asJSON bool) error {
+	if len(done) == 0 {
+		return nil
+	}
+	if asJSON {
+		return printJSON(p.out, done)
+	}
+	for _, r := range done {
+		switch {
+		case r.Skipped != "":
+			fmt.Fprintf(p.out, "%s  %s: nothing to do, %s\n", r.Chain, r.Action, r.Skipped)
+		case r.Hash != "":
+			fmt.Fprintf(p.out, "%s  %s: done in transaction %s\n", r.Chain, r.Action, text.Clean(r.Hash, 80))
+		}
+		for i, c := range r.Calls {
+			fmt.Fprintf(p.out, "%s  %s: call %d of %d\n  to    %s\n  data  %s\n", r.Chain, r.Action, i+1, len(r.Calls), strings.ToLower(c.To), c.Data)
+		}
+	}
+	return nil
+}

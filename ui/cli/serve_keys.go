@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coffer/api"
+	"coffer/api/text"
+)
+
+// KeysCommands is what `coffer serve keys` works with; main fills it in. Data is the data directory as it was given, "" for the default one.
+type KeysCommands interface {
+	Add(ctx context.Context, data string, r KeyRequest) (GivenKey, error)
+	List(ctx context.Context, data string) ([]Key, error)
+	// Rotate gives a key a new text; the old one stays good for grace.
+	Rotate(ctx context.Context, data, id string, grace time.Duration) (GivenKey, error)
+	Revoke(ctx context.Context, data, id string) (Key, error)
+}
+
+// KeyRequest are the flags of `coffer serve keys add`. The key expires at Expires, or ExpiresIn from now, or never.
+type KeyRequest struct {
+	Company, Project, UseCase, Volume      string
+	Chains, Assets, Permissions, Endpoints []string
+	PerMinute, Concurrent                  int
+	Expires                                time.Time
+	ExpiresIn                              time.Duration
+	PublicTest                             bool
+}
+
+// Key is what can be told of a stored key. Its text is not there: nobody has it but who it was given to. State is live, expired or revoked.
+type Key struct {
+	ID            string    `json:"id"`
+	State         string    `json:"state"`
+	Company       string    `json:"company"`
+	Project       string    `json:"project"`
+	UseCase       string    `json:"useCase"`
+	Volume        string    `json:"volume"`
+	Chains        []string  `json:"chains"`
+	Assets        []string  `json:"assets"`
+	Permissions   []string  `json:"permissions"`
+	Endpoints     []string  `json:"endpoints"`
+	PerMinute     int       `json:"perMinute"`
+	Concurrent    int       `json:"concurrent"`
+	PublicTest    bool      `json:"publicTest"`
+	Created       time.Time `json:"created"`
+	Rotated       time.Time `json:"rotated,omitzero"`
+	PreviousUntil time.Time `json:"previousUntil,omitzero"`
+	Expires       time.Time `json:"expires,omitzero"`
+	Revoked       time.Time `json:"revoked,omitzero"`
+}
+
+// GivenKey is a key with its text, for the one time that it is printed.
+type GivenKey struct {
+	Text string `json:"key"`
+	Key
+}
+
+func (p Program) keys() *cobra.Command {
+	var data string
+	cmd := &cobra.Command{
+		Use:   "keys",
+		Short: "Make, list, rotate and revoke the API keys of a service",
+		Long: `Changes the API keys that are stored in the data directory of a service, whether it runs or not: a running one is reached
+through its local socket and knows the change at once. Only a digest of a key is stored. The key itself is printed once.`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return missing("serve keys", "add, list, rotate or revoke") },
+	}
+	cmd.PersistentFlags().StringVar(&data, "data", "", "data directory (default: below the user's data directory)")
+	cmd.AddCommand(p.keysAdd(&data), p.keysList(&data), p.keysRotate(&data), p.keysRevoke(&data))
+	return cmd
+}
+
+func (p Program) keysAdd(data *string) *cobra.Command {
+	var r KeyRequest
+	var expires string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "add",
+		Short: "Make a key and print it, once",
+		Example: `  coffer serve keys add --company "Ant Works" --project wallet --permission read --permission quote --limit 120 --expires 720h
+  coffer serve keys add --public-test --expires 2027-01-31`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if r.Expires, r.ExpiresIn, err = parseExpiry(expires); err != nil {
+				return err
+			}
+			k, err := p.Keys.Add(cmd.Context(), *data, r)
+			if err != nil {
+				return asUsage(err)
+			}
+			return p.printGiven(k, asJSON)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.Company, "company", "", "who asked for the key")
+	f.StringVar(&r.Project, "project", "", "what it is for")
+	f.StringVar(&r.UseCase, "use-case", "", "what the project does with it (noted)")
+	f.StringVar(&r.Volume, "volume", "", "expected volume, such as \"5000 quotes a day\" (noted)")
+	f.StringSliceVar(&r.Chains, "chain", nil, "preferred chains, CAIP-2 (noted: they restrict nothing)")
+	f.StringSliceVar(&r.Assets, "asset", nil, "preferred assets, ob: or CAIP-19 (noted: they restrict nothing)")
+	f.StringSliceVar(&r.Permissions, "permission", nil, "read, quote or execute; may be given several times (default: all)")
+	f.StringSliceVar(&r.Endpoints, "endpoint", nil, "path below the base path that the key may use, with a slash at the end all below it (default: all)")
+	f.IntVar(&r.PerMinute, "limit", 0, "requests in any 60 seconds (default 400)")
+	f.IntVar(&r.Concurrent, "concurrent", 0, "requests under way at once (default: no bound)")
+	f.StringVar(&expires, "expires", "", "when the key ends: a duration such as 720h, a day such as 2027-01-31 (UTC), or a time in RFC 3339 (default: never)")
+	f.BoolVar(&r.PublicTest, "public-test", false, "a key for everybody who develops: 60 requests a minute, all endpoints")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (p Program) keysList(data *string) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the keys, without the keys themselves",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := p.Keys.List(cmd.Context(), *data)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(p.Out, append([]Key{}, all...))
+			}
+			return p.printKeys(all)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (p Program) keysRotate(data *string) *cobra.Command {
+	var grace time.Duration
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "rotate ID",
+		Short:   "Replace a key by a new one with the same limits, and print it, once",
+		Example: "  coffer serve keys rotate k7q2m9xw --grace 24h",
+		Args:    oneID,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			k, err := p.Keys.Rotate(cmd.Context(), *data, args[0], grace)
+			if err != nil {
+				return asUsage(err)
+			}
+			return p.printGiven(k, asJSON)
+		},
+	}
+	cmd.Flags().DurationVar(&grace, "grace", 0, "how long the old key stays good, up to 720h")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (p Program) keysRevoke(data *string) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "revoke ID",
+		Short: "End a key at once",
+		Args:  oneID,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			k, err := p.Keys.Revoke(cmd.Context(), *data, args[0])
+			if err != nil {
+				return asUsage(err)
+			}
+			if asJSON {
+				return printJSON(p.Out, k)
+			}
+			_, err = fmt.Fprintf(p.Out, "key %s is %s\n", k.ID, k.State)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// oneID takes exactly one argument. What was given is not repeated: it could be a key.
+func oneID(c *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return &UsageError{Problem: "the id of one key is needed", Hint: "`coffer serve keys list` shows the ids"}
+}
+
+// parseExpiry reads a duration, a day or a time.
+func parseExpiry(s string) (at time.Time, in time.Duration, err error) {
+	if s == "" {
+		return at, 0, nil
+	}
+	if in, err = time.ParseDuration(s); err == nil && in > 0 {
+		return at, in, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err = time.Parse(layout, s); err == nil {
+			return at, 0, nil
+		}
+	}
+	return time.Time{}, 0, &UsageError{Problem: "--expires takes a duration such as 720h, a day such as 2027-01-31, or a time in RFC 3339"}
+}
+
+// asUsage makes what the service refused about the flags an error of usage.
+func asUsage(err error) error {
+	var e *api.Error
+	if !errors.As(err, &e) || e.Name != api.ErrValidation {
+		return err
+	}
+	if len(e.Details) == 0 {
+		return &UsageError{Problem: text.Clean(e.Message, 500)}
+	}
+	var parts []string
+	for _, d := range e.Details {
+		parts = append(parts, d.String())
+	}
+	return &UsageError{Problem: strings.Join(parts, "; ")}
+}
+
+// printGiven prints a key for the one time.
+func (p Program) printGiven(k GivenKey, asJSON bool) error {
+	fmt.Fprintln(p.Err, "The key is shown this once; only its digest is stored.")
+	if asJSON {
+		return printJSON(p.Out, k)
+	}
+	fmt.Fprintf(p.Out, "id   %s\nkey  %s\n", k.ID, k.Text)
+	if !k.PreviousUntil.IsZero() {
+		fmt.Fprintf(p.Out, "the key before it is good until %s\n", when(k.PreviousUntil))
+	}
+	return nil
+}
+
+func (p Program) printKeys(all []Key) error {
+	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tSTATE\tCOMPANY\tPROJECT\tPERMISSIONS\tENDPOINTS\tA MINUTE\tCREATED\tEXPIRES")
+	for _, k := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", k.ID, k.State, cmp.Or(text.Clean(k.Company, 30), "-"), cmp.Or(text.Clean(k.Project, 30), "-"),
+			strings.Join(k.Permissions, ","), cmp.Or(strings.Join(k.Endpoints, ","), "all"), k.PerMinute, when(k.Created), when(k.Expires))
+	}
+	return w.Flush()
+}
+
+func when(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/api"
+)
+
+func TestServeFlags(t *testing.T) {
+	p, _ := program(t)
+	var got ServeOptions
+	p.Serve = func(_ context.Context, o ServeOptions) error { got = o; return nil }
+	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", "/d", "--json", "--host", "a", "--host", "b", "--fund", "never", "--fault", "slow-fill=2s", "--fault", "revert@0.25",
+		"--lifetime", "45s", "--cursor-lifetime", "1m", "--metrics", "127.0.0.1:9464", "--log-format", "json", "--log-level", "warn", "--base-path", "/v"}
+	if err := p.Run(t.Context(), args); err != nil {
+		t.Fatal(err)
+	}
+	want := ServeOptions{
+		Listen: "127.0.0.1:0", Data: "/d", JSON: true, Hosts: []string{"a", "b"}, Faults: []string{"slow-fill=2s", "revert@0.25"}, Lifetime: 45 * time.Second,
+		CursorLifetime: time.Minute, Metrics: "127.0.0.1:9464", BasePath: "/v", LogJSON: true, LogLevel: 4,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, expected %+v", got, want)
+	}
+	if err := p.Run(t.Context(), []string{"serve"}); err != nil {
+		t.Fatal(err)
+	}
+	want = ServeOptions{Listen: "127.0.0.1:8443", Fund: true, Lifetime: 30 * time.Second, CursorLifetime: 15 * time.Minute, BasePath: "/api"}
+	got.Hosts, got.Faults = nil, nil
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("defaults: got %+v, expected %+v", got, want)
+	}
+}
+
+func TestServeRefusesWhatItCannotDo(t *testing.T) {
+	p, _ := program(t)
+	p.Serve = func(context.Context, ServeOptions) error { t.Error("it was served"); return nil }
+	for _, args := range [][]string{
+		{"--fund", "maybe"}, {"--log-format", "xml"}, {"--log-level", "loud"}, {"--lifetime", "0s"}, {"--lifetime", "11m"}, {"--cursor-lifetime", "25h"},
+		{"--base-path", "api"}, {"--base-path", "/"}, {"--base-path", "/a/"}, {"--base-path", "/a b"}, {"--lifetime", "long"}, {"now"},
+	} {
+		if err := p.Run(t.Context(), append([]string{"serve"}, args...)); Code(err) != ExitUsage {
+			t.Errorf("%v: code %d, %v", args, Code(err), err)
+		}
+	}
+}
+
+func TestServeHelpListsTheFaults(t *testing.T) {
+	p, out := program(t)
+	p.FaultHelp = []string{"slow-fill=<duration>  the fill waits"}
+	if err := p.Run(t.Context(), []string{"serve", "--help"}); err != nil || !strings.Contains(out.String(), p.FaultHelp[0]) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// keyring notes what it is asked and answers with one key.
+type keyring struct {
+	asked string
+	err   error
+}
+
+var made = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func (k *keyring) key() Key {
+	return Key{ID: "k7q2m9xw", State: "live", Company: "Ant\x1b Works", Project: "wallet", Permissions: []string{"read", "quote"}, PerMinute: 400, Created: made}
+}
+
+func (k *keyring) Add(_ context.Context, data string, r KeyRequest) (GivenKey, error) {
+	k.asked = fmt.Sprintf("add %s %+v", data, r)
+	return GivenKey{Text: "coffer_k7q2m9xw_secret", Key: k.key()}, k.err
+}
+
+func (k *keyring) List(_ context.Context, data string) ([]Key, error) {
+	k.asked = "list " + data
+	return []Key{k.key()}, k.err
+}
+
+func (k *keyring) Rotate(_ context.Context, data, id string, grace time.Duration) (GivenKey, error) {
+	k.asked = fmt.Sprintf("rotate %s %s %s", data, id, grace)
+	one := k.key()
+	one.PreviousUntil = made
+	return GivenKey{Text: "coffer_k7q2m9xw_another", Key: one}, k.err
+}
+
+func (k *keyring) Revoke(_ context.Context, data, id string) (Key, error) {
+	k.asked = fmt.Sprintf("revoke %s %s", data, id)
+	one := k.key()
+	one.State = "revoked"
+	return one, k.err
+}
+
+func TestKeysCommands(t *testing.T) {
+	for name, c := range map[string]struct {
+		args  string
+		asked string
+		says  []string
+	}{
+		"add": {"add --data /d --company Ant --project wallet --use-case pay --volume many --chain eip155:1,eip155:10 --asset ob:usdc --permission read --endpoint /assets/list --limit 7 --concurrent 2 --expires 720h",
+			"add /d {Company:Ant Project:wallet UseCase:pay Volume:many Chains:[eip155:1 eip155:10] Assets:[ob:usdc] Permissions:[read] Endpoints:[/assets/list] PerMinute:7 Concurrent:2 Expires:0001-01-01 00:00:00 +0000 UTC ExpiresIn:720h0m0s PublicTest:false}",
+			[]string{"coffer_k7q2m9xw_secret", "shown this once"}},
+		"public test": {"add --public-test --expires 2027-01-31", "Expires:2027-01-31 00:00:00 +0000 UTC ExpiresIn:0s PublicTest:true}", []string{"coffer_k7q2m9xw_secret"}},
+		"list":        {"list --data /d", "list /d", []string{"k7q2m9xw", "live", "read,quote", "400", "2026-01-02 03:04 UTC", "never", "all"}},
+		"rotate":      {"rotate k7q2m9xw --grace 1h", "rotate  k7q2m9xw 1h0m0s", []string{"coffer_k7q2m9xw_another", "good until 2026-01-02 03:04 UTC"}},
+		"revoke":      {"revoke k7q2m9xw", "revoke  k7q2m9xw", []string{"key k7q2m9xw is revoked"}},
+	} {
+		p, out := program(t)
+		k := &keyring{}
+		p.Keys = k
+		if err := p.Run(t.Context(), append([]string{"serve", "keys"}, strings.Fields(c.args)...)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !strings.Contains(k.asked, c.asked) {
+			t.Errorf("%s: asked %s, expected %s", name, k.asked, c.asked)
+		}
+		for _, s := range c.says {
+			if !strings.Contains(out.String(), s) {
+				t.Errorf("%s: %q is missing in\n%s", name, s, out)
+			}
+		}
+		if strings.Contains(out.String(), "\x1b") {
+			t.Errorf("%s: an escape is printed", name)
+		}
+	}
+}
+
+func TestKeysCommandsPrintJSON(t *testing.T) {
+	for _, args := range []string{"add --public-test --json", "list --json", "rotate k7q2m9xw --json", "revoke k7q2m9xw --json"} {
+		p, out := program(t)
+		p.Err = new(strings.Builder)
+		p.Keys = &keyring{}
+		if err := p.Run(t.Context(), append([]string{"serve", "keys"}, strings.Fields(args)...)); err != nil {
+			t.Fatal(err)
+		}
+		list, one := []map[string]any{}, map[string]any{}
+		if err := errors.Join(json.Unmarshal(out.Bytes(), &one), json.Unmarshal(out.Bytes(), &list)); len(list) == 1 {
+			one = list[0]
+		} else if len(one) == 0 {
+			t.Fatalf("%s: %v in %s", args, err, out)
+		}
+		if one["id"] != "k7q2m9xw" || one["perMinute"] != 400.0 {
+			t.Errorf("%s: %s", args, out)
+		}
+		if _, given := one["key"]; given != (strings.HasPrefix(args, "add") || strings.HasPrefix(args, "rotate")) {
+			t.Errorf("%s: the key is printed: %t", args, given)
+		}
+	}
+}
+
+func TestKeysCommandsExitCodes(t *testing.T) {
+	refused := api.NewValidationError([]api.Failure{{Path: "permissions[0]", Expected: "read, quote or execute", Got: "admin"}})
+	for name, c := range map[string]struct {
+		args string
+		err  error
+		want int
+	}{
+		"no command":     {"", nil, ExitUsage},
+		"unknown":        {"forget", nil, ExitUsage},
+		"no id":          {"revoke", nil, ExitUsage},
+		"two ids":        {"rotate a b", nil, ExitUsage},
+		"bad expiry":     {"add --expires soon", nil, ExitUsage},
+		"refused":        {"add --permission admin", refused, ExitUsage},
+		"unknown id":     {"revoke nobody", api.NewError(api.ErrNotFound, "there is no key"), ExitFailed},
+		"cannot be done": {"list", errors.New("the database is in use"), ExitFailed},
+	} {
+		p, out := program(t)
+		p.Keys = &keyring{err: c.err}
+		err := p.Run(t.Context(), append([]string{"serve", "keys"}, strings.Fields(c.args)...))
+		if got := Code(err); got != c.want {
+			t.Errorf("%s: %d, expected %d: %v", name, got, c.want, err)
+		}
+		if strings.Contains(out.String(), "coffer_") {
+			t.Errorf("%s: a key is printed", name)
+		}
+	}
+	if err := asUsage(refused); !strings.Contains(err.Error(), "permissions[0]") {
+		t.Errorf("%v", err)
+	}
+}
