@@ -5,11 +5,9 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"crypto/x509"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math/big"
 	"os"
 	"os/signal"
 	"strings"
@@ -17,21 +15,21 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/term"
-	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
-	"coffer/api/amount"
-	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/client"
 	"coffer/api/network"
-	"coffer/api/op"
 	"coffer/api/secret"
 	"coffer/api/service"
+	"coffer/api/service/access"
+	"coffer/api/service/daemon"
 	"coffer/api/service/settle"
 	"coffer/assets"
 	"coffer/config"
+	"coffer/config/harden"
 	"coffer/ui/cli"
+	"coffer/ui/cli/roles"
 	"coffer/ui/tui"
 	"coffer/ui/tui/activity"
 	"coffer/ui/tui/builder"
@@ -49,8 +47,10 @@ import (
 const embeddedLifetime = 60 * time.Second
 
 func main() {
+	harden.Process()
 	tui.QuietEnvironment()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop) // the first signal asks for an orderly end; a second one ends the program at once
 	err := run(ctx, os.Args[1:])
 	stop()
 	if err != nil {
@@ -67,9 +67,9 @@ func run(ctx context.Context, args []string) error {
 		Catalog:   catalog.Load,
 		Dashboard: dashboard,
 		Balances:  balances,
-		Serve:     func(ctx context.Context, o cli.ServeOptions) error { return serve(ctx, o, os.Stdout, os.Stderr) },
+		Serve:     serve,
 		Keys:      keyCommands{},
-		Accounts: roleCommands{prompt: cli.Prompt{
+		Accounts: roles.Commands{Open: openRoles, Prompt: cli.Prompt{
 			In: os.Stdin, Out: os.Stderr, Terminal: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stderr.Fd()),
 		}},
 		FaultHelp: settle.FaultHelp(),
@@ -132,7 +132,10 @@ func (s *session) openEmbedded(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
-	s.accounts = accountsOf(s.profile, s.network, common.HexToAddress(demo.Signer))
+	if len(s.profile.Accounts) == 0 {
+		s.profile.Accounts = []config.Account{{Type: api.AccountKernelV31, SignerAddress: demo.Signer}}
+	}
+	s.accounts = s.profile.WireAccounts(s.network.Pins)
 	return nil
 }
 
@@ -146,44 +149,20 @@ func (s *session) openRemote(ctx context.Context) error {
 			Hint:    `a profile of kind lab or real needs vault = "memory" (the API key is asked for, nothing is signed), network_file and an account`,
 		}
 	}
-	raw, err := os.ReadFile(p.NetworkFile)
+	roots, err := p.Roots()
 	if err != nil {
-		return fmt.Errorf("network file: %w", err)
+		return err
 	}
-	if s.network, err = network.Decode(raw); err != nil {
-		return fmt.Errorf("%s: %w", p.NetworkFile, err)
-	}
-	if p.NetworkID != "" && p.NetworkID != s.network.ID {
-		return fmt.Errorf("%s describes network %s, the profile names %s", p.NetworkFile, s.network.ID, p.NetworkID)
-	}
-	s.network.Kind, s.where = p.Kind, p.BaseURL // the user declares the kind, the service cannot
-	roots, err := authority(p.CAFile)
-	if err != nil {
+	if s.network, err = p.Network(); err != nil {
 		return err
 	}
 	key, err := askKey(ctx, p.Name)
 	if err != nil {
 		return err
 	}
-	s.accounts = accountsOf(p, s.network, common.Address{})
+	s.where, s.accounts = p.BaseURL, p.WireAccounts(s.network.Pins)
 	s.client, err = client.New(client.Options{BaseURL: p.BaseURL, APIKey: key, RootCAs: roots})
 	return err
-}
-
-// authority reads a certificate authority; without a file the system's ones hold.
-func authority(file string) (*x509.CertPool, error) {
-	if file == "" {
-		return nil, nil
-	}
-	pem, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("ca_file: %w", err)
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("ca_file: %s holds no certificate", file)
-	}
-	return roots, nil
 }
 
 // askKey asks for the API key on the terminal.
@@ -200,22 +179,6 @@ func (s *session) Close() error {
 		return nil
 	}
 	return s.attached.Close()
-}
-
-// accountsOf returns the accounts of a profile; without any in the configuration it is the demo signer's account.
-func accountsOf(p config.Profile, n network.Descriptor, demoSigner common.Address) []api.Account {
-	if len(p.Accounts) == 0 {
-		p.Accounts = []config.Account{{Type: api.AccountKernelV31, SignerAddress: demoSigner.Hex()}}
-	}
-	out := make([]api.Account, len(p.Accounts))
-	for i, a := range p.Accounts {
-		out[i] = a.Wire()
-		if a.Type == api.AccountKernelV31 && a.AccountAddress == "" {
-			init := op.InitDataECDSA(n.Pins.ECDSAValidator, common.HexToAddress(a.SignerAddress))
-			out[i].AccountAddress = op.PredictAddress(n.Pins.Factory, n.Pins.KernelV31, init, new(big.Int)).Hex()
-		}
-	}
-	return out
 }
 
 // query asks for everything that the accounts of the session hold.
@@ -243,6 +206,100 @@ func balances(ctx context.Context, g cli.Global) (*api.Document, error) {
 	defer func() { _ = s.Close() }()
 	answer, err := s.client.BalancesDocument(ctx, s.query())
 	return answer.Document, err
+}
+
+// openRoles opens a profile for `coffer accounts`.
+func openRoles(ctx context.Context, g cli.Global) (roles.Wallet, error) {
+	s, err := open(ctx, g)
+	if err != nil {
+		return roles.Wallet{}, err
+	}
+	return roles.Wallet{
+		Profile: s.profile.Name, Service: s.client, Network: s.network, Catalog: s.catalog, Accounts: s.accounts, Close: s.Close,
+	}, nil
+}
+
+// serve answers `coffer serve`.
+func serve(ctx context.Context, o cli.ServeOptions) error {
+	dir, err := config.ServiceData(o.Data, os.Getenv)
+	if err != nil {
+		return err
+	}
+	err = daemon.Run(ctx, daemon.Options{
+		Dir: dir, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath, Fund: o.Fund, Faults: o.Faults,
+		Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime, Metrics: o.Metrics,
+		JSON: o.JSON, LogJSON: o.LogJSON, LogLevel: o.LogLevel, Out: os.Stdout, Log: os.Stderr,
+	})
+	var wrong *daemon.OptionError
+	if errors.As(err, &wrong) {
+		return &cli.UsageError{Problem: wrong.Problem, Hint: wrong.Hint}
+	}
+	return err
+}
+
+// keyCommands answers `coffer serve keys`.
+type keyCommands struct{}
+
+// Add makes a key.
+func (keyCommands) Add(ctx context.Context, data string, r cli.KeyRequest) (cli.GivenKey, error) {
+	spec := access.KeySpec{
+		Company: r.Company, Project: r.Project, UseCase: r.UseCase, Volume: r.Volume, Chains: r.Chains, Assets: r.Assets,
+		Permissions: r.Permissions, Endpoints: r.Endpoints, PerMinute: r.PerMinute, Concurrent: r.Concurrent, Expires: r.Expires, PublicTest: r.PublicTest,
+	}
+	if r.ExpiresIn > 0 {
+		spec.Expires = time.Now().Add(r.ExpiresIn)
+	}
+	dir, err := config.ServiceData(data, os.Getenv)
+	if err != nil {
+		return cli.GivenKey{}, err
+	}
+	text, key, err := daemon.Keys{Dir: dir}.Add(ctx, spec)
+	return cli.GivenKey{Text: text, Key: keyLine(key)}, err
+}
+
+// List lists the keys.
+func (keyCommands) List(ctx context.Context, data string) ([]cli.Key, error) {
+	dir, err := config.ServiceData(data, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := daemon.Keys{Dir: dir}.List(ctx)
+	all := make([]cli.Key, len(keys))
+	for i, k := range keys {
+		all[i] = keyLine(k)
+	}
+	return all, err
+}
+
+// Rotate gives a key a new text.
+func (keyCommands) Rotate(ctx context.Context, data, id string, grace time.Duration) (cli.GivenKey, error) {
+	dir, err := config.ServiceData(data, os.Getenv)
+	if err != nil {
+		return cli.GivenKey{}, err
+	}
+	text, key, err := daemon.Keys{Dir: dir}.Rotate(ctx, id, grace)
+	return cli.GivenKey{Text: text, Key: keyLine(key)}, err
+}
+
+// Revoke ends a key.
+func (keyCommands) Revoke(ctx context.Context, data, id string) (cli.Key, error) {
+	dir, err := config.ServiceData(data, os.Getenv)
+	if err != nil {
+		return cli.Key{}, err
+	}
+	key, err := daemon.Keys{Dir: dir}.Revoke(ctx, id)
+	return keyLine(key), err
+}
+
+// keyLine is a key as the command line tells of it; lists are never null.
+func keyLine(i access.KeyInfo) cli.Key {
+	list := func(of []string) []string { return append([]string{}, of...) }
+	return cli.Key{
+		ID: i.ID, State: i.State(time.Now()), Company: i.Company, Project: i.Project, UseCase: i.UseCase, Volume: i.Volume,
+		Chains: list(i.Chains), Assets: list(i.Assets), Permissions: list(i.Permissions), Endpoints: list(i.Endpoints),
+		PerMinute: i.PerMinute, Concurrent: i.Concurrent, PublicTest: i.PublicTest,
+		Created: i.Created, Rotated: i.Rotated, PreviousUntil: i.PreviousUntil, Expires: i.Expires, Revoked: i.Revoked,
+	}
 }
 
 // holdings is the balance source of the screens.
@@ -341,7 +398,7 @@ func callScreens(c screen.Context, s *session, f *flow.Flow, j *journal.Journal)
 				return out
 			},
 			Outstanding: func(now time.Time) []activity.Outstanding {
-				return outstanding(s.catalog, j.Outstanding(now))
+				return activity.FromJournal(s.catalog, j.Outstanding(now))
 			},
 		}),
 	}
@@ -357,37 +414,6 @@ func contacts(demo *assets.Demo) []builder.Contact {
 		out = append(out, builder.Contact{Name: e.Name, Address: e.Address})
 	}
 	return out
-}
-
-// outstanding turns the journal's live signatures into what the activity screen shows.
-func outstanding(cat *catalog.Catalog, live []journal.Outstanding) []activity.Outstanding {
-	out := make([]activity.Outstanding, 0, len(live))
-	for _, o := range live {
-		sum := verify.OpSummary{Role: o.Role, Chain: o.Chain, Sender: o.Sender, Lane: o.Lane, Nonce: o.Nonce, ValidUntil: o.ValidUntil}
-		for _, p := range o.Spend {
-			sum.Spend = append(sum.Spend, spend(cat, p))
-		}
-		one := activity.Outstanding{Operation: o.Op, Summary: sum}
-		if o.ValidUntil > 0 {
-			one.Until = time.Unix(o.ValidUntil, 0)
-		}
-		out = append(out, one)
-	}
-	return out
-}
-
-// spend reads an amount of the journal; what the catalogue does not know keeps its base units.
-func spend(cat *catalog.Catalog, p journal.Spend) verify.AmountView {
-	v := verify.AmountView{Decimals: -1}
-	v.Asset, _ = caip.ParseAsset(p.Asset)
-	v.Amount, _ = amount.ParseBase(p.Amount)
-	if e, ok := cat.Entity(v.Asset); ok {
-		v.Symbol, v.Decimals = e.Symbol, e.Decimals
-	}
-	if c, ok := cat.Chain(v.Asset.Chain); ok {
-		v.ChainName = c.Name
-	}
-	return v
 }
 
 // sleep waits, or returns the context's error.

@@ -3,12 +3,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"os"
 	"os/exec"
@@ -27,10 +24,8 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
-	"coffer/api/client"
 	"coffer/api/network"
 	"coffer/api/op"
-	"coffer/api/secret"
 	"coffer/api/service"
 	"coffer/api/service/chain"
 	"coffer/api/service/genesis"
@@ -537,41 +532,6 @@ func sameAmounts(t *testing.T, out string, want api.AggregatedBalance) bool {
 	return true
 }
 
-// serving is the line that `coffer serve --json` prints.
-type serving struct {
-	BaseURL     string `json:"baseUrl"`
-	CAFile      string `json:"caFile"`
-	APIKey      string `json:"apiKey"`
-	NetworkFile string `json:"networkFile"`
-}
-
-// served starts the service in a process of its own, with more flags if any, and returns the line that it printed.
-func served(t *testing.T, env []string, more ...string) (cmd *exec.Cmd, out *bufio.Reader, line string, logs *strings.Builder) {
-	t.Helper()
-	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--json", "--host", "wallet.test"}
-	cmd = exec.Command(program, append(args, more...)...)
-	logs = new(strings.Builder)
-	cmd.Env, cmd.Stderr = env, logs
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if cmd.ProcessState == nil {
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-		}
-	})
-	out = bufio.NewReader(stdout)
-	if line, err = out.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
-	return cmd, out, line, logs
-}
-
 // TestTerminalOpensARemoteProfile: the dashboard reaches a service in another process through its network file and certificate authority. The API key
 // is asked for and appears nowhere.
 func TestTerminalOpensARemoteProfile(t *testing.T) {
@@ -613,59 +573,6 @@ func TestTerminalOpensARemoteProfile(t *testing.T) {
 	wrong.types("q")
 	if err := wrong.ends(); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestServePrintsOneLineAndStops: a second process finds everything it needs in the one line, reaches the service over TLS with the key and the
-// authority of that line, and the service stops cleanly on a signal.
-func TestServePrintsOneLineAndStops(t *testing.T) {
-	t.Parallel()
-	_, env := home(t)
-	cmd, out, line, logs := served(t, env)
-	var at serving
-	if err := json.Unmarshal([]byte(line), &at); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasSuffix(at.BaseURL, "/api") || !filepath.IsAbs(at.CAFile) || !filepath.IsAbs(at.NetworkFile) {
-		t.Errorf("the line is %s", line)
-	}
-	raw, err := os.ReadFile(at.NetworkFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d, err := network.Decode(raw); err != nil || d.Kind != network.Lab {
-		t.Errorf("network file: %v, %v", d.Kind, err)
-	}
-	pem, err := os.ReadFile(at.CAFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(pem)
-	c, err := client.New(client.Options{BaseURL: at.BaseURL, APIKey: secret.New([]byte(at.APIKey)), RootCAs: roots})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if chains, err := c.Chains(t.Context()); err != nil || len(chains) != 7 {
-		t.Errorf("%d chains, %v", len(chains), err)
-	}
-	wrong, err := client.New(client.Options{BaseURL: at.BaseURL, APIKey: secret.New([]byte("wrong")), RootCAs: roots})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var refused *api.Error
-	if _, err := wrong.Chains(t.Context()); !errors.As(err, &refused) || refused.Name != api.ErrUnauthorized || refused.Timestamp == "" || refused.Path == "" {
-		t.Errorf("a wrong key: %+v", err)
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	rest, _ := io.ReadAll(out)
-	if err := cmd.Wait(); err != nil || len(rest) > 0 {
-		t.Errorf("stopping: %v, further output %q\n%s", err, rest, logs.String())
-	}
-	if strings.Contains(logs.String(), at.APIKey) {
-		t.Error("the key is in the log")
 	}
 }
 

@@ -53,3 +53,16 @@ func (p Paths) ProfileData(profile string) string { return filepath.Join(p.Data,
 
 // ProfileState is the directory of a profile's journal.
 func (p Paths) ProfileState(profile string) string { return filepath.Join(p.State, profile) }
+
+// ServiceData is the absolute data directory of a service for a team: the given one, else one below the user's data directory. getenv is os.Getenv
+// outside tests.
+func ServiceData(given string, getenv func(string) string) (string, error) {
+	if given != "" {
+		return filepath.Abs(given)
+	}
+	p, err := PathsFrom(getenv)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(p.ProfileData("serve"))
+}

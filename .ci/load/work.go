@@ -156,19 +156,22 @@ func (w *worker) flow(ctx context.Context, r *result) (id string, err error) {
 		return offer.ID, err
 	}
 	at = r.add("of it execute", at, nil)
-	for {
+	for wait := 2 * time.Millisecond; ; wait += wait / 2 { // who asks without rest takes the processor away from what is measured
 		s, err := w.client.Status(ctx, offer.ID)
 		switch {
 		case err != nil:
 			return offer.ID, err
 		case s.Status == api.StatusCompleted:
 			r.add("of it settle", at, nil)
+			if offer.Effect.CrossChain() {
+				r.add("of all, cross-chain", begin, nil)
+			}
 			r.add("full flow", begin, nil)
 			return offer.ID, nil
 		case api.Terminal(s.Status) || s.Status == "":
 			return offer.ID, fmt.Errorf("quote %s is %q: %s", offer.ID, s.Status, s.FailReason)
 		}
-		if err := pause(ctx, 2*time.Millisecond); err != nil {
+		if err := pause(ctx, min(wait, 50*time.Millisecond)); err != nil {
 			return offer.ID, err
 		}
 	}

@@ -41,6 +41,9 @@ type KeyAdmin interface {
 // database itself for the time that fn takes. It tries for 3 seconds at most. A directory without a database is ErrNoDatabase, unless create says
 // that one may be made; the service that starts there later has the keys.
 func AdministerKeys(ctx context.Context, dir string, create bool, fn func(KeyAdmin) error) error {
+	if err := checkDir(dir); err != nil {
+		return err
+	}
 	path := filepath.Join(dir, DatabaseFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !create {
 		return fmt.Errorf("%w in %s", ErrNoDatabase, dir)

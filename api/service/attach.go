@@ -58,6 +58,9 @@ type owner struct {
 // o.Dir are set by it.
 func OpenOrAttach(ctx context.Context, dir string, o Options) (*Attachment, error) {
 	o, err := o.withDefaults()
+	if err == nil {
+		err = checkDir(dir)
+	}
 	if err != nil {
 		return nil, err
 	}

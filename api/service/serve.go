@@ -14,12 +14,14 @@ import (
 )
 
 // ServeOptions say where a service listens: Listen is host:port, port 0 for a free one; Dir is the data directory, where the certificate authority is kept; Host are
-// further names or addresses that the certificate is for; Timeouts that are zero are those of DefaultTimeouts.
+// further names or addresses that the certificate is for; Timeouts that are zero are those of DefaultTimeouts; Connections bounds those that are open at
+// once, 0 means DefaultConnections.
 type ServeOptions struct {
-	Listen   string
-	Dir      string
-	Host     []string
-	Timeouts Timeouts
+	Listen      string
+	Dir         string
+	Host        []string
+	Timeouts    Timeouts
+	Connections int
 }
 
 // Timeouts bound a connection: Header the handshake and the header of a request, Read a whole request, Write the time from the end of the header to the
@@ -71,6 +73,9 @@ func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
+	if err := checkDir(o.Dir); err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
+	}
 	ca, err := openAuthority(o.Dir, s.opts.Clock())
 	if err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
@@ -86,8 +91,14 @@ func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
 	}
 	r := &Running{BaseURL: "https://" + reachable(listener.Addr()) + s.opts.BasePath, CAFile: ca.file, Addr: listener.Addr(), done: make(chan struct{})}
 	s.useExplorerBase(r.BaseURL)
-	secure := tls.NewListener(plainListener{listener, s.opts.Clock, s.plainRefused}, &tls.Config{
+	bounded := newBoundListener(listener, o.Connections, s.opts.Clock, func(what string, refused, bound int) {
+		s.opts.Log.Warn("connections are closed: "+what, "closed", refused, "bound", bound)
+	})
+	secure := tls.NewListener(plainListener{bounded, s.opts.Clock, s.plainRefused}, &tls.Config{
 		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Time: s.opts.Clock,
+	})
+	context.AfterFunc(ctx, func() {
+		s.opts.Log.Info("stopping: requests under way are finished first", "within", shutdownTimeout.String())
 	})
 	go func() {
 		r.err = s.run(ctx, secure, s.handler, o.Timeouts.withDefaults())

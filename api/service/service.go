@@ -27,6 +27,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/network"
+	"coffer/api/op/solmsg"
 	"coffer/api/service/access"
 	"coffer/api/service/book"
 	"coffer/api/service/genesis"
@@ -34,6 +35,7 @@ import (
 	"coffer/api/service/portfolio"
 	"coffer/api/service/price"
 	"coffer/api/service/quote"
+	"coffer/api/service/quote/entry"
 	"coffer/api/service/relay"
 	"coffer/api/service/settle"
 	"coffer/api/service/store"
@@ -192,28 +194,27 @@ func (s *Service) wire() error {
 	}
 	var faucet *portfolio.Faucet
 	if o.Fund {
-		faucet, err = portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: o.Clock, Known: s.inHistory})
+		faucet, err = portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: o.Clock, Known: s.inHistory, KnownSolana: s.solanaInHistory})
 		if err != nil {
 			return err
 		}
 	}
 	accounts := portfolio.New(portfolio.Deps{Installation: in, Prices: prices, Faucet: faucet, Clock: o.Clock})
-	var quoter *quote.Quoter
-	var both sync.WaitGroup // each reads the contract interfaces, which takes a while
-	both.Go(func() {
-		quoter = quote.New(quote.Deps{
-			Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, Random: o.Random, Lifetime: o.Lifetime, NoRoute: o.Faults.NoRoute,
-		})
+	codec, err := entry.New(in.Network.Pins.EntryPoint, in.Network.Pins.Escrow)
+	if err != nil {
+		return err
+	}
+	quoter := quote.New(quote.Deps{
+		Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, Random: o.Random, Lifetime: o.Lifetime, NoRoute: o.Faults.NoRoute, Codec: codec,
 	})
 	s.settler = settle.New(settle.Deps{
 		Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, ExplorerBase: *s.explorer.Load(), AfterStep: o.AfterStep,
-		Faults: &o.Faults, Log: o.Log,
+		Faults: &o.Faults, Log: o.Log, Codec: codec,
 	})
-	both.Wait()
 	if err := s.settler.Resume(context.Background()); err != nil {
 		return errors.Join(fmt.Errorf("service: resume settlement: %w", err), s.settler.Close())
 	}
-	if err := s.serveWith(funding{quoter, accounts}, accounts); err != nil {
+	if err := s.serveWith(funding{quoter, accounts}, accounts, codec); err != nil {
 		return errors.Join(err, s.settler.Close())
 	}
 	s.sweep()
@@ -221,13 +222,13 @@ func (s *Service) wire() error {
 }
 
 // serveWith builds the HTTP layers.
-func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio) (err error) {
+func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio, codec *entry.Codec) (err error) {
 	o, in := s.opts, s.in
 	explorer := func() string { return *s.explorer.Load() }
 	config := httpapi.Config{
 		BasePath: o.BasePath, Auth: s.authenticator(), Installation: in, Portfolio: accounts,
 		Quoter: quoter, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log, ExplorerBase: explorer,
-		Relay: relay.New(relay.Deps{Installation: in, Clock: o.Clock, ExplorerBase: explorer, Log: o.Log}),
+		Relay: relay.New(relay.Deps{Installation: in, Clock: o.Clock, ExplorerBase: explorer, Log: o.Log, Codec: codec}),
 	}
 	trusted := access.Authenticator(access.Trusted{Caller: "local socket"})
 	if s.watch != nil {
@@ -280,7 +281,16 @@ func (s *Service) sweep() {
 
 // inHistory reports whether a record of the book names the address.
 func (s *Service) inHistory(ctx context.Context, a common.Address) (bool, error) {
-	page, err := s.book.History(ctx, book.HistoryQuery{User: strings.ToLower(a.Hex()), Limit: 1, SortBy: "createdAt"})
+	return s.named(ctx, strings.ToLower(a.Hex()))
+}
+
+// solanaInHistory is inHistory for an address on Solana.
+func (s *Service) solanaInHistory(ctx context.Context, k solmsg.Key) (bool, error) {
+	return s.named(ctx, k.String())
+}
+
+func (s *Service) named(ctx context.Context, user string) (bool, error) {
+	page, err := s.book.History(ctx, book.HistoryQuery{User: user, Limit: 1, SortBy: book.SortCreated})
 	return len(page.Transactions) > 0, err
 }
 

@@ -30,6 +30,9 @@ const localHost = "coffer.internal"
 // errDial marks a request of which not one byte was sent.
 var errDial = errors.New("the local socket did not answer")
 
+// errOtherBase says that the process behind the socket was started with other flags.
+var errOtherBase = errors.New("the other process serves below another base path")
+
 // listenSocket binds the socket with mode 0600. It is made in a private directory and moved to its place, so there is no moment in which
 // others could open it; a socket that a dead process left is replaced.
 func listenSocket(path string) (net.Listener, error) {
@@ -107,6 +110,9 @@ func askDescriptor(ctx context.Context, t *http.Transport, basePath string) (net
 	raw, err := io.ReadAll(io.LimitReader(res.Body, int64(api.DefaultLimits().Bytes)))
 	if err = errors.Join(err, res.Body.Close()); err != nil {
 		return network.Descriptor{}, err
+	}
+	if res.StatusCode == http.StatusNotFound {
+		return network.Descriptor{}, errOtherBase
 	}
 	if res.StatusCode != http.StatusOK {
 		return network.Descriptor{}, fmt.Errorf("the other process answered %s", res.Status)

@@ -3,6 +3,9 @@ package cli
 import (
 	"fmt"
 	"log/slog"
+	"net"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +23,7 @@ type ServeOptions struct {
 	Lifetime       time.Duration // of quotes
 	CursorLifetime time.Duration // of continuations of history
 	Metrics        string        // host:port of the metrics listener, "" for none
+	Connections    int           // open at once, on the open port
 	BasePath       string
 	LogJSON        bool
 	LogLevel       slog.Level
@@ -30,6 +34,13 @@ const (
 	minLifetime       = time.Second
 	maxLifetime       = 10 * time.Minute
 	maxCursorLifetime = 24 * time.Hour
+)
+
+// Bounds of --max-connections.
+const (
+	defaultConnections = 1024
+	minConnections     = 4
+	maxConnections     = 65536
 )
 
 // words are the flags that stand for another value.
@@ -43,7 +54,7 @@ func (p Program) serve() *cobra.Command {
 		Short: "Run the service for a team over HTTPS",
 		Long: `Runs the service with its own chains, kept in the data directory. The certificate is signed by a certificate authority
 that is kept there too; give its file to the wallets. Every service that this command runs is a lab: play money.
-It stops cleanly on an interrupt or a termination signal.
+It stops cleanly on an interrupt or a termination signal: requests under way are finished first, for 10 seconds at most.
 
 Requests are admitted by the keys that ` + "`coffer serve keys`" + ` makes. While there is none, a key that is good for this process
 only is printed.`,
@@ -51,7 +62,16 @@ only is printed.`,
   coffer serve --listen 0.0.0.0:8443 --host wallet.example --json --log-format json --metrics 127.0.0.1:9464
   coffer serve --fault slow-fill=2s --fault revert@0.25`,
 		Args: noArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { // also of the commands below
+			if cmd.Flags().Changed("profile") {
+				return &UsageError{Problem: "a service has no profile", Hint: "--data names its data directory"}
+			}
+			return notEmpty(cmd, "data")
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := notEmpty(cmd, "host", "fault", "metrics"); err != nil {
+				return err
+			}
 			if err := o.settle(w); err != nil {
 				return err
 			}
@@ -59,25 +79,26 @@ only is printed.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Listen, "listen", "127.0.0.1:8443", "address and port; port 0 takes a free one")
-	f.StringVar(&o.Data, "data", "", "data directory (default: below the user's data directory)")
+	f.StringVar(&o.Listen, "listen", "127.0.0.1:8443", "where to listen, as `HOST:PORT`; port 0 takes a free one")
+	f.StringVar(&o.Data, "data", "", "data `directory`, made when it is not there (default: below the user's data directory)")
 	f.BoolVar(&o.JSON, "json", false, "print one line of JSON with address, CA file, key and network file once the port accepts")
-	f.StringSliceVar(&o.Hosts, "host", nil, "further host names of the certificate")
-	f.StringVar(&w.fund, "fund", w.fund, "test funds for addresses that are named the first time: always or never")
+	f.StringSliceVar(&o.Hosts, "host", nil, "further host `name` or address that clients use, for the certificate; may be given several times")
+	f.StringVar(&w.fund, "fund", w.fund, "test funds for addresses that are named the first time: `always or never`")
 	f.StringArrayVar(&o.Faults, "fault", nil, p.faultUsage())
 	f.DurationVar(&o.Lifetime, "lifetime", 30*time.Second, "how long a quote may be accepted, 1s to 10m")
-	f.DurationVar(&o.CursorLifetime, "cursor-lifetime", 15*time.Minute, "how long a continuation of history stays good, 1s to 24h")
-	f.StringVar(&o.Metrics, "metrics", "", "loopback address and port that answers with Prometheus metrics, such as 127.0.0.1:9464")
-	f.StringVar(&o.BasePath, "base-path", "/api", "path in front of every endpoint")
-	f.StringVar(&w.format, "log-format", w.format, "text or json")
-	f.StringVar(&w.level, "log-level", w.level, "debug, info, warn or error")
+	f.DurationVar(&o.CursorLifetime, "cursor-lifetime", 15*time.Minute, "how long a continuation of history (the token of the next page) stays good, 1s to 24h")
+	f.StringVar(&o.Metrics, "metrics", "", "answer with Prometheus metrics at this loopback `HOST:PORT`, such as 127.0.0.1:9464 (default: no metrics)")
+	f.StringVar(&o.BasePath, "base-path", "/api", "`path` in front of every endpoint")
+	f.IntVar(&o.Connections, "max-connections", defaultConnections, "connections open at once; one address may have a quarter of this `number`")
+	f.StringVar(&w.format, "log-format", w.format, "form of the log on standard error: `text or json`")
+	f.StringVar(&w.level, "log-level", w.level, "the least that is logged: `debug, info, warn or error`")
 	cmd.AddCommand(p.keys())
 	return cmd
 }
 
 // faultUsage describes --fault with every fault there is.
 func (p Program) faultUsage() string {
-	usage := "bring about what seldom happens, as name[=value][@share]; may be given several times. A share is a part such as 0.25,\nor N for every N-th quote"
+	usage := "make the service fail on purpose, for developers, as `name[=value][@share]`; may be given several times. A share is a\npart such as 0.25, or N for every N-th quote"
 	if len(p.FaultHelp) > 0 {
 		usage += ". Faults:\n  " + strings.Join(p.FaultHelp, "\n  ")
 	}
@@ -109,13 +130,66 @@ func (o *ServeOptions) settle(w words) error {
 		return &UsageError{Problem: "--log-level takes debug, info, warn or error"}
 	}
 	if o.Lifetime < minLifetime || o.Lifetime > maxLifetime {
-		return &UsageError{Problem: fmt.Sprintf("--lifetime takes %s to %s", minLifetime, maxLifetime)}
+		return &UsageError{Problem: "--lifetime takes 1s to 10m"}
 	}
 	if o.CursorLifetime < minLifetime || o.CursorLifetime > maxCursorLifetime {
-		return &UsageError{Problem: fmt.Sprintf("--cursor-lifetime takes %s to %s", minLifetime, maxCursorLifetime)}
+		return &UsageError{Problem: "--cursor-lifetime takes 1s to 24h"}
 	}
-	if b := o.BasePath; len(b) < 2 || b[0] != '/' || strings.HasSuffix(b, "/") || strings.ContainsAny(b, " ?#%{}") || strings.Contains(b, "//") {
-		return &UsageError{Problem: "--base-path takes a path such as /api: a slash in front, none at the end"}
+	return o.settlePort()
+}
+
+// settlePort checks what a listener and its certificate are made of.
+func (o *ServeOptions) settlePort() error {
+	_, port, err := net.SplitHostPort(o.Listen)
+	if _, number := strconv.ParseUint(port, 10, 16); err != nil || number != nil {
+		return &UsageError{Problem: "--listen takes an address and a port from 0 to 65535, such as 127.0.0.1:8443"}
+	}
+	for _, h := range o.Hosts {
+		if net.ParseIP(h) == nil && !isHostName(h) {
+			return &UsageError{Problem: "--host takes a name such as wallet.example, or an address: without a port, a path or a scheme"}
+		}
+	}
+	if !isBasePath(o.BasePath) {
+		return &UsageError{Problem: "--base-path takes a path such as /api: a slash in front, none at the end; letters, digits, - and _ between"}
+	}
+	if o.Connections < minConnections || o.Connections > maxConnections {
+		return &UsageError{Problem: fmt.Sprintf("--max-connections takes %d to %d", minConnections, maxConnections)}
+	}
+	return nil
+}
+
+// isHostName reports whether a certificate can name this: labels of letters, digits, - and _, the first of them possibly *.
+func isHostName(s string) bool {
+	if len(s) > 253 {
+		return false
+	}
+	for _, label := range strings.Split(strings.TrimPrefix(s, "*."), ".") {
+		if label == "" || len(label) > 63 || !isPlain(label) {
+			return false
+		}
+	}
+	return true
+}
+
+// isBasePath reports whether each part of a path reads the same for every client, escaped or not.
+func isBasePath(s string) bool {
+	parts := strings.Split(s, "/")
+	return len(parts) > 1 && parts[0] == "" && !slices.ContainsFunc(parts[1:], func(p string) bool { return p == "" || !isPlain(p) })
+}
+
+func isPlain(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	})
+}
+
+// notEmpty refuses flags that were given and say nothing: a variable of a script that is not set must not mean the default, or everything.
+func notEmpty(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		f := cmd.Flags().Lookup(name)
+		if v := f.Value.String(); f.Changed && (v == "" || v == "[]" || v == `[""]`) {
+			return &UsageError{Problem: "--" + name + " was given without a value", Hint: "see `" + cmd.CommandPath() + " --help`"}
+		}
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ through its local socket and knows the change at once. Only a digest of a key is
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return missing("serve keys", "add, list, rotate or revoke") },
 	}
-	cmd.PersistentFlags().StringVar(&data, "data", "", "data directory (default: below the user's data directory)")
+	cmd.PersistentFlags().StringVar(&data, "data", "", "data `directory` of the service (default: below the user's data directory)")
 	cmd.AddCommand(p.keysAdd(&data), p.keysList(&data), p.keysRotate(&data), p.keysRevoke(&data))
 	return cmd
 }
@@ -88,6 +88,12 @@ func (p Program) keysAdd(data *string) *cobra.Command {
   coffer serve keys add --public-test --expires 2027-01-31`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if err := notEmpty(cmd, "permission", "endpoint", "expires", "chain", "asset"); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("limit") && r.PerMinute == 0 {
+				return &UsageError{Problem: "--limit takes a whole number from 1; a key that may do nothing is one to revoke"}
+			}
 			if r.Expires, r.ExpiresIn, err = parseExpiry(expires); err != nil {
 				return err
 			}
@@ -99,18 +105,18 @@ func (p Program) keysAdd(data *string) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&r.Company, "company", "", "who asked for the key")
-	f.StringVar(&r.Project, "project", "", "what it is for")
-	f.StringVar(&r.UseCase, "use-case", "", "what the project does with it (noted)")
-	f.StringVar(&r.Volume, "volume", "", "expected volume, such as \"5000 quotes a day\" (noted)")
-	f.StringSliceVar(&r.Chains, "chain", nil, "preferred chains, CAIP-2 (noted: they restrict nothing)")
-	f.StringSliceVar(&r.Assets, "asset", nil, "preferred assets, ob: or CAIP-19 (noted: they restrict nothing)")
-	f.StringSliceVar(&r.Permissions, "permission", nil, "read, quote or execute; may be given several times (default: all)")
-	f.StringSliceVar(&r.Endpoints, "endpoint", nil, "path below the base path that the key may use, with a slash at the end all below it (default: all)")
-	f.IntVar(&r.PerMinute, "limit", 0, "requests in any 60 seconds (default 400)")
-	f.IntVar(&r.Concurrent, "concurrent", 0, "requests under way at once (default: no bound)")
-	f.StringVar(&expires, "expires", "", "when the key ends: a duration such as 720h, a day such as 2027-01-31 (UTC), or a time in RFC 3339 (default: never)")
-	f.BoolVar(&r.PublicTest, "public-test", false, "a key for everybody who develops: 60 requests a minute, all endpoints")
+	f.StringVar(&r.Company, "company", "", "`name` of who asked for the key; required")
+	f.StringVar(&r.Project, "project", "", "`name` of what it is for; required")
+	f.StringVar(&r.UseCase, "use-case", "", "`text` about what the project does with it (noted)")
+	f.StringVar(&r.Volume, "volume", "", "expected volume, a `text` such as \"5000 quotes a day\" (noted)")
+	f.StringSliceVar(&r.Chains, "chain", nil, "preferred `chain` such as eip155:8453; may be given several times (noted: it restricts nothing)")
+	f.StringSliceVar(&r.Assets, "asset", nil, "preferred `asset` such as ob:usdc, or in CAIP-19; may be given several times (noted: it restricts nothing)")
+	f.StringSliceVar(&r.Permissions, "permission", nil, "what the key may do, `read, quote or execute`; may be given several times (default: all three)")
+	f.StringSliceVar(&r.Endpoints, "endpoint", nil, "`path` that the key may use, without the base path, such as /v3/quote/call-quote, or with a slash at the\nend, such as /v3/, all below it; may be given several times (default: all)")
+	f.IntVar(&r.PerMinute, "limit", 0, "`number` of requests in any 60 seconds, up to 60000 (default 400)")
+	f.IntVar(&r.Concurrent, "concurrent", 0, "`number` of requests under way at once, up to 1000 (default: no bound)")
+	f.StringVar(&expires, "expires", "", "`when` the key ends: a duration such as 720h, the beginning of a day such as 2027-01-31 (UTC), or a time such as\n2027-01-31T18:00:00Z (default: never)")
+	f.BoolVar(&r.PublicTest, "public-test", false, "a key for everybody who develops: 60 requests a minute, all endpoints; only --expires goes with it")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -128,6 +134,10 @@ func (p Program) keysList(data *string) *cobra.Command {
 			}
 			if asJSON {
 				return printJSON(p.Out, append([]Key{}, all...))
+			}
+			if len(all) == 0 {
+				_, err = fmt.Fprintln(p.Err, "There are no keys. `coffer serve keys add` makes one.")
+				return err
 			}
 			return p.printKeys(all)
 		},
@@ -152,7 +162,7 @@ func (p Program) keysRotate(data *string) *cobra.Command {
 			return p.printGiven(k, asJSON)
 		},
 	}
-	cmd.Flags().DurationVar(&grace, "grace", 0, "how long the old key stays good, up to 720h")
+	cmd.Flags().DurationVar(&grace, "grace", 0, "how long the old key stays good beside the new one, up to 720h (default: not at all)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -160,9 +170,10 @@ func (p Program) keysRotate(data *string) *cobra.Command {
 func (p Program) keysRevoke(data *string) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "revoke ID",
-		Short: "End a key at once",
-		Args:  oneID,
+		Use:     "revoke ID",
+		Short:   "End a key at once",
+		Example: "  coffer serve keys revoke k7q2m9xw",
+		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			k, err := p.Keys.Revoke(cmd.Context(), *data, args[0])
 			if err != nil {
@@ -214,14 +225,36 @@ func asUsage(err error) error {
 	}
 	var parts []string
 	for _, d := range e.Details {
-		parts = append(parts, d.String())
+		part := flagOf(d.Path) + ": expected " + d.Expected
+		if d.Got != "" {
+			part += ", got " + text.Clean(d.Got, 80)
+		}
+		parts = append(parts, part)
 	}
 	return &UsageError{Problem: strings.Join(parts, "; ")}
 }
 
+// flagOf is what was typed for a member of a request, such as --limit for perMinute and --permission for permissions[1].
+func flagOf(member string) string {
+	name, _, _ := strings.Cut(member, "[")
+	switch name {
+	case "id":
+		return "ID"
+	case "perMinute":
+		return "--limit"
+	case "publicTest":
+		return "--public-test"
+	case "useCase":
+		return "--use-case"
+	case "chains", "assets", "permissions", "endpoints":
+		return "--" + strings.TrimSuffix(name, "s")
+	}
+	return "--" + name
+}
+
 // printGiven prints a key for the one time.
 func (p Program) printGiven(k GivenKey, asJSON bool) error {
-	fmt.Fprintln(p.Err, "The key is shown this once; only its digest is stored.")
+	fmt.Fprintln(p.Err, "The key is shown this once: keep it now. Only its digest is stored.")
 	if asJSON {
 		return printJSON(p.Out, k)
 	}

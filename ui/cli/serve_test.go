@@ -18,13 +18,13 @@ func TestServeFlags(t *testing.T) {
 	var got ServeOptions
 	p.Serve = func(_ context.Context, o ServeOptions) error { got = o; return nil }
 	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", "/d", "--json", "--host", "a", "--host", "b", "--fund", "never", "--fault", "slow-fill=2s", "--fault", "revert@0.25",
-		"--lifetime", "45s", "--cursor-lifetime", "1m", "--metrics", "127.0.0.1:9464", "--log-format", "json", "--log-level", "warn", "--base-path", "/v"}
+		"--lifetime", "45s", "--cursor-lifetime", "1m", "--metrics", "127.0.0.1:9464", "--log-format", "json", "--log-level", "warn", "--base-path", "/v", "--max-connections", "64"}
 	if err := p.Run(t.Context(), args); err != nil {
 		t.Fatal(err)
 	}
 	want := ServeOptions{
 		Listen: "127.0.0.1:0", Data: "/d", JSON: true, Hosts: []string{"a", "b"}, Faults: []string{"slow-fill=2s", "revert@0.25"}, Lifetime: 45 * time.Second,
-		CursorLifetime: time.Minute, Metrics: "127.0.0.1:9464", BasePath: "/v", LogJSON: true, LogLevel: 4,
+		CursorLifetime: time.Minute, Metrics: "127.0.0.1:9464", BasePath: "/v", Connections: 64, LogJSON: true, LogLevel: 4,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, expected %+v", got, want)
@@ -32,7 +32,7 @@ func TestServeFlags(t *testing.T) {
 	if err := p.Run(t.Context(), []string{"serve"}); err != nil {
 		t.Fatal(err)
 	}
-	want = ServeOptions{Listen: "127.0.0.1:8443", Fund: true, Lifetime: 30 * time.Second, CursorLifetime: 15 * time.Minute, BasePath: "/api"}
+	want = ServeOptions{Listen: "127.0.0.1:8443", Fund: true, Lifetime: 30 * time.Second, CursorLifetime: 15 * time.Minute, BasePath: "/api", Connections: 1024}
 	got.Hosts, got.Faults = nil, nil
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("defaults: got %+v, expected %+v", got, want)
@@ -45,6 +45,9 @@ func TestServeRefusesWhatItCannotDo(t *testing.T) {
 	for _, args := range [][]string{
 		{"--fund", "maybe"}, {"--log-format", "xml"}, {"--log-level", "loud"}, {"--lifetime", "0s"}, {"--lifetime", "11m"}, {"--cursor-lifetime", "25h"},
 		{"--base-path", "api"}, {"--base-path", "/"}, {"--base-path", "/a/"}, {"--base-path", "/a b"}, {"--lifetime", "long"}, {"now"},
+		{"--base-path", "/a/../b"}, {"--base-path", "/ä"}, {"--base-path", "//a"}, {"--listen", "8443"}, {"--listen", "127.0.0.1"}, {"--listen", "127.0.0.1:99999"}, {"--listen", "a:https"},
+		{"--host", ""}, {"--host", "https://a"}, {"--host", "a:1"}, {"--host", "a..b"}, {"--data", ""}, {"--metrics", ""}, {"--fault", ""},
+		{"--max-connections", "3"}, {"--max-connections", "65537"}, {"--profile", "demo"},
 	} {
 		if err := p.Run(t.Context(), append([]string{"serve"}, args...)); Code(err) != ExitUsage {
 			t.Errorf("%v: code %d, %v", args, Code(err), err)
@@ -63,6 +66,7 @@ func TestServeHelpListsTheFaults(t *testing.T) {
 // keyring notes what it is asked and answers with one key.
 type keyring struct {
 	asked string
+	none  bool
 	err   error
 }
 
@@ -79,6 +83,9 @@ func (k *keyring) Add(_ context.Context, data string, r KeyRequest) (GivenKey, e
 
 func (k *keyring) List(_ context.Context, data string) ([]Key, error) {
 	k.asked = "list " + data
+	if k.none {
+		return nil, k.err
+	}
 	return []Key{k.key()}, k.err
 }
 
@@ -160,14 +167,20 @@ func TestKeysCommandsExitCodes(t *testing.T) {
 		err  error
 		want int
 	}{
-		"no command":     {"", nil, ExitUsage},
-		"unknown":        {"forget", nil, ExitUsage},
-		"no id":          {"revoke", nil, ExitUsage},
-		"two ids":        {"rotate a b", nil, ExitUsage},
-		"bad expiry":     {"add --expires soon", nil, ExitUsage},
-		"refused":        {"add --permission admin", refused, ExitUsage},
-		"unknown id":     {"revoke nobody", api.NewError(api.ErrNotFound, "there is no key"), ExitFailed},
-		"cannot be done": {"list", errors.New("the database is in use"), ExitFailed},
+		"no command":                        {"", nil, ExitUsage},
+		"unknown":                           {"forget", nil, ExitUsage},
+		"no id":                             {"revoke", nil, ExitUsage},
+		"two ids":                           {"rotate a b", nil, ExitUsage},
+		"bad expiry":                        {"add --expires soon", nil, ExitUsage},
+		"refused":                           {"add --permission admin", refused, ExitUsage},
+		"unknown id":                        {"revoke nobody", api.NewError(api.ErrNotFound, "there is no key"), ExitFailed},
+		"every permission by an empty word": {"add --permission=", nil, ExitUsage},
+		"every endpoint by an empty word":   {"add --endpoint=", nil, ExitUsage},
+		"no end by an empty word":           {"add --expires=", nil, ExitUsage},
+		"the default data by an empty word": {"list --data=", nil, ExitUsage},
+		"no request":                        {"add --limit 0", nil, ExitUsage},
+		"a profile":                         {"list --profile demo", nil, ExitUsage},
+		"cannot be done":                    {"list", errors.New("the database is in use"), ExitFailed},
 	} {
 		p, out := program(t)
 		p.Keys = &keyring{err: c.err}
@@ -179,7 +192,26 @@ func TestKeysCommandsExitCodes(t *testing.T) {
 			t.Errorf("%s: a key is printed", name)
 		}
 	}
-	if err := asUsage(refused); !strings.Contains(err.Error(), "permissions[0]") {
-		t.Errorf("%v", err)
+}
+
+// Who typed a flag is told of the flag, not of the member of a request that it became.
+func TestARefusedFlagIsNamedAsItWasTyped(t *testing.T) {
+	for member, flag := range map[string]string{
+		"permissions[0]": "--permission:", "endpoints[3]": "--endpoint:", "chains[0]": "--chain:", "assets[1]": "--asset:", "perMinute": "--limit:",
+		"publicTest": "--public-test:", "useCase": "--use-case:", "company": "--company:", "grace": "--grace:", "id": "ID:",
+	} {
+		err := asUsage(api.NewValidationError([]api.Failure{{Path: member, Expected: "this", Got: "that\x1b"}}))
+		if got := err.Error(); !strings.HasPrefix(got, flag+" expected this, got that") || strings.Contains(got, "\x1b") {
+			t.Errorf("%s: %q", member, got)
+		}
+	}
+}
+
+func TestAnEmptyListSaysSo(t *testing.T) {
+	p, _ := program(t)
+	said := new(strings.Builder)
+	p.Err, p.Keys = said, &keyring{none: true}
+	if err := p.Run(t.Context(), []string{"serve", "keys", "list"}); err != nil || !strings.Contains(said.String(), "There are no keys") {
+		t.Errorf("%v %q", err, said)
 	}
 }

@@ -1,6 +1,7 @@
 package solmsg_test
 
 import (
+	"crypto/ed25519"
 	"fmt"
 	"strings"
 	"testing"
@@ -130,4 +131,23 @@ func describe(ix solmsg.Instruction) string {
 		}
 	}
 	return "unknown"
+}
+
+func TestOnlyWalletsAreOnTheCurveAndNoPrograms(t *testing.T) {
+	wallet := solmsg.Key(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey))
+	at, err := solmsg.AssociatedTokenAccount(wallet, solmsg.Key{1}, solmsg.TokenProgram())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !wallet.OnCurve() || at.OnCurve() || (solmsg.Key{2}).OnCurve() {
+		t.Errorf("wallet %t, its token account %t, 2 %t", wallet.OnCurve(), at.OnCurve(), (solmsg.Key{2}).OnCurve())
+	}
+	for _, k := range []solmsg.Key{solmsg.SystemProgram(), solmsg.TokenProgram(), solmsg.Token2022Program(), solmsg.ATAProgram(), solmsg.MemoProgram(), solmsg.ComputeBudgetProgram()} {
+		if !solmsg.IsProgram(k) {
+			t.Errorf("%s is a program", k)
+		}
+	}
+	if solmsg.IsProgram(wallet) || solmsg.IsProgram(at) {
+		t.Error("neither a wallet nor a token account is a program")
+	}
 }

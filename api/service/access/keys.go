@@ -84,7 +84,7 @@ func OpenKeys(s store.Store, o KeysOptions) (*Keys, error) {
 	err := s.View(func(tx store.Tx) (err error) {
 		tx.Bucket(bucketKeys).Ascend(nil, func(id, value []byte) bool {
 			var r record
-			if json.Unmarshal(value, &r) != nil || r.ID != string(id) {
+			if json.Unmarshal(value, &r) != nil || r.ID != string(id) || r.PerMinute < 1 || r.PerMinute > MaxPerMinute || r.Concurrent < 0 {
 				err = fmt.Errorf("the record of key %q is damaged", id)
 				return false
 			}

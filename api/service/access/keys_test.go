@@ -231,8 +231,8 @@ func TestRotateGivesANewKeyAndKeepsTheOldOneForItsGrace(t *testing.T) {
 		wants(t, err, api.ErrValidation, 400)
 	}
 	_, _, err = k.Rotate(fourth, 0)
-	if e := wants(t, err, api.ErrNotFound, 404); strings.Contains(e.Message, fourth[len(fourth)-52:]) {
-		t.Errorf("a key that was given as an id is in the error: %s", e.Message)
+	if e := wants(t, err, api.ErrValidation, 400); strings.Contains(e.Error(), fourth[len(fourth)-52:]) || !strings.Contains(e.Details[0].Expected, info.ID) {
+		t.Errorf("a key that was given as an id: %s", e)
 	}
 }
 
@@ -461,15 +461,18 @@ func TestTheKeyThatEndedFirstMakesRoom(t *testing.T) {
 }
 
 func TestADamagedRecordIsNotTakenForAKey(t *testing.T) {
-	db := store.NewMemory()
-	err := db.Update(func(tx store.Tx) error {
-		return tx.Bucket("access-keys").Put([]byte("abcdefgh"), []byte(`{"id":"other"}`))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := access.OpenKeys(db, access.KeysOptions{Clock: time.Now, Random: rand.Reader}); err == nil || !strings.Contains(err.Error(), "damaged") {
-		t.Error(err)
+	for _, record := range []string{
+		`{"id":"other","perMinute":1}`, `{"id":"abcdefgh"}`, `{"id":"abcdefgh","perMinute":0}`, `{"id":"abcdefgh","perMinute":-1}`,
+		`{"id":"abcdefgh","perMinute":60001}`, `{"id":"abcdefgh","perMinute":1,"concurrent":-1}`, `{"id":"abcdefgh","perMinute":1,"digest":"00"}`, `{`,
+	} {
+		db := store.NewMemory()
+		err := db.Update(func(tx store.Tx) error { return tx.Bucket("access-keys").Put([]byte("abcdefgh"), []byte(record)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := access.OpenKeys(db, access.KeysOptions{Clock: time.Now, Random: rand.Reader}); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%s: %v", record, err)
+		}
 	}
 }
 

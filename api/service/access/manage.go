@@ -182,17 +182,12 @@ func (k *Keys) get(id string) (record, error) {
 	defer k.mu.RUnlock()
 	one, ok := k.keys[id]
 	if !ok {
-		return record{}, api.NewError(api.ErrNotFound, "there is no key %q", text.Clean(shown(id), 2*idLength))
+		if in, whole := IDOf(id); whole {
+			return record{}, api.NewValidationError([]api.Failure{{Path: "id", Expected: "the id alone, " + in, Got: "a whole key"}})
+		}
+		return record{}, api.NewError(api.ErrNotFound, "there is no key %q", text.Clean(id, 2*idLength))
 	}
 	return one.kept.record, nil
-}
-
-// shown keeps a key that was given in place of an id out of the error.
-func shown(id string) string {
-	if in, ok := IDOf(id); ok {
-		return in + "…"
-	}
-	return id
 }
 
 // save stores a record, takes another one away, and then lets requests see both.

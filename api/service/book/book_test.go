@@ -442,6 +442,40 @@ func TestSweepErasesSignedOperationsWhenTheirWindowEnds(t *testing.T) {
 	}))
 }
 
+// What a cursor needs is kept for the lifetime that the book is opened with, whatever it was when the cursor was made.
+func TestContinuationEndsWithTheShorterOfTwoLifetimes(t *testing.T) {
+	s := open(t)
+	first := s.accept(t)
+	s.accept(t)
+	s.accept(t)
+	for _, c := range []struct {
+		made, now, age time.Duration
+		good           bool
+	}{
+		{time.Hour, time.Minute, 2 * time.Minute, false}, {time.Minute, time.Hour, 2 * time.Minute, false}, {time.Hour, time.Minute, time.Minute, true},
+	} {
+		with := func(life time.Duration) *book.Book {
+			b, err := book.Open(s.store, book.Options{Clock: s.clock.Now, Random: rand.NewChaCha8([32]byte{1}), CursorLifetime: life})
+			must(t, err)
+			return b
+		}
+		q := book.HistoryQuery{User: alice, Limit: 2, SortBy: book.SortUpdated}
+		page, err := with(c.made).History(context.Background(), q)
+		must(t, err)
+		s.save(t, first, api.StatusInProgress)
+		s.clock.now = s.clock.now.Add(c.age)
+		b := with(c.now)
+		must(t, b.SweepAll())
+		q.Continuation = page.Continuation
+		page, err = b.History(context.Background(), q)
+		if !c.good {
+			refusedCursor(t, err)
+		} else if must(t, err); len(page.Transactions) != 1 {
+			t.Errorf("%d records follow", len(page.Transactions))
+		}
+	}
+}
+
 func FuzzContinuation(f *testing.F) {
 	s := open(f)
 	for range 3 {

@@ -9,16 +9,18 @@ import (
 	"coffer/api"
 )
 
-// cursor is the content of a continuation: the moment whose view is paged through, the stamp of the last record shown, and the end of its life.
+// cursor is the content of a continuation: the moment whose view is paged through, the stamp of the last record shown, and begin and end of its
+// life. The begin counts too, as the book may be opened with another lifetime before the end.
 type cursor struct {
 	snapshot uint64 // stamp
 	last     uint64 // stamp
+	begun    uint64 // Unix seconds
 	expires  uint64 // Unix seconds
 }
 
 const (
-	cursorVersion = 1
-	cursorBody    = 1 + 1 + 3*8
+	cursorVersion = 2
+	cursorBody    = 1 + 1 + 4*8
 	cursorTag     = 16
 )
 
@@ -36,6 +38,7 @@ func (c cursor) encode(q HistoryQuery) []byte {
 	raw := []byte{cursorVersion, order}
 	raw = binary.BigEndian.AppendUint64(raw, c.snapshot)
 	raw = binary.BigEndian.AppendUint64(raw, c.last)
+	raw = binary.BigEndian.AppendUint64(raw, c.begun)
 	return binary.BigEndian.AppendUint64(raw, c.expires)
 }
 
@@ -56,12 +59,13 @@ func (b *Book) unseal(s string, q HistoryQuery) (cursor, error) {
 	c := cursor{
 		snapshot: binary.BigEndian.Uint64(body[2:]),
 		last:     binary.BigEndian.Uint64(body[10:]),
-		expires:  binary.BigEndian.Uint64(body[18:]),
+		begun:    binary.BigEndian.Uint64(body[18:]),
+		expires:  binary.BigEndian.Uint64(body[26:]),
 	}
 	if !hmac.Equal(raw[cursorBody:], b.tag(body, q)) || string(body) != string(c.encode(q)) {
 		return cursor{}, cursorError("an altered value, or one of another user or order")
 	}
-	if uint64(b.clock().Unix()) > c.expires {
+	if now := b.clock(); uint64(now.Unix()) > c.expires || uint64(now.Add(-b.lifetime).Unix()) > c.begun {
 		return cursor{}, cursorError("one that has expired: begin again without continuation")
 	}
 	return c, nil

@@ -205,7 +205,7 @@ func TestRecordsOfTheEarlierFormStayReadable(t *testing.T) {
 	must(t, s.Update(func(tx store.Tx) error { return tx.Bucket("book-quote").Put([]byte(id), []byte(old)) }))
 	status, known, err := s.Status(context.Background(), id)
 	must(t, err)
-	if !known || status.RecipientAccountID != "eip155:8453/"+strings.ToLower(alice) || status.OriginChainOperations[0].Chain != "eip155:10" {
+	if !known || status.RecipientAccountID != "eip155:8453/"+common.HexToAddress(alice).Hex() || status.OriginChainOperations[0].Chain != "eip155:10" {
 		t.Errorf("%t %+v", known, status)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/amount"
+	"coffer/api/caip"
 	"coffer/api/service/store"
 )
 
@@ -153,7 +154,8 @@ func (b *Book) start(tx store.Tx, q HistoryQuery) (cursor, error) {
 	if q.Continuation != "" {
 		return b.unseal(q.Continuation, q)
 	}
-	c := cursor{expires: uint64(b.clock().Add(b.lifetime).Unix())}
+	now := b.clock()
+	c := cursor{begun: uint64(now.Unix()), expires: uint64(now.Add(b.lifetime).Unix())}
 	if v := tx.Bucket(bucketMeta).Get([]byte("stamp")); len(v) == 8 {
 		c.snapshot = binary.BigEndian.Uint64(v) // every later record gets a greater stamp
 	}
@@ -266,13 +268,21 @@ func (b *Book) Status(ctx context.Context, id string) (api.ExecutionStatus, bool
 func (b *Book) status(q *Quote) api.ExecutionStatus {
 	s := api.ExecutionStatus{
 		QuoteID: q.ID, Status: q.Status, User: q.Accounts[0].AccountAddress,
-		RecipientAccountID:    q.RecipientAccount().Slash(),
+		RecipientAccountID:    recipientID(q.RecipientAccount()),
 		OriginChainOperations: orEmpty(refs(q.Origin)), DestinationChainOperations: refs(q.Destination),
 	}
 	if api.Terminal(q.Status) {
 		s.FailReason = q.FailReason
 	}
 	return s
+}
+
+// recipientID is chain/address, an EVM address in EIP-55 mixed case (interface-facts §1.4).
+func recipientID(a caip.Account) string {
+	if e, ok := a.EVM(); ok {
+		return a.Chain.String() + "/" + e.Hex()
+	}
+	return a.Slash()
 }
 
 func refs(in []Ref) []api.OperationRef {

@@ -69,7 +69,7 @@ const (
 	progress = 5 * time.Second       // between two lines of progress
 	patience = 120 * time.Second     // bounds every wait; a quiet machine needs a small part of it
 	early    = 10                    // one kill in so many comes while the service starts
-	pollRest = 3 * time.Millisecond  // between two questions for a status
+	pollRest = 5 * time.Millisecond  // between two questions for a status
 )
 
 func TestKilledAtAnyMomentNothingIsLostAndNothingDoubled(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -29,6 +31,27 @@ func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxAtOnce, Timeout: writeTimeout}))
 	return mux
+}
+
+// localOnly refuses a request that names a host other than this machine. A page in the operator's browser could otherwise read the figures under a name
+// of its own that it lets mean 127.0.0.1.
+func localOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isLocal(r.Host) {
+			http.Error(w, "metrics are given under a loopback address or localhost only", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isLocal reports whether a Host header, with or without a port, names this machine.
+func isLocal(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	ip := net.ParseIP(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
+	return strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // Running is a listener at work. URL is what a scraper is given.
@@ -54,7 +77,10 @@ func CheckAddress(address string) error {
 func resolve(ctx context.Context, address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNotLoopback, err)
+		return "", fmt.Errorf("%w: %q is not an address and a port", ErrNotLoopback, address)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return "", fmt.Errorf("%w: %q is not a port from 0 to 65535", ErrNotLoopback, port)
 	}
 	ip, err := loopback(ctx, host)
 	if err != nil {
@@ -76,7 +102,7 @@ func (m *Metrics) Listen(ctx context.Context, address string, log *slog.Logger) 
 	}
 	r := &Running{URL: "http://" + l.Addr().String() + "/metrics", done: make(chan struct{})}
 	server := &http.Server{
-		Handler: m.Handler(), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: time.Minute,
+		Handler: localOnly(m.Handler()), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: time.Minute,
 		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	go r.run(ctx, server, l)

@@ -9,6 +9,7 @@
 package metrics
 
 import (
+	"regexp"
 	"strconv"
 	"sync"
 	"time"
@@ -61,7 +62,9 @@ func New() *Metrics {
 		known: map[string]map[string]bool{},
 	}
 	m.registry.MustRegister(m.requests, m.durations, m.quotes, m.settlements, // the names are constants: it cannot fail
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{
+			Matcher: regexp.MustCompile(`^/gc/heap/live:bytes$`), // what a collection left: the figure that shows a leak
+		})), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 

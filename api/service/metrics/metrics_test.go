@@ -156,3 +156,43 @@ func TestTheListenerAnswersAndStopsWithItsContext(t *testing.T) {
 		}
 	}
 }
+
+// A name that somebody lets mean 127.0.0.1 must not open the figures to a page in the operator's browser.
+func TestAForeignHostGetsNoFigures(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := metrics.New().Listen(ctx, "127.0.0.1:0", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	way := &http.Transport{DisableKeepAlives: true}
+	for host, want := range map[string]int{
+		"": 200, "localhost": 200, "localhost:9464": 200, "LOCALHOST.": 200, "[::1]:9464": 200, "127.8.8.8": 200,
+		"evil.example": 421, "evil.example:80": 421, "127.0.0.1.evil.example": 421, "localhost.evil.example": 421, "10.0.0.1": 421, "0.0.0.0": 421,
+	} {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Host = host
+		res, err := way.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := io.ReadAll(res.Body)
+		if err = errors.Join(err, res.Body.Close()); err != nil || res.StatusCode != want || want != 200 && strings.Contains(string(raw), "coffer_") {
+			t.Errorf("host %q: %d %v, expected %d", host, res.StatusCode, err, want)
+		}
+	}
+	cancel()
+	if err := r.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAWrongPortIsNamed(t *testing.T) {
+	for _, a := range []string{"9464", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:http", "127.0.0.1:-1"} {
+		if err := metrics.CheckAddress(a); !errors.Is(err, metrics.ErrNotLoopback) {
+			t.Errorf("%q: %v", a, err)
+		}
+	}
+}

@@ -51,8 +51,12 @@ func (f *Faucet) considerSolana(ctx context.Context, k solmsg.Key) error {
 	return f.fundSolana(k)
 }
 
-// usedSolana reports whether the account holds or ever did anything, or is named by the history. Programs count as used.
+// usedSolana reports whether the account holds or ever did anything, or is named by the history. Programs and addresses that no key signs for, such
+// as token accounts, count as used.
 func (f *Faucet) usedSolana(ctx context.Context, k solmsg.Key) (bool, error) {
+	if !k.OnCurve() {
+		return true, nil
+	}
 	if f.named != nil {
 		if known, err := f.named(ctx, k); err != nil || known {
 			return known, err

@@ -2,6 +2,8 @@ package portfolio_test
 
 import (
 	"context"
+	"crypto/ed25519"
+	"encoding/binary"
 	"errors"
 	"sync"
 	"testing"
@@ -106,9 +108,14 @@ func TestASolanaAccountIsFundedOnceUnderConcurrency(t *testing.T) {
 	}
 }
 
+// wallet is an account that somebody has the key of.
+func wallet(n byte) solmsg.Key {
+	return genesis.KeyOf(ed25519.NewKeyFromSeed(append(make([]byte, ed25519.SeedSize-1), n)))
+}
+
 func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
 	in := open(t, store.NewMemory())
-	usdc, known, paid := solmsg.Key{1}, solmsg.Key{2}, solmsg.Key{3}
+	usdc, known, paid := wallet(1), wallet(2), wallet(3)
 	f, err := portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: now,
 		KnownSolana: func(_ context.Context, k solmsg.Key) (bool, error) { return k == known, nil }})
 	if err != nil {
@@ -126,10 +133,14 @@ func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tokenAccount, err := solmsg.AssociatedTokenAccount(wallet(4), mint, solmsg.TokenProgram())
+	if err != nil {
+		t.Fatal(err)
+	}
 	before := in.Solana.Transactions()
 	for name, k := range map[string]solmsg.Key{
 		"was paid": paid, "has a token account": usdc, "is in the history": known, "is a program": solmsg.TokenProgram(), "is a mint": mint,
-		"is the service's": genesis.KeyOf(in.Vault),
+		"is the service's": genesis.KeyOf(in.Vault), "nobody can sign for": tokenAccount,
 	} {
 		consider(t, f, k)
 		if in.Solana.Transactions() != before {
@@ -168,6 +179,6 @@ func BenchmarkFundSolanaMemory(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n++
-		consider(b, f, solmsg.Key{7, byte(n), byte(n >> 8), byte(n >> 16)})
+		consider(b, f, genesis.KeyOf(ed25519.NewKeyFromSeed(binary.BigEndian.AppendUint64(make([]byte, ed25519.SeedSize-8), uint64(n)))))
 	}
 }

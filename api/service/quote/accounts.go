@@ -10,7 +10,6 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/api/network"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/quote/account"
 )
@@ -52,8 +51,9 @@ func (f form) relocate(err error) error {
 	return api.NewValidationError(moved)
 }
 
-// open reads the accounts of a request. Every account that this network does not serve is a validation failure.
-func (f form) open(pins network.Pins, accounts []api.Account) (p payer, err error) {
+// open reads the accounts of a request. Every account that this network does not serve is a validation failure, and so is one of the service.
+func (q *Quoter) open(f form, accounts []api.Account) (p payer, err error) {
+	pins := q.Installation.Network.Pins
 	p.wire = accounts
 	if p.evm, p.hasEVM, err = account.EVM(pins, accounts); err != nil {
 		return p, f.relocate(err)
@@ -66,7 +66,7 @@ func (f form) open(pins network.Pins, accounts []api.Account) (p payer, err erro
 			p.place = f.rename("accounts[" + strconv.Itoa(i) + "]")
 		}
 	}
-	return p, nil
+	return p, q.checkPayer(p, f)
 }
 
 // needEVM is the refusal of a request whose calls nobody could make.

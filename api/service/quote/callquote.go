@@ -23,6 +23,7 @@ type call struct {
 	op        op.UserOp // as the client signed it
 	authorize []op.SignedAuthorization
 	funds     funds
+	taken     []book.Amount // of the target chain's assets by the calls, declared or not
 }
 
 func (q *Quoter) callQuote(ctx context.Context, doc *api.Document, f form) (*api.Document, error) {
@@ -75,7 +76,7 @@ func (q *Quoter) readCallQuote(doc *api.Document, f form) (*call, error) {
 	if err := c.decode(doc); err != nil {
 		return nil, err
 	}
-	if c.payer, err = f.open(q.Installation.Network.Pins, c.Accounts); err != nil {
+	if c.payer, err = q.open(f, c.Accounts); err != nil {
 		return nil, err
 	}
 	if err := c.needEVM(f); err != nil {
@@ -225,7 +226,7 @@ func (q *Quoter) rehearse(st chain.State, c *call) error {
 		}
 		return failed(batch{approvals: k.Approvals, calls: k.Calls}, q.codec.Explain(revert))
 	}
-	return nil
+	return q.take(c, data)
 }
 
 // price chooses the paying asset and finds the route.
@@ -264,7 +265,7 @@ func (q *Quoter) issue(c *call, legs []built) (*api.Document, error) {
 	}
 	k := c.context
 	record := c.record(expires, digest, legs)
-	record.OpHash, record.Required, record.Type = k.OpHash, k.Required, api.RecordCall
+	record.OpHash, record.Required, record.Type = k.OpHash, c.taken, api.RecordCall
 	k.Signature = "0x" + hex.EncodeToString(c.op.Signature)
 	return doc, q.offer(record, doc, func(tx store.Tx) error {
 		now, found, err := q.Book.Context(tx, k.OpHash)

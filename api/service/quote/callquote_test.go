@@ -109,7 +109,7 @@ func TestQuoteTermsFollowTheProtocol(t *testing.T) {
 		t.Errorf("the fees are %s of %s: over one percent", fees, paid)
 	}
 	d := q.DestinationToken
-	if d.Amount != "200000000" || d.MinimumAmount != d.Amount || d.RecipientAccount != "eip155:8453:"+strings.ToLower(w.User.Address.Hex()) || d.Symbol != "USDC" || *d.Decimals != 6 {
+	if d.Amount != "200000000" || d.MinimumAmount != d.Amount || d.RecipientAccount != "eip155:8453:"+w.User.Address.Hex() || d.Symbol != "USDC" || *d.Decimals != 6 {
 		t.Errorf("%+v", d)
 	}
 	if q.Slippage.Destination != (api.SlippageSide{Percent: "0", USD: "0.00", Value: "0"}) || q.Slippage.Origin.Percent != "2" {

@@ -12,7 +12,6 @@ import (
 
 	"coffer/api"
 	"coffer/api/amount"
-	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/service/book"
 	"coffer/api/service/genesis"
@@ -181,14 +180,6 @@ func tolerance(bps int, v *big.Int, decimals int, price *big.Int) api.SlippageSi
 	return api.SlippageSide{
 		Percent: amount.Trim(amount.Format(big.NewInt(int64(bps)), 2)), USD: usd(amount.Value(v, decimals, price)), Value: v.String(),
 	}
-}
-
-// target is the chain that is delivered on.
-func (d *deal) target() caip.Chain {
-	if d.chainID == 0 {
-		return caip.SolanaMainnet()
-	}
-	return caip.EVM(d.chainID)
 }
 
 // chosen is the first tolerance that was given, or the default (protocol §3.7).

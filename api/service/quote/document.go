@@ -54,7 +54,7 @@ func (q *Quoter) delivered(n need, v, least *big.Int, id string, to caip.Account
 	return api.DestinationToken{
 		AggregatedAssetID: id, Amount: v.String(), AssetType: n.asset.String(), FiatValue: usd(amount.Value(v, n.decimals, n.price)),
 		MinimumAmount: least.String(), MinimumFiatValue: usd(amount.Value(least, n.decimals, n.price)), Symbol: e.Symbol, Name: e.Name,
-		Decimals: &n.decimals, RecipientAccount: to.String(),
+		Decimals: &n.decimals, RecipientAccount: to.Display(),
 	}
 }
 

@@ -80,7 +80,7 @@ func (q *Quoter) readPrepare(doc *api.Document, f form) (*request, error) {
 		return nil, err
 	}
 	var err error
-	if r.payer, err = f.open(q.Installation.Network.Pins, r.Accounts); err != nil {
+	if r.payer, err = q.open(f, r.Accounts); err != nil {
 		return nil, err
 	}
 	if err := r.needEVM(f); err != nil {
@@ -193,6 +193,13 @@ func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) 
 		f.gas += GasDelegation
 	}
 	f.spent = q.spentSince(st, owner, before)
+	taken, err := q.taken(f, r.required)
+	if err == nil {
+		err = q.unpledged(f, taken)
+	}
+	if err != nil {
+		return fail(err)
+	}
 	return book.Context{
 		ChainID: r.chainID, Accounts: r.wire, Owner: owner, Op: o.Wire(), Deployed: standing.Deployed, Delegation: standing.Delegation,
 		ValidAfter: r.window.ValidAfter, ValidUntil: r.window.ValidUntil, Approvals: b.approvals, Calls: b.calls,

@@ -19,14 +19,16 @@
 // The signed operation runs through the real handleOps on the same overlay, co-signed and with its authorization where the account needs them.
 // Sources are the entities of one aggregate (or one exact asset) on all chains of the accounts, Solana among them, largest value first, ties by
 // CAIP-19; amounts pledged to executing quotes, amounts that the calls themselves use, what an account on Solana must keep, and dust below its own
-// fee do not count. The required token on the target chain counts first and is never a source.
+// fee do not count. The required token on the target chain counts first and is never a source. What the calls took of the target chain's assets,
+// declared or not and with or without overrides, is pledged when the quote executes, and must not be pledged to another one.
 //
 // # Swaps and transfers
 //
 // Exact input: the sources pay the amount in the same order, and what is left after all fees buys what is delivered, rounded down. With both sides
 // in one aggregate it is a transfer, which must name its recipient; a swap goes to the own account unless it names one. What is delivered of an
 // aggregate is, in this order, the entity on the recipient's chain; the one on the chain that most is paid from; the first one that the catalogue
-// lists. An asset that is delivered to its own account does not pay. The solver's transfer is simulated too.
+// lists. An asset that is delivered to its own account does not pay. The solver's transfer is simulated too. Nothing is delivered to the service
+// itself, to a token, or to a Solana address that no wallet's key signs for; nor does such a Solana address pay.
 //
 // # Fees
 //
@@ -91,6 +93,7 @@ type Deps struct {
 	Random       io.Reader
 	Lifetime     time.Duration
 	NoRoute      func() bool
+	Codec        *entry.Codec // shared with other use cases; nil makes one
 }
 
 // Quoter prepares and quotes. It is safe for concurrent use.
@@ -107,7 +110,9 @@ func New(d Deps) *Quoter {
 		d.Lifetime = DefaultLifetime
 	}
 	q := &Quoter{Deps: d}
-	q.codec, q.fault = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
+	if q.codec = d.Codec; q.codec == nil {
+		q.codec, q.fault = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
+	}
 	return q
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"math/big"
 
-	"github.com/ethereum/go-ethereum/common"
-
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
@@ -54,7 +52,7 @@ func (q *Quoter) readSwap(doc *api.Document, f form) (*trade, error) {
 		return nil, err
 	}
 	var err error
-	if x.payer, err = f.open(q.Installation.Network.Pins, x.From.Accounts); err != nil {
+	if x.payer, err = q.open(f, x.From.Accounts); err != nil {
 		return nil, err
 	}
 	if f.v1 {
@@ -135,7 +133,7 @@ func (q *Quoter) match(x *trade) error {
 	if x.plan, err = exact(x.market, x.give, x.giveUnits, x.gives, sources); err != nil {
 		return err
 	}
-	if least(x.delivery().amount, x.slippage).Sign() == 0 {
+	if x.slippage < api.MaxSlippageBps && least(x.delivery().amount, x.slippage).Sign() == 0 {
 		return api.NewError(api.ErrNoRoute, "no routes found: after fees and tolerance nothing would be left of the amount")
 	}
 	return q.stocked(x.plan.fills)
@@ -186,10 +184,8 @@ func (q *Quoter) recipientOf(text string) (caip.Account, error) {
 	if _, known := q.Installation.Catalog.Chain(a.Chain); !known {
 		return a, fail("to.account", "an account on a supported chain", text)
 	}
-	evm, isEVM := a.EVM()
-	key, isSolana := a.SolanaKey()
-	if isEVM && evm == (common.Address{}) || isSolana && key == [32]byte{} || !isEVM && !isSolana {
-		return a, fail("to.account", "an account other than the zero address", text)
+	if want := q.stranded(a); want != "" {
+		return a, fail("to.account", want, text)
 	}
 	return a, nil
 }

@@ -37,6 +37,7 @@ type Deps struct {
 	Clock        func() time.Time
 	ExplorerBase func() string
 	Log          *slog.Logger
+	Codec        *entry.Codec // shared with other use cases; nil makes one
 }
 
 // Relay answers GET /account/roles and POST /account/relay. It is safe for concurrent use.
@@ -52,7 +53,9 @@ func New(d Deps) *Relay {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &Relay{Deps: d}
-	r.codec, r.fault = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
+	if r.codec = d.Codec; r.codec == nil {
+		r.codec, r.fault = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
+	}
 	return r
 }
 

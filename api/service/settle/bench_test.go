@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -36,11 +37,15 @@ func BenchmarkPrepare(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			w := New(b, Options{Store: open(b)})
 			body := w.Encode(rich(w))
+			var all []time.Duration
 			for b.Loop() {
+				begin := time.Now()
 				_, err := w.Quoter.Prepare(context.Background(), body)
+				all = append(all, time.Since(begin))
 				Must(b, err)
 				w.Clock.Advance(time.Second)
 			}
+			reportPercentiles(b, all)
 		})
 	}
 }
@@ -60,6 +65,13 @@ func BenchmarkCallQuoteWithThreeLegs(b *testing.B) {
 	}
 }
 
+// reportPercentiles reports the median and the 99th percentile.
+func reportPercentiles(b *testing.B, all []time.Duration) {
+	slices.Sort(all)
+	b.ReportMetric(float64(all[len(all)/2].Microseconds()), "µs-p50")
+	b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "µs-p99")
+}
+
 // BenchmarkCrossChainFlow is the whole way of one call with three deposits: prepare, sign, quote, sign, execute, settle. The breakdown is in
 // microseconds of each part.
 func BenchmarkCrossChainFlow(b *testing.B) {
@@ -69,11 +81,15 @@ func BenchmarkCrossChainFlow(b *testing.B) {
 			r := rich(w)
 			body := w.Encode(r)
 			parts := map[string]time.Duration{}
+			var whole time.Duration // of the flow under way
 			timed := func(part string, fn func()) {
 				begin := time.Now()
 				fn()
-				parts[part] += time.Since(begin)
+				took := time.Since(begin)
+				parts[part] += took
+				whole += took
 			}
+			var flows []time.Duration
 			n := 0
 			for b.Loop() {
 				n++
@@ -91,8 +107,10 @@ func BenchmarkCrossChainFlow(b *testing.B) {
 				timed("sign", func() { signed = w.SignQuote(quoted) })
 				timed("execute", func() { Must(b, w.Execute(signed)) })
 				timed("settle", func() { Must(b, w.Settler.Idle(context.Background())) })
+				flows, whole = append(flows, whole), 0
 				w.Clock.Advance(time.Second)
 			}
+			reportPercentiles(b, flows)
 			for part, d := range parts {
 				b.ReportMetric(float64(d.Microseconds())/float64(n), fmt.Sprintf("µs-%s/op", part))
 			}

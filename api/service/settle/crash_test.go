@@ -109,6 +109,7 @@ func TestKilledAfterAnyCommitTheSagaEndsWithSumsIntact(t *testing.T) {
 		crash(t)
 		return
 	}
+	t.Parallel()
 	for number, y := range stories() {
 		var steps []string
 		clean := y.tell(t, store.NewMemory(), func(_ int, step string) { steps = append(steps, step) })
@@ -116,6 +117,9 @@ func TestKilledAfterAnyCommitTheSagaEndsWithSumsIntact(t *testing.T) {
 			t.Fatalf("only %d steps: %v", len(steps), steps)
 		}
 		for i, step := range steps {
+			if !whole() && (i+number)%3 != 0 && i != len(steps)-1 {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s/%d %s", y.name, i, step), func(t *testing.T) {
 				y.killAndResume(t, number, i+1, i+1 == len(steps), clean)
 			})

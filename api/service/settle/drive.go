@@ -48,14 +48,18 @@ func (s *Settler) start(q *book.Quote) bool {
 }
 
 // drive brings a saga to its end. Each attempt begins from the record in the book, which is what really was committed. Funds lie in escrow or
-// are pledged while a saga stands still, so it is never given up; a window that ends meanwhile turns it into a refund.
+// are pledged while a saga stands still, so it is never given up; a window that ends meanwhile turns it into a refund. A record without status is
+// one whose acceptance could not be read back.
 func (s *Settler) drive(q *book.Quote, again <-chan struct{}) {
 	id := q.ID
 	for attempt := 0; ; attempt++ {
 		at := q.Updated
 		err := s.attempt(q)
+		if err == nil && s.asked(id, again) {
+			q = &book.Quote{ID: id} // somebody accepted it since it was read
+			continue
+		}
 		if err == nil {
-			s.ended(id, nil)
 			return
 		}
 		if s.ctx.Err() != nil {
@@ -86,6 +90,14 @@ func (s *Settler) attempt(q *book.Quote) (err error) {
 			err = fmt.Errorf("settlement broke down: %v\n%s", p, debug.Stack())
 		}
 	}()
+	if q.Status == "" {
+		if q, err = s.reload(q.ID); err != nil {
+			return err
+		}
+		if q.Status == "" {
+			return nil // it was not accepted after all
+		}
+	}
 	return s.run(s.ctx, q)
 }
 
@@ -121,13 +133,31 @@ func (s *Settler) stall(id string, attempt int, err error) {
 	s.wake()
 }
 
+// asked reports whether a saga that seems to be at its end was asked for meanwhile; if not, its end is noted.
+func (s *Settler) asked(id string, again <-chan struct{}) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-again:
+		return true
+	default:
+		s.drop(id, nil)
+		return false
+	}
+}
+
 // ended notes the end of a saga's goroutine; err is why it stopped before its quote was terminal.
 func (s *Settler) ended(id string, err error) {
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if !errors.Is(err, context.Canceled) {
 		s.Log.Error("settlement stopped until the next start", "quote", id, "error", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.drop(id, err)
+}
+
+// drop takes a saga out of what is driven. The mutex is held.
+func (s *Settler) drop(id string, err error) {
 	delete(s.running, id)
 	delete(s.driven, id)
 	delete(s.stalled, id)

@@ -202,9 +202,14 @@ func (f *flaky) Update(fn func(store.Tx) error) error {
 }
 
 func TestDatabaseFaultsAtAnyStepEndTheSameWay(t *testing.T) {
+	t.Parallel()
+	seeds := uint64(2)
+	if whole() {
+		seeds = 8
+	}
 	for _, y := range stories() {
 		clean := y.tell(t, store.NewMemory(), nil)
-		for seed := range uint64(6) {
+		for seed := range seeds {
 			kept := &flaky{Store: store.NewMemory(), random: rand.New(rand.NewPCG(seed, 1))}
 			w := y.open(t, kept, nil)
 			stock(w, w.User)

@@ -26,6 +26,7 @@ func stock(w *World, u *User) {
 }
 
 func TestEveryAccountKindPaysForACallFromSeveralChains(t *testing.T) {
+	t.Parallel()
 	for _, kind := range Kinds() {
 		if kind == api.AccountSolana {
 			continue // it makes no EVM calls by itself
@@ -134,10 +135,12 @@ func own(symbol string, chainID uint64) func(w *World) *big.Int {
 }
 
 func TestSwapsAndTransfersSettleInEveryDirectionForEveryKind(t *testing.T) {
-	for _, kind := range Kinds() {
-		probe := NewUserOf(New(t, Options{}).Installation.Network.Pins, kind, 7)
-		for _, x := range directions() {
-			if x.evm && !probe.HasEVM() || x.solana && !probe.HasSolana() {
+	t.Parallel()
+	pins := New(t, Options{}).Installation.Network.Pins
+	for k, kind := range Kinds() {
+		probe := NewUserOf(pins, kind, 7)
+		for i, x := range directions() {
+			if x.evm && !probe.HasEVM() || x.solana && !probe.HasSolana() || !whole() && (i+k)%2 != 0 {
 				continue
 			}
 			t.Run(kind+"/"+x.name, func(t *testing.T) {

@@ -205,10 +205,14 @@ func (s *Settler) keepSignature(tx store.Tx, o *order) error {
 	return s.Book.PutContext(tx, c)
 }
 
-// startIfAccepted follows a commit that was reported as failed: if it happened all the same, the saga must run. The caller is told of the fault
-// and finds the outcome by quote id.
+// startIfAccepted follows a commit that was reported as failed: if it happened all the same, the saga must run. A record that cannot be read now is
+// left to the saga, which reads it first. The caller is told of the fault and finds the outcome by quote id.
 func (s *Settler) startIfAccepted(id string) {
-	if q, err := s.reload(id); err == nil && q.Status != "" && !api.Terminal(q.Status) {
+	q, err := s.reload(id)
+	if err != nil {
+		q = &book.Quote{ID: id}
+	}
+	if err != nil || q.Status != "" && !api.Terminal(q.Status) {
 		s.start(q)
 	}
 }

@@ -93,8 +93,8 @@ func faultKinds() []faultKind {
 		{name: "transfer-fails", at: AtFill, reason: reasonTransfer, help: "the recipient does not accept what is delivered"},
 		{name: "bad-nonce", at: AtFill, reason: reasonNonce, help: "the account's nonce was used by somebody else"},
 		{name: "bad-signature", at: AtFill, reason: reasonSignature, help: "the account no longer accepts its signature"},
-		{name: "deposit-fails", at: AtDeposit, reason: reasonTransaction, help: "the first deposit fails"},
-		{name: "deposit-missing", at: AtLastDeposit, reason: reasonMismatch, help: "the last deposit does not reach the escrow"},
+		{name: "deposit-fails", at: AtDeposit, reason: reasonTransaction, help: "the first deposit ahead of the target block fails"},
+		{name: "deposit-missing", at: AtLastDeposit, reason: reasonMismatch, help: "the last deposit ahead of the target block does not reach the escrow"},
 		{name: "price-jump", value: "basis points", help: "the delivered asset becomes dearer", apply: func(f *Faults, s *share, value string) error {
 			bps, err := strconv.ParseUint(value, 10, 20)
 			if err != nil || bps == 0 {

@@ -25,6 +25,7 @@ func faultsFrom(t testing.TB, specs ...string) *settle.Faults {
 
 // Every name that --fault knows, with what becomes of a funded call and of a swap to Solana under it.
 func TestEveryFaultBringsAboutItsStatusAndFailReason(t *testing.T) {
+	t.Parallel()
 	covered := map[string]bool{}
 	for _, c := range []struct{ spec, status, reason string }{
 		{"no-capacity", api.StatusRefunded, "SOLVER_CAPACITY_EXCEEDED"},
@@ -100,6 +101,7 @@ func same(t *testing.T, before, after map[string]string) {
 }
 
 func TestFaultsOfTheSolverSpareACallThatNeedsNone(t *testing.T) {
+	t.Parallel()
 	for spec, reason := range map[string]string{
 		"no-capacity": "", "unpriced": "", "transfer-fails": "", "price-jump=500": "", "deposit-fails": "", "deposit-missing": "",
 		"revert": "EXECUTION_REVERTED", "bad-nonce": "ACCOUNT_ABSTRACTION_INVALID_NONCE", "expire": "ORDER_EXPIRED",
@@ -176,8 +178,10 @@ func FuzzParseFaults(f *testing.F) {
 		if faults.NoRoute != nil {
 			faults.NoRoute()
 		}
-		if faults.Refuse != nil && faults.Refuse(settle.AtFill, "id") != faults.Refuse(settle.AtFill, "id") {
-			t.Error("two decisions about one quote")
+		if faults.Refuse != nil {
+			if first, second := faults.Refuse(settle.AtFill, "id"), faults.Refuse(settle.AtFill, "id"); first != second {
+				t.Errorf("two decisions about one quote: %q and %q", first, second)
+			}
 		}
 	})
 }

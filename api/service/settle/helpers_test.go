@@ -2,6 +2,7 @@ package settle_test
 
 import (
 	"math/big"
+	"os"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,11 @@ import (
 )
 
 func transferData(to common.Address, v *big.Int) []byte { return erc20.Transfer(to, v) }
+
+// wholeEnv set to anything runs every case of the long tests, which otherwise take a part that touches each kind, step and story.
+const wholeEnv = "COFFER_TEST_WHOLE"
+
+func whole() bool { return os.Getenv(wholeEnv) != "" }
 
 func zero() *big.Int { return new(big.Int) }
 

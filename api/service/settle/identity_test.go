@@ -27,6 +27,7 @@ func send(a caip.Asset, to common.Address, v *big.Int) api.Call {
 // Whatever the decimals on both sides: Σ a is what is paid, delivered = (Σ a − Σ fees) × price rounded down, at least what is required, and it
 // settles without a token made or lost (protocol §3.5).
 func TestOtherAssetFundingKeepsTheFeeIdentity(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		pays   string
 		from   [2]uint64

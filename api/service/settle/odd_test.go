@@ -32,6 +32,7 @@ func calldata(signature string, words ...[]byte) string {
 
 // Calls into the service's own contracts, to odd recipients and of odd sizes either settle or are refused by name, and no token is made or lost.
 func TestOddCallsSettleOrAreRefusedByName(t *testing.T) {
+	t.Parallel()
 	id := common.HexToHash("0x11")
 	for name, c := range map[string]struct {
 		want string // error of prepare or call-quote, "" to settle

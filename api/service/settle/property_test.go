@@ -13,9 +13,10 @@ import (
 	"coffer/api/service/store"
 )
 
-// The random run makes this many requests (prepare, quote, execute); COFFER_TEST_OPERATIONS asks for more, COFFER_TEST_SEED for another run.
+// The random run makes this many requests (prepare, quote, execute), and ten times as many with COFFER_TEST_WHOLE; COFFER_TEST_OPERATIONS asks for
+// a number, COFFER_TEST_SEED for another run.
 const (
-	defaultOperations = 5000
+	defaultOperations = 1500
 	operationsEnv     = "COFFER_TEST_OPERATIONS"
 	seedEnv           = "COFFER_TEST_SEED"
 )
@@ -34,7 +35,12 @@ func fromEnv(t *testing.T, name string, otherwise uint64) uint64 {
 // Whatever is asked for, together, twice, with every way of failing: sums stay constant, each quote ends, no clock moves a status, terminal states
 // hold, nothing stays pledged, and escrow and vault hold exactly what open quotes have deposited.
 func TestRandomOperationsOfAllKindsKeepEverySum(t *testing.T) {
-	seed, most := fromEnv(t, seedEnv, 1), fromEnv(t, operationsEnv, defaultOperations)
+	t.Parallel()
+	usual := uint64(defaultOperations)
+	if whole() {
+		usual *= 10
+	}
+	seed, most := fromEnv(t, seedEnv, 1), fromEnv(t, operationsEnv, usual)
 	t.Logf("seed %d", seed)
 	c := newChaos(t, seed)
 	for c.operations < most && !t.Failed() {

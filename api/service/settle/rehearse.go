@@ -3,6 +3,7 @@ package settle
 import (
 	"errors"
 	"fmt"
+	"math/big"
 
 	"coffer/api"
 	"coffer/api/caip"
@@ -10,16 +11,17 @@ import (
 	"coffer/api/service/genesis"
 	"coffer/api/service/quote"
 	"coffer/api/service/quote/entry"
+	"coffer/api/service/store"
 )
 
 // rehearse simulates every operation of an order, each on a view of its chain as it is now (protocol §5.1a).
 func (s *Settler) rehearse(o *order) error {
 	for i, l := range o.Legs {
 		var err error
-		switch {
-		case l.ChainID == o.ChainID:
+		switch l.ChainID {
+		case o.ChainID:
 			continue
-		case l.ChainID == 0:
+		case 0:
 			err = s.rehearseSolana(o, nil, []operation{o.deposits[i]})
 		default:
 			err = s.rehearseOn(l.ChainID, o, nil, []operation{o.deposits[i]})
@@ -90,13 +92,46 @@ func (s *Settler) rehearseOn(chainID uint64, o *order, fills []chain.Tx, ops []o
 		}
 		return depositFails(caip.EVM(chainID), f)
 	}
+	return s.leavesPledged(st, o, chainID)
+}
+
+// leavesPledged checks that after the rehearsed operations the account still holds what other executing quotes will take: calls may find the
+// world other than in the simulation of their quote, and spend more (protocol §4.3).
+func (s *Settler) leavesPledged(st chain.State, o *order, chainID uint64) error {
+	pledged := map[caip.Asset]*big.Int{}
+	err := s.Book.View(func(tx store.Tx) error {
+		for _, agg := range s.Installation.Catalog.Aggregates() {
+			for _, e := range agg.Entities {
+				if id, evm := e.Asset.Chain.EVMID(); !evm || id != chainID {
+					continue
+				}
+				if v := s.Book.Pledged(tx, o.Owner.Hex(), e.Asset.String()); v.Sign() > 0 {
+					pledged[e.Asset] = v
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for asset, v := range pledged {
+		have, err := s.Installation.BalanceAt(st, o.Owner, asset)
+		if err != nil {
+			return err
+		}
+		if have.Cmp(v) < 0 {
+			return api.NewError(api.ErrInsufficientBalance, "Insufficient balance of %s: the operation would leave %s of %s that are pledged to quotes in execution",
+				asset.Display(), have, v)
+		}
+	}
 	return nil
 }
 
 // fillFails tells a solver without inventory from a recipient that takes nothing.
 func (s *Settler) fillFails(o *order, r chain.Result) error {
 	for _, f := range o.Fills {
-		have, err := s.Installation.Balance(genesis.AddressOf(s.Installation.Solver), f.Delivers.CAIP())
+		have, err := s.stock(f.Delivers.CAIP())
 		if err != nil {
 			return err
 		}

@@ -94,16 +94,7 @@ func (s *Settler) settleEVM(q *book.Quote, i int, how settling) (*book.Quote, er
 // settledByOthers reports whether a deposit has left the escrow without this saga: after the refund deadline anyone may send it back (protocol
 // §3.3).
 func (s *Settler) settledByOthers(q *book.Quote, chainID uint64) (book.LegState, bool) {
-	ask, err := s.codec.AskDeposit(common.HexToHash(q.ID), q.Owner)
-	if err != nil {
-		return book.LegWaiting, false
-	}
-	st, err := s.Installation.Chains[chainID].State(uint64(s.Clock().Unix()))
-	if err != nil {
-		return book.LegWaiting, false
-	}
-	defer st.Close()
-	state, err := s.codec.ReadDeposit(st.Call(chain.Message{To: s.Installation.Network.Pins.Escrow, Data: ask}).Return)
+	state, err := s.inEscrow(q, chainID)
 	switch {
 	case err == nil && state == entry.DepositRefunded:
 		return book.LegRefunded, true
@@ -111,6 +102,21 @@ func (s *Settler) settledByOthers(q *book.Quote, chainID uint64) (book.LegState,
 		return book.LegReleased, true
 	}
 	return book.LegWaiting, false
+}
+
+// inEscrow asks the escrow of a chain about the deposit of a quote.
+func (s *Settler) inEscrow(q *book.Quote, chainID uint64) (entry.DepositState, error) {
+	ask, err := s.codec.AskDeposit(common.HexToHash(q.ID), q.Owner)
+	if err != nil {
+		return entry.DepositNone, err
+	}
+	st, err := s.Installation.Chains[chainID].State(uint64(s.Clock().Unix()))
+	if err != nil {
+		return entry.DepositNone, err
+	}
+	defer st.Close()
+	state, err := s.codec.ReadDeposit(st.Call(chain.Message{To: s.Installation.Network.Pins.Escrow, Data: ask}).Return)
+	return state, errors.Join(err, st.Err())
 }
 
 // acknowledge writes down that somebody else settled a deposit. When it was to be released, the solver has lost it; the quote still ends, as

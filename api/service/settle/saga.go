@@ -11,6 +11,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/service/book"
 	"coffer/api/service/chain"
+	"coffer/api/service/quote/entry"
 	"coffer/api/service/store"
 )
 
@@ -96,9 +97,22 @@ func ahead(q *book.Quote) []int {
 	return append(solana, evm...)
 }
 
-// over reports whether a quote may no longer be filled (protocol §5.2).
+// over reports whether a quote may no longer be filled (protocol §5.2). Blocks do not go back with a clock: when a chain of the quote is past its
+// time, anybody may have refunded a deposit there.
 func (s *Settler) over(q *book.Quote) bool {
-	return uint64(s.Clock().Unix()) > q.ValidUntil
+	now := max(uint64(s.Clock().Unix()), s.headTime(q.ChainID))
+	for _, l := range q.Legs {
+		now = max(now, s.headTime(l.ChainID))
+	}
+	return now > q.ValidUntil
+}
+
+// headTime is the time of the newest block of an EVM chain, 0 for Solana.
+func (s *Settler) headTime(chainID uint64) uint64 {
+	if chainID == 0 {
+		return 0
+	}
+	return s.Installation.Chains[chainID].Head().Time
 }
 
 func outOfTime() refusal {
@@ -114,11 +128,24 @@ func (s *Settler) orRefuse(name string, o *order, next *book.Quote, err error) (
 	return name, next, err
 }
 
-// refuse commits the decision not to go on: from here on only refunds follow. Without a deposit in escrow this is the end.
+// refuse commits the decision not to go on: from here on only refunds follow. Without a deposit in escrow this is the end. Deposits that the
+// account's owner has made himself, with the signed operation or without, count and come back too.
 func (s *Settler) refuse(q *book.Quote, r refusal) (string, *book.Quote, error) {
 	next := q.Clone()
+	for i, l := range next.Legs {
+		if l.State != book.LegWaiting || l.ChainID == 0 {
+			continue
+		}
+		state, err := s.inEscrow(q, l.ChainID)
+		if err != nil {
+			return "", nil, fmt.Errorf("look for a deposit of quote %s on %s: %w", q.ID, l.Chain(), err)
+		}
+		if state == entry.DepositHeld {
+			next.Legs[i].State = book.LegDeposited
+		}
+	}
 	next.FailReason, next.Status = r.reason, api.StatusInProgress
-	if held(q) < 0 {
+	if held(next) < 0 {
 		next.Status = api.StatusFailed
 	}
 	s.Log.Warn("settlement refused", "quote", q.ID, "failReason", r.reason, "why", r.text)
@@ -163,7 +190,12 @@ func (s *Settler) deposit(o *order, i int) (string, *order, *book.Quote, error) 
 	next := o.Clone()
 	_, err = s.Installation.Chains[l.ChainID].Seal(chain.SealRequest{
 		Time: uint64(s.Clock().Unix()), Txs: []chain.Tx{tx},
-		Accept: func(rs []chain.Receipt) error { return s.judge(o, rs[0], 1, []book.Leg{l}) },
+		Accept: func(rs []chain.Receipt) error {
+			if err := s.judge(o, rs[0], 1, []book.Leg{l}); err != nil {
+				return err
+			}
+			return s.stillServed(o, l.ChainID)
+		},
 		Record: func(tx store.Tx, b chain.Block) error {
 			s.landed(next, i, s.ref(l.ChainID, b.Receipts[0].TxHash))
 			next.Status = api.StatusInProgress

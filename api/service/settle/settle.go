@@ -61,6 +61,7 @@ type Deps struct {
 	Pause        func(attempt int) time.Duration
 	Faults       *Faults
 	Log          *slog.Logger
+	Codec        *entry.Codec // shared with other use cases; nil makes one
 }
 
 // Settler executes quotes. It is safe for concurrent use.
@@ -95,7 +96,9 @@ func New(d Deps) *Settler {
 	}
 	s := &Settler{Deps: d, driven: map[string]chan struct{}{}, running: map[string]bool{}, stalled: map[string]error{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.codec, s.fault = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
+	if s.codec = d.Codec; s.codec == nil {
+		s.codec, s.fault = entry.New(d.Installation.Network.Pins.EntryPoint, d.Installation.Network.Pins.Escrow)
+	}
 	return s
 }
 

@@ -19,15 +19,16 @@ import (
 	"coffer/api/service/store"
 )
 
-// payment is a transfer of the service on Solana: the sponsor pays fee and rent, and the memo names the quote.
-func (s *Settler) payment(q *book.Quote, from ed25519.PrivateKey, to solmsg.Key, a book.Amount, at time.Time) (solana.Tx, error) {
+// payment is a transfer of the service on Solana: the sponsor pays fee and rent, and the memo names the quote. The rent of a token account that
+// is not there comes first, extra instructions come last.
+func (s *Settler) payment(q *book.Quote, from ed25519.PrivateKey, to solmsg.Key, a book.Amount, at time.Time, extra ...solmsg.Build) (solana.Tx, error) {
 	sponsor := genesis.KeyOf(s.Installation.Sponsor)
 	builds, err := s.Installation.SolanaTransfer(genesis.KeyOf(from), to, sponsor, a.CAIP(), a.Value)
 	if err != nil {
 		return solana.Tx{}, fmt.Errorf("pay %s of %s on Solana for quote %s: %w", a.Value, a.Asset, q.ID, err)
 	}
 	hash, _ := s.Installation.Solana.Blockhash(uint64(at.Unix()))
-	m, err := solmsg.Compose(sponsor, hash, append(builds, solmsg.Memo(q.ID))...)
+	m, err := solmsg.Compose(sponsor, hash, append(append(builds, extra...), solmsg.Memo(q.ID))...)
 	if err != nil {
 		return solana.Tx{}, fmt.Errorf("pay on Solana for quote %s: %w", q.ID, err)
 	}
@@ -90,7 +91,7 @@ func (s *Settler) rehearseSolana(o *order, fills []solana.Tx, deposits []operati
 // fillFailsOnSolana tells a solver without inventory from a transfer that cannot arrive, such as less than the rent of a new account.
 func (s *Settler) fillFailsOnSolana(o *order, r solana.Receipt) error {
 	for _, f := range o.Fills {
-		have, err := s.Installation.SolanaSpendable(genesis.KeyOf(s.Installation.SolanaSolver), f.Delivers.CAIP())
+		have, err := s.stock(f.Delivers.CAIP())
 		if err != nil {
 			return err
 		}
@@ -130,6 +131,9 @@ func (s *Settler) targetSolana(o *order, next *book.Quote) error {
 		Txs: txs,
 		Accept: func(rs []solana.Receipt) error {
 			for _, r := range rs[:fills] {
+				if !r.Success && s.short(next) {
+					return refusal{reasonCapacity, "the solver's transfer failed: " + r.Error}
+				}
 				if !r.Success {
 					return refusal{reasonTransfer, "the transfer to the recipient failed: " + r.Error}
 				}
@@ -207,7 +211,11 @@ func (s *Settler) settleSolana(q *book.Quote, i int, how settling) (*book.Quote,
 		}
 	}
 	now := s.Clock()
-	tx, err := s.payment(q, s.Installation.Vault, to, q.Legs[i].Pays, now)
+	rent, err := s.missingRent(to, q.Legs[i].Pays)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := s.payment(q, s.Installation.Vault, to, q.Legs[i].Pays, now, rent...)
 	if err != nil {
 		return nil, err
 	}
@@ -220,4 +228,21 @@ func (s *Settler) settleSolana(q *book.Quote, i int, how settling) (*book.Quote,
 		},
 	})
 	return next, err
+}
+
+// missingRent is the sponsor's part of a payment in SOL to an account that would otherwise end below the rent minimum: whoever emptied it since
+// his deposit could never get a small one back.
+func (s *Settler) missingRent(to solmsg.Key, pays book.Amount) ([]solmsg.Build, error) {
+	if !pays.CAIP().IsNative() {
+		return nil, nil
+	}
+	have, err := s.Installation.SolanaBalance(to, pays.CAIP())
+	if err != nil {
+		return nil, err
+	}
+	missing := new(big.Int).SetUint64(solana.RentMinimum(0))
+	if missing.Sub(missing, have.Add(have, pays.Value)); missing.Sign() <= 0 {
+		return nil, nil
+	}
+	return []solmsg.Build{solmsg.SystemTransfer(genesis.KeyOf(s.Installation.Sponsor), to, missing.Uint64())}, nil
 }

@@ -134,6 +134,25 @@ func (s *Settler) bundleNow(o *order, chainID uint64, ops []operation) (chain.Tx
 	return s.bundle(st, o, chainID, ops)
 }
 
+// stillServed looks once more at a co-signed account while its block is about to be committed and no other can be: keys that were replaced and an
+// exit that was announced since the bundle was made stop it. Other accounts need no second look, as their chain enforces what matters.
+func (s *Settler) stillServed(o *order, chainID uint64) error {
+	if !o.account.CoSigned() {
+		return nil
+	}
+	st, err := s.Installation.Chains[chainID].State(0)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	_, err = o.account.Standing(st, chainID)
+	var u *account.Unserved
+	if errors.As(err, &u) {
+		return refusal{reasonSignature, err.Error()}
+	}
+	return err
+}
+
 // targetOps are the operations of the target block: the prepared one, then a deposit on the same chain.
 func (o *order) targetOps() []operation {
 	var ops []operation

@@ -10,9 +10,11 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
+	"coffer/api/caip"
 	"coffer/api/op/erc20"
 	"coffer/api/service/book"
 	"coffer/api/service/chain"
+	"coffer/api/service/genesis"
 	"coffer/api/service/quote"
 	"coffer/api/service/store"
 )
@@ -72,7 +74,7 @@ func (s *Settler) judgeTarget(o *order, rs []chain.Receipt, fills, ops int) erro
 	for _, r := range rs[:fills] {
 		if !r.Success {
 			why := s.codec.Explain(r.Revert).Text
-			if o.HasPrepared() {
+			if o.HasPrepared() || s.short(o.Quote) {
 				return refusal{reasonCapacity, "the solver's transfer failed: " + why}
 			}
 			return refusal{reasonTransfer, "the recipient did not take the transfer: " + why}
@@ -84,7 +86,28 @@ func (s *Settler) judgeTarget(o *order, rs []chain.Receipt, fills, ops int) erro
 	if ops == 0 {
 		return nil
 	}
-	return s.judge(o, rs[fills], ops, sameChain(o.Quote))
+	if err := s.judge(o, rs[fills], ops, sameChain(o.Quote)); err != nil {
+		return err
+	}
+	return s.stillServed(o, o.ChainID)
+}
+
+// short reports whether the solver has less than a quote delivers.
+func (s *Settler) short(q *book.Quote) bool {
+	for _, f := range q.Fills {
+		if have, err := s.stock(f.Delivers.CAIP()); err == nil && have.Cmp(f.Delivers.Value) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// stock is what the solver can give of an asset.
+func (s *Settler) stock(asset caip.Asset) (*big.Int, error) {
+	if asset.Chain.IsSolana() {
+		return s.Installation.SolanaSpendable(genesis.KeyOf(s.Installation.SolanaSolver), asset)
+	}
+	return s.Installation.Balance(genesis.AddressOf(s.Installation.Solver), asset)
 }
 
 // executed writes what the target block has done into the record. The last transaction is the one with the account's operations; without any

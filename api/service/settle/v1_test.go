@@ -23,6 +23,7 @@ func settleV1(w *World, signed *api.Document) api.ExecutionStatus {
 }
 
 func TestV1QuotesOfEveryKindSettleAtTheV1Endpoint(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{api.AccountKernelV31, api.AccountKernelV33, api.AccountRoleBased, "role-based without its type"} {
 		for name, ask := range map[string]func(w *World) *api.Document{
 			"funded call": func(w *World) *api.Document { return w.QuoteV1(pay(w, Base, 200*usdcPlain), "ob:usdc") },

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -19,9 +20,12 @@ const (
 	// of its own, every byte of it is sparse until used.
 	growStep = 4 << 20
 	// reservedMap is address space, not memory: while the file fits in it no
-	// Update ever waits for a reader. On Windows the file itself would take
-	// that size, so nothing is reserved there.
-	reservedMap = 1 << 30
+	// Update ever waits for a reader, so a goroutine may open a second view
+	// while it holds one. Where so much is not to be had, fewReserved is tried.
+	// On Windows the file itself would take that size, so nothing is reserved
+	// there.
+	reservedMap = 64 << 30
+	fewReserved = 1 << 30
 	// DefaultWait is how long OpenBolt waits for the holder of the file.
 	DefaultWait = 2 * time.Second
 )
@@ -48,7 +52,13 @@ func OpenBolt(path string, opts BoltOptions) (Store, error) {
 	}
 	_, statErr := os.Stat(path)
 	created := errors.Is(statErr, os.ErrNotExist)
-	db, err := openBolt(path, opts.Wait, reservation())
+	var db *bolt.DB
+	var err error
+	for _, reserved := range reservations() {
+		if db, err = openBolt(path, opts.Wait, reserved); !errors.Is(err, syscall.ENOMEM) {
+			break
+		}
+	}
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("%w: %s is held by %s", ErrInUse, path, readHolder(path))
@@ -89,11 +99,13 @@ func openBolt(path string, wait time.Duration, reserved int) (db *bolt.DB, err e
 	return db, err
 }
 
-func reservation() int {
+// reservations are the sizes to try, the best first.
+func reservations() []int {
 	if strconv.IntSize == 64 && runtime.GOOS != "windows" {
-		return reservedMap
+		most := int64(reservedMap) // a constant of this size is none of a 32-bit int
+		return []int{int(most), fewReserved}
 	}
-	return 0
+	return []int{0}
 }
 
 type boltStore struct {

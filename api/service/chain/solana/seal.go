@@ -168,7 +168,7 @@ func (b *batch) admit(t Tx) (solmsg.Message, error) {
 		return m, ErrLookup
 	}
 	signers := m.Signers()
-	if len(t.Signatures) != len(signers) && !(b.unsigned && len(t.Signatures) == 0) {
+	if len(t.Signatures) != len(signers) && (!b.unsigned || len(t.Signatures) > 0) {
 		return m, fmt.Errorf("%w: %d instead of %d", ErrSignature, len(t.Signatures), len(signers))
 	}
 	if !b.ledger.recent(m.Blockhash, b.next.slot) {

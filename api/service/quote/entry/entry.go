@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/big"
+	"sync"
 
 	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/ethereum/go-ethereum/common"
@@ -18,37 +19,70 @@ import (
 	"coffer/assets"
 )
 
-// Codec encodes calls and decodes outcomes of one EntryPoint and one escrow.
+// Codec encodes calls and decodes outcomes of one EntryPoint and one escrow. It is read-only once made, so any number of use cases share one.
 type Codec struct {
 	entryPoint, escrow common.Address
 	point, account     abi.ABI
 	paymaster, vault   abi.ABI
 	errors             map[[4]byte]abi.Error
+	others             func() map[[4]byte]abi.Error // of the contracts that are only read when something failed
 }
 
 // New makes the codec of the contracts at the given addresses.
 func New(entryPoint, escrow common.Address) (*Codec, error) {
-	c := &Codec{entryPoint: entryPoint, escrow: escrow, errors: map[[4]byte]abi.Error{}}
+	c := &Codec{entryPoint: entryPoint, escrow: escrow, errors: map[[4]byte]abi.Error{}, others: sync.OnceValue(otherErrors)}
 	for _, e := range []struct {
 		name string
 		into *abi.ABI
 	}{
 		{"EntryPoint", &c.point}, {"Account", &c.account}, {"Paymaster", &c.paymaster}, {"Escrow", &c.vault},
-		{"Token", new(abi.ABI)}, {"ECDSAValidator", new(abi.ABI)}, {"RoleBasedECDSAValidator", new(abi.ABI)},
-		{"AccountFactory", new(abi.ABI)}, {"MetaFactory", new(abi.ABI)},
 	} {
-		art, err := assets.Contract(e.name)
-		if err != nil {
+		var err error
+		if *e.into, err = read(e.name); err != nil {
 			return nil, err
-		}
-		if *e.into, err = abi.JSON(bytes.NewReader(art.ABI)); err != nil {
-			return nil, fmt.Errorf("interface of %s: %w", e.name, err)
 		}
 		for _, x := range e.into.Errors {
 			c.errors[[4]byte(x.ID[:4])] = x
 		}
 	}
 	return c, nil
+}
+
+func read(name string) (abi.ABI, error) {
+	art, err := assets.Contract(name)
+	if err != nil {
+		return abi.ABI{}, err
+	}
+	parsed, err := abi.JSON(bytes.NewReader(art.ABI))
+	if err != nil {
+		return abi.ABI{}, fmt.Errorf("interface of %s: %w", name, err)
+	}
+	return parsed, nil
+}
+
+// otherErrors are the errors of the contracts that no codec function speaks to. An interface that cannot be read explains nothing; that it can
+// is tested.
+func otherErrors() map[[4]byte]abi.Error {
+	out := map[[4]byte]abi.Error{}
+	for _, name := range []string{"Token", "ECDSAValidator", "RoleBasedECDSAValidator", "AccountFactory", "MetaFactory"} {
+		parsed, err := read(name)
+		if err != nil {
+			continue
+		}
+		for _, x := range parsed.Errors {
+			out[[4]byte(x.ID[:4])] = x
+		}
+	}
+	return out
+}
+
+// errorOf finds the declared error of a selector.
+func (c *Codec) errorOf(selector [4]byte) (abi.Error, bool) {
+	if e, ok := c.errors[selector]; ok {
+		return e, true
+	}
+	e, ok := c.others()[selector]
+	return e, ok
 }
 
 // HandleOps is handleOps(ops, beneficiary).

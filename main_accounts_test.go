@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"errors"
 	"math/big"
@@ -16,6 +17,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
+	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/client"
@@ -25,17 +27,20 @@ import (
 	"coffer/api/service/store"
 	"coffer/config"
 	"coffer/ui/cli"
+	"coffer/ui/cli/roles"
 )
 
-// roleBench is a service in this process, with a clock that only moves when told to, and a profile with a role-based account.
+// roleBench is a service in this process, with a clock that only moves when told to, and `coffer accounts` on a profile with a role-based account.
 type roleBench struct {
 	*testing.T
-	mu   sync.Mutex
-	now  time.Time
-	w    *roleWallet
-	said bytes.Buffer
-	cmd  roleCommands
-	file string // with the admin key
+	mu      sync.Mutex
+	now     time.Time
+	wallet  roles.Wallet
+	account common.Address
+	admin   common.Address
+	said    bytes.Buffer
+	cmd     roles.Commands
+	file    string // with the admin key
 }
 
 func (b *roleBench) clock() time.Time {
@@ -70,39 +75,66 @@ func newRoleBench(t *testing.T) *roleBench {
 	key, err := crypto.ToECDSA(crypto.Keccak256([]byte("accounts tests admin")))
 	b.must(err)
 	b.must(os.WriteFile(b.file, []byte(hex.EncodeToString(crypto.FromECDSA(key))+"\n"), 0o600))
-	b.w = &roleWallet{s: &session{
-		profile: config.Profile{Name: "roles"}, client: c, catalog: cat, network: svc.Network(),
-		accounts: []api.Account{{Type: api.AccountRoleBased, SessionAddress: common.Address{0x5e}.Hex(), AdminAddress: crypto.PubkeyToAddress(key.PublicKey).Hex()}},
+	b.admin = crypto.PubkeyToAddress(key.PublicKey)
+	profile := config.Profile{Name: "roles", Accounts: []config.Account{
+		{Type: api.AccountRoleBased, SessionAddress: common.Address{0x5e}.Hex(), AdminAddress: b.admin.Hex()},
 	}}
-	b.must(b.w.fill(caip.Chain{}))
-	b.cmd = roleCommands{prompt: cli.Prompt{Out: &b.said}}
+	b.wallet = roles.Wallet{
+		Profile: profile.Name, Service: c, Network: svc.Network(), Catalog: cat, Accounts: profile.WireAccounts(svc.Network().Pins),
+		Close: func() error { return nil },
+	}
+	b.account = common.HexToAddress(b.wallet.Accounts[0].AccountAddress)
+	open := func(context.Context, cli.Global) (roles.Wallet, error) { return b.wallet, nil }
+	b.cmd = roles.Commands{Open: open, Prompt: cli.Prompt{Out: &b.said}}
 	return b
 }
 
-// options name a chain, the key file and the right confirmation.
+// options name a chain (0 for all), the key file and the right confirmation.
 func (b *roleBench) options(on uint64) cli.AdminOptions {
-	b.Helper()
-	address := b.w.account.Address.Hex()
+	address := b.account.Hex()
 	o := cli.AdminOptions{KeyFile: b.file, Confirm: address[len(address)-4:]}
 	if on != 0 {
 		o.Chain = caip.EVM(on)
 	}
-	b.w.chains = nil
-	b.must(b.w.fill(o.Chain))
 	return o
 }
 
-// balances are the account's amounts on Base by symbol.
+func (b *roleBench) rotate(on uint64, fresh common.Address) ([]cli.AdminResult, error) {
+	return b.cmd.Rotate(b.Context(), cli.Global{}, cli.RotateOptions{AdminOptions: b.options(on), NewSession: fresh})
+}
+
+func (b *roleBench) exit(o cli.ExitOptions) ([]cli.AdminResult, error) {
+	return b.cmd.Exit(b.Context(), cli.Global{}, o)
+}
+
+// roles are the account's roles on Base.
+func (b *roleBench) roles() api.RolesResponse {
+	b.Helper()
+	all, err := b.cmd.Show(b.Context(), cli.Global{}, caip.EVM(8453))
+	b.must(err)
+	return all[0].RolesResponse
+}
+
+// balances are the amounts of an address on Base by symbol, without what it has nothing of.
 func (b *roleBench) balances(of common.Address) map[string]string {
 	b.Helper()
-	w := *b.w
-	w.account.Address = of
-	_, words, err := w.holdings(b.Context(), 8453, common.Address{1})
+	q := client.BalanceQuery{Accounts: []string{caip.EVMAccount(8453, of).String()}}
+	for _, a := range b.wallet.Catalog.Aggregates() {
+		q.Aggregates = append(q.Aggregates, string(a.ID))
+	}
+	answer, err := b.wallet.Service.Balances(b.Context(), q)
 	b.must(err)
 	out := map[string]string{}
-	for _, one := range words {
-		amount, symbol, _ := strings.Cut(one, " ")
-		out[symbol] = amount
+	for _, one := range answer.BalanceByAggregatedAsset {
+		for _, e := range one.IndividualAssetBalances {
+			asset, err := caip.ParseAsset(e.AssetType)
+			b.must(err)
+			held, err := amount.ParseBase(e.Balance)
+			b.must(err)
+			if entity, ok := b.wallet.Catalog.Entity(asset); ok && asset.Chain == caip.EVM(8453) && held.Sign() > 0 {
+				out[entity.Symbol] = amount.Format(held, entity.Decimals)
+			}
+		}
 	}
 	return out
 }
@@ -110,28 +142,27 @@ func (b *roleBench) balances(of common.Address) map[string]string {
 func TestAccountsRotateReplacesTheKeyWhereItWasNamed(t *testing.T) {
 	b := newRoleBench(t)
 	fresh := common.Address{0xf7}
-	b.balances(b.w.account.Address) // test funds come before the account has code
-	done, err := b.cmd.rotate(t.Context(), b.w, cli.RotateOptions{AdminOptions: b.options(10), NewSession: fresh})
+	b.balances(b.account) // test funds come before the account has code
+	done, err := b.rotate(10, fresh)
 	if err != nil || len(done) != 1 || done[0].Hash == "" || done[0].Chain != "eip155:10" || done[0].Action != api.AdminRotateSession {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	for _, want := range []string{"Optimism: replace the session key by " + fresh.Hex(), "session_address", b.w.account.Address.Hex()} {
+	for _, want := range []string{"Optimism: replace the session key by " + fresh.Hex(), "session_address", b.account.Hex()} {
 		if !strings.Contains(b.said.String(), want) {
 			t.Errorf("%q was not said:\n%s", want, b.said.String())
 		}
 	}
-	b.options(0)
-	roles, err := b.w.show(t.Context())
+	shown, err := b.cmd.Show(t.Context(), cli.Global{}, caip.Chain{})
 	b.must(err)
-	if len(roles) != 7 {
-		t.Errorf("%d chains", len(roles))
+	if len(shown) != 7 {
+		t.Errorf("%d chains", len(shown))
 	}
-	for _, r := range roles {
+	for _, r := range shown {
 		if there := r.Chain == "eip155:10"; r.Deployed != there || there && (r.SessionAddress != fresh.Hex() || r.AdminNonce != "1") {
 			t.Errorf("%+v", r)
 		}
 	}
-	done, err = b.cmd.rotate(t.Context(), b.w, cli.RotateOptions{AdminOptions: b.options(0), NewSession: fresh})
+	done, err = b.rotate(0, fresh)
 	if err != nil || len(done) != 7 {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -145,12 +176,12 @@ func TestAccountsRotateReplacesTheKeyWhereItWasNamed(t *testing.T) {
 func TestAccountsExitLeavesWithEverythingAfterTheDelay(t *testing.T) {
 	b := newRoleBench(t)
 	safe := common.Address{0x5a, 0xfe}
-	before := b.balances(b.w.account.Address)
+	before := b.balances(b.account)
 	if before["USDC"] != "25.000000" {
 		t.Fatalf("test funds: %v", before)
 	}
 	exit := func(action string) ([]cli.AdminResult, error) {
-		return b.cmd.exit(t.Context(), b.w, cli.ExitOptions{AdminOptions: b.options(8453), Action: action, To: safe})
+		return b.exit(cli.ExitOptions{AdminOptions: b.options(8453), Action: action, To: safe})
 	}
 	if done, err := exit(cli.ExitSweep); err != nil || done[0].Skipped != "no exit is announced" {
 		t.Fatalf("%+v, %v", done, err)
@@ -169,7 +200,7 @@ func TestAccountsExitLeavesWithEverythingAfterTheDelay(t *testing.T) {
 	if done, err := exit(cli.ExitSweep); err != nil || done[0].Hash == "" {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	if left := b.balances(b.w.account.Address); len(left) != 0 {
+	if left := b.balances(b.account); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
 	after := b.balances(safe)
@@ -191,25 +222,25 @@ func TestAccountsPrintGivesOutTheSignedCallsAndSendsNothing(t *testing.T) {
 	b := newRoleBench(t)
 	o := b.options(8453)
 	o.Print = true
-	done, err := b.cmd.exit(t.Context(), b.w, cli.ExitOptions{AdminOptions: o, Action: cli.ExitAnnounce})
+	done, err := b.exit(cli.ExitOptions{AdminOptions: o, Action: cli.ExitAnnounce})
 	if err != nil || len(done) != 1 || len(done[0].Calls) != 2 || done[0].Hash != "" {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	pins := b.w.s.network.Pins
+	pins := b.wallet.Network.Pins
 	deploy, message := done[0].Calls[0], done[0].Calls[1]
 	if deploy.To != pins.MetaFactory.Hex() || message.To != pins.RoleBasedValidator.Hex() {
 		t.Errorf("%+v", done[0].Calls)
 	}
-	m := op.AdminMessage{Action: api.AdminAnnounceExit, Account: b.w.account.Address, Nonce: new(big.Int)}
+	m := op.AdminMessage{Action: api.AdminAnnounceExit, Account: b.account, Nonce: new(big.Int)}
 	digest, err := m.Digest(op.RoleBasedDomain(8453, pins.RoleBasedValidator))
 	b.must(err)
 	data := common.FromHex(message.Data)
 	sig := data[len(data)-96 : len(data)-31] // 65 bytes and their padding end the call
-	if by, err := op.Recover(digest, sig); err != nil || by != b.w.account.Admin {
+	if by, err := op.Recover(digest, sig); err != nil || by != b.admin {
 		t.Errorf("signed by %s, %v", by, err)
 	}
-	if r, err := b.w.roles(t.Context(), 8453); err != nil || r.Deployed || r.ExitAvailableAt != 0 {
-		t.Errorf("%+v, %v", r, err)
+	if r := b.roles(); r.Deployed || r.ExitAvailableAt != 0 {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -218,7 +249,7 @@ func TestAccountsSignsNothingWithoutConfirmationAndTheAdminsKey(t *testing.T) {
 	try := func(change func(*cli.AdminOptions)) error {
 		o := b.options(8453)
 		change(&o)
-		_, err := b.cmd.exit(t.Context(), b.w, cli.ExitOptions{AdminOptions: o, Action: cli.ExitAnnounce})
+		_, err := b.exit(cli.ExitOptions{AdminOptions: o, Action: cli.ExitAnnounce})
 		return err
 	}
 	other := filepath.Join(t.TempDir(), "other.key")
@@ -238,22 +269,27 @@ func TestAccountsSignsNothingWithoutConfirmationAndTheAdminsKey(t *testing.T) {
 	if err := try(func(*cli.AdminOptions) {}); cli.Code(err) != cli.ExitUsage {
 		t.Errorf("a key file for everybody: %v", err)
 	}
-	if r, err := b.w.roles(t.Context(), 8453); err != nil || r.Deployed {
-		t.Errorf("%+v, %v", r, err)
+	if r := b.roles(); r.Deployed {
+		t.Errorf("%+v", r)
 	}
-	if _, err := b.cmd.exit(t.Context(), b.w, cli.ExitOptions{AdminOptions: b.options(8453), Action: cli.ExitSweep, To: b.w.account.Address}); cli.Code(err) != cli.ExitUsage {
+	if _, err := b.exit(cli.ExitOptions{AdminOptions: b.options(8453), Action: cli.ExitSweep, To: b.account}); cli.Code(err) != cli.ExitUsage {
 		t.Errorf("a sweep to the account itself: %v", err)
 	}
 }
 
 func TestAccountsNeedARoleBasedAccountAndAChainOfTheNetwork(t *testing.T) {
 	b := newRoleBench(t)
-	b.w.chains = nil
-	if err := b.w.fill(caip.EVM(5)); cli.Code(err) != cli.ExitUsage {
+	closed := 0
+	b.wallet.Close = func() error { closed++; return nil }
+	if _, err := b.cmd.Show(t.Context(), cli.Global{}, caip.EVM(5)); cli.Code(err) != cli.ExitUsage {
 		t.Errorf("%v", err)
 	}
-	b.w.s.accounts[0].Type = api.AccountKernelV31
-	if err := b.w.fill(caip.Chain{}); cli.Code(err) != cli.ExitUsage || !strings.Contains(err.Error(), `"roles" has no role-based account`) {
+	b.wallet.Accounts[0].Type = api.AccountKernelV31
+	_, err := b.cmd.Show(t.Context(), cli.Global{}, caip.Chain{})
+	if cli.Code(err) != cli.ExitUsage || !strings.Contains(err.Error(), `"roles" has no role-based account`) {
 		t.Errorf("%v", err)
+	}
+	if closed != 2 {
+		t.Errorf("the service was let go of %d times, it was opened twice", closed)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"context"
@@ -7,22 +7,21 @@ import (
 
 	"coffer/api/service"
 	"coffer/api/service/metrics"
-	"coffer/ui/cli"
 )
 
-// figures are the metrics of `coffer serve`; nil when none were asked for.
+// figures are the metrics of a service; nil when none were asked for.
 type figures struct {
 	*metrics.Metrics
 	address string
 }
 
-// newFigures makes figures that can be listened to; a wrong address is an error of usage before anything is opened.
+// newFigures makes figures that can be listened to; a wrong address is an *OptionError before anything is opened.
 func newFigures(address string) (*figures, error) {
 	if address == "" {
 		return nil, nil
 	}
 	if err := metrics.CheckAddress(address); err != nil {
-		return nil, &cli.UsageError{Problem: "--metrics: " + err.Error()}
+		return nil, &OptionError{Problem: "--metrics: " + err.Error()}
 	}
 	return &figures{metrics.New(), address}, nil
 }

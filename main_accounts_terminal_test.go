@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/go-json-experiment/json"
+
 	"coffer/ui/cli"
 )
 
@@ -32,6 +35,27 @@ func roleHome(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	return env
+}
+
+// TestRoleBasedAccountsNeedNoAddress: where the profile names the keys only, balances and screens are those of the account that follows from them.
+func TestRoleBasedAccountsNeedNoAddress(t *testing.T) {
+	t.Parallel()
+	env := roleHome(t)
+	out, errs, code := runProgram(t, env, "accounts", "show", "--chain", "eip155:8453", "--json")
+	var shown []cli.AccountRoles
+	if err := json.Unmarshal([]byte(out), &shown); err != nil || code != 0 || len(shown) != 1 || !common.IsHexAddress(shown[0].Account) {
+		t.Fatalf("code %d, %s, %s, %v", code, out, errs, err)
+	}
+	out, errs, code = runProgram(t, env, "balances", "--json")
+	if code != 0 || !strings.Contains(out, `"evm":"`+shown[0].Account+`"`) {
+		t.Errorf("code %d, %s, %s", code, out, errs)
+	}
+	p := person{t, start(t, env, 120, 40)}
+	p.sees("EMBEDDED", "mine", "USDC", "$")
+	p.types("q")
+	if err := p.ends(); err != nil {
+		t.Error(err)
+	}
 }
 
 // TH-K1: on the terminal the account is confirmed, then the key is typed and never shown.

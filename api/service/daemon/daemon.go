@@ -1,0 +1,114 @@
+// Package daemon runs the service for a team, as `coffer serve` does, and administers its API keys, as `coffer serve keys` does.
+//
+// Promise: Run opens the service in a data directory, listens over TLS and, when asked to, with metrics on a loopback address, prints how it is
+// reached, and returns when its context has ended and the requests under way are finished. What can be told wrong before anything is opened is an
+// *OptionError, and then nothing was made. No key is ever logged; the key of the process is printed once, and only while there is no stored one.
+//
+// Units: lifetimes are durations. Errors say what to do in the words of the command line (--listen, --data), as they are read by who typed it.
+// Sources: design §4, protocol §5.2, TH-C3.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"coffer/api/network"
+	"coffer/api/service"
+	"coffer/api/service/settle"
+	"coffer/api/service/store"
+)
+
+// Options say what is run. Dir is the data directory, absolute; it is made when it is not there.
+type Options struct {
+	Dir            string
+	Listen         string   // host:port; port 0 takes a free one
+	Hosts          []string // further host names of the certificate
+	Connections    int      // open at once, on the open port; 0 means the service's default
+	BasePath       string
+	Fund           bool          // give test funds to new addresses
+	Faults         []string      // what the service is asked to bring about, as settle.ParseFaults reads it
+	Lifetime       time.Duration // of quotes; 0 means the service's default
+	CursorLifetime time.Duration // of continuations of history; 0 means the book's default
+	Metrics        string        // host:port of the metrics listener, "" for none
+	JSON           bool          // print one line of JSON instead of lines for people
+	LogJSON        bool
+	LogLevel       slog.Level
+	Out, Log       io.Writer // what is printed, and what is logged
+}
+
+// An OptionError says that an option cannot be carried out; nothing was opened. Hint, if any, says where to read on.
+type OptionError struct{ Problem, Hint string }
+
+// Error returns the problem.
+func (e *OptionError) Error() string { return e.Problem }
+
+// Run runs the service until ctx ends, and returns nil after an orderly end.
+func Run(ctx context.Context, o Options) error {
+	faults, err := settle.ParseFaults(o.Faults)
+	if err != nil {
+		return &OptionError{Problem: err.Error(), Hint: "`coffer serve --help` lists the faults"}
+	}
+	figures, err := newFigures(o.Metrics)
+	if err != nil {
+		return err
+	}
+	log := newLog(o)
+	a, err := service.OpenOrAttach(ctx, o.Dir, service.Options{
+		Kind: network.Lab, Fund: o.Fund, Log: log, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime, BasePath: o.BasePath, Faults: faults,
+		StoredKeys: true, Metrics: figures.meter(),
+	})
+	if err != nil && !errors.Is(err, store.ErrInUse) {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("another process runs the service in %s; stop it, or name another directory with --data: %w", o.Dir, err)
+	}
+	defer func() { _ = a.Close() }()
+	if a.Attached() {
+		return fmt.Errorf("another process runs the service in %s; stop it, or name another directory with --data", o.Dir)
+	}
+	return listen(ctx, o, a, figures, log)
+}
+
+// listen serves what was opened until ctx ends.
+func listen(ctx context.Context, o Options, a *service.Attachment, f *figures, log *slog.Logger) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	scraped, err := f.listen(ctx, a.Service(), filepath.Join(o.Dir, service.DatabaseFile), log)
+	if err != nil {
+		return err
+	}
+	running, err := a.Service().Serve(ctx, service.ServeOptions{Listen: o.Listen, Dir: o.Dir, Host: o.Hosts, Connections: o.Connections})
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("another program listens on %s; name another port with --listen: %w", o.Listen, err)
+	}
+	if err != nil {
+		return err
+	}
+	if len(o.Faults) > 0 {
+		log.Warn("FAULTS ARE ON: this service fails on purpose", "faults", o.Faults)
+	}
+	err = reach{
+		BaseURL: running.BaseURL, CAFile: running.CAFile, APIKey: a.Service().APIKey(), NetworkFile: filepath.Join(o.Dir, service.NetworkFile),
+		MetricsURL: scraped, Faults: o.Faults,
+	}.announce(o.Out, o.JSON, a.Network.Fingerprint())
+	if err != nil {
+		return err
+	}
+	return running.Wait()
+}
+
+// newLog writes what the service tells: text for people, JSON for machines. Neither ever holds a key.
+func newLog(o Options) *slog.Logger {
+	options := &slog.HandlerOptions{Level: o.LogLevel}
+	if o.LogJSON {
+		return slog.New(slog.NewJSONHandler(o.Log, options))
+	}
+	return slog.New(slog.NewTextHandler(o.Log, options))
+}

@@ -1,0 +1,45 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"coffer/api"
+)
+
+// reach is how the service is reached. APIKey is the key of this process, "" when there are stored ones; MetricsURL is "" without metrics.
+type reach struct {
+	BaseURL     string   `json:"baseUrl"`
+	CAFile      string   `json:"caFile"`
+	APIKey      string   `json:"apiKey,omitzero"`
+	NetworkFile string   `json:"networkFile"`
+	MetricsURL  string   `json:"metricsUrl,omitzero"`
+	Faults      []string `json:"faults,omitempty"`
+}
+
+// announce tells it in one line of JSON, or in lines for people with the fingerprint of the network.
+func (r reach) announce(out io.Writer, asJSON bool, fingerprint string) error {
+	if asJSON {
+		line, err := api.Encode(r)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "%s\n", line.Raw())
+		return err
+	}
+	lines := []string{"serving  " + r.BaseURL, "ca file  " + r.CAFile, "network  " + r.NetworkFile, "         " + fingerprint}
+	if r.APIKey != "" {
+		lines = append(lines, "api key  "+r.APIKey+" (good while this process runs; `coffer serve keys add` makes lasting ones)")
+	} else {
+		lines = append(lines, "api key  the stored ones (`coffer serve keys list`)")
+	}
+	if r.MetricsURL != "" {
+		lines = append(lines, "metrics  "+r.MetricsURL)
+	}
+	if len(r.Faults) > 0 {
+		lines = append(lines, "FAULTS   ON: this service fails on purpose: "+strings.Join(r.Faults, ", "))
+	}
+	_, err := fmt.Fprintln(out, strings.Join(lines, "\n"))
+	return err
+}

@@ -1,0 +1,91 @@
+package quote
+
+import (
+	"strconv"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/op/solmsg"
+	"coffer/api/service/genesis"
+)
+
+// What is expected where an account is named that is out of the user's reach.
+const (
+	wantForeign = "an account that is not the service's own"
+	wantWallet  = "a wallet's account: no key signs for programs, token accounts and addresses off the curve"
+)
+
+// ownKey reports whether a Solana account is the service's own. Nobody else can sign for it, and one that is the sponsor would make a deposit of
+// one signature, the service's (protocol §3.4).
+func (q *Quoter) ownKey(k solmsg.Key) bool {
+	in := q.Installation
+	switch k {
+	case genesis.KeyOf(in.Sponsor), genesis.KeyOf(in.Vault), genesis.KeyOf(in.SolanaSolver), genesis.KeyOf(in.SolanaFaucet), genesis.KeyOf(in.SolanaTreasury):
+		return true
+	}
+	return false
+}
+
+// ownAddress reports whether an EVM address is a contract or a key of the service.
+func (q *Quoter) ownAddress(a common.Address) bool {
+	p := q.Installation.Network.Pins
+	switch a {
+	case p.EntryPoint, p.Paymaster, p.Escrow, p.KernelV31, p.KernelV33, p.Factory, p.MetaFactory, p.ECDSAValidator, p.RoleBasedValidator,
+		p.Operator, p.Solver, p.CoSigner, p.TamperProof, genesis.AddressOf(q.Installation.Faucet), genesis.AddressOf(q.Installation.Treasury):
+		return true
+	}
+	return false
+}
+
+// stranded tells why an amount that is sent to an account would be out of everybody's reach, "" when somebody can have it.
+func (q *Quoter) stranded(a caip.Account) string {
+	evm, isEVM := a.EVM()
+	key, isSolana := a.SolanaKey()
+	switch k := solmsg.Key(key); {
+	case isEVM && evm == (common.Address{}), isSolana && k == (solmsg.Key{}):
+		return "an account other than the zero address"
+	case isEVM && q.ownAddress(evm), isSolana && q.ownKey(k):
+		return wantForeign
+	case isEVM && q.isAsset(func(e caip.Asset) bool { t, token := e.Token(); return token && t == evm && e.Chain == a.Chain }),
+		isSolana && q.isAsset(func(e caip.Asset) bool { m, token := e.Mint(); return token && m == key }):
+		return "an account that is not a token itself"
+	case isSolana && !isWallet(k):
+		return wantWallet
+	}
+	return ""
+}
+
+// isAsset looks through the assets of the catalogue.
+func (q *Quoter) isAsset(is func(caip.Asset) bool) bool {
+	for _, agg := range q.Installation.Catalog.Aggregates() {
+		for _, e := range agg.Entities {
+			if is(e.Asset) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkPayer refuses accounts that could never sign for the user: the service's own, and on Solana programs and token accounts.
+func (q *Quoter) checkPayer(p payer, f form) error {
+	var failures []api.Failure
+	for i, a := range p.wire {
+		want := ""
+		switch {
+		case a.Type != api.AccountSolana && q.ownAddress(p.evm.Address), a.Type == api.AccountSolana && q.ownKey(p.solana):
+			want = wantForeign
+		case a.Type == api.AccountSolana && !isWallet(p.solana):
+			want = wantWallet
+		default:
+			continue
+		}
+		failures = append(failures, api.Failure{Path: f.rename("accounts[" + strconv.Itoa(i) + "].accountAddress"), Expected: want, Got: a.AccountAddress})
+	}
+	return api.NewValidationError(failures)
+}
+
+// isWallet reports whether a key can sign on Solana.
+func isWallet(k solmsg.Key) bool { return k.OnCurve() && !solmsg.IsProgram(k) }

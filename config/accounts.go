@@ -1,0 +1,40 @@
+package config
+
+import (
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/network"
+	"coffer/api/op"
+)
+
+// WireAccounts returns the accounts of the profile as the interface writes them, each with its address: the one that the profile names, else the one
+// that follows from its keys and the pins of the network (interface-facts §3).
+func (p Profile) WireAccounts(pins network.Pins) []api.Account {
+	out := make([]api.Account, len(p.Accounts))
+	for i, a := range p.Accounts {
+		out[i] = a.Wire()
+		if a.AccountAddress == "" {
+			out[i].AccountAddress = a.follows(pins)
+		}
+	}
+	return out
+}
+
+// follows is the address that follows from the keys of an account; "" for one that has no keys.
+func (a Account) follows(pins network.Pins) string {
+	var init []byte
+	switch a.Type {
+	case api.AccountKernelV31:
+		init = op.InitDataECDSA(pins.ECDSAValidator, common.HexToAddress(a.SignerAddress))
+	case api.AccountRoleBased:
+		init = op.InitDataRoleBased(pins.RoleBasedValidator, common.HexToAddress(a.SessionAddress), common.HexToAddress(a.AdminAddress), pins.CoSigner)
+	case api.AccountKernelV33:
+		return common.HexToAddress(a.SignerAddress).Hex() // the account is its signer, delegated
+	default:
+		return ""
+	}
+	return op.PredictAddress(pins.Factory, pins.KernelV31, init, new(big.Int)).Hex()
+}

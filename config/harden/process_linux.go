@@ -1,0 +1,13 @@
+package harden
+
+import "syscall"
+
+// prSetDumpable is an option of prctl(2).
+const prSetDumpable = 4
+
+// Process keeps what is in memory, keys among it, out of core files and away from other programs of the same user: this process can neither be
+// dumped nor traced, and its environment is closed (TH-K3).
+func Process() {
+	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
+}

@@ -1,0 +1,69 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"coffer/api/network"
+)
+
+// TestTheNetworkIsTheOneThatTheProfileNames: the file of another network is refused, and the kind is what the profile declares.
+func TestTheNetworkIsTheOneThatTheProfileNames(t *testing.T) {
+	n, err := network.Descriptor{
+		Version: network.Version, Kind: network.Lab, Chains: []string{"eip155:1"}, Genesis: map[string]string{"eip155:1": "0xab"},
+		Formulas: []network.Formula{{Name: "V", Version: "1", Formula: network.FormulaCallDataAndNonce}},
+	}.WithID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := n.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "network.json")
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"", n.ID} {
+		if got, err := (Profile{Kind: network.Real, NetworkFile: path, NetworkID: id}).Network(); err != nil || got.ID != n.ID || got.Kind != network.Real {
+			t.Errorf("%q: %v %v, %v", id, got.ID, got.Kind, err)
+		}
+	}
+	other := "0x" + strings.Repeat("1", 64)
+	if _, err := (Profile{Kind: network.Lab, NetworkFile: path, NetworkID: other}).Network(); err == nil || !strings.Contains(err.Error(), "the profile names "+other) {
+		t.Errorf("another network: %v", err)
+	}
+	if _, err := (Profile{NetworkFile: path + ".none"}).Network(); err == nil || !strings.Contains(err.Error(), "network file") {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// TestAnAuthorityWithoutACertificateIsRefused: it would otherwise trust nobody, and every connection would fail without saying why.
+func TestAnAuthorityWithoutACertificateIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(path, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (Profile{CAFile: path}).Roots(); err == nil || !strings.Contains(err.Error(), "holds no certificate") {
+		t.Errorf("got %v", err)
+	}
+	if roots, err := (Profile{}).Roots(); roots != nil || err != nil {
+		t.Errorf("without a file: %v, %v", roots, err)
+	}
+}
+
+func TestServiceDataIsTheGivenDirectoryOrTheUsersOne(t *testing.T) {
+	env := func(k string) string { return map[string]string{"XDG_DATA_HOME": "/d", "HOME": "/h"}[k] }
+	none := func(string) string { return "" }
+	if got, err := ServiceData("", env); err != nil || got != "/d/coffer/serve" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := ServiceData("lab", none); err != nil || !filepath.IsAbs(got) || filepath.Base(got) != "lab" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := ServiceData("", none); err == nil {
+		t.Error("no home directory and no error")
+	}
+}

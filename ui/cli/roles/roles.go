@@ -1,0 +1,110 @@
+// Package roles is what `coffer accounts` does with a profile: it shows who may sign for its role-based account, and signs with the admin key.
+//
+// Promise: before a key is asked for, the person has seen what is to be signed on which chain and confirmed the account. The admin key is borrowed for
+// one command and wiped; a key that is not the admin's signs nothing. Chains are done one after the other: an error comes with the results of the
+// chains before it. What the service tells (balances, nonces) decides how much is moved at most, never to whom (package wallet/admin).
+//
+// Errors: what the command line or the profile cannot do is a *cli.UsageError; what the service refuses is its *api.Error. Sources: TH-K1, TH-U15.
+package roles
+
+import (
+	"context"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/api/client"
+	"coffer/api/network"
+	"coffer/ui/cli"
+)
+
+// Service is what the commands ask of a service; *client.Client is one.
+type Service interface {
+	Roles(ctx context.Context, account string) (api.RolesResponse, error)
+	Balances(ctx context.Context, q client.BalanceQuery) (api.AggregatedBalance, error)
+	Relay(ctx context.Context, r api.RelayRequest) (api.RelayResponse, error)
+}
+
+// Wallet is an opened profile: its name, its service and network, and its accounts, which have their addresses. Close lets go of the service.
+type Wallet struct {
+	Profile  string
+	Service  Service
+	Network  network.Descriptor
+	Catalog  *catalog.Catalog
+	Accounts []api.Account
+	Close    func() error
+}
+
+// Commands answers `coffer accounts`. Open opens the profile that the command line names; Prompt asks the person.
+type Commands struct {
+	Open   func(context.Context, cli.Global) (Wallet, error)
+	Prompt cli.Prompt
+}
+
+// Show reads the roles of the profile's account; the zero chain means every EVM chain of the network.
+func (c Commands) Show(ctx context.Context, g cli.Global, on caip.Chain) ([]cli.AccountRoles, error) {
+	h, err := c.open(ctx, g, on)
+	if err != nil {
+		return nil, err
+	}
+	defer h.close()
+	var out []cli.AccountRoles
+	for _, id := range h.chains {
+		r, err := h.roles(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, cli.AccountRoles{Account: h.account.Address.Hex(), Chain: caip.EVM(id).String(), Name: h.name(id), RolesResponse: r})
+	}
+	return out, nil
+}
+
+// Rotate replaces the session key.
+func (c Commands) Rotate(ctx context.Context, g cli.Global, o cli.RotateOptions) ([]cli.AdminResult, error) {
+	h, err := c.open(ctx, g, o.Chain)
+	if err != nil {
+		return nil, err
+	}
+	defer h.close()
+	var plans []plan
+	for _, id := range h.chains {
+		r, err := h.roles(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, h.rotatePlan(id, r, o.NewSession))
+	}
+	done, err := c.carryOut(ctx, h, o.AdminOptions, plans)
+	if err == nil && !o.Print && !h.follows(o.NewSession) {
+		c.Prompt.Say(
+			"The profile should now name session_address = \""+o.NewSession.Hex()+"\" and account_address = \""+h.account.Address.Hex()+"\".",
+			"On a chain where the key was not replaced the old session key still counts. Replace it on every chain before you change the profile:",
+			"where the account is not deployed yet, its first session key is needed to deploy it.")
+	}
+	return done, err
+}
+
+// Exit announces, cancels or makes use of an exit.
+func (c Commands) Exit(ctx context.Context, g cli.Global, o cli.ExitOptions) ([]cli.AdminResult, error) {
+	h, err := c.open(ctx, g, o.Chain)
+	if err != nil {
+		return nil, err
+	}
+	defer h.close()
+	if o.Action == cli.ExitSweep && o.To == h.account.Address {
+		return nil, &cli.UsageError{Problem: "--to is the account itself"}
+	}
+	var plans []plan
+	for _, id := range h.chains {
+		r, err := h.roles(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		p, err := h.exitPlan(ctx, id, r, o)
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, p)
+	}
+	return c.carryOut(ctx, h, o.AdminOptions, plans)
+}

@@ -1,0 +1,42 @@
+package activity
+
+import (
+	"time"
+
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/wallet/journal"
+	"coffer/wallet/verify"
+)
+
+// FromJournal turns the journal's live signatures into what the screen shows; amounts are in base units.
+func FromJournal(cat *catalog.Catalog, live []journal.Outstanding) []Outstanding {
+	out := make([]Outstanding, 0, len(live))
+	for _, o := range live {
+		sum := verify.OpSummary{Role: o.Role, Chain: o.Chain, Sender: o.Sender, Lane: o.Lane, Nonce: o.Nonce, ValidUntil: o.ValidUntil}
+		for _, p := range o.Spend {
+			sum.Spend = append(sum.Spend, spend(cat, p))
+		}
+		one := Outstanding{Operation: o.Op, Summary: sum}
+		if o.ValidUntil > 0 {
+			one.Until = time.Unix(o.ValidUntil, 0)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// spend reads an amount of the journal; what the catalogue does not know keeps its base units.
+func spend(cat *catalog.Catalog, p journal.Spend) verify.AmountView {
+	v := verify.AmountView{Decimals: -1}
+	v.Asset, _ = caip.ParseAsset(p.Asset)
+	v.Amount, _ = amount.ParseBase(p.Amount)
+	if e, ok := cat.Entity(v.Asset); ok {
+		v.Symbol, v.Decimals = e.Symbol, e.Decimals
+	}
+	if c, ok := cat.Chain(v.Asset.Chain); ok {
+		v.ChainName = c.Name
+	}
+	return v
+}
