@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import * as flow from './flow.mjs';
-import { evmKey, kernel31, kernel33, readMessage, roleBased, SOLANA, solana, together } from './holders.mjs';
+import { evmKey, kernel31, kernel33, readMessage, roleBased, signTypedData, SOLANA, solana, together } from './holders.mjs';
 
 const { BASE, PAYEE, key } = flow;
 
@@ -122,6 +122,43 @@ async function v1RoleBased({ service, usdc }) {
   assert.deepEqual(records.map((r) => [r.quoteId, r.status, r.type]), [offer.id, quote.id].map((id) => [id, 'COMPLETED', 'CALL']));
 }
 
+// The admin's messages are signed as docs/interface.md says; the service relays them, also for an account that is not deployed yet.
+async function adminMessages({ service, usdc }) {
+  const holder = await roleBased(service, 'admin messages');
+  const account = { ...holder.account, type: 'role-based' };
+  const [chain, chainId] = [BASE, Number(BASE.split(':')[1])];
+  const roles = () => service.get('/account/roles', { account: `${chain}:${holder.address}` });
+  const member = (name, type) => ({ name, type });
+  const types = {
+    RotateSession: [member('account', 'address'), member('newSession', 'address'), member('nonce', 'uint256')],
+    AnnounceExit: [member('account', 'address'), member('nonce', 'uint256')],
+    CancelExit: [member('account', 'address'), member('nonce', 'uint256')],
+  };
+  const relay = async (action, primaryType, more = {}) => {
+    const { adminNonce: nonce } = await roles();
+    const signature = await evmKey('admin messages/admin').signTypedData({
+      domain: { name: 'RoleBasedECDSAValidator', version: '1.4.3', chainId, verifyingContract: '0xA24bD06230f3F54e5bf266AE7A41750eE3b789FA' },
+      types, primaryType, message: { account: holder.address, nonce: BigInt(nonce), ...more },
+    });
+    const sent = await service.post('/account/relay', { account, chain, action, nonce, signature, ...more });
+    assert.equal(sent.chain, chain);
+    const page = await service.fetch(new URL(sent.explorerUrl));
+    assert.ok(page.status === 200 && page.text.includes(sent.hash));
+  };
+  assert.equal((await roles()).deployed, false);
+  await relay('announce-exit', 'AnnounceExit');
+  const away = (await roles()).exitAvailableAt - Date.now() / 1000;
+  assert.ok(Math.abs(away - 86_400) < 120, `the exit opens in ${away} s`);
+  await relay('cancel-exit', 'CancelExit');
+  const session = evmKey('admin messages/second session');
+  await relay('rotate-session', 'RotateSession', { newSession: session.address });
+  const { adminNonce, exitAvailableAt, sessionAddress } = await roles();
+  assert.deepEqual([adminNonce, exitAvailableAt, sessionAddress], ['3', 0, session.address]);
+
+  const renewed = { ...holder, accounts: [{ ...account, sessionAddress: session.address }], sign: (operation) => signTypedData(operation, session) };
+  await flow.makeCall(service, 3, renewed, { asset: usdc.on(BASE), to: PAYEE, amount: 1_000_000n });
+}
+
 // An EOA lends itself to the kernel's code on the chains that it pays from and is called on; once it has, nobody asks again.
 async function delegatedEoa({ service, usdc }) {
   const asset = usdc.on(BASE);
@@ -175,6 +212,7 @@ export const calls = {
   'v3 call, kernel v3.1, paid with another asset': paidWithAnotherAsset,
   'v3 call with a declared allowance': declaredAllowance,
   'v1 call, role-based account without type': v1RoleBased,
+  "the admin's messages: announce and cancel an exit, rotate the session key": adminMessages,
   'v3 call, EIP-7702 account, and again without delegation': delegatedEoa,
   'v3 call funded from EVM chains and Solana': partlyFromSolana,
 };

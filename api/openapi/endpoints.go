@@ -135,8 +135,7 @@ func service() []Endpoint {
 		e.Open, e.Ours, e.Permission, e.Errors = true, true, "", []int{400, 500}
 		return e
 	}
-	return []Endpoint{
-		open(get("getHealth", "/healthz", groupService, "Whether the service answers", api.Health{})),
-		open(get("getDescription", "/openapi.json", groupService, "This document", struct{}{})),
-	}
+	description := open(get("getDescription", "/openapi.json", groupService, "This document", struct{}{}))
+	description.Tagged = true
+	return []Endpoint{open(get("getHealth", "/healthz", groupService, "Whether the service answers", api.Health{})), description}
 }

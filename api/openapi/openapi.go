@@ -47,6 +47,7 @@ type Endpoint struct {
 	Summary, Description    string
 	Permission              string
 	Open, Ours              bool // Ours: an addition to the interface
+	Tagged                  bool // the answer has an ETag, and is 304 to who has it already
 	Parameters              []Parameter
 	Request, Response       any
 	V1                      bool     // operations in records carry chainId
@@ -156,6 +157,7 @@ func headers() object {
 		{"RateLimit", object{{"description", "Requests that the key's window admits."}, {"schema", integer}}},
 		{"RateRemaining", object{{"description", "Requests that are left in the window."}, {"schema", integer}}},
 		{"RateReset", object{{"description", "When the oldest request of the window expires, Unix seconds."}, {"schema", integer}}},
+		{"ETag", object{{"description", "Names the answer, for If-None-Match."}, {"schema", object{{"type", "string"}}}}},
 		{"RetryAfter", object{{"description", "Seconds to wait."}, {"schema", integer}}},
 	}
 }
@@ -190,6 +192,13 @@ func (b *builder) operation(e Endpoint) (object, error) {
 		return nil, fmt.Errorf("openapi: %s: %w", e.ID, err)
 	}
 	responses := object{{strconv.Itoa(e.Status), response(http.StatusText(e.Status), schema, e.Open)}}
+	if e.Tagged {
+		tag := object{{"ETag", object{{"$ref", "#/components/headers/ETag"}}}}
+		responses = object{
+			{strconv.Itoa(e.Status), response(http.StatusText(e.Status), schema, e.Open, tag...)},
+			{"304", object{{"description", "Unchanged since the answer that If-None-Match names."}, {"headers", tag}}},
+		}
+	}
 	for _, status := range e.Errors {
 		responses = responses.with(strconv.Itoa(status), object{{"$ref", "#/components/responses/" + failureName(status)}})
 	}
@@ -236,7 +245,7 @@ func content(schema object) object {
 	return object{{"application/json", object{{"schema", schema}}}}
 }
 
-func response(description string, schema object, open bool) object {
+func response(description string, schema object, open bool, more ...member) object {
 	ref := func(name string) object { return object{{"$ref", "#/components/headers/" + name}} }
 	head := object{{"X-Request-Id", ref("RequestId")}}
 	if !open {
@@ -245,7 +254,7 @@ func response(description string, schema object, open bool) object {
 	if description == meaning(http.StatusTooManyRequests) {
 		head = head.with("Retry-After", ref("RetryAfter"))
 	}
-	return object{{"description", description}, {"headers", head}, {"content", content(schema)}}
+	return object{{"description", description}, {"headers", append(head, more...)}, {"content", content(schema)}}
 }
 
 // ErrorNames returns the names that an error of a status can have (protocol §6).

@@ -55,6 +55,7 @@ func (p Program) serve() *cobra.Command {
 		Long: `Runs the service with its own chains, kept in the data directory. The certificate is signed by a certificate authority
 that is kept there too; give its file to the wallets. Every service that this command runs is a lab: play money.
 It stops cleanly on an interrupt or a termination signal: requests under way are finished first, for 10 seconds at most.
+A second one ends it at once; nothing is lost by that, as the next start finishes or refunds what was under way.
 
 Requests are admitted by the keys that ` + "`coffer serve keys`" + ` makes. While there is none, a key that is good for this process
 only is printed.`,

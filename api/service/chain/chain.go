@@ -55,16 +55,18 @@ type Log struct {
 
 // Receipt is the outcome of one sealed transaction.
 type Receipt struct {
-	TxHash    Hash
-	From, To  Address
-	Success   bool
-	GasUsed   uint64
-	Logs      []Log
-	Block     uint64
-	BlockHash Hash
-	Time      uint64
-	Index     int    // position in the block
-	Revert    []byte // what a failed call returned; only right after Seal, nil when read back
+	TxHash         Hash
+	From, To       Address
+	Value          *big.Int                 // wei that the transaction gives To; never nil
+	Authorizations []op.SignedAuthorization // that it carries, in force or not; nil unless it is of type 4
+	Success        bool
+	GasUsed        uint64
+	Logs           []Log
+	Block          uint64
+	BlockHash      Hash
+	Time           uint64
+	Index          int    // position in the block
+	Revert         []byte // what a failed call returned; only right after Seal, nil when read back
 }
 
 // Header describes a block.

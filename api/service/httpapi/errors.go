@@ -55,7 +55,9 @@ func (h *handler) fail(w *answer, r *http.Request, log *slog.Logger, err error) 
 func (h *handler) write(w *answer, status int, body []byte) {
 	head := w.Header()
 	head.Set("Content-Type", "application/json")
-	head.Set("Cache-Control", "no-store")
+	if head.Get("Cache-Control") == "" {
+		head.Set("Cache-Control", "no-store")
+	}
 	head.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the peer may be gone; there is nobody left to tell
@@ -87,6 +89,7 @@ func (h *handler) panicked(w *answer, r *http.Request, log *slog.Logger, p any) 
 // answer notes what went out, for the log.
 type answer struct {
 	http.ResponseWriter
+	bodiless bool // of HEAD
 	status   int
 	bytes    int
 	endpoint string
@@ -106,6 +109,9 @@ func (a *answer) WriteHeader(status int) {
 func (a *answer) Write(b []byte) (int, error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
+	}
+	if a.bodiless {
+		return len(b), nil
 	}
 	n, err := a.ResponseWriter.Write(b)
 	a.bytes += n

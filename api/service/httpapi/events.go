@@ -9,7 +9,6 @@ import (
 	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/ethereum/go-ethereum/common"
 
-	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/service/chain"
@@ -40,10 +39,11 @@ const inContract = "Contract"
 type decoder struct {
 	events  map[eventKey]abi.Event
 	catalog *catalog.Catalog
+	label   func(caip.Chain, common.Address) labelled
 }
 
-func newDecoder(in *genesis.Installation) (decoder, error) {
-	d := decoder{map[eventKey]abi.Event{}, in.Catalog}
+func newDecoder(in *genesis.Installation, label func(caip.Chain, common.Address) labelled) (decoder, error) {
+	d := decoder{map[eventKey]abi.Event{}, in.Catalog, label}
 	for _, name := range assets.ContractNames() {
 		art, err := assets.Contract(name)
 		if err != nil {
@@ -107,19 +107,27 @@ func (d decoder) arguments(on caip.Chain, l chain.Log, e abi.Event) ([]argument,
 	if err := abi.ParseTopicsIntoMap(values, indexed, l.Topics[1:]); err != nil {
 		return nil, false
 	}
+	token := l.Address // whose base units an amount is in: the contract's own, unless the event names another one
+	if named, ok := values["token"].(common.Address); ok {
+		token = named
+	}
 	var out []argument
 	for _, in := range e.Inputs {
 		v, ok := values[in.Name]
 		if !ok {
 			return nil, false
 		}
-		out = append(out, argument{Name: in.Name, Value: d.text(on, l.Address, in, v)})
+		a := argument{Name: in.Name, Value: d.text(on, token, in.Name, v)}
+		if at, ok := v.(common.Address); ok {
+			a.Label = d.label(on, at).Name
+		}
+		out = append(out, a)
 	}
 	return out, true
 }
 
-// text writes a value; the amount of a known token also in whole units.
-func (d decoder) text(on caip.Chain, at common.Address, in abi.Argument, v any) string {
+// text writes a value; an amount of a known token or of the chain's coin also in whole units, a moment also as a date.
+func (d decoder) text(on caip.Chain, token common.Address, name string, v any) string {
 	switch v := v.(type) {
 	case common.Address:
 		return v.Hex()
@@ -128,10 +136,31 @@ func (d decoder) text(on caip.Chain, at common.Address, in abi.Argument, v any) 
 	case []byte:
 		return "0x" + hex.EncodeToString(v)
 	case *big.Int:
-		id, _ := on.EVMID()
-		if e, ok := d.catalog.Entity(caip.ERC20(id, at)); ok && in.Name == "value" {
-			return v.String() + " = " + amount.Human(v, e.Decimals) + " " + e.Symbol
+		if e, ok := d.unit(on, token, name); ok {
+			return v.String() + " = " + human(v, e)
+		}
+		if name == "availableAt" && v.IsUint64() {
+			return v.String() + " = " + utc(v.Uint64())
+		}
+	case uint64:
+		if name == "refundDeadline" {
+			return fmt.Sprintf("%d = %s", v, utc(v))
 		}
 	}
 	return fmt.Sprint(v)
+}
+
+// unit is the entity whose base units an argument counts; the zero address stands for the chain's coin.
+func (d decoder) unit(on caip.Chain, token common.Address, name string) (catalog.Entity, bool) {
+	id, _ := on.EVMID()
+	switch name {
+	case "actualGasCost", "totalDeposit":
+		return d.catalog.NativeOf(id)
+	case "value", "amount":
+		if token == (common.Address{}) {
+			return d.catalog.NativeOf(id)
+		}
+		return d.catalog.Entity(caip.ERC20(id, token))
+	}
+	return catalog.Entity{}, false
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"math/big"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/caip"
+	"coffer/api/op"
 	"coffer/api/service/chain"
 	"coffer/api/service/genesis"
 )
@@ -28,11 +30,9 @@ type explorer struct {
 }
 
 func newExplorer(in *genesis.Installation) *explorer {
-	return &explorer{
-		in:     in,
-		page:   sync.OnceValues(func() (*template.Template, error) { return template.New("tx").Parse(pageHTML) }),
-		events: sync.OnceValues(func() (decoder, error) { return newDecoder(in) }),
-	}
+	x := &explorer{in: in, page: sync.OnceValues(func() (*template.Template, error) { return template.New("tx").Parse(pageHTML) })}
+	x.events = sync.OnceValues(func() (decoder, error) { return newDecoder(in, x.label) })
+	return x
 }
 
 var reHash = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
@@ -138,10 +138,14 @@ func (x *explorer) evm(v *view, id caip.Chain, ch chain.Chain, hash common.Hash)
 		return false, err
 	}
 	v.Title, v.Hash, v.Success = "Transaction "+rc.TxHash.Hex(), rc.TxHash.Hex(), rc.Success
-	from, to := x.label(rc.From), x.label(rc.To)
+	from, to := x.label(id, rc.From), x.label(id, rc.To)
 	v.Facts = []fact{
 		{Name: "Block", Value: strconv.FormatUint(rc.Block, 10)}, {Name: "Block hash", Value: rc.BlockHash.Hex(), Code: true},
-		{Name: "Time", Value: utc(rc.Time)}, {Name: "From", At: &from}, {Name: "To", At: &to}, {Name: "Gas used", Value: strconv.FormatUint(rc.GasUsed, 10)},
+		{Name: "Time", Value: utc(rc.Time)}, {Name: "From", At: &from}, {Name: "To", At: &to}, {Name: "Value", Value: x.coins(id, rc.Value)},
+		{Name: "Gas used", Value: strconv.FormatUint(rc.GasUsed, 10)},
+	}
+	for _, a := range rc.Authorizations {
+		v.Facts = append(v.Facts, x.delegation(id, a))
 	}
 	d, err := x.events()
 	if err != nil {
@@ -150,7 +154,7 @@ func (x *explorer) evm(v *view, id caip.Chain, ch chain.Chain, hash common.Hash)
 	v.EventsTitle = "Events"
 	for _, l := range rc.Logs {
 		e := d.decode(id, l)
-		e.At = x.label(l.Address)
+		e.At = x.label(id, l.Address)
 		v.Events = append(v.Events, e)
 	}
 	return true, nil
@@ -160,18 +164,43 @@ func utc(unix uint64) string {
 	return time.Unix(int64(min(unix, math.MaxInt64)), 0).UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-func (x *explorer) label(a common.Address) labelled {
+// coins writes an amount of a chain's coin in whole units.
+func (x *explorer) coins(on caip.Chain, v *big.Int) string {
+	id, _ := on.EVMID()
+	if e, ok := x.in.Catalog.NativeOf(id); ok {
+		return human(v, e)
+	}
+	return v.String() + " wei"
+}
+
+// delegation tells of an EIP-7702 authorization. The receipt does not say whether it came into force, so the page does not either.
+func (x *explorer) delegation(on caip.Chain, a op.SignedAuthorization) fact {
+	out := fact{Name: "Authorization", Value: "without a valid signature"}
+	if authority, err := a.Authority(); err == nil {
+		to := x.label(on, a.Address)
+		out.At = &labelled{authority.Hex(), strings.TrimSpace("lends itself to " + to.Address + " " + to.Name)}
+	}
+	return out
+}
+
+// label names the contracts and keys of the network, and the tokens of the chain.
+func (x *explorer) label(on caip.Chain, a common.Address) labelled {
 	p := x.in.Network.Pins
 	for _, known := range []struct {
 		at   common.Address
 		name string
 	}{
 		{p.EntryPoint, "entry point"}, {p.Paymaster, "paymaster"}, {p.Escrow, "escrow"}, {p.MetaFactory, "meta factory"}, {p.Factory, "factory"},
-		{p.Operator, "operator"}, {p.Solver, "solver"}, {genesis.AddressOf(x.in.Faucet), "faucet"}, {genesis.AddressOf(x.in.Treasury), "treasury"},
+		{p.KernelV31, "Kernel v3.1"}, {p.KernelV33, "Kernel v3.3"}, {p.ECDSAValidator, "ECDSA validator"}, {p.RoleBasedValidator, "role-based validator"},
+		{p.Operator, "operator"}, {p.Solver, "solver"}, {p.CoSigner, "co-signer"}, {genesis.AddressOf(x.in.Faucet), "faucet"}, {genesis.AddressOf(x.in.Treasury), "treasury"},
 	} {
 		if known.at == a {
 			return labelled{a.Hex(), known.name}
 		}
+	}
+	id, _ := on.EVMID()
+	if e, ok := x.in.Catalog.Entity(caip.ERC20(id, a)); ok {
+		return labelled{a.Hex(), e.Symbol + " token"}
 	}
 	return labelled{Address: a.Hex()}
 }

@@ -1,14 +1,20 @@
 package httpapi_test
 
 import (
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api/caip"
+	"coffer/api/op"
+	"coffer/api/op/erc20"
+	"coffer/api/op/escrow"
 	"coffer/api/service/chain"
 	"coffer/api/service/httpapi"
 )
@@ -42,6 +48,65 @@ func TestExplorerShowsTheDecodedReceiptWithoutAKey(t *testing.T) {
 	}
 	if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") {
 		t.Errorf("Content-Security-Policy %q", csp)
+	}
+}
+
+// explained is the page of a transaction that is sealed for it.
+func (b *bench) explained(t *testing.T, on uint64, tx chain.Tx) string {
+	t.Helper()
+	ch := b.in.Chains[on]
+	block, err := ch.Seal(chain.SealRequest{Time: ch.Head().Time, Txs: []chain.Tx{tx}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := b.withoutKey("/api" + httpapi.ExplorerPath(caip.EVM(on), block.Receipts[0].TxHash))
+	if w.Code != http.StatusOK {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+func TestExplorerShowsCoinsInWholeUnits(t *testing.T) {
+	b := newBench(t)
+	page := b.explained(t, 10, chain.Tx{From: b.in.Treasury, To: common.Address{7}, Value: big.NewInt(55_900_000_000_000_000)})
+	if !strings.Contains(page, "0.0559 ETH") {
+		t.Errorf("the page does not show what was sent: %s", page)
+	}
+}
+
+func TestExplorerShowsDepositsInWholeUnitsWithDateAndNames(t *testing.T) {
+	b := newBench(t)
+	deadline := b.in.Chains[10].Head().Time + 3600
+	data := escrow.DepositCalldata(common.Hash{1}, common.Address{}, big.NewInt(2_500_000_000_000_000_000), deadline)
+	page := b.explained(t, 10, chain.Tx{From: b.in.Treasury, To: b.in.Network.Pins.Escrow, Value: big.NewInt(2_500_000_000_000_000_000), Data: data})
+	date := time.Unix(int64(deadline), 0).UTC().Format("2006-01-02 15:04:05 UTC")
+	for _, want := range []string{"Deposited", "2500000000000000000 = 2.5 ETH", date, "treasury", "escrow"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not show %q: %s", want, page)
+		}
+	}
+}
+
+func TestExplorerNamesTokensAndShowsAuthorizations(t *testing.T) {
+	b := newBench(t)
+	key, err := crypto.ToECDSA(crypto.Keccak256([]byte("an account that lends itself")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := op.Authorization{ChainID: big.NewInt(8453), Address: b.in.Network.Pins.KernelV33}.Sign(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	usdc := common.HexToAddress("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913")
+	page := b.explained(t, 8453, chain.Tx{
+		From: b.in.Treasury, To: usdc, Data: erc20.Transfer(b.in.Network.Pins.Solver, big.NewInt(1_500_000)), Authorizations: []op.SignedAuthorization{signed},
+	})
+	for _, want := range []string{
+		"1500000 = 1.5 USDC", "USDC token", "solver", crypto.PubkeyToAddress(key.PublicKey).Hex(), "lends itself to " + b.in.Network.Pins.KernelV33.Hex() + " Kernel v3.3",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not show %q: %s", want, page)
+		}
 	}
 }
 

@@ -108,7 +108,7 @@ func New(c Config) (http.Handler, error) {
 // ServeHTTP answers one request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := h.Clock()
-	out := &answer{ResponseWriter: w}
+	out := &answer{ResponseWriter: w, bodiless: r.Method == http.MethodHead}
 	id := fmt.Sprintf("%s-%d", h.idPrefix, h.requests.Add(1))
 	out.Header().Set("X-Request-Id", id)
 	out.Header().Set("X-Content-Type-Options", "nosniff")
@@ -125,16 +125,20 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) serve(w *answer, r *http.Request, log *slog.Logger) {
+	method := r.Method
+	if method == http.MethodHead { // as GET, only without a body
+		method = http.MethodGet
+	}
 	path, below := strings.CutPrefix(r.URL.Path, h.BasePath)
-	if chain, hash, ok := explorerPath(path); below && ok && r.Method == http.MethodGet {
+	if chain, hash, ok := explorerPath(path); below && ok && method == http.MethodGet {
 		w.endpoint = explorerEndpoint
 		h.explorer.serve(w, chain, hash)
 		return
 	}
-	if r.URL.Path == healthPath {
-		path, below = healthPath, true // whoever watches the process need not know the base path
+	if r.URL.Path == healthPath || r.URL.Path == descriptionPath {
+		path, below = r.URL.Path, true // whoever watches the process, or wants to learn the base path, need not know it
 	}
-	rt, ok := h.routes[path][r.Method]
+	rt, ok := h.routes[path][method]
 	if !below || !ok {
 		h.fail(w, r, log, notFound(r, h.routes[path]))
 		return
@@ -159,12 +163,35 @@ func (h *handler) serve(w *answer, r *http.Request, log *slog.Logger) {
 		h.fail(w, r, log, err)
 		return
 	}
+	if rt.tag != nil {
+		tag, err := rt.tag()
+		if err != nil {
+			h.fail(w, r, log, err)
+			return
+		}
+		if unchanged(w, r, tag) {
+			return
+		}
+	}
 	answer, err := rt.run(r, doc)
 	if err != nil {
 		h.fail(w, r, log, err)
 		return
 	}
 	h.write(w, rt.status, answer.Raw())
+}
+
+// unchanged tells caches what the answer is called and that they must ask again each time, and answers 304 when the caller has it already.
+func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
+	w.Header().Set("ETag", tag)
+	w.Header().Set("Cache-Control", "no-cache")
+	for known := range strings.SplitSeq(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
+		if known = strings.TrimSpace(known); known == "*" || strings.TrimPrefix(known, "W/") == tag {
+			w.WriteHeader(http.StatusNotModified)
+			return true
+		}
+	}
+	return false
 }
 
 // window tells the caller how much of its limit is left (interface-facts §2); a key without a window has no such headers.

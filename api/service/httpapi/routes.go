@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"slices"
@@ -14,6 +16,7 @@ import (
 
 const (
 	healthPath       = "/healthz"
+	descriptionPath  = "/openapi.json"
 	explorerEndpoint = "/explorer"
 )
 
@@ -22,6 +25,7 @@ type route struct {
 	status     int
 	permission string
 	open       bool
+	tag        func() (string, error) // names an answer that seldom changes, for caches; nil for the others
 	rules      func(api.Rules, *api.Document) []api.Failure
 	run        func(*http.Request, *api.Document) (*api.Document, error)
 }
@@ -54,6 +58,9 @@ func (h *handler) build() error {
 			rt.run = func(r *http.Request, d *api.Document) (*api.Document, error) { return p.run(r.Context(), d) }
 		} else if g, ok := gets[e.ID]; ok && e.Method == http.MethodGet {
 			rt.run = g
+			if e.Tagged {
+				rt.tag = sync.OnceValues(h.descriptionTag)
+			}
 		} else {
 			return fmt.Errorf("the endpoint %s %s is described and nobody answers", e.Method, e.Path)
 		}
@@ -68,6 +75,15 @@ func (h *handler) build() error {
 		h.route("/network.json", http.MethodGet, route{status: http.StatusOK, permission: access.Read, run: h.network})
 	}
 	return nil
+}
+
+func (h *handler) descriptionTag() (string, error) {
+	doc, err := h.description()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(doc.Raw())
+	return `"` + hex.EncodeToString(sum[:16]) + `"`, nil
 }
 
 func (h *handler) route(path, method string, rt route) {

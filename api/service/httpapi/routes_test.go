@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coffer/api"
+	"coffer/api/caip"
 	"coffer/api/openapi"
 	"coffer/api/service/access"
 	"coffer/api/service/httpapi"
@@ -119,6 +120,76 @@ func TestHealthNeedsNeitherKeyNorBasePath(t *testing.T) {
 		if w := b.withoutKey(path); w.Code != 200 || w.Body.String() != `{"status":"ok"}` {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
+	}
+}
+
+func TestTheDescriptionNeedsNoBasePath(t *testing.T) {
+	b := newBench(t)
+	below, without := b.withoutKey("/api/openapi.json"), b.withoutKey("/openapi.json")
+	if without.Code != http.StatusOK || !bytes.Equal(below.Body.Bytes(), without.Body.Bytes()) {
+		t.Fatalf("%d with %d bytes, below the base path %d with %d", without.Code, without.Body.Len(), below.Code, below.Body.Len())
+	}
+	var d struct{ Servers []struct{ URL string } }
+	if err := json.Unmarshal(without.Body.Bytes(), &d); err != nil || len(d.Servers) != 1 || d.Servers[0].URL != "/api" {
+		t.Errorf("%v: it does not name the base path: %+v", err, d)
+	}
+}
+
+func TestHEADIsAnsweredLikeGETWithoutABody(t *testing.T) {
+	b := newBench(t)
+	block, ok, err := b.in.Chains[8453].Block(1)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	for _, path := range []string{
+		"/healthz", "/api/healthz", "/api/openapi.json", "/api/assets/list", "/api/chains/supported-list", "/api/v3/status/get-tx-history?user=x",
+		"/api" + httpapi.ExplorerPath(caip.EVM(8453), block.Receipts[0].TxHash), "/api/explorer/eip155:1/tx/0x" + strings.Repeat("0", 64), "/api/nothing",
+	} {
+		whole := b.get(path)
+		r := httptest.NewRequest(http.MethodHead, path, nil)
+		r.Header.Set("x-api-key", key)
+		w := b.send(r)
+		if w.Code != whole.Code || w.Body.Len() != 0 || w.Header().Get("Content-Type") != whole.Header().Get("Content-Type") {
+			t.Errorf("%s: %d with %d bytes and %v, GET %d with %v", path, w.Code, w.Body.Len(), w.Header(), whole.Code, whole.Header())
+		}
+		if length := whole.Header().Get("Content-Length"); whole.Code == http.StatusOK && w.Header().Get("Content-Length") != length {
+			t.Errorf("%s: Content-Length %q, GET %q", path, w.Header().Get("Content-Length"), length)
+		}
+	}
+	for path, want := range map[string]int{"/api/assets/list": http.StatusUnauthorized, "/api/v3/quote": http.StatusNotFound} {
+		if w := b.send(httptest.NewRequest(http.MethodHead, path, nil)); w.Code != want || w.Body.Len() != 0 {
+			t.Errorf("%s without a key: %d with %d bytes, expected %d", path, w.Code, w.Body.Len(), want)
+		}
+	}
+}
+
+func TestAnUnchangedDescriptionIsNotSentAgain(t *testing.T) {
+	b := newBench(t)
+	ask := func(known string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, "/api/openapi.json", nil)
+		if known != "" {
+			r.Header.Set("If-None-Match", known)
+		}
+		return b.send(r)
+	}
+	first := ask("")
+	tag := first.Header().Get("ETag")
+	if first.Code != http.StatusOK || len(tag) < 10 || first.Header().Get("Cache-Control") != "no-cache" {
+		t.Fatalf("%d %v", first.Code, first.Header())
+	}
+	for _, known := range []string{tag, "W/" + tag, `"other", ` + tag, "*"} {
+		w := ask(known)
+		if w.Code != http.StatusNotModified || w.Body.Len() != 0 || w.Header().Get("ETag") != tag || w.Header().Get("Content-Length") != "" {
+			t.Errorf("If-None-Match %s: %d with %d bytes, %v", known, w.Code, w.Body.Len(), w.Header())
+		}
+	}
+	for _, other := range []string{`"other"`, strings.Trim(tag, `"`), `"` + tag} {
+		if w := ask(other); w.Code != http.StatusOK || !bytes.Equal(w.Body.Bytes(), first.Body.Bytes()) {
+			t.Errorf("If-None-Match %s: %d with %d bytes", other, w.Code, w.Body.Len())
+		}
+	}
+	if w := b.get("/api/assets/list"); w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("ETag") != "" {
+		t.Errorf("what belongs to a key is not kept: %v", w.Header())
 	}
 }
 

@@ -72,12 +72,13 @@ func asked(reason string) error { return refusal{reason, "a fault was asked for"
 
 // faultKind is one name that ParseFaults knows: a refusal of a step with a reason, a wait before one (value: a duration), or apply for the rest.
 type faultKind struct {
-	name   string
-	at     Moment
-	reason string
-	value  string // what stands after "=", in words; "" takes none
-	help   string
-	apply  func(f *Faults, s *share, value string) error
+	name    string
+	at      Moment
+	reason  string
+	value   string // what stands after "=", in words; "" takes none
+	example string // such a value
+	help    string
+	apply   func(f *Faults, s *share, value string) error
 }
 
 func faultKinds() []faultKind {
@@ -95,7 +96,7 @@ func faultKinds() []faultKind {
 		{name: "bad-signature", at: AtFill, reason: reasonSignature, help: "the account no longer accepts its signature"},
 		{name: "deposit-fails", at: AtDeposit, reason: reasonTransaction, help: "the first deposit ahead of the target block fails"},
 		{name: "deposit-missing", at: AtLastDeposit, reason: reasonMismatch, help: "the last deposit ahead of the target block does not reach the escrow"},
-		{name: "price-jump", value: "basis points", help: "the delivered asset becomes dearer", apply: func(f *Faults, s *share, value string) error {
+		{name: "price-jump", value: "basis points", example: "300", help: "the delivered asset becomes dearer", apply: func(f *Faults, s *share, value string) error {
 			bps, err := strconv.ParseUint(value, 10, 20)
 			if err != nil || bps == 0 {
 				return fmt.Errorf("%q is no whole number of basis points from 1", value)
@@ -108,9 +109,9 @@ func faultKinds() []faultKind {
 			f.Expire = func(id string) bool { return before != nil && before(id) || s.hit(id) }
 			return nil
 		}},
-		{name: "slow-deposit", at: AtDeposit, value: "duration", help: "each deposit waits: PENDING can be seen"},
-		{name: "slow-fill", at: AtFill, value: "duration", help: "the fill waits: IN_PROGRESS can be seen"},
-		{name: "slow-release", at: AtRelease, value: "duration", help: "each release waits: EXECUTED can be seen"},
+		{name: "slow-deposit", at: AtDeposit, value: "duration", example: "2s", help: "each deposit waits: PENDING can be seen"},
+		{name: "slow-fill", at: AtFill, value: "duration", example: "2s", help: "the fill waits: IN_PROGRESS can be seen"},
+		{name: "slow-release", at: AtRelease, value: "duration", example: "2s", help: "each release waits: EXECUTED can be seen"},
 	}
 }
 
@@ -173,7 +174,7 @@ func addFault(f *Faults, spec string) error {
 		if valued {
 			return fmt.Errorf("%s takes no value", name)
 		}
-		return fmt.Errorf("%s needs a value: %s", name, k.value)
+		return fmt.Errorf("%s needs a value, such as %s=%s", name, name, k.example)
 	}
 	s := &share{part: 1, of: 1}
 	if shared {

@@ -166,6 +166,20 @@ func TestUnreadableFaultsAreRefusedWithTheirText(t *testing.T) {
 	}
 }
 
+func TestAFaultWithoutItsValueIsToldSuchAValue(t *testing.T) {
+	for name, want := range map[string]string{
+		"slow-deposit": "slow-deposit=2s", "slow-fill": "slow-fill=2s", "slow-release": "slow-release=2s", "price-jump": "price-jump=300",
+	} {
+		_, err := settle.ParseFaults([]string{name})
+		if err == nil || !strings.HasSuffix(err.Error(), name+" needs a value, such as "+want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := settle.ParseFaults([]string{want}); err != nil {
+			t.Errorf("what was named is refused: %v", err)
+		}
+	}
+}
+
 func FuzzParseFaults(f *testing.F) {
 	for _, spec := range []string{"revert", "slow-fill=2s@0.25", "price-jump=300@4", "no-route@1.0", "deposit-missing@2147483647", "x=@"} {
 		f.Add(spec)

@@ -177,7 +177,8 @@ func toBlock(r *record, hash common.Hash) chain.Block {
 func toReceipt(r *record, hash common.Hash, i int) chain.Receipt {
 	tx, out := r.Txs[i], r.Outcomes[i]
 	rc := chain.Receipt{
-		TxHash: tx.Hash(), From: out.From, Success: out.Success, GasUsed: out.GasUsed, Logs: toLogs(out.Logs),
+		TxHash: tx.Hash(), From: out.From, Value: tx.Value(), Authorizations: fromAuthorizations(tx.SetCodeAuthorizations()),
+		Success: out.Success, GasUsed: out.GasUsed, Logs: toLogs(out.Logs),
 		Block: r.Header.Number.Uint64(), BlockHash: hash, Time: r.Header.Time, Index: i,
 	}
 	if to := tx.To(); to != nil {

@@ -66,6 +66,18 @@ func authorizations(in []op.SignedAuthorization) ([]types.SetCodeAuthorization, 
 	return out, nil
 }
 
+// fromAuthorizations undoes authorizations.
+func fromAuthorizations(in []types.SetCodeAuthorization) []op.SignedAuthorization {
+	var out []op.SignedAuthorization
+	for _, a := range in {
+		out = append(out, op.SignedAuthorization{
+			Authorization: op.Authorization{ChainID: a.ChainID.ToBig(), Address: a.Address, Nonce: a.Nonce},
+			R:             a.R.Bytes32(), S: a.S.Bytes32(), YParity: a.V,
+		})
+	}
+	return out
+}
+
 func gasOrLimit(gas uint64) uint64 {
 	if gas == 0 {
 		return MaxTxGas
