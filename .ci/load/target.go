@@ -32,6 +32,8 @@ type target struct {
 	heap    func(context.Context) (uint64, error)
 	how     string
 	stop    func() error
+	// database is the file of the store.
+	database string
 }
 
 func openService(ctx context.Context, data string) (*service.Attachment, *traffic.Client, error) {
