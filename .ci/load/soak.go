@@ -17,6 +17,9 @@ const (
 	pageSize    = 4096
 )
 
+// judged is from which length on a soak is judged by its growth: in a shorter one a few requests under way weigh more than a leak.
+const judged = 5 * time.Minute
+
 // mayGrow is by how many percent the heap may grow between the second and the last tenth of a soak; samples is how often it is looked at.
 const (
 	mayGrow = 10
