@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -27,10 +26,6 @@ const (
 	// there.
 	reservedMap = 64 << 30
 	fewReserved = 1 << 30
-	// pageSize is that of new files; older ones keep theirs. The library keeps
-	// 17 bytes in memory for each page written since the file was opened and
-	// still in use, so with 4 KiB pages a busy day would show in the heap.
-	pageSize = 16 << 10
 	// DefaultWait is how long OpenBolt waits for the holder of the file.
 	DefaultWait = 2 * time.Second
 )
@@ -68,8 +63,7 @@ func OpenBolt(path string, opts BoltOptions) (Store, error) {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("%w: %s is held by %s", ErrInUse, path, readHolder(path))
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum),
-		errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, bolterrors.ErrInvalidMapping),
-		err != nil && strings.Contains(err.Error(), "file size too small"): // the library has no name for it
+		errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, bolterrors.ErrInvalidMapping):
 		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
 	case err != nil:
 		return nil, fmt.Errorf("open the database: %w", err)
@@ -94,7 +88,6 @@ func openBolt(path string, wait time.Duration, reserved int) (db *bolt.DB, err e
 	}
 	db, err = bolt.Open(path, 0o600, &bolt.Options{
 		Timeout:         wait,
-		PageSize:        pageSize,
 		NoFreelistSync:  true,
 		FreelistType:    bolt.FreelistMapType,
 		InitialMmapSize: reserved,

@@ -12,8 +12,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 func testPath(t *testing.T) string { return filepath.Join(t.TempDir(), "data", "coffer.db") }
@@ -113,54 +111,6 @@ func TestDataSurvivesReopening(t *testing.T) {
 	})
 }
 
-// New files have pages of 16 KiB; a file of another page size stays as it is
-// and is used as well.
-func TestOlderPageSizeIsKept(t *testing.T) {
-	path := testPath(t)
-	s := mustOpen(t, path, BoltOptions{})
-	if got := s.(*boltStore).db.Info().PageSize; got != pageSize {
-		t.Errorf("a new file has pages of %d bytes, want %d", got, pageSize)
-	}
-	s.Close()
-
-	older := testPath(t)
-	if err := os.MkdirAll(filepath.Dir(older), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	db, err := bolt.Open(older, 0o600, &bolt.Options{PageSize: 4 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fill := func(tx *bolt.Tx) error {
-		b, err := tx.CreateBucket([]byte("b"))
-		if err != nil {
-			return err
-		}
-		return b.Put([]byte("k"), []byte("v"))
-	}
-	if err := errors.Join(db.Update(fill), db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	s = mustOpen(t, older, BoltOptions{})
-	if err := write(s, 64, func() {}); err != nil {
-		t.Fatal(err)
-	}
-	s.Close()
-	s = mustOpen(t, older, BoltOptions{})
-	if got := s.(*boltStore).db.Info().PageSize; got != 4<<10 {
-		t.Errorf("the older file has pages of %d bytes", got)
-	}
-	_ = s.View(func(tx Tx) error {
-		if got := tx.Bucket("b").Get([]byte("k")); string(got) != "v" {
-			t.Errorf("value is %q", got)
-		}
-		if got := tx.Bucket("b").Get([]byte("big")); len(got) != 64<<10 {
-			t.Errorf("the larger value has %d bytes", len(got))
-		}
-		return nil
-	})
-}
-
 // write puts n KiB under one key.
 func write(s Store, n int, then func()) error {
 	return s.Update(func(tx Tx) error {
@@ -193,7 +143,7 @@ func TestGrowingInsideTheReservationDoesNotWaitForReaders(t *testing.T) {
 func TestMappingTheFileAnewWaitsForReaders(t *testing.T) {
 	path := testPath(t)
 	mustOpen(t, path, BoltOptions{}).Close()
-	db, err := openBolt(path, 0, 128<<10)
+	db, err := openBolt(path, 0, 32<<10)
 	if err != nil {
 		t.Fatal(err)
 	}
