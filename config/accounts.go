@@ -30,11 +30,26 @@ func (a Account) follows(pins network.Pins) string {
 	case api.AccountKernelV31:
 		init = op.InitDataECDSA(pins.ECDSAValidator, common.HexToAddress(a.SignerAddress))
 	case api.AccountRoleBased:
-		init = op.InitDataRoleBased(pins.RoleBasedValidator, common.HexToAddress(a.SessionAddress), common.HexToAddress(a.AdminAddress), pins.CoSigner)
+		first := a.FirstSessionAddress
+		if first == "" {
+			first = a.SessionAddress
+		}
+		init = op.InitDataRoleBased(pins.RoleBasedValidator, common.HexToAddress(first), common.HexToAddress(a.AdminAddress), pins.CoSigner)
 	case api.AccountKernelV33:
 		return common.HexToAddress(a.SignerAddress).Hex() // the account is its signer, delegated
 	default:
 		return ""
 	}
 	return op.PredictAddress(pins.Factory, pins.KernelV31, init, new(big.Int)).Hex()
+}
+
+// FirstSessions names the session keys that role-based accounts of the profile were made with, by account, where the key was replaced since.
+func (p Profile) FirstSessions() map[common.Address]common.Address {
+	out := map[common.Address]common.Address{}
+	for _, a := range p.Accounts {
+		if a.Type == api.AccountRoleBased && a.FirstSessionAddress != "" {
+			out[common.HexToAddress(a.AccountAddress)] = common.HexToAddress(a.FirstSessionAddress)
+		}
+	}
+	return out
 }

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -26,12 +27,17 @@ const SchemaVersion = 1
 // DemoProfile is the name of the profile that exists without any configuration.
 const DemoProfile = "demo"
 
-// Vault backends of a profile. The choice is explicit; nothing falls back.
+// Vault backends of a profile. The choice is explicit; nothing falls back. VaultKeyring keeps what a passphrase encrypts in the keyring of the operating
+// system, VaultKeyringOnly trusts that keyring alone, VaultFile keeps an encrypted file, VaultMemory keeps nothing.
 const (
-	VaultMemory  = "memory"
-	VaultKeyring = "keyring"
-	VaultFile    = "file"
+	VaultMemory      = "memory"
+	VaultKeyring     = "keyring"
+	VaultKeyringOnly = "keyring-only"
+	VaultFile        = "file"
 )
+
+// DefaultLockAfter is how long an unlocked vault may stay idle where a profile says nothing.
+const DefaultLockAfter = 5 * time.Minute
 
 // File is the configuration file.
 type File struct {
@@ -50,6 +56,13 @@ type Profile struct {
 	CAFile      string       `toml:"ca_file,omitempty"`
 	Vault       string       `toml:"vault"`
 	Accounts    []Account    `toml:"accounts,omitempty"`
+
+	// LockAfter is a duration such as "5m"; "" is DefaultLockAfter.
+	LockAfter string `toml:"lock_after,omitempty"`
+	// PolicyFile limits what may be signed (docs/policy.md); it is read anew at every start.
+	PolicyFile string `toml:"policy_file,omitempty"`
+	// SignerCommand signs instead of the vault: a program and its arguments (docs/keys.md).
+	SignerCommand []string `toml:"signer_command,omitempty"`
 }
 
 // Account is one account of a profile, in the words of the interface.
@@ -60,6 +73,8 @@ type Account struct {
 	SessionAddress string `toml:"session_address,omitempty"`
 	AdminAddress   string `toml:"admin_address,omitempty"`
 	DeploymentType string `toml:"deployment_type,omitempty"`
+	// FirstSessionAddress is the session key that a role-based account was made with; set it when session_address was replaced since.
+	FirstSessionAddress string `toml:"first_session_address,omitempty"`
 }
 
 // Wire returns the account as the interface writes it.
@@ -207,27 +222,60 @@ func (p Profile) check() (key, problem string) {
 		return "kind", `expected "embedded", "lab" or "real"`
 	}
 	switch p.Vault {
-	case VaultMemory, VaultKeyring, VaultFile:
+	case VaultMemory, VaultKeyring, VaultKeyringOnly, VaultFile:
 	default:
-		return "vault", `expected "memory", "keyring" or "file"`
+		return "vault", `expected "keyring", "keyring-only", "file" or "memory"`
+	}
+	if key, problem = p.checkSigning(); problem != "" {
+		return key, problem
 	}
 	if key, problem = p.checkService(); problem != "" {
 		return key, problem
 	}
-	evm := 0
+	evm, solana := 0, 0
 	for i, a := range p.Accounts {
 		k := fmt.Sprintf("accounts[%d]", i)
 		if problem := a.check(); problem != "" {
 			return k, problem
 		}
-		if a.Type != api.AccountSolana {
+		if a.Type == api.AccountSolana {
+			solana++
+		} else {
 			evm++
 		}
 	}
-	if evm > 1 {
-		return "accounts", "one EVM account at most, beside a Solana account"
+	if evm > 1 || solana > 1 {
+		return "accounts", "one EVM account at most, and one Solana account beside it"
 	}
 	return "", ""
+}
+
+// lockBounds are the shortest and longest time that a vault may stay unlocked without use.
+const (
+	shortestLock = 10 * time.Second
+	longestLock  = 24 * time.Hour
+)
+
+func (p Profile) checkSigning() (key, problem string) {
+	if p.LockAfter != "" {
+		if d, err := time.ParseDuration(p.LockAfter); err != nil || d < shortestLock || d > longestLock {
+			return "lock_after", `expected a time from "10s" to "24h", such as "5m"`
+		}
+	}
+	for _, s := range p.SignerCommand {
+		if s == "" || strings.ContainsRune(s, 0) {
+			return "signer_command", `expected a program and its arguments, such as ["/usr/local/bin/signer", "--slot", "1"]`
+		}
+	}
+	return "", ""
+}
+
+// LockTime is how long an unlocked vault of the profile may stay idle.
+func (p Profile) LockTime() time.Duration {
+	if d, err := time.ParseDuration(p.LockAfter); err == nil {
+		return d
+	}
+	return DefaultLockAfter
 }
 
 func (p Profile) checkService() (key, problem string) {
@@ -262,20 +310,51 @@ func (a Account) check() string {
 		if strings.EqualFold(a.SessionAddress, a.AdminAddress) {
 			return "session_address and admin_address must differ"
 		}
+		if a.FirstSessionAddress != "" && (!isAddress(a.FirstSessionAddress) || a.AccountAddress == "") {
+			return "first_session_address: 0x and 40 hex digits, correct letter case, together with account_address"
+		}
 	case api.AccountKernelV31, api.AccountKernelV33:
 		if !isAddress(a.SignerAddress) {
 			return "signer_address: expected 0x and 40 hex digits, correct letter case"
 		}
 	case api.AccountSolana:
-		if a.AccountAddress == "" {
-			return "a solana account needs account_address"
+		if _, err := caip.ParseSolanaKey(a.AccountAddress); err != nil {
+			return "a solana account needs account_address: base58 of 32 bytes"
+		}
+		if a.SignerAddress+a.SessionAddress+a.AdminAddress+a.DeploymentType+a.FirstSessionAddress != "" {
+			return "a solana account has account_address only"
 		}
 		return ""
 	default:
 		return "type: expected role-based, kernel-v3.1-ecdsa, kernel-v3.3-ecdsa or solana"
 	}
+	if problem := a.checkForm(); problem != "" {
+		return problem
+	}
 	if a.AccountAddress != "" && !isAddress(a.AccountAddress) {
 		return "account_address: expected 0x and 40 hex digits, correct letter case"
+	}
+	return ""
+}
+
+// checkForm checks what the type of an EVM account leaves open: the form of deployment, and addresses that belong to another type.
+func (a Account) checkForm() string {
+	switch a.Type {
+	case api.AccountKernelV33:
+		if a.DeploymentType != api.DeploymentEIP7702 {
+			return `a kernel-v3.3-ecdsa account needs deployment_type = "EIP7702"`
+		}
+		if a.AccountAddress != "" && !strings.EqualFold(a.AccountAddress, a.SignerAddress) {
+			return "account_address of a kernel-v3.3-ecdsa account is its signer_address"
+		}
+	default:
+		if a.DeploymentType != "" && a.DeploymentType != api.DeploymentERC4337 {
+			return `deployment_type: expected "ERC4337" or nothing`
+		}
+	}
+	roles := a.Type == api.AccountRoleBased
+	if roles == (a.SignerAddress != "") || !roles && a.SessionAddress+a.AdminAddress+a.FirstSessionAddress != "" {
+		return "signer_address is for kernel accounts; session_address, admin_address and first_session_address are for role-based ones"
 	}
 	return ""
 }

@@ -54,6 +54,9 @@ func (p Paths) ProfileData(profile string) string { return filepath.Join(p.Data,
 // ProfileState is the directory of a profile's journal.
 func (p Paths) ProfileState(profile string) string { return filepath.Join(p.State, profile) }
 
+// ProfileKeys is the directory of a profile's encrypted file of keys.
+func (p Paths) ProfileKeys(profile string) string { return filepath.Join(p.Data, profile, "keys") }
+
 // ServiceData is the absolute data directory of a service for a team: the given one, else one below the user's data directory. getenv is os.Getenv
 // outside tests.
 func ServiceData(given string, getenv func(string) string) (string, error) {

@@ -1,0 +1,113 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// AddProfile appends a profile to the configuration file at path, which is made when there is none (0600, its directory 0700). What stands in the file
+// stays as it is, comments included. With makeDefault a new file names the profile as the default one; in a file that has a default it must be changed
+// by hand. The result is read back before it is written, so a profile that breaks a rule is refused with the *Error that reading it would give.
+func AddProfile(path string, p Profile, makeDefault bool) error {
+	data, err := readToEdit(path)
+	if err != nil {
+		return err
+	}
+	if f, err := Parse(path, data); err != nil {
+		return err
+	} else if _, there := f.Profiles[p.Name]; there {
+		return &Error{Path: path, Key: "profiles." + p.Name, Problem: "there is such a profile already"}
+	}
+	if makeDefault && bytes.Equal(data, newFile()) {
+		data = append(data, fmt.Sprintf("default = %q\n", p.Name)...)
+	}
+	block, err := toml.Marshal(struct {
+		Profiles map[string]Profile `toml:"profiles"`
+	}{map[string]Profile{p.Name: p}})
+	if err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	return write(path, appendBlock(data, block))
+}
+
+// AddAccount appends an account to a profile that stands in the configuration file at path.
+func AddAccount(path, profile string, a Account) error {
+	data, err := readToEdit(path)
+	if err != nil {
+		return err
+	}
+	var own struct {
+		Profiles map[string]any `toml:"profiles"`
+	}
+	if err := toml.Unmarshal(data, &own); err != nil {
+		return tomlError(path, err)
+	}
+	if _, ok := own.Profiles[profile]; !ok {
+		return &Error{Path: path, Key: "profiles." + profile, Problem: "there is no such profile in the file; add it first"}
+	}
+	type accounts struct {
+		Accounts []Account `toml:"accounts"`
+	}
+	block, err := toml.Marshal(struct {
+		Profiles map[string]accounts `toml:"profiles"`
+	}{map[string]accounts{profile: {[]Account{a}}}})
+	if err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	// The tables above the account's stand in the file already.
+	_, block, found := bytes.Cut(block, []byte("[["))
+	if !found {
+		return errors.New("write configuration: the account has no table of its own")
+	}
+	return write(path, appendBlock(data, append([]byte("[["), block...)))
+}
+
+func newFile() []byte { return fmt.Appendf(nil, "version = %d\n", SchemaVersion) }
+
+func readToEdit(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return newFile(), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	return data, checkMode(path)
+}
+
+func appendBlock(data, block []byte) []byte {
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		data = append(data, '\n')
+	}
+	return append(append(bytes.Clone(data), '\n'), block...)
+}
+
+// write checks the new content and puts it in the place of the old one at once.
+func write(path string, data []byte) error {
+	if _, err := Parse(path, data); err != nil {
+		return err
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	f, err := os.CreateTemp(dir, ".config-*") // has mode 0600
+	if err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("write configuration: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	return nil
+}
