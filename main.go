@@ -5,16 +5,14 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
 
 	"coffer/api"
 	"coffer/api/catalog"
@@ -25,11 +23,13 @@ import (
 	"coffer/api/service/access"
 	"coffer/api/service/daemon"
 	"coffer/api/service/settle"
-	"coffer/assets"
 	"coffer/config"
 	"coffer/config/harden"
 	"coffer/ui/cli"
+	"coffer/ui/cli/check"
+	"coffer/ui/cli/keys"
 	"coffer/ui/cli/roles"
+	"coffer/ui/profile"
 	"coffer/ui/tui"
 	"coffer/ui/tui/activity"
 	"coffer/ui/tui/builder"
@@ -38,9 +38,6 @@ import (
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
-	"coffer/wallet/sign"
-	"coffer/wallet/vault"
-	"coffer/wallet/verify"
 )
 
 // embeddedLifetime is how long a quote of an embedded service may be accepted; a service for others keeps its own default (protocol §5.2).
@@ -62,160 +59,65 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	p := cli.Program{
 		Out: os.Stdout, Err: os.Stderr,
-		Terminal:  term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()),
-		Build:     cli.ReadBuild(),
-		Catalog:   catalog.Load,
-		Dashboard: dashboard,
-		Balances:  balances,
-		Serve:     serve,
-		Keys:      keyCommands{},
-		Accounts: roles.Commands{Open: openRoles, Prompt: cli.Prompt{
-			In: os.Stdin, Out: os.Stderr, Terminal: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stderr.Fd()),
-		}},
-		FaultHelp: settle.FaultHelp(),
+		Terminal:      term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()),
+		Build:         cli.ReadBuild(),
+		Catalog:       catalog.Load,
+		Dashboard:     dashboard,
+		Balances:      balances,
+		Serve:         serve,
+		Keys:          keyCommands{},
+		Accounts:      roles.Commands{Open: openRoles, Prompt: prompt()},
+		FaultHelp:     settle.FaultHelp(),
+		AccountsExtra: keys.Profiles{Host: host(), Prompt: prompt(), Out: os.Stdout}.Accounts,
+		Extra: []func(*cli.Global) *cobra.Command{
+			keys.Commands{Host: host(), Prompt: prompt(), Out: os.Stdout}.Command,
+			keys.Profiles{Host: host(), Prompt: prompt(), Out: os.Stdout}.Command,
+			check.Commands{Out: os.Stdout, Catalog: catalog.Load, Clock: time.Now}.Verify,
+			check.Commands{Out: os.Stdout, Catalog: catalog.Load, Clock: time.Now}.Intent,
+		},
 	}
 	return p.Run(ctx, args)
 }
 
-// session is an opened profile: the way to its service, its network and its accounts. attached and demo are nil for a remote profile.
-type session struct {
-	profile  config.Profile
-	paths    config.Paths
-	where    string // of the service, for display
-	attached *service.Attachment
-	client   *client.Client
-	catalog  *catalog.Catalog
-	network  network.Descriptor
-	accounts []api.Account
-	demo     *assets.Demo
+// host is what opening a profile needs of this program.
+func host() profile.Host {
+	return profile.Host{
+		Getenv: os.Getenv,
+		Embedded: func(ctx context.Context, dir string) (profile.Embedded, error) {
+			a, err := service.OpenOrAttach(ctx, dir, service.Options{Kind: network.Embedded, Fund: true, Lifetime: embeddedLifetime})
+			if err != nil {
+				return profile.Embedded{}, err
+			}
+			return profile.Embedded{Network: a.Network, BaseURL: a.BaseURL, APIKey: secret.New([]byte(a.APIKey)), Transport: a, Close: a.Close}, nil
+		},
+		Ask: prompt().Secret,
+	}
 }
 
-// open opens the profile that the command line names.
-func open(ctx context.Context, g cli.Global) (*session, error) {
-	paths, err := config.PathsFrom(os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	file, err := config.Load(paths.Config)
-	if err != nil {
-		return nil, err
-	}
-	profile, err := file.Profile(g.Profile)
-	if err != nil {
-		return nil, &cli.UsageError{Problem: err.Error()}
-	}
-	s := &session{profile: profile, paths: paths}
-	if s.catalog, err = catalog.Load(); err != nil {
-		return nil, err
-	}
-	if profile.Embedded() {
-		return s, s.openEmbedded(ctx)
-	}
-	return s, s.openRemote(ctx)
-}
-
-// openEmbedded opens the service inside this program, or attaches to the process that has it open.
-func (s *session) openEmbedded(ctx context.Context) error {
-	demo, err := assets.DemoKey()
-	if err != nil {
-		return err
-	}
-	s.attached, err = service.OpenOrAttach(ctx, s.paths.ProfileData(s.profile.Name), service.Options{
-		Kind: network.Embedded, Fund: true, Lifetime: embeddedLifetime,
-	})
-	if err != nil {
-		return err
-	}
-	s.demo, s.network, s.where = &demo, s.attached.Network, "inside this program"
-	s.network.Kind = s.profile.Kind
-	s.client, err = client.New(client.Options{BaseURL: s.attached.BaseURL, APIKey: secret.New([]byte(s.attached.APIKey)), Transport: s.attached})
-	if err != nil {
-		return errors.Join(err, s.Close())
-	}
-	if len(s.profile.Accounts) == 0 {
-		s.profile.Accounts = []config.Account{{Type: api.AccountKernelV31, SignerAddress: demo.Signer}}
-	}
-	s.accounts = s.profile.WireAccounts(s.network.Pins)
-	return nil
-}
-
-// openRemote reaches a service over HTTPS. The network comes from the profile's file, never from the service; the API key is asked for, as this version
-// keeps no keys of remote profiles. Without a signer's key the dashboard reads and quotes, and signs nothing.
-func (s *session) openRemote(ctx context.Context) error {
-	p := s.profile
-	if p.Vault != config.VaultMemory || p.NetworkFile == "" || len(p.Accounts) == 0 {
-		return &cli.UsageError{
-			Problem: fmt.Sprintf("profile %q cannot be opened by this version", p.Name),
-			Hint:    `a profile of kind lab or real needs vault = "memory" (the API key is asked for, nothing is signed), network_file and an account`,
-		}
-	}
-	roots, err := p.Roots()
-	if err != nil {
-		return err
-	}
-	if s.network, err = p.Network(); err != nil {
-		return err
-	}
-	key, err := askKey(ctx, p.Name)
-	if err != nil {
-		return err
-	}
-	s.where, s.accounts = p.BaseURL, p.WireAccounts(s.network.Pins)
-	s.client, err = client.New(client.Options{BaseURL: p.BaseURL, APIKey: key, RootCAs: roots})
-	return err
-}
-
-// askKey asks for the API key on the terminal.
-func askKey(ctx context.Context, profile string) (secret.Secret, error) {
-	if !term.IsTerminal(os.Stdin.Fd()) {
-		return secret.Secret{}, api.NewError(api.ErrUnauthorized, "the API key of profile %q is asked for on a terminal, and there is none", profile)
-	}
-	return cli.AskSecret(ctx, os.Stdin, os.Stderr, fmt.Sprintf("API key for profile %s (not shown): ", profile))
-}
-
-// Close lets go of the service; an embedded one finishes its step and closes its database.
-func (s *session) Close() error {
-	if s.attached == nil {
-		return nil
-	}
-	return s.attached.Close()
-}
-
-// query asks for everything that the accounts of the session hold.
-func (s *session) query() client.BalanceQuery {
-	q := client.BalanceQuery{}
-	for _, a := range s.accounts {
-		if a.IsEVM() {
-			q.Accounts = append(q.Accounts, "eip155:1:"+a.AccountAddress)
-		} else {
-			q.Accounts = append(q.Accounts, "solana:"+a.AccountAddress)
-		}
-	}
-	for _, a := range s.catalog.Aggregates() {
-		q.Aggregates = append(q.Aggregates, string(a.ID))
-	}
-	return q
+// prompt asks the person at the terminal.
+func prompt() cli.Prompt {
+	return cli.Prompt{In: os.Stdin, Out: os.Stderr, Terminal: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stderr.Fd())}
 }
 
 // balances answers `coffer balances`.
 func balances(ctx context.Context, g cli.Global) (*api.Document, error) {
-	s, err := open(ctx, g)
+	s, err := host().Open(ctx, g.Profile)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = s.Close() }()
-	answer, err := s.client.BalancesDocument(ctx, s.query())
+	answer, err := s.Client.BalancesDocument(ctx, s.Query())
 	return answer.Document, err
 }
 
 // openRoles opens a profile for `coffer accounts`.
 func openRoles(ctx context.Context, g cli.Global) (roles.Wallet, error) {
-	s, err := open(ctx, g)
+	s, err := host().Open(ctx, g.Profile)
 	if err != nil {
 		return roles.Wallet{}, err
 	}
 	return roles.Wallet{
-		Profile: s.profile.Name, Service: s.client, Network: s.network, Catalog: s.catalog, Accounts: s.accounts, Close: s.Close,
+		Profile: s.Profile.Name, Service: s.Client, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Close: s.Close,
 	}, nil
 }
 
@@ -303,53 +205,46 @@ func keyLine(i access.KeyInfo) cli.Key {
 }
 
 // holdings is the balance source of the screens.
-type holdings struct{ s *session }
+type holdings struct{ s *profile.Opened }
 
-// Balances reads what the accounts of the session hold.
+// Balances reads what the accounts of the profile hold.
 func (h holdings) Balances(ctx context.Context) (api.AggregatedBalance, error) {
-	return h.s.client.Balances(ctx, h.s.query())
+	return h.s.Client.Balances(ctx, h.s.Query())
 }
 
 // records is the history source of the screens.
-type records struct{ s *session }
+type records struct{ s *profile.Opened }
 
 // History reads a page of the first account's history.
 func (r records) History(ctx context.Context, limit int, continuation string) (api.HistoryPage, error) {
-	return r.s.client.History(ctx, client.HistoryQuery{User: r.s.accounts[0].AccountAddress, Limit: limit, Continuation: continuation})
+	return r.s.Client.History(ctx, client.HistoryQuery{User: r.s.Accounts[0].AccountAddress, Limit: limit, Continuation: continuation})
 }
 
 // dashboard opens the screens on a profile.
 func dashboard(ctx context.Context, g cli.Global) error {
-	s, err := open(ctx, g)
+	s, err := host().Open(ctx, g.Profile)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	keys := vault.NewMemory(s.network.ID)
-	defer func() { _ = keys.Close() }()
-	if s.demo != nil {
-		if err := addDemoKey(keys, s.demo.PrivateKey); err != nil {
-			return err
-		}
+	rules, err := s.Policy()
+	if err != nil {
+		return err
 	}
-	host, _ := os.Hostname()
-	j, err := journal.Open(s.paths.ProfileState(s.profile.Name), journal.Options{
-		Network: s.network.ID, Clock: time.Now, Random: rand.Reader, Holder: "coffer on " + host,
+	name, _ := os.Hostname()
+	j, err := journal.Open(s.Paths.ProfileState(s.Profile.Name), journal.Options{
+		Network: s.Network.ID, Clock: time.Now, Random: rand.Reader, Holder: "coffer on " + name,
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = j.Close() }()
-	operations := flow.New(flow.Deps{
-		Client: s.client, Signer: sign.New(keys, s.network.ID), Journal: j, Policy: verify.DefaultPolicy(s.network, s.catalog),
-		Clock: time.Now, Sleep: sleep,
-	})
-	leave := endInTime(ctx, keys)
-	defer leave()
+	operations := flow.New(flow.Deps{Client: s.Client, Signer: s.Signer(), Journal: j, Policy: rules, Clock: time.Now, Sleep: sleep})
+	defer endInTime(ctx, s.Wipe)()
 	err = tui.Run(ctx, tui.Options{
-		Env: os.Environ(),
+		Env: os.Environ(), Suspended: s.Lock,
 		Context: screen.Context{
-			Profile: s.profile.Name, BaseURL: s.where, Network: s.network, Catalog: s.catalog, Accounts: s.accounts, Clock: time.Now,
+			Profile: s.Profile.Name, BaseURL: s.Where, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Clock: time.Now,
 		},
 		Services: tui.Services{
 			Balances: holdings{s}, History: records{s},
@@ -364,7 +259,7 @@ func dashboard(ctx context.Context, g cli.Global) error {
 
 // endInTime wipes the keys as soon as ctx ends, and ends the program two seconds later even when the terminal no longer takes output and the
 // screens wait for it. The returned function calls it off.
-func endInTime(ctx context.Context, keys *vault.Memory) (leave func()) {
+func endInTime(ctx context.Context, wipe func()) (leave func()) {
 	left := make(chan struct{})
 	go func() {
 		select {
@@ -372,7 +267,7 @@ func endInTime(ctx context.Context, keys *vault.Memory) (leave func()) {
 			return
 		case <-ctx.Done():
 		}
-		_ = keys.Close()
+		wipe()
 		select {
 		case <-left:
 		case <-time.After(2 * time.Second):
@@ -383,12 +278,13 @@ func endInTime(ctx context.Context, keys *vault.Memory) (leave func()) {
 }
 
 // callScreens builds the screens on which a call is made: build, review, activity.
-func callScreens(c screen.Context, s *session, f *flow.Flow, j *journal.Journal) map[screen.ID]screen.Screen {
+func callScreens(c screen.Context, s *profile.Opened, f *flow.Flow, j *journal.Journal) map[screen.ID]screen.Screen {
 	return map[screen.ID]screen.Screen{
-		screen.Build: builder.New(c, builder.Deps{Balances: holdings{s}.Balances, Book: contacts(s.demo)}),
-		screen.Review: review.New(c, review.Deps{Start: func(ctx context.Context, in intent.Intent) (review.Operation, error) {
-			return f.Start(ctx, in)
-		}}),
+		screen.Build: builder.New(c, builder.Deps{Balances: holdings{s}.Balances, Book: s.Contacts()}),
+		screen.Review: review.New(c, review.Deps{
+			Start:  func(ctx context.Context, in intent.Intent) (review.Operation, error) { return f.Start(ctx, in) },
+			Locked: s.Locked, Unlock: s.UnlockWith,
+		}),
 		screen.Activity: activity.New(c, activity.Deps{
 			Unfinished: func() []activity.Operation {
 				var out []activity.Operation
@@ -398,22 +294,10 @@ func callScreens(c screen.Context, s *session, f *flow.Flow, j *journal.Journal)
 				return out
 			},
 			Outstanding: func(now time.Time) []activity.Outstanding {
-				return activity.FromJournal(s.catalog, j.Outstanding(now))
+				return activity.FromJournal(s.Catalog, j.Outstanding(now))
 			},
 		}),
 	}
-}
-
-// contacts are the known recipients: those of the demo, or none.
-func contacts(demo *assets.Demo) []builder.Contact {
-	if demo == nil {
-		return nil
-	}
-	var out []builder.Contact
-	for _, e := range demo.AddressBook {
-		out = append(out, builder.Contact{Name: e.Name, Address: e.Address})
-	}
-	return out
 }
 
 // sleep waits, or returns the context's error.
@@ -426,13 +310,4 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-func addDemoKey(v *vault.Memory, private string) error {
-	key, err := hex.DecodeString(strings.TrimPrefix(private, "0x"))
-	if err != nil {
-		return fmt.Errorf("demo key: %w", err)
-	}
-	_, err = v.Add(vault.EVM, secret.New(key))
-	return err
 }

@@ -4,12 +4,14 @@ package main
 
 import (
 	"bytes"
+	"crypto/ecdsa"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/go-json-experiment/json"
 
 	"coffer/ui/cli"
@@ -84,4 +86,14 @@ func TestAdminKeyIsTypedUnseenAfterTheConfirmation(t *testing.T) {
 	if strings.Contains(wrong.term.Screen(), "Admin key") {
 		t.Error("the key was asked for without a confirmation")
 	}
+}
+
+// mustKey is the throw-away key of these tests.
+func mustKey(t *testing.T) *ecdsa.PrivateKey {
+	t.Helper()
+	k, err := crypto.HexToECDSA(adminKeyText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
 }

@@ -317,13 +317,7 @@ func checkStore(t *testing.T, dir, needs string) {
 		return caip.Asset{}
 	}
 	const base = 8453
-	sent, err := amount.Parse(strings.ReplaceAll(needs, ",", ""), 6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := in.Balance(common.HexToAddress(demo.AddressBook[0].Address), usdc(base)); err != nil || got.Cmp(sent) != 0 {
-		t.Errorf("the recipient has %v, expected %v: %v", got, sent, err)
-	}
+	checkRecipient(t, in, usdc(base), needs)
 	init := op.InitDataECDSA(pins.ECDSAValidator, common.HexToAddress(demo.Signer))
 	sender := op.PredictAddress(pins.Factory, pins.KernelV31, init, new(big.Int))
 	if ok, err := in.Deployed(base, sender); err != nil || !ok {
@@ -359,6 +353,22 @@ func checkStore(t *testing.T, dir, needs string) {
 	}
 	if paid < 2 {
 		t.Errorf("%d source chains paid, the trial call needs two or more", paid)
+	}
+}
+
+// checkRecipient looks whether the trial call's recipient has exactly what the call pays.
+func checkRecipient(t *testing.T, in *genesis.Installation, usdc caip.Asset, needs string) {
+	t.Helper()
+	demo, err := assets.DemoKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := amount.Parse(strings.ReplaceAll(needs, ",", ""), 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := in.Balance(common.HexToAddress(demo.AddressBook[0].Address), usdc); err != nil || got.Cmp(sent) != 0 {
+		t.Errorf("the recipient has %v, expected %v: %v", got, sent, err)
 	}
 }
 

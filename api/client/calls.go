@@ -68,16 +68,45 @@ func (c *Client) PrepareCallQuote(ctx context.Context, body []byte) (Answer, err
 	return c.post(ctx, "prepare", "/v3/quote/prepare-call-quote", body, quoteTimeout)
 }
 
+// PrepareCallQuoteV1 posts the body to prepare-call-quote (v1).
+func (c *Client) PrepareCallQuoteV1(ctx context.Context, body []byte) (Answer, error) {
+	return c.post(ctx, "prepare", "/quotes/prepare-call-quote", body, quoteTimeout)
+}
+
 // CallQuote posts the body to call-quote (v3).
 func (c *Client) CallQuote(ctx context.Context, body []byte) (Answer, error) {
 	return c.post(ctx, "quote", "/v3/quote/call-quote", body, quoteTimeout)
 }
 
+// CallQuoteV1 posts the body to call-quote (v1).
+func (c *Client) CallQuoteV1(ctx context.Context, body []byte) (Answer, error) {
+	return c.post(ctx, "quote", "/quotes/call-quote", body, quoteTimeout)
+}
+
+// Quote posts the body of a swap or a transfer to quote (v3). It is retried as prepare and call-quote are: only when no byte left.
+func (c *Client) Quote(ctx context.Context, body []byte) (Answer, error) {
+	return c.post(ctx, "quote", "/v3/quote", body, quoteTimeout)
+}
+
+// QuoteV1 posts the body of a swap or a transfer to quote (v1).
+func (c *Client) QuoteV1(ctx context.Context, body []byte) (Answer, error) {
+	return c.post(ctx, "quote", "/v1/quote", body, quoteTimeout)
+}
+
 // ExecuteQuote posts the body to execute-quote (v3), exactly once. A nil error means that the service answered; only ExecuteResponse.Success true means that
 // it accepted, and nothing here means that it is done. An *Error with Sent true, or an *api.Error of 500 and above, leaves the outcome unknown.
 func (c *Client) ExecuteQuote(ctx context.Context, body []byte) (api.ExecuteResponse, error) {
+	return c.execute(ctx, "/v3/quote/execute-quote", body)
+}
+
+// ExecuteQuoteV1 posts the body of a v1 quote to execute-quote (v1), under the rules of ExecuteQuote.
+func (c *Client) ExecuteQuoteV1(ctx context.Context, body []byte) (api.ExecuteResponse, error) {
+	return c.execute(ctx, "/quotes/execute-quote", body)
+}
+
+func (c *Client) execute(ctx context.Context, path string, body []byte) (api.ExecuteResponse, error) {
 	const op = "execute"
-	a, err := c.do(ctx, call{op: op, method: http.MethodPost, path: "/v3/quote/execute-quote", body: body, timeout: executeTimeout, once: true})
+	a, err := c.do(ctx, call{op: op, method: http.MethodPost, path: path, body: body, timeout: executeTimeout, once: true})
 	if err != nil {
 		return api.ExecuteResponse{}, err
 	}

@@ -333,25 +333,41 @@ func TestN5_PostsAreSentAgainOnlyWhenNothingLeft(t *testing.T) {
 	}
 	defer c.Close()
 	c.limiter = nil
-	_, err = c.PrepareCallQuote(t.Context(), []byte(`{}`))
-	if e := kindOf(t, err); e.Sent || len(z.list) != 1 {
-		t.Errorf("%v, %d pauses", e, len(z.list))
+	for i, post := range posts(c) {
+		if e := kindOf(t, post(t.Context())); e.Sent || len(z.list) != i+1 {
+			t.Errorf("post %d: %v, %d pauses", i, e, len(z.list))
+		}
 	}
-	_, err = c.ExecuteQuote(t.Context(), []byte(`{}`))
-	if e := kindOf(t, err); e.Sent || len(z.list) != 1 {
-		t.Errorf("execute: %v, %d pauses", e, len(z.list))
+	tried := len(z.list)
+	for i, execute := range executes(c) {
+		_, err := execute(t.Context(), []byte(`{}`))
+		if e := kindOf(t, err); e.Sent || len(z.list) != tried {
+			t.Errorf("execute %d: %v, %d pauses", i, e, len(z.list))
+		}
 	}
 	// The connection breaks after the request: it may have had effect, so never again.
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) })
 	d := dial(t, s)
-	for i, post := range []func() error{
-		func() error { _, err := d.PrepareCallQuote(t.Context(), []byte(`{}`)); return err },
-		func() error { _, err := d.CallQuote(t.Context(), []byte(`{}`)); return err },
-	} {
-		if e := kindOf(t, post()); !e.Sent || s.requests.Load() != int64(i+1) {
+	for i, post := range posts(d) {
+		if e := kindOf(t, post(t.Context())); !e.Sent || s.requests.Load() != int64(i+1) {
 			t.Errorf("%v, %d requests", e, s.requests.Load())
 		}
 	}
+}
+
+// posts are the calls that may be tried once more when nothing left; executes are sent once whatever happens. Both in both versions of the interface.
+func posts(c *Client) []func(context.Context) error {
+	var out []func(context.Context) error
+	for _, post := range []func(context.Context, []byte) (Answer, error){
+		c.PrepareCallQuote, c.PrepareCallQuoteV1, c.CallQuote, c.CallQuoteV1, c.Quote, c.QuoteV1,
+	} {
+		out = append(out, func(ctx context.Context) error { _, err := post(ctx, []byte(`{}`)); return err })
+	}
+	return out
+}
+
+func executes(c *Client) []func(context.Context, []byte) (api.ExecuteResponse, error) {
+	return []func(context.Context, []byte) (api.ExecuteResponse, error){c.ExecuteQuote, c.ExecuteQuoteV1}
 }
 
 func TestN6_ExecuteIsSentExactlyOnceOnAFreshHTTP1Connection(t *testing.T) {
@@ -368,8 +384,8 @@ func TestN6_ExecuteIsSentExactlyOnceOnAFreshHTTP1Connection(t *testing.T) {
 	})
 	c := dial(t, s)
 	const runs = 100
-	for range runs {
-		_, err := c.ExecuteQuote(t.Context(), []byte(`{"id":"0x1"}`))
+	for i := range runs {
+		_, err := executes(c)[i%2](t.Context(), []byte(`{"id":"0x1"}`))
 		if e := kindOf(t, err); !e.Sent {
 			t.Fatal(e)
 		}
@@ -389,8 +405,10 @@ func TestN6_TheExecuteRequestCannotBeReplayed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := c.ExecuteQuote(t.Context(), []byte(`{}`)); err != nil || !r.Success {
-		t.Fatal(err)
+	for _, execute := range executes(c) {
+		if r, err := execute(t.Context(), []byte(`{}`)); err != nil || !r.Success {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -400,12 +418,14 @@ func TestX2_OnlyAReadableAnswerCountsAsOne(t *testing.T) {
 		`{}`: false, `{"success":"true"}`: false, `{"success":true`: false, `[]`: false, ``: false, `{"success":true}{}`: false, `{"success":true,"success":false}`: false,
 	} {
 		c := dial(t, serve(t, ok(body)))
-		_, err := c.ExecuteQuote(t.Context(), []byte(`{}`))
-		if (err == nil) != readable {
-			t.Errorf("%q: %v", body, err)
-		}
-		if err != nil && !kindOf(t, err).Sent {
-			t.Errorf("%q: an unreadable answer means that the request arrived", body)
+		for _, execute := range executes(c) {
+			_, err := execute(t.Context(), []byte(`{}`))
+			if (err == nil) != readable {
+				t.Errorf("%q: %v", body, err)
+			}
+			if err != nil && !kindOf(t, err).Sent {
+				t.Errorf("%q: an unreadable answer means that the request arrived", body)
+			}
 		}
 	}
 }
@@ -578,7 +598,7 @@ func plausible(got *[]string) roundTrip {
 			status, reply = 201, `{"predictedAddress":"0x1"}`
 		case "/api/chains/supported-list", "/api/assets/list":
 			reply = `[]`
-		case "/api/v3/quote/execute-quote":
+		case "/api/v3/quote/execute-quote", "/api/quotes/execute-quote":
 			reply = `{"success":true}`
 		}
 		return answer(status, nil, reply), nil
@@ -608,6 +628,16 @@ func TestEveryEndpointIsAskedAsTheInterfaceSays(t *testing.T) {
 	note(err)
 	_, err = c.ExecuteQuote(ctx, []byte(`{"x":1}`))
 	note(err)
+	_, err = c.PrepareCallQuoteV1(ctx, []byte(`{"p":2}`))
+	note(err)
+	_, err = c.CallQuoteV1(ctx, []byte(`{"q":2}`))
+	note(err)
+	_, err = c.ExecuteQuoteV1(ctx, []byte(`{"x":2}`))
+	note(err)
+	_, err = c.Quote(ctx, []byte(`{"s":3}`))
+	note(err)
+	_, err = c.QuoteV1(ctx, []byte(`{"s":2}`))
+	note(err)
 	_, err = c.Status(ctx, "0x4")
 	note(err)
 	_, err = c.History(ctx, HistoryQuery{User: "0x5", Limit: 20, Continuation: "a&b", SortBy: "createdAt"})
@@ -620,6 +650,8 @@ func TestEveryEndpointIsAskedAsTheInterfaceSays(t *testing.T) {
 		"GET /api/chains/supported-list ", "GET /api/assets/list ",
 		"GET /api/v3/balances/aggregated-balance?account=eip155%3A1%3A0x3%2Csolana%3AK&aggregatedAssetId=ob%3Ausdc&assetId=eip155%3A1%2Fslip44%3A60 ",
 		`POST /api/v3/quote/prepare-call-quote {"p":1}`, `POST /api/v3/quote/call-quote {"q":1}`, `POST /api/v3/quote/execute-quote {"x":1}`,
+		`POST /api/quotes/prepare-call-quote {"p":2}`, `POST /api/quotes/call-quote {"q":2}`, `POST /api/quotes/execute-quote {"x":2}`,
+		`POST /api/v3/quote {"s":3}`, `POST /api/v1/quote {"s":2}`,
 		"GET /api/v3/status/get-execution-status?quoteId=0x4 ", "GET /api/v3/status/get-tx-history?continuation=a%26b&limit=20&sortBy=createdAt&user=0x5 ",
 	}
 	for i, w := range want {
@@ -641,10 +673,14 @@ func TestRequestBodiesArriveByteForByte(t *testing.T) {
 		writeJSON(w, 200, `{"success":true}`)
 	})
 	c := dial(t, s)
-	if _, err := c.ExecuteQuote(t.Context(), []byte(body)); err != nil {
-		t.Error(err)
+	for _, execute := range executes(c) {
+		if _, err := execute(t.Context(), []byte(body)); err != nil {
+			t.Error(err)
+		}
 	}
-	if _, err := c.CallQuote(t.Context(), []byte(body)); err != nil {
-		t.Error(err)
+	for _, post := range []func(context.Context, []byte) (Answer, error){c.CallQuote, c.CallQuoteV1, c.Quote, c.QuoteV1} {
+		if _, err := post(t.Context(), []byte(body)); err != nil {
+			t.Error(err)
+		}
 	}
 }

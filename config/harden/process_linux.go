@@ -6,8 +6,9 @@ import "syscall"
 const prSetDumpable = 4
 
 // Process keeps what is in memory, keys among it, out of core files and away from other programs of the same user: this process can neither be
-// dumped nor traced, and its environment is closed (TH-K3).
+// dumped nor traced, its environment is closed, and when it fails it shows one goroutine (TH-K3).
 func Process() {
+	quietTraceback()
 	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
 }

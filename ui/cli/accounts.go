@@ -94,11 +94,14 @@ type accountsRoot struct {
 func (p accountsRoot) command(g *Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accounts",
-		Short: "Look after a role-based account: its keys and the way out",
-		Long: `A role-based account has a session key for every day, an admin key for emergencies, and the service's co-signer. These commands
+		Short: "The profile's accounts; the keys of a role-based one and the way out",
+		Long: `list, add and check look after the accounts of the profile. A role-based account has a session key for every day, an admin key
+for emergencies, and the service's co-signer. show, rotate and exit
 use the admin key: to replace the session key, and to leave without the co-signer after a delay.`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return missing("accounts", "show, rotate or exit") },
+		RunE: func(*cobra.Command, []string) error {
+			return missing("accounts", "list, add, check, show, rotate or exit")
+		},
 	}
 	cmd.AddCommand(p.show(g), p.rotate(g), p.exit(g))
 	return cmd

@@ -143,6 +143,24 @@ func (p Prompt) Say(lines ...string) {
 	}
 }
 
+// Secret asks for a secret without echo.
+func (p Prompt) Secret(ctx context.Context, question string) (secret.Secret, error) {
+	if !p.Terminal {
+		return secret.Secret{}, &UsageError{
+			Problem: "a secret is asked for on a terminal, and there is none", Hint: "run it where you can type; no flag and no variable takes a secret",
+		}
+	}
+	return AskSecret(ctx, p.In, p.Out, question)
+}
+
+// Line asks a question whose answer is shown.
+func (p Prompt) Line(ctx context.Context, question string) (string, error) {
+	if !p.Terminal {
+		return "", &UsageError{Problem: "this is asked on a terminal, and there is none: " + question, Hint: "run it where you can type"}
+	}
+	return AskLine(ctx, p.In, p.Out, question)
+}
+
 // Confirm makes sure that the person means this account: its last four characters, given with --confirm or typed now, in any letter case.
 func (p Prompt) Confirm(ctx context.Context, account, given string) error {
 	want := account[max(len(account)-4, 0):]

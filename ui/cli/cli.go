@@ -32,6 +32,9 @@ type Program struct {
 	Keys      KeysCommands     // of a service
 	Accounts  AccountsCommands // of role-based accounts
 	FaultHelp []string         // what --fault takes, one line each
+	// Extra are commands that other packages implement, AccountsExtra some below `coffer accounts`.
+	Extra         []func(*Global) *cobra.Command
+	AccountsExtra func(*Global) []*cobra.Command
 }
 
 // Exit codes of the program.
@@ -52,15 +55,23 @@ type UsageError struct {
 
 func (e *UsageError) Error() string { return e.Problem }
 
+// A RefusedError says that verification refused what a command was about; the reasons were printed.
+type RefusedError struct{ Problem string }
+
+func (e *RefusedError) Error() string { return e.Problem }
+
 // Code maps an error to the exit code: 0 done, 1 failed, 2 usage (or a broken configuration), 3 access (key missing, wrong or without
 // permission), 4 refused by verification, 5 expired or not executed, 6 outcome unknown.
 func Code(err error) int {
 	var usage *UsageError
 	var cfg *config.Error
 	var service *api.Error
+	var refused *RefusedError
 	switch {
 	case err == nil:
 		return ExitDone
+	case errors.As(err, &refused):
+		return ExitRefused
 	case errors.As(err, &usage), errors.As(err, &cfg):
 		return ExitUsage
 	case errors.As(err, &service):
@@ -102,7 +113,8 @@ prepare, review, sign and execute. Without a configuration it opens the demo pro
 inside this program.`,
 		Example: `  coffer                     open the dashboard
   coffer balances --json     print the balances of the profile's accounts
-  coffer accounts show       show who may sign for a role-based account
+  coffer keys init           set up where the profile keeps its keys
+  coffer verify FILE…        check saved answers, with no network and no key
   coffer serve               run the service for a team
   coffer serve keys add      make an API key for it`,
 		Args:          noArgs,
@@ -122,7 +134,14 @@ inside this program.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &UsageError{Problem: err.Error(), Hint: "see `" + c.CommandPath() + " --help`"}
 	})
-	root.AddCommand(p.balances(&g), accountsRoot{p.Accounts, p.Out}.command(&g), p.serve(), p.version())
+	accounts := accountsRoot{p.Accounts, p.Out}.command(&g)
+	if p.AccountsExtra != nil {
+		accounts.AddCommand(p.AccountsExtra(&g)...)
+	}
+	root.AddCommand(p.balances(&g), accounts, p.serve(), p.version())
+	for _, more := range p.Extra {
+		root.AddCommand(more(&g))
+	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

@@ -31,6 +31,7 @@ type Model struct {
 	hidden  bool // amounts are hidden; the screens are told
 	toast   toast
 	help    help
+	job     *job // nil: this program cannot be suspended
 	palette *kit.Choice
 	quitAsk time.Time // when the first q was refused
 

@@ -43,6 +43,10 @@ type Options struct {
 	NoColor  bool
 	ASCII    bool
 	Start    screen.ID // the first screen; "": Balances
+
+	// Suspended is called when the program is being suspended, by SIGTSTP or by ctrl+z, before it stops (TH-K6). It may be called more than once for one
+	// suspension, and beside the event loop. Not on systems that do not suspend programs.
+	Suspended func()
 }
 
 // QuietEnvironment takes away the environment variables by which the terminal library would log every keystroke (TEA_TRACE) or write

@@ -18,18 +18,24 @@ func (m *Model) shellKeys() []kit.Key {
 	for _, id := range m.tabs {
 		keys = append(keys, kit.NewKey(m.screens[id].Title(), number(id)))
 	}
-	return append(keys,
+	keys = append(keys,
 		kit.NewKey("all keys of this screen; f1 also while typing", "?", "f1"),
 		kit.NewKey("hide or show amounts", "h"),
-		kit.NewKey("go to or do", ":", "ctrl+p"),
-		kit.NewKey("quit", "q", "ctrl+c"))
+		kit.NewKey("go to or do", ":", "ctrl+p"))
+	keys = append(keys, m.lockKeys()...)
+	return append(keys, kit.NewKey("quit", "q", "ctrl+c"))
 }
 
 func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
+	if m.ctx.Vault.Touch != nil {
+		m.ctx.Vault.Touch()
+	}
 	switch {
 	case key == "ctrl+c":
 		return m.quit()
+	case key == "ctrl+z":
+		return m.suspend(suspendMsg{})
 	case m.tooSmall():
 		if key == "q" {
 			return m.quit()
@@ -61,6 +67,8 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case "h":
 		return m.hide()
+	case "L":
+		return m.lock()
 	case ":", "ctrl+p":
 		m.palette.Open(m.paletteItems(), "")
 		return nil
@@ -110,6 +118,9 @@ func (m *Model) paletteItems() []kit.Item {
 	}
 	if _, own := kit.FindKey(m.active().Keys(), "h"); !own {
 		items = append(items, kit.Item{Value: palettePress + "h", Label: "hide or show amounts", Note: "h"})
+	}
+	if m.ctx.Vault.Lock != nil {
+		items = append(items, kit.Item{Value: palettePress + "L", Label: "lock the keys now", Note: "L"})
 	}
 	return append(items,
 		kit.Item{Value: palettePress + "?", Label: "all keys of this screen", Note: "?"},

@@ -28,7 +28,11 @@ func Run(ctx context.Context, o Options) error {
 	if o.NoColor {
 		opts = append(opts, tea.WithColorProfile(o.profile()))
 	}
-	_, err := tea.NewProgram(m, opts...).Run()
+	p := tea.NewProgram(m, opts...)
+	if m.job = watchJob(p, o.Suspended); m.job != nil {
+		defer m.job.end()
+	}
+	_, err := p.Run()
 	switch {
 	case err == nil, errors.Is(err, tea.ErrInterrupted):
 		return nil

@@ -40,6 +40,10 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return m.press(msg)
 	case tea.PasteMsg:
 		return m.paste(msg)
+	case suspendMsg:
+		return m.suspend(msg)
+	case resumedMsg:
+		return m.resumed(msg)
 	case wokeMsg:
 		if msg.gen == m.wakeGen {
 			m.wakeAt = time.Time{}

@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/client"
+	"coffer/api/op"
 	"coffer/api/secret"
 	"coffer/wallet/flow"
 	"coffer/wallet/internal/golden"
@@ -33,7 +35,11 @@ type fake struct {
 	status   func(n int, id string) (api.ExecutionStatus, error)
 	skew     time.Duration
 
+	history  func(n int, q client.HistoryQuery) (api.HistoryPage, error)
+	recorded *recorded // answers in place of those of the golden world
+
 	calls    []string
+	asked    []client.HistoryQuery
 	executed [][]byte
 	quoted   [][]byte
 	polls    int
@@ -55,6 +61,9 @@ func (f *fake) PrepareCallQuote(_ context.Context, body []byte) (client.Answer, 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.note("prepare")
+	if f.recorded != nil {
+		return f.recorded.answer(f.recorded.prepared, body, f.recorded.in.PrepareBody())
+	}
 	if string(body) != string(f.w.Intent().PrepareBody()) {
 		return client.Answer{}, api.NewError(api.ErrValidation, "another body")
 	}
@@ -72,6 +81,9 @@ func (f *fake) CallQuote(_ context.Context, body []byte) (client.Answer, error) 
 	defer f.mu.Unlock()
 	f.note("quote")
 	f.quoted = append(f.quoted, body)
+	if f.recorded != nil {
+		return f.recorded.answer(f.recorded.quote, nil, nil)
+	}
 	q := f.build()
 	if f.quote != nil {
 		if err := f.quote(&q); err != nil {
@@ -109,41 +121,121 @@ func (f *fake) Status(ctx context.Context, id string) (api.ExecutionStatus, erro
 	return api.ExecutionStatus{QuoteID: id, Status: api.StatusCompleted}, nil
 }
 
+func (f *fake) PrepareCallQuoteV1(ctx context.Context, body []byte) (client.Answer, error) {
+	a, err := f.PrepareCallQuote(ctx, body)
+	return f.v1(a), err
+}
+
+func (f *fake) CallQuoteV1(ctx context.Context, body []byte) (client.Answer, error) {
+	a, err := f.CallQuote(ctx, body)
+	return f.v1(a), err
+}
+
+func (f *fake) ExecuteQuoteV1(ctx context.Context, body []byte) (api.ExecuteResponse, error) {
+	r, err := f.ExecuteQuote(ctx, body)
+	f.v1(client.Answer{})
+	return r, err
+}
+
+// v1 marks the last call as one of v1.
+func (f *fake) v1(a client.Answer) client.Answer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls[len(f.calls)-1] += " v1"
+	return a
+}
+
+func (f *fake) Quote(_ context.Context, body []byte) (client.Answer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.note("exchange")
+	f.quoted = append(f.quoted, body)
+	if f.quote != nil {
+		if err := f.quote(nil); err != nil {
+			return client.Answer{}, err
+		}
+	}
+	return f.recorded.answer(f.recorded.quote, body, f.recorded.in.QuoteBody())
+}
+
+func (f *fake) QuoteV1(ctx context.Context, body []byte) (client.Answer, error) {
+	a, err := f.Quote(ctx, body)
+	return f.v1(a), err
+}
+
+func (f *fake) History(_ context.Context, q client.HistoryQuery) (api.HistoryPage, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, q)
+	if f.history != nil {
+		return f.history(len(f.asked), q)
+	}
+	return api.HistoryPage{}, nil
+}
+
 func (f *fake) Skew() time.Duration { return f.skew }
 
-// pen counts signatures and says what is on disk when each is made.
+// pen counts signatures and which verb made each, and says what is on disk when each is made.
 type pen struct {
-	sign.Signer
-	inner interface {
-		SignUserOp(context.Context, verify.VerifiedUserOp) (sign.Signature, error)
-	}
+	inner  flow.Signer
+	mu     sync.Mutex
+	verbs  []string
 	count  atomic.Int64
 	fail   error
 	before func() // called before a signature is made
 }
 
-func (p *pen) SignUserOp(ctx context.Context, v verify.VerifiedUserOp) (sign.Signature, error) {
+func (p *pen) use(verb string) error {
 	p.count.Add(1)
+	p.mu.Lock()
+	p.verbs = append(p.verbs, verb)
+	p.mu.Unlock()
 	if p.before != nil {
 		p.before()
 	}
-	if p.fail != nil {
-		return nil, p.fail
+	return p.fail
+}
+
+func (p *pen) SignUserOp(ctx context.Context, v verify.VerifiedUserOp) (sign.Signature, error) {
+	if err := p.use("userOp"); err != nil {
+		return nil, err
 	}
 	return p.inner.SignUserOp(ctx, v)
 }
 
+func (p *pen) SignApprove(ctx context.Context, v verify.VerifiedApprove) (sign.Signature, error) {
+	if err := p.use("approve"); err != nil {
+		return nil, err
+	}
+	return p.inner.SignApprove(ctx, v)
+}
+
+func (p *pen) SignDelegation(ctx context.Context, v verify.VerifiedDelegation) (op.SignedAuthorization, error) {
+	if err := p.use("delegation"); err != nil {
+		return op.SignedAuthorization{}, err
+	}
+	return p.inner.SignDelegation(ctx, v)
+}
+
+func (p *pen) SignSolana(ctx context.Context, v verify.VerifiedMessage) (sign.Signature, error) {
+	if err := p.use("solana"); err != nil {
+		return nil, err
+	}
+	return p.inner.SignSolana(ctx, v)
+}
+
 // bench is a flow with everything around it.
 type bench struct {
-	t     *testing.T
-	w     *golden.World
-	f     *fake
-	pen   *pen
-	j     *journal.Journal
-	dir   string
-	flow  *flow.Flow
-	clock atomic.Int64 // seconds after golden.Clock
-	ids   counter
+	t      *testing.T
+	w      *golden.World
+	f      *fake
+	pen    *pen
+	j      *journal.Journal
+	dir    string
+	flow   *flow.Flow
+	policy verify.Policy
+	clock  atomic.Int64 // seconds after golden.Clock
+	ids    counter
 }
 
 type counter byte
@@ -159,15 +251,26 @@ func (c *counter) Read(p []byte) (int, error) {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	w := golden.New(t)
-	b := &bench{t: t, w: w, dir: filepath.Join(t.TempDir(), "wallet")}
+	b := &bench{t: t, w: w, dir: filepath.Join(t.TempDir(), "wallet"), policy: verify.DefaultPolicy(w.Network, w.Catalog)}
 	b.f = &fake{w: w, build: w.CrossChain}
-	v := vault.NewMemory(w.Network.ID)
-	if _, err := v.Add(vault.EVM, secret.New(crypto.FromECDSA(golden.KeyOf(w.Key)))); err != nil {
-		t.Fatal(err)
-	}
-	b.pen = &pen{inner: sign.New(v, w.Network.ID)}
+	b.useKeys(crypto.FromECDSA(golden.KeyOf(w.Key)), nil)
 	b.reopen()
 	return b
+}
+
+// useKeys puts an EVM key and a Solana seed into a vault, and a pen with it into the signer's place; either may be nil.
+func (b *bench) useKeys(evm, solana []byte) {
+	b.t.Helper()
+	v := vault.NewMemory(b.policy.Network.ID)
+	for kind, key := range map[vault.Kind][]byte{vault.EVM: evm, vault.Solana: solana} {
+		if key == nil {
+			continue
+		}
+		if _, err := v.Add(kind, secret.New(key)); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	b.pen = &pen{inner: sign.New(v, b.policy.Network.ID)}
 }
 
 func (b *bench) now() time.Time {
@@ -180,14 +283,14 @@ func (b *bench) reopen() {
 	if b.j != nil {
 		b.j.Close()
 	}
-	j, err := journal.Open(b.dir, journal.Options{Network: b.w.Network.ID, Clock: b.now, Random: &b.ids})
+	j, err := journal.Open(b.dir, journal.Options{Network: b.policy.Network.ID, Clock: b.now, Random: &b.ids})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { j.Close() })
 	b.j = j
 	b.flow = flow.New(flow.Deps{
-		Client: b.f, Signer: b.pen, Journal: j, Policy: verify.DefaultPolicy(b.w.Network, b.w.Catalog), Clock: b.now,
+		Client: b.f, Signer: b.pen, Journal: j, Policy: b.policy, Clock: b.now,
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			b.clock.Add(max(int64(d/time.Second), 1))
 			return ctx.Err()
@@ -195,9 +298,33 @@ func (b *bench) reopen() {
 	})
 }
 
+// useJournal starts the program on a copy of a journal.
+func (b *bench) useJournal(path string) {
+	b.t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.j.Close()
+	if err := os.WriteFile(filepath.Join(b.dir, "journal"), raw, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	b.reopen()
+}
+
+// payment is the golden quote with the given sequences on the two chains that pay.
+func (b *bench) payment(arbitrum, optimism uint64) api.Quote {
+	return b.w.QuoteResponse("225980000", map[string]string{golden.ArbUSDC: "300000", golden.OpUSDC: "180000"},
+		golden.Payment{Asset: golden.ArbUSDC, Amount: 125_980_000, Sequence: arbitrum}, golden.Payment{Asset: golden.OpUSDC, Amount: 100_000_000, Sequence: optimism})
+}
+
 func (b *bench) start() *flow.Operation {
 	b.t.Helper()
-	o, err := b.flow.Start(b.t.Context(), b.w.Intent())
+	in := b.w.Intent()
+	if b.f.recorded != nil {
+		in = b.f.recorded.in
+	}
+	o, err := b.flow.Start(b.t.Context(), in)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -217,11 +344,29 @@ func (b *bench) review1() *flow.Operation {
 func (b *bench) review2() *flow.Operation {
 	b.t.Helper()
 	o := b.review1()
-	s, err := o.SignPrepared(b.t.Context(), o.Snapshot().Review1.Fingerprint)
+	s, err := o.SignPrepared(b.t.Context(), confirmation1(o))
 	if err != nil || s.State != flow.StateReview2 {
 		b.t.Fatalf("%v %v %+v", s.State, err, s.Report2.Reasons)
 	}
 	return o
+}
+
+// confirmation1 is what a person confirms review 1 with, and confirmation2 review 2.
+func confirmation1(o *flow.Operation) string {
+	v := o.Snapshot().Review1
+	return typed(v.Fingerprint, v.Phrase)
+}
+
+func confirmation2(o *flow.Operation) string {
+	v := o.Snapshot().Review2
+	return typed(v.Fingerprint, v.Phrase)
+}
+
+func typed(fingerprint, phrase string) string {
+	if phrase == "" {
+		return fingerprint
+	}
+	return fingerprint + "\n" + phrase
 }
 
 func (b *bench) record() journal.Operation {

@@ -11,36 +11,40 @@ import (
 	"coffer/api/client"
 	"coffer/api/text"
 	"coffer/wallet/journal"
-	"coffer/wallet/sign"
+	"coffer/wallet/verify"
 )
 
-func hex0x(b []byte) string { return "0x" + hex.EncodeToString(b) }
-
-// Execute signs the funding operations of the quote that was confirmed by its fingerprint and sends the quote, once. It ends in StateAccepted; in StateUnknown
-// when the request may have arrived but no answer came; or back in StateReview2 with the reason when the service refused or nothing was sent. progress may be
-// nil and is called from this goroutine.
+// Execute signs the operations of the quote that was confirmed and sends the quote, once; confirmed is the review's fingerprint and, where a gate stands open,
+// a newline and the sentence that was typed. It ends in StateAccepted; in StateUnknown when the request may have arrived but no answer came; or back in
+// StateReview2 with the reason when the service refused or nothing was sent. progress may be nil and is called from this goroutine, once for each signature.
 func (o *Operation) Execute(ctx context.Context, confirmed string, progress func(Event)) (Snapshot, error) {
 	if err := o.begin(StateReview2); err != nil {
 		return o.Snapshot(), err
 	}
 	defer o.step.Unlock()
-	if o.quote == nil || confirmed == "" || confirmed != o.quote.Fingerprint() {
+	if o.quote == nil || confirmed == "" || confirmed != o.quote.Confirmation() {
 		return o.fail("", ErrConfirmation)
 	}
 	if progress == nil {
 		progress = func(Event) {}
 	}
-	return o.execute(ctx, progress)
+	return o.execute(ctx, confirmed, progress)
 }
 
 // execute runs the confirmed quote.
-func (o *Operation) execute(ctx context.Context, progress func(Event)) (Snapshot, error) {
+func (o *Operation) execute(ctx context.Context, confirmed string, progress func(Event)) (Snapshot, error) {
 	q, d := o.quote, o.f.d
-	if err := errors.Join(o.open(), o.f.alone(q.Funding()...)); err != nil {
+	if err := errors.Join(o.open(), o.f.alone(q.ID(), q.Operations()...)); err != nil {
 		return o.fail(StateReview2, err)
 	}
-	o.update(func(s *Snapshot) { s.State, s.Err, s.Problem = StateSigning, nil, "" })
-	signatures, entry, err := o.signFunding(ctx, progress)
+	o.update(func(s *Snapshot) {
+		s.State, s.SignaturesDone, s.Err, s.Problem = StateSigning, o.signedBefore(), nil, ""
+	})
+	signatures, entry, err := o.signQuote(ctx, confirmed, progress)
+	if err != nil {
+		return o.fail(StateReview2, err)
+	}
+	body, err := q.ExecuteBody(signatures)
 	if err != nil {
 		return o.fail(StateReview2, err)
 	}
@@ -48,10 +52,6 @@ func (o *Operation) execute(ctx context.Context, progress func(Event)) (Snapshot
 		return o.fail(StateReview2, err)
 	}
 	progress(Event{Kind: EventJournaled, At: d.Clock()})
-	body, err := q.ExecuteBody(signatures)
-	if err != nil {
-		return o.fail(StateReview2, err)
-	}
 	if err := o.open(); err != nil { // signing may have taken its time
 		return o.fail(StateReview2, err)
 	}
@@ -66,7 +66,11 @@ func (o *Operation) execute(ctx context.Context, progress func(Event)) (Snapshot
 	}
 	o.update(func(s *Snapshot) { s.State, s.BodyHash = StateExecuting, hex.EncodeToString(sum[:]) })
 	progress(Event{Kind: EventSent, At: d.Clock()})
-	answer, err := d.Client.ExecuteQuote(ctx, raw)
+	send := d.Client.ExecuteQuote
+	if o.in.V1() {
+		send = d.Client.ExecuteQuoteV1
+	}
+	answer, err := send(ctx, raw)
 	return o.outcome(answer, err, progress)
 }
 
@@ -81,20 +85,23 @@ func (o *Operation) open() error {
 	return nil
 }
 
-func (o *Operation) signFunding(ctx context.Context, progress func(Event)) ([][]byte, journal.Entry, error) {
-	entry := journal.Entry{QuoteID: o.quote.ID()}
-	var signatures [][]byte
-	for i, v := range o.quote.Funding() {
-		sig, err := o.f.d.Signer.SignUserOp(ctx, v)
+// signQuote makes the signatures of every operation of the quote, and the record of them.
+func (o *Operation) signQuote(ctx context.Context, confirmed string, progress func(Event)) ([]verify.Signatures, journal.Entry, error) {
+	view := o.quote.View()
+	entry := journal.Entry{QuoteID: o.quote.ID(), Confirmed: confirmed, Summary: quoteWords(view)}
+	if o.signed == nil && !view.RecipientOwn {
+		entry.Recipients = []string{view.Recipient}
+	}
+	var out []verify.Signatures
+	for _, v := range o.quote.Operations() {
+		made, err := o.sign(ctx, v, progress)
 		if err != nil {
 			return nil, entry, err
 		}
-		signatures = append(signatures, sig)
-		entry.Signatures = append(entry.Signatures, signatureRecord(v, sig, o.quote.ID()))
-		o.update(func(s *Snapshot) { s.SignaturesDone = 2 + i })
-		progress(Event{Kind: EventSigned, Index: 2 + i, Chain: v.Summary().Chain, At: o.f.d.Clock()})
+		out = append(out, made)
+		entry.Signatures = append(entry.Signatures, signatureRecord(v, made, o.quote.ID()))
 	}
-	return signatures, entry, nil
+	return out, entry, nil
 }
 
 // outcome sorts the answer to the one execute request.
@@ -142,5 +149,5 @@ func certainlyNot(err error) bool {
 	if errors.As(err, &no) {
 		return no.StatusCode >= 400 && no.StatusCode < 500 && no.StatusCode != 409 && no.StatusCode != 408
 	}
-	return errors.Is(err, sign.ErrUnverified)
+	return false
 }

@@ -1,7 +1,11 @@
 // Package flow is the one state machine of an operation: an intent goes in, reviews come out, confirmations and signatures go back, and the end is a status.
 // Screens, commands and resume call it; nothing else writes the journal or calls a signing verb (design §1).
 //
-// Promise: nothing is signed without a confirmation that carries the fingerprint of exactly the review that was shown (protocol §1.3). Every record is on disk
+// A call goes Prepare → review 1 → SignPrepared → review 2 → Execute → Watch. A swap or a transfer has nothing to prepare: Quote → review 2 → Execute → Watch.
+// The intent also says which version of the interface is spoken.
+//
+// Promise: nothing is signed without a confirmation that carries the fingerprint of exactly the review that was shown (protocol §1.3), and behind an open gate
+// the sentence that had to be typed. Every record is on disk
 // before what it announces is on the wire: SIGNED before call-quote, QUOTE_SIGNED and EXECUTING before execute (TH-J2). An execute request is sent
 // once for a quote id, and once more only after the service refused it or no byte of it left; if its outcome is unknown it is asked for by status and never
 // sent again (TH-N7). The body that is sent is the reviewed document with signatures and nothing else (TH-X1). There is one Operation for a record of the
@@ -25,24 +29,34 @@ import (
 
 	"coffer/api"
 	"coffer/api/client"
+	"coffer/api/op"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
 	"coffer/wallet/sign"
 	"coffer/wallet/verify"
 )
 
-// Client is what the flow needs of the service; *client.Client is one.
+// Client is what the flow needs of the service, in both versions of the interface; *client.Client is one.
 type Client interface {
 	PrepareCallQuote(ctx context.Context, body []byte) (client.Answer, error)
+	PrepareCallQuoteV1(ctx context.Context, body []byte) (client.Answer, error)
 	CallQuote(ctx context.Context, body []byte) (client.Answer, error)
+	CallQuoteV1(ctx context.Context, body []byte) (client.Answer, error)
+	Quote(ctx context.Context, body []byte) (client.Answer, error)
+	QuoteV1(ctx context.Context, body []byte) (client.Answer, error)
 	ExecuteQuote(ctx context.Context, body []byte) (api.ExecuteResponse, error)
+	ExecuteQuoteV1(ctx context.Context, body []byte) (api.ExecuteResponse, error)
 	Status(ctx context.Context, quoteID string) (api.ExecutionStatus, error)
+	History(ctx context.Context, q client.HistoryQuery) (api.HistoryPage, error)
 	Skew() time.Duration
 }
 
-// Signer signs verified operations; *sign.Signer is one.
+// Signer signs what passed every check, with one verb for each kind of it; *sign.Signer and *sign.External are.
 type Signer interface {
 	SignUserOp(ctx context.Context, v verify.VerifiedUserOp) (sign.Signature, error)
+	SignApprove(ctx context.Context, v verify.VerifiedApprove) (sign.Signature, error)
+	SignDelegation(ctx context.Context, v verify.VerifiedDelegation) (op.SignedAuthorization, error)
+	SignSolana(ctx context.Context, v verify.VerifiedMessage) (sign.Signature, error)
 }
 
 // Journal records operations; *journal.Journal is one.
@@ -51,6 +65,8 @@ type Journal interface {
 	Begin(intentJSON []byte, intentHash [32]byte) (string, error)
 	Append(op string, state journal.State, e journal.Entry) error
 	Operations() []journal.Operation
+	Outstanding(now time.Time) []journal.Outstanding
+	SpentBeside(op string, prepared bool, since time.Time) []verify.Spend
 	ReadOnly() error
 }
 
@@ -116,13 +132,21 @@ func (f *Flow) keep(o *Operation) {
 	f.ops[o.ID()] = o
 }
 
-// history is the journal as the checks see it: a signature counts as open until both clocks say that it has ended (TH-N9).
-func (f *Flow) history() verify.History { return history{f.d.Journal, f} }
+// history is the journal as the checks of one operation's next step see it: a signature counts as open until both clocks say that it has ended (TH-N9), and
+// what the step replaces does not count as spent. When a quote is judged the signed call before it counts.
+func (o *Operation) history(quote bool) verify.History {
+	return history{o.f.d.Journal, o.f, o.ID(), quote}
+}
 
 type history struct {
 	Journal
-	f *Flow
+	f     *Flow
+	op    string
+	quote bool
 }
+
+// Spent is part of verify.History.
+func (h history) Spent(since time.Time) []verify.Spend { return h.SpentBeside(h.op, h.quote, since) }
 
 // LiveNonces is part of verify.History.
 func (h history) LiveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {
@@ -132,13 +156,14 @@ func (h history) LiveNonces(sender common.Address, chainID uint64, lane uint16, 
 	return h.Journal.LiveNonces(sender, chainID, lane, now)
 }
 
-// alone refuses an operation whose signature would stand beside an open one of its lane with another nonce (TH-U3). The check was made when the answer was
-// judged; another operation may have been signed since.
-func (f *Flow) alone(ops ...verify.VerifiedUserOp) error {
+// alone refuses operations of which a signature would stand beside an open one that could take effect as well (TH-U3). The check was made when the answer
+// was judged; another operation may have been signed since.
+func (f *Flow) alone(quoteID string, ops ...verify.Signing) error {
+	open := f.d.Journal.Outstanding(f.earliest())
 	for _, v := range ops {
-		s := v.Summary()
-		for _, n := range f.history().LiveNonces(common.HexToAddress(s.Sender), v.ChainID(), s.Lane, f.d.Clock()) {
-			if n.Cmp(v.Nonce()) != 0 {
+		s := signatureRecord(v, verify.Signatures{}, quoteID)
+		for _, x := range open {
+			if s.Conflicts(x.Signature) {
 				return journal.ErrConflict
 			}
 		}

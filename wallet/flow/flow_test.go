@@ -201,7 +201,8 @@ func TestATamperedQuoteIsNeverSigned(t *testing.T) {
 			o := b.review1()
 			b.f.quote = func(q *api.Quote) error { c.change(b, q); return nil }
 			s, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint)
-			if !errors.Is(err, flow.ErrRefused) || s.State != flow.StateQuoting || !s.Report2.Has(c.code, verify.Refuse) || s.Review2 != nil {
+			refused := s.Report2.Has(c.code, verify.Refuse) || s.Report2.Has(c.code, verify.Gate)
+			if !errors.Is(err, flow.ErrRefused) || s.State != flow.StateQuoting || !refused || s.Review2 != nil {
 				t.Fatalf("%v %v %+v", s.State, err, s.Report2.Reasons)
 			}
 			if b.pen.count.Load() != 1 || len(b.f.executed) != 0 {

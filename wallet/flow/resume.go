@@ -3,6 +3,7 @@ package flow
 import (
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 )
 
 // Unfinished returns the operations of the journal that were signed and have no end yet, oldest first. One that may have been sent is in StateUnknown or
-// StateAccepted and can only be watched; one that was not sent is in StateQuoting and can be quoted again or abandoned (TH-J3). Operations that were never
+// StateAccepted and can only be watched; one that was not sent is in StateQuoting and can be quoted again or abandoned (TH-J3), a swap or a transfer with a
+// quote and signatures of its own. Operations that were never
 // signed have had no effect and are not listed. An operation that is under way in this process is returned as it is: a second one for the same record could
 // sign and send beside it.
 func (f *Flow) Unfinished() []*Operation {
@@ -21,7 +23,7 @@ func (f *Flow) Unfinished() []*Operation {
 	defer f.mu.Unlock()
 	var out []*Operation
 	for _, rec := range f.d.Journal.Operations() {
-		if rec.State.Terminal() || rec.State == journal.Intent || (rec.State == journal.Prepared && len(rec.Signatures) == 0) {
+		if rec.State.Terminal() || (len(rec.Signatures) == 0 && rec.State != journal.Executing && rec.State != journal.Acked) {
 			continue
 		}
 		o := f.ops[rec.ID]
@@ -39,7 +41,14 @@ var errResume = errors.New("the signed operation cannot be checked again, so it 
 // resume makes the operation of a record; f.mu is held.
 func (f *Flow) resume(rec journal.Operation) *Operation {
 	o := &Operation{f: f, expires: rec.Expires}
-	o.snap = Snapshot{ID: rec.ID, Started: rec.Started, State: StateQuoting, QuoteID: rec.QuoteID, BodyHash: rec.BodyHash, SignaturesTotal: len(rec.Signatures), SignaturesDone: len(rec.Signatures)}
+	o.snap = Snapshot{ID: rec.ID, Started: rec.Started, State: StateQuoting, QuoteID: rec.QuoteID, BodyHash: rec.BodyHash}
+	for _, s := range rec.Signatures {
+		o.snap.SignaturesDone++
+		if s.Delegation != nil {
+			o.snap.SignaturesDone++
+		}
+	}
+	o.snap.SignaturesTotal = o.snap.SignaturesDone
 	in, err := intent.Parse(rec.Intent, api.Rules{Catalog: f.d.Policy.Catalog, Now: time.Time{}})
 	if h := in.Hash(); err == nil && hex.EncodeToString(h[:]) == rec.IntentHash {
 		o.in = in
@@ -57,10 +66,10 @@ func (f *Flow) resume(rec journal.Operation) *Operation {
 		f.inFlight[strings.ToLower(rec.QuoteID)] = true
 		return o
 	}
-	if err == nil {
+	if err == nil && o.in.Kind() == intent.KindCall {
 		err = o.restoreSigned(rec)
 	}
-	o.snap.Err, o.snap.Problem = err, "The call was signed but not sent. Ask for a new quote, or abandon it."
+	o.snap.Err, o.snap.Problem = err, o.noun()+" was signed but not sent. Ask for a new quote, or abandon it."
 	if err != nil {
 		o.snap.Problem = problem(err)
 	}
@@ -73,26 +82,27 @@ func (o *Operation) restoreSigned(rec journal.Operation) error {
 	if err != nil {
 		return errResume
 	}
-	p, report := verify.Prepared(o.in, o.f.d.Policy, o.f.history(), rec.PreparedAt, doc)
+	p, report := verify.Prepared(o.in, o.f.d.Policy, o.history(false), rec.PreparedAt, doc)
 	o.snap.Report1 = report
 	if p == nil {
 		return errResume
 	}
-	for _, s := range rec.Signatures {
-		if s.Role != verify.RolePrepared || s.OpHash != p.UserOp().OpHash().Hex() {
+	for _, s := range slices.Backward(rec.Signatures) {
+		if s.Role != verify.RolePrepared || s.OpHash != p.Signing().Hash() {
 			continue
 		}
-		raw, err := hex.DecodeString(strings.TrimPrefix(s.Signature, "0x"))
+		made, err := restore(p.Signing(), s)
 		if err != nil {
 			return errResume
 		}
-		if o.signed, err = p.WithSignature(raw); err != nil {
+		if o.signed, err = p.WithSignatures(made); err != nil {
 			return errResume
 		}
 		o.prepared = p
 		view := p.View()
-		o.snap.Review1, o.snap.SignaturesDone, o.snap.SignaturesTotal = &view, 1, 1
-		o.snap.Deadline = o.local(time.Unix(view.Window.Until.Unix(), 0))
+		o.snap.Review1, o.snap.SignaturesDone, o.snap.SignaturesTotal = &view, o.signedBefore(), o.signedBefore()
+		o.window = o.f.windowEnd(view, rec.PreparedAt)
+		o.snap.Deadline = o.local(o.window)
 		return nil
 	}
 	return errResume

@@ -42,7 +42,8 @@ func (s State) Terminal() bool {
 // Snapshot is the operation as a screen shows it. It shares nothing that changes.
 //
 // Review1 and Report1 belong to the prepared operation, Review2 and Report2 to the quote; a report with refusals comes without its review. Previous is the
-// view of the quote before the last Requote. SignaturesTotal is 1 until a quote is known. Deadline is the moment, by the local clock and corrected by the
+// view of the quote before the last Requote; a swap or a transfer has Review2 and Report2 only. SignaturesTotal counts what is known so far: 1 in a draft, then
+// the signatures of the prepared operation, a delegation among them, then those of the quote as well. Deadline is the moment, by the local clock and corrected by the
 // service's, after which the review that waits can no longer be confirmed. Problem is Err in plain words; both are empty when the last step went well.
 // BodyHash is the SHA-256 of the execute body that was sent, in hex.
 type Snapshot struct {
@@ -75,7 +76,8 @@ const (
 	EventAccepted  = "accepted"
 )
 
-// Event is one step of an execute as it happens. Index counts signatures from 1 over all signatures of the operation; Chain is CAIP-2.
+// Event is one step of an execute as it happens. Index counts signatures from 1 over all signatures of the operation, a delegation being one of its own; Chain
+// is CAIP-2.
 type Event struct {
 	Kind  string
 	Index int

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"coffer/api"
 	"coffer/api/text"
+	"coffer/wallet/intent"
 	"coffer/wallet/journal"
+	"coffer/wallet/verify"
 )
 
 // The rhythm of status questions: quick while an accepted quote settles, slow while an outcome is unknown (TH-N7).
@@ -62,6 +65,12 @@ func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 		}
 		return snap, false, nil
 	}
+	if status.QuoteID == "" && o.overdue() {
+		if status, err = o.lookUp(ctx, id); err != nil { // nothing is concluded before the history was read as well
+			snap, _ := o.fail("", err)
+			return snap, false, ctx.Err()
+		}
+	}
 	if status.QuoteID == "" {
 		return o.notSeen()
 	}
@@ -87,6 +96,11 @@ func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 	return o.finish(status)
 }
 
+// overdue reports whether a service that knew the quote would have to say so: it accepted it before, or the expiry is over by some time.
+func (o *Operation) overdue() bool {
+	return o.accepted || (o.expires != 0 && o.f.earliest().After(time.Unix(o.expires, 0).Add(notSeenMargin)))
+}
+
 // notSeen handles an empty status: before the expiry it means nothing, some time after it the quote never ran. Of a quote that the service accepted it proves
 // nothing: one of its two answers is wrong, so the operation stays open.
 func (o *Operation) notSeen() (Snapshot, bool, error) {
@@ -95,7 +109,7 @@ func (o *Operation) notSeen() (Snapshot, bool, error) {
 		return snap, false, nil
 	}
 	o.update(func(s *Snapshot) { s.StatusAt, s.Err, s.Problem = o.f.d.Clock(), nil, "" })
-	if o.expires == 0 || !o.f.earliest().After(time.Unix(o.expires, 0).Add(notSeenMargin)) {
+	if !o.overdue() {
 		return o.Snapshot(), false, nil
 	}
 	note := "the service does not know the quote after its expiry"
@@ -115,12 +129,12 @@ func (o *Operation) finish(status api.ExecutionStatus) (Snapshot, bool, error) {
 	state, words := StateDone, ""
 	switch status.Status {
 	case api.StatusCompleted:
-		entry.Used = o.hashes("")
+		entry.Used = o.ran()
 	case api.StatusRefunded:
-		entry.Used = o.hashes("funding")
-		state, words = StateFailed, "The call did not run and the payments came back. "+reasonWords(status.FailReason)
+		entry.Used = o.paid()
+		state, words = StateFailed, o.noun()+" did not run and the payments came back. "+reasonWords(status.FailReason)
 	default:
-		state, words = StateFailed, "The call did not run and nothing was paid. "+reasonWords(status.FailReason)
+		state, words = StateFailed, o.noun()+" did not run and nothing was paid. "+reasonWords(status.FailReason)
 	}
 	if err := o.f.d.Journal.Append(o.ID(), journal.Done, entry); err != nil {
 		return o.failed(err)
@@ -128,16 +142,37 @@ func (o *Operation) finish(status api.ExecutionStatus) (Snapshot, bool, error) {
 	return o.update(func(s *Snapshot) { s.State, s.Problem = state, words }), true, nil
 }
 
-// hashes lists the operations of the executed quote whose nonces are used; role "" means all.
-func (o *Operation) hashes(role string) []string {
+// paid lists the operations that the executed quote paid with.
+func (o *Operation) paid() []string {
 	var out []string
 	for _, s := range o.journaled() {
-		executed := s.Role == "prepared" || strings.EqualFold(s.QuoteID, o.Snapshot().QuoteID)
-		if executed && (role == "" || s.Role == role) {
+		if s.QuoteID != "" && strings.EqualFold(s.QuoteID, o.Snapshot().QuoteID) {
 			out = append(out, s.OpHash)
 		}
 	}
 	return out
+}
+
+// ran lists all operations of the executed quote: the last prepared one and what it paid with.
+func (o *Operation) ran() []string {
+	out := o.paid()
+	for _, s := range slices.Backward(o.journaled()) {
+		if s.Role == verify.RolePrepared {
+			return append(out, s.OpHash)
+		}
+	}
+	return out
+}
+
+// noun names what the operation was to do.
+func (o *Operation) noun() string {
+	switch o.in.Kind() {
+	case intent.KindSwap:
+		return "The swap"
+	case intent.KindTransfer:
+		return "The transfer"
+	}
+	return "The call"
 }
 
 func (o *Operation) journaled() []journal.Signature {

@@ -34,13 +34,15 @@ func problem(err error) string {
 	case errors.Is(err, ErrBusy):
 		return "This operation is busy with another step."
 	case errors.Is(err, journal.ErrConflict):
-		return "An earlier signature of this account is still open and would stand beside this one. Prepare the call again, or wait until that signature ends."
+		return "An earlier signature of this account is still open and would stand beside this one. Ask again for what the service offers now, or wait until that signature ends."
 	case errors.Is(err, errForgotten):
 		return "The service accepted this quote and now says that it does not know it. Nothing can be concluded from that; the signatures stay valid until their nonces are used or their windows end."
 	case errors.Is(err, journal.ErrReadOnly):
 		return "The journal cannot be written, so nothing is signed: " + text.Clean(err.Error(), 200)
 	case errors.Is(err, sign.ErrFault):
 		return "The signature that was made is not the account's own. It was thrown away."
+	case errors.Is(err, sign.ErrExternal):
+		return "The signer command gave no signature, so nothing was signed: " + text.Clean(err.Error(), 400)
 	case errors.Is(err, vault.ErrNoKey):
 		return "There is no key for this account in the vault."
 	case errors.Is(err, vault.ErrNetwork):

@@ -1,13 +1,14 @@
-// Package intent holds what the user asked for: the calls, what they may spend, where and for which account. An Intent is immutable, has
-// a hash, and is the only source of expected values when an answer of the service is judged (threats part (a): nothing in a check may come
+// Package intent holds what the user asked for: calls, a swap or a transfer, what may be spent, where and for which accounts. An Intent is immutable,
+// has a hash, and is the only source of expected values when an answer of the service is judged (threats part (a): nothing in a check may come
 // from the answer itself).
 //
-// Promise: Freeze and Parse return an Intent only if its prepare request passes every validation rule of the interface and every address is
-// in lower case or carries a correct checksum (TH-L5). The JSON form has a version; unknown members, duplicate names and other versions are
-// refused.
+// Promise: Freeze and Parse return an Intent only if its request passes every validation rule of the interface and of its kind, and every address
+// is in lower case or carries a correct checksum (TH-L5). All broken rules are listed, each with its place. The JSON form has a version and one schema
+// (Schema) for plan, template and verify files; unknown members, duplicate names, null and other versions are refused. A template is read with
+// ParseDraft and completed with Fill; batches of the Safe Transaction Builder come in with FromSafe and go out with ToSafe.
 //
 // Units: amounts are base units and wei in decimal strings, slippage is in basis points, times are Unix seconds in decimal strings. Sources:
-// protocol §2, §3.7 and §7, service-spec "Prepare call quote (v3)".
+// protocol §2, §3.7 and §7, service-spec "Prepare call quote" (v1 and v3), interface-facts §1.2, Safe Transaction Builder file version 1.0.
 package intent
 
 import (
@@ -33,14 +34,32 @@ const Version = 1
 // DefaultSlippageBps is used when a draft names no tolerance (protocol §3.7).
 const DefaultSlippageBps = 200
 
-// Draft is what a builder fills in and what is written to files. Network is the network id, FundWith an aggregated asset id or a CAIP-19
-// asset; empty means the aggregate of the first required token. SlippageBps 0 means the default.
+// Kinds of an intent.
+const (
+	KindCall     = "call"     // calls on a target chain
+	KindSwap     = "swap"     // one asset for another
+	KindTransfer = "transfer" // one asset, on the same or another chain, to an account
+)
+
+// Interfaces of the service that an intent is for. A v1 intent has exactly one account, an EVM one.
+const (
+	InterfaceV1 = "v1"
+	InterfaceV3 = "v3"
+)
+
+// Draft is what a builder fills in and what is written to files. Network is the network id. Kind and Interface are "" for a call and for v3.
+//
+// A call has TargetChain and Calls, and may have everything down to Overrides. FundWith is an aggregated asset id or, for v3, a CAIP-19 asset; empty
+// means the aggregate of the first required token. A swap or a transfer has Pay and Receive and nothing of a call. SlippageBps 0 means the default.
+// Members that do not matter for the kind are absent, so the hash of a call is what it was before there were other kinds.
 type Draft struct {
 	Version        int                        `json:"version"`
-	Network        string                     `json:"network"`
-	Accounts       []api.Account              `json:"accounts"`
-	TargetChain    string                     `json:"targetChain"`
-	Calls          []Call                     `json:"calls"`
+	Kind           string                     `json:"kind,omitzero"`
+	Interface      string                     `json:"interface,omitzero"`
+	Network        string                     `json:"network,omitzero"`
+	Accounts       []api.Account              `json:"accounts,omitempty"`
+	TargetChain    string                     `json:"targetChain,omitzero"`
+	Calls          []Call                     `json:"calls,omitempty"`
 	TokensRequired []api.TokenRequirement     `json:"tokensRequired,omitempty"`
 	Allowances     []api.AllowanceRequirement `json:"allowances,omitempty"`
 	FundWith       string                     `json:"fundWith,omitzero"`
@@ -48,6 +67,23 @@ type Draft struct {
 	ValidAfter     string                     `json:"validAfter,omitzero"`
 	ValidUntil     string                     `json:"validUntil,omitzero"`
 	Overrides      []api.StateOverride        `json:"overrides,omitempty"`
+	Pay            *Pay                       `json:"pay,omitzero"`
+	Receive        *Receive                   `json:"receive,omitzero"`
+}
+
+// Pay is the paying side of a swap or a transfer: Asset is an aggregated asset id or a CAIP-19 asset, Amount is in base units of that asset, more
+// than 0 and spent in full.
+type Pay struct {
+	Asset  string `json:"asset"`
+	Amount string `json:"amount"`
+}
+
+// Receive is the receiving side of a swap or a transfer: Asset as in Pay, Account the CAIP-10 account that gets it (a transfer needs one; for a swap
+// "" means the own account), Minimum the smallest amount that the user takes, in base units of the delivered asset ("" means what the slippage allows).
+type Receive struct {
+	Asset   string `json:"asset"`
+	Account string `json:"account,omitzero"`
+	Minimum string `json:"minimum,omitzero"`
 }
 
 // Call is one call of the user. Value is wei in decimal ("" is zero), Data 0x hex ("" is none). Function is a human-readable signature such as
@@ -67,7 +103,8 @@ type Intent struct {
 	body    []byte
 }
 
-// An Error lists every rule that a draft breaks, with its place in the prepare request.
+// An Error lists every rule that a draft breaks. Places are those of the file, except that a call's allowanceRequirements, fromAssetId and
+// slippageTolerance have the names of the request.
 type Error struct{ Failures []api.Failure }
 
 // Error names the first failure and how many there are.
@@ -82,37 +119,38 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Freeze checks the draft against the rules and makes it immutable. The error is an *Error with every failure.
+// Freeze checks the draft against the rules and makes it immutable. Defaults become explicit, and the kind "call" and the interface "v3" become "",
+// so that one intent has one hash. The error is an *Error with every failure.
 func Freeze(d Draft, rules api.Rules) (Intent, error) {
+	d = normal(d)
+	failures := checkDraft(d)
+	body, broken := checkRequest(d, rules)
+	if failures = append(failures, broken...); len(failures) > 0 {
+		return Intent{}, &Error{Failures: failures}
+	}
+	hash, err := hashDraft(d)
+	if err != nil {
+		return Intent{}, err
+	}
+	return Intent{draft: d, hash: hash, body: body.Raw(), funding: fundingAsset(d, rules)}, nil
+}
+
+// normal returns a copy of the draft with one spelling for everything that has several.
+func normal(d Draft) Draft {
 	d = copyDraft(d)
 	if d.SlippageBps == 0 {
 		d.SlippageBps = DefaultSlippageBps
 	}
-	failures := checkDraft(d)
-	body, err := api.Encode(prepareRequest(d))
-	if err != nil {
-		return Intent{}, fmt.Errorf("freeze intent: %w", err)
+	if d.Kind == KindCall {
+		d.Kind = ""
 	}
-	if failures = append(failures, rules.Prepare(body)...); len(failures) > 0 {
-		return Intent{}, &Error{Failures: failures}
+	if d.Interface == InterfaceV3 {
+		d.Interface = ""
 	}
-	i := Intent{draft: d, body: body.Raw(), funding: fundingAsset(d, rules)}
-	if i.hash, err = hashDraft(d); err != nil {
-		return Intent{}, err
+	if d.Interface == InterfaceV1 && len(d.Accounts) == 1 && d.Accounts[0].Type == "" {
+		d.Accounts[0].Type = api.AccountRoleBased // what v1 takes an absent type for
 	}
-	return i, nil
-}
-
-// Parse reads the JSON form strictly and freezes it.
-func Parse(b []byte, rules api.Rules) (Intent, error) {
-	if _, err := api.ParseDocument(b, api.DefaultLimits()); err != nil {
-		return Intent{}, fmt.Errorf("intent: %w", err)
-	}
-	var d Draft
-	if err := json.Unmarshal(b, &d, json.RejectUnknownMembers(true)); err != nil {
-		return Intent{}, fmt.Errorf("intent: %w", err)
-	}
-	return Freeze(d, rules)
+	return d
 }
 
 // Draft returns a deep copy of the content.
@@ -124,10 +162,34 @@ func (i Intent) Hash() [32]byte { return i.hash }
 // ID is the first 8 bytes of the hash in hex.
 func (i Intent) ID() string { return hex.EncodeToString(i.hash[:8]) }
 
-// PrepareBody returns the body of POST /v3/quote/prepare-call-quote.
-func (i Intent) PrepareBody() []byte { return bytes.Clone(i.body) }
+// Kind is KindCall, KindSwap or KindTransfer, also for the zero Intent, which is a call of nothing.
+func (i Intent) Kind() string {
+	if i.draft.Kind == "" {
+		return KindCall
+	}
+	return i.draft.Kind
+}
 
-// Funding is the asset that pays: an aggregated asset id or a CAIP-19 asset, or "" when nothing is required.
+// V1 reports whether the intent is for the v1 interface.
+func (i Intent) V1() bool { return i.draft.Interface == InterfaceV1 }
+
+// PrepareBody returns the body of POST /v3/quote/prepare-call-quote, or for v1 of POST /quotes/prepare-call-quote; nil for a swap or a transfer.
+func (i Intent) PrepareBody() []byte {
+	if exchanges(i.draft) {
+		return nil
+	}
+	return bytes.Clone(i.body)
+}
+
+// QuoteBody returns the body of POST /v3/quote, or for v1 of POST /v1/quote; nil for a call.
+func (i Intent) QuoteBody() []byte {
+	if !exchanges(i.draft) {
+		return nil
+	}
+	return bytes.Clone(i.body)
+}
+
+// Funding is the asset that pays: an aggregated asset id or a CAIP-19 asset, or "" when a call requires nothing.
 func (i Intent) Funding() string { return i.funding }
 
 // IsZero reports whether the Intent was never frozen.
@@ -139,24 +201,6 @@ func (i Intent) MarshalJSON() ([]byte, error) {
 		return nil, errors.New("an empty intent has no JSON form")
 	}
 	return json.Marshal(i.draft, json.Deterministic(true))
-}
-
-func prepareRequest(d Draft) api.PrepareRequest {
-	r := api.PrepareRequest{
-		Accounts: d.Accounts, TargetChain: d.TargetChain, TokensRequired: d.TokensRequired, AllowanceRequirements: d.Allowances,
-		Overrides: d.Overrides, ValidAfter: d.ValidAfter, ValidUntil: d.ValidUntil, FromAssetID: d.FundWith, SlippageTolerance: d.SlippageBps,
-	}
-	for _, c := range d.Calls {
-		call := api.Call{To: c.To, Data: c.Data, Value: c.Value}
-		if call.Data == "" {
-			call.Data = "0x"
-		}
-		if call.Value == "" {
-			call.Value = "0"
-		}
-		r.Calls = append(r.Calls, call)
-	}
-	return r
 }
 
 func hashDraft(d Draft) ([32]byte, error) {
@@ -173,6 +217,9 @@ func hashDraft(d Draft) ([32]byte, error) {
 
 // fundingAsset resolves the default of FundWith (protocol §2.9).
 func fundingAsset(d Draft, rules api.Rules) string {
+	if exchanges(d) {
+		return d.Pay.Asset
+	}
 	if d.FundWith != "" || len(d.TokensRequired) == 0 {
 		return d.FundWith
 	}
@@ -187,6 +234,9 @@ func fundingAsset(d Draft, rules api.Rules) string {
 	return e.Aggregate.String()
 }
 
+// exchanges reports whether a draft that passed the checks is a swap or a transfer.
+func exchanges(d Draft) bool { return d.Kind == KindSwap || d.Kind == KindTransfer }
+
 func copyDraft(d Draft) Draft {
 	d.Accounts = slices.Clone(d.Accounts)
 	d.Calls = slices.Clone(d.Calls)
@@ -196,7 +246,16 @@ func copyDraft(d Draft) Draft {
 	for i := range d.Overrides {
 		d.Overrides[i].StateDiff = maps.Clone(d.Overrides[i].StateDiff)
 	}
+	d.Pay, d.Receive = clone(d.Pay), clone(d.Receive)
 	return d
+}
+
+func clone[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
 }
 
 // EVMAccount returns the one EVM account of the intent, and false when there is none.
@@ -209,7 +268,17 @@ func (i Intent) EVMAccount() (api.Account, bool) {
 	return api.Account{}, false
 }
 
-// ChainID is the EVM id of the target chain; 0 for the zero Intent.
+// SolanaAccount returns the Solana account of the intent, and false when there is none.
+func (i Intent) SolanaAccount() (api.Account, bool) {
+	for _, a := range i.draft.Accounts {
+		if !a.IsEVM() {
+			return a, true
+		}
+	}
+	return api.Account{}, false
+}
+
+// ChainID is the EVM id of the target chain of a call; 0 for a swap, a transfer and the zero Intent.
 func (i Intent) ChainID() uint64 {
 	c, err := caip.ParseChain(i.draft.TargetChain)
 	if err != nil {
@@ -219,7 +288,7 @@ func (i Intent) ChainID() uint64 {
 	return id
 }
 
-// Account returns the address of the EVM account; the zero address for the zero Intent.
+// Account returns the address of the EVM account; the zero address when there is none.
 func (i Intent) Account() common.Address {
 	a, _ := i.EVMAccount()
 	return common.HexToAddress(a.AccountAddress)

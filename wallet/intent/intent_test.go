@@ -173,27 +173,3 @@ func TestTheZeroIntentIsNothing(t *testing.T) {
 		t.Fatal("it has an account")
 	}
 }
-
-func FuzzParse(f *testing.F) {
-	b, err := json.Marshal(freeze(f, draft()))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(b)
-	f.Add([]byte(`{"version":1,"calls":[{"to":"0x"}]}`))
-	r := rules(f)
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		i, err := intent.Parse(raw, r)
-		if err != nil {
-			return
-		}
-		again, err := json.Marshal(i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		j, err := intent.Parse(again, r)
-		if err != nil || j.Hash() != i.Hash() {
-			t.Fatalf("%v", err)
-		}
-	})
-}

@@ -7,8 +7,13 @@
 // read-only journal refuses every Append, so nothing more gets signed. A failed write is undone; if that is not possible, or if fsync fails, the journal
 // refuses everything until it is opened again.
 //
-// The file holds intents, answers of the service, signatures, digests and quote ids, but no key. Directory 0700, file 0600.
+// The file holds intents, answers of the service, what was agreed to, signatures, digests and quote ids, but no key. Directory 0700, file 0600.
+//
+// A signature is outstanding until its place is used or its time is over (TH-J4): a user operation until its nonce is used or its window ends, an approval of a
+// role-based account until its nonce is used, an EIP-7702 authorization until the account nonce of its EOA moved on, a Solana message until its block hash is
+// forgotten.
 //
 // Format, all numbers big endian: header = magic "COFFERJL" (8) | version u32 | SHA-256 of the network id (32) | CRC32C of the header so far (4);
-// record = payload length u32 | type u8 | payload JSON | CRC32C of length, type and payload (4).
+// record = payload length u32 | type u8 | payload JSON | CRC32C of length, type and payload (4). Payloads only ever gain members, so a file of an earlier
+// program is read and continued; a later program's file is read-only for an earlier one.
 package journal

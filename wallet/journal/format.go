@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"time"
 
 	"github.com/go-json-experiment/json"
 )
@@ -21,95 +20,6 @@ const (
 	frameSize  = 4 + 1 + 4
 	maxPayload = 24 << 20 // an answer of 4 MiB in base64 and everything around it
 )
-
-// State is the state that a record puts its operation in.
-type State string
-
-// The states in the order of an operation that runs through.
-const (
-	Intent      State = "INTENT"
-	Prepared    State = "PREPARED"
-	Signed      State = "SIGNED"
-	Quoted      State = "QUOTED"
-	QuoteSigned State = "QUOTE_SIGNED"
-	Executing   State = "EXECUTING"
-	Acked       State = "ACKED"
-	Done        State = "DONE"
-	NotExecuted State = "NOT_EXECUTED"
-	Abandoned   State = "ABANDONED"
-)
-
-// states lists the states by their record type, which is the index plus one.
-func states() []State {
-	return []State{Intent, Prepared, Signed, Quoted, QuoteSigned, Executing, Acked, Done, NotExecuted, Abandoned}
-}
-
-// Terminal reports whether no record may follow.
-func (s State) Terminal() bool { return s == Done || s == NotExecuted || s == Abandoned }
-
-// follows reports whether a record of state next may come after s; "" is the state of an operation that does not exist yet.
-func (s State) follows(next State) bool {
-	switch next {
-	case Intent:
-		return s == ""
-	case Prepared:
-		return s == Intent || s == Prepared || s == Signed || s == Quoted || s == QuoteSigned
-	case Signed:
-		return s == Prepared
-	case Quoted:
-		return s == Signed || s == Quoted || s == QuoteSigned
-	case QuoteSigned: // from EXECUTING when the service refused, or the request never left
-		return s == Quoted || s == QuoteSigned || s == Executing
-	case Executing:
-		return s == QuoteSigned
-	case Acked:
-		return s == Executing
-	case Done, NotExecuted:
-		return s == Executing || s == Acked
-	case Abandoned:
-		return s != "" && s != Executing && s != Acked && !s.Terminal()
-	}
-	return false
-}
-
-// Entry is the payload of a record. Op and At are set by the journal. Documents are the bytes as received or sent.
-type Entry struct {
-	Op         string      `json:"op"`
-	At         time.Time   `json:"at"`
-	Intent     []byte      `json:"intent,omitempty"`     // INTENT: its JSON form
-	IntentHash string      `json:"intentHash,omitzero"`  // INTENT: 64 hex digits
-	Document   []byte      `json:"document,omitempty"`   // PREPARED, QUOTED: the answer
-	Signatures []Signature `json:"signatures,omitempty"` // SIGNED, QUOTE_SIGNED
-	Recipients []string    `json:"recipients,omitempty"` // SIGNED: addresses that the calls pay
-	QuoteID    string      `json:"quoteId,omitzero"`     // QUOTED and later
-	Expires    int64       `json:"expires,omitzero"`     // QUOTED: Unix seconds
-	BodyHash   string      `json:"bodyHash,omitzero"`    // EXECUTING: SHA-256 of the body, hex
-	Outcome    string      `json:"outcome,omitzero"`     // DONE: the final status
-	Used       []string    `json:"used,omitempty"`       // DONE: hashes of the operations whose nonces are used
-	Note       string      `json:"note,omitzero"`        // plain words: why
-}
-
-// Spend is one amount that a signed operation can move, in base units.
-type Spend struct {
-	Asset  string `json:"asset"`
-	Amount string `json:"amount"`
-}
-
-// Signature describes a signature that was made. Nonce is the full nonce in decimal, ValidUntil the end of its window in Unix seconds, Digest what was signed.
-type Signature struct {
-	Role       string  `json:"role"`
-	Chain      string  `json:"chain"` // CAIP-2
-	ChainID    uint64  `json:"chainId"`
-	Sender     string  `json:"sender"` // 0x address
-	Lane       uint16  `json:"lane"`
-	Nonce      string  `json:"nonce"`
-	OpHash     string  `json:"opHash"`
-	Digest     string  `json:"digest"`
-	Signature  string  `json:"signature"`
-	Spend      []Spend `json:"spend,omitempty"`
-	ValidUntil int64   `json:"validUntil"`
-	QuoteID    string  `json:"quoteId,omitzero"`
-}
 
 type record struct {
 	state State

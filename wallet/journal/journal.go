@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/big"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
-
-	"github.com/ethereum/go-ethereum/common"
 )
 
 const (
@@ -267,48 +264,6 @@ func (j *Journal) cut(size int64) error {
 		return err
 	}
 	return j.file.Sync()
-}
-
-// Operations returns the latest state of every operation, oldest first.
-func (j *Journal) Operations() []Operation {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.book.list()
-}
-
-// Outstanding lists every signature that is not known to be used and whose window has not ended (TH-J4).
-func (j *Journal) Outstanding(now time.Time) []Outstanding {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.book.outstanding(now)
-}
-
-// LiveNonces is part of verify.History.
-func (j *Journal) LiveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.book.liveNonces(sender, chainID, lane, now)
-}
-
-// NextSequence is part of verify.History.
-func (j *Journal) NextSequence(sender common.Address, chainID uint64, lane uint16) (uint64, bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.book.nextSequence(sender, chainID, lane, j.o.Clock())
-}
-
-// SeenQuote is part of verify.History.
-func (j *Journal) SeenQuote(id string) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.book.quotes[lower(id)]
-}
-
-// Recipients is part of verify.History.
-func (j *Journal) Recipients() []common.Address {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.book.recipients()
 }
 
 // Close releases the file and the lock. Appends fail afterwards.

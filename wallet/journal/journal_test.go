@@ -226,7 +226,7 @@ func TestJ1_AJournalBelongsToOneNetworkAndVersion(t *testing.T) {
 func TestJ2_RecordsComeInOrderOrNotAtAll(t *testing.T) {
 	j := open(t, dirOf(t), options())
 	id := run(t, j, nil)
-	for _, s := range []journal.State{journal.Signed, journal.Quoted, journal.Executing, journal.Acked, journal.Done, journal.NotExecuted, journal.Intent, "NONSENSE"} {
+	for _, s := range []journal.State{journal.Signed, journal.QuoteSigned, journal.Executing, journal.Acked, journal.Done, journal.NotExecuted, journal.Intent, "NONSENSE"} {
 		if err := j.Append(id, s, journal.Entry{}); err == nil {
 			t.Errorf("%s after INTENT was recorded", s)
 		}
@@ -293,7 +293,7 @@ func TestJ4_AUsedNonceEndsEverySignatureForIt(t *testing.T) {
 	if !j.SeenQuote("0xab") || j.SeenQuote("0xac") {
 		t.Error("quote ids are not remembered")
 	}
-	if r := j.Recipients(); len(r) != 1 || r[0] != common.HexToAddress("0xb2") {
+	if r := j.Recipients(); len(r) != 1 || r[0] != "0x00000000000000000000000000000000000000b2" {
 		t.Errorf("recipients %v", r)
 	}
 }
@@ -592,6 +592,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(b)
 	f.Add(b[:ends[3]+7])
 	f.Add([]byte("COFFERJL"))
+	f.Add(kindsImage(f))
 	dir := dirOf(f)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		f.Fatal(err)
@@ -611,8 +612,19 @@ func FuzzOpen(f *testing.F) {
 				t.Fatalf("%+v", o)
 			}
 		}
-		j.Outstanding(now())
+		for _, s := range j.Outstanding(now()) {
+			if s.Void == "" {
+				t.Fatalf("%+v", s)
+			}
+		}
+		for _, s := range j.Spent(time.Time{}) {
+			if s.Amount.Sign() < 0 {
+				t.Fatalf("%+v", s)
+			}
+		}
+		j.Recipients()
 		j.NextSequence(account, 8453, 0)
+		j.NextAuthorization(account, 8453)
 		j.LiveNonces(account, 8453, 0, now())
 		if j.ReadOnly() != nil {
 			return

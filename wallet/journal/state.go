@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -9,11 +10,13 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
-	"coffer/api/op"
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
 )
 
-// Operation is the latest known state of one operation. Prepared and Quote are the last answers as received; Signatures holds every signature that was made
-// for it, also for earlier quotes. Used lists the hashes of operations whose nonces are known to be used.
+// Operation is the latest known state of one operation. Prepared and Quote are the last answers as received, PreparedAt and QuotedAt when they came; Signatures
+// holds every signature that was made for it, also for earlier quotes. Used lists the hashes of operations whose nonces are known to be used.
 type Operation struct {
 	ID         string
 	State      State
@@ -27,32 +30,58 @@ type Operation struct {
 	Recipients []string
 	Quote      []byte
 	QuoteID    string
+	QuotedAt   time.Time
 	Expires    int64
 	BodyHash   string
 	Outcome    string
 	Used       []string
 	Note       string
+	Agreed     []Agreement
 }
 
-// book is what the records amount to.
+// Agreement is what a person confirmed and what was signed upon it: the state that the signatures led to, the confirmation as it was given, and the decoded
+// content in plain words (TH-V6).
+type Agreement struct {
+	State     State
+	At        time.Time
+	Confirmed string
+	Summary   []string
+}
+
+// book is what the records amount to. used and delegated hold what is known to have run: which operation took a place, and the lowest account nonce of an EOA
+// that can be unused.
 type book struct {
-	order  []string
-	ops    map[string]*Operation
-	quotes map[string]bool
-	used   map[slot]bool
+	order     []string
+	ops       map[string]*Operation
+	quotes    map[string]bool
+	used      map[slot]string
+	delegated map[slot]uint64
 }
 
-// slot is a place in an account's sequence: only one operation can ever take it.
+// slot is a place in an account's sequence: only one operation can ever take it. A Solana message is a place of its own, and an EOA on a chain, with no nonce,
+// has the place of its authorizations.
 type slot struct {
 	chainID uint64
 	sender  common.Address
 	nonce   string
 }
 
-func (s Signature) slot() slot { return slot{s.ChainID, common.HexToAddress(s.Sender), s.Nonce} }
+func (s Signature) slot() slot {
+	if s.solana() {
+		return slot{nonce: s.OpHash}
+	}
+	return slot{s.ChainID, common.HexToAddress(s.Sender), s.Nonce}
+}
+
+// authority is the place of the authorizations of the signature's sender on a chain.
+func (s Signature) authority() slot {
+	return slot{chainID: s.Delegation.ChainID, sender: common.HexToAddress(s.Sender)}
+}
+
+func (s Signature) solana() bool { return s.BlockHash != "" }
 
 func newBook() *book {
-	return &book{ops: map[string]*Operation{}, quotes: map[string]bool{}, used: map[slot]bool{}}
+	return &book{ops: map[string]*Operation{}, quotes: map[string]bool{}, used: map[slot]string{}, delegated: map[slot]uint64{}}
 }
 
 // check reports why a record cannot come next.
@@ -65,8 +94,30 @@ func (b *book) check(r record) error {
 		return fmt.Errorf("journal: %s cannot follow %q", r.state, now)
 	}
 	for _, s := range r.entry.Signatures {
-		if _, ok := new(big.Int).SetString(s.Nonce, 10); !ok || len(s.Nonce) > 78 || s.OpHash == "" {
-			return fmt.Errorf("journal: a signature in %s lacks its nonce or hash", r.state)
+		if err := s.check(); err != nil {
+			return fmt.Errorf("journal: a signature in %s: %w", r.state, err)
+		}
+	}
+	return nil
+}
+
+// check demands what the rules of the journal need to know of a signature.
+func (s Signature) check() error {
+	_, isNumber := new(big.Int).SetString(s.Nonce, 10)
+	switch {
+	case s.OpHash == "":
+		return errors.New("its operation has no hash")
+	case s.solana() && s.Nonce != "", !s.solana() && (!isNumber || len(s.Nonce) > 78):
+		return errors.New("its nonce is missing or not a number")
+	case s.Delegation != nil && (s.solana() || s.Delegation.ChainID == 0 || s.Delegation.Digest == ""):
+		return errors.New("its delegation lacks a chain or a digest")
+	}
+	for _, p := range slices.Concat(s.Spend, s.Counts) {
+		if _, err := caip.ParseAsset(p.Asset); err != nil {
+			return fmt.Errorf("what it spends: %w", err)
+		}
+		if _, err := amount.ParseBase(p.Amount); err != nil {
+			return fmt.Errorf("what it spends: %w", err)
 		}
 	}
 	return nil
@@ -90,12 +141,12 @@ func (b *book) admit(r record, now time.Time) error {
 	open := b.outstanding(now)
 	for i, s := range r.entry.Signatures {
 		for _, x := range open {
-			if s.conflicts(x.Signature) {
+			if s.Conflicts(x.Signature) {
 				return ErrConflict
 			}
 		}
 		for _, x := range r.entry.Signatures[:i] {
-			if s.conflicts(x) {
+			if s.Conflicts(x) {
 				return ErrConflict
 			}
 		}
@@ -103,9 +154,17 @@ func (b *book) admit(r record, now time.Time) error {
 	return nil
 }
 
-// conflicts reports whether two signatures of one lane could both take effect.
-func (s Signature) conflicts(x Signature) bool {
-	return s.ChainID == x.ChainID && s.Lane == x.Lane && s.Nonce != x.Nonce && common.HexToAddress(s.Sender) == common.HexToAddress(x.Sender)
+// Conflicts reports whether both a new signature and an open one could take effect although only one of them is wanted: operations of one lane with two
+// nonces, or messages of one Solana account, which has no nonces, for two quotes of which the first may have left this machine. Authorizations never do: each
+// takes the same step again.
+func (s Signature) Conflicts(open Signature) bool {
+	switch {
+	case s.Role == RoleDelegation || open.Role == RoleDelegation || s.solana() != open.solana():
+		return false
+	case s.solana():
+		return s.Sender == open.Sender && s.OpHash != open.OpHash && open.Sent && !strings.EqualFold(s.QuoteID, open.QuoteID)
+	}
+	return s.ChainID == open.ChainID && s.Lane == open.Lane && s.Nonce != open.Nonce && common.HexToAddress(s.Sender) == common.HexToAddress(open.Sender)
 }
 
 // apply takes a checked record in.
@@ -119,32 +178,63 @@ func (b *book) apply(r record) {
 	}
 	o.State, o.Updated, o.Note = r.state, e.At, e.Note
 	for _, s := range e.Signatures {
-		if !slices.ContainsFunc(o.Signatures, func(x Signature) bool { return x.OpHash == s.OpHash && x.QuoteID == s.QuoteID }) {
-			o.Signatures = append(o.Signatures, s)
-		}
+		o.sign(s, e.At)
+	}
+	if len(e.Recipients) > 0 {
+		o.Recipients = e.Recipients
+	}
+	if e.Confirmed != "" {
+		o.Agreed = append(o.Agreed, Agreement{State: r.state, At: e.At, Confirmed: e.Confirmed, Summary: e.Summary})
 	}
 	switch r.state {
 	case Prepared:
 		o.Prepared, o.PreparedAt = e.Document, e.At
 		o.Quote, o.QuoteID, o.Expires = nil, "", 0
-	case Signed:
-		o.Recipients = e.Recipients
 	case Quoted:
-		o.Quote, o.QuoteID, o.Expires = e.Document, e.QuoteID, e.Expires
+		o.Quote, o.QuoteID, o.QuotedAt, o.Expires = e.Document, e.QuoteID, e.At, e.Expires
 		b.quotes[strings.ToLower(e.QuoteID)] = true
 	case Executing:
 		o.BodyHash = e.BodyHash
+		for i, s := range o.Signatures {
+			o.Signatures[i].Sent = s.Sent || strings.EqualFold(s.QuoteID, e.QuoteID)
+		}
 	case Done:
 		o.Outcome, o.Used = e.Outcome, e.Used
-		for _, s := range o.Signatures {
-			if slices.Contains(e.Used, s.OpHash) {
-				b.used[s.slot()] = true
-			}
-		}
+		b.use(o)
 	}
 	if o.State.Terminal() {
 		o.Prepared, o.Quote = nil, nil // not needed again; the file keeps them
 	}
+}
+
+// sign adds a signature, or the time at which it was made once more. That of a prepared operation is recorded right before it leaves.
+func (o *Operation) sign(s Signature, at time.Time) {
+	s.Made, s.Sent = at, s.QuoteID == ""
+	for i, x := range o.Signatures {
+		if x.OpHash == s.OpHash && x.QuoteID == s.QuoteID {
+			o.Signatures[i].Made = at
+			return
+		}
+	}
+	o.Signatures = append(o.Signatures, s)
+}
+
+// use takes the places of the operations that ran.
+func (b *book) use(o *Operation) {
+	for _, s := range o.Signatures {
+		if !slices.Contains(o.Used, s.OpHash) {
+			continue
+		}
+		b.used[s.slot()] = s.OpHash
+		if s.Delegation != nil {
+			b.delegated[s.authority()] = max(b.delegated[s.authority()], s.Delegation.Nonce+1)
+		}
+	}
+}
+
+// didNotHappen reports whether nothing of the operation took effect, by the word that ended it.
+func (o *Operation) didNotHappen() bool {
+	return o.State == NotExecuted || (o.State == Done && o.Outcome == api.StatusFailed)
 }
 
 func (b *book) list() []Operation {
@@ -158,99 +248,7 @@ func (b *book) list() []Operation {
 func (o *Operation) copy() Operation {
 	c := *o
 	c.Signatures = slices.Clone(o.Signatures)
-	c.Recipients, c.Used = slices.Clone(o.Recipients), slices.Clone(o.Used)
+	c.Recipients, c.Used, c.Agreed = slices.Clone(o.Recipients), slices.Clone(o.Used), slices.Clone(o.Agreed)
 	c.Intent, c.Prepared, c.Quote = slices.Clone(o.Intent), slices.Clone(o.Prepared), slices.Clone(o.Quote)
 	return c
-}
-
-// windowMargin keeps a signature on the list a little longer than its window, because block times and clocks differ.
-const windowMargin = 60 * time.Second
-
-// ended reports whether the window of a signature is over.
-func (s Signature) ended(now time.Time) bool {
-	return now.After(time.Unix(s.ValidUntil, 0).Add(windowMargin))
-}
-
-// Outstanding is a signature that may still be used by whoever holds it.
-type Outstanding struct {
-	Signature
-	Op    string
-	State State
-	Made  time.Time
-	Void  string // plain words: what ends it
-}
-
-func (b *book) outstanding(now time.Time) []Outstanding {
-	var out []Outstanding
-	for _, id := range b.order {
-		o := b.ops[id]
-		for _, s := range o.Signatures {
-			if b.used[s.slot()] || s.ended(now) {
-				continue
-			}
-			void := fmt.Sprintf("It ends by itself at %s, or as soon as another operation of this account uses nonce %s on %s.",
-				time.Unix(s.ValidUntil, 0).UTC().Format("15:04:05 UTC"), s.Nonce, s.Chain)
-			out = append(out, Outstanding{Signature: s, Op: id, State: o.State, Made: o.Updated, Void: void})
-		}
-	}
-	return out
-}
-
-func (b *book) liveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {
-	var out []*big.Int
-	for _, s := range b.outstanding(now) {
-		if s.Lane != lane || s.ChainID != chainID || common.HexToAddress(s.Sender) != sender {
-			continue
-		}
-		n, _ := new(big.Int).SetString(s.Nonce, 10) // checked when the record was taken in
-		if !slices.ContainsFunc(out, func(v *big.Int) bool { return v.Cmp(n) == 0 }) {
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
-// nextSequence: a used sequence is past, and one that is signed and open was the next when it was signed. One that ended unused says nothing: the service
-// chose it, and if it lay too far ahead, no honest nonce could ever follow it.
-func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16, now time.Time) (uint64, bool) {
-	next, known := uint64(0), false
-	for _, o := range b.ops {
-		for _, s := range o.Signatures {
-			if s.Lane != lane || s.ChainID != chainID || common.HexToAddress(s.Sender) != sender {
-				continue
-			}
-			v, _ := new(big.Int).SetString(s.Nonce, 10)
-			n, err := op.ParseNonce(v)
-			if err != nil {
-				continue
-			}
-			at := n.Sequence
-			switch {
-			case b.used[s.slot()]:
-				at++
-			case s.ended(now):
-				continue
-			}
-			next, known = max(next, at), true
-		}
-	}
-	return next, known
-}
-
-func (b *book) recipients() []common.Address {
-	var out []common.Address
-	seen := map[common.Address]bool{}
-	for _, id := range b.order {
-		o := b.ops[id]
-		if o.State != Done || o.Outcome != "COMPLETED" {
-			continue
-		}
-		for _, r := range o.Recipients {
-			if a := common.HexToAddress(r); !seen[a] {
-				seen[a] = true
-				out = append(out, a)
-			}
-		}
-	}
-	return out
 }

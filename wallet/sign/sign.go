@@ -1,6 +1,8 @@
 // Package sign holds the four verbs that make a signature. Each accepts only a value that package verify made, so nothing can be signed that was not
 // checked and decoded; there is no verb for a hash, for typed data or for a message of somebody's choice (threats part 0.2).
 //
+// Two signers speak them: Signer with keys that a vault lends, External with a command of the user's.
+//
 // Promise: before a signature leaves this package its signer is recovered from it and compared with the account's key, s is low and the length is 65 bytes
 // (64 for Solana); anything else is an error and no signature (TH-U15). A value of another network than the signer's is refused. Key bytes are borrowed from
 // a Keys for the length of one call and wiped afterwards. No error contains a key or a signature.
@@ -83,11 +85,7 @@ func (s *Signer) SignDelegation(ctx context.Context, v verify.VerifiedDelegation
 	if err != nil {
 		return op.SignedAuthorization{}, err
 	}
-	signed := op.SignedAuthorization{Authorization: a, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]), YParity: sig[64] - 27}
-	if who, err := signed.Authority(); err != nil || who != v.Signer() {
-		return op.SignedAuthorization{}, ErrFault
-	}
-	return signed, nil
+	return authorized(a, sig, v.Signer())
 }
 
 // SignSolana signs the bytes of a Solana message and verifies the signature.
@@ -96,7 +94,7 @@ func (s *Signer) SignSolana(ctx context.Context, v verify.VerifiedMessage) (Sign
 		return nil, ErrUnverified
 	}
 	if v.Network() != s.network {
-		return nil, s.otherNetwork(v.Network())
+		return nil, otherNetwork(v.Network(), s.network)
 	}
 	public, message := v.Signer(), v.Message()
 	var sig []byte
@@ -112,16 +110,13 @@ func (s *Signer) SignSolana(ctx context.Context, v verify.VerifiedMessage) (Sign
 	if err != nil {
 		return nil, fmt.Errorf("sign: %w", err)
 	}
-	if len(sig) != ed25519.SignatureSize || !ed25519.Verify(public[:], message, sig) {
-		return nil, ErrFault
-	}
-	return sig, nil
+	return own(public, message, sig)
 }
 
 // recoverable makes a secp256k1 signature and recovers its signer before it is handed out.
 func (s *Signer) recoverable(ctx context.Context, network string, signer common.Address, digest common.Hash) (Signature, error) {
 	if network != s.network {
-		return nil, s.otherNetwork(network)
+		return nil, otherNetwork(network, s.network)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("sign: %w", err)
@@ -139,14 +134,36 @@ func (s *Signer) recoverable(ctx context.Context, network string, signer common.
 	if err != nil {
 		return nil, fmt.Errorf("sign: %w", err)
 	}
+	return recovered(digest, sig, signer)
+}
+
+// recovered lets a signature out if the account's key made it: 65 bytes, a low s, and the signer that it was asked of.
+func recovered(digest common.Hash, sig []byte, signer common.Address) (Signature, error) {
 	if who, err := op.Recover(digest, sig); err != nil || who != signer {
 		return nil, ErrFault
 	}
 	return sig, nil
 }
 
-func (s *Signer) otherNetwork(got string) error {
-	return fmt.Errorf("sign: the operation belongs to network %.10s…, this wallet is on %.10s…", got, s.network)
+// authorized joins a signature that was checked to its authorization, and checks the whole.
+func authorized(a op.Authorization, sig Signature, signer common.Address) (op.SignedAuthorization, error) {
+	signed := op.SignedAuthorization{Authorization: a, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]), YParity: sig[64] - 27}
+	if who, err := signed.Authority(); err != nil || who != signer {
+		return op.SignedAuthorization{}, ErrFault
+	}
+	return signed, nil
+}
+
+// own lets a signature of a Solana message out if the account's key made it.
+func own(public [32]byte, message, sig []byte) (Signature, error) {
+	if len(sig) != ed25519.SignatureSize || !ed25519.Verify(public[:], message, sig) {
+		return nil, ErrFault
+	}
+	return sig, nil
+}
+
+func otherNetwork(got, want string) error {
+	return fmt.Errorf("sign: the operation belongs to network %.10s…, this wallet is on %.10s…", got, want)
 }
 
 // wipe overwrites the words of a number.

@@ -8,10 +8,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"math/big"
 	"path/filepath"
 	"reflect"
-	"sort"
+	"regexp"
 	"strings"
 	"testing"
 	"unsafe"
@@ -187,6 +188,21 @@ func TestTH_S13_AFaultySolanaSignatureNeverLeaves(t *testing.T) {
 	}
 }
 
+func TestTH_U15_BytesThatAreNoKeyAreAFaultAndAreNotTold(t *testing.T) {
+	_, _, address := evmKey("owner")
+	userOp := forge[verify.VerifiedUserOp](map[string]any{"network": network, "opHash": common.Hash{7}, "signer": address})
+	order := crypto.S256().Params().N.Bytes()
+	for name, raw := range map[string][]byte{
+		"zero": make([]byte, 32), "the curve's order": order, "short": order[:31], "long": append([]byte{1}, order...), "nothing": {},
+	} {
+		s := New(&keyring{keys: map[string][]byte{low(address): raw}}, network)
+		sig, err := s.SignUserOp(context.Background(), userOp)
+		if sig != nil || !errors.Is(err, ErrFault) || strings.TrimPrefix(err.Error(), "sign: ") != ErrFault.Error() {
+			t.Errorf("%s: signature %x, error %v", name, sig, err)
+		}
+	}
+}
+
 func TestOnlyVerifiedValuesOfThisNetworkAreSigned(t *testing.T) {
 	_, raw, address := evmKey("owner")
 	ring := &keyring{keys: map[string][]byte{low(address): raw}}
@@ -225,58 +241,80 @@ func TestOnlyVerifiedValuesOfThisNetworkAreSigned(t *testing.T) {
 	}
 }
 
-// TestNoExportedFunctionTakesRawBytesToSign reads the source of the packages that touch keys.
+// TestNoExportedFunctionTakesRawBytesToSign reads the source of the packages that touch keys: here only the four verbs sign, each a value that the verifier
+// made, and the vault, which has to take secrets as bytes, calls nothing that signs.
 func TestNoExportedFunctionTakesRawBytesToSign(t *testing.T) {
 	allowed := map[string]string{ // exported name -> parameter types
 		"SignUserOp": "context.Context verify.VerifiedUserOp", "SignApprove": "context.Context verify.VerifiedApprove",
 		"SignDelegation": "context.Context verify.VerifiedDelegation", "SignSolana": "context.Context verify.VerifiedMessage",
 	}
-	var verbs []string
-	for _, dir := range []string{".", "../vault"} {
-		for _, fn := range exportedFunctions(t, dir) {
+	verbs := map[string]bool{}
+	for _, f := range sources(t, ".") {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || !fn.Name.IsExported() {
+				continue
+			}
 			params := paramTypes(fn)
 			if strings.HasPrefix(fn.Name.Name, "Sign") {
-				verbs = append(verbs, fn.Name.Name)
+				verbs[fn.Name.Name] = true
 				if allowed[fn.Name.Name] != params {
 					t.Errorf("%s takes (%s)", fn.Name.Name, params)
 				}
 				continue
 			}
-			for _, raw := range []string{"[]byte", "Hash", "[32]", "hash.", "TypedData", "json", "any", "[ ]"} {
+			for _, raw := range []string{"[]byte", "[]uint8", "Hash", "[32]", "hash.", "TypedData", "json", "any", "[ ]"} {
 				if strings.Contains(params, raw) {
-					t.Errorf("%s/%s takes (%s): raw material for a signature", dir, fn.Name.Name, params)
+					t.Errorf("%s takes (%s): raw material for a signature", fn.Name.Name, params)
 				}
 			}
 		}
 	}
-	sort.Strings(verbs)
-	if strings.Join(verbs, " ") != "SignApprove SignDelegation SignSolana SignUserOp" {
+	if len(verbs) != len(allowed) {
 		t.Errorf("verbs %v", verbs)
+	}
+	for _, f := range sources(t, "../vault") {
+		for _, name := range callsToSign(f) {
+			t.Errorf("the vault calls %s", name)
+		}
+	}
+	here := 0
+	for _, f := range sources(t, ".") {
+		here += len(callsToSign(f))
+	}
+	if here == 0 {
+		t.Error("no call is found where there are some")
 	}
 }
 
-// exportedFunctions reads the exported functions and methods of the package in dir, whatever its build tags.
-func exportedFunctions(t *testing.T, dir string) []*ast.FuncDecl {
+// sources parses the Go files of dir and of the directories below it, whatever their build tags, without the tests.
+func sources(t *testing.T, dir string) []*ast.File {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files in %s: %v", len(files), dir, err)
+	var out []*ast.File
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		out = append(out, f)
+		return err
+	})
+	if err != nil || len(out) == 0 {
+		t.Fatalf("%d files in %s: %v", len(out), dir, err)
 	}
-	var out []*ast.FuncDecl
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
+	return out
+}
+
+// callsToSign lists the functions and methods that sign, by their names, which a file uses.
+func callsToSign(f *ast.File) []string {
+	signs := regexp.MustCompile(`^Sign($|[A-Z0-9])`)
+	var out []string
+	ast.Inspect(f, func(n ast.Node) bool {
+		if x, ok := n.(*ast.SelectorExpr); ok && signs.MatchString(x.Sel.Name) {
+			out = append(out, x.Sel.Name)
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Name.IsExported() {
-				out = append(out, fn)
-			}
-		}
-	}
+		return true
+	})
 	return out
 }
 

@@ -2,30 +2,45 @@
 // the ids of the real ones and a signature would be valid there (design §2.6).
 //
 // Promise: keys leave only through Use, for the length of one callback, as a secret.Secret that is wiped when the callback returns; nothing here prints, logs
-// or encodes a key, and Close wipes what is kept. This version has the memory backend, for the published demo key.
+// or encodes a key in the clear, and Lock and Close wipe what is kept. Memory holds keys of the running program (the published demo key). Vault is a store
+// of one profile and network on disk: an encrypted file, or the keyring of the operating system. Which one is the user's choice and is written down with
+// the profile; no error, and no time-out, ever moves a key somewhere else (TH-K7, KR3).
+//
+// How a Vault is stored. Each vault has a random 32-byte master key. It is written as an age document under the passphrase (scrypt, 2^18 by default, at most
+// 2^20 on read, TH-KR6); only for the keyring-only backend, where the user chose to trust the keyring alone, as it is. Every key and the API key is a record
+// of its own, sealed with XChaCha20-Poly1305 under a key derived from the master key, with the network id and the record's name as associated data; the
+// name is a keyed hash of the address, so a store shows neither addresses nor labels. One scrypt opens the vault, and a record that was moved, swapped,
+// changed or made by somebody else is ErrDamaged: besides the seal, the address is derived again from the key and the network tag is compared.
+// A record and the head are at most 2048 bytes, so that every keyring takes them (TH-KR4).
+//
+// What it does not do: an older copy of the store with an older passphrase still opens, and whoever can write to the store can delete from it; make a
+// backup. The strings that the keyring library and age make from a passphrase or a value cannot be wiped (TH-K4).
+//
+// Sources: TH-K1, K4-K7, KR1-KR6, C3, Z2; protocol §4.2.
 package vault
 
 import (
-	"context"
-	"crypto/ed25519"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
-	"sync"
-
-	"github.com/ethereum/go-ethereum/crypto"
-
-	"coffer/api/caip"
-	"coffer/api/secret"
+	"time"
 )
 
-// The errors of a vault.
+// The errors of a vault. They say what happened and never contain a part of a key, a passphrase or a file that was read.
 var (
-	ErrNoKey   = errors.New("this vault has no key for the address")
-	ErrNetwork = errors.New("the key belongs to another network and must not be used here")
-	ErrClosed  = errors.New("the vault is closed")
-	ErrBadKey  = errors.New("not a private key")
+	ErrNoKey          = errors.New("this vault has no key for the address")
+	ErrNetwork        = errors.New("the key belongs to another network and must not be used here")
+	ErrClosed         = errors.New("the vault is closed")
+	ErrBadKey         = errors.New("not a private key")
+	ErrLocked         = errors.New("the vault is locked; unlock it with its passphrase")
+	ErrPassphrase     = errors.New("wrong passphrase")
+	ErrWeakPassphrase = errors.New("a passphrase has at least 8 characters")
+	ErrNoPassphrase   = errors.New("this vault is kept by the keyring alone and has no passphrase")
+	ErrExists         = errors.New("it exists already and is not overwritten")
+	ErrNotSetUp       = errors.New("there is no vault yet for this profile and network; set it up first")
+	ErrBackend        = errors.New("the stored vault was set up for another kind of backend than this profile names")
+	ErrDamaged        = errors.New("what is stored was changed or damaged, or does not belong to this vault; restore a backup")
+	ErrWork           = errors.New("opening this would take more work or memory than is allowed; it was not made by this program, or was tampered with")
+	ErrFull           = errors.New("the vault is full: it holds 48 keys")
+	ErrLabel          = errors.New("a label has at most 64 bytes of printable text")
 )
 
 // Kind is the kind of a key.
@@ -37,121 +52,12 @@ const (
 	Solana Kind = "solana"
 )
 
-// Item describes a key without showing it. Address is 0x and 40 lower-case hex digits, or base58.
+// Item describes a key without showing it. Address is 0x and 40 lower-case hex digits, or base58. Label and Created (UTC, whole seconds) are empty
+// for a key that is only in memory.
 type Item struct {
 	Kind    Kind
 	Address string
 	Network string
-}
-
-// Memory keeps keys in memory for one network. It is safe for concurrent use.
-type Memory struct {
-	network string
-	mu      sync.Mutex
-	items   map[string]stored
-	closed  bool
-}
-
-type stored struct {
-	item Item
-	key  []byte
-}
-
-// NewMemory makes an empty vault whose keys are tagged with the network id.
-func NewMemory(networkID string) *Memory {
-	return &Memory{network: networkID, items: map[string]stored{}}
-}
-
-// Add takes ownership of the 32 bytes of a key, tags it and returns its description. The bytes are wiped when they are no key.
-func (m *Memory) Add(kind Kind, key secret.Secret) (Item, error) {
-	address, err := addressOf(kind, key)
-	if err != nil {
-		key.Wipe()
-		return Item{}, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.closed {
-		key.Wipe()
-		return Item{}, ErrClosed
-	}
-	if old, ok := m.items[address]; ok {
-		clear(old.key)
-	}
-	s := stored{item: Item{Kind: kind, Address: address, Network: m.network}, key: key.Reveal()}
-	m.items[address] = s
-	return s.item, nil
-}
-
-func addressOf(kind Kind, key secret.Secret) (string, error) {
-	switch kind {
-	case EVM:
-		k, err := crypto.ToECDSA(key.Reveal())
-		if err != nil {
-			return "", ErrBadKey // the cause may describe the key
-		}
-		return strings.ToLower(crypto.PubkeyToAddress(k.PublicKey).Hex()), nil
-	case Solana:
-		if len(key.Reveal()) != ed25519.SeedSize {
-			return "", ErrBadKey
-		}
-		private := ed25519.NewKeyFromSeed(key.Reveal())
-		defer clear(private)
-		return caip.FormatSolanaKey([32]byte(private[32:])), nil
-	}
-	return "", fmt.Errorf("%w: unknown kind", ErrBadKey)
-}
-
-// Items lists the keys without showing them, ordered by address.
-func (m *Memory) Items() []Item {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	out := make([]Item, 0, len(m.items))
-	for _, s := range m.items {
-		out = append(out, s.item)
-	}
-	slices.SortFunc(out, func(a, b Item) int { return strings.Compare(a.Address, b.Address) })
-	return out
-}
-
-// Use lends a copy of the key of address to fn and wipes the copy afterwards. It fails with ErrNetwork unless networkID is the tag of the key and of the
-// vault, with ErrNoKey or with ErrClosed.
-func (m *Memory) Use(ctx context.Context, networkID, address string, fn func(key secret.Secret) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	lent, err := m.borrow(networkID, address)
-	if err != nil {
-		return err
-	}
-	defer lent.Wipe()
-	return fn(lent)
-}
-
-func (m *Memory) borrow(networkID, address string) (secret.Secret, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.closed {
-		return secret.Secret{}, ErrClosed
-	}
-	s, ok := m.items[address]
-	if !ok {
-		return secret.Secret{}, ErrNoKey
-	}
-	if networkID == "" || networkID != m.network || s.item.Network != networkID {
-		return secret.Secret{}, ErrNetwork
-	}
-	return secret.New(slices.Clone(s.key)), nil
-}
-
-// Close wipes all keys. The vault cannot be used afterwards.
-func (m *Memory) Close() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, s := range m.items {
-		clear(s.key)
-	}
-	clear(m.items)
-	m.closed = true
-	return nil
+	Label   string
+	Created time.Time
 }

@@ -12,9 +12,16 @@ import (
 
 	"coffer/api/secret"
 	"coffer/assets"
+	"coffer/wallet/sign"
 	"coffer/wallet/vault"
 
 	"github.com/ethereum/go-ethereum/common"
+)
+
+// Every vault is what a signer borrows keys from.
+var (
+	_ sign.Keys = (*vault.Memory)(nil)
+	_ sign.Keys = (*vault.Vault)(nil)
 )
 
 const here, elsewhere = "0xaa", "0xbb"

@@ -143,20 +143,15 @@ func (j *judge) preparedCalls(p Policy, d intent.Draft, chainID uint64, sender c
 }
 
 // forbiddenTargets refuses calls that would reconfigure the account (TH-U9).
-func (j *judge) forbiddenTargets(p Policy, sender common.Address, calls []op.Call, path string) {
-	pins := p.Network.Pins
-	forbidden := []common.Address{
-		sender, pins.EntryPoint, pins.ECDSAValidator, pins.RoleBasedValidator, pins.Factory, pins.MetaFactory, pins.KernelV31, pins.KernelV33,
-	}
+func (j *judge) forbiddenTargets(p Policy, sender common.Address, calls []op.Call, path string) bool {
 	for i, c := range calls {
-		for _, f := range forbidden {
-			if f != (common.Address{}) && c.To == f {
-				j.add(Refuse, "U9", "A call goes to the account itself or to a contract that controls it.", path, "other targets", "call "+strconv.Itoa(i+1)+" to "+c.To.Hex())
-				return
-			}
+		if p.controls(sender, c.To) {
+			j.add(Refuse, "U9", "A call goes to the account itself or to a contract that controls it.", path, "other targets", "call "+strconv.Itoa(i+1)+" to "+c.To.Hex())
+			return false
 		}
 	}
 	j.pass("U9", "no call reconfigures the account")
+	return true
 }
 
 // explainMismatch finds the row that best names why the calls are not the asked ones.

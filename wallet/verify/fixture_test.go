@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"crypto/ecdsa"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,7 +10,9 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
+	"coffer/api/network"
 	"coffer/api/op"
+	"coffer/wallet/intent"
 	"coffer/wallet/internal/golden"
 	"coffer/wallet/verify"
 )
@@ -35,8 +38,35 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	g := golden.New(t)
+	return variant{kind: api.AccountKernelV31}.world(t)
+}
+
+// variant is an account type together with an interface. The rows of the threat table are tested for all six, except where a row belongs to one type.
+type variant struct {
+	name, kind string
+	v1         bool
+}
+
+func variants() []variant {
+	return []variant{
+		{"kernel v3", api.AccountKernelV31, false}, {"kernel v1", api.AccountKernelV31, true},
+		{"eip7702 v3", api.AccountKernelV33, false}, {"eip7702 v1", api.AccountKernelV33, true},
+		{"role-based v3", api.AccountRoleBased, false}, {"role-based v1", api.AccountRoleBased, true},
+	}
+}
+
+func (v variant) world(t testing.TB) *world {
+	t.Helper()
+	g := golden.NewOf(t, v.kind, v.v1)
 	return &world{World: g, Policy: verify.DefaultPolicy(g.Network, g.Catalog)}
+}
+
+// each runs a test for every variant.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	for _, v := range variants() {
+		t.Run(v.name, func(t *testing.T) { test(t, v.world(t)) })
+	}
 }
 
 func (w *world) prepared(doc *api.Document) (*verify.PreparedOp, verify.Report) {
@@ -50,19 +80,82 @@ func (w *world) signed() *verify.SignedPrepared {
 	if p == nil {
 		w.T.Fatalf("golden prepare answer refused: %+v", report.Reasons)
 	}
-	sig, err := op.Sign(p.UserOp().Digest(), golden.KeyOf(w.Key))
+	return signedBy(w.T, p, w.Key)
+}
+
+// signedBy signs everything that a prepared operation asks for with the key behind a label.
+func signedBy(t testing.TB, p *verify.PreparedOp, key string) *verify.SignedPrepared {
+	t.Helper()
+	s, err := p.WithSignatures(signatures(t, p.Signing(), key))
 	if err != nil {
-		w.T.Fatal(err)
-	}
-	s, err := p.WithSignature(sig)
-	if err != nil {
-		w.T.Fatal(err)
+		t.Fatal(err)
 	}
 	return s
 }
 
+// signatures makes everything that an EVM signing asks for with the key behind a label.
+func signatures(t testing.TB, s verify.Signing, key string) verify.Signatures {
+	t.Helper()
+	sig, err := op.Sign(common.HexToHash(s.Digest()), golden.KeyOf(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := verify.Signatures{Operation: sig}
+	if d, ok := s.Delegation(); ok {
+		signed, err := d.Authorization().Sign(golden.KeyOf(key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Delegation = &signed
+	}
+	return out
+}
+
+// userOp is the user operation that a signing asks for.
+func userOp(t testing.TB, s verify.Signing) verify.VerifiedUserOp {
+	t.Helper()
+	v, ok := s.UserOp()
+	if !ok {
+		t.Fatalf("no user operation in %+v", s.Summary())
+	}
+	return v
+}
+
 func (w *world) quote(s *verify.SignedPrepared, doc *api.Document) (*verify.VerifiedQuote, verify.Report) {
 	return verify.Quote(w.Intent(), w.Policy, verify.NoHistory{}, clock(), s, doc)
+}
+
+// eachV3 runs a test for every account type, asked with v3: for what v1 does not have.
+func eachV3(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	for _, v := range variants() {
+		if !v.v1 {
+			t.Run(v.name, func(t *testing.T) { test(t, v.world(t)) })
+		}
+	}
+}
+
+// onNetwork changes the network that everybody agrees on; the account follows its pins.
+func (w *world) onNetwork(change func(n *network.Descriptor)) {
+	w.T.Helper()
+	change(&w.Network)
+	n, err := w.Network.WithID()
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	limits := w.Policy.Limits
+	w.Network, w.Draft.Network = n, n.ID
+	w.Policy = verify.DefaultPolicy(n, w.Catalog)
+	w.Policy.Limits = limits
+	w.Be(w.Kind)
+}
+
+// at puts the pointer of a document of v3 into the form of the world's interface.
+func (w *world) at(pointer string) string {
+	if w.Draft.Interface == intent.InterfaceV1 {
+		return strings.Replace(pointer, "/accounts/0", "/account", 1)
+	}
+	return pointer
 }
 
 func addressOf(k *ecdsa.PrivateKey) common.Address { return crypto.PubkeyToAddress(k.PublicKey) }

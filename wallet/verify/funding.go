@@ -6,50 +6,69 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op"
-	"coffer/api/op/erc20"
 	"coffer/api/op/escrow"
 	"coffer/wallet/intent"
 )
 
-// leg is one checked funding operation.
+// leg is one checked funding operation. On Solana it has no user operation and no deadline; solana shows its message.
 type leg struct {
 	operation
 	asset    caip.Asset
 	entity   entity
 	amount   *big.Int
-	deadline uint64
-	verified VerifiedUserOp
+	deadline uint64         // of the refund; 0 when it is not known
+	escrow   common.Address // what is paid into
+	parts    []PartView     // of a payment into a contract that is not pinned
+	verified Signing
+	solana   *SolanaView
 }
 
 // fundingQuote checks every funding operation and then the flow of value.
 func (j *judge) fundingQuote(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.Quote, id [32]byte, expires int64, q *VerifiedQuote) {
-	var legs []leg
-	seen := map[uint64]*big.Int{}
-	for i, entry := range w.OriginChainsOperations {
-		l, ok := j.leg(p, in, acc, h, now, entry, i, id, expires)
-		if !ok {
-			continue
-		}
-		if before := seen[l.role.chainID]; before != nil {
-			code, title := "U3", "each chain pays with one operation, so that only one signature of its lane is open"
-			if before.Cmp(l.userOp.Nonce) == 0 {
-				code, title = "Q3", "no operation appears twice"
-			}
-			j.must(false, code, title, operationPath(i)+"/userOp/nonce", "one operation for each chain", l.userOp.Nonce.String())
-		}
-		seen[l.role.chainID] = l.userOp.Nonce
-		legs = append(legs, l)
+	legs, ok := j.legs(p, in, acc, h, now, w, id, expires)
+	if !ok {
+		return
 	}
-	if j.refused() {
+	if j.oneDelegation(q.prepared.prepared, legs); j.refused() {
 		return
 	}
 	j.value(p, in, w, legs, q)
 	for _, l := range legs {
-		q.funding = append(q.funding, l.verified)
+		q.operations = append(q.operations, l.verified)
 	}
+}
+
+// legs checks every operation that pays; each chain pays with one. It reports false when anything was refused.
+func (j *judge) legs(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.Quote, id [32]byte, expires int64) ([]leg, bool) {
+	var legs []leg
+	seen := map[caip.Chain]leg{}
+	for i, entry := range w.OriginChainsOperations {
+		var l leg
+		var ok bool
+		if entry.IsSolana() {
+			l, ok = j.solanaLeg(p, in, now, entry, i, w.ID, expires)
+		} else {
+			l, ok = j.leg(p, in, acc, h, now, entry, i, id, expires)
+		}
+		if !ok {
+			continue
+		}
+		if before, again := seen[l.asset.Chain]; again {
+			code, title := "U3", "each chain pays with one operation, so that only one signature of its lane is open"
+			if l.solana != nil || before.userOp.Nonce.Cmp(l.userOp.Nonce) == 0 {
+				code, title = "Q3", "no operation appears twice"
+			}
+			j.must(false, code, title, operationPath(i), "one operation for each chain", l.asset.Chain.String())
+		}
+		seen[l.asset.Chain] = l
+		legs = append(legs, l)
+	}
+	return legs, !j.refused()
 }
 
 // leg checks one funding operation (protocol §3.3): one approve of the exact amount and one deposit for this quote into the pinned escrow, or a native
@@ -57,13 +76,13 @@ func (j *judge) fundingQuote(p Policy, in intent.Intent, acc account, h History,
 func (j *judge) leg(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.ChainOperation, i int, id [32]byte, expires int64) (leg, bool) {
 	path := operationPath(i)
 	asset, e, ok := j.legAsset(p, in, w, path)
-	if !ok {
+	if !ok || !j.evmOnly(acc, w, path) {
 		return leg{}, false
 	}
 	chainID, _ := asset.Chain.EVMID()
 	l := leg{asset: asset, entity: e}
 	d := in.Draft()
-	r := role{name: RoleFunding, path: path, chainID: chainID, lane: op.LaneFunding, mayDeploy: chainID != in.ChainID(), until: seconds(d.ValidUntil)}
+	r := role{name: fundingRole(in), path: path, chainID: chainID, lane: op.LaneFunding, mayDeploy: chainID != in.ChainID(), until: seconds(d.ValidUntil)}
 	if chainID == in.ChainID() {
 		r.start = seconds(d.ValidAfter) // it runs in one transaction with the prepared operation
 	}
@@ -79,11 +98,9 @@ func (j *judge) leg(p Policy, in intent.Intent, acc account, h History, now time
 	if !ok {
 		return leg{}, false
 	}
-	if l.verified, ok = j.rebuild(p, acc, l.operation, calls); !ok {
-		return leg{}, false
-	}
+	l.verified, ok = j.rebuild(p, acc, l.operation, calls)
 	l.verified.summary.Spend = []AmountView{p.amountView(asset, v)}
-	return l, true
+	return l, ok
 }
 
 // legAsset demands an asset that the user let pay (TH-Q6).
@@ -91,9 +108,9 @@ func (j *judge) legAsset(p Policy, in intent.Intent, w api.ChainOperation, path 
 	const title = "each payment is in the asset that you chose to pay with"
 	asset, err := caip.ParseAsset(w.AssetType)
 	known, ok := p.Catalog.Entity(asset)
-	_, evm := asset.Chain.EVMID()
+	ok = ok && asset.Chain.IsSolana() == w.IsSolana()
 	want := in.Funding()
-	if !j.must(err == nil && ok && evm && want != "", "Q6", title, path+"/assetType", want, w.AssetType) {
+	if !j.must(err == nil && ok && want != "", "Q6", title, path+"/assetType", want, w.AssetType) {
 		return asset, entity{}, false
 	}
 	matches := known.Aggregate.String() == want
@@ -101,6 +118,15 @@ func (j *judge) legAsset(p Policy, in intent.Intent, w api.ChainOperation, path 
 		matches = chosen == asset
 	}
 	return asset, entity{known.Decimals, p.Catalog.Price(asset)}, j.must(matches, "Q6", title, path+"/assetType", want, w.AssetType)
+}
+
+// evmOnly: a payment of an EVM chain needs an EVM account, and carries nothing of a Solana operation (TH-L4).
+func (j *judge) evmOnly(acc account, w api.ChainOperation, path string) bool {
+	if !j.must(acc.kind != "", "Q3", "each payment is from one of your accounts", path, "an account of yours", "a payment on an EVM chain") {
+		return false
+	}
+	mixed := w.Type != "" || w.Instructions != nil || w.RecentBlockHash != "" || w.FeePayer != "" || w.DataToSign != "" || w.AddressLookupTableAddresses != nil
+	return j.must(!mixed, "L4", "an EVM operation carries nothing of a Solana one", path, "a user operation and its typed data", "a message beside it")
 }
 
 // deposit compares the calls with those that pay into the escrow, and returns them built from checked values.
@@ -113,22 +139,16 @@ func (j *judge) deposit(p Policy, l *leg, id [32]byte, expires int64, now time.T
 	}
 	last := calls[len(calls)-1]
 	got, ok := escrow.DecodeDeposit(last.Data)
-	if !j.must(ok && last.To == p.Network.Pins.Escrow, "Q4", "each payment goes into the pinned escrow", path, p.Network.Pins.Escrow.Hex(), p.describe(l.role.chainID, last)) {
-		return nil, false
+	if !ok || !p.escrowPinned(last.To) {
+		return j.unknownTarget(p, l, id, calls, path)
 	}
+	j.pass("Q4", "each payment goes into a pinned escrow")
 	j.must(got.QuoteID == id, "Q1", "each payment is bound to this quote's id", path, hex0x(id[:]), hex0x(got.QuoteID[:]))
 	limit := uint64(expires) + uint64(p.MaxRefundDelay/time.Second)
 	j.must(expires > 0 && got.RefundDeadline > uint64(expires) && got.RefundDeadline <= limit, "Q5", "a payment that is not used comes back in time", path,
 		"between the expiry and "+unixText(limit), unixText(got.RefundDeadline))
-	token, isToken := l.asset.Token()
-	value := new(big.Int).Set(l.amount)
-	var want []op.Call
-	if isToken {
-		value.SetInt64(0)
-		want = append(want, op.Call{To: token, Value: new(big.Int), Data: erc20.Approve(p.Network.Pins.Escrow, l.amount)})
-	}
-	l.deadline = got.RefundDeadline
-	want = append(want, op.Call{To: p.Network.Pins.Escrow, Value: value, Data: escrow.DepositCalldata(id, token, l.amount, got.RefundDeadline)})
+	l.deadline, l.escrow = got.RefundDeadline, last.To
+	want := depositCalls(last.To, id, l.asset, l.amount, got.RefundDeadline)
 	same := slices.EqualFunc(calls, want, sameCall)
 	if !same {
 		j.explainDeposit(p, l.role.chainID, calls, want, path)

@@ -20,42 +20,58 @@ func accepted(t *testing.T, r verify.Report) {
 }
 
 func TestGoldenPreparedAnswerPasses(t *testing.T) {
-	for name, deploy := range map[string]bool{"deployed": false, "new account": true} {
+	for name, fresh := range map[string]bool{"deployed": false, "new account": true} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.Deploy = deploy
-			p, report := w.prepared(w.Document(w.PrepareResponse()))
-			accepted(t, report)
-			v := p.View()
-			if v.Deploys != deploy || len(v.Lines) != 2 || v.Lines[0].Function != "transfer(address to, uint256 amount)" || v.Lines[0].Recipient != payee {
-				t.Fatalf("view %+v", v)
-			}
-			if len(v.Outflow) != 2 || v.Outflow[0].Symbol != "USDC" || v.Outflow[0].Amount.String() != "250500000" || v.Outflow[1].Amount.String() != "7" {
-				t.Fatalf("outflow %+v", v.Outflow)
-			}
+			each(t, func(t *testing.T, w *world) {
+				w.Deploy = fresh
+				doc := w.Document(w.PrepareResponse())
+				p, report := w.prepared(doc)
+				accepted(t, report)
+				preparedViewIsWhatGetsSigned(t, w, p, doc)
+				v := p.View()
+				eoa := w.Kind == api.AccountKernelV33
+				if v.Deploys != (fresh && !eoa) || (v.Delegation != nil) != (fresh && eoa) || v.Signatures != p.Signing().Count() || v.AccountType != w.Kind || v.Signer != w.Signer.Hex() {
+					t.Fatalf("view %+v", v)
+				}
+				if len(v.Lines) != 2 || v.Lines[0].Function != "transfer(address to, uint256 amount)" || v.Lines[0].Recipient != payee || p.Confirmation() != p.Fingerprint() || v.Phrase != "" {
+					t.Fatalf("view %+v", v)
+				}
+				if len(v.Outflow) != 2 || v.Outflow[0].Symbol != "USDC" || v.Outflow[0].Amount.String() != "250500000" || v.Outflow[1].Amount.String() != "7" {
+					t.Fatalf("outflow %+v", v.Outflow)
+				}
+			})
 		})
 	}
 }
 
 func TestGoldenCrossChainQuotePasses(t *testing.T) {
-	w := newWorld(t)
-	q, report := w.quote(w.signed(), w.Document(w.CrossChain()))
-	accepted(t, report)
-	v := q.View()
-	if v.SameChainOnly || len(v.Legs) != 2 || len(q.Funding()) != 2 || v.CallType != api.CallCrossChain || !v.Explained || v.CostBps != 22 {
-		t.Fatalf("view %+v", v)
-	}
-	if !v.Legs[1].Deploys || v.Needs[0].Short.String() != "225500000" || v.Fees[0].Symbol != "USDC" {
-		t.Fatalf("view %+v", v)
-	}
+	each(t, func(t *testing.T, w *world) {
+		doc := w.Document(w.CrossChain())
+		q, report := w.quote(w.signed(), doc)
+		accepted(t, report)
+		quoteViewIsWhatGetsSigned(t, w, q, doc)
+		v := q.View()
+		if v.SameChainOnly || len(v.Legs) != 2 || len(q.Operations()) != 2 || v.CallType != api.CallCrossChain || v.Kind != "call" || !v.RecipientOwn || v.Recipient != w.Account.Hex() {
+			t.Fatalf("view %+v", v)
+		}
+		if v.Legs[1].Deploys == (v.Legs[1].Delegation != nil) || v.Needs[0].Short.String() != "225500000" || q.Confirmation() != q.Fingerprint() || v.Phrase != "" {
+			t.Fatalf("view %+v", v)
+		}
+		if named := w.Draft.Interface == ""; named != v.Explained || named != (v.CostBps == 22) || named != (len(v.Fees) == 2) || named == report.Has("Q11", verify.Unknown) {
+			t.Fatalf("view %+v", v)
+		}
+	})
 }
 
 func TestGoldenSameChainQuotePasses(t *testing.T) {
-	w := newWorld(t)
-	w.CallType = api.CallSameChainExcludeSolver
-	q, report := w.quote(w.signed(), w.Document(w.SameChain()))
-	accepted(t, report)
-	if !q.SameChainOnly() || len(q.Funding()) != 0 {
-		t.Fatalf("view %+v", q.View())
-	}
+	each(t, func(t *testing.T, w *world) {
+		w.CallType = api.CallSameChainExcludeSolver
+		doc := w.Document(w.SameChain())
+		q, report := w.quote(w.signed(), doc)
+		accepted(t, report)
+		quoteViewIsWhatGetsSigned(t, w, q, doc)
+		if !q.SameChainOnly() || len(q.Operations()) != 0 || q.View().FeeUSD != "0.00" {
+			t.Fatalf("view %+v", q.View())
+		}
+	})
 }

@@ -60,21 +60,44 @@ func TestL1_TheReportOfAHostileAnswerIsBounded(t *testing.T) {
 }
 
 func TestL1_ARefusalIsNeverCrowdedOutByWarnings(t *testing.T) {
-	w := newWorld(t)
-	answer := w.PrepareResponse()
-	answer.SourceAssetBalances = nil
-	for i := range 300 { // each earns a warning: the wallet does not know the asset
-		answer.SourceAssetBalances = append(answer.SourceAssetBalances, api.SourceAssetBalance{
-			AssetType: fmt.Sprintf("eip155:8453/erc20:0x%040x", i+1), Balance: "1", Decimals: 6, FiatValue: "1",
-		})
-	}
-	p, r := w.prepared(w.Document(answer))
-	if p == nil || r.Count(verify.Warn) < 50 {
-		t.Fatalf("%d warnings, refused %v", r.Count(verify.Warn), r.Refused())
-	}
-	w.withCalls(&answer, append(w.Asked(), op.Call{To: common.HexToAddress(stranger), Value: new(big.Int)})...)
-	p, r = w.prepared(w.Document(answer))
-	refused(t, p != nil, r, "U7")
+	each(t, func(t *testing.T, w *world) {
+		answer := w.PrepareResponse()
+		answer.SourceAssetBalances = nil
+		for i := range 300 { // each earns a warning: the wallet does not know the asset
+			answer.SourceAssetBalances = append(answer.SourceAssetBalances, api.SourceAssetBalance{
+				AssetType: fmt.Sprintf("eip155:8453/erc20:0x%040x", i+1), Balance: "1", Decimals: 6, FiatValue: "1",
+			})
+		}
+		p, r := w.prepared(w.Document(answer))
+		if p == nil || r.Count(verify.Warn) < 50 {
+			t.Fatalf("%d warnings, refused %v", r.Count(verify.Warn), r.Refused())
+		}
+		w.withCalls(&answer, append(w.Asked(), op.Call{To: common.HexToAddress(stranger), Value: new(big.Int)})...)
+		p, r = w.prepared(w.Document(answer))
+		refused(t, p != nil, r, "U7")
+	})
+}
+
+// TestL1_AnOpenGateIsOnEveryReport: however many warnings an answer earns, the sentence of a gate is asked for.
+func TestL1_AnOpenGateIsOnEveryReport(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		answer := w.PrepareResponse()
+		answer.SourceAssetBalances = nil
+		for i := range 300 {
+			answer.SourceAssetBalances = append(answer.SourceAssetBalances, api.SourceAssetBalance{
+				AssetType: fmt.Sprintf("eip155:8453/erc20:0x%040x", i+1), Balance: "1", Decimals: 6, FiatValue: "1",
+			})
+		}
+		foreignSponsor(&answer.ChainOperation, nil)
+		doc := w.Document(answer)
+		p, r := w.prepared(doc)
+		gated(t, p != nil, r, "U12", verify.GatePaymaster)
+		w.Policy.Limits.Gates = []string{verify.GatePaymaster}
+		if p, r = w.prepared(doc); p == nil || len(r.Reasons) > 110 {
+			t.Fatalf("%+v", r.Reasons)
+		}
+		opened(t, r, verify.GatePaymaster, p.Fingerprint(), p.View().Phrase, p.Confirmation())
+	})
 }
 
 func TestR1_PathsOfReasonsAreClean(t *testing.T) {
@@ -171,7 +194,7 @@ func TestU14_EveryMemberOfTheOperationIsInTheDigest(t *testing.T) {
 			t.Errorf("%s: no value and no refusal", name)
 		case p != nil:
 			tolerated[name] = true
-			if p.UserOp().Digest() == base.UserOp().Digest() || p.View().Digest == base.View().Digest || p.Fingerprint() == base.Fingerprint() {
+			if p.Signing().Digest() == base.Signing().Digest() || p.View().Digest == base.View().Digest || p.Fingerprint() == base.Fingerprint() {
 				t.Errorf("%s is not in what gets signed", name)
 			}
 		}
@@ -254,17 +277,18 @@ func unsupported(member string, inOperation bool) bool {
 }
 
 func TestV3_AHarmlessNameWithTheSelectorOfAKnownFunctionIsNotShown(t *testing.T) {
-	w := newWorld(t)
-	data := append(common.FromHex("42966c68"), common.LeftPadBytes(new(big.Int).Lsh(big.NewInt(5), 128).Bytes(), 32)...)
-	w.Draft.Calls[1].Data, w.Draft.Calls[1].Value = golden.HexOf(data), ""
-	w.Draft.Calls[1].Function = "collate_propagate_storage(bytes16 note)" // a well-known collision with burn(uint256)
-	p, r := w.prepared(w.Document(w.PrepareResponse()))
-	if p == nil {
-		t.Fatalf("%+v", r.Reasons)
-	}
-	if l := p.View().Lines[1]; !strings.HasPrefix(l.Function, "burn(uint256") || !l.Decoded {
-		t.Fatalf("shown as %q", l.Function)
-	}
+	each(t, func(t *testing.T, w *world) {
+		data := append(common.FromHex("42966c68"), common.LeftPadBytes(new(big.Int).Lsh(big.NewInt(5), 128).Bytes(), 32)...)
+		w.Draft.Calls[1].Data, w.Draft.Calls[1].Value = golden.HexOf(data), ""
+		w.Draft.Calls[1].Function = "collate_propagate_storage(bytes16 note)" // a well-known collision with burn(uint256)
+		p, r := w.prepared(w.Document(w.PrepareResponse()))
+		if p == nil {
+			t.Fatalf("%+v", r.Reasons)
+		}
+		if l := p.View().Lines[1]; !strings.HasPrefix(l.Function, "burn(uint256") || !l.Decoded {
+			t.Fatalf("shown as %q", l.Function)
+		}
+	})
 }
 
 func TestV3_TheUsersOwnSignatureDecodesWhatIsNotWellKnown(t *testing.T) {
@@ -286,12 +310,13 @@ func TestV3_TheUsersOwnSignatureDecodesWhatIsNotWellKnown(t *testing.T) {
 func selectorOf(signature string) []byte { return crypto.Keccak256([]byte(signature))[:4] }
 
 func TestH1_ARecipientThatImitatesTheAccountItselfIsRefused(t *testing.T) {
-	w := newWorld(t)
-	fake := w.Account
-	fake[10] ^= 0xff
-	w.Draft.Calls[1].To = fake.Hex()
-	p, r := w.prepared(w.Document(w.PrepareResponse()))
-	refused(t, p != nil, r, "H1")
+	each(t, func(t *testing.T, w *world) {
+		fake := w.Account
+		fake[10] ^= 0xff
+		w.Draft.Calls[1].To = fake.Hex()
+		p, r := w.prepared(w.Document(w.PrepareResponse()))
+		refused(t, p != nil, r, "H1")
+	})
 }
 
 func TestP5_NoAssetHasTwoBalances(t *testing.T) {
@@ -305,31 +330,26 @@ func TestP5_NoAssetHasTwoBalances(t *testing.T) {
 }
 
 func TestQ10_AQuoteEndsBeforeTheOperationThatItIsFor(t *testing.T) {
-	w := newWorld(t)
-	answer := w.PrepareResponse()
-	window := op.PaymasterWindow{ValidAfter: uint64(clock().Unix()), ValidUntil: uint64(clock().Unix()) + 29} // the quote lives 30 s
-	answer.ChainOperation.UserOp.PaymasterData = golden.HexOf(op.EncodePaymasterData(window, make([]byte, 65)))
-	p, r := w.prepared(w.Document(answer))
-	if p == nil {
-		t.Fatalf("%+v", r.Reasons)
-	}
-	sig, err := op.Sign(p.UserOp().Digest(), golden.KeyOf(w.Key))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := p.WithSignature(sig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, r := w.quote(s, w.Document(w.CrossChain()))
-	refused(t, q != nil, r, "Q10")
+	each(t, func(t *testing.T, w *world) {
+		answer := w.PrepareResponse()
+		window := op.PaymasterWindow{ValidAfter: uint64(clock().Unix()), ValidUntil: uint64(clock().Unix()) + 29} // the quote lives 30 s
+		answer.ChainOperation.UserOp.PaymasterData = golden.HexOf(op.EncodePaymasterData(window, make([]byte, 65)))
+		p, r := w.prepared(w.Document(answer))
+		if p == nil {
+			t.Fatalf("%+v", r.Reasons)
+		}
+		s := signedBy(t, p, w.Key)
+		q, r := w.quote(s, w.Document(w.CrossChain()))
+		refused(t, q != nil, r, "Q10")
+	})
 }
 
 func TestU3_EachChainPaysWithOneOperation(t *testing.T) {
-	w := newWorld(t)
-	q := w.QuoteResponse("225980000", map[string]string{arbUSDC: "480000"},
-		golden.Payment{Asset: arbUSDC, Amount: 125_980_000, Sequence: 4}, golden.Payment{Asset: arbUSDC, Amount: 100_000_000, Sequence: 5})
-	q.OriginToken.AssetType = []string{arbUSDC}
-	v, r := w.quote(w.signed(), w.Document(q))
-	refused(t, v != nil, r, "U3")
+	each(t, func(t *testing.T, w *world) {
+		q := w.QuoteResponse("225980000", map[string]string{arbUSDC: "480000"},
+			golden.Payment{Asset: arbUSDC, Amount: 125_980_000, Sequence: 4}, golden.Payment{Asset: arbUSDC, Amount: 100_000_000, Sequence: 5})
+		q.OriginToken.AssetType = []string{arbUSDC}
+		v, r := w.quote(w.signed(), w.Document(q))
+		refused(t, v != nil, r, "U3")
+	})
 }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"coffer/api"
@@ -26,6 +27,7 @@ const (
 	formString form = iota
 	formInteger
 	formNumber
+	formBool
 	formEmpty // an empty object or array
 )
 
@@ -55,6 +57,7 @@ func operationLeaves(prefix, assetCode string) []Leaf {
 		{"/typedDataToSign/types/Approve/*/name", Bound, "T5", formString}, {"/typedDataToSign/types/Approve/*/type", Bound, "T5", formString},
 		{"/typedDataToSign/types/EIP712Domain/*/name", Bound, "T5", formString}, {"/typedDataToSign/types/EIP712Domain/*/type", Bound, "T5", formString},
 		{"/typedDataToSign/primaryType", Bound, "T6", formString}, {"/typedDataToSign/message/callDataAndNonceHash", Bound, "T7", formString},
+		{"/delegation/contractAddress", Bound, "D2", formString}, {"/delegation/nonce", Bounded, "D4", formInteger},
 		{"/assetType", Bound, assetCode, formString}, {"/amount", Bound, assetCode, formString},
 	}
 	for i := range rows {
@@ -63,17 +66,42 @@ func operationLeaves(prefix, assetCode string) []Leaf {
 	return rows
 }
 
-func accountLeaves(code string) []Leaf {
+// solanaLeaves lists the leaves of one Solana operation below prefix, without those that an EVM one has, too.
+func solanaLeaves(prefix string) []Leaf {
+	rows := []Leaf{
+		{"/type", Bound, "P2", formString}, {"/recentBlockHash", Bound, "S4", formString}, {"/feePayer", Bound, "S3", formString},
+		{"/dataToSign", Bound, "S1", formString}, {"/addressLookupTableAddresses", Opaque, "S12", formEmpty},
+		{"/addressLookupTableAddresses/*", Bound, "S12", formString},
+		{"/instructions/*/programId", Bound, "S5", formString}, {"/instructions/*/data", Bound, "S5", formString},
+		{"/instructions/*/keys", Bound, "S5", formEmpty}, {"/instructions/*/keys/*/pubkey", Bound, "S5", formString},
+		{"/instructions/*/keys/*/isSigner", Bound, "S5", formBool}, {"/instructions/*/keys/*/isWritable", Bound, "S5", formBool},
+	}
+	for i := range rows {
+		rows[i].Pattern = prefix + rows[i].Pattern
+	}
+	return rows
+}
+
+func accountLeaves(code string, v1 bool) []Leaf {
 	var rows []Leaf
+	prefix := "/accounts/*/"
+	if v1 {
+		prefix = "/account/"
+	}
 	for _, name := range []string{"type", "accountAddress", "signerAddress", "sessionAddress", "adminAddress", "deploymentType"} {
-		rows = append(rows, Leaf{"/accounts/*/" + name, Bound, code, formString})
+		rows = append(rows, Leaf{prefix + name, Bound, code, formString})
 	}
 	return rows
 }
 
 // PreparedLeaves is the class table of an answer of prepare-call-quote (v3).
-func PreparedLeaves() []Leaf {
-	rows := append(accountLeaves("P1"), operationLeaves("/chainOperation", "P7")...)
+func PreparedLeaves() []Leaf { return preparedTable(false) }
+
+// PreparedLeavesV1 is the class table of an answer of prepare-call-quote (v1).
+func PreparedLeavesV1() []Leaf { return preparedTable(true) }
+
+func preparedTable(v1 bool) []Leaf {
+	rows := append(accountLeaves("P1", v1), operationLeaves("/chainOperation", "P7")...)
 	return append(rows,
 		Leaf{"/tamperProofSignature", Opaque, "P3", formString},
 		Leaf{"/callType", Bounded, "P4", formString},
@@ -85,9 +113,29 @@ func PreparedLeaves() []Leaf {
 	)
 }
 
-// QuoteLeaves is the class table of an answer of call-quote (v3).
-func QuoteLeaves() []Leaf {
-	rows := append(accountLeaves("Q2"), operationLeaves("/originChainsOperations/*", "Q5")...)
+// QuoteLeaves is the class table of a quote (v3).
+func QuoteLeaves() []Leaf { return quoteTable(false) }
+
+// QuoteLeavesV1 is the class table of a quote (v1).
+func QuoteLeavesV1() []Leaf { return quoteTable(true) }
+
+// ExchangeLeaves is the class table of the quote of a swap or a transfer (v3). It is that of a quote, but what is delivered is only known within bounds.
+func ExchangeLeaves() []Leaf { return exchangeTable(false) }
+
+// ExchangeLeavesV1 is the class table of the quote of a swap or a transfer (v1).
+func ExchangeLeavesV1() []Leaf { return exchangeTable(true) }
+
+func exchangeTable(v1 bool) []Leaf {
+	return append([]Leaf{
+		{"/destinationToken/amount", Bounded, "Q8", formString}, {"/destinationToken/minimumAmount", Bounded, "Q8", formString},
+	}, quoteTable(v1)...)
+}
+
+func quoteTable(v1 bool) []Leaf {
+	rows := append(accountLeaves("Q2", v1), operationLeaves("/originChainsOperations/*", "Q5")...)
+	if !v1 {
+		rows = append(rows, solanaLeaves("/originChainsOperations/*")...)
+	}
 	rows = append(rows,
 		Leaf{"/id", Bound, "Q1", formString},
 		Leaf{"/expirationTimestamp", Bounded, "Q10", formString},
@@ -100,10 +148,12 @@ func QuoteLeaves() []Leaf {
 		Leaf{"/originToken/fiatValue/*/assetType", Display, "Q12", formString},
 		Leaf{"/originToken/fiatValue/*/amount", Display, "Q12", formString},
 		Leaf{"/originToken/fiatValue/*/fiatValue", Display, "Q12", formString},
-		Leaf{"/fees/assets", Display, "Q11", formEmpty},
-		Leaf{"/fees/assets/*", Bounded, "Q11", formString},
-		Leaf{"/fees/cumulativeUSD", Display, "Q12", formString},
 	)
+	if v1 {
+		rows = append(rows, operationLeaves("/destinationChainOperation", "Q13")...)
+	} else {
+		rows = append(rows, costLeaves()...)
+	}
 	for name, l := range map[string]Leaf{
 		"aggregatedAssetId": {Class: Bound, Code: "Q7"}, "assetType": {Class: Bound, Code: "Q7"}, "amount": {Class: Bound, Code: "Q8"},
 		"minimumAmount": {Class: Bound, Code: "Q8"}, "decimals": {Class: Bound, Code: "Q7", form: formInteger}, "symbol": {Class: Bound, Code: "Q7"},
@@ -112,6 +162,14 @@ func QuoteLeaves() []Leaf {
 	} {
 		l.Pattern = "/destinationToken/" + name
 		rows = append(rows, l)
+	}
+	return rows
+}
+
+// costLeaves are the leaves of fees and tolerances, which quotes of v1 do not have.
+func costLeaves() []Leaf {
+	rows := []Leaf{
+		{"/fees/assets", Display, "Q11", formEmpty}, {"/fees/assets/*", Bounded, "Q11", formString}, {"/fees/cumulativeUSD", Display, "Q12", formString},
 	}
 	for _, side := range []string{"origin", "destination"} {
 		rows = append(rows,
@@ -203,6 +261,8 @@ func (l Leaf) accepts(raw []byte) bool {
 		return raw[0] == '"' && (len(raw) > 2 || l.Class == Display) // an unknown worth is an empty text
 	case formInteger:
 		return reInteger.Match(raw)
+	case formBool:
+		return string(raw) == "true" || string(raw) == "false"
 	case formNumber:
 		if len(raw) > maxNumber || raw[0] == '-' {
 			return false
@@ -213,10 +273,13 @@ func (l Leaf) accepts(raw []byte) bool {
 	return string(raw) == "{}" || string(raw) == "[]"
 }
 
+// reOperationSignature finds the place of a Solana operation's signature; that of a user operation stands inside it.
+var reOperationSignature = regexp.MustCompile(`^/originChainsOperations/[0-9]+/signature(/|$)`)
+
 // lexical passes every leaf through the class table: a known leaf must have its JSON form and must not be empty (L3); an unknown one is refused inside an
-// operation (L4) and counted elsewhere. strict is the prefix of the operations. A signature must be the plain text "0x", as only those bytes are restored
+// operation (L4) and counted elsewhere. strict holds the prefixes of the operations. A signature must be the plain text "0x", as only those bytes are restored
 // when a body is compared with what was reviewed (U13, X1).
-func (j *judge) lexical(doc *api.Document, table []Leaf, strict string) {
+func (j *judge) lexical(doc *api.Document, table []Leaf, strict ...string) {
 	unknown := 0
 	tree := newLeafTree(table)
 	doc.Leaves(func(pointer string, raw []byte) {
@@ -224,12 +287,15 @@ func (j *judge) lexical(doc *api.Document, table []Leaf, strict string) {
 			return
 		}
 		l, ok := tree.find(pointer)
+		inside := slices.ContainsFunc(strict, func(prefix string) bool { return strings.HasPrefix(pointer, prefix) })
 		switch {
 		case ok && l.Code == "U13" && string(raw) != `"0x"`:
 			j.add(Refuse, "U13", failed("the operation arrives unsigned"), pointer, "0x", "something else")
-		case !ok && strings.HasPrefix(pointer, strict) && strings.Contains(pointer, "/delegation"):
-			j.add(Refuse, "D1", "A delegation is asked for, which this account type does not need.", pointer, "none", string(raw))
-		case !ok && strings.HasPrefix(pointer, strict):
+		case !ok && inside && strings.Contains(pointer, "/delegation/signature"):
+			j.add(Refuse, "D5", failed("the delegation arrives unsigned"), pointer, "no signature", "a signature")
+		case !ok && reOperationSignature.MatchString(pointer):
+			j.add(Refuse, "S13", failed("the message arrives unsigned"), pointer, "no signature", "a signature")
+		case !ok && inside:
 			j.add(Refuse, "L4", "The operation carries a member that this wallet does not know.", pointer, "known members only", string(raw))
 		case !ok:
 			unknown++
@@ -253,6 +319,8 @@ func (f form) String() string {
 		return "a string with content"
 	case formInteger:
 		return "a whole number in plain digits"
+	case formBool:
+		return "true or false"
 	case formNumber:
 		return "a plain number, not negative"
 	}

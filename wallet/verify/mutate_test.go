@@ -94,7 +94,8 @@ type subject struct {
 	edits int // random small edits of each text leaf
 }
 
-// subjects are the golden documents: prepare answers and quotes of every kind that this version accepts.
+// subjects are golden documents of a kernel account, built here, and the recordings of the service; the figures over all kinds of accounts come from
+// TestMutationsAreRefusedExceptInDeclaredLeaves.
 func subjects(t testing.TB) []subject {
 	var out []subject
 	prepare := func(name string, change func(*world)) {
@@ -105,7 +106,7 @@ func subjects(t testing.TB) []subject {
 			p, r := w.prepared(d)
 			preparedViewIsWhatGetsSigned(t, w, p, d)
 			return p != nil, r
-		}, 35})
+		}, 10})
 	}
 	prepare("prepare", func(*world) {})
 	prepare("prepare new account", func(w *world) { w.Deploy = true })
@@ -126,7 +127,7 @@ func subjects(t testing.TB) []subject {
 			q, r := w.quote(s, d)
 			quoteViewIsWhatGetsSigned(t, w, q, d)
 			return q != nil, r
-		}, 35})
+		}, 10})
 	}
 	quote("quote cross chain", api.CallCrossChain, (*world).CrossChain)
 	quote("quote same chain", api.CallSameChainExcludeSolver, (*world).SameChain)
@@ -172,7 +173,7 @@ func TestEveryMutationOfABoundLeafIsRefusedWithAReason(t *testing.T) {
 		}
 	})
 	t.Logf("%d mutants, %d refused, %d accepted in %d declared leaves", all.total, all.refusals, all.total-all.refusals, len(all.tolerated))
-	if all.total < 30_000 {
+	if all.total < 20_000 {
 		t.Errorf("only %d mutants", all.total)
 	}
 }

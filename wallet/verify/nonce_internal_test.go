@@ -16,7 +16,7 @@ func TestU2_EveryOtherModeAndTypeOfTheNonceIsRefused(t *testing.T) {
 		n := op.Nonce{Mode: byte(i >> 8), Type: byte(i), Validator: p.Network.Pins.ECDSAValidator}
 		j := &judge{}
 		o := operation{role: role{path: "/chainOperation", chainID: 8453, lane: op.LanePrepared}, userOp: op.UserOp{Nonce: n.Big()}}
-		j.nonce(p, account{address: w.Account}, NoHistory{}, golden.Clock(), &o)
+		j.nonce(p, account{address: w.Account, validator: p.Network.Pins.ECDSAValidator}, NoHistory{}, golden.Clock(), &o)
 		if j.report.Has("U2", Refuse) == (i == 0) {
 			t.Fatalf("mode %02x type %02x: refused %v", n.Mode, n.Type, i == 0)
 		}

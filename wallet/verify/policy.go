@@ -1,15 +1,14 @@
 package verify
 
 import (
-	"fmt"
 	"math/big"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/network"
-	"coffer/assets"
 )
 
 // Policy holds what this machine pins and tolerates. Nothing in it may come from an answer.
@@ -38,51 +37,34 @@ type Policy struct {
 	// MaxSequenceGap is how far a nonce may lie after the last one known.
 	MaxSequenceGap uint64
 
-	// pinned says whether the network's fixed addresses are those of this program. A Policy that DefaultPolicy did not make has never been compared and is
-	// refused.
-	pinned bool
-}
+	// Limits are those of the user's policy file.
+	Limits Limits
+	// FirstSession names the session key that a role-based account was made with, for accounts whose session key was replaced since.
+	FirstSession map[common.Address]common.Address
 
-// CheckPins compares the addresses that are the same on every network with those that this program was built with (protocol §4.2); a descriptor that was
-// tampered with fails here. The error names the first that differs.
-func CheckPins(n network.Descriptor) error {
-	want, err := assets.PinnedAddresses()
-	if err != nil {
-		return fmt.Errorf("pinned addresses: %w", err)
-	}
-	for _, p := range []struct {
-		name string
-		want string
-		got  common.Address
-	}{
-		{"entry point", want.EntryPoint, n.Pins.EntryPoint}, {"paymaster", want.Paymaster, n.Pins.Paymaster}, {"escrow", want.Escrow, n.Pins.Escrow},
-		{"account implementation", want.KernelV31Implementation, n.Pins.KernelV31}, {"account delegate", want.KernelV33Delegate, n.Pins.KernelV33},
-		{"account factory", want.Factory, n.Pins.Factory}, {"meta factory", want.MetaFactory, n.Pins.MetaFactory},
-		{"validator", want.ECDSAValidator, n.Pins.ECDSAValidator}, {"role-based validator", want.RoleBasedValidator, n.Pins.RoleBasedValidator},
-	} {
-		if common.HexToAddress(p.want) != p.got {
-			return fmt.Errorf("the network's %s is %s, this program expects %s", p.name, p.got.Hex(), p.want)
-		}
-	}
-	return nil
+	// shipped are the addresses that this program was built with. A Policy that DefaultPolicy did not make has none and is refused.
+	shipped network.Pins
 }
 
 // Caps bound the gas fields of one operation (TH-U11). Fees are wei per gas: zero on our networks, where the operator pays (protocol §2.4).
 type Caps struct {
 	CallGas, VerificationGas, PreVerificationGas, PaymasterVerificationGas, PaymasterPostOpGas uint64
 	MaxFeePerGas                                                                               uint64
+	// SolanaFee bounds what a message may cost in lamports where the user pays Solana's fee and not the sponsor (TH-S3).
+	SolanaFee uint64
 }
 
 // DefaultPolicy is the policy of the product for a network.
 func DefaultPolicy(n network.Descriptor, c *catalog.Catalog) Policy {
+	shipped, _ := shippedPins() // without them everything is refused
 	return Policy{
 		Network: n, Catalog: c,
 		MaxSlippageBps: 1000,
 		WarnCostBps:    1000, RefuseCostBps: 2000, CostFloor: big.NewInt(1_000_000), WarnUnexplainedBps: 500,
-		Caps:      Caps{CallGas: 15_000_000, VerificationGas: 5_000_000, PaymasterVerificationGas: 1_000_000, PaymasterPostOpGas: 1_000_000},
+		Caps:      Caps{CallGas: 15_000_000, VerificationGas: 5_000_000, PaymasterVerificationGas: 1_000_000, PaymasterPostOpGas: 1_000_000, SolanaFee: 1_000_000},
 		MaxWindow: 10 * time.Minute, MaxQuoteLife: 10 * time.Minute, MaxRefundDelay: 24 * time.Hour,
 		ClockTolerance: 30 * time.Second, MinQuoteLife: 2 * time.Second, WarnQuoteLife: 15 * time.Second,
-		MaxSequenceGap: 16, pinned: CheckPins(n) == nil,
+		MaxSequenceGap: 16, shipped: shipped,
 	}
 }
 
@@ -94,6 +76,16 @@ type History interface {
 	NextSequence(sender common.Address, chainID uint64, lane uint16) (uint64, bool)
 	// SeenQuote reports whether a quote id was met before.
 	SeenQuote(id string) bool
-	// Recipients returns the addresses that earlier completed intents of this network called or paid.
-	Recipients() []common.Address
+	// Recipients returns whom earlier completed operations of this network paid: addresses in checksum form, or base58.
+	Recipients() []string
+	// Spent returns what was signed away since then, leaving out what provably did not happen.
+	Spent(since time.Time) []Spend
+	// NextAuthorization returns the lowest account nonce of an EOA that can still be unused on a chain, and false when nothing is known about it.
+	NextAuthorization(eoa common.Address, chainID uint64) (uint64, bool)
+}
+
+// Spend is an amount of an asset in base units.
+type Spend struct {
+	Asset  caip.Asset
+	Amount *big.Int
 }

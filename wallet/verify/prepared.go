@@ -18,10 +18,10 @@ import (
 	"coffer/wallet/intent"
 )
 
-// Prepared judges an answer of POST /v3/quote/prepare-call-quote against the intent that was sent. now is the local clock. The operation is nil when the
-// report refuses.
+// Prepared judges an answer of prepare-call-quote, v1 or v3 as the intent says, against the intent that was sent. now is the local clock. The operation is
+// nil when the report refuses.
 func Prepared(in intent.Intent, p Policy, h History, now time.Time, doc *api.Document) (*PreparedOp, Report) {
-	j := &judge{}
+	j := &judge{gates: p.Limits.Gates}
 	op := j.prepared(in, p, h, now, doc)
 	if j.refused() {
 		op = nil
@@ -33,19 +33,22 @@ func (j *judge) prepared(in intent.Intent, p Policy, h History, now time.Time, d
 	if !j.must(doc != nil && h != nil, "L2", "there is an answer", "", "a document", "nothing") || !j.network(p, in) {
 		return nil
 	}
-	acc, ok := j.kernelAccount(p, in)
+	if !j.must(in.Kind() == intent.KindCall, "U7", "the intent is a call", "", intent.KindCall, in.Kind()) {
+		return nil
+	}
+	acc, ok := j.evmAccount(p, in)
 	if !ok {
 		return nil
 	}
-	j.lexical(doc, PreparedLeaves(), "/chainOperation/")
-	var w api.PrepareResponse
-	if err := doc.Decode(&w); err != nil || j.refused() {
+	j.lexical(doc, preparedTable(in.V1()), "/chainOperation/")
+	w, err := readPrepared(doc, in.V1())
+	if err != nil || j.refused() {
 		j.must(err == nil, "L3", "the answer has the shape of a prepared call", "", "a prepare answer", "another shape")
 		return nil
 	}
 	d := in.Draft()
 	chainID := in.ChainID()
-	j.accounts("P1", d.Accounts, w.Accounts)
+	j.accounts("P1", d.Accounts, w.Accounts, in.V1())
 	j.tamperProof(w.TamperProofSignature)
 	j.callType(w.CallType)
 	sources := j.sources(p, w.SourceAssetBalances)
@@ -70,10 +73,27 @@ func (j *judge) prepared(in intent.Intent, p Policy, h History, now time.Time, d
 		return nil
 	}
 	v.summary.Spend = p.outflow(chainID, acc.address, lines)
-	prep := &PreparedOp{userOp: v, doc: doc, callType: w.CallType, intent: in.Hash(), funding: in.Funding(), slippage: d.SlippageBps, sources: sources}
-	prep.view = j.preparedView(p, h, d, w, o, v, lines, sources)
-	prep.view.Fingerprint = fingerprint("coffer/review/1", in.Hash(), doc, v)
+	prep := &PreparedOp{
+		signing: v, end: o.window.until(), doc: doc, callType: w.CallType, intent: in.Hash(), v1: in.V1(), funding: in.Funding(), slippage: d.SlippageBps, sources: sources,
+	}
+	prep.view = j.preparedView(p, h, d, w, acc, o, v, lines, sources)
+	j.preparedLimits(p, h, now, in, lines, &prep.signing)
+	prep.view.Fingerprint, prep.view.Phrase = fingerprint("coffer/review/1", in.Hash(), doc, v), j.report.Phrase()
 	return prep
+}
+
+// readPrepared reads an answer of either version; that of v1 names one account.
+func readPrepared(doc *api.Document, v1 bool) (api.PrepareResponse, error) {
+	if !v1 {
+		var w api.PrepareResponse
+		return w, doc.Decode(&w)
+	}
+	var w api.PrepareResponseV1
+	err := doc.Decode(&w)
+	return api.PrepareResponse{
+		Accounts: []api.Account{w.Account}, ChainOperation: w.ChainOperation, TamperProofSignature: w.TamperProofSignature, CallType: w.CallType,
+		SourceAssetBalances: w.SourceAssetBalances,
+	}, err
 }
 
 func callsOf(lines []line) []op.Call {
@@ -156,16 +176,19 @@ func (j *judge) operationAsset(d intent.Draft, chainID uint64, w api.ChainOperat
 }
 
 // preparedView shows what was decoded, and adds the remarks that need the history (TH-V3, V4, H1).
-func (j *judge) preparedView(p Policy, h History, d intent.Draft, w api.PrepareResponse, o operation, v VerifiedUserOp, lines []line, sources []AmountView) PreparedView {
+func (j *judge) preparedView(p Policy, h History, d intent.Draft, w api.PrepareResponse, acc account, o operation, v Signing, lines []line, sources []AmountView) PreparedView {
 	known := map[common.Address]bool{}
 	for _, a := range h.Recipients() {
-		known[a] = true
+		if strings.HasPrefix(a, "0x") {
+			known[common.HexToAddress(a)] = true
+		}
 	}
 	view := PreparedView{
-		Network: p.Network.ID, Chain: p.chainLabel(o.role.chainID), Sender: o.userOp.Sender.Hex(), Signer: v.signer.Hex(), Outflow: v.summary.Spend,
-		Window:   Window{From: time.Unix(int64(min(o.window.ValidAfter, maxTime)), 0), Until: time.Unix(int64(min(o.window.ValidUntil, maxTime)), 0)},
+		Network: p.Network.ID, AccountType: acc.kind, Chain: p.chainLabel(o.role.chainID), Sender: o.userOp.Sender.Hex(), Signer: acc.signer.Hex(), Outflow: v.summary.Spend,
+		Window:   o.window.view(),
 		CallType: w.CallType, CallTypeWords: callTypeWords(w.CallType), Deploys: o.userOp.Factory != nil, Nonce: o.userOp.Nonce.String(),
-		OpHash: v.opHash.Hex(), Digest: v.Digest().Hex(), Sources: sources, WholeConsent: w.CallType == api.CallSameChainExcludeSolver, Signatures: 1,
+		OpHash: v.Hash(), Digest: v.Digest(), Sources: sources, WholeConsent: w.CallType == api.CallSameChainExcludeSolver, Signatures: v.Count(),
+		Delegation: p.delegationView(v),
 	}
 	for _, t := range d.TokensRequired {
 		asset, _ := caip.ParseAsset(t.AssetType)
@@ -245,14 +268,19 @@ func (j *judge) skippedAllowances(d intent.Draft, lines []line) {
 const fingerprintBytes = 16
 
 // fingerprint is a short form of a hash over the intent, the received bytes and every operation that gets signed, in groups of four digits.
-func fingerprint(tag string, intentHash [32]byte, doc *api.Document, ops ...VerifiedUserOp) string {
+func fingerprint(tag string, intentHash [32]byte, doc *api.Document, ops ...Signing) string {
 	h := sha256.New()
 	h.Write([]byte(tag + "\n"))
 	h.Write(intentHash[:])
 	body := sha256.Sum256(doc.Raw())
 	h.Write(body[:])
 	for _, o := range ops {
-		h.Write(o.opHash[:])
+		h.Write([]byte(o.Digest()))
+		h.Write([]byte(o.Hash()))
+		if d, ok := o.Delegation(); ok {
+			hash := d.authorization.Hash()
+			h.Write(hash[:])
+		}
 	}
 	groups := make([]string, 0, fingerprintBytes/2)
 	for part := range slices.Chunk(h.Sum(nil)[:fingerprintBytes], 2) {

@@ -20,10 +20,10 @@ import (
 // maxOperations is how many operations one quote may carry (TH-Q3).
 const maxOperations = 10
 
-// Quote judges an answer of POST /v3/quote/call-quote that was asked for with a signed prepared operation. now is the local clock. The quote is nil when
-// the report refuses.
+// Quote judges an answer of call-quote, v1 or v3 as the intent says, that was asked for with a signed prepared operation. now is the local clock. The quote is
+// nil when the report refuses.
 func Quote(in intent.Intent, p Policy, h History, now time.Time, prepared *SignedPrepared, doc *api.Document) (*VerifiedQuote, Report) {
-	j := &judge{}
+	j := &judge{gates: p.Limits.Gates}
 	q := j.quote(in, p, h, now, prepared, doc)
 	if j.refused() {
 		q = nil
@@ -38,37 +38,33 @@ func (j *judge) quote(in intent.Intent, p Policy, h History, now time.Time, prep
 	if !j.must(prepared.prepared.intent == in.Hash(), "Q14", "the signed operation belongs to this intent", "", "the same intent", "another intent") {
 		return nil
 	}
-	acc, ok := j.kernelAccount(p, in)
+	acc, ok := j.evmAccount(p, in)
 	if !ok {
 		return nil
 	}
-	table := QuoteLeaves()
-	j.lexical(doc, table, "/originChainsOperations/")
-	var w api.Quote
-	if err := doc.Decode(&w); err != nil || j.refused() {
-		j.must(err == nil, "L3", "the answer has the shape of a quote", "", "a quote", "another shape")
+	w, again, ok := j.readQuote(doc, in.V1())
+	if !ok {
 		return nil
 	}
-	_, smuggled := doc.At("/destinationChainOperation")
-	j.must(!smuggled, "Q13", "the quote brings no second prepared operation", "/destinationChainOperation", "nothing", "an operation")
 	d := in.Draft()
 	id := j.quoteID(h, w.ID)
-	j.accounts("Q2", d.Accounts, w.Accounts)
+	j.accounts("Q2", d.Accounts, w.Accounts, in.V1())
 	j.tamperProof(w.TamperProofSignature)
 	expires := j.expiry(p, now, w.ExpirationTimestamp)
-	end := prepared.prepared.userOp.summary.ValidUntil
+	end := prepared.prepared.end
 	j.must(expires <= end, "Q10", "the quote ends before the operation that it is for", "/expirationTimestamp", "not after "+unixText(uint64(max(end, 0))), unixText(uint64(expires)))
 	n := len(w.OriginChainsOperations)
 	if !j.must(n >= 1 && n <= maxOperations, "Q3", "the quote has one to ten operations", "/originChainsOperations", "1 to 10", strconv.Itoa(n)) {
 		return nil
 	}
 	dest := j.destination(p, in, acc, w.DestinationToken)
-	j.slippage(d, w.Slippage)
+	j.slippage(w.Slippage, d.SlippageBps, 0)
 	q := &VerifiedQuote{doc: doc, prepared: prepared, expires: expires}
-	q.view = QuoteView{ID: w.ID, Expires: time.Unix(expires, 0), SlippageBps: d.SlippageBps, Recipient: acc.address.Hex(), Needs: p.needs(d, prepared.prepared)}
+	q.view = QuoteView{ID: w.ID, Kind: intent.KindCall, RecipientOwn: true, Expires: time.Unix(expires, 0), SlippageBps: d.SlippageBps, Recipient: acc.address.Hex(), Needs: p.needs(d, prepared.prepared)}
 	if dest != nil {
 		q.view.Delivered, q.view.Minimum = *dest, *dest
 	}
+	j.destinationOperation(prepared.prepared, doc, again, isPreparedAgain(prepared.prepared, w.OriginChainsOperations))
 	if isPreparedAgain(prepared.prepared, w.OriginChainsOperations) {
 		j.sameChain(p, prepared.prepared, doc, w, dest, q)
 	} else {
@@ -77,8 +73,45 @@ func (j *judge) quote(in intent.Intent, p Policy, h History, now time.Time, prep
 	if j.refused() {
 		return nil
 	}
-	q.view.Fingerprint = fingerprint("coffer/review/2", in.Hash(), doc, append([]VerifiedUserOp{prepared.prepared.userOp}, q.funding...)...)
+	j.quoteLimits(p, h, now, q)
+	q.view.Fingerprint = fingerprint("coffer/review/2", in.Hash(), doc, append([]Signing{prepared.prepared.signing}, q.operations...)...)
+	q.view.Phrase = j.report.Phrase()
 	return q
+}
+
+// readQuote passes a quote of either version through its class table and reads it; that of v1 names one account, has neither fees nor tolerances, and may
+// show the prepared operation once more.
+func (j *judge) readQuote(doc *api.Document, v1 bool) (w api.Quote, again *api.ChainOperation, ok bool) {
+	j.lexical(doc, quoteTable(v1), "/originChainsOperations/", "/destinationChainOperation/")
+	var err error
+	if v1 {
+		var one api.QuoteV1
+		err = doc.Decode(&one)
+		w = api.Quote{
+			ID: one.ID, Accounts: []api.Account{one.Account}, OriginChainsOperations: one.OriginChainsOperations, OriginToken: one.OriginToken,
+			DestinationToken: one.DestinationToken, ExpirationTimestamp: one.ExpirationTimestamp, TamperProofSignature: one.TamperProofSignature,
+		}
+		again = one.DestinationChainOperation
+	} else {
+		err = doc.Decode(&w)
+		_, smuggled := doc.At("/destinationChainOperation")
+		j.must(!smuggled, "Q13", "the quote brings no second prepared operation", "/destinationChainOperation", "nothing", "an operation")
+	}
+	if err != nil || j.refused() {
+		j.must(err == nil, "L3", "the answer has the shape of a quote", "", "a quote", "another shape")
+		return w, nil, false
+	}
+	return w, again, true
+}
+
+// destinationOperation: where a quote shows the prepared operation once more, it is the one that was signed, byte for byte, and is not signed again (TH-Q13).
+func (j *judge) destinationOperation(p *PreparedOp, doc *api.Document, again *api.ChainOperation, same bool) {
+	if again == nil {
+		return
+	}
+	want, _ := p.doc.At("/chainOperation")
+	got, _ := doc.At("/destinationChainOperation")
+	j.must(!same && bytes.Equal(want, got), "Q13", "the operation on the target chain is the one you signed, byte for byte", "/destinationChainOperation", "the prepared operation", "another operation")
 }
 
 var reQuoteID = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
@@ -153,8 +186,9 @@ func (j *judge) destination(p Policy, in intent.Intent, acc account, w api.Desti
 
 var reDecimal = regexp.MustCompile(`^(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$`)
 
-// slippage compares the tolerance with the one that was asked for; calls are exact on the receiving side (protocol §3.7).
-func (j *judge) slippage(d intent.Draft, s *api.Slippage) {
+// slippage compares the tolerances with those that were asked for, in basis points: calls are exact on the receiving side, swaps and transfers on the paying
+// one (protocol §3.7).
+func (j *judge) slippage(s *api.Slippage, origin, destination int) {
 	if s == nil {
 		return
 	}
@@ -163,8 +197,8 @@ func (j *judge) slippage(d intent.Draft, s *api.Slippage) {
 		s     api.SlippageSide
 		limit *big.Rat
 	}{
-		{"/slippage/origin/percent", s.Origin, big.NewRat(int64(d.SlippageBps), 100)},
-		{"/slippage/destination/percent", s.Destination, new(big.Rat)},
+		{"/slippage/origin/percent", s.Origin, big.NewRat(int64(origin), 100)},
+		{"/slippage/destination/percent", s.Destination, big.NewRat(int64(destination), 100)},
 	} {
 		r, ok := new(big.Rat), reDecimal.MatchString(side.s.Percent) // the form first: a long or exponential number takes long to read
 		if ok {
@@ -179,7 +213,7 @@ func isPreparedAgain(p *PreparedOp, ops []api.ChainOperation) bool {
 	if len(ops) != 1 || ops[0].UserOp == nil {
 		return false
 	}
-	return ops[0].UserOp.Nonce == p.userOp.userOp.Nonce.String()
+	return ops[0].UserOp.Nonce == p.signing.op.userOp.Nonce.String()
 }
 
 // sameChain accepts a quote whose single entry is the prepared operation, byte for byte (protocol §3.2).

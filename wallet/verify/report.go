@@ -2,6 +2,7 @@ package verify
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"coffer/api/op"
@@ -11,8 +12,8 @@ import (
 // Level says what a reason means for signing.
 type Level string
 
-// The levels. Refuse and Gate forbid a signature (this version has no gate to open), Warn asks for attention, Show only informs, Unknown is a check
-// that could not be made.
+// The levels. Refuse forbids a signature, Gate does unless a named setting is on, Warn asks for attention, Show only informs, Unknown is a check that
+// could not be made.
 const (
 	Refuse  Level = "refuse"
 	Gate    Level = "gate"
@@ -22,7 +23,8 @@ const (
 )
 
 // Reason is one finding. Code is the row of the threat table, Title a plain sentence, Path a JSON pointer into the answer (or ""), Want and Got what
-// was compared; foreign text in Path, Want and Got is cleaned and cut.
+// was compared; foreign text in Path, Want and Got is cleaned and cut. A Gate reason names the Setting that opens it; Open says that the setting is on, so that
+// the reason does not refuse.
 type Reason struct {
 	Code  string
 	Level Level
@@ -30,6 +32,9 @@ type Reason struct {
 	Path  string
 	Want  string
 	Got   string
+
+	Setting string
+	Open    bool
 }
 
 // Check is a check that passed.
@@ -44,8 +49,24 @@ type Report struct {
 	Reasons []Reason
 }
 
-// Refused reports whether a signature is forbidden.
-func (r Report) Refused() bool { return r.Count(Refuse)+r.Count(Gate) > 0 }
+// Refused reports whether a signature is forbidden: by a refusal or by a gate that is closed.
+func (r Report) Refused() bool {
+	return slices.ContainsFunc(r.Reasons, func(x Reason) bool { return x.Level == Refuse || (x.Level == Gate && !x.Open) })
+}
+
+// Gated reports whether a gate stands open: a signature then needs a sentence typed beside the confirmation.
+func (r Report) Gated() bool { return r.Phrase() != "" }
+
+// Phrase is the sentence to type when a gate stands open, one for each setting; "" when none does.
+func (r Report) Phrase() string {
+	var all []string
+	for _, x := range r.Reasons {
+		if s := phrase(x.Setting); x.Level == Gate && x.Open && !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return strings.Join(all, ", ")
+}
 
 // Count returns the number of reasons of a level.
 func (r Report) Count(l Level) int {
@@ -75,16 +96,22 @@ const (
 )
 
 // judge collects the outcome while an answer is checked. Checks go on after a refusal where that is safe, so that one report names everything.
-type judge struct{ report Report }
+type judge struct {
+	report Report
+	gates  []string // settings that are on
+}
 
 // add puts a reason on the report. When the report is full only a refusal is added, so that it never passes for one that did not refuse.
 func (j *judge) add(l Level, code, title, path, want, got string) {
 	if j.full() && (l != Refuse || j.refused()) {
 		return
 	}
-	j.report.Reasons = append(j.report.Reasons, Reason{
-		Code: code, Level: l, Title: title, Path: text.Clean(path, maxPath), Want: text.Clean(want, maxText), Got: text.Clean(got, maxText),
-	})
+	j.put(Reason{Code: code, Level: l, Title: title, Path: path, Want: want, Got: got})
+}
+
+func (j *judge) put(r Reason) {
+	r.Path, r.Want, r.Got = text.Clean(r.Path, maxPath), text.Clean(r.Want, maxText), text.Clean(r.Got, maxText)
+	j.report.Reasons = append(j.report.Reasons, r)
 }
 
 func (j *judge) full() bool { return len(j.report.Reasons) >= maxReasons }

@@ -18,10 +18,21 @@ import (
 	"coffer/wallet/verify"
 )
 
-// quoteRefused changes a golden cross-chain quote on the service's side and demands a refusal.
+// quoteRefused changes a golden cross-chain quote on the service's side, for every account type and interface, and demands a refusal.
 func quoteRefused(t *testing.T, code string, change func(w *world, q *api.Quote)) {
 	t.Helper()
-	w := newWorld(t)
+	each(t, func(t *testing.T, w *world) { quoteRefusedOf(t, w, code, change) })
+}
+
+// v3QuoteRefused does so for what only quotes of v3 have: fees, tolerances, several accounts.
+func v3QuoteRefused(t *testing.T, code string, change func(w *world, q *api.Quote)) {
+	t.Helper()
+	eachV3(t, func(t *testing.T, w *world) { quoteRefusedOf(t, w, code, change) })
+}
+
+func quoteRefusedOf(t *testing.T, w *world, code string, change func(w *world, q *api.Quote)) {
+	t.Helper()
+	w.Freeze()
 	s := w.signed()
 	q := w.CrossChain()
 	change(w, &q)
@@ -55,7 +66,10 @@ func TestQ1_TheIDIsNewAndCarriedByEveryDeposit(t *testing.T) {
 
 func TestQ2_AccountsAreExactlyThoseThatWereSent(t *testing.T) {
 	quoteRefused(t, "Q2", func(_ *world, q *api.Quote) { q.Accounts[0].SignerAddress = stranger })
-	quoteRefused(t, "Q2", func(_ *world, q *api.Quote) { q.Accounts = append(q.Accounts, q.Accounts[0]) })
+	quoteRefused(t, "Q2", func(_ *world, q *api.Quote) { q.Accounts[0].AccountAddress = stranger })
+	quoteRefused(t, "Q2", func(_ *world, q *api.Quote) { q.Accounts[0].AdminAddress = stranger })
+	v3QuoteRefused(t, "Q2", func(_ *world, q *api.Quote) { q.Accounts = append(q.Accounts, q.Accounts[0]) })
+	v3QuoteRefused(t, "Q2", func(_ *world, q *api.Quote) { q.Accounts = nil })
 }
 
 func TestQ3_TheNumberOfOperationsIsBoundedAndNoneRepeats(t *testing.T) {
@@ -74,18 +88,6 @@ func TestQ3_TheNumberOfOperationsIsBoundedAndNoneRepeats(t *testing.T) {
 func TestQ3_AValidOperationOfAnotherAssetIsRefused(t *testing.T) {
 	quoteRefused(t, "Q6", func(w *world, q *api.Quote) {
 		q.OriginChainsOperations = append(q.OriginChainsOperations, w.Deposit(golden.Payment{Asset: arbETH, Amount: 1_000_000_000_000_000, Sequence: 5, Deploy: false}))
-	})
-}
-
-func TestQ4_PaymentsGoOnlyIntoThePinnedEscrow(t *testing.T) {
-	quoteRefused(t, "Q4", func(w *world, q *api.Quote) {
-		calls := w.DepositCalls(assetOf(arbUSDC), big.NewInt(125_980_000))
-		calls[0].Data = erc20.Approve(common.HexToAddress(stranger), big.NewInt(125_980_000))
-		calls[1].To = common.HexToAddress(stranger)
-		w.rebuild(q, 0, calls)
-	})
-	quoteRefused(t, "Q4", func(w *world, q *api.Quote) {
-		w.rebuild(q, 0, []op.Call{{To: golden.TokenOf(arbUSDC), Value: new(big.Int), Data: erc20.Transfer(common.HexToAddress(stranger), big.NewInt(125_980_000))}})
 	})
 }
 
@@ -115,14 +117,15 @@ func TestQ5_EveryPaymentIsExactlyItsAmount(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			s := w.signed()
-			q := w.CrossChain()
-			w.rebuild(&q, 0, calls(w))
-			v, r := w.quote(s, w.Document(q))
-			if v != nil || (!r.Has("Q5", verify.Refuse) && !r.Has("U8", verify.Refuse)) {
-				t.Fatalf("report %+v", r.Reasons)
-			}
+			each(t, func(t *testing.T, w *world) {
+				s := w.signed()
+				q := w.CrossChain()
+				w.rebuild(&q, 0, calls(w))
+				v, r := w.quote(s, w.Document(q))
+				if v != nil || (!r.Has("Q5", verify.Refuse) && !r.Has("U8", verify.Refuse)) {
+					t.Fatalf("report %+v", r.Reasons)
+				}
+			})
 		})
 	}
 	quoteRefused(t, "Q5", func(_ *world, q *api.Quote) { q.OriginChainsOperations[0].Amount = "0" })
@@ -143,21 +146,23 @@ func TestQ5_RefundDeadlinesAreAfterTheExpiryAndSoon(t *testing.T) {
 func TestQ5_TheSumOfTheOperationsIsTheAnnouncedPayment(t *testing.T) {
 	quoteRefused(t, "Q5", func(_ *world, q *api.Quote) { q.OriginToken.Amount = "225980001" })
 	// One unit moved between the legs, announcement unchanged: the sum still fits, each leg is its own amount, so this is another valid split.
-	w := newWorld(t)
-	s := w.signed()
-	q := w.QuoteResponse("225980000", map[string]string{arbUSDC: "300000", opUSDC: "180000"}, golden.Payment{Asset: arbUSDC, Amount: 125_980_001, Sequence: 4, Deploy: false}, golden.Payment{Asset: opUSDC, Amount: 99_999_999, Sequence: 0, Deploy: true})
-	if v, r := w.quote(s, w.Document(q)); v == nil {
-		t.Fatalf("refused %+v", r.Reasons)
-	}
+	each(t, func(t *testing.T, w *world) {
+		s := w.signed()
+		q := w.QuoteResponse("225980000", map[string]string{arbUSDC: "300000", opUSDC: "180000"}, golden.Payment{Asset: arbUSDC, Amount: 125_980_001, Sequence: 4, Deploy: false}, golden.Payment{Asset: opUSDC, Amount: 99_999_999, Sequence: 0, Deploy: true})
+		if v, r := w.quote(s, w.Document(q)); v == nil {
+			t.Fatalf("refused %+v", r.Reasons)
+		}
+	})
 }
 
 func TestQ5_NoMoreIsTakenThanRequiredPlusFees(t *testing.T) {
 	// Everything is consistent: calls, amounts, sums. Only the intent tells that 300 USDC are not needed for 250.5.
-	w := newWorld(t)
-	s := w.signed()
-	q := w.QuoteResponse("300000000", map[string]string{arbUSDC: "480000"}, golden.Payment{Asset: arbUSDC, Amount: 300_000_000, Sequence: 4, Deploy: false})
-	v, r := w.quote(s, w.Document(q))
-	refused(t, v != nil, r, "Q5")
+	eachV3(t, func(t *testing.T, w *world) {
+		s := w.signed()
+		q := w.QuoteResponse("300000000", map[string]string{arbUSDC: "480000"}, golden.Payment{Asset: arbUSDC, Amount: 300_000_000, Sequence: 4, Deploy: false})
+		v, r := w.quote(s, w.Document(q))
+		refused(t, v != nil, r, "Q5")
+	})
 }
 
 func TestQ6_ThePayingAssetIsTheChosenOne(t *testing.T) {
@@ -170,18 +175,19 @@ func TestQ6_ThePayingAssetIsTheChosenOne(t *testing.T) {
 }
 
 func TestQ6_AnExactAssetMeansThatAssetOnly(t *testing.T) {
-	w := newWorld(t)
-	w.Draft.FundWith = arbUSDC
-	s := w.signed()
-	q := w.QuoteResponse("225980000", map[string]string{arbUSDC: "480000"}, golden.Payment{Asset: arbUSDC, Amount: 225_980_000, Sequence: 4, Deploy: false})
-	q.OriginToken.AggregatedAssetID = "ob:single"
-	if v, r := w.quote(s, w.Document(q)); v == nil {
-		t.Fatalf("refused: %+v", r.Reasons)
-	}
-	q = w.QuoteResponse("225980000", map[string]string{opUSDC: "480000"}, golden.Payment{Asset: opUSDC, Amount: 225_980_000, Sequence: 4, Deploy: false})
-	q.OriginToken.AggregatedAssetID = "ob:single"
-	v, r := w.quote(s, w.Document(q))
-	refused(t, v != nil, r, "Q6")
+	eachV3(t, func(t *testing.T, w *world) {
+		w.Draft.FundWith = arbUSDC
+		s := w.signed()
+		q := w.QuoteResponse("225980000", map[string]string{arbUSDC: "480000"}, golden.Payment{Asset: arbUSDC, Amount: 225_980_000, Sequence: 4, Deploy: false})
+		q.OriginToken.AggregatedAssetID = "ob:single"
+		if v, r := w.quote(s, w.Document(q)); v == nil {
+			t.Fatalf("refused: %+v", r.Reasons)
+		}
+		q = w.QuoteResponse("225980000", map[string]string{opUSDC: "480000"}, golden.Payment{Asset: opUSDC, Amount: 225_980_000, Sequence: 4, Deploy: false})
+		q.OriginToken.AggregatedAssetID = "ob:single"
+		v, r := w.quote(s, w.Document(q))
+		refused(t, v != nil, r, "Q6")
+	})
 }
 
 func TestQ7_TheDeliveredTokenIsTheRequiredOne(t *testing.T) {
@@ -243,10 +249,10 @@ func TestQ10_TheExpiryIsSoonButNotPast(t *testing.T) {
 }
 
 func TestQ11_SlippageStaysWithinTheIntent(t *testing.T) {
-	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Slippage.Origin.Percent = "0.51" })
-	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Slippage.Origin.Percent = "NaN" })
-	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Slippage.Origin.Percent = "1/300" })
-	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Slippage.Destination.Percent = "0.01" })
+	v3QuoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Slippage.Origin.Percent = "0.51" })
+	v3QuoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Slippage.Origin.Percent = "NaN" })
+	v3QuoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Slippage.Origin.Percent = "1/300" })
+	v3QuoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Slippage.Destination.Percent = "0.01" })
 	w := newWorld(t)
 	w.Draft.SlippageBps = w.Policy.MaxSlippageBps + 1
 	p, r := w.prepared(w.Document(w.PrepareResponse()))
@@ -254,9 +260,9 @@ func TestQ11_SlippageStaysWithinTheIntent(t *testing.T) {
 }
 
 func TestQ11_FeesAreAmountsOfWhatPaysAndInProportion(t *testing.T) {
-	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Fees.Assets[baseUSDC] = "1" })
-	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Fees.Assets[arbUSDC] = "-1" })
-	quoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Fees.Assets[arbUSDC] = "225980000" })
+	v3QuoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Fees.Assets[baseUSDC] = "1" })
+	v3QuoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Fees.Assets[arbUSDC] = "-1" })
+	v3QuoteRefused(t, "Q11", func(_ *world, q *api.Quote) { q.Fees.Assets[arbUSDC] = "225980000" })
 	for name, c := range map[string]struct {
 		paid, fee int64
 		level     verify.Level
@@ -304,15 +310,16 @@ func TestQ11_APaymentInAnotherAssetMustBeWorthWhatItDelivers(t *testing.T) {
 }
 
 func TestQ12_FiatTextDecidesNothing(t *testing.T) {
-	w := newWorld(t)
-	s := w.signed()
-	a, ra := w.quote(s, w.Document(w.CrossChain()))
-	q := w.CrossChain()
-	q.DestinationToken.FiatValue, q.DestinationToken.MinimumFiatValue, q.Fees.CumulativeUSD, q.OriginToken.FiatValue[0].FiatValue = "0.01", "999999", "0.00", ""
-	b, rb := w.quote(s, w.Document(q))
-	if a == nil || b == nil || len(ra.Reasons) != len(rb.Reasons) || a.View().CostBps != b.View().CostBps || a.View().PayMicro.Cmp(b.View().PayMicro) != 0 {
-		t.Fatalf("fiat text changed the judgement: %+v %+v", ra.Reasons, rb.Reasons)
-	}
+	each(t, func(t *testing.T, w *world) {
+		s := w.signed()
+		a, ra := w.quote(s, w.Document(w.CrossChain()))
+		q := w.CrossChain()
+		q.DestinationToken.FiatValue, q.DestinationToken.MinimumFiatValue, q.Fees.CumulativeUSD, q.OriginToken.FiatValue[0].FiatValue = "0.01", "999999", "0.00", ""
+		b, rb := w.quote(s, w.Document(q))
+		if a == nil || b == nil || len(ra.Reasons) != len(rb.Reasons) || a.View().CostBps != b.View().CostBps || a.View().PayMicro.Cmp(b.View().PayMicro) != 0 {
+			t.Fatalf("fiat text changed the judgement: %+v %+v", ra.Reasons, rb.Reasons)
+		}
+	})
 }
 
 func TestQ13_NoSecondPreparedOperation(t *testing.T) {
@@ -323,22 +330,26 @@ func TestQ13_NoSecondPreparedOperation(t *testing.T) {
 }
 
 func TestQ14_ASameChainQuoteIsTheSignedOperationByteForByte(t *testing.T) {
-	w := newWorld(t)
-	w.CallType = api.CallSameChainExcludeSolver
-	s := w.signed()
-	base := w.Document(w.SameChain())
-	for pointer, value := range map[string]any{
-		"/originChainsOperations/0/userOp/callGasLimit":  "400001",
-		"/originChainsOperations/0/userOp/paymasterData": golden.HexOf(op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: uint64(clock().Unix()) + 601}, make([]byte, 65))),
-		"/originChainsOperations/0/amount":               "250500001",
-	} {
-		v, r := w.quote(s, replace(t, base, pointer, value))
-		refused(t, v != nil, r, "Q14")
-	}
-	q := w.SameChain()
-	q.Fees.CumulativeUSD = "0.01"
-	v, r := w.quote(s, w.Document(q))
-	refused(t, v != nil, r, "Q11")
+	each(t, func(t *testing.T, w *world) {
+		w.CallType = api.CallSameChainExcludeSolver
+		s := w.signed()
+		base := w.Document(w.SameChain())
+		for pointer, value := range map[string]any{
+			"/originChainsOperations/0/userOp/callGasLimit":  "400001",
+			"/originChainsOperations/0/userOp/paymasterData": golden.HexOf(op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: uint64(clock().Unix()) + 601}, make([]byte, 65))),
+			"/originChainsOperations/0/amount":               "250500001",
+		} {
+			v, r := w.quote(s, replace(t, base, pointer, value))
+			refused(t, v != nil, r, "Q14")
+		}
+		if w.Draft.Interface != "" {
+			return // names no fees
+		}
+		q := w.SameChain()
+		q.Fees.CumulativeUSD = "0.01"
+		v, r := w.quote(s, w.Document(q))
+		refused(t, v != nil, r, "Q11")
+	})
 }
 
 func TestQ14_AQuoteForAnotherIntentIsRefused(t *testing.T) {
@@ -358,11 +369,18 @@ func TestU2_FundingUsesItsOwnLaneAndThePreparedOneNeverRunsTwice(t *testing.T) {
 }
 
 func TestU4_FundingDeploysOnlyOnOtherChains(t *testing.T) {
-	w := newWorld(t)
-	s := w.signed()
-	q := w.QuoteResponse("225980000", nil, golden.Payment{Asset: baseUSDC, Amount: 225_980_000, Sequence: 0, Deploy: true})
-	v, r := w.quote(s, w.Document(q))
-	refused(t, v != nil, r, "U4")
+	each(t, func(t *testing.T, w *world) {
+		s := w.signed()
+		q := w.QuoteResponse("225980000", nil, golden.Payment{Asset: baseUSDC, Amount: 225_980_000, Sequence: 0, Deploy: true})
+		v, r := w.quote(s, w.Document(q))
+		if w.Kind == api.AccountKernelV33 { // whose first payment asks for a delegation instead
+			if v == nil || v.View().Legs[0].Delegation == nil {
+				t.Fatalf("%+v", r.Reasons)
+			}
+			return
+		}
+		refused(t, v != nil, r, "U4")
+	})
 }
 
 func TestU1_FundingBelongsToTheAccount(t *testing.T) {
@@ -426,14 +444,7 @@ func TestFundingOnTheTargetChainMayWaitForTheAskedStart(t *testing.T) {
 	if p == nil {
 		t.Fatalf("refused: %+v", report.Reasons)
 	}
-	sig, err := op.Sign(p.UserOp().Digest(), golden.KeyOf(w.Key))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := p.WithSignature(sig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := signedBy(t, p, w.Key)
 	usdt := "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 	q := w.QuoteResponse("225980000", map[string]string{usdt: "480000"}, golden.Payment{Asset: usdt, Amount: 225_980_000, Sequence: 0, Deploy: false})
 	q.OriginChainsOperations[0].UserOp.PaymasterData = window

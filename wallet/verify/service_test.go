@@ -9,7 +9,6 @@ import (
 	"coffer/api"
 	"coffer/api/catalog"
 	"coffer/api/network"
-	"coffer/api/op"
 	"coffer/wallet/intent"
 	"coffer/wallet/internal/golden"
 	"coffer/wallet/verify"
@@ -77,15 +76,7 @@ func (r recorded) signed(t testing.TB) *verify.SignedPrepared {
 	if p == nil {
 		t.Fatalf("%s: %+v", r.name, report.Reasons)
 	}
-	sig, err := op.Sign(p.UserOp().Digest(), golden.KeyOf(serviceKey))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := p.WithSignature(sig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return signedBy(t, p, serviceKey)
 }
 
 func TestAnswersOfTheRealServicePassUnderTheirCallType(t *testing.T) {

@@ -41,6 +41,14 @@ func received(t testing.TB, w *world, d *api.Document, pointer string, chainID u
 	return u, h, calls
 }
 
+// digestOf is what the account's key signs for an operation.
+func digestOf(w *world, u op.UserOp, hash common.Hash, chainID uint64) common.Hash {
+	if w.Kind == api.AccountRoleBased {
+		return w.Domain(chainID).ApproveDigest(op.CallDataAndNonceHash(u.Sender, u.CallData, u.Nonce))
+	}
+	return op.EIP191(hash)
+}
+
 // preparedViewIsWhatGetsSigned compares everything that review 1 shows with the bytes that the key signs (TH-V1, U14). It is asked about every answer that
 // the mutator gets accepted; nil is a refused one.
 func preparedViewIsWhatGetsSigned(t testing.TB, w *world, p *verify.PreparedOp, d *api.Document) {
@@ -48,16 +56,20 @@ func preparedViewIsWhatGetsSigned(t testing.TB, w *world, p *verify.PreparedOp, 
 	if p == nil {
 		return
 	}
-	v, signed := p.View(), p.UserOp()
+	v, signed := p.View(), p.Signing()
 	u, hash, calls := received(t, w, d, "/chainOperation/userOp", v.Chain.ID)
-	if signed.OpHash() != hash || signed.Digest() != op.EIP191(hash) || v.OpHash != hash.Hex() || v.Digest != signed.Digest().Hex() {
-		t.Fatalf("what is signed is not what was received: %s, %s, shown %s", signed.OpHash(), hash, v.OpHash)
+	if signed.Hash() != hash.Hex() || v.OpHash != hash.Hex() || v.Digest != signed.Digest() || signed.Digest() != digestOf(w, u, hash, v.Chain.ID).Hex() {
+		t.Fatalf("what is signed is not what was received: %s, %s, shown %s", signed.Hash(), hash, v.OpHash)
 	}
 	window, _, err := op.DecodePaymasterData(u.PaymasterData)
-	if err != nil || v.Window.From.Unix() != int64(window.ValidAfter) || v.Window.Until.Unix() != int64(window.ValidUntil) || signed.Summary().ValidUntil != int64(window.ValidUntil) {
+	end := int64(window.ValidUntil)
+	if w.Kind == api.AccountRoleBased {
+		end = verify.NoEnd
+	}
+	if err != nil || v.Window.From.Unix() != int64(window.ValidAfter) || v.Window.Until.Unix() != int64(window.ValidUntil) || signed.Summary().ValidUntil != end {
 		t.Fatalf("the window shown is %v, signed %+v", v.Window, window)
 	}
-	if v.Sender != u.Sender.Hex() || v.Nonce != u.Nonce.String() || signed.Nonce().Cmp(u.Nonce) != 0 || v.Deploys != (u.Factory != nil) || signed.ChainID() != v.Chain.ID {
+	if v.Sender != u.Sender.Hex() || v.Nonce != u.Nonce.String() || signed.Summary().Nonce != v.Nonce || v.Deploys != (u.Factory != nil) || signed.Summary().Chain != v.Chain.CAIP {
 		t.Fatalf("shown %+v, signed %+v", v, u)
 	}
 	if len(v.Lines) != len(calls) {
@@ -86,21 +98,21 @@ func quoteViewIsWhatGetsSigned(t testing.TB, w *world, q *verify.VerifiedQuote, 
 	}
 	v := q.View()
 	if q.SameChainOnly() {
-		if len(q.Funding()) != 0 || len(v.Legs) != 0 || len(v.Pay) != 0 {
+		if len(q.Operations()) != 0 || len(v.Legs) != 0 || len(v.Pay) != 0 {
 			t.Fatalf("a call without payments has %+v", v)
 		}
 		return
 	}
-	if len(v.Legs) != len(q.Funding()) {
-		t.Fatalf("%d payments shown, %d signed", len(v.Legs), len(q.Funding()))
+	if len(v.Legs) != len(q.Operations()) {
+		t.Fatalf("%d payments shown, %d signed", len(v.Legs), len(q.Operations()))
 	}
 	sum := map[string]*big.Int{}
 	for i, leg := range v.Legs {
-		signed := q.Funding()[i]
+		signed := q.Operations()[i]
 		u, hash, calls := received(t, w, d, "/originChainsOperations/"+string(rune('0'+i))+"/userOp", leg.Chain.ID)
 		deposit, ok := escrow.DecodeDeposit(calls[len(calls)-1].Data)
-		if !ok || signed.OpHash() != hash || leg.OpHash != hash.Hex() || signed.ChainID() != leg.Chain.ID {
-			t.Fatalf("payment %d: shown %+v, signed %s", i, leg, signed.OpHash())
+		if !ok || signed.Hash() != hash.Hex() || leg.OpHash != hash.Hex() || signed.Digest() != digestOf(w, u, hash, leg.Chain.ID).Hex() || signed.Summary().Chain != leg.Chain.CAIP {
+			t.Fatalf("payment %d: shown %+v, signed %s", i, leg, signed.Hash())
 		}
 		at := calls[len(calls)-1].To
 		if leg.Pays.Amount.Cmp(deposit.Amount) != 0 || leg.Escrow != at.Hex() || at != w.Network.Pins.Escrow || leg.RefundAfter.Unix() != int64(deposit.RefundDeadline) {

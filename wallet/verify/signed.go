@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,38 +29,52 @@ func (NoHistory) NextSequence(common.Address, uint64, uint16) (uint64, bool) { r
 func (NoHistory) SeenQuote(string) bool { return false }
 
 // Recipients returns none.
-func (NoHistory) Recipients() []common.Address { return nil }
+func (NoHistory) Recipients() []string { return nil }
+
+// Spent returns nothing.
+func (NoHistory) Spent(time.Time) []Spend { return nil }
+
+// NextAuthorization knows nothing.
+func (NoHistory) NextAuthorization(common.Address, uint64) (uint64, bool) { return 0, false }
 
 // SignedPrepared is a prepared operation together with the signature of its account's key. It is a live authorization until its nonce is used or its
 // window ends (protocol §1.3).
 type SignedPrepared struct {
-	prepared  *PreparedOp
-	signature []byte
+	prepared   *PreparedOp
+	signatures Signatures
 }
 
-// WithSignature joins the signature to the operation after recovering its signer.
-func (p *PreparedOp) WithSignature(signature []byte) (*SignedPrepared, error) {
-	if err := checkSignature(p.userOp, signature); err != nil {
+// WithSignatures joins the signatures to the operation after verifying them.
+func (p *PreparedOp) WithSignatures(s Signatures) (*SignedPrepared, error) {
+	if err := p.signing.check(s); err != nil {
 		return nil, err
 	}
-	return &SignedPrepared{prepared: p, signature: bytes.Clone(signature)}, nil
+	return &SignedPrepared{prepared: p, signatures: s.copy()}, nil
 }
 
 // Prepared is the operation that was signed.
 func (s *SignedPrepared) Prepared() *PreparedOp { return s.prepared }
 
-// Signature returns a copy of the 65 bytes.
-func (s *SignedPrepared) Signature() []byte { return bytes.Clone(s.signature) }
+// Signatures returns a copy of what was signed.
+func (s *SignedPrepared) Signatures() Signatures { return s.signatures.copy() }
 
-// CallQuoteBody is the body of POST /v3/quote/call-quote: accounts, chainOperation and tamperProofSignature exactly as they were received, with the
-// signature spliced in, and our own funding asset and slippage (TH-L6, X1).
+// CallQuoteBody is the body of call-quote: the account or accounts, chainOperation and tamperProofSignature exactly as they were received, with the
+// signatures spliced in, and our own funding asset and slippage (TH-L6, X1).
 func (s *SignedPrepared) CallQuoteBody() ([]byte, error) {
-	signed, err := s.prepared.doc.Splice(signatureEdit("/chainOperation/userOp/signature", s.signature))
+	edits, err := s.prepared.signing.edits("/chainOperation", s.signatures)
 	if err != nil {
 		return nil, fmt.Errorf("call-quote body: %w", err)
 	}
+	signed, err := s.prepared.doc.Splice(edits...)
+	if err != nil {
+		return nil, fmt.Errorf("call-quote body: %w", err)
+	}
+	accounts := "accounts"
+	if s.prepared.v1 {
+		accounts = "account"
+	}
 	out := []byte{'{'}
-	for _, name := range []string{"accounts", "chainOperation", "tamperProofSignature"} {
+	for _, name := range []string{accounts, "chainOperation", "tamperProofSignature"} {
 		raw, ok := signed.At("/" + name)
 		if !ok {
 			return nil, fmt.Errorf("call-quote body: the prepared answer has no %s", name)
@@ -83,29 +98,26 @@ func (s *SignedPrepared) CallQuoteBody() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-func signatureEdit(pointer string, sig []byte) api.Edit {
-	return api.Edit{Pointer: pointer, Value: []byte(`"` + hex0x(sig) + `"`)}
-}
-
 // VerifiedQuote is a quote that passed.
 type VerifiedQuote struct {
-	doc      *api.Document
-	view     QuoteView
-	funding  []VerifiedUserOp
-	prepared *SignedPrepared
-	expires  int64
+	doc        *api.Document
+	view       QuoteView
+	operations []Signing
+	prepared   *SignedPrepared // nil for a swap or a transfer
+	expires    int64
 }
 
-// Funding returns the operations to sign; none when the prepared operation is the only one.
-func (q *VerifiedQuote) Funding() []VerifiedUserOp {
-	return append([]VerifiedUserOp(nil), q.funding...)
-}
+// Operations returns what is to be signed; nothing when the prepared operation is the only one.
+func (q *VerifiedQuote) Operations() []Signing { return slices.Clone(q.operations) }
 
 // View is what review 2 shows.
 func (q *VerifiedQuote) View() QuoteView { return q.view }
 
-// Fingerprint identifies exactly this quote; a confirmation must carry it.
+// Fingerprint identifies exactly this quote.
 func (q *VerifiedQuote) Fingerprint() string { return q.view.Fingerprint }
+
+// Confirmation is what a confirmation of review 2 must carry: the fingerprint and, where a gate stands open, a newline and the sentence that was typed.
+func (q *VerifiedQuote) Confirmation() string { return confirmation(q.view.Fingerprint, q.view.Phrase) }
 
 // Document is the quote as received.
 func (q *VerifiedQuote) Document() *api.Document { return q.doc }
@@ -119,27 +131,26 @@ func (q *VerifiedQuote) Expires() int64 { return q.expires }
 // SameChainOnly reports whether the prepared operation is the only one.
 func (q *VerifiedQuote) SameChainOnly() bool { return q.view.SameChainOnly }
 
-var errCount = errors.New("the number of signatures is not the number of operations")
-
-// ExecuteBody is the body of POST /v3/quote/execute-quote: the received bytes with the signatures spliced in and nothing else. Each signature must recover
-// to the account's key for the operation at its place. For a same-chain quote signatures must be empty: the one of the prepared operation is used.
-func (q *VerifiedQuote) ExecuteBody(signatures [][]byte) (*api.Document, error) {
-	if len(signatures) != len(q.funding) {
+// ExecuteBody is the body of execute-quote: the received bytes with the signatures spliced in and nothing else. Each must be the account's for the operation
+// at its place. For a same-chain quote there must be none: those of the prepared operation are used.
+func (q *VerifiedQuote) ExecuteBody(signatures []Signatures) (*api.Document, error) {
+	if len(signatures) != len(q.operations) {
 		return nil, errCount
 	}
+	operations := q.operations
 	if q.view.SameChainOnly {
-		signatures = [][]byte{q.prepared.signature}
+		operations, signatures = []Signing{q.prepared.prepared.signing}, []Signatures{q.prepared.signatures}
 	}
-	edits := make([]api.Edit, len(signatures))
+	var edits []api.Edit
 	for i, s := range signatures {
-		signed := q.prepared.prepared.userOp
-		if !q.view.SameChainOnly {
-			signed = q.funding[i]
-		}
-		if err := checkSignature(signed, s); err != nil {
+		if err := operations[i].check(s); err != nil {
 			return nil, err
 		}
-		edits[i] = signatureEdit(operationPath(i)+"/userOp/signature", s)
+		e, err := operations[i].edits(operationPath(i), s)
+		if err != nil {
+			return nil, fmt.Errorf("execute body: %w", err)
+		}
+		edits = append(edits, e...)
 	}
 	body, err := q.doc.Splice(edits...)
 	if err != nil {
@@ -151,15 +162,24 @@ func (q *VerifiedQuote) ExecuteBody(signatures [][]byte) (*api.Document, error) 
 // ErrBody says that a body differs from the reviewed quote in more than its signatures (TH-X1).
 var ErrBody = errors.New("the body to send is not the reviewed quote with signatures")
 
-// CheckBody takes the signatures out of a body and compares the rest with the reviewed bytes.
+// CheckBody puts the signatures of a body into the reviewed bytes, and demands that the result is that body: nothing else may differ.
 func (q *VerifiedQuote) CheckBody(body *api.Document) error {
-	n := max(len(q.funding), 1)
-	edits := make([]api.Edit, n)
-	for i := range edits {
-		edits[i] = signatureEdit(operationPath(i)+"/userOp/signature", nil)
+	operations := q.operations
+	if q.view.SameChainOnly {
+		operations = []Signing{q.prepared.prepared.signing}
 	}
-	unsigned, err := body.Splice(edits...)
-	if err != nil || !bytes.Equal(unsigned.Raw(), q.doc.Raw()) {
+	var edits []api.Edit
+	for i, o := range operations {
+		for _, pointer := range o.pointers(operationPath(i)) {
+			raw, ok := body.At(pointer)
+			if !ok {
+				return ErrBody
+			}
+			edits = append(edits, api.Edit{Pointer: pointer, Value: raw})
+		}
+	}
+	again, err := q.doc.Splice(edits...)
+	if err != nil || !bytes.Equal(again.Raw(), body.Raw()) {
 		return ErrBody
 	}
 	return nil

@@ -39,11 +39,17 @@ func (j *judge) value(p Policy, in intent.Intent, w api.Quote, legs []leg, q *Ve
 		return
 	}
 	j.legViews(p, in, legs, pay, fees, w, q)
+	if w.Fees == nil {
+		j.add(Unknown, "Q11", "The quote does not say its fees; they are part of what is paid.", "/fees", "", "")
+		q.view.Fees, q.view.FeesMicro = nil, nil
+	}
 	paid, cost := p.sum(pay, decimals), p.sum(fees, decimals)
 	if !j.must(cost.Cmp(paid) < 0, "Q11", "the fees are less than what is paid", "/fees/assets", "less than the payment", "more") {
 		return
 	}
-	if required, same := p.requiredIn(in, decimals); same {
+	if required, same := p.requiredIn(in, decimals); same && w.Fees == nil {
+		j.hiddenFees(p, in, paid, required, decimals, q)
+	} else if same {
 		j.exactFlow(p, in, paid, cost, required, decimals, q)
 	} else {
 		j.pricedFlow(p, in, q)
@@ -115,14 +121,12 @@ func (p Policy) requiredIn(in intent.Intent, decimals int) (*big.Int, bool) {
 	for _, t := range in.Draft().TokensRequired {
 		a, errAsset := caip.ParseAsset(t.AssetType)
 		v, err := parseAmount(t.Amount)
+		if err == nil && v.Sign() == 0 {
+			continue // nothing of an asset needs no price
+		}
 		e, known := p.Catalog.Entity(a)
-		if errAsset != nil || err != nil || !known {
-			return nil, false
-		}
-		if v.Sign() == 0 {
-			continue
-		}
-		if e.Aggregate.String() != in.Funding() && !p.sameAggregate(in.Funding(), e.Aggregate) {
+		same := e.Aggregate.String() == in.Funding() || p.sameAggregate(in.Funding(), e.Aggregate)
+		if errAsset != nil || err != nil || !known || !same {
 			return nil, false
 		}
 		total.Add(total, amount.ScaleUp(v, e.Decimals, decimals))
@@ -152,16 +156,31 @@ func (j *judge) exactFlow(p Policy, in intent.Intent, paid, cost, required *big.
 	q.view.UnexplainedMicro, q.view.Explained = new(big.Int), true
 }
 
+// hiddenFees: a quote of v1 names no fees, so all that is paid above the requirement is cost; whatever the account holds already makes the true cost higher,
+// which is why it is unknown as soon as less is paid than required.
+func (j *judge) hiddenFees(p Policy, in intent.Intent, paid, required *big.Int, decimals int, q *VerifiedQuote) {
+	price := p.fundingPrice(in)
+	q.view.PayMicro, q.view.CostBps = amount.Value(paid, decimals, price), -1
+	over := new(big.Int).Sub(paid, required)
+	if over.Sign() < 0 {
+		return
+	}
+	q.view.DeliverMicro, q.view.CostMicro = amount.Value(required, decimals, price), amount.Value(over, decimals, price)
+	q.view.CostBps, q.view.UnexplainedMicro = bpsOf(over, paid), new(big.Int)
+}
+
 // pricedFlow: another asset is delivered, so catalogue prices have to explain the payment.
 func (j *judge) pricedFlow(p Policy, in intent.Intent, q *VerifiedQuote) {
-	pay, fees := micro(q.view.Pay), micro(q.view.Fees)
+	pay, fees := micro(q.view.Pay), micro(q.view.Fees) // unknown fees count as none: they are part of the unexplained rest
 	required := new(big.Int)
 	for _, n := range q.view.Needs {
-		if n.Need.Micro == nil {
+		switch {
+		case n.Need.Amount.Sign() == 0 || required == nil:
+		case n.Need.Micro == nil:
 			required = nil
-			break
+		default:
+			required.Add(required, n.Need.Micro)
 		}
-		required.Add(required, n.Need.Micro)
 	}
 	q.view.PayMicro, q.view.CostBps = pay, -1
 	if !j.must(pay != nil && fees != nil && required != nil, "Q5", "the payment can be compared with what is delivered", "/originToken", "known prices", "a price is missing") {
@@ -197,7 +216,7 @@ func micro(list []AmountView) *big.Int {
 func (j *judge) cost(p Policy, q *VerifiedQuote) {
 	v := q.view
 	if v.PayMicro == nil || v.CostMicro == nil {
-		j.add(Unknown, "Q11", "A price is missing, so the cost in dollars is unknown.", "/fees", "", "")
+		j.add(Unknown, "Q11", "What this costs in dollars is unknown: a price is missing, or the fees are not named.", "/fees", "", "")
 	}
 	got := percent(max(v.CostBps, 0)) + " of the payment"
 	small := v.CostMicro != nil && p.CostFloor != nil && v.CostMicro.Cmp(p.CostFloor) <= 0
@@ -237,17 +256,31 @@ func (p Policy) callTypeOf(in intent.Intent, legs []leg) string {
 // legViews fills the parts of the view that come from the operations and the fees.
 func (j *judge) legViews(p Policy, in intent.Intent, legs []leg, pay, fees map[caip.Asset]*big.Int, w api.Quote, q *VerifiedQuote) {
 	for _, l := range legs {
-		q.view.Legs = append(q.view.Legs, LegView{
-			Chain: p.chainLabel(l.role.chainID), Pays: p.amountView(l.asset, l.amount), Deploys: l.userOp.Factory != nil, Nonce: l.userOp.Nonce.String(),
-			OpHash: l.verified.opHash.Hex(), Escrow: p.Network.Pins.Escrow.Hex(), RefundAfter: time.Unix(int64(l.deadline), 0),
-			Until: time.Unix(int64(min(l.window.ValidUntil, maxTime)), 0),
-		})
+		q.view.Legs = append(q.view.Legs, p.legView(l))
 	}
 	q.view.Pay, q.view.Fees = p.amounts(pay), p.amounts(fees)
 	q.view.FeesMicro = micro(q.view.Fees)
 	if w.Fees != nil && reDecimal.MatchString(w.Fees.CumulativeUSD) {
 		q.view.FeeUSD = w.Fees.CumulativeUSD
 	}
+}
+
+// legView shows one operation that pays.
+func (p Policy) legView(l leg) LegView {
+	v := LegView{Pays: p.amountView(l.asset, l.amount), OpHash: l.verified.Hash(), AccountType: l.verified.summary.Kind}
+	if l.solana != nil {
+		info := p.Catalog.Solana()
+		v.Chain = ChainLabel{CAIP: info.Chain.String(), Name: info.Name, Short: info.Short}
+		v.Solana, v.Escrow, v.Until = l.solana, p.Network.Pins.SolanaVault, time.Unix(l.verified.summary.ValidUntil, 0)
+		return v
+	}
+	v.Chain, v.Deploys, v.Nonce = p.chainLabel(l.role.chainID), l.userOp.Factory != nil, l.userOp.Nonce.String()
+	v.Delegation, v.Escrow, v.Parts = p.delegationView(l.verified), l.escrow.Hex(), l.parts
+	if l.deadline != 0 {
+		v.RefundAfter = time.Unix(int64(l.deadline), 0)
+	}
+	v.Until = l.window.view().Until
+	return v
 }
 
 func (p Policy) amounts(m map[caip.Asset]*big.Int) []AmountView {

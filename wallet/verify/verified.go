@@ -2,7 +2,6 @@ package verify
 
 import (
 	"bytes"
-	"errors"
 	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -19,24 +18,30 @@ type VerifiedUserOp struct {
 	chainID uint64
 	signer  common.Address
 	opHash  common.Hash
-	summary OpSummary
 }
 
-// OpSummary says in short what an operation does; it goes into the journal.
+// OpSummary says in short what an operation does; it goes into the journal. Kind is the account type, Chain CAIP-2, Sender in checksum form or base58.
+// Lane and Nonce belong to EVM operations, BlockHash (base58) to Solana messages, which die with it. ValidUntil is in Unix seconds; NoEnd means
+// that only the nonce ends the signature. Spend is what the signature can move, Counts what it adds to the spending that the user's limits bound (row Y4).
 type OpSummary struct {
-	Role       string // "prepared" or "funding"
-	Chain      string // CAIP-2
+	Role       string
+	Kind       string
+	Chain      string
 	Sender     string
 	Lane       uint16
 	Nonce      string
+	BlockHash  string
 	Spend      []AmountView
+	Counts     []AmountView
 	ValidUntil int64
 }
 
-// The roles of operations.
+// The roles of operations: the call that was prepared, what pays for one, and the paying side of a swap or a transfer.
 const (
 	RolePrepared = "prepared"
 	RoleFunding  = "funding"
+	RoleSwap     = "swap"
+	RoleTransfer = "transfer"
 )
 
 // IsZero reports whether the value was not made by this package.
@@ -60,10 +65,7 @@ func (v VerifiedUserOp) ChainID() uint64 { return v.chainID }
 // Nonce is the full nonce.
 func (v VerifiedUserOp) Nonce() *big.Int { return new(big.Int).Set(v.userOp.Nonce) }
 
-// Summary says in short what the operation does.
-func (v VerifiedUserOp) Summary() OpSummary { return v.summary }
-
-// VerifiedApprove is a role-based account's approval whose hash was computed here (TH-T7). This version never makes one.
+// VerifiedApprove is a role-based account's approval whose hash was computed here (TH-T7).
 type VerifiedApprove struct {
 	network string
 	signer  common.Address
@@ -72,7 +74,7 @@ type VerifiedApprove struct {
 }
 
 // IsZero reports whether the value was not made by this package.
-func (v VerifiedApprove) IsZero() bool { return v.hash == (common.Hash{}) }
+func (v VerifiedApprove) IsZero() bool { return v.domain == (op.Domain{}) }
 
 // Network is the id of the network that the approval belongs to.
 func (v VerifiedApprove) Network() string { return v.network }
@@ -83,7 +85,7 @@ func (v VerifiedApprove) Signer() common.Address { return v.signer }
 // Digest is the EIP-712 digest of the approval.
 func (v VerifiedApprove) Digest() common.Hash { return v.domain.ApproveDigest(v.hash) }
 
-// VerifiedDelegation is an EIP-7702 authorization to a pinned delegate on one chain (TH-D2, D3). This version never makes one.
+// VerifiedDelegation is an EIP-7702 authorization to a pinned delegate on one chain (TH-D2, D3).
 type VerifiedDelegation struct {
 	network       string
 	signer        common.Address
@@ -108,7 +110,7 @@ func (v VerifiedDelegation) Authorization() op.Authorization {
 	return a
 }
 
-// VerifiedMessage is a Solana message of which every instruction was checked (TH-S1 … S13). This version never makes one.
+// VerifiedMessage is a Solana message of which every instruction was checked (TH-S1 … S13).
 type VerifiedMessage struct {
 	network string
 	signer  [32]byte
@@ -129,45 +131,39 @@ func (v VerifiedMessage) Message() []byte { return bytes.Clone(v.message) }
 
 // PreparedOp is an answer of prepare-call-quote that passed.
 type PreparedOp struct {
-	userOp   VerifiedUserOp
+	signing  Signing
+	end      int64 // of the sponsor's window, Unix seconds
 	view     PreparedView
 	doc      *api.Document
 	callType string
 	intent   [32]byte
+	v1       bool
 	funding  string
 	slippage int
 	sources  []AmountView
 }
 
-// UserOp is what gets signed.
-func (p *PreparedOp) UserOp() VerifiedUserOp { return p.userOp }
+// Signing is what gets signed.
+func (p *PreparedOp) Signing() Signing { return p.signing }
 
 // View is what review 1 shows.
 func (p *PreparedOp) View() PreparedView { return p.view }
 
-// Fingerprint identifies exactly this answer and intent; a confirmation must carry it.
+// Fingerprint identifies exactly this answer and intent.
 func (p *PreparedOp) Fingerprint() string { return p.view.Fingerprint }
+
+// Confirmation is what a confirmation of review 1 must carry: the fingerprint and, where a gate stands open, a newline and the sentence that was typed.
+func (p *PreparedOp) Confirmation() string { return confirmation(p.view.Fingerprint, p.view.Phrase) }
+
+func confirmation(fingerprint, phrase string) string {
+	if phrase == "" {
+		return fingerprint
+	}
+	return fingerprint + "\n" + phrase
+}
 
 // Document is the answer as received.
 func (p *PreparedOp) Document() *api.Document { return p.doc }
 
 // CallType is the routing that the service announced.
 func (p *PreparedOp) CallType() string { return p.callType }
-
-// errSignature says that a signature is not the one of the operation's signer.
-var errSignature = errors.New("the signature was not made by the account's key for this operation")
-
-// checkSignature recovers the signer of a verified operation's signature (TH-U15).
-func checkSignature(v VerifiedUserOp, sig []byte) error {
-	if v.IsZero() {
-		return errSignature
-	}
-	who, err := op.Recover(v.Digest(), sig)
-	if err != nil {
-		return err
-	}
-	if who != v.signer {
-		return errSignature
-	}
-	return nil
-}

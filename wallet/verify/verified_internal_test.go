@@ -18,6 +18,14 @@ import (
 func TestVerifiedValuesLendCopies(t *testing.T) {
 	u := VerifiedUserOp{network: "n", userOp: op.UserOp{Nonce: big.NewInt(7)}, opHash: common.Hash{1}, signer: common.Address{2}}
 	u.Nonce().SetInt64(9)
+	paymaster, factory := common.Address{4}, common.Address{5}
+	u.userOp.Paymaster, u.userOp.Factory, u.userOp.CallData = &paymaster, &factory, []byte{1}
+	lent := u.UserOp()
+	lent.Nonce.SetInt64(9)
+	lent.Paymaster[0], lent.Factory[0], lent.CallData[0] = 9, 9, 9
+	if again := u.UserOp(); again.Nonce.Int64() != 7 || *again.Paymaster != (common.Address{4}) || *again.Factory != (common.Address{5}) || again.CallData[0] != 1 {
+		t.Error("the operation changed")
+	}
 	if u.Nonce().Int64() != 7 || u.Network() != "n" || u.Signer() != (common.Address{2}) || u.Digest() != op.EIP191(common.Hash{1}) {
 		t.Error("the operation changed")
 	}
@@ -33,6 +41,9 @@ func TestVerifiedValuesLendCopies(t *testing.T) {
 		t.Error("the message changed")
 	}
 	p := VerifiedApprove{network: "n", signer: common.Address{2}, domain: op.Domain{Name: "x", Version: "1", ChainID: 1}, hash: common.Hash{6}}
+	if p.Domain().Name != "x" || p.Hash() != (common.Hash{6}) {
+		t.Error("the approval changed")
+	}
 	if p.Network() != "n" || p.Signer() != (common.Address{2}) || p.Digest() != p.domain.ApproveDigest(p.hash) || p.IsZero() {
 		t.Error("the approval changed")
 	}
@@ -47,7 +58,7 @@ func TestU14_WhatGetsSignedIsBuiltHereAndMustBeWhatCame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	acc := account{address: w.Account, signer: w.Signer, initData: op.InitDataECDSA(p.Network.Pins.ECDSAValidator, w.Signer)}
+	acc := account{address: w.Account, signer: w.Signer, validator: p.Network.Pins.ECDSAValidator, initData: op.InitDataECDSA(p.Network.Pins.ECDSAValidator, w.Signer)}
 	for name, change := range map[string]func(o *operation){
 		"as it came":       func(*operation) {},
 		"another sender":   func(o *operation) { o.userOp.Sender[0] ^= 1 },
@@ -58,10 +69,10 @@ func TestU14_WhatGetsSignedIsBuiltHereAndMustBeWhatCame(t *testing.T) {
 		"no gas limit":     func(o *operation) { o.userOp.CallGasLimit = nil },
 	} {
 		j := &judge{}
-		o := operation{role: role{name: RolePrepared, path: "/chainOperation", chainID: 8453, lane: op.LanePrepared}, userOp: u}
+		o := operation{role: role{name: RolePrepared, path: "/chainOperation", chainID: 8453, lane: op.LanePrepared}, userOp: u, sponsor: p.Network.Pins.Paymaster}
 		change(&o)
 		v, ok := j.rebuild(p, acc, o, w.Asked())
-		if ok != (name == "as it came") || ok == v.IsZero() || ok == j.refused() {
+		if ok != (name == "as it came") || ok == (v.Count() == 0) || ok == j.refused() {
 			t.Errorf("%s: built %v, %+v", name, ok, j.report.Reasons)
 		}
 	}
@@ -111,7 +122,7 @@ func TestQ5_WithoutAPriceAPaymentInAnotherAssetIsRefused(t *testing.T) {
 	w := golden.New(t)
 	p := DefaultPolicy(w.Network, w.Catalog)
 	unlisted := p.amountView(caip.ERC20(8453, common.Address{1}), big.NewInt(1))
-	priced := AmountView{Micro: big.NewInt(1)}
+	priced := AmountView{Amount: big.NewInt(1), Micro: big.NewInt(1)}
 	for name, v := range map[string]QuoteView{
 		"payment":     {Pay: []AmountView{unlisted}, Needs: []NeedView{{Need: priced}}},
 		"requirement": {Pay: []AmountView{priced}, Needs: []NeedView{{Need: unlisted}}},
@@ -125,6 +136,41 @@ func TestQ5_WithoutAPriceAPaymentInAnotherAssetIsRefused(t *testing.T) {
 		j.cost(p, q)
 		if !j.report.Has("Q11", Unknown) {
 			t.Errorf("%s: an unknown cost is not said", name)
+		}
+	}
+}
+
+// TestU1_AccountsThatNoIntentCanHoldAreRefusedHereAsWell: the rules of an intent let none of these pass, and this package does not rely on them.
+func TestU1_AccountsThatNoIntentCanHoldAreRefusedHereAsWell(t *testing.T) {
+	w := golden.NewOf(t, api.AccountKernelV33, false)
+	p := DefaultPolicy(w.Network, w.Catalog)
+	eoa := w.Draft.Accounts[0]
+	w.Be(api.AccountRoleBased)
+	roles := w.Draft.Accounts[0]
+	change := func(a api.Account, f func(a *api.Account)) api.Account {
+		f(&a)
+		return a
+	}
+	same := op.InitDataRoleBased(p.Network.Pins.RoleBasedValidator, w.Signer, w.Signer, p.Network.Pins.CoSigner)
+	for name, c := range map[string]struct {
+		a  api.Account
+		ok bool
+	}{
+		"an EOA":                        {eoa, true},
+		"three roles":                   {roles, true},
+		"none":                          {api.Account{}, false},
+		"a Solana account":              {api.Account{Type: api.AccountSolana, AccountAddress: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"}, false},
+		"an unknown type":               {change(eoa, func(a *api.Account) { a.Type = "kernel-v4" }), false},
+		"an EOA that would be deployed": {change(eoa, func(a *api.Account) { a.DeploymentType = api.DeploymentERC4337 }), false},
+		"an EOA of another key":         {change(eoa, func(a *api.Account) { a.SignerAddress = golden.Vault }), false},
+		"one key in two roles": {change(roles, func(a *api.Account) {
+			a.AdminAddress = a.SessionAddress
+			a.AccountAddress = op.PredictAddress(p.Network.Pins.Factory, p.Network.Pins.KernelV31, same, new(big.Int)).Hex()
+		}), false},
+	} {
+		j := &judge{}
+		if _, ok := j.accountOf(p, c.a); ok != c.ok || j.report.Has("U1", Refuse) == c.ok {
+			t.Errorf("%s: accepted %v, %+v", name, ok, j.report.Reasons)
 		}
 	}
 }

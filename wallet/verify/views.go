@@ -61,12 +61,13 @@ type CallView struct {
 	FirstTime bool   // Recipient was never used in a completed operation
 }
 
-// Window is when an operation can run, by the paymaster's signed window.
+// Window is when an operation can run, by the paymaster's signed window; the zero Window is not known (a foreign paymaster's).
 type Window struct{ From, Until time.Time }
 
 // PreparedView is everything that review 1 shows.
 type PreparedView struct {
 	Network       string // network id
+	AccountType   string
 	Chain         ChainLabel
 	Sender        string // checksum form
 	Signer        string // checksum form
@@ -84,7 +85,44 @@ type PreparedView struct {
 	Sources       []AmountView // balances that the service says are usable; not checked
 	// WholeConsent: this signature is the only one and lets the calls run (same_chain_exclude_solver).
 	WholeConsent bool
-	Signatures   int // signatures that follow from confirming this review: 1
+	Signatures   int // signatures that follow from confirming this review
+	Delegation   *DelegationView
+	Phrase       string // to be typed beside the confirmation, because a gate stands open; "" otherwise
+}
+
+// DelegationView is an EIP-7702 authorization: from its signature on the code at Contract controls the EOA on that chain until it is changed.
+type DelegationView struct {
+	Chain        ChainLabel
+	Authority    string // checksum form: the EOA
+	Contract     string // checksum form
+	ContractName string
+	Nonce        uint64
+}
+
+// InstructionView is one instruction of a Solana message, decoded from the bytes that get signed.
+type InstructionView struct {
+	Program     string // base58
+	ProgramName string // "" when it has none
+	Name        string
+	Args        []ArgView
+}
+
+// SolanaView is what a Solana message contains. FeePayer and BlockHash are base58.
+type SolanaView struct {
+	FeePayer     string
+	BlockHash    string
+	Memo         string
+	Instructions []InstructionView
+}
+
+// PartView is a part of a payment into a contract that is not pinned: a transfer, a native value, or an amount that To may take. ShareBps is its share of the
+// payment.
+type PartView struct {
+	To       string // checksum form
+	ToName   string // "" when unknown
+	Amount   AmountView
+	ShareBps int
+	Approval bool
 }
 
 // LegView is one funding operation.
@@ -94,9 +132,13 @@ type LegView struct {
 	Deploys     bool
 	Nonce       string
 	OpHash      string
-	Escrow      string // checksum form
-	RefundAfter time.Time
-	Until       time.Time // end of the operation's own window
+	Escrow      string    // checksum form
+	RefundAfter time.Time // zero when it is not known
+	Until       time.Time // end of the operation's own window, zero when it is not known
+	AccountType string
+	Delegation  *DelegationView
+	Parts       []PartView  // of a payment behind the gate of unknown targets: everybody who gets a part of it
+	Solana      *SolanaView // of a Solana message; Nonce is then "" and Escrow the vault in base58
 }
 
 // NeedView compares what the calls need with what the service said is there. Have and Short are nil when unknown.
@@ -110,6 +152,7 @@ type NeedView struct {
 // FeeUSD is what the service says and was not checked.
 type QuoteView struct {
 	ID               string
+	Kind             string // "call", "swap" or "transfer"
 	CallType         string
 	CallTypeWords    string
 	Expires          time.Time
@@ -125,11 +168,15 @@ type QuoteView struct {
 	Needs            []NeedView
 	Delivered        AmountView
 	Minimum          AmountView
-	Recipient        string // checksum form
+	Recipient        string // checksum form or base58
 	Fees             []AmountView
 	FeeUSD           string
 	SlippageBps      int
 	// SameChainOnly: the prepared operation is the only one; nothing more gets signed.
 	SameChainOnly bool
 	Fingerprint   string
+	Phrase        string // to be typed beside the confirmation, because a gate stands open; "" otherwise
+	// RecipientOwn: the recipient is one of the intent's accounts. RecipientFirstTime: no completed operation paid it before.
+	RecipientOwn       bool
+	RecipientFirstTime bool
 }

@@ -1,11 +1,15 @@
-// Package accounts is the screen of the profile's accounts and of the network they live on: types, full addresses, the network's identity and
-// the service. It reads nothing and changes nothing; everything on it comes from the profile and the network descriptor.
+// Package accounts is the screen of the profile's accounts and of the network they live on: types, full addresses, what signs for each, the keys and
+// whether they are locked, the network's identity and the service. It changes nothing. Everything on it comes from the profile, the network descriptor and
+// the vault; whether an address follows from its keys is computed here and asked of nobody (TH-U1).
 package accounts
 
 import (
+	"context"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"coffer/api"
 	"coffer/api/network"
@@ -20,19 +24,60 @@ type Model struct {
 	sel  int
 	text kit.Scroll
 	w, h int
+	life context.Context
+	stop context.CancelFunc
+	gen  int
+	keys map[string]bool // by address, whether the vault has its key; absent: not known
+}
+
+// lookedMsg says which keys the vault has.
+type lookedMsg struct {
+	gen  int
+	keys map[string]bool
 }
 
 // New makes the screen.
-func New(ctx screen.Context) *Model { return &Model{ctx: ctx} }
+func New(ctx screen.Context) *Model {
+	life, stop := context.WithCancel(context.Background())
+	return &Model{ctx: ctx, life: life, stop: stop}
+}
 
 // Title names the tab.
 func (m *Model) Title() string { return "Accounts" }
 
-// Init does nothing: there is nothing to read.
-func (m *Model) Init() tea.Cmd { return nil }
+// Init asks the vault which keys it has.
+func (m *Model) Init() tea.Cmd { return m.look() }
 
-// Close does nothing.
-func (m *Model) Close() {}
+// Close ends what is under way.
+func (m *Model) Close() { m.stop() }
+
+// Wake looks again whether the vault has locked by itself.
+func (m *Model) Wake(time.Time) time.Duration {
+	if m.ctx.Vault.Locked == nil || m.ctx.Vault.Locked() {
+		return 0
+	}
+	return lookEvery
+}
+
+const lookEvery = 5 * time.Second
+
+// look asks the vault for the key of every account. What it cannot tell, as while it is locked, stays unknown.
+func (m *Model) look() tea.Cmd {
+	if m.ctx.Vault.Has == nil {
+		return nil
+	}
+	m.gen++
+	gen, life, has, accounts := m.gen, m.life, m.ctx.Vault.Has, m.ctx.Accounts
+	return func() tea.Msg {
+		keys := map[string]bool{}
+		for _, a := range accounts {
+			if there, err := has(life, keyOf(a)); err == nil {
+				keys[keyOf(a)] = there
+			}
+		}
+		return lookedMsg{gen, keys}
+	}
+}
 
 // Capturing is never true here.
 func (m *Model) Capturing() bool { return false }
@@ -43,6 +88,12 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	case screen.ResizedMsg:
 		m.w, m.h = msg.W, msg.H
 		m.text.Resize(msg.H)
+	case lookedMsg:
+		if msg.gen == m.gen {
+			m.keys = msg.keys
+		}
+	case screen.OpenedMsg, screen.LockedMsg, screen.ResumedMsg:
+		return m.look()
 	case tea.KeyPressMsg:
 		return m.press(msg.String())
 	}
@@ -91,7 +142,7 @@ func (m *Model) Keys() []kit.Key {
 
 // View draws the body.
 func (m *Model) View(f screen.Frame) string {
-	lines, _ := m.lines(f.Theme, f.W)
+	lines, _, _ := m.lines(f.Theme, f.W)
 	room := textRoom(len(lines), f.H)
 	m.text.Resize(room)
 	m.text.Keep(lines)
@@ -114,12 +165,12 @@ func (m *Model) reveal() {
 	if m.h == 0 {
 		return
 	}
-	lines, at := m.lines(theme.Theme{}, m.w)
+	lines, at, end := m.lines(theme.New(true, colorprofile.NoTTY, false), m.w)
 	room := textRoom(len(lines), m.h)
 	m.text.Resize(room)
 	m.text.Keep(lines)
 	top := m.text.Top()
-	if end := at + accountLines; end > top+room {
+	if end > top+room {
 		m.text.Move(end - top - room)
 	}
 	if m.sel == 0 {
@@ -130,19 +181,25 @@ func (m *Model) reveal() {
 	}
 }
 
+// The label columns of an account and of the rest. With the first one an address and its remark stand on one line of 80 cells.
 const (
-	labelW       = 12
-	accountLines = 4
+	accountW = 10
+	labelW   = 12
 )
 
-// lines is the whole text, and the line at which the selected account starts.
-func (m *Model) lines(th theme.Theme, w int) (lines []string, at int) {
-	fact := func(label, value string) {
-		for i, part := range kit.Wrap(value, max(10, w-labelW-6)) {
-			if i > 0 {
-				label = ""
-			}
-			lines = append(lines, "    "+th.Dim.Render(kit.Fit(label, labelW))+part)
+// fact is one line of an account or of the network: a label, its text, and a remark with a meaning.
+type fact struct {
+	label string
+	spans []kit.Span
+}
+
+func plain(label, value string) fact { return fact{label, []kit.Span{kit.Plain(value)}} }
+
+// lines is the whole text, and the lines at which the selected account starts and ends.
+func (m *Model) lines(th theme.Theme, w int) (lines []string, at, end int) {
+	write := func(labels int, facts ...fact) {
+		for _, x := range facts {
+			lines = append(lines, kit.Row(th, w-2, 4, labels, x.label, x.spans...)...)
 		}
 	}
 	lines = append(lines, kit.Sides("  "+th.Strong.Render("Accounts"), th.Dim.Render("profile "+kit.Clean(m.ctx.Profile, 40)+" "), w), "")
@@ -152,24 +209,23 @@ func (m *Model) lines(th theme.Theme, w int) (lines []string, at int) {
 			mark, at = th.Accent.Render(th.Signs.Cursor), len(lines)
 		}
 		lines = append(lines, mark+" "+th.Strong.Render(typeWords(a.Type)))
-		fact("address", kit.Address(a.AccountAddress))
-		if label, address := signer(a); address != "" {
-			fact(label, kit.Address(address))
-		}
-		if a.AdminAddress != "" {
-			fact("admin", kit.Address(a.AdminAddress))
+		write(accountW, m.account(th, a)...)
+		if i == m.sel {
+			end = len(lines)
 		}
 		lines = append(lines, "")
 	}
 	if len(m.ctx.Accounts) == 0 {
 		lines = append(lines, "  This profile has no account yet.", "")
 	}
+	if state := m.lockState(th); state != nil {
+		lines = append(lines, "  "+th.Strong.Render("Keys"))
+		write(labelW, state...)
+		lines = append(lines, "")
+	}
 	lines = append(lines, "  "+th.Strong.Render("Network"))
-	fact("kind", kindWords(m.ctx.Network.Kind))
-	fact("fingerprint", m.ctx.Network.Fingerprint())
-	fact("chains", m.chainNames())
-	fact("service", m.service())
-	return lines, at
+	write(labelW, plain("kind", kindWords(m.ctx.Network.Kind)), plain("fingerprint", m.ctx.Network.Fingerprint()), plain("chains", m.chainNames()), plain("service", m.service()))
+	return lines, at, end
 }
 
 // signer is who signs for an account, and what to call it.

@@ -1,23 +1,59 @@
 package accounts
 
 import (
+	"context"
+	"errors"
+	"math/big"
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/exp/golden"
+	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
 	"coffer/api/network"
+	"coffer/api/op"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/screen"
 )
 
+const (
+	admin    = "0x00C071db63C5C4Bd094C6Cc715fd1d622D6fd5a6"
+	cosigner = "0x1Be31A94361a391bBaFB2a4CCd704F57dc04d4bb"
+	solana   = "GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ"
+)
+
+// sample has one account of each kind, at the addresses that their keys and the pins lead to.
 func sample(t *testing.T) *Model {
 	ctx := tuitest.Context(t)
+	ctx.Network.Pins = network.Pins{
+		Factory: common.HexToAddress("0xaac5D4240AF87249B3f71BC8E4A2cae074A3E419"), KernelV31: common.HexToAddress("0xBAC849bB641841b44E965fB01A4Bf5F074f84b4D"),
+		ECDSAValidator: common.HexToAddress("0x845ADb2C711129d4f3966735eD98a9F09fC4cE57"), RoleBasedValidator: common.HexToAddress("0x41D695Fa7dbb8Bb2edcd9DC1D8FDD0d1F1C19d9f"),
+		CoSigner: common.HexToAddress(cosigner),
+	}
+	p := ctx.Network.Pins
+	key := common.HexToAddress(tuitest.Signer)
+	at := func(initData []byte) string {
+		return op.PredictAddress(p.Factory, p.KernelV31, initData, new(big.Int)).Hex()
+	}
+	ctx.Accounts[0].AccountAddress = at(op.InitDataECDSA(p.ECDSAValidator, key))
 	ctx.Accounts = append(ctx.Accounts,
-		api.Account{Type: api.AccountRoleBased, AccountAddress: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0", SessionAddress: tuitest.Signer, AdminAddress: "0x00c071db63c5c4bd094c6cc715fd1d622d6fd5a6"},
-		api.Account{Type: api.AccountSolana, AccountAddress: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKqZKvdpAbCd"})
-	return New(ctx)
+		api.Account{Type: api.AccountKernelV33, AccountAddress: tuitest.Signer, SignerAddress: tuitest.Signer, DeploymentType: api.DeploymentEIP7702},
+		api.Account{Type: api.AccountRoleBased, AccountAddress: at(op.InitDataRoleBased(p.RoleBasedValidator, key, common.HexToAddress(admin), p.CoSigner)), SessionAddress: tuitest.Signer, AdminAddress: admin},
+		api.Account{Type: api.AccountSolana, AccountAddress: solana})
+	ctx.Vault = screen.Vault{
+		Where: "an encrypted file", Locked: func() bool { return false }, Lock: func() {},
+		Has: func(_ context.Context, a string) (bool, error) {
+			if a == solana {
+				return false, nil
+			}
+			return a == tuitest.Signer, nil
+		},
+	}
+	m := New(ctx)
+	m.Update(m.Init()())
+	return m
 }
 
 func TestGoldenScreens(t *testing.T) {
@@ -33,7 +69,7 @@ func TestGoldenScreens(t *testing.T) {
 		t.Run("last account "+size.name, func(t *testing.T) {
 			m := sample(t)
 			m.Update(screen.ResizedMsg{W: size.w, H: size.h})
-			tuitest.Keys(m, "down", "down", "down")
+			tuitest.Keys(m, "down", "down", "down", "down")
 			golden.RequireEqual(t, tuitest.Text(t, m, size.w, size.h))
 		})
 	}
@@ -41,10 +77,10 @@ func TestGoldenScreens(t *testing.T) {
 
 func TestCopiesTheSelectedAccountChecksummed(t *testing.T) {
 	m := sample(t)
-	if msg := tuitest.Keys(m, "y")().(screen.CopyMsg); msg.Text != tuitest.Account {
+	if msg := tuitest.Keys(m, "y")().(screen.CopyMsg); msg.Text != m.ctx.Accounts[0].AccountAddress {
 		t.Errorf("copied %q", msg.Text)
 	}
-	if msg := tuitest.Keys(m, "down", "Y")().(screen.CopyMsg); msg.Text != tuitest.Signer || msg.What != "session address" {
+	if msg := tuitest.Keys(m, "down", "down", "Y")().(screen.CopyMsg); msg.Text != tuitest.Signer || msg.What != "session address" {
 		t.Errorf("copied %q as %q", msg.Text, msg.What)
 	}
 	if msg := tuitest.Keys(m, "n")().(screen.CopyMsg); msg.Text != m.ctx.Network.ID {
@@ -71,5 +107,65 @@ func TestProfileWithoutAccountsRefusesCopying(t *testing.T) {
 	}
 	if text := tuitest.Text(t, m, 80, 19); !strings.Contains(text, "has no account yet") {
 		t.Error(text)
+	}
+}
+
+// shown is the whole text as one line.
+func shown(m *Model) string {
+	lines, _, _ := m.lines(tuitest.Theme(), 120)
+	return strings.Join(strings.Fields(ansi.Strip(strings.Join(lines, " "))), " ")
+}
+
+func TestU1AnAddressThatDoesNotFollowFromItsKeysIsSaidSo(t *testing.T) {
+	m := sample(t)
+	if got := strings.Count(shown(m), "✓ computed here"); got != 2 {
+		t.Errorf("%d addresses are said to be computed:\n%s", got, shown(m))
+	}
+	other := "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"
+	for i, want := range map[int]string{0: "it does NOT follow from the signer's key", 1: "it is NOT the signer's own address", 2: "it does not follow from these keys; that is so once the session key was replaced"} {
+		m := sample(t)
+		m.ctx.Accounts[i].AccountAddress = other
+		if !strings.Contains(shown(m), want) {
+			t.Errorf("%q is missing:\n%s", want, shown(m))
+		}
+	}
+	m.ctx.Network.Pins = network.Pins{}
+	if !strings.Contains(shown(m), "not computed: this network pins no account factory") || strings.Contains(shown(m), "✓ computed here") {
+		t.Errorf("without pins:\n%s", shown(m))
+	}
+}
+
+func TestEachKindSaysWhatSignsForIt(t *testing.T) {
+	got := shown(sample(t))
+	for _, want := range []string{"the signer's key signs each operation", "once on each chain the delegation", "the session key approves each operation", "its own key signs each payment"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+}
+
+func TestK6TheLockIsShownAndKeysOfALockedVaultAreUnknown(t *testing.T) {
+	m := sample(t)
+	if got := shown(m); !strings.Contains(got, "unlocked until nobody used them") || strings.Count(got, "key here ✓") != 3 || strings.Count(got, "no key here !") != 1 {
+		t.Errorf("unlocked:\n%s", got)
+	}
+	if m.Wake(tuitest.Now()) == 0 {
+		t.Error("nobody looks whether the vault has locked by itself")
+	}
+	m.ctx.Vault.Locked = func() bool { return true }
+	m.ctx.Vault.Has = func(context.Context, string) (bool, error) { return false, errors.New("locked") }
+	m.Update(m.Update(screen.LockedMsg{})())
+	if got := shown(m); !strings.Contains(got, "locked: the next signature asks for the passphrase") || strings.Contains(got, "key here") {
+		t.Errorf("locked:\n%s", got)
+	}
+	if m.Wake(tuitest.Now()) != 0 {
+		t.Error("a locked vault is looked at again and again")
+	}
+	old := m.look()
+	m.gen++
+	m.Update(old())
+	m.ctx.Vault = screen.Vault{}
+	if m.look() != nil || strings.Contains(shown(m), "passphrase") {
+		t.Error("a profile without a vault has a lock")
 	}
 }

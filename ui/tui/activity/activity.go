@@ -28,12 +28,15 @@ type Operation interface {
 	Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error)
 }
 
-// Outstanding is a signature that was given and can still be used by the service. Until is the end of its window; zero: unknown. Operation is the
-// id of the operation it was given for.
+// Outstanding is a signature that was given and can still be used by the service: of an operation, a Solana message or a delegation. Until is the end of
+// its window; zero: it has none, or it is not known. Void says in plain words what ends it. Operation is the id of the operation it was given for, Code the
+// contract to which a delegation gives the EOA (checksum form).
 type Outstanding struct {
 	Operation string
 	Summary   verify.OpSummary
 	Until     time.Time
+	Void      string
+	Code      string
 }
 
 // Deps is what the screen reads from. Unfinished lists the operations of the journal that have not ended, Outstanding the live signatures at a

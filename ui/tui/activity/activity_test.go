@@ -195,6 +195,7 @@ func (r *rig) golden(name string) {
 func live(now time.Time) []Outstanding {
 	return []Outstanding{{
 		Operation: "op1", Until: now.Add(9*time.Minute + 41*time.Second),
+		Void: "It ends by itself at 12:10:44 UTC, or as soon as another operation of this account uses nonce 1208925819614629174706176 on eip155:8453.",
 		Summary: verify.OpSummary{
 			Role: verify.RolePrepared, Chain: "eip155:8453", Sender: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0", Nonce: "1208925819614629174706176",
 			Spend: []verify.AmountView{{Asset: caip.ERC20(8453, common.HexToAddress(usdc)), Symbol: "USDC", Decimals: 6, Amount: big.NewInt(250_500_000)}},
@@ -226,6 +227,12 @@ func TestGoldenScreens(t *testing.T) {
 		r := newRig(t, Deps{Outstanding: live})
 		r.w, r.h = z[0], z[1]
 		r.track(&fakeOp{id: "op1", snap: snapshot(flow.StateReview2, "")}).press("o").golden("signatures-" + suffix)
+		r = newRig(t, Deps{Outstanding: liveKinds})
+		r.w, r.h = z[0], z[1]
+		r.press("o").golden("signature-kinds-" + suffix)
+		r = newRig(t, Deps{})
+		r.w, r.h = z[0], z[1]
+		r.track(&fakeOp{id: "op1", snap: aSwap(flow.StateAccepted, api.StatusInProgress)}, &fakeOp{id: "op2", snap: aSwap(flow.StateReview2, "")}).golden("swap-" + suffix)
 	}
 }
 

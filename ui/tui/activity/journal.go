@@ -6,6 +6,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/ui/tui/kit"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
 )
@@ -14,12 +15,17 @@ import (
 func FromJournal(cat *catalog.Catalog, live []journal.Outstanding) []Outstanding {
 	out := make([]Outstanding, 0, len(live))
 	for _, o := range live {
-		sum := verify.OpSummary{Role: o.Role, Chain: o.Chain, Sender: o.Sender, Lane: o.Lane, Nonce: o.Nonce, ValidUntil: o.ValidUntil}
+		sum := verify.OpSummary{
+			Role: o.Role, Kind: o.Kind, Chain: o.Chain, Sender: o.Sender, Lane: o.Lane, Nonce: o.Nonce, BlockHash: o.BlockHash, ValidUntil: o.ValidUntil,
+		}
 		for _, p := range o.Spend {
 			sum.Spend = append(sum.Spend, spend(cat, p))
 		}
-		one := Outstanding{Operation: o.Op, Summary: sum}
-		if o.ValidUntil > 0 {
+		one := Outstanding{Operation: o.Op, Summary: sum, Void: o.Void}
+		if o.Role == journal.RoleDelegation && o.Delegation != nil {
+			one.Code = kit.Checksummed(o.Delegation.Contract)
+		}
+		if o.ValidUntil > 0 && o.ValidUntil < verify.NoEnd && o.Role != journal.RoleDelegation {
 			one.Until = time.Unix(o.ValidUntil, 0)
 		}
 		out = append(out, one)

@@ -214,7 +214,7 @@ func (s *Screen) abandon(it *item) tea.Cmd {
 		s.asked, s.askedAt = id, now
 		text := "press x again to abandon it: it is never sent"
 		if it.snap.SignaturesDone > 0 {
-			text = "press x again to abandon it; its signature lives until its window ends"
+			text = "press x again to abandon it; what was signed can still be used until it ends"
 		}
 		return screen.Toast(theme.Warn, text)
 	}

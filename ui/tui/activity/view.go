@@ -106,6 +106,12 @@ func (s *Screen) details(f screen.Frame, it *item) []string {
 			out = append(out, kit.Row(th, f.W-1, 1, 8, "moves", s.amount(th, a)...)...)
 		}
 	}
+	if v := snap.Review2; v != nil && exchange(snap) {
+		for _, a := range v.Pay {
+			out = append(out, kit.Row(th, f.W-1, 1, 8, "pays", s.amount(th, a)...)...)
+		}
+		out = append(out, kit.Row(th, f.W-1, 1, 8, "gets", append([]kit.Span{kit.Plain("at least ")}, s.amount(th, v.Minimum)...)...)...)
+	}
 	out = append(out, kit.Prose(f.W-1, 1, kit.Plain(st.sentence))...)
 	out = append(out, reasonLines(th, f.W, snap)...)
 	out = append(out, it.remarks(f)...)
@@ -172,8 +178,7 @@ func (s *Screen) steps(snap flow.Snapshot) []step {
 	out = append(out, step{text: "accepted by the service", meaning: accepted})
 	out = append(out, s.deposits(snap)...)
 	ran := status == api.StatusExecuted || status == api.StatusCompleted
-	where := chainName(s.ctx.Catalog, snap.Intent.TargetChain)
-	out = append(out, step{text: "filled, and your call ran on " + where, meaning: done(ran), ref: snap.Status.DestinationChainOperations})
+	out = append(out, step{text: s.filled(snap), meaning: done(ran), ref: snap.Status.DestinationChainOperations})
 	switch status {
 	case api.StatusRefunded:
 		return append(out, step{text: "paid back", meaning: theme.Warn})
@@ -184,6 +189,17 @@ func (s *Screen) steps(snap flow.Snapshot) []step {
 		return out // nothing was paid from elsewhere
 	}
 	return append(out, step{text: "payments released to the solver", meaning: done(status == api.StatusCompleted)})
+}
+
+// filled names the step in which the purpose of it all is done.
+func (s *Screen) filled(snap flow.Snapshot) string {
+	switch q := snap.Review2; {
+	case !exchange(snap):
+		return "filled, and your call ran on " + screen.ChainName(s.ctx.Catalog, snap.Intent.TargetChain)
+	case q != nil && q.Delivered.Amount != nil:
+		return "delivered on " + screen.ChainName(s.ctx.Catalog, q.Delivered.Asset.Chain.String())
+	}
+	return "delivered"
 }
 
 // deposits lists one step for each payment of the quote; without a quote at hand those that the service names.
@@ -206,7 +222,7 @@ func (s *Screen) deposits(snap flow.Snapshot) []step {
 	}
 	for _, r := range snap.Status.OriginChainOperations {
 		if refs, ok := byChain[r.Chain]; ok {
-			out = append(out, step{text: chainName(s.ctx.Catalog, r.Chain) + " deposit", meaning: theme.Good, ref: refs})
+			out = append(out, step{text: screen.ChainName(s.ctx.Catalog, r.Chain) + " deposit", meaning: theme.Good, ref: refs})
 			delete(byChain, r.Chain)
 		}
 	}

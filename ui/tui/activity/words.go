@@ -7,8 +7,10 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/flow"
+	"coffer/wallet/intent"
 )
 
 // standing is how an operation stands: a word for the list, its meaning, and what that means in a sentence or two.
@@ -28,31 +30,61 @@ func stateOf(s flow.Snapshot) standing {
 	case flow.StateRefused:
 		return standing{"refused", theme.Danger, "Coffer refused the answer of the service."}
 	case flow.StateQuoting:
+		if exchange(s) {
+			return quotingExchange(s)
+		}
 		return standing{"signed, no quote yet", theme.Warn, "The first signature was given and is live until its window ends. No payment is signed."}
 	case flow.StateReview2:
+		if exchange(s) {
+			return standing{"waits for review", theme.Warn, "Nothing is signed for this quote. It goes on when you review it."}
+		}
 		return standing{"waits for review 2", theme.Warn, "The first signature was given and is live until its window ends. No payment is signed; it goes on when you review the costs."}
 	case flow.StateSigning:
 		return standing{"signing", theme.None, "The payments are being signed."}
 	case flow.StateNotExecuted:
 		return standing{"never ran", theme.Good, "The quote has expired and the service never started it: nothing was paid."}
 	case flow.StateAbandoned:
-		return standing{"abandoned", theme.None, "You abandoned it; it was never sent. A signature that was given is listed under outstanding signatures until its window ends."}
+		return standing{"abandoned", theme.None, "You abandoned it; it was never sent. A signature that was given is listed under outstanding signatures until it ends."}
 	case flow.StateUnknown:
-		return standing{"OUTCOME UNKNOWN", theme.Unknown, unknownOutcome}
+		return standing{"OUTCOME UNKNOWN", theme.Unknown, unknownOutcome + "Do not build the same " + noun(s) + " again before that."}
 	}
 	return statusOf(s)
 }
 
+// exchange reports a swap or a transfer.
+func exchange(s flow.Snapshot) bool {
+	return s.Intent.Kind == intent.KindSwap || s.Intent.Kind == intent.KindTransfer
+}
+
+func noun(s flow.Snapshot) string {
+	if exchange(s) {
+		return s.Intent.Kind
+	}
+	return "call"
+}
+
+func quotingExchange(s flow.Snapshot) standing {
+	if s.SignaturesDone == 0 {
+		return standing{"no quote yet", theme.None, "The service is asked for a quote. Nothing is signed."}
+	}
+	return standing{"signed, not sent", theme.Warn, "An earlier quote was signed and never sent. Ask for a new quote, or abandon it; what was signed is listed under outstanding signatures."}
+}
+
 const unknownOutcome = "The request to run this may or may not have reached the service. It is never sent again, so it cannot run twice. " +
 	"Coffer keeps asking for the status of this quote: if it ran, the steps appear here; if the quote has expired and the service does not know it, " +
-	"it is closed as never run. Do not build the same call again before that."
+	"it is closed as never run. "
 
 // statusOf puts the service's status into words.
 func statusOf(s flow.Snapshot) standing {
+	done, ran, under, back, failed := "Your call ran", "your call ran", "your call has not run yet", "Your call did not run.", "Your call did not run"
+	if exchange(s) {
+		done, ran, under, back, failed = "It was delivered", "delivered", "nothing is delivered yet", "Nothing was delivered.", "Nothing was delivered"
+	}
+	settled := done + " and every payment is settled."
 	switch s.Status.Status {
 	case "":
 		if s.State == flow.StateDone {
-			return standing{"COMPLETED", theme.Good, "Your call ran and every payment is settled."}
+			return standing{"COMPLETED", theme.Good, settled}
 		}
 		if s.State == flow.StateFailed {
 			return standing{"FAILED", theme.Danger, "It did not run."}
@@ -61,27 +93,36 @@ func statusOf(s flow.Snapshot) standing {
 	case api.StatusPending:
 		return standing{"accepted", theme.None, "The service has accepted it and has not started yet."}
 	case api.StatusInProgress:
-		return standing{"under way", theme.None, "The payments are on their way; your call has not run yet."}
+		return standing{"under way", theme.None, "The payments are on their way; " + under + "."}
 	case api.StatusExecuted:
-		return standing{"your call ran", theme.Good, "Your call ran on the target chain. The payments on the other chains are being settled."}
+		if exchange(s) {
+			return standing{ran, theme.Good, done + ". The payments are being settled."}
+		}
+		return standing{ran, theme.Good, done + " on the target chain. The payments on the other chains are being settled."}
 	case api.StatusCompleted:
-		return standing{"COMPLETED", theme.Good, "Your call ran and every payment is settled."}
+		return standing{"COMPLETED", theme.Good, settled}
 	case api.StatusRefunded:
-		return standing{"REFUNDED", theme.Warn, "Your call did not run. What had been paid came back to your account, fees included."}
+		return standing{"REFUNDED", theme.Warn, back + " What had been paid came back to your account, fees included."}
 	case api.StatusFailed:
-		return standing{"FAILED", theme.Danger, "Your call did not run and no payment arrived: nothing left your account."}
+		return standing{"FAILED", theme.Danger, failed + " and no payment arrived: nothing left your account."}
 	}
 	return standing{kit.Clean(s.Status.Status, 40), theme.Unknown, "The service reports a status that Coffer does not know. It is taken as not ended."}
 }
 
-// what says in a phrase what an operation is: "transfer on Base", "3 calls on Base".
+// what says in a phrase what an operation is: "transfer on Base", "3 calls on Base", "swap USDC for ETH", "transfer USDC to Base".
 func what(c *catalog.Catalog, s flow.Snapshot) string {
-	where := kit.Clean(s.Intent.TargetChain, 40)
-	if id, err := caip.ParseChain(s.Intent.TargetChain); err == nil && c != nil {
-		if info, ok := c.Chain(id); ok {
-			where = info.Name
+	if d := s.Intent; exchange(s) && d.Pay != nil && d.Receive != nil {
+		pays := screen.AssetName(c, d.Pay.Asset)
+		if d.Kind == intent.KindSwap {
+			return "swap " + pays + " for " + screen.AssetName(c, d.Receive.Asset)
 		}
+		to := "transfer " + pays
+		if a, err := caip.ParseAccount(d.Receive.Account); err == nil {
+			to += " to " + screen.ChainName(c, a.Chain.String())
+		}
+		return to
 	}
+	where := screen.ChainName(c, s.Intent.TargetChain)
 	if n := len(s.Intent.Calls); n != 1 {
 		return kit.Plural(n, "call", "calls") + " on " + where
 	}
@@ -90,14 +131,4 @@ func what(c *catalog.Catalog, s flow.Snapshot) string {
 		name = "call"
 	}
 	return kit.Clean(name, 40) + " on " + where
-}
-
-// chainName names a chain of a status for a reader.
-func chainName(c *catalog.Catalog, id string) string {
-	if chain, err := caip.ParseChain(id); err == nil && c != nil {
-		if info, ok := c.Chain(chain); ok {
-			return info.Name
-		}
-	}
-	return kit.Clean(id, 60)
 }

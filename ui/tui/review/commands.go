@@ -34,6 +34,8 @@ type steppedMsg struct {
 	op   Operation
 	snap flow.Snapshot
 	err  error
+	// fresh: nothing had been signed when the step began
+	fresh bool
 }
 
 // eventMsg is one step of an execute; feed brings the next.
@@ -59,11 +61,12 @@ func (s *Screen) startOp(in intent.Intent) tea.Cmd {
 }
 
 func (s *Screen) prepare() tea.Cmd {
+	fresh := !s.signed
 	s.enter(phasePrepare)
 	gen, op, ctx := s.gen, s.op, s.leavable()
 	return func() tea.Msg {
 		snap, err := op.Prepare(ctx)
-		return steppedMsg{gen, stepPrepare, op, snap, err}
+		return steppedMsg{gen: gen, step: stepPrepare, op: op, snap: snap, err: err, fresh: fresh}
 	}
 }
 
@@ -74,7 +77,7 @@ func (s *Screen) signPrepared(confirmed string) tea.Cmd {
 	gen, op, ctx := s.gen, s.op, s.life
 	return func() tea.Msg {
 		snap, err := op.SignPrepared(ctx, confirmed)
-		return steppedMsg{gen, stepSign, op, snap, err}
+		return steppedMsg{gen: gen, step: stepSign, op: op, snap: snap, err: err}
 	}
 }
 
@@ -83,7 +86,7 @@ func (s *Screen) requote() tea.Cmd {
 	gen, op, ctx := s.gen, s.op, s.leavable()
 	return func() tea.Msg {
 		snap, err := op.Requote(ctx)
-		return steppedMsg{gen, stepQuote, op, snap, err}
+		return steppedMsg{gen: gen, step: stepQuote, op: op, snap: snap, err: err}
 	}
 }
 
@@ -100,7 +103,7 @@ func (s *Screen) execute(confirmed string) tea.Cmd {
 			case <-ctx.Done():
 			}
 		})
-		return steppedMsg{gen, stepExecute, op, snap, err}
+		return steppedMsg{gen: gen, step: stepExecute, op: op, snap: snap, err: err}
 	}
 	return tea.Batch(run, nextEvent(gen, feed))
 }

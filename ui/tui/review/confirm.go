@@ -15,8 +15,9 @@ import (
 // heldKey is the time within which the same key again is taken for one that is held down: terminals that do not report repeats send them faster.
 const heldKey = 200 * time.Millisecond
 
-// stake is what a confirmation is about: the amount to type and the value that decides whether it has to be typed.
+// stake is what a confirmation is about: the sentence of an open gate, the amount to type and the value that decides whether it has to be typed.
 type stake struct {
+	phrase string             // has to be typed exactly, before the amount; "": no gate stands open
 	typed  *verify.AmountView // nil: nothing leaves the account as far as the bytes show
 	micro  *big.Int           // nil: unknown
 	signal string             // why it has to be typed; "": one key is enough
@@ -24,13 +25,41 @@ type stake struct {
 
 // atStake judges the review on the screen. Review 1 only prepares, unless its signature is the whole consent; review 2 pays.
 func (s *Screen) atStake() stake {
+	k := stake{micro: new(big.Int)}
 	switch {
-	case s.phase == phaseReview1 && s.snap.Review1 != nil && s.snap.Review1.WholeConsent:
-		return s.weigh(s.snap.Review1.Outflow, sum(s.snap.Review1.Outflow))
-	case s.phase == phaseReview2 && s.snap.Review2 != nil && !s.snap.Review2.SameChainOnly:
-		return s.weigh(s.summed(s.snap.Review2).Pay, s.snap.Review2.PayMicro)
+	case s.phase == phaseReview1 && s.snap.Review1 != nil:
+		if v := s.snap.Review1; v.WholeConsent {
+			k = s.weigh(v.Outflow, sum(v.Outflow))
+		}
+		k.phrase = s.snap.Review1.Phrase
+	case s.phase == phaseReview2 && s.snap.Review2 != nil:
+		if v := s.snap.Review2; !v.SameChainOnly {
+			k = s.weigh(s.summed(v).Pay, v.PayMicro)
+		}
+		k.phrase = s.snap.Review2.Phrase
 	}
-	return stake{micro: new(big.Int)}
+	return k
+}
+
+// wanted is what the confirmation waits for now.
+type wanted int
+
+const (
+	wantKey    wanted = iota // one key
+	wantPhrase               // the sentence of an open gate
+	wantAmount               // the amount
+)
+
+func (s *Screen) wants() wanted {
+	switch k := s.atStake(); {
+	case k.phrase != "" && !s.agreed:
+		return wantPhrase
+	case k.signal != "":
+		return wantAmount
+	case k.phrase != "":
+		return wantPhrase
+	}
+	return wantKey
 }
 
 func (s *Screen) weigh(amounts []verify.AmountView, micro *big.Int) stake {
@@ -71,8 +100,22 @@ func largest(amounts []verify.AmountView) *verify.AmountView {
 	return out
 }
 
-// typing reports that the review on the screen is confirmed by typing the amount.
-func (s *Screen) typing() bool { return s.reviewing() && s.atStake().signal != "" }
+// typing reports that the review on the screen is confirmed by typing something.
+func (s *Screen) typing() bool { return s.reviewing() && s.wants() != wantKey }
+
+// focusTyped gives the field the keyboard where digits go into it without being asked for. A sentence is typed after enter only: its letters are keys of the
+// review before.
+func (s *Screen) focusTyped() {
+	s.typed.Blur()
+	if s.reviewing() && s.wants() == wantAmount {
+		s.typed.Focus()
+	}
+}
+
+// writing reports that letters go into the field: a sentence is being typed.
+func (s *Screen) writing() bool {
+	return s.page == pageMain && s.reviewing() && s.typed.Focused() && s.wants() == wantPhrase
+}
 
 // typedWant is the amount to type, as it is shown but without trailing zeros and separators.
 func typedWant(a verify.AmountView) string {
@@ -129,13 +172,17 @@ func (s *Screen) held(m tea.KeyPressMsg, now time.Time) bool {
 	return m.IsRepeat || same
 }
 
-// fingerprint is that of the review on the screen.
-func (s *Screen) fingerprint() string {
+// confirmation names the review on the screen: its fingerprint and, behind an open gate, the sentence that was typed.
+func (s *Screen) confirmation() string {
+	fingerprint := ""
 	switch {
 	case s.phase == phaseReview1 && s.snap.Review1 != nil:
-		return s.snap.Review1.Fingerprint
+		fingerprint = s.snap.Review1.Fingerprint
 	case s.phase == phaseReview2 && s.snap.Review2 != nil:
-		return s.snap.Review2.Fingerprint
+		fingerprint = s.snap.Review2.Fingerprint
 	}
-	return ""
+	if k := s.atStake(); k.phrase != "" {
+		return fingerprint + "\n" + k.phrase
+	}
+	return fingerprint
 }

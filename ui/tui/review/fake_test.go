@@ -108,6 +108,9 @@ type fakeOp struct {
 	clock                           *clock
 	snap                            flow.Snapshot
 	prepare, sign, requote, execute int
+	quotes                          int
+	locked                          error // what the next signature ends with
+	confirmed                       string
 	abandoned                       int
 	view1                           *verify.PreparedView
 	report1                         verify.Report
@@ -148,10 +151,30 @@ var errFingerprint = errors.New("confirmed something else than was shown")
 
 func (f *fakeOp) SignPrepared(_ context.Context, confirmed string) (flow.Snapshot, error) {
 	f.sign++
-	if confirmed != f.view1.Fingerprint {
-		return f.snap, errFingerprint
+	f.confirmed = confirmed
+	if err := f.refuses(confirmed, f.view1.Fingerprint, f.view1.Phrase); err != nil {
+		return f.snap, err
 	}
-	f.snap.SignaturesDone = 1
+	f.snap.SignaturesDone = max(1, f.view1.Signatures)
+	return f.quoted()
+}
+
+// refuses is the error of a confirmation of something else, or of a vault that is locked at that moment.
+func (f *fakeOp) refuses(confirmed, fingerprint, phrase string) error {
+	if phrase != "" {
+		fingerprint += "\n" + phrase
+	}
+	if confirmed != fingerprint {
+		return errFingerprint
+	}
+	err := f.locked
+	f.locked = nil
+	return err
+}
+
+// Quote answers with the quote of a swap or a transfer.
+func (f *fakeOp) Quote(context.Context) (flow.Snapshot, error) {
+	f.quotes++
 	return f.quoted()
 }
 
@@ -161,7 +184,7 @@ func (f *fakeOp) quoted() (flow.Snapshot, error) {
 		return f.snap, f.err
 	}
 	f.snap.Previous, f.snap.Review2, f.snap.Report2 = f.snap.Review2, f.next, f.report2
-	f.snap.State, f.snap.Deadline, f.snap.SignaturesTotal = flow.StateReview2, f.next.Expires, 1+len(f.next.Legs)
+	f.snap.State, f.snap.Deadline, f.snap.SignaturesTotal = flow.StateReview2, f.next.Expires, f.snap.SignaturesDone+payments(f.next)
 	if f.report2.Refused() {
 		f.snap.Review2, f.snap.State = nil, flow.StateRefused
 	}
@@ -182,11 +205,16 @@ func (f *fakeOp) Requote(context.Context) (flow.Snapshot, error) {
 
 func (f *fakeOp) Execute(_ context.Context, confirmed string, progress func(flow.Event)) (flow.Snapshot, error) {
 	f.execute++
-	if confirmed != f.next.Fingerprint {
-		return f.snap, errFingerprint
+	f.confirmed = confirmed
+	if err := f.refuses(confirmed, f.next.Fingerprint, f.next.Phrase); err != nil {
+		return f.snap, err
 	}
-	for i, l := range f.next.Legs {
-		progress(flow.Event{Kind: flow.EventSigned, Index: i + 2, Chain: l.Chain.CAIP, At: f.clock.now})
+	n := f.snap.SignaturesDone
+	for _, l := range f.next.Legs {
+		for range legCount(l) {
+			n++
+			progress(flow.Event{Kind: flow.EventSigned, Index: n, Chain: l.Chain.CAIP, At: f.clock.now})
+		}
 	}
 	progress(flow.Event{Kind: flow.EventSent, At: f.clock.now})
 	f.snap.State, f.snap.SignaturesDone = f.outcome, f.snap.SignaturesTotal
@@ -232,7 +260,17 @@ func newRig(t testing.TB) *rig {
 	c := &clock{now: begin()}
 	r := &rig{t: t, clock: c, op: newFake(c), w: 80, h: 19}
 	ctx := screen.Context{Catalog: cat(t), Clock: c.Now}
-	r.s = New(ctx, Deps{Start: func(context.Context, intent.Intent) (Operation, error) { return r.op, nil }})
+	r.s = New(ctx, Deps{Start: func(_ context.Context, in intent.Intent) (Operation, error) {
+		r.op.snap.Intent = in.Draft()
+		return r.op, nil
+	}})
+	return r
+}
+
+// openSwap hands over a swap, which has one review only.
+func (r *rig) openSwap() *rig {
+	r.op.next = swapQuote(r.clock.now)
+	r.do(r.s.Update(screen.OpenedMsg{Arg: StartArg{Intent: aSwap(r.t, r.clock.now)}}))
 	return r
 }
 
@@ -246,7 +284,7 @@ func (r *rig) open() *rig {
 func (r *rig) do(cmd tea.Cmd) {
 	for _, m := range runAll(cmd) {
 		switch m.(type) {
-		case startedMsg, steppedMsg, eventMsg:
+		case startedMsg, steppedMsg, eventMsg, unlockedMsg:
 			r.do(r.s.Update(m))
 		default:
 			r.sent = append(r.sent, m)

@@ -1,10 +1,13 @@
 package review
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"coffer/api"
+	"coffer/api/secret"
+	"coffer/wallet/vault"
 	"coffer/wallet/verify"
 )
 
@@ -86,8 +89,74 @@ func TestGoldenPages(t *testing.T) {
 func TestGoldenWaiting(t *testing.T) {
 	sizes(t, "waiting", func(r *rig) {
 		r.open().settle().read()
+		r.s.signed = true
 		r.s.enter(phaseQuote)
 		r.clock.add(3 * time.Second)
 	})
 	sizes(t, "empty", func(r *rig) {})
+}
+
+func TestGoldenDelegation(t *testing.T) {
+	sizes(t, "delegation", func(r *rig) { r.op.view1 = delegated(r.op.view1); r.open().settle() })
+	sizes(t, "delegation-end", func(r *rig) { r.op.view1 = delegated(r.op.view1); r.open().settle().read() })
+	sizes(t, "delegation2", func(r *rig) {
+		r.op.view1 = delegated(r.op.view1)
+		r.op.next.Legs[0].AccountType, r.op.next.Legs[0].Delegation = api.AccountKernelV33, delegation(10, "Optimism")
+		r.open().settle().read().press("y").settle().read()
+	})
+}
+
+func TestGoldenRoleBased(t *testing.T) {
+	sizes(t, "rolebased", func(r *rig) { r.op.view1.AccountType = api.AccountRoleBased; r.open().settle().read() })
+}
+
+func TestGoldenSolana(t *testing.T) {
+	to := func(r *rig) *rig {
+		r.op.next = solanaQuote(r.clock.now)
+		return r.open().settle().read().press("y").settle()
+	}
+	sizes(t, "solana", func(r *rig) { to(r) })
+	sizes(t, "solana-end", func(r *rig) { to(r).read() })
+}
+
+func TestGoldenSwap(t *testing.T) {
+	sizes(t, "swap", func(r *rig) { r.openSwap().settle().read() })
+	sizes(t, "swap-unknown-fees", func(r *rig) {
+		r.openSwap()
+		r.op.next.Fees, r.op.next.FeesMicro, r.op.next.FeeUSD, r.op.next.Explained = nil, nil, "", false
+		r.op.next.CostMicro, r.op.next.CostBps, r.op.next.UnexplainedMicro = nil, -1, nil
+		r.settle().read()
+	})
+}
+
+func TestGoldenGate(t *testing.T) {
+	sizes(t, "gate", func(r *rig) { r.gated().open().settle().read() })
+	sizes(t, "gate-typing", func(r *rig) { r.gated().open().settle().read().press("enter").typeText("this signature") })
+	sizes(t, "gate-closed", func(r *rig) { r.op.report1 = report(blind(false)); r.open().settle() })
+}
+
+func TestGoldenPolicyRefusal(t *testing.T) {
+	sizes(t, "policy", func(r *rig) {
+		r.op.report1 = report(
+			verify.Reason{Code: "Y2", Level: verify.Refuse, Title: "Not true: your policy allows the recipient.", Path: "/chainOperation/userOp/callData", Want: "a recipient of your policy", Got: payee},
+			verify.Reason{Code: "Y5", Level: verify.Refuse, Title: "Not true: what is spent within a day is within your policy.", Want: "at most $500.00", Got: "$750.45"},
+		)
+		r.open().settle()
+	})
+}
+
+func TestGoldenLocked(t *testing.T) {
+	sizes(t, "locked", func(r *rig) {
+		r.withVault(&fakeVault{locked: true}).open().settle().read().press("y").typeText("correct horse")
+	})
+	sizes(t, "locked-wrong", func(r *rig) {
+		r.withVault(&fakeVault{locked: true, err: vault.ErrPassphrase}).open().settle().read().press("y").typeText("wrong horse").press("enter")
+	})
+	sizes(t, "locked-busy", func(r *rig) {
+		r.withVault(&fakeVault{locked: true})
+		r.s.deps.Unlock = func(context.Context, secret.Secret) error { return nil }
+		r.open().settle().read().press("y").typeText("correct horse")
+		r.clock.add(time.Second)
+		r.s.Update(keyOf("enter"))
+	})
 }

@@ -1,6 +1,8 @@
 package review
 
 import (
+	"strconv"
+
 	"coffer/ui/tui/kit"
 	"coffer/wallet/flow"
 )
@@ -12,8 +14,13 @@ func (s *Screen) Keys() []kit.Key {
 }
 
 func (s *Screen) ownKeys() []kit.Key {
-	if s.page != pageMain {
+	switch {
+	case s.unlock.open:
+		return []kit.Key{kit.NewKey("unlock", "enter").OffWhen(s.unlock.busy, "the vault is being opened"), kit.NewKey("back to the review", "esc")}
+	case s.page != pageMain:
 		return []kit.Key{kit.NewKey("back to the review", "esc"), scrollKey()}
+	case s.writing():
+		return []kit.Key{s.confirmKey(), kit.NewKey("stop typing", "esc"), scrollKey()}
 	}
 	leave := kit.NewKey("leave, nothing signed", "esc")
 	if s.signed {
@@ -23,7 +30,7 @@ func (s *Screen) ownKeys() []kit.Key {
 	case phaseReview1:
 		keys := []kit.Key{s.confirmKey(), kit.NewKey("edit", "e"), inspectKey(), checksKey(), leave}
 		if s.expired(s.ctx.Clock()) {
-			keys[0] = kit.NewKey("prepare again", "r").OffWhen(s.signed, "it was signed already: leave and build it again")
+			keys[0] = kit.NewKey("prepare again", "r")
 		}
 		return append(keys, scrollKey())
 	case phaseReview2:
@@ -34,7 +41,7 @@ func (s *Screen) ownKeys() []kit.Key {
 		return keys
 	case phaseRefused:
 		again := kit.NewKey("ask again", "r")
-		if s.signed {
+		if s.signed || s.exchange() {
 			again.Label = "new quote"
 		}
 		return []kit.Key{kit.NewKey("edit", "e"), checksKey(), inspectKey(), leave, again.Hidden(), scrollKey()}
@@ -43,7 +50,10 @@ func (s *Screen) ownKeys() []kit.Key {
 	case phasePrepare:
 		return []kit.Key{leave}
 	case phaseQuote:
-		return []kit.Key{kit.NewKey("leave; the signature stays live", "esc")}
+		if s.signed {
+			leave.Label = "leave; the signature stays live"
+		}
+		return []kit.Key{leave}
 	case phaseExecute:
 		return []kit.Key{kit.NewKey("go to Activity", "esc")}
 	case phaseGone:
@@ -57,10 +67,16 @@ func (s *Screen) ownKeys() []kit.Key {
 func (s *Screen) confirmKey() kit.Key {
 	k := kit.NewKey(s.verb(), "y")
 	if s.phase == phaseReview1 && !s.snap.Review1.WholeConsent {
-		k.Label = "sign 1"
+		k.Label = "sign " + strconv.Itoa(s.firstCount())
 	}
-	if want := s.atStake(); want.signal != "" {
+	switch s.wants() {
+	case wantAmount:
 		k.Press, k.Label = []string{"enter"}, "confirm what you typed"
+	case wantPhrase:
+		k.Press, k.Label = []string{"enter"}, "type the sentence"
+		if s.writing() {
+			k.Label = "confirm what you typed"
+		}
 	}
 	why := s.obstacle(s.ctx.Clock())
 	return k.OffWhen(why != "", why)
@@ -86,7 +102,7 @@ func (s *Screen) canEdit() bool {
 func (s *Screen) canRetry() bool {
 	switch s.phase {
 	case phaseReview1:
-		return !s.signed && s.expired(s.ctx.Clock())
+		return s.expired(s.ctx.Clock())
 	case phaseReview2, phaseRefused:
 		return true
 	case phaseProblem:

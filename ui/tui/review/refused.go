@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/vault"
 	"coffer/wallet/verify"
 )
 
@@ -26,41 +28,20 @@ func (s *Screen) report() verify.Report {
 func (s *Screen) refusedLines(f screen.Frame) []string {
 	th, w := f.Theme, f.W-1
 	r := s.report()
-	n := r.Count(verify.Refuse) + r.Count(verify.Gate)
-	head := "The answer of the service does not pass " + kit.Plural(n, "check", "checks") + ". It cannot be signed."
-	if n == 0 {
-		head = "The answer of the service cannot be signed."
-	}
-	out := kit.Prose(w, indent, marked(th, theme.Danger, head)...)
+	out := kit.Prose(w, indent, marked(th, theme.Danger, refusedHead(r))...)
 	for _, x := range r.Reasons {
-		if x.Level == verify.Refuse || x.Level == verify.Gate {
+		if refuses(x) {
 			out = append(blank(out), comparedLines(th, theme.Danger, x, w)...)
 		}
 	}
-	if s.snap.Problem != "" {
+	if s.snap.Problem != "" && r.Count(verify.Refuse)+r.Count(verify.Gate) == 0 {
 		out = append(blank(out), kit.Prose(w, indent, kit.Plain(kit.Clean(s.snap.Problem, 800)))...)
 	}
-	out = append(blank(out), kit.Prose(w, indent, kit.Span{Text: "What to do  ", Style: th.Strong},
-		kit.Plain("If you do not know why, do not try again with this service: its answer is not what you asked for. e changes what you ask, c lists all checks."))...)
+	out = append(blank(out), kit.Prose(w, indent, kit.Span{Text: "What to do  ", Style: th.Strong}, kit.Plain(refusedAdvice(r)))...)
 	if s.signed {
 		return append(out, kit.Prose(w, indent, marked(th, theme.Warn, s.stillLive())...)...)
 	}
 	return append(out, kit.Prose(w, indent, kit.Plain("Nothing was signed."))...)
-}
-
-func (s *Screen) stillLive() string {
-	return "No payment was signed. The first signature stays live until " + s.until() + "; Activity lists it under outstanding signatures."
-}
-
-// comparedLines is one finding with what was expected and what was found.
-func comparedLines(th theme.Theme, m theme.Meaning, x verify.Reason, w int) []string {
-	out := kit.Prose(w, indent, reasonSpans(th, m, x)...)
-	for _, p := range []struct{ label, text string }{{"wanted", x.Want}, {"found", x.Got}, {"at", x.Path}} {
-		if p.text != "" {
-			out = append(out, kit.Row(th, w, indent+2, 8, p.label, kit.Plain(kit.Clean(p.text, 600)))...)
-		}
-	}
-	return out
 }
 
 // checkLines lists every check: what refused, what to read, what could not be checked, what passed.
@@ -69,19 +50,23 @@ func (s *Screen) checkLines(f screen.Frame) []string {
 	r := s.report()
 	var out []string
 	for _, g := range []struct {
-		level verify.Level
+		in    func(verify.Reason) bool
 		m     theme.Meaning
 		title string
 	}{
-		{verify.Refuse, theme.Danger, "Refused"}, {verify.Gate, theme.Danger, "Refused until allowed"}, {verify.Warn, theme.Warn, "To read"},
-		{verify.Unknown, theme.Unknown, "Could not be checked"}, {verify.Show, theme.None, "For your information"},
+		{func(x verify.Reason) bool { return x.Level == verify.Refuse }, theme.Danger, "Refused"},
+		{func(x verify.Reason) bool { return x.Level == verify.Gate && !x.Open }, theme.Danger, "Refused by a closed gate"},
+		{func(x verify.Reason) bool { return x.Level == verify.Gate && x.Open }, theme.Danger, "Behind an open gate"},
+		{func(x verify.Reason) bool { return x.Level == verify.Warn }, theme.Warn, "To read"},
+		{func(x verify.Reason) bool { return x.Level == verify.Unknown }, theme.Unknown, "Could not be checked: take it neither for right nor for wrong"},
+		{func(x verify.Reason) bool { return x.Level == verify.Show }, theme.None, "For your information"},
 	} {
-		if r.Count(g.level) == 0 {
+		if !slices.ContainsFunc(r.Reasons, g.in) {
 			continue
 		}
 		out = append(out, " "+th.Strong.Render(g.title))
 		for _, x := range r.Reasons {
-			if x.Level == g.level {
+			if g.in(x) {
 				out = append(out, comparedLines(th, g.m, x, w)...)
 			}
 		}
@@ -103,15 +88,24 @@ func (s *Screen) inspectLines(f screen.Frame) []string {
 			out = append(out, kit.Row(th, w, indent, 16, label, kit.Plain(kit.Groups(v)))...)
 		}
 	}
+	delegation := func(d *verify.DelegationView) {
+		if d != nil {
+			hex("delegates", d.Authority)
+			hex("to the code", d.Contract)
+			hex("with nonce", strconv.FormatUint(d.Nonce, 10))
+		}
+	}
 	if v := s.snap.Review1; v != nil {
 		out = append(out, " "+th.Strong.Render("Prepared operation on "+kit.Clean(v.Chain.Name, 40)))
 		hex("fingerprint", v.Fingerprint)
 		hex("what is signed", v.Digest)
 		hex("userOpHash", v.OpHash)
+		hex("account type", v.AccountType)
 		hex("nonce", decimalHex(v.Nonce))
 		hex("account", v.Sender)
 		hex("signer", v.Signer)
 		hex("network", v.Network)
+		delegation(v.Delegation)
 		for _, l := range v.Lines {
 			out = append(blank(out), " "+th.Dim.Render("call "+strconv.Itoa(l.Index)+" ("+kit.Clean(l.Role, 12)+")"))
 			hex("to", l.To)
@@ -126,11 +120,20 @@ func (s *Screen) inspectLines(f screen.Frame) []string {
 		out = append(blank(out), " "+th.Strong.Render("Quote"))
 		hex("id", v.ID)
 		hex("fingerprint", v.Fingerprint)
+		hex("delivered to", v.Recipient)
 		for i, l := range v.Legs {
 			out = append(blank(out), " "+th.Dim.Render("payment "+strconv.Itoa(i+1)+" on "+kit.Clean(l.Chain.Name, 40)))
-			hex("userOpHash", l.OpHash)
-			hex("nonce", decimalHex(l.Nonce))
-			hex("escrow", l.Escrow)
+			hex("account type", l.AccountType)
+			if l.Solana != nil {
+				hex("message SHA-256", l.OpHash)
+				hex("block hash", l.Solana.BlockHash)
+				hex("fee payer", l.Solana.FeePayer)
+			} else {
+				hex("userOpHash", l.OpHash)
+				hex("nonce", decimalHex(l.Nonce))
+			}
+			hex("held in", l.Escrow)
+			delegation(l.Delegation)
 		}
 	}
 	return out
@@ -162,7 +165,7 @@ func (s *Screen) problemView(f screen.Frame) string {
 	th, w := f.Theme, f.W-1
 	words, rest := s.problemWords()
 	out := []string{kit.Sides(" "+th.Strong.Render(s.problemTitle()), th.Warn.Render("not done ")+th.Mark(theme.Warn)+" ", f.W), ""}
-	out = append(out, kit.Prose(w, indent, marked(th, theme.Warn, kit.Clean(words, 1200))...)...)
+	out = append(out, kit.Prose(w, indent, marked(th, theme.Warn, kit.Clean(words, 2000))...)...)
 	for _, x := range rest {
 		out = append(out, kit.Prose(w, indent+2, kit.Plain(kit.Clean(x.String(), 600)))...)
 	}
@@ -192,7 +195,10 @@ func (s *Screen) problemWords() (words string, rest []api.Failure) {
 			return fmt.Sprintf("Call %d would fail: %s.", i+1, strings.TrimSuffix(rest[0].Got, ".")), nil
 		}
 	}
+	var ring *vault.KeyringError
 	switch {
+	case errors.As(s.failed, &ring):
+		return ring.Error(), rest // with what to do about it, whole
 	case s.snap.Problem != "":
 		return s.snap.Problem, rest
 	case s.failed != nil:

@@ -1,13 +1,15 @@
 // Package review is the screen on which a person agrees to what gets signed: review 1 of the prepared operation, review 2 of the quote, the
-// signing itself, and every way in which one of them ends early.
+// signing itself, and every way in which one of them ends early. A swap or a transfer has the second review only.
 //
 // Promise: everything shown about an operation comes from verify's views, that is from the decoded bytes (TH-V1); what only the service says is
 // labelled so. No figure, address or reason is cut: the text breaks and the screen scrolls. The first signature is asked for only after a confirmed
 // review 1, the others only after a confirmed review 2, and a confirmation names the fingerprint of what was shown (protocol §1). A confirming key
 // does nothing for half a second after its screen appeared, on key repeat, on a paste, before every line was on the screen, and after the
-// deadline. A value below Deps.TypeFrom is confirmed by one key, a higher or unknown one by typing the amount.
+// deadline. A value below Deps.TypeFrom is confirmed by one key, a higher or unknown one by typing the amount. Behind an open gate the sentence of the gate
+// is typed first, exactly and by hand. When a signature needs a key of a locked vault, a dialog asks for the passphrase, which is never drawn and is wiped;
+// afterwards the review waits for its confirmation as before (TH-K6).
 //
-// Units: micro USD, base units, basis points. Sources: protocol §1–§3, screens "Review 1 and 2", threats V1–V4 and R4.
+// Units: micro USD, base units, basis points. Sources: protocol §1–§3, screens "Review 1 and 2", threats V1–V4, D6, K6, R3 and R4.
 package review
 
 import (
@@ -19,6 +21,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
+	"coffer/api/secret"
 	"coffer/ui/tui/activity"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -30,6 +33,7 @@ import (
 type Operation interface {
 	activity.Operation
 	Prepare(ctx context.Context) (flow.Snapshot, error)
+	Quote(ctx context.Context) (flow.Snapshot, error)
 	SignPrepared(ctx context.Context, confirmed string) (flow.Snapshot, error)
 	Requote(ctx context.Context) (flow.Snapshot, error)
 	Execute(ctx context.Context, confirmed string, progress func(flow.Event)) (flow.Snapshot, error)
@@ -38,9 +42,14 @@ type Operation interface {
 
 // Deps is what the screen works with. Start begins an operation in the journal; it is called from a command. TypeFrom is the value in micro USD from
 // which the amount has to be typed to confirm; nil: 100 USD.
+//
+// Locked says whether a signature needs the vault's passphrase first; it is called on the event loop; nil: never. Unlock opens the vault, takes over the
+// passphrase and wipes it; it is called from a command and may take a second. nil: there is nothing to unlock.
 type Deps struct {
 	Start    func(ctx context.Context, in intent.Intent) (Operation, error)
 	TypeFrom *big.Int
+	Locked   func() bool
+	Unlock   func(ctx context.Context, pass secret.Secret) error
 }
 
 // StartArg is the argument of screen.OpenMsg{Review} by which the builder hands over a frozen intent.
@@ -100,6 +109,12 @@ type Screen struct {
 	drawn  string // what the main text belongs to: a new fingerprint forgets what was seen
 	guard  kit.Guard
 	typed  *kit.Field
+	agreed bool     // the sentence of an open gate was typed rightly; the amount is still to come
+	read   struct { // how far the review was read whose confirmation is under way
+		id   string
+		text kit.Scroll
+	}
+	unlock unlock // the dialog over a review that asks for the passphrase
 	key    string // the key pressed last and when, to tell a held key from a pressed one
 	keyAt  time.Time
 	signed bool            // a signature was given in this operation
@@ -112,7 +127,7 @@ func New(ctx screen.Context, d Deps) *Screen {
 		d.TypeFrom = big.NewInt(100_000_000)
 	}
 	life, cancel := context.WithCancel(context.Background())
-	return &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, typed: kit.NewField("", 120), busy: map[string]bool{}}
+	return &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, typed: kit.NewField("", 600), unlock: unlock{field: kit.NewSecretField()}, busy: map[string]bool{}}
 }
 
 // Title is the name of the screen.
@@ -122,18 +137,22 @@ func (s *Screen) Title() string { return "Review" }
 func (s *Screen) Init() tea.Cmd { return nil }
 
 // Close cancels what is under way. An execute that has begun is safe: the journal knows how far it came.
-func (s *Screen) Close() { s.cancel() }
+func (s *Screen) Close() {
+	s.cancel()
+	s.unlock.field.Wipe()
+}
 
-// Capturing reports that digits go to the confirmation field.
-func (s *Screen) Capturing() bool { return s.page == pageMain && s.typing() }
+// Capturing reports that what is typed goes to a field.
+func (s *Screen) Capturing() bool { return s.unlock.open || s.page == pageMain && s.typing() }
 
 // KeepOpen says what would be left behind by quitting now.
 func (s *Screen) KeepOpen() string {
 	switch s.phase {
-	case phasePrepare, phaseReview1:
+	case phasePrepare, phaseReview1, phaseQuote, phaseReview2:
+		if s.signed {
+			return "the first signature is given; no payment is signed"
+		}
 		return "a review is open; nothing is signed"
-	case phaseQuote, phaseReview2:
-		return "the first signature is given; no payment is signed"
 	case phaseExecute:
 		return "payments are being signed and sent"
 	case phaseRefused, phaseProblem:

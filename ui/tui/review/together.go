@@ -6,6 +6,8 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/theme"
 	"coffer/wallet/verify"
 )
 
@@ -56,4 +58,21 @@ func plus(a, b verify.AmountView) verify.AmountView {
 func sameDecimals(a, b verify.AmountView) (x, y *big.Int, decimals int) {
 	decimals = max(a.Decimals, b.Decimals)
 	return amount.Scale(a.Amount, a.Decimals, decimals), amount.Scale(b.Amount, b.Decimals, decimals), decimals
+}
+
+// askedAmount writes an amount of the intent: base units of an aggregated or a single asset.
+func (s *Screen) askedAmount(th theme.Theme, asset, text string) []kit.Span {
+	v, err := amount.ParseBase(text)
+	if err != nil {
+		return []kit.Span{{Text: amount.Unknown, Style: th.Unknown}}
+	}
+	if agg, ok := s.ctx.Catalog.Aggregate(caip.AggregateID(asset)); ok {
+		return kit.AmountSpans(th, v, agg.Decimals, agg.Symbol, asset)
+	}
+	if a, err := caip.ParseAsset(asset); err == nil {
+		if e, ok := s.ctx.Catalog.Entity(a); ok {
+			return kit.AmountSpans(th, v, e.Decimals, e.Symbol, a.Display())
+		}
+	}
+	return kit.AmountSpans(th, v, -1, "", asset)
 }

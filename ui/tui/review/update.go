@@ -2,7 +2,6 @@ package review
 
 import (
 	"errors"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -13,6 +12,7 @@ import (
 	"coffer/ui/tui/theme"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
+	"coffer/wallet/vault"
 )
 
 // Update handles one message.
@@ -29,12 +29,31 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 			s.events = append(s.events, m.event)
 		}
 		return nextEvent(m.gen, m.feed)
-	case tea.PasteMsg:
-		if s.reviewing() {
-			return screen.Toast(theme.Warn, "a paste confirms nothing: type the amount by hand")
+	case unlockedMsg:
+		return s.unlocked(m)
+	case screen.SuspendedMsg:
+		s.unlock.field.Wipe()
+	case screen.ResumedMsg:
+		if s.reviewing() && !s.unlock.open {
+			s.refresh()
 		}
+		s.unlock.guard.Open(s.ctx.Clock())
+	case tea.PasteMsg:
+		return s.paste(m)
 	case tea.KeyPressMsg:
 		return s.press(m)
+	}
+	return nil
+}
+
+// paste goes into the passphrase field and nowhere else; it confirms and submits nothing.
+func (s *Screen) paste(m tea.PasteMsg) tea.Cmd {
+	switch {
+	case s.unlock.open && !s.unlock.busy:
+		s.unlock.wrong = ""
+		s.unlock.field.Update(m)
+	case s.reviewing():
+		return screen.Toast(theme.Warn, "a paste confirms nothing: type it by hand")
 	}
 	return nil
 }
@@ -70,9 +89,17 @@ func (s *Screen) reopen(op activity.Operation) tea.Cmd {
 	s.show(o.Snapshot())
 	s.signed = s.snap.SignaturesDone > 0
 	if s.snap.State == flow.StateQuoting {
-		return s.requote()
+		return s.askAgain()
 	}
 	return nil
+}
+
+// askAgain asks for another quote.
+func (s *Screen) askAgain() tea.Cmd {
+	if s.exchange() {
+		return s.quote()
+	}
+	return s.requote()
 }
 
 // reset forgets the operation before; answers that still come for it are dropped.
@@ -95,6 +122,10 @@ func (s *Screen) enter(p phase) {
 	s.guard.Open(now)
 	s.typed.Set("")
 	s.typed.Blur()
+	s.typed.Error, s.agreed = "", false
+	if s.unlock.open {
+		s.unask()
+	}
 }
 
 func (s *Screen) started(m startedMsg) tea.Cmd {
@@ -109,6 +140,9 @@ func (s *Screen) started(m startedMsg) tea.Cmd {
 		return nil
 	}
 	s.op = m.op
+	if s.exchange() {
+		return tea.Batch(s.quote(), track(m.op))
+	}
 	return tea.Batch(s.prepare(), track(m.op))
 }
 
@@ -118,12 +152,15 @@ func track(op Operation) tea.Cmd { return screen.Send(activity.TrackMsg{Op: op})
 func (s *Screen) stepped(m steppedMsg) tea.Cmd {
 	delete(s.busy, m.op.ID())
 	if m.gen != s.gen {
-		if m.step == stepPrepare && m.snap.SignaturesDone == 0 {
-			return tea.Sequence(abandon(m.op), track(m.op)) // the person left while it was prepared
+		if m.fresh && m.snap.SignaturesDone == 0 {
+			return tea.Sequence(abandon(m.op), track(m.op)) // the person left before anything was signed
 		}
 		return track(m.op)
 	}
-	s.snap, s.signed = m.snap, m.snap.SignaturesDone > 0
+	s.snap, s.signed = m.snap, s.signed || m.snap.SignaturesDone > 0
+	if s.deps.Unlock != nil && errors.Is(m.err, vault.ErrLocked) {
+		return s.lockedMeanwhile(m)
+	}
 	if m.err != nil && !refusedOrGone(m.snap) {
 		s.fail(m.err, m.step)
 		return track(m.op)
@@ -132,6 +169,19 @@ func (s *Screen) stepped(m steppedMsg) tea.Cmd {
 	if s.phase == phaseGone {
 		return s.handOver()
 	}
+	return track(m.op)
+}
+
+// lockedMeanwhile goes back to the review that was confirmed when a key was needed and the vault had locked by itself. What was read of it stays read.
+func (s *Screen) lockedMeanwhile(m steppedMsg) tea.Cmd {
+	s.show(m.snap)
+	if !s.reviewing() {
+		return track(m.op)
+	}
+	if s.read.id == s.shownID() {
+		s.drawn, s.text[pageMain] = s.read.id, s.read.text
+	}
+	s.ask()
 	return track(m.op)
 }
 
@@ -147,9 +197,7 @@ func (s *Screen) show(x flow.Snapshot) {
 	if s.phase == phaseProblem {
 		s.failed = x.Err
 	}
-	if s.typing() {
-		s.typed.Focus()
-	}
+	s.focusTyped()
 }
 
 func (s *Screen) fail(err error, at step) {
@@ -175,21 +223,16 @@ func (s *Screen) leave() tea.Cmd {
 		s.reset(nil)
 		return screen.Send(screen.BackMsg{})
 	case s.signed:
-		text := "Left. The first signature stays live until " + s.until() + " (Activity, then o)."
+		text := "Left. " + s.firstLives() + " (Activity, then o)."
+		if s.exchange() {
+			text = "Left. What you signed for an earlier quote can still be used until it ends (Activity, then o)."
+		}
 		s.gen++
 		s.phase = phaseEmpty
 		return tea.Batch(track(op), tea.Sequence(screen.Send(screen.BackMsg{}), screen.Toast(theme.Warn, text)))
 	}
 	s.reset(nil)
 	return tea.Batch(tea.Sequence(abandon(op), track(op)), tea.Sequence(screen.Send(screen.BackMsg{}), screen.Toast(theme.None, "Left. Nothing was signed.")))
-}
-
-// until is the end of the first signature's window.
-func (s *Screen) until() string {
-	if v := s.snap.Review1; v != nil && !v.Window.Until.IsZero() {
-		return v.Window.Until.In(s.ctx.Clock().Location()).Format("15:04:05")
-	}
-	return "its window ends"
 }
 
 // edit goes back to the builder with the draft and what was wrong with it.
@@ -204,7 +247,7 @@ func (s *Screen) edit() tea.Cmd {
 	switch {
 	case op == nil:
 	case signed:
-		cmds = append(cmds, track(op), screen.Toast(theme.Warn, "The first signature stays live until its window ends: see Activity."))
+		cmds = append(cmds, track(op), screen.Toast(theme.Warn, "What you signed can still be used until it ends: see Activity."))
 	default:
 		cmds = append(cmds, tea.Sequence(abandon(op), track(op)))
 	}
@@ -225,122 +268,17 @@ func failures(err error) []api.Failure {
 
 // again repeats the step that failed, or prepares or quotes anew.
 func (s *Screen) again() tea.Cmd {
+	var no *api.Error
 	switch {
 	case s.op == nil:
 		s.enter(phasePrepare)
 		return s.startOp(s.start)
+	case s.exchange():
+		return s.quote()
+	case errors.As(s.failed, &no) && no.Name == api.ErrPrepareAgain:
+		return s.prepare()
 	case s.phase == phaseReview1 || s.retry == stepPrepare || !s.signed:
 		return s.prepare()
 	}
 	return s.requote()
-}
-
-// press handles a key. Only the first press of a key on a screen that has stood for half a second can confirm.
-func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
-	now := s.ctx.Clock()
-	held := s.held(m, now)
-	key := m.String()
-	if s.page != pageMain {
-		return s.pressPage(key)
-	}
-	if s.typing() && s.isTyping(m) {
-		return s.pressTyped(m, held)
-	}
-	if k, ok := kit.FindKey(s.Keys(), key); ok && k.Off != "" {
-		return screen.Toast(theme.Warn, k.Off)
-	}
-	switch key {
-	case "y":
-		if s.reviewing() && !s.typing() {
-			return s.confirm(held)
-		}
-	case "e":
-		if s.canEdit() && !held {
-			return s.edit()
-		}
-	case "r":
-		if s.canRetry() && !held {
-			return s.again()
-		}
-	case "c":
-		s.open(pageChecks)
-	case "i":
-		s.open(pageInspect)
-	case "q":
-		return screen.Toast(theme.None, "esc leaves the review; ctrl+c quits")
-	case "esc":
-		return s.leave()
-	case "enter":
-		if s.phase == phaseGone && s.op != nil {
-			return s.handOver()
-		}
-	default:
-		s.text[pageMain].Press(key)
-	}
-	return nil
-}
-
-func (s *Screen) open(p page) {
-	if s.phase == phaseReview1 || s.phase == phaseReview2 || s.phase == phaseRefused {
-		s.page = p
-		s.text[p] = kit.Scroll{}
-	}
-}
-
-// pressPage handles a key on the list of checks or the inspection; nothing confirms there, and coming back starts the grace period anew.
-func (s *Screen) pressPage(key string) tea.Cmd {
-	if key == "esc" || key == "i" || key == "c" || key == "q" {
-		s.page = pageMain
-		s.guard.Open(s.ctx.Clock())
-		return nil
-	}
-	s.text[s.page].Press(key)
-	return nil
-}
-
-// isTyping reports the keys that belong to the amount field.
-func (s *Screen) isTyping(m tea.KeyPressMsg) bool {
-	switch m.String() {
-	case "enter", "backspace", "delete", "left", "right":
-		return true
-	}
-	return m.Text != "" && strings.Trim(m.Text, "0123456789.,") == ""
-}
-
-func (s *Screen) pressTyped(m tea.KeyPressMsg, held bool) tea.Cmd {
-	if m.String() == "enter" {
-		return s.confirm(held)
-	}
-	now := s.ctx.Clock()
-	if why := s.obstacle(now); why != "" {
-		return screen.Toast(theme.Warn, why)
-	}
-	if s.guard.Allow(now) {
-		s.typed.Error = ""
-		s.typed.Update(m)
-	}
-	return nil
-}
-
-// confirm signs or executes when nothing stands in the way.
-func (s *Screen) confirm(held bool) tea.Cmd {
-	now := s.ctx.Clock()
-	if why := s.obstacle(now); why != "" {
-		return screen.Toast(theme.Warn, why)
-	}
-	if !s.guard.Allow(now) || held {
-		return nil
-	}
-	k := s.atStake()
-	if k.signal != "" && !typedRight(s.typed.Value(), *k.typed) {
-		s.typed.Error = "that is not " + typedWant(*k.typed)
-		if s.typed.Value() == "" {
-			s.typed.Error = ""
-		}
-		return screen.Toast(theme.Warn, "type "+typedWant(*k.typed)+" to confirm, then enter")
-	}
-	if s.phase == phaseReview1 {
-		return s.signPrepared(s.fingerprint())
-	}
-	return s.execute(s.fingerprint())
 }

@@ -18,6 +18,13 @@ const (
 
 // View draws the screen. What is drawn counts as seen.
 func (s *Screen) View(f screen.Frame) string {
+	if s.unlock.open {
+		return s.unlockView(f, s.body(f))
+	}
+	return s.body(f)
+}
+
+func (s *Screen) body(f screen.Frame) string {
 	switch s.phase {
 	case phaseEmpty:
 		return kit.Notice(f.Theme, theme.None, f.W, f.H, "Nothing to review.", "Press 2 to build a call, or open one that waits from Activity (3).")
@@ -87,10 +94,14 @@ func (s *Screen) title(f screen.Frame) (string, string) {
 	case phaseRefused:
 		return "Refused", th.Danger.Render("nothing can be signed ") + th.Mark(theme.Danger)
 	case phaseReview2:
-		if s.expired(f.Now) {
-			return "Review 2 of 2: what it costs", th.Danger.Render("quote expired ") + th.Mark(theme.Danger)
+		title := "Review 2 of 2: what it costs"
+		if s.exchange() {
+			title = "Review of the " + s.noun() + ": what you pay and what you get"
 		}
-		return "Review 2 of 2: what it costs", count("quote expires in ")
+		if s.expired(f.Now) {
+			return title, th.Danger.Render("quote expired ") + th.Mark(theme.Danger)
+		}
+		return title, count("quote expires in ")
 	}
 	if s.expired(f.Now) {
 		return "Review 1: what will be allowed to run", th.Danger.Render("closed ") + th.Mark(theme.Danger)
@@ -116,11 +127,26 @@ func (s *Screen) foot(f screen.Frame) string {
 	if why := s.obstacle(f.Now); why != "" {
 		return kit.Fit(" "+th.Mark(theme.Warn)+" "+th.Warn.Render(why), f.W)
 	}
-	k := s.atStake()
-	if k.signal == "" {
-		return kit.Fit(" "+th.Accent.Render("y")+" "+s.verb(), f.W)
+	switch k := s.atStake(); s.wants() {
+	case wantPhrase:
+		return s.phraseFoot(f)
+	case wantAmount:
+		return s.typedFoot(f, k)
 	}
-	return s.typedFoot(f, k)
+	return kit.Fit(" "+th.Accent.Render("y")+" "+s.verb(), f.W)
+}
+
+// phraseFoot is the field in which the sentence of an open gate is typed; the sentence itself stands in the text above.
+func (s *Screen) phraseFoot(f screen.Frame) string {
+	th := f.Theme
+	if !s.writing() {
+		return kit.Fit(" "+th.Accent.Render(th.Signs.Enter)+" type the sentence above to "+s.verb(), f.W)
+	}
+	lead := " the sentence: "
+	if s.typed.Error != "" {
+		lead = " " + th.Mark(theme.Warn) + th.Warn.Render(" not the same: ")
+	}
+	return kit.Fit(lead+s.typed.Text(th, max(1, f.W-kit.Width(lead)-1)), f.W)
 }
 
 // typedFoot is the field in which the amount is typed. A very long amount is named in the text above; the field stays visible.
@@ -145,13 +171,22 @@ func (s *Screen) verb() string {
 	switch {
 	case s.phase == phaseReview1 && s.snap.Review1.WholeConsent:
 		return "sign and run"
+	case s.phase == phaseReview1 && s.snap.Review1.Delegation != nil:
+		return "sign the delegation and the call (pays nothing yet)"
 	case s.phase == phaseReview1:
 		return "sign the call (pays nothing yet)"
 	case s.snap.Review2.SameChainOnly:
 		return "run it (nothing more gets signed)"
 	}
-	n := len(s.snap.Review2.Legs)
-	return "sign " + kit.Plural(n, "payment", "payments") + " and run"
+	v := s.snap.Review2
+	what := "sign " + kit.Plural(len(v.Legs), "payment", "payments")
+	if more := payments(v) - len(v.Legs); more > 0 {
+		what += " and " + kit.Plural(more, "delegation", "delegations")
+	}
+	if s.exchange() {
+		return what + " and " + s.noun()
+	}
+	return what + " and run"
 }
 
 // waitView says what is waited for and since when.
@@ -159,9 +194,18 @@ func (s *Screen) waitView(f screen.Frame) string {
 	what, more := "Asking the service to prepare the operation.", "Nothing is signed. esc leaves."
 	if s.phase == phaseQuote {
 		what = "Asking for a quote."
-		more = "The first signature was given; no payment is signed. Leaving keeps that signature live until " + s.until() + "."
-		if s.snap.Review2 != nil {
+		if s.signed {
+			more = "The first signature was given; no payment is signed. " + s.firstLives() + ", also when you leave."
+		}
+		switch {
+		case s.snap.Review2 == nil:
+		case s.exchange():
+			what = "Asking for a new quote."
+		default:
 			what = "Asking for a new quote for the same signed operation."
+		}
+		if s.exchange() && s.signed {
+			more = s.stillLive()
 		}
 	}
 	age := kit.Age(f.Now, s.since)

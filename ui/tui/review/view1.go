@@ -13,7 +13,9 @@ import (
 // lines1 is the text of review 1.
 func (s *Screen) lines1(f screen.Frame) []string {
 	th, v, w := f.Theme, s.snap.Review1, f.W-1
-	out := []string{kit.Sides(th.Dim.Render(" You asked"), th.Dim.Render("The operation contains"), w)}
+	out := gateLines(th, s.snap.Report1, w)
+	out = append(out, delegationCard(th, w, v.Delegation, "this signature")...)
+	out = append(out, kit.Sides(th.Dim.Render(" You asked"), th.Dim.Render("The operation contains"), w))
 	for _, l := range v.Lines {
 		out = append(out, callLines(th, l, v.Chain.Name, w)...)
 	}
@@ -23,15 +25,15 @@ func (s *Screen) lines1(f screen.Frame) []string {
 	if v.Deploys {
 		out = append(out, kit.Prose(w, indent, kit.Plain("Creates your account on "+v.Chain.Name+": it is used there for the first time."))...)
 	}
-	out = append(out, kit.Row(th, w, indent, labelW, "account", address(v.Sender))...)
-	window := clockText(v.Window.From, f.Now) + " to " + clockText(v.Window.Until, f.Now) + ", once"
-	out = append(out, kit.Row(th, w, indent, labelW, "can run", kit.Plain(window))...)
+	out = append(out, accountLines(f, v)...)
 	out = append(out, reportLines(th, s.snap.Report1, w)...)
 	out = append(out, kit.Prose(w, indent, kit.Plain(kit.Clean(v.CallTypeWords, 400)))...)
 	if v.WholeConsent {
-		return append(out, kit.Prose(w, indent, kit.Span{Text: "This one signature is your whole consent: with it the calls above run. There is no second review.", Style: th.Strong})...)
+		out = append(out, kit.Prose(w, indent, kit.Span{Text: "This one signature is your whole consent: with it the calls above run. There is no second review.", Style: th.Strong})...)
+	} else {
+		out = append(out, kit.Prose(w, indent, kit.Span{Text: "Fees are known only after this signature.", Style: th.Strong}, kit.Plain(" It pays nothing by itself."))...)
 	}
-	return append(out, kit.Prose(w, indent, kit.Span{Text: "Fees are known only after this signature.", Style: th.Strong}, kit.Plain(" It pays nothing by itself."))...)
+	return append(out, phraseLines(th, v.Phrase, w)...)
 }
 
 // callLines shows one decoded call, and whether it is what was asked for.
@@ -170,6 +172,9 @@ func reportLines(th theme.Theme, r verify.Report, w int) []string {
 	spans = append(spans, count(verify.Warn, theme.Warn, "to read")...)
 	spans = append(spans, count(verify.Refuse, theme.Danger, "refused")...)
 	spans = append(spans, count(verify.Unknown, theme.Unknown, "not checkable")...)
+	if n := r.Count(verify.Gate); n > 0 {
+		spans = append(spans, kit.Plain("   "), kit.Span{Text: kit.Plural(n, "open gate", "open gates") + " " + th.Sign(theme.Danger), Style: th.Danger})
+	}
 	out := kit.Row(th, w, indent, labelW, "checks", append(spans, kit.Span{Text: "   (c list)", Style: th.Dim})...)
 	for _, x := range r.Reasons {
 		switch x.Level {
@@ -180,8 +185,4 @@ func reportLines(th theme.Theme, r verify.Report, w int) []string {
 		}
 	}
 	return out
-}
-
-func reasonSpans(th theme.Theme, m theme.Meaning, x verify.Reason) []kit.Span {
-	return append(marked(th, m, kit.Clean(x.Title, 400)), kit.Span{Text: "  " + kit.Clean(x.Code, 8), Style: th.Dim})
 }

@@ -9,7 +9,7 @@ import (
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
-	"coffer/wallet/flow"
+	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
 
@@ -27,15 +27,20 @@ func (s *Screen) lines2(f screen.Frame) []string {
 	if p := s.snap.Previous; p != nil && !s.expired(f.Now) {
 		out = append(out, changeLines(th, s.summed(p), s.summed(v), w)...)
 	}
+	if s.exchange() {
+		out = append(out, s.askedLines(th, w)...)
+	}
+	out = append(out, gateLines(th, s.snap.Report2, w)...)
+	out = append(out, s.legDelegations(th, w)...)
 	out = append(out, needLines(th, v, w)...)
 	out = append(out, s.legLines(g)...)
-	out = blank(out)
+	out = append(blank(out), s.solanaLines(g)...)
 	out = append(out, s.costLines(g)...)
 	out = append(out, reportLines(th, s.snap.Report2, w)...)
 	if v.SameChainOnly {
 		out = append(out, kit.Prose(w, indent, kit.Plain("Nothing more gets signed: your first signature is all it takes. Confirm to run it."))...)
 	}
-	return out
+	return append(out, phraseLines(th, v.Phrase, w)...)
 }
 
 // greyed is a theme in which every figure is dim.
@@ -75,36 +80,65 @@ func (s *Screen) legLines(f screen.Frame) []string {
 	if len(v.Legs) == 0 {
 		return kit.Prose(w, indent, kit.Plain("No payment on any other chain."))
 	}
-	entries := make([]kit.Entry, len(v.Legs))
-	total := len(v.Legs) + 1
-	for i, l := range v.Legs {
+	entries := make([]kit.Entry, 0, len(v.Legs))
+	n, total := s.firstCount(), s.total()
+	for _, l := range v.Legs {
 		e := entry(th, kit.Clean(l.Chain.Name, 40), l.Pays)
 		e.Lead = kit.Span{Text: th.Signs.Arrow + " ", Style: th.Accent}
-		e.Note = append(e.Note, tick(th, i+2, total, s.snap.SignaturesDone))
+		n += legCount(l)
+		if l.Delegation != nil {
+			entries = append(entries, kit.Entry{Label: e.Label, Note: []kit.Span{tick(th, n-1, total), kit.Plain(" delegation")}})
+		}
+		e.Note = append(e.Note, tick(th, n, total))
 		if l.Deploys {
 			e.Note = append(e.Note, kit.Plain(", opens account"))
 		}
-		entries[i] = e
+		entries = append(entries, e)
 	}
 	out := kit.Ledger(th, w, indent, labelW, entries)
-	return append(out, escrowLines(f, v.Legs)...)
+	out = append(out, partLines(th, w, v.Legs)...)
+	return append(out, s.escrowLines(f, v.Legs)...)
 }
 
-func tick(th theme.Theme, n, total, signed int) kit.Span {
-	text := "signature " + strconv.Itoa(n) + " of " + strconv.Itoa(total)
-	if signed >= n {
-		return kit.Span{Text: text + " " + th.Sign(theme.Good), Style: th.Good}
+// legDelegations is one card for each delegation of a payment. The one that review 1 showed for the same chain is the same authorization and is shown again:
+// its signature is made again.
+func (s *Screen) legDelegations(th theme.Theme, w int) []string {
+	var out []string
+	n := s.firstCount()
+	for _, l := range s.snap.Review2.Legs {
+		out = append(out, delegationCard(th, w, l.Delegation, "signature "+strconv.Itoa(n+1))...)
+		n += legCount(l)
 	}
-	return kit.Span{Text: text + " [ ]", Style: th.Dim}
+	return out
 }
 
-// escrowLines names each escrow once, in full, with the time after which its deposits can be reclaimed.
-func escrowLines(f screen.Frame, legs []verify.LegView) []string {
+// partLines name everybody who gets a part of a payment into a contract that is not pinned.
+func partLines(th theme.Theme, w int, legs []verify.LegView) []string {
+	var out []string
+	for _, l := range legs {
+		for _, p := range l.Parts {
+			label, name := "goes to", "unknown contract"
+			if p.Approval {
+				label = "taken by"
+			}
+			if p.ToName != "" {
+				name = kit.Clean(p.ToName, 60)
+			}
+			spans := append([]kit.Span{address(p.To), kit.Plain("  " + name + " on " + kit.Clean(l.Chain.Name, 40) + ": ")}, amountSpans(th, p.Amount)...)
+			out = append(out, kit.Row(th, w, indent, labelW, label, append(spans, kit.Plain(" ("+percent(p.ShareBps)+" of the payment)"))...)...)
+		}
+	}
+	return out
+}
+
+// escrowLines names each escrow once, in full, with the time after which its deposits can be reclaimed. What goes into contracts that are not pinned is listed
+// by partLines.
+func (s *Screen) escrowLines(f screen.Frame, legs []verify.LegView) []string {
 	th := f.Theme
 	var out []string
 	seen := map[string]bool{}
 	for _, l := range legs {
-		if l.Escrow == "" || seen[l.Escrow] {
+		if l.Escrow == "" || seen[l.Escrow] || len(l.Parts) > 0 {
 			continue
 		}
 		seen[l.Escrow] = true
@@ -114,118 +148,34 @@ func escrowLines(f screen.Frame, legs []verify.LegView) []string {
 				latest = o.RefundAfter
 			}
 		}
-		out = append(out, kit.Row(th, f.W-1, indent, labelW, "held in", address(l.Escrow), kit.Plain(" "),
-			kit.Span{Text: "released once your call ran, reclaimable after " + clockText(latest, f.Now), Style: th.Dim, Whole: true})...)
+		when := "released once your call ran"
+		if s.exchange() {
+			when = "released once it is delivered"
+		}
+		back := ", reclaimable after " + clockText(latest, f.Now)
+		if l.Solana != nil {
+			back = "; only the service can pay it back"
+		}
+		out = append(out, kit.Row(th, f.W-1, indent, labelW, "held in", address(l.Escrow), kit.Plain(" "), kit.Span{Text: when + back, Style: th.Dim, Whole: true})...)
 	}
 	return out
 }
 
-// costLines is pay, delivered, minimum, fees, and how much of the cost the fees explain.
-func (s *Screen) costLines(f screen.Frame) []string {
-	th, v, w := f.Theme, s.summed(s.snap.Review2), f.W-1
-	var entries []kit.Entry
-	for _, a := range v.Pay {
-		e := entry(th, "You pay", a)
-		e.FigureLook = th.Strong
-		if n := len(v.Legs); n > 1 && len(v.Pay) == 1 {
-			e.Note = []kit.Span{{Text: "in " + strconv.Itoa(n) + " payments", Style: th.Dim}}
-		}
-		entries = append(entries, e)
+// askedLines repeats what was asked for, from the frozen intent and nothing else.
+func (s *Screen) askedLines(th theme.Theme, w int) []string {
+	d := s.snap.Intent
+	if d.Pay == nil || d.Receive == nil {
+		return nil
 	}
-	if len(v.Pay) == 0 {
-		entries = append(entries, kit.Entry{Label: "You pay", Figure: kit.Figure{Main: "nothing more"}})
+	spans := append([]kit.Span{{Text: s.noun() + " ", Style: th.Strong}}, s.askedAmount(th, d.Pay.Asset, d.Pay.Amount)...)
+	if s.exchange() && d.Receive.Asset != d.Pay.Asset {
+		spans = append(spans, kit.Plain(" for "+screen.AssetName(s.ctx.Catalog, d.Receive.Asset)))
 	}
-	if v.Delivered.Amount != nil {
-		e := entry(th, "The call gets", v.Delivered)
-		e.Note = deliveredNote(th, v)
-		entries = append(entries, e)
+	if d.Receive.Minimum != "" {
+		spans = append(append(spans, kit.Plain(", at least ")), s.askedAmount(th, d.Receive.Asset, d.Receive.Minimum)...)
 	}
-	minimum := v.Minimum.Amount == nil || v.Delivered.Amount == nil || v.Minimum.Amount.Cmp(v.Delivered.Amount) != 0
-	if minimum {
-		entries = append(entries, entry(th, "Minimum", v.Minimum))
-	}
-	for _, a := range v.Fees {
-		entries = append(entries, entry(th, "Fees", a))
-	}
-	entries = feeNote(th, v, entries)
-	out := kit.Ledger(th, w, indent, costW, entries)
-	if !minimum {
-		out = append(out, kit.Row(th, w, indent, costW, "Minimum", kit.Plain("exactly what is delivered (a call is exact)"))...)
-	}
-	out = append(out, kit.Row(th, w, indent, costW, "Cost", costSpans(th, v)...)...)
-	out = append(out, kit.Row(th, w, indent, costW, "Price move", kit.Plain(percent(v.SlippageBps)+" allowed before the solver refuses"))...)
-	if v.Recipient != "" {
-		out = append(out, kit.Row(th, w, indent, costW, "Delivered to", address(v.Recipient))...)
-	}
-	return out
+	return kit.Row(th, w, indent, labelW, "you asked", spans...)
 }
-
-// deliveredNote says which part of what the call gets is paid for by this quote; the rest is there already.
-func deliveredNote(th theme.Theme, v *verify.QuoteView) []kit.Span {
-	for _, n := range v.Needs {
-		if n.Need.Asset == v.Delivered.Asset && n.Short != nil && v.Delivered.Decimals >= 0 && n.Short.Cmp(v.Delivered.Amount) < 0 {
-			return []kit.Span{{Text: amount.Human(n.Short, v.Delivered.Decimals) + " of it comes from elsewhere", Style: th.Dim}}
-		}
-	}
-	return nil
-}
-
-// feeNote puts what the service says about its fees beside the last fee, or on a line of its own.
-func feeNote(th theme.Theme, v *verify.QuoteView, entries []kit.Entry) []kit.Entry {
-	said := amount.Unknown
-	if v.FeeUSD != "" {
-		said = "$" + kit.Clean(v.FeeUSD, 40)
-	}
-	note := []kit.Span{{Text: "the service says " + said, Style: th.Dim}}
-	if len(v.Fees) == 0 {
-		return append(entries, kit.Entry{Label: "Fees", Figure: kit.Figure{Main: "none"}, Note: note})
-	}
-	last := &entries[len(entries)-1]
-	if len(last.Note) > 0 {
-		last.Note = append(last.Note, kit.Plain("  "))
-	}
-	last.Note = append(last.Note, note...)
-	return entries
-}
-
-// costSpans is what is lost on the way and the part of it that the fees explain.
-func costSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
-	unknown := kit.Span{Text: amount.Unknown, Style: th.Unknown}
-	spans := []kit.Span{unknown}
-	if v.CostMicro != nil {
-		spans = []kit.Span{kit.Plain(kit.USD(v.CostMicro))}
-		if v.CostBps >= 0 {
-			spans = append(spans, kit.Plain(" ("+percent(v.CostBps)+" of what you pay)"))
-		}
-	}
-	switch share, ok := explained(v); {
-	case !ok:
-		return append(spans, kit.Plain(", explained by fees: "), unknown)
-	case v.Explained:
-		return append(spans, kit.Span{Text: ", explained by fees: " + share + " " + th.Sign(theme.Good), Style: th.Good})
-	default:
-		return append(spans, kit.Span{Text: ", explained by fees: only " + share + " " + th.Sign(theme.Warn), Style: th.Warn})
-	}
-}
-
-// explained is the share of the cost that the fees account for, in percent.
-func explained(v *verify.QuoteView) (string, bool) {
-	if v.CostMicro == nil || v.UnexplainedMicro == nil {
-		return "", false
-	}
-	if v.CostMicro.Sign() <= 0 || v.UnexplainedMicro.Sign() <= 0 {
-		return "100 %", true
-	}
-	part := new(big.Int).Sub(v.CostMicro, v.UnexplainedMicro)
-	if part.Sign() < 0 {
-		part.SetInt64(0)
-	}
-	part.Mul(part, big.NewInt(100)).Quo(part, v.CostMicro)
-	return part.String() + " %", true
-}
-
-// percent writes basis points.
-func percent(bps int) string { return amount.Format(big.NewInt(int64(bps)), 2) + " %" }
 
 // changeLines puts the figures of the quote before beside the new ones, with the difference.
 func changeLines(th theme.Theme, old, now *verify.QuoteView, w int) []string {
@@ -244,7 +194,16 @@ func changeLines(th theme.Theme, old, now *verify.QuoteView, w int) []string {
 		if before.Asset != now.Delivered.Asset || before.Amount == nil {
 			before = nil
 		}
-		out = append(out, kit.Row(th, w, indent, costW, "The call gets", changeSpans(th, before, now.Delivered)...)...)
+		label := "The call gets"
+		if now.Kind == intent.KindSwap || now.Kind == intent.KindTransfer {
+			label = "Expected"
+			least := &old.Minimum
+			if least.Asset != now.Minimum.Asset || least.Amount == nil {
+				least = nil
+			}
+			out = append(out, kit.Row(th, w, indent, costW, "At least", changeSpans(th, least, now.Minimum)...)...)
+		}
+		out = append(out, kit.Row(th, w, indent, costW, label, changeSpans(th, before, now.Delivered)...)...)
 	}
 	return blank(out)
 }
@@ -291,40 +250,6 @@ func changeSpans(th theme.Theme, before *verify.AmountView, a verify.AmountView)
 		text = sign + kit.Exact(diff, decimals).Main
 	}
 	return append(spans, kit.Span{Text: "  " + text + " " + th.Sign(theme.Warn), Style: th.Warn})
-}
-
-// executeView ticks the signatures off as they are made and says how far sending is.
-func (s *Screen) executeView(f screen.Frame) string {
-	th := f.Theme
-	legs := 0
-	if s.snap.Review2 != nil && !s.snap.Review2.SameChainOnly {
-		legs = len(s.snap.Review2.Legs)
-	}
-	lines := []string{" " + th.Strong.Render("Signing and sending"), ""}
-	mark := func(ok bool, text string) {
-		m := th.Dim.Render(th.Signs.Dot)
-		if ok {
-			m = th.Mark(theme.Good)
-		}
-		lines = append(lines, "  "+m+" "+text)
-	}
-	mark(true, "signature 1 of "+strconv.Itoa(legs+1)+": the call")
-	for i := range legs {
-		_, ok := s.event(flow.EventSigned, i+2)
-		mark(ok, "signature "+strconv.Itoa(i+2)+" of "+strconv.Itoa(legs+1)+": payment on "+kit.Clean(s.snap.Review2.Legs[i].Chain.Name, 40))
-	}
-	for _, x := range []struct{ kind, words string }{
-		{flow.EventJournaled, "written to the journal"}, {flow.EventSent, "sent to the service, once"}, {flow.EventAccepted, "accepted by the service"},
-	} {
-		at, ok := s.event(x.kind, 0)
-		words := x.words
-		if ok {
-			words += th.Dim.Render("  " + clockText(at, f.Now))
-		}
-		mark(ok, words)
-	}
-	lines = append(lines, "", " "+th.Dim.Render("You can leave: it goes on, and Activity shows how it ends."))
-	return kit.Box(kit.Lines(lines...), f.W, f.H)
 }
 
 // event finds an event; index 0 is any.

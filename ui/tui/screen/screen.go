@@ -8,6 +8,7 @@
 package screen
 
 import (
+	"context"
 	"math/big"
 	"time"
 
@@ -79,6 +80,17 @@ type Context struct {
 	Catalog  *catalog.Catalog
 	Accounts []api.Account
 	Clock    func() time.Time
+	Vault    Vault
+}
+
+// Vault is what screens may know about the store of keys and do to it; no key and no passphrase goes through it. The zero Vault is a profile without one.
+type Vault struct {
+	Where  string      // where the keys are, in a few words: "an encrypted file"; "" when it is not known
+	Locked func() bool // whether a signature needs the passphrase first; called on the event loop; nil: never
+	Lock   func()      // wipes the keys from memory, called on the event loop; nil: there is nothing to lock
+	Touch  func()      // somebody pressed a key: the idle time starts again; nil: nobody needs to know
+	// Has says whether there is a key for the address, and an error when it cannot tell, as of a locked vault. It is called from commands. nil: not known.
+	Has func(ctx context.Context, address string) (bool, error)
 }
 
 // ResizedMsg tells every screen the size of the body in cells.
@@ -124,6 +136,15 @@ type HideMsg struct{}
 
 // AmountsMsg tells every screen whether amounts are hidden from now on. A review shows its amounts all the same: one decides on them.
 type AmountsMsg struct{ Hidden bool }
+
+// SuspendedMsg tells every screen that the program is about to be stopped: what was typed and must not stay in memory is wiped now.
+type SuspendedMsg struct{}
+
+// ResumedMsg tells every screen that the program goes on after a suspension.
+type ResumedMsg struct{}
+
+// LockedMsg tells every screen that the keys were locked by hand.
+type LockedMsg struct{}
 
 // Send wraps a message into a command.
 func Send(m tea.Msg) tea.Cmd { return func() tea.Msg { return m } }

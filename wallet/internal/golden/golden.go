@@ -39,8 +39,7 @@ const (
 // Clock is the moment at which golden answers are made.
 func Clock() time.Time { return time.Unix(1_760_000_000, 0) }
 
-// World is everything that a golden answer is built from: one key, one network, one intent. The builder speaks the protocol from the service's side and
-// shares no code with the verifier.
+// World is everything that a golden answer is built from: one key, one network, one intent.
 type World struct {
 	T        testing.TB
 	Catalog  *catalog.Catalog
@@ -49,12 +48,18 @@ type World struct {
 	Account  common.Address
 	Draft    intent.Draft
 	CallType string
-	Deploy   bool
+	Deploy   bool // the account is new on the target chain: it is deployed, or delegated
 	Sequence uint64
 	Key      string
 	Now      time.Time
 	ID       string // of the next quote
-	frozen   *intent.Intent
+
+	Kind      string              // of the account: its type
+	Delegates map[uint64]uint64   // the nonce of the delegation that operations on a chain ask for
+	Shown     *api.ChainOperation // what a quote of v1 shows as the prepared operation, where that is not PreparedOperation
+	Alone     bool                // the call pays for itself: its quote shows the prepared operation in one place only
+
+	frozen *intent.Intent
 }
 
 // New makes a world with one deployed account on Base that sends 250.5 USDC and 7 wei.
@@ -73,17 +78,13 @@ func New(t testing.TB) *World {
 		EntryPoint: a(pins.EntryPoint), Paymaster: a(pins.Paymaster), Escrow: a(pins.Escrow), KernelV31: a(pins.KernelV31Implementation),
 		KernelV33: a(pins.KernelV33Delegate), Factory: a(pins.Factory), MetaFactory: a(pins.MetaFactory), ECDSAValidator: a(pins.ECDSAValidator),
 		RoleBasedValidator: a(pins.RoleBasedValidator), Operator: a("0x5"), Solver: a("0x6"), CoSigner: a("0x7"), TamperProof: a("0x8"),
-	}}
+	}, Formulas: formulas(a(pins.RoleBasedValidator))}
 	if n, err = n.WithID(); err != nil {
 		t.Fatal(err)
 	}
 	w := &World{T: t, Catalog: c, Network: n, CallType: api.CallCrossChain, Key: "golden key", Now: Clock(), ID: QuoteID}
-	w.Signer = crypto.PubkeyToAddress(KeyOf(w.Key).PublicKey)
-	init := op.InitDataECDSA(n.Pins.ECDSAValidator, w.Signer)
-	w.Account = op.PredictAddress(n.Pins.Factory, n.Pins.KernelV31, init, new(big.Int))
 	w.Draft = intent.Draft{
 		Version: 1, Network: n.ID, TargetChain: "eip155:8453", SlippageBps: 50,
-		Accounts: []api.Account{{Type: api.AccountKernelV31, SignerAddress: w.Signer.Hex(), AccountAddress: w.Account.Hex(), DeploymentType: "ERC4337"}},
 		Calls: []intent.Call{
 			{To: TokenOf(BaseUSDC).Hex(), Data: HexOf(erc20.Transfer(a(Payee), big.NewInt(250_500_000)))},
 			{To: Vault, Value: "7", Data: "0x"},
@@ -91,6 +92,7 @@ func New(t testing.TB) *World {
 		TokensRequired: []api.TokenRequirement{{AssetType: BaseUSDC, Amount: "250500000"}},
 		FundWith:       "ob:usdc",
 	}
+	w.Be(api.AccountKernelV31)
 	return w
 }
 
@@ -134,19 +136,23 @@ func (w *World) Operation(chainID uint64, lane uint16, sequence uint64, deploy b
 	now := uint64(w.Now.Unix())
 	pm := pins.Paymaster
 	u := op.UserOp{
-		Sender: w.Account, Nonce: op.Nonce{Validator: pins.ECDSAValidator, Key: lane, Sequence: sequence}.Big(), CallData: data,
+		Sender: w.Account, Nonce: w.Nonce(lane, sequence).Big(), CallData: data,
 		CallGasLimit: big.NewInt(400_000), VerificationGasLimit: big.NewInt(300_000), PreVerificationGas: new(big.Int), MaxFeePerGas: new(big.Int),
 		MaxPriorityFeePerGas: new(big.Int), Paymaster: &pm, PaymasterVerificationGasLimit: big.NewInt(60_000), PaymasterPostOpGasLimit: new(big.Int),
 		PaymasterData: op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: now + 600, ValidAfter: now}, make([]byte, 65)),
 	}
-	if deploy {
+	init := w.InitData()
+	if deploy && init != nil {
 		f := pins.MetaFactory
-		u.Factory, u.FactoryData = &f, op.FactoryData(pins.Factory, op.InitDataECDSA(pins.ECDSAValidator, w.Signer), new(big.Int))
+		u.Factory, u.FactoryData = &f, op.FactoryData(pins.Factory, init, new(big.Int))
 	}
 	wire := u.Wire()
-	d := op.Domain{Name: "ECDSAValidator", Version: "0.3.1", ChainID: chainID, VerifyingContract: pins.ECDSAValidator}
-	td := d.ApproveWire(op.CallDataAndNonceHash(w.Account, data, u.Nonce))
-	return api.ChainOperation{UserOp: &wire, TypedDataToSign: &td, AssetType: asset, Amount: amount}
+	td := w.Domain(chainID).ApproveWire(op.CallDataAndNonceHash(w.Account, data, u.Nonce))
+	out := api.ChainOperation{UserOp: &wire, TypedDataToSign: &td, AssetType: asset, Amount: amount}
+	if nonce, asks := w.Delegates[chainID]; asks || (deploy && init == nil) {
+		out.Delegation = &api.Delegation{ContractAddress: pins.KernelV33.Hex(), Nonce: nonce}
+	}
+	return out
 }
 
 // PreparedOperation builds the prepared operation of the given calls.
@@ -169,9 +175,12 @@ func (w *World) PrepareResponse() api.PrepareResponse {
 	}
 }
 
-// Document encodes an answer.
+// Document encodes an answer, in the form of v1 where the intent is for v1.
 func (w *World) Document(v any) *api.Document {
 	w.T.Helper()
+	if w.Draft.Interface == intent.InterfaceV1 {
+		v = w.v1(v)
+	}
 	d, err := api.Encode(v)
 	if err != nil {
 		w.T.Fatal(err)
@@ -246,6 +255,7 @@ func (w *World) SameChain() api.Quote {
 	q.OriginChainsOperations = []api.ChainOperation{w.PreparedOperation(w.Asked())}
 	q.OriginToken.AssetType = []string{BaseUSDC}
 	q.Fees.CumulativeUSD = "0.00"
+	w.Alone = true
 	return q
 }
 

@@ -1,0 +1,33 @@
+// Writes the differential vectors, or compares them with --check. README.md says what is in them.
+import { readFileSync, writeFileSync, mkdirSync } from 'node:fs';
+import { approval, authorization, userOperation } from './evm.mjs';
+import { solanaMessage } from './solana.mjs';
+
+const COUNT = 10_000;
+const root = new URL('../../api/op/', import.meta.url);
+const files = {
+  'testdata/differential/user-operations.bin': userOperation,
+  'testdata/differential/typed-data.bin': approval,
+  'testdata/differential/authorizations.bin': authorization,
+  'solmsg/testdata/differential/messages.bin': solanaMessage,
+};
+
+const check = process.argv.includes('--check');
+let different = 0;
+for (const [name, make] of Object.entries(files)) {
+  const began = performance.now();
+  const parts = [];
+  for (let i = 0; i < COUNT; i++) parts.push(...(await make(i)));
+  const made = Buffer.concat(parts);
+  const path = new URL(name, root);
+  let word = 'written';
+  if (check) {
+    word = made.equals(readFileSync(path)) ? 'the same' : 'DIFFERENT';
+    different += word === 'DIFFERENT' ? 1 : 0;
+  } else {
+    mkdirSync(new URL('.', path), { recursive: true });
+    writeFileSync(path, made);
+  }
+  console.log(`${name}: ${COUNT} items, ${made.length} bytes, ${word}, ${((performance.now() - began) / 1000).toFixed(1)} s`);
+}
+process.exit(different === 0 ? 0 : 1);

@@ -1,0 +1,100 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"coffer/ui/cli"
+	"coffer/wallet/intent"
+)
+
+// Intent builds `coffer intent`: conversions between intent files and batches of the Safe Transaction Builder.
+func (c Commands) Intent(*cli.Global) *cobra.Command {
+	const names = "from-safe or to-safe"
+	cmd := &cobra.Command{
+		Use:   "intent",
+		Short: "Convert intent files from and to batches of the Safe Transaction Builder",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return &cli.UsageError{Problem: "`coffer intent` needs one of " + names, Hint: "see `coffer intent --help`"}
+		},
+	}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "from-safe FILE", Args: oneFile, Short: "Print the calls of a batch as an intent file",
+			Long: `Prints a draft with the calls and the target chain of the batch. The network, the accounts and the tokens that the calls need are not in a batch:
+complete the file with them.`,
+			Example: "  coffer intent from-safe batch.json > intent.json",
+			RunE:    func(_ *cobra.Command, args []string) error { return c.fromSafe(args[0]) },
+		},
+		&cobra.Command{
+			Use: "to-safe FILE", Args: oneFile, Short: "Print the calls of an intent file as a batch",
+			Long:    "Prints the calls on their chain. Who pays, with what and on which network stays behind: a batch has no place for it.",
+			Example: "  coffer intent to-safe intent.json > batch.json",
+			RunE:    func(_ *cobra.Command, args []string) error { return c.toSafe(args[0]) },
+		})
+	return cmd
+}
+
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return &cli.UsageError{Problem: fmt.Sprintf("`%s` takes no %q", c.CommandPath(), args[0]), Hint: "see `" + c.CommandPath() + " --help`"}
+}
+
+func oneFile(c *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return &cli.UsageError{Problem: "`" + c.CommandPath() + "` takes one file", Hint: "see `" + c.CommandPath() + " --help`"}
+}
+
+func (c Commands) fromSafe(path string) error {
+	b, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	d, err := intent.FromSafe(b)
+	if err != nil {
+		return refusedFile(path, err)
+	}
+	out, err := json.Marshal(d, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err != nil {
+		return fmt.Errorf("print the intent: %w", err)
+	}
+	return c.write(out)
+}
+
+func (c Commands) toSafe(path string) error {
+	b, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	d, err := intent.ParseDraft(b)
+	if err != nil {
+		return refusedFile(path, err)
+	}
+	out, err := intent.ToSafe(d, c.Clock())
+	if err != nil {
+		return refusedFile(path, err)
+	}
+	return c.write(out)
+}
+
+// refusedFile lists every broken rule of a file.
+func refusedFile(path string, err error) error {
+	problem := clean(path) + " is refused"
+	var broken *intent.Error
+	if !errors.As(err, &broken) {
+		return &cli.RefusedError{Problem: problem + ": " + clean(err.Error())}
+	}
+	for _, f := range broken.Failures {
+		problem += "\n  " + clean(f.String())
+	}
+	return &cli.RefusedError{Problem: problem}
+}

@@ -1,0 +1,236 @@
+package check
+
+import (
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/catalog"
+	"coffer/api/network"
+	"coffer/ui/cli"
+	"coffer/wallet/intent"
+	"coffer/wallet/policy"
+	"coffer/wallet/verify"
+)
+
+// judgement is one run over the documents.
+type judgement struct {
+	catalog *catalog.Catalog
+	in      *inputs
+	now     time.Time
+	policy  policy.File
+	first   map[common.Address]common.Address
+	result  Result
+
+	intent intent.Intent
+	rules  verify.Policy
+}
+
+// readPolicy reads the limits of a file that was named; it must be there.
+func readPolicy(path string) (policy.File, error) {
+	if path == "" {
+		return policy.File{}, nil
+	}
+	f, err := policy.Read(path)
+	var wrong *policy.Error
+	if errors.As(err, &wrong) || errors.Is(err, fs.ErrNotExist) {
+		return f, &cli.UsageError{Problem: err.Error()}
+	}
+	return f, err
+}
+
+// run fills the result. What is missing on the command line is an error; whatever is wrong with the documents is in the result.
+func (j *judgement) run() error {
+	if len(j.in.broken) > 0 {
+		j.result.Reasons = j.in.broken
+		return nil
+	}
+	for _, k := range []kind{kindNetwork, kindIntent} {
+		if j.in.raw[k] == nil {
+			return &cli.UsageError{Problem: string(k) + " is missing: without it there is nothing to compare with", Hint: "give the file, or a bundle that holds it"}
+		}
+	}
+	if !j.readNetwork() || !j.readIntent() {
+		return nil
+	}
+	if err := j.judge(); err != nil {
+		return err
+	}
+	j.result.Reasons = append(j.result.Reasons, Reason{
+		Code: "V5", Level: string(verify.Unknown),
+		Title: "The wallet's journal is not at hand: reused nonces and quote ids, new recipients and what was spent today were not checked.",
+	})
+	j.result.Accepted = len(j.result.Reviews) > 0
+	for _, r := range j.result.Reviews {
+		j.result.Accepted = j.result.Accepted && r.Accepted
+	}
+	return nil
+}
+
+func (j *judgement) readNetwork() bool {
+	n, err := network.Decode(j.in.raw[kindNetwork])
+	if err != nil {
+		j.result.Reasons = append(j.result.Reasons, unreadable("The network's descriptor is not one that can be trusted.", err))
+		return false
+	}
+	j.result.Network = &Network{ID: n.ID, Kind: string(n.Kind), Fingerprint: n.Fingerprint()}
+	j.rules = verify.DefaultPolicy(n, j.catalog)
+	j.rules.Limits, j.rules.FirstSession = j.policy.Limits(n.ID), j.first
+	return true
+}
+
+func (j *judgement) readIntent() bool {
+	in, err := intent.Parse(j.in.raw[kindIntent], api.Rules{Catalog: j.catalog, Now: j.now})
+	var broken *intent.Error
+	switch {
+	case errors.As(err, &broken):
+		for _, f := range broken.Failures {
+			j.result.Reasons = append(j.result.Reasons, Reason{
+				Code: "V5", Level: string(verify.Refuse), Title: "The intent breaks a rule.", Path: clean(f.Path), Want: clean(f.Expected), Got: clean(f.Got),
+			})
+		}
+		return false
+	case err != nil:
+		j.result.Reasons = append(j.result.Reasons, unreadable("The intent cannot be read.", err))
+		return false
+	}
+	j.intent = in
+	hash := in.Hash()
+	j.result.Intent = &Intent{ID: in.ID(), Hash: "0x" + hex.EncodeToString(hash[:]), Kind: in.Kind(), Interface: intent.InterfaceV3}
+	if in.V1() {
+		j.result.Intent.Interface = intent.InterfaceV1
+	}
+	for _, a := range in.Draft().Accounts {
+		j.result.Intent.Accounts = append(j.result.Intent.Accounts, accountOf(a))
+	}
+	return true
+}
+
+// judge passes the answers through the verifier in the order of the flow.
+func (j *judgement) judge() error {
+	has := func(k kind) bool { return j.in.raw[k] != nil }
+	if j.intent.Kind() != intent.KindCall {
+		if has(kindPrepared) || has(kindRequest) || j.in.signatures != nil {
+			return &cli.UsageError{Problem: "a " + j.intent.Kind() + " has a quote and nothing that was prepared before"}
+		}
+		if !has(kindQuote) {
+			return &cli.UsageError{Problem: "there is nothing to judge: give the quote of the " + j.intent.Kind()}
+		}
+		return j.exchange()
+	}
+	if !has(kindPrepared) {
+		problem := "there is nothing to judge: give the answer to prepare"
+		if has(kindQuote) || has(kindRequest) {
+			problem = "the quote of a call is judged against the answer to prepare: give that too"
+		}
+		return &cli.UsageError{Problem: problem}
+	}
+	prepared := j.prepared()
+	if has(kindQuote) {
+		return j.quote(prepared)
+	}
+	if prepared != nil && (has(kindRequest) || j.in.signatures != nil) {
+		_, _, err := j.signed(prepared, &j.result.Reviews[0])
+		return err
+	}
+	return nil
+}
+
+func (j *judgement) add(r Review) { j.result.Reviews = append(j.result.Reviews, r) }
+
+// unread adds a review of a document that cannot be read.
+func (j *judgement) unread(name string, why *Reason) {
+	j.add(Review{Document: name, Reasons: []Reason{*why}})
+}
+
+// prepared judges the answer to prepare; the result is nil when it is refused.
+func (j *judgement) prepared() *verify.PreparedOp {
+	const name = "prepared call"
+	doc, why := j.in.document(kindPrepared)
+	if why != nil {
+		j.unread(name, why)
+		return nil
+	}
+	p, report := verify.Prepared(j.intent, j.rules, verify.NoHistory{}, j.now, doc)
+	r := Review{Document: name}
+	r.report(report)
+	if p != nil {
+		v := p.View()
+		r.Fingerprint, r.Phrase, r.Call = v.Fingerprint, v.Phrase, callOf(v)
+		r.Operations = []Operation{operationOf(p.Signing().Digests())}
+	}
+	j.add(r)
+	return p
+}
+
+// exchange judges the quote of a swap or a transfer.
+func (j *judgement) exchange() error {
+	name := "quote of the " + j.intent.Kind()
+	doc, why := j.in.document(kindQuote)
+	if why != nil {
+		j.unread(name, why)
+		return nil
+	}
+	q, report := verify.Exchange(j.intent, j.rules, verify.NoHistory{}, j.now, doc)
+	j.quoted(name, q, report)
+	return nil
+}
+
+// quoted adds the review of a quote that was judged with all that belongs to it.
+func (j *judgement) quoted(name string, q *verify.VerifiedQuote, report verify.Report) {
+	r := Review{Document: name}
+	r.report(report)
+	if q != nil {
+		v := q.View()
+		r.Fingerprint, r.Phrase, r.Quote = v.Fingerprint, v.Phrase, quoteOf(v)
+		for _, s := range q.Operations() {
+			r.Operations = append(r.Operations, operationOf(s.Digests()))
+		}
+	}
+	j.add(r)
+}
+
+// quote judges the quote of a call against the prepared operation, with its signature where that is at hand.
+func (j *judgement) quote(prepared *verify.PreparedOp) error {
+	const name = "quote of the call"
+	doc, why := j.in.document(kindQuote)
+	if why != nil {
+		j.unread(name, why)
+		return nil
+	}
+	if prepared == nil {
+		j.add(Review{Document: name, Reasons: []Reason{{
+			Code: "Q14", Level: string(verify.Unknown), Title: "The quote was not judged, because the prepared call that it belongs to is refused.",
+		}}})
+		return nil
+	}
+	signed, given, err := j.signed(prepared, &j.result.Reviews[0])
+	switch {
+	case err != nil:
+		return err
+	case given && signed == nil:
+		j.add(Review{Document: name, Reasons: []Reason{{
+			Code: "Q14", Level: string(verify.Unknown), Title: "The quote was not judged, because the signature of the prepared call is refused.",
+		}}})
+	case given:
+		q, report := verify.Quote(j.intent, j.rules, verify.NoHistory{}, j.now, signed, doc)
+		j.quoted(name, q, report)
+	default:
+		q, report := verify.Unsigned(j.intent, j.rules, verify.NoHistory{}, j.now, prepared, doc)
+		r := Review{Document: name}
+		r.report(report)
+		if q != nil {
+			v := q.View()
+			r.Fingerprint, r.Phrase, r.Quote = v.Fingerprint, v.Phrase, quoteOf(v)
+			for _, d := range q.Digests() {
+				r.Operations = append(r.Operations, operationOf(d))
+			}
+		}
+		j.add(r)
+	}
+	return nil
+}

@@ -1,0 +1,374 @@
+// Package keys is `coffer keys` and `coffer profile`: it sets up a vault, fills it and empties it, and writes profiles and accounts into the configuration.
+//
+// Promise: a key, a passphrase or an API key is read from the terminal without echo, or from a file that only its owner may read; no flag and no variable
+// takes one, and nothing here prints one. What deletes a key is confirmed by typing. The vault's place is the one that the profile names.
+//
+// Errors: a command line that cannot be carried out is a *cli.UsageError; a vault that does not open is an error of package vault.
+// Sources: TH-K1, K5, K7, KR1 to KR4.
+package keys
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coffer/api/secret"
+	"coffer/ui/cli"
+	"coffer/ui/profile"
+	"coffer/wallet/vault"
+)
+
+// Commands answers `coffer keys`.
+type Commands struct {
+	Host   profile.Host
+	Prompt cli.Prompt
+	Out    io.Writer
+}
+
+// Command builds `coffer keys`.
+func (c Commands) Command(g *cli.Global) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "keys",
+		Short: "The keys of a profile: set up, make, import, back up",
+		Long: `A profile keeps its keys where its vault setting says: in the keyring of the system (encrypted under a passphrase as well, or by the
+keyring alone), or in an encrypted file. Keys and passphrases are typed without echo or read from a file that only you can read; they
+are never taken from the command line or the environment. A key belongs to the network of its profile and signs on no other.`,
+		Example: `  coffer keys init                    set up the vault of the profile
+  coffer keys new                     make a key
+  coffer keys import                  bring one: hex, keystore file, mnemonic, Solana key
+  coffer keys list
+  coffer keys backup keys.age         write an encrypted backup`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return &cli.UsageError{Problem: "`coffer keys` needs one of init, list, new, import, remove, backup, restore, passphrase, api-key or probe", Hint: "see `coffer keys --help`"}
+		},
+	}
+	cmd.AddCommand(c.initialise(g), c.list(g), c.make(g), c.importing(g), c.remove(g), c.backup(g), c.restore(g), c.passphrase(g), c.apiKey(g), c.probe(g))
+	return cmd
+}
+
+// noArgs refuses words behind a command that takes none.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return &cli.UsageError{Problem: fmt.Sprintf("`%s` takes no %q", c.CommandPath(), args[0]), Hint: "see `" + c.CommandPath() + " --help`"}
+}
+
+// oneArg demands exactly one word, which is named by what.
+func oneArg(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			return nil
+		}
+		return &cli.UsageError{Problem: fmt.Sprintf("`%s` takes one %s", c.CommandPath(), what), Hint: "see `" + c.CommandPath() + " --help`"}
+	}
+}
+
+// open opens the profile's vault; unlock asks for its passphrase.
+func (c Commands) open(ctx context.Context, g *cli.Global, unlock bool) (*profile.Opened, *vault.Vault, error) {
+	o, err := c.Host.OpenKeys(ctx, g.Profile)
+	if err != nil {
+		return nil, nil, err
+	}
+	v := o.Vault()
+	if v == nil {
+		err = &cli.UsageError{
+			Problem: fmt.Sprintf("profile %q keeps no keys (vault = \"memory\")", o.Profile.Name),
+			Hint:    "make a profile with a vault: coffer profile add NAME --kind … --vault keyring|keyring-only|file",
+		}
+	} else if unlock {
+		err = o.Unlock(ctx)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, o.Close())
+	}
+	return o, v, nil
+}
+
+// with runs fn on the unlocked vault of the profile.
+func (c Commands) with(ctx context.Context, g *cli.Global, fn func(o *profile.Opened, v *vault.Vault) error) error {
+	o, v, err := c.open(ctx, g, true)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(o, v), o.Close())
+}
+
+// fresh asks for a new passphrase twice.
+func (c Commands) fresh(ctx context.Context, what string) (secret.Secret, error) {
+	first, err := c.Prompt.Secret(ctx, fmt.Sprintf("%s, at least %d characters (not shown): ", what, vault.MinPassphrase))
+	if err != nil {
+		return secret.Secret{}, err
+	}
+	again, err := c.Prompt.Secret(ctx, "The same once more: ")
+	if err != nil {
+		first.Wipe()
+		return secret.Secret{}, err
+	}
+	defer again.Wipe()
+	if string(first.Reveal()) != string(again.Reveal()) {
+		first.Wipe()
+		return secret.Secret{}, &cli.UsageError{Problem: "the two passphrases differ; nothing was changed"}
+	}
+	return first, nil
+}
+
+func (c Commands) initialise(g *cli.Global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "init",
+		Short: "Set up the vault of the profile",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			o, v, err := c.open(ctx, g, false)
+			if err != nil {
+				return err
+			}
+			return errors.Join(c.setUp(ctx, o, v), o.Close())
+		},
+	}
+}
+
+func (c Commands) setUp(ctx context.Context, o *profile.Opened, v *vault.Vault) error {
+	if err := v.Probe(ctx); err != nil {
+		return err
+	}
+	if there, err := v.Exists(ctx); err != nil || there {
+		if there {
+			err = &cli.UsageError{Problem: fmt.Sprintf("profile %q has a vault already; nothing was changed", o.Profile.Name)}
+		}
+		return err
+	}
+	var pass secret.Secret
+	if v.Backend() != vault.BackendKeyringOnly {
+		var err error
+		if pass, err = c.fresh(ctx, "New passphrase of profile "+o.Profile.Name); err != nil {
+			return err
+		}
+		defer pass.Wipe()
+	}
+	if err := v.Create(ctx, pass); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(c.Out, "vault of profile %s is set up (%s), for network %s\n", o.Profile.Name, v.Backend(), o.Network.Fingerprint())
+	return err
+}
+
+// itemLine is a key as `coffer keys list --json` tells of it.
+type itemLine struct {
+	Kind    string    `json:"kind"`
+	Address string    `json:"address"`
+	Network string    `json:"network"`
+	Label   string    `json:"label,omitempty"`
+	Created time.Time `json:"created"`
+}
+
+func (c Commands) list(g *cli.Global) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the addresses of the keys",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error {
+				items, err := v.Items(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					lines := make([]itemLine, len(items))
+					for i, k := range items {
+						lines[i] = itemLine{string(k.Kind), k.Address, k.Network, k.Label, k.Created}
+					}
+					return json.NewEncoder(c.Out).Encode(lines)
+				}
+				w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+				for _, k := range items {
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", k.Kind, k.Address, k.Created.Format(time.DateOnly), k.Label)
+				}
+				if len(items) == 0 {
+					fmt.Fprintln(w, "no keys; make one with: coffer keys new")
+				}
+				return w.Flush()
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c Commands) make(g *cli.Global) *cobra.Command {
+	var label, kind string
+	cmd := &cobra.Command{
+		Use:   "new",
+		Short: "Make a key",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			k, err := kindFlag(kind)
+			if err != nil {
+				return err
+			}
+			if k == "" {
+				k = vault.EVM
+			}
+			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error {
+				key, err := vault.New(k, rand.Reader)
+				if err != nil {
+					return err
+				}
+				item, err := v.Add(cmd.Context(), k, key, label)
+				if err != nil {
+					return err
+				}
+				c.Prompt.Say("This key exists in the vault only. Make a backup: coffer keys backup FILE")
+				_, err = fmt.Fprintln(c.Out, item.Address)
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&kind, "kind", "evm", "evm or solana")
+	cmd.Flags().StringVar(&label, "label", "", "a name for the list")
+	return cmd
+}
+
+func kindFlag(s string) (vault.Kind, error) {
+	switch k := vault.Kind(s); k {
+	case "", vault.EVM, vault.Solana:
+		return k, nil
+	}
+	return "", &cli.UsageError{Problem: fmt.Sprintf("there is no kind %q", s), Hint: "--kind is evm or solana"}
+}
+
+func (c Commands) remove(g *cli.Global) *cobra.Command {
+	var confirm string
+	cmd := &cobra.Command{
+		Use:   "remove ADDRESS",
+		Short: "Delete a key for good",
+		Args:  oneArg("address"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error {
+				address := args[0]
+				if strings.HasPrefix(address, "0x") {
+					address = strings.ToLower(address)
+				}
+				c.Prompt.Say("This deletes the key of " + address + ". Without a backup nobody can ever sign with it again.")
+				if err := c.Prompt.Confirm(cmd.Context(), address, confirm); err != nil {
+					return err
+				}
+				return v.Remove(cmd.Context(), address)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&confirm, "confirm", "", "the address's last four characters, instead of typing them")
+	return cmd
+}
+
+func (c Commands) passphrase(g *cli.Global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "passphrase",
+		Short: "Change the passphrase of the vault",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			o, v, err := c.open(ctx, g, false)
+			if err != nil {
+				return err
+			}
+			change := func() error {
+				old, err := c.Prompt.Secret(ctx, "Present passphrase (not shown): ")
+				if err != nil {
+					return err
+				}
+				defer old.Wipe()
+				pass, err := c.fresh(ctx, "New passphrase")
+				if err != nil {
+					return err
+				}
+				defer pass.Wipe()
+				return v.ChangePassphrase(ctx, old, pass)
+			}
+			return errors.Join(change(), o.Close())
+		},
+	}
+}
+
+func (c Commands) apiKey(g *cli.Global) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "api-key",
+		Short: "The API key of the profile's service",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return &cli.UsageError{Problem: "`coffer keys api-key` needs one of set or remove", Hint: "see `coffer keys api-key --help`"}
+		},
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use: "set", Short: "Store the API key, typed without echo", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.with(cmd.Context(), g, func(o *profile.Opened, v *vault.Vault) error {
+				key, err := c.Prompt.Secret(cmd.Context(), "API key for profile "+o.Profile.Name+" (not shown): ")
+				if err != nil {
+					return err
+				}
+				return v.SetAPIKey(cmd.Context(), key)
+			})
+		},
+	}, &cobra.Command{
+		Use: "remove", Short: "Delete the API key", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error { return v.RemoveAPIKey(cmd.Context()) })
+		},
+	})
+	return cmd
+}
+
+func (c Commands) probe(g *cli.Global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "probe",
+		Short: "Find out whether the place of the keys works",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			o, v, err := c.open(ctx, g, false)
+			if err != nil {
+				return err
+			}
+			look := func() error {
+				if err := v.Probe(ctx); err != nil {
+					return err
+				}
+				there, err := v.Exists(ctx)
+				if err != nil {
+					return err
+				}
+				state := "not set up; run coffer keys init"
+				if there {
+					state = "set up"
+				}
+				_, err = fmt.Fprintf(c.Out, "%s works; the vault of profile %s is %s\n", v.Backend(), o.Profile.Name, state)
+				return err
+			}
+			return errors.Join(look(), o.Close())
+		},
+	}
+}
+
+// writeNew writes a file that must not exist yet, for its owner alone.
+func writeNew(path string, data []byte) error {
+	f, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("write the backup: %w", err)
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
+}

@@ -1,0 +1,162 @@
+package keys
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"coffer/api/secret"
+	"coffer/ui/cli"
+	"coffer/ui/profile"
+	"coffer/wallet/vault"
+)
+
+// maxBackup bounds a backup file, in bytes.
+const maxBackup = 1 << 20
+
+func (c Commands) importing(g *cli.Global) *cobra.Command {
+	var file, kind, path, label string
+	cmd := &cobra.Command{
+		Use:   "import",
+		Short: "Bring a key from elsewhere",
+		Long: `Reads a key from the terminal without echo, or from a file that only you can read (--file): 64 hexadecimal digits, a keystore file
+(version 3), a Solana key as JSON array or base58, or the words of a BIP-39 mnemonic. A mnemonic gives one key of each kind; --kind
+and --path choose. A key that is used elsewhere as well can be lost there as well.`,
+		Example: "  coffer keys import --label main\n  coffer keys import --file ./keystore.json\n  coffer keys import --kind evm --path \"m/44'/60'/0'/0/3\"",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			k, err := kindFlag(kind)
+			if err != nil {
+				return err
+			}
+			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error {
+				found, err := c.read(cmd.Context(), file, vault.Hint{Kind: k, Path: path})
+				if err != nil {
+					return err
+				}
+				defer found.Wipe()
+				for _, key := range found.Keys {
+					item, err := v.Add(cmd.Context(), key.Kind, key.Key, label)
+					if err != nil {
+						return fmt.Errorf("%s: %w", key.Address, err)
+					}
+					fmt.Fprintln(c.Out, item.Address)
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&file, "file", "", "file with the key, which only you can read")
+	cmd.Flags().StringVar(&kind, "kind", "", "evm or solana (default: what the key is)")
+	cmd.Flags().StringVar(&path, "path", "", "derivation path of a mnemonic")
+	cmd.Flags().StringVar(&label, "label", "", "a name for the list")
+	return cmd
+}
+
+// read reads the text of a key and, where it needs one, its password.
+func (c Commands) read(ctx context.Context, file string, hint vault.Hint) (vault.Imported, error) {
+	var text secret.Secret
+	var err error
+	if file != "" {
+		text, err = vault.ReadKeyFile(file)
+	} else {
+		text, err = c.Prompt.Secret(ctx, "Key or mnemonic (not shown): ")
+	}
+	if err != nil {
+		return vault.Imported{}, err
+	}
+	defer text.Wipe()
+	found, err := vault.ParseKey(text.Reveal(), hint)
+	var asks *vault.ImportError
+	if !errors.As(err, &asks) || !asks.NeedsPassword {
+		return found, err
+	}
+	if hint.Password, err = c.Prompt.Secret(ctx, "Its password (not shown): "); err != nil {
+		return vault.Imported{}, err
+	}
+	defer hint.Password.Wipe()
+	return vault.ParseKey(text.Reveal(), hint)
+}
+
+func (c Commands) backup(g *cli.Global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Write all keys and the API key into an encrypted file",
+		Args:  oneArg("file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error {
+				pass, err := c.fresh(cmd.Context(), "Passphrase of the backup")
+				if err != nil {
+					return err
+				}
+				defer pass.Wipe()
+				data, err := v.Backup(cmd.Context(), pass)
+				if err != nil {
+					return err
+				}
+				return writeNew(args[0], data)
+			})
+		},
+	}
+}
+
+func (c Commands) restore(g *cli.Global) *cobra.Command {
+	var from string
+	cmd := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Add the keys of a backup; keys that are there stay",
+		Args:  oneArg("file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error {
+				data, err := readBackup(args[0])
+				if err != nil {
+					return err
+				}
+				pass, err := c.Prompt.Secret(cmd.Context(), "Passphrase of the backup (not shown): ")
+				if err != nil {
+					return err
+				}
+				defer pass.Wipe()
+				var added []vault.Item
+				if from == "" {
+					added, err = v.Restore(cmd.Context(), data, pass)
+				} else {
+					added, err = v.RestoreFrom(cmd.Context(), from, data, pass)
+				}
+				if errors.Is(err, vault.ErrNetwork) {
+					return &cli.UsageError{
+						Problem: "the backup was made on another network, where its keys belong",
+						Hint:    "what such a key signs here can be valid there; if that is meant, name that network: --from-network 0x…",
+					}
+				}
+				for _, k := range added {
+					fmt.Fprintln(c.Out, k.Address)
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&from, "from-network", "", "id of the network on which the backup was made, to take its keys to this one")
+	return cmd
+}
+
+func readBackup(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the backup: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, io.LimitReader(f, maxBackup+1)); err != nil {
+		return nil, fmt.Errorf("read the backup: %w", err)
+	}
+	if b.Len() > maxBackup {
+		return nil, fmt.Errorf("read the backup: %s is too large for one", path)
+	}
+	return b.Bytes(), nil
+}

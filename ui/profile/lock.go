@@ -1,0 +1,73 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"coffer/api/secret"
+	"coffer/ui/cli"
+	"coffer/wallet/vault"
+)
+
+// Vault is the store of the profile's keys; nil when the profile keeps nothing.
+func (o *Opened) Vault() *vault.Vault { return o.vault }
+
+// Unlock asks for the passphrase on the terminal and opens the vault, unless it is open.
+func (o *Opened) Unlock(ctx context.Context) error {
+	if o.vault == nil || !o.vault.Locked() {
+		return nil
+	}
+	there, err := o.vault.Exists(ctx)
+	if err != nil {
+		return err
+	}
+	if !there {
+		return &cli.UsageError{Problem: fmt.Sprintf("profile %q has no vault yet", o.Profile.Name), Hint: "set it up: coffer keys init --profile " + o.Profile.Name}
+	}
+	if o.vault.Backend() == vault.BackendKeyringOnly {
+		return o.vault.Unlock(ctx, secret.Secret{})
+	}
+	const tries = 3
+	for try := 1; ; try++ {
+		pass, err := o.host.Ask(ctx, fmt.Sprintf("Passphrase of profile %s (not shown): ", o.Profile.Name))
+		if err != nil {
+			return err
+		}
+		err = o.UnlockWith(ctx, pass)
+		if !errors.Is(err, vault.ErrPassphrase) || try == tries {
+			return err
+		}
+	}
+}
+
+// UnlockWith opens the vault with a passphrase, which is wiped.
+func (o *Opened) UnlockWith(ctx context.Context, pass secret.Secret) error {
+	defer pass.Wipe()
+	if o.vault == nil {
+		return nil
+	}
+	return o.vault.Unlock(ctx, pass)
+}
+
+// Locked reports whether a passphrase is needed before the next signature.
+func (o *Opened) Locked() bool {
+	return o.vault != nil && len(o.Profile.SignerCommand) == 0 && o.vault.Locked()
+}
+
+// Lock wipes the keys of a vault. The demo key is published and stays.
+func (o *Opened) Lock() {
+	if o.vault != nil {
+		o.vault.Lock()
+	}
+}
+
+// Wipe wipes every key for good, because the program ends.
+func (o *Opened) Wipe() {
+	if o.vault != nil {
+		_ = o.vault.Close()
+	}
+	if o.memory != nil {
+		_ = o.memory.Close()
+	}
+}

@@ -1,0 +1,302 @@
+// Package profile opens what a person has set up: the network, the vault and the service of a profile, with its accounts and its policy.
+//
+// Promise: the network comes from the profile, never from the service; the API key comes from the vault, or from the person where the profile keeps
+// nothing; a vault is opened where the profile says and nowhere else. Nothing here signs. Everything that needs a key gets it from the vault for the length
+// of one signature (package vault).
+//
+// Errors: what the profile lacks is a *cli.UsageError that says what to run; a vault that does not open is an error of package vault; a broken
+// configuration is a *config.Error. Sources: design §2.6, protocol §4.2, TH-K7, C3.
+package profile
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"coffer/api"
+	"coffer/api/catalog"
+	"coffer/api/client"
+	"coffer/api/network"
+	"coffer/api/secret"
+	"coffer/assets"
+	"coffer/config"
+	"coffer/ui/cli"
+	"coffer/ui/tui/builder"
+	"coffer/wallet/flow"
+	"coffer/wallet/policy"
+	"coffer/wallet/sign"
+	"coffer/wallet/vault"
+	"coffer/wallet/verify"
+)
+
+// Embedded is a service inside this program, or one of another process that has the same data open.
+type Embedded struct {
+	Network   network.Descriptor
+	BaseURL   string
+	APIKey    secret.Secret
+	Transport http.RoundTripper
+	Close     func() error
+}
+
+// Host is what the program gives. Embedded opens the service on the data of a directory; Ask asks for a secret on the terminal, without echo, and fails where
+// there is none; Getenv is os.Getenv outside tests.
+type Host struct {
+	Getenv   func(string) string
+	Embedded func(ctx context.Context, dir string) (Embedded, error)
+	Ask      func(ctx context.Context, question string) (secret.Secret, error)
+}
+
+// Opened is an opened profile. Demo is nil unless the profile runs on the published demo key.
+type Opened struct {
+	Profile  config.Profile
+	Paths    config.Paths
+	Where    string // of the service, for display
+	Client   *client.Client
+	Catalog  *catalog.Catalog
+	Network  network.Descriptor
+	Accounts []api.Account
+	Demo     *assets.Demo
+
+	host   Host
+	vault  *vault.Vault  // nil when the profile keeps nothing
+	memory *vault.Memory // nil when there is a vault
+	close  []func() error
+}
+
+// Find reads the configuration and returns the named profile, or the default one when name is empty.
+func (h Host) Find(name string) (config.Profile, config.Paths, error) {
+	paths, err := config.PathsFrom(h.Getenv)
+	if err != nil {
+		return config.Profile{}, paths, err
+	}
+	file, err := config.Load(paths.Config)
+	if err != nil {
+		return config.Profile{}, paths, err
+	}
+	p, err := file.Profile(name)
+	if err != nil {
+		return p, paths, &cli.UsageError{Problem: err.Error()}
+	}
+	return p, paths, nil
+}
+
+// Open opens a profile with everything that it takes to read and to quote. The vault of an embedded profile stays locked until a key is needed; that of a
+// remote one is unlocked for its API key.
+func (h Host) Open(ctx context.Context, name string) (*Opened, error) {
+	o, err := h.open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err = o.connect(ctx); err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return o, nil
+}
+
+// OpenKeys opens a profile for its keys alone: its service is not asked for anything.
+func (h Host) OpenKeys(ctx context.Context, name string) (*Opened, error) { return h.open(ctx, name) }
+
+func (h Host) open(ctx context.Context, name string) (*Opened, error) {
+	p, paths, err := h.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	o := &Opened{Profile: p, Paths: paths, host: h}
+	if o.Catalog, err = catalog.Load(); err != nil {
+		return nil, err
+	}
+	if err = o.findNetwork(ctx); err == nil {
+		err = o.openVault()
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	o.Accounts = o.Profile.WireAccounts(o.Network.Pins)
+	return o, nil
+}
+
+// findNetwork takes the network of an embedded profile from its service, in process, and that of a remote one from the profile's file.
+func (o *Opened) findNetwork(ctx context.Context) error {
+	if !o.Profile.Embedded() {
+		if o.Profile.NetworkFile == "" {
+			return &cli.UsageError{
+				Problem: fmt.Sprintf("profile %q names no network_file", o.Profile.Name),
+				Hint:    "copy network.json out of the service's data directory, compare its fingerprint with the operator's, and name it in the profile",
+			}
+		}
+		var err error
+		o.Network, err = o.Profile.Network()
+		o.Where = o.Profile.BaseURL
+		return err
+	}
+	service, err := o.host.Embedded(ctx, o.Paths.ProfileData(o.Profile.Name))
+	if err != nil {
+		return err
+	}
+	o.close = append(o.close, service.Close)
+	o.Network, o.Where = service.Network, "inside this program"
+	o.Network.Kind = o.Profile.Kind
+	o.Client, err = client.New(client.Options{BaseURL: service.BaseURL, APIKey: service.APIKey, Transport: service.Transport})
+	return err
+}
+
+// openVault opens the vault that the profile names. An embedded profile that keeps nothing runs on the demo key.
+func (o *Opened) openVault() error {
+	opts := vault.Options{
+		Profile: o.Profile.Name, NetworkID: o.Network.ID, Dir: o.Paths.ProfileKeys(o.Profile.Name), Clock: time.Now, Random: rand.Reader,
+		IdleLock: o.Profile.LockTime(), SSH: o.host.Getenv("SSH_CONNECTION") != "",
+	}
+	opts.Interactive = !opts.SSH
+	var err error
+	switch o.Profile.Vault {
+	case config.VaultFile:
+		o.vault, err = vault.OpenFile(opts)
+	case config.VaultKeyring:
+		o.vault, err = vault.OpenKeyring(opts)
+	case config.VaultKeyringOnly:
+		o.vault, err = vault.OpenKeyringOnly(opts)
+	default:
+		return o.openMemory()
+	}
+	if err == nil {
+		o.close = append(o.close, o.vault.Close)
+	}
+	return err
+}
+
+func (o *Opened) openMemory() error {
+	o.memory = vault.NewMemory(o.Network.ID)
+	o.close = append(o.close, o.memory.Close)
+	if !o.Profile.Embedded() {
+		return nil
+	}
+	demo, err := assets.DemoKey()
+	if err != nil {
+		return err
+	}
+	if len(o.Profile.Accounts) == 0 {
+		o.Profile.Accounts = []config.Account{{Type: api.AccountKernelV31, SignerAddress: demo.Signer}}
+	}
+	key, err := hex.DecodeString(strings.TrimPrefix(demo.PrivateKey, "0x"))
+	if err != nil {
+		return fmt.Errorf("demo key: %w", err)
+	}
+	o.Demo = &demo
+	_, err = o.memory.Add(vault.EVM, secret.New(key))
+	return err
+}
+
+// connect makes the client of a remote profile.
+func (o *Opened) connect(ctx context.Context) error {
+	if len(o.Profile.Accounts) == 0 {
+		return &cli.UsageError{
+			Problem: fmt.Sprintf("profile %q has no account", o.Profile.Name), Hint: "make a key and an account: coffer keys new, then coffer accounts add",
+		}
+	}
+	if o.Client != nil {
+		return nil
+	}
+	roots, err := o.Profile.Roots()
+	if err != nil {
+		return err
+	}
+	key, err := o.apiKey(ctx)
+	if err != nil {
+		return err
+	}
+	o.Client, err = client.New(client.Options{BaseURL: o.Profile.BaseURL, APIKey: key, RootCAs: roots})
+	return err
+}
+
+// apiKey takes the API key from the vault, or asks for it where the profile keeps nothing.
+func (o *Opened) apiKey(ctx context.Context) (secret.Secret, error) {
+	if o.vault == nil {
+		return o.host.Ask(ctx, fmt.Sprintf("API key for profile %s (not shown): ", o.Profile.Name))
+	}
+	if err := o.Unlock(ctx); err != nil {
+		return secret.Secret{}, err
+	}
+	var key secret.Secret
+	err := o.vault.APIKey(ctx, func(k secret.Secret) error {
+		key = secret.New(append([]byte(nil), k.Reveal()...))
+		return nil
+	})
+	if errors.Is(err, vault.ErrNoKey) {
+		err = &cli.UsageError{Problem: fmt.Sprintf("profile %q has no API key", o.Profile.Name), Hint: "store it: coffer keys api-key set --profile " + o.Profile.Name}
+	}
+	return key, err
+}
+
+// Close lets go of the vault and of the service; an embedded one finishes its step and closes its database.
+func (o *Opened) Close() error {
+	var err error
+	for i := len(o.close) - 1; i >= 0; i-- {
+		err = errors.Join(err, o.close[i]())
+	}
+	o.close = nil
+	return err
+}
+
+// Query asks for everything that the accounts of the profile hold.
+func (o *Opened) Query() client.BalanceQuery {
+	q := client.BalanceQuery{}
+	for _, a := range o.Accounts {
+		if a.IsEVM() {
+			q.Accounts = append(q.Accounts, "eip155:1:"+a.AccountAddress)
+		} else {
+			q.Accounts = append(q.Accounts, "solana:"+a.AccountAddress)
+		}
+	}
+	for _, a := range o.Catalog.Aggregates() {
+		q.Aggregates = append(q.Aggregates, string(a.ID))
+	}
+	return q
+}
+
+// Policy is the policy of the product for the profile's network with the limits of the profile's policy file. A file that cannot be read is an error, never
+// "no limits".
+func (o *Opened) Policy() (verify.Policy, error) {
+	p := verify.DefaultPolicy(o.Network, o.Catalog)
+	p.FirstSession = o.Profile.FirstSessions()
+	if o.Profile.PolicyFile == "" {
+		return p, nil
+	}
+	file, err := policy.Read(o.Profile.PolicyFile)
+	if err != nil {
+		return verify.Policy{}, err
+	}
+	p.Limits = file.Limits(o.Network.ID)
+	return p, nil
+}
+
+// Signer signs with the vault's keys, or through the command that the profile names.
+func (o *Opened) Signer() flow.Signer {
+	if len(o.Profile.SignerCommand) > 0 {
+		return sign.External{Command: o.Profile.SignerCommand, Network: o.Network.ID}
+	}
+	if o.vault != nil {
+		return sign.New(o.vault, o.Network.ID)
+	}
+	return sign.New(o.memory, o.Network.ID)
+}
+
+// Contacts are the known recipients: those of the play-money network inside this program, or none.
+func (o *Opened) Contacts() []builder.Contact {
+	if !o.Profile.Embedded() {
+		return nil
+	}
+	demo, err := assets.DemoKey()
+	if err != nil {
+		return nil
+	}
+	var out []builder.Contact
+	for _, e := range demo.AddressBook {
+		out = append(out, builder.Contact{Name: e.Name, Address: e.Address})
+	}
+	return out
+}

@@ -1,0 +1,173 @@
+package review
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// press handles a key. Only the first press of a key on a screen that has stood for half a second can confirm.
+func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
+	if s.unlock.open {
+		return s.pressUnlock(m)
+	}
+	now := s.ctx.Clock()
+	held := s.held(m, now)
+	key := m.String()
+	if s.page != pageMain {
+		return s.pressPage(key)
+	}
+	if s.typing() && s.isTyping(m) {
+		return s.pressTyped(m, held)
+	}
+	if k, ok := kit.FindKey(s.Keys(), key); ok && k.Off != "" {
+		return screen.Toast(theme.Warn, k.Off)
+	}
+	switch key {
+	case "y":
+		if s.reviewing() && !s.typing() {
+			return s.confirm(held)
+		}
+	case "e":
+		if s.canEdit() && !held {
+			return s.edit()
+		}
+	case "r":
+		if s.canRetry() && !held {
+			return s.again()
+		}
+	case "c":
+		s.open(pageChecks)
+	case "i":
+		s.open(pageInspect)
+	case "q":
+		return screen.Toast(theme.None, "esc leaves the review; ctrl+c quits")
+	case "esc":
+		return s.leave()
+	case "enter":
+		if s.phase == phaseGone && s.op != nil {
+			return s.handOver()
+		}
+	default:
+		s.text[pageMain].Press(key)
+	}
+	return nil
+}
+
+func (s *Screen) open(p page) {
+	if s.phase == phaseReview1 || s.phase == phaseReview2 || s.phase == phaseRefused {
+		s.page = p
+		s.text[p] = kit.Scroll{}
+	}
+}
+
+// pressPage handles a key on the list of checks or the inspection; nothing confirms there, and coming back starts the grace period anew.
+func (s *Screen) pressPage(key string) tea.Cmd {
+	if key == "esc" || key == "i" || key == "c" || key == "q" {
+		s.page = pageMain
+		s.guard.Open(s.ctx.Clock())
+		return nil
+	}
+	s.text[s.page].Press(key)
+	return nil
+}
+
+// isTyping reports the keys that belong to the field: enter, and digits of an amount or everything of a sentence.
+func (s *Screen) isTyping(m tea.KeyPressMsg) bool {
+	switch m.String() {
+	case "enter":
+		return true
+	case "backspace", "delete", "left", "right":
+		return s.typed.Focused()
+	case "esc":
+		return s.writing()
+	}
+	if s.wants() == wantPhrase {
+		return s.writing() && m.Text != ""
+	}
+	return m.Text != "" && strings.Trim(m.Text, "0123456789.,") == ""
+}
+
+func (s *Screen) pressTyped(m tea.KeyPressMsg, held bool) tea.Cmd {
+	now := s.ctx.Clock()
+	why := s.obstacle(now)
+	switch key := m.String(); {
+	case key == "esc":
+		s.typed.Set("")
+		s.typed.Error = ""
+		s.typed.Blur()
+	case key == "enter" && why == "" && s.wants() == wantPhrase && !s.typed.Focused():
+		if s.guard.Allow(now) && !held {
+			s.typed.Focus()
+		}
+	case key == "enter":
+		return s.confirm(held)
+	case why != "":
+		return screen.Toast(theme.Warn, why)
+	case s.guard.Allow(now):
+		s.typed.Error = ""
+		s.typed.Update(m)
+	}
+	return nil
+}
+
+// confirm signs or executes when nothing stands in the way.
+func (s *Screen) confirm(held bool) tea.Cmd {
+	now := s.ctx.Clock()
+	if why := s.obstacle(now); why != "" {
+		return screen.Toast(theme.Warn, why)
+	}
+	if !s.guard.Allow(now) || held {
+		return nil
+	}
+	if toast, ok := s.typedAll(); !ok {
+		return toast
+	}
+	if s.lockedNow() {
+		s.ask()
+		return nil
+	}
+	s.read.id, s.read.text = s.drawn, s.text[pageMain]
+	if s.phase == phaseReview1 {
+		return s.signPrepared(s.confirmation())
+	}
+	return s.execute(s.confirmation())
+}
+
+// typedAll checks what was typed. Behind an open gate the sentence comes first and, where one is needed, the amount after it.
+func (s *Screen) typedAll() (toast tea.Cmd, ok bool) {
+	k := s.atStake()
+	switch s.wants() {
+	case wantPhrase:
+		if s.typed.Value() != k.phrase {
+			s.wrong("that is not the sentence")
+			return screen.Toast(theme.Warn, "type the sentence exactly as it stands above, then enter"), false
+		}
+		if k.signal == "" {
+			return nil, true
+		}
+		s.agreed = true
+		s.typed.Set("")
+		s.typed.Error = ""
+		s.guard.Open(s.ctx.Clock())
+		return screen.Toast(theme.None, "now the amount: type "+typedWant(*k.typed)+", then enter"), false
+	case wantAmount:
+		if !typedRight(s.typed.Value(), *k.typed) {
+			s.wrong("that is not " + typedWant(*k.typed))
+			return screen.Toast(theme.Warn, "type "+typedWant(*k.typed)+" to confirm, then enter"), false
+		}
+	}
+	return nil, true
+}
+
+// wrong marks what was typed, if anything was.
+func (s *Screen) wrong(text string) {
+	s.typed.Error = text
+	if s.typed.Value() == "" {
+		s.typed.Error = ""
+	}
+}

@@ -1,0 +1,165 @@
+package review
+
+import (
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/api"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/flow"
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+// exchange reports a swap or a transfer: it has nothing to prepare, so its first review is the quote.
+func (s *Screen) exchange() bool {
+	k := s.snap.Intent.Kind
+	return k == intent.KindSwap || k == intent.KindTransfer
+}
+
+// noun names what is done.
+func (s *Screen) noun() string {
+	if s.exchange() {
+		return s.snap.Intent.Kind
+	}
+	return "call"
+}
+
+// firstCount is the number of signatures that were made before the quote: those of review 1.
+func (s *Screen) firstCount() int {
+	switch v := s.snap.Review1; {
+	case s.exchange():
+		return 0
+	case v != nil && v.Signatures > 0:
+		return v.Signatures
+	}
+	return 1
+}
+
+// legCount is the number of signatures of a payment: its own and that of a delegation.
+func legCount(l verify.LegView) int {
+	if l.Delegation != nil {
+		return 2
+	}
+	return 1
+}
+
+// payments counts the signatures of all payments of a quote.
+func payments(v *verify.QuoteView) int {
+	n := 0
+	if v != nil && !v.SameChainOnly {
+		for _, l := range v.Legs {
+			n += legCount(l)
+		}
+	}
+	return n
+}
+
+// total is the number of all signatures: as the flow counts them, and never less than what is on the screen.
+func (s *Screen) total() int {
+	return max(s.snap.SignaturesTotal, s.firstCount()+payments(s.snap.Review2))
+}
+
+// mark is one signature of the operation. Index counts from 1 over all of them.
+type mark struct {
+	index int
+	words string
+}
+
+// marks lists all signatures in the order in which they are made: a delegation before the operation that needs it.
+func (s *Screen) marks() []mark {
+	var out []mark
+	add := func(words string) { out = append(out, mark{len(out) + 1, words}) }
+	if v := s.snap.Review1; !s.exchange() {
+		if v != nil && v.Delegation != nil {
+			add("the delegation of your EOA on " + kit.Clean(v.Delegation.Chain.Name, 40))
+		}
+		add("the call")
+	}
+	if q := s.snap.Review2; q != nil && !q.SameChainOnly {
+		for _, l := range q.Legs {
+			if l.Delegation != nil {
+				add("the delegation of your EOA on " + kit.Clean(l.Delegation.Chain.Name, 40))
+			}
+			add("payment on " + kit.Clean(l.Chain.Name, 40))
+		}
+	}
+	return out
+}
+
+// tick is the place in which a signature will be ticked off.
+func tick(th theme.Theme, n, total int) kit.Span {
+	return kit.Span{Text: "signature " + strconv.Itoa(n) + " of " + strconv.Itoa(total) + " [ ]", Style: th.Dim}
+}
+
+// firstLives says how long the first signature can be used, without a final stop.
+func (s *Screen) firstLives() string {
+	v := s.snap.Review1
+	switch {
+	case v == nil:
+		return "The first signature stays live until its window ends"
+	case v.AccountType == api.AccountRoleBased, v.Window.Until.IsZero():
+		return "The first signature has no end of its own: it stays live until another operation of this account uses its number"
+	}
+	text := "The first signature stays live until " + v.Window.Until.In(s.ctx.Clock().Location()).Format("15:04:05")
+	if v.Delegation != nil {
+		text += "; the delegation has no end of its own"
+	}
+	return text
+}
+
+// stillLive says what was signed and can still be used, when a quote cannot be confirmed.
+func (s *Screen) stillLive() string {
+	const listed = "; Activity lists it under outstanding signatures."
+	switch {
+	case s.exchange():
+		return "What you signed for an earlier quote can still be used until it ends" + listed
+	case s.snap.SignaturesDone > s.firstCount():
+		return "The payments were signed, and nothing shows that they were accepted. Those signatures can still be used until they end" + listed
+	}
+	return "No payment was signed. " + s.firstLives() + listed
+}
+
+// executeView ticks the signatures off as they are made and says how far sending is.
+func (s *Screen) executeView(f screen.Frame) string {
+	th := f.Theme
+	lines := []string{" " + th.Strong.Render("Signing and sending"), ""}
+	add := func(ok bool, text string) {
+		m := th.Dim.Render(th.Signs.Dot)
+		if ok {
+			m = th.Mark(theme.Good)
+		}
+		lines = append(lines, "  "+m+" "+text)
+	}
+	marks := s.marks()
+	for _, m := range marks {
+		_, ok := s.event(flow.EventSigned, m.index)
+		add(ok || m.index <= s.firstCount(), "signature "+strconv.Itoa(m.index)+" of "+strconv.Itoa(max(len(marks), s.total()))+": "+m.words)
+	}
+	for _, x := range []struct{ kind, words string }{
+		{flow.EventJournaled, "written to the journal"}, {flow.EventSent, "sent to the service, once"}, {flow.EventAccepted, "accepted by the service"},
+	} {
+		at, ok := s.event(x.kind, 0)
+		words := x.words
+		if ok {
+			words += th.Dim.Render("  " + clockText(at, f.Now))
+		}
+		add(ok, words)
+	}
+	lines = append(lines, "", " "+th.Dim.Render("You can leave: it goes on, and Activity shows how it ends."))
+	return kit.Box(kit.Lines(lines...), f.W, f.H)
+}
+
+// quote asks for the first quote of a swap or a transfer, or for a new one.
+func (s *Screen) quote() tea.Cmd {
+	fresh := !s.signed
+	s.enter(phaseQuote)
+	gen, op, ctx := s.gen, s.op, s.leavable()
+	return func() tea.Msg {
+		snap, err := op.Quote(ctx)
+		return steppedMsg{gen: gen, step: stepQuote, op: op, snap: snap, err: err, fresh: fresh}
+	}
+}

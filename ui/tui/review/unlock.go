@@ -1,0 +1,164 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/vault"
+)
+
+// unlock is the dialog over a review that asks for the vault's passphrase. It signs nothing: afterwards the person is back on the review.
+type unlock struct {
+	open  bool
+	busy  bool // the vault is being opened
+	since time.Time
+	gen   int
+	stop  context.CancelFunc
+	field *kit.SecretField
+	guard kit.Guard
+	wrong string // why the last try failed
+}
+
+// unlockedMsg is the outcome of one try. It carries nothing of what was typed.
+type unlockedMsg struct {
+	gen   int
+	empty bool // nothing had been typed
+	err   error
+}
+
+// lockedNow reports that the confirmed step needs a key of a locked vault.
+func (s *Screen) lockedNow() bool {
+	if s.deps.Unlock == nil || s.deps.Locked == nil {
+		return false
+	}
+	signs := s.phase == phaseReview1 || s.phase == phaseReview2 && !s.snap.Review2.SameChainOnly
+	return signs && s.deps.Locked()
+}
+
+// ask opens the dialog over the review on the screen.
+func (s *Screen) ask() {
+	u := &s.unlock
+	u.open, u.busy, u.wrong = true, false, ""
+	u.field.Wipe()
+	u.field.Error = ""
+	u.guard.Open(s.ctx.Clock())
+}
+
+// unask closes the dialog. On the review nothing is confirmed, nothing typed is kept, and its grace period begins anew.
+func (s *Screen) unask() {
+	u := &s.unlock
+	u.gen++
+	if u.stop != nil {
+		u.stop()
+	}
+	u.open, u.busy = false, false
+	u.field.Wipe()
+	s.refresh()
+}
+
+// refresh begins the grace period of the review anew and forgets what was typed for it; what was read stays read.
+func (s *Screen) refresh() {
+	s.key, s.agreed = "", false
+	s.guard.Open(s.ctx.Clock())
+	s.typed.Set("")
+	s.typed.Error = ""
+	s.focusTyped()
+}
+
+// pressUnlock handles a key of the dialog. Which key it was is not remembered anywhere.
+func (s *Screen) pressUnlock(m tea.KeyPressMsg) tea.Cmd {
+	u, now := &s.unlock, s.ctx.Clock()
+	switch key := m.String(); {
+	case key == "esc":
+		s.unask()
+	case u.busy:
+	case key == "enter":
+		if u.guard.Allow(now) && !m.IsRepeat {
+			return s.tryUnlock(now)
+		}
+	default:
+		u.field.Update(m)
+		if m.Text != "" {
+			u.wrong = ""
+		}
+	}
+	return nil
+}
+
+// tryUnlock opens the vault with what was typed. The passphrase belongs to Unlock from here on, which wipes it; it is wiped once more for certain.
+func (s *Screen) tryUnlock(now time.Time) tea.Cmd {
+	u := &s.unlock
+	ctx, stop := context.WithCancel(s.life)
+	u.gen++
+	u.busy, u.since, u.stop, u.wrong = true, now, stop, ""
+	empty := u.field.Empty()
+	gen, pass, open := u.gen, u.field.Take(), s.deps.Unlock
+	return func() tea.Msg {
+		defer stop()
+		err := open(ctx, pass)
+		pass.Wipe()
+		return unlockedMsg{gen: gen, empty: empty, err: err}
+	}
+}
+
+// unlocked takes the outcome. A vault that is open leads back to the review and never further.
+func (s *Screen) unlocked(m unlockedMsg) tea.Cmd {
+	u := &s.unlock
+	if m.gen != u.gen || !u.open {
+		return nil
+	}
+	if m.err != nil {
+		u.busy, u.wrong = false, unlockWords(m)
+		u.guard.Open(s.ctx.Clock())
+		return nil
+	}
+	s.unask()
+	return screen.Toast(theme.Good, "unlocked; nothing is signed yet: confirm the review again")
+}
+
+// unlockWords says why a vault did not open, and what to do.
+func unlockWords(m unlockedMsg) string {
+	var ring *vault.KeyringError
+	switch {
+	case errors.As(m.err, &ring):
+		return kit.Clean(ring.Error(), 2000)
+	case errors.Is(m.err, vault.ErrPassphrase) && m.empty:
+		return "Type the passphrase first."
+	case errors.Is(m.err, vault.ErrPassphrase):
+		return "Wrong passphrase. Nothing was unlocked; try again."
+	case errors.Is(m.err, vault.ErrNoPassphrase):
+		return "This vault has no passphrase, the system's keyring alone protects it: press enter with the field empty."
+	}
+	return kit.Clean(m.err.Error(), 600)
+}
+
+// unlockView draws the dialog over the review.
+func (s *Screen) unlockView(f screen.Frame, body string) string {
+	th, u := f.Theme, &s.unlock
+	body, _, _, _ = kit.TakeCursor(body)
+	panel := min(f.W-4, 72)
+	in := panel - 4
+	lines := append([]string{th.Strong.Render("The keys are locked")}, "")
+	lines = append(lines, kit.Prose(in, 0, kit.Plain("Unlock them to sign. Nothing is signed by that: you come back to this review and confirm it again."))...)
+	const label = "passphrase  "
+	field := u.field.Text(th, in-len(label))
+	foot := "enter unlocks, esc goes back and confirms nothing"
+	if u.busy {
+		field = th.Dim.Render("opening the vault, which takes a second or two")
+		foot = "esc goes back and confirms nothing"
+	}
+	lines = append(lines, "", th.Accent.Render(label)+field)
+	for _, text := range []string{u.field.Error, u.wrong} {
+		if text != "" {
+			lines = append(lines, kit.Prose(in, 0, marked(th, theme.Danger, text)...)...)
+		}
+	}
+	lines = append(lines, "", th.Dim.Render(foot))
+	return kit.Dialog(th, body, lines, panel, f.W, f.H)
+}

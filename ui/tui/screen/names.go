@@ -1,0 +1,48 @@
+package screen
+
+import (
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/ui/tui/kit"
+)
+
+// AccountWords names the type of an account in a word or two; an unknown type is named as it is.
+func AccountWords(kind string) string {
+	switch kind {
+	case api.AccountKernelV31:
+		return "smart account"
+	case api.AccountKernelV33:
+		return "EOA, EIP-7702"
+	case api.AccountRoleBased:
+		return "role-based"
+	case api.AccountSolana:
+		return "Solana account"
+	}
+	return kit.Clean(kind, 40)
+}
+
+// AssetName is the symbol of an aggregated asset ("ob:usdc") or of a single one (CAIP-19), or the id of one that the catalogue does not know.
+func AssetName(c *catalog.Catalog, asset string) string {
+	if c != nil {
+		if agg, ok := c.Aggregate(caip.AggregateID(asset)); ok {
+			return kit.Clean(agg.Symbol, 40)
+		}
+		if a, err := caip.ParseAsset(asset); err == nil {
+			if e, ok := c.Entity(a); ok {
+				return kit.Clean(e.Symbol, 40)
+			}
+		}
+	}
+	return kit.Clean(asset, 120)
+}
+
+// ChainName names a chain (CAIP-2) for a reader; one that the catalogue does not know is named by its id.
+func ChainName(c *catalog.Catalog, id string) string {
+	if chain, err := caip.ParseChain(id); err == nil && c != nil {
+		if info, ok := c.Chain(chain); ok {
+			return info.Name
+		}
+	}
+	return kit.Clean(id, 60)
+}

@@ -1,0 +1,80 @@
+package tui
+
+import (
+	"io"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// suspendMsg asks for the program to be suspended. fromOutside: by a signal, not by a key.
+type suspendMsg struct{ fromOutside bool }
+
+// resumedMsg says that the program goes on. stopped is false when there is nobody who could continue a stopped program, so that it was not stopped.
+type resumedMsg struct{ stopped bool }
+
+// suspend locks first, then gives the terminal back, stops the process, and takes the terminal again once it is continued. The library runs it on the event
+// loop, so nothing draws meanwhile.
+func (m *Model) suspend(msg suspendMsg) tea.Cmd {
+	if m.job == nil {
+		return nil
+	}
+	if m.opt.Suspended != nil {
+		m.opt.Suspended()
+	}
+	p := &pause{stop: func() bool { return m.job.stop(msg.fromOutside) }}
+	return tea.Sequence(m.broadcast(screen.SuspendedMsg{}), tea.Exec(p, func(error) tea.Msg { return resumedMsg{p.stopped} }))
+}
+
+// resumed draws everything anew: what stands in the terminal now is not known.
+func (m *Model) resumed(msg resumedMsg) tea.Cmd {
+	if !msg.stopped {
+		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "no shell here could bring Coffer back, so it was locked and not suspended"})
+	}
+	return tea.Sequence(m.broadcast(screen.ResumedMsg{}), tea.ClearScreen)
+}
+
+// pause stands where the library expects a program that takes over the terminal.
+type pause struct {
+	stop    func() bool
+	stopped bool
+}
+
+// Run stops the process and returns once it was continued.
+func (p *pause) Run() error { p.stopped = p.stop(); return nil }
+
+// SetStdin is not needed: nothing is read while the process is stopped.
+func (*pause) SetStdin(io.Reader) {}
+
+// SetStdout is not needed.
+func (*pause) SetStdout(io.Writer) {}
+
+// SetStderr is not needed.
+func (*pause) SetStderr(io.Writer) {}
+
+// lockKeys are the keys that lock and suspend, where that is possible.
+func (m *Model) lockKeys() []kit.Key {
+	var keys []kit.Key
+	if m.ctx.Vault.Lock != nil {
+		keys = append(keys, kit.NewKey("lock the keys now", "L"))
+	}
+	if m.job != nil {
+		keys = append(keys, kit.NewKey("lock and suspend; fg in the shell brings it back", "ctrl+z"))
+	}
+	return keys
+}
+
+// lock wipes the keys from memory now.
+func (m *Model) lock() tea.Cmd {
+	v := m.ctx.Vault
+	if v.Lock == nil {
+		m.show(screen.ToastMsg{Meaning: theme.None, Text: "the keys of this profile are not kept in a vault: there is nothing to lock"})
+		return nil
+	}
+	v.Lock()
+	m.show(screen.ToastMsg{Meaning: theme.Good, Text: "locked: the next signature asks for the passphrase"})
+	return m.broadcast(screen.LockedMsg{})
+}

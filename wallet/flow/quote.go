@@ -1,0 +1,159 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"coffer/api/client"
+	"coffer/wallet/intent"
+	"coffer/wallet/journal"
+	"coffer/wallet/verify"
+)
+
+// minWindowLeft is what must remain of the prepared operation's window for signing it to make sense.
+const minWindowLeft = 30 * time.Second
+
+// SignPrepared signs the prepared operation that was confirmed and asks for a quote; confirmed is the review's fingerprint and, where a gate stands open, a
+// newline and the sentence that was typed. It ends in StateReview2; a same-chain call whose quote brings back exactly the signed operation is executed right
+// away (StateAccepted, or StateUnknown). If the quote fails, the state is StateQuoting and Requote tries again with the same signature.
+func (o *Operation) SignPrepared(ctx context.Context, confirmed string) (Snapshot, error) {
+	if err := o.begin(StateReview1); err != nil {
+		return o.Snapshot(), err
+	}
+	defer o.step.Unlock()
+	p := o.prepared
+	if p == nil || confirmed == "" || confirmed != p.Confirmation() {
+		return o.fail("", ErrConfirmation)
+	}
+	if o.over(o.window, minWindowLeft) {
+		return o.fail("", ErrExpired)
+	}
+	if err := errors.Join(o.f.d.Journal.ReadOnly(), o.f.alone("", p.Signing())); err != nil {
+		return o.fail("", err)
+	}
+	o.update(func(s *Snapshot) { s.State, s.SignaturesDone, s.Err, s.Problem = StateSigning, 0, nil, "" })
+	made, err := o.sign(ctx, p.Signing(), func(Event) {})
+	if err != nil {
+		return o.fail(StateReview1, err)
+	}
+	signed, err := p.WithSignatures(made)
+	if err != nil {
+		return o.fail(StateReview1, err)
+	}
+	entry := journal.Entry{
+		Signatures: []journal.Signature{signatureRecord(p.Signing(), made, "")}, Recipients: recipients(p.View()), Confirmed: confirmed, Summary: callWords(p.View()),
+	}
+	if err := o.f.d.Journal.Append(o.ID(), journal.Signed, entry); err != nil {
+		return o.fail(StateReview1, err)
+	}
+	o.signed = signed
+	o.update(func(s *Snapshot) { s.State = StateQuoting })
+	snap, err := o.askQuote(ctx)
+	if err != nil || !p.View().WholeConsent || !o.quote.SameChainOnly() {
+		return snap, err
+	}
+	return o.execute(ctx, o.quote.Confirmation(), func(Event) {})
+}
+
+// Quote asks for the quote of a swap or a transfer and judges it. It ends in StateReview2, or in StateQuoting with the reason, ErrRefused among them; it may
+// be repeated until the quote is sent.
+func (o *Operation) Quote(ctx context.Context) (Snapshot, error) {
+	if err := o.begin(StateDraft, StateQuoting, StateReview2); err != nil {
+		return o.Snapshot(), err
+	}
+	defer o.step.Unlock()
+	switch {
+	case o.in.IsZero():
+		return o.fail("", errResume)
+	case o.in.Kind() == intent.KindCall:
+		return o.fail("", ErrState)
+	}
+	return o.askQuote(ctx)
+}
+
+// Requote asks for a new quote, for the same signed operation if there is one; Previous then holds the view of the old one. A confirmation of the old quote
+// is void.
+func (o *Operation) Requote(ctx context.Context) (Snapshot, error) {
+	if err := o.begin(StateQuoting, StateReview2); err != nil {
+		return o.Snapshot(), err
+	}
+	defer o.step.Unlock()
+	exchange := !o.in.IsZero() && o.in.Kind() != intent.KindCall
+	if !exchange && o.signed == nil {
+		return o.fail("", ErrState)
+	}
+	if !exchange && o.f.latest().After(o.window) {
+		return o.fail(StateQuoting, ErrExpired)
+	}
+	return o.askQuote(ctx)
+}
+
+// askQuote asks for a quote and judges it.
+func (o *Operation) askQuote(ctx context.Context) (Snapshot, error) {
+	o.update(func(s *Snapshot) {
+		if s.Review2 != nil {
+			s.Previous = s.Review2
+		}
+		s.State, s.Review2, s.Err, s.Problem = StateQuoting, nil, nil, ""
+	})
+	o.quote = nil
+	answer, err := o.sendQuote(ctx)
+	if err != nil {
+		return o.fail(StateQuoting, err)
+	}
+	q, report := o.judge(answer)
+	report = o.f.clockRemark(report, answer.Skew)
+	o.update(func(s *Snapshot) { s.Report2 = report })
+	if q == nil {
+		return o.fail(StateQuoting, ErrRefused)
+	}
+	if err := o.f.d.Journal.Append(o.ID(), journal.Quoted, journal.Entry{Document: answer.Raw(), QuoteID: q.ID(), Expires: q.Expires()}); err != nil {
+		return o.fail(StateQuoting, err)
+	}
+	o.quote, o.expires, o.arrived = q, q.Expires(), o.f.d.Clock()
+	view, total := q.View(), o.signedBefore()
+	for _, v := range q.Operations() {
+		total += v.Count()
+	}
+	return o.update(func(s *Snapshot) {
+		s.State, s.Review2, s.QuoteID = StateReview2, &view, q.ID()
+		s.SignaturesDone, s.SignaturesTotal = o.signedBefore(), total
+		s.Deadline = o.local(view.Expires)
+	}), nil
+}
+
+// signedBefore counts the signatures that were made before the quote.
+func (o *Operation) signedBefore() int {
+	if o.signed == nil {
+		return 0
+	}
+	return o.signed.Prepared().Signing().Count()
+}
+
+// sendQuote asks for the quote of a signed call, or of a swap or a transfer.
+func (o *Operation) sendQuote(ctx context.Context) (client.Answer, error) {
+	c := o.f.d.Client
+	if o.in.Kind() != intent.KindCall {
+		if o.in.V1() {
+			return c.QuoteV1(ctx, o.in.QuoteBody())
+		}
+		return c.Quote(ctx, o.in.QuoteBody())
+	}
+	body, err := o.signed.CallQuoteBody()
+	if err != nil {
+		return client.Answer{}, err
+	}
+	if o.in.V1() {
+		return c.CallQuoteV1(ctx, body)
+	}
+	return c.CallQuote(ctx, body)
+}
+
+func (o *Operation) judge(a client.Answer) (*verify.VerifiedQuote, verify.Report) {
+	d := o.f.d
+	if o.in.Kind() != intent.KindCall {
+		return verify.Exchange(o.in, d.Policy, o.history(true), d.Clock(), a.Document)
+	}
+	return verify.Quote(o.in, d.Policy, o.history(true), d.Clock(), o.signed, a.Document)
+}

@@ -1,0 +1,75 @@
+package journal
+
+import (
+	"math/big"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/wallet/verify"
+)
+
+// Operations returns the latest state of every operation, oldest first.
+func (j *Journal) Operations() []Operation {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.book.list()
+}
+
+// Outstanding lists every signature that is not known to be used and whose time is not over (TH-J4). The authorizations beside operations are entries of their
+// own with RoleDelegation.
+func (j *Journal) Outstanding(now time.Time) []Outstanding {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.book.outstanding(now)
+}
+
+// LiveNonces is part of verify.History.
+func (j *Journal) LiveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.book.liveNonces(sender, chainID, lane, now)
+}
+
+// NextSequence is part of verify.History.
+func (j *Journal) NextSequence(sender common.Address, chainID uint64, lane uint16) (uint64, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.book.nextSequence(sender, chainID, lane, j.o.Clock())
+}
+
+// SeenQuote is part of verify.History.
+func (j *Journal) SeenQuote(id string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.book.quotes[lower(id)]
+}
+
+// Recipients is part of verify.History.
+func (j *Journal) Recipients() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.book.recipients()
+}
+
+// Spent is part of verify.History: what was signed since then and counts against the caps, summed by asset, leaving out what provably did not happen.
+func (j *Journal) Spent(since time.Time) []verify.Spend {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.book.spent(since, beside{})
+}
+
+// SpentBeside is Spent for judging the next step of one operation: without the signatures that the step replaces. These are all of the operation when it is
+// prepared; with prepared, when it is quoted, its prepared call counts.
+func (j *Journal) SpentBeside(op string, prepared bool, since time.Time) []verify.Spend {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.book.spent(since, beside{op, prepared})
+}
+
+// NextAuthorization is part of verify.History.
+func (j *Journal) NextAuthorization(eoa common.Address, chainID uint64) (uint64, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.book.nextAuthorization(eoa, chainID, j.o.Clock())
+}

@@ -1,0 +1,38 @@
+package verify
+
+import (
+	"math/big"
+	"testing"
+
+	"coffer/api"
+	"coffer/api/catalog"
+	"coffer/wallet/intent"
+	"coffer/wallet/internal/golden"
+)
+
+// TestAnIntentThatTheCatalogueDoesNotKnowIsRefused: an intent is frozen under one catalogue and judged under another that knows nothing of it.
+func TestAnIntentThatTheCatalogueDoesNotKnowIsRefused(t *testing.T) {
+	w := golden.New(t)
+	d := intent.Draft{
+		Version: 1, Kind: intent.KindSwap, Network: w.Network.ID, Accounts: w.Draft.Accounts, Pay: &intent.Pay{Asset: "ob:eth", Amount: "1"}, Receive: &intent.Receive{Asset: "ob:usdc"},
+	}
+	for name, change := range map[string]func(){
+		"aggregates": func() {}, "exact assets": func() { d.Pay.Asset, d.Receive.Asset = golden.ArbETH, golden.BaseUSDC },
+		"a recipient": func() { d.Receive.Asset, d.Receive.Account = "ob:usdc", "eip155:10:"+golden.Payee },
+	} {
+		change()
+		in, err := intent.Freeze(d, api.Rules{Catalog: w.Catalog, Now: w.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := DefaultPolicy(w.Network, &catalog.Catalog{})
+		j := &judge{}
+		if j.chosen(p, in, big.NewInt(1), 6) || !j.report.Has("Q5", Refuse) {
+			t.Errorf("%s: what is paid was compared with nothing: %+v", name, j.report.Reasons)
+		}
+		j = &judge{}
+		if j.received(p, in, account{}, NoHistory{}, nil, api.DestinationToken{}, &VerifiedQuote{}) || !j.report.Has("Q7", Refuse) {
+			t.Errorf("%s: what is delivered was compared with nothing: %+v", name, j.report.Reasons)
+		}
+	}
+}

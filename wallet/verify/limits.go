@@ -1,0 +1,193 @@
+package verify
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/caip"
+	"coffer/api/op/solmsg"
+	"coffer/wallet/intent"
+)
+
+// The settings that open a gate. Each is off unless the user turned it on, and a sentence has to be typed for every signature behind one.
+const (
+	GateBlindSigning    = "blind-signing"     // an approval whose hash cannot be computed here (TH-T7)
+	GatePaymaster       = "unknown-paymaster" // a sponsor of the gas that is not pinned (TH-U12)
+	GateDelegationNonce = "delegation-nonce"  // a delegation with another nonce than the next (TH-D4)
+	GateTarget          = "unknown-target"    // a payment into a contract that is not pinned (TH-Q4)
+)
+
+// Limits are what the user's policy adds to the checks; the zero value adds nothing. Nil lists allow everything, amounts are micro USD at catalogue prices,
+// nil means none. Gates names the settings that are on. The address lists at the end are pins beside those of the network.
+type Limits struct {
+	Chains     []caip.Chain
+	Recipients []string // 0x addresses or base58
+	Contracts  []common.Address
+
+	MaxSpend, MaxSpendPerDay   *big.Int
+	MaxSlippageBps, MaxCostBps int
+	NeverDelegate              bool
+	Gates                      []string
+
+	EntryPoints, Validators, Factories, Delegates, Paymasters, Escrows []common.Address
+	Programs                                                           []solmsg.Key
+}
+
+// phrase is what a person types to sign in spite of an open gate; every setting has its own.
+func phrase(setting string) string {
+	switch setting {
+	case GateBlindSigning:
+		return "this signature can move everything in the account"
+	case GatePaymaster:
+		return "I trust this paymaster"
+	case GateDelegationNonce:
+		return "this delegation can be used later"
+	case GateTarget:
+		return "I trust this contract with the payment"
+	}
+	return ""
+}
+
+// gate adds a reason that forbids a signature unless its setting is on, and reports whether it is.
+func (j *judge) gate(setting, code, title, path, want, got string) bool {
+	open := slices.Contains(j.gates, setting)
+	known := slices.ContainsFunc(j.report.Reasons, func(r Reason) bool { return r.Setting == setting })
+	if j.full() && (known || j.refused()) {
+		return open // an open gate is on every report, however full, for its sentence
+	}
+	j.put(Reason{Code: code, Level: Gate, Title: title, Path: path, Want: want, Got: got, Setting: setting, Open: open})
+	return open
+}
+
+// preparedLimits applies the user's limits to a prepared call (rows Y1 to Y5, Y8), and notes in v what it counts.
+func (j *judge) preparedLimits(p Policy, h History, now time.Time, in intent.Intent, lines []line, v *Signing) {
+	d := in.Draft()
+	j.slippageLimit(p, d.SlippageBps)
+	j.chainLimit(p, caip.EVM(in.ChainID()), "/chainOperation")
+	own := p.ownAccounts(d)
+	for _, l := range lines {
+		j.recipientLimit(p, own, in.ChainID(), l)
+		j.contractLimit(p, l.call.To.Hex(), len(l.call.Data) == 0, "/chainOperation/userOp/callData")
+	}
+	v.summary.Counts = p.counted(d, v.summary.Spend)
+	if j.capsHold(p, in.ChainID(), lines) {
+		j.spendLimit(p, v.summary.Counts)
+		j.dayLimit(p, h, now, v.summary.Counts)
+	}
+}
+
+// quoteLimits applies the user's limits to a quote (rows Y1 to Y6, Y8), and notes in its operations what they count. It knows the accounts that receive
+// because the view says whether the recipient is one of the user's own.
+func (j *judge) quoteLimits(p Policy, h History, now time.Time, q *VerifiedQuote) {
+	v := q.view
+	j.slippageLimit(p, v.SlippageBps)
+	if v.Delivered.Amount != nil {
+		j.chainLimit(p, v.Delivered.Asset.Chain, "/destinationToken")
+	}
+	if !v.RecipientOwn {
+		j.mayReceive(p, nil, v.Recipient, "/destinationToken/recipientAccount")
+	}
+	for i, l := range v.Legs {
+		j.chainLimit(p, l.Pays.Asset.Chain, operationPath(i))
+		for _, x := range l.Parts {
+			j.mayReceive(p, nil, x.To, operationPath(i)+"/userOp/callData")
+			j.contractLimit(p, x.To, !x.Approval, operationPath(i)+"/userOp/callData")
+		}
+	}
+	if v.SameChainOnly {
+		return // costs nothing, and what its operation takes was counted when it was prepared
+	}
+	if limit := p.Limits.MaxCostBps; limit > 0 {
+		got := "unknown"
+		if v.CostBps >= 0 {
+			got = percent(v.CostBps)
+		}
+		j.must(v.CostBps >= 0 && v.CostBps <= limit, "Y6", "the cost is within your policy", "/fees", "at most "+percent(limit)+" of the payment", got)
+	}
+	var counts, all []AmountView
+	for i := range q.operations {
+		c := p.countedPayment(v, v.Legs[i].Pays)
+		q.operations[i].summary.Counts = []AmountView{c}
+		counts = append(counts, c)
+	}
+	all = counts
+	if q.prepared != nil {
+		all = append(slices.Clone(q.prepared.prepared.signing.summary.Counts), counts...)
+	}
+	j.spendLimit(p, all)
+	j.dayLimit(p, h, now, counts) // the history holds the prepared operation, which is signed
+}
+
+func (j *judge) slippageLimit(p Policy, bps int) {
+	if limit := p.Limits.MaxSlippageBps; limit > 0 {
+		j.must(bps <= limit, "Y8", "your slippage tolerance is within your policy", "", "at most "+percent(limit), percent(bps))
+	}
+}
+
+func (j *judge) chainLimit(p Policy, c caip.Chain, path string) {
+	if p.Limits.Chains != nil {
+		j.must(slices.Contains(p.Limits.Chains, c), "Y1", "your policy allows the chain", path, "a chain of your policy", c.String())
+	}
+}
+
+// ownAccounts are the addresses of the intent's accounts, which may always receive.
+func (p Policy) ownAccounts(d intent.Draft) []string {
+	var own []string
+	for _, a := range d.Accounts {
+		own = append(own, a.AccountAddress)
+	}
+	return own
+}
+
+// recipientLimit demands that everybody who gets something by a call, or the right to take it, is on the list. A call of which this program does not know who
+// that is cannot pass (fail closed); the name that an intent gives a function decides nothing.
+func (j *judge) recipientLimit(p Policy, own []string, chainID uint64, l line) {
+	const path = "/chainOperation/userOp/callData"
+	if p.Limits.Recipients == nil {
+		return
+	}
+	if len(l.call.Data) == 0 || l.call.Value.Sign() > 0 {
+		j.mayReceive(p, own, l.call.To.Hex(), path)
+	}
+	if len(l.call.Data) == 0 {
+		return
+	}
+	k, ok := decodeKnown(l.call.Data)
+	if !j.must(ok && k.moves != nil, "Y2", "everybody who receives something can be read", path, "transfers and approvals", p.describe(chainID, l.call)) {
+		return
+	}
+	if k.moves.Sign() > 0 {
+		j.mayReceive(p, own, k.recipient.Hex(), path)
+	}
+}
+
+// mayReceive demands that an address is on the list of recipients, if there is one; own addresses always are.
+func (j *judge) mayReceive(p Policy, own []string, who, path string) {
+	if p.Limits.Recipients != nil {
+		j.must(listed(p.Limits.Recipients, who) || listed(own, who), "Y2", "your policy allows the recipient", path, "a recipient of your policy", who)
+	}
+}
+
+// contractLimit demands that the target of a call is on the list of contracts, if there is one. What only receives the native coin may be on the list of
+// recipients instead.
+func (j *judge) contractLimit(p Policy, to string, plain bool, path string) {
+	if p.Limits.Contracts == nil {
+		return
+	}
+	ok := slices.Contains(p.Limits.Contracts, common.HexToAddress(to)) || (plain && listed(p.Limits.Recipients, to))
+	j.must(ok, "Y3", "your policy allows the contract", path, "a contract of your policy", to)
+}
+
+// listed compares addresses by meaning: EVM addresses without case, base58 exactly.
+func listed(list []string, who string) bool {
+	return slices.ContainsFunc(list, func(s string) bool {
+		if strings.HasPrefix(who, "0x") && strings.HasPrefix(s, "0x") {
+			return common.HexToAddress(s) == common.HexToAddress(who)
+		}
+		return s == who
+	})
+}

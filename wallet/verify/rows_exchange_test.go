@@ -1,0 +1,517 @@
+package verify_test
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/catalog"
+	"coffer/api/op"
+	"coffer/assets"
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+// The exchanges that the rows are tried on: a swap and a transfer of v3, a swap of v1, and one that Solana pays.
+var everyExchange = []string{"v3-swap-evm", "v3-transfer", "v1-swap", paysTokens}
+
+// eachExchangeRefused changes each of the exchanges and demands a refusal by the row of this code.
+func eachExchangeRefused(t *testing.T, code string, changes map[string]func(a *answers)) {
+	t.Helper()
+	for _, name := range everyExchange {
+		t.Run(name, func(t *testing.T) { eachRefused(t, name, code, changes) })
+	}
+}
+
+func TestQ1_TheIDOfAnExchangeIsNewAndInEveryPayment(t *testing.T) {
+	eachExchangeRefused(t, "Q1", map[string]func(a *answers){
+		"another":       func(a *answers) { a.quote.ID = "0x" + strings.Repeat("11", 32) },
+		"short":         func(a *answers) { a.quote.ID = a.quote.ID[:64] },
+		"met before":    func(a *answers) { a.seen = memory{seen: a.quote.ID} },
+		"other letters": func(a *answers) { a.quote.ID = "0x" + strings.Repeat("zz", 32) },
+	})
+}
+
+func TestQ2_AnExchangeIsForTheIntentsAccounts(t *testing.T) {
+	eachExchangeRefused(t, "Q2", map[string]func(a *answers){
+		"another":      func(a *answers) { a.quote.Accounts[0].AccountAddress = stranger },
+		"another type": func(a *answers) { a.quote.Accounts[0].Type = api.AccountRoleBased },
+	})
+	eachRefused(t, paysTokens, "Q2", map[string]func(a *answers){
+		"Solana left out": func(a *answers) { a.quote.Accounts = a.quote.Accounts[:1] },
+		"other Solana":    func(a *answers) { a.quote.Accounts[1].AccountAddress = somebody().String() },
+		"twice":           func(a *answers) { a.quote.Accounts[1] = a.quote.Accounts[0] },
+	})
+}
+
+func TestQ3_AnExchangeHasOneToTenPaymentsOfDifferentChains(t *testing.T) {
+	eachExchangeRefused(t, "Q3", map[string]func(a *answers){
+		"none": func(a *answers) { a.quote.OriginChainsOperations = nil },
+		"eleven": func(a *answers) {
+			for len(a.quote.OriginChainsOperations) < 11 {
+				a.quote.OriginChainsOperations = append(a.quote.OriginChainsOperations, a.quote.OriginChainsOperations[0])
+			}
+		},
+		"one twice": func(a *answers) {
+			a.quote.OriginChainsOperations = append(a.quote.OriginChainsOperations, a.quote.OriginChainsOperations[0])
+		},
+	})
+	a := answer(t, "v3-swap-several-chains")
+	second := a.quote.OriginChainsOperations[1]
+	a.quote.OriginChainsOperations = append(a.quote.OriginChainsOperations, second)
+	wire, data := *second.UserOp, *second.TypedDataToSign
+	a.quote.OriginChainsOperations[2].UserOp, a.quote.OriginChainsOperations[2].TypedDataToSign = &wire, &data
+	a.userOp(2, func(u *op.UserOp) { u.Nonce = new(big.Int).Add(u.Nonce, big.NewInt(1)) })
+	a.refuses("U3")
+}
+
+func TestTheRowsOfOperationsHoldInAnExchange(t *testing.T) {
+	const name = "v3-swap-evm"
+	first := func(change func(u *op.UserOp)) func(a *answers) {
+		return func(a *answers) { a.userOp(0, change) }
+	}
+	for code, change := range map[string]func(a *answers){
+		"U1":  first(func(u *op.UserOp) { u.Sender = common.HexToAddress(stranger) }),
+		"U2":  first(func(u *op.UserOp) { u.Nonce = new(big.Int).Sub(u.Nonce, new(big.Int).Lsh(big.NewInt(1), 64)) }), // the lane of prepared operations
+		"U3":  first(func(u *op.UserOp) { u.Nonce = new(big.Int).Add(u.Nonce, big.NewInt(1)) }),
+		"U4":  first(func(u *op.UserOp) { u.FactoryData = append(u.FactoryData, 0) }),
+		"U5":  first(func(u *op.UserOp) { u.CallData[4] = 0xff }),
+		"U11": first(func(u *op.UserOp) { u.MaxFeePerGas = big.NewInt(1) }),
+		"U12": first(func(u *op.UserOp) {
+			u.Paymaster = nil
+			u.PaymasterData = nil
+			u.PaymasterPostOpGasLimit, u.PaymasterVerificationGasLimit = nil, nil
+		}),
+		"U13": first(func(u *op.UserOp) { u.Signature = []byte{1} }),
+		"T1":  func(a *answers) { a.quote.OriginChainsOperations[0].TypedDataToSign.Domain.Name = "Permit2" },
+		"T7": func(a *answers) {
+			a.quote.OriginChainsOperations[0].TypedDataToSign.Message.CallDataAndNonceHash = "0x" + strings.Repeat("ab", 32)
+		},
+		"P2": func(a *answers) { a.quote.OriginChainsOperations[0].TypedDataToSign = nil },
+		"P3": func(a *answers) { a.quote.TamperProofSignature = "0x0" },
+		"L5": func(a *answers) {
+			a.quote.DestinationToken.RecipientAccount = "eip155:10:0x" + strings.ToUpper(a.draft.Accounts[0].AccountAddress[2:])
+		},
+		"Q5": func(a *answers) { a.quote.OriginChainsOperations[0].Amount = "0" },
+	} {
+		t.Run(code, func(t *testing.T) { a := answer(t, name); change(a); a.refuses(code) })
+	}
+}
+
+func TestQ4_AnExchangePaysIntoThePinnedEscrowOnly(t *testing.T) {
+	for _, name := range []string{"v3-swap-evm", "v3-transfer", "v1-swap"} {
+		a := answer(t, name)
+		pinned := a.policy
+		a.policy.Network.Pins.Escrow = common.HexToAddress(stranger)
+		v, _ := new(big.Int).SetString(a.quote.OriginChainsOperations[0].Amount, 10)
+		a.pays(0, v)
+		a.policy = pinned
+		q, r := a.judge(a.document())
+		if q != nil || !(r.Has("Q4", verify.Gate) || r.Has("Q4", verify.Refuse)) {
+			t.Errorf("%s: %+v", name, r.Reasons)
+		}
+	}
+}
+
+func TestAnExchangeMayDeployTheAccountOnEveryChain(t *testing.T) {
+	for _, name := range []string{"v3-swap-evm", "v3-transfer", "v1-swap-role-based"} {
+		if v := answer(t, name).passes(); !v.Legs[0].Deploys {
+			t.Errorf("%s: %+v", name, v.Legs[0])
+		}
+	}
+}
+
+func TestQ5_ThePaymentIsTheChosenOneAndTheAnnouncedOne(t *testing.T) {
+	eachExchangeRefused(t, "Q5", map[string]func(a *answers){
+		"announced more": func(a *answers) { a.quote.OriginToken.Amount += "0" },
+		"chosen less":    func(a *answers) { a.draft.Pay.Amount = "1000000" },
+		"chosen more":    func(a *answers) { a.draft.Pay.Amount += "1" },
+	})
+}
+
+func TestQ5_ATransferArrivesExceptForItsFees(t *testing.T) {
+	for _, name := range []string{"v3-transfer", "v3-transfer-one-chain", "v3-transfer-to-solana", "v3-transfer-from-solana", "v3-transfer-on-solana"} {
+		eachRefused(t, name, "Q5", map[string]func(a *answers){
+			"one unit less": func(a *answers) { a.moves(-1) },
+			"one unit more": func(a *answers) { a.moves(1) },
+			"more than is paid": func(a *answers) {
+				a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount = "100000001", "100000000"
+				for k := range a.quote.Fees.Assets {
+					a.quote.Fees.Assets[k] = "0"
+				}
+			},
+		})
+	}
+	eachRefused(t, "v1-transfer-eip7702", "Q5", map[string]func(a *answers){
+		"more than is paid": func(a *answers) {
+			a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount = "5000000000000001", "5000000000000001"
+		},
+	})
+	a := answer(t, "v1-transfer-eip7702")
+	a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount = "5000000000000000", "5000000000000000"
+	if v := a.passes(); v.CostBps != 0 {
+		t.Errorf("%d basis points of nothing", v.CostBps)
+	}
+}
+
+// moves changes what is delivered by some units; the minimum follows.
+func (a *answers) moves(by int64) {
+	a.t.Helper()
+	v, _ := new(big.Int).SetString(a.quote.DestinationToken.Amount, 10)
+	v.Add(v, big.NewInt(by))
+	a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount = v.String(), v.String()
+}
+
+func TestQ6_AnExchangeIsPaidInTheChosenAsset(t *testing.T) {
+	eachExchangeRefused(t, "Q6", map[string]func(a *answers){
+		"another aggregate": func(a *answers) { a.quote.OriginToken.AggregatedAssetID = "ob:usdt" },
+		"listed twice": func(a *answers) {
+			a.quote.OriginToken.AssetType = append(a.quote.OriginToken.AssetType, a.quote.OriginToken.AssetType[0])
+		},
+		"listed nowhere": func(a *answers) { a.quote.OriginToken.AssetType = nil },
+		"listed another": func(a *answers) { a.quote.OriginToken.AssetType[0] = baseETH },
+		"moved another": func(a *answers) {
+			a.quote.OriginChainsOperations[0].AssetType = "eip155:1/erc20:0xdac17f958d2ee523a2206206994597c13d831ec7"
+		},
+	})
+}
+
+func TestQ7_WhatIsDeliveredIsWhatWasAskedFor(t *testing.T) {
+	eighteen := 21
+	eachExchangeRefused(t, "Q7", map[string]func(a *answers){
+		"fake token": func(a *answers) {
+			a.quote.DestinationToken.AssetType = "eip155:10/erc20:0x000000000000000000000000000000000000dead"
+		},
+		"other chain":   func(a *answers) { a.quote.DestinationToken.AssetType = arbUSDC },
+		"no asset":      func(a *answers) { a.quote.DestinationToken.AssetType = "USDC" },
+		"decimals":      func(a *answers) { a.quote.DestinationToken.Decimals = &eighteen },
+		"symbol":        func(a *answers) { a.quote.DestinationToken.Symbol = "USDС" }, // the last letter is Cyrillic
+		"aggregate":     func(a *answers) { a.quote.DestinationToken.AggregatedAssetID = "ob:usdt" },
+		"other listing": func(a *answers) { a.quote.DestinationToken.AggregatedAssetID = "single" },
+	})
+	eachRefused(t, "v3-transfer", "Q7", map[string]func(a *answers){
+		"an exact asset was not asked for": func(a *answers) { a.quote.DestinationToken.AggregatedAssetID = "ob:single" },
+		"not on the recipient's chain": func(a *answers) {
+			delivers(a, arbUSDC, "eip155:42161:"+payee)
+		},
+	})
+	eachRefused(t, "v3-swap-evm", "Q7", map[string]func(a *answers){
+		"an aggregate was not asked for": func(a *answers) { a.quote.DestinationToken.AggregatedAssetID = "ob:usdc" },
+	})
+	for _, name := range everyExchange {
+		a := answer(t, name)
+		a.quote.DestinationToken.Symbol, a.quote.DestinationToken.Decimals = "", nil
+		a.passes()
+	}
+}
+
+func TestQ8_NoLessArrivesThanToleranceAndUserAllow(t *testing.T) {
+	eachExchangeRefused(t, "Q8", map[string]func(a *answers){
+		"no amount":    func(a *answers) { a.quote.DestinationToken.Amount = "0" },
+		"odd amount":   func(a *answers) { a.quote.DestinationToken.Amount = "1e9" },
+		"no minimum":   func(a *answers) { a.quote.DestinationToken.MinimumAmount = "" },
+		"zero":         func(a *answers) { a.quote.DestinationToken.MinimumAmount = "0" },
+		"odd minimum":  func(a *answers) { a.quote.DestinationToken.MinimumAmount = "-1" },
+		"above amount": func(a *answers) { a.quote.DestinationToken.MinimumAmount = a.quote.DestinationToken.Amount + "0" },
+		"one less": func(a *answers) {
+			v, _ := new(big.Int).SetString(a.quote.DestinationToken.MinimumAmount, 10)
+			a.quote.DestinationToken.MinimumAmount = v.Sub(v, big.NewInt(1)).String()
+		},
+	})
+	eachRefused(t, "v3-swap-evm", "Q8", map[string]func(a *answers){
+		"less than the user takes": func(a *answers) { a.draft.Receive.Minimum = "29310978" },
+	})
+	for _, minimum := range []string{"29310977", "1", ""} {
+		a := answer(t, "v3-swap-evm")
+		a.draft.Receive.Minimum = minimum
+		a.passes()
+		a.quote.DestinationToken.MinimumAmount = a.quote.DestinationToken.Amount
+		a.passes()
+	}
+}
+
+func TestQ9_TheRecipientIsTheNamedOneOrTheUser(t *testing.T) {
+	eachExchangeRefused(t, "Q9", map[string]func(a *answers){
+		"a stranger": func(a *answers) { a.quote.DestinationToken.RecipientAccount = "eip155:10:" + stranger },
+		"absent":     func(a *answers) { a.quote.DestinationToken.RecipientAccount = "" },
+		"other chain": func(a *answers) {
+			a.quote.DestinationToken.RecipientAccount = "eip155:1:" + a.quote.Accounts[0].AccountAddress
+		},
+		"slash form": func(a *answers) {
+			a.quote.DestinationToken.RecipientAccount = strings.Replace(a.quote.DestinationToken.RecipientAccount, ":0x", "/0x", 1)
+		},
+		"on Solana": func(a *answers) {
+			a.quote.DestinationToken.RecipientAccount = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:" + somebody().String()
+		},
+		"only address": func(a *answers) { a.quote.DestinationToken.RecipientAccount = a.quote.Accounts[0].AccountAddress },
+	})
+	eachRefused(t, "v3-transfer-to-solana", "Q9", map[string]func(a *answers){
+		"a stranger": func(a *answers) {
+			a.quote.DestinationToken.RecipientAccount = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:" + somebody().String()
+		},
+	})
+	eachRefused(t, "v3-swap-to-solana", "Q9", map[string]func(a *answers){
+		"a stranger": func(a *answers) {
+			a.quote.DestinationToken.RecipientAccount = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:" + somebody().String()
+		},
+	})
+}
+
+func TestQ9_SomebodyMustReceiveWhereItIsDelivered(t *testing.T) {
+	a := answer(t, paysCoins) // nothing but an account on Solana, and no ETH there: the first one listed is on a chain where nobody receives
+	a.draft.Receive.Asset, a.draft.Receive.Account = "ob:eth", ""
+	a.quote.DestinationToken.AggregatedAssetID, a.quote.DestinationToken.Symbol, a.quote.DestinationToken.Decimals = "ob:eth", "", nil
+	a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount = "55800000000000000", "55800000000000000"
+	delivers(a, "eip155:1/slip44:60", "eip155:1:"+stranger)
+	a.refuses("Q9")
+}
+
+func TestQ10_AnExchangeIsOpenAndNotForLong(t *testing.T) {
+	eachExchangeRefused(t, "Q10", map[string]func(a *answers){
+		"past":   func(a *answers) { a.now = a.now.Add(31 * time.Second) },
+		"a year": func(a *answers) { a.quote.ExpirationTimestamp = fmt.Sprint(a.now.Unix() + 31_536_000) },
+		"words":  func(a *answers) { a.quote.ExpirationTimestamp = "soon" },
+	})
+}
+
+func TestQ11_TheToleranceIsOnTheReceivingSide(t *testing.T) {
+	for _, name := range []string{"v3-swap-evm", "v3-transfer", paysTokens} {
+		eachRefused(t, name, "Q11", map[string]func(a *answers){
+			"of the payment":            func(a *answers) { a.quote.Slippage.Origin.Percent = "0.01" },
+			"wider":                     func(a *answers) { a.quote.Slippage.Destination.Percent = "2.01" },
+			"no number":                 func(a *answers) { a.quote.Slippage.Destination.Percent = "2e0" },
+			"beyond the wallet's limit": func(a *answers) { a.policy.MaxSlippageBps = 199 },
+			"fee of another asset":      func(a *answers) { a.quote.Fees.Assets[baseUSDC] = "1" },
+			"fee with a sign":           func(a *answers) { a.fee("-1") },
+			"fees of all that is paid":  func(a *answers) { a.fee(a.quote.OriginToken.Amount) },
+		})
+		a := answer(t, name)
+		a.quote.Slippage = nil
+		a.passes()
+	}
+}
+
+func (a *answers) fee(v string) {
+	for k := range a.quote.Fees.Assets {
+		a.quote.Fees.Assets[k] = v
+	}
+}
+
+func TestQ11_ASwapMustBeWorthWhatItDelivers(t *testing.T) {
+	for name, c := range map[string]struct {
+		delivers string
+		level    verify.Level
+	}{
+		"a gift":                {"40000000", ""},
+		"fair":                  {"29909161", ""},
+		"seven per cent":        {"28000000", verify.Warn}, // unexplained
+		"twelve per cent":       {"26500000", verify.Warn},
+		"a quarter":             {"22600000", verify.Refuse},
+		"a hundredth":           {"300000", verify.Refuse},
+		"one unit of the token": {"1", verify.Refuse},
+	} {
+		for _, run := range []string{"v3-swap-evm", "v1-swap"} {
+			t.Run(run+" "+name, func(t *testing.T) {
+				a := answer(t, run)
+				v, _ := new(big.Int).SetString(c.delivers, 10)
+				if run == "v1-swap" {
+					v.Quo(v.Add(v, big.NewInt(1)), big.NewInt(2)) // of half as much
+				}
+				a.draft.Receive.Minimum = ""
+				a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount = v.String(), v.String()
+				q, r := a.judge(a.document())
+				if (q == nil) != (c.level == verify.Refuse) || (c.level == verify.Refuse && !r.Has("Q11", verify.Refuse)) || (c.level == verify.Warn) != (q != nil && r.Count(verify.Warn) > 0) {
+					t.Fatalf("%+v", r.Reasons)
+				}
+			})
+		}
+	}
+}
+
+func TestQ11_ATransferOfWhichMuchIsLostIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		arrives string
+		level   verify.Level
+	}{
+		"all": {"5000000000000000", ""}, "eleven per cent less": {"4450000000000000", verify.Warn}, "a quarter less": {"3750000000000000", verify.Refuse},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := answer(t, "v1-transfer-eip7702")
+			a.seen = memory{paid: []string{payee}}
+			a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount = c.arrives, c.arrives
+			q, r := a.judge(a.document())
+			if (q == nil) != (c.level == verify.Refuse) || (c.level != "" && !r.Has("Q11", c.level)) || (c.level == "" && r.Count(verify.Warn) > 0) {
+				t.Fatalf("%+v", r.Reasons)
+			}
+		})
+	}
+}
+
+func TestQ11_FeesThatNobodyNamesAreUnknown(t *testing.T) {
+	for _, name := range []string{"v3-swap-evm", "v3-transfer"} {
+		a := answer(t, name)
+		a.quote.Fees = nil
+		q, r := a.judge(a.document())
+		if q == nil || !r.Has("Q11", verify.Unknown) || q.View().FeesMicro != nil || len(q.View().Fees) != 0 || q.View().CostMicro == nil {
+			t.Errorf("%s: %+v", name, r.Reasons)
+		}
+	}
+}
+
+func TestQ12_FiatTextDecidesNothingInAnExchange(t *testing.T) {
+	a := answer(t, "v3-swap-evm")
+	before := a.passes()
+	a.quote.DestinationToken.FiatValue, a.quote.DestinationToken.MinimumFiatValue, a.quote.Fees.CumulativeUSD, a.quote.OriginToken.FiatValue[0].FiatValue = "9999", "", "0.00", "0.01"
+	after := a.passes()
+	if before.CostBps != after.CostBps || before.PayMicro.Cmp(after.PayMicro) != 0 || before.DeliverMicro.Cmp(after.DeliverMicro) != 0 {
+		t.Errorf("%+v", after)
+	}
+}
+
+func TestQ13_AnExchangeBringsNoPreparedOperation(t *testing.T) {
+	a := answer(t, "v1-swap")
+	a.again = &answer(t, "v1-swap-role-based").quote.OriginChainsOperations[0]
+	a.refuses("Q13")
+	b := answer(t, "v3-swap-evm")
+	q, r := b.judge(replace(t, b.doc, "/destinationChainOperation", map[string]any{"userOp": map[string]any{}}))
+	refused(t, q != nil, r, "Q13")
+}
+
+func TestQ14_AnExchangeIsJudgedUnderItsOwnIntent(t *testing.T) {
+	a, call := answer(t, "v3-swap-evm"), answer(t, "v3-kernel-funded")
+	q, r := verify.Exchange(call.intent(), a.policy, a.seen, a.now, a.doc)
+	refused(t, q != nil, r, "Q14")
+	q, r = verify.Exchange(a.intent(), a.policy, a.seen, a.now, nil)
+	refused(t, q != nil, r, "Q14")
+	q, r = verify.Exchange(a.intent(), a.policy, nil, a.now, a.doc)
+	refused(t, q != nil, r, "Q14")
+	q, r = verify.Exchange(intent.Intent{}, a.policy, a.seen, a.now, a.doc)
+	refused(t, q != nil, r, "U7")
+	q, r = verify.Exchange(a.intent(), verify.Policy{Catalog: a.policy.Catalog}, a.seen, a.now, a.doc)
+	refused(t, q != nil, r, "U14")
+	a.draft.Accounts[0].AccountAddress = stranger
+	a.refuses("U1")
+}
+
+func TestL3_AnExchangeHasTheShapeOfAQuote(t *testing.T) {
+	for _, name := range everyExchange {
+		a := answer(t, name)
+		for _, text := range []string{`{}`, `[]`, `{"originChainsOperations":{}}`, `{"id":1}`} {
+			q, r := a.judge(parseText(t, text))
+			if q != nil || !r.Refused() {
+				t.Errorf("%s: %s was accepted", name, text)
+			}
+		}
+	}
+}
+
+func TestFingerprintsOfExchangesDependOnIntentDocumentAndOperations(t *testing.T) {
+	seen := map[string]string{}
+	add := func(what string, v verify.QuoteView) {
+		t.Helper()
+		if before, twice := seen[v.Fingerprint]; twice {
+			t.Errorf("%s and %s have one fingerprint", what, before)
+		}
+		seen[v.Fingerprint] = what
+	}
+	a := answer(t, "v3-swap-evm")
+	add("first", a.passes())
+	a.quote.DestinationToken.FiatValue = "1"
+	add("another document", a.passes())
+	a.draft.SlippageBps = 300
+	add("another intent", a.passes())
+	if again := a.passes().Fingerprint; seen[again] == "" {
+		t.Error("the same answer has two fingerprints")
+	}
+}
+
+// withTokens judges the run with a catalogue in which one aggregate is changed.
+func (a *answers) withTokens(id string, change func(k *assets.Token)) {
+	a.t.Helper()
+	chains, err := assets.Chains()
+	need(a.t, err)
+	tokens, err := assets.Tokens()
+	need(a.t, err)
+	solana, err := assets.SolanaChain()
+	need(a.t, err)
+	for _, list := range [][]assets.Token{tokens, solana.Tokens} {
+		for i := range list {
+			if list[i].AggregatedAssetID == id {
+				change(&list[i])
+			}
+		}
+	}
+	c, err := catalog.New(chains, tokens, solana)
+	need(a.t, err)
+	a.policy.Catalog, a.rules.Catalog = c, c
+}
+
+func TestQ5_WithoutAPriceOnlyTheUsersOwnMinimumProtectsASwap(t *testing.T) {
+	for _, id := range []string{"ob:eth", "ob:usdc"} {
+		a := answer(t, "v3-swap-evm")
+		a.withTokens(id, func(k *assets.Token) { k.PriceMicroUSD = "" })
+		q, r := a.judge(a.document())
+		if q == nil || !r.Has("Q11", verify.Unknown) || q.View().CostBps != -1 || q.View().CostMicro != nil || q.View().Explained {
+			t.Fatalf("%s: %+v", id, r.Reasons)
+		}
+		a.draft.Receive.Minimum = ""
+		a.refuses("Q5")
+	}
+	a := answer(t, "v3-transfer") // one asset needs no price to be compared with itself
+	a.withTokens("ob:usdc", func(k *assets.Token) { k.PriceMicroUSD = "" })
+	if v := a.passes(); v.CostBps != 12 || v.CostMicro != nil {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestQ5_OnlyWhatTheCoarsestChainCannotExpressStays(t *testing.T) {
+	coarse := func(decimals int) func(k *assets.Token) {
+		return func(k *assets.Token) { k.AggregatedEntities[len(k.AggregatedEntities)-1].Decimals = decimals }
+	}
+	for name, c := range map[string]struct {
+		chosen   string
+		decimals int
+		ok       bool
+	}{
+		"all of it":           {"10000000000000000", 12, true},
+		"the dust":            {"10000000000999999", 12, true},
+		"more than the dust":  {"10000000001000000", 12, false},
+		"less than is paid":   {"9999999999999999", 12, false},
+		"dust without reason": {"10000000000000001", 18, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := answer(t, "v3-swap-evm")
+			a.withTokens("ob:eth", coarse(c.decimals))
+			a.draft.Pay.Amount = c.chosen
+			if !c.ok {
+				a.refuses("Q5")
+				return
+			}
+			a.passes()
+		})
+	}
+	// An exact asset is paid exactly; only a transfer to a coarser chain leaves dust.
+	a := answer(t, "v3-swap-evm")
+	a.withTokens("ob:eth", coarse(12))
+	a.draft.Pay.Asset, a.quote.OriginToken.AggregatedAssetID = "eip155:10/slip44:60", "ob:single"
+	a.passes()
+	a.draft.Pay.Amount = "10000000000000001"
+	a.refuses("Q5")
+	b := answer(t, "v1-transfer-eip7702")
+	b.withTokens("ob:eth", func(k *assets.Token) { k.AggregatedEntities[1].Decimals = 17 })
+	b.draft.Pay.Asset, b.quote.OriginToken.AggregatedAssetID = "eip155:1/slip44:60", "ob:single"
+	b.draft.Pay.Amount = "5000000000000001"
+	b.quote.DestinationToken.Decimals = nil
+	b.quote.DestinationToken.Amount, b.quote.DestinationToken.MinimumAmount = "487884023187020", "487884023187020"
+	b.passes()
+	b.draft.Pay.Amount = "5000000000000010"
+	b.refuses("Q5")
+	b.draft.Pay.Amount = "5000000000000001"
+	b.quote.DestinationToken.Amount, b.quote.DestinationToken.MinimumAmount = "487884023187020000", "487884023187020000"
+	b.refuses("Q5") // more than what is paid
+}

@@ -1,0 +1,124 @@
+package verify
+
+import (
+	"math/big"
+	"time"
+
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/wallet/intent"
+)
+
+// What counts as spent (rows Y4, Y5), so that nothing is counted twice:
+//
+//   - a prepared call counts, by asset, the larger of what its calls visibly take and what the intent requires for them, wherever it comes from;
+//   - a payment for a call counts its cost only: the rest is delivered to the account and was counted with the call. Where the cost is unknown, all of it counts;
+//   - a payment of a swap or a transfer counts in full, whoever receives.
+//
+// Values are at catalogue prices. With a cap an unknown value refuses.
+
+// day is the time over which MaxSpendPerDay counts.
+const day = 24 * time.Hour
+
+// counted is what a prepared call counts.
+func (p Policy) counted(d intent.Draft, outflow []AmountView) []AmountView {
+	out := append([]AmountView{}, outflow...)
+	for _, t := range d.TokensRequired {
+		a, errAsset := caip.ParseAsset(t.AssetType)
+		v, err := amount.ParseBase(t.Amount)
+		if errAsset != nil || err != nil {
+			continue // a frozen intent has none
+		}
+		found := false
+		for i, o := range out {
+			if o.Asset == a {
+				found = true
+				if v.Cmp(o.Amount) > 0 {
+					out[i] = p.amountView(a, v)
+				}
+			}
+		}
+		if !found && v.Sign() > 0 {
+			out = append(out, p.amountView(a, v))
+		}
+	}
+	return out
+}
+
+// countedPayment is what a payment of a quote counts.
+func (p Policy) countedPayment(v QuoteView, pays AmountView) AmountView {
+	if v.Kind != intent.KindCall || v.CostMicro == nil || v.PayMicro == nil || v.PayMicro.Sign() <= 0 {
+		return pays
+	}
+	part := new(big.Int).Mul(pays.Amount, v.CostMicro)
+	part.Add(part, new(big.Int).Sub(v.PayMicro, big.NewInt(1))).Quo(part, v.PayMicro)
+	return p.amountView(pays.Asset, part)
+}
+
+// capsHold reports whether a cap on spending can be judged: a call of a listed token that is neither a transfer nor an approval may take what nobody can read.
+// Other contracts take only native values, what is approved to them and what the intent requires, as far as anybody can tell beforehand; that is said.
+func (j *judge) capsHold(p Policy, chainID uint64, lines []line) bool {
+	if p.Limits.MaxSpend == nil && p.Limits.MaxSpendPerDay == nil {
+		return false
+	}
+	for _, l := range lines {
+		if _, ok := decodeKnown(l.call.Data); ok || len(l.call.Data) == 0 {
+			continue
+		}
+		where := p.describe(chainID, l.call)
+		if !j.must(!p.isToken(chainID, l.call.To), "Y4", "what the calls spend can be read", "/chainOperation/userOp/callData", "transfers and approvals of tokens", where) {
+			return false
+		}
+		j.add(Unknown, "Y4", "Your caps count what is approved, sent and required; what else a contract may take from earlier approvals cannot be read.",
+			"/chainOperation/userOp/callData", "", where)
+	}
+	return true
+}
+
+// spendLimit compares what one operation counts with its cap.
+func (j *judge) spendLimit(p Policy, counts []AmountView) {
+	limit := p.Limits.MaxSpend
+	if limit == nil {
+		return
+	}
+	total, missing := worth(counts)
+	if j.must(total != nil, "Y4", "what is spent has a known price", "", "a price", missing) {
+		j.must(total.Cmp(limit) <= 0, "Y4", "what is spent is within your policy", "", "at most "+usd(limit), usd(total))
+	}
+}
+
+// dayLimit compares what this operation and everything signed within a day count with their cap.
+func (j *judge) dayLimit(p Policy, h History, now time.Time, counts []AmountView) {
+	limit := p.Limits.MaxSpendPerDay
+	if limit == nil {
+		return
+	}
+	all := append([]AmountView{}, counts...)
+	for _, s := range h.Spent(now.Add(-day)) {
+		if !j.must(s.Amount != nil, "Y5", "what was spent within a day is known", "", "an amount", "unknown") {
+			return
+		}
+		all = append(all, p.amountView(s.Asset, s.Amount))
+	}
+	total, missing := worth(all)
+	if j.must(total != nil, "Y5", "what is spent within a day has a known price", "", "a price", missing) {
+		j.must(total.Cmp(limit) <= 0, "Y5", "what is spent within a day is within your policy", "", "at most "+usd(limit), usd(total))
+	}
+}
+
+// worth sums micro USD; nil and the name of the asset when a price is missing. Nothing of an asset is worth nothing.
+func worth(list []AmountView) (*big.Int, string) {
+	total := new(big.Int)
+	for _, a := range list {
+		switch {
+		case a.Amount.Sign() == 0:
+		case a.Micro == nil:
+			return nil, a.Asset.Display()
+		default:
+			total.Add(total, a.Micro)
+		}
+	}
+	return total, ""
+}
+
+func usd(micro *big.Int) string { return amount.USD2(micro) + " USD" }
