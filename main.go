@@ -240,11 +240,14 @@ func dashboard(ctx context.Context, g cli.Global) error {
 	}
 	defer func() { _ = j.Close() }()
 	operations := flow.New(flow.Deps{Client: s.Client, Signer: s.Signer(), Journal: j, Policy: rules, Clock: time.Now, Sleep: sleep})
+	life, end := context.WithCancel(ctx)
+	defer end()
+	go func() { _, _ = operations.Reconcile(life) }() // what it finds is in the snapshots
 	defer endInTime(ctx, s.Wipe)()
 	err = tui.Run(ctx, tui.Options{
 		Env: os.Environ(), Suspended: s.Lock,
 		Context: screen.Context{
-			Profile: s.Profile.Name, BaseURL: s.Where, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Clock: time.Now,
+			Profile: s.Profile.Name, BaseURL: s.Where, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Clock: time.Now, Vault: s.Store(),
 		},
 		Services: tui.Services{
 			Balances: holdings{s}, History: records{s},

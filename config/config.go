@@ -216,6 +216,9 @@ func (p Profile) check() (key, problem string) {
 	if !reName.MatchString(p.Name) {
 		return "", "a profile name is 1 to 32 lower-case letters, digits, - and _"
 	}
+	if p.Name == serviceData {
+		return "", "this name is taken: below it lies the data of `coffer serve`"
+	}
 	switch p.Kind {
 	case network.Embedded, network.Lab, network.Real:
 	default:
@@ -295,6 +298,8 @@ func (p Profile) checkService() (key, problem string) {
 		return "vault", `"memory" keeps nothing and is for the demo; choose "keyring" or "file"`
 	case p.NetworkID == "" && p.NetworkFile == "":
 		return "network_id", "name the network: network_id, or network_file written by the service"
+	case p.NetworkID == "" && (p.Vault != VaultMemory || len(p.SignerCommand) > 0):
+		return "network_id", "a profile that signs is tied to its network by id, which `coffer profile add` writes down"
 	case p.NetworkID != "" && !reNetworkID.MatchString(p.NetworkID):
 		return "network_id", "expected 0x and 64 hex digits"
 	}

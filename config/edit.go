@@ -33,7 +33,12 @@ func AddProfile(path string, p Profile, makeDefault bool) error {
 	if err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
-	return write(path, appendBlock(data, block))
+	// Only the profile's own table: the one around it may stand in the file already, and needs no header.
+	_, block, found := bytes.Cut(block, []byte("[profiles."))
+	if !found {
+		return errors.New("write configuration: the profile has no table of its own")
+	}
+	return write(path, appendBlock(data, append([]byte("[profiles."), block...)))
 }
 
 // AddAccount appends an account to a profile that stands in the configuration file at path.
@@ -88,10 +93,13 @@ func appendBlock(data, block []byte) []byte {
 	return append(append(bytes.Clone(data), '\n'), block...)
 }
 
-// write checks the new content and puts it in the place of the old one at once.
+// write checks the new content and puts it in the place of the old one at once. Where path is a symbolic link, what it points to is replaced.
 func write(path string, data []byte) error {
 	if _, err := Parse(path, data); err != nil {
 		return err
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

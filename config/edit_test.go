@@ -33,9 +33,17 @@ func TestAddedProfilesAndAccountsAreReadBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	second := team()
+	second.Name, second.Kind, second.BaseURL, second.NetworkID = "mine", network.Embedded, "", ""
+	if err := AddProfile(path, second, true); err != nil {
+		t.Fatalf("a second profile: %v", err)
+	}
 	f, err := Load(path)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := f.Profile("mine"); err != nil {
+		t.Error(err)
 	}
 	p, err := f.Profile("")
 	if err != nil || p.Name != "team" || p.Vault != VaultFile || len(p.Accounts) != 2 || p.Accounts[1].Type != "solana" {
@@ -165,5 +173,49 @@ func TestSigningSettingsAreChecked(t *testing.T) {
 	}
 	if d := (Profile{}).LockTime(); d != DefaultLockAfter {
 		t.Errorf("lock after %s", d)
+	}
+}
+
+func TestAFileBehindASymbolicLinkIsEditedWhereItLies(t *testing.T) {
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "real.toml"), filepath.Join(dir, "config.toml")
+	if err := os.WriteFile(real, []byte("version = 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, link); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	if err := AddProfile(link, team(), false); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link was replaced: %v", err)
+	}
+	if f, err := Load(real); err != nil || f.Profiles["team"].Kind != network.Lab {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// A profile that signs is tied to its network by id, so that another network file in the same place changes nothing.
+func TestAProfileThatSignsNamesItsNetworkByID(t *testing.T) {
+	p := team()
+	p.NetworkID, p.NetworkFile = "", "/n.json"
+	if key, problem := p.check(); key != "network_id" || problem == "" {
+		t.Errorf("%s: %q", key, problem)
+	}
+	p.Vault = VaultMemory
+	if _, problem := p.check(); problem != "" {
+		t.Error(problem)
+	}
+	p.SignerCommand = []string{"/bin/signer"}
+	if _, problem := p.check(); problem == "" {
+		t.Error("a profile with a signer command passed without network_id")
+	}
+}
+
+func TestTheServicesOwnDirectoryIsNoProfile(t *testing.T) {
+	p := Profile{Name: "serve", Kind: network.Embedded, Vault: VaultMemory}
+	if _, problem := p.check(); problem == "" {
+		t.Error("a profile named serve would use the data of coffer serve")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // checkMode refuses a file or directory that somebody else may write: whoever can change the base URL or the network can change where keys
@@ -16,8 +17,12 @@ func checkMode(path string) error {
 		if err != nil {
 			return fmt.Errorf("read configuration: %w", err)
 		}
-		if info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0 {
+		sticky := info.IsDir() && info.Mode()&os.ModeSticky != 0
+		if info.Mode().Perm()&0o022 != 0 && !sticky {
 			return &Error{Path: p, Problem: fmt.Sprintf("others may write here (mode %o); run: chmod go-w %q", info.Mode().Perm(), p)}
+		}
+		if s, ok := info.Sys().(*syscall.Stat_t); ok && s.Uid != 0 && int(s.Uid) != os.Geteuid() {
+			return &Error{Path: p, Problem: "this belongs to another user, who may change it at any time"}
 		}
 	}
 	return nil

@@ -48,6 +48,9 @@ func PathsFrom(getenv func(string) string) (Paths, error) {
 	return p, err
 }
 
+// serviceData is the name of the data directory of `coffer serve`, which no profile may have.
+const serviceData = "serve"
+
 // ProfileData is the data directory of an embedded profile; each profile has a network of its own.
 func (p Paths) ProfileData(profile string) string { return filepath.Join(p.Data, profile) }
 
@@ -67,5 +70,5 @@ func ServiceData(given string, getenv func(string) string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.Abs(p.ProfileData("serve"))
+	return filepath.Abs(p.ProfileData(serviceData))
 }

@@ -1,7 +1,7 @@
 //go:build ignore
 
 // Command report reads a report of gremlins, prints every mutant that is not killed as "file:line:column kind status" and one line of counts, and exits 1
-// when less than -threshold per cent of the mutants that tests reach are killed. Usage: report [-threshold 90] [-dir wallet/sign] FILE
+// when less than -threshold per cent of the mutants that were tried are killed. Usage: report [-threshold 90] [-dir wallet/sign] FILE
 package main
 
 import (
@@ -56,14 +56,14 @@ func main() {
 			}
 		}
 	}
-	killed, reached := count["KILLED"], count["KILLED"]+count["LIVED"]
-	if reached == 0 {
-		fmt.Printf("%s: no mutant was reached by a test\n", *dir)
+	killed, tried := count["KILLED"], count["KILLED"]+count["LIVED"]
+	if tried == 0 {
+		fmt.Printf("%s: no mutant was tried\n", *dir)
 		os.Exit(1)
 	}
-	efficacy := 100 * float64(killed) / float64(reached)
-	fmt.Printf("%s: %.1f %% killed (%d of %d), %d timed out, %d not covered, %d did not compile\n",
-		*dir, efficacy, killed, reached, count["TIMED OUT"], count["NOT COVERED"], count["NOT VIABLE"])
+	efficacy := 100 * float64(killed) / float64(tried)
+	fmt.Printf("%s: %.1f %% killed (%d of %d), %d timed out, %d not built here, %d did not compile\n",
+		*dir, efficacy, killed, tried, count["TIMED OUT"], count["NOT COVERED"], count["NOT VIABLE"])
 	if efficacy < *threshold {
 		fmt.Printf("%s: below %g %%\n", *dir, *threshold)
 		os.Exit(1)

@@ -91,17 +91,24 @@ func trim(b []byte) []byte {
 const maxLine = 256
 
 // AskLine asks a question on a terminal that shows what is typed, and returns the line. It reads no byte beyond it, so that another question may
-// follow.
+// follow. Where a command holds the terminal (Prompt.Hold), the answer is shown and what follows it at once is thrown away.
 func AskLine(ctx context.Context, terminal io.Reader, out io.Writer, question string) (string, error) {
+	if s := sessionOf(ctx, terminal); s != nil {
+		if err := s.begin(modeShown, question); err != nil {
+			return "", err
+		}
+		defer s.finish(ctx)
+		return readLine(sessionLines{ctx, s})
+	}
 	fmt.Fprint(out, question)
-	type answer struct {
+	type reply struct {
 		s   string
 		err error
 	}
-	read := make(chan answer, 1)
+	read := make(chan reply, 1)
 	go func() {
 		s, err := readLine(terminal)
-		read <- answer{s, err}
+		read <- reply{s, err}
 	}()
 	select {
 	case a := <-read:
@@ -145,12 +152,21 @@ func (p Prompt) Say(lines ...string) {
 
 // Secret asks for a secret without echo.
 func (p Prompt) Secret(ctx context.Context, question string) (secret.Secret, error) {
+	return p.secret(ctx, question, maxSecret, false)
+}
+
+// SecretText asks for a secret without echo that may have several lines when it is pasted, at most 8 KiB.
+func (p Prompt) SecretText(ctx context.Context, question string) (secret.Secret, error) {
+	return p.secret(ctx, question, maxSecretText, true)
+}
+
+func (p Prompt) secret(ctx context.Context, question string, limit int, lines bool) (secret.Secret, error) {
 	if !p.Terminal {
 		return secret.Secret{}, &UsageError{
 			Problem: "a secret is asked for on a terminal, and there is none", Hint: "run it where you can type; no flag and no variable takes a secret",
 		}
 	}
-	return AskSecret(ctx, p.In, p.Out, question)
+	return askSecret(ctx, p.In, p.Out, question, limit, lines)
 }
 
 // Line asks a question whose answer is shown.
@@ -163,6 +179,16 @@ func (p Prompt) Line(ctx context.Context, question string) (string, error) {
 
 // Confirm makes sure that the person means this account: its last four characters, given with --confirm or typed now, in any letter case.
 func (p Prompt) Confirm(ctx context.Context, account, given string) error {
+	return p.confirm(ctx, account, given, "nothing was signed")
+}
+
+// ConfirmDeletion is Confirm for what deletes a key.
+func (p Prompt) ConfirmDeletion(ctx context.Context, account, given string) error {
+	return p.confirm(ctx, account, given, "nothing was deleted")
+}
+
+// confirm says what did not happen when the answer is another.
+func (p Prompt) confirm(ctx context.Context, account, given, nothing string) error {
 	want := account[max(len(account)-4, 0):]
 	if given == "" {
 		if !p.Terminal {
@@ -177,7 +203,7 @@ func (p Prompt) Confirm(ctx context.Context, account, given string) error {
 		}
 	}
 	if !strings.EqualFold(given, want) {
-		return &UsageError{Problem: "those are not the last four characters of the account; nothing was signed"}
+		return &UsageError{Problem: "those are not the last four characters of the account; " + nothing}
 	}
 	return nil
 }

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"coffer/api"
 	"coffer/api/catalog"
+	"coffer/api/text"
 	"coffer/config"
 )
 
@@ -85,12 +87,23 @@ func Code(err error) int {
 	return ExitFailed
 }
 
-// Report writes an error as one line, with the hint below it.
+// maxReport bounds a line of an error, in characters.
+const maxReport = 2000
+
+// Report writes an error as one line, with the hint below it. An error may repeat foreign text, such as the name of a file: every line is cleaned.
 func Report(w io.Writer, err error) {
-	fmt.Fprintf(w, "coffer: %v\n", err)
+	for i, line := range strings.Split(err.Error(), "\n") {
+		prefix := ""
+		if i == 0 {
+			prefix = "coffer: "
+		}
+		fmt.Fprintf(w, "%s%s\n", prefix, text.Clean(line, maxReport))
+	}
 	var usage *UsageError
 	if errors.As(err, &usage) && usage.Hint != "" {
-		fmt.Fprintf(w, "  %s\n", usage.Hint)
+		for line := range strings.SplitSeq(usage.Hint, "\n") {
+			fmt.Fprintf(w, "  %s\n", text.Clean(line, maxReport))
+		}
 	}
 }
 
@@ -151,5 +164,24 @@ func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return &UsageError{Problem: fmt.Sprintf("there is no command %q", args[0]), Hint: "see `" + c.CommandPath() + " --help`"}
+	problem := "there is no such command"
+	if harmless(args) {
+		problem = fmt.Sprintf("there is no command %q", args[0])
+	}
+	return &UsageError{Problem: problem, Hint: "see `" + c.CommandPath() + " --help`"}
+}
+
+// harmless reports whether the first of args can be repeated in an error: it is a short plain word and not the first of many. A key or a mnemonic that was given
+// by mistake is neither.
+func harmless(args []string) bool {
+	const maxWord, maxWords = 24, 6
+	if len(args[0]) > maxWord || len(args) > maxWords {
+		return false
+	}
+	for _, r := range args[0] {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' {
+			return false
+		}
+	}
+	return true
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"coffer/api"
 	"coffer/api/catalog"
@@ -125,5 +126,31 @@ func TestVersionNamesTheBuild(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "v0.0.0") || !strings.Contains(out.String(), "abc of 2026-01-01, with local changes") {
 		t.Fatalf("got %s", out)
+	}
+}
+
+// TH-R1: an error may repeat the name of a file; nothing in it reaches the terminal as a command.
+func TestReportCleansForeignText(t *testing.T) {
+	var out strings.Builder
+	Report(&out, fmt.Errorf("open: %w", &UsageError{Problem: "a\x1b]0;x\x07\nb\u202e", Hint: "run \x9b31m\x1b[2J"}))
+	if got := out.String(); !utf8.ValidString(got) || strings.ContainsAny(got, "\x1b\x07\u202e") || !strings.HasPrefix(got, "coffer: open: a") || strings.Count(got, "\n") != 3 {
+		t.Errorf("%q", got)
+	}
+}
+
+// TH-K1: what may be a key is not repeated; a mistyped command is.
+func TestArgumentsThatMayBeSecretAreNotRepeated(t *testing.T) {
+	const word = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318"
+	for _, args := range [][]string{
+		{word}, {"0x" + word}, {"4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"}, {"legal winner thank"},
+		strings.Fields("legal winner thank year wave sausage worth useful legal winner thank yellow"), {`[1,2]`},
+	} {
+		err := noArgs((Program{}).root(), args)
+		if Code(err) != ExitUsage || strings.Contains(fmt.Sprint(err), args[0]) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+	if err := noArgs((Program{}).root(), []string{"balnces"}); !strings.Contains(fmt.Sprint(err), "balnces") {
+		t.Error(err)
 	}
 }

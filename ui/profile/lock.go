@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"coffer/api/secret"
 	"coffer/ui/cli"
+	"coffer/ui/tui/screen"
 	"coffer/wallet/vault"
 )
 
@@ -70,4 +72,29 @@ func (o *Opened) Wipe() {
 	if o.memory != nil {
 		_ = o.memory.Close()
 	}
+}
+
+// Store is what the screens may know about the vault and do to it.
+func (o *Opened) Store() screen.Vault {
+	if len(o.Profile.SignerCommand) > 0 {
+		return screen.Vault{Where: "another program signs"}
+	}
+	if o.vault == nil {
+		return screen.Vault{}
+	}
+	where := map[vault.Backend]string{
+		vault.BackendFile: "an encrypted file", vault.BackendKeyring: "the system's keyring, encrypted as well", vault.BackendKeyringOnly: "the system's keyring alone",
+	}[o.vault.Backend()]
+	return screen.Vault{Where: where, Locked: o.Locked, Lock: o.Lock, Touch: o.vault.Touch, Has: o.has}
+}
+
+// has reports whether the vault has a key of an address.
+func (o *Opened) has(ctx context.Context, address string) (bool, error) {
+	items, err := o.vault.Items(ctx)
+	for _, k := range items {
+		if strings.EqualFold(k.Address, address) && (strings.HasPrefix(address, "0x") || k.Address == address) {
+			return true, nil
+		}
+	}
+	return false, err
 }

@@ -9,6 +9,7 @@
 package profile
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -139,6 +140,12 @@ func (o *Opened) findNetwork(ctx context.Context) error {
 		return err
 	}
 	o.close = append(o.close, service.Close)
+	if service.Network.Kind != network.Embedded {
+		return &cli.UsageError{
+			Problem: fmt.Sprintf("the data of profile %q belong to a service for others (%s), not to one inside this program", o.Profile.Name, service.Network.Kind),
+			Hint:    "reach that service with a profile of kind lab, or give this profile another name",
+		}
+	}
 	o.Network, o.Where = service.Network, "inside this program"
 	o.Network.Kind = o.Profile.Kind
 	o.Client, err = client.New(client.Options{BaseURL: service.BaseURL, APIKey: service.APIKey, Transport: service.Transport})
@@ -223,13 +230,33 @@ func (o *Opened) apiKey(ctx context.Context) (secret.Secret, error) {
 	}
 	var key secret.Secret
 	err := o.vault.APIKey(ctx, func(k secret.Secret) error {
-		key = secret.New(append([]byte(nil), k.Reveal()...))
+		of, plain, bound := bytes.Cut(k.Reveal(), []byte(" "))
+		if !bound || string(of) != o.Profile.BaseURL {
+			return &cli.UsageError{
+				Problem: fmt.Sprintf("the API key of profile %q was stored for another service than %s; it is not sent there", o.Profile.Name, o.Profile.BaseURL),
+				Hint:    "if the new address is right, store the key again: coffer keys api-key set --profile " + o.Profile.Name,
+			}
+		}
+		key = secret.New(bytes.Clone(plain))
 		return nil
 	})
 	if errors.Is(err, vault.ErrNoKey) {
 		err = &cli.UsageError{Problem: fmt.Sprintf("profile %q has no API key", o.Profile.Name), Hint: "store it: coffer keys api-key set --profile " + o.Profile.Name}
 	}
 	return key, err
+}
+
+// SetAPIKey stores the API key of the profile's service, bound to its address: the key goes nowhere else (TH-C3). The key is wiped.
+func (o *Opened) SetAPIKey(ctx context.Context, key secret.Secret) error {
+	defer key.Wipe()
+	if o.vault == nil || o.Profile.BaseURL == "" {
+		return &cli.UsageError{Problem: fmt.Sprintf("profile %q has no service that asks for an API key", o.Profile.Name)}
+	}
+	if key.Empty() || bytes.ContainsAny(key.Reveal(), " \t") {
+		return &cli.UsageError{Problem: "an API key has no blanks; nothing was stored"}
+	}
+	bound := append(append(make([]byte, 0, len(o.Profile.BaseURL)+1+len(key.Reveal())), o.Profile.BaseURL+" "...), key.Reveal()...)
+	return o.vault.SetAPIKey(ctx, secret.New(bound))
 }
 
 // Close lets go of the vault and of the service; an embedded one finishes its step and closes its database.

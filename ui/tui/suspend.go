@@ -16,17 +16,18 @@ type suspendMsg struct{ fromOutside bool }
 // resumedMsg says that the program goes on. stopped is false when there is nobody who could continue a stopped program, so that it was not stopped.
 type resumedMsg struct{ stopped bool }
 
-// suspend locks first, then gives the terminal back, stops the process, and takes the terminal again once it is continued. The library runs it on the event
+// suspend locks, then gives the terminal back, stops the process, and takes the terminal again once it is continued. The library runs it on the event
 // loop, so nothing draws meanwhile.
 func (m *Model) suspend(msg suspendMsg) tea.Cmd {
 	if m.job == nil {
 		return nil
 	}
+	told := m.broadcast(screen.SuspendedMsg{}) // first, so that a vault that is just being opened is not open afterwards
 	if m.opt.Suspended != nil {
 		m.opt.Suspended()
 	}
 	p := &pause{stop: func() bool { return m.job.stop(msg.fromOutside) }}
-	return tea.Sequence(m.broadcast(screen.SuspendedMsg{}), tea.Exec(p, func(error) tea.Msg { return resumedMsg{p.stopped} }))
+	return tea.Sequence(told, tea.Exec(p, func(error) tea.Msg { return resumedMsg{p.stopped} }))
 }
 
 // resumed draws everything anew: what stands in the terminal now is not known.

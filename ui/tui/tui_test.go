@@ -471,3 +471,39 @@ func TestACutKeepsItsMarkInASCII(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestK6LLocksOnEveryScreenAndAKeyCountsAsUse(t *testing.T) { bubble(lLocksOnEveryScreen)(t) }
+
+func lLocksOnEveryScreen(t *testing.T) {
+	locked, touched := 0, 0
+	o := options(t, sample(t))
+	o.Context.Vault = screen.Vault{Where: "an encrypted file", Lock: func() { locked++ }, Touch: func() { touched++ }, Locked: func() bool { return locked > 0 }}
+	m := started(t, o, 80, 24)
+	for i, tab := range []string{"1", "4", "5"} {
+		press(m, tab, "L")
+		if locked != i+1 || !strings.Contains(text(t, m), "locked: the next signature asks for the passphrase") {
+			t.Errorf("tab %s: locked %d times:\n%s", tab, locked, text(t, m))
+		}
+	}
+	if touched != 6 {
+		t.Errorf("%d keys count as use", touched)
+	}
+	if !strings.Contains(text(t, m), "kept in     an encrypted file") {
+		t.Errorf("the accounts do not say where the keys are:\n%s", text(t, m))
+	}
+	press(m, "?")
+	_ = text(t, m) // a scroll needs a drawn text
+	press(m, "G")
+	if got := text(t, m); !strings.Contains(got, "lock the keys now") || strings.Contains(got, "ctrl+z") {
+		t.Errorf("the help of a program that cannot be suspended:\n%s", got)
+	}
+}
+
+func TestLWithoutAVaultSaysThatThereIsNothingToLock(t *testing.T) {
+	bubble(func(t *testing.T) {
+		m := started(t, options(t, sample(t)), 80, 24)
+		if press(m, "L"); !strings.Contains(text(t, m), "there is nothing to lock") {
+			t.Error(text(t, m))
+		}
+	})(t)
+}

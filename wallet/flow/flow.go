@@ -66,6 +66,7 @@ type Journal interface {
 	Append(op string, state journal.State, e journal.Entry) error
 	Operations() []journal.Operation
 	Outstanding(now time.Time) []journal.Outstanding
+	Void(op, hash, note string) error
 	SpentBeside(op string, prepared bool, since time.Time) []verify.Spend
 	ReadOnly() error
 }

@@ -19,8 +19,9 @@ type Operation struct {
 
 	step sync.Mutex // held while a step runs
 
-	mu   sync.Mutex // guards what follows
-	snap Snapshot
+	mu     sync.Mutex // guards what follows
+	snap   Snapshot
+	asking chan struct{} // closed when a question of Reconcile is over; nil when none is asked
 
 	// The fields below are used by the running step only.
 	prepared *verify.PreparedOp

@@ -104,6 +104,11 @@ func (o *Operation) askQuote(ctx context.Context) (Snapshot, error) {
 	}
 	q, report := o.judge(answer)
 	report = o.f.clockRemark(report, answer.Skew)
+	if q != nil {
+		if twice, refused := o.paysTwice(q); refused {
+			q, report.Reasons = nil, append(report.Reasons, twice)
+		}
+	}
 	o.update(func(s *Snapshot) { s.Report2 = report })
 	if q == nil {
 		return o.fail(StateQuoting, ErrRefused)

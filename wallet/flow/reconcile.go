@@ -22,18 +22,78 @@ const (
 // Reconcile asks once for the outcome of every unfinished operation that may have been sent, and returns all unfinished operations as they then are, those that
 // just ended among them. Nothing is sent but questions (TH-J3). The error joins what kept a journal record from being written; a service that does not answer
 // is no error, its words are in the operation's Snapshot.
+//
+// It may run in the background beside everything else, also twice at a time: what a step or a Watch holds is left alone, and a Watch waits for the one question.
+// When nothing is open it returns without asking; when ctx ends it returns after the question under way, with the error of ctx. What a journal that cannot be
+// written could not record is not asked for: the error is then the journal's.
 func (f *Flow) Reconcile(ctx context.Context) ([]*Operation, error) {
 	list := f.Unfinished()
 	var failed []error
 	for _, o := range list {
-		if o.begin(StateAccepted, StateUnknown) != nil {
-			continue // not sent, or watched by another
+		if err := ctx.Err(); err != nil {
+			return list, errors.Join(append(failed, err)...)
 		}
-		_, _, err := o.ask(ctx)
-		o.step.Unlock()
-		failed = append(failed, err)
+		if s := o.Snapshot().State; s != StateAccepted && s != StateUnknown {
+			continue // not sent
+		}
+		if err := f.d.Journal.ReadOnly(); err != nil {
+			return list, errors.Join(append(failed, err)...)
+		}
+		failed = append(failed, o.askOnce(ctx))
 	}
 	return list, errors.Join(failed...)
+}
+
+// askOnce asks one question of Reconcile, unless another step holds the operation.
+func (o *Operation) askOnce(ctx context.Context) error {
+	o.mu.Lock()
+	if o.asking != nil || !o.step.TryLock() {
+		o.mu.Unlock()
+		return nil
+	}
+	over := make(chan struct{})
+	o.asking = over
+	o.mu.Unlock()
+	defer func() {
+		o.mu.Lock()
+		o.asking = nil
+		o.step.Unlock()
+		o.mu.Unlock()
+		close(over)
+	}()
+	if s := o.Snapshot().State; s != StateAccepted && s != StateUnknown {
+		return nil
+	}
+	_, _, err := o.ask(ctx)
+	return err
+}
+
+// beginWatch is begin for Watch; waited tells that a question of Reconcile was in between.
+func (o *Operation) beginWatch(ctx context.Context) (waited bool, err error) {
+	for {
+		o.mu.Lock()
+		asking, locked := o.asking, false
+		if asking == nil {
+			locked = o.step.TryLock()
+		}
+		o.mu.Unlock()
+		switch {
+		case locked:
+			if s := o.Snapshot().State; s != StateAccepted && s != StateUnknown {
+				o.step.Unlock()
+				return waited, ErrState
+			}
+			return waited, nil
+		case asking == nil:
+			return waited, ErrBusy
+		}
+		select {
+		case <-asking:
+			waited = true
+		case <-ctx.Done():
+			return waited, ctx.Err()
+		}
+	}
 }
 
 // lookUp searches the history of each account of the operation for the quote; a zero status means that it is not there.

@@ -157,6 +157,60 @@ func TestJ3_ReconcileAsksOnceForEveryOperationThatMayHaveBeenSent(t *testing.T) 
 	}
 }
 
+func TestJ3_ReconcileInTheBackgroundIsInNobodysWay(t *testing.T) {
+	b, o := unknown(t)
+	asked, answer := make(chan struct{}), make(chan struct{})
+	b.f.status = func(_ int, id string) (api.ExecutionStatus, error) {
+		close(asked)
+		<-answer
+		return api.ExecutionStatus{QuoteID: id, Status: api.StatusCompleted}, nil
+	}
+	ended := make(chan error)
+	go func() { _, err := b.flow.Reconcile(t.Context()); ended <- err }()
+	<-asked
+	if _, err := b.flow.Reconcile(t.Context()); err != nil || b.f.polls != 1 { // a second one leaves what the first asks alone
+		t.Fatal(err, b.f.polls)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := o.Watch(gone, nil); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	type end struct {
+		s   flow.Snapshot
+		err error
+	}
+	watched, told := make(chan end), 0
+	go func() {
+		s, err := o.Watch(t.Context(), func(flow.Snapshot) { told++ })
+		watched <- end{s, err}
+	}()
+	close(answer)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	// Whether the watch began before or after the question was over, it sees the end; only one that came too late is told so.
+	if w := <-watched; w.s.State != flow.StateDone || (w.err != nil && !errors.Is(w.err, flow.ErrState)) || (w.err == nil) != (told == 1) || b.f.polls != 1 {
+		t.Fatalf("%v %v, told %d times, %d questions", w.s.State, w.err, told, b.f.polls)
+	}
+	b.f.status = func(int, string) (api.ExecutionStatus, error) {
+		t.Error("asked for nothing")
+		return api.ExecutionStatus{}, nil
+	}
+	if list, err := b.flow.Reconcile(t.Context()); err != nil || len(list) != 0 {
+		t.Fatal(list, err)
+	}
+}
+
+func TestJ3_ReconcileStopsWithItsContext(t *testing.T) {
+	b, o := unknown(t)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := b.flow.Reconcile(gone); !errors.Is(err, context.Canceled) || b.f.polls != 0 || o.Snapshot().State != flow.StateUnknown {
+		t.Fatal(err, b.f.polls)
+	}
+}
+
 func TestJ3_ReconcileSaysWhenTheJournalFails(t *testing.T) {
 	b, _ := unknown(t)
 	b.f.status = nil
@@ -176,6 +230,7 @@ func TestJ5_AJournalOfAnEarlierFormatIsTakenOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	n.Chains = b.w.Network.Chains // the recorded network named one only; the call is paid from others
 	b.w.Network, b.w.Draft.Network, b.policy = n, n.ID, verify.DefaultPolicy(n, b.w.Catalog)
 	b.useKeys(crypto.FromECDSA(golden.KeyOf(b.w.Key)), nil)
 	b.useJournal("../journal/testdata/kernel-calls.journal")

@@ -26,15 +26,22 @@ const (
 )
 
 // Watch asks for the status until it is final, the outcome is known, or the context ends. progress may be nil; it gets every change. Ends: StateDone
-// (COMPLETED), StateFailed (REFUNDED or FAILED), StateNotExecuted (the service does not know the quote after its expiry).
+// (COMPLETED), StateFailed (REFUNDED or FAILED), StateNotExecuted (the service does not know the quote after its expiry). It waits for a question that Reconcile
+// is asking.
 func (o *Operation) Watch(ctx context.Context, progress func(Snapshot)) (Snapshot, error) {
-	if err := o.begin(StateAccepted, StateUnknown); err != nil {
-		return o.Snapshot(), err
-	}
-	defer o.step.Unlock()
 	if progress == nil {
 		progress = func(Snapshot) {}
 	}
+	waited, err := o.beginWatch(ctx)
+	if err != nil {
+		snap := o.Snapshot()
+		if waited && errors.Is(err, ErrState) && snap.State.Terminal() {
+			progress(snap)
+			return snap, nil // the question of Reconcile brought the end
+		}
+		return snap, err
+	}
+	defer o.step.Unlock()
 	wait, longest := firstPoll, longestPoll
 	if o.Snapshot().State == StateUnknown {
 		wait, longest = firstUnknownPoll, longestUnknown

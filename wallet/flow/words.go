@@ -35,6 +35,8 @@ func problem(err error) string {
 		return "This operation is busy with another step."
 	case errors.Is(err, journal.ErrConflict):
 		return "An earlier signature of this account is still open and would stand beside this one. Ask again for what the service offers now, or wait until that signature ends."
+	case errors.Is(err, journal.ErrPaid):
+		return "An earlier payment of this operation was sent and is still open in another place, so a second one is not signed beside it. Wait until it ended, or abandon the operation."
 	case errors.Is(err, errForgotten):
 		return "The service accepted this quote and now says that it does not know it. Nothing can be concluded from that; the signatures stay valid until their nonces are used or their windows end."
 	case errors.Is(err, journal.ErrReadOnly):

@@ -10,7 +10,6 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
-	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/wallet/verify"
@@ -25,9 +24,20 @@ const RoleDelegation = "delegation"
 // endless reports whether no time ends a signature: that of an authorization, of an approval, or beside a sponsor that is not known.
 func (s Signature) endless() bool { return s.Role == RoleDelegation || s.ValidUntil >= verify.NoEnd }
 
+// Ends is the moment after which a signature certainly cannot be used any more, by the clock that the caller trusts; false if no time ends it.
+func (s Signature) Ends() (time.Time, bool) {
+	return time.Unix(s.ValidUntil, 0).Add(windowMargin), !s.endless()
+}
+
 // ended reports whether the time of a signature is over.
 func (s Signature) ended(now time.Time) bool {
-	return !s.endless() && now.After(time.Unix(s.ValidUntil, 0).Add(windowMargin))
+	end, ends := s.Ends()
+	return ends && now.After(end)
+}
+
+// Voidable reports whether a person may void the signature: no time ends it, and it was not voided before. Authorizations are in nobody's way.
+func (s Signature) Voidable() bool {
+	return s.Role != RoleDelegation && s.endless() && s.VoidedAt.IsZero()
 }
 
 // Outstanding is a signature that may still be used by whoever holds it.
@@ -36,7 +46,7 @@ type Outstanding struct {
 	Op    string
 	State State
 	Made  time.Time
-	Void  string // plain words: what ends it
+	Void  string // plain words: what ends it, or when it was voided
 }
 
 // outstanding lists what is not known to be used and whose time is not over: operations, and the authorizations signed beside them as entries of their own,
@@ -77,6 +87,9 @@ func (s Signature) authorization() Signature {
 func (s Signature) void() string {
 	until := time.Unix(s.ValidUntil, 0).UTC().Format("15:04:05 UTC")
 	switch {
+	case !s.VoidedAt.IsZero():
+		return fmt.Sprintf("Voided by you on %s (%s). Whoever holds it can still use it until nonce %s on %s is used.",
+			s.VoidedAt.UTC().Format("2 January 2006, 15:04 UTC"), s.VoidNote, s.Nonce, s.Chain)
 	case s.Role == RoleDelegation:
 		return fmt.Sprintf("It does not end by itself: it ends when account nonce %s of this EOA is used on %s, which any transaction of the EOA there does.", s.Nonce, s.Chain)
 	case s.solana():
@@ -95,7 +108,7 @@ func (s Signature) of(sender common.Address, chainID uint64, lane uint16) bool {
 func (b *book) liveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {
 	var out []*big.Int
 	for _, s := range b.outstanding(now) {
-		if !s.of(sender, chainID, lane) {
+		if !s.of(sender, chainID, lane) || !s.VoidedAt.IsZero() {
 			continue
 		}
 		n, _ := new(big.Int).SetString(s.Nonce, 10) // checked when the record was taken in
@@ -107,7 +120,7 @@ func (b *book) liveNonces(sender common.Address, chainID uint64, lane uint16, no
 }
 
 // nextSequence: a used sequence is past, and one that is signed and open was the next when it was signed. One that ended unused says nothing: the service
-// chose it, and if it lay too far ahead, no honest nonce could ever follow it.
+// chose it, and if it lay too far ahead, no honest nonce could ever follow it. Nor does one that a person voided.
 func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16, now time.Time) (uint64, bool) {
 	next, known := uint64(0), false
 	for _, o := range b.ops {
@@ -125,7 +138,7 @@ func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16, 
 			switch {
 			case used:
 				at++
-			case s.ended(now):
+			case s.ended(now), !s.VoidedAt.IsZero():
 				continue
 			}
 			next, known = max(next, at), true
@@ -167,74 +180,4 @@ func (b *book) recipients() []string {
 		}
 	}
 	return out
-}
-
-// beside names the operation that is judged: what its next step replaces does not count. prepared keeps its prepared call among what counts.
-type beside struct {
-	op       string
-	prepared bool
-}
-
-// spent sums by asset what was signed since a moment and counts against the caps. It counts refunded and abandoned operations too: their signatures may have
-// been or may still be used. It leaves out what provably did not happen: operations that were not executed or failed, the signatures of a quote or a prepared
-// answer that the same operation replaced by a later signed one, and those whose nonce another operation took.
-func (b *book) spent(since time.Time, judged beside) []verify.Spend {
-	var out []verify.Spend
-	for _, id := range b.order {
-		o := b.ops[id]
-		if o.didNotHappen() {
-			continue
-		}
-		for _, s := range o.counted() {
-			replaced := id == judged.op && (s.QuoteID != "" || !judged.prepared)
-			taken, used := b.used[s.slot()]
-			if replaced || s.Made.Before(since) || (used && taken != s.OpHash) {
-				continue
-			}
-			for _, p := range s.counts() {
-				out = add(out, p)
-			}
-		}
-	}
-	return out
-}
-
-// counts is what of a signature counts. Records from before it was written count all that could leave the account.
-func (s Signature) counts() []Spend {
-	if s.Kind == "" {
-		return s.Spend
-	}
-	return s.Counts
-}
-
-// counted are the signatures of an operation of which all may take effect: that of the last prepared answer and those of the last quote that was signed.
-func (o *Operation) counted() []Signature {
-	prepared, quote := "", ""
-	for _, s := range o.Signatures {
-		if s.QuoteID == "" {
-			prepared = s.OpHash
-		} else {
-			quote = s.QuoteID
-		}
-	}
-	var out []Signature
-	for _, s := range o.Signatures {
-		if (s.QuoteID == "" && s.OpHash == prepared) || (s.QuoteID != "" && s.QuoteID == quote) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// add sums an amount that was checked when its record was taken in.
-func add(sums []verify.Spend, p Spend) []verify.Spend {
-	asset, _ := caip.ParseAsset(p.Asset)
-	v, _ := amount.ParseBase(p.Amount)
-	for _, s := range sums {
-		if s.Asset == asset {
-			s.Amount.Add(s.Amount, v)
-			return sums
-		}
-	}
-	return append(sums, verify.Spend{Asset: asset, Amount: v})
 }

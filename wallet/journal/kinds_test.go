@@ -63,6 +63,8 @@ func kindsImage(t testing.TB) []byte {
 	j := open(t, dir, options())
 	run(t, j, append(swap("0xAB", message("m1", "0xAB")), end("0xAB", "COMPLETED", "0xm1")))
 	run(t, j, signedRun(delegated(4, 0)))
+	endless := approval(4)
+	must(t, j.Void(run(t, j, signedRun(endless)), endless.OpHash, "typed"))
 	j.Close()
 	b, err := os.ReadFile(filepath.Join(dir, "journal"))
 	if err != nil {
@@ -315,7 +317,7 @@ func TestU3_ASecondMessageOfASolanaAccountWaitsForTheFirst(t *testing.T) {
 	must(t, j.Append(id, journal.QuoteSigned, journal.Entry{QuoteID: "0xAB", Signatures: []journal.Signature{message("m1", "0xAB")}}))
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -350,25 +352,29 @@ func pays(quote, amount string, seq uint64) []step {
 	}
 }
 
-func TestSpentCountsWhatWasSignedUnlessItProvablyDidNotHappen(t *testing.T) {
+func TestY5_EverythingSignedAndSentCountsWhateverTheServiceSays(t *testing.T) {
+	twice := func(steps ...step) []step { return append(pays("0x1", "100", 4), steps...) }
 	for name, c := range map[string]struct {
-		steps          []step
-		want, prepared string
+		steps                     []step
+		want, prepared, preparing string
 	}{
-		"nothing signed":  {pays("0x1", "100", 4)[:1], "0", "0"},
-		"prepared":        {pays("0x1", "100", 4)[:2], "5", "5"},
-		"quoted":          {pays("0x1", "100", 4)[:3], "5", "5"},
-		"quote signed":    {pays("0x1", "100", 4)[:4], "105", "5"},
-		"sent":            {pays("0x1", "100", 4), "105", "5"},
-		"completed":       {append(pays("0x1", "100", 4), end("0x1", "COMPLETED", "0xprepared4", "0xfunding40x1")), "105", "5"},
-		"refunded":        {append(pays("0x1", "100", 4), end("0x1", "REFUNDED", "0xfunding40x1")), "105", "5"},
-		"failed":          {append(pays("0x1", "100", 4), end("0x1", "FAILED")), "0", "0"},
-		"not executed":    {append(pays("0x1", "100", 4), step{journal.NotExecuted, journal.Entry{}}), "0", "0"},
-		"abandoned":       {append(pays("0x1", "100", 4)[:4], step{journal.Abandoned, journal.Entry{}}), "105", "5"},
-		"quoted again":    {append(pays("0x1", "100", 4)[:4], pays("0x2", "40", 4)[2]), "105", "5"},
-		"the last quote":  {append(pays("0x1", "100", 4)[:4], pays("0x2", "40", 4)[2:4]...), "45", "5"},
-		"prepared again":  {append(pays("0x1", "100", 4)[:2], step{journal.Prepared, journal.Entry{}}, step{journal.Signed, journal.Entry{Signatures: []journal.Signature{again("9")}}}), "9", "9"},
-		"refused, resent": {append(pays("0x1", "100", 4), pays("0x1", "100", 4)[3], pays("0x1", "100", 4)[4]), "105", "5"},
+		"nothing signed":  {pays("0x1", "100", 4)[:1], "0", "0", "0"},
+		"prepared":        {pays("0x1", "100", 4)[:2], "5", "5", "0"},
+		"quoted":          {pays("0x1", "100", 4)[:3], "5", "5", "0"},
+		"quote signed":    {pays("0x1", "100", 4)[:4], "105", "5", "0"},
+		"sent":            {twice(), "105", "105", "100"},
+		"completed":       {twice(end("0x1", "COMPLETED", "0xprepared4", "0xfunding40x1")), "105", "105", "100"},
+		"refunded":        {twice(end("0x1", "REFUNDED", "0xfunding40x1")), "105", "105", "100"},
+		"failed":          {twice(end("0x1", "FAILED")), "105", "105", "100"},
+		"not executed":    {twice(step{journal.NotExecuted, journal.Entry{}}), "105", "105", "100"},
+		"abandoned":       {append(pays("0x1", "100", 4)[:4], step{journal.Abandoned, journal.Entry{}}), "105", "5", "0"},
+		"quoted again":    {append(pays("0x1", "100", 4)[:4], pays("0x2", "40", 4)[2]), "105", "5", "0"},
+		"the last quote":  {append(pays("0x1", "100", 4)[:4], pays("0x2", "40", 4)[2:4]...), "45", "5", "0"},
+		"prepared again":  {append(pays("0x1", "100", 4)[:2], step{journal.Prepared, journal.Entry{}}, step{journal.Signed, journal.Entry{Signatures: []journal.Signature{again("9")}}}), "9", "9", "0"},
+		"refused, resent": {twice(pays("0x1", "100", 4)[3], pays("0x1", "100", 4)[4]), "105", "105", "100"},
+		// One nonce: only one of the two runs, and the larger one may.
+		"refused, less in the same place": {twice(pays("0x1", "100", 4)[3], pays("0x2", "40", 4)[2], pays("0x2", "40", 4)[3], pays("0x2", "40", 4)[4]), "105", "105", "100"},
+		"refused, more in the same place": {twice(pays("0x1", "100", 4)[3], pays("0x2", "140", 4)[2], pays("0x2", "140", 4)[3]), "145", "105", "100"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := open(t, dirOf(t), options())
@@ -379,16 +385,36 @@ func TestSpentCountsWhatWasSignedUnlessItProvablyDidNotHappen(t *testing.T) {
 			if n := len(j.Spent(now().Add(time.Second))); n != 0 {
 				t.Errorf("%d amounts before their time", n)
 			}
-			if n := len(j.SpentBeside(id, false, now())); n != 0 {
-				t.Errorf("%d amounts beside the only operation", n)
+			if got := total(j.SpentBeside(id, false, now()), usdc); got != c.preparing {
+				t.Errorf("%s spent beside what is prepared again, want %s", got, c.preparing)
 			}
 			if got := total(j.SpentBeside(id, true, now()), usdc); got != c.prepared {
-				t.Errorf("%s spent by the prepared call alone, want %s", got, c.prepared)
+				t.Errorf("%s spent beside what is quoted again, want %s", got, c.prepared)
 			}
 			if got := total(j.SpentBeside("another", false, now()), usdc); got != c.want {
 				t.Errorf("%s spent beside another operation, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+func TestY5_EverySentPaymentOfAnOperationCountsNotOnlyTheLast(t *testing.T) {
+	j, clock := clocked(t)
+	id := run(t, j, pays("0x1", "100", 4))
+	must(t, j.Append(id, journal.QuoteSigned, journal.Entry{QuoteID: "0x1"})) // the service refused
+	*clock = clock.Add(700 * time.Second)                                     // both windows are over; whether the first payment ran only the service says
+	elsewhere := paying("funding", 1, 9, "40", "0x2")
+	elsewhere.Chain, elsewhere.ChainID, elsewhere.ValidUntil = "eip155:10", 10, clock.Unix()+600
+	must(t, j.Append(id, journal.Quoted, journal.Entry{QuoteID: "0x2"}))
+	must(t, j.Append(id, journal.QuoteSigned, journal.Entry{QuoteID: "0x2", Signatures: []journal.Signature{elsewhere}}))
+	if all, beside := total(j.Spent(now()), usdc), total(j.SpentBeside(id, true, now()), usdc); all != "145" || beside != "105" {
+		t.Errorf("%s spent, %s beside the next quote", all, beside)
+	}
+	if got := total(j.SpentBeside(id, false, now()), usdc); got != "105" {
+		t.Errorf("%s spent beside what is prepared again: the first prepared call ended and the next may have another nonce", got)
+	}
+	if got := total(j.Spent(now().Add(24*time.Hour)), usdc); got != "0" {
+		t.Errorf("%s spent on the next day", got)
 	}
 }
 
@@ -399,7 +425,7 @@ func again(amount string) journal.Signature {
 	return s
 }
 
-func TestSpentAddsUpByAssetAndTime(t *testing.T) {
+func TestY5_SpentAddsUpByAssetAndTime(t *testing.T) {
 	j, clock := clocked(t)
 	run(t, j, append(pays("0x1", "100", 4), end("0x1", "COMPLETED", "0xprepared4", "0xfunding40x1")))
 	*clock = clock.Add(time.Hour)

@@ -52,19 +52,19 @@ func (j *Journal) Recipients() []string {
 	return j.book.recipients()
 }
 
-// Spent is part of verify.History: what was signed since then and counts against the caps, summed by asset, leaving out what provably did not happen.
+// Spent is part of verify.History: what was signed since then and counts against the caps, summed by asset, whatever the service says became of it (TH-Y5).
 func (j *Journal) Spent(since time.Time) []verify.Spend {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.book.spent(since, beside{})
+	return j.book.spent(since, j.o.Clock(), beside{})
 }
 
-// SpentBeside is Spent for judging the next step of one operation: without the signatures that the step replaces. These are all of the operation when it is
-// prepared; with prepared, when it is quoted, its prepared call counts.
+// SpentBeside is Spent for judging the next step of one operation: without the signatures that the step replaces. These are its payments that were never sent
+// and, when it is prepared, the open prepared call; with prepared, when it is quoted, that call counts. What was sent for an earlier quote always counts.
 func (j *Journal) SpentBeside(op string, prepared bool, since time.Time) []verify.Spend {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.book.spent(since, beside{op, prepared})
+	return j.book.spent(since, j.o.Clock(), beside{op, prepared})
 }
 
 // NextAuthorization is part of verify.History.

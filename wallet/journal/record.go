@@ -19,12 +19,15 @@ const (
 	Abandoned   State = "ABANDONED"
 )
 
+// Voided is the type of a record that leaves its operation in the state it had, an ended one too: a person said that a signature which no time ends is dead.
+const Voided State = "VOID"
+
 // states lists the states by their record type, which is the index plus one.
 func states() []State {
-	return []State{Intent, Prepared, Signed, Quoted, QuoteSigned, Executing, Acked, Done, NotExecuted, Abandoned}
+	return []State{Intent, Prepared, Signed, Quoted, QuoteSigned, Executing, Acked, Done, NotExecuted, Abandoned, Voided}
 }
 
-// Terminal reports whether no record may follow.
+// Terminal reports whether no record may follow but VOID.
 func (s State) Terminal() bool { return s == Done || s == NotExecuted || s == Abandoned }
 
 // follows reports whether a record of state next may come after s; "" is the state of an operation that does not exist yet.
@@ -48,6 +51,8 @@ func (s State) follows(next State) bool {
 		return s == Executing || s == Acked
 	case Abandoned:
 		return s != "" && s != Executing && s != Acked && !s.Terminal()
+	case Voided:
+		return s != ""
 	}
 	return false
 }
@@ -69,6 +74,7 @@ type Entry struct {
 	BodyHash   string      `json:"bodyHash,omitzero"`    // EXECUTING: SHA-256 of the body, hex
 	Outcome    string      `json:"outcome,omitzero"`     // DONE: the final status
 	Used       []string    `json:"used,omitempty"`       // DONE: hashes of the operations whose nonces are used
+	Void       string      `json:"void,omitzero"`        // VOID: the hash of the operation whose signature is void
 	Note       string      `json:"note,omitzero"`        // plain words: why
 }
 
@@ -84,7 +90,8 @@ type Spend struct {
 // is the EIP-7702 authorization that was signed beside the operation. Spend is what can leave the account, Counts what of it counts against the caps of the
 // policy, so that a call and what pays for it are not counted twice; records without a Kind count all of Spend.
 //
-// Made and Sent are read from the records around it: when it was made last, and whether it may have left this machine.
+// Made and Sent are read from the records around it: when it was made last, and whether it may have left this machine. VoidedAt is when a person said that it
+// is dead (zero: never), VoidNote why.
 type Signature struct {
 	Role       string      `json:"role"`
 	Kind       string      `json:"kind,omitzero"`
@@ -104,6 +111,8 @@ type Signature struct {
 	QuoteID    string      `json:"quoteId,omitzero"`
 	Made       time.Time   `json:"-"`
 	Sent       bool        `json:"-"`
+	VoidedAt   time.Time   `json:"-"`
+	VoidNote   string      `json:"-"`
 }
 
 // Delegation is a signed EIP-7702 authorization of the operation's sender: the code at Contract controls the EOA on the chain from the transaction on that

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
-	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
 )
@@ -98,6 +97,9 @@ func (b *book) check(r record) error {
 			return fmt.Errorf("journal: a signature in %s: %w", r.state, err)
 		}
 	}
+	if r.state == Voided {
+		return b.ops[r.entry.Op].checkVoid(r.entry.Void)
+	}
 	return nil
 }
 
@@ -139,6 +141,14 @@ func (b *book) admit(r record, now time.Time) error {
 		}
 	}
 	open := b.outstanding(now)
+	if r.state == Voided && !slices.ContainsFunc(open, func(x Outstanding) bool {
+		return x.Op == r.entry.Op && x.OpHash == r.entry.Void && x.Voidable()
+	}) {
+		return fmt.Errorf("%w: it was used, or voided before", ErrVoid)
+	}
+	if r.state == QuoteSigned && len(r.entry.Signatures) > 0 && len(PaidElsewhere(r.entry.Op, open, r.entry.QuoteID, r.entry.Signatures)) > 0 {
+		return ErrPaid
+	}
 	for i, s := range r.entry.Signatures {
 		for _, x := range open {
 			if s.Conflicts(x.Signature) {
@@ -156,9 +166,11 @@ func (b *book) admit(r record, now time.Time) error {
 
 // Conflicts reports whether both a new signature and an open one could take effect although only one of them is wanted: operations of one lane with two
 // nonces, or messages of one Solana account, which has no nonces, for two quotes of which the first may have left this machine. Authorizations never do: each
-// takes the same step again.
+// takes the same step again. What a person voided is in nobody's way.
 func (s Signature) Conflicts(open Signature) bool {
 	switch {
+	case !open.VoidedAt.IsZero():
+		return false
 	case s.Role == RoleDelegation || open.Role == RoleDelegation || s.solana() != open.solana():
 		return false
 	case s.solana():
@@ -175,6 +187,10 @@ func (b *book) apply(r record) {
 		o = &Operation{ID: e.Op, Started: e.At, Intent: e.Intent, IntentHash: e.IntentHash}
 		b.ops[e.Op] = o
 		b.order = append(b.order, e.Op)
+	}
+	if r.state == Voided {
+		o.void(e)
+		return
 	}
 	o.State, o.Updated, o.Note = r.state, e.At, e.Note
 	for _, s := range e.Signatures {
@@ -212,7 +228,7 @@ func (o *Operation) sign(s Signature, at time.Time) {
 	s.Made, s.Sent = at, s.QuoteID == ""
 	for i, x := range o.Signatures {
 		if x.OpHash == s.OpHash && x.QuoteID == s.QuoteID {
-			o.Signatures[i].Made = at
+			o.Signatures[i].Made, o.Signatures[i].VoidedAt, o.Signatures[i].VoidNote = at, time.Time{}, ""
 			return
 		}
 	}
@@ -230,11 +246,6 @@ func (b *book) use(o *Operation) {
 			b.delegated[s.authority()] = max(b.delegated[s.authority()], s.Delegation.Nonce+1)
 		}
 	}
-}
-
-// didNotHappen reports whether nothing of the operation took effect, by the word that ended it.
-func (o *Operation) didNotHappen() bool {
-	return o.State == NotExecuted || (o.State == Done && o.Outcome == api.StatusFailed)
 }
 
 func (b *book) list() []Operation {

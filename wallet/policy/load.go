@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -47,6 +48,9 @@ func Read(path string) (File, error) {
 	}
 	if len(data) > maxSize {
 		return File{}, &Error{Path: path, Problem: "larger than 1 MiB"}
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return File{}, &Error{Path: path, Problem: fmt.Sprintf("the file is empty; a policy begins with version = %d", Version)}
 	}
 	return Parse(path, data)
 }

@@ -6,7 +6,7 @@
 // 1 MiB or can be written by others is an error as well: nothing but a file that is empty or not there means "no limits" (fail closed).
 //
 // Units: money is USD in decimal text with at most six decimals, kept as micro USD; shares are in basis points. Chains are CAIP-2, recipients are EVM
-// addresses or Solana keys in base58, pins belong to one network id. Sources: issue C part 4 (policy rows Y1 … Y8), TH-L5, TH-C3.
+// addresses or Solana keys in base58, pins belong to one network id. Sources: docs/policy.md (rows Y1 … Y8), TH-L5, TH-C3.
 package policy
 
 import (

@@ -20,6 +20,7 @@ func (v *Vault) Create(ctx context.Context, pass secret.Secret) error {
 	if err := v.checkPass(pass, true); err != nil {
 		return err
 	}
+	since := v.locks()
 	v.changing.Lock()
 	defer v.changing.Unlock()
 	release, err := v.store.exclusive(ctx)
@@ -47,7 +48,7 @@ func (v *Vault) Create(ctx context.Context, pass secret.Secret) error {
 		k.wipe()
 		return err
 	}
-	return v.hold(k)
+	return v.hold(k, since)
 }
 
 // putHead wraps the master key under the passphrase, seals the index and stores the head.
@@ -97,7 +98,7 @@ func (v *Vault) checkPass(pass secret.Secret, fresh bool) error {
 }
 
 // Unlock opens the vault with its passphrase: ErrPassphrase, ErrNotSetUp, ErrDamaged, ErrWork, ErrBackend or a *KeyringError when it cannot. On a vault that is
-// unlocked already it checks the passphrase again, and a wrong one changes nothing.
+// unlocked already it checks the passphrase again, and a wrong one changes nothing. A Lock that comes while the passphrase is being checked wins: ErrLocked.
 func (v *Vault) Unlock(ctx context.Context, pass secret.Secret) error {
 	if err := v.usable(ctx); err != nil {
 		return err
@@ -105,6 +106,7 @@ func (v *Vault) Unlock(ctx context.Context, pass secret.Secret) error {
 	if err := v.checkPass(pass, false); err != nil {
 		return err
 	}
+	since := v.locks()
 	v.changing.Lock()
 	defer v.changing.Unlock()
 	h, err := v.head(ctx)
@@ -123,7 +125,14 @@ func (v *Vault) Unlock(ctx context.Context, pass secret.Secret) error {
 		// A removal was cut short. That it cannot be finished now does not keep the other keys from use; the next Unlock or Remove tries again.
 		_ = v.finishRemovals(ctx, k)
 	}
-	return v.hold(k)
+	return v.hold(k, since)
+}
+
+// locks counts how often the vault was locked.
+func (v *Vault) locks() uint64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.locked
 }
 
 // head reads the head and compares it with what was opened.
@@ -166,13 +175,17 @@ func (v *Vault) openHead(h head, pass secret.Secret) (k *keys, x index, err erro
 	return k, x, nil
 }
 
-// hold takes over the keys of an unlocked vault and starts to count idle time.
-func (v *Vault) hold(k *keys) error {
+// hold takes over the keys of an unlocked vault and starts to count idle time. A vault that was locked since then stays locked.
+func (v *Vault) hold(k *keys, since uint64) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.closed {
+	switch {
+	case v.closed:
 		k.wipe()
 		return ErrClosed
+	case v.locked != since:
+		k.wipe()
+		return ErrLocked
 	}
 	if v.keys != nil {
 		v.keys.wipe()
@@ -206,9 +219,11 @@ func (v *Vault) unused() time.Duration {
 	return max(now.Sub(v.last), now.Round(0).Sub(v.last.Round(0)))
 }
 
-// Lock wipes the keys of the vault. What is lent at this moment is wiped when its callback returns. Locking a locked vault does nothing.
+// Lock wipes the keys of the vault. What is lent at this moment is wiped when its callback returns. An Unlock that is under
+// way fails; otherwise locking a locked vault does nothing.
 func (v *Vault) Lock() {
 	v.mu.Lock()
+	v.locked++
 	tell := v.wipe()
 	v.mu.Unlock()
 	for _, fn := range tell {

@@ -59,6 +59,7 @@ type Vault struct {
 	keys   *keys      // nil while locked
 	last   time.Time  // of the last use
 	timer  *time.Timer
+	locked uint64 // how often it was locked: an Unlock that began before one must not open it
 	onLock []func()
 	closed bool
 }

@@ -143,15 +143,14 @@ func (j *judge) preparedCalls(p Policy, d intent.Draft, chainID uint64, sender c
 }
 
 // forbiddenTargets refuses calls that would reconfigure the account (TH-U9).
-func (j *judge) forbiddenTargets(p Policy, sender common.Address, calls []op.Call, path string) bool {
+func (j *judge) forbiddenTargets(p Policy, sender common.Address, calls []op.Call, path string) {
 	for i, c := range calls {
 		if p.controls(sender, c.To) {
 			j.add(Refuse, "U9", "A call goes to the account itself or to a contract that controls it.", path, "other targets", "call "+strconv.Itoa(i+1)+" to "+c.To.Hex())
-			return false
+			return
 		}
 	}
 	j.pass("U9", "no call reconfigures the account")
-	return true
 }
 
 // explainMismatch finds the row that best names why the calls are not the asked ones.

@@ -13,6 +13,10 @@ import (
 // TestAnIntentThatTheCatalogueDoesNotKnowIsRefused: an intent is frozen under one catalogue and judged under another that knows nothing of it.
 func TestAnIntentThatTheCatalogueDoesNotKnowIsRefused(t *testing.T) {
 	w := golden.New(t)
+	j := &judge{}
+	if _, ok := j.payer(DefaultPolicy(w.Network, w.Catalog), intent.Intent{}); ok || !j.report.Has("U1", Refuse) {
+		t.Error("nobody pays")
+	}
 	d := intent.Draft{
 		Version: 1, Kind: intent.KindSwap, Network: w.Network.ID, Accounts: w.Draft.Accounts, Pay: &intent.Pay{Asset: "ob:eth", Amount: "1"}, Receive: &intent.Receive{Asset: "ob:usdc"},
 	}

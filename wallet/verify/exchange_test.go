@@ -63,7 +63,7 @@ func TestAReviewOfAnExchangeShowsWhatIsPaidDeliveredAndLost(t *testing.T) {
 			if v.Delivered.Symbol != want.symbol || v.RecipientOwn != want.own || v.RecipientFirstTime == want.own || v.CostBps != want.cost || v.Explained != want.explained {
 				t.Errorf("%s own %v first %v cost %d explained %v", v.Delivered.Symbol, v.RecipientOwn, v.RecipientFirstTime, v.CostBps, v.Explained)
 			}
-			if v.PayMicro == nil || v.DeliverMicro == nil || v.CostMicro == nil || v.UnexplainedMicro == nil || (v.FeesMicro == nil) != strings.HasPrefix(name, "v1") || v.CallTypeWords == "" || v.SameChainOnly || v.SlippageBps != 200 {
+			if v.PayMicro == nil || v.DeliverMicro == nil || v.CostMicro == nil || v.UnexplainedMicro == nil || (v.FeesMicro == nil) != strings.HasPrefix(name, "v1") || strings.Contains(v.CallTypeWords, "another asset") != (want.kind == intent.KindSwap) || v.SameChainOnly || v.SlippageBps != 200 {
 				t.Errorf("%+v", v)
 			}
 		})

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"slices"
 	"testing"
 
 	"coffer/api"
@@ -12,6 +13,11 @@ func accepted(t *testing.T, r verify.Report) {
 	for _, x := range r.Reasons {
 		if x.Level == verify.Refuse || x.Level == verify.Gate {
 			t.Errorf("refused: %+v", x)
+		}
+	}
+	for i, c := range r.Passed {
+		if slices.Index(r.Passed, c) != i {
+			t.Errorf("listed twice: %+v", c)
 		}
 	}
 	if t.Failed() {
@@ -57,7 +63,7 @@ func TestGoldenCrossChainQuotePasses(t *testing.T) {
 		if v.Legs[1].Deploys == (v.Legs[1].Delegation != nil) || v.Needs[0].Short.String() != "225500000" || q.Confirmation() != q.Fingerprint() || v.Phrase != "" {
 			t.Fatalf("view %+v", v)
 		}
-		if named := w.Draft.Interface == ""; named != v.Explained || named != (v.CostBps == 22) || named != (len(v.Fees) == 2) || named == report.Has("Q11", verify.Unknown) {
+		if named := w.Draft.Interface == ""; named != v.Explained || v.CostBps != 22 || named != (len(v.Fees) == 2) || named == report.Has("Q11", verify.Unknown) {
 			t.Fatalf("view %+v", v)
 		}
 	})

@@ -52,13 +52,10 @@ func phrase(setting string) string {
 	return ""
 }
 
-// gate adds a reason that forbids a signature unless its setting is on, and reports whether it is.
+// gate adds a reason that forbids a signature unless its setting is on, and reports whether it is. It stands on every report, however full, for its sentence;
+// there are a few for each operation at most.
 func (j *judge) gate(setting, code, title, path, want, got string) bool {
 	open := slices.Contains(j.gates, setting)
-	known := slices.ContainsFunc(j.report.Reasons, func(r Reason) bool { return r.Setting == setting })
-	if j.full() && (known || j.refused()) {
-		return open // an open gate is on every report, however full, for its sentence
-	}
 	j.put(Reason{Code: code, Level: Gate, Title: title, Path: path, Want: want, Got: got, Setting: setting, Open: open})
 	return open
 }
@@ -66,6 +63,7 @@ func (j *judge) gate(setting, code, title, path, want, got string) bool {
 // preparedLimits applies the user's limits to a prepared call (rows Y1 to Y5, Y8), and notes in v what it counts.
 func (j *judge) preparedLimits(p Policy, h History, now time.Time, in intent.Intent, lines []line, v *Signing) {
 	d := in.Draft()
+	j.blind(p)
 	j.slippageLimit(p, d.SlippageBps)
 	j.chainLimit(p, caip.EVM(in.ChainID()), "/chainOperation")
 	own := p.ownAccounts(d)
@@ -84,10 +82,9 @@ func (j *judge) preparedLimits(p Policy, h History, now time.Time, in intent.Int
 // because the view says whether the recipient is one of the user's own.
 func (j *judge) quoteLimits(p Policy, h History, now time.Time, q *VerifiedQuote) {
 	v := q.view
+	j.blind(p)
 	j.slippageLimit(p, v.SlippageBps)
-	if v.Delivered.Amount != nil {
-		j.chainLimit(p, v.Delivered.Asset.Chain, "/destinationToken")
-	}
+	j.chainLimit(p, v.Delivered.Asset.Chain, "/destinationToken")
 	if !v.RecipientOwn {
 		j.mayReceive(p, nil, v.Recipient, "/destinationToken/recipientAccount")
 	}
@@ -98,9 +95,6 @@ func (j *judge) quoteLimits(p Policy, h History, now time.Time, q *VerifiedQuote
 			j.contractLimit(p, x.To, !x.Approval, operationPath(i)+"/userOp/callData")
 		}
 	}
-	if v.SameChainOnly {
-		return // costs nothing, and what its operation takes was counted when it was prepared
-	}
 	if limit := p.Limits.MaxCostBps; limit > 0 {
 		got := "unknown"
 		if v.CostBps >= 0 {
@@ -108,18 +102,28 @@ func (j *judge) quoteLimits(p Policy, h History, now time.Time, q *VerifiedQuote
 		}
 		j.must(v.CostBps >= 0 && v.CostBps <= limit, "Y6", "the cost is within your policy", "/fees", "at most "+percent(limit)+" of the payment", got)
 	}
-	var counts, all []AmountView
+	var counts []AmountView
 	for i := range q.operations {
-		c := p.countedPayment(v, v.Legs[i].Pays)
-		q.operations[i].summary.Counts = []AmountView{c}
-		counts = append(counts, c)
+		own := append([]AmountView{p.countedPayment(v, v.Legs[i].Pays)}, p.beside(q.operations[i].summary.Spend, v.Legs[i].Pays)...)
+		q.operations[i].summary.Counts = own
+		counts = append(counts, own...)
 	}
-	all = counts
+	all := slices.Clone(counts)
 	if q.prepared != nil {
-		all = append(slices.Clone(q.prepared.prepared.signing.summary.Counts), counts...)
+		all = append(all, q.prepared.prepared.signing.summary.Counts...)
 	}
 	j.spendLimit(p, all)
 	j.dayLimit(p, h, now, counts) // the history holds the prepared operation, which is signed
+}
+
+// blind: what a limit compares was decoded from what is shown; behind the gate of blind signing something else may be signed, so no limit can hold.
+func (j *judge) blind(p Policy) {
+	l := p.Limits
+	limited := l.MaxSpend != nil || l.MaxSpendPerDay != nil || l.Recipients != nil || l.Contracts != nil || l.Chains != nil
+	blind := slices.ContainsFunc(j.report.Reasons, func(r Reason) bool { return r.Setting == GateBlindSigning })
+	if limited && blind {
+		j.must(false, "Y4", "the limits of your policy can be judged", "", "an approval that can be computed here", "blind signing")
+	}
 }
 
 func (j *judge) slippageLimit(p Policy, bps int) {
@@ -156,8 +160,8 @@ func (j *judge) recipientLimit(p Policy, own []string, chainID uint64, l line) {
 	if len(l.call.Data) == 0 {
 		return
 	}
-	k, ok := decodeKnown(l.call.Data)
-	if !j.must(ok && k.moves != nil, "Y2", "everybody who receives something can be read", path, "transfers and approvals", p.describe(chainID, l.call)) {
+	k, _ := decodeKnown(l.call.Data)
+	if !j.must(k.moves != nil, "Y2", "everybody who receives something can be read", path, "transfers and approvals", p.describe(chainID, l.call)) {
 		return
 	}
 	if k.moves.Sign() > 0 {

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -46,6 +47,11 @@ type Policy struct {
 	shipped network.Pins
 }
 
+// onNetwork reports whether an EVM chain belongs to the network: elsewhere nobody placed the pinned contracts.
+func (p Policy) onNetwork(chainID uint64) bool {
+	return slices.Contains(p.Network.Chains, caip.EVM(chainID).String())
+}
+
 // Caps bound the gas fields of one operation (TH-U11). Fees are wei per gas: zero on our networks, where the operator pays (protocol §2.4).
 type Caps struct {
 	CallGas, VerificationGas, PreVerificationGas, PaymasterVerificationGas, PaymasterPostOpGas uint64
@@ -78,7 +84,7 @@ type History interface {
 	SeenQuote(id string) bool
 	// Recipients returns whom earlier completed operations of this network paid: addresses in checksum form, or base58.
 	Recipients() []string
-	// Spent returns what was signed away since then, leaving out what provably did not happen.
+	// Spent returns what was signed and sent since then; the service's word that nothing came of it takes nothing off.
 	Spent(since time.Time) []Spend
 	// NextAuthorization returns the lowest account nonce of an EOA that can still be unused on a chain, and false when nothing is known about it.
 	NextAuthorization(eoa common.Address, chainID uint64) (uint64, bool)

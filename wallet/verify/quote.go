@@ -32,7 +32,7 @@ func Quote(in intent.Intent, p Policy, h History, now time.Time, prepared *Signe
 }
 
 func (j *judge) quote(in intent.Intent, p Policy, h History, now time.Time, prepared *SignedPrepared, doc *api.Document) *VerifiedQuote {
-	if !j.must(doc != nil && prepared != nil && h != nil, "Q14", "there is a quote for a signed operation", "", "a quote", "nothing") || !j.network(p, in) {
+	if !j.must(doc != nil && prepared != nil && prepared.prepared != nil && h != nil, "Q14", "there is a quote for a signed operation", "", "a quote", "nothing") || !j.network(p, in) {
 		return nil
 	}
 	if !j.must(prepared.prepared.intent == in.Hash(), "Q14", "the signed operation belongs to this intent", "", "the same intent", "another intent") {

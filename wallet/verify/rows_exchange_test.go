@@ -216,6 +216,7 @@ func TestQ8_NoLessArrivesThanToleranceAndUserAllow(t *testing.T) {
 		"odd amount":   func(a *answers) { a.quote.DestinationToken.Amount = "1e9" },
 		"no minimum":   func(a *answers) { a.quote.DestinationToken.MinimumAmount = "" },
 		"zero":         func(a *answers) { a.quote.DestinationToken.MinimumAmount = "0" },
+		"zero of one":  func(a *answers) { a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount = "1", "0" },
 		"odd minimum":  func(a *answers) { a.quote.DestinationToken.MinimumAmount = "-1" },
 		"above amount": func(a *answers) { a.quote.DestinationToken.MinimumAmount = a.quote.DestinationToken.Amount + "0" },
 		"one less": func(a *answers) {
@@ -267,8 +268,10 @@ func TestQ9_SomebodyMustReceiveWhereItIsDelivered(t *testing.T) {
 	a.draft.Receive.Asset, a.draft.Receive.Account = "ob:eth", ""
 	a.quote.DestinationToken.AggregatedAssetID, a.quote.DestinationToken.Symbol, a.quote.DestinationToken.Decimals = "ob:eth", "", nil
 	a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount = "55800000000000000", "55800000000000000"
-	delivers(a, "eip155:1/slip44:60", "eip155:1:"+stranger)
-	a.refuses("Q9")
+	for _, nobody := range []string{stranger, "0x0000000000000000000000000000000000000000"} {
+		delivers(a, "eip155:1/slip44:60", "eip155:1:"+nobody)
+		a.refuses("Q9")
+	}
 }
 
 func TestQ10_AnExchangeIsOpenAndNotForLong(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/op"
 	"coffer/api/op/erc20"
+	"coffer/api/op/escrow"
 	"coffer/wallet/internal/golden"
 	"coffer/wallet/verify"
 )
@@ -111,6 +112,9 @@ func TestY2_OnlyRecipientsOfThePolicyReceive(t *testing.T) {
 			w.Draft.Calls[0].Data = golden.HexOf(erc20.Transfer(w.Account, big.NewInt(1)))
 		}, false, false},
 		"an unreadable call": {call(func(_ *world, c *[2]string) { c[0], c[1] = "0", "0xdeadbeef" }, payee, vault), true, false},
+		"a deposit, which names no recipient": {call(func(_ *world, c *[2]string) {
+			c[0], c[1] = "0", golden.HexOf(escrow.DepositCalldata([32]byte{1}, common.Address{1}, big.NewInt(1), 1))
+		}, payee, vault), true, false},
 		"named by its file only": {call(func(w *world, c *[2]string) {
 			c[0], c[1] = "0", golden.HexOf(append(selectorOf("give(address)"), common.LeftPadBytes(common.HexToAddress(payee).Bytes(), 32)...))
 			w.Draft.Calls[1].Function = "give(address to)"
@@ -407,6 +411,11 @@ func TestY6_TheAllInCostHasACap(t *testing.T) {
 			want := refuses || (w.Draft.Interface != "" && bps > 0) // an unknown cost
 			if rq.Refused() != want || rq.Has("Y6", verify.Refuse) != want {
 				t.Fatalf("%d: %+v", bps, rq.Reasons)
+			}
+			for _, x := range rq.Reasons {
+				if says := map[string]string{"": "0.22 %", "v1": "unknown"}[w.Draft.Interface]; x.Code == "Y6" && x.Got != says {
+					t.Fatalf("says %q, not %q", x.Got, says)
+				}
 			}
 		})
 	}

@@ -366,6 +366,7 @@ func TestU3_SequencesFollowWhatIsKnown(t *testing.T) {
 		"used":                    {sequence: 4, h: memory{next: 5, known: true}},
 		"new account":             {sequence: 0, deploy: true, ok: true},
 		"new account, not at 0":   {sequence: 1, deploy: true, h: memory{next: 1, known: true}},
+		"unknown, the first":      {sequence: 0, ok: true},
 		"unknown but plausible":   {sequence: 40, ok: true},
 		"unknown and implausible": {sequence: 1 << 40},
 	} {
@@ -377,8 +378,8 @@ func TestU3_SequencesFollowWhatIsKnown(t *testing.T) {
 				if (p != nil) != ok || (!ok && !r.Has("U3", verify.Refuse)) {
 					t.Fatalf("accepted %v, want %v: %+v", p != nil, ok, r.Reasons)
 				}
-				if name == "unknown but plausible" && !r.Has("U3", verify.Unknown) {
-					t.Fatal("what could not be checked must be said")
+				if r.Has("U3", verify.Unknown) != (name == "unknown but plausible") && ok {
+					t.Fatalf("what could not be checked must be said, and nothing else: %+v", r.Reasons)
 				}
 			})
 		})
@@ -850,6 +851,12 @@ func TestViewsSumWhatCanLeaveTheAccount(t *testing.T) {
 
 func TestNothingIsJudgedWithoutItsInputs(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
+		blind := w.Policy
+		blind.Catalog = nil
+		p, r := verify.Prepared(w.Intent(), blind, verify.NoHistory{}, clock(), w.Document(w.PrepareResponse()))
+		refused(t, p != nil, r, "U7")
+		p, r = verify.Prepared(intent.Intent{}, w.Policy, verify.NoHistory{}, clock(), w.Document(w.PrepareResponse()))
+		refused(t, p != nil, r, "U7")
 		doc := w.Document(w.PrepareResponse())
 		if p, r := verify.Prepared(w.Intent(), verify.Policy{}, verify.NoHistory{}, clock(), doc); p != nil || !r.Refused() {
 			t.Error("accepted without pins")
@@ -859,6 +866,9 @@ func TestNothingIsJudgedWithoutItsInputs(t *testing.T) {
 		}
 		if p, r := verify.Prepared(w.Intent(), w.Policy, verify.NoHistory{}, clock(), nil); p != nil || !r.Refused() {
 			t.Error("accepted nothing")
+		}
+		if q, r := w.quote(w.signed(), nil); q != nil || !r.Has("Q14", verify.Refuse) {
+			t.Error("accepted no quote")
 		}
 		if q, r := verify.Quote(w.Intent(), w.Policy, verify.NoHistory{}, clock(), nil, doc); q != nil || !r.Refused() {
 			t.Error("accepted a quote for nothing")

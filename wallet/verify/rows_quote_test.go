@@ -85,6 +85,21 @@ func TestQ3_TheNumberOfOperationsIsBoundedAndNoneRepeats(t *testing.T) {
 	})
 }
 
+func TestQ3_TooManyOperationsAreNotEvenLookedAt(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		s := w.signed()
+		q := w.CrossChain()
+		for len(q.OriginChainsOperations) < 11 {
+			q.OriginChainsOperations = append(q.OriginChainsOperations, q.OriginChainsOperations[0])
+		}
+		v, r := w.quote(s, w.Document(q))
+		refused(t, v != nil, r, "Q3")
+		if r.Count(verify.Refuse) != 1 {
+			t.Fatalf("%+v", r.Reasons)
+		}
+	})
+}
+
 func TestQ3_AValidOperationOfAnotherAssetIsRefused(t *testing.T) {
 	quoteRefused(t, "Q6", func(w *world, q *api.Quote) {
 		q.OriginChainsOperations = append(q.OriginChainsOperations, w.Deposit(golden.Payment{Asset: arbETH, Amount: 1_000_000_000_000_000, Sequence: 5, Deploy: false}))
@@ -128,7 +143,9 @@ func TestQ5_EveryPaymentIsExactlyItsAmount(t *testing.T) {
 			})
 		})
 	}
-	quoteRefused(t, "Q5", func(_ *world, q *api.Quote) { q.OriginChainsOperations[0].Amount = "0" })
+	for _, amount := range []string{"0", "1e9", "-1", "0x10", "1.5", " 1"} {
+		quoteRefused(t, "Q5", func(_ *world, q *api.Quote) { q.OriginChainsOperations[0].Amount = amount })
+	}
 }
 
 func TestQ5_RefundDeadlinesAreAfterTheExpiryAndSoon(t *testing.T) {
@@ -205,6 +222,52 @@ func TestQ7_TheDeliveredTokenIsTheRequiredOne(t *testing.T) {
 	}
 }
 
+func TestQ7_NamesMayBeLeftOutAndTheIdMayBeThatOfASingleAsset(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		s := w.signed()
+		q := w.CrossChain()
+		q.DestinationToken.Decimals, q.DestinationToken.Symbol, q.DestinationToken.AggregatedAssetID = nil, "", "ob:single"
+		if v, r := w.quote(s, w.Document(q)); v == nil || v.View().Delivered.Symbol != "USDC" || v.View().Delivered.Decimals != 6 {
+			t.Fatalf("%+v", r.Reasons)
+		}
+	})
+}
+
+func TestQ5Q6_WithoutAPaymentTheQuoteNamesWhatTheCallsTake(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		s := w.signed()
+		q := w.SameChain()
+		q.DestinationToken.AssetType = arbUSDC
+		v, r := w.quote(s, w.Document(q))
+		refused(t, v != nil, r, "Q7")
+	})
+	for name, c := range map[string]struct {
+		code   string
+		change func(o *api.OriginToken)
+	}{
+		"another aggregate": {"Q6", func(o *api.OriginToken) { o.AggregatedAssetID = "ob:usdt" }},
+		"a single asset":    {"Q6", func(o *api.OriginToken) { o.AggregatedAssetID = "ob:single" }},
+		"more":              {"Q5", func(o *api.OriginToken) { o.Amount = "250500001" }},
+		"less":              {"Q5", func(o *api.OriginToken) { o.Amount = "250499999" }},
+		"another asset":     {"Q6", func(o *api.OriginToken) { o.AssetType = []string{arbUSDC} }},
+		"one more":          {"Q6", func(o *api.OriginToken) { o.AssetType = []string{baseUSDC, arbUSDC} }},
+		"twice":             {"Q6", func(o *api.OriginToken) { o.AssetType = []string{baseUSDC, baseUSDC} }},
+		"no asset":          {"Q6", func(o *api.OriginToken) { o.AssetType = []string{"USDC"} }},
+		"nothing":           {"Q6", func(o *api.OriginToken) { o.AssetType = nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, w *world) {
+				w.CallType = api.CallSameChainExcludeSolver
+				s := w.signed()
+				q := w.SameChain()
+				c.change(&q.OriginToken)
+				v, r := w.quote(s, w.Document(q))
+				refused(t, v != nil, r, c.code)
+			})
+		})
+	}
+}
+
 func TestQ8_CallsReceiveExactlyWhatTheyRequire(t *testing.T) {
 	for name, change := range map[string]func(w *world, q *api.Quote){
 		"minimum less one": func(_ *world, q *api.Quote) { q.DestinationToken.MinimumAmount = "250499999" },
@@ -233,7 +296,7 @@ func TestQ10_TheExpiryIsSoonButNotPast(t *testing.T) {
 	now := clock().Unix()
 	for name, at := range map[string]string{
 		"zero": "0", "past": fmt.Sprint(now - 1), "now": fmt.Sprint(now), "one second": fmt.Sprint(now + 1), "a year": fmt.Sprint(now + 31_536_000),
-		"2^63": "9223372036854775808", "int64": "9223372036854775807", "sign": "-5", "eleven minutes": fmt.Sprint(now + 660), "words": "soon",
+		"2^63": "9223372036854775808", "int64": "9223372036854775807", "sign": "-5", "around the clock": fmt.Sprint(now + 18_446_744_076), "plus": "+" + fmt.Sprint(now+30), "a zero in front": "0" + fmt.Sprint(now+30), "eleven minutes": fmt.Sprint(now + 660), "words": "soon",
 	} {
 		t.Run(name, func(t *testing.T) {
 			quoteRefused(t, "Q10", func(_ *world, q *api.Quote) { q.ExpirationTimestamp = at })
@@ -271,6 +334,7 @@ func TestQ11_FeesAreAmountsOfWhatPaysAndInProportion(t *testing.T) {
 		"eleven per cent":       {226_000_000, 24_860_000, verify.Warn},
 		"twenty-one per cent":   {226_000_000, 47_460_000, verify.Refuse},
 		"large share of little": {2_000_000, 900_000, verify.Warn},
+		"all of little":         {900_000, 900_000, verify.Refuse},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -421,8 +485,12 @@ func TestQuoteWithoutRequirementsNamesTheCoinWithNothing(t *testing.T) {
 		AggregatedAssetID: "ob:eth", AssetType: baseETH, Amount: "0", MinimumAmount: "0", Decimals: &eighteen, Symbol: "ETH",
 		RecipientAccount: "eip155:8453:" + strings.ToLower(w.Account.Hex()),
 	}
-	if v, r := w.quote(w.signed(), w.Document(q)); v == nil {
+	s := w.signed()
+	if v, r := w.quote(s, w.Document(q)); v == nil {
 		t.Fatalf("refused: %+v", r.Reasons)
+	}
+	if body, err := s.CallQuoteBody(); err != nil || strings.Contains(string(body), `"from`) {
+		t.Fatalf("a funding asset that nobody chose: %s, %v", body, err)
 	}
 	// With nothing required nothing may be taken.
 	w2 := newWorld(t)

@@ -61,6 +61,9 @@ func (s *SignedPrepared) Signatures() Signatures { return s.signatures.copy() }
 // CallQuoteBody is the body of call-quote: the account or accounts, chainOperation and tamperProofSignature exactly as they were received, with the
 // signatures spliced in, and our own funding asset and slippage (TH-L6, X1).
 func (s *SignedPrepared) CallQuoteBody() ([]byte, error) {
+	if s.prepared == nil {
+		return nil, errCount
+	}
 	edits, err := s.prepared.signing.edits("/chainOperation", s.signatures)
 	if err != nil {
 		return nil, fmt.Errorf("call-quote body: %w", err)
@@ -134,7 +137,7 @@ func (q *VerifiedQuote) SameChainOnly() bool { return q.view.SameChainOnly }
 // ExecuteBody is the body of execute-quote: the received bytes with the signatures spliced in and nothing else. Each must be the account's for the operation
 // at its place. For a same-chain quote there must be none: those of the prepared operation are used.
 func (q *VerifiedQuote) ExecuteBody(signatures []Signatures) (*api.Document, error) {
-	if len(signatures) != len(q.operations) {
+	if q.doc == nil || len(signatures) != len(q.operations) {
 		return nil, errCount
 	}
 	operations := q.operations
@@ -164,6 +167,9 @@ var ErrBody = errors.New("the body to send is not the reviewed quote with signat
 
 // CheckBody puts the signatures of a body into the reviewed bytes, and demands that the result is that body: nothing else may differ.
 func (q *VerifiedQuote) CheckBody(body *api.Document) error {
+	if q.doc == nil || body == nil {
+		return ErrBody
+	}
 	operations := q.operations
 	if q.view.SameChainOnly {
 		operations = []Signing{q.prepared.prepared.signing}

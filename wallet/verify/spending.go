@@ -55,6 +55,21 @@ func (p Policy) countedPayment(v QuoteView, pays AmountView) AmountView {
 	return p.amountView(pays.Asset, part)
 }
 
+// beside is what an operation spends besides its payment, such as the fee of a Solana message that its user pays.
+func (p Policy) beside(spend []AmountView, pays AmountView) []AmountView {
+	var out []AmountView
+	for _, s := range spend {
+		rest := new(big.Int).Set(s.Amount)
+		if s.Asset == pays.Asset {
+			rest.Sub(rest, pays.Amount)
+		}
+		if rest.Sign() > 0 {
+			out = append(out, p.amountView(s.Asset, rest))
+		}
+	}
+	return out
+}
+
 // capsHold reports whether a cap on spending can be judged: a call of a listed token that is neither a transfer nor an approval may take what nobody can read.
 // Other contracts take only native values, what is approved to them and what the intent requires, as far as anybody can tell beforehand; that is said.
 func (j *judge) capsHold(p Policy, chainID uint64, lines []line) bool {

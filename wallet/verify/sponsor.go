@@ -105,7 +105,14 @@ func (j *judge) window(p Policy, now time.Time, o *operation) {
 	}
 	shown := unixText(w.ValidAfter) + " to " + unixText(w.ValidUntil)
 	ok := w.ValidUntil > at && w.ValidUntil <= latest && w.ValidAfter >= o.role.after && w.ValidAfter <= earliest && w.ValidAfter < w.ValidUntil
-	if j.must(ok, "U12", "the signature is good only for a short time, and no longer than you asked", path, "not later than "+unixText(latest), shown) {
+	title := "the signature is good only for a short time, and no longer than you asked"
+	if o.endless {
+		title = "the sponsor pays for a short time only"
+	}
+	if j.must(ok, "U12", title, path, "not later than "+unixText(latest), shown) {
 		j.add(Show, "U12", "When this can run.", path, "", shown)
+	}
+	if o.endless && (o.role.after != 0 || o.role.until != 0) {
+		j.add(Warn, "U12", "What this kind of account signs does not carry the time that you asked for: it stays good until its nonce is used.", path, "", shown)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/big"
 	"slices"
+	"strconv"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -16,6 +17,9 @@ import (
 // warnPartBps is the share of a payment above which a part for somebody else is warned about (TH-Q5).
 const warnPartBps = 100
 
+// maxParts bounds the calls of a payment behind the gate: more than that nobody reads.
+const maxParts = 10
+
 // part is what one call of a payment into an unknown contract moves, and to whom.
 type part struct {
 	to       common.Address
@@ -26,14 +30,15 @@ type part struct {
 // unknownTarget judges a payment that does not end in a deposit into a pinned escrow (TH-Q4). Behind its gate only calls pass of which every amount can be read:
 // what they move of the paid asset must be the named amount, and nothing else may move. What the contract then does with it cannot be known.
 func (j *judge) unknownTarget(p Policy, l *leg, id [32]byte, calls []op.Call, path string) ([]op.Call, bool) {
-	last := calls[len(calls)-1]
-	if !j.gate(GateTarget, "Q4", "A payment does not go into a pinned escrow.", path, p.Network.Pins.Escrow.Hex(), p.describe(l.role.chainID, last)) {
+	if !j.must(len(calls) <= maxParts, "Q4", "a payment has few parts", path, "at most "+strconv.Itoa(maxParts), plural(len(calls), "call")) {
 		return nil, false
 	}
-	if !j.forbiddenTargets(p, l.userOp.Sender, calls, path) {
+	target := p.target(l, calls)
+	if !j.gate(GateTarget, "Q4", "A payment does not go into a pinned escrow.", path, p.Network.Pins.Escrow.Hex(), p.describe(l.role.chainID, calls[target])) {
 		return nil, false
 	}
-	parts, bound, ok := j.parts(p, l, id, calls, path)
+	j.forbiddenTargets(p, l.userOp.Sender, calls, path)
+	parts, bound, ok := j.parts(p, l, id, calls, target, path)
 	if !ok {
 		return nil, false
 	}
@@ -53,14 +58,25 @@ func (j *judge) unknownTarget(p Policy, l *leg, id [32]byte, calls []op.Call, pa
 	return calls, j.must(err == nil && bytes.Equal(again, l.userOp.CallData), "U6", "the call data is the one encoding of these calls", path, "a batch in canonical encoding", "")
 }
 
+// target is the call that the gate is about: the first one with data that is not for the paid token, else the last. There may be no second one.
+func (p Policy) target(l *leg, calls []op.Call) int {
+	token, isToken := l.asset.Token()
+	for i, c := range calls {
+		if len(c.Data) > 0 && !(isToken && c.To == token) {
+			return i
+		}
+	}
+	return len(calls) - 1
+}
+
 // parts reads what each call moves. bound reports whether one of them carries the quote's id.
-func (j *judge) parts(p Policy, l *leg, id [32]byte, calls []op.Call, path string) (parts []part, bound, ok bool) {
+func (j *judge) parts(p Policy, l *leg, id [32]byte, calls []op.Call, target int, path string) (parts []part, bound, ok bool) {
 	token, isToken := l.asset.Token()
 	refuse := func(code, title string, c op.Call) ([]part, bool, bool) {
 		j.add(Refuse, code, title, path, "approvals and transfers of the named amount, and calls that take it", p.describe(l.role.chainID, c))
 		return nil, false, false
 	}
-	for _, c := range calls {
+	for i, c := range calls {
 		if d, deposits := escrow.DecodeDeposit(c.Data); deposits {
 			if !j.must(d.QuoteID == id, "Q1", "each payment is bound to this quote's id", path, hex0x(id[:]), hex0x(d.QuoteID[:])) {
 				return nil, false, false
@@ -75,9 +91,14 @@ func (j *judge) parts(p Policy, l *leg, id [32]byte, calls []op.Call, path strin
 			if !moves {
 				return refuse("Q4", "A payment calls its token for something else than an approval or a transfer.", c)
 			}
+			if x.amount.Sign() == 0 || (x.approval && x.to != calls[target].To) {
+				return refuse("Q4", "A payment approves nothing, or somebody else than the contract that is named.", c)
+			}
 			parts = append(parts, x)
 		case p.isToken(l.role.chainID, c.To) || movesTokens(c.Data):
 			return refuse("Q5", "A payment moves something else than the named asset.", c)
+		case len(c.Data) > 0 && i != target:
+			return refuse("Q4", "A payment calls a second contract, of which nobody can tell what it does.", c)
 		case c.Value.Sign() > 0:
 			parts = append(parts, part{to: c.To, amount: c.Value})
 		case !slices.ContainsFunc(parts, func(x part) bool { return x.approval && x.to == c.To }):

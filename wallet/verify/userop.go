@@ -49,6 +49,7 @@ type operation struct {
 	window window
 
 	sponsor    common.Address    // the paymaster that was checked
+	endless    bool              // an approval of a role-based account: what is signed carries no time
 	delegation *op.Authorization // nil when none is asked for
 	hash       common.Hash       // of the typed data
 }
@@ -57,7 +58,7 @@ type operation struct {
 func (j *judge) operation(p Policy, acc account, h History, now time.Time, w api.ChainOperation, r role) (operation, bool) {
 	before := j.report.Count(Refuse)
 	path := r.path + "/userOp"
-	if !j.must(w.UserOp != nil && w.TypedDataToSign != nil && !w.IsSolana(), "P2", "the operation is an EVM user operation with its typed data", r.path, "userOp and typedDataToSign", "") {
+	if !j.must(w.UserOp != nil && w.TypedDataToSign != nil, "P2", "the operation is an EVM user operation with its typed data", r.path, "userOp and typedDataToSign", "") {
 		return operation{}, false
 	}
 	u, err := op.FromWire(*w.UserOp)
@@ -65,9 +66,10 @@ func (j *judge) operation(p Policy, acc account, h History, now time.Time, w api
 		j.codec(err, "L3", "the user operation can be read", r.path)
 		return operation{}, false
 	}
-	o := operation{role: r, userOp: u}
+	j.must(p.onNetwork(r.chainID), "B3", "the chain is one of the network's", r.path, "a chain of the network", caip.EVM(r.chainID).String())
+	o := operation{role: r, userOp: u, endless: acc.kind == api.AccountRoleBased}
 	j.must(u.Sender == acc.address, "U1", "the operation belongs to your account", path+"/sender", acc.address.Hex(), u.Sender.Hex())
-	j.must(len(u.Signature) == 0, "U13", "the operation arrives unsigned", path+"/signature", "0x", "a signature")
+	j.pass("U13", "the operation arrives unsigned") // the lexical layer lets no other spelling pass
 	j.nonce(p, acc, h, now, &o)
 	j.factory(p, acc, &o)
 	j.gas(p, acc, u, path)

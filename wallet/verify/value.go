@@ -148,6 +148,9 @@ func (p Policy) sameAggregate(funding string, id caip.AggregateID) bool {
 func (j *judge) exactFlow(p Policy, in intent.Intent, paid, cost, required *big.Int, decimals int, q *VerifiedQuote) {
 	delivered := new(big.Int).Sub(paid, cost)
 	j.must(delivered.Cmp(required) <= 0, "Q5", "no more is taken than what is required plus the fees", "/originToken/amount", "at most "+required.String()+" plus fees", paid.String())
+	if short, known := missing(q.view.Needs, decimals); known && delivered.Cmp(short) > 0 {
+		j.add(Warn, "Q5", "More is paid than the service said is missing.", "/originToken/amount", amount.Human(short, decimals), amount.Human(delivered, decimals))
+	}
 	price := p.fundingPrice(in)
 	q.view.PayMicro = amount.Value(paid, decimals, price)
 	q.view.DeliverMicro = amount.Value(delivered, decimals, price)
@@ -161,12 +164,27 @@ func (j *judge) exactFlow(p Policy, in intent.Intent, paid, cost, required *big.
 func (j *judge) hiddenFees(p Policy, in intent.Intent, paid, required *big.Int, decimals int, q *VerifiedQuote) {
 	price := p.fundingPrice(in)
 	q.view.PayMicro, q.view.CostBps = amount.Value(paid, decimals, price), -1
+	if short, known := missing(q.view.Needs, decimals); known {
+		required = short // what is there already need not be delivered
+	}
 	over := new(big.Int).Sub(paid, required)
 	if over.Sign() < 0 {
 		return
 	}
 	q.view.DeliverMicro, q.view.CostMicro = amount.Value(required, decimals, price), amount.Value(over, decimals, price)
 	q.view.CostBps, q.view.UnexplainedMicro = bpsOf(over, paid), new(big.Int)
+}
+
+// missing sums what the needs lack, in the given decimals; false when one of them is unknown.
+func missing(needs []NeedView, decimals int) (*big.Int, bool) {
+	total := new(big.Int)
+	for _, n := range needs {
+		if n.Short == nil || n.Need.Decimals < 0 {
+			return nil, false
+		}
+		total.Add(total, amount.ScaleUp(n.Short, n.Need.Decimals, decimals))
+	}
+	return total, len(needs) > 0
 }
 
 // pricedFlow: another asset is delivered, so catalogue prices have to explain the payment.
@@ -279,7 +297,9 @@ func (p Policy) legView(l leg) LegView {
 	if l.deadline != 0 {
 		v.RefundAfter = time.Unix(int64(l.deadline), 0)
 	}
-	v.Until = l.window.view().Until
+	if !l.endless {
+		v.Until = l.window.view().Until
+	}
 	return v
 }
 

@@ -84,6 +84,9 @@ func (c Commands) Verify(*cli.Global) *cobra.Command {
 }
 
 func (c Commands) verify(o options) error {
+	if o.schema && len(o.files) > 0 {
+		return &cli.UsageError{Problem: "--schema prints the schema and judges nothing, so it takes no files"}
+	}
 	if o.schema {
 		return c.write(intent.Schema())
 	}

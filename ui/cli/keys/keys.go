@@ -16,7 +16,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -53,26 +52,10 @@ are never taken from the command line or the environment. A key belongs to the n
 			return &cli.UsageError{Problem: "`coffer keys` needs one of init, list, new, import, remove, backup, restore, passphrase, api-key or probe", Hint: "see `coffer keys --help`"}
 		},
 	}
+	cmd.SetFlagErrorFunc(flagError)
 	cmd.AddCommand(c.initialise(g), c.list(g), c.make(g), c.importing(g), c.remove(g), c.backup(g), c.restore(g), c.passphrase(g), c.apiKey(g), c.probe(g))
+	c.holding(cmd)
 	return cmd
-}
-
-// noArgs refuses words behind a command that takes none.
-func noArgs(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return &cli.UsageError{Problem: fmt.Sprintf("`%s` takes no %q", c.CommandPath(), args[0]), Hint: "see `" + c.CommandPath() + " --help`"}
-}
-
-// oneArg demands exactly one word, which is named by what.
-func oneArg(what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) == 1 {
-			return nil
-		}
-		return &cli.UsageError{Problem: fmt.Sprintf("`%s` takes one %s", c.CommandPath(), what), Hint: "see `" + c.CommandPath() + " --help`"}
-	}
 }
 
 // open opens the profile's vault; unlock asks for its passphrase.
@@ -93,6 +76,7 @@ func (c Commands) open(ctx context.Context, g *cli.Global, unlock bool) (*profil
 	if err != nil {
 		return nil, nil, errors.Join(err, o.Close())
 	}
+	cli.OnSuspend(ctx, o.Lock)
 	return o, v, nil
 }
 
@@ -247,31 +231,7 @@ func kindFlag(s string) (vault.Kind, error) {
 	case "", vault.EVM, vault.Solana:
 		return k, nil
 	}
-	return "", &cli.UsageError{Problem: fmt.Sprintf("there is no kind %q", s), Hint: "--kind is evm or solana"}
-}
-
-func (c Commands) remove(g *cli.Global) *cobra.Command {
-	var confirm string
-	cmd := &cobra.Command{
-		Use:   "remove ADDRESS",
-		Short: "Delete a key for good",
-		Args:  oneArg("address"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error {
-				address := args[0]
-				if strings.HasPrefix(address, "0x") {
-					address = strings.ToLower(address)
-				}
-				c.Prompt.Say("This deletes the key of " + address + ". Without a backup nobody can ever sign with it again.")
-				if err := c.Prompt.Confirm(cmd.Context(), address, confirm); err != nil {
-					return err
-				}
-				return v.Remove(cmd.Context(), address)
-			})
-		},
-	}
-	cmd.Flags().StringVar(&confirm, "confirm", "", "the address's last four characters, instead of typing them")
-	return cmd
+	return "", &cli.UsageError{Problem: "there is no such kind of key", Hint: "--kind is evm or solana"}
 }
 
 func (c Commands) passphrase(g *cli.Global) *cobra.Command {
@@ -315,12 +275,12 @@ func (c Commands) apiKey(g *cli.Global) *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use: "set", Short: "Store the API key, typed without echo", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.with(cmd.Context(), g, func(o *profile.Opened, v *vault.Vault) error {
+			return c.with(cmd.Context(), g, func(o *profile.Opened, _ *vault.Vault) error {
 				key, err := c.Prompt.Secret(cmd.Context(), "API key for profile "+o.Profile.Name+" (not shown): ")
 				if err != nil {
 					return err
 				}
-				return v.SetAPIKey(cmd.Context(), key)
+				return o.SetAPIKey(cmd.Context(), key)
 			})
 		},
 	}, &cobra.Command{
@@ -367,7 +327,7 @@ func (c Commands) probe(g *cli.Global) *cobra.Command {
 func writeNew(path string, data []byte) error {
 	f, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("write the backup: %w", err)
+		return fmt.Errorf("write the backup: %w", bare(path, err))
 	}
 	_, err = f.Write(data)
 	return errors.Join(err, f.Sync(), f.Close())

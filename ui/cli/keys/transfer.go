@@ -34,20 +34,16 @@ and --path choose. A key that is used elsewhere as well can be lost there as wel
 			if err != nil {
 				return err
 			}
-			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error {
+			return c.with(cmd.Context(), g, func(o *profile.Opened, v *vault.Vault) error {
 				found, err := c.read(cmd.Context(), file, vault.Hint{Kind: k, Path: path})
 				if err != nil {
 					return err
 				}
 				defer found.Wipe()
-				for _, key := range found.Keys {
-					item, err := v.Add(cmd.Context(), key.Kind, key.Key, label)
-					if err != nil {
-						return fmt.Errorf("%s: %w", key.Address, err)
-					}
-					fmt.Fprintln(c.Out, item.Address)
+				if err := o.Unlock(cmd.Context()); err != nil { // it locks when the program is suspended
+					return err
 				}
-				return nil
+				return c.addAll(cmd.Context(), v, found.Keys, label)
 			})
 		},
 	}
@@ -58,14 +54,35 @@ and --path choose. A key that is used elsewhere as well can be lost there as wel
 	return cmd
 }
 
+// addAll stores the keys that a text gave. One of several that is in the vault already is told of, and the others are stored all the same; it fails with
+// vault.ErrExists when all are there.
+func (c Commands) addAll(ctx context.Context, v *vault.Vault, found []vault.Candidate, label string) error {
+	there := 0
+	for _, key := range found {
+		item, err := v.Add(ctx, key.Kind, key.Key, label)
+		if errors.Is(err, vault.ErrExists) {
+			if there++; there < len(found) {
+				c.Prompt.Say(key.Address + " is in the vault already and stays as it is.")
+				continue
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", key.Address, err)
+		}
+		fmt.Fprintln(c.Out, item.Address)
+	}
+	return nil
+}
+
 // read reads the text of a key and, where it needs one, its password.
 func (c Commands) read(ctx context.Context, file string, hint vault.Hint) (vault.Imported, error) {
 	var text secret.Secret
 	var err error
 	if file != "" {
 		text, err = vault.ReadKeyFile(file)
+		err = bare(file, err)
 	} else {
-		text, err = c.Prompt.Secret(ctx, "Key or mnemonic (not shown): ")
+		text, err = c.Prompt.SecretText(ctx, "Key or mnemonic (not shown): ")
 	}
 	if err != nil {
 		return vault.Imported{}, err
@@ -89,12 +106,15 @@ func (c Commands) backup(g *cli.Global) *cobra.Command {
 		Short: "Write all keys and the API key into an encrypted file",
 		Args:  oneArg("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error {
+			return c.with(cmd.Context(), g, func(o *profile.Opened, v *vault.Vault) error {
 				pass, err := c.fresh(cmd.Context(), "Passphrase of the backup")
 				if err != nil {
 					return err
 				}
 				defer pass.Wipe()
+				if err := o.Unlock(cmd.Context()); err != nil { // it locks when the program is suspended
+					return err
+				}
 				data, err := v.Backup(cmd.Context(), pass)
 				if err != nil {
 					return err
@@ -112,7 +132,7 @@ func (c Commands) restore(g *cli.Global) *cobra.Command {
 		Short: "Add the keys of a backup; keys that are there stay",
 		Args:  oneArg("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error {
+			return c.with(cmd.Context(), g, func(o *profile.Opened, v *vault.Vault) error {
 				data, err := readBackup(args[0])
 				if err != nil {
 					return err
@@ -122,6 +142,9 @@ func (c Commands) restore(g *cli.Global) *cobra.Command {
 					return err
 				}
 				defer pass.Wipe()
+				if err := o.Unlock(cmd.Context()); err != nil { // it locks when the program is suspended
+					return err
+				}
 				var added []vault.Item
 				if from == "" {
 					added, err = v.Restore(cmd.Context(), data, pass)
@@ -148,15 +171,15 @@ func (c Commands) restore(g *cli.Global) *cobra.Command {
 func readBackup(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the backup: %w", err)
+		return nil, fmt.Errorf("read the backup: %w", bare(path, err))
 	}
 	defer func() { _ = f.Close() }()
 	var b bytes.Buffer
 	if _, err := io.Copy(&b, io.LimitReader(f, maxBackup+1)); err != nil {
-		return nil, fmt.Errorf("read the backup: %w", err)
+		return nil, fmt.Errorf("read the backup: %w", bare(path, err))
 	}
 	if b.Len() > maxBackup {
-		return nil, fmt.Errorf("read the backup: %s is too large for one", path)
+		return nil, errors.New("read the backup: the file is too large for one")
 	}
 	return b.Bytes(), nil
 }

@@ -57,7 +57,7 @@ func TestJ4EverySignatureSaysWhatEndsIt(t *testing.T) {
 	r.press("o")
 	got := strings.Join(strings.Fields(r.view()), " ")
 	for _, want := range []string{
-		"a delegation of your EOA on Optimism no end of its own", "account nonce 7 of this EOA is used on Optimism", "0xd6CE DDe8 4be4 0893 d153 Be9d 467C D6aD 3787 5b28",
+		"a delegation of your EOA on Optimism no end of its own", "account nonce 7 of this EOA is used on Optimism", "another operation of this account uses this nonce on Base", "0xd6CE DDe8 4be4 0893 d153 Be9d 467C D6aD 3787 5b28",
 		"control everything in this EOA there", "the payment of a swap, on Solana until 12:02:33, in 1:30", "with its block hash", "EkSn NWid 2cvw", "role-based",
 		"the call itself, on Base no end of its own",
 	} {

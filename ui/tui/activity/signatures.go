@@ -74,6 +74,9 @@ func (s *Screen) sigLines(f screen.Frame, o Outstanding) []string {
 	if void == "" {
 		void = "Not known: take it to be usable for ever."
 	}
+	if n := o.Summary.Nonce; n != "" {
+		void = strings.ReplaceAll(void, "uses nonce "+n+" ", "uses this nonce ")
+	}
 	row("ends", kit.Plain(strings.ReplaceAll(void, o.Summary.Chain, where)))
 	return out
 }

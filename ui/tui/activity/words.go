@@ -33,12 +33,12 @@ func stateOf(s flow.Snapshot) standing {
 		if exchange(s) {
 			return quotingExchange(s)
 		}
-		return standing{"signed, no quote yet", theme.Warn, "The first signature was given and is live until its window ends. No payment is signed."}
+		return standing{"signed, no quote yet", theme.Warn, "The first signature was given and can still be used. No payment is signed."}
 	case flow.StateReview2:
 		if exchange(s) {
 			return standing{"waits for review", theme.Warn, "Nothing is signed for this quote. It goes on when you review it."}
 		}
-		return standing{"waits for review 2", theme.Warn, "The first signature was given and is live until its window ends. No payment is signed; it goes on when you review the costs."}
+		return standing{"waits for review 2", theme.Warn, "The first signature was given and can still be used. No payment is signed; it goes on when you review the costs."}
 	case flow.StateSigning:
 		return standing{"signing", theme.None, "The payments are being signed."}
 	case flow.StateNotExecuted:

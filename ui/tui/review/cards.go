@@ -11,23 +11,59 @@ import (
 	"coffer/wallet/verify"
 )
 
-// delegationCard says what an EIP-7702 authorization does, in one sentence, and then exactly what it is (TH-D6). when names its signature.
-func delegationCard(th theme.Theme, w int, d *verify.DelegationView, when string) []string {
-	if d == nil {
-		return nil
+// delegationAt is a delegation and the signature that makes it: its number among all, or 0 for the one that review 1 asks for.
+type delegationAt struct {
+	*verify.DelegationView
+	signature int
+}
+
+// delegationCards say what EIP-7702 authorizations do, in one sentence, and then exactly what they are (TH-D6): one card for each EOA and code, with every
+// chain on which it holds.
+func delegationCards(th theme.Theme, w int, all []delegationAt) []string {
+	var out []string
+	for len(all) > 0 {
+		first := all[0]
+		var same, rest []delegationAt
+		for _, d := range all {
+			if d.Authority == first.Authority && d.Contract == first.Contract {
+				same = append(same, d)
+			} else {
+				rest = append(rest, d)
+			}
+		}
+		out, all = append(out, delegationCard(th, w, same)...), rest
 	}
-	name := kit.Clean(d.ContractName, 80)
+	return out
+}
+
+func delegationCard(th theme.Theme, w int, all []delegationAt) []string {
+	d := all[0]
+	name, when, where := kit.Clean(d.ContractName, 80), "this signature", kit.Clean(d.Chain.Name, 40)
 	if name == "" {
 		name = "an unknown contract"
 	}
-	chain := kit.Clean(d.Chain.Name, 40)
-	out := kit.Prose(w, indent, marked(th, theme.Warn, "From "+when+" on, the code below ("+name+") controls your EOA on "+chain+", until you change it.")...)
+	switch {
+	case len(all) > 1:
+		when, where = "these signatures", "each chain below"
+	case d.signature > 0:
+		when = "signature " + strconv.Itoa(d.signature)
+	}
+	out := kit.Prose(w, indent, marked(th, theme.Warn, "From "+when+" on, the code below ("+name+") controls your EOA on "+where+", until you change it.")...)
 	row := func(label string, spans ...kit.Span) {
 		out = append(out, kit.Row(th, w, indent+2, labelW, label, spans...)...)
 	}
 	row("your EOA", address(d.Authority))
 	row("the code", address(d.Contract))
-	row("where", kit.Plain(chain+" ("+kit.Clean(d.Chain.CAIP, 60)+") only, with account nonce "+strconv.FormatUint(d.Nonce, 10)))
+	for i, x := range all {
+		label, text := "", kit.Clean(x.Chain.Name, 40)+" ("+kit.Clean(x.Chain.CAIP, 60)+") only, with account nonce "+strconv.FormatUint(x.Nonce, 10)
+		if i == 0 {
+			label = "where"
+		}
+		if len(all) > 1 {
+			text += ", signature " + strconv.Itoa(x.signature)
+		}
+		row(label, kit.Plain(text))
+	}
 	row("to undo", kit.Plain("with a transaction that delegates to other code, or to none"))
 	return blank(out)
 }

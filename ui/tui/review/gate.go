@@ -16,7 +16,7 @@ func gateLines(th theme.Theme, r verify.Report, w int) []string {
 			continue
 		}
 		out = append(out, comparedLines(th, theme.Danger, x, w)...)
-		out = append(out, kit.Prose(w, indent+2, kit.Plain("It would be refused, but your policy file opens the gate \""+kit.Clean(x.Setting, 60)+"\"."))...)
+		out = append(out, kit.Prose(w, indent+2, kit.Plain("It would be refused, but your policy file allows \""+kit.Clean(x.Setting, 60)+"\"."))...)
 		out = blank(out)
 	}
 	return out
@@ -37,7 +37,7 @@ func closedGate(w int, x verify.Reason) []string {
 		return nil
 	}
 	return kit.Prose(w, indent+2, kit.Plain("Closed gate. \""+kit.Clean(x.Setting, 60)+
-		"\" under gates in your policy file would open it; each signature behind it then asks for a typed sentence (docs/policy.md)."))
+		"\" under allow in your policy file would open it; each signature behind it then asks for a typed sentence (docs/policy.md)."))
 }
 
 // refuses reports a reason that forbids a signature.

@@ -279,6 +279,9 @@ func TestDelegationsHaveTheirOwnSentenceAndTheirOwnSignature(t *testing.T) {
 		t.Error("the code is not shown in full")
 	}
 	r.press("y").settle()
+	if r.op.sign != 1 {
+		t.Fatal("not signed")
+	}
 	v = strings.Join(strings.Fields(r.view()), " ")
 	for i, want := range []string{"From signature 3 on, the code below (Kernel v3.3 account) controls your EOA on Optimism", "signature 3 of 5 [ ] delegation", "signature 4 of 5 [ ]", "signature 5 of 5 [ ]"} {
 		if !strings.Contains(v, want) {
@@ -296,6 +299,26 @@ func TestDelegationsHaveTheirOwnSentenceAndTheirOwnSignature(t *testing.T) {
 		if got := strings.Contains(r.view(), "✓ "+text); got != signed {
 			t.Errorf("%s ticked %v:\n%s", text, got, r.view())
 		}
+	}
+}
+
+func TestD6DelegationsToOneCodeAreOneCardWithEveryChain(t *testing.T) {
+	r := newRig(t)
+	r.h = 60
+	r.op.next.Legs[0].Delegation, r.op.next.Legs[1].Delegation = delegation(10, "Optimism"), delegation(42161, "Arbitrum")
+	r.open().settle().press("y").settle()
+	v := strings.Join(strings.Fields(r.view()), " ")
+	for _, want := range []string{"From these signatures on", "on each chain below", "Optimism (eip155:10) only, with account nonce 7, signature 2", "Arbitrum (eip155:42161) only, with account nonce 7, signature 4"} {
+		if !strings.Contains(v, want) {
+			t.Errorf("%q is missing:\n%s", want, r.view())
+		}
+	}
+	if n := strings.Count(squash(v), kernel[2:]); n != 1 {
+		t.Errorf("the code is shown %d times", n)
+	}
+	r.op.next.Legs[1].Delegation.Contract = payee
+	if n := strings.Count(strings.Join(strings.Fields(r.view()), " "), "controls your EOA"); n != 2 {
+		t.Errorf("%d cards for two codes:\n%s", n, r.view())
 	}
 }
 

@@ -225,9 +225,9 @@ func advice(err error) string {
 	}
 	switch e.Name {
 	case api.ErrInsufficientBalance:
-		return "There is not enough to pay for this. e changes the amount or the funding asset."
+		return "e changes the amount or the funding asset."
 	case api.ErrNoRoute:
-		return "Nobody can pay for this from the chosen asset. e changes the funding asset or the amount."
+		return "e changes the funding asset or the amount."
 	case api.ErrSimulationFailed:
 		return "The contract would refuse this call. e changes it."
 	case api.ErrValidation:
@@ -235,7 +235,7 @@ func advice(err error) string {
 	case api.ErrPrepareAgain, api.ErrQuoteExpired:
 		return "It has to be asked for again: r."
 	case api.ErrUnauthorized, api.ErrForbidden:
-		return "The service does not accept the API key of this profile."
+		return "The key of this profile is set with: coffer keys api-key set"
 	case api.ErrTooManyRequests:
 		return "The service asks for fewer requests. Wait a moment, then r."
 	case api.ErrTamperProof, api.ErrInvalidSignature:

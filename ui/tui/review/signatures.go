@@ -95,17 +95,22 @@ func tick(th theme.Theme, n, total int) kit.Span {
 	return kit.Span{Text: "signature " + strconv.Itoa(n) + " of " + strconv.Itoa(total) + " [ ]", Style: th.Dim}
 }
 
-// firstLives says how long the first signature can be used, without a final stop.
-func (s *Screen) firstLives() string {
+// liveFor says how long the first signature can be used: "until 12:11:03", or that it has no end.
+func (s *Screen) liveFor() string {
 	v := s.snap.Review1
 	switch {
 	case v == nil:
-		return "The first signature stays live until its window ends"
+		return "until its window ends"
 	case v.AccountType == api.AccountRoleBased, v.Window.Until.IsZero():
-		return "The first signature has no end of its own: it stays live until another operation of this account uses its number"
+		return "with no end of its own"
 	}
-	text := "The first signature stays live until " + v.Window.Until.In(s.ctx.Clock().Location()).Format("15:04:05")
-	if v.Delegation != nil {
+	return "until " + v.Window.Until.In(s.ctx.Clock().Location()).Format("15:04:05")
+}
+
+// firstLives is the sentence about it, without a final stop; a delegation beside it is not forgotten.
+func (s *Screen) firstLives() string {
+	text := "The first signature stays live " + s.liveFor()
+	if v := s.snap.Review1; v != nil && v.Delegation != nil {
 		text += "; the delegation has no end of its own"
 	}
 	return text

@@ -107,10 +107,22 @@ func (s *Screen) tryUnlock(now time.Time) tea.Cmd {
 	}
 }
 
-// unlocked takes the outcome. A vault that is open leads back to the review and never further.
+// suspended wipes what was typed, and calls off a vault that is being opened.
+func (s *Screen) suspended() {
+	s.unlock.field.Wipe()
+	if s.unlock.busy {
+		s.unask()
+	}
+}
+
+// unlocked takes the outcome. A vault that is open leads back to the review and never further; one that was opened although nobody waits for it any more, after
+// esc or a suspension, is locked again.
 func (s *Screen) unlocked(m unlockedMsg) tea.Cmd {
 	u := &s.unlock
 	if m.gen != u.gen || !u.open {
+		if lock := s.ctx.Vault.Lock; lock != nil && m.err == nil && !u.busy {
+			lock()
+		}
 		return nil
 	}
 	if m.err != nil {
@@ -150,7 +162,7 @@ func (s *Screen) unlockView(f screen.Frame, body string) string {
 	field := u.field.Text(th, in-len(label))
 	foot := "enter unlocks, esc goes back and confirms nothing"
 	if u.busy {
-		field = th.Dim.Render("opening the vault, which takes a second or two")
+		field = th.Dim.Render("opening the vault takes a moment (asked " + kit.Age(f.Now, u.since) + ")")
 		foot = "esc goes back and confirms nothing"
 	}
 	lines = append(lines, "", th.Accent.Render(label)+field)

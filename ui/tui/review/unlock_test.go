@@ -87,6 +87,8 @@ func TestEscInTheDialogConfirmsNothingAndTheGraceBeginsAnew(t *testing.T) {
 
 func TestEscWhileTheVaultOpensDropsTheOutcome(t *testing.T) {
 	r := newRig(t)
+	locked := 0
+	r.s.ctx.Vault.Lock = func() { locked++ }
 	v := &fakeVault{locked: true}
 	r.withVault(v).open().settle().read().press("y").typeText("x")
 	r.clock.add(time.Second)
@@ -99,6 +101,24 @@ func TestEscWhileTheVaultOpensDropsTheOutcome(t *testing.T) {
 		t.Error("an outcome that nobody waits for did something")
 	}
 	r.count(0, 0)
+	if locked != 1 {
+		t.Errorf("the vault that nobody waits for was locked %d times", locked)
+	}
+}
+
+func TestK6ASuspensionCallsOffAVaultThatIsBeingOpened(t *testing.T) {
+	r := newRig(t)
+	var called context.Context
+	r.s.deps.Locked = func() bool { return true }
+	r.s.deps.Unlock = func(ctx context.Context, _ secret.Secret) error { called = ctx; return ctx.Err() }
+	r.open().settle().read().press("y").typeText("x")
+	r.clock.add(time.Second)
+	cmd := r.s.Update(keyOf("enter"))
+	r.do(r.s.Update(screen.SuspendedMsg{}))
+	r.do(r.s.Update(cmd()))
+	if called.Err() == nil || r.s.unlock.open || r.s.phase != phaseReview1 {
+		t.Errorf("cancelled %v, dialog %v, phase %d", called.Err(), r.s.unlock.open, r.s.phase)
+	}
 }
 
 func TestR4APasteFillsThePassphraseAndSubmitsNothing(t *testing.T) {

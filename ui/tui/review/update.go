@@ -32,7 +32,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	case unlockedMsg:
 		return s.unlocked(m)
 	case screen.SuspendedMsg:
-		s.unlock.field.Wipe()
+		s.suspended()
 	case screen.ResumedMsg:
 		if s.reviewing() && !s.unlock.open {
 			s.refresh()
@@ -223,9 +223,9 @@ func (s *Screen) leave() tea.Cmd {
 		s.reset(nil)
 		return screen.Send(screen.BackMsg{})
 	case s.signed:
-		text := "Left. " + s.firstLives() + " (Activity, then o)."
+		text := "Left. The first signature stays live " + s.liveFor() + " (Activity, then o)."
 		if s.exchange() {
-			text = "Left. What you signed for an earlier quote can still be used until it ends (Activity, then o)."
+			text = "Left. What you signed before can still be used until it ends (Activity, o)."
 		}
 		s.gen++
 		s.phase = phaseEmpty

@@ -172,9 +172,9 @@ func (s *Screen) verb() string {
 	case s.phase == phaseReview1 && s.snap.Review1.WholeConsent:
 		return "sign and run"
 	case s.phase == phaseReview1 && s.snap.Review1.Delegation != nil:
-		return "sign the delegation and the call (pays nothing yet)"
+		return "sign the delegation and the call"
 	case s.phase == phaseReview1:
-		return "sign the call (pays nothing yet)"
+		return "sign the call"
 	case s.snap.Review2.SameChainOnly:
 		return "run it (nothing more gets signed)"
 	}

@@ -14,7 +14,9 @@ import (
 func (s *Screen) lines1(f screen.Frame) []string {
 	th, v, w := f.Theme, s.snap.Review1, f.W-1
 	out := gateLines(th, s.snap.Report1, w)
-	out = append(out, delegationCard(th, w, v.Delegation, "this signature")...)
+	if v.Delegation != nil {
+		out = append(out, delegationCards(th, w, []delegationAt{{v.Delegation, 0}})...)
+	}
 	out = append(out, kit.Sides(th.Dim.Render(" You asked"), th.Dim.Render("The operation contains"), w))
 	for _, l := range v.Lines {
 		out = append(out, callLines(th, l, v.Chain.Name, w)...)
@@ -31,7 +33,7 @@ func (s *Screen) lines1(f screen.Frame) []string {
 	if v.WholeConsent {
 		out = append(out, kit.Prose(w, indent, kit.Span{Text: "This one signature is your whole consent: with it the calls above run. There is no second review.", Style: th.Strong})...)
 	} else {
-		out = append(out, kit.Prose(w, indent, kit.Span{Text: "Fees are known only after this signature.", Style: th.Strong}, kit.Plain(" It pays nothing by itself."))...)
+		out = append(out, kit.Prose(w, indent, kit.Span{Text: "Fees are known only after this signature.", Style: th.Strong}, kit.Plain(" Once funded, the calls run."))...)
 	}
 	return append(out, phraseLines(th, v.Phrase, w)...)
 }

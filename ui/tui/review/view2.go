@@ -2,7 +2,6 @@ package review
 
 import (
 	"math/big"
-	"strconv"
 	"time"
 
 	"coffer/api/amount"
@@ -100,16 +99,17 @@ func (s *Screen) legLines(f screen.Frame) []string {
 	return append(out, s.escrowLines(f, v.Legs)...)
 }
 
-// legDelegations is one card for each delegation of a payment. The one that review 1 showed for the same chain is the same authorization and is shown again:
-// its signature is made again.
+// legDelegations are the cards of the payments' delegations. One that review 1 showed for the same chain is shown again: it is signed again.
 func (s *Screen) legDelegations(th theme.Theme, w int) []string {
-	var out []string
+	var all []delegationAt
 	n := s.firstCount()
 	for _, l := range s.snap.Review2.Legs {
-		out = append(out, delegationCard(th, w, l.Delegation, "signature "+strconv.Itoa(n+1))...)
+		if l.Delegation != nil {
+			all = append(all, delegationAt{l.Delegation, n + 1})
+		}
 		n += legCount(l)
 	}
-	return out
+	return delegationCards(th, w, all)
 }
 
 // partLines name everybody who gets a part of a payment into a contract that is not pinned.

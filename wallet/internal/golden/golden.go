@@ -74,7 +74,7 @@ func New(t testing.TB) *World {
 		t.Fatal(err)
 	}
 	a := common.HexToAddress
-	n := network.Descriptor{Version: 1, Kind: network.Embedded, Chains: []string{"eip155:8453"}, Genesis: map[string]string{}, Pins: network.Pins{
+	n := network.Descriptor{Version: 1, Kind: network.Embedded, Chains: []string{"eip155:1", "eip155:10", "eip155:137", "eip155:8453", "eip155:42161", "eip155:43114", "eip155:59144"}, Genesis: map[string]string{}, Pins: network.Pins{
 		EntryPoint: a(pins.EntryPoint), Paymaster: a(pins.Paymaster), Escrow: a(pins.Escrow), KernelV31: a(pins.KernelV31Implementation),
 		KernelV33: a(pins.KernelV33Delegate), Factory: a(pins.Factory), MetaFactory: a(pins.MetaFactory), ECDSAValidator: a(pins.ECDSAValidator),
 		RoleBasedValidator: a(pins.RoleBasedValidator), Operator: a("0x5"), Solver: a("0x6"), CoSigner: a("0x7"), TamperProof: a("0x8"),

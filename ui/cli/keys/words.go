@@ -1,0 +1,125 @@
+package keys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"coffer/ui/cli"
+	"coffer/ui/profile"
+	"coffer/wallet/vault"
+)
+
+// holding makes every command hold the terminal while it runs: nothing that is typed is shown, but for the answer of a confirmation.
+func (c Commands) holding(cmd *cobra.Command) {
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ctx, end := c.Prompt.Hold(cmd.Context())
+		defer end()
+		cmd.SetContext(ctx)
+		return run(cmd, args)
+	}
+	for _, below := range cmd.Commands() {
+		c.holding(below)
+	}
+}
+
+// noArgs refuses words behind a command that takes none. It repeats none of them: one may be a key that was given by mistake.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return &cli.UsageError{Problem: fmt.Sprintf("`%s` does not take what stands behind it", c.CommandPath()), Hint: "see `" + c.CommandPath() + " --help`"}
+}
+
+// oneArg demands exactly one word, which is named by what.
+func oneArg(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			return nil
+		}
+		return &cli.UsageError{Problem: fmt.Sprintf("`%s` takes one %s", c.CommandPath(), what), Hint: "see `" + c.CommandPath() + " --help`"}
+	}
+}
+
+// flagError tells of a wrong flag without repeating it, unless it is one that exists.
+func flagError(c *cobra.Command, err error) error {
+	problem := fmt.Sprintf("`%s` was given a flag, or a value of one, that it does not take", c.CommandPath())
+	if strings.HasPrefix(err.Error(), "flag needs an argument: --") {
+		problem = err.Error()
+	}
+	return &cli.UsageError{Problem: problem, Hint: "see `" + c.CommandPath() + " --help`"}
+}
+
+// bare takes the name of the file, which was an argument, out of an error that reading or writing it gave.
+func bare(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var at *fs.PathError
+	switch {
+	case errors.As(err, &at):
+		return fmt.Errorf("the file: %w", at.Err)
+	case strings.Contains(err.Error(), path):
+		return errors.New(strings.ReplaceAll(err.Error(), path, "FILE"))
+	}
+	return err
+}
+
+// address reads an argument that has the shape of an address: 0x and 40 hexadecimal digits, which become lower case, or 32 to 44 characters of base58.
+func address(arg string) (string, error) {
+	if ok, err := regexp.MatchString("^0x[0-9a-fA-F]{40}$", arg); ok || err != nil {
+		return strings.ToLower(arg), err
+	}
+	if ok, err := regexp.MatchString("^[1-9A-HJ-NP-Za-km-z]{32,44}$", arg); ok || err != nil {
+		return arg, err
+	}
+	return "", &cli.UsageError{
+		Problem: "that is not an address", Hint: "an address is 0x and 40 hexadecimal digits, or 32 to 44 characters of base58; `coffer keys list` shows them",
+	}
+}
+
+func (c Commands) remove(g *cli.Global) *cobra.Command {
+	var confirm string
+	cmd := &cobra.Command{
+		Use:   "remove ADDRESS",
+		Short: "Delete a key for good",
+		Args:  oneArg("address"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			wanted, err := address(args[0])
+			if err != nil {
+				return err
+			}
+			return c.with(cmd.Context(), g, func(o *profile.Opened, v *vault.Vault) error {
+				return c.removeOne(cmd.Context(), o, v, wanted, confirm)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&confirm, "confirm", "", "the address's last four characters, instead of typing them")
+	return cmd
+}
+
+// removeOne shows the address only once it is known to be one of the vault's: a seed in base58 has the shape of an address.
+func (c Commands) removeOne(ctx context.Context, o *profile.Opened, v *vault.Vault, wanted, confirm string) error {
+	items, err := v.Items(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(items, func(i vault.Item) bool { return i.Address == wanted }) {
+		return vault.ErrNoKey
+	}
+	c.Prompt.Say("This deletes the key of " + wanted + ". Without a backup nobody can ever sign with it again.")
+	if err := c.Prompt.ConfirmDeletion(ctx, wanted, confirm); err != nil {
+		return err
+	}
+	if err := o.Unlock(ctx); err != nil { // it locks when the program is suspended
+		return err
+	}
+	return v.Remove(ctx, wanted)
+}
