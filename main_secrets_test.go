@@ -283,7 +283,7 @@ func TestTH_K1_NoSecretIsLeftAnywhere(t *testing.T) {
 		}
 	}
 
-	for _, st := range append(s.vaultSteps(), []step{
+	for _, st := range append(s.vaultSteps(at), []step{
 		{name: "API key at the prompt", args: []string{"--profile", "team"}, walk: func(p person) {
 			p.sees("API key for profile team")
 			p.types(apiKey + "\r")
@@ -296,7 +296,7 @@ func TestTH_K1_NoSecretIsLeftAnywhere(t *testing.T) {
 				p.Fatal(err)
 			}
 			p.types("\r")
-		}, code: cli.ExitAccess},
+		}},
 		{name: "wrong API key", args: []string{"--profile", "team", "balances"}, talk: []line{{"API key for profile team", wrongKey + "\r"}}, code: cli.ExitAccess},
 		{name: "list of API keys", args: []string{"serve", "keys", "list", "--data", data}},
 		{name: "admin key from a file", args: exit("announce", fromFile(s.file("admin key", adminKey, 0o600))...)},

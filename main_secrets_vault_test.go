@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tyler-smith/go-bip39"
 
+	"coffer/api/network"
 	"coffer/ui/cli"
 )
 
@@ -41,7 +42,7 @@ func (s *scene) keystore() string {
 }
 
 // vaultSteps set up a vault in a file, bring keys of each form into it, and use what it keeps.
-func (s *scene) vaultSteps() []step {
+func (s *scene) vaultSteps(at serving) []step {
 	s.Helper()
 	pass, next, backup := s.secret("passphrase", "sentinel passphrase 5a77"), s.secret("new passphrase", "another sentinel 91c2"), s.secret("passphrase of the backup", "third sentinel 0d4f")
 	wrong := s.secret("wrong passphrase", "no sentinel of the vault 3e")
@@ -61,7 +62,22 @@ func (s *scene) vaultSteps() []step {
 	kept := func(args ...string) []string { return append([]string{"--profile", "kept"}, args...) }
 	unlock := line{"Passphrase of profile kept", pass + "\r"}
 	unlockNext := line{"Passphrase of profile kept", next + "\r"}
+	raw, err := os.ReadFile(at.NetworkFile)
+	if err != nil {
+		s.Fatal(err)
+	}
+	n, err := network.Decode(raw)
+	if err != nil {
+		s.Fatal(err)
+	}
+	far := func(args ...string) []string { return append([]string{"--profile", "far"}, args...) }
 	return []step{
+		{name: "profile add, lab", args: []string{"profile", "add", "far", "--kind", "lab", "--url", at.BaseURL, "--ca-file", at.CAFile, "--network-file", at.NetworkFile,
+			"--fingerprint", n.Fingerprint(), "--vault", "file"}},
+		{name: "keys init, lab", args: far("keys", "init"), talk: []line{{"New passphrase", pass + "\r"}, {"once more", pass + "\r"}}},
+		{name: "keys api-key set", args: far("keys", "api-key", "set"), talk: []line{
+			{"Passphrase of profile far", pass + "\r"}, {"API key for profile far", s.secret("kept API key", "sentinel-API-key-77b1e0") + "\r"},
+		}},
 		{name: "profile add", args: []string{"profile", "add", "kept", "--kind", "embedded", "--vault", "file"}},
 		{name: "keys init", args: kept("keys", "init"), talk: []line{{"New passphrase", pass + "\r"}, {"once more", pass + "\r"}}},
 		{name: "keys import, hex", args: kept("keys", "import"), talk: []line{unlock, {"Key or mnemonic", s.secret("typed key", typed) + "\r"}}},
@@ -71,7 +87,7 @@ func (s *scene) vaultSteps() []step {
 		{name: "keys import, no key", args: kept("keys", "import"), talk: []line{unlock, {"Key or mnemonic", s.secret("no key", typed[:60]) + "\r"}}, code: cli.ExitFailed},
 		{name: "keys import, keystore", args: kept("keys", "import", "--file", s.keystore()), talk: []line{unlock, {"Its password", "testpassword\r"}}},
 		{name: "keys new", args: kept("keys", "new"), talk: []line{unlock}},
-		{name: "keys api-key set", args: kept("keys", "api-key", "set"), talk: []line{unlock, {"API key for profile kept", s.secret("kept API key", "sentinel-API-key-77b1e0") + "\r"}}},
+		{name: "keys api-key set, nothing to ask", args: kept("keys", "api-key", "set"), talk: []line{unlock, {"API key for profile kept", "sentinel-API-key-77b1e0\r"}}, code: cli.ExitUsage},
 		{name: "keys list", args: kept("keys", "list"), talk: []line{unlock}},
 		{name: "keys list, wrong passphrase", args: kept("keys", "list"), talk: []line{
 			{"Passphrase of profile kept", wrong + "\r"}, {"Passphrase of profile kept", wrong + "\r"}, {"Passphrase of profile kept", wrong + "\r"},

@@ -230,7 +230,7 @@ func (o *Opened) apiKey(ctx context.Context) (secret.Secret, error) {
 	}
 	var key secret.Secret
 	err := o.vault.APIKey(ctx, func(k secret.Secret) error {
-		of, plain, bound := bytes.Cut(k.Reveal(), []byte(" "))
+		of, plain, bound := bytes.Cut(k.Reveal(), []byte("|")) // no address has one
 		if !bound || string(of) != o.Profile.BaseURL {
 			return &cli.UsageError{
 				Problem: fmt.Sprintf("the API key of profile %q was stored for another service than %s; it is not sent there", o.Profile.Name, o.Profile.BaseURL),
@@ -255,7 +255,7 @@ func (o *Opened) SetAPIKey(ctx context.Context, key secret.Secret) error {
 	if key.Empty() || bytes.ContainsAny(key.Reveal(), " \t") {
 		return &cli.UsageError{Problem: "an API key has no blanks; nothing was stored"}
 	}
-	bound := append(append(make([]byte, 0, len(o.Profile.BaseURL)+1+len(key.Reveal())), o.Profile.BaseURL+" "...), key.Reveal()...)
+	bound := append(append(make([]byte, 0, len(o.Profile.BaseURL)+1+len(key.Reveal())), o.Profile.BaseURL+"|"...), key.Reveal()...)
 	return o.vault.SetAPIKey(ctx, secret.New(bound))
 }
 

@@ -42,6 +42,9 @@ func TestGoldenPreparedAnswerPasses(t *testing.T) {
 				if len(v.Lines) != 2 || v.Lines[0].Function != "transfer(address to, uint256 amount)" || v.Lines[0].Recipient != payee || p.Confirmation() != p.Fingerprint() || v.Phrase != "" {
 					t.Fatalf("view %+v", v)
 				}
+				if len(v.Requires) != 1 || v.Requires[0].Symbol != "USDC" || v.Requires[0].Amount.Int64() != 250_500_000 || len(v.Sources) != 2 {
+					t.Fatalf("requires %+v", v.Requires)
+				}
 				if len(v.Outflow) != 2 || v.Outflow[0].Symbol != "USDC" || v.Outflow[0].Amount.String() != "250500000" || v.Outflow[1].Amount.String() != "7" {
 					t.Fatalf("outflow %+v", v.Outflow)
 				}

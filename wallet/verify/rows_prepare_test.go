@@ -104,6 +104,16 @@ func TestL3_JSONFormsAreExact(t *testing.T) {
 	}
 }
 
+// TestL3_AnAnswerOfAnotherShapeIsRefused: every leaf has its form, but lists and objects have changed places.
+func TestL3_AnAnswerOfAnotherShapeIsRefused(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		p, r := w.prepared(replace(t, w.Document(w.PrepareResponse()), "/sourceAssetBalances", map[string]any{"x": map[string]any{"balance": "1"}}))
+		refused(t, p != nil, r, "L3")
+		q, r := w.quote(w.signed(), replace(t, w.Document(w.CrossChain()), "/originToken/fiatValue", map[string]any{"x": map[string]any{"amount": "1"}}))
+		refused(t, q != nil, r, "L3")
+	})
+}
+
 func TestL4_UnknownMembersOfAnOperationAreRefused(t *testing.T) {
 	for _, pointer := range []string{
 		"/chainOperation/userOp/initCode", "/chainOperation/userOp/paymasterAndData", "/chainOperation/operation", "/chainOperation/userOp/to",
@@ -209,7 +219,9 @@ func TestP2_TheOperationIsAnEVMOperation(t *testing.T) {
 
 func TestP3_TheIntegrityMarkIsCarriedButNeverTakenForHonesty(t *testing.T) {
 	prepareRefused(t, "P3", func(_ *world, r *api.PrepareResponse) { r.TamperProofSignature = "0x" + strings.Repeat("ab", 1025) })
-	prepareRefused(t, "P3", func(_ *world, r *api.PrepareResponse) { r.TamperProofSignature = "verified" })
+	for _, mark := range []string{"verified", "0x", strings.Repeat("ab", 65), "0X" + strings.Repeat("ab", 65), "0xabc", "0xzz"} {
+		prepareRefused(t, "P3", func(_ *world, r *api.PrepareResponse) { r.TamperProofSignature = mark })
+	}
 	w := newWorld(t)
 	p, r := w.prepared(w.Document(w.PrepareResponse()))
 	for _, c := range r.Passed {
@@ -242,6 +254,14 @@ func TestP6_BalancesAreOnlyEverShown(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		p, r := w.prepared(replace(t, w.Document(w.PrepareResponse()), "/sourceAssetBalances/0/fiatValue", -1))
 		refused(t, p != nil, r, "L3")
+	})
+}
+
+func TestP6_TheListOfBalancesHasAPlausibleLength(t *testing.T) {
+	prepareRefused(t, "P6", func(_ *world, r *api.PrepareResponse) {
+		for i := range 1_000 {
+			r.SourceAssetBalances = append(r.SourceAssetBalances, api.SourceAssetBalance{AssetType: fmt.Sprintf("eip155:8453/erc20:0x%040x", i+1), Balance: "1", Decimals: 6, FiatValue: "1"})
+		}
 	})
 }
 
@@ -827,6 +847,34 @@ func TestH1_LookalikesOfKnownRecipientsAreRefused(t *testing.T) {
 		b[9] ^= 0xff // same first and last digits, other middle
 		p, r := verify.Prepared(w.Intent(), w.Policy, memory{paid: []string{b.Hex()}}, clock(), w.Document(w.PrepareResponse()))
 		refused(t, p != nil, r, "H1")
+	})
+}
+
+func TestH1_OtherKnownRecipientsImitateNobody(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		h := memory{paid: []string{stranger, "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"}}
+		p, r := verify.Prepared(w.Intent(), w.Policy, h, clock(), w.Document(w.PrepareResponse()))
+		if p == nil || !r.Has("V4", verify.Warn) || !p.View().Lines[0].FirstTime {
+			t.Fatalf("%+v", r.Reasons)
+		}
+	})
+}
+
+func TestU8U10_WhatIsLeftOutAndWhatIsMoreIsShown(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.Draft.Calls = w.Draft.Calls[:1]
+		_, r := w.prepared(w.Document(w.PrepareResponse()))
+		if r.Has("U10", verify.Show) || r.Has("U8", verify.Show) {
+			t.Fatalf("the required token is all that leaves: %+v", r.Reasons)
+		}
+		withAllowance(w, "5", vault)
+		if _, r = w.prepared(w.Document(w.PrepareResponse())); !r.Has("U8", verify.Show) {
+			t.Fatalf("an approval is left out: %+v", r.Reasons)
+		}
+		w.Draft.TokensRequired[0].Amount = "250499999"
+		if _, r = w.prepared(w.Document(w.PrepareResponse())); !r.Has("U10", verify.Show) {
+			t.Fatalf("more leaves than is required: %+v", r.Reasons)
+		}
 	})
 }
 

@@ -373,6 +373,38 @@ func TestQ11_APaymentInAnotherAssetMustBeWorthWhatItDelivers(t *testing.T) {
 	}
 }
 
+func TestQ12_OnlyAPlainFigureIsShownAsTheServicesFee(t *testing.T) {
+	eachV3(t, func(t *testing.T, w *world) {
+		s := w.signed()
+		for text, shown := range map[string]string{"0.48": "0.48", "1e3": "", "free of charge": "", "-1": ""} {
+			q := w.CrossChain()
+			q.Fees.CumulativeUSD = text
+			if v, r := w.quote(s, w.Document(q)); v == nil || v.View().FeeUSD != shown {
+				t.Fatalf("%q: %+v", text, r.Reasons)
+			}
+		}
+	})
+}
+
+func TestNeedsCompareWithWhatTheServiceSaidIsThere(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.Draft.TokensRequired = append(w.Draft.TokensRequired, api.TokenRequirement{AssetType: baseETH, Amount: "0"})
+		answer := w.PrepareResponse()
+		answer.SourceAssetBalances[0].Balance = "300000000" // more than is required
+		p, r := w.prepared(w.Document(answer))
+		if p == nil {
+			t.Fatalf("%+v", r.Reasons)
+		}
+		q, r := w.quote(signedBy(t, p, w.Key), w.Document(w.CrossChain()))
+		if q == nil {
+			t.Fatalf("%+v", r.Reasons)
+		}
+		if n := q.View().Needs; n[0].Have.Int64() != 300_000_000 || n[0].Short.Sign() != 0 || n[1].Have != nil || n[1].Short != nil {
+			t.Fatalf("%+v", n)
+		}
+	})
+}
+
 func TestQ12_FiatTextDecidesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s := w.signed()

@@ -157,7 +157,6 @@ func TestPolicyFileLimitsWhatIsAccepted(t *testing.T) {
 		of, policy, code string
 	}{
 		"within":         {"v3-kernel-funded", "version = 1\nmax_spend_usd = \"1000\"\nrecipients = [\"0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0\"]\n", ""},
-		"empty":          {"v3-kernel-funded", "", ""},
 		"chain":          {"v3-kernel-funded", "version = 1\nchains = [\"eip155:1\"]\n", "Y1"},
 		"recipient":      {"v3-kernel-funded", "version = 1\nrecipients = [\"0x1111111111111111111111111111111111111111\"]\n", "Y2"},
 		"contract":       {"v3-kernel-funded", "version = 1\ncontracts = [\"0x1111111111111111111111111111111111111111\"]\n", "Y3"},
