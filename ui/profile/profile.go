@@ -223,7 +223,12 @@ func (o *Opened) connect(ctx context.Context) error {
 // apiKey takes the API key from the vault, or asks for it where the profile keeps nothing.
 func (o *Opened) apiKey(ctx context.Context) (secret.Secret, error) {
 	if o.vault == nil {
-		return o.host.Ask(ctx, fmt.Sprintf("API key for profile %s (not shown): ", o.Profile.Name))
+		key, err := o.host.Ask(ctx, fmt.Sprintf("API key for profile %s (not shown): ", o.Profile.Name))
+		var nowhere *cli.UsageError
+		if errors.As(err, &nowhere) {
+			err = api.NewError(api.ErrUnauthorized, "the API key of profile %q is asked for on a terminal, and there is none", o.Profile.Name)
+		}
+		return key, err
 	}
 	if err := o.Unlock(ctx); err != nil {
 		return secret.Secret{}, err

@@ -298,9 +298,20 @@ func TestQ4_BehindTheGateOnlyReadablePaymentsPass(t *testing.T) {
 		code  string
 		calls func(w *world) []op.Call
 	}{
-		"more than named":        {"Q5", func(*world) []op.Call { return []op.Call{transferTo(stranger, paid+1)} }},
-		"less than named":        {"Q5", func(*world) []op.Call { return []op.Call{transferTo(stranger, paid-1)} }},
-		"a fee beside":           {"Q5", func(*world) []op.Call { return []op.Call{transferTo(stranger, paid), transferTo(stranger, 1)} }},
+		"more than named": {"Q5", func(*world) []op.Call { return []op.Call{transferTo(stranger, paid+1)} }},
+		"less than named": {"Q5", func(*world) []op.Call { return []op.Call{transferTo(stranger, paid-1)} }},
+		"a fee beside":    {"Q5", func(*world) []op.Call { return []op.Call{transferTo(stranger, paid), transferTo(stranger, 1)} }},
+		"the native coin instead": {"Q5", func(*world) []op.Call {
+			return []op.Call{transferTo(stranger, paid-1), callTo(stranger, 1, "0x")}
+		}},
+		"the coin with a transfer": {"Q5", func(*world) []op.Call {
+			c := transferTo(stranger, paid)
+			c.Value = big.NewInt(1)
+			return []op.Call{c}
+		}},
+		"two calls of the target": {"Q4", func(*world) []op.Call {
+			return []op.Call{approveTo(stranger, paid), callTo(stranger, 0, "0xdeadbeef"), callTo(stranger, 0, "0xdeadbeef")}
+		}},
 		"an approval beside":     {"Q4", func(*world) []op.Call { return []op.Call{transferTo(stranger, paid), approveTo(stranger, 1)} }},
 		"an approval as the fee": {"Q4", func(*world) []op.Call { return []op.Call{approveTo(stranger, 1), transferTo(stranger, paid-1)} }},
 		"an approval of nothing that opens another contract": {"Q4", func(*world) []op.Call {
