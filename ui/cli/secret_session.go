@@ -49,7 +49,7 @@ type session struct {
 	stops    int      // how often it was suspended
 	seen     int      // of stops, by the reader
 	ended    bool
-	reader   reader
+	reader   reader //nolint:unused // of Windows
 }
 
 type sessionKey struct{}

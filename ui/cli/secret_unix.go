@@ -17,7 +17,7 @@ import (
 const contTime = 200 * time.Millisecond
 
 // reader is empty: keys are read when they are there.
-type reader struct{}
+type reader struct{} //nolint:unused // other systems keep a read that is under way in it
 
 // apply gives a terminal a mode.
 func apply(fd uintptr, before *term.State, m mode) error {

@@ -239,7 +239,7 @@ func TestJ3_EveryKindResumesAfterARestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newRecorded(t, name)
 			before, after := b.f.recorded.expected(t)
-			o := b.toReviewOnly()
+			b.toReviewOnly()
 			b.reopen()
 			list := b.flow.Unfinished()
 			if len(before) == 0 { // a swap of which nothing is signed had no effect
@@ -252,7 +252,7 @@ func TestJ3_EveryKindResumesAfterARestart(t *testing.T) {
 			// The recorded quote may be met once only, so what goes on is the first program's operation, sent with its answer lost.
 			b = newRecorded(t, name)
 			b.f.execute = func([]byte) (api.ExecuteResponse, error) { return api.ExecuteResponse{}, errUnclear }
-			o = b.toUnknown()
+			o := b.toUnknown()
 			sent := len(b.f.calls)
 			b.reopen()
 			list, err := b.flow.Reconcile(t.Context())

@@ -74,7 +74,7 @@ func (j *judge) delegationNonce(acc account, h History, a op.Authorization, path
 func (j *judge) oneDelegation(p *PreparedOp, legs []leg) {
 	first := p.signing.delegation.authorization
 	for _, l := range legs {
-		d := l.operation.delegation
+		d := l.delegation
 		if d == nil || first.ChainID == nil || d.ChainID.Cmp(first.ChainID) != 0 {
 			continue
 		}

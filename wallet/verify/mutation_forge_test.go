@@ -161,9 +161,8 @@ func (f *forged) expiry() *string {
 	return nil
 }
 
-// evm and solana pick one operation of a kind; nil when there is none.
-func (f *forged) anEVM() *api.ChainOperation   { return f.any(f.kind(false)) }
-func (f *forged) aSolana() *api.ChainOperation { return f.any(f.kind(true)) }
+// anEVM picks one EVM operation; nil when there is none.
+func (f *forged) anEVM() *api.ChainOperation { return f.any(f.kind(false)) }
 
 // kind are all EVM operations, or all of Solana.
 func (f *forged) kind(solana bool) []*api.ChainOperation {

@@ -62,7 +62,7 @@ func (j *judge) unknownTarget(p Policy, l *leg, id [32]byte, calls []op.Call, pa
 func (p Policy) target(l *leg, calls []op.Call) int {
 	token, isToken := l.asset.Token()
 	for i, c := range calls {
-		if len(c.Data) > 0 && !(isToken && c.To == token) {
+		if len(c.Data) > 0 && (!isToken || c.To != token) {
 			return i
 		}
 	}

@@ -68,12 +68,12 @@ func causes(r verify.Report) (policy, gates, answer int) {
 func refusedHead(r verify.Report) string {
 	policy, gates, answer := causes(r)
 	n := policy + gates + answer
-	switch {
-	case n == 0:
+	switch n {
+	case 0:
 		return "The answer of the service cannot be signed."
-	case n == policy:
+	case policy:
 		return "Your own policy forbids this. It cannot be signed."
-	case n == gates:
+	case gates:
 		return "This stands behind a closed gate. It cannot be signed."
 	}
 	return "The answer of the service does not pass " + kit.Plural(n, "check", "checks") + ". It cannot be signed."

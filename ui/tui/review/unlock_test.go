@@ -51,7 +51,7 @@ func TestK6NothingOfThePassphraseIsShownKeptOrSentInTheClear(t *testing.T) {
 	before := fmt.Sprintf("%#v", r.s)
 	cmd := r.s.Update(keyOf("enter"))
 	msg := cmd()
-	all.WriteString(fmt.Sprintf("%v %+v %#v", msg, msg, msg))
+	fmt.Fprintf(&all, "%v %+v %#v", msg, msg, msg)
 	r.do(r.s.Update(msg))
 	all.WriteString(r.view() + before + fmt.Sprintf("%#v %v", r.s, r.sent))
 	for _, part := range []string{passphrase, "horse", "korrekt"} {
