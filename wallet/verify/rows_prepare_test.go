@@ -194,6 +194,20 @@ func TestP1_AccountsAreExactlyThoseThatWereSent(t *testing.T) {
 	}
 }
 
+func TestP1_TheReasonNamesThePlaceInTheAnswer(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		answer := w.PrepareResponse()
+		answer.Accounts[0].AccountAddress = stranger
+		_, r := w.prepared(w.Document(answer))
+		for _, x := range r.Reasons {
+			if x.Code == "P1" && x.Path == w.at("/accounts/0") {
+				return
+			}
+		}
+		t.Fatalf("%+v", r.Reasons)
+	})
+}
+
 func TestP1_TheDeploymentOfACounterfactualAccountMayBeLeftOut(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		r := w.PrepareResponse()
