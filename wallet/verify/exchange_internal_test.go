@@ -17,14 +17,15 @@ func TestAnIntentThatTheCatalogueDoesNotKnowIsRefused(t *testing.T) {
 	if _, ok := j.payer(DefaultPolicy(w.Network, w.Catalog), intent.Intent{}); ok || !j.report.Has("U1", Refuse) {
 		t.Error("nobody pays")
 	}
-	d := intent.Draft{
-		Version: 1, Kind: intent.KindSwap, Network: w.Network.ID, Accounts: w.Draft.Accounts, Pay: &intent.Pay{Asset: "ob:eth", Amount: "1"}, Receive: &intent.Receive{Asset: "ob:usdc"},
-	}
-	for name, change := range map[string]func(){
-		"aggregates": func() {}, "exact assets": func() { d.Pay.Asset, d.Receive.Asset = golden.ArbETH, golden.BaseUSDC },
-		"a recipient": func() { d.Receive.Asset, d.Receive.Account = "ob:usdc", "eip155:10:"+golden.Payee },
+	for name, change := range map[string]func(*intent.Draft){
+		"aggregates": func(*intent.Draft) {}, "exact assets": func(d *intent.Draft) { d.Pay.Asset, d.Receive.Asset = golden.ArbETH, golden.BaseUSDC },
+		"a recipient": func(d *intent.Draft) { d.Receive.Account = "eip155:10:" + golden.Payee },
 	} {
-		change()
+		d := intent.Draft{
+			Version: 1, Kind: intent.KindSwap, Network: w.Network.ID, Accounts: w.Draft.Accounts, Pay: &intent.Pay{Asset: "ob:eth", Amount: "1"},
+			Receive: &intent.Receive{Asset: "ob:usdc"},
+		}
+		change(&d)
 		in, err := intent.Freeze(d, api.Rules{Catalog: w.Catalog, Now: w.Now})
 		if err != nil {
 			t.Fatal(err)
