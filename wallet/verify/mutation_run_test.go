@@ -28,6 +28,9 @@ func effortOfRun() effort {
 	if os.Getenv(wholeMutations) != "" {
 		return effort{hostile: 1000, near: 1000, edits: 16, neighbours: 16, structures: 300, foreign: 6, lies: 6}
 	}
+	if testing.Short() {
+		return effort{near: 1, edits: 2, lies: 1}
+	}
 	return effort{hostile: 1, near: 1, edits: 2, neighbours: 1, structures: 1, lies: 1}
 }
 
