@@ -248,6 +248,8 @@ func dashboard(ctx context.Context, g cli.Global) error {
 		Env: os.Environ(), Suspended: s.Lock,
 		Context: screen.Context{
 			Profile: s.Profile.Name, BaseURL: s.Where, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Clock: time.Now, Vault: s.Store(),
+			Keep:   profile.Folder{Dir: s.Paths.ProfileScreens(s.Profile.Name)},
+			Export: profile.Folder{Dir: s.Paths.ProfileExports(s.Profile.Name)}.Export,
 		},
 		Services: tui.Services{
 			Balances: holdings{s}, History: records{s},

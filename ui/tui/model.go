@@ -63,7 +63,7 @@ func New(o Options) *Model {
 		}
 	}
 	m.order = append(m.order, m.tabs...)
-	for _, id := range []screen.ID{screen.Review} {
+	for _, id := range screen.Overlays() {
 		if m.screens[id] != nil {
 			m.order = append(m.order, id)
 		}

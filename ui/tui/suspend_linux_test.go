@@ -106,7 +106,7 @@ func played(t *testing.T, part string) (*termtest.Terminal, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(term.Close)
-	if err := term.WaitFor(suspendLimit, "5 Accounts", "EMBEDDED"); err != nil {
+	if err := term.WaitFor(suspendLimit, "6 Accounts", "EMBEDDED"); err != nil {
 		t.Fatal(err)
 	}
 	return term, note
@@ -226,7 +226,7 @@ func TestCtrlZWithoutAShellLocksAndGoesOn(t *testing.T) {
 	if err := term.Type("\x1a"); err != nil {
 		t.Fatal(err)
 	}
-	if err := term.WaitFor(suspendLimit, "no shell here could bring Coffer back", "5 Accounts"); err != nil {
+	if err := term.WaitFor(suspendLimit, "no shell here could bring Coffer back", "6 Accounts"); err != nil {
 		t.Fatal(err)
 	}
 	if notes(t, note) == "" {

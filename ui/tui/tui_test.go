@@ -167,7 +167,7 @@ func networkBadgeIsOnEveryScreenAndRealIsLoud(t *testing.T) {
 		o := options(t, sample(t))
 		o.Context.Network.Kind = kind
 		m := started(t, o, 60, 20)
-		for _, keys := range [][]string{nil, {"4"}, {"5"}, {"?"}, {"esc", ":"}} {
+		for _, keys := range [][]string{nil, {"4"}, {"6"}, {"?"}, {"esc", ":"}} {
 			press(m, keys...)
 			if first, _, _ := strings.Cut(text(t, m), "\n"); !strings.Contains(first, want) {
 				t.Errorf("%q after %v: %q", kind, keys, first)
@@ -348,14 +348,14 @@ func everyTabFitsTheSmallestTerminal(t *testing.T) {
 	}
 	m := started(t, o, MinWidth, MinHeight)
 	tabs := func() string { return strings.Split(text(t, m), "\n")[1] }
-	for _, want := range []string{"1 Balances", "2 Build", "3 Activity", "4 History", "5 Accounts"} {
+	for _, want := range []string{"1 Balances", "2 Build", "3 Activity", "4 History", "6 Accounts"} {
 		if !strings.Contains(tabs(), want) {
 			t.Errorf("%s is missing: %q", want, tabs())
 		}
 	}
 	press(m, "2")
 	drive(m, screen.OpenMsg{Screen: screen.Review})
-	if got := tabs(); !strings.Contains(got, "›2 Build › Review") || !strings.Contains(got, " 5") {
+	if got := tabs(); !strings.Contains(got, "›2 Build › Review") || !strings.Contains(got, " 6") {
 		t.Errorf("%q", got)
 	}
 }
@@ -363,7 +363,7 @@ func everyTabFitsTheSmallestTerminal(t *testing.T) {
 // Whatever the size and whatever a service sends, the view is exactly the terminal and nothing panics.
 func TestViewIsExactlyTheTerminal(t *testing.T) {
 	nasty := rapid.SampledFrom([]string{"USDC", "日本語の名前", "\x1b[31mred", "a\u202eb", "e\u0301\u0301", "👩‍👩‍👧‍👦", "🇩🇪🇫🇷", "\r\n\t", "ｆｕｌｌ", "한국어", "\u1100\u1161\u11a8", strings.Repeat("界", 90), ""})
-	names := []string{"down", "up", "enter", "v", "s", "z", "h", "/", "esc", "r", "i", "e", "?", ":", "1", "4", "5", "G", "g", "pgdown", "x", "y", "J", "ctrl+r"}
+	names := []string{"down", "up", "enter", "v", "s", "z", "h", "/", "esc", "r", "i", "e", "?", ":", "1", "4", "5", "6", "G", "g", "pgdown", "x", "y", "J", "ctrl+r"}
 	rapid.Check(t, func(rt *rapid.T) {
 		s := sample(t)
 		s.balances.BalanceByAggregatedAsset = append(s.balances.BalanceByAggregatedAsset, api.AggregateBalance{
@@ -438,7 +438,7 @@ func hiddenAmountsStayHiddenOnEveryTabAndInTheHeader(t *testing.T) {
 		}
 	}
 	press(m, "4", "h") // on any tab, not only on the first
-	for _, key := range []string{"4", "1", "2", "5", "1"} {
+	for _, key := range []string{"4", "1", "2", "6", "1"} {
 		press(m, key)
 		if key == "2" { // what one types oneself stays; figures of the accounts do not
 			if strings.Contains(text(t, m), "elsewhere") || !strings.Contains(text(t, m), "what you have is hidden") {
@@ -479,7 +479,7 @@ func lLocksOnEveryScreen(t *testing.T) {
 	o := options(t, sample(t))
 	o.Context.Vault = screen.Vault{Where: "an encrypted file", Lock: func() { locked++ }, Touch: func() { touched++ }, Locked: func() bool { return locked > 0 }}
 	m := started(t, o, 80, 24)
-	for i, tab := range []string{"1", "4", "5"} {
+	for i, tab := range []string{"1", "4", "6"} {
 		press(m, tab, "L")
 		if locked != i+1 || !strings.Contains(text(t, m), "locked: the next signature asks for the passphrase") {
 			t.Errorf("tab %s: locked %d times:\n%s", tab, locked, text(t, m))

@@ -24,18 +24,24 @@ import (
 // ID names a screen in the router.
 type ID string
 
-// The screens. The first five are tabs in this order; the others are opened on top of a tab and closed with BackMsg.
+// The screens. The first six are tabs in this order; the others are opened on top of a tab and closed with BackMsg.
 const (
 	Balances ID = "balances"
 	Build    ID = "build"
 	Activity ID = "activity"
 	History  ID = "history"
+	Lab      ID = "lab"
 	Accounts ID = "accounts"
 	Review   ID = "review"
+	Wire     ID = "wire"
+	Settings ID = "settings"
 )
 
 // Tabs lists the tab screens in the order of their number keys.
-func Tabs() []ID { return []ID{Balances, Build, Activity, History, Accounts} }
+func Tabs() []ID { return []ID{Balances, Build, Activity, History, Lab, Accounts} }
+
+// Overlays lists the screens that are opened on top of a tab.
+func Overlays() []ID { return []ID{Review, Wire, Settings} }
 
 // Frame is what a view may use: the size of the body in cells, the theme and the time.
 type Frame struct {
@@ -81,6 +87,26 @@ type Context struct {
 	Accounts []api.Account
 	Clock    func() time.Time
 	Vault    Vault
+	Settings Preferences
+	// Keep holds small documents of the screens between starts; nil: nothing is kept.
+	Keep Keep
+	// Export writes what a person exports to a new file, 0600, whose name is made from name ("history.csv"), and returns its path. It is called from
+	// commands. nil: this program cannot export.
+	Export func(name string, data []byte) (path string, err error)
+}
+
+// Preferences are the person's choices about the screens (configuration, table ui).
+type Preferences struct {
+	Dust   *big.Int // micro USD: priced holdings below it stand in a group of their own; nil: there is no such group
+	Hidden bool     // amounts are hidden at the start
+	Proxy  string   // the proxy between the program and the service, for display; "": none
+}
+
+// Keep is a small store in the data directory of the profile, one document to a name. No secret goes there. Both methods do input and output: they are called
+// from commands. Load returns nil for a name that was never saved.
+type Keep interface {
+	Load(name string) ([]byte, error)
+	Save(name string, data []byte) error
 }
 
 // Vault is what screens may know about the store of keys and do to it; no key and no passphrase goes through it. The zero Vault is a profile without one.
@@ -136,6 +162,16 @@ type HideMsg struct{}
 
 // AmountsMsg tells every screen whether amounts are hidden from now on. A review shows its amounts all the same: one decides on them.
 type AmountsMsg struct{ Hidden bool }
+
+// ClickMsg is a click of the left button into the body, in cells of the body. It goes to the active screen only. A click may choose and open; it never signs
+// and never confirms.
+type ClickMsg struct{ X, Y int }
+
+// SwitchMsg asks the program to leave the dashboard and to come back with another profile, or, with Setup, to set one up first.
+type SwitchMsg struct {
+	Profile string
+	Setup   bool
+}
 
 // SuspendedMsg tells every screen that the program is about to be stopped: what was typed and must not stay in memory is wiped now.
 type SuspendedMsg struct{}
