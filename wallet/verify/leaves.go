@@ -150,7 +150,7 @@ func quoteTable(v1 bool) []Leaf {
 		Leaf{"/originToken/fiatValue/*/fiatValue", Display, "Q12", formString},
 	)
 	if v1 {
-		rows = append(rows, operationLeaves("/destinationChainOperation", "Q13")...)
+		rows = append(rows, repeated("/destinationChainOperation", "Q13")...)
 	} else {
 		rows = append(rows, costLeaves()...)
 	}
@@ -162,6 +162,17 @@ func quoteTable(v1 bool) []Leaf {
 	} {
 		l.Pattern = "/destinationToken/" + name
 		rows = append(rows, l)
+	}
+	return rows
+}
+
+// repeated are the leaves of an operation that repeats the prepared one byte for byte.
+func repeated(prefix, code string) []Leaf {
+	rows := operationLeaves(prefix, code)
+	for i := range rows {
+		if rows[i].Class = Bound; rows[i].Code != "U13" { // that it arrives unsigned has a row of its own
+			rows[i].Code = code
+		}
 	}
 	return rows
 }
