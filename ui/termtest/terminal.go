@@ -173,6 +173,37 @@ func (t *Terminal) Raw() []byte {
 	return append([]byte(nil), t.raw...)
 }
 
+// Written returns how many bytes the program has written, and when it wrote the last of them.
+func (t *Terminal) Written() (bytes int, last time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.raw), t.lastByte
+}
+
+// WaitWritten waits until the program has written more than so many bytes.
+func (t *Terminal) WaitWritten(bytes int, limit time.Duration) error {
+	return t.until(fmt.Sprintf("more than %d bytes", bytes), limit, func() bool { return len(t.raw) > bytes })
+}
+
+// Still waits until the program has written nothing for a while.
+func (t *Terminal) Still(quiet, limit time.Duration) error {
+	deadline := time.Now().Add(limit)
+	for began := time.Now(); ; {
+		_, last := t.Written()
+		if last.Before(began) {
+			last = began
+		}
+		left := quiet - time.Since(last)
+		if left <= 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%w: it never held still for %s\n%s", ErrTimeout, quiet, t.Screen())
+		}
+		time.Sleep(left)
+	}
+}
+
 // Began is the moment before the program was started.
 func (t *Terminal) Began() time.Time { return t.began }
 

@@ -45,3 +45,24 @@ func TestTerminalSaysWhatIsMissing(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 }
+
+func TestCellsTellHowTheyAreWritten(t *testing.T) {
+	term, err := Start(exec.Command("printf", `\033[1;31mA\033[0;2;7;4mB\033[0m日C`), 20, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	if err := term.WaitFor(limit, "C"); err != nil {
+		t.Fatal(err)
+	}
+	line := term.Cells()[0]
+	if a := line[0]; a.Text != "A" || !a.Bold || a.Fg == nil || a.Faint {
+		t.Errorf("%+v", a)
+	}
+	if b := line[1]; b.Text != "B" || !b.Faint || !b.Reverse || !b.Line || b.Bold || b.Fg != nil {
+		t.Errorf("%+v", b)
+	}
+	if line[2].Text != "日" || line[4].Text != "C" || line[4].Faint {
+		t.Errorf("%+v", line[2:5])
+	}
+}

@@ -1,0 +1,148 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"coffer/ui/termtest"
+)
+
+// patience bounds each wait for the screen.
+const patience = time.Minute
+
+// walker is somebody who walks through the demo and takes pictures.
+type walker struct {
+	term *termtest.Terminal
+	out  string
+	err  error
+}
+
+// pictures walks from an empty home to a completed call, and to the other screens.
+func pictures(ctx context.Context, out string) error {
+	dir, err := os.MkdirTemp("", "coffer-pictures")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	program := filepath.Join(dir, "coffer")
+	if text, err := exec.CommandContext(ctx, "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		return fmt.Errorf("build: %w\n%s", err, text)
+	}
+	if err := os.MkdirAll(out, 0o750); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program)
+	cmd.Env = []string{"HOME=" + dir, "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8"}
+	term, err := termtest.Start(cmd, 100, 30)
+	if err != nil {
+		return err
+	}
+	defer term.Close()
+	w := &walker{term: term, out: out}
+	w.walk()
+	return w.err
+}
+
+func (w *walker) walk() {
+	w.sees("EMBEDDED", "USDC", "$")
+	w.types("j")
+	w.picture("balances")
+	w.types("r")
+	w.sees("eip155")
+	w.picture("receive")
+	w.types("\x1b")
+	w.types("2")
+	w.sees("trial call")
+	w.types("d")
+	w.sees("elsewhere")
+	w.picture("build")
+	w.types("r")
+	w.sees("Review 1 of 2", "y sign")
+	w.picture("review-1")
+	w.reads()
+	w.types("y")
+	w.sees("Review 2 of 2", "You pay")
+	w.picture("review-2")
+	w.reads()
+	w.types(w.finds(`type ([0-9.]+) and press enter`) + "\r")
+	w.sees("COMPLETED")
+	w.picture("activity")
+	w.types("4")
+	w.sees("completed")
+	w.picture("history")
+	w.types("5")
+	w.sees("Lab")
+	w.picture("lab")
+	w.types("6")
+	w.sees("Accounts")
+	w.picture("accounts")
+	w.types("qq")
+}
+
+func (w *walker) sees(texts ...string) {
+	if w.err == nil {
+		w.err = w.term.WaitFor(patience, texts...)
+	}
+}
+
+func (w *walker) types(keys string) {
+	if w.err == nil {
+		w.err = w.term.Type(keys)
+	}
+}
+
+func (w *walker) finds(pattern string) string {
+	re, found := regexp.MustCompile(pattern), ""
+	if w.err == nil {
+		w.err = w.term.WaitUntil(pattern, patience, func(screen string) bool {
+			if m := re.FindStringSubmatch(screen); m != nil {
+				found = m[1]
+			}
+			return found != ""
+		})
+	}
+	return found
+}
+
+// reads scrolls to the end of a review and lets its countdown move twice.
+func (w *walker) reads() {
+	for more := regexp.MustCompile(`\d+ more lines? below`); w.err == nil; {
+		m := more.FindString(w.term.Screen())
+		if m == "" {
+			break
+		}
+		w.types(" ")
+		w.err = w.term.WaitUntil("less than "+m, patience, func(screen string) bool { return more.FindString(screen) != m })
+	}
+	left := regexp.MustCompile(`(?:closes|expires) in (\d+:\d\d)`)
+	for range 2 {
+		now := w.finds(left.String())
+		if w.err == nil {
+			w.err = w.term.WaitUntil("the countdown", patience, func(screen string) bool {
+				m := left.FindStringSubmatch(screen)
+				return m != nil && m[1] != now
+			})
+		}
+	}
+}
+
+// picture waits until the screen holds still and writes it.
+func (w *walker) picture(name string) {
+	if w.err == nil {
+		w.err = w.term.Still(300*time.Millisecond, patience)
+	}
+	if w.err == nil {
+		w.err = os.WriteFile(filepath.Join(w.out, name+".svg"), svg(w.term.Cells()), 0o600)
+	}
+	if w.err == nil {
+		fmt.Fprintln(os.Stderr, "  "+name, strings.Repeat(".", 20-len(name)), "written")
+	}
+}

@@ -1,0 +1,214 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/catalog"
+	"coffer/api/network"
+	"coffer/assets"
+	"coffer/ui/tui"
+	"coffer/ui/tui/activity"
+	"coffer/ui/tui/builder"
+	"coffer/ui/tui/screen"
+)
+
+const (
+	manyAssets  = 200
+	manyRecords = 1_000_000
+)
+
+// facts is what the subject tells of itself when it gets SIGUSR1: a line of JSON on file descriptor 3.
+type facts struct {
+	Heap    uint64        `json:"heap"`    // bytes that live after a collection
+	Records int64         `json:"records"` // of history that were served
+	CPU     time.Duration `json:"cpu"`     // user and system time so far
+}
+
+// subject is the dashboard on made-up answers.
+func subject(ctx context.Context) error {
+	c, err := bigCatalog()
+	if err != nil {
+		return err
+	}
+	s := &source{catalog: c}
+	stop, err := s.tell(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	account := api.Account{
+		Type: api.AccountKernelV31, AccountAddress: "0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442", SignerAddress: "0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72",
+	}
+	return tui.Run(ctx, tui.Options{
+		Env: os.Environ(),
+		Context: screen.Context{
+			Profile: "measured", BaseURL: "https://embedded.invalid/api", Catalog: c, Clock: time.Now, Accounts: []api.Account{account},
+			Network: network.Descriptor{Version: 1, ID: "0x" + strings.Repeat("3fa94c01", 8), Kind: network.Embedded},
+		},
+		Services: tui.Services{Balances: s, History: s, More: func(x screen.Context) map[screen.ID]screen.Screen {
+			return map[screen.ID]screen.Screen{
+				screen.Build:    builder.New(x, builder.Deps{Balances: s.Balances}),
+				screen.Activity: activity.New(x, activity.Deps{}),
+			}
+		}},
+	})
+}
+
+// bigCatalog is the shipped one with so many aggregates more.
+func bigCatalog() (*catalog.Catalog, error) {
+	chains, err := assets.Chains()
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := assets.Tokens()
+	if err != nil {
+		return nil, err
+	}
+	solana, err := assets.SolanaChain()
+	if err != nil {
+		return nil, err
+	}
+	for n := 1; len(tokens) < manyAssets; n++ {
+		t := assets.Token{
+			AggregatedAssetID: fmt.Sprintf("ob:token%d", n), Symbol: fmt.Sprintf("TOK%d", n), Name: fmt.Sprintf("Token number %d", n), Decimals: 18,
+			PriceMicroUSD: strconv.Itoa(10_000 + n*7919),
+		}
+		for i, chain := range []int{1, 10, 8453, 42161} {
+			t.AggregatedEntities = append(t.AggregatedEntities, assets.Entity{
+				AssetType: fmt.Sprintf("eip155:%d/erc20:%s", chain, common.BigToAddress(big.NewInt(int64(n*16+i+1<<20))).Hex()), Symbol: t.Symbol, Name: t.Name, Decimals: 18,
+			})
+		}
+		tokens = append(tokens, t)
+	}
+	return catalog.New(chains, tokens, solana)
+}
+
+// source answers balances and history.
+type source struct {
+	catalog *catalog.Catalog
+	served  atomic.Int64
+}
+
+// Balances holds something of every asset.
+func (s *source) Balances(context.Context) (api.AggregatedBalance, error) {
+	var out api.AggregatedBalance
+	total := new(big.Int)
+	for n, a := range s.catalog.Aggregates() {
+		agg := api.AggregateBalance{AggregatedAssetID: string(a.ID)}
+		sum := new(big.Int)
+		for i, e := range a.Entities {
+			have := new(big.Int).Mul(big.NewInt(int64(1+n*31+i*7)), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(0, e.Decimals-1))), nil))
+			part := api.AssetBalance{AssetType: e.Asset.String(), Balance: have.String()}
+			if a.PriceMicroUSD != nil {
+				part.FiatValue = api.Micro(amount.Value(have, e.Decimals, a.PriceMicroUSD))
+			}
+			sum.Add(sum, amount.Scale(have, e.Decimals, a.Decimals))
+			agg.IndividualAssetBalances = append(agg.IndividualAssetBalances, part)
+		}
+		agg.Balance = sum.String()
+		if a.PriceMicroUSD != nil {
+			worth := amount.Value(sum, a.Decimals, a.PriceMicroUSD)
+			agg.FiatValue = api.Micro(worth)
+			total.Add(total, worth)
+		}
+		out.BalanceByAggregatedAsset = append(out.BalanceByAggregatedAsset, agg)
+	}
+	out.TotalBalance.FiatValue = api.Micro(total)
+	return out, nil
+}
+
+// History serves pages of a million records, newest first; a continuation is the number of the next one.
+func (s *source) History(_ context.Context, limit int, continuation string) (api.HistoryPage, error) {
+	from := 0
+	if continuation != "" {
+		var err error
+		if from, err = strconv.Atoi(continuation); err != nil {
+			return api.HistoryPage{}, err
+		}
+	}
+	var page api.HistoryPage
+	for i := from; i < min(from+limit, manyRecords); i++ {
+		page.Transactions = append(page.Transactions, record(i))
+	}
+	if next := from + limit; next < manyRecords {
+		page.Continuation = strconv.Itoa(next)
+	}
+	s.served.Add(int64(len(page.Transactions)))
+	return page, nil
+}
+
+// record is the i-th youngest record.
+func record(i int) api.HistoryRecord {
+	const usdcBase = "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+	const usdcOptimism = "eip155:10/erc20:0x0b2c639c533813f4aa9d7837caf62653d097ff85"
+	units := strconv.Itoa(225_500_000 + i)
+	kinds := []string{api.RecordCall, api.RecordSwap, api.RecordTransfer}
+	statuses := []string{api.StatusCompleted, api.StatusCompleted, api.StatusRefunded, api.StatusFailed}
+	r := api.HistoryRecord{
+		QuoteID: fmt.Sprintf("0x%064x", uint64(i)*0x9e3779b97f4a7c15+1), Status: statuses[i%len(statuses)], Type: kinds[i%len(kinds)], //nolint:gosec // a counter
+		User:        "0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442",
+		OriginToken: api.OriginToken{AggregatedAssetID: "ob:usdc", Amount: units, AssetType: []string{usdcOptimism}},
+		DestinationToken: api.DestinationToken{
+			AggregatedAssetID: "ob:usdc", Amount: units, AssetType: usdcBase, FiatValue: amount.USD2(big.NewInt(int64(225_500_000 + i))),
+		},
+		Timestamp: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Duration(i) * 3 * time.Minute).Format(time.RFC3339),
+	}
+	for chain, n := range map[string]int{"eip155:10": 0, "eip155:8453": 1} {
+		op := api.OperationRef{Hash: fmt.Sprintf("0x%064x", i*2+n+1<<30), Chain: chain, ExplorerURL: "https://embedded.invalid/explorer"}
+		if n == 0 {
+			r.OriginChainOperations = append(r.OriginChainOperations, op)
+		} else {
+			r.DestinationChainOperations = append(r.DestinationChainOperations, op)
+		}
+	}
+	return r
+}
+
+// tell answers SIGUSR1 with facts.
+func (s *source) tell(ctx context.Context) (stop func(), err error) {
+	out := os.NewFile(3, "facts")
+	if out == nil {
+		return nil, fmt.Errorf("file descriptor 3 is not open")
+	}
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR1)
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		enc := json.NewEncoder(out)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-asked:
+				var f facts
+				var u syscall.Rusage
+				if syscall.Getrusage(syscall.RUSAGE_SELF, &u) == nil {
+					f.CPU = time.Duration(u.Utime.Nano() + u.Stime.Nano())
+				}
+				runtime.GC()
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				f.Heap, f.Records = m.HeapAlloc, s.served.Load()
+				_ = enc.Encode(f)
+			}
+		}
+	}()
+	return func() { cancel(); signal.Stop(asked); _ = out.Close() }, nil
+}

@@ -1,0 +1,181 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/go-json-experiment/json"
+
+	"coffer/api/network"
+)
+
+// between stands between a wallet and a real service: it passes requests on and answers back, notes what it saw, and may change an answer or cut the
+// connection. To the wallet it is the service.
+type between struct {
+	server *httptest.Server
+	at     serving
+	client *http.Client
+
+	mu     sync.Mutex
+	seen   []request
+	change func(r request, status int, answer []byte) (int, []byte)
+	cut    func(r request) bool // the request is passed on, the connection ends before the answer
+	refuse func(r request) bool // the connection ends before the request is passed on
+}
+
+type request struct {
+	method, path string
+	body         []byte
+}
+
+func newBetween(t *testing.T, at serving, roots *x509.CertPool) *between {
+	t.Helper()
+	b := &between{at: at, client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}}
+	b.server = httptest.NewTLSServer(http.HandlerFunc(b.serve))
+	t.Cleanup(b.server.Close)
+	return b
+}
+
+func (b *between) serve(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	q := request{method: r.Method, path: strings.TrimPrefix(r.URL.Path, "/api"), body: body}
+	b.mu.Lock()
+	b.seen = append(b.seen, q)
+	change, cut, refuse := b.change, b.cut, b.refuse
+	b.mu.Unlock()
+	if refuse != nil && refuse(q) {
+		panic(http.ErrAbortHandler)
+	}
+	status, header, answer, err := b.forward(r, body)
+	if err != nil || cut != nil && cut(q) {
+		panic(http.ErrAbortHandler)
+	}
+	if change != nil {
+		status, answer = change(q, status, answer)
+	}
+	w.Header().Set("Content-Type", header.Get("Content-Type"))
+	w.WriteHeader(status)
+	_, _ = w.Write(answer)
+}
+
+func (b *between) forward(r *http.Request, body []byte) (int, http.Header, []byte, error) {
+	base, err := url.Parse(b.at.BaseURL)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	out, err := http.NewRequestWithContext(r.Context(), r.Method, base.Scheme+"://"+base.Host+r.URL.RequestURI(), bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	for _, name := range []string{"Content-Type", "Accept", "X-Api-Key"} {
+		out.Header.Set(name, r.Header.Get(name))
+	}
+	answer, err := b.client.Do(out)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	text, err := io.ReadAll(answer.Body)
+	return answer.StatusCode, answer.Header, text, errors.Join(err, answer.Body.Close())
+}
+
+// behaves sets what happens to the next answers; nil: nothing.
+func (b *between) behaves(change func(request, int, []byte) (int, []byte)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.change = change
+}
+
+func (b *between) cuts(cut, refuse func(request) bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cut, b.refuse = cut, refuse
+}
+
+// saw returns the requests so far to a path.
+func (b *between) saw(path string) (out []request) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.seen {
+		if r.path == path {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// team is a home with the profile "team", whose service is reached through between, with a key in an encrypted file and one account.
+func team(t *testing.T, serve ...string) (env []string, b *between) {
+	t.Helper()
+	dir, env := home(t)
+	_, _, line, _ := served(t, env, serve...)
+	at, roots := where(t, line)
+	b = newBetween(t, at, roots)
+	ca := filepath.Join(dir, "between.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.server.Certificate().Raw})
+	configured := filepath.Join(dir, "config", "coffer", "config.toml")
+	raw, err := os.ReadFile(at.NetworkFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var descriptor network.Descriptor
+	if err := json.Unmarshal(raw, &descriptor); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("version = 1\ndefault = \"team\"\n[profiles.team]\nkind = \"lab\"\nbase_url = %q\nca_file = %q\nnetwork_file = %q\nnetwork_id = %q\nvault = \"file\"\n"+
+		"[[profiles.team.accounts]]\ntype = \"kernel-v3.1-ecdsa\"\nsigner_address = %q\n", b.server.URL+"/api", ca, at.NetworkFile, descriptor.ID, crypto.PubkeyToAddress(mustKey(t).PublicKey).Hex())
+	err = errors.Join(os.WriteFile(ca, block, 0o600), os.MkdirAll(filepath.Dir(configured), 0o700), os.WriteFile(configured, []byte(text), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if screen, err := asks(t, env, []string{"keys", "init"}, "New passphrase", passphrase, "once more", passphrase); err != nil {
+		t.Fatalf("%v\n%s", err, screen)
+	}
+	screen, err := asks(t, env, []string{"keys", "import", "--label", "main"}, "Passphrase of profile team", passphrase, "Key or mnemonic (not shown)", adminKeyText)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, screen)
+	}
+	screen, err = asks(t, env, []string{"keys", "api-key", "set"}, "Passphrase of profile team", passphrase, "API key", at.APIKey)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, screen)
+	}
+	return env, b
+}
+
+// opens starts the dashboard of the team's profile.
+func opens(t *testing.T, env []string, cols, rows int) person {
+	t.Helper()
+	p := person{t, start(t, env, cols, rows)}
+	p.sees("Passphrase of profile team")
+	p.types(passphrase + "\r")
+	p.sees("LAB", "USDC", "$")
+	return p
+}
+
+// builds makes the ready-made call and asks for review 1.
+func (p person) builds() {
+	p.Helper()
+	p.types("2")
+	p.sees("trial call")
+	p.types("d")
+	p.sees("needs")
+	p.types("r")
+}
