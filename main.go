@@ -301,6 +301,7 @@ func callScreens(c screen.Context, s *profile.Opened, f *flow.Flow, j *journal.J
 			Outstanding: func(now time.Time) []activity.Outstanding {
 				return activity.FromJournal(s.Catalog, j.Outstanding(now))
 			},
+			Void: f.Void,
 		}),
 	}
 }

@@ -4,7 +4,8 @@
 // Promise: nothing here signs or sends. An operation whose request may have arrived is only ever asked about, never sent again (design §2.10);
 // tracking goes on after the program was closed and opened again, because the unfinished operations come from the journal. What the service says
 // about an execution is labelled as its word. Times come from the context's clock. A status or reason that is not known is shown as it is,
-// cleaned, and never taken for an end (TH-H4).
+// cleaned, and never taken for an end (TH-H4). A signature that no time ends can be declared dead; it takes the end of its account's address, typed by hand, and
+// takes nothing back. The support bundle has ids, states and times only.
 package activity
 
 import (
@@ -30,22 +31,28 @@ type Operation interface {
 
 // Outstanding is a signature that was given and can still be used by the service: of an operation, a Solana message or a delegation. Until is the end of
 // its window; zero: it has none, or it is not known. Void says in plain words what ends it. Operation is the id of the operation it was given for, Code the
-// contract to which a delegation gives the EOA (checksum form).
+// contract to which a delegation gives the EOA (checksum form). Hash names the signed operation, Voidable says that Deps.Void takes it, Voided when it did (zero:
+// never).
 type Outstanding struct {
 	Operation string
+	Hash      string
 	Summary   verify.OpSummary
 	Until     time.Time
 	Void      string
 	Code      string
+	Voidable  bool
+	Voided    time.Time
 }
 
 // Deps is what the screen reads from. Unfinished lists the operations of the journal that have not ended, Outstanding the live signatures at a
 // moment; both may do input and are called from commands only. A nil function means that there is none. Retry is how long after a failed reading
-// the next one starts; 0: 5 s.
+// the next one starts; 0: 5 s. Void declares a signature dead that no time ends (flow.Flow.Void): hash is Outstanding.Hash, typed the end of its account's address; it
+// does output and is called from a command.
 type Deps struct {
 	Unfinished  func() []Operation
 	Outstanding func(now time.Time) []Outstanding
 	Retry       time.Duration
+	Void        func(hash, typed string) error
 }
 
 // TrackMsg tells the screen about an operation: a new one, or one that has moved on.
@@ -58,10 +65,15 @@ type ShowArg struct{ Op Operation }
 type ReopenArg struct{ Op Operation }
 
 // item is one operation of the list. watching is true while a Watch runs; told once its end was announced.
+// stop ends the Watch that runs; again says that the next one starts at once; asked is when r was pressed last; page counts the explorer addresses copied.
 type item struct {
 	op       Operation
 	snap     flow.Snapshot
 	watching bool
+	stop     context.CancelFunc
+	again    bool
+	asked    time.Time
+	page     int
 	told     bool
 	err      string
 	errAt    time.Time
@@ -78,14 +90,18 @@ type Screen struct {
 	live   []Outstanding
 	loaded bool
 
-	table   *kit.Table
-	detail  kit.Scroll
-	sigs    bool // the page of outstanding signatures is open
-	sigList kit.Scroll
-	shown   string // id of the operation in detail
-	hidden  bool   // amounts are hidden
-	asked   string // id of the operation that x was pressed on once
-	askedAt time.Time
+	table    *kit.Table
+	detail   kit.Scroll
+	sigs     bool // the page of outstanding signatures is open
+	sigList  kit.Scroll
+	sig      int   // the selected signature
+	sigAt    []int // the line on which each signature begins, as drawn last
+	sigShown int
+	void     voidForm
+	shown    string // id of the operation in detail
+	hidden   bool   // amounts are hidden
+	asked    string // id of the operation that x was pressed on once
+	askedAt  time.Time
 }
 
 // New makes the screen.
@@ -106,8 +122,8 @@ func (s *Screen) Init() tea.Cmd { return s.load() }
 // Close ends the tracking; the service goes on by itself.
 func (s *Screen) Close() { s.cancel() }
 
-// Capturing is false: this screen has no text field.
-func (s *Screen) Capturing() bool { return false }
+// Capturing reports that what is typed goes to a field.
+func (s *Screen) Capturing() bool { return s.void.open }
 
 // KeepOpen says that something is under way.
 func (s *Screen) KeepOpen() string {
@@ -138,7 +154,7 @@ func (s *Screen) Wake(now time.Time) time.Duration {
 // Keys are the keys that work here.
 func (s *Screen) Keys() []kit.Key {
 	if s.sigs {
-		return []kit.Key{kit.NewKey("back to operations", "esc", "o"), {Press: []string{"up", "down"}, Label: "scroll"}}
+		return s.sigKeys()
 	}
 	it := s.selected()
 	open := kit.NewKey("open review", "enter").OffWhen(it == nil || !waits(it.snap), "only an operation that waits for a review can be opened")
@@ -151,10 +167,24 @@ func (s *Screen) Keys() []kit.Key {
 		kit.NewKey("outstanding signatures", "o"),
 		leave,
 		kit.NewKey("copy id", "c").OffWhen(it == nil || copyID(it.snap) == "", "no operation with a quote is selected"),
+		s.askKey(it),
 		s.pageKey(it),
-		kit.NewKey("ask again now", "r").OffWhen(it == nil || it.watching || !watchable(it.snap.State), "nothing to ask: it has ended or is being watched"),
+		kit.NewKey("support bundle", "b").Explain("copy ids, states and times for somebody who helps; no amounts, no accounts").OffWhen(it == nil, "no operation is selected"),
 	}
 	return append(keys, detailKeys()...)
+}
+
+// askKey asks for the status at once. While the outcome is unknown that is how it is reconciled: nothing is ever sent again.
+func (s *Screen) askKey(it *item) kit.Key {
+	k := kit.NewKey("ask again now", "r").Named("ask-again")
+	if it != nil && it.snap.State == flow.StateUnknown {
+		k.Label = "reconcile now"
+		k = k.Explain("reconcile: ask for the status, and after the expiry read the history; nothing is sent")
+	}
+	if it == nil || !watchable(it.snap.State) {
+		return k.OffWhen(true, "nothing to ask: it was not sent, or it has ended").Hidden()
+	}
+	return k
 }
 
 func detailKeys() []kit.Key {
@@ -250,14 +280,28 @@ func (s *Screen) pageKey(it *item) kit.Key {
 	if it == nil {
 		return k.OffWhen(true, "no operation is selected")
 	}
-	last := newest(it.snap)
+	pages := s.pages(it.snap)
 	switch {
 	case !s.ctx.Pages():
 		return k.OffWhen(true, "the chains inside this program have no page to open").Hidden()
-	case last.ExplorerURL == "":
+	case newest(it.snap).ExplorerURL == "":
 		return k.OffWhen(true, "there is no transaction with a page yet")
 	}
-	return k.OffWhen(!s.ctx.KnownPage(last.Chain, last.ExplorerURL), "the address is not a page of the known explorer: it is not copied")
+	return k.OffWhen(len(pages) == 0, "the address is not a page of the known explorer: it is not copied").
+		Explain("copy the explorer address of the newest transaction; again: of the one before")
+}
+
+// pages lists the transactions with a page of the known explorer, the newest first.
+func (s *Screen) pages(snap flow.Snapshot) []api.OperationRef {
+	var out []api.OperationRef
+	for _, list := range [][]api.OperationRef{snap.Status.DestinationChainOperations, snap.Status.OriginChainOperations} {
+		for _, r := range slices.Backward(list) {
+			if r.ExplorerURL != "" && s.ctx.KnownPage(r.Chain, r.ExplorerURL) {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
 }
 
 // newest is the newest transaction with an explorer address.

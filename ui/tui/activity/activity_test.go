@@ -74,7 +74,7 @@ func snapshot(state flow.State, status string) flow.Snapshot {
 		Status: api.ExecutionStatus{QuoteID: id64("9f"), Status: status},
 	}
 	ref := func(chain, h string) api.OperationRef {
-		return api.OperationRef{Hash: id64(h), Chain: chain, ExplorerURL: "http://127.0.0.1:8787/explorer/" + chain + "/tx/" + id64(h)}
+		return api.OperationRef{Hash: id64(h), Chain: chain, ExplorerURL: "https://lab.example/explorer/" + chain + "/tx/" + id64(h)}
 	}
 	switch status {
 	case api.StatusInProgress:
@@ -107,7 +107,7 @@ func newRig(t testing.TB, d Deps) *rig {
 		d.Retry = time.Nanosecond
 	}
 	lab := network.Descriptor{Kind: network.Lab}
-	r.s = New(screen.Context{Catalog: c, Clock: func() time.Time { return r.now }, Network: lab, BaseURL: "http://127.0.0.1:8787/api"}, d)
+	r.s = New(screen.Context{Catalog: c, Clock: func() time.Time { return r.now }, Network: lab, BaseURL: "https://lab.example/api"}, d)
 	r.do(r.s.Init())
 	return r
 }
@@ -115,7 +115,7 @@ func newRig(t testing.TB, d Deps) *rig {
 func (r *rig) do(cmd tea.Cmd) {
 	for _, m := range runAll(cmd) {
 		switch m.(type) {
-		case loadedMsg, liveMsg, progressedMsg, watchedMsg, abandonedMsg:
+		case loadedMsg, liveMsg, progressedMsg, watchedMsg, abandonedMsg, voidedMsg:
 			r.do(r.s.Update(m))
 		default:
 			r.sent = append(r.sent, m)
@@ -167,7 +167,9 @@ func (r *rig) press(names ...string) *rig {
 }
 
 func (r *rig) view() string {
-	return r.s.View(screen.Frame{W: r.w, H: r.h, Theme: theme.New(true, colorprofile.NoTTY, false), Now: r.now})
+	v := r.s.View(screen.Frame{W: r.w, H: r.h, Theme: theme.New(true, colorprofile.NoTTY, false), Now: r.now})
+	v, _, _, _ = kit.TakeCursor(v)
+	return v
 }
 
 func (r *rig) golden(name string) {
@@ -324,7 +326,7 @@ func TestEveryStatusHasWordsAndAnUnknownOneIsNoEnd(t *testing.T) {
 func TestTheReasonOfARefundHasWordsAdviceAndTheServicesOwnName(t *testing.T) {
 	for reason, want := range map[string]string{
 		"SLIPPAGE":         "The price moved further than you allowed. Ask again, or allow a larger move. The service says: SLIPPAGE",
-		"SOMETHING\x1bNEW": "Coffer has no words for this cause. The service says: SOMETHING\uFFFDNEW",
+		"SOMETHING\x1bNEW": "Coffer has no words for this cause. Copy the support bundle (b) for the operator of the service. The service says: SOMETHING\uFFFDNEW",
 	} {
 		snap := snapshot(flow.StateFailed, api.StatusRefunded)
 		snap.Status.FailReason = reason

@@ -21,7 +21,7 @@ func FromJournal(cat *catalog.Catalog, live []journal.Outstanding) []Outstanding
 		for _, p := range o.Spend {
 			sum.Spend = append(sum.Spend, spend(cat, p))
 		}
-		one := Outstanding{Operation: o.Op, Summary: sum, Void: o.Void}
+		one := Outstanding{Operation: o.Op, Hash: o.OpHash, Summary: sum, Void: o.Void, Voidable: o.Voidable(), Voided: o.VoidedAt}
 		if o.Role == journal.RoleDelegation && o.Delegation != nil {
 			one.Code = kit.Checksummed(o.Delegation.Contract)
 		}

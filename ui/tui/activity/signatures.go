@@ -3,6 +3,8 @@ package activity
 import (
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -10,20 +12,107 @@ import (
 	"coffer/wallet/verify"
 )
 
+// signature is the selected live signature.
+func (s *Screen) signature() (Outstanding, bool) {
+	if s.sig < 0 || s.sig >= len(s.live) {
+		return Outstanding{}, false
+	}
+	return s.live[s.sig], true
+}
+
+// sigKeys are the keys of the list of live signatures, and those of the form over it.
+func (s *Screen) sigKeys() []kit.Key {
+	if s.void.open {
+		return []kit.Key{
+			kit.NewKey("void it", "enter").OffWhen(s.void.busy, "it is being written").WithCare(), kit.NewKey("keep it", "esc"),
+			{Press: []string{"pgdown", "pgup", "up", "down"}, Show: "pgdn", Label: "scroll", Quiet: true},
+		}
+	}
+	why := s.cannotVoid()
+	none := len(s.live) == 0
+	return []kit.Key{
+		kit.NewKey("back to operations", "esc", "o"),
+		kit.NewKey("choose", "up", "down").OffWhen(none, "no signature is outstanding"),
+		kit.NewKey("void", "v").Explain("declare a signature dead that no time ends").OffWhen(why != "", why),
+		kit.NewKey("copy hash", "c").OffWhen(none, "no signature is outstanding"),
+		kit.NewKey("choose, as the arrows do", "k", "j").Hidden(),
+		{Press: []string{"pgdown", "space", "pgup", "g", "G", "home", "end"}, Show: "space", Label: "scroll", Quiet: true},
+	}
+}
+
+// pressSigs handles a key on the list of live signatures.
+func (s *Screen) pressSigs(key string) tea.Cmd {
+	o, ok := s.signature()
+	switch key {
+	case "esc", "o":
+		s.sigs = false
+	case "up", "k":
+		s.sig = max(0, s.sig-1)
+	case "down", "j":
+		s.sig = max(0, min(len(s.live)-1, s.sig+1))
+	case "v":
+		return s.askVoid()
+	case "c":
+		if ok {
+			return screen.Copy("hash of the signed operation", o.Hash)
+		}
+	default:
+		s.sigList.Press(key)
+	}
+	return nil
+}
+
 // sigView lists the live signatures: what each allows, until when, and how to make it void.
 func (s *Screen) sigView(f screen.Frame) string {
 	th := f.Theme
+	if s.void.open {
+		return s.voidView(f)
+	}
 	if len(s.live) == 0 {
 		return kit.Notice(th, theme.Good, f.W, f.H, "No signature is outstanding.", "Nothing that you signed can still be used.")
 	}
+	s.sig = max(0, min(s.sig, len(s.live)-1))
 	lines := kit.Prose(f.W-1, 1, kit.Plain("These signatures were given and can still be used by whoever has them. What ends each of them stands below it."))
-	for _, o := range s.live {
+	s.sigAt = s.sigAt[:0]
+	for i, o := range s.live {
 		lines = append(lines, "")
-		lines = append(lines, s.sigLines(f, o)...)
+		s.sigAt = append(s.sigAt, len(lines))
+		lines = append(lines, s.sigLines(f, o, i == s.sig)...)
 	}
 	s.sigList.Resize(f.H - 2)
 	s.sigList.Keep(lines)
+	s.showSig(len(lines), f.H-2)
 	return kit.Lines(th.Strong.Render(" Outstanding signatures"), s.sigList.View(f.W), " "+th.Dim.Render(s.sigList.More(th)))
+}
+
+// showSig scrolls to the selected signature when another one was selected.
+func (s *Screen) showSig(lines, h int) {
+	if s.sigShown == s.sig {
+		return
+	}
+	s.sigShown = s.sig
+	from, to := s.sigAt[s.sig], lines
+	if s.sig+1 < len(s.sigAt) {
+		to = s.sigAt[s.sig+1]
+	}
+	switch top := s.sigList.Top(); {
+	case s.sig == 0:
+		s.sigList.Press("home")
+	case from < top || to-from > h:
+		s.sigList.Move(from - top)
+	case to > top+h:
+		s.sigList.Move(to - top - h)
+	}
+}
+
+// clickSig selects the signature on a line of the page.
+func (s *Screen) clickSig(y int) {
+	at := y - 1 + s.sigList.Top()
+	for i, from := range s.sigAt {
+		if y > 0 && from <= at {
+			s.sig, s.sigShown = i, i
+		}
+	}
 }
 
 // sigName says what a signature is for.
@@ -43,14 +132,21 @@ func sigName(role string) string {
 	return "a signature of an unknown kind on "
 }
 
-func (s *Screen) sigLines(f screen.Frame, o Outstanding) []string {
+func (s *Screen) sigLines(f screen.Frame, o Outstanding, selected bool) []string {
 	th, w := f.Theme, f.W-1
 	where := screen.ChainName(s.ctx.Catalog, o.Summary.Chain)
 	until := "no end of its own"
 	if !o.Until.IsZero() {
 		until = "until " + o.Until.In(f.Now.Location()).Format("15:04:05") + ", in " + kit.Countdown(f.Now, o.Until)
 	}
-	out := []string{kit.Sides(" "+th.Mark(theme.Warn)+" "+th.Strong.Render(sigName(o.Summary.Role)+where), until+" ", f.W)}
+	mark, lead := th.Mark(theme.Warn), " "
+	if !o.Voided.IsZero() {
+		mark, until = th.Dim.Render(th.Signs.Dot), "voided by you"
+	}
+	if selected {
+		lead = th.Accent.Render(th.Signs.Cursor)
+	}
+	out := []string{kit.Sides(lead+mark+" "+th.Strong.Render(sigName(o.Summary.Role)+where), until+" ", f.W)}
 	row := func(label string, spans ...kit.Span) { out = append(out, kit.Row(th, w, 3, 10, label, spans...)...) }
 	account := []kit.Span{{Text: kit.Address(o.Summary.Sender), Whole: true}}
 	if o.Summary.Kind != "" {

@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -72,9 +73,11 @@ func (s *Screen) watch(it *item) tea.Cmd {
 	if it.watching || !watchable(it.snap.State) || s.life.Err() != nil {
 		return nil
 	}
-	it.watching = true
-	op, life, feed := it.op, s.life, make(chan flow.Snapshot, 16)
+	life, stop := context.WithCancel(s.life)
+	it.watching, it.stop, it.again = true, stop, false
+	op, feed := it.op, make(chan flow.Snapshot, 16)
 	run := func() tea.Msg {
+		defer stop()
 		defer close(feed)
 		snap, err := op.Watch(life, func(x flow.Snapshot) {
 			select {
@@ -112,6 +115,9 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	case TrackMsg:
 		return tea.Batch(s.track(m.Op), s.readLive())
 	case progressedMsg:
+		if it := s.find(m.id); it != nil && it.again {
+			return next(m.id, m.feed) // the last words of a watch that was ended on purpose
+		}
 		return tea.Batch(s.moved(m.id, m.snap), next(m.id, m.feed))
 	case watchedMsg:
 		return s.watched(m)
@@ -124,6 +130,14 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		if it := s.find(m.id); it != nil {
 			return s.watch(it)
 		}
+	case voidedMsg:
+		return s.voided(m)
+	case tea.PasteMsg:
+		if s.void.open {
+			return screen.Toast(theme.Warn, "a paste confirms nothing: type it by hand")
+		}
+	case screen.ClickMsg:
+		s.click(m)
 	case screen.AmountsMsg:
 		s.hidden = m.Hidden
 	case screen.OpenedMsg:
@@ -184,6 +198,9 @@ func (s *Screen) watched(m watchedMsg) tea.Cmd {
 		return nil
 	}
 	it.watching = false
+	if it.again && watchable(m.snap.State) {
+		return s.watch(it) // it was ended to ask at once
+	}
 	cmd := s.moved(m.id, m.snap)
 	it.err = ""
 	if m.err == nil || s.life.Err() != nil || !watchable(it.snap.State) {
@@ -195,7 +212,7 @@ func (s *Screen) watched(m watchedMsg) tea.Cmd {
 }
 
 func (s *Screen) opened(arg any) tea.Cmd {
-	s.sigs = false
+	s.sigs, s.void = false, voidForm{}
 	if a, ok := arg.(ShowArg); ok && a.Op != nil {
 		cmd := s.track(a.Op)
 		s.selectID(a.Op.ID())
@@ -226,16 +243,53 @@ func (s *Screen) abandon(it *item) tea.Cmd {
 	return func() tea.Msg { return abandonedMsg{it.op, op.Abandon()} }
 }
 
+// copyPage copies the address of the newest transaction, and of the one before when it is pressed again.
+func (s *Screen) copyPage(it *item) tea.Cmd {
+	pages := s.pages(it.snap)
+	if len(pages) == 0 {
+		return nil
+	}
+	r := pages[it.page%len(pages)]
+	it.page++
+	return screen.Copy("explorer address on "+screen.ChainName(s.ctx.Catalog, r.Chain), r.ExplorerURL)
+}
+
+// askPause is how long after r the next one is taken.
+const askPause = 2 * time.Second
+
+// askNow asks for the status at once: a Watch that waits for its next question is ended and begun anew. Nothing is sent but the question.
+func (s *Screen) askNow(it *item) tea.Cmd {
+	now := s.ctx.Clock()
+	if now.Sub(it.asked) < askPause {
+		return screen.Toast(theme.None, "it was asked just now")
+	}
+	it.asked = now
+	if !it.watching {
+		return s.watch(it)
+	}
+	it.again = true
+	it.stop()
+	return screen.Toast(theme.None, "asking the service now; nothing is sent again")
+}
+
+// click selects what is on the line.
+func (s *Screen) click(m screen.ClickMsg) {
+	switch {
+	case s.void.open:
+	case s.sigs:
+		s.clickSig(m.Y)
+	case len(s.items) > 0:
+		s.table.Click(m.Y - 1)
+	}
+}
+
 func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 	key := m.String()
-	if s.sigs {
-		switch key {
-		case "esc", "o":
-			s.sigs = false
-		default:
-			s.sigList.Press(key)
-		}
-		return nil
+	switch {
+	case s.void.open:
+		return s.pressVoid(m)
+	case s.sigs:
+		return s.pressSigs(key)
 	}
 	if k, ok := kit.FindKey(s.Keys(), key); ok && k.Off != "" {
 		return screen.Toast(theme.Warn, k.Off)
@@ -243,7 +297,8 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 	it := s.selected()
 	switch key {
 	case "o":
-		s.sigs = true
+		s.sigs, s.sig, s.sigShown = true, 0, 0
+		s.sigList.Press("home")
 		return s.readLive()
 	case "enter":
 		return screen.Open(screen.Review, ReopenArg{it.op})
@@ -252,9 +307,11 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 	case "c":
 		return screen.Copy("quote id", copyID(it.snap))
 	case "u":
-		return screen.Copy("explorer address", newest(it.snap).ExplorerURL)
+		return s.copyPage(it)
+	case "b":
+		return screen.Copy("support bundle (ids, states, times)", s.bundle(it))
 	case "r":
-		return s.watch(it)
+		return s.askNow(it)
 	case "pgdown", "space", "pgup":
 		s.detail.Press(key)
 	default:

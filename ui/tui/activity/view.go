@@ -1,10 +1,11 @@
 package activity
 
 import (
-	"strconv"
+	"errors"
 	"time"
 
 	"coffer/api"
+	"coffer/api/client"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -139,6 +140,9 @@ func (it *item) remarks(f screen.Frame) []string {
 	if snap.Problem != "" && !snap.State.Terminal() {
 		warn(kit.Clean(snap.Problem, 500))
 	}
+	if tracked(snap.State) && lost(snap.Err) {
+		out = append(out, kit.Prose(f.W-1, 3, kit.Plain(lostWords))...)
+	}
 	if it.err != "" {
 		warn("The last reading failed " + kit.Age(f.Now, it.errAt) + ": " + it.err + ". Coffer asks again by itself; r asks now.")
 	}
@@ -148,85 +152,28 @@ func (it *item) remarks(f screen.Frame) []string {
 	return out
 }
 
+// lostWords say what a lost network means for what was sent.
+const lostWords = "No connection. What was sent does not need this machine: it goes on, or it ends, without it. Nothing is sent again. Coffer asks by itself until an answer comes; you may close it."
+
+// lost reports an error of the network, or of a service that does not answer.
+func lost(err error) bool {
+	var failed *client.Error
+	return errors.As(err, &failed) && (failed.Kind == client.KindNetwork || failed.Kind == client.KindTimeout)
+}
+
 func reasonLines(th theme.Theme, w int, s flow.Snapshot) []string {
 	reason := kit.Clean(s.Status.FailReason, 200)
 	if reason == "" {
 		return nil
 	}
-	words, todo := screen.ReasonWords(s.Status.FailReason)
+	words, todo := reasonWords(s.Status.FailReason)
 	switch {
 	case words == "":
-		words = "Coffer has no words for this cause."
+		words = "Coffer has no words for this cause. Copy the support bundle (b) for the operator of the service."
 	case todo != "":
 		words += " " + todo
 	}
 	return kit.Row(th, w-1, 1, 8, "reason", kit.Plain(words+" "), kit.Span{Text: "The service says: " + reason, Style: th.Dim})
-}
-
-// steps is the checklist of an operation: signatures, each payment, the fill, the call, the settlement.
-func (s *Screen) steps(snap flow.Snapshot) []step {
-	total := max(snap.SignaturesTotal, snap.SignaturesDone)
-	out := []step{{text: "signed " + strconv.Itoa(snap.SignaturesDone) + " of " + strconv.Itoa(total), meaning: done(total > 0 && snap.SignaturesDone == total)}}
-	if !tracked(snap.State) && !ended(snap) || snap.State == flow.StateRefused || snap.State == flow.StateAbandoned {
-		return out
-	}
-	status := snap.Status.Status
-	accepted := done(status != "")
-	if snap.State == flow.StateUnknown {
-		accepted = theme.Unknown
-	}
-	out = append(out, step{text: "accepted by the service", meaning: accepted})
-	out = append(out, s.deposits(snap)...)
-	ran := status == api.StatusExecuted || status == api.StatusCompleted
-	out = append(out, step{text: s.filled(snap), meaning: done(ran), ref: snap.Status.DestinationChainOperations})
-	switch status {
-	case api.StatusRefunded:
-		return append(out, step{text: "paid back", meaning: theme.Warn})
-	case api.StatusFailed:
-		return append(out, step{text: "ended without a payment", meaning: theme.Danger})
-	}
-	if snap.Review2 != nil && len(snap.Review2.Legs) == 0 {
-		return out // nothing was paid from elsewhere
-	}
-	return append(out, step{text: "payments released to the solver", meaning: done(status == api.StatusCompleted)})
-}
-
-// filled names the step in which the purpose of it all is done.
-func (s *Screen) filled(snap flow.Snapshot) string {
-	switch q := snap.Review2; {
-	case !exchange(snap):
-		return "filled, and your call ran on " + screen.ChainName(s.ctx.Catalog, snap.Intent.TargetChain)
-	case q != nil && q.Delivered.Amount != nil:
-		return "delivered on " + screen.ChainName(s.ctx.Catalog, q.Delivered.Asset.Chain.String())
-	}
-	return "delivered"
-}
-
-// deposits lists one step for each payment of the quote; without a quote at hand those that the service names.
-func (s *Screen) deposits(snap flow.Snapshot) []step {
-	var out []step
-	byChain := map[string][]api.OperationRef{}
-	for _, r := range snap.Status.OriginChainOperations {
-		byChain[r.Chain] = append(byChain[r.Chain], r)
-	}
-	if q := snap.Review2; q != nil {
-		if q.SameChainOnly {
-			return nil
-		}
-		for _, l := range q.Legs {
-			refs := byChain[l.Chain.CAIP]
-			delete(byChain, l.Chain.CAIP)
-			settled := snap.Status.Status == api.StatusExecuted || snap.Status.Status == api.StatusCompleted
-			out = append(out, step{text: l.Chain.Name + " deposit", meaning: done(len(refs) > 0 || settled), ref: refs})
-		}
-	}
-	for _, r := range snap.Status.OriginChainOperations {
-		if refs, ok := byChain[r.Chain]; ok {
-			out = append(out, step{text: screen.ChainName(s.ctx.Catalog, r.Chain) + " deposit", meaning: theme.Good, ref: refs})
-			delete(byChain, r.Chain)
-		}
-	}
-	return out
 }
 
 func done(ok bool) theme.Meaning {

@@ -11,6 +11,7 @@ import (
 	"coffer/ui/tui/theme"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
+	"coffer/wallet/verify"
 )
 
 // standing is how an operation stands: a word for the list, its meaning, and what that means in a sentence or two.
@@ -89,11 +90,11 @@ func statusOf(s flow.Snapshot) standing {
 		if s.State == flow.StateFailed {
 			return standing{"FAILED", theme.Danger, "It did not run."}
 		}
-		return standing{"sent", theme.None, "Sent. The service has not reported a status yet."}
+		return standing{"sent", theme.None, "Sent. The service has not reported a status yet; Coffer asks by itself."}
 	case api.StatusPending:
-		return standing{"accepted", theme.None, "The service has accepted it and has not started yet."}
+		return standing{"accepted", theme.None, "The service has accepted it and has not started yet. There is nothing to do; you may close Coffer."}
 	case api.StatusInProgress:
-		return standing{"under way", theme.None, "The payments are on their way; " + under + "."}
+		return standing{"under way", theme.None, "The payments are on their way; " + under + ". There is nothing to do; you may close Coffer."}
 	case api.StatusExecuted:
 		if exchange(s) {
 			return standing{ran, theme.Good, done + ". The payments are being settled."}
@@ -102,11 +103,11 @@ func statusOf(s flow.Snapshot) standing {
 	case api.StatusCompleted:
 		return standing{"COMPLETED", theme.Good, settled}
 	case api.StatusRefunded:
-		return standing{"REFUNDED", theme.Warn, back + " What had been paid came back to your account, fees included."}
+		return standing{"REFUNDED", theme.Warn, back + " What had been paid came back to your account, fees included. You can build it again."}
 	case api.StatusFailed:
-		return standing{"FAILED", theme.Danger, failed + " and no payment arrived: nothing left your account."}
+		return standing{"FAILED", theme.Danger, failed + " and no payment arrived: nothing left your account. You can build it again."}
 	}
-	return standing{kit.Clean(s.Status.Status, 40), theme.Unknown, "The service reports a status that Coffer does not know. It is taken as not ended."}
+	return standing{verify.Status(s.Status.Status).Text, theme.Unknown, "The service reports a status that Coffer does not know. It is taken as not ended: do not build the same again before it ends. The support bundle (b) helps to ask the operator."}
 }
 
 // what says in a phrase what an operation is: "transfer on Base", "3 calls on Base", "swap USDC for ETH", "transfer USDC to Base".

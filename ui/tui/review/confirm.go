@@ -2,11 +2,13 @@ package review
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/api"
 	"coffer/api/amount"
 	"coffer/ui/tui/kit"
 	"coffer/wallet/verify"
@@ -21,7 +23,17 @@ type stake struct {
 	typed  *verify.AmountView // nil: nothing leaves the account as far as the bytes show
 	micro  *big.Int           // nil: unknown
 	signal string             // why it has to be typed; "": one key is enough
+	tail   string             // the address of which the end is typed instead of the amount; "": the amount is typed
 }
+
+// longest is the length of an amount, in characters, from which nobody types it without copying it: the end of an address is typed instead.
+const longest = 24
+
+// tailLetters is how many of the last characters of an address are typed.
+const tailLetters = 4
+
+// costlyBps is the share of a payment from which its cost has to be confirmed by typing, whatever the payment is worth.
+const costlyBps = 1000
 
 // atStake judges the review on the screen. Review 1 only prepares, unless its signature is the whole consent; review 2 pays.
 func (s *Screen) atStake() stake {
@@ -29,12 +41,15 @@ func (s *Screen) atStake() stake {
 	switch {
 	case s.phase == phaseReview1 && s.snap.Review1 != nil:
 		if v := s.snap.Review1; v.WholeConsent {
-			k = s.weigh(v.Outflow, sum(v.Outflow))
+			k = s.weigh(v.Outflow, sum(v.Outflow), receiver(v))
 		}
 		k.phrase = s.snap.Review1.Phrase
 	case s.phase == phaseReview2 && s.snap.Review2 != nil:
 		if v := s.snap.Review2; !v.SameChainOnly {
-			k = s.weigh(s.summed(v).Pay, v.PayMicro)
+			k = s.weigh(s.summed(v).Pay, v.PayMicro, v.Recipient)
+			if k.signal == "" && k.typed != nil && v.CostBps >= costlyBps {
+				k.signal = "it costs " + percent(v.CostBps) + " of what you pay"
+			}
 		}
 		k.phrase = s.snap.Review2.Phrase
 	}
@@ -48,12 +63,15 @@ const (
 	wantKey    wanted = iota // one key
 	wantPhrase               // the sentence of an open gate
 	wantAmount               // the amount
+	wantTail                 // the end of an address
 )
 
 func (s *Screen) wants() wanted {
 	switch k := s.atStake(); {
 	case k.phrase != "" && !s.agreed:
 		return wantPhrase
+	case k.signal != "" && k.tail != "":
+		return wantTail
 	case k.signal != "":
 		return wantAmount
 	case k.phrase != "":
@@ -62,8 +80,12 @@ func (s *Screen) wants() wanted {
 	return wantKey
 }
 
-func (s *Screen) weigh(amounts []verify.AmountView, micro *big.Int) stake {
+// weigh says what has to be typed for amounts worth micro USD, and of which address the end when the amount is too long to type.
+func (s *Screen) weigh(amounts []verify.AmountView, micro *big.Int, to string) stake {
 	k := stake{micro: micro, typed: largest(amounts)}
+	if k.typed != nil && len(typedWant(*k.typed)) > longest && len(to) > tailLetters {
+		k.tail = kit.Checksummed(to)
+	}
 	switch {
 	case k.typed == nil:
 	case micro == nil:
@@ -100,6 +122,32 @@ func largest(amounts []verify.AmountView) *verify.AmountView {
 	return out
 }
 
+// receiver is who gets something, or else the contract that is called: the address to look at in a prepared operation.
+func receiver(v *verify.PreparedView) string {
+	for _, l := range v.Lines {
+		if l.Role == verify.RoleCall && l.Recipient != "" {
+			return l.Recipient
+		}
+	}
+	for _, l := range v.Lines {
+		if l.Role == verify.RoleCall {
+			return l.To
+		}
+	}
+	return ""
+}
+
+// tailOf is the end of an address that is typed.
+func tailOf(address string) string { return address[len(address)-tailLetters:] }
+
+// tailRight compares what was typed with the end of an address; letter case matters where the address has a meaning in it only.
+func tailRight(text, address string) bool {
+	if strings.HasPrefix(address, "0x") {
+		return strings.EqualFold(text, tailOf(address))
+	}
+	return text == tailOf(address)
+}
+
 // typing reports that the review on the screen is confirmed by typing something.
 func (s *Screen) typing() bool { return s.reviewing() && s.wants() != wantKey }
 
@@ -113,8 +161,11 @@ func (s *Screen) focusTyped() {
 }
 
 // writing reports that letters go into the field: a sentence is being typed.
-func (s *Screen) writing() bool {
-	return s.page == pageMain && s.reviewing() && s.typed.Focused() && s.wants() == wantPhrase
+func (s *Screen) writing() bool { return s.page == pageMain && s.typed.Focused() && s.letters() }
+
+// letters reports that what is to be typed has letters, which are keys of the review until enter was pressed.
+func (s *Screen) letters() bool {
+	return s.reviewing() && (s.wants() == wantPhrase || s.wants() == wantTail)
 }
 
 // typedWant is the amount to type, as it is shown but without trailing zeros and separators.
@@ -152,17 +203,27 @@ func (s *Screen) obstacle(now time.Time) string {
 	return ""
 }
 
-// faithful refuses to confirm a view with a call that is marked as not asked for; verify refuses these itself.
+// faithful refuses to confirm a view that is not exactly what was asked for: every call once, in its order and byte for byte, and nothing beside it but
+// approvals that were declared. verify refuses all else itself.
 func (s *Screen) faithful() bool {
 	if s.phase != phaseReview1 {
 		return true
 	}
+	d, next := s.snap.Intent, 1
 	for _, l := range s.snap.Review1.Lines {
-		if !l.AsAsked {
+		switch {
+		case !l.AsAsked:
+			return false
+		case l.Role == verify.RoleCall:
+			if l.Asked != next || next > len(d.Calls) || !sameCall(d.Calls[next-1], l) {
+				return false
+			}
+			next++
+		case !slices.ContainsFunc(d.Allowances, func(a api.AllowanceRequirement) bool { return allows(a, d, l) }):
 			return false
 		}
 	}
-	return !s.snap.Report1.Refused()
+	return next == len(d.Calls)+1 && !s.snap.Report1.Refused()
 }
 
 // held reports a key that is held down, by its own word or by its pace, and remembers the key.
@@ -172,17 +233,21 @@ func (s *Screen) held(m tea.KeyPressMsg, now time.Time) bool {
 	return m.IsRepeat || same
 }
 
-// confirmation names the review on the screen: its fingerprint and, behind an open gate, the sentence that was typed.
-func (s *Screen) confirmation() string {
-	fingerprint := ""
+// fingerprint names the review on the screen; "" when there is none.
+func (s *Screen) fingerprint() string {
 	switch {
 	case s.phase == phaseReview1 && s.snap.Review1 != nil:
-		fingerprint = s.snap.Review1.Fingerprint
+		return s.snap.Review1.Fingerprint
 	case s.phase == phaseReview2 && s.snap.Review2 != nil:
-		fingerprint = s.snap.Review2.Fingerprint
+		return s.snap.Review2.Fingerprint
 	}
+	return ""
+}
+
+// confirmation names the review on the screen: its fingerprint and, behind an open gate, the sentence that was typed.
+func (s *Screen) confirmation() string {
 	if k := s.atStake(); k.phrase != "" {
-		return fingerprint + "\n" + k.phrase
+		return s.fingerprint() + "\n" + k.phrase
 	}
-	return fingerprint
+	return s.fingerprint()
 }

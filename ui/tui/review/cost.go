@@ -2,7 +2,6 @@ package review
 
 import (
 	"math/big"
-	"strconv"
 
 	"coffer/api/amount"
 	"coffer/ui/tui/kit"
@@ -23,7 +22,7 @@ func (s *Screen) costLines(f screen.Frame) []string {
 		e := entry(th, "You pay", a)
 		e.FigureLook = th.Strong
 		if n := len(v.Legs); n > 1 && len(v.Pay) == 1 {
-			e.Note = noted(e.Note, kit.Span{Text: "in " + strconv.Itoa(n) + " payments", Style: th.Dim})
+			e.Note = noted(e.Note, kit.Span{Text: legsWord(n), Style: th.Dim})
 		}
 		entries = append(entries, e)
 	}
@@ -40,14 +39,17 @@ func (s *Screen) costLines(f screen.Frame) []string {
 		out = append(out, kit.Row(th, w, indent, labels, label, spans...)...)
 	}
 	if exact {
-		row("Minimum", kit.Plain("exactly what is delivered (a call is exact)"))
+		row("Minimum", append(amountSpans(th, v.Minimum), kit.Span{Text: "  exactly what is delivered", Style: th.Dim})...)
 	}
 	row("Cost", costSpans(th, v)...)
-	if s.exchange() {
-		row("Slippage", kit.Plain("the price may move by "+percent(v.SlippageBps)+" against you, down to the least above; beyond that you are paid back"))
-	} else {
-		row("Price move", kit.Plain(percent(v.SlippageBps)+" allowed before the solver refuses"))
+	for _, x := range arithmetic(th, v) {
+		row("", x...)
 	}
+	row("Slippage", slippageSpans(th, v)...)
+	if s.exchange() {
+		row("", kit.Span{Text: "below the least above nothing is taken: you are paid back", Style: th.Dim})
+	}
+	row("Unknown", missingSpans(th, s.missing(v))...)
 	if v.Recipient != "" {
 		row("Delivered to", s.recipientSpans(th, v)...)
 	}

@@ -344,8 +344,7 @@ func base58Text(t *rapid.T, label string) string {
 
 func TestNothingOfADelegationASolanaMessageOrAGateIsCut(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		r := newRig(t)
-		r.w, r.h = rapid.IntRange(80, 140).Draw(rt, "w"), rapid.IntRange(19, 40).Draw(rt, "h")
+		r := newRig(t).anySize(rt)
 		var want []string
 		reason := rapid.StringMatching(`[a-z]{1,12}( [a-z]{1,90}){0,3}`).Draw(rt, "reason")
 		phrase := rapid.StringMatching(`[a-z]{1,12}( [a-z]{1,20}){0,12}`).Draw(rt, "phrase")
@@ -401,8 +400,7 @@ func TestNothingOfADelegationASolanaMessageOrAGateIsCut(t *testing.T) {
 
 func TestNoFigureOrAddressOfASwapIsCut(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		r := newRig(t)
-		r.w, r.h = rapid.IntRange(80, 140).Draw(rt, "w"), rapid.IntRange(19, 40).Draw(rt, "h")
+		r := newRig(t).anySize(rt)
 		r.openSwap()
 		q := r.op.next
 		q.Pay, q.Fees = []verify.AmountView{hugeAmount(rt, 1)}, []verify.AmountView{hugeAmount(rt, 2)}

@@ -7,6 +7,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/secret"
+	"coffer/wallet/flow"
 	"coffer/wallet/vault"
 	"coffer/wallet/verify"
 )
@@ -126,6 +127,18 @@ func TestGoldenSwap(t *testing.T) {
 		r.op.next.Fees, r.op.next.FeesMicro, r.op.next.FeeUSD, r.op.next.Explained = nil, nil, "", false
 		r.op.next.CostMicro, r.op.next.CostBps, r.op.next.UnexplainedMicro = nil, -1, nil
 		r.settle().read()
+	})
+}
+
+func TestGoldenTransfer(t *testing.T) {
+	sizes(t, "transfer", func(r *rig) { r.openTransfer().settle().read() })
+}
+
+func TestGoldenSubmitted(t *testing.T) {
+	sizes(t, "submitted", func(r *rig) {
+		r.toReview2()
+		r.op.locked, r.op.snap.Problem = flow.ErrSubmitted, "This quote was already submitted. It is not sent twice."
+		r.typeText("225.98").press("enter")
 	})
 }
 

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"errors"
 	"strconv"
 
 	"coffer/ui/tui/kit"
@@ -16,13 +17,14 @@ func (s *Screen) Keys() []kit.Key {
 func (s *Screen) ownKeys() []kit.Key {
 	switch {
 	case s.unlock.open:
-		return []kit.Key{kit.NewKey("unlock", "enter").OffWhen(s.unlock.busy, "the vault is being opened"), kit.NewKey("back to the review", "esc")}
+		return []kit.Key{kit.NewKey("unlock", "enter").OffWhen(s.unlock.busy, "the vault is being opened").WithCare(), kit.NewKey("back to the review", "esc")}
 	case s.page != pageMain:
-		return []kit.Key{kit.NewKey("back to the review", "esc"), scrollKey()}
+		fp := kit.NewKey("copy fingerprint", "C").OffWhen(s.fingerprint() == "", "there is no review to name")
+		return []kit.Key{kit.NewKey("back to the review", "esc"), fp, scrollKey()}
 	case s.writing():
 		return []kit.Key{s.confirmKey(), kit.NewKey("stop typing", "esc"), scrollKey()}
 	}
-	leave := kit.NewKey("leave, nothing signed", "esc")
+	leave := kit.NewKey("leave, nothing signed", "esc").Named("leave")
 	if s.signed {
 		leave.Label = "leave"
 	}
@@ -30,23 +32,26 @@ func (s *Screen) ownKeys() []kit.Key {
 	case phaseReview1:
 		keys := []kit.Key{s.confirmKey(), kit.NewKey("edit", "e"), inspectKey(), checksKey(), leave}
 		if s.expired(s.ctx.Clock()) {
-			keys[0] = kit.NewKey("prepare again", "r")
+			keys[0] = againKey("prepare again")
 		}
 		return append(keys, scrollKey())
 	case phaseReview2:
-		keys := []kit.Key{s.confirmKey(), kit.NewKey("new quote", "r"), inspectKey(), checksKey(), leave, scrollKey(), kit.NewKey("edit", "e").Hidden()}
+		keys := []kit.Key{s.confirmKey(), againKey("new quote"), inspectKey(), checksKey(), leave, scrollKey(), kit.NewKey("edit", "e").Hidden()}
 		if s.expired(s.ctx.Clock()) {
 			return keys[1:]
 		}
 		return keys
 	case phaseRefused:
-		again := kit.NewKey("ask again", "r")
+		again := againKey("ask again")
 		if s.signed || s.exchange() {
 			again.Label = "new quote"
 		}
 		return []kit.Key{kit.NewKey("edit", "e"), checksKey(), inspectKey(), leave, again.Hidden(), scrollKey()}
 	case phaseProblem:
-		return []kit.Key{kit.NewKey("try again", "r").OffWhen(!s.canRetry(), "this cannot be tried again: e builds it anew"), kit.NewKey("edit", "e"), leave}
+		if s.submitted() {
+			return []kit.Key{kit.NewKey("see Activity", "enter"), againKey("try again").OffWhen(true, submittedWords), leave}
+		}
+		return []kit.Key{againKey("try again").OffWhen(!s.canRetry(), "this cannot be tried again: e builds it anew"), kit.NewKey("edit", "e"), leave}
 	case phasePrepare:
 		return []kit.Key{leave}
 	case phaseQuote:
@@ -77,10 +82,23 @@ func (s *Screen) confirmKey() kit.Key {
 		if s.writing() {
 			k.Label = "confirm what you typed"
 		}
+	case wantTail:
+		k.Press, k.Label = []string{"enter"}, "type the end of the address"
+		if s.writing() {
+			k.Label = "confirm what you typed"
+		}
 	}
 	why := s.obstacle(s.ctx.Clock())
-	return k.OffWhen(why != "", why)
+	return k.OffWhen(why != "", why).Named("confirm").WithCare()
 }
+
+// submittedWords say why a quote that was submitted before is not asked for again from here.
+const submittedWords = "this quote was submitted before: look at Activity how it ended first"
+
+// submitted reports that the quote was sent before: nothing here may lead to a second one.
+func (s *Screen) submitted() bool { return errors.Is(s.failed, flow.ErrSubmitted) }
+
+func againKey(label string) kit.Key { return kit.NewKey(label, "r").Named("ask-again") }
 
 func inspectKey() kit.Key { return kit.NewKey("inspect", "i") }
 func checksKey() kit.Key  { return kit.NewKey("checks", "c") }
@@ -91,8 +109,10 @@ func scrollKey() kit.Key {
 // canEdit reports that going back to the builder makes sense.
 func (s *Screen) canEdit() bool {
 	switch s.phase {
-	case phaseReview1, phaseReview2, phaseRefused, phaseProblem:
+	case phaseReview1, phaseReview2, phaseRefused:
 		return true
+	case phaseProblem:
+		return !s.submitted()
 	}
 	return false
 }
@@ -106,7 +126,7 @@ func (s *Screen) canRetry() bool {
 	case phaseReview2, phaseRefused:
 		return true
 	case phaseProblem:
-		return s.retry != stepExecute || s.snap.State == flow.StateReview2 || s.snap.State == flow.StateQuoting
+		return !s.submitted() && (s.retry != stepExecute || s.snap.State == flow.StateReview2 || s.snap.State == flow.StateQuoting)
 	}
 	return false
 }

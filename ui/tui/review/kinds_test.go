@@ -67,7 +67,10 @@ func ethOf(wei string, micro int64, where string) verify.AmountView {
 // swapQuote is the one review of a swap of 100 USDC for ETH.
 func swapQuote(now time.Time) *verify.QuoteView {
 	q := quote(now, time.Minute)
-	q.Kind, q.Needs, q.Legs = "swap", nil, q.Legs[:1]
+	q.Kind, q.Needs, q.Legs, q.CallType = "swap", nil, q.Legs[:1], ""
+	q.CallTypeWords = "The payments below are signed now; another asset is delivered for them, no less than the minimum, or they come back."
+	q.DeliverMicro, q.CostMicro, q.CostBps, q.FeesMicro = big.NewInt(99_500_000), big.NewInt(480_000), 49, big.NewInt(479_904)
+	q.UnexplainedMicro = big.NewInt(96)
 	q.Legs[0].Pays = usdcOf(100_000_000, 99_980_000, "Optimism")
 	q.Pay, q.PayMicro = []verify.AmountView{usdcOf(100_000_000, 99_980_000, "Optimism")}, big.NewInt(99_980_000)
 	q.Delivered, q.Minimum = ethOf("29260000000000000", 99_500_000, "Optimism"), ethOf("29113700000000000", 99_002_500, "Optimism")

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -49,7 +50,10 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 	case "esc":
 		return s.leave()
 	case "enter":
-		if s.phase == phaseGone && s.op != nil {
+		switch {
+		case s.phase == phaseGone && s.op != nil:
+			return s.handOver()
+		case s.phase == phaseProblem && s.submitted() && !held:
 			return s.handOver()
 		}
 	default:
@@ -72,6 +76,9 @@ func (s *Screen) pressPage(key string) tea.Cmd {
 		s.guard.Open(s.ctx.Clock())
 		return nil
 	}
+	if key == "C" && s.fingerprint() != "" {
+		return screen.Copy("fingerprint", s.fingerprint())
+	}
 	s.text[s.page].Press(key)
 	return nil
 }
@@ -86,7 +93,7 @@ func (s *Screen) isTyping(m tea.KeyPressMsg) bool {
 	case "esc":
 		return s.writing()
 	}
-	if s.wants() == wantPhrase {
+	if s.letters() {
 		return s.writing() && m.Text != ""
 	}
 	return m.Text != "" && strings.Trim(m.Text, "0123456789.,") == ""
@@ -100,7 +107,7 @@ func (s *Screen) pressTyped(m tea.KeyPressMsg, held bool) tea.Cmd {
 		s.typed.Set("")
 		s.typed.Error = ""
 		s.typed.Blur()
-	case key == "enter" && why == "" && s.wants() == wantPhrase && !s.typed.Focused():
+	case key == "enter" && why == "" && s.letters() && !s.typed.Focused():
 		if s.guard.Allow(now) && !held {
 			s.typed.Focus()
 		}
@@ -154,7 +161,15 @@ func (s *Screen) typedAll() (toast tea.Cmd, ok bool) {
 		s.typed.Set("")
 		s.typed.Error = ""
 		s.guard.Open(s.ctx.Clock())
+		if k.tail != "" {
+			return screen.Toast(theme.None, "now the address: type its last "+strconv.Itoa(tailLetters)+" characters, then enter"), false
+		}
 		return screen.Toast(theme.None, "now the amount: type "+typedWant(*k.typed)+", then enter"), false
+	case wantTail:
+		if !tailRight(s.typed.Value(), k.tail) {
+			s.wrong("that is not the end of the address")
+			return screen.Toast(theme.Warn, "type the last "+strconv.Itoa(tailLetters)+" characters of "+k.tail+", then enter"), false
+		}
 	case wantAmount:
 		if !typedRight(s.typed.Value(), *k.typed) {
 			s.wrong("that is not " + typedWant(*k.typed))

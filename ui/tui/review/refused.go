@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"coffer/api"
+	"coffer/api/client"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/flow"
 	"coffer/wallet/vault"
 	"coffer/wallet/verify"
 )
@@ -169,13 +171,13 @@ func (s *Screen) problemView(f screen.Frame) string {
 	for _, x := range rest {
 		out = append(out, kit.Prose(w, indent+2, kit.Plain(kit.Clean(x.String(), 600)))...)
 	}
-	if advice := advice(s.failed); advice != "" {
-		out = append(blank(out), kit.Prose(w, indent, kit.Plain(advice))...)
-	}
+	out = append(blank(out), kit.Prose(w, indent, kit.Plain(advice(s.failed)))...)
 	out = blank(out)
-	if s.signed {
+	switch {
+	case s.submitted(): // Activity and History know how it ended
+	case s.signed:
 		out = append(out, kit.Prose(w, indent, kit.Plain(s.stillLive()))...)
-	} else {
+	default:
 		out = append(out, kit.Prose(w, indent, kit.Plain("Nothing was signed."))...)
 	}
 	text := &s.text[pageMain]
@@ -220,9 +222,19 @@ func (s *Screen) problemTitle() string {
 // advice says what to do about an error of the service.
 func advice(err error) string {
 	var e *api.Error
-	if !errors.As(err, &e) {
-		return "r tries again."
+	var lost *client.Error
+	switch {
+	case errors.Is(err, flow.ErrSubmitted):
+		return "Do not ask for the same again before you know how it ended: enter opens Activity."
+	case errors.As(err, &e):
+		return serviceAdvice(e)
+	case errors.As(err, &lost) && (lost.Kind == client.KindTimeout || lost.Kind == client.KindNetwork):
+		return "The network or the service is away. What is signed and sent does not depend on this machine; r tries again when the network is back."
 	}
+	return "r tries again."
+}
+
+func serviceAdvice(e *api.Error) string {
 	switch e.Name {
 	case api.ErrInsufficientBalance:
 		return "e changes the amount or the funding asset."

@@ -2,10 +2,12 @@
 // signing itself, and every way in which one of them ends early. A swap or a transfer has the second review only.
 //
 // Promise: everything shown about an operation comes from verify's views, that is from the decoded bytes (TH-V1); what only the service says is
-// labelled so. No figure, address or reason is cut: the text breaks and the screen scrolls. The first signature is asked for only after a confirmed
-// review 1, the others only after a confirmed review 2, and a confirmation names the fingerprint of what was shown (protocol §1). A confirming key
+// labelled so. What was asked for stands against it and is compared here once more, byte for byte; the arithmetic of a quote is shown, a missing figure is
+// "unknown" and counted, and both reviews carry the fingerprint by which a second machine names the same document. No figure, address or reason is
+// cut: the text breaks and the screen scrolls. The first signature is asked for only after a confirmed review 1, the others only after a confirmed review 2, and a confirmation names the fingerprint of what was shown (protocol §1). A confirming key
 // does nothing for half a second after its screen appeared, on key repeat, on a paste, before every line was on the screen, and after the
-// deadline. A value below Deps.TypeFrom is confirmed by one key, a higher or unknown one by typing the amount. Behind an open gate the sentence of the gate
+// deadline, and neither a click nor the palette presses it. A value below Deps.TypeFrom is confirmed by one key; a higher or unknown one, and a costly one, by
+// typing the amount, or the end of the address that gets it where the amount is too long to type. Behind an open gate the sentence of the gate
 // is typed first, exactly and by hand. When a signature needs a key of a locked vault, a dialog asks for the passphrase, which is never drawn and is wiped;
 // afterwards the review waits for its confirmation as before (TH-K6).
 //

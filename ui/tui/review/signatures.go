@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/api"
+	"coffer/ui/tui/activity"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -69,30 +70,22 @@ type mark struct {
 	words string
 }
 
-// marks lists all signatures in the order in which they are made: a delegation before the operation that needs it.
+// marks lists all signatures in the order in which they are made.
 func (s *Screen) marks() []mark {
 	var out []mark
-	add := func(words string) { out = append(out, mark{len(out) + 1, words}) }
-	if v := s.snap.Review1; !s.exchange() {
-		if v != nil && v.Delegation != nil {
-			add("the delegation of your EOA on " + kit.Clean(v.Delegation.Chain.Name, 40))
-		}
-		add("the call")
-	}
-	if q := s.snap.Review2; q != nil && !q.SameChainOnly {
-		for _, l := range q.Legs {
-			if l.Delegation != nil {
-				add("the delegation of your EOA on " + kit.Clean(l.Delegation.Chain.Name, 40))
-			}
-			add("payment on " + kit.Clean(l.Chain.Name, 40))
-		}
+	for i, words := range activity.SignatureNames(s.snap) {
+		out = append(out, mark{i + 1, words})
 	}
 	return out
 }
 
-// tick is the place in which a signature will be ticked off.
-func tick(th theme.Theme, n, total int) kit.Span {
-	return kit.Span{Text: "signature " + strconv.Itoa(n) + " of " + strconv.Itoa(total) + " [ ]", Style: th.Dim}
+// tick is the place of one signature: ticked off once it is given.
+func tick(th theme.Theme, n, total int, given bool) kit.Span {
+	text := "signature " + strconv.Itoa(n) + " of " + strconv.Itoa(total)
+	if given {
+		return kit.Span{Text: text + " [" + th.Sign(theme.Good) + "]", Style: th.Good}
+	}
+	return kit.Span{Text: text + " [ ]", Style: th.Dim}
 }
 
 // liveFor says how long the first signature can be used: "until 12:11:03", or that it has no end.

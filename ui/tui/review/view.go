@@ -1,6 +1,7 @@
 package review
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -115,6 +116,9 @@ func (s *Screen) title(f screen.Frame) (string, string) {
 // foot is the last line: what is still to read, or how to confirm.
 func (s *Screen) foot(f screen.Frame) string {
 	th := f.Theme
+	if s.page == pageMain && s.reviewing() && s.expired(f.Now) {
+		return kit.Fit(" "+th.Mark(theme.Warn)+" "+th.Warn.Render(s.obstacle(f.Now)), f.W)
+	}
 	if more := s.text[s.page].More(th); more != "" {
 		return kit.Fit(" "+th.Accent.Render(more)+th.Dim.Render("  (space)"), f.W)
 	}
@@ -130,6 +134,8 @@ func (s *Screen) foot(f screen.Frame) string {
 	switch k := s.atStake(); s.wants() {
 	case wantPhrase:
 		return s.phraseFoot(f)
+	case wantTail:
+		return s.tailFoot(f, k)
 	case wantAmount:
 		return s.typedFoot(f, k)
 	}
@@ -143,6 +149,19 @@ func (s *Screen) phraseFoot(f screen.Frame) string {
 		return kit.Fit(" "+th.Accent.Render(th.Signs.Enter)+" type the sentence above to "+s.verb(), f.W)
 	}
 	lead := " the sentence: "
+	if s.typed.Error != "" {
+		lead = " " + th.Mark(theme.Warn) + th.Warn.Render(" not the same: ")
+	}
+	return kit.Fit(lead+s.typed.Text(th, max(1, f.W-kit.Width(lead)-1)), f.W)
+}
+
+// tailFoot is the field in which the end of an address is typed; the address stands in the text above.
+func (s *Screen) tailFoot(f screen.Frame, k stake) string {
+	th := f.Theme
+	if !s.writing() {
+		return kit.Fit(" "+th.Accent.Render(th.Signs.Enter)+" type the end of "+kit.Address(k.tail), f.W)
+	}
+	lead := " its last " + strconv.Itoa(tailLetters) + " characters: "
 	if s.typed.Error != "" {
 		lead = " " + th.Mark(theme.Warn) + th.Warn.Render(" not the same: ")
 	}

@@ -17,11 +17,7 @@ func (s *Screen) lines1(f screen.Frame) []string {
 	if v.Delegation != nil {
 		out = append(out, delegationCards(th, w, []delegationAt{{v.Delegation, 0}})...)
 	}
-	out = append(out, kit.Sides(th.Dim.Render(" You asked"), th.Dim.Render("The operation contains"), w))
-	for _, l := range v.Lines {
-		out = append(out, callLines(th, l, v.Chain.Name, w)...)
-	}
-	out = append(out, sides([]string{" nothing else"}, "nothing else "+th.Mark(theme.Good), w)...)
+	out = append(out, s.diffLines(th, w)...)
 	out = append(out, s.outflowLines(f)...)
 	out = append(out, recipientLines(th, v, w)...)
 	if v.Deploys {
@@ -29,6 +25,7 @@ func (s *Screen) lines1(f screen.Frame) []string {
 	}
 	out = append(out, accountLines(f, v)...)
 	out = append(out, reportLines(th, s.snap.Report1, w)...)
+	out = append(out, fingerprintLines(th, w, v.Fingerprint)...)
 	out = append(out, kit.Prose(w, indent, kit.Plain(kit.Clean(v.CallTypeWords, 400)))...)
 	if v.WholeConsent {
 		out = append(out, kit.Prose(w, indent, kit.Span{Text: "This one signature is your whole consent: with it the calls above run. There is no second review.", Style: th.Strong})...)
@@ -38,39 +35,13 @@ func (s *Screen) lines1(f screen.Frame) []string {
 	return append(out, phraseLines(th, v.Phrase, w)...)
 }
 
-// callLines shows one decoded call, and whether it is what was asked for.
-func callLines(th theme.Theme, l verify.CallView, chain string, w int) []string {
-	same := "same " + th.Mark(theme.Good)
-	if !l.AsAsked {
-		same = th.Danger.Render("not what you asked ") + th.Mark(theme.Danger)
-	}
-	in := w - kit.Width(same) - 1
-	out := sides(kit.Prose(in, indent, append(callTitle(th, l), kit.Plain(" on "+kit.Clean(nameOn(l.ToName, chain), 80)))...), same, w)
-	row := func(label string, spans ...kit.Span) {
-		out = append(out, sides(kit.Row(th, in, indent+2, labelW, label, spans...), same, w)...)
-	}
-	row("contract", address(l.To))
-	for i, a := range l.Args {
-		row(argLabel(a, i), argSpans(th, a, l)...)
-	}
-	if l.Value != nil && l.Value.Sign() > 0 {
-		row("value", kit.Plain(weiText(l)))
-	}
-	if !l.Decoded {
-		note := "Coffer cannot decode this call: what it does depends on the contract. Its " + kit.Plural(max(0, (len(l.Data)-2)/2), "byte", "bytes") + ":"
-		out = append(out, kit.Prose(w, indent+2, marked(th, theme.Unknown, note)...)...)
-		out = append(out, kit.Prose(w, indent+2, kit.Plain(kit.Groups(l.Data)))...)
-	}
-	return out
-}
-
 func callTitle(th theme.Theme, l verify.CallView) []kit.Span {
 	strong := func(s string) kit.Span { return kit.Span{Text: s, Style: th.Strong} }
 	switch l.Role {
 	case verify.RoleApprove:
-		return []kit.Span{strong("allowance"), kit.Plain(" before your calls: " + kit.Clean(l.Function, 600))}
+		return []kit.Span{strong("allowance"), kit.Plain(" before your calls: " + shortName(l.Function))}
 	case verify.RoleRevoke:
-		return []kit.Span{strong("allowance taken back"), kit.Plain(": " + kit.Clean(l.Function, 600))}
+		return []kit.Span{strong("allowance taken back"), kit.Plain(": " + shortName(l.Function))}
 	}
 	n := strconv.Itoa(l.Asked) + " "
 	switch {
@@ -84,6 +55,12 @@ func callTitle(th theme.Theme, l verify.CallView) []kit.Span {
 		selector = selector[:10]
 	}
 	return []kit.Span{strong(n + "unknown function " + kit.Clean(selector, 10))}
+}
+
+// shortName is the name of a function without its arguments, which stand below it.
+func shortName(function string) string {
+	name, _, _ := strings.Cut(function, "(")
+	return kit.Clean(name, 600)
 }
 
 func nameOn(name, chain string) string {
@@ -166,18 +143,18 @@ func reportLines(th theme.Theme, r verify.Report, w int) []string {
 	count := func(l verify.Level, m theme.Meaning, words string) []kit.Span {
 		n := r.Count(l)
 		if n == 0 {
-			return []kit.Span{{Text: "   0 " + words, Style: th.Dim}}
+			return []kit.Span{kit.Plain("  "), {Text: "0 " + words, Style: th.Dim, Whole: true}}
 		}
-		return []kit.Span{kit.Plain("   "), {Text: strconv.Itoa(n) + " " + words + " " + th.Sign(m), Style: th.Style(m)}}
+		return []kit.Span{kit.Plain("  "), {Text: strconv.Itoa(n) + " " + words + " " + th.Sign(m), Style: th.Style(m), Whole: true}}
 	}
 	spans := []kit.Span{{Text: strconv.Itoa(len(r.Passed)) + " passed " + th.Sign(theme.Good), Style: th.Good}}
 	spans = append(spans, count(verify.Warn, theme.Warn, "to read")...)
 	spans = append(spans, count(verify.Refuse, theme.Danger, "refused")...)
-	spans = append(spans, count(verify.Unknown, theme.Unknown, "not checkable")...)
+	spans = append(spans, count(verify.Unknown, theme.Unknown, "could not be checked")...)
 	if n := r.Count(verify.Gate); n > 0 {
-		spans = append(spans, kit.Plain("   "), kit.Span{Text: kit.Plural(n, "open gate", "open gates") + " " + th.Sign(theme.Danger), Style: th.Danger})
+		spans = append(spans, kit.Plain("  "), kit.Span{Text: kit.Plural(n, "open gate", "open gates") + " " + th.Sign(theme.Danger), Style: th.Danger, Whole: true})
 	}
-	out := kit.Row(th, w, indent, labelW, "checks", append(spans, kit.Span{Text: "   (c list)", Style: th.Dim})...)
+	out := kit.Row(th, w, indent, labelW, "checks", append(spans, kit.Plain("  "), kit.Span{Text: "(c list)", Style: th.Dim, Whole: true})...)
 	for _, x := range r.Reasons {
 		switch x.Level {
 		case verify.Warn:

@@ -8,7 +8,6 @@ import (
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
-	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
 
@@ -27,7 +26,7 @@ func (s *Screen) lines2(f screen.Frame) []string {
 		out = append(out, changeLines(th, s.summed(p), s.summed(v), w)...)
 	}
 	if s.exchange() {
-		out = append(out, s.askedLines(th, w)...)
+		out = append(append(out, s.askedLines(th, w)...), wayLines(th, v, w)...)
 	}
 	out = append(out, gateLines(th, s.snap.Report2, w)...)
 	out = append(out, s.legDelegations(th, w)...)
@@ -35,7 +34,11 @@ func (s *Screen) lines2(f screen.Frame) []string {
 	out = append(out, s.legLines(g)...)
 	out = append(blank(out), s.solanaLines(g)...)
 	out = append(out, s.costLines(g)...)
+	if !s.exchange() {
+		out = append(out, wayLines(th, v, w)...)
+	}
 	out = append(out, reportLines(th, s.snap.Report2, w)...)
+	out = append(out, fingerprintLines(th, w, v.Fingerprint)...)
 	if v.SameChainOnly {
 		out = append(out, kit.Prose(w, indent, kit.Plain("Nothing more gets signed: your first signature is all it takes. Confirm to run it."))...)
 	}
@@ -73,22 +76,22 @@ func figureSpan(th theme.Theme, v *big.Int, of verify.AmountView) kit.Span {
 	return kit.Plain(amount.Human(v, of.Decimals))
 }
 
-// legLines is the funding map: one line for each payment with the tick of its signature, and where it is held.
+// legLines is the funding map: one line for each signature of the operation, ticked when it is given, and where the payments are held.
 func (s *Screen) legLines(f screen.Frame) []string {
 	th, v, w := f.Theme, s.snap.Review2, f.W-1
 	if len(v.Legs) == 0 {
 		return kit.Prose(w, indent, kit.Plain("No payment on any other chain."))
 	}
-	entries := make([]kit.Entry, 0, len(v.Legs))
+	entries := s.givenEntries(th)
 	n, total := s.firstCount(), s.total()
 	for _, l := range v.Legs {
 		e := entry(th, kit.Clean(l.Chain.Name, 40), l.Pays)
 		e.Lead = kit.Span{Text: th.Signs.Arrow + " ", Style: th.Accent}
 		n += legCount(l)
 		if l.Delegation != nil {
-			entries = append(entries, kit.Entry{Label: e.Label, Note: []kit.Span{tick(th, n-1, total), kit.Plain(" delegation")}})
+			entries = append(entries, kit.Entry{Label: e.Label, Note: []kit.Span{tick(th, n-1, total, false), kit.Plain(" delegation")}})
 		}
-		e.Note = append(e.Note, tick(th, n, total))
+		e.Note = append(e.Note, tick(th, n, total, false))
 		if l.Deploys {
 			e.Note = append(e.Note, kit.Plain(", opens account"))
 		}
@@ -97,6 +100,22 @@ func (s *Screen) legLines(f screen.Frame) []string {
 	out := kit.Ledger(th, w, indent, labelW, entries)
 	out = append(out, partLines(th, w, v.Legs)...)
 	return append(out, s.escrowLines(f, v.Legs)...)
+}
+
+// givenEntries are the signatures of review 1, which are given.
+func (s *Screen) givenEntries(th theme.Theme) []kit.Entry {
+	if s.exchange() || s.snap.Review1 == nil {
+		return nil
+	}
+	var out []kit.Entry
+	for i := range s.firstCount() {
+		note := " the call"
+		if i+1 < s.firstCount() {
+			note = " delegation"
+		}
+		out = append(out, kit.Entry{Label: kit.Clean(s.snap.Review1.Chain.Name, 40), Note: []kit.Span{tick(th, i+1, s.total(), true), kit.Plain(note)}})
+	}
+	return out
 }
 
 // legDelegations are the cards of the payments' delegations. One that review 1 showed for the same chain is shown again: it is signed again.
@@ -175,81 +194,6 @@ func (s *Screen) askedLines(th theme.Theme, w int) []string {
 		spans = append(append(spans, kit.Plain(", at least ")), s.askedAmount(th, d.Receive.Asset, d.Receive.Minimum)...)
 	}
 	return kit.Row(th, w, indent, labelW, "you asked", spans...)
-}
-
-// changeLines puts the figures of the quote before beside the new ones, with the difference.
-func changeLines(th theme.Theme, old, now *verify.QuoteView, w int) []string {
-	out := kit.Prose(w, indent, kit.Span{Text: "New quote. The old figures are dim; what was confirmed or typed for them does not count.", Style: th.Strong})
-	for _, a := range now.Pay {
-		before := findAmount(old.Pay, a)
-		out = append(out, kit.Row(th, w, indent, costW, "You pay", changeSpans(th, before, a)...)...)
-	}
-	for _, b := range old.Pay {
-		if findAmount(now.Pay, b) == nil {
-			out = append(out, kit.Row(th, w, indent, costW, "You pay", append([]kit.Span{kit.Plain("no more ")}, dimAmount(th, b)...)...)...)
-		}
-	}
-	if now.Delivered.Amount != nil {
-		before := &old.Delivered
-		if before.Asset != now.Delivered.Asset || before.Amount == nil {
-			before = nil
-		}
-		label := "The call gets"
-		if now.Kind == intent.KindSwap || now.Kind == intent.KindTransfer {
-			label = "Expected"
-			least := &old.Minimum
-			if least.Asset != now.Minimum.Asset || least.Amount == nil {
-				least = nil
-			}
-			out = append(out, kit.Row(th, w, indent, costW, "At least", changeSpans(th, least, now.Minimum)...)...)
-		}
-		out = append(out, kit.Row(th, w, indent, costW, label, changeSpans(th, before, now.Delivered)...)...)
-	}
-	return blank(out)
-}
-
-func findAmount(list []verify.AmountView, a verify.AmountView) *verify.AmountView {
-	for i := range list {
-		if list[i].Asset == a.Asset && list[i].Amount != nil {
-			return &list[i]
-		}
-	}
-	return nil
-}
-
-func dimAmount(th theme.Theme, a verify.AmountView) []kit.Span {
-	spans := amountSpans(th, a)
-	for i := range spans {
-		spans[i].Style = th.Dim
-	}
-	return spans
-}
-
-// changeSpans is the new amount, the old one dim, and the difference with its sign.
-func changeSpans(th theme.Theme, before *verify.AmountView, a verify.AmountView) []kit.Span {
-	spans := amountSpans(th, a)
-	if before == nil || a.Amount == nil {
-		return append(spans, kit.Span{Text: "  new", Style: th.Warn})
-	}
-	spans = append(spans, kit.Span{Text: "  was ", Style: th.Dim})
-	spans = append(spans, dimAmount(th, *before)...)
-	x, y, decimals := a.Amount, before.Amount, a.Decimals
-	if a.Decimals >= 0 && before.Decimals >= 0 {
-		x, y, decimals = sameDecimals(a, *before)
-	}
-	diff := new(big.Int).Sub(x, y)
-	if diff.Sign() == 0 {
-		return append(spans, kit.Span{Text: "  the same", Style: th.Dim})
-	}
-	sign := ""
-	if diff.Sign() > 0 {
-		sign = "+"
-	}
-	text := sign + diff.String()
-	if decimals >= 0 {
-		text = sign + kit.Exact(diff, decimals).Main
-	}
-	return append(spans, kit.Span{Text: "  " + text + " " + th.Sign(theme.Warn), Style: th.Warn})
 }
 
 // event finds an event; index 0 is any.

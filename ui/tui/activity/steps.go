@@ -1,0 +1,134 @@
+package activity
+
+import (
+	"strconv"
+
+	"coffer/api"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/flow"
+)
+
+// SignatureNames names the signatures of an operation in the order in which they are made, as far as its reviews tell: a delegation before the operation that
+// needs it. The first ones of a call are those of review 1.
+func SignatureNames(x flow.Snapshot) []string {
+	var out []string
+	if !exchange(x) {
+		if v := x.Review1; v != nil && v.Delegation != nil {
+			out = append(out, "the delegation of your EOA on "+kit.Clean(v.Delegation.Chain.Name, 40))
+		}
+		out = append(out, "the call")
+	}
+	if q := x.Review2; q != nil && !q.SameChainOnly {
+		for _, l := range q.Legs {
+			if l.Delegation != nil {
+				out = append(out, "the delegation of your EOA on "+kit.Clean(l.Delegation.Chain.Name, 40))
+			}
+			out = append(out, "payment on "+kit.Clean(l.Chain.Name, 40))
+		}
+	}
+	return out
+}
+
+// signatures is one step for each signature. After a restart, when the reviews are gone, the journal's list of live signatures names them.
+func (s *Screen) signatures(snap flow.Snapshot) []step {
+	names := SignatureNames(snap)
+	total := max(snap.SignaturesTotal, snap.SignaturesDone)
+	if snap.Review2 == nil && total != len(names) {
+		var known []string
+		for _, o := range s.live {
+			if o.Operation == snap.ID {
+				known = append(known, sigName(o.Summary.Role)+screen.ChainName(s.ctx.Catalog, o.Summary.Chain))
+			}
+		}
+		names = nil
+		if len(known) == total {
+			names = known
+		}
+	}
+	total = max(total, len(names))
+	out := make([]step, total)
+	for i := range out {
+		out[i] = step{text: "signature " + strconv.Itoa(i+1) + " of " + strconv.Itoa(total), meaning: done(i < snap.SignaturesDone)}
+		if i < len(names) {
+			out[i].text += ": " + names[i]
+		}
+	}
+	return out
+}
+
+// steps is the checklist of an operation: each signature, each payment, the fill, the target, the settlement.
+func (s *Screen) steps(snap flow.Snapshot) []step {
+	out := s.signatures(snap)
+	if !tracked(snap.State) && !ended(snap) || snap.State == flow.StateRefused || snap.State == flow.StateAbandoned {
+		return out
+	}
+	status := snap.Status.Status
+	accepted := done(status != "")
+	if snap.State == flow.StateUnknown {
+		accepted = theme.Unknown
+	}
+	out = append(out, step{text: "accepted by the service", meaning: accepted})
+	out = append(out, s.deposits(snap)...)
+	out = append(out, s.target(snap)...)
+	switch status {
+	case api.StatusRefunded:
+		return append(out, step{text: "paid back", meaning: theme.Warn})
+	case api.StatusFailed:
+		return append(out, step{text: "ended without a payment", meaning: theme.Danger})
+	}
+	if paysNothing(snap) {
+		return out
+	}
+	return append(out, step{text: "payments released to the solver", meaning: done(status == api.StatusCompleted)})
+}
+
+// paysNothing reports an operation that is known to be paid with what is on the target chain.
+func paysNothing(snap flow.Snapshot) bool { return snap.Review2 != nil && len(snap.Review2.Legs) == 0 }
+
+// target is the step in which the solver fills and the one in which the purpose of it all is done.
+func (s *Screen) target(snap flow.Snapshot) []step {
+	refs := snap.Status.DestinationChainOperations
+	ran := done(snap.Status.Status == api.StatusExecuted || snap.Status.Status == api.StatusCompleted)
+	if exchange(snap) {
+		text := "delivered"
+		if q := snap.Review2; q != nil && q.Delivered.Amount != nil {
+			text += " on " + screen.ChainName(s.ctx.Catalog, q.Delivered.Asset.Chain.String())
+		}
+		return []step{{text: text, meaning: ran, ref: refs}}
+	}
+	where := screen.ChainName(s.ctx.Catalog, snap.Intent.TargetChain)
+	out := []step{{text: "your call ran on " + where, meaning: ran, ref: refs}}
+	if paysNothing(snap) {
+		return out
+	}
+	return append([]step{{text: "filled on " + where, meaning: ran}}, out...)
+}
+
+// deposits lists one step for each payment of the quote; without a quote at hand those that the service names.
+func (s *Screen) deposits(snap flow.Snapshot) []step {
+	var out []step
+	byChain := map[string][]api.OperationRef{}
+	for _, r := range snap.Status.OriginChainOperations {
+		byChain[r.Chain] = append(byChain[r.Chain], r)
+	}
+	if q := snap.Review2; q != nil {
+		if q.SameChainOnly {
+			return nil
+		}
+		for _, l := range q.Legs {
+			refs := byChain[l.Chain.CAIP]
+			delete(byChain, l.Chain.CAIP)
+			settled := snap.Status.Status == api.StatusExecuted || snap.Status.Status == api.StatusCompleted
+			out = append(out, step{text: kit.Clean(l.Chain.Name, 40) + " deposit", meaning: done(len(refs) > 0 || settled), ref: refs})
+		}
+	}
+	for _, r := range snap.Status.OriginChainOperations {
+		if refs, ok := byChain[r.Chain]; ok {
+			out = append(out, step{text: screen.ChainName(s.ctx.Catalog, r.Chain) + " deposit", meaning: theme.Good, ref: refs})
+			delete(byChain, r.Chain)
+		}
+	}
+	return out
+}

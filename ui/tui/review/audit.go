@@ -1,0 +1,188 @@
+package review
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+// rounding is how far, in micro USD, a sum of separately rounded values may be off.
+const rounding = 24
+
+// arithmetic shows how the cost and what is unexplained of it come about, with every figure in full. Values are those of the catalogue's prices.
+func arithmetic(th theme.Theme, v *verify.QuoteView) [][]kit.Span {
+	gets := "delivered"
+	if v.Kind != intent.KindSwap && v.Kind != intent.KindTransfer {
+		gets = "arrives" // a call also gets what was there before
+	}
+	return [][]kit.Span{
+		subtraction(th, figure{"paid", v.PayMicro}, figure{gets, v.DeliverMicro}, figure{"cost", v.CostMicro}),
+		subtraction(th, figure{"cost", v.CostMicro}, figure{"fees", v.FeesMicro}, figure{"unexplained", v.UnexplainedMicro}),
+	}
+}
+
+// figure is a value in micro USD with its name; nil is unknown.
+type figure struct {
+	name  string
+	micro *big.Int
+}
+
+func (f figure) span(th theme.Theme) kit.Span {
+	if f.micro == nil {
+		return kit.Span{Text: f.name + " " + amount.Unknown, Style: th.Unknown}
+	}
+	return kit.Span{Text: f.name + " " + exactUSD(f.micro), Style: th.Dim}
+}
+
+// exactUSD writes micro USD with all their digits: what is added up in the open must add up.
+func exactUSD(micro *big.Int) string {
+	if micro.Sign() < 0 {
+		return "-" + exactUSD(new(big.Int).Neg(micro))
+	}
+	return "$" + amount.Group(amount.Format(micro, 6))
+}
+
+// subtraction writes a - b = rest and says so when the figures do not add up. A rest below zero counts as zero: a quote has no negative cost.
+func subtraction(th theme.Theme, a, b, rest figure) []kit.Span {
+	dim := func(s string) kit.Span { return kit.Span{Text: s, Style: th.Dim} }
+	out := []kit.Span{a.span(th), dim(" - "), b.span(th), dim(" = "), rest.span(th)}
+	if a.micro == nil || b.micro == nil || rest.micro == nil {
+		return out
+	}
+	diff := new(big.Int).Sub(a.micro, b.micro)
+	off := new(big.Int).Sub(diff, rest.micro)
+	switch {
+	case off.Sign() == 0:
+	case off.CmpAbs(big.NewInt(rounding)) <= 0:
+		out = append(out, dim(" (rounded)"))
+	case diff.Sign() < 0 && rest.micro.Sign() == 0:
+		out = append(out, dim(" (below zero: counts as none)"))
+	default:
+		out = append(out, kit.Plain(" "), kit.Span{Text: "does not add up " + th.Sign(theme.Danger), Style: th.Danger, Whole: true})
+	}
+	return out
+}
+
+// slippageSpans compares the slippage that the minimum implies with the one that was asked for.
+func slippageSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
+	allowed := kit.Plain("you allowed " + percent(v.SlippageBps))
+	if v.Minimum.Asset != v.Delivered.Asset || v.Minimum.Amount == nil || v.Delivered.Amount == nil || v.Delivered.Amount.Sign() <= 0 {
+		return []kit.Span{kit.Plain("(expected - least) / expected = "), {Text: amount.Unknown, Style: th.Unknown}, kit.Plain(", "), allowed}
+	}
+	room := new(big.Int).Sub(v.Delivered.Amount, v.Minimum.Amount)
+	exact := new(big.Int).Mul(room, big.NewInt(1_000_000)) // a hundredth of a basis point
+	hundredths, rest := exact.QuoRem(exact, v.Delivered.Amount, new(big.Int))
+	if rest.Sign() > 0 {
+		hundredths.Add(hundredths, big.NewInt(1)) // rounded up: never looks smaller than it is
+	}
+	spans := []kit.Span{kit.Plain("(expected - least) / expected = " + hundredthsText(hundredths) + ", ")}
+	limit := big.NewInt(int64(v.SlippageBps)*100 + 1) // a minimum is rounded down to a whole unit
+	if hundredths.Cmp(limit) > 0 {
+		return append(spans, kit.Span{Text: "more than the " + percent(v.SlippageBps) + " that you allowed " + th.Sign(theme.Warn), Style: th.Warn})
+	}
+	return append(spans, allowed, kit.Span{Text: " " + th.Sign(theme.Good), Style: th.Good})
+}
+
+// hundredthsText writes hundredths of a basis point as a percentage, with two decimals at least.
+func hundredthsText(v *big.Int) string {
+	text := amount.Format(v, 4)
+	for range 2 {
+		text = strings.TrimSuffix(text, "0")
+	}
+	return text + " %"
+}
+
+// missing names the figures of a quote that are unknown. None of them is ever taken for zero.
+func (s *Screen) missing(v *verify.QuoteView) []string {
+	var out []string
+	add := func(unknown bool, name string) {
+		if unknown {
+			out = append(out, name)
+		}
+	}
+	add(v.PayMicro == nil, "the value of what you pay")
+	add(v.Delivered.Amount != nil && v.DeliverMicro == nil, "the value of what is delivered")
+	add(v.Delivered.Amount == nil, "what is delivered")
+	add(v.Minimum.Amount == nil, "the least that is delivered")
+	add(v.FeesMicro == nil, "the fees")
+	add(v.FeeUSD == "", "what the service says of its fees")
+	add(v.CostMicro == nil, "the cost")
+	add(v.UnexplainedMicro == nil, "what of the cost is unexplained")
+	for _, n := range v.Needs {
+		add(n.Have == nil, "what is there of "+unitOf(n.Need))
+	}
+	for _, l := range v.Legs {
+		where := " on " + kit.Clean(l.Chain.Name, 40)
+		add(l.Pays.Micro == nil, "the value of the payment"+where)
+		add(l.Solana == nil && l.RefundAfter.IsZero() && len(l.Parts) == 0, "when the payment"+where+" can be reclaimed")
+		add(l.Solana == nil && l.Until.IsZero(), "when the payment"+where+" stops being valid")
+	}
+	return out
+}
+
+func unitOf(a verify.AmountView) string {
+	if a.Decimals < 0 || a.Symbol == "" {
+		return kit.Clean(a.Asset.Display(), 120)
+	}
+	return kit.Clean(a.Symbol, 60)
+}
+
+func missingSpans(th theme.Theme, names []string) []kit.Span {
+	if len(names) == 0 {
+		return []kit.Span{{Text: "no figure " + th.Sign(theme.Good), Style: th.Good}}
+	}
+	head := kit.Plural(len(names), "figure ", "figures ") + th.Sign(theme.Unknown)
+	return []kit.Span{{Text: head, Style: th.Unknown}, kit.Plain(": " + strings.Join(names, ", "))}
+}
+
+// wayLines say in words how a quote is paid, and what follows from that.
+func wayLines(th theme.Theme, v *verify.QuoteView, w int) []string {
+	out := kit.Prose(w, indent, kit.Plain(kit.Clean(v.CallTypeWords, 400)))
+	if text := consequence(v); text != "" {
+		out = append(out, kit.Prose(w, indent, kit.Span{Text: text, Style: th.Dim})...)
+	}
+	return out
+}
+
+// consequence is what a way of paying means for the calls. Where several chains pay, some services let their solver make the calls.
+func consequence(v *verify.QuoteView) string {
+	const lends = "A solver lends what is missing and gets these payments only once your calls ran."
+	switch v.CallType {
+	case api.CallSameChainExcludeSolver:
+		return "Nobody lends anything: your account uses what is there."
+	case api.CallSameChainWithSolver:
+		return lends
+	case api.CallCrossChain, api.CallCrossChainSwaps:
+		if chains(v.Legs) > 1 {
+			return lends + " Where several chains pay, some services let the solver make the calls instead of your account: a contract that credits its caller, as for a deposit, could then credit the solver."
+		}
+		return lends
+	}
+	return ""
+}
+
+func chains(legs []verify.LegView) int {
+	seen := map[string]bool{}
+	for _, l := range legs {
+		seen[l.Chain.CAIP] = true
+	}
+	return len(seen)
+}
+
+// fingerprintW is the width of the label column of a fingerprint.
+const fingerprintW = 13
+
+// fingerprintLines is the name of exactly this document and intent, as a second machine prints it.
+func fingerprintLines(th theme.Theme, w int, fingerprint string) []string {
+	return kit.Row(th, w, indent, fingerprintW, "fingerprint", kit.Plain(kit.Groups(fingerprint)), kit.Plain("  "), kit.Span{Text: "(coffer verify)", Style: th.Dim, Whole: true})
+}
+
+// legsWord counts payments for a reader.
+func legsWord(n int) string { return "in " + strconv.Itoa(n) + " payments" }

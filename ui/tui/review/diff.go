@@ -1,0 +1,286 @@
+package review
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+// sideBySide is the width of the body from which the intent stands beside what the operation contains; below it one follows the other.
+const sideBySide = 100
+
+// lay writes one side of a pair in w cells: its rows, each of one or more lines.
+type lay func(w int) [][]string
+
+// pair is one thing that was asked for and what the operation contains of it; nil: nothing on that side. brief says the asked side in fewer lines, for where
+// the other side follows right below it.
+type pair struct{ asked, brief, holds lay }
+
+// diffLines puts the frozen intent against the calls that were decoded from the bytes to sign. The comparison is made here once more, byte for byte, and does
+// not rely on the judgement that came with the view.
+func (s *Screen) diffLines(th theme.Theme, w int) []string {
+	pairs := s.pairs(th)
+	if w+1 >= sideBySide {
+		return besides(th, pairs, w)
+	}
+	out := []string{" " + th.Strong.Render("You asked")}
+	for _, p := range pairs {
+		if p.brief != nil {
+			out = append(out, slices.Concat(p.brief(w)...)...)
+		}
+	}
+	out = append(out, " "+th.Strong.Render("The operation contains"))
+	for _, p := range pairs {
+		if p.holds != nil {
+			out = append(out, slices.Concat(p.holds(w)...)...)
+		}
+	}
+	return out
+}
+
+// besides draws the pairs in two columns with a line between them, row beside row.
+func besides(th theme.Theme, pairs []pair, w int) []string {
+	left := (w - 2) / 2
+	join := func(a, b string) string { return kit.Fit(a, left) + " " + th.Rule.Render(th.Signs.Divider) + b }
+	out := []string{join(" "+th.Strong.Render("You asked"), " "+th.Strong.Render("The operation contains"))}
+	for _, p := range pairs {
+		var a, b [][]string
+		if p.asked != nil {
+			a = p.asked(left)
+		}
+		if p.holds != nil {
+			b = p.holds(w - 2 - left)
+		}
+		for i := range max(len(a), len(b)) {
+			x, y := at(a, i), at(b, i)
+			for k := range max(len(x), len(y)) {
+				out = append(out, join(at(x, k), at(y, k)))
+			}
+		}
+	}
+	return out
+}
+
+// at is one element, or nothing behind the end.
+func at[T any](list []T, i int) (none T) {
+	if i < len(list) {
+		return list[i]
+	}
+	return none
+}
+
+// pairs lists everything on either side, in the order in which the operation runs.
+func (s *Screen) pairs(th theme.Theme) []pair {
+	v, d := s.snap.Review1, s.snap.Intent
+	calls, allowed := make([]bool, len(d.Calls)), make([]bool, len(d.Allowances))
+	var out []pair
+	for _, l := range v.Lines {
+		switch i := l.Asked - 1; {
+		case l.Role != verify.RoleCall:
+			out = append(out, s.allowancePair(th, l, allowed))
+		case i < 0 || i >= len(calls):
+			out = append(out, pair{holds: callLay(th, l, v.Chain.Name, foreign)})
+		default:
+			how := same
+			if calls[i] || !l.AsAsked || !sameCall(d.Calls[i], l) {
+				how = foreign
+			}
+			calls[i] = true
+			out = append(out, pair{
+				asked: askedLay(th, d.Calls[i], l, how == same, false), brief: askedLay(th, d.Calls[i], l, how == same, true), holds: callLay(th, l, v.Chain.Name, how),
+			})
+		}
+	}
+	for i, done := range allowed {
+		if !done {
+			out = append(out, unused(s.allowLay(th, d.Allowances[i]), th))
+		}
+	}
+	for i, done := range calls {
+		if !done {
+			asked := askedLay(th, d.Calls[i], verify.CallView{Asked: i + 1}, false, false)
+			out = append(out, pair{asked, asked, words(marked(th, theme.Danger, "your call "+strconv.Itoa(i+1)+" is missing")...)})
+		}
+	}
+	for _, t := range d.TokensRequired {
+		needs := s.amountLay(th, "needs", t.AssetType, t.Amount)
+		out = append(out, pair{asked: needs, brief: needs})
+	}
+	nothing, more := words(kit.Plain("nothing else")), words(kit.Plain("nothing else "), kit.Span{Text: th.Sign(theme.Good), Style: th.Good})
+	if !s.faithful() {
+		more = words(marked(th, theme.Danger, "not the same as what you asked")...)
+	}
+	return append(out, pair{nothing, nothing, more})
+}
+
+// words is a side of one sentence.
+func words(spans ...kit.Span) lay {
+	return func(w int) [][]string { return [][]string{kit.Prose(w, indent, spans...)} }
+}
+
+// unused is an allowance for which the operation carries no approval.
+func unused(asked lay, th theme.Theme) pair {
+	return pair{asked, asked, words(kit.Span{Text: "no approval: the contract may already take that much", Style: th.Dim})}
+}
+
+func (s *Screen) amountLay(th theme.Theme, label, asset, text string) lay {
+	return func(w int) [][]string {
+		return [][]string{kit.Row(th, w, indent, labelW+2, label, s.askedAmount(th, asset, text)...)}
+	}
+}
+
+// allowancePair puts an approval, or its end, beside the allowance that asks for it.
+func (s *Screen) allowancePair(th theme.Theme, l verify.CallView, used []bool) pair {
+	p := pair{holds: callLay(th, l, s.snap.Review1.Chain.Name, added)}
+	for i, a := range s.snap.Intent.Allowances {
+		if !allows(a, s.snap.Intent, l) {
+			continue
+		}
+		switch {
+		case used[i]: // the end of one that was shown already
+			p.asked = words(kit.Span{Text: "the allowance above, taken back afterwards", Style: th.Dim})
+			p.brief = nil
+		default:
+			p.asked = s.allowLay(th, a)
+			p.brief = p.asked
+		}
+		used[i] = true
+		return p
+	}
+	p.holds = callLay(th, l, s.snap.Review1.Chain.Name, foreign)
+	return p
+}
+
+// allowLay is a declared allowance as it was asked for.
+func (s *Screen) allowLay(th theme.Theme, a api.AllowanceRequirement) lay {
+	spender, _ := api.SpenderOf(a, wireCalls(s.snap.Intent))
+	return func(w int) [][]string {
+		spans := append([]kit.Span{{Text: "allowance ", Style: th.Strong}}, s.askedAmount(th, a.AssetType, a.Amount)...)
+		return [][]string{kit.Prose(w, indent, spans...), kit.Row(th, w, indent+2, labelW, "spender", address(spender))}
+	}
+}
+
+// allows reports whether an approval of the operation belongs to a declared allowance: the same token and the same spender.
+func allows(a api.AllowanceRequirement, d intent.Draft, l verify.CallView) bool {
+	asset, err := caip.ParseAsset(a.AssetType)
+	token, ok := asset.Token()
+	spender, found := api.SpenderOf(a, wireCalls(d))
+	if err != nil || !ok || !found || !strings.EqualFold(token.Hex(), l.To) {
+		return false
+	}
+	for _, x := range l.Args {
+		if x.Type == "address" && strings.EqualFold(x.Value, spender) {
+			return true
+		}
+	}
+	return false
+}
+
+func wireCalls(d intent.Draft) []api.Call {
+	out := make([]api.Call, len(d.Calls))
+	for i, c := range d.Calls {
+		out[i] = api.Call{To: c.To}
+	}
+	return out
+}
+
+// sameCall compares a call of the intent with one of the operation: target, value and every byte of its data.
+func sameCall(c intent.Call, l verify.CallView) bool {
+	v, ok := api.ParseWei(c.Value)
+	if !ok || !strings.EqualFold(c.To, l.To) || !strings.EqualFold(bytesOf(c.Data), bytesOf(l.Data)) {
+		return false
+	}
+	if l.Value == nil {
+		return v.Sign() == 0
+	}
+	return v.Cmp(l.Value) == 0
+}
+
+func bytesOf(data string) string { return strings.TrimPrefix(strings.ToLower(data), "0x") }
+
+// askedLay is one call of the intent. Where its bytes are those of the operation they are decoded as there; otherwise they are shown.
+func askedLay(th theme.Theme, c intent.Call, l verify.CallView, equal, brief bool) lay {
+	return func(w int) [][]string {
+		out := [][]string{kit.Prose(w, indent, kit.Span{Text: strconv.Itoa(l.Asked) + " " + askedName(c), Style: th.Strong})}
+		row := func(label string, spans ...kit.Span) {
+			out = append(out, kit.Row(th, w, indent+2, labelW, label, spans...))
+		}
+		row("contract", address(c.To))
+		if v, ok := api.ParseWei(c.Value); !ok || v.Sign() > 0 {
+			row("value", kit.Plain(kit.Clean(c.Value, 100)+" base units of the chain's own coin"))
+		}
+		switch n := len(bytesOf(c.Data)) / 2; {
+		case !equal:
+			row("data", kit.Plain(kit.Groups(c.Data)))
+		case brief || n == 0:
+		case l.Decoded:
+			for i, a := range l.Args {
+				row(argLabel(a, i), argSpans(th, a, l)...)
+			}
+		default:
+			row("data", kit.Plain(kit.Plural(n, "byte", "bytes")+", as on the right"))
+		}
+		return out
+	}
+}
+
+// askedName is the function as the person wrote it.
+func askedName(c intent.Call) string {
+	switch {
+	case c.Function != "":
+		return kit.Clean(c.Function, 600)
+	case bytesOf(c.Data) == "":
+		return "plain transfer of the chain's own coin"
+	}
+	return "a call with " + kit.Plural(len(bytesOf(c.Data))/2, "byte", "bytes") + " of data"
+}
+
+// fit is how a call of the operation stands to the intent.
+type fit int
+
+const (
+	same    fit = iota // it is a call of the intent, byte for byte
+	added              // it was added for a declared allowance
+	foreign            // nobody asked for it
+)
+
+func (f fit) mark(th theme.Theme) string {
+	switch f {
+	case same:
+		return "same " + th.Mark(theme.Good)
+	case added:
+		return th.Warn.Render("added, as you allowed ") + th.Mark(theme.Warn)
+	}
+	return th.Danger.Render("not what you asked ") + th.Mark(theme.Danger)
+}
+
+// callLay shows one decoded call of the operation, and whether it is what was asked for.
+func callLay(th theme.Theme, l verify.CallView, chain string, how fit) lay {
+	return func(w int) [][]string {
+		mark := how.mark(th)
+		in := w - kit.Width(mark) - 1
+		out := [][]string{sides(kit.Prose(in, indent, callTitle(th, l)...), mark, w)}
+		row := func(label string, spans ...kit.Span) {
+			out = append(out, kit.Row(th, w, indent+2, labelW, label, spans...))
+		}
+		row("contract", address(l.To), kit.Plain(" "), kit.Span{Text: kit.Clean(nameOn(l.ToName, chain), 80), Style: th.Dim, Whole: true})
+		for i, a := range l.Args {
+			row(argLabel(a, i), argSpans(th, a, l)...)
+		}
+		if l.Value != nil && l.Value.Sign() > 0 {
+			row("value", kit.Plain(weiText(l)))
+		}
+		if !l.Decoded {
+			note := "Coffer cannot decode this call: what it does depends on the contract. Its " + kit.Plural(max(0, (len(l.Data)-2)/2), "byte", "bytes") + ":"
+			out = append(out, kit.Prose(w, indent+2, marked(th, theme.Unknown, note)...), kit.Prose(w, indent+2, kit.Plain(kit.Groups(l.Data))))
+		}
+		return out
+	}
+}
