@@ -44,6 +44,7 @@ type File struct {
 	Version  int                `toml:"version"`
 	Default  string             `toml:"default,omitempty"`
 	Profiles map[string]Profile `toml:"profiles,omitempty"`
+	UI       UI                 `toml:"ui,omitzero"`
 }
 
 // Profile says which service a person talks to, on which network, with which accounts and where the keys are.
@@ -162,6 +163,9 @@ func Parse(path string, data []byte) (File, error) {
 		}
 		f.Profiles[name] = p
 	}
+	if key, problem := f.UI.check(); problem != "" {
+		return File{}, atUI(path, data, key, problem)
+	}
 	return f, nil
 }
 
@@ -175,7 +179,11 @@ func tomlError(path string, err error) error {
 	var de *toml.DecodeError
 	if errors.As(err, &de) {
 		line, col := de.Position()
-		return &Error{Path: path, Line: line, Column: col, Key: strings.Join(de.Key(), "."), Problem: strings.TrimPrefix(de.Error(), "toml: ")}
+		e := &Error{Path: path, Line: line, Column: col, Key: strings.Join(de.Key(), "."), Problem: strings.TrimPrefix(de.Error(), "toml: ")}
+		if unquotedAction(de.Key()) {
+			e.Problem = "put the name of the action in quotes: \"" + strings.Join(de.Key()[2:], ".") + "\""
+		}
+		return e
 	}
 	return &Error{Path: path, Problem: err.Error()}
 }

@@ -13,13 +13,16 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/api/text"
+	"coffer/wallet/verify"
 )
 
 func (p Program) balances(g *Global) *cobra.Command {
 	var asJSON, all bool
 	cmd := &cobra.Command{
-		Use:     "balances",
-		Short:   "Print the balances of the profile's accounts",
+		Use:   "balances",
+		Short: "Print the balances of the profile's accounts",
+		Long: `Prints what the accounts hold, added up over chains. What a check of the answer finds is said on standard error, one line each,
+also with --json. A figure that must not be used reads "refused", one that is not known "unknown"; the total is the sum of the lines above it.`,
 		Example: "  coffer balances\n  coffer balances --json | jq .totalBalance.fiatValue",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -27,15 +30,20 @@ func (p Program) balances(g *Global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				_, err = fmt.Fprintf(p.Out, "%s\n", doc.Raw())
-				return err
-			}
 			cat, err := p.Catalog()
 			if err != nil {
 				return err
 			}
-			return p.printBalances(doc, cat, all)
+			var b api.AggregatedBalance
+			if err := doc.Decode(&b); err != nil {
+				return err
+			}
+			p.findings(cat, b)
+			if asJSON {
+				_, err = fmt.Fprintf(p.Out, "%s\n", doc.Raw())
+				return err
+			}
+			return p.printBalances(b, cat, all)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the service's answer as it is")
@@ -43,49 +51,139 @@ func (p Program) balances(g *Global) *cobra.Command {
 	return cmd
 }
 
-// printBalances writes a table: one line for each asset, its chains below it.
-func (p Program) printBalances(doc *api.Document, cat *catalog.Catalog, all bool) error {
-	var b api.AggregatedBalance
-	if err := doc.Decode(&b); err != nil {
-		return err
+// findings says what the checks of an answer found (TH-B1), and what the symbols of unknown assets look like (TH-B4).
+func (p Program) findings(cat *catalog.Catalog, b api.AggregatedBalance) {
+	for _, r := range verify.Balances(cat, b).Reasons {
+		p.finding(r)
 	}
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, a := range b.BalanceByAggregatedAsset {
-		if a.Balance == "0" && !all {
+	symbols := verify.NewSymbols(cat)
+	for i, a := range b.BalanceByAggregatedAsset {
+		if _, known := cat.Aggregate(caip.AggregateID(a.AggregatedAssetID)); known {
 			continue
 		}
-		agg, known := cat.Aggregate(caip.AggregateID(a.AggregatedAssetID))
-		if !known {
-			fmt.Fprintf(w, "%s\t%s base units\t%s\t\n", text.Clean(a.AggregatedAssetID, 60), text.Clean(a.Balance, 80), usd(a.FiatValue))
-			continue
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t\n", agg.Symbol, units(a.Balance, agg.Decimals), usd(a.FiatValue))
-		for _, one := range a.IndividualAssetBalances {
-			if one.Balance == "0" && !all {
-				continue
-			}
-			name, decimals := chainOf(cat, one.AssetType)
-			fmt.Fprintf(w, "%s\t%s\t%s\t\n", name, units(one.Balance, decimals), usd(one.FiatValue))
+		if _, r := symbols.Judge(symbolOf(a.AggregatedAssetID)); r != nil {
+			r.Path = fmt.Sprintf("/balanceByAggregatedAsset/%d/aggregatedAssetId", i)
+			p.finding(*r)
 		}
 	}
-	fmt.Fprintf(w, "total\t\t%s\t\n", usd(b.TotalBalance.FiatValue))
-	return w.Flush()
+	sum, says := newSheet(cat, b).total, micro(b.TotalBalance.FiatValue)
+	if sum != nil && says != nil && new(big.Int).Sub(sum, says).CmpAbs(big.NewInt(int64(len(b.BalanceByAggregatedAsset)+1)*10_000)) > 0 {
+		p.finding(verify.Reason{Code: "B1", Level: verify.Warn, Title: "The total is not what the assets add up to.", Path: "/totalBalance/fiatValue", Want: dollars(sum), Got: dollars(says)})
+	}
 }
 
-// chainOf names the chain of an asset and gives its decimals, -1 when the asset is not in the catalogue.
-func chainOf(cat *catalog.Catalog, assetType string) (string, int) {
-	asset, err := caip.ParseAsset(assetType)
+// finding writes a reason as one line on standard error.
+func (p Program) finding(r verify.Reason) {
+	line := string(r.Level) + " " + r.Code + ": " + r.Title
+	if r.Want != "" {
+		line += " Expected: " + r.Want + "."
+	}
+	if r.Got != "" {
+		line += " Found: " + r.Got + "."
+	}
+	if r.Path != "" {
+		line += " At " + r.Path
+	}
+	fmt.Fprintln(p.Err, text.Clean(line, maxReport))
+}
+
+func symbolOf(id string) string { return strings.TrimPrefix(id, "ob:") }
+
+// sheetLine is a line of the table: an asset, or a chain of one. zero: it is left out unless all are asked for.
+type sheetLine struct {
+	name, amount, fiat string
+	zero               bool
+	chains             []sheetLine
+}
+
+// sheet is an answer as it is printed. total is micro USD, nil when nothing has a price.
+type sheet struct {
+	lines []sheetLine
+	total *big.Int
+}
+
+const refusedFigure = "refused"
+
+// newSheet takes decimals and names from the catalogue, and no figure that a check refuses: of an asset that is listed twice, and of a part that is of another
+// asset.
+func newSheet(cat *catalog.Catalog, b api.AggregatedBalance) sheet {
+	var s sheet
+	symbols := verify.NewSymbols(cat)
+	seen := map[string]bool{}
+	for _, a := range b.BalanceByAggregatedAsset {
+		line := sheetLine{name: symbolOf(a.AggregatedAssetID), fiat: usd(a.FiatValue), zero: a.Balance == "0"}
+		agg, known := cat.Aggregate(caip.AggregateID(a.AggregatedAssetID))
+		if known {
+			line.name, line.amount = agg.Symbol, units(a.Balance, agg.Decimals)
+		} else {
+			view, _ := symbols.Judge(line.name)
+			line.name, line.amount = text.Clean(view.String(), 200), "unknown"
+			if v, err := amount.ParseBase(a.Balance); err == nil {
+				line.amount = v.String() + " base units"
+			}
+		}
+		if seen[a.AggregatedAssetID] {
+			line.amount, line.fiat, line.zero = refusedFigure, refusedFigure, false
+			s.lines = append(s.lines, line)
+			continue
+		}
+		seen[a.AggregatedAssetID] = true
+		if v := micro(a.FiatValue); v != nil {
+			if s.total == nil {
+				s.total = new(big.Int)
+			}
+			s.total.Add(s.total, v)
+		}
+		parts := map[caip.Asset]bool{}
+		for _, one := range a.IndividualAssetBalances {
+			line.chains = append(line.chains, chainLine(cat, one, a.AggregatedAssetID, parts))
+		}
+		s.lines = append(s.lines, line)
+	}
+	return s
+}
+
+// chainLine is the asset of one chain; seen are the assets of the lines above it.
+func chainLine(cat *catalog.Catalog, b api.AssetBalance, of string, seen map[caip.Asset]bool) sheetLine {
+	asset, err := caip.ParseAsset(b.AssetType)
 	if err != nil {
-		return text.Clean(assetType, 80), -1
+		return sheetLine{name: text.Clean(b.AssetType, 80), amount: refusedFigure, fiat: refusedFigure}
 	}
-	name := asset.Chain.String()
+	line := sheetLine{name: asset.Chain.String(), amount: "unknown", fiat: usd(b.FiatValue), zero: b.Balance == "0"}
 	if c, ok := cat.Chain(asset.Chain); ok {
-		name = c.Name
+		line.name = c.Name
 	}
-	if e, ok := cat.Entity(asset); ok {
-		return name, e.Decimals
+	e, ok := cat.Entity(asset)
+	if ok && e.Aggregate.String() != of || seen[asset] {
+		line.amount, line.fiat, line.zero = refusedFigure, refusedFigure, false
+	} else if ok {
+		line.amount = units(b.Balance, e.Decimals)
 	}
-	return name, -1
+	seen[asset] = true
+	return line
+}
+
+// printBalances writes a table: one line for each asset, its chains below it.
+func (p Program) printBalances(b api.AggregatedBalance, cat *catalog.Catalog, all bool) error {
+	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	s := newSheet(cat, b)
+	for _, a := range s.lines {
+		if a.zero && !all {
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t\n", a.name, a.amount, a.fiat)
+		for _, one := range a.chains {
+			if !one.zero || all {
+				fmt.Fprintf(w, "%s\t%s\t%s\t\n", one.name, one.amount, one.fiat)
+			}
+		}
+	}
+	total := "unknown"
+	if s.total != nil {
+		total = dollars(s.total)
+	}
+	fmt.Fprintf(w, "total\t\t%s\t\n", total)
+	return w.Flush()
 }
 
 // units writes an amount with its decimals; what cannot be read or scaled is unknown, never zero.
@@ -99,10 +197,23 @@ func units(s string, decimals int) string {
 
 // usd writes a dollar value with two decimals, "unknown" when there is none.
 func usd(n api.Number) string {
-	micro, ok := n.Micro()
-	if !ok {
+	v := micro(n)
+	if v == nil {
 		return "unknown"
 	}
-	cents := new(big.Int).Quo(micro, big.NewInt(10_000))
-	return "$" + strings.TrimPrefix(amount.Group(amount.Format(cents, 2)), "$")
+	return dollars(v)
+}
+
+// micro reads a dollar value in micro USD, nil when it is no figure or negative.
+func micro(n api.Number) *big.Int {
+	v, ok := n.Micro()
+	if !ok || v.Sign() < 0 {
+		return nil
+	}
+	return v
+}
+
+// dollars writes micro USD with two decimals, rounded towards zero.
+func dollars(micro *big.Int) string {
+	return "$" + amount.Group(amount.Format(new(big.Int).Quo(micro, big.NewInt(10_000)), 2))
 }

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 )
@@ -8,17 +10,27 @@ import (
 // help is the list of keys over the screen, made from the screen's own keys and those of the shell.
 type help struct {
 	open   bool
+	names  bool // the names that the configuration knows the keys by are shown
 	scroll kit.Scroll
 	title  string
+	owner  string
 	keys   []kit.Key
 	shell  []kit.Key
+	bad    []string // keys of the configuration that are not used here
 }
 
 func (h *help) show(m *Model) {
-	h.open, h.title, h.keys, h.shell = true, m.active().Title(), m.active().Keys(), nil
+	h.open, h.names, h.title, h.owner, h.shell = true, false, m.active().Title(), string(m.activeID()), nil
+	h.keys, _ = m.screenKeys()
 	for _, k := range m.shellKeys() {
 		if _, own := kit.FindKey(h.keys, k.Press[0]); !own {
 			h.shell = append(h.shell, k)
+		}
+	}
+	h.bad = m.keys.problems()
+	for _, action := range m.keys.unmet(h.owner) {
+		if name := h.owner + "." + action; m.keys.refused[name] == "" {
+			h.bad = append(h.bad, name+": no key of this screen has had this name so far")
 		}
 	}
 	h.scroll = kit.Scroll{}
@@ -28,18 +40,23 @@ func (h *help) press(key string) {
 	switch key {
 	case "esc", "?", "f1", "q", "enter":
 		h.open = false
-		return
+	case "n":
+		h.names = !h.names
+	default:
+		h.scroll.Press(key)
 	}
-	h.scroll.Press(key)
 }
 
 // view draws the panel over the body of w×h cells.
 func (h *help) view(th theme.Theme, body string, w, height int) string {
 	panel := min(w-4, 64)
 	inner := panel - 4
-	lines := helpLines(th, h.keys, inner)
+	lines := h.lines(th, h.owner, h.keys, inner)
 	lines = append(lines, "", th.Dim.Render("everywhere"))
-	lines = append(lines, helpLines(th, h.shell, inner)...)
+	lines = append(lines, h.lines(th, shellOwner, h.shell, inner)...)
+	if h.names {
+		lines = append(lines, h.notes(th, inner)...)
+	}
 	h.scroll.Resize(min(len(lines), height-6))
 	h.scroll.Keep(lines)
 	foot := h.scroll.More(th)
@@ -52,7 +69,7 @@ func (h *help) view(th theme.Theme, body string, w, height int) string {
 	return kit.Dialog(th, body, out, panel, w, height)
 }
 
-func helpLines(th theme.Theme, keys []kit.Key, w int) []string {
+func (h *help) lines(th theme.Theme, owner string, keys []kit.Key, w int) []string {
 	const nameW = 14
 	lines := make([]string, 0, len(keys))
 	for _, k := range keys {
@@ -64,6 +81,31 @@ func helpLines(th theme.Theme, keys []kit.Key, w int) []string {
 		words := kit.Prose(w, nameW, spans...)
 		words[0] = name + words[0][nameW:]
 		lines = append(lines, words...)
+		if h.names {
+			lines = append(lines, strings.Repeat(" ", nameW)+th.Dim.Render(actionWords(owner, k)))
+		}
+	}
+	return lines
+}
+
+// actionWords is how the configuration names a key.
+func actionWords(owner string, k kit.Key) string {
+	name := owner + "." + k.ActionName()
+	switch {
+	case k.ActionName() == "":
+		return "cannot be changed"
+	case k.Careful:
+		return name + " (fixed: it signs or confirms)"
+	}
+	return name
+}
+
+// notes say how a key gets another name, and what of the configuration is not used.
+func (h *help) notes(th theme.Theme, w int) []string {
+	lines := []string{"", th.Dim.Render("in the configuration")}
+	lines = append(lines, kit.Prose(w, 0, kit.Plain(`Under [ui.keys], "name" = "key" gives an action another key.`))...)
+	for _, b := range h.bad {
+		lines = append(lines, kit.Prose(w, 2, kit.Span{Text: th.Signs.Warn, Style: th.Warn}, kit.Plain(" "+kit.Clean(b, 200)))...)
 	}
 	return lines
 }

@@ -24,8 +24,11 @@ type Model struct {
 
 	w, h    int
 	theme   theme.Theme
-	dark    bool
+	look    theme.Look
+	ground  theme.Ground
 	profile colorprofile.Profile
+	mouseOn bool
+	keys    *keymap
 
 	total   screen.TotalChangedMsg
 	hidden  bool // amounts are hidden; the screens are told
@@ -33,7 +36,10 @@ type Model struct {
 	help    help
 	job     *job // nil: this program cannot be suspended
 	palette *kit.Choice
+	recent  []string  // lines of the palette, the last one first
 	quitAsk time.Time // when the first q was refused
+
+	toldTmux bool
 
 	wakeAt  time.Time // the pending wake-up; zero: none
 	wakeGen int
@@ -52,11 +58,13 @@ func New(o Options) *Model {
 	if o.Context.Clock == nil {
 		o.Context.Clock = time.Now
 	}
+	o.Context.Settings.Hidden = o.Context.Settings.Hidden || o.UI.HideAmounts
 	m := &Model{
 		opt: o, ctx: o.Context, screens: o.screens(), over: map[screen.ID][]screen.ID{},
-		dark: true, profile: o.profile(), palette: kit.NewChoice("Go to or do"),
+		look: lookOf(o.UI), ground: o.ground(), profile: o.profile(), palette: kit.NewChoice("Go to or do"),
+		mouseOn: o.UI.MouseOn(o.remote()), keys: newKeymap(o.UI.Keys), hidden: o.Context.Settings.Hidden,
 	}
-	m.palette.Fuzzy = true
+	m.palette.Fuzzy, m.palette.Reasons = true, true
 	for _, id := range screen.Tabs() {
 		if m.screens[id] != nil {
 			m.tabs = append(m.tabs, id)
@@ -73,6 +81,7 @@ func New(o Options) *Model {
 		m.open(o.Start)
 	}
 	m.retheme()
+	m.checkKeys()
 	return m
 }
 
@@ -85,6 +94,9 @@ func (m *Model) Init() tea.Cmd {
 	for _, id := range m.order {
 		cmds = append(cmds, m.screens[id].Init())
 	}
+	if m.hidden {
+		cmds = append(cmds, m.broadcast(screen.AmountsMsg{Hidden: true}))
+	}
 	return tea.Batch(cmds...)
 }
 
@@ -95,7 +107,7 @@ func (m *Model) Close() {
 	}
 }
 
-func (m *Model) retheme() { m.theme = theme.New(m.dark, m.profile, m.opt.ascii()) }
+func (m *Model) retheme() { m.theme = theme.Make(m.look, m.ground, m.profile, m.opt.ascii()) }
 
 // activeID is the screen that has the keyboard.
 func (m *Model) activeID() screen.ID {

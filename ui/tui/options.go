@@ -3,14 +3,17 @@ package tui
 import (
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/colorprofile"
 
+	"coffer/config"
 	"coffer/ui/tui/accounts"
 	"coffer/ui/tui/balances"
 	"coffer/ui/tui/history"
 	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
 )
 
 // The smallest terminal that the screens are drawn for.
@@ -43,6 +46,11 @@ type Options struct {
 	NoColor  bool
 	ASCII    bool
 	Start    screen.ID // the first screen; "": Balances
+	UI       config.UI // the person's choices; NoColor and ASCII above go before them
+	Profiles []string  // names of the profiles that the palette offers to switch to
+
+	// Switch is told on the event loop that a screen asks for another profile or for a set-up; the program ends then. nil: there is no other.
+	Switch func(screen.SwitchMsg)
 
 	// Suspended is called when the program is being suspended, by SIGTSTP or by ctrl+z, before it stops (TH-K6). It may be called more than once for one
 	// suspension, and beside the event loop. Not on systems that do not suspend programs.
@@ -65,12 +73,36 @@ func (o Options) getenv(name string) string {
 	return ""
 }
 
-func (o Options) remote() bool { return o.getenv("SSH_TTY") != "" }
+// remote is true over SSH. A shell inside tmux or sudo keeps one of these names when it loses another.
+func (o Options) remote() bool {
+	return o.getenv("SSH_TTY") != "" || o.getenv("SSH_CONNECTION") != "" || o.getenv("SSH_CLIENT") != ""
+}
+
+// ground is what the environment says of the background before the terminal has answered, if it ever does.
+func (o Options) ground() theme.Ground {
+	if o.getenv("TERM") == "linux" {
+		return theme.OnDark // the console
+	}
+	colours := strings.Split(o.getenv("COLORFGBG"), ";") // text;background, or text;default;background
+	switch n, err := strconv.Atoi(colours[len(colours)-1]); {
+	case err != nil || len(colours) < 2 || n < 0 || n > 15:
+		return theme.OnAny
+	case n == 7 || n > 8:
+		return theme.OnLight
+	}
+	return theme.OnDark
+}
+
+// Dumb reports whether the environment names a terminal that cannot move its cursor, so that the screens cannot be shown there.
+func Dumb(env []string) bool {
+	term := Options{Env: env}.getenv("TERM")
+	return term == "dumb" || term == "unknown"
+}
 
 // ascii is true when the person asked for it or the locale names a character set other than UTF-8. Without any locale, as often over
 // SSH, terminals are taken to speak UTF-8.
 func (o Options) ascii() bool {
-	if o.ASCII {
+	if o.ASCII || o.UI.ASCII {
 		return true
 	}
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {

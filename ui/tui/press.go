@@ -1,10 +1,6 @@
 package tui
 
 import (
-	"slices"
-	"strconv"
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/ui/tui/kit"
@@ -12,25 +8,10 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// shellKeys work on every screen unless a text field or a dialog has the keyboard.
-func (m *Model) shellKeys() []kit.Key {
-	keys := make([]kit.Key, 0, len(m.tabs)+4)
-	for _, id := range m.tabs {
-		keys = append(keys, kit.NewKey(m.screens[id].Title(), number(id)))
-	}
-	keys = append(keys,
-		kit.NewKey("all keys of this screen; f1 also while typing", "?", "f1"),
-		kit.NewKey("hide or show amounts", "h"),
-		kit.NewKey("go to or do", ":", "ctrl+p"))
-	keys = append(keys, m.lockKeys()...)
-	return append(keys, kit.NewKey("quit", "q", "ctrl+c"))
-}
-
+// press handles a key of the keyboard.
 func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
-	if m.ctx.Vault.Touch != nil {
-		m.ctx.Vault.Touch()
-	}
+	m.touch()
 	switch {
 	case key == "ctrl+c":
 		return m.quit()
@@ -45,134 +26,61 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		m.help.press(key)
 		return nil
 	case m.palette.IsOpen():
-		return m.choose(msg)
+		return m.choose(m.palette.Update(msg))
 	case key == "f1":
 		m.help.show(m)
 		return nil
-	case m.active().Capturing():
-		return m.active().Update(msg)
 	}
-	if k, ok := kit.FindKey(m.active().Keys(), key); ok {
-		if k.Off != "" {
-			m.show(screen.ToastMsg{Meaning: theme.Warn, Text: k.Off})
-			return nil
+	keys, to := m.screenKeys()
+	if m.active().Capturing() {
+		if orig, ok := to[key]; ok && msg.Text == "" { // what is text is typed, whatever it is bound to
+			return m.pass(msg, orig)
 		}
 		return m.active().Update(msg)
 	}
-	switch key {
-	case "q":
-		return m.quit()
-	case "?":
-		m.help.show(m)
-		return nil
-	case "h":
-		return m.hide()
-	case "L":
-		return m.lock()
-	case ":", "ctrl+p":
-		m.palette.Open(m.paletteItems(), "")
+	if k, ok := kit.FindKey(keys, key); ok {
+		return m.pressScreen(k, key, msg, to)
+	}
+	for _, k := range m.shellKeys() {
+		if k.Match(key) {
+			return m.run(k.ActionName())
+		}
+	}
+	orig, bound := to[key]
+	if !bound {
+		orig = key
+	}
+	return m.pass(msg, orig)
+}
+
+// touch tells the vault that somebody is there.
+func (m *Model) touch() {
+	if m.ctx.Vault.Touch != nil {
+		m.ctx.Vault.Touch()
+	}
+}
+
+// pressScreen presses a key of the active screen, or says why it is off.
+func (m *Model) pressScreen(k kit.Key, key string, msg tea.KeyPressMsg, to back) tea.Cmd {
+	if k.Off != "" {
+		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: k.Off})
 		return nil
 	}
-	for _, id := range m.tabs {
-		if key == number(id) {
-			return m.opened(screen.OpenMsg{Screen: id})
-		}
+	if orig, ok := to[key]; ok {
+		return m.pass(msg, orig)
 	}
 	return m.active().Update(msg)
 }
 
-// number is the key of a tab. It is the same whether or not other tabs are there.
-func number(id screen.ID) string { return strconv.Itoa(slices.Index(screen.Tabs(), id) + 1) }
-
-// quit ends the program; with something unfinished only when asked twice.
-func (m *Model) quit() tea.Cmd {
-	now := m.ctx.Clock()
-	for _, id := range m.order {
-		k, ok := m.screens[id].(screen.Keeper)
-		if !ok || k.KeepOpen() == "" {
-			continue
-		}
-		if now.Sub(m.quitAsk) < quitTime {
-			break
-		}
-		m.quitAsk = now
-		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: k.KeepOpen() + "; press again to quit"})
+// pass gives the active screen the key that it knows; "" is a key that the person took away.
+func (m *Model) pass(msg tea.KeyPressMsg, orig string) tea.Cmd {
+	if orig == "" {
 		return nil
 	}
-	return tea.Quit
-}
-
-const (
-	paletteOpen  = "open "
-	palettePress = "press "
-)
-
-// paletteItems lists the screens and what the active screen can do.
-func (m *Model) paletteItems() []kit.Item {
-	var items []kit.Item
-	for _, id := range m.tabs {
-		items = append(items, kit.Item{Value: paletteOpen + string(id), Label: "open " + m.screens[id].Title(), Note: number(id)})
+	if orig != msg.String() {
+		repeated := msg.IsRepeat
+		msg = keyPress(orig)
+		msg.IsRepeat = repeated
 	}
-	for _, k := range m.active().Keys() {
-		items = append(items, kit.Item{Value: palettePress + k.Press[0], Label: k.Words(), Note: k.Name(m.theme), Off: k.Off})
-	}
-	if _, own := kit.FindKey(m.active().Keys(), "h"); !own {
-		items = append(items, kit.Item{Value: palettePress + "h", Label: "hide or show amounts", Note: "h"})
-	}
-	if m.ctx.Vault.Lock != nil {
-		items = append(items, kit.Item{Value: palettePress + "L", Label: "lock the keys now", Note: "L"})
-	}
-	return append(items,
-		kit.Item{Value: palettePress + "?", Label: "all keys of this screen", Note: "?"},
-		kit.Item{Value: palettePress + "q", Label: "quit", Note: "q"})
-}
-
-func (m *Model) choose(msg tea.Msg) tea.Cmd {
-	it, ok := m.palette.Update(msg)
-	if !ok {
-		return nil
-	}
-	if id, ok := strings.CutPrefix(it.Value, paletteOpen); ok {
-		return m.opened(screen.OpenMsg{Screen: screen.ID(id)})
-	}
-	return m.press(keyPress(strings.TrimPrefix(it.Value, palettePress)))
-}
-
-// keyPress makes the message of a key from its name.
-func keyPress(name string) tea.KeyPressMsg {
-	var mod tea.KeyMod
-	if rest, ok := strings.CutPrefix(name, "ctrl+"); ok {
-		mod, name = tea.ModCtrl, rest
-	}
-	switch name {
-	case "enter":
-		return tea.KeyPressMsg{Code: tea.KeyEnter, Mod: mod}
-	case "esc":
-		return tea.KeyPressMsg{Code: tea.KeyEscape, Mod: mod}
-	case "tab":
-		return tea.KeyPressMsg{Code: tea.KeyTab, Mod: mod}
-	case "space":
-		return tea.KeyPressMsg{Code: tea.KeySpace, Text: " ", Mod: mod}
-	case "up":
-		return tea.KeyPressMsg{Code: tea.KeyUp, Mod: mod}
-	case "down":
-		return tea.KeyPressMsg{Code: tea.KeyDown, Mod: mod}
-	case "left":
-		return tea.KeyPressMsg{Code: tea.KeyLeft, Mod: mod}
-	case "right":
-		return tea.KeyPressMsg{Code: tea.KeyRight, Mod: mod}
-	case "pgup":
-		return tea.KeyPressMsg{Code: tea.KeyPgUp, Mod: mod}
-	case "pgdown":
-		return tea.KeyPressMsg{Code: tea.KeyPgDown, Mod: mod}
-	case "home":
-		return tea.KeyPressMsg{Code: tea.KeyHome, Mod: mod}
-	case "end":
-		return tea.KeyPressMsg{Code: tea.KeyEnd, Mod: mod}
-	}
-	r := []rune(name)
-	if mod != 0 {
-		return tea.KeyPressMsg{Code: r[0], Mod: mod}
-	}
-	return tea.KeyPressMsg{Code: r[0], Text: name}
+	return m.active().Update(msg)
 }

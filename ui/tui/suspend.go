@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
@@ -35,7 +34,7 @@ func (m *Model) resumed(msg resumedMsg) tea.Cmd {
 	if !msg.stopped {
 		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "no shell here could bring Coffer back, so it was locked and not suspended"})
 	}
-	return tea.Sequence(m.broadcast(screen.ResumedMsg{}), tea.ClearScreen)
+	return tea.Sequence(m.broadcast(screen.ResumedMsg{}), tea.ClearScreen, tea.RequestBackgroundColor)
 }
 
 // pause stands where the library expects a program that takes over the terminal.
@@ -56,26 +55,9 @@ func (*pause) SetStdout(io.Writer) {}
 // SetStderr is not needed.
 func (*pause) SetStderr(io.Writer) {}
 
-// lockKeys are the keys that lock and suspend, where that is possible.
-func (m *Model) lockKeys() []kit.Key {
-	var keys []kit.Key
-	if m.ctx.Vault.Lock != nil {
-		keys = append(keys, kit.NewKey("lock the keys now", "L"))
-	}
-	if m.job != nil {
-		keys = append(keys, kit.NewKey("lock and suspend; fg in the shell brings it back", "ctrl+z"))
-	}
-	return keys
-}
-
-// lock wipes the keys from memory now.
+// lock wipes the keys from memory now. It is not called in a profile without a vault.
 func (m *Model) lock() tea.Cmd {
-	v := m.ctx.Vault
-	if v.Lock == nil {
-		m.show(screen.ToastMsg{Meaning: theme.None, Text: "the keys of this profile are not kept in a vault: there is nothing to lock"})
-		return nil
-	}
-	v.Lock()
+	m.ctx.Vault.Lock()
 	m.show(screen.ToastMsg{Meaning: theme.Good, Text: "locked: the next signature asks for the passphrase"})
 	return m.broadcast(screen.LockedMsg{})
 }

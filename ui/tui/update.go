@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/config"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -34,12 +35,17 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		}
 		m.retheme()
 	case tea.BackgroundColorMsg:
-		m.dark = msg.IsDark()
+		m.ground = theme.OnLight
+		if msg.IsDark() {
+			m.ground = theme.OnDark
+		}
 		m.retheme()
 	case tea.KeyPressMsg:
 		return m.press(msg)
 	case tea.PasteMsg:
 		return m.paste(msg)
+	case tea.MouseMsg:
+		return m.mouse(msg)
 	case suspendMsg:
 		return m.suspend(msg)
 	case resumedMsg:
@@ -55,8 +61,11 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	case screen.ToastMsg:
 		m.show(msg)
 	case screen.CopyMsg:
-		m.show(screen.ToastMsg{Meaning: theme.Good, Text: "sent to the terminal's clipboard: " + msg.What + " " + kit.ShortID(msg.Text, m.theme.Signs.More)})
-		return tea.SetClipboard(msg.Text)
+		return m.copyText(msg)
+	case screen.SwitchMsg:
+		return m.leaveFor(msg)
+	case config.UI:
+		return m.apply(msg)
 	case screen.TotalChangedMsg:
 		m.total = msg
 	case screen.HideMsg:
@@ -82,7 +91,7 @@ func (m *Model) hide() tea.Cmd {
 	m.hidden = !m.hidden
 	text := "amounts are shown"
 	if m.hidden {
-		text = "amounts are hidden; h shows them. A review always shows its amounts"
+		text = "amounts are hidden; " + m.shellKey("hide-amounts") + " shows them. A review always shows its amounts"
 	}
 	m.show(screen.ToastMsg{Text: text})
 	return m.broadcast(screen.AmountsMsg{Hidden: m.hidden})

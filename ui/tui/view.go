@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -19,6 +20,9 @@ func (m *Model) View() tea.View {
 	if ok && !m.help.open {
 		v.Cursor = tea.NewCursor(x, y)
 		v.Cursor.Blink = false
+	}
+	if m.mouseOn && !m.tooSmall() {
+		v.MouseMode = tea.MouseModeCellMotion
 	}
 	if m.theme.ASCII {
 		content = foldASCII(content, m.theme.Signs.More)
@@ -42,11 +46,20 @@ func (m *Model) content() string {
 		body = m.help.view(m.theme, body, w, h)
 	case m.palette.IsOpen():
 		body, _, _, _ = kit.TakeCursor(body)
-		pw := min(w-4, 60)
-		body = kit.Over(body, m.palette.View(m.theme, pw, h-2), pw, w, 1)
+		_, pw := m.paletteAt(w)
+		body = kit.Over(body, m.palette.View(m.theme, pw, h-2*paletteTop), pw, w, paletteTop)
 	}
 	rule := m.theme.Rule.Render(kit.Rule(m.theme.Signs.Rule, w))
-	return kit.Lines(m.headLine(w), m.tabLine(w), rule, body, m.toastLine(rule, w), m.keyLine(w))
+	return kit.Lines(m.headLine(w), m.tabView(w), rule, body, m.toastLine(rule, w), m.keyLine(w))
+}
+
+// paletteTop is the line of the body on which the palette begins.
+const paletteTop = 1
+
+// paletteAt is the first column of the palette and its width.
+func (m *Model) paletteAt(w int) (x, width int) {
+	width = min(w-4, 60)
+	return (w - width) / 2, width
 }
 
 func (m *Model) smallView() string {
@@ -84,18 +97,41 @@ func (m *Model) headLine(w int) string {
 	th := m.theme
 	left := " " + th.Strong.Render("coffer") + " " + m.badge() + " " + kit.Clean(m.ctx.Profile, 24)
 	right := m.totalText() + " "
-	if len(m.ctx.Accounts) > 0 {
-		address := m.ctx.Accounts[0].AccountAddress
-		full, short := kit.Address(address), kit.ShortID(kit.Checksummed(address), th.Signs.More)
-		room := w - kit.Width(left) - kit.Width(right) - 4
-		switch {
-		case room >= kit.Width(full):
-			left += "  " + th.Dim.Render(full)
-		case room >= kit.Width(short):
-			left += "  " + th.Dim.Render(short)
+	room := w - kit.Width(left) - kit.Width(right) - 2
+	for _, facts := range m.facts() {
+		if kit.Width(facts)+2 <= room {
+			return kit.Sides(left+"  "+th.Dim.Render(facts), right, w)
 		}
 	}
 	return kit.Sides(left, right, w)
+}
+
+// facts are the account and the way to the service in few words, the fullest first.
+func (m *Model) facts() []string {
+	host, some := m.via()
+	if len(m.ctx.Accounts) == 0 {
+		return []string{host, some, ""}
+	}
+	address := m.ctx.Accounts[0].AccountAddress
+	full, short := kit.Address(address), kit.ShortID(kit.Checksummed(address), m.theme.Signs.More)
+	if host == "" {
+		return []string{full, short, ""}
+	}
+	return []string{full + "  " + host, short + "  " + host, short + "  " + some, some, ""}
+}
+
+// via says that a proxy stands between the program and the service: with its host, and without. No user name or password of its address is shown.
+func (m *Model) via() (host, some string) {
+	proxy := m.ctx.Settings.Proxy
+	if proxy == "" {
+		return "", ""
+	}
+	if u, err := url.Parse(proxy); err == nil && u.Host != "" {
+		proxy = u.Host
+	} else if at := strings.LastIndexByte(proxy, '@'); at >= 0 {
+		proxy = proxy[at+1:]
+	}
+	return "via proxy " + kit.Clean(proxy, 40), "via proxy"
 }
 
 // totalText is the total and its age; the age is marked when the last reading failed.
@@ -118,47 +154,6 @@ func (m *Model) totalText() string {
 	return total + age
 }
 
-// tabLine shows where one is. In a narrow terminal the hints on the right go first, then the names of the other tabs.
-func (m *Model) tabLine(w int) string {
-	th := m.theme
-	help := th.Accent.Render("?") + th.Dim.Render(" help ")
-	hints := []string{help, ""}
-	if _, ok := kit.FindKey(m.active().Keys(), "/"); ok {
-		hints = append([]string{th.Accent.Render("/") + th.Dim.Render(" filter  ") + help}, hints...)
-	}
-	for _, named := range []bool{true, false} {
-		left := m.tabNames(named)
-		for _, right := range hints {
-			if kit.Width(left)+kit.Width(right) < w {
-				return kit.Sides(left, right, w)
-			}
-		}
-	}
-	return kit.Fit(m.tabNames(false), w)
-}
-
-// tabNames writes the tabs and what is open on top; the names of inactive tabs only when named.
-func (m *Model) tabNames(named bool) string {
-	th := m.theme
-	var b strings.Builder
-	for _, id := range m.tabs {
-		name := number(id) + " " + m.screens[id].Title()
-		switch {
-		case id == m.tab:
-			b.WriteString(th.Accent.And(th.Strong).Render(th.Signs.Cursor + name))
-			for _, over := range m.over[m.tab] {
-				b.WriteString(" " + th.Dim.Render(th.Signs.Cursor) + " " + th.Strong.Render(m.screens[over].Title()))
-			}
-		case named:
-			b.WriteString(" " + th.Dim.Render(name))
-		default:
-			b.WriteString(" " + th.Dim.Render(number(id)))
-		}
-		b.WriteByte(' ')
-	}
-	return b.String()
-}
-
 // toastLine is the lower rule, or the toast in its place: nothing moves when one appears.
 func (m *Model) toastLine(rule string, w int) string {
 	if m.toast.Text == "" || !m.ctx.Clock().Before(m.toast.until) {
@@ -174,13 +169,19 @@ func (m *Model) toastLine(rule string, w int) string {
 }
 
 func (m *Model) keyLine(w int) string {
+	keys, _ := m.lineKeys()
+	return kit.KeyLine(m.theme, keys, w)
+}
+
+// lineKeys are the keys of the last line, and the way back to those that the screen knows.
+func (m *Model) lineKeys() ([]kit.Key, back) {
 	switch {
 	case m.help.open:
-		return kit.KeyLine(m.theme, []kit.Key{kit.NewKey("close help", "esc"), kit.NewKey("scroll", "up", "down")}, w)
+		return []kit.Key{kit.NewKey("close help", "esc"), kit.NewKey("names of the keys", "n"), {Press: []string{"down", "up"}, Show: m.theme.Signs.Up + "/" + m.theme.Signs.Down, Label: "scroll"}}, nil
 	case m.palette.IsOpen():
-		return kit.KeyLine(m.theme, []kit.Key{kit.NewKey("do it", "enter"), kit.NewKey("choose", "up", "down"), kit.NewKey("leave", "esc")}, w)
+		return []kit.Key{kit.NewKey("do it", "enter"), {Press: []string{"down", "up"}, Show: m.theme.Signs.Up + "/" + m.theme.Signs.Down, Label: "choose"}, kit.NewKey("leave", "esc")}, nil
 	}
-	return kit.KeyLine(m.theme, m.active().Keys(), w)
+	return m.screenKeys()
 }
 
 // foldASCII replaces what is left of other characters, such as names that a service sent, by one ? a cell. The mark of a cut keeps its meaning.

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/exp/golden"
 
 	"coffer/api"
 	"coffer/api/network"
 	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
@@ -39,9 +41,34 @@ func answer(t *testing.T, m *Model, cmd tea.Cmd) tea.Cmd {
 	return m.Update(msg)
 }
 
+const solana = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"
+
+// twoAccounts is the sample context with a Solana account too.
+func twoAccounts(t testing.TB) screen.Context {
+	ctx := tuitest.Context(t)
+	ctx.Accounts = append(ctx.Accounts, api.Account{Type: api.AccountSolana, AccountAddress: solana})
+	return ctx
+}
+
+// withSolana is the sample with 5 SOL, and with the accounts named as a service does.
+func withSolana(t testing.TB) api.AggregatedBalance {
+	b := tuitest.Balances(t)
+	b.Accounts = &api.BalanceAccounts{EVM: strings.ToLower(tuitest.Account), Solana: solana}
+	for i := range b.BalanceByAggregatedAsset {
+		a := &b.BalanceByAggregatedAsset[i]
+		if a.AggregatedAssetID == "ob:sol" {
+			a.Balance, a.FiatValue = "5000000000", "446.79"
+			a.IndividualAssetBalances[0].Balance, a.IndividualAssetBalances[0].FiatValue = "5000000000", "446.79"
+		}
+	}
+	micro, _ := b.TotalBalance.FiatValue.Micro()
+	b.TotalBalance.FiatValue = api.Micro(micro.Add(micro, big.NewInt(446_790_000)))
+	return b
+}
+
 func loaded(t *testing.T, ctx screen.Context, src *source) *Model {
 	t.Helper()
-	m := New(ctx, src)
+	m := New(ctx, src, Random(strings.NewReader("a factor of the tests")))
 	t.Cleanup(m.Close)
 	answer(t, m, m.Init())
 	return m
@@ -64,8 +91,13 @@ func TestGoldenScreens(t *testing.T) {
 		{"one asset open", []string{"enter", "down", "down", "down", "down", "enter"}},
 		{"by chain, all open", []string{"v", "e"}},
 		{"hidden", []string{"enter", "hidden"}},
-		{"zero shown by name", []string{"z", "s", "s"}},
+		{"zero shown, A to Z", []string{"z", "s"}},
+		{"by account", []string{"v", "v", "enter"}},
+		{"smallest amount first", []string{"s", "s", "s", "S"}},
+		{"dust", []string{"G", "up", "enter"}},
+		{"scrambled", []string{"enter", "H"}},
 		{"receive", []string{"r"}},
+		{"receive on Solana", []string{"r", "right"}},
 		{"inspect", []string{"down", "i"}},
 		{"filtered", []string{"/", "b", "t", "c", "enter"}},
 		{"filter without match", []string{"/", "q", "q"}},
@@ -73,7 +105,11 @@ func TestGoldenScreens(t *testing.T) {
 	for _, size := range sizes {
 		for _, c := range cases {
 			t.Run(c.name+" "+size.name, func(t *testing.T) {
-				m := sample(t)
+				ctx := twoAccounts(t)
+				if c.name == "dust" {
+					ctx.Settings.Dust = big.NewInt(400_000_000)
+				}
+				m := loaded(t, ctx, &source{b: withSolana(t)})
 				m.Update(screen.ResizedMsg{W: size.w, H: size.h})
 				for _, k := range c.keys {
 					if k == "hidden" { // by the shell, for every screen
@@ -143,7 +179,7 @@ func TestAggregateThatIsNotItsSumIsMarked(t *testing.T) {
 		}
 	}
 	m := loaded(t, tuitest.Context(t), &source{b: b})
-	if text := tuitest.Text(t, m, 120, 19); !strings.Contains(text, "is not what its chains add up to, 2,275.25") || !strings.Contains(text, "USDC !") {
+	if text := tuitest.Text(t, m, 120, 19); !strings.Contains(text, "not what its parts add up to. Expected: 2,275.25 USDC. Found: 9,999 USDC") || !strings.Contains(text, "USDC !") {
 		t.Errorf("no warning:\n%s", text)
 	}
 }
@@ -209,12 +245,12 @@ func TestKeysAskTheShell(t *testing.T) {
 }
 
 func TestReceiveWarnsByNetwork(t *testing.T) {
-	for kind, want := range map[network.Kind]string{network.Embedded: "are lost", network.Lab: "are lost", network.Real: "Compare the whole address"} {
+	for kind, want := range map[network.Kind]string{network.Embedded: "Real coins sent to this address are lost", network.Lab: "Real coins sent to this address are lost", network.Real: "Compare the whole address"} {
 		ctx := tuitest.Context(t)
 		ctx.Network.Kind = kind
 		m := loaded(t, ctx, &source{b: tuitest.Balances(t)})
 		tuitest.Keys(m, "r")
-		if text := tuitest.Text(t, m, 80, 19); !strings.Contains(text, want) || !strings.Contains(text, "0xfe52 613d 747E") {
+		if text := tuitest.Text(t, m, 120, 12); !strings.Contains(text, want) || !strings.Contains(text, "0xfe52 613d 747E") {
 			t.Errorf("%s:\n%s", kind, text)
 		}
 	}
@@ -239,4 +275,16 @@ func BenchmarkUpdateView200Assets(b *testing.B) {
 			b.Fatal("nothing drawn")
 		}
 	}
+}
+
+// drawn is what a person reads at a moment.
+func drawn(t testing.TB, m *Model, w, h int, now time.Time) string {
+	t.Helper()
+	body, _, _, _ := kit.TakeCursor(m.View(screen.Frame{W: w, H: h, Theme: tuitest.Theme(), Now: now}))
+	tuitest.CheckBox(t, body, w, h)
+	lines := strings.Split(ansi.Strip(body), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
 }

@@ -1,15 +1,20 @@
-// Package balances is the screen of what an account holds: the total, each asset summed over its chains or each chain with its assets,
-// shares, and the account's address for receiving.
+// Package balances is the screen of what the accounts hold: the total with its past, each asset summed over its chains, each chain or each account with its
+// assets, shares, and the addresses for receiving.
 //
 // Promise: decimals, symbols and names come from the catalog, never from an answer (TH-B1, TH-B2, TH-B4); an asset that the catalog does
-// not know shows "?" for its amount. Fiat values are the service's and for display only. A missing figure is "?", never zero; assets
-// without a price stand in a group of their own. An aggregate that is not the sum of its parts is marked. Data is read at the start, every
+// not know shows "?" for its amount, its symbol is judged, and what a check finds stands at the line. Fiat values are the service's and for display only. A
+// missing figure is "?", never zero; assets without a price stand in a group of their own and are never counted as dust. Data is read at the start, every
 // 15 seconds, on request and when balances are known to have changed; the last good data stays on the screen, with its age, when a
-// reading fails.
+// reading fails, and is there, marked, at the next start.
+//
+// Kept between starts (Context.Keep): the last answer, and snapshots of the total, both under the network's id and the accounts. Figures of another
+// network or account are never read back. Scrambled figures are made for drawing only: nothing that is kept, exported or handed to another screen has them.
 package balances
 
 import (
 	"context"
+	"crypto/rand"
+	"io"
 	"math/big"
 	"time"
 
@@ -18,6 +23,7 @@ import (
 	"coffer/api"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
+	"coffer/wallet/verify"
 )
 
 // Source answers what the accounts of the profile hold. Every asset of the service is listed, zero balances included.
@@ -38,24 +44,30 @@ type view int
 const (
 	byAsset view = iota
 	byChain
+	byAccount
+	views
 )
 
-type order int
+func (v view) words() string { return [...]string{"By asset", "By chain", "By account"}[v] }
 
-const (
-	valueDown order = iota
-	valueUp
-	byName
-	orders
-)
+// Option changes how New builds the screen.
+type Option func(*Model)
+
+// Random gives the source of the factor by which scrambled amounts differ from the real ones; without it that is the system's.
+func Random(r io.Reader) Option { return func(m *Model) { m.random = r } }
 
 // Model is the screen.
 type Model struct {
-	ctx screen.Context
-	src Source
+	ctx      screen.Context
+	src      Source
+	reader   reader
+	random   io.Reader
+	identity identity
 
-	data     *holdings // last good data; nil before the first
+	real     *holdings // last good data; nil before the first
+	data     *holdings // what is drawn: real, or a scrambled copy
 	at       time.Time // when it was read
+	last     bool      // it is what an earlier start kept; nothing was read yet
 	err      error     // of the last reading
 	loading  bool
 	since    time.Time // start of the reading under way
@@ -64,43 +76,94 @@ type Model struct {
 	gen      int
 	cancel   context.CancelFunc
 
-	view     view
-	order    order
-	zero     bool // zero balances are shown
-	hidden   bool // amounts are hidden
-	open     map[string]bool
-	rows     []row
-	zeros    int      // hidden zero balances
-	largest  *big.Int // total of what is priced
-	table    *kit.Table
-	filter   *kit.Field
-	w, h     int
-	receive  bool
-	inspect  bool
-	facts    kit.Scroll // what inspection shows
-	selected string     // key of the selected row, kept over refreshes
+	points  []point   // kept totals, oldest first
+	alike   []point   // those that compare with the total of now
+	period  period    // that the line of totals covers
+	savedAt time.Time // when a write was begun last
+	saving  bool
+	keepBad bool // the person was told that nothing can be kept
+
+	view      view
+	order     order
+	zero      bool // zero balances are shown
+	hidden    bool // amounts are hidden
+	scrambled bool
+	scrambler *scrambler // nil before the first use
+	open      map[string]bool
+	rows      []row
+	zeros     int // hidden zero balances
+	table     *kit.Table
+	titled    titles
+	filter    *kit.Field
+	w, h      int
+	receive   bool
+	account   int // whose address is shown
+	inspect   bool
+	facts     kit.Scroll // what inspection shows
+	selected  string     // key of the selected row, kept over refreshes
 }
 
 // New makes the screen.
-func New(ctx screen.Context, src Source) *Model {
-	return &Model{
-		ctx: ctx, src: src, open: map[string]bool{unpricedKey: true}, filter: kit.NewField("", 60),
-		table: kit.NewTable(
-			kit.Column{Title: "asset", Min: 16, Max: 18, Grow: 1},
-			kit.Column{Title: "name", Min: 13, Max: 28, Grow: 2, Hide: 2},
-			kit.Column{Title: "amount  ", Min: 18, Max: 26, Grow: 1, Align: kit.Right},
-			kit.Column{Title: "share", Min: 10, Max: 24, Grow: 2, Hide: 1},
-			kit.Column{Title: "", Min: 7, Hide: 3, Align: kit.Right},
-			kit.Column{Title: "value", Min: 13, Max: 16, Grow: 1, Align: kit.Right},
-		),
+func New(ctx screen.Context, src Source, options ...Option) *Model {
+	m := &Model{
+		ctx: ctx, src: src, open: map[string]bool{unpricedKey: true}, filter: kit.NewField("", 60), random: rand.Reader, hidden: ctx.Settings.Hidden,
+		reader: reader{c: ctx.Catalog, symbols: verify.NewSymbols(ctx.Catalog), accounts: ctx.Accounts}, identity: identityOf(ctx),
+	}
+	for _, o := range options {
+		o(m)
+	}
+	m.retitle(titles{})
+	return m
+}
+
+// titles is what the titles of the table depend on.
+type titles struct {
+	view  view
+	order order
+	up    string // signs of the order; empty: not known yet
+	down  string
+}
+
+// retitle makes the table with titles that say what the lines are and how they are sorted. Selection and place stay.
+func (m *Model) retitle(t titles) {
+	mark := func(title string, c column) string {
+		switch {
+		case t.order.by != c || t.up == "":
+			return title
+		case t.order.down():
+			return title + " " + t.down
+		}
+		return title + " " + t.up
+	}
+	name := [...]string{"name", "assets", "address"}[t.view]
+	old := m.table
+	m.titled = t
+	m.table = kit.NewTable(
+		kit.Column{Title: mark([...]string{"asset", "chain", "account"}[t.view], titleColumn), Min: 16, Max: 18, Grow: 1},
+		kit.Column{Title: mark(name, nameColumn), Min: 13, Max: 28, Grow: 2, Hide: 2},
+		kit.Column{Title: mark("amount", amountColumn) + "  ", Min: 18, Max: 26, Grow: 1, Align: kit.Right},
+		kit.Column{Title: mark("share", valueColumn), Min: 10, Max: 24, Grow: 2, Hide: 1},
+		kit.Column{Title: "", Min: 7, Hide: 3, Align: kit.Right},
+		kit.Column{Title: mark("value", valueColumn), Min: 13, Max: 16, Grow: 1, Align: kit.Right},
+	)
+	m.resize(m.w, m.h)
+	m.table.SetRows(len(m.rows))
+	if old != nil && old.Selected() >= 0 {
+		from, _ := old.Window()
+		m.table.SelectAt(old.Selected(), old.Selected()-from)
 	}
 }
 
 // Title names the tab.
 func (m *Model) Title() string { return "Balances" }
 
-// Init reads the balances for the first time.
-func (m *Model) Init() tea.Cmd { return m.load() }
+// Init reads the balances for the first time, and what the last start kept.
+func (m *Model) Init() tea.Cmd {
+	if kept := m.loadKept(); kept != nil {
+		return tea.Batch(kept, m.load())
+	}
+	return m.load()
+}
 
 // Close cancels the reading under way.
 func (m *Model) Close() {
@@ -112,8 +175,30 @@ func (m *Model) Close() {
 // Capturing is true while the filter or a panel has the keyboard.
 func (m *Model) Capturing() bool { return m.filter.Focused() || m.receive || m.inspect }
 
-// resize fits the table between the state line and the note line.
+// resize fits the table between the state line and the lines below it.
 func (m *Model) resize(w, h int) {
 	m.w, m.h = w, h
-	m.table.Resize(h - 2)
+	lines := h - 2
+	if m.hasTrend() {
+		lines--
+	}
+	m.table.Resize(lines)
+}
+
+// total is what shares are of; nil while nothing has a price.
+func (m *Model) total() *big.Int {
+	if m.data == nil {
+		return nil
+	}
+	return m.data.total
+}
+
+// show takes data over for drawing.
+func (m *Model) show() {
+	m.data = m.real
+	if m.scrambled && m.real != nil {
+		m.data = m.scrambler.holdings(m.real)
+	}
+	m.retrend()
+	m.arrange()
 }

@@ -8,19 +8,25 @@ import (
 
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/verify"
 )
 
 // rowKind is what a line of the table is.
 type rowKind int
 
 const (
-	groupRow rowKind = iota // an asset or a chain that opens into parts
+	groupRow rowKind = iota // an asset, a chain or an account that opens into parts
 	partRow
-	headRow // the heading of the unpriced assets
+	headRow // the heading of the unpriced assets, or of dust
 	noteRow // how many zero balances are hidden
 )
 
-const unpricedKey = "unpriced"
+// Keys of the headings.
+const (
+	unpricedKey = "unpriced"
+	dustKey     = "dust"
+)
 
 // row is one line, ready to draw.
 type row struct {
@@ -31,12 +37,15 @@ type row struct {
 	amount   *big.Int
 	decimals int
 	figure   bool // the line has an amount
-	deep     bool // the line stands under the heading of the unpriced assets
+	deep     bool // the line stands under a heading
 	micro    *big.Int
 	partial  bool // micro leaves out something without a price
-	warn     string
+	untold   bool // the answer says nothing about it
+	reasons  []verify.Reason
+	below    []verify.Reason // of its parts
 	parts    int
 	ids      []string // for inspection
+	address  string   // of an account
 	arg      screen.AssetArg
 }
 
@@ -54,35 +63,25 @@ func (m *Model) arrange() {
 		m.table.SetRows(0)
 		return
 	}
-	m.largest = m.data.total
-	groups := m.assetGroups()
-	if m.view == byChain {
-		groups = m.chainGroups()
-	}
-	groups = m.filtered(groups)
-	var priced, unpriced []group
-	for _, g := range groups {
+	var main, unpriced, dust []group
+	for _, g := range m.filtered(m.groups()) {
 		switch {
+		case m.view == byAccount:
+			main = append(main, g)
 		case !m.zero && m.isZeroGroup(g):
 			m.zeros++
 		case g.micro == nil:
 			unpriced = append(unpriced, g)
+		case m.isDust(g.row):
+			dust = append(dust, g)
 		default:
-			priced = append(priced, g)
+			main = append(main, g)
 		}
 	}
-	m.sort(priced)
-	m.sort(unpriced)
-	m.add(priced)
-	if len(unpriced) > 0 {
-		m.rows = append(m.rows, row{kind: headRow, key: unpricedKey, parts: len(unpriced)})
-		if m.open[unpricedKey] {
-			for i := range unpriced {
-				unpriced[i].deep = true
-			}
-			m.add(unpriced)
-		}
-	}
+	m.sort(main)
+	m.add(main)
+	m.addUnder(unpricedKey, unpriced)
+	m.addUnder(dustKey, dust)
 	if m.zeros > 0 {
 		m.rows = append(m.rows, row{kind: noteRow, key: "zero"})
 	}
@@ -96,8 +95,50 @@ func (m *Model) arrange() {
 	m.remember()
 }
 
+func (m *Model) groups() []group {
+	switch m.view {
+	case byChain:
+		return m.chainGroups()
+	case byAccount:
+		return m.accountGroups()
+	}
+	return m.assetGroups()
+}
+
+// addUnder adds groups below a heading. A filter opens the heading: what it found is shown.
+func (m *Model) addUnder(key string, groups []group) {
+	if len(groups) == 0 {
+		return
+	}
+	m.sort(groups)
+	head := row{kind: headRow, key: key, parts: len(groups)}
+	for i := range groups {
+		groups[i].deep = true
+		if key == dustKey {
+			head.micro = sum(head.micro, groups[i].micro)
+		}
+	}
+	m.rows = append(m.rows, head)
+	if m.isOpen(key) {
+		m.add(groups)
+	}
+}
+
+func (m *Model) isOpen(key string) bool {
+	return m.open[key] || (key == dustKey || key == unpricedKey) && m.filter.Value() != ""
+}
+
+// isDust is true for what is wholly priced, below the threshold, and nothing to warn about.
+func (m *Model) isDust(r row) bool {
+	limit := m.ctx.Settings.Dust
+	return limit != nil && r.micro != nil && !r.partial && r.micro.Cmp(limit) < 0 && r.worst() == theme.None && (!r.figure || r.amount != nil)
+}
+
 // isZeroGroup is true when nothing in the group is above zero or unknown.
 func (m *Model) isZeroGroup(g group) bool {
+	if g.worst() == theme.Danger {
+		return false
+	}
 	if m.view == byAsset {
 		return isZero(g.amount, g.micro)
 	}
@@ -109,11 +150,12 @@ func (m *Model) isZeroGroup(g group) bool {
 	return true
 }
 
+// add appends groups with the parts of those that are open.
 func (m *Model) add(groups []group) {
 	for _, g := range groups {
 		parts := g.parts
 		if !m.zero {
-			parts = slices.DeleteFunc(slices.Clone(parts), func(p row) bool { return isZero(p.amount, p.micro) })
+			parts = slices.DeleteFunc(slices.Clone(parts), func(p row) bool { return isZero(p.amount, p.micro) && p.worst() != theme.Danger })
 		}
 		g.row.parts = len(parts)
 		m.rows = append(m.rows, g.row)
@@ -123,83 +165,37 @@ func (m *Model) add(groups []group) {
 	}
 }
 
-func (m *Model) assetGroups() []group {
-	out := make([]group, 0, len(m.data.assets))
-	for _, a := range m.data.assets {
-		g := group{row: row{
-			key: a.id, title: a.symbol, name: a.name, amount: a.amount, decimals: a.decimals, figure: true, micro: a.micro, warn: a.warn,
-			arg: screen.AssetArg{Aggregate: a.id}, ids: []string{a.id},
-		}}
-		for _, p := range a.parts {
-			g.ids = append(g.ids, p.id)
-			g.parts = append(g.parts, partOf(p, p.chainTo, "", a))
-		}
-		m.sortParts(g.parts)
-		out = append(out, g)
-	}
-	return out
+// found is what the checks found at the line and at its parts, the worst first.
+func (r row) found() []verify.Reason {
+	all := slices.Concat(r.reasons, r.below)
+	slices.SortStableFunc(all, func(a, b verify.Reason) int { return cmp.Compare(weight(meaning(b.Level)), weight(meaning(a.Level))) })
+	return all
 }
 
-func partOf(p holding, title, name string, a asset) row {
-	return row{
-		kind: partRow, key: a.id + " " + p.id, title: title, name: name, amount: p.amount, decimals: p.decimals, figure: true, micro: p.micro,
-		arg: screen.AssetArg{Aggregate: a.id, Chain: p.chain.String()}, ids: []string{p.id},
-	}
-}
-
-func (m *Model) chainGroups() []group {
-	var out []group
-	at := map[string]int{}
-	for _, a := range m.data.assets {
-		for _, p := range a.parts {
-			i, ok := at[p.chainTo]
-			if !ok {
-				i = len(out)
-				at[p.chainTo] = i
-				out = append(out, group{row: row{key: "chain " + p.chainTo, title: p.chainTo, arg: screen.AssetArg{Chain: p.chain.String()}, ids: []string{p.chain.String()}}})
-			}
-			g := &out[i]
-			g.parts = append(g.parts, partOf(p, p.symbol, a.name, a))
-			switch {
-			case isZero(p.amount, p.micro):
-			case p.micro != nil:
-				g.micro = sum(g.micro, p.micro)
-			default:
-				g.partial = true
+// worst is what the findings of a line and of its parts mean at worst.
+func (r row) worst() theme.Meaning {
+	worst := theme.None
+	for _, list := range [...][]verify.Reason{r.reasons, r.below} {
+		for _, x := range list {
+			if m := meaning(x.Level); weight(m) > weight(worst) {
+				worst = m
 			}
 		}
 	}
-	for i := range out {
-		if out[i].micro == nil && !out[i].partial {
-			out[i].micro = new(big.Int)
-		}
-		m.sortParts(out[i].parts)
-	}
-	return out
+	return worst
 }
 
-func (m *Model) sort(groups []group) {
-	slices.SortStableFunc(groups, func(a, b group) int { return m.compare(a.row, b.row) })
-}
-
-func (m *Model) sortParts(parts []row) { slices.SortStableFunc(parts, m.compare) }
-
-// compare orders two lines; those without a value come last.
-func (m *Model) compare(a, b row) int {
-	name := cmp.Compare(strings.ToLower(a.title), strings.ToLower(b.title))
-	switch {
-	case m.order == byName || a.micro == nil && b.micro == nil:
-		return name
-	case a.micro == nil:
+// weight orders meanings by how bad they are.
+func weight(m theme.Meaning) int {
+	switch m {
+	case theme.Unknown:
 		return 1
-	case b.micro == nil:
-		return -1
+	case theme.Warn:
+		return 2
+	case theme.Danger:
+		return 3
 	}
-	c := a.micro.Cmp(b.micro)
-	if m.order == valueDown {
-		c = -c
-	}
-	return cmp.Or(c, name)
+	return 0
 }
 
 // filtered keeps the groups that have the text of the filter, and those with parts that have it, then with these parts only.
@@ -208,7 +204,9 @@ func (m *Model) filtered(groups []group) []group {
 	if want == "" {
 		return groups
 	}
-	has := func(r row) bool { return strings.Contains(strings.ToLower(r.title+" "+r.name+" "+r.ids[0]), want) }
+	has := func(r row) bool {
+		return strings.Contains(strings.ToLower(r.title+" "+r.name+" "+r.address+" "+strings.Join(r.ids[:min(1, len(r.ids))], "")), want)
+	}
 	out := groups[:0]
 	for _, g := range groups {
 		if has(g.row) {
@@ -255,4 +253,19 @@ func (m *Model) counted() string {
 		}
 	}
 	return kit.Plural(held, "asset", "assets") + " on " + kit.Plural(len(chains), "chain", "chains")
+}
+
+// marked counts the assets that a check found something at, and what it found about the answer as a whole.
+func (m *Model) marked() int {
+	n := len(m.data.reasons)
+	for _, a := range m.data.assets {
+		found := len(a.reasons) > 0
+		for _, p := range a.parts {
+			found = found || len(p.reasons) > 0
+		}
+		if found {
+			n++
+		}
+	}
+	return n
 }

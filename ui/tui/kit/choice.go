@@ -15,14 +15,16 @@ type Item struct{ Value, Label, Note, Off string }
 
 // Choice is a dropdown list with a filter: typing narrows it, enter chooses, esc leaves it. It is drawn over the body with Overlay.
 type Choice struct {
-	Title  string
-	Fuzzy  bool // letters in order are enough to match, best match first; else the text must occur as typed
-	items  []Item
-	shown  []int
-	filter *Field
-	sel    int
-	open   bool
-	Told   string // why the last choice was refused
+	Title string
+	Fuzzy bool // letters in order are enough to match, best match first; else the text must occur as typed
+	// Reasons writes why an item cannot be chosen beside it, not only when somebody tries.
+	Reasons bool
+	items   []Item
+	shown   []int
+	filter  *Field
+	sel     int
+	open    bool
+	Told    string // why the last choice was refused
 }
 
 // NewChoice makes a closed list.
@@ -70,6 +72,26 @@ func (c *Choice) Update(msg tea.Msg) (item Item, chosen bool) {
 	return Item{}, false
 }
 
+// Click takes the item on line y of the list's own view of at most h lines, as enter does. A click beside the items does nothing.
+func (c *Choice) Click(y, h int) (item Item, chosen bool) {
+	rows, top := c.window(h)
+	i := y - choiceHead
+	if !c.open || i < 0 || i >= rows {
+		return Item{}, false
+	}
+	c.sel = top + i
+	return c.take()
+}
+
+// choiceHead is the lines of the view above the first item: the frame, the title, the filter.
+const choiceHead = 3
+
+// window is the number of items that a view of h lines shows, and the first of them.
+func (c *Choice) window(h int) (rows, top int) {
+	rows = max(0, min(len(c.shown), h-choiceHead-2))
+	return rows, max(0, min(len(c.shown)-rows, c.sel-rows+1))
+}
+
 func (c *Choice) take() (Item, bool) {
 	if c.sel >= len(c.shown) {
 		return Item{}, false
@@ -110,11 +132,7 @@ func (c *Choice) View(th theme.Theme, w, h int) string {
 		return ""
 	}
 	lines := []string{Sides(th.Strong.Render(c.Title), "", inner), th.Dim.Render(FilterPrefix) + c.filter.Text(th, inner-len(FilterPrefix))}
-	rows := min(len(c.shown), h-len(lines)-3)
-	top := 0
-	if c.sel >= rows {
-		top = c.sel - rows + 1
-	}
+	rows, top := c.window(h)
 	for i := top; i < top+rows; i++ {
 		lines = append(lines, c.line(th, i, inner))
 	}
@@ -134,12 +152,15 @@ const FilterPrefix = "/ "
 
 func (c *Choice) line(th theme.Theme, i, w int) string {
 	it := c.items[c.shown[i]]
-	style := th.Text
+	label := th.Text.Render(it.Label)
 	if it.Off != "" {
-		style = th.Disabled
+		label = th.Disabled.Render(it.Label)
+		if c.Reasons {
+			label += th.Dim.Render(": " + it.Off)
+		}
 	}
 	if i != c.sel {
-		return Sides("  "+style.Render(it.Label), th.Dim.Render(it.Note), w)
+		return Sides("  "+label, th.Dim.Render(it.Note), w)
 	}
-	return th.Selected.Over(Sides(th.Accent.Render(th.Signs.Cursor)+" "+style.Render(it.Label), th.Dim.Render(it.Note), w))
+	return th.Selected.Over(Sides(th.Accent.Render(th.Signs.Cursor)+" "+label, th.Dim.Render(it.Note), w))
 }

@@ -88,7 +88,7 @@ func (f *Field) Text(th theme.Theme, w int) string {
 		if f.Focused() {
 			mark = CursorMark
 		}
-		return mark + th.Rule.Render(Fit(f.Empty, w))
+		return mark + th.Disabled.Render(Fit(f.Empty, w))
 	}
 	cells := make([]string, len(runes))
 	widths := make([]int, len(runes))

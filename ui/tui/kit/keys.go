@@ -15,6 +15,12 @@ type Key struct {
 	More  string   // longer words for the help; empty: Label
 	Off   string   // why it does not work now; empty: it works. The shell says it when the key is pressed
 	Quiet bool     // in the help only, not in the key line
+
+	// Action is the name by which the configuration gives the key another one; empty: made from Label. It must be set where the label changes.
+	Action string
+	// Careful marks a key that signs, confirms or opens the vault: only the person's own finger presses it, never the mouse or the palette, and it
+	// cannot be changed.
+	Careful bool
 }
 
 // NewKey is a working key that stands in the key line.
@@ -25,6 +31,33 @@ func (k Key) Hidden() Key { k.Quiet = true; return k }
 
 // Explain returns the key with longer words for the help.
 func (k Key) Explain(more string) Key { k.More = more; return k }
+
+// Named returns the key with a stable name for the configuration, such as "sort".
+func (k Key) Named(action string) Key { k.Action = action; return k }
+
+// WithCare returns the key as one that only the keyboard presses: it signs or confirms.
+func (k Key) WithCare() Key { k.Careful = true; return k }
+
+// ActionName is the name of the action, unique on its screen: Action, else the label in lower case with dashes.
+func (k Key) ActionName() string {
+	if k.Action != "" {
+		return k.Action
+	}
+	var b strings.Builder
+	gap := false
+	for _, r := range strings.ToLower(k.Label) {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') {
+			gap = b.Len() > 0
+			continue
+		}
+		if gap {
+			b.WriteByte('-')
+		}
+		gap = false
+		b.WriteRune(r)
+	}
+	return b.String()
+}
 
 // Words is what the help says about the key.
 func (k Key) Words() string {
@@ -71,34 +104,60 @@ func (k Key) Name(th theme.Theme) string {
 	return strings.Join(names, "/")
 }
 
-// KeyLine writes the keys that fit into w cells, the first ones first; keys that are off are dim. When some do not fit, the line ends
-// with `? more`.
-func KeyLine(th theme.Theme, keys []Key, w int) string {
-	const gap = "  "
-	more := th.Accent.Render("?") + th.Dim.Render(" more")
-	var parts []string
-	used, cut := 1, false
-	for _, k := range keys {
+// Spot is a stretch of the key line that stands for one key: Key is an index into the keys, or -1 for `? more`. X counts cells from 0.
+type Spot struct{ Key, X, W int }
+
+const (
+	keyGap  = "  "
+	moreKey = "?"
+	moreTip = " more"
+)
+
+// KeySpots says which keys KeyLine writes into w cells, and where: the first ones first. When some do not fit, the last spot is `? more`.
+func KeySpots(th theme.Theme, keys []Key, w int) []Spot {
+	var spots []Spot
+	used := 1
+	for i, k := range keys {
 		if k.Quiet {
 			continue
 		}
-		name := k.Name(th)
-		n := len(gap) + Width(name) + 1 + Width(k.Label)
-		if used+n+len(gap)+len("? more") > w {
-			cut = true
+		n := Width(k.Name(th)) + 1 + Width(k.Label)
+		at := used
+		if len(spots) > 0 {
+			at += len(keyGap)
+		}
+		if at+n+2*len(keyGap)+len(moreKey+moreTip) > w {
+			if at+len(moreKey+moreTip) <= w {
+				spots = append(spots, Spot{Key: -1, X: at, W: len(moreKey + moreTip)})
+			}
 			break
 		}
-		used += n
-		if k.Off != "" {
-			parts = append(parts, th.Disabled.Render(name+" "+k.Label))
+		spots = append(spots, Spot{Key: i, X: at, W: n})
+		used = at + n
+	}
+	return spots
+}
+
+// KeyLine writes the keys that fit into w cells, the first ones first; keys that are off are dim. When some do not fit, the line ends
+// with `? more`.
+func KeyLine(th theme.Theme, keys []Key, w int) string {
+	var b strings.Builder
+	at := 0
+	for _, s := range KeySpots(th, keys, w) {
+		Spaces(&b, s.X-at)
+		at = s.X + s.W
+		if s.Key < 0 {
+			b.WriteString(th.Accent.Render(moreKey) + th.Dim.Render(moreTip))
 			continue
 		}
-		parts = append(parts, th.Accent.Render(name)+" "+th.Dim.Render(k.Label))
+		k := keys[s.Key]
+		if k.Off != "" {
+			b.WriteString(th.Disabled.Render(k.Name(th) + " " + k.Label))
+			continue
+		}
+		b.WriteString(th.Accent.Render(k.Name(th)) + " " + th.Dim.Render(k.Label))
 	}
-	if cut {
-		parts = append(parts, more)
-	}
-	return Fit(" "+strings.Join(parts, gap), w)
+	return Fit(b.String(), w)
 }
 
 // FindKey returns the key that was pressed.

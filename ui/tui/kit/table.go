@@ -131,6 +131,18 @@ func (t *Table) Press(key string) bool {
 	return true
 }
 
+// Click selects the row on line y of the table's own view, its title line included, and reports whether there is one.
+func (t *Table) Click(y int) bool {
+	if t.titles {
+		y--
+	}
+	if y < 0 || y >= t.height || t.top+y >= t.n {
+		return false
+	}
+	t.Select(t.top + y)
+	return true
+}
+
 func (t *Table) page(d int) {
 	t.top += d
 	t.sel += d

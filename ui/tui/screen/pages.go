@@ -1,37 +1,19 @@
 package screen
 
 import (
-	"net/url"
-
-	"coffer/api/caip"
 	"coffer/api/network"
+	"coffer/wallet/verify"
 )
 
 // Pages reports whether transactions have pages that a browser can open: those of the chains inside this program have none.
 func (c Context) Pages() bool { return c.Network.Kind != network.Embedded }
 
-// KnownPage reports whether link is a page of the chain's known explorer: over https on its host, on a lab's chains on the service's own host,
-// nowhere on the chains inside this program (TH-H2). chain is CAIP-2.
+// KnownPage reports whether link is a page of the chain's known explorer, as verify.ExplorerURL judges it (TH-H2), where there are pages at all. chain is
+// CAIP-2.
 func (c Context) KnownPage(chain, link string) bool {
-	u, err := url.Parse(link)
-	if err != nil || u.User != nil || u.Host == "" {
+	if !c.Pages() {
 		return false
 	}
-	switch c.Network.Kind {
-	case network.Embedded:
-		return false
-	case network.Lab:
-		home, err := url.Parse(c.BaseURL)
-		return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host == home.Host
-	}
-	id, err := caip.ParseChain(chain)
-	if err != nil || u.Scheme != "https" || c.Catalog == nil {
-		return false
-	}
-	info, ok := c.Catalog.Chain(id)
-	if !ok {
-		return false
-	}
-	home, err := url.Parse(info.Explorer)
-	return err == nil && home.Host == u.Host
+	known, _ := verify.ExplorerURL(c.Catalog, c.Network.Kind, c.BaseURL, chain, link)
+	return known
 }

@@ -134,8 +134,9 @@ type OpenedMsg struct{ Arg any }
 // BackMsg asks the shell to close the screen that was opened on top.
 type BackMsg struct{}
 
-// AssetArg is the argument of OpenMsg{Build}: an aggregated asset id such as "ob:usdc" and, when known, a chain (CAIP-2).
-type AssetArg struct{ Aggregate, Chain string }
+// AssetArg is the argument of OpenMsg{Build}: an aggregated asset id such as "ob:usdc" and, when known, a chain (CAIP-2). Form names the form to open:
+// "transfer", "swap", or "" for calls.
+type AssetArg struct{ Aggregate, Chain, Form string }
 
 // ToastMsg asks the shell to show one line for a few seconds.
 type ToastMsg struct {

@@ -55,70 +55,50 @@ func (s Style) Over(line string) string {
 	return s.open + strings.ReplaceAll(line, reset, reset+s.open) + reset
 }
 
-// colour is one meaning on every terminal: for dark and light backgrounds in true colour and in 256 colours, and one of the 16 basic colours ("" is none:
-// the text is then faint).
-type colour struct {
-	dark, light       string
-	dark256, light256 string
-	basic             string
-}
-
-// hue names a colour by its meaning.
-type hue int
-
-const (
-	dimHue hue = iota
-	ruleHue
-	accentHue
-	goodHue
-	warnHue
-	dangerHue
-	unknownHue
-	selectedHue
-)
-
-func (h hue) colour() colour {
-	switch h {
-	case dimHue:
-		return colour{"#8b93a1", "#5f6671", "246", "241", ""}
-	case ruleHue:
-		return colour{"#4d5461", "#b4bac4", "240", "250", ""}
-	case accentHue:
-		return colour{"#7ab3f5", "#1f5fbf", "111", "25", "6"}
-	case goodHue:
-		return colour{"#7fc88a", "#1e7a34", "114", "28", "2"}
-	case warnHue:
-		return colour{"#e6b455", "#8f5a00", "179", "94", "3"}
-	case dangerHue:
-		return colour{"#f26d78", "#b91c2e", "204", "124", "1"}
-	case unknownHue:
-		return colour{"#c09af0", "#733fb0", "141", "91", "5"}
-	}
-	return colour{"#262d3a", "#dfe7f3", "236", "254", ""}
-}
-
 // palette picks colours for one background and profile.
 type palette struct {
-	dark    bool
-	profile colorprofile.Profile
+	ground   Ground
+	profile  colorprofile.Profile
+	contrast bool
+	own      map[hue]string // the person's own, "#rrggbb" or a number
 }
 
-// pick returns the hue as this terminal can show it.
+// pick returns the hue as this terminal can show it; nil where it has none.
 func (p palette) pick(h hue) color.Color {
-	c := h.colour()
-	side := lipgloss.LightDark(p.dark)
-	return lipgloss.Complete(p.profile)(
-		lipgloss.Color(c.basic), side(lipgloss.Color(c.light256), lipgloss.Color(c.dark256)), side(lipgloss.Color(c.light), lipgloss.Color(c.dark)))
+	if own := p.own[h]; own != "" && p.profile >= colorprofile.ANSI {
+		return p.profile.Convert(lipgloss.Color(own))
+	}
+	s := shadeOf(h, p.ground, p.contrast)
+	name := ""
+	switch p.profile {
+	case colorprofile.TrueColor:
+		name = s.rgb
+	case colorprofile.ANSI256:
+		name = s.index
+	case colorprofile.ANSI:
+		name = s.basic
+	}
+	if name == "" {
+		return nil
+	}
+	return lipgloss.Color(name)
 }
 
-// look adds the hue to a look. Where there are too few colours for it the look gets faint instead; without any colour the sign beside the text
-// carries the meaning.
+// look adds the hue to a look. Where there is no colour for it, what is secondary gets faint and what matters bold; the sign beside the text carries the
+// meaning.
 func (p palette) look(h hue, base lipgloss.Style) lipgloss.Style {
-	switch basic := h.colour().basic; {
-	case p.profile >= colorprofile.ANSI256, p.profile == colorprofile.ANSI && basic != "":
-		return base.Foreground(p.pick(h))
-	case basic == "":
-		return base.Faint(true)
+	if c := p.pick(h); c != nil {
+		return base.Foreground(c)
+	}
+	switch h {
+	case dimHue, ruleHue, disabledHue:
+		if !p.contrast {
+			return base.Faint(true)
+		}
+	case accentHue, warnHue, dangerHue:
+		if p.contrast || p.profile == colorprofile.ANSI {
+			return base.Bold(true)
+		}
 	}
 	return base
 }
@@ -127,8 +107,8 @@ func (p palette) fg(h hue) Style { return from(p.look(h, lipgloss.NewStyle())) }
 
 // selected is a quiet background where there are enough colours for one, else reverse.
 func (p palette) selected() Style {
-	if p.profile >= colorprofile.ANSI256 {
-		return from(lipgloss.NewStyle().Background(p.pick(selectedHue)))
+	if c := p.pick(selectedHue); c != nil && p.profile >= colorprofile.ANSI256 {
+		return from(lipgloss.NewStyle().Background(c))
 	}
 	return from(reverse())
 }

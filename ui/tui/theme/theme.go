@@ -1,7 +1,7 @@
 // Package theme holds every style of the terminal interface: no colour, sign or line character is written anywhere else.
 //
-// Promise: a Theme is a plain value built from what is known about the terminal (dark or light background, colour profile, ASCII only) and
-// is passed down with each frame; there is no global one. Colour carries meaning only (good, warn, danger, unknown, one accent) and never
+// Promise: a Theme is a plain value built from what is known about the terminal (background, colour profile, ASCII only) and what the person chose (Look), and
+// is passed down with each frame; there is no global one. A background that the terminal does not tell gets colours that read on black and on white. Colour carries meaning only (good, warn, danger, unknown, one accent) and never
 // alone: a sign stands beside it. Text without a meaning keeps the terminal's own foreground, so it reads on any background. Without
 // colour (NO_COLOR) bold, faint and reverse remain; on a dumb terminal nothing but text remains.
 package theme
@@ -12,7 +12,7 @@ import (
 
 // Theme is every style and sign for one terminal. The zero value renders plain text without signs; use New.
 type Theme struct {
-	Dark    bool
+	Dark    bool // the background is not known to be light
 	ASCII   bool
 	Profile colorprofile.Profile
 
@@ -56,14 +56,23 @@ type Signs struct {
 
 // New builds the theme of a terminal. dark says that the background is dark, ascii that only ASCII may be drawn.
 func New(dark bool, profile colorprofile.Profile, ascii bool) Theme {
-	t := Theme{Dark: dark, ASCII: ascii, Profile: profile, Signs: unicodeSigns()}
+	if dark {
+		return Make(Look{}, OnDark, profile, ascii)
+	}
+	return Make(Look{}, OnLight, profile, ascii)
+}
+
+// Make builds the theme that a person chose for a terminal with this background.
+func Make(look Look, ground Ground, profile colorprofile.Profile, ascii bool) Theme {
+	ground = look.ground(ground)
+	t := Theme{Dark: ground != OnLight, ASCII: ascii, Profile: profile, Signs: unicodeSigns()}
 	if ascii {
 		t.Signs = asciiSigns()
 	}
 	if profile <= colorprofile.NoTTY {
 		return t
 	}
-	p := palette{dark: dark, profile: profile}
+	p := palette{ground: ground, profile: profile, contrast: look.Name == Contrast, own: look.own()}
 	t.Strong = from(bold())
 	t.Dim = p.fg(dimHue)
 	t.Rule = p.fg(ruleHue)
@@ -72,7 +81,7 @@ func New(dark bool, profile colorprofile.Profile, ascii bool) Theme {
 	t.Warn = p.fg(warnHue)
 	t.Danger = from(p.look(dangerHue, bold()))
 	t.Unknown = p.fg(unknownHue)
-	t.Disabled = p.fg(ruleHue)
+	t.Disabled = p.fg(disabledHue)
 	t.Input = from(underline())
 	t.Selected = p.selected()
 	t.BadgeEmbedded = from(p.look(dimHue, reverse()))

@@ -1,0 +1,162 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coffer/api/amount"
+)
+
+// Themes of the screens. ThemeAuto follows what the terminal says of its background.
+const (
+	ThemeAuto     = "auto"
+	ThemeDark     = "dark"
+	ThemeLight    = "light"
+	ThemeContrast = "contrast"
+)
+
+// DefaultDust is the dust threshold in USD where the file says nothing.
+const DefaultDust = "1.00"
+
+// UI holds a person's choices about the screens (table [ui]). The zero value is the choice of somebody who has no file.
+type UI struct {
+	Theme       string `toml:"theme,omitempty"`        // one of Themes(); "": ThemeAuto
+	Mouse       *bool  `toml:"mouse,omitempty"`        // nil: on, and off over SSH
+	Dust        string `toml:"dust,omitempty"`         // USD with up to six decimals; "": DefaultDust, "0": nothing is dust
+	HideAmounts bool   `toml:"hide_amounts,omitempty"` // amounts are hidden at the start
+	ASCII       bool   `toml:"ascii,omitempty"`        // only ASCII characters are drawn
+
+	// Keys names the key of an action: "balances.sort" = "o". The action is "shell" or the id of a screen, a dot and the name that the help of the screen shows.
+	Keys map[string]string `toml:"keys,omitempty"`
+	// Colors replaces colours of the theme, by the names of ColorNames().
+	Colors map[string]Color `toml:"colors,omitempty"`
+}
+
+// Color is "#rrggbb", or the number of one of a terminal's 256 colours. In the file the number may stand without quotes.
+type Color string
+
+// UnmarshalText takes a value of the file as it stands there; the rules of UI judge it.
+func (c *Color) UnmarshalText(text []byte) error { *c = Color(text); return nil }
+
+// Themes lists the themes.
+func Themes() []string { return []string{ThemeAuto, ThemeDark, ThemeLight, ThemeContrast} }
+
+// ColorNames lists what a theme has a colour for.
+func ColorNames() []string {
+	return []string{"dim", "rule", "accent", "good", "warn", "danger", "unknown", "selected", "disabled"}
+}
+
+// KeyOwners lists what may stand before the dot in the name of an action: the shell and the screens.
+func KeyOwners() []string {
+	return []string{"shell", "balances", "build", "activity", "history", "lab", "accounts", "review", "wire", "settings"}
+}
+
+// DustMicro is the dust threshold in micro USD; nil: nothing is dust.
+func (u UI) DustMicro() *big.Int {
+	text := u.Dust
+	if text == "" {
+		text = DefaultDust
+	}
+	v, err := amount.Parse(text, usdDecimals)
+	if err != nil || v.Sign() <= 0 {
+		return nil
+	}
+	return v
+}
+
+// MouseOn says whether the mouse works at the start; remote: over SSH.
+func (u UI) MouseOn(remote bool) bool {
+	if u.Mouse != nil {
+		return *u.Mouse
+	}
+	return !remote
+}
+
+const (
+	usdDecimals = 6
+	longestDust = 16 // characters
+
+	// signingKey signs on a review. An action that one means with it elsewhere must not be near: a slip would sign.
+	signingKey = "y"
+)
+
+var (
+	reAction   = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	reHexColor = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+)
+
+// check returns the place, as the parts of a key below the table, and the problem of the first broken rule.
+func (u UI) check() (key []string, problem string) {
+	if u.Theme != "" && !slices.Contains(Themes(), u.Theme) {
+		return []string{"theme"}, "expected " + orList(Themes())
+	}
+	if u.Dust != "" {
+		v, err := amount.Parse(u.Dust, usdDecimals)
+		if err != nil || v.Sign() < 0 || len(u.Dust) > longestDust {
+			return []string{"dust"}, `expected an amount of USD such as "1.00"; "0" for none`
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(u.Colors)) {
+		if problem := checkColor(name, u.Colors[name]); problem != "" {
+			return []string{"colors", name}, problem
+		}
+	}
+	return u.checkKeys()
+}
+
+func checkColor(name string, c Color) string {
+	if !slices.Contains(ColorNames(), name) {
+		return "there is no such colour; colours: " + strings.Join(ColorNames(), ", ")
+	}
+	if reHexColor.MatchString(string(c)) {
+		return ""
+	}
+	if n, err := strconv.ParseUint(string(c), 10, 8); err != nil || strconv.FormatUint(n, 10) != string(c) {
+		return `expected "#rrggbb" or a number from 0 to 255`
+	}
+	return ""
+}
+
+func (u UI) checkKeys() (key []string, problem string) {
+	taken := map[string]string{} // owner and key -> action
+	for _, action := range slices.Sorted(maps.Keys(u.Keys)) {
+		pressed, place := u.Keys[action], []string{"keys", action}
+		owner, name, ok := strings.Cut(action, ".")
+		if !ok || !slices.Contains(KeyOwners(), owner) || !reAction.MatchString(name) {
+			return place, `expected an action such as "balances.sort": ` + orList(KeyOwners()) + ", a dot, and the name that the help shows"
+		}
+		if problem := checkKey(pressed); problem != "" {
+			return place, problem
+		}
+		if pressed == signingKey && (owner == "shell" || owner == "review") {
+			return place, signingKey + " signs on a review; choose another"
+		}
+		for _, o := range []string{owner, "shell"} {
+			if other := taken[o+" "+pressed]; other != "" {
+				return place, fmt.Sprintf("%s is the key of %s already", pressed, other)
+			}
+		}
+		taken[owner+" "+pressed] = action
+		if owner == "shell" {
+			for _, o := range KeyOwners() {
+				if other := taken[o+" "+pressed]; other != action && other != "" {
+					return place, fmt.Sprintf("%s is the key of %s already", pressed, other)
+				}
+			}
+		}
+	}
+	return nil, ""
+}
+
+func orList(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = strconv.Quote(w)
+	}
+	return strings.Join(quoted[:len(quoted)-1], ", ") + " or " + quoted[len(quoted)-1]
+}

@@ -1,0 +1,194 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// action is something that the shell does on every screen.
+type action struct {
+	kit.Key
+	do func() tea.Cmd
+}
+
+// actions lists what the shell does, in the order of the help. A key of the active screen goes before one of the shell.
+func (m *Model) actions() []action {
+	out := make([]action, 0, len(m.tabs)+10)
+	for _, id := range m.tabs {
+		out = append(out, action{kit.NewKey(m.screens[id].Title(), number(id)).Named("open-" + string(id)), m.opener(id)})
+	}
+	out = append(out,
+		action{kit.NewKey("all keys of this screen", "?", "f1").Explain("all keys of this screen; f1 also while typing").Named("help"), func() tea.Cmd { m.help.show(m); return nil }},
+		action{kit.NewKey("go to or do", ":", "ctrl+p").Named("palette"), m.openPalette},
+		action{kit.NewKey("hide or show amounts", "h").Named("hide-amounts"), m.hide})
+	for _, o := range []struct {
+		id    screen.ID
+		label string
+		key   string
+	}{{screen.Settings, "settings", ","}, {screen.Wire, "what went over the wire", "W"}} {
+		if m.screens[o.id] != nil {
+			out = append(out, action{kit.NewKey(o.label, o.key).Named(string(o.id)), m.opener(o.id)})
+		}
+	}
+	out = append(out,
+		action{m.mouseKey(), m.switchMouse},
+		action{kit.NewKey("next theme", "T").Named("theme"), m.nextTheme},
+		action{kit.NewKey("lock the keys now", "L").Named("lock").OffWhen(m.ctx.Vault.Lock == nil, noVault), m.lock})
+	if m.job != nil {
+		out = append(out, action{kit.NewKey("lock and suspend", "ctrl+z").Explain("lock and suspend; fg in the shell brings it back").Named("suspend"),
+			func() tea.Cmd { return m.suspend(suspendMsg{}) }})
+	}
+	return append(out, action{kit.NewKey("quit", "q", "ctrl+c").Named("quit"), m.quit})
+}
+
+const noVault = "the keys of this profile are not kept in a vault: there is nothing to lock"
+
+func (m *Model) opener(id screen.ID) func() tea.Cmd {
+	return func() tea.Cmd { return m.opened(screen.OpenMsg{Screen: id}) }
+}
+
+// shellKeys are the keys of the actions, as the person has set them up.
+func (m *Model) shellKeys() []kit.Key {
+	actions := m.actions()
+	keys := make([]kit.Key, len(actions))
+	for i, a := range actions {
+		keys[i] = a.Key
+	}
+	keys, _ = m.keys.translate(shellOwner, keys)
+	return keys
+}
+
+// screenKeys are the keys of the active screen as the person has set them up, and the way back to those that it knows.
+func (m *Model) screenKeys() ([]kit.Key, back) {
+	return m.keys.translate(string(m.activeID()), m.active().Keys())
+}
+
+// shellKey writes the key of one of the shell's actions, such as "?" for "help".
+func (m *Model) shellKey(name string) string {
+	for _, k := range m.shellKeys() {
+		if k.ActionName() == name && len(k.Press) > 0 {
+			return kit.Key{Press: k.Press[:1]}.Name(m.theme)
+		}
+	}
+	return ""
+}
+
+// run does one of the shell's actions, or says why it cannot.
+func (m *Model) run(name string) tea.Cmd {
+	for _, a := range m.actions() {
+		if a.ActionName() != name {
+			continue
+		}
+		if a.Off != "" {
+			m.show(screen.ToastMsg{Meaning: theme.Warn, Text: a.Off})
+			return nil
+		}
+		return a.do()
+	}
+	return nil
+}
+
+// number is the key of a tab. It is the same whether or not other tabs are there.
+func number(id screen.ID) string { return strconv.Itoa(slices.Index(screen.Tabs(), id) + 1) }
+
+// checkKeys looks at the keys that the person set up and says what is not used, once, at the start.
+func (m *Model) checkKeys() {
+	if len(m.keys.want) == 0 {
+		return
+	}
+	var names []string
+	for _, k := range m.shellKeys() {
+		names = append(names, k.ActionName())
+	}
+	for _, action := range m.keys.unmet(shellOwner) {
+		m.keys.refuse(shellOwner, action, "the shell has no such action", nearest(action, names))
+	}
+	for _, id := range m.order {
+		m.checkScreen(id)
+	}
+	bad := m.keys.problems()
+	if len(bad) == 0 {
+		return
+	}
+	text := "[ui.keys] " + bad[0]
+	if len(bad) > 1 {
+		text = fmt.Sprintf("[ui.keys] has %d mistakes (%s, then n, lists them): %s", len(bad), m.shellKey("help"), bad[0])
+	}
+	m.show(screen.ToastMsg{Meaning: theme.Warn, Text: text})
+}
+
+func (m *Model) checkScreen(id screen.ID) {
+	keys, _ := m.keys.translate(string(id), m.screens[id].Keys())
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.ActionName()
+		for action, key := range m.keys.want[shellOwner] {
+			if k.Match(key) {
+				m.keys.refuse(shellOwner, action, fmt.Sprintf("on %s, %s is the key of %s", m.screens[id].Title(), key, names[i]), "")
+			}
+		}
+	}
+	for _, action := range m.keys.unmet(string(id)) { // it may come with another state of the screen, unless it looks like a slip
+		if near := nearest(action, names); near != "" {
+			m.keys.refuse(string(id), action, "there is no such action", near)
+		}
+	}
+}
+
+func (k *keymap) refuse(owner, action, why, near string) {
+	if near != "" {
+		why += ": is it " + owner + "." + near + "?"
+	}
+	k.refused[owner+"."+action] = why
+}
+
+// problems lists what is not used, and why.
+func (k *keymap) problems() []string {
+	out := make([]string, 0, len(k.refused))
+	for name, why := range k.refused {
+		out = append(out, name+": "+why)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// keyPress makes the message of a key from its name as tea.KeyPressMsg.String gives it.
+func keyPress(name string) tea.KeyPressMsg {
+	var mod tea.KeyMod
+	for prefix, m := range map[string]tea.KeyMod{"ctrl+": tea.ModCtrl, "alt+": tea.ModAlt, "shift+": tea.ModShift} {
+		if rest := strings.Replace(name, prefix, "", 1); rest != name && rest != "" {
+			mod, name = mod|m, rest
+		}
+	}
+	if code, ok := namedCodes()[name]; ok {
+		if name == "space" && mod == 0 {
+			return tea.KeyPressMsg{Code: code, Text: " "}
+		}
+		return tea.KeyPressMsg{Code: code, Mod: mod}
+	}
+	var n rune
+	if _, err := fmt.Sscanf(name, "f%d", &n); err == nil && n >= 1 && n <= 20 {
+		return tea.KeyPressMsg{Code: tea.KeyF1 + n - 1, Mod: mod}
+	}
+	r := []rune(name)
+	if mod != 0 {
+		return tea.KeyPressMsg{Code: r[0], Mod: mod}
+	}
+	return tea.KeyPressMsg{Code: r[0], Text: name}
+}
+
+func namedCodes() map[string]rune {
+	return map[string]rune{
+		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "space": tea.KeySpace, "up": tea.KeyUp, "down": tea.KeyDown,
+		"left": tea.KeyLeft, "right": tea.KeyRight, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
+		"backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "insert": tea.KeyInsert,
+	}
+}

@@ -1,0 +1,190 @@
+package balances
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/verify"
+)
+
+// heldFile is the JSON form of an export. Amounts are base units; what is not known is null.
+type heldFile struct {
+	Format    string    `json:"format"`
+	Profile   string    `json:"profile"`
+	Network   string    `json:"network"`
+	Kind      string    `json:"kind"`
+	ReadAt    string    `json:"readAt"`
+	LastKnown bool      `json:"lastKnown"`
+	TotalUSD  *string   `json:"totalUSD"`
+	Without   bool      `json:"totalLeavesOutUnpriced"`
+	Holdings  []heldRow `json:"holdings"`
+}
+
+// heldRow is one asset on one chain, or an asset of which the answer names no chain.
+type heldRow struct {
+	Account   *string  `json:"account"`
+	Aggregate string   `json:"aggregate"`
+	Asset     string   `json:"asset"`
+	Chain     string   `json:"chain"`
+	ChainName string   `json:"chainName"`
+	Symbol    string   `json:"symbol"`
+	Decimals  *int     `json:"decimals"`
+	BaseUnits *string  `json:"baseUnits"`
+	FiatUSD   *string  `json:"fiatUSD"`
+	Checks    []string `json:"checks,omitempty"`
+}
+
+// exportedMsg ends an export.
+type exportedMsg struct {
+	held  int
+	paths []string
+	err   error
+}
+
+// export writes what is held, all of it whatever the filter, as CSV and as JSON. The figures are those of the answer, never scrambled ones.
+func (m *Model) export() tea.Cmd {
+	if k := m.exportKey(); k.Off != "" {
+		return screen.Toast(theme.Warn, k.Off)
+	}
+	file := m.held()
+	write := m.ctx.Export
+	return func() tea.Msg {
+		out := exportedMsg{held: len(file.Holdings)}
+		asCSV, err := encodeCSV(file)
+		if err != nil {
+			return exportedMsg{err: err}
+		}
+		asJSON, err := json.MarshalIndent(file, "", "  ")
+		if err != nil {
+			return exportedMsg{err: fmt.Errorf("holdings: %w", err)}
+		}
+		for _, one := range []struct {
+			name string
+			data []byte
+		}{{"holdings.csv", asCSV}, {"holdings.json", append(asJSON, '\n')}} {
+			path, err := write(one.name, one.data)
+			if err != nil {
+				out.err = errors.Join(out.err, err)
+				continue
+			}
+			out.paths = append(out.paths, path)
+		}
+		return out
+	}
+}
+
+func (m *Model) exported(msg exportedMsg) tea.Cmd {
+	if msg.err != nil {
+		return screen.Toast(theme.Danger, "the export could not be written: "+kit.Clean(msg.err.Error(), 300))
+	}
+	return screen.Toast(theme.Good, kit.Plural(msg.held, "holding", "holdings")+" written to "+kit.Clean(strings.Join(msg.paths, " and "), 600))
+}
+
+// held collects what is not known to be zero.
+func (m *Model) held() heldFile {
+	h := m.real
+	out := heldFile{
+		Format: "coffer holdings 1", Profile: m.ctx.Profile, Network: m.ctx.Network.ID, Kind: string(m.ctx.Network.Kind),
+		ReadAt: m.at.UTC().Format(time.RFC3339), LastKnown: m.last, Without: h.without != "", Holdings: []heldRow{},
+	}
+	if h.total != nil {
+		out.TotalUSD = pointer(strings.NewReplacer("$", "", ",", "").Replace(exactUSD(h.total)))
+	}
+	address := map[string]string{}
+	for _, o := range h.owners {
+		address[o.key] = o.address
+	}
+	for _, a := range h.assets {
+		if len(a.parts) == 0 && !isZero(a.amount, a.micro) {
+			out.Holdings = append(out.Holdings, heldRow{
+				Aggregate: a.id, Symbol: a.symbol, Decimals: decimals(a.decimals), BaseUnits: pointer(a.given.amount), FiatUSD: pointer(a.given.fiat), Checks: titlesOf(a.reasons),
+			})
+		}
+		for _, p := range a.parts {
+			if isZero(p.amount, p.micro) {
+				continue
+			}
+			one := heldRow{
+				Account: pointer(address[p.owner]), Aggregate: a.id, Asset: p.id, ChainName: p.chainTo, Symbol: p.symbol, Decimals: decimals(p.decimals),
+				BaseUnits: pointer(p.given.amount), FiatUSD: pointer(p.given.fiat), Checks: titlesOf(append(p.reasons[:len(p.reasons):len(p.reasons)], a.reasons...)),
+			}
+			if p.chain.Namespace != "" {
+				one.Chain = p.chain.String()
+			}
+			out.Holdings = append(out.Holdings, one)
+		}
+	}
+	return out
+}
+
+func titlesOf(reasons []verify.Reason) (out []string) {
+	for _, x := range reasons {
+		out = append(out, x.Code+": "+x.Title)
+	}
+	return out
+}
+
+// pointer is nil for what is not known.
+func pointer(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func decimals(d int) *int {
+	if d < 0 {
+		return nil
+	}
+	return &d
+}
+
+// encodeCSV writes one line to a holding; a figure that is not known is an empty field.
+func encodeCSV(f heldFile) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	lines := [][]string{{"read_at", "network", "account", "aggregate", "asset", "chain", "chain_name", "symbol", "decimals", "base_units", "fiat_usd", "checks"}}
+	value := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	for _, h := range f.Holdings {
+		places := ""
+		if h.Decimals != nil {
+			places = strconv.Itoa(*h.Decimals)
+		}
+		line := []string{
+			f.ReadAt, f.Network, value(h.Account), h.Aggregate, h.Asset, h.Chain, h.ChainName, h.Symbol, places, value(h.BaseUnits), value(h.FiatUSD),
+			strings.Join(h.Checks, " "),
+		}
+		for i := range line {
+			line[i] = harmless(line[i])
+		}
+		lines = append(lines, line)
+	}
+	if err := w.WriteAll(lines); err != nil {
+		return nil, fmt.Errorf("holdings: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// harmless keeps a spreadsheet from taking foreign text for a formula.
+func harmless(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}

@@ -1,0 +1,71 @@
+package balances
+
+import (
+	"coffer/ui/tui/kit"
+)
+
+// Keys lists what works now.
+func (m *Model) Keys() []kit.Key {
+	switch {
+	case m.filter.Focused():
+		return []kit.Key{kit.NewKey("keep filter", "enter"), kit.NewKey("clear filter", "esc").Named("clear-filter")}
+	case m.receive:
+		return m.receiveKeys()
+	case m.inspect:
+		return []kit.Key{
+			kit.NewKey("copy id", "y").Named("copy"), kit.NewKey("copy amount", "Y").OffWhen(m.secret() != "", m.secret()),
+			kit.NewKey("scroll", "up", "down"), kit.NewKey("close", "esc"),
+		}
+	}
+	r, ok := m.current()
+	const empty = "there is no line to use it on"
+	build := r.buildOff()
+	if !ok {
+		build = "select an asset first"
+	}
+	next := [views]string{"by chain", "by account", "by asset"}[m.view]
+	keys := []kit.Key{
+		kit.NewKey("expand", "enter").Explain("expand or collapse").OffWhen(!ok, empty),
+		kit.NewKey("build", "b").Explain("build a call with this asset").OffWhen(build != "", build),
+		kit.NewKey("transfer", "t").Explain("transfer this asset").OffWhen(build != "", build),
+		kit.NewKey("swap", "w").Explain("swap this asset").OffWhen(build != "", build),
+		kit.NewKey("receive", "r").Explain("show the address to send to").OffWhen(len(m.ctx.Accounts) == 0, "this profile has no account"),
+		kit.NewKey("view", "v").Explain("group " + next),
+		kit.NewKey("sort", "s").Explain("sort by the next column: value, asset, name, amount"),
+		kit.NewKey("hide", "h").Explain("hide or show amounts, on every screen").Named("hide"),
+		kit.NewKey("inspect", "i").Explain("exact amount, base units, ids, checks").OffWhen(!ok, empty),
+		kit.NewKey("zero", "z").Explain("show or hide zero balances"),
+		m.exportKey(),
+		kit.NewKey("filter", "/").Hidden(),
+		kit.NewKey("scramble", "H").Explain("show made-up amounts, for sharing the screen").Hidden(),
+		kit.NewKey("reverse", "S").Explain("turn the order around").Hidden(),
+		kit.NewKey("period", "p").Explain("line of totals: a day, a month, two years").OffWhen(!m.hasTrend(), "no totals of earlier are kept yet").Hidden(),
+		kit.NewKey("copy id", "y").Explain("copy the asset id or the account's address").Named("copy").Hidden(),
+		kit.NewKey("copy amount", "Y").Explain("copy the exact amount").OffWhen(m.secret() != "", m.secret()).Hidden(),
+		kit.NewKey("expand or collapse all", "e").Hidden(),
+		kit.NewKey("expand, collapse", "right", "left", "space").Hidden(),
+		kit.NewKey("clear filter", "esc").Hidden(), kit.NewKey("read again now", "ctrl+r").Hidden(),
+	}
+	return append(keys, kit.MoveKeys()...)
+}
+
+func (m *Model) exportKey() kit.Key {
+	off := "" // also while amounts are hidden: a file shows nothing on the screen
+	switch {
+	case m.ctx.Export == nil:
+		off = "this program cannot write exports"
+	case m.real == nil:
+		off = "nothing was read yet"
+	case m.scrambled:
+		off = m.secret()
+	}
+	return kit.NewKey("export", "x").Explain("write holdings to a CSV and a JSON file").OffWhen(off != "", off)
+}
+
+func (m *Model) receiveKeys() []kit.Key {
+	keys := []kit.Key{kit.NewKey("copy address", "y").Named("copy")}
+	if len(m.ctx.Accounts) > 1 {
+		keys = append(keys, kit.NewKey("next account", "right"), kit.NewKey("previous account", "left"))
+	}
+	return append(keys, kit.NewKey("close", "esc"))
+}

@@ -1,0 +1,149 @@
+package balances
+
+import (
+	"math/big"
+	"time"
+
+	"coffer/api/amount"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+)
+
+// period is how far back the line of totals goes.
+type period int
+
+const (
+	lastDay period = iota
+	lastMonth
+	lastYears
+	periods
+)
+
+func (p period) span() time.Duration { return [...]time.Duration{day, month, longest}[p] }
+
+func (p period) words() string { return [...]string{"24 h", "30 d", "2 y"}[p] }
+
+// trend is the line of totals and how the total changed.
+type trend struct {
+	values []*big.Int // one to a cell, nil where there is no snapshot
+	change string     // "+1.2 %", "" when there is nothing to compare with
+	since  string     // since when, "" for the whole period
+}
+
+// trendOf puts comparable points and the total of now into cells of equal time. A cell without a point stays empty: a gap in time is not drawn as a
+// line. It is nil while fewer than two cells have one.
+func trendOf(points []point, now point, p period, at time.Time, cells int) *trend {
+	span := int64(p.span() / time.Second)
+	start := at.Unix() - span
+	t := &trend{values: make([]*big.Int, cells)}
+	filled := 0
+	for k := range len(points) + 1 {
+		x := now
+		if k < len(points) {
+			x = points[k]
+		}
+		i := int((x.at - start) * int64(cells) / span)
+		if x.at <= start || x.at > at.Unix() {
+			continue
+		}
+		i = min(i, cells-1)
+		if t.values[i] == nil {
+			filled++
+		}
+		t.values[i] = x.micro
+	}
+	if filled < 2 {
+		return nil
+	}
+	t.compare(points, now, p, at)
+	return t
+}
+
+// compare takes the last snapshot at the beginning of the period, or a little before it, else the oldest one within.
+func (t *trend) compare(points []point, now point, p period, at time.Time) {
+	span := int64(p.span() / time.Second)
+	var from *point
+	for i := range points {
+		x := &points[i]
+		switch age := now.at - x.at; {
+		case age >= span+span/12, age < int64(snapEvery/time.Second):
+		case age >= span:
+			from = x // the later one
+		case from == nil:
+			from = x
+			t.since = time.Unix(x.at, 0).In(at.Location()).Format("2006-01-02")
+			if p == lastDay {
+				t.since = time.Unix(x.at, 0).In(at.Location()).Format("15:04")
+			}
+		}
+	}
+	if from != nil {
+		t.change = change(from.micro, now.micro)
+	}
+	if t.change == "" {
+		t.since = ""
+	}
+}
+
+// change writes how much larger or smaller to is, in percent with a sign, rounded half away from zero; "" when from is zero.
+func change(from, to *big.Int) string {
+	if from.Sign() == 0 {
+		return ""
+	}
+	d := new(big.Int).Sub(to, from)
+	sign := "+"
+	switch d.Sign() {
+	case 0:
+		return "0.0 %"
+	case -1:
+		sign = "-"
+	}
+	d.Abs(d).Mul(d, big.NewInt(2000)).Add(d, from)
+	d.Quo(d, new(big.Int).Lsh(from, 1))
+	if d.Sign() == 0 {
+		return sign + "<0.1 %"
+	}
+	return sign + amount.Group(amount.Format(d, 1)) + " %"
+}
+
+// retrend notes which snapshots compare with the total of now.
+func (m *Model) retrend() {
+	m.alike = nil
+	if m.real != nil {
+		m.alike = comparable(m.points, m.real.without)
+	}
+}
+
+// hasTrend reports whether there is a line of totals: something was kept before the total of now.
+func (m *Model) hasTrend() bool {
+	return m.real != nil && !m.hidden && len(m.alike) > 0 && m.at.Unix()-m.alike[0].at >= int64(snapEvery/time.Second)
+}
+
+func (m *Model) trend(now time.Time, cells int) *trend {
+	p := m.real.snapshot(m.at)
+	if p == nil || p.at > now.Unix() {
+		return nil
+	}
+	return trendOf(m.alike, *p, m.period, now, cells)
+}
+
+// trendLine draws the line: period, bars, change.
+func (m *Model) trendLine(f screen.Frame) string {
+	th := f.Theme
+	cells := min(96, max(12, f.W-44))
+	t := m.trend(f.Now, cells)
+	if t == nil {
+		return th.Dim.Render("  " + m.period.words() + "  not enough kept to draw a line: p shows a longer time")
+	}
+	line := "  " + th.Dim.Render(m.period.words()) + " " + th.Accent.Render(kit.Spark(th, t.values, cells))
+	if t.change != "" {
+		line += "  " + t.change
+	}
+	if t.since != "" {
+		line += th.Dim.Render(" since " + t.since)
+	}
+	if m.real.without != "" {
+		line += th.Dim.Render(" without unpriced")
+	}
+	return line
+}

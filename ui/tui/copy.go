@@ -1,0 +1,56 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+const (
+	// largestCopy is how many bytes terminals take for their clipboard at once: a sequence of 100 000 bytes, in base64.
+	largestCopy = 74_994
+	// screenChunk is the longest string that GNU Screen hands through.
+	screenChunk = 768
+)
+
+// copyText puts text on the clipboard of the terminal that the person sits at, which over SSH is not that of this machine (OSC 52). It says where it went, or why
+// it did not go; whether the terminal took it cannot be known.
+func (m *Model) copyText(msg screen.CopyMsg) tea.Cmd {
+	if len(msg.Text) > largestCopy {
+		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "not copied: " + msg.What + " has " + kit.Plural(len(msg.Text), "byte", "bytes") +
+			", and terminals take 74,994 at most"})
+		return nil
+	}
+	if why := m.opt.noClipboard(); why != "" {
+		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "not copied: " + why})
+		return nil
+	}
+	text := "sent to the terminal's clipboard: " + msg.What + " " + kit.ShortID(msg.Text, m.theme.Signs.More)
+	if m.opt.getenv("TMUX") != "" && !m.toldTmux {
+		m.toldTmux = true
+		text += " (tmux hands it on with set-clipboard on)"
+	}
+	m.show(screen.ToastMsg{Meaning: theme.Good, Text: text})
+	if m.opt.getenv("STY") != "" && strings.HasPrefix(m.opt.getenv("TERM"), "screen") {
+		return tea.Raw(ansi.ScreenPassthrough(ansi.SetSystemClipboard(msg.Text), screenChunk))
+	}
+	return tea.SetClipboard(msg.Text)
+}
+
+// noClipboard names the terminals that are known to have no clipboard for programs.
+func (o Options) noClipboard() string {
+	switch {
+	case o.getenv("TERM") == "linux":
+		return "the console has no clipboard"
+	case Dumb(o.Env):
+		return "this terminal has no clipboard"
+	case o.getenv("TERM_PROGRAM") == "Apple_Terminal":
+		return "this terminal takes no copies from programs: select the text with the mouse (M first)"
+	}
+	return ""
+}

@@ -1,0 +1,49 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// quit ends the program; with something unfinished only when asked twice.
+func (m *Model) quit() tea.Cmd {
+	if !m.mayLeave("press again to quit") {
+		return nil
+	}
+	return tea.Quit
+}
+
+// leaveFor ends the screens for another profile or for a set-up; with something unfinished only when asked twice.
+func (m *Model) leaveFor(msg screen.SwitchMsg) tea.Cmd {
+	if m.opt.Switch == nil {
+		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: noSwitch})
+		return nil
+	}
+	if !m.mayLeave("do it again to leave") {
+		return nil
+	}
+	m.opt.Switch(msg)
+	return tea.Quit
+}
+
+const noSwitch = "this program shows one profile: quit, and start it with --profile"
+
+// mayLeave is true when nothing is unfinished, or when the person was told so a moment ago.
+func (m *Model) mayLeave(again string) bool {
+	now := m.ctx.Clock()
+	for _, id := range m.order {
+		k, ok := m.screens[id].(screen.Keeper)
+		if !ok || k.KeepOpen() == "" {
+			continue
+		}
+		if now.Sub(m.quitAsk) < quitTime {
+			break
+		}
+		m.quitAsk = now
+		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: k.KeepOpen() + "; " + again})
+		return false
+	}
+	return true
+}
