@@ -1,18 +1,21 @@
-// Package builder is the screen on which a person builds what is to be asked for: one or more contract calls on one chain, what they spend, which
-// contracts may take tokens while they run, which asset pays, and for how long the request is good.
+// Package builder is the screen on which a person builds what is to be asked for: contract calls on one chain, what they spend, which contracts may take
+// tokens while they run, which asset pays, and for how long the request is good; or, as ready-made forms, a transfer or a swap.
 //
-// Promise: what is typed is checked with the same rules as the service's (api.Rules through intent.Freeze), and every mistake stands at its field.
-// Nothing is asked of the service here but balances. The form and the call data are one: decoding what the form encodes gives the form again.
-// approve() is never a call; it becomes an allowance by one key. Single letters are keys only while no text field is being edited.
+// Promise: what is typed is checked with the same rules as the service's (api.Rules through intent.Freeze), and every mistake stands at its field, those that
+// the service or the rules report by path too. Nothing is asked of the service here but balances. The form and the call data are one: decoding what the form
+// encodes gives the form again, and call data that would not come back as the same bytes stays raw and says why. approve() is never a call; it becomes an
+// allowance by one key. A paste never opens a review. Single letters are keys only while no text field is being edited.
 //
-// Units: amounts of a known token are typed in whole tokens ("250.5") and kept in base units; native value in whole coins; slippage in basis
-// points; validity in minutes. An unknown balance is "unknown", never zero. Sources: screens "Build", service-spec "Prepare call quote (v3)",
-// protocol §2 and §3.7.
+// Unfinished work is kept in the document drafts.json and named templates, which hold no network and no account, in templates.json; neither is written by
+// Update itself. Files of intents and of the Safe Transaction Builder come in and go out; foreign bytes pass strict parsers (intent.ParseDraft, FromSafe).
+//
+// Units: amounts of a known asset are typed in whole tokens ("250.5"), or with a unit ("20 gwei"), and kept in base units; slippage in basis points or
+// percent; times in minutes. An unknown balance is "unknown", never zero. Sources: screens "Build", service-spec "Prepare call quote (v3)" and "Get quote
+// (v3)", protocol §2 and §3.7, rules C1 to C5.
 package builder
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -27,10 +30,12 @@ import (
 type Contact struct{ Name, Address string }
 
 // Deps is what the screen works with. Balances reads the aggregated balances of the accounts and is called from commands only; nil: balances are
-// unknown. Book holds the known recipients; the first one is that of the trial call.
+// unknown. Book holds the known recipients; the first one is that of the trial call. Paid lists the addresses that were paid before, and is called from
+// commands only; nil: it is not known who is new.
 type Deps struct {
 	Balances func(ctx context.Context) (api.AggregatedBalance, error)
 	Book     []Contact
+	Paid     func() []string
 }
 
 // Screen is the builder. It is used on the event loop only.
@@ -40,55 +45,103 @@ type Screen struct {
 	life   context.Context
 	cancel context.CancelFunc
 
+	form    string // which form is shown
 	b       batch
-	focus   string // id of the focused row
-	editing bool   // a text field has the keyboard
-	tried   bool   // Review was asked for: empty fields are mistakes now
+	x       map[string]*exchange // transfer and swap
+	focus   string               // id of the focused row
+	editing bool                 // a text field has the keyboard
+	tried   bool                 // Review was asked for: empty fields are mistakes now
 	told    map[string]string
 	general []string // failures that belong to no field
+	note    caution  // where what is shown came from
 	frozen  string   // id of the intent handed over last
+	before  *desk    // what U brings back
 
 	choice *kit.Choice
 	take   func(value string) tea.Cmd
-	top    int // first visible line
+	prompt prompt
+	top    int      // first visible line
+	hits   []string // the row of each line of the body drawn last
+	width  int      // of the body drawn last
 
-	money    money
-	gen      int
-	loading  bool
-	hidden   bool // what the accounts hold is not shown
-	trialDue bool // the trial call is filled in when the first balances are known
+	money     money
+	paid      []string
+	paidKnown bool
+	gen       int
+	loading   bool
+	hidden    bool // what the accounts hold is not shown
+	trialDue  bool // the trial call is filled in when the first balances are known
+
+	store   store
+	changes int // counts what was changed
 }
 
 // New makes the screen.
 func New(ctx screen.Context, d Deps) *Screen {
 	life, cancel := context.WithCancel(context.Background())
-	s := &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, choice: kit.NewChoice("")}
-	s.clear()
+	s := &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, choice: kit.NewChoice(""), hidden: ctx.Settings.Hidden, store: newStore()}
+	s.x = map[string]*exchange{formTransfer: newExchange(formTransfer), formSwap: newExchange(formSwap)}
+	s.b = newBatch(ctx.Catalog, s.b.chain)
+	s.focus = idTo(0)
 	return s
 }
 
-// clear begins anew on the chain that was chosen last.
+// clear empties the shown form; calls begin anew on the chain that was chosen last.
 func (s *Screen) clear() {
+	s.focus, s.editing, s.tried, s.told, s.general, s.top, s.trialDue, s.note = "", false, false, nil, nil, 0, false, caution{}
+	if s.form != formCalls {
+		s.x[s.form] = newExchange(s.form)
+		return
+	}
 	s.b = newBatch(s.ctx.Catalog, s.b.chain)
-	s.focus, s.editing, s.tried, s.told, s.general, s.top, s.trialDue = idTo(0), false, false, nil, nil, 0, false
+	s.focus = idTo(0)
+}
+
+// empty reports that nothing was typed into the shown form.
+func (s *Screen) empty() bool {
+	if s.form != formCalls {
+		return s.x[s.form].empty()
+	}
+	return s.b.empty()
+}
+
+// show changes the form. What was typed into the other ones stays.
+func (s *Screen) show(form string) {
+	s.leaveField()
+	if s.form == form {
+		return
+	}
+	s.form, s.focus, s.tried, s.told, s.general, s.top, s.frozen, s.note = form, "", false, nil, nil, 0, "", caution{}
+	s.changes++
+}
+
+// slip is the tolerance of the shown form.
+func (s *Screen) slip() *tolerance {
+	if s.form != formCalls {
+		return &s.x[s.form].slip
+	}
+	return &s.b.slip
 }
 
 // Title is the name of the tab.
 func (s *Screen) Title() string { return "Build" }
 
-// Init reads the balances for the first time.
-func (s *Screen) Init() tea.Cmd { return s.load() }
+// Init reads the balances, the unfinished work and the templates for the first time.
+func (s *Screen) Init() tea.Cmd { return tea.Batch(s.load(), s.loadKept()) }
 
 // Close cancels what is under way.
 func (s *Screen) Close() { s.cancel() }
 
 // Capturing reports that a text field or a list has the keyboard.
-func (s *Screen) Capturing() bool { return s.editing || s.choice.IsOpen() }
+func (s *Screen) Capturing() bool { return s.editing || s.choice.IsOpen() || s.prompt.open }
 
-// KeepOpen says that something was typed and not handed over.
+// KeepOpen says that something was typed that is neither handed over nor saved.
 func (s *Screen) KeepOpen() string {
-	if s.b.empty() || s.frozen != "" {
+	if s.empty() || s.frozen != "" || s.saved() {
 		return ""
+	}
+	if s.form != formCalls {
+		return "a " + s.form + " is being built"
 	}
 	return "a call is being built"
 }
@@ -113,18 +166,32 @@ func (s *Screen) freeze() (intent.Intent, bool) {
 
 // draft is what was typed as an intent draft. It is only meaningful when there are no mistakes.
 func (s *Screen) draft() intent.Draft {
+	if s.form != formCalls {
+		x := s.x[s.form]
+		return s.older(s.exchangeDraft(x), x.v1)
+	}
 	d := intent.Draft{
 		Version: intent.Version, Network: s.ctx.Network.ID, Accounts: s.ctx.Accounts, TargetChain: s.b.chain.String(), FundWith: s.b.fund,
-		SlippageBps: s.b.bps(), TokensRequired: s.b.requirements(s.ctx.Catalog), Allowances: s.b.allowances(s.ctx.Catalog),
-		ValidAfter: s.b.kept.after, Overrides: s.b.kept.overrides,
+		SlippageBps: s.b.slip.bps(), TokensRequired: s.b.requirements(s.ctx.Catalog), Allowances: s.b.allowances(s.ctx.Catalog),
+		ValidAfter: s.b.after, Overrides: s.b.overrides(s.ctx.Catalog),
 	}
 	for _, c := range s.b.calls {
 		d.Calls = append(d.Calls, c.intentCall(s.b.native(s.ctx.Catalog), s.b.decimals(s.ctx.Catalog, c)))
 	}
-	if m, ok := s.b.minutes(); ok && m != defaultMinutes {
-		d.ValidUntil = unixText(s.ctx.Clock().Add(time.Duration(m) * time.Minute))
+	now := s.ctx.Clock()
+	if n, ok := s.b.start.value(0, maxMinutes); ok && n > 0 && s.b.after == "" {
+		d.ValidAfter = unixText(now.Add(time.Duration(n) * time.Minute))
+	}
+	if n, ok := s.b.valid.value(minMinutes, maxMinutes); ok && n != defaultMinutes {
+		d.ValidUntil = unixText(now.Add(time.Duration(n) * time.Minute))
+	}
+	return s.older(d, s.b.v1)
+}
+
+// older asks the older interface, which takes one EVM account only.
+func (s *Screen) older(d intent.Draft, v1 bool) intent.Draft {
+	if a, ok := s.evmAccount(); v1 && ok {
+		d.Interface, d.Accounts = intent.InterfaceV1, []api.Account{a}
 	}
 	return d
 }
-
-func trim(s string) string { return strings.TrimSpace(s) }

@@ -1,16 +1,13 @@
 package builder
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
-	"coffer/api"
-	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/ui/tui/kit"
-	"coffer/wallet/intent"
 )
 
 // The ids of rows; i counts calls, needs and allowances from 0.
@@ -24,7 +21,7 @@ const (
 	idSlipBps   = "slip.bps"
 	idValid     = "valid"
 	idAfter     = "after"
-	idOverrides = "overrides"
+	idInterface = "interface"
 	idReview    = "review"
 )
 
@@ -46,6 +43,21 @@ func (s *Screen) mistakes() map[string]string {
 			out[id] = problem
 		}
 	}
+	if s.slip().bps() == 0 {
+		put(idSlipBps, "basis points from 1 to 10000 (100 are 1 %), or a percentage")
+	}
+	if s.form != formCalls {
+		s.exchangeMistakes(s.x[s.form], put)
+	} else {
+		s.batchMistakes(put)
+	}
+	for id, text := range s.told {
+		put(id, text)
+	}
+	return out
+}
+
+func (s *Screen) batchMistakes(put func(id, problem string)) {
 	for i, c := range s.b.calls {
 		s.callMistakes(i, c, put)
 	}
@@ -58,23 +70,43 @@ func (s *Screen) mistakes() map[string]string {
 		put(idAllowRow(i, "amount"), s.tokenMistake(a.asset, a.amount.Value()))
 		put(idAllowRow(i, "spender"), s.addressMistake(a.spender.Value()))
 	}
-	if s.b.slip == 0 && s.b.bps() == 0 {
-		put(idSlipBps, "a whole number of basis points from 1 to 10000 (100 are 1 %)")
+	s.windowMistakes(put)
+	s.overrideMistakes(put)
+}
+
+// windowMistakes checks when the calls may run (rule C5): the service's window ends ten minutes after it prepared.
+func (s *Screen) windowMistakes(put func(id, problem string)) {
+	at := func(id string, m minutes) string {
+		if m.preset == ownPreset {
+			return id + ownSuffix
+		}
+		return id
 	}
-	if _, ok := s.b.minutes(); !ok {
-		put(idValid, fmt.Sprintf("whole minutes from %d to %d", minMinutes, maxMinutes))
+	valid, ok := s.b.valid.value(minMinutes, maxMinutes)
+	if !ok {
+		put(at(idValid, s.b.valid), fmt.Sprintf("whole minutes from %d to %d", minMinutes, maxMinutes))
 	}
-	for id, text := range s.told {
-		put(id, text)
+	if s.b.after != "" {
+		n, err := strconv.ParseInt(s.b.after, 10, 64)
+		if end := s.ctx.Clock().Add(time.Duration(valid) * time.Minute); err == nil && ok && n >= end.Unix() {
+			put(idAfter, "its validity would end before it begins")
+		}
+		return
 	}
-	return out
+	start, ok2 := s.b.start.value(0, maxMinutes)
+	switch {
+	case !ok2:
+		put(at(idAfter, s.b.start), fmt.Sprintf("whole minutes from 0 to %d", maxMinutes))
+	case ok && start >= valid:
+		put(at(idAfter, s.b.start), "its validity would end before it begins")
+	}
 }
 
 func (s *Screen) callMistakes(i int, c *call, put func(id, problem string)) {
 	cat := s.ctx.Catalog
 	put(idTo(i), s.addressMistake(c.to.Value()))
 	if v := trim(c.value.Value()); v != "" {
-		if _, err := amount.Parse(v, s.b.native(cat).Decimals); err != nil {
+		if _, err := quantity(v, s.b.native(cat).Decimals, s.b.native(cat).Symbol); err != nil {
 			put(idValue(i), plain(err))
 		}
 	}
@@ -160,7 +192,7 @@ func (s *Screen) tokenMistake(asset, text string) string {
 		}
 		return "an amount is needed"
 	}
-	if _, err := amount.Parse(text, e.Decimals); err != nil {
+	if _, err := quantity(text, e.Decimals, e.Symbol); err != nil {
 		return plain(err)
 	}
 	return ""
@@ -184,82 +216,15 @@ func (s *Screen) named(text string) string {
 			return a.Hex()
 		}
 	}
+	return s.person(text)
+}
+
+// person is the address of a contact's name, "" when there is none. Who gets money is never a token's symbol.
+func (s *Screen) person(text string) string {
 	for _, c := range s.deps.Book {
 		if strings.EqualFold(c.Name, text) {
 			return c.Address
 		}
 	}
 	return ""
-}
-
-func failuresOf(err error) []api.Failure {
-	var ie *intent.Error
-	if errors.As(err, &ie) {
-		return ie.Failures
-	}
-	return nil
-}
-
-// refuse puts the failures of the rules or of the service to their fields; what belongs to no field is listed above them.
-func (s *Screen) refuse(fs []api.Failure, err error) {
-	s.told, s.general = map[string]string{}, nil
-	for _, f := range fs {
-		text := "expected " + kit.Clean(f.Expected, 200)
-		if f.Got != "" && f.Got != "nothing" {
-			text += ", got " + kit.Clean(f.Got, 100)
-		}
-		id := s.rowOf(f.Path)
-		if id == "" || s.told[id] != "" {
-			s.general = append(s.general, kit.Clean(f.String(), 400))
-			continue
-		}
-		s.told[id] = text
-	}
-	if len(fs) == 0 && err != nil {
-		s.general = []string{plain(err)}
-	}
-}
-
-// rowOf maps a path of the prepare request to the row that holds it.
-func (s *Screen) rowOf(path string) string {
-	var i int
-	var rest string
-	switch {
-	case scan(path, "calls[%d].%s", &i, &rest) && i < len(s.b.calls):
-		switch {
-		case rest == "to":
-			return idTo(i)
-		case rest == "value":
-			return idValue(i)
-		case s.b.calls[i].raw:
-			return idData(i)
-		}
-		return idSig(i)
-	case scan(path, "tokensRequired[%d].%s", &i, &rest):
-		if s.b.own && i < len(s.b.needs) {
-			return idNeed(i, map[bool]string{true: "amount", false: "asset"}[rest == "amount"])
-		}
-		return idNeeds
-	case scan(path, "allowanceRequirements[%d].%s", &i, &rest) && i < len(s.b.allow):
-		switch rest {
-		case "amount", "spender":
-			return idAllowRow(i, rest)
-		}
-		return idAllowRow(i, "asset")
-	}
-	switch {
-	case strings.HasPrefix(path, "overrides") && len(s.b.kept.overrides) > 0:
-		return idOverrides
-	case path == "validAfter" && s.b.kept.after != "":
-		return idAfter
-	}
-	return map[string]string{
-		"targetChain": idChain, "fromAssetId": idFund, "slippageTolerance": idSlip, "validUntil": idValid, "validAfter": idValid, "tokensRequired": idNeeds,
-		"allowanceRequirements": idAllow,
-	}[path]
-}
-
-func scan(path, format string, i *int, rest *string) bool {
-	n, err := fmt.Sscanf(path, format, i, rest)
-	return err == nil && n == 2 && *i >= 0
 }

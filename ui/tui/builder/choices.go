@@ -1,9 +1,7 @@
 package builder
 
 import (
-	"encoding/hex"
 	"strconv"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -56,8 +54,8 @@ func (s *Screen) takeChain(v string) tea.Cmd {
 		}
 	}
 	s.b.own, s.b.needs, s.b.allow, s.b.fund = false, nil, nil, ""
-	if len(s.b.kept.overrides) > 0 { // they are about addresses of the other chain
-		s.b.kept.overrides = nil
+	if len(s.b.over) > 0 { // they are about addresses of the other chain
+		s.b.over = nil
 		return screen.Toast(theme.Warn, "the assumed state was for the other chain and was taken away")
 	}
 	return nil
@@ -69,11 +67,11 @@ func (s *Screen) targetItems() []kit.Item {
 		a, _ := e.Asset.Token()
 		out = append(out, kit.Item{Value: a.Hex(), Label: e.Symbol, Note: e.Name})
 	}
-	return append(out, s.bookItems()...)
+	return append(out, s.bookItems(false)...)
 }
 
 func (s *Screen) recipientItems() []kit.Item {
-	return append([]kit.Item{{Value: typeIt, Label: "type an address"}}, s.bookItems()...)
+	return append([]kit.Item{{Value: typeIt, Label: "type an address"}}, s.bookItems(false)...)
 }
 
 func (s *Screen) spenderItems() []kit.Item {
@@ -85,20 +83,7 @@ func (s *Screen) spenderItems() []kit.Item {
 			}
 		}
 	}
-	return append(out, s.bookItems()...)
-}
-
-func (s *Screen) bookItems() []kit.Item {
-	var out []kit.Item
-	for _, c := range s.deps.Book {
-		out = append(out, kit.Item{Value: c.Address, Label: kit.Clean(c.Name, 30), Note: c.Address})
-	}
-	for _, a := range s.ctx.Accounts {
-		if a.IsEVM() {
-			out = append(out, kit.Item{Value: kit.Checksummed(a.AccountAddress), Label: "your account", Note: kit.Checksummed(a.AccountAddress)})
-		}
-	}
-	return out
+	return append(out, s.bookItems(false)...)
 }
 
 func boolItems() []kit.Item {
@@ -119,25 +104,56 @@ func (s *Screen) setText(f *kit.Field) func(string) tea.Cmd {
 	}
 }
 
-// functionItems lists what a call can be: typed, raw, none, a function of a pasted ABI, or a known one. approve is named, and says where it belongs.
+// functionItems lists what a call can be: typed, raw, none, a function of a pasted ABI, or a known one; those of tokens come first at a token. approve is
+// named, and says where it belongs.
 func (s *Screen) functionItems(c *call) func() []kit.Item {
 	return func() []kit.Item {
-		out := []kit.Item{
-			{Value: typeIt, Label: "type or paste a signature, ABI JSON or call data"},
-			{Value: pickFn + "transfer(address to, uint256 amount)", Label: "transfer", Note: "address to, uint256 amount"},
-			{Value: pickFn + "deposit()", Label: "deposit", Note: "wrap the chain's own coin"},
-			{Value: pickFn + "approve", Label: "approve", Note: "belongs under allow", Off: "an approval is declared under allow, and ends with your calls"},
-			{Value: pickRaw, Label: "raw call data", Note: "0x hex"},
-			{Value: pickNone, Label: "no function: send only the value"},
-		}
-		for _, fn := range append(append([]abicall.Function{}, c.abi...), abicall.Known()...) {
-			if sig := fn.Signature(); grants(fn) || sig == "transfer(address,uint256)" || sig == "deposit()" {
-				continue
+		out := []kit.Item{{Value: typeIt, Label: "type or paste a signature, ABI JSON or call data"}}
+		seen := map[string]bool{}
+		add := func(fn abicall.Function, note string) {
+			if sig := fn.Signature(); seen[sig] || grants(fn) {
+				return
 			}
-			out = append(out, kit.Item{Value: pickFn + fn.String(), Label: kit.Clean(fn.String(), 300)})
+			seen[fn.Signature()] = true
+			out = append(out, kit.Item{Value: pickFn + fn.String(), Label: kit.Clean(fn.String(), 300), Note: note})
+		}
+		for _, o := range c.abi {
+			add(o.fn, "pasted ABI")
+		}
+		for _, fn := range s.usual(c) {
+			add(fn, "")
+		}
+		out = append(out,
+			kit.Item{Value: pickFn + "approve", Label: "approve", Note: "belongs under allow", Off: "an approval is declared under allow, and ends with your calls"},
+			kit.Item{Value: pickRaw, Label: "raw call data", Note: "0x hex"},
+			kit.Item{Value: pickNone, Label: "no function: send only the value"})
+		for _, fn := range abicall.Known() {
+			add(fn, "")
 		}
 		return out
 	}
+}
+
+// usual are the functions that the target of a call most likely has.
+func (s *Screen) usual(c *call) []abicall.Function {
+	list := []string{"transfer(address,uint256)", "transferFrom(address,address,uint256)"}
+	token, known := s.b.tokenAt(s.ctx.Catalog, c.to.Value())
+	switch {
+	case known && token.Symbol == "W"+s.b.native(s.ctx.Catalog).Symbol:
+		list = append([]string{"deposit()", "withdraw(uint256)"}, list...)
+	case !known:
+		list = append(list, "deposit()", "withdraw(uint256)")
+	}
+	all := abicall.Known()
+	var out []abicall.Function
+	for _, want := range list {
+		for _, fn := range all {
+			if fn.Signature() == want {
+				out = append(out, fn)
+			}
+		}
+	}
+	return out
 }
 
 func grants(fn abicall.Function) bool {
@@ -234,7 +250,7 @@ func (s *Screen) fundItems() []kit.Item {
 		}
 		out = append(out, kit.Item{Value: agg.ID.String(), Label: agg.Symbol + " on any chain", Note: s.held(total, agg.Decimals)})
 		for _, e := range agg.Entities {
-			if v := s.money.of(e.Asset); v != nil && v.Sign() > 0 {
+			if v := s.money.of(e.Asset); s.holds(e.Asset.Chain) && (!s.money.known || v != nil && v.Sign() > 0) {
 				out = append(out, kit.Item{Value: e.Asset.String(), Label: "  " + e.Symbol + " on " + s.chainName(e.Asset.Chain), Note: s.held(v, e.Decimals)})
 			}
 		}
@@ -268,62 +284,45 @@ func slipItems() []kit.Item {
 	for _, b := range presets() {
 		out = append(out, kit.Item{Value: strconv.Itoa(b), Label: bpsText(b)})
 	}
-	return append(out, kit.Item{Value: "0", Label: "custom", Note: "in basis points"})
+	return append(out, kit.Item{Value: "0", Label: "your own", Note: "basis points or percent"})
 }
 
 func (s *Screen) takeSlip(v string) tea.Cmd {
-	s.b.slip, _ = strconv.Atoi(v)
-	if s.b.slip == 0 {
+	t := s.slip()
+	if t.preset != 0 && t.own.Value() == "" {
+		t.own.Set(strconv.Itoa(t.preset))
+	}
+	t.preset, _ = strconv.Atoi(v)
+	if t.preset == 0 {
 		s.focus = idSlipBps
 		s.edit()
 	}
 	return nil
 }
 
-// takePaste reads ABI JSON or call data that was pasted into a function field; taken is false for anything else.
-func (s *Screen) takePaste(c *call, text string) (cmd tea.Cmd, taken bool) {
-	text = trim(text)
-	switch {
-	case text == "":
-		return nil, false
-	case text[0] == '[' || text[0] == '{':
-		return s.takeABI(c, text), true
-	case len(text) >= 10 && text[:2] == "0x" && text[2:] != "":
-		data, err := unhex(text)
-		if err != nil {
-			return screen.Toast(theme.Warn, "that is not call data: it needs 0x and an even number of hexadecimal digits"), true
+func (s *Screen) spanItems(words func(int) string, presets []int) func() []kit.Item {
+	return func() []kit.Item {
+		var out []kit.Item
+		for _, n := range presets {
+			out = append(out, kit.Item{Value: strconv.Itoa(n), Label: words(n)})
 		}
-		if s.b.chainDecoded(s.ctx.Catalog, c, data) {
-			return screen.Toast(theme.Good, "decoded as "+kit.Clean(c.fn.Signature(), 120)+": a match of four bytes suggests it and proves nothing"), true
-		}
-		return screen.Toast(theme.Warn, "no known function fits: it stays raw call data"), true
+		return append(out, kit.Item{Value: strconv.Itoa(ownPreset), Label: "your own", Note: "in minutes"})
 	}
-	return nil, false
 }
 
-func (b *batch) chainDecoded(c *catalog.Catalog, x *call, data []byte) bool {
-	return x.takeData(data, b.decimals(c, x))
-}
-
-func (s *Screen) takeABI(c *call, text string) tea.Cmd {
-	list, err := abicall.ParseJSON([]byte(text))
-	if err != nil {
-		return screen.Toast(theme.Warn, plain(err))
-	}
-	c.abi = list
-	if len(list) == 1 {
-		return s.takeFunction(c)(pickFn + list[0].String())
-	}
-	var items []kit.Item
-	for _, fn := range list {
-		it := kit.Item{Value: pickFn + fn.String(), Label: kit.Clean(fn.String(), 300)}
-		if grants(fn) {
-			it.Off = "an approval is declared under allow, and ends with your calls"
+// takeSpan takes a preset of minutes, or goes to the field of one's own.
+func (s *Screen) takeSpan(id string, m *minutes) func(string) tea.Cmd {
+	return func(v string) tea.Cmd {
+		if id == idAfter {
+			s.b.after = ""
 		}
-		items = append(items, it)
+		m.preset, _ = strconv.Atoi(v)
+		if m.preset == ownPreset {
+			s.focus = id + ownSuffix
+			s.edit()
+		}
+		return nil
 	}
-	s.openList("Function of the pasted ABI", items, "", s.takeFunction(c))
-	return nil
 }
 
 func (s *Screen) openList(title string, items []kit.Item, current string, take func(string) tea.Cmd) {
@@ -332,7 +331,3 @@ func (s *Screen) openList(title string, items []kit.Item, current string, take f
 	s.take = take
 	s.choice.Open(items, current)
 }
-
-func hex0x(b []byte) string { return "0x" + hex.EncodeToString(b) }
-
-func unhex(text string) ([]byte, error) { return hex.DecodeString(strings.TrimPrefix(text, "0x")) }

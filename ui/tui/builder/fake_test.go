@@ -39,6 +39,7 @@ type rig struct {
 	now  time.Time
 	w, h int
 	sent []tea.Msg
+	look theme.Theme
 }
 
 func cat(t testing.TB) *catalog.Catalog {
@@ -71,7 +72,7 @@ func balances(c *catalog.Catalog) api.AggregatedBalance {
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	r := &rig{t: t, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), w: 80, h: 19}
+	r := &rig{t: t, look: theme.New(true, colorprofile.NoTTY, false), now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), w: 80, h: 19}
 	c := cat(t)
 	ctx := screen.Context{
 		Catalog: c, Clock: func() time.Time { return r.now }, Network: network.Descriptor{ID: "0x" + strings.Repeat("ab", 32)},
@@ -87,7 +88,8 @@ func newRig(t testing.TB) *rig {
 
 func (r *rig) do(cmd tea.Cmd) {
 	for _, m := range runAll(cmd) {
-		if _, own := m.(balancesMsg); own {
+		switch m.(type) {
+		case balancesMsg, keptMsg, saveDueMsg, savedMsg, importedMsg, exportedMsg:
 			r.do(r.s.Update(m))
 			continue
 		}
@@ -133,6 +135,8 @@ func keyOf(name string) tea.KeyPressMsg {
 		return tea.KeyPressMsg{Code: tea.KeyBackspace}
 	case "ctrl+t":
 		return tea.KeyPressMsg{Code: 't', Mod: tea.ModCtrl}
+	case "ctrl+u":
+		return tea.KeyPressMsg{Code: 'u', Mod: tea.ModCtrl}
 	case "ctrl+k":
 		return tea.KeyPressMsg{Code: 'k', Mod: tea.ModCtrl}
 	}
@@ -169,7 +173,7 @@ func (r *rig) on(id string) *rig {
 func (r *rig) fill(id, text string) *rig { return r.on(id).typeText(text) }
 
 func (r *rig) view() string {
-	v, _, _, _ := kit.TakeCursor(r.s.View(screen.Frame{W: r.w, H: r.h, Theme: theme.New(true, colorprofile.NoTTY, false), Now: r.now}))
+	v, _, _, _ := kit.TakeCursor(r.s.View(screen.Frame{W: r.w, H: r.h, Theme: r.look, Now: r.now}))
 	return v
 }
 
@@ -184,7 +188,7 @@ func (r *rig) frozen() intent.Intent {
 
 func (r *rig) golden(name string) {
 	r.t.Helper()
-	th := theme.New(true, colorprofile.NoTTY, false)
+	th := r.look
 	var b strings.Builder
 	for _, l := range strings.Split(kit.Box(r.view(), r.w, r.h)+"\n"+kit.KeyLine(th, r.s.Keys(), r.w), "\n") {
 		b.WriteString(strings.TrimRight(l, " ") + "\n")
@@ -202,4 +206,13 @@ func (r *rig) golden(name string) {
 	if string(want) != b.String() {
 		r.t.Errorf("%s differs:\n%s", name, b.String())
 	}
+}
+
+func mustHex(t testing.TB, text string) []byte {
+	t.Helper()
+	b, err := unhex(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

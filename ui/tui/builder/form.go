@@ -106,20 +106,49 @@ func readNodes(nodes []*node, path []int, decimals int, bad map[string]string) [
 		if n.param.Type != "string" {
 			text = trim(text)
 		}
-		if n.units && text != "" {
-			v, err := amount.Parse(text, decimals)
-			switch {
-			case decimals < 0:
-				bad[pathText(at)] = "the decimals of this contract are not known: switch to base units"
-			case err != nil:
-				bad[pathText(at)] = err.Error()
-			default:
-				text = v.String()
+		if text != "" {
+			var problem string
+			if text, problem = n.base(text, decimals); problem != "" {
+				bad[pathText(at)] = problem
 			}
 		}
 		out[i].Text = text
 	}
 	return out
+}
+
+// base is what stands in a number field as the codec takes it: in base units, without a unit behind it. Other fields are returned as they are.
+func (n *node) base(text string, decimals int) (out, problem string) {
+	_, unit := splitUnit(text)
+	if !n.isNumber() || !n.units && unit == "" {
+		return text, ""
+	}
+	if unit != "" && !n.units || decimals < 0 {
+		if decimals < 0 && unit == "" {
+			return text, "the decimals of this contract are not known: switch to base units"
+		}
+		decimals = 18 // the unit says it all
+	}
+	v, err := quantity(text, decimals, "")
+	if err != nil {
+		return text, err.Error()
+	}
+	return v.String(), ""
+}
+
+// isNumber reports an integer.
+func (n *node) isNumber() bool {
+	return n.isLeaf() && (strings.HasPrefix(n.param.Type, "uint") || strings.HasPrefix(n.param.Type, "int"))
+}
+
+// amountOf is the number in a field in base units, nil when it cannot be read.
+func (n *node) amountOf(decimals int) *big.Int {
+	text, problem := n.base(trim(n.field.Value()), decimals)
+	v, err := amount.ParseBase(text)
+	if problem != "" || err != nil {
+		return nil
+	}
+	return v
 }
 
 // walk visits every node with its path from the arguments down.
@@ -162,15 +191,13 @@ func (n *node) setUnits(on bool, decimals int) {
 	if on == n.units || !n.canUnits() {
 		return
 	}
-	text := trim(n.field.Value())
+	v := n.amountOf(decimals)
 	n.units = on
-	if on {
-		if v, err := amount.ParseBase(text); err == nil {
-			n.field.Set(amount.Trim(amount.Format(v, decimals)))
-		}
-		return
-	}
-	if v, err := amount.Parse(text, decimals); err == nil {
+	switch {
+	case v == nil:
+	case on:
+		n.field.Set(amount.Trim(amount.Format(v, decimals)))
+	default:
 		n.field.Set(v.String())
 	}
 }
@@ -188,24 +215,27 @@ func toUnits(nodes []*node, decimals int) {
 	})
 }
 
-// unitNote says what stands in an amount field in the other unit.
+// unitNote says what stands in a number field in the other unit; decimals are -1 when they are not known.
 func (n *node) unitNote(decimals int, symbol string) string {
-	text := trim(n.field.Value())
-	if text == "" {
+	v := n.amountOf(decimals)
+	_, unit := splitUnit(n.field.Value())
+	switch {
+	case v == nil:
 		return ""
-	}
-	if n.units {
-		v, err := amount.Parse(text, decimals)
-		if err != nil {
-			return ""
-		}
-		return symbol + " = " + spaced(v) + " base units (" + strconv.Itoa(decimals) + " decimals)"
-	}
-	v, err := amount.ParseBase(text)
-	if err != nil {
-		return ""
+	case n.units || unit != "":
+		return baseNote(v, decimals, symbol)
+	case decimals < 0:
+		return scaled(v)
 	}
 	return "= " + amount.Human(v, decimals) + " " + symbol
+}
+
+// baseNote writes base units beside an amount in whole tokens.
+func baseNote(v *big.Int, decimals int, symbol string) string {
+	if decimals < 0 {
+		return "= " + spaced(v)
+	}
+	return symbol + " = " + spaced(v) + " base units (" + strconv.Itoa(decimals) + " decimals)"
 }
 
 // spaced groups digits by spaces, as base units are written.

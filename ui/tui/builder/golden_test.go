@@ -3,7 +3,10 @@ package builder
 import (
 	"testing"
 
+	"github.com/charmbracelet/colorprofile"
+
 	"coffer/api"
+	"coffer/ui/tui/theme"
 )
 
 func sizes(t *testing.T, name string, to func(*rig)) {
@@ -69,4 +72,81 @@ func TestGoldenServiceFailures(t *testing.T) {
 func TestGoldenLists(t *testing.T) {
 	sizes(t, "list-function", func(r *rig) { r.s.focus = idSig(0); r.press("enter") })
 	sizes(t, "list-fund", func(r *rig) { r.press("d"); r.s.focus = idFund; r.press("enter") })
+}
+
+func TestGoldenTransfer(t *testing.T) {
+	sizes(t, "transfer", func(r *rig) { filledTransfer(r) })
+	sizes(t, "transfer-empty", func(r *rig) { r.press("t") })
+	sizes(t, "transfer-mistakes", func(r *rig) {
+		r.s.paidKnown = true
+		filledTransfer(r)
+		r.press("m")
+		r.fill(idTarget, "").press("esc")
+		r.s.x[formTransfer].to.Set(stranger)
+		r.s.x[formTransfer].amount.Set("9000")
+		r.s.focus = idTarget
+	})
+	sizes(t, "transfer-alike", func(r *rig) {
+		filledTransfer(r)
+		r.s.x[formTransfer].to.Set("0x00c0000000000000000000000000000000000001")
+		r.s.focus = idTarget
+	})
+}
+
+func TestGoldenSwap(t *testing.T) {
+	sizes(t, "swap", func(r *rig) { filledSwap(r); r.fill(idMin, "0.165").press("esc") })
+	sizes(t, "list-receive", func(r *rig) { filledSwap(r); r.s.focus = idReceive; r.press("enter") })
+}
+
+func TestGoldenKept(t *testing.T) {
+	sizes(t, "list-open", func(r *rig) {
+		r.s = keepRig(r.t, &memory{}).s
+		filledSwap(r)
+		r.press("s").typeText("into ether").press("enter")
+		r.press("o")
+	})
+	sizes(t, "import-refused", func(r *rig) {
+		r.s = keepRig(r.t, &memory{}).s
+		r.press("o", "enter").paste(`{"version":1}`).press("enter")
+	})
+	sizes(t, "imported", func(r *rig) {
+		r.s = keepRig(r.t, &memory{}).s
+		r.press("o", "enter").paste(`{"version":"1.0","chainId":"8453","meta":{},"transactions":[{"to":"` + router + `","value":"1000000000000000000000000000","data":"0x12345678ff"}]}`).press("enter")
+	})
+}
+
+func TestGoldenOverrides(t *testing.T) {
+	sizes(t, "overrides", func(r *rig) {
+		r.press("d")
+		r.s.addOverride()
+		r.fill(idOverRow(0, "address"), router).fill(idOverRow(0, "balance"), "1.5").press("esc")
+		r.s.addSlot(0)
+		r.fill(idSlot(0, 0, "key"), "3").fill(idSlot(0, 0, "value"), "0xzz").press("esc")
+	})
+}
+
+// TestGoldenColours holds what is coloured on dark and on light terminals: mistakes, remarks, names and the chosen form.
+func TestGoldenColours(t *testing.T) {
+	for name, dark := range map[string]bool{"dark": true, "light": false} {
+		sizes(t, "colours-"+name, func(r *rig) {
+			r.look = theme.New(dark, colorprofile.TrueColor, false)
+			filledTransfer(r)
+			r.s.x[formTransfer].amount.Set("0.1234567")
+			r.s.x[formTransfer].to.Set("0x00c0000000000000000000000000000000000001")
+			r.s.focus = idTarget
+		})
+	}
+}
+
+func BenchmarkKeyToFrameWithAHundredCalls(b *testing.B) {
+	r := newRig(b)
+	r.press("d")
+	for range api.MaxListed {
+		r.s.focus = idTo(0)
+		r.press("p")
+	}
+	for b.Loop() {
+		r.press("down")
+		r.view()
+	}
 }

@@ -5,6 +5,8 @@ import "coffer/ui/tui/kit"
 // Keys are the keys that work here now.
 func (s *Screen) Keys() []kit.Key {
 	switch {
+	case s.prompt.open:
+		return []kit.Key{kit.NewKey("take it", "enter"), kit.NewKey("leave", "esc")}
 	case s.choice.IsOpen():
 		return []kit.Key{kit.NewKey("choose", "enter"), kit.NewKey("up and down", "up", "down"), kit.NewKey("leave", "esc")}
 	case s.editing:
@@ -14,8 +16,21 @@ func (s *Screen) Keys() []kit.Key {
 		}
 		return keys
 	}
-	r := s.current()
 	keys := []kit.Key{kit.NewKey("edit or choose", "enter"), kit.NewKey("review", "r")}
+	if s.form == formCalls {
+		keys = s.callKeys(keys)
+	} else {
+		x := s.x[s.form]
+		keys = append(keys,
+			kit.NewKey("max", "m").Explain("take everything that is there").OffWhen(x.pay == "", "choose an asset first").OffWhen(x.pay != "" && s.everything(x) == nil, "the balance is not known, so everything is not known either"),
+			kit.NewKey("empty the field", "x").Hidden())
+	}
+	return append(append(keys, s.formKeys()...), moveKeys()...)
+}
+
+// callKeys are those of the form of calls.
+func (s *Screen) callKeys(keys []kit.Key) []kit.Key {
+	r := s.current()
 	if s.b.empty() {
 		keys = append(keys, kit.NewKey("fill in a trial call", "d").OffWhen(len(s.deps.Book) == 0, "this profile has no trial call"))
 	}
@@ -29,14 +44,41 @@ func (s *Screen) Keys() []kit.Key {
 		keys = append(keys, kit.NewKey("units", "u").OffWhen(s.b.decimals(s.ctx.Catalog, s.b.calls[r.call]) < 0 && !r.node.units, "the target is no known token: its decimals are not known"))
 	}
 	if s.b.own {
-		keys = append(keys, kit.NewKey("follow the calls", "t"))
+		keys = append(keys, kit.NewKey("follow the calls", "f"))
+	}
+	return append(keys, kit.NewKey("new call", "n"), kit.NewKey("remove", "x"), kit.NewKey("copy call", "p"),
+		kit.NewKey("call up", "K", "shift+up").Hidden(), kit.NewKey("call down", "J", "shift+down").Hidden())
+}
+
+// formKeys choose a form and keep it.
+func (s *Screen) formKeys() []kit.Key {
+	var keys []kit.Key
+	for _, k := range []struct {
+		form string
+		key  kit.Key
+	}{
+		{formCalls, kit.NewKey("calls", "c").Explain("build contract calls")},
+		{formTransfer, kit.NewKey("transfer", "t").Explain("send an asset")},
+		{formSwap, kit.NewKey("swap", "w").Explain("swap one asset for another")},
+	} {
+		if k.form != s.form {
+			keys = append(keys, k.key)
+		}
 	}
 	return append(keys,
-		kit.NewKey("new call", "n"), kit.NewKey("remove", "x"),
-		kit.NewKey("copy call", "p"), kit.NewKey("call up", "K", "shift+up").Hidden(), kit.NewKey("call down", "J", "shift+down").Hidden(),
-		kit.NewKey("clear everything", "X").Hidden(), kit.NewKey("next field", "tab", "down", "j").Hidden(), kit.NewKey("field before", "shift+tab", "up", "k").Hidden(),
+		kit.NewKey("open", "o").Explain("open a template, a file or a pasted document"),
+		kit.NewKey("save", "s").Explain("save the form as a template"),
+		kit.NewKey("export", "e").Explain("write an intent or a Safe batch to a file").OffWhen(s.ctx.Export == nil, "this program cannot export"),
+		kit.NewKey("bring back", "U").Explain("bring back what was cleared or replaced").Hidden(),
+		kit.NewKey("clear everything", "X").Hidden())
+}
+
+func moveKeys() []kit.Key {
+	return []kit.Key{
+		kit.NewKey("next field", "tab", "down", "j").Hidden(), kit.NewKey("field before", "shift+tab", "up", "k").Hidden(),
 		kit.NewKey("type into the field", "i").Hidden(), kit.NewKey("page down", "pgdown", "space").Hidden(), kit.NewKey("page up", "pgup").Hidden(),
-		kit.NewKey("first field", "g", "home").Hidden(), kit.NewKey("last field", "G", "end").Hidden())
+		kit.NewKey("first field", "g", "home").Hidden(), kit.NewKey("last field", "G", "end").Hidden(),
+	}
 }
 
 func (s *Screen) offersAllowance(r row) bool {

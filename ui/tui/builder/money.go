@@ -23,6 +23,8 @@ type balancesMsg struct {
 	gen     int
 	balance api.AggregatedBalance
 	err     error
+	paid    []string // who was paid before
+	knows   bool     // paid was read
 }
 
 // load reads the balances once more, unless it is under way.
@@ -32,10 +34,14 @@ func (s *Screen) load() tea.Cmd {
 	}
 	s.gen++
 	s.loading = true
-	gen, read, ctx := s.gen, s.deps.Balances, s.life
+	gen, read, paid, ctx := s.gen, s.deps.Balances, s.deps.Paid, s.life
 	return func() tea.Msg {
-		b, err := read(ctx)
-		return balancesMsg{gen, b, err}
+		out := balancesMsg{gen: gen}
+		out.balance, out.err = read(ctx)
+		if paid != nil {
+			out.paid, out.knows = paid(), true
+		}
+		return out
 	}
 }
 
@@ -46,6 +52,9 @@ func (s *Screen) loaded(m balancesMsg) {
 	s.loading = false
 	if m.err == nil { // else the last known balances stay
 		s.money = readMoney(m.balance)
+	}
+	if m.knows {
+		s.paid, s.paidKnown = m.paid, true
 	}
 	if s.trialDue && s.b.empty() {
 		s.fillTrial()
@@ -116,14 +125,12 @@ func (b *batch) suggested(c *catalog.Catalog) []api.TokenRequirement {
 		if e, ok := b.tokenAt(c, x.to.Value()); ok {
 			add(e.Asset, x.moves(e.Decimals))
 		}
-		if v, err := amount.Parse(trim(x.value.Value()), native.Decimals); err == nil {
-			add(native.Asset, v)
-		}
+		add(native.Asset, x.wei(native))
 	}
 	for _, a := range b.allow {
 		if asset, err := caip.ParseAsset(a.asset); err == nil {
 			if e, ok := c.Entity(asset); ok {
-				if v, err := amount.Parse(trim(a.amount.Value()), e.Decimals); err == nil {
+				if v, err := quantity(a.amount.Value(), e.Decimals, e.Symbol); err == nil {
 					add(asset, v)
 				}
 			}
@@ -158,7 +165,7 @@ func baseUnits(c *catalog.Catalog, asset, text string) string {
 	if !ok {
 		return ""
 	}
-	v, err := amount.Parse(trim(text), e.Decimals)
+	v, err := quantity(text, e.Decimals, e.Symbol)
 	if err != nil {
 		return ""
 	}

@@ -3,6 +3,7 @@ package builder
 import (
 	"math/big"
 	"strconv"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -25,6 +26,7 @@ type row struct {
 	aside   string
 	mean    theme.Meaning // of the aside
 	help    string
+	value   string // the item that is chosen now, of a row without a field
 	items   func() []kit.Item
 	take    func(value string) tea.Cmd
 	press   func() tea.Cmd
@@ -33,10 +35,11 @@ type row struct {
 	heading bool
 }
 
-func newInt(n int) *big.Int { return big.NewInt(int64(n)) }
-
 // rows lists the form from top to bottom.
 func (s *Screen) rows() []row {
+	if s.form != formCalls {
+		return s.exchangeRows(s.x[s.form])
+	}
 	out := []row{s.chainRow()}
 	for i, c := range s.b.calls {
 		out = append(out, row{label: "Call " + kit.Count(i+1, len(s.b.calls)), heading: true, call: i})
@@ -47,8 +50,11 @@ func (s *Screen) rows() []row {
 	out = append(out, s.allowRows()...)
 	out = append(out, s.fundRow())
 	out = append(out, s.slipRows()...)
-	out = append(out, row{id: idValid, label: "valid", field: s.b.valid, aside: "minutes", call: -1, help: "how long it may run once prepared: 2 to 10 minutes"})
-	out = append(out, s.keptRows()...)
+	out = append(out, s.windowRows()...)
+	out = append(out, s.overrideRows()...)
+	if s.b.v1 {
+		out = append(out, s.v1Row())
+	}
 	return append(out, row{id: idReview, text: "Review", call: -1, press: s.review, help: "enter prepares it for review; nothing is signed yet"})
 }
 
@@ -57,7 +63,7 @@ func (s *Screen) chainRow() row {
 	if info, ok := s.ctx.Catalog.Chain(s.b.chain); ok {
 		name = info.Name
 	}
-	return row{id: idChain, label: "on", text: name, call: -1, items: s.chainItems, take: s.takeChain, help: "the chain on which the calls run; enter chooses"}
+	return row{id: idChain, label: "on", text: name, value: s.b.chain.String(), call: -1, items: s.chainItems, take: s.takeChain, help: "the chain on which the calls run; enter chooses"}
 }
 
 func (s *Screen) callRows(i int, c *call) []row {
@@ -78,7 +84,11 @@ func (s *Screen) callRows(i int, c *call) []row {
 		walk(c.args, func(path []int, n *node) { out = append(out, s.argRow(i, path, n, token, known)) })
 	}
 	native := s.b.native(cat)
-	return append(out, row{id: idValue(i), label: "value", field: c.value, aside: native.Symbol, call: i, help: "how much of the chain's own coin is sent along"})
+	value := row{id: idValue(i), label: "value", field: c.value, aside: native.Symbol, call: i, help: "the coin that is sent along; a unit may follow: wei, gwei, ether"}
+	if v := c.wei(native); v != nil && v.Sign() > 0 {
+		value.aside = native.Symbol + " = " + spaced(v) + " wei"
+	}
+	return append(out, value)
 }
 
 func (s *Screen) argRow(i int, path []int, n *node, token catalog.Entity, known bool) row {
@@ -101,45 +111,11 @@ func (s *Screen) argRow(i int, path []int, n *node, token catalog.Entity, known 
 	case n.canUnits() && known:
 		r.aside = n.unitNote(token.Decimals, token.Symbol)
 		r.help = "u switches to base units and back (ctrl+t while typing)"
+	case n.isNumber():
+		r.aside = n.unitNote(-1, "")
+		r.help += "; a unit may follow: wei, gwei, ether"
 	}
 	return r
-}
-
-// names lists the addresses that have a name here: contacts, then the accounts.
-func (s *Screen) names() []Contact {
-	out := append([]Contact{}, s.deps.Book...)
-	for _, x := range s.ctx.Accounts {
-		if x.IsEVM() {
-			out = append(out, Contact{Name: "your account", Address: x.AccountAddress})
-		}
-	}
-	return out
-}
-
-// whose names an address; one that only looks like a known one is marked, because that is how poisoned addresses get into a clipboard.
-func (s *Screen) whose(address string) (string, theme.Meaning) {
-	a, err := caip.ParseAddress(trim(address))
-	if err != nil {
-		return "", theme.None
-	}
-	whole := caip.CheckEIP55(trim(address)) == nil // else the mistake stands below, and no name stands beside it
-	alike := ""
-	for _, c := range s.names() {
-		b, err := caip.ParseAddress(c.Address)
-		switch {
-		case err != nil:
-		case a == b && !whole:
-			return "", theme.None
-		case a == b:
-			return kit.Clean(c.Name, 24), theme.Good
-		case a[0] == b[0] && a[1] == b[1] || a[18] == b[18] && a[19] == b[19]:
-			alike = kit.Clean(c.Name, 24)
-		}
-	}
-	if alike != "" {
-		return "looks like " + alike + ", but is another address", theme.Danger
-	}
-	return "", theme.None
 }
 
 // needRows are the tokens that the calls need, with what is there and elsewhere.
@@ -167,12 +143,12 @@ func (s *Screen) needRows() []row {
 	for i, n := range s.b.needs {
 		a, _ := caip.ParseAsset(n.asset)
 		e, _ := cat.Entity(a)
-		v, _ := amount.Parse(trim(n.amount.Value()), e.Decimals)
+		v, _ := quantity(n.amount.Value(), e.Decimals, e.Symbol)
 		out = append(out,
 			row{id: idNeed(i, "asset"), label: "needs", text: tokenLabel(s, n.asset), call: -1, items: s.assetItems(true), take: func(v string) tea.Cmd { n.asset = v; return nil }, help: "enter chooses the asset; x removes it"},
 			row{id: idNeed(i, "amount"), label: "amount", depth: 1, field: n.amount, aside: s.haveText(e), mean: s.haveMeaning(e, v), call: -1, help: "in whole tokens; x (after esc) removes it"})
 	}
-	return append(out, row{id: idAddNeed, label: "", text: "add a token", call: -1, items: s.assetItems(true), take: s.addNeed, help: "enter adds what the calls spend; t follows the calls again"})
+	return append(out, row{id: idAddNeed, label: "", text: "add a token", call: -1, items: s.assetItems(true), take: s.addNeed, help: "enter adds what the calls spend; f follows the calls again"})
 }
 
 // haveText says what is held there and elsewhere; unknown is said so.
@@ -233,21 +209,60 @@ func (s *Screen) fundRow() row {
 	if s.b.fund != "" {
 		text = s.fundLabel(s.b.fund)
 	}
-	return row{id: idFund, label: "fund with", text: text, call: -1, items: s.fundItems, take: func(v string) tea.Cmd { s.b.fund = v; return nil }, help: "what pays for what is missing on the chain; enter chooses"}
+	return row{id: idFund, label: "fund with", text: text, value: s.b.fund, call: -1, items: s.fundItems, take: func(v string) tea.Cmd { s.b.fund = v; return nil }, help: "what pays for what is missing on the chain; enter chooses"}
 }
 
 func (s *Screen) slipRows() []row {
-	text := "custom"
-	if s.b.slip != 0 {
-		text = bpsText(s.b.slip)
+	t := s.slip()
+	text := "your own"
+	if t.preset != 0 {
+		text = bpsText(t.preset)
 	}
-	out := []row{{id: idSlip, label: "slippage", text: text, call: -1, items: slipItems, take: s.takeSlip, help: "how far the price may move before it is refused"}}
-	if s.b.slip == 0 {
+	out := []row{{id: idSlip, label: "slippage", text: text, value: strconv.Itoa(t.preset), call: -1, items: slipItems, take: s.takeSlip, help: "how far the price may move before it is refused"}}
+	if t.preset == 0 {
 		aside := "basis points"
-		if n := s.b.bps(); n > 0 {
-			aside += " = " + bpsText(n)
+		if n := t.bps(); n > 0 {
+			aside = "= " + bpsText(n)
 		}
-		out = append(out, row{id: idSlipBps, label: "", depth: 1, field: s.b.slipField, aside: aside, call: -1, help: "1 to 10000 basis points; 100 are 1 %"})
+		out = append(out, row{id: idSlipBps, label: "", depth: 1, field: t.own, aside: aside, call: -1, help: "basis points from 1 to 10000, of which 100 are 1 %, or a percentage such as 0.5 %"})
 	}
 	return out
+}
+
+// windowRows are when the calls may run.
+func (s *Screen) windowRows() []row {
+	out := spanRows(idValid, "valid", &s.b.valid, minutesText, validPresets(), s, "how long it may run once prepared; enter chooses, 10 minutes at most")
+	if s.b.after != "" {
+		text := kit.Clean(s.b.after, 80) + " (Unix seconds)"
+		if n, err := strconv.ParseInt(s.b.after, 10, 64); err == nil {
+			text = time.Unix(n, 0).In(s.ctx.Clock().Location()).Format("2006-01-02 15:04:05")
+		}
+		return append(out, row{id: idAfter, label: "not before", text: text, call: -1, items: s.spanItems(startText, startPresets()), take: s.takeSpan(idAfter, &s.b.start), help: "it runs from this moment on; x lets it run at once"})
+	}
+	return append(out, spanRows(idAfter, "starts", &s.b.start, startText, startPresets(), s, "it does not run before; the wallet waits with the execution")...)
+}
+
+// spanRows are a preset of minutes and, when it is the person's own, its field.
+func spanRows(id, label string, m *minutes, words func(int) string, presets []int, s *Screen, help string) []row {
+	text := "your own"
+	if m.preset != ownPreset {
+		text = words(m.preset)
+	}
+	out := []row{{id: id, label: label, text: text, value: strconv.Itoa(m.preset), call: -1, items: s.spanItems(words, presets), take: s.takeSpan(id, m), help: help}}
+	if m.preset == ownPreset {
+		out = append(out, row{id: id + ownSuffix, label: "", depth: 1, field: m.field, aside: "minutes", call: -1, help: "whole minutes"})
+	}
+	return out
+}
+
+// ownSuffix marks the row of the field beside a preset.
+const ownSuffix = ".own"
+
+func minutesText(n int) string { return kit.Plural(n, "minute", "minutes") }
+
+func startText(n int) string {
+	if n == 0 {
+		return "at once"
+	}
+	return minutesText(n) + " after it is prepared"
 }

@@ -17,6 +17,7 @@ import (
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
 	"coffer/wallet/intent"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -206,9 +207,10 @@ func TestMistakesStandAtTheirField(t *testing.T) {
 	r.press("d")
 	r.s.b.calls[0].to.Set("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02914")
 	r.s.b.calls[0].value.Set("1.2.3")
-	r.s.b.valid.Set("0")
+	r.s.b.valid.preset = ownPreset
+	r.s.b.valid.field.Set("0")
 	m := r.s.mistakes()
-	for _, id := range []string{idTo(0), idValue(0), idValid} {
+	for _, id := range []string{idTo(0), idValue(0), idValid + ownSuffix} {
 		if m[id] == "" {
 			t.Errorf("no mistake at %s: %v", id, m)
 		}
@@ -327,7 +329,15 @@ func TestEveryRowFitsAndTheFocusIsVisible(t *testing.T) {
 		r.s.focus = idTo(0)
 		r.press("p")
 	}
-	for _, w := range []int{60, 80, 120} {
+	r.s.addOverride()
+	r.s.addSlot(0)
+	r.s.stopEditing()
+	r.s.b.over[0].address.Set(router)
+	filledTransfer(r)
+	filledSwap(r)
+	r.s.note = caution{theme.Warn, strings.Repeat("a remark of many words ", 9)}
+	for i, w := range []int{60, 80, 120, 60, 80, 60, 80} {
+		r.s.form = []string{formCalls, formCalls, formCalls, formTransfer, formTransfer, formSwap, formSwap}[i]
 		r.w, r.h = w, 15
 		for _, x := range r.s.rows() {
 			if x.id == "" {
@@ -516,12 +526,12 @@ func TestStateOverridesAndValidAfterStayWithACallThatComesBack(t *testing.T) {
 		t.Fatalf("%+v\n%+v", got.Draft(), in.Draft())
 	}
 	other.h = 60
-	for _, want := range []string{"not before", "2026-11-21 12:01:00", "another state at 1 address", "0x0AD6 3E34 1d6c A640 c849 93e1 5051 febf 742E 1feF", "balance, 1 storage slot"} {
+	for _, want := range []string{"not before", "2026-11-21 12:01:00", "assumes", "0x0AD6 3E34 1d6c A640 c849 93e1 5051 febf 742E 1feF", "0.000000000001", "slot", "! the calls are tried on this state"} {
 		if !strings.Contains(other.view(), want) {
 			t.Errorf("%q is not shown:\n%s", want, other.view())
 		}
 	}
-	other.s.focus = idOverrides
+	other.s.focus = idOverRow(0, "address")
 	other.press("x")
 	other.s.focus = idAfter
 	other.press("x")

@@ -35,7 +35,7 @@ func (s *Screen) fillTrial() {
 		return
 	}
 	s.clear()
-	s.b.chain = caip.EVM(8453)
+	s.b = newBatch(s.ctx.Catalog, caip.EVM(8453))
 	s.transfer(s.b.calls[0], usdc, s.deps.Book[0].Address, s.trialAmount(usdc))
 	s.focus = idReview
 }

@@ -63,7 +63,7 @@ func TestTheTrialCallWaitsForTheFirstBalances(t *testing.T) {
 			if !r.s.b.empty() {
 				t.Fatal("filled in before the balances are known")
 			}
-			r.do(r.s.Update(balancesMsg{r.s.gen, balances(r.s.ctx.Catalog), err}))
+			r.do(r.s.Update(balancesMsg{gen: r.s.gen, balance: balances(r.s.ctx.Catalog), err: err}))
 			want := map[bool]string{true: "1600.5", false: trialFallback}[err == nil]
 			if r.s.b.empty() || r.s.b.calls[0].args[1].field.Value() != want {
 				t.Fatalf("want %s:\n%s", want, r.view())
@@ -74,7 +74,7 @@ func TestTheTrialCallWaitsForTheFirstBalances(t *testing.T) {
 		r := newRig(t)
 		r.s.money, r.s.loading = money{}, true
 		r.press("d").fill(idTo(0), "usdc")
-		r.do(r.s.Update(balancesMsg{r.s.gen, balances(r.s.ctx.Catalog), nil}))
+		r.do(r.s.Update(balancesMsg{gen: r.s.gen, balance: balances(r.s.ctx.Catalog)}))
 		if got := r.s.b.calls[0].to.Value(); got != "usdc" {
 			t.Fatalf("what was typed became %q", got)
 		}

@@ -6,15 +6,29 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/api/amount"
+	"coffer/api/caip"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
 
-// Update handles one message.
+// Update handles one message, and sees to it that what was changed is saved.
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
+	cmd := s.handle(msg)
+	if save := s.keepUp(); save != nil {
+		return tea.Batch(cmd, save)
+	}
+	return cmd
+}
+
+func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
+	case keptMsg, saveDueMsg, savedMsg, importedMsg, exportedMsg:
+		return s.heard(m)
+	case screen.ClickMsg:
+		return s.click(m)
 	case balancesMsg:
 		s.loaded(m)
 	case screen.AmountsMsg:
@@ -26,6 +40,9 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	case tea.PasteMsg:
 		return s.paste(m)
 	case tea.KeyPressMsg:
+		if s.prompt.open {
+			return s.pressPrompt(m)
+		}
 		if s.choice.IsOpen() {
 			return s.choose(m)
 		}
@@ -48,10 +65,14 @@ func (s *Screen) opened(arg any) tea.Cmd {
 }
 
 func (s *Screen) choose(msg tea.Msg) tea.Cmd {
-	it, ok := s.choice.Update(msg)
-	if !ok {
-		return nil
+	if it, ok := s.choice.Update(msg); ok {
+		return s.chosen(it)
 	}
+	return nil
+}
+
+// chosen takes an item of the list that was open.
+func (s *Screen) chosen(it kit.Item) tea.Cmd {
 	s.touched()
 	if s.take != nil {
 		return s.take(it.Value)
@@ -110,23 +131,35 @@ func (s *Screen) stopEditing() {
 
 // leaveField ends the editing of a field: names become addresses, call data that a known function fits becomes fields.
 func (s *Screen) leaveField() {
+	if !s.editing {
+		return
+	}
 	r := s.current()
 	s.stopEditing()
 	if r.field == nil {
 		return
 	}
+	before := r.field.Value()
 	if r.address {
-		if a := s.named(trim(r.field.Value())); a != "" {
+		find := s.named
+		if r.id == idTarget {
+			find = s.person
+		}
+		if a := find(trim(before)); a != "" {
 			r.field.Set(kit.Checksummed(a))
 		}
 	}
+	s.tidyField(r)
+	changed := r.field.Value() != before
 	if r.call >= 0 && r.id == idData(r.call) {
 		c := s.b.calls[r.call]
 		if data, err := unhex(trim(c.data.Value())); err == nil && len(data) >= 4 && s.b.chainDecoded(s.ctx.Catalog, c, data) {
-			s.focus = idSig(r.call)
+			s.focus, changed = idSig(r.call), true
 		}
 	}
-	s.changed()
+	if changed {
+		s.changed()
+	}
 }
 
 // changed brings what depends on a text up to date.
@@ -141,24 +174,72 @@ func (s *Screen) changed() {
 }
 
 // touched forgets what the service said about the form before: it is another one now.
-func (s *Screen) touched() { s.told, s.general, s.frozen = nil, nil, "" }
+func (s *Screen) touched() {
+	s.told, s.general, s.frozen, s.note = nil, nil, "", caution{}
+	s.changes++
+}
+
+// tidyField writes what was typed in the one way in which the form has it: max becomes the balance, a symbol behind an amount goes, and an account with its
+// chain (CAIP-10) becomes chain and address.
+func (s *Screen) tidyField(r row) {
+	text := trim(r.field.Value())
+	switch {
+	case r.id == idAmount && strings.EqualFold(text, "max"):
+		x := s.x[s.form]
+		if from, ok := s.side(x.pay); ok {
+			if all := s.everything(x); all != nil {
+				x.amount.Set(amount.Trim(amount.Format(all, from.decimals)))
+			}
+		}
+	case r.id == idTarget && strings.Count(text, ":") == 2:
+		s.tidyTarget(text)
+	case r.node != nil && r.node.isNumber() && r.call >= 0:
+		token, known := s.b.tokenAt(s.ctx.Catalog, s.b.calls[r.call].to.Value())
+		if number, unit := splitUnit(text); known && unit != "" && strings.EqualFold(unit, token.Symbol) && r.node.canUnits() {
+			r.node.units = true
+			r.field.Set(number)
+		}
+	}
+}
+
+func (s *Screen) tidyTarget(text string) {
+	a, err := caip.ParseAccount(text)
+	if err != nil {
+		return
+	}
+	x := s.x[s.form]
+	to, ok := s.side(x.receive)
+	if !ok {
+		return
+	}
+	if asset, has := s.tokenOn(a.Chain, to.agg.ID.String()); has {
+		x.receive, x.at = asset.String(), caip.Chain{}
+		x.to.Set(kit.Checksummed(a.Address))
+	}
+}
 
 func (s *Screen) paste(m tea.PasteMsg) tea.Cmd {
+	if s.prompt.open {
+		s.pastePrompt(m.Content)
+		return nil
+	}
 	if s.choice.IsOpen() {
 		s.choice.Update(m)
 		return nil
 	}
 	r := s.current()
-	if r.call >= 0 && (r.id == idSig(r.call) || r.id == idData(r.call)) {
+	document := !s.editing && strings.HasPrefix(trim(m.Content), "[") || !s.editing && strings.HasPrefix(trim(m.Content), "{")
+	if r.call >= 0 && (document || r.id == idSig(r.call) || r.id == idData(r.call)) {
 		if cmd, taken := s.takePaste(s.b.calls[r.call], m.Content); taken {
 			s.touched()
 			s.tidyFocus(r.call)
 			return cmd
 		}
 	}
-	if !s.editing {
-		return screen.Toast(theme.None, "enter edits the field; then paste")
+	if !s.editing && (r.field == nil || document) {
+		return screen.Toast(theme.None, "choose a field, then paste; o reads a file or a pasted document")
 	}
+	s.edit()
 	text := trim(m.Content)
 	if len(text)+len(r.field.Value()) > maxText {
 		return screen.Toast(theme.Warn, "that is too long for a field; nothing was pasted")
@@ -199,203 +280,6 @@ func (s *Screen) pressEditing(m tea.KeyPressMsg) tea.Cmd {
 		if r.field != nil && r.field.Update(m) {
 			s.changed()
 		}
-	}
-	return nil
-}
-
-// press handles a key while no text field has the keyboard.
-func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
-	key := m.String()
-	if k, ok := kit.FindKey(s.Keys(), key); ok && k.Off != "" {
-		return screen.Toast(theme.Warn, k.Off)
-	}
-	r := s.current()
-	switch key {
-	case "down", "j":
-		s.step(1, false)
-	case "up", "k":
-		s.step(-1, false)
-	case "tab":
-		s.step(1, true)
-	case "shift+tab":
-		s.step(-1, true)
-	case "home", "g":
-		s.step(-1_000_000, false)
-	case "end", "G":
-		s.step(1_000_000, false)
-	case "pgdown", "space":
-		s.step(8, false)
-	case "pgup":
-		s.step(-8, false)
-	case "enter":
-		return s.enter(r)
-	case "i":
-		s.edit()
-	case "r":
-		return s.review()
-	default:
-		return s.change(key, r)
-	}
-	return nil
-}
-
-// change handles the keys that change the batch.
-func (s *Screen) change(key string, r row) tea.Cmd {
-	i := max(0, r.call)
-	switch key {
-	case "d":
-		if s.b.empty() {
-			return s.trialCall()
-		}
-	case "n":
-		s.focus = idTo(s.b.addCall(len(s.b.calls) - 1))
-		s.edit()
-	case "p":
-		s.focus = idTo(s.b.duplicate(i))
-	case "shift+up", "K":
-		s.focus = idTo(s.b.move(i, -1))
-	case "shift+down", "J":
-		s.focus = idTo(s.b.move(i, 1))
-	case "x":
-		return s.remove(r)
-	case "X":
-		s.clear()
-		s.frozen = ""
-	case "a":
-		return s.toAllowance(i)
-	case "u":
-		s.toggleUnits(r)
-	case "+":
-		s.addItem(r.node)
-	case "t":
-		s.followCalls()
-	default:
-		return nil
-	}
-	s.touched()
-	return nil
-}
-
-// enter opens the list of a row, edits its text, or does what it says.
-func (s *Screen) enter(r row) tea.Cmd {
-	switch {
-	case r.items != nil && (r.field == nil || trim(r.field.Value()) == "" || r.call >= 0 && r.id == idSig(r.call)):
-		return s.list(r)
-	case r.field != nil:
-		s.edit()
-	case r.press != nil:
-		return r.press()
-	}
-	return nil
-}
-
-// list opens the values that a row offers.
-func (s *Screen) list(r row) tea.Cmd {
-	if r.items == nil {
-		return screen.Toast(theme.None, "this field has no list")
-	}
-	current := ""
-	if r.field != nil {
-		current = r.field.Value()
-	}
-	title := strings.TrimSpace("Choose " + r.label)
-	s.openList(title, r.items(), current, r.take)
-	return nil
-}
-
-func (s *Screen) toggleUnits(r row) {
-	if r.node == nil || r.call < 0 {
-		return
-	}
-	if d := s.b.decimals(s.ctx.Catalog, s.b.calls[r.call]); d >= 0 || r.node.units {
-		r.node.setUnits(!r.node.units && d >= 0, d)
-	}
-}
-
-// maxItems bounds the items that can be added by hand.
-const maxItems = 256
-
-func (s *Screen) addItem(n *node) {
-	if n == nil || !n.isArray() || len(n.items) >= maxItems {
-		return
-	}
-	n.items = append(n.items, newNode(*n.param.Elem))
-	s.touched()
-}
-
-// remove takes away what the focus is on: an array item, a required token, an allowance, or the call.
-func (s *Screen) remove(r row) tea.Cmd {
-	for i := range s.b.needs {
-		if strings.HasPrefix(r.id, idNeed(i, "")) {
-			s.b.removeNeed(i)
-			s.focus = idAddNeed
-			return nil
-		}
-	}
-	for i := range s.b.allow {
-		if strings.HasPrefix(r.id, idAllowRow(i, "")) {
-			s.b.removeAllow(i)
-			s.focus = idAllow
-			return nil
-		}
-	}
-	if s.removeKept(r.id) {
-		return nil
-	}
-	if r.call < 0 {
-		return screen.Toast(theme.None, "nothing to remove here")
-	}
-	if r.node != nil && s.removeItem(r) {
-		return nil
-	}
-	s.focus = idTo(s.b.remove(r.call))
-	return nil
-}
-
-// removeItem takes an element out of the innermost array that the focused row is in.
-func (s *Screen) removeItem(r row) bool {
-	c := s.b.calls[r.call]
-	var path []int
-	walk(c.args, func(p []int, n *node) {
-		if n == r.node {
-			path = p
-		}
-	})
-	for len(path) > 1 {
-		parent := find(c.args, path[:len(path)-1])
-		if parent.isArray() {
-			at := path[len(path)-1]
-			parent.items = slices.Delete(parent.items, at, at+1)
-			s.focus = idArg(r.call, path[:len(path)-1])
-			return true
-		}
-		path = path[:len(path)-1]
-	}
-	return false
-}
-
-func (s *Screen) followCalls() {
-	s.b.own, s.b.needs = false, nil
-	s.focus = idNeeds
-}
-
-// review freezes what was typed and hands it over. With a mistake the focus goes to the first one.
-func (s *Screen) review() tea.Cmd {
-	s.leaveField()
-	in, ok := s.freeze()
-	if ok {
-		s.frozen = in.ID()
-		return screen.Open(screen.Review, review.StartArg{Intent: in})
-	}
-	wrong := s.mistakes()
-	for _, r := range s.rows() {
-		if wrong[r.id] != "" {
-			s.focus = r.id
-			return screen.Toast(theme.Warn, kit.Plural(len(wrong), "field needs", "fields need")+" attention: the first one is marked")
-		}
-	}
-	if len(s.general) > 0 {
-		return screen.Toast(theme.Warn, s.general[0])
 	}
 	return nil
 }

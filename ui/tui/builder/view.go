@@ -3,6 +3,7 @@ package builder
 import (
 	"strings"
 
+	"coffer/api/caip"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -13,13 +14,18 @@ const labelW = 11
 // View draws the form around the focused row, with its help in the last line.
 func (s *Screen) View(f screen.Frame) string {
 	th := f.Theme
-	wrong := s.mistakes()
+	wrong, notes := s.mistakes(), s.cautions()
 	focus := s.current().id
 	var lines []string
 	from, to := 0, 0
+	var ids []string // the row of each line
+	if s.note.text != "" {
+		lines = append(lines, s.noteLines(th, s.note, 1, f.W)...)
+	}
 	for _, g := range s.general {
 		lines = append(lines, kit.Prose(f.W-1, 1, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, kit.Plain(g))...)
 	}
+	ids = make([]string, len(lines))
 	for _, r := range s.rows() {
 		focused := r.id != "" && r.id == focus
 		if focused {
@@ -29,19 +35,31 @@ func (s *Screen) View(f screen.Frame) string {
 		if problem := wrong[r.id]; problem != "" && r.id != "" {
 			lines = append(lines, kit.Prose(f.W-1, s.column(r), kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, kit.Span{Text: problem, Style: th.Danger})...)
 		}
+		if c := notes[r.id]; c.text != "" && r.id != "" && wrong[r.id] == "" {
+			lines = append(lines, s.noteLines(th, c, s.column(r), f.W)...)
+		}
 		if focused {
 			to = len(lines)
+		}
+		for len(ids) < len(lines) {
+			ids = append(ids, r.id)
 		}
 	}
 	h := f.H - 2
 	s.scroll(from, to, len(lines), h)
 	end := min(len(lines), s.top+h)
+	s.width = f.W
+	s.hits = append(append([]string{""}, ids[s.top:end]...), make([]string, f.H-1-(end-s.top))...)
 	body := kit.Box(strings.Join(lines[s.top:end], "\n"), f.W, h)
 	body = kit.Lines(s.head(th, f.W), body, s.help(th, f.W, len(lines)-end))
+	if s.prompt.open {
+		body, _, _, _ = kit.TakeCursor(body)
+		return s.prompt.view(th, kit.Box(body, f.W, f.H), f.W, f.H)
+	}
 	if s.choice.IsOpen() {
 		body, _, _, _ = kit.TakeCursor(body)
-		w := min(f.W-4, 76)
-		return kit.Overlay(kit.Box(body, f.W, f.H), s.choice.View(th, w, f.H-1), (f.W-w)/2, 1)
+		left, w := listPlace(f.W)
+		return kit.Overlay(kit.Box(body, f.W, f.H), s.choice.View(th, w, f.H-listTop), left, listTop)
 	}
 	return body
 }
@@ -60,13 +78,52 @@ func (s *Screen) scroll(from, to, n, h int) {
 	s.top = max(0, min(s.top, n-h))
 }
 
+// formName is a form with its key and name.
+type formName struct{ form, key, name string }
+
+func forms() []formName {
+	return []formName{{formCalls, "c", "calls"}, {formTransfer, "t", "transfer"}, {formSwap, "w", "swap"}}
+}
+
+// formGap is the room between two names in the first line.
+const formGap = 3
+
+// label is how a form is named while another one, or this one, is shown.
+func (f formName) label(shown string) string {
+	if f.form == shown {
+		return strings.ToUpper(f.name[:1]) + f.name[1:]
+	}
+	return f.key + " " + f.name
+}
+
+// head names the forms, the shown one strong, and says what the shown one holds.
 func (s *Screen) head(th theme.Theme, w int) string {
-	title := " " + th.Strong.Render("Build") + " " + th.Dim.Render(kit.Plural(len(s.b.calls), "call", "calls")+" on "+s.chainName(s.b.chain))
+	title := " "
+	for _, f := range forms() {
+		if f.form == s.form {
+			title += th.Strong.Render(f.label(s.form))
+		} else {
+			title += th.Accent.Render(f.key) + " " + th.Dim.Render(f.name)
+		}
+		title += strings.Repeat(" ", formGap)
+	}
 	right := ""
-	if s.b.empty() && len(s.deps.Book) > 0 {
+	switch {
+	case s.form != formCalls:
+	case s.b.empty() && len(s.deps.Book) > 0:
 		right = th.Accent.Render("d") + th.Dim.Render(" fills in a trial call ")
+	default:
+		right = th.Dim.Render(kit.Plural(len(s.b.calls), "call", "calls")+" on "+s.chainName(s.b.chain)) + " "
 	}
 	return kit.Sides(title, right, w)
+}
+
+// noteLines draw a remark with its sign.
+func (s *Screen) noteLines(th theme.Theme, c caution, indent, w int) []string {
+	if c.mean == theme.None {
+		return kit.Prose(w-1, indent, kit.Span{Text: c.text, Style: th.Dim})
+	}
+	return kit.Prose(w-1, indent, kit.Span{Text: th.Sign(c.mean) + " ", Style: th.Style(c.mean)}, kit.Span{Text: c.text, Style: th.Style(c.mean)})
 }
 
 // help is the last line: what the focused field wants, and what is out of sight.
@@ -154,6 +211,8 @@ func (s *Screen) valueSpans(th theme.Theme, r row, focused bool) []kit.Span {
 		text, look = r.field.Empty, th.Rule
 	case r.field != nil && r.address && kit.Width(trim(r.field.Value())) == 42:
 		return []kit.Span{{Text: typedAddress(r.field.Value()), Whole: true}}
+	case r.field != nil && r.address && isSolana(trim(r.field.Value())):
+		return []kit.Span{{Text: kit.Address(trim(r.field.Value())), Whole: true}}
 	case r.field != nil:
 		text = kit.Clean(r.field.Value(), len(r.field.Value())+1)
 		if n := len([]rune(text)); n > shownText && !focused {
@@ -164,6 +223,8 @@ func (s *Screen) valueSpans(th theme.Theme, r row, focused bool) []kit.Span {
 	}
 	return []kit.Span{{Text: text, Style: look}}
 }
+
+func isSolana(text string) bool { _, err := caip.ParseSolanaKey(text); return err == nil }
 
 // shownText bounds how much of a long text stands in a row that has no focus; the review shows everything.
 const shownText = 400

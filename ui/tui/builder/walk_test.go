@@ -46,7 +46,7 @@ func (o *walkOp) Prepare(context.Context) (flow.Snapshot, error) {
 	o.snap.Review1 = &verify.PreparedView{
 		Chain: base, Sender: account, Fingerprint: "one", Window: verify.Window{From: time.Now(), Until: time.Now().Add(10 * time.Minute)},
 		Outflow: []verify.AmountView{usdcView(250_500_000)},
-		Lines:   []verify.CallView{{Index: 1, Asked: 1, Role: verify.RoleCall, To: usdc, ToName: "USDC", Function: "transfer(address to, uint256 amount)", Decoded: true, AsAsked: true, Data: "0x"}},
+		Lines:   []verify.CallView{{Index: 1, Asked: 1, Role: verify.RoleCall, To: usdc, ToName: "USDC", Function: "transfer(address to, uint256 amount)", Decoded: true, AsAsked: true, Value: new(big.Int), Data: o.in.Draft().Calls[0].Data}},
 	}
 	o.snap.Deadline = o.snap.Review1.Window.Until
 	return o.snap, nil
@@ -185,8 +185,9 @@ func TestTheMainJobCanBeWalkedFromTheTrialCallToCompleted(t *testing.T) {
 		if op.sign != 0 {
 			t.Fatal("signed without a review")
 		}
-		p.press("y")
+		p.press("G", "y")
 		must("Review 2 of 2")
+		p.press("down", "down", "down", "down", "down", "down") // until the last line was on the screen
 		must("type 226")
 		if op.sign != 1 || op.execute != 0 {
 			t.Fatalf("signed %d, executed %d", op.sign, op.execute)

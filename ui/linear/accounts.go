@@ -1,0 +1,69 @@
+package linear
+
+import (
+	"context"
+
+	"coffer/api"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+)
+
+// accounts says which accounts the profile has, and what signs for each.
+func (s *session) accounts(ctx context.Context) error {
+	n := len(s.ctx.Accounts)
+	s.out.say("Profile " + clean(s.ctx.Profile, 60) + " has " + kit.Plural(n, "account", "accounts") + ". " + networkWords(s.ctx.Network.Kind))
+	if s.ctx.BaseURL != "" {
+		s.out.fact(0, "Service", kit.Plain(whole(s.ctx.BaseURL)))
+	}
+	if s.ctx.Network.ID != "" {
+		s.out.fact(0, "Network id", kit.Plain(kit.Groups(s.ctx.Network.ID)))
+	}
+	if v := s.ctx.Vault; v.Where != "" {
+		state := ""
+		switch {
+		case v.Locked == nil:
+		case v.Locked():
+			state = ", locked: the next signature asks for the passphrase"
+		default:
+			state = ", unlocked"
+		}
+		s.out.fact(0, "Keys", kit.Plain(clean(v.Where, 120)+state))
+	}
+	for i, a := range s.ctx.Accounts {
+		s.out.fact(0, "Account "+itoa(i+1)+", "+screen.AccountWords(a.Type), address(a.AccountAddress))
+		label, who := signerOf(a)
+		if who != "" {
+			s.out.fact(2, label, address(who))
+		} else {
+			who = a.AccountAddress
+		}
+		if a.AdminAddress != "" {
+			s.out.fact(2, "Admin key", address(a.AdminAddress))
+		}
+		s.keyNote(ctx, who)
+	}
+	return nil
+}
+
+// signerOf names the key that signs for an account; "" when the address itself is the key.
+func signerOf(a api.Account) (label, address string) {
+	if a.SessionAddress != "" {
+		return "Session key, approves each operation", a.SessionAddress
+	}
+	return "Signs with the key of", a.SignerAddress
+}
+
+// keyNote says whether the vault has the key, when anybody can tell.
+func (s *session) keyNote(ctx context.Context, who string) {
+	if s.ctx.Vault.Has == nil {
+		return
+	}
+	switch there, err := s.ctx.Vault.Has(ctx, who); {
+	case err != nil:
+		s.out.note("Whether the vault has this key is not known: " + sentence(clean(err.Error(), 200)))
+	case there:
+		s.out.note("The vault has this key.")
+	default:
+		s.out.note("Warning: the vault has no key for this account.")
+	}
+}

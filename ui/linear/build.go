@@ -1,0 +1,305 @@
+package linear
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/wallet/intent"
+)
+
+const (
+	defaultBps     = 50
+	defaultMinutes = 10 // the service's own window (protocol §2.2)
+	minMinutes     = 2
+	maxMinutes     = 10
+)
+
+// plan is what is being built. follows: the list of required tokens follows the calls. minutes is how long the request is good; 0: as the draft says.
+type plan struct {
+	d       intent.Draft
+	follows bool
+	minutes int
+}
+
+// planOf goes on with a draft that was reviewed or loaded.
+func planOf(d intent.Draft) *plan {
+	return &plan{d: d, follows: d.Kind == "" && len(d.TokensRequired) == 0}
+}
+
+func (p *plan) exchange() bool {
+	return p.d.Kind == intent.KindSwap || p.d.Kind == intent.KindTransfer
+}
+
+// chain is the target chain of the calls.
+func (p *plan) chain() caip.Chain {
+	c, _ := caip.ParseChain(p.d.TargetChain)
+	return c
+}
+
+// buildCall asks for a chain and a first call, and goes on with the plan.
+func (s *session) buildCall(ctx context.Context) error {
+	s.refresh(ctx)
+	chains := s.ctx.Catalog.Chains()
+	m := menu{title: "On which chain does the call run?"}
+	for _, c := range chains {
+		m.items = append(m.items, c.Name)
+	}
+	i, _, err := s.choose(ctx, m)
+	if err != nil {
+		return err
+	}
+	p := &plan{follows: true, minutes: defaultMinutes}
+	p.d = intent.Draft{Version: intent.Version, TargetChain: chains[i].Chain.String(), SlippageBps: defaultBps}
+	if err := s.addCall(ctx, p, -1); err != nil {
+		return err
+	}
+	return s.planned(ctx, p, nil)
+}
+
+// afterwards goes back to the plan of an operation that the person wants to change.
+func (s *session) afterwards(ctx context.Context, change *edit, err error) error {
+	if err != nil || change == nil {
+		return err
+	}
+	s.refresh(ctx)
+	return s.planned(ctx, planOf(change.draft), change.failures)
+}
+
+// planned reads a plan out and changes it until it is reviewed or thrown away.
+func (s *session) planned(ctx context.Context, p *plan, failures []api.Failure) error {
+	s.failures(failures)
+	for {
+		s.readPlan(p)
+		var m menu
+		var do []func() error
+		add := func(text string, fn func() error) { m.items, do = append(m.items, text), append(do, fn) }
+		finished := false
+		add("Review it: the service is asked, nothing is signed yet", func() error {
+			var err error
+			finished, err = s.submit(ctx, p)
+			return err
+		})
+		if p.exchange() {
+			s.exchangeChoices(ctx, p, add)
+		} else {
+			s.callChoices(ctx, p, add)
+		}
+		add("Slippage: "+percent(p.d.SlippageBps), func() error { return s.askSlippage(ctx, p) })
+		if s.ctx.Export != nil {
+			add("Save it as an intent file", func() error { s.save(p); return nil })
+		}
+		add("Throw it away", func() error { return errBack })
+		i, _, err := s.choose(ctx, m)
+		if err == nil && i < len(do)-1 {
+			if err = do[i](); errors.Is(err, errBack) {
+				continue
+			}
+			if err != nil || finished {
+				return err
+			}
+			continue
+		}
+		if err != nil && !errors.Is(err, errBack) {
+			return err
+		}
+		if gone, err := s.yes(ctx, "What you built is lost then. Throw it away?"); gone || err != nil && !errors.Is(err, errBack) {
+			return err
+		}
+	}
+}
+
+// submit freezes the plan and takes it through the reviews. It reports that there is nothing left to build.
+func (s *session) submit(ctx context.Context, p *plan) (finished bool, err error) {
+	in, err := s.freeze(p)
+	if err != nil {
+		s.failures(failuresOf(err))
+		if len(failuresOf(err)) == 0 {
+			s.out.say(sentence(clean(err.Error(), 400)))
+		}
+		return false, nil
+	}
+	change, err := s.operate(ctx, in)
+	if change != nil {
+		s.failures(change.failures)
+		return false, err
+	}
+	return true, err
+}
+
+// freeze makes the intent of a plan.
+func (s *session) freeze(p *plan) (intent.Intent, error) {
+	d := p.d.Fill(s.ctx.Network.ID, s.ctx.Accounts)
+	if d.Network != s.ctx.Network.ID {
+		return intent.Intent{}, errors.New("this intent is for another network than that of the profile")
+	}
+	if p.follows {
+		d.TokensRequired = s.suggested(d)
+	}
+	if !p.exchange() && p.minutes != 0 {
+		d.ValidUntil = ""
+		if p.minutes != defaultMinutes {
+			d.ValidUntil = strconv.FormatInt(s.now().Add(time.Duration(p.minutes)*time.Minute).Unix(), 10)
+		}
+	}
+	return intent.Freeze(d, api.Rules{Catalog: s.ctx.Catalog, Now: s.now()})
+}
+
+// failures says what is wrong with a plan, place by place.
+func (s *session) failures(list []api.Failure) {
+	if len(list) == 0 {
+		return
+	}
+	s.out.say("It cannot be sent as it is:")
+	for i, f := range list {
+		s.out.put(2, kit.Plain(itoa(i+1)+". "+sentence(clean(f.String(), 400))))
+	}
+}
+
+// suggested is what the calls spend as far as it can be seen: transfers of known tokens, native value and allowances, each asset once.
+func (s *session) suggested(d intent.Draft) []api.TokenRequirement {
+	var out []api.TokenRequirement
+	add := func(asset, text string) {
+		v := units(text)
+		if v == nil || v.Sign() == 0 {
+			return
+		}
+		i := slices.IndexFunc(out, func(r api.TokenRequirement) bool { return r.AssetType == asset })
+		if i < 0 {
+			out = append(out, api.TokenRequirement{AssetType: asset, Amount: v.String()})
+			return
+		}
+		out[i].Amount = v.Add(v, units(out[i].Amount)).String()
+	}
+	chain, _ := caip.ParseChain(d.TargetChain)
+	id, _ := chain.EVMID()
+	for _, c := range d.Calls {
+		if e, ok := s.tokenAt(chain, c.To); ok {
+			add(e.Asset.String(), transferred(c.Data))
+		}
+		add(caip.Native(id).String(), c.Value)
+	}
+	for _, a := range d.Allowances {
+		if asset, err := caip.ParseAsset(a.AssetType); err == nil {
+			add(asset.String(), a.Amount)
+		}
+	}
+	return out
+}
+
+// transferred is the amount of a transfer(address,uint256), "" for any other data.
+func transferred(data string) string {
+	b := common.FromHex(data)
+	if len(b) != 68 || !strings.HasPrefix(strings.ToLower(data), "0xa9059cbb") {
+		return ""
+	}
+	return new(big.Int).SetBytes(b[36:]).String()
+}
+
+// tokenAt is the known token at an address of a chain.
+func (s *session) tokenAt(chain caip.Chain, text string) (catalog.Entity, bool) {
+	a, err := caip.ParseAddress(text)
+	id, ok := chain.EVMID()
+	if err != nil || !ok {
+		return catalog.Entity{}, false
+	}
+	return s.ctx.Catalog.Entity(caip.ERC20(id, a))
+}
+
+// readPlan says what was built so far.
+func (s *session) readPlan(p *plan) {
+	d := p.d
+	if p.exchange() {
+		s.readExchange(d)
+		return
+	}
+	s.out.say(capital(plural(len(d.Calls), "call", "calls")) + " on " + screen.ChainName(s.ctx.Catalog, d.TargetChain) + ".")
+	for i, c := range d.Calls {
+		s.readCall(i+1, p.chain(), c)
+	}
+	for i, a := range d.Allowances {
+		s.out.put(2, kit.Plain("Allowance "+itoa(i+1)+": "+s.asked(a.AssetType, a.Amount)+" to "), address(a.Spender))
+	}
+	needs := d.TokensRequired
+	if p.follows {
+		needs = s.suggested(d)
+	}
+	for _, r := range needs {
+		s.out.fact(2, "Needs", kit.Plain(s.asked(r.AssetType, r.Amount)+s.there(r.AssetType)))
+	}
+	if len(needs) == 0 {
+		s.out.note("Needs no token, as far as it can be seen.")
+	}
+	for _, a := range d.Accounts {
+		s.out.fact(2, "Account of the file", address(a.AccountAddress))
+	}
+	if n := len(d.Overrides); n > 0 {
+		s.out.note("Carries " + plural(n, "state override", "state overrides") + " for the simulation.")
+	}
+}
+
+// there says how much of a required token there is, here and elsewhere.
+func (s *session) there(asset string) string {
+	a, err := caip.ParseAsset(asset)
+	if err != nil || s.money.at.IsZero() || s.hidden {
+		return "."
+	}
+	e, ok := s.ctx.Catalog.Entity(a)
+	agg, known := s.ctx.Catalog.Aggregate(e.Aggregate)
+	if !ok || !known {
+		return "."
+	}
+	here := amount.Unknown
+	if v := s.money.held[a]; v != nil {
+		here = amount.Human(v, e.Decimals)
+	}
+	return "; you have " + here + " there and " + amount.Human(s.money.of(agg, a), agg.Decimals) + " elsewhere."
+}
+
+// askSlippage asks for the tolerance.
+func (s *session) askSlippage(ctx context.Context, p *plan) error {
+	for {
+		text, err := s.ask(ctx, question{text: "How far may the price move, in percent? Type a number such as 0.5, from 0.01 to 100:"})
+		if err != nil {
+			return err
+		}
+		v, err := amount.Parse(strings.TrimSuffix(strings.TrimSpace(strings.TrimSuffix(text, "%")), " "), 2)
+		if err == nil && v.IsInt64() && v.Int64() >= 1 && v.Int64() <= api.MaxSlippageBps {
+			p.d.SlippageBps = int(v.Int64())
+			return nil
+		}
+		s.out.say("That is not a percentage from 0.01 to 100 with at most two decimals.")
+	}
+}
+
+// save writes the plan as an intent file.
+func (s *session) save(p *plan) {
+	in, err := s.freeze(p)
+	if err != nil {
+		s.failures(failuresOf(err))
+		return
+	}
+	raw, err := in.MarshalJSON()
+	if err != nil {
+		s.out.say("It was not saved: " + sentence(clean(err.Error(), 300)))
+		return
+	}
+	path, err := s.ctx.Export("intent.json", raw)
+	if err != nil {
+		s.out.say("It was not saved: " + sentence(clean(err.Error(), 300)))
+		return
+	}
+	s.out.fact(0, "Saved to", kit.Plain(whole(path)))
+}

@@ -1,0 +1,246 @@
+package linear
+
+import (
+	"context"
+	"errors"
+
+	"coffer/api"
+	"coffer/wallet/flow"
+	"coffer/wallet/intent"
+	"coffer/wallet/vault"
+)
+
+// stage is what a course waits for.
+type stage int
+
+const (
+	stageReview1 stage = iota
+	stageReview2
+	stageRefused // a check refused
+	stageProblem // a step failed and may be tried again
+	stageGone    // sent, or ended
+)
+
+// step names what was done last.
+type step int
+
+const (
+	stepNone step = iota
+	stepPrepare
+	stepQuote
+	stepSign
+	stepExecute
+)
+
+// edit asks the builder to go on with what was asked for; failures say what was wrong with it, by path.
+type edit struct {
+	draft    intent.Draft
+	failures []api.Failure
+}
+
+// course is one operation on its way through the reviews.
+type course struct {
+	*session
+	op      Operation
+	snap    flow.Snapshot
+	failed  error // of the last step
+	last    step
+	signed  bool   // a signature was given
+	printed string // fingerprint of the review that was printed last, whole
+	brief   bool   // the choices were read out just before
+	change  *edit  // set when the person wants to change what is asked for
+}
+
+// operate takes an intent to its end. It returns what to edit when the person wants to change it.
+func (s *session) operate(ctx context.Context, in intent.Intent) (*edit, error) {
+	op, err := s.deps.Start(ctx, in)
+	if err != nil {
+		s.out.say("It cannot be begun: " + sentence(clean(err.Error(), 400)) + " Nothing was signed.")
+		return &edit{draft: in.Draft(), failures: failuresOf(err)}, nil
+	}
+	c := &course{session: s, op: op, snap: op.Snapshot()}
+	c.snap.Intent = in.Draft()
+	if c.exchange() {
+		c.quote(ctx)
+	} else {
+		c.prepare(ctx)
+	}
+	err = c.run(ctx)
+	return c.change, err
+}
+
+// reopen goes on with an operation that waits for a review.
+func (s *session) reopen(ctx context.Context, op Operation) (*edit, error) {
+	c := &course{session: s, op: op, snap: op.Snapshot()}
+	c.signed = c.snap.SignaturesDone > 0
+	if c.snap.State == flow.StateQuoting {
+		c.quote(ctx)
+	}
+	err := c.run(ctx)
+	return c.change, err
+}
+
+// run talks about the operation until it is sent, left or changed.
+func (c *course) run(ctx context.Context) error {
+	for {
+		var err error
+		switch st := c.stage(); st {
+		case stageReview1, stageReview2:
+			err = c.review(ctx, st)
+		case stageRefused:
+			err = c.refused(ctx)
+		case stageProblem:
+			err = c.problem(ctx)
+		case stageGone:
+			return c.follow(ctx, c.op)
+		}
+		if err == nil && c.change == nil && ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		if err == nil && c.change == nil {
+			continue
+		}
+		c.leave()
+		if errors.Is(err, errBack) && !c.signed {
+			c.edit(nil) // nothing came of it: what was built is still there
+			return nil
+		}
+		return err
+	}
+}
+
+// stage is where the operation stands.
+func (c *course) stage() stage {
+	at := standing(c.snap)
+	if c.failed != nil && at != stageRefused && at != stageGone && !c.lockedOut() {
+		return stageProblem
+	}
+	return at
+}
+
+// lockedOut reports that the last step needed a key of a locked vault: the review stands as it was.
+func (c *course) lockedOut() bool {
+	return c.deps.Unlock != nil && errors.Is(c.failed, vault.ErrLocked)
+}
+
+func standing(x flow.Snapshot) stage {
+	switch x.State {
+	case flow.StateReview1:
+		if x.Review1 != nil && !x.Report1.Refused() {
+			return stageReview1
+		}
+		return stageRefused
+	case flow.StateReview2:
+		if x.Review2 != nil && !x.Report2.Refused() {
+			return stageReview2
+		}
+		return stageRefused
+	case flow.StateRefused:
+		return stageRefused
+	case flow.StateQuoting:
+		if errors.Is(x.Err, flow.ErrRefused) {
+			return stageRefused
+		}
+	case flow.StateExecuting, flow.StateAccepted, flow.StateUnknown, flow.StateDone, flow.StateFailed, flow.StateNotExecuted, flow.StateAbandoned:
+		return stageGone
+	}
+	return stageProblem
+}
+
+// took takes in the outcome of a step.
+func (c *course) took(at step, snap flow.Snapshot, err error) {
+	c.snap, c.failed, c.last = snap, err, at
+	c.signed = c.signed || snap.SignaturesDone > 0
+	if c.lockedOut() {
+		c.out.say("The keys have locked themselves meanwhile. Nothing was signed; unlock them and confirm again.")
+	}
+}
+
+func (c *course) prepare(ctx context.Context) {
+	c.out.say("Asking the service to prepare the operation. Nothing is signed.")
+	snap, err := c.op.Prepare(ctx)
+	c.took(stepPrepare, snap, err)
+}
+
+// quote asks for a quote: the first one, or another one for what is signed already.
+func (c *course) quote(ctx context.Context) {
+	c.out.say("Asking for a quote.")
+	ask := c.op.Requote
+	if c.exchange() {
+		ask = c.op.Quote
+	}
+	snap, err := ask(ctx)
+	c.took(stepQuote, snap, err)
+}
+
+// again repeats what did not work, or asks anew.
+func (c *course) again(ctx context.Context) {
+	var no *api.Error
+	switch {
+	case c.exchange():
+		c.quote(ctx)
+	case errors.As(c.failed, &no) && no.Name == api.ErrPrepareAgain, c.stage() == stageReview1, c.last == stepPrepare, !c.signed:
+		c.prepare(ctx)
+	default:
+		c.quote(ctx)
+	}
+}
+
+// sign signs what was confirmed. It is not called off by the end of ctx: a signature that was made is written down.
+func (c *course) sign(ctx context.Context) {
+	c.out.say("Signing.")
+	before := c.signed
+	c.signed = true
+	snap, err := c.op.SignPrepared(context.WithoutCancel(ctx), c.confirmation(stageReview1))
+	if err != nil && snap.State == flow.StateReview1 {
+		c.signed = before
+	}
+	c.took(stepSign, snap, err)
+	if snap.SignaturesDone > 0 {
+		c.out.say("Signature " + upTo(snap.SignaturesDone) + " of " + itoa(c.total()) + " is given.")
+	}
+}
+
+// execute signs the payments and sends them; like sign it runs to its end.
+func (c *course) execute(ctx context.Context) {
+	c.out.say("Signing and sending.")
+	snap, err := c.op.Execute(context.WithoutCancel(ctx), c.confirmation(stageReview2), func(e flow.Event) {
+		switch e.Kind {
+		case flow.EventSigned:
+			c.out.note("Signature " + itoa(e.Index) + " of " + itoa(c.total()) + " is given: " + c.signatureWords(e.Index) + ".")
+		case flow.EventJournaled:
+			c.out.note("Written to the journal.")
+		case flow.EventSent:
+			c.out.note("Sent to the service, once.")
+		case flow.EventAccepted:
+			c.out.note("Accepted by the service.")
+		}
+	})
+	c.took(stepExecute, snap, err)
+}
+
+// leave says what is left behind. An operation of which nothing was signed is abandoned.
+func (c *course) leave() {
+	switch {
+	case c.signed && c.exchange():
+		c.out.say("Left. What you signed before can still be used until it ends: see Activity.")
+	case c.signed:
+		c.out.say("Left. " + c.firstLives() + ": see Activity.")
+	default:
+		if err := c.op.Abandon(); err != nil && !errors.Is(err, flow.ErrState) {
+			c.out.say("The journal could not be written: " + sentence(clean(err.Error(), 300)))
+		}
+		if c.change != nil {
+			c.out.say("Nothing was signed. This is what you asked for:")
+		} else {
+			c.out.say("Left. Nothing was signed.")
+		}
+	}
+}
+
+func upTo(n int) string {
+	if n == 1 {
+		return "1"
+	}
+	return "1 to " + itoa(n)
+}

@@ -1,0 +1,212 @@
+package linear
+
+import (
+	"context"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/wallet/intent"
+)
+
+// chainOf names the chain of an asset.
+func (s *session) chainOf(e catalog.Entity) string {
+	return screen.ChainName(s.ctx.Catalog, e.Asset.Chain.String())
+}
+
+// buildTransfer asks for an asset, an amount and who gets it where.
+func (s *session) buildTransfer(ctx context.Context) error {
+	p, agg, err := s.paySide(ctx, intent.KindTransfer, "Which asset do you transfer?")
+	if err != nil {
+		return err
+	}
+	if err := s.askReceiver(ctx, p, agg); err != nil {
+		return err
+	}
+	return s.planned(ctx, p, nil)
+}
+
+// buildSwap asks for what is paid and what is got for it.
+func (s *session) buildSwap(ctx context.Context) error {
+	p, agg, err := s.paySide(ctx, intent.KindSwap, "Which asset do you give?")
+	if err != nil {
+		return err
+	}
+	if err := s.askGot(ctx, p, agg.ID); err != nil {
+		return err
+	}
+	return s.planned(ctx, p, nil)
+}
+
+// paySide asks for the asset that is paid and how much of it.
+func (s *session) paySide(ctx context.Context, kind, title string) (*plan, catalog.Aggregate, error) {
+	s.refresh(ctx)
+	aggs := s.held()
+	if len(aggs) == 0 {
+		s.out.say("Your accounts hold nothing.")
+		return nil, catalog.Aggregate{}, errBack
+	}
+	m := menu{title: title}
+	for _, a := range aggs {
+		m.items = append(m.items, s.heldLine(a))
+	}
+	i, _, err := s.choose(ctx, m)
+	if err != nil {
+		return nil, catalog.Aggregate{}, err
+	}
+	asset, decimals, err := s.askSource(ctx, aggs[i])
+	if err != nil {
+		return nil, catalog.Aggregate{}, err
+	}
+	base, err := s.askAmount(ctx, "How much "+aggs[i].Symbol+"? Type an amount; what it costs is taken out of it:", decimals)
+	if err != nil {
+		return nil, catalog.Aggregate{}, err
+	}
+	p := &plan{d: intent.Draft{Version: intent.Version, Kind: kind, SlippageBps: defaultBps, Pay: &intent.Pay{Asset: asset, Amount: base}}}
+	return p, aggs[i], nil
+}
+
+// askReceiver asks for the chain and the account to which an asset is transferred.
+func (s *session) askReceiver(ctx context.Context, p *plan, agg catalog.Aggregate) error {
+	e, err := s.askEntity(ctx, "On which chain does it arrive?", agg.Entities)
+	if err != nil {
+		return err
+	}
+	to, err := s.askAddress(ctx, e.Asset.Chain, "Who gets it on "+s.chainOf(e)+"?")
+	if err != nil {
+		return err
+	}
+	p.d.Receive = &intent.Receive{Asset: e.Asset.String(), Account: e.Asset.Chain.String() + ":" + to}
+	return nil
+}
+
+// askGot asks for the asset that a swap delivers, and where.
+func (s *session) askGot(ctx context.Context, p *plan, but caip.AggregateID) error {
+	m := menu{title: "Which asset do you get?"}
+	var aggs []catalog.Aggregate
+	for _, a := range s.ctx.Catalog.Aggregates() {
+		if a.ID != but && len(s.reachable(a)) > 0 {
+			aggs, m.items = append(aggs, a), append(m.items, a.Symbol+", "+a.Name)
+		}
+	}
+	i, _, err := s.choose(ctx, m)
+	if err != nil {
+		return err
+	}
+	e, err := s.askEntity(ctx, "On which chain do you get it?", s.reachable(aggs[i]))
+	if err != nil {
+		return err
+	}
+	p.d.Receive = &intent.Receive{Asset: e.Asset.String()}
+	return nil
+}
+
+// reachable lists the chains of an asset on which the profile has an account.
+func (s *session) reachable(a catalog.Aggregate) []catalog.Entity {
+	var evm, solana bool
+	for _, x := range s.ctx.Accounts {
+		evm, solana = evm || x.IsEVM(), solana || x.Type == api.AccountSolana
+	}
+	var out []catalog.Entity
+	for _, e := range a.Entities {
+		if e.Asset.Chain.IsSolana() && solana || !e.Asset.Chain.IsSolana() && evm {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func (s *session) askEntity(ctx context.Context, title string, from []catalog.Entity) (catalog.Entity, error) {
+	m := menu{title: title}
+	for _, e := range from {
+		m.items = append(m.items, s.chainOf(e)+": "+e.Symbol)
+	}
+	i, _, err := s.choose(ctx, m)
+	if err != nil {
+		return catalog.Entity{}, err
+	}
+	return from[i], nil
+}
+
+// exchangeChoices are the changes of a swap or a transfer.
+func (s *session) exchangeChoices(ctx context.Context, p *plan, add func(string, func() error)) {
+	add("Change the amount", func() error {
+		a, ok := s.assetOf(p.d.Pay.Asset)
+		if !ok {
+			s.out.say("The units of this asset are not known here.")
+			return nil
+		}
+		base, err := s.askAmount(ctx, "How much "+a.symbol+"? Type an amount:", a.decimals)
+		if err == nil {
+			p.d.Pay = &intent.Pay{Asset: p.d.Pay.Asset, Amount: base}
+		}
+		return err
+	})
+	if p.d.Kind == intent.KindTransfer {
+		add("Change who gets it, and where", func() error {
+			agg, ok := s.aggregateOf(p.d.Pay.Asset)
+			if !ok {
+				s.out.say("This asset is not known here.")
+				return nil
+			}
+			return s.askReceiver(ctx, p, agg)
+		})
+		return
+	}
+	add("Change what you get, and where", func() error {
+		agg, _ := s.aggregateOf(p.d.Pay.Asset)
+		return s.askGot(ctx, p, agg.ID)
+	})
+	add("Set the least that you take", func() error {
+		a, ok := s.assetOf(p.d.Receive.Asset)
+		if !ok || chainIn(p.d.Receive.Asset) == "" {
+			s.out.say("That needs an asset on one chain: its units differ by chain.")
+			return nil
+		}
+		base, err := s.askAmount(ctx, "What is the least "+a.symbol+" that you take? Type an amount:", a.decimals)
+		if err == nil {
+			p.d.Receive = &intent.Receive{Asset: p.d.Receive.Asset, Account: p.d.Receive.Account, Minimum: base}
+		}
+		return err
+	})
+}
+
+// aggregateOf is the aggregate of an aggregated or a single asset.
+func (s *session) aggregateOf(asset string) (catalog.Aggregate, bool) {
+	if agg, ok := s.ctx.Catalog.Aggregate(caip.AggregateID(asset)); ok {
+		return agg, true
+	}
+	a, err := caip.ParseAsset(asset)
+	if err != nil {
+		return catalog.Aggregate{}, false
+	}
+	e, _ := s.ctx.Catalog.Entity(a)
+	return s.ctx.Catalog.Aggregate(e.Aggregate)
+}
+
+// readExchange says a swap or a transfer as it will be asked for.
+func (s *session) readExchange(d intent.Draft) {
+	if d.Pay == nil || d.Receive == nil {
+		s.out.say("It does not say what is paid and what is received.")
+		return
+	}
+	from := ", from all chains together"
+	if on := chainIn(d.Pay.Asset); on != "" {
+		from = ", from " + screen.ChainName(s.ctx.Catalog, on)
+	}
+	s.out.say(capital(d.Kind) + ": you pay " + s.asked(d.Pay.Asset, d.Pay.Amount) + from + ".")
+	s.out.fact(2, "Arrives as", kit.Plain(s.assetWords(d.Receive.Asset)+"."))
+	if d.Receive.Minimum != "" {
+		s.out.fact(2, "At least", kit.Plain(s.asked(d.Receive.Asset, d.Receive.Minimum)+"."))
+	}
+	if a := accountIn(d.Receive.Account); a != "" {
+		s.out.fact(2, "To", address(a))
+	} else {
+		s.out.note("To your own account.")
+	}
+	for _, a := range d.Accounts {
+		s.out.fact(2, "Account of the file", address(a.AccountAddress))
+	}
+}

@@ -1,0 +1,222 @@
+package linear
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+)
+
+// Bounds of the history.
+const (
+	pageSize  = 10
+	maxPages  = 2_000
+	maxCursor = 4096 // bytes of a continuation (TH-H3)
+)
+
+// pages is the history as far as it was read. next is the continuation of the page after the last; "" when there is none.
+type pages struct {
+	list  [][]api.HistoryRecord
+	next  string
+	seen  map[string]bool // quote ids
+	used  map[string]bool // continuations
+	ended string          // why there is no more
+}
+
+// more reads one page. Records that were read before are left out; a continuation that comes twice ends the list.
+func (p *pages) more(ctx context.Context, read func(context.Context, int, string) (api.HistoryPage, error)) error {
+	page, err := read(ctx, pageSize, p.next)
+	if err != nil {
+		return err
+	}
+	var fresh []api.HistoryRecord
+	for _, r := range page.Transactions {
+		if !p.seen[r.QuoteID] {
+			p.seen[r.QuoteID] = true
+			fresh = append(fresh, r)
+		}
+	}
+	if len(fresh) > 0 || len(p.list) == 0 {
+		p.list = append(p.list, fresh)
+	}
+	switch p.next = page.Continuation; {
+	case p.next == "":
+		p.ended = "This is the end of the history."
+	case p.used[p.next], len(p.next) > maxCursor:
+		p.next, p.ended = "", "The service does not say how to go on."
+	case len(p.list) >= maxPages:
+		p.next, p.ended = "", "No more is kept here."
+	}
+	p.used[p.next] = true
+	return nil
+}
+
+// history reads the records page by page and opens one.
+func (s *session) history(ctx context.Context) error {
+	p, at := s.firstPage(ctx)
+	brief := false
+	for p != nil {
+		if len(p.list) == 0 || len(p.list[0]) == 0 {
+			s.out.say("No operation was ever made with this account.")
+			return nil
+		}
+		m := menu{title: "Page " + itoa(at+1) + " of " + itoa(len(p.list)) + " read. " + p.ended, brief: brief}
+		brief = false
+		for _, r := range p.list[at] {
+			m.items = append(m.items, s.recordLine(r))
+		}
+		if at+1 < len(p.list) || p.next != "" {
+			m.words = append(m.words, word{"more", "the next page"})
+		}
+		m.words = append(m.words, word{"page", "go to a page that was read, such as page 1"}, word{"again", "read from the top"})
+		i, key, err := s.choose(ctx, m)
+		switch {
+		case err != nil:
+			return err
+		case i >= 0:
+			s.record(p.list[at][i])
+			brief = true
+		case key == "again":
+			p, at = s.firstPage(ctx)
+		case strings.HasPrefix(key, "page"):
+			n, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(key, "page")))
+			if err != nil || n < 1 || n > len(p.list) {
+				s.out.say("Pages 1 to " + itoa(len(p.list)) + " were read.")
+				continue
+			}
+			at = n - 1
+		case at+1 < len(p.list):
+			at++
+		default:
+			before := len(p.list)
+			if err := p.more(ctx, s.deps.History); err != nil {
+				s.out.say("The next page could not be read: " + screen.Words(err) + ". Type more to try again, or again to read from the top.")
+			} else if len(p.list) > before {
+				at++
+			} else {
+				s.out.say("There is nothing new on the next page.")
+			}
+		}
+	}
+	return nil
+}
+
+func (s *session) firstPage(ctx context.Context) (*pages, int) {
+	p := &pages{seen: map[string]bool{}, used: map[string]bool{}}
+	if err := p.more(ctx, s.deps.History); err != nil {
+		s.out.say("The history could not be read: " + screen.Words(err) + ".")
+		return nil, 0
+	}
+	return p, 0
+}
+
+// recordLine is one record in a phrase.
+func (s *session) recordLine(r api.HistoryRecord) string {
+	when := "time unknown"
+	if t, err := time.Parse(time.RFC3339, r.Timestamp); err == nil {
+		when = s.date(t)
+	}
+	line := when + ", " + clean(strings.ToLower(r.Type), 20) + ", " + s.masked(s.received(r.DestinationToken))
+	return line + ", " + recordStatus(r.Status)
+}
+
+func (s *session) paid(o api.OriginToken) string {
+	if a, ok := s.assetOf(o.AggregatedAssetID); ok {
+		return moved(o.Amount, a)
+	}
+	if len(o.AssetType) == 1 {
+		if a, ok := s.assetOf(o.AssetType[0]); ok {
+			return moved(o.Amount, a)
+		}
+	}
+	return "an unknown amount of " + clean(o.AggregatedAssetID, 40)
+}
+
+func (s *session) received(d api.DestinationToken) string {
+	a, ok := s.assetOf(d.AssetType)
+	if !ok {
+		return "an unknown amount of " + clean(d.AssetType, 200)
+	}
+	text := moved(d.Amount, a)
+	if on := chainIn(d.AssetType); on != "" {
+		text += " on " + screen.ChainName(s.ctx.Catalog, on)
+	}
+	return text
+}
+
+func moved(base string, a named) string {
+	v := units(base)
+	switch {
+	case v == nil:
+		return "an unknown amount of " + a.symbol
+	case v.Sign() == 0:
+		return "no " + a.symbol
+	}
+	return amount.Human(v, a.decimals) + " " + a.symbol
+}
+
+// recordStatus is a word for the list. Only COMPLETED is a success (TH-H4).
+func recordStatus(status string) string {
+	switch status {
+	case api.StatusCompleted, api.StatusRefunded, api.StatusFailed, api.StatusPending, api.StatusExecuted:
+		return strings.ToLower(status)
+	case api.StatusInProgress:
+		return "in progress"
+	case "":
+		return "status unknown"
+	}
+	return "unknown status " + clean(status, 30)
+}
+
+// record says everything about one record; nothing is cut.
+func (s *session) record(r api.HistoryRecord) {
+	s.out.say(capital(s.recordLine(r)) + ".")
+	words, known := map[string]string{
+		api.StatusCompleted:  "It ran and everything is settled.",
+		api.StatusRefunded:   "It did not run. What was deposited came back in full.",
+		api.StatusFailed:     "It did not run. Nothing left the account.",
+		api.StatusPending:    "Accepted by the service; nothing was submitted yet.",
+		api.StatusInProgress: "Deposits are under way.",
+		api.StatusExecuted:   "It ran; the deposits are being settled.",
+	}[r.Status]
+	if !known {
+		words = "This program does not know this status. Take it as unfinished."
+	}
+	s.out.say(words)
+	if r.FailReason != "" {
+		what, todo := screen.ReasonWords(r.FailReason)
+		s.out.say(strings.TrimSpace(what+" "+todo) + " The service says: " + clean(r.FailReason, 200) + ".")
+	}
+	paid, got := "To pay", "To be delivered"
+	switch r.Status {
+	case api.StatusCompleted, api.StatusExecuted:
+		paid, got = "Paid", "Delivered"
+	case api.StatusRefunded:
+		paid, got = "Came back", "Not delivered"
+	case api.StatusFailed:
+		paid, got = "Not paid", "Not delivered"
+	}
+	s.out.fact(0, paid, kit.Plain(s.masked(s.paid(r.OriginToken))))
+	s.out.fact(0, got, kit.Plain(s.masked(s.received(r.DestinationToken))))
+	if a, err := caip.ParseSlashAccount(r.RecipientAccountID); err == nil {
+		s.out.fact(0, "To", address(a.Address))
+	} else if r.RecipientAccountID != "" {
+		s.out.fact(0, "To", kit.Plain(clean(r.RecipientAccountID, 512)))
+	}
+	s.out.fact(0, "Quote", kit.Plain(kit.Groups(clean(r.QuoteID, 512))))
+	for _, o := range r.OriginChainOperations {
+		s.transaction("Origin chain "+screen.ChainName(s.ctx.Catalog, o.Chain), o)
+	}
+	for _, o := range r.DestinationChainOperations {
+		s.transaction("Target chain "+screen.ChainName(s.ctx.Catalog, o.Chain), o)
+	}
+	if len(r.OriginChainOperations)+len(r.DestinationChainOperations) == 0 {
+		s.out.say("There is no transaction yet.")
+	}
+}

@@ -1,0 +1,62 @@
+package linear
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"coffer/ui/tui/kit"
+)
+
+// Bounds of the width of a line, in cells.
+const (
+	defaultWidth = 78
+	leastWidth   = 20
+)
+
+// printer writes plain lines. The first error of the writer stays; after it nothing is written.
+type printer struct {
+	w     io.Writer
+	width int
+	err   error
+}
+
+func newPrinter(w io.Writer, width int) *printer {
+	if width == 0 {
+		width = defaultWidth
+	}
+	return &printer{w: w, width: max(width, leastWidth)}
+}
+
+// raw writes one line as it is, but for what is no text.
+func (p *printer) raw(text string) {
+	if p.err != nil {
+		return
+	}
+	if _, err := io.WriteString(p.w, whole(strings.TrimRight(text, " "))+"\n"); err != nil {
+		p.err = fmt.Errorf("write a line: %w", err)
+	}
+}
+
+// put writes spans, broken at blanks into as many lines as it takes; those after the first stand two cells further in.
+func (p *printer) put(indent int, spans ...kit.Span) {
+	for i := range spans {
+		spans[i] = kit.Span{Text: whole(spans[i].Text), Whole: spans[i].Whole}
+	}
+	lines := kit.Prose(p.width, indent+2, spans...)
+	lines[0] = lines[0][2:]
+	for _, l := range lines {
+		p.raw(l)
+	}
+}
+
+// say writes a paragraph.
+func (p *printer) say(text string) { p.put(0, kit.Plain(text)) }
+
+// note writes a paragraph below another.
+func (p *printer) note(text string) { p.put(2, kit.Plain(text)) }
+
+// fact writes "label: value".
+func (p *printer) fact(indent int, label string, value ...kit.Span) {
+	p.put(indent, append([]kit.Span{kit.Plain(label + ": ")}, value...)...)
+}

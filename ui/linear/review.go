@@ -1,0 +1,283 @@
+package linear
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"coffer/api"
+	"coffer/ui/tui/kit"
+	"coffer/wallet/flow"
+	"coffer/wallet/intent"
+	"coffer/wallet/vault"
+	"coffer/wallet/verify"
+)
+
+// review reads a review out, once, and asks what to do about it.
+func (c *course) review(ctx context.Context, st stage) error {
+	if c.printed != c.fingerprint(st) {
+		c.readOut(st)
+	}
+	over := c.expired(st)
+	confirm := capital(c.verb(st)) + ": the next question confirms it"
+	anew := "Ask for a new quote"
+	if st == stageReview1 {
+		anew = "Prepare it again"
+	}
+	m := menu{title: c.left(st), brief: c.brief && !over, careful: true}
+	c.brief = false
+	look := func(fn func()) func() error { return func() error { fn(); c.brief = true; return nil } }
+	var do []func() error
+	add := func(text string, fn func() error) { m.items, do = append(m.items, text), append(do, fn) }
+	if !over {
+		add(confirm, func() error { return c.decide(ctx, st) })
+	}
+	add(anew, func() error { c.anew(ctx, st); return nil })
+	add("Read the review again", look(func() { c.readOut(st) }))
+	add("List every check", look(c.checks))
+	add("Bytes and hashes, for comparing", look(func() { c.inspect(st) }))
+	add("Spell the addresses", look(func() { c.spell(st) }))
+	add("Change what you ask for", func() error { c.edit(nil); return nil })
+	leaving := "Leave; nothing is signed"
+	if c.signed {
+		leaving = "Leave"
+	}
+	add(leaving, func() error { return errBack })
+	i, _, err := c.choose(ctx, m)
+	if err != nil {
+		return err
+	}
+	return do[i]()
+}
+
+// decide asks for the confirmation and does what was confirmed. An answer that came too late leads to new figures, never to a signature.
+func (c *course) decide(ctx context.Context, st stage) error {
+	ok, err := c.agreed(ctx, st)
+	switch {
+	case errors.Is(err, errBack):
+		c.out.say("Nothing was confirmed.")
+		return nil
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case c.expired(st):
+		c.out.say("It is asked for again; what you typed for the old one does not count.")
+		c.anew(ctx, st)
+	case !ok:
+	case st == stageReview1:
+		c.sign(ctx)
+	default:
+		c.execute(ctx)
+	}
+	return nil
+}
+
+// anew asks for what is under review once more.
+func (c *course) anew(ctx context.Context, st stage) {
+	if st == stageReview1 {
+		c.prepare(ctx)
+		return
+	}
+	c.quote(ctx)
+}
+
+func (c *course) edit(failures []api.Failure) {
+	c.change = &edit{draft: c.snap.Intent, failures: failures}
+}
+
+// readOut prints a whole review.
+func (c *course) readOut(st stage) {
+	if st == stageReview1 {
+		c.review1()
+	} else {
+		c.review2()
+	}
+	c.printed = c.fingerprint(st)
+}
+
+// refused says which checks refused, what was compared and what to do.
+func (c *course) refused(ctx context.Context) error {
+	r := c.report()
+	say := func() {
+		c.out.say("Refused: " + refusedHead(r))
+		for _, x := range r.Reasons {
+			if refuses(x) {
+				c.reason("Refused", x)
+			}
+		}
+		if c.snap.Problem != "" && r.Count(verify.Refuse)+r.Count(verify.Gate) == 0 {
+			c.out.say(sentence(clean(c.snap.Problem, 800)))
+		}
+		c.out.say("What to do: " + refusedAdvice(r))
+		c.out.say(c.stillLive())
+	}
+	say()
+	m := menu{title: "It cannot be signed.", items: []string{"Change what you ask for", "Ask again", "List every check", "Leave"}}
+	i, _, err := c.choose(ctx, m)
+	switch {
+	case err != nil:
+		return err
+	case i == 0:
+		c.edit(nil)
+	case i == 1:
+		c.again(ctx)
+	case i == 2:
+		c.checks()
+	default:
+		return errBack
+	}
+	return nil
+}
+
+// problem says what went wrong, what it means and what can be done.
+func (c *course) problem(ctx context.Context) error {
+	words, rest := c.problemWords()
+	c.out.say("Not done: " + sentence(clean(words, 2000)))
+	for _, f := range rest {
+		c.out.note(sentence(clean(f.String(), 600)))
+	}
+	if a := advice(c.failed); a != "" {
+		c.out.say(a)
+	}
+	c.out.say(c.stillLive())
+	var m menu
+	var do []func() error
+	add := func(text string, fn func() error) { m.items, do = append(m.items, text), append(do, fn) }
+	if c.canRetry() {
+		add("Try again", func() error { c.again(ctx); return nil })
+	}
+	add("Change what you ask for", func() error { c.edit(failuresOf(c.failed)); return nil })
+	add("Leave", func() error { return errBack })
+	i, _, err := c.choose(ctx, m)
+	if err != nil {
+		return err
+	}
+	return do[i]()
+}
+
+// canRetry reports that asking again makes sense. An execute is never repeated: after one that had no effect, a new quote is asked for.
+func (c *course) canRetry() bool {
+	return c.last != stepExecute || c.snap.State == flow.StateReview2 || c.snap.State == flow.StateQuoting
+}
+
+// problemWords says what went wrong, and which of the service's failures are not said by that yet. A call that would fail is counted from 1.
+func (c *course) problemWords() (string, []api.Failure) {
+	rest := failuresOf(c.failed)
+	var e *api.Error
+	if errors.As(c.failed, &e) && e.Name == api.ErrSimulationFailed && len(rest) == 1 {
+		var i int
+		if n, err := fmt.Sscanf(rest[0].Path, "calls[%d]", &i); err == nil && n == 1 && i >= 0 {
+			return fmt.Sprintf("Call %d would fail: %s", i+1, rest[0].Got), nil
+		}
+	}
+	var ring *vault.KeyringError
+	switch {
+	case errors.As(c.failed, &ring):
+		return ring.Error(), rest
+	case c.snap.Problem != "":
+		return c.snap.Problem, rest
+	case c.failed != nil:
+		return c.failed.Error(), rest
+	}
+	return "The last step did not finish.", rest
+}
+
+// advice says what to do about an error of the service.
+func advice(err error) string {
+	var e *api.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	switch e.Name {
+	case api.ErrInsufficientBalance, api.ErrNoRoute:
+		return "Change the amount or the asset that pays."
+	case api.ErrSimulationFailed:
+		return "The contract would refuse this call: change it."
+	case api.ErrValidation:
+		return "The service does not accept the request as it is: change it."
+	case api.ErrPrepareAgain, api.ErrQuoteExpired:
+		return "It has to be asked for again."
+	case api.ErrUnauthorized, api.ErrForbidden:
+		return "The key of this profile is set with: coffer keys api-key set"
+	case api.ErrTooManyRequests:
+		return "The service asks for fewer requests: wait a moment."
+	case api.ErrTamperProof, api.ErrInvalidSignature:
+		return "The service does not accept what it was sent. Do not insist: leave, and build it again."
+	}
+	return ""
+}
+
+func failuresOf(err error) []api.Failure {
+	var no *api.Error
+	var wrong *intent.Error
+	switch {
+	case errors.As(err, &no):
+		return no.Details
+	case errors.As(err, &wrong):
+		return wrong.Failures
+	}
+	return nil
+}
+
+func capital(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// spell says every address of a review so that it can be heard, each once.
+func (c *course) spell(st stage) {
+	seen := map[string]bool{}
+	say := func(label, a string) {
+		if a == "" || seen[a] {
+			return
+		}
+		seen[a] = true
+		c.out.fact(0, label, address(a))
+		for _, l := range spelled(a) {
+			c.out.note(l)
+		}
+	}
+	if v := c.snap.Review1; st == stageReview1 {
+		for _, l := range v.Lines {
+			say("Contract of call "+itoa(l.Index), l.To)
+			say("Receives or may spend", l.Recipient)
+			for _, a := range l.Args {
+				if a.Type == "address" {
+					say("Argument "+argName(a, 0), a.Value)
+				}
+			}
+		}
+		say("Your account", v.Sender)
+		say("Signer", v.Signer)
+		if v.Delegation != nil {
+			say("The code", v.Delegation.Contract)
+		}
+		return
+	}
+	v := c.snap.Review2
+	say("Delivered to", v.Recipient)
+	for _, l := range v.Legs {
+		say("Held in", l.Escrow)
+		for _, p := range l.Parts {
+			say("Goes to", p.To)
+		}
+		if l.Delegation != nil {
+			say("The code", l.Delegation.Contract)
+		}
+	}
+}
+
+// whereOf names a contract for a reader.
+func whereOf(name, chain string) string {
+	if name == "" {
+		return "an unknown contract, " + clean(chain, 80)
+	}
+	return clean(name, 80) + ", " + clean(chain, 80)
+}
+
+// plural is kit's, for short.
+func plural(n int, one, many string) string { return kit.Plural(n, one, many) }

@@ -1,0 +1,216 @@
+package linear
+
+import (
+	"strconv"
+	"strings"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/wallet/verify"
+)
+
+// review1 reads out what will be allowed to run.
+func (c *course) review1() {
+	v := c.snap.Review1
+	title := "Review 1 of 2: what will be allowed to run."
+	if v.WholeConsent {
+		title = "Review: what will run with this one signature."
+	}
+	c.out.say(title + " " + networkWords(c.ctx.Network.Kind))
+	c.gates(c.snap.Report1)
+	if v.Delegation != nil {
+		c.delegation(v.Delegation, "this signature")
+	}
+	c.diff(v)
+	if len(v.Outflow) == 0 {
+		c.out.say("As far as the bytes show, nothing leaves your account on " + v.Chain.Name + ".")
+	}
+	for _, a := range v.Outflow {
+		c.out.fact(0, "Leaves your account on "+v.Chain.Name, kit.Plain(worth(a)+"."))
+	}
+	c.recipients(v)
+	if v.Deploys {
+		c.out.say("Creates your account on " + v.Chain.Name + ": it is used there for the first time.")
+	}
+	c.accountOf(v)
+	c.findings(c.snap.Report1)
+	c.out.fact(0, "Fingerprint of this review", kit.Plain(kit.Groups(v.Fingerprint)))
+	c.out.say(sentence(clean(v.CallTypeWords, 400)))
+	if v.WholeConsent {
+		c.out.say("This one signature is your whole consent: with it the calls above run. There is no second review.")
+	} else {
+		c.out.say("Fees are known only after this signature. Once funded, the calls run.")
+	}
+}
+
+// diff puts what was asked for against what was decoded from the bytes.
+func (c *course) diff(v *verify.PreparedView) {
+	d := c.snap.Intent
+	c.out.say("You asked for " + plural(len(d.Calls), "call", "calls") + " on " + screen.ChainName(c.ctx.Catalog, d.TargetChain) +
+		" and " + plural(len(d.Allowances), "allowance", "allowances") + ". The operation contains:")
+	for _, l := range v.Lines {
+		c.call(l, v.Chain.Name)
+	}
+	if c.faithful() {
+		c.out.say("Nothing else. It is, byte for byte, what you asked for.")
+	} else {
+		c.out.say("Refused: this is not what you asked for. It cannot be signed.")
+	}
+	for _, t := range d.TokensRequired {
+		c.out.fact(0, "You said that the calls need", kit.Plain(c.asked(t.AssetType, t.Amount)+"."))
+	}
+}
+
+// call reads out one call of the operation.
+func (c *course) call(l verify.CallView, chain string) {
+	fit := ": as you asked."
+	switch {
+	case l.Role != verify.RoleCall:
+		fit = ": added for an allowance that you declared."
+	case !l.AsAsked || l.Asked < 1 || l.Asked > len(c.snap.Intent.Calls) || !sameCall(c.snap.Intent.Calls[l.Asked-1], l):
+		fit = ": NOT what you asked for."
+	}
+	c.out.put(2, kit.Plain(itoa(l.Index)+". "+callName(l)+", on "+whereOf(l.ToName, chain)+fit))
+	c.out.fact(4, "contract", address(l.To))
+	for i, a := range l.Args {
+		c.out.fact(4, argName(a, i), argText(a, l)...)
+	}
+	if l.Value != nil && l.Value.Sign() > 0 {
+		c.out.fact(4, "value", kit.Plain(weiText(l)))
+	}
+	if !l.Decoded {
+		c.out.put(4, kit.Plain("Unknown: Coffer cannot decode this call; what it does depends on the contract. Its "+
+			plural(max(0, (len(l.Data)-2)/2), "byte", "bytes")+": "+kit.Groups(l.Data)))
+	}
+}
+
+func callName(l verify.CallView) string {
+	switch l.Role {
+	case verify.RoleApprove:
+		return "Allowance before your calls, " + clean(l.Function, 600)
+	case verify.RoleRevoke:
+		return "Allowance taken back, " + clean(l.Function, 600)
+	}
+	switch {
+	case l.Function != "":
+		return "Your call " + itoa(l.Asked) + ", " + clean(l.Function, 600)
+	case l.Decoded:
+		return "Your call " + itoa(l.Asked) + ", plain transfer of the chain's own coin"
+	}
+	return "Your call " + itoa(l.Asked) + ", unknown function " + clean(l.Data[:min(10, len(l.Data))], 10)
+}
+
+func argName(a verify.ArgView, i int) string {
+	if a.Name == "" {
+		return "argument " + itoa(i+1)
+	}
+	return clean(a.Name, 60)
+}
+
+// argText writes one argument: an address in groups, the moved amount with its unit, everything else as decoded.
+func argText(a verify.ArgView, l verify.CallView) []kit.Span {
+	switch {
+	case a.Type == "address":
+		return []kit.Span{address(a.Value)}
+	case l.Amount != nil && l.Amount.Decimals >= 0 && l.Amount.Amount != nil && a.Value == l.Amount.Amount.String() && strings.HasPrefix(a.Type, "uint"):
+		return []kit.Span{kit.Plain(figure(*l.Amount))}
+	case strings.HasPrefix(a.Type, "bytes") && !strings.Contains(a.Type, "["):
+		return []kit.Span{kit.Plain(kit.Groups(a.Value))}
+	}
+	return []kit.Span{kit.Plain(whole(a.Value) + ", " + clean(a.Type, 200))}
+}
+
+// weiText writes the native value of a call exactly.
+func weiText(l verify.CallView) string {
+	if a := l.Amount; a != nil && a.Asset.IsNative() && a.Decimals >= 0 && a.Amount != nil && a.Amount.Cmp(l.Value) == 0 {
+		return figure(*a)
+	}
+	return l.Value.String() + " base units of the chain's own coin"
+}
+
+// asked writes an amount of the intent: base units of an aggregated or a single asset.
+func (s *session) asked(asset, text string) string {
+	v := verify.AmountView{Amount: units(text), Decimals: -1}
+	if e, ok := s.assetOf(asset); ok {
+		v.Decimals, v.Symbol = e.decimals, e.symbol
+	}
+	if v.Amount != nil && v.Decimals < 0 {
+		return amount.Group(v.Amount.String()) + " base units of " + whole(asset)
+	}
+	return figure(v)
+}
+
+// recipients says who receives something or may spend, each once and in full.
+func (c *course) recipients(v *verify.PreparedView) {
+	seen := map[string]bool{}
+	for _, l := range v.Lines {
+		if l.Recipient == "" || seen[l.Recipient] || l.Role == verify.RoleRevoke {
+			continue
+		}
+		seen[l.Recipient] = true
+		label := "Sent to"
+		if l.Role == verify.RoleApprove {
+			label = "May spend"
+		}
+		c.out.fact(0, label, address(l.Recipient))
+		if l.FirstTime && l.Role == verify.RoleCall {
+			c.out.note("Warning: nothing was ever sent there before.")
+		}
+	}
+}
+
+// accountOf says which account acts, and for a role-based one what its session key gives away.
+func (c *course) accountOf(v *verify.PreparedView) {
+	label := "Account"
+	if v.AccountType != "" {
+		label += ", " + screen.AccountWords(v.AccountType)
+	}
+	c.out.fact(0, label, address(v.Sender))
+	window := "once, from " + c.clock(v.Window.From) + " to " + c.clock(v.Window.Until)
+	if v.Window.Until.IsZero() {
+		window = "once; until when is not known"
+	}
+	if v.AccountType == api.AccountRoleBased {
+		c.out.fact(0, "Approved by the session key", address(v.Signer))
+	}
+	c.out.fact(0, "Can run", kit.Plain(window+"."))
+	if v.AccountType == api.AccountRoleBased {
+		c.out.note("Warning: your approval itself has no end: it stays good until another operation of this account uses its number. " +
+			"Fees and sponsor are not part of it.")
+	}
+}
+
+// delegation says what an EIP-7702 authorization does, in one sentence, and then exactly what it is (TH-D6).
+func (c *course) delegation(d *verify.DelegationView, when string) {
+	name := clean(d.ContractName, 80)
+	if name == "" {
+		name = "an unknown contract"
+	}
+	c.out.say("Warning: from " + when + " on, the code below (" + name + ") controls your EOA on " + clean(d.Chain.Name, 40) + ", until you change it.")
+	c.out.fact(2, "your EOA", address(d.Authority))
+	c.out.fact(2, "the code", address(d.Contract))
+	c.out.fact(2, "where", kit.Plain(clean(d.Chain.Name, 40)+" ("+clean(d.Chain.CAIP, 60)+") only, with account nonce "+strconv.FormatUint(d.Nonce, 10)))
+	c.out.fact(2, "to undo", kit.Plain("with a transaction that delegates to other code, or to none"))
+}
+
+// named is an asset of the catalogue.
+type named struct {
+	symbol   string
+	decimals int
+}
+
+// assetOf finds an aggregated or a single asset.
+func (s *session) assetOf(asset string) (named, bool) {
+	if agg, ok := s.ctx.Catalog.Aggregate(caip.AggregateID(asset)); ok {
+		return named{agg.Symbol, agg.Decimals}, true
+	}
+	if a, err := caip.ParseAsset(asset); err == nil {
+		if e, ok := s.ctx.Catalog.Entity(a); ok {
+			return named{e.Symbol, e.Decimals}, true
+		}
+	}
+	return named{}, false
+}

@@ -1,0 +1,315 @@
+package linear
+
+import (
+	"math/big"
+	"strings"
+
+	"coffer/api/amount"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+// review2 reads out what it costs. After a new quote the changes come first.
+func (c *course) review2() {
+	v := c.snap.Review2
+	title := "Review 2 of 2: what it costs."
+	if c.exchange() {
+		title = "Review of the " + c.noun() + ": what you pay and what you get."
+	}
+	c.out.say(title + " " + networkWords(c.ctx.Network.Kind))
+	if p := c.snap.Previous; p != nil {
+		c.changes(p, v)
+	}
+	c.youAsked()
+	c.gates(c.snap.Report2)
+	n := c.firstCount()
+	for _, l := range v.Legs {
+		if l.Delegation != nil {
+			n++
+			c.delegation(l.Delegation, "signature "+itoa(n))
+		}
+		n++
+	}
+	c.needs(v)
+	c.legs(v)
+	c.cost(v)
+	c.findings(c.snap.Report2)
+	c.out.fact(0, "Fingerprint of this review", kit.Plain(kit.Groups(v.Fingerprint)))
+	if v.SameChainOnly {
+		c.out.say("Nothing more gets signed: your first signature is all it takes. Confirm to run it.")
+	}
+}
+
+// youAsked repeats what was asked for of a swap or a transfer, from the frozen intent and nothing else.
+func (c *course) youAsked() {
+	d := c.snap.Intent
+	if !c.exchange() || d.Pay == nil || d.Receive == nil {
+		return
+	}
+	text := c.noun() + " " + c.asked(d.Pay.Asset, d.Pay.Amount) + map[bool]string{true: " for ", false: ", arriving as "}[d.Kind == intent.KindSwap] +
+		c.assetWords(d.Receive.Asset)
+	if d.Receive.Minimum != "" {
+		text += ", at least " + c.asked(d.Receive.Asset, d.Receive.Minimum)
+	}
+	c.out.fact(0, "You asked", kit.Plain(text+"."))
+	if a := accountIn(d.Receive.Account); a != "" {
+		c.out.fact(0, "To", address(a))
+	}
+}
+
+// needs compares what the calls need on the target chain with what the service says is there.
+func (c *course) needs(v *verify.QuoteView) {
+	for _, n := range v.Needs {
+		bare := func(x *big.Int) string {
+			switch {
+			case x == nil:
+				return amount.Unknown
+			case n.Need.Decimals < 0:
+				return amount.Group(x.String())
+			}
+			return amount.Human(x, n.Need.Decimals)
+		}
+		c.out.fact(0, clean(n.Need.ChainName, 40)+" needs", kit.Plain(figure(n.Need)+". The service says that "+bare(n.Have)+" is there; short "+bare(n.Short)+"."))
+	}
+}
+
+// legs reads out the funding map: one line for each payment, and where it is held.
+func (c *course) legs(v *verify.QuoteView) {
+	if len(v.Legs) == 0 {
+		c.out.say("No payment on any other chain.")
+	}
+	n, total := c.firstCount(), c.total()
+	for _, l := range v.Legs {
+		if l.Delegation != nil {
+			n++
+			c.out.say("Signature " + itoa(n) + " of " + itoa(total) + ", not given yet: the delegation on " + clean(l.Chain.Name, 40) + ".")
+		}
+		n++
+		text := "Signature " + itoa(n) + " of " + itoa(total) + ", not given yet: pays " + worth(l.Pays) + ", on " + clean(l.Chain.Name, 40)
+		if l.Deploys {
+			text += "; opens your account there"
+		}
+		c.out.say(text + ".")
+		c.held(l)
+		c.solana(l)
+	}
+}
+
+// held says who gets a payment, in full.
+func (c *course) held(l verify.LegView) {
+	for _, p := range l.Parts {
+		label, name := "goes to", "unknown contract"
+		if p.Approval {
+			label = "may be taken by"
+		}
+		if p.ToName != "" {
+			name = clean(p.ToName, 60)
+		}
+		c.out.fact(2, label, address(p.To), kit.Plain(", "+name+": "+figure(p.Amount)+" ("+percent(p.ShareBps)+" of the payment)"))
+	}
+	if l.Escrow == "" || len(l.Parts) > 0 {
+		return
+	}
+	when := "released once your call ran"
+	if c.exchange() {
+		when = "released once it is delivered"
+	}
+	back := ", reclaimable after " + c.clock(l.RefundAfter)
+	if l.Solana != nil {
+		back = "; only the service can pay it back"
+	}
+	c.out.fact(2, "held in", address(l.Escrow), kit.Plain(", "+when+back+"."))
+}
+
+// solana reads out a Solana message as it will be signed: who pays its fee, what it does, and when it dies.
+func (c *course) solana(l verify.LegView) {
+	v := l.Solana
+	if v == nil {
+		return
+	}
+	whose := "the service"
+	for _, a := range c.snap.Intent.Accounts {
+		if a.AccountAddress == v.FeePayer {
+			whose = "you"
+		}
+	}
+	c.out.fact(2, "fee paid by", address(v.FeePayer), kit.Plain(", "+whose))
+	switch v.Memo {
+	case "":
+	case c.snap.Review2.ID:
+		c.out.fact(2, "memo", kit.Plain("the id of this quote"))
+	default:
+		c.out.fact(2, "memo", kit.Plain(kit.Groups(v.Memo)))
+	}
+	c.out.fact(2, "block hash", address(v.BlockHash))
+	c.out.fact(2, "can run", kit.Plain("once, until this block hash is too old: at "+c.clock(l.Until)+" at the latest"))
+	for i, x := range v.Instructions {
+		head := "instruction " + itoa(i+1)
+		switch {
+		case x.ProgramName == "":
+			c.out.fact(2, head+", unknown program", address(x.Program))
+		case x.Name == "":
+			c.out.fact(2, head, kit.Plain(clean(x.ProgramName, 60)+", not decoded"))
+		default:
+			c.out.fact(2, head, kit.Plain(clean(x.ProgramName, 60)+" "+clean(x.Name, 60)))
+		}
+		for k, a := range x.Args {
+			switch {
+			case a.Type == "address":
+				c.out.fact(4, argName(a, k), address(a.Value))
+			case strings.HasPrefix(a.Type, "bytes"), strings.HasPrefix(a.Value, "0x"):
+				c.out.fact(4, argName(a, k), kit.Plain(kit.Groups(a.Value)))
+			default:
+				c.out.fact(4, argName(a, k), kit.Plain(whole(a.Value)))
+			}
+		}
+	}
+}
+
+// cost is what is paid, what is delivered, the least, the fees, and how much of the cost the fees explain.
+func (c *course) cost(v *verify.QuoteView) {
+	pays := together(c.ctx.Catalog, v.Pay)
+	for _, a := range pays {
+		c.out.fact(0, "You pay", kit.Plain(worth(a)+"."))
+	}
+	if len(pays) == 0 {
+		c.out.fact(0, "You pay", kit.Plain("nothing more."))
+	}
+	least := "At least"
+	switch {
+	case c.exchange() && !v.RecipientOwn:
+		least = "Arrives at least"
+	case c.exchange():
+		least = "You get at least"
+	}
+	on := ""
+	if c.exchange() && v.Minimum.ChainName != "" {
+		on = ", on " + clean(v.Minimum.ChainName, 40)
+	}
+	exact := !c.exchange() && v.Minimum.Amount != nil && v.Delivered.Amount != nil && v.Minimum.Amount.Cmp(v.Delivered.Amount) == 0
+	switch {
+	case exact:
+		c.out.fact(0, "The call gets", kit.Plain(worth(v.Delivered)+", exactly that and not less."+elsewhere(v)))
+	case c.exchange():
+		c.out.fact(0, least, kit.Plain(worth(v.Minimum)+on+"."))
+		c.out.fact(0, "Expected", kit.Plain(worth(v.Delivered)+"."))
+	default:
+		c.out.fact(0, "The call gets", kit.Plain(worth(v.Delivered)+"."+elsewhere(v)))
+		c.out.fact(0, least, kit.Plain(worth(v.Minimum)+"."))
+	}
+	c.fees(v)
+	c.out.fact(0, "Cost", kit.Plain(costWords(v)))
+	c.arithmetic(v)
+	if c.exchange() {
+		c.out.fact(0, "Slippage", kit.Plain("the price may move by "+percent(v.SlippageBps)+" against you, down to the least above; below it nothing is taken and you are paid back."))
+	} else {
+		c.out.fact(0, "Slippage", kit.Plain("the price may move by "+percent(v.SlippageBps)+" before the solver refuses."))
+	}
+	c.unknowns(v)
+	if v.Recipient == "" {
+		return
+	}
+	c.out.fact(0, "Delivered to", address(v.Recipient))
+	switch {
+	case v.RecipientFirstTime:
+		c.out.note("Warning: nothing was ever sent there before.")
+	case !c.exchange():
+	case v.RecipientOwn:
+		c.out.note("That is your own account.")
+	default:
+		c.out.note("Not your own; paid before.")
+	}
+}
+
+// elsewhere says which part of what the call gets is paid for by this quote; the rest is there already.
+func elsewhere(v *verify.QuoteView) string {
+	for _, n := range v.Needs {
+		if n.Need.Asset == v.Delivered.Asset && n.Short != nil && v.Delivered.Decimals >= 0 && v.Delivered.Amount != nil && n.Short.Cmp(v.Delivered.Amount) < 0 {
+			return " " + amount.Human(n.Short, v.Delivered.Decimals) + " of it comes from elsewhere."
+		}
+	}
+	return ""
+}
+
+func (c *course) fees(v *verify.QuoteView) {
+	said := amount.Unknown
+	if v.FeeUSD != "" {
+		said = "$" + clean(v.FeeUSD, 40)
+	}
+	switch fees := together(c.ctx.Catalog, v.Fees); {
+	case v.FeesMicro == nil && len(fees) == 0:
+		c.out.fact(0, "Fees", kit.Plain("unknown: the quote does not say; they are part of what you pay."))
+	case len(fees) == 0:
+		c.out.fact(0, "Fees", kit.Plain("none; the service says "+said+"."))
+	default:
+		for _, a := range fees {
+			c.out.fact(0, "Fees", kit.Plain(worth(a)+"; the service says "+said+"."))
+		}
+	}
+}
+
+// costWords is what is lost on the way and the part of it that the fees explain.
+func costWords(v *verify.QuoteView) string {
+	text := amount.Unknown
+	if v.CostMicro != nil {
+		text = kit.USD(v.CostMicro)
+		if v.CostBps >= 0 {
+			text += ", " + percent(v.CostBps) + " of what you pay"
+		}
+	}
+	if v.CostMicro == nil || v.UnexplainedMicro == nil {
+		return text + "; how much of it the fees explain is unknown."
+	}
+	share := "100 %"
+	if v.CostMicro.Sign() > 0 && v.UnexplainedMicro.Sign() > 0 {
+		part := new(big.Int).Sub(v.CostMicro, v.UnexplainedMicro)
+		if part.Sign() < 0 {
+			part.SetInt64(0)
+		}
+		share = part.Mul(part, big.NewInt(100)).Quo(part, v.CostMicro).String() + " %"
+	}
+	if v.Explained {
+		return text + "; the fees explain " + share + "."
+	}
+	return text + ". Warning: the fees explain only " + share + "."
+}
+
+// arithmetic shows how the cost comes about, where all of its figures are known.
+func (c *course) arithmetic(v *verify.QuoteView) {
+	if v.PayMicro == nil || v.DeliverMicro == nil || v.CostMicro == nil {
+		return
+	}
+	c.out.note("That is " + kit.USD(v.PayMicro) + " paid, less " + kit.USD(v.DeliverMicro) + " delivered.")
+	if v.FeesMicro != nil && v.UnexplainedMicro != nil {
+		c.out.note("Of it " + kit.USD(v.FeesMicro) + " are fees, " + kit.USD(v.UnexplainedMicro) + " are not explained.")
+	}
+}
+
+// unknowns names every figure that is missing.
+func (c *course) unknowns(v *verify.QuoteView) {
+	var out []string
+	miss := func(name string, missing bool) {
+		if missing {
+			out = append(out, name)
+		}
+	}
+	miss("the value of what you pay", v.PayMicro == nil)
+	miss("the value of what is delivered", v.DeliverMicro == nil)
+	miss("the value of the fees", v.FeesMicro == nil)
+	miss("what is delivered", v.Delivered.Amount == nil)
+	miss("the least", v.Minimum.Amount == nil)
+	if len(out) > 0 {
+		c.out.fact(0, "Unknown", kit.Plain(strings.Join(out, ", ")+"."))
+	}
+}
+
+// assetWords names an asset of an intent: its symbol, and its chain where it is on one.
+func (s *session) assetWords(asset string) string {
+	text := screen.AssetName(s.ctx.Catalog, asset)
+	if on := chainIn(asset); on != "" {
+		text += " on " + screen.ChainName(s.ctx.Catalog, on)
+	}
+	return text
+}

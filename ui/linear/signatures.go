@@ -1,0 +1,135 @@
+package linear
+
+import (
+	"strconv"
+
+	"coffer/api"
+	"coffer/ui/tui/kit"
+	"coffer/wallet/flow"
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// isExchange reports a swap or a transfer: its first review is the quote.
+func isExchange(x flow.Snapshot) bool {
+	return x.Intent.Kind == intent.KindSwap || x.Intent.Kind == intent.KindTransfer
+}
+
+// nounOf names what is done.
+func nounOf(x flow.Snapshot) string {
+	if isExchange(x) {
+		return x.Intent.Kind
+	}
+	return "call"
+}
+
+func (c *course) exchange() bool { return isExchange(c.snap) }
+func (c *course) noun() string   { return nounOf(c.snap) }
+
+// firstCount is the number of signatures that are made before the quote.
+func (c *course) firstCount() int {
+	switch v := c.snap.Review1; {
+	case c.exchange():
+		return 0
+	case v != nil && v.Signatures > 0:
+		return v.Signatures
+	}
+	return 1
+}
+
+// signatures names all signatures that are known of, in the order in which they are made: a delegation before the operation that needs it.
+func (c *course) signatures() []string {
+	var out []string
+	if v := c.snap.Review1; !c.exchange() {
+		if v != nil && v.Delegation != nil {
+			out = append(out, "the delegation of your EOA on "+clean(v.Delegation.Chain.Name, 40))
+		}
+		out = append(out, "the call")
+	}
+	if q := c.snap.Review2; q != nil && !q.SameChainOnly {
+		for _, l := range q.Legs {
+			if l.Delegation != nil {
+				out = append(out, "the delegation of your EOA on "+clean(l.Delegation.Chain.Name, 40))
+			}
+			out = append(out, "the payment on "+clean(l.Chain.Name, 40))
+		}
+	}
+	return out
+}
+
+// signatureWords says what signature n is for.
+func (c *course) signatureWords(n int) string {
+	if all := c.signatures(); n >= 1 && n <= len(all) {
+		return all[n-1]
+	}
+	return "one that was not announced"
+}
+
+// total is the number of all signatures: as the flow counts them, and never less than what was announced.
+func (c *course) total() int { return max(c.snap.SignaturesTotal, len(c.signatures())) }
+
+// verb says what confirming does.
+func (c *course) verb(st stage) string {
+	switch {
+	case st == stageReview1 && c.snap.Review1.WholeConsent:
+		return "sign and run"
+	case st == stageReview1 && c.snap.Review1.Delegation != nil:
+		return "sign the delegation and the call"
+	case st == stageReview1:
+		return "sign the call"
+	case c.snap.Review2.SameChainOnly:
+		return "run it (nothing more gets signed)"
+	}
+	legs := c.snap.Review2.Legs
+	what := "sign " + kit.Plural(len(legs), "payment", "payments")
+	if more := delegations(legs); more > 0 {
+		what += " and " + kit.Plural(more, "delegation", "delegations")
+	}
+	if c.exchange() {
+		return what + " and " + c.noun()
+	}
+	return what + " and run"
+}
+
+func delegations(legs []verify.LegView) int {
+	n := 0
+	for _, l := range legs {
+		if l.Delegation != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// firstLives says how long the first signature can be used, without a full stop; a delegation beside it is not forgotten.
+func (c *course) firstLives() string {
+	until := "until its window ends"
+	switch v := c.snap.Review1; {
+	case v == nil:
+	case v.AccountType == api.AccountRoleBased, v.Window.Until.IsZero():
+		until = "with no end of its own"
+	default:
+		until = "until " + c.clock(v.Window.Until)
+	}
+	text := "The first signature stays live " + until
+	if v := c.snap.Review1; v != nil && v.Delegation != nil {
+		text += "; the delegation has no end of its own"
+	}
+	return text
+}
+
+// stillLive says what was signed and can still be used, when there is nothing to confirm.
+func (c *course) stillLive() string {
+	const listed = ". Activity lists it under outstanding signatures."
+	switch {
+	case !c.signed:
+		return "Nothing was signed."
+	case c.exchange():
+		return "What you signed for an earlier quote can still be used until it ends" + listed
+	case c.snap.SignaturesDone > c.firstCount():
+		return "The payments were signed, and nothing shows that they were accepted. Those signatures can still be used until they end" + listed
+	}
+	return "No payment was signed. " + c.firstLives() + listed
+}

@@ -1,0 +1,122 @@
+package linear
+
+import (
+	"math/big"
+
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/ui/tui/kit"
+	"coffer/wallet/verify"
+)
+
+// together adds the amounts that are one asset on several chains, exactly: in the largest number of decimals among them. What the catalogue does not know and
+// what is unknown stays by itself; a sum with an unknown value has an unknown value.
+func together(c *catalog.Catalog, list []verify.AmountView) []verify.AmountView {
+	var out []verify.AmountView
+	at := map[caip.AggregateID]int{}
+	for _, a := range list {
+		e, known := c.Entity(a.Asset)
+		agg, ok := c.Aggregate(e.Aggregate)
+		if !known || !ok || a.Amount == nil || a.Decimals < 0 || len(agg.Entities) == 0 {
+			out = append(out, a)
+			continue
+		}
+		a.Asset, a.ChainName = agg.Entities[0].Asset, "" // one name for the asset, in this quote and in the next
+		i, again := at[e.Aggregate]
+		if !again {
+			at[e.Aggregate] = len(out)
+			out = append(out, a)
+			continue
+		}
+		out[i] = plus(out[i], a)
+	}
+	return out
+}
+
+func plus(a, b verify.AmountView) verify.AmountView {
+	x, y, decimals := alike(a, b)
+	a.Amount, a.Decimals = new(big.Int).Add(x, y), decimals
+	if a.Micro == nil || b.Micro == nil {
+		a.Micro = nil
+		return a
+	}
+	a.Micro = new(big.Int).Add(a.Micro, b.Micro)
+	return a
+}
+
+// alike writes two known amounts with the larger number of decimals: nothing is rounded.
+func alike(a, b verify.AmountView) (x, y *big.Int, decimals int) {
+	decimals = max(a.Decimals, b.Decimals)
+	return amount.Scale(a.Amount, a.Decimals, decimals), amount.Scale(b.Amount, b.Decimals, decimals), decimals
+}
+
+// changes says what differs between a quote and the one before, figure by figure.
+func (c *course) changes(old, now *verify.QuoteView) {
+	c.out.say("This is a new quote. What was typed for the old one does not count. Changes:")
+	pays, paid := together(c.ctx.Catalog, now.Pay), together(c.ctx.Catalog, old.Pay)
+	for _, a := range pays {
+		c.change1("You pay", find(paid, a), a)
+	}
+	for _, b := range paid {
+		if find(pays, b) == nil {
+			c.out.fact(2, "You pay", kit.Plain("no more "+figure(b)+"."))
+		}
+	}
+	label := "The call gets"
+	if c.exchange() {
+		label = "Expected"
+		c.change1("At least", find([]verify.AmountView{old.Minimum}, now.Minimum), now.Minimum)
+	}
+	c.change1(label, find([]verify.AmountView{old.Delivered}, now.Delivered), now.Delivered)
+	fees, charged := together(c.ctx.Catalog, now.Fees), together(c.ctx.Catalog, old.Fees)
+	for _, a := range fees {
+		c.change1("Fees", find(charged, a), a)
+	}
+	if old.Recipient != now.Recipient {
+		c.out.fact(2, "Delivered to another account than before", address(now.Recipient))
+	}
+	if len(old.Legs) != len(now.Legs) {
+		c.out.fact(2, "Payments", kit.Plain(itoa(len(now.Legs))+", were "+itoa(len(old.Legs))+"."))
+	}
+	c.out.say("The whole new review:")
+}
+
+// change1 says a figure, what it was and the difference.
+func (c *course) change1(label string, before *verify.AmountView, a verify.AmountView) {
+	if a.Amount == nil && before == nil {
+		return
+	}
+	if before == nil || a.Amount == nil {
+		c.out.fact(2, label, kit.Plain(figure(a)+", new."))
+		return
+	}
+	x, y, decimals := a.Amount, before.Amount, a.Decimals
+	if a.Decimals >= 0 && before.Decimals >= 0 {
+		x, y, decimals = alike(a, *before)
+	}
+	diff := new(big.Int).Sub(x, y)
+	if diff.Sign() == 0 {
+		c.out.fact(2, label, kit.Plain(figure(a)+", the same as before."))
+		return
+	}
+	word := "more"
+	if diff.Sign() < 0 {
+		word = "less"
+	}
+	diff.Abs(diff)
+	text := diff.String()
+	if decimals >= 0 {
+		text = amount.Human(diff, decimals)
+	}
+	c.out.fact(2, label, kit.Plain(figure(a)+", was "+figure(*before)+": "+text+" "+word+"."))
+}
+
+func find(list []verify.AmountView, a verify.AmountView) *verify.AmountView {
+	for i := range list {
+		if list[i].Asset == a.Asset && list[i].Amount != nil {
+			return &list[i]
+		}
+	}
+	return nil
+}

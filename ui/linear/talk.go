@@ -1,0 +1,228 @@
+package linear
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"coffer/ui/tui/kit"
+)
+
+// How a question ends without an answer.
+var (
+	errBack = errors.New("back")
+	errQuit = errors.New("quit")
+)
+
+// Bounds of a question that confirms.
+const (
+	heels      = 200 * time.Millisecond // a line that follows an answer within it makes both a paste
+	maxDropped = 10_000                 // lines at one question, before the input is taken for a program's
+)
+
+// question is what a prompt asks. repeat says again what it is about; nil: the text says it all. top: there is nothing to go back to. careful: an empty line
+// that comes within half a second was meant for something else.
+type question struct {
+	text    string
+	repeat  func()
+	top     bool
+	careful bool
+}
+
+func (s *session) put(q question) {
+	tail := " (? repeats, an empty line goes back)"
+	if q.top {
+		tail = " (? repeats)"
+	}
+	s.out.say(q.text + tail)
+}
+
+// ask asks until there is an answer. The error is errBack for an empty line.
+func (s *session) ask(ctx context.Context, q question) (string, error) {
+	s.put(q)
+	shown := s.now()
+	for {
+		l, err := s.next(ctx)
+		switch {
+		case err != nil:
+			return "", err
+		case q.careful && l.text == "" && l.at.Sub(shown) < kit.GuardQuiet:
+		case l.wrong != "":
+			s.out.say(l.wrong + " Type it again.")
+		case l.text == "?":
+			s.again(q)
+		case l.text == "" && q.top:
+			s.again(q)
+		case l.text == "":
+			return "", errBack
+		default:
+			return l.text, nil
+		}
+	}
+}
+
+func (s *session) again(q question) {
+	if q.repeat != nil {
+		q.repeat()
+	}
+	s.put(q)
+}
+
+// next is the next line of the input. Where nothing can be printed any more, nothing may be answered either.
+func (s *session) next(ctx context.Context) (line, error) {
+	if s.out.err != nil {
+		return line{}, s.out.err
+	}
+	l, err := s.in.next(ctx)
+	if err == nil && s.ctx.Vault.Touch != nil {
+		s.ctx.Vault.Touch()
+	}
+	return l, err
+}
+
+// confirm asks for something that has to be typed now and by hand. A line is an answer only when half a second has gone by since the question and since the
+// line before, and when none follows at once.
+func (s *session) confirm(ctx context.Context, q question) (string, error) {
+	s.put(q)
+	quietSince, dropped := s.now(), 0
+	for {
+		l, err := s.next(ctx)
+		if err != nil {
+			return "", err
+		}
+		early := l.at.Sub(quietSince) < kit.GuardQuiet
+		quietSince = l.at
+		if early {
+			if dropped++; dropped == 1 {
+				s.out.say("What was typed before this question, or within half a second of it, was dropped. Wait a moment, then type.")
+			}
+			if dropped >= maxDropped {
+				s.out.say("The input comes by itself, not from a person. Nothing was confirmed.")
+				return "", errQuit
+			}
+			continue
+		}
+		switch {
+		case l.wrong != "":
+			s.out.say(l.wrong + " Type it again.")
+			continue
+		case l.text == "?":
+			s.again(q)
+			quietSince = s.now()
+			continue
+		}
+		more, err := s.followed(ctx)
+		switch {
+		case err != nil:
+			return "", err
+		case more:
+			s.out.say("Several lines came at once. That is a paste, and a paste confirms nothing: type it by hand.")
+			quietSince = s.now()
+		case l.text == "":
+			return "", errBack
+		default:
+			return l.text, nil
+		}
+	}
+}
+
+// followed reports that another line comes at the heels of an answer.
+func (s *session) followed(ctx context.Context) (bool, error) {
+	short, stop := context.WithTimeout(ctx, heels)
+	defer stop()
+	_, err := s.in.next(short)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return false, s.out.err
+	}
+	return err == nil, err
+}
+
+// menu is a list to choose from: items by their numbers, words by their letters.
+type menu struct {
+	title string
+	items []string
+	words []word
+	top   bool
+	brief bool // the list was read out just before: it comes again for a question mark only
+
+	careful bool // as in question
+}
+
+// word is a choice that has no number: what to type and what it does.
+type word struct{ key, text string }
+
+// choose shows a list and asks for a choice: the index of an item, or -1 and the key of a word with what was typed behind it.
+func (s *session) choose(ctx context.Context, m menu) (int, string, error) {
+	show := func() {
+		if m.title != "" {
+			s.out.say(m.title)
+		}
+		for i, t := range m.items {
+			s.out.put(2, kit.Plain(strconv.Itoa(i+1)+". "+t))
+		}
+		for _, w := range m.words {
+			s.out.put(2, kit.Plain(w.key+": "+w.text))
+		}
+	}
+	switch {
+	case !m.brief:
+		show()
+	case m.title != "":
+		s.out.say(m.title)
+	}
+	q := question{text: m.asks(), repeat: show, top: m.top, careful: m.careful}
+	for {
+		text, err := s.ask(ctx, q)
+		if err != nil {
+			return -1, "", err
+		}
+		if n, err := strconv.Atoi(strings.TrimSuffix(text, ".")); err == nil && n >= 1 && n <= len(m.items) {
+			return n - 1, "", nil
+		}
+		for _, w := range m.words {
+			if strings.EqualFold(strings.Fields(text)[0], w.key) {
+				return -1, strings.ToLower(text), nil
+			}
+		}
+		s.out.say("\"" + clean(text, 40) + "\" is not one of the choices.")
+	}
+}
+
+// asks names the choices in one sentence.
+func (m menu) asks() string {
+	var parts []string
+	switch n := len(m.items); n {
+	case 0:
+	case 1:
+		parts = append(parts, "1")
+	default:
+		parts = append(parts, "a number from 1 to "+strconv.Itoa(n))
+	}
+	for _, w := range m.words {
+		parts = append(parts, w.key)
+	}
+	if len(parts) > 1 {
+		last := len(parts) - 1
+		parts = append(parts[:last-1], parts[last-1]+" or "+parts[last])
+	}
+	return "Type " + strings.Join(parts, ", ") + ":"
+}
+
+// yes asks a question of yes or no that nothing depends on but convenience.
+func (s *session) yes(ctx context.Context, text string) (bool, error) {
+	for {
+		a, err := s.ask(ctx, question{text: text + " Type yes or no:"})
+		if err != nil {
+			return false, err
+		}
+		switch strings.ToLower(a) {
+		case "yes", "y":
+			return true, nil
+		case "no", "n":
+			return false, nil
+		}
+		s.out.say("Type yes or no.")
+	}
+}

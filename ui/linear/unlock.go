@@ -1,0 +1,66 @@
+package linear
+
+import (
+	"context"
+	"errors"
+
+	"coffer/api/secret"
+	"coffer/wallet/vault"
+)
+
+// unlock opens the vault when what is to be confirmed needs a key of it. Nothing is confirmed by that. It reports whether the confirmation can be asked for.
+func (c *course) unlock(ctx context.Context, st stage) (bool, error) {
+	signs := st == stageReview1 || !c.snap.Review2.SameChainOnly
+	if !signs || c.deps.Unlock == nil || c.deps.Locked == nil || !c.deps.Locked() {
+		return true, nil
+	}
+	c.out.say("The keys are locked. Unlock them first; nothing is signed by that.")
+	pass, err := c.secret(ctx, "Passphrase (not shown): ")
+	switch {
+	case errors.Is(err, errEnd), err != nil && ctx.Err() != nil:
+		return false, err
+	case err != nil:
+		c.out.say("No passphrase: " + sentence(clean(err.Error(), 300)) + " Nothing was signed.")
+		return false, nil
+	}
+	empty := pass.Empty()
+	err = c.deps.Unlock(ctx, pass)
+	pass.Wipe()
+	if err != nil {
+		c.out.say(unlockWords(err, empty))
+		return false, nil
+	}
+	c.failed = nil
+	c.out.say("Unlocked. Nothing is signed yet.")
+	return true, nil
+}
+
+// secret asks for a passphrase. A line that is still being read must come first: it would take the passphrase.
+func (s *session) secret(ctx context.Context, ask string) (secret.Secret, error) {
+	if s.deps.Secret == nil {
+		return secret.Secret{}, errors.New("this program cannot ask for a passphrase here")
+	}
+	if s.in.pending {
+		s.out.say("Press Enter once. After that the passphrase is asked for.")
+		if _, err := s.next(ctx); err != nil {
+			return secret.Secret{}, err
+		}
+	}
+	return s.deps.Secret(ctx, ask)
+}
+
+// unlockWords says why a vault did not open.
+func unlockWords(err error, empty bool) string {
+	var ring *vault.KeyringError
+	switch {
+	case errors.As(err, &ring):
+		return whole(ring.Error())
+	case errors.Is(err, vault.ErrPassphrase) && empty:
+		return "Nothing was typed. The keys stay locked."
+	case errors.Is(err, vault.ErrPassphrase):
+		return "Wrong passphrase. Nothing was unlocked."
+	case errors.Is(err, vault.ErrNoPassphrase):
+		return "This vault has no passphrase, the system's keyring alone protects it: leave the passphrase empty."
+	}
+	return sentence(clean(err.Error(), 600))
+}

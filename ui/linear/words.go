@@ -1,0 +1,125 @@
+package linear
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"coffer/api/amount"
+	"coffer/api/network"
+	"coffer/ui/tui/kit"
+	"coffer/wallet/verify"
+)
+
+// clean is the gate for foreign text.
+func clean(text string, most int) string { return kit.Clean(text, most) }
+
+// whole is foreign text of which nothing is cut.
+func whole(text string) string { return kit.Clean(text, max(1, len(text))) }
+
+// address is an address in full, in groups of four, on one line where a line can hold it.
+func address(a string) kit.Span { return kit.Span{Text: kit.Address(a), Whole: true} }
+
+// networkWords says what kind of money this is about.
+func networkWords(k network.Kind) string {
+	switch k {
+	case network.Embedded:
+		return "Network EMBEDDED: play money on chains inside this program."
+	case network.Lab:
+		return "Network LAB: test chains, no real money."
+	case network.Real:
+		return "Network REAL: real money."
+	}
+	return "Network of an unknown kind: take it for real money."
+}
+
+// figure writes an amount exactly, without trailing zeros: "250.5 USDC". An asset that is not known is counted in its base units.
+func figure(a verify.AmountView) string {
+	switch {
+	case a.Amount == nil:
+		return amount.Unknown
+	case a.Decimals < 0:
+		return amount.Group(a.Amount.String()) + " base units of " + whole(a.Asset.Display())
+	}
+	return amount.Human(a.Amount, a.Decimals) + " " + clean(a.Symbol, 60)
+}
+
+// worth writes an amount with its value.
+func worth(a verify.AmountView) string { return figure(a) + ", " + value(a.Micro) }
+
+// value writes micro USD.
+func value(micro *big.Int) string {
+	if micro == nil {
+		return "value unknown"
+	}
+	return kit.USD(micro)
+}
+
+// percent writes basis points.
+func percent(bps int) string { return amount.Format(big.NewInt(int64(bps)), 2) + " %" }
+
+// spanWords writes a length of time in words, rounded up to the second: "9 minutes 41 seconds".
+func spanWords(d time.Duration) string {
+	sec := int(max(0, d+time.Second-1) / time.Second)
+	h, m := sec/3600, sec/60%60
+	sec %= 60
+	var parts []string
+	if h > 0 {
+		parts = append(parts, kit.Plural(h, "hour", "hours"))
+	}
+	if m > 0 {
+		parts = append(parts, kit.Plural(m, "minute", "minutes"))
+	}
+	if (sec > 0 && h == 0) || len(parts) == 0 {
+		parts = append(parts, kit.Plural(sec, "second", "seconds"))
+	}
+	return strings.Join(parts, " ")
+}
+
+// clock writes a moment of today, in the zone of the context's clock.
+func (s *session) clock(t time.Time) string {
+	if t.IsZero() {
+		return amount.Unknown
+	}
+	return t.In(s.now().Location()).Format("15:04:05")
+}
+
+// date writes a moment of any day.
+func (s *session) date(t time.Time) string {
+	if t.IsZero() {
+		return "time unknown"
+	}
+	return t.In(s.now().Location()).Format("2006-01-02 15:04:05")
+}
+
+// spelled writes an address so that it can be heard: one line for each group of four, digits as they are, capitals named.
+func spelled(a string) []string {
+	text := kit.Address(a)
+	var out []string
+	if rest, ok := strings.CutPrefix(text, "0x"); ok {
+		out, text = append(out, "First: zero, x."), rest
+	}
+	for i, group := range strings.Fields(text) {
+		var parts []string
+		for _, r := range group {
+			part := string(r)
+			if unicode.IsUpper(r) {
+				part = "capital " + part
+			}
+			parts = append(parts, part)
+		}
+		out = append(out, "Group "+strconv.Itoa(i+1)+": "+strings.Join(parts, ", ")+".")
+	}
+	return out
+}
+
+// sentence ends a text with a full stop.
+func sentence(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") {
+		return text
+	}
+	return text + "."
+}

@@ -1,0 +1,69 @@
+package builder
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+)
+
+// listTop is the line of the body on which an open list begins.
+const listTop = 1
+
+// listPlace is the column and the width of an open list in a body of w cells.
+func listPlace(w int) (left, wide int) {
+	wide = min(w-4, 76)
+	return (w - wide) / 2, wide
+}
+
+// click puts the focus on the clicked row; a click on the row that has it opens its list or its field. It never hands anything over: Review is opened by
+// a key.
+func (s *Screen) click(m screen.ClickMsg) tea.Cmd {
+	switch {
+	case s.prompt.open:
+		return nil
+	case s.choice.IsOpen():
+		if left, w := listPlace(s.width); m.X >= left && m.X < left+w {
+			if it, ok := s.choice.Click(m.Y-listTop, len(s.hits)-listTop); ok {
+				return s.chosen(it)
+			}
+		}
+		return nil
+	}
+	if m.Y == 0 {
+		s.clickForm(m.X)
+		return nil
+	}
+	if m.Y < 0 || m.Y >= len(s.hits) || s.hits[m.Y] == "" {
+		return nil
+	}
+	id := s.hits[m.Y]
+	again := id == s.current().id
+	if again && s.editing {
+		return nil
+	}
+	s.leaveField()
+	for _, r := range s.rows() {
+		if r.id != id {
+			continue
+		}
+		s.focus = id
+		if again && id != idReview {
+			return s.enter(r)
+		}
+	}
+	return nil
+}
+
+// clickForm chooses the form whose name was clicked in the first line.
+func (s *Screen) clickForm(x int) {
+	at := 1
+	for _, f := range forms() {
+		w := kit.Width(f.label(s.form))
+		if x >= at && x < at+w {
+			s.show(f.form)
+			return
+		}
+		at += w + formGap
+	}
+}

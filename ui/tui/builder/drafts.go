@@ -1,0 +1,226 @@
+package builder
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/go-json-experiment/json"
+
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+const (
+	draftsName    = "drafts.json"
+	templatesName = "templates.json"
+)
+
+// store is the state of what is kept between starts.
+type store struct {
+	ready     bool // drafts and templates were read, so that saving overwrites nothing unread
+	templates []savedTemplate
+	broken    string // why the templates could not be read; they are left as they are then
+	done      int    // the change that was saved last
+	busy      bool   // a saving is under way or due
+	complain  bool   // it was said that saving fails
+	pause     time.Duration
+}
+
+// savePause is how long changes are collected before they are written.
+const savePause = time.Second
+
+func newStore() store { return store{pause: savePause} }
+
+// keptMsg brings what was kept; a document that was never saved is nil.
+type keptMsg struct {
+	drafts    *desk
+	templates []savedTemplate
+	broken    string // of the templates
+	lost      string // why the drafts could not be read
+}
+
+// saveDueMsg ends the pause before a saving.
+type saveDueMsg struct{}
+
+// savedMsg says that a document was written, or why not; change is the change it holds, 0 for the templates.
+type savedMsg struct {
+	change int
+	name   string // of the template, for the words
+	err    error
+}
+
+// loadKept reads both documents.
+func (s *Screen) loadKept() tea.Cmd {
+	keep := s.ctx.Keep
+	if keep == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		var m keptMsg
+		if b, err := keep.Load(draftsName); err != nil {
+			m.lost = plain(err)
+		} else if b != nil {
+			if d, err := parseDesk(b); err != nil {
+				m.lost = plain(err)
+			} else {
+				m.drafts = &d
+			}
+		}
+		if b, err := keep.Load(templatesName); err != nil {
+			m.broken = plain(err)
+		} else if b != nil {
+			if f, err := parseShelf(b); err != nil {
+				m.broken = plain(err)
+			} else {
+				m.templates = f.Templates
+			}
+		}
+		return m
+	}
+}
+
+// heard handles the answers of commands.
+func (s *Screen) heard(msg tea.Msg) tea.Cmd {
+	switch m := msg.(type) {
+	case keptMsg:
+		s.restoreKept(m)
+	case saveDueMsg:
+		return s.saveNow()
+	case savedMsg:
+		return s.wasSaved(m)
+	case importedMsg:
+		return s.imported(m)
+	case exportedMsg:
+		return s.exported(m)
+	}
+	return nil
+}
+
+// restoreKept lays the unfinished work on the screen, unless something was typed meanwhile.
+func (s *Screen) restoreKept(m keptMsg) {
+	s.store.ready, s.store.templates, s.store.broken = true, m.templates, m.broken
+	if s.changes > 0 || !s.empty() {
+		if m.drafts != nil { // what was typed meanwhile stays, and the rest is not lost
+			s.before = m.drafts
+			s.note = caution{theme.None, "there is unfinished work of last time: U brings it back"}
+		}
+		return
+	}
+	if m.lost != "" {
+		s.note = caution{theme.Warn, "the unfinished work of last time cannot be read: " + m.lost}
+		return
+	}
+	if m.drafts == nil {
+		return
+	}
+	s.lay(*m.drafts)
+	if !s.empty() {
+		s.note = caution{theme.None, "this is what was unfinished last time; X clears it"}
+	}
+}
+
+// lay puts a desk on the screen.
+func (s *Screen) lay(d desk) {
+	if d.Calls != nil {
+		s.b = d.Calls.load(s.ctx.Catalog)
+	}
+	if d.Transfer != nil {
+		s.x[formTransfer] = d.Transfer.load()
+	}
+	if d.Swap != nil {
+		s.x[formSwap] = d.Swap.load()
+	}
+	s.form, s.focus, s.editing, s.tried, s.top = d.Form, "", false, false, 0
+	s.told, s.general = nil, nil
+}
+
+// desk is what lies on the screen now. A form that was handed over is not unfinished.
+func (s *Screen) desk() desk {
+	d := desk{Version: savedVersion, Form: s.form}
+	if !s.b.empty() && (s.form != formCalls || s.frozen == "") {
+		d.Calls = s.b.save()
+	}
+	if x := s.x[formTransfer]; !x.empty() && (s.form != formTransfer || s.frozen == "") {
+		d.Transfer = x.save()
+	}
+	if x := s.x[formSwap]; !x.empty() && (s.form != formSwap || s.frozen == "") {
+		d.Swap = x.save()
+	}
+	return d
+}
+
+// saved reports that everything typed is on disk.
+func (s *Screen) saved() bool { return s.store.ready && s.store.done == s.changes && s.changes > 0 }
+
+// keepUp sees to it that changes are saved: at most one saving at a time, after a pause.
+func (s *Screen) keepUp() tea.Cmd {
+	if s.ctx.Keep == nil || !s.store.ready || s.store.busy || s.store.done == s.changes {
+		return nil
+	}
+	s.store.busy = true
+	if s.store.pause <= 0 {
+		return s.saveNow()
+	}
+	return tea.Tick(s.store.pause, func(time.Time) tea.Msg { return saveDueMsg{} })
+}
+
+func (s *Screen) saveNow() tea.Cmd {
+	keep, change := s.ctx.Keep, s.changes
+	data, err := json.Marshal(s.desk(), json.Deterministic(true))
+	return func() tea.Msg {
+		if err == nil {
+			err = keep.Save(draftsName, data)
+		}
+		return savedMsg{change: change, err: err}
+	}
+}
+
+func (s *Screen) wasSaved(m savedMsg) tea.Cmd {
+	if m.name != "" {
+		if m.err != nil {
+			return screen.Toast(theme.Danger, "the template was not saved: "+plain(m.err))
+		}
+		return screen.Toast(theme.Good, m.name)
+	}
+	s.store.busy = false
+	s.store.done = m.change
+	if m.err == nil {
+		s.store.complain = false
+		return nil
+	}
+	if s.store.complain {
+		return nil
+	}
+	s.store.complain = true
+	return screen.Toast(theme.Warn, "unfinished work is not saved: "+plain(m.err))
+}
+
+// remember keeps what is on the screen for undo.
+func (s *Screen) remember() {
+	frozen := s.frozen
+	s.frozen = ""
+	d := s.desk()
+	s.frozen = frozen
+	if d.Calls == nil {
+		d.Calls = s.b.save()
+	}
+	if d.Transfer == nil {
+		d.Transfer = s.x[formTransfer].save()
+	}
+	if d.Swap == nil {
+		d.Swap = s.x[formSwap].save()
+	}
+	s.before = &d
+}
+
+// undo exchanges what is on the screen with what was there before the last clearing, loading or import.
+func (s *Screen) undo() tea.Cmd {
+	back := s.before
+	if back == nil {
+		return screen.Toast(theme.Warn, "nothing was cleared or replaced yet")
+	}
+	s.remember()
+	s.touched()
+	s.lay(*back)
+	return screen.Toast(theme.Good, "back again; U once more goes forth")
+}

@@ -1,0 +1,170 @@
+package builder
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/intent"
+
+	"github.com/charmbracelet/colorprofile"
+)
+
+func draw(s *Screen) string {
+	return s.View(screen.Frame{W: 80, H: 19, Theme: theme.New(true, colorprofile.NoTTY, false), Now: s.ctx.Clock()})
+}
+
+// FuzzDrafts: what the parser accepts is drawn and checked without harm, and kept again it is the same.
+func FuzzDrafts(f *testing.F) {
+	for _, to := range []func(*rig){filledTransfer, filledSwap, func(r *rig) {
+		r.press("d")
+		r.s.addOverride()
+		r.s.addSlot(0)
+		r.s.b.allow = append(r.s.b.allow, newAllowance(usdcBase, router, "1"))
+		r.s.ownNeeds()
+	}} {
+		r := newRig(f)
+		to(r)
+		b, err := json.Marshal(r.s.desk(), json.Deterministic(true))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Add([]byte(`{"version":1,"calls":{"chain":"eip155:1","calls":[{"signature":"f((uint256,bytes[])[2] x)","args":[{"items":[{"items":[{},{"items":[{"text":"0x"}]}]},{"items":[{},{}]}]}]}],"slip":{"preset":0},"valid":{"preset":3},"start":{"preset":-1}}}`))
+	r := newRig(f)
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		d, err := parseDesk(raw)
+		if err != nil {
+			return
+		}
+		s := r.s
+		s.show(formCalls)
+		s.clear()
+		s.x[formTransfer], s.x[formSwap] = newExchange(formTransfer), newExchange(formSwap)
+		s.lay(d)
+		_, _ = s.freeze()
+		if v := draw(s); strings.ContainsRune(strings.ReplaceAll(v, "\x1b[7770z", ""), '\x1b') {
+			t.Fatalf("an escape sequence reached the screen: %q", v)
+		}
+		first, err := json.Marshal(s.desk(), json.Deterministic(true))
+		if err != nil {
+			return // text that is no UTF-8 is not kept
+		}
+		again, err := parseDesk(first)
+		if err != nil {
+			t.Fatalf("kept, but not read again: %v\n%s", err, first)
+		}
+		form := s.form
+		s.lay(again)
+		second, err := json.Marshal(s.desk(), json.Deterministic(true))
+		if err != nil || form != s.form || !bytes.Equal(first, second) {
+			t.Fatalf("%v\n%s\n%s", err, first, second)
+		}
+	})
+}
+
+// FuzzTemplates: what the parser accepts can be opened, each of them.
+func FuzzTemplates(f *testing.F) {
+	r := newRig(f)
+	filledSwap(r)
+	b, err := json.Marshal(shelf{Version: savedVersion, Templates: []savedTemplate{{Name: "one", Exchange: r.s.x[formSwap].save()}, {Name: "two", Calls: r.s.b.save()}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Fuzz(func(_ *testing.T, raw []byte) {
+		list, err := parseShelf(raw)
+		if err != nil {
+			return
+		}
+		for _, t := range list.Templates {
+			r.s.useTemplate(t)
+			_, _ = r.s.freeze()
+			draw(r.s)
+		}
+	})
+}
+
+// FuzzImport: a document that is read either becomes exactly its calls, or mistakes at the fields.
+func FuzzImport(f *testing.F) {
+	for _, to := range []func(*rig){filledTransfer, filledSwap, func(r *rig) { r.press("d") }} {
+		r := newRig(f)
+		to(r)
+		b, err := r.frozen().MarshalJSON()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	r := newRig(f)
+	r.press("d")
+	batch, err := intent.ToSafe(r.frozen().Draft(), r.now)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(batch)
+	f.Add([]byte(`{"version":1,"targetChain":"eip155:10","calls":[{"to":"0x01","data":"0xabc","value":"0x5","function":"f(uint256)"}],"overrides":[{"address":"x","balance":"y","stateDiff":{"a":"b"}}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		in, err := readDocument(raw)
+		if err != nil {
+			return
+		}
+		r.s.fill(in.draft)
+		draw(r.s)
+		if r.s.form != formCalls {
+			return
+		}
+		made, ok := r.s.freeze()
+		if !ok {
+			return
+		}
+		for i, want := range in.draft.Calls {
+			got := made.Draft().Calls[i]
+			if !strings.EqualFold(got.To, want.To) || !strings.EqualFold(strings.TrimPrefix(got.Data, "0x"), strings.TrimPrefix(want.Data, "0x")) {
+				t.Fatalf("call %d of the file is %+v, of the form %+v", i, want, got)
+			}
+		}
+	})
+}
+
+// FuzzABI: an ABI that is read offers functions that can be shown and chosen.
+func FuzzABI(f *testing.F) {
+	f.Add([]byte(`[{"type":"function","name":"f","inputs":[{"name":"x","type":"tuple[]","components":[{"name":"a","type":"uint8"}]}],"stateMutability":"payable"},{"type":"event","name":"e"}]`))
+	f.Add([]byte(`{"abi":[{"name":"g","inputs":[],"payable":false}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		list, err := readABI(raw)
+		if err != nil {
+			return
+		}
+		for _, o := range list {
+			c := newCall()
+			c.abi = list
+			c.sig.Set(o.fn.String())
+			c.readSignature(false)
+			if c.sigErr == "" && c.fn.Signature() != o.fn.Signature() {
+				t.Fatalf("%s became %s", o.fn.Signature(), c.fn.Signature())
+			}
+			c.coin()
+		}
+	})
+}
+
+// FuzzQuantity: a number with or without a unit is read exactly or refused.
+func FuzzQuantity(f *testing.F) {
+	for _, s := range []string{"250.5", "20 gwei", "1 wei", "1.5 ether", "0x10", "3USDC", "1e5", "."} {
+		f.Add(s, 6)
+		f.Add(s, 18)
+	}
+	f.Fuzz(func(t *testing.T, text string, decimals int) {
+		v, err := quantity(text, max(0, min(77, decimals)), "USDC")
+		if err == nil && (v == nil || v.Sign() < 0 || v.BitLen() > 256) {
+			t.Fatalf("%q is %v", text, v)
+		}
+		_ = suspicious(v, decimals, "USDC", true)
+	})
+}

@@ -1,0 +1,345 @@
+package builder
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/ui/tui/review"
+	"coffer/ui/tui/screen"
+)
+
+func TestUnfinishedWorkIsSavedAfterAChangeAndThereAtTheNextStart(t *testing.T) {
+	m := &memory{}
+	r := keepRig(t, m)
+	r.fill(idTo(0), usdc).fill(idSig(0), "f((uint256 a, bytes[] b)[] items, string note)").press("esc")
+	r.s.focus = idArg(0, []int{0})
+	r.press("+")
+	r.fill(idArg(0, []int{1}), "half a sen").press("esc")
+	filledTransfer(r)
+	if r.s.KeepOpen() != "" {
+		t.Errorf("everything is on disk, and still: %s", r.s.KeepOpen())
+	}
+	again := keepRig(t, m)
+	if again.s.form != formTransfer || again.s.x[formTransfer].amount.Value() != "250.5" || again.s.x[formTransfer].to.Value() != payee {
+		t.Fatalf("%+v", again.s.x[formTransfer])
+	}
+	if !strings.Contains(again.view(), "unfinished last time") {
+		t.Error(again.view())
+	}
+	again.press("c")
+	if got, want := texts(again.s.b.calls[0].args), texts(r.s.b.calls[0].args); got != want || !strings.Contains(got, "half a sen") {
+		t.Fatalf("%s\n%s", got, want)
+	}
+	for name, doc := range m.docs {
+		if strings.Contains(string(doc), r.s.ctx.Network.ID) || strings.Contains(strings.ToLower(string(doc)), strings.ToLower(account)) {
+			t.Errorf("%s names the network or an account: %s", name, doc)
+		}
+	}
+}
+
+func TestWhatWasHandedOverIsNotThereAgainAtTheNextStart(t *testing.T) {
+	m := &memory{}
+	r := keepRig(t, m)
+	filledTransfer(r)
+	r.press("r")
+	_ = r.started()
+	if again := keepRig(t, m); !again.s.empty() {
+		t.Fatal("a transfer that was handed over would be made twice")
+	}
+	r.do(r.s.Update(screen.OpenedMsg{Arg: review.EditArg{Draft: r.started().Draft()}}))
+	if again := keepRig(t, m); again.s.x[formTransfer].amount.Value() != "250.5" {
+		t.Fatal("a transfer that came back is lost")
+	}
+}
+
+func TestADamagedDraftIsNamedAndOverwritesNothingOfTheTemplates(t *testing.T) {
+	m := &memory{docs: map[string][]byte{draftsName: []byte(`{"version":1,"calls":null,"x":1}`), templatesName: []byte(`{"version":9}`)}}
+	r := keepRig(t, m)
+	if !strings.Contains(r.view(), "cannot be read") {
+		t.Error(r.view())
+	}
+	r.press("d", "s")
+	if r.s.prompt.open || !strings.Contains(r.toast(), "left as they are") || string(m.docs[templatesName]) != `{"version":9}` {
+		t.Errorf("%q", r.toast())
+	}
+}
+
+func TestAFailedSavingIsSaidOnce(t *testing.T) {
+	m := &memory{}
+	r := keepRig(t, m)
+	m.fail = errors.New("the disk is full")
+	r.fill(idTo(0), "0x12").press("esc")
+	n := 0
+	for _, x := range r.sent {
+		if toast, ok := x.(screen.ToastMsg); ok && strings.Contains(toast.Text, "the disk is full") {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Fatalf("said %d times", n)
+	}
+}
+
+func TestTemplatesAreSavedUnderANameAndOpened(t *testing.T) {
+	m := &memory{}
+	r := keepRig(t, m)
+	filledSwap(r)
+	r.press("s").typeText("into ether").press("enter")
+	r.press("c", "d", "s").typeText("pay").press("enter")
+	r.press("s").typeText("pay").press("enter")
+	if !strings.Contains(r.s.prompt.wrong, "once more") {
+		t.Fatalf("a name was replaced unasked: %q", r.s.prompt.wrong)
+	}
+	r.press("enter")
+	if r.s.prompt.open || len(r.s.store.templates) != 2 {
+		t.Fatalf("%+v", r.s.store.templates)
+	}
+	again := keepRig(t, m)
+	again.press("o").typeText("into").press("enter")
+	if again.s.form != formSwap || again.s.x[formSwap].receive != ethBase || again.s.x[formSwap].amount.Value() != "500" {
+		t.Fatalf("%s %+v", again.s.form, again.s.x[formSwap])
+	}
+	again.press("o").typeText("delete").press("enter").typeText("pay").press("enter")
+	if last := keepRig(t, m); len(last.s.store.templates) != 1 || last.s.store.templates[0].Name != "into ether" {
+		t.Fatalf("%+v", last.s.store.templates)
+	}
+	if strings.Contains(string(m.docs[templatesName]), r.s.ctx.Network.ID) {
+		t.Error("a template names its network")
+	}
+}
+
+func TestAnIntentGoesOutAndComesBackTheSame(t *testing.T) {
+	m := &memory{}
+	for _, to := range []func(*rig){filledTransfer, filledSwap, func(r *rig) { r.press("d") }} {
+		r := keepRig(t, m)
+		r.press("X", "c", "X")
+		to(r)
+		want := r.frozen()
+		r.press("e", "enter")
+		if !strings.Contains(r.toast(), "/home/ada/intent.json") {
+			t.Fatalf("%q", r.toast())
+		}
+		path := filepath.Join(t.TempDir(), "in.json")
+		if err := os.WriteFile(path, m.written["intent.json"], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r.press("X", "o", "enter").typeText(path).press("enter")
+		if r.s.prompt.open || !strings.Contains(r.s.note.text, "read as an intent") {
+			t.Fatalf("%q %q", r.s.prompt.wrong, r.s.note.text)
+		}
+		if got := r.frozen(); got.Hash() != want.Hash() {
+			t.Errorf("%+v\n%+v", got.Draft(), want.Draft())
+		}
+	}
+}
+
+func TestASafeBatchGoesOutAndComesBackWithItsChecksum(t *testing.T) {
+	m := &memory{}
+	r := keepRig(t, m)
+	r.press("d")
+	r.s.focus = idTo(0)
+	r.press("p")
+	want := r.frozen().Draft().Calls
+	r.press("e", "down", "enter")
+	batch := m.written["safe-batch.json"]
+	if batch == nil {
+		t.Fatalf("%q %v", r.toast(), r.s.told)
+	}
+	read := func(doc string) {
+		r.press("X", "o", "enter").paste(doc)
+		if !r.s.prompt.open || r.s.prompt.doc == "" {
+			t.Fatal("the paste was taken as an answer")
+		}
+		r.press("enter")
+	}
+	read(string(batch))
+	if !strings.Contains(r.s.note.text, "its checksum is right: 0x") {
+		t.Errorf("%q %q", r.s.note.text, r.s.prompt.wrong)
+	}
+	if got := r.frozen().Draft().Calls; len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("%+v\n%+v", got, want)
+	}
+	r.press("d")
+	before := texts(r.s.b.calls[0].args)
+	read(strings.Replace(string(batch), `"value": "0"`, `"value": "1"`, 1))
+	if !strings.Contains(r.s.prompt.wrong, "the checksum is wrong") {
+		t.Errorf("%q", r.s.prompt.wrong)
+	}
+	r.press("esc", "U")
+	if texts(r.s.b.calls[0].args) != before {
+		t.Error("something was taken from a file with a wrong checksum")
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(batch, &doc); err != nil {
+		t.Fatal(err)
+	}
+	delete(doc["meta"].(map[string]any), "checksum")
+	bare, _ := json.Marshal(doc)
+	read(string(bare))
+	if !strings.Contains(r.s.note.text, "without a checksum") {
+		t.Errorf("%q", r.s.note.text)
+	}
+}
+
+func TestABatchCannotHoldAllowancesAndSaysSoAtThem(t *testing.T) {
+	m := &memory{}
+	r := keepRig(t, m)
+	r.press("d")
+	r.s.b.allow = []*allowance{newAllowance(usdcBase, router, "1")}
+	r.press("e", "down", "enter")
+	if m.written["safe-batch.json"] != nil || !strings.Contains(r.s.told[idAllow], "none") {
+		t.Fatalf("%v %v", r.s.told, r.s.general)
+	}
+}
+
+func TestAnIntentOfAnotherNetworkIsSaidToBeOne(t *testing.T) {
+	r := keepRig(t, &memory{})
+	r.press("o", "enter").paste(`{"version":1,"network":"0x` + strings.Repeat("cd", 32) + `","targetChain":"eip155:8453","calls":[{"to":"` + payee + `","value":"5"}]}`).press("enter")
+	if !strings.Contains(r.s.note.text, "another network") {
+		t.Fatalf("%q %q", r.s.note.text, r.s.prompt.wrong)
+	}
+	if d := r.frozen().Draft(); d.Network != r.s.ctx.Network.ID {
+		t.Fatal(d.Network)
+	}
+}
+
+func TestABrokenCallOfAFileBecomesAMistakeAndNoOtherCall(t *testing.T) {
+	r := keepRig(t, &memory{})
+	r.press("o", "enter").paste(`{"version":1,"targetChain":"eip155:8453","calls":[{"to":"` + payee + `","data":"0x12345z","value":"-1"}]}`).press("enter")
+	if _, ok := r.s.freeze(); ok {
+		t.Fatal("it passed")
+	}
+	m := r.s.mistakes()
+	if m[idData(0)] == "" || m[idValue(0)] == "" || r.s.b.calls[0].data.Value() != "0x12345z" {
+		t.Fatalf("%v", m)
+	}
+}
+
+func TestAFileThatIsNoneIsRefusedAtTheDialog(t *testing.T) {
+	for doc, want := range map[string]string{
+		`{"version":1}`: "neither calls", `{"version":2}`: "version 1", `{"a":1,"a":2}`: "", `{`: "", `{"transactions":[],"version":"1.0","chainId":"1"}`: "transactions",
+	} {
+		r := keepRig(t, &memory{})
+		r.press("o", "enter").paste(doc).press("enter")
+		if !r.s.prompt.open || r.s.prompt.wrong == "" || !strings.Contains(r.s.prompt.wrong, want) {
+			t.Errorf("%s: %q", doc, r.s.prompt.wrong)
+		}
+	}
+	r := keepRig(t, &memory{})
+	r.press("o", "enter").typeText(filepath.Join(t.TempDir(), "none")).press("enter")
+	if !strings.Contains(r.s.prompt.wrong, "no such file") {
+		t.Errorf("%q", r.s.prompt.wrong)
+	}
+	r.press("esc", "o", "enter").typeText(t.TempDir()).press("enter")
+	if !strings.Contains(r.s.prompt.wrong, "is not a file") {
+		t.Errorf("%q", r.s.prompt.wrong)
+	}
+}
+
+func TestAClickChoosesARowAndHandsNothingOver(t *testing.T) {
+	r := newRig(t)
+	r.press("d")
+	lines := strings.Split(r.view(), "\n")
+	for y, line := range lines {
+		n := len(r.sent)
+		r.do(r.s.Update(screen.ClickMsg{X: 5, Y: y}))
+		if strings.Contains(line, "slippage") && r.s.focus != idSlip || strings.Contains(line, "Review") && r.s.focus != idReview {
+			t.Errorf("%q: focus %s", line, r.s.focus)
+		}
+		r.do(r.s.Update(screen.ClickMsg{X: 5, Y: y}))
+		for _, m := range r.sent[n:] {
+			if _, ok := m.(screen.OpenMsg); ok {
+				t.Fatalf("a click on %q handed something over", line)
+			}
+		}
+		r.s.choice.Close()
+		r.s.stopEditing()
+	}
+	r.s.focus = idChain
+	r.view()
+	for y, line := range strings.Split(r.view(), "\n") {
+		if strings.Contains(line, "fund with") {
+			r.do(r.s.Update(screen.ClickMsg{X: 5, Y: y}))
+			r.do(r.s.Update(screen.ClickMsg{X: 5, Y: y}))
+		}
+	}
+	if !r.s.choice.IsOpen() {
+		t.Error("a second click does not open the list")
+	}
+}
+
+func TestChangesAreCollectedBeforeTheyAreWritten(t *testing.T) {
+	m := &memory{}
+	r := keepRig(t, m)
+	r.s.store.pause = time.Hour
+	r.s.store.busy = true // a saving is due
+	n := m.saves
+	r.fill(idTo(0), "0x123456")
+	if m.saves != n {
+		t.Fatal("written while another saving was due")
+	}
+	r.s.store.pause = 0
+	r.do(r.s.Update(saveDueMsg{}))
+	if m.saves != n+1 {
+		t.Fatalf("%d savings", m.saves-n)
+	}
+}
+
+func TestWorkOfLastTimeIsNotLostWhenSomethingWasTypedBeforeItCame(t *testing.T) {
+	m := &memory{}
+	filledTransfer(keepRig(t, m))
+	r := newRig(t)
+	ctx := r.s.ctx
+	ctx.Keep, ctx.Export = m, m.export
+	r.s = New(ctx, r.s.deps)
+	r.s.store.pause = 0
+	start := r.s.Init()
+	r.fill(idTo(0), "usdc").press("esc")
+	r.do(start)
+	if r.s.b.calls[0].to.Value() == "" || !strings.Contains(r.view(), "U brings it back") {
+		t.Fatalf("what was typed is gone, or nothing is said:\n%s", r.view())
+	}
+	r.press("U")
+	if r.s.form != formTransfer || r.s.x[formTransfer].amount.Value() != "250.5" {
+		t.Fatalf("%q %+v", r.s.form, r.s.x[formTransfer])
+	}
+}
+
+func TestAClickOnANameOfTheFirstLineShowsThatForm(t *testing.T) {
+	r := newRig(t)
+	for _, form := range []string{formSwap, formTransfer, formCalls} {
+		line := strings.Split(r.view(), "\n")[0]
+		name := form
+		if form == formCalls {
+			name = "calls"
+		}
+		r.do(r.s.Update(screen.ClickMsg{X: strings.Index(line, name), Y: 0}))
+		if r.s.form != form {
+			t.Errorf("a click on %q shows %q", name, r.s.form)
+		}
+	}
+}
+
+func TestAClickTakesAnItemOfTheOpenList(t *testing.T) {
+	r := newRig(t)
+	r.press("d")
+	r.s.focus = idSlip
+	r.press("enter")
+	for y, line := range strings.Split(r.view(), "\n") {
+		if strings.Contains(line, "1.00 %") {
+			r.do(r.s.Update(screen.ClickMsg{X: 0, Y: y}))
+			if !r.s.choice.IsOpen() {
+				t.Fatal("a click beside the list took something")
+			}
+			r.do(r.s.Update(screen.ClickMsg{X: 20, Y: y}))
+		}
+	}
+	if r.s.choice.IsOpen() || r.s.b.slip.bps() != 100 {
+		t.Fatalf("%d", r.s.b.slip.bps())
+	}
+}

@@ -1,0 +1,264 @@
+package builder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"coffer/api"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/intent"
+)
+
+// incoming is a document that was read: a draft, and what is to be said about it.
+type incoming struct {
+	draft intent.Draft
+	safe  bool
+	sum   string // the checksum of a batch file, which is right; "": the file has none
+}
+
+// importedMsg brings a document, or why there is none.
+type importedMsg struct {
+	doc      incoming
+	failures []api.Failure
+	err      error
+	from     string // the path, "" for a paste
+}
+
+// exportedMsg says where a document was written.
+type exportedMsg struct {
+	path  string
+	stays string // what is not in it
+	err   error
+}
+
+// readDocument reads an intent of this program or a batch of the Safe Transaction Builder. A wrong checksum is an error.
+func readDocument(b []byte) (incoming, error) {
+	doc, err := api.ParseDocument(b, api.DefaultLimits())
+	if err != nil {
+		return incoming{}, err
+	}
+	if _, batch := doc.At("/transactions"); !batch {
+		d, err := intent.ParseDraft(b)
+		if err == nil && len(d.Calls) == 0 && d.Pay == nil && d.Receive == nil {
+			return incoming{}, errors.New("it has neither calls nor a swap or transfer")
+		}
+		return incoming{draft: d}, err
+	}
+	d, err := intent.FromSafe(b)
+	if err != nil {
+		return incoming{}, err
+	}
+	out := incoming{draft: d, safe: true}
+	if raw, ok := doc.At("/meta/checksum"); ok {
+		out.sum = strings.Trim(string(raw), `"`)
+	}
+	if out.sum == "null" {
+		out.sum = ""
+	}
+	return out, nil
+}
+
+// askImport asks for a file, or for a document to be pasted.
+func (s *Screen) askImport() {
+	s.prompt.show("Read an intent or a Safe Transaction Builder batch", "the path of a file, or paste the document", 4096, s.importAnswer)
+	s.prompt.docs = true
+	s.prompt.hint = "enter reads it into the form; nothing is sent. What is there comes back with U"
+}
+
+func (s *Screen) importAnswer(path string) tea.Cmd {
+	if s.prompt.doc != "" {
+		text := []byte(s.prompt.doc)
+		return func() tea.Msg { return readIn(text, "", nil) }
+	}
+	if path = trim(path); path == "" {
+		s.prompt.wrong = "a path is needed, or a pasted document"
+		return nil
+	}
+	return func() tea.Msg {
+		b, err := readFile(path)
+		return readIn(b, path, err)
+	}
+}
+
+func readIn(b []byte, path string, err error) tea.Msg {
+	m := importedMsg{from: path, err: err}
+	if err == nil {
+		m.doc, m.err = readDocument(b)
+		m.failures = failuresOf(m.err)
+	}
+	return m
+}
+
+// readFile reads a file of at most the size of a document. ~ is the home directory.
+func readFile(path string) ([]byte, error) {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil, err
+		}
+		path = filepath.Join(home, rest)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	most := int64(api.DefaultLimits().Bytes)
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(b)) > most {
+		return nil, errors.New("the file is larger than 4 MiB")
+	}
+	return b, err
+}
+
+// imported lays a document on the screen, or says at the dialog why not.
+func (s *Screen) imported(m importedMsg) tea.Cmd {
+	if !s.prompt.docs {
+		return nil // the dialog was left meanwhile
+	}
+	if m.err != nil {
+		s.prompt.wrong = refusedWords(m)
+		return nil
+	}
+	s.prompt.close()
+	s.remember()
+	s.fill(m.doc.draft)
+	if m.doc.safe {
+		s.b.own = false // a batch does not say what it needs: that follows the calls
+	}
+	s.note = s.importNote(m)
+	return nil
+}
+
+// refusedWords say why a document was not taken. A wrong checksum is named first: the file is another one than was written.
+func refusedWords(m importedMsg) string {
+	for _, f := range m.failures {
+		if f.Path == "meta.checksum" {
+			return "the checksum is wrong: the file is not as it was written. Nothing was taken from it"
+		}
+	}
+	if len(m.failures) > 0 {
+		text := kit.Clean(m.failures[0].String(), 300)
+		if n := len(m.failures) - 1; n > 0 {
+			text += fmt.Sprintf(" (and %d more)", n)
+		}
+		return text
+	}
+	return plain(m.err)
+}
+
+// importNote says what a document was and what of it was not taken over.
+func (s *Screen) importNote(m importedMsg) caution {
+	d := m.doc.draft
+	if m.doc.safe {
+		what := "a Safe batch of " + kit.Plural(len(d.Calls), "call", "calls")
+		if m.doc.sum == "" {
+			return caution{theme.Warn, what + " without a checksum: compare every line with its source"}
+		}
+		return caution{theme.Good, what + ", its checksum is right: " + kit.Groups(m.doc.sum)}
+	}
+	var left []string
+	if d.Network != "" && d.Network != s.ctx.Network.ID {
+		left = append(left, "it was made for another network")
+	}
+	if len(d.Accounts) > 0 && !sameAccounts(d.Accounts, s.ctx.Accounts) {
+		left = append(left, "it was made for other accounts: yours are used")
+	}
+	if len(left) > 0 {
+		return caution{theme.Warn, "read as an intent; " + strings.Join(left, "; ")}
+	}
+	return caution{theme.Good, "read as an intent"}
+}
+
+func sameAccounts(a, b []api.Account) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !strings.EqualFold(a[i].AccountAddress, b[i].AccountAddress) {
+			return false
+		}
+	}
+	return true
+}
+
+// The formats of an export.
+const (
+	formatIntent = "intent"
+	formatSafe   = "safe"
+)
+
+// askExport offers the formats in which the form can be written.
+func (s *Screen) askExport() tea.Cmd {
+	s.leaveField()
+	if _, ok := s.freeze(); !ok {
+		return s.firstMistake()
+	}
+	safe := kit.Item{Value: formatSafe, Label: "batch of the Safe Transaction Builder", Note: "JSON with checksum"}
+	if s.form != formCalls {
+		safe.Off = "a batch has calls only"
+	}
+	s.openList("Write to a file", []kit.Item{{Value: formatIntent, Label: "intent of this program", Note: "JSON, all of it"}, safe}, "", s.takeExport)
+	return nil
+}
+
+func (s *Screen) takeExport(format string) tea.Cmd {
+	in, ok := s.freeze()
+	if !ok {
+		return s.firstMistake()
+	}
+	write := s.ctx.Export
+	if format == formatIntent {
+		raw, err := in.MarshalJSON()
+		v := jsontext.Value(raw)
+		if err == nil {
+			err = v.Indent(jsontext.WithIndent("  "))
+		}
+		return exportAs(write, "intent.json", append(v, '\n'), "", err)
+	}
+	d := in.Draft()
+	d.ValidUntil = "" // counted from now, it means nothing in a file
+	b, err := intent.ToSafe(d, s.ctx.Clock())
+	if fs := failuresOf(err); len(fs) > 0 {
+		s.refuse(fs, err)
+		return s.firstMistake()
+	}
+	return exportAs(write, "safe-batch.json", b, "accounts, tokens, funding and slippage are not part of it", err)
+}
+
+func exportAs(write func(string, []byte) (string, error), name string, data []byte, stays string, err error) tea.Cmd {
+	return func() tea.Msg {
+		m := exportedMsg{stays: stays, err: err}
+		if err == nil {
+			m.path, m.err = write(name, data)
+		}
+		return m
+	}
+}
+
+func (s *Screen) exported(m exportedMsg) tea.Cmd {
+	if m.err != nil {
+		return screen.Toast(theme.Danger, "nothing was written: "+plain(m.err))
+	}
+	text := "written: " + kit.Clean(m.path, 1000)
+	if m.stays != "" {
+		s.note = caution{theme.None, "the batch holds the calls: " + m.stays}
+	}
+	return screen.Toast(theme.Good, text)
+}

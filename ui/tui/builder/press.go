@@ -1,0 +1,269 @@
+package builder
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/review"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// press handles a key while no text field has the keyboard.
+func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
+	key := m.String()
+	if k, ok := kit.FindKey(s.Keys(), key); ok && k.Off != "" {
+		return screen.Toast(theme.Warn, k.Off)
+	}
+	if cmd, taken := s.pressForm(key); taken {
+		return cmd
+	}
+	r := s.current()
+	switch key {
+	case "down", "j":
+		s.step(1, false)
+	case "up", "k":
+		s.step(-1, false)
+	case "tab":
+		s.step(1, true)
+	case "shift+tab":
+		s.step(-1, true)
+	case "home", "g":
+		s.step(-1_000_000, false)
+	case "end", "G":
+		s.step(1_000_000, false)
+	case "pgdown", "space":
+		s.step(8, false)
+	case "pgup":
+		s.step(-8, false)
+	case "enter":
+		return s.enter(r)
+	case "i":
+		s.edit()
+	case "r":
+		return s.review()
+	default:
+		return s.change(key, r)
+	}
+	return nil
+}
+
+// pressForm handles the keys that work on every form: which form, and what is kept of it.
+func (s *Screen) pressForm(key string) (cmd tea.Cmd, taken bool) {
+	switch key {
+	case "c":
+		s.show(formCalls)
+	case "t":
+		s.show(formTransfer)
+	case "w":
+		s.show(formSwap)
+	case "s":
+		return s.askTemplate(), true
+	case "o":
+		return s.openTemplates(), true
+	case "e":
+		return s.askExport(), true
+	case "U":
+		return s.undo(), true
+	case "X":
+		s.remember()
+		s.touched()
+		s.clear()
+		return screen.Toast(theme.None, "the form is empty; U brings back what was there"), true
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// change handles the keys that change the shown form.
+func (s *Screen) change(key string, r row) tea.Cmd {
+	if s.form != formCalls {
+		switch {
+		case key == "m":
+			return s.takeMax()
+		case key == "x" && r.id == idInterface:
+			s.touched()
+			s.x[s.form].v1 = false
+		case key == "x" && r.field != nil:
+			s.touched()
+			r.field.Set("")
+		}
+		return nil
+	}
+	i := max(0, r.call)
+	switch key {
+	case "d":
+		if s.b.empty() {
+			return s.trialCall()
+		}
+		return nil
+	case "n":
+		s.focus = idTo(s.b.addCall(len(s.b.calls) - 1))
+		s.edit()
+	case "p":
+		s.focus = idTo(s.b.duplicate(i))
+	case "shift+up", "K":
+		s.focus = idTo(s.b.move(i, -1))
+	case "shift+down", "J":
+		s.focus = idTo(s.b.move(i, 1))
+	case "x":
+		s.touched()
+		return s.remove(r)
+	case "a":
+		s.touched()
+		return s.toAllowance(i)
+	case "u":
+		s.toggleUnits(r)
+	case "+":
+		s.addItem(r.node)
+	case "f":
+		s.followCalls()
+	default:
+		return nil
+	}
+	s.touched()
+	return nil
+}
+
+// enter opens the list of a row, edits its text, or does what it says.
+func (s *Screen) enter(r row) tea.Cmd {
+	switch {
+	case r.items != nil && (r.field == nil || trim(r.field.Value()) == "" || r.call >= 0 && r.id == idSig(r.call)):
+		return s.list(r)
+	case r.field != nil:
+		s.edit()
+	case r.press != nil:
+		return r.press()
+	}
+	return nil
+}
+
+// list opens the values that a row offers.
+func (s *Screen) list(r row) tea.Cmd {
+	if r.items == nil {
+		return screen.Toast(theme.None, "this field has no list")
+	}
+	current := r.value
+	if r.field != nil {
+		current = r.field.Value()
+	}
+	title := strings.TrimSpace("Choose " + r.label)
+	s.openList(title, r.items(), current, r.take)
+	return nil
+}
+
+func (s *Screen) toggleUnits(r row) {
+	if r.node == nil || r.call < 0 {
+		return
+	}
+	if d := s.b.decimals(s.ctx.Catalog, s.b.calls[r.call]); d >= 0 || r.node.units {
+		r.node.setUnits(!r.node.units && d >= 0, d)
+		s.touched()
+	}
+}
+
+// maxItems bounds the items that can be added by hand.
+const maxItems = 256
+
+func (s *Screen) addItem(n *node) {
+	if n == nil || !n.isArray() || len(n.items) >= maxItems {
+		return
+	}
+	n.items = append(n.items, newNode(*n.param.Elem))
+	s.touched()
+}
+
+// remove takes away what the focus is on: an array item, a required token, an allowance, or the call.
+func (s *Screen) remove(r row) tea.Cmd {
+	for i := range s.b.needs {
+		if strings.HasPrefix(r.id, idNeed(i, "")) {
+			s.b.removeNeed(i)
+			s.focus = idAddNeed
+			return nil
+		}
+	}
+	for i := range s.b.allow {
+		if strings.HasPrefix(r.id, idAllowRow(i, "")) {
+			s.b.removeAllow(i)
+			s.focus = idAllow
+			return nil
+		}
+	}
+	if s.removeOverride(r.id) {
+		return nil
+	}
+	switch r.id {
+	case idAfter:
+		s.b.after, s.b.start.preset = "", 0
+		return nil
+	case idInterface:
+		s.b.v1 = false
+		return nil
+	}
+	if r.call < 0 {
+		return screen.Toast(theme.None, "nothing to remove here")
+	}
+	if r.node != nil && s.removeItem(r) {
+		return nil
+	}
+	s.focus = idTo(s.b.remove(r.call))
+	return nil
+}
+
+// removeItem takes an element out of the innermost array that the focused row is in.
+func (s *Screen) removeItem(r row) bool {
+	c := s.b.calls[r.call]
+	var path []int
+	walk(c.args, func(p []int, n *node) {
+		if n == r.node {
+			path = p
+		}
+	})
+	for len(path) > 1 {
+		parent := find(c.args, path[:len(path)-1])
+		if parent.isArray() {
+			at := path[len(path)-1]
+			parent.items = slices.Delete(parent.items, at, at+1)
+			s.focus = idArg(r.call, path[:len(path)-1])
+			return true
+		}
+		path = path[:len(path)-1]
+	}
+	return false
+}
+
+func (s *Screen) followCalls() {
+	s.b.own, s.b.needs = false, nil
+	s.focus = idNeeds
+}
+
+// review freezes what was typed and hands it over. With a mistake the focus goes to the first one.
+func (s *Screen) review() tea.Cmd {
+	s.leaveField()
+	in, ok := s.freeze()
+	if ok {
+		s.frozen = in.ID()
+		s.changes++
+		return screen.Open(screen.Review, review.StartArg{Intent: in})
+	}
+	return s.firstMistake()
+}
+
+// firstMistake puts the focus on the first mistake and says how many there are.
+func (s *Screen) firstMistake() tea.Cmd {
+	wrong := s.mistakes()
+	for _, r := range s.rows() {
+		if wrong[r.id] != "" {
+			s.focus = r.id
+			return screen.Toast(theme.Warn, kit.Plural(len(wrong), "field needs", "fields need")+" attention: the first one is marked")
+		}
+	}
+	if len(s.general) > 0 {
+		return screen.Toast(theme.Warn, s.general[0])
+	}
+	return nil
+}

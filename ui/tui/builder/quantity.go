@@ -1,0 +1,93 @@
+package builder
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+
+	"coffer/api/amount"
+)
+
+// unitDecimals are the units that may stand behind a number: wei is the base unit of any asset, the others belong to coins with 18 decimals.
+func unitDecimals(unit string) (decimals int, ok bool) {
+	switch strings.ToLower(unit) {
+	case "wei", "base":
+		return 0, true
+	case "gwei":
+		return 9, true
+	case "ether", "eth":
+		return 18, true
+	}
+	return 0, false
+}
+
+// splitUnit parts "20 gwei" into number and unit; the unit is "" when only a number stands there. Hexadecimal numbers have no unit.
+func splitUnit(text string) (number, unit string) {
+	text = trim(text)
+	if strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X") {
+		return text, ""
+	}
+	at := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != '-' })
+	if at <= 0 {
+		return text, ""
+	}
+	return text[:at], trim(text[at:])
+}
+
+// quantity reads an amount as a person writes it into base units: whole tokens of the asset ("250.5", "250.5 USDC"), or a number with a unit ("20
+// gwei", "7 wei"). gwei and ether are refused for an asset that has not 18 decimals, unless they are its symbol.
+func quantity(text string, decimals int, symbol string) (*big.Int, error) {
+	number, unit := splitUnit(text)
+	if unit == "" || strings.EqualFold(unit, symbol) && symbol != "" {
+		return amount.Parse(number, decimals)
+	}
+	d, ok := unitDecimals(unit)
+	if !ok {
+		return nil, &amount.Error{Input: text, Want: "an amount such as 250.5: " + strconv.QuoteToASCII(unit) + " is no unit of it"}
+	}
+	if d > 0 && decimals != 18 {
+		return nil, &amount.Error{Input: text, Want: "an amount of an asset with " + strconv.Itoa(decimals) + " decimals: gwei and ether have 18"}
+	}
+	return amount.Parse(number, d)
+}
+
+// suspicious says why an amount looks as if it were in the wrong unit, "" when it does not (rule C3). v is in base units; whole tells that it was
+// written in whole tokens.
+func suspicious(v *big.Int, decimals int, symbol string, whole bool) string {
+	if v == nil || v.Sign() == 0 || decimals < 6 {
+		return ""
+	}
+	one := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)
+	tokens, rest := new(big.Int).QuoRem(v, one, new(big.Int))
+	if whole {
+		n := zeros(tokens)
+		if rest.Sign() != 0 || n < min(decimals, 9) {
+			return ""
+		}
+		return strconv.Itoa(n) + " zeros at the end: these are " + amount.Human(v, decimals) + " whole " + symbol + ", not base units. Is that meant?"
+	}
+	if new(big.Int).Mul(v, big.NewInt(1000)).Cmp(one) >= 0 {
+		return ""
+	}
+	return "these are base units, " + amount.Human(v, decimals) + " " + symbol + " in all. Is that meant?"
+}
+
+// zeros counts the zeros at the end of a number; zero itself has none.
+func zeros(v *big.Int) int {
+	s := v.String()
+	if s == "0" {
+		return 0
+	}
+	return len(s) - len(strings.TrimRight(s, "0"))
+}
+
+// scaled reads a number without decimals of its own as tokens would: one that ends in many zeros is shown with 18 or with 6 decimals.
+func scaled(v *big.Int) string {
+	switch n := zeros(v); {
+	case n >= 15:
+		return "= " + amount.Human(v, 18) + " with 18 decimals"
+	case n >= 5:
+		return "= " + amount.Human(v, 6) + " with 6 decimals"
+	}
+	return ""
+}

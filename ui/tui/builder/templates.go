@@ -1,0 +1,162 @@
+package builder
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// The values of the list of templates.
+const (
+	pickTemplate = "t:"
+	pickDelete   = "delete"
+	pickImport   = "import"
+	pickNothing  = ""
+)
+
+// openTemplates lists the templates, and what else can be read.
+func (s *Screen) openTemplates() tea.Cmd {
+	items := []kit.Item{{Value: pickImport, Label: "read a file, or a document that you paste", Note: "intent, Safe batch"}}
+	for i, t := range s.store.templates {
+		items = append(items, kit.Item{Value: pickTemplate + strconv.Itoa(i), Label: kit.Clean(t.Name, maxName), Note: t.words()})
+	}
+	switch {
+	case s.store.broken != "":
+		items = append(items, kit.Item{Value: pickNothing, Label: "the templates cannot be read", Off: s.store.broken})
+	case s.ctx.Keep == nil:
+		items = append(items, kit.Item{Value: pickNothing, Label: "templates", Off: "this program keeps nothing between starts"})
+	case len(s.store.templates) == 0:
+		items = append(items, kit.Item{Value: pickNothing, Label: "no template yet", Off: "s saves the form as one"})
+	default:
+		items = append(items, kit.Item{Value: pickDelete, Label: "delete a template"})
+	}
+	s.openList("Open", items, pickImport, s.takeTemplate)
+	return nil
+}
+
+// words say what kind of form a template is.
+func (t savedTemplate) words() string {
+	if t.Exchange != nil {
+		return t.Exchange.Kind
+	}
+	return kit.Plural(len(t.Calls.Calls), "call", "calls")
+}
+
+func (s *Screen) takeTemplate(v string) tea.Cmd {
+	if number, ok := strings.CutPrefix(v, pickTemplate); ok {
+		i, err := strconv.Atoi(number)
+		if err != nil || i < 0 || i >= len(s.store.templates) {
+			return nil
+		}
+		s.useTemplate(s.store.templates[i])
+		return nil
+	}
+	switch v {
+	case pickImport:
+		s.askImport()
+	case pickDelete:
+		var items []kit.Item
+		for _, t := range s.store.templates {
+			items = append(items, kit.Item{Value: t.Name, Label: kit.Clean(t.Name, maxName), Note: t.words()})
+		}
+		s.openList("Delete which template", items, "", s.deleteTemplate)
+	}
+	return nil
+}
+
+// useTemplate lays a template on the screen; what was there comes back with U.
+func (s *Screen) useTemplate(t savedTemplate) {
+	s.remember()
+	s.touched()
+	d := desk{Calls: t.Calls}
+	if t.Exchange != nil {
+		d.Form = t.Exchange.Kind
+		d.Transfer = t.Exchange
+		if d.Form == formSwap {
+			d.Transfer, d.Swap = nil, t.Exchange
+		}
+	}
+	s.lay(d)
+	s.note = caution{theme.None, "from the template " + kit.Clean(t.Name, maxName) + "; U brings back what was there"}
+}
+
+func (s *Screen) deleteTemplate(name string) tea.Cmd {
+	at := slices.IndexFunc(s.store.templates, func(t savedTemplate) bool { return t.Name == name })
+	if at < 0 {
+		return nil
+	}
+	s.store.templates = slices.Delete(slices.Clone(s.store.templates), at, at+1)
+	return s.saveTemplates("the template " + kit.Clean(name, maxName) + " is deleted")
+}
+
+// askTemplate asks for the name under which the form is saved.
+func (s *Screen) askTemplate() tea.Cmd {
+	switch {
+	case s.ctx.Keep == nil:
+		return screen.Toast(theme.Warn, "this program keeps nothing between starts")
+	case s.store.broken != "":
+		return screen.Toast(theme.Warn, "the templates cannot be read and are left as they are: "+s.store.broken)
+	case !s.store.ready:
+		return screen.Toast(theme.Warn, "the templates are still being read")
+	case s.empty():
+		return screen.Toast(theme.Warn, "there is nothing to save yet")
+	}
+	s.prompt.show("Save as a template", "a name", maxName, s.saveTemplate)
+	s.prompt.hint = "without network and accounts; enter saves"
+	return nil
+}
+
+// saveTemplate keeps the form under a name. A name that is taken is replaced only when asked for twice.
+func (s *Screen) saveTemplate(name string) tea.Cmd {
+	name = trim(name)
+	if name == "" || kit.Clean(name, maxName) != name {
+		s.prompt.wrong = "a name of up to " + strconv.Itoa(maxName) + " plain characters"
+		return nil
+	}
+	t := savedTemplate{Name: name}
+	if s.form == formCalls {
+		t.Calls = s.b.save()
+		t.Calls.After = "" // a moment means nothing later
+	} else {
+		t.Exchange = s.x[s.form].save()
+	}
+	list := slices.Clone(s.store.templates)
+	at := slices.IndexFunc(list, func(x savedTemplate) bool { return x.Name == name })
+	switch {
+	case at >= 0 && s.prompt.sure != name:
+		s.prompt.sure = name
+		s.prompt.wrong = "this name is taken: enter once more replaces it"
+		return nil
+	case at >= 0:
+		list[at] = t
+	case len(list) >= maxTemplates:
+		s.prompt.wrong = fmt.Sprintf("there are %d templates already: delete one first", maxTemplates)
+		return nil
+	default:
+		list = append(list, t)
+	}
+	s.store.templates = list
+	s.prompt.close()
+	return s.saveTemplates("saved as the template " + name)
+}
+
+// saveTemplates writes the list; words are said afterwards.
+func (s *Screen) saveTemplates(words string) tea.Cmd {
+	keep := s.ctx.Keep
+	data, err := json.Marshal(shelf{Version: savedVersion, Templates: s.store.templates}, json.Deterministic(true), jsontext.WithIndent("  "))
+	return func() tea.Msg {
+		if err == nil {
+			err = keep.Save(templatesName, data)
+		}
+		return savedMsg{name: words, err: err}
+	}
+}
