@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/config"
-	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
@@ -128,7 +127,7 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 // nap arranges one wake-up at the next moment at which something shown changes by time alone.
 func (m *Model) nap() tea.Cmd {
 	now := m.ctx.Clock()
-	next := soonest(kit.AgeChanges(now, m.total.At), m.toast.until.Sub(now))
+	next := soonest(m.ageChanges(now), m.toast.until.Sub(now))
 	if s, ok := m.active().(screen.Waker); ok {
 		next = soonest(next, s.Wake(now))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -134,6 +135,27 @@ func (m *Model) via() (host, some string) {
 	return "via proxy " + kit.Clean(proxy, 40), "via proxy"
 }
 
+// fresh is how old data are that are read again in time: their age is not counted on the screen, so that nothing is written while nobody does anything.
+const fresh = 20 * time.Second
+
+// age is that of the data: "now" while they are fresh.
+func (m *Model) age() string {
+	now := m.ctx.Clock()
+	if at := m.total.At; !m.total.Stale && !at.IsZero() && now.Sub(at) < fresh {
+		return kit.Age(at, at)
+	}
+	return kit.Age(now, m.total.At)
+}
+
+// ageChanges says after how long the text of the age is next different; 0: not by time alone.
+func (m *Model) ageChanges(now time.Time) time.Duration {
+	at := m.total.At
+	if d := now.Sub(at); !m.total.Stale && !at.IsZero() && d < fresh {
+		return fresh - d
+	}
+	return kit.AgeChanges(now, at)
+}
+
 // totalText is the total and its age; the age is marked when the last reading failed.
 func (m *Model) totalText() string {
 	th, t := m.theme, m.total
@@ -147,7 +169,7 @@ func (m *Model) totalText() string {
 	if m.hidden {
 		total = kit.Masked(th)
 	}
-	age := th.Dim.Render(kit.FitRight(kit.Age(m.ctx.Clock(), t.At), 10))
+	age := th.Dim.Render(kit.FitRight(m.age(), 10))
 	if t.Stale {
 		return total + "  " + th.Mark(theme.Warn) + " " + th.Warn.Render(kit.Age(m.ctx.Clock(), t.At))
 	}

@@ -188,6 +188,14 @@ func (s *Screen) draft() intent.Draft {
 	return s.older(d, s.b.v1)
 }
 
+// Draft is what is being built; false while nothing was typed, or while there are mistakes.
+func (s *Screen) Draft() (intent.Draft, bool) {
+	if s.empty() || len(s.mistakes()) > 0 {
+		return intent.Draft{}, false
+	}
+	return s.draft(), true
+}
+
 // older asks the older interface, which takes one EVM account only.
 func (s *Screen) older(d intent.Draft, v1 bool) intent.Draft {
 	if a, ok := s.evmAccount(); v1 && ok {

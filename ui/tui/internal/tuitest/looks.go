@@ -1,12 +1,15 @@
 package tuitest
 
 import (
+	"bytes"
+	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/charmbracelet/colorprofile"
-	"github.com/charmbracelet/x/exp/golden"
 
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -31,8 +34,49 @@ func Looks(t *testing.T, s screen.Screen, now time.Time, prepare func()) {
 					prepare()
 				}
 				body, _, _, _ := kit.TakeCursor(s.View(screen.Frame{W: w, H: h, Theme: theme.New(l.dark, l.profile, false), Now: now}))
-				golden.RequireEqual(t, []byte(body))
+				compare(t, body)
 			})
 		}
 	}
+}
+
+// compare demands the content of testdata/<test>.golden, or writes it when the test was started with -update, whoever defined that flag. Every line ends with
+// a sign, so that its spaces can be seen; escapes are written out.
+func compare(t *testing.T, body string) {
+	t.Helper()
+	var got bytes.Buffer
+	for line := range bytes.SplitSeq([]byte(body), []byte{'\n'}) {
+		got.Write(bytes.ReplaceAll(line, []byte{0x1b}, []byte(`\e`)))
+		got.WriteString("|\n")
+	}
+	path := filepath.Join("testdata", t.Name()+".golden")
+	if f := flag.Lookup("update"); f != nil && f.Value.String() == "true" {
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(want, got.Bytes()) {
+		return
+	}
+	was, is := bytes.Split(want, []byte{'\n'}), bytes.Split(got.Bytes(), []byte{'\n'})
+	for i := range max(len(was), len(is)) {
+		if i >= len(was) || i >= len(is) || !bytes.Equal(was[i], is[i]) {
+			t.Fatalf("%s, line %d:\n%s\nnot\n%s", path, i+1, at(is, i), at(was, i))
+		}
+	}
+}
+
+func at(lines [][]byte, i int) []byte {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return nil
 }
