@@ -38,12 +38,15 @@ import (
 const EmbeddedBaseURL = "https://embedded.invalid/api"
 
 // Options configure a Client. Transport, when set, is the way to a service in process and takes the place of the network; the rate limit does not apply then.
-// Proxy chooses the proxy of a request and defaults to http.ProxyFromEnvironment. Clock, Sleep and Rand (0 ≤ x < 1) default to the real ones.
+// Proxy chooses the proxy of a request and defaults to http.ProxyFromEnvironment. Clock, Sleep and Rand (0 ≤ x < 1) default to the real ones. Wrap, when set,
+// is put around the transport that adds the API key, so that it hears every exchange and never the key; it is called once for each transport of the client
+// and must neither change nor repeat a request.
 type Options struct {
 	BaseURL   string
 	APIKey    secret.Secret
 	RootCAs   *x509.CertPool
 	Transport http.RoundTripper
+	Wrap      func(http.RoundTripper) http.RoundTripper
 	Proxy     func(*http.Request) (*url.URL, error)
 	Clock     func() time.Time
 	Sleep     func(ctx context.Context, d time.Duration) error

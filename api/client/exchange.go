@@ -194,8 +194,14 @@ func failure(ctx context.Context, op string, sent bool, err error) error {
 		e.Kind = KindCancelled
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &ne) && ne.Timeout():
 		e.Kind = KindTimeout
-	case errors.Is(err, errElsewhere):
+	case errors.Is(err, errElsewhere), final(err):
 		e.Kind = KindRequest
 	}
 	return e
+}
+
+// final reports whether a transport said that trying again changes nothing, as one without a network does: its error has a method Final.
+func final(err error) bool {
+	var f interface{ Final() bool }
+	return errors.As(err, &f) && f.Final()
 }

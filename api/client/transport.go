@@ -35,8 +35,12 @@ func (c *Client) build() {
 }
 
 func (c *Client) httpClient(rt http.RoundTripper) *http.Client {
+	var transport http.RoundTripper = &keyTransport{base: rt, at: c.base, key: c.o.APIKey}
+	if c.o.Wrap != nil {
+		transport = c.o.Wrap(transport)
+	}
 	return &http.Client{
-		Transport:     &keyTransport{base: rt, at: c.base, key: c.o.APIKey},
+		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

@@ -1,0 +1,61 @@
+package wire
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"coffer/api"
+)
+
+// shortest is the length, in bytes of JSON, up to which the value of a `signature` is none: "" and "0x".
+const shortest = len(`"0x"`)
+
+// mark begins what takes the place of a signature.
+const mark = "[signature left out: "
+
+// withheld takes the place of a body that may hold a signature and cannot be read.
+const withheld = "[left out: it is no readable JSON and may hold a signature]"
+
+// Redacted returns a body without its signatures, and how many were taken out: every string below a member called `signature`, in any case, is
+// replaced by a remark of its length. A body without one is returned as it is, not copied. A body that is no JSON document within the limits of the interface is
+// kept only when no such name occurs in it.
+func Redacted(body []byte) ([]byte, int) {
+	if !mentions(body) {
+		return body, 0
+	}
+	doc, err := api.ParseDocument(body, api.DefaultLimits())
+	if err != nil {
+		return []byte(withheld), 1
+	}
+	var edits []api.Edit
+	doc.Leaves(func(pointer string, value []byte) {
+		if len(value) <= shortest || value[0] != '"' || !signature(pointer) || bytes.HasPrefix(value, []byte(`"`+mark)) {
+			return
+		}
+		edits = append(edits, api.Edit{Pointer: pointer, Value: fmt.Appendf(nil, `"%s%d characters]"`, mark, len(value)-2)})
+	})
+	if len(edits) == 0 {
+		return body, 0
+	}
+	without, err := doc.Splice(edits...)
+	if err != nil {
+		return []byte(withheld), 1
+	}
+	return without.Raw(), len(edits)
+}
+
+// mentions reports whether a body can have a member of the name; an escape may hide one.
+func mentions(body []byte) bool {
+	return bytes.Contains(bytes.ToLower(body), []byte("signature")) || bytes.Contains(body, []byte(`\u`))
+}
+
+// signature reports whether a pointer leads to a member called signature or below one.
+func signature(pointer string) bool {
+	for _, part := range strings.Split(pointer, "/") {
+		if strings.EqualFold(part, "signature") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,484 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/exp/golden"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/review"
+	"coffer/ui/tui/screen"
+	"coffer/wallet/intent"
+)
+
+const (
+	usdcBase = "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+	ethBase  = "eip155:8453/slip44:60"
+)
+
+// swap is a draft of the demo profile: ten USDC for ETH.
+func swap(t testing.TB) intent.Draft {
+	ctx := tuitest.Context(t)
+	return intent.Draft{
+		Version: intent.Version, Kind: intent.KindSwap, Network: ctx.Network.ID, Accounts: ctx.Accounts, SlippageBps: 50,
+		Pay: &intent.Pay{Asset: "ob:usdc", Amount: "10000000"}, Receive: &intent.Receive{Asset: ethBase},
+	}
+}
+
+// call is a draft of one transfer on Base.
+func call(t testing.TB) intent.Draft {
+	ctx := tuitest.Context(t)
+	return intent.Draft{
+		Version: intent.Version, Network: ctx.Network.ID, Accounts: ctx.Accounts, TargetChain: caip.EVM(8453).String(), SlippageBps: 50,
+		Calls: []intent.Call{{
+			To:   "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+			Data: "0xa9059cbb000000000000000000000000cd75e991a4986a4e96042bfb3f6a7ab26f7b5b720000000000000000000000000000000000000000000000000000000000989680",
+		}},
+		TokensRequired: []api.TokenRequirement{{AssetType: usdcBase, Amount: "10000000"}},
+	}
+}
+
+// service answers with figures that follow from how often it was asked.
+type service struct {
+	mu    sync.Mutex
+	asked []intent.Draft
+	err   map[int]error
+}
+
+func (s *service) quote(ctx context.Context, in intent.Intent) (Result, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.asked)
+	s.asked = append(s.asked, in.Draft())
+	at := tuitest.Now()
+	if err := s.err[n]; err != nil {
+		return Result{At: at, CostBps: -1}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Result{At: at, CostBps: -1}, err
+	}
+	r := Result{At: at, Latency: time.Duration(40+7*n) * time.Millisecond, CostBps: -1, Passed: 41, Lifetime: time.Duration(58-n%30) * time.Second}
+	needs := Money{Asset: usdcBase, Symbol: "USDC", Chain: "Base", Decimals: 6, Amount: big.NewInt(10_000_000), Micro: big.NewInt(10_000_000)}
+	if in.Kind() == intent.KindCall {
+		r.Prepared, r.Delivered, r.CallType, r.Words, r.Legs, r.Lifetime = true, &needs, "cross_chain_with_solver", "Other chains pay; a solver runs your call.", 1, 10*time.Minute
+		return r, nil
+	}
+	if n%5 == 3 {
+		r.Refused, r.Reason = 1, "Not true: what is delivered is what you asked for."
+		return r, nil
+	}
+	wei := new(big.Int).Mul(big.NewInt(int64(2_941_176+n*137)), big.NewInt(1_000_000_000))
+	least := new(big.Int).Div(new(big.Int).Mul(wei, big.NewInt(int64(10000-in.Draft().SlippageBps))), big.NewInt(10000))
+	r.Pays = []Money{{Asset: usdcBase, Symbol: "USDC", Chain: "Base", Decimals: 6, Amount: big.NewInt(10_000_000), Micro: big.NewInt(10_000_000)}}
+	r.Delivered = &Money{Asset: ethBase, Symbol: "ETH", Chain: "Base", Decimals: 18, Amount: wei, Micro: big.NewInt(9_950_000)}
+	r.Minimum = &Money{Asset: ethBase, Symbol: "ETH", Chain: "Base", Decimals: 18, Amount: least, Micro: big.NewInt(9_900_000)}
+	r.PayMicro, r.FeesMicro, r.CostMicro, r.CostBps = big.NewInt(10_000_000), big.NewInt(int64(42_000+n*310)), big.NewInt(int64(50_000+n*310)), 50+n
+	r.CallType, r.Words, r.Legs = "cross_chain_with_solver_and_swaps", "The payments below are signed now; another asset is delivered for them.", 1
+	if n%5 == 2 {
+		r.Warned = 2
+	}
+	if n%5 == 4 {
+		r.FeesMicro = nil
+	}
+	return r, nil
+}
+
+// store keeps documents in memory.
+type store struct{ docs map[string][]byte }
+
+func (s *store) Load(name string) ([]byte, error)    { return s.docs[name], nil }
+func (s *store) Save(name string, data []byte) error { s.docs[name] = data; return nil }
+
+// bench is a lab with a draft, at a size.
+type bench struct {
+	*Model
+	t     testing.TB
+	s     *service
+	kept  *store
+	draft *intent.Draft
+	out   []tea.Msg // what went to the shell
+}
+
+func newBench(t testing.TB, d *intent.Draft, w, h int) *bench {
+	t.Helper()
+	b := &bench{t: t, s: &service{err: map[int]error{}}, kept: &store{map[string][]byte{}}, draft: d}
+	ctx := tuitest.Context(t)
+	ctx.Keep = b.kept
+	b.Model = New(ctx, Deps{
+		Draft: func() (intent.Draft, bool) {
+			if b.draft == nil {
+				return intent.Draft{}, false
+			}
+			return *b.draft, true
+		},
+		Quote:    b.s.quote,
+		Balances: func(context.Context) (api.AggregatedBalance, error) { return tuitest.Balances(t), nil },
+	})
+	t.Cleanup(b.Close)
+	b.Update(screen.ResizedMsg{W: w, H: h})
+	b.run(b.Init())
+	b.run(b.Update(screen.OpenedMsg{}))
+	return b
+}
+
+// run carries commands out, and draws after each message as the program does. Pauses are not waited for.
+func (b *bench) run(cmd tea.Cmd) {
+	b.t.Helper()
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case nil:
+	case tea.BatchMsg:
+		for _, c := range msg[:min(len(msg), 1)] { // the second one is the pause
+			b.run(c)
+		}
+	case screen.OpenMsg, screen.ToastMsg, screen.CopyMsg:
+		b.out = append(b.out, msg)
+	default:
+		next := b.Update(msg)
+		b.view()
+		b.run(next)
+	}
+}
+
+func (b *bench) view() {
+	b.View(screen.Frame{W: b.w, H: b.h, Theme: tuitest.Theme(), Now: tuitest.Now()})
+}
+
+func (b *bench) keys(names ...string) {
+	b.t.Helper()
+	for _, n := range names {
+		b.view()
+		b.run(b.Update(tuitest.Press(n)))
+	}
+}
+
+func TestGoldenScreens(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{80, 20}, {120, 36}, {60, 16}, {180, 36}} {
+		for name, c := range map[string]struct {
+			draft func(testing.TB) intent.Draft
+			keys  []string
+		}{
+			"nothing": {}, "plan": {swap, nil}, "quoted": {swap, []string{"r"}}, "refused": {swap, []string{"r", "j", "j", "j"}},
+			"drift": {swap, []string{"r", "r", "r", "r", "r", "r"}}, "all axes": {swap, []string{"l", "u", "r"}}, "call": {call, []string{"r"}},
+			"compare": {swap, []string{"r", "a", "j", "b", "c"}}, "left out": {swap, []string{"j", "space", "r"}},
+		} {
+			t.Run(fmt.Sprintf("%s %dx%d", name, size.w, size.h), func(t *testing.T) {
+				var d *intent.Draft
+				if c.draft != nil {
+					draft := c.draft(t)
+					d = &draft
+				}
+				b := newBench(t, d, size.w, size.h)
+				b.keys(c.keys...)
+				golden.RequireEqual(t, tuitest.Text(t, b.Model, size.w, size.h))
+			})
+		}
+	}
+}
+
+func TestHiddenAmountsAreHiddenEverywhere(t *testing.T) {
+	d := swap(t)
+	b := newBench(t, &d, 120, 36)
+	b.keys("r", "r", "a", "j", "b")
+	b.Update(screen.AmountsMsg{Hidden: true})
+	for _, key := range []string{"k", "c"} {
+		b.keys(key)
+		if text := tuitest.Text(t, b.Model, 120, 36); strings.Contains(text, "0.0029") || strings.Contains(text, "$0.0") || strings.Contains(text, "10 USDC") {
+			t.Errorf("%s", text)
+		}
+	}
+}
+
+func TestVariantsOfASwapAreTheSameAssetAndTheSameAmount(t *testing.T) {
+	d := swap(t)
+	b := newBench(t, &d, 120, 36)
+	if len(b.variants) < 4 || !b.variants[0].own || b.variants[0].fund != "USDC, all chains" {
+		t.Fatalf("%d variants, first %+v", len(b.variants), b.variants[0])
+	}
+	for _, v := range b.variants {
+		got := v.in.Draft()
+		_, decimals, ok := form(b.ctx.Catalog, got.Pay.Asset)
+		if !ok || !strings.HasPrefix(v.fund, "USDC") || figure(Money{Amount: number(t, got.Pay.Amount), Decimals: decimals}) != "10" || got.SlippageBps != 50 {
+			t.Errorf("%s pays %s %s", v.fund, got.Pay.Amount, got.Pay.Asset)
+		}
+	}
+	if d.Pay.Asset != "ob:usdc" || d.Pay.Amount != "10000000" {
+		t.Error("the draft was changed")
+	}
+}
+
+func number(t testing.TB, s string) *big.Int {
+	v, ok := new(big.Int).SetString(s, 10)
+	if !ok {
+		t.Fatal(s)
+	}
+	return v
+}
+
+func TestVariantsOfACallPayWithWhatIsHeld(t *testing.T) {
+	d := call(t)
+	b := newBench(t, &d, 120, 36)
+	seen := map[string]bool{}
+	for _, v := range b.variants {
+		seen[v.fund] = true
+	}
+	for _, want := range []string{"automatic", "USDC, all chains", "ETH, all chains", "USDC on Arbitrum One", "DAI, all chains"} {
+		if !seen[want] {
+			t.Errorf("%s is missing: %v", want, seen)
+		}
+	}
+	b.keys("l", "u")
+	if len(b.variants) != MaxVariants || b.total <= MaxVariants {
+		t.Errorf("%d of %d variants", len(b.variants), b.total)
+	}
+	b.Update(tuitest.Press("f"))
+	for _, v := range b.variants {
+		if v.fund != "automatic" {
+			t.Errorf("%s varies", v.fund)
+		}
+	}
+}
+
+func TestARoundAsksForEachVariantOnceInTurn(t *testing.T) {
+	d := swap(t)
+	b := newBench(t, &d, 80, 20)
+	b.keys("j", "space", "r")
+	if len(b.s.asked) != len(b.variants)-1 || b.asking != -1 || b.last.IsZero() {
+		t.Errorf("asked %d times for %d variants", len(b.s.asked), len(b.variants))
+	}
+	if _, ok := b.latest(b.variants[1].key); ok {
+		t.Error("a variant that is left out was asked for")
+	}
+}
+
+func TestWatchingEndsByItself(t *testing.T) {
+	d := swap(t)
+	b := newBench(t, &d, 80, 20)
+	b.keys("w")
+	rounds := 1
+	for ; b.watching && rounds < 100; rounds++ {
+		cmd := b.Update(dueMsg{b.gen})
+		b.view()
+		b.run(cmd)
+	}
+	if rounds != MaxRounds || len(b.s.asked) != MaxRounds*len(b.variants) || !strings.Contains(b.why, "20 rounds") {
+		t.Errorf("%d rounds, %d questions, %q", rounds, len(b.s.asked), b.why)
+	}
+}
+
+func TestWatchingEndsWhenTheScreenIsLeft(t *testing.T) {
+	d := swap(t)
+	b := newBench(t, &d, 80, 20)
+	b.keys("w")
+	before := len(b.s.asked)
+	b.drawn = false // another screen is drawn instead
+	cmd := b.Update(dueMsg{b.gen})
+	if cmd != nil || b.watching || len(b.s.asked) != before || !strings.Contains(b.why, "left") {
+		t.Errorf("watching %v, %q", b.watching, b.why)
+	}
+}
+
+func TestWatchingEndsWhenTheServiceAsksForLess(t *testing.T) {
+	d := swap(t)
+	b := newBench(t, &d, 80, 20)
+	b.s.err[1] = api.NewError(api.ErrTooManyRequests, "slower")
+	b.keys("w")
+	if b.watching || len(b.s.asked) != 2 || !strings.Contains(b.why, "fewer requests") {
+		t.Errorf("watching %v after %d questions, %q", b.watching, len(b.s.asked), b.why)
+	}
+}
+
+func TestThePauseKeepsBelowTheClientsRate(t *testing.T) {
+	d := call(t)
+	b := newBench(t, &d, 80, 20)
+	b.keys("l", "u", "-", "-", "-", "-")
+	if b.every != 5*time.Second {
+		t.Errorf("%s", b.every)
+	}
+	if perSecond := float64(b.active()) / b.pause().Seconds(); perSecond > 2.5 {
+		t.Errorf("%f requests a second", perSecond)
+	}
+}
+
+func TestAnAnswerOfAnEarlierRoundIsDropped(t *testing.T) {
+	d := swap(t)
+	b := newBench(t, &d, 80, 20)
+	cmd := b.Update(tuitest.Press("r"))
+	b.Update(tuitest.Press("s"))
+	b.Update(cmd())
+	if len(b.book) != 0 || b.asking != -1 {
+		t.Errorf("%d results", len(b.book))
+	}
+}
+
+func TestTheLabOpensAVariantInTheReviewAndSignsNothing(t *testing.T) {
+	d := swap(t)
+	b := newBench(t, &d, 80, 20)
+	b.keys("r", "j", "o")
+	open, _ := b.out[len(b.out)-1].(screen.OpenMsg)
+	arg, ok := open.Arg.(review.StartArg)
+	if !ok || open.Screen != screen.Review || arg.Intent.Hash() != b.variants[1].in.Hash() {
+		t.Errorf("%+v", open)
+	}
+	b.keys("i")
+	if open, _ := b.out[len(b.out)-1].(screen.OpenMsg); open.Screen != screen.Wire {
+		t.Errorf("%+v", open)
+	}
+}
+
+func TestResultsAreKeptAndComeBack(t *testing.T) {
+	d := swap(t)
+	b := newBench(t, &d, 80, 20)
+	b.keys("r", "r")
+	saved := b.kept.docs[document]
+	all, err := decode(saved)
+	if err != nil || len(all) != len(b.book) {
+		t.Fatalf("%d of %d, %v", len(all), len(b.book), err)
+	}
+	again := newBench(t, &d, 80, 20)
+	again.run(again.Update(keptMsg{all: all}))
+	want, _ := b.latest(b.variants[0].key)
+	got, ok := again.latest(again.variants[0].key)
+	if !ok || len(again.series[again.variants[0].key]) != 2 || figure(*got.Delivered) != figure(*want.Delivered) || got.FeesMicro.Cmp(want.FeesMicro) != 0 || got.Lifetime != want.Lifetime {
+		t.Errorf("%+v, expected %+v", got, want)
+	}
+	for range 60 {
+		b.keys("r")
+	}
+	if all, err := decode(b.kept.docs[document]); err != nil || len(all) != MaxKept || len(b.book) != MaxKept {
+		t.Errorf("%d results are kept, %v", len(all), err)
+	}
+	again.run(again.Update(keptMsg{err: errors.New("broken\x1b")}))
+	if toast, _ := again.out[len(again.out)-1].(screen.ToastMsg); !strings.Contains(toast.Text, "begins anew") || strings.Contains(toast.Text, "\x1b") {
+		t.Errorf("%+v", toast)
+	}
+}
+
+func TestADraftThatIsNotCompleteSaysWhy(t *testing.T) {
+	d := swap(t)
+	d.Pay.Amount = "0"
+	b := newBench(t, &d, 80, 20)
+	if text := tuitest.Text(t, b.Model, 80, 20); !strings.Contains(text, "not complete") || !strings.Contains(text, "pay.amount") {
+		t.Errorf("%s", text)
+	}
+	good := swap(t)
+	b.draft = &good
+	b.run(b.Update(screen.OpenedMsg{}))
+	if len(b.variants) == 0 || b.wrong != "" {
+		t.Errorf("%q", b.wrong)
+	}
+	b.keys("r")
+	n := len(b.s.asked)
+	good.ValidUntil = "" // the same draft, opened again: nothing is lost
+	b.run(b.Update(screen.OpenedMsg{}))
+	if _, ok := b.latest(b.variants[0].key); !ok || len(b.s.asked) != n {
+		t.Error("results were lost")
+	}
+}
+
+func TestSpreadTakesWhatIsKnown(t *testing.T) {
+	v := func(n int64) *big.Int { return big.NewInt(n) }
+	lo, mid, hi := spread([]*big.Int{v(5), nil, v(1), v(9), v(3)})
+	if lo.Int64() != 1 || mid.Int64() != 3 || hi.Int64() != 9 {
+		t.Errorf("%s %s %s", lo, mid, hi)
+	}
+	if lo, _, _ := spread([]*big.Int{nil}); lo != nil {
+		t.Error("the unknown has a smallest value")
+	}
+	got := lives([]Result{{Lifetime: 10 * time.Second}, {Lifetime: 11 * time.Second}, {}, {Lifetime: 500 * time.Second}})
+	if got[0].n != 1 || got[1].n != 1 || got[6].n != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestEveryKeyHasAnActionOfItsOwn(t *testing.T) {
+	d := swap(t)
+	b := newBench(t, &d, 80, 20)
+	b.keys("r", "a", "b")
+	for _, keys := range [][]string{nil, {"c"}} {
+		b.keys(keys...)
+		seen, pressed := map[string]bool{}, map[string]bool{}
+		for _, k := range b.Keys() {
+			if seen[k.ActionName()] {
+				t.Errorf("two keys are called %s", k.ActionName())
+			}
+			seen[k.ActionName()] = true
+			for _, p := range k.Press {
+				if pressed[p] {
+					t.Errorf("%s does two things", p)
+				}
+				pressed[p] = true
+			}
+		}
+	}
+}
+
+// R1: no string of an answer acts on the terminal, and none breaks the lines.
+func TestR1_HostileStringsAreCleaned(t *testing.T) {
+	const evil = "a\x1b[2J\x07\u202e\u009b\r\nb"
+	d := swap(t)
+	for _, size := range []struct{ w, h int }{{60, 16}, {80, 20}, {180, 36}} {
+		b := newBench(t, &d, size.w, size.h)
+		huge := new(big.Int).Exp(big.NewInt(10), big.NewInt(77), nil)
+		x := Money{Asset: evil, Symbol: strings.Repeat(evil, 9), Chain: evil, Decimals: 18, Amount: huge, Micro: huge}
+		y := Money{Asset: evil, Decimals: -1, Amount: huge}
+		for _, r := range []Result{
+			{At: tuitest.Now(), Pays: []Money{x, y, x}, Delivered: &x, Minimum: &y, PayMicro: huge, FeesMicro: huge, CostMicro: huge, CostBps: 1 << 30, CallType: evil, Words: evil, Passed: 1, Lifetime: 1 << 50},
+			{At: tuitest.Now(), Refused: 2, Reason: evil, CostBps: -1}, {At: tuitest.Now(), Problem: screen.Words(errors.New(evil)), CostBps: -1},
+		} {
+			b.note(entry{b.variants[0].key, r})
+			b.note(entry{b.variants[0].key, r})
+			b.keys("a", "b")
+			for _, key := range []string{"c", "c"} {
+				b.keys(key)
+				if text := tuitest.Text(t, b.Model, size.w, size.h); strings.ContainsAny(text, "\x1b\x07\u202e\u009b\r") {
+					t.Errorf("%q", text)
+				}
+			}
+		}
+		kept, err := encode(b.book)
+		if err == nil {
+			_, err = decode(kept)
+		}
+		if err != nil {
+			t.Errorf("what was kept cannot be read: %v", err)
+		}
+	}
+}
+
+func FuzzKept(f *testing.F) {
+	d := swap(f)
+	b := newBench(f, &d, 80, 20)
+	b.keys("r")
+	f.Add(b.kept.docs[document])
+	f.Add([]byte(`{"version":1,"results":[]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		all, err := decode(raw)
+		if err != nil {
+			if !errors.Is(err, errKept) {
+				t.Fatalf("%v", err)
+			}
+			return
+		}
+		again, err := encode(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := decode(again)
+		if err != nil || len(back) != len(all) {
+			t.Fatalf("%v\n%s", err, again)
+		}
+	})
+}

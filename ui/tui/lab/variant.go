@@ -1,0 +1,275 @@
+package lab
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/wallet/intent"
+)
+
+// axes says what varies; what does not is as in the draft.
+type axes struct{ funding, slippage, accounts bool }
+
+// variant is one way to ask for the draft. key names it between starts: the draft without its times.
+type variant struct {
+	key      string
+	fund     string
+	bps      int
+	accounts string
+	own      bool // exactly the draft
+	off      bool // left out of the rounds
+	in       intent.Intent
+}
+
+// choice is one value of an axis: what it is called and how it changes a draft.
+type choice struct {
+	label string
+	set   func(*intent.Draft)
+}
+
+// planner makes the variants of a draft.
+type planner struct {
+	draft    intent.Draft
+	rules    api.Rules
+	accounts []api.Account
+	held     *api.AggregatedBalance // nil: not known
+}
+
+// plan returns the variants, the draft's own first, and how many there would be without the bound. Variants that break a rule of the interface are left
+// out; the error says that the draft itself does.
+func (p planner) plan(a axes) ([]*variant, int, error) {
+	if _, err := intent.Freeze(p.draft, p.rules); err != nil {
+		return nil, 0, err
+	}
+	funding, slips, sets := p.funding(), p.slippages(), p.sets()
+	if !a.funding {
+		funding = funding[:1]
+	}
+	if !a.slippage {
+		slips = slips[:1]
+	}
+	if !a.accounts {
+		sets = sets[:1]
+	}
+	var out []*variant
+	seen := map[string]bool{}
+	total := 0
+	for _, s := range sets {
+		for _, f := range funding {
+			for _, b := range slips {
+				v, ok := p.variant(f, b, s)
+				if !ok || seen[v.key] {
+					continue
+				}
+				seen[v.key] = true
+				if total++; total <= MaxVariants {
+					v.own = total == 1
+					out = append(out, v)
+				}
+			}
+		}
+	}
+	return out, total, nil
+}
+
+func (p planner) variant(f, b, s choice) (*variant, bool) {
+	d := p.draft
+	if d.Pay != nil {
+		pay := *d.Pay
+		d.Pay = &pay
+	}
+	s.set(&d)
+	f.set(&d)
+	b.set(&d)
+	in, err := intent.Freeze(d, p.rules)
+	if err != nil {
+		return nil, false
+	}
+	d.ValidAfter, d.ValidUntil = "", ""
+	timeless, err := intent.Freeze(d, p.rules)
+	if err != nil {
+		return nil, false
+	}
+	hash := timeless.Hash()
+	return &variant{key: fmt.Sprintf("%x", hash[:16]), fund: f.label, bps: in.Draft().SlippageBps, accounts: s.label, in: in}, true
+}
+
+// slippages are the draft's own and the usual ones.
+func (p planner) slippages() []choice {
+	own := p.draft.SlippageBps
+	if own == 0 {
+		own = intent.DefaultSlippageBps
+	}
+	var out []choice
+	for _, bps := range []int{own, 10, 50, 100, 300} {
+		if bps == own && len(out) > 0 {
+			continue
+		}
+		out = append(out, choice{bpsText(bps), func(d *intent.Draft) { d.SlippageBps = bps }})
+	}
+	return out
+}
+
+// bpsText writes basis points in percent: 50 is "0.50 %"; negative ones are unknown.
+func bpsText(bps int) string {
+	if bps < 0 {
+		return kit.UnknownText
+	}
+	return amount.Format(big.NewInt(int64(bps)), 2) + " %"
+}
+
+// sets are the draft's own accounts, each account alone, and each EVM account with a Solana account.
+func (p planner) sets() []choice {
+	out := []choice{{setLabel(p.draft.Accounts), func(*intent.Draft) {}}}
+	add := func(set ...api.Account) {
+		if !slices.Equal(set, p.draft.Accounts) {
+			out = append(out, choice{setLabel(set), func(d *intent.Draft) { d.Accounts = set }})
+		}
+	}
+	for _, a := range p.accounts {
+		add(a)
+	}
+	for _, a := range p.accounts {
+		for _, b := range p.accounts {
+			if a.IsEVM() && !b.IsEVM() {
+				add(a, b)
+			}
+		}
+	}
+	return out
+}
+
+func setLabel(set []api.Account) string {
+	var names []string
+	for _, a := range set {
+		names = append(names, screen.AccountWords(a.Type)+" "+kit.ShortID(a.AccountAddress, ".."))
+	}
+	return strings.Join(names, " + ")
+}
+
+// funding are the assets that may pay: of a call everything that is held, by aggregate and by chain, the most valuable first; of a swap or a transfer the same
+// asset by aggregate and on each chain where it is held.
+func (p planner) funding() []choice {
+	if p.draft.Kind == intent.KindSwap || p.draft.Kind == intent.KindTransfer {
+		return p.paying()
+	}
+	own := choice{p.fundLabel(p.draft.FundWith), func(*intent.Draft) {}}
+	if p.draft.FundWith == "" {
+		own.label = "automatic"
+	}
+	out := []choice{own}
+	for _, h := range p.holdings() {
+		if h.asset != p.draft.FundWith {
+			out = append(out, choice{p.fundLabel(h.asset), func(d *intent.Draft) { d.FundWith = h.asset }})
+		}
+	}
+	return out
+}
+
+// paying rescales the amount to the decimals of each form of the asset; one in which the amount cannot be said exactly is left out.
+func (p planner) paying() []choice {
+	own := choice{p.fundLabel(p.draft.Pay.Asset), func(*intent.Draft) {}}
+	out := []choice{own}
+	id, decimals, ok := form(p.rules.Catalog, p.draft.Pay.Asset)
+	v, err := amount.ParseBase(p.draft.Pay.Amount)
+	if !ok || err != nil {
+		return out
+	}
+	for _, h := range p.holdings() {
+		other, d, ok := form(p.rules.Catalog, h.asset)
+		if !ok || other != id || h.asset == p.draft.Pay.Asset {
+			continue
+		}
+		scaled := amount.Scale(v, decimals, d)
+		if amount.Scale(scaled, d, decimals).Cmp(v) != 0 {
+			continue
+		}
+		out = append(out, choice{p.fundLabel(h.asset), func(dr *intent.Draft) { dr.Pay.Asset, dr.Pay.Amount = h.asset, scaled.String() }})
+	}
+	return out
+}
+
+// form is the aggregate and the decimals of an aggregated asset id or a CAIP-19 asset.
+func form(c *catalog.Catalog, asset string) (caip.AggregateID, int, bool) {
+	if a, ok := c.Aggregate(caip.AggregateID(asset)); ok {
+		return a.ID, a.Decimals, true
+	}
+	parsed, err := caip.ParseAsset(asset)
+	if err != nil {
+		return "", 0, false
+	}
+	e, ok := c.Entity(parsed)
+	return e.Aggregate, e.Decimals, ok
+}
+
+// fundLabel names a form of an asset for a reader.
+func (p planner) fundLabel(asset string) string {
+	name := screen.AssetName(p.rules.Catalog, asset)
+	if parsed, err := caip.ParseAsset(asset); err == nil {
+		return name + " on " + screen.ChainName(p.rules.Catalog, parsed.Chain.String())
+	}
+	return name + ", all chains"
+}
+
+// holding is an asset of which there is something.
+type holding struct {
+	asset string
+	micro *big.Int
+	exact bool
+}
+
+// holdings lists what is held, aggregates before single chains, the most valuable first.
+func (p planner) holdings() []holding {
+	if p.held == nil {
+		return nil
+	}
+	var out []holding
+	for _, a := range p.held.BalanceByAggregatedAsset {
+		agg, ok := p.rules.Catalog.Aggregate(caip.AggregateID(a.AggregatedAssetID))
+		if v, err := amount.ParseBase(a.Balance); !ok || err != nil || v.Sign() == 0 {
+			continue
+		}
+		total := new(big.Int)
+		for _, b := range a.IndividualAssetBalances {
+			parsed, err := caip.ParseAsset(b.AssetType)
+			if err != nil {
+				continue
+			}
+			e, known := p.rules.Catalog.Entity(parsed)
+			v, err := amount.ParseBase(b.Balance)
+			if !known || err != nil || v.Sign() == 0 {
+				continue
+			}
+			worth := amount.Value(v, e.Decimals, agg.PriceMicroUSD)
+			if worth == nil {
+				worth = new(big.Int)
+			}
+			total.Add(total, worth)
+			out = append(out, holding{parsed.String(), worth, true})
+		}
+		out = append(out, holding{string(agg.ID), total, false})
+	}
+	slices.SortStableFunc(out, func(a, b holding) int {
+		if a.exact != b.exact {
+			return cmp.Compare(order(a.exact), order(b.exact))
+		}
+		return b.micro.Cmp(a.micro)
+	})
+	return out
+}
+
+func order(exact bool) int {
+	if exact {
+		return 1
+	}
+	return 0
+}
