@@ -1,284 +1,257 @@
 package history
 
 import (
-	"math/big"
 	"slices"
-	"strings"
-	"time"
-
-	"coffer/api"
-	"coffer/api/amount"
-	"coffer/api/caip"
-	"coffer/api/catalog"
-	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
+	"sort"
 )
 
-// record is one line of history, reduced to what the list and its details show. Strings are cleaned.
-type record struct {
-	id        string
-	when      time.Time // zero: unreadable
-	kind      string
-	status    string
-	reason    string
-	verb      string // what was done, without its figure
-	from, to  chainLabel
-	micro     *big.Int
-	paid      string
-	received  string
-	recipient string
-	legs      []leg
+// The list is made of sections, newest first; a section is a gapless run of records in the order of the service, held in chunks of one page each. A section
+// that was read from the service goes on with its next continuation; one that was kept from an earlier start does not and is replaced by pages as they are
+// read. Rows of chunks far from the window are given back; their chunk stays and is read again by its continuation.
+
+// chunk is one page, or what is left of it.
+type chunk struct {
+	sec   *section
+	after string    // the continuation that gave it
+	skip  int       // leading records of that page that stand in the chunks above
+	rows  []*record // nil: given back
+	n     int       // rows, also when they were given back
+	found []*record // of rows that were given back: what matched the filter of query
+	query int
+	sums  []monthSum
 }
 
-// chainLabel names a chain in full and in few letters.
-type chainLabel struct{ name, short string }
+func (c *chunk) held() bool { return c.rows != nil }
 
-// leg is one transaction. The address of its page is link, with the hash in place of hashMark.
-type leg struct {
-	origin bool
-	chain  string
-	name   string
-	hash   string
-	link   string
-	known  bool // link is the known explorer's
+// section is a gapless run.
+type section struct {
+	chunks  []*chunk
+	seen    map[string]bool // continuations asked for since the reading began
+	next    string          // continuation after the last record; "" with ended or without live
+	live    bool            // read from the service since the start
+	gap     bool            // records may be missing above it
+	ended   bool            // the service has no more
+	stopped string          // why reading stopped before the end
+	further bool            // reading may go on all the same, when asked to
 }
 
-// Bounds of what a service can make this program hold, in characters: far above every real id and address. Only what is longer is cut, and says so.
-const (
-	maxID   = 512
-	maxLink = 2048
-)
+// canGo reports that there is a continuation to ask for.
+func (s *section) canGo() bool { return s.live && !s.ended && s.stopped == "" }
 
-// hashMark stands for the hash in a stored link, so that links that differ in nothing else are stored once.
-const hashMark = "\x00"
-
-func (l leg) url() string { return strings.ReplaceAll(l.link, hashMark, l.hash) }
-
-// book holds the records in the order of the service. byID finds one by its quote id; words stores repeated text once.
+// book is the list. byID finds the chunk of each record that is held.
 type book struct {
-	rows  []*record
-	byID  map[string]*record
-	words map[string]string
+	sections []*section
+	byID     map[string]*chunk
+	held     int    // records in memory
+	spans    []span // nil: to be worked out again
+	total    int    // lines of the list, gaps included
+	read     int    // records in it, also those given back
+	keep     func(*record) bool
+	query    int // the number of the filter that keep belongs to
+	months   func([]*record) []monthSum
 }
 
-func newBook() book {
-	return book{byID: map[string]*record{}, words: map[string]string{}}
+// span is a chunk or a gap in the lines of the list, starting at row.
+type span struct {
+	row   int
+	sec   *section
+	chunk *chunk // nil: a gap above sec
 }
 
-// merge takes over the records of a page. Known ones are brought up to date where they stand; others go in at position at, which then moves
-// behind them. It returns the new position, how many were put in and whether a known record was met.
-func (b *book) merge(page []*record, at int) (next, added int, met bool) {
-	for _, r := range page {
-		old, ok := b.byID[r.id]
-		if !ok {
-			b.rows = slices.Insert(b.rows, min(at, len(b.rows)), r)
-			b.byID[r.id] = r
-			at++
-			added++
-			continue
-		}
-		met = true
-		*old = *r
-		if i := slices.Index(b.rows[min(at, len(b.rows)):], old); i >= 0 {
-			at += i + 1
-		}
-	}
-	return at, added, met
+func newBook(months func([]*record) []monthSum) *book {
+	return &book{byID: map[string]*chunk{}, months: months}
 }
 
-// word returns s from the store of repeated text.
-func (b *book) word(s string) string {
-	if w, ok := b.words[s]; ok {
-		return w
-	}
-	s = strings.Clone(s)
-	b.words[s] = s
-	return s
+// newRun is a book of one live section without records, for reading from the top.
+func (b *book) newRun() *book {
+	run := &book{byID: map[string]*chunk{}, months: b.months, keep: b.keep, query: b.query}
+	run.sections = []*section{{live: true, seen: map[string]bool{}}}
+	return run
 }
 
-// reader turns wire records into compact ones.
-type reader struct {
-	ctx     screen.Context
-	catalog *catalog.Catalog
-	book    *book
-}
-
-func (rd reader) page(in []api.HistoryRecord) []*record {
-	out := make([]*record, 0, len(in))
-	seen := map[string]bool{}
-	for _, t := range in {
-		if !seen[t.QuoteID] {
-			seen[t.QuoteID] = true
-			out = append(out, rd.record(t))
+// hold puts records that were kept from an earlier start below everything else; those that are there already stay as they are.
+func (b *book) hold(kept []*record) {
+	s := &section{gap: len(b.sections) > 0}
+	for part := range slices.Chunk(kept, PageSize) {
+		fresh := slices.DeleteFunc(slices.Clone(part), func(r *record) bool { return b.byID[r.id] != nil })
+		if len(fresh) > 0 {
+			c := &chunk{sec: s}
+			s.chunks = append(s.chunks, c)
+			b.enter(c, fresh)
 		}
 	}
-	return out
+	if len(s.chunks) > 0 {
+		b.sections = append(b.sections, s)
+	}
+	b.changed()
 }
 
-func (rd reader) record(t api.HistoryRecord) *record {
-	r := &record{
-		id: strings.Clone(kit.Clean(t.QuoteID, maxID)), kind: rd.book.word(kit.Clean(t.Type, 20)), status: rd.book.word(kit.Clean(t.Status, 30)),
-		reason: rd.book.word(kit.Clean(t.FailReason, 200)), recipient: rd.book.word(kit.Clean(t.RecipientAccountID, maxID)),
-	}
-	if when, err := time.Parse(time.RFC3339, t.Timestamp); err == nil {
-		r.when = when
-	}
-	r.paid = rd.book.word(rd.paid(t.OriginToken))
-	r.received = rd.book.word(rd.received(t.DestinationToken))
-	r.verb = rd.book.word(verb(t.Type, r.received))
-	for _, o := range t.OriginChainOperations {
-		r.legs = append(r.legs, rd.leg(o, true))
-	}
-	for _, o := range t.DestinationChainOperations {
-		r.legs = append(r.legs, rd.leg(o, false))
-	}
-	r.from, r.to = rd.fromChains(t), rd.toChain(t)
-	if v, ok := api.Number(t.DestinationToken.FiatValue).Micro(); ok && v.Sign() >= 0 {
-		r.micro = v
-	}
-	return r
-}
-
-func (rd reader) leg(o api.OperationRef, origin bool) leg {
-	l := leg{origin: origin, chain: rd.book.word(kit.Clean(o.Chain, 80)), hash: strings.Clone(kit.Clean(o.Hash, maxID))}
-	l.name = rd.chain(o.Chain).name
-	link := kit.Clean(o.ExplorerURL, maxLink)
-	if !rd.ctx.Pages() {
-		link = ""
-	}
-	l.known = rd.ctx.KnownPage(o.Chain, link)
-	if l.hash != "" {
-		link = strings.ReplaceAll(link, l.hash, hashMark)
-	}
-	l.link = rd.book.word(link)
-	return l
-}
-
-func (rd reader) chain(id string) chainLabel {
-	c, err := caip.ParseChain(id)
-	if err != nil {
-		return chainLabel{"unknown chain", kit.UnknownText}
-	}
-	if info, ok := rd.catalog.Chain(c); ok {
-		return chainLabel{rd.book.word(info.Name), rd.book.word(info.Short)}
-	}
-	name := rd.book.word(kit.Clean(id, 40))
-	return chainLabel{name, name}
-}
-
-// paid writes what was paid, in the aggregate's decimals.
-func (rd reader) paid(o api.OriginToken) string {
-	a, ok := rd.catalog.Aggregate(caip.AggregateID(o.AggregatedAssetID))
-	if !ok {
-		return rd.single(o)
-	}
-	return figure(o.Amount, a.Decimals, a.Symbol)
-}
-
-// single reads an origin that was asked for as one asset, not as an aggregate.
-func (rd reader) single(o api.OriginToken) string {
-	if len(o.AssetType) == 1 {
-		if e, ok := rd.entity(o.AssetType[0]); ok {
-			return figure(o.Amount, e.Decimals, e.Symbol)
+// forget makes every section one that was kept: its continuations lead nowhere any more. What was given back leaves a gap.
+func (b *book) forget() {
+	var out []*section
+	for _, s := range b.sections {
+		var cur *section
+		gap := s.gap
+		for _, c := range s.chunks {
+			if !c.held() {
+				b.held -= len(c.found)
+				cur, gap = nil, true
+				continue
+			}
+			if cur == nil {
+				cur = &section{gap: gap}
+				out = append(out, cur)
+			}
+			c.sec, c.after, c.skip = cur, "", 0
+			cur.chunks = append(cur.chunks, c)
 		}
 	}
-	return kit.UnknownText + " " + kit.Clean(strings.TrimPrefix(o.AggregatedAssetID, "ob:"), 20)
+	b.sections = out
+	b.changed()
 }
 
-func (rd reader) received(d api.DestinationToken) string {
-	if e, ok := rd.entity(d.AssetType); ok {
-		return figure(d.Amount, e.Decimals, e.Symbol)
+func (b *book) top() *section { return b.sections[0] }
+
+func (b *book) changed() { b.spans = nil }
+
+// layout lists the spans.
+func (b *book) layout() []span {
+	if b.spans != nil {
+		return b.spans
 	}
-	return kit.UnknownText + " " + kit.Clean(strings.TrimPrefix(d.AggregatedAssetID, "ob:"), 20)
-}
-
-func (rd reader) entity(asset string) (catalog.Entity, bool) {
-	id, err := caip.ParseAsset(asset)
-	if err != nil {
-		return catalog.Entity{}, false
-	}
-	return rd.catalog.Entity(id)
-}
-
-// figure writes "250.5 USDC"; "" for a known zero.
-func figure(base string, decimals int, symbol string) string {
-	v, err := amount.ParseBase(base)
-	switch {
-	case err != nil:
-		return kit.UnknownText + " " + symbol
-	case v.Sign() == 0:
-		return ""
-	}
-	return amount.Human(v, decimals) + " " + symbol
-}
-
-// verb says in a word or two what was done to get received.
-func verb(kind, received string) string {
-	switch {
-	case kind == api.RecordSwap && received != "":
-		return "swap to"
-	case kind == api.RecordTransfer && received != "":
-		return "send"
-	}
-	return kit.Clean(strings.ToLower(kind), 20)
-}
-
-// mask writes a figure such as "250.5 USDC", or hides its number.
-type mask func(figure string) string
-
-func open(figure string) string { return figure }
-
-// what says in one short phrase what the record is about; sentence has the whole of it.
-func (r *record) what(show mask) string { return strings.TrimSpace(r.verb + " " + show(r.received)) }
-
-func (r *record) sentence(show mask) string {
-	switch {
-	case r.kind == api.RecordSwap && r.paid != "" && r.received != "":
-		return "Swap " + show(r.paid) + " to " + show(r.received)
-	case r.kind == api.RecordTransfer && r.received != "":
-		return "Send " + show(r.received)
-	case r.kind == api.RecordCall && r.received != "":
-		return "Call that needs " + show(r.received)
-	case r.kind == api.RecordCall:
-		return "Call"
-	}
-	return r.what(show)
-}
-
-// fromChains names one origin chain, or says how many there are.
-func (rd reader) fromChains(t api.HistoryRecord) chainLabel {
-	var found []chainLabel
-	add := func(c chainLabel) {
-		if !slices.Contains(found, c) {
-			found = append(found, c)
+	row, read := 0, 0
+	b.spans = make([]span, 0, 8)
+	for _, s := range b.sections {
+		if s.gap {
+			b.spans = append(b.spans, span{row: row, sec: s})
+			row++
+		}
+		for _, c := range s.chunks {
+			b.spans = append(b.spans, span{row: row, sec: s, chunk: c})
+			row += c.n
+			read += c.n
 		}
 	}
-	for _, o := range t.OriginChainOperations {
-		add(rd.chain(o.Chain))
+	b.total, b.read = row, read
+	return b.spans
+}
+
+// lines is the number of lines of the list.
+func (b *book) lines() int { b.layout(); return b.total }
+
+// count is the number of records of the list.
+func (b *book) count() int { b.layout(); return b.read }
+
+// at returns the span of a line, and its record when it is held.
+func (b *book) at(i int) (span, *record) {
+	spans := b.layout()
+	k := sort.Search(len(spans), func(k int) bool { return spans[k].row > i }) - 1
+	if k < 0 || i >= b.total {
+		return span{}, nil
 	}
-	if len(found) == 0 {
-		for _, a := range t.OriginToken.AssetType {
-			if id, err := caip.ParseAsset(a); err == nil {
-				add(rd.chain(id.Chain.String()))
+	for k > 0 && spans[k].chunk != nil && spans[k].chunk.n == 0 {
+		k--
+	}
+	s := spans[k]
+	if s.chunk == nil || !s.chunk.held() || i-s.row >= len(s.chunk.rows) {
+		return s, nil
+	}
+	return s, s.chunk.rows[i-s.row]
+}
+
+// indexOf is the line of a held record, -1 without it.
+func (b *book) indexOf(id string) int {
+	c := b.byID[id]
+	if c == nil {
+		return -1
+	}
+	for _, s := range b.layout() {
+		if s.chunk == c {
+			return s.row + c.index(id)
+		}
+	}
+	return -1
+}
+
+func (c *chunk) index(id string) int {
+	return slices.IndexFunc(c.rows, func(r *record) bool { return r.id == id })
+}
+
+// each calls fn for every record in memory, in the order of the list, until it returns false.
+func (b *book) each(fn func(*record) bool) {
+	for _, s := range b.sections {
+		for _, c := range s.chunks {
+			list := c.rows
+			if !c.held() && c.query == b.query {
+				list = c.found
+			}
+			for _, r := range list {
+				if !fn(r) {
+					return
+				}
 			}
 		}
 	}
-	switch len(found) {
-	case 0:
-		return chainLabel{kit.UnknownText, kit.UnknownText}
-	case 1:
-		return found[0]
-	}
-	many := rd.book.word(kit.Plural(len(found), "chain", "chains"))
-	return chainLabel{many, many}
 }
 
-func (rd reader) toChain(t api.HistoryRecord) chainLabel {
-	if id, err := caip.ParseAsset(t.DestinationToken.AssetType); err == nil {
-		return rd.chain(id.Chain.String())
+// enter makes the rows of a chunk known.
+func (b *book) enter(c *chunk, rows []*record) {
+	c.rows, c.n, c.sums = rows, len(rows), nil
+	for _, r := range rows {
+		b.byID[r.id] = c
 	}
-	for _, o := range t.DestinationChainOperations {
-		return rd.chain(o.Chain)
+	b.held += len(rows)
+	b.changed()
+}
+
+// leave makes the first n rows of a chunk unknown.
+func (b *book) leave(c *chunk, n int) {
+	for _, r := range c.rows[:n] {
+		if b.byID[r.id] == c {
+			delete(b.byID, r.id)
+		}
 	}
-	return chainLabel{kit.UnknownText, kit.UnknownText}
+	b.held -= n
+	b.changed()
+}
+
+// replace puts a newer record where the old one stands.
+func (b *book) replace(c *chunk, r *record) {
+	if i := c.index(r.id); i >= 0 {
+		c.rows[i] = r
+		c.sums = nil
+		b.changed()
+	}
+}
+
+// remove takes one record out.
+func (b *book) remove(id string) {
+	c := b.byID[id]
+	if c == nil {
+		return
+	}
+	i := c.index(id)
+	c.rows = slices.Delete(c.rows, i, i+1)
+	c.n, c.sums = len(c.rows), nil
+	delete(b.byID, id)
+	b.held--
+	b.changed()
+}
+
+// drop takes a chunk's rows out of the book.
+func (b *book) drop(c *chunk) {
+	b.leave(c, len(c.rows))
+	b.held -= len(c.found)
+	c.rows, c.found = nil, nil
+}
+
+// dropSections takes whole sections out.
+func (b *book) dropSections(from, to int) {
+	for _, s := range b.sections[from:to] {
+		for _, c := range s.chunks {
+			b.drop(c)
+		}
+	}
+	b.sections = slices.Delete(b.sections, from, to)
+	b.changed()
 }

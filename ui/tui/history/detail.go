@@ -4,7 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"coffer/api"
+	tea "charm.land/bubbletea/v2"
+
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -24,103 +25,128 @@ func (m *Model) mask(th theme.Theme) mask {
 	}
 }
 
-// detailLines is everything about the selected record, in lines of at most w cells. Nothing is cut: ids and addresses break between groups.
+// detailLines is everything about the selected record, in lines of at most w cells.
 func (m *Model) detailLines(th theme.Theme, now time.Time, w int) []string {
-	r := m.chosen
-	if r == nil || w < 20 {
+	if m.chosen == nil || w < 20 {
 		return nil
 	}
-	show, value := m.mask(th), kit.USD(r.micro)
-	if m.hidden {
-		value = kit.Masked(th)
+	m.fields = m.fieldsOf(th, m.chosen, now, w-gutter)
+	var out []string
+	for i, f := range m.fields {
+		for k, l := range f.lines {
+			switch {
+			case !m.inside || i != m.field:
+				out = append(out, "  "+l)
+			case k == 0:
+				out = append(out, th.Selected.Over(th.Accent.Render(th.Signs.Cursor)+" "+kit.Fit(l, w-gutter)))
+			default:
+				out = append(out, th.Selected.Over("  "+kit.Fit(l, w-gutter)))
+			}
+		}
 	}
-	d := detail{th: th, w: w}
-	look, word := statusLook(r.status)
-	d.text(r.sentence(show), th.Strong)
-	status := []kit.Span{{Text: sign(th, look) + " " + word, Style: th.Style(look)}}
-	if !r.when.IsZero() {
-		status = append(status, kit.Span{Text: "  " + r.when.In(now.Location()).Format("2006-01-02 15:04:05 MST"), Style: th.Dim})
-	}
-	d.add(kit.Prose(w, 0, status...)...)
-	d.text(statusWords(r.status), th.Text)
-	if r.reason != "" {
-		words, _ := screen.ReasonWords(r.reason)
-		d.text(strings.TrimSpace(words+" The service says: "+r.reason), th.Style(look))
-	}
-	d.add("")
-	paid, received := amountLabels(r.status)
-	d.fact(paid, orNone(show(r.paid)))
-	d.fact(received, orNone(show(r.received)), kit.Plain("  "), kit.Span{Text: value, Style: th.Dim})
-	d.fact("to", account(r.recipient))
-	d.fact("quote id", kit.Groups(r.id))
-	for _, l := range r.legs {
-		d.leg(l)
-	}
-	if len(r.legs) == 0 {
-		d.add("", th.Dim.Render("no transaction yet"))
-	}
-	return d.lines
+	return out
 }
 
-// amountLabels does not call received what never arrived.
-func amountLabels(status string) (paid, received string) {
-	switch status {
-	case api.StatusCompleted, api.StatusExecuted:
-		return "paid", "received"
-	case api.StatusRefunded:
-		return "came back", "undelivered"
-	case api.StatusFailed:
-		return "not paid", "undelivered"
+// enter moves the keyboard into the details.
+func (m *Model) enter() {
+	m.details, m.inside, m.touched, m.field = true, true, true, -1
+	m.resize(m.w, m.h)
+	m.table.Select(m.table.Selected())
+	m.layFields()
+	m.nextField(1)
+}
+
+// layFields works out the fields for keys that come before the next drawing.
+func (m *Model) layFields() {
+	m.pane.Keep(m.detailLines(m.theme, m.ctx.Clock(), m.paneW()))
+}
+
+// paneW is the width of the details.
+func (m *Model) paneW() int {
+	if m.side() {
+		return m.sideW() - 3
 	}
-	return "to pay", "to get"
+	return m.w - 2
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return "nothing declared"
+// nextField chooses the next field that can be copied.
+func (m *Model) nextField(step int) {
+	for i := m.field + step; i >= 0 && i < len(m.fields); i += step {
+		if m.fields[i].copy != "" {
+			m.field = i
+			break
+		}
 	}
-	return s
+	m.showField()
 }
 
-// account writes the address of "chain/address" in groups.
-func account(id string) string {
-	if i := strings.LastIndexByte(id, '/'); i >= 0 {
-		id = id[i+1:]
-	}
-	return kit.Address(id)
-}
-
-// detail collects lines of a fixed width.
-type detail struct {
-	th    theme.Theme
-	w     int
-	lines []string
-}
-
-func (d *detail) add(lines ...string) { d.lines = append(d.lines, lines...) }
-
-func (d *detail) text(s string, st theme.Style) {
-	d.add(kit.Prose(d.w, 0, kit.Span{Text: s, Style: st})...)
-}
-
-func (d *detail) fact(label, value string, more ...kit.Span) {
-	const labelW = 12
-	d.add(kit.Row(d.th, d.w, 0, labelW, label, append([]kit.Span{kit.Plain(value)}, more...)...)...)
-}
-
-func (d *detail) leg(l leg) {
-	side := "transaction on the target chain, "
-	if l.origin {
-		side = "transaction on an origin chain, "
-	}
-	d.add("")
-	d.text(side+l.name, d.th.Strong)
-	d.fact("hash", kit.Groups(l.hash))
-	if l.link == "" {
+// showField scrolls the chosen field into view.
+func (m *Model) showField() {
+	if m.field < 0 || m.field >= len(m.fields) {
 		return
 	}
-	d.fact("page", l.url())
-	if !l.known {
-		d.text(d.th.Signs.Warn+" not a page of the known explorer: do not trust it", d.th.Warn)
+	from := 0
+	for _, f := range m.fields[:m.field] {
+		from += len(f.lines)
 	}
+	to := from + len(m.fields[m.field].lines)
+	if over := to - m.pane.Top() - m.paneH; over > 0 {
+		m.pane.Move(over)
+	}
+	if from < m.pane.Top() {
+		m.pane.Move(from - m.pane.Top())
+	}
+	if m.field == m.firstField() {
+		m.pane.Move(-m.pane.Top()) // what stands above it cannot be chosen
+	}
+}
+
+func (m *Model) firstField() int {
+	for i, f := range m.fields {
+		if f.copy != "" {
+			return i
+		}
+	}
+	return -1
+}
+
+// pressInside handles a key while the keyboard is in the details.
+func (m *Model) pressInside(key string) tea.Cmd {
+	m.layFields()
+	switch key {
+	case "up", "k", "shift+tab":
+		m.nextField(-1)
+	case "down", "j", "tab":
+		m.nextField(1)
+	case "g", "home":
+		m.field = -1
+		m.nextField(1)
+	case "G", "end":
+		m.field = len(m.fields)
+		m.nextField(-1)
+	case "J":
+		m.pane.Move(1)
+	case "K":
+		m.pane.Move(-1)
+	case "pgdown", "pgup":
+		m.pane.Press(key)
+	case "esc", "left", "enter":
+		m.inside = false
+	case "y":
+		return m.copyField()
+	case "p":
+		return m.printReceipt()
+	}
+	return nil
+}
+
+func (m *Model) copyField() tea.Cmd {
+	if m.field < 0 || m.field >= len(m.fields) {
+		return nil
+	}
+	f := m.fields[m.field]
+	if f.money && m.hidden {
+		return screen.Toast(theme.Warn, "amounts are hidden; h shows them")
+	}
+	return screen.Copy(f.name, f.copy)
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"coffer/api/amount"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -13,24 +12,42 @@ import (
 
 // View draws the body.
 func (m *Model) View(f screen.Frame) string {
+	m.theme = f.Theme
 	if m.w != f.W || m.h != f.H {
 		m.resize(f.W, f.H)
 	}
+	body := m.body(f)
+	switch {
+	case m.choice.IsOpen():
+		w := min(72, f.W-2)
+		return kit.Over(body, m.choice.View(f.Theme, w, choiceLines), w, f.W, m.choiceTop())
+	case m.asking == askMonths:
+		return kit.Dialog(f.Theme, body, m.monthsPanel(f, min(76, f.W)-4), min(76, f.W), f.W, f.H)
+	}
+	return body
+}
+
+// choiceLines is the height of the list of views at most.
+const choiceLines = 14
+
+func (m *Model) choiceTop() int { return max(0, (m.h-choiceLines)/2) }
+
+func (m *Model) body(f screen.Frame) string {
 	th := f.Theme
 	switch {
-	case !m.loaded && m.err != nil:
+	case !m.loaded && m.book.count() == 0 && m.err != nil:
 		return kit.Notice(th, theme.Warn, f.W, f.H, "History could not be read: "+screen.Words(m.err)+".", "Press ctrl+r to try again.",
 			"Nothing was changed. What is under way goes on without this list.")
-	case !m.loaded:
+	case !m.loaded && m.book.count() == 0:
 		return kit.Notice(th, theme.None, f.W, f.H, "Reading history for the first time.", "Waiting since "+m.since.Format("15:04:05")+".")
-	case len(m.book.rows) == 0 && m.ended:
+	case m.book.lines() == 0 && m.ended():
 		return kit.Notice(th, theme.None, f.W, f.H, "Nothing was done with this account yet.", "Press 2 to build a call, or 1 for balances.")
-	case len(m.shown) == 0:
+	case m.rows() == 0:
 		words := []string{"Nothing that is loaded matches the filter.", "Press m to read more, / to change the filter or esc to clear it."}
-		if m.ended {
+		if m.ended() {
 			words = []string{"Nothing matches the filter.", "Press / to change it or esc to clear it."}
 		}
-		return kit.Lines(m.stateLine(f, f.W), kit.Notice(th, theme.None, f.W, f.H-2, words...), m.endLine(th, f.W))
+		return kit.Lines(m.stateLine(f, f.W), kit.Notice(th, theme.None, f.W, f.H-frameLines, words...), m.middleLine(f, f.W), m.endLine(f, f.W))
 	}
 	if m.side() {
 		return m.besideView(f)
@@ -38,21 +55,20 @@ func (m *Model) View(f screen.Frame) string {
 	body := kit.Lines(m.stateLine(f, f.W), m.list(f, f.W))
 	if m.details {
 		rule := th.Rule.Render(kit.Rule(th.Signs.Rule, f.W))
-		m.pane.Keep(m.detailLines(th, f.Now, f.W-4))
-		body = kit.Lines(body, rule, indent(m.pane.View(f.W-2)))
+		m.pane.Keep(m.detailLines(th, f.Now, m.paneW()))
+		body = kit.Lines(body, rule, m.pane.View(f.W))
 	}
-	return kit.Box(kit.Lines(body, m.endLine(th, f.W)), f.W, f.H)
+	return kit.Box(kit.Lines(body, m.middleLine(f, f.W), m.endLine(f, f.W)), f.W, f.H)
 }
 
 // besideView puts list and details side by side.
 func (m *Model) besideView(f screen.Frame) string {
 	th := f.Theme
-	paneW := m.sideW()
-	listW := f.W - paneW
-	m.pane.Keep(m.detailLines(th, f.Now, paneW-3))
+	listW := f.W - m.sideW()
+	m.pane.Keep(m.detailLines(th, f.Now, m.paneW()))
 	left := strings.Split(m.list(f, listW), "\n")
-	right := strings.Split(m.pane.View(paneW-2), "\n")
-	divider := th.Rule.Render(th.Signs.Divider) + " "
+	right := strings.Split(m.pane.View(m.paneW()), "\n")
+	divider := " " + th.Rule.Render(th.Signs.Divider) + " "
 	lines := make([]string, len(left))
 	for i := range left {
 		lines[i] = left[i] + divider
@@ -60,21 +76,42 @@ func (m *Model) besideView(f screen.Frame) string {
 			lines[i] += right[i]
 		}
 	}
-	return kit.Box(kit.Lines(m.stateLine(f, f.W), strings.Join(lines, "\n"), m.endLine(th, f.W)), f.W, f.H)
+	return kit.Box(kit.Lines(m.stateLine(f, f.W), strings.Join(lines, "\n"), m.middleLine(f, f.W), m.endLine(f, f.W)), f.W, f.H)
 }
 
-func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }
+// monthsPanel lists the totals of every month that fits.
+func (m *Model) monthsPanel(f screen.Frame, w int) []string {
+	th := f.Theme
+	lines := []string{th.Strong.Render("Totals") + th.Dim.Render("  of what is loaded; only what is completed counts"), ""}
+	all := m.monthLines(th, w)
+	room := max(1, f.H-7)
+	if len(all) == 0 {
+		all = []string{"Nothing that is loaded is completed."}
+	}
+	lines = append(lines, all[:min(len(all), room)]...)
+	if len(all) > room {
+		lines = append(lines, th.Dim.Render("and "+kit.Plural(len(all)-room, "earlier month", "earlier months")+"; a filter such as in:2026 narrows them"))
+	}
+	return append(lines, "", th.Dim.Render("Fees are what was paid beyond what was received."))
+}
 
 // stateLine says what is listed and how it stands.
 func (m *Model) stateLine(f screen.Frame, w int) string {
 	th := f.Theme
-	left := "  " + th.Strong.Render("History") + "  " + th.Dim.Render("newest first, read "+kit.Age(f.Now, m.at))
+	age := "newest first, read " + kit.Age(f.Now, m.at)
+	if !m.loaded {
+		age = "as it was kept, read " + kit.Age(f.Now, m.keptAt) + "; being read again"
+		if m.err != nil {
+			age = "as it was kept, read " + kit.Age(f.Now, m.keptAt)
+		}
+	}
+	left := "  " + th.Strong.Render("History") + "  " + th.Dim.Render(age)
 	right := ""
 	switch {
 	case m.filter.Focused():
-		right = th.Dim.Render(kit.FilterPrefix) + m.filter.Text(th, min(24, w/3))
+		right = th.Dim.Render(kit.FilterPrefix) + m.filter.Text(th, min(44, w/2))
 	case m.filter.Value() != "":
-		right = th.Accent.Render(kit.FilterPrefix + kit.Clean(m.filter.Value(), 24))
+		right = th.Accent.Render(kit.FilterPrefix + kit.Clean(m.filter.Value(), 44))
 	case m.hidden:
 		right = th.Dim.Render("amounts hidden")
 	}
@@ -82,91 +119,120 @@ func (m *Model) stateLine(f screen.Frame, w int) string {
 }
 
 // Wake draws again when the age in the state line changes.
-func (m *Model) Wake(now time.Time) time.Duration { return kit.AgeChanges(now, m.at) }
+func (m *Model) Wake(now time.Time) time.Duration {
+	if !m.loaded {
+		return kit.AgeChanges(now, m.keptAt)
+	}
+	return kit.AgeChanges(now, m.at)
+}
+
+// middleLine stands above the last one: a question, how to write a filter and what is wrong with it, or the totals.
+func (m *Model) middleLine(f screen.Frame, w int) string {
+	th := f.Theme
+	switch {
+	case m.asking == askExport:
+		return kit.Fit("  "+th.Strong.Render("Write "+m.exportWords()+"?")+"  "+th.Accent.Render("c")+" CSV  "+th.Accent.Render("j")+" JSON  "+th.Accent.Render("esc")+" leave", w)
+	case m.asking == askName:
+		line := "  " + th.Strong.Render("Save this filter as ") + m.name.Text(th, min(maxName, max(4, w-40)))
+		if m.name.Error != "" {
+			line += " " + th.Mark(theme.Danger) + " " + th.Danger.Render(m.name.Error)
+		}
+		return kit.Fit(line, w)
+	case len(m.query.mistakes) > 0:
+		return kit.Fit("  "+th.Mark(theme.Warn)+" "+th.Warn.Render(m.query.mistakes[0]), w)
+	case m.filter.Focused():
+		return kit.Fit("  "+th.Dim.Render(filterHelp), w)
+	}
+	return kit.Fit(m.totalsLine(f, w), w)
+}
+
+// exportWords says what an export would hold.
+func (m *Model) exportWords() string {
+	n := len(m.records())
+	words := grouped(n) + " records"
+	if n == 1 {
+		words = "1 record"
+	}
+	if !m.complete() {
+		words += ", as far as loaded"
+	}
+	return words
+}
 
 // endLine is the last line: how much there is, or what went wrong.
-func (m *Model) endLine(th theme.Theme, w int) string {
-	n := amount.Group(strconv.Itoa(len(m.book.rows)))
-	left := n + " loaded, more below"
-	switch {
-	case m.filter.Value() != "":
-		left = amount.Group(strconv.Itoa(len(m.shown))) + " of " + n + " loaded match; m reads more"
-		if m.ended {
-			left = amount.Group(strconv.Itoa(len(m.shown))) + " of " + n + " match"
-		}
-	case m.stopped != "":
-		left = n + " loaded; " + m.stopped
-	case m.ended:
-		left = "end of history: " + kit.Plural(len(m.book.rows), "record", "records")
-		if len(m.book.rows) > 999 {
-			left = "end of history: " + n + " records"
-		}
-	}
-	left = "  " + th.Dim.Render(left)
-	switch {
-	case m.err != nil:
+func (m *Model) endLine(f screen.Frame, w int) string {
+	th := f.Theme
+	left := "  " + th.Dim.Render(m.endWords())
+	if m.err != nil {
 		return kit.Fit("  "+th.Mark(theme.Warn)+" "+th.Warn.Render(screen.Words(m.err))+th.Dim.Render("; ctrl+r tries again"), w)
-	case m.loading && m.job == jobRestart:
-		return kit.Sides(left, th.Dim.Render("the service lost the place: reading again from the top "), w)
-	case m.loading:
-		return kit.Sides(left, th.Dim.Render("reading "), w)
+	}
+	if m.loading {
+		return kit.Sides(left, th.Dim.Render(m.loadingWords()+" "), w)
 	}
 	right := ""
-	if m.chosen != nil && (m.details || m.side()) && m.pane.Below() > 0 {
+	if m.chosen != nil && !m.inside && (m.details || m.side()) && m.pane.Below() > 0 {
 		right = th.Accent.Render("J") + th.Dim.Render(" scrolls, "+m.pane.More(th)+" ")
 	}
 	return kit.Sides(left, right, w)
 }
 
-func (m *Model) list(f screen.Frame, w int) string {
-	return m.table.View(f.Theme, w, func(i int, c []kit.Cell) []kit.Cell { return m.cells(f, w, m.shown[i], c) })
-}
-
-func (m *Model) cells(f screen.Frame, w int, r *record, c []kit.Cell) []kit.Cell {
-	th := f.Theme
-	look, word := statusLook(r.status)
-	value := kit.Text(kit.USD(r.micro))
+func (m *Model) loadingWords() string {
 	switch {
-	case m.hidden:
-		value = kit.Styled(kit.Masked(th), th.Dim)
-	case r.micro == nil:
-		value.Style = th.Unknown
-	case look == theme.Warn || look == theme.Danger:
-		value.Style = th.Dim // it did not happen
+	case m.job.kind == jobRefresh && m.job.restep:
+		return "the service lost the place: reading again from the top"
+	case m.job.pages > 1:
+		return "reading, " + strconv.Itoa(m.job.pages) + " pages so far"
 	}
-	chains := r.route(th, m.table.WidthOf(chainsColumn, w))
-	return append(c, kit.Text(when(f.Now, r.when)), kit.Styled(strings.ToLower(r.kind), th.Dim), kit.Text(r.what(m.mask(th))), kit.Text(chains), value,
-		kit.Cell{Text: sign(th, look) + " " + word, Style: th.Style(look)})
+	return "reading"
 }
 
-// route writes from where to where in w cells, in few letters when the names do not fit.
-func (r *record) route(th theme.Theme, w int) string {
-	if r.from == r.to {
-		return r.to.name
+func (m *Model) endWords() string {
+	count, held := m.book.count(), m.book.held
+	n := grouped(count)
+	switch {
+	case m.query.active():
+		return m.filterWords(n, count, held)
+	case m.alone >= alonePages && m.canReadOn():
+		return n + " loaded; reading waits, m goes on"
 	}
-	full := r.from.name + " " + th.Signs.Arrow + " " + r.to.name
-	if kit.Width(full) <= w {
-		return full
+	for _, s := range m.book.sections {
+		if s.live && s.stopped != "" {
+			if s.further {
+				return n + " loaded; " + s.stopped + "; m goes on"
+			}
+			return n + " loaded; " + s.stopped
+		}
 	}
-	return r.from.short + " " + th.Signs.Arrow + " " + r.to.short
+	switch {
+	case !m.loaded:
+		return n + " kept"
+	case m.ended() && count == 1:
+		return "end of history: 1 record"
+	case m.ended():
+		return "end of history: " + n + " records"
+	case held < count:
+		return n + " loaded, " + grouped(held) + " of them at hand, more below"
+	}
+	return n + " loaded, more below"
 }
 
-// sign is that of the meaning; what is under way has an ellipsis.
-func sign(th theme.Theme, look theme.Meaning) string {
-	if look == theme.None {
-		return th.Signs.More
+func (m *Model) filterWords(n string, count, held int) string {
+	words := grouped(len(m.shown)) + " of " + n
+	if m.ended() && held == count {
+		return words + " match"
 	}
-	return th.Sign(look)
+	words += " loaded match"
+	if u := m.book.unsearched(); u > 0 {
+		return words + ", " + grouped(u) + " not looked at; m looks"
+	}
+	if m.ended() {
+		return words
+	}
+	return words + ", more below; m reads more"
 }
 
-// when writes a time in 12 cells: with the clock this year, with the year before.
-func when(now, t time.Time) string {
-	if t.IsZero() {
-		return kit.UnknownText
-	}
-	t = t.In(now.Location())
-	if t.Year() == now.Year() {
-		return t.Format("02 Jan 15:04")
-	}
-	return t.Format("02 Jan 2006")
+// ended reports that nothing is missing below.
+func (m *Model) ended() bool {
+	n := len(m.book.sections)
+	return m.loaded && (n == 0 || n == 1 && m.book.sections[0].ended)
 }

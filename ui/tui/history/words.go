@@ -1,31 +1,25 @@
 package history
 
 import (
-	"strings"
-
 	"coffer/api"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/verify"
 )
 
-// statusLook is how a status is drawn: only COMPLETED is good (TH-H4).
+// statusLook is how a status is drawn: only COMPLETED is good, and one that is not known says so (TH-H4).
 func statusLook(status string) (m theme.Meaning, word string) {
-	switch status {
-	case api.StatusCompleted:
-		return theme.Good, "completed"
-	case api.StatusRefunded:
-		return theme.Warn, "refunded"
-	case api.StatusFailed:
-		return theme.Danger, "failed"
-	case api.StatusPending:
-		return theme.None, "pending"
-	case api.StatusInProgress:
-		return theme.None, "in progress"
-	case api.StatusExecuted:
-		return theme.None, "executed"
-	case "":
-		return theme.Unknown, "unknown"
+	v := verify.Status(status)
+	switch {
+	case v.Success:
+		m = theme.Good
+	case !v.Known:
+		m = theme.Unknown
+	case status == api.StatusRefunded:
+		m = theme.Warn
+	case status == api.StatusFailed:
+		m = theme.Danger
 	}
-	return theme.Unknown, strings.ToLower(status)
+	return m, v.Text
 }
 
 // statusWords says what a status means, for the details.

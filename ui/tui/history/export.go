@@ -1,0 +1,245 @@
+package history
+
+import (
+	"bytes"
+	"encoding/csv"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"coffer/api"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// csvColumns are the columns of the export, one record to a line (RFC 4180: CRLF, quotes doubled). Amounts are whole numbers of base units, exactly as the
+// service wrote them; values are in US dollars. A list in one cell has spaces between its items. A cell that a spreadsheet would take for a formula begins with
+// an apostrophe.
+//
+//	time                 UTC, RFC 3339; empty: unreadable
+//	type                 CALL, SWAP, TRANSFER
+//	status               as the service wrote it
+//	fail_reason          why it was refunded
+//	quote_id
+//	user                 the account
+//	recipient            chain/address
+//	paid_asset           aggregated asset
+//	paid_symbol
+//	paid_from            CAIP-19 ids of what it was taken from
+//	paid_base_units
+//	paid_decimals        empty: unknown
+//	paid_usd             empty: unknown
+//	received_asset       aggregated asset
+//	received_symbol
+//	received_as          CAIP-19 id
+//	received_base_units
+//	received_decimals    empty: unknown
+//	received_usd         empty: unknown
+//	minimum_base_units   what had to be delivered at least; empty: not said
+//	fees_usd             paid beyond what was delivered, of a completed record; empty: unknown
+//	origin_chains        CAIP-2 ids, one for each origin transaction
+//	origin_hashes
+//	origin_pages         addresses in an explorer
+//	target_chains
+//	target_hashes
+//	target_pages
+func csvColumns() []string {
+	return []string{"time", "type", "status", "fail_reason", "quote_id", "user", "recipient", "paid_asset", "paid_symbol", "paid_from", "paid_base_units",
+		"paid_decimals", "paid_usd", "received_asset", "received_symbol", "received_as", "received_base_units", "received_decimals", "received_usd",
+		"minimum_base_units", "fees_usd", "origin_chains", "origin_hashes", "origin_pages", "target_chains", "target_hashes", "target_pages"}
+}
+
+// exportCSV writes records as a table.
+func exportCSV(ln *lens, rows []*record) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.UseCRLF = true
+	if err := w.Write(csvColumns()); err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		cells := ln.cells(r)
+		for i := range cells {
+			cells[i] = inert(cells[i])
+		}
+		if err := w.Write(cells); err != nil {
+			return nil, err
+		}
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
+
+// inert puts an apostrophe before a text that a spreadsheet would run as a formula, or that its own apostrophe would hide.
+func inert(s string) string {
+	if s != "" && strings.ContainsRune("=+-@'\t\r\n", rune(s[0])) || strings.HasPrefix(s, "＝") || strings.HasPrefix(s, "＋") ||
+		strings.HasPrefix(s, "－") || strings.HasPrefix(s, "＠") {
+		return "'" + s
+	}
+	return s
+}
+
+func (ln *lens) cells(r *record) []string {
+	x := ln.exported(r)
+	from, to := sides(x.Transactions, true), sides(x.Transactions, false)
+	return append([]string{x.Time, x.Type, x.Status, x.FailReason, x.QuoteID, x.User, x.Recipient, x.Paid.Asset, x.Paid.Symbol, strings.Join(x.Paid.From, " "),
+		x.Paid.BaseUnits, decimals(x.Paid.Decimals), x.Paid.USD, x.Received.Asset, x.Received.Symbol, x.Received.As, x.Received.BaseUnits,
+		decimals(x.Received.Decimals), x.Received.USD, x.Received.Minimum, x.FeesUSD}, append(from, to...)...)
+}
+
+func decimals(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
+}
+
+func sides(list []exportedLeg, origin bool) []string {
+	var chains, hashes, pages []string
+	for _, l := range list {
+		if (l.Side == sideOrigin) == origin {
+			chains, hashes, pages = append(chains, l.Chain), append(hashes, l.Hash), append(pages, l.Page)
+		}
+	}
+	return []string{strings.Join(chains, " "), strings.Join(hashes, " "), strings.TrimSpace(strings.Join(pages, " "))}
+}
+
+// exportFile is the export as JSON. Complete says that Records are all that the service has for the filter.
+type exportFile struct {
+	Version  int              `json:"version"`
+	Network  string           `json:"network"`
+	Account  string           `json:"account"`
+	Made     string           `json:"made"`
+	Filter   string           `json:"filter"`
+	Complete bool             `json:"complete"`
+	Records  []exportedRecord `json:"records"`
+}
+
+// exportedRecord is a record in an export. Amounts are whole numbers of base units as strings; Decimals and USD are absent when unknown.
+type exportedRecord struct {
+	QuoteID      string           `json:"quoteId"`
+	Time         string           `json:"time,omitzero"`
+	Type         string           `json:"type"`
+	Status       string           `json:"status"`
+	FailReason   string           `json:"failReason,omitzero"`
+	User         string           `json:"user"`
+	Recipient    string           `json:"recipient"`
+	Paid         exportedPaid     `json:"paid"`
+	Received     exportedReceived `json:"received"`
+	FeesUSD      string           `json:"feesUsd,omitzero"`
+	Transactions []exportedLeg    `json:"transactions"`
+}
+
+type exportedPaid struct {
+	Asset     string   `json:"asset"`
+	Symbol    string   `json:"symbol"`
+	From      []string `json:"from"`
+	BaseUnits string   `json:"baseUnits"`
+	Decimals  *int     `json:"decimals,omitzero"`
+	USD       string   `json:"usd,omitzero"`
+}
+
+type exportedReceived struct {
+	Asset     string `json:"asset"`
+	Symbol    string `json:"symbol"`
+	As        string `json:"as"`
+	BaseUnits string `json:"baseUnits"`
+	Decimals  *int   `json:"decimals,omitzero"`
+	USD       string `json:"usd,omitzero"`
+	Minimum   string `json:"minimum,omitzero"`
+}
+
+type exportedLeg struct {
+	Side  string `json:"side"` // origin or target
+	Chain string `json:"chain"`
+	Hash  string `json:"hash"`
+	Page  string `json:"page,omitzero"`
+}
+
+const sideOrigin, sideTarget = "origin", "target"
+
+func (ln *lens) exported(r *record) exportedRecord {
+	paid, got := ln.paidUnit(r), ln.gotUnit(r)
+	x := exportedRecord{
+		QuoteID: r.id, Type: r.kind.Value(), Status: r.status.Value(), FailReason: r.reason.Value(), User: r.user.Value(), Recipient: r.recipient.Value(),
+		Paid: exportedPaid{Asset: r.paidOf.Value(), Symbol: paid.symbol, From: strings.Fields(r.paidFrom.Value()), BaseUnits: r.paid, Decimals: paid.known(), USD: r.paidUSD},
+		Received: exportedReceived{Asset: r.gotOf.Value(), Symbol: got.symbol, As: r.gotAs.Value(), BaseUnits: r.got, Decimals: got.known(), USD: r.gotUSD,
+			Minimum: r.minimum},
+		Transactions: make([]exportedLeg, 0, len(r.legs)),
+	}
+	if !r.at().IsZero() {
+		x.Time = r.at().UTC().Format(time.RFC3339)
+	}
+	if r.success() {
+		if f := ln.fees(r); f != nil {
+			x.FeesUSD = string(api.Micro(f))
+		}
+	}
+	for _, l := range r.legs {
+		side := sideTarget
+		if l.origin {
+			side = sideOrigin
+		}
+		x.Transactions = append(x.Transactions, exportedLeg{Side: side, Chain: l.chain.Value(), Hash: l.hash, Page: l.url()})
+	}
+	return x
+}
+
+func (u unit) known() *int {
+	if u.decimals < 0 {
+		return nil
+	}
+	return &u.decimals
+}
+
+func exportJSON(f exportFile) ([]byte, error) { return json.Marshal(f, jsontext.WithIndent("  ")) }
+
+// exportedMsg says what became of an export.
+type exportedMsg struct {
+	what, path string
+	err        error
+}
+
+// exportRows writes what the list shows. The work is done beside the event loop, on records that never change, with a lens of its own.
+func (m *Model) exportRows(kind string) tea.Cmd {
+	rows := m.records()
+	write, ln, now := m.ctx.Export, newLens(m.ctx.Catalog), m.ctx.Clock()
+	o, _ := m.owner()
+	head := exportFile{Version: 1, Network: o.network, Account: o.user, Made: now.UTC().Format(time.RFC3339), Filter: m.query.text, Complete: m.complete()}
+	return func() tea.Msg {
+		var b []byte
+		var err error
+		if kind == "csv" {
+			b, err = exportCSV(ln, rows)
+		} else {
+			head.Records = make([]exportedRecord, 0, len(rows))
+			for _, r := range rows {
+				head.Records = append(head.Records, ln.exported(r))
+			}
+			b, err = exportJSON(head)
+		}
+		out := exportedMsg{what: kit.Plural(len(rows), "record", "records"), err: err}
+		if err == nil {
+			out.path, out.err = write("history."+kind, b)
+		}
+		return out
+	}
+}
+
+func wasExported(msg exportedMsg) tea.Cmd {
+	if msg.err != nil {
+		return screen.Toast(theme.Danger, "nothing was written: "+msg.err.Error())
+	}
+	return screen.Toast(theme.Good, msg.what+" written to "+msg.path)
+}
+
+// complete says that the list is everything that the service has.
+func (m *Model) complete() bool {
+	n := len(m.book.sections)
+	return m.loaded && n == 1 && m.book.sections[0].ended && m.book.held == m.book.count() && len(m.query.mistakes) == 0
+}

@@ -1,0 +1,191 @@
+package history
+
+import (
+	"strings"
+	"time"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// field is one fact of the details, drawn in lines of a fixed width. copy is what `y` copies; "" is a sentence or a heading, which cannot be chosen.
+type field struct {
+	name  string
+	copy  string
+	money bool // copy tells an amount
+	lines []string
+}
+
+// gutter is the room for the mark of the chosen field.
+const gutter = 2
+
+// detail collects fields of a fixed width.
+type detail struct {
+	th     theme.Theme
+	w      int
+	fields []field
+}
+
+func (d *detail) plain(lines ...string) { d.fields = append(d.fields, field{lines: lines}) }
+
+func (d *detail) text(s string, st theme.Style) {
+	d.plain(kit.Prose(d.w, 0, kit.Span{Text: s, Style: st})...)
+}
+
+// fact is a field with a label; text is what is shown of it, more stands behind.
+func (d *detail) fact(label, name, text, copied string, more ...kit.Span) {
+	const labelW = 12
+	lines := kit.Row(d.th, d.w, 0, labelW, label, append([]kit.Span{kit.Plain(text)}, more...)...)
+	d.fields = append(d.fields, field{name: name, copy: copied, lines: lines})
+}
+
+func (d *detail) amount(label, name, text, copied string, more ...kit.Span) {
+	d.fact(label, name, text, copied, more...)
+	d.fields[len(d.fields)-1].money = true
+}
+
+// fieldsOf is everything about a record. Nothing is cut: ids and addresses break between groups.
+func (m *Model) fieldsOf(th theme.Theme, r *record, now time.Time, w int) []field {
+	d := &detail{th: th, w: w}
+	show, l := m.mask(th), m.lens.line(r)
+	look, word := statusLook(r.status.Value())
+	d.text(m.lens.sentence(r, show), th.Strong)
+	d.fact("status", "status", sign(th, look)+" "+word, r.status.Value())
+	if at := r.at(); !at.IsZero() {
+		local := at.In(now.Location())
+		d.fact("time", "time", local.Format("2006-01-02 15:04:05 MST"), local.Format(time.RFC3339))
+	}
+	d.text(statusWords(r.status.Value()), th.Text)
+	if reason := r.reason.Value(); reason != "" {
+		what, todo := screen.ReasonWords(reason)
+		d.text(strings.TrimSpace(what+" "+todo), th.Style(look))
+		d.fact("reason", "reason", reason, reason)
+	}
+	if c := m.book.byID[r.id]; c != nil && !c.sec.live {
+		d.text("As it was kept, read "+kit.Age(now, m.keptAt)+"; not read again yet.", th.Dim)
+	}
+	d.plain("")
+	m.moneyFields(d, r, l)
+	d.plain("")
+	d.fact("quote id", "quote id", kit.Groups(r.id), r.id)
+	d.fact("to", "recipient", account(r.recipient.Value()), kit.Checksummed(address(r.recipient.Value())))
+	for _, leg := range r.legs {
+		m.legFields(d, leg)
+	}
+	switch {
+	case r.more > 0:
+		d.text("and "+kit.Plural(r.more, "transaction", "transactions")+" more", th.Dim)
+	case len(r.legs) == 0:
+		d.plain("")
+		d.text("no transaction yet", th.Dim)
+	}
+	d.plain("")
+	d.fact("type", "type", strings.ToLower(r.kind.Value()), r.kind.Value())
+	d.fact("account", "account", kit.Address(r.user.Value()), kit.Checksummed(r.user.Value()))
+	d.fact("paid asset", "asset id", r.paidOf.Value(), r.paidOf.Value())
+	for a := range strings.FieldsSeq(r.paidFrom.Value()) {
+		d.fact("taken from", "asset id", a, a)
+	}
+	d.fact("got asset", "asset id", r.gotAs.Value(), r.gotAs.Value())
+	return d.fields
+}
+
+// moneyFields are the amounts: as a person writes them, in base units, with their values, and what was paid for the service.
+func (m *Model) moneyFields(d *detail, r *record, l line) {
+	th, show := d.th, m.mask(d.th)
+	value := func(micro string) kit.Span {
+		v := usd(micro)
+		if m.hidden {
+			return kit.Span{Text: "  " + kit.Masked(th), Style: th.Dim}
+		}
+		return kit.Span{Text: "  " + kit.USD(v), Style: th.Dim}
+	}
+	paid, received := amountLabels(r.status.Value())
+	d.amount(paid, "amount", orNone(show(l.paid)), bare(l.paid), value(r.paidUSD))
+	m.units(d, r.paid)
+	d.amount(received, "amount", orNone(show(l.received)), bare(l.received), value(r.gotUSD))
+	m.units(d, r.got)
+	if r.minimum != "" {
+		least := figure(r.minimum, m.lens.gotUnit(r))
+		d.amount("at least", "amount", orNone(show(least)), bare(least))
+	}
+	if r.success() {
+		text := amount.Unknown
+		if f := m.lens.fees(r); f != nil {
+			text = kit.USD(f)
+			if m.hidden {
+				text = kit.Masked(th)
+			}
+		}
+		d.fact("fees", "fees", text, "", kit.Span{Text: "  paid beyond what was received", Style: th.Dim})
+	}
+}
+
+// units is the exact amount as the service wrote it.
+func (m *Model) units(d *detail, base string) {
+	text := base
+	if m.hidden {
+		text = kit.Masked(d.th)
+	}
+	if base == "" {
+		text = amount.Unknown
+	}
+	d.amount("", "base units", text, base, kit.Span{Text: " base units", Style: d.th.Dim})
+}
+
+func (m *Model) legFields(d *detail, l leg) {
+	side := "transaction on the target chain, "
+	if l.origin {
+		side = "transaction on an origin chain, "
+	}
+	d.plain("")
+	d.text(side+m.lens.chain(l.chain).name, d.th.Strong)
+	d.fact("chain", "chain id", l.chain.Value(), l.chain.Value())
+	d.fact("hash", "hash", kit.Groups(l.hash), l.hash)
+	url := l.url()
+	if url == "" {
+		return
+	}
+	d.fact("page", "page address", url, url)
+	if !m.ctx.KnownPage(l.chain.Value(), url) {
+		d.text(d.th.Signs.Warn+" not a page of the known explorer: do not trust it", d.th.Warn)
+	}
+}
+
+// amountLabels does not call received what never arrived.
+func amountLabels(status string) (paid, received string) {
+	switch status {
+	case api.StatusCompleted, api.StatusExecuted:
+		return "paid", "received"
+	case api.StatusRefunded:
+		return "came back", "undelivered"
+	case api.StatusFailed:
+		return "not paid", "undelivered"
+	}
+	return "to pay", "to get"
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "nothing declared"
+	}
+	return s
+}
+
+// bare is the number of "1,250.5 USDC" for a form: "1250.5".
+func bare(figure string) string {
+	n, _, _ := strings.Cut(figure, " ")
+	if n == kit.UnknownText {
+		return ""
+	}
+	return strings.ReplaceAll(n, ",", "")
+}
+
+// address is the last part of "chain/address".
+func address(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
+
+// account writes the address of "chain/address" in groups.
+func account(id string) string { return kit.Address(address(id)) }

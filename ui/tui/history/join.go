@@ -1,0 +1,247 @@
+package history
+
+import "slices"
+
+// extend puts a page behind section i: records that the section has are brought up to date where they stand, the others go to its end. after is the
+// continuation that gave the page, token the one that came with it; "" is the end of history. It returns how many records were new to the section, and
+// whether the section now reaches what stood below it, or the end.
+func (b *book) extend(i int, page []*record, after, token string) (added int, met bool) {
+	sec := b.sections[i]
+	has := make(map[string]bool, len(page))
+	fresh := make([]*record, 0, len(page))
+	skip, last := 0, ""
+	for k, r := range page {
+		has[r.id], last = true, r.id
+		if c := b.byID[r.id]; c != nil && c.sec == sec {
+			b.replace(c, r)
+			if skip == k {
+				skip++
+			}
+			continue
+		}
+		fresh = append(fresh, r)
+	}
+	target := b.cut(i, last, func(id string) bool { return has[id] })
+	for _, r := range fresh {
+		b.remove(r.id) // still somewhere below: the list was re-ordered meanwhile
+	}
+	if len(fresh) > 0 {
+		c := &chunk{sec: sec, after: after, skip: skip}
+		sec.chunks = append(sec.chunks, c)
+		b.enter(c, fresh)
+	}
+	met = b.link(i, target, token, len(page) > 0)
+	return len(fresh), met
+}
+
+// adopt puts a run that was read from the top above everything else. It reports whether the run reaches what is held, or the end.
+func (b *book) adopt(run *book) (met bool) {
+	sec := run.top()
+	old := b.byID
+	b.sections = slices.Insert(b.sections, 0, sec)
+	target := b.cut(0, sec.last(), func(id string) bool { return run.byID[id] != nil })
+	for id := range run.byID {
+		if old[id] != nil {
+			b.remove(id)
+		}
+	}
+	for id, c := range run.byID {
+		b.byID[id] = c
+	}
+	b.held += run.held
+	b.changed()
+	token := sec.next
+	if !sec.ended && token == "" {
+		return false // nothing was read
+	}
+	return b.link(0, target, token, true)
+}
+
+// last is the id of the last record, "" when it is not held.
+func (s *section) last() string {
+	if len(s.chunks) == 0 {
+		return ""
+	}
+	rows := s.chunks[len(s.chunks)-1].rows
+	if len(rows) == 0 {
+		return ""
+	}
+	return rows[len(rows)-1].id
+}
+
+// cut takes out what a run of section i, which ends with the record last, stands for further below: everything up to last when it is found there, else the
+// sections whose last record the run has. It returns the section in which last was found.
+func (b *book) cut(i int, last string, has func(id string) bool) *section {
+	c := b.byID[last]
+	if c != nil && c.sec != b.sections[i] && slices.Index(b.sections, c.sec) > i {
+		t := c.sec
+		b.dropSections(i+1, slices.Index(b.sections, t))
+		for t.chunks[0] != c {
+			b.drop(t.chunks[0])
+			t.chunks = t.chunks[1:]
+		}
+		n := c.index(last) + 1
+		b.leave(c, n)
+		c.rows, c.skip = c.rows[n:], c.skip+n
+		c.n, c.sums = len(c.rows), nil
+		t.prune()
+		return t
+	}
+	for i+1 < len(b.sections) && has(b.sections[i+1].last()) {
+		b.dropSections(i+1, i+2)
+	}
+	return nil
+}
+
+// link joins section i with what follows it. some says that the page had records.
+func (b *book) link(i int, target *section, token string, some bool) (met bool) {
+	defer b.changed()
+	sec := b.sections[i]
+	sec.next, sec.ended = token, token == ""
+	for k := len(b.sections) - 1; k > i; k-- {
+		b.sections[k].prune()
+		if len(b.sections[k].chunks) == 0 && b.sections[k] != target {
+			b.dropSections(k, k+1)
+		}
+	}
+	switch {
+	case sec.ended:
+		b.dropSections(i+1, len(b.sections))
+		return true
+	case target != nil && target.live:
+		sec.take(target)
+		b.sections = slices.Delete(b.sections, i+1, i+2)
+		return true
+	case target != nil:
+		target.gap = false
+		if len(target.chunks) == 0 {
+			b.dropSections(i+1, i+2)
+		}
+		return true
+	case some && i+1 < len(b.sections):
+		b.sections[i+1].gap = true
+	}
+	return false
+}
+
+// take puts a live section behind this one.
+func (s *section) take(t *section) {
+	for _, c := range t.chunks {
+		c.sec = s
+	}
+	s.chunks = append(s.chunks, t.chunks...)
+	for token := range t.seen {
+		s.seen[token] = true
+	}
+	s.next, s.ended, s.stopped, s.further = t.next, t.ended, t.stopped, t.further
+}
+
+// prune takes out chunks that have nothing left.
+func (s *section) prune() {
+	s.chunks = slices.DeleteFunc(s.chunks, func(c *chunk) bool { return c.n == 0 })
+}
+
+// refill puts the page that a chunk was read from back into it, after it was given back. Records that stand elsewhere stay there, in their new state.
+func (b *book) refill(c *chunk, page []*record) {
+	b.held -= len(c.found)
+	c.found = nil
+	rows := make([]*record, 0, len(page))
+	for _, r := range page[min(c.skip, len(page)):] {
+		if o := b.byID[r.id]; o != nil {
+			b.replace(o, r)
+			continue
+		}
+		rows = append(rows, r)
+	}
+	b.enter(c, rows)
+	c.sec.prune()
+}
+
+// Chunks that are not given back: pinTop at the top, so that a refresh meets what is known, pinEdge at the ends of a section, so that the next page does, and
+// pinView around the window.
+const (
+	pinTop  = bridgePages + 2
+	pinEdge = 2
+	pinView = 4
+)
+
+// shed gives rows back, those farthest from lines from to to first, until at most most records are in memory.
+func (b *book) shed(from, to, most int) {
+	for b.held > most {
+		c := b.farthest(from, to)
+		if c == nil {
+			return
+		}
+		b.giveBack(c)
+	}
+}
+
+func (b *book) farthest(from, to int) *chunk {
+	var best *chunk
+	most := 0
+	mid := (from + to) / 2
+	spans := b.layout()
+	pos := 0 // of the chunk in its section
+	for k, s := range spans {
+		if k > 0 && spans[k-1].sec != s.sec || s.chunk == nil {
+			pos = 0
+		}
+		if s.chunk == nil {
+			continue
+		}
+		pos++
+		edge := pos <= pinEdge || pos > len(s.sec.chunks)-pinEdge || s.sec == b.top() && pos <= pinTop
+		near := s.row < to+pinView*PageSize && s.row+s.chunk.n > from-pinView*PageSize
+		if edge || near || !s.sec.live || !s.chunk.held() {
+			continue
+		}
+		far := s.row - mid
+		if far < 0 {
+			far = -far
+		}
+		if best == nil || far > most {
+			best, most = s.chunk, far
+		}
+	}
+	return best
+}
+
+// giveBack forgets the rows of a chunk, but not what the filter found in it nor its sums.
+func (b *book) giveBack(c *chunk) {
+	c.sums = b.sumsOf(c)
+	var found []*record
+	if b.keep != nil {
+		for _, r := range c.rows {
+			if b.keep(r) {
+				found = append(found, r)
+			}
+		}
+	}
+	n := c.n
+	b.drop(c)
+	c.n, c.found, c.query = n, found, b.query
+	b.held += len(found)
+}
+
+// unsearched is how many records were given back before the filter could look at them.
+func (b *book) unsearched() int {
+	n := 0
+	for _, s := range b.layout() {
+		if s.chunk != nil && !s.chunk.held() && s.chunk.query != b.query {
+			n += s.chunk.n
+		}
+	}
+	return n
+}
+
+// setFilter says which records are kept when their chunk is given back; nil: none.
+func (b *book) setFilter(keep func(*record) bool) {
+	b.query++
+	b.keep = keep
+	for _, s := range b.sections {
+		for _, c := range s.chunks {
+			b.held -= len(c.found)
+			c.found = nil
+		}
+	}
+}

@@ -1,0 +1,252 @@
+package history
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/ui/tui/kit"
+	"coffer/wallet/verify"
+)
+
+// lens puts records into words: symbols, decimals and names of chains are the catalog's. It remembers what it looked up, up to a bound.
+type lens struct {
+	catalog    *catalog.Catalog
+	aggregates map[word]unit
+	entities   map[word]unit
+	chains     map[word]chainLabel
+	statuses   map[word]string
+	lines      map[*record]line
+}
+
+// unit is how an asset is counted. decimals is -1 when the catalog does not know the asset.
+type unit struct {
+	symbol    string
+	decimals  int
+	aggregate string
+	chain     chainLabel
+	placed    bool // chain is known from the id
+}
+
+// chainLabel names a chain in full and in few letters.
+type chainLabel struct{ name, short string }
+
+// line is what the list shows of a record.
+type line struct {
+	verb           string // what was done, without its figure
+	paid, received string
+	from, to       chainLabel
+	micro          *big.Int
+}
+
+// Bounds of what a lens remembers.
+const (
+	maxLooked = 4096
+	maxLines  = 512
+)
+
+func newLens(c *catalog.Catalog) *lens {
+	return &lens{catalog: c, aggregates: map[word]unit{}, entities: map[word]unit{}, chains: map[word]chainLabel{}, statuses: map[word]string{}, lines: map[*record]line{}}
+}
+
+// line is the line of a record.
+func (ln *lens) line(r *record) line {
+	l, ok := ln.lines[r]
+	if ok {
+		return l
+	}
+	if len(ln.lines) >= maxLines {
+		clear(ln.lines)
+	}
+	l = line{paid: ln.paid(r), received: ln.received(r), from: ln.origin(r), to: ln.target(r), micro: r.micro()}
+	l.verb = verb(r.kind.Value(), l.received)
+	ln.lines[r] = l
+	return l
+}
+
+func (ln *lens) chain(id word) chainLabel {
+	l, ok := ln.chains[id]
+	if ok {
+		return l
+	}
+	if len(ln.chains) >= maxLooked {
+		clear(ln.chains)
+	}
+	l = ln.findChain(id.Value())
+	ln.chains[id] = l
+	return l
+}
+
+func (ln *lens) findChain(id string) chainLabel {
+	c, err := caip.ParseChain(id)
+	if err != nil {
+		return chainLabel{"unknown chain", kit.UnknownText}
+	}
+	if info, ok := ln.catalog.Chain(c); ok {
+		return chainLabel{info.Name, info.Short}
+	}
+	name := kit.Clean(id, 40)
+	return chainLabel{name, name}
+}
+
+// aggregate is the unit of an aggregated asset.
+func (ln *lens) aggregate(id word) unit {
+	u, ok := ln.aggregates[id]
+	if ok {
+		return u
+	}
+	if len(ln.aggregates) >= maxLooked {
+		clear(ln.aggregates)
+	}
+	u = unit{symbol: kit.Clean(strings.TrimPrefix(id.Value(), "ob:"), 20), decimals: -1, aggregate: id.Value()}
+	if a, ok := ln.catalog.Aggregate(caip.AggregateID(id.Value())); ok {
+		u.symbol, u.decimals = a.Symbol, a.Decimals
+	}
+	ln.aggregates[id] = u
+	return u
+}
+
+// entity is the unit of an asset on one chain.
+func (ln *lens) entity(id word) unit {
+	u, ok := ln.entities[id]
+	if ok {
+		return u
+	}
+	if len(ln.entities) >= maxLooked {
+		clear(ln.entities)
+	}
+	u = unit{decimals: -1}
+	if a, err := caip.ParseAsset(id.Value()); err == nil {
+		u.chain, u.placed = ln.findChain(a.Chain.String()), true
+		if e, ok := ln.catalog.Entity(a); ok {
+			u.symbol, u.decimals, u.aggregate = e.Symbol, e.Decimals, e.Aggregate.String()
+		}
+	}
+	ln.entities[id] = u
+	return u
+}
+
+// paidUnit counts what was paid: in the aggregate's decimals, or in those of the one asset that was asked for.
+func (ln *lens) paidUnit(r *record) unit {
+	u := ln.aggregate(r.paidOf)
+	if u.decimals < 0 {
+		if e := ln.entity(r.paidFrom); e.decimals >= 0 {
+			return e
+		}
+	}
+	return u
+}
+
+// gotUnit counts what was delivered.
+func (ln *lens) gotUnit(r *record) unit {
+	u := ln.entity(r.gotAs)
+	if u.decimals < 0 {
+		u.symbol = ln.aggregate(r.gotOf).symbol
+	}
+	return u
+}
+
+func (ln *lens) paid(r *record) string     { return figure(r.paid, ln.paidUnit(r)) }
+func (ln *lens) received(r *record) string { return figure(r.got, ln.gotUnit(r)) }
+
+// figure writes "250.5 USDC"; "" for a known zero.
+func figure(base string, u unit) string {
+	v, err := amount.ParseBase(base)
+	switch {
+	case err != nil || u.decimals < 0:
+		return kit.UnknownText + " " + u.symbol
+	case v.Sign() == 0:
+		return ""
+	}
+	return amount.Human(v, u.decimals) + " " + u.symbol
+}
+
+// verb says in a word or two what was done to get received.
+func verb(kind, received string) string {
+	switch {
+	case kind == api.RecordSwap && received != "":
+		return "swap to"
+	case kind == api.RecordTransfer && received != "":
+		return "send"
+	}
+	return kit.Clean(strings.ToLower(kind), 20)
+}
+
+// mask writes a figure such as "250.5 USDC", or hides its number.
+type mask func(figure string) string
+
+func open(figure string) string { return figure }
+
+// what says in one short phrase what the record is about; sentence has the whole of it.
+func (l line) what(show mask) string { return strings.TrimSpace(l.verb + " " + show(l.received)) }
+
+func (ln *lens) sentence(r *record, show mask) string {
+	l, kind := ln.line(r), r.kind.Value()
+	switch {
+	case kind == api.RecordSwap && l.paid != "" && l.received != "":
+		return "Swap " + show(l.paid) + " to " + show(l.received)
+	case kind == api.RecordTransfer && l.received != "":
+		return "Send " + show(l.received)
+	case kind == api.RecordCall && l.received != "":
+		return "Call that needs " + show(l.received)
+	case kind == api.RecordCall:
+		return "Call"
+	}
+	return l.what(show)
+}
+
+// origins names the origin chains, each once.
+func (ln *lens) origins(r *record) []chainLabel {
+	var found []chainLabel
+	add := func(c chainLabel) {
+		if !slices.Contains(found, c) {
+			found = append(found, c)
+		}
+	}
+	for _, l := range r.legs {
+		if l.origin {
+			add(ln.chain(l.chain))
+		}
+	}
+	if len(found) > 0 {
+		return found
+	}
+	for a := range strings.SplitSeq(r.paidFrom.Value(), " ") {
+		if id, err := caip.ParseAsset(a); err == nil {
+			add(ln.findChain(id.Chain.String()))
+		}
+	}
+	return found
+}
+
+// origin names one origin chain, or says how many there are.
+func (ln *lens) origin(r *record) chainLabel {
+	switch found := ln.origins(r); len(found) {
+	case 0:
+		return chainLabel{kit.UnknownText, kit.UnknownText}
+	case 1:
+		return found[0]
+	default:
+		many := kit.Plural(len(found), "chain", "chains")
+		return chainLabel{many, many}
+	}
+}
+
+func (ln *lens) target(r *record) chainLabel {
+	if u := ln.entity(r.gotAs); u.placed {
+		return u.chain
+	}
+	for _, l := range r.legs {
+		if !l.origin {
+			return ln.chain(l.chain)
+		}
+	}
+	return chainLabel{kit.UnknownText, kit.UnknownText}
+}
+
+// success reports COMPLETED and nothing else (TH-H4).
+func (r *record) success() bool { return verify.Status(r.status.Value()).Success }

@@ -1,0 +1,299 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/api"
+	"coffer/wallet/verify"
+)
+
+// jobKind is why a page is asked for.
+type jobKind int
+
+const (
+	jobRefresh jobKind = iota // from the top until a record that is held
+	jobMore                   // behind a section
+	jobRefill                 // rows that were given back
+)
+
+// job is what is being read.
+type job struct {
+	kind   jobKind
+	run    *book           // refresh: what was read so far
+	cover  map[string]bool // refresh: unfinished records to be seen again
+	sec    *section        // more
+	bridge bool            // more: until the section meets what is below it
+	chunk  *chunk          // refill
+	pages  int
+	restep bool // the service lost the place: this reads again from the top
+}
+
+// pageMsg is the answer to one request; after is the continuation that was sent.
+type pageMsg struct {
+	gen   int
+	after string
+	rows  []*record
+	token string
+	err   error
+}
+
+// followMsg says that it is time to look at unfinished records again.
+type followMsg struct{ gen int }
+
+// startRefresh reads from the top. Records that can still change are seen again when they are among the first cover.
+func (m *Model) startRefresh(cover int) tea.Cmd {
+	m.job = job{kind: jobRefresh, run: m.book.newRun(), cover: m.unfinished(cover)}
+	return m.fetch("", m.job.run.top())
+}
+
+func (m *Model) startMore(s *section, bridge bool) tea.Cmd {
+	m.job = job{kind: jobMore, sec: s, bridge: bridge}
+	return m.fetch(s.next, s)
+}
+
+func (m *Model) startRefill(c *chunk) tea.Cmd {
+	m.job = job{kind: jobRefill, chunk: c}
+	return m.fetch(c.after, nil)
+}
+
+// unfinished lists the records among the first most that can still change.
+func (m *Model) unfinished(most int) map[string]bool {
+	out, n := map[string]bool{}, 0
+	m.book.each(func(r *record) bool {
+		if !r.final() {
+			out[r.id] = true
+		}
+		n++
+		return n < most
+	})
+	return out
+}
+
+func (m *Model) fetch(after string, reading *section) tea.Cmd {
+	m.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	m.cancel = cancel
+	m.gen++
+	m.loading, m.since = true, m.ctx.Clock()
+	if reading != nil {
+		reading.seen[after] = true
+	}
+	if m.job.kind == jobMore {
+		m.alone++
+	}
+	gen, src, rd := m.gen, m.src, readerOf(m.ctx)
+	return func() tea.Msg {
+		defer cancel()
+		page, err := src.History(ctx, PageSize, after)
+		return pageMsg{gen: gen, after: after, rows: rd.page(page.Transactions), token: page.Continuation, err: err}
+	}
+}
+
+// arrived takes an answer over and goes on.
+func (m *Model) arrived(msg pageMsg) tea.Cmd {
+	m.loading = false
+	if msg.err != nil {
+		return m.failed(msg)
+	}
+	m.job.pages++
+	if msg.after != "" {
+		m.losses = 0
+	}
+	before := m.found()
+	var on tea.Cmd
+	switch m.job.kind {
+	case jobRefresh:
+		on = m.refreshed(msg)
+	case jobMore:
+		on = m.extended(msg, before)
+	default:
+		m.book.refill(m.job.chunk, msg.rows)
+	}
+	if m.job.kind != jobRefresh || on == nil {
+		m.settle()
+	}
+	if on != nil {
+		return on
+	}
+	return tea.Batch(m.wantMore(), m.follow(), m.saveSoon())
+}
+
+// failed keeps what is there. A continuation that the service no longer knows makes the reading begin again.
+func (m *Model) failed(msg pageMsg) tea.Cmd {
+	if msg.after != "" && lostPlace(msg.err) && m.losses < maxLosses {
+		m.losses++
+		return m.again()
+	}
+	m.err = msg.err
+	return nil
+}
+
+// again reads from the top; what is held stays on the screen until pages have replaced it.
+func (m *Model) again() tea.Cmd {
+	m.book.forget()
+	m.choose()
+	cmd := m.startRefresh(0)
+	m.job.restep = true
+	return cmd
+}
+
+// lostPlace reports that the service refused a continuation that it gave out before.
+func lostPlace(err error) bool {
+	var refused *api.Error
+	return errors.As(err, &refused) && (refused.StatusCode == http.StatusBadRequest || refused.StatusCode == http.StatusNotFound ||
+		refused.StatusCode == http.StatusGone)
+}
+
+// refreshed goes on until the run meets what is held and has seen the unfinished records again.
+func (m *Model) refreshed(msg pageMsg) tea.Cmd {
+	j := &m.job
+	sec := j.run.top()
+	j.run.extend(0, msg.rows, msg.after, msg.token)
+	m.check(sec, msg.token)
+	for _, r := range msg.rows {
+		delete(j.cover, r.id)
+	}
+	held := m.book.count() > 0
+	met := !held || m.book.byID[sec.last()] != nil || j.run.byID[m.book.top().last()] != nil
+	if sec.canGo() && j.pages < bridgePages && (!met || held && len(j.cover) > 0) {
+		return m.fetch(sec.next, sec)
+	}
+	m.book.adopt(j.run)
+	m.loaded, m.at, m.dirty = true, m.ctx.Clock(), true
+	return nil
+}
+
+// extended goes on while pages bring nothing, and when a gap is being closed until it is.
+func (m *Model) extended(msg pageMsg, before int) tea.Cmd {
+	j := &m.job
+	i := slices.Index(m.book.sections, j.sec)
+	if i < 0 {
+		return nil
+	}
+	dirty := m.book.count() < MaxKept
+	added, met := m.book.extend(i, msg.rows, msg.after, msg.token)
+	m.check(j.sec, msg.token)
+	m.dirty = m.dirty || dirty
+	m.at = m.ctx.Clock()
+	if !j.sec.canGo() || j.pages >= bridgePages {
+		return nil
+	}
+	m.refilter()
+	if added == 0 || j.bridge && !met || m.searching && m.found() == before {
+		return m.fetch(j.sec.next, j.sec)
+	}
+	return nil
+}
+
+// check notes why nothing more can be read after token.
+func (m *Model) check(s *section, token string) {
+	more, why := verify.Continuation(s.seen, token)
+	s.stopped, s.further = "", false
+	switch {
+	case why != nil:
+		s.stopped = plainWords(why.Title)
+		s.further = len(s.seen) >= verify.MaxPages && !s.seen[token] && len(token) <= verify.MaxContinuation
+	case more && s.asked(token):
+		s.stopped = "the service repeats itself"
+	}
+}
+
+// asked reports that a page of the section came from token, perhaps in an earlier reading.
+func (s *section) asked(token string) bool {
+	return slices.ContainsFunc(s.chunks, func(c *chunk) bool { return c.after == token })
+}
+
+// plainWords makes a part of a sentence from a sentence.
+func plainWords(title string) string {
+	r := []rune(strings.TrimSuffix(title, "."))
+	if len(r) > 1 && unicode.IsLower(r[1]) {
+		r[0] = unicode.ToLower(r[0])
+	}
+	return string(r)
+}
+
+// settle gives back what is far from the window and shows the list as it is now.
+func (m *Model) settle() {
+	m.choose()
+	from, to := m.table.Window()
+	if m.query.active() {
+		from, to = m.book.lines(), m.book.lines()
+	}
+	m.book.shed(from, to, m.most)
+	m.months = nil
+	m.choose()
+}
+
+// wantMore asks for what the window needs: rows that were given back, newer pages in place of kept rows, or the next page when the last record is on the
+// screen. With a filter only `m` reads on: otherwise a filter that matches nothing would read the whole history.
+func (m *Model) wantMore() tea.Cmd {
+	if m.h == 0 || !m.loaded || m.loading || m.err != nil || m.query.active() || m.alone >= alonePages {
+		return nil
+	}
+	from, to := m.table.Window()
+	if to == 0 {
+		from, to = 0, 1
+	}
+	for i := from; i < to; i++ {
+		s, r := m.book.at(i)
+		if s.chunk != nil && r == nil && s.sec.live {
+			return m.startRefill(s.chunk)
+		}
+		if s.chunk != nil && !s.sec.live {
+			return m.moreAbove(s.sec)
+		}
+	}
+	if to < m.book.lines() || len(m.book.sections) == 0 {
+		return nil
+	}
+	last := m.book.sections[len(m.book.sections)-1]
+	if last.canGo() && m.book.held <= m.most {
+		return m.startMore(last, false)
+	}
+	return nil
+}
+
+// moreAbove reads on in the nearest live section above a kept one.
+func (m *Model) moreAbove(kept *section) tea.Cmd {
+	i := slices.Index(m.book.sections, kept)
+	for i--; i >= 0; i-- {
+		if s := m.book.sections[i]; s.live {
+			if s.canGo() {
+				return m.startMore(s, false)
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// follow looks again soon while a record near the top is not finished.
+func (m *Model) follow() tea.Cmd {
+	if m.loading {
+		return nil
+	}
+	n, open := 0, false
+	m.book.each(func(r *record) bool {
+		open = open || !r.final()
+		n++
+		return !open && n < PageSize
+	})
+	if !open {
+		return nil
+	}
+	gen := m.gen
+	return m.later(followEvery, followMsg{gen})
+}
+
+// later is the timer of the screen.
+func later(d time.Duration, msg tea.Msg) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return msg })
+}

@@ -1,0 +1,125 @@
+package history
+
+import (
+	"math/big"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/api/amount"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+)
+
+// receipt is one record as plain text for a person: what was done, what it cost as far as that is known, and where it can be looked up. Nothing is cut.
+func (m *Model) receipt(r *record) string {
+	ln := newLens(m.ctx.Catalog)
+	var b strings.Builder
+	put := func(label, value string) {
+		if value != "" {
+			b.WriteString(kit.Fit(label, 14) + value + "\n")
+		}
+	}
+	_, status := statusLook(r.status.Value())
+	b.WriteString("Coffer receipt\n\n" + ln.sentence(r, open) + "\n\n")
+	put("status", status)
+	put("", statusWords(r.status.Value()))
+	if r.reason.Value() != "" {
+		what, _ := screen.ReasonWords(r.reason.Value())
+		put("reason", strings.TrimSpace(r.reason.Value()+"  "+what))
+	}
+	put("time", utc(r.at()))
+	put("quote id", r.id)
+	put("account", r.user.Value())
+	put("recipient", r.recipient.Value())
+	paid, received := amountLabels(r.status.Value())
+	put(paid, amountText(ln.paid(r), r.paid, usd(r.paidUSD)))
+	put(received, amountText(ln.received(r), r.got, r.micro()))
+	if r.minimum != "" {
+		put("at least", figure(r.minimum, ln.gotUnit(r)))
+	}
+	if r.success() {
+		put("fees", feesText(ln, r))
+	}
+	for _, l := range r.legs {
+		side := "target chain"
+		if l.origin {
+			side = "origin chain"
+		}
+		b.WriteString("\n")
+		put(side, ln.chain(l.chain).name+" ("+l.chain.Value()+")")
+		put("transaction", l.hash)
+		put("page", m.pageText(l))
+	}
+	if r.more > 0 {
+		b.WriteString("\nand " + kit.Plural(r.more, "transaction", "transactions") + " more\n")
+	}
+	b.WriteString("\n")
+	put("service", kit.Clean(m.ctx.BaseURL, maxLink))
+	put("network", m.ctx.Network.ID)
+	put("printed", utc(m.ctx.Clock()))
+	b.WriteString("\nThe figures are the service's own; this program has not checked them again.\n")
+	return b.String()
+}
+
+func utc(t time.Time) string {
+	if t.IsZero() {
+		return amount.Unknown
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 MST")
+}
+
+// amountText writes an amount with its base units and its value.
+func amountText(human, base string, micro *big.Int) string {
+	if base == "" {
+		base = amount.Unknown
+	}
+	value := "value " + amount.Unknown
+	if micro != nil {
+		value = kit.USD(micro)
+	}
+	return orNone(human) + "  (" + base + " base units, " + value + ")"
+}
+
+// pageText is the address of a page; one that is not the known explorer's is marked.
+func (m *Model) pageText(l leg) string {
+	url := l.url()
+	if url != "" && !m.ctx.KnownPage(l.chain.Value(), url) {
+		return url + "  (not a page of the known explorer: do not trust it)"
+	}
+	return url
+}
+
+func feesText(ln *lens, r *record) string {
+	f := ln.fees(r)
+	if f == nil {
+		return amount.Unknown
+	}
+	return kit.USD(f) + " (paid beyond what was received)"
+}
+
+// printReceipt writes the receipt of the selected record.
+func (m *Model) printReceipt() tea.Cmd {
+	text, write := m.receipt(m.chosen), m.ctx.Export
+	name := "receipt-" + fileID(m.chosen.id) + ".txt"
+	return func() tea.Msg {
+		path, err := write(name, []byte(text))
+		return exportedMsg{what: "receipt", path: path, err: err}
+	}
+}
+
+// fileID is the end of an id in letters and digits that every file system takes.
+func fileID(id string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(id) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			b.WriteRune(r)
+		}
+	}
+	s := b.String()
+	if s == "" {
+		return "record"
+	}
+	return s[max(0, len(s)-12):]
+}
