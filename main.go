@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"os"
 	"os/signal"
@@ -16,7 +15,6 @@ import (
 
 	"coffer/api"
 	"coffer/api/catalog"
-	"coffer/api/client"
 	"coffer/api/network"
 	"coffer/api/secret"
 	"coffer/api/service"
@@ -29,15 +27,9 @@ import (
 	"coffer/ui/cli/check"
 	"coffer/ui/cli/keys"
 	"coffer/ui/cli/roles"
+	"coffer/ui/desk"
 	"coffer/ui/profile"
 	"coffer/ui/tui"
-	"coffer/ui/tui/activity"
-	"coffer/ui/tui/builder"
-	"coffer/ui/tui/review"
-	"coffer/ui/tui/screen"
-	"coffer/wallet/flow"
-	"coffer/wallet/intent"
-	"coffer/wallet/journal"
 )
 
 // embeddedLifetime is how long a quote of an embedded service may be accepted; a service for others keeps its own default (protocol §5.2).
@@ -63,6 +55,7 @@ func run(ctx context.Context, args []string) error {
 		Build:         cli.ReadBuild(),
 		Catalog:       catalog.Load,
 		Dashboard:     dashboard,
+		SetUp:         setUp,
 		Balances:      balances,
 		Serve:         serve,
 		Keys:          keyCommands{},
@@ -204,116 +197,24 @@ func keyLine(i access.KeyInfo) cli.Key {
 	}
 }
 
-// holdings is the balance source of the screens.
-type holdings struct{ s *profile.Opened }
-
-// Balances reads what the accounts of the profile hold.
-func (h holdings) Balances(ctx context.Context) (api.AggregatedBalance, error) {
-	return h.s.Client.Balances(ctx, h.s.Query())
-}
-
-// records is the history source of the screens.
-type records struct{ s *profile.Opened }
-
-// History reads a page of the first account's history.
-func (r records) History(ctx context.Context, limit int, continuation string) (api.HistoryPage, error) {
-	return r.s.Client.History(ctx, client.HistoryQuery{User: r.s.Accounts[0].AccountAddress, Limit: limit, Continuation: continuation})
-}
-
-// dashboard opens the screens on a profile.
-func dashboard(ctx context.Context, g cli.Global) error {
-	s, err := host().Open(ctx, g.Profile)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = s.Close() }()
-	rules, err := s.Policy()
-	if err != nil {
-		return err
-	}
+// deskOf says who asks and on what.
+func deskOf(g cli.Global) desk.Options {
 	name, _ := os.Hostname()
-	j, err := journal.Open(s.Paths.ProfileState(s.Profile.Name), journal.Options{
-		Network: s.Network.ID, Clock: time.Now, Random: rand.Reader, Holder: "coffer on " + name,
-	})
-	if err != nil {
+	return desk.Options{
+		Host: host(), Global: g, Build: cli.ReadBuild(), Env: os.Environ(), In: os.Stdin, Out: os.Stdout, Machine: name,
+		Secret: prompt().Secret, Abort: func() { os.Exit(cli.ExitFailed) },
+	}
+}
+
+// dashboard opens the screens on a profile, or talks line by line.
+func dashboard(ctx context.Context, g cli.Global) error { return desk.Run(ctx, deskOf(g)) }
+
+// setUp walks a person through the set-up of a profile and opens it.
+func setUp(ctx context.Context, g cli.Global) error {
+	name, err := desk.SetUp(ctx, deskOf(g))
+	if err != nil || name == "" {
 		return err
 	}
-	defer func() { _ = j.Close() }()
-	operations := flow.New(flow.Deps{Client: s.Client, Signer: s.Signer(), Journal: j, Policy: rules, Clock: time.Now, Sleep: sleep})
-	life, end := context.WithCancel(ctx)
-	defer end()
-	go func() { _, _ = operations.Reconcile(life) }() // what it finds is in the snapshots
-	defer endInTime(ctx, s.Wipe)()
-	err = tui.Run(ctx, tui.Options{
-		Env: os.Environ(), Suspended: s.Lock,
-		Context: screen.Context{
-			Profile: s.Profile.Name, BaseURL: s.Where, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Clock: time.Now, Vault: s.Store(),
-			Keep:   profile.Folder{Dir: s.Paths.ProfileScreens(s.Profile.Name)},
-			Export: profile.Folder{Dir: s.Paths.ProfileExports(s.Profile.Name)}.Export,
-		},
-		Services: tui.Services{
-			Balances: holdings{s}, History: records{s},
-			More: func(c screen.Context) map[screen.ID]screen.Screen { return callScreens(c, s, operations, j) },
-		},
-	})
-	if ctx.Err() != nil {
-		return nil // a signal ended it, as asked
-	}
-	return err
-}
-
-// endInTime wipes the keys as soon as ctx ends, and ends the program two seconds later even when the terminal no longer takes output and the
-// screens wait for it. The returned function calls it off.
-func endInTime(ctx context.Context, wipe func()) (leave func()) {
-	left := make(chan struct{})
-	go func() {
-		select {
-		case <-left:
-			return
-		case <-ctx.Done():
-		}
-		wipe()
-		select {
-		case <-left:
-		case <-time.After(2 * time.Second):
-			os.Exit(cli.ExitFailed)
-		}
-	}()
-	return func() { close(left) }
-}
-
-// callScreens builds the screens on which a call is made: build, review, activity.
-func callScreens(c screen.Context, s *profile.Opened, f *flow.Flow, j *journal.Journal) map[screen.ID]screen.Screen {
-	return map[screen.ID]screen.Screen{
-		screen.Build: builder.New(c, builder.Deps{Balances: holdings{s}.Balances, Book: s.Contacts()}),
-		screen.Review: review.New(c, review.Deps{
-			Start:  func(ctx context.Context, in intent.Intent) (review.Operation, error) { return f.Start(ctx, in) },
-			Locked: s.Locked, Unlock: s.UnlockWith,
-		}),
-		screen.Activity: activity.New(c, activity.Deps{
-			Unfinished: func() []activity.Operation {
-				var out []activity.Operation
-				for _, o := range f.Unfinished() {
-					out = append(out, o)
-				}
-				return out
-			},
-			Outstanding: func(now time.Time) []activity.Outstanding {
-				return activity.FromJournal(s.Catalog, j.Outstanding(now))
-			},
-			Void: f.Void,
-		}),
-	}
-}
-
-// sleep waits, or returns the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	g.Profile = name
+	return dashboard(ctx, g)
 }

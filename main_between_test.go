@@ -166,7 +166,7 @@ func opens(t *testing.T, env []string, cols, rows int) person {
 	p := person{t, start(t, env, cols, rows)}
 	p.sees("Passphrase of profile team")
 	p.types(passphrase + "\r")
-	p.sees("LAB", "USDC", "$")
+	p.sees("LAB", "Balances", "$")
 	return p
 }
 

@@ -15,7 +15,7 @@ func executes(r request) bool { return strings.HasSuffix(r.path, "/execute-quote
 // confirmation the call runs, once.
 func TestTerminalAQuoteThatExpiresInReviewIsNotConfirmed(t *testing.T) {
 	t.Parallel()
-	env, b := team(t, "--lifetime", "20s")
+	env, b := team(t, "--lifetime", "40s")
 	p := opens(t, env, 100, 30)
 	p.builds()
 	p.sees("Review 1 of 2", "y sign")
@@ -23,8 +23,7 @@ func TestTerminalAQuoteThatExpiresInReviewIsNotConfirmed(t *testing.T) {
 	p.types("y")
 	p.sees("Review 2 of 2", "You pay")
 	p.reads(`expires in (\d+:\d\d)`)
-	pay := p.finds(`type ([0-9.]+) and press enter`)
-	p.types(pay)
+	p.types(p.finds(`type ([0-9.]+) and press enter`)) // and the time is over before the enter
 	p.sees("quote expired")
 	p.types("\r")
 	p.sees("r new quote")
@@ -53,7 +52,7 @@ func TestTerminalTheNetworkEndsDuringExecute(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			env, b := team(t, "--lifetime", "20s")
+			env, b := team(t, "--lifetime", "60s")
 			p := opens(t, env, 100, 30)
 			p.builds()
 			p.sees("Review 1 of 2", "y sign")

@@ -91,7 +91,7 @@ func (s *scene) vaultSteps(at serving) []step {
 		{name: "keys list", args: kept("keys", "list"), talk: []line{unlock}},
 		{name: "keys list, wrong passphrase", args: kept("keys", "list"), talk: []line{
 			{"Passphrase of profile kept", wrong + "\r"}, {"Passphrase of profile kept", wrong + "\r"}, {"Passphrase of profile kept", wrong + "\r"},
-		}, code: cli.ExitFailed},
+		}, code: cli.ExitAccess},
 		{name: "keys backup", args: kept("keys", "backup", file), talk: []line{unlock, {"Passphrase of the backup", backup + "\r"}, {"once more", backup + "\r"}}},
 		{name: "keys passphrase", args: kept("keys", "passphrase"), talk: []line{
 			{"Present passphrase", pass + "\r"}, {"New passphrase", next + "\r"}, {"once more", next + "\r"},

@@ -18,6 +18,7 @@ import (
 	"coffer/api/secret"
 	"coffer/api/service"
 	"coffer/ui/profile"
+	"coffer/ui/tui/lab"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
@@ -139,5 +140,52 @@ func TestARecordedSessionIsReplayedWithoutANetwork(t *testing.T) {
 	}
 	if _, err := os.Stat(state); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the state of the replay is still there: %v", err)
+	}
+}
+
+// The lab gets figures from the service itself, and nothing that it asks for needs a key or leaves a trace but the question.
+func TestTheLabQuotesAndPreparesWithoutASignature(t *testing.T) {
+	t.Parallel()
+	h := tapeHost(t)
+	h.Log = wire.NewLog(time.Now)
+	o, err := h.Open(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = o.Close() }()
+	rules, err := o.Policy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.Client.BalancesDocument(t.Context(), o.Query()); err != nil { // which funds the account
+		t.Fatal(err)
+	}
+	ask := lab.Asker{Client: o.Client, Policy: rules, History: verify.NoHistory{}, Clock: o.Clock}
+	swap, err := ask.Quote(t.Context(), swapOf(t, o))
+	if err != nil || swap.Refused != 0 || swap.Prepared || swap.Delivered == nil || swap.Minimum == nil || len(swap.Pays) == 0 || swap.FeesMicro == nil || swap.CostBps < 0 {
+		t.Errorf("%+v, %v", swap, err)
+	}
+	if swap.Lifetime <= 30*time.Second || swap.Lifetime > embeddedLifetime+time.Second || swap.Passed < 20 {
+		t.Errorf("good for %s, %d checks", swap.Lifetime, swap.Passed)
+	}
+	in, err := intent.Freeze(intent.Draft{
+		Version: intent.Version, Network: o.Network.ID, Accounts: o.Accounts, TargetChain: "eip155:8453", SlippageBps: 50,
+		Calls: []intent.Call{{
+			To:   "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+			Data: "0xa9059cbb000000000000000000000000cd75e991a4986a4e96042bfb3f6a7ab26f7b5b720000000000000000000000000000000000000000000000000000000002faf080",
+		}},
+		TokensRequired: []api.TokenRequirement{{AssetType: "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", Amount: "50000000"}},
+	}, api.Rules{Catalog: o.Catalog, Now: o.Clock()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := ask.Quote(t.Context(), in)
+	if err != nil || call.Refused != 0 || !call.Prepared || call.Delivered == nil || call.FeesMicro != nil || call.CostBps != -1 || call.CallType == "" || call.Lifetime <= 0 {
+		t.Errorf("%+v, %v", call, err)
+	}
+	for _, e := range h.Log.All() {
+		if strings.HasSuffix(e.Path, "/execute-quote") || strings.HasSuffix(e.Path, "/call-quote") && !strings.HasSuffix(e.Path, "/prepare-call-quote") || e.Sealed > 0 {
+			t.Errorf("%s %s", e.Method, e.Path)
+		}
 	}
 }

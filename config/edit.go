@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -15,14 +17,41 @@ import (
 // stays as it is, comments included. With makeDefault a new file names the profile as the default one; in a file that has a default it must be changed
 // by hand. The result is read back before it is written, so a profile that breaks a rule is refused with the *Error that reading it would give.
 func AddProfile(path string, p Profile, makeDefault bool) error {
-	data, err := readToEdit(path)
+	data, err := withProfile(path, p, makeDefault)
 	if err != nil {
 		return err
 	}
-	if f, err := Parse(path, data); err != nil {
+	return write(path, data)
+}
+
+// AddDefaultProfile is AddProfile, and makes the profile the default one of the file, whichever was before, in the same write.
+func AddDefaultProfile(path string, p Profile) error {
+	data, err := withProfile(path, p, false)
+	if err != nil {
 		return err
+	}
+	return write(path, rewrite(data, defaultWish(p.Name)))
+}
+
+// CanAdd says what AddProfile would refuse the profile for, and writes nothing.
+func CanAdd(path string, p Profile) error {
+	data, err := withProfile(path, p, false)
+	if err == nil {
+		_, err = Parse(path, data)
+	}
+	return err
+}
+
+// withProfile is the content of the file with one more profile.
+func withProfile(path string, p Profile, makeDefault bool) ([]byte, error) {
+	data, err := readToEdit(path)
+	if err != nil {
+		return nil, err
+	}
+	if f, err := Parse(path, data); err != nil {
+		return nil, err
 	} else if _, there := f.Profiles[p.Name]; there {
-		return &Error{Path: path, Key: "profiles." + p.Name, Problem: "there is such a profile already"}
+		return nil, &Error{Path: path, Key: "profiles." + p.Name, Problem: "there is such a profile already"}
 	}
 	if makeDefault && bytes.Equal(data, newFile()) {
 		data = append(data, fmt.Sprintf("default = %q\n", p.Name)...)
@@ -31,14 +60,74 @@ func AddProfile(path string, p Profile, makeDefault bool) error {
 		Profiles map[string]Profile `toml:"profiles"`
 	}{map[string]Profile{p.Name: p}})
 	if err != nil {
-		return fmt.Errorf("write configuration: %w", err)
+		return nil, fmt.Errorf("write configuration: %w", err)
 	}
 	// Only the profile's own table: the one around it may stand in the file already, and needs no header.
 	_, block, found := bytes.Cut(block, []byte("[profiles."))
 	if !found {
-		return errors.New("write configuration: the profile has no table of its own")
+		return nil, errors.New("write configuration: the profile has no table of its own")
 	}
-	return write(path, appendBlock(data, append([]byte("[profiles."), block...)))
+	return appendBlock(data, append([]byte("[profiles."), block...)), nil
+}
+
+// SetDefault makes a profile the one that is used without --profile. The rest of the file stays as it is.
+func SetDefault(path, profile string) error {
+	return change(path, defaultWish(profile), func(f *File) { f.Default = profile })
+}
+
+func defaultWish(profile string) []wish {
+	text := fmt.Sprintf("%q", profile)
+	return []wish{{keys: []wishedKey{{name: "default", value: profile, text: text, line: "default = " + text}}}}
+}
+
+// SetUI writes the choices about the screens into the table [ui] of the file, which is made when there is none. Comments, and lines that are right already,
+// stay. A table in another form than lines below its header, such as ui = { … }, is refused with an *Error and has to be changed by hand.
+func SetUI(path string, u UI) error {
+	text, err := toml.Marshal(struct {
+		UI UI `toml:"ui"`
+	}{u})
+	if err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	all, err := wishes(text)
+	if err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	for _, table := range []string{"ui", "ui.keys", "ui.colors"} {
+		if !slices.ContainsFunc(all, func(w wish) bool { return w.table == table }) {
+			all = append(all, wish{table: table, whole: true})
+		}
+	}
+	return change(path, all, func(f *File) { f.UI = u })
+}
+
+// change rewrites the file and makes sure that what it then says is what it said before, with the change that is meant.
+func change(path string, all []wish, meant func(*File)) error {
+	data, err := readToEdit(path)
+	if err != nil {
+		return err
+	}
+	want, err := Parse(path, data)
+	if err != nil {
+		return err
+	}
+	meant(&want)
+	data = rewrite(data, all)
+	got, err := Parse(path, data)
+	if err != nil {
+		return err
+	}
+	if !sameFile(got, want) {
+		return &Error{Path: path, Problem: "this file is written in a form that is not changed by the program; change it by hand, nothing was written"}
+	}
+	return write(path, data)
+}
+
+// sameFile compares what two files say. Empty and absent tables say the same.
+func sameFile(a, b File) bool {
+	x, errX := toml.Marshal(a)
+	y, errY := toml.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // AddAccount appends an account to a profile that stands in the configuration file at path.
@@ -116,6 +205,14 @@ func write(path string, data []byte) error {
 	}
 	if err != nil {
 		return fmt.Errorf("write configuration: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	return nil
+}
+
+// CheckUI says what is wrong with choices about the screens, as an *Error with the key and the problem; nil when they can be written.
+func CheckUI(u UI) error {
+	if key, problem := u.check(); problem != "" {
+		return &Error{Key: strings.Join(append([]string{"ui"}, key...), "."), Problem: problem}
 	}
 	return nil
 }

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -51,6 +53,29 @@ func TestAnAuthorityWithoutACertificateIsRefused(t *testing.T) {
 	}
 	if roots, err := (Profile{}).Roots(); roots != nil || err != nil {
 		t.Errorf("without a file: %v, %v", roots, err)
+	}
+}
+
+// TH-C3: whoever can change the network file or the certificate authority can change whom the program trusts.
+func TestFilesThatOthersMayWriteAreNotTrusted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no modes here")
+	}
+	dir := t.TempDir()
+	for name, read := range map[string]func(string) error{
+		"network.json": func(path string) error { _, err := (Profile{NetworkFile: path}).Network(); return err },
+		"ca.pem":       func(path string) error { _, err := (Profile{CAFile: path}).Roots(); return err },
+	} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(path, []byte("{}"), 0o600), os.Chmod(path, 0o622)); err != nil {
+			t.Fatal(err)
+		}
+		if err := read(path); err == nil || !strings.Contains(err.Error(), "others may write here") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := CheckMode(path); err == nil {
+			t.Errorf("%s passed", name)
+		}
 	}
 }
 

@@ -214,7 +214,7 @@ func (m measuring) scrolling(ctx context.Context, out io.Writer) error {
 				return nil
 			}
 		}
-		if err := b.Type(strings.Repeat("G", 4)); err != nil {
+		if err := b.Type(strings.Repeat("G", 4) + "m"); err != nil {
 			return err
 		}
 		if err := b.Still(20*time.Millisecond, patience); err != nil {

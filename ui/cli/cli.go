@@ -15,11 +15,15 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/text"
 	"coffer/config"
+	"coffer/wallet/vault"
 )
 
 // Global holds the flags that every command takes.
 type Global struct {
 	Profile string // name of the profile; empty for the default one
+	Linear  bool   // the dashboard as a conversation, line by line
+	Record  string // directory of a recording of what goes over the wire
+	Replay  string // directory of a recording that is shown instead of a profile
 }
 
 // Program is what the commands work with; main fills it in.
@@ -29,6 +33,7 @@ type Program struct {
 	Build     Build
 	Catalog   func() (*catalog.Catalog, error)
 	Dashboard func(context.Context, Global) error
+	SetUp     func(context.Context, Global) error
 	Balances  func(context.Context, Global) (*api.Document, error) // answer of the v3 balance endpoint for the profile's accounts
 	Serve     func(context.Context, ServeOptions) error
 	Keys      KeysCommands     // of a service
@@ -63,7 +68,7 @@ type RefusedError struct{ Problem string }
 func (e *RefusedError) Error() string { return e.Problem }
 
 // Code maps an error to the exit code: 0 done, 1 failed, 2 usage (or a broken configuration), 3 access (key missing, wrong or without
-// permission), 4 refused by verification, 5 expired or not executed, 6 outcome unknown.
+// permission, or a wrong passphrase), 4 refused by verification, 5 expired or not executed, 6 outcome unknown.
 func Code(err error) int {
 	var usage *UsageError
 	var cfg *config.Error
@@ -76,6 +81,8 @@ func Code(err error) int {
 		return ExitRefused
 	case errors.As(err, &usage), errors.As(err, &cfg):
 		return ExitUsage
+	case errors.Is(err, vault.ErrPassphrase):
+		return ExitAccess
 	case errors.As(err, &service):
 		switch service.Name {
 		case api.ErrUnauthorized, api.ErrForbidden:
@@ -134,7 +141,11 @@ inside this program.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !p.Terminal {
+			switch {
+			case g.Linear: // works without a terminal as well
+			case g.Record != "" && g.Replay != "":
+				return &UsageError{Problem: "a replay cannot be recorded", Hint: "leave --record or --replay out"}
+			case !p.Terminal:
 				return &UsageError{
 					Problem: "the dashboard needs a terminal for input and output",
 					Hint:    "without one, run a command such as `coffer balances --json`; `coffer --help` lists them",
@@ -144,6 +155,9 @@ inside this program.`,
 		},
 	}
 	root.PersistentFlags().StringVar(&g.Profile, "profile", "", "profile to use (default: the one that the configuration names)")
+	root.Flags().BoolVar(&g.Linear, "linear", false, "questions and answers line by line, without moving the cursor: for screen readers and simple terminals")
+	root.Flags().StringVar(&g.Record, "record", "", "keep every exchange with the service in this new `DIR`, without secrets")
+	root.Flags().StringVar(&g.Replay, "replay", "", "show a recording from this `DIR`, with no network; nothing can be signed")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &UsageError{Problem: err.Error(), Hint: "see `" + c.CommandPath() + " --help`"}
 	})
@@ -152,11 +166,31 @@ inside this program.`,
 		accounts.AddCommand(p.AccountsExtra(&g)...)
 	}
 	root.AddCommand(p.balances(&g), accounts, p.serve(), p.version())
+	if p.SetUp != nil {
+		root.AddCommand(p.setUp(&g))
+	}
 	for _, more := range p.Extra {
 		root.AddCommand(more(&g))
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
+}
+
+// setUp is the command that sets up a profile with questions.
+func (p Program) setUp(g *Global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "setup",
+		Short: "Set up a profile for a service, step by step",
+		Long: `Asks for the service, its network, the API key, where the keys are kept, a key and an account, tries all of it, and
+writes the profile only at the end. Leaving earlier changes nothing.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !p.Terminal {
+				return &UsageError{Problem: "the set-up needs a terminal for input and output", Hint: "without one, use `coffer profile add` and `coffer keys`"}
+			}
+			return p.SetUp(cmd.Context(), *g)
+		},
+	}
 }
 
 // noArgs refuses anything that is not a command or a flag.

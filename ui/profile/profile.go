@@ -11,17 +11,17 @@ package profile
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"coffer/api"
 	"coffer/api/catalog"
 	"coffer/api/client"
+	"coffer/api/client/tape"
+	"coffer/api/client/wire"
 	"coffer/api/network"
 	"coffer/api/secret"
 	"coffer/assets"
@@ -50,6 +50,12 @@ type Host struct {
 	Getenv   func(string) string
 	Embedded func(ctx context.Context, dir string) (Embedded, error)
 	Ask      func(ctx context.Context, question string) (secret.Secret, error)
+	// Keyring takes the place of the system's, for tests.
+	Keyring vault.Keyring
+	// Log, when set, hears every exchange with the service. Record, when not empty, is the directory of a recording that begins when a profile is opened and ends
+	// when it is closed. Neither gets to see the API key.
+	Log    *wire.Log
+	Record string
 }
 
 // Opened is an opened profile. Demo is nil unless the profile runs on the published demo key.
@@ -66,6 +72,8 @@ type Opened struct {
 	host   Host
 	vault  *vault.Vault  // nil when the profile keeps nothing
 	memory *vault.Memory // nil when there is a vault
+	local  *Embedded     // the service inside this program; nil for a remote one
+	player *tape.Player  // nil unless this is a replay
 	close  []func() error
 }
 
@@ -100,7 +108,10 @@ func (h Host) Open(ctx context.Context, name string) (*Opened, error) {
 }
 
 // OpenKeys opens a profile for its keys alone: its service is not asked for anything.
-func (h Host) OpenKeys(ctx context.Context, name string) (*Opened, error) { return h.open(ctx, name) }
+func (h Host) OpenKeys(ctx context.Context, name string) (*Opened, error) {
+	h.Record = ""
+	return h.open(ctx, name)
+}
 
 func (h Host) open(ctx context.Context, name string) (*Opened, error) {
 	p, paths, err := h.Find(name)
@@ -118,6 +129,11 @@ func (h Host) open(ctx context.Context, name string) (*Opened, error) {
 		return nil, errors.Join(err, o.Close())
 	}
 	o.Accounts = o.Profile.WireAccounts(o.Network.Pins)
+	if o.local != nil {
+		if err = o.dial(client.Options{BaseURL: o.local.BaseURL, APIKey: o.local.APIKey, Transport: o.local.Transport}); err != nil {
+			return nil, errors.Join(err, o.Close())
+		}
+	}
 	return o, nil
 }
 
@@ -148,29 +164,17 @@ func (o *Opened) findNetwork(ctx context.Context) error {
 	}
 	o.Network, o.Where = service.Network, "inside this program"
 	o.Network.Kind = o.Profile.Kind
-	o.Client, err = client.New(client.Options{BaseURL: service.BaseURL, APIKey: service.APIKey, Transport: service.Transport})
-	return err
+	o.local = &service
+	return nil
 }
 
 // openVault opens the vault that the profile names. An embedded profile that keeps nothing runs on the demo key.
 func (o *Opened) openVault() error {
-	opts := vault.Options{
-		Profile: o.Profile.Name, NetworkID: o.Network.ID, Dir: o.Paths.ProfileKeys(o.Profile.Name), Clock: time.Now, Random: rand.Reader,
-		IdleLock: o.Profile.LockTime(), SSH: o.host.Getenv("SSH_CONNECTION") != "",
-	}
-	opts.Interactive = !opts.SSH
-	var err error
-	switch o.Profile.Vault {
-	case config.VaultFile:
-		o.vault, err = vault.OpenFile(opts)
-	case config.VaultKeyring:
-		o.vault, err = vault.OpenKeyring(opts)
-	case config.VaultKeyringOnly:
-		o.vault, err = vault.OpenKeyringOnly(opts)
-	default:
+	if o.Profile.Vault == config.VaultMemory {
 		return o.openMemory()
 	}
-	if err == nil {
+	var err error
+	if o.vault, err = openStore(o.Profile.Vault, o.host.vaultOptions(o.Profile, o.Network.ID, o.Paths.ProfileKeys(o.Profile.Name))); err == nil {
 		o.close = append(o.close, o.vault.Close)
 	}
 	return err
@@ -216,8 +220,7 @@ func (o *Opened) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.Client, err = client.New(client.Options{BaseURL: o.Profile.BaseURL, APIKey: key, RootCAs: roots})
-	return err
+	return o.dial(client.Options{BaseURL: o.Profile.BaseURL, APIKey: key, RootCAs: roots})
 }
 
 // apiKey takes the API key from the vault, or asks for it where the profile keeps nothing.
@@ -257,11 +260,11 @@ func (o *Opened) SetAPIKey(ctx context.Context, key secret.Secret) error {
 	if o.vault == nil || o.Profile.BaseURL == "" {
 		return &cli.UsageError{Problem: fmt.Sprintf("profile %q has no service that asks for an API key", o.Profile.Name)}
 	}
-	if key.Empty() || bytes.ContainsAny(key.Reveal(), " \t") {
-		return &cli.UsageError{Problem: "an API key has no blanks; nothing was stored"}
+	bound, err := boundKey(o.Profile.BaseURL, key)
+	if err != nil {
+		return err
 	}
-	bound := append(append(make([]byte, 0, len(o.Profile.BaseURL)+1+len(key.Reveal())), o.Profile.BaseURL+"|"...), key.Reveal()...)
-	return o.vault.SetAPIKey(ctx, secret.New(bound))
+	return o.vault.SetAPIKey(ctx, bound)
 }
 
 // Close lets go of the vault and of the service; an embedded one finishes its step and closes its database.
@@ -306,8 +309,11 @@ func (o *Opened) Policy() (verify.Policy, error) {
 	return p, nil
 }
 
-// Signer signs with the vault's keys, or through the command that the profile names.
+// Signer signs with the vault's keys, or through the command that the profile names; in a replay it refuses to.
 func (o *Opened) Signer() flow.Signer {
+	if o.player != nil {
+		return silent{}
+	}
 	if len(o.Profile.SignerCommand) > 0 {
 		return sign.External{Command: o.Profile.SignerCommand, Network: o.Network.ID}
 	}
@@ -319,7 +325,7 @@ func (o *Opened) Signer() flow.Signer {
 
 // Contacts are the known recipients: those of the play-money network inside this program, or none.
 func (o *Opened) Contacts() []builder.Contact {
-	if !o.Profile.Embedded() {
+	if o.Network.Kind != network.Embedded && o.Network.Kind != network.Lab {
 		return nil
 	}
 	demo, err := assets.DemoKey()

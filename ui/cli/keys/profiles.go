@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
+	"strings"
 	"text/tabwriter"
 
-	"github.com/ethereum/go-ethereum/common"
 	"github.com/spf13/cobra"
 
 	"coffer/api"
@@ -75,6 +74,10 @@ the one the file came by; --fingerprint makes sure of it, without it you are ask
 			if err != nil {
 				return err
 			}
+			if others, err := c.Host.OnNetwork(p.NetworkID); err == nil && p.NetworkID != "" && len(others) > 0 {
+				c.Prompt.Say("On this network is "+strings.Join(others, ", ")+" already. Each profile has a journal of its own: this one begins empty, so limits per day and",
+					"signatures that are still open there are not known here.")
+			}
 			if err := config.AddProfile(paths.Config, p, first); err != nil {
 				return err
 			}
@@ -111,7 +114,7 @@ func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string
 			return err
 		}
 	}
-	if !sameText(fingerprint, n.Fingerprint()) {
+	if !profile.SameFingerprint(fingerprint, n) {
 		return &cli.UsageError{
 			Problem: "the network file has another fingerprint; nothing was written",
 			Hint:    "the file's is " + n.Fingerprint() + ": if the operator's differs, the file is not theirs",
@@ -119,23 +122,6 @@ func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string
 	}
 	p.NetworkID = n.ID
 	return nil
-}
-
-// sameText compares fingerprints without regard to blanks and letter case.
-func sameText(a, b string) bool {
-	plain := func(s string) []rune {
-		var out []rune
-		for _, r := range s {
-			if r >= 'A' && r <= 'Z' {
-				r += 'a' - 'A'
-			}
-			if r != ' ' {
-				out = append(out, r)
-			}
-		}
-		return out
-	}
-	return slices.Equal(plain(a), plain(b))
 }
 
 // Accounts builds `coffer accounts list`, `add` and `check`.
@@ -216,27 +202,12 @@ func (c Profiles) checkAccounts(g *cli.Global) *cobra.Command {
 }
 
 func (c Profiles) compare(ctx context.Context, o *profile.Opened) error {
-	for _, a := range o.Accounts {
-		switch a.Type {
-		case api.AccountSolana, api.AccountKernelV33:
-			fmt.Fprintf(c.Out, "%s  %s  is its key's own address\n", a.Type, a.AccountAddress)
-			continue
+	all, err := profile.Compare(ctx, o.Client, o.Profile, o.Accounts)
+	for _, one := range all {
+		if !one.Equal() {
+			return errors.New(one.Words())
 		}
-		r := api.PredictRequest{Type: a.Type, SignerAddress: a.SignerAddress, SessionAddress: a.SessionAddress, AdminAddress: a.AdminAddress}
-		if a.Type == api.AccountRoleBased {
-			r.Type = "" // the form with two keys has none
-		}
-		if first, replaced := o.Profile.FirstSessions()[common.HexToAddress(a.AccountAddress)]; replaced {
-			r.SessionAddress = first.Hex()
-		}
-		said, err := o.Client.PredictAddress(ctx, r)
-		if err != nil {
-			return err
-		}
-		if common.HexToAddress(said.PredictedAddress) != common.HexToAddress(a.AccountAddress) {
-			return fmt.Errorf("%s: computed here %s, the service says %s: do not use this account with this service", a.Type, a.AccountAddress, common.HexToAddress(said.PredictedAddress).Hex())
-		}
-		fmt.Fprintf(c.Out, "%s  %s  is what the service predicts\n", a.Type, a.AccountAddress)
+		fmt.Fprintln(c.Out, one.Words())
 	}
-	return nil
+	return err
 }

@@ -25,6 +25,7 @@ func (m *Model) account(th theme.Theme, a api.Account) []fact {
 	if a.AdminAddress != "" {
 		out = append(out, fact{"admin", []kit.Span{address(a.AdminAddress)}})
 	}
+	out = append(out, m.stateFacts(th, a)...)
 	return append(out, plain("signs", signsWords(a.Type)))
 }
 

@@ -1,6 +1,7 @@
 // Package accounts is the screen of the profile's accounts and of the network they live on: types, full addresses, what signs for each, the keys and
-// whether they are locked, the network's identity and the service. It changes nothing. Everything on it comes from the profile, the network descriptor and
-// the vault; whether an address follows from its keys is computed here and asked of nobody (TH-U1).
+// whether they are locked, where the accounts exist already, the other profiles, the network's identity and the service. It changes nothing and leads to
+// another profile, to the set-up of one and to the settings. Whether an address follows from its keys is computed here and asked of nobody (TH-U1); where an
+// account is deployed is the journal's or the service's word and said so.
 package accounts
 
 import (
@@ -9,18 +10,25 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 
 	"coffer/api"
 	"coffer/api/network"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
-	"coffer/ui/tui/theme"
 )
+
+// Deps are what the screen shows beside its context. The zero Deps are a program of one profile that asks nobody about the chains.
+type Deps struct {
+	Profiles []Profile // those of the configuration, in order; the open one among them
+	Setup    bool      // the program can set up another profile
+	// States tells what is known about an account on the chains of the network. It is called from commands and may ask the service. nil: nothing is known.
+	States func(ctx context.Context, a api.Account) ([]OnChain, error)
+}
 
 // Model is the screen.
 type Model struct {
 	ctx  screen.Context
+	deps Deps
 	sel  int
 	text kit.Scroll
 	w, h int
@@ -28,6 +36,12 @@ type Model struct {
 	stop context.CancelFunc
 	gen  int
 	keys map[string]bool // by address, whether the vault has its key; absent: not known
+
+	states    map[string]state // by account; absent: not asked yet
+	stateGen  int
+	asking    bool
+	switching *kit.Choice
+	starts    []int // the line at which each account starts, as it was last laid out
 }
 
 // lookedMsg says which keys the vault has.
@@ -36,10 +50,21 @@ type lookedMsg struct {
 	keys map[string]bool
 }
 
-// New makes the screen.
-func New(ctx screen.Context) *Model {
+// statedMsg tells where the accounts exist.
+type statedMsg struct {
+	gen    int
+	states map[string]state
+}
+
+// New makes the screen of a program that has one profile.
+func New(ctx screen.Context) *Model { return NewWith(ctx, Deps{}) }
+
+// NewWith makes the screen.
+func NewWith(ctx screen.Context, d Deps) *Model {
 	life, stop := context.WithCancel(context.Background())
-	return &Model{ctx: ctx, life: life, stop: stop}
+	m := &Model{ctx: ctx, deps: d, life: life, stop: stop, switching: kit.NewChoice("Switch to")}
+	m.switching.Reasons = true
+	return m
 }
 
 // Title names the tab.
@@ -79,8 +104,29 @@ func (m *Model) look() tea.Cmd {
 	}
 }
 
-// Capturing is never true here.
-func (m *Model) Capturing() bool { return false }
+// Capturing is true while the list of profiles is open.
+func (m *Model) Capturing() bool { return m.switching.IsOpen() }
+
+// ask asks where the accounts exist already.
+func (m *Model) ask() tea.Cmd {
+	if m.deps.States == nil || m.asking {
+		return nil
+	}
+	m.stateGen++
+	m.asking = true
+	gen, life, states, accounts, clock := m.stateGen, m.life, m.deps.States, m.ctx.Accounts, m.ctx.Clock
+	return func() tea.Msg {
+		out := map[string]state{}
+		for _, a := range accounts {
+			if a.Type == api.AccountSolana {
+				continue
+			}
+			on, err := states(life, a)
+			out[a.AccountAddress] = state{on: on, err: err, at: clock()}
+		}
+		return statedMsg{gen, out}
+	}
+}
 
 // Update handles one message.
 func (m *Model) Update(msg tea.Msg) tea.Cmd {
@@ -92,12 +138,50 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		if msg.gen == m.gen {
 			m.keys = msg.keys
 		}
-	case screen.OpenedMsg, screen.LockedMsg, screen.ResumedMsg:
+	case statedMsg:
+		if msg.gen == m.stateGen {
+			m.states, m.asking = msg.states, false
+		}
+	case screen.OpenedMsg:
+		if m.states == nil {
+			return tea.Batch(m.look(), m.ask())
+		}
 		return m.look()
+	case screen.LockedMsg, screen.ResumedMsg:
+		return m.look()
+	case screen.BalancesChangedMsg: // an operation was carried out, which may have deployed an account
+		if m.states != nil {
+			return m.ask()
+		}
+	case screen.ClickMsg:
+		m.click(msg)
+	case tea.PasteMsg:
+		if m.switching.IsOpen() {
+			return m.choose(msg)
+		}
 	case tea.KeyPressMsg:
+		if m.switching.IsOpen() {
+			return m.choose(msg)
+		}
 		return m.press(msg.String())
 	}
 	return nil
+}
+
+// click selects the account under the mouse.
+func (m *Model) click(at screen.ClickMsg) {
+	if m.switching.IsOpen() {
+		return
+	}
+	line := m.text.Top() + at.Y
+	for i := len(m.starts) - 1; i >= 0; i-- {
+		if line >= m.starts[i] {
+			if i < len(m.ctx.Accounts) {
+				m.sel = i
+			}
+			return
+		}
+	}
 }
 
 func (m *Model) press(key string) tea.Cmd {
@@ -115,6 +199,14 @@ func (m *Model) press(key string) tea.Cmd {
 		return screen.Copy(label+" address", kit.Checksummed(address))
 	case "n":
 		return screen.Copy("network id", m.ctx.Network.ID)
+	case "p":
+		m.openProfiles()
+	case "+":
+		return screen.Send(screen.SwitchMsg{Setup: true})
+	case "o":
+		return screen.Open(screen.Settings, nil)
+	case "r":
+		return m.ask()
 	default:
 		m.text.Press(key)
 	}
@@ -129,103 +221,19 @@ func (m *Model) Keys() []kit.Key {
 		_, address := signer(m.ctx.Accounts[m.sel])
 		noSigner = address == ""
 	}
-	return []kit.Key{
-		kit.NewKey("copy address", "y").OffWhen(none, "this profile has no account"),
+	if m.switching.IsOpen() {
+		return []kit.Key{kit.NewKey("switch", "enter"), kit.NewKey("choose", "up", "down"), kit.NewKey("stay", "esc")}
+	}
+	keys := []kit.Key{kit.NewKey("copy address", "y").OffWhen(none, "this profile has no account")}
+	keys = append(keys, m.profileKeys()...)
+	return append(keys,
 		kit.NewKey("copy signer", "Y").OffWhen(noSigner, "this account has no separate signer"),
 		kit.NewKey("copy network id", "n").OffWhen(m.ctx.Network.ID == "", "this profile has no network id"),
+		kit.NewKey("ask where accounts exist", "r").Named("refresh").OffWhen(m.deps.States == nil || none, "this program does not ask about the chains").Hidden(),
 		kit.NewKey("account up", "up", "k").Hidden(),
 		kit.NewKey("account down", "down", "j").Hidden(),
 		kit.NewKey("scroll up", "pgup").Hidden(),
-		kit.NewKey("scroll down", "pgdown").Hidden(),
-	}
-}
-
-// View draws the body.
-func (m *Model) View(f screen.Frame) string {
-	lines, _, _ := m.lines(f.Theme, f.W)
-	room := textRoom(len(lines), f.H)
-	m.text.Resize(room)
-	m.text.Keep(lines)
-	if room == f.H {
-		return m.text.View(f.W)
-	}
-	return kit.Lines(m.text.View(f.W), kit.Fit("  "+f.Theme.Dim.Render(m.text.More(f.Theme)), f.W))
-}
-
-// textRoom is the height of the text in a body of h lines: the last one says that there is more when not all lines fit.
-func textRoom(lines, h int) int {
-	if lines <= h {
-		return h
-	}
-	return max(1, h-1)
-}
-
-// reveal scrolls the selected account into view.
-func (m *Model) reveal() {
-	if m.h == 0 {
-		return
-	}
-	lines, at, end := m.lines(theme.New(true, colorprofile.NoTTY, false), m.w)
-	room := textRoom(len(lines), m.h)
-	m.text.Resize(room)
-	m.text.Keep(lines)
-	top := m.text.Top()
-	if end > top+room {
-		m.text.Move(end - top - room)
-	}
-	if m.sel == 0 {
-		at = 0
-	}
-	if at < m.text.Top() {
-		m.text.Move(at - m.text.Top())
-	}
-}
-
-// The label columns of an account and of the rest. With the first one an address and its remark stand on one line of 80 cells.
-const (
-	accountW = 10
-	labelW   = 12
-)
-
-// fact is one line of an account or of the network: a label, its text, and a remark with a meaning.
-type fact struct {
-	label string
-	spans []kit.Span
-}
-
-func plain(label, value string) fact { return fact{label, []kit.Span{kit.Plain(value)}} }
-
-// lines is the whole text, and the lines at which the selected account starts and ends.
-func (m *Model) lines(th theme.Theme, w int) (lines []string, at, end int) {
-	write := func(labels int, facts ...fact) {
-		for _, x := range facts {
-			lines = append(lines, kit.Row(th, w-2, 4, labels, x.label, x.spans...)...)
-		}
-	}
-	lines = append(lines, kit.Sides("  "+th.Strong.Render("Accounts"), th.Dim.Render("profile "+kit.Clean(m.ctx.Profile, 40)+" "), w), "")
-	for i, a := range m.ctx.Accounts {
-		mark := " "
-		if i == m.sel {
-			mark, at = th.Accent.Render(th.Signs.Cursor), len(lines)
-		}
-		lines = append(lines, mark+" "+th.Strong.Render(typeWords(a.Type)))
-		write(accountW, m.account(th, a)...)
-		if i == m.sel {
-			end = len(lines)
-		}
-		lines = append(lines, "")
-	}
-	if len(m.ctx.Accounts) == 0 {
-		lines = append(lines, "  This profile has no account yet.", "")
-	}
-	if state := m.lockState(th); state != nil {
-		lines = append(lines, "  "+th.Strong.Render("Keys"))
-		write(labelW, state...)
-		lines = append(lines, "")
-	}
-	lines = append(lines, "  "+th.Strong.Render("Network"))
-	write(labelW, plain("kind", kindWords(m.ctx.Network.Kind)), plain("fingerprint", m.ctx.Network.Fingerprint()), plain("chains", m.chainNames()), plain("service", m.service()))
-	return lines, at, end
+		kit.NewKey("scroll down", "pgdown").Hidden())
 }
 
 // signer is who signs for an account, and what to call it.

@@ -1,0 +1,199 @@
+// Package desk puts an opened profile together: its journal, the flow of its operations and its screens, or the conversation of the linear mode.
+//
+// Promise: a profile is open while its screens are shown and no longer. The journal has one holder. What was under way when the program ended last goes on at
+// once. Keys are wiped as soon as the context ends, also when the terminal no longer takes output. The rules of the screens are their packages'.
+//
+// Errors are those of the profile, the journal and the terminal. Sources: design §1, §2.6; TH-K6.
+package desk
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"time"
+
+	"coffer/api"
+	"coffer/api/client"
+	"coffer/api/client/wire"
+	"coffer/api/secret"
+	"coffer/config"
+	"coffer/ui/cli"
+	"coffer/ui/profile"
+	"coffer/ui/tui"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/setup"
+	"coffer/wallet/flow"
+	"coffer/wallet/journal"
+	"coffer/wallet/verify"
+)
+
+// Options say who asks and on what. Env is the environment of the person's terminal.
+type Options struct {
+	Host    profile.Host
+	Global  cli.Global
+	Build   cli.Build
+	Env     []string
+	In      io.Reader // of the linear mode, as Out is; the screens find the terminal themselves
+	Out     io.Writer
+	Machine string // whose journal it is, in the words of its lock
+	// Secret asks on the terminal for what must not be shown, for the linear mode.
+	Secret func(ctx context.Context, question string) (secret.Secret, error)
+	// Abort ends the program when it hangs after its context ended.
+	Abort func()
+}
+
+// Run shows the profile, and the next one as long as the person switches to one. A set-up that was left comes back to the profile from which it was asked for.
+func Run(ctx context.Context, o Options) error {
+	if !o.Global.Linear && tui.Dumb(o.Env) {
+		return &cli.UsageError{Problem: "this terminal cannot move the cursor (TERM)", Hint: "use `coffer --linear`: the same wallet, line by line"}
+	}
+	for {
+		next, err := show(ctx, o)
+		if err != nil || next == nil || ctx.Err() != nil {
+			return err
+		}
+		if !next.Setup {
+			o.Global.Profile = next.Profile
+			continue
+		}
+		name, err := SetUp(ctx, o)
+		if err != nil {
+			return err
+		}
+		if name != "" {
+			o.Global.Profile = name
+		}
+	}
+}
+
+// SetUp walks a person through the set-up of a profile and returns its name, or "" when the person left.
+func SetUp(ctx context.Context, o Options) (string, error) {
+	ui, err := o.Host.UI()
+	if err != nil {
+		return "", err
+	}
+	return setup.Run(ctx, setup.Options{Maker: o.Host, Env: o.Env, UI: ui})
+}
+
+// desk is an opened profile.
+type desk struct {
+	o     Options
+	s     *profile.Opened
+	rules verify.Policy
+	book  *journal.Journal
+	flow  *flow.Flow
+	log   *wire.Log
+	file  config.File
+	skew  func() time.Duration // the service's clock minus the local one
+}
+
+// open opens everything; the returned function closes it again, and says what could not be finished, such as a recording.
+func open(ctx context.Context, o Options) (d *desk, done func() error, err error) {
+	d = &desk{o: o, log: wire.NewLog(time.Now)}
+	host := o.Host
+	host.Log, host.Record = d.log, o.Global.Record
+	if o.Global.Replay != "" {
+		d.s, err = host.Replay(ctx, o.Global.Replay)
+	} else {
+		d.s, err = host.Open(ctx, o.Global.Profile)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if d.rules, err = d.s.Policy(); err == nil {
+		d.file, err = config.Load(d.s.Paths.Config)
+	}
+	if err == nil {
+		d.book, err = journal.Open(d.s.Paths.ProfileState(d.s.Profile.Name), journal.Options{
+			Network: d.s.Network.ID, Clock: d.s.Clock, Random: rand.Reader, Holder: "coffer on " + o.Machine,
+		})
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, d.s.Close())
+	}
+	d.skew = d.s.Client.Skew
+	d.flow = flow.New(flow.Deps{Client: d.s.Client, Signer: d.s.Signer(), Journal: d.book, Policy: d.rules, Clock: d.s.Clock, Sleep: sleep})
+	return d, func() error { return errors.Join(d.book.Close(), d.s.Close()) }, nil
+}
+
+// show opens the profile and shows it until the person leaves; next is where to, nil for out.
+func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
+	d, done, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	life, end := context.WithCancel(ctx)
+	defer end()
+	go func() { _, _ = d.flow.Reconcile(life) }() // what it finds is in the snapshots
+	defer endInTime(ctx, d.s.Wipe, o.Abort)()
+	if o.Global.Linear {
+		err = d.talk(ctx)
+	} else {
+		err = tui.Run(ctx, d.options(&next))
+	}
+	if ctx.Err() != nil {
+		return nil, nil // a signal ended it, as asked
+	}
+	return next, err
+}
+
+// context is what every screen gets.
+func (d *desk) context() screen.Context {
+	s := d.s
+	return screen.Context{
+		Profile: s.Profile.Name, BaseURL: s.Where, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Clock: s.Clock, Vault: s.Store(),
+		Keep:     profile.Folder{Dir: s.Paths.ProfileScreens(s.Profile.Name)},
+		Export:   profile.Folder{Dir: s.Paths.ProfileExports(s.Profile.Name)}.Export,
+		Settings: screen.Preferences{Dust: d.file.UI.DustMicro(), Hidden: d.file.UI.HideAmounts, Proxy: s.Client.Proxy()},
+	}
+}
+
+// outstanding lists the signatures that can still be used, by the clock that is behind: of one whose window is open by either clock nobody may be told that it
+// has ended (TH-N9, J4).
+func (d *desk) outstanding(now time.Time) []journal.Outstanding {
+	return d.book.Outstanding(now.Add(min(d.skew(), 0)))
+}
+
+// Balances reads what the accounts of the profile hold.
+func (d *desk) Balances(ctx context.Context) (api.AggregatedBalance, error) {
+	return d.s.Client.Balances(ctx, d.s.Query())
+}
+
+// History reads a page of the first account's history.
+func (d *desk) History(ctx context.Context, limit int, continuation string) (api.HistoryPage, error) {
+	return d.s.Client.History(ctx, client.HistoryQuery{User: d.s.Accounts[0].AccountAddress, Limit: limit, Continuation: continuation})
+}
+
+// endInTime wipes the keys as soon as ctx ends, and ends the program two seconds later even when the terminal no longer takes output and the
+// screens wait for it. The returned function calls it off.
+func endInTime(ctx context.Context, wipe, abort func()) (leave func()) {
+	left := make(chan struct{})
+	go func() {
+		select {
+		case <-left:
+			return
+		case <-ctx.Done():
+		}
+		wipe()
+		select {
+		case <-left:
+		case <-time.After(2 * time.Second):
+			abort()
+		}
+	}()
+	return func() { close(left) }
+}
+
+// sleep waits, or returns the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

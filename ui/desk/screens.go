@@ -1,0 +1,106 @@
+package desk
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"coffer/ui/linear"
+	"coffer/ui/tui"
+	"coffer/ui/tui/accounts"
+	"coffer/ui/tui/activity"
+	"coffer/ui/tui/balances"
+	"coffer/ui/tui/builder"
+	"coffer/ui/tui/history"
+	"coffer/ui/tui/lab"
+	"coffer/ui/tui/review"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/settings"
+	"coffer/ui/tui/wire"
+	"coffer/wallet/intent"
+	"coffer/wallet/journal"
+)
+
+// options are those of the dashboard. Where a person switches to is written to next.
+func (d *desk) options(next **screen.SwitchMsg) tui.Options {
+	names := make([]string, 0, len(d.file.Profiles))
+	for name := range d.file.Profiles {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	options := tui.Options{
+		Env: d.o.Env, Suspended: d.s.Lock, Context: d.context(), UI: d.file.UI, Profiles: names,
+		Services: tui.Services{More: d.screens},
+	}
+	if d.o.Global.Record == "" && d.o.Global.Replay == "" { // a recording is of one profile
+		options.Switch = func(m screen.SwitchMsg) { *next = &m }
+	}
+	return options
+}
+
+// screens builds the screens that need more than a source.
+func (d *desk) screens(c screen.Context) map[screen.ID]screen.Screen {
+	build := builder.New(c, builder.Deps{Balances: d.Balances, Book: d.s.Contacts(), Paid: d.book.Recipients})
+	all := map[screen.ID]screen.Screen{
+		screen.Balances: balances.New(c, d), screen.Build: build, screen.History: history.New(c, d),
+		screen.Accounts: accounts.NewWith(c, d.s.AccountDeps(d.book, true)),
+		screen.Review: review.New(c, review.Deps{
+			Start:  func(ctx context.Context, in intent.Intent) (review.Operation, error) { return d.flow.Start(ctx, in) },
+			Locked: d.s.Locked, Unlock: d.s.UnlockWith,
+		}),
+		screen.Activity: activity.New(c, activity.Deps{
+			Unfinished: func() []activity.Operation { return operations[activity.Operation](d) },
+			Outstanding: func(now time.Time) []activity.Outstanding {
+				return activity.FromJournal(d.s.Catalog, d.outstanding(now))
+			},
+			Void: d.flow.Void,
+		}),
+		screen.Lab: lab.New(c, lab.Deps{
+			Draft: build.Draft, Balances: d.Balances,
+			Quote: lab.Asker{Client: d.s.Client, Policy: d.rules, History: d.book, Clock: d.s.Clock}.Quote,
+		}),
+		screen.Wire: wire.New(c, wire.Deps{Log: d.log, Version: d.o.Build.Version}),
+	}
+	own := d.s.SettingsDeps(d.o.Build, d.getenv)
+	own.Actions = settings.Collect(all)
+	all[screen.Settings] = settings.New(c, own)
+	return all
+}
+
+// getenv reads the environment of the person's terminal.
+func (d *desk) getenv(name string) string {
+	for _, line := range slices.Backward(d.o.Env) {
+		if v, ok := strings.CutPrefix(line, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// operations lists what is under way, as one kind of screen knows it.
+func operations[T any](d *desk) []T {
+	var out []T
+	for _, o := range d.flow.Unfinished() {
+		out = append(out, any(o).(T))
+	}
+	return out
+}
+
+// talk is the linear mode.
+func (d *desk) talk(ctx context.Context) error {
+	var book []linear.Contact
+	for _, c := range d.s.Contacts() {
+		book = append(book, linear.Contact(c))
+	}
+	return linear.Run(ctx, linear.Options{
+		Context: d.context(), In: d.o.In, Out: d.o.Out,
+		Deps: linear.Deps{
+			Start:       func(ctx context.Context, in intent.Intent) (linear.Operation, error) { return d.flow.Start(ctx, in) },
+			Unfinished:  func() []linear.Operation { return operations[linear.Operation](d) },
+			Outstanding: d.outstanding,
+			Void:        d.flow.Void, Balances: d.Balances, History: d.History, Book: book,
+			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Secret: d.o.Secret,
+		},
+	})
+}

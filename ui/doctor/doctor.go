@@ -1,0 +1,174 @@
+// Package doctor looks at everything between a person and a working wallet, and says of each thing whether it is well, what is wrong and what to do: the
+// service (reached, how fast, over which TLS, its clock, the API key, its chains, whether it is the network of the profile), the place of the keys, the files and
+// their modes, the terminal and the program itself.
+//
+// Promise: it changes nothing, signs nothing and shows no secret. What cannot be found out is Unknown, never Good. Text of a service or a file passes
+// api/text before it stands in a finding. Report leaves out addresses, hosts and home directories, so that it can be handed to somebody else.
+//
+// Inputs are functions and values of the caller (Deps); a nil one leaves its findings out or makes them Unknown. Durations are wall time. Sources: TH-C3, K7,
+// KR2, N1, N3, Z2; protocol §4.2.
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"time"
+
+	"coffer/api"
+	"coffer/api/catalog"
+	"coffer/api/client"
+	"coffer/api/network"
+	"coffer/api/text"
+	"coffer/config"
+)
+
+// Level is how well a thing is.
+type Level int
+
+// The levels. Unknown says that it could not be found out.
+const (
+	Good Level = iota
+	Warn
+	Bad
+	Unknown
+)
+
+// String is the level in one word.
+func (l Level) String() string {
+	switch l {
+	case Good:
+		return "good"
+	case Warn:
+		return "look"
+	case Bad:
+		return "bad"
+	}
+	return "unknown"
+}
+
+// Areas of findings, in the order of Run.
+const (
+	AreaService  = "Service"
+	AreaNetwork  = "Network"
+	AreaKeys     = "Keys"
+	AreaFiles    = "Files"
+	AreaTerminal = "Terminal"
+	AreaProgram  = "Program"
+)
+
+// Finding is one line: what was looked at, what was found, and what to do about it ("" when nothing is to do).
+type Finding struct {
+	Area, Name string
+	Level      Level
+	Text, Todo string
+}
+
+// Service is what is asked of a service; *client.Client is one.
+type Service interface {
+	Chains(ctx context.Context) ([]api.SupportedChain, error)
+	PredictAddress(ctx context.Context, r api.PredictRequest) (api.PredictResponse, error)
+	Balances(ctx context.Context, q client.BalanceQuery) (api.AggregatedBalance, error)
+	Skew() time.Duration
+	Proxy() string
+}
+
+// Keys is the state of the vault: where it is in words, whether it works, whether it was set up and is locked. Err is why it could not be asked.
+type Keys struct {
+	Where  string
+	Setup  bool
+	Locked bool
+	Err    error
+	// None says that the profile keeps no keys; Command that another program signs.
+	None, Command bool
+}
+
+// Build says what the program was built from.
+type Build struct {
+	Version, Revision, Go, System string
+	Modified                      bool
+}
+
+// Deps is what Run looks at.
+type Deps struct {
+	Clock   func() time.Time
+	Profile config.Profile
+	Paths   config.Paths
+	Network network.Descriptor
+	Catalog *catalog.Catalog
+	Service Service             // nil: it could not be opened, and Broken says why
+	Broken  error               // why there is no service
+	Query   client.BalanceQuery // what the accounts of the profile hold
+	// TLS makes a connection of its own to the service and tells how it is protected; nil for a service inside this program.
+	TLS      func(ctx context.Context) (tls.ConnectionState, error)
+	Keys     func(ctx context.Context) Keys
+	Policy   func() error // reads the policy file of the profile; nil without one
+	Pins     func() error // compares the pins of the network with those that the program ships
+	Terminal Terminal
+	Build    Build
+	Home     string // home directory, for Report
+}
+
+// Run looks at everything. It takes as long as the service does, at most about half a minute.
+func Run(ctx context.Context, d Deps) []Finding {
+	out := Reach(ctx, d)
+	out = append(out, d.pins()...)
+	out = append(out, d.keys(ctx)...)
+	out = append(out, d.files()...)
+	out = append(out, d.Terminal.findings()...)
+	return append(out, d.build())
+}
+
+// maxText bounds what a finding repeats of an error, in characters.
+const maxText = 300
+
+func words(err error) string { return text.Clean(err.Error(), maxText) }
+
+func (d Deps) pins() []Finding {
+	if d.Pins == nil {
+		return nil
+	}
+	f := Finding{Area: AreaNetwork, Name: "addresses", Text: "the fixed addresses of the network are those that this program ships"}
+	if err := d.Pins(); err != nil {
+		f.Level, f.Text, f.Todo = Bad, words(err), "compare the fingerprint of the network file with the operator's; nothing is signed on a network with other addresses"
+	}
+	return []Finding{f}
+}
+
+func (d Deps) keys(ctx context.Context) []Finding {
+	if d.Keys == nil {
+		return nil
+	}
+	k := d.Keys(ctx)
+	f := Finding{Area: AreaKeys, Name: "vault", Text: k.Where}
+	switch {
+	case k.Command:
+		f.Text, f.Level, f.Todo = "another program signs (signer_command); it is asked when something is signed", Unknown, "sign something small to try it"
+	case k.None:
+		f.Text = "this profile keeps no keys: it reads and quotes, and signs nothing but for the demo"
+	case k.Err != nil:
+		f.Level, f.Text, f.Todo = Bad, k.Where+": "+words(k.Err), "see `coffer keys probe`; nothing was stored anywhere else"
+	case !k.Setup:
+		f.Level, f.Text, f.Todo = Warn, k.Where+", not set up", "run: coffer keys init --profile "+d.Profile.Name
+	case k.Locked:
+		f.Text = k.Where + ", locked: the next signature asks for the passphrase"
+	default:
+		f.Text = k.Where + ", unlocked"
+	}
+	return []Finding{f}
+}
+
+func (d Deps) build() Finding {
+	b := d.Build
+	f := Finding{Area: AreaProgram, Name: "version", Text: "coffer " + b.Version}
+	if b.Revision != "" {
+		f.Text += ", revision " + b.Revision[:min(len(b.Revision), 12)]
+	}
+	f.Text += ", " + b.Go + " on " + b.System
+	if b.Modified {
+		f.Level, f.Text, f.Todo = Warn, f.Text+", with local changes", "a build that others can repeat has none"
+	}
+	if b.Version == "" || b.Version == "unknown" {
+		f.Level = Unknown
+	}
+	return f
+}

@@ -1,0 +1,60 @@
+package doctor
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"coffer/config"
+)
+
+// files looks at the files that decide whom the program trusts: that they are there and that nobody else may write to them.
+func (d Deps) files() []Finding {
+	out := []Finding{file("configuration", d.Paths.Config, true)}
+	for _, f := range []struct{ name, path string }{{"network file", d.Profile.NetworkFile}, {"certificate authority", d.Profile.CAFile}} {
+		if f.path != "" {
+			out = append(out, file(f.name, f.path, false))
+		}
+	}
+	if d.Profile.PolicyFile != "" && d.Policy != nil {
+		f := file("policy", d.Profile.PolicyFile, false)
+		if err := d.Policy(); err != nil && f.Level == Good {
+			f.Level, f.Text, f.Todo = Bad, words(err), "repair the file; nothing is signed under a policy that cannot be read"
+		}
+		out = append(out, f)
+	}
+	return append(out, directory("journal", d.Paths.ProfileState(d.Profile.Name)))
+}
+
+func file(name, path string, may bool) Finding {
+	f := Finding{Area: AreaFiles, Name: name, Text: path}
+	_, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && may:
+		f.Text += ": none, so everything is as it comes"
+	case err != nil:
+		f.Level, f.Text, f.Todo = Bad, words(err), "put the file back, or name another one in the configuration"
+	default:
+		if err := config.CheckMode(path); err != nil {
+			f.Level, f.Text, f.Todo = Bad, words(err), "whoever can write here decides where your signatures go"
+		}
+	}
+	return f
+}
+
+// directory looks at a directory that the program makes itself and that is for its owner alone.
+func directory(name, path string) Finding {
+	f := Finding{Area: AreaFiles, Name: name, Text: path}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.Text += ": not there yet"
+	case err != nil:
+		f.Level, f.Text = Unknown, words(err)
+	case !info.IsDir():
+		f.Level, f.Text, f.Todo = Bad, path+" is no directory", "move it away"
+	case info.Mode().Perm()&0o022 != 0:
+		f.Level, f.Text, f.Todo = Bad, path+": others may write here", "run: chmod 700 "+path
+	}
+	return f
+}

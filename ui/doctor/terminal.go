@@ -1,0 +1,72 @@
+package doctor
+
+import "fmt"
+
+// Terminal is what is known about the terminal. Width and Height are cells, 0 when unknown.
+type Terminal struct {
+	Colors        string // "true colour", "256 colours", "16 colours", "none (NO_COLOR)"; "": unknown
+	ASCII         bool   // only ASCII is drawn
+	Remote        bool   // over SSH
+	Multiplexer   string // "tmux", "screen"; "" none
+	Width, Height int
+	MinW, MinH    int
+}
+
+// TerminalOf reads what the environment of the terminal tells (getenv is that of the person's session).
+func TerminalOf(getenv func(string) string) Terminal {
+	t := Terminal{Remote: getenv("SSH_TTY") != "" || getenv("SSH_CONNECTION") != ""}
+	switch {
+	case getenv("TMUX") != "":
+		t.Multiplexer = "tmux"
+	case getenv("STY") != "":
+		t.Multiplexer = "screen"
+	}
+	return t
+}
+
+func (t Terminal) findings() []Finding {
+	return []Finding{t.colours(), t.characters(), t.size(), t.clipboard()}
+}
+
+func (t Terminal) colours() Finding {
+	f := Finding{Area: AreaTerminal, Name: "colours", Text: t.Colors}
+	if t.Colors == "" {
+		f.Level, f.Text = Unknown, "not known"
+	}
+	return f
+}
+
+func (t Terminal) characters() Finding {
+	f := Finding{Area: AreaTerminal, Name: "characters", Text: "UTF-8"}
+	if t.ASCII {
+		f.Level, f.Text = Warn, "ASCII only: other characters of names appear as ?"
+		f.Todo = "set LANG to a UTF-8 locale, or turn ASCII off in the settings, if your terminal draws more"
+	}
+	return f
+}
+
+func (t Terminal) size() Finding {
+	f := Finding{Area: AreaTerminal, Name: "size", Text: fmt.Sprintf("%d×%d cells", t.Width, t.Height)}
+	switch {
+	case t.Width == 0 || t.Height == 0:
+		f.Level, f.Text = Unknown, "not known"
+	case t.Width < t.MinW || t.Height < t.MinH:
+		f.Level, f.Todo = Bad, fmt.Sprintf("make the window at least %d×%d", t.MinW, t.MinH)
+	}
+	return f
+}
+
+// clipboard: no terminal tells whether it takes OSC 52.
+func (t Terminal) clipboard() Finding {
+	f := Finding{Area: AreaTerminal, Name: "clipboard", Level: Unknown, Text: "copies are sent to the terminal (OSC 52); whether it takes them nobody can ask", Todo: "copy something and paste it to find out"}
+	if t.Remote {
+		f.Text = "copies are sent to the terminal you sit at, not to this machine (OSC 52); whether it takes them nobody can ask"
+	}
+	switch t.Multiplexer {
+	case "tmux":
+		f.Todo = "in tmux: set -g set-clipboard on; then copy something and paste it"
+	case "screen":
+		f.Text, f.Todo = "screen does not hand copies on to the terminal", "use tmux, or mark the text with the mouse"
+	}
+	return f
+}

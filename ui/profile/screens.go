@@ -1,0 +1,183 @@
+package profile
+
+import (
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/op"
+	"coffer/config"
+	"coffer/ui/cli"
+	"coffer/ui/doctor"
+	"coffer/ui/tui/accounts"
+	"coffer/ui/tui/settings"
+	"coffer/wallet/journal"
+	"coffer/wallet/policy"
+	"coffer/wallet/vault"
+	"coffer/wallet/verify"
+)
+
+// UI is what the configuration says about the screens.
+func (h Host) UI() (config.UI, error) {
+	_, file, err := h.configuration()
+	return file.UI, err
+}
+
+// AccountDeps are what the accounts screen shows beside its context. setup: the program can set up another profile. A nil journal knows nothing.
+func (o *Opened) AccountDeps(j *journal.Journal, setup bool) accounts.Deps {
+	d := accounts.Deps{Setup: setup, States: func(ctx context.Context, a api.Account) ([]accounts.OnChain, error) { return o.onChains(ctx, j, a) }}
+	_, file, err := o.host.configuration()
+	if err != nil || o.player != nil {
+		return d // a broken file is told at the next start; a replay has one profile
+	}
+	for _, name := range slices.Sorted(maps.Keys(file.Profiles)) {
+		p := file.Profiles[name]
+		d.Profiles = append(d.Profiles, accounts.Profile{Name: name, Kind: p.Kind, Service: p.BaseURL, Keys: keysWords(p), NoOwnAccount: len(p.Accounts) == 0 && !(p.Embedded() && p.Vault == config.VaultMemory)})
+	}
+	return d
+}
+
+func keysWords(p config.Profile) string {
+	if len(p.SignerCommand) > 0 {
+		return "with another program"
+	}
+	switch p.Vault {
+	case config.VaultFile:
+		return "in an encrypted file"
+	case config.VaultKeyring:
+		return "in the keyring, encrypted as well"
+	case config.VaultKeyringOnly:
+		return "in the keyring"
+	}
+	if p.Embedded() {
+		return "of the demo"
+	}
+	return "nowhere"
+}
+
+// onChains says where an account exists. Of a role-based one the service tells; of the others the journal knows where they did something.
+func (o *Opened) onChains(ctx context.Context, j *journal.Journal, a api.Account) ([]accounts.OnChain, error) {
+	var out []accounts.OnChain
+	at := common.HexToAddress(a.AccountAddress)
+	for _, id := range o.Network.Chains {
+		chain, err := caip.ParseChain(id)
+		number, evm := chain.EVMID()
+		if err != nil || !evm {
+			continue
+		}
+		on := accounts.OnChain{Chain: id}
+		switch {
+		case a.Type == api.AccountRoleBased && o.Client != nil:
+			r, err := o.Client.Roles(ctx, caip.EVMAccount(number, at).String())
+			if err != nil {
+				return nil, err
+			}
+			on.Known, on.There, on.Session, on.Admin = true, r.Deployed, r.SessionAddress, r.AdminAddress
+			if r.ExitAvailableAt > 0 && r.ExitAvailableAt < 1<<40 {
+				on.ExitAt = time.Unix(int64(r.ExitAvailableAt), 0)
+			}
+		case j == nil:
+		case a.Type == api.AccountKernelV33:
+			next, ok := j.NextAuthorization(at, number)
+			on.Known, on.There = ok && next > 0, ok && next > 0
+		default:
+			for _, lane := range []uint16{op.LanePrepared, op.LaneFunding} {
+				if next, ok := j.NextSequence(at, number, lane); ok && next > 0 {
+					on.Known, on.There = true, true
+				}
+			}
+		}
+		out = append(out, on)
+	}
+	return out, nil
+}
+
+// SettingsDeps are what the settings screen works with, but for Actions, which the screens know. getenv is that of the person's terminal.
+func (o *Opened) SettingsDeps(build cli.Build, getenv func(string) string) settings.Deps {
+	d := settings.Deps{
+		Config: o.Paths.Config, Service: o.Where, Getenv: getenv,
+		Save: func(ui config.UI) error { return config.SetUI(o.Paths.Config, ui) },
+		Doctor: func(ctx context.Context, t doctor.Terminal) []doctor.Finding {
+			return doctor.Run(ctx, o.DoctorDeps(build, t))
+		},
+		Report: func(found []doctor.Finding) string {
+			return doctor.Report(found, o.DoctorDeps(build, doctor.Terminal{}))
+		},
+	}
+	d.UI, _ = o.host.UI() // the program read it a moment ago
+	name := o.Profile.Name
+	d.Paths = []settings.Path{
+		{Name: "configuration", Path: o.Paths.Config}, {Name: "journal", Path: o.Paths.ProfileState(name)}, {Name: "kept screens", Path: o.Paths.ProfileScreens(name)},
+		{Name: "exports", Path: o.Paths.ProfileExports(name)},
+	}
+	if o.Profile.Embedded() {
+		d.Paths = append(d.Paths, settings.Path{Name: "chains", Path: o.Paths.ProfileData(name)})
+	} else {
+		d.Paths = append(d.Paths, settings.Path{Name: "network file", Path: o.Profile.NetworkFile})
+	}
+	if o.Profile.CAFile != "" {
+		d.Paths = append(d.Paths, settings.Path{Name: "CA file", Path: o.Profile.CAFile})
+	}
+	if o.Profile.Vault == config.VaultFile {
+		d.Paths = append(d.Paths, settings.Path{Name: "keys", Path: o.Paths.ProfileKeys(name)})
+	}
+	if o.vault != nil {
+		d.LockAfter = o.Profile.LockTime()
+	}
+	if d.PolicyFile = o.Profile.PolicyFile; d.PolicyFile != "" {
+		d.Policy = o.policyWords
+	}
+	return d
+}
+
+func (o *Opened) policyWords() ([]string, error) {
+	file, err := policy.Read(o.Profile.PolicyFile)
+	if err != nil {
+		return nil, err
+	}
+	return LimitWords(file.Limits(o.Network.ID), o.Catalog), nil
+}
+
+// DoctorDeps are what the doctor looks at in this profile.
+func (o *Opened) DoctorDeps(build cli.Build, t doctor.Terminal) doctor.Deps {
+	d := doctor.Deps{
+		Clock: time.Now, Profile: o.Profile, Paths: o.Paths, Network: o.Network, Catalog: o.Catalog, Query: o.Query(), Keys: o.keysState, Terminal: t,
+		Pins:  func() error { return verify.CheckPins(o.Network) },
+		Build: doctor.Build{Version: build.Version, Revision: build.Revision, Modified: build.Modified, Go: build.Go, System: runtime.GOOS + "/" + runtime.GOARCH},
+		Home:  o.host.Getenv("HOME"),
+	}
+	if o.Client != nil { // a nil pointer in an interface is not nil
+		d.Service = o.Client
+	}
+	if !o.Profile.Embedded() && o.player == nil {
+		roots, err := o.Profile.Roots()
+		if err != nil {
+			d.Broken = err
+		}
+		d.TLS = dialTLS(o.Profile.BaseURL, roots)
+	}
+	if o.Profile.PolicyFile != "" {
+		d.Policy = func() error { _, err := policy.Read(o.Profile.PolicyFile); return err }
+	}
+	return d
+}
+
+// keysState asks the place of the keys whether it works.
+func (o *Opened) keysState(ctx context.Context) doctor.Keys {
+	k := doctor.Keys{Where: o.Store().Where, Command: len(o.Profile.SignerCommand) > 0, None: o.vault == nil}
+	if o.vault == nil || k.Command {
+		return k
+	}
+	k.Setup, k.Err = o.vault.Exists(ctx)
+	k.Locked = o.vault.Locked()
+	if k.Err == nil && o.vault.Backend() != vault.BackendFile {
+		k.Err = o.vault.Probe(ctx)
+	}
+	return k
+}

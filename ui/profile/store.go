@@ -1,0 +1,42 @@
+package profile
+
+import (
+	"bytes"
+	"crypto/rand"
+	"time"
+
+	"coffer/api/secret"
+	"coffer/config"
+	"coffer/ui/cli"
+	"coffer/wallet/vault"
+)
+
+// vaultOptions are those of a profile's vault in a directory.
+func (h Host) vaultOptions(p config.Profile, networkID, dir string) vault.Options {
+	o := vault.Options{
+		Profile: p.Name, NetworkID: networkID, Dir: dir, Clock: time.Now, Random: rand.Reader, IdleLock: p.LockTime(), SSH: h.overSSH(), Keyring: h.Keyring,
+	}
+	o.Interactive = !o.SSH
+	return o
+}
+
+func (h Host) overSSH() bool { return h.Getenv("SSH_CONNECTION") != "" }
+
+// openStore opens the vault of one of the kinds that a profile can name, but for config.VaultMemory.
+func openStore(kind string, o vault.Options) (*vault.Vault, error) {
+	switch kind {
+	case config.VaultKeyring:
+		return vault.OpenKeyring(o)
+	case config.VaultKeyringOnly:
+		return vault.OpenKeyringOnly(o)
+	}
+	return vault.OpenFile(o)
+}
+
+// boundKey is what the vault keeps of an API key: the address of its service and the key, so that the key goes nowhere else (TH-C3). The caller wipes it.
+func boundKey(baseURL string, key secret.Secret) (secret.Secret, error) {
+	if key.Empty() || bytes.ContainsAny(key.Reveal(), " \t") {
+		return secret.Secret{}, &cli.UsageError{Problem: "an API key has no blanks; nothing was stored"}
+	}
+	return secret.New(append(append(make([]byte, 0, len(baseURL)+1+len(key.Reveal())), baseURL+"|"...), key.Reveal()...)), nil
+}

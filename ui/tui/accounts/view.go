@@ -1,0 +1,106 @@
+package accounts
+
+import (
+	"github.com/charmbracelet/colorprofile"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// View draws the body.
+func (m *Model) View(f screen.Frame) string {
+	lines, _, _ := m.lines(f.Theme, f.W)
+	room := textRoom(len(lines), f.H)
+	m.text.Resize(room)
+	m.text.Keep(lines)
+	body := m.text.View(f.W)
+	if room != f.H {
+		body = kit.Lines(body, kit.Fit("  "+f.Theme.Dim.Render(m.text.More(f.Theme)), f.W))
+	}
+	if m.switching.IsOpen() {
+		w := min(f.W-4, 60)
+		body = kit.Over(body, m.switching.View(f.Theme, w, f.H-2), w, f.W, 1)
+	}
+	return body
+}
+
+// textRoom is the height of the text in a body of h lines: the last one says that there is more when not all lines fit.
+func textRoom(lines, h int) int {
+	if lines <= h {
+		return h
+	}
+	return max(1, h-1)
+}
+
+// reveal scrolls the selected account into view.
+func (m *Model) reveal() {
+	if m.h == 0 {
+		return
+	}
+	lines, at, end := m.lines(theme.New(true, colorprofile.NoTTY, false), m.w)
+	room := textRoom(len(lines), m.h)
+	m.text.Resize(room)
+	m.text.Keep(lines)
+	top := m.text.Top()
+	if end > top+room {
+		m.text.Move(end - top - room)
+	}
+	if m.sel == 0 {
+		at = 0
+	}
+	if at < m.text.Top() {
+		m.text.Move(at - m.text.Top())
+	}
+}
+
+// The label columns of an account and of the rest. With the first one an address and its remark stand on one line of 80 cells.
+const (
+	accountW = 10
+	labelW   = 12
+)
+
+// fact is one line of an account or of the network: a label, its text, and a remark with a meaning.
+type fact struct {
+	label string
+	spans []kit.Span
+}
+
+func plain(label, value string) fact { return fact{label, []kit.Span{kit.Plain(value)}} }
+
+// lines is the whole text, and the lines at which the selected account starts and ends.
+func (m *Model) lines(th theme.Theme, w int) (lines []string, at, end int) {
+	write := func(labels int, facts ...fact) {
+		for _, x := range facts {
+			lines = append(lines, kit.Row(th, w-2, 4, labels, x.label, x.spans...)...)
+		}
+	}
+	lines = append(lines, kit.Sides("  "+th.Strong.Render("Accounts"), th.Dim.Render("profile "+kit.Clean(m.ctx.Profile, 40)+" "), w), "")
+	m.starts = m.starts[:0]
+	for i, a := range m.ctx.Accounts {
+		m.starts = append(m.starts, len(lines))
+		mark := " "
+		if i == m.sel {
+			mark, at = th.Accent.Render(th.Signs.Cursor), len(lines)
+		}
+		lines = append(lines, mark+" "+th.Strong.Render(typeWords(a.Type)))
+		write(accountW, m.account(th, a)...)
+		if i == m.sel {
+			end = len(lines)
+		}
+		lines = append(lines, "")
+	}
+	m.starts = append(m.starts, len(lines))
+	if len(m.ctx.Accounts) == 0 {
+		lines = append(lines, "  This profile has no account yet.", "")
+	}
+	if state := m.lockState(th); state != nil {
+		lines = append(lines, "  "+th.Strong.Render("Keys"))
+		write(labelW, state...)
+		lines = append(lines, "")
+	}
+	lines = append(lines, m.profileLines(th, w)...)
+	lines = append(lines, "  "+th.Strong.Render("Network"))
+	write(labelW, plain("kind", kindWords(m.ctx.Network.Kind)), plain("fingerprint", m.ctx.Network.Fingerprint()), plain("chains", m.chainNames()), plain("service", m.service()))
+	return lines, at, end
+}

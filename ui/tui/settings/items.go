@@ -1,0 +1,250 @@
+package settings
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/charmbracelet/colorprofile"
+
+	"coffer/config"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/theme"
+)
+
+// The rows that can be selected.
+const (
+	idTheme  = "theme"
+	idMouse  = "mouse"
+	idASCII  = "ascii"
+	idHide   = "hide"
+	idDust   = "dust"
+	idKeys   = "keys"
+	idDoctor = "doctor"
+)
+
+const (
+	auto = "auto"
+	yes  = "yes"
+	no   = "no"
+)
+
+// item is one choice: its words, what it is now, what it can be, and why it cannot be changed.
+type item struct {
+	id, label, value, shown string
+	choices                 []kit.Item
+	note                    string
+	off                     string
+}
+
+func yesNo(on bool) string {
+	if on {
+		return yes
+	}
+	return no
+}
+
+func switches(onWords, offWords string) []kit.Item {
+	return []kit.Item{{Value: yes, Label: "yes", Note: onWords}, {Value: no, Label: "no", Note: offWords}}
+}
+
+// items are the choices as they stand.
+func (m *Model) items() []item {
+	off := ""
+	if m.deps.Save == nil {
+		off = "this program does not write a configuration"
+	}
+	mouse := auto
+	if m.ui.Mouse != nil {
+		mouse = yesNo(*m.ui.Mouse)
+	}
+	look := m.ui.Theme
+	if look == "" {
+		look = config.ThemeAuto
+	}
+	return []item{
+		{id: idTheme, label: "theme", value: look, shown: themeWords(look), choices: themes(), off: off},
+		{id: idMouse, label: "mouse", value: mouse, shown: mouseWords(mouse), choices: []kit.Item{
+			{Value: auto, Label: "where it helps", Note: "on here, off over SSH"}, {Value: yes, Label: "always", Note: "a click chooses and opens"}, {Value: no, Label: "never", Note: "text can be marked"},
+		}, off: off},
+		{id: idASCII, label: "ASCII only", value: yesNo(m.ui.ASCII), shown: yesNo(m.ui.ASCII), choices: switches("for terminals that draw nothing else", "lines and signs as usual"), off: off},
+		{id: idHide, label: "hide amounts", value: yesNo(m.ui.HideAmounts), shown: yesNo(m.ui.HideAmounts) + " at the start", choices: switches("until h shows them", "h hides them"), off: off},
+		{id: idDust, label: "dust", value: m.dust(), shown: dustWords(m.ui), note: "from the next start on", off: off},
+		{id: idKeys, label: "keys", shown: keysWords(m.ui), note: m.keysNote()},
+		{id: idDoctor, label: "doctor", shown: "looks whether everything works"},
+	}
+}
+
+func themes() []kit.Item {
+	var out []kit.Item
+	for _, name := range config.Themes() {
+		out = append(out, kit.Item{Value: name, Label: name, Note: themeNote(name)})
+	}
+	return out
+}
+
+func themeNote(name string) string {
+	switch name {
+	case config.ThemeAuto:
+		return "follows the terminal"
+	case config.ThemeDark:
+		return "for a dark background"
+	case config.ThemeLight:
+		return "for a light background"
+	case config.ThemeContrast:
+		return "strong, for tired eyes"
+	}
+	return ""
+}
+
+func themeWords(name string) string {
+	if note := themeNote(name); note != "" {
+		return name + ", " + note
+	}
+	return name
+}
+
+func mouseWords(v string) string {
+	switch v {
+	case yes:
+		return "on, also over SSH"
+	case no:
+		return "off"
+	}
+	return "on here, off over SSH"
+}
+
+func (m *Model) dust() string {
+	if m.ui.Dust == "" {
+		return config.DefaultDust
+	}
+	return m.ui.Dust
+}
+
+func dustWords(ui config.UI) string {
+	micro := ui.DustMicro()
+	if micro == nil {
+		return "nothing counts as dust"
+	}
+	return "below " + kit.USD(micro) + " in a group of their own"
+}
+
+func keysWords(ui config.UI) string {
+	if len(ui.Keys) == 0 {
+		return "as they come"
+	}
+	return kit.Plural(len(ui.Keys), "own key", "own keys")
+}
+
+func (m *Model) keysNote() string {
+	if m.deps.Actions == nil {
+		return ""
+	}
+	return "enter lists what keys do"
+}
+
+func colours(p colorprofile.Profile) string {
+	switch p {
+	case colorprofile.TrueColor:
+		return "true colour"
+	case colorprofile.ANSI256:
+		return "256 colours"
+	case colorprofile.ANSI:
+		return "16 colours"
+	case colorprofile.ASCII:
+		return "none (NO_COLOR, or the terminal has none)"
+	case colorprofile.NoTTY:
+		return "none: only text"
+	}
+	return ""
+}
+
+// fact is a line that is only shown.
+type fact struct {
+	label string
+	spans []kit.Span
+}
+
+func plain(label, text string) fact { return fact{label, []kit.Span{kit.Plain(text)}} }
+
+// section is a title with facts below it.
+type section struct {
+	title string
+	facts []fact
+}
+
+// sections are the parts that cannot be changed here.
+func (m *Model) sections(th theme.Theme) []section {
+	out := []section{{"Policy", m.policyFacts(th)}, {"Vault", m.vaultFacts()}}
+	proxy := m.ctx.Settings.Proxy
+	if proxy == "" {
+		proxy = "none: straight to the service"
+	} else {
+		proxy += ", from HTTPS_PROXY; it sees when and how much, never what"
+	}
+	line := section{"Connection", []fact{plain("proxy", kit.Clean(proxy, 200))}}
+	if m.deps.Service != "" {
+		line.facts = append([]fact{plain("service", kit.Clean(m.deps.Service, 300))}, line.facts...)
+	}
+	out = append(out, line)
+	if len(m.deps.Paths) > 0 {
+		files := section{title: "Files"}
+		for _, p := range m.deps.Paths {
+			files.facts = append(files.facts, plain(p.Name, kit.Clean(p.Path, 1000)))
+		}
+		out = append(out, files)
+	}
+	return out
+}
+
+func (m *Model) policyFacts(th theme.Theme) []fact {
+	if m.deps.PolicyFile == "" {
+		return []fact{plain("file", "none: what may be signed is limited by the program's own checks alone (policy_file, docs/policy.md)")}
+	}
+	out := []fact{plain("file", kit.Clean(m.deps.PolicyFile, 1000)+", read at the start")}
+	switch {
+	case !m.limitsGot:
+		out = append(out, plain("limits", "being read"))
+	case m.limitsErr != nil:
+		out = append(out, fact{"limits", []kit.Span{{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, {Text: problem(m.limitsErr), Style: th.Danger}}})
+	case len(m.limits) == 0:
+		out = append(out, plain("limits", "none"))
+	}
+	for i, l := range m.limits {
+		label := ""
+		if i == 0 {
+			label = "limits"
+		}
+		out = append(out, plain(label, kit.Clean(l, 1000)))
+	}
+	return out
+}
+
+func (m *Model) vaultFacts() []fact {
+	v := m.ctx.Vault
+	where := v.Where
+	if where == "" {
+		where = "none: this profile keeps no keys"
+	}
+	out := []fact{plain("kept in", kit.Clean(where, 120))}
+	if v.Locked != nil {
+		state := "unlocked"
+		if v.Locked() {
+			state = "locked"
+		}
+		out = append(out, plain("state", state))
+	}
+	if m.deps.LockAfter > 0 {
+		out = append(out, plain("locks", "after "+duration(m.deps.LockAfter)+" without use (lock_after; from the next start on)"))
+	}
+	return out
+}
+
+func duration(d time.Duration) string {
+	switch {
+	case d%time.Hour == 0:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	case d%time.Minute == 0:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	}
+	return fmt.Sprintf("%d s", d/time.Second)
+}

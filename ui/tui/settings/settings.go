@@ -1,0 +1,142 @@
+// Package settings is the screen of a person's choices and of how the program is set up: theme, mouse, amounts, keys; the policy, the vault, the proxy and the files;
+// and the doctor, which looks at everything and says what to do.
+//
+// Promise: a choice is checked, written into the configuration with the person's comments kept, and only then used; what needs a restart says so. Policy, vault
+// and files are shown and not changed here: the first two decide what may be signed. Nothing secret is shown. The doctor changes nothing.
+//
+// It is opened on top of a tab; esc closes it. Update does no input or output. Sources: docs/configuration.md, docs/policy.md, TH-Y5, K7.
+package settings
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/config"
+	"coffer/ui/doctor"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// Action is something that a key does: its name in the configuration ("balances.sort"), the screen it belongs to, its words and the key that it comes with. Fixed
+// says why its key stays ("" when it can be changed).
+type Action struct{ Name, Screen, Words, Key, Fixed string }
+
+// Path is a file or directory of the program, for display.
+type Path struct{ Name, Path string }
+
+// Deps are what the screen works with. A nil function leaves its part out.
+type Deps struct {
+	UI      config.UI
+	Config  string                   // path of the configuration
+	Save    func(ui config.UI) error // writes the choices; called from commands
+	Actions func() []Action          // what keys do, for rebinding; called on the event loop
+
+	Paths     []Path
+	LockAfter time.Duration // 0: no vault that locks
+	Service   string        // where it is, for display
+	// Policy reads the policy file anew and puts its limits into words; called from commands. PolicyFile "": there is none.
+	PolicyFile string
+	Policy     func() ([]string, error)
+	// Doctor looks at everything; Report leaves out of it what others need not see. Both are called from commands.
+	Doctor func(ctx context.Context, t doctor.Terminal) []doctor.Finding
+	Report func(found []doctor.Finding) string
+	Getenv func(string) string // of the person's terminal; nil: nothing is known about it
+}
+
+// page is what the screen shows.
+type page int
+
+const (
+	pageMain page = iota
+	pageKeys
+	pageDoctor
+)
+
+// Model is the screen.
+type Model struct {
+	ctx  screen.Context
+	deps Deps
+	ui   config.UI
+	page page
+	sel  [pageDoctor + 1]int
+	text kit.Scroll
+	w, h int
+
+	life context.Context
+	stop context.CancelFunc
+	gen  int
+
+	choice  *kit.Choice
+	field   *kit.Field // the dust threshold while it is edited
+	editing bool
+	wrong   string
+	saving  bool
+
+	limits    []string // of the policy
+	limitsErr error
+	limitsGot bool
+
+	actions []Action
+	rows    []int // the actions that the filter leaves
+	filter  *kit.Field
+	typing  bool // the filter has the keyboard
+	waiting bool // the next key is the new one of the selected action
+
+	found   []doctor.Finding
+	asking  bool
+	askedAt time.Time
+	look    theme.Theme // as it was drawn last: what the doctor says about colours
+	starts  []int       // the lines at which rows start, as they were laid out last
+}
+
+// New makes the screen.
+func New(ctx screen.Context, d Deps) *Model {
+	life, stop := context.WithCancel(context.Background())
+	return &Model{ctx: ctx, deps: d, ui: d.UI, life: life, stop: stop, choice: kit.NewChoice(""), field: kit.NewField("", 16), filter: kit.NewField("", 40)}
+}
+
+// Title names the screen.
+func (m *Model) Title() string {
+	switch m.page {
+	case pageKeys:
+		return "Settings: keys"
+	case pageDoctor:
+		return "Doctor"
+	}
+	return "Settings"
+}
+
+// Init does nothing before the screen is opened.
+func (m *Model) Init() tea.Cmd { return nil }
+
+// Close ends what is under way.
+func (m *Model) Close() { m.stop() }
+
+// Capturing is true while something is typed or chosen.
+func (m *Model) Capturing() bool {
+	return m.choice.IsOpen() || m.editing || m.waiting || m.typing
+}
+
+// DoctorArg as the argument of screen.OpenMsg opens the doctor at once.
+type DoctorArg struct{}
+
+// The messages.
+type (
+	savedMsg struct {
+		gen  int
+		ui   config.UI
+		what string
+		err  error
+	}
+	limitsMsg struct {
+		lines []string
+		err   error
+	}
+	foundMsg struct {
+		gen   int
+		found []doctor.Finding
+	}
+)

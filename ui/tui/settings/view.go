@@ -1,0 +1,198 @@
+package settings
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/charmbracelet/colorprofile"
+
+	"coffer/config"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+const labelW = 14
+
+// View draws the body.
+func (m *Model) View(f screen.Frame) string {
+	m.look = f.Theme
+	lines, _, _ := m.lines(f.Theme, f.W)
+	room := room(len(lines), f.H)
+	m.text.Resize(room)
+	m.text.Keep(lines)
+	body := m.text.View(f.W)
+	if room != f.H {
+		body = kit.Lines(body, kit.Fit("  "+f.Theme.Dim.Render(m.text.More(f.Theme)), f.W))
+	}
+	if m.choice.IsOpen() {
+		w := min(f.W-4, 60)
+		body, _, _, _ = kit.TakeCursor(body)
+		body = kit.Over(body, m.choice.View(f.Theme, w, f.H-2), w, f.W, 1)
+	}
+	return kit.Box(body, f.W, f.H)
+}
+
+func room(lines, h int) int {
+	if lines <= h {
+		return h
+	}
+	return max(1, h-1)
+}
+
+// layout lays the text out and gives the height of its window, and where the selected row begins and ends.
+func (m *Model) layout() (r, from, to int) {
+	lines, from, to := m.lines(theme.New(true, colorprofile.NoTTY, false), m.w)
+	r = room(len(lines), m.h)
+	m.text.Resize(r)
+	m.text.Keep(lines)
+	return r, from, to
+}
+
+// reveal scrolls the selected row into view.
+func (m *Model) reveal() {
+	if m.h == 0 || m.page == pageDoctor {
+		return
+	}
+	r, from, to := m.layout()
+	if to > m.text.Top()+r {
+		m.text.Move(to - m.text.Top() - r)
+	}
+	if m.sel[m.page] == 0 {
+		from = 0
+	}
+	if from < m.text.Top() {
+		m.text.Move(from - m.text.Top())
+	}
+}
+
+// lines is the whole text, and where the selected row begins and ends.
+func (m *Model) lines(th theme.Theme, w int) (lines []string, from, to int) {
+	m.starts = m.starts[:0]
+	switch m.page {
+	case pageKeys:
+		return m.keyLines(th, w)
+	case pageDoctor:
+		return m.doctorLines(th, w), 0, 0
+	}
+	lines = []string{kit.Sides("  "+th.Strong.Render("Settings"), th.Dim.Render(kit.Clean(m.deps.Config, 200)+" "), w), ""}
+	for i, it := range m.items() {
+		selected := i == m.sel[pageMain]
+		m.starts = append(m.starts, len(lines))
+		if selected {
+			from = len(lines)
+		}
+		lines = append(lines, m.itemLines(th, it, selected, w)...)
+		if selected {
+			to = len(lines)
+		}
+	}
+	for _, s := range m.sections(th) {
+		lines = append(lines, "", "  "+th.Strong.Render(s.title))
+		for _, f := range s.facts {
+			lines = append(lines, kit.Row(th, w-1, 4, labelW, f.label, f.spans...)...)
+		}
+	}
+	return lines, from, to
+}
+
+func (m *Model) itemLines(th theme.Theme, it item, selected bool, w int) []string {
+	mark, style := "  ", th.Text
+	if selected {
+		mark, style = th.Accent.Render(th.Signs.Cursor)+" ", th.Strong
+	}
+	if it.id == idDust && m.editing {
+		line := "  " + mark + th.Accent.Render(kit.Fit(it.label, labelW)) + "$ " + m.field.Text(th, 18)
+		out := []string{line}
+		return append(out, m.wrongLines(th, w)...)
+	}
+	text := it.shown
+	if it.note != "" {
+		text += th.Dim.Render(" (" + it.note + ")")
+	}
+	out := []string{kit.Fit("  "+mark+th.Dim.Render(kit.Fit(it.label, labelW))+style.Render(it.shown)+strings.TrimPrefix(text, it.shown), w)}
+	if selected {
+		out = append(out, m.wrongLines(th, w)...)
+	}
+	return out
+}
+
+func (m *Model) wrongLines(th theme.Theme, w int) []string {
+	if m.wrong == "" {
+		return nil
+	}
+	return kit.Prose(w-1, 4+labelW, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, kit.Span{Text: m.wrong, Style: th.Danger})
+}
+
+// keyLines lists what keys do.
+func (m *Model) keyLines(th theme.Theme, w int) (lines []string, from, to int) {
+	right := kit.Plural(len(m.rows), "action", "actions") + " "
+	lines = append(lines, kit.Sides("  "+th.Strong.Render("What keys do"), th.Dim.Render(right), w))
+	if m.typing || m.filter.Value() != "" {
+		lines = append(lines, "  "+th.Dim.Render(kit.FilterPrefix)+m.filter.Text(th, max(10, w-6)))
+	} else {
+		lines = append(lines, "")
+	}
+	screenName := ""
+	for at, i := range m.rows {
+		a := m.actions[i]
+		if a.Screen != screenName {
+			screenName = a.Screen
+			lines = append(lines, "  "+th.Dim.Render(kit.Clean(a.Screen, 40)))
+		}
+		selected := at == m.sel[pageKeys]
+		m.starts = append(m.starts, len(lines))
+		if selected {
+			from = len(lines)
+		}
+		lines = append(lines, m.actionLine(th, a, selected, w))
+		if selected {
+			lines = append(lines, m.wrongLines(th, w)...)
+			to = len(lines)
+		}
+	}
+	if len(m.rows) == 0 {
+		lines = append(lines, "  nothing matches")
+	}
+	return lines, from, to
+}
+
+func (m *Model) actionLine(th theme.Theme, a Action, selected bool, w int) string {
+	const keyW = 12
+	own := m.ui.Keys[a.Name]
+	key := kit.Key{Press: []string{m.key(a)}}.Name(th)
+	words := kit.Clean(a.Words, 200)
+	note := kit.Clean(a.Name, 80)
+	switch {
+	case selected && m.waiting:
+		key, words = "…", "press the new key, or esc"
+	case own != "" && a.Key != "":
+		words += " (comes with " + a.Key + ")"
+	case a.Fixed != "":
+		words += " (fixed)"
+	}
+	mark, style := "  ", th.Accent
+	if selected {
+		mark = th.Accent.Render(th.Signs.Cursor) + " "
+	}
+	if a.Fixed != "" {
+		style = th.Dim
+	}
+	if own != "" {
+		key += " " + th.Signs.Good
+	}
+	left := "  " + mark + style.Render(kit.Fit(key, keyW)) + words
+	if kit.Width(left)+kit.Width(note)+3 > w {
+		return kit.Fit(left, w)
+	}
+	return kit.Sides(left, th.Dim.Render(note+" "), w)
+}
+
+// bindProblem is what is wrong with a key, without the place in the file.
+func bindProblem(err error) string {
+	var broken *config.Error
+	if errors.As(err, &broken) {
+		return kit.Clean(broken.Problem, 300)
+	}
+	return problem(err)
+}

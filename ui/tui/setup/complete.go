@@ -1,0 +1,80 @@
+package setup
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"coffer/api"
+	"coffer/config"
+	"coffer/wallet/vault"
+)
+
+// complete checks what can be checked without asking anybody, and notes at the rows what is wrong.
+func (m *Model) complete() bool {
+	bad := func(id, problem string) { m.wrong[id] = problem }
+	switch m.step {
+	case stepAPIKey:
+		m.secrets[rowAPIKey].Look(func(typed []byte) {
+			if len(typed) == 0 {
+				bad(rowAPIKey, "type or paste the key that the operator gave you")
+			} else if bytes.ContainsFunc(typed, func(r rune) bool { return r <= ' ' || r > '~' }) {
+				bad(rowAPIKey, "an API key has no blanks and no special characters")
+			}
+		})
+	case stepStore:
+		m.completeStore(bad)
+	case stepOwn:
+		m.completeOwn(bad)
+	case stepAccounts:
+		if m.picks[evmGroup] == "" {
+			bad(evmGroup+"="+api.AccountKernelV31, "choose one, or none")
+		} else if len(m.accounts()) == 0 {
+			bad(evmGroup+"="+none, "a profile has at least one account: choose one here or the Solana account below")
+		}
+	}
+	return len(m.wrong) == 0
+}
+
+func (m *Model) completeStore(bad func(id, problem string)) {
+	if m.picks[storeGroup] == "" {
+		bad(storeGroup+"="+config.VaultFile, "choose where the keys are kept; nothing is chosen for you")
+		return
+	}
+	if !m.passphrased() {
+		return
+	}
+	m.secrets[rowPass].Look(func(first []byte) {
+		if utf8.RuneCount(first) < vault.MinPassphrase {
+			bad(rowPass, "at least 8 characters")
+			return
+		}
+		m.secrets[rowAgain].Look(func(again []byte) {
+			if !bytes.Equal(first, again) {
+				bad(rowAgain, "this is not the same as above")
+			}
+		})
+	})
+}
+
+func (m *Model) completeOwn(bad func(id, problem string)) {
+	switch m.picks[ownGroup] {
+	case "":
+		bad(ownGroup+"="+ownNew, "choose one")
+	case ownFile:
+		if m.value(rowKeyFile) == "" {
+			bad(rowKeyFile, "name the file")
+		}
+	case ownTyped:
+		if m.secrets[rowKeyText].Empty() && len(m.keys) == 0 {
+			bad(rowKeyText, "type or paste the key")
+		}
+	case ownWatch:
+	default:
+		if m.picks[storeGroup] == config.VaultMemory {
+			bad(ownGroup+"="+ownWatch, "nothing is kept, so watch only")
+		}
+	}
+	if m.picks[ownGroup] != ownWatch && m.picks[storeGroup] == config.VaultMemory && m.picks[ownGroup] != "" {
+		bad(ownGroup+"="+ownWatch, "you chose to keep nothing, so there is no place for a key")
+	}
+}

@@ -1,0 +1,122 @@
+package setup
+
+import (
+	"strings"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/network"
+	"coffer/config"
+	"coffer/ui/doctor"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/vault"
+)
+
+func isAddress(s string) bool { return common.IsHexAddress(s) && strings.HasPrefix(s, "0x") }
+
+// summary says what will be set up, or was.
+func (m *Model) summary(w int) []string {
+	th, p := m.theme, m.draft()
+	var out []string
+	line := func(label string, spans ...kit.Span) {
+		out = append(out, kit.Row(th, w, margin, labelW, label, spans...)...)
+	}
+	kind := "LAB: test chains, play money"
+	if p.Kind == network.Real {
+		kind = "REAL: real chains, real money"
+	}
+	done := m.step == stepDone
+	if !done {
+		line("name", kit.Plain(p.Name))
+		line("kind", kit.Plain(kind))
+		line("service", kit.Plain(kit.Clean(p.BaseURL, 300)))
+		line("network", kit.Span{Text: m.net.Fingerprint(), Whole: true})
+		line("network file", kit.Plain(kit.Clean(p.NetworkFile, 1000)))
+		if p.CAFile != "" {
+			line("CA file", kit.Plain(kit.Clean(p.CAFile, 1000)))
+		}
+	}
+	line("keys", kit.Plain(storeWords(p.Vault)))
+	for _, k := range m.held {
+		line(keyLabel(k.Kind), kit.Span{Text: kit.Address(k.Address), Whole: true})
+	}
+	for _, c := range m.compared {
+		word := "as the service computes it"
+		if c.Own {
+			word = "its key's own address"
+		}
+		line(screen.AccountWords(c.Account.Type), kit.Span{Text: kit.Address(c.Account.AccountAddress), Whole: true}, kit.Plain("  "+word+" "),
+			kit.Span{Text: th.Sign(theme.Good), Style: th.Good, Whole: true})
+	}
+	if !done {
+		out = append(out, m.toKnow(w)...)
+	}
+	if done && len(m.held) > 0 {
+		line("next", kit.Plain("make a backup of the keys: coffer keys backup FILE --profile "+p.Name))
+	}
+	return append(out, "")
+}
+
+// toKnow is what may surprise the person later.
+func (m *Model) toKnow(w int) []string {
+	th := m.theme
+	var out []string
+	warn := func(text string) {
+		out = append(out, kit.Row(th, w, margin, labelW, "to know", kit.Span{Text: th.Sign(theme.Warn) + " ", Style: th.Warn}, kit.Plain(text))...)
+	}
+	if missing := m.withoutKey(); missing != "" {
+		warn(missing)
+	}
+	if len(m.others) > 0 {
+		warn("on this network is " + kit.Clean(strings.Join(m.others, ", "), 200) +
+			" already. Each profile has a journal of its own: this one begins empty, so limits per day and signatures that are still open there are not known here.")
+	}
+	for _, f := range m.found {
+		if f.Level == doctor.Warn || f.Level == doctor.Unknown {
+			out = append(out, findingLines(th, f, w)...)
+		}
+	}
+	return out
+}
+
+// withoutKey says which account has no key here, when that is not what was chosen.
+func (m *Model) withoutKey() string {
+	if m.picks[ownGroup] == ownWatch {
+		return ""
+	}
+	for _, a := range m.accounts() {
+		key := a.SignerAddress + a.SessionAddress
+		if key == "" {
+			key = a.AccountAddress
+		}
+		held := false
+		for _, k := range m.held {
+			held = held || k.Address == key || k.Kind == vault.EVM && strings.EqualFold(k.Address, key)
+		}
+		if !held {
+			return "the key of " + kit.Checksummed(key) + " is not among those of this profile: its account can be watched and signs nothing here."
+		}
+	}
+	return ""
+}
+
+func storeWords(kind string) string {
+	switch kind {
+	case config.VaultFile:
+		return "in an encrypted file, under your passphrase"
+	case config.VaultKeyring:
+		return "in the keyring of this system, under your passphrase as well"
+	case config.VaultKeyringOnly:
+		return "in the keyring of this system, which alone protects them"
+	}
+	return "nowhere: nothing is kept, the API key is asked for at every start"
+}
+
+func keyLabel(k vault.Kind) string {
+	if k == vault.Solana {
+		return "key (Solana)"
+	}
+	return "key (EVM)"
+}

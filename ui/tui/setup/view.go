@@ -1,0 +1,342 @@
+package setup
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/api"
+	"coffer/ui/doctor"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/theme"
+)
+
+const (
+	labelW = 15
+	margin = 2
+)
+
+// View draws the whole terminal.
+func (m *Model) View() tea.View {
+	v := tea.View{AltScreen: true, WindowTitle: "coffer set-up"}
+	content, x, y, ok := kit.TakeCursor(m.content())
+	if ok {
+		v.Cursor = tea.NewCursor(x, y)
+		v.Cursor.Blink = false
+	}
+	if m.theme.ASCII {
+		content = ascii(content, m.theme.Signs.More)
+	}
+	v.SetContent(content)
+	return v
+}
+
+// ascii replaces what is left of other characters by one ? a cell.
+func ascii(s, more string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r < 0x80:
+			b.WriteRune(r)
+		case r == '…':
+			b.WriteString(more)
+		default:
+			b.WriteString(strings.Repeat("?", kit.Width(string(r))))
+		}
+	}
+	return b.String()
+}
+
+func (m *Model) content() string {
+	switch {
+	case m.w == 0 || m.h == 0:
+		return "" // the size is not known yet
+	case m.w < minWidth || m.h < minHeight:
+		lines := []string{"This window is too small.", fmt.Sprintf("It has %d×%d cells, the set-up needs %d×%d.", m.w, m.h, minWidth, minHeight), "Make it larger: nothing is lost.", "ctrl+c leave"}
+		return kit.Box(kit.Lines(lines...), m.w, m.h)
+	}
+	th := m.theme
+	rule := th.Rule.Render(kit.Rule(th.Signs.Rule, m.w))
+	return kit.Lines(kit.Sides(" "+th.Strong.Render("coffer set-up")+"  "+stepTitle(m.step), th.Dim.Render(m.progress()+" "), m.w), rule,
+		m.body(), rule, kit.KeyLine(th, m.keyLine(), m.w))
+}
+
+// chrome is the number of lines around the body.
+const chrome = 4
+
+func (m *Model) progress() string {
+	if m.step >= stepSummary {
+		return "nothing more to enter"
+	}
+	return fmt.Sprintf("step %d of %d", m.step+1, stepCheck+1)
+}
+
+func stepTitle(s stepID) string {
+	return [...]string{"Name", "Service", "API key", "Where keys are kept", "Key", "Accounts", "Check", "Summary", "Done"}[s]
+}
+
+// intro says what the step is about.
+func (m *Model) intro() []string {
+	switch m.step {
+	case stepName:
+		return []string{"This sets up a profile: a service, your keys and your accounts. Nothing is written before the end.", "The profile demo (play money inside this program) is there in any case: coffer opens it without any set-up."}
+	case stepService:
+		return []string{"Which service, and which network is it? The network file holds the addresses that this program trusts. Its fingerprint is what you compare with the operator, by phone for example: it is never taken from the service."}
+	case stepAPIKey:
+		return []string{"The key that the operator of the service gave you. It is not shown, it is kept with your keys and it is sent to this service and nowhere else."}
+	case stepStore:
+		return []string{"Where do the keys of this profile lie? It is your choice, it is written down, and nothing ever moves them by itself."}
+	case stepOwn:
+		return []string{"Whose key signs? A key that is made here exists in this profile only: make a backup afterwards (coffer keys backup FILE)."}
+	case stepAccounts:
+		return []string{"One account on EVM chains at most, and one on Solana beside it. Addresses are computed here, from the keys and the network, and compared with what the service says."}
+	case stepCheck:
+		return []string{"Does it work? Nothing is written yet."}
+	case stepSummary:
+		return []string{"This is what will be set up."}
+	}
+	return []string{"The profile " + m.value(rowName) + " is set up."}
+}
+
+// body draws the text of the step, scrolled so that the row with the keyboard is in sight.
+func (m *Model) body() string {
+	lines, _, _ := m.lines()
+	room := m.h - chrome
+	if len(lines) > room {
+		room--
+	}
+	m.scroll.Resize(room)
+	m.scroll.Keep(lines)
+	if room == m.h-chrome {
+		return m.scroll.View(m.w)
+	}
+	return kit.Lines(m.scroll.View(m.w), kit.Fit("  "+m.theme.Dim.Render(m.scroll.More(m.theme)), m.w))
+}
+
+// reveal scrolls the row with the keyboard into sight.
+func (m *Model) reveal() {
+	if m.h == 0 {
+		return
+	}
+	lines, from, to := m.lines()
+	room := m.h - chrome
+	if len(lines) > room {
+		room--
+	}
+	m.scroll.Resize(room)
+	m.scroll.Keep(lines)
+	if to > m.scroll.Top()+room {
+		m.scroll.Move(to - m.scroll.Top() - room)
+	}
+	if m.at[m.step] == 0 && to <= room {
+		from = 0
+	}
+	if from < m.scroll.Top() {
+		m.scroll.Move(from - m.scroll.Top())
+	}
+}
+
+// inSight reports whether the row with the keyboard is on the screen.
+func (m *Model) inSight() bool {
+	lines, from, to := m.lines()
+	room := m.h - chrome
+	if len(lines) > room {
+		room--
+	}
+	return m.h == 0 || from >= m.scroll.Top() && min(to, from+1) <= m.scroll.Top()+room
+}
+
+// lines is the whole text of the step, and where the row with the keyboard begins and ends.
+func (m *Model) lines() (lines []string, from, to int) {
+	w := m.w - margin
+	lines = append(lines, "")
+	for _, text := range m.intro() {
+		lines = append(lines, kit.Prose(w, margin, kit.Plain(text))...)
+	}
+	lines = append(lines, "")
+	switch m.step {
+	case stepCheck:
+		lines = append(lines, m.foundLines(w)...)
+	case stepSummary, stepDone:
+		lines = append(lines, m.summary(w)...)
+	}
+	group := ""
+	for i, r := range m.rows() {
+		if r.group != group || r.button {
+			if len(lines) > 0 && lines[len(lines)-1] != "" && (r.group != "" || r.button) {
+				lines = append(lines, "")
+			}
+			group = r.group
+		}
+		focused := i == m.at[m.step] && m.busy == ""
+		if i == m.at[m.step] {
+			from = len(lines)
+		}
+		lines = append(lines, m.rowLines(r, focused, w)...)
+		if i == m.at[m.step] {
+			to = len(lines)
+		}
+	}
+	lines = append(lines, m.after(w)...)
+	return lines, from, max(to, min(len(lines), to+3))
+}
+
+// after is what stands below the rows: what is under way, and what happened.
+func (m *Model) after(w int) []string {
+	th := m.theme
+	var out []string
+	if m.step == stepAccounts {
+		out = append(out, m.predicted(w)...)
+	}
+	switch {
+	case m.busy != "":
+		out = append(out, "", "  "+th.Dim.Render(m.busy+th.Signs.More))
+	case m.note.text != "":
+		out = append(out, "")
+		out = append(out, kit.Prose(w, margin, kit.Span{Text: th.Sign(m.note.meaning) + " ", Style: th.Style(m.note.meaning)}, kit.Span{Text: m.note.text, Style: th.Style(m.note.meaning)})...)
+	}
+	return out
+}
+
+func (m *Model) rowLines(r row, focused bool, w int) []string {
+	th := m.theme
+	mark := " "
+	if focused {
+		mark = th.Accent.Render(th.Signs.Cursor)
+	}
+	var out []string
+	switch {
+	case r.button:
+		style := th.Strong
+		if r.off != "" {
+			style = th.Disabled
+		}
+		text := style.Render("[ " + r.label + " ]")
+		if focused {
+			text = th.Selected.Over(text)
+		}
+		out = []string{" " + mark + text}
+	case r.group != "":
+		out = m.choiceLines(r, mark, w)
+	case r.secret != nil:
+		out = []string{" " + mark + m.label(r.label, focused) + m.secretText(r, focused, w-margin-labelW)}
+		if r.secret.Error != "" {
+			out = append(out, m.problem(r.secret.Error, w)...)
+		}
+		out = append(out, m.strength(r, w)...)
+	default:
+		out = []string{" " + mark + m.label(r.label, focused) + r.field.Text(th, w-margin-labelW)}
+		out = append(out, m.fieldNote(r, focused, w)...)
+	}
+	if p := m.wrong[r.id]; p != "" {
+		out = append(out, m.problem(p, w)...)
+	}
+	return out
+}
+
+func (m *Model) label(text string, focused bool) string {
+	style := m.theme.Dim
+	if focused {
+		style = m.theme.Accent
+	}
+	return style.Render(kit.Fit(text, labelW))
+}
+
+func (m *Model) choiceLines(r row, mark string, w int) []string {
+	th := m.theme
+	box, style := "( ) ", th.Text
+	switch {
+	case r.off != "":
+		style = th.Disabled
+	case m.picks[r.group] == r.value:
+		box, style = "("+th.Accent.Render("*")+") ", th.Strong
+	}
+	head := " " + mark + box + style.Render(r.label)
+	if kit.Width(head)+3+kit.Width(r.words) <= w {
+		return []string{head + "   " + th.Dim.Render(r.words)}
+	}
+	return append([]string{head}, kit.Prose(w, margin+4, kit.Span{Text: r.words, Style: th.Dim})...)
+}
+
+// secretText draws the mask; only the row with the keyboard has a cursor.
+func (m *Model) secretText(r row, focused bool, w int) string {
+	text := r.secret.Text(m.theme, w)
+	if !focused {
+		text, _, _, _ = kit.TakeCursor(text)
+	}
+	return text
+}
+
+func (m *Model) problem(text string, w int) []string {
+	th := m.theme
+	return kit.Prose(w, margin+labelW, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, kit.Span{Text: text, Style: th.Danger})
+}
+
+// fieldNote is what stands below a field: what was found, and while it has the keyboard what belongs there.
+func (m *Model) fieldNote(r row, focused bool, w int) []string {
+	th := m.theme
+	if r.id == rowNetwork && m.looked.text != "" && m.looked.path == m.value(rowNetwork) {
+		return kit.Prose(w, margin+labelW, kit.Span{Text: th.Sign(m.looked.meaning) + " ", Style: th.Style(m.looked.meaning)}, kit.Plain(m.looked.text))
+	}
+	if !focused {
+		return nil
+	}
+	if r.id == rowName && len(m.names) > 0 {
+		return append(m.hint(r.field.Hint, w), m.hint("there are: "+kit.Clean(strings.Join(m.names, ", "), 200), w)...)
+	}
+	return m.hint(r.field.Hint, w)
+}
+
+func (m *Model) hint(text string, w int) []string {
+	if text == "" {
+		return nil
+	}
+	return kit.Prose(w, margin+labelW, kit.Span{Text: text, Style: m.theme.Dim})
+}
+
+// predicted shows the addresses of the accounts as they are computed here.
+func (m *Model) predicted(w int) []string {
+	th := m.theme
+	out := []string{""}
+	for _, a := range m.draft().WireAccounts(m.net.Pins) {
+		for _, typed := range []string{a.SignerAddress, a.SessionAddress, a.AdminAddress} {
+			if typed != "" && !isAddress(typed) {
+				return nil
+			}
+		}
+		if a.AccountAddress == "" || a.Type == api.AccountRoleBased && (a.SessionAddress == "" || a.AdminAddress == "") || a.Type == api.AccountKernelV31 && a.SignerAddress == "" {
+			continue
+		}
+		label := "account"
+		if a.Type == api.AccountSolana {
+			label = "on Solana"
+		}
+		out = append(out, kit.Row(th, w, margin, labelW, label, kit.Span{Text: kit.Address(a.AccountAddress), Whole: true})...)
+	}
+	if len(out) == 1 {
+		return nil
+	}
+	return out
+}
+
+// foundLines shows what the check found.
+func (m *Model) foundLines(w int) []string {
+	var out []string
+	for _, f := range m.found {
+		out = append(out, findingLines(m.theme, f, w)...)
+	}
+	if m.found == nil {
+		out = append(out, "  "+m.theme.Dim.Render("network, API key, clock and balances are being looked at"))
+	}
+	return out
+}
+
+func findingLines(th theme.Theme, f doctor.Finding, w int) []string {
+	meaning := map[doctor.Level]theme.Meaning{doctor.Good: theme.Good, doctor.Warn: theme.Warn, doctor.Bad: theme.Danger, doctor.Unknown: theme.Unknown}[f.Level]
+	out := kit.Row(th, w, margin, labelW, f.Name, kit.Span{Text: th.Sign(meaning) + " ", Style: th.Style(meaning)}, kit.Plain(kit.Clean(f.Text, 400)))
+	if f.Todo != "" {
+		out = append(out, kit.Prose(w, margin+labelW+2, kit.Span{Text: kit.Clean(f.Todo, 400), Style: th.Dim})...)
+	}
+	return out
+}

@@ -1,0 +1,311 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api"
+	"coffer/api/network"
+	"coffer/api/secret"
+	"coffer/config"
+	"coffer/ui/profile"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/theme"
+)
+
+// loadNames asks which profiles there are.
+func (m *Model) loadNames() tea.Cmd {
+	ask := m.opt.Maker.Names
+	return func() tea.Msg {
+		names, _ := ask() // a broken configuration is told at the first step, where it matters
+		return namedMsg{names}
+	}
+}
+
+// path makes a typed path absolute; ~ is the home directory.
+func (m *Model) path(id string) string {
+	p := m.value(id)
+	if p == "" {
+		return ""
+	}
+	if rest, ok := strings.CutPrefix(p, "~/"); ok && m.opt.getenv("HOME") != "" {
+		p = filepath.Join(m.opt.getenv("HOME"), rest)
+	}
+	if abs, err := filepath.Abs(p); err == nil {
+		return abs
+	}
+	return p
+}
+
+// lookAtNetwork reads the network file that was named, once for each name, so that it is shown before the step is over.
+func (m *Model) lookAtNetwork() tea.Cmd {
+	typed := m.value(rowNetwork)
+	if m.step != stepService || typed == "" || m.looked.path == typed || m.current().id == rowNetwork {
+		return nil
+	}
+	m.looked = looked{path: typed, text: "reading it", meaning: theme.None}
+	read, path, kind := m.opt.Maker.ReadNetwork, m.path(rowNetwork), m.kind()
+	return func() tea.Msg {
+		n, err := read(path, kind)
+		if err != nil {
+			return lookedMsg{looked{typed, clean(err), theme.Danger}}
+		}
+		return lookedMsg{looked{typed, networkWords(n), theme.Good}}
+	}
+}
+
+func networkWords(n network.Descriptor) string {
+	return kit.Plural(len(n.Chains), "chain", "chains") + ", fixed addresses as shipped; its fingerprint begins with " + n.Fingerprint()[:4]
+}
+
+func clean(err error) string { return kit.Clean(err.Error(), 600) }
+
+func (m *Model) kind() network.Kind { return network.Kind(m.picks[kindGroup]) }
+
+// draft is the profile as far as it was entered.
+func (m *Model) draft() config.Profile {
+	return config.Profile{
+		Name: m.value(rowName), Kind: m.kind(), BaseURL: strings.TrimSuffix(m.value(rowURL), "/"), CAFile: m.path(rowCA), NetworkFile: m.netPath,
+		NetworkID: m.net.ID, Vault: m.picks[storeGroup], Accounts: m.accounts(),
+	}
+}
+
+func (m *Model) accounts() []config.Account {
+	if m.step < stepAccounts {
+		return nil
+	}
+	var out []config.Account
+	switch kind := m.picks[evmGroup]; kind {
+	case api.AccountKernelV31:
+		out = append(out, config.Account{Type: kind, SignerAddress: m.address(rowSigner)})
+	case api.AccountKernelV33:
+		out = append(out, config.Account{Type: kind, SignerAddress: m.address(rowSigner), DeploymentType: api.DeploymentEIP7702})
+	case api.AccountRoleBased:
+		out = append(out, config.Account{Type: kind, SessionAddress: m.address(rowSession), AdminAddress: m.address(rowAdmin)})
+	}
+	if m.picks[solanaGroup] == yes {
+		out = append(out, config.Account{Type: api.AccountSolana, AccountAddress: m.value(rowSolana)})
+	}
+	return out
+}
+
+// address is a typed EVM address, with its checksum when it was typed in one case; blanks between groups do not count.
+func (m *Model) address(id string) string {
+	s := strings.ReplaceAll(m.value(id), " ", "")
+	if common.IsHexAddress(s) && (s == strings.ToLower(s) || s[2:] == strings.ToUpper(s[2:])) {
+		return common.HexToAddress(s).Hex()
+	}
+	return s
+}
+
+// plan is everything that was entered, with copies of the secrets: whoever takes it wipes it.
+func (m *Model) plan() profile.Plan {
+	p := profile.Plan{
+		Profile: m.draft(), Network: m.net, APIKey: copied(m.secrets[rowAPIKey]), Default: m.picks[defaultGroup] == yes,
+	}
+	if m.passphrased() {
+		p.Passphrase = copied(m.secrets[rowPass])
+	}
+	for _, k := range m.keys {
+		k.Key = secret.New(bytes.Clone(k.Key.Reveal()))
+		p.Keys = append(p.Keys, k)
+	}
+	return p
+}
+
+func copied(f *kit.SecretField) (s secret.Secret) {
+	f.Look(func(typed []byte) { s = secret.New(bytes.Clone(typed)) })
+	return s
+}
+
+// advance does the work of a step; its answer is a steppedMsg.
+func (m *Model) advance() tea.Cmd {
+	switch m.step {
+	case stepName:
+		return m.advanceName()
+	case stepService:
+		return m.advanceService()
+	case stepStore:
+		return m.advanceStore()
+	case stepOwn:
+		return m.advanceOwn()
+	case stepAccounts:
+		return m.advanceAccounts()
+	}
+	m.goTo(m.step + 1)
+	return nil
+}
+
+func (m *Model) advanceName() tea.Cmd {
+	can, p := m.opt.Maker.CanAdd, config.Profile{Name: m.value(rowName), Kind: network.Embedded, Vault: config.VaultFile}
+	return m.begin("looking at the configuration", func(_ context.Context, gen int) tea.Msg {
+		if err := can(p); err != nil {
+			return steppedMsg{gen: gen, wrong: map[string]string{rowName: problem(p.Name, err)}}
+		}
+		return steppedMsg{gen: gen}
+	})
+}
+
+// problem is what is wrong with the profile, without the place in a file that does not exist yet; of anything else in the file the place is told.
+func problem(name string, err error) string {
+	var broken *config.Error
+	if errors.As(err, &broken) && (broken.Line == 0 || strings.HasPrefix(broken.Key+".", "profiles."+name+".")) {
+		return kit.Clean(broken.Problem, 300)
+	}
+	return clean(err)
+}
+
+func (m *Model) advanceService() tea.Cmd {
+	maker, p, typed, path := m.opt.Maker, m.draft(), m.value(rowFingerprint), m.path(rowNetwork)
+	p.Vault = config.VaultFile // not chosen yet
+	return m.begin("looking at the network file", func(_ context.Context, gen int) tea.Msg {
+		out := steppedMsg{gen: gen, wrong: map[string]string{}}
+		if _, err := p.Roots(); err != nil {
+			out.wrong[rowCA] = clean(err)
+		}
+		var n network.Descriptor
+		var err error
+		at := rowNetwork
+		switch {
+		case path != "":
+			n, err = maker.ReadNetwork(path, p.Kind)
+		case typed != "":
+			path, n, err = maker.FindNetwork(typed, p.Kind)
+		default:
+			at, err = rowFingerprint, errors.New("type the fingerprint that the operator tells you")
+		}
+		if err != nil {
+			out.wrong[at] = clean(err)
+		}
+		p.NetworkFile, p.NetworkID = path, n.ID
+		if p.NetworkID == "" { // so that the address is looked at all the same
+			p.NetworkID = "0x" + strings.Repeat("0", 64)
+		}
+		if err := maker.CanAdd(p); err != nil {
+			out.wrong[rowURL] = problem(p.Name, err)
+		}
+		if err == nil && !profile.SameFingerprint(typed, n) {
+			out.wrong[rowFingerprint] = "type the operator's; it is not that of this file, which begins with " + n.Fingerprint()[:4] + ". If theirs differs, the file is not theirs"
+		}
+		if len(out.wrong) > 0 {
+			return out
+		}
+		others, _ := maker.OnNetwork(n.ID) // what is told about them is no reason to stop
+		out.take = func(m *Model) { m.net, m.netPath, m.others = n, path, others }
+		return out
+	})
+}
+
+func (m *Model) advanceStore() tea.Cmd {
+	maker, p, id := m.opt.Maker, m.draft(), m.net.ID
+	if m.probed == p.Vault {
+		m.goTo(m.step + 1)
+		return nil
+	}
+	return m.begin("asking the place of the keys; the system may ask you something", func(ctx context.Context, gen int) tea.Msg {
+		if err := maker.ProbeStore(ctx, p, id); err != nil {
+			return steppedMsg{gen: gen, wrong: map[string]string{storeGroup + "=" + p.Vault: clean(err)}}
+		}
+		return steppedMsg{gen: gen, take: func(m *Model) { m.probed = p.Vault }}
+	})
+}
+
+func (m *Model) advanceAccounts() tea.Cmd {
+	maker, p := m.opt.Maker, m.plan()
+	return m.begin("asking the service for the addresses", func(ctx context.Context, gen int) tea.Msg {
+		defer p.Wipe()
+		if err := maker.CanAdd(p.Profile); err != nil {
+			return steppedMsg{gen: gen, wrong: map[string]string{accountRow(p.Profile, err): problem(p.Profile.Name, err)}}
+		}
+		all, err := maker.ComparePlan(ctx, p)
+		if err != nil {
+			return steppedMsg{gen: gen, stay: true, note: note{theme.Danger, compareWords(err)}}
+		}
+		for _, one := range all {
+			if !one.Equal() {
+				return steppedMsg{gen: gen, stay: true, note: note{theme.Danger, kit.Clean(one.Words(), 400)}}
+			}
+		}
+		return steppedMsg{gen: gen, take: func(m *Model) { m.compared = all }}
+	})
+}
+
+// accountRow is the row that an error about the accounts belongs to.
+func accountRow(p config.Profile, err error) string {
+	s := err.Error()
+	switch {
+	case strings.Contains(s, "solana") || strings.Contains(s, "accounts[1]"):
+		return rowSolana
+	case strings.Contains(s, "session_address"):
+		return rowSession
+	case len(p.Accounts) > 0 && p.Accounts[0].Type == api.AccountSolana:
+		return rowSolana
+	}
+	return rowSigner
+}
+
+func compareWords(err error) string {
+	var no *api.Error
+	if errors.As(err, &no) {
+		switch no.Name {
+		case api.ErrUnauthorized:
+			return "the service does not accept the API key; esc goes back to it"
+		case api.ErrForbidden:
+			return "the API key may not ask for addresses; ask the operator for one with the permission quote, esc goes back to it"
+		}
+	}
+	return "the addresses could not be compared: " + clean(err)
+}
+
+// check looks whether everything works.
+func (m *Model) check() tea.Cmd {
+	reach, p := m.opt.Maker.Reach, m.plan()
+	m.found = nil
+	return m.begin("asking the service", func(ctx context.Context, gen int) tea.Msg {
+		defer p.Wipe()
+		return foundMsg{gen, reach(ctx, p)}
+	})
+}
+
+func (m *Model) foundAll(msg foundMsg) {
+	if msg.gen != m.gen {
+		return
+	}
+	m.busy, m.found = "", msg.found
+	m.at[stepCheck] = 0
+	m.focus()
+}
+
+// write makes the profile. Its answer is taken whatever happened meanwhile.
+func (m *Model) write() tea.Cmd {
+	if m.picks[defaultGroup] == "" {
+		m.wrong[defaultGroup+"="+yes] = "choose one"
+		m.toWrong()
+		return nil
+	}
+	maker, p := m.opt.Maker, m.plan()
+	return m.begin("writing it down; encrypting takes a moment", func(ctx context.Context, _ int) tea.Msg {
+		defer p.Wipe()
+		return madeMsg{maker.Make(ctx, p)}
+	})
+}
+
+func (m *Model) made(msg madeMsg) {
+	m.busy = ""
+	if msg.err != nil {
+		m.note = note{theme.Danger, clean(msg.err)}
+		if !m.hasSecrets() && m.picks[storeGroup] != config.VaultMemory {
+			m.goTo(stepAPIKey) // suspended meanwhile
+		}
+		return
+	}
+	m.wipe()
+	m.note = note{}
+	m.goTo(stepDone)
+}
