@@ -32,6 +32,13 @@ func (h Host) UI() (config.UI, error) {
 // AccountDeps are what the accounts screen shows beside its context. setup: the program can set up another profile. A nil journal knows nothing.
 func (o *Opened) AccountDeps(j *journal.Journal, setup bool) accounts.Deps {
 	d := accounts.Deps{Setup: setup, States: func(ctx context.Context, a api.Account) ([]accounts.OnChain, error) { return o.onChains(ctx, j, a) }}
+	if o.player == nil {
+		d.Lists = func(ctx context.Context) (verify.AssetList, verify.Report, error) {
+			l, err := o.Lists(ctx)
+			return l.Assets, l.Report, err
+		}
+		d.Accept = o.AcceptAsset
+	}
 	_, file, err := o.host.configuration()
 	if err != nil || o.player != nil {
 		return d // a broken file is told at the next start; a replay has one profile

@@ -15,6 +15,7 @@ import (
 	"coffer/api/network"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
+	"coffer/wallet/verify"
 )
 
 // Deps are what the screen shows beside its context. The zero Deps are a program of one profile that asks nobody about the chains.
@@ -23,6 +24,10 @@ type Deps struct {
 	Setup    bool      // the program can set up another profile
 	// States tells what is known about an account on the chains of the network. It is called from commands and may ask the service. nil: nothing is known.
 	States func(ctx context.Context, a api.Account) ([]OnChain, error)
+	// Lists compares the chains and assets that the service lists with what this program ships and what was seen before; Accept trusts a change. Both are called
+	// from commands. nil: nothing is compared.
+	Lists  func(ctx context.Context) (verify.AssetList, verify.Report, error)
+	Accept func(verify.AssetChange) error
 }
 
 // Model is the screen.
@@ -41,6 +46,9 @@ type Model struct {
 	stateGen  int
 	asking    bool
 	switching *kit.Choice
+	lists     listing
+	listGen   int
+	accepting *kit.Choice
 	starts    []int // the line at which each account starts, as it was last laid out
 }
 
@@ -62,7 +70,7 @@ func New(ctx screen.Context) *Model { return NewWith(ctx, Deps{}) }
 // NewWith makes the screen.
 func NewWith(ctx screen.Context, d Deps) *Model {
 	life, stop := context.WithCancel(context.Background())
-	m := &Model{ctx: ctx, deps: d, life: life, stop: stop, switching: kit.NewChoice("Switch to")}
+	m := &Model{ctx: ctx, deps: d, life: life, stop: stop, switching: kit.NewChoice("Switch to"), accepting: kit.NewChoice("Trust as it is now listed")}
 	m.switching.Reasons = true
 	return m
 }
@@ -70,8 +78,8 @@ func NewWith(ctx screen.Context, d Deps) *Model {
 // Title names the tab.
 func (m *Model) Title() string { return "Accounts" }
 
-// Init asks the vault which keys it has.
-func (m *Model) Init() tea.Cmd { return m.look() }
+// Init asks the vault which keys it has, and compares the lists of the service.
+func (m *Model) Init() tea.Cmd { return tea.Batch(m.look(), m.compare()) }
 
 // Close ends what is under way.
 func (m *Model) Close() { m.stop() }
@@ -104,8 +112,8 @@ func (m *Model) look() tea.Cmd {
 	}
 }
 
-// Capturing is true while the list of profiles is open.
-func (m *Model) Capturing() bool { return m.switching.IsOpen() }
+// Capturing is true while a list is open.
+func (m *Model) Capturing() bool { return m.switching.IsOpen() || m.accepting.IsOpen() }
 
 // ask asks where the accounts exist already.
 func (m *Model) ask() tea.Cmd {
@@ -142,6 +150,10 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		if msg.gen == m.stateGen {
 			m.states, m.asking = msg.states, false
 		}
+	case listedMsg:
+		return m.listed(msg)
+	case acceptedMsg:
+		return m.accepted(msg)
 	case screen.OpenedMsg:
 		if m.states == nil {
 			return tea.Batch(m.look(), m.ask())
@@ -156,21 +168,30 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	case screen.ClickMsg:
 		m.click(msg)
 	case tea.PasteMsg:
-		if m.switching.IsOpen() {
-			return m.choose(msg)
-		}
+		return m.chosen(msg)
 	case tea.KeyPressMsg:
-		if m.switching.IsOpen() {
-			return m.choose(msg)
+		if m.Capturing() {
+			return m.chosen(msg)
 		}
 		return m.press(msg.String())
 	}
 	return nil
 }
 
+// chosen hands a message to the list that is open.
+func (m *Model) chosen(msg tea.Msg) tea.Cmd {
+	switch {
+	case m.switching.IsOpen():
+		return m.choose(msg)
+	case m.accepting.IsOpen():
+		return m.accept(msg)
+	}
+	return nil
+}
+
 // click selects the account under the mouse.
 func (m *Model) click(at screen.ClickMsg) {
-	if m.switching.IsOpen() {
+	if m.Capturing() {
 		return
 	}
 	line := m.text.Top() + at.Y
@@ -206,7 +227,9 @@ func (m *Model) press(key string) tea.Cmd {
 	case "o":
 		return screen.Open(screen.Settings, nil)
 	case "r":
-		return m.ask()
+		return tea.Batch(m.ask(), m.compare())
+	case "A":
+		m.openChanges()
 	default:
 		m.text.Press(key)
 	}
@@ -224,12 +247,16 @@ func (m *Model) Keys() []kit.Key {
 	if m.switching.IsOpen() {
 		return []kit.Key{kit.NewKey("switch", "enter"), kit.NewKey("choose", "up", "down"), kit.NewKey("stay", "esc")}
 	}
+	if m.accepting.IsOpen() {
+		return []kit.Key{kit.NewKey("trust it", "enter").WithCare(), kit.NewKey("choose", "up", "down"), kit.NewKey("leave", "esc")}
+	}
 	keys := []kit.Key{kit.NewKey("copy address", "y").OffWhen(none, "this profile has no account")}
 	keys = append(keys, m.profileKeys()...)
 	return append(keys,
 		kit.NewKey("copy signer", "Y").OffWhen(noSigner, "this account has no separate signer"),
 		kit.NewKey("copy network id", "n").OffWhen(m.ctx.Network.ID == "", "this profile has no network id"),
 		kit.NewKey("ask where accounts exist", "r").Named("refresh").OffWhen(m.deps.States == nil || none, "this program does not ask about the chains").Hidden(),
+		kit.NewKey("accept a changed asset", "A").Named("accept-asset").OffWhen(len(m.acceptable()) == 0 || m.deps.Accept == nil, "no asset changed that could be accepted").Hidden(),
 		kit.NewKey("account up", "up", "k").Hidden(),
 		kit.NewKey("account down", "down", "j").Hidden(),
 		kit.NewKey("scroll up", "pgup").Hidden(),

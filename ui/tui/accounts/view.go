@@ -18,9 +18,11 @@ func (m *Model) View(f screen.Frame) string {
 	if room != f.H {
 		body = kit.Lines(body, kit.Fit("  "+f.Theme.Dim.Render(m.text.More(f.Theme)), f.W))
 	}
-	if m.switching.IsOpen() {
-		w := min(f.W-4, 60)
-		body = kit.Over(body, m.switching.View(f.Theme, w, f.H-2), w, f.W, 1)
+	for _, open := range []*kit.Choice{m.switching, m.accepting} {
+		if open.IsOpen() {
+			w := min(f.W-4, 60)
+			body = kit.Over(body, open.View(f.Theme, w, f.H-2), w, f.W, 1)
+		}
 	}
 	return body
 }
@@ -99,6 +101,7 @@ func (m *Model) lines(th theme.Theme, w int) (lines []string, at, end int) {
 		write(labelW, state...)
 		lines = append(lines, "")
 	}
+	lines = append(lines, m.listLines(th, w)...)
 	lines = append(lines, m.profileLines(th, w)...)
 	lines = append(lines, "  "+th.Strong.Render("Network"))
 	write(labelW, plain("kind", kindWords(m.ctx.Network.Kind)), plain("fingerprint", m.ctx.Network.Fingerprint()), plain("chains", m.chainNames()), plain("service", m.service()))
