@@ -129,6 +129,7 @@ func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
 	go func() { _, _ = d.flow.Reconcile(life) }() // what it finds is in the snapshots
 	defer endInTime(ctx, d.s.Wipe, o.Abort)()
 	if o.Global.Linear {
+		defer lockOnSuspend(d.s.Lock, stopProcess)()
 		err = d.talk(ctx)
 	} else {
 		err = tui.Run(ctx, d.options(&next))

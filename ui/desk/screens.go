@@ -19,7 +19,6 @@ import (
 	"coffer/ui/tui/settings"
 	"coffer/ui/tui/wire"
 	"coffer/wallet/intent"
-	"coffer/wallet/journal"
 )
 
 // options are those of the dashboard. Where a person switches to is written to next.

@@ -112,7 +112,10 @@ func (s *session) operation(ctx context.Context, o Operation) error {
 // abandon gives an operation up that was not sent.
 func (s *session) abandon(ctx context.Context, o Operation, x flow.Snapshot) error {
 	text := "It is never sent then."
-	if x.SignaturesDone > 0 {
+	switch {
+	case x.BodyHash != "":
+		text = "It is not sent again then; what was signed can still be used until it ends."
+	case x.SignaturesDone > 0:
 		text = "It is never sent then; what was signed can still be used until it ends."
 	}
 	yes, err := s.yes(ctx, text+" Abandon it?")

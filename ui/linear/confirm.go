@@ -2,103 +2,27 @@ package linear
 
 import (
 	"context"
-	"math/big"
-	"slices"
 	"strings"
 	"time"
 
-	"coffer/api"
-	"coffer/api/amount"
-	"coffer/api/caip"
-	"coffer/ui/tui/kit"
-	"coffer/wallet/intent"
-	"coffer/wallet/verify"
+	"coffer/ui/tui/review"
 )
 
-// stake is what a confirmation is about: the sentence of an open gate, the amount to type, and why it has to be typed; without either one word is enough.
-type stake struct {
-	phrase string
-	typed  *verify.AmountView // nil: nothing leaves the account as far as the bytes show
-	why    string
-}
-
-// atStake judges a review. Review 1 only prepares, unless its signature is the whole consent; review 2 pays.
-func (c *course) atStake(st stage) stake {
-	var k stake
-	switch {
-	case st == stageReview1:
-		if v := c.snap.Review1; v.WholeConsent {
-			k = weigh(v.Outflow, sum(v.Outflow), c.deps.TypeFrom)
-		}
-		k.phrase = c.snap.Review1.Phrase
-	case st == stageReview2:
-		if v := c.snap.Review2; !v.SameChainOnly {
-			k = weigh(together(c.ctx.Catalog, v.Pay), v.PayMicro, c.deps.TypeFrom)
-		}
-		k.phrase = c.snap.Review2.Phrase
+// atStake judges a review as the screens do.
+func (c *course) atStake(st stage) review.Stake {
+	if st == stageReview1 {
+		return review.FirstStake(c.snap.Review1, c.deps.TypeFrom)
 	}
-	return k
-}
-
-func weigh(amounts []verify.AmountView, micro, from *big.Int) stake {
-	k := stake{typed: largest(amounts)}
-	switch {
-	case k.typed == nil:
-	case micro == nil:
-		k.why = "its value is unknown"
-	case micro.Cmp(from) >= 0:
-		k.why = "it is worth " + kit.USD(from) + " or more"
+	first := c.snap.Review1
+	if c.exchange() {
+		first = nil
 	}
-	return k
-}
-
-// sum adds the values; nil when one is unknown.
-func sum(amounts []verify.AmountView) *big.Int {
-	total := new(big.Int)
-	for _, a := range amounts {
-		if a.Micro == nil {
-			return nil
-		}
-		total.Add(total, a.Micro)
-	}
-	return total
-}
-
-// largest is the amount of the greatest value; one of unknown value goes before all others. Amounts of zero do not count.
-func largest(amounts []verify.AmountView) *verify.AmountView {
-	var out *verify.AmountView
-	for i := range amounts {
-		a := &amounts[i]
-		switch {
-		case a.Amount == nil || a.Amount.Sign() == 0:
-		case out == nil, out.Micro != nil && (a.Micro == nil || a.Micro.Cmp(out.Micro) > 0):
-			out = a
-		}
-	}
-	return out
-}
-
-// toType is the amount as it is to be typed: without separators and trailing zeros.
-func toType(a verify.AmountView) string {
-	if a.Decimals < 0 {
-		return a.Amount.String()
-	}
-	return amount.Trim(amount.Format(a.Amount, a.Decimals))
-}
-
-// sameAmount compares what was typed with an amount, as numbers: separators of thousands and trailing zeros do not matter.
-func sameAmount(text string, a verify.AmountView) bool {
-	text = strings.ReplaceAll(text, ",", "")
-	v, err := amount.ParseBase(text)
-	if a.Decimals >= 0 {
-		v, err = amount.Parse(text, a.Decimals)
-	}
-	return err == nil && v.Cmp(a.Amount) == 0
+	return review.SecondStake(c.ctx.Catalog, c.snap.Review2, first, c.deps.TypeFrom)
 }
 
 // confirmation names the review that was printed: its fingerprint and, behind an open gate, the sentence that was typed.
 func (c *course) confirmation(st stage) string {
-	fingerprint, phrase := c.fingerprint(st), c.atStake(st).phrase
+	fingerprint, phrase := c.fingerprint(st), c.atStake(st).Phrase
 	if phrase != "" {
 		return fingerprint + "\n" + phrase
 	}
@@ -123,25 +47,30 @@ func (c *course) agreed(ctx context.Context, st stage) (bool, error) {
 		return false, err
 	}
 	k, id := c.atStake(st), c.printed
-	if k.phrase != "" {
+	if k.Phrase != "" {
 		say := func() {
 			c.out.say("A gate stands open. To " + c.verb(st) + " all the same, this sentence has to be typed exactly:")
-			c.out.note(k.phrase)
+			c.out.note(k.Phrase)
 		}
 		say()
 		q := question{text: c.left(st) + " Type the sentence:", repeat: say}
-		if ok, err := c.typed(ctx, st, q, func(text string) bool { return text == k.phrase }); !ok {
+		if ok, err := c.typed(ctx, st, q, func(text string) bool { return text == k.Phrase }); !ok {
 			return false, err
 		}
 	}
 	var ok bool
 	var err error
 	switch {
-	case k.why != "":
-		want := toType(*k.typed)
-		q := question{text: c.left(st) + " To " + c.verb(st) + ", type the amount " + want + ", because " + k.why + ":"}
-		ok, err = c.typed(ctx, st, q, func(text string) bool { return sameAmount(text, *k.typed) })
-	case k.phrase != "":
+	case k.Why != "" && k.Tail != "":
+		q := question{text: c.left(st) + " To " + c.verb(st) + ", type the last " + itoa(review.TailLetters) + " characters of the address above, because " + k.Why + ":"}
+		q.repeat = func() { c.out.fact(0, "The address", address(k.Tail)) }
+		q.repeat()
+		ok, err = c.typed(ctx, st, q, func(text string) bool { return review.TailRight(text, k.Tail) })
+	case k.Why != "":
+		want := review.AmountToType(*k.Typed)
+		q := question{text: c.left(st) + " To " + c.verb(st) + ", type the amount " + want + ", because " + k.Why + ":"}
+		ok, err = c.typed(ctx, st, q, func(text string) bool { return review.AmountRight(text, *k.Typed) })
+	case k.Phrase != "":
 		ok = true
 	default:
 		q := question{text: c.left(st) + " To " + c.verb(st) + ", type yes:"}
@@ -207,46 +136,7 @@ func (c *course) left(st stage) string {
 	return what + spanWords(until.Sub(c.now())) + ", at " + c.clock(until) + "."
 }
 
-// faithful compares once more, byte for byte, what was asked for with the calls that were decoded from the bytes to sign: each call once, in its order, and
-// nothing beside them but approvals that were declared.
+// faithful compares once more, byte for byte, what was asked for with the calls that were decoded from the bytes to sign.
 func (c *course) faithful() bool {
-	d, next := c.snap.Intent, 0
-	for _, l := range c.snap.Review1.Lines {
-		switch {
-		case !l.AsAsked:
-			return false
-		case l.Role == verify.RoleCall:
-			if l.Asked != next+1 || next >= len(d.Calls) || !sameCall(d.Calls[next], l) {
-				return false
-			}
-			next++
-		case !slices.ContainsFunc(d.Allowances, func(a api.AllowanceRequirement) bool { return declared(a, d, l) }):
-			return false
-		}
-	}
-	return next == len(d.Calls) && !c.snap.Report1.Refused()
-}
-
-// declared reports that an approval of the operation belongs to an allowance: the same token and the same spender.
-func declared(a api.AllowanceRequirement, d intent.Draft, l verify.CallView) bool {
-	calls := make([]api.Call, len(d.Calls))
-	for i, x := range d.Calls {
-		calls[i].To = x.To
-	}
-	asset, err := caip.ParseAsset(a.AssetType)
-	token, ok := asset.Token()
-	spender, found := api.SpenderOf(a, calls)
-	if err != nil || !ok || !found || !strings.EqualFold(token.Hex(), l.To) {
-		return false
-	}
-	return slices.ContainsFunc(l.Args, func(x verify.ArgView) bool { return x.Type == "address" && strings.EqualFold(x.Value, spender) })
-}
-
-func sameCall(asked intent.Call, l verify.CallView) bool {
-	v, ok := api.ParseWei(asked.Value)
-	bare := func(data string) string { return strings.TrimPrefix(strings.ToLower(data), "0x") }
-	if !ok || !strings.EqualFold(asked.To, l.To) || bare(asked.Data) != bare(l.Data) {
-		return false
-	}
-	return l.Value == nil && v.Sign() == 0 || l.Value != nil && v.Cmp(l.Value) == 0
+	return review.Faithful(c.snap.Intent, c.snap.Review1, c.snap.Report1)
 }

@@ -1,13 +1,10 @@
 package linear
 
 import (
-	"math/big"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"coffer/wallet/verify"
 )
 
 // stopsAt runs the script of a call up to each of its answers, ends it there in some way, and demands that nothing was signed but what was confirmed.
@@ -193,26 +190,6 @@ func TestOnlyYesConfirmsWhatIsCheap(t *testing.T) {
 		_, op := inFrontOf(t, yesAt, func(r *rig) string { return r.types(text) })
 		if (op.signs == 1) != right {
 			t.Errorf("%q: %d signed", text, op.signs)
-		}
-	}
-}
-
-func TestWhatIsAtStakeDecidesWhatIsTyped(t *testing.T) {
-	from := number(100_000_000)
-	for _, c := range []struct {
-		name    string
-		amounts []verify.AmountView
-		micro   *big.Int
-		typed   bool
-	}{
-		{"nothing leaves", nil, new(big.Int), false},
-		{"cheap", []verify.AmountView{usdcOf(99_000_000, 99_000_000, "")}, number(99_999_999), false},
-		{"at the limit", []verify.AmountView{usdcOf(100_000_000, 100_000_000, "")}, number(100_000_000), true},
-		{"of unknown value", []verify.AmountView{usdcOf(1, 0, "")}, nil, true},
-		{"nothing of unknown value", []verify.AmountView{usdcOf(0, 0, "")}, nil, false},
-	} {
-		if k := weigh(c.amounts, c.micro, from); (k.why != "") != c.typed {
-			t.Errorf("%s: %+v", c.name, k)
 		}
 	}
 }

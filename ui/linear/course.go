@@ -72,7 +72,7 @@ func (s *session) operate(ctx context.Context, in intent.Intent) (*edit, error) 
 // reopen goes on with an operation that waits for a review.
 func (s *session) reopen(ctx context.Context, op Operation) (*edit, error) {
 	c := &course{session: s, op: op, snap: op.Snapshot()}
-	c.signed = c.snap.SignaturesDone > 0
+	c.note()
 	if c.snap.State == flow.StateQuoting {
 		c.quote(ctx)
 	}
@@ -150,7 +150,7 @@ func standing(x flow.Snapshot) stage {
 // took takes in the outcome of a step.
 func (c *course) took(at step, snap flow.Snapshot, err error) {
 	c.snap, c.failed, c.last = snap, err, at
-	c.signed = c.signed || snap.SignaturesDone > 0
+	c.note()
 	if c.lockedOut() {
 		c.out.say("The keys have locked themselves meanwhile. Nothing was signed; unlock them and confirm again.")
 	}
@@ -219,10 +219,28 @@ func (c *course) execute(ctx context.Context) {
 	c.took(stepExecute, snap, err)
 }
 
+// note remembers what was signed or sent of the operation: what is asked for next takes nothing of it back.
+func (c *course) note() {
+	x := c.snap
+	if x.SignaturesDone > 0 || x.BodyHash != "" {
+		c.given[x.ID] = true
+	}
+	if x.SignaturesDone > c.firstCount() && (c.exchange() || x.Review1 != nil) {
+		c.payed[x.ID] = true
+	}
+	c.signed = c.signed || c.given[x.ID]
+}
+
+// before reports that more was signed than what review 1 asks for: payments of an earlier quote, or something that was sent and not accepted.
+func (c *course) before() bool { return c.payed[c.snap.ID] || c.snap.BodyHash != "" }
+
+// submitted reports that the quote was sent before: nothing here may lead to a second one.
+func (c *course) submitted() bool { return errors.Is(c.failed, flow.ErrSubmitted) }
+
 // leave says what is left behind. An operation of which nothing was signed is abandoned.
 func (c *course) leave() {
 	switch {
-	case c.signed && c.exchange():
+	case c.signed && (c.exchange() || c.before()):
 		c.out.say("Left. What you signed before can still be used until it ends: see Activity.")
 	case c.signed:
 		c.out.say("Left. " + c.firstLives() + ": see Activity.")

@@ -130,6 +130,9 @@ func (s *session) failReason(x flow.Snapshot) {
 	s.out.note(strings.TrimSpace(what+" "+todo) + " The service says: " + said + ".")
 }
 
+// sentBefore says how an operation stands whose quote was sent and not accepted.
+const sentBefore = "An earlier quote was sent, and nothing shows that it was accepted. What was signed for it can still be used until it ends. Ask for a new one, or abandon it."
+
 // stateWords says how an operation stands: in a word or two, and what that means.
 func stateWords(x flow.Snapshot) (word, words string) {
 	noun := nounOf(x)
@@ -142,8 +145,10 @@ func stateWords(x flow.Snapshot) (word, words string) {
 		return "refused", "Coffer refused the answer of the service."
 	case flow.StateQuoting:
 		switch {
-		case !isExchange(x):
+		case !isExchange(x) && x.BodyHash == "":
 			return "signed, no quote yet", "The first signature was given and can still be used. No payment is signed."
+		case x.BodyHash != "":
+			return "sent before, not accepted", sentBefore
 		case x.SignaturesDone == 0:
 			return "no quote yet", "The service is asked for a quote. Nothing is signed."
 		}
@@ -152,12 +157,18 @@ func stateWords(x flow.Snapshot) (word, words string) {
 		if isExchange(x) {
 			return "waits for review", "Nothing is signed for this quote. It goes on when you review it."
 		}
+		if x.BodyHash != "" {
+			return "waits for review 2", "Nothing is signed for this quote. What was signed before can still be used."
+		}
 		return "waits for review 2", "The first signature was given and can still be used. No payment is signed."
 	case flow.StateSigning:
 		return "signing", "The payments are being signed."
 	case flow.StateNotExecuted:
 		return "never ran", "The quote has expired and the service never started it: nothing was paid."
 	case flow.StateAbandoned:
+		if x.BodyHash != "" {
+			return "abandoned", "It was sent before, and nothing shows that it was accepted. What was signed is listed under outstanding signatures until it ends."
+		}
 		return "abandoned", "It was never sent. A signature that was given is listed under outstanding signatures until it ends."
 	case flow.StateUnknown:
 		return "outcome unknown", "The request to run this may or may not have reached the service. It is never sent again, so it cannot run twice. " +

@@ -87,7 +87,9 @@ type session struct {
 	deps   Deps
 	in     *input
 	out    *printer
-	hidden bool // amounts outside a review are not said
+	hidden bool            // amounts outside a review are not said
+	given  map[string]bool // operations of which something was signed: a new quote counts anew and takes nothing back
+	payed  map[string]bool // operations of which a payment was signed, likewise
 	money  money
 }
 
@@ -101,6 +103,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	s := &session{
 		ctx: o.Context, deps: o.Deps, in: newInput(o.In, o.Context.Clock), out: newPrinter(o.Out, o.Width), hidden: o.Context.Settings.Hidden,
+		given: map[string]bool{}, payed: map[string]bool{},
 	}
 	defer s.in.close()
 	s.greet()

@@ -141,14 +141,18 @@ func (c *course) problem(ctx context.Context) error {
 	if a := advice(c.failed); a != "" {
 		c.out.say(a)
 	}
-	c.out.say(c.stillLive())
+	if !c.submitted() { // Activity and History know how it ended
+		c.out.say(c.stillLive())
+	}
 	var m menu
 	var do []func() error
 	add := func(text string, fn func() error) { m.items, do = append(m.items, text), append(do, fn) }
 	if c.canRetry() {
 		add("Try again", func() error { c.again(ctx); return nil })
 	}
-	add("Change what you ask for", func() error { c.edit(failuresOf(c.failed)); return nil })
+	if !c.submitted() {
+		add("Change what you ask for", func() error { c.edit(failuresOf(c.failed)); return nil })
+	}
 	add("Leave", func() error { return errBack })
 	i, _, err := c.choose(ctx, m)
 	if err != nil {
@@ -159,7 +163,7 @@ func (c *course) problem(ctx context.Context) error {
 
 // canRetry reports that asking again makes sense. An execute is never repeated: after one that had no effect, a new quote is asked for.
 func (c *course) canRetry() bool {
-	return c.last != stepExecute || c.snap.State == flow.StateReview2 || c.snap.State == flow.StateQuoting
+	return !c.submitted() && (c.last != stepExecute || c.snap.State == flow.StateReview2 || c.snap.State == flow.StateQuoting)
 }
 
 // problemWords says what went wrong, and which of the service's failures are not said by that yet. A call that would fail is counted from 1.
@@ -176,6 +180,8 @@ func (c *course) problemWords() (string, []api.Failure) {
 	switch {
 	case errors.As(c.failed, &ring):
 		return ring.Error(), rest
+	case c.last == stepExecute && c.before() && errors.Is(c.failed, flow.ErrExpired):
+		return "The time for this quote ended before it was sent. It was not sent.", rest
 	case c.snap.Problem != "":
 		return c.snap.Problem, rest
 	case c.failed != nil:
@@ -187,7 +193,10 @@ func (c *course) problemWords() (string, []api.Failure) {
 // advice says what to do about an error of the service.
 func advice(err error) string {
 	var e *api.Error
-	if !errors.As(err, &e) {
+	switch {
+	case errors.Is(err, flow.ErrSubmitted):
+		return "Do not ask for the same again before you know how it ended: Activity follows it."
+	case !errors.As(err, &e):
 		return ""
 	}
 	switch e.Name {

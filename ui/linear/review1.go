@@ -8,6 +8,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/ui/tui/kit"
+	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/verify"
 )
@@ -25,12 +26,7 @@ func (c *course) review1() {
 		c.delegation(v.Delegation, "this signature")
 	}
 	c.diff(v)
-	if len(v.Outflow) == 0 {
-		c.out.say("As far as the bytes show, nothing leaves your account on " + v.Chain.Name + ".")
-	}
-	for _, a := range v.Outflow {
-		c.out.fact(0, "Leaves your account on "+v.Chain.Name, kit.Plain(worth(a)+"."))
-	}
+	c.outflow(v)
 	c.recipients(v)
 	if v.Deploys {
 		c.out.say("Creates your account on " + v.Chain.Name + ": it is used there for the first time.")
@@ -43,6 +39,16 @@ func (c *course) review1() {
 		c.out.say("This one signature is your whole consent: with it the calls above run. There is no second review.")
 	} else {
 		c.out.say("Fees are known only after this signature. Once funded, the calls run.")
+	}
+}
+
+// outflow is what can leave the account on the target chain.
+func (c *course) outflow(v *verify.PreparedView) {
+	if len(v.Outflow) == 0 {
+		c.out.say("As far as the bytes show, nothing leaves your account on " + v.Chain.Name + ".")
+	}
+	for _, a := range v.Outflow {
+		c.out.fact(0, "Leaves your account on "+v.Chain.Name, kit.Plain(worth(a)+"."))
 	}
 }
 
@@ -70,7 +76,7 @@ func (c *course) call(l verify.CallView, chain string) {
 	switch {
 	case l.Role != verify.RoleCall:
 		fit = ": added for an allowance that you declared."
-	case !l.AsAsked || l.Asked < 1 || l.Asked > len(c.snap.Intent.Calls) || !sameCall(c.snap.Intent.Calls[l.Asked-1], l):
+	case !l.AsAsked || l.Asked < 1 || l.Asked > len(c.snap.Intent.Calls) || !review.SameCall(c.snap.Intent.Calls[l.Asked-1], l):
 		fit = ": NOT what you asked for."
 	}
 	c.out.put(2, kit.Plain(itoa(l.Index)+". "+callName(l)+", on "+whereOf(l.ToName, chain)+fit))

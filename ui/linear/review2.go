@@ -6,6 +6,7 @@ import (
 
 	"coffer/api/amount"
 	"coffer/ui/tui/kit"
+	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/intent"
 	"coffer/wallet/verify"
@@ -37,6 +38,9 @@ func (c *course) review2() {
 	c.cost(v)
 	c.findings(c.snap.Report2)
 	c.out.fact(0, "Fingerprint of this review", kit.Plain(kit.Groups(v.Fingerprint)))
+	if k := c.atStake(stageReview2); k.Calls {
+		c.outflow(c.snap.Review1)
+	}
 	if v.SameChainOnly {
 		c.out.say("Nothing more gets signed: your first signature is all it takes. Confirm to run it.")
 	}
@@ -170,7 +174,7 @@ func (c *course) solana(l verify.LegView) {
 
 // cost is what is paid, what is delivered, the least, the fees, and how much of the cost the fees explain.
 func (c *course) cost(v *verify.QuoteView) {
-	pays := together(c.ctx.Catalog, v.Pay)
+	pays := review.Together(c.ctx.Catalog, v.Pay)
 	for _, a := range pays {
 		c.out.fact(0, "You pay", kit.Plain(worth(a)+"."))
 	}
@@ -238,7 +242,7 @@ func (c *course) fees(v *verify.QuoteView) {
 	if v.FeeUSD != "" {
 		said = "$" + clean(v.FeeUSD, 40)
 	}
-	switch fees := together(c.ctx.Catalog, v.Fees); {
+	switch fees := review.Together(c.ctx.Catalog, v.Fees); {
 	case v.FeesMicro == nil && len(fees) == 0:
 		c.out.fact(0, "Fees", kit.Plain("unknown: the quote does not say; they are part of what you pay."))
 	case len(fees) == 0:

@@ -4,46 +4,10 @@ import (
 	"math/big"
 
 	"coffer/api/amount"
-	"coffer/api/caip"
-	"coffer/api/catalog"
 	"coffer/ui/tui/kit"
+	"coffer/ui/tui/review"
 	"coffer/wallet/verify"
 )
-
-// together adds the amounts that are one asset on several chains, exactly: in the largest number of decimals among them. What the catalogue does not know and
-// what is unknown stays by itself; a sum with an unknown value has an unknown value.
-func together(c *catalog.Catalog, list []verify.AmountView) []verify.AmountView {
-	var out []verify.AmountView
-	at := map[caip.AggregateID]int{}
-	for _, a := range list {
-		e, known := c.Entity(a.Asset)
-		agg, ok := c.Aggregate(e.Aggregate)
-		if !known || !ok || a.Amount == nil || a.Decimals < 0 || len(agg.Entities) == 0 {
-			out = append(out, a)
-			continue
-		}
-		a.Asset, a.ChainName = agg.Entities[0].Asset, "" // one name for the asset, in this quote and in the next
-		i, again := at[e.Aggregate]
-		if !again {
-			at[e.Aggregate] = len(out)
-			out = append(out, a)
-			continue
-		}
-		out[i] = plus(out[i], a)
-	}
-	return out
-}
-
-func plus(a, b verify.AmountView) verify.AmountView {
-	x, y, decimals := alike(a, b)
-	a.Amount, a.Decimals = new(big.Int).Add(x, y), decimals
-	if a.Micro == nil || b.Micro == nil {
-		a.Micro = nil
-		return a
-	}
-	a.Micro = new(big.Int).Add(a.Micro, b.Micro)
-	return a
-}
 
 // alike writes two known amounts with the larger number of decimals: nothing is rounded.
 func alike(a, b verify.AmountView) (x, y *big.Int, decimals int) {
@@ -54,7 +18,7 @@ func alike(a, b verify.AmountView) (x, y *big.Int, decimals int) {
 // changes says what differs between a quote and the one before, figure by figure.
 func (c *course) changes(old, now *verify.QuoteView) {
 	c.out.say("This is a new quote. What was typed for the old one does not count. Changes:")
-	pays, paid := together(c.ctx.Catalog, now.Pay), together(c.ctx.Catalog, old.Pay)
+	pays, paid := review.Together(c.ctx.Catalog, now.Pay), review.Together(c.ctx.Catalog, old.Pay)
 	for _, a := range pays {
 		c.change1("You pay", find(paid, a), a)
 	}
@@ -69,7 +33,7 @@ func (c *course) changes(old, now *verify.QuoteView) {
 		c.change1("At least", find([]verify.AmountView{old.Minimum}, now.Minimum), now.Minimum)
 	}
 	c.change1(label, find([]verify.AmountView{old.Delivered}, now.Delivered), now.Delivered)
-	fees, charged := together(c.ctx.Catalog, now.Fees), together(c.ctx.Catalog, old.Fees)
+	fees, charged := review.Together(c.ctx.Catalog, now.Fees), review.Together(c.ctx.Catalog, old.Fees)
 	for _, a := range fees {
 		c.change1("Fees", find(charged, a), a)
 	}

@@ -267,7 +267,7 @@ func watchable(st flow.State) bool { return st == flow.StateAccepted || st == fl
 
 // forgettable reports an operation that had no effect: left before anything was signed.
 func forgettable(s flow.Snapshot) bool {
-	return s.State == flow.StateAbandoned && s.SignaturesDone == 0
+	return s.State == flow.StateAbandoned && s.SignaturesDone == 0 && s.BodyHash == ""
 }
 
 func ended(s flow.Snapshot) bool { return s.State.Terminal() || s.State == flow.StateRefused }

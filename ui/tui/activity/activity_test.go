@@ -385,7 +385,7 @@ func (r *rig) detailText() string {
 	}
 }
 
-func TestNoIdAddressAmountOrLinkOfTheDetailsIsCutAtAnySizeFrom80x24(t *testing.T) {
+func TestNoIdAddressAmountOrLinkOfTheDetailsIsCutAtAnySizeFrom60x20(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		hex := func(label string, from, to int) string {
 			return "0x" + rapid.StringMatching(fmt.Sprintf("[0-9a-f]{%d,%d}", from, to)).Draw(rt, label)
@@ -411,7 +411,7 @@ func TestNoIdAddressAmountOrLinkOfTheDetailsIsCutAtAnySizeFrom80x24(t *testing.T
 		want = append(want, digits+"baseunitsof"+a.Asset.Display())
 		snap.Review1 = &verify.PreparedView{Outflow: []verify.AmountView{a, foreign}}
 		r := newRig(t, Deps{}).track(&fakeOp{id: "op1", snap: snap})
-		r.w, r.h = rapid.IntRange(80, 160).Draw(rt, "w"), rapid.IntRange(19, 50).Draw(rt, "h")
+		r.w, r.h = rapid.IntRange(60, 160).Draw(rt, "w"), rapid.IntRange(15, 50).Draw(rt, "h")
 		all := r.detailText()
 		for _, x := range want {
 			if !strings.Contains(all, x) {

@@ -230,7 +230,10 @@ func (s *Screen) abandon(it *item) tea.Cmd {
 	if s.asked != id || now.Sub(s.askedAt) > askTime {
 		s.asked, s.askedAt = id, now
 		text := "press x again to abandon it: it is never sent"
-		if it.snap.SignaturesDone > 0 {
+		switch {
+		case it.snap.BodyHash != "":
+			text = "press x again to abandon it: it is not sent again; what was signed can still be used until it ends"
+		case it.snap.SignaturesDone > 0:
 			text = "press x again to abandon it; what was signed can still be used until it ends"
 		}
 		return screen.Toast(theme.Warn, text)

@@ -23,6 +23,9 @@ type standing struct {
 
 // stateOf puts the state of an operation into words. Every status of the interface has its own; an unknown one is named.
 func stateOf(s flow.Snapshot) standing {
+	if x, ok := sentOnce(s); ok {
+		return x
+	}
 	switch s.State {
 	case flow.StateDraft, flow.StatePreparing:
 		return standing{"being prepared", theme.None, "The service is asked to prepare the operation. Nothing is signed."}
@@ -50,6 +53,29 @@ func stateOf(s flow.Snapshot) standing {
 		return standing{"OUTCOME UNKNOWN", theme.Unknown, unknownOutcome + "Do not build the same " + noun(s) + " again before that."}
 	}
 	return statusOf(s)
+}
+
+// sentOnce puts an operation into words whose earlier quote was sent and not accepted: what was signed for it lives on, whatever is asked for next.
+func sentOnce(s flow.Snapshot) (standing, bool) {
+	if s.BodyHash == "" {
+		return standing{}, false
+	}
+	const live = "An earlier quote was sent, and nothing shows that it was accepted; what was signed for it is listed under outstanding signatures until it ends. "
+	switch s.State {
+	case flow.StateReview1:
+		return standing{"waits for review 1", theme.Warn, live + "Nothing is signed of what waits now."}, true
+	case flow.StateQuoting:
+		return standing{"no new quote yet", theme.Warn, live + "Ask for a new quote, or abandon it."}, true
+	case flow.StateReview2:
+		word := "waits for review 2"
+		if exchange(s) {
+			word = "waits for review"
+		}
+		return standing{word, theme.Warn, live + "No payment of the new quote is signed; it goes on when you review it."}, true
+	case flow.StateAbandoned:
+		return standing{"abandoned", theme.None, "You abandoned it. " + live}, true
+	}
+	return standing{}, false
 }
 
 // exchange reports a swap or a transfer.

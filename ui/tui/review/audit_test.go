@@ -253,7 +253,7 @@ func TestAnOperationOfTheJournalIsReviewedFromItsBeginning(t *testing.T) {
 		t.Fatalf("%d quotes, %d new ones", swap.op.quotes, swap.op.requote)
 	}
 	busy := newRig(t)
-	busy.s.busy["op1"] = true
+	busy.s.busy["op1"] = wordsExecute
 	reopen(busy)
 	if !busy.told("still awaited") || busy.s.op != nil {
 		t.Error("an operation with a step under way was opened")

@@ -73,7 +73,10 @@ func (s *Screen) prepare() tea.Cmd {
 // signPrepared signs what was reviewed. It is not cancelled by leaving: a signature that was made is journaled.
 func (s *Screen) signPrepared(confirmed string) tea.Cmd {
 	s.enter(phaseQuote)
-	s.signed, s.busy[s.op.ID()] = true, true
+	s.signed, s.busy[s.op.ID()] = true, wordsSign
+	if s.snap.Review1.WholeConsent {
+		s.busy[s.op.ID()] = wordsRun
+	}
 	gen, op, ctx := s.gen, s.op, s.life
 	return func() tea.Msg {
 		snap, err := op.SignPrepared(ctx, confirmed)
@@ -93,7 +96,7 @@ func (s *Screen) requote() tea.Cmd {
 // execute signs the payments and sends them. Leaving does not cancel it.
 func (s *Screen) execute(confirmed string) tea.Cmd {
 	s.enter(phaseExecute)
-	s.events, s.busy[s.op.ID()] = nil, true
+	s.events, s.busy[s.op.ID()] = nil, wordsExecute
 	gen, op, ctx, feed := s.gen, s.op, s.life, make(chan flow.Event, 32)
 	run := func() tea.Msg {
 		defer close(feed)

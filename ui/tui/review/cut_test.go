@@ -98,9 +98,9 @@ func anAddress(t *rapid.T, label string) string {
 	return common.BytesToAddress(rapid.SliceOfN(rapid.Byte(), 20, 20).Draw(t, label)).Hex()
 }
 
-// anySize is a size of the body from that of 80×24 on.
+// anySize is a size of the body from that of 60×20 on.
 func (r *rig) anySize(t *rapid.T) *rig {
-	r.w, r.h = rapid.IntRange(80, 200).Draw(t, "w"), rapid.IntRange(19, 60).Draw(t, "h")
+	r.w, r.h = rapid.IntRange(60, 200).Draw(t, "w"), rapid.IntRange(15, 60).Draw(t, "h")
 	return r
 }
 
@@ -173,7 +173,7 @@ func (r *rig) anyCalls(t *rapid.T) (want []string) {
 	return append(want, p.Sender)
 }
 
-func TestNoAddressAmountOrReasonIsCutAtAnySizeFrom80x24(t *testing.T) {
+func TestNoAddressAmountOrReasonIsCutAtAnySizeFrom60x20(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newRig(t).anySize(rt)
 		want := r.anyCalls(rt)

@@ -89,7 +89,7 @@ func (s *Screen) pairs(th theme.Theme) []pair {
 			out = append(out, pair{holds: callLay(th, l, v.Chain.Name, foreign)})
 		default:
 			how := same
-			if calls[i] || !l.AsAsked || !sameCall(d.Calls[i], l) {
+			if calls[i] || !l.AsAsked || !SameCall(d.Calls[i], l) {
 				how = foreign
 			}
 			calls[i] = true
@@ -191,8 +191,8 @@ func wireCalls(d intent.Draft) []api.Call {
 	return out
 }
 
-// sameCall compares a call of the intent with one of the operation: target, value and every byte of its data.
-func sameCall(c intent.Call, l verify.CallView) bool {
+// SameCall compares a call of the intent with one of the operation: target, value and every byte of its data.
+func SameCall(c intent.Call, l verify.CallView) bool {
 	v, ok := api.ParseWei(c.Value)
 	if !ok || !strings.EqualFold(c.To, l.To) || !strings.EqualFold(bytesOf(c.Data), bytesOf(l.Data)) {
 		return false

@@ -153,7 +153,7 @@ func TestAnAmountThatNobodyTypesIsConfirmedByTheEndOfTheAddress(t *testing.T) {
 	r.press("backspace")
 	r.s.typed.Set("")
 	r.typeText("5a10").press("enter").count(1, 1) // letter case has no meaning in it
-	if tailRight("fmj", solOwner) || tailRight("gFmj", solOwner) || !tailRight("hFMJ", solOwner) {
+	if TailRight("fmj", solOwner) || TailRight("gFmj", solOwner) || !TailRight("hFMJ", solOwner) {
 		t.Error("the end of a Solana address is compared without its letter case")
 	}
 }

@@ -55,7 +55,10 @@ func (s *Screen) ownKeys() []kit.Key {
 	case phasePrepare:
 		return []kit.Key{leave}
 	case phaseQuote:
-		if s.signed {
+		switch {
+		case s.running():
+			leave = kit.NewKey("go to Activity", "esc")
+		case s.signed:
 			leave.Label = "leave; the signature stays live"
 		}
 		return []kit.Key{leave}

@@ -150,30 +150,30 @@ func (s *Screen) typedAll() (toast tea.Cmd, ok bool) {
 	k := s.atStake()
 	switch s.wants() {
 	case wantPhrase:
-		if s.typed.Value() != k.phrase {
+		if s.typed.Value() != k.Phrase {
 			s.wrong("that is not the sentence")
 			return screen.Toast(theme.Warn, "type the sentence exactly as it stands above, then enter"), false
 		}
-		if k.signal == "" {
+		if k.Why == "" {
 			return nil, true
 		}
 		s.agreed = true
 		s.typed.Set("")
 		s.typed.Error = ""
 		s.guard.Open(s.ctx.Clock())
-		if k.tail != "" {
-			return screen.Toast(theme.None, "now the address: type its last "+strconv.Itoa(tailLetters)+" characters, then enter"), false
+		if k.Tail != "" {
+			return screen.Toast(theme.None, "now the address: type its last "+strconv.Itoa(TailLetters)+" characters, then enter"), false
 		}
-		return screen.Toast(theme.None, "now the amount: type "+typedWant(*k.typed)+", then enter"), false
+		return screen.Toast(theme.None, "now the amount: type "+AmountToType(*k.Typed)+", then enter"), false
 	case wantTail:
-		if !tailRight(s.typed.Value(), k.tail) {
+		if !TailRight(s.typed.Value(), k.Tail) {
 			s.wrong("that is not the end of the address")
-			return screen.Toast(theme.Warn, "type the last "+strconv.Itoa(tailLetters)+" characters of "+k.tail+", then enter"), false
+			return screen.Toast(theme.Warn, "type the last "+strconv.Itoa(TailLetters)+" characters of "+k.Tail+", then enter"), false
 		}
 	case wantAmount:
-		if !typedRight(s.typed.Value(), *k.typed) {
-			s.wrong("that is not " + typedWant(*k.typed))
-			return screen.Toast(theme.Warn, "type "+typedWant(*k.typed)+" to confirm, then enter"), false
+		if !AmountRight(s.typed.Value(), *k.Typed) {
+			s.wrong("that is not " + AmountToType(*k.Typed))
+			return screen.Toast(theme.Warn, "type "+AmountToType(*k.Typed)+" to confirm, then enter"), false
 		}
 	}
 	return nil, true

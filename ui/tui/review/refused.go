@@ -201,6 +201,8 @@ func (s *Screen) problemWords() (words string, rest []api.Failure) {
 	switch {
 	case errors.As(s.failed, &ring):
 		return ring.Error(), rest // with what to do about it, whole
+	case s.retry == stepExecute && s.before() && errors.Is(s.failed, flow.ErrExpired):
+		return "The time for this quote ended before it was sent. It was not sent.", rest
 	case s.snap.Problem != "":
 		return s.snap.Problem, rest
 	case s.failed != nil:

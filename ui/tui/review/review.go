@@ -7,7 +7,8 @@
 // cut: the text breaks and the screen scrolls. The first signature is asked for only after a confirmed review 1, the others only after a confirmed review 2, and a confirmation names the fingerprint of what was shown (protocol §1). A confirming key
 // does nothing for half a second after its screen appeared, on key repeat, on a paste, before every line was on the screen, and after the
 // deadline, and neither a click nor the palette presses it. A value below Deps.TypeFrom is confirmed by one key; a higher or unknown one, and a costly one, by
-// typing the amount, or the end of the address that gets it where the amount is too long to type. Behind an open gate the sentence of the gate
+// typing the amount, or the end of the address that gets it where the amount is too long to type. What the calls take counts as what pays for them does, unless
+// review 1 asked for it in full; a call that cannot be decoded is confirmed by the end of its contract's address. The linear mode asks for the same (stake.go). Behind an open gate the sentence of the gate
 // is typed first, exactly and by hand. When a signature needs a key of a locked vault, a dialog asks for the passphrase, which is never drawn and is wiped;
 // afterwards the review waits for its confirmation as before (TH-K6).
 //
@@ -119,8 +120,10 @@ type Screen struct {
 	unlock unlock // the dialog over a review that asks for the passphrase
 	key    string // the key pressed last and when, to tell a held key from a pressed one
 	keyAt  time.Time
-	signed bool            // a signature was given in this operation
-	busy   map[string]bool // operations with a step under way that leaving does not cancel
+	signed bool              // a signature was given in this operation, for this quote or for an earlier one
+	given  map[string]bool   // operations of which something was signed: a new quote counts anew and takes nothing back
+	paid   map[string]bool   // operations of which a payment was signed, likewise
+	busy   map[string]string // operations with a step under way that leaving does not cancel, and what it is
 }
 
 // New makes the screen.
@@ -129,7 +132,7 @@ func New(ctx screen.Context, d Deps) *Screen {
 		d.TypeFrom = big.NewInt(100_000_000)
 	}
 	life, cancel := context.WithCancel(context.Background())
-	return &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, typed: kit.NewField("", 600), unlock: unlock{field: kit.NewSecretField()}, busy: map[string]bool{}}
+	return &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, typed: kit.NewField("", 600), unlock: unlock{field: kit.NewSecretField()}, busy: map[string]string{}, given: map[string]bool{}, paid: map[string]bool{}}
 }
 
 // Title is the name of the screen.
@@ -151,19 +154,42 @@ func (s *Screen) Capturing() bool { return s.unlock.open || s.page == pageMain &
 func (s *Screen) KeepOpen() string {
 	switch s.phase {
 	case phasePrepare, phaseReview1, phaseQuote, phaseReview2:
-		if s.signed {
+		switch {
+		case s.running():
+			return s.busy[s.op.ID()]
+		case s.signed && s.before():
+			return "what was signed before can still be used; nothing is signed for what is asked for now"
+		case s.signed:
 			return "the first signature is given; no payment is signed"
 		}
 		return "a review is open; nothing is signed"
 	case phaseExecute:
-		return "payments are being signed and sent"
+		return wordsExecute
 	case phaseRefused, phaseProblem:
-		if s.signed {
+		switch {
+		case s.signed && s.before():
+			return "what was signed before can still be used; the " + s.noun() + " is not finished"
+		case s.signed:
 			return "the first signature is given; the call is not finished"
 		}
 		return "the call is not finished; nothing is signed"
 	}
+	for _, words := range s.busy { // left, and goes on
+		return words
+	}
 	return ""
+}
+
+// What goes on when the screen is left.
+const (
+	wordsSign    = "the call is being signed"
+	wordsRun     = "the call is being signed and run"
+	wordsExecute = "payments are being signed and sent"
+)
+
+// running reports that the whole consent was given: the call is signed and run without another review.
+func (s *Screen) running() bool {
+	return s.phase == phaseQuote && s.op != nil && s.busy[s.op.ID()] == wordsRun
 }
 
 // Wake is the time until the next change by time alone: a countdown, or the end of the half second in which nothing confirms.

@@ -173,6 +173,7 @@ func TestExpiryDuringReview1AsksForAFreshPreparation(t *testing.T) {
 func TestLowValueNeedsOneKeyAndUnknownValueTheAmount(t *testing.T) {
 	r := newRig(t)
 	r.op.next.PayMicro = big.NewInt(99_999_999)
+	r.op.cheap()
 	r.toReview2().press("y")
 	r.count(1, 1)
 

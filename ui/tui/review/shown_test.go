@@ -104,9 +104,8 @@ func TestEveryPartOfAPaymentIntoAForeignContractIsNamed(t *testing.T) {
 func TestASameChainQuoteSignsNothingMore(t *testing.T) {
 	r := newRig(t)
 	r.h = 60
-	q := r.op.next
-	q.SameChainOnly, q.Legs, q.Pay, q.Fees, q.FeeUSD, q.CallType = true, nil, nil, nil, "0.00", api.CallSameChainExcludeSolver
-	q.PayMicro, q.DeliverMicro, q.FeesMicro, q.CostMicro, q.UnexplainedMicro = new(big.Int), new(big.Int), new(big.Int), new(big.Int), new(big.Int)
+	sameChain(r.op.next)
+	r.op.cheap()
 	r.toReview2()
 	v := r.flat()
 	for _, want := range []string{"No payment on any other chain.", "You pay nothing more", "Fees none", "Nothing more gets signed", "Nobody lends anything", "Unknown no figure"} {

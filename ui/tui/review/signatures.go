@@ -109,14 +109,40 @@ func (s *Screen) firstLives() string {
 	return text
 }
 
+// note remembers what was signed of the operation on the screen.
+func (s *Screen) note(x flow.Snapshot) {
+	s.remember(x)
+	s.signed = s.signed || s.given[x.ID]
+}
+
+// remember keeps what was signed or sent of an operation: what is asked for next takes nothing of it back.
+func (s *Screen) remember(x flow.Snapshot) {
+	if x.SignaturesDone > 0 || x.BodyHash != "" {
+		s.given[x.ID] = true
+	}
+	first := 0
+	if v := x.Review1; v != nil {
+		first = max(1, v.Signatures)
+	}
+	exchange := x.Intent.Kind == intent.KindSwap || x.Intent.Kind == intent.KindTransfer
+	if x.SignaturesDone > first && (exchange || x.Review1 != nil) {
+		s.paid[x.ID] = true
+	}
+}
+
+// before reports that more was signed than what review 1 asks for: payments of an earlier quote, or something that was sent and not accepted.
+func (s *Screen) before() bool { return s.paid[s.snap.ID] || s.snap.BodyHash != "" }
+
 // stillLive says what was signed and can still be used, when a quote cannot be confirmed.
 func (s *Screen) stillLive() string {
 	const listed = "; Activity lists it under outstanding signatures."
 	switch {
 	case s.exchange():
 		return "What you signed for an earlier quote can still be used until it ends" + listed
-	case s.snap.SignaturesDone > s.firstCount():
+	case s.paid[s.snap.ID]:
 		return "The payments were signed, and nothing shows that they were accepted. Those signatures can still be used until they end" + listed
+	case s.before():
+		return "It was sent before, and nothing shows that it was accepted. What was signed for it can still be used until it ends" + listed
 	}
 	return "No payment was signed. " + s.firstLives() + listed
 }

@@ -15,13 +15,13 @@ import (
 // not changed.
 func (s *Screen) summed(v *verify.QuoteView) *verify.QuoteView {
 	out := *v
-	out.Pay, out.Fees = together(s.ctx.Catalog, v.Pay), together(s.ctx.Catalog, v.Fees)
+	out.Pay, out.Fees = Together(s.ctx.Catalog, v.Pay), Together(s.ctx.Catalog, v.Fees)
 	return &out
 }
 
-// together adds the amounts that are the same asset on different chains, exactly: in the largest number of decimals among them. An asset that the
+// Together adds the amounts that are the same asset on different chains, exactly: in the largest number of decimals among them. An asset that the
 // catalogue does not know and an unknown amount stay by themselves; a sum with an unknown value has an unknown value.
-func together(c *catalog.Catalog, list []verify.AmountView) []verify.AmountView {
+func Together(c *catalog.Catalog, list []verify.AmountView) []verify.AmountView {
 	var out []verify.AmountView
 	at := map[caip.AggregateID]int{}
 	for _, a := range list {

@@ -23,6 +23,7 @@ type unlock struct {
 	field *kit.SecretField
 	guard kit.Guard
 	wrong string // why the last try failed
+	late  bool   // a try that was called off opened the vault all the same, while another one was under way
 }
 
 // unlockedMsg is the outcome of one try. It carries nothing of what was typed.
@@ -120,18 +121,32 @@ func (s *Screen) suspended() {
 func (s *Screen) unlocked(m unlockedMsg) tea.Cmd {
 	u := &s.unlock
 	if m.gen != u.gen || !u.open {
-		if lock := s.ctx.Vault.Lock; lock != nil && m.err == nil && !u.busy {
-			lock()
+		u.late = u.late || m.err == nil
+		if u.late && !u.busy {
+			u.late = false
+			s.lock()
 		}
 		return nil
 	}
+	late := u.late
+	u.late = false
 	if m.err != nil {
+		if late {
+			s.lock()
+		}
 		u.busy, u.wrong = false, unlockWords(m)
 		u.guard.Open(s.ctx.Clock())
 		return nil
 	}
 	s.unask()
 	return screen.Toast(theme.Good, "unlocked; nothing is signed yet: confirm the review again")
+}
+
+// lock locks the vault, where there is one.
+func (s *Screen) lock() {
+	if s.ctx.Vault.Lock != nil {
+		s.ctx.Vault.Lock()
+	}
 }
 
 // unlockWords says why a vault did not open, and what to do.

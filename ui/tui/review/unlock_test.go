@@ -194,6 +194,7 @@ func TestAConfirmationWithoutASignatureAsksForNoPassphrase(t *testing.T) {
 	r := newRig(t)
 	v := &fakeVault{}
 	r.op.next.SameChainOnly, r.op.next.Legs, r.op.next.Pay = true, nil, nil
+	r.op.cheap()
 	r.withVault(v).toReview2()
 	v.locked = true
 	r.press("y").count(1, 1)
@@ -273,4 +274,24 @@ func TestK6ASuspensionWipesWhatWasTyped(t *testing.T) {
 	r.count(0, 0)
 	r.clock.add(time.Second)
 	r.press("y").count(1, 0)
+}
+
+// A try that was called off and opens the vault all the same leaves nothing open behind a later one that fails.
+func TestK6AWrongPassphraseLeavesNoVaultOpenThatAnEarlierTryOpened(t *testing.T) {
+	r := newRig(t)
+	v := &fakeVault{locked: true}
+	r.s.ctx.Vault.Lock = func() { v.locked = true }
+	r.withVault(v).open().settle().read().press("y").typeText("x")
+	r.clock.add(time.Second)
+	first := r.s.Update(keyOf("enter"))
+	r.press("esc")
+	r.settle().press("y").typeText("z")
+	r.clock.add(time.Second)
+	second := r.s.Update(keyOf("enter"))
+	r.do(r.s.Update(first()))
+	v.err = vault.ErrPassphrase
+	r.do(r.s.Update(second()))
+	if !v.locked {
+		t.Error("the vault is open behind a passphrase that was wrong")
+	}
 }

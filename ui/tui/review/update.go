@@ -82,12 +82,12 @@ func (s *Screen) reopen(op activity.Operation) tea.Cmd {
 		s.guard.Open(s.ctx.Clock())
 		return nil
 	}
-	if s.busy[o.ID()] {
+	if s.busy[o.ID()] != "" {
 		return tea.Sequence(screen.Send(screen.BackMsg{}), screen.Toast(theme.Warn, "the answer to the last step is still awaited"))
 	}
 	s.reset(o)
 	s.show(o.Snapshot())
-	s.signed = s.snap.SignaturesDone > 0
+	s.note(s.snap)
 	if s.snap.State == flow.StateQuoting {
 		return s.askAgain()
 	}
@@ -152,12 +152,17 @@ func track(op Operation) tea.Cmd { return screen.Send(activity.TrackMsg{Op: op})
 func (s *Screen) stepped(m steppedMsg) tea.Cmd {
 	delete(s.busy, m.op.ID())
 	if m.gen != s.gen {
+		s.remember(m.snap)
 		if m.fresh && m.snap.SignaturesDone == 0 {
 			return tea.Sequence(abandon(m.op), track(m.op)) // the person left before anything was signed
 		}
+		if m.err != nil && (m.step == stepSign || m.step == stepExecute) && waitsFor(m.snap) != phaseGone {
+			return tea.Batch(track(m.op), screen.Toast(theme.Warn, "what you left did not finish; see Activity: "+kit.Clean(m.snap.Problem, 300)))
+		}
 		return track(m.op)
 	}
-	s.snap, s.signed = m.snap, s.signed || m.snap.SignaturesDone > 0
+	s.snap = m.snap
+	s.note(m.snap)
 	if s.deps.Unlock != nil && errors.Is(m.err, vault.ErrLocked) {
 		return s.lockedMeanwhile(m)
 	}
@@ -217,15 +222,21 @@ func (s *Screen) leave() tea.Cmd {
 		s.stop()
 	}
 	switch {
-	case ph == phaseExecute:
-		return s.handOver()
+	case ph == phaseExecute, s.running(): // it goes on, and its answer moves no screen: the person is elsewhere then
+		s.gen++
+		cmd := s.handOver()
+		s.phase = phaseEmpty
+		return cmd
 	case ph == phaseEmpty, ph == phaseGone, op == nil:
 		s.reset(nil)
 		return screen.Send(screen.BackMsg{})
 	case s.signed:
 		text := "Left. The first signature stays live " + s.liveFor() + " (Activity, then o)."
-		if s.exchange() {
+		switch {
+		case s.exchange(), s.before() && !s.paid[op.ID()]:
 			text = "Left. What you signed before can still be used until it ends (Activity, o)."
+		case s.before():
+			text = "Left. The first signature and the payments that you signed can still be used until they end (Activity, o)."
 		}
 		s.gen++
 		s.phase = phaseEmpty

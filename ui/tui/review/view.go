@@ -156,12 +156,16 @@ func (s *Screen) phraseFoot(f screen.Frame) string {
 }
 
 // tailFoot is the field in which the end of an address is typed; the address stands in the text above.
-func (s *Screen) tailFoot(f screen.Frame, k stake) string {
+func (s *Screen) tailFoot(f screen.Frame, k Stake) string {
 	th := f.Theme
 	if !s.writing() {
-		return kit.Fit(" "+th.Accent.Render(th.Signs.Enter)+" type the end of "+kit.Address(k.tail), f.W)
+		lead := " " + th.Accent.Render(th.Signs.Enter) + " type the end of "
+		if to := kit.Address(k.Tail); kit.Width(lead)+kit.Width(to) <= f.W {
+			return kit.Fit(lead+to, f.W)
+		}
+		return kit.Fit(lead+"the address above", f.W)
 	}
-	lead := " its last " + strconv.Itoa(tailLetters) + " characters: "
+	lead := " its last " + strconv.Itoa(TailLetters) + " characters: "
 	if s.typed.Error != "" {
 		lead = " " + th.Mark(theme.Warn) + th.Warn.Render(" not the same: ")
 	}
@@ -169,9 +173,9 @@ func (s *Screen) tailFoot(f screen.Frame, k stake) string {
 }
 
 // typedFoot is the field in which the amount is typed. A very long amount is named in the text above; the field stays visible.
-func (s *Screen) typedFoot(f screen.Frame, k stake) string {
+func (s *Screen) typedFoot(f screen.Frame, k Stake) string {
 	th := f.Theme
-	want := typedWant(*k.typed)
+	want := AmountToType(*k.Typed)
 	lead := " type the amount above and press enter: "
 	for _, l := range []string{" type " + want + " and press enter to " + s.verb() + ": ", " type " + want + " and press enter: "} {
 		if kit.Width(l)+max(8, kit.Width(want))+2 <= f.W {
@@ -211,10 +215,16 @@ func (s *Screen) verb() string {
 // waitView says what is waited for and since when.
 func (s *Screen) waitView(f screen.Frame) string {
 	what, more := "Asking the service to prepare the operation.", "Nothing is signed. esc leaves."
-	if s.phase == phaseQuote {
+	switch {
+	case s.running():
+		what, more = "Signing and running it.", "You can leave: it goes on, and Activity shows how it ends."
+	case s.phase == phaseQuote:
 		what = "Asking for a quote."
 		if s.signed {
 			more = "The first signature was given; no payment is signed. " + s.firstLives() + ", also when you leave."
+			if s.before() {
+				more = s.stillLive()
+			}
 		}
 		switch {
 		case s.snap.Review2 == nil:

@@ -32,7 +32,16 @@ func (s *Screen) lines1(f screen.Frame) []string {
 	} else {
 		out = append(out, kit.Prose(w, indent, kit.Span{Text: "Fees are known only after this signature.", Style: th.Strong}, kit.Plain(" Once funded, the calls run."))...)
 	}
-	return append(out, phraseLines(th, v.Phrase, w)...)
+	return append(append(out, tailLines(th, s.atStake(), w)...), phraseLines(th, v.Phrase, w)...)
+}
+
+// tailLines name the address of which the end is typed, whole at any width, and why.
+func tailLines(th theme.Theme, k Stake, w int) []string {
+	if k.Why == "" || k.Tail == "" {
+		return nil
+	}
+	out := kit.Prose(w, indent, kit.Span{Text: "To confirm, the end of this address has to be typed, because " + k.Why + ":", Style: th.Strong})
+	return append(out, kit.Prose(w, indent+2, address(k.Tail))...)
 }
 
 func callTitle(th theme.Theme, l verify.CallView) []kit.Span {

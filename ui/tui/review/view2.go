@@ -42,7 +42,11 @@ func (s *Screen) lines2(f screen.Frame) []string {
 	if v.SameChainOnly {
 		out = append(out, kit.Prose(w, indent, kit.Plain("Nothing more gets signed: your first signature is all it takes. Confirm to run it."))...)
 	}
-	return append(out, phraseLines(th, v.Phrase, w)...)
+	k := s.atStake()
+	if k.Calls {
+		out = append(out, s.outflowLines(g)...)
+	}
+	return append(append(out, tailLines(th, k, w)...), phraseLines(th, v.Phrase, w)...)
 }
 
 // greyed is a theme in which every figure is dim.

@@ -1,0 +1,68 @@
+package desk
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"coffer/api/client"
+	"coffer/config"
+	"coffer/ui/cli"
+	"coffer/ui/profile"
+	"coffer/ui/tui/screen"
+	"coffer/wallet/journal"
+)
+
+// A signature whose window is open by the clock of the service is never said to have ended because the local clock is ahead.
+func TestN9ASignatureIsListedUntilBothClocksSayThatItHasEnded(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	book, err := journal.Open(t.TempDir(), journal.Options{Network: "n", Clock: func() time.Time { return now }, Random: bytes.NewReader(make([]byte, 8))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = book.Close() }()
+	id, err := book.Begin([]byte("{}"), [32]byte{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := book.Append(id, journal.Prepared, journal.Entry{Document: []byte("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	s := journal.Signature{Role: "prepared", Chain: "eip155:8453", ChainID: 8453, Sender: "0x21f6b1D4B4fA4bE12C4c4a60cE0C4C4A5D4f5A10", Nonce: "0", OpHash: "0x01", ValidUntil: now.Add(time.Minute).Unix()}
+	if err := book.Append(id, journal.Signed, journal.Entry{Signatures: []journal.Signature{s}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		skew, later time.Duration
+		listed      int
+	}{{0, time.Minute, 1}, {0, 10 * time.Minute, 0}, {-15 * time.Minute, 10 * time.Minute, 1}, {15 * time.Minute, time.Minute, 1}} {
+		d := &desk{book: book, skew: func() time.Duration { return x.skew }}
+		if got := d.outstanding(now.Add(x.later)); len(got) != x.listed {
+			t.Errorf("%s later, with the service's clock %s ahead: %d listed", x.later, x.skew, len(got))
+		}
+	}
+}
+
+func TestARecordingIsOfOneProfile(t *testing.T) {
+	c, err := client.New(client.Options{BaseURL: "https://service.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		global cli.Global
+		may    bool
+	}{{cli.Global{}, true}, {cli.Global{Record: "there"}, false}, {cli.Global{Replay: "there"}, false}} {
+		d := &desk{o: Options{Global: x.global}, s: &profile.Opened{Profile: config.Profile{Name: "demo"}, Client: c}}
+		var next *screen.SwitchMsg
+		o := d.options(&next)
+		if (o.Switch != nil) != x.may {
+			t.Errorf("%+v: may switch %v", x.global, o.Switch != nil)
+		}
+		if o.Switch != nil {
+			o.Switch(screen.SwitchMsg{Profile: "other"})
+			if next == nil || next.Profile != "other" {
+				t.Error("a switch leads nowhere")
+			}
+		}
+	}
+}

@@ -1,0 +1,30 @@
+//go:build unix
+
+package desk
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// lockOnSuspend locks the keys before the process is suspended, for the linear mode; the screens see to it themselves. The returned function calls it off.
+func lockOnSuspend(lock, stop func()) (end func()) {
+	suspend, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(suspend, syscall.SIGTSTP)
+	go func() {
+		for {
+			select {
+			case <-suspend:
+				lock()
+				stop()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { signal.Stop(suspend); close(done) }
+}
+
+// stopProcess stops this process until a shell continues it. Once Go has handled SIGTSTP it never gives it back to the system; this one has the same effect.
+func stopProcess() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) }

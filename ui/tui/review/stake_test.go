@@ -1,0 +1,207 @@
+package review
+
+import (
+	"errors"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/api"
+	"coffer/ui/tui/activity"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/wallet/flow"
+	"coffer/wallet/verify"
+)
+
+// sameChain makes a quote of the signed operation alone: nothing is paid beside it.
+func sameChain(q *verify.QuoteView) {
+	q.SameChainOnly, q.Legs, q.Pay, q.Fees, q.FeeUSD, q.CallType = true, nil, nil, nil, "0.00", api.CallSameChainExcludeSolver
+	q.PayMicro, q.DeliverMicro, q.FeesMicro, q.CostMicro, q.UnexplainedMicro = new(big.Int), new(big.Int), new(big.Int), new(big.Int), new(big.Int)
+}
+
+// cheap makes what the calls take worth less than what has to be typed.
+func (f *fakeOp) cheap() {
+	a := usdcOf(25_000_000, 24_995_000, "Base")
+	f.view1.Outflow, f.view1.Lines[0].Amount, f.view1.Lines[0].Args[1].Value = []verify.AmountView{a}, &a, "25000000"
+}
+
+// A service that announces payments at first gets a signature by one key; its quote of that operation alone is then the whole consent.
+func TestAQuoteOfTheSignedOperationAloneIsTheWholeConsentAndGetsTheFullConfirmation(t *testing.T) {
+	r := newRig(t)
+	sameChain(r.op.next)
+	r.h = 60
+	r.toReview2().press("y", "enter").count(1, 0)
+	if v := r.flat(); !strings.Contains(v, "Leaves your account on Base 250.500000 USDC") {
+		t.Errorf("what leaves the account is not on the screen: %s", v)
+	}
+	r.settle().typeText("250.5").press("enter").count(1, 1)
+
+	r = newRig(t)
+	sameChain(r.op.next)
+	r.op.view1.WholeConsent = true // agreed to in full at the first review
+	r.open().settle().read().typeText("250.5").press("enter").settle().read()
+	r.count(1, 0)
+	r.press("y").count(1, 1)
+}
+
+func TestACallThatTakesMoreThanItsPaymentsIsConfirmedByWhatItTakes(t *testing.T) {
+	r := newRig(t)
+	a := usdcOf(1_000_000, 999_800, "Optimism")
+	r.op.next.Legs, r.op.next.Pay, r.op.next.PayMicro = r.op.next.Legs[:1], []verify.AmountView{a}, big.NewInt(999_800)
+	r.op.next.Legs[0].Pays, r.op.next.CostBps, r.h = a, 0, 60
+	r.toReview2().press("y", "enter").count(1, 0)
+	if v := r.flat(); !strings.Contains(v, "Leaves your account on Base 250.500000 USDC") {
+		t.Errorf("what leaves the account is not on the screen: %s", v)
+	}
+	r.settle().typeText("1").press("enter").count(1, 0)
+	r.s.typed.Set("")
+	r.typeText("250.5").press("enter").count(1, 1)
+}
+
+func TestACallThatCannotBeReadIsNeverTheWholeConsentOfOneKey(t *testing.T) {
+	r := newRig(t)
+	v := r.op.view1
+	v.WholeConsent, v.Outflow = true, nil
+	v.Lines[0].Decoded, v.Lines[0].Function, v.Lines[0].Args, v.Lines[0].Amount, v.Lines[0].Recipient = false, "", nil, nil, ""
+	r.open().settle().read().press("y").count(0, 0)
+	r.press("enter").typeText("0000").press("enter").count(0, 0)
+	r.s.typed.Set("")
+	r.typeText("2913").press("enter").count(1, 0)
+}
+
+// What was sent for an earlier quote lives on, whatever the quote that is asked for next.
+func TestWhatWasSentAndRefusedIsNotForgottenByANewQuoteNorByComingBack(t *testing.T) {
+	r := newRig(t)
+	r.op.outcome = flow.StateReview2 // the service did not take it
+	r.openSwap().settle().read().press("y").count(0, 1)
+	r.op.snap.BodyHash, r.op.snap.SignaturesDone = strings.Repeat("ab", 32), 0 // as a new quote leaves it
+	r.press("r").settle().press("esc")
+	r.do(r.s.Update(screen.OpenedMsg{Arg: activity.ReopenArg{Op: r.op}}))
+	if r.s.phase != phaseReview2 || !strings.Contains(r.s.KeepOpen(), "signed before") {
+		t.Errorf("phase %d, %q", r.s.phase, r.s.KeepOpen())
+	}
+	if k, ok := kit.FindKey(r.s.Keys(), "esc"); !ok || strings.Contains(k.Label, "nothing signed") {
+		t.Errorf("%+v", k)
+	}
+	r.sent = nil
+	r.settle().press("esc")
+	if r.op.abandoned != 0 || r.told("Nothing was signed") {
+		t.Errorf("abandoned %d", r.op.abandoned)
+	}
+}
+
+func TestPaymentsThatWereSentForAnEarlierQuoteAreNotDenied(t *testing.T) {
+	r := newRig(t)
+	r.op.outcome = flow.StateReview2
+	r.op.next.PayMicro = big.NewInt(1)
+	r.op.cheap()
+	r.toReview2().press("y").count(1, 1)
+	r.op.snap.BodyHash, r.op.snap.SignaturesDone = strings.Repeat("ab", 32), 1 // as a new quote leaves it
+	r.press("r").settle()
+	if words := r.s.KeepOpen(); strings.Contains(words, "no payment is signed") {
+		t.Error(words)
+	}
+	r.op.report2 = report(blind(false))
+	r.press("r").settle().read()
+	if v := r.flat(); strings.Contains(v, "No payment was signed") {
+		t.Error(r.view())
+	}
+	r.press("esc")
+	if !r.told("payments") {
+		t.Error("leaving does not speak of the payments")
+	}
+}
+
+// What has to be typed is on the line that asks for it, or in the text above, whole.
+func TestTheAddressToTypeTheEndOfIsNotCutAt60(t *testing.T) {
+	r := newRig(t)
+	huge := usdcOf(1, 0, "")
+	huge.Amount, huge.Micro = new(big.Int).Exp(big.NewInt(10), big.NewInt(70), nil), nil
+	r.op.next.Pay, r.op.next.PayMicro, r.w, r.h = []verify.AmountView{huge}, nil, 60, 15
+	r.toReview2()
+	lines := strings.Split(strings.TrimRight(r.view(), "\n"), "\n")
+	foot := lines[len(lines)-1]
+	if strings.Contains(foot, "…") || kit.Width(strings.TrimRight(foot, " ")) > 60 || strings.Contains(foot, "0x") && !strings.Contains(squash(foot), kit.Checksummed(account)) {
+		t.Errorf("%q", foot)
+	}
+}
+
+func TestAQuoteThatEndedWhileItWasSignedIsNotSaidToBeUnsigned(t *testing.T) {
+	r := newRig(t)
+	r.op.next.PayMicro = big.NewInt(1)
+	r.op.cheap()
+	r.toReview2()
+	r.op.snap.SignaturesDone, r.op.snap.Problem = 3, "The time for this review is over. Nothing was signed; ask for a new one."
+	r.op.locked = flow.ErrExpired // as the flow ends when the signatures took too long
+	r.press("y").count(1, 1)
+	if v := r.flat(); strings.Contains(v, "Nothing was signed") || !strings.Contains(v, "It was not sent.") || !strings.Contains(v, "The payments were signed") {
+		t.Error(r.view())
+	}
+}
+
+// confirmLater presses a key and returns what it began: the answer comes later.
+func (r *rig) confirmLater(key string) tea.Cmd {
+	r.t.Helper()
+	cmd := r.s.Update(keyOf(key))
+	r.clock.add(300 * time.Millisecond)
+	return cmd
+}
+
+// Whoever left an operation that goes on is somewhere else when its answer comes: no screen is closed or opened under the keys that are pressed there.
+func TestAnAnswerToWhatWasLeftMovesNoScreen(t *testing.T) {
+	r := newRig(t)
+	r.op.cheap()
+	r.op.next.PayMicro = big.NewInt(1)
+	r.toReview2()
+	later := r.confirmLater("y")
+	if r.press("esc"); r.lastOpen(screen.Activity) == nil || r.s.KeepOpen() != "payments are being signed and sent" {
+		t.Fatalf("%q", r.s.KeepOpen())
+	}
+	r.sent = nil
+	r.do(later)
+	r.count(1, 1)
+	for _, m := range r.sent {
+		if _, tracked := m.(activity.TrackMsg); !tracked {
+			t.Errorf("%#v", m)
+		}
+	}
+	if r.s.KeepOpen() != "" {
+		t.Errorf("%q", r.s.KeepOpen())
+	}
+
+	r = newRig(t)
+	r.op.cheap()
+	r.op.next.PayMicro = big.NewInt(1)
+	r.toReview2()
+	later = r.confirmLater("y")
+	r.press("esc")
+	r.op.locked, r.op.snap.Problem = errors.New("the keys are locked"), "The keys are locked."
+	r.do(later)
+	if !r.told("what you left did not finish") || !r.told("The keys are locked.") {
+		t.Errorf("%v", r.sent)
+	}
+}
+
+// With the whole consent the call is signed and runs: leaving does not stop it, and nobody is told so.
+func TestAWholeConsentThatWasGivenIsSaidToRunAndGoesOn(t *testing.T) {
+	r := newRig(t)
+	r.op.cheap()
+	r.op.view1.WholeConsent = true
+	r.open().settle().read()
+	later := r.confirmLater("y")
+	if v := r.flat(); !strings.Contains(v, "Signing and running it") || strings.Contains(v, "no payment is signed") {
+		t.Error(v)
+	}
+	if words := r.s.KeepOpen(); words != "the call is being signed and run" {
+		t.Error(words)
+	}
+	if r.press("esc"); r.lastOpen(screen.Activity) == nil || r.told("stays live") {
+		t.Error("leaving does not lead to where it goes on")
+	}
+	r.do(later)
+	r.count(1, 0)
+}
