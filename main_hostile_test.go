@@ -292,8 +292,13 @@ func jsonString(s string) ([]byte, error) {
 
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// written takes the output of a program apart: the kinds of its control sequences (numbers of CSI left out, those of modes and of OSC kept, titles in full), and its text.
+// written takes the output of a program apart: the kinds of its control sequences (numbers of CSI left out, those of modes and of OSC kept, titles in full; those that
+// only move, erase, shift and colour are what any screen is drawn with), and its text.
 func written(raw []byte) (kinds map[string]bool, text string) {
+	drawing := map[string]bool{}
+	for _, final := range "ABCDEFGHJKLMPSTXZ@bdfmr" {
+		drawing["\x1b["+string(final)] = true
+	}
 	kinds = map[string]bool{}
 	var b strings.Builder
 	var state byte
@@ -307,7 +312,9 @@ func written(raw []byte) (kinds map[string]bool, text string) {
 		case strings.HasPrefix(s, "\x1b[?"), strings.HasPrefix(s, "\x1b]"), strings.HasPrefix(s, "\x1bP"):
 			kinds[s] = true
 		case strings.HasPrefix(s, "\x1b["):
-			kinds[numbers.ReplaceAllString(strings.NewReplacer(";", "", ":", "").Replace(s), "")] = true
+			if kind := numbers.ReplaceAllString(strings.NewReplacer(";", "", ":", "").Replace(s), ""); !drawing[kind] {
+				kinds[kind] = true
+			}
 		case s[0] < 0x20 || s[0] == 0x7f || s[0] == 0x1b:
 			kinds[s] = true
 		default:

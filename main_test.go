@@ -143,6 +143,9 @@ func (p person) finds(pattern string) string {
 func (p person) reads(countdown string) {
 	p.Helper()
 	for more := regexp.MustCompile(`(\d+) more lines? below`); ; {
+		if err := p.term.Still(100*time.Millisecond, limit); err != nil { // the whole of the last frame is there
+			p.Fatal(err)
+		}
 		m := more.FindString(p.term.Screen())
 		if m == "" {
 			break

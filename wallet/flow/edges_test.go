@@ -73,6 +73,9 @@ func TestQ10_AQuoteThatExpiresWhileItIsSignedIsNotSent(t *testing.T) {
 	if !errors.Is(err, flow.ErrExpired) || s.State != flow.StateReview2 || b.record().State != journal.QuoteSigned || len(b.f.executed) != 0 {
 		t.Fatal(s.State, err)
 	}
+	if n := len(b.record().Signatures); n > 0 && strings.Contains(s.Problem, "Nothing was signed") {
+		t.Errorf("%d signatures are in the journal, and it is said: %s", n, s.Problem)
+	}
 }
 
 func TestJ5_AClosedJournalStopsEveryStep(t *testing.T) {

@@ -26,7 +26,7 @@ func problem(err error) string {
 	case errors.Is(err, ErrRefused):
 		return "The answer of the service was refused. Nothing was signed with it; see the reasons."
 	case errors.Is(err, ErrExpired):
-		return "The time for this review is over. Nothing was signed; ask for a new one."
+		return "The time for this review is over. Nothing was sent; ask for a new one."
 	case errors.Is(err, ErrConfirmation):
 		return "What you confirmed is not what is on the screen now. Read it again."
 	case errors.Is(err, ErrSubmitted):

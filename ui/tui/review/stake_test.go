@@ -135,7 +135,7 @@ func TestAQuoteThatEndedWhileItWasSignedIsNotSaidToBeUnsigned(t *testing.T) {
 	r.op.next.PayMicro = big.NewInt(1)
 	r.op.cheap()
 	r.toReview2()
-	r.op.snap.SignaturesDone, r.op.snap.Problem = 3, "The time for this review is over. Nothing was signed; ask for a new one."
+	r.op.snap.SignaturesDone, r.op.snap.Problem = 3, "The time for this review is over. Nothing was sent; ask for a new one."
 	r.op.locked = flow.ErrExpired // as the flow ends when the signatures took too long
 	r.press("y").count(1, 1)
 	if v := r.flat(); strings.Contains(v, "Nothing was signed") || !strings.Contains(v, "It was not sent.") || !strings.Contains(v, "The payments were signed") {
