@@ -58,10 +58,14 @@ func (p Paths) ProfileData(profile string) string { return filepath.Join(p.Data,
 func (p Paths) ProfileState(profile string) string { return filepath.Join(p.State, profile) }
 
 // ProfileScreens is where the screens of a profile keep what they show at once at the next start: no secret.
-func (p Paths) ProfileScreens(profile string) string { return filepath.Join(p.State, profile, "screens") }
+func (p Paths) ProfileScreens(profile string) string {
+	return filepath.Join(p.State, profile, "screens")
+}
 
 // ProfileExports is where exports of a profile go.
-func (p Paths) ProfileExports(profile string) string { return filepath.Join(p.Data, profile, "exports") }
+func (p Paths) ProfileExports(profile string) string {
+	return filepath.Join(p.Data, profile, "exports")
+}
 
 // ProfileKeys is the directory of a profile's encrypted file of keys.
 func (p Paths) ProfileKeys(profile string) string { return filepath.Join(p.Data, profile, "keys") }
