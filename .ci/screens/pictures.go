@@ -33,13 +33,14 @@ func pictures(ctx context.Context, out string) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	program := filepath.Join(dir, "coffer")
-	if text, err := exec.CommandContext(ctx, "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, ".") //nolint:gosec // into a directory of its own
+	if text, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w\n%s", err, text)
 	}
-	if err := os.MkdirAll(out, 0o750); err != nil {
+	if err := os.MkdirAll(out, 0o750); err != nil { //nolint:gosec // the directory that the person names
 		return err
 	}
-	cmd := exec.CommandContext(ctx, program)
+	cmd := exec.CommandContext(ctx, program) //nolint:gosec // the program that was just built
 	cmd.Env = []string{"HOME=" + dir, "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8"}
 	term, err := termtest.Start(cmd, 100, 30)
 	if err != nil {

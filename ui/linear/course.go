@@ -226,13 +226,13 @@ func (c *course) note() {
 		c.given[x.ID] = true
 	}
 	if x.SignaturesDone > c.firstCount() && (c.exchange() || x.Review1 != nil) {
-		c.payed[x.ID] = true
+		c.paidFor[x.ID] = true
 	}
 	c.signed = c.signed || c.given[x.ID]
 }
 
 // before reports that more was signed than what review 1 asks for: payments of an earlier quote, or something that was sent and not accepted.
-func (c *course) before() bool { return c.payed[c.snap.ID] || c.snap.BodyHash != "" }
+func (c *course) before() bool { return c.paidFor[c.snap.ID] || c.snap.BodyHash != "" }
 
 // submitted reports that the quote was sent before: nothing here may lead to a second one.
 func (c *course) submitted() bool { return errors.Is(c.failed, flow.ErrSubmitted) }

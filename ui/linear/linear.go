@@ -83,14 +83,14 @@ type Options struct {
 
 // session is one conversation. It runs on one goroutine; the input has another.
 type session struct {
-	ctx    screen.Context
-	deps   Deps
-	in     *input
-	out    *printer
-	hidden bool            // amounts outside a review are not said
-	given  map[string]bool // operations of which something was signed: a new quote counts anew and takes nothing back
-	payed  map[string]bool // operations of which a payment was signed, likewise
-	money  money
+	ctx     screen.Context
+	deps    Deps
+	in      *input
+	out     *printer
+	hidden  bool            // amounts outside a review are not said
+	given   map[string]bool // operations of which something was signed: a new quote counts anew and takes nothing back
+	paidFor map[string]bool // operations of which a payment was signed, likewise
+	money   money
 }
 
 // Run talks until the person leaves, the input ends or ctx does.
@@ -103,13 +103,13 @@ func Run(ctx context.Context, o Options) error {
 	}
 	s := &session{
 		ctx: o.Context, deps: o.Deps, in: newInput(o.In, o.Context.Clock), out: newPrinter(o.Out, o.Width), hidden: o.Context.Settings.Hidden,
-		given: map[string]bool{}, payed: map[string]bool{},
+		given: map[string]bool{}, paidFor: map[string]bool{},
 	}
 	defer s.in.close()
 	s.greet()
 	err := s.mainMenu(ctx)
 	switch {
-	case errors.Is(err, errQuit), errors.Is(err, errEnd), err != nil && ctx.Err() != nil:
+	case errors.Is(err, errQuit), errors.Is(err, errEnd), ctx.Err() != nil:
 		s.out.say("Coffer ends.")
 		err = nil
 	}

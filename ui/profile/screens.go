@@ -45,7 +45,7 @@ func (o *Opened) AccountDeps(j *journal.Journal, setup bool) accounts.Deps {
 	}
 	for _, name := range slices.Sorted(maps.Keys(file.Profiles)) {
 		p := file.Profiles[name]
-		d.Profiles = append(d.Profiles, accounts.Profile{Name: name, Kind: p.Kind, Service: p.BaseURL, Keys: keysWords(p), NoOwnAccount: len(p.Accounts) == 0 && !(p.Embedded() && p.Vault == config.VaultMemory)})
+		d.Profiles = append(d.Profiles, accounts.Profile{Name: name, Kind: p.Kind, Service: p.BaseURL, Keys: keysWords(p), NoOwnAccount: len(p.Accounts) == 0 && (!p.Embedded() || p.Vault != config.VaultMemory)})
 	}
 	return d
 }

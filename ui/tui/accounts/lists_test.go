@@ -68,20 +68,20 @@ func TestB2_AChangedAssetIsToldAtTheStartAndAcceptedOnlyByAPerson(t *testing.T) 
 	if said := told(m, m.Init()); !strings.Contains(said, "2 assets of the service are not what this wallet knows") {
 		t.Errorf("%q", said)
 	}
-	text := string(tuitest.Text(t, m, 120, 60))
+	text := tuitest.Text(t, m, 120, 60)
 	for _, want := range []string{"ob:usdc was USDC, 6 decimals", "is USDC, 8 decimals", "cannot be accepted", "ob:novel was NOVEL, 6 decimals", "until you accept it (A)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing:\n%s", want, text)
 		}
 	}
 	tuitest.Keys(m, "A")
-	if text := string(tuitest.Text(t, m, 120, 60)); !m.Capturing() || strings.Contains(strings.Split(text, "Trust as it is now listed")[1], "ob:usdc was") && len(m.acceptable()) != 1 {
+	if text := tuitest.Text(t, m, 120, 60); !m.Capturing() || strings.Contains(strings.Split(text, "Trust as it is now listed")[1], "ob:usdc was") && len(m.acceptable()) != 1 {
 		t.Errorf("%s", text)
 	}
 	if said := told(m, tuitest.Keys(m, "enter")); !strings.Contains(said, "accepted as it is now listed: ob:novel") || len(l.accepted) != 1 || l.accepted[0] != "ob:novel" {
 		t.Errorf("%q %v", said, l.accepted)
 	}
-	if text := string(tuitest.Text(t, m, 120, 60)); strings.Contains(text, "ob:novel") {
+	if text := tuitest.Text(t, m, 120, 60); strings.Contains(text, "ob:novel") {
 		t.Errorf("%s", text)
 	}
 }
@@ -94,12 +94,12 @@ func TestB2_ListsThatCouldNotBeReadAreUnknownAndNotGood(t *testing.T) {
 	if said := told(m, m.Init()); said != "" {
 		t.Errorf("%q", said)
 	}
-	if text := string(tuitest.Text(t, m, 80, 60)); !strings.Contains(text, "? not compared: no route to host") {
+	if text := tuitest.Text(t, m, 80, 60); !strings.Contains(text, "? not compared: no route to host") {
 		t.Errorf("%s", text)
 	}
 	l.err = nil
 	told(m, tuitest.Keys(m, "r"))
-	if text := string(tuitest.Text(t, m, 80, 60)); !strings.Contains(text, "✓ 1 asset is what this program ships") {
+	if text := tuitest.Text(t, m, 80, 60); !strings.Contains(text, "✓ 1 asset is what this program ships") {
 		t.Errorf("%s", text)
 	}
 }
