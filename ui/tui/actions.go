@@ -88,7 +88,7 @@ func (m *Model) run(name string) tea.Cmd {
 			continue
 		}
 		if a.Off != "" {
-			m.show(screen.ToastMsg{Meaning: theme.Warn, Text: a.Off})
+			m.refuse(a.Off)
 			return nil
 		}
 		return a.do()

@@ -47,7 +47,8 @@ type Model struct {
 
 type toast struct {
 	screen.ToastMsg
-	until time.Time
+	since, until time.Time
+	refusal      bool // it says why a key does nothing here
 }
 
 // wokeMsg is the pending wake-up.

@@ -64,6 +64,9 @@ func (m *Model) openItems() []kit.Item {
 			continue // a review is opened by what it is about
 		}
 		it := kit.Item{Value: paletteOpen + string(id), Label: "open " + m.screens[id].Title(), Note: m.shellKey(name)}
+		if id == screen.Wire {
+			it.Label += " (what went over the wire)"
+		}
 		if m.activeID() == id {
 			it.Off = "you are there"
 		}

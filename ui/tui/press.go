@@ -4,8 +4,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/ui/tui/kit"
-	"coffer/ui/tui/screen"
-	"coffer/ui/tui/theme"
 )
 
 // press handles a key of the keyboard.
@@ -63,7 +61,7 @@ func (m *Model) touch() {
 // pressScreen presses a key of the active screen, or says why it is off.
 func (m *Model) pressScreen(k kit.Key, key string, msg tea.KeyPressMsg, to back) tea.Cmd {
 	if k.Off != "" {
-		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: k.Off})
+		m.refuse(k.Off)
 		return nil
 	}
 	if orig, ok := to[key]; ok {

@@ -36,13 +36,17 @@ func (m *Model) tabView(w int) string { return kit.Fit(m.tabLayout(w).b.String()
 func (m *Model) tabLayout(w int) *tabLine {
 	hints := m.hints()
 	for _, named := range []bool{true, false} {
-		for skip := range len(hints) + 1 {
+		most := len(hints) // of the hints that go
+		if named && len(m.over[m.tab]) > 0 {
+			most-- // where one is stands there in words: the names of the tabs go before the way to the help
+		}
+		for skip := range most + 1 {
 			l := m.tabNames(named)
 			room := w - l.used - 1
 			for _, h := range hints[skip:] {
 				room -= h.width() + len(hintGap)
 			}
-			if room < -len(hintGap) {
+			if room < -len(hintGap) || skip == len(hints) && l.used-1 > w {
 				continue
 			}
 			l.fill(room + len(hintGap))

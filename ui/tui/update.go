@@ -13,6 +13,7 @@ import (
 const (
 	toastTime   = 4 * time.Second
 	toastLong   = 8 * time.Second
+	toastOwn    = 300 * time.Millisecond // a remark that is older stays with its screen when another one is opened
 	quitTime    = 3 * time.Second
 	shortestNap = 250 * time.Millisecond // at most four drawings a second by time alone
 )
@@ -101,6 +102,9 @@ func (m *Model) opened(msg screen.OpenMsg) tea.Cmd {
 		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "this program has no screen for that"})
 		return nil
 	}
+	if m.toast.refusal || m.toast.Meaning == theme.None && m.ctx.Clock().Sub(m.toast.since) >= toastOwn {
+		m.toast = toast{} // it was about the screen that is left
+	}
 	m.open(msg.Screen)
 	return m.screens[msg.Screen].Update(screen.OpenedMsg{Arg: msg.Arg})
 }
@@ -110,7 +114,14 @@ func (m *Model) show(t screen.ToastMsg) {
 	if t.Meaning == theme.Danger || t.Meaning == theme.Warn {
 		d = toastLong
 	}
-	m.toast = toast{ToastMsg: t, until: m.ctx.Clock().Add(d)}
+	now := m.ctx.Clock()
+	m.toast = toast{ToastMsg: t, since: now, until: now.Add(d)}
+}
+
+// refuse says why a key does nothing here.
+func (m *Model) refuse(why string) {
+	m.show(screen.ToastMsg{Meaning: theme.Warn, Text: why})
+	m.toast.refusal = true
 }
 
 func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {

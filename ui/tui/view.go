@@ -51,7 +51,13 @@ func (m *Model) content() string {
 		body = kit.Over(body, m.palette.View(m.theme, pw, h-2*paletteTop), pw, w, paletteTop)
 	}
 	rule := m.theme.Rule.Render(kit.Rule(m.theme.Signs.Rule, w))
-	return kit.Lines(m.headLine(w), m.tabView(w), rule, body, m.toastLine(rule, w), m.keyLine(w))
+	last := rule
+	if toast := m.toastLines(w); len(toast) > 0 {
+		above := len(toast) - 1
+		last = toast[above]
+		body = kit.Overlay(body, strings.Join(toast[:above], "\n"), 0, h-above)
+	}
+	return kit.Lines(m.headLine(w), m.tabView(w), rule, body, last, m.keyLine(w))
 }
 
 // paletteTop is the line of the body on which the palette begins.
@@ -166,8 +172,11 @@ func (m *Model) totalText() string {
 		return th.Dim.Render("reading balances")
 	}
 	total := th.Strong.Render(kit.USD(t.Micro))
-	if m.hidden {
+	switch {
+	case m.hidden:
 		total = kit.Masked(th)
+	case t.Scrambled:
+		total = th.Mark(theme.Warn) + " " + th.Warn.Render("scrambled") + " " + total
 	}
 	age := th.Dim.Render(kit.FitRight(m.age(), 10))
 	if t.Stale {
@@ -176,18 +185,37 @@ func (m *Model) totalText() string {
 	return total + age
 }
 
-// toastLine is the lower rule, or the toast in its place: nothing moves when one appears.
-func (m *Model) toastLine(rule string, w int) string {
+// toastMost is how many lines a toast may take.
+const toastMost = 4
+
+// toastLines is the toast: its last line stands in the place of the lower rule, so that nothing moves when one appears, and those before it over the end of the
+// body. Over a review it has one line: what is decided on is never covered.
+func (m *Model) toastLines(w int) []string {
 	if m.toast.Text == "" || !m.ctx.Clock().Before(m.toast.until) {
-		return rule
+		return nil
 	}
 	th := m.theme
-	mark := ""
+	style, text := th.Style(m.toast.Meaning), kit.Clean(m.toast.Text, 400)
+	one := style.Render(text)
+	spans := []kit.Span{{Text: text, Style: style}}
 	if m.toast.Meaning != theme.None {
-		mark = th.Mark(m.toast.Meaning) + " "
+		one = th.Mark(m.toast.Meaning) + " " + one
+		spans = append([]kit.Span{{Text: th.Sign(m.toast.Meaning) + " ", Style: style}}, spans...)
 	}
-	text := " " + mark + th.Style(m.toast.Meaning).Render(kit.Clean(m.toast.Text, 400))
-	return kit.Fit(text, w)
+	if kit.Width(one)+1 < w {
+		return []string{kit.Fit(" "+one, w)}
+	}
+	lines := kit.Prose(w-1, 1, spans...)
+	switch {
+	case m.activeID() == screen.Review && len(lines) > 1:
+		return []string{kit.Fit(lines[0], w-2) + th.Signs.More + " "}
+	case len(lines) > toastMost:
+		lines = append(lines[:toastMost-1], kit.Fit(lines[toastMost-1], w-2)+th.Signs.More)
+	}
+	for i := range lines {
+		lines[i] = kit.Fit(lines[i], w)
+	}
+	return lines
 }
 
 func (m *Model) keyLine(w int) string {

@@ -18,7 +18,7 @@ func (m *Model) cells(th theme.Theme, w, i int, c []kit.Cell) []kit.Cell {
 	case noteRow:
 		return append(c, kit.Cell{Text: kit.Plural(m.zeros, "zero balance is", "zero balances are") + " not shown: press z", Style: th.Dim, Span: true})
 	case headRow:
-		return m.headCells(th, r, c)
+		return m.headCells(th, r, w, c)
 	}
 	title, name := kit.Styled("    "+r.title, th.Dim), kit.Styled(r.name, th.Dim)
 	if r.kind == groupRow {
@@ -33,7 +33,7 @@ func (m *Model) cells(th theme.Theme, w, i int, c []kit.Cell) []kit.Cell {
 }
 
 // headCells is the heading of the unpriced assets or of dust.
-func (m *Model) headCells(th theme.Theme, r row, c []kit.Cell) []kit.Cell {
+func (m *Model) headCells(th theme.Theme, r row, w int, c []kit.Cell) []kit.Cell {
 	sign := th.Signs.Closed
 	if m.isOpen(r.key) {
 		sign = th.Signs.Open
@@ -42,7 +42,7 @@ func (m *Model) headCells(th theme.Theme, r row, c []kit.Cell) []kit.Cell {
 	value := kit.Styled(kit.UnknownText, th.Unknown)
 	if r.key == dustKey {
 		name = kit.Styled("below "+kit.USD(m.ctx.Settings.Dust), th.Dim)
-		value = m.valueCell(th, r, 16)
+		value = m.valueCell(th, r, m.table.WidthOf(valueAt, w))
 	}
 	return append(c, title, name, kit.Cell{}, kit.Cell{}, kit.Cell{}, value)
 }

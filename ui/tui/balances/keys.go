@@ -39,7 +39,7 @@ func (m *Model) Keys() []kit.Key {
 		kit.NewKey("filter", "/").Hidden(),
 		kit.NewKey("scramble", "H").Explain("show made-up amounts, for sharing the screen").Hidden(),
 		kit.NewKey("reverse", "S").Explain("turn the order around").Hidden(),
-		kit.NewKey("period", "p").Explain("line of totals: a day, a month, two years").OffWhen(!m.hasTrend(), "no totals of earlier are kept yet").Hidden(),
+		kit.NewKey("period", "p").Explain("line of totals: a day, a month, two years").OffWhen(!m.hasTrend(), "no earlier totals are kept yet").Hidden(),
 		kit.NewKey("copy id", "y").Explain("copy the asset id or the account's address").Named("copy").Hidden(),
 		kit.NewKey("copy amount", "Y").Explain("copy the exact amount").OffWhen(m.secret() != "", m.secret()).Hidden(),
 		kit.NewKey("expand or collapse all", "e").Hidden(),

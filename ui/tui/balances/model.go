@@ -94,6 +94,7 @@ type Model struct {
 	zeros     int // hidden zero balances
 	table     *kit.Table
 	titled    titles
+	wide      widths // of the figures of the lines
 	filter    *kit.Field
 	w, h      int
 	receive   bool
@@ -112,7 +113,8 @@ func New(ctx screen.Context, src Source, options ...Option) *Model {
 	for _, o := range options {
 		o(m)
 	}
-	m.retitle(titles{})
+	m.measure()
+	m.retitle(titles{wide: m.wide})
 	return m
 }
 
@@ -122,6 +124,7 @@ type titles struct {
 	order order
 	up    string // signs of the order; empty: not known yet
 	down  string
+	wide  widths
 }
 
 // retitle makes the table with titles that say what the lines are and how they are sorted. Selection and place stay.
@@ -139,12 +142,12 @@ func (m *Model) retitle(t titles) {
 	old := m.table
 	m.titled = t
 	m.table = kit.NewTable(
-		kit.Column{Title: mark([...]string{"asset", "chain", "account"}[t.view], titleColumn), Min: 16, Max: 18, Grow: 1},
-		kit.Column{Title: mark(name, nameColumn), Min: 13, Max: 28, Grow: 2, Hide: 2},
-		kit.Column{Title: mark("amount", amountColumn) + "  ", Min: 18, Max: 26, Grow: 1, Align: kit.Right},
-		kit.Column{Title: mark("share", valueColumn), Min: 10, Max: 24, Grow: 2, Hide: 1},
+		kit.Column{Title: mark([...]string{"asset", "chain", "account"}[t.view], titleColumn), Min: titleMin, Max: 18, Grow: 1},
+		kit.Column{Title: mark(name, nameColumn), Min: 13, Max: 28, Grow: 2, Hide: 1},
+		kit.Column{Title: mark("amount", amountColumn) + "  ", Min: t.wide.amount, Max: amountMax, Grow: 1, Align: kit.Right},
+		kit.Column{Title: mark("share", valueColumn), Min: 10, Max: 24, Grow: 2, Hide: 2},
 		kit.Column{Title: "", Min: 7, Hide: 3, Align: kit.Right},
-		kit.Column{Title: mark("value", valueColumn), Min: 13, Max: 16, Grow: 1, Align: kit.Right},
+		kit.Column{Title: mark("value", valueColumn), Min: t.wide.value, Max: max(16, t.wide.value), Grow: 1, Align: kit.Right},
 	)
 	m.resize(m.w, m.h)
 	m.table.SetRows(len(m.rows))

@@ -149,11 +149,10 @@ func (m *Model) scramble() tea.Cmd {
 	}
 	m.scrambled = !m.scrambled
 	m.show()
-	text := "amounts are real again"
 	if m.scrambled {
-		text = "amounts here and in the first line are made up; other screens show real ones unless h hides them"
+		return tea.Batch(m.announce(), screen.Toast(theme.Warn, "amounts here are made up now; other screens show the real ones"))
 	}
-	return tea.Batch(m.announce(), screen.Toast(theme.Warn, text))
+	return tea.Batch(m.announce(), screen.Toast(theme.None, "amounts are real again"))
 }
 
 func (m *Model) copySelected() tea.Cmd {

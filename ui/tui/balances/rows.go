@@ -60,6 +60,7 @@ type group struct {
 func (m *Model) arrange() {
 	m.rows, m.zeros = m.rows[:0], 0
 	if m.data == nil {
+		m.measure()
 		m.table.SetRows(0)
 		return
 	}
@@ -72,7 +73,7 @@ func (m *Model) arrange() {
 			m.zeros++
 		case g.micro == nil:
 			unpriced = append(unpriced, g)
-		case m.isDust(g.row):
+		case m.isDust(g.row) && !m.isZeroGroup(g): // z asks to see the zeros themselves
 			dust = append(dust, g)
 		default:
 			main = append(main, g)
@@ -85,6 +86,7 @@ func (m *Model) arrange() {
 	if m.zeros > 0 {
 		m.rows = append(m.rows, row{kind: noteRow, key: "zero"})
 	}
+	m.measure()
 	m.table.SetRows(len(m.rows))
 	for i, r := range m.rows {
 		if r.key == m.selected {
@@ -237,8 +239,17 @@ func (m *Model) current() (row, bool) {
 	return row{}, false
 }
 
-// counted says what is listed, such as "5 assets on 7 chains".
+// counted says what is listed, such as "5 assets on 7 chains", or how much a filter found.
 func (m *Model) counted() string {
+	if m.filter.Value() != "" {
+		n := 0
+		for _, r := range m.rows {
+			if r.kind == groupRow {
+				n++
+			}
+		}
+		return kit.Plural(n, "line matches", "lines match")
+	}
 	chains := map[string]bool{}
 	held := 0
 	for _, a := range m.data.assets {

@@ -232,7 +232,7 @@ func TestPeriodsGoFromADayToYears(t *testing.T) {
 	b.follow(b.m.Init())
 	b.read(40 * time.Hour)
 	b.read(40 * time.Hour)
-	for _, want := range []string{"24 h  not enough kept", "30 d", "2 y", "24 h"} {
+	for _, want := range []string{"24 h  no earlier totals", "30 d", "2 y", "24 h"} {
 		if text := b.text(80, 19); !strings.Contains(text, "\n  "+want) {
 			t.Errorf("no %s:\n%s", want, text)
 		}

@@ -133,7 +133,7 @@ func (m *Model) trendLine(f screen.Frame) string {
 	cells := min(96, max(12, f.W-44))
 	t := m.trend(f.Now, cells)
 	if t == nil {
-		return th.Dim.Render("  " + m.period.words() + "  not enough kept to draw a line: p shows a longer time")
+		return th.Dim.Render("  " + m.period.words() + "  no earlier totals to draw yet; p shows a longer time")
 	}
 	line := "  " + th.Dim.Render(m.period.words()) + " " + th.Accent.Render(kit.Spark(th, t.values, cells))
 	if t.change != "" {

@@ -140,5 +140,5 @@ func (m *Model) kept(msg keptMsg) tea.Cmd {
 
 // announce tells the shell what the first line shows.
 func (m *Model) announce() tea.Cmd {
-	return screen.Send(screen.TotalChangedMsg{At: m.at, Stale: m.err != nil || m.last, Micro: m.total()})
+	return screen.Send(screen.TotalChangedMsg{At: m.at, Stale: m.err != nil || m.last, Micro: m.total(), Scrambled: m.scrambled && m.total() != nil})
 }

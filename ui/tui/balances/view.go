@@ -13,7 +13,7 @@ import (
 // View draws the body.
 func (m *Model) View(f screen.Frame) string {
 	th := f.Theme
-	if want := (titles{view: m.view, order: m.order, up: th.Signs.Up, down: th.Signs.Down}); want != m.titled {
+	if want := (titles{view: m.view, order: m.order, up: th.Signs.Up, down: th.Signs.Down, wide: m.fitted(f.W)}); want != m.titled {
 		m.retitle(want)
 	}
 	m.resize(f.W, f.H)

@@ -59,6 +59,7 @@ type Screen struct {
 
 	choice *kit.Choice
 	take   func(value string) tea.Cmd
+	looks  bool // the open list changes nothing in the form
 	prompt prompt
 	top    int      // first visible line
 	hits   []string // the row of each line of the body drawn last

@@ -66,7 +66,7 @@ func (s *Screen) callCautions(i int, c *call, put func(string, caution)) {
 		put(idTo(i), caution{theme.Warn, "this is your own account: the call does nothing"})
 	case known && c.fn == nil && !c.raw && wei != nil && wei.Sign() > 0:
 		put(idTo(i), caution{theme.Danger, "this is the contract of " + token.Symbol + ": it keeps the coins that are sent to it"})
-	case c.fn == nil && !c.raw:
+	case c.fn == nil && !c.raw && !known: // at a token the function comes next
 		put(idTo(i), s.recipientCaution(c.to.Value(), s.b.chain))
 	}
 	if n := c.paid(); n != nil {

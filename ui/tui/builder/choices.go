@@ -70,8 +70,19 @@ func (s *Screen) targetItems() []kit.Item {
 	return append(out, s.bookItems(false)...)
 }
 
-func (s *Screen) recipientItems() []kit.Item {
-	return append([]kit.Item{{Value: typeIt, Label: "type an address"}}, s.bookItems(false)...)
+// addressItems offers the named addresses, and the known tokens unless the argument is who gets paid: what is sent to a token is mostly lost.
+func (s *Screen) addressItems(paid bool) func() []kit.Item {
+	return func() []kit.Item {
+		out := append([]kit.Item{{Value: typeIt, Label: "type an address"}}, s.bookItems(false)...)
+		if paid {
+			return out
+		}
+		for _, e := range s.b.tokens(s.ctx.Catalog) {
+			a, _ := e.Asset.Token()
+			out = append(out, kit.Item{Value: a.Hex(), Label: e.Symbol, Note: e.Name})
+		}
+		return out
+	}
 }
 
 func (s *Screen) spenderItems() []kit.Item {
@@ -327,6 +338,7 @@ func (s *Screen) takeSpan(id string, m *minutes) func(string) tea.Cmd {
 
 func (s *Screen) openList(title string, items []kit.Item, current string, take func(string) tea.Cmd) {
 	s.stopEditing()
+	s.looks = false
 	s.choice.Title = title
 	s.take = take
 	s.choice.Open(items, current)

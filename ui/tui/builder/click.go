@@ -10,9 +10,12 @@ import (
 // listTop is the line of the body on which an open list begins.
 const listTop = 1
 
-// listPlace is the column and the width of an open list in a body of w cells.
+// listPlace is the column and the width of an open list in a body of w cells: all of a narrow one, so that no cut letters stand beside the list.
 func listPlace(w int) (left, wide int) {
-	wide = min(w-4, 76)
+	if w < 92 {
+		return 0, w
+	}
+	wide = 76
 	return (w - wide) / 2, wide
 }
 

@@ -127,7 +127,7 @@ func (s *Screen) everything(x *exchange) *big.Int {
 		return s.money.of(from.entity.Asset)
 	}
 	sum, at := new(big.Int), s.arrives(x)
-	stays := x.to.Value() == "" || s.own(x.to.Value())
+	stays := x.kind == formSwap && x.to.Value() == "" || s.own(x.to.Value())
 	to, _ := s.side(x.receive)
 	for _, e := range from.agg.Entities {
 		v := s.money.of(e.Asset)

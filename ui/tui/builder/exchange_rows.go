@@ -25,9 +25,9 @@ const (
 // exchangeRows lists the form of a transfer or a swap from top to bottom.
 func (s *Screen) exchangeRows(x *exchange) []row {
 	from, known := s.side(x.pay)
-	pay := row{id: idPay, label: "send", text: s.sideText(x.pay, "choose an asset"), value: x.pay, call: -1, items: s.payItems, take: s.takePay, help: "what you pay with; enter chooses, on any chain or on one"}
+	pay := row{id: idPay, label: "send", text: s.sideText(x.pay, "choose an asset"), value: x.pay, call: -1, title: "What to send", items: s.payItems, take: s.takePay, help: "what you pay with; enter chooses, on any chain or on one"}
 	if x.kind == formSwap {
-		pay.label = "pay"
+		pay.label, pay.title = "pay", "What to pay with"
 	}
 	if known {
 		pay.aside = "you have " + s.held(s.everything(x), from.decimals)
@@ -35,12 +35,13 @@ func (s *Screen) exchangeRows(x *exchange) []row {
 			pay.aside, pay.mean = "it has no price, so it cannot pay", theme.Warn
 		}
 	}
-	sum := row{id: idAmount, label: "amount", field: x.amount, call: -1, items: s.amountItems, take: s.setText(x.amount), help: "in whole tokens; m or the word max takes everything"}
+	sum := row{id: idAmount, label: "amount", field: x.amount, call: -1, title: "How much", items: s.amountItems, take: s.setText(x.amount), help: "in whole tokens; m or the word max takes everything"}
 	if v := s.paying(x); v != nil {
-		sum.aside = baseNote(v, from.decimals, from.agg.Symbol)
+		symbol := from.agg.Symbol
 		if micro := amount.Value(v, from.decimals, from.agg.PriceMicroUSD); micro != nil {
-			sum.aside += ", about " + kit.USD(micro)
+			symbol += ", about " + kit.USD(micro)
 		}
+		sum.aside = symbol + " = " + spaced(v) + " base units"
 	}
 	out := []row{pay, sum}
 	if x.kind == formSwap {
@@ -68,9 +69,9 @@ func (s *Screen) receiveRow(x *exchange) row {
 		if at := s.arrives(x); at != (caip.Chain{}) {
 			text = s.chainName(at)
 		}
-		return row{id: idReceive, label: "on", text: text, value: x.receive, call: -1, items: s.arriveItems, take: s.takeReceive, help: "the chain on which it arrives; enter chooses"}
+		return row{id: idReceive, label: "on", text: text, value: x.receive, call: -1, title: "The chain on which it arrives", items: s.arriveItems, take: s.takeReceive, help: "the chain on which it arrives; enter chooses"}
 	}
-	r := row{id: idReceive, label: "receive", text: s.sideText(x.receive, "choose an asset"), value: x.receive, call: -1, items: s.receiveItems, take: s.takeReceive, help: "what you get for it; one chain's asset lets you name a minimum"}
+	r := row{id: idReceive, label: "receive", text: s.sideText(x.receive, "choose an asset"), value: x.receive, call: -1, title: "What to receive", items: s.receiveItems, take: s.takeReceive, help: "what you get for it; one chain's asset lets you name a minimum"}
 	if v := s.expected(x); v != nil {
 		decimals, symbol, _ := s.delivered(x)
 		r.aside = "about " + kit.Short(v, decimals, 6, "").Main + " " + symbol + " at list prices, less fees"
@@ -79,8 +80,9 @@ func (s *Screen) receiveRow(x *exchange) row {
 }
 
 func (s *Screen) targetRow(x *exchange) row {
-	r := row{id: idTarget, label: "to", field: x.to, address: true, call: -1, items: s.targetPeople, take: s.setText(x.to), help: "who gets it: a full address or a name; enter lists"}
+	r := row{id: idTarget, label: "to", field: x.to, address: true, call: -1, title: "Who gets it", items: s.targetPeople, take: s.setText(x.to), help: "who gets it: a full address or a name; enter lists"}
 	if x.kind == formSwap {
+		r.optional = true
 		r.help = "empty: your own account; else a full address or a name"
 	}
 	r.aside, r.mean = s.whose(x.to.Value())
@@ -88,7 +90,7 @@ func (s *Screen) targetRow(x *exchange) row {
 }
 
 func (s *Screen) minRow(x *exchange) row {
-	r := row{id: idMin, label: "at least", field: x.min, call: -1, items: s.minItems, take: s.setText(x.min), help: "the smallest amount that you take; less is never signed"}
+	r := row{id: idMin, label: "at least", field: x.min, call: -1, optional: true, title: "The least that you take", items: s.minItems, take: s.setText(x.min), help: "the smallest amount that you take; less is never signed"}
 	if decimals, symbol, ok := s.delivered(x); ok {
 		r.aside = symbol
 		if v, err := quantity(x.min.Value(), decimals, symbol); err == nil {

@@ -232,7 +232,7 @@ func TestAFileThatIsNoneIsRefusedAtTheDialog(t *testing.T) {
 	}
 	r := keepRig(t, &memory{})
 	r.press("o", "enter").typeText(filepath.Join(t.TempDir(), "none")).press("enter")
-	if !strings.Contains(r.s.prompt.wrong, "no such file") {
+	if !strings.Contains(r.s.prompt.wrong, "there is no file") {
 		t.Errorf("%q", r.s.prompt.wrong)
 	}
 	r.press("esc", "o", "enter").typeText(t.TempDir()).press("enter")
@@ -327,6 +327,7 @@ func TestAClickOnANameOfTheFirstLineShowsThatForm(t *testing.T) {
 
 func TestAClickTakesAnItemOfTheOpenList(t *testing.T) {
 	r := newRig(t)
+	r.w = 120
 	r.press("d")
 	r.s.focus = idSlip
 	r.press("enter")
@@ -336,7 +337,7 @@ func TestAClickTakesAnItemOfTheOpenList(t *testing.T) {
 			if !r.s.choice.IsOpen() {
 				t.Fatal("a click beside the list took something")
 			}
-			r.do(r.s.Update(screen.ClickMsg{X: 20, Y: y}))
+			r.do(r.s.Update(screen.ClickMsg{X: 60, Y: y}))
 		}
 	}
 	if r.s.choice.IsOpen() || r.s.b.slip.bps() != 100 {

@@ -6,7 +6,7 @@ import "coffer/ui/tui/kit"
 func (s *Screen) Keys() []kit.Key {
 	switch {
 	case s.prompt.open:
-		return []kit.Key{kit.NewKey("take it", "enter"), kit.NewKey("leave", "esc")}
+		return []kit.Key{kit.NewKey("go on", "enter"), kit.NewKey("leave", "esc")}
 	case s.choice.IsOpen():
 		return []kit.Key{kit.NewKey("choose", "enter"), kit.NewKey("up and down", "up", "down"), kit.NewKey("leave", "esc")}
 	case s.editing:
@@ -69,7 +69,7 @@ func (s *Screen) formKeys() []kit.Key {
 		kit.NewKey("open", "o").Explain("open a template, a file or a pasted document"),
 		kit.NewKey("save", "s").Explain("save the form as a template"),
 		kit.NewKey("export", "e").Explain("write an intent or a Safe batch to a file").OffWhen(s.ctx.Export == nil, "this program cannot export"),
-		kit.NewKey("bring back", "U").Explain("bring back what was cleared or replaced").Hidden(),
+		kit.NewKey("bring back", "U").Explain("bring back what was cleared, removed or replaced").Hidden(),
 		kit.NewKey("clear everything", "X").Hidden())
 }
 

@@ -108,7 +108,12 @@ func readFile(path string) ([]byte, error) {
 		path = filepath.Join(home, rest)
 	}
 	info, err := os.Stat(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("there is no file %s", path)
+	case errors.Is(err, os.ErrPermission):
+		return nil, fmt.Errorf("%s may not be read by you", path)
+	case err != nil:
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
@@ -215,6 +220,7 @@ func (s *Screen) askExport() tea.Cmd {
 		safe.Off = "a batch has calls only"
 	}
 	s.openList("Write to a file", []kit.Item{{Value: formatIntent, Label: "intent of this program", Note: "JSON, all of it"}, safe}, "", s.takeExport)
+	s.looks = true
 	return nil
 }
 

@@ -111,11 +111,23 @@ func (s *Screen) change(key string, r row) tea.Cmd {
 	case "shift+down", "J":
 		s.focus = idTo(s.b.move(i, 1))
 	case "x":
+		before, had := s.before, s.changes
+		s.remember()
 		s.touched()
-		return s.remove(r)
+		if cmd := s.remove(r); cmd != nil { // there was nothing to remove
+			s.before, s.changes = before, had
+			return cmd
+		}
+		return screen.Toast(theme.None, "removed; U brings it back")
 	case "a":
+		before, n := s.before, len(s.b.allow)
+		s.remember()
 		s.touched()
-		return s.toAllowance(i)
+		cmd := s.toAllowance(i)
+		if len(s.b.allow) == n {
+			s.before = before
+		}
+		return cmd
 	case "u":
 		s.toggleUnits(r)
 	case "+":
@@ -138,6 +150,8 @@ func (s *Screen) enter(r row) tea.Cmd {
 		s.edit()
 	case r.press != nil:
 		return r.press()
+	default: // the head of a tuple: its first member comes next
+		s.step(1, true)
 	}
 	return nil
 }
@@ -151,7 +165,10 @@ func (s *Screen) list(r row) tea.Cmd {
 	if r.field != nil {
 		current = r.field.Value()
 	}
-	title := strings.TrimSpace("Choose " + r.label)
+	title := r.title
+	if title == "" {
+		title = strings.TrimSpace("Choose " + r.label)
+	}
 	s.openList(title, r.items(), current, r.take)
 	return nil
 }

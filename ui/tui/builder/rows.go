@@ -33,7 +33,19 @@ type row struct {
 	call    int   // index of the call it belongs to, -1: none
 	node    *node // of an argument
 	heading bool
+
+	optional bool   // the field may stay empty
+	none     string // what stands in an empty field in place of its example
+	title    string // of its list; "": made from the label
 }
+
+// listed reports an empty field for which enter opens its list. One that may stay empty is passed.
+func (r row) listed() bool {
+	return r.items != nil && r.field != nil && !r.optional && trim(r.field.Value()) == ""
+}
+
+// head reports a row over others, such as that of a tuple: there is nothing to type, to choose or to press on it.
+func (r row) head() bool { return r.field == nil && r.items == nil && r.press == nil }
 
 // rows lists the form from top to bottom.
 func (s *Screen) rows() []row {
@@ -63,12 +75,12 @@ func (s *Screen) chainRow() row {
 	if info, ok := s.ctx.Catalog.Chain(s.b.chain); ok {
 		name = info.Name
 	}
-	return row{id: idChain, label: "on", text: name, value: s.b.chain.String(), call: -1, items: s.chainItems, take: s.takeChain, help: "the chain on which the calls run; enter chooses"}
+	return row{id: idChain, label: "on", text: name, value: s.b.chain.String(), call: -1, title: "Run the calls on", items: s.chainItems, take: s.takeChain, help: "the chain on which the calls run; enter chooses"}
 }
 
 func (s *Screen) callRows(i int, c *call) []row {
 	cat := s.ctx.Catalog
-	to := row{id: idTo(i), label: "to", field: c.to, address: true, call: i, items: s.targetItems, take: s.setText(c.to), help: "the contract or receiver: address or symbol; enter lists"}
+	to := row{id: idTo(i), label: "to", field: c.to, address: true, call: i, title: "The contract or receiver", items: s.targetItems, take: s.setText(c.to), help: "the contract or receiver: address or symbol; enter lists"}
 	token, known := s.b.tokenAt(cat, c.to.Value())
 	switch {
 	case known:
@@ -78,9 +90,13 @@ func (s *Screen) callRows(i int, c *call) []row {
 	}
 	out := []row{to}
 	if c.raw {
-		out = append(out, row{id: idData(i), label: "call data", field: c.data, call: i, items: s.functionItems(c), take: s.takeFunction(c), help: "0x hex; a known function becomes fields when you leave"})
+		out = append(out, row{id: idData(i), label: "call data", field: c.data, call: i, title: "Which function", items: s.functionItems(c), take: s.takeFunction(c), help: "0x hex; a known function becomes fields when you leave"})
 	} else {
-		out = append(out, row{id: idSig(i), label: "function", field: c.sig, call: i, items: s.functionItems(c), take: s.takeFunction(c), help: "a signature, ABI JSON or call data; enter lists functions"})
+		fn := row{id: idSig(i), label: "function", field: c.sig, call: i, title: "Which function", items: s.functionItems(c), take: s.takeFunction(c), help: "a signature, ABI JSON or call data; enter lists functions"}
+		if v := c.wei(s.b.native(cat)); v != nil && v.Sign() > 0 && trim(c.data.Value()) == "" {
+			fn.none = "none: only the value is sent"
+		}
+		out = append(out, fn)
 		walk(c.args, func(path []int, n *node) { out = append(out, s.argRow(i, path, n, token, known)) })
 	}
 	native := s.b.native(cat)
@@ -104,7 +120,7 @@ func (s *Screen) argRow(i int, path []int, n *node, token catalog.Entity, known 
 	case !n.isLeaf():
 		r.text = kit.Clean(n.param.Type, 60)
 	case r.address:
-		r.items, r.take = s.recipientItems, s.setText(n.field)
+		r.items, r.take, r.help = s.addressItems(n == s.b.calls[i].paid()), s.setText(n.field), "address: 0x and 40 digits, or a name; enter lists"
 		r.aside, r.mean = s.whose(n.field.Value())
 	case n.param.Type == "bool":
 		r.items, r.take = boolItems, s.setText(n.field)
@@ -145,10 +161,10 @@ func (s *Screen) needRows() []row {
 		e, _ := cat.Entity(a)
 		v, _ := quantity(n.amount.Value(), e.Decimals, e.Symbol)
 		out = append(out,
-			row{id: idNeed(i, "asset"), label: "needs", text: tokenLabel(s, n.asset), call: -1, items: s.assetItems(true), take: func(v string) tea.Cmd { n.asset = v; return nil }, help: "enter chooses the asset; x removes it"},
+			row{id: idNeed(i, "asset"), label: "needs", text: tokenLabel(s, n.asset), call: -1, title: "What the calls spend", items: s.assetItems(true), take: func(v string) tea.Cmd { n.asset = v; return nil }, help: "enter chooses the asset; x removes it"},
 			row{id: idNeed(i, "amount"), label: "amount", depth: 1, field: n.amount, aside: s.haveText(e), mean: s.haveMeaning(e, v), call: -1, help: "in whole tokens; x (after esc) removes it"})
 	}
-	return append(out, row{id: idAddNeed, label: "", text: "add a token", call: -1, items: s.assetItems(true), take: s.addNeed, help: "enter adds what the calls spend; f follows the calls again"})
+	return append(out, row{id: idAddNeed, label: "", text: "add a token", call: -1, title: "What the calls spend", items: s.assetItems(true), take: s.addNeed, help: "enter adds what the calls spend; f follows the calls again"})
 }
 
 // haveText says what is held there and elsewhere; unknown is said so.
@@ -192,7 +208,7 @@ func (s *Screen) allowRows() []row {
 	for i, a := range s.b.allow {
 		whose, mean := s.whose(a.spender.Value())
 		out = append(out,
-			row{id: idAllowRow(i, "asset"), label: "allow", text: tokenLabel(s, a.asset), call: -1, items: s.assetItems(false), take: func(v string) tea.Cmd { a.asset = v; return nil }, help: "enter chooses the token; x removes the allowance"},
+			row{id: idAllowRow(i, "asset"), label: "allow", text: tokenLabel(s, a.asset), call: -1, title: "Allow a contract to take", items: s.assetItems(false), take: func(v string) tea.Cmd { a.asset = v; return nil }, help: "enter chooses the token; x removes the allowance"},
 			row{id: idAllowRow(i, "spender"), label: "spender", depth: 1, field: a.spender, address: true, aside: whose, mean: mean, call: -1, items: s.spenderItems, take: s.setText(a.spender), help: "the contract that may take it while your calls run"},
 			row{id: idAllowRow(i, "amount"), label: "amount", depth: 1, field: a.amount, aside: tokenLabel(s, a.asset) + ", only while your calls run", call: -1, help: "in whole tokens; 0 takes an old allowance back"})
 	}
@@ -201,7 +217,7 @@ func (s *Screen) allowRows() []row {
 	if len(out) == 0 {
 		label, text = "allow", "none"
 	}
-	return append(out, row{id: idAllow, label: label, text: text, call: -1, items: s.assetItems(false), take: s.addAllowance, help: "enter lets a contract take a token while your calls run"})
+	return append(out, row{id: idAllow, label: label, text: text, call: -1, title: "Allow a contract to take", items: s.assetItems(false), take: s.addAllowance, help: "enter lets a contract take a token while your calls run"})
 }
 
 func (s *Screen) fundRow() row {
@@ -209,7 +225,7 @@ func (s *Screen) fundRow() row {
 	if s.b.fund != "" {
 		text = s.fundLabel(s.b.fund)
 	}
-	return row{id: idFund, label: "fund with", text: text, value: s.b.fund, call: -1, items: s.fundItems, take: func(v string) tea.Cmd { s.b.fund = v; return nil }, help: "what pays for what is missing on the chain; enter chooses"}
+	return row{id: idFund, label: "fund with", text: text, value: s.b.fund, call: -1, title: "Pay for what is missing with", items: s.fundItems, take: func(v string) tea.Cmd { s.b.fund = v; return nil }, help: "what pays for what is missing on the chain; enter chooses"}
 }
 
 func (s *Screen) slipRows() []row {
@@ -218,7 +234,7 @@ func (s *Screen) slipRows() []row {
 	if t.preset != 0 {
 		text = bpsText(t.preset)
 	}
-	out := []row{{id: idSlip, label: "slippage", text: text, value: strconv.Itoa(t.preset), call: -1, items: slipItems, take: s.takeSlip, help: "how far the price may move before it is refused"}}
+	out := []row{{id: idSlip, label: "slippage", title: "Price move allowed", text: text, value: strconv.Itoa(t.preset), call: -1, items: slipItems, take: s.takeSlip, help: "how far the price may move before it is refused"}}
 	if t.preset == 0 {
 		aside := "basis points"
 		if n := t.bps(); n > 0 {
@@ -249,6 +265,7 @@ func spanRows(id, label string, m *minutes, words func(int) string, presets []in
 		text = words(m.preset)
 	}
 	out := []row{{id: id, label: label, text: text, value: strconv.Itoa(m.preset), call: -1, items: s.spanItems(words, presets), take: s.takeSpan(id, m), help: help}}
+	out[0].title = map[string]string{idValid: "How long it may run", idAfter: "When it may start"}[id]
 	if m.preset == ownPreset {
 		out = append(out, row{id: id + ownSuffix, label: "", depth: 1, field: m.field, aside: "minutes", call: -1, help: "whole minutes"})
 	}

@@ -23,7 +23,13 @@ func (s *Screen) refuse(fs []api.Failure, err error) {
 	s.told, s.general = map[string]string{}, nil
 	for _, f := range fs {
 		text := "expected " + kit.Clean(f.Expected, 200)
-		if f.Got != "" && f.Got != "nothing" {
+		switch {
+		case strings.HasPrefix(f.Expected, "a call that succeeds"):
+			text = "tried out, the call fails"
+			if f.Got != "" {
+				text += ": " + kit.Clean(f.Got, 200)
+			}
+		case f.Got != "" && f.Got != "nothing":
 			text += ", got " + kit.Clean(f.Got, 100)
 		}
 		id := s.rowOf(f.Path)

@@ -60,6 +60,10 @@ func (s *Screen) opened(arg any) tea.Cmd {
 		return s.prefill(a)
 	case review.EditArg:
 		s.restore(a.Draft, a.Failures)
+	case nil:
+		if s.frozen != "" && !s.empty() {
+			s.note = caution{theme.Warn, "this went to a review before: look under Activity (3) before you send it again; X empties the form"}
+		}
 	}
 	return nil
 }
@@ -71,13 +75,20 @@ func (s *Screen) choose(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// chosen takes an item of the list that was open.
+// chosen takes an item of the list that was open. An empty text field that must be filled and comes next gets the keyboard: a digit that is typed now is meant for it, and not
+// for the shell.
 func (s *Screen) chosen(it kit.Item) tea.Cmd {
-	s.touched()
-	if s.take != nil {
-		return s.take(it.Value)
+	if !s.looks {
+		s.touched()
 	}
-	return nil
+	if s.take == nil {
+		return nil
+	}
+	cmd := s.take(it.Value)
+	if r := s.current(); r.field != nil && !r.optional && r.field.Value() == "" && !s.choice.IsOpen() && !s.prompt.open {
+		s.edit()
+	}
+	return cmd
 }
 
 // current is the focused row; when its id is gone, the first row that takes focus.
@@ -108,6 +119,9 @@ func (s *Screen) step(d int, edit bool) {
 		}
 	}
 	at = max(0, min(len(rows)-1, at+d))
+	for edit && rows[at].head() && at+d >= 0 && at+d < len(rows) {
+		at += d // nothing is typed or chosen there, and what is typed on would be keys
+	}
 	s.focus = rows[at].id
 	if edit && rows[at].field != nil {
 		s.edit()
@@ -269,6 +283,9 @@ func (s *Screen) pressEditing(m tea.KeyPressMsg) tea.Cmd {
 	case "esc":
 		s.leaveField()
 	case "enter", "tab", "down":
+		if m.String() == "enter" && r.listed() {
+			return s.list(r)
+		}
 		s.step(1, true)
 	case "shift+tab", "up":
 		s.step(-1, true)

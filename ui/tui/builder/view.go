@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"strconv"
 	"strings"
 
 	"coffer/api/caip"
@@ -16,16 +17,13 @@ func (s *Screen) View(f screen.Frame) string {
 	th := f.Theme
 	wrong, notes := s.mistakes(), s.cautions()
 	focus := s.current().id
+	pinned := s.remarks(th, f.W)
 	var lines []string
+	if len(pinned) > (f.H-2)/2 { // too many to stay in sight: they scroll
+		pinned, lines = nil, pinned
+	}
+	ids := make([]string, len(lines)) // the row of each line
 	from, to := 0, 0
-	var ids []string // the row of each line
-	if s.note.text != "" {
-		lines = append(lines, s.noteLines(th, s.note, 1, f.W)...)
-	}
-	for _, g := range s.general {
-		lines = append(lines, kit.Prose(f.W-1, 1, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, kit.Plain(g))...)
-	}
-	ids = make([]string, len(lines))
 	for _, r := range s.rows() {
 		focused := r.id != "" && r.id == focus
 		if focused {
@@ -45,12 +43,12 @@ func (s *Screen) View(f screen.Frame) string {
 			ids = append(ids, r.id)
 		}
 	}
-	h := f.H - 2
+	h := f.H - 2 - len(pinned)
 	s.scroll(from, to, len(lines), h)
 	end := min(len(lines), s.top+h)
 	s.width = f.W
-	s.hits = append(append([]string{""}, ids[s.top:end]...), make([]string, f.H-1-(end-s.top))...)
-	body := kit.Box(strings.Join(lines[s.top:end], "\n"), f.W, h)
+	s.hits = append(append(make([]string, 1+len(pinned)), ids[s.top:end]...), make([]string, h+1-(end-s.top))...)
+	body := kit.Box(strings.Join(append(pinned, lines[s.top:end]...), "\n"), f.W, f.H-2)
 	body = kit.Lines(s.head(th, f.W), body, s.help(th, f.W, len(lines)-end))
 	if s.prompt.open {
 		body, _, _, _ = kit.TakeCursor(body)
@@ -62,6 +60,18 @@ func (s *Screen) View(f screen.Frame) string {
 		return kit.Overlay(kit.Box(body, f.W, f.H), s.choice.View(th, w, f.H-listTop), left, listTop)
 	}
 	return body
+}
+
+// remarks are what stands above the form whatever of it is in sight: where it came from, and what was refused and belongs to no field.
+func (s *Screen) remarks(th theme.Theme, w int) []string {
+	var lines []string
+	if s.note.text != "" {
+		lines = append(lines, s.noteLines(th, s.note, 1, w)...)
+	}
+	for _, g := range s.general {
+		lines = append(lines, kit.Prose(w-1, 1, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, kit.Plain(g))...)
+	}
+	return lines
 }
 
 // scroll keeps the focused lines in the window.
@@ -128,11 +138,18 @@ func (s *Screen) noteLines(th theme.Theme, c caution, indent, w int) []string {
 
 // help is the last line: what the focused field wants, and what is out of sight.
 func (s *Screen) help(th theme.Theme, w, below int) string {
-	right := ""
-	if below > 0 {
-		right = th.Dim.Render(th.Signs.Down + " " + kit.Plural(below, "more line", "more lines") + " ")
+	help, hidden := " "+th.Dim.Render(s.current().help), ""
+	if s.top > 0 {
+		hidden = th.Signs.Up + " " + strconv.Itoa(s.top) + "  "
 	}
-	return kit.Sides(" "+th.Dim.Render(s.current().help), right, w)
+	if below > 0 {
+		hidden += th.Signs.Down + " " + strconv.Itoa(below)
+	}
+	hidden = strings.TrimRight(hidden, " ")
+	if long := hidden + " more"; hidden != "" && kit.Width(help)+kit.Width(long)+2 < w {
+		hidden = long
+	}
+	return kit.Sides(help, th.Dim.Render(hidden)+" ", w)
 }
 
 func (s *Screen) column(r row) int { return 2 + labelW + 2*r.depth }
@@ -167,10 +184,18 @@ func (s *Screen) editLines(th theme.Theme, r row, lead string, room, w int) []st
 		return []string{lead + r.field.Text(th, room-kit.Width(aside)-1) + " " + aside}
 	}
 	lines := []string{lead + r.field.Text(th, room)}
-	if aside != "" {
-		lines = append(lines, kit.Fit(strings.Repeat(" ", s.column(r))+aside, w))
+	return append(lines, s.asideBelow(th, r, w)...)
+}
+
+// asideBelow is the remark on lines of its own: no figure of it is cut.
+func (s *Screen) asideBelow(th theme.Theme, r row, w int) []string {
+	switch {
+	case r.aside == "":
+		return nil
+	case r.mean == theme.None:
+		return kit.Prose(w-1, s.column(r), kit.Span{Text: r.aside, Style: th.Dim})
 	}
-	return lines
+	return kit.Prose(w-1, s.column(r), kit.Span{Text: r.aside + " ", Style: th.Style(r.mean)}, kit.Span{Text: th.Sign(r.mean), Style: th.Style(r.mean)})
 }
 
 func (s *Screen) aside(th theme.Theme, r row) string {
@@ -193,7 +218,7 @@ func (s *Screen) withAside(th theme.Theme, r row, lines []string, w int) []strin
 		lines[last] = kit.Sides(lines[last], aside+" ", w)
 		return lines
 	}
-	return append(lines, kit.Fit(strings.Repeat(" ", s.column(r))+aside, w))
+	return append(lines, s.asideBelow(th, r, w)...)
 }
 
 // valueSpans is the value of a row that is not being typed into: addresses in groups, lists marked as such.
@@ -209,6 +234,9 @@ func (s *Screen) valueSpans(th theme.Theme, r row, focused bool) []kit.Span {
 		text += " " + th.Signs.Arrow
 	case r.field != nil && r.field.Value() == "":
 		text, look = r.field.Empty, th.Rule
+		if r.none != "" {
+			text, look = r.none, th.Dim
+		}
 	case r.field != nil && r.address && kit.Width(trim(r.field.Value())) == 42:
 		return []kit.Span{{Text: typedAddress(r.field.Value()), Whole: true}}
 	case r.field != nil && r.address && isSolana(trim(r.field.Value())):

@@ -151,11 +151,12 @@ type CopyMsg struct{ What, Text string }
 type BalancesChangedMsg struct{}
 
 // TotalChangedMsg tells the shell what the first line shows: the total in micro USD (nil is unknown), when it was read (zero: never), and
-// whether the last reading failed.
+// whether the last reading failed. Scrambled: the total is made up, for sharing the screen, and the first line says so.
 type TotalChangedMsg struct {
-	Micro *big.Int
-	At    time.Time
-	Stale bool
+	Micro     *big.Int
+	At        time.Time
+	Stale     bool
+	Scrambled bool
 }
 
 // HideMsg asks the shell to hide the amounts of every screen, or to show them again. The shell keeps the state.
