@@ -140,6 +140,9 @@ func Parse(path string, data []byte) (File, error) {
 	if err := dec.Decode(&f); err != nil {
 		return File{}, tomlError(path, err)
 	}
+	if f.Version == 0 {
+		return File{}, at(path, data, "version", fmt.Sprintf("the line `version = %d` is missing", SchemaVersion))
+	}
 	if f.Version != SchemaVersion {
 		return File{}, at(path, data, "version", fmt.Sprintf("this program reads version %d, the file has %d", SchemaVersion, f.Version))
 	}

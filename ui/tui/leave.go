@@ -38,10 +38,10 @@ func (m *Model) mayLeave(again string) bool {
 		if !ok || k.KeepOpen() == "" {
 			continue
 		}
-		if now.Sub(m.quitAsk) < quitTime {
-			break
+		if now.Sub(m.quitAsk) < quitTime && m.quitWhy == k.KeepOpen() {
+			continue
 		}
-		m.quitAsk = now
+		m.quitAsk, m.quitWhy = now, k.KeepOpen()
 		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: k.KeepOpen() + "; " + again})
 		return false
 	}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -38,6 +39,7 @@ type Model struct {
 	palette *kit.Choice
 	recent  []string  // lines of the palette, the last one first
 	quitAsk time.Time // when the first q was refused
+	quitWhy string    // what it was refused for
 
 	toldTmux bool
 
@@ -138,9 +140,15 @@ func (m *Model) open(id screen.ID) {
 	m.over[m.tab] = append(over, id)
 }
 
-func (m *Model) back() {
-	if over := m.over[m.tab]; len(over) > 0 {
+// back closes a screen that is open on top of a tab; "" is the one that is shown.
+func (m *Model) back(from screen.ID) {
+	if over := m.over[m.tab]; from == "" && len(over) > 0 {
 		m.over[m.tab] = over[:len(over)-1]
+	}
+	for tab, over := range m.over {
+		if i := slices.Index(over, from); i >= 0 {
+			m.over[tab] = over[:i]
+		}
 	}
 }
 

@@ -57,7 +57,7 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	case screen.OpenMsg:
 		return m.opened(msg)
 	case screen.BackMsg:
-		m.back()
+		m.back(msg.From)
 	case screen.ToastMsg:
 		m.show(msg)
 	case screen.CopyMsg:

@@ -114,12 +114,12 @@ func TestParseSignatureReadsWhatPeopleWrite(t *testing.T) {
 
 func TestParseSignatureSaysWhereItStopsMakingSense(t *testing.T) {
 	for in, problem := range map[string]string{
-		"": "name", "(": "name", "f": "want (", "f(": "want a type", "f(uint": "want , or )", "f(uint256,)": "want a type", "f(,)": "want a type",
+		"": "name", "(": "name", "f": "want (", "f(": "want a type", "f(uint": "a comma or )", "f(uint256,)": "want a type", "f(,)": "want a type",
 		"f(uint257)": "unknown type", "f(uint7)": "unknown type", "f(uint08)": "unknown type", "f(bytes33)": "unknown type", "f(bytes0)": "unknown type",
 		"f(IERC20 token)": "contracts as address", "f(function)": "not supported", "f(fixed128x18)": "not supported", "f(ufixed)": "not supported",
 		"f(uint[)": "want ]", "f(uint[0])": "length of an array", "f(uint[01])": "length of an array", "f(uint[99999999999999999999])": "length of an array",
 		"f(uint[-1])": "want ]", "f(())": "want a type", "f(uint payable x)": "only an address", "f(uint) hello": "unknown text", "f(uint); x": "semicolon",
-		"f(uint))": "unknown text", "f(uint a b)": "want , or )", "f(uint)returns": "want (", "f(uint)returns()": "want a type", "1f()": "name", "f(uint256\x00)": "want , or )",
+		"f(uint))": "unknown text", "f(uint a b)": "a comma or )", "f(uint)returns": "want (", "f(uint)returns()": "want a type", "1f()": "name", "f(uint256\x00)": "a comma or )",
 		"f(uint[4096][2])": "need more than", "f(string[4096])": "need more than", "f(tuple)": "want a type",
 		strings.Repeat("f(", 9000):                             "longer than",
 		"f" + strings.Repeat("(", 40):                          "levels deep",

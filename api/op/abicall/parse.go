@@ -118,7 +118,7 @@ func (p *parser) params(depth int, mayBeEmpty bool) ([]Param, string) {
 			return out, ""
 		}
 		if !p.take(',') {
-			return nil, "want , or )"
+			return nil, "a comma or ) is expected here"
 		}
 	}
 }

@@ -171,7 +171,7 @@ func verb(kind, received string) string {
 	case kind == api.RecordSwap && received != "":
 		return "swap to"
 	case kind == api.RecordTransfer && received != "":
-		return "send"
+		return "transfer"
 	}
 	return kit.Clean(strings.ToLower(kind), 20)
 }
@@ -180,6 +180,25 @@ func verb(kind, received string) string {
 type mask func(figure string) string
 
 func open(figure string) string { return figure }
+
+// brief writes a figure with at most nine digits, so that its symbol stays in a narrow column; the mark says that there are more. Details have all of them.
+func brief(show mask, more string) mask {
+	const digits = 9
+	return func(figure string) string {
+		number, symbol, _ := strings.Cut(figure, " ")
+		whole, fraction, _ := strings.Cut(number, ".")
+		room := max(0, digits-len(whole))
+		if len(fraction) <= room {
+			return show(figure)
+		}
+		if fraction = strings.TrimRight(fraction[:room], "0"); fraction != "" {
+			whole += "." + fraction
+		} else if whole == "0" {
+			return show("<0." + strings.Repeat("0", room-1) + "1 " + symbol)
+		}
+		return show(whole + more + " " + symbol)
+	}
+}
 
 // what says in one short phrase what the record is about; sentence has the whole of it.
 func (l line) what(show mask) string { return strings.TrimSpace(l.verb + " " + show(l.received)) }

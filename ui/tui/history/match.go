@@ -94,7 +94,7 @@ func (ln *lens) says(r *record, want string) bool {
 	}
 	paid, got := ln.paidUnit(r), ln.gotUnit(r)
 	if containsFold(paid.symbol, want) || containsFold(got.symbol, want) || containsFold(got.chain.name, want) ||
-		r.kind.Value() == api.RecordTransfer && containsFold("send", want) {
+		r.kind.Value() == api.RecordTransfer && (containsFold("send", want) || containsFold("transfer", want)) {
 		return true
 	}
 	if !strings.ContainsAny(want, " 0123456789") {

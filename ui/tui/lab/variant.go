@@ -151,7 +151,7 @@ func (p planner) sets() []choice {
 func setLabel(set []api.Account) string {
 	var names []string
 	for _, a := range set {
-		names = append(names, screen.AccountWords(a.Type)+" "+kit.ShortID(a.AccountAddress, ".."))
+		names = append(names, screen.AccountWords(a.Type)+" "+kit.ShortID(a.AccountAddress, "…"))
 	}
 	return strings.Join(names, " + ")
 }

@@ -131,8 +131,8 @@ type OpenMsg struct {
 // OpenedMsg tells a screen that it was opened, with the argument of OpenMsg (nil for a tab key).
 type OpenedMsg struct{ Arg any }
 
-// BackMsg asks the shell to close the screen that was opened on top.
-type BackMsg struct{}
+// BackMsg asks the shell to close a screen that was opened on top, wherever it is open, with what lies on top of it. From is that screen; "" is the one that is shown.
+type BackMsg struct{ From ID }
 
 // AssetArg is the argument of OpenMsg{Build}: an aggregated asset id such as "ob:usdc" and, when known, a chain (CAIP-2). Form names the form to open:
 // "transfer", "swap", or "" for calls.

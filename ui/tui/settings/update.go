@@ -135,7 +135,7 @@ func (m *Model) scrolled(key string) bool {
 
 func (m *Model) back() tea.Cmd {
 	if m.page == pageMain {
-		return screen.Send(screen.BackMsg{})
+		return screen.Send(screen.BackMsg{From: screen.Settings})
 	}
 	m.gen++ // what the doctor is asking is not waited for any more
 	m.page, m.asking = pageMain, false
@@ -272,7 +272,7 @@ func problem(err error) string { return kit.Clean(err.Error(), 400) }
 func (m *Model) Keys() []kit.Key {
 	switch {
 	case m.choice.IsOpen():
-		return []kit.Key{kit.NewKey("take it", "enter"), kit.NewKey("choose", "up", "down"), kit.NewKey("leave as it is", "esc")}
+		return []kit.Key{kit.NewKey("go on", "enter"), kit.NewKey("choose", "up", "down"), kit.NewKey("leave as it is", "esc")}
 	case m.editing:
 		return []kit.Key{kit.NewKey("write it down", "enter"), kit.NewKey("leave as it is", "esc")}
 	case m.waiting:

@@ -94,7 +94,7 @@ func (m *Model) pressList(key string) tea.Cmd {
 			m.choose()
 			return nil
 		}
-		return screen.Send(screen.BackMsg{})
+		return screen.Send(screen.BackMsg{From: screen.Wire})
 	case "/":
 		m.filter.Focus()
 	case "x":
