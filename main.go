@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"os"
 	"os/signal"
@@ -24,6 +25,7 @@ import (
 	"coffer/config"
 	"coffer/config/harden"
 	"coffer/ui/cli"
+	"coffer/ui/cli/act"
 	"coffer/ui/cli/check"
 	"coffer/ui/cli/keys"
 	"coffer/ui/cli/roles"
@@ -49,6 +51,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
+	a := actCommands()
 	p := cli.Program{
 		Out: os.Stdout, Err: os.Stderr,
 		Terminal:      term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()),
@@ -67,9 +70,22 @@ func run(ctx context.Context, args []string) error {
 			keys.Profiles{Host: host(), Prompt: prompt(), Out: os.Stdout}.Command,
 			check.Commands{Out: os.Stdout, Catalog: catalog.Load, Clock: time.Now}.Verify,
 			check.Commands{Out: os.Stdout, Catalog: catalog.Load, Clock: time.Now}.Intent,
+			a.Assets, a.Chains, a.History, a.Status, a.Call, a.Transfer, a.Swap, a.Plan, a.Apply, a.Export,
 		},
 	}
 	return p.Run(ctx, args)
+}
+
+// actCommands are the actions of the dashboard as commands.
+func actCommands() act.Commands {
+	name, _ := os.Hostname()
+	p := prompt()
+	return act.Commands{
+		Open: func(ctx context.Context, profile string, ask act.Ask) (*act.Session, error) {
+			return desk.Session(ctx, host(), profile, ask, name)
+		},
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Clock: time.Now, Sleep: desk.Sleep, Random: rand.Reader, Terminal: p.Terminal, Prompt: p, Build: cli.ReadBuild(),
+	}
 }
 
 // host is what opening a profile needs of this program.

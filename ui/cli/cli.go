@@ -74,9 +74,12 @@ func Code(err error) int {
 	var cfg *config.Error
 	var service *api.Error
 	var refused *RefusedError
+	var coded interface{ ExitCode() int }
 	switch {
 	case err == nil:
 		return ExitDone
+	case errors.As(err, &coded):
+		return coded.ExitCode()
 	case errors.As(err, &refused):
 		return ExitRefused
 	case errors.As(err, &usage), errors.As(err, &cfg):

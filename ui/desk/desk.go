@@ -187,6 +187,9 @@ func endInTime(ctx context.Context, wipe, abort func()) (leave func()) {
 	return func() { close(left) }
 }
 
+// Sleep waits, or returns the context's error.
+func Sleep(ctx context.Context, d time.Duration) error { return sleep(ctx, d) }
+
 // sleep waits, or returns the context's error.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)

@@ -93,8 +93,8 @@ func (m *Model) tabNames(named bool) *tabLine {
 	for _, id := range m.tabs {
 		name := number(id) + " " + m.screens[id].Title()
 		at := l.used
-		switch {
-		case id == m.tab:
+		switch id {
+		case m.tab:
 			l.write(th.Accent.And(th.Strong), th.Signs.Cursor+name)
 			l.spots = append(l.spots, tabSpot{x: at, w: l.used - at, tab: id})
 			for _, over := range m.over[m.tab] {

@@ -1,0 +1,231 @@
+// Package act is what the dashboard does as commands for scripts: assets, chains, history, status, call, transfer, swap, export, and plan files.
+//
+// Promise: data goes to Out, reviews, progress and findings to Err. A document with --json is the service's own, byte for byte, wherever the service gave one;
+// what is added beside it are facts of this program. Without a terminal nothing asks: a signature needs --yes and keys that can be opened, every check and
+// every limit of the policy holds as on the screens, and an open gate stays shut unless --confirm repeats its sentence. On a terminal both reviews are printed
+// and have to be confirmed by typing, by the rules of the screens. A passphrase comes from a terminal or from an inherited file descriptor, never from an
+// argument, the environment or a file by name. An interrupt is safe at every step: package flow has every step on disk before it takes effect.
+//
+// Errors carry an exit code of package cli: 0 done, 1 failed (also a quote that ended REFUNDED or FAILED), 2 usage, 3 access, 4 refused by verification, by the
+// policy or by a plan that was applied before, 5 expired or not executed, 6 outcome unknown (also: not known yet).
+//
+// Units: amounts are typed in whole units with a symbol, or in base units; slippage is typed in percent. Sources: protocol §1, §5, issue E items 1 and 2,
+// TH-B2, B3, H3, H4, K3, N7.
+package act
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"coffer/api"
+	"coffer/api/catalog"
+	"coffer/api/client"
+	"coffer/api/network"
+	"coffer/api/secret"
+	"coffer/api/text"
+	"coffer/ui/cli"
+	"coffer/ui/profile"
+	"coffer/wallet/flow"
+	"coffer/wallet/intent"
+	"coffer/wallet/journal"
+	"coffer/wallet/verify"
+)
+
+// Commands makes the commands. Clock is time.Now and Sleep waits, outside tests. In is read where a command line names "-". Terminal says that In and Err are a
+// terminal: then a person is asked, with Prompt. Random is the source of a plan's salt.
+type Commands struct {
+	// Open opens the named profile; ask is where it gets a passphrase from when it needs one.
+	Open     func(ctx context.Context, profile string, ask Ask) (*Session, error)
+	In       io.Reader
+	Out, Err io.Writer
+	Clock    func() time.Time
+	Sleep    func(ctx context.Context, d time.Duration) error
+	Random   io.Reader
+	Terminal bool
+	Prompt   Prompt
+	Build    cli.Build
+}
+
+// Prompt asks the person at the terminal; cli.Prompt is one.
+type Prompt interface {
+	Line(ctx context.Context, question string) (string, error)
+	Secret(ctx context.Context, question string) (secret.Secret, error)
+	Hold(ctx context.Context) (held context.Context, end func())
+}
+
+// Ask asks for a secret.
+type Ask func(ctx context.Context, question string) (secret.Secret, error)
+
+// Service is what the commands read of a service, as it was answered.
+type Service interface {
+	BalancesDocument(ctx context.Context, q client.BalanceQuery) (client.Answer, error)
+	AssetsDocument(ctx context.Context) (client.Answer, error)
+	ChainsDocument(ctx context.Context) (client.Answer, error)
+	HistoryDocument(ctx context.Context, q client.HistoryQuery) (client.Answer, error)
+	StatusDocument(ctx context.Context, quoteID string) (client.Answer, error)
+}
+
+// Operation is one operation on its way; *flow.Operation is one.
+type Operation interface {
+	ID() string
+	Snapshot() flow.Snapshot
+	Prepare(ctx context.Context) (flow.Snapshot, error)
+	Quote(ctx context.Context) (flow.Snapshot, error)
+	SignPrepared(ctx context.Context, confirmed string) (flow.Snapshot, error)
+	Requote(ctx context.Context) (flow.Snapshot, error)
+	Execute(ctx context.Context, confirmed string, progress func(flow.Event)) (flow.Snapshot, error)
+	Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error)
+	Abandon() error
+}
+
+// Book is the journal as it is read; *journal.Journal is one.
+type Book interface {
+	Operations() []journal.Operation
+	Outstanding(now time.Time) []journal.Outstanding
+	Close() error
+}
+
+// Work is a journal that was opened for writing, with its operations. One process has it at a time.
+type Work struct {
+	Start      func(ctx context.Context, in intent.Intent) (Operation, error)
+	Unfinished func() []Operation
+	Operations func() []journal.Operation
+	Close      func() error
+}
+
+// Keep keeps small documents of the profile between starts; profile.Folder is one. A document that is not there is nil.
+type Keep interface {
+	Load(name string) ([]byte, error)
+	Save(name string, data []byte) error
+}
+
+// Session is an opened profile.
+type Session struct {
+	Profile  string
+	Network  network.Descriptor
+	Catalog  *catalog.Catalog
+	Accounts []api.Account
+	Query    client.BalanceQuery
+	Service  Service
+	// Lists compares the lists of the service with what is shipped and with what was seen.
+	Lists func(ctx context.Context) (profile.Lists, error)
+	// Read opens the journal for reading, also while another process holds it; nil and no error: there is none yet.
+	Read func() (Book, error)
+	// Work opens it for operations. tighten narrows the limits of the profile's policy and may refuse; nil leaves them.
+	Work func(tighten func(verify.Limits) (verify.Limits, error)) (*Work, error)
+	// Locked reports that a signature needs keys that are locked; Unlock opens them, with ask of Open; Lock wipes them, because the program is suspended.
+	Locked func() bool
+	Unlock func(ctx context.Context) error
+	Lock   func()
+	Keep   Keep
+	Close  func() error
+}
+
+// maxShown bounds one line of what is written, in characters; data in hex is longer and is written in full.
+const maxShown = 2000
+
+func clean(s string) string { return text.Clean(s, maxShown) }
+
+// whole is foreign text of which nothing is cut.
+func whole(s string) string { return text.Clean(s, max(1, len(s))) }
+
+// say writes a line for the person.
+func (c Commands) say(format string, args ...any) {
+	fmt.Fprintln(c.Err, whole(fmt.Sprintf(format, args...)))
+}
+
+// with opens the profile, does the work and closes it again. A secret that was given with --passphrase-fd and was not needed is wiped.
+func (c Commands) with(cmd *cobra.Command, g *cli.Global, work func(ctx context.Context, s *Session) error) (err error) {
+	pass, err := c.passphrase(cmd)
+	if err != nil {
+		return err
+	}
+	defer pass.wipe()
+	ctx := cmd.Context()
+	s, err := c.Open(ctx, g.Profile, pass.ask)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return work(ctx, s)
+}
+
+// member is a part of a JSON object, as bytes that are not touched.
+type member struct {
+	name  string
+	value []byte
+}
+
+// object puts members together; those without a value are left out.
+func object(members ...member) []byte {
+	var b bytes.Buffer
+	for _, m := range members {
+		if len(m.value) == 0 {
+			continue
+		}
+		sep := byte(',')
+		if b.Len() == 0 {
+			sep = '{'
+		}
+		b.WriteByte(sep)
+		fmt.Fprintf(&b, "%q:", m.name)
+		b.Write(m.value)
+	}
+	if b.Len() == 0 {
+		return []byte("{}")
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// encode writes a value of this program as JSON.
+func encode(v any) []byte {
+	b, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return nil // the types of this package hold nothing that cannot be written
+	}
+	return b
+}
+
+// write prints data and a line feed.
+func (c Commands) write(b []byte) error {
+	_, err := fmt.Fprintf(c.Out, "%s\n", bytes.TrimRight(b, "\n"))
+	return err
+}
+
+// oneLine is a JSON document without line feeds between its values; nothing else of it changes.
+func oneLine(b []byte) ([]byte, error) {
+	if !bytes.ContainsAny(b, "\r\n") {
+		return b, nil
+	}
+	v := jsontext.Value(bytes.Clone(b))
+	err := v.Compact(jsontext.PreserveRawStrings(true))
+	return v, err
+}
+
+// usage is a command line that cannot be carried out.
+func usage(hint, format string, args ...any) error {
+	return &cli.UsageError{Problem: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// atMost refuses more arguments than a command takes.
+func atMost(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) <= n {
+			return nil
+		}
+		words := "takes no arguments"
+		if n == 1 {
+			words = "takes one argument"
+		}
+		return usage("see `"+cmd.CommandPath()+" --help`", "`%s` %s", cmd.CommandPath(), words)
+	}
+}

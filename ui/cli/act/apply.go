@@ -1,0 +1,253 @@
+package act
+
+import (
+	"context"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"coffer/ui/cli"
+	"coffer/ui/cli/act/plan"
+	"coffer/wallet/flow"
+	"coffer/wallet/intent"
+	"coffer/wallet/journal"
+	"coffer/wallet/verify"
+)
+
+// Apply builds `coffer apply`.
+func (c Commands) Apply(g *cli.Global) *cobra.Command {
+	var o runOptions
+	var again string
+	cmd := &cobra.Command{
+		Use:   "apply FILE",
+		Short: "Carry out a plan file, once",
+		Long: `Reads the plan, has the service prepare it, shows the plan beside the operation that came back, and signs and sends it. The limits of the plan hold beside
+those of your policy. A plan that was sent before is not sent again, whatever came of it: to repeat it, write it with a new salt (coffer plan FILE --fresh) and
+type that salt with --again.
+` + signingHelp,
+		Example: `  coffer apply pay.toml --dry-run
+  coffer apply pay.toml
+  coffer apply pay.toml --yes --json --passphrase-fd 3 3< <(pass show coffer)
+  coffer apply pay.toml --again 5c1f0a9be2d47710`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("see `coffer apply --help`", "`coffer apply` takes one plan file")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.ready(c); err != nil {
+				return err
+			}
+			b, err := c.readFile(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			p, err := plan.Parse(b)
+			if err != nil {
+				return usage("review it, then write it anew: coffer plan FILE --out FILE", "%s: %s", clean(args[0]), clean(err.Error()))
+			}
+			return c.with(cmd, g, func(ctx context.Context, s *Session) error { return c.apply(ctx, s, o, p, again) })
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().StringVar(&again, "again", "", "apply a plan that was applied before: type the new `SALT` of the plan")
+	return cmd
+}
+
+func (c Commands) apply(ctx context.Context, s *Session, o runOptions, p plan.Plan, again string) error {
+	in, err := c.frozen(s, p.Intent)
+	if err != nil {
+		return err
+	}
+	limits, err := p.Limits.Verify()
+	if err != nil {
+		return usage("", "%s", clean(err.Error()))
+	}
+	hash, err := p.Hash()
+	if err != nil {
+		return err
+	}
+	var kept *appliedBook // read while the journal is held
+	me := application{Intent: hashOf(in), Plan: hash, Salt: p.Salt}
+	return c.operate(ctx, s, o, job{
+		in:     in,
+		limits: func(base verify.Limits) (verify.Limits, error) { return narrow(base, limits) },
+		begin: func(w *Work) (Operation, error) {
+			var err error
+			if kept, err = loadApplied(s); err != nil {
+				return nil, err
+			}
+			if err := c.notTwice(w, kept, me, again); err != nil {
+				return nil, err
+			}
+			return c.goOn(w, me.Intent), nil
+		},
+		before: func(id string) error {
+			me.Operation, me.At = id, at(c.Clock())
+			return kept.add(s, me)
+		},
+		compared: func(x flow.Snapshot) string { return differencesText(hash, s.differences(p, x)) },
+		extra: func(x flow.Snapshot) []member {
+			return []member{{"plan", object(member{"hash", encode(hash)}, member{"salt", encode(p.Salt)}, member{"differences", encode(s.differences(p, x))})}}
+		},
+	})
+}
+
+func hashOf(in intent.Intent) string {
+	h := in.Hash()
+	return hex.EncodeToString(h[:])
+}
+
+// notTwice refuses a plan whose intent was sent before, unless its salt is new and was typed.
+func (c Commands) notTwice(w *Work, kept *appliedBook, me application, again string) error {
+	var sent []journal.Operation
+	for _, rec := range w.Operations() {
+		if rec.IntentHash == me.Intent && wasSent(&rec) {
+			sent = append(sent, rec)
+		}
+	}
+	if len(sent) == 0 {
+		return nil
+	}
+	if again == "" {
+		return already(sent[len(sent)-1])
+	}
+	if again != me.Salt {
+		return usage("", "--again takes the salt of the plan, as it stands in the file")
+	}
+	for _, rec := range sent {
+		if slices.ContainsFunc(kept.Applied, func(x application) bool { return x.Operation == rec.ID && x.Intent == me.Intent && x.Salt == me.Salt }) {
+			return &cli.RefusedError{Problem: "the plan was applied with this very salt; give it a new one: coffer plan FILE --fresh --out FILE"}
+		}
+	}
+	return nil
+}
+
+// already says what became of a plan that was sent before.
+func already(rec journal.Operation) error {
+	became := "its end is not known yet"
+	switch rec.State {
+	case journal.Done:
+		became = "it ended " + clean(rec.Outcome)
+	case journal.NotExecuted:
+		became = "it never ran, but what was signed for it can be live still"
+	case journal.Executing:
+		return outcome(cli.ExitUnknown, nil, "this plan was sent on %s and its outcome is unknown; it is not sent again. Ask: coffer status %s --watch", clock(rec.Updated), rec.ID)
+	}
+	return &cli.RefusedError{Problem: "this plan was applied on " + clock(rec.Updated) + " as operation " + rec.ID + ": " + became +
+		". It is not applied twice; to repeat it, give it a new salt (coffer plan FILE --fresh) and type that with --again"}
+}
+
+// leastLeft is what must remain of the window of a signed call for going on with it to make sense.
+const leastLeft = 2 * time.Minute
+
+// goOn finds the operation of an intent that was signed and not sent; one that cannot go on any more is abandoned. nil: there is none.
+func (c Commands) goOn(w *Work, hash string) Operation {
+	list := w.Operations()
+	for _, op := range w.Unfinished() {
+		rec := record(list, op.ID())
+		x := op.Snapshot()
+		if rec == nil || rec.IntentHash != hash || x.State != flow.StateQuoting {
+			continue
+		}
+		if x.Err == nil && (isExchange(x.Intent) || c.Clock().Add(leastLeft).Before(x.Deadline)) {
+			c.say("Going on with operation %s of %s, which was signed and not sent.", op.ID(), clock(rec.Started))
+			return op
+		}
+		if err := op.Abandon(); err != nil {
+			c.say("Operation %s could not be abandoned: %s", op.ID(), err.Error())
+		}
+	}
+	return nil
+}
+
+// appliedFile lists which operations were made from plans, beside the journal.
+const appliedFile = "applied.json"
+
+// application is one use of a plan.
+type application struct {
+	Intent    string `json:"intent"` // hash, 64 hex digits
+	Plan      string `json:"plan"`   // hash, 0x hex
+	Salt      string `json:"salt"`
+	Operation string `json:"operation"`
+	At        string `json:"at"`
+}
+
+// appliedBook is the content of appliedFile.
+type appliedBook struct {
+	Version int           `json:"version"`
+	Applied []application `json:"applied"`
+}
+
+func loadApplied(s *Session) (*appliedBook, error) {
+	book := &appliedBook{Version: 1}
+	b, err := s.Keep.Load(appliedFile)
+	if err != nil || b == nil {
+		return book, err
+	}
+	if err := json.Unmarshal(b, book, json.RejectUnknownMembers(true)); err != nil || book.Version != 1 {
+		return nil, outcome(cli.ExitFailed, err, "the list of applied plans (%s) cannot be read; nothing was applied", appliedFile)
+	}
+	return book, nil
+}
+
+func (b *appliedBook) add(s *Session, a application) error {
+	b.Applied = append(b.Applied, a)
+	raw, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	return s.Keep.Save(appliedFile, raw)
+}
+
+// narrow puts the limits of a plan beside those of the policy: what both allow is allowed.
+func narrow(base, more verify.Limits) (verify.Limits, error) {
+	out := base
+	var none []string
+	out.Chains = both(base.Chains, more.Chains, "chains", &none)
+	out.Recipients = both(base.Recipients, more.Recipients, "recipients", &none)
+	out.Contracts = both(base.Contracts, more.Contracts, "contracts", &none)
+	if more.MaxSpend != nil && (base.MaxSpend == nil || more.MaxSpend.Cmp(base.MaxSpend) < 0) {
+		out.MaxSpend = more.MaxSpend
+	}
+	out.MaxCostBps = least(base.MaxCostBps, more.MaxCostBps)
+	out.MaxSlippageBps = least(base.MaxSlippageBps, more.MaxSlippageBps)
+	out.NeverDelegate = base.NeverDelegate || more.NeverDelegate
+	if len(none) > 0 {
+		return out, &cli.RefusedError{Problem: "your policy and the plan have no " + strings.Join(none, " and no ") + " in common"}
+	}
+	return out, nil
+}
+
+// both is what two lists have in common; an empty one allows everything, a common part that is empty nothing.
+func both[T comparable](a, b []T, what string, none *[]string) []T {
+	switch {
+	case len(a) == 0:
+		return b
+	case len(b) == 0:
+		return a
+	}
+	var out []T
+	for _, x := range a {
+		if slices.Contains(b, x) {
+			out = append(out, x)
+		}
+	}
+	if len(out) == 0 {
+		*none = append(*none, what)
+	}
+	return out
+}
+
+// least is the smaller of two bounds, of which 0 is none.
+func least(a, b int) int {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}

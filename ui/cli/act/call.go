@@ -1,0 +1,190 @@
+package act
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"coffer/api"
+	"coffer/ui/cli"
+	"coffer/wallet/intent"
+)
+
+const signingHelp = `
+On a terminal both reviews are printed and have to be confirmed by typing. Without one, or with --yes, nothing is asked: every check and your policy still hold,
+keys that are locked are opened with --passphrase-fd, and an open gate stays shut unless --confirm repeats its sentence. --dry-run asks the service, checks and
+prints, and signs nothing. An interrupt is safe: what was sent is in the journal and is never sent again.
+
+Exit codes: 0 done, 1 failed or paid back, 2 command line, 3 keys or access, 4 refused by a check, 5 expired, not confirmed or not executed, 6 outcome unknown.`
+
+// Call builds `coffer call`.
+func (c Commands) Call(g *cli.Global) *cobra.Command {
+	var a asked
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "call [FILE|-]",
+		Short: "Run contract calls, paid for from any chain",
+		Long: `Runs the calls of a file (an intent, or a batch of the Safe Transaction Builder), or one call that flags describe. Flags about funding, allowances and
+slippage complete a file as well.
+` + signingHelp,
+		Example: `  coffer call intent.json --dry-run
+  coffer call --chain base --to usdc --function "transfer(address to, uint256 amount)" --arg 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --arg "25 USDC"
+  coffer call batch.json --fund-with usdc --yes --passphrase-fd 3 3< <(pass show coffer)
+  coffer call - --yes --json < intent.json`,
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.ready(c); err != nil {
+				return err
+			}
+			return c.with(cmd, g, func(ctx context.Context, s *Session) error {
+				d, err := c.draft(cmd, s, &a, args)
+				if err != nil {
+					return err
+				}
+				return c.freezeAndRun(ctx, s, o, d)
+			})
+		},
+	}
+	a.callFlags(cmd)
+	o.flags(cmd)
+	return cmd
+}
+
+// Transfer builds `coffer transfer`.
+func (c Commands) Transfer(g *cli.Global) *cobra.Command {
+	return c.exchange(g, intent.KindTransfer, "Transfer an asset to an account on any chain",
+		`  coffer transfer --asset usdc --amount 25 --to 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --chain base
+  coffer transfer --asset eth@op --amount 0.05 --to 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --chain base --dry-run`)
+}
+
+// Swap builds `coffer swap`.
+func (c Commands) Swap(g *cli.Global) *cobra.Command {
+	return c.exchange(g, intent.KindSwap, "Swap an asset for another, on any chain",
+		`  coffer swap --asset usdc --amount 100 --for eth@base
+  coffer swap --asset usdc@op --amount 100 --for eth@base --min 0.029 --slippage 0.3 --yes --json`)
+}
+
+func (c Commands) exchange(g *cli.Global, kind, short, example string) *cobra.Command {
+	var a asked
+	var o runOptions
+	cmd := &cobra.Command{
+		Use: kind, Short: short, Example: example, Args: atMost(0),
+		Long: short + ".\n" + signingHelp,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.ready(c); err != nil {
+				return err
+			}
+			return c.with(cmd, g, func(ctx context.Context, s *Session) error {
+				d, err := a.exchangeDraft(s.Catalog, kind)
+				if err != nil {
+					return err
+				}
+				return c.freezeAndRun(ctx, s, o, d)
+			})
+		},
+	}
+	a.exchangeFlags(cmd, kind)
+	o.flags(cmd)
+	return cmd
+}
+
+// draft is what a command line asks for: the file that it names, completed by flags, or flags alone.
+func (c Commands) draft(cmd *cobra.Command, s *Session, a *asked, args []string) (intent.Draft, error) {
+	if len(args) == 0 {
+		return a.callDraft(s.Catalog, c.Clock())
+	}
+	if twice := a.changed(a.names()...); len(twice) > 0 {
+		return intent.Draft{}, usage("", "the file describes the calls, so --%s has no place beside it", twice[0])
+	}
+	b, err := c.readFile(cmd, args[0])
+	if err != nil {
+		return intent.Draft{}, err
+	}
+	d, err := intentFile(args[0], b)
+	if err != nil {
+		return d, err
+	}
+	if isExchange(d) {
+		if none := a.changed("allow", "require", "fund-with", "valid-for"); len(none) > 0 {
+			return d, usage("", "a %s has no --%s", d.Kind, none[0])
+		}
+		return d, a.common(&d)
+	}
+	return d, a.complete(s.Catalog, &d, c.Clock())
+}
+
+// readFile reads a file, or standard input for "-".
+func (c Commands) readFile(cmd *cobra.Command, path string) ([]byte, error) {
+	if path == "-" {
+		if n, err := cmd.Flags().GetInt(passphraseFlag); err == nil && n == 0 {
+			return nil, usage("use another descriptor for the passphrase", "standard input is the file already")
+		}
+		return readAll(c.In)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	b, err := readAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", clean(path), err)
+	}
+	return b, nil
+}
+
+// intentFile reads an intent, or a batch of the Safe Transaction Builder.
+func intentFile(name string, b []byte) (intent.Draft, error) {
+	d, err := intent.ParseDraft(b)
+	if err == nil {
+		if d.Kind == intent.KindCall {
+			d.Kind = ""
+		}
+		return d, nil
+	}
+	if bytes.Contains(b, []byte(`"transactions"`)) {
+		if d, err = intent.FromSafe(b); err == nil {
+			d.SlippageBps = defaultBps
+			return d, nil
+		}
+	}
+	return intent.Draft{}, refusedFile(name, err)
+}
+
+// refusedFile lists every broken rule of a file.
+func refusedFile(name string, err error) error {
+	problem := clean(name) + " cannot be used"
+	var broken *intent.Error
+	if !errors.As(err, &broken) {
+		return usage("", "%s: %s", problem, clean(err.Error()))
+	}
+	for _, f := range broken.Failures {
+		problem += "\n  " + clean(f.String())
+	}
+	return &cli.UsageError{Problem: problem}
+}
+
+// frozen makes the intent of a draft for the profile.
+func (c Commands) frozen(s *Session, d intent.Draft) (intent.Intent, error) {
+	d = d.Fill(s.Network.ID, s.Accounts)
+	if d.Network != s.Network.ID {
+		return intent.Intent{}, usage("", "this is for another network than that of profile %s", clean(s.Profile))
+	}
+	in, err := intent.Freeze(d, api.Rules{Catalog: s.Catalog, Now: c.Clock()})
+	if err != nil {
+		return in, refusedFile("the request", err)
+	}
+	return in, nil
+}
+
+func (c Commands) freezeAndRun(ctx context.Context, s *Session, o runOptions, d intent.Draft) error {
+	in, err := c.frozen(s, d)
+	if err != nil {
+		return err
+	}
+	return c.operate(ctx, s, o, job{in: in})
+}

@@ -1,0 +1,94 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"coffer/ui/cli"
+	"coffer/ui/tui/review"
+)
+
+// quiet is how long a question stands before an answer to it counts: what comes earlier was typed for something else.
+const quiet = 500 * time.Millisecond
+
+// maxEarly bounds how many early answers one question takes before the input is no person's.
+const maxEarly = 20
+
+// errNo says that a person did not confirm.
+var errNo = errors.New("nothing was confirmed")
+
+// agree gets everything that it takes to confirm a review: with --yes the sentence of an open gate from --confirm, otherwise from the person. It returns the
+// confirmation that the flow wants.
+func (r *runner) agree(ctx context.Context, second bool) (string, error) {
+	confirmed := ""
+	if second {
+		confirmed = r.x.Review2.Fingerprint
+	} else if confirmed = r.x.Review1.Fingerprint; !faithful(r.x) {
+		return "", &cli.RefusedError{Problem: "the operation is not what was asked for; it cannot be signed"}
+	}
+	k := r.s.stakeOf(r.x, second)
+	if k.Phrase != "" {
+		confirmed += "\n" + k.Phrase
+	}
+	if r.o.yes {
+		if k.Phrase != "" && !slices.Contains(r.o.confirm, k.Phrase) {
+			return "", &cli.RefusedError{Problem: "a gate stands open; sign behind it only with --confirm \"" + k.Phrase + "\""}
+		}
+		return confirmed, r.unlock(ctx)
+	}
+	if err := r.unlock(ctx); err != nil {
+		return "", err
+	}
+	if k.Phrase != "" {
+		r.c.say("A gate stands open. To go on all the same, this sentence has to be typed exactly: %s", k.Phrase)
+		if err := r.typed(ctx, "Type the sentence: ", func(s string) bool { return s == k.Phrase }); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case k.Why != "" && k.Tail != "":
+		r.c.say("The address is %s.", k.Tail)
+		question := "To sign, type the last " + strconv.Itoa(review.TailLetters) + " characters of that address, because " + k.Why + ": "
+		return confirmed, r.typed(ctx, question, func(s string) bool { return review.TailRight(s, k.Tail) })
+	case k.Why != "":
+		question := "To sign, type the amount " + review.AmountToType(*k.Typed) + ", because " + k.Why + ": "
+		return confirmed, r.typed(ctx, question, func(s string) bool { return review.AmountRight(s, *k.Typed) })
+	case k.Phrase != "":
+		return confirmed, nil
+	}
+	return confirmed, r.typed(ctx, "To sign, type yes: ", func(s string) bool { return strings.EqualFold(s, "yes") })
+}
+
+// typed asks until an answer comes that was typed for this question; a wrong one confirms nothing.
+func (r *runner) typed(ctx context.Context, question string, right func(string) bool) error {
+	for range maxEarly {
+		shown := r.c.Clock()
+		answer, err := r.c.Prompt.Line(ctx, question)
+		switch {
+		case errors.Is(err, cli.ErrInterrupted):
+			return errNo
+		case err != nil:
+			return err
+		case r.c.Clock().Sub(shown) < quiet:
+			r.c.say("That came before the question could be read and was dropped. Type it now.")
+			continue
+		case !right(answer):
+			return errNo
+		}
+		return nil
+	}
+	return errNo
+}
+
+// unlock opens the keys, if the next signature needs them.
+func (r *runner) unlock(ctx context.Context) error {
+	if r.s.Locked == nil || !r.s.Locked() {
+		return nil
+	}
+	r.c.say("The keys are locked; unlocking them signs nothing.")
+	return r.s.Unlock(ctx)
+}

@@ -1,0 +1,161 @@
+package act
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/ui/cli/act/plan"
+	"coffer/ui/tui/review"
+	"coffer/wallet/flow"
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+// difference is one line of the comparison of a plan with what came back for it. Same: the one is the other, or within what it allows.
+type difference struct {
+	What      string `json:"what"`
+	Plan      string `json:"plan"`
+	Operation string `json:"operation"`
+	Same      bool   `json:"same"`
+}
+
+// differences compare a plan with the operation and the quote, as far as they are there. They repeat for a reader what verification decided; it alone decides.
+func (s *Session) differences(p plan.Plan, x flow.Snapshot) []difference {
+	var out []difference
+	if v := x.Review1; v != nil {
+		out = append(out, s.callDifferences(x, v)...)
+	}
+	if v := x.Review2; v != nil {
+		out = append(out, s.quoteDifferences(p, x, v)...)
+	}
+	return out
+}
+
+// callDifferences put each call of the plan beside that of the operation, then what the operation holds besides.
+func (s *Session) callDifferences(x flow.Snapshot, v *verify.PreparedView) []difference {
+	var out []difference
+	d := x.Intent
+	out = append(out, difference{"chain", d.TargetChain, v.Chain.CAIP, d.TargetChain == v.Chain.CAIP})
+	for i, c := range d.Calls {
+		row := difference{What: "call " + strconv.Itoa(i+1), Plan: callWords(c.To, c.Value, c.Data), Operation: "missing"}
+		for _, l := range v.Lines {
+			if l.Asked == i+1 {
+				value := ""
+				if l.Value != nil {
+					value = l.Value.String()
+				}
+				row.Operation, row.Same = callWords(l.To, value, l.Data), l.AsAsked && review.SameCall(c, l)
+			}
+		}
+		out = append(out, row)
+	}
+	for i, a := range d.Allowances {
+		row := difference{What: "allowance " + strconv.Itoa(i+1), Plan: s.baseWords(a.AssetType, a.Amount), Operation: "left out: the present one is sufficient", Same: true}
+		var found []string
+		for _, l := range v.Lines {
+			if l.Role != verify.RoleCall && declared(a, d, l) {
+				found = append(found, l.Role+" in call "+strconv.Itoa(l.Index))
+			}
+		}
+		if len(found) > 0 {
+			row.Operation = strings.Join(found, ", ")
+		}
+		out = append(out, row)
+	}
+	besides := "nothing"
+	if !faithful(x) {
+		besides = "something that was not asked for"
+	}
+	return append(out, difference{"besides", "nothing", besides, faithful(x)})
+}
+
+func callWords(to, value, data string) string {
+	parts := []string{strings.ToLower(to)}
+	if value != "" && value != "0" {
+		parts = append(parts, value+" wei")
+	}
+	if data = strings.ToLower(data); data != "" && data != "0x" {
+		parts = append(parts, whole(data))
+	}
+	return strings.Join(parts, " ")
+}
+
+// quoteDifferences put what the plan says about paying beside the quote.
+func (s *Session) quoteDifferences(p plan.Plan, x flow.Snapshot, v *verify.QuoteView) []difference {
+	var out []difference
+	d := x.Intent
+	if isExchange(d) && d.Pay != nil && d.Receive != nil {
+		paid := new(big.Int)
+		for _, a := range review.Together(s.Catalog, v.Pay) {
+			if n, ok := decimalsOf(s.Catalog, d.Pay.Asset); ok && a.Amount != nil && a.Decimals >= 0 {
+				paid.Add(paid, amount.Scale(a.Amount, a.Decimals, n))
+			}
+		}
+		out = append(out, difference{"pay", s.baseWords(d.Pay.Asset, d.Pay.Amount), s.baseWords(d.Pay.Asset, paid.String()), paid.String() == d.Pay.Amount})
+		out = append(out, difference{"receive", s.assetWords(d.Receive.Asset), figure(v.Delivered) + ", at least " + figure(v.Minimum), true})
+	}
+	funding := d.FundWith
+	if funding != "" {
+		same := true
+		var pays []string
+		for _, a := range v.Pay {
+			pays = append(pays, figure(a))
+			e, known := s.Catalog.Entity(a.Asset)
+			same = same && (a.Asset.String() == funding || known && e.Aggregate == caip.AggregateID(funding))
+		}
+		out = append(out, difference{"funding", s.assetWords(funding), orElse(strings.Join(pays, ", "), "nothing"), same})
+	}
+	out = append(out, difference{"slippage", percent(d.SlippageBps), percent(v.SlippageBps), v.SlippageBps <= d.SlippageBps})
+	if l, err := p.Limits.Verify(); err == nil {
+		if l.MaxSpend != nil && !v.SameChainOnly {
+			out = append(out, difference{"spends at most", dollars(l.MaxSpend), dollars(v.PayMicro), v.PayMicro != nil && v.PayMicro.Cmp(l.MaxSpend) <= 0})
+		}
+		if l.MaxCostBps > 0 && !v.SameChainOnly {
+			out = append(out, difference{"costs at most", percent(l.MaxCostBps), costWords(v), v.CostBps >= 0 && v.CostBps <= l.MaxCostBps})
+		}
+	}
+	return out
+}
+
+func costWords(v *verify.QuoteView) string {
+	if v.CostBps < 0 {
+		return amount.Unknown
+	}
+	return percent(v.CostBps)
+}
+
+func differencesText(hash string, list []difference) string {
+	p := &page{}
+	p.line("PLAN " + hash + " AND OPERATION")
+	for _, d := range list {
+		sign := "= "
+		if !d.Same {
+			sign = "! "
+		}
+		p.row(sign+d.What, d.Plan)
+		if !d.Same || d.Plan != d.Operation {
+			p.sub("", d.Operation)
+		}
+	}
+	return p.b.String()
+}
+
+// declared reports that an approval of the operation belongs to an allowance: the same token and the same spender.
+func declared(a api.AllowanceRequirement, d intent.Draft, l verify.CallView) bool {
+	calls := make([]api.Call, len(d.Calls))
+	for i, c := range d.Calls {
+		calls[i].To = c.To
+	}
+	asset, err := caip.ParseAsset(a.AssetType)
+	token, ok := asset.Token()
+	spender, found := api.SpenderOf(a, calls)
+	if err != nil || !ok || !found || !strings.EqualFold(token.Hex(), l.To) {
+		return false
+	}
+	return slices.ContainsFunc(l.Args, func(x verify.ArgView) bool { return x.Type == "address" && strings.EqualFold(x.Value, spender) })
+}

@@ -1,0 +1,166 @@
+package act
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"coffer/api"
+	"coffer/ui/cli"
+	"coffer/wallet/journal"
+	"coffer/wallet/verify"
+)
+
+// Export builds `coffer export`.
+func (c Commands) Export(g *cli.Global) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Print balances, history and what the journal knows as one JSON document",
+		Long: `Prints one JSON document: the profile and its network, the balances and every record of history as the service wrote them, and the facts of the journal.
+It holds no key, no signature and no passphrase: the journal's signatures are left out, because they are authorizations.`,
+		Example: "  coffer export > wallet.json\n  coffer export --json | jq '.journal.operations[].state'",
+		Args:    atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.with(cmd, g, c.export)
+		},
+	}
+	cmd.Flags().Bool("json", true, "print JSON, which is the only form")
+	addPassphrase(cmd)
+	return cmd
+}
+
+// exportVersion is the version of the exported document.
+const exportVersion = 1
+
+// exportHead is what stands in front.
+type exportHead struct {
+	Version  int           `json:"version"`
+	Made     string        `json:"made"`
+	Program  string        `json:"program"`
+	Profile  string        `json:"profile"`
+	Network  string        `json:"network"`
+	Kind     string        `json:"kind"`
+	Accounts []api.Account `json:"accounts"`
+}
+
+func (c Commands) export(ctx context.Context, s *Session) error {
+	balances, err := s.Service.BalancesDocument(ctx, s.Query)
+	if err != nil {
+		return err
+	}
+	book, err := c.bookFacts(s)
+	if err != nil {
+		return err
+	}
+	head := encode(exportHead{
+		Version: exportVersion, Made: at(c.Clock()), Program: c.Build.Version, Profile: s.Profile, Network: s.Network.ID, Kind: string(s.Network.Kind), Accounts: s.Accounts,
+	})
+	w := bufio.NewWriter(c.Out)
+	for _, part := range [][]byte{bytes.TrimSuffix(head, []byte("}")), []byte(`,"balances":`), balances.Raw(), []byte(`,"journal":`), encode(book), []byte(`,"history":[`)} {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	if err := c.exportHistory(ctx, s, w); err != nil {
+		return err
+	}
+	if _, err := w.WriteString("]}\n"); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+func (c Commands) exportHistory(ctx context.Context, s *Session, w *bufio.Writer) error {
+	src := newStream(s, pageSize, func([]entry) bool { return false }, func(r verify.Reason) { c.findings(verify.Report{Reasons: []verify.Reason{r}}) })
+	for n := 0; ; n++ {
+		e, err := src.take(ctx)
+		if err != nil || e == nil {
+			return err
+		}
+		if n > 0 {
+			if err := w.WriteByte(','); err != nil {
+				return err
+			}
+		}
+		if _, err := w.Write(e.raw); err != nil {
+			return err
+		}
+	}
+}
+
+// bookFact is what the journal knows, without anything that authorizes something.
+type bookFact struct {
+	Operations  []operationFact `json:"operations"`
+	Outstanding []signatureFact `json:"outstanding"`
+}
+
+// operationFact is one operation. Intent is as it was recorded; Agreed are the words that were confirmed.
+type operationFact struct {
+	ID         string         `json:"id"`
+	State      string         `json:"state"`
+	Started    string         `json:"started"`
+	Updated    string         `json:"updated"`
+	IntentHash string         `json:"intentHash"`
+	Intent     jsontext.Value `json:"intent,omitzero"`
+	QuoteID    string         `json:"quoteId,omitzero"`
+	Expires    int64          `json:"expires,omitzero"`
+	BodyHash   string         `json:"bodyHash,omitzero"`
+	Outcome    string         `json:"outcome,omitzero"`
+	Note       string         `json:"note,omitzero"`
+	Signatures int            `json:"signatures"`
+	Recipients []string       `json:"recipients,omitempty"`
+	Agreed     []string       `json:"agreed,omitempty"`
+}
+
+// signatureFact is a signature that can still be used: what it is for and what ends it, but not the signature.
+type signatureFact struct {
+	Operation  string          `json:"operation"`
+	Role       string          `json:"role"`
+	Chain      string          `json:"chain"`
+	Sender     string          `json:"sender"`
+	Nonce      string          `json:"nonce,omitzero"`
+	OpHash     string          `json:"opHash"`
+	QuoteID    string          `json:"quoteId,omitzero"`
+	ValidUntil string          `json:"validUntil,omitzero"`
+	Sent       bool            `json:"sent"`
+	Ends       string          `json:"ends"`
+	Spend      []journal.Spend `json:"spend,omitempty"`
+}
+
+func (c Commands) bookFacts(s *Session) (bookFact, error) {
+	out := bookFact{Operations: []operationFact{}, Outstanding: []signatureFact{}}
+	b, err := s.Read()
+	if err != nil || b == nil {
+		return out, err
+	}
+	defer func() { _ = b.Close() }()
+	for _, o := range b.Operations() {
+		f := operationFact{
+			ID: o.ID, State: string(o.State), Started: at(o.Started), Updated: at(o.Updated), IntentHash: o.IntentHash, QuoteID: o.QuoteID, Expires: o.Expires,
+			BodyHash: o.BodyHash, Outcome: o.Outcome, Note: clean(o.Note), Signatures: len(o.Signatures), Recipients: o.Recipients,
+		}
+		if v := jsontext.Value(o.Intent); v.IsValid() {
+			f.Intent = v
+		}
+		for _, a := range o.Agreed {
+			for _, line := range a.Summary {
+				f.Agreed = append(f.Agreed, clean(line))
+			}
+		}
+		out.Operations = append(out.Operations, f)
+	}
+	for _, x := range b.Outstanding(c.Clock()) {
+		f := signatureFact{
+			Operation: x.Op, Role: x.Role, Chain: x.Chain, Sender: x.Sender, Nonce: x.Nonce, OpHash: x.OpHash, QuoteID: x.QuoteID, Sent: x.Sent, Ends: clean(x.Void), Spend: x.Spend,
+		}
+		if _, ends := x.Ends(); ends {
+			f.ValidUntil = at(time.Unix(x.ValidUntil, 0))
+		}
+		out.Outstanding = append(out.Outstanding, f)
+	}
+	return out, nil
+}

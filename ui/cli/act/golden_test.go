@@ -1,0 +1,172 @@
+package act
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/exp/golden"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"coffer/api"
+	"coffer/wallet/flow"
+	"coffer/wallet/journal"
+	"coffer/wallet/verify"
+)
+
+const transferOf25 = `{"version":1,"targetChain":"eip155:8453","calls":[{"to":"0x833589fcd6edb6e08f4c7c32d4f71b54bda02913","function":"transfer(address to, uint256 amount)",` +
+	`"data":"0xa9059cbb00000000000000000000000093dbd23b6b71b82e3a19ad8d51ddebbb13af7bc000000000000000000000000000000000000000000000000000000000017d7840"}],"slippageBps":50}`
+
+// file writes a file for a test and returns its path.
+func file(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func callFlags(more ...string) []string {
+	return append([]string{"call", "--chain", "base", "--to", "usdc", "--function", "transfer(address to, uint256 amount)", "--arg", payee, "--arg", "25 USDC"}, more...)
+}
+
+// aPlan is a plan of the same call, with limits, made by the command.
+func aPlan(t testing.TB, r *rig, more ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pay.toml")
+	args := append([]string{"plan"}, callFlags()[1:]...)
+	r.done(0, append(append(args, "--max-spend", "30", "--limit-chains", "base,op", "--max-cost-bps", "100", "--out", path), more...)...)
+	return path
+}
+
+// someBook is a journal with a finished operation and one that was signed only; its signatures are authorizations.
+func someBook(r *rig) {
+	sig := journal.Signature{
+		Role: verify.RoleFunding, Kind: api.AccountKernelV31, Chain: "eip155:10", ChainID: 10, Sender: account, Lane: 1, Nonce: "1", OpHash: hash("06"), Digest: hash("07"),
+		Signature: "0xSECRETSIGNATURE", ValidUntil: start().Add(10 * time.Minute).Unix(), QuoteID: quoteID(5), Spend: []journal.Spend{{Asset: "eip155:10/slip44:60", Amount: "5"}},
+	}
+	r.book = []journal.Operation{
+		{
+			ID: "1111111111111111", State: journal.Done, Started: start().Add(-time.Hour), Updated: start().Add(-time.Hour), Intent: []byte(transferOf25), IntentHash: "ab", QuoteID: quoteID(1),
+			Outcome: api.StatusCompleted, Signatures: []journal.Signature{sig}, Recipients: []string{payee}, Prepared: []byte(`{"tamperProofSignature":"0xSECRETDOCUMENT"}`),
+			Agreed: []journal.Agreement{{Summary: []string{"transfer of 25 USDC"}, Confirmed: "SECRETCONFIRMATION"}},
+		},
+		{ID: "2222222222222222", State: journal.Signed, Started: start(), Updated: start(), Intent: []byte(transferOf25), IntentHash: "cd", Signatures: []journal.Signature{sig}},
+	}
+	r.live = []journal.Outstanding{{Signature: sig, Op: "2222222222222222", State: journal.Signed, Void: "It ends by itself."}}
+}
+
+// withDocuments makes the journal hold the answers of the operation under way, until it has ended.
+func withDocuments(r *rig) {
+	r.op.forget = func() { r.book = r.book[:0] }
+	r.book = append(r.book, journal.Operation{ID: opID, State: journal.Intent, Prepared: []byte(`{"callType": "x",  "n": 1.0}`), Quote: []byte(`{"id" :"q",  "fees":1.50}`)})
+}
+
+// TestGoldenJSON pins every --json output. Every one is JSON, and the service's documents are in it byte for byte.
+func TestGoldenJSON(t *testing.T) {
+	for name, c := range map[string]struct {
+		code  int
+		args  []string
+		setup func(r *rig)
+		lines bool // one document to a line
+		holds []string
+	}{
+		"chains":       {args: []string{"chains", "--json"}, holds: []string{someChains}},
+		"assets":       {args: []string{"assets", "--json"}, setup: func(r *rig) { r.lists.Assets.Usable = []string{"ob:usdc"} }, holds: []string{someAssets}},
+		"status":       {args: []string{"status", quoteID(5), "--json"}, setup: func(r *rig) { r.service.statuses = []string{statusJSON(api.StatusCompleted)} }, holds: []string{statusJSON(api.StatusCompleted)}},
+		"unknown":      {code: 6, args: []string{"status", quoteID(5), "--json"}, holds: []string{"{}"}},
+		"unsent":       {code: 5, args: []string{"status", "2222222222222222", "--json"}, setup: someBook},
+		"history":      {args: []string{"history", "--json"}, setup: someHistory, lines: true, holds: []string{recordJSON(5, "COMPLETED", "CALL", start())}},
+		"export":       {args: []string{"export", "--json"}, setup: func(r *rig) { someHistory(r); someBook(r) }, holds: []string{`{"totalBalance": {"fiatValue": 12.50}`, recordJSON(1, "FAILED", "TRANSFER", start().Add(-4*time.Hour))}},
+		"call_dry_run": {args: callFlags("--dry-run", "--json"), setup: withDocuments},
+		"call": {args: callFlags("--yes", "--json"), holds: []string{`"prepared":{"callType": "x",  "n": 1.0}`, `"quote":{"id" :"q",  "fees":1.50}`, `"status":` + statusJSON(api.StatusCompleted)},
+			setup: func(r *rig) { withDocuments(r); r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
+		"call_refused": {code: 4, args: callFlags("--yes", "--json"), setup: func(r *rig) {
+			r.op.report1.Reasons = []verify.Reason{{Code: "U4", Level: verify.Refuse, Title: "Not true: the calls are those that were asked for.", Path: "/chainOperation/userOp/callData", Want: "1 call", Got: "2 calls"}}
+		}},
+		"call_unknown":      {code: 6, args: callFlags("--yes", "--json"), setup: func(r *rig) { r.op.lost = true; r.op.errWatch = context.Canceled }},
+		"transfer_dry_run":  {args: []string{"transfer", "--asset", "usdc", "--amount", "25", "--to", payee, "--chain", "base", "--dry-run", "--json"}},
+		"swap":              {args: []string{"swap", "--asset", "usdc@op", "--amount", "25", "--for", "eth@base", "--min", "0.001", "--yes", "--json"}},
+		"plan":              {args: append([]string{"plan", "--json", "--max-spend", "30"}, callFlags()[1:]...)},
+		"plan_template":     {args: []string{"plan", "--template", "--format", "json"}},
+		"apply":             {args: []string{"apply", "PLAN", "--yes", "--json"}, setup: func(r *rig) { r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
+		"apply_dry_run":     {args: []string{"apply", "PLAN", "--dry-run", "--json"}},
+		"call_paid_back":    {code: 1, args: callFlags("--yes", "--json"), setup: func(r *rig) { r.op.watched, r.op.status = flow.StateFailed, api.StatusRefunded }},
+		"call_not_executed": {code: 5, args: callFlags("--yes", "--json"), setup: func(r *rig) { r.op.watched, r.op.status = flow.StateNotExecuted, "" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			for i, a := range c.args {
+				if a == "PLAN" {
+					c.args[i] = aPlan(t, r)
+				}
+			}
+			if c.setup != nil {
+				c.setup(r)
+			}
+			r.done(c.code, c.args...)
+			out := r.out.String()
+			docs := []string{strings.TrimSuffix(out, "\n")}
+			if c.lines {
+				docs = strings.Split(docs[0], "\n")
+			}
+			for _, d := range docs {
+				if !jsontext.Value(d).IsValid() {
+					t.Errorf("no JSON: %s", d)
+				}
+			}
+			for _, h := range c.holds {
+				if !strings.Contains(out, h) {
+					t.Errorf("%s\nis not in\n%s", h, out)
+				}
+			}
+			if strings.Contains(out, "SECRET") {
+				t.Errorf("the journal's secrets are printed:\n%s", out)
+			}
+			golden.RequireEqual(t, []byte(out))
+		})
+	}
+}
+
+// TestGoldenText pins what a person reads: the data on standard output, and behind it what is said on standard error.
+func TestGoldenText(t *testing.T) {
+	for name, c := range map[string]struct {
+		code  int
+		args  []string
+		setup func(r *rig)
+	}{
+		"chains": {args: []string{"chains"}},
+		"assets": {args: []string{"assets"}, setup: func(r *rig) {
+			r.lists.Assets.Usable = []string{"ob:usdc", "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"}
+		}},
+		"history":       {args: []string{"history"}, setup: someHistory},
+		"history_csv":   {args: []string{"history", "--csv"}, setup: someHistory},
+		"status":        {args: []string{"status", quoteID(5)}, setup: func(r *rig) { r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
+		"call_dry_run":  {args: callFlags("--dry-run")},
+		"call":          {args: callFlags("--yes")},
+		"call_refused":  {code: 4, args: callFlags("--dry-run"), setup: func(r *rig) { r.op.report1.Reasons = []verify.Reason{{Code: "U4", Level: verify.Refuse, Title: "No."}} }},
+		"swap_dry_run":  {args: []string{"swap", "--asset", "usdc", "--amount", "25", "--for", "eth@base", "--dry-run"}},
+		"plan":          {args: append([]string{"plan", "--note", "pays May", "--limit-chains", "base,op", "--max-spend", "30"}, callFlags()[1:]...)},
+		"plan_swap":     {args: []string{"plan", "--asset", "usdc", "--amount", "25", "--for", "eth@base", "--min", "0.001"}},
+		"plan_template": {args: []string{"plan", "--template"}},
+		"apply":         {args: []string{"apply", "PLAN", "--yes"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			for i, a := range c.args {
+				if a == "PLAN" {
+					c.args[i] = aPlan(t, r)
+				}
+			}
+			if c.setup != nil {
+				c.setup(r)
+			}
+			r.done(c.code, c.args...)
+			golden.RequireEqual(t, []byte(r.out.String()+"--- standard error\n"+r.err.String()))
+		})
+	}
+}

@@ -1,0 +1,204 @@
+package act
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/ui/cli"
+	"coffer/wallet/verify"
+)
+
+// historyOptions are the flags of `coffer history`.
+type historyOptions struct {
+	csv, json                   bool
+	limit                       int
+	status, kind, chain, assets []string
+	since, until                string
+}
+
+// History builds `coffer history`.
+func (c Commands) History(g *cli.Global) *cobra.Command {
+	var o historyOptions
+	cmd := &cobra.Command{
+		Use:   "history",
+		Short: "Print what the accounts of the profile did, newest first",
+		Long: `Reads every page of the history of every account of the profile and prints each record once, newest first, as it arrives. When the service forgets the place
+of a reading, the reading begins again and repeats nothing. --json prints one record to a line, as the service wrote it; --csv a table with base units. Filters of
+one kind widen, filters of several kinds narrow.`,
+		Example: `  coffer history --limit 20
+  coffer history --status COMPLETED --type CALL,SWAP --since 2026-01-01
+  coffer history --csv > history.csv
+  coffer history --json | jq -r .quoteId`,
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.with(cmd, g, func(ctx context.Context, s *Session) error { return c.history(ctx, s, o) })
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.json, "json", false, "print one JSON object to a line")
+	f.BoolVar(&o.csv, "csv", false, "print a table of comma-separated values")
+	f.IntVar(&o.limit, "limit", 0, "stop after `N` records (default: all)")
+	f.StringSliceVar(&o.status, "status", nil, "only these statuses, such as COMPLETED")
+	f.StringSliceVar(&o.kind, "type", nil, "only these types: CALL, SWAP, TRANSFER")
+	f.StringSliceVar(&o.chain, "chain", nil, "only what touched these chains: name, CAIP-2 or number")
+	f.StringSliceVar(&o.assets, "asset", nil, "only what moved these assets: symbol, ob: id or CAIP-19")
+	f.StringVar(&o.since, "since", "", "not older than this: 2026-01-31 or RFC 3339")
+	f.StringVar(&o.until, "until", "", "older than this: 2026-01-31 or RFC 3339")
+	addPassphrase(cmd)
+	return cmd
+}
+
+func (c Commands) history(ctx context.Context, s *Session, o historyOptions) error {
+	keep, since, err := o.filter(s.Catalog)
+	if err != nil {
+		return err
+	}
+	size := pageSize
+	if o.limit > 0 && o.limit < size && o.plain() {
+		size = o.limit
+	}
+	src := newStream(s, size, olderThan(since), func(r verify.Reason) { c.findings(verify.Report{Reasons: []verify.Reason{r}}) })
+	out := c.printer(o, s.Catalog)
+	if err := out.begin(); err != nil {
+		return err
+	}
+	for n := 0; o.limit <= 0 || n < o.limit; {
+		e, err := src.take(ctx)
+		if err != nil {
+			return withFlush(out, err)
+		}
+		if e == nil {
+			break
+		}
+		if !keep(e) {
+			continue
+		}
+		n++
+		if err := out.put(e); err != nil {
+			return err
+		}
+	}
+	return out.end()
+}
+
+func withFlush(p recordPrinter, err error) error {
+	_ = p.end() // what was read is printed; the error that matters is the one of reading
+	return err
+}
+
+func (o historyOptions) plain() bool {
+	return len(o.status)+len(o.kind)+len(o.chain)+len(o.assets) == 0 && o.since == "" && o.until == ""
+}
+
+// olderThan stops a reading behind a page that is older than since as a whole.
+func olderThan(since time.Time) func([]entry) bool {
+	return func(page []entry) bool {
+		return !since.IsZero() && len(page) > 0 && !slices.ContainsFunc(page, func(e entry) bool { return e.at.IsZero() || !e.at.Before(since) })
+	}
+}
+
+// filter checks the flags and returns what they keep.
+func (o historyOptions) filter(cat *catalog.Catalog) (keep func(*entry) bool, since time.Time, err error) {
+	if o.csv && o.json {
+		return nil, since, usage("", "--csv and --json are two forms: choose one")
+	}
+	if o.limit < 0 {
+		return nil, since, usage("", "--limit takes a number of records, 1 or more")
+	}
+	statuses, err := oneOf("--status", o.status, api.StatusPending, api.StatusInProgress, api.StatusExecuted, api.StatusCompleted, api.StatusRefunded, api.StatusFailed)
+	if err != nil {
+		return nil, since, err
+	}
+	kinds, err := oneOf("--type", o.kind, api.RecordCall, api.RecordSwap, api.RecordTransfer)
+	if err != nil {
+		return nil, since, err
+	}
+	var chains []string
+	for _, name := range o.chain {
+		id, err := chainNamed(cat, name)
+		if err != nil {
+			return nil, since, err
+		}
+		chains = append(chains, id.String())
+	}
+	var assets []string
+	for _, name := range o.assets {
+		id, err := assetNamed(cat, name)
+		if err != nil {
+			return nil, since, err
+		}
+		assets = append(assets, strings.ToLower(id))
+	}
+	since, err = moment("--since", o.since)
+	if err != nil {
+		return nil, since, err
+	}
+	until, err := moment("--until", o.until)
+	return func(e *entry) bool {
+		return (len(statuses) == 0 || slices.Contains(statuses, e.Status)) && (len(kinds) == 0 || slices.Contains(kinds, e.Type)) &&
+			(since.IsZero() || !e.at.Before(since)) && (until.IsZero() || e.at.Before(until)) &&
+			(len(chains) == 0 || meets(chains, chainsOf(e))) && (len(assets) == 0 || meets(assets, assetsOf(e)))
+	}, since, err
+}
+
+func oneOf(flag string, given []string, known ...string) ([]string, error) {
+	var out []string
+	for _, g := range given {
+		g = strings.ToUpper(strings.TrimSpace(g))
+		if !slices.Contains(known, g) {
+			return nil, usage("", "%s takes %s", flag, strings.Join(known, ", "))
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}
+
+func moment(flag, s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	for _, form := range []string{time.RFC3339, time.DateOnly} {
+		if at, err := time.Parse(form, s); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, usage("", "%s takes a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z", flag)
+}
+
+func meets(wanted, found []string) bool {
+	return slices.ContainsFunc(found, func(x string) bool { return slices.Contains(wanted, x) })
+}
+
+// chainsOf are the chains that a record touched.
+func chainsOf(e *entry) []string {
+	var out []string
+	add := func(asset string) {
+		if a, err := caip.ParseAsset(asset); err == nil {
+			out = append(out, a.Chain.String())
+		}
+	}
+	for _, r := range slices.Concat(e.OriginChainOperations, e.DestinationChainOperations) {
+		out = append(out, r.Chain)
+	}
+	for _, a := range e.OriginToken.AssetType {
+		add(a)
+	}
+	add(e.DestinationToken.AssetType)
+	return out
+}
+
+// assetsOf are the assets that a record moved, aggregated and single ones, in lower case.
+func assetsOf(e *entry) []string {
+	out := append([]string{e.OriginToken.AggregatedAssetID, e.DestinationToken.AggregatedAssetID, e.DestinationToken.AssetType}, e.OriginToken.AssetType...)
+	for i, a := range out {
+		out[i] = strings.ToLower(a)
+	}
+	return out
+}

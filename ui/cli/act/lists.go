@@ -1,0 +1,174 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"coffer/api"
+	"coffer/api/caip"
+	"coffer/ui/cli"
+	"coffer/wallet/verify"
+)
+
+// Chains builds `coffer chains`.
+func (c Commands) Chains(g *cli.Global) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "chains",
+		Short: "List the chains of the service, compared with those of this program",
+		Long: `Lists the chains that the service supports, with the names of this program. What a comparison finds is said on standard error, also with --json. A list
+that contradicts itself is refused (exit code 4).`,
+		Example: "  coffer chains\n  coffer chains --json | jq -r '.[].chain.chain'",
+		Args:    atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.with(cmd, g, func(ctx context.Context, s *Session) error { return c.chains(ctx, s, asJSON) })
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the service's answer as it is")
+	addPassphrase(cmd)
+	return cmd
+}
+
+func (c Commands) chains(ctx context.Context, s *Session, asJSON bool) error {
+	answer, err := s.Service.ChainsDocument(ctx)
+	if err != nil {
+		return err
+	}
+	var list []api.SupportedChain
+	if err := answer.Decode(&list); err != nil {
+		return err
+	}
+	known, report := verify.Chains(s.Catalog, list)
+	c.findings(report)
+	if asJSON {
+		err = c.write(answer.Raw())
+	} else {
+		w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+		for _, k := range known {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", k.Chain, k.Name, k.NativeSymbol)
+		}
+		err = w.Flush()
+	}
+	return orRefused(err, report)
+}
+
+// Assets builds `coffer assets`.
+func (c Commands) Assets(g *cli.Global) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "assets",
+		Short: "List the assets of the service, compared with those of this program and with what was seen before",
+		Long: `Lists the assets with their chains, by the names and decimals of this program. An asset that differs from the shipped one or from what was seen before is
+marked and refused (exit code 4); one that is seen for the first time is remembered. What the comparison finds is said on standard error, also with --json.`,
+		Example: "  coffer assets\n  coffer assets --json | jq -r '.[].aggregatedAssetId'",
+		Args:    atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.with(cmd, g, func(ctx context.Context, s *Session) error { return c.assets(ctx, s, asJSON) })
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the service's answer as it is")
+	addPassphrase(cmd)
+	return cmd
+}
+
+func (c Commands) assets(ctx context.Context, s *Session, asJSON bool) error {
+	lists, err := s.Lists(ctx)
+	if err != nil {
+		return err
+	}
+	answer, err := s.Service.AssetsDocument(ctx)
+	if err != nil {
+		return err
+	}
+	var list []api.AggregatedAsset
+	if err := answer.Decode(&list); err != nil {
+		return err
+	}
+	report := lists.Report
+	report.Reasons = append(slices.Clone(report.Reasons), otherwise(lists.Assets, list)...)
+	c.findings(report)
+	if asJSON {
+		err = c.write(answer.Raw())
+	} else {
+		err = c.assetTable(list, lists.Assets, s)
+	}
+	return orRefused(err, report)
+}
+
+// otherwise finds what the printed answer holds beyond the one that was compared: the service is asked twice and could answer twice.
+func otherwise(judged verify.AssetList, list []api.AggregatedAsset) []verify.Reason {
+	met := map[string]bool{}
+	for _, id := range judged.Usable {
+		met[id] = true
+	}
+	for _, x := range judged.Changes {
+		met[x.ID] = true
+	}
+	for i, a := range list {
+		if !met[a.AggregatedAssetID] {
+			return []verify.Reason{{
+				Code: "B2", Level: verify.Refuse, Title: "The service lists an asset that was not in the list that was compared.",
+				Path: fmt.Sprintf("/%d/aggregatedAssetId", i), Got: clean(a.AggregatedAssetID),
+			}}
+		}
+	}
+	return nil
+}
+
+// assetTable prints one line for each asset and one for each of its chains. What is not usable shows no figure of the service.
+func (c Commands) assetTable(list []api.AggregatedAsset, judged verify.AssetList, s *Session) error {
+	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	for _, a := range list {
+		id, err := caip.ParseAggregate(a.AggregatedAssetID)
+		if err != nil || !slices.Contains(judged.Usable, id.String()) {
+			fmt.Fprintf(w, "%s\trefused\t\n", clean(a.AggregatedAssetID))
+			continue
+		}
+		name, decimals := clean(a.Name), a.Decimals
+		if ours, ok := s.Catalog.Aggregate(id); ok {
+			name, decimals = ours.Name, ours.Decimals
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d decimals\n", clean(id.String()), name, decimals)
+		for _, e := range a.AggregatedEntities {
+			asset, err := caip.ParseAsset(e.AssetType)
+			if err != nil || !slices.Contains(judged.Usable, asset.String()) {
+				fmt.Fprintf(w, "  %s\trefused\t\n", clean(e.AssetType))
+				continue
+			}
+			on := asset.Chain.String()
+			if k, ok := s.Catalog.Chain(asset.Chain); ok {
+				on = k.Name
+			}
+			fmt.Fprintf(w, "  %s\t%s\t%d decimals\n", asset, on, e.Decimals)
+		}
+	}
+	return w.Flush()
+}
+
+// findings says every reason of a report on standard error, one line each.
+func (c Commands) findings(r verify.Report) {
+	for _, x := range r.Reasons {
+		line := string(x.Level) + " " + x.Code + ": " + x.Title
+		for _, p := range []struct{ label, text string }{{"Expected", x.Want}, {"Found", x.Got}} {
+			if p.text != "" {
+				line += " " + p.label + ": " + p.text + "."
+			}
+		}
+		if x.Path != "" {
+			line += " At " + x.Path
+		}
+		fmt.Fprintln(c.Err, clean(line))
+	}
+}
+
+// orRefused is err, or a refusal when the report has one.
+func orRefused(err error, r verify.Report) error {
+	if err == nil && r.Refused() {
+		return &cli.RefusedError{Problem: "the list does not pass its checks"}
+	}
+	return err
+}

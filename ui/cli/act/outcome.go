@@ -1,0 +1,110 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"coffer/api"
+	"coffer/api/client"
+	"coffer/ui/cli"
+	"coffer/wallet/flow"
+	"coffer/wallet/journal"
+	"coffer/wallet/sign"
+	"coffer/wallet/vault"
+)
+
+// An OutcomeError says how something ended that was asked for, with the exit code that belongs to it.
+type OutcomeError struct {
+	Problem string
+	code    int
+	cause   error
+}
+
+// Error is the problem in plain words.
+func (e *OutcomeError) Error() string { return e.Problem }
+
+// Unwrap is the cause, if any.
+func (e *OutcomeError) Unwrap() error { return e.cause }
+
+// ExitCode is one of the exit codes of package cli.
+func (e *OutcomeError) ExitCode() int { return e.code }
+
+func outcome(code int, cause error, format string, args ...any) error {
+	return &OutcomeError{Problem: fmt.Sprintf(format, args...), code: code, cause: cause}
+}
+
+// ended turns where an operation stands into the error of the command: nil only when it is done.
+func ended(s flow.Snapshot, err error) error {
+	words := s.Problem
+	if words == "" && err != nil {
+		words = err.Error()
+	}
+	switch s.State {
+	case flow.StateDone:
+		return nil
+	case flow.StateFailed:
+		return outcome(cli.ExitFailed, err, "%s", orElse(words, "it did not run"))
+	case flow.StateNotExecuted:
+		return outcome(cli.ExitExpired, err, "%s", orElse(words, "the quote was never executed"))
+	case flow.StateUnknown, flow.StateExecuting:
+		return outcome(cli.ExitUnknown, err, "the outcome is not known: %s Ask for it: coffer status %s --watch", orElse(words, "the quote was sent."), s.ID)
+	case flow.StateAccepted:
+		return outcome(cli.ExitUnknown, err, "the service accepted it and has not ended it. Ask for its end: coffer status %s --watch", s.ID)
+	}
+	if err == nil {
+		return nil
+	}
+	return stopped(words, err)
+}
+
+// stopped is the error of a step that had no effect beyond what the journal says.
+func stopped(words string, err error) error {
+	var service *api.Error
+	switch {
+	case interrupted(err):
+		return outcome(cli.ExitExpired, err, "stopped; nothing was sent")
+	case errors.Is(err, flow.ErrRefused):
+		return &cli.RefusedError{Problem: orElse(words, "refused: nothing was signed with this answer")}
+	case errors.Is(err, flow.ErrExpired):
+		return outcome(cli.ExitExpired, err, "%s", words)
+	case errors.Is(err, journal.ErrConflict), errors.Is(err, journal.ErrPaid):
+		return &cli.RefusedError{Problem: words}
+	case errors.Is(err, vault.ErrLocked), errors.Is(err, vault.ErrNoKey), errors.Is(err, vault.ErrNetwork), errors.Is(err, vault.ErrPassphrase):
+		return outcome(cli.ExitAccess, err, "%s", words)
+	case errors.Is(err, sign.ErrFault):
+		return &cli.RefusedError{Problem: words}
+	case errors.As(err, &service):
+		return outcome(cli.Code(err), err, "%s", orElse(words, service.Message))
+	}
+	return outcome(cli.Code(err), err, "%s", words)
+}
+
+// interrupted reports that the person, or a signal, ended a step.
+func interrupted(err error) bool {
+	var failed *client.Error
+	return errors.Is(err, context.Canceled) || errors.As(err, &failed) && failed.Kind == client.KindCancelled
+}
+
+// byStatus is the error of a status of the service.
+func byStatus(status, reason string) error {
+	switch status {
+	case api.StatusCompleted:
+		return nil
+	case api.StatusRefunded, api.StatusFailed:
+		if reason != "" {
+			reason = " (" + clean(reason) + ")"
+		}
+		return outcome(cli.ExitFailed, nil, "it ended %s%s", status, reason)
+	case "":
+		return outcome(cli.ExitUnknown, nil, "the service does not know this quote")
+	}
+	return outcome(cli.ExitUnknown, nil, "it has not ended: %s", clean(status))
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,108 @@
+package act
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"coffer/api/amount"
+	"coffer/api/network"
+	"coffer/wallet/verify"
+)
+
+// page is a review as plain lines: a label and what stands behind it. Nothing is cut, and nothing foreign gets through but printable text.
+type page struct{ b strings.Builder }
+
+func (p *page) line(s string) { fmt.Fprintln(&p.b, strings.TrimRight(whole(s), " ")) }
+
+// row writes a fact, sub one of it; without a value they write nothing.
+func (p *page) row(label, value string) { p.fact("  ", label, value) }
+func (p *page) sub(label, value string) { p.fact("    ", label, value) }
+
+func (p *page) fact(indent, label, value string) {
+	if value != "" {
+		p.line(fmt.Sprintf("%s%-*s %s", indent, 22-len(indent), label, value))
+	}
+}
+
+// networkWords says what kind of money a network has.
+func networkWords(k network.Kind) string {
+	switch k {
+	case network.Embedded:
+		return "EMBEDDED: play money on chains inside this program"
+	case network.Lab:
+		return "LAB: test chains, no real money"
+	case network.Real:
+		return "REAL: real money"
+	}
+	return "of an unknown kind: take it for real money"
+}
+
+// figure writes an amount exactly; an asset that is not known is counted in its base units.
+func figure(a verify.AmountView) string {
+	switch {
+	case a.Amount == nil:
+		return amount.Unknown
+	case a.Decimals < 0:
+		return amount.Group(a.Amount.String()) + " base units of " + whole(a.Asset.Display())
+	}
+	return amount.Human(a.Amount, a.Decimals) + " " + clean(a.Symbol)
+}
+
+// worth adds the value and the chain.
+func worth(a verify.AmountView) string {
+	s := figure(a) + ", " + dollars(a.Micro)
+	if a.ChainName != "" {
+		s += ", on " + clean(a.ChainName)
+	}
+	return s
+}
+
+func dollars(micro *big.Int) string {
+	if micro == nil {
+		return "value unknown"
+	}
+	return "$" + amount.Group(amount.USD2(micro))
+}
+
+func percent(bps int) string { return amount.Format(big.NewInt(int64(bps)), 2) + " %" }
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// findings are the checks of an answer: how many passed, and every reason, the worst first.
+func (p *page) findings(r verify.Report) {
+	p.row("checks", plural(len(r.Passed), "check")+" passed, "+strconv.Itoa(r.Count(verify.Refuse))+" refused, "+strconv.Itoa(r.Count(verify.Warn))+" to read, "+
+		strconv.Itoa(r.Count(verify.Unknown))+" could not be made")
+	for _, level := range []verify.Level{verify.Refuse, verify.Gate, verify.Warn, verify.Unknown, verify.Show} {
+		for _, x := range r.Reasons {
+			if x.Level != level {
+				continue
+			}
+			word := strings.ToUpper(string(level))
+			if level == verify.Gate {
+				word += map[bool]string{true: " (open)", false: " (closed)"}[x.Open]
+			}
+			p.row(word+" "+x.Code, x.Title)
+			p.sub("setting", x.Setting)
+			p.sub("at", x.Path)
+			p.sub("expected", x.Want)
+			p.sub("found", x.Got)
+		}
+	}
+}
+
+func (p *page) delegation(d *verify.DelegationView) {
+	if d == nil {
+		return
+	}
+	p.row("WARNING", "from this signature on, the code below controls your EOA on "+clean(d.Chain.Name)+", until you change it")
+	p.sub("your EOA", d.Authority)
+	p.sub("the code", d.Contract+" ("+orElse(clean(d.ContractName), "unknown")+")")
+	p.sub("where", d.Chain.CAIP+" only, with account nonce "+strconv.FormatUint(d.Nonce, 10))
+}

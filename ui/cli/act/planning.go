@@ -1,0 +1,304 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/spf13/cobra"
+
+	"coffer/api/caip"
+	"coffer/api/op/abicall"
+	"coffer/ui/cli"
+	"coffer/ui/cli/act/plan"
+	"coffer/wallet/intent"
+)
+
+// planOptions are the flags of `coffer plan` beside those of a call.
+type planOptions struct {
+	out, format, note           string
+	template, fresh, json       bool
+	chains, recipients, targets []string
+	maxSpend                    string
+	maxCost, maxSlippage        int64
+	neverDelegate               bool
+}
+
+func (o *planOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.out, "out", "", "write the plan to this `FILE` (a plan there is replaced; default: print it)")
+	f.StringVar(&o.format, "format", "", "toml or json (default: as the name of --out ends, else toml)")
+	f.BoolVar(&o.json, "json", false, "the same as --format json")
+	f.StringVar(&o.note, "note", "", "a line for the reader")
+	f.BoolVar(&o.template, "template", false, "a plan to fill in, without network and accounts")
+	f.BoolVar(&o.fresh, "fresh", false, "give a plan of a file a new salt, so that it can be applied again")
+	f.StringSliceVar(&o.chains, "limit-chains", nil, "no other chain pays or runs a call")
+	f.StringSliceVar(&o.recipients, "limit-recipients", nil, "nobody else receives; your own accounts may")
+	f.StringSliceVar(&o.targets, "limit-contracts", nil, "no other contract is called")
+	f.StringVar(&o.maxSpend, "max-spend", "", "the most that it may spend, in dollars")
+	f.Int64Var(&o.maxCost, "max-cost-bps", 0, "the most that is lost on the way, in basis points of what is paid")
+	f.Int64Var(&o.maxSlippage, "max-slippage-bps", 0, "the most that the price may move, in basis points")
+	f.BoolVar(&o.neverDelegate, "never-delegate", false, "sign no EIP-7702 delegation")
+}
+
+// Plan builds `coffer plan`.
+func (c Commands) Plan(g *cli.Global) *cobra.Command {
+	var a asked
+	var o planOptions
+	cmd := &cobra.Command{
+		Use:   "plan [FILE|-]",
+		Short: "Write a plan file: calls, funding and limits, to be reviewed and applied later",
+		Long: `Writes a plan of what flags describe, or of a file: an intent, a batch of the Safe Transaction Builder, or a plan, which is then written anew with the hash of
+its present content. A plan names the network and the accounts of the profile, and limits that narrow your policy. Nothing is signed and the service is not asked.
+
+Review the file, keep it where changes are seen, and run coffer apply FILE.`,
+		Example: `  coffer plan --chain base --to usdc --function "transfer(address to, uint256 amount)" --arg 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --arg "25 USDC" --max-spend 30 --out pay.toml
+  coffer plan --asset usdc --amount 100 --for eth@base --out swap.toml
+  coffer plan batch.json --fund-with usdc --max-cost-bps 100 --out batch.toml
+  coffer plan pay.toml --out pay.toml           after editing it
+  coffer plan pay.toml --fresh --out pay.toml   to apply it once more
+  coffer plan --template > plan.toml`,
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			asJSON, err := o.form()
+			if err != nil {
+				return err
+			}
+			return c.with(cmd, g, func(_ context.Context, s *Session) error {
+				p, err := c.planned(cmd, s, &a, &o, args)
+				if err != nil {
+					return err
+				}
+				return c.writePlan(s, p, o.out, asJSON)
+			})
+		},
+	}
+	a.callFlags(cmd)
+	a.sideFlags(cmd)
+	o.flags(cmd)
+	addPassphrase(cmd)
+	return cmd
+}
+
+// form reports whether JSON is written.
+func (o *planOptions) form() (bool, error) {
+	switch {
+	case o.format == "json", o.json && o.format == "":
+		return true, nil
+	case o.format == "toml" && !o.json:
+		return false, nil
+	case o.format == "":
+		return strings.HasSuffix(strings.ToLower(o.out), ".json"), nil
+	}
+	return false, usage("", "--format takes toml or json")
+}
+
+// planned is the plan that a command line describes.
+func (c Commands) planned(cmd *cobra.Command, s *Session, a *asked, o *planOptions, args []string) (plan.Plan, error) {
+	if len(args) == 1 {
+		b, err := c.readFile(cmd, args[0])
+		if err != nil {
+			return plan.Plan{}, err
+		}
+		if plan.IsPlan(b) {
+			return c.resealed(a, o, args[0], b)
+		}
+		return c.newPlan(s, o, func() (intent.Draft, error) {
+			d, err := intentFile(args[0], b)
+			if err != nil {
+				return d, err
+			}
+			if twice := a.changed(a.names()...); len(twice) > 0 {
+				return d, usage("", "the file describes the calls, so --%s has no place beside it", twice[0])
+			}
+			if isExchange(d) {
+				return d, a.common(&d)
+			}
+			return d, a.complete(s.Catalog, &d, c.Clock())
+		})
+	}
+	if o.fresh {
+		return plan.Plan{}, usage("", "--fresh is for the plan of a file")
+	}
+	if o.template {
+		return c.template(s, o)
+	}
+	return c.newPlan(s, o, func() (intent.Draft, error) { return a.anyDraft(s.Catalog, c.Clock()) })
+}
+
+// resealed is a plan of a file with another salt, or as it is; writing it makes the hash.
+func (c Commands) resealed(a *asked, o *planOptions, name string, b []byte) (plan.Plan, error) {
+	if given := a.changed(append(a.names(), "allow", "require", "fund-with", "slippage", "interface", "valid-for")...); len(given) > 0 {
+		return plan.Plan{}, usage("edit the file", "a plan is written anew as it is, so --%s has no place beside it", given[0])
+	}
+	p, err := plan.ParseUnsealed(b)
+	if err != nil {
+		return p, usage("", "%s: %s", clean(name), clean(err.Error()))
+	}
+	if o.note != "" {
+		p.Note = o.note
+	}
+	if o.fresh {
+		p.Salt, err = plan.NewSalt(c.Random)
+	}
+	return p, err
+}
+
+// newPlan makes a plan of a draft for the profile, and checks that it can be applied.
+func (c Commands) newPlan(s *Session, o *planOptions, draft func() (intent.Draft, error)) (plan.Plan, error) {
+	d, err := draft()
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	in, err := c.frozen(s, d)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	p := plan.Plan{Note: o.note, Intent: in.Draft()}
+	if p.Limits, err = o.limits(s); err != nil {
+		return p, err
+	}
+	p.Salt, err = plan.NewSalt(c.Random)
+	return p, err
+}
+
+// limits are those of the flags.
+func (o *planOptions) limits(s *Session) (plan.Limits, error) {
+	l := plan.Limits{
+		Recipients: o.recipients, Contracts: o.targets, MaxSpendUSD: o.maxSpend, MaxCostBps: o.maxCost, MaxSlippageBps: o.maxSlippage, NeverDelegate: o.neverDelegate,
+	}
+	for _, name := range o.chains {
+		id, err := chainNamed(s.Catalog, name)
+		if err != nil {
+			return l, err
+		}
+		l.Chains = append(l.Chains, id.String())
+	}
+	if _, err := l.Verify(); err != nil {
+		return l, usage("", "%s", clean(err.Error()))
+	}
+	return l, nil
+}
+
+// template is a plan to fill in: one call of a known token that moves nothing.
+func (c Commands) template(s *Session, o *planOptions) (plan.Plan, error) {
+	salt, err := plan.NewSalt(c.Random)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	chain, err := chainNamed(s.Catalog, "base")
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	token, ok := entityNamed(s.Catalog, "USDC", chain)
+	if !ok {
+		return plan.Plan{}, errors.New("the catalogue has no USDC")
+	}
+	fn, err := abicall.ParseSignature("transfer(address to, uint256 amount)")
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	data, err := fn.Encode([]abicall.Value{{Text: common.Address{19: 1}.Hex()}, {Text: "1"}})
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	at, _ := token.Asset.Token()
+	l, err := o.limits(s)
+	return plan.Plan{
+		Salt: salt, Note: orElse(o.note, "a template: put your calls in, then run coffer plan FILE --out FILE"), Limits: l,
+		Intent: intent.Draft{
+			Version: intent.Version, TargetChain: chain.String(), SlippageBps: defaultBps, FundWith: token.Aggregate.String(),
+			Calls: []intent.Call{{To: at.Hex(), Function: fn.String(), Data: "0x" + common.Bytes2Hex(data)}},
+		},
+	}, err
+}
+
+// writePlan prints a plan or writes it to a file.
+func (c Commands) writePlan(s *Session, p plan.Plan, out string, asJSON bool) error {
+	var b []byte
+	var err error
+	if asJSON {
+		b, err = p.EncodeJSON()
+	} else {
+		b, err = p.EncodeTOML(s.explain(p.Intent))
+	}
+	if err != nil {
+		return err
+	}
+	hash, err := p.Hash()
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		return c.write(b)
+	}
+	if err := replacePlan(out, b); err != nil {
+		return err
+	}
+	c.say("Written to %s. Hash of the plan: %s", out, hash)
+	return nil
+}
+
+// replacePlan writes a file as a whole. Only a plan is replaced.
+func replacePlan(path string, b []byte) error {
+	old, err := os.ReadFile(path)
+	if err == nil && len(old) > 0 && !plan.IsPlan(old) {
+		return usage("choose another name", "%s is no plan and is not replaced", clean(path))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".plan-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// explain says what the figures of a plan are, by the catalogue and by what the bytes decode to.
+func (s *Session) explain(d intent.Draft) plan.Explain {
+	return plan.Explain{
+		Amount: s.baseWords,
+		Call: func(i int) []string {
+			c := d.Calls[i]
+			var out []string
+			chain, err := caip.ParseChain(d.TargetChain)
+			if err != nil {
+				return nil
+			}
+			token, known := tokenAt(s.Catalog, chain, c.To)
+			if known {
+				out = append(out, token.Symbol+" on "+s.chainName(d.TargetChain))
+			}
+			data := common.FromHex(c.Data)
+			if len(data) < 4 {
+				return out
+			}
+			fn, ok := abicall.Lookup(abicall.Known(), [4]byte(data))
+			if !ok {
+				return append(out, "not decoded: what this call does depends on the contract")
+			}
+			values, err := fn.Decode(data)
+			if err != nil {
+				return append(out, "not decoded: what this call does depends on the contract")
+			}
+			for _, l := range fn.Lines(values) {
+				out = append(out, strings.Repeat("  ", l.Depth)+l.Label+" = "+l.Text)
+			}
+			if known && len(values) > 0 && slices.Contains([]string{"transfer(address,uint256)", "transferFrom(address,address,uint256)"}, fn.Signature()) {
+				out = append(out, "that is "+figureOf(values[len(values)-1].Text, token.Symbol, token.Decimals))
+			}
+			return out
+		},
+	}
+}

@@ -1,0 +1,178 @@
+package act
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/wallet/verify"
+)
+
+// recordPrinter prints records as they come.
+type recordPrinter interface {
+	begin() error
+	put(e *entry) error
+	end() error
+}
+
+func (c Commands) printer(o historyOptions, cat *catalog.Catalog) recordPrinter {
+	switch {
+	case o.json:
+		return jsonLines{c}
+	case o.csv:
+		w := csv.NewWriter(c.Out)
+		w.UseCRLF = true
+		return csvLines{w, cat}
+	}
+	return &textLines{w: tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0), cat: cat}
+}
+
+type jsonLines struct{ c Commands }
+
+func (jsonLines) begin() error { return nil }
+func (jsonLines) end() error   { return nil }
+func (j jsonLines) put(e *entry) error {
+	line, err := oneLine(e.raw)
+	if err != nil {
+		return err
+	}
+	return j.c.write(bytes.TrimSpace(line))
+}
+
+// textLines prints lines in columns, a page at a time.
+type textLines struct {
+	w   *tabwriter.Writer
+	cat *catalog.Catalog
+	n   int
+}
+
+func (t *textLines) begin() error { return nil }
+func (t *textLines) end() error   { return t.w.Flush() }
+func (t *textLines) put(e *entry) error {
+	fmt.Fprintf(t.w, "%s\t%s\t%s\t%s\t%s\t%s\n", stamp(e.at), strings.ToLower(clean(e.Type)), verify.Status(e.Status).Text,
+		paidWords(t.cat, e), gotWords(t.cat, e), clean(e.QuoteID))
+	if t.n++; t.n%pageSize == 0 {
+		return t.w.Flush()
+	}
+	return nil
+}
+
+func stamp(at time.Time) string {
+	if at.IsZero() {
+		return "time unknown"
+	}
+	return at.UTC().Format("2006-01-02 15:04:05Z")
+}
+
+func paidWords(cat *catalog.Catalog, e *entry) string {
+	symbol, decimals := unitOf(cat, e.OriginToken.AggregatedAssetID, e.OriginToken.AssetType...)
+	return figureOf(e.OriginToken.Amount, symbol, decimals)
+}
+
+func gotWords(cat *catalog.Catalog, e *entry) string {
+	symbol, decimals := entityUnit(cat, e.DestinationToken.AssetType)
+	return "for " + figureOf(e.DestinationToken.Amount, symbol, decimals)
+}
+
+// unitOf is the unit of an aggregated asset, or of the one asset behind ob:single; decimals are -1 when it is not known.
+func unitOf(cat *catalog.Catalog, id string, single ...string) (string, int) {
+	if a, ok := cat.Aggregate(caip.AggregateID(id)); ok {
+		return a.Symbol, a.Decimals
+	}
+	if len(single) == 1 {
+		return entityUnit(cat, single[0])
+	}
+	return "", -1
+}
+
+func entityUnit(cat *catalog.Catalog, asset string) (string, int) {
+	if a, err := caip.ParseAsset(asset); err == nil {
+		if e, ok := cat.Entity(a); ok {
+			return e.Symbol, e.Decimals
+		}
+	}
+	return "", -1
+}
+
+func figureOf(base, symbol string, decimals int) string {
+	v, err := amount.ParseBase(base)
+	switch {
+	case err != nil:
+		return amount.Unknown
+	case decimals < 0:
+		return amount.Group(v.String()) + " base units"
+	}
+	return amount.Human(v, decimals) + " " + symbol
+}
+
+// csvLines writes the columns of csvColumns (RFC 4180: CRLF, quotes doubled). Amounts are base units as the service wrote them, lists in one cell have spaces
+// between their items, and a cell that a spreadsheet would take for a formula begins with an apostrophe.
+type csvLines struct {
+	w   *csv.Writer
+	cat *catalog.Catalog
+}
+
+func csvColumns() []string {
+	return []string{"time", "type", "status", "fail_reason", "quote_id", "user", "recipient", "paid_asset", "paid_symbol", "paid_from", "paid_base_units", "paid_decimals",
+		"received_asset", "received_symbol", "received_as", "received_base_units", "received_decimals", "minimum_base_units", "origin_chains", "origin_hashes",
+		"target_chains", "target_hashes"}
+}
+
+func (p csvLines) begin() error { return p.w.Write(csvColumns()) }
+
+func (p csvLines) end() error {
+	p.w.Flush()
+	return p.w.Error()
+}
+
+func (p csvLines) put(e *entry) error {
+	o, d := e.OriginToken, e.DestinationToken
+	paid, paidDecimals := unitOf(p.cat, o.AggregatedAssetID, o.AssetType...)
+	got, gotDecimals := entityUnit(p.cat, d.AssetType)
+	at := ""
+	if !e.at.IsZero() {
+		at = e.at.UTC().Format(time.RFC3339)
+	}
+	cells := []string{at, e.Type, e.Status, e.FailReason, e.QuoteID, e.User, e.RecipientAccountID, o.AggregatedAssetID, paid, strings.Join(o.AssetType, " "), o.Amount,
+		decimals(paidDecimals), d.AggregatedAssetID, got, d.AssetType, d.Amount, decimals(gotDecimals), d.MinimumAmount}
+	for _, refs := range [][]api.OperationRef{e.OriginChainOperations, e.DestinationChainOperations} {
+		var chains, hashes []string
+		for _, r := range refs {
+			chains, hashes = append(chains, r.Chain), append(hashes, r.Hash)
+		}
+		cells = append(cells, strings.Join(chains, " "), strings.Join(hashes, " "))
+	}
+	for i := range cells {
+		cells[i] = inert(whole(cells[i]))
+	}
+	if err := p.w.Write(cells); err != nil {
+		return err
+	}
+	p.w.Flush()
+	return p.w.Error()
+}
+
+func decimals(n int) string {
+	if n < 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// inert puts an apostrophe before a text that a spreadsheet would run as a formula, or that its own apostrophe would hide.
+func inert(s string) string {
+	for _, p := range []string{"=", "+", "-", "@", "'", "＝", "＋", "－", "＠"} {
+		if strings.HasPrefix(s, p) {
+			return "'" + s
+		}
+	}
+	return s
+}

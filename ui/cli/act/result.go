@@ -1,0 +1,118 @@
+package act
+
+import (
+	"context"
+	"encoding/hex"
+	"time"
+
+	"coffer/api"
+	"coffer/wallet/flow"
+	"coffer/wallet/journal"
+	"coffer/wallet/verify"
+)
+
+// statusPatience bounds the one question for the status as a document.
+const statusPatience = 10 * time.Second
+
+// print writes what came of an operation: as lines, or as one JSON object with the answers of the service as they came.
+func (r *runner) print(ctx context.Context, err error) error {
+	if !r.o.json {
+		if r.o.dry {
+			return nil // the review was the data
+		}
+		return r.c.write([]byte(r.summary(err)))
+	}
+	h := r.j.in.Hash()
+	members := []member{
+		{"operation", encode(r.op.ID())},
+		{"intent", object(member{"id", encode(r.j.in.ID())}, member{"hash", encode("0x" + hex.EncodeToString(h[:]))}, member{"kind", encode(r.j.in.Kind())})},
+	}
+	if r.j.extra != nil {
+		members = append(members, r.j.extra(r.x)...)
+	}
+	members = append(members, member{"state", encode(string(r.x.State))})
+	if r.x.QuoteID != "" {
+		members = append(members, member{"quoteId", encode(r.x.QuoteID)})
+	}
+	members = append(members, member{"prepared", r.prepared})
+	if !r.exchange() && (r.x.Review1 != nil || judged(r.x.Report1)) {
+		members = append(members, member{"review1", encode(review1Of(r.x.Review1, r.x.Report1))})
+	}
+	members = append(members, member{"quote", r.quote})
+	if r.x.Review2 != nil || judged(r.x.Report2) {
+		members = append(members, member{"review2", encode(review2Of(r.x.Review2, r.x.Report2))})
+	}
+	members = append(members, member{"status", r.statusDocument(ctx)})
+	if err != nil {
+		members = append(members, member{"problem", encode(clean(err.Error()))})
+	}
+	return r.c.write(object(members...))
+}
+
+func judged(r verify.Report) bool { return len(r.Passed)+len(r.Reasons) > 0 }
+
+// record finds an operation in the journal.
+func record(list []journal.Operation, id string) *journal.Operation {
+	for i := range list {
+		if list[i].ID == id {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// statusDocument is the status as the service writes it, or as it was read last when there is no other answer now.
+func (r *runner) statusDocument(ctx context.Context) []byte {
+	if r.x.Status.QuoteID == "" {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(ctx, statusPatience)
+	defer stop()
+	answer, err := r.s.Service.StatusDocument(ctx, r.x.QuoteID)
+	var now api.ExecutionStatus
+	if err != nil || answer.Decode(&now) != nil || now.Status != r.x.Status.Status {
+		return encode(r.x.Status)
+	}
+	return answer.Raw()
+}
+
+// summary says in lines what came of an operation.
+func (r *runner) summary(err error) string {
+	p := &page{}
+	p.line("operation " + r.op.ID())
+	p.row("state", string(r.x.State))
+	if r.x.Status.Status != "" {
+		p.row("status", verify.Status(r.x.Status.Status).Text)
+	}
+	p.row("quote id", r.x.QuoteID)
+	p.transactions(r.s, r.x.Status)
+	if err != nil {
+		p.row("problem", clean(err.Error()))
+	}
+	return p.b.String()
+}
+
+// transactions are the transactions of a status, in full.
+func (p *page) transactions(s *Session, x api.ExecutionStatus) {
+	for _, o := range x.OriginChainOperations {
+		p.row("deposit", whole(o.Hash)+" on "+s.chainName(o.Chain))
+	}
+	for _, o := range x.DestinationChainOperations {
+		p.row("ran", whole(o.Hash)+" on "+s.chainName(o.Chain))
+	}
+}
+
+// statusText is a status in lines.
+func (s *Session) statusText(id string, x api.ExecutionStatus, state flow.State) string {
+	p := &page{}
+	p.line("quote " + whole(id))
+	if state != "" {
+		p.row("state", string(state))
+	}
+	p.row("status", verify.Status(x.Status).Text)
+	p.row("reason", clean(x.FailReason))
+	p.row("user", clean(x.User))
+	p.row("recipient", clean(x.RecipientAccountID))
+	p.transactions(s, x)
+	return p.b.String()
+}

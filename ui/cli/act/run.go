@@ -1,0 +1,316 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coffer/api"
+	"coffer/ui/cli"
+	"coffer/wallet/flow"
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+// runOptions are the flags of everything that signs.
+type runOptions struct {
+	json, yes, dry bool
+	confirm        []string
+}
+
+func (o *runOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.json, "json", false, "print what happened as JSON")
+	f.BoolVar(&o.yes, "yes", false, "sign without asking, if every check passes")
+	f.BoolVar(&o.dry, "dry-run", false, "ask the service, check and print; sign nothing")
+	f.StringArrayVar(&o.confirm, "confirm", nil, "with --yes: the `SENTENCE` of an open gate (may be repeated)")
+	addPassphrase(cmd)
+}
+
+// ready refuses what could not be signed anyway, before anything is opened.
+func (o *runOptions) ready(c Commands) error {
+	switch {
+	case o.dry && o.yes:
+		return usage("", "--dry-run signs nothing, so it takes no --yes")
+	case len(o.confirm) > 0 && !o.yes:
+		return usage("", "--confirm belongs to --yes; without it the sentence is asked for")
+	case !o.dry && !o.yes && !c.Terminal:
+		return usage("look first with --dry-run", "there is no terminal to confirm on: signing needs --yes")
+	}
+	return nil
+}
+
+// job is what is to be run. limits narrows the policy, begin may go on with an operation of before (nil: start a new one), before is called once right before
+// the first signature, compared adds lines to a review, and extra members to the JSON.
+type job struct {
+	in       intent.Intent
+	limits   func(verify.Limits) (verify.Limits, error)
+	begin    func(w *Work) (Operation, error)
+	before   func(id string) error
+	compared func(x flow.Snapshot) string
+	extra    func(x flow.Snapshot) []member
+}
+
+// runner takes one operation to its end.
+type runner struct {
+	c      Commands
+	s      *Session
+	o      runOptions
+	j      job
+	w      *Work
+	op     Operation
+	x      flow.Snapshot
+	signed bool
+	// prepared and quote are the last answers that passed; the journal keeps them until the operation has ended.
+	prepared, quote []byte
+}
+
+// operate runs a job and prints what came of it.
+func (c Commands) operate(ctx context.Context, s *Session, o runOptions, j job) (err error) {
+	w, err := s.Work(j.limits)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	r := &runner{c: c, s: s, o: o, j: j, w: w}
+	if !o.yes && !o.dry {
+		held, end := c.Prompt.Hold(ctx)
+		defer end()
+		if ctx = held; s.Lock != nil {
+			cli.OnSuspend(ctx, s.Lock)
+		}
+	}
+	if j.begin != nil {
+		if r.op, err = j.begin(w); err != nil {
+			return err
+		}
+	}
+	if r.op == nil {
+		if r.op, err = w.Start(ctx, j.in); err != nil {
+			return err
+		}
+	}
+	r.x = r.op.Snapshot()
+	r.signed = r.x.SignaturesDone > 0
+	err = r.run(ctx)
+	r.details(err)
+	r.leave()
+	return errors.Join(r.print(ctx, err), err)
+}
+
+// details says every failure that the service lists.
+func (r *runner) details(err error) {
+	var no *api.Error
+	if errors.As(err, &no) {
+		for _, f := range no.Details {
+			r.c.say("  %s", clean(f.String()))
+		}
+	}
+}
+
+func (r *runner) exchange() bool { return isExchange(r.x.Intent) }
+
+// run goes through the reviews.
+func (r *runner) run(ctx context.Context) error {
+	var err error
+	switch {
+	case r.x.State == flow.StateQuoting: // signed before, goes on with a new quote
+		r.x, err = r.op.Requote(ctx)
+	case r.exchange():
+		r.c.say("Asking for a quote. Nothing is signed.")
+		r.x, err = r.op.Quote(ctx)
+	default:
+		if done, err := r.first(ctx); done || err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		r.show(true)
+		return ended(r.x, err)
+	}
+	return r.second(ctx)
+}
+
+// first is the call up to its first signature and the quote; done: nothing more is to be reviewed.
+func (r *runner) first(ctx context.Context) (done bool, err error) {
+	for {
+		r.c.say("Asking the service to prepare the operation. Nothing is signed.")
+		if r.x, err = r.op.Prepare(ctx); err != nil {
+			r.show(false)
+			return true, ended(r.x, err)
+		}
+		r.show(false)
+		if r.o.dry {
+			return true, nil
+		}
+		confirmed, err := r.agree(ctx, false)
+		if err == nil {
+			err = r.once()
+		}
+		if err != nil {
+			return true, r.unconfirmed(err)
+		}
+		r.c.say("Signing the call and asking for a quote.")
+		r.signed = true
+		r.x, err = r.op.SignPrepared(ctx, confirmed)
+		if r.x.State == flow.StateReview1 {
+			r.signed = false
+		}
+		switch {
+		case errors.Is(err, flow.ErrExpired) && !r.o.yes:
+			r.c.say("The time for this review is over. It is asked for again; what you typed does not count.")
+			continue
+		case r.x.State == flow.StateAccepted || r.x.State == flow.StateUnknown:
+			return true, r.watch(ctx)
+		case err != nil:
+			r.show(true)
+			return true, ended(r.x, err)
+		}
+		return false, nil
+	}
+}
+
+// second reviews the quote, signs what it asks for, and sends it.
+func (r *runner) second(ctx context.Context) error {
+	for {
+		r.show(true)
+		if r.o.dry {
+			return nil
+		}
+		confirmed, err := r.agree(ctx, true)
+		if err == nil {
+			err = r.once()
+		}
+		if err != nil {
+			return r.unconfirmed(err)
+		}
+		r.x, err = r.op.Execute(ctx, confirmed, r.progress)
+		r.signed = r.signed || r.x.SignaturesDone > 0
+		switch {
+		case r.x.State == flow.StateAccepted || r.x.State == flow.StateUnknown:
+			return r.watch(ctx)
+		case err != nil && over(err) && !r.o.yes:
+			r.c.say("The quote has expired. Asking for a new one; what you typed does not count.")
+			if r.x, err = r.op.Requote(ctx); err != nil {
+				r.show(true)
+				return ended(r.x, err)
+			}
+		case err != nil:
+			return ended(r.x, err)
+		}
+	}
+}
+
+// over reports that time ran out before anything was done.
+func over(err error) bool {
+	var no *api.Error
+	return errors.Is(err, flow.ErrExpired) || errors.As(err, &no) && no.Name == api.ErrQuoteExpired
+}
+
+// once does what has to be on disk before the first signature.
+func (r *runner) once() error {
+	if r.j.before == nil {
+		return nil
+	}
+	before := r.j.before
+	r.j.before = nil
+	return before(r.op.ID())
+}
+
+// unconfirmed is the end of what was not confirmed.
+func (r *runner) unconfirmed(err error) error {
+	switch {
+	case errors.Is(err, errNo):
+		return outcome(cli.ExitExpired, err, "nothing was confirmed; nothing was sent")
+	case interrupted(err):
+		return stopped("", err)
+	}
+	return err
+}
+
+// progress says each step of an execute.
+func (r *runner) progress(e flow.Event) {
+	switch e.Kind {
+	case flow.EventSigned:
+		r.c.say("Signature %d of %d is given, for %s.", e.Index, r.x.SignaturesTotal, r.s.chainName(e.Chain))
+	case flow.EventJournaled:
+		r.c.say("Written to the journal.")
+	case flow.EventSent:
+		r.c.say("Sent to the service, once.")
+	case flow.EventAccepted:
+		r.c.say("Accepted by the service.")
+	}
+}
+
+// watch follows what was sent to its end.
+func (r *runner) watch(ctx context.Context) error {
+	err := follow(ctx, r.c, r.op, &r.x)
+	return ended(r.x, err)
+}
+
+// follow says every change of an operation that was sent.
+func follow(ctx context.Context, c Commands, op Operation, x *flow.Snapshot) error {
+	last := ""
+	say := func(s flow.Snapshot) {
+		word := verify.Status(s.Status.Status).Text
+		if s.Status.Status == "" {
+			word = string(s.State)
+		}
+		if s.Problem != "" {
+			word += ": " + s.Problem
+		}
+		if word != last {
+			last = word
+			c.say("%s %s", c.Clock().UTC().Format(time.TimeOnly), word)
+		}
+	}
+	if s := op.Snapshot(); s.State == flow.StateUnknown {
+		say(s)
+	}
+	var err error
+	*x, err = op.Watch(ctx, say)
+	return err
+}
+
+// show prints a review where the person reads, or as the data of a dry run.
+func (r *runner) show(second bool) {
+	if rec := record(r.w.Operations(), r.op.ID()); rec != nil {
+		r.prepared, r.quote = rec.Prepared, rec.Quote
+	}
+	text := r.s.review1Text(r.x)
+	if second {
+		if r.x.Review2 == nil && len(r.x.Report2.Reasons) == 0 && len(r.x.Report2.Passed) == 0 {
+			return // no answer to review
+		}
+		text = r.s.review2Text(r.x)
+	} else if r.x.Review1 == nil && len(r.x.Report1.Reasons) == 0 && len(r.x.Report1.Passed) == 0 {
+		return
+	}
+	if r.j.compared != nil {
+		text += r.j.compared(r.x)
+	}
+	if r.o.dry && !r.o.json {
+		fmt.Fprint(r.c.Out, text)
+		return
+	}
+	fmt.Fprint(r.c.Err, text)
+}
+
+// leave ends an operation of which nothing was signed, and says what else is left behind.
+func (r *runner) leave() {
+	switch {
+	case r.x.State.Terminal(), r.x.State == flow.StateAccepted, r.x.State == flow.StateUnknown, r.x.State == flow.StateExecuting:
+	case r.signed:
+		r.c.say("What was signed can still be used until it ends: see Activity in the dashboard. Nothing was sent.")
+	default:
+		if err := r.op.Abandon(); err != nil && !errors.Is(err, flow.ErrState) {
+			r.c.say("The journal could not be written: %s", err.Error())
+		}
+		if !r.o.dry {
+			r.c.say("Nothing was signed.")
+		}
+	}
+}

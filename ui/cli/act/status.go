@@ -1,0 +1,191 @@
+package act
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coffer/api"
+	"coffer/ui/cli"
+	"coffer/wallet/flow"
+	"coffer/wallet/journal"
+	"coffer/wallet/verify"
+)
+
+// The rhythm of status questions.
+const (
+	firstPoll   = 300 * time.Millisecond
+	longestPoll = 5 * time.Second
+)
+
+// notSeenMargin is how long after the expiry of a quote an empty status means that it never ran (protocol §4.3).
+const notSeenMargin = 30 * time.Second
+
+var (
+	reQuote     = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
+	reOperation = regexp.MustCompile(`^[0-9a-f]{16}$`)
+)
+
+// Status builds `coffer status`.
+func (c Commands) Status(g *cli.Global) *cobra.Command {
+	var asJSON, watch bool
+	cmd := &cobra.Command{
+		Use:   "status ID",
+		Short: "Print how a quote or an operation stands",
+		Long: `ID is the id of a quote (0x…), or that of an operation of this wallet (16 digits). --watch asks until it has ended.
+
+Exit codes: 0 COMPLETED, 1 REFUNDED or FAILED, 5 it never ran, 6 it has not ended or is not known.`,
+		Example: "  coffer status 0x3f… --watch\n  coffer status 5c1f0a9be2d47710 --json",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 || !reQuote.MatchString(args[0]) && !reOperation.MatchString(args[0]) {
+				return usage("see `coffer history` and `coffer export`", "`coffer status` takes one id: 0x and 64 digits of a quote, or 16 digits of an operation")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.with(cmd, g, func(ctx context.Context, s *Session) error { return c.status(ctx, s, args[0], asJSON, watch) })
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the service's answer as it is")
+	cmd.Flags().BoolVar(&watch, "watch", false, "ask until it has ended")
+	addPassphrase(cmd)
+	return cmd
+}
+
+func (c Commands) status(ctx context.Context, s *Session, id string, asJSON, watch bool) error {
+	rec, err := s.find(id)
+	if err != nil {
+		return err
+	}
+	quote := id
+	if rec != nil {
+		quote = rec.QuoteID
+	} else if !reQuote.MatchString(id) {
+		return usage("`coffer export` lists the operations", "this wallet has no operation %s", id)
+	}
+	if quote == "" || rec != nil && !wasSent(rec) {
+		return c.unsent(rec, asJSON)
+	}
+	if rec != nil && !rec.State.Terminal() && watch {
+		c.watchJournal(ctx, s, rec.ID)
+	}
+	return c.poll(ctx, s, quote, rec, asJSON, watch)
+}
+
+// find looks an id up in the journal; nil: it is not there.
+func (s *Session) find(id string) (*journal.Operation, error) {
+	b, err := s.Read()
+	if err != nil || b == nil {
+		return nil, err
+	}
+	defer func() { _ = b.Close() }()
+	list := b.Operations()
+	for i := range list {
+		if list[i].ID == id || list[i].QuoteID != "" && strings.EqualFold(list[i].QuoteID, id) {
+			return &list[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// wasSent reports that the execute of the last quote may have left this machine.
+func wasSent(rec *journal.Operation) bool {
+	switch rec.State {
+	case journal.Executing, journal.Acked, journal.Done, journal.NotExecuted:
+		return true
+	}
+	return false
+}
+
+// unsent is the answer about an operation of which nothing was sent.
+func (c Commands) unsent(rec *journal.Operation, asJSON bool) error {
+	state := strings.ToLower(strings.ReplaceAll(string(rec.State), "_", " "))
+	var err error
+	if asJSON {
+		err = c.write([]byte("{}")) // what the service says about a quote that was never sent
+	} else {
+		p := &page{}
+		p.line("operation " + rec.ID)
+		p.row("state", state)
+		p.row("quote id", whole(rec.QuoteID))
+		err = c.write([]byte(p.b.String()))
+	}
+	if err != nil {
+		return err
+	}
+	return outcome(cli.ExitExpired, nil, "nothing of this operation was sent: %s", state)
+}
+
+// watchJournal follows an operation of the journal, so that its end is written down. Where another process holds the journal, that process does.
+func (c Commands) watchJournal(ctx context.Context, s *Session, id string) {
+	w, err := s.Work(nil)
+	if err != nil {
+		c.say("The journal is not updated here: %s", err.Error())
+		return
+	}
+	defer func() { _ = w.Close() }()
+	for _, op := range w.Unfinished() {
+		if op.ID() == id {
+			var x flow.Snapshot
+			if err := follow(ctx, c, op, &x); err != nil && ctx.Err() == nil {
+				c.say("%s", err.Error())
+			}
+		}
+	}
+}
+
+// poll asks for the status and prints it; with watch until it has ended.
+func (c Commands) poll(ctx context.Context, s *Session, quote string, rec *journal.Operation, asJSON, watch bool) error {
+	wait, last := firstPoll, ""
+	for {
+		answer, err := s.Service.StatusDocument(ctx, quote)
+		if err != nil {
+			return err
+		}
+		var x api.ExecutionStatus
+		if err := answer.Decode(&x); err != nil {
+			return err
+		}
+		if x.QuoteID != "" && !strings.EqualFold(x.QuoteID, quote) {
+			return &cli.RefusedError{Problem: "the service answered about another quote"}
+		}
+		gone := x.Status == "" && c.neverRan(rec)
+		if !watch || api.Terminal(x.Status) || gone {
+			return c.printStatus(s, quote, x, answer.Raw(), asJSON, gone)
+		}
+		if word := verify.Status(x.Status).Text; word != last {
+			last = word
+			c.say("%s %s", c.Clock().UTC().Format(time.TimeOnly), word)
+		}
+		if err := c.Sleep(ctx, wait); err != nil {
+			return outcome(cli.ExitUnknown, err, "stopped; it has not ended: %s", verify.Status(x.Status).Text)
+		}
+		wait = min(2*wait, longestPoll)
+	}
+}
+
+// neverRan reports that the quote of an operation expired some time ago without being accepted; then the service would have to know it.
+func (c Commands) neverRan(rec *journal.Operation) bool {
+	return rec != nil && (rec.State == journal.NotExecuted || rec.State == journal.Executing && rec.Expires > 0 &&
+		c.Clock().After(time.Unix(rec.Expires, 0).Add(notSeenMargin)))
+}
+
+func (c Commands) printStatus(s *Session, quote string, x api.ExecutionStatus, raw []byte, asJSON, gone bool) error {
+	text, state := raw, flow.State("")
+	if gone {
+		state = flow.StateNotExecuted
+	}
+	if !asJSON {
+		text = []byte(s.statusText(quote, x, state))
+	}
+	if err := c.write(text); err != nil {
+		return err
+	}
+	if gone {
+		return outcome(cli.ExitExpired, nil, "it never ran: the service does not know the quote after its expiry")
+	}
+	return byStatus(x.Status, x.FailReason)
+}

@@ -1,0 +1,68 @@
+package desk
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+
+	"coffer/ui/cli/act"
+	"coffer/ui/profile"
+	"coffer/wallet/flow"
+	"coffer/wallet/intent"
+	"coffer/wallet/journal"
+	"coffer/wallet/verify"
+)
+
+// Session opens a profile for commands. ask is where a passphrase comes from. Keys are wiped when the session is closed, which a command does as soon as its
+// context has ended.
+func Session(ctx context.Context, host profile.Host, name string, ask act.Ask, machine string) (*act.Session, error) {
+	host.Ask = ask
+	s, err := host.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	state := s.Paths.ProfileState(s.Profile.Name)
+	options := journal.Options{Network: s.Network.ID, Clock: s.Clock, Random: rand.Reader, Holder: "coffer on " + machine}
+	return &act.Session{
+		Profile: s.Profile.Name, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Query: s.Query(), Service: s.Client, Lists: s.Lists,
+		Locked: s.Locked, Unlock: s.Unlock, Lock: s.Lock, Close: s.Close, Keep: profile.Folder{Dir: state},
+		Read: func() (act.Book, error) {
+			j, err := journal.OpenReadOnly(state, options)
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil, nil
+			}
+			return j, err
+		},
+		Work: func(tighten func(verify.Limits) (verify.Limits, error)) (*act.Work, error) {
+			return work(s, state, options, tighten)
+		},
+	}, nil
+}
+
+// work opens the journal for operations under the profile's policy.
+func work(s *profile.Opened, state string, options journal.Options, tighten func(verify.Limits) (verify.Limits, error)) (*act.Work, error) {
+	rules, err := s.Policy()
+	if err == nil && tighten != nil {
+		rules.Limits, err = tighten(rules.Limits)
+	}
+	if err != nil {
+		return nil, err
+	}
+	j, err := journal.Open(state, options)
+	if err != nil {
+		return nil, err
+	}
+	f := flow.New(flow.Deps{Client: s.Client, Signer: s.Signer(), Journal: j, Policy: rules, Clock: s.Clock, Sleep: sleep})
+	return &act.Work{
+		Start: func(ctx context.Context, in intent.Intent) (act.Operation, error) { return f.Start(ctx, in) },
+		Unfinished: func() []act.Operation {
+			var out []act.Operation
+			for _, o := range f.Unfinished() {
+				out = append(out, o)
+			}
+			return out
+		},
+		Operations: j.Operations, Close: j.Close,
+	}, nil
+}
