@@ -27,29 +27,51 @@ type walker struct {
 
 // pictures walks from an empty home to a completed call, and to the other screens.
 func pictures(ctx context.Context, out string) error {
-	dir, err := os.MkdirTemp("", "coffer-pictures")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	program := filepath.Join(dir, "coffer")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, ".") //nolint:gosec // into a directory of its own
-	if text, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, text)
-	}
 	if err := os.MkdirAll(out, 0o750); err != nil { //nolint:gosec // the directory that the person names
 		return err
 	}
-	cmd := exec.CommandContext(ctx, program) //nolint:gosec // the program that was just built
-	cmd.Env = []string{"HOME=" + dir, "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8"}
-	term, err := termtest.Start(cmd, 100, 30)
+	w, done, err := atDemo(ctx, 100, 30)
 	if err != nil {
 		return err
 	}
-	defer term.Close()
-	w := &walker{term: term, out: out}
+	defer done()
+	w.out = out
 	w.walk()
 	return w.err
+}
+
+// atDemo starts the real program in an empty home.
+func atDemo(ctx context.Context, cols, rows int) (w *walker, done func(), err error) {
+	dir, err := os.MkdirTemp("", "coffer-screens")
+	if err != nil {
+		return nil, nil, err
+	}
+	clean := func() { _ = os.RemoveAll(dir) }
+	program := filepath.Join(dir, "coffer")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, ".") //nolint:gosec // into a directory of its own
+	if text, err := build.CombinedOutput(); err != nil {
+		clean()
+		return nil, nil, fmt.Errorf("build: %w\n%s", err, text)
+	}
+	cmd := exec.CommandContext(ctx, program) //nolint:gosec // the program that was just built
+	cmd.Env = []string{"HOME=" + dir, "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8"}
+	term, err := termtest.Start(cmd, cols, rows)
+	if err != nil {
+		clean()
+		return nil, nil, err
+	}
+	return &walker{term: term}, func() { term.Close(); clean() }, nil
+}
+
+// toReview1 builds the trial call and asks for its review.
+func (w *walker) toReview1() {
+	w.sees("EMBEDDED", "USDC", "$")
+	w.types("2")
+	w.sees("trial call")
+	w.types("d")
+	w.sees("elsewhere")
+	w.types("r")
+	w.sees("Review 1 of 2", "y sign")
 }
 
 func (w *walker) walk() {

@@ -3,10 +3,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/big"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime"
@@ -21,12 +24,16 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/catalog"
+	traffic "coffer/api/client/wire"
 	"coffer/api/network"
 	"coffer/assets"
 	"coffer/ui/tui"
 	"coffer/ui/tui/activity"
 	"coffer/ui/tui/builder"
+	"coffer/ui/tui/lab"
 	"coffer/ui/tui/screen"
+	"coffer/ui/tui/settings"
+	"coffer/ui/tui/wire"
 )
 
 const (
@@ -56,16 +63,23 @@ func subject(ctx context.Context) error {
 	account := api.Account{
 		Type: api.AccountKernelV31, AccountAddress: "0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442", SignerAddress: "0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72",
 	}
+	solana := api.Account{Type: api.AccountSolana, AccountAddress: "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"}
 	return tui.Run(ctx, tui.Options{
 		Env: os.Environ(),
 		Context: screen.Context{
-			Profile: "measured", BaseURL: "https://embedded.invalid/api", Catalog: c, Clock: time.Now, Accounts: []api.Account{account},
+			Profile: "measured", BaseURL: "https://embedded.invalid/api", Catalog: c, Clock: time.Now, Accounts: []api.Account{account, solana},
 			Network: network.Descriptor{Version: 1, ID: "0x" + strings.Repeat("3fa94c01", 8), Kind: network.Embedded},
 		},
 		Services: tui.Services{Balances: s, History: s, More: func(x screen.Context) map[screen.ID]screen.Screen {
+			build := builder.New(x, builder.Deps{
+				Balances: s.Balances, Book: []builder.Contact{{Name: "Payee", Address: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"}},
+			})
 			return map[screen.ID]screen.Screen{
-				screen.Build:    builder.New(x, builder.Deps{Balances: s.Balances}),
+				screen.Build:    build,
 				screen.Activity: activity.New(x, activity.Deps{}),
+				screen.Lab:      lab.New(x, lab.Deps{Draft: build.Draft, Balances: s.Balances}),
+				screen.Settings: settings.New(x, settings.Deps{}),
+				screen.Wire:     wire.New(x, wire.Deps{Log: s.traffic(ctx)}),
 			}
 		}},
 	})
@@ -152,6 +166,36 @@ func (s *source) History(_ context.Context, limit int, continuation string) (api
 	}
 	s.served.Add(int64(len(page.Transactions)))
 	return page, nil
+}
+
+// traffic is a log with as many exchanges as it holds.
+func (s *source) traffic(ctx context.Context) *traffic.Log {
+	log := traffic.NewLog(time.Now)
+	way := log.Wrap(answers{s})
+	for range 500 {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://embedded.invalid/api/v3/status/get-tx-history?limit=2", nil)
+		if err != nil {
+			return log
+		}
+		if a, err := way.RoundTrip(r); err == nil {
+			_, _ = io.Copy(io.Discard, a.Body)
+			_ = a.Body.Close()
+		}
+	}
+	return log
+}
+
+// answers is a transport that answers every request with two records.
+type answers struct{ s *source }
+
+// RoundTrip answers.
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	page, err := a.s.History(r.Context(), 2, "")
+	if err != nil {
+		return nil, err
+	}
+	body, err := api.Encode(page)
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body.Raw())), Request: r}, err
 }
 
 // record is the i-th youngest record.
