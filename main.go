@@ -30,8 +30,10 @@ import (
 	"coffer/ui/cli/keys"
 	"coffer/ui/cli/roles"
 	"coffer/ui/desk"
+	"coffer/ui/doctor"
 	"coffer/ui/profile"
 	"coffer/ui/tui"
+	"coffer/ui/tui/settings"
 )
 
 // embeddedLifetime is how long a quote of an embedded service may be accepted; a service for others keeps its own default (protocol §5.2).
@@ -59,6 +61,7 @@ func run(ctx context.Context, args []string) error {
 		Catalog:       catalog.Load,
 		Dashboard:     dashboard,
 		SetUp:         setUp,
+		Doctor:        examine,
 		Balances:      balances,
 		Serve:         serve,
 		Keys:          keyCommands{},
@@ -233,4 +236,31 @@ func setUp(ctx context.Context, g cli.Global) error {
 	}
 	g.Profile = name
 	return dashboard(ctx, g)
+}
+
+// terminal is what is known about the terminal; without one only what the environment tells.
+func terminal() doctor.Terminal {
+	t := doctor.TerminalOf(os.Getenv)
+	t.MinW, t.MinH = tui.MinWidth, tui.MinHeight
+	t.Width, t.Height, _ = term.GetSize(os.Stdout.Fd())
+	colours, ascii := tui.Abilities(os.Environ())
+	t.Colors, t.ASCII = settings.ColourWords(colours), ascii
+	return t
+}
+
+// examine answers `coffer doctor`. A profile that does not open is looked at as far as it goes.
+func examine(ctx context.Context, g cli.Global) ([]doctor.Finding, doctor.Deps, error) {
+	s, broken := host().Open(ctx, g.Profile)
+	if broken != nil {
+		var err error
+		if s, err = host().OpenKeys(ctx, g.Profile); err != nil {
+			return nil, doctor.Deps{}, broken
+		}
+	}
+	defer func() { _ = s.Close() }()
+	d := s.DoctorDeps(cli.ReadBuild(), terminal())
+	if broken != nil {
+		d.Service, d.Broken = nil, broken
+	}
+	return doctor.Run(ctx, d), d, nil
 }

@@ -34,6 +34,7 @@ type Program struct {
 	Catalog   func() (*catalog.Catalog, error)
 	Dashboard func(context.Context, Global) error
 	SetUp     func(context.Context, Global) error
+	Doctor    Examine
 	Balances  func(context.Context, Global) (*api.Document, error) // answer of the v3 balance endpoint for the profile's accounts
 	Serve     func(context.Context, ServeOptions) error
 	Keys      KeysCommands     // of a service
@@ -171,6 +172,9 @@ inside this program.`,
 	root.AddCommand(p.balances(&g), accounts, p.serve(), p.version())
 	if p.SetUp != nil {
 		root.AddCommand(p.setUp(&g))
+	}
+	if p.Doctor != nil {
+		root.AddCommand(p.doctor(&g))
 	}
 	for _, more := range p.Extra {
 		root.AddCommand(more(&g))

@@ -12,6 +12,7 @@ package doctor
 import (
 	"context"
 	"crypto/tls"
+	"slices"
 	"time"
 
 	"coffer/api"
@@ -115,7 +116,10 @@ func Run(ctx context.Context, d Deps) []Finding {
 	out = append(out, d.keys(ctx)...)
 	out = append(out, d.files()...)
 	out = append(out, d.Terminal.findings()...)
-	return append(out, d.build())
+	out = append(out, d.build())
+	areas := []string{AreaService, AreaNetwork, AreaKeys, AreaFiles, AreaTerminal, AreaProgram}
+	slices.SortStableFunc(out, func(a, b Finding) int { return slices.Index(areas, a.Area) - slices.Index(areas, b.Area) })
+	return out
 }
 
 // maxText bounds what a finding repeats of an error, in characters.

@@ -120,6 +120,12 @@ func (o Options) profile() colorprofile.Profile {
 	return colorprofile.Env(o.Env)
 }
 
+// Abilities says what the environment of a terminal tells about it: its colours, and whether only ASCII is drawn.
+func Abilities(env []string) (colours colorprofile.Profile, ascii bool) {
+	o := Options{Env: env}
+	return o.profile(), o.ascii()
+}
+
 func (o Options) screens() map[screen.ID]screen.Screen {
 	out := map[screen.ID]screen.Screen{screen.Accounts: accounts.New(o.Context)}
 	if o.Services.Balances != nil {

@@ -32,7 +32,7 @@ func (m *Model) terminal() doctor.Terminal {
 	if m.deps.Getenv != nil {
 		t = doctor.TerminalOf(m.deps.Getenv)
 	}
-	t.ASCII, t.Colors = m.look.ASCII, colours(m.look.Profile)
+	t.ASCII, t.Colors = m.look.ASCII, ColourWords(m.look.Profile)
 	if m.w > 0 {
 		t.Width, t.Height = m.w, m.h+shellLines
 	}

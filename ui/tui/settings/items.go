@@ -142,7 +142,8 @@ func (m *Model) keysNote() string {
 	return "enter lists what keys do"
 }
 
-func colours(p colorprofile.Profile) string {
+// ColourWords names what a terminal can show, "" when it is not known.
+func ColourWords(p colorprofile.Profile) string {
 	switch p {
 	case colorprofile.TrueColor:
 		return "true colour"
