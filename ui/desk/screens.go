@@ -46,7 +46,7 @@ func (d *desk) screens(c screen.Context) map[screen.ID]screen.Screen {
 		screen.Accounts: accounts.NewWith(c, d.s.AccountDeps(d.book, true)),
 		screen.Review: review.New(c, review.Deps{
 			Start:  func(ctx context.Context, in intent.Intent) (review.Operation, error) { return d.flow.Start(ctx, in) },
-			Locked: d.s.Locked, Unlock: d.s.UnlockWith,
+			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Names: d.name,
 		}),
 		screen.Activity: activity.New(c, activity.Deps{
 			Unfinished: func() []activity.Operation { return operations[activity.Operation](d) },
@@ -65,6 +65,16 @@ func (d *desk) screens(c screen.Context) map[screen.ID]screen.Screen {
 	own.Actions = settings.Collect(all)
 	all[screen.Settings] = settings.New(c, own)
 	return all
+}
+
+// name is that of a known recipient; "" for any other address.
+func (d *desk) name(address string) string {
+	for _, c := range d.s.Contacts() {
+		if c.Address == address || strings.HasPrefix(address, "0x") && strings.EqualFold(c.Address, address) {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // getenv reads the environment of the person's terminal.

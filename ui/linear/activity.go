@@ -50,7 +50,7 @@ func (s *session) activity(ctx context.Context) error {
 	for {
 		ops, live := s.unfinished(), s.outstanding()
 		if len(ops)+len(live) == 0 {
-			s.out.say("Nothing is under way, and nothing that you signed can still be used.")
+			s.out.say("Nothing is under way, and nothing that you signed can still be used. What has ended is in the history.")
 			return nil
 		}
 		m := menu{title: "Under way:"}

@@ -67,9 +67,15 @@ func refusedAdvice(r verify.Report) string {
 	return "if you do not know why, do not try again with this service: its answer is not what you asked for."
 }
 
+// coded reads out one finding with the code of its check, where somebody looks it up: in the list of checks, and where it refused.
+func (c *course) coded(level string, x verify.Reason) {
+	x.Title = sentence(clean(x.Title, 400)) + " Check " + clean(x.Code, 8) + "."
+	c.reason(level, x)
+}
+
 // reason reads out one finding with what was wanted and what was found.
 func (c *course) reason(level string, x verify.Reason) {
-	c.out.put(2, kit.Plain(level+": "+sentence(clean(x.Title, 400))+" Check "+clean(x.Code, 8)+"."))
+	c.out.put(2, kit.Plain(level+": "+sentence(clean(x.Title, 420))))
 	want, got := "wanted", "found"
 	if isPolicy(x) {
 		want, got = "allowed", "this is"
@@ -132,7 +138,7 @@ func (c *course) checks() {
 		c.out.say(g.title)
 		for _, x := range r.Reasons {
 			if g.in(x) {
-				c.reason(g.level, x)
+				c.coded(g.level, x)
 			}
 		}
 	}

@@ -97,7 +97,7 @@ func quote(now time.Time, life time.Duration) *verify.QuoteView {
 		Pay: []verify.AmountView{usdcOf(225_980_000, 225_934_804, "")}, PayMicro: number(225_934_804), DeliverMicro: number(225_454_900), FeesMicro: number(479_904),
 		CostMicro: number(479_904), CostBps: 22, UnexplainedMicro: new(big.Int), Explained: true,
 		Needs:     []verify.NeedView{{Need: usdcOf(250_500_000, 250_449_900, "Base"), Have: number(25_000_000), Short: number(225_500_000)}},
-		Delivered: usdcOf(250_500_000, 250_449_900, "Base"), Minimum: usdcOf(250_500_000, 250_449_900, "Base"), Recipient: account,
+		Delivered: usdcOf(250_500_000, 250_449_900, "Base"), Minimum: usdcOf(250_500_000, 250_449_900, "Base"), Recipient: account, RecipientOwn: true,
 		Fees: []verify.AmountView{usdcOf(480_000, 479_904, "")}, FeeUSD: "0.48", SlippageBps: 50, Fingerprint: hash(8),
 	}
 }
@@ -109,7 +109,7 @@ func exchangeQuote(now time.Time, kind string) *verify.QuoteView {
 	q.Legs[0].Pays = usdcOf(90_000_000, 89_982_000, "Optimism")
 	q.Pay, q.PayMicro, q.DeliverMicro = []verify.AmountView{q.Legs[0].Pays}, number(89_982_000), number(89_502_096)
 	q.Delivered, q.Minimum = usdcOf(89_520_000, 89_502_096, "Base"), usdcOf(89_072_400, 89_054_585, "Base")
-	q.Recipient, q.RecipientFirstTime, q.Fingerprint = payee, true, hash(10)
+	q.Recipient, q.RecipientFirstTime, q.RecipientOwn, q.Fingerprint = payee, true, false, hash(10)
 	if kind == intent.KindSwap {
 		q.Delivered, q.Minimum = ethOf("26260000000000000", 89_502_096, "Optimism"), ethOf("26128700000000000", 89_054_585, "Optimism")
 		q.Recipient, q.RecipientFirstTime, q.RecipientOwn = account, false, true

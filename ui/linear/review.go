@@ -104,7 +104,7 @@ func (c *course) refused(ctx context.Context) error {
 		c.out.say("Refused: " + refusedHead(r))
 		for _, x := range r.Reasons {
 			if refuses(x) {
-				c.reason("Refused", x)
+				c.coded("Refused", x)
 			}
 		}
 		if c.snap.Problem != "" && r.Count(verify.Refuse)+r.Count(verify.Gate) == 0 {

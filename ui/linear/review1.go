@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -58,12 +59,18 @@ func (c *course) diff(v *verify.PreparedView) {
 	c.out.say("You asked for " + plural(len(d.Calls), "call", "calls") + " on " + screen.ChainName(c.ctx.Catalog, d.TargetChain) +
 		" and " + plural(len(d.Allowances), "allowance", "allowances") + ". The operation contains:")
 	for _, l := range v.Lines {
-		c.call(l, v.Chain.Name)
+		c.call(l, v)
 	}
 	if c.faithful() {
 		c.out.say("Nothing else. It is, byte for byte, what you asked for.")
 	} else {
 		c.out.say("Refused: this is not what you asked for. It cannot be signed.")
+	}
+	if at := review.Assumed(d); len(at) > 0 {
+		c.out.say("Warning: " + review.AssumedWords(len(at)) + "; the chain's own one decides when it runs.")
+		for _, a := range at {
+			c.out.fact(2, "assumed of", c.known(a)...)
+		}
 	}
 	for _, t := range d.TokensRequired {
 		c.out.fact(0, "You said that the calls need", kit.Plain(c.asked(t.AssetType, t.Amount)+"."))
@@ -71,7 +78,8 @@ func (c *course) diff(v *verify.PreparedView) {
 }
 
 // call reads out one call of the operation.
-func (c *course) call(l verify.CallView, chain string) {
+func (c *course) call(l verify.CallView, v *verify.PreparedView) {
+	chain := v.Chain.Name
 	fit := ": as you asked."
 	switch {
 	case l.Role != verify.RoleCall:
@@ -79,13 +87,21 @@ func (c *course) call(l verify.CallView, chain string) {
 	case !l.AsAsked || l.Asked < 1 || l.Asked > len(c.snap.Intent.Calls) || !review.SameCall(c.snap.Intent.Calls[l.Asked-1], l):
 		fit = ": NOT what you asked for."
 	}
-	c.out.put(2, kit.Plain(itoa(l.Index)+". "+callName(l)+", on "+whereOf(l.ToName, chain)+fit))
-	c.out.fact(4, "contract", address(l.To))
+	label, where := "contract", whereOf(l.ToName, chain)
+	if noData := len(l.Data) <= len("0x"); noData && l.Role == verify.RoleCall {
+		label = "to"
+	}
+	if l.ToName == "" && (label == "to" || c.nameIn(l.To) != "") {
+		where = clean(chain, 80)
+	}
+	c.out.put(2, kit.Plain(itoa(l.Index)+". "+callName(l)+", on "+where+fit))
+	c.out.fact(4, label, c.known(l.To)...)
 	for i, a := range l.Args {
-		c.out.fact(4, argName(a, i), argText(a, l)...)
+		depth, name := review.Nested(a.Name)
+		c.out.fact(4+2*min(depth, maxIndent), argName(verify.ArgView{Name: name}, i), argText(a, l)...)
 	}
 	if l.Value != nil && l.Value.Sign() > 0 {
-		c.out.fact(4, "value", kit.Plain(weiText(l)))
+		c.out.fact(4, "value", kit.Plain(c.coins(l.Value, v)))
 	}
 	if !l.Decoded {
 		c.out.put(4, kit.Plain("Unknown: Coffer cannot decode this call; what it does depends on the contract. Its "+
@@ -129,12 +145,33 @@ func argText(a verify.ArgView, l verify.CallView) []kit.Span {
 	return []kit.Span{kit.Plain(whole(a.Value) + ", " + clean(a.Type, 200))}
 }
 
-// weiText writes the native value of a call exactly.
-func weiText(l verify.CallView) string {
-	if a := l.Amount; a != nil && a.Asset.IsNative() && a.Decimals >= 0 && a.Amount != nil && a.Amount.Cmp(l.Value) == 0 {
-		return figure(*a)
+// maxIndent bounds how far a nested argument stands in, in steps of two cells.
+const maxIndent = 8
+
+// coins writes wei of the target chain in its own coin, exactly.
+func (s *session) coins(wei *big.Int, v *verify.PreparedView) string {
+	if e, ok := s.ctx.Catalog.NativeOf(v.Chain.ID); ok {
+		return amount.Human(wei, e.Decimals) + " " + clean(e.Symbol, 60)
 	}
-	return l.Value.String() + " base units of the chain's own coin"
+	return amount.Group(wei.String()) + " base units of the chain's own coin"
+}
+
+// nameIn is the name of an address in the contact book, "" when it has none.
+func (s *session) nameIn(a string) string {
+	for _, c := range s.deps.Book {
+		if kit.Checksummed(c.Address) == kit.Checksummed(a) {
+			return clean(c.Name, 60)
+		}
+	}
+	return ""
+}
+
+// known is an address in full, after its name in the contact book.
+func (s *session) known(a string) []kit.Span {
+	if name := s.nameIn(a); name != "" {
+		return []kit.Span{kit.Plain(name + ", "), address(a)}
+	}
+	return []kit.Span{address(a)}
 }
 
 // asked writes an amount of the intent: base units of an aggregated or a single asset.
@@ -161,7 +198,7 @@ func (c *course) recipients(v *verify.PreparedView) {
 		if l.Role == verify.RoleApprove {
 			label = "May spend"
 		}
-		c.out.fact(0, label, address(l.Recipient))
+		c.out.fact(0, label, c.known(l.Recipient)...)
 		if l.FirstTime && l.Role == verify.RoleCall {
 			c.out.note("Warning: nothing was ever sent there before.")
 		}

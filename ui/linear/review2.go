@@ -67,15 +67,16 @@ func (c *course) youAsked() {
 func (c *course) needs(v *verify.QuoteView) {
 	for _, n := range v.Needs {
 		bare := func(x *big.Int) string {
-			switch {
-			case x == nil:
-				return amount.Unknown
-			case n.Need.Decimals < 0:
+			if n.Need.Decimals < 0 {
 				return amount.Group(x.String())
 			}
 			return amount.Human(x, n.Need.Decimals)
 		}
-		c.out.fact(0, clean(n.Need.ChainName, 40)+" needs", kit.Plain(figure(n.Need)+". The service says that "+bare(n.Have)+" is there; short "+bare(n.Short)+"."))
+		text := figure(n.Need) + "."
+		if n.Have != nil && n.Short != nil { // else it is not known how much is there
+			text += " The service says that " + bare(n.Have) + " is there; short " + bare(n.Short) + "."
+		}
+		c.out.fact(0, clean(n.Need.ChainName, 40)+" needs", kit.Plain(text))
 	}
 }
 
@@ -215,13 +216,13 @@ func (c *course) cost(v *verify.QuoteView) {
 	if v.Recipient == "" {
 		return
 	}
-	c.out.fact(0, "Delivered to", address(v.Recipient))
+	c.out.fact(0, "Delivered to", c.known(v.Recipient)...)
 	switch {
+	case v.RecipientOwn:
+		c.out.note("That is your own account.")
 	case v.RecipientFirstTime:
 		c.out.note("Warning: nothing was ever sent there before.")
 	case !c.exchange():
-	case v.RecipientOwn:
-		c.out.note("That is your own account.")
 	default:
 		c.out.note("Not your own; paid before.")
 	}
@@ -263,7 +264,7 @@ func costWords(v *verify.QuoteView) string {
 			text += ", " + percent(v.CostBps) + " of what you pay"
 		}
 	}
-	if v.CostMicro == nil || v.UnexplainedMicro == nil {
+	if v.CostMicro == nil || v.UnexplainedMicro == nil || !v.Explained && v.UnexplainedMicro.Sign() <= 0 {
 		return text + "; how much of it the fees explain is unknown."
 	}
 	share := "100 %"
@@ -304,6 +305,9 @@ func (c *course) unknowns(v *verify.QuoteView) {
 	miss("the value of the fees", v.FeesMicro == nil)
 	miss("what is delivered", v.Delivered.Amount == nil)
 	miss("the least", v.Minimum.Amount == nil)
+	for _, n := range v.Needs {
+		miss("how much of the "+figure(n.Need)+" that it needs is there", n.Have == nil)
+	}
 	if len(out) > 0 {
 		c.out.fact(0, "Unknown", kit.Plain(strings.Join(out, ", ")+"."))
 	}

@@ -81,7 +81,7 @@ func (s *Screen) steps(snap flow.Snapshot) []step {
 	if paysNothing(snap) {
 		return out
 	}
-	return append(out, step{text: "payments released to the solver", meaning: done(status == api.StatusCompleted)})
+	return append(out, step{text: "payments settled", meaning: done(status == api.StatusCompleted)})
 }
 
 // paysNothing reports an operation that is known to be paid with what is on the target chain.

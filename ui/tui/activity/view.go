@@ -66,7 +66,8 @@ func (s *Screen) emptyView(f screen.Frame) string {
 	if !s.loaded && s.deps.Unfinished != nil {
 		return kit.Notice(f.Theme, theme.None, f.W, f.H, "Reading the journal.", "Operations that were not finished appear here.")
 	}
-	lines := []string{"Nothing is under way.", "Press 2 to build a call. What you confirm appears here step by step, also after you closed Coffer and opened it again."}
+	lines := []string{"Nothing is under way.", "Press 2 to build a call. What you confirm appears here step by step, also after you closed Coffer and opened it again.",
+		"What has ended is in History (4)."}
 	if n := len(s.live); n > 0 {
 		lines = append(lines, kit.Plural(n, "outstanding signature", "outstanding signatures")+": press o to see what each allows and until when.")
 	}

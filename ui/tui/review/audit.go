@@ -70,33 +70,34 @@ func subtraction(th theme.Theme, a, b, rest figure) []kit.Span {
 	return out
 }
 
-// slippageSpans compares the slippage that the minimum implies with the one that was asked for.
+// slippageSpans compares the slippage that the minimum implies with the one that was asked for, both in hundredths of a percent. The implied one is rounded up, so
+// that it never looks smaller than it is, but not above what was allowed for the last unit of a minimum, which is a whole number.
 func slippageSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	allowed := kit.Plain("you allowed " + percent(v.SlippageBps))
 	if v.Minimum.Asset != v.Delivered.Asset || v.Minimum.Amount == nil || v.Delivered.Amount == nil || v.Delivered.Amount.Sign() <= 0 {
 		return []kit.Span{kit.Plain("(expected - least) / expected = "), {Text: amount.Unknown, Style: th.Unknown}, kit.Plain(", "), allowed}
 	}
-	room := new(big.Int).Sub(v.Delivered.Amount, v.Minimum.Amount)
-	exact := new(big.Int).Mul(room, big.NewInt(1_000_000)) // a hundredth of a basis point
-	hundredths, rest := exact.QuoRem(exact, v.Delivered.Amount, new(big.Int))
-	if rest.Sign() > 0 {
-		hundredths.Add(hundredths, big.NewInt(1)) // rounded up: never looks smaller than it is
+	implied := roundedUp(new(big.Int).Mul(new(big.Int).Sub(v.Delivered.Amount, v.Minimum.Amount), big.NewInt(1_000_000)), v.Delivered.Amount) // hundredths of a basis point
+	limit := big.NewInt(int64(v.SlippageBps))
+	within := implied.Cmp(new(big.Int).Add(new(big.Int).Mul(limit, big.NewInt(100)), big.NewInt(1))) <= 0
+	bps := roundedUp(implied, big.NewInt(100))
+	if within && bps.Cmp(limit) > 0 {
+		bps = limit
 	}
-	spans := []kit.Span{kit.Plain("(expected - least) / expected = " + hundredthsText(hundredths) + ", ")}
-	limit := big.NewInt(int64(v.SlippageBps)*100 + 1) // a minimum is rounded down to a whole unit
-	if hundredths.Cmp(limit) > 0 {
+	spans := []kit.Span{kit.Plain("(expected - least) / expected = " + amount.Format(bps, 2) + " %, ")}
+	if !within {
 		return append(spans, kit.Span{Text: "more than the " + percent(v.SlippageBps) + " that you allowed " + th.Sign(theme.Warn), Style: th.Warn})
 	}
 	return append(spans, allowed, kit.Span{Text: " " + th.Sign(theme.Good), Style: th.Good})
 }
 
-// hundredthsText writes hundredths of a basis point as a percentage, with two decimals at least.
-func hundredthsText(v *big.Int) string {
-	text := amount.Format(v, 4)
-	for range 2 {
-		text = strings.TrimSuffix(text, "0")
+// roundedUp is a / b for b > 0, rounded towards the greater number.
+func roundedUp(a, b *big.Int) *big.Int {
+	q, rest := new(big.Int).QuoRem(a, b, new(big.Int))
+	if rest.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
 	}
-	return text + " %"
+	return q
 }
 
 // missing names the figures of a quote that are unknown. None of them is ever taken for zero.
@@ -136,7 +137,7 @@ func unitOf(a verify.AmountView) string {
 
 func missingSpans(th theme.Theme, names []string) []kit.Span {
 	if len(names) == 0 {
-		return []kit.Span{{Text: "no figure " + th.Sign(theme.Good), Style: th.Good}}
+		return []kit.Span{kit.Plain("nothing: "), {Text: "every figure is known " + th.Sign(theme.Good), Style: th.Good}}
 	}
 	head := kit.Plural(len(names), "figure ", "figures ") + th.Sign(theme.Unknown)
 	return []kit.Span{{Text: head, Style: th.Unknown}, kit.Plain(": " + strings.Join(names, ", "))}

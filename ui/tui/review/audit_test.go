@@ -34,7 +34,7 @@ func TestTheCostIsCalculatedInTheOpen(t *testing.T) {
 	}{
 		"all known": {func(*verify.QuoteView) {}, []string{
 			"paid $225.934804 - arrives $225.454900 = cost $0.479904", "cost $0.479904 - fees $0.479904 = unexplained $0.000000",
-			"(expected - least) / expected = 0.00 %, you allowed 0.50 % ✓", "Unknown no figure ✓",
+			"(expected - least) / expected = 0.00 %, you allowed 0.50 % ✓", "Unknown nothing: every figure is known ✓",
 		}},
 		"rounded": {func(q *verify.QuoteView) { q.PayMicro = big.NewInt(225_934_806) }, []string{"= cost $0.479904 (rounded)"}},
 		"a gain": {func(q *verify.QuoteView) {
@@ -75,7 +75,7 @@ func TestAMinimumBelowTheToleranceIsMarked(t *testing.T) {
 	r.w, r.h = 120, 60
 	r.op.next.Minimum.Amount = big.NewInt(28_000_000_000_000_000)
 	r.s.drawn = ""
-	if v := r.flat(); !strings.Contains(v, "(expected - least) / expected = 4.3063 %, more than the 0.50 % that you allowed !") {
+	if v := r.flat(); !strings.Contains(v, "(expected - least) / expected = 4.31 %, more than the 0.50 % that you allowed !") {
 		t.Error(r.view())
 	}
 }

@@ -41,6 +41,9 @@ func (s *Screen) costLines(f screen.Frame) []string {
 	if exact {
 		row("Minimum", append(amountSpans(th, v.Minimum), kit.Span{Text: "  exactly what is delivered", Style: th.Dim})...)
 	}
+	if v.Recipient != "" && !s.exchange() {
+		row("Delivered to", s.recipientSpans(th, v)...)
+	}
 	row("Cost", costSpans(th, v)...)
 	for _, x := range arithmetic(th, v) {
 		row("", x...)
@@ -50,9 +53,6 @@ func (s *Screen) costLines(f screen.Frame) []string {
 		row("", kit.Span{Text: "below the least above nothing is taken: you are paid back", Style: th.Dim})
 	}
 	row("Unknown", missingSpans(th, s.missing(v))...)
-	if v.Recipient != "" {
-		row("Delivered to", s.recipientSpans(th, v)...)
-	}
 	return out
 }
 
@@ -86,16 +86,16 @@ func (s *Screen) getEntries(th theme.Theme, v *verify.QuoteView) (out []kit.Entr
 
 // recipientSpans is the recipient in full, and whether it is the person's own or was never paid before.
 func (s *Screen) recipientSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
-	spans := []kit.Span{address(v.Recipient)}
+	spans := s.named(v.Recipient)
 	mark := func(m theme.Meaning, text string) {
 		spans = append(spans, kit.Plain(" "), kit.Span{Text: text + " " + th.Sign(m), Style: th.Style(m), Whole: true})
 	}
 	switch {
+	case v.RecipientOwn:
+		mark(theme.Good, "yours")
 	case v.RecipientFirstTime:
 		mark(theme.Warn, "first time")
 	case !s.exchange():
-	case v.RecipientOwn:
-		mark(theme.Good, "yours")
 	default:
 		mark(theme.None, "not your own, paid before")
 	}
@@ -153,16 +153,19 @@ func costSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	switch share, ok := explained(v); {
 	case !ok:
 		return append(spans, kit.Plain(", explained by fees: "), unknown)
-	case v.Explained:
+	case v.Explained && v.UnexplainedMicro.Sign() <= 0:
 		return append(spans, kit.Span{Text: ", explained by fees: " + share + " " + th.Sign(theme.Good), Style: th.Good})
+	case v.Explained: // what is left is within what prices may be off by, which makes it neither good nor bad
+		return append(spans, kit.Plain(", explained by fees: "+share))
 	default:
 		return append(spans, kit.Span{Text: ", explained by fees: only " + share + " " + th.Sign(theme.Warn), Style: th.Warn})
 	}
 }
 
-// explained is the share of the cost that the fees account for, in percent.
+// explained is the share of the cost that the fees account for, in percent; false when it is not known: nothing is left to explain, and yet verify does not call
+// it explained.
 func explained(v *verify.QuoteView) (string, bool) {
-	if v.CostMicro == nil || v.UnexplainedMicro == nil {
+	if v.CostMicro == nil || v.UnexplainedMicro == nil || !v.Explained && v.UnexplainedMicro.Sign() <= 0 {
 		return "", false
 	}
 	if v.CostMicro.Sign() <= 0 || v.UnexplainedMicro.Sign() <= 0 {

@@ -86,7 +86,7 @@ func (s *Screen) pairs(th theme.Theme) []pair {
 		case l.Role != verify.RoleCall:
 			out = append(out, s.allowancePair(th, l, allowed))
 		case i < 0 || i >= len(calls):
-			out = append(out, pair{holds: callLay(th, l, v.Chain.Name, foreign)})
+			out = append(out, pair{holds: s.callLay(th, l, foreign)})
 		default:
 			how := same
 			if calls[i] || !l.AsAsked || !SameCall(d.Calls[i], l) {
@@ -94,7 +94,7 @@ func (s *Screen) pairs(th theme.Theme) []pair {
 			}
 			calls[i] = true
 			out = append(out, pair{
-				asked: askedLay(th, d.Calls[i], l, how == same, false), brief: askedLay(th, d.Calls[i], l, how == same, true), holds: callLay(th, l, v.Chain.Name, how),
+				asked: s.askedLay(th, d.Calls[i], l, how == same, false), brief: s.askedLay(th, d.Calls[i], l, how == same, true), holds: s.callLay(th, l, how),
 			})
 		}
 	}
@@ -105,7 +105,7 @@ func (s *Screen) pairs(th theme.Theme) []pair {
 	}
 	for i, done := range calls {
 		if !done {
-			asked := askedLay(th, d.Calls[i], verify.CallView{Asked: i + 1}, false, false)
+			asked := s.askedLay(th, d.Calls[i], verify.CallView{Asked: i + 1}, false, false)
 			out = append(out, pair{asked, asked, words(marked(th, theme.Danger, "your call "+strconv.Itoa(i+1)+" is missing")...)})
 		}
 	}
@@ -114,6 +114,11 @@ func (s *Screen) pairs(th theme.Theme) []pair {
 		out = append(out, pair{asked: needs, brief: needs})
 	}
 	nothing, more := words(kit.Plain("nothing else")), words(kit.Plain("nothing else "), kit.Span{Text: th.Sign(theme.Good), Style: th.Good})
+	if at := Assumed(d); len(at) > 0 {
+		state := s.assumedLay(th, at)
+		out = append(out, pair{asked: state, brief: state})
+		more = words(marked(th, theme.Warn, "nothing else, but tried on an assumed state: the chain's own one decides when it runs")...)
+	}
 	if !s.faithful() {
 		more = words(marked(th, theme.Danger, "not the same as what you asked")...)
 	}
@@ -138,7 +143,7 @@ func (s *Screen) amountLay(th theme.Theme, label, asset, text string) lay {
 
 // allowancePair puts an approval, or its end, beside the allowance that asks for it.
 func (s *Screen) allowancePair(th theme.Theme, l verify.CallView, used []bool) pair {
-	p := pair{holds: callLay(th, l, s.snap.Review1.Chain.Name, added)}
+	p := pair{holds: s.callLay(th, l, added)}
 	for i, a := range s.snap.Intent.Allowances {
 		if !allows(a, s.snap.Intent, l) {
 			continue
@@ -154,7 +159,7 @@ func (s *Screen) allowancePair(th theme.Theme, l verify.CallView, used []bool) p
 		used[i] = true
 		return p
 	}
-	p.holds = callLay(th, l, s.snap.Review1.Chain.Name, foreign)
+	p.holds = s.callLay(th, l, foreign)
 	return p
 }
 
@@ -205,43 +210,6 @@ func SameCall(c intent.Call, l verify.CallView) bool {
 
 func bytesOf(data string) string { return strings.TrimPrefix(strings.ToLower(data), "0x") }
 
-// askedLay is one call of the intent. Where its bytes are those of the operation they are decoded as there; otherwise they are shown.
-func askedLay(th theme.Theme, c intent.Call, l verify.CallView, equal, brief bool) lay {
-	return func(w int) [][]string {
-		out := [][]string{kit.Prose(w, indent, kit.Span{Text: strconv.Itoa(l.Asked) + " " + askedName(c), Style: th.Strong})}
-		row := func(label string, spans ...kit.Span) {
-			out = append(out, kit.Row(th, w, indent+2, labelW, label, spans...))
-		}
-		row("contract", address(c.To))
-		if v, ok := api.ParseWei(c.Value); !ok || v.Sign() > 0 {
-			row("value", kit.Plain(kit.Clean(c.Value, 100)+" base units of the chain's own coin"))
-		}
-		switch n := len(bytesOf(c.Data)) / 2; {
-		case !equal:
-			row("data", kit.Plain(kit.Groups(c.Data)))
-		case brief || n == 0:
-		case l.Decoded:
-			for i, a := range l.Args {
-				row(argLabel(a, i), argSpans(th, a, l)...)
-			}
-		default:
-			row("data", kit.Plain(kit.Plural(n, "byte", "bytes")+", as on the right"))
-		}
-		return out
-	}
-}
-
-// askedName is the function as the person wrote it.
-func askedName(c intent.Call) string {
-	switch {
-	case c.Function != "":
-		return kit.Clean(c.Function, 600)
-	case bytesOf(c.Data) == "":
-		return "plain transfer of the chain's own coin"
-	}
-	return "a call with " + kit.Plural(len(bytesOf(c.Data))/2, "byte", "bytes") + " of data"
-}
-
 // fit is how a call of the operation stands to the intent.
 type fit int
 
@@ -262,20 +230,17 @@ func (f fit) mark(th theme.Theme) string {
 }
 
 // callLay shows one decoded call of the operation, and whether it is what was asked for.
-func callLay(th theme.Theme, l verify.CallView, chain string, how fit) lay {
+func (s *Screen) callLay(th theme.Theme, l verify.CallView, how fit) lay {
 	return func(w int) [][]string {
 		mark := how.mark(th)
 		in := w - kit.Width(mark) - 1
 		out := [][]string{sides(kit.Prose(in, indent, callTitle(th, l)...), mark, w)}
-		row := func(label string, spans ...kit.Span) {
-			out = append(out, kit.Row(th, w, indent+2, labelW, label, spans...))
-		}
-		row("contract", address(l.To), kit.Plain(" "), kit.Span{Text: kit.Clean(nameOn(l.ToName, chain), 80), Style: th.Dim, Whole: true})
+		out = append(out, kit.Row(th, w, indent+2, labelW, targetLabel(l.Data), s.target(th, l)...))
 		for i, a := range l.Args {
-			row(argLabel(a, i), argSpans(th, a, l)...)
+			out = append(out, argRow(th, w, i, a, l))
 		}
 		if l.Value != nil && l.Value.Sign() > 0 {
-			row("value", kit.Plain(weiText(l)))
+			out = append(out, kit.Row(th, w, indent+2, labelW, "value", kit.Plain(s.coins(l.Value))))
 		}
 		if !l.Decoded {
 			note := "Coffer cannot decode this call: what it does depends on the contract. Its " + kit.Plural(max(0, (len(l.Data)-2)/2), "byte", "bytes") + ":"

@@ -72,7 +72,7 @@ func quote(now time.Time, life time.Duration) *verify.QuoteView {
 		Pay: []verify.AmountView{pay}, PayMicro: big.NewInt(225_934_804), DeliverMicro: big.NewInt(225_454_900), FeesMicro: big.NewInt(479_904),
 		CostMicro: big.NewInt(479_904), CostBps: 22, UnexplainedMicro: new(big.Int), Explained: true,
 		Needs:     []verify.NeedView{{Need: usdcOf(250_500_000, 250_449_900, "Base"), Have: big.NewInt(25_000_000), Short: big.NewInt(225_500_000)}},
-		Delivered: usdcOf(250_500_000, 250_449_900, "Base"), Minimum: usdcOf(250_500_000, 250_449_900, "Base"), Recipient: account,
+		Delivered: usdcOf(250_500_000, 250_449_900, "Base"), Minimum: usdcOf(250_500_000, 250_449_900, "Base"), Recipient: account, RecipientOwn: true,
 		Fees: []verify.AmountView{usdcOf(480_000, 479_904, "")}, FeeUSD: "0.48", SlippageBps: 50, Fingerprint: hash(8),
 	}
 }

@@ -15,7 +15,7 @@ func gateLines(th theme.Theme, r verify.Report, w int) []string {
 		if x.Level != verify.Gate || !x.Open {
 			continue
 		}
-		out = append(out, comparedLines(th, theme.Danger, x, w)...)
+		out = append(out, comparedLines(th, reasonSpans(th, theme.Danger, x), x, w)...)
 		out = append(out, kit.Prose(w, indent+2, kit.Plain("It would be refused, but your policy file allows \""+kit.Clean(x.Setting, 60)+"\"."))...)
 		out = blank(out)
 	}
@@ -130,13 +130,13 @@ func policyWords(code, check string) string {
 	}[code]
 }
 
-// comparedLines is one finding with what was expected and what was found.
-func comparedLines(th theme.Theme, m theme.Meaning, x verify.Reason, w int) []string {
+// comparedLines is one finding, said by head, with what was expected and what was found.
+func comparedLines(th theme.Theme, head []kit.Span, x verify.Reason, w int) []string {
 	want, got, labels := "wanted", "found", 8
 	if isPolicy(x) {
 		want, got, labels = "allowed", "this is", 10
 	}
-	out := kit.Prose(w, indent, reasonSpans(th, m, x)...)
+	out := kit.Prose(w, indent, head...)
 	for _, p := range []struct{ label, text string }{{want, x.Want}, {got, x.Got}, {"at", x.Path}} {
 		if p.text != "" {
 			out = append(out, kit.Row(th, w, indent+2, labels, p.label, kit.Plain(kit.Clean(p.text, 600)))...)
@@ -148,6 +148,12 @@ func comparedLines(th theme.Theme, m theme.Meaning, x verify.Reason, w int) []st
 	return out
 }
 
+// reasonSpans say a reason; a review has no place for its code.
 func reasonSpans(th theme.Theme, m theme.Meaning, x verify.Reason) []kit.Span {
-	return append(marked(th, m, reasonTitle(x)), kit.Span{Text: "  " + kit.Clean(x.Code, 8), Style: th.Dim})
+	return marked(th, m, reasonTitle(x))
+}
+
+// codedSpans say a reason with the code of its check, where somebody looks it up: in the list of checks, and where it refused.
+func codedSpans(th theme.Theme, m theme.Meaning, x verify.Reason) []kit.Span {
+	return append(reasonSpans(th, m, x), kit.Span{Text: "  " + kit.Clean(x.Code, 8), Style: th.Dim})
 }

@@ -30,7 +30,7 @@ func (s *Screen) ownKeys() []kit.Key {
 	}
 	switch s.phase {
 	case phaseReview1:
-		keys := []kit.Key{s.confirmKey(), kit.NewKey("edit", "e"), inspectKey(), checksKey(), leave}
+		keys := []kit.Key{s.confirmKey(), kit.NewKey("edit", "e"), inspectKey(), leave, checksKey()}
 		if s.expired(s.ctx.Clock()) {
 			keys[0] = againKey("prepare again")
 		}
@@ -75,7 +75,7 @@ func (s *Screen) ownKeys() []kit.Key {
 func (s *Screen) confirmKey() kit.Key {
 	k := kit.NewKey(s.verb(), "y")
 	if s.phase == phaseReview1 && !s.snap.Review1.WholeConsent {
-		k.Label = "sign " + strconv.Itoa(s.firstCount())
+		k.Label = s.shortVerb()
 	}
 	switch s.wants() {
 	case wantAmount:
@@ -93,6 +93,14 @@ func (s *Screen) confirmKey() kit.Key {
 	}
 	why := s.obstacle(s.ctx.Clock())
 	return k.OffWhen(why != "", why).Named("confirm").WithCare()
+}
+
+// shortVerb says in the key line what signing review 1 does: in words, or by the number of signatures where they would take half of the line.
+func (s *Screen) shortVerb() string {
+	if verb := s.verb(); s.width == 0 || kit.Width(verb) <= s.width/2 {
+		return verb
+	}
+	return "sign " + strconv.Itoa(s.firstCount())
 }
 
 // submittedWords say why a quote that was submitted before is not asked for again from here.

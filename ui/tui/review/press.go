@@ -57,9 +57,18 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 			return s.handOver()
 		}
 	default:
-		s.text[pageMain].Press(key)
+		s.scroll(key)
 	}
 	return nil
+}
+
+// scroll moves the text of the review. Where reading on has come to the end and lines above it were never shown, it goes on with the first of them.
+func (s *Screen) scroll(key string) {
+	text := &s.text[pageMain]
+	if (key == "space" || key == "pgdown") && text.Below() == 0 && text.ToUnseen() {
+		return
+	}
+	text.Press(key)
 }
 
 func (s *Screen) open(p page) {
@@ -113,6 +122,8 @@ func (s *Screen) pressTyped(m tea.KeyPressMsg, held bool) tea.Cmd {
 		}
 	case key == "enter":
 		return s.confirm(held)
+	case key == "space" && !s.text[pageMain].SeenAll():
+		s.scroll(key)
 	case why != "":
 		return screen.Toast(theme.Warn, why)
 	case s.guard.Allow(now):

@@ -33,7 +33,7 @@ func (s *Screen) refusedLines(f screen.Frame) []string {
 	out := kit.Prose(w, indent, marked(th, theme.Danger, refusedHead(r))...)
 	for _, x := range r.Reasons {
 		if refuses(x) {
-			out = append(blank(out), comparedLines(th, theme.Danger, x, w)...)
+			out = append(blank(out), comparedLines(th, codedSpans(th, theme.Danger, x), x, w)...)
 		}
 	}
 	if s.snap.Problem != "" && r.Count(verify.Refuse)+r.Count(verify.Gate) == 0 {
@@ -69,7 +69,7 @@ func (s *Screen) checkLines(f screen.Frame) []string {
 		out = append(out, " "+th.Strong.Render(g.title))
 		for _, x := range r.Reasons {
 			if g.in(x) {
-				out = append(out, comparedLines(th, g.m, x, w)...)
+				out = append(out, comparedLines(th, codedSpans(th, g.m, x), x, w)...)
 			}
 		}
 		out = blank(out)

@@ -46,11 +46,15 @@ type Operation interface {
 // Deps is what the screen works with. Start begins an operation in the journal; it is called from a command. TypeFrom is the value in micro USD from
 // which the amount has to be typed to confirm; nil: 100 USD.
 //
+// Names says by which name the person's contact book knows an address, which is given in checksum form or as base58; "" for one that it does not know. It is
+// called on the event loop; nil: there is no book.
+//
 // Locked says whether a signature needs the vault's passphrase first; it is called on the event loop; nil: never. Unlock opens the vault, takes over the
 // passphrase and wipes it; it is called from a command and may take a second. nil: there is nothing to unlock.
 type Deps struct {
 	Start    func(ctx context.Context, in intent.Intent) (Operation, error)
 	TypeFrom *big.Int
+	Names    func(address string) string
 	Locked   func() bool
 	Unlock   func(ctx context.Context, pass secret.Secret) error
 }
@@ -109,6 +113,7 @@ type Screen struct {
 
 	page   page
 	text   [3]kit.Scroll
+	width  int    // of what was drawn last, in cells
 	drawn  string // what the main text belongs to: a new fingerprint forgets what was seen
 	guard  kit.Guard
 	typed  *kit.Field

@@ -67,9 +67,9 @@ func TestACallThatCannotBeDecodedShowsItsBytesAndItsValue(t *testing.T) {
 		r := newRig(t).nativeCall()
 		r.w, r.h = w, 60
 		v := r.open().settle().flat()
-		want := []string{"1 unknown function 0xdeadbeef", "an unknown contract, Base", "1.000000000000000000 ETH", "cannot decode this call", "0xdead beef", "a call with 4 bytes of data"}
+		want := []string{"4 bytes, as below", "1 unknown function 0xdeadbeef", "an unknown contract, Base", "1.000000000000000000 ETH", "cannot decode this call", "0xdead beef", "a call with 4 bytes of data"}
 		if w >= sideBySide {
-			want = append(want, "4 bytes, as on the right")
+			want[0] = "4 bytes, as on the right"
 		}
 		for _, x := range want {
 			if !strings.Contains(v, x) {
@@ -83,7 +83,8 @@ func TestACallThatCannotBeDecodedShowsItsBytesAndItsValue(t *testing.T) {
 	l := &r.op.view1.Lines[0]
 	l.Amount, l.Decoded, l.Data = nil, true, "0x"
 	r.op.asked.Calls[0].Data = ""
-	if v := r.open().settle().flat(); !strings.Contains(v, "1000000000000000000 base units of the chain's own coin") || strings.Count(v, "plain transfer of the chain's own coin") != 2 {
+	r.op.view1.Chain.ID = 1 << 40 // a chain of which the catalogue knows no coin
+	if v := r.open().settle().flat(); !strings.Contains(v, "1,000,000,000,000,000,000 base units of the chain's own coin") || strings.Count(v, "plain transfer of the chain's own coin") != 2 {
 		t.Error(r.view())
 	}
 }
@@ -108,7 +109,7 @@ func TestASameChainQuoteSignsNothingMore(t *testing.T) {
 	r.op.cheap()
 	r.toReview2()
 	v := r.flat()
-	for _, want := range []string{"No payment on any other chain.", "You pay nothing more", "Fees none", "Nothing more gets signed", "Nobody lends anything", "Unknown no figure"} {
+	for _, want := range []string{"No payment on any other chain.", "You pay nothing more", "Fees none", "Nothing more gets signed", "Nobody lends anything", "every figure is known ✓"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is missing:\n%s", want, r.view())
 		}

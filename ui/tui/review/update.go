@@ -83,7 +83,7 @@ func (s *Screen) reopen(op activity.Operation) tea.Cmd {
 		return nil
 	}
 	if s.busy[o.ID()] != "" {
-		return tea.Sequence(screen.Send(screen.BackMsg{}), screen.Toast(theme.Warn, "the answer to the last step is still awaited"))
+		return tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}), screen.Toast(theme.Warn, "the answer to the last step is still awaited"))
 	}
 	s.reset(o)
 	s.show(o.Snapshot())
@@ -212,7 +212,7 @@ func (s *Screen) fail(err error, at step) {
 
 // handOver gives the operation to the activity screen.
 func (s *Screen) handOver() tea.Cmd {
-	return tea.Sequence(screen.Send(screen.BackMsg{}), screen.Open(screen.Activity, activity.ShowArg{Op: s.op}))
+	return tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}), screen.Open(screen.Activity, activity.ShowArg{Op: s.op}))
 }
 
 // leave closes the screen and says what is left behind.
@@ -229,7 +229,7 @@ func (s *Screen) leave() tea.Cmd {
 		return cmd
 	case ph == phaseEmpty, ph == phaseGone, op == nil:
 		s.reset(nil)
-		return screen.Send(screen.BackMsg{})
+		return screen.Send(screen.BackMsg{From: screen.Review})
 	case s.signed:
 		text := "Left. The first signature stays live " + s.liveFor() + " (Activity, then o)."
 		switch {
@@ -240,10 +240,10 @@ func (s *Screen) leave() tea.Cmd {
 		}
 		s.gen++
 		s.phase = phaseEmpty
-		return tea.Batch(track(op), tea.Sequence(screen.Send(screen.BackMsg{}), screen.Toast(theme.Warn, text)))
+		return tea.Batch(track(op), tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}), screen.Toast(theme.Warn, text)))
 	}
 	s.reset(nil)
-	return tea.Batch(tea.Sequence(abandon(op), track(op)), tea.Sequence(screen.Send(screen.BackMsg{}), screen.Toast(theme.None, "Left. Nothing was signed.")))
+	return tea.Batch(tea.Sequence(abandon(op), track(op)), tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}), screen.Toast(theme.None, "Left. Nothing was signed.")))
 }
 
 // edit goes back to the builder with the draft and what was wrong with it.
@@ -254,7 +254,7 @@ func (s *Screen) edit() tea.Cmd {
 		arg.Draft = s.start.Draft()
 	}
 	s.reset(nil)
-	cmds := []tea.Cmd{tea.Sequence(screen.Send(screen.BackMsg{}), screen.Open(screen.Build, arg))}
+	cmds := []tea.Cmd{tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}), screen.Open(screen.Build, arg))}
 	switch {
 	case op == nil:
 	case signed:

@@ -26,6 +26,7 @@ func (s *Screen) View(f screen.Frame) string {
 }
 
 func (s *Screen) body(f screen.Frame) string {
+	s.width = f.W
 	switch s.phase {
 	case phaseEmpty:
 		return kit.Notice(f.Theme, theme.None, f.W, f.H, "Nothing to review.", "Press 2 to build a call, or open one that waits from Activity (3).")
@@ -127,6 +128,9 @@ func (s *Screen) foot(f screen.Frame) string {
 	}
 	if s.phase == phaseRefused {
 		return ""
+	}
+	if n := s.text[pageMain].Unseen(); n > 0 && s.faithful() { // the whole sentence is said when a key is pressed
+		return kit.Fit(" "+th.Accent.Render(th.Signs.Up+" "+kit.Plural(n, "line", "lines")+" above not read yet")+th.Dim.Render("  (space)"), f.W)
 	}
 	if why := s.obstacle(f.Now); why != "" {
 		return kit.Fit(" "+th.Mark(theme.Warn)+" "+th.Warn.Render(why), f.W)

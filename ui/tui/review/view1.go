@@ -19,7 +19,7 @@ func (s *Screen) lines1(f screen.Frame) []string {
 	}
 	out = append(out, s.diffLines(th, w)...)
 	out = append(out, s.outflowLines(f)...)
-	out = append(out, recipientLines(th, v, w)...)
+	out = append(out, s.recipientLines(th, v, w)...)
 	if v.Deploys {
 		out = append(out, kit.Prose(w, indent, kit.Plain("Creates your account on "+v.Chain.Name+": it is used there for the first time."))...)
 	}
@@ -91,20 +91,12 @@ func argSpans(th theme.Theme, a verify.ArgView, l verify.CallView) []kit.Span {
 	switch {
 	case a.Type == "address":
 		return []kit.Span{address(a.Value)}
-	case l.Amount != nil && l.Amount.Decimals >= 0 && l.Amount.Amount != nil && a.Value == l.Amount.Amount.String() && strings.HasPrefix(a.Type, "uint"):
+	case movedBy(a, l):
 		return amountSpans(th, *l.Amount)
 	case strings.HasPrefix(a.Type, "bytes") && !strings.Contains(a.Type, "["):
 		return []kit.Span{kit.Plain(kit.Groups(a.Value))}
 	}
 	return []kit.Span{kit.Plain(kit.Clean(a.Value, max(1, len(a.Value)))), {Text: "  " + kit.Clean(a.Type, 200), Style: th.Dim}}
-}
-
-// weiText writes the native value of a call exactly.
-func weiText(l verify.CallView) string {
-	if a := l.Amount; a != nil && a.Asset.IsNative() && a.Decimals >= 0 && a.Amount != nil && a.Amount.Cmp(l.Value) == 0 {
-		return kit.Exact(a.Amount, a.Decimals).String() + " " + kit.Clean(a.Symbol, 60)
-	}
-	return l.Value.String() + " base units of the chain's own coin"
 }
 
 // outflowLines is what can leave the account on the target chain.
@@ -126,7 +118,7 @@ func (s *Screen) outflowLines(f screen.Frame) []string {
 }
 
 // recipientLines lists who receives something or may spend, each once and in full.
-func recipientLines(th theme.Theme, v *verify.PreparedView, w int) []string {
+func (s *Screen) recipientLines(th theme.Theme, v *verify.PreparedView, w int) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, l := range v.Lines {
@@ -138,7 +130,7 @@ func recipientLines(th theme.Theme, v *verify.PreparedView, w int) []string {
 		if l.Role == verify.RoleApprove {
 			label = "spender"
 		}
-		spans := []kit.Span{address(l.Recipient)}
+		spans := s.named(l.Recipient)
 		if l.FirstTime && l.Role == verify.RoleCall {
 			spans = append(spans, kit.Plain(" "), kit.Span{Text: "first time " + th.Sign(theme.Warn), Style: th.Warn, Whole: true})
 		}

@@ -26,7 +26,11 @@ func (s *Screen) lines2(f screen.Frame) []string {
 		out = append(out, changeLines(th, s.summed(p), s.summed(v), w)...)
 	}
 	if s.exchange() {
-		out = append(append(out, s.askedLines(th, w)...), wayLines(th, v, w)...)
+		out = append(out, s.askedLines(th, w)...)
+		if v.Recipient != "" {
+			out = append(out, kit.Row(th, w, indent, askedW, "delivered to", s.recipientSpans(th, v)...)...)
+		}
+		out = append(out, wayLines(th, v, w)...)
 	}
 	out = append(out, gateLines(th, s.snap.Report2, w)...)
 	out = append(out, s.legDelegations(th, w)...)
@@ -62,20 +66,21 @@ func needLines(th theme.Theme, v *verify.QuoteView, w int) []string {
 	var out []string
 	for _, n := range v.Needs {
 		spans := append([]kit.Span{kit.Plain("needs ")}, amountSpans(th, n.Need)...)
-		spans = append(spans, kit.Plain(", has "), figureSpan(th, n.Have, n.Need), kit.Span{Text: " (the service says)", Style: th.Dim})
-		spans = append(spans, kit.Plain(", short "), figureSpan(th, n.Short, n.Need))
+		if n.Have != nil { // else it is counted among what is unknown
+			spans = append(spans, kit.Plain(", has "), figureSpan(n.Have, n.Need), kit.Span{Text: " (the service says)", Style: th.Dim})
+		}
+		if n.Short != nil {
+			spans = append(spans, kit.Plain(", short "), figureSpan(n.Short, n.Need))
+		}
 		out = append(out, kit.Row(th, w, indent, labelW, kit.Clean(n.Need.ChainName, 40), spans...)...)
 	}
 	return out
 }
 
-// figureSpan writes a figure of the same asset without its unit and trailing zeros; an unknown one is said to be so.
-func figureSpan(th theme.Theme, v *big.Int, of verify.AmountView) kit.Span {
-	switch {
-	case v == nil:
-		return kit.Span{Text: amount.Unknown, Style: th.Unknown}
-	case of.Decimals < 0:
-		return kit.Plain(v.String())
+// figureSpan writes a figure of the same asset without its unit and trailing zeros.
+func figureSpan(v *big.Int, of verify.AmountView) kit.Span {
+	if of.Decimals < 0 {
+		return kit.Plain(amount.Group(v.String()))
 	}
 	return kit.Plain(amount.Human(v, of.Decimals))
 }
@@ -184,6 +189,9 @@ func (s *Screen) escrowLines(f screen.Frame, legs []verify.LegView) []string {
 	return out
 }
 
+// askedW is the width of the label column of what was asked for and of who gets it.
+const askedW = 13
+
 // askedLines repeats what was asked for, from the frozen intent and nothing else.
 func (s *Screen) askedLines(th theme.Theme, w int) []string {
 	d := s.snap.Intent
@@ -197,7 +205,7 @@ func (s *Screen) askedLines(th theme.Theme, w int) []string {
 	if d.Receive.Minimum != "" {
 		spans = append(append(spans, kit.Plain(", at least ")), s.askedAmount(th, d.Receive.Asset, d.Receive.Minimum)...)
 	}
-	return kit.Row(th, w, indent, labelW, "you asked", spans...)
+	return kit.Row(th, w, indent, askedW, "you asked", spans...)
 }
 
 // event finds an event; index 0 is any.

@@ -1,0 +1,113 @@
+package linear
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/api"
+	"coffer/ui/tui/kit"
+	"coffer/wallet/flow"
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+// said is what a course with a snapshot says.
+func said(t *testing.T, x flow.Snapshot, say func(c *course)) string {
+	t.Helper()
+	r := newRig(t)
+	r.opts.Deps.TypeFrom = number(100_000_000)
+	c := &course{session: &session{ctx: r.opts.Context, deps: r.opts.Deps, out: newPrinter(r.paper, 0)}, snap: x}
+	say(c)
+	return r.paper.take()
+}
+
+func preparedCourse(now time.Time) flow.Snapshot {
+	v := prepared(now)
+	d := intent.Draft{TargetChain: "eip155:8453", Calls: []intent.Call{{To: v.Lines[0].To, Data: v.Lines[0].Data, Function: v.Lines[0].Function}}}
+	return flow.Snapshot{Intent: d, Review1: v, Report1: report(notes()...)}
+}
+
+func TestAPlainPaymentIsSaidInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
+	x := preparedCourse(utc())
+	l := &x.Review1.Lines[0]
+	l.To, l.ToName, l.Recipient, l.Data, l.Function, l.Args, l.Amount, l.Value = payee, "", payee, "0x", "", nil, nil, number(1_000_000_000_000_000)
+	x.Intent.Calls = []intent.Call{{To: payee, Value: l.Value.String()}}
+	text := flat(said(t, x, func(c *course) { c.review1() }))
+	for _, want := range []string{"plain transfer of the chain's own coin, on Base: as you asked.", "to: alice, " + kit.Address(payee), "value: 0.001 ETH", "Sent to: alice, " + kit.Address(payee)} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not said:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "unknown contract") || strings.Contains(text, "base units") || strings.Contains(text, "contract: ") {
+		t.Error(text)
+	}
+	x.Review1.Chain.ID = 1 << 40 // a chain of which the catalogue knows no coin
+	if text = said(t, x, func(c *course) { c.review1() }); !strings.Contains(text, "1,000,000,000,000,000 base units") {
+		t.Error(text)
+	}
+}
+
+func TestAnAssumedStateIsSaidWithItsAddresses(t *testing.T) {
+	x := preparedCourse(utc())
+	x.Intent.Overrides = []api.StateOverride{{Address: escrow, Balance: "0x1"}, {Address: payee, Code: "0x00"}}
+	text := flat(said(t, x, func(c *course) { c.review1() }))
+	for _, want := range []string{"Warning: tried on an assumed state (2 addresses)", "assumed of: " + kit.Address(escrow), "assumed of: alice, " + kit.Address(payee)} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not said:\n%s", want, text)
+		}
+	}
+}
+
+func TestNestedArgumentsStandInByTheirDepth(t *testing.T) {
+	x := preparedCourse(utc())
+	l, before := &x.Review1.Lines[0], 0
+	l.Args, l.Amount = nil, nil
+	for depth := range 14 {
+		l.Args = append(l.Args, verify.ArgView{Name: strings.Repeat("  ", depth) + "level" + itoa(depth), Type: "address", Value: payee})
+	}
+	text := said(t, x, func(c *course) { c.review1() })
+	for depth := range 14 {
+		head, _, found := strings.Cut(text, "level"+itoa(depth)+":")
+		in := len(head) - strings.LastIndex(head, "\n") - 1
+		if !found || in < before || depth == 3 && in != 10 {
+			t.Fatalf("depth %d stands in %d cells after %d:\n%s", depth, in, before, text)
+		}
+		before = in
+	}
+}
+
+func TestAReviewSaysNoCodesOfChecksAndTheListDoes(t *testing.T) {
+	x := preparedCourse(utc())
+	if text := said(t, x, func(c *course) { c.review1() }); strings.Contains(text, "V4") || strings.Contains(text, "P6") {
+		t.Error(text)
+	}
+	if text := said(t, x, func(c *course) { c.checks() }); !strings.Contains(text, "Check V4.") || !strings.Contains(text, "Check P6.") {
+		t.Error(text)
+	}
+}
+
+func TestABalanceThatNobodyKnowsIsNotSaidToBeThere(t *testing.T) {
+	x := preparedCourse(utc())
+	x.Review2 = quote(utc(), time.Minute)
+	x.Review2.Needs[0].Have, x.Review2.Needs[0].Short = nil, nil
+	text := flat(said(t, x, func(c *course) { c.review2() }))
+	if !strings.Contains(text, "Base needs: 250.5 USDC. Signature") || !strings.Contains(text, "Unknown: how much of the 250.5 USDC that it needs is there.") {
+		t.Error(text)
+	}
+	if !strings.Contains(text, "Delivered to: "+kit.Address(account)+" That is your own account.") {
+		t.Error(text)
+	}
+}
+
+func TestFeesThatNobodyNamesExplainNothing(t *testing.T) {
+	v := quote(utc(), time.Minute)
+	v.Explained = false
+	if text := costWords(v); !strings.Contains(text, "how much of it the fees explain is unknown") {
+		t.Error(text)
+	}
+	v.UnexplainedMicro = number(359_928)
+	if text := costWords(v); !strings.Contains(text, "Warning: the fees explain only 25 %") {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,168 @@
+package review
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+// askedLay is one call of the intent. Where its bytes are those of the operation they are decoded as there; otherwise they are shown. In brief it says who and how
+// much, and what stands below only.
+func (s *Screen) askedLay(th theme.Theme, c intent.Call, l verify.CallView, equal, brief bool) lay {
+	return func(w int) [][]string {
+		out := [][]string{kit.Prose(w, indent, kit.Span{Text: strconv.Itoa(l.Asked) + " " + askedName(c), Style: th.Strong})}
+		row := func(label string, spans ...kit.Span) {
+			out = append(out, kit.Row(th, w, indent+2, labelW, label, spans...))
+		}
+		row(targetLabel(c.Data), s.named(c.To)...)
+		if v, ok := api.ParseWei(c.Value); !ok {
+			row("value", kit.Plain(kit.Clean(c.Value, 100)+" base units of the chain's own coin"))
+		} else if v.Sign() > 0 {
+			row("value", kit.Plain(s.coins(v)))
+		}
+		n := len(bytesOf(c.Data)) / 2
+		switch {
+		case !equal:
+			row("data", kit.Plain(kit.Groups(c.Data)))
+		case n == 0:
+		case l.Decoded:
+			out = append(out, askedArgs(th, w, l, brief)...)
+		case brief:
+			row("data", kit.Plain(kit.Plural(n, "byte", "bytes")+", as below"))
+		default:
+			row("data", kit.Plain(kit.Plural(n, "byte", "bytes")+", as on the right"))
+		}
+		return out
+	}
+}
+
+// askedArgs are the arguments of a call; in brief only addresses and the amount that is moved, each whole.
+func askedArgs(th theme.Theme, w int, l verify.CallView, brief bool) [][]string {
+	var out [][]string
+	left := 0
+	for i, a := range l.Args {
+		if brief && a.Type != "address" && !movedBy(a, l) {
+			left++
+			continue
+		}
+		out = append(out, argRow(th, w, i, a, l))
+	}
+	if left > 0 {
+		out = append(out, kit.Prose(w, indent+2, kit.Span{Text: kit.Plural(left, "more line", "more lines") + " of arguments, as below", Style: th.Dim}))
+	}
+	return out
+}
+
+// argRow is one argument with its label. The label of a nested one stands further in than that of what it belongs to, as far as there is room, and never
+// further out; where it does not fit beside its value, the value follows below it.
+func argRow(th theme.Theme, w, i int, a verify.ArgView, l verify.CallView) []string {
+	depth, name := Nested(a.Name)
+	label := argLabel(verify.ArgView{Name: name}, i)
+	lead := min(2*depth, max(0, w/3-indent-2))
+	if lead+kit.Width(label) < labelW && labelW <= w/2 {
+		return kit.Row(th, w, indent+2, labelW, strings.Repeat(" ", lead)+label, argSpans(th, a, l)...)
+	}
+	out := kit.Prose(w, indent+2+lead, kit.Span{Text: label, Style: th.Dim})
+	return append(out, kit.Prose(w, indent+4+lead, argSpans(th, a, l)...)...)
+}
+
+// Nested splits the name of a decoded argument into how deep it lies, 0 for an argument of the function itself, and its own name.
+func Nested(name string) (depth int, own string) {
+	own = strings.TrimLeft(name, " ")
+	return (len(name) - len(own)) / 2, own
+}
+
+// movedBy reports the argument that is the amount which the call moves.
+func movedBy(a verify.ArgView, l verify.CallView) bool {
+	m := l.Amount
+	return m != nil && m.Decimals >= 0 && m.Amount != nil && !m.Asset.IsNative() && a.Value == m.Amount.String() && strings.HasPrefix(a.Type, "uint")
+}
+
+// targetLabel is what a call goes to: without data it is a payment, and who gets it need not be a contract.
+func targetLabel(data string) string {
+	if bytesOf(data) == "" {
+		return "to"
+	}
+	return "contract"
+}
+
+// target is what a call of the operation goes to: by its name in the contact book, in full, and what is known about it.
+func (s *Screen) target(th theme.Theme, l verify.CallView) []kit.Span {
+	about := nameOn(l.ToName, s.snap.Review1.Chain.Name)
+	switch named, pays := s.nameOf(l.To) != "", bytesOf(l.Data) == ""; {
+	case l.ToName != "":
+	case named && pays:
+		return s.named(l.To)
+	case named, pays:
+		about = "on " + s.snap.Review1.Chain.Name
+	}
+	return append(s.named(l.To), kit.Plain(" "), kit.Span{Text: kit.Clean(about, 80), Style: th.Dim, Whole: true})
+}
+
+// named is an address in full, after its name in the contact book.
+func (s *Screen) named(to string) []kit.Span {
+	if name := s.nameOf(to); name != "" {
+		return []kit.Span{kit.Plain(name + " "), address(to)}
+	}
+	return []kit.Span{address(to)}
+}
+
+func (s *Screen) nameOf(to string) string {
+	if s.deps.Names == nil {
+		return ""
+	}
+	return kit.Clean(s.deps.Names(kit.Checksummed(to)), 60)
+}
+
+// coins writes wei of the target chain in its own coin, exactly.
+func (s *Screen) coins(wei *big.Int) string {
+	if e, ok := s.ctx.Catalog.NativeOf(s.snap.Review1.Chain.ID); ok {
+		return amount.Human(wei, e.Decimals) + " " + kit.Clean(e.Symbol, 60)
+	}
+	return amount.Group(wei.String()) + " base units of the chain's own coin"
+}
+
+// Assumed lists the addresses of which an intent assumes a state other than that of the chain, each once, in checksum form: its calls were tried on that.
+func Assumed(d intent.Draft) []string {
+	var out []string
+	for _, o := range d.Overrides {
+		if a := kit.Checksummed(o.Address); !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// AssumedWords say that calls were tried on an assumed state of n addresses.
+func AssumedWords(n int) string {
+	return "tried on an assumed state (" + kit.Plural(n, "address", "addresses") + ")"
+}
+
+func (s *Screen) assumedLay(th theme.Theme, at []string) lay {
+	return func(w int) [][]string {
+		out := [][]string{kit.Prose(w, indent, marked(th, theme.Warn, AssumedWords(len(at)))...)}
+		for _, a := range at {
+			out = append(out, kit.Prose(w, indent+2, s.named(a)...))
+		}
+		return out
+	}
+}
+
+// askedName is the function as the person wrote it.
+func askedName(c intent.Call) string {
+	switch {
+	case c.Function != "":
+		return kit.Clean(c.Function, 600)
+	case bytesOf(c.Data) == "":
+		return "plain transfer of the chain's own coin"
+	}
+	return "a call with " + kit.Plural(len(bytesOf(c.Data))/2, "byte", "bytes") + " of data"
+}

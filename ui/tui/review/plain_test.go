@@ -1,0 +1,298 @@
+package review
+
+import (
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/colorprofile"
+	"pgregory.net/rapid"
+
+	"coffer/api"
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+	"coffer/wallet/intent"
+	"coffer/wallet/verify"
+)
+
+// knows gives the screen a contact book of one name.
+func (r *rig) knows(name, at string) *rig {
+	r.s.deps.Names = func(a string) string {
+		if a == kit.Checksummed(at) {
+			return name
+		}
+		return ""
+	}
+	return r
+}
+
+func TestSpaceAtTheEndGoesToTheFirstLineThatWasNotShown(t *testing.T) {
+	r := newRig(t).gated()
+	r.open().settle()
+	r.view()
+	r.press("G")
+	for range 20 {
+		if r.view(); r.s.text[pageMain].SeenAll() {
+			break
+		}
+		r.press("space")
+	}
+	if !r.s.text[pageMain].SeenAll() {
+		t.Fatalf("space stopped with lines above unread:\n%s", r.view())
+	}
+	r.clock.add(time.Second)
+	r.press("enter").typeText(blindText)
+	r.clock.add(time.Second)
+	r.press("enter").count(1, 0)
+}
+
+func TestWhyNothingIsConfirmedStandsOnce(t *testing.T) {
+	r := newRig(t).gated()
+	r.h = 12
+	r.open().settle()
+	r.view()
+	r.press("G")
+	r.clock.add(time.Second)
+	r.view()
+	r.press("enter")
+	if !r.told("read to the end first: ") || strings.Contains(r.view(), "read to the end first") || !strings.Contains(r.view(), "above not read yet  (space)") {
+		t.Fatal(r.view())
+	}
+	r.count(0, 0)
+}
+
+func TestAnAssumedStateIsSaidOnBothSidesWithItsAddresses(t *testing.T) {
+	for _, w := range []int{60, 80, 120} {
+		r := newRig(t)
+		d := anIntent(t, r.clock.now).Draft()
+		d.Overrides = []api.StateOverride{{Address: strings.ToLower(escrow), Balance: "0x1"}, {Address: kernel, Code: "0x00"}, {Address: escrow, Code: "0x00"}}
+		r.op.asked = &d
+		r.w, r.h = w, 60
+		all := r.open().settle().shown()
+		for _, want := range []string{"! tried on an assumed state (2 addresses)", escrow, kernel, "! nothing else, but tried on an assumed state"} {
+			if !strings.Contains(all, squash(want)) {
+				t.Errorf("%q is missing at %d columns:\n%s", want, w, r.view())
+			}
+		}
+		if strings.Contains(all, "nothingelse✓") {
+			t.Errorf("what was assumed counts as nothing at %d columns:\n%s", w, r.view())
+		}
+		r.press("y").count(1, 0)
+	}
+}
+
+func TestRecipientAndAmountOfACallStandOnBothSidesAtEveryWidth(t *testing.T) {
+	for _, w := range []int{60, 80, 99, 100, 120} {
+		r := newRig(t)
+		r.w, r.h = w, 60
+		all := r.open().settle().shown()
+		asked, holds, both := strings.Cut(all, squash("The operation contains"))
+		if !both {
+			t.Fatal(all)
+		}
+		for _, side := range []string{asked, holds} {
+			if !strings.Contains(side, squash("to "+payee)) || !strings.Contains(side, squash("amount 250.500000 USDC")) {
+				t.Errorf("at %d columns: %s", w, side)
+			}
+		}
+	}
+}
+
+func TestWhatABriefCallLeavesOutIsCounted(t *testing.T) {
+	r := newRig(t)
+	r.h = 60
+	l := &r.op.view1.Lines[0]
+	l.Args = append(l.Args, verify.ArgView{Name: "note", Type: "string", Value: "rent"}, verify.ArgView{Name: "until", Type: "uint64", Value: "7"})
+	v := r.open().settle().flat()
+	asked, holds, _ := strings.Cut(v, "The operation contains")
+	if !strings.Contains(asked, "2 more lines of arguments, as below") || strings.Contains(asked, "rent") || !strings.Contains(holds, "note rent") {
+		t.Error(r.view())
+	}
+}
+
+// nativePayment lets review 1 be a payment of 0.001 ETH without data.
+func (r *rig) nativePayment() *rig {
+	r.nativeCall()
+	wei := big.NewInt(1_000_000_000_000_000)
+	l := &r.op.view1.Lines[0]
+	l.To, l.Recipient, l.Data, l.Decoded, l.Value = payee, payee, "0x", true, wei
+	l.Amount.Amount = wei
+	r.op.asked.Calls = []intent.Call{{To: payee, Value: wei.String()}}
+	return r
+}
+
+func TestAPlainPaymentIsReadInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
+	r := newRig(t).nativePayment().knows("Demo payee", payee)
+	r.h = 60
+	v := r.open().settle().flat()
+	for want, n := range map[string]int{
+		"value 0.001 ETH": 2, "to Demo payee " + kit.Address(payee): 3, "base units": 0, "unknown contract": 0, "contract": 0,
+	} {
+		if strings.Count(v, want) != n {
+			t.Errorf("%q stands %d times, want %d:\n%s", want, strings.Count(v, want), n, r.view())
+		}
+	}
+	r.press("i")
+	if !strings.Contains(r.s.View(screen.Frame{W: 80, H: 60, Theme: theme.Theme{}, Now: r.clock.now}), "1000000000000000 wei") {
+		t.Error("the inspection has no base units")
+	}
+	r = newRig(t).nativePayment()
+	r.h = 60
+	if v := r.open().settle().flat(); strings.Contains(v, "unknown contract") || !strings.Contains(v, "to "+kit.Address(payee)+" on Base") {
+		t.Error(r.view())
+	}
+}
+
+func TestTheKeyLineSaysInWordsWhatIsSigned(t *testing.T) {
+	line := func(r *rig) string { r.view(); return kit.KeyLine(theme.Theme{}, r.s.Keys(), r.w) }
+	r := newRig(t)
+	r.open().settle()
+	if v := line(r); !strings.Contains(v, "y sign the call  ") || !strings.Contains(v, "leave, nothing signed") {
+		t.Error(v)
+	}
+	r = newRig(t)
+	r.op.view1 = delegated(r.op.view1)
+	r.open().settle()
+	if v := line(r); !strings.Contains(v, "y sign the delegation and the call") {
+		t.Error(v)
+	}
+	r.w = 60
+	if v := line(r); !strings.Contains(v, "y sign 2  ") {
+		t.Error(v)
+	}
+}
+
+func TestASlippageThatIsAllowedNeverReadsAsMoreThanWhatIsAllowed(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		v := quote(begin(), time.Minute)
+		v.SlippageBps = rapid.IntRange(0, 5_000).Draw(rt, "bps")
+		v.Delivered.Amount = big.NewInt(rapid.Int64Range(2_000_000, 1<<50).Draw(rt, "expected"))
+		least := new(big.Int).Mul(v.Delivered.Amount, big.NewInt(int64(10_000-v.SlippageBps)))
+		v.Minimum.Amount = least.Quo(least, big.NewInt(10_000)) // rounded down to a whole unit, as the service does
+		text := spansText(slippageSpans(theme.Theme{}, v))
+		if want := "= " + percent(v.SlippageBps) + ", you allowed " + percent(v.SlippageBps); !strings.Contains(text, want) {
+			rt.Fatalf("%q has no %q", text, want)
+		}
+		v.Minimum.Amount = new(big.Int).Sub(v.Minimum.Amount, big.NewInt(1+v.Delivered.Amount.Int64()/100_000))
+		if text = spansText(slippageSpans(theme.Theme{}, v)); !strings.Contains(text, "more than the") || strings.Contains(text, "= "+percent(v.SlippageBps)+",") {
+			rt.Fatalf("too much reads as allowed: %q", text)
+		}
+	})
+}
+
+func spansText(spans []kit.Span) string {
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+func TestOnlyACostThatIsExplainedInFullIsMarkedGood(t *testing.T) {
+	for name, x := range map[string]struct {
+		unexplained int64
+		explained   bool
+		want        string
+		meaning     theme.Meaning
+	}{
+		"in full":                        {0, true, "explained by fees: 100 %", theme.Good},
+		"within what prices are off by":  {3_650_000, true, "explained by fees: 25 %", theme.None},
+		"beyond it":                      {3_650_000, false, "explained by fees: only 25 %", theme.Warn},
+		"nobody says what the fees were": {0, false, "explained by fees: unknown", theme.None},
+	} {
+		th := theme.New(true, colorprofile.NoTTY, false)
+		v := quote(begin(), time.Minute)
+		v.CostMicro, v.UnexplainedMicro, v.Explained = big.NewInt(4_866_667), big.NewInt(x.unexplained), x.explained
+		want := x.want
+		if x.meaning != theme.None {
+			want += " " + th.Sign(x.meaning)
+		}
+		if got := spansText(costSpans(th, v)); !strings.HasSuffix(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestTheRecipientOfAnExchangeIsOnTheFirstScreenAboveTheFigures(t *testing.T) {
+	for name, open := range map[string]func(*rig) *rig{"transfer": (*rig).openTransfer, "swap": (*rig).openSwap} {
+		r := newRig(t)
+		v := open(r).settle().view()
+		at, pay := strings.Index(v, "delivered to "+kit.Address(r.op.next.Recipient)), strings.Index(v, "You pay")
+		if at < 0 || pay < at || strings.Count(strings.ToLower(v), "delivered to ") != 1 {
+			t.Errorf("%s:\n%s", name, v)
+		}
+	}
+	v := audited(t, func(*verify.QuoteView) {})
+	if to, cost := strings.Index(v, "Delivered to"), strings.Index(v, "Cost $"); to < 0 || cost < to {
+		t.Errorf("the recipient of a call stands below its cost: %s", v)
+	}
+}
+
+func TestAnOwnAccountIsMarkedAsYoursAndAStrangeOneAsNew(t *testing.T) {
+	if v := audited(t, func(*verify.QuoteView) {}); !strings.Contains(v, "Delivered to "+kit.Address(account)+" yours ✓") {
+		t.Error(v)
+	}
+	v := audited(t, func(q *verify.QuoteView) { q.RecipientOwn, q.RecipientFirstTime = false, true })
+	if !strings.Contains(v, "Delivered to "+kit.Address(account)+" first time !") {
+		t.Error(v)
+	}
+}
+
+func TestABalanceThatNobodyKnowsIsLeftOutOfTheNeedAndCounted(t *testing.T) {
+	v := audited(t, func(q *verify.QuoteView) { q.Needs[0].Have, q.Needs[0].Short = nil, nil })
+	if !strings.Contains(v, "Base needs 250.500000 USDC Base signature") || strings.Contains(v, "has unknown") || strings.Contains(v, "short") ||
+		!strings.Contains(v, "Unknown 1 figure ?: what is there of USDC") {
+		t.Error(v)
+	}
+}
+
+func TestAReviewHasNoCodesOfChecksAndTheListHas(t *testing.T) {
+	r := newRig(t)
+	r.h = 60
+	r.op.report2 = report(notes()...)
+	has := func(where string, want bool) {
+		t.Helper()
+		for _, code := range []string{"V4", "P6"} {
+			if strings.Contains(r.flat(), " "+code+" ") != want {
+				t.Errorf("%s: %s\n%s", where, code, r.view())
+			}
+		}
+	}
+	r.open().settle()
+	has("review 1", false)
+	r.press("c")
+	has("the checks", true)
+	r.press("esc")
+	r.clock.add(time.Second)
+	r.view()
+	r.press("y").settle()
+	has("review 2", false)
+	r = newRig(t).gated()
+	r.h = 60
+	if v := r.open().settle().flat(); strings.Contains(v, " T7 ") {
+		t.Error(v)
+	}
+}
+
+// TestTheIndentOfArgumentsNeverDecreasesWithDepth: whatever the width, a nested label stands no further left than that of what it belongs to.
+func TestTheIndentOfArgumentsNeverDecreasesWithDepth(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w, before := rapid.IntRange(25, 120).Draw(rt, "w"), 0
+		for depth := range 16 {
+			label := rapid.StringMatching(`[a-z]{1,20}`).Draw(rt, "label")
+			rows := argRow(theme.Theme{}, w, 0, verify.ArgView{Name: strings.Repeat("  ", depth) + label, Type: "address", Value: payee}, verify.CallView{})
+			in := len(rows[0]) - len(strings.TrimLeft(rows[0], " "))
+			if in < before || depth == 3 && w >= 58 && in != indent+2+6 || !strings.Contains(squash(strings.Join(rows, "")), label+payee) {
+				rt.Fatalf("at depth %d in %d columns after %d:\n%s", depth, w, before, strings.Join(rows, "\n"))
+			}
+			for _, l := range rows {
+				if kit.Width(l) > w || len(l)-len(strings.TrimLeft(l, " ")) < in {
+					rt.Fatalf("at depth %d in %d columns: %q", depth, w, l)
+				}
+			}
+			before = in
+		}
+	})
+}
