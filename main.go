@@ -108,7 +108,11 @@ func host() profile.Host {
 
 // prompt asks the person at the terminal.
 func prompt() cli.Prompt {
-	return cli.Prompt{In: os.Stdin, Out: os.Stderr, Terminal: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stderr.Fd())}
+	p := cli.Prompt{In: os.Stdin, Out: os.Stderr, Terminal: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stderr.Fd())}
+	if tui.Dumb(os.Environ()) {
+		p.Out = cli.Plain(os.Stderr)
+	}
+	return p
 }
 
 // balances answers `coffer balances`.
@@ -219,9 +223,13 @@ func keyLine(i access.KeyInfo) cli.Key {
 // deskOf says who asks and on what.
 func deskOf(g cli.Global) desk.Options {
 	name, _ := os.Hostname()
+	asks := prompt()
+	if g.Linear {
+		asks.Out = cli.Plain(os.Stderr)
+	}
 	return desk.Options{
 		Host: host(), Global: g, Build: cli.ReadBuild(), Env: os.Environ(), In: os.Stdin, Out: os.Stdout, Machine: name,
-		Secret: prompt().Secret, Abort: func() { os.Exit(cli.ExitFailed) },
+		Secret: asks.Secret, Abort: func() { os.Exit(cli.ExitFailed) },
 	}
 }
 
