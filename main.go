@@ -223,12 +223,13 @@ func keyLine(i access.KeyInfo) cli.Key {
 // deskOf says who asks and on what.
 func deskOf(g cli.Global) desk.Options {
 	name, _ := os.Hostname()
-	asks := prompt()
+	h, asks := host(), prompt()
 	if g.Linear {
 		asks.Out = cli.Plain(os.Stderr)
+		h.Ask = asks.Secret
 	}
 	return desk.Options{
-		Host: host(), Global: g, Build: cli.ReadBuild(), Env: os.Environ(), In: os.Stdin, Out: os.Stdout, Machine: name,
+		Host: h, Global: g, Build: cli.ReadBuild(), Env: os.Environ(), In: os.Stdin, Out: os.Stdout, Machine: name,
 		Secret: asks.Secret, Abort: func() { os.Exit(cli.ExitFailed) },
 	}
 }

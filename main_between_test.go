@@ -161,9 +161,9 @@ func team(t *testing.T, serve ...string) (env []string, b *between) {
 }
 
 // opens starts the dashboard of the team's profile.
-func opens(t *testing.T, env []string, cols, rows int) person {
+func opens(t *testing.T, env []string, cols, rows int, args ...string) person {
 	t.Helper()
-	p := person{t, start(t, env, cols, rows)}
+	p := person{t, start(t, env, cols, rows, args...)}
 	p.sees("Passphrase of profile team")
 	p.types(passphrase + "\r")
 	p.sees("LAB", "Balances", "$")

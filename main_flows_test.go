@@ -4,6 +4,8 @@ package main
 
 import (
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -146,4 +148,43 @@ func TestTerminalResizingWhileScrollingLosesNothing(t *testing.T) {
 	p.reads(`closes in (\d+:\d\d)`)
 	p.types("y")
 	p.sees("Review 2 of 2", "You pay")
+}
+
+// TestTerminalARecordingIsShownAgainWithoutTheService records balances, history and a prepared call, and shows them from the recording after the service has gone.
+// Nothing can be signed there.
+func TestTerminalARecordingIsShownAgainWithoutTheService(t *testing.T) {
+	t.Parallel()
+	env, b := team(t)
+	dir := filepath.Join(t.TempDir(), "recording")
+	p := opens(t, env, 100, 30, "--record", dir)
+	total := p.finds(`(\$[0-9,]+\.[0-9]{2})`)
+	p.builds()
+	p.sees("Review 1 of 2", "y sign")
+	p.types("\x1b")
+	p.sees("Left. Nothing was signed.")
+	p.types("qq")
+	if err := p.ends(); err != nil {
+		t.Fatal(err)
+	}
+	b.server.Close()
+	again := person{t, start(t, env, 100, 30, "--replay", dir)}
+	again.sees("LAB", total)
+	again.builds()
+	again.sees("Review 1 of 2", "y sign")
+	again.reads(`closes in (\d+:\d\d)`)
+	again.types("y")
+	again.sees("recording")
+	again.types("\x03")
+	again.types("\x03")
+	_ = again.ends()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%v %v", files, err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if info, errInfo := os.Stat(f); err != nil || errInfo != nil || info.Mode().Perm() != 0o600 || strings.Contains(string(text), b.at.APIKey) {
+			t.Errorf("%s: %v %v", f, err, errInfo)
+		}
+	}
 }
