@@ -58,23 +58,34 @@ func (b *between) serve(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	q := request{method: r.Method, path: strings.TrimPrefix(r.URL.Path, "/api"), body: body}
-	b.mu.Lock()
-	b.seen = append(b.seen, q)
-	change, cut, refuse := b.change, b.cut, b.refuse
-	b.mu.Unlock()
-	if refuse != nil && refuse(q) {
+	refused := false
+	b.with(func() {
+		b.seen = append(b.seen, q)
+		refused = b.refuse != nil && b.refuse(q)
+	})
+	if refused {
 		panic(http.ErrAbortHandler)
 	}
 	status, header, answer, err := b.forward(r, body)
-	if err != nil || cut != nil && cut(q) {
+	lost := err != nil
+	b.with(func() {
+		if lost = lost || b.cut != nil && b.cut(q); !lost && b.change != nil {
+			status, answer = b.change(q, status, answer)
+		}
+	})
+	if lost {
 		panic(http.ErrAbortHandler)
-	}
-	if change != nil {
-		status, answer = change(q, status, answer)
 	}
 	w.Header().Set("Content-Type", header.Get("Content-Type"))
 	w.WriteHeader(status)
 	_, _ = w.Write(answer)
+}
+
+// with runs f while no other request is looked at. What change, cut and refuse share with a test is read and written in it.
+func (b *between) with(f func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f()
 }
 
 func (b *between) forward(r *http.Request, body []byte) (int, http.Header, []byte, error) {

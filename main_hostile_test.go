@@ -112,9 +112,11 @@ func TestTerminalF3_AHostileServiceGetsNoSignature(t *testing.T) {
 		p.waits(a.name+" to be refused", func(s string) bool {
 			return len(b.saw(pathPrepare)) > asked && (strings.Contains(s, "Refused") || strings.Contains(s, "cannot be accepted"))
 		})
-		if !hit {
-			t.Errorf("%s: nothing was changed at %s", a.name, a.pointer)
-		}
+		b.with(func() {
+			if !hit {
+				t.Errorf("%s: nothing was changed at %s", a.name, a.pointer)
+			}
+		})
 		p.types("y")
 		p.types("\x1b")
 		p.waits("the form again", func(s string) bool { return strings.Contains(s, "fund with") && !strings.Contains(s, "Review 1") })
@@ -185,9 +187,11 @@ func TestTerminalF3_AHostileQuoteIsNeverExecuted(t *testing.T) {
 			p.reads(`closes in (\d+:\d\d)`)
 			p.types("y")
 			p.waits("the lie to be refused", func(s string) bool { return strings.Contains(s, "Refused") || strings.Contains(s, "expired") })
-			if !hit {
-				t.Errorf("nothing was changed at %s", a.pointer)
-			}
+			b.with(func() {
+				if !hit {
+					t.Errorf("nothing was changed at %s", a.pointer)
+				}
+			})
 			p.types("y\r")
 			p.types("\x1b")
 			p.types("3")
@@ -267,9 +271,11 @@ func TestTerminalF11_StringsOfTheServiceLeaveTheTerminalAlone(t *testing.T) {
 			}
 		}
 	}
-	if next < len(names) {
-		t.Errorf("only %d values were changed", next)
-	}
+	b.with(func() {
+		if next < len(names) {
+			t.Errorf("only %d values were changed", next)
+		}
+	})
 }
 
 func jsonString(s string) ([]byte, error) {
