@@ -305,6 +305,9 @@ func written(raw []byte) (kinds map[string]bool, text string) {
 	for _, final := range "ABCDEFGHJKLMPSTXZ@bdfmr" {
 		drawing["\x1b["+string(final)] = true
 	}
+	for _, cursorOrFrame := range []string{"\x1b[?25h", "\x1b[?25l", "\x1b[?2026h", "\x1b[?2026l", "\x1b[ q"} { // of a field that has the keyboard, and around a frame
+		drawing[cursorOrFrame] = true
+	}
 	kinds = map[string]bool{}
 	var b strings.Builder
 	var state byte
@@ -316,7 +319,9 @@ func written(raw []byte) (kinds map[string]bool, text string) {
 		case width > 0 || s == "":
 			b.WriteString(s)
 		case strings.HasPrefix(s, "\x1b[?"), strings.HasPrefix(s, "\x1b]"), strings.HasPrefix(s, "\x1bP"):
-			kinds[s] = true
+			if !drawing[s] {
+				kinds[s] = true
+			}
 		case strings.HasPrefix(s, "\x1b["):
 			if kind := numbers.ReplaceAllString(strings.NewReplacer(";", "", ":", "").Replace(s), ""); !drawing[kind] {
 				kinds[kind] = true
