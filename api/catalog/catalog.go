@@ -14,6 +14,7 @@ package catalog
 import (
 	"math/big"
 	"slices"
+	"sync"
 
 	"coffer/api/caip"
 	"coffer/assets"
@@ -62,8 +63,12 @@ type Catalog struct {
 	entities   map[caip.Asset]Entity
 }
 
-// Load builds the registry from the embedded data. Every call builds a new one.
-func Load() (*Catalog, error) {
+// Load is the registry of the embedded data. It is built once; everything that it hands out is a copy.
+func Load() (*Catalog, error) { return load() }
+
+var load = sync.OnceValues(build)
+
+func build() (*Catalog, error) {
 	chains, err := assets.Chains()
 	if err != nil {
 		return nil, err
