@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
-	"strings"
 
+	"coffer/ui/finding"
 	"coffer/ui/tui/kit"
 	"coffer/wallet/verify"
 )
@@ -18,75 +18,20 @@ func (c *course) report() verify.Report {
 	return c.snap.Report1
 }
 
-// refuses reports a reason that forbids a signature.
-func refuses(x verify.Reason) bool {
-	return x.Level == verify.Refuse || x.Level == verify.Gate && !x.Open
-}
-
-// isPolicy reports a row of the person's own policy.
-func isPolicy(x verify.Reason) bool { return strings.HasPrefix(x.Code, "Y") }
-
-// causes counts the refusals by where they come from.
-func causes(r verify.Report) (policy, gates, answer int) {
-	for _, x := range r.Reasons {
-		switch {
-		case !refuses(x):
-		case isPolicy(x):
-			policy++
-		case x.Level == verify.Gate:
-			gates++
-		default:
-			answer++
-		}
-	}
-	return policy, gates, answer
-}
-
-func refusedHead(r verify.Report) string {
-	policy, gates, answer := causes(r)
-	switch n := policy + gates + answer; n {
-	case 0:
-		return "the answer of the service cannot be signed."
-	case policy:
-		return "your own policy forbids this. It cannot be signed."
-	case gates:
-		return "this stands behind a closed gate. It cannot be signed."
-	default:
-		return "the answer of the service does not pass " + plural(n, "check", "checks") + ". It cannot be signed."
-	}
-}
-
-func refusedAdvice(r verify.Report) string {
-	policy, gates, answer := causes(r)
-	switch n := policy + gates + answer; {
-	case n > 0 && n == policy:
-		return "the service did nothing wrong. Ask for something that your policy allows, or change the policy file (docs/policy.md) and start Coffer again."
-	case n > 0 && n == gates:
-		return "leave the gate closed unless you know why it is there: behind it Coffer cannot protect you from the service."
-	}
-	return "if you do not know why, do not try again with this service: its answer is not what you asked for."
-}
-
 // coded reads out one finding with the code of its check, where somebody looks it up: in the list of checks, and where it refused.
 func (c *course) coded(level string, x verify.Reason) {
-	x.Title = sentence(clean(x.Title, 400)) + " Check " + clean(x.Code, 8) + "."
+	x.Title = sentence(clean(finding.Title(x), 400)) + " Check " + clean(x.Code, 8) + "."
 	c.reason(level, x)
 }
 
 // reason reads out one finding with what was wanted and what was found.
 func (c *course) reason(level string, x verify.Reason) {
 	c.out.put(2, kit.Plain(level+": "+sentence(clean(x.Title, 420))))
-	want, got := "wanted", "found"
-	if isPolicy(x) {
-		want, got = "allowed", "this is"
+	for _, f := range finding.Compared(x) {
+		c.out.fact(4, f.Label, kit.Plain(clean(f.Text, 600)))
 	}
-	for _, p := range []struct{ label, text string }{{want, x.Want}, {got, x.Got}, {"at", x.Path}} {
-		if p.text != "" {
-			c.out.fact(4, p.label, kit.Plain(clean(p.text, 600)))
-		}
-	}
-	if x.Level == verify.Gate && !x.Open && x.Setting != "" {
-		c.out.put(4, kit.Plain("\""+clean(x.Setting, 60)+"\" under allow in your policy file would open this gate; each signature behind it then asks for a typed sentence (docs/policy.md)."))
+	if words := finding.Gate(x); words != "" {
+		c.out.put(4, kit.Plain(clean(words, 300)))
 	}
 }
 
@@ -95,7 +40,6 @@ func (c *course) gates(r verify.Report) {
 	for _, x := range r.Reasons {
 		if x.Level == verify.Gate && x.Open {
 			c.reason("Open gate", x)
-			c.out.put(4, kit.Plain("It would be refused, but your policy file allows \""+clean(x.Setting, 60)+"\"."))
 		}
 	}
 }

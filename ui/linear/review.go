@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"coffer/api"
+	"coffer/ui/finding"
 	"coffer/ui/tui/kit"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
@@ -101,16 +102,16 @@ func (c *course) readOut(st stage) {
 func (c *course) refused(ctx context.Context) error {
 	r := c.report()
 	say := func() {
-		c.out.say("Refused: " + refusedHead(r))
+		c.out.say("Refused: " + finding.Refused(r))
 		for _, x := range r.Reasons {
-			if refuses(x) {
+			if finding.Refuses(x) {
 				c.coded("Refused", x)
 			}
 		}
 		if c.snap.Problem != "" && r.Count(verify.Refuse)+r.Count(verify.Gate) == 0 {
 			c.out.say(sentence(clean(c.snap.Problem, 800)))
 		}
-		c.out.say("What to do: " + refusedAdvice(r))
+		c.out.say("What to do: " + finding.Advice(r))
 		c.out.say(c.stillLive())
 	}
 	say()

@@ -8,6 +8,7 @@ import (
 
 	"coffer/api/amount"
 	"coffer/api/network"
+	"coffer/ui/finding"
 	"coffer/wallet/verify"
 )
 
@@ -88,7 +89,7 @@ func (p *page) findings(r verify.Report) {
 			if level == verify.Gate {
 				word += map[bool]string{true: " (open)", false: " (closed)"}[x.Open]
 			}
-			p.row(word+" "+x.Code, x.Title)
+			p.row(word+" "+x.Code, finding.Title(x))
 			p.sub("setting", x.Setting)
 			p.sub("at", x.Path)
 			p.sub("expected", x.Want)

@@ -115,37 +115,6 @@ func TestEveryClosedGateNamesItsSettingAndItsPlace(t *testing.T) {
 	}
 }
 
-// Every sentence of package verify about the policy has words of its own here; "Not true: your policy allows" is for nobody.
-func TestPolicyRefusalsAreInPlainWords(t *testing.T) {
-	for code, titles := range map[string][]string{
-		"Y1": {"your policy allows the chain"},
-		"Y2": {"everybody who receives something can be read", "your policy allows the recipient"},
-		"Y3": {"your policy allows the contract"},
-		"Y4": {"what the calls spend can be read", "what is spent has a known price", "what is spent is within your policy"},
-		"Y5": {"what was spent within a day is known", "what is spent within a day has a known price", "what is spent within a day is within your policy"},
-		"Y6": {"the cost is within your policy"},
-		"Y7": {"your policy allows delegations"},
-		"Y8": {"your slippage tolerance is within your policy"},
-	} {
-		seen := map[string]bool{}
-		for _, title := range titles {
-			x := verify.Reason{Code: code, Level: verify.Refuse, Title: "Not true: " + title + "."}
-			got := reasonTitle(x)
-			if strings.Contains(got, "Not true") || !strings.Contains(got, "our policy") && !strings.Contains(got, "your policy") || seen[got] {
-				t.Errorf("%s %s: %q", code, title, got)
-			}
-			seen[got] = true
-			x.Level = verify.Unknown
-			if reasonTitle(x) != x.Title {
-				t.Errorf("%s: a check that could not be made is told as a refusal", code)
-			}
-		}
-	}
-	if x := (verify.Reason{Code: "Y9", Level: verify.Refuse, Title: "Not true: something new."}); reasonTitle(x) != x.Title {
-		t.Error("an unknown row loses its title")
-	}
-}
-
 func TestRefusalsSayWhoseFaultItIs(t *testing.T) {
 	service := verify.Reason{Code: "U7", Level: verify.Refuse, Title: "Not yours."}
 	own := verify.Reason{Code: "Y1", Level: verify.Refuse, Title: "Not true: your policy allows the chain."}

@@ -10,6 +10,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/client"
+	"coffer/ui/finding"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -30,16 +31,17 @@ func (s *Screen) report() verify.Report {
 func (s *Screen) refusedLines(f screen.Frame) []string {
 	th, w := f.Theme, f.W-1
 	r := s.report()
-	out := kit.Prose(w, indent, marked(th, theme.Danger, refusedHead(r))...)
+	out := kit.Prose(w, indent, marked(th, theme.Danger, finding.Refused(r))...)
 	for _, x := range r.Reasons {
-		if refuses(x) {
+		if finding.Refuses(x) {
 			out = append(blank(out), comparedLines(th, codedSpans(th, theme.Danger, x), x, w)...)
 		}
 	}
 	if s.snap.Problem != "" && r.Count(verify.Refuse)+r.Count(verify.Gate) == 0 {
 		out = append(blank(out), kit.Prose(w, indent, kit.Plain(kit.Clean(s.snap.Problem, 800)))...)
 	}
-	out = append(blank(out), kit.Prose(w, indent, kit.Span{Text: "What to do  ", Style: th.Strong}, kit.Plain(refusedAdvice(r)))...)
+	advice := finding.Advice(r) + " e changes what you ask, c lists all checks."
+	out = append(blank(out), kit.Prose(w, indent, kit.Span{Text: "What to do  ", Style: th.Strong}, kit.Plain(advice))...)
 	if s.signed {
 		return append(out, kit.Prose(w, indent, marked(th, theme.Warn, s.stillLive())...)...)
 	}

@@ -1,0 +1,132 @@
+// Package finding says in words what a check of the verifier found: for the screens, the linear mode and the commands alike.
+//
+// Promise: the same finding reads the same everywhere, and a refusal says whether the answer of the service, a closed gate or the person's own policy is behind it.
+// Strings that came from a service are the caller's to clean before they are shown. There are no errors. Sources: design §2.1, TH-Y.
+package finding
+
+import (
+	"strconv"
+	"strings"
+
+	"coffer/wallet/verify"
+)
+
+// Refuses reports a reason that forbids a signature.
+func Refuses(x verify.Reason) bool {
+	return x.Level == verify.Refuse || x.Level == verify.Gate && !x.Open
+}
+
+// Policy reports a row of the person's own policy.
+func Policy(x verify.Reason) bool { return strings.HasPrefix(x.Code, "Y") }
+
+// causes counts the refusals by where they come from: the person's policy, a closed gate, or the answer itself.
+func causes(r verify.Report) (policy, gates, answer int) {
+	for _, x := range r.Reasons {
+		switch {
+		case !Refuses(x):
+		case Policy(x):
+			policy++
+		case x.Level == verify.Gate:
+			gates++
+		default:
+			answer++
+		}
+	}
+	return policy, gates, answer
+}
+
+// Refused is the first sentence of a refusal.
+func Refused(r verify.Report) string {
+	policy, gates, answer := causes(r)
+	switch {
+	case policy+gates+answer == 0:
+		return "The answer of the service cannot be signed."
+	case answer == 0 && gates == 0:
+		return "Your own policy forbids this. It cannot be signed."
+	case answer == 0 && policy == 0:
+		return "This stands behind a closed gate. It cannot be signed."
+	case answer == 0:
+		return "Your own policy forbids this, and it stands behind a closed gate. It cannot be signed."
+	case policy+gates+answer == 1:
+		return "The answer of the service does not pass 1 check. It cannot be signed."
+	}
+	return "The answer of the service does not pass " + strconv.Itoa(policy+gates+answer) + " checks. It cannot be signed."
+}
+
+// Advice says what to do about a refusal.
+func Advice(r verify.Report) string {
+	policy, gates, answer := causes(r)
+	switch {
+	case policy > 0 && answer == 0:
+		return "The service did nothing wrong. Ask for something that your policy allows, or change the policy file (docs/policy.md) and start Coffer again."
+	case gates > 0 && answer == 0:
+		return "Leave the gate closed unless you know why it is there: behind it Coffer cannot protect you from the service."
+	}
+	return "If you do not know why, do not try again with this service: its answer is not what you asked for."
+}
+
+// Title is the sentence of a reason. A refusal by the person's policy has words of its own.
+func Title(x verify.Reason) string {
+	if x.Level != verify.Refuse || !Policy(x) {
+		return x.Title
+	}
+	check := strings.TrimSuffix(strings.TrimPrefix(x.Title, "Not true: "), ".")
+	if words := policyWords(x.Code, check); words != "" {
+		return words
+	}
+	return x.Title
+}
+
+// Fact is one thing that was compared.
+type Fact struct{ Label, Text string }
+
+// Compared is what was expected, what was found and where; what a reason does not have is left out.
+func Compared(x verify.Reason) []Fact {
+	want, got := "wanted", "found"
+	if Policy(x) {
+		want, got = "allowed", "this is"
+	}
+	var out []Fact
+	for _, f := range []Fact{{want, x.Want}, {got, x.Got}, {"at", x.Path}} {
+		if f.Text != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Gate says which setting holds a gate open, or would open it; "" when it is none or has no setting.
+func Gate(x verify.Reason) string {
+	switch {
+	case x.Level != verify.Gate || x.Setting == "":
+		return ""
+	case x.Open:
+		return "It would be refused, but your policy file allows \"" + x.Setting + "\"."
+	}
+	return "Closed gate. \"" + x.Setting + "\" under allow in your policy file would open it; each signature behind it then asks for a typed sentence (docs/policy.md)."
+}
+
+// policyWords turns the name of a policy check into the sentence of its failure; "" when it is not known here. Two of them have more than one way to fail.
+func policyWords(code, check string) string {
+	switch {
+	case strings.Contains(check, "known price"):
+		return "Your policy caps what is spent, and something here has no known price, so the cap cannot be kept."
+	case strings.Contains(check, "can be read"):
+		return map[string]string{
+			"Y2": "Your policy names who may receive. Coffer cannot read who receives something in this call.",
+			"Y4": "Your policy caps what is spent. Coffer cannot read what this call spends.",
+		}[code]
+	case strings.Contains(check, "is known"):
+		return "Your policy caps what is spent in a day, and what was spent today is not known in full."
+	}
+	return map[string]string{
+		"Y1": "Your policy does not allow this chain.",
+		"Y2": "Your policy does not allow this recipient.",
+		"Y3": "Your policy does not allow this contract.",
+		"Y4": "This spends more than your policy allows at once.",
+		"Y5": "With what was spent in the last 24 hours, this is more than your policy allows in a day.",
+		"Y6": "This costs more than your policy allows.",
+		"Y7": "Your policy never lets your EOA be delegated.",
+		"Y8": "Your slippage tolerance is larger than your policy allows.",
+	}[code]
+}
