@@ -210,7 +210,7 @@ func (c *course) cost(v *verify.QuoteView) {
 	if c.exchange() {
 		c.out.fact(0, "Slippage", kit.Plain("the price may move by "+percent(v.SlippageBps)+" against you, down to the least above; below it nothing is taken and you are paid back."))
 	} else {
-		c.out.fact(0, "Slippage", kit.Plain("the price may move by "+percent(v.SlippageBps)+" before the solver refuses."))
+		c.out.fact(0, "Slippage", kit.Plain("the price may move by "+percent(v.SlippageBps)+" before nothing is paid and you are paid back."))
 	}
 	c.unknowns(v)
 	if v.Recipient == "" {

@@ -87,7 +87,7 @@ func (s *Screen) steps(snap flow.Snapshot) []step {
 // paysNothing reports an operation that is known to be paid with what is on the target chain.
 func paysNothing(snap flow.Snapshot) bool { return snap.Review2 != nil && len(snap.Review2.Legs) == 0 }
 
-// target is the step in which the solver fills and the one in which the purpose of it all is done.
+// target is the step in which the solver lends what is missing and the one in which the purpose of it all is done.
 func (s *Screen) target(snap flow.Snapshot) []step {
 	refs := snap.Status.DestinationChainOperations
 	ran := done(snap.Status.Status == api.StatusExecuted || snap.Status.Status == api.StatusCompleted)
@@ -103,7 +103,7 @@ func (s *Screen) target(snap flow.Snapshot) []step {
 	if paysNothing(snap) {
 		return out
 	}
-	return append([]step{{text: "filled on " + where, meaning: ran}}, out...)
+	return append([]step{{text: "missing tokens lent on " + where, meaning: ran}}, out...)
 }
 
 // deposits lists one step for each payment of the quote; without a quote at hand those that the service names.

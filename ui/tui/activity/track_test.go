@@ -90,7 +90,7 @@ func TestAfterARestartTheStepsGoOnFromTheJournal(t *testing.T) {
 		t.Fatalf("watched %d times", op.watched)
 	}
 	v := r.view()
-	for _, want := range []string{"COMPLETED ✓", "✓ signature 1 of 2: the call itself, on Base", "✓ signature 2 of 2: a payment on Optimism", "✓ Optimism deposit", "✓ filled on Base", "✓ your call ran on Base"} {
+	for _, want := range []string{"COMPLETED ✓", "✓ signature 1 of 2: the call itself, on Base", "✓ signature 2 of 2: a payment on Optimism", "✓ Optimism deposit", "✓ missing tokens lent on Base", "✓ your call ran on Base"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is missing:\n%s", want, v)
 		}
