@@ -309,7 +309,7 @@ func fingerprint(tag string, intentHash [32]byte, doc *api.Document, ops ...Sign
 			h.Write(hash[:])
 		}
 	}
-	groups := make([]string, 0, fingerprintBytes/2)
+	var groups []string
 	for part := range slices.Chunk(h.Sum(nil)[:fingerprintBytes], 2) {
 		groups = append(groups, hex.EncodeToString(part))
 	}

@@ -124,6 +124,9 @@ func (j *judge) quoteID(h History, s string) (id [32]byte) {
 	return [32]byte(common.FromHex(s))
 }
 
+// maxExpiry is beyond what any policy lets a quote live, in seconds, and small enough to be counted in nanoseconds.
+const maxExpiry = 1 << 32
+
 var reUnixSeconds = regexp.MustCompile(`^[1-9][0-9]{0,11}$`)
 
 // expiry checks how long the quote stays valid (TH-Q10).
@@ -133,10 +136,7 @@ func (j *judge) expiry(p Policy, now time.Time, s string) int64 {
 		return 0
 	}
 	at, _ := strconv.ParseInt(s, 10, 64)
-	left := time.Duration(at-now.Unix()) * time.Second
-	if at-now.Unix() > 1<<31 || at-now.Unix() < -(1<<31) {
-		left = 1 << 62
-	}
+	left := time.Duration(min(at-now.Unix(), maxExpiry)) * time.Second
 	if !j.must(left >= p.MinQuoteLife && left <= p.MaxQuoteLife+p.ClockTolerance, "Q10", "the quote is still open, and not for long", path,
 		"between "+p.MinQuoteLife.String()+" and "+p.MaxQuoteLife.String()+" from now", unixText(uint64(max(at, 0)))) {
 		return 0
@@ -158,9 +158,9 @@ func (j *judge) destination(p Policy, in intent.Intent, acc account, w api.Desti
 	asset, err := caip.ParseAsset(w.AssetType)
 	at := slices.IndexFunc(required, func(t api.TokenRequirement) bool {
 		a, errWant := caip.ParseAsset(t.AssetType)
-		return err == nil && errWant == nil && a == asset
+		return errWant == nil && a == asset
 	})
-	if !j.must(at >= 0, "Q7", "what is delivered is a token that you asked for", path+"/assetType", required[0].AssetType, w.AssetType) {
+	if !j.must(err == nil && at >= 0, "Q7", "what is delivered is a token that you asked for", path+"/assetType", required[0].AssetType, w.AssetType) {
 		return nil
 	}
 	e, known := p.Catalog.Entity(asset)
