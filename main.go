@@ -6,8 +6,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -32,6 +34,7 @@ import (
 	"coffer/ui/desk"
 	"coffer/ui/doctor"
 	"coffer/ui/profile"
+	"coffer/ui/sshd"
 	"coffer/ui/tui"
 	"coffer/ui/tui/settings"
 )
@@ -143,7 +146,22 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.SSH.Profile != "" {
+		return serveProfile(ctx, o, dir)
+	}
+	var over func(context.Context, daemon.Inside) (daemon.Beside, error)
+	if o.SSH.Listen != "" {
+		over = func(ctx context.Context, in daemon.Inside) (daemon.Beside, error) {
+			g := desk.Guests{Host: host(), Build: cli.ReadBuild(), Machine: machine(), Network: in.Network, BaseURL: in.BaseURL, Transport: in.Transport, Pass: in.Pass}
+			s, reach, err := serveSSH(ctx, o.SSH, dir, in.Log, g)
+			if err != nil {
+				return daemon.Beside{}, err
+			}
+			return daemon.Beside{Announced: reach, Lines: reach.Lines(), Open: s.Open, Began: s.Began, Wait: s.Wait}, nil
+		}
+	}
 	err = daemon.Run(ctx, daemon.Options{
+		SSH: over,
 		Dir: dir, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath, Fund: o.Fund, Faults: o.Faults,
 		Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime, Metrics: o.Metrics,
 		JSON: o.JSON, LogJSON: o.LogJSON, LogLevel: o.LogLevel, Out: os.Stdout, Log: os.Stderr,
@@ -153,6 +171,42 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 		return &cli.UsageError{Problem: wrong.Problem, Hint: wrong.Hint}
 	}
 	return err
+}
+
+// serveSSH serves dashboards over SSH until ctx ends.
+func serveSSH(ctx context.Context, o cli.ServeSSH, dir string, log *slog.Logger, g desk.Guests) (*sshd.Server, cli.SSHReach, error) {
+	if err := sshd.CheckAddress(o.Listen, o.Open); err != nil {
+		return nil, cli.SSHReach{}, &cli.UsageError{Problem: err.Error()}
+	}
+	s, err := sshd.Start(ctx, sshd.Options{
+		Listen: o.Listen, Open: o.Open, Dir: filepath.Join(dir, "ssh"), Keys: o.Keys, Idle: o.Idle, Max: o.Max, Sessions: o.Sessions, Log: log, Show: g.Show,
+	})
+	if err != nil {
+		return nil, cli.SSHReach{}, err
+	}
+	reach := cli.SSHReach{Address: s.Addr.String(), HostKey: s.HostKey, Fingerprint: s.Fingerprint, KeysFile: s.KeysFile, Keys: s.Guests}
+	if g.Showcase != nil {
+		reach.Profile = g.Showcase.Name()
+	}
+	return s, reach, nil
+}
+
+// serveProfile serves dashboards that look at the remote service of a profile.
+func serveProfile(ctx context.Context, o cli.ServeOptions, dir string) error {
+	shown, err := host().Showcase(ctx, o.SSH.Profile)
+	if err != nil {
+		return err
+	}
+	defer shown.Wipe()
+	log := daemon.NewLog(daemon.Options{LogJSON: o.LogJSON, LogLevel: o.LogLevel, Log: os.Stderr})
+	s, reach, err := serveSSH(ctx, o.SSH, dir, log, desk.Guests{Host: host(), Build: cli.ReadBuild(), Machine: machine(), Showcase: shown})
+	if err != nil {
+		return err
+	}
+	if err := reach.Announce(os.Stdout, o.JSON); err != nil {
+		return err
+	}
+	return s.Wait()
 }
 
 // keyCommands answers `coffer serve keys`.
@@ -207,6 +261,12 @@ func (keyCommands) Revoke(ctx context.Context, data, id string) (cli.Key, error)
 	}
 	key, err := daemon.Keys{Dir: dir}.Revoke(ctx, id)
 	return keyLine(key), err
+}
+
+// machine names this one, in the words of a lock.
+func machine() string {
+	name, _ := os.Hostname()
+	return name
 }
 
 // keyLine is a key as the command line tells of it; lists are never null.

@@ -14,10 +14,14 @@ type Paths struct {
 }
 
 // PathsFrom finds the paths from environment variables (getenv is os.Getenv outside tests): COFFER_CONFIG and COFFER_DATA name the file and the
-// directory outright; else XDG_CONFIG_HOME, XDG_DATA_HOME and XDG_STATE_HOME, else the places below the home directory.
+// directory outright, as absolute paths (else an *Error); else XDG_CONFIG_HOME, XDG_DATA_HOME and XDG_STATE_HOME, where a relative path is ignored; else the
+// places below the home directory.
 func PathsFrom(getenv func(string) string) (Paths, error) {
-	p := Paths{Config: getenv("COFFER_CONFIG")}
-	if dir := getenv("COFFER_DATA"); dir != "" {
+	if err := absolute(getenv, EnvConfig, EnvData); err != nil {
+		return Paths{}, err
+	}
+	p := Paths{Config: getenv(EnvConfig)}
+	if dir := getenv(EnvData); dir != "" {
 		p.Data, p.State = filepath.Join(dir, "data"), filepath.Join(dir, "state")
 	}
 	home := getenv("HOME")

@@ -30,6 +30,7 @@ type UI struct {
 	Dust        string `toml:"dust,omitempty"`         // USD with up to six decimals; "": DefaultDust, "0": nothing is dust
 	HideAmounts bool   `toml:"hide_amounts,omitempty"` // amounts are hidden at the start
 	ASCII       bool   `toml:"ascii,omitempty"`        // only ASCII characters are drawn
+	Clipboard   *bool  `toml:"clipboard,omitempty"`    // nil: copies are sent to the terminal's clipboard; false: nothing is (TH-R2)
 
 	// Keys names the key of an action: "balances.sort" = "o". The action is "shell" or the id of a screen, a dot and the name that the help of the screen shows.
 	Keys map[string]string `toml:"keys,omitempty"`
@@ -68,6 +69,9 @@ func (u UI) DustMicro() *big.Int {
 	}
 	return v
 }
+
+// Copies says whether what is copied is sent to the clipboard of the terminal.
+func (u UI) Copies() bool { return u.Clipboard == nil || *u.Clipboard }
 
 // MouseOn says whether the mouse works at the start; remote: over SSH.
 func (u UI) MouseOn(remote bool) bool {

@@ -121,6 +121,9 @@ func TestUIOfNoFileIsTheDefault(t *testing.T) {
 	if u.Mouse = &on; !u.MouseOn(true) {
 		t.Error("the mouse stays off over SSH although the file turns it on")
 	}
+	if u.Clipboard = new(bool); u.Copies() || !(UI{}).Copies() {
+		t.Error("copies are on unless the file turns them off")
+	}
 	if out, err := toml.Marshal(Default()); err != nil || strings.Contains(string(out), "ui") {
 		t.Errorf("a file gets a table that says nothing: %s, %v", out, err)
 	}

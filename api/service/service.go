@@ -131,6 +131,7 @@ type Service struct {
 	book     *book.Book
 	settler  *settle.Settler
 	keys     *access.Keys
+	passes   access.Passes
 	watch    *observer    // nil without Metrics
 	handler  http.Handler // asks for the key
 	trusted  http.Handler // for the local socket
@@ -250,9 +251,14 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 func (s *Service) authenticator() access.Authenticator {
 	if s.opts.StoredKeys && s.keys.Usable() > 0 {
 		s.opts.APIKey = ""
-		return s.keys
+		return access.Either(&s.passes, s.keys)
 	}
-	return access.Either(access.NewOneKey(s.opts.APIKey), s.keys)
+	return access.Either(&s.passes, access.NewOneKey(s.opts.APIKey), s.keys)
+}
+
+// Pass makes a key for a caller inside this process. It exists in memory only, until revoke is called.
+func (s *Service) Pass(caller string) (key string, revoke func(), err error) {
+	return s.passes.Issue(s.opts.Random, caller)
 }
 
 // SweepEvery is how often an open service removes what has ended, so that a signed operation does not outlive its window where nobody calls

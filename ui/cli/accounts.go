@@ -89,21 +89,23 @@ without a terminal gives them with --confirm. With --print nothing is sent: you 
 type accountsRoot struct {
 	commands AccountsCommands
 	out      io.Writer
+	terminal bool
 }
 
 func (p accountsRoot) command(g *Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accounts",
-		Short: "The profile's accounts; the keys of a role-based one and the way out",
+		Short: "The profile's accounts: addresses, roles, the way out",
 		Long: `list, add and check look after the accounts of the profile. A role-based account has a session key for every day, an admin key
 for emergencies, and the service's co-signer. show, rotate and exit
 use the admin key: to replace the session key, and to leave without the co-signer after a delay.`,
-		Args: noArgs,
+		Example: "  coffer accounts list\n  coffer accounts show --json",
+		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return missing("accounts", "list, add, check, show, rotate or exit")
 		},
 	}
-	cmd.AddCommand(p.show(g), p.rotate(g), p.exit(g))
+	cmd.AddCommand(Passing(p.show(g), p.terminal), Passing(p.rotate(g), p.terminal), p.exit(g))
 	return cmd
 }
 
@@ -117,6 +119,7 @@ func (p accountsRoot) show(g *Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show",
 		Short:   "Print the keys of the profile's role-based account on each chain",
+		Long:    "Prints session key, admin key, co-signer and the state of an exit, as the service reads them from each chain.",
 		Example: "  coffer accounts show\n  coffer accounts show --chain eip155:8453 --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -166,7 +169,7 @@ func (p accountsRoot) rotate(g *Global) *cobra.Command {
 		Use:     "rotate",
 		Short:   "Replace the session key, at once",
 		Long:    "Replaces the session key on the chains named. What the old key signed and was not executed yet is void there.\n\n" + adminHelp,
-		Example: "  coffer accounts rotate --new-session 0x… --chain all\n  coffer accounts rotate --new-session 0x… --chain eip155:8453 --print",
+		Example: "  coffer accounts rotate --new-session 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --chain all\n  coffer accounts rotate --new-session 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --chain eip155:8453 --print",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o := RotateOptions{}
@@ -195,13 +198,16 @@ func (p accountsRoot) exit(g *Global) *cobra.Command {
 key alone operates the account, and sweep moves everything to an address of yours. cancel ends the exit at any time.
 
 ` + adminHelp,
+		Example: `  coffer accounts exit announce
+  coffer accounts exit sweep --to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8
+  coffer accounts exit cancel`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return missing("accounts exit", "announce, cancel or sweep") },
 	}
 	cmd.AddCommand(
-		p.exitAction(g, ExitAnnounce, "Start the delay after which the admin operates alone"),
-		p.exitAction(g, ExitCancel, "End an announced exit; on a chain that you name, also revoke a signed message that was not used"),
-		p.exitAction(g, ExitSweep, "Move every balance of the account to an address, after the delay"))
+		Passing(p.exitAction(g, ExitAnnounce, "Start the delay after which the admin operates alone"), p.terminal),
+		Passing(p.exitAction(g, ExitCancel, "End an announced exit, or revoke a signed message"), p.terminal),
+		Passing(p.exitAction(g, ExitSweep, "Move every balance of the account to an address, after the delay"), p.terminal))
 	return cmd
 }
 
@@ -209,7 +215,7 @@ func (p accountsRoot) exitAction(g *Global, action, short string) *cobra.Command
 	var f adminFlags
 	var to string
 	cmd := &cobra.Command{
-		Use: action, Short: short, Args: noArgs,
+		Use: action, Short: short, Long: exitHelp(action) + "\n\n" + adminHelp, Example: exitExample(action), Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o := ExitOptions{Action: action}
 			if action == ExitSweep {
@@ -231,6 +237,25 @@ func (p accountsRoot) exitAction(g *Global, action, short string) *cobra.Command
 	}
 	f.add(cmd)
 	return cmd
+}
+
+// exitHelp says what an action of an exit does.
+func exitHelp(action string) string {
+	switch action {
+	case ExitAnnounce:
+		return "Starts the delay of one day. From then on the co-signer signs nothing for the account, and after it the admin key alone operates the account."
+	case ExitCancel:
+		return "Ends an announced exit; the co-signer signs again. On a chain that is named with --chain it also revokes an admin message that was signed and not used."
+	}
+	return "Moves every balance of the account to one address, after the delay. What the service tells of balances decides how much is moved at most, never to whom."
+}
+
+func exitExample(action string) string {
+	line := "  coffer accounts exit " + action
+	if action == ExitSweep {
+		line += " --to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+	}
+	return line + "\n" + line + " --chain eip155:8453 --print"
 }
 
 // chainFlag reads all or an EVM chain.

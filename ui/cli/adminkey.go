@@ -161,10 +161,11 @@ func (p Prompt) SecretText(ctx context.Context, question string) (secret.Secret,
 }
 
 func (p Prompt) secret(ctx context.Context, question string, limit int, lines bool) (secret.Secret, error) {
+	if pass, mine, err := given(ctx, question); mine {
+		return pass, err
+	}
 	if !p.Terminal {
-		return secret.Secret{}, &UsageError{
-			Problem: "a secret is asked for on a terminal, and there is none", Hint: "run it where you can type; no flag and no variable takes a secret",
-		}
+		return secret.Secret{}, Unasked(question)
 	}
 	return askSecret(ctx, p.In, p.Out, question, limit, lines)
 }

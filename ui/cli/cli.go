@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"coffer/api"
 	"coffer/api/catalog"
+	"coffer/api/client"
 	"coffer/api/text"
 	"coffer/config"
 	"coffer/wallet/vault"
@@ -40,6 +43,7 @@ type Program struct {
 	Keys      KeysCommands     // of a service
 	Accounts  AccountsCommands // of role-based accounts
 	FaultHelp []string         // what --fault takes, one line each
+	Env       []string         // environment of the process; nil for that which os.Environ gives
 	// Extra are commands that other packages implement, AccountsExtra some below `coffer accounts`.
 	Extra         []func(*Global) *cobra.Command
 	AccountsExtra func(*Global) []*cobra.Command
@@ -68,8 +72,43 @@ type RefusedError struct{ Problem string }
 
 func (e *RefusedError) Error() string { return e.Problem }
 
-// Code maps an error to the exit code: 0 done, 1 failed, 2 usage (or a broken configuration), 3 access (key missing, wrong or without
-// permission, or a wrong passphrase), 4 refused by verification, 5 expired or not executed, 6 outcome unknown.
+// An AccessError says that a key or a passphrase is missing or wrong. Hint, if any, says what to do.
+type AccessError struct {
+	Problem, Hint string
+}
+
+func (e *AccessError) Error() string { return e.Problem }
+
+// ExitCode is ExitAccess.
+func (*AccessError) ExitCode() int { return ExitAccess }
+
+// A FileError says that a file which the command line names cannot be read or written: a matter of the command line (exit code 2).
+type FileError struct{ Err error }
+
+func (e *FileError) Error() string { return e.Err.Error() }
+
+// Unwrap is the cause.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// ExitCode is ExitUsage.
+func (*FileError) ExitCode() int { return ExitUsage }
+
+// InFile is err as an error of a file that the command line names, nil when there is none.
+func InFile(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &FileError{err}
+}
+
+// Interrupted reports that a person or a signal ended a step.
+func Interrupted(err error) bool {
+	var failed *client.Error
+	return errors.Is(err, context.Canceled) || errors.Is(err, ErrInterrupted) || errors.As(err, &failed) && failed.Kind == client.KindCancelled
+}
+
+// Code maps an error to the exit code: 0 done, 1 failed, 2 usage (or a file that is named, or a broken configuration), 3 access (key missing, wrong or without
+// permission, locked keys, or a wrong passphrase), 4 refused by verification, 5 expired, interrupted or not executed, 6 outcome unknown.
 func Code(err error) int {
 	var usage *UsageError
 	var cfg *config.Error
@@ -85,8 +124,10 @@ func Code(err error) int {
 		return ExitRefused
 	case errors.As(err, &usage), errors.As(err, &cfg):
 		return ExitUsage
-	case errors.Is(err, vault.ErrPassphrase):
+	case errors.Is(err, vault.ErrPassphrase), errors.Is(err, vault.ErrLocked), errors.Is(err, vault.ErrNoKey), errors.Is(err, vault.ErrNetwork):
 		return ExitAccess
+	case Interrupted(err):
+		return ExitExpired
 	case errors.As(err, &service):
 		switch service.Name {
 		case api.ErrUnauthorized, api.ErrForbidden:
@@ -103,19 +144,41 @@ const maxReport = 2000
 
 // Report writes an error as one line, with the hint below it. An error may repeat foreign text, such as the name of a file: every line is cleaned.
 func Report(w io.Writer, err error) {
-	for i, line := range strings.Split(err.Error(), "\n") {
+	for i, line := range strings.Split(problemOf(err), "\n") {
 		prefix := ""
 		if i == 0 {
 			prefix = "coffer: "
 		}
 		fmt.Fprintf(w, "%s%s\n", prefix, text.Clean(line, maxReport))
 	}
-	var usage *UsageError
-	if errors.As(err, &usage) && usage.Hint != "" {
-		for line := range strings.SplitSeq(usage.Hint, "\n") {
+	if hint := hintOf(err); hint != "" {
+		for line := range strings.SplitSeq(hint, "\n") {
 			fmt.Fprintf(w, "  %s\n", text.Clean(line, maxReport))
 		}
 	}
+}
+
+// problemOf is an error in words; a request that a person stopped is no failure of the network.
+func problemOf(err error) string {
+	var coded interface{ ExitCode() int }
+	var request *client.Error
+	if !errors.As(err, &coded) && errors.As(err, &request) && request.Kind == client.KindCancelled {
+		return "stopped before the end (" + request.Op + "); nothing was sent"
+	}
+	return err.Error()
+}
+
+// hintOf says what to do about an error, if that is known.
+func hintOf(err error) string {
+	var usage *UsageError
+	var access *AccessError
+	switch {
+	case errors.As(err, &usage):
+		return usage.Hint
+	case errors.As(err, &access):
+		return access.Hint
+	}
+	return ""
 }
 
 // Run carries out the command line and returns the error that Code and Report read.
@@ -124,7 +187,37 @@ func (p Program) Run(ctx context.Context, args []string) error {
 	root.SetArgs(args)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
+	if completes(args) {
+		p.complete(root)
+	} else {
+		p.warnOfSecrets()
+	}
 	return root.ExecuteContext(ctx)
+}
+
+// environ is the environment of the process.
+func (p Program) environ() []string {
+	if p.Env != nil {
+		return p.Env
+	}
+	return os.Environ()
+}
+
+// getenv looks a variable up in the environment; the last of several holds.
+func (p Program) getenv(name string) string {
+	for _, line := range slices.Backward(p.environ()) {
+		if value, ok := strings.CutPrefix(line, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// warnOfSecrets names the variables that were meant to give the program a secret. It takes none from there, and never shows their values.
+func (p Program) warnOfSecrets() {
+	for _, name := range config.SecretVariables(p.environ()) {
+		fmt.Fprintf(p.Err, "coffer: %s is ignored: no environment variable takes a secret; remove it from the environment\n", text.Clean(name, maxReport))
+	}
 }
 
 func (p Program) root() *cobra.Command {
@@ -152,34 +245,37 @@ inside this program.`,
 			case !p.Terminal:
 				return &UsageError{
 					Problem: "the dashboard needs a terminal for input and output",
-					Hint:    "without one, run a command such as `coffer balances --json`; `coffer --help` lists them",
+					Hint:    "without one, run a command such as `coffer balances --json`; `coffer --help` lists them\nover SSH, ask for a terminal: ssh -t HOST coffer",
 				}
 			}
 			return p.Dashboard(cmd.Context(), g)
 		},
 	}
-	root.PersistentFlags().StringVar(&g.Profile, "profile", "", "profile to use (default: the one that the configuration names)")
+	root.PersistentFlags().StringVar(&g.Profile, "profile", "", "profile to use, by its `NAME` (default: that of COFFER_PROFILE, else the one that the configuration names)")
+	g.Profile = p.getenv(config.EnvProfile) // until the flag is read
 	root.Flags().BoolVar(&g.Linear, "linear", false, "questions and answers line by line, without moving the cursor: for screen readers and simple terminals")
 	root.Flags().StringVar(&g.Record, "record", "", "keep every exchange with the service in this new `DIR`, without secrets")
 	root.Flags().StringVar(&g.Replay, "replay", "", "show a recording from this `DIR`, with no network; nothing can be signed")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &UsageError{Problem: err.Error(), Hint: "see `" + c.CommandPath() + " --help`"}
 	})
-	accounts := accountsRoot{p.Accounts, p.Out}.command(&g)
+	accounts := accountsRoot{p.Accounts, p.Out, p.Terminal}.command(&g)
 	if p.AccountsExtra != nil {
 		accounts.AddCommand(p.AccountsExtra(&g)...)
 	}
-	root.AddCommand(p.balances(&g), accounts, p.serve(), p.version())
+	root.AddCommand(Passing(p.balances(&g), p.Terminal), accounts, p.serve(&g), p.config(&g), p.completion(), p.man(), p.version())
 	if p.SetUp != nil {
 		root.AddCommand(p.setUp(&g))
 	}
 	if p.Doctor != nil {
-		root.AddCommand(p.doctor(&g))
+		root.AddCommand(Passing(p.doctor(&g), p.Terminal))
 	}
 	for _, more := range p.Extra {
 		root.AddCommand(more(&g))
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpFunc(help)
+	root.SetUsageFunc(usage)
+	groups(root)
 	return root
 }
 
@@ -190,7 +286,8 @@ func (p Program) setUp(g *Global) *cobra.Command {
 		Short: "Set up a profile for a service, step by step",
 		Long: `Asks for the service, its network, the API key, where the keys are kept, a key and an account, tries all of it, and
 writes the profile only at the end. Leaving earlier changes nothing.`,
-		Args: noArgs,
+		Example: "  coffer setup",
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !p.Terminal {
 				return &UsageError{Problem: "the set-up needs a terminal for input and output", Hint: "without one, use `coffer profile add` and `coffer keys`"}
@@ -205,11 +302,15 @@ func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	problem := "there is no such command"
+	problem, hint := "there is no such command", "see `"+c.CommandPath()+" --help`"
 	if harmless(args) {
 		problem = fmt.Sprintf("there is no command %q", args[0])
+		c.SuggestionsMinimumDistance = 2 // letters
+		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+			hint = "did you mean `" + c.CommandPath() + " " + near[0] + "`? " + hint
+		}
 	}
-	return &UsageError{Problem: problem, Hint: "see `" + c.CommandPath() + " --help`"}
+	return &UsageError{Problem: problem, Hint: hint}
 }
 
 // harmless reports whether the first of args can be repeated in an error: it is a short plain word and not the first of many. A key or a mnemonic that was given

@@ -19,7 +19,7 @@ func program(t *testing.T) (Program, *bytes.Buffer) {
 	t.Helper()
 	out := new(bytes.Buffer)
 	return Program{
-		Out: out, Err: out, Terminal: true,
+		Out: out, Err: out, Terminal: true, Env: []string{"HOME=/nowhere"},
 		Build:   Build{Version: "v0.0.0", Revision: "abc", Time: "2026-01-01", Go: "go1", Modified: true},
 		Catalog: catalog.Load,
 		Balances: func(_ context.Context, g Global) (*api.Document, error) {
@@ -116,7 +116,8 @@ func TestArgumentsThatMayBeSecretAreNotRepeated(t *testing.T) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
-	if err := noArgs((Program{}).root(), []string{"balnces"}); !strings.Contains(fmt.Sprint(err), "balnces") {
-		t.Error(err)
+	var usage *UsageError
+	if err := noArgs((Program{}).root(), []string{"balnces"}); !errors.As(err, &usage) || !strings.Contains(usage.Problem, "balnces") || !strings.Contains(usage.Hint, "`coffer balances`?") {
+		t.Errorf("%+v", usage)
 	}
 }

@@ -38,9 +38,15 @@ nothing. The exit code is 1 when something is bad.`,
   coffer doctor --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON && report {
+				return &UsageError{Problem: "--json and --report are two forms: choose one", Hint: "see `coffer doctor --help`"}
+			}
 			found, d, err := p.Doctor(cmd.Context(), *g)
 			if err != nil {
 				return err
+			}
+			if f := doctor.Environment(p.environ()); f.Level != doctor.Good {
+				found = append(found, f)
 			}
 			switch {
 			case asJSON:
@@ -58,7 +64,6 @@ nothing. The exit code is 1 when something is bad.`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the findings as a JSON array")
 	c.Flags().BoolVar(&report, "report", false, "leave out addresses, hosts and directories")
-	c.MarkFlagsMutuallyExclusive("json", "report")
 	return c
 }
 

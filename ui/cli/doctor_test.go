@@ -15,7 +15,7 @@ import (
 func doctored(t *testing.T, found []doctor.Finding, args ...string) (string, error) {
 	t.Helper()
 	var out, errs strings.Builder
-	p := cli.Program{Out: &out, Err: &errs, Doctor: func(context.Context, cli.Global) ([]doctor.Finding, doctor.Deps, error) {
+	p := cli.Program{Out: &out, Err: &errs, Env: []string{"HOME=/home/alice"}, Doctor: func(context.Context, cli.Global) ([]doctor.Finding, doctor.Deps, error) {
 		return found, doctor.Deps{Clock: func() time.Time { return time.Unix(0, 0) }, Home: "/home/alice"}, nil
 	}}
 	err := p.Run(t.Context(), append([]string{"doctor"}, args...))
@@ -41,5 +41,20 @@ func TestTheDoctorPrintsEachFindingAndFailsWhenSomethingIsBad(t *testing.T) {
 	var rows []map[string]string
 	if !errors.Is(err, cli.ErrUnwell) || json.Unmarshal([]byte(out), &rows) != nil || len(rows) != 3 || rows[2]["level"] != "bad" || rows[0]["area"] != doctor.AreaService {
 		t.Errorf("%v %q", err, out)
+	}
+}
+
+// What is wrong with the environment is found as well: values are never shown.
+func TestTheDoctorLooksAtTheEnvironment(t *testing.T) {
+	for name, part := range map[string]string{
+		"COFFER_PASSPHRASE=hunter2": "COFFER_PASSPHRASE: ignored, no variable takes a secret", "XDG_DATA_HOME=here": "XDG_DATA_HOME: ignored, it is a relative path", "COFFER_PROFIL=team": "COFFER_PROFIL: no setting",
+	} {
+		var out, errs strings.Builder
+		p := cli.Program{Out: &out, Err: &errs, Env: []string{"HOME=/h", name}, Doctor: func(context.Context, cli.Global) ([]doctor.Finding, doctor.Deps, error) {
+			return nil, doctor.Deps{}, nil
+		}}
+		if err := p.Run(t.Context(), []string{"doctor"}); err != nil || !strings.Contains(out.String(), "look     environment: "+part) || strings.Contains(out.String()+errs.String(), "hunter2") {
+			t.Errorf("%v\n%s", err, &out)
+		}
 	}
 }

@@ -27,6 +27,7 @@ type ServeOptions struct {
 	BasePath       string
 	LogJSON        bool
 	LogLevel       slog.Level
+	SSH            ServeSSH
 }
 
 // Bounds of the lifetimes. A quote cannot outlive the window of its prepared operation.
@@ -46,7 +47,7 @@ const (
 // words are the flags that stand for another value.
 type words struct{ fund, format, level string }
 
-func (p Program) serve() *cobra.Command {
+func (p Program) serve(g *Global) *cobra.Command {
 	var o ServeOptions
 	w := words{fund: "always", format: "text", level: "info"}
 	cmd := &cobra.Command{
@@ -58,13 +59,19 @@ It stops cleanly on an interrupt or a termination signal: requests under way are
 A second one ends it at once; nothing is lost by that, as the next start finishes or refunds what was under way.
 
 Requests are admitted by the keys that ` + "`coffer serve keys`" + ` makes. While there is none, a key that is good for this process
-only is printed.`,
+only is printed.
+
+With --ssh it also shows the dashboard to everyone in an authorized-keys file who connects with an SSH client: nothing to install. Each
+key has an account of its own, with a signer that is good for nothing else. With --ssh and --profile no service runs here: the
+dashboards are about the remote service of that profile, read only, with its API key and no key to sign with.`,
 		Example: `  coffer serve --listen 127.0.0.1:8443 --data ./lab
   coffer serve --listen 0.0.0.0:8443 --host wallet.example --json --log-format json --metrics 127.0.0.1:9464
-  coffer serve --fault slow-fill=2s --fault revert@0.25`,
+  coffer serve --fault slow-fill=2s --fault revert@0.25
+  coffer serve --ssh 127.0.0.1:2222 --ssh-keys team.pub
+  coffer serve --ssh 0.0.0.0:2222 --ssh-open --profile lab`,
 		Args: noArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { // also of the commands below
-			if cmd.Flags().Changed("profile") {
+			if cmd.Flags().Changed("profile") && !cmd.Flags().Changed("ssh") {
 				return &UsageError{Problem: "a service has no profile", Hint: "--data names its data directory"}
 			}
 			return notEmpty(cmd, "data")
@@ -74,6 +81,9 @@ only is printed.`,
 				return err
 			}
 			if err := o.settle(w); err != nil {
+				return err
+			}
+			if err := o.SSH.settle(cmd, g.Profile); err != nil {
 				return err
 			}
 			return p.Serve(cmd.Context(), o)
@@ -93,8 +103,9 @@ only is printed.`,
 	f.IntVar(&o.Connections, "max-connections", defaultConnections, "connections open at once; one address may have a quarter of this `number`")
 	f.StringVar(&w.format, "log-format", w.format, "form of the log on standard error: `text or json`")
 	f.StringVar(&w.level, "log-level", w.level, "the least that is logged: `debug, info, warn or error`")
+	o.SSH.flags(cmd)
 	cmd.AddCommand(p.keys())
-	return cmd
+	return Passing(cmd, p.Terminal)
 }
 
 // faultUsage describes --fault with every fault there is.

@@ -69,6 +69,10 @@ func (p Program) keys() *cobra.Command {
 		Short: "Make, list, rotate and revoke the API keys of a service",
 		Long: `Changes the API keys that are stored in the data directory of a service, whether it runs or not: a running one is reached
 through its local socket and knows the change at once. Only a digest of a key is stored. The key itself is printed once.`,
+		Example: `  coffer serve keys add --company "Ant Works" --project wallet
+  coffer serve keys list
+  coffer serve keys rotate k7q2m9xw --grace 24h
+  coffer serve keys revoke k7q2m9xw`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return missing("serve keys", "add, list, rotate or revoke") },
 	}
@@ -84,6 +88,8 @@ func (p Program) keysAdd(data *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add",
 		Short: "Make a key and print it, once",
+		Long: `Makes a key with permissions, endpoints, limits and an expiry, stores its digest and prints it. A running service takes it at once; one that began without a stored key
+goes on taking the key that it printed as well.`,
 		Example: `  coffer serve keys add --company "Ant Works" --project wallet --permission read --permission quote --limit 120 --expires 720h
   coffer serve keys add --public-test --expires 2027-01-31`,
 		Args: noArgs,
@@ -124,9 +130,11 @@ func (p Program) keysAdd(data *string) *cobra.Command {
 func (p Program) keysList(data *string) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the keys, without the keys themselves",
-		Args:  noArgs,
+		Use:     "list",
+		Short:   "List the keys, without the keys themselves",
+		Long:    "Lists the id of each key with its state, limits and times. The text of a key is kept nowhere.",
+		Example: "  coffer serve keys list\n  coffer serve keys list --data ./lab --json",
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := p.Keys.List(cmd.Context(), *data)
 			if err != nil {
@@ -151,7 +159,8 @@ func (p Program) keysRotate(data *string) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "rotate ID",
-		Short:   "Replace a key by a new one with the same limits, and print it, once",
+		Short:   "Replace a key by a new one with the same limits, and print it",
+		Long:    "Gives a key a new text and prints that once. Id, limits and expiry stay. The old text ends at once, or with --grace later.",
 		Example: "  coffer serve keys rotate k7q2m9xw --grace 24h",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -172,6 +181,7 @@ func (p Program) keysRevoke(data *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "revoke ID",
 		Short:   "End a key at once",
+		Long:    "Ends a key for good. A running service refuses the next request with it.",
 		Example: "  coffer serve keys revoke k7q2m9xw",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -24,7 +24,7 @@ func TestServeFlags(t *testing.T) {
 	}
 	want := ServeOptions{
 		Listen: "127.0.0.1:0", Data: "/d", JSON: true, Hosts: []string{"a", "b"}, Faults: []string{"slow-fill=2s", "revert@0.25"}, Lifetime: 45 * time.Second,
-		CursorLifetime: time.Minute, Metrics: "127.0.0.1:9464", BasePath: "/v", Connections: 64, LogJSON: true, LogLevel: 4,
+		CursorLifetime: time.Minute, Metrics: "127.0.0.1:9464", BasePath: "/v", Connections: 64, LogJSON: true, LogLevel: 4, SSH: ServeSSH{Idle: 15 * time.Minute, Max: 8 * time.Hour, Sessions: 32},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, expected %+v", got, want)
@@ -32,7 +32,7 @@ func TestServeFlags(t *testing.T) {
 	if err := p.Run(t.Context(), []string{"serve"}); err != nil {
 		t.Fatal(err)
 	}
-	want = ServeOptions{Listen: "127.0.0.1:8443", Fund: true, Lifetime: 30 * time.Second, CursorLifetime: 15 * time.Minute, BasePath: "/api", Connections: 1024}
+	want = ServeOptions{Listen: "127.0.0.1:8443", Fund: true, Lifetime: 30 * time.Second, CursorLifetime: 15 * time.Minute, BasePath: "/api", Connections: 1024, SSH: want.SSH}
 	got.Hosts, got.Faults = nil, nil
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("defaults: got %+v, expected %+v", got, want)
@@ -67,13 +67,18 @@ func TestServeHelpListsTheFaults(t *testing.T) {
 type keyring struct {
 	asked string
 	none  bool
+	aged  bool // the key has a history
 	err   error
 }
 
 var made = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func (k *keyring) key() Key {
-	return Key{ID: "k7q2m9xw", State: "live", Company: "Ant\x1b Works", Project: "wallet", Permissions: []string{"read", "quote"}, PerMinute: 400, Created: made}
+	one := Key{ID: "k7q2m9xw", State: "live", Company: "Ant\x1b Works", Project: "wallet", Permissions: []string{"read", "quote"}, PerMinute: 400, Created: made}
+	if k.aged {
+		one.Rotated, one.Expires, one.Revoked = made.Add(time.Hour), made.Add(1000*time.Hour), made.Add(2*time.Hour)
+	}
+	return one
 }
 
 func (k *keyring) Add(_ context.Context, data string, r KeyRequest) (GivenKey, error) {

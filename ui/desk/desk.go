@@ -86,6 +86,8 @@ type desk struct {
 	log   *wire.Log
 	file  config.File
 	skew  func() time.Duration // the service's clock minus the local one
+	visit *Visit               // nil unless this is a guest's
+	under []*flow.Operation    // what was under way when the profile was opened
 }
 
 // open opens everything; the returned function closes it again, and says what could not be finished, such as a recording.
@@ -101,21 +103,33 @@ func open(ctx context.Context, o Options) (d *desk, done func() error, err error
 	if err != nil {
 		return nil, nil, err
 	}
-	if d.rules, err = d.s.Policy(); err == nil {
-		d.file, err = config.Load(d.s.Paths.Config)
-	}
+	d.file, err = config.Load(d.s.Paths.Config)
 	if err == nil {
-		d.book, err = journal.Open(d.s.Paths.ProfileState(d.s.Profile.Name), journal.Options{
-			Network: d.s.Network.ID, Clock: d.s.Clock, Random: rand.Reader, Holder: "coffer on " + o.Machine,
-		})
+		err = d.start()
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, d.s.Close())
 	}
+	return d, d.close, nil
+}
+
+// start opens the journal and the flow of an opened profile.
+func (d *desk) start() (err error) {
+	if d.rules, err = d.s.Policy(); err != nil {
+		return err
+	}
+	d.book, err = journal.Open(d.s.Paths.ProfileState(d.s.Profile.Name), journal.Options{
+		Network: d.s.Network.ID, Clock: d.s.Clock, Random: rand.Reader, Holder: "coffer on " + d.o.Machine,
+	})
+	if err != nil {
+		return err
+	}
 	d.skew = d.s.Client.Skew
 	d.flow = flow.New(flow.Deps{Client: d.s.Client, Signer: d.s.Signer(), Journal: d.book, Policy: d.rules, Clock: d.s.Clock, Sleep: sleep})
-	return d, func() error { return errors.Join(d.book.Close(), d.s.Close()) }, nil
+	return nil
 }
+
+func (d *desk) close() error { return errors.Join(d.book.Close(), d.s.Close()) }
 
 // show opens the profile and shows it until the person leaves; next is where to, nil for out.
 func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
@@ -126,6 +140,7 @@ func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
 	defer func() { err = errors.Join(err, done()) }()
 	life, end := context.WithCancel(ctx)
 	defer end()
+	d.under = d.flow.Unfinished()
 	go func() { _, _ = d.flow.Reconcile(life) }() // what it finds is in the snapshots
 	defer endInTime(ctx, d.s.Wipe, o.Abort)()
 	if o.Global.Linear {
@@ -143,12 +158,16 @@ func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
 // context is what every screen gets.
 func (d *desk) context() screen.Context {
 	s := d.s
-	return screen.Context{
-		Profile: s.Profile.Name, BaseURL: s.Where, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Clock: s.Clock, Vault: s.Store(),
+	c := screen.Context{
+		Profile: s.Title(), BaseURL: s.Where, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Clock: s.Clock, Vault: s.Store(),
 		Keep:     profile.Folder{Dir: s.Paths.ProfileScreens(s.Profile.Name)},
 		Export:   profile.Folder{Dir: s.Paths.ProfileExports(s.Profile.Name)}.Export,
 		Settings: screen.Preferences{Dust: d.file.UI.DustMicro(), Hidden: d.file.UI.HideAmounts, Proxy: s.Client.Proxy()},
 	}
+	if d.visit != nil {
+		d.visit.restrict(&c)
+	}
+	return c
 }
 
 // outstanding lists the signatures that can still be used, by the clock that is behind: of one whose window is open by either clock nobody may be told that it

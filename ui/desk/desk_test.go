@@ -2,6 +2,7 @@ package desk
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 	"time"
 
@@ -9,7 +10,9 @@ import (
 	"coffer/config"
 	"coffer/ui/cli"
 	"coffer/ui/profile"
+	"coffer/ui/tui/activity"
 	"coffer/ui/tui/screen"
+	"coffer/wallet/flow"
 	"coffer/wallet/journal"
 )
 
@@ -40,6 +43,40 @@ func TestN9ASignatureIsListedUntilBothClocksSayThatItHasEnded(t *testing.T) {
 		if got := d.outstanding(now.Add(x.later)); len(got) != x.listed {
 			t.Errorf("%s later, with the service's clock %s ahead: %d listed", x.later, x.skew, len(got))
 		}
+	}
+}
+
+// What was under way when the profile was opened is listed also when it ended before a screen looked.
+func TestAnOperationThatEndsBeforeAnybodyLooksIsListed(t *testing.T) {
+	book, err := journal.Open(t.TempDir(), journal.Options{Network: "n", Clock: time.Now, Random: bytes.NewReader(make([]byte, 64))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = book.Close() }()
+	id, err := book.Begin([]byte("{}"), [32]byte{})
+	err = errors.Join(err, book.Append(id, journal.Prepared, journal.Entry{Document: []byte("{}")}))
+	err = errors.Join(err, book.Append(id, journal.Signed, journal.Entry{Signatures: []journal.Signature{{Role: "prepared", Chain: "eip155:8453", ChainID: 8453, Nonce: "0", OpHash: "0x01"}}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(client.Options{BaseURL: "https://service.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{book: book, flow: flow.New(flow.Deps{Client: c, Journal: book, Clock: time.Now})}
+	list := func() []activity.Operation { return d.found(operations[activity.Operation](d)) }
+	d.under = d.flow.Unfinished()
+	if got := list(); len(got) != 1 || got[0].ID() != id {
+		t.Fatalf("%d are under way", len(got))
+	}
+	if err := d.under[0].Abandon(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(d.flow.Unfinished()); n != 0 {
+		t.Errorf("%d have no end", n)
+	}
+	if got := list(); len(got) != 1 || got[0].Snapshot().State != flow.StateAbandoned {
+		t.Errorf("%d are listed", len(got))
 	}
 }
 

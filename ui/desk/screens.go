@@ -46,10 +46,10 @@ func (d *desk) screens(c screen.Context) map[screen.ID]screen.Screen {
 		screen.Accounts: accounts.NewWith(c, d.s.AccountDeps(d.book, true)),
 		screen.Review: review.New(c, review.Deps{
 			Start:  func(ctx context.Context, in intent.Intent) (review.Operation, error) { return d.flow.Start(ctx, in) },
-			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Names: d.name,
+			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Names: d.name, NoSigner: d.s.ReadOnly(),
 		}),
 		screen.Activity: activity.New(c, activity.Deps{
-			Unfinished: func() []activity.Operation { return operations[activity.Operation](d) },
+			Unfinished: func() []activity.Operation { return d.found(operations[activity.Operation](d)) },
 			Outstanding: func(now time.Time) []activity.Outstanding {
 				return activity.FromJournal(d.s.Catalog, d.outstanding(now))
 			},
@@ -94,6 +94,18 @@ func operations[T any](d *desk) []T {
 		out = append(out, any(o).(T))
 	}
 	return out
+}
+
+// found adds what was under way when the profile was opened and has ended since: the service may have told of the end before any screen looked, and the person has to
+// hear of it all the same.
+func (d *desk) found(unfinished []activity.Operation) []activity.Operation {
+	var out []activity.Operation
+	for _, o := range d.under {
+		if !slices.ContainsFunc(unfinished, func(u activity.Operation) bool { return u.ID() == o.ID() }) {
+			out = append(out, o)
+		}
+	}
+	return append(out, unfinished...)
 }
 
 // talk is the linear mode.

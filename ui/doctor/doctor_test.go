@@ -250,9 +250,17 @@ func TestTheTerminalIsDescribed(t *testing.T) {
 	if !term.Remote || term.Multiplexer != "screen" {
 		t.Errorf("%+v", term)
 	}
+	if f := term.kind(); f.Level != Unknown || !strings.Contains(f.Text, "over SSH, inside screen") {
+		t.Errorf("%+v", f)
+	}
+	for name, level := range map[string]Level{"dumb": Warn, "xterm": Good, "xterm-256color": Good, "tmux-256color": Good, "": Unknown} {
+		if f := TerminalOf(func(k string) string { return map[string]string{"TERM": name}[k] }).kind(); f.Level != level || f.Level == Warn && !strings.Contains(f.Todo, "--linear") {
+			t.Errorf("%q: %+v", name, f)
+		}
+	}
 	term.ASCII, term.Width, term.Height, term.MinW, term.MinH = true, 50, 20, 60, 20
 	found := term.findings()
-	for name, level := range map[string]Level{"colours": Unknown, "characters": Warn, "size": Bad, "clipboard": Unknown} {
+	for name, level := range map[string]Level{"kind": Unknown, "colours": Unknown, "characters": Warn, "size": Bad, "clipboard": Unknown} {
 		if f := by(t, found, name); f.Level != level {
 			t.Errorf("%+v", f)
 		}
@@ -276,5 +284,26 @@ func TestTheReportNamesNobody(t *testing.T) {
 		if !strings.Contains(report, said) {
 			t.Errorf("%q is not in the report:\n%s", said, report)
 		}
+	}
+}
+
+// Places outside the home directory, the name of a certificate authority and a proxy tell of a company and its machines.
+func TestTheReportNamesNoPlaceAndNoCompany(t *testing.T) {
+	s, d := lab()
+	s.proxy = "proxy.ant-works.example:3128"
+	d.Service, d.Home = s, "/home/me"
+	d.Paths = config.Paths{Config: "/srv/ant/etc/config.toml", Data: "/srv/ant/data", State: "/srv/ant/state"}
+	d.Profile.NetworkFile, d.Profile.CAFile, d.Profile.PolicyFile = "/srv/ant/lab/network.json", "/srv/ant/lab/ca.pem", "/mnt/secret-project/policy.toml"
+	d.Policy = func() error { return nil }
+	report := Report(Run(t.Context(), d), d)
+	for _, private := range []string{"ant-works", "/srv/ant", "secret-project"} {
+		if strings.Contains(report, private) {
+			t.Errorf("%q is in the report:\n%s", private, report)
+		}
+	}
+	s.proxy, d.Service = "", nil
+	d.Service = s
+	if report = Report(Run(t.Context(), d), d); strings.Contains(report, "Coffer") || !strings.Contains(report, "certificate by [issuer], until 2027-02-19") || !strings.Contains(report, "[directory]") {
+		t.Errorf("%s", report)
 	}
 }

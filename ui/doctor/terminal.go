@@ -1,9 +1,14 @@
 package doctor
 
-import "fmt"
+import (
+	"fmt"
+
+	"coffer/api/text"
+)
 
 // Terminal is what is known about the terminal. Width and Height are cells, 0 when unknown.
 type Terminal struct {
+	Name          string // what TERM says; "": nothing
 	Colors        string // "true colour", "256 colours", "16 colours", "none (NO_COLOR)"; "": unknown
 	ASCII         bool   // only ASCII is drawn
 	Remote        bool   // over SSH
@@ -14,7 +19,7 @@ type Terminal struct {
 
 // TerminalOf reads what the environment of the terminal tells (getenv is that of the person's session).
 func TerminalOf(getenv func(string) string) Terminal {
-	t := Terminal{Remote: getenv("SSH_TTY") != "" || getenv("SSH_CONNECTION") != ""}
+	t := Terminal{Name: getenv("TERM"), Remote: getenv("SSH_TTY") != "" || getenv("SSH_CONNECTION") != ""}
 	switch {
 	case getenv("TMUX") != "":
 		t.Multiplexer = "tmux"
@@ -25,7 +30,25 @@ func TerminalOf(getenv func(string) string) Terminal {
 }
 
 func (t Terminal) findings() []Finding {
-	return []Finding{t.colours(), t.characters(), t.size(), t.clipboard()}
+	return []Finding{t.kind(), t.colours(), t.characters(), t.size(), t.clipboard()}
+}
+
+// kind tells whether the screens can be drawn at all: they move the cursor.
+func (t Terminal) kind() Finding {
+	f := Finding{Area: AreaTerminal, Name: "kind", Text: text.Clean(t.Name, 40)}
+	switch t.Name {
+	case "":
+		f.Level, f.Text = Unknown, "not known (TERM is not set)"
+	case "dumb":
+		f.Level, f.Text, f.Todo = Warn, "dumb: it cannot move its cursor", "use coffer --linear, or set TERM to what your terminal is"
+	}
+	if t.Remote {
+		f.Text += ", over SSH"
+	}
+	if t.Multiplexer != "" {
+		f.Text += ", inside " + t.Multiplexer
+	}
+	return f
 }
 
 func (t Terminal) colours() Finding {

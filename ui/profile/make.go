@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zalando/go-keyring"
-
 	"coffer/api/secret"
 	"coffer/config"
 	"coffer/ui/cli"
@@ -170,7 +168,7 @@ func fill(ctx context.Context, v *vault.Vault, p Plan) error {
 func (h Host) ringStep(p Plan) step {
 	ring := &noted{ring: h.Keyring, set: map[[2]string]bool{}}
 	if ring.ring == nil {
-		ring.ring = systemRing{}
+		ring.ring = vault.SystemKeyring(h.overSSH())
 	}
 	return step{
 		name: "make the vault",
@@ -259,20 +257,3 @@ func (n *noted) undo() {
 	case <-t.C:
 	}
 }
-
-// systemRing is the keyring of the operating system.
-type systemRing struct{}
-
-// Set stores an item.
-func (systemRing) Set(service, user string, value []byte) error {
-	return keyring.Set(service, user, string(value))
-}
-
-// Get reads an item.
-func (systemRing) Get(service, user string) ([]byte, error) {
-	value, err := keyring.Get(service, user)
-	return []byte(value), err
-}
-
-// Delete deletes an item.
-func (systemRing) Delete(service, user string) error { return keyring.Delete(service, user) }

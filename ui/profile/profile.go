@@ -74,6 +74,7 @@ type Opened struct {
 	memory *vault.Memory // nil when there is a vault
 	local  *Embedded     // the service inside this program; nil for a remote one
 	player *tape.Player  // nil unless this is a replay
+	guest  *Guest        // nil unless this is a guest's
 	close  []func() error
 }
 
@@ -149,7 +150,7 @@ func (o *Opened) findNetwork(ctx context.Context) error {
 		var err error
 		o.Network, err = o.Profile.Network()
 		o.Where = o.Profile.BaseURL
-		return err
+		return cli.InFile(err)
 	}
 	service, err := o.host.Embedded(ctx, o.Paths.ProfileData(o.Profile.Name))
 	if err != nil {
@@ -214,7 +215,7 @@ func (o *Opened) connect(ctx context.Context) error {
 	}
 	roots, err := o.Profile.Roots()
 	if err != nil {
-		return err
+		return cli.InFile(err)
 	}
 	key, err := o.apiKey(ctx)
 	if err != nil {
@@ -249,7 +250,7 @@ func (o *Opened) apiKey(ctx context.Context) (secret.Secret, error) {
 		return nil
 	})
 	if errors.Is(err, vault.ErrNoKey) {
-		err = &cli.UsageError{Problem: fmt.Sprintf("profile %q has no API key", o.Profile.Name), Hint: "store it: coffer keys api-key set --profile " + o.Profile.Name}
+		err = &cli.AccessError{Problem: fmt.Sprintf("profile %q has no API key", o.Profile.Name), Hint: "store it: coffer keys api-key set --profile " + o.Profile.Name}
 	}
 	return key, err
 }
@@ -298,12 +299,16 @@ func (o *Opened) Query() client.BalanceQuery {
 func (o *Opened) Policy() (verify.Policy, error) {
 	p := verify.DefaultPolicy(o.Network, o.Catalog)
 	p.FirstSession = o.Profile.FirstSessions()
+	if o.guest != nil {
+		p.FirstSession, p.Limits = o.guest.First.FirstSessions(), o.guest.Limits
+		return p, nil
+	}
 	if o.Profile.PolicyFile == "" {
 		return p, nil
 	}
 	file, err := policy.Read(o.Profile.PolicyFile)
 	if err != nil {
-		return verify.Policy{}, err
+		return verify.Policy{}, cli.InFile(err)
 	}
 	p.Limits = file.Limits(o.Network.ID)
 	return p, nil
@@ -311,8 +316,11 @@ func (o *Opened) Policy() (verify.Policy, error) {
 
 // Signer signs with the vault's keys, or through the command that the profile names; in a replay it refuses to.
 func (o *Opened) Signer() flow.Signer {
-	if o.player != nil {
+	switch {
+	case o.player != nil:
 		return silent{}
+	case o.ReadOnly() != "":
+		return unsigning{}
 	}
 	if len(o.Profile.SignerCommand) > 0 {
 		return sign.External{Command: o.Profile.SignerCommand, Network: o.Network.ID}

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"runtime"
 	"slices"
@@ -32,6 +33,9 @@ func (h Host) UI() (config.UI, error) {
 // AccountDeps are what the accounts screen shows beside its context. setup: the program can set up another profile. A nil journal knows nothing.
 func (o *Opened) AccountDeps(j *journal.Journal, setup bool) accounts.Deps {
 	d := accounts.Deps{Setup: setup, States: func(ctx context.Context, a api.Account) ([]accounts.OnChain, error) { return o.onChains(ctx, j, a) }}
+	if o.guest != nil {
+		d.Setup = false
+	}
 	if o.player == nil {
 		d.Lists = func(ctx context.Context) (verify.AssetList, verify.Report, error) {
 			l, err := o.Lists(ctx)
@@ -39,9 +43,12 @@ func (o *Opened) AccountDeps(j *journal.Journal, setup bool) accounts.Deps {
 		}
 		d.Accept = o.AcceptAsset
 	}
+	if o.player != nil || o.guest != nil {
+		return d // which have one profile
+	}
 	_, file, err := o.host.configuration()
-	if err != nil || o.player != nil {
-		return d // a broken file is told at the next start; a replay has one profile
+	if err != nil {
+		return d // a broken file is told at the next start
 	}
 	for _, name := range slices.Sorted(maps.Keys(file.Profiles)) {
 		p := file.Profiles[name]
@@ -107,6 +114,9 @@ func (o *Opened) onChains(ctx context.Context, j *journal.Journal, a api.Account
 
 // SettingsDeps are what the settings screen works with, but for Actions, which the screens know. getenv is that of the person's terminal.
 func (o *Opened) SettingsDeps(build cli.Build, getenv func(string) string) settings.Deps {
+	if o.guest != nil {
+		return o.guestSettings(getenv)
+	}
 	d := settings.Deps{
 		Config: o.Paths.Config, Service: o.Where, Getenv: getenv,
 		Save: func(ui config.UI) error { return config.SetUI(o.Paths.Config, ui) },
@@ -141,6 +151,19 @@ func (o *Opened) SettingsDeps(build cli.Build, getenv func(string) string) setti
 		d.Policy = o.policyWords
 	}
 	return d
+}
+
+// guestSettings are those of a guest: its own choices about the screens, and nothing about this machine.
+func (o *Opened) guestSettings(getenv func(string) string) settings.Deps {
+	return settings.Deps{
+		UI: o.UI(), Config: "your own settings on the server", Service: o.Where, Getenv: getenv,
+		Save: func(ui config.UI) error {
+			if err := config.SetUI(o.Paths.Config, ui); err != nil {
+				return errors.New("your settings could not be written on the server; tell the operator") // without the path
+			}
+			return nil
+		},
+	}
 }
 
 func (o *Opened) policyWords() ([]string, error) {

@@ -20,7 +20,10 @@ func (h Host) vaultOptions(p config.Profile, networkID, dir string) vault.Option
 	return o
 }
 
-func (h Host) overSSH() bool { return h.Getenv("SSH_CONNECTION") != "" }
+// overSSH is true over SSH. A shell inside tmux or sudo keeps one of these names when it loses another.
+func (h Host) overSSH() bool {
+	return h.Getenv("SSH_CONNECTION") != "" || h.Getenv("SSH_TTY") != "" || h.Getenv("SSH_CLIENT") != ""
+}
 
 // openStore opens the vault of one of the kinds that a profile can name, but for config.VaultMemory.
 func openStore(kind string, o vault.Options) (*vault.Vault, error) {

@@ -20,8 +20,8 @@ import (
 
 // Terminal is a program behind an emulated terminal. Its methods are safe for concurrent use.
 type Terminal struct {
-	cmd   *exec.Cmd
-	pty   *os.File
+	cmd   *exec.Cmd // nil when the program runs elsewhere
+	far   Far
 	began time.Time
 
 	mu       sync.Mutex
@@ -39,23 +39,53 @@ var ErrTimeout = errors.New("the terminal never showed it")
 
 // Start runs cmd in a terminal of the given size in cells. The environment of cmd should set TERM.
 func Start(cmd *exec.Cmd, cols, rows int) (*Terminal, error) {
-	t := &Terminal{cmd: cmd, emu: vt.NewEmulator(cols, rows), began: time.Now()}
-	t.changed = sync.NewCond(&t.mu)
+	began := time.Now()
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}) //nolint:gosec // sizes of tests
 	if err != nil {
 		return nil, fmt.Errorf("start in a pseudo-terminal: %w", err)
 	}
-	t.pty = f
-	go func() { _, _ = io.Copy(f, t.emu) }() // answers to the program's queries
+	t := attach(Far{
+		In: f, Out: f, Wait: cmd.Wait,
+		Resize: func(cols, rows int) error {
+			return pty.Setsize(f, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}) //nolint:gosec // sizes of tests
+		},
+		End: func(running bool) {
+			if running {
+				_ = cmd.Process.Kill()
+			}
+			_ = f.Close()
+		},
+	}, cols, rows)
+	t.cmd, t.began = cmd, began
+	return t, nil
+}
+
+// Far is a program that runs elsewhere, such as behind an SSH client of a test: what it reads and writes, how its terminal is resized, its end, and how to let go
+// of it.
+type Far struct {
+	In     io.Writer
+	Out    io.Reader
+	Resize func(cols, rows int) error
+	Wait   func() error
+	End    func(running bool)
+}
+
+// Attach shows a program that runs elsewhere. It takes its output as a terminal gets it: lines end with a carriage return.
+func Attach(far Far, cols, rows int) *Terminal { return attach(far, cols, rows) }
+
+func attach(far Far, cols, rows int) *Terminal {
+	t := &Terminal{far: far, emu: vt.NewEmulator(cols, rows), began: time.Now()}
+	t.changed = sync.NewCond(&t.mu)
+	go func() { _, _ = io.Copy(far.In, t.emu) }() // answers to the program's queries
 	go t.read()
 	go t.wait()
-	return t, nil
+	return t
 }
 
 func (t *Terminal) read() {
 	buf := make([]byte, 1<<16)
 	for {
-		n, err := t.pty.Read(buf)
+		n, err := t.far.Out.Read(buf)
 		t.mu.Lock()
 		if n > 0 {
 			t.raw = append(t.raw, buf[:n]...)
@@ -74,7 +104,7 @@ func (t *Terminal) read() {
 }
 
 func (t *Terminal) wait() {
-	err := t.cmd.Wait()
+	err := t.far.Wait()
 	t.mu.Lock()
 	t.exited, t.exitErr = true, err
 	t.changed.Broadcast()
@@ -137,7 +167,7 @@ func (t *Terminal) WaitExit(limit time.Duration) error {
 
 // Type writes keys to the program as a keyboard would: plain text, "\r" for enter, "\x1b" for escape.
 func (t *Terminal) Type(keys string) error {
-	_, err := io.WriteString(t.pty, keys)
+	_, err := io.WriteString(t.far.In, keys)
 	return err
 }
 
@@ -149,7 +179,7 @@ func (t *Terminal) Resize(cols, rows int) error {
 	t.mu.Lock()
 	t.emu.Resize(cols, rows)
 	t.mu.Unlock()
-	return pty.Setsize(t.pty, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}) //nolint:gosec // sizes of tests
+	return t.far.Resize(cols, rows)
 }
 
 // Screen returns the text on the screen.
@@ -207,7 +237,7 @@ func (t *Terminal) Still(quiet, limit time.Duration) error {
 // Began is the moment before the program was started.
 func (t *Terminal) Began() time.Time { return t.began }
 
-// Process is the running program.
+// Process is the running program, where Start started it.
 func (t *Terminal) Process() *os.Process { return t.cmd.Process }
 
 // Close kills the program if it still runs and frees the terminal.
@@ -215,10 +245,7 @@ func (t *Terminal) Close() {
 	t.mu.Lock()
 	running := !t.exited
 	t.mu.Unlock()
-	if running {
-		_ = t.cmd.Process.Kill()
-	}
-	_ = t.pty.Close()
+	t.far.End(running)
 	if c, ok := t.emu.InputPipe().(io.Closer); ok {
 		_ = c.Close()
 	}

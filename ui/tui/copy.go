@@ -26,6 +26,10 @@ func (m *Model) copyText(msg screen.CopyMsg) tea.Cmd {
 			", and terminals take 74,994 at most"})
 		return nil
 	}
+	if !m.opt.UI.Copies() { // TH-R2
+		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "not copied: copies are turned off (settings, copies)"})
+		return nil
+	}
 	if why := m.opt.noClipboard(); why != "" {
 		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "not copied: " + why})
 		return nil

@@ -18,7 +18,7 @@ func (m *Model) quit() tea.Cmd {
 // leaveFor ends the screens for another profile or for a set-up; with something unfinished only when asked twice.
 func (m *Model) leaveFor(msg screen.SwitchMsg) tea.Cmd {
 	if m.opt.Switch == nil {
-		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: noSwitch})
+		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: m.opt.noSwitch()})
 		return nil
 	}
 	if !m.mayLeave("do it again to leave") {
@@ -29,6 +29,13 @@ func (m *Model) leaveFor(msg screen.SwitchMsg) tea.Cmd {
 }
 
 const noSwitch = "this program shows one profile: quit, and start it with --profile"
+
+func (o Options) noSwitch() string {
+	if o.NoSwitch != "" {
+		return o.NoSwitch
+	}
+	return noSwitch
+}
 
 // mayLeave is true when nothing is unfinished, or when the person was told so a moment ago.
 func (m *Model) mayLeave(again string) bool {

@@ -52,6 +52,12 @@ type Options struct {
 	// Switch is told on the event loop that a screen asks for another profile or for a set-up; the program ends then. nil: there is no other.
 	Switch func(screen.SwitchMsg)
 
+	// NoSwitch says in the words of this program why there is no other profile; "" takes the ones for a terminal of its own.
+	NoSwitch string
+
+	// Away, when set, says that the terminal is not this process's own: In, Out and Env are the person's, wherever that is. The program cannot be suspended then.
+	Away *Away
+
 	// Suspended is called when the program is being suspended, by SIGTSTP or by ctrl+z, before it stops (TH-K6). It may be called more than once for one
 	// suspension, and beside the event loop. Not on systems that do not suspend programs.
 	Suspended func()

@@ -141,7 +141,7 @@ func (m *Model) profileItems() []kit.Item {
 		case name == m.ctx.Profile:
 			it.Off = "this profile is open"
 		case m.opt.Switch == nil:
-			it.Off = noSwitch
+			it.Off = m.opt.noSwitch()
 		}
 		items = append(items, it)
 	}

@@ -28,11 +28,19 @@ func Run(ctx context.Context, o Options) error {
 	if o.NoColor {
 		opts = append(opts, tea.WithColorProfile(o.profile()))
 	}
+	if o.Away != nil {
+		return ended(ctx, o.Away.run(m, append(opts, o.Away.options(o)...)))
+	}
 	p := tea.NewProgram(m, opts...)
 	if m.job = watchJob(p, o.Suspended); m.job != nil {
 		defer m.job.end()
 	}
 	_, err := p.Run()
+	return ended(ctx, err)
+}
+
+// ended is what Run returns for the end of the program.
+func ended(ctx context.Context, err error) error {
 	switch {
 	case err == nil, errors.Is(err, tea.ErrInterrupted):
 		return nil

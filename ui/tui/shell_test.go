@@ -256,6 +256,21 @@ func TestCopiesGoToTheTerminalOfThePerson(t *testing.T) {
 	}
 }
 
+// R2: the setting turns copies off and on again while the program runs, and says so.
+func TestR2TheSettingTurnsCopiesOff(t *testing.T) {
+	bubble(func(t *testing.T) {
+		off := false
+		m, _, _ := withPad(t, func(o *Options) { o.Env = append(o.Env, "SSH_TTY=/dev/pts/1"); o.UI.Clipboard = &off })
+		if cmd := m.handle(screen.CopyMsg{What: "id", Text: "0xabc"}); cmd != nil || !strings.Contains(m.toast.Text, "copies are turned off") {
+			t.Errorf("says %q", m.toast.Text)
+		}
+		m.handle(config.UI{})
+		if cmd := m.handle(screen.CopyMsg{What: "id", Text: "0xabc"}); cmd == nil || !strings.Contains(m.toast.Text, "sent to the terminal's clipboard") {
+			t.Errorf("says %q", m.toast.Text)
+		}
+	})(t)
+}
+
 func TestALongCopyPassesScreenInPieces(t *testing.T) {
 	bubble(func(t *testing.T) {
 		m, _, _ := withPad(t, func(o *Options) { o.Env = append(o.Env, "STY=1.x", "TERM=screen") })

@@ -112,6 +112,8 @@ func Classify(err error, goos string) State {
 		return StateNoService
 	case errors.Is(err, errMute):
 		return StateMute
+	case errors.Is(err, errAsks):
+		return StateLocked
 	case err == nil:
 		return StateFailed
 	}

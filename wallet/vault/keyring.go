@@ -58,7 +58,7 @@ func newCaller(ring Keyring, goos string, ssh, interactive bool) *caller {
 		c.limit = interactiveDeadline
 	}
 	if c.ring == nil {
-		c.ring = system{}
+		c.ring = SystemKeyring(ssh)
 	}
 	return c
 }

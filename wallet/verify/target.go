@@ -135,7 +135,7 @@ func movesTokens(data []byte) bool {
 func (j *judge) shares(p Policy, l *leg, parts []part, path string) {
 	main := 0
 	for i, x := range parts {
-		if x.amount.Cmp(parts[main].amount) > 0 {
+		if x.amount.Cmp(parts[main].amount) > 0 { //nolint:gosec // main is an index of parts
 			main = i
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -40,6 +41,27 @@ type Options struct {
 	LogJSON        bool
 	LogLevel       slog.Level
 	Out, Log       io.Writer // what is printed, and what is logged
+
+	// SSH, when set, starts what serves dashboards over SSH once the service is open and before anything listens. It ends with ctx, and the service after it.
+	SSH func(ctx context.Context, in Inside) (Beside, error)
+}
+
+// Inside is the service as it is reached within this process.
+type Inside struct {
+	Network   network.Descriptor
+	BaseURL   string // for requests through Transport; the host is not dialled
+	Transport http.RoundTripper
+	Pass      func(caller string) (key string, revoke func(), err error) // an API key that exists in memory only
+	Log       *slog.Logger
+}
+
+// Beside is what runs beside the service. Wait returns when it has ended; Announced goes into the line of JSON, Lines are for people.
+type Beside struct {
+	Announced any
+	Lines     []string
+	Open      func() int
+	Began     func() int64
+	Wait      func() error
 }
 
 // An OptionError says that an option cannot be carried out; nothing was opened. Hint, if any, says where to read on.
@@ -58,7 +80,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	log := newLog(o)
+	log := NewLog(o)
 	a, err := service.OpenOrAttach(ctx, o.Dir, service.Options{
 		Kind: network.Lab, Fund: o.Fund, Log: log, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime, BasePath: o.BasePath, Faults: faults,
 		StoredKeys: true, Metrics: figures.meter(),
@@ -77,10 +99,20 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // listen serves what was opened until ctx ends.
-func listen(ctx context.Context, o Options, a *service.Attachment, f *figures, log *slog.Logger) error {
+func listen(ctx context.Context, o Options, a *service.Attachment, f *figures, log *slog.Logger) (err error) {
 	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	scraped, err := f.listen(ctx, a.Service(), filepath.Join(o.Dir, service.DatabaseFile), log)
+	beside, err := o.beside(ctx, a, log)
+	if err != nil {
+		stop()
+		return err
+	}
+	defer func() { // what uses the service ends before it
+		stop()
+		if beside.Wait != nil {
+			err = errors.Join(err, beside.Wait())
+		}
+	}()
+	scraped, err := f.listen(ctx, a.Service(), filepath.Join(o.Dir, service.DatabaseFile), beside, log)
 	if err != nil {
 		return err
 	}
@@ -96,7 +128,7 @@ func listen(ctx context.Context, o Options, a *service.Attachment, f *figures, l
 	}
 	err = reach{
 		BaseURL: running.BaseURL, CAFile: running.CAFile, APIKey: a.Service().APIKey(), NetworkFile: filepath.Join(o.Dir, service.NetworkFile),
-		MetricsURL: scraped, Faults: o.Faults,
+		MetricsURL: scraped, Faults: o.Faults, SSH: beside.Announced, lines: beside.Lines,
 	}.announce(o.Out, o.JSON, a.Network.Fingerprint())
 	if err != nil {
 		return err
@@ -104,8 +136,16 @@ func listen(ctx context.Context, o Options, a *service.Attachment, f *figures, l
 	return running.Wait()
 }
 
-// newLog writes what the service tells: text for people, JSON for machines. Neither ever holds a key.
-func newLog(o Options) *slog.Logger {
+// beside starts what runs beside the service.
+func (o Options) beside(ctx context.Context, a *service.Attachment, log *slog.Logger) (Beside, error) {
+	if o.SSH == nil {
+		return Beside{}, nil
+	}
+	return o.SSH(ctx, Inside{Network: a.Network, BaseURL: a.BaseURL, Transport: a, Pass: a.Service().Pass, Log: log})
+}
+
+// NewLog writes what the service tells: text for people, JSON for machines. Neither ever holds a key.
+func NewLog(o Options) *slog.Logger {
 	options := &slog.HandlerOptions{Level: o.LogLevel}
 	if o.LogJSON {
 		return slog.New(slog.NewJSONHandler(o.Log, options))

@@ -16,6 +16,9 @@ type reach struct {
 	NetworkFile string   `json:"networkFile"`
 	MetricsURL  string   `json:"metricsUrl,omitzero"`
 	Faults      []string `json:"faults,omitempty"`
+	SSH         any      `json:"ssh,omitzero"`
+
+	lines []string // of what runs beside the service, for people
 }
 
 // announce tells it in one line of JSON, or in lines for people with the fingerprint of the network.
@@ -37,6 +40,7 @@ func (r reach) announce(out io.Writer, asJSON bool, fingerprint string) error {
 	if r.MetricsURL != "" {
 		lines = append(lines, "metrics  "+r.MetricsURL)
 	}
+	lines = append(lines, r.lines...)
 	if len(r.Faults) > 0 {
 		lines = append(lines, "FAULTS   ON: this service fails on purpose: "+strings.Join(r.Faults, ", "))
 	}

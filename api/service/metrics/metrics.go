@@ -5,7 +5,8 @@
 // begin at zero with the process. Times are in seconds, sizes in bytes.
 //
 // Series: coffer_requests_total{endpoint,permission,status}, coffer_request_seconds{endpoint}, coffer_quotes_total{call_type},
-// coffer_settlements_total{status,fail_reason}, coffer_open_sagas, coffer_store_bytes, and the Go runtime and process collectors' (go_*, process_*).
+// coffer_settlements_total{status,fail_reason}, coffer_open_sagas, coffer_store_bytes, where dashboards are served coffer_ssh_sessions and
+// coffer_ssh_sessions_total, and the Go runtime and process collectors' (go_*, process_*).
 package metrics
 
 import (
@@ -40,6 +41,10 @@ type Metrics struct {
 type Gauges struct {
 	OpenSagas  func() (int, error)   // accepted quotes that are not terminal
 	StoreBytes func() (int64, error) // size of the database file
+
+	// Dashboards that are open over SSH, and how many were opened since the start; nil: none are served, and the series are not there.
+	SSHOpen  func() int
+	SSHBegan func() int64
 }
 
 // New makes figures that begin at zero.
@@ -74,6 +79,8 @@ func (m *Metrics) Watch(g Gauges) {
 		g:     g,
 		sagas: prometheus.NewDesc("coffer_open_sagas", "Accepted quotes that are not terminal.", nil, nil),
 		store: prometheus.NewDesc("coffer_store_bytes", "Size of the database file.", nil, nil),
+		open:  prometheus.NewDesc("coffer_ssh_sessions", "Dashboards that are open over SSH.", nil, nil),
+		began: prometheus.NewDesc("coffer_ssh_sessions_total", "Dashboards that were opened over SSH.", nil, nil),
 	})
 }
 
@@ -132,14 +139,16 @@ func isWord(s string) bool {
 
 // gauges is a collector of what is read when it is asked for.
 type gauges struct {
-	g            Gauges
-	sagas, store *prometheus.Desc
+	g                         Gauges
+	sagas, store, open, began *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (g gauges) Describe(to chan<- *prometheus.Desc) {
 	to <- g.sagas
 	to <- g.store
+	to <- g.open
+	to <- g.began
 }
 
 // Collect implements prometheus.Collector.
@@ -153,5 +162,11 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 		if n, err := g.g.StoreBytes(); err == nil {
 			to <- prometheus.MustNewConstMetric(g.store, prometheus.GaugeValue, float64(n))
 		}
+	}
+	if g.g.SSHOpen != nil {
+		to <- prometheus.MustNewConstMetric(g.open, prometheus.GaugeValue, float64(g.g.SSHOpen()))
+	}
+	if g.g.SSHBegan != nil {
+		to <- prometheus.MustNewConstMetric(g.began, prometheus.CounterValue, float64(g.g.SSHBegan()))
 	}
 }

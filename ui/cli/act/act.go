@@ -148,7 +148,7 @@ func (c Commands) with(cmd *cobra.Command, g *cli.Global, work func(ctx context.
 	if err != nil {
 		return err
 	}
-	defer pass.wipe()
+	defer pass.Wipe()
 	ctx := cmd.Context()
 	s, err := c.Open(ctx, g.Profile, pass.ask)
 	if err != nil {

@@ -120,19 +120,19 @@ func (c Commands) draft(cmd *cobra.Command, s *Session, a *asked, args []string)
 // readFile reads a file, or standard input for "-".
 func (c Commands) readFile(cmd *cobra.Command, path string) ([]byte, error) {
 	if path == "-" {
-		if n, err := cmd.Flags().GetInt(passphraseFlag); err == nil && n == 0 {
+		if n, err := cmd.Flags().GetInt(cli.PassphraseFlag); err == nil && n == 0 {
 			return nil, usage("use another descriptor for the passphrase", "standard input is the file already")
 		}
 		return readAll(c.In)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, cli.InFile(err)
 	}
 	defer func() { _ = f.Close() }()
 	b, err := readAll(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", clean(path), err)
+		return nil, cli.InFile(fmt.Errorf("%s: %w", clean(path), err))
 	}
 	return b, nil
 }

@@ -35,9 +35,16 @@ func TestExitCodes(t *testing.T) {
 		"chains without a network": {1, "chains", func(r *rig) {
 			r.service.err = &client.Error{Op: "list", Kind: client.KindNetwork, Err: errors.New("down")}
 		}},
-		"chains with an argument":        {2, "chains x", nil},
-		"assets that changed":            {4, "assets", func(r *rig) { r.lists.Report.Reasons = refuse }},
-		"assets that were not compared":  {4, "assets", nil},
+		"chains with an argument":       {2, "chains x", nil},
+		"assets that changed":           {4, "assets", func(r *rig) { r.lists.Report.Reasons = refuse }},
+		"assets that were not compared": {4, "assets", nil},
+		"assets that differ": {4, "assets", func(r *rig) {
+			r.lists.Assets.Changes = []verify.AssetChange{{ID: "ob:usdc", Is: &verify.SeenAsset{Decimals: 7}}}
+		}},
+		"assets that are gone": {0, "assets", func(r *rig) {
+			r.lists.Assets.Usable = []string{"ob:usdc"}
+			r.lists.Assets.Changes = []verify.AssetChange{{ID: "ob:old"}}
+		}},
 		"history":                        {0, "history", nil},
 		"history without permission":     {3, "history", func(r *rig) { r.service.err = denied }},
 		"export without permission":      {3, "export", func(r *rig) { r.service.err = denied }},
@@ -94,7 +101,7 @@ func TestExitCodes(t *testing.T) {
 		"the journal is held": {1, "CALL --yes", func(r *rig) {
 			r.s.Work = func(func(verify.Limits) (verify.Limits, error)) (*Work, error) { return nil, journal.ErrLocked }
 		}},
-		"no file":               {1, "call /nowhere/x.json --yes", nil},
+		"no file":               {2, "call /nowhere/x.json --yes", nil},
 		"transfer without --to": {2, "transfer --asset usdc --amount 1 --yes", nil},
 		"swap of nothing":       {2, "swap --asset usdc --amount 0 --for eth@base --yes", nil},
 		"an unknown flag":       {2, "swap --passphrase secret", nil},

@@ -1,7 +1,6 @@
 package act
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"time"
@@ -19,7 +18,7 @@ import (
 func (c Commands) Export(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "Print balances, history and what the journal knows as one JSON document",
+		Short: "Print balances, history and journal as one JSON document",
 		Long: `Prints one JSON document: the profile and its network, the balances and every record of history as the service wrote them, and the facts of the journal.
 It holds no key, no signature and no passphrase: the journal's signatures are left out, because they are authorizations.`,
 		Example: "  coffer export > wallet.json\n  coffer export --json | jq '.journal.operations[].state'",
@@ -59,22 +58,18 @@ func (c Commands) export(ctx context.Context, s *Session) error {
 	head := encode(exportHead{
 		Version: exportVersion, Made: at(c.Clock()), Program: c.Build.Version, Profile: s.Profile, Network: s.Network.ID, Kind: string(s.Network.Kind), Accounts: s.Accounts,
 	})
-	w := bufio.NewWriter(c.Out)
+	w := &bytes.Buffer{} // printed as a whole or not at all
 	for _, part := range [][]byte{bytes.TrimSuffix(head, []byte("}")), []byte(`,"balances":`), balances.Raw(), []byte(`,"journal":`), encode(book), []byte(`,"history":[`)} {
-		if _, err := w.Write(part); err != nil {
-			return err
-		}
+		w.Write(part)
 	}
 	if err := c.exportHistory(ctx, s, w); err != nil {
 		return err
 	}
-	if _, err := w.WriteString("]}\n"); err != nil {
-		return err
-	}
-	return w.Flush()
+	w.WriteString("]}")
+	return c.write(w.Bytes())
 }
 
-func (c Commands) exportHistory(ctx context.Context, s *Session, w *bufio.Writer) error {
+func (c Commands) exportHistory(ctx context.Context, s *Session, w *bytes.Buffer) error {
 	src := newStream(s, pageSize, func([]entry) bool { return false }, func(r verify.Reason) { c.findings(verify.Report{Reasons: []verify.Reason{r}}) })
 	for n := 0; ; n++ {
 		e, err := src.take(ctx)
@@ -82,13 +77,9 @@ func (c Commands) exportHistory(ctx context.Context, s *Session, w *bufio.Writer
 			return err
 		}
 		if n > 0 {
-			if err := w.WriteByte(','); err != nil {
-				return err
-			}
+			w.WriteByte(',')
 		}
-		if _, err := w.Write(e.raw); err != nil {
-			return err
-		}
+		w.Write(e.raw)
 	}
 }
 

@@ -75,8 +75,11 @@ func TestGoldenJSON(t *testing.T) {
 		lines bool // one document to a line
 		holds []string
 	}{
-		"chains":       {args: []string{"chains", "--json"}, holds: []string{someChains}},
-		"assets":       {args: []string{"assets", "--json"}, setup: func(r *rig) { r.lists.Assets.Usable = []string{"ob:usdc"} }, holds: []string{someAssets}},
+		"chains": {args: []string{"chains", "--json"}, holds: []string{someChains}},
+		"assets": {args: []string{"assets", "--json"}, setup: func(r *rig) { r.lists.Assets.Usable = []string{"ob:usdc"} }, holds: []string{someAssets}},
+		"status_failed": {code: 1, args: []string{"status", quoteID(5), "--json"}, setup: func(r *rig) {
+			r.service.statuses = []string{strings.TrimSuffix(statusJSON(api.StatusFailed), "}") + `,"failReason":"EXECUTION_REVERTED"}`}
+		}},
 		"status":       {args: []string{"status", quoteID(5), "--json"}, setup: func(r *rig) { r.service.statuses = []string{statusJSON(api.StatusCompleted)} }, holds: []string{statusJSON(api.StatusCompleted)}},
 		"unknown":      {code: 6, args: []string{"status", quoteID(5), "--json"}, holds: []string{"{}"}},
 		"unsent":       {code: 5, args: []string{"status", "2222222222222222", "--json"}, setup: someBook},
@@ -90,11 +93,12 @@ func TestGoldenJSON(t *testing.T) {
 		}},
 		"call_unknown":      {code: 6, args: callFlags("--yes", "--json"), setup: func(r *rig) { r.op.lost = true; r.op.errWatch = context.Canceled }},
 		"transfer_dry_run":  {args: []string{"transfer", "--asset", "usdc", "--amount", "25", "--to", payee, "--chain", "base", "--dry-run", "--json"}},
-		"swap":              {args: []string{"swap", "--asset", "usdc@op", "--amount", "25", "--for", "eth@base", "--min", "0.001", "--yes", "--json"}},
+		"transfer":          {args: []string{"transfer", "--asset", "usdc", "--amount", "25", "--to", payee, "--chain", "base", "--yes", "--json"}, setup: withDocuments},
+		"swap":              {args: []string{"swap", "--asset", "usdc@op", "--amount", "25", "--for", "eth@base", "--min", "0.001", "--yes", "--json"}, setup: withDocuments},
 		"plan":              {args: append([]string{"plan", "--json", "--max-spend", "30"}, callFlags()[1:]...)},
 		"plan_template":     {args: []string{"plan", "--template", "--format", "json"}},
-		"apply":             {args: []string{"apply", "PLAN", "--yes", "--json"}, setup: func(r *rig) { r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
-		"apply_dry_run":     {args: []string{"apply", "PLAN", "--dry-run", "--json"}},
+		"apply":             {args: []string{"apply", "PLAN", "--yes", "--json"}, setup: func(r *rig) { withDocuments(r); r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
+		"apply_dry_run":     {args: []string{"apply", "PLAN", "--dry-run", "--json"}, setup: withDocuments},
 		"call_paid_back":    {code: 1, args: callFlags("--yes", "--json"), setup: func(r *rig) { r.op.watched, r.op.status = flow.StateFailed, api.StatusRefunded }},
 		"call_not_executed": {code: 5, args: callFlags("--yes", "--json"), setup: func(r *rig) { r.op.watched, r.op.status = flow.StateNotExecuted, "" }},
 	} {

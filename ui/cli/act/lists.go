@@ -19,7 +19,7 @@ func (c Commands) Chains(g *cli.Global) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "chains",
-		Short: "List the chains of the service, compared with those of this program",
+		Short: "List the chains of the service, compared with the shipped ones",
 		Long: `Lists the chains that the service supports, with the names of this program. What a comparison finds is said on standard error, also with --json. A list
 that contradicts itself is refused (exit code 4).`,
 		Example: "  coffer chains\n  coffer chains --json | jq -r '.[].chain.chain'",
@@ -61,7 +61,7 @@ func (c Commands) Assets(g *cli.Global) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "assets",
-		Short: "List the assets of the service, compared with those of this program and with what was seen before",
+		Short: "List the assets of the service, compared with the shipped ones",
 		Long: `Lists the assets with their chains, by the names and decimals of this program. An asset that differs from the shipped one or from what was seen before is
 marked and refused (exit code 4); one that is seen for the first time is remembered. What the comparison finds is said on standard error, also with --json.`,
 		Example: "  coffer assets\n  coffer assets --json | jq -r '.[].aggregatedAssetId'",
@@ -96,7 +96,15 @@ func (c Commands) assets(ctx context.Context, s *Session, asJSON bool) error {
 	} else {
 		err = c.assetTable(list, lists.Assets, s)
 	}
-	return orRefused(err, report)
+	if err = orRefused(err, report); err == nil && differs(lists.Assets) {
+		err = &cli.RefusedError{Problem: "an asset is not what it was: do not use its decimals. Where it does not contradict this program, Balances in the dashboard can accept it"}
+	}
+	return err
+}
+
+// differs reports that a listed asset is another than the shipped or the remembered one. One that is not listed any more is only told of.
+func differs(judged verify.AssetList) bool {
+	return slices.ContainsFunc(judged.Changes, func(x verify.AssetChange) bool { return x.Is != nil })
 }
 
 // otherwise finds what the printed answer holds beyond the one that was compared: the service is asked twice and could answer twice.

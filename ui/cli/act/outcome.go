@@ -1,12 +1,10 @@
 package act
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
 	"coffer/api"
-	"coffer/api/client"
 	"coffer/ui/cli"
 	"coffer/wallet/flow"
 	"coffer/wallet/journal"
@@ -81,10 +79,7 @@ func stopped(words string, err error) error {
 }
 
 // interrupted reports that the person, or a signal, ended a step.
-func interrupted(err error) bool {
-	var failed *client.Error
-	return errors.Is(err, context.Canceled) || errors.As(err, &failed) && failed.Kind == client.KindCancelled
-}
+func interrupted(err error) bool { return cli.Interrupted(err) }
 
 // byStatus is the error of a status of the service.
 func byStatus(status, reason string) error {

@@ -52,7 +52,7 @@ func (c Commands) Plan(g *cli.Global) *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
 		Use:   "plan [FILE|-]",
-		Short: "Write a plan file: calls, funding and limits, to be reviewed and applied later",
+		Short: "Write a plan file: calls, funding and limits, to be applied later",
 		Long: `Writes a plan of what flags describe, or of a file: an intent, a batch of the Safe Transaction Builder, or a plan, which is then written anew with the hash of
 its present content. A plan names the network and the accounts of the profile, and limits that narrow your policy. Nothing is signed and the service is not asked.
 
@@ -251,11 +251,11 @@ func replacePlan(path string, b []byte) error {
 		return usage("choose another name", "%s is no plan and is not replaced", clean(path))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return cli.InFile(err)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".plan-*") // 0600
 	if err != nil {
-		return err
+		return cli.InFile(err)
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.Write(b)

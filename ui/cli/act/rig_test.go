@@ -281,8 +281,8 @@ func recordJSON(n int, status, kind string, at time.Time) string {
 }
 
 func statusJSON(status string) string {
-	return `{"quoteId": "` + quoteID(5) + `","status":"` + status + `","user":"` + account + `", "originChainOperations":[{"hash":"0x` + strings.Repeat("0d", 32) +
-		`","chain":"eip155:10","explorerUrl":""}]}`
+	return `{"quoteId": "` + quoteID(5) + `","status":"` + status + `","user":"` + account + `","recipientAccountId":"eip155:8453/` + account + `", "originChainOperations":[{"hash":"0x` + strings.Repeat("0d", 32) +
+		`","chain":"eip155:10","explorerUrl":""}],"destinationChainOperations":[{"hash":"0x` + strings.Repeat("0e", 32) + `","chain":"eip155:8453","explorerUrl":""}]}`
 }
 
 func amountIn(asset caip.Asset, symbol string, decimals int, units, micro int64, where string) verify.AmountView {

@@ -12,6 +12,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/client"
+	"coffer/ui/cli"
 	"coffer/wallet/flow"
 	"coffer/wallet/verify"
 )
@@ -248,7 +249,7 @@ func TestThePassphraseComesFromADescriptor(t *testing.T) {
 		r.locked = true
 		r.done(2, callFlags("--yes", "--passphrase-fd", passphrasePipe(t, bad))...)
 	}
-	p := &passphrase{given: true, pass: secretOf("word")}
+	p := &passphrase{Passphrase: cli.GivenPassphrase(secretOf("word"))}
 	if _, err := p.ask(t.Context(), "API key for profile x (not shown): "); codeOf(err) != 3 {
 		t.Errorf("another question got %v", err)
 	}

@@ -75,6 +75,9 @@ func (c Commands) operate(ctx context.Context, s *Session, o runOptions, j job) 
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
+	if !o.dry {
+		defer keepGoing()() // a reader that has left must not end the program between a signature and the journal
+	}
 	r := &runner{c: c, s: s, o: o, j: j, w: w}
 	if !o.yes && !o.dry {
 		held, end := c.Prompt.Hold(ctx)
@@ -98,7 +101,19 @@ func (c Commands) operate(ctx context.Context, s *Session, o runOptions, j job) 
 	err = r.run(ctx)
 	r.details(err)
 	r.leave()
-	return errors.Join(r.print(ctx, err), err)
+	if failed := r.print(ctx, err); failed != nil && err == nil {
+		return unprinted(r.x, failed)
+	}
+	return err
+}
+
+// unprinted is the end of what was carried out and could not be told: the code is the one that asks for the outcome, because one that says "failed" could make
+// a script do it again. A look that nobody read has failed.
+func unprinted(x flow.Snapshot, err error) error {
+	if x.State != flow.StateDone {
+		return err
+	}
+	return outcome(cli.ExitUnknown, err, "it is done, but the result could not be printed (%s). Ask for it: coffer status %s", err.Error(), x.ID)
 }
 
 // details says every failure that the service lists.

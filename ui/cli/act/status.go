@@ -38,7 +38,7 @@ func (c Commands) Status(g *cli.Global) *cobra.Command {
 		Long: `ID is the id of a quote (0x…), or that of an operation of this wallet (16 digits). --watch asks until it has ended.
 
 Exit codes: 0 COMPLETED, 1 REFUNDED or FAILED, 5 it never ran, 6 it has not ended or is not known.`,
-		Example: "  coffer status 0x3f… --watch\n  coffer status 5c1f0a9be2d47710 --json",
+		Example: "  coffer status 0x5c1f0a9be2d477105c1f0a9be2d477105c1f0a9be2d477105c1f0a9be2d47710 --watch\n  coffer status 5c1f0a9be2d47710 --json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || !reQuote.MatchString(args[0]) && !reOperation.MatchString(args[0]) {
 				return usage("see `coffer history` and `coffer export`", "`coffer status` takes one id: 0x and 64 digits of a quote, or 16 digits of an operation")

@@ -66,8 +66,8 @@ func TestConversionsThatLoseSomethingAreRefused(t *testing.T) {
 		"two files":         {[]string{"from-safe", f["swap"], f["swap"]}, 2, "takes one file"},
 		"nothing":           {nil, 2, "from-safe or to-safe"},
 		"another word":      {[]string{"to-ledger"}, 2, "takes no"},
-		"not there":         {[]string{"from-safe", "/nowhere.json"}, 1, "no such file"},
-		"not there either":  {[]string{"to-safe", "/nowhere.json"}, 1, "no such file"},
+		"not there":         {[]string{"from-safe", "/nowhere.json"}, 2, "no such file"},
+		"not there either":  {[]string{"to-safe", "/nowhere.json"}, 2, "no such file"},
 	} {
 		out, code, err := run(t, append([]string{"intent"}, c.args...)...)
 		if code != c.code || !strings.Contains(err.Error(), c.says) || out != "" || strings.ContainsRune(err.Error(), '\x1b') {

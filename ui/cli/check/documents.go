@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"coffer/api"
 	"coffer/ui/cli"
+	"coffer/ui/cli/act/plan"
 )
 
 // kind is what a document is, in words.
@@ -24,6 +26,8 @@ const (
 	kindRequest  kind = "the signed request for a quote"
 	kindQuote    kind = "the quote"
 	kindBundle   kind = "a bundle"
+	kindPlan     kind = "a plan"
+	kindResult   kind = "what a command printed with --json"
 )
 
 // flag is the name of the flag that takes a file of the kind.
@@ -80,15 +84,15 @@ func readInputs(o options) (*inputs, error) {
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, cli.InFile(err)
 	}
 	defer func() { _ = f.Close() }()
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return nil, err
+		return nil, cli.InFile(err)
 	}
 	if len(b) > maxFile {
-		return nil, fmt.Errorf("%s is larger than 32 MiB", path)
+		return nil, cli.InFile(fmt.Errorf("%s is larger than 32 MiB", path))
 	}
 	return b, nil
 }
@@ -103,6 +107,9 @@ func (in *inputs) put(k kind, b []byte) error {
 
 // recognised finds out what a file is by its members.
 func (in *inputs) recognised(path string, b []byte) error {
+	if !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) && plan.IsPlan(b) { // TOML
+		return in.plan(path, b)
+	}
 	doc, err := api.ParseDocument(b, api.Limits{Bytes: maxFile, Depth: 64, Elements: 100_000, Values: 1_000_000})
 	if err != nil {
 		in.broken = append(in.broken, unreadable(clean(path)+" cannot be read.", err))
@@ -116,6 +123,10 @@ func (in *inputs) recognised(path string, b []byte) error {
 		}
 	case kindBundle:
 		return in.bundle(path, doc)
+	case kindResult:
+		return in.printed(path, doc)
+	case kindPlan:
+		return in.plan(path, b)
 	default:
 		return in.put(k, b)
 	}
@@ -127,6 +138,10 @@ func recognise(doc *api.Document) kind {
 		return !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(members, n) })
 	}
 	switch {
+	case has("operation", "intent", "state"):
+		return kindResult
+	case has("salt", "intent"):
+		return kindPlan
 	case has("intent", "network"):
 		return kindBundle
 	case has("pins", "genesis"):

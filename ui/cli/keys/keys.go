@@ -10,7 +10,6 @@ package keys
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +31,7 @@ type Commands struct {
 	Host   profile.Host
 	Prompt cli.Prompt
 	Out    io.Writer
+	Random io.Reader // of new keys; nil is the system's
 }
 
 // Command builds `coffer keys`.
@@ -53,7 +53,9 @@ are never taken from the command line or the environment. A key belongs to the n
 		},
 	}
 	cmd.SetFlagErrorFunc(flagError)
-	cmd.AddCommand(c.initialise(g), c.list(g), c.make(g), c.importing(g), c.remove(g), c.backup(g), c.restore(g), c.passphrase(g), c.apiKey(g), c.probe(g))
+	there := c.Prompt.Terminal
+	cmd.AddCommand(c.initialise(g), cli.Passing(c.list(g), there), cli.Passing(c.make(g), there), cli.Passing(c.importing(g), there), cli.Passing(c.remove(g), there),
+		cli.Passing(c.backup(g), there), cli.Passing(c.restore(g), there), c.passphrase(g), c.apiKey(g), c.probe(g))
 	c.holding(cmd)
 	return cmd
 }
@@ -109,22 +111,27 @@ func (c Commands) fresh(ctx context.Context, what string) (secret.Secret, error)
 }
 
 func (c Commands) initialise(g *cli.Global) *cobra.Command {
-	return &cobra.Command{
-		Use:   "init",
-		Short: "Set up the vault of the profile",
-		Args:  noArgs,
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "init",
+		Short:   "Set up the vault of the profile",
+		Long:    "Makes an empty vault in the place that the profile names, and asks for its new passphrase twice. A vault that is there already is not touched.",
+		Example: "  coffer keys init\n  coffer keys init --profile team",
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			o, v, err := c.open(ctx, g, false)
 			if err != nil {
 				return err
 			}
-			return errors.Join(c.setUp(ctx, o, v), o.Close())
+			return errors.Join(c.setUp(ctx, o, v, asJSON), o.Close())
 		},
 	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
 }
 
-func (c Commands) setUp(ctx context.Context, o *profile.Opened, v *vault.Vault) error {
+func (c Commands) setUp(ctx context.Context, o *profile.Opened, v *vault.Vault, asJSON bool) error {
 	if err := v.Probe(ctx); err != nil {
 		return err
 	}
@@ -145,25 +152,21 @@ func (c Commands) setUp(ctx context.Context, o *profile.Opened, v *vault.Vault) 
 	if err := v.Create(ctx, pass); err != nil {
 		return err
 	}
+	if asJSON {
+		return c.vaultJSON(o, v, true)
+	}
 	_, err := fmt.Fprintf(c.Out, "vault of profile %s is set up (%s), for network %s\n", o.Profile.Name, v.Backend(), o.Network.Fingerprint())
 	return err
-}
-
-// itemLine is a key as `coffer keys list --json` tells of it.
-type itemLine struct {
-	Kind    string    `json:"kind"`
-	Address string    `json:"address"`
-	Network string    `json:"network"`
-	Label   string    `json:"label,omitempty"`
-	Created time.Time `json:"created"`
 }
 
 func (c Commands) list(g *cli.Global) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the addresses of the keys",
-		Args:  noArgs,
+		Use:     "list",
+		Short:   "List the addresses of the keys",
+		Long:    "Opens the vault and lists kind, address, day and label of each key. The keys themselves are never shown.",
+		Example: "  coffer keys list\n  coffer keys list --json",
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error {
 				items, err := v.Items(cmd.Context())
@@ -171,33 +174,32 @@ func (c Commands) list(g *cli.Global) *cobra.Command {
 					return err
 				}
 				if asJSON {
-					lines := make([]itemLine, len(items))
-					for i, k := range items {
-						lines[i] = itemLine{string(k.Kind), k.Address, k.Network, k.Label, k.Created}
-					}
-					return json.NewEncoder(c.Out).Encode(lines)
+					return c.itemsJSON(items)
 				}
 				w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 				for _, k := range items {
 					fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", k.Kind, k.Address, k.Created.Format(time.DateOnly), k.Label)
 				}
 				if len(items) == 0 {
-					fmt.Fprintln(w, "no keys; make one with: coffer keys new")
+					c.Prompt.Say("There are no keys; make one with: coffer keys new")
 				}
 				return w.Flush()
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
 func (c Commands) make(g *cli.Global) *cobra.Command {
 	var label, kind string
+	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "new",
-		Short: "Make a key",
-		Args:  noArgs,
+		Use:     "new",
+		Short:   "Make a key",
+		Long:    "Draws a key, stores it in the vault and prints its address. It exists there only: make a backup.",
+		Example: "  coffer keys new --label main\n  coffer keys new --kind solana",
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			k, err := kindFlag(kind)
 			if err != nil {
@@ -207,7 +209,11 @@ func (c Commands) make(g *cli.Global) *cobra.Command {
 				k = vault.EVM
 			}
 			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error {
-				key, err := vault.New(k, rand.Reader)
+				random := c.Random
+				if random == nil {
+					random = rand.Reader
+				}
+				key, err := vault.New(k, random)
 				if err != nil {
 					return err
 				}
@@ -216,6 +222,9 @@ func (c Commands) make(g *cli.Global) *cobra.Command {
 					return err
 				}
 				c.Prompt.Say("This key exists in the vault only. Make a backup: coffer keys backup FILE")
+				if asJSON {
+					return c.print(lineOf(item))
+				}
 				_, err = fmt.Fprintln(c.Out, item.Address)
 				return err
 			})
@@ -223,6 +232,7 @@ func (c Commands) make(g *cli.Global) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&kind, "kind", "evm", "evm or solana")
 	cmd.Flags().StringVar(&label, "label", "", "a name for the list")
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -236,9 +246,11 @@ func kindFlag(s string) (vault.Kind, error) {
 
 func (c Commands) passphrase(g *cli.Global) *cobra.Command {
 	return &cobra.Command{
-		Use:   "passphrase",
-		Short: "Change the passphrase of the vault",
-		Args:  noArgs,
+		Use:     "passphrase",
+		Short:   "Change the passphrase of the vault",
+		Long:    "Asks for the present passphrase and twice for the new one, and encrypts the keys anew. Backups keep the passphrase that they were made with.",
+		Example: "  coffer keys passphrase",
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			o, v, err := c.open(ctx, g, false)
@@ -256,7 +268,11 @@ func (c Commands) passphrase(g *cli.Global) *cobra.Command {
 					return err
 				}
 				defer pass.Wipe()
-				return v.ChangePassphrase(ctx, old, pass)
+				if err := v.ChangePassphrase(ctx, old, pass); err != nil {
+					return err
+				}
+				c.Prompt.Say("The passphrase is changed. Older copies of the vault and backups still open with the older one.")
+				return nil
 			}
 			return errors.Join(change(), o.Close())
 		},
@@ -265,38 +281,52 @@ func (c Commands) passphrase(g *cli.Global) *cobra.Command {
 
 func (c Commands) apiKey(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "api-key",
-		Short: "The API key of the profile's service",
-		Args:  noArgs,
+		Use:     "api-key",
+		Short:   "The API key of the profile's service",
+		Long:    "The key that the operator of a service gave you lies in the vault beside the keys of the accounts.",
+		Example: "  coffer keys api-key set\n  coffer keys api-key remove",
+		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return &cli.UsageError{Problem: "`coffer keys api-key` needs one of set or remove", Hint: "see `coffer keys api-key --help`"}
 		},
 	}
-	cmd.AddCommand(&cobra.Command{
+	cmd.AddCommand(cli.Passing(&cobra.Command{
 		Use: "set", Short: "Store the API key, typed without echo", Args: noArgs,
+		Long:    "Asks for the API key without showing it and stores it in the vault, in place of an older one.",
+		Example: "  coffer keys api-key set --profile team",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.with(cmd.Context(), g, func(o *profile.Opened, _ *vault.Vault) error {
 				key, err := c.Prompt.Secret(cmd.Context(), "API key for profile "+o.Profile.Name+" (not shown): ")
 				if err != nil {
 					return err
 				}
-				return o.SetAPIKey(cmd.Context(), key)
+				if err := o.SetAPIKey(cmd.Context(), key); err != nil {
+					return err
+				}
+				c.Prompt.Say("The API key is stored; it is sent to " + o.Profile.BaseURL + " alone.")
+				return nil
 			})
 		},
-	}, &cobra.Command{
+	}, c.Prompt.Terminal), cli.Passing(&cobra.Command{
 		Use: "remove", Short: "Delete the API key", Args: noArgs,
+		Long:    "Deletes the API key from the vault. Only the operator can end it for good.",
+		Example: "  coffer keys api-key remove --profile team",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error { return v.RemoveAPIKey(cmd.Context()) })
 		},
-	})
+	}, c.Prompt.Terminal))
 	return cmd
 }
 
 func (c Commands) probe(g *cli.Global) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "probe",
 		Short: "Find out whether the place of the keys works",
-		Args:  noArgs,
+		Long: `Stores, reads and deletes something of no value in the place that the profile names, and says what is the matter: no session of the system's keyring, a locked one,
+nobody to answer its question. Nothing falls back to another place.`,
+		Example: "  coffer keys probe\n  coffer keys probe --profile team",
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			o, v, err := c.open(ctx, g, false)
@@ -311,6 +341,9 @@ func (c Commands) probe(g *cli.Global) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if asJSON {
+					return c.vaultJSON(o, v, there)
+				}
 				state := "not set up; run coffer keys init"
 				if there {
 					state = "set up"
@@ -321,13 +354,15 @@ func (c Commands) probe(g *cli.Global) *cobra.Command {
 			return errors.Join(look(), o.Close())
 		},
 	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
 }
 
 // writeNew writes a file that must not exist yet, for its owner alone.
 func writeNew(path string, data []byte) error {
 	f, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("write the backup: %w", bare(path, err))
+		return cli.InFile(fmt.Errorf("write the backup: %w", bare(path, err)))
 	}
 	_, err = f.Write(data)
 	return errors.Join(err, f.Sync(), f.Close())

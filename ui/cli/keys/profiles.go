@@ -28,28 +28,30 @@ type Profiles struct {
 // Command builds `coffer profile`.
 func (c Profiles) Command(*cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "profile",
-		Short: "Add a profile: which service, which network, where the keys are",
-		Args:  noArgs,
+		Use:     "profile",
+		Short:   "The profiles: which service, which network, where the keys are",
+		Long:    "A profile says which service a wallet talks to, on which network, with which accounts, and where its keys are. The profile demo always exists.",
+		Example: "  coffer profile list\n  coffer profile add mine --kind embedded --vault file",
+		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return &cli.UsageError{Problem: "`coffer profile` needs add", Hint: "see `coffer profile --help`"}
+			return &cli.UsageError{Problem: "`coffer profile` needs one of list, add or fingerprint", Hint: "see `coffer profile --help`"}
 		},
 	}
-	cmd.AddCommand(c.add())
+	cmd.AddCommand(c.listProfiles(), c.add(), c.fingerprint())
 	return cmd
 }
 
 func (c Profiles) add() *cobra.Command {
 	var p config.Profile
 	var kind, fingerprint string
-	var first bool
+	var first, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Add a profile to the configuration",
 		Long: `Where the keys of the profile lie is your choice, and it is written down: nothing ever moves them by itself.
-  keyring       the keyring of the system, and a passphrase of yours around each key
-  keyring-only  the keyring of the system alone: whoever can ask it has the keys
-  file          an encrypted file under a passphrase, for machines without a keyring and for SSH
+  keyring       the system's keyring, with a passphrase of yours around each key
+  keyring-only  the system's keyring alone: whoever can ask it has the keys
+  file          a file under a passphrase: without a keyring, and over SSH
   memory        nothing is kept
 A profile of kind lab or real needs the network.json of its service. Compare its fingerprint with the operator's by another way than
 the one the file came by; --fingerprint makes sure of it, without it you are asked to type it.`,
@@ -81,6 +83,9 @@ the one the file came by; --fingerprint makes sure of it, without it you are ask
 			if err := config.AddProfile(paths.Config, p, first); err != nil {
 				return err
 			}
+			if asJSON {
+				return c.addedJSON(paths.Config, p.Name)
+			}
 			_, err = fmt.Fprintf(c.Out, "profile %s added to %s\n", p.Name, paths.Config)
 			return err
 		},
@@ -95,6 +100,7 @@ the one the file came by; --fingerprint makes sure of it, without it you are ask
 	f.StringVar(&p.LockAfter, "lock-after", "", "lock the vault after this time without use (default 5m)")
 	f.StringVar(&p.PolicyFile, "policy-file", "", "file that limits what may be signed")
 	f.BoolVar(&first, "default", true, "make it the default profile of a new configuration")
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -105,9 +111,14 @@ func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string
 	}
 	n, err := p.Network()
 	if err != nil {
-		return err
+		return cli.InFile(err)
 	}
 	if fingerprint == "" {
+		if !c.Prompt.Terminal {
+			return &cli.UsageError{
+				Problem: "the fingerprint of the network is missing, and there is no terminal to ask on", Hint: "give the operator's, got by another way than the file: --fingerprint \"0000 0000 …\"",
+			}
+		}
 		c.Prompt.Say("The file describes a network of kind "+string(p.Kind)+". Ask the operator for its fingerprint, by another way than the file came by.",
 			"It begins with "+n.Fingerprint()[:4]+".")
 		if fingerprint, err = c.Prompt.Line(ctx, "Type the fingerprint: "); err != nil {
@@ -126,16 +137,25 @@ func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string
 
 // Accounts builds `coffer accounts list`, `add` and `check`.
 func (c Profiles) Accounts(g *cli.Global) []*cobra.Command {
-	return []*cobra.Command{c.listAccounts(g), c.addAccount(g), c.checkAccounts(g)}
+	return []*cobra.Command{c.listAccounts(g), c.addAccount(g), cli.Passing(c.checkAccounts(g), c.Prompt.Terminal)}
 }
 
 func (c Profiles) listAccounts(g *cli.Global) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use: "list", Short: "Print the accounts of the profile with their addresses", Args: noArgs,
+		Long:    "Prints type and address of each account. Addresses are computed here, from the keys and the network; no service is asked for them.",
+		Example: "  coffer accounts list\n  coffer accounts list --profile team",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := c.Host.OpenKeys(cmd.Context(), g.Profile)
 			if err != nil {
 				return err
+			}
+			if asJSON {
+				return errors.Join(printJSON(c.Out, append([]api.Account{}, o.Accounts...)), o.Close())
+			}
+			if len(o.Accounts) == 0 {
+				c.Prompt.Say("There are no accounts; add one with: coffer accounts add")
 			}
 			w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 			for _, a := range o.Accounts {
@@ -144,19 +164,22 @@ func (c Profiles) listAccounts(g *cli.Global) *cobra.Command {
 			return errors.Join(w.Flush(), o.Close())
 		},
 	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
 }
 
 func (c Profiles) addAccount(g *cli.Global) *cobra.Command {
 	var a config.Account
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "add",
 		Short: "Add an account to the profile",
 		Long: `The address of an account follows from its keys and the network; it is computed here and never taken from the service.
 A profile has one EVM account at most, and one Solana account beside it.`,
-		Example: `  coffer accounts add --type kernel-v3.1-ecdsa --signer 0x…
-  coffer accounts add --type kernel-v3.3-ecdsa --signer 0x…        the EOA itself, delegated by EIP-7702
-  coffer accounts add --type role-based --session 0x… --admin 0x…
-  coffer accounts add --type solana --address …`,
+		Example: `  coffer accounts add --type kernel-v3.1-ecdsa --signer 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
+  coffer accounts add --type kernel-v3.3-ecdsa --signer 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266   the EOA itself, delegated by EIP-7702
+  coffer accounts add --type role-based --session 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --admin 0x70997970C51812dc3A010C7d01b50e0d17dc79C8
+  coffer accounts add --type solana --address GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, paths, err := c.Host.Find(g.Profile)
@@ -173,8 +196,12 @@ A profile has one EVM account at most, and one Solana account beside it.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(c.Out, o.Accounts[len(o.Accounts)-1].AccountAddress)
-			return o.Close()
+			added := o.Accounts[len(o.Accounts)-1]
+			if asJSON {
+				return errors.Join(printJSON(c.Out, added), o.Close())
+			}
+			_, err = fmt.Fprintln(c.Out, added.AccountAddress)
+			return errors.Join(err, o.Close())
 		},
 	}
 	f := cmd.Flags()
@@ -184,30 +211,58 @@ A profile has one EVM account at most, and one Solana account beside it.`,
 	f.StringVar(&a.AdminAddress, "admin", "", "address of the admin key (role-based)")
 	f.StringVar(&a.AccountAddress, "address", "", "address of the account (Solana; of others only after their keys were replaced)")
 	f.StringVar(&a.FirstSessionAddress, "first-session", "", "session key that the account was made with, when it was replaced since")
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
 // checkAccounts compares the addresses that are computed here with those that the service predicts.
 func (c Profiles) checkAccounts(g *cli.Global) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use: "check", Short: "Compare the addresses with those that the service predicts", Args: noArgs,
+		Example: "  coffer accounts check\n  coffer accounts check --profile team",
+		Long: `Asks the service for the address of each account and compares it with the one that is computed here. One that differs is refused (exit code 4): do not use
+the account with that service.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := c.Host.Open(cmd.Context(), g.Profile)
 			if err != nil {
 				return err
 			}
-			return errors.Join(c.compare(cmd.Context(), o), o.Close())
+			all, err := profile.Compare(cmd.Context(), o.Client, o.Profile, o.Accounts)
+			if err == nil {
+				err = c.compared(all, asJSON)
+			}
+			return errors.Join(err, o.Close())
 		},
 	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
 }
 
-func (c Profiles) compare(ctx context.Context, o *profile.Opened) error {
-	all, err := profile.Compare(ctx, o.Client, o.Profile, o.Accounts)
-	for _, one := range all {
-		if !one.Equal() {
-			return errors.New(one.Words())
+// comparedLine is a comparison as --json tells of it. Predicted is empty where the address is that of the account's own key, which nobody predicts.
+type comparedLine struct {
+	Account   api.Account `json:"account"`
+	Predicted string      `json:"predictedAddress,omitzero"`
+	Equal     bool        `json:"equal"`
+}
+
+// compared prints the comparisons; one that differs is refused.
+func (c Profiles) compared(all []profile.Compared, asJSON bool) error {
+	lines := make([]comparedLine, len(all))
+	var differs error
+	for i, one := range all {
+		lines[i] = comparedLine{Account: one.Account, Equal: one.Equal()}
+		if !one.Own {
+			lines[i].Predicted = one.Said.Hex()
 		}
-		fmt.Fprintln(c.Out, one.Words())
+		if !one.Equal() {
+			differs = errors.Join(differs, &cli.RefusedError{Problem: one.Words()})
+		} else if !asJSON {
+			fmt.Fprintln(c.Out, one.Words())
+		}
 	}
-	return err
+	if asJSON {
+		return errors.Join(printJSON(c.Out, lines), differs)
+	}
+	return differs
 }

@@ -21,6 +21,7 @@ const maxBackup = 1 << 20
 
 func (c Commands) importing(g *cli.Global) *cobra.Command {
 	var file, kind, path, label string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "import",
 		Short: "Bring a key from elsewhere",
@@ -43,7 +44,7 @@ and --path choose. A key that is used elsewhere as well can be lost there as wel
 				if err := o.Unlock(cmd.Context()); err != nil { // it locks when the program is suspended
 					return err
 				}
-				return c.addAll(cmd.Context(), v, found.Keys, label)
+				return c.addAll(cmd.Context(), v, found.Keys, label, asJSON)
 			})
 		},
 	}
@@ -51,12 +52,21 @@ and --path choose. A key that is used elsewhere as well can be lost there as wel
 	cmd.Flags().StringVar(&kind, "kind", "", "evm or solana (default: what the key is)")
 	cmd.Flags().StringVar(&path, "path", "", "derivation path of a mnemonic")
 	cmd.Flags().StringVar(&label, "label", "", "a name for the list")
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
 // addAll stores the keys that a text gave. One of several that is in the vault already is told of, and the others are stored all the same; it fails with
-// vault.ErrExists when all are there.
-func (c Commands) addAll(ctx context.Context, v *vault.Vault, found []vault.Candidate, label string) error {
+// vault.ErrExists when all are there. What was stored is printed also when a later one fails.
+func (c Commands) addAll(ctx context.Context, v *vault.Vault, found []vault.Candidate, label string, asJSON bool) error {
+	added, err := c.store(ctx, v, found, label)
+	if len(added) == 0 {
+		return err
+	}
+	return errors.Join(c.added(added, asJSON), err)
+}
+
+func (c Commands) store(ctx context.Context, v *vault.Vault, found []vault.Candidate, label string) (added []vault.Item, err error) {
 	there := 0
 	for _, key := range found {
 		item, err := v.Add(ctx, key.Kind, key.Key, label)
@@ -67,11 +77,11 @@ func (c Commands) addAll(ctx context.Context, v *vault.Vault, found []vault.Cand
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", key.Address, err)
+			return added, fmt.Errorf("%s: %w", key.Address, err)
 		}
-		fmt.Fprintln(c.Out, item.Address)
+		added = append(added, item)
 	}
-	return nil
+	return added, nil
 }
 
 // read reads the text of a key and, where it needs one, its password.
@@ -80,7 +90,7 @@ func (c Commands) read(ctx context.Context, file string, hint vault.Hint) (vault
 	var err error
 	if file != "" {
 		text, err = vault.ReadKeyFile(file)
-		err = bare(file, err)
+		err = cli.InFile(bare(file, err))
 	} else {
 		text, err = c.Prompt.SecretText(ctx, "Key or mnemonic (not shown): ")
 	}
@@ -104,7 +114,10 @@ func (c Commands) backup(g *cli.Global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write all keys and the API key into an encrypted file",
-		Args:  oneArg("file"),
+		Long: `Asks for a passphrase of the backup, twice, and writes a file that must not be there yet, readable by you alone. Try it once with coffer keys restore: keys that are
+there stay.`,
+		Example: "  coffer keys backup keys.age",
+		Args:    oneArg("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.with(cmd.Context(), g, func(o *profile.Opened, v *vault.Vault) error {
 				pass, err := c.fresh(cmd.Context(), "Passphrase of the backup")
@@ -119,7 +132,11 @@ func (c Commands) backup(g *cli.Global) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return writeNew(args[0], data)
+				if err := writeNew(args[0], data); err != nil {
+					return err
+				}
+				c.Prompt.Say("The backup is written. Keep it on another machine, and its passphrase somewhere else.")
+				return nil
 			})
 		},
 	}
@@ -127,10 +144,14 @@ func (c Commands) backup(g *cli.Global) *cobra.Command {
 
 func (c Commands) restore(g *cli.Global) *cobra.Command {
 	var from string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Add the keys of a backup; keys that are there stay",
-		Args:  oneArg("file"),
+		Long: `Asks for the passphrase of the backup and adds its keys to the vault. Keys belong to one network: a backup of another one is refused, unless --from-network names
+that network.`,
+		Example: "  coffer keys restore keys.age",
+		Args:    oneArg("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.with(cmd.Context(), g, func(o *profile.Opened, v *vault.Vault) error {
 				data, err := readBackup(args[0])
@@ -157,29 +178,33 @@ func (c Commands) restore(g *cli.Global) *cobra.Command {
 						Hint:    "what such a key signs here can be valid there; if that is meant, name that network: --from-network 0x…",
 					}
 				}
-				for _, k := range added {
-					fmt.Fprintln(c.Out, k.Address)
+				if len(added) == 0 {
+					if err == nil {
+						c.Prompt.Say("Everything in the backup is in the vault already.")
+					}
+					return err
 				}
-				return err
+				return errors.Join(c.added(added, asJSON), err)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&from, "from-network", "", "id of the network on which the backup was made, to take its keys to this one")
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
 func readBackup(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the backup: %w", bare(path, err))
+		return nil, cli.InFile(fmt.Errorf("read the backup: %w", bare(path, err)))
 	}
 	defer func() { _ = f.Close() }()
 	var b bytes.Buffer
 	if _, err := io.Copy(&b, io.LimitReader(f, maxBackup+1)); err != nil {
-		return nil, fmt.Errorf("read the backup: %w", bare(path, err))
+		return nil, cli.InFile(fmt.Errorf("read the backup: %w", bare(path, err)))
 	}
 	if b.Len() > maxBackup {
-		return nil, errors.New("read the backup: the file is too large for one")
+		return nil, cli.InFile(errors.New("read the backup: the file is too large for one"))
 	}
 	return b.Bytes(), nil
 }

@@ -88,9 +88,11 @@ func address(arg string) (string, error) {
 func (c Commands) remove(g *cli.Global) *cobra.Command {
 	var confirm string
 	cmd := &cobra.Command{
-		Use:   "remove ADDRESS",
-		Short: "Delete a key for good",
-		Args:  oneArg("address"),
+		Use:     "remove ADDRESS",
+		Short:   "Delete a key for good",
+		Long:    "Deletes one key from the vault, after you typed the end of its address. Without a backup nobody can ever sign with it again.",
+		Example: "  coffer keys remove 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266\n  coffer keys remove 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --confirm 2266",
+		Args:    oneArg("address"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			wanted, err := address(args[0])
 			if err != nil {

@@ -125,13 +125,13 @@ func TestKeysOfAMnemonicAreAddedBesideThoseThatAreThere(t *testing.T) {
 	var out, said bytes.Buffer
 	c := Commands{Prompt: cli.Prompt{Out: &said}, Out: &out}
 	both := candidates(t)
-	if err := c.addAll(t.Context(), v, both, "other"); err != nil {
+	if err := c.addAll(t.Context(), v, both, "other", false); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(said.String(), first.Address+" is in the vault already") || strings.TrimSpace(out.String()) != both[1].Address {
 		t.Errorf("said %s, printed %s", said.String(), out.String())
 	}
-	if err := c.addAll(t.Context(), v, candidates(t), ""); !errors.Is(err, vault.ErrExists) {
+	if err := c.addAll(t.Context(), v, candidates(t), "", false); !errors.Is(err, vault.ErrExists) {
 		t.Errorf("all are there: %v", err)
 	}
 

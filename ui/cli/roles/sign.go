@@ -65,7 +65,7 @@ func keep(key secret.Secret, networkID string, owner common.Address) (*vault.Mem
 	keys := vault.NewMemory(networkID)
 	item, err := keys.Add(vault.EVM, key)
 	if err == nil && item.Address != strings.ToLower(owner.Hex()) {
-		err = &cli.UsageError{Problem: "this is the key of " + common.HexToAddress(item.Address).Hex() + ", the account's admin is " + owner.Hex()}
+		err = &cli.AccessError{Problem: "this is the key of " + common.HexToAddress(item.Address).Hex() + ", the account's admin is " + owner.Hex()}
 	}
 	if err != nil {
 		return nil, errors.Join(err, keys.Close())

@@ -292,3 +292,25 @@ func TestAnEmptyActivitySaysWhereItsOperationsComeFrom(t *testing.T) {
 		t.Error(r.view())
 	}
 }
+
+// The service may tell of the end before this screen has looked: what was under way when the program started is shown and announced once all the same.
+func TestAnEndThatCameBeforeAnybodyLookedIsShownAndAnnounced(t *testing.T) {
+	done, open := snapshot(flow.StateDone, api.StatusCompleted), snapshot(flow.StateReview2, "")
+	done.ID, open.ID = "op1", "op2"
+	ops := []Operation{&fakeOp{id: "op1", snap: done}, &fakeOp{id: "op2", snap: open}}
+	r := newRig(t, Deps{Unfinished: func() []Operation { return ops }})
+	announced := func() (n int) {
+		for _, m := range r.sent {
+			if x, ok := m.(screen.ToastMsg); ok && strings.Contains(strings.ToLower(x.Text), "completed") {
+				n++
+			}
+		}
+		return n
+	}
+	if v := r.view(); !strings.Contains(v, "COMPLETED") || announced() != 1 {
+		t.Errorf("announced %d times\n%s", announced(), v)
+	}
+	if r.track(ops[0].(*fakeOp)); announced() != 1 {
+		t.Error("announced again")
+	}
+}

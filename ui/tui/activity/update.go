@@ -107,7 +107,12 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		s.loaded, s.live = true, m.live
 		var cmds []tea.Cmd
 		for _, op := range m.ops {
+			known := s.find(op.ID()) != nil
 			cmds = append(cmds, s.track(op))
+			if it := s.find(op.ID()); !known && it != nil { // an end that came while nobody looked is announced too
+				it.told = false
+				cmds = append(cmds, s.moved(op.ID(), it.snap))
+			}
 		}
 		return tea.Batch(cmds...)
 	case liveMsg:

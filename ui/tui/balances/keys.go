@@ -53,7 +53,7 @@ func (m *Model) exportKey() kit.Key {
 	off := "" // also while amounts are hidden: a file shows nothing on the screen
 	switch {
 	case m.ctx.Export == nil:
-		off = "this program cannot write exports"
+		off = m.ctx.WhyNoFiles("this program cannot write exports")
 	case m.real == nil:
 		off = "nothing was read yet"
 	case m.scrambled:

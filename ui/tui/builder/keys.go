@@ -68,7 +68,7 @@ func (s *Screen) formKeys() []kit.Key {
 	return append(keys,
 		kit.NewKey("open", "o").Explain("open a template, a file or a pasted document"),
 		kit.NewKey("save", "s").Explain("save the form as a template"),
-		kit.NewKey("export", "e").Explain("write an intent or a Safe batch to a file").OffWhen(s.ctx.Export == nil, "this program cannot export"),
+		kit.NewKey("export", "e").Explain("write an intent or a Safe batch to a file").OffWhen(s.ctx.Export == nil, s.ctx.WhyNoFiles("this program cannot export")),
 		kit.NewKey("bring back", "U").Explain("bring back what was cleared, removed or replaced").Hidden(),
 		kit.NewKey("clear everything", "X").Hidden())
 }

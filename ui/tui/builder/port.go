@@ -69,7 +69,11 @@ func readDocument(b []byte) (incoming, error) {
 
 // askImport asks for a file, or for a document to be pasted.
 func (s *Screen) askImport() {
-	s.prompt.show("Read an intent or a Safe Transaction Builder batch", "the path of a file, or paste the document", 4096, s.importAnswer)
+	label := "the path of a file, or paste the document"
+	if s.ctx.NoFiles != "" {
+		label = "paste the document"
+	}
+	s.prompt.show("Read an intent or a Safe Transaction Builder batch", label, 4096, s.importAnswer)
 	s.prompt.docs = true
 	s.prompt.hint = "enter reads it into the form; nothing is sent. What is there comes back with U"
 }
@@ -78,6 +82,10 @@ func (s *Screen) importAnswer(path string) tea.Cmd {
 	if s.prompt.doc != "" {
 		text := []byte(s.prompt.doc)
 		return func() tea.Msg { return readIn(text, "", nil) }
+	}
+	if s.ctx.NoFiles != "" {
+		s.prompt.wrong = "paste the document: " + s.ctx.NoFiles
+		return nil
 	}
 	if path = trim(path); path == "" {
 		s.prompt.wrong = "a path is needed, or a pasted document"

@@ -25,7 +25,11 @@ const (
 
 // openTemplates lists the templates, and what else can be read.
 func (s *Screen) openTemplates() tea.Cmd {
-	items := []kit.Item{{Value: pickImport, Label: "read a file, or a document that you paste", Note: "intent, Safe batch"}}
+	label := "read a file, or a document that you paste"
+	if s.ctx.NoFiles != "" {
+		label = "read a document that you paste"
+	}
+	items := []kit.Item{{Value: pickImport, Label: label, Note: "intent, Safe batch"}}
 	for i, t := range s.store.templates {
 		items = append(items, kit.Item{Value: pickTemplate + strconv.Itoa(i), Label: kit.Clean(t.Name, maxName), Note: t.words()})
 	}

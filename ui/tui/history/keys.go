@@ -282,7 +282,7 @@ func (m *Model) listKeys() []kit.Key {
 func (m *Model) noExport() (off bool, why string) {
 	switch {
 	case m.ctx.Export == nil:
-		return true, "this program cannot write exports"
+		return true, m.ctx.WhyNoFiles("this program cannot write exports")
 	case m.found() == 0:
 		return true, "there is nothing to write"
 	}

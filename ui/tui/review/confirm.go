@@ -84,6 +84,8 @@ func (s *Screen) obstacle(now time.Time) string {
 	switch {
 	case !s.reviewing():
 		return "there is nothing to confirm"
+	case s.deps.NoSigner != "":
+		return s.deps.NoSigner
 	case s.phase == phaseReview1 && s.expired(now):
 		return "the time to sign this has ended: press r to prepare it again"
 	case s.expired(now):

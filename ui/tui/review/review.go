@@ -57,6 +57,8 @@ type Deps struct {
 	Names    func(address string) string
 	Locked   func() bool
 	Unlock   func(ctx context.Context, pass secret.Secret) error
+	// NoSigner says why nothing can be signed here, whatever the review says; "": it can.
+	NoSigner string
 }
 
 // StartArg is the argument of screen.OpenMsg{Review} by which the builder hands over a frozen intent.

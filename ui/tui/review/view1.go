@@ -13,7 +13,7 @@ import (
 // lines1 is the text of review 1.
 func (s *Screen) lines1(f screen.Frame) []string {
 	th, v, w := f.Theme, s.snap.Review1, f.W-1
-	out := gateLines(th, s.snap.Report1, w)
+	out := append(s.unsignedLines(th, w), gateLines(th, s.snap.Report1, w)...)
 	if v.Delegation != nil {
 		out = append(out, delegationCards(th, w, []delegationAt{{v.Delegation, 0}})...)
 	}
@@ -33,6 +33,14 @@ func (s *Screen) lines1(f screen.Frame) []string {
 		out = append(out, kit.Prose(w, indent, kit.Span{Text: "Fees are known only after this signature.", Style: th.Strong}, kit.Plain(" Once funded, the calls run."))...)
 	}
 	return append(append(out, tailLines(th, s.atStake(), w)...), phraseLines(th, v.Phrase, w)...)
+}
+
+// unsignedLines say at the top that this review can be read and not confirmed.
+func (s *Screen) unsignedLines(th theme.Theme, w int) []string {
+	if s.deps.NoSigner == "" {
+		return nil
+	}
+	return append(kit.Prose(w, indent, marked(th, theme.Warn, "Read only: "+s.deps.NoSigner+". You can look at everything; nothing can be signed.")...), "")
 }
 
 // tailLines name the address of which the end is typed, whole at any width, and why.

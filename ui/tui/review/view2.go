@@ -18,9 +18,9 @@ func (s *Screen) lines2(f screen.Frame) []string {
 		g.Theme = greyed(f.Theme)
 	}
 	th, v, w := g.Theme, s.snap.Review2, f.W-1
-	var out []string
+	out := s.unsignedLines(th, w)
 	if s.expired(f.Now) {
-		out = kit.Prose(w, indent, marked(f.Theme, theme.Danger, "This quote has expired. Its figures can no longer be accepted; r asks for new ones.")...)
+		out = append(out, kit.Prose(w, indent, marked(f.Theme, theme.Danger, "This quote has expired. Its figures can no longer be accepted; r asks for new ones.")...)...)
 	}
 	if p := s.snap.Previous; p != nil && !s.expired(f.Now) {
 		out = append(out, changeLines(th, s.summed(p), s.summed(v), w)...)

@@ -93,6 +93,16 @@ type Context struct {
 	// Export writes what a person exports to a new file, 0600, whose name is made from name ("history.csv"), and returns its path. It is called from
 	// commands. nil: this program cannot export.
 	Export func(name string, data []byte) (path string, err error)
+	// NoFiles says why no file is read or written where the program runs, because it is not the person's machine; "": it is. Export is nil then.
+	NoFiles string
+}
+
+// WhyNoFiles is NoFiles, or the given words where nothing else is said.
+func (c Context) WhyNoFiles(otherwise string) string {
+	if c.NoFiles != "" {
+		return c.NoFiles
+	}
+	return otherwise
 }
 
 // Preferences are the person's choices about the screens (configuration, table ui).

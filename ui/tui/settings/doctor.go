@@ -12,11 +12,19 @@ import (
 // openDoctor looks at everything.
 func (m *Model) openDoctor() tea.Cmd {
 	if m.deps.Doctor == nil {
-		return screen.Toast(theme.Warn, "this program has no doctor")
+		return screen.Toast(theme.Warn, m.noDoctor())
 	}
 	m.page = pageDoctor
 	m.text.Move(-1 << 20)
 	return m.ask()
+}
+
+// noDoctor says why nothing is looked at.
+func (m *Model) noDoctor() string {
+	if m.ctx.NoFiles != "" {
+		return "the doctor looks at the machine on which this program runs, and that is not yours"
+	}
+	return "this program has no doctor"
 }
 
 func (m *Model) ask() tea.Cmd {

@@ -17,6 +17,7 @@ const (
 	idMouse  = "mouse"
 	idASCII  = "ascii"
 	idHide   = "hide"
+	idCopies = "copies"
 	idDust   = "dust"
 	idKeys   = "keys"
 	idDoctor = "doctor"
@@ -57,6 +58,10 @@ func (m *Model) items() []item {
 	if m.ui.Mouse != nil {
 		mouse = yesNo(*m.ui.Mouse)
 	}
+	sick := ""
+	if m.deps.Doctor == nil {
+		sick = m.noDoctor()
+	}
 	look := m.ui.Theme
 	if look == "" {
 		look = config.ThemeAuto
@@ -68,9 +73,10 @@ func (m *Model) items() []item {
 		}, off: off},
 		{id: idASCII, label: "ASCII only", value: yesNo(m.ui.ASCII), shown: yesNo(m.ui.ASCII), choices: switches("for terminals that draw nothing else", "lines and signs as usual"), off: off},
 		{id: idHide, label: "hide amounts", value: yesNo(m.ui.HideAmounts), shown: yesNo(m.ui.HideAmounts) + " at the start", choices: switches("until h shows them", "h hides them"), off: off},
+		{id: idCopies, label: "copies", value: yesNo(m.ui.Copies()), shown: copyWords(m.ui), choices: switches("over SSH too: to the terminal you sit at", "no clipboard gets anything"), off: off},
 		{id: idDust, label: "dust", value: m.dust(), shown: dustWords(m.ui), note: "from the next start on", off: off},
 		{id: idKeys, label: "keys", shown: keysWords(m.ui), note: m.keysNote()},
-		{id: idDoctor, label: "doctor", shown: "looks whether everything works"},
+		{id: idDoctor, label: "doctor", shown: "looks whether everything works", off: sick},
 	}
 }
 
@@ -111,6 +117,13 @@ func mouseWords(v string) string {
 		return "off"
 	}
 	return "on here, off over SSH"
+}
+
+func copyWords(ui config.UI) string {
+	if ui.Copies() {
+		return "sent to the terminal's clipboard"
+	}
+	return "off: nothing is sent to a clipboard"
 }
 
 func (m *Model) dust() string {

@@ -194,6 +194,19 @@ func TestAChoiceIsUsedOnceItIsWritten(t *testing.T) {
 	}
 }
 
+func TestR2CopiesAreTurnedOffAndOnAgain(t *testing.T) {
+	b := newBench(t)
+	b.row(idCopies)
+	b.keys("enter", "down", "enter")
+	if ui, ok := b.lastUI(); !ok || ui.Copies() || !strings.Contains(b.flat(), "off: nothing is sent to a clipboard") {
+		t.Errorf("%+v\n%s", ui, b.text())
+	}
+	b.keys("enter", "up", "enter")
+	if ui, ok := b.lastUI(); !ok || ui.Clipboard != nil || !strings.Contains(b.flat(), "sent to the terminal's clipboard") {
+		t.Errorf("%+v\n%s", ui, b.text())
+	}
+}
+
 func TestDustIsCheckedAtItsField(t *testing.T) {
 	b := newBench(t)
 	b.row(idDust)

@@ -213,6 +213,11 @@ func (m *Model) choose(msg tea.Msg) tea.Cmd {
 		ui.ASCII = on
 	case idHide:
 		ui.HideAmounts = on
+	case idCopies:
+		ui.Clipboard = nil
+		if !on {
+			ui.Clipboard = &on
+		}
 	}
 	return m.save(ui, "")
 }
@@ -293,6 +298,6 @@ func (m *Model) Keys() []kit.Key {
 		}, move...)
 	}
 	return append([]kit.Key{
-		kit.NewKey("change", "enter"), kit.NewKey("doctor", "d").OffWhen(m.deps.Doctor == nil, "this program has no doctor").Explain("look whether everything works"), kit.NewKey("back", "esc"),
+		kit.NewKey("change", "enter"), kit.NewKey("doctor", "d").OffWhen(m.deps.Doctor == nil, m.noDoctor()).Explain("look whether everything works"), kit.NewKey("back", "esc"),
 	}, move...)
 }

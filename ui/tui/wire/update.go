@@ -208,7 +208,7 @@ func (m *Model) export(all []traffic.Exchange) tea.Cmd {
 	case len(all) == 0:
 		return screen.Toast(theme.Warn, "there is nothing to export")
 	case write == nil:
-		return screen.Toast(theme.Warn, "this program cannot write files here")
+		return screen.Toast(theme.Warn, m.ctx.WhyNoFiles("this program cannot write files here"))
 	}
 	return func() tea.Msg {
 		b, err := traffic.HAR(all, version)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package act
+package cli
 
 import (
 	"os"

@@ -1,13 +1,16 @@
 //go:build !unix
 
-package act
+package cli
 
-import "os"
+import (
+	"fmt"
+	"os"
+)
 
 // inherited takes standard input only: other descriptors have no numbers here.
 func inherited(n int) (*os.File, error) {
 	if n != 0 {
-		return nil, usage("use --passphrase-fd 0 and standard input", "this system has no file descriptor %d", n)
+		return nil, &UsageError{Problem: fmt.Sprintf("this system has no file descriptor %d", n), Hint: "use --passphrase-fd 0 and standard input"}
 	}
 	return named(int(os.Stdin.Fd())) //nolint:forbidigo // the descriptor that the flag names
 }

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// check builds HEAD twice, each time from a clone in a directory of its own with caches of its own, and compares every file. The second clone lies deeper, and its modules
+// are unpacked anew from the downloads of the first.
+func check(ctx context.Context, root string, o options, log io.Writer) error {
+	work, err := os.MkdirTemp("", "coffer-check")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+	downloads, err := output(ctx, root, nil, "go", "env", "GOMODCACHE")
+	if err != nil {
+		return err
+	}
+	first, second := filepath.Join(work, "a"), filepath.Join(work, "another", "and deeper", "place")
+	kept := o.out
+	if kept == "" {
+		kept = filepath.Join(work, "out-a")
+	}
+	outs := []string{kept, filepath.Join(work, "out-b")}
+	for i, dir := range []string{first, second} {
+		env := []string{"GOCACHE=" + filepath.Join(work, fmt.Sprintf("cache-%d", i))}
+		if i == 1 {
+			env = append(env, "GOMODCACHE="+filepath.Join(work, "modules"), "GOPROXY=file://"+filepath.ToSlash(downloads)+"/cache/download", "GOSUMDB=off", "HOME="+filepath.Join(work, "home"),
+				"TZ=Pacific/Kiritimati", "LC_ALL=C")
+		}
+		if err := buildClone(ctx, root, dir, outs[i], env, o, log); err != nil {
+			return fmt.Errorf("build %d: %w", i+1, err)
+		}
+		if i == 1 {
+			if _, err := output(ctx, dir, env, "go", "clean", "-modcache"); err != nil { // its files cannot be removed otherwise
+				return err
+			}
+		}
+	}
+	n, err := same(outs[0], outs[1])
+	if err == nil {
+		_, err = fmt.Fprintf(log, "%d files, the same bytes twice\n", n)
+	}
+	return err
+}
+
+// buildClone clones HEAD and has the clone build itself.
+func buildClone(ctx context.Context, root, dir, out string, env []string, o options, log io.Writer) error {
+	revision, err := output(ctx, root, nil, "git", "rev-parse", "HEAD")
+	if err != nil {
+		return err
+	}
+	if _, err := output(ctx, "", nil, "git", "clone", "--quiet", "--no-local", "--no-checkout", root, dir); err != nil {
+		return err
+	}
+	if _, err := output(ctx, dir, nil, "git", "checkout", "--quiet", "--detach", revision); err != nil {
+		return err
+	}
+	absolute, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	args := []string{"run", "./.ci/release", "-out", absolute, "-targets", o.targets}
+	if o.version != "" {
+		args = append(args, "-version", o.version)
+	}
+	said, err := output(ctx, dir, env, "go", args...)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(log, "in %s\n%s\n", dir, said)
+	return err
+}
+
+// same compares two directories byte for byte and returns how many files they have. Every difference is named.
+func same(a, b string) (n int, err error) {
+	left, err := digests(a)
+	if err != nil {
+		return 0, err
+	}
+	right, err := digests(b)
+	if err != nil {
+		return 0, err
+	}
+	var names []string
+	for name := range left {
+		names = append(names, name)
+	}
+	for name := range right {
+		if _, both := left[name]; !both {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var problems []string
+	for _, name := range names {
+		if !bytes.Equal(left[name], right[name]) {
+			problems = append(problems, fmt.Sprintf("%s: %x, and %x", name, left[name], right[name]))
+		}
+	}
+	if len(problems) > 0 {
+		return len(names), errors.New("the two builds differ:\n  " + strings.Join(problems, "\n  "))
+	}
+	if len(names) == 0 {
+		return 0, errors.New("nothing was built")
+	}
+	return len(names), nil
+}
+
+// digests are those of all files below a directory.
+func digests(dir string) (map[string][]byte, error) {
+	out, files := map[string][]byte{}, os.DirFS(dir)
+	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(files, path)
+		sum := sha256.Sum256(b)
+		out[path] = sum[:]
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,118 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"coffer/api"
+	"coffer/api/network"
+)
+
+// Setting describes one key of the configuration file. Key is its dotted name with * for a name that a person chooses. Type is "text", "number", "true or false" or
+// "list of texts". Default is the value that holds without the key, as it stands in the file; "" for none. Values lists all that are allowed, nil where
+// there are many.
+type Setting struct {
+	Key, Type, Default, What string
+	Values                   []string
+	Required                 bool
+}
+
+// Settings lists every key of the configuration file in the order of the example. The keys and types are those of the types that a file is decoded into.
+func Settings() []Setting {
+	var out []Setting
+	eachKey(reflect.TypeFor[File](), nil, func(key []string, t reflect.Type) {
+		name := strings.Join(key, ".")
+		s := settingWords()[name]
+		s.Key, s.Type = name, typeWord(t)
+		out = append(out, s)
+	})
+	return out
+}
+
+// eachKey visits every key below a type that is decoded from TOML, in the order of its fields.
+func eachKey(t reflect.Type, prefix []string, visit func(key []string, t reflect.Type)) {
+	for f := range fieldsOf(t) {
+		key := append(slices.Clone(prefix), f.name)
+		inner := f.t
+		switch {
+		case inner.Kind() == reflect.Map:
+			key, inner = append(key, "*"), inner.Elem()
+		case inner.Kind() == reflect.Slice && inner.Elem().Kind() == reflect.Struct, inner.Kind() == reflect.Pointer:
+			inner = inner.Elem()
+		}
+		if inner.Kind() == reflect.Struct {
+			eachKey(inner, key, visit)
+			continue
+		}
+		visit(key, inner)
+	}
+}
+
+// field is a field of a struct under its name in TOML.
+type field struct {
+	name  string
+	index int
+	t     reflect.Type
+}
+
+// fieldsOf goes over the fields of a struct that TOML knows.
+func fieldsOf(t reflect.Type) func(yield func(field) bool) {
+	return func(yield func(field) bool) {
+		for i := range t.NumField() {
+			name, _, _ := strings.Cut(t.Field(i).Tag.Get("toml"), ",")
+			if name != "" && name != "-" && !yield(field{name, i, t.Field(i).Type}) {
+				return
+			}
+		}
+	}
+}
+
+func typeWord(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int:
+		return "number"
+	case reflect.Slice:
+		return "list of texts"
+	}
+	return "text"
+}
+
+// settingWords is what is said of each key. A test holds it to the keys of the types.
+func settingWords() map[string]Setting {
+	kinds := []string{string(network.Embedded), string(network.Lab), string(network.Real)}
+	return map[string]Setting{
+		"version":                   {Required: true, Values: []string{"1"}, What: "Version of the file's form."},
+		"default":                   {Default: `"` + DemoProfile + `"`, What: "Profile that is used without --profile and COFFER_PROFILE. The profile demo always exists: play money inside this program."},
+		"profiles.*.kind":           {Required: true, Values: kinds, What: "What the network is. You declare it, the service cannot: embedded runs inside this program, lab is play money elsewhere, real is money."},
+		"profiles.*.network_id":     {What: "Which network this is: 0x and 64 hexadecimal digits. coffer profile add writes it down once you have compared the fingerprint. A profile that signs needs it."},
+		"profiles.*.network_file":   {What: "network.json of the service, with its chains and fixed addresses."},
+		"profiles.*.base_url":       {What: "Address of the service, https only, without user name, query or fragment. Not for kind embedded."},
+		"profiles.*.ca_file":        {What: "Certificate authority of a service that signs its own certificate; without it those of the system hold."},
+		"profiles.*.vault":          {Required: true, Values: []string{VaultKeyring, VaultKeyringOnly, VaultFile, VaultMemory}, What: "Where the keys are: the system's keyring and a passphrase around each key, the keyring alone, an encrypted file, or nowhere. Nothing falls back to another place."},
+		"profiles.*.lock_after":     {Default: `"5m"`, What: "Lock the vault after this time without use, from 10s to 24h."},
+		"profiles.*.policy_file":    {What: "Limits of what may be signed (docs/policy.md); read anew at every start."},
+		"profiles.*.signer_command": {What: "A program and its arguments that sign instead of the vault (docs/keys.md). Arguments can be read by everybody on the machine: put no secret here."},
+
+		"profiles.*.accounts.type":            {Required: true, Values: []string{api.AccountRoleBased, api.AccountKernelV31, api.AccountKernelV33, api.AccountSolana}, What: "Kind of the account. A profile has one EVM account at most, and one Solana account beside it."},
+		"profiles.*.accounts.account_address": {What: "Address of the account. It follows from the keys and is needed for Solana, and for a role-based account whose session key was replaced."},
+		"profiles.*.accounts.signer_address":  {What: "Address of the owner's key (kernel accounts)."},
+		"profiles.*.accounts.session_address": {What: "Address of the session key (role-based accounts)."},
+		"profiles.*.accounts.admin_address":   {What: "Address of the admin key (role-based accounts)."},
+		"profiles.*.accounts.deployment_type": {
+			Values: []string{api.DeploymentERC4337, api.DeploymentEIP7702}, What: "EIP7702 for a kernel-v3.3-ecdsa account, which is its signer delegated; ERC4337 or nothing for the others.",
+		},
+		"profiles.*.accounts.first_session_address": {What: "Session key that a role-based account was made with, once session_address was replaced; together with account_address."},
+
+		"ui.theme":        {Default: `"` + ThemeAuto + `"`, Values: Themes(), What: "Colours of the screens; auto follows the background that the terminal tells of."},
+		"ui.mouse":        {What: "Whether the mouse works at the start. Without the line: on, and off over SSH."},
+		"ui.dust":         {Default: `"` + DefaultDust + `"`, What: "In USD: priced holdings below it stand in a group of their own; \"0\" for none."},
+		"ui.hide_amounts": {Default: "false", What: "Hide amounts at the start."},
+		"ui.ascii":        {Default: "false", What: "Draw ASCII characters only."},
+		"ui.clipboard":    {Default: "true", What: "Send copies to the clipboard of the terminal (OSC 52); with false nothing is sent to it."},
+		"ui.keys.*":       {What: "Another key for an action. The name stands in quotes; ? and then n show the names."},
+		"ui.colors.*":     {What: "Another colour, #rrggbb or one of 256, for " + strings.Join(ColorNames(), ", ") + "."},
+	}
+}

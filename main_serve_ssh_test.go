@@ -1,0 +1,486 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	gossh "golang.org/x/crypto/ssh"
+
+	"coffer/ui/cli"
+	"coffer/ui/sshd"
+	"coffer/ui/termtest"
+)
+
+// sshKey is a guest's key.
+func sshKey(t *testing.T) gossh.Signer {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := gossh.NewSignerFromKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// sshKeys writes an authorized-keys file.
+func sshKeys(t *testing.T, names []string, keys ...gossh.Signer) string {
+	t.Helper()
+	var content []byte
+	for i, k := range keys {
+		content = append(content, bytes.TrimSpace(gossh.MarshalAuthorizedKey(k.PublicKey()))...)
+		content = append(content, " "+names[i]+"\n"...)
+	}
+	path := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// overSSH reads the part of a served line that is about SSH.
+func overSSH(t *testing.T, line string) cli.SSHReach {
+	t.Helper()
+	var at struct {
+		SSH cli.SSHReach `json:"ssh"`
+	}
+	if err := json.Unmarshal([]byte(line), &at); err != nil || at.SSH.Address == "" {
+		t.Fatalf("%v in %s", err, line)
+	}
+	return at.SSH
+}
+
+// connects opens a dashboard with a key; the host is the one of the served line or nobody. lost cuts the connection.
+func connects(t *testing.T, at cli.SSHReach, key gossh.Signer, cols, rows int) (p person, lost func()) {
+	t.Helper()
+	host, _, _, _, err := gossh.ParseAuthorizedKey([]byte(at.HostKey))
+	if err != nil || gossh.FingerprintSHA256(host) != at.Fingerprint {
+		t.Fatal(err, at)
+	}
+	c, err := gossh.Dial("tcp", at.Address, &gossh.ClientConfig{
+		User: "anybody", Auth: []gossh.AuthMethod{gossh.PublicKeys(key)}, HostKeyCallback: gossh.FixedHostKey(host), HostKeyAlgorithms: []string{gossh.KeyAlgoED25519}, Timeout: limit,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.NewSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, errIn := s.StdinPipe()
+	out, errOut := s.StdoutPipe()
+	if err := errors.Join(errIn, errOut, s.RequestPty("xterm-256color", rows, cols, nil), s.Shell()); err != nil {
+		t.Fatal(err)
+	}
+	term := termtest.Attach(termtest.Far{
+		In: in, Out: out, Wait: s.Wait, Resize: func(cols, rows int) error { return s.WindowChange(rows, cols) }, End: func(bool) { _ = c.Close() },
+	}, cols, rows)
+	t.Cleanup(term.Close)
+	return person{t, term}, func() { _ = c.Close() }
+}
+
+// walksOverSSH goes from the first screen of a guest to the second review, read to its end, and returns what has to be typed.
+func (p person) walksOverSSH() (needs, pay string) {
+	p.Helper()
+	p.sees("LAB", "USDC", "$")
+	p.types("2")
+	p.sees("trial call")
+	p.types("d")
+	needs = p.finds(`needs +([0-9.,]+) USDC`)
+	p.sees("elsewhere")
+	p.types("r")
+	p.sees("Review 1 of 2", "nothing else", "y sign")
+	p.reads(`closes in (\d+:\d\d)`)
+	p.types("y")
+	p.sees("Review 2 of 2", "You pay")
+	p.reads(`expires in (\d+:\d\d)`)
+	return needs, p.finds(`type ([0-9.]+) and press enter`)
+}
+
+// address opens the accounts and reads the guest's own one.
+func (p person) address() string {
+	p.Helper()
+	p.types("6")
+	return strings.ReplaceAll(p.finds(`(0x(?: ?[0-9a-fA-F]{4}){10})`), " ", "")
+}
+
+// escapes presses escape, which would be part of the next key if that followed at once.
+func (p person) escapes() {
+	p.Helper()
+	p.types("\x1b")
+	if err := p.term.Still(200*time.Millisecond, limit); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p person) quits() {
+	p.Helper()
+	p.types("q")
+	if err := p.term.WaitExit(limit); err != nil {
+		p.Errorf("leaving: %v\n%s", err, p.term.Screen())
+	}
+	if p.term.AltScreen() {
+		p.Error("the terminal was not given back")
+	}
+}
+
+// TestSSHTwoGuestsDoTheMainJobAtOnce: each has an account, a history and a journal of its own, finds them again at the next visit, and nothing that could sign for
+// it is on disk.
+func TestSSHTwoGuestsDoTheMainJobAtOnce(t *testing.T) {
+	t.Parallel()
+	_, env := home(t)
+	keys := []gossh.Signer{sshKey(t), sshKey(t)}
+	names := []string{"alice@laptop", "bob@desk"}
+	cmd, _, line, logs := served(t, env, "--ssh", "127.0.0.1:0", "--ssh-keys", sshKeys(t, names, keys...), "--lifetime", "60s")
+	at := overSSH(t, line)
+	here, _ := where(t, line)
+	data := filepath.Dir(here.NetworkFile)
+	addresses := make([]string, 2)
+	t.Run("at once", func(t *testing.T) {
+		for i, size := range [][2]int{{80, 24}, {120, 40}} {
+			t.Run(names[i], func(t *testing.T) {
+				t.Parallel()
+				p, _ := connects(t, at, keys[i], size[0], size[1])
+				p.sees(names[i])
+				needs, pay := p.walksOverSSH()
+				p.types(pay + "\r")
+				p.sees("COMPLETED")
+				p.types("4")
+				p.sees("call "+strings.TrimRight(strings.TrimRight(needs, "0"), ".")+" USDC", "completed", "1 record")
+				addresses[i] = p.address()
+				p.quits()
+				again, _ := connects(t, at, keys[i], size[1]*3, size[1])
+				again.sees("LAB", "USDC", "$")
+				if a := again.address(); a != addresses[i] {
+					t.Errorf("%s at the first visit, %s at the second", addresses[i], a)
+				}
+				again.types("4")
+				again.sees("completed", "1 record")
+				again.quits()
+			})
+		}
+	})
+	if addresses[0] == addresses[1] || addresses[0] == "" {
+		t.Errorf("the accounts are %q", addresses)
+	}
+	interrupt(t, cmd)
+	host, err := sshd.OpenHostKey(filepath.Join(data, "ssh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var secrets [][]byte
+	for _, k := range keys {
+		b, err := sshd.GuestSecret(host, networkID(t, here.NetworkFile), k.PublicKey().Marshal(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets = append(secrets, b, []byte(hex.EncodeToString(b)))
+	}
+	guests, err := os.ReadDir(filepath.Join(data, "ssh", sshd.GuestsDir))
+	if err != nil || len(guests) != 2 {
+		t.Errorf("%d guests, %v", len(guests), err)
+	}
+	err = filepath.WalkDir(data, func(path string, e fs.DirEntry, err error) error {
+		info, errInfo := e.Info()
+		if err = errors.Join(err, errInfo); err != nil {
+			return err
+		}
+		if strings.Contains(path, "/ssh/") && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		if e.IsDir() {
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		for _, s := range secrets {
+			if bytes.Contains(b, s) {
+				t.Errorf("%s holds a guest's key", path)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if s := logs.String(); !strings.Contains(s, "dashboard opened") || !strings.Contains(s, gossh.FingerprintSHA256(keys[0].PublicKey())) {
+		t.Errorf("the log is\n%s", s)
+	}
+}
+
+func networkID(t *testing.T, file string) string {
+	t.Helper()
+	var n struct {
+		ID string `json:"id"`
+	}
+	raw, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(raw, &n)
+	}
+	if err != nil || n.ID == "" {
+		t.Fatal(err, n)
+	}
+	return n.ID
+}
+
+// TestSSHCutDuringExecuteAndResumed cuts the connection right after the second confirmation. At the next visit the operation is under Activity and ends, and it
+// ran once at most.
+func TestSSHCutDuringExecuteAndResumed(t *testing.T) {
+	t.Parallel()
+	_, env := home(t)
+	for name, moment := range map[string]func(p person){
+		"the key was just pressed": func(person) {},
+		"the review has gone": func(p person) {
+			p.waits("another screen", func(s string) bool { return !strings.Contains(s, "You pay") })
+		},
+		"it is under way": func(p person) { p.sees("✓ accepted by the service") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			alice := sshKey(t)
+			_, _, line, _ := served(t, env, "--ssh", "127.0.0.1:0", "--ssh-keys", sshKeys(t, []string{"alice"}, alice), "--lifetime", "60s", "--fault", "slow-fill=2s")
+			at := overSSH(t, line)
+			p, lost := connects(t, at, alice, 120, 40)
+			_, pay := p.walksOverSSH()
+			p.types(pay + "\r")
+			moment(p)
+			lost()
+			again, _ := connects(t, at, alice, 80, 24)
+			again.waits("the dashboard, or the question whether to take it over", func(s string) bool {
+				return strings.Contains(s, "Balances") || strings.Contains(s, "show it here")
+			})
+			if strings.Contains(again.term.Screen(), "show it here") {
+				again.types("t")
+			}
+			again.sees("LAB", "USDC", "$")
+			again.types("3")
+			outcome := again.finds(`(COMPLETED|REFUNDED|NOT EXECUTED|waits for review 2|no (?:new )?quote yet)`)
+			if name == "it is under way" && outcome != "COMPLETED" {
+				t.Errorf("it was accepted, and is %s", outcome)
+			}
+			again.types("4")
+			again.sees("›4 History")
+			if outcome == "COMPLETED" {
+				again.sees("completed", "1 record")
+				return
+			}
+			// It was not accepted, so nothing ran.
+			if err := again.term.Still(300*time.Millisecond, limit); err != nil {
+				t.Fatal(err)
+			}
+			if s := again.term.Screen(); outcome == "REFUNDED" || strings.Contains(s, "completed") {
+				t.Errorf("%s, and\n%s", outcome, s)
+			}
+		})
+	}
+}
+
+// TestSSHAGuestReachesNothingOfTheServer: no file of the server is written or read for a guest, no other profile is opened, nothing is suspended; the screens say so.
+func TestSSHAGuestReachesNothingOfTheServer(t *testing.T) {
+	t.Parallel()
+	dir, env := home(t)
+	alice := sshKey(t)
+	secretFile := filepath.Join(t.TempDir(), "batch.json")
+	if err := os.WriteFile(secretFile, []byte(`{"chainId":"eip155:8453"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, _, line, _ := served(t, env, "--ssh", "127.0.0.1:0", "--ssh-keys", sshKeys(t, []string{"alice"}, alice))
+	p, _ := connects(t, overSSH(t, line), alice, 100, 30)
+	p.sees("LAB", "USDC", "$")
+	const words = "runs on a server: no files"
+	for _, press := range []string{"x", "4x", "2e", "Wx"} {
+		p.types("1")
+		p.sees("By asset")
+		p.types(press)
+		p.sees(words)
+		p.escapes()
+		p.escapes()
+	}
+	p.types("2")
+	p.sees("trial call")
+	p.types("o")
+	p.waits("the list or the question", func(s string) bool { return strings.Contains(s, "paste the document") || strings.Contains(s, "file") })
+	if !strings.Contains(p.term.Screen(), "paste the document") {
+		p.types("\x1b[A\r")
+	}
+	p.sees("paste the document")
+	p.types(secretFile + "\r")
+	p.sees("paste the document: this dashboard")
+	p.escapes()
+	p.escapes()
+	p.types("1,")
+	p.sees("Settings")
+	if s := p.term.Screen(); strings.Contains(s, dir) || strings.Contains(s, "config.toml") {
+		t.Errorf("the settings show the server's files\n%s", s)
+	}
+	p.types("d")
+	p.sees("not yours")
+	p.escapes()
+	p.types("6p")
+	p.sees("for this profile alone")
+	p.types("y") // a copy goes to the guest's own terminal
+	p.sees("sent to the terminal's clipboard")
+	if !bytes.Contains(p.term.Raw(), []byte("\x1b]52;c;")) {
+		t.Error("nothing was sent to the clipboard of the guest's terminal")
+	}
+	p.types("\x1a") // ctrl+z
+	p.types("1")
+	p.sees("By asset")
+	p.quits()
+	if all, err := os.ReadDir(dir); err != nil || len(all) != 0 {
+		t.Errorf("the operator's home has %v, %v", all, err)
+	}
+}
+
+// TestSSHTheTerminalIsFollowed: a guest's window changes its size.
+func TestSSHTheTerminalIsFollowed(t *testing.T) {
+	t.Parallel()
+	_, env := home(t)
+	alice := sshKey(t)
+	_, _, line, _ := served(t, env, "--ssh", "127.0.0.1:0", "--ssh-keys", sshKeys(t, []string{"alice"}, alice))
+	p, _ := connects(t, overSSH(t, line), alice, 80, 24)
+	p.sees("LAB", "USDC", "$")
+	for _, size := range [][2]int{{120, 40}, {60, 20}, {40, 12}, {100, 30}} {
+		if err := p.term.Resize(size[0], size[1]); err != nil {
+			t.Fatal(err)
+		}
+		if size[0] < 60 {
+			p.sees("too small")
+			continue
+		}
+		p.waits("a rule over the whole width", func(s string) bool {
+			return strings.Contains(s, strings.Repeat("─", size[0])) && strings.Contains(s, "By asset")
+		})
+	}
+	p.quits()
+}
+
+// TestSSHARemoteProfileIsShownReadOnly: its accounts and quotes, with its API key; nothing can be signed, and the review says so before anybody tries.
+func TestSSHARemoteProfileIsShownReadOnly(t *testing.T) {
+	t.Parallel()
+	env, b := team(t)
+	alice := sshKey(t)
+	cmd := exec.Command(program, "serve", "--data", t.TempDir(), "--ssh", "127.0.0.1:0", "--ssh-keys", sshKeys(t, []string{"alice"}, alice), "--profile", "team", "--json", "--passphrase-fd", "3")
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	logs := new(bytes.Buffer)
+	cmd.Env, cmd.ExtraFiles, cmd.Stderr = env, []*os.File{read}, logs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	_, _ = fmt.Fprintln(write, passphrase)
+	_, _ = write.Close(), read.Close()
+	first := make([]byte, 4096)
+	n, err := out.Read(first)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, logs)
+	}
+	at := overSSH(t, string(first[:n]))
+	if at.Profile != "team" {
+		t.Errorf("%+v", at)
+	}
+	p, _ := connects(t, at, alice, 100, 30)
+	p.sees("LAB", "team, read only", "$")
+	p.types("2")
+	p.sees("trial call")
+	p.types("d")
+	p.sees("needs")
+	p.types("r")
+	p.sees("Review 1 of 2", "Read only", "no key to sign with is loaded")
+	p.reads(`closes in (\d+:\d\d)`)
+	p.types("y")
+	p.waits("why nothing is signed", func(s string) bool {
+		return regexp.MustCompile(`(?m)^ ?! no key to sign with is loaded here`).MatchString(s)
+	})
+	if !strings.Contains(p.term.Screen(), "Review 1 of 2") {
+		t.Errorf("it went on\n%s", p.term.Screen())
+	}
+	p.escapes()
+	p.types("5")
+	p.sees("›5 Lab")
+	for _, r := range b.saw("/api/v3/quote/call-quote") {
+		t.Errorf("something signed was sent: %s", r.path)
+	}
+	p.types("1")
+	p.sees("By asset")
+	p.quits()
+	if err := errors.Join(cmd.Process.Signal(os.Interrupt), cmd.Wait()); err != nil {
+		t.Errorf("%v\n%s", err, logs)
+	}
+}
+
+// TestSSHSaysWhyItDoesNotStart: without keys, open to others without a word, and with flags that contradict each other.
+func TestSSHSaysWhyItDoesNotStart(t *testing.T) {
+	t.Parallel()
+	_, env := home(t)
+	keys := sshKeys(t, []string{"alice"}, sshKey(t))
+	for _, x := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"--ssh 127.0.0.1:0", cli.ExitFailed, "there is no file"},
+		{"--ssh 0.0.0.0:0 --ssh-keys " + keys, cli.ExitUsage, "--ssh-open"},
+		{"--ssh 127.0.0.1 --ssh-keys " + keys, cli.ExitUsage, "--ssh takes an address and a port"},
+		{"--ssh-idle 5m", cli.ExitUsage, "--ssh-idle is about --ssh"},
+		{"--ssh 127.0.0.1:0 --ssh-sessions 0", cli.ExitUsage, "--ssh-sessions takes"},
+		{"--ssh 127.0.0.1:0 --ssh-idle 0", cli.ExitUsage, "--ssh-idle takes"},
+		{"--profile demo", cli.ExitUsage, "a service has no profile"},
+		{"--ssh 127.0.0.1:0 --profile demo --fault no-route", cli.ExitUsage, "--fault is about a service of this process"},
+		{"--ssh 127.0.0.1:0 --profile demo --ssh-keys " + keys, cli.ExitUsage, "belong to one person"},
+	} {
+		args := append([]string{"serve", "--data", t.TempDir()}, strings.Fields(x.args)...)
+		if !strings.Contains(x.args, "--profile") {
+			args = append(args, "--listen", "127.0.0.1:0")
+		}
+		out, errs, code := runProgram(t, env, args...)
+		if code != x.code || !strings.Contains(errs, x.says) || out != "" {
+			t.Errorf("%s: code %d, %q, %q", x.args, code, out, errs)
+		}
+	}
+}
+
+// TestSSHKeystrokesAreNotTraced: the variables by which the terminal library logs what is typed have no effect, wherever they come from.
+func TestSSHKeystrokesAreNotTraced(t *testing.T) {
+	t.Parallel()
+	_, env := home(t)
+	alice := sshKey(t)
+	trace := filepath.Join(t.TempDir(), "trace")
+	_, _, line, logs := served(t, append(env, "TEA_TRACE="+trace, "TEA_DEBUG=1"), "--ssh", "127.0.0.1:0", "--ssh-keys", sshKeys(t, []string{"alice"}, alice))
+	p, _ := connects(t, overSSH(t, line), alice, 80, 24)
+	p.sees("LAB", "USDC", "$")
+	p.types("/usdt")
+	p.waits("the filter", func(s string) bool { return strings.Contains(s, "usdt") })
+	p.escapes()
+	p.escapes()
+	p.quits()
+	if _, err := os.Stat(trace); err == nil {
+		t.Error("what is typed is logged")
+	}
+	if regexp.MustCompile(`usdt`).MatchString(logs.String()) {
+		t.Errorf("what was typed is in the log\n%s", logs)
+	}
+}

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coffer/api/caip"
+	"coffer/config"
+	"coffer/wallet/journal"
+)
+
+// with puts a description behind a word.
+func with(word, says string) cobra.Completion { return cobra.CompletionWithDesc(word, says) }
+
+// profiles are those of the configuration.
+func (v values) profiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	_, f, err := v.configuration()
+	if err != nil {
+		return nil, noFiles
+	}
+	var out []cobra.Completion
+	for _, name := range slices.Sorted(maps.Keys(f.Profiles)) {
+		says := string(f.Profiles[name].Kind)
+		if name == f.Default {
+			says += ", the default"
+		}
+		out = append(out, with(name, says))
+	}
+	return out, noFiles
+}
+
+func (v values) configuration() (config.Paths, config.File, error) {
+	paths, err := config.PathsFrom(v.p.getenv)
+	if err != nil {
+		return paths, config.File{}, err
+	}
+	f, err := config.Load(paths.Config)
+	return paths, f, err
+}
+
+// chains are those of the catalogue: short names and ids, and "all" where that is one.
+func (v values) chains(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	cat, err := v.p.Catalog()
+	if err != nil {
+		return nil, noFiles
+	}
+	accounts, service := strings.HasPrefix(c.CommandPath(), "coffer accounts"), strings.HasPrefix(c.CommandPath(), "coffer serve")
+	var names, ids []cobra.Completion
+	if accounts {
+		names = append(names, with("all", "every EVM chain"))
+	}
+	list := cat.Chains()
+	if !accounts && c.Name() != "call" {
+		list = append(list, cat.Solana())
+	}
+	for _, k := range list {
+		if !accounts && !service { // these two take ids alone
+			names = append(names, with(k.Short, k.Name))
+		}
+		ids = append(ids, with(k.Chain.String(), k.Name))
+	}
+	return append(names, ids...), inOrder
+}
+
+// assets are those of the catalogue: symbols and ids over all chains, and once a symbol and an @ are typed the chains where it is.
+func (v values) assets(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	cat, err := v.p.Catalog()
+	if err != nil {
+		return nil, noFiles
+	}
+	if strings.Contains(typed, "@") {
+		return v.onChain(c, nil, typed)
+	}
+	service := strings.HasPrefix(c.CommandPath(), "coffer serve")
+	var out []cobra.Completion
+	for _, a := range cat.Aggregates() {
+		if !service {
+			out = append(out, with(strings.ToLower(a.Symbol), a.Name+", from all chains; @ and a chain for one"))
+		}
+	}
+	for _, a := range cat.Aggregates() {
+		out = append(out, with(a.ID.String(), a.Name))
+	}
+	return out, inOrder
+}
+
+// onChain are assets with their chain, such as usdc@base.
+func (v values) onChain(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	cat, err := v.p.Catalog()
+	if err != nil {
+		return nil, noFiles
+	}
+	short := map[caip.Chain][2]string{}
+	for _, k := range append(cat.Chains(), cat.Solana()) {
+		short[k.Chain] = [2]string{k.Short, k.Name}
+	}
+	wanted, _, one := strings.Cut(strings.ToLower(typed), "@")
+	var out []cobra.Completion
+	for _, a := range cat.Aggregates() {
+		if symbol := strings.ToLower(a.Symbol); !one || symbol == wanted {
+			for _, e := range a.Entities {
+				k := short[e.Asset.Chain]
+				out = append(out, with(symbol+"@"+k[0], a.Name+" on "+k[1]))
+			}
+		}
+	}
+	return out, inOrder
+}
+
+// contracts are the tokens on the chain of a call; an address can only be typed.
+func (v values) contracts(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	chain := c.Flag("chain")
+	cat, err := v.p.Catalog()
+	if err != nil || chain == nil || c.Name() != "call" && c.Name() != "plan" {
+		return nil, noFiles
+	}
+	var out []cobra.Completion
+	for _, k := range cat.Chains() {
+		if on := chain.Value.String(); !strings.EqualFold(on, k.Short) && !strings.EqualFold(on, k.Name) && on != k.Chain.String() {
+			continue
+		}
+		for _, a := range cat.Aggregates() {
+			for _, e := range a.Entities {
+				if _, token := e.Asset.Token(); token && e.Asset.Chain == k.Chain {
+					out = append(out, with(strings.ToLower(a.Symbol), e.Name+" on "+k.Name))
+				}
+			}
+		}
+	}
+	return out, inOrder
+}
+
+// faults are those that the service knows. One that takes a value ends with its =.
+func (v values) faults(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	how := noFiles
+	var out []cobra.Completion
+	for _, line := range v.p.FaultHelp {
+		head, says, _ := strings.Cut(line, " ")
+		name, _, valued := strings.Cut(head, "=")
+		if valued {
+			name, how = name+"=", how|cobra.ShellCompDirectiveNoSpace
+		}
+		out = append(out, with(name, strings.TrimSpace(says)))
+	}
+	return out, how
+}
+
+// operations are the ids of the journal's operations and of their quotes, the newest first.
+func (v values) operations(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	book, err := v.journal(c)
+	if err != nil {
+		return nil, noFiles
+	}
+	defer func() { _ = book.Close() }()
+	var out []cobra.Completion
+	for _, op := range slices.Backward(book.Operations()) {
+		says := strings.ToLower(strings.ReplaceAll(string(op.State), "_", " ")) + ", " + op.Updated.UTC().Format(time.DateTime)
+		out = append(out, with(op.ID, says))
+		if op.QuoteID != "" && strings.HasPrefix(typed, "0") {
+			out = append(out, with(op.QuoteID, says))
+		}
+	}
+	return out, inOrder
+}
+
+// journal opens the journal of the profile for reading: without its lock, and without the service.
+func (v values) journal(c *cobra.Command) (*journal.Journal, error) {
+	paths, f, err := v.configuration()
+	if err != nil {
+		return nil, err
+	}
+	name := v.p.getenv(config.EnvProfile)
+	if flag := c.Flag("profile"); flag != nil && flag.Changed {
+		name = flag.Value.String()
+	}
+	profile, err := f.Profile(name)
+	if err != nil {
+		return nil, err
+	}
+	id := profile.NetworkID
+	if profile.Embedded() {
+		profile.NetworkFile = filepath.Join(paths.ProfileData(profile.Name), embeddedNetwork)
+	}
+	if id == "" {
+		n, err := profile.Network()
+		if err != nil {
+			return nil, err
+		}
+		id = n.ID
+	}
+	return journal.OpenReadOnly(paths.ProfileState(profile.Name), journal.Options{Network: id, Clock: time.Now, Random: noRandom{}})
+}
+
+// embeddedNetwork is the name under which an embedded service writes its network.
+const embeddedNetwork = "network.json"
+
+// noRandom is the source of randomness of what makes nothing.
+type noRandom struct{}
+
+func (noRandom) Read([]byte) (int, error) { return 0, os.ErrInvalid }

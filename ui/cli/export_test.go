@@ -1,0 +1,21 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// Root is the whole tree of commands, for tests that look at it.
+func (p Program) Root() *cobra.Command {
+	root := p.root()
+	root.InitDefaultHelpCmd()
+	return root
+}
+
+// The parts of help and of the pages that tests compare with.
+var (
+	Reflow     = reflow
+	Escape     = escape
+	Documented = documented
+	ManName    = manName
+)
+
+// HelpWidth is what help is written for.
+const HelpWidth = helpWidth

@@ -1,0 +1,122 @@
+package cli_test
+
+import (
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/exp/golden"
+	"github.com/spf13/cobra"
+
+	"coffer/ui/cli"
+)
+
+// every calls fn for each command of the program.
+func every(t *testing.T, fn func(t *testing.T, c *cobra.Command)) {
+	t.Helper()
+	for _, c := range cli.Documented(whole(io.Discard).Root()) {
+		t.Run(c.CommandPath(), func(t *testing.T) { fn(t, c) })
+	}
+}
+
+func TestEveryCommandSaysWhatItDoesAndShowsHow(t *testing.T) {
+	every(t, func(t *testing.T, c *cobra.Command) {
+		switch {
+		case c.Short == "" || c.Long == "" || c.Example == "":
+			t.Errorf("short %t, long %t, example %t", c.Short != "", c.Long != "", c.Example != "")
+		case strings.HasSuffix(c.Short, ".") || strings.Contains(c.Short, "\n"):
+			t.Errorf("the short words are no line of a list: %q", c.Short)
+		}
+	})
+}
+
+// reComment is what an example says about itself: behind two blanks or more.
+var reComment = regexp.MustCompile(`\s{2,}\S.*$`)
+
+// shellWords splits a line as a shell does, up to the first redirection or pipe. ok is false for quotes that do not end.
+func shellWords(line string) (words []string, ok bool) {
+	word, in, quote := "", false, rune(0)
+	for _, r := range line + " " {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word += string(r)
+		case r == '"' || r == '\'':
+			quote, in = r, true
+		case r == ' ' && in:
+			if strings.ContainsAny(word, "|<>") {
+				return words, true
+			}
+			words, word, in = append(words, word), "", false
+		case r != ' ':
+			word, in = word+string(r), true
+		}
+	}
+	return words, quote == 0
+}
+
+// An example that cannot be typed is worse than none: its flags exist, their values can be read and the arguments are as many as the command takes.
+func TestEveryExampleCanBeTyped(t *testing.T) {
+	every(t, func(t *testing.T, c *cobra.Command) {
+		own := false
+		for line := range strings.SplitSeq(c.Example, "\n") {
+			if strings.HasPrefix(strings.TrimSpace(line), "#") {
+				continue
+			}
+			if !strings.HasPrefix(line, "  coffer") {
+				t.Errorf("no command of this program: %q", line)
+				continue
+			}
+			words, ok := shellWords(reComment.ReplaceAllString(strings.TrimSpace(line), ""))
+			root := whole(io.Discard).Root()
+			found, rest, err := root.Find(words[1:])
+			if !ok || err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			own = own || found.CommandPath() == c.CommandPath() || strings.HasPrefix(found.CommandPath(), c.CommandPath()+" ")
+			if err := found.ParseFlags(rest); err != nil {
+				t.Errorf("%q: %v", line, err)
+			}
+			if err := found.ValidateArgs(found.Flags().Args()); err != nil {
+				t.Errorf("%q: %v", line, err)
+			}
+			if strings.Contains(strings.Join(words, " "), "…") && found.CommandPath() != "coffer verify" {
+				t.Errorf("%q leaves something out", line)
+			}
+		}
+		if !own {
+			t.Error("no example shows the command itself")
+		}
+	})
+}
+
+// Only what is to be copied or stands in a table of its own may be wider.
+func TestHelpFitsEightyColumns(t *testing.T) {
+	every(t, func(t *testing.T, c *cobra.Command) {
+		args := append(strings.Fields(c.CommandPath())[1:], "--help")
+		example := strings.Split(c.Example, "\n")
+		for line := range strings.SplitSeq(says(t, nil, args...), "\n") {
+			if utf8.RuneCountInString(line) > cli.HelpWidth && !slices.Contains(example, line) {
+				t.Errorf("%d columns: %s", utf8.RuneCountInString(line), line)
+			}
+			if line != strings.TrimRight(line, " \t") {
+				t.Errorf("blanks at the end: %q", line)
+			}
+		}
+	})
+}
+
+func TestGoldenHelp(t *testing.T) {
+	golden.RequireEqual(t, []byte(says(t, nil, "--help")))
+}
+
+func TestReflowKeepsTablesAndParagraphs(t *testing.T) {
+	got := cli.Reflow("one two\nthree four\n  a   table\n\nfive ×××× six", 9)
+	if want := "one two\nthree\nfour\n  a   table\n\nfive ××××\nsix"; got != want {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,119 @@
+package keys
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"coffer/api/network"
+	"coffer/config"
+	"coffer/ui/cli"
+)
+
+// profileLine is a profile as --json tells of it: what stands in the configuration, without its accounts, which `coffer accounts list` prints.
+type profileLine struct {
+	Name        string `json:"name"`
+	Default     bool   `json:"default"`
+	Kind        string `json:"kind"`
+	Network     string `json:"network,omitzero"`
+	NetworkFile string `json:"networkFile,omitzero"`
+	BaseURL     string `json:"baseUrl,omitzero"`
+	CAFile      string `json:"caFile,omitzero"`
+	Vault       string `json:"vault"`
+	LockAfter   string `json:"lockAfter,omitzero"`
+	PolicyFile  string `json:"policyFile,omitzero"`
+	Accounts    int    `json:"accounts"`
+}
+
+func profileLineOf(f config.File, name string) profileLine {
+	p := f.Profiles[name]
+	return profileLine{
+		Name: name, Default: name == f.Default, Kind: string(p.Kind), Network: p.NetworkID, NetworkFile: p.NetworkFile, BaseURL: p.BaseURL, CAFile: p.CAFile, Vault: p.Vault,
+		LockAfter: p.LockAfter, PolicyFile: p.PolicyFile, Accounts: len(p.Accounts),
+	}
+}
+
+func (c Profiles) listProfiles() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "Print the profiles of the configuration", Args: noArgs,
+		Long:    "Prints the profiles with their kind, service and place of the keys, and which one is the default. Nothing is opened and no service is asked.",
+		Example: "  coffer profile list\n  coffer profile list --json",
+		RunE: func(*cobra.Command, []string) error {
+			paths, err := config.PathsFrom(c.Host.Getenv)
+			if err != nil {
+				return err
+			}
+			f, err := config.Load(paths.Config)
+			if err != nil {
+				return err
+			}
+			lines := []profileLine{}
+			for _, name := range slices.Sorted(maps.Keys(f.Profiles)) {
+				lines = append(lines, profileLineOf(f, name))
+			}
+			if asJSON {
+				return printJSON(c.Out, lines)
+			}
+			w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+			for _, l := range lines {
+				mark := ""
+				if l.Default {
+					mark = "default"
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", l.Name, l.Kind, l.Vault, cmp.Or(l.BaseURL, "inside this program"), mark)
+			}
+			return w.Flush()
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// addedJSON tells of a profile that was added, as it stands in the file.
+func (c Profiles) addedJSON(path, name string) error {
+	f, err := config.Load(path)
+	if err != nil {
+		return err
+	}
+	return printJSON(c.Out, profileLineOf(f, name))
+}
+
+// networkLine is a network as --json tells of it.
+type networkLine struct {
+	Network     string `json:"network"`
+	Kind        string `json:"kind"`
+	Fingerprint string `json:"fingerprint"`
+}
+
+func (c Profiles) fingerprint() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "fingerprint FILE", Short: "Print the fingerprint of a network.json, for the operator to tell", Args: oneArg("file"),
+		Long: `Prints the fingerprint of a network file. The operator of a service runs this on the network.json of its data directory and tells the result by another way
+than the file takes; a wallet that adds a profile compares it.`,
+		Example: "  coffer profile fingerprint ./lab/network.json",
+		RunE: func(_ *cobra.Command, args []string) error {
+			raw, err := os.ReadFile(args[0])
+			if err != nil {
+				return cli.InFile(err)
+			}
+			n, err := network.Decode(raw)
+			if err != nil {
+				return cli.InFile(fmt.Errorf("%s: %w", args[0], err))
+			}
+			if asJSON {
+				return printJSON(c.Out, networkLine{n.ID, string(n.Kind), n.Fingerprint()})
+			}
+			_, err = fmt.Fprintln(c.Out, n.Fingerprint())
+			return err
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}

@@ -1,0 +1,77 @@
+package keys
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coffer/api"
+	"coffer/ui/profile"
+	"coffer/wallet/vault"
+)
+
+// itemLine is a key as --json tells of it.
+type itemLine struct {
+	Kind    string    `json:"kind"`
+	Address string    `json:"address"`
+	Network string    `json:"network"`
+	Label   string    `json:"label,omitzero"`
+	Created time.Time `json:"created"`
+}
+
+func lineOf(k vault.Item) itemLine {
+	return itemLine{string(k.Kind), k.Address, k.Network, k.Label, k.Created.UTC()}
+}
+
+// vaultLine is a vault as --json tells of it.
+type vaultLine struct {
+	Profile     string `json:"profile"`
+	Vault       string `json:"vault"`
+	SetUp       bool   `json:"setUp"`
+	Network     string `json:"network"`
+	Fingerprint string `json:"fingerprint"`
+}
+
+// jsonFlag gives a command --json.
+func jsonFlag(cmd *cobra.Command, asJSON *bool) {
+	cmd.Flags().BoolVar(asJSON, "json", false, "print JSON")
+}
+
+// print writes a value as one line of JSON.
+func (c Commands) print(v any) error { return printJSON(c.Out, v) }
+
+func (c Commands) vaultJSON(o *profile.Opened, v *vault.Vault, there bool) error {
+	return c.print(vaultLine{o.Profile.Name, string(v.Backend()), there, o.Network.ID, o.Network.Fingerprint()})
+}
+
+func (c Commands) itemsJSON(items []vault.Item) error {
+	lines := make([]itemLine, len(items))
+	for i, k := range items {
+		lines[i] = lineOf(k)
+	}
+	return c.print(lines)
+}
+
+// added tells of keys that were stored.
+func (c Commands) added(items []vault.Item, asJSON bool) error {
+	if asJSON {
+		return c.itemsJSON(items)
+	}
+	for _, k := range items {
+		if _, err := fmt.Fprintln(c.Out, k.Address); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printJSON(out io.Writer, v any) error {
+	doc, err := api.Encode(v)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\n", doc.Raw())
+	return err
+}

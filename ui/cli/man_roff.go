@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"coffer/config"
+)
+
+// exitCodes says what each exit code means; the index is the code.
+func exitCodes() []string {
+	return []string{
+		ExitDone:    "Done.",
+		ExitFailed:  "Failed; also a quote that was paid back or failed, and a doctor that found something bad.",
+		ExitUsage:   "The command line, a file that it names or the configuration cannot be used.",
+		ExitAccess:  "A key is missing, wrong, without permission or locked.",
+		ExitRefused: "Refused by a check, by the policy, or because a plan was applied before.",
+		ExitExpired: "Expired, not confirmed, interrupted before anything was sent, or never executed.",
+		ExitUnknown: "The outcome is unknown or not known yet: coffer status ID --watch asks for it. Nothing is sent again.",
+	}
+}
+
+// surroundings are what the program reads beside its arguments.
+func (manual) surroundings(r *roff) {
+	r.section("ENVIRONMENT")
+	r.prose("No variable takes a secret. One that sounds as if it did, such as COFFER_API_KEY, is ignored, which is said.")
+	for _, v := range config.Variables() {
+		r.item(v.Name, v.What)
+	}
+	r.section("FILES")
+	for _, f := range [][2]string{
+		{"~/.config/coffer/config.toml", "The configuration, see coffer config example. A file that others may write is refused."},
+		{"~/.local/share/coffer/PROFILE", "Data of a profile: the chains of an embedded one, its encrypted file of keys, its exports."},
+		{"~/.local/share/coffer/serve", "Data of coffer serve: database, certificate authority, network.json."},
+		{"~/.local/state/coffer/PROFILE", "The journal of a profile: what was signed and sent. It is written before anything is sent and never shared."},
+	} {
+		r.item(f[0], f[1])
+	}
+}
+
+// manWidth is where lines of the source break, in characters.
+const manWidth = 76
+
+// roff writes the language of manual pages.
+type roff struct{ b strings.Builder }
+
+func (r *roff) line(s string) { r.b.WriteString(s + "\n") }
+
+// macro writes a request with its arguments in quotes.
+func (r *roff) macro(name string, args ...string) {
+	var b strings.Builder
+	b.WriteString("." + name)
+	for _, a := range args {
+		fmt.Fprintf(&b, " \"%s\"", escape(a))
+	}
+	r.line(b.String())
+}
+
+func (r *roff) section(name string) { r.line(".SH " + name) }
+
+// text writes a line of text.
+func (r *roff) text(s string) { r.line(start(escape(s))) }
+
+func (r *roff) bold(s string) { r.line(`\fB` + escape(s) + `\fR`) }
+
+// item is a term and what it means.
+func (r *roff) item(term, says string) {
+	r.line(".TP")
+	r.bold(term)
+	r.lines(says)
+}
+
+// lines writes text that may have line breaks; those that begin with two blanks stay as they are.
+func (r *roff) lines(says string) {
+	var table []string
+	flush := func() {
+		if len(table) > 0 {
+			r.literal(table)
+			table = nil
+		}
+	}
+	for l := range strings.SplitSeq(reflow(says, manWidth), "\n") {
+		if strings.HasPrefix(l, "  ") {
+			table = append(table, l)
+			continue
+		}
+		flush()
+		r.text(l)
+	}
+	flush()
+}
+
+// prose writes paragraphs.
+func (r *roff) prose(s string) {
+	for i, paragraph := range strings.Split(strings.TrimSpace(s), "\n\n") {
+		if i > 0 {
+			r.macro("PP")
+		}
+		r.lines(paragraph)
+	}
+}
+
+// literal writes lines as they stand, without filling.
+func (r *roff) literal(lines []string) {
+	r.macro("nf")
+	for _, l := range lines {
+		r.text(l)
+	}
+	r.macro("fi")
+}
+
+// flags writes the flags of a set.
+func (r *roff) flags(title string, f *pflag.FlagSet) {
+	if !f.HasAvailableFlags() {
+		return
+	}
+	r.section(title)
+	f.VisitAll(func(one *pflag.Flag) {
+		if !one.Hidden {
+			r.item(strings.TrimSpace(flagHead(one)), flagWords(one))
+		}
+	})
+}
+
+// escape makes text of what means something to roff. The signs that have another shape in print are written as they are typed.
+func escape(s string) string {
+	var b strings.Builder
+	for _, c := range s {
+		switch c {
+		case '\\':
+			b.WriteString(`\(rs`)
+		case '-':
+			b.WriteString(`\-`)
+		case '"':
+			b.WriteString(`\(dq`)
+		case '\'':
+			b.WriteString(`\(aq`)
+		case '`':
+			b.WriteString(`\(ga`)
+		case '^':
+			b.WriteString(`\(ha`)
+		case '~':
+			b.WriteString(`\(ti`)
+		case '\t':
+			b.WriteString("    ")
+		default:
+			if c > 0x7e {
+				fmt.Fprintf(&b, `\[u%04X]`, c)
+				continue
+			}
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+// start keeps a line from being a request.
+func start(s string) string {
+	if strings.HasPrefix(s, ".") {
+		return `\&` + s
+	}
+	return s
+}

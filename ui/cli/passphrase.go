@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"coffer/api/secret"
+)
+
+// PassphraseFlag is the flag that names an inherited file descriptor with the passphrase of the keys.
+const PassphraseFlag = "passphrase-fd"
+
+// maxPassphrase bounds a passphrase, in bytes.
+const maxPassphrase = 1024
+
+// passphraseQuestion begins every question for a passphrase; what was given for one is never the answer to another question, such as that for an API key,
+// which goes to the service.
+const passphraseQuestion = "Passphrase of profile "
+
+// serviceQuestion begins every question for the key of a service.
+const serviceQuestion = "API key for profile "
+
+// A Passphrase is what --passphrase-fd gave, for one question at most; the zero value was given nothing.
+type Passphrase struct {
+	given bool
+	pass  secret.Secret
+}
+
+// GivenPassphrase is a passphrase that did not come from a descriptor. It takes the secret.
+func GivenPassphrase(pass secret.Secret) *Passphrase { return &Passphrase{given: true, pass: pass} }
+
+// AddPassphrase gives a command the flag of a passphrase.
+func AddPassphrase(cmd *cobra.Command) {
+	cmd.Flags().Int(PassphraseFlag, -1, "read the passphrase of the keys from this inherited file descriptor `N`")
+}
+
+// ReadPassphrase reads the descriptor of --passphrase-fd, if it was given, before anything else is opened. terminal says that a person is there to be asked.
+func ReadPassphrase(cmd *cobra.Command, terminal bool) (*Passphrase, error) {
+	if !cmd.Flags().Changed(PassphraseFlag) {
+		return &Passphrase{}, nil
+	}
+	n, err := cmd.Flags().GetInt(PassphraseFlag)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 && terminal {
+		return nil, &UsageError{Problem: "--" + PassphraseFlag + " 0 would show on the terminal what is typed", Hint: "leave the flag out: the passphrase is asked for"}
+	}
+	f, err := inherited(n)
+	if err != nil {
+		return nil, err
+	}
+	pass, err := readPassphrase(f)
+	return &Passphrase{given: true, pass: pass}, errors.Join(err, f.Close())
+}
+
+// Take answers a question for the passphrase of the keys with what was given, once. mine is false where the question is for somebody else.
+func (p *Passphrase) Take(question string) (pass secret.Secret, mine bool, err error) {
+	if p == nil || !p.given || !strings.HasPrefix(question, passphraseQuestion) {
+		return secret.Secret{}, false, nil
+	}
+	if p.pass.Empty() {
+		return secret.Secret{}, true, &AccessError{Problem: "the passphrase of --" + PassphraseFlag + " does not open the keys"}
+	}
+	pass = secret.New(bytes.Clone(p.pass.Reveal()))
+	p.Wipe()
+	return pass, true, nil
+}
+
+// Wipe wipes what was given and not taken.
+func (p *Passphrase) Wipe() {
+	p.pass.Wipe()
+	p.pass = secret.Secret{}
+}
+
+// passphraseKey finds the passphrase of a command in its context.
+type passphraseKey struct{}
+
+// Passing gives a command the flag of a passphrase; while the command runs, a Prompt answers with what the flag gave. It goes around the RunE that there is.
+func Passing(cmd *cobra.Command, terminal bool) *cobra.Command {
+	AddPassphrase(cmd)
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		p, err := ReadPassphrase(cmd, terminal)
+		if err != nil {
+			return err
+		}
+		defer p.Wipe()
+		cmd.SetContext(context.WithValue(cmd.Context(), passphraseKey{}, p))
+		return run(cmd, args)
+	}
+	return cmd
+}
+
+// given answers a question from --passphrase-fd, if the command has it.
+func given(ctx context.Context, question string) (secret.Secret, bool, error) {
+	p, _ := ctx.Value(passphraseKey{}).(*Passphrase)
+	return p.Take(question)
+}
+
+// Unasked is the error of a question that needs a person where there is none.
+func Unasked(question string) error {
+	if strings.HasPrefix(question, passphraseQuestion) {
+		return &AccessError{
+			Problem: "the keys are locked and there is no terminal to ask on", Hint: "give the passphrase with --" + PassphraseFlag + " N, where the command has it",
+		}
+	}
+	if strings.HasPrefix(question, serviceQuestion) {
+		return &AccessError{Problem: "the API key is asked for on a terminal, and there is none", Hint: "store it where you can type, once: coffer keys api-key set"}
+	}
+	return &UsageError{Problem: "a secret is asked for on a terminal, and there is none", Hint: "run it where you can type; no flag and no variable takes a secret"}
+}
+
+// readPassphrase takes the first line, or everything when there is no end of a line. It reads no byte beyond.
+func readPassphrase(r io.Reader) (secret.Secret, error) {
+	line := make([]byte, 0, maxPassphrase+1) // never grows, so no copy stays behind
+	var one [1]byte
+	defer clear(one[:])
+	for len(line) <= maxPassphrase {
+		n, err := r.Read(one[:])
+		if n == 1 && one[0] == '\n' || n == 0 && errors.Is(err, io.EOF) {
+			break
+		}
+		if n == 0 && err != nil {
+			clear(line)
+			return secret.Secret{}, &UsageError{Problem: "the passphrase cannot be read from the descriptor of --" + PassphraseFlag}
+		}
+		line = append(line, one[:n]...)
+	}
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	if len(line) == 0 || len(line) > maxPassphrase {
+		clear(line)
+		return secret.Secret{}, &UsageError{Problem: fmt.Sprintf("--%s has to give one line of 1 to %d bytes", PassphraseFlag, maxPassphrase)}
+	}
+	return secret.New(line), nil
+}
+
+// named is a file of a descriptor that was checked.
+func named(n int) (*os.File, error) {
+	if f := os.NewFile(uintptr(n), "passphrase"); f != nil {
+		return f, nil
+	}
+	return nil, notInherited(n)
+}
+
+func notInherited(n int) error {
+	return &UsageError{
+		Problem: fmt.Sprintf("--%s %d is no open file that this program was started with", PassphraseFlag, n),
+		Hint:    "for instance: coffer call FILE --yes --passphrase-fd 3 3< <(pass show coffer)",
+	}
+}

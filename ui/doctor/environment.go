@@ -1,0 +1,37 @@
+package doctor
+
+import (
+	"strings"
+
+	"coffer/api/text"
+	"coffer/config"
+)
+
+// Environment looks at the variables of the environment (as os.Environ gives it): those that were meant to give the program a secret, those that sound like its
+// settings and are none, and relative paths that are ignored. Values are never shown.
+func Environment(env []string) Finding {
+	f := Finding{Area: AreaProgram, Name: "environment", Text: "no variable that is ignored"}
+	getenv := func(name string) string {
+		value := ""
+		for _, line := range env {
+			if v, ok := strings.CutPrefix(line, name+"="); ok {
+				value = v
+			}
+		}
+		return value
+	}
+	list := func(names []string) string { return text.Clean(strings.Join(names, ", "), maxText) }
+	if secret := config.SecretVariables(env); len(secret) > 0 {
+		f.Level, f.Text = Warn, list(secret)+": ignored, no variable takes a secret"
+		f.Todo = "remove it from the environment, where every program reads it; coffer keys api-key set and coffer keys import keep secrets"
+		return f
+	}
+	if relative := config.IgnoredXDG(getenv); len(relative) > 0 {
+		f.Level, f.Text, f.Todo = Warn, list(relative)+": ignored, it is a relative path", "name an absolute path"
+		return f
+	}
+	if unknown := config.UnknownVariables(env); len(unknown) > 0 {
+		f.Level, f.Text, f.Todo = Warn, list(unknown)+": no setting of this program", "coffer config show prints the settings that hold"
+	}
+	return f
+}

@@ -1,0 +1,203 @@
+package profile
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"coffer/api"
+	"coffer/api/catalog"
+	"coffer/api/client"
+	"coffer/api/client/wire"
+	"coffer/api/network"
+	"coffer/api/op"
+	"coffer/api/secret"
+	"coffer/config"
+	"coffer/ui/cli"
+	"coffer/wallet/policy"
+	"coffer/wallet/sign"
+	"coffer/wallet/vault"
+	"coffer/wallet/verify"
+)
+
+// Guest is a profile that no configuration names: that of somebody whose dashboard runs here and is shown elsewhere. It has a directory of its own and touches
+// nothing else on this machine.
+type Guest struct {
+	Name    string // of the directory of its journal, below Dir
+	Title   string // what the screens call it
+	Where   string // the service is, for display
+	Dir     string
+	Network network.Descriptor
+	Service client.Options // its key is the guest's own to wipe
+	Log     *wire.Log
+	Host    Host
+
+	// Signer is the key of the guest's one account, which OpenGuest takes over. Where it is empty nothing can be signed: Accounts are shown, under Limits, and
+	// ReadOnly says why in the words of the screens.
+	Signer   secret.Secret
+	Accounts []config.Account
+	First    config.Profile // whose accounts these are
+	Limits   verify.Limits
+	ReadOnly string
+}
+
+// OpenGuest opens a guest's profile.
+func OpenGuest(g Guest) (*Opened, error) {
+	defer g.Signer.Wipe() // the vault has a copy
+	if g.Signer.Empty() != (g.ReadOnly != "") {
+		return nil, errors.New("a guest has a key to sign with, or words why there is none")
+	}
+	host := g.Host
+	host.Log, host.Record, host.Ask = g.Log, "", nil
+	o := &Opened{
+		Profile: config.Profile{Name: g.Name, Kind: g.Network.Kind, NetworkID: g.Network.ID, Vault: config.VaultMemory, Accounts: g.Accounts},
+		Paths:   config.Paths{Config: filepath.Join(g.Dir, "config.toml"), State: g.Dir, Data: g.Dir},
+		Where:   g.Where, Network: g.Network, host: host, guest: &g,
+	}
+	o.memory = vault.NewMemory(g.Network.ID)
+	o.close = append(o.close, o.memory.Close)
+	err := error(nil)
+	if !g.Signer.Empty() {
+		var item vault.Item
+		item, err = o.memory.Add(vault.EVM, secret.New(bytes.Clone(g.Signer.Reveal())))
+		o.Profile.Accounts = []config.Account{{Type: api.AccountKernelV31, SignerAddress: item.Address}}
+	}
+	if err == nil {
+		o.Catalog, err = catalog.Load()
+	}
+	if err == nil {
+		o.Accounts = o.Profile.WireAccounts(o.Network.Pins)
+		err = o.dial(g.Service)
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	o.close = append(o.close, func() error { o.Client.Close(); return nil })
+	return o, nil
+}
+
+// Title is what the screens call the profile.
+func (o *Opened) Title() string {
+	if o.guest != nil {
+		return o.guest.Title
+	}
+	return o.Profile.Name
+}
+
+// ReadOnly says why nothing can be signed with this profile, whatever is unlocked; "" when it can.
+func (o *Opened) ReadOnly() string {
+	if o.guest == nil {
+		return ""
+	}
+	return o.guest.ReadOnly
+}
+
+// UI is what the guest chose about its screens; a file that cannot be read any more counts as none.
+func (o *Opened) UI() config.UI {
+	file, err := config.Load(o.Paths.Config)
+	if err != nil {
+		return config.UI{}
+	}
+	return file.UI
+}
+
+// ErrReadOnly says that nothing is signed from this dashboard.
+var ErrReadOnly = errors.New("this dashboard is read only: no key is loaded, and nothing can be signed")
+
+// unsigning is the signer of a guest without a key.
+type unsigning struct{}
+
+// SignUserOp refuses.
+func (unsigning) SignUserOp(context.Context, verify.VerifiedUserOp) (sign.Signature, error) {
+	return sign.Signature{}, ErrReadOnly
+}
+
+// SignApprove refuses.
+func (unsigning) SignApprove(context.Context, verify.VerifiedApprove) (sign.Signature, error) {
+	return sign.Signature{}, ErrReadOnly
+}
+
+// SignDelegation refuses.
+func (unsigning) SignDelegation(context.Context, verify.VerifiedDelegation) (op.SignedAuthorization, error) {
+	return op.SignedAuthorization{}, ErrReadOnly
+}
+
+// SignSolana refuses.
+func (unsigning) SignSolana(context.Context, verify.VerifiedMessage) (sign.Signature, error) {
+	return sign.Signature{}, ErrReadOnly
+}
+
+// A Showcase is a remote profile that guests may look at: its service, its accounts, its limits and its API key, and none of its keys.
+type Showcase struct {
+	profile config.Profile
+	network network.Descriptor
+	key     secret.Secret
+	roots   *x509.CertPool
+	limits  verify.Limits
+}
+
+// Showcase opens a remote profile for guests. Its vault is open for as long as it takes to read the API key, and no longer.
+func (h Host) Showcase(ctx context.Context, name string) (_ *Showcase, err error) {
+	p, _, err := h.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	if p.Embedded() {
+		return nil, &cli.UsageError{
+			Problem: fmt.Sprintf("profile %q runs on chains inside this program, which belong to one person", p.Name),
+			Hint:    "name the profile of a remote service, or leave --profile out: the service runs here then, and every guest has an account of its own",
+		}
+	}
+	h.Record = ""
+	o, err := h.open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, o.Close()) }()
+	defer o.Wipe()
+	if len(o.Profile.Accounts) == 0 {
+		return nil, &cli.UsageError{Problem: fmt.Sprintf("profile %q has no account to look at", p.Name), Hint: "add one: coffer accounts add --profile " + p.Name}
+	}
+	s := &Showcase{profile: o.Profile, network: o.Network}
+	if s.roots, err = o.Profile.Roots(); err != nil {
+		return nil, err
+	}
+	if o.Profile.PolicyFile != "" {
+		file, err := policy.Read(o.Profile.PolicyFile)
+		if err != nil {
+			return nil, err
+		}
+		s.limits = file.Limits(o.Network.ID)
+	}
+	key, err := o.apiKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.key = secret.New(bytes.Clone(key.Reveal()))
+	key.Wipe()
+	return s, nil
+}
+
+// Name is that of the profile, Where its service.
+func (s *Showcase) Name() string { return s.profile.Name }
+
+// Where is the address of the service.
+func (s *Showcase) Where() string { return s.profile.BaseURL }
+
+// Network is the network of the service.
+func (s *Showcase) Network() network.Descriptor { return s.network }
+
+// Wipe wipes the API key. No guest can be opened afterwards.
+func (s *Showcase) Wipe() { s.key.Wipe() }
+
+// Guest is a guest that looks at the showcase. g says who and where.
+func (s *Showcase) Guest(g Guest) Guest {
+	g.Name, g.Title, g.Where, g.Network = s.profile.Name, s.profile.Name+", read only", s.profile.BaseURL, s.network
+	g.Accounts, g.First, g.Limits = s.profile.Accounts, s.profile, s.limits
+	g.Service = client.Options{BaseURL: s.profile.BaseURL, APIKey: secret.New(bytes.Clone(s.key.Reveal())), RootCAs: s.roots}
+	g.ReadOnly = "no key to sign with is loaded here"
+	return g
+}

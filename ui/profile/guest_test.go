@@ -1,0 +1,109 @@
+package profile
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"coffer/api"
+	"coffer/api/client"
+	"coffer/api/network"
+	"coffer/api/secret"
+	"coffer/config"
+	"coffer/ui/cli"
+	"coffer/wallet/verify"
+)
+
+// nowhere is a service that nobody asks.
+type nowhere struct{}
+
+func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("asked") }
+
+func guestOf(t *testing.T, dir string, signer []byte) Guest {
+	t.Helper()
+	return Guest{
+		Name: "own", Title: "alice", Where: "here", Dir: dir, Network: network.Descriptor{ID: strings.Repeat("ab", 32), Kind: network.Lab},
+		Service: client.Options{BaseURL: "https://service.invalid/api", APIKey: secret.New([]byte("k")), Transport: nowhere{}},
+		Host: Host{Getenv: func(name string) string {
+			t.Errorf("the operator's environment was read: %s", name)
+			return ""
+		}},
+		Signer: secret.New(signer),
+	}
+}
+
+// A guest's profile is made of what it is given: the operator's environment, configuration and profiles are not looked at, and all that is kept is in its directory.
+func TestAGuestsProfileTouchesNothingOfTheOperator(t *testing.T) {
+	dir := t.TempDir()
+	o, err := OpenGuest(guestOf(t, dir, bytes.Repeat([]byte{7}, 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = o.Close() }()
+	if o.Title() != "alice" || len(o.Accounts) != 1 || o.Accounts[0].Type != api.AccountKernelV31 || o.ReadOnly() != "" {
+		t.Errorf("%q, %+v, %q", o.Title(), o.Accounts, o.ReadOnly())
+	}
+	if a := o.AccountDeps(nil, true); a.Setup || len(a.Profiles) != 0 {
+		t.Errorf("%+v", a)
+	}
+	s := o.SettingsDeps(cli.Build{}, func(string) string { return "" })
+	if s.Doctor != nil || s.Report != nil || len(s.Paths) != 0 || strings.Contains(s.Config, dir) {
+		t.Errorf("%+v", s)
+	}
+	if err := s.Save(config.UI{Theme: config.ThemeLight}); err != nil {
+		t.Fatal(err)
+	}
+	if got := o.UI().Theme; got != config.ThemeLight {
+		t.Errorf("the theme is %q", got)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte("nonsense ["), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := o.UI(); got.Theme != "" {
+		t.Errorf("a broken file gave %+v", got)
+	}
+	if err := s.Save(config.UI{}); err == nil || strings.Contains(err.Error(), dir) {
+		t.Errorf("saving over a broken file: %v", err)
+	}
+	for _, p := range []string{o.Paths.ProfileState("own"), o.Paths.ProfileScreens("own"), o.Paths.ProfileData("own"), o.Paths.Config} {
+		if !strings.HasPrefix(p, dir+string(filepath.Separator)) {
+			t.Errorf("%s is outside of the guest's directory", p)
+		}
+	}
+	o.Wipe()
+	if err := o.memory.Use(t.Context(), o.Network.ID, o.Profile.Accounts[0].SignerAddress, func(secret.Secret) error { return nil }); err == nil {
+		t.Error("the key is there after it was wiped")
+	}
+}
+
+// Without a signer every verb refuses; a guest has a signer or words why not.
+func TestAGuestWithoutASignerSignsNothing(t *testing.T) {
+	g := guestOf(t, t.TempDir(), nil)
+	if _, err := OpenGuest(g); err == nil {
+		t.Error("a guest without a signer and without words was opened")
+	}
+	g = guestOf(t, t.TempDir(), nil)
+	g.ReadOnly, g.Accounts = "it looks at another service", []config.Account{{Type: api.AccountKernelV31, SignerAddress: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"}}
+	o, err := OpenGuest(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = o.Close() }()
+	if o.ReadOnly() != g.ReadOnly || len(o.Accounts) != 1 {
+		t.Errorf("%q, %+v", o.ReadOnly(), o.Accounts)
+	}
+	s := o.Signer()
+	_, one := s.SignUserOp(t.Context(), verify.VerifiedUserOp{})
+	_, two := s.SignApprove(t.Context(), verify.VerifiedApprove{})
+	_, three := s.SignDelegation(t.Context(), verify.VerifiedDelegation{})
+	_, four := s.SignSolana(t.Context(), verify.VerifiedMessage{})
+	for _, err := range []error{one, two, three, four} {
+		if !errors.Is(err, ErrReadOnly) {
+			t.Errorf("%v", err)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package sshd
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// CheckAddress refuses an address that is not host:port, and one that others than this machine could reach unless open says that this is meant.
+func CheckAddress(address string, open bool) error {
+	host, port, err := net.SplitHostPort(address)
+	if _, number := strconv.ParseUint(port, 10, 16); err != nil || number != nil {
+		return fmt.Errorf("--ssh takes an address and a port from 0 to 65535, such as 127.0.0.1:2222")
+	}
+	if open {
+		return nil
+	}
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("others than this machine can reach %s; if that is meant, say so with --ssh-open, else take 127.0.0.1 and let people come through a tunnel of your own", address)
+}
+
+// spare is how many connections beyond the dashboards there may be: of those that are showing their key, or are told why they cannot come in.
+const spare = 16
+
+// door admits connections before a byte of SSH was exchanged: so many at once, so many of one address, and so many a minute. What it does not admit is closed.
+type door struct {
+	net.Listener
+	o     Options
+	total int
+	each  int
+
+	mu     sync.Mutex
+	open   map[*conn]struct{}
+	from   map[netip.Addr]int
+	pace   map[netip.Addr]*rate.Limiter
+	turned int // away since the log was told
+	told   time.Time
+	number atomic.Int64
+}
+
+func newDoor(l net.Listener, o Options) *door {
+	total := o.Sessions + spare
+	return &door{
+		Listener: l, o: o, total: total, each: max(1, total*3/4), open: map[*conn]struct{}{}, from: map[netip.Addr]int{}, pace: map[netip.Addr]*rate.Limiter{},
+	}
+}
+
+// conn is an admitted connection. While it has no dashboard it does not live long.
+type conn struct {
+	net.Conn
+	door  *door
+	id    string
+	from  netip.Addr
+	begun time.Time
+	alone *time.Timer // closes it
+	once  sync.Once
+
+	slot chan struct{} // held by its open channel
+}
+
+// lull is how long the next channel of a connection waits for the one before, which may be closing still.
+const lull = 500 * time.Millisecond
+
+// take takes the slot, or reports that another channel holds it.
+func (c *conn) take() bool {
+	late := time.NewTimer(lull)
+	defer late.Stop()
+	select {
+	case c.slot <- struct{}{}:
+		return true
+	case <-late.C:
+		return false
+	}
+}
+
+// Accept implements net.Listener.
+func (d *door) Accept() (net.Conn, error) {
+	for {
+		c, err := d.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		admitted, why := d.admit(c, time.Now())
+		if why == "" {
+			return admitted, nil
+		}
+		_ = c.Close()
+		d.refused(why)
+	}
+}
+
+// admit takes a connection in, or says why not.
+func (d *door) admit(c net.Conn, now time.Time) (*conn, string) {
+	from := addressOf(c.RemoteAddr())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	pace := d.pace[from]
+	if pace == nil {
+		d.forget(now)
+		if len(d.pace) >= maxAddresses {
+			return nil, "too many addresses at once"
+		}
+		pace = rate.NewLimiter(rate.Limit(float64(d.o.Limits.PerMinute)/60), d.o.Limits.Burst)
+		d.pace[from] = pace
+	}
+	switch {
+	case !pace.AllowN(now, 1):
+		return nil, "too many from one address in a minute"
+	case d.from[from] >= d.each:
+		return nil, "too many of one address at once"
+	case len(d.open) >= d.total:
+		return nil, "too many at once"
+	}
+	a := &conn{Conn: c, door: d, id: strconv.FormatInt(d.number.Add(1), 10), from: from, begun: now, slot: make(chan struct{}, 1)}
+	a.alone = time.AfterFunc(d.o.Limits.Waiting, func() { _ = a.Close() })
+	d.open[a] = struct{}{}
+	d.from[from]++
+	return a, ""
+}
+
+// maxAddresses bounds the addresses that are remembered.
+const maxAddresses = 8192
+
+// forget drops the addresses whose pace is that of one that never came. The lock is held.
+func (d *door) forget(now time.Time) {
+	if len(d.pace) < maxAddresses/2 {
+		return
+	}
+	for a, p := range d.pace {
+		if d.from[a] == 0 && p.TokensAt(now) >= float64(p.Burst()) {
+			delete(d.pace, a)
+		}
+	}
+}
+
+// refused tells the log now and then.
+func (d *door) refused(why string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.turned++
+	if now := time.Now(); now.Sub(d.told) >= 10*time.Second {
+		d.o.Log.Warn("ssh: connections are closed", "why", why, "closed", d.turned)
+		d.told, d.turned = now, 0
+	}
+}
+
+// closeAll closes what is still open.
+func (d *door) closeAll() {
+	d.mu.Lock()
+	var all []*conn
+	for c := range d.open {
+		all = append(all, c)
+	}
+	d.mu.Unlock()
+	for _, c := range all {
+		_ = c.Close()
+	}
+}
+
+// Close closes the connection and gives its place back.
+func (c *conn) Close() error {
+	c.once.Do(func() {
+		c.door.mu.Lock()
+		defer c.door.mu.Unlock()
+		c.alone.Stop()
+		delete(c.door.open, c)
+		if c.door.from[c.from]--; c.door.from[c.from] <= 0 {
+			delete(c.door.from, c.from)
+		}
+	})
+	return c.Conn.Close()
+}
+
+// work says that a dashboard is open, so that the connection may stay.
+func (c *conn) work() { c.alone.Stop() }
+
+// rest says that there is none any more.
+func (c *conn) rest() { c.alone.Reset(c.door.o.Limits.Waiting) }
+
+// addressOf is the address that counts: one of IPv4, or a network of IPv6, since whoever has one address of it has all.
+func addressOf(a net.Addr) netip.Addr {
+	at, err := netip.ParseAddrPort(a.String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	ip := at.Addr().Unmap()
+	if ip.Is4() {
+		return ip
+	}
+	if net, err := ip.Prefix(64); err == nil {
+		return net.Addr()
+	}
+	return ip
+}

@@ -1,0 +1,231 @@
+package sshd
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"charm.land/ssh"
+	gossh "golang.org/x/crypto/ssh"
+
+	"coffer/ui/tui"
+)
+
+// The key under which a connection is kept in its context, and that of the gate of its open channel.
+type (
+	connKey struct{}
+	gateKey struct{}
+)
+
+// gate stands between a client's channel and the SSH library: of what a client may ask on a channel it lets through a terminal and a shell. The environment and
+// the size of the terminal it keeps itself. Everything else is refused here and reaches nothing.
+type gate struct {
+	ch gossh.Channel
+
+	mu    sync.Mutex
+	env   map[string]string
+	size  tui.Size
+	sizes chan tui.Size // the newest one
+	shell bool          // was handed on
+	gone  chan struct{} // closed when the channel's requests have ended
+	ended chan struct{} // closed when the dashboard has
+}
+
+func newGate() *gate {
+	return &gate{env: map[string]string{}, sizes: make(chan tui.Size, 1), gone: make(chan struct{}), ended: make(chan struct{})}
+}
+
+// channel handles a client's channel. A connection has one at a time.
+func (s *Server) channel(srv *ssh.Server, connection *gossh.ServerConn, asked gossh.NewChannel, ctx ssh.Context) {
+	c, ok := ctx.Value(connKey{}).(*conn)
+	if !ok || !c.take() {
+		_ = asked.Reject(gossh.ResourceShortage, "this connection has its dashboard; open another connection")
+		return
+	}
+	g := newGate()
+	ctx.SetValue(gateKey{}, g)
+	ssh.DefaultSessionHandler(srv, connection, &gated{NewChannel: asked, g: g, s: s, c: c}, ctx)
+	if g.handedOn() {
+		<-g.ended
+	}
+	<-c.slot
+}
+
+// gated is a channel whose requests come through the gate.
+type gated struct {
+	gossh.NewChannel
+	g *gate
+	s *Server
+	c *conn
+}
+
+// Accept opens the channel.
+func (n *gated) Accept() (gossh.Channel, <-chan *gossh.Request, error) {
+	ch, requests, err := n.NewChannel.Accept()
+	if err != nil {
+		close(n.g.gone)
+		return ch, requests, err
+	}
+	n.g.ch = ch
+	through := make(chan *gossh.Request)
+	go func() {
+		defer close(through)
+		defer close(n.g.gone)
+		for r := range requests {
+			if n.g.take(r) {
+				through <- r
+			}
+		}
+	}()
+	return ch, through, nil
+}
+
+// maxRequest bounds what a client may say about its terminal, in bytes.
+const maxRequest = 4096
+
+// take decides about a request; true hands it on.
+func (g *gate) take(r *gossh.Request) bool {
+	if len(r.Payload) > maxRequest && r.Type != "exec" {
+		_ = r.Reply(false, nil)
+		return false
+	}
+	switch r.Type {
+	case "pty-req":
+		return g.terminal(r)
+	case "window-change":
+		var w struct{ Columns, Rows, Width, Height uint32 }
+		ok := gossh.Unmarshal(r.Payload, &w) == nil
+		if ok {
+			g.resize(w.Columns, w.Rows)
+		}
+		_ = r.Reply(ok, nil)
+	case "env":
+		var e struct{ Name, Value string }
+		ok := gossh.Unmarshal(r.Payload, &e) == nil && g.keep(e.Name, e.Value)
+		_ = r.Reply(ok, nil)
+	case "shell":
+		g.mu.Lock()
+		first := !g.shell
+		g.shell = true
+		g.mu.Unlock()
+		if first {
+			return true
+		}
+		_ = r.Reply(false, nil)
+	case "exec":
+		g.noCommand(r)
+	default: // subsystem, auth-agent-req@openssh.com, x11-req, signal, break, …
+		_ = r.Reply(false, nil)
+	}
+	return false
+}
+
+// noCommand answers a command in words: refused without any, clients show nothing that a person understands.
+func (g *gate) noCommand(r *gossh.Request) {
+	g.mu.Lock()
+	refuse := g.shell
+	g.shell = true // there is nothing more to ask on this channel
+	g.mu.Unlock()
+	if refuse {
+		_ = r.Reply(false, nil)
+		return
+	}
+	close(g.ended) // nothing was handed on, and nothing will be
+	_ = r.Reply(true, nil)
+	go func() { // a client that reads nothing waits alone
+		_, _ = g.ch.Stderr().Write([]byte("coffer: this server shows a dashboard and runs no commands; connect without one\r\n"))
+		_, _ = g.ch.SendRequest("exit-status", false, gossh.Marshal(struct{ Status uint32 }{exitUsage}))
+		_ = g.ch.Close()
+	}()
+}
+
+func (g *gate) handedOn() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shell
+}
+
+var plainTerm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
+
+// terminal reads a request for a terminal. The library gets the same one, without its modes.
+func (g *gate) terminal(r *gossh.Request) bool {
+	var p struct {
+		Term                         string
+		Columns, Rows, Width, Height uint32
+		Modes                        string
+	}
+	if gossh.Unmarshal(r.Payload, &p) != nil {
+		_ = r.Reply(false, nil)
+		return false
+	}
+	if !plainTerm.MatchString(p.Term) {
+		p.Term = "dumb"
+	}
+	p.Modes = "\x00"
+	size := sizeOf(p.Columns, p.Rows)
+	p.Columns, p.Rows, p.Width, p.Height = uint32(size.Width), uint32(size.Height), 0, 0
+	g.mu.Lock()
+	g.env["TERM"], g.size = p.Term, size
+	g.mu.Unlock()
+	r.Payload = gossh.Marshal(p)
+	return true
+}
+
+// The largest window that is drawn for: what a client claims costs memory here.
+const (
+	maxColumns = 512
+	maxRows    = 256
+)
+
+func sizeOf(columns, rows uint32) tui.Size {
+	return tui.Size{Width: int(min(columns, maxColumns)), Height: int(min(rows, maxRows))}
+}
+
+// resize keeps the newest size for the dashboard and never waits for it.
+func (g *gate) resize(columns, rows uint32) {
+	size := sizeOf(columns, rows)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.size = size
+	select {
+	case <-g.sizes:
+	default:
+	}
+	g.sizes <- size // there is room: only this method sends, under the lock
+}
+
+// told are the names that say something about a terminal. TERM comes with the request for the terminal.
+func told() []string {
+	return []string{"COLORTERM", "COLORFGBG", "LANG", "LC_ALL", "LC_CTYPE", "NO_COLOR", "TERM_PROGRAM"}
+}
+
+var plainValue = regexp.MustCompile(`^[A-Za-z0-9 ._@:;,+-]{0,128}$`)
+
+func (g *gate) keep(name, value string) bool {
+	if !slices.Contains(told(), name) || !plainValue.MatchString(value) {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.env[name] = value
+	return true
+}
+
+// environ describes the client's terminal in the form of an environment; the program knows by it that the terminal is far away.
+func (g *gate) environ(connection string) []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := []string{"SSH_CONNECTION=" + connection, "SSH_TTY=ssh"}
+	for name, value := range g.env {
+		out = append(out, name+"="+value)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (g *gate) current() (tui.Size, string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.size, strings.TrimSpace(g.env["TERM"])
+}

@@ -1,0 +1,101 @@
+package sshd
+
+import (
+	"crypto/ed25519"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	gossh "golang.org/x/crypto/ssh"
+)
+
+// OpenHostKey reads the server's key from the directory, or makes it there (ed25519, 0600). A key that others could read is not used.
+func OpenHostKey(dir string) (ed25519.PrivateKey, error) {
+	path := filepath.Join(dir, HostKeyFile)
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makeHostKey(dir, path); err != nil {
+			return nil, fmt.Errorf("host key: %w", err)
+		}
+		info, err = os.Lstat(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("host key: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("host key: %s is not a file", path)
+	}
+	if why := readable(info); why != "" {
+		return nil, fmt.Errorf("host key: %s %s, and whoever has it can pass for this server: chmod 600 it if nobody read it, else remove it and tell your guests of the new one", path, why)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("host key: %w", err)
+	}
+	defer clear(content)
+	raw, err := gossh.ParseRawPrivateKey(content)
+	if err != nil {
+		return nil, fmt.Errorf("host key: %s is no private key that can be read without a passphrase", path)
+	}
+	key, ok := raw.(*ed25519.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("host key: %s is no ed25519 key", path)
+	}
+	return *key, nil
+}
+
+// makeHostKey writes a new key; when another process was faster, its key stays.
+func makeHostKey(dir, path string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return err
+	}
+	block, err := gossh.MarshalPrivateKey(key, "coffer")
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(dir, ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	err = pem.Encode(file, block)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(file.Name(), path); err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return os.Rename(file.Name(), path) // a file system without links
+}
+
+// plainLine is a public key as files of keys have it, without a comment.
+func plainLine(key gossh.PublicKey) string {
+	return strings.TrimSpace(string(gossh.MarshalAuthorizedKey(key)))
+}
+
+// guestDir names the directory of a guest.
+func guestDir(key []byte) string {
+	sum := sha256.Sum256(key)
+	return hex.EncodeToString(sum[:])
+}
+
+// GuestSecret derives 32 bytes for a guest from the host key: the same for the same guest on the same network, others for every other guest and network, and
+// nothing that follows from the guest's public key alone. try tells further candidates from the first one. Nothing of it is stored: whoever has the host key has
+// every guest's throw-away key, and whoever replaces the host key gives every guest a new account.
+func GuestSecret(host ed25519.PrivateKey, network string, guest []byte, try byte) ([]byte, error) {
+	sum := sha256.Sum256(guest)
+	info := "coffer guest signer 1\x00" + network + "\x00" + string(append(sum[:], try))
+	return hkdf.Key(sha256.New, host.Seed(), nil, info, 32)
+}

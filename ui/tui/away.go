@@ -1,0 +1,138 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// Size is that of a terminal, in cells.
+type Size struct{ Width, Height int }
+
+// Away is a terminal that another program brings, such as an SSH server.
+type Away struct {
+	Size    Size        // at the start
+	Resized <-chan Size // what it is later; nil: it stays as it is
+	Notes   <-chan string
+	// Broken is told of a panic of the program, which then ends. Nothing is written to the standard streams of this process.
+	Broken func(what any, stack []byte)
+}
+
+// errBroken says that the program panicked; Broken was told.
+var errBroken = errors.New("the program broke")
+
+func (a *Away) options(o Options) []tea.ProgramOption {
+	return []tea.ProgramOption{tea.WithWindowSize(a.Size.Width, a.Size.Height), tea.WithColorProfile(o.profile())}
+}
+
+// run shows the program. What comes from outside is handed on until it ends.
+func (a *Away) run(m *Model, opts []tea.ProgramOption) error {
+	g := &guarded{m: m, told: a.Broken}
+	p := tea.NewProgram(g, opts...)
+	life, end := context.WithCancel(context.Background())
+	defer end()
+	go func() {
+		for {
+			select {
+			case <-life.Done():
+				return
+			case s := <-a.Resized:
+				p.Send(tea.WindowSizeMsg{Width: s.Width, Height: s.Height})
+			case text := <-a.Notes:
+				p.Send(screen.ToastMsg{Meaning: theme.Warn, Text: text})
+			}
+		}
+	}()
+	_, err := p.Run()
+	if g.broken {
+		return errBroken
+	}
+	return err
+}
+
+// guarded is the program with its panics caught. The library would catch them as well, and write what was thrown to the standard error of this process.
+type guarded struct {
+	m      *Model
+	told   func(what any, stack []byte)
+	broken bool // used on the event loop only
+}
+
+// brokeMsg says that a command panicked.
+type brokeMsg struct{}
+
+func (g *guarded) caught(what any) {
+	g.broken = true
+	if g.told != nil {
+		g.told(what, debug.Stack())
+	}
+}
+
+// Init starts the program.
+func (g *guarded) Init() (cmd tea.Cmd) {
+	defer func() {
+		if what := recover(); what != nil {
+			g.caught(what)
+			cmd = tea.Quit
+		}
+	}()
+	return g.command(g.m.Init())
+}
+
+// Update handles one message.
+func (g *guarded) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
+	defer func() {
+		if what := recover(); what != nil {
+			g.caught(what)
+			next, cmd = g, tea.Quit
+		}
+	}()
+	if _, broke := msg.(brokeMsg); broke || g.broken {
+		g.broken = true
+		return g, tea.Quit
+	}
+	_, cmd = g.m.Update(msg)
+	return g, g.command(cmd)
+}
+
+// View draws. After a panic there is nothing to draw, and the next message ends the program.
+func (g *guarded) View() (v tea.View) {
+	if g.broken {
+		return tea.View{}
+	}
+	defer func() {
+		if what := recover(); what != nil {
+			g.caught(what)
+			v = tea.View{}
+		}
+	}()
+	return g.m.View()
+}
+
+// command is a command whose panic becomes a message; so are those that it stands for.
+func (g *guarded) command(cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return func() (msg tea.Msg) {
+		defer func() {
+			if what := recover(); what != nil {
+				if g.told != nil {
+					g.told(what, debug.Stack())
+				}
+				msg = brokeMsg{}
+			}
+		}()
+		msg = cmd()
+		if batch, ok := msg.(tea.BatchMsg); ok {
+			for i, c := range batch {
+				batch[i] = g.command(c)
+			}
+		}
+		return msg
+	}
+}

@@ -1,0 +1,172 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/vt"
+
+	"coffer/ui/tui/balances"
+	"coffer/ui/tui/screen"
+)
+
+// far is a terminal that another program brings.
+type far struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	emu     *vt.Emulator
+	in      *io.PipeReader
+	keys    *io.PipeWriter
+}
+
+func newFar(w, h int) *far {
+	f := &far{emu: vt.NewEmulator(w, h)}
+	f.changed = sync.NewCond(&f.mu)
+	f.in, f.keys = io.Pipe()
+	go func() { _, _ = io.Copy(io.Discard, f.emu) }()
+	return f
+}
+
+func (f *far) Write(b []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer f.changed.Broadcast()
+	_, err := f.emu.Write(bytes.ReplaceAll(b, []byte("\n"), []byte("\r\n")))
+	return len(b), err
+}
+
+func (f *far) shows(t *testing.T, text string) {
+	t.Helper()
+	const limit = 10 * time.Second
+	deadline := time.Now().Add(limit)
+	wake := time.AfterFunc(limit, f.changed.Broadcast)
+	defer wake.Stop()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for !strings.Contains(f.emu.String(), text) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%q never came\n%s", text, f.emu.String())
+		}
+		f.changed.Wait()
+	}
+}
+
+// fragile is a screen that breaks where it is told to.
+type fragile struct {
+	screen.Screen
+	inView bool
+}
+
+func (s *fragile) Update(msg tea.Msg) tea.Cmd {
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		switch k.String() {
+		case "f5":
+			panic("in Update")
+		case "f6":
+			return func() tea.Msg { panic("in a command") }
+		case "f7":
+			return tea.Batch(func() tea.Msg { return nil }, func() tea.Msg { panic("in a command of several") })
+		case "f8":
+			s.inView = true
+			return nil
+		}
+	}
+	return s.Screen.Update(msg)
+}
+
+func (s *fragile) View(f screen.Frame) string {
+	if s.inView {
+		panic("in View")
+	}
+	return s.Screen.View(f)
+}
+
+func awayOptions(t *testing.T, f *far, a *Away) Options {
+	o := options(t, sample(t))
+	o.In, o.Out, o.Away = f.in, f, a
+	o.Env = []string{"TERM=xterm-256color", "LANG=C.UTF-8", "SSH_TTY=ssh"}
+	return o
+}
+
+// A panic ends the program that it is in, and is told; this process goes on.
+func TestAPanicEndsAProgramThatIsShownElsewhereAndNothingElse(t *testing.T) {
+	for key, want := range map[string]string{"\x1b[15~": "in Update", "\x1b[17~": "in a command", "\x1b[18~": "in a command of several", "\x1b[19~": "in View"} {
+		t.Run(want, func(t *testing.T) {
+			f := newFar(80, 24)
+			told := make(chan any, 4)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			o := awayOptions(t, f, &Away{Size: Size{80, 24}, Broken: func(what any, stack []byte) {
+				if len(stack) == 0 {
+					t.Error("no stack")
+				}
+				told <- what
+				cancel() // as the server does
+			}})
+			source := o.Services.Balances
+			o.Services.More = func(c screen.Context) map[screen.ID]screen.Screen {
+				return map[screen.ID]screen.Screen{screen.Balances: &fragile{Screen: balances.New(c, source)}}
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- Run(ctx, o) }()
+			f.shows(t, "Balances")
+			if _, err := io.WriteString(f.keys, key); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case err := <-ended:
+				if err == nil {
+					t.Error("it ended as if it had been left")
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatal("it never ended")
+			}
+			if what := <-told; what != want {
+				t.Errorf("told %v", what)
+			}
+		})
+	}
+}
+
+func TestAProgramThatIsShownElsewhereFollowsItsTerminalAndIsNotSuspended(t *testing.T) {
+	f := newFar(80, 24)
+	sizes, notes := make(chan Size, 1), make(chan string, 1)
+	o := awayOptions(t, f, &Away{Size: Size{80, 24}, Resized: sizes, Notes: notes})
+	o.Suspended = func() { t.Error("suspended") }
+	ended := make(chan error, 1)
+	go func() { ended <- Run(t.Context(), o) }()
+	f.shows(t, "Balances")
+	f.mu.Lock()
+	f.emu.Resize(40, 12)
+	f.mu.Unlock()
+	sizes <- Size{40, 12}
+	f.shows(t, "too small")
+	f.mu.Lock()
+	f.emu.Resize(100, 30)
+	f.mu.Unlock()
+	sizes <- Size{100, 30}
+	f.shows(t, strings.Repeat("─", 100))
+	notes <- "this closes in 1 min"
+	f.shows(t, "this closes in 1 min")
+	if _, err := io.WriteString(f.keys, "\x1a"); err != nil { // ctrl+z
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(f.keys, "q"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it never ended")
+	}
+}
