@@ -14,12 +14,14 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,6 +35,8 @@ const limit = 90 * time.Second
 var program string
 
 func TestMain(m *testing.M) {
+	// Under nohup a hang-up is ignored, and whatever starts here would inherit that; a signal that is caught is handed on as it is by default.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	os.Exit(func() int {
 		if program = os.Getenv("COFFER_BIN"); program == "" {
 			dir, err := os.MkdirTemp("", "coffer-ssh")
