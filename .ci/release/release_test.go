@@ -394,10 +394,10 @@ func TestTheAssemblerSaysThatItIsAnother(t *testing.T) {
 
 func TestAPathOfThisMachineInTheProgramIsFound(t *testing.T) {
 	program := []byte("\x00github.com/x/y.s\x00/home/me/go/pkg/mod/x/y.s\x00")
-	if err := foreign(program, "/home/me/go/pkg/mod", "/work/coffer"); err == nil {
+	if err := foreign(program, "/home/me/go/pkg/mod", "/home/me/coffer"); err == nil {
 		t.Error("it is not")
 	}
-	if err := foreign(program, "/work/coffer", "/x", ""); err != nil {
+	if err := foreign(program, "/home/me/coffer", "/x", ""); err != nil {
 		t.Error(err)
 	}
 }
