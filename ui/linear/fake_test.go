@@ -144,6 +144,7 @@ type fakeOp struct {
 	report2                                  verify.Report
 	err                                      error // what the next step ends with
 	statuses                                 []api.ExecutionStatus
+	lingers                                  time.Duration // between the last report of Watch and its return
 	requoted                                 func(now time.Time) *verify.QuoteView
 }
 
@@ -262,23 +263,26 @@ func (f *fakeOp) Execute(_ context.Context, confirmed string, progress func(flow
 // Watch reports a status every second until the last; without one it waits for ever.
 func (f *fakeOp) Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error) {
 	snap := f.snap
-	for _, st := range f.statuses {
+	for i, st := range f.statuses {
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-ctx.Done():
 			return snap, ctx.Err()
 		}
 		snap.Status, snap.StatusAt = st, utc()
+		if i == len(f.statuses)-1 {
+			snap.State = flow.StateDone
+			if st.Status == api.StatusRefunded || st.Status == api.StatusFailed {
+				snap.State = flow.StateFailed
+			}
+			f.snap = snap
+		}
 		progress(snap)
 	}
 	if len(f.statuses) == 0 {
 		<-ctx.Done()
 		return snap, ctx.Err()
 	}
-	snap.State = flow.StateDone
-	if last := f.statuses[len(f.statuses)-1].Status; last == api.StatusRefunded || last == api.StatusFailed {
-		snap.State = flow.StateFailed
-	}
-	f.snap = snap
+	time.Sleep(f.lingers)
 	return snap, nil
 }

@@ -39,21 +39,28 @@ func (s *session) follow(ctx context.Context, op Operation) error {
 		})
 		done <- outcome{last, err}
 	}()
+	over := false
 	for {
+		typed := (<-chan read)(nil)
+		if !over { // behind the end a line belongs to the question that comes next
+			typed = s.in.ask()
+		}
 		select {
 		case x := <-feed:
 			f.hear(x)
+			over = x.State.Terminal()
 		case end := <-done:
 			f.hear(end.snap)
 			if end.err != nil && ctx.Err() == nil {
 				s.out.say("Following it failed: " + sentence(clean(end.err.Error(), 300)))
 			}
 			return ctx.Err()
-		case r := <-s.in.ask():
+		case r := <-typed:
 			_, err := s.in.took(r)
 			stop()
-			<-done
-			if err == nil {
+			end := <-done
+			f.hear(end.snap)
+			if err == nil && !end.snap.State.Terminal() {
 				s.out.say("Not followed any more. It goes on by itself.")
 			}
 			return err

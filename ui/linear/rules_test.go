@@ -174,6 +174,25 @@ func TestFollowingCanBeLeftAndGoesOn(t *testing.T) {
 	})
 }
 
+// Between the word that it has ended and the next question a line may come: it is the answer to that question.
+func TestALineBehindTheEndIsAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.op.lingers = time.Minute
+		r.begins()
+		r.types(callScript()...)
+		time.Sleep(time.Second)
+		r.wants(r.hears(), "Completed.")
+		r.types("7")
+		time.Sleep(time.Minute)
+		said := r.hears()
+		r.wants(said, "Nothing is under way")
+		if err := r.ends(); err != nil || strings.Contains(r.paper.text(), "Not followed") {
+			t.Errorf("%v:\n%s", err, r.paper.text())
+		}
+	})
+}
+
 func TestEvilTextReachesNoTerminal(t *testing.T) {
 	evil := "\x1b]0;x\x07\x1b[2J\u202e\u200b\r\nNO\u2028\x9b31m" + strings.Repeat("w", 300)
 	for _, width := range []int{0, 1, 40} {
