@@ -156,6 +156,10 @@ func TestTH_B3_ChainsAreIntersectedWithOurs(t *testing.T) {
 	if len(r.Reasons) != 0 || !reflect.DeepEqual(got, all) {
 		t.Fatalf("%+v %+v", got, r.Reasons)
 	}
+	targets := chainList(c)[:len(c.Chains())] // calls run on no other
+	if got, r = verify.Chains(c, targets); len(r.Reasons) != 0 || !reflect.DeepEqual(got, c.Chains()) {
+		t.Fatalf("%+v %+v", got, r.Reasons)
+	}
 	fewer := append([]api.SupportedChain{{Chain: api.ChainRef{Chain: "eip155:666", Namespace: "eip155", Reference: "666"}}}, chainList(c)[1:]...)
 	got, r = verify.Chains(c, fewer)
 	if !reflect.DeepEqual(got, all[1:]) || r.Count(verify.Show) != 2 || r.Refused() || !r.Has("B3", verify.Show) {
