@@ -224,6 +224,32 @@ func TestSSHTwoGuestsDoTheMainJobAtOnce(t *testing.T) {
 	}
 }
 
+// TestSSHDashboardsAreCounted: with --metrics, those that are open and those that were opened.
+func TestSSHDashboardsAreCounted(t *testing.T) {
+	t.Parallel()
+	_, env := home(t)
+	key := sshKey(t)
+	cmd, _, line, _ := served(t, env, "--metrics", "127.0.0.1:0", "--ssh", "127.0.0.1:0", "--ssh-keys", sshKeys(t, []string{"alice@laptop"}, key))
+	at := overSSH(t, line)
+	for visits, want := range []string{"coffer_ssh_sessions 0\n", "coffer_ssh_sessions 1\n", "coffer_ssh_sessions 1\n"} {
+		var p person
+		if visits > 0 {
+			p, _ = connects(t, at, key, 80, 24)
+			p.sees("LAB", "USDC", "$")
+		}
+		text := scraped(t, line)
+		for _, want := range []string{want, fmt.Sprintf("coffer_ssh_sessions_total %d\n", visits)} {
+			if !strings.Contains(text, "\n"+want) {
+				t.Errorf("visit %d: %q is missing in\n%s", visits, want, text)
+			}
+		}
+		if visits > 0 {
+			p.quits()
+		}
+	}
+	interrupt(t, cmd)
+}
+
 func networkID(t *testing.T, file string) string {
 	t.Helper()
 	var n struct {

@@ -360,20 +360,14 @@ func TestServeSaysWhatToDo(t *testing.T) {
 	interrupt(t, cmd)
 }
 
-// TestServeMetricsAreOnALoopbackListenerOfTheirOwn: what was asked over TLS is counted there, without the key, and the open port has no metrics.
-func TestServeMetricsAreOnALoopbackListenerOfTheirOwn(t *testing.T) {
-	t.Parallel()
-	_, env := home(t)
-	cmd, _, line, _ := served(t, env, "--metrics", "127.0.0.1:0")
+// scraped asks for the metrics of a served line.
+func scraped(t *testing.T, line string) string {
+	t.Helper()
 	var at struct {
 		MetricsURL string `json:"metricsUrl"`
-		APIKey     string `json:"apiKey"`
 	}
 	if err := json.Unmarshal([]byte(line), &at); err != nil || !strings.HasPrefix(at.MetricsURL, "http://127.0.0.1:") {
 		t.Fatalf("%v %s", err, line)
-	}
-	if !admitted(t, reached(t, line, at.APIKey)) || admitted(t, reached(t, line, "wrong")) {
-		t.Error("the key")
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at.MetricsURL, nil)
 	if err != nil {
@@ -383,21 +377,38 @@ func TestServeMetricsAreOnALoopbackListenerOfTheirOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	if err != nil {
+	if err = errors.Join(err, res.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
+	return string(text)
+}
+
+// TestServeMetricsAreOnALoopbackListenerOfTheirOwn: what was asked over TLS is counted there, without the key, and the open port has no metrics.
+func TestServeMetricsAreOnALoopbackListenerOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	_, env := home(t)
+	cmd, _, line, _ := served(t, env, "--metrics", "127.0.0.1:0")
+	var at struct {
+		APIKey string `json:"apiKey"`
+	}
+	if err := json.Unmarshal([]byte(line), &at); err != nil {
+		t.Fatalf("%v %s", err, line)
+	}
+	if !admitted(t, reached(t, line, at.APIKey)) || admitted(t, reached(t, line, "wrong")) {
+		t.Error("the key")
+	}
+	text := scraped(t, line)
 	for _, want := range []string{
 		`coffer_requests_total{endpoint="/chains/supported-list",permission="read",status="200"} 1`,
 		`coffer_requests_total{endpoint="/chains/supported-list",permission="read",status="401"} 1`,
 		"coffer_open_sagas 0", "coffer_store_bytes ", "go_memstats_heap_alloc_bytes ", "process_start_time_seconds ",
 	} {
-		if !strings.Contains(string(text), "\n"+want) {
+		if !strings.Contains(text, "\n"+want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
 	}
-	if strings.Contains(string(text), at.APIKey) {
+	if strings.Contains(text, at.APIKey) {
 		t.Error("the key is a label")
 	}
 	interrupt(t, cmd)

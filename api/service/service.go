@@ -131,7 +131,7 @@ type Service struct {
 	book     *book.Book
 	settler  *settle.Settler
 	keys     *access.Keys
-	passes   access.Passes
+	passes   *access.Passes
 	watch    *observer    // nil without Metrics
 	handler  http.Handler // asks for the key
 	trusted  http.Handler // for the local socket
@@ -153,7 +153,7 @@ func Open(o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{opts: o, in: in}
+	s := &Service{opts: o, in: in, passes: access.NewPasses(o.Clock, access.PassPerMinute)}
 	s.opts.Log = slog.New(redactedLog{o.Log.Handler(), o.APIKey})
 	if o.Metrics != nil {
 		s.watch = &observer{meter: o.Metrics}
@@ -251,12 +251,12 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 func (s *Service) authenticator() access.Authenticator {
 	if s.opts.StoredKeys && s.keys.Usable() > 0 {
 		s.opts.APIKey = ""
-		return access.Either(&s.passes, s.keys)
+		return access.Either(s.passes, s.keys)
 	}
-	return access.Either(&s.passes, access.NewOneKey(s.opts.APIKey), s.keys)
+	return access.Either(s.passes, access.NewOneKey(s.opts.APIKey), s.keys)
 }
 
-// Pass makes a key for a caller inside this process. It exists in memory only, until revoke is called.
+// Pass makes a key for a caller inside this process. It exists in memory only, until revoke is called, and admits access.PassPerMinute requests.
 func (s *Service) Pass(caller string) (key string, revoke func(), err error) {
 	return s.passes.Issue(s.opts.Random, caller)
 }

@@ -6,13 +6,34 @@ import (
 	"encoding/hex"
 	"io"
 	"sync"
+	"time"
 )
 
-// Passes are keys that exist in memory only, each good until it is taken back. Of a key only its digest is kept. They are safe for concurrent use; the zero
-// value admits nobody.
+// PassPerMinute is how many requests a caller with a pass may make in a Span: ten a second, several times what a person at a dashboard brings about.
+const PassPerMinute = 600
+
+// Passes are keys that exist in memory only, each good until it is taken back. Of a key only its digest is kept. A caller has one sliding window, whatever the
+// number of its keys, and a new key does not empty it. Passes are safe for concurrent use.
 type Passes struct {
-	mu    sync.RWMutex
-	known map[[sha256.Size]byte]string // caller by digest
+	clock     func() time.Time
+	perMinute int
+	start     time.Time // as in Keys
+
+	mu      sync.Mutex
+	known   map[[sha256.Size]byte]*passing // by digest
+	callers map[string]*passing
+}
+
+// passing is a caller that has keys, or made requests within the last Span.
+type passing struct {
+	caller string
+	keys   int
+	window window
+}
+
+// NewPasses admits nobody at first, and then each caller with perMinute requests in a Span.
+func NewPasses(clock func() time.Time, perMinute int) *Passes {
+	return &Passes{clock: clock, perMinute: perMinute, start: clock(), known: map[[sha256.Size]byte]*passing{}, callers: map[string]*passing{}}
 }
 
 // Issue draws a key. caller names it in log lines. revoke ends it and may be called more than once.
@@ -25,25 +46,48 @@ func (p *Passes) Issue(random io.Reader, caller string) (key string, revoke func
 	sum := sha256.Sum256([]byte(key))
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.known == nil {
-		p.known = map[[sha256.Size]byte]string{}
+	p.forget(p.clock().Sub(p.start))
+	one := p.callers[caller]
+	if one == nil {
+		one = &passing{caller: caller}
+		p.callers[caller] = one
 	}
-	p.known[sum] = caller
+	one.keys++
+	p.known[sum] = one
 	return key, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		delete(p.known, sum)
+		if p.known[sum] != nil {
+			delete(p.known, sum)
+			one.keys--
+		}
 	}, nil
 }
 
-// Admit looks for the key's digest, so that the time taken tells nothing about a key.
+// forget drops the callers that have no key and made no request lately.
+func (p *Passes) forget(now time.Duration) {
+	for name, one := range p.callers {
+		if one.window.slide(now); one.keys == 0 && one.window.n == 0 {
+			delete(p.callers, name)
+		}
+	}
+}
+
+// Admit implements Authenticator. It looks for the key's digest, so that the time taken tells nothing about a key. A full window gets 429.
 func (p *Passes) Admit(_ context.Context, a Attempt) (Grant, error) {
 	sum := sha256.Sum256([]byte(a.Key))
-	p.mu.RLock()
-	caller, ok := p.known[sum]
-	p.mu.RUnlock()
-	if !ok || a.Key == "" {
+	now := p.clock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one := p.known[sum]
+	if one == nil || a.Key == "" {
 		return Grant{}, Unauthorized()
 	}
-	return Grant{Caller: caller}, nil
+	elapsed := now.Sub(p.start)
+	ok, remaining, reset := one.window.take(elapsed, p.perMinute)
+	g := Grant{Caller: one.caller, Limit: p.perMinute, Remaining: remaining, Reset: now.Add(reset - elapsed)}
+	if !ok {
+		return g, tooMany(reset-elapsed, "This visitor may make %d requests in 60 seconds", p.perMinute)
+	}
+	return g, nil
 }
