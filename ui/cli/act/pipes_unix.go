@@ -3,12 +3,15 @@
 package act
 
 import (
+	"os"
 	"os/signal"
 	"syscall"
 )
 
-// keepGoing makes writing to a closed pipe an error instead of the end of the program, until what it returns is called.
+// keepGoing makes writing to a closed pipe an error instead of the end of the program, until what it returns is called. The signal is taken, not ignored:
+// programs that are started meanwhile, such as an external signer, would inherit that.
 func keepGoing() (end func()) {
-	signal.Ignore(syscall.SIGPIPE)
-	return func() { signal.Reset(syscall.SIGPIPE) }
+	taken := make(chan os.Signal, 1)
+	signal.Notify(taken, syscall.SIGPIPE)
+	return func() { signal.Stop(taken) }
 }
