@@ -64,7 +64,7 @@ func TestAnOperationThatEndsBeforeAnybodyLooksIsListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &desk{book: book, flow: flow.New(flow.Deps{Client: c, Journal: book, Clock: time.Now})}
-	list := func() []activity.Operation { return d.found(operations[activity.Operation](d)) }
+	list := func() []activity.Operation { return found[activity.Operation](d) }
 	d.under = d.flow.Unfinished()
 	if got := list(); len(got) != 1 || got[0].ID() != id {
 		t.Fatalf("%d are under way", len(got))

@@ -49,7 +49,7 @@ func (d *desk) screens(c screen.Context) map[screen.ID]screen.Screen {
 			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Names: d.name, NoSigner: d.s.ReadOnly(),
 		}),
 		screen.Activity: activity.New(c, activity.Deps{
-			Unfinished: func() []activity.Operation { return d.found(operations[activity.Operation](d)) },
+			Unfinished: func() []activity.Operation { return found[activity.Operation](d) },
 			Outstanding: func(now time.Time) []activity.Outstanding {
 				return activity.FromJournal(d.s.Catalog, d.outstanding(now))
 			},
@@ -98,11 +98,12 @@ func operations[T any](d *desk) []T {
 
 // found adds what was under way when the profile was opened and has ended since: the service may have told of the end before any screen looked, and the person has to
 // hear of it all the same.
-func (d *desk) found(unfinished []activity.Operation) []activity.Operation {
-	var out []activity.Operation
+func found[T interface{ ID() string }](d *desk) []T {
+	unfinished := operations[T](d)
+	var out []T
 	for _, o := range d.under {
-		if !slices.ContainsFunc(unfinished, func(u activity.Operation) bool { return u.ID() == o.ID() }) {
-			out = append(out, o)
+		if !slices.ContainsFunc(unfinished, func(u T) bool { return u.ID() == o.ID() }) {
+			out = append(out, any(o).(T))
 		}
 	}
 	return append(out, unfinished...)
@@ -118,7 +119,7 @@ func (d *desk) talk(ctx context.Context) error {
 		Context: d.context(), In: d.o.In, Out: d.o.Out,
 		Deps: linear.Deps{
 			Start:       func(ctx context.Context, in intent.Intent) (linear.Operation, error) { return d.flow.Start(ctx, in) },
-			Unfinished:  func() []linear.Operation { return operations[linear.Operation](d) },
+			Unfinished:  func() []linear.Operation { return found[linear.Operation](d) },
 			Outstanding: d.outstanding,
 			Void:        d.flow.Void, Balances: d.Balances, History: d.History, Book: book,
 			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Secret: d.o.Secret,

@@ -3,6 +3,7 @@ package linear
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"coffer/api/amount"
@@ -14,11 +15,9 @@ import (
 	"coffer/wallet/verify"
 )
 
+// unfinished are the operations that have no end yet.
 func (s *session) unfinished() []Operation {
-	if s.deps.Unfinished == nil {
-		return nil
-	}
-	return s.deps.Unfinished()
+	return slices.DeleteFunc(s.operations(), func(op Operation) bool { return op.Snapshot().State.Terminal() })
 }
 
 func (s *session) outstanding() []journal.Outstanding {
@@ -48,6 +47,7 @@ func (s *session) activityWords() string {
 // activity lists what is under way and the signatures that can still be used.
 func (s *session) activity(ctx context.Context) error {
 	for {
+		s.news()
 		ops, live := s.unfinished(), s.outstanding()
 		if len(ops)+len(live) == 0 {
 			s.out.say("Nothing is under way, and nothing that you signed can still be used. What has ended is in the history.")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -134,6 +135,7 @@ func notes() []verify.Reason {
 
 // fakeOp plays an operation and counts what is asked of it. It refuses a confirmation of anything but what was shown.
 type fakeOp struct {
+	mu                                       sync.Mutex // of what Watch changes
 	snap                                     flow.Snapshot
 	prepares, signs, quotes, executes, gones int
 	confirmed                                []string
@@ -165,8 +167,13 @@ func (f *fakeOp) begin(in intent.Intent) {
 	f.snap = flow.Snapshot{ID: "op1", State: flow.StateDraft, Started: utc(), SignaturesTotal: 1, Intent: in.Draft()}
 }
 
-func (f *fakeOp) ID() string              { return "op1" }
-func (f *fakeOp) Snapshot() flow.Snapshot { return f.snap }
+func (f *fakeOp) ID() string { return "op1" }
+
+func (f *fakeOp) Snapshot() flow.Snapshot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.snap
+}
 
 func (f *fakeOp) Abandon() error {
 	f.gones++
@@ -262,7 +269,10 @@ func (f *fakeOp) Execute(_ context.Context, confirmed string, progress func(flow
 
 // Watch reports a status every second until the last; without one it waits for ever.
 func (f *fakeOp) Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error) {
-	snap := f.snap
+	if progress == nil {
+		progress = func(flow.Snapshot) {}
+	}
+	snap := f.Snapshot()
 	for i, st := range f.statuses {
 		select {
 		case <-time.After(10 * time.Millisecond):
@@ -275,7 +285,9 @@ func (f *fakeOp) Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.
 			if st.Status == api.StatusRefunded || st.Status == api.StatusFailed {
 				snap.State = flow.StateFailed
 			}
+			f.mu.Lock()
 			f.snap = snap
+			f.mu.Unlock()
 		}
 		progress(snap)
 	}

@@ -17,9 +17,11 @@ const maxLink = 2048
 // follow says what becomes of an operation that was sent, until it has ended or the person has heard enough.
 func (s *session) follow(ctx context.Context, op Operation) error {
 	f := follower{session: s, said: map[string]bool{}}
+	s.unwatch(op)
 	snap := op.Snapshot()
+	defer func() { s.told[op.ID()] = op.Snapshot().State.Terminal() }()
 	f.hear(snap)
-	if snap.State != flow.StateAccepted && snap.State != flow.StateUnknown {
+	if !under(snap) {
 		return nil
 	}
 	s.out.say("Following it. Press Enter to stop; it goes on by itself, and Activity knows of it.")
@@ -61,7 +63,7 @@ func (s *session) follow(ctx context.Context, op Operation) error {
 			end := <-done
 			f.hear(end.snap)
 			if err == nil && !end.snap.State.Terminal() {
-				s.out.say("Not followed any more. It goes on by itself.")
+				s.out.say("Not followed any more. It goes on by itself; its end is told in front of the main menu.")
 			}
 			return err
 		case <-ctx.Done():

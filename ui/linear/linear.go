@@ -53,7 +53,8 @@ type Contact struct{ Name, Address string }
 type Deps struct {
 	// Start begins an operation in the journal.
 	Start func(ctx context.Context, in intent.Intent) (Operation, error)
-	// Unfinished lists the operations that were signed and have no end yet, Outstanding the signatures that can still be used. nil: there are none.
+	// Unfinished lists the operations that were signed and have no end yet, and may list such as ended before anybody was told. Outstanding lists the signatures
+	// that can still be used. nil: there are none.
 	Unfinished  func() []Operation
 	Outstanding func(now time.Time) []journal.Outstanding
 	// Void declares a signature dead; hash is its OpHash, typed what the person typed (flow.Flow.Void). nil: that cannot be done here.
@@ -83,14 +84,17 @@ type Options struct {
 
 // session is one conversation. It runs on one goroutine; the input has another.
 type session struct {
-	ctx     screen.Context
-	deps    Deps
-	in      *input
-	out     *printer
-	hidden  bool            // amounts outside a review are not said
-	given   map[string]bool // operations of which something was signed: a new quote counts anew and takes nothing back
-	paidFor map[string]bool // operations of which a payment was signed, likewise
-	money   money
+	ctx      screen.Context
+	deps     Deps
+	in       *input
+	out      *printer
+	hidden   bool            // amounts outside a review are not said
+	given    map[string]bool // operations of which something was signed: a new quote counts anew and takes nothing back
+	paidFor  map[string]bool // operations of which a payment was signed, likewise
+	told     map[string]bool // operations whose end was told
+	lookouts []*lookout
+	life     context.Context // of the lookouts, which outlive the question at which they begin
+	money    money
 }
 
 // Run talks until the person leaves, the input ends or ctx does.
@@ -103,9 +107,10 @@ func Run(ctx context.Context, o Options) error {
 	}
 	s := &session{
 		ctx: o.Context, deps: o.Deps, in: newInput(o.In, o.Context.Clock), out: newPrinter(o.Out, o.Width), hidden: o.Context.Settings.Hidden,
-		given: map[string]bool{}, paidFor: map[string]bool{},
+		given: map[string]bool{}, paidFor: map[string]bool{}, told: map[string]bool{}, life: ctx,
 	}
 	defer s.in.close()
+	defer s.unwatchAll()
 	s.greet()
 	err := s.mainMenu(ctx)
 	switch {
@@ -131,6 +136,7 @@ func (s *session) greet() {
 // mainMenu is where every conversation comes back to.
 func (s *session) mainMenu(ctx context.Context) error {
 	for {
+		s.news()
 		m := menu{title: "What do you want to do?", top: true}
 		do := []func(context.Context) error{}
 		add := func(text string, fn func(context.Context) error) {

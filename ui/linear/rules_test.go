@@ -14,6 +14,7 @@ import (
 	"coffer/api"
 	"coffer/api/secret"
 	"coffer/wallet/flow"
+	"coffer/wallet/intent"
 	"coffer/wallet/vault"
 	"coffer/wallet/verify"
 )
@@ -170,6 +171,47 @@ func TestFollowingCanBeLeftAndGoesOn(t *testing.T) {
 		r.wants(r.types(""), "Not followed any more.", "What do you want to do?")
 		if err := r.ends(); err != nil || r.op.snap.State != flow.StateAccepted {
 			t.Errorf("%s, %v", r.op.snap.State, err)
+		}
+	})
+}
+
+// An operation that nobody follows is watched, and its end is told once, in front of the next question of the main menu; so is one that ended before anybody came.
+func TestTheEndOfWhatNobodyFollowsIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.op.statuses = nil
+		r.begins()
+		r.types(callScript()...)
+		r.unfinished = []Operation{r.op}
+		r.op.statuses = settled()
+		r.types("")
+		said := r.types("9")
+		if !strings.Contains(flat(said), "Meanwhile: transfer on Base, begun") || !strings.Contains(flat(said), "completed. Your call ran and every payment is settled.") {
+			t.Errorf("the end is not told:\n%s", said)
+		}
+		if said := r.types("9", "7"); strings.Contains(said, "Meanwhile") || !strings.Contains(said, "Nothing is under way") {
+			t.Errorf("told twice, or still under way:\n%s", said)
+		}
+		if err := r.ends(); err != nil {
+			t.Error(err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		failed := settled()[:1]
+		failed[0].Status, failed[0].FailReason = api.StatusRefunded, "SLIPPAGE"
+		r.op.begin(intent.Intent{})
+		r.op.snap.State, r.op.statuses = flow.StateAccepted, failed
+		if _, err := r.op.Watch(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		r.unfinished = []Operation{r.op}
+		r.begins()
+		if all := flat(r.paper.text()); strings.Count(all, "Meanwhile: ") != 1 || !strings.Contains(all, "refunded.") || !strings.Contains(all, "The service says: SLIPPAGE.") {
+			t.Errorf("the end is not told:\n%s", all)
+		}
+		if err := r.ends(); err != nil {
+			t.Error(err)
 		}
 	})
 }
