@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/tui/internal/job"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -44,7 +45,7 @@ func (m *Model) actions() []action {
 		action{kit.NewKey("lock the keys now", "L").Named("lock").OffWhen(m.ctx.Vault.Lock == nil, noVault), m.lock})
 	if m.job != nil {
 		out = append(out, action{kit.NewKey("lock and suspend", "ctrl+z").Explain("lock and suspend; fg in the shell brings it back").Named("suspend"),
-			func() tea.Cmd { return m.suspend(suspendMsg{}) }})
+			func() tea.Cmd { return m.suspend(job.SuspendMsg{}) }})
 	}
 	return append(out, action{kit.NewKey("quit", "q", "ctrl+c").Named("quit"), m.quit})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"coffer/config"
+	"coffer/ui/tui/internal/job"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
@@ -27,7 +28,7 @@ func TestTheConfigurationPageIsComplete(t *testing.T) {
 				return out
 			}
 		})
-		m.job = &job{}
+		m.job = &job.Job{}
 		for _, k := range m.shellKeys() {
 			row := rowOf(page, "`shell."+k.ActionName()+"`")
 			if row == "" || !strings.HasPrefix(k.ActionName(), "open-") && !strings.Contains(row, "`"+k.Press[0]+"`") {

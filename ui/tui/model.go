@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 
+	"coffer/ui/tui/internal/job"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -35,7 +36,7 @@ type Model struct {
 	hidden  bool // amounts are hidden; the screens are told
 	toast   toast
 	help    help
-	job     *job // nil: this program cannot be suspended
+	job     *job.Job // nil: this program cannot be suspended
 	palette *kit.Choice
 	recent  []string  // lines of the palette, the last one first
 	quitAsk time.Time // when the first q was refused

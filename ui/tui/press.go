@@ -3,6 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/tui/internal/job"
 	"coffer/ui/tui/kit"
 )
 
@@ -14,7 +15,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	case key == "ctrl+c":
 		return m.quit()
 	case key == "ctrl+z":
-		return m.suspend(suspendMsg{})
+		return m.suspend(job.SuspendMsg{})
 	case m.tooSmall():
 		if key == "q" {
 			return m.quit()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	tea "charm.land/bubbletea/v2"
+
+	"coffer/ui/tui/internal/job"
 )
 
 // Run shows the program until the person quits or ctx ends. It returns nil after quitting or an interrupt, the context's error when ctx
@@ -32,8 +34,8 @@ func Run(ctx context.Context, o Options) error {
 		return ended(ctx, o.Away.run(m, append(opts, o.Away.options(o)...)))
 	}
 	p := tea.NewProgram(m, opts...)
-	if m.job = watchJob(p, o.Suspended); m.job != nil {
-		defer m.job.end()
+	if m.job = job.Watch(p, o.Suspended); m.job != nil {
+		defer m.job.End()
 	}
 	_, err := p.Run()
 	return ended(ctx, err)

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/config"
+	"coffer/ui/tui/internal/job"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
 )
@@ -46,9 +47,9 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return m.paste(msg)
 	case tea.MouseMsg:
 		return m.mouse(msg)
-	case suspendMsg:
+	case job.SuspendMsg:
 		return m.suspend(msg)
-	case resumedMsg:
+	case job.ResumedMsg:
 		return m.resumed(msg)
 	case wokeMsg:
 		if msg.gen == m.wakeGen {

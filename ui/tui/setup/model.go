@@ -10,6 +10,7 @@ import (
 	"coffer/api/network"
 	"coffer/ui/doctor"
 	"coffer/ui/profile"
+	"coffer/ui/tui/internal/job"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 	"coffer/wallet/vault"
@@ -35,7 +36,7 @@ type Model struct {
 	opt    Options
 	life   context.Context
 	stop   context.CancelFunc
-	job    *job // nil: this program cannot be suspended
+	job    *job.Job // nil: this program cannot be suspended
 	result string
 
 	w, h    int

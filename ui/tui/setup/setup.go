@@ -25,6 +25,7 @@ import (
 	"coffer/config"
 	"coffer/ui/doctor"
 	"coffer/ui/profile"
+	"coffer/ui/tui/internal/job"
 	"coffer/ui/tui/theme"
 )
 
@@ -78,8 +79,8 @@ func Run(ctx context.Context, o Options) (string, error) {
 		opts = append(opts, tea.WithOutput(o.Out))
 	}
 	p := tea.NewProgram(m, opts...)
-	if m.job = watchJob(p); m.job != nil {
-		defer m.job.end()
+	if m.job = job.Watch(p, nil); m.job != nil {
+		defer m.job.End()
 	}
 	_, err := p.Run()
 	switch {

@@ -18,6 +18,7 @@ import (
 	"coffer/config"
 	"coffer/ui/doctor"
 	"coffer/ui/profile"
+	"coffer/ui/tui/internal/job"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/wallet/vault"
 )
@@ -116,7 +117,7 @@ func TestASuspendedSetUpForgetsItsSecrets(t *testing.T) {
 	w := newWalk(t)
 	w.throughAccounts()
 	key := w.m.keys[0].Key
-	_, cmd := w.m.Update(suspendMsg{})
+	_, cmd := w.m.Update(job.SuspendMsg{})
 	if cmd != nil {
 		t.Fatal("without a shell above nothing is stopped")
 	}

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coffer/ui/tui/internal/job"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
 )
@@ -30,9 +31,9 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return m.press(msg)
 	case tea.PasteMsg:
 		m.pasted(msg)
-	case suspendMsg:
+	case job.SuspendMsg:
 		return m.suspend(msg)
-	case resumedMsg:
+	case job.ResumedMsg:
 		return m.resumed(msg)
 	case namedMsg:
 		m.names = msg.names
@@ -56,7 +57,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	case "ctrl+c":
 		return m.quit()
 	case "ctrl+z":
-		return m.suspend(suspendMsg{})
+		return m.suspend(job.SuspendMsg{})
 	}
 	if m.w > 0 && (m.w < minWidth || m.h < minHeight) {
 		return nil

@@ -1,6 +1,6 @@
 //go:build unix
 
-package tui
+package job
 
 import (
 	"os"
@@ -15,16 +15,16 @@ import (
 // stop it.
 const contTime = 200 * time.Millisecond
 
-// job is this process as the shell above it sees it.
-type job struct {
+// Job is this process as the shell above it sees it.
+type Job struct {
 	tstp chan os.Signal
 	done chan struct{}
 }
 
-// watchJob answers SIGTSTP from outside: whoever keeps the keys is told at once, even when the terminal no longer takes output; then the event loop stops the
-// process.
-func watchJob(p *tea.Program, suspended func()) *job {
-	j := &job{tstp: make(chan os.Signal, 1), done: make(chan struct{})}
+// Watch answers SIGTSTP from outside, until End: whoever keeps the keys is told at once by suspended, beside the event loop and even when the terminal no longer
+// takes output; then the event loop gets a SuspendMsg. suspended may be nil.
+func Watch(p *tea.Program, suspended func()) *Job {
+	j := &Job{tstp: make(chan os.Signal, 1), done: make(chan struct{})}
 	signal.Notify(j.tstp, syscall.SIGTSTP)
 	go func() {
 		for {
@@ -35,20 +35,20 @@ func watchJob(p *tea.Program, suspended func()) *job {
 				if suspended != nil {
 					suspended()
 				}
-				p.Send(suspendMsg{fromOutside: true})
+				p.Send(SuspendMsg{FromOutside: true})
 			}
 		}
 	}()
 	return j
 }
 
-// end stops listening.
-func (j *job) end() { signal.Stop(j.tstp); close(j.done) }
+// End stops listening.
+func (j *Job) End() { signal.Stop(j.tstp); close(j.done) }
 
 // stop stops the process and returns once it was continued. After a signal from outside that is this process alone: whoever sent SIGTSTP can send SIGCONT.
 // After the key it is what the terminal does for ctrl+z: the whole job stops, so that the shell above takes over. The system ignores that where no shell could
 // continue it, such as in a window that runs this program alone; then stop returns false.
-func (j *job) stop(fromOutside bool) bool {
+func (j *Job) stop(fromOutside bool) bool {
 	cont := make(chan os.Signal, 1)
 	signal.Notify(cont, syscall.SIGCONT)
 	defer signal.Stop(cont)
