@@ -178,9 +178,12 @@ func serialNumber() (*big.Int, error) {
 	return n.SetBit(n, 126, 1), nil // never short, never zero
 }
 
+// unfinished begins the name of a file that is being written.
+const unfinished = ".new-"
+
 // writeFile replaces a file in one step: a reader sees the old content or the new, never a part. Mode 0600.
 func writeFile(path string, content []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // made with mode 0600
+	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*") // made with mode 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}

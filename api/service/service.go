@@ -9,6 +9,7 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -339,6 +340,7 @@ func (s *Service) Close() error {
 	return s.settler.Close()
 }
 
+// writeNetwork keeps the descriptor beside the database, which this process holds: files that an earlier one had begun to write are nobody's and go.
 func writeNetwork(dir string, d network.Descriptor) error {
 	raw, err := d.Encode()
 	if err != nil {
@@ -347,5 +349,18 @@ func writeNetwork(dir string, d network.Descriptor) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("service: %w", err)
 	}
-	return writeFile(filepath.Join(dir, NetworkFile), raw)
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), unfinished) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("service: %w", err)
+	}
+	path := filepath.Join(dir, NetworkFile)
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, raw) {
+		return nil
+	}
+	return writeFile(path, raw)
 }

@@ -106,6 +106,10 @@ func TestNetworkFileIsTheDescriptorAndSurvivesReopening(t *testing.T) {
 		t.Errorf("%v %s, expected %s", err, d.ID, first.Network().ID)
 	}
 	o.Seed = nil
+	part := filepath.Join(dir, ".new-1") // of a process that was killed
+	if err := os.WriteFile(part, raw[:10], 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if again := open(t, o); again.Network().ID != d.ID {
 		t.Errorf("network id %s after reopening", again.Network().ID)
 	}
