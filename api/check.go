@@ -68,7 +68,7 @@ func (c *checker) shape(p place, t reflect.Type, broken map[string]bool) {
 }
 
 func (c *checker) scalar(p place, t reflect.Type) {
-	raw := string(c.doc.raw[p.e.start:p.e.end])
+	raw := c.doc.scalar(p.e)
 	switch t.Kind() {
 	case reflect.String:
 		if p.e.kind != '"' {
@@ -198,7 +198,7 @@ func (p place) optional(expected string, ok func(string) bool) (string, bool) {
 // integer demands a JSON integer between min and max.
 func (p place) integer(min, max int) (int, bool) {
 	if p.e != nil {
-		if n, err := strconv.Atoi(string(p.c.doc.raw[p.e.start:p.e.end])); err == nil && n >= min && n <= max {
+		if n, err := strconv.Atoi(p.c.doc.scalar(p.e)); err == nil && n >= min && n <= max {
 			return n, true
 		}
 	}

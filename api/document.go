@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sort"
 	"strconv"
 	"strings"
@@ -46,6 +47,7 @@ type Document struct {
 	root   *element
 	limits Limits
 	values int
+	loose  []*element // numbers with a plain form of their own, in document order
 }
 
 // element is a value's place in the raw bytes: [start, end).
@@ -54,6 +56,7 @@ type element struct {
 	kind       byte // '{', '[', or the first byte of a scalar
 	members    []member
 	items      []*element
+	plain      string // of a whole number that is written with a fraction or an exponent, its RFC 8785 form; otherwise ""
 }
 
 type member struct {
@@ -110,7 +113,45 @@ func (d *Document) scan(dec *jsontext.Decoder, depth int) (*element, error) {
 		return nil, err
 	}
 	end := int(dec.InputOffset())
-	return &element{start: end - len(v), end: end, kind: v[0]}, nil
+	e := &element{start: end - len(v), end: end, kind: v[0], plain: plainForm(v)}
+	if e.plain != "" {
+		d.loose = append(d.loose, e)
+	}
+	return e, nil
+}
+
+// plainForm is the RFC 8785 form of a whole number up to 2^53-1 that is written like 137.0 or 1.37e2, as clients do that keep every number as a double; "" for
+// anything else.
+func plainForm(v []byte) string {
+	if v[0] == '"' || !bytes.ContainsAny(v, ".eE") || v[0] != '-' && (v[0] < '0' || v[0] > '9') {
+		return ""
+	}
+	f, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > maxSafe {
+		return ""
+	}
+	return strconv.FormatInt(int64(f), 10)
+}
+
+// scalar is the text of a scalar, with a whole number in its plain form.
+func (d *Document) scalar(e *element) string {
+	if e.plain != "" {
+		return e.plain
+	}
+	return string(d.raw[e.start:e.end])
+}
+
+// plain is the document with every whole number in its plain form.
+func (d *Document) plain() []byte {
+	if len(d.loose) == 0 {
+		return d.raw
+	}
+	out, at := make([]byte, 0, len(d.raw)), 0
+	for _, e := range d.loose {
+		out = append(append(out, d.raw[at:e.start]...), e.plain...)
+		at = e.end
+	}
+	return append(out, d.raw[at:]...)
 }
 
 func (d *Document) scanObject(dec *jsontext.Decoder, depth int) (*element, error) {
@@ -175,9 +216,10 @@ func (d *Document) Raw() []byte { return bytes.Clone(d.raw) }
 // Len returns the number of bytes.
 func (d *Document) Len() int { return len(d.raw) }
 
-// Decode reads the whole document into v: names are matched exactly, unknown members are left out of the view (and stay in the document).
+// Decode reads the whole document into v: names are matched exactly, unknown members are left out of the view (and stay in the document). A whole number is read
+// however it is written: 137, 137.0 and 1.37e2 are one value, as in the RFC 8785 form.
 func (d *Document) Decode(v any) error {
-	if err := json.Unmarshal(d.raw, v); err != nil {
+	if err := json.Unmarshal(d.plain(), v); err != nil {
 		return fmt.Errorf("decode document: %w", err)
 	}
 	return nil

@@ -208,6 +208,39 @@ func TestUnknownMembersStayInTheDocument(t *testing.T) {
 	}
 }
 
+// A client that keeps every number as a double writes 137.0; the RFC 8785 form of that is 137, and so is what is read (protocol §4.1).
+func TestAWholeNumberReadsTheSameHoweverItIsWritten(t *testing.T) {
+	type view struct {
+		N int     `json:"n"`
+		F float64 `json:"f"`
+		S string  `json:"s"`
+	}
+	for text, want := range map[string]int{"137": 137, "137.0": 137, "137.000": 137, "1.37e2": 137, "13700E-2": 137, "-0.0": 0, "-2.0": -2, "9007199254740991.0": maxSafe} {
+		raw := `{"s": "137.0", "f":1.5,"n": ` + text + ` }`
+		d := mustParse(t, raw)
+		var v view
+		if err := d.Decode(&v); err != nil || v != (view{want, 1.5, "137.0"}) {
+			t.Errorf("%s: %+v, %v", text, v, err)
+		}
+		if string(d.Raw()) != raw {
+			t.Errorf("%s: the bytes are now %s", text, d.Raw())
+		}
+		plain, err := mustParse(t, fmt.Sprintf(`{"s": "137.0", "f":1.5,"n": %d }`, want)).Canonical()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := d.Canonical(); err != nil || !bytes.Equal(c, plain) {
+			t.Errorf("%s: canonical form %s, %v", text, c, err)
+		}
+	}
+	for _, text := range []string{"137.5", "1e-1", "1e400", "1e19", "9007199254740992.0"} {
+		var v view
+		if err := mustParse(t, `{"n":`+text+`}`).Decode(&v); err == nil {
+			t.Errorf("%s was read as %d", text, v.N)
+		}
+	}
+}
+
 func TestDecodeMatchesNamesExactly(t *testing.T) {
 	var q Quote
 	if err := mustParse(t, `{"ID":"0x1"}`).Decode(&q); err != nil || q.ID != "" {

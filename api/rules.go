@@ -20,6 +20,9 @@ type Rules struct {
 // MaxListed bounds calls, allowances, requirements and overrides of one request.
 const MaxListed = 100
 
+// Validity is how long a prepared operation stays valid at most (protocol §2.2).
+const Validity = 10 * time.Minute
+
 // MinValidity is how far validUntil must lie in the future (protocol §2.2).
 const MinValidity = 60 * time.Second
 

@@ -75,6 +75,9 @@ func (r Rules) overrides(p place) {
 func (r Rules) window(body place) {
 	after, okAfter := unix(body.get("validAfter"))
 	until, okUntil := unix(body.get("validUntil"))
+	if okAfter && after >= r.Now.Add(Validity).Unix() {
+		body.get("validAfter").fail("a time within the " + strconv.Itoa(int(Validity.Minutes())) + " minutes that an operation stays valid")
+	}
 	if okUntil && until < r.Now.Add(MinValidity).Unix() {
 		body.get("validUntil").fail("a time at least 60 seconds from now")
 	}

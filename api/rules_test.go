@@ -121,6 +121,7 @@ func TestPrepareRefuses(t *testing.T) {
 		"override balance not hex":           {"overrides", `[{"address":"` + evmOther + `","balance":"5"}]`, "overrides[0].balance", "0x hex"},
 		"override slot not a word":           {"overrides", `[{"address":"` + evmOther + `","stateDiff":{"0x1":"0x2"}}]`, "overrides[0].stateDiff.0x1", "32-byte"},
 		"validUntil too soon":                {"validUntil", `"1800000059"`, "validUntil", "60 seconds"},
+		"validAfter beyond the window":       {"validAfter", `"1800000600"`, "validAfter", "10 minutes"},
 		"fromAssetId unknown":                {"fromAssetId", `"ob:nothing"`, "fromAssetId", "known"},
 		"slippage 0":                         {"slippageTolerance", "0", "slippageTolerance", "1 to 10000"},
 		"slippage above all":                 {"slippageTolerance", "10001", "slippageTolerance", "1 to 10000"},

@@ -33,9 +33,14 @@ func scale(v *big.Int, from, to int) (scaled, rest *big.Int) {
 
 // Value is the worth in micro USD, rounded down, of v base units of an asset with the
 // given decimals at a price in micro USD for one whole unit. An unknown amount or
-// price gives nil.
+// price gives nil; nothing is worth nothing at any price.
 func Value(v *big.Int, decimals int, priceMicroUSD *big.Int) *big.Int {
-	if v == nil || priceMicroUSD == nil || decimals < 0 {
+	switch {
+	case v == nil || decimals < 0:
+		return nil
+	case v.Sign() == 0:
+		return new(big.Int)
+	case priceMicroUSD == nil:
 		return nil
 	}
 	worth := new(big.Int).Mul(v, priceMicroUSD)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,13 +89,17 @@ func again(t *testing.T, body []byte, indent string, order func([]string)) strin
 	return out.String()
 }
 
+// reWhole finds the whole numbers of a document in which no text looks like one.
+var reWhole = regexp.MustCompile(`([:,\[])(-?[0-9]+)([,}\]])`)
+
 // A client that parses and writes every document anew, with its members in another order, passes at every step, with each kind of account.
 func TestAClientThatWritesDocumentsAnewPasses(t *testing.T) {
 	rotate := func(s []string) { s[0], s[len(s)-1] = s[len(s)-1], s[0] }
 	for _, style := range []struct {
 		name, indent string
 		order        func([]string)
-	}{{"reversed", "", slices.Reverse[[]string]}, {"rotated and spread out", "\n\t ", rotate}} {
+		doubles      bool
+	}{{"reversed", "", slices.Reverse[[]string], false}, {"rotated and spread out", "\n\t ", rotate, false}, {"numbers as doubles", "", slices.Reverse[[]string], true}} {
 		for _, kind := range []string{api.AccountKernelV31, api.AccountRoleBased, api.AccountKernelV33 + settletest.WithSolana} {
 			for _, v1 := range []bool{true, false} {
 				if v1 && strings.HasSuffix(kind, settletest.WithSolana) {
@@ -103,7 +108,13 @@ func TestAClientThatWritesDocumentsAnewPasses(t *testing.T) {
 				t.Run(fmt.Sprintf("%s %s v1=%t", style.name, kind, v1), func(t *testing.T) {
 					c := newClient(t, open(t, options(store.NewMemory())), kind, 31)
 					c.v1 = v1
-					anew := func(body string) string { return again(t, []byte(body), style.indent, style.order) }
+					anew := func(body string) string {
+						body = again(t, []byte(body), style.indent, style.order)
+						if style.doubles {
+							body = reWhole.ReplaceAllString(body, "$1$2.0$3")
+						}
+						return body
+					}
 					prepared := c.sign(c.prepare(anew(c.transfer(300_000_000))), "/chainOperation")
 					offer := c.ask("POST", c.callQuotePath(), anew(c.callQuoteBody(prepared, "ob:usdc")))
 					signed, id := c.signAll(offer)

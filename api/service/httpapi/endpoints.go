@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -117,6 +118,8 @@ const (
 	MaxLimit     = 100
 )
 
+var reLimit = regexp.MustCompile(`^[1-9][0-9]*$`)
+
 // maxCursor bounds a continuation in bytes.
 const maxCursor = 1024
 
@@ -136,11 +139,13 @@ func ParseHistory(user, limit, continuation, sortBy string) (book.HistoryQuery, 
 		fail("user", "an EVM or Solana address", user)
 	}
 	if limit != "" {
-		n, err := strconv.ParseUint(limit, 10, 32)
-		if err != nil || n < 1 || strconv.FormatUint(n, 10) != limit {
+		if !reLimit.MatchString(limit) {
 			fail("limit", "a whole number from 1", limit)
 		}
-		q.Limit = int(min(n, MaxLimit))
+		q.Limit = MaxLimit
+		if n, err := strconv.Atoi(limit); err == nil { // one with more digits is capped, too
+			q.Limit = min(n, MaxLimit)
+		}
 	}
 	if len(continuation) > maxCursor {
 		fail("continuation", "a continuation of an earlier page", "a longer text")

@@ -29,6 +29,7 @@ import (
 	"coffer/api/service/book"
 	"coffer/api/service/genesis"
 	"coffer/api/service/portfolio"
+	"coffer/api/text"
 )
 
 // Quoter prepares and prices; the documents have passed api.Rules.
@@ -139,7 +140,11 @@ func (h *handler) serve(w *answer, r *http.Request, log *slog.Logger) {
 		path, below = r.URL.Path, true // whoever watches the process, or wants to learn the base path, need not know it
 	}
 	rt, ok := h.routes[path][method]
-	if !below || !ok {
+	if !below {
+		h.fail(w, r, log, api.NewError(api.ErrNotFound, "Cannot %s %s: the interface is below %s", text.Clean(r.Method, 16), text.Clean(r.URL.Path, maxShown), h.BasePath))
+		return
+	}
+	if !ok {
 		h.fail(w, r, log, notFound(r, h.routes[path]))
 		return
 	}
@@ -201,5 +206,5 @@ func window(head http.Header, g access.Grant) {
 	}
 	head.Set("X-Ratelimit-Limit", strconv.Itoa(g.Limit))
 	head.Set("X-Ratelimit-Remaining", strconv.Itoa(g.Remaining))
-	head.Set("X-Ratelimit-Reset", strconv.FormatInt(g.Reset.Unix(), 10))
+	head.Set("X-Ratelimit-Reset", strconv.FormatInt(g.Reset.Add(time.Second-time.Nanosecond).Unix(), 10)) // no earlier than a Retry-After
 }

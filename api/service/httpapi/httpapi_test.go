@@ -213,6 +213,9 @@ func TestUnknownPathsAndMethodsHaveTheErrorBody(t *testing.T) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}
+	if m := errorOf(t, b.get("/assets/list")); !strings.HasSuffix(m["message"].(string), "the interface is below /api") {
+		t.Errorf("a forgotten base path: %v", m)
+	}
 	w := b.post("/api/assets/list", "{}")
 	if m := errorOf(t, w); w.Code != 404 || !strings.Contains(m["message"].(string), "takes GET") {
 		t.Errorf("POST on a GET path: %d %s", w.Code, w.Body)
@@ -379,7 +382,12 @@ func TestHistoryParametersHaveTheDocumentedDefaultsAndBounds(t *testing.T) {
 	if want := (book.HistoryQuery{User: strings.ToLower(user), Limit: 100, SortBy: "updatedAt", Continuation: "abc"}); b.history != want {
 		t.Errorf("%+v, expected %+v", b.history, want)
 	}
-	for _, bad := range []string{"", "?user=me", "?user=" + user + "&limit=0", "?user=" + user + "&limit=-1", "?user=" + user + "&limit=1.5",
+	for _, limit := range []string{"4294967296", "99999999999999999999999"} {
+		if b.get(path + "?user=" + user + "&limit=" + limit); b.history.Limit != 100 {
+			t.Errorf("limit %s: %d", limit, b.history.Limit)
+		}
+	}
+	for _, bad := range []string{"?user=" + user + "&limit=01", "", "?user=me", "?user=" + user + "&limit=0", "?user=" + user + "&limit=-1", "?user=" + user + "&limit=1.5",
 		"?user=" + user + "&limit=+3", "?user=" + user + "&sortBy=amount", "?user=" + user + "&user=" + user} {
 		if w := b.get(path + bad); w.Code != 400 {
 			t.Errorf("%q: %d %s", bad, w.Code, w.Body)

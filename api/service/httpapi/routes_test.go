@@ -78,7 +78,7 @@ func TestRateLimitHeadersAreOnEveryAnswerToAKnownKey(t *testing.T) {
 		g.err = err
 		w := b.get("/api/assets/list")
 		head := w.Header()
-		if head.Get("x-ratelimit-limit") != "60" || head.Get("x-ratelimit-remaining") != "7" || head.Get("x-ratelimit-reset") != "1760000042" {
+		if head.Get("x-ratelimit-limit") != "60" || head.Get("x-ratelimit-remaining") != "7" || head.Get("x-ratelimit-reset") != "1760000043" {
 			t.Errorf("%s: %v", name, head)
 		}
 		if want := map[bool]string{true: "42", false: ""}[name == "429"]; head.Get("Retry-After") != want {

@@ -67,7 +67,7 @@ func (p *Portfolio) sums(ctx context.Context, q Query) (api.AggregatedBalance, e
 			AssetType: asked.As, Balance: v.String(), FiatValue: api.Micro(worth),
 		})
 	}
-	out.TotalBalance.FiatValue = api.Micro(s.total)
+	out.TotalBalance.FiatValue = api.Micro(s.total.worth())
 	return out, nil
 }
 
@@ -84,7 +84,7 @@ func (p *Portfolio) fund(ctx context.Context, q Query) error {
 }
 
 // sheet collects the figures of one answer: one view of each chain, one moment of prices, and a total that counts each asset once however
-// often it is listed. The total is nil while nothing priced was met.
+// often it is listed.
 type sheet struct {
 	p       *Portfolio
 	q       Query
@@ -92,7 +92,7 @@ type sheet struct {
 	views   map[uint64]chain.State
 	solana  *solana.State // nil while nothing on Solana was read
 	counted map[caip.Asset]bool
-	total   *big.Int
+	total   tally
 }
 
 func (s *sheet) close() {
@@ -115,7 +115,7 @@ func (s *sheet) aggregate(id caip.AggregateID) (api.AggregateBalance, error) {
 	agg, _ := s.p.in.Catalog.Aggregate(id)
 	line := api.AggregateBalance{AggregatedAssetID: id.String(), IndividualAssetBalances: []api.AssetBalance{}}
 	sum := new(big.Int)
-	var fiat *big.Int
+	var fiat tally
 	for _, e := range agg.Entities {
 		v, worth, err := s.entity(e)
 		if err != nil {
@@ -125,23 +125,22 @@ func (s *sheet) aggregate(id caip.AggregateID) (api.AggregateBalance, error) {
 			AssetType: e.Asset.String(), Balance: v.String(), FiatValue: api.Micro(worth),
 		})
 		sum.Add(sum, amount.Scale(v, e.Decimals, agg.Decimals))
-		fiat = add(fiat, worth)
+		fiat.add(worth)
 	}
-	line.Balance, line.FiatValue = sum.String(), api.Micro(fiat)
+	line.Balance, line.FiatValue = sum.String(), api.Micro(fiat.worth())
 	return line, nil
 }
 
-// entity is the balance of one entity and its worth in micro-USD, nil when it has no price.
+// entity is the balance of one entity and its worth in micro-USD, nil when something is held that has no price.
 func (s *sheet) entity(e catalog.Entity) (v, worth *big.Int, err error) {
 	if v, err = s.balance(e.Asset); err != nil {
 		return nil, nil, err
 	}
-	if price, ok := s.p.prices.Price(e.Aggregate, s.at); ok {
-		worth = amount.Value(v, e.Decimals, price)
-	}
+	price, _ := s.p.prices.Price(e.Aggregate, s.at)
+	worth = amount.Value(v, e.Decimals, price)
 	if !s.counted[e.Asset] {
 		s.counted[e.Asset] = true
-		s.total = add(s.total, worth)
+		s.total.add(worth)
 	}
 	return v, worth, nil
 }
@@ -181,13 +180,24 @@ func (s *sheet) view(id uint64) (chain.State, error) {
 	return v, err
 }
 
-// add sums figures of which some may be unknown: unknown plus a figure is the figure.
-func add(sum, v *big.Int) *big.Int {
+// tally sums figures in micro-USD of which some may be unknown, nil.
+type tally struct {
+	known   big.Int
+	unknown bool
+}
+
+func (t *tally) add(v *big.Int) {
 	if v == nil {
-		return sum
+		t.unknown = true
+		return
 	}
-	if sum == nil {
-		return new(big.Int).Set(v)
+	t.known.Add(&t.known, v)
+}
+
+// worth is the sum of what is known; nil when that is nothing and something is unknown: unknown is never zero.
+func (t *tally) worth() *big.Int {
+	if t.unknown && t.known.Sign() == 0 {
+		return nil
 	}
-	return sum.Add(sum, v)
+	return &t.known
 }

@@ -65,14 +65,14 @@ func TestEveryEntityOfAnAskedIDIsListedAndTheSumsAgree(t *testing.T) {
 			sum.Add(sum, amount.Scale(v, e.Decimals, agg.Decimals))
 			if micro, ok := one.FiatValue.Micro(); ok {
 				fiat.Add(fiat, micro)
-			} else if agg.PriceMicroUSD != nil {
+			} else if agg.PriceMicroUSD != nil || v.Sign() == 0 {
 				t.Errorf("%s has no fiat value", one.AssetType)
 			}
 		}
 		if sum.String() != line.Balance {
 			t.Errorf("%s: entities add up to %s, balance is %s", id, sum, line.Balance)
 		}
-		if micro, ok := line.FiatValue.Micro(); ok != (agg.PriceMicroUSD != nil) || ok && micro.Cmp(fiat) != 0 {
+		if micro, ok := line.FiatValue.Micro(); !ok || micro.Cmp(fiat) != 0 {
 			t.Errorf("%s: fiat value %q, entities add up to %s micro-USD", id, line.FiatValue, fiat)
 		}
 		total.Add(total, fiat)
@@ -83,8 +83,9 @@ func TestEveryEntityOfAnAskedIDIsListedAndTheSumsAgree(t *testing.T) {
 }
 
 func TestAnUnknownPriceIsNullAndNotZero(t *testing.T) {
-	in, p := world(t)
-	out, err := p.Balances(context.Background(), query(t, in, "eip155:1:"+someone.Hex(), "ob:zero", ""))
+	in, _ := world(t)
+	p := portfolio.New(portfolio.Deps{Installation: in, Prices: new(price.Table), Faucet: newFaucet(t, in), Clock: now})
+	out, err := p.Balances(context.Background(), query(t, in, "eip155:1:"+someone.Hex(), "ob:usdc", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,24 @@ func TestAnUnknownPriceIsNullAndNotZero(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range []string{"/balanceByAggregatedAsset/0/fiatValue", "/balanceByAggregatedAsset/0/individualAssetBalances/0/fiatValue", "/totalBalance/fiatValue"} {
+	held, empty := 0, 0
+	for i, one := range out.BalanceByAggregatedAsset[0].IndividualAssetBalances {
+		want := "null"
+		if one.Balance == "0" { // which is worth nothing at any price
+			want = "0"
+			empty++
+		} else {
+			held++
+		}
+		at := fmt.Sprintf("/balanceByAggregatedAsset/0/individualAssetBalances/%d/fiatValue", i)
+		if raw, ok := doc.At(at); !ok || string(raw) != want {
+			t.Errorf("%s is %q, expected %s for a balance of %s", at, raw, want, one.Balance)
+		}
+	}
+	if held == 0 || empty == 0 {
+		t.Fatalf("%d balances and %d empty ones", held, empty)
+	}
+	for _, at := range []string{"/balanceByAggregatedAsset/0/fiatValue", "/totalBalance/fiatValue"} {
 		if raw, ok := doc.At(at); !ok || string(raw) != "null" {
 			t.Errorf("%s is %q, expected null", at, raw)
 		}
@@ -201,17 +219,19 @@ func TestABalanceQueryNamesEveryFailure(t *testing.T) {
 		account, aggregates, assets string
 		want                        []string
 	}{
-		"nothing":              {"", "", "", []string{"account", "aggregatedAssetId"}},
-		"no asset":             {a, "", "", []string{"aggregatedAssetId"}},
-		"two EVM accounts":     {a + "," + b, "ob:usdc", "", []string{"account[1]"}},
-		"two Solana accounts":  {"solana:" + solanaAddress + ",solana:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", "ob:sol", "", []string{"account[1]"}},
-		"other namespace":      {"cosmos:hub-4:addr", "ob:usdc", "", []string{"account[0]"}},
-		"bare address":         {"0x1111111111111111111111111111111111111111", "ob:usdc", "", []string{"account[0]"}},
-		"unknown ids":          {a, "ob:nothing,USDC", "eip155:1/erc20:0x1111111111111111111111111111111111111111,x", []string{"aggregatedAssetId[0]", "aggregatedAssetId[1]", "assetId[0]", "assetId[1]"}},
-		"empty elements":       {a + ",", "ob:usdc,,ob:eth", "", []string{"account[1]", "aggregatedAssetId[1]"}},
-		"oversized":            {a, "ob:usdc", strings.Repeat("x", portfolio.MaxQuery+1), []string{"assetId"}},
-		"same address, chains": {a + "," + strings.Replace(a, ":1:", ":10:", 1), "ob:usdc", "", nil},
-		"both kinds":           {a + ",solana:" + solanaAddress, "ob:usdc", "", nil},
+		"nothing":               {"", "", "", []string{"account", "aggregatedAssetId"}},
+		"no asset":              {a, "", "", []string{"aggregatedAssetId"}},
+		"two EVM accounts":      {a + "," + b, "ob:usdc", "", []string{"account[1]"}},
+		"two Solana accounts":   {"solana:" + solanaAddress + ",solana:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", "ob:sol", "", []string{"account[1]"}},
+		"other namespace":       {"cosmos:hub-4:addr", "ob:usdc", "", []string{"account[0]"}},
+		"bare address":          {"0x1111111111111111111111111111111111111111", "ob:usdc", "", []string{"account[0]"}},
+		"a plus sign unescaped": {a, "ob:eth ", "", []string{"aggregatedAssetId[0]"}},
+		"blanks before":         {a, " ob:usdc, ob:eth+", "", nil},
+		"unknown ids":           {a, "ob:nothing,USDC", "eip155:1/erc20:0x1111111111111111111111111111111111111111,x", []string{"aggregatedAssetId[0]", "aggregatedAssetId[1]", "assetId[0]", "assetId[1]"}},
+		"empty elements":        {a + ",", "ob:usdc,,ob:eth", "", []string{"account[1]", "aggregatedAssetId[1]"}},
+		"oversized":             {a, "ob:usdc", strings.Repeat("x", portfolio.MaxQuery+1), []string{"assetId"}},
+		"same address, chains":  {a + "," + strings.Replace(a, ":1:", ":10:", 1), "ob:usdc", "", nil},
+		"both kinds":            {a + ",solana:" + solanaAddress, "ob:usdc", "", nil},
 	} {
 		_, failures := portfolio.ParseQuery(in.Catalog, c.account, c.aggregates, c.assets)
 		var got []string

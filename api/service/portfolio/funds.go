@@ -108,9 +108,9 @@ func (f *Faucet) decision(a []byte) (d byte, err error) {
 	return d, err
 }
 
-// used reports whether the address holds or ever did anything. The zero address counts as used: nobody owns it.
+// used reports whether the address holds or ever did anything. The zero address and those of precompiled contracts count as used: nobody owns them.
 func (f *Faucet) used(ctx context.Context, a common.Address) (bool, error) {
-	if a == (common.Address{}) {
+	if chain.Nobodys(a) {
 		return true, nil
 	}
 	if f.known != nil {

@@ -205,7 +205,7 @@ func TestAddressesWithHistoryCodeOrNonceGetNothing(t *testing.T) {
 	}
 	before := heads(in)
 	for name, a := range map[string]common.Address{
-		"history": known, "code": in.Network.Pins.EntryPoint, "nonce": genesis.AddressOf(in.Treasury), "nobody's": {},
+		"history": known, "code": in.Network.Pins.EntryPoint, "nonce": genesis.AddressOf(in.Treasury), "nobody's": {}, "a precompiled contract": common.HexToAddress("0x01"), "another": common.HexToAddress("0x100"),
 	} {
 		if err := f.Consider(context.Background(), a); err != nil {
 			t.Fatal(err)

@@ -82,7 +82,7 @@ func (p *queryParser) list(name, value string, one func(path, item string)) {
 		return
 	}
 	for i, item := range strings.Split(value, ",") {
-		one(name+"["+strconv.Itoa(i)+"]", strings.TrimSpace(item))
+		one(name+"["+strconv.Itoa(i)+"]", strings.TrimLeft(item, " ")) // a plus sign at the end, as ob:eth+ has one, comes as a blank when it was not escaped
 	}
 }
 
@@ -119,7 +119,11 @@ func (p *queryParser) accounts(value string) {
 func (p *queryParser) aggregate(path, item string) {
 	id, err := caip.ParseAggregate(item)
 	if err != nil {
-		p.fail(path, "an aggregated asset id such as ob:usdc", shown(item))
+		expected := "an aggregated asset id such as ob:usdc"
+		if strings.HasSuffix(item, " ") {
+			expected += " (in a query a plus sign is written %2B)"
+		}
+		p.fail(path, expected, shown(item))
 		return
 	}
 	if _, known := p.cat.Aggregate(id); !known {
@@ -137,11 +141,11 @@ func (p *queryParser) aggregate(path, item string) {
 func (p *queryParser) asset(path, item string) {
 	a, err := caip.ParseAsset(item)
 	if err != nil {
-		p.fail(path, "a CAIP-19 asset type such as eip155:8453/slip44:60", shown(item))
+		p.fail(path, "an asset type as /assets/list has it, such as eip155:8453/slip44:60", shown(item))
 		return
 	}
 	if _, known := p.cat.Entity(a); !known {
-		p.fail(path, "a known asset", shown(item))
+		p.fail(path, "an asset of /assets/list", shown(item))
 		return
 	}
 	for _, have := range p.q.Assets {

@@ -8,12 +8,14 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
+	"coffer/api/service/chain"
 	"coffer/api/service/genesis"
 )
 
 // What is expected where an account is named that is out of the user's reach.
 const (
 	wantForeign = "an account that is not the service's own"
+	wantOwned   = "an account that somebody has: the lowest addresses are kept for precompiled contracts"
 	wantWallet  = "a wallet's account: no key signs for programs, token accounts and addresses off the curve"
 )
 
@@ -46,6 +48,8 @@ func (q *Quoter) stranded(a caip.Account) string {
 	switch k := solmsg.Key(key); {
 	case isEVM && evm == (common.Address{}), isSolana && k == (solmsg.Key{}):
 		return "an account other than the zero address"
+	case isEVM && chain.Nobodys(evm):
+		return wantOwned
 	case isEVM && q.ownAddress(evm), isSolana && q.ownKey(k):
 		return wantForeign
 	case isEVM && q.isAsset(func(e caip.Asset) bool { t, token := e.Token(); return token && t == evm && e.Chain == a.Chain }),
@@ -75,6 +79,8 @@ func (q *Quoter) checkPayer(p payer, f form) error {
 	for i, a := range p.wire {
 		want := ""
 		switch {
+		case a.Type != api.AccountSolana && chain.Nobodys(p.evm.Address):
+			want = wantOwned
 		case a.Type != api.AccountSolana && q.ownAddress(p.evm.Address), a.Type == api.AccountSolana && q.ownKey(p.solana):
 			want = wantForeign
 		case a.Type == api.AccountSolana && !isWallet(p.solana):

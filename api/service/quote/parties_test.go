@@ -100,7 +100,7 @@ func TestSolanaAccountThatTheUserCannotSignForIsRefused(t *testing.T) {
 func TestEVMAccountOfTheServiceIsRefused(t *testing.T) {
 	w := funded(t)
 	pins := w.Installation.Network.Pins
-	for name, a := range map[string]common.Address{"solver": pins.Solver, "operator": pins.Operator, "co-signer": pins.CoSigner, "tamper-proof key": pins.TamperProof} {
+	for name, a := range map[string]common.Address{"solver": pins.Solver, "operator": pins.Operator, "co-signer": pins.CoSigner, "tamper-proof key": pins.TamperProof, "precompiled contract": common.HexToAddress("0x09")} {
 		r := pay(w, Arbitrum, 20*usdcPlain)
 		r.Accounts = []api.Account{{Type: api.AccountKernelV33, AccountAddress: a.Hex(), SignerAddress: a.Hex(), DeploymentType: api.DeploymentEIP7702}}
 		_, err := w.Quoter.Prepare(context.Background(), w.Encode(r))

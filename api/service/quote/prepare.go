@@ -100,11 +100,6 @@ func (q *Quoter) readPrepare(doc *api.Document, f form) (*request, error) {
 		r.required = append(r.required, book.Amount{Asset: asset.String(), Value: v})
 	}
 	r.window = window(r.now, r.ValidAfter, r.ValidUntil)
-	if r.window.ValidUntil <= r.window.ValidAfter {
-		return nil, api.NewValidationError([]api.Failure{{
-			Path: "validAfter", Expected: "a time within the " + strconv.Itoa(int(Window.Minutes())) + " minutes that an operation stays valid", Got: r.ValidAfter,
-		}})
-	}
 	return r, nil
 }
 

@@ -257,9 +257,15 @@ func TestUnpricedRequirementIsRefusedUnlessZero(t *testing.T) {
 	_, err := w.Prepare(r)
 	Refused(t, err, api.ErrValidation)
 	r.TokensRequired[0].Amount = "0"
-	p, _ := prepared(t, w, r)
+	p, doc := prepared(t, w, r)
 	if p.CallType != api.CallSameChainExcludeSolver {
 		t.Error(p.CallType)
+	}
+	quoted, err := w.CallQuote(doc, "")
+	Must(t, err)
+	q := w.Decode(quoted) // nothing is worth nothing at any price
+	if to, from := q.DestinationToken, q.OriginToken.FiatValue; to.FiatValue != "0.00" || to.MinimumFiatValue != "0.00" || len(from) != 1 || from[0].FiatValue != "0.00" {
+		t.Errorf("%+v, %+v", to, from)
 	}
 }
 

@@ -66,7 +66,7 @@ const (
 const DefaultSlippageBps = 200
 
 // Window is how long a prepared operation and its funding operations stay sponsored (protocol §2.2).
-const Window = 10 * time.Minute
+const Window = api.Validity
 
 // RefundDelay is how long after a quote anyone may trigger the refund of a deposit; settlement itself refunds at once.
 const RefundDelay = time.Hour

@@ -118,6 +118,9 @@ func (q *Quoter) match(x *trade) error {
 				kept = append(kept, s)
 			}
 		}
+		if len(kept) == 0 && len(sources) > 0 {
+			return fail("to.account", "another account, or another asset: the money is there already", own.Address)
+		}
 		sources = kept
 	}
 	x.chainID, _ = to.Asset.Chain.EVMID()

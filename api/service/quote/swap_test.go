@@ -126,6 +126,8 @@ func TestSwapRefusals(t *testing.T) {
 		"unknown asset":           {Exchange{From: "ob:nothing", Amount: plain(5), Get: "ob:eth"}, api.ErrValidation, "from.asset.assetId"},
 		"not enough":              {Exchange{From: "ob:usdc", Amount: plain(5000), Get: "ob:eth"}, api.ErrInsufficientBalance, "needed 5000 USDC, available 235 USDC"},
 		"less than its fees":      {Exchange{From: "ob:usdc", Amount: big.NewInt(100), Get: "ob:eth", To: onChain(Ethereum, payee())}, api.ErrNoRoute, "not more than its fees"},
+		"nobody's address":        {Exchange{From: "ob:usdc", Amount: plain(5), Get: "ob:eth", To: onChain(Base, common.HexToAddress("0x100"))}, api.ErrValidation, "to.account"},
+		"it is there already":     {Exchange{From: w.Asset("usdc", Polygon).String(), Amount: plain(5), Get: w.Asset("usdc", Polygon).String(), To: onChain(Polygon, w.User.Address)}, api.ErrValidation, "to.account"},
 		"unpriced":                {Exchange{From: "ob:usdc", Amount: plain(5), Get: "ob:zero"}, api.ErrNoRoute, "no price"},
 		"nothing of it":           {Exchange{From: "ob:eth", Amount: big.NewInt(1e15), Get: "ob:usdc"}, api.ErrInsufficientBalance, "available 0 ETH"},
 		"Solana pays alone":       {Exchange{From: caip.SOL().String(), Amount: big.NewInt(1e9), Get: "ob:usdc"}, api.ErrValidation, "from.asset.assetId"},

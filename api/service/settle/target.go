@@ -216,6 +216,9 @@ func (s *Settler) delivered(o *order, f book.Fill) (*big.Int, error) {
 	get = product(get, big.NewInt(10_000+s.Faults.priceJump(o.ID)))
 	if o.Minimum != nil {
 		v := quote.SwapDelivery(f.Delivers.Value, get, pay, wasGet, wasPay)
+		if !f.Swapped && v.Cmp(o.Minimum) >= 0 {
+			v = f.Delivers.Value
+		}
 		if v.Cmp(o.Minimum) < 0 || v.Sign() <= 0 {
 			return nil, refusal{reasonSlippage, "the price moved so far that less than the minimum would arrive"}
 		}
