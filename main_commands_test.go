@@ -235,6 +235,43 @@ func TestCommandsInterruptedDuringExecute(t *testing.T) {
 	}
 }
 
+// TestCommandsGoOnAfterAnInterrupt: what was interrupted and has ended since is in no way: the next payment asks for its outcome first, and is made.
+func TestCommandsGoOnAfterAnInterrupt(t *testing.T) {
+	t.Parallel()
+	env, b := team(t, "--lifetime", "60s")
+	arrived, release := make(chan struct{}), make(chan struct{})
+	b.behaves(func(r request, status int, answer []byte) (int, []byte) {
+		if executes(r) {
+			close(arrived)
+			<-release
+		}
+		return status, answer
+	})
+	s := script{t, env, passphrase}
+	cmd, out, errs := s.starts(pays(t, "call", "--yes", "--json")...)
+	<-arrived
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	close(release)
+	if code := cmd.ProcessState.ExitCode(); code != 6 {
+		t.Fatalf("exit code %d\n%s\n%s", code, out, errs)
+	}
+	b.behaves(nil)
+	for i := 0; ; i++ { // what the service lists says nothing to the journal
+		if listed, _ := s.runs(0, "history", "--json"); strings.Contains(listed, api.StatusCompleted) {
+			break
+		} else if i == 100 {
+			t.Fatalf("it does not end:\n%s", listed)
+		}
+	}
+	s.runs(0, pays(t, "call", "--yes", "--json")...)
+	if n := len(b.saw(pathExecute)); n != 2 {
+		t.Errorf("sent %d times", n)
+	}
+}
+
 // TestCommandsRefuseAHostileAnswer: a changed recipient is refused with code 4 and nothing is signed, with --yes as well.
 func TestCommandsRefuseAHostileAnswer(t *testing.T) {
 	t.Parallel()

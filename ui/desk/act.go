@@ -63,6 +63,10 @@ func work(s *profile.Opened, state string, options journal.Options, tighten func
 			}
 			return out
 		},
+		Reconcile: func(ctx context.Context) error {
+			_, err := f.Reconcile(ctx)
+			return err
+		},
 		Operations: j.Operations, Close: j.Close,
 	}, nil
 }

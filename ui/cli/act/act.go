@@ -97,6 +97,8 @@ type Book interface {
 type Work struct {
 	Start      func(ctx context.Context, in intent.Intent) (Operation, error)
 	Unfinished func() []Operation
+	// Reconcile asks once for the outcome of everything that may have been sent (TH-J3): what has ended is in nobody's way any more.
+	Reconcile  func(ctx context.Context) error
 	Operations func() []journal.Operation
 	Close      func() error
 }
@@ -152,6 +154,9 @@ func (c Commands) with(cmd *cobra.Command, g *cli.Global, work func(ctx context.
 	ctx := cmd.Context()
 	s, err := c.Open(ctx, g.Profile, pass.ask)
 	if err != nil {
+		if interrupted(err) {
+			return stopped("", err)
+		}
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()

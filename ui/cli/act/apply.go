@@ -105,6 +105,9 @@ func hashOf(in intent.Intent) string {
 
 // notTwice refuses a plan whose intent was sent before, unless its salt is new and was typed.
 func (c Commands) notTwice(w *Work, kept *appliedBook, me application, again string) error {
+	if again != "" && again != me.Salt {
+		return usage("", "--again takes the salt of the plan, as it stands in the file")
+	}
 	var sent []journal.Operation
 	for _, rec := range w.Operations() {
 		if rec.IntentHash == me.Intent && wasSent(&rec) {
@@ -115,10 +118,7 @@ func (c Commands) notTwice(w *Work, kept *appliedBook, me application, again str
 		return nil
 	}
 	if again == "" {
-		return already(sent[len(sent)-1])
-	}
-	if again != me.Salt {
-		return usage("", "--again takes the salt of the plan, as it stands in the file")
+		return kept.already(sent[len(sent)-1])
 	}
 	for _, rec := range sent {
 		if slices.ContainsFunc(kept.Applied, func(x application) bool { return x.Operation == rec.ID && x.Intent == me.Intent && x.Salt == me.Salt }) {
@@ -128,18 +128,24 @@ func (c Commands) notTwice(w *Work, kept *appliedBook, me application, again str
 	return nil
 }
 
-// already says what became of a plan that was sent before.
-func already(rec journal.Operation) error {
-	became := "its end is not known yet"
+// already says what became of a plan that was sent before, after its outcome was asked for.
+func (b *appliedBook) already(rec journal.Operation) error {
+	when := clock(rec.Started)
+	for _, x := range b.Applied {
+		if t, err := time.Parse(time.RFC3339, x.At); err == nil && x.Operation == rec.ID {
+			when = clock(t)
+		}
+	}
+	became := ""
 	switch rec.State {
 	case journal.Done:
 		became = "it ended " + clean(rec.Outcome)
 	case journal.NotExecuted:
 		became = "it never ran, but what was signed for it can be live still"
-	case journal.Executing:
-		return outcome(cli.ExitUnknown, nil, "this plan was sent on %s and its outcome is unknown; it is not sent again. Ask: coffer status %s --watch", clock(rec.Updated), rec.ID)
+	default:
+		return outcome(cli.ExitUnknown, nil, "this plan was sent on %s and has no end that is known; it is not sent again. Ask: coffer status %s --watch", when, rec.ID)
 	}
-	return &cli.RefusedError{Problem: "this plan was applied on " + clock(rec.Updated) + " as operation " + rec.ID + ": " + became +
+	return &cli.RefusedError{Problem: "this plan was applied on " + when + " as operation " + rec.ID + ": " + became +
 		". It is not applied twice; to repeat it, give it a new salt (coffer plan FILE --fresh) and type that with --again"}
 }
 

@@ -50,7 +50,7 @@ func TestAPlanIsAppliedOnce(t *testing.T) {
 	if len(r.started) != 1 || !strings.Contains(string(r.kept[appliedFile]), `"salt":"ab01ab01ab01ab01","operation":"`+opID) {
 		t.Fatalf("%d started, kept %s", len(r.started), r.kept[appliedFile])
 	}
-	for state, code := range map[journal.State]int{journal.Done: 4, journal.Acked: 4, journal.NotExecuted: 4, journal.Executing: 6} {
+	for state, code := range map[journal.State]int{journal.Done: 4, journal.Acked: 6, journal.NotExecuted: 4, journal.Executing: 6} {
 		r.book = nil
 		sent(t, r, path, state)
 		r.done(code, "apply", path, "--yes")
@@ -64,13 +64,28 @@ func TestAPlanIsAppliedOnce(t *testing.T) {
 	r.done(6, "apply", path, "--dry-run")
 }
 
+// TestAPlanThatWasInterruptedSaysWhatBecameOfIt: the outcome is asked for first, and told with the time at which it was applied.
+func TestAPlanThatWasInterruptedSaysWhatBecameOfIt(t *testing.T) {
+	r := newRig(t)
+	path := aPlan(t, r)
+	r.done(0, "apply", path, "--yes")
+	applied := clock(r.now)
+	r.now = r.now.Add(time.Hour)
+	sent(t, r, path, journal.Acked)
+	r.finds = func() error { r.book[0].State = journal.Done; return nil }
+	r.done(4, "apply", path, "--yes")
+	r.says("applied on "+applied, "it ended COMPLETED")
+}
+
 // TestAPlanIsAppliedAgainOnlyWithANewSalt: --again takes the salt of the plan, and one that was used is refused.
 func TestAPlanIsAppliedAgainOnlyWithANewSalt(t *testing.T) {
 	r := newRig(t)
 	path := aPlan(t, r)
+	r.done(2, "apply", path, "--yes", "--again", "0000000000000000") // of no plan, though nothing was sent yet
 	r.done(0, "apply", path, "--yes")
 	sent(t, r, path, journal.Done)
 	old := readPlan(t, path).Salt
+	r.done(2, "apply", path, "--yes", "--again", "0000000000000000")
 	r.done(4, "apply", path, "--yes", "--again", old)
 	r.says("this very salt")
 

@@ -64,6 +64,8 @@ type rig struct {
 	unlocked   []string // passphrases
 	started    []intent.Intent
 	unfinished []Operation
+	asks       int          // of Reconcile
+	finds      func() error // what it finds
 	closed     int
 }
 
@@ -121,9 +123,18 @@ func (r *rig) work(tighten func(verify.Limits) (verify.Limits, error)) (*Work, e
 			return r.op, nil
 		},
 		Unfinished: func() []Operation { return r.unfinished },
+		Reconcile:  r.reconcile,
 		Operations: r.Operations,
 		Close:      func() error { r.closed++; return nil },
 	}, nil
+}
+
+func (r *rig) reconcile(context.Context) error {
+	r.asks++
+	if r.finds == nil {
+		return nil
+	}
+	return r.finds()
 }
 
 // Operations, Outstanding and Close make the rig a journal; Load and Save make it a place for documents.

@@ -14,6 +14,7 @@ import (
 	"coffer/api/client"
 	"coffer/ui/cli"
 	"coffer/wallet/flow"
+	"coffer/wallet/journal"
 	"coffer/wallet/verify"
 )
 
@@ -285,6 +286,59 @@ func TestTheFileNamedDashIsStandardInput(t *testing.T) {
 	r.done(0, "call", "-", "--yes")
 	if len(r.started) != 1 || r.started[0].Draft().Calls[0].Data[:10] != "0xa9059cbb" {
 		t.Errorf("%+v", r.started)
+	}
+}
+
+// TestJ3AnOutcomeIsAskedForBeforeSomethingNewIsBegun: what an interrupted command left open is in nobody's way once it has ended; an answer that cannot be written
+// down ends the command before anything is signed.
+func TestJ3AnOutcomeIsAskedForBeforeSomethingNewIsBegun(t *testing.T) {
+	r := newRig(t)
+	r.finds = func() error {
+		if len(r.started) > 0 || r.op.prepares > 0 {
+			t.Error("asked for after something was begun")
+		}
+		return nil
+	}
+	r.done(0, callFlags("--yes")...)
+	if r.asks != 1 || len(r.started) != 1 {
+		t.Errorf("asked %d times, %d started", r.asks, len(r.started))
+	}
+	r = newRig(t)
+	r.finds = func() error { return errors.New("the journal cannot be written") }
+	r.done(1, callFlags("--yes")...)
+	if len(r.started) != 0 || r.op.signs != 0 {
+		t.Error("went on without a journal")
+	}
+	r.says("the journal cannot be written")
+}
+
+// anotherOp is an operation with an id of its own.
+type anotherOp struct {
+	*fakeOp
+	id string
+}
+
+func (o anotherOp) ID() string { return o.id }
+
+// TestU3WhatIsInTheWayIsNamed: with the command that asks for its end.
+func TestU3WhatIsInTheWayIsNamed(t *testing.T) {
+	r := newRig(t)
+	const open = "ffeeddccbbaa9988"
+	r.book = []journal.Operation{{ID: open, State: journal.Acked, Started: r.now.Add(-time.Minute), QuoteID: quoteID(7)}}
+	r.unfinished = []Operation{anotherOp{newOp(r), open}}
+	r.op.report1.Reasons = append(r.op.report1.Reasons, verify.Reason{Code: "U3", Level: verify.Refuse, Title: "an earlier signature that is still open cannot run beside this one"})
+	r.done(4, callFlags("--yes")...)
+	r.says("Operation "+open+" of "+clock(r.now.Add(-time.Minute)), "coffer status "+open+" --watch")
+}
+
+// TestJ3StatusWritesDownWhatItHears: also without --watch.
+func TestJ3StatusWritesDownWhatItHears(t *testing.T) {
+	r := newRig(t)
+	r.book = []journal.Operation{{ID: opID, State: journal.Acked, QuoteID: quoteID(5), Started: r.now}}
+	r.finds = func() error { r.book[0].State = journal.Done; return nil }
+	_ = r.run("status", opID)
+	if r.asks != 1 || r.book[0].State != journal.Done {
+		t.Errorf("asked %d times, %s", r.asks, r.book[0].State)
 	}
 }
 

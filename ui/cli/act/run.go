@@ -12,6 +12,7 @@ import (
 	"coffer/ui/cli"
 	"coffer/wallet/flow"
 	"coffer/wallet/intent"
+	"coffer/wallet/journal"
 	"coffer/wallet/verify"
 )
 
@@ -86,6 +87,9 @@ func (c Commands) operate(ctx context.Context, s *Session, o runOptions, j job) 
 			cli.OnSuspend(ctx, s.Lock)
 		}
 	}
+	if err := w.Reconcile(ctx); err != nil {
+		return stopped(err.Error(), err)
+	}
 	if j.begin != nil {
 		if r.op, err = j.begin(w); err != nil {
 			return err
@@ -93,6 +97,9 @@ func (c Commands) operate(ctx context.Context, s *Session, o runOptions, j job) 
 	}
 	if r.op == nil {
 		if r.op, err = w.Start(ctx, j.in); err != nil {
+			if interrupted(err) {
+				return stopped("", err)
+			}
 			return err
 		}
 	}
@@ -100,6 +107,7 @@ func (c Commands) operate(ctx context.Context, s *Session, o runOptions, j job) 
 	r.signed = r.x.SignaturesDone > 0
 	err = r.run(ctx)
 	r.details(err)
+	r.inTheWay(err)
 	r.leave()
 	if failed := r.print(ctx, err); failed != nil && err == nil {
 		return unprinted(r.x, failed)
@@ -122,6 +130,19 @@ func (r *runner) details(err error) {
 	if errors.As(err, &no) {
 		for _, f := range no.Details {
 			r.c.say("  %s", clean(f.String()))
+		}
+	}
+}
+
+// inTheWay names what is open when an earlier signature is why nothing can be signed now (TH-U3).
+func (r *runner) inTheWay(err error) {
+	if err == nil || !errors.Is(err, journal.ErrConflict) && !r.x.Report1.Has("U3", verify.Refuse) && !r.x.Report2.Has("U3", verify.Refuse) {
+		return
+	}
+	list := r.w.Operations()
+	for _, op := range r.w.Unfinished() {
+		if rec := record(list, op.ID()); op.ID() != r.op.ID() && rec != nil {
+			r.c.say("Operation %s of %s has not ended: coffer status %s --watch", op.ID(), clock(rec.Started), op.ID())
 		}
 	}
 }

@@ -69,8 +69,8 @@ func (c Commands) status(ctx context.Context, s *Session, id string, asJSON, wat
 	if quote == "" || rec != nil && !wasSent(rec) {
 		return c.unsent(rec, asJSON)
 	}
-	if rec != nil && !rec.State.Terminal() && watch {
-		c.watchJournal(ctx, s, rec.ID)
+	if rec != nil && !rec.State.Terminal() {
+		c.updateJournal(ctx, s, rec.ID, watch)
 	}
 	return c.poll(ctx, s, quote, rec, asJSON, watch)
 }
@@ -119,14 +119,23 @@ func (c Commands) unsent(rec *journal.Operation, asJSON bool) error {
 	return outcome(cli.ExitExpired, nil, "nothing of this operation was sent: %s", state)
 }
 
-// watchJournal follows an operation of the journal, so that its end is written down. Where another process holds the journal, that process does.
-func (c Commands) watchJournal(ctx context.Context, s *Session, id string) {
+// updateJournal asks for the outcome of an operation of the journal, with watch until it has ended, so that its end is written down. Where another process
+// holds the journal, that process does.
+func (c Commands) updateJournal(ctx context.Context, s *Session, id string, watch bool) {
 	w, err := s.Work(nil)
 	if err != nil {
-		c.say("The journal is not updated here: %s", err.Error())
+		if watch {
+			c.say("The journal is not updated here: %s", err.Error())
+		}
 		return
 	}
 	defer func() { _ = w.Close() }()
+	if err := w.Reconcile(ctx); err != nil && ctx.Err() == nil {
+		c.say("%s", err.Error())
+	}
+	if !watch {
+		return
+	}
 	for _, op := range w.Unfinished() {
 		if op.ID() == id {
 			var x flow.Snapshot
