@@ -55,7 +55,7 @@ func (m *Model) wheel(b tea.MouseButton) tea.Cmd {
 		case m.palette.IsOpen():
 			m.palette.Update(keyPress(name))
 		default:
-			cmds = append(cmds, m.active().Update(keyPress(name)))
+			cmds = append(cmds, m.hand(keyPress(name)))
 		}
 	}
 	return tea.Batch(cmds...)
@@ -77,7 +77,7 @@ func (m *Model) click(x, y int) tea.Cmd {
 	case y == 1:
 		return m.clickTabs(x, w)
 	case y >= chromeTop && y < chromeTop+h:
-		return m.active().Update(screen.ClickMsg{X: x, Y: y - chromeTop})
+		return m.hand(screen.ClickMsg{X: x, Y: y - chromeTop})
 	}
 	return nil
 }

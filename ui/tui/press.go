@@ -35,7 +35,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		if orig, ok := to[key]; ok && msg.Text == "" { // what is text is typed, whatever it is bound to
 			return m.pass(msg, orig)
 		}
-		return m.active().Update(msg)
+		return m.hand(msg)
 	}
 	if k, ok := kit.FindKey(keys, key); ok {
 		return m.pressScreen(k, key, msg, to)
@@ -68,7 +68,7 @@ func (m *Model) pressScreen(k kit.Key, key string, msg tea.KeyPressMsg, to back)
 	if orig, ok := to[key]; ok {
 		return m.pass(msg, orig)
 	}
-	return m.active().Update(msg)
+	return m.hand(msg)
 }
 
 // pass gives the active screen the key that it knows; "" is a key that the person took away.
@@ -80,6 +80,14 @@ func (m *Model) pass(msg tea.KeyPressMsg, orig string) tea.Cmd {
 		repeated := msg.IsRepeat
 		msg = keyPress(orig)
 		msg.IsRepeat = repeated
+	}
+	return m.hand(msg)
+}
+
+// hand gives the active screen what a person did. A remark that the key before did nothing is out of date by then.
+func (m *Model) hand(msg tea.Msg) tea.Cmd {
+	if m.toast.refusal {
+		m.toast = toast{}
 	}
 	return m.active().Update(msg)
 }

@@ -133,7 +133,7 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 		m.palette.Update(msg)
 		return nil
 	}
-	return m.active().Update(msg)
+	return m.hand(msg)
 }
 
 // nap arranges one wake-up at the next moment at which something shown changes by time alone.

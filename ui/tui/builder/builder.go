@@ -59,7 +59,8 @@ type Screen struct {
 
 	choice *kit.Choice
 	take   func(value string) tea.Cmd
-	looks  bool // the open list changes nothing in the form
+	typed  func(text string) tea.Cmd // takes what was typed into the open list; nil: it takes its items only
+	looks  bool                      // the open list changes nothing in the form
 	prompt prompt
 	top    int      // first visible line
 	hits   []string // the row of each line of the body drawn last

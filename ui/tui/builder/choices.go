@@ -62,7 +62,7 @@ func (s *Screen) takeChain(v string) tea.Cmd {
 }
 
 func (s *Screen) targetItems() []kit.Item {
-	out := []kit.Item{{Value: typeIt, Label: "type an address"}}
+	out := []kit.Item{typeAddress()}
 	for _, e := range s.b.tokens(s.ctx.Catalog) {
 		a, _ := e.Asset.Token()
 		out = append(out, kit.Item{Value: a.Hex(), Label: e.Symbol, Note: e.Name})
@@ -73,7 +73,7 @@ func (s *Screen) targetItems() []kit.Item {
 // addressItems offers the named addresses, and the known tokens unless the argument is who gets paid: what is sent to a token is mostly lost.
 func (s *Screen) addressItems(paid bool) func() []kit.Item {
 	return func() []kit.Item {
-		out := append([]kit.Item{{Value: typeIt, Label: "type an address"}}, s.bookItems(false)...)
+		out := append([]kit.Item{typeAddress()}, s.bookItems(false)...)
 		if paid {
 			return out
 		}
@@ -86,7 +86,7 @@ func (s *Screen) addressItems(paid bool) func() []kit.Item {
 }
 
 func (s *Screen) spenderItems() []kit.Item {
-	out := []kit.Item{{Value: typeIt, Label: "type an address"}}
+	out := []kit.Item{typeAddress()}
 	for i, c := range s.b.calls {
 		if a, err := caip.ParseAddress(trim(c.to.Value())); err == nil {
 			if _, token := s.b.tokenAt(s.ctx.Catalog, c.to.Value()); !token {
@@ -119,7 +119,7 @@ func (s *Screen) setText(f *kit.Field) func(string) tea.Cmd {
 // named, and says where it belongs.
 func (s *Screen) functionItems(c *call) func() []kit.Item {
 	return func() []kit.Item {
-		out := []kit.Item{{Value: typeIt, Label: "type or paste a signature, ABI JSON or call data"}}
+		out := []kit.Item{{Value: typeIt, Label: "type or paste a signature, ABI JSON or call data", Typed: asFunction}}
 		seen := map[string]bool{}
 		add := func(fn abicall.Function, note string) {
 			if sig := fn.Signature(); seen[sig] || grants(fn) {
@@ -295,7 +295,7 @@ func slipItems() []kit.Item {
 	for _, b := range presets() {
 		out = append(out, kit.Item{Value: strconv.Itoa(b), Label: bpsText(b)})
 	}
-	return append(out, kit.Item{Value: "0", Label: "your own", Note: "basis points or percent"})
+	return append(out, kit.Item{Value: "0", Label: "your own", Note: "basis points or percent", Typed: asShare})
 }
 
 func (s *Screen) takeSlip(v string) tea.Cmd {
@@ -317,7 +317,7 @@ func (s *Screen) spanItems(words func(int) string, presets []int) func() []kit.I
 		for _, n := range presets {
 			out = append(out, kit.Item{Value: strconv.Itoa(n), Label: words(n)})
 		}
-		return append(out, kit.Item{Value: strconv.Itoa(ownPreset), Label: "your own", Note: "in minutes"})
+		return append(out, kit.Item{Value: strconv.Itoa(ownPreset), Label: "your own", Note: "in minutes", Typed: asMinutes})
 	}
 }
 
@@ -340,6 +340,6 @@ func (s *Screen) openList(title string, items []kit.Item, current string, take f
 	s.stopEditing()
 	s.looks = false
 	s.choice.Title = title
-	s.take = take
+	s.take, s.typed, s.choice.Reads = take, nil, nil
 	s.choice.Open(items, current)
 }

@@ -228,7 +228,7 @@ func (s *Screen) takeReceive(v string) tea.Cmd {
 }
 
 func (s *Screen) targetPeople() []kit.Item {
-	return append([]kit.Item{{Value: typeIt, Label: "type an address"}}, s.bookItems(s.arrives(s.x[s.form]).IsSolana())...)
+	return append([]kit.Item{typeAddress()}, s.bookItems(s.arrives(s.x[s.form]).IsSolana())...)
 }
 
 // amountItems offers parts of what is held.
@@ -236,7 +236,7 @@ func (s *Screen) amountItems() []kit.Item {
 	x := s.x[s.form]
 	from, _ := s.side(x.pay)
 	all := s.everything(x)
-	out := []kit.Item{{Value: typeIt, Label: "type an amount"}}
+	out := []kit.Item{typeAmount()}
 	if all == nil || all.Sign() == 0 || s.hidden {
 		return out
 	}
@@ -254,7 +254,7 @@ func (s *Screen) amountItems() []kit.Item {
 // minItems offers minimums around what the catalogue's prices give.
 func (s *Screen) minItems() []kit.Item {
 	x := s.x[s.form]
-	out := []kit.Item{{Value: typeIt, Label: "type an amount"}, {Value: "", Label: "none of my own: what the slippage leaves"}}
+	out := []kit.Item{typeAmount(), {Value: "", Label: "none of my own: what the slippage leaves"}}
 	v := s.expected(x)
 	decimals, symbol, ok := s.delivered(x)
 	if v == nil || !ok {

@@ -153,7 +153,12 @@ func (t tolerance) bps() int {
 	if t.preset > 0 {
 		return t.preset
 	}
-	text := trim(t.own.Value())
+	return bpsOf(t.own.Value())
+}
+
+// bpsOf reads a tolerance as it is typed, 0 when it cannot be read.
+func bpsOf(text string) int {
+	text = trim(text)
 	decimals := 0
 	if share, ok := strings.CutSuffix(text, "%"); ok {
 		text, decimals = trim(share), 2

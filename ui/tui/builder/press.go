@@ -170,6 +170,12 @@ func (s *Screen) list(r row) tea.Cmd {
 		title = strings.TrimSpace("Choose " + r.label)
 	}
 	s.openList(title, r.items(), current, r.take)
+	switch {
+	case r.typed != nil:
+		s.typed, s.choice.Reads = r.typed, s.readFor(r)
+	case r.field != nil:
+		s.typed, s.choice.Reads = s.typeInto(r), s.readFor(r)
+	}
 	return nil
 }
 

@@ -15,7 +15,8 @@ import (
 )
 
 // row is one line of the form. A row without id is a heading or a remark and takes no focus. field is its text, if it has one; address says that the
-// text is an address; items opens a list of values and take uses one; press is what enter does on a row without text or list.
+// text is an address; items opens a list of values and take uses one; typed uses what was typed into that list where it does not simply go into the field, and reads
+// says what such text means; press is what enter does on a row without text or list.
 type row struct {
 	id      string
 	label   string
@@ -29,6 +30,8 @@ type row struct {
 	value   string // the item that is chosen now, of a row without a field
 	items   func() []kit.Item
 	take    func(value string) tea.Cmd
+	typed   func(text string) tea.Cmd
+	reads   func(text string) kit.Reading
 	press   func() tea.Cmd
 	call    int   // index of the call it belongs to, -1: none
 	node    *node // of an argument
@@ -90,9 +93,9 @@ func (s *Screen) callRows(i int, c *call) []row {
 	}
 	out := []row{to}
 	if c.raw {
-		out = append(out, row{id: idData(i), label: "call data", field: c.data, call: i, title: "Which function", items: s.functionItems(c), take: s.takeFunction(c), help: "0x hex; a known function becomes fields when you leave"})
+		out = append(out, row{id: idData(i), label: "call data", field: c.data, call: i, title: "Which function", items: s.functionItems(c), take: s.takeFunction(c), typed: s.typeFunction(c), reads: readFunction, help: "0x hex; a known function becomes fields when you leave"})
 	} else {
-		fn := row{id: idSig(i), label: "function", field: c.sig, call: i, title: "Which function", items: s.functionItems(c), take: s.takeFunction(c), help: "a signature, ABI JSON or call data; enter lists functions"}
+		fn := row{id: idSig(i), label: "function", field: c.sig, call: i, title: "Which function", items: s.functionItems(c), take: s.takeFunction(c), typed: s.typeFunction(c), reads: readFunction, help: "a signature, ABI JSON or call data; enter lists functions"}
 		if v := c.wei(s.b.native(cat)); v != nil && v.Sign() > 0 && trim(c.data.Value()) == "" {
 			fn.none = "none: only the value is sent"
 		}
@@ -234,7 +237,7 @@ func (s *Screen) slipRows() []row {
 	if t.preset != 0 {
 		text = bpsText(t.preset)
 	}
-	out := []row{{id: idSlip, label: "slippage", title: "Price move allowed", text: text, value: strconv.Itoa(t.preset), call: -1, items: slipItems, take: s.takeSlip, help: "how far the price may move before it is refused"}}
+	out := []row{{id: idSlip, label: "slippage", title: "Price move allowed", text: text, value: strconv.Itoa(t.preset), call: -1, items: slipItems, take: s.takeSlip, typed: s.typeSlip, reads: s.readSlip, help: "how far the price may move before it is refused"}}
 	if t.preset == 0 {
 		aside := "basis points"
 		if n := t.bps(); n > 0 {
@@ -253,7 +256,7 @@ func (s *Screen) windowRows() []row {
 		if n, err := strconv.ParseInt(s.b.after, 10, 64); err == nil {
 			text = time.Unix(n, 0).In(s.ctx.Clock().Location()).Format("2006-01-02 15:04:05")
 		}
-		return append(out, row{id: idAfter, label: "not before", text: text, call: -1, items: s.spanItems(startText, startPresets()), take: s.takeSpan(idAfter, &s.b.start), help: "it runs from this moment on; x lets it run at once"})
+		return append(out, row{id: idAfter, label: "not before", text: text, call: -1, items: s.spanItems(startText, startPresets()), take: s.takeSpan(idAfter, &s.b.start), typed: s.typeSpan(idAfter, &s.b.start, startPresets()), reads: readSpan(&s.b.start, startText), help: "it runs from this moment on; x lets it run at once"})
 	}
 	return append(out, spanRows(idAfter, "starts", &s.b.start, startText, startPresets(), s, "it does not run before; the wallet waits with the execution")...)
 }
@@ -264,7 +267,7 @@ func spanRows(id, label string, m *minutes, words func(int) string, presets []in
 	if m.preset != ownPreset {
 		text = words(m.preset)
 	}
-	out := []row{{id: id, label: label, text: text, value: strconv.Itoa(m.preset), call: -1, items: s.spanItems(words, presets), take: s.takeSpan(id, m), help: help}}
+	out := []row{{id: id, label: label, text: text, value: strconv.Itoa(m.preset), call: -1, items: s.spanItems(words, presets), take: s.takeSpan(id, m), typed: s.typeSpan(id, m, presets), reads: readSpan(m, words), help: help}}
 	out[0].title = map[string]string{idValid: "How long it may run", idAfter: "When it may start"}[id]
 	if m.preset == ownPreset {
 		out = append(out, row{id: id + ownSuffix, label: "", depth: 1, field: m.field, aside: "minutes", call: -1, help: "whole minutes"})

@@ -84,7 +84,11 @@ func (s *Screen) chosen(it kit.Item) tea.Cmd {
 	if s.take == nil {
 		return nil
 	}
-	cmd := s.take(it.Value)
+	take, value := s.take, it.Value
+	if text := s.choice.Text(); it.Typed != "" && text != "" && s.typed != nil {
+		take, value = s.typed, text
+	}
+	cmd := take(value)
 	if r := s.current(); r.field != nil && !r.optional && r.field.Value() == "" && !s.choice.IsOpen() && !s.prompt.open {
 		s.edit()
 	}
@@ -238,8 +242,7 @@ func (s *Screen) paste(m tea.PasteMsg) tea.Cmd {
 		return nil
 	}
 	if s.choice.IsOpen() {
-		s.choice.Update(m)
-		return nil
+		return s.pasteList(m.Content)
 	}
 	r := s.current()
 	document := !s.editing && strings.HasPrefix(trim(m.Content), "[") || !s.editing && strings.HasPrefix(trim(m.Content), "{")

@@ -150,29 +150,42 @@ func (p *program) press(names ...string) {
 
 func (p *program) screen() string { return ansi.Strip(p.m.View().Content) }
 
+// opened is the shell with the builder, the review and the activity, at w by h cells.
+func opened(r *rig, op *walkOp, w, h int) *program {
+	ctx := r.s.ctx
+	ctx.Clock = time.Now
+	more := func(c screen.Context) map[screen.ID]screen.Screen {
+		return map[screen.ID]screen.Screen{
+			screen.Build: New(c, Deps{Book: []Contact{{Name: "Demo payee", Address: payee}}}),
+			screen.Review: review.New(c, review.Deps{Start: func(_ context.Context, in intent.Intent) (review.Operation, error) {
+				op.in, op.snap = in, flow.Snapshot{ID: "walk", State: flow.StateDraft, Started: time.Now(), Intent: in.Draft()}
+				return op, nil
+			}}),
+			screen.Activity: activity.New(c, activity.Deps{}),
+		}
+	}
+	p := &program{msgs: make(chan tea.Msg, 1000)}
+	p.m = tui.New(tui.Options{Context: ctx, Services: tui.Services{More: more}, Start: screen.Build, NoColor: true})
+	for _, m := range []tea.Msg{tea.WindowSizeMsg{Width: w, Height: h}, tea.ColorProfileMsg{Profile: colorprofile.NoTTY}} {
+		_, cmd := p.m.Update(m)
+		p.fan(cmd)
+	}
+	p.idle()
+	return p
+}
+
+// end lets the last timers of the bubble end.
+func (p *program) end() {
+	p.m.Close()
+	time.Sleep(time.Minute)
+	p.idle()
+}
+
 func TestTheMainJobCanBeWalkedFromTheTrialCallToCompleted(t *testing.T) {
 	r := newRig(t)
 	synctest.Test(t, func(t *testing.T) {
 		op := &walkOp{}
-		ctx := r.s.ctx
-		ctx.Clock = time.Now
-		more := func(c screen.Context) map[screen.ID]screen.Screen {
-			return map[screen.ID]screen.Screen{
-				screen.Build: New(c, Deps{Book: []Contact{{Name: "Demo payee", Address: payee}}}),
-				screen.Review: review.New(c, review.Deps{Start: func(_ context.Context, in intent.Intent) (review.Operation, error) {
-					op.in, op.snap = in, flow.Snapshot{ID: "walk", State: flow.StateDraft, Started: time.Now(), Intent: in.Draft()}
-					return op, nil
-				}}),
-				screen.Activity: activity.New(c, activity.Deps{}),
-			}
-		}
-		p := &program{msgs: make(chan tea.Msg, 1000)}
-		p.m = tui.New(tui.Options{Context: ctx, Services: tui.Services{More: more}, Start: screen.Build, NoColor: true})
-		for _, m := range []tea.Msg{tea.WindowSizeMsg{Width: 80, Height: 24}, tea.ColorProfileMsg{Profile: colorprofile.NoTTY}} {
-			_, cmd := p.m.Update(m)
-			p.fan(cmd)
-		}
-		p.idle()
+		p := opened(r, op, 80, 24)
 		must := func(want string) {
 			t.Helper()
 			if !strings.Contains(p.screen(), want) {
@@ -198,10 +211,28 @@ func TestTheMainJobCanBeWalkedFromTheTrialCallToCompleted(t *testing.T) {
 		if op.sign != 1 || op.execute != 1 {
 			t.Fatalf("signed %d, executed %d", op.sign, op.execute)
 		}
-		p.m.Close()
-		time.Sleep(time.Minute) // lets the last timers of the bubble end
-		p.idle()
+		p.end()
 	})
+}
+
+func TestTheRemarkThatLinesAreUnreadGoesWithThem(t *testing.T) {
+	const words = "read to the end first"
+	for name, keys := range map[string][]string{"a line further": {"down"}, "the end": {"G"}, "another page": {"c"}, "the next review": {"G", "g", "space", "space", "y"}} {
+		r := newRig(t)
+		synctest.Test(t, func(t *testing.T) {
+			op := &walkOp{}
+			p := opened(r, op, 60, 20)
+			p.press("d", "enter", "y")
+			if !strings.Contains(p.screen(), words) || op.sign != 0 {
+				t.Fatalf("%s: signed %d\n%s", name, op.sign, p.screen())
+			}
+			p.press(keys...)
+			if strings.Contains(p.screen(), words) || name == "the next review" && op.sign != 1 {
+				t.Errorf("%s: signed %d\n%s", name, op.sign, p.screen())
+			}
+			p.end()
+		})
+	}
 }
 
 func typeName(m tea.Msg) string { return reflect.TypeOf(m).String() }

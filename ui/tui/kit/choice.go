@@ -1,7 +1,9 @@
 package kit
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/sahilm/fuzzy"
@@ -10,25 +12,41 @@ import (
 )
 
 // Item is one line of a Choice: Value is what it means, Label what is shown, Note stands dim on the right. A non-empty Off says why it
-// cannot be chosen.
-type Item struct{ Value, Label, Note, Off string }
+// cannot be chosen. A non-empty Typed makes it the item that stands for text of one's own: it is its label as soon as something was typed, and the list ends
+// with it whatever the text is.
+type Item struct{ Value, Label, Note, Off, Typed string }
+
+// Reading is what a list knows about typed text: Own that it is meant as it stands and never as an item, such as a number; Note what it comes to, beside the
+// item that takes it; Off why it cannot be taken.
+type Reading struct {
+	Own       bool
+	Note, Off string
+}
+
+// FilterLimit is the most characters that can be typed into a list.
+const FilterLimit = 8192
 
 // Choice is a dropdown list with a filter: typing narrows it, enter chooses, esc leaves it. It is drawn over the body with Overlay.
+//
+// Where one item stands for text of one's own, an item is found by the words of its label only, never by its note or value, and whatever else was typed is taken as
+// it is: Text has it.
 type Choice struct {
 	Title string
 	Fuzzy bool // letters in order are enough to match, best match first; else the text must occur as typed
 	// Reasons writes why an item cannot be chosen beside it, not only when somebody tries.
 	Reasons bool
-	items   []Item
-	shown   []int
-	filter  *Field
-	sel     int
-	open    bool
-	Told    string // why the last choice was refused
+	// Reads says what typed text means where one item stands for it; nil: nothing is known about it.
+	Reads  func(text string) Reading
+	items  []Item
+	shown  []int
+	filter *Field
+	sel    int
+	open   bool
+	Told   string // why the last choice was refused
 }
 
 // NewChoice makes a closed list.
-func NewChoice(title string) *Choice { return &Choice{Title: title, filter: NewField("", 60)} }
+func NewChoice(title string) *Choice { return &Choice{Title: title, filter: NewField("", FilterLimit)} }
 
 // Open shows the list with current selected.
 func (c *Choice) Open(items []Item, current string) {
@@ -48,6 +66,9 @@ func (c *Choice) IsOpen() bool { return c.open }
 
 // Close hides the list.
 func (c *Choice) Close() { c.open = false; c.filter.Blur() }
+
+// Text is what was typed, without spaces around it. After an item was taken it is what had been typed for it.
+func (c *Choice) Text() string { return strings.TrimSpace(c.filter.Value()) }
 
 // Update handles a key or paste. chosen is true when an item was taken; the list is closed then.
 func (c *Choice) Update(msg tea.Msg) (item Item, chosen bool) {
@@ -96,7 +117,7 @@ func (c *Choice) take() (Item, bool) {
 	if c.sel >= len(c.shown) {
 		return Item{}, false
 	}
-	it := c.items[c.shown[c.sel]]
+	it := c.at(c.sel)
 	if it.Off != "" {
 		c.Told = it.Off
 		return Item{}, false
@@ -105,8 +126,35 @@ func (c *Choice) take() (Item, bool) {
 	return it, true
 }
 
+// at is item i of those shown: the one for text of one's own as it is with that text.
+func (c *Choice) at(i int) Item {
+	it, text := c.items[c.shown[i]], c.Text()
+	if it.Typed == "" || text == "" {
+		return it
+	}
+	read := c.read(text)
+	it.Label, it.Note, it.Off = it.Typed, read.Note, read.Off
+	return it
+}
+
+func (c *Choice) read(text string) Reading {
+	if c.Reads == nil {
+		return Reading{}
+	}
+	return c.Reads(text)
+}
+
+// takes reports that enter takes what was typed.
+func (c *Choice) takes() bool {
+	return c.sel < len(c.shown) && c.items[c.shown[c.sel]].Typed != "" && c.Text() != ""
+}
+
 func (c *Choice) narrow() {
 	c.shown, c.sel, c.Told = c.shown[:0], 0, ""
+	if own := slices.IndexFunc(c.items, func(it Item) bool { return it.Typed != "" }); own >= 0 {
+		c.narrowTyped(own)
+		return
+	}
 	want := strings.ToLower(c.filter.Value())
 	if c.Fuzzy && want != "" {
 		labels := make([]string, len(c.items))
@@ -125,6 +173,53 @@ func (c *Choice) narrow() {
 	}
 }
 
+// narrowTyped shows the items that the text names, the one whose whole label it is chosen first, and after them the one that stands for the text itself.
+func (c *Choice) narrowTyped(own int) {
+	text := c.Text()
+	if text == "" {
+		for i := range c.items {
+			c.shown = append(c.shown, i)
+		}
+		return
+	}
+	found, itself := false, c.read(text).Own
+	for i, it := range c.items {
+		whole := strings.EqualFold(strings.TrimSpace(it.Label), text)
+		if i == own || !whole && (itself || !named(it.Label, text)) {
+			continue
+		}
+		if whole && !found {
+			c.sel, found = len(c.shown), true
+		}
+		c.shown = append(c.shown, i)
+	}
+	c.shown = append(c.shown, own)
+}
+
+// named reports that every word of a text begins a word of a label; the parts of transferFrom are words of it.
+func named(label, text string) bool {
+	for _, word := range strings.Fields(text) {
+		if !begins(label, word) {
+			return false
+		}
+	}
+	return true
+}
+
+func begins(label, word string) bool {
+	before := ' '
+	for i, r := range label {
+		start := !alnum(before) || unicode.IsLower(before) && unicode.IsUpper(r)
+		if start && strings.HasPrefix(strings.ToLower(label[i:]), strings.ToLower(word)) {
+			return true
+		}
+		before = r
+	}
+	return false
+}
+
+func alnum(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
 // View draws the open list as a panel of w cells and at most h lines.
 func (c *Choice) View(th theme.Theme, w, h int) string {
 	inner := w - 4
@@ -141,6 +236,8 @@ func (c *Choice) View(th theme.Theme, w, h int) string {
 		lines = append(lines, Fit(th.Dim.Render("nothing matches"), inner))
 	case c.Told != "":
 		lines = append(lines, Fit(th.Mark(theme.Warn)+" "+c.Told, inner))
+	case c.takes():
+		lines = append(lines, Fit(th.Dim.Render("enter takes what you typed"), inner))
 	case rows < len(c.shown):
 		lines = append(lines, Fit(th.Dim.Render(Count(c.sel+1, len(c.shown))), inner))
 	}
@@ -151,7 +248,7 @@ func (c *Choice) View(th theme.Theme, w, h int) string {
 const FilterPrefix = "/ "
 
 func (c *Choice) line(th theme.Theme, i, w int) string {
-	it := c.items[c.shown[i]]
+	it := c.at(i)
 	label := th.Text.Render(it.Label)
 	if it.Off != "" {
 		label = th.Disabled.Render(it.Label)

@@ -1,0 +1,198 @@
+package builder
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/ui/tui/kit"
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// What a list calls the text that was typed into it, as the thing that enter then takes. Lists without such an item are closed: their text only finds.
+const (
+	asAmount   = "what you typed, as the amount"
+	asAddress  = "what you typed, as the address"
+	asFunction = "what you typed, as signature or call data"
+	asShare    = "what you typed, in basis points or percent"
+	asMinutes  = "what you typed, in minutes"
+)
+
+const tooLong = "that is too long for this field"
+
+// typeAmount and typeAddress are the items that go to the field, or put into it what was typed.
+func typeAmount() kit.Item {
+	return kit.Item{Value: typeIt, Label: "type an amount", Typed: asAmount}
+}
+
+func typeAddress() kit.Item {
+	return kit.Item{Value: typeIt, Label: "type an address", Typed: asAddress}
+}
+
+// numeric reports text that begins as a number does: it means that number, whatever else has its digits.
+func numeric(text string) bool { return text != "" && strings.Contains("0123456789.,+-", text[:1]) }
+
+// fits reports that a field takes a text whole.
+func fits(f *kit.Field, text string) bool {
+	try := *f
+	try.Set(text)
+	return try.Value() == text
+}
+
+// readFor is what text typed into the list of a row means, where the row has no reading of its own: an address or an amount.
+func (s *Screen) readFor(r row) func(string) kit.Reading {
+	return func(text string) kit.Reading {
+		out := kit.Reading{Own: numeric(text)}
+		switch {
+		case r.address:
+			out.Own = strings.HasPrefix(strings.ToLower(text), "0x") || isSolana(text) || strings.Count(text, ":") == 2
+		case r.reads != nil:
+			out = r.reads(text)
+		}
+		if r.field != nil && !fits(r.field, text) {
+			out.Off = tooLong
+		}
+		return out
+	}
+}
+
+// typeInto puts what was typed into a list into the field of its row, as if it had been typed there.
+func (s *Screen) typeInto(r row) func(string) tea.Cmd {
+	return func(text string) tea.Cmd {
+		s.focus = r.id
+		s.edit()
+		r.field.Set(text)
+		s.changed()
+		s.step(1, false)
+		return nil
+	}
+}
+
+// readSlip reads a tolerance of one's own.
+func (s *Screen) readSlip(text string) kit.Reading {
+	out := kit.Reading{Own: numeric(text)}
+	if n := bpsOf(text); n > 0 {
+		out.Note = "= " + bpsText(n)
+	}
+	if !fits(s.slip().own, text) {
+		out.Off = tooLong
+	}
+	return out
+}
+
+// typeSlip takes a tolerance as it was typed; what cannot be read stands in the field of one's own, with its mistake.
+func (s *Screen) typeSlip(text string) tea.Cmd {
+	t := s.slip()
+	t.own.Set(text)
+	if n := bpsOf(text); slices.Contains(presets(), n) {
+		t.preset = n
+		return nil
+	}
+	t.preset, s.focus = 0, idSlipBps
+	return nil
+}
+
+// minutesOf is the number in a time span such as "5", "5 min" or "5 minutes"; other text stays as it is.
+func minutesOf(text string) string {
+	number, unit := splitUnit(text)
+	if slices.Contains([]string{"m", "min", "minute", "minutes"}, strings.ToLower(unit)) {
+		return number
+	}
+	return text
+}
+
+func readSpan(m *minutes, words func(int) string) func(string) kit.Reading {
+	return func(text string) kit.Reading {
+		out := kit.Reading{Own: numeric(text)}
+		text = minutesOf(text)
+		if n, err := strconv.Atoi(text); err == nil && n >= 0 && n <= maxMinutes {
+			out.Note = words(n)
+		}
+		if !fits(m.field, text) {
+			out.Off = tooLong
+		}
+		return out
+	}
+}
+
+// typeSpan takes a number of minutes as it was typed; what cannot be read stands in the field of one's own, with its mistake.
+func (s *Screen) typeSpan(id string, m *minutes, presets []int) func(string) tea.Cmd {
+	return func(text string) tea.Cmd {
+		if id == idAfter {
+			s.b.after = ""
+		}
+		text = minutesOf(text)
+		m.preset = ownPreset
+		m.field.Set(text)
+		if n, err := strconv.Atoi(text); err == nil && slices.Contains(presets, n) {
+			m.preset = n
+			return nil
+		}
+		s.focus = id + ownSuffix
+		return nil
+	}
+}
+
+// readFunction tells a signature, ABI JSON and call data from words that look for a function.
+func readFunction(text string) kit.Reading {
+	return kit.Reading{Own: strings.ContainsAny(text, "([{") || strings.HasPrefix(strings.ToLower(text), "0x")}
+}
+
+// typeFunction takes a signature, ABI JSON or call data as it was typed. What cannot be read stands in the field, with its mistake.
+func (s *Screen) typeFunction(c *call) func(string) tea.Cmd {
+	return func(text string) tea.Cmd {
+		_, err := unhex(text)
+		switch hexed := strings.HasPrefix(text, "0x"); {
+		case hexed && (err != nil || len(text) < 10):
+			c.raw, c.why, c.fn, c.args = true, "", nil, nil
+			c.sig.Set("")
+			c.data.Set(text)
+			s.focusOn(c, "data")
+			s.changed()
+			return nil
+		case hexed, isABI(text):
+			cmd, _ := s.takePaste(c, text)
+			s.tidyFocus(slices.Index(s.b.calls, c))
+			return cmd
+		}
+		c.raw = false
+		c.sig.Set(text)
+		s.focusOn(c, "sig")
+		s.changed()
+		s.step(1, false)
+		return nil
+	}
+}
+
+func isABI(text string) bool {
+	if !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "{") {
+		return false
+	}
+	_, err := readABI([]byte(text))
+	return err == nil
+}
+
+// pasteList takes a paste while a list is open: it goes where typed text goes. A document or call data pasted for a function is taken at once, as in the field.
+func (s *Screen) pasteList(content string) tea.Cmd {
+	text, r := trim(content), s.current()
+	document := strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{")
+	whole := document || strings.HasPrefix(text, "0x") && len(text) >= 10 && len(text) <= maxText
+	if whole && s.typed != nil && s.choice.Text() == "" && r.call >= 0 && (r.id == idSig(r.call) || r.id == idData(r.call)) {
+		s.choice.Close()
+		s.touched()
+		if !document {
+			return s.typed(text)
+		}
+		cmd, _ := s.takePaste(s.b.calls[r.call], text)
+		s.tidyFocus(r.call)
+		return cmd
+	}
+	if len(text)+len(s.choice.Text()) > kit.FilterLimit {
+		return screen.Toast(theme.Warn, "that is too long for a list; nothing was pasted")
+	}
+	s.choice.Update(tea.PasteMsg{Content: text})
+	return nil
+}
