@@ -305,7 +305,7 @@ func TestTH_K1_NoSecretIsLeftAnywhere(t *testing.T) {
 		}},
 		{name: "another admin's key", args: exit("announce", fromFile(s.file("another admin's key", otherKey, 0o600))...), code: cli.ExitAccess},
 		{name: "admin key in a file for everybody", args: exit("announce", fromFile(s.file("admin key for everybody", adminKey, 0o644))...), code: cli.ExitUsage},
-		{name: "admin key with a wrong letter", args: exit("announce", fromFile(s.file("mistyped admin key", noKey, 0o600))...), code: cli.ExitFailed},
+		{name: "admin key with a wrong letter", args: exit("announce", fromFile(s.file("mistyped admin key", noKey, 0o600))...), code: cli.ExitUsage},
 		{name: "admin key with a wrong letter at the prompt", args: exit("announce"), talk: []line{
 			{"Type the last four characters", confirm + "\r"}, {"Admin key (not shown):", noKey + "\r"},
 		}, code: cli.ExitFailed},

@@ -138,7 +138,7 @@ func Parse(path string, data []byte) (File, error) {
 	var f File
 	dec := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
 	if err := dec.Decode(&f); err != nil {
-		return File{}, tomlError(path, err)
+		return File{}, tomlError(path, data, err)
 	}
 	if f.Version == 0 {
 		return File{}, at(path, data, "version", fmt.Sprintf("the line `version = %d` is missing", SchemaVersion))
@@ -170,25 +170,6 @@ func Parse(path string, data []byte) (File, error) {
 		return File{}, atUI(path, data, key, problem)
 	}
 	return f, nil
-}
-
-func tomlError(path string, err error) error {
-	var strict *toml.StrictMissingError
-	if errors.As(err, &strict) && len(strict.Errors) > 0 {
-		d := strict.Errors[0]
-		line, col := d.Position()
-		return &Error{Path: path, Line: line, Column: col, Key: strings.Join(d.Key(), "."), Problem: "there is no such setting"}
-	}
-	var de *toml.DecodeError
-	if errors.As(err, &de) {
-		line, col := de.Position()
-		e := &Error{Path: path, Line: line, Column: col, Key: strings.Join(de.Key(), "."), Problem: strings.TrimPrefix(de.Error(), "toml: ")}
-		if unquotedAction(de.Key()) {
-			e.Problem = "put the name of the action in quotes: \"" + strings.Join(de.Key()[2:], ".") + "\""
-		}
-		return e
-	}
-	return &Error{Path: path, Problem: err.Error()}
 }
 
 // names returns the profile names in order.

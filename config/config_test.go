@@ -136,9 +136,15 @@ func TestPathsFollowXDG(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(full))
 	f.Add([]byte("version = 1"))
+	for _, s := range []string{"version = 1\nui.dust = 1.0", "[[profiles]]", "version = 1e999", "[ui.dust]\n", "ui.colors.dim = [1]", "profiles.a.accounts = [{type = 3}]", "ui.mouse = 1", "a = 1e999", "\""} {
+		f.Add([]byte(s))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		file, err := Parse("c.toml", b)
 		if err != nil {
+			if word := speaksGo(err, b); word != "" {
+				t.Fatalf("%q is no word of a person: %v", word, err)
+			}
 			return
 		}
 		if _, err := file.Profile(""); err != nil {

@@ -14,8 +14,8 @@ import (
 )
 
 // AddProfile appends a profile to the configuration file at path, which is made when there is none (0600, its directory 0700). What stands in the file
-// stays as it is, comments included. With makeDefault a new file names the profile as the default one; in a file that has a default it must be changed
-// by hand. The result is read back before it is written, so a profile that breaks a rule is refused with the *Error that reading it would give.
+// stays as it is, comments included. With makeDefault a new file names the profile as the default one; a file that is there keeps the default that it has, see
+// AddDefaultProfile. The result is read back before it is written, so a profile that breaks a rule is refused with the *Error that reading it would give.
 func AddProfile(path string, p Profile, makeDefault bool) error {
 	data, err := withProfile(path, p, makeDefault)
 	if err != nil {
@@ -24,13 +24,18 @@ func AddProfile(path string, p Profile, makeDefault bool) error {
 	return write(path, data)
 }
 
-// AddDefaultProfile is AddProfile, and makes the profile the default one of the file, whichever was before, in the same write.
+// AddDefaultProfile is AddProfile, and makes the profile the default one of the file, whichever was before, in the same write. Of what stands in the file only the
+// name of the default profile changes. A file in which it cannot be changed so is refused with an *Error.
 func AddDefaultProfile(path string, p Profile) error {
 	data, err := withProfile(path, p, false)
 	if err != nil {
 		return err
 	}
-	return write(path, rewrite(data, defaultWish(p.Name)))
+	data, err = changed(path, data, defaultWish(p.Name), func(f *File) { f.Default = p.Name })
+	if err != nil {
+		return err
+	}
+	return write(path, data)
 }
 
 // CanAdd says what AddProfile would refuse the profile for, and writes nothing.
@@ -107,20 +112,28 @@ func change(path string, all []wish, meant func(*File)) error {
 	if err != nil {
 		return err
 	}
+	if data, err = changed(path, data, all, meant); err != nil {
+		return err
+	}
+	return write(path, data)
+}
+
+// changed is the content of a file with the change that is meant, and with nothing else in it that says something else than before.
+func changed(path string, data []byte, all []wish, meant func(*File)) ([]byte, error) {
 	want, err := Parse(path, data)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	meant(&want)
 	data = rewrite(data, all)
 	got, err := Parse(path, data)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !sameFile(got, want) {
-		return &Error{Path: path, Problem: "this file is written in a form that is not changed by the program; change it by hand, nothing was written"}
+		return nil, &Error{Path: path, Problem: "this file is written in a form that is not changed by the program; change it by hand, nothing was written"}
 	}
-	return write(path, data)
+	return data, nil
 }
 
 // sameFile compares what two files say. Empty and absent tables say the same.
@@ -140,7 +153,7 @@ func AddAccount(path, profile string, a Account) error {
 		Profiles map[string]any `toml:"profiles"`
 	}
 	if err := toml.Unmarshal(data, &own); err != nil {
-		return tomlError(path, err)
+		return tomlError(path, data, err)
 	}
 	if _, ok := own.Profiles[profile]; !ok {
 		return &Error{Path: path, Key: "profiles." + profile, Problem: "there is no such profile in the file; add it first"}

@@ -169,12 +169,14 @@ func (w wish) find(lines []string) (from, to int, found bool) {
 	return from, len(lines), found
 }
 
-// line is what becomes of a line of the table, and the name of its key; kept is "" for a key that leaves, name is "" for a line without a key.
+// line is what becomes of a line of the table, and the name of its key; kept is "" for a key that leaves, name is "" for a line without a key. Only the value of a line
+// changes: blanks around it, a comment and the form of the line's end stay.
 func (w wish) line(line string) (kept, name string) {
 	if t := strings.TrimSpace(line); t == "" || t[0] == '#' {
 		return line, ""
 	}
-	is, err := readKey(line)
+	text := strings.TrimSuffix(line, "\r")
+	is, err := readKey(text)
 	if err != nil {
 		return line, ""
 	}
@@ -185,11 +187,10 @@ func (w wish) line(line string) (kept, name string) {
 		if fmt.Sprint(k.value) == fmt.Sprint(is.value) {
 			return line, is.name
 		}
-		kept = line[:equals(line, is.name)+1] + " " + k.text
-		if c := remark(line); c != "" {
-			kept += " " + c
-		}
-		return kept, is.name
+		sign := equals(text, is.name) + 1
+		before := text[sign : len(text)-len(strings.TrimLeft(text[sign:], " \t"))]
+		behind := line[sign+len(before)+len(is.text):]
+		return text[:sign] + before + k.text + behind, is.name
 	}
 	if w.whole {
 		return "", is.name

@@ -56,7 +56,7 @@ func TestWritingChoicesKeepsThePersonsComments(t *testing.T) {
 	}
 	got := content(t, path)
 	for _, kept := range []string{
-		"# of mine\nversion = 1 # the first\n", "[ui] # how it looks\n# never light\ntheme = 'dark' # on trial\n", "dust = \"5.00\" # a # in words\n", "mouse = false\n",
+		"# of mine\nversion = 1 # the first\n", "[ui] # how it looks\n# never light\ntheme = 'dark'   # on trial\n", "dust = \"5.00\" # a # in words\n", "mouse = false\n",
 		"[ui.keys]\n\"balances.sort\" = \"o\" # as elsewhere\n", "\n# the team\n[profiles.team]\nkind = \"embedded\" # not yet\nvault = \"file\"\n",
 	} {
 		if !strings.Contains(got, kept) {
@@ -178,4 +178,34 @@ func FuzzSetUI(f *testing.F) {
 			t.Fatalf("%q became %q (%v, %v)", data, after, errBefore, errAfter)
 		}
 	})
+}
+
+// The person asked for another default profile, not for another file: every byte but the name of the default one stays, whatever the file looks like.
+func TestAProfileThatIsToBeTheDefaultChangesNothingElse(t *testing.T) {
+	const a = "[profiles.a] # first\nkind = \"embedded\"   # aligned\n\tvault='memory'\n\n# the end"
+	for text, want := range map[string]string{
+		"# mine\nversion = 1 # keep\n\ndefault   =   \"a\"\t\t# of every day\n\n\n" + a: "# mine\nversion = 1 # keep\n\ndefault   =   \"team\"\t\t# of every day\n\n\n" + a,
+		"default='a'\nversion=1\n" + a: "default=\"team\"\nversion=1\n" + a,
+		"version = 1\r\ndefault = \"a\" # x\r\n" + strings.ReplaceAll(a, "\n", "\r\n"): "version = 1\r\ndefault = \"team\" # x\r\n" + strings.ReplaceAll(a, "\n", "\r\n"),
+		"version = 1\r\ndefault = \"a\"\r\n" + strings.ReplaceAll(a, "\n", "\r\n"):     "version = 1\r\ndefault = \"team\"\r\n" + strings.ReplaceAll(a, "\n", "\r\n"),
+		"# no default\nversion = 1 # keep\n\n" + a:                                     "# no default\nversion = 1 # keep\ndefault = \"team\"\n\n" + a,
+		"version = 1\n": "version = 1\ndefault = \"team\"\n",
+	} {
+		path := written(t, text)
+		if err := AddDefaultProfile(path, team()); err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		got := content(t, path)
+		if f, err := Load(path); err != nil || f.Default != "team" || !strings.HasPrefix(got, want+"\n") || !strings.Contains(got, "[profiles.team]\n") || strings.Count(got, "[profiles.") > strings.Count(want, "[profiles.")+1 {
+			t.Errorf("%q became\n%q\n%v", text, got, err)
+		}
+	}
+	for _, text := range []string{"version = 1\ndefault = \"\"\"a\"\"\" # in three quotes\nprofiles = { a = { kind = \"embedded\", vault = \"memory\" } }\n", "version = 1\ndefault = \"\"\"\na\"\"\"\n" + a} {
+		path := written(t, text)
+		var broken *Error
+		if err := AddDefaultProfile(path, team()); !errors.As(err, &broken) || content(t, path) != text {
+			t.Errorf("%q: %v\n%s", text, err, content(t, path))
+		}
+	}
 }

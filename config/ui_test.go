@@ -53,8 +53,8 @@ func TestUIErrorsNameLineAndColumn(t *testing.T) {
 	}{
 		"unknown setting":       {`ascii = true`, `asci = true`, 8, 1, "no such setting"},
 		"unknown theme":         {`theme = "contrast"`, `theme = "pink"`, 4, 1, `"auto", "dark", "light" or "contrast"`},
-		"mouse of another type": {`mouse = false`, `mouse = "no"`, 5, 9, "bool"},
-		"dust is a number":      {`dust = "2.50"`, `dust = 2.5`, 6, 8, ""},
+		"mouse of another type": {`mouse = false`, `mouse = "no"`, 5, 9, "true or false"},
+		"dust is a number":      {`dust = "2.50"`, `dust = 2.5`, 6, 8, `text such as "1.00", got a float`},
 		"dust below zero":       {`"2.50"`, `"-1"`, 6, 1, "USD"},
 		"dust in words":         {`"2.50"`, `"little"`, 6, 1, "USD"},
 		"dust too fine":         {`"2.50"`, `"0.0000001"`, 6, 1, "USD"},

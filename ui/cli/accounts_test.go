@@ -196,17 +196,18 @@ func TestKeyFileMustBeItsOwnersAlone(t *testing.T) {
 
 func TestKeyFileThatIsNoneIsRefusedWithoutRepeatingIt(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := ReadKeyFile(dir); err == nil {
+	if _, err := ReadKeyFile(dir); Code(err) != ExitUsage {
 		t.Error("a directory")
 	}
-	if _, err := ReadKeyFile(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := ReadKeyFile(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) || Code(err) != ExitUsage {
 		t.Errorf("%v", err)
 	}
 	for name, content := range map[string]string{
 		"empty": "", "short": keyText[1:], "long": keyText + "0", "not hex": "g" + keyText[1:], "large": strings.Repeat(keyText, 10), "two": keyText + "\n" + keyText,
+		"zero": strings.Repeat("0", 64), "the order": "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141", "words": "legal winner thank year",
 	} {
 		_, err := ReadKeyFile(keyFile(t, content, 0o600))
-		if err == nil || strings.Contains(err.Error(), keyText[1:20]) {
+		if Code(err) != ExitUsage || strings.Contains(err.Error(), keyText[1:20]) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/term"
+	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 
 	"coffer/api/secret"
 )
@@ -21,19 +22,29 @@ const maxKeyFile = 256
 // ErrKeyText says that a text is not a private key. It never repeats the text.
 var ErrKeyText = errors.New("not a private key: expected 64 hexadecimal digits, with or without 0x")
 
-// ReadKeyFile reads a private key from a regular file that nobody but its owner may read or write (TH-K1). The caller wipes the 32 bytes.
+// ReadKeyFile reads a private key from a regular file that nobody but its owner may read or write (TH-K1). The caller wipes the 32 bytes. Whatever is wrong with
+// the file is a matter of the command line, which named it (exit code 2).
 func ReadKeyFile(path string) (secret.Secret, error) {
+	key, err := readKeyFile(path)
+	var usage *UsageError
+	if err == nil || errors.As(err, &usage) {
+		return key, err
+	}
+	return key, InFile(fmt.Errorf("admin key file: %w", err))
+}
+
+func readKeyFile(path string) (secret.Secret, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return secret.Secret{}, fmt.Errorf("admin key file: %w", err)
+		return secret.Secret{}, err
 	}
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat() // of the opened file: what is looked at is what is read
 	if err != nil {
-		return secret.Secret{}, fmt.Errorf("admin key file: %w", err)
+		return secret.Secret{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return secret.Secret{}, fmt.Errorf("admin key file: %s is not a regular file", path)
+		return secret.Secret{}, fmt.Errorf("%s is not a regular file", path)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
 		return secret.Secret{}, &UsageError{
@@ -44,20 +55,16 @@ func ReadKeyFile(path string) (secret.Secret, error) {
 	defer clear(content)
 	n, err := io.ReadFull(f, content)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return secret.Secret{}, fmt.Errorf("admin key file: %w", err)
+		return secret.Secret{}, err
 	}
 	if n > maxKeyFile {
-		return secret.Secret{}, fmt.Errorf("admin key file: %s is too large for a key", path)
+		return secret.Secret{}, fmt.Errorf("%s is too large for a key", path)
 	}
-	key, err := ParseKey(secret.New(content[:n]))
-	if err != nil {
-		return secret.Secret{}, fmt.Errorf("admin key file: %w", err)
-	}
-	return key, nil
+	return ParseKey(secret.New(content[:n]))
 }
 
-// ParseKey reads the 32 bytes of a private key from text: 64 hexadecimal digits, with or without 0x, white space around them. It wipes the text.
-// The error never repeats it.
+// ParseKey reads the 32 bytes of a private key of secp256k1 from text: 64 hexadecimal digits, with or without 0x, white space around them. It wipes the text.
+// The error is ErrKeyText and never repeats it.
 func ParseKey(typed secret.Secret) (secret.Secret, error) {
 	defer typed.Wipe()
 	digits := trim(typed.Reveal())
@@ -71,6 +78,12 @@ func ParseKey(typed secret.Secret) (secret.Secret, error) {
 	if _, err := hex.Decode(key, digits); err != nil {
 		clear(key)
 		return secret.Secret{}, ErrKeyText // the cause names a character of the key
+	}
+	var number secp256k1.ModNScalar
+	defer number.Zero()
+	if overflow := number.SetByteSlice(key); overflow || number.IsZero() {
+		clear(key)
+		return secret.Secret{}, ErrKeyText
 	}
 	return secret.New(key), nil
 }
@@ -150,7 +163,7 @@ func (p Prompt) Say(lines ...string) {
 	}
 }
 
-// Secret asks for a secret without echo.
+// Secret asks for a secret without echo. Lines above the question, such as what was wrong with the answer before, are said first.
 func (p Prompt) Secret(ctx context.Context, question string) (secret.Secret, error) {
 	return p.secret(ctx, question, maxSecret, false)
 }
@@ -167,6 +180,8 @@ func (p Prompt) secret(ctx context.Context, question string, limit int, lines bo
 	if !p.Terminal {
 		return secret.Secret{}, Unasked(question)
 	}
+	said, question := above(question)
+	p.Say(said...)
 	return askSecret(ctx, p.In, p.Out, question, limit, lines)
 }
 

@@ -122,7 +122,7 @@ func Code(err error) int {
 		return coded.ExitCode()
 	case errors.As(err, &refused):
 		return ExitRefused
-	case errors.As(err, &usage), errors.As(err, &cfg):
+	case errors.As(err, &usage), errors.As(err, &cfg), errors.Is(err, vault.ErrLabel):
 		return ExitUsage
 	case errors.Is(err, vault.ErrPassphrase), errors.Is(err, vault.ErrLocked), errors.Is(err, vault.ErrNoKey), errors.Is(err, vault.ErrNetwork):
 		return ExitAccess
@@ -184,6 +184,12 @@ func hintOf(err error) string {
 // Run carries out the command line and returns the error that Code and Report read.
 func (p Program) Run(ctx context.Context, args []string) error {
 	root := p.root()
+	var unknown error // of a command whose help was asked for
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		if unknown = known(c, c.Flags().Args()); unknown == nil {
+			help(c, nil)
+		}
+	})
 	root.SetArgs(args)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
@@ -192,7 +198,10 @@ func (p Program) Run(ctx context.Context, args []string) error {
 	} else {
 		p.warnOfSecrets()
 	}
-	return root.ExecuteContext(ctx)
+	if err := root.ExecuteContext(ctx); err != nil {
+		return err
+	}
+	return unknown
 }
 
 // environ is the environment of the process.
@@ -274,6 +283,7 @@ inside this program.`,
 		root.AddCommand(more(&g))
 	}
 	root.SetHelpFunc(help)
+	root.SetHelpCommand(helpCommand())
 	root.SetUsageFunc(usage)
 	groups(root)
 	return root

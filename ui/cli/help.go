@@ -43,6 +43,49 @@ func groups(root *cobra.Command) {
 	root.SetHelpCommandGroupID(groupProgram)
 }
 
+// helpCommand is `coffer help`: the help of the command that its words name. Words that name none are refused as they are without help before them.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [command]",
+		Short:   "Help about any command",
+		Long:    "Prints what a command does, with its flags and examples; the same as --help behind the command.",
+		Example: "  coffer help keys import",
+		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			at, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []string
+			for _, sub := range at.Commands() {
+				if (sub.IsAvailableCommand() || sub.Name() == "help") && strings.HasPrefix(sub.Name(), begun) {
+					names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			about, rest, err := c.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return noArgs(about, rest)
+			}
+			about.InitDefaultHelpFlag() // so that it is listed
+			help(about, nil)
+			return nil
+		},
+	}
+}
+
+// known refuses words behind a command that only has commands below it, as its help would otherwise answer for one that does not exist.
+func known(c *cobra.Command, words []string) error {
+	if !c.HasAvailableSubCommands() || len(words) == 0 {
+		return nil
+	}
+	return noArgs(c, words)
+}
+
 // help prints what a command does, for 80 columns; examples stay as they are, so that they can be copied.
 func help(c *cobra.Command, _ []string) {
 	w := c.OutOrStdout()

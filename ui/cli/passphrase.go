@@ -24,6 +24,23 @@ const maxPassphrase = 1024
 // which goes to the service.
 const passphraseQuestion = "Passphrase of profile "
 
+// PassphraseQuestion asks for the passphrase of a profile's keys. A Prompt says lines that stand above it before it asks.
+func PassphraseQuestion(profile string) string {
+	return passphraseQuestion + profile + " (not shown): "
+}
+
+// asksPassphrase reports whether a question, whose last line is what is asked, is for the passphrase of the keys.
+func asksPassphrase(question string) bool {
+	_, question = above(question)
+	return strings.HasPrefix(question, passphraseQuestion)
+}
+
+// above splits a question into the lines to say before and its last line.
+func above(question string) (lines []string, last string) {
+	all := strings.Split(question, "\n")
+	return all[:len(all)-1], all[len(all)-1]
+}
+
 // serviceQuestion begins every question for the key of a service.
 const serviceQuestion = "API key for profile "
 
@@ -63,7 +80,7 @@ func ReadPassphrase(cmd *cobra.Command, terminal bool) (*Passphrase, error) {
 
 // Take answers a question for the passphrase of the keys with what was given, once. mine is false where the question is for somebody else.
 func (p *Passphrase) Take(question string) (pass secret.Secret, mine bool, err error) {
-	if p == nil || !p.given || !strings.HasPrefix(question, passphraseQuestion) {
+	if p == nil || !p.given || !asksPassphrase(question) {
 		return secret.Secret{}, false, nil
 	}
 	if p.pass.Empty() {
@@ -107,7 +124,7 @@ func given(ctx context.Context, question string) (secret.Secret, bool, error) {
 
 // Unasked is the error of a question that needs a person where there is none.
 func Unasked(question string) error {
-	if strings.HasPrefix(question, passphraseQuestion) {
+	if asksPassphrase(question) {
 		return &AccessError{
 			Problem: "the keys are locked and there is no terminal to ask on", Hint: "give the passphrase with --" + PassphraseFlag + " N, where the command has it",
 		}

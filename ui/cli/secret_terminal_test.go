@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 		os.Exit(playAsks())
 	case "shell":
 		os.Exit(playShell())
+	case "again":
+		os.Exit(playAgain())
 	}
 	os.Exit(m.Run())
 }
@@ -66,6 +68,24 @@ func playAsks() int {
 		return 3
 	}
 	p.Say("<" + line + ">")
+	return 0
+}
+
+// playAgain asks for a passphrase twice, in a session and then without one.
+func playAgain() int {
+	p := Prompt{In: os.Stdin, Out: os.Stderr, Terminal: true}
+	held, end := p.Hold(context.Background())
+	for _, ctx := range []context.Context{held, context.Background()} {
+		if _, err := p.Secret(ctx, PassphraseQuestion("mine")); err != nil {
+			return 3
+		}
+		if _, err := p.Secret(ctx, "Wrong passphrase, try 2 of 3.\n"+PassphraseQuestion("mine")); err != nil {
+			return 3
+		}
+		if ctx == held {
+			end()
+		}
+	}
 	return 0
 }
 
@@ -247,4 +267,34 @@ func TestSecretQuestionThatIsEndedRestoresTheTerminal(t *testing.T) {
 	q.types("\x03")
 	q.sees("failed: interrupted")
 	q.closes(3)
+}
+
+// What was wrong with an answer stands on a line of its own above the question that comes again, and nowhere but on the terminal.
+func TestWhatWasWrongStandsAboveTheQuestion(t *testing.T) {
+	var out strings.Builder
+	cmd := exec.Command(os.Args[0])
+	cmd.Env, cmd.Stdout = append(os.Environ(), playEnv+"=again", "TERM=xterm-256color"), &out
+	term, err := termtest.Start(cmd, 100, 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(term.Close)
+	p := player{t, term}
+	for n := 1; n <= 4; n++ {
+		if err := p.WaitUntil("the question", limit, func(s string) bool { return strings.Count(s, "Passphrase of profile mine (not shown):") == n }); err != nil {
+			t.Fatal(err)
+		}
+		p.types("leak\r")
+	}
+	if err := p.WaitExit(limit); err != nil {
+		t.Error(err)
+	}
+	const once = "Passphrase of profile mine (not shown):\nWrong passphrase, try 2 of 3.\nPassphrase of profile mine (not shown):\n"
+	var lines []string
+	for line := range strings.SplitSeq(p.Screen(), "\n") {
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	if got := strings.Join(lines, "\n"); !strings.HasPrefix(got, once+once) || strings.Contains(string(p.Raw()), "leak") || out.Len() > 0 {
+		t.Errorf("on the terminal:\n%s\non standard output: %q", got, out.String())
+	}
 }

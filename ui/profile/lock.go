@@ -15,7 +15,8 @@ import (
 // Vault is the store of the profile's keys; nil when the profile keeps nothing.
 func (o *Opened) Vault() *vault.Vault { return o.vault }
 
-// Unlock asks for the passphrase on the terminal and opens the vault, unless it is open.
+// Unlock asks for the passphrase on the terminal and opens the vault, unless it is open. A wrong one is told above the question that comes again; the last one is
+// the error. The screens and the conversation of the linear mode do not ask by it: they have words of their own for what UnlockWith says.
 func (o *Opened) Unlock(ctx context.Context) error {
 	if o.vault == nil || !o.vault.Locked() {
 		return nil
@@ -30,17 +31,30 @@ func (o *Opened) Unlock(ctx context.Context) error {
 	if o.vault.Backend() == vault.BackendKeyringOnly {
 		return o.vault.Unlock(ctx, secret.Secret{})
 	}
-	const tries = 3
+	before := ""
 	for try := 1; ; try++ {
-		pass, err := o.host.Ask(ctx, fmt.Sprintf("Passphrase of profile %s (not shown): ", o.Profile.Name))
+		pass, err := o.host.Ask(ctx, before+cli.PassphraseQuestion(o.Profile.Name))
 		if err != nil {
 			return err
 		}
+		empty := pass.Empty()
 		err = o.UnlockWith(ctx, pass)
 		if !errors.Is(err, vault.ErrPassphrase) || try == tries {
 			return err
 		}
+		before = again(empty, try+1)
 	}
+}
+
+// tries is how often a passphrase is asked for.
+const tries = 3
+
+// again says why a passphrase is asked for once more; it stands on a line of its own above the question.
+func again(empty bool, try int) string {
+	if empty {
+		return fmt.Sprintf("Nothing was typed, try %d of %d.\n", try, tries)
+	}
+	return fmt.Sprintf("Wrong passphrase, try %d of %d.\n", try, tries)
 }
 
 // UnlockWith opens the vault with a passphrase, which is wiped.

@@ -75,13 +75,24 @@ func (c Profiles) listProfiles() *cobra.Command {
 	return cmd
 }
 
-// addedJSON tells of a profile that was added, as it stands in the file.
-func (c Profiles) addedJSON(path, name string) error {
+// added tells of a profile that was added, as it stands in the file, and which one is the default: a payment without --profile is made from that.
+func (c Profiles) added(path, name string, asJSON bool) error {
 	f, err := config.Load(path)
 	if err != nil {
 		return err
 	}
-	return printJSON(c.Out, profileLineOf(f, name))
+	if asJSON {
+		return printJSON(c.Out, profileLineOf(f, name))
+	}
+	is := "The default profile is " + f.Default + " now; commands without --profile use it."
+	if f.Default != name {
+		is = "The default profile is still " + f.Default + "; to use " + name + " type --profile " + name + "."
+	}
+	if c.Host.Getenv(config.EnvProfile) != "" {
+		is += " The variable " + config.EnvProfile + " is set and goes before it."
+	}
+	_, err = fmt.Fprintf(c.Out, "profile %s added to %s\n%s\n", name, path, is)
+	return err
 }
 
 // networkLine is a network as --json tells of it.

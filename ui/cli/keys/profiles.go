@@ -44,7 +44,7 @@ func (c Profiles) Command(*cli.Global) *cobra.Command {
 func (c Profiles) add() *cobra.Command {
 	var p config.Profile
 	var kind, fingerprint string
-	var first, asJSON bool
+	var isDefault, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Add a profile to the configuration",
@@ -54,9 +54,13 @@ func (c Profiles) add() *cobra.Command {
   file          a file under a passphrase: without a keyring, and over SSH
   memory        nothing is kept
 A profile of kind lab or real needs the network.json of its service. Compare its fingerprint with the operator's by another way than
-the one the file came by; --fingerprint makes sure of it, without it you are asked to type it.`,
+the one the file came by; --fingerprint makes sure of it, without it you are asked to type it.
+
+The default profile is the one that commands use without --profile. The first profile of a new configuration becomes it; a further one does
+with --default, and nothing else in the file changes. --default=false keeps the default as it is, also for the first one.`,
 		Example: `  coffer profile add team --kind lab --url https://host:8443/api --network-file ./network.json --ca-file ./ca.pem --vault file
-  coffer profile add mine --kind embedded --vault file`,
+  coffer profile add mine --kind embedded --vault file
+  coffer profile add mine --kind embedded --vault file --default`,
 		Args: oneArg("name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.Name, p.Kind = args[0], network.Kind(kind)
@@ -80,14 +84,10 @@ the one the file came by; --fingerprint makes sure of it, without it you are ask
 				c.Prompt.Say("On this network is "+strings.Join(others, ", ")+" already. Each profile has a journal of its own: this one begins empty, so limits per day and",
 					"signatures that are still open there are not known here.")
 			}
-			if err := config.AddProfile(paths.Config, p, first); err != nil {
+			if err := write(paths.Config, p, cmd.Flags().Changed("default"), isDefault); err != nil {
 				return err
 			}
-			if asJSON {
-				return c.addedJSON(paths.Config, p.Name)
-			}
-			_, err = fmt.Fprintf(c.Out, "profile %s added to %s\n", p.Name, paths.Config)
-			return err
+			return c.added(paths.Config, p.Name, asJSON)
 		},
 	}
 	f := cmd.Flags()
@@ -99,9 +99,17 @@ the one the file came by; --fingerprint makes sure of it, without it you are ask
 	f.StringVar(&p.Vault, "vault", "", "keyring, keyring-only, file or memory")
 	f.StringVar(&p.LockAfter, "lock-after", "", "lock the vault after this time without use (default 5m)")
 	f.StringVar(&p.PolicyFile, "policy-file", "", "file that limits what may be signed")
-	f.BoolVar(&first, "default", true, "make it the default profile of a new configuration")
+	f.BoolVar(&isDefault, "default", false, "make it the default profile, whichever was before (without the flag: only the first profile of a new configuration; with --default=false: never)")
 	jsonFlag(cmd, &asJSON)
 	return cmd
+}
+
+// write adds a profile to the configuration. Without --default the first one becomes the default.
+func write(path string, p config.Profile, typed, isDefault bool) error {
+	if typed && isDefault {
+		return config.AddDefaultProfile(path, p)
+	}
+	return config.AddProfile(path, p, !typed)
 }
 
 // pin makes sure that the network file is the operator's, and writes the network's id down with the profile.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +33,9 @@ and --path choose. A key that is used elsewhere as well can be lost there as wel
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			k, err := kindFlag(kind)
+			if err == nil {
+				err = checkPath(path)
+			}
 			if err != nil {
 				return err
 			}
@@ -101,13 +105,33 @@ func (c Commands) read(ctx context.Context, file string, hint vault.Hint) (vault
 	found, err := vault.ParseKey(text.Reveal(), hint)
 	var asks *vault.ImportError
 	if !errors.As(err, &asks) || !asks.NeedsPassword {
-		return found, err
+		return found, noKey(file, err)
 	}
 	if hint.Password, err = c.Prompt.Secret(ctx, "Its password (not shown): "); err != nil {
 		return vault.Imported{}, err
 	}
 	defer hint.Password.Wipe()
-	return vault.ParseKey(text.Reveal(), hint)
+	found, err = vault.ParseKey(text.Reveal(), hint)
+	return found, noKey(file, err)
+}
+
+// noKey makes of a file that holds no key a matter of the command line, which names it. A wrong password of a keystore is one of access.
+func noKey(file string, err error) error {
+	if err == nil || file == "" || errors.Is(err, vault.ErrPassphrase) {
+		return err
+	}
+	return &cli.UsageError{Problem: err.Error(), Hint: "see `coffer keys import --help` for the forms that a key has"}
+}
+
+// rePath is the shape of a derivation path.
+var rePath = regexp.MustCompile(`^m(/[0-9]{1,10}['hH]?){0,10}$`)
+
+// checkPath refuses a path of --path before anything is asked. It repeats nothing of it.
+func checkPath(path string) error {
+	if path == "" || rePath.MatchString(path) {
+		return nil
+	}
+	return &cli.UsageError{Problem: "--path takes a derivation path such as m/44'/60'/0'/0/0", Hint: "without the flag the usual path of each kind of key is taken; see `coffer keys import --help`"}
 }
 
 func (c Commands) backup(g *cli.Global) *cobra.Command {
@@ -166,31 +190,44 @@ that network.`,
 				if err := o.Unlock(cmd.Context()); err != nil { // it locks when the program is suspended
 					return err
 				}
-				var added []vault.Item
-				if from == "" {
-					added, err = v.Restore(cmd.Context(), data, pass)
-				} else {
-					added, err = v.RestoreFrom(cmd.Context(), from, data, pass)
-				}
-				if errors.Is(err, vault.ErrNetwork) {
-					return &cli.UsageError{
-						Problem: "the backup was made on another network, where its keys belong",
-						Hint:    "what such a key signs here can be valid there; if that is meant, name that network: --from-network 0x…",
-					}
-				}
-				if len(added) == 0 {
-					if err == nil {
-						c.Prompt.Say("Everything in the backup is in the vault already.")
-					}
-					return err
-				}
-				return errors.Join(c.added(added, asJSON), err)
+				return c.restored(cmd.Context(), v, data, pass, from, asJSON)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&from, "from-network", "", "id of the network on which the backup was made, to take its keys to this one")
 	jsonFlag(cmd, &asJSON)
 	return cmd
+}
+
+// restored adds the keys of a backup to an open vault, and tells of them.
+func (c Commands) restored(ctx context.Context, v *vault.Vault, data []byte, pass secret.Secret, from string, asJSON bool) error {
+	if _, err := v.Items(ctx); err != nil { // from here on what is damaged is the backup
+		return err
+	}
+	var added []vault.Item
+	var err error
+	if from == "" {
+		added, err = v.Restore(ctx, data, pass)
+	} else {
+		added, err = v.RestoreFrom(ctx, from, data, pass)
+	}
+	switch {
+	case errors.Is(err, vault.ErrNetwork):
+		return &cli.UsageError{
+			Problem: "the backup was made on another network, where its keys belong",
+			Hint:    "what such a key signs here can be valid there; if that is meant, name that network: --from-network 0x…",
+		}
+	case len(added) == 0 && (errors.Is(err, vault.ErrDamaged) || errors.Is(err, vault.ErrWork)):
+		return &cli.UsageError{
+			Problem: "the file is no backup of keys, or it was changed or damaged; nothing was restored", Hint: "name a file that `coffer keys backup` wrote",
+		}
+	case len(added) == 0:
+		if err == nil {
+			c.Prompt.Say("Everything in the backup is in the vault already.")
+		}
+		return err
+	}
+	return errors.Join(c.added(added, asJSON), err)
 }
 
 func readBackup(path string) ([]byte, error) {
