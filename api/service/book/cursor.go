@@ -22,6 +22,7 @@ const (
 	cursorVersion = 2
 	cursorBody    = 1 + 1 + 4*8
 	cursorTag     = 16
+	cursorText    = ((cursorBody+cursorTag)*8 + 5) / 6 // base64 without padding
 )
 
 // seal makes the opaque text. The tag also covers the user and the order, so a cursor answers one question only.
@@ -52,7 +53,7 @@ func (b *Book) tag(body []byte, q HistoryQuery) []byte {
 // unseal reads a continuation that seal made for the same user and order.
 func (b *Book) unseal(s string, q HistoryQuery) (cursor, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(s)
-	if err != nil || len(raw) != cursorBody+cursorTag || raw[0] != cursorVersion {
+	if err != nil || len(s) != cursorText || len(raw) != cursorBody+cursorTag || raw[0] != cursorVersion { // the decoder passes over line ends
 		return cursor{}, cursorError("an altered or foreign value")
 	}
 	body := raw[:cursorBody]
