@@ -198,10 +198,10 @@ func TestCommandsNeedTheKeysToSign(t *testing.T) {
 	}
 }
 
-// TestCommandsInterruptedDuringExecute: an interrupt while the answer to execute is waited for ends with code 6; the quote is not sent again, and its outcome
-// is found by its id.
-func TestCommandsInterruptedDuringExecute(t *testing.T) {
-	t.Parallel()
+// interruptedCall is a call whose program was interrupted while it waited for the answer to execute: it ended with code 6. It returns what the program said. The
+// service has the answer, and behaves again.
+func interruptedCall(t *testing.T) (s script, b *between, out, errs string) {
+	t.Helper()
 	env, b := team(t, "--lifetime", "60s")
 	arrived, release := make(chan struct{}), make(chan struct{})
 	b.behaves(func(r request, status int, answer []byte) (int, []byte) {
@@ -211,8 +211,8 @@ func TestCommandsInterruptedDuringExecute(t *testing.T) {
 		}
 		return status, answer
 	})
-	s := script{t, env, passphrase}
-	cmd, out, errs := s.starts(pays(t, "call", "--yes", "--json")...)
+	s = script{t, env, passphrase}
+	cmd, said, told := s.starts(pays(t, "call", "--yes", "--json")...)
 	<-arrived
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -220,11 +220,19 @@ func TestCommandsInterruptedDuringExecute(t *testing.T) {
 	_ = cmd.Wait()
 	close(release)
 	if code := cmd.ProcessState.ExitCode(); code != 6 {
-		t.Fatalf("exit code %d\n%s\n%s", code, out, errs)
+		t.Fatalf("exit code %d\n%s\n%s", code, said, told)
 	}
 	b.behaves(nil)
-	r := resultOf(t, out.String())
-	if r.State != "outcome unknown" || !strings.Contains(errs.String(), "coffer status "+r.Operation+" --watch") {
+	return s, b, said.String(), told.String()
+}
+
+// TestCommandsInterruptedDuringExecute: an interrupt while the answer to execute is waited for ends with code 6; the quote is not sent again, and its outcome
+// is found by its id.
+func TestCommandsInterruptedDuringExecute(t *testing.T) {
+	t.Parallel()
+	s, b, out, errs := interruptedCall(t)
+	r := resultOf(t, out)
+	if r.State != "outcome unknown" || !strings.Contains(errs, "coffer status "+r.Operation+" --watch") {
 		t.Errorf("%s\n%s", out, errs)
 	}
 	if out, _ := s.runs(0, "status", r.Operation, "--watch", "--json"); !strings.Contains(out, api.StatusCompleted) {
@@ -238,27 +246,7 @@ func TestCommandsInterruptedDuringExecute(t *testing.T) {
 // TestCommandsGoOnAfterAnInterrupt: what was interrupted and has ended since is in no way: the next payment asks for its outcome first, and is made.
 func TestCommandsGoOnAfterAnInterrupt(t *testing.T) {
 	t.Parallel()
-	env, b := team(t, "--lifetime", "60s")
-	arrived, release := make(chan struct{}), make(chan struct{})
-	b.behaves(func(r request, status int, answer []byte) (int, []byte) {
-		if executes(r) {
-			close(arrived)
-			<-release
-		}
-		return status, answer
-	})
-	s := script{t, env, passphrase}
-	cmd, out, errs := s.starts(pays(t, "call", "--yes", "--json")...)
-	<-arrived
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	close(release)
-	if code := cmd.ProcessState.ExitCode(); code != 6 {
-		t.Fatalf("exit code %d\n%s\n%s", code, out, errs)
-	}
-	b.behaves(nil)
+	s, b, _, _ := interruptedCall(t)
 	for i := 0; ; i++ { // what the service lists says nothing to the journal
 		if listed, _ := s.runs(0, "history", "--json"); strings.Contains(listed, api.StatusCompleted) {
 			break
