@@ -111,7 +111,49 @@ func reservations() []int {
 type boltStore struct {
 	db    *bolt.DB
 	path  string
+	users users
 	close sync.Once
+}
+
+// users counts the transactions that are open. The library itself closes badly:
+// while it waits for readers it holds a lock that a reader with two
+// transactions needs in order to end its first, and then neither goes on.
+type users struct {
+	mu     sync.Mutex
+	open   int
+	closed bool
+	gone   chan struct{} // closed with the last one, once closed is set
+}
+
+// enter counts one more, unless the end has begun.
+func (u *users) enter() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.closed {
+		return ErrClosed
+	}
+	u.open++
+	return nil
+}
+
+func (u *users) leave() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.open--
+	if u.closed && u.open == 0 {
+		close(u.gone)
+	}
+}
+
+// end lets nobody in any more and waits until everybody has left.
+func (u *users) end() {
+	u.mu.Lock()
+	u.closed, u.gone = true, make(chan struct{})
+	if u.open == 0 {
+		close(u.gone)
+	}
+	u.mu.Unlock()
+	<-u.gone
 }
 
 // settle makes the file private, its name durable, and leaves word of who
@@ -140,24 +182,37 @@ func syncDir(dir string) error {
 }
 
 func (s *boltStore) View(fn func(Tx) error) error {
+	if err := s.users.enter(); err != nil {
+		return err
+	}
+	defer s.users.leave()
 	return boltError(s.db.View(func(tx *bolt.Tx) error { return fn(boltTx{tx}) }))
 }
 
 func (s *boltStore) Update(fn func(Tx) error) error {
+	if err := s.users.enter(); err != nil {
+		return err
+	}
+	defer s.users.leave()
 	return boltError(s.db.Update(func(tx *bolt.Tx) error { return fn(boltTx{tx}) }))
 }
 
 func (s *boltStore) Snapshot() (Snapshot, error) {
+	if err := s.users.enter(); err != nil {
+		return nil, err
+	}
 	tx, err := s.db.Begin(false)
 	if err != nil {
+		s.users.leave()
 		return nil, boltError(err)
 	}
-	return &boltSnapshot{boltTx: boltTx{tx}}, nil
+	return &boltSnapshot{boltTx: boltTx{tx}, users: &s.users}, nil
 }
 
 func (s *boltStore) Close() error {
 	var err error
 	s.close.Do(func() {
+		s.users.end()
 		removeHolder(s.path)
 		err = s.db.Close()
 	})
@@ -188,11 +243,17 @@ func (t boltTx) Bucket(name string) Bucket {
 
 type boltSnapshot struct {
 	boltTx
+	users   *users
 	release sync.Once
 }
 
 // Release ends the read transaction; its only error is that it has ended.
-func (s *boltSnapshot) Release() { s.release.Do(func() { _ = s.tx.Rollback() }) }
+func (s *boltSnapshot) Release() {
+	s.release.Do(func() {
+		_ = s.tx.Rollback()
+		s.users.leave()
+	})
+}
 
 type boltBucket struct {
 	tx   *bolt.Tx

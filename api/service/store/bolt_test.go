@@ -119,6 +119,56 @@ func write(s Store, n int, then func()) error {
 	})
 }
 
+// While Close waits, a reader with two snapshots can release one after the other, and what begins is refused.
+func TestClosingLetsAReaderOfTwoSnapshotsGo(t *testing.T) {
+	s := mustOpen(t, testPath(t), BoltOptions{})
+	first, err := s.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := s.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed, released := make(chan error, 1), make(chan struct{})
+	go func() { closed <- s.Close() }()
+	go func() {
+		defer close(released)
+		for {
+			snap, err := s.Snapshot()
+			if errors.Is(err, ErrClosed) {
+				break
+			}
+			snap.Release()
+		}
+		if err := s.Update(func(Tx) error { return nil }); !errors.Is(err, ErrClosed) {
+			t.Errorf("an update that begins while Close waits gives %v", err)
+		}
+		first.Release()
+		select {
+		case err := <-closed:
+			t.Errorf("Close ended before the second snapshot: %v", err)
+		default:
+		}
+		second.Release()
+	}()
+	for what, ended := range map[string]func() bool{
+		"the reader": func() bool { <-released; return true },
+		"Close":      func() bool { err := <-closed; return err == nil },
+	} {
+		done := make(chan bool, 1)
+		go func() { done <- ended() }()
+		select {
+		case ok := <-done:
+			if !ok {
+				t.Errorf("%s failed", what)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%s does not come to its end", what)
+		}
+	}
+}
+
 // With the address space reserved, growing the file does not wait for readers,
 // not even for one of the same goroutine.
 func TestGrowingInsideTheReservationDoesNotWaitForReaders(t *testing.T) {

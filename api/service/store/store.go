@@ -55,7 +55,7 @@ type Store interface {
 	// it is released.
 	Snapshot() (Snapshot, error)
 	// Close ends the database. For a file it waits until every transaction and
-	// snapshot has ended. A second call does nothing.
+	// snapshot has ended; no new one begins meanwhile. A second call does nothing.
 	Close() error
 }
 
