@@ -73,6 +73,27 @@ func TestJ3_TheHistoryIsReadBeforeAQuoteCountsAsNotExecuted(t *testing.T) {
 	}
 }
 
+// An unknown outcome is asked for at longer and longer intervals, but not past the moment from which the answer is an end.
+func TestJ3_TheEndOfAnUnknownOutcomeIsToldAsSoonAsItIsProven(t *testing.T) {
+	for later := range int64(40) {
+		b, o := unknown(t)
+		var at []int64
+		b.f.status = func(int, string) (api.ExecutionStatus, error) {
+			at = append(at, b.clock.Load())
+			return api.ExecutionStatus{}, nil
+		}
+		expires := time.Unix(b.record().Expires, 0)
+		b.clock.Add(later)
+		s, err := o.Watch(t.Context(), nil)
+		if err != nil || s.State != flow.StateNotExecuted {
+			t.Fatal(s.State, err)
+		}
+		if over := b.now().Sub(expires); over <= 30*time.Second || over > 32*time.Second || len(at) > 8 {
+			t.Errorf("told %v after the expiry; asked at %v", over, at)
+		}
+	}
+}
+
 func TestJ3_WhenTheHistoryCannotBeReadNothingIsConcluded(t *testing.T) {
 	b, o := unknown(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -52,7 +52,11 @@ func (o *Operation) Watch(ctx context.Context, progress func(Snapshot)) (Snapsho
 		if done || err != nil {
 			return snap, err
 		}
-		if err := o.f.d.Sleep(ctx, wait); err != nil {
+		pause := wait
+		if told := o.untilOverdue(); told > 0 {
+			pause = min(pause, told)
+		}
+		if err := o.f.d.Sleep(ctx, pause); err != nil {
 			return o.Snapshot(), err
 		}
 		wait = min(wait*2, longest)
@@ -105,7 +109,18 @@ func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 
 // overdue reports whether a service that knew the quote would have to say so: it accepted it before, or the expiry is over by some time.
 func (o *Operation) overdue() bool {
-	return o.accepted || (o.expires != 0 && o.f.earliest().After(time.Unix(o.expires, 0).Add(notSeenMargin)))
+	return o.accepted || (o.expires != 0 && o.f.earliest().After(o.proven()))
+}
+
+// proven is when an empty status begins to prove that the quote never ran.
+func (o *Operation) proven() time.Time { return time.Unix(o.expires, 0).Add(notSeenMargin) }
+
+// untilOverdue is how long to wait for the question whose empty answer is an end; zero or less when there is no such moment, or it is over.
+func (o *Operation) untilOverdue() time.Duration {
+	if o.accepted || o.expires == 0 || o.overdue() {
+		return 0
+	}
+	return o.proven().Sub(o.f.earliest()) + time.Second
 }
 
 // notSeen handles an empty status: before the expiry it means nothing, some time after it the quote never ran. Of a quote that the service accepted it proves
