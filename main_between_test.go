@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -18,11 +19,16 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/go-json-experiment/json"
 
 	"coffer/api/network"
+	"coffer/api/secret"
+	"coffer/config"
+	"coffer/wallet/vault"
 )
 
 // between stands between a wallet and a real service: it passes requests on and answers back, notes what it saw, and may change an answer or cut the
@@ -157,18 +163,30 @@ func team(t *testing.T, serve ...string) (env []string, b *between) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if screen, err := asks(t, env, []string{"keys", "init"}, "New passphrase", passphrase, "once more", passphrase); err != nil {
-		t.Fatalf("%v\n%s", err, screen)
-	}
-	screen, err := asks(t, env, []string{"keys", "import", "--label", "main"}, "Passphrase of profile team", passphrase, "Key or mnemonic (not shown)", adminKeyText)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, screen)
-	}
-	screen, err = asks(t, env, []string{"keys", "api-key", "set"}, "Passphrase of profile team", passphrase, "API key", at.APIKey)
-	if err != nil {
+	keepsKey(t, dir, descriptor.ID)
+	if screen, err := asks(t, env, []string{"keys", "api-key", "set"}, "Passphrase of profile team", passphrase, "API key", at.APIKey); err != nil {
 		t.Fatalf("%v\n%s", err, screen)
 	}
 	return env, b
+}
+
+// keepsKey makes the vault of the profile "team" with one key. Its passphrase takes little work to try, so that the many commands of a test do not spend their time on it;
+// what the program makes itself is in TestKeysAreSetUpWhereTheProfileSaysAndNeverInTheClear.
+func keepsKey(t *testing.T, dir, networkID string) {
+	t.Helper()
+	v, err := vault.OpenFile(vault.Options{
+		Profile: "team", NetworkID: networkID, Dir: config.Paths{Data: filepath.Join(dir, "data", "coffer")}.ProfileKeys("team"), Clock: time.Now, Random: rand.Reader, WorkFactor: 8,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = v.Create(t.Context(), secret.New([]byte(passphrase)))
+	if err == nil {
+		_, err = v.Add(t.Context(), vault.EVM, secret.New(common.FromHex(adminKeyText)), "main")
+	}
+	if err := errors.Join(err, v.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // opens starts the dashboard of the team's profile.

@@ -249,7 +249,7 @@ func TestTerminalKilledDuringExecute(t *testing.T) {
 			again := person{t, start(t, env, 120, 40)}
 			again.sees("EMBEDDED", "USDC")
 			again.types("3")
-			outcome := again.finds(`(COMPLETED|REFUNDED|NOT EXECUTED|waits for review 2|signed, no quote yet|asked the service)`)
+			outcome := again.finds(`(COMPLETED|REFUNDED|never ran|waits for review 2|signed, no quote yet|asked the service)`)
 			again.types("q")
 			again.waits("the end or a question", func(s string) bool { return !strings.Contains(s, "EMBEDDED") || strings.Contains(s, "again") })
 			again.types("q")
