@@ -202,9 +202,6 @@ func opens(t *testing.T, env []string, cols, rows int, args ...string) person {
 // builds makes the ready-made call and asks for review 1.
 func (p person) builds() {
 	p.Helper()
-	p.types("2")
-	p.sees("trial call")
-	p.types("d")
-	p.sees("needs")
+	p.fillsIn()
 	p.types("r")
 }

@@ -126,10 +126,7 @@ func TestTerminalResizingWhileScrollingLosesNothing(t *testing.T) {
 	_, env := home(t)
 	p := person{t, start(t, env, 80, 24)}
 	p.sees("EMBEDDED", "USDC", "$")
-	p.types("2")
-	p.sees("trial call")
-	p.types("d")
-	p.sees("needs")
+	p.fillsIn()
 	p.types("r")
 	p.sees("Review 1 of 2")
 	rng := rand.New(rand.NewPCG(1, 2))

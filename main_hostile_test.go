@@ -93,10 +93,7 @@ func TestTerminalF3_AHostileServiceGetsNoSignature(t *testing.T) {
 	t.Parallel()
 	env, b := team(t)
 	p := opens(t, env, 100, 30)
-	p.types("2")
-	p.sees("trial call")
-	p.types("d")
-	p.sees("needs")
+	p.fillsIn()
 	for _, a := range preparedAttacks() {
 		hit := false
 		b.behaves(func(r request, status int, answer []byte) (int, []byte) {

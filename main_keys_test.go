@@ -171,10 +171,7 @@ func TestTerminalEveryKindOfAccountSignsWithAKeyOfTheVault(t *testing.T) {
 			}
 			p := person{t, start(t, env, 120, 40)}
 			p.sees("EMBEDDED", "mine", "USDC", "$")
-			p.types("2")
-			p.sees("Build", "trial call")
-			p.types("d")
-			needs := p.finds(`needs +([0-9.,]+) USDC`)
+			needs := p.fillsIn()
 			p.types("r")
 			p.sees("Review 1 of 2", "nothing else")
 			p.reads(`closes in (\d+:\d\d)`)

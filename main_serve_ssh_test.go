@@ -100,11 +100,7 @@ func connects(t *testing.T, at cli.SSHReach, key gossh.Signer, cols, rows int) (
 func (p person) walksOverSSH() (needs, pay string) {
 	p.Helper()
 	p.sees("LAB", "USDC", "$")
-	p.types("2")
-	p.sees("trial call")
-	p.types("d")
-	needs = p.finds(`needs +([0-9.,]+) USDC`)
-	p.sees("elsewhere")
+	needs = p.fillsIn()
 	p.types("r")
 	p.sees("Review 1 of 2", "nothing else", "y sign")
 	p.reads(`closes in (\d+:\d\d)`)
@@ -265,9 +261,6 @@ func networkID(t *testing.T, file string) string {
 	return n.ID
 }
 
-// outcomes are the ends of an operation that was cut off, and the places where it may wait when it was not sent.
-var outcomes = regexp.MustCompile(`COMPLETED|REFUNDED|never ran|waits for review 2|no (?:new )?quote yet`)
-
 // TestSSHCutDuringExecuteAndResumed cuts the connection right after the second confirmation. At the next visit the operation is under Activity and ends, and it
 // ran once at most.
 func TestSSHCutDuringExecuteAndResumed(t *testing.T) {
@@ -299,14 +292,7 @@ func TestSSHCutDuringExecuteAndResumed(t *testing.T) {
 			}
 			again.sees("LAB", "USDC", "$")
 			again.types("3")
-			var outcome string
-			err := again.term.WaitUntil("the outcome", 3*limit, func(s string) bool { // unknown until some time after the expiry
-				outcome = outcomes.FindString(s)
-				return outcome != ""
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			outcome := again.outcome()
 			if name == "it is under way" && outcome != "COMPLETED" {
 				t.Errorf("it was accepted, and is %s", outcome)
 			}
@@ -440,10 +426,7 @@ func TestSSHARemoteProfileIsShownReadOnly(t *testing.T) {
 	}
 	p, _ := connects(t, at, alice, 100, 30)
 	p.sees("LAB", "team, read only", "$")
-	p.types("2")
-	p.sees("trial call")
-	p.types("d")
-	p.sees("needs")
+	p.fillsIn()
 	p.types("r")
 	p.sees("Review 1 of 2", "Read only", "no key to sign with is loaded")
 	p.reads(`closes in (\d+:\d\d)`)

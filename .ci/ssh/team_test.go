@@ -158,7 +158,8 @@ func teamReview2(p person) (pay string) {
 	p.types("2")
 	p.sees("trial call")
 	p.types("d")
-	p.sees("needs", "elsewhere")
+	p.finds(`needs +([0-9.,]+) USDC`) // it may wait for the balances
+	p.sees("elsewhere")
 	p.types("r")
 	p.sees("Review 1 of 2", "nothing else", "y sign")
 	p.reads(`closes in (\d+:\d\d)`)
