@@ -115,9 +115,9 @@ func (o *Operation) overdue() bool {
 // proven is when an empty status begins to prove that the quote never ran.
 func (o *Operation) proven() time.Time { return time.Unix(o.expires, 0).Add(notSeenMargin) }
 
-// untilOverdue is how long to wait for the question whose empty answer is an end; zero or less when there is no such moment, or it is over.
+// untilOverdue is how long to wait for the question whose empty answer is an end; zero when there is no such moment, or it is over.
 func (o *Operation) untilOverdue() time.Duration {
-	if o.accepted || o.expires == 0 || o.overdue() {
+	if o.expires == 0 || o.overdue() {
 		return 0
 	}
 	return o.proven().Sub(o.f.earliest()) + time.Second
