@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -19,13 +18,6 @@ const (
 	// growStep is how much the file grows at once: every step costs an fsync
 	// of its own, every byte of it is sparse until used.
 	growStep = 4 << 20
-	// reservedMap is address space, not memory: while the file fits in it no
-	// Update ever waits for a reader, so a goroutine may open a second view
-	// while it holds one. Where so much is not to be had, fewReserved is tried.
-	// On Windows the file itself would take that size, so nothing is reserved
-	// there.
-	reservedMap = 64 << 30
-	fewReserved = 1 << 30
 	// DefaultWait is how long OpenBolt waits for the holder of the file.
 	DefaultWait = 2 * time.Second
 )
@@ -50,11 +42,16 @@ func OpenBolt(path string, opts BoltOptions) (Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("create the directory of the database: %w", err)
 	}
-	_, statErr := os.Stat(path)
+	info, statErr := os.Stat(path)
 	created := errors.Is(statErr, os.ErrNotExist)
+	var size int64
+	if statErr == nil {
+		size = info.Size()
+	}
 	var db *bolt.DB
 	var err error
-	for _, reserved := range reservations() {
+	var reserved int
+	for _, reserved = range reservations(size) {
 		if db, err = openBolt(path, opts.Wait, reserved); !errors.Is(err, syscall.ENOMEM) {
 			break
 		}
@@ -68,7 +65,7 @@ func OpenBolt(path string, opts BoltOptions) (Store, error) {
 	case err != nil:
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
-	s := &boltStore{db: db, path: path}
+	s := newBoltStore(db, path, reserved)
 	if err := s.settle(created, opts.Holder); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -99,61 +96,17 @@ func openBolt(path string, wait time.Duration, reserved int) (db *bolt.DB, err e
 	return db, err
 }
 
-// reservations are the sizes to try, the best first.
-func reservations() []int {
-	if strconv.IntSize == 64 && runtime.GOOS != "windows" {
-		most := int64(reservedMap) // a constant of this size is none of a 32-bit int
-		return []int{int(most), fewReserved}
-	}
-	return []int{0}
-}
-
 type boltStore struct {
-	db    *bolt.DB
-	path  string
-	users users
-	close sync.Once
+	db       *bolt.DB
+	path     string
+	reserved int64 // bytes that are mapped from the start
+	gate     *gate
+	writing  sync.Mutex // whose turn it is to write
+	close    sync.Once
 }
 
-// users counts the transactions that are open. The library itself closes badly:
-// while it waits for readers it holds a lock that a reader with two
-// transactions needs in order to end its first, and then neither goes on.
-type users struct {
-	mu     sync.Mutex
-	open   int
-	closed bool
-	gone   chan struct{} // closed with the last one, once closed is set
-}
-
-// enter counts one more, unless the end has begun.
-func (u *users) enter() error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.closed {
-		return ErrClosed
-	}
-	u.open++
-	return nil
-}
-
-func (u *users) leave() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.open--
-	if u.closed && u.open == 0 {
-		close(u.gone)
-	}
-}
-
-// end lets nobody in any more and waits until everybody has left.
-func (u *users) end() {
-	u.mu.Lock()
-	u.closed, u.gone = true, make(chan struct{})
-	if u.open == 0 {
-		close(u.gone)
-	}
-	u.mu.Unlock()
-	<-u.gone
+func newBoltStore(db *bolt.DB, path string, reserved int) *boltStore {
+	return &boltStore{db: db, path: path, reserved: int64(reserved), gate: newGate()}
 }
 
 // settle makes the file private, its name durable, and leaves word of who
@@ -182,37 +135,46 @@ func syncDir(dir string) error {
 }
 
 func (s *boltStore) View(fn func(Tx) error) error {
-	if err := s.users.enter(); err != nil {
+	if err := s.gate.read(); err != nil {
 		return err
 	}
-	defer s.users.leave()
+	defer s.gate.doneReading()
 	return boltError(s.db.View(func(tx *bolt.Tx) error { return fn(boltTx{tx}) }))
 }
 
 func (s *boltStore) Update(fn func(Tx) error) error {
-	if err := s.users.enter(); err != nil {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.gate.write(); err != nil {
 		return err
 	}
-	defer s.users.leave()
+	defer s.gate.doneWriting()
+	alone, err := mayMapAnew(s.db, s.reserved)
+	if err != nil {
+		return err
+	}
+	if alone {
+		s.gate.wantAlone()
+	}
 	return boltError(s.db.Update(func(tx *bolt.Tx) error { return fn(boltTx{tx}) }))
 }
 
 func (s *boltStore) Snapshot() (Snapshot, error) {
-	if err := s.users.enter(); err != nil {
+	if err := s.gate.read(); err != nil {
 		return nil, err
 	}
 	tx, err := s.db.Begin(false)
 	if err != nil {
-		s.users.leave()
+		s.gate.doneReading()
 		return nil, boltError(err)
 	}
-	return &boltSnapshot{boltTx: boltTx{tx}, users: &s.users}, nil
+	return &boltSnapshot{boltTx: boltTx{tx}, gate: s.gate}, nil
 }
 
 func (s *boltStore) Close() error {
 	var err error
 	s.close.Do(func() {
-		s.users.end()
+		s.gate.end()
 		removeHolder(s.path)
 		err = s.db.Close()
 	})
@@ -243,7 +205,7 @@ func (t boltTx) Bucket(name string) Bucket {
 
 type boltSnapshot struct {
 	boltTx
-	users   *users
+	gate    *gate
 	release sync.Once
 }
 
@@ -251,7 +213,7 @@ type boltSnapshot struct {
 func (s *boltSnapshot) Release() {
 	s.release.Do(func() {
 		_ = s.tx.Rollback()
-		s.users.leave()
+		s.gate.doneReading()
 	})
 }
 

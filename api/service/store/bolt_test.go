@@ -188,38 +188,112 @@ func TestGrowingInsideTheReservationDoesNotWaitForReaders(t *testing.T) {
 	}
 }
 
-// Beyond the reservation Update waits until the reader has gone: the reason
-// for the rule "release before Update".
-func TestMappingTheFileAnewWaitsForReaders(t *testing.T) {
+// small opens a file for which almost nothing is reserved, as where address space is short.
+func small(t *testing.T) *boltStore {
 	path := testPath(t)
 	mustOpen(t, path, BoltOptions{}).Close()
 	db, err := openBolt(path, 0, 32<<10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &boltStore{db: db, path: path}
-	defer s.Close()
-	snap, err := s.Snapshot()
+	s := newBoltStore(db, path, 32<<10)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// inTime fails the test when something does not come to its end.
+func inTime(t *testing.T, what string, done <-chan error) {
+	t.Helper()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	case <-time.After(60 * time.Second):
+		t.Fatalf("%s does not come to its end", what)
+	}
+}
+
+// Beyond the reservation an Update that may map the file anew waits until the readers have gone, the reason for the rule "release before
+// Update". A reader that begins another view meanwhile is not held up: it would wait for the writer, and the writer for it.
+func TestMappingTheFileAnewWaitsForReadersAndHoldsNoneUp(t *testing.T) {
+	s := small(t)
+	first, err := s.Snapshot()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var released atomic.Bool
-	ran, done := make(chan struct{}), make(chan error)
+	began, done := make(chan struct{}), make(chan error, 1)
 	go func() {
-		err := write(s, 1<<10, func() { close(ran) })
-		if !released.Load() {
-			t.Error("update ended while a reader used the old mapping")
-		}
-		done <- err
+		close(began)
+		done <- write(s, 1<<10, func() {
+			if !released.Load() {
+				t.Error("an update that maps anew ran beside a reader")
+			}
+		})
 	}()
-	<-ran
+	<-began
 	for range 1000 {
-		runtime.Gosched() // give a commit that does not wait the chance to show
+		runtime.Gosched() // give an update that does not wait the chance to show
 	}
+	read := make(chan error, 1)
+	go func() {
+		second, err := s.Snapshot()
+		if err == nil {
+			second.Release()
+		}
+		read <- err
+	}()
+	inTime(t, "a view inside another", read)
 	released.Store(true)
-	snap.Release()
-	if err := <-done; err != nil {
-		t.Fatal(err)
+	first.Release()
+	inTime(t, "the update", done)
+}
+
+// Four people read, each with a view inside another, while the file outgrows its mapping again and again.
+func TestViewsInsideViewsAndAGrowingFile(t *testing.T) {
+	s := small(t)
+	var end atomic.Bool
+	done := make(chan error, 5)
+	for range 4 {
+		go func() {
+			for !end.Load() {
+				err := s.View(func(Tx) error {
+					runtime.Gosched()
+					return s.View(func(Tx) error { return nil })
+				})
+				if err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	go func() {
+		defer end.Store(true)
+		for kib := 64; kib <= 48<<10; kib *= 2 {
+			if err := write(s, kib, func() {}); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	for range 5 {
+		inTime(t, "a reader or the writer", done)
+	}
+}
+
+// Powers of two up to a GiB, then whole GiB, as the library maps.
+func TestMappedSizes(t *testing.T) {
+	for _, c := range []struct{ bytes, want int64 }{
+		{0, 32 << 10}, {32 << 10, 32 << 10}, {32<<10 + 1, 64 << 10}, {64 << 20, 64 << 20},
+		{1 << 30, 1 << 30}, {1<<30 + 1, 2 << 30}, {5<<30 - 1, 5 << 30}, {64 << 30, 64 << 30},
+	} {
+		if got := mapped(c.bytes); got != c.want {
+			t.Errorf("%d bytes: %d mapped, want %d", c.bytes, got, c.want)
+		}
 	}
 }
 

@@ -17,7 +17,7 @@
 // # Release before Update
 //
 // A goroutine must release its snapshots, and leave its View, before it calls
-// Update: when the file has to be mapped anew, Update of a file waits until every
+// Update: when the file may have to be mapped anew, Update of a file waits until every
 // reader has gone, and a goroutine that waits for itself never goes on. For
 // the same reason Update must not be called inside Update. Readers in other
 // goroutines are harmless as long as they end.
