@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -276,6 +277,46 @@ func TestRequestsThatDifferOnlyInRequirementsGetDifferentOperations(t *testing.T
 	Must(t, err)
 	if got := w.Decode(quoted).DestinationToken.Amount; got != "30000000" {
 		t.Errorf("the first operation was quoted for %s", got)
+	}
+}
+
+// The hash does not tell the slippage of requests apart. However many such requests there are, each finds an operation of its own without
+// walking past those of the others, and asking again gives the same one.
+func TestManyRequestsOfOneOperationDoNotQueueUpForAHash(t *testing.T) {
+	w := funded(t)
+	usdc := w.Asset("usdc", Base)
+	r := w.Request(usdc, 30*usdcPlain, Transfer(usdc, payee(), 20*usdcPlain))
+	gas := func(slippage int) int64 {
+		r.SlippageTolerance = slippage
+		a, _ := prepared(t, w, r)
+		n, err := strconv.ParseInt(a.ChainOperation.UserOp.CallGasLimit, 10, 64)
+		Must(t, err)
+		return n
+	}
+	first, seen := gas(1), map[int64]int{}
+	for slippage := 1; slippage <= 120; slippage++ {
+		n := gas(slippage)
+		if other := seen[n]; other != 0 {
+			t.Fatalf("slippage %d and %d share an operation", other, slippage)
+		}
+		seen[n] = slippage
+		if n < first || n >= first+1<<16 {
+			t.Fatalf("slippage %d: call gas %d, of the first %d", slippage, n, first)
+		}
+	}
+	near := 0
+	for n := range seen {
+		if n < first+1000 {
+			near++
+		}
+	}
+	if near > 20 {
+		t.Errorf("%d of %d operations lie side by side: the next one has to walk past them", near, len(seen))
+	}
+	for n, slippage := range seen {
+		if again := gas(slippage); again != n {
+			t.Errorf("slippage %d: asked again it gives call gas %d after %d", slippage, again, n)
+		}
 	}
 }
 

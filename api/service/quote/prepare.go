@@ -1,7 +1,6 @@
 package quote
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"math/big"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
-	"github.com/go-json-experiment/json"
 
 	"coffer/api"
 	"coffer/api/amount"
@@ -200,49 +198,6 @@ func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) 
 		ValidAfter: r.window.ValidAfter, ValidUntil: r.window.ValidUntil, Approvals: b.approvals, Calls: b.calls,
 		Required: r.required, Overrides: r.Overrides, From: r.FromAssetID, SlippageBps: r.SlippageTolerance, Gas: f.gas,
 	}, f, nil
-}
-
-// keep sponsors the operation and stores its context under its hash. Two requests that differ only in what the hash does not cover (say, the
-// required tokens) must not share a hash: the call gas is raised by one until the hash is free.
-func (q *Quoter) keep(r *request, c *book.Context) error {
-	o, err := op.FromWire(c.Op)
-	if err != nil {
-		return err
-	}
-	return q.Book.Update(func(tx store.Tx) error {
-		if err := q.Book.Sweep(tx); err != nil {
-			return err
-		}
-		for {
-			if err := q.sponsor(&o, r.chainID, r.window); err != nil {
-				return err
-			}
-			c.Op = o.Wire()
-			if c.OpHash, err = q.hashOf(o, r.chainID); err != nil {
-				return err
-			}
-			there, taken, err := q.Book.Context(tx, c.OpHash)
-			if err != nil {
-				return err
-			}
-			switch {
-			case !taken:
-				return q.Book.PutContext(tx, *c)
-			case there.UsedBy == "" && same(there, *c):
-				return nil // it stays as it is, with the signature that its quotes are executed with
-			}
-			o.CallGasLimit = new(big.Int).Add(o.CallGasLimit, big.NewInt(1))
-		}
-	})
-}
-
-// same reports whether two contexts of one hash say the same, apart from a signature that came later.
-func same(a, b book.Context) bool {
-	a.Signature, b.Signature = "", ""
-	a.Delegation, b.Delegation = unsigned(a.Delegation), unsigned(b.Delegation)
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // answerPrepare encodes and signs the answer.

@@ -1,0 +1,94 @@
+package quote
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"math/big"
+
+	"github.com/go-json-experiment/json"
+
+	"coffer/api"
+	"coffer/api/op"
+	"coffer/api/service/book"
+	"coffer/api/service/store"
+)
+
+const (
+	// spreadGas is how many call gas limits there are for one operation, so that contexts which its hash does not tell apart get hashes of
+	// their own. It is small beside what a call takes.
+	spreadGas = 1 << 16
+	// mostTries bounds the search for a free one.
+	mostTries = 256
+)
+
+// errHashTaken says that another context has the hash.
+var errHashTaken = errors.New("another request has this operation's hash")
+
+// keep sponsors the operation and stores its context under its hash. Two requests that differ only in what the hash does not cover (say, the
+// required tokens) must not share a hash: where it is taken, the call gas is raised by an amount that follows from the request. So a free one is
+// found at once however many such requests there are, and nothing is signed while others wait to write.
+func (q *Quoter) keep(r *request, c *book.Context) error {
+	o, err := op.FromWire(c.Op)
+	if err != nil {
+		return err
+	}
+	least, content := o.CallGasLimit, contentOf(*c)
+	for try := range mostTries {
+		o.CallGasLimit = new(big.Int).Add(least, moreGas(content, try))
+		if err := q.sponsor(&o, r.chainID, r.window); err != nil {
+			return err
+		}
+		c.Op = o.Wire()
+		if c.OpHash, err = q.hashOf(o, r.chainID); err != nil {
+			return err
+		}
+		err = q.Book.Update(func(tx store.Tx) error { return q.claim(tx, *c) })
+		if !errors.Is(err, errHashTaken) {
+			return err
+		}
+	}
+	return api.NewError(api.ErrTooManyRequests, "the same call was prepared too many times at once: wait %d minutes, until the first of them end", int(Window.Minutes()))
+}
+
+// claim stores a context, or finds it stored: then it stays as it is, with the signature that its quotes are executed with.
+func (q *Quoter) claim(tx store.Tx, c book.Context) error {
+	there, taken, err := q.Book.Context(tx, c.OpHash)
+	switch {
+	case err != nil:
+		return err
+	case taken && (there.UsedBy != "" || !same(there, c)):
+		return errHashTaken
+	}
+	if err := q.Book.Sweep(tx); err != nil || taken {
+		return err
+	}
+	return q.Book.PutContext(tx, c)
+}
+
+// contentOf is a digest of all that makes a context another one; the sponsored operation, which is looked for, is not part of it.
+func contentOf(c book.Context) []byte {
+	c.Op.CallGasLimit, c.Op.PaymasterData = "", ""
+	raw, _ := json.Marshal(c) // strings and numbers only
+	sum := sha256.Sum256(raw)
+	return sum[:]
+}
+
+// moreGas is what a try adds to the call gas: nothing at first, then what the content says.
+func moreGas(content []byte, try int) *big.Int {
+	if try == 0 {
+		return new(big.Int)
+	}
+	sum := sha256.Sum256(binary.BigEndian.AppendUint32(content[:len(content):len(content)], uint32(try)))
+	return new(big.Int).SetUint64(binary.BigEndian.Uint64(sum[:]) % spreadGas)
+}
+
+// same reports whether two contexts of one hash say the same, apart from a signature that came later.
+func same(a, b book.Context) bool {
+	a.Signature, b.Signature = "", ""
+	a.Delegation, b.Delegation = unsigned(a.Delegation), unsigned(b.Delegation)
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
