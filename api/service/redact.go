@@ -21,9 +21,26 @@ const leastKey = 12
 
 func (h redactedLog) clean(s string) string {
 	if len(h.process) >= leastKey {
-		s = strings.ReplaceAll(s, h.process, "[redacted]")
+		s = withoutKey(s, h.process)
 	}
 	return access.Redact(s)
+}
+
+// withoutKey takes out a key, also where only its beginning is there: what is logged may have been cut before.
+func withoutKey(s, key string) string {
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(s, key[:leastKey])
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		out.WriteString("[redacted]")
+		for i := leastKey; i < len(key) && rest != "" && rest[0] == key[i]; i++ {
+			rest = rest[1:]
+		}
+		s = rest
+	}
 }
 
 func (h redactedLog) attr(a slog.Attr) slog.Attr {

@@ -196,7 +196,7 @@ func (s *Service) wire() error {
 	}
 	var faucet *portfolio.Faucet
 	if o.Fund {
-		faucet, err = portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: o.Clock, Known: s.inHistory, KnownSolana: s.solanaInHistory})
+		faucet, err = portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: o.Clock, Log: o.Log, Known: s.inHistory, KnownSolana: s.solanaInHistory})
 		if err != nil {
 			return err
 		}

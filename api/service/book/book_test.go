@@ -340,11 +340,39 @@ func TestSweepForgetsReplacedIndexEntriesWithTheirCursors(t *testing.T) {
 	}
 	s.clock.now = s.clock.now.Add(book.DefaultCursorLifetime + time.Second)
 	must(t, s.SweepAll())
+	if n := count(); n != 202 {
+		t.Errorf("%d entries after a sweep in the last second of a cursor", n)
+	}
+	s.clock.now = s.clock.now.Add(time.Second)
+	must(t, s.SweepAll())
 	if n := count(); n != 2 {
 		t.Errorf("%d entries after the sweep", n)
 	}
 	if got := ids(s.page(t, book.HistoryQuery{SortBy: book.SortUpdated})); !slices.Equal(got, []string{"1"}) {
 		t.Errorf("page %v", got)
+	}
+}
+
+// A cursor lives to the end of its last second, whatever fraction of a second it was made at.
+func TestAPageByUpdateIsWholeInTheLastSecondOfItsCursor(t *testing.T) {
+	s := open(t)
+	s.clock.now = s.clock.now.Truncate(time.Second).Add(100 * time.Millisecond)
+	begun := s.clock.now
+	s.accept(t)
+	second := s.accept(t)
+	s.accept(t)
+	first := s.page(t, book.HistoryQuery{SortBy: book.SortUpdated, Limit: 1})
+	rest := book.HistoryQuery{SortBy: book.SortUpdated, Limit: 10, Continuation: first.Continuation}
+	want := ids(s.page(t, rest))
+	if len(want) != 2 {
+		t.Fatalf("%v", want)
+	}
+	s.clock.now = begun.Add(50 * time.Millisecond)
+	s.save(t, second, api.StatusInProgress)
+	s.clock.now = begun.Add(book.DefaultCursorLifetime + 500*time.Millisecond)
+	must(t, s.SweepAll())
+	if got := ids(s.page(t, rest)); !slices.Equal(got, want) {
+		t.Errorf("%v, before %v", got, want)
 	}
 }
 

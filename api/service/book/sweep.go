@@ -3,6 +3,7 @@ package book
 import (
 	"encoding/binary"
 	"errors"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -59,8 +60,10 @@ func (b *Book) due(tx store.Tx) (found bool) {
 	return found
 }
 
-// replacedBefore is the stamp below which no live cursor needs a replaced entry.
-func (b *Book) replacedBefore() uint64 { return uint64(b.clock().Add(-b.lifetime).UnixNano()) }
+// replacedBefore is the stamp below which no live cursor needs a replaced entry. A cursor knows whole seconds only and lives to the end of its last.
+func (b *Book) replacedBefore() uint64 {
+	return uint64(b.clock().Add(-b.lifetime - time.Second).UnixNano())
+}
 
 // sweep reports whether it stopped at its bound.
 func (b *Book) sweep(tx store.Tx) (more bool, err error) {

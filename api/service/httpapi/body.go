@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -16,30 +15,40 @@ import (
 // maxURL bounds path and query of a request in bytes; the server's own header limit does not reach requests in process.
 const maxURL = 64 << 10
 
-// body reads and checks the body of a route that takes one; it is nil for the others.
-func (h *handler) body(w http.ResponseWriter, r *http.Request, rt route) (*api.Document, error) {
+// body reads and checks the body of a route that takes one; it is nil for the others. The caller calls leave, never nil, after the answer.
+func (h *handler) body(w *answer, r *http.Request, rt route) (doc *api.Document, leave func(), err error) {
+	leave = func() {}
 	if len(r.URL.RawQuery) > maxURL {
-		return nil, invalid("", "a query of at most "+strconv.Itoa(maxURL)+" bytes", strconv.Itoa(len(r.URL.RawQuery))+" bytes")
+		return nil, leave, invalid("", "a query of at most "+strconv.Itoa(maxURL)+" bytes", strconv.Itoa(len(r.URL.RawQuery))+" bytes")
 	}
 	if rt.rules == nil {
-		return nil, nil
+		return nil, leave, nil
 	}
 	if err := checkMediaType(r.Header); err != nil {
-		return nil, err
+		return nil, leave, err
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(h.limits.Bytes)))
+	raw, leave, err := h.large.read(http.MaxBytesReader(w, r.Body, int64(h.limits.Bytes)), w.caller)
+	if err != nil {
+		return nil, leave, h.unread(err)
+	}
+	doc, err = api.ParseDocument(raw, h.limits)
+	if err != nil {
+		return nil, leave, invalid("", "a JSON document", err.Error())
+	}
+	return doc, leave, api.NewValidationError(rt.rules(api.Rules{Catalog: h.Installation.Catalog, Now: h.Clock()}, doc))
+}
+
+// unread says why a body could not be read.
+func (h *handler) unread(err error) error {
 	var large *http.MaxBytesError
+	var known *api.Error
 	switch {
 	case errors.As(err, &large):
-		return nil, tooLarge(h.limits.Bytes)
-	case err != nil:
-		return nil, invalid("", "a complete body", "one that broke off")
+		return tooLarge(h.limits.Bytes)
+	case errors.As(err, &known):
+		return err
 	}
-	doc, err := api.ParseDocument(raw, h.limits)
-	if err != nil {
-		return nil, invalid("", "a JSON document", err.Error())
-	}
-	return doc, api.NewValidationError(rt.rules(api.Rules{Catalog: h.Installation.Catalog, Now: h.Clock()}, doc))
+	return invalid("", "a complete body", "one that broke off")
 }
 
 func checkMediaType(head http.Header) error {

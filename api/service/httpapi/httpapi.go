@@ -90,6 +90,7 @@ type handler struct {
 	idPrefix    string
 	requests    atomic.Uint64
 	explorer    *explorer
+	large       largeBodies
 	description func() (*api.Document, error) // GET /openapi.json
 }
 
@@ -163,7 +164,8 @@ func (h *handler) serve(w *answer, r *http.Request, log *slog.Logger) {
 			defer grant.Release()
 		}
 	}
-	doc, err := h.body(w, r, rt)
+	doc, leave, err := h.body(w, r, rt)
+	defer leave()
 	if err != nil {
 		h.fail(w, r, log, err)
 		return

@@ -263,6 +263,52 @@ func TestBodiesMustBeJSONWithinTheLimits(t *testing.T) {
 	}
 }
 
+// Large bodies are held in memory: a caller who keeps some from ending gets no more of them, but goes on with small ones, as all others do.
+func TestOnlySoManyLargeBodiesAreUnderWay(t *testing.T) {
+	b := newBench(t)
+	post := func(body io.Reader) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodPost, "/api/account/predict-address", body)
+		r.Header.Set("x-api-key", key)
+		r.Header.Set("Content-Type", "application/json")
+		return b.send(r)
+	}
+	large := func() io.Reader { return strings.NewReader(predictBody + strings.Repeat(" ", 300<<10)) }
+	const many = 8
+	var held []*io.PipeWriter
+	done := make(chan int, many)
+	for range many {
+		in, out := io.Pipe()
+		go func() { done <- post(in).Code }()
+		_, err := io.Copy(out, large()) // ends when all of it was taken, beyond what needs room
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, out)
+	}
+	w := post(large())
+	if m := errorOf(t, w); w.Code != 429 || m["error"] != api.ErrTooManyRequests || w.Header().Get("Retry-After") != "1" {
+		t.Errorf("one more large body: %d %s", w.Code, w.Body)
+	}
+	if w := post(strings.NewReader(predictBody)); w.Code != 201 {
+		t.Errorf("a small body: %d %s", w.Code, w.Body)
+	}
+	for _, out := range held {
+		if err := out.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range many {
+		if code := <-done; code != 201 {
+			t.Errorf("a large body that ended: %d", code)
+		}
+	}
+	for range many + 1 {
+		if w := post(large()); w.Code != 201 {
+			t.Errorf("a large body after them: %d %s", w.Code, w.Body)
+		}
+	}
+}
+
 func TestAValidationErrorListsEveryFailure(t *testing.T) {
 	b := newBench(t)
 	w := b.post("/api/v3/quote/prepare-call-quote", `{"targetChain":"eip155:999","calls":[{"to":"0x1"}],"slippageTolerance":0}`)

@@ -364,22 +364,31 @@ func TestACutOffGrantIsFinished(t *testing.T) {
 
 var errCut = errors.New("the process was killed")
 
-// dying commits a number of times more and then no longer; -1 is for ever.
+// dying commits a number of times more and then no longer; -1 is for ever. With late, one more commit happens and is reported as failed.
 type dying struct {
 	store.Store
 	left int
+	late bool
 }
 
 func (d *dying) Update(fn func(store.Tx) error) error {
-	return d.Store.Update(func(tx store.Tx) error {
-		if d.left == 0 {
+	unheard := false
+	err := d.Store.Update(func(tx store.Tx) error {
+		if d.left == 0 && !d.late {
 			return errCut
+		}
+		if d.left == 0 {
+			d.late, unheard = false, true
 		}
 		if d.left > 0 {
 			d.left--
 		}
 		return fn(tx)
 	})
+	if err == nil && unheard {
+		return errCut
+	}
+	return err
 }
 
 func TestListsHaveTheDocumentedMembers(t *testing.T) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"golang.org/x/sync/errgroup"
 
+	"coffer/api/caip"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/chain"
 	"coffer/api/service/genesis"
@@ -19,31 +22,35 @@ import (
 )
 
 // Faucet pays test funds: an address is funded once, when it is first named, and only if it holds nothing and has no code, nonce or history on
-// any chain (protocol §5.4). What was decided about an address is written down, so a recipient that was paid is never topped up. A nil
-// *Faucet pays nothing. It is safe for concurrent use.
+// any chain (protocol §5.4). What was decided about an address is written down, so a recipient that was paid is never topped up. On each chain
+// a grant is paid whole or declined for good: a faucet that ran dry there is no error of the request. A nil *Faucet pays nothing. It is safe
+// for concurrent use.
 type Faucet struct {
 	in    *genesis.Installation
 	clock func() time.Time
 	known func(context.Context, common.Address) (bool, error)
 	named func(context.Context, solmsg.Key) (bool, error)
+	log   *slog.Logger
 	seed  []byte
 	turn  sync.Mutex // one funding at a time: chains seal one block at a time anyway
 }
 
 // FaucetOptions configure a Faucet. Known and KnownSolana report whether the service's history names an address; nil means that there is no
-// history to ask.
+// history to ask. Log is told once of every grant that a chain refuses; it may be nil.
 type FaucetOptions struct {
 	Installation *genesis.Installation
 	Clock        func() time.Time
 	Known        func(context.Context, common.Address) (bool, error)
 	KnownSolana  func(context.Context, solmsg.Key) (bool, error)
+	Log          *slog.Logger
 }
 
 // bucketFunds holds address (20 bytes) or Solana account (32 bytes) → decision, and address ‖ chain id (28 bytes) → hash of the first
-// transaction of the grant there.
+// transaction of the grant there, or declined (1 byte).
 const bucketFunds = "faucet"
 
-// Decisions about an address. A started grant that a crash cut off is finished when the address is named again.
+// Decisions about an address. A started grant that a crash cut off is finished when the address is named again; it is funded when every chain
+// has paid or declined and one of them has paid.
 const (
 	declined = 'd'
 	started  = 's'
@@ -56,7 +63,10 @@ func NewFaucet(o FaucetOptions) (*Faucet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Faucet{in: o.Installation, clock: o.Clock, known: o.Known, named: o.KnownSolana, seed: seed}, nil
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Faucet{in: o.Installation, clock: o.Clock, known: o.Known, named: o.KnownSolana, log: o.Log, seed: seed}, nil
 }
 
 // Consider funds the addresses that deserve it. It returns when the blocks are sealed.
@@ -150,7 +160,7 @@ func (f *Faucet) usedOn(id uint64, a common.Address) (bool, error) {
 	return false, nil
 }
 
-// fund seals one block of faucet transfers per chain of the grant. The decision is committed with the blocks.
+// fund seals one block of faucet transfers per chain of the grant. The decision is committed with the blocks and the declines.
 func (f *Faucet) fund(a common.Address) error {
 	gifts, err := f.grant(a)
 	if err != nil {
@@ -163,43 +173,78 @@ func (f *Faucet) fund(a common.Address) error {
 	}
 	var group errgroup.Group
 	for id, list := range byChain {
-		group.Go(func() error { return f.pay(a, id, list, byChain) })
+		group.Go(func() error { return f.pay(part{to: a, chain: id, gifts: list}, byChain) })
 	}
 	return group.Wait()
 }
 
-// pay seals the block of one chain unless it was sealed before a crash.
-func (f *Faucet) pay(a common.Address, id uint64, gifts []gift, all map[uint64][]gift) error {
-	key := onChain(a, id)
-	paid := false
+// part is what a grant gives on one chain.
+type part struct {
+	to    common.Address
+	chain uint64
+	gifts []gift
+}
+
+// pay seals the block of one chain, or declines, unless either was done before a crash.
+func (f *Faucet) pay(p part, all map[uint64][]gift) error {
+	over := false
 	err := f.in.Store.View(func(tx store.Tx) error {
-		paid = tx.Bucket(bucketFunds).Get(key) != nil
+		over = tx.Bucket(bucketFunds).Get(onChain(p.to, p.chain)) != nil
 		return nil
 	})
-	if err != nil || paid {
+	if err != nil || over {
 		return err
 	}
-	txs := make([]chain.Tx, len(gifts))
-	for i, g := range gifts {
-		txs[i] = g.transfer(f.in, a)
+	err = f.seal(p, func(tx store.Tx, block chain.Block) error { return p.note(tx, block.Receipts[0].TxHash[:], all) })
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return f.refused(p.to.Hex(), r, func(tx store.Tx) error { return p.note(tx, []byte{declined}, all) })
 	}
-	_, err = f.in.Chains[id].Seal(chain.SealRequest{
-		Time: uint64(f.clock().Unix()), Txs: txs, Accept: genesis.AllSucceed,
-		Record: func(tx store.Tx, block chain.Block) error {
-			b := tx.Bucket(bucketFunds)
-			if err := b.Put(key, block.Receipts[0].TxHash[:]); err != nil {
-				return err
-			}
-			d := byte(funded)
-			for other := range all {
-				if b.Get(onChain(a, other)) == nil {
-					d = started
-				}
-			}
-			return b.Put(a[:], []byte{d})
-		},
-	})
 	return err
+}
+
+// seal makes the block of one chain. The error is a *refusal when the chain does not take the transfers.
+func (f *Faucet) seal(p part, record func(store.Tx, chain.Block) error) error {
+	txs := make([]chain.Tx, len(p.gifts))
+	for i, g := range p.gifts {
+		txs[i] = g.transfer(f.in, p.to)
+	}
+	accept := func(receipts []chain.Receipt) error {
+		if i := slices.IndexFunc(receipts, func(r chain.Receipt) bool { return !r.Success }); i >= 0 {
+			return &refusal{p.gifts[i].entity.Asset, genesis.AllSucceed(receipts)}
+		}
+		return nil
+	}
+	c := f.in.Chains[p.chain]
+	_, err := c.Seal(chain.SealRequest{Time: uint64(f.clock().Unix()), Txs: txs, Accept: accept, Record: record})
+	t, excluded := errors.AsType[*chain.TxError](err)
+	if !excluded {
+		return err
+	}
+	broke, fault := short(c, genesis.AddressOf(f.in.Faucet), txs[:t.Index+1])
+	if fault != nil || !broke {
+		return errors.Join(err, fault)
+	}
+	return &refusal{caip.Native(p.chain), err}
+}
+
+// note writes what came of the part, and the decision about the address as far as all chains of the grant have led to one.
+func (p part) note(tx store.Tx, outcome []byte, all map[uint64][]gift) error {
+	b := tx.Bucket(bucketFunds)
+	if err := b.Put(onChain(p.to, p.chain), outcome); err != nil {
+		return err
+	}
+	d := byte(declined)
+	for id := range all {
+		v := b.Get(onChain(p.to, id))
+		if v == nil {
+			d = started
+			break
+		}
+		if len(v) > 1 {
+			d = funded
+		}
+	}
+	return b.Put(p.to[:], []byte{d})
 }
 
 func onChain(a common.Address, id uint64) []byte {

@@ -2,6 +2,7 @@ package portfolio
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"coffer/api/amount"
@@ -19,7 +20,8 @@ const (
 )
 
 // ConsiderSolana funds the Solana accounts that deserve it: 5 SOL and 250 USDC, once, when the account is first named, and only if it holds
-// nothing and never did anything on the ledger. The faucet's signed transaction and the decision are one commit.
+// nothing and never did anything on the ledger. The faucet's signed transaction and the decision are one commit; what the ledger refuses is
+// declined for good.
 func (f *Faucet) ConsiderSolana(ctx context.Context, owners ...solmsg.Key) error {
 	if f == nil {
 		return nil
@@ -66,15 +68,55 @@ func (f *Faucet) usedSolana(ctx context.Context, k solmsg.Key) (bool, error) {
 }
 
 func (f *Faucet) fundSolana(k solmsg.Key) error {
+	err := f.sealSolana(k)
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return f.refused(k.String(), r, func(tx store.Tx) error { return tx.Bucket(bucketFunds).Put(k[:], []byte{declined}) })
+	}
+	return err
+}
+
+// sealSolana includes the transaction of a grant. The error is a *refusal when the ledger does not take it.
+func (f *Faucet) sealSolana(k solmsg.Key) error {
+	builds, gives, err := f.solanaGrant(k)
+	if err != nil {
+		return err
+	}
+	at := uint64(f.clock().Unix())
+	hash, _ := f.in.Solana.Blockhash(at)
+	m, err := solmsg.Compose(genesis.KeyOf(f.in.SolanaFaucet), hash, builds...)
+	if err != nil {
+		return err
+	}
+	accept := func(receipts []solana.Receipt) error {
+		err := solana.AllSucceed(receipts)
+		if err == nil {
+			return nil
+		}
+		if i := receipts[0].Instruction; i >= 0 {
+			return &refusal{gives[i], err}
+		}
+		return &refusal{caip.SOL(), err} // no single instruction failed: the faucet would fall below its own rent minimum
+	}
+	_, err = f.in.Solana.Seal(solana.SealRequest{
+		Time: at, Txs: []solana.Tx{solana.Sign(m, f.in.SolanaFaucet)}, Accept: accept,
+		Record: func(tx store.Tx, _ []solana.Receipt) error { return tx.Bucket(bucketFunds).Put(k[:], []byte{funded}) },
+	})
+	if errors.Is(err, solana.ErrPayer) {
+		return &refusal{caip.SOL(), err}
+	}
+	return err
+}
+
+// solanaGrant makes the instructions of a grant, and names the asset that each takes from the faucet.
+func (f *Faucet) solanaGrant(k solmsg.Key) (builds []solmsg.Build, gives []caip.Asset, err error) {
 	faucet := genesis.KeyOf(f.in.SolanaFaucet)
-	var builds []solmsg.Build
 	for _, gift := range []struct {
 		aggregate caip.AggregateID
 		whole     string
 	}{{"ob:sol", solanaSOL}, {usdc, solanaUSDC}} {
 		agg, ok := f.in.Catalog.Aggregate(gift.aggregate)
 		if !ok {
-			return fmt.Errorf("%s is not in the catalogue", gift.aggregate)
+			return nil, nil, fmt.Errorf("%s is not in the catalogue", gift.aggregate)
 		}
 		for _, e := range agg.Entities {
 			if e.Asset.Chain != caip.SolanaMainnet() {
@@ -82,24 +124,17 @@ func (f *Faucet) fundSolana(k solmsg.Key) error {
 			}
 			v, err := amount.Parse(gift.whole, e.Decimals)
 			if err != nil {
-				return err
+				return nil, nil, err
 			}
 			transfer, err := f.in.SolanaTransfer(faucet, k, faucet, e.Asset, v)
 			if err != nil {
-				return err
+				return nil, nil, err
 			}
-			builds = append(builds, transfer...)
+			for range transfer[1:] {
+				gives = append(gives, caip.SOL()) // the rent of a token account, which is opened before the transfer
+			}
+			builds, gives = append(builds, transfer...), append(gives, e.Asset)
 		}
 	}
-	at := uint64(f.clock().Unix())
-	hash, _ := f.in.Solana.Blockhash(at)
-	m, err := solmsg.Compose(faucet, hash, builds...)
-	if err != nil {
-		return err
-	}
-	_, err = f.in.Solana.Seal(solana.SealRequest{
-		Time: at, Txs: []solana.Tx{solana.Sign(m, f.in.SolanaFaucet)}, Accept: solana.AllSucceed,
-		Record: func(tx store.Tx, _ []solana.Receipt) error { return tx.Bucket(bucketFunds).Put(k[:], []byte{funded}) },
-	})
-	return err
+	return builds, gives, nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/big"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -49,7 +50,9 @@ func (q *Quoter) keep(r *request, c *book.Context) error {
 			return err
 		}
 	}
-	return api.NewError(api.ErrTooManyRequests, "the same call was prepared too many times at once: wait %d minutes, until the first of them end", int(Window.Minutes()))
+	e := api.NewError(api.ErrTooManyRequests, "the same call was prepared too many times at once: wait until the first of them end")
+	e.RetryAfter = time.Minute
+	return e
 }
 
 // claim stores a context, or finds it stored: then it stays as it is, with the signature that its quotes are executed with.
