@@ -83,6 +83,10 @@ func (c *Catalog) addToken(t assets.Token, extend bool) error {
 		if err != nil {
 			return err
 		}
+		// The escrow of a chain holds one deposit of an account for each quote, so a chain cannot pay an aggregate in two tokens.
+		if slices.ContainsFunc(known.Entities, func(other Entity) bool { return other.Asset.Chain == e.Asset.Chain }) {
+			return fmt.Errorf("catalog: %s has two tokens on %s", agg.ID, e.Asset.Chain)
+		}
 		c.entities[e.Asset] = e
 		known.Entities = append(known.Entities, e)
 	}

@@ -154,6 +154,10 @@ func TestNewRefusesContradictions(t *testing.T) {
 		"have the same name":    func(_ *[]assets.Chain, _ *[]assets.Token, s *assets.Solana) { s.Short = "eth" },
 		"Solana's main network": func(_ *[]assets.Chain, _ *[]assets.Token, s *assets.Solana) { s.Chain = "eip155:7" },
 		"a name, a short name":  func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { (*c)[0].Name = "" },
+		"two tokens on eip155:1": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) {
+			(*t)[0].AggregatedEntities = append((*t)[0].AggregatedEntities, assets.Entity{
+				AssetType: "eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", Decimals: 18, Name: "Ether", Symbol: "ETH"})
+		},
 		"is not written as": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) {
 			(*t)[0].AggregatedEntities[0].AssetType = "eip155:1/erc20:0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48"
 		},
