@@ -195,6 +195,22 @@ func (p place) optional(expected string, ok func(string) bool) (string, bool) {
 	return p.str(expected, ok)
 }
 
+// boolean demands true or false.
+func (p place) boolean() {
+	if p.e == nil || p.e.kind != 't' && p.e.kind != 'f' {
+		p.fail("true or false")
+	}
+}
+
+// entries returns the values of an object's members, whatever their names.
+func (p place) entries() []place {
+	out := make([]place, len(p.e.members))
+	for i, m := range p.e.members {
+		out[i] = place{p.c, p.path + "." + m.name, m.val}
+	}
+	return out
+}
+
 // integer demands a JSON integer between min and max.
 func (p place) integer(min, max int) (int, bool) {
 	if p.e != nil {

@@ -49,7 +49,7 @@ func (r Rules) Predict(doc *Document) []Failure {
 	})
 	switch {
 	case kind == AccountKernelV31:
-		body.get("signerAddress").str("a 0x address", isAddress)
+		body.get("signerAddress").str(WantKeyAddress, isKeyAddress)
 	case !body.get("type").present() || kind == AccountRoleBased:
 		differentRoles(body)
 	}

@@ -1,10 +1,42 @@
 package api
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"coffer/api/caip"
+)
+
+// WantKeyAddress is what is expected of the address of a key that an account has: nobody holds the key of the zero address.
+const WantKeyAddress = "a 0x address other than the zero address"
+
+func isKeyAddress(s string) bool {
+	a, err := caip.ParseAddress(s)
+	return err == nil && a != common.Address{}
+}
+
+// ownAccounts are the EVM accounts that a body of either version names, as far as they can be read.
+func ownAccounts(body place) map[common.Address]bool {
+	own := map[common.Address]bool{}
+	add := func(p place) {
+		s, _ := p.get("accountAddress").text()
+		if a, err := caip.ParseAddress(s); err == nil {
+			own[a] = true
+		}
+	}
+	add(body.get("account"))
+	if list := body.get("accounts"); list.e != nil {
+		for _, e := range list.e.items {
+			add(place{list.c, list.path, e})
+		}
+	}
+	return own
+}
 
 func differentRoles(p place) {
-	session, okS := p.get("sessionAddress").str("a 0x address", isAddress)
-	admin, okA := p.get("adminAddress").str("a 0x address", isAddress)
+	session, okS := p.get("sessionAddress").str(WantKeyAddress, isKeyAddress)
+	admin, okA := p.get("adminAddress").str(WantKeyAddress, isKeyAddress)
 	if okS && okA && strings.EqualFold(session, admin) {
 		p.get("adminAddress").fail("an address that differs from sessionAddress")
 	}
@@ -92,9 +124,9 @@ func (r Rules) members(p place, kind string) {
 	case AccountRoleBased:
 		differentRoles(p)
 	case AccountKernelV31:
-		p.get("signerAddress").str("a 0x address", isAddress)
+		p.get("signerAddress").str(WantKeyAddress, isKeyAddress)
 	case AccountKernelV33:
-		signer, okS := p.get("signerAddress").str("a 0x address", isAddress)
+		signer, okS := p.get("signerAddress").str(WantKeyAddress, isKeyAddress)
 		if deployment != DeploymentEIP7702 {
 			p.get("deploymentType").fail("EIP7702 for kernel-v3.3-ecdsa")
 		}

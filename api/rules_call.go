@@ -3,43 +3,25 @@ package api
 import (
 	"strings"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"coffer/api/caip"
 )
 
-// approvalSelectors are the functions that grant rights and are refused as calls: approvals are declared as allowances.
-func approvalName(data string) string {
-	if len(data) < 10 {
-		return ""
-	}
-	switch strings.ToLower(data[2:10]) {
-	case "095ea7b3":
-		return "approve"
-	case "39509351":
-		return "increaseAllowance"
-	case "d505accf":
-		return "permit"
-	case "a22cb465":
-		return "setApprovalForAll"
-	case "87517c45":
-		return "Permit2 approve"
-	}
-	return ""
-}
-
-// calls checks the calls and returns the lower-case addresses they go to.
-func (r Rules) calls(p place) []string {
+// calls checks the calls of a body and returns the lower-case addresses they go to.
+func (r Rules) calls(body place) []string {
 	var targets []string
-	for _, call := range p.list("calls", 1, MaxListed) {
+	own, refused := ownAccounts(body), newGrants()
+	for _, call := range body.get("calls").list("calls", 1, MaxListed) {
 		if !call.object() {
 			continue
 		}
-		if to, ok := call.get("to").str("a 0x address", isAddress); ok {
+		to, ok := call.get("to").str("a 0x address", isAddress)
+		if ok {
 			targets = append(targets, strings.ToLower(to))
 		}
 		if data, ok := call.get("data").optional("call data: a hex string that starts with 0x", isHexBytes); ok {
-			if name := approvalName(data); name != "" {
-				call.get("data").failGot("no approval in calls: declare it in allowanceRequirements", name)
-			}
+			refused.callData(call.get("data"), data, common.HexToAddress(to), own)
 		}
 		call.get("value").optional("wei as a decimal or 0x hex string", isWei)
 	}

@@ -23,9 +23,13 @@ func (r Rules) operation(p place, s signing) {
 	if !p.object() {
 		return
 	}
-	if kind, given := p.get("type").text(); given && kind == AccountSolana {
+	switch kind, _ := p.get("type").text(); {
+	case kind == AccountSolana:
 		r.solanaOperation(p, s)
-	} else {
+	case !p.get("type").present() && !p.get("userOp").present() && p.get("dataToSign").present():
+		p.get("type").fail("solana, as there is dataToSign and no userOp")
+		r.solanaOperation(p, s)
+	default:
 		r.evmOperation(p, s)
 	}
 	p.get("assetType").str("a CAIP-19 asset type", func(s string) bool { _, err := caip.ParseAsset(s); return err == nil })
@@ -47,11 +51,16 @@ func (r Rules) solanaOperation(p place, s signing) {
 		for _, k := range in.get("keys").list("keys", 0, 256) {
 			if k.object() {
 				k.get("pubkey").str("a base58 Solana address", isSolanaKey)
+				k.get("isSigner").boolean()
+				k.get("isWritable").boolean()
 			}
 		}
 	}
 	p.get("recentBlockHash").str("a base58 block hash", isSolanaKey)
 	p.get("feePayer").str("a base58 Solana address", isSolanaKey)
+	for _, table := range p.get("addressLookupTableAddresses").optionalList("lookup tables", 256) {
+		table.str("a base58 Solana address", isSolanaKey)
+	}
 }
 
 // evmOperation checks a user operation, its typed data and its delegation.
@@ -101,10 +110,24 @@ func typedData(p place) {
 		d.get("chainId").integer(1, maxSafe)
 		d.get("verifyingContract").str("a 0x address", isAddress)
 	}
-	p.get("types").object()
-	p.get("primaryType").str("a string", anything)
+	if types := p.get("types"); types.object() {
+		for _, t := range types.entries() {
+			structType(t)
+		}
+	}
+	p.get("primaryType").str("Approve", func(s string) bool { return s == "Approve" })
 	if m := p.get("message"); m.object() {
 		m.get("callDataAndNonceHash").str("a 32-byte hash as 0x hex", reWord.MatchString)
+	}
+}
+
+// structType checks the members of one struct type of typed data.
+func structType(p place) {
+	for _, field := range p.list("members", 0, 256) {
+		if field.object() {
+			field.get("name").str("a string", anything)
+			field.get("type").str("a string", anything)
+		}
 	}
 }
 

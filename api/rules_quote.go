@@ -45,11 +45,11 @@ func (r Rules) called(body place) {
 }
 
 func tamperProof(body place) {
-	body.get("tamperProofSignature").str("a 0x hex string", isHexBytes)
+	body.get("tamperProofSignature").str("a signature: a 0x hex string that is not empty", isSignature)
 }
 
-// Execute checks the shape of the body of POST /v3/quote/execute-quote and returns every failure. What the values must be is the business of
-// tamperProofSignature.
+// Execute checks the form of the body of POST /v3/quote/execute-quote, as the description has it, and returns every failure. What the values must be is the
+// business of tamperProofSignature.
 func (r Rules) Execute(doc *Document) []Failure {
 	c, body := newChecker(doc)
 	if !body.object() {
@@ -57,16 +57,23 @@ func (r Rules) Execute(doc *Document) []Failure {
 	}
 	r.accounts(body.get("accounts"))
 	r.executed(body, true)
+	tolerances(body.get("slippage"))
+	fees(body.get("fees"))
 	return c.finish(Quote{})
 }
 
-// ExecuteV1 checks the shape of the body of POST /quotes/execute-quote and returns every failure.
+// ExecuteV1 checks the form of the body of POST /quotes/execute-quote and returns every failure. The account of a quote has its type, also where the
+// request that led to it left it out.
 func (r Rules) ExecuteV1(doc *Document) []Failure {
 	c, body := newChecker(doc)
 	if !body.object() {
 		return c.failures
 	}
-	r.accountV1(body.get("account"))
+	if account := body.get("account"); account.present() && account.e.kind == '{' && !account.get("type").present() {
+		account.get("type").fail("role-based, kernel-v3.1-ecdsa or kernel-v3.3-ecdsa")
+	} else {
+		r.accountV1(account)
+	}
 	r.executed(body, false)
 	if p := body.get("destinationChainOperation"); p.present() {
 		r.operation(p, unsigned)
@@ -84,8 +91,8 @@ func (r Rules) executed(body place, solana bool) {
 		}
 		r.operation(op, signed)
 	}
-	body.get("originToken").object()
-	body.get("destinationToken").object()
+	originToken(body.get("originToken"))
+	destinationToken(body.get("destinationToken"))
 	body.get("expirationTimestamp").str("Unix seconds in a decimal string", reUnix.MatchString)
 	tamperProof(body)
 }

@@ -189,6 +189,15 @@ func TestBodiesRefuse(t *testing.T) {
 		"v1 execute destination without op":    {"ExecuteV1", "/destinationChainOperation/userOp", "", "destinationChainOperation.userOp", "object"},
 		"originToken missing":                  {"Execute", "/originToken", "", "originToken", "object"},
 		"tamper-proof signature missing":       {"Execute", "/tamperProofSignature", "", "tamperProofSignature", "0x hex"},
+		"tamper-proof signature of nothing":    {"Execute", "/tamperProofSignature", `"0x"`, "tamperProofSignature", "not empty"},
+		"call-quote without a real signature":  {"CallQuote", "/tamperProofSignature", `"0x"`, "tamperProofSignature", "not empty"},
+		"originToken of nothing":               {"Execute", "/originToken", "{}", "originToken.fiatValue", "array"},
+		"destinationToken of nothing":          {"ExecuteV1", "/destinationToken", "{}", "destinationToken.assetType", "CAIP-19"},
+		"slippage of nothing":                  {"Execute", "/slippage", "{}", "slippage.destination", "object"},
+		"fees of nothing":                      {"Execute", "/fees", "{}", "fees.cumulativeUSD", "dollars"},
+		"recipient of no form":                 {"ExecuteV1", "/destinationToken/recipientAccount", `"x"`, "destinationToken.recipientAccount", "<chain>:<address>"},
+		"v1 execute without an account type":   {"ExecuteV1", "/account/type", "", "account.type", "role-based"},
+		"a message without its type":           {"Execute", "/originChainsOperations/0/type", "", "originChainsOperations[0].type", "solana"},
 		"expiry not a time":                    {"Execute", "/expirationTimestamp", `"soon"`, "expirationTimestamp", "Unix"},
 		"from missing":                         {"Quote", "/from", "", "from", "object"},
 		"to missing":                           {"QuoteV1", "/to", "", "to", "object"},
@@ -212,7 +221,7 @@ func TestBodiesRefuse(t *testing.T) {
 		"relay unknown action":                 {"Relay", "/action", `"upgrade"`, "action", "rotate-session"},
 		"relay short signature":                {"Relay", "/signature", `"0x12"`, "signature", "65 bytes"},
 		"relay without nonce":                  {"Relay", "/nonce", "", "nonce", "decimal"},
-		"relay new session zero":               {"Relay", "/newSession", `"0x0000000000000000000000000000000000000000"`, "newSession", "other than zero"},
+		"relay new session zero":               {"Relay", "/newSession", `"0x0000000000000000000000000000000000000000"`, "newSession", "other than the zero address"},
 		"relay announce with a session":        {"Relay", "/action", `"announce-exit"`, "newSession", "announce-exit takes no newSession"},
 		"relay operate without an operation":   {"Relay", "/action", `"operate"`, "userOp", "object"},
 		"relay operate with a nonce":           {"Relay", "/action", `"operate"`, "nonce", "operate takes no nonce"},
@@ -226,6 +235,24 @@ func TestBodiesRefuse(t *testing.T) {
 			}
 			t.Fatalf("no failure at %s that expects %q: %v", c.path, c.expected, fs)
 		})
+	}
+}
+
+// Each part of an execute body tells its own faults, all at once.
+func TestAnExecuteBodyOfEmptyPartsListsEveryMember(t *testing.T) {
+	body := `{"id":"0x1","accounts":[],"originChainsOperations":[],"originToken":{},"destinationToken":{},"expirationTimestamp":"x","tamperProofSignature":"0x","slippage":{},"fees":{}}`
+	told := map[string]bool{}
+	for _, f := range rules(t).Execute(mustParse(t, body)) {
+		told[f.Path] = true
+	}
+	for _, path := range []string{
+		"id", "accounts", "originChainsOperations", "expirationTimestamp", "tamperProofSignature", "slippage.origin", "slippage.destination", "fees.assets", "fees.cumulativeUSD",
+		"originToken.aggregatedAssetId", "originToken.amount", "originToken.assetType", "originToken.fiatValue",
+		"destinationToken.aggregatedAssetId", "destinationToken.amount", "destinationToken.assetType", "destinationToken.fiatValue",
+	} {
+		if !told[path] {
+			t.Errorf("nothing is told of %s", path)
+		}
 	}
 }
 

@@ -1,7 +1,5 @@
 package api
 
-import "coffer/api/caip"
-
 // Relay checks the body of POST /account/relay and returns every failure: a role-based account, one of the four actions, and exactly the members
 // that the action takes.
 func (r Rules) Relay(doc *Document) []Failure {
@@ -37,11 +35,7 @@ func (r Rules) relayed(body place, action string) {
 		unused(body, action, "newSession", "userOp")
 		return
 	}
-	if s, ok := body.get("newSession").str("a 0x address", isAddress); ok {
-		if a, err := caip.ParseAddress(s); err == nil && a == [20]byte{} {
-			body.get("newSession").fail("an address other than zero")
-		}
-	}
+	body.get("newSession").str(WantKeyAddress, isKeyAddress)
 	unused(body, action, "userOp")
 }
 

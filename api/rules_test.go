@@ -119,6 +119,11 @@ func TestPrepareRefuses(t *testing.T) {
 		"no single spender":                  {"allowanceRequirements", fmt.Sprintf(`[{"assetType":%q,"amount":"1"}]`, usdcBase), "allowanceRequirements[0].spender", "spender"},
 		"repeated allowance":                 {"allowanceRequirements", allow(strings.Repeat(fmt.Sprintf(`{"assetType":%q,"amount":"1","spender":%q},`, usdcBase, evmOther), 2) + fmt.Sprintf(`{"assetType":%q,"amount":"1","spender":%q}`, usdcBase, evmOwner)), "allowanceRequirements[1]", "at most once"},
 		"override balance not hex":           {"overrides", `[{"address":"` + evmOther + `","balance":"5"}]`, "overrides[0].balance", "0x hex"},
+		"override of nothing":                {"overrides", `[{"address":"` + evmOther + `"}]`, "overrides[0].balance", "code or stateDiff"},
+		"override of null":                   {"overrides", `[{"address":"` + evmOther + `","balance":null,"code":null,"stateDiff":null}]`, "overrides[0].balance", "code or stateDiff"},
+		"override of no slot":                {"overrides", `[{"address":"` + evmOther + `","stateDiff":{}}]`, "overrides[0].balance", "code or stateDiff"},
+		"override code of another contract":  {"overrides", `[{"address":"` + evmOther + `","code":"0x` + strings.Repeat("00", MaxCode+1) + `"}]`, "overrides[0].code", "24576 bytes"},
+		"override slot without a name":       {"overrides", `[{"address":"` + evmOther + `","stateDiff":{"":"0x2"}}]`, "overrides[0].stateDiff.", "32-byte slot"},
 		"override slot not a word":           {"overrides", `[{"address":"` + evmOther + `","stateDiff":{"0x1":"0x2"}}]`, "overrides[0].stateDiff.0x1", "32-byte"},
 		"validUntil too soon":                {"validUntil", `"1800000059"`, "validUntil", "60 seconds"},
 		"validAfter beyond the window":       {"validAfter", `"1800000600"`, "validAfter", "10 minutes"},
@@ -137,6 +142,43 @@ func TestPrepareRefuses(t *testing.T) {
 			}
 			t.Fatalf("no failure at %s that expects %q: %v", c.path, c.expected, fs)
 		})
+	}
+}
+
+// slots is the stateDiff of n slots.
+func slots(n int) string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf(`"0x%064x":"0x%064x"`, i, i)
+	}
+	return "{" + strings.Join(out, ",") + "}"
+}
+
+// Overrides count what they hold, over all addresses of a request: what lies at the bound passes, one slot or byte more is refused with the bound.
+func TestOverridesOfARequestAreBoundedTogether(t *testing.T) {
+	one := func(members string) string { return `{"address":"` + evmOther + `",` + members + `}` }
+	code := func(n int) string { return `"code":"0x` + strings.Repeat("00", n) + `"` }
+	fourCodes := strings.Repeat(one(code(MaxCode))+",", 4)
+	for name, c := range map[string]struct {
+		overrides string
+		got       string
+	}{
+		"the longest code":          {one(code(MaxCode)), ""},
+		"empty code":                {one(`"code":"0x"`), ""},
+		"as many slots as may be":   {one(`"stateDiff":` + slots((MaxOverrides-OverrideAddress)/OverrideSlot)), ""},
+		"one slot more":             {one(`"stateDiff":` + slots(1+(MaxOverrides-OverrideAddress)/OverrideSlot)), "131092 bytes"},
+		"slots of two addresses":    {one(`"stateDiff":`+slots(1024)) + "," + one(`"stateDiff":`+slots(1024)), "131112 bytes"},
+		"the bound to the byte":     {fourCodes + one(code(MaxCode)) + "," + one(code(MaxOverrides-5*MaxCode-6*OverrideAddress)), ""},
+		"one byte more":             {fourCodes + one(code(MaxCode)) + "," + one(code(MaxOverrides-5*MaxCode-6*OverrideAddress+1)), "131073 bytes"},
+		"a balance beside the code": {fourCodes + one(code(MaxCode)) + "," + one(`"balance":"0x1",`+code(MaxOverrides-5*MaxCode-6*OverrideAddress)), "131104 bytes"},
+	} {
+		fs := rules(t).Prepare(mustParse(t, prepareBody(map[string]string{"overrides": "[" + c.overrides + "]"})))
+		switch {
+		case c.got == "" && len(fs) > 0:
+			t.Errorf("%s: %v", name, fs)
+		case c.got != "" && (len(fs) != 1 || fs[0].Path != "overrides" || fs[0].Got != c.got || !strings.Contains(fs[0].Expected, "131072 bytes")):
+			t.Errorf("%s: %v", name, fs)
+		}
 	}
 }
 

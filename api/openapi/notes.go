@@ -8,6 +8,7 @@ type Note struct {
 	Example                    any
 	Min, Max                   *int  // of an integer
 	MinItems, MaxItems         int   // of an array; MaxItems 0 is no bound
+	MaxLength                  int   // of a string; 0 is no bound
 	Each                       *Note // of the elements of an array or the values of an object
 }
 
@@ -43,6 +44,9 @@ func (n Note) onto(s object) object {
 	if n.MaxItems > 0 {
 		s = s.with("maxItems", n.MaxItems)
 	}
+	if n.MaxLength > 0 {
+		s = s.with("maxLength", n.MaxLength)
+	}
 	if n.Example != nil {
 		s = s.with("examples", []any{n.Example})
 	}
@@ -75,6 +79,7 @@ const (
 	reAddress    = `^0x[a-fA-F0-9]{40}$`
 	reAnyAccount = `^(0x[a-fA-F0-9]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$`
 	reHex        = `^0x([0-9a-fA-F]{2})*$`
+	reSomeHex    = `^0x([0-9a-fA-F]{2})+$`
 	reWord       = `^0x[a-fA-F0-9]{64}$`
 	reUnits      = `^(0|[1-9][0-9]{0,77})$`
 	reUnix       = `^[0-9]+$`

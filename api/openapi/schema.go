@@ -197,6 +197,12 @@ func (b *builder) conditions(t reflect.Type) object {
 			variant(api.AccountKernelV33, "type", "signerAddress", "deploymentType"),
 			variant(api.AccountSolana, "type"),
 		}}}
+	case reflect.TypeFor[api.StateOverride]():
+		return object{{"anyOf", []any{
+			object{{"required", []string{"balance"}}},
+			object{{"required", []string{"code"}}},
+			object{{"properties", object{{"stateDiff", object{{"minProperties", 1}}}}}, {"required", []string{"stateDiff"}}},
+		}}}
 	case reflect.TypeFor[api.PredictRequest]():
 		return object{{"oneOf", []any{variant(api.AccountRoleBased, "sessionAddress", "adminAddress"), variant(api.AccountKernelV31, "type", "signerAddress")}}}
 	case reflect.TypeFor[api.ExecutionStatus]():

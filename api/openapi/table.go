@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"fmt"
 	"maps"
 
 	"coffer/api"
@@ -25,7 +26,7 @@ func sharedNotes() map[string]Note {
 		"*.aggregatedAssetId":          {Text: "Aggregated asset.", Pattern: reAggregate, Example: "ob:usdc"},
 		"*.symbol":                     {Example: "USDC"},
 		"*.name":                       {Example: "USD Coin"},
-		"*.tamperProofSignature":       {Text: "The service's signature over the document; returned unchanged.", Pattern: reHex},
+		"*.tamperProofSignature":       {Text: "The service's signature over the document; returned unchanged.", Pattern: reSomeHex},
 		"*.accounts":                   {Text: "Accounts of different types, one EVM type at most.", MinItems: 1, MaxItems: 10},
 		"*.slippageTolerance":          slippageNote(),
 		"*.fromAggregatedAssetId":      {Text: "Aggregated asset to spend; may be absent when nothing is short.", Pattern: reAggregate, Example: "ob:usdc"},
@@ -33,7 +34,7 @@ func sharedNotes() map[string]Note {
 		"*.calls":                      {Text: "Calls in order, all or nothing.", MinItems: 1, MaxItems: api.MaxListed},
 		"*.tokensRequired":             {Text: "What the calls spend on the target chain.", MaxItems: api.MaxListed},
 		"*.allowanceRequirements":      {Text: "Approvals for the time of the calls; an approval passed as a call is refused.", MaxItems: api.MaxListed},
-		"*.overrides":                  {Text: "Changes of state for the simulation only.", MaxItems: api.MaxListed},
+		"*.overrides":                  {Text: overridesText(), MaxItems: api.MaxListed},
 		"*.validAfter":                 {Text: "Start of the operation's validity, Unix seconds.", Pattern: reUnix, Example: "1800000000"},
 		"*.validUntil":                 {Text: "End of the operation's validity, Unix seconds, at least 60 from now.", Pattern: reUnix, Example: "1800000600"},
 		"*.callType":                   {Text: "The routing that the call needs.", Enum: []string{api.CallSameChainExcludeSolver, api.CallCrossChain, api.CallSameChainWithSolver, api.CallCrossChainSwaps}},
@@ -145,7 +146,8 @@ func requestNotes() map[string]Note {
 		"AllowanceRequirement.spender":      address("May be absent when the calls have one target that is not the token."),
 		"StateOverride.address":             address(""),
 		"StateOverride.balance":             {Text: "Wei.", Pattern: `^0x[0-9a-fA-F]{1,64}$`, Example: "0x1"},
-		"StateOverride.code":                {Pattern: reHex},
+		"StateOverride":                     text("Another state of one address: its balance, its code, slots of its storage, or several of them."),
+		"StateOverride.code":                {Text: fmt.Sprintf("At most %d bytes.", api.MaxCode), Pattern: reHex, MaxLength: 2 + 2*api.MaxCode},
 		"StateOverride.stateDiff":           {Text: "Slot to value, 32 bytes each.", Each: &Note{Pattern: reWord}},
 		"PrepareRequest.fromAssetId":        {Text: "Source asset: aggregated or CAIP-19.", Pattern: reAnyAsset, Example: "ob:usdc"},
 		"PrepareRequestV1.account":          {Ref: "AccountV1"},
@@ -163,6 +165,11 @@ func requestNotes() map[string]Note {
 		"QuoteRequestV1.from":               {},
 		"QuoteRequestV1.to":                 {},
 	}
+}
+
+func overridesText() string {
+	return fmt.Sprintf("Changes of state for the simulation only: together at most %d bytes, those of their code, %d for each address, %d for each balance and %d for each slot.",
+		api.MaxOverrides, api.OverrideAddress, api.OverrideBalance, api.OverrideSlot)
 }
 
 func quoteNotes() map[string]Note {

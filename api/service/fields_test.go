@@ -116,7 +116,7 @@ func (d *description) ruleOf(field string) string {
 	if list, ok := p["enum"].([]any); ok {
 		words = append(words, strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", " or "), "[]"))
 	}
-	for _, word := range []string{"minimum", "maximum", "minItems", "maxItems"} {
+	for _, word := range []string{"minimum", "maximum", "minItems", "maxItems", "maxLength"} {
 		if v, ok := p[word]; ok {
 			words = append(words, fmt.Sprintf("%s %v", word, v))
 		}

@@ -89,6 +89,7 @@ func dial(t testing.TB, s served) net.Conn {
 func TestPlainHTTPOnTheTLSPortGetsOne401(t *testing.T) {
 	s := listen(t, service.Timeouts{Header: 300 * time.Millisecond}, nil)
 	const secret = "a-key-that-was-sent-in-the-clear"
+	ids := map[string]bool{}
 	for name, c := range map[string]struct{ sent, path string }{
 		"get":       {"GET /api/assets/list?x=1 HTTP/1.1\r\nHost: x\r\nx-api-key: " + secret + "\r\n\r\n", "/api/assets/list"},
 		"two":       {"GET /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n", "/a"},
@@ -128,6 +129,11 @@ func TestPlainHTTPOnTheTLSPortGetsOne401(t *testing.T) {
 			if rest, _ := io.ReadAll(in); len(rest) > 0 {
 				t.Errorf("after the answer came %q", rest)
 			}
+			id := res.Header.Get("X-Request-Id")
+			if id == "" || ids[id] {
+				t.Errorf("X-Request-Id %q", id)
+			}
+			ids[id] = true
 		})
 	}
 	if log := s.log.String(); strings.Contains(log, secret) || strings.Contains(log, key) {
@@ -242,5 +248,49 @@ func TestASlowBodyIsCutAtTheReadTimeout(t *testing.T) {
 	}
 	if took := drip(t, c, " "); took > 6*time.Second {
 		t.Errorf("it was cut after %s", took)
+	}
+}
+
+// The answer to plain HTTP has an id as every other one has: of the same kind, never that of another answer, and it leads to a line of the log.
+func TestPlainHTTPIsAnsweredWithARequestID(t *testing.T) {
+	s := listen(t, service.Timeouts{}, nil)
+	seen := map[string]bool{}
+	other := func() string {
+		t.Helper()
+		r := request(t, context.Background(), http.MethodGet, s.BaseURL+"/chains/supported-list", "")
+		res, err := s.over.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		return res.Header.Get("X-Request-Id")
+	}
+	for range 3 {
+		conn := dial(t, s)
+		if _, err := io.WriteString(conn, "GET /api/assets/list HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		conn.Close()
+		plain, secure := res.Header.Get("X-Request-Id"), other()
+		if a, b, ok := strings.Cut(plain, "-"); !ok || b == "" || !strings.HasPrefix(secure, a+"-") {
+			t.Errorf("X-Request-Id %q over plain HTTP, %q over TLS", plain, secure)
+		}
+		if seen[plain] || seen[secure] || plain == secure {
+			t.Errorf("%q or %q names two answers", plain, secure)
+		}
+		seen[plain], seen[secure] = true, true
+	}
+	end := time.Now().Add(20 * time.Second)
+	for id := range seen {
+		for !strings.Contains(s.log.String(), `"request":"`+id+`"`) { // a line is written when its connection has ended
+			if other(); time.Now().After(end) {
+				t.Fatalf("%s leads to no line of the log", id)
+			}
+		}
 	}
 }

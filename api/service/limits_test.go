@@ -124,6 +124,27 @@ func TestBadCAIPIsRefused(t *testing.T) {
 	})
 }
 
+func TestOverridesOfNothingOrBeyondTheirBoundsAreRefused(t *testing.T) {
+	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
+		with := func(members string) string {
+			return c.put(c.transfer(1), "/overrides", fmt.Sprintf(`[{"address":%q%s}]`, recipient, members))
+		}
+		code := func(bytes int) string { return `,"code":"0x` + strings.Repeat("00", bytes) + `"` }
+		slots := make([]string, 2048)
+		for i := range slots {
+			slots[i] = fmt.Sprintf(`"0x%064x":"0x%064x"`, i, i)
+		}
+		for _, members := range []string{"", `,"balance":null`, `,"stateDiff":{}`} {
+			c.invalid(c.preparePath(), with(members), "something to override", "overrides[0].balance")
+		}
+		c.invalid(c.preparePath(), with(code(api.MaxCode+1)), "24576 bytes", "overrides[0].code")
+		c.invalid(c.preparePath(), with(`,"stateDiff":{`+strings.Join(slots, ",")+`}`), "131072 bytes", "overrides")
+		for _, members := range []string{`,"balance":"0x0"`, code(api.MaxCode), `,"stateDiff":{` + strings.Join(slots[:2047], ",") + `}`} {
+			c.prepare(with(members))
+		}
+	})
+}
+
 func TestZeroAccountsAreRefused(t *testing.T) {
 	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
 	c.invalid(c.preparePath(), c.put(c.transfer(1), "/accounts", "[]"), "1 to 10", "accounts")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coffer/api"
+	"coffer/api/service/httpapi"
 	"coffer/api/text"
 )
 
@@ -33,7 +34,15 @@ var errPlain = errors.New("plain HTTP was answered with 401")
 type plainListener struct {
 	net.Listener
 	clock   func() time.Time
-	refused func(took time.Duration) // is told of each answer
+	names   *httpapi.RequestIDs
+	refused func(plainRequest) // is told of each answer
+}
+
+// plainRequest is a request that was answered with 401; method and path are those of what could be read as one, bytes are the answer's.
+type plainRequest struct {
+	id, method, path string
+	bytes            int
+	took             time.Duration
 }
 
 // Accept implements net.Listener.
@@ -67,45 +76,57 @@ func (c *firstByte) Read(b []byte) (int, error) {
 	}
 	c.plain = true
 	begun := c.l.clock()
-	c.answer(io.MultiReader(bytes.NewReader(bytes.Clone(b[:n])), c.Conn))
-	c.l.refused(c.l.clock().Sub(begun))
+	request := c.answer(io.MultiReader(bytes.NewReader(bytes.Clone(b[:n])), c.Conn))
+	request.took = c.l.clock().Sub(begun)
+	c.l.refused(request)
 	return 0, errPlain
 }
 
 // answer reads the header of a request, writes the 401 and ends the connection.
-func (c *firstByte) answer(from io.Reader) {
+func (c *firstByte) answer(from io.Reader) plainRequest {
 	head := bufio.NewReader(io.LimitReader(from, maxHeader))
-	path, body := "/", true
+	request := plainRequest{id: c.l.names.Next(), path: "/"}
 	if r, err := http.ReadRequest(head); err == nil {
-		path, body = r.URL.Path, r.Method != http.MethodHead
+		request.method, request.path = text.Clean(r.Method, 16), text.Clean(r.URL.Path, maxPath)
 	}
 	now := time.Now() // deadlines are the system's
 	if c.SetWriteDeadline(now.Add(plainWrite)) != nil {
-		return
+		return request
 	}
-	if _, err := c.Write(c.l.unauthorized(path, body)); err != nil {
-		return
+	n, err := c.Write(c.l.unauthorized(request))
+	if request.bytes = n; err != nil {
+		return request
 	}
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil && c.SetReadDeadline(now.Add(plainLinger)) == nil {
 		_, _ = io.CopyN(io.Discard, from, plainRest) // whatever ends it, the connection is closed next
 	}
+	return request
 }
 
 // maxPath is how much of a foreign path an answer repeats.
 const maxPath = 200
 
 // unauthorized is the whole answer.
-func (l plainListener) unauthorized(path string, withBody bool) []byte {
+func (l plainListener) unauthorized(r plainRequest) []byte {
 	e := api.NewError(api.ErrUnauthorized, "All calls must use HTTPS")
-	e.Timestamp, e.Path = l.clock().UTC().Format("2006-01-02T15:04:05.000Z"), text.Clean(path, maxPath)
+	e.Timestamp, e.Path = l.clock().UTC().Format("2006-01-02T15:04:05.000Z"), r.path
 	doc, err := api.Encode(e)
 	if err != nil {
-		return []byte("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+		return fmt.Appendf(nil, "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nX-Request-Id: %s\r\nConnection: close\r\n\r\n", r.id)
 	}
 	out := fmt.Appendf(nil, "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: %d\r\nCache-Control: no-store\r\n"+
-		"X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n", len(doc.Raw()))
-	if withBody {
+		"X-Content-Type-Options: nosniff\r\nX-Request-Id: %s\r\nConnection: close\r\n\r\n", len(doc.Raw()), r.id)
+	if r.method != http.MethodHead {
 		out = append(out, doc.Raw()...)
 	}
 	return out
+}
+
+// plainRefused counts a request that did not come over TLS, and writes the line of the log that its id leads to.
+func (s *Service) plainRefused(r plainRequest) {
+	if s.watch != nil {
+		s.watch.request("", http.StatusUnauthorized, r.took)
+	}
+	s.opts.Log.Info("request", "request", r.id, "method", r.method, "path", r.path, "status", http.StatusUnauthorized,
+		"error", api.ErrUnauthorized, "bytes", r.bytes, "caller", "", "ms", r.took.Milliseconds(), "plain", true)
 }

@@ -135,7 +135,7 @@ func TestAClientThatWritesDocumentsAnewPasses(t *testing.T) {
 	}
 }
 
-// The same re-serialiser cannot hide a change: one more digit, one letter in another case, a number where a string was.
+// The same re-serialiser cannot hide a change: one more digit, a digit before, letters in another case, another token, a member less.
 func TestAClientThatChangesWhileWritingAnewIsRefused(t *testing.T) {
 	bothVersions(t, api.AccountRoleBased, func(t *testing.T, c *client) {
 		signed, id := c.exchange(c.swap("ob:eth", "5000000000000000", "ob:usdc", ""))
@@ -146,8 +146,9 @@ func TestAClientThatChangesWhileWritingAnewIsRefused(t *testing.T) {
 		token := q["destinationToken"].(map[string]any)
 		for _, change := range []func(){
 			func() { token["amount"] = token["amount"].(string) + "0" },
-			func() { token["fiatValue"] = strings.ReplaceAll(token["fiatValue"].(string), ".", ",") },
-			func() { token["assetType"] = strings.ToUpper(token["assetType"].(string)) },
+			func() { token["fiatValue"] = "1" + token["fiatValue"].(string) },
+			func() { token["assetType"] = strings.ReplaceAll(token["assetType"].(string), "a", "A") },
+			func() { token["assetType"] = "eip155:8453/erc20:" + recipient },
 			func() { delete(token, "minimumAmount") },
 		} {
 			kept := maps.Clone(token)

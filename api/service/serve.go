@@ -94,7 +94,7 @@ func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
 	bounded := newBoundListener(listener, o.Connections, s.opts.Clock, func(what string, refused, bound int) {
 		s.opts.Log.Warn("connections are closed: "+what, "closed", refused, "bound", bound)
 	})
-	secure := tls.NewListener(plainListener{bounded, s.opts.Clock, s.plainRefused}, &tls.Config{
+	secure := tls.NewListener(plainListener{bounded, s.opts.Clock, s.requests, s.plainRefused}, &tls.Config{
 		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Time: s.opts.Clock,
 	})
 	context.AfterFunc(ctx, func() {
@@ -105,13 +105,6 @@ func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
 		close(r.done)
 	}()
 	return r, nil
-}
-
-// plainRefused counts a request that did not come over TLS.
-func (s *Service) plainRefused(took time.Duration) {
-	if s.watch != nil {
-		s.watch.request("", http.StatusUnauthorized, took)
-	}
 }
 
 // reachable is host:port for a client on this machine: the address listened on, or the loopback address when that is every address.

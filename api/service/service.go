@@ -133,9 +133,10 @@ type Service struct {
 	settler  *settle.Settler
 	keys     *access.Keys
 	passes   *access.Passes
-	watch    *observer    // nil without Metrics
-	handler  http.Handler // asks for the key
-	trusted  http.Handler // for the local socket
+	watch    *observer           // nil without Metrics
+	requests *httpapi.RequestIDs // names the requests of the open port
+	handler  http.Handler        // asks for the key
+	trusted  http.Handler        // for the local socket
 	explorer atomic.Pointer[string]
 	endSweep context.CancelFunc
 	sweeping sync.WaitGroup
@@ -227,7 +228,11 @@ func (s *Service) wire() error {
 func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio, codec *entry.Codec) (err error) {
 	o, in := s.opts, s.in
 	explorer := func() string { return *s.explorer.Load() }
+	if s.requests, err = httpapi.NewRequestIDs(o.Random); err != nil {
+		return err
+	}
 	config := httpapi.Config{
+		IDs:      s.requests,
 		BasePath: o.BasePath, Auth: s.authenticator(), Installation: in, Portfolio: accounts,
 		Quoter: quoter, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log, ExplorerBase: explorer,
 		Relay: relay.New(relay.Deps{Installation: in, Clock: o.Clock, ExplorerBase: explorer, Log: o.Log, Codec: codec}),
@@ -240,7 +245,7 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 	if s.handler, err = httpapi.New(config); err != nil {
 		return err
 	}
-	config.Auth, config.Descriptor = trusted, &in.Network
+	config.IDs, config.Auth, config.Descriptor = nil, trusted, &in.Network
 	if s.trusted, err = httpapi.New(config); err != nil {
 		return err
 	}

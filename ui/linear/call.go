@@ -225,12 +225,11 @@ func (s *session) resolve(chain caip.Chain, text string) (found, problem string)
 
 // grants names a function that gives somebody rights over tokens; such a call is not sent but declared as an allowance.
 func grants(data string) string {
-	if len(data) < 10 {
+	raw, err := hex.DecodeString(strings.TrimPrefix(data, "0x"))
+	if err != nil {
 		return ""
 	}
-	return map[string]string{
-		"0x095ea7b3": "approve", "0x39509351": "increaseAllowance", "0xd505accf": "permit", "0xa22cb465": "setApprovalForAll", "0x87517c45": "the approve of Permit2",
-	}[strings.ToLower(data[:10])]
+	return api.ApprovalName(raw)
 }
 
 // approval turns an approve of a known token into an allowance, when the person agrees.

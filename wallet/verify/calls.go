@@ -190,14 +190,8 @@ func contains(calls []op.Call, c op.Call) bool {
 	return false
 }
 
-// grantsRights reports whether call data is one of the functions that give others rights (TH-U8).
+// grantsRights reports whether call data gives others rights (TH-U8), or may do so in a multicall that cannot be read.
 func grantsRights(data []byte) bool {
-	if len(data) < 4 {
-		return false
-	}
-	switch [4]byte(data[:4]) {
-	case [4]byte{0x09, 0x5e, 0xa7, 0xb3}, [4]byte{0x39, 0x50, 0x93, 0x51}, [4]byte{0xa2, 0x2c, 0xb4, 0x65}, [4]byte{0xd5, 0x05, 0xac, 0xcf}, [4]byte{0x87, 0x51, 0x7c, 0x45}:
-		return true
-	}
-	return false
+	signature, readable := api.FindApproval(data)
+	return signature != "" || !readable
 }

@@ -693,8 +693,16 @@ func TestU9_NoCallMayReconfigureTheAccount(t *testing.T) {
 		more := []common.Address{{0xa1}, {0xa2}, {0xa3}, {0xa4}} // the user's own pins control accounts as well
 		w.Policy.Limits = verify.Limits{EntryPoints: more[:1], Validators: more[1:2], Factories: more[2:3], Delegates: more[3:]}
 		targets := append(more, w.Account, pins.EntryPoint, pins.ECDSAValidator, pins.RoleBasedValidator, pins.Factory, pins.MetaFactory, pins.KernelV31, pins.KernelV33)
+		own := op.Call{To: w.Account, Value: new(big.Int), Data: common.FromHex("e9ae5c53")}
+		r := w.PrepareResponse()
+		w.withCalls(&r, append(w.Asked(), own)...)
+		p, report := w.prepared(w.Document(r))
+		refused(t, p != nil, report, "U9")
 		for _, s := range selectors {
 			for _, to := range targets {
+				if s == "e9ae5c53" && to == w.Account {
+					continue // no intent can ask for it: the rules of requests refuse the account's own execute
+				}
 				w.Draft.Calls[1].To, w.Draft.Calls[1].Data, w.Draft.Calls[1].Value = to.Hex(), "0x"+s, "0" // even when the intent itself asks for it
 				p, r := w.prepared(w.Document(w.PrepareResponse()))
 				refused(t, p != nil, r, "U9")

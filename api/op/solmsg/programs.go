@@ -32,15 +32,6 @@ func ComputeBudgetProgram() Key {
 	}
 }
 
-// IsProgram reports whether a key is one of these programs.
-func IsProgram(k Key) bool {
-	switch k {
-	case SystemProgram(), TokenProgram(), Token2022Program(), ATAProgram(), MemoProgram(), ComputeBudgetProgram():
-		return true
-	}
-	return false
-}
-
 // OnCurve reports whether a key is a point of the curve. Only such a key can sign; addresses that programs derive, token accounts among them, never
 // are.
 func (k Key) OnCurve() bool { return solana.PublicKey(k).IsOnCurve() }

@@ -56,11 +56,20 @@ func (in *Installation) SolanaBalanceAt(st *solana.State, owner solmsg.Key, asse
 	return new(big.Int).SetUint64(v), nil
 }
 
-// SolanaSpendable is the part of SolanaBalance that can be moved away while the account stays: SOL without the rent minimum, at least 0, and
-// all of a token.
+// OwnsKey reports whether a Solana account is the service's own.
+func (in *Installation) OwnsKey(k solmsg.Key) bool {
+	switch k {
+	case KeyOf(in.Sponsor), KeyOf(in.Vault), KeyOf(in.SolanaSolver), KeyOf(in.SolanaFaucet), KeyOf(in.SolanaTreasury):
+		return true
+	}
+	return false
+}
+
+// SolanaSpendable is the part of SolanaBalance that can be moved away. That is everything, as an account may end with nothing (with less than the
+// rent minimum it may not), but the service's own accounts stay: they keep the rent minimum in SOL.
 func (in *Installation) SolanaSpendable(owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
 	v, err := in.SolanaBalance(owner, asset)
-	if err != nil || !asset.IsNative() {
+	if err != nil || !asset.IsNative() || !in.OwnsKey(owner) {
 		return v, err
 	}
 	if v.Sub(v, new(big.Int).SetUint64(solana.RentMinimum(0))); v.Sign() < 0 {

@@ -181,7 +181,7 @@ func TestALedgerOfAnotherVersionIsRefused(t *testing.T) {
 	}
 }
 
-func TestSolanaSpendableLeavesTheRentMinimum(t *testing.T) {
+func TestTheServicesOwnAccountsOnSolanaKeepTheRentMinimum(t *testing.T) {
 	in := open(t, store.NewMemory())
 	usdc := splUSDC(t)
 	solver, vault, nobody := genesis.KeyOf(in.SolanaSolver), genesis.KeyOf(in.Vault), solmsg.Key{1, 2, 3}
@@ -242,6 +242,9 @@ func TestSolanaTransfersCreateTheAccountOnceAndArrive(t *testing.T) {
 		t.Error("the solver paid a fee or rent that is the sponsor's")
 	}
 	send(caip.SOL(), 5_000_000_000, 1)
+	if all, err := in.SolanaSpendable(to, caip.SOL()); err != nil || all.Uint64() != 5_000_000_000 {
+		t.Errorf("a user can spend %v of his 5 SOL, %v", all, err)
+	}
 	if balance(t, in, to, usdc) != 250_000_001 || balance(t, in, to, caip.SOL()) != 5_000_000_000 {
 		t.Errorf("%d units and %d lamports arrived", balance(t, in, to, usdc), balance(t, in, to, caip.SOL()))
 	}

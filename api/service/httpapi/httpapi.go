@@ -10,14 +10,11 @@ package httpapi
 
 import (
 	"context"
-	"encoding/hex"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -71,7 +68,8 @@ type Config struct {
 	Records      Records
 	Relay        Relay // nil: the routes of role-based accounts are absent
 	Clock        func() time.Time
-	Random       io.Reader // for the first part of request ids
+	IDs          *RequestIDs // names the requests; nil: New draws names from Random
+	Random       io.Reader   // for the names of requests
 	Log          *slog.Logger
 	// ExplorerBase is the URL up to and with the base path under which a browser finds the explorer pages.
 	ExplorerBase func() string
@@ -87,8 +85,6 @@ type handler struct {
 	Config
 	routes      map[string]map[string]route // path below the base → method → route
 	limits      api.Limits
-	idPrefix    string
-	requests    atomic.Uint64
 	explorer    *explorer
 	large       largeBodies
 	description func() (*api.Document, error) // GET /openapi.json
@@ -96,14 +92,17 @@ type handler struct {
 
 // New makes the handler. It fails when Random does, or when what is described and what is served differ.
 func New(c Config) (http.Handler, error) {
-	var id [4]byte
-	if _, err := io.ReadFull(c.Random, id[:]); err != nil {
-		return nil, fmt.Errorf("draw a request id: %w", err)
+	if c.IDs == nil {
+		ids, err := NewRequestIDs(c.Random)
+		if err != nil {
+			return nil, err
+		}
+		c.IDs = ids
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	h := &handler{Config: c, limits: api.DefaultLimits(), idPrefix: hex.EncodeToString(id[:]), explorer: newExplorer(c.Installation)}
+	h := &handler{Config: c, limits: api.DefaultLimits(), explorer: newExplorer(c.Installation)}
 	return h, h.build()
 }
 
@@ -111,7 +110,7 @@ func New(c Config) (http.Handler, error) {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := h.Clock()
 	out := &answer{ResponseWriter: w, bodiless: r.Method == http.MethodHead}
-	id := fmt.Sprintf("%s-%d", h.idPrefix, h.requests.Add(1))
+	id := h.IDs.Next()
 	out.Header().Set("X-Request-Id", id)
 	out.Header().Set("X-Content-Type-Options", "nosniff")
 	log := h.Log.With("request", id)

@@ -11,18 +11,16 @@ package portfolio
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math/big"
 	"time"
-
-	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
 	"coffer/api/caip"
-	"coffer/api/op"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/genesis"
 	"coffer/api/service/price"
+	"coffer/api/service/quote/account"
 )
 
 // Deps are what the use cases need. A nil Faucet pays no test funds.
@@ -47,44 +45,27 @@ func New(d Deps) *Portfolio {
 }
 
 // PredictAddress answers POST /account/predict-address for a document that passed api.Rules.Predict: the address that the account will have on
-// every chain, with this installation's co-signer for a role-based one (interface-facts §3.5). The address gets test funds.
+// every chain, with this installation's co-signer for a role-based one (interface-facts §3.5). Keys that no other request would accept are refused
+// here, too: what is sent to such an address is stuck. The address gets test funds.
 func (p *Portfolio) PredictAddress(ctx context.Context, doc *api.Document) (api.PredictResponse, error) {
 	var req api.PredictRequest
 	if err := doc.Decode(&req); err != nil {
 		return api.PredictResponse{}, api.NewDecodeError(err)
 	}
-	pins := p.in.Network.Pins
-	var init []byte
-	if req.Type == api.AccountKernelV31 {
-		owner, err := address("signerAddress", req.SignerAddress)
-		if err != nil {
-			return api.PredictResponse{}, err
-		}
-		init = op.InitDataECDSA(pins.ECDSAValidator, owner)
-	} else {
-		session, err := address("sessionAddress", req.SessionAddress)
-		if err != nil {
-			return api.PredictResponse{}, err
-		}
-		admin, err := address("adminAddress", req.AdminAddress)
-		if err != nil {
-			return api.PredictResponse{}, err
-		}
-		init = op.InitDataRoleBased(pins.RoleBasedValidator, session, admin, pins.CoSigner)
+	predicted, err := account.Predict(p.in.Network.Pins, api.Account{
+		Type: req.Type, SignerAddress: req.SignerAddress, SessionAddress: req.SessionAddress, AdminAddress: req.AdminAddress,
+	})
+	var unserved *account.Unserved
+	if errors.As(err, &unserved) {
+		return api.PredictResponse{}, api.NewValidationError([]api.Failure{unserved.Failure("")})
 	}
-	predicted := op.PredictAddress(pins.Factory, pins.KernelV31, init, new(big.Int))
+	if err != nil {
+		return api.PredictResponse{}, err
+	}
 	if err := p.faucet.Consider(ctx, predicted); err != nil {
 		return api.PredictResponse{}, err
 	}
 	return api.PredictResponse{PredictedAddress: predicted.Hex()}, nil
-}
-
-func address(path, s string) (common.Address, error) {
-	a, err := caip.ParseAddress(s)
-	if err != nil {
-		return a, api.NewValidationError([]api.Failure{{Path: path, Expected: "a 0x address", Got: shown(s)}})
-	}
-	return a, nil
 }
 
 // Chains answers GET /chains/supported-list: the EVM chains in ascending order of their ids.

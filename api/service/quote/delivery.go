@@ -10,6 +10,7 @@ import (
 	"coffer/api/service/chain"
 	"coffer/api/service/chain/solana"
 	"coffer/api/service/genesis"
+	"coffer/api/service/store"
 )
 
 // fillLimit is the gas that the solver's transfer may use; a recipient that needs more cannot be paid.
@@ -68,7 +69,7 @@ func (q *Quoter) fillWorks(st chain.State, x *trade) error {
 }
 
 // solanaFill simulates the solver's transfer on Solana. A recipient of coins must end with the rent minimum of an account even after the largest
-// slippage.
+// slippage, and when quotes in execution have taken theirs.
 func (q *Quoter) solanaFill(x *trade) error {
 	d := x.delivery()
 	key, _ := x.recipient.SolanaKey()
@@ -77,6 +78,15 @@ func (q *Quoter) solanaFill(x *trade) error {
 		if err != nil {
 			return err
 		}
+		var pledged *big.Int
+		err = q.Book.View(func(tx store.Tx) error {
+			pledged = q.Book.Pledged(tx, x.recipient.Address, d.asset.String())
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		have = less(have, pledged)
 		rent := new(big.Int).SetUint64(solana.RentMinimum(0))
 		if have.Add(have, least(d.amount, x.slippage)).Cmp(rent) < 0 {
 			return refusedDelivery("an account on Solana must hold at least " + amount.Trim(amount.Format(rent, d.decimals)) + " SOL")

@@ -29,11 +29,12 @@ func exact(m market, give *big.Int, decimals int, to need, sources []source) (pl
 		g = min(g, to.decimals) // what is not delivered must be a fee, to the unit
 	}
 	total := amount.Scale(give, decimals, g)
-	if rest := p.take(m, sources, total, g); rest.Sign() > 0 {
+	taken := draw(m, sources, total, g, false)
+	if p.legs = taken.legs; taken.rest.Sign() > 0 {
 		if len(p.legs) == MaxLegs && len(sources) > MaxLegs {
 			return plan{}, tooManyDeposits()
 		}
-		return plan{}, short(m, total, sources, g)
+		return plan{}, short(m, total, sources, taken.stuck, g)
 	}
 	net := p.afterFees(m, total, swapped, g)
 	f := fill{need: to, swapped: swapped, amount: new(big.Int)}
@@ -50,25 +51,6 @@ func exact(m market, give *big.Int, decimals int, to need, sources []source) (pl
 	f.required = f.amount
 	p.fills = []fill{f}
 	return p, nil
-}
-
-// take lets the sources pay total in their order. A source that is worth no more than its own fee is skipped. The rest is what is missing.
-func (p *plan) take(m market, sources []source, total *big.Int, g int) (rest *big.Int) {
-	rest = new(big.Int).Set(total)
-	for _, s := range sources {
-		if rest.Sign() == 0 || len(p.legs) == MaxLegs {
-			break
-		}
-		part := amount.Scale(s.available, s.decimals, g)
-		own := toUnits(s.own, m.price, g)
-		if part.Cmp(own) <= 0 {
-			continue
-		}
-		part = new(big.Int).Set(minOf(part, rest))
-		rest.Sub(rest, part)
-		p.legs = append(p.legs, leg{s, amount.Scale(part, g, s.decimals), new(big.Int)})
-	}
-	return rest
 }
 
 // afterFees books all fees on the legs and returns what is left of total, which is not positive when the fees eat it up: the largest net of which
@@ -106,14 +88,10 @@ func worth(v *big.Int, decimals int, price *big.Int, getDecimals int, getPrice *
 	return got.Quo(got, new(big.Int).Mul(getPrice, unit(decimals)))
 }
 
-// short is the refusal of an exact input that the sources do not hold.
-func short(m market, total *big.Int, sources []source, g int) error {
-	available := new(big.Int)
-	for _, s := range sources {
-		available.Add(available, amount.Scale(s.available, s.decimals, g))
-	}
-	return api.NewError(api.ErrInsufficientBalance, "Insufficient balance: needed %s %s, available %s %s in amounts worth more than their own fee",
-		amount.Trim(amount.Format(total, g)), m.symbol, amount.Trim(amount.Format(available, g)), m.symbol)
+// short is the refusal of an exact input that the sources cannot give.
+func short(m market, total *big.Int, sources []source, stuck *source, g int) error {
+	return api.NewError(api.ErrInsufficientBalance, "Insufficient balance: needed %s %s, available %s %s%s", amount.Trim(amount.Format(total, g)),
+		m.symbol, amount.Trim(amount.Format(spendable(m, sources, g), g)), m.symbol, reasons(m, sources, stuck, g))
 }
 
 func tooManyDeposits() error {

@@ -3,6 +3,7 @@ package quote
 import (
 	"errors"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,9 +89,10 @@ func TestExactInputNeedsAtMostTenDeposits(t *testing.T) {
 
 // TestExactInputBalancesToTheUnit: whatever the sources, prices and decimals, exactly the amount leaves the sources in funding order; what one
 // asset delivers is the amount minus all fees, and what another delivers is floor((Σ a − Σ fees) × price) (protocol §3.5); the solver's share and
-// the spread are in the fees, and one unit more would not be.
+// the spread are in the fees, and one unit more would not be. An account that must keep something keeps it or ends empty, and an amount that could be
+// taken so is not refused.
 func TestExactInputBalancesToTheUnit(t *testing.T) {
-	legs := map[int]int{}
+	legs, emptied, stuck := map[int]int{}, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		decimals := rapid.SampledFrom([]int{6, 8, 9, 18}).Draw(t, "decimals")
 		m := market{
@@ -105,6 +107,9 @@ func TestExactInputBalancesToTheUnit(t *testing.T) {
 			}
 			s.available = bigs(rapid.Int64Range(1e6, 1e9).Draw(t, "have"))
 			s.available.Mul(s.available, bigs(rapid.SampledFrom([]int64{1, 1e3, 1e9}).Draw(t, "times")))
+			if s.chainID == 0 && rapid.IntRange(0, 3).Draw(t, "keeps") > 0 {
+				s.keep = bigs(rapid.SampledFrom([]int64{1, 890_880, 2e6}).Draw(t, "keep"))
+			}
 			sources = append(sources, s)
 		}
 		order(sources)
@@ -114,6 +119,9 @@ func TestExactInputBalancesToTheUnit(t *testing.T) {
 		}
 		give := new(big.Int).Mul(all, bigs(rapid.SampledFrom([]int64{95, 60, 30, 1, 99, 130}).Draw(t, "percent")))
 		give.Quo(give, bigs(100)).Add(give, bigs(1))
+		if short := bigs(rapid.Int64Range(0, 2e6).Draw(t, "nearly all")); rapid.Bool().Draw(t, "the edge") && short.Cmp(all) < 0 {
+			give.Sub(all, short)
+		}
 		to := need{asset: token(1, 10), aggregate: "ob:pay", decimals: decimals, price: m.price, have: new(big.Int)}
 		if rapid.Bool().Draw(t, "swap") {
 			to.aggregate, to.decimals = "ob:other", rapid.SampledFrom([]int{0, 6, 9, 18}).Draw(t, "toDecimals")
@@ -122,17 +130,62 @@ func TestExactInputBalancesToTheUnit(t *testing.T) {
 		p, err := exact(m, give, decimals, to, sources)
 		var refused *api.Error
 		if errors.As(err, &refused) {
+			if refused.Name == api.ErrInsufficientBalance && possible(m, give, decimals, sources) {
+				t.Fatalf("%s can be taken: %v", give, err)
+			}
+			if strings.Contains(refused.Message, "of rent or nothing") {
+				stuck++
+			}
 			return
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		legs[min(len(p.legs), 2)]++
+		if empties(p.legs) >= 0 {
+			emptied++
+		}
 		checkExact(t, m, give, decimals, to, sources, p)
 	})
 	if legs[1] == 0 || legs[2] == 0 {
 		t.Errorf("no case with one leg or none with several: %v", legs)
 	}
+	if emptied == 0 || stuck == 0 {
+		t.Errorf("%d cases emptied an account that keeps its rent otherwise, %d were impossible for the rent", emptied, stuck)
+	}
+}
+
+// empties is the place of the leg that takes everything from an account that would have to keep something otherwise, -1 without one.
+func empties(legs []leg) int {
+	return slices.IndexFunc(legs, func(l leg) bool { return l.keep != nil && l.amount.Cmp(l.available) == 0 })
+}
+
+// possible reports whether an amount can be taken from sources of one unit: what must keep something gives nothing, as much as leaves it, or all.
+func possible(m market, give *big.Int, decimals int, sources []source) bool {
+	free, keeps, usable := new(big.Int), source{}, 0
+	for _, s := range sources {
+		own := toUnits(s.own, m.price, decimals)
+		switch {
+		case s.available.Cmp(own) <= 0:
+			continue
+		case s.keep == nil:
+			free.Add(free, s.available)
+		default:
+			keeps = s
+		}
+		usable++
+	}
+	if usable > MaxLegs {
+		return false // another rule
+	}
+	if give.Cmp(free) <= 0 || keeps.keep == nil {
+		return give.Cmp(free) <= 0
+	}
+	part := new(big.Int).Sub(keeps.available, keeps.keep)
+	if part.Cmp(toUnits(keeps.own, m.price, decimals)) > 0 && give.Cmp(part.Add(part, free)) <= 0 {
+		return true
+	}
+	return give.Cmp(keeps.available) >= 0 && give.Cmp(free.Add(free, keeps.available)) <= 0
 }
 
 func checkExact(t *rapid.T, m market, give *big.Int, decimals int, to need, sources []source, p plan) {
@@ -144,11 +197,21 @@ func checkExact(t *rapid.T, m market, give *big.Int, decimals int, to need, sour
 		if l.amount.Cmp(l.available) > 0 || l.amount.Sign() <= 0 || l.fee.Sign() < 0 || l.fee.Cmp(l.amount) > 0 {
 			t.Fatalf("leg of %s with fee %s out of %s", l.amount, l.fee, l.available)
 		}
-		if i < len(p.legs)-1 && l.amount.Cmp(l.available) != 0 {
+		left := new(big.Int).Sub(l.available, l.amount)
+		if l.keep != nil && left.Sign() > 0 && left.Cmp(l.keep) < 0 {
+			t.Fatalf("%s stay, it must be nothing or %s", left, l.keep)
+		}
+		spent := left.Sign() == 0 || l.keep != nil && left.Cmp(l.keep) == 0 || i < empties(p.legs)
+		if i < len(p.legs)-1 && !spent {
 			t.Fatal("a later source was used before an earlier one was empty")
 		}
-		for ; sources[at].asset != l.asset; at++ { // in order, and what was skipped is dust
-			if s := sources[at]; s.available.Cmp(toUnits(s.own, m.price, decimals)) > 0 {
+		for ; sources[at].asset != l.asset; at++ { // in order, and what was skipped is dust, or can give no more than dust
+			s := sources[at]
+			most := s.available
+			if s.keep != nil {
+				most = new(big.Int).Sub(most, s.keep)
+			}
+			if most.Cmp(toUnits(s.own, m.price, decimals)) > 0 {
 				t.Fatalf("%s was skipped", s.asset)
 			}
 		}

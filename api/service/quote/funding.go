@@ -20,7 +20,8 @@ func (q *Quoter) fund(p paying, f funds) (funding, error) {
 	if err != nil {
 		return funding{}, err
 	}
-	sources, err := q.sources(p, f)
+	sources, held, err := q.sources(p, f)
+	m.held = held
 	if err != nil && missing(f.needs) { // whatever is named to pay for nothing is good enough
 		return funding{}, err
 	}

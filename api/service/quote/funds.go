@@ -142,9 +142,9 @@ func (q *Quoter) gasFee(chainID, gas uint64, now time.Time) (*big.Int, error) {
 // sources lists the balances of the paying asset that can fund, in funding order. A required token on the target chain is none of them while any
 // of it is missing; otherwise what is left of it counts. What lies on a chain where the account cannot be served is no source either; when nothing
 // else was named to pay, the refusal tells why.
-func (q *Quoter) sources(p paying, f funds) ([]source, error) {
+func (q *Quoter) sources(p paying, f funds) (out []source, held withheld, err error) {
 	if q.NoRoute != nil && q.NoRoute() {
-		return nil, api.NewError(api.ErrNoRoute, "no routes found")
+		return nil, held, api.NewError(api.ErrNoRoute, "no routes found")
 	}
 	var entities []catalog.Entity
 	for _, e := range p.aggregate.Entities {
@@ -154,36 +154,36 @@ func (q *Quoter) sources(p paying, f funds) ([]source, error) {
 		}
 	}
 	if len(entities) == 0 {
-		return nil, api.NewError(api.ErrNoRoute, "no routes found: %s lies on no chain from which these accounts could pay", p.aggregate.Symbol)
+		return nil, held, api.NewError(api.ErrNoRoute, "no routes found: %s lies on no chain from which these accounts could pay", p.aggregate.Symbol)
 	}
 	pledged := make([]*big.Int, len(entities))
-	err := q.Book.View(func(tx store.Tx) error {
+	err = q.Book.View(func(tx store.Tx) error {
 		for i, e := range entities {
 			pledged[i] = q.Book.Pledged(tx, f.holder(e.Asset.Chain), e.Asset.String())
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, held, err
 	}
-	var out []source
 	for i, e := range entities {
 		s, err := q.source(e, f, pledged[i])
 		if refusal := f.unusable(err); refusal != nil {
 			if p.only != (caip.Asset{}) {
-				return nil, refusal
+				return nil, held, refusal
 			}
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, held, err
 		}
+		held.add(pledged[i], s.rent, e.Decimals, p.aggregate.Decimals)
 		if s.available.Sign() > 0 {
 			out = append(out, s)
 		}
 	}
 	order(out)
-	return out, nil
+	return out, held, nil
 }
 
 // unusable tells an account that cannot be served on a chain from a fault: the refusal for the former, nil for the latter.

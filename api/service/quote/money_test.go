@@ -17,6 +17,9 @@ import (
 	. "coffer/api/service/settle/settletest"
 )
 
+// leastSOL is the rent minimum of an account on Solana, which holds that much or nothing.
+const leastSOL = 890_880
+
 // purse gives a new user random amounts of one aggregate, and tells what of it he can spend.
 type purse struct {
 	w    *World
@@ -40,18 +43,26 @@ func (p *purse) fill(t *rapid.T) {
 			if !p.w.User.HasSolana() {
 				continue
 			}
-			if e.Asset == caip.SOL() {
-				v.Add(v, big.NewInt(890_880)) // what the account must keep
+			if e.Asset == caip.SOL() && v.Cmp(big.NewInt(leastSOL)) < 0 {
+				v.SetInt64(leastSOL)
 			}
 			p.w.FundSolana(p.w.User.Wallet, e.Asset, v.Int64())
-			if e.Asset == caip.SOL() {
-				v.Sub(v, big.NewInt(890_880))
-			}
 		} else {
 			p.w.FundBig(p.w.User.Address, e.Asset, v)
 		}
 		p.have[e.Asset.String()] = v
 	}
+}
+
+// all is what the purse holds, in the aggregate's decimals.
+func (p *purse) all() *big.Int {
+	sum := new(big.Int)
+	for _, e := range p.agg.Entities {
+		if v := p.have[e.Asset.String()]; v != nil {
+			sum.Add(sum, amount.Scale(v, e.Decimals, p.agg.Decimals))
+		}
+	}
+	return sum
 }
 
 func tenTo(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
@@ -81,6 +92,9 @@ func checkMoney(t *rapid.T, p *purse, q api.Quote, at time.Time) {
 		a, have := number(t, o.Amount), p.have[o.AssetType]
 		if q.OriginToken.AssetType[i] != o.AssetType || q.OriginToken.FiatValue[i].Amount != o.Amount || have == nil || a.Cmp(have) > 0 || a.Sign() <= 0 {
 			t.Fatalf("operation %d takes %s of %s", i, a, have)
+		}
+		if left := new(big.Int).Sub(have, a); asset == caip.SOL() && left.Sign() > 0 && left.Cmp(big.NewInt(leastSOL)) < 0 {
+			t.Fatalf("%s lamports of %s would stay", left, have)
 		}
 		fee, listed := q.Fees.Assets[o.AssetType]
 		if !listed {
@@ -188,6 +202,9 @@ func TestMoneyOfSwapsAndTransfers(t *testing.T) {
 		}
 		v := new(big.Int).Mul(big.NewInt(rapid.Int64Range(1, 150_000).Draw(t, "cents")*10_000), tenTo(p.agg.Decimals))
 		v.Quo(v, p.agg.PriceMicroUSD)
+		if all := p.all(); all.Sign() > 0 && rapid.IntRange(0, 3).Draw(t, "everything") == 0 {
+			v = all
+		}
 		bps := rapid.SampledFrom([]int{0, 1, 50, 200, 9_999}).Draw(t, "slippage")
 		doc, err := w.TrySwap(Exchange{From: string(p.agg.ID), Amount: v, Get: get, To: to, Slippage: bps})
 		if p.mayRefuse(t, err, v, p.agg.Decimals, p.agg.PriceMicroUSD) {

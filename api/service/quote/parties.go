@@ -16,19 +16,8 @@ import (
 const (
 	wantForeign = "an account that is not the service's own"
 	wantOwned   = "an account that somebody has: the lowest addresses are kept for precompiled contracts"
-	wantWallet  = "a wallet's account: no key signs for programs, token accounts and addresses off the curve"
+	wantWallet  = "a wallet's account: no key signs for programs, sysvars, mints, token accounts and addresses off the curve"
 )
-
-// ownKey reports whether a Solana account is the service's own. Nobody else can sign for it, and one that is the sponsor would make a deposit of
-// one signature, the service's (protocol §3.4).
-func (q *Quoter) ownKey(k solmsg.Key) bool {
-	in := q.Installation
-	switch k {
-	case genesis.KeyOf(in.Sponsor), genesis.KeyOf(in.Vault), genesis.KeyOf(in.SolanaSolver), genesis.KeyOf(in.SolanaFaucet), genesis.KeyOf(in.SolanaTreasury):
-		return true
-	}
-	return false
-}
 
 // ownAddress reports whether an EVM address is a contract or a key of the service.
 func (q *Quoter) ownAddress(a common.Address) bool {
@@ -50,7 +39,7 @@ func (q *Quoter) stranded(a caip.Account) string {
 		return "an account other than the zero address"
 	case isEVM && chain.Nobodys(evm):
 		return wantOwned
-	case isEVM && q.ownAddress(evm), isSolana && q.ownKey(k):
+	case isEVM && q.ownAddress(evm), isSolana && q.Installation.OwnsKey(k):
 		return wantForeign
 	case isEVM && q.isAsset(func(e caip.Asset) bool { t, token := e.Token(); return token && t == evm && e.Chain == a.Chain }),
 		isSolana && q.isAsset(func(e caip.Asset) bool { m, token := e.Mint(); return token && m == key }):
@@ -73,7 +62,8 @@ func (q *Quoter) isAsset(is func(caip.Asset) bool) bool {
 	return false
 }
 
-// checkPayer refuses accounts that could never sign for the user: the service's own, and on Solana programs and token accounts.
+// checkPayer refuses accounts that could never sign for the user: the service's own, and on Solana what no key signs for. With the sponsor as the
+// user a deposit would have one signature, the service's (protocol §3.4).
 func (q *Quoter) checkPayer(p payer, f form) error {
 	var failures []api.Failure
 	for i, a := range p.wire {
@@ -81,7 +71,7 @@ func (q *Quoter) checkPayer(p payer, f form) error {
 		switch {
 		case a.Type != api.AccountSolana && chain.Nobodys(p.evm.Address):
 			want = wantOwned
-		case a.Type != api.AccountSolana && q.ownAddress(p.evm.Address), a.Type == api.AccountSolana && q.ownKey(p.solana):
+		case a.Type != api.AccountSolana && q.ownAddress(p.evm.Address), a.Type == api.AccountSolana && q.Installation.OwnsKey(p.solana):
 			want = wantForeign
 		case a.Type == api.AccountSolana && !isWallet(p.solana):
 			want = wantWallet
@@ -94,4 +84,4 @@ func (q *Quoter) checkPayer(p payer, f form) error {
 }
 
 // isWallet reports whether a key can sign on Solana.
-func isWallet(k solmsg.Key) bool { return k.OnCurve() && !solmsg.IsProgram(k) }
+func isWallet(k solmsg.Key) bool { return k.OnCurve() && !solmsg.Nobodys(k) }

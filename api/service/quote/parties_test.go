@@ -124,3 +124,24 @@ func TestToleranceOfEverythingIsAQuoteWithoutAMinimum(t *testing.T) {
 		t.Errorf("%+v, %+v", q.DestinationToken, q.Slippage)
 	}
 }
+
+// TestNoWellKnownAddressOfSolanaReceivesOrPays: programs, sysvars and mints that the ledger does not know are no accounts of anybody.
+func TestNoWellKnownAddressOfSolanaReceivesOrPays(t *testing.T) {
+	w := funded(t)
+	user := w.User
+	for _, k := range solmsg.WellKnown() {
+		w.User = user
+		_, err := w.TrySwap(Exchange{From: w.Asset("usdc", Polygon).String(), Amount: plain(50), Get: "ob:sol", To: caip.SolanaAccount(k).String()})
+		if e := asError(err); e == nil || e.Name != api.ErrValidation || e.Details[0].Path != "to.account" {
+			t.Errorf("to %s: %v", k, err)
+		}
+		w.User = &User{Wallet: k, Solana: SolanaKey(1)}
+		_, err = w.TrySwap(Exchange{From: "ob:sol", Amount: big.NewInt(1e8), Get: "ob:eth", To: onChain(Arbitrum, payee())})
+		if e := asError(err); e == nil || e.Name != api.ErrValidation || e.Details[0].Path != "from.accounts[0].accountAddress" {
+			t.Errorf("from %s: %v", k, err)
+		}
+	}
+	w.User = user
+	ordinary := NewUserOf(w.Installation.Network.Pins, api.AccountSolana, 9).Wallet
+	w.Swap(Exchange{From: w.Asset("usdc", Polygon).String(), Amount: plain(50), Get: "ob:sol", To: caip.SolanaAccount(ordinary).String()})
+}

@@ -38,18 +38,21 @@ func missing(needs []need) bool {
 // shortMicro is the worth of the missing amount in micro-USD, nil when unknown.
 func (n need) shortMicro() *big.Int { return amount.Value(n.short(), n.decimals, n.price) }
 
-// source is one balance that could pay. Own is the network fee of taking it, in micro-USD. ChainID is 0 on Solana; standing is how the account
-// stands on an EVM chain.
+// source is one balance that could pay. Own is the network fee of taking it, in micro-USD. Keep is what must stay unless all of available is taken,
+// nil when nothing must. ChainID is 0 on Solana; standing is how the account stands on an EVM chain.
 type source struct {
 	asset     caip.Asset
 	chainID   uint64
 	decimals  int
 	available *big.Int
+	keep      *big.Int
+	rent      *big.Int // that is held back on Solana while something is pledged there, nil for none
 	own       *big.Int
 	standing  account.Standing
 }
 
-// market is the aggregate that pays, its price, and the fixed fee of the target chain (0 for Solana) in micro-USD.
+// market is the aggregate that pays, its price, the fixed fee of the target chain (0 for Solana) in micro-USD, and what of the aggregate cannot be
+// spent at the moment.
 type market struct {
 	aggregate   caip.AggregateID
 	symbol      string
@@ -57,6 +60,7 @@ type market struct {
 	price       *big.Int
 	targetChain uint64
 	targetFee   *big.Int
+	held        withheld
 }
 
 // leg is one deposit: amount = net + fee, in the source's base units.
@@ -115,7 +119,7 @@ func route(m market, needs []need, sources []source) (plan, error) {
 		return p, api.NewError(api.ErrNoRoute, "%s has no price, so it cannot pay", m.aggregate)
 	}
 	if len(sources) == 0 {
-		return plan{}, insufficient(m, needs, nil, m.decimals, nil)
+		return plan{}, insufficient(m, needs, nil, m.decimals, drawing{})
 	}
 	g := grid(sources)
 	cost, rest, err := p.deliver(m, needs, g)
@@ -124,11 +128,12 @@ func route(m market, needs []need, sources []source) (plan, error) {
 	}
 	rest.Add(rest, toUnits(m.targetFee, m.price, g))
 	extra := new(big.Int).Sub(rest, cost) // fees beside those of the legs
-	if short := p.collect(m, sources, rest, g); short.Sign() > 0 {
+	taken := draw(m, sources, rest, g, true)
+	if p.legs = taken.legs; taken.rest.Sign() > 0 {
 		if len(p.legs) == MaxLegs && len(sources) > MaxLegs {
 			return plan{}, tooManyDeposits()
 		}
-		return plan{}, insufficient(m, needs, sources, g, short)
+		return plan{}, insufficient(m, needs, sources, g, taken)
 	}
 	p.spread(extra, g)
 	p.callType = p.kind(m, needs)
@@ -172,29 +177,6 @@ func exchange(want *big.Int, decimals int, price *big.Int, g int, payPrice *big.
 	cost = ceilDiv(num, den)
 	got = new(big.Int).Mul(cost, den)
 	return cost, got.Quo(got, new(big.Int).Mul(price, payUnit))
-}
-
-// collect takes from the sources in order until rest is covered, and returns what is still missing.
-func (p *plan) collect(m market, sources []source, rest *big.Int, g int) *big.Int {
-	rest = new(big.Int).Set(rest)
-	for _, s := range sources {
-		if rest.Sign() == 0 || len(p.legs) == MaxLegs {
-			break
-		}
-		all := amount.Scale(s.available, s.decimals, g)
-		own := toUnits(s.own, m.price, g)
-		net := new(big.Int).Sub(all, own)
-		if net.Sign() <= 0 {
-			continue // dust below its own fee
-		}
-		if net.Cmp(rest) > 0 {
-			net.Set(rest)
-		}
-		rest.Sub(rest, net)
-		take := new(big.Int).Add(net, own)
-		p.legs = append(p.legs, leg{s, amount.Scale(take, g, s.decimals), amount.Scale(own, g, s.decimals)})
-	}
-	return rest
 }
 
 // spread books the fees that belong to no single chain on the first legs.
@@ -243,16 +225,15 @@ func (p *plan) paid(decimals int) *big.Int {
 	return sum
 }
 
-// insufficient tells what is needed and available of the paid asset. What the required token on the target chain already holds is counted on
-// both sides when it is the same asset. short is what the sources could not cover, on the grid; nil when there is no source.
-func insufficient(m market, needs []need, sources []source, g int, short *big.Int) error {
-	available := new(big.Int)
-	for _, s := range sources {
-		available.Add(available, amount.Scale(s.available, s.decimals, g))
-	}
-	needed := new(big.Int).Set(available)
-	if short != nil {
-		needed.Add(needed, short)
+// insufficient tells what is needed and available of the paying asset. What the required token on the target chain already holds is counted on
+// both sides when it is the same asset. taken is how far the sources went, on the grid; its rest is nil when there is no source.
+func insufficient(m market, needs []need, sources []source, g int, taken drawing) error {
+	available, needed := spendable(m, sources, g), new(big.Int)
+	if taken.rest != nil {
+		needed.Set(taken.rest)
+		for _, l := range taken.legs {
+			needed.Add(needed, amount.Scale(l.amount, l.decimals, g))
+		}
 	} else {
 		for _, n := range needs {
 			c, _ := exchange(n.short(), n.decimals, orOne(n.price), g, m.price)
@@ -269,8 +250,8 @@ func insufficient(m market, needs []need, sources []source, g int, short *big.In
 			available.Add(available, here)
 		}
 	}
-	return api.NewError(api.ErrInsufficientBalance, "Insufficient balance: needed %s %s with fees, available %s %s",
-		amount.Trim(amount.Format(needed, g)), m.symbol, amount.Trim(amount.Format(available, g)), m.symbol)
+	return api.NewError(api.ErrInsufficientBalance, "Insufficient balance: needed %s %s with fees, available %s %s%s", amount.Trim(amount.Format(needed, g)),
+		m.symbol, amount.Trim(amount.Format(available, g)), m.symbol, reasons(m, sources, taken.stuck, g))
 }
 
 func orOne(v *big.Int) *big.Int {

@@ -116,7 +116,8 @@ func TestCallTypeFollowsTheSources(t *testing.T) {
 }
 
 // TestRouteBalancesExactly: whatever the sources, prices and decimals, what is paid is what is delivered plus the fees, to the unit; nothing is
-// taken that is not there; every need is met; other assets are delivered at floor(cost × price) (protocol §3.5).
+// taken that is not there, nor so much that less than what must stay is left; every need is met; other assets are delivered at floor(cost × price)
+// (protocol §3.5).
 func TestRouteBalancesExactly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		decimals := rapid.SampledFrom([]int{6, 8, 18}).Draw(t, "decimals")
@@ -135,6 +136,9 @@ func TestRouteBalancesExactly(t *testing.T) {
 			s := source{asset: token(uint64(i+1), 1), chainID: uint64(i + 1), decimals: d, own: big.NewInt(rapid.Int64Range(0, 1e6).Draw(t, "own"))}
 			s.available = amount.Scale(whole("have", 1e9), decimals, d)
 			s.available.Add(s.available, big.NewInt(rapid.Int64Range(0, 1e6).Draw(t, "odd")))
+			if i == 0 && rapid.Bool().Draw(t, "keeps") {
+				s.keep = whole("keep", 1e6)
+			}
 			sources = append(sources, s)
 		}
 		order(sources)
@@ -165,6 +169,9 @@ func checkPlan(t *rapid.T, m market, needs []need, p plan) {
 	for _, l := range p.legs {
 		if l.amount.Cmp(l.available) > 0 || l.fee.Cmp(l.amount) > 0 || l.fee.Sign() < 0 || l.amount.Sign() <= 0 {
 			t.Fatalf("leg of %s with fee %s out of %s", l.amount, l.fee, l.available)
+		}
+		if left := new(big.Int).Sub(l.available, l.amount); l.keep != nil && left.Sign() > 0 && left.Cmp(l.keep) < 0 {
+			t.Fatalf("%s of %s stay, it must be nothing or %s", left, l.available, l.keep)
 		}
 		fees.Add(fees, amount.Scale(l.fee, l.decimals, fine))
 	}

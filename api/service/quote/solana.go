@@ -37,7 +37,8 @@ func (q *Quoter) lamportFee(lamports uint64, now time.Time) (*big.Int, error) {
 	return ceilDiv(new(big.Int).Mul(new(big.Int).SetUint64(lamports), price), unit(e.Decimals)), nil
 }
 
-// solanaSource is what one entity on Solana can pay.
+// solanaSource is what one entity on Solana can pay. An account keeps its rent minimum or nothing. While something is pledged it must keep it: in
+// which order deposits land is not known, and each of them leaves one or the other.
 func (q *Quoter) solanaSource(e catalog.Entity, f funds, pledged *big.Int) (source, error) {
 	s := source{asset: e.Asset, decimals: e.Decimals, available: new(big.Int)}
 	spendable, err := q.Installation.SolanaSpendable(f.solana, e.Asset)
@@ -45,6 +46,15 @@ func (q *Quoter) solanaSource(e catalog.Entity, f funds, pledged *big.Int) (sour
 		return s, err
 	}
 	available := less(spendable, pledged)
+	if e.Asset.IsNative() {
+		rent := new(big.Int).SetUint64(solana.RentMinimum(0))
+		if pledged.Sign() == 0 {
+			s.keep = rent
+		} else {
+			s.rent = new(big.Int).Set(minOf(rent, available))
+			available = less(available, rent)
+		}
+	}
 	if available.Sign() == 0 {
 		return s, nil
 	}

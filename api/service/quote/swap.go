@@ -103,7 +103,7 @@ func fail(path, expected, got string) error {
 // match finds where the trade goes and what pays for it.
 func (q *Quoter) match(x *trade) error {
 	x.funds = funds{now: x.now, payer: x.payer}
-	sources, err := q.sources(x.paying, x.funds)
+	sources, held, err := q.sources(x.paying, x.funds)
 	if err != nil {
 		return err
 	}
@@ -128,6 +128,7 @@ func (q *Quoter) match(x *trade) error {
 	x.gives.price, _ = q.Prices.Price(to.Aggregate, x.now)
 	x.market = market{
 		aggregate: x.paying.aggregate.ID, symbol: x.paying.aggregate.Symbol, decimals: x.paying.aggregate.Decimals, targetChain: x.chainID,
+		held: held,
 	}
 	x.market.price, _ = q.Prices.Price(x.market.aggregate, x.now)
 	if x.market.targetFee, err = q.fillFee(x); err != nil {

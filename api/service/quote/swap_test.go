@@ -253,6 +253,22 @@ func TestCoinsBelowTheRentMinimumDoNotOpenAnAccount(t *testing.T) {
 	w.Swap(ask)
 }
 
+// TestWhatARecipientHasPledgedKeepsNoAccountOpen: once the recipient's own quote has emptied the account, what arrives must open it again.
+func TestWhatARecipientHasPledgedKeepsNoAccountOpen(t *testing.T) {
+	w := as(New(t, Options{}), api.AccountKernelV31, 3, map[uint64]int64{Polygon: 100})
+	payer, recipient := w.User, NewUserOf(w.Installation.Network.Pins, api.AccountSolana, 79)
+	w.FundSolana(recipient.Wallet, caip.SOL(), 1e9)
+	ask := Exchange{From: "ob:usdc", Amount: big.NewInt(140_000), Get: "ob:sol", To: caip.SolanaAccount(recipient.Wallet).String()}
+	w.Swap(ask)
+	w.User = recipient
+	acceptOffer(w, w.Decode(w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(1e9), Get: "ob:usdc", To: onChain(Polygon, payee())})).ID)
+	w.User = payer
+	_, err := w.TrySwap(ask)
+	if e := Refused(t, err, api.ErrNoRoute); !strings.Contains(e.Message, "0.00089088 SOL") {
+		t.Error(e.Message)
+	}
+}
+
 func TestSwapOfAnUnservedSourceSaysWhy(t *testing.T) {
 	w := as(New(t, Options{}), api.AccountKernelV33, 3, map[uint64]int64{Polygon: 100})
 	delegateTo(w, Polygon, w.Installation.Network.Pins.ECDSAValidator)

@@ -178,6 +178,12 @@ func (c *chaos) exchange() []*api.Document {
 		x.Amount = big.NewInt(int64(1+c.random.IntN(40)) * 1e15)
 	case "ob:sol":
 		x.Amount = big.NewInt(int64(1+c.random.IntN(30)) * sol / 20)
+		if c.w.User.HasSolana() && c.random.IntN(2) == 0 { // everything, or nearly
+			left := []int64{0, 0, 0, 1, 500_000, 890_880, 1_000_000}[c.random.IntN(7)]
+			if all := c.w.SolanaBalance(c.w.User.Wallet, c.w.Asset("sol", Solana)); all.Int64() > left {
+				x.Amount = all.Sub(all, big.NewInt(left))
+			}
+		}
 	default:
 		x.Amount = big.NewInt(int64(1+c.random.IntN(250)) * usdcPlain)
 	}
@@ -363,6 +369,11 @@ func (c *chaos) round() {
 		c.halfway()
 	}
 	Must(c.t, c.w.Settler.Idle(context.Background()))
+	for _, u := range c.users {
+		if u.HasSolana() && c.w.SolanaBalance(u.Wallet, c.w.Asset("sol", Solana)).Sign() == 0 {
+			c.seen["accounts without SOL"]++
+		}
+	}
 	c.ended(docs)
 	c.held()
 	nothingLeft(c.t, c.w)

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"coffer/api"
+	"coffer/api/caip"
 	"coffer/api/op/solmsg"
 	"coffer/api/service/book"
+	"coffer/api/service/chain/solana"
 	"coffer/api/service/quote"
 	"coffer/api/service/store"
 )
@@ -117,13 +119,28 @@ func (s *Settler) affordable(o *order) error {
 		if err != nil {
 			return err
 		}
+		stays := rentBeside(a.CAIP(), pledged[a.Asset])
 		free := new(big.Int).Sub(balance, pledged[a.Asset])
-		if free.Cmp(wants[a.Asset]) < 0 {
-			return api.NewError(api.ErrInsufficientBalance, "Insufficient balance of %s: needed %s, available %s (%s is pledged to quotes in execution)",
-				a.CAIP().Display(), wants[a.Asset], positive(free), pledged[a.Asset])
+		if free.Sub(free, stays).Cmp(wants[a.Asset]) >= 0 {
+			continue
 		}
+		rent := ""
+		if stays.Sign() > 0 {
+			rent = ", " + stays.String() + " stays for rent until they end"
+		}
+		return api.NewError(api.ErrInsufficientBalance, "Insufficient balance of %s: needed %s, available %s (%s is pledged to quotes in execution%s)",
+			a.CAIP().Display(), wants[a.Asset], positive(free), pledged[a.Asset], rent)
 	}
 	return nil
+}
+
+// rentBeside is what must stay of an asset while something of it is pledged. An account on Solana keeps its rent minimum or nothing, and in which
+// order deposits land is not known: the last of them may not find less than the minimum behind another.
+func rentBeside(a caip.Asset, pledged *big.Int) *big.Int {
+	if !a.Chain.IsSolana() || !a.IsNative() || pledged.Sign() == 0 {
+		return new(big.Int)
+	}
+	return new(big.Int).SetUint64(solana.RentMinimum(0))
 }
 
 // spendable is what the quote's account holds of an asset and may give away.

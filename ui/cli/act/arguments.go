@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
@@ -58,11 +59,8 @@ func (a *asked) input(cat *catalog.Catalog, chain caip.Chain, c *intent.Call) er
 
 // refuseGrants refuses functions that give somebody rights over tokens: those are declared as allowances, which are taken back.
 func refuseGrants(data string) error {
-	if len(data) < 10 {
-		return nil
-	}
-	switch strings.ToLower(data[:10]) {
-	case "0x095ea7b3", "0x39509351", "0xd505accf", "0xa22cb465", "0x87517c45":
+	raw, err := hex.DecodeString(strings.TrimPrefix(data, "0x"))
+	if err == nil && api.ApprovalName(raw) != "" {
 		return usage(`for instance --allow "250 USDC"`, "that function gives away rights: declare what may be taken with --allow")
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/catalog"
 	"coffer/api/op/abicall"
@@ -208,25 +209,14 @@ func (c *call) moves(decimals int) *big.Int {
 // approval is the spender and amount of an approve(address,uint256), and the name of any function that grants rights.
 func (c *call) approval(decimals int) (spender string, v *big.Int, name string) {
 	data, ok := c.calldata(decimals)
-	selector := ""
 	switch {
-	case ok && len(data) >= 4:
-		selector = hex.EncodeToString(data[:4])
+	case ok:
+		name = api.ApprovalName(data)
 	case c.fn != nil && !c.raw:
 		sel := c.fn.Selector()
-		selector = hex.EncodeToString(sel[:])
-	}
-	switch selector {
-	case "095ea7b3":
-		name = "approve"
-	case "39509351":
-		name = "increaseAllowance"
-	case "d505accf":
-		name = "permit"
-	case "a22cb465":
-		name = "setApprovalForAll"
-	case "87517c45":
-		name = "the approve of Permit2"
+		if signature, _ := api.FindApproval(sel[:]); signature != "" { // what a multicall holds shows when it is complete
+			name = api.ApprovalName(sel[:])
+		}
 	}
 	if name == "approve" && ok && len(data) == 68 {
 		spender, v = common.BytesToAddress(data[4:36]).Hex(), new(big.Int).SetBytes(data[36:])

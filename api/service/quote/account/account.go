@@ -30,7 +30,9 @@ import (
 
 // kind is one type of account. The address of an account object was read before; its keys are read by check.
 type kind interface {
-	// check refuses keys that no account of this kind can have, and an address that can never be theirs.
+	// keys refuses keys that no account of this kind can have, and another deployment than this kind's.
+	keys(a Account) error
+	// check refuses an address that can never be that of the keys.
 	check(a Account) error
 	// validator checks operations of this kind and stands in their nonces.
 	validator(network.Pins) common.Address
@@ -62,9 +64,13 @@ type Unserved struct {
 
 func (e *Unserved) Error() string { return "account." + e.Path + ": want " + e.Want + ", got " + e.Got }
 
-// Failure is the validation failure for an account object at the given place, such as "accounts[0]" or "account".
+// Failure is the validation failure for an account object at the given place, such as "accounts[0]" or "account", "" for the body itself.
 func (e *Unserved) Failure(place string) api.Failure {
-	return api.Failure{Path: place + "." + e.Path, Expected: e.Want, Got: e.Got}
+	path := e.Path
+	if place != "" {
+		path = place + "." + path
+	}
+	return api.Failure{Path: path, Expected: e.Want, Got: e.Got}
 }
 
 // Account is one EVM account that this network serves.
@@ -78,6 +84,41 @@ type Account struct {
 // Open reads an account object of an EVM kind. Without a type it is role-based when it names a session or an admin key. The error is an
 // *Unserved. A role-based address that does not follow from the keys is left to Standing.
 func Open(pins network.Pins, w api.Account) (Account, error) {
+	a, err := unplaced(pins, w)
+	if err != nil {
+		return Account{}, err
+	}
+	if a.Address, err = caip.ParseAddress(w.AccountAddress); err != nil {
+		return Account{}, &Unserved{"accountAddress", "a 0x address", w.AccountAddress}
+	}
+	if err := a.kind.keys(a); err != nil {
+		return Account{}, err
+	}
+	if err := a.kind.check(a); err != nil {
+		return Account{}, err
+	}
+	return a, nil
+}
+
+// Predict returns the address that the keys of an account object will have on every chain; its accountAddress is not read. Keys that Open refuses
+// have none, and neither have accounts that no factory deploys: the error is an *Unserved.
+func Predict(pins network.Pins, w api.Account) (common.Address, error) {
+	a, err := unplaced(pins, w)
+	if err != nil {
+		return common.Address{}, err
+	}
+	if err := a.kind.keys(a); err != nil {
+		return common.Address{}, err
+	}
+	at, ok := a.predicted()
+	if !ok {
+		return common.Address{}, &Unserved{"type", "a type whose address follows from its keys", w.Type}
+	}
+	return at, nil
+}
+
+// unplaced is an account object of a served kind, before its keys and its address are read.
+func unplaced(pins network.Pins, w api.Account) (Account, error) {
 	if w.Type == "" && (w.SessionAddress != "" || w.AdminAddress != "") {
 		w.Type = api.AccountRoleBased
 	}
@@ -85,15 +126,7 @@ func Open(pins network.Pins, w api.Account) (Account, error) {
 	if !ok {
 		return Account{}, &Unserved{"type", "a type that this network serves: " + strings.Join(Served(), ", "), w.Type}
 	}
-	at, err := caip.ParseAddress(w.AccountAddress)
-	if err != nil {
-		return Account{}, &Unserved{"accountAddress", "a 0x address", w.AccountAddress}
-	}
-	a := Account{Address: at, wire: w, kind: k, pins: pins}
-	if err := k.check(a); err != nil {
-		return Account{}, err
-	}
-	return a, nil
+	return Account{wire: w, kind: k, pins: pins}, nil
 }
 
 // Wire is the account object, with its type also where the request left it out.
@@ -104,8 +137,17 @@ func (a Account) IsRoleBased() bool { return a.wire.Type == api.AccountRoleBased
 
 // follows reports whether the address is the one that the factory gives to these keys.
 func (a Account) follows() bool {
+	at, ok := a.predicted()
+	return ok && at == a.Address
+}
+
+// predicted is the address that the factory gives to these keys; false for a kind that it does not deploy.
+func (a Account) predicted() (common.Address, bool) {
 	init := a.kind.initData(a.pins, a.wire)
-	return init != nil && op.PredictAddress(a.pins.Factory, a.pins.KernelV31, init, new(big.Int)) == a.Address
+	if init == nil {
+		return common.Address{}, false
+	}
+	return op.PredictAddress(a.pins.Factory, a.pins.KernelV31, init, new(big.Int)), true
 }
 
 // Key192 is the nonce key of a lane: root validation by the kind's validator.
@@ -198,7 +240,7 @@ func StubSignature() []byte {
 func address(path, s string) (common.Address, error) {
 	at, err := caip.ParseAddress(s)
 	if err != nil || at == (common.Address{}) {
-		return common.Address{}, &Unserved{path, "a 0x address", s}
+		return common.Address{}, &Unserved{path, api.WantKeyAddress, s}
 	}
 	return at, nil
 }

@@ -2,7 +2,6 @@ package account
 
 import (
 	"bytes"
-	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -16,16 +15,16 @@ import (
 // kernelV31 is a basic ERC-4337 account with one owner key (interface-facts §3.2).
 type kernelV31 struct{}
 
-func (kernelV31) check(a Account) error {
+func (kernelV31) keys(a Account) error {
 	if d := a.wire.DeploymentType; d != "" && d != api.DeploymentERC4337 {
 		return &Unserved{"deploymentType", "ERC4337 for " + api.AccountKernelV31, d}
 	}
-	if _, err := address("signerAddress", a.wire.SignerAddress); err != nil {
-		return err
-	}
-	if !a.follows() {
-		init := kernelV31{}.initData(a.pins, a.wire)
-		want := op.PredictAddress(a.pins.Factory, a.pins.KernelV31, init, new(big.Int))
+	_, err := address("signerAddress", a.wire.SignerAddress)
+	return err
+}
+
+func (kernelV31) check(a Account) error {
+	if want, _ := a.predicted(); want != a.Address {
 		return &Unserved{"accountAddress", "the account of these keys, " + want.Hex(), a.wire.AccountAddress}
 	}
 	return nil
@@ -64,15 +63,16 @@ func byOwner(owner common.Address, opHash common.Hash, sig []byte) bool {
 // kernelV33 is an EOA that runs the account's code by an EIP-7702 delegation (interface-facts §3.3, protocol §2.12): its own key is the owner.
 type kernelV33 struct{}
 
-func (kernelV33) check(a Account) error {
+func (kernelV33) keys(a Account) error {
 	if a.wire.DeploymentType != api.DeploymentEIP7702 {
 		return &Unserved{"deploymentType", "EIP7702 for " + api.AccountKernelV33, a.wire.DeploymentType}
 	}
-	signer, err := address("signerAddress", a.wire.SignerAddress)
-	if err != nil {
-		return err
-	}
-	if signer != a.Address {
+	_, err := address("signerAddress", a.wire.SignerAddress)
+	return err
+}
+
+func (kernelV33) check(a Account) error {
+	if common.HexToAddress(a.wire.SignerAddress) != a.Address {
 		return &Unserved{"signerAddress", "the account address itself, as the account is the EOA", a.wire.SignerAddress}
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 // roleBased is an account of session key, admin key and the service's co-signer (assets/contracts/RoleBasedECDSAValidator.sol).
 type roleBased struct{}
 
-func (roleBased) check(a Account) error {
+func (roleBased) keys(a Account) error {
 	session, err := address("sessionAddress", a.wire.SessionAddress)
 	if err != nil {
 		return err
@@ -40,6 +40,9 @@ func (roleBased) check(a Account) error {
 	}
 	return nil
 }
+
+// check leaves the address to standing: the session key can have been replaced.
+func (roleBased) check(Account) error { return nil }
 
 func (roleBased) validator(p network.Pins) common.Address { return p.RoleBasedValidator }
 
