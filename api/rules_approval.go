@@ -4,10 +4,10 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/crypto/keccak"
 )
 
 // Bounds of a multicall that is looked into.
@@ -19,98 +19,99 @@ const (
 
 // approvals are the functions that give somebody rights over what the caller holds, by themselves or with a signature of the owner. They end with
 // no operation, so they are no calls: what may be taken is declared as an allowance, which is reset (protocol §2.7).
-func approvals() []string {
-	return []string{
+func approvals() []function {
+	return []function{
 		// ERC-20 with what was added to it; approve is that of ERC-721, too
-		"approve(address,uint256)",
-		"increaseAllowance(address,uint256)",
-		"increaseApproval(address,uint256)",
-		"approveAndCall(address,uint256)",
-		"approveAndCall(address,uint256,bytes)",
-		"temporaryApprove(address,uint256)",
-		"authorizeOperator(address)", // ERC-777
+		{0x095ea7b3, "approve(address,uint256)"},
+		{0x39509351, "increaseAllowance(address,uint256)"},
+		{0xd73dd623, "increaseApproval(address,uint256)"},
+		{0x3177029f, "approveAndCall(address,uint256)"},
+		{0xcae9ca51, "approveAndCall(address,uint256,bytes)"},
+		{0x42232a4c, "temporaryApprove(address,uint256)"},
+		{0x959b8c3f, "authorizeOperator(address)"}, // ERC-777
 		// by signature: ERC-2612, its form with bytes, DAI, and tokens with authorizations
-		"permit(address,address,uint256,uint256,uint8,bytes32,bytes32)",
-		"permit(address,address,uint256,uint256,bytes)",
-		"permit(address,address,uint256,uint256,bool,uint8,bytes32,bytes32)",
-		"approveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)",
-		"increaseAllowanceWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)",
+		{0xd505accf, "permit(address,address,uint256,uint256,uint8,bytes32,bytes32)"},
+		{0x9fd5a6cf, "permit(address,address,uint256,uint256,bytes)"},
+		{0x8fcbaf0c, "permit(address,address,uint256,uint256,bool,uint8,bytes32,bytes32)"},
+		{0xe1560fd3, "approveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"},
+		{0xc237108f, "increaseAllowanceWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"},
 		// ERC-721 and ERC-1155, ERC-4494 and the forms of position tokens
-		"setApprovalForAll(address,bool)",
-		"permit(address,uint256,uint256,bytes)",
-		"permit(address,uint256,uint256,uint8,bytes32,bytes32)",
-		"permit(address,uint256,uint256,uint256,bytes)",
-		"permitForAll(address,address,bool,uint256,uint256,bytes)",
+		{0xa22cb465, "setApprovalForAll(address,bool)"},
+		{0x745a41bc, "permit(address,uint256,uint256,bytes)"},
+		{0x7ac2ff7b, "permit(address,uint256,uint256,uint8,bytes32,bytes32)"},
+		{0x0f5730f1, "permit(address,uint256,uint256,uint256,bytes)"},
+		{0x3aea60f0, "permitForAll(address,address,bool,uint256,uint256,bytes)"},
 		// ERC-6909, and the operators of ERC-7540 with their signatures
-		"approve(address,uint256,uint256)",
-		"setOperator(address,bool)",
-		"authorizeOperator(address,address,bool,bytes32,uint256,bytes)",
+		{0x426a8493, "approve(address,uint256,uint256)"},
+		{0x558a7297, "setOperator(address,bool)"},
+		{0x711b58ff, "authorizeOperator(address,address,bool,bytes32,uint256,bytes)"},
 		// Permit2
-		"approve(address,address,uint160,uint48)",
-		"permit(address,((address,uint160,uint48,uint48),address,uint256),bytes)",
-		"permit(address,((address,uint160,uint48,uint48)[],address,uint256),bytes)",
+		{0x87517c45, "approve(address,address,uint160,uint48)"},
+		{0x2b67b570, "permit(address,((address,uint160,uint48,uint48),address,uint256),bytes)"},
+		{0x2a2d80d1, "permit(address,((address,uint160,uint48,uint48)[],address,uint256),bytes)"},
 		// routers that hand a permit on to the token
-		"selfPermit(address,uint256,uint256,uint8,bytes32,bytes32)",
-		"selfPermitIfNecessary(address,uint256,uint256,uint8,bytes32,bytes32)",
-		"selfPermitAllowed(address,uint256,uint256,uint8,bytes32,bytes32)",
-		"selfPermitAllowedIfNecessary(address,uint256,uint256,uint8,bytes32,bytes32)",
+		{0xf3995c67, "selfPermit(address,uint256,uint256,uint8,bytes32,bytes32)"},
+		{0xc2e3140a, "selfPermitIfNecessary(address,uint256,uint256,uint8,bytes32,bytes32)"},
+		{0x4659a494, "selfPermitAllowed(address,uint256,uint256,uint8,bytes32,bytes32)"},
+		{0xa4a78f0c, "selfPermitAllowedIfNecessary(address,uint256,uint256,uint8,bytes32,bytes32)"},
 	}
 }
 
 // multicall is a function with which a contract runs a list of its own functions for the same caller. The list is a bytes[] argument.
 type multicall struct {
+	selector
 	signature string
 	list      int // index of the argument
 }
 
 func multicalls() []multicall {
 	return []multicall{
-		{"multicall(bytes[])", 0},
-		{"multicall(uint256,bytes[])", 1},
-		{"multicall(bytes32,bytes[])", 1},
-		{"batch(bytes[],bool)", 0},
+		{0xac9650d8, "multicall(bytes[])", 0},
+		{0x5ae401dc, "multicall(uint256,bytes[])", 1},
+		{0x1f0464d1, "multicall(bytes32,bytes[])", 1},
+		{0xd2423b51, "batch(bytes[],bool)", 0},
 	}
 }
 
 // executions are the functions with which an account makes calls (ERC-7579, ERC-4337). Only the account itself and who operates it may use them,
 // so they lead somewhere only in a call to the account itself.
-func executions() []string {
-	return []string{
-		"execute(bytes32,bytes)",
-		"executeFromExecutor(bytes32,bytes)",
-		"executeUserOp((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes),bytes32)",
+func executions() []function {
+	return []function{
+		{0xe9ae5c53, "execute(bytes32,bytes)"},
+		{0xd691c964, "executeFromExecutor(bytes32,bytes)"},
+		{0x8dd7712f, "executeUserOp((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes),bytes32)"},
 	}
 }
 
-// selector is the first four bytes of a call.
-type selector [4]byte
+// selector is the first four bytes of a call, big-endian.
+type selector uint32
 
-func selectorOf(signature string) selector {
-	h := keccak.NewLegacyKeccak256()
-	_, _ = h.Write([]byte(signature)) // a hash takes everything
-	return selector(h.Sum(nil))
+// selectorOf is that of call data with at least four bytes.
+func selectorOf(data []byte) selector { return selector(binary.BigEndian.Uint32(data)) }
+
+// function is a function by its selector.
+type function struct {
+	selector
+	signature string
 }
 
-// grants finds functions that are no calls, by their selectors.
+// named is the signature of the function with a selector, "" when it is not in the list.
+func named(list []function, id selector) string {
+	for _, f := range list {
+		if f.selector == id {
+			return f.signature
+		}
+	}
+	return ""
+}
+
+// grants finds functions that are no calls.
 type grants struct {
-	approval  map[selector]string
-	multicall map[selector]multicall
-	execution map[selector]string
+	approvals, executions []function
+	multicalls            []multicall
 }
 
-func newGrants() grants {
-	g := grants{map[selector]string{}, map[selector]multicall{}, map[selector]string{}}
-	for _, s := range approvals() {
-		g.approval[selectorOf(s)] = s
-	}
-	for _, m := range multicalls() {
-		g.multicall[selectorOf(m.signature)] = m
-	}
-	for _, s := range executions() {
-		g.execution[selectorOf(s)] = s
-	}
-	return g
-}
+func newGrants() grants { return grants{approvals(), executions(), multicalls()} }
 
 // FindApproval returns the signature of the function in call data that gives somebody rights over what the caller holds: the called one, or one in
 // a multicall, at any level. It is "" where there is none. ok is false for a multicall that cannot be read to its end, or is larger than 256
@@ -125,7 +126,7 @@ func ApprovalName(data []byte) string {
 	switch {
 	case !readable:
 		return "a multicall that cannot be read"
-	case name == "approve" && (signature != approvals()[0] || selector(data) != selectorOf(signature)):
+	case name == "approve" && (selectorOf(data) != approvals()[0].selector):
 		return signature
 	}
 	return name
@@ -140,15 +141,15 @@ func (g grants) within(data []byte, depth int, left *int) (string, bool) {
 	if len(data) < 4 {
 		return "", true
 	}
-	id := selector(data)
-	if s := g.approval[id]; s != "" {
+	id := selectorOf(data)
+	if s := named(g.approvals, id); s != "" {
 		return s, true
 	}
-	m, is := g.multicall[id]
-	if !is {
+	at := slices.IndexFunc(g.multicalls, func(m multicall) bool { return m.selector == id })
+	if at < 0 {
 		return "", true
 	}
-	inner, ok := listed(data[4:], m.list, *left)
+	inner, ok := listed(data[4:], g.multicalls[at].list, *left)
 	if !ok || depth == 0 {
 		return "", false
 	}
@@ -211,7 +212,7 @@ func (g grants) callData(p place, s string, to common.Address, own map[common.Ad
 	if err != nil || len(data) < 4 {
 		return
 	}
-	if f := g.execution[selector(data)]; f != "" && own[to] {
+	if f := named(g.executions, selectorOf(data)); f != "" && own[to] {
 		p.failGot("calls as they are, not inside a call to the account itself; approvals are declared in allowanceRequirements", f)
 		return
 	}
