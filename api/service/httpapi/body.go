@@ -31,11 +31,24 @@ func (h *handler) body(w *answer, r *http.Request, rt route) (doc *api.Document,
 	if err != nil {
 		return nil, leave, h.unread(err)
 	}
-	doc, err = api.ParseDocument(raw, h.limits)
+	panicked := true
+	defer func() {
+		if panicked {
+			leave()
+		}
+	}()
+	doc, err = h.parse(raw, rt)
+	panicked = false
+	return doc, leave, err
+}
+
+// parse reads a body and checks it by the rules of its route.
+func (h *handler) parse(raw []byte, rt route) (*api.Document, error) {
+	doc, err := api.ParseDocument(raw, h.limits)
 	if err != nil {
-		return nil, leave, invalid("", "a JSON document", err.Error())
+		return nil, invalid("", "a JSON document", err.Error())
 	}
-	return doc, leave, api.NewValidationError(rt.rules(api.Rules{Catalog: h.Installation.Catalog, Now: h.Clock()}, doc))
+	return doc, api.NewValidationError(rt.rules(api.Rules{Catalog: h.Installation.Catalog, Now: h.Clock()}, doc))
 }
 
 // unread says why a body could not be read.

@@ -114,6 +114,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out.Header().Set("X-Request-Id", id)
 	out.Header().Set("X-Content-Type-Options", "nosniff")
 	log := h.Log.With("request", id)
+	h.Installation.Store.MakeWay()
 	defer func() {
 		if p := recover(); p != nil {
 			defer h.logEnd(log, out, r, start) // also when the connection is cut

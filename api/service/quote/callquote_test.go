@@ -320,6 +320,27 @@ func TestManyRequestsOfOneOperationDoNotQueueUpForAHash(t *testing.T) {
 	}
 }
 
+// Slots are a set: in whatever order they are written, here or by the sender, the same request finds the operation that it has.
+func TestTheSameOverridesGiveTheSameOperation(t *testing.T) {
+	w := funded(t)
+	usdc := w.Asset("usdc", Base)
+	r := w.Request(usdc, 30*usdcPlain, Transfer(usdc, payee(), 20*usdcPlain))
+	slots := map[string]string{}
+	for i := range 12 {
+		slots[common.BigToHash(big.NewInt(int64(i+1))).Hex()] = common.BigToHash(big.NewInt(7)).Hex()
+	}
+	r.Overrides = []api.StateOverride{{Address: common.BigToAddress(big.NewInt(0xdead)).Hex(), StateDiff: slots}}
+	for _, slippage := range []int{0, 77} { // the second finds the hash of the first taken
+		r.SlippageTolerance = slippage
+		first, _ := prepared(t, w, r)
+		for range 8 {
+			if again, _ := prepared(t, w, r); *again.ChainOperation.UserOp != *first.ChainOperation.UserOp {
+				t.Fatalf("slippage %d: asked again it gives another operation", slippage)
+			}
+		}
+	}
+}
+
 func TestBothPayingAssetsAreOneTooMany(t *testing.T) {
 	w := funded(t)
 	_, doc := prepared(t, w, pay(w, Base, 100*usdcPlain))

@@ -73,7 +73,7 @@ func (q *Quoter) claim(tx store.Tx, c book.Context) error {
 // contentOf is a digest of all that makes a context another one; the sponsored operation, which is looked for, is not part of it.
 func contentOf(c book.Context) []byte {
 	c.Op.CallGasLimit, c.Op.PaymasterData = "", ""
-	raw, _ := json.Marshal(c) // strings and numbers only
+	raw, _ := json.Marshal(c, json.Deterministic(true)) // strings and numbers only
 	sum := sha256.Sum256(raw)
 	return sum[:]
 }
@@ -91,7 +91,7 @@ func moreGas(content []byte, try int) *big.Int {
 func same(a, b book.Context) bool {
 	a.Signature, b.Signature = "", ""
 	a.Delegation, b.Delegation = unsigned(a.Delegation), unsigned(b.Delegation)
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
+	x, errX := json.Marshal(a, json.Deterministic(true))
+	y, errY := json.Marshal(b, json.Deterministic(true))
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }

@@ -171,6 +171,8 @@ func (s *boltStore) Snapshot() (Snapshot, error) {
 	return &boltSnapshot{boltTx: boltTx{tx}, gate: s.gate}, nil
 }
 
+func (s *boltStore) MakeWay() { s.gate.makeWay() }
+
 func (s *boltStore) Close() error {
 	var err error
 	s.close.Do(func() {

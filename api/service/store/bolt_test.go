@@ -258,6 +258,7 @@ func TestViewsInsideViewsAndAGrowingFile(t *testing.T) {
 	for range 4 {
 		go func() {
 			for !end.Load() {
+				s.MakeWay()
 				err := s.View(func(Tx) error {
 					runtime.Gosched()
 					return s.View(func(Tx) error { return nil })
@@ -282,6 +283,47 @@ func TestViewsInsideViewsAndAGrowingFile(t *testing.T) {
 	}()
 	for range 5 {
 		inTime(t, "a reader or the writer", done)
+	}
+}
+
+// Requests that overlap without a gap, each with a view inside another, make way at their beginning, so an update that has to be alone gets its
+// turn.
+func TestRequestsWithoutAGapMakeWay(t *testing.T) {
+	s := small(t)
+	var end atomic.Bool
+	var begun atomic.Int64
+	request := func() error {
+		s.MakeWay()
+		return s.View(func(Tx) error {
+			mine := begun.Add(1)
+			for range 100_000 { // as a rule until another one has begun
+				if begun.Load() != mine {
+					break
+				}
+				runtime.Gosched()
+			}
+			return s.View(func(Tx) error { return nil })
+		})
+	}
+	done := make(chan error, 5)
+	for range 4 {
+		go func() {
+			var err error
+			for err == nil && !end.Load() {
+				err = request()
+			}
+			done <- err
+		}()
+	}
+	go func() {
+		defer end.Store(true)
+		for begun.Load() < 100 {
+			runtime.Gosched()
+		}
+		done <- write(s, 1<<10, func() {})
+	}()
+	for range 5 {
+		inTime(t, "a request or the update", done)
 	}
 }
 

@@ -44,7 +44,8 @@ func mapped(bytes int64) int64 {
 //
 //   - While the library maps the file anew it waits for all readers and lets none begin. A reader that begins a second transaction inside its
 //     first would wait for the writer, which waits for the first. An Update that may map anew therefore runs alone: it waits here, where
-//     readers still come and go, until there is none, and only then keeps them out.
+//     readers still come and go, until there is none, and only then keeps them out. Who begins something new makes way, so that the last reader
+//     leaves some time.
 //   - While the library closes it does the same. Here nobody begins any more, whoever is inside leaves, and then the library is asked.
 type gate struct {
 	mu      sync.Mutex
@@ -74,6 +75,15 @@ func (g *gate) read() error {
 	}
 	g.readers++
 	return nil
+}
+
+// makeWay waits while a writer waits or works alone.
+func (g *gate) makeWay() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for (g.waiting || g.alone) && !g.closed {
+		g.changed.Wait()
+	}
 }
 
 func (g *gate) doneReading() {

@@ -59,6 +59,9 @@ func (m *memory) Update(fn func(Tx) error) error {
 	return nil
 }
 
+// MakeWay has nothing to wait for: versions in memory do not move.
+func (m *memory) MakeWay() {}
+
 func (m *memory) Snapshot() (Snapshot, error) {
 	if m.closed.Load() {
 		return nil, ErrClosed
