@@ -237,7 +237,7 @@ func (s *session) approval(ctx context.Context, p *plan, c intent.Call, name str
 	token, ok := s.tokenAt(p.chain(), c.To)
 	b := common.FromHex(c.Data)
 	if name != "approve" || !ok || len(b) != 68 {
-		s.out.say("A call of " + name + " gives away rights and is not made here: declare what it may take as an allowance.")
+		s.out.say("A call of " + name + " gives away rights, or may do so, and is not made here: declare what it may take as an allowance.")
 		return errBack
 	}
 	yes, err := s.yes(ctx, "An approve is no call here: it belongs to the allowances, which are taken back after the calls. Make it an allowance?")

@@ -61,7 +61,7 @@ func (a *asked) input(cat *catalog.Catalog, chain caip.Chain, c *intent.Call) er
 func refuseGrants(data string) error {
 	raw, err := hex.DecodeString(strings.TrimPrefix(data, "0x"))
 	if err == nil && api.ApprovalName(raw) != "" {
-		return usage(`for instance --allow "250 USDC"`, "that function gives away rights: declare what may be taken with --allow")
+		return usage(`for instance --allow "250 USDC"`, "that call gives away rights, or cannot be read to its end: declare what may be taken with --allow")
 	}
 	return nil
 }
