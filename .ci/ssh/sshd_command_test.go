@@ -52,7 +52,7 @@ func TestSSHCommandsWithoutATerminal(t *testing.T) {
 	if out, errs, code := h.runs("", callOf(t, "--dry-run")...); code != 0 || !strings.Contains(out, "430.5 USDC") {
 		t.Errorf("code %d: %s%s", code, out, errs)
 	}
-	if out, errs, code := h.runs("", callOf(t, "--yes", "--json")...); code != 0 || !strings.Contains(out, `"COMPLETED"`) {
+	if out, errs, code := h.runs("", callOf(t, "--yes", "--accept", "V4,Q11", "--json")...); code != 0 || !strings.Contains(out, `"COMPLETED"`) {
 		t.Errorf("code %d: %s%s", code, out, errs)
 	}
 }
@@ -64,7 +64,7 @@ func TestSSHKeysOfAFileWithoutATerminal(t *testing.T) {
 	h := newHost(t, hostOptions{})
 	b, apiKey := h.team("--lifetime", "5m")
 	for input, want := range map[string]string{"": "", "not this one\n": "does not open the keys"} {
-		more := []string{"--yes"}
+		more := []string{"--yes", "--accept", "V4,Q11"}
 		if input != "" {
 			more = append(more, "--passphrase-fd", "0")
 		}
@@ -73,11 +73,11 @@ func TestSSHKeysOfAFileWithoutATerminal(t *testing.T) {
 			t.Errorf("%q: code %d: %s%s", input, code, out, errs)
 		}
 	}
-	if out, errs, code := h.runs(passphrase+"\n", callOf(t, "--yes", "--json", "--passphrase-fd", "0")...); code != 0 || !strings.Contains(out, `"COMPLETED"`) {
+	if out, errs, code := h.runs(passphrase+"\n", callOf(t, "--yes", "--accept", "V4,Q11", "--json", "--passphrase-fd", "0")...); code != 0 || !strings.Contains(out, `"COMPLETED"`) {
 		t.Errorf("code %d: %s%s", code, out, errs)
 	}
 	held := b.holds(pathExecute)
-	cmd := h.client("xterm-256color", nil, callOf(t, "--yes", "--json", "--passphrase-fd", "0")...)
+	cmd := h.client("xterm-256color", nil, callOf(t, "--yes", "--accept", "V4,Q11", "--json", "--passphrase-fd", "0")...)
 	cmd.Stdin = strings.NewReader(passphrase + "\n")
 	must(t, cmd.Start())
 	<-held
@@ -124,7 +124,7 @@ func TestSSHAnInterruptReachesTheProgram(t *testing.T) {
 	}
 
 	held := b.holds(pathExecute)
-	sent := h.opens(at{Cols: 120, Rows: 50}, callOf(t, "--yes")...)
+	sent := h.opens(at{Cols: 120, Rows: 50}, callOf(t, "--yes", "--accept", "V4,Q11")...)
 	sent.sees("Passphrase of profile team")
 	sent.types(passphrase + "\r")
 	<-held

@@ -53,7 +53,7 @@ func work(s *profile.Opened, state string, options journal.Options, tighten func
 	if err != nil {
 		return nil, err
 	}
-	f := flow.New(flow.Deps{Client: s.Client, Signer: s.Signer(), Journal: j, Policy: rules, Clock: s.Clock, Sleep: sleep})
+	f := flow.New(flow.Deps{Client: s.Client, Signer: s.Signer(), Journal: j, Policy: rules, Clock: s.Clock, Sleep: sleep, Keep: profile.Folder{Dir: state}})
 	return &act.Work{
 		Start: func(ctx context.Context, in intent.Intent) (act.Operation, error) { return f.Start(ctx, in) },
 		Unfinished: func() []act.Operation {

@@ -118,14 +118,17 @@ func (d *desk) start() (err error) {
 	if d.rules, err = d.s.Policy(); err != nil {
 		return err
 	}
-	d.book, err = journal.Open(d.s.Paths.ProfileState(d.s.Profile.Name), journal.Options{
+	state := d.s.Paths.ProfileState(d.s.Profile.Name)
+	d.book, err = journal.Open(state, journal.Options{
 		Network: d.s.Network.ID, Clock: d.s.Clock, Random: rand.Reader, Holder: "coffer on " + d.o.Machine,
 	})
 	if err != nil {
 		return err
 	}
 	d.skew = d.s.Client.Skew
-	d.flow = flow.New(flow.Deps{Client: d.s.Client, Signer: d.s.Signer(), Journal: d.book, Policy: d.rules, Clock: d.s.Clock, Sleep: sleep})
+	d.flow = flow.New(flow.Deps{
+		Client: d.s.Client, Signer: d.s.Signer(), Journal: d.book, Policy: d.rules, Clock: d.s.Clock, Sleep: sleep, Keep: profile.Folder{Dir: state},
+	})
 	return nil
 }
 
@@ -178,7 +181,11 @@ func (d *desk) outstanding(now time.Time) []journal.Outstanding {
 
 // Balances reads what the accounts of the profile hold.
 func (d *desk) Balances(ctx context.Context) (api.AggregatedBalance, error) {
-	return d.s.Client.Balances(ctx, d.s.Query())
+	b, err := d.s.Client.Balances(ctx, d.s.Query())
+	if err == nil {
+		d.flow.Stated(d.s.Accounts, b)
+	}
+	return b, err
 }
 
 // History reads a page of the first account's history.

@@ -95,7 +95,7 @@ func quote(now time.Time, life time.Duration) *verify.QuoteView {
 			{Chain: chain(10, "Optimism"), Pays: usdcOf(125_980_000, 125_954_804, "Optimism"), Nonce: "1", OpHash: hash(6), Escrow: escrow, RefundAfter: now.Add(time.Hour)},
 			{Chain: chain(42161, "Arbitrum"), Pays: usdcOf(100_000_000, 99_980_000, "Arbitrum"), Deploys: true, Nonce: "2", OpHash: hash(7), Escrow: escrow, RefundAfter: now.Add(time.Hour)},
 		},
-		Pay: []verify.AmountView{usdcOf(225_980_000, 225_934_804, "")}, PayMicro: number(225_934_804), DeliverMicro: number(225_454_900), FeesMicro: number(479_904),
+		Pay: []verify.AmountView{usdcOf(225_980_000, 225_934_804, "")}, Worst: []verify.AmountView{usdcOf(476_480_000, 476_384_704, "")}, PayMicro: number(225_934_804), DeliverMicro: number(225_454_900), FeesMicro: number(479_904),
 		CostMicro: number(479_904), CostBps: 22, UnexplainedMicro: new(big.Int), Explained: true,
 		Needs:     []verify.NeedView{{Need: usdcOf(250_500_000, 250_449_900, "Base"), Have: number(25_000_000), Short: number(225_500_000)}},
 		Delivered: usdcOf(250_500_000, 250_449_900, "Base"), Minimum: usdcOf(250_500_000, 250_449_900, "Base"), Recipient: account, RecipientOwn: true,
@@ -109,6 +109,7 @@ func exchangeQuote(now time.Time, kind string) *verify.QuoteView {
 	q.Kind, q.Needs, q.Legs = kind, nil, q.Legs[:1]
 	q.Legs[0].Pays = usdcOf(90_000_000, 89_982_000, "Optimism")
 	q.Pay, q.PayMicro, q.DeliverMicro = []verify.AmountView{q.Legs[0].Pays}, number(89_982_000), number(89_502_096)
+	q.Worst = q.Pay
 	q.Delivered, q.Minimum = usdcOf(89_520_000, 89_502_096, "Base"), usdcOf(89_072_400, 89_054_585, "Base")
 	q.Recipient, q.RecipientFirstTime, q.RecipientOwn, q.Fingerprint = payee, true, false, hash(10)
 	if kind == intent.KindSwap {

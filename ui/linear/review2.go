@@ -36,6 +36,7 @@ func (c *course) review2() {
 	c.needs(v)
 	c.legs(v)
 	c.cost(v)
+	c.worst(v)
 	c.findings(c.snap.Report2)
 	c.out.fact(0, "Fingerprint of this review", kit.Plain(kit.Groups(v.Fingerprint)))
 	if k := c.atStake(stageReview2); k.Calls {
@@ -43,6 +44,18 @@ func (c *course) review2() {
 	}
 	if v.SameChainOnly {
 		c.out.say("Nothing more gets signed: your first signature is all it takes. Confirm to run it.")
+	}
+}
+
+// worst says what can leave in the worst case, and whose calls they may be.
+func (c *course) worst(v *verify.QuoteView) {
+	first := c.snap.Review1
+	if c.exchange() {
+		first = nil
+	}
+	c.out.fact(0, "Worst case", kit.Plain(review.WorstWords(c.ctx.Catalog, v, first)))
+	if review.Credits(v) {
+		c.out.say(review.CreditsWords)
 	}
 }
 
@@ -125,7 +138,7 @@ func (c *course) held(l verify.LegView) {
 	if l.Solana != nil {
 		back = "; only the service can pay it back"
 	}
-	c.out.fact(2, "held in", address(l.Escrow), kit.Plain(", "+when+back+"."))
+	c.out.fact(2, "held in", address(l.Escrow), kit.Plain(", "+when+back+"; "+review.KeepsWords+"."))
 }
 
 // solana reads out a Solana message as it will be signed: who pays its fee, what it does, and when it dies.

@@ -35,6 +35,13 @@ func stakes() []reviewed {
 	pays := func(units, micro int64, bps int) func(*verify.QuoteView) {
 		return func(q *verify.QuoteView) {
 			q.Pay, q.PayMicro, q.CostBps = []verify.AmountView{usdcOf(units, micro, "")}, number(micro), bps
+			q.Worst = q.Pay
+		}
+	}
+	together := func(micro int64) func(*verify.QuoteView) {
+		return func(q *verify.QuoteView) {
+			pays(50_000_000, 49_990_000, 0)(q)
+			q.Worst = []verify.AmountView{usdcOf(micro, micro, "")}
 		}
 	}
 	return []reviewed{
@@ -47,6 +54,8 @@ func stakes() []reviewed {
 		{name: "whole consent too long to type", first: func(v *verify.PreparedView) { whole(v); v.Outflow[0].Amount, v.Outflow[0].Micro = huge, nil }, why: true, tail: payee},
 		{name: "payments", quote: func(*verify.QuoteView) {}, why: true, typed: "225.98"},
 		{name: "cheap payments", first: cheap, quote: pays(99_000_000, 99_999_999, 0)},
+		{name: "cheap payments and a cheap call that together are not", first: cheap, quote: together(100_000_000), why: true, typed: "50"},
+		{name: "cheap payments and a cheap call", first: cheap, quote: together(99_999_999)},
 		{name: "at the limit", first: cheap, quote: pays(100_000_000, 100_000_000, 0), why: true, typed: "100"},
 		{name: "costly payments", first: cheap, quote: pays(5_000_000, 4_999_000, 1000), why: true, typed: "5"},
 		{name: "payments of unknown value", first: cheap, quote: func(q *verify.QuoteView) { q.PayMicro = nil }, why: true, typed: "225.98"},

@@ -300,7 +300,7 @@ func (o *Opened) Policy() (verify.Policy, error) {
 	p := verify.DefaultPolicy(o.Network, o.Catalog)
 	p.FirstSession = o.Profile.FirstSessions()
 	if o.guest != nil {
-		p.FirstSession, p.Limits = o.guest.First.FirstSessions(), o.guest.Limits
+		p.FirstSession, p.Limits = o.guest.First.FirstSessions(), o.guest.Limits.OrDefault(o.Network.Kind)
 		return p, nil
 	}
 	if o.Profile.PolicyFile == "" {
@@ -310,7 +310,7 @@ func (o *Opened) Policy() (verify.Policy, error) {
 	if err != nil {
 		return verify.Policy{}, cli.InFile(err)
 	}
-	p.Limits = file.Limits(o.Network.ID)
+	p.Limits = file.Limits(o.Network.ID).OrDefault(o.Network.Kind)
 	return p, nil
 }
 

@@ -236,6 +236,7 @@ type bench struct {
 	policy verify.Policy
 	clock  atomic.Int64 // seconds after golden.Clock
 	ids    counter
+	keep   flow.Keep
 }
 
 type counter byte
@@ -290,7 +291,7 @@ func (b *bench) reopen() {
 	b.t.Cleanup(func() { j.Close() })
 	b.j = j
 	b.flow = flow.New(flow.Deps{
-		Client: b.f, Signer: b.pen, Journal: j, Policy: b.policy, Clock: b.now,
+		Client: b.f, Signer: b.pen, Journal: j, Policy: b.policy, Clock: b.now, Keep: b.keep,
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			b.clock.Add(max(int64(d/time.Second), 1))
 			return ctx.Err()

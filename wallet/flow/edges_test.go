@@ -309,7 +309,7 @@ var (
 
 func TestY5_ADaysCapCountsEveryOperationOnceHoweverOftenItsStepsAreJudged(t *testing.T) {
 	b := newBench(t)
-	b.policy.Limits.MaxSpendPerDay = big.NewInt(300_000_000) // the call takes 250.50 USD and costs about 0.48
+	b.policy.Limits.MaxSpendPerDay = big.NewInt(500_000_000) // the call takes 250.50 USD and 225.98 are paid for it
 	b.reopen()
 	o := b.review2()
 	b.w.ID = "0x" + strings.Repeat("2", 64)

@@ -71,7 +71,7 @@ type Journal interface {
 	ReadOnly() error
 }
 
-// Deps are the surroundings of a Flow. Sleep returns early with the context's error.
+// Deps are the surroundings of a Flow. Sleep returns early with the context's error. Keep, which may be nil, holds what the service stated between starts.
 type Deps struct {
 	Client  Client
 	Signer  Signer
@@ -79,18 +79,22 @@ type Deps struct {
 	Policy  verify.Policy
 	Clock   func() time.Time
 	Sleep   func(ctx context.Context, d time.Duration) error
+	Keep    Keep
 }
 
 // Flow makes operations. It is safe for concurrent use.
 type Flow struct {
 	d        Deps
+	stated   stated
 	mu       sync.Mutex
 	inFlight map[string]bool // quote ids whose execute was sent by this process
 	ops      map[string]*Operation
 }
 
 // New makes a Flow.
-func New(d Deps) *Flow { return &Flow{d: d, inFlight: map[string]bool{}, ops: map[string]*Operation{}} }
+func New(d Deps) *Flow {
+	return &Flow{d: d, stated: stated{keep: d.Keep, net: d.Policy.Network.ID}, inFlight: map[string]bool{}, ops: map[string]*Operation{}}
+}
 
 // The errors of the state machine itself.
 var (

@@ -105,6 +105,9 @@ func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 	}
 	p, report := verify.Prepared(o.in, o.f.d.Policy, o.history(false), o.f.d.Clock(), answer.Document)
 	report = o.f.clockRemark(report, answer.Skew)
+	if p != nil {
+		report = o.balanceRemark(report, p.View().Sources)
+	}
 	o.update(func(s *Snapshot) {
 		s.Report1, s.Review1, s.Review2, s.Previous, s.Report2 = report, nil, nil, nil, verify.Report{}
 	})

@@ -118,7 +118,7 @@ func TestY5_TheWordOfTheServiceTakesNothingOffTheDay(t *testing.T) {
 	for name, status := range map[string]string{"not executed": "", "refunded": api.StatusRefunded, "failed": api.StatusFailed} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			b.policy.Limits.MaxSpendPerDay = big.NewInt(300_000_000)
+			b.policy.Limits.MaxSpendPerDay = big.NewInt(500_000_000)
 			b.reopen()
 			b.f.execute = func([]byte) (api.ExecuteResponse, error) { return api.ExecuteResponse{}, errUnclear }
 			o := b.review2()

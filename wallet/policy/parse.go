@@ -45,6 +45,9 @@ type wirePins struct {
 	SolanaPrograms []string `toml:"solana_programs"`
 }
 
+// noCap is what max_spend_per_day_usd says to switch the daily cap of this program off.
+const noCap = "none"
+
 // What the keys expect, in words.
 const (
 	wantList  = `a list of texts, such as ["…", "…"]`
@@ -54,7 +57,7 @@ const (
 
 var expected = map[string]string{
 	"version": "the number 1", "chains": wantList, "recipients": wantList, "contracts": wantList, "allow": wantList,
-	"max_spend_usd": wantMoney, "max_spend_per_day_usd": wantMoney, "max_slippage_bps": wantBps, "max_cost_bps": wantBps, "never_delegate": "true or false",
+	"max_spend_usd": wantMoney, "max_spend_per_day_usd": wantMoney + `, or "none"`, "max_slippage_bps": wantBps, "max_cost_bps": wantBps, "never_delegate": "true or false",
 	"entry_points": wantList, "validators": wantList, "factories": wantList, "delegates": wantList, "paymasters": wantList, "escrows": wantList,
 	"solana_programs": wantList, "pins": `tables such as [pins."0x…"]`,
 }
@@ -134,14 +137,19 @@ func (r *reader) file(w wire) File {
 		r.fail("version", fmt.Sprintf("this program reads version %d, the file has %d", Version, *w.Version))
 	}
 	f := File{limits: verify.Limits{
-		Chains:     each(r, "chains", w.Chains, chain),
-		Recipients: each(r, "recipients", w.Recipients, recipient),
-		Contracts:  each(r, "contracts", w.Contracts, address),
-		MaxSpend:   r.money("max_spend_usd", w.MaxSpendUSD), MaxSpendPerDay: r.money("max_spend_per_day_usd", w.MaxSpendPerDayUSD),
-		MaxSlippageBps: r.bps("max_slippage_bps", w.MaxSlippageBps), MaxCostBps: r.bps("max_cost_bps", w.MaxCostBps),
+		Chains:         each(r, "chains", w.Chains, chain),
+		Recipients:     each(r, "recipients", w.Recipients, recipient),
+		Contracts:      each(r, "contracts", w.Contracts, address),
+		MaxSpend:       r.money("max_spend_usd", w.MaxSpendUSD),
+		MaxSlippageBps: r.bps("max_slippage_bps", w.MaxSlippageBps), MaxCostBps: r.bps("max_cost_bps", w.MaxCostBps), AllowCostBps: r.bps("max_cost_bps", w.MaxCostBps),
 		NeverDelegate: w.NeverDelegate,
 		Gates:         each(r, "allow", w.Allow, gate),
 	}}
+	if w.MaxSpendPerDayUSD != nil && *w.MaxSpendPerDayUSD == noCap {
+		f.limits.NoDayCap = true
+	} else {
+		f.limits.MaxSpendPerDay = r.money("max_spend_per_day_usd", w.MaxSpendPerDayUSD)
+	}
 	if len(w.Pins) > 0 {
 		f.pins = map[string]verify.Limits{}
 	}

@@ -236,7 +236,7 @@ func TestQ5_ADepositThatIsCutOffIsNamedByWhatIsMissing(t *testing.T) {
 func TestQ11_TheCostHasExactSteps(t *testing.T) {
 	w := golden.New(t)
 	p := DefaultPolicy(w.Network, w.Catalog)
-	p.WarnCostBps, p.RefuseCostBps, p.CostFloor = 500, 2000, big.NewInt(1_000_000)
+	p.WarnCostBps, p.WarnCostFloor, p.RefuseCostBps, p.RefuseCostFloor = 500, big.NewInt(500_000), 2000, big.NewInt(1_000_000)
 	for name, c := range map[string]struct {
 		bps    int
 		micro  int64
@@ -246,18 +246,20 @@ func TestQ11_TheCostHasExactSteps(t *testing.T) {
 		"nothing":                     {0, 0, "", true},
 		"at the step of a warning":    {500, 9_000_000, "", true},
 		"above it":                    {501, 9_000_000, Warn, false},
+		"above it, and little":        {501, 500_000, "", true},
+		"above it, and not so little": {501, 500_001, Warn, false},
 		"at the step of a refusal":    {2000, 9_000_000, Warn, false},
 		"above it, and more than bit": {2001, 1_000_001, Refuse, false},
 		"above it, and a bit":         {2001, 1_000_000, Warn, false},
 	} {
 		j := &judge{}
-		j.cost(p, &VerifiedQuote{view: QuoteView{PayMicro: big.NewInt(1), CostMicro: big.NewInt(c.micro), CostBps: c.bps}})
+		j.cost(p, &VerifiedQuote{view: QuoteView{PayMicro: big.NewInt(1), MinimumCostMicro: big.NewInt(c.micro), MinimumCostBps: c.bps}})
 		if (c.level == "") != (len(j.report.Reasons) == 0) || (c.level != "" && !j.report.Has("Q11", c.level)) || (len(j.report.Passed) == 1) != c.passed {
 			t.Errorf("%s: %+v", name, j.report)
 		}
 	}
 	j := &judge{}
-	j.cost(p, &VerifiedQuote{view: QuoteView{CostBps: -1}})
+	j.cost(p, &VerifiedQuote{view: QuoteView{MinimumCostBps: -1}})
 	if !j.report.Has("Q11", Unknown) || len(j.report.Passed) != 0 {
 		t.Errorf("an unknown cost passes: %+v", j.report)
 	}
@@ -371,50 +373,21 @@ func TestY4_WhatIsCountedIsTheLargerOfWhatGoesAndWhatIsRequired(t *testing.T) {
 	}
 }
 
-func TestY4_BesideAPaymentOnlyWhatIsMoreThanItCounts(t *testing.T) {
+func TestK1_TheWorstCaseSumsEachAssetOnce(t *testing.T) {
 	w := golden.New(t)
 	p := DefaultPolicy(w.Network, w.Catalog)
 	usdc, err := caip.ParseAsset(golden.BaseUSDC)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pays := p.amountView(usdc, big.NewInt(5))
-	fee := p.amountView(caip.Native(8453), big.NewInt(2))
-	for spent, want := range map[int64]int64{4: 0, 5: 0, 6: 1} {
-		got := p.beside([]AmountView{p.amountView(usdc, big.NewInt(spent)), fee}, pays)
-		if n := len(got); n == 0 || got[n-1].Amount.Int64() != 2 || (n == 2) != (want > 0) || (n == 2 && got[0].Amount.Int64() != want) {
-			t.Errorf("%d: %+v", spent, got)
-		}
-	}
-	if got := p.beside([]AmountView{p.amountView(usdc, new(big.Int))}, fee); len(got) != 0 {
+	view := func(a caip.Asset, v int64) AmountView { return p.amountView(a, big.NewInt(v)) }
+	call, payments := []AmountView{view(usdc, 50), view(caip.Native(8453), 3)}, []AmountView{view(usdc, 7)}
+	got := p.together(payments, call)
+	if len(got) != 2 || got[0].Asset != usdc || got[0].Amount.Int64() != 57 || got[1].Amount.Int64() != 3 || got[0].Micro == nil {
 		t.Errorf("%+v", got)
 	}
-}
-
-func TestY5_OfACallsPaymentOnlyItsCostIsCountedAgain(t *testing.T) {
-	w := golden.New(t)
-	p := DefaultPolicy(w.Network, w.Catalog)
-	usdc, err := caip.ParseAsset(golden.BaseUSDC)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pays := p.amountView(usdc, big.NewInt(100))
-	micro := func(v int64) *big.Int { return big.NewInt(v) }
-	for name, c := range map[string]struct {
-		v    QuoteView
-		want int64
-	}{
-		"a swap":               {QuoteView{Kind: intent.KindSwap, CostMicro: micro(1), PayMicro: micro(10)}, 100},
-		"no known cost":        {QuoteView{Kind: intent.KindCall, PayMicro: micro(10)}, 100},
-		"no known payment":     {QuoteView{Kind: intent.KindCall, CostMicro: micro(1)}, 100},
-		"a payment of nothing": {QuoteView{Kind: intent.KindCall, CostMicro: micro(1), PayMicro: micro(0)}, 100},
-		"a tenth":              {QuoteView{Kind: intent.KindCall, CostMicro: micro(1), PayMicro: micro(10)}, 10},
-		"a third, rounded up":  {QuoteView{Kind: intent.KindCall, CostMicro: micro(1), PayMicro: micro(3)}, 34},
-		"the least that pays":  {QuoteView{Kind: intent.KindCall, CostMicro: micro(1), PayMicro: micro(1)}, 100},
-	} {
-		if got := p.countedPayment(c.v, pays); got.Amount.Int64() != c.want {
-			t.Errorf("%s: %s", name, got.Amount)
-		}
+	if call[0].Amount.Int64() != 50 || payments[0].Amount.Int64() != 7 {
+		t.Error("the sums changed what they were made of")
 	}
 }
 

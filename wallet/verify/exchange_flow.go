@@ -102,13 +102,15 @@ func (j *judge) sent(p Policy, in intent.Intent, paid *big.Int, fees map[caip.As
 	v := &q.view
 	v.PayMicro, v.DeliverMicro, v.CostMicro = amount.Value(paid, fineDecimals, price), amount.Value(arrives, fineDecimals, price), amount.Value(cost, fineDecimals, price)
 	v.CostBps, v.UnexplainedMicro, v.Explained = bpsOf(cost, paid), new(big.Int), fees != nil
+	atMinimum := new(big.Int).Sub(paid, fine(v.Minimum.Amount, v.Minimum.Decimals))
+	v.MinimumCostMicro, v.MinimumCostBps = amount.Value(atMinimum, fineDecimals, price), bpsOf(atMinimum, paid)
 }
 
 // swapped: another asset is delivered, so catalogue prices have to explain the payment. Where one is missing only the user's own minimum protects, and without
 // that nothing does.
 func (j *judge) swapped(p Policy, in intent.Intent, fees map[caip.Asset]*big.Int, q *VerifiedQuote) {
 	v := &q.view
-	v.PayMicro, v.DeliverMicro, v.CostBps = micro(v.Pay), v.Delivered.Micro, -1
+	v.PayMicro, v.DeliverMicro, v.CostBps, v.MinimumCostBps = micro(v.Pay), v.Delivered.Micro, -1, -1
 	feesMicro := micro(p.amounts(fees)) // fees that nobody names are part of the unexplained rest
 	if v.PayMicro == nil || v.DeliverMicro == nil || feesMicro == nil {
 		v.Explained = false
@@ -118,6 +120,8 @@ func (j *judge) swapped(p Policy, in intent.Intent, fees map[caip.Asset]*big.Int
 	}
 	v.CostMicro = atLeastZero(new(big.Int).Sub(v.PayMicro, v.DeliverMicro))
 	v.CostBps = bpsOf(v.CostMicro, v.PayMicro)
+	v.MinimumCostMicro = atLeastZero(new(big.Int).Sub(v.PayMicro, v.Minimum.Micro)) // of the same asset as what is delivered, so its price is known, too
+	v.MinimumCostBps = bpsOf(v.MinimumCostMicro, v.PayMicro)
 	v.UnexplainedMicro = atLeastZero(new(big.Int).Sub(v.CostMicro, feesMicro))
 	v.Explained = bpsOf(v.UnexplainedMicro, v.PayMicro) <= p.WarnUnexplainedBps
 	if !v.Explained {

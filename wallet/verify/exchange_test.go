@@ -21,8 +21,8 @@ func TestHonestAnswersOfTheServicePass(t *testing.T) {
 			if v.ID != a.quote.ID || v.Fingerprint == "" || q.Fingerprint() != v.Fingerprint || q.Confirmation() != v.Fingerprint || v.Kind != a.intent().Kind() || v.Phrase != "" {
 				t.Errorf("%+v", v)
 			}
-			warned := r.Count(verify.Warn)
-			if (warned > 0) != v.RecipientFirstTime || warned > 1 {
+			costly := v.MinimumCostBps > a.policy.WarnCostBps && v.MinimumCostMicro.Cmp(a.policy.WarnCostFloor) > 0 // of small sums, measured to the minimum
+			if r.Has("V4", verify.Warn) != v.RecipientFirstTime || r.Has("Q11", verify.Warn) != costly || r.Count(verify.Warn) > 2 {
 				t.Errorf("an honest answer raises %+v", r.Reasons)
 			}
 			if q.SameChainOnly() {

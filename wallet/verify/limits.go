@@ -9,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/caip"
+	"coffer/api/network"
 	"coffer/api/op/solmsg"
 	"coffer/wallet/intent"
 )
@@ -30,11 +31,34 @@ type Limits struct {
 
 	MaxSpend, MaxSpendPerDay   *big.Int
 	MaxSlippageBps, MaxCostBps int
-	NeverDelegate              bool
-	Gates                      []string
+	// AllowCostBps raises, on purpose, the cost above which every quote is refused; 0 leaves it as it is.
+	AllowCostBps int
+	// NoDayCap says that the user wants no daily cap. DefaultDayCap says that MaxSpendPerDay is this program's own and not the user's.
+	NoDayCap, DefaultDayCap bool
+	NeverDelegate           bool
+	Gates                   []string
 
 	EntryPoints, Validators, Factories, Delegates, Paymasters, Escrows []common.Address
 	Programs                                                           []solmsg.Key
+}
+
+// The daily caps in micro USD that hold where the user's policy names none. An embedded network has none: its money is play money.
+const (
+	labDayCap  = 5_000_000_000
+	realDayCap = 100_000_000
+)
+
+// OrDefault is l with the daily cap of this program where l has none and does not ask for none: $5,000 on a lab, $100 on a real network. An unknown kind of
+// network counts as a real one.
+func (l Limits) OrDefault(kind network.Kind) Limits {
+	if l.MaxSpendPerDay != nil || l.NoDayCap || kind == network.Embedded {
+		return l
+	}
+	l.MaxSpendPerDay, l.DefaultDayCap = big.NewInt(realDayCap), true
+	if kind == network.Lab {
+		l.MaxSpendPerDay = big.NewInt(labDayCap)
+	}
+	return l
 }
 
 // phrase is what a person types to sign in spite of an open gate; every setting has its own.
@@ -97,21 +121,21 @@ func (j *judge) quoteLimits(p Policy, h History, now time.Time, q *VerifiedQuote
 	}
 	if limit := p.Limits.MaxCostBps; limit > 0 {
 		got := "unknown"
-		if v.CostBps >= 0 {
-			got = percent(v.CostBps)
+		if v.MinimumCostBps >= 0 {
+			got = percent(v.MinimumCostBps)
 		}
-		j.must(v.CostBps >= 0 && v.CostBps <= limit, "Y6", "the cost is within your policy", "/fees", "at most "+percent(limit)+" of the payment", got)
+		j.must(v.MinimumCostBps >= 0 && v.MinimumCostBps <= limit, "Y6", "the cost is within your policy", "/fees", "at most "+percent(limit)+" of the payment", got)
 	}
 	var counts []AmountView
 	for i := range q.operations {
-		own := append([]AmountView{p.countedPayment(v, v.Legs[i].Pays)}, p.beside(q.operations[i].summary.Spend, v.Legs[i].Pays)...)
-		q.operations[i].summary.Counts = own
-		counts = append(counts, own...)
+		q.operations[i].summary.Counts = q.operations[i].summary.Spend
+		counts = append(counts, q.operations[i].summary.Spend...)
 	}
 	all := slices.Clone(counts)
 	if q.prepared != nil {
 		all = append(all, q.prepared.prepared.signing.summary.Counts...)
 	}
+	q.view.Worst = p.together(all)
 	j.spendLimit(p, all)
 	j.dayLimit(p, h, now, counts) // the history holds the prepared operation, which is signed
 }

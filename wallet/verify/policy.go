@@ -19,10 +19,10 @@ type Policy struct {
 
 	// MaxSlippageBps bounds the tolerance that an intent may ask for.
 	MaxSlippageBps int
-	// WarnCostBps and RefuseCostBps bound the cost of a quote (what is paid minus what is delivered, at catalogue prices) in basis points of what is
-	// paid. Below CostFloor (micro USD) an expensive quote is only warned about, so that small amounts stay possible.
-	WarnCostBps, RefuseCostBps int
-	CostFloor                  *big.Int
+	// WarnCostBps and RefuseCostBps bound the cost of a quote (what is paid minus the minimum that arrives, at catalogue prices) in basis points of what is
+	// paid. A cost up to WarnCostFloor or RefuseCostFloor (micro USD) passes whatever its share is, so that small amounts stay possible.
+	WarnCostBps, RefuseCostBps     int
+	WarnCostFloor, RefuseCostFloor *big.Int
 	// WarnUnexplainedBps bounds the part of a payment in another asset that neither the delivery nor the fees explain, at catalogue prices; real prices
 	// move a few per cent around those.
 	WarnUnexplainedBps int
@@ -38,7 +38,7 @@ type Policy struct {
 	// MaxSequenceGap is how far a nonce may lie after the last one known.
 	MaxSequenceGap uint64
 
-	// Limits are those of the user's policy file.
+	// Limits are those of the user's policy file, with the daily cap of the kind of network where it names none (Limits.OrDefault).
 	Limits Limits
 	// FirstSession names the session key that a role-based account was made with, for accounts whose session key was replaced since.
 	FirstSession map[common.Address]common.Address
@@ -66,11 +66,11 @@ func DefaultPolicy(n network.Descriptor, c *catalog.Catalog) Policy {
 	return Policy{
 		Network: n, Catalog: c,
 		MaxSlippageBps: 1000,
-		WarnCostBps:    1000, RefuseCostBps: 2000, CostFloor: big.NewInt(1_000_000), WarnUnexplainedBps: 500,
+		WarnCostBps:    300, WarnCostFloor: big.NewInt(500_000), RefuseCostBps: 1000, RefuseCostFloor: big.NewInt(2_000_000), WarnUnexplainedBps: 500,
 		Caps:      Caps{CallGas: 15_000_000, VerificationGas: 5_000_000, PaymasterVerificationGas: 1_000_000, PaymasterPostOpGas: 1_000_000, SolanaFee: 1_000_000},
 		MaxWindow: 10 * time.Minute, MaxQuoteLife: 10 * time.Minute, MaxRefundDelay: 24 * time.Hour,
 		ClockTolerance: 30 * time.Second, MinQuoteLife: 2 * time.Second, WarnQuoteLife: 15 * time.Second,
-		MaxSequenceGap: 16, shipped: shipped,
+		MaxSequenceGap: 16, Limits: Limits{}.OrDefault(n.Kind), shipped: shipped,
 	}
 }
 

@@ -217,8 +217,8 @@ func (w *world) worth(t *testing.T, list []verify.AmountView) int64 {
 	return total.Int64()
 }
 
-// TestY4_AnOperationCountsWhatItsCallsTakeAndWhatFundingCosts finds the cap at which an operation just passes, in prepare and quote.
-func TestY4_AnOperationCountsWhatItsCallsTakeAndWhatFundingCosts(t *testing.T) {
+// TestK1_AnOperationCountsItsCallsAndItsPaymentsInFull finds the cap at which an operation just passes, in prepare and quote.
+func TestK1_AnOperationCountsItsCallsAndItsPaymentsInFull(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		_, _, q := w.judged(t, verify.NoHistory{})
 		p, _ := w.prepared(w.Document(w.PrepareResponse()))
@@ -234,9 +234,14 @@ func TestY4_AnOperationCountsWhatItsCallsTakeAndWhatFundingCosts(t *testing.T) {
 			}
 			funding += w.worth(t, s.Counts)
 		}
-		cost := q.View().CostMicro
-		if funding < cost.Int64() || funding > cost.Int64()+2 || cost.Sign() == 0 {
-			t.Fatalf("the funding counts %d, it costs %s", funding, cost)
+		if pays := q.View().PayMicro.Int64(); funding < pays-2 || funding > pays+2 || pays == 0 {
+			t.Fatalf("the payments count %d, they pay %d", funding, pays)
+		}
+		if worst := w.worth(t, q.View().Worst); worst < call+funding-2 || worst > call+funding+2 {
+			t.Fatalf("the worst case is told as %d, the call counts %d and the payments %d", worst, call, funding)
+		}
+		if w.worth(t, p.View().Worst) != call {
+			t.Fatalf("review 1 says %d, the call counts %d", w.worth(t, p.View().Worst), call)
 		}
 		for _, c := range []struct {
 			cap             int64
@@ -539,8 +544,8 @@ func TestY_SwapsAndTransfersObeyTheLimits(t *testing.T) {
 				"spend less":         {"Y4", func(l *verify.Limits) { l.MaxSpend = new(big.Int).Sub(paid, big.NewInt(1)) }, false},
 				"spend of a day":     {"Y5", func(l *verify.Limits) { l.MaxSpendPerDay = paid }, true},
 				"less of a day":      {"Y5", func(l *verify.Limits) { l.MaxSpendPerDay = new(big.Int).Sub(paid, big.NewInt(1)) }, false},
-				"cost":               {"Y6", func(l *verify.Limits) { l.MaxCostBps = max(v.CostBps, 1) }, v.CostBps >= 0},
-				"costs less":         {"Y6", func(l *verify.Limits) { l.MaxCostBps = max(v.CostBps-1, 1) }, v.CostBps >= 0 && v.CostBps <= 1},
+				"cost":               {"Y6", func(l *verify.Limits) { l.MaxCostBps = max(v.MinimumCostBps, 1) }, v.MinimumCostBps >= 0},
+				"costs less":         {"Y6", func(l *verify.Limits) { l.MaxCostBps = max(v.MinimumCostBps-1, 1) }, v.MinimumCostBps >= 0 && v.MinimumCostBps <= 1},
 				"tolerance":          {"Y8", func(l *verify.Limits) { l.MaxSlippageBps = v.SlippageBps }, true},
 				"a smaller one":      {"Y8", func(l *verify.Limits) { l.MaxSlippageBps = v.SlippageBps - 1 }, false},
 				"one of its letters": {"Y2", func(l *verify.Limits) { l.Recipients = []string{flip(v.Recipient)} }, v.RecipientOwn},

@@ -331,8 +331,8 @@ func TestQ11_FeesAreAmountsOfWhatPaysAndInProportion(t *testing.T) {
 		level     verify.Level
 	}{
 		"in proportion":         {226_000_000, 480_000, ""},
-		"eleven per cent":       {226_000_000, 24_860_000, verify.Warn},
-		"twenty-one per cent":   {226_000_000, 47_460_000, verify.Refuse},
+		"four per cent":         {226_000_000, 9_040_000, verify.Warn},
+		"eleven per cent":       {226_000_000, 24_860_000, verify.Refuse},
 		"large share of little": {2_000_000, 900_000, verify.Warn},
 		"all of little":         {900_000, 900_000, verify.Refuse},
 	} {

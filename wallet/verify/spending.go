@@ -2,20 +2,22 @@ package verify
 
 import (
 	"math/big"
+	"slices"
 	"time"
 
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/api/network"
 	"coffer/wallet/intent"
 )
 
-// What counts as spent (rows Y4, Y5), so that nothing is counted twice:
+// What counts as spent (rows Y4, Y5): every signature counts in full, as if nothing were delivered for it. A service that lies about balances can have a call
+// signed that spends what is there and payments beside it for what it says is missing (K1 of docs/security.md), and nothing that was promised has to arrive.
 //
 //   - a prepared call counts, by asset, the larger of what its calls visibly take and what the intent requires for them, wherever it comes from;
-//   - a payment for a call counts its cost only: the rest is delivered to the account and was counted with the call. Where the cost is unknown, all of it counts;
-//   - a payment of a swap or a transfer counts in full, whoever receives.
+//   - a payment counts in full, with the fee of a Solana message that its user pays, whatever it is for and whoever receives.
 //
-// Values are at catalogue prices. With a cap an unknown value refuses.
+// Values are at catalogue prices. With a cap of the user's own an unknown value refuses.
 
 // day is the time over which MaxSpendPerDay counts.
 const day = 24 * time.Hour
@@ -45,27 +47,16 @@ func (p Policy) counted(d intent.Draft, outflow []AmountView) []AmountView {
 	return out
 }
 
-// countedPayment is what a payment of a quote counts.
-func (p Policy) countedPayment(v QuoteView, pays AmountView) AmountView {
-	if v.Kind != intent.KindCall || v.CostMicro == nil || v.PayMicro == nil || v.PayMicro.Sign() <= 0 {
-		return pays
-	}
-	part := new(big.Int).Mul(pays.Amount, v.CostMicro)
-	part.Add(part, new(big.Int).Sub(v.PayMicro, big.NewInt(1))).Quo(part, v.PayMicro)
-	return p.amountView(pays.Asset, part)
-}
-
-// beside is what an operation spends besides its payment, such as the fee of a Solana message that its user pays.
-func (p Policy) beside(spend []AmountView, pays AmountView) []AmountView {
+// together sums amounts by asset, in the order in which each asset comes first.
+func (p Policy) together(lists ...[]AmountView) []AmountView {
 	var out []AmountView
-	for _, s := range spend {
-		rest := new(big.Int).Set(s.Amount)
-		if s.Asset == pays.Asset {
-			rest.Sub(rest, pays.Amount)
+	for _, a := range slices.Concat(lists...) {
+		i := slices.IndexFunc(out, func(x AmountView) bool { return x.Asset == a.Asset })
+		if i < 0 {
+			out = append(out, p.amountView(a.Asset, a.Amount))
+			continue
 		}
-		if rest.Sign() > 0 {
-			out = append(out, p.amountView(s.Asset, rest))
-		}
+		out[i] = p.amountView(a.Asset, new(big.Int).Add(out[i].Amount, a.Amount))
 	}
 	return out
 }
@@ -76,12 +67,13 @@ func (j *judge) capsHold(p Policy, chainID uint64, lines []line) bool {
 	if p.Limits.MaxSpend == nil && p.Limits.MaxSpendPerDay == nil {
 		return false
 	}
+	own := p.Limits.MaxSpend != nil || !p.softDayCap()
 	for _, l := range lines {
 		if _, ok := decodeKnown(l.call.Data); ok || len(l.call.Data) == 0 {
 			continue
 		}
 		where := p.describe(chainID, l.call)
-		if !j.must(!p.isToken(chainID, l.call.To), "Y4", "what the calls spend can be read", "/chainOperation/userOp/callData", "transfers and approvals of tokens", where) {
+		if own && !j.must(!p.isToken(chainID, l.call.To), "Y4", "what the calls spend can be read", "/chainOperation/userOp/callData", "transfers and approvals of tokens", where) {
 			return false
 		}
 		j.add(Unknown, "Y4", "Your caps count what is approved, sent and required; what else a contract may take from earlier approvals cannot be read.",
@@ -115,10 +107,38 @@ func (j *judge) dayLimit(p Policy, h History, now time.Time, counts []AmountView
 		}
 		all = append(all, p.amountView(s.Asset, s.Amount))
 	}
+	if p.softDayCap() {
+		all = j.pricedOnly(all)
+	}
 	total, missing := worth(all)
 	if j.must(total != nil, "Y5", "what is spent within a day has a known price", "", "a price", missing) {
-		j.must(total.Cmp(limit) <= 0, "Y5", "what is spent within a day is within your policy", "", "at most "+usd(limit), usd(total))
+		j.must(total.Cmp(limit) <= 0, "Y5", "what is spent within a day is within "+p.capName(), "", "at most "+usd(limit), usd(total))
 	}
+}
+
+// softDayCap reports whether the daily cap is this program's own, on a network without real money: what has no price is then pointed out and not refused.
+func (p Policy) softDayCap() bool {
+	return p.Limits.DefaultDayCap && p.Network.Kind != network.Real
+}
+
+func (p Policy) capName() string {
+	if p.Limits.DefaultDayCap {
+		return "the default daily cap (max_spend_per_day_usd in a policy file sets your own)"
+	}
+	return "your policy"
+}
+
+// pricedOnly leaves out what has no price, and says so.
+func (j *judge) pricedOnly(list []AmountView) []AmountView {
+	var out []AmountView
+	for _, a := range list {
+		if a.Micro != nil || a.Amount.Sign() == 0 {
+			out = append(out, a)
+			continue
+		}
+		j.add(Warn, "Y5", "The daily cap does not count an asset without a price.", "", "a price", a.Asset.Display())
+	}
+	return out
 }
 
 // worth sums micro USD; nil and the name of the asset when a price is missing. Nothing of an asset is worth nothing.

@@ -54,6 +54,7 @@ func (j *judge) value(p Policy, in intent.Intent, w api.Quote, legs []leg, q *Ve
 	} else {
 		j.pricedFlow(p, in, q)
 	}
+	q.view.MinimumCostMicro, q.view.MinimumCostBps = q.view.CostMicro, q.view.CostBps // a call gets exactly what it requires
 	j.cost(p, q)
 	words := p.callTypeOf(in, legs)
 	q.view.CallType, q.view.CallTypeWords = words, callTypeWords(words)
@@ -230,22 +231,37 @@ func micro(list []AmountView) *big.Int {
 	return total
 }
 
-// cost compares the total cost with the limits (TH-Q11).
+// cost compares what is lost if no more than the minimum arrives with the limits (TH-Q11). A share of the payment is bounded, but not below a sum that small
+// payments cost anyway.
 func (j *judge) cost(p Policy, q *VerifiedQuote) {
 	v := q.view
-	if v.PayMicro == nil || v.CostMicro == nil {
+	if v.PayMicro == nil || v.MinimumCostMicro == nil {
 		j.add(Unknown, "Q11", "What this costs in dollars is unknown: a price is missing, or the fees are not named.", "/fees", "", "")
 	}
-	got := percent(max(v.CostBps, 0)) + " of the payment"
-	small := v.CostMicro != nil && p.CostFloor != nil && v.CostMicro.Cmp(p.CostFloor) <= 0
+	above := func(bps int, floor *big.Int) bool {
+		return v.MinimumCostBps > bps && (v.MinimumCostMicro == nil || floor == nil || v.MinimumCostMicro.Cmp(floor) > 0)
+	}
+	got := percent(max(v.MinimumCostBps, 0)) + " of the payment"
+	if v.MinimumCostMicro != nil {
+		got += ", " + usd(v.MinimumCostMicro)
+	}
+	limit := max(p.RefuseCostBps, p.Limits.AllowCostBps)
 	switch {
-	case v.CostBps > p.RefuseCostBps && !small:
-		j.add(Refuse, "Q11", "The quote costs far more than it delivers.", "/fees", "at most "+percent(p.RefuseCostBps), got)
-	case v.CostBps > p.WarnCostBps:
-		j.add(Warn, "Q11", "The quote costs much for what it delivers.", "/fees", "at most "+percent(p.WarnCostBps), got)
-	case v.CostBps >= 0:
+	case above(limit, p.RefuseCostFloor):
+		j.add(Refuse, "Q11", "The quote costs far more than it delivers. A higher max_cost_bps of your policy file, or --max-cost-bps, allows it on purpose.", "/fees",
+			costBound(limit, p.RefuseCostFloor), got)
+	case above(p.WarnCostBps, p.WarnCostFloor):
+		j.add(Warn, "Q11", "The quote costs much for what it delivers.", "/fees", costBound(p.WarnCostBps, p.WarnCostFloor), got)
+	case v.MinimumCostBps >= 0:
 		j.pass("Q11", "the cost is in proportion")
 	}
+}
+
+func costBound(bps int, floor *big.Int) string {
+	if floor == nil {
+		return "at most " + percent(bps)
+	}
+	return "at most " + percent(bps) + ", or " + usd(floor)
 }
 
 func (p Policy) fundingPrice(in intent.Intent) *big.Int {

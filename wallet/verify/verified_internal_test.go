@@ -176,29 +176,6 @@ func TestU1_AccountsThatNoIntentCanHoldAreRefusedHereAsWell(t *testing.T) {
 }
 
 // TestY4_WhatGoesBesideAPaymentCountsAsWell: a message whose fee the user pays spends that as well, in the paid asset or another.
-func TestY4_WhatGoesBesideAPaymentCountsAsWell(t *testing.T) {
-	w := golden.New(t)
-	p := DefaultPolicy(w.Network, w.Catalog)
-	usdc, sol := caip.ERC20(8453, golden.TokenOf(golden.BaseUSDC)), caip.SOL()
-	view := func(a caip.Asset, v int64) AmountView { return p.amountView(a, big.NewInt(v)) }
-	for name, c := range map[string]struct {
-		spend []AmountView
-		pays  AmountView
-		want  int64 // of the coin
-	}{
-		"nothing":              {[]AmountView{view(usdc, 100)}, view(usdc, 100), 0},
-		"the coin":             {[]AmountView{view(usdc, 100), view(sol, 5)}, view(usdc, 100), 5},
-		"more of the payment":  {[]AmountView{view(sol, 1005)}, view(sol, 1000), 5},
-		"nothing of the coin":  {[]AmountView{view(usdc, 100), view(sol, 0)}, view(usdc, 100), 0},
-		"less than is claimed": {[]AmountView{view(sol, 5)}, view(sol, 1000), 0},
-	} {
-		got := p.beside(c.spend, c.pays)
-		if (c.want == 0) != (len(got) == 0) || (c.want != 0 && (got[0].Asset != sol || got[0].Amount.Int64() != c.want || got[0].Micro == nil)) {
-			t.Errorf("%s: %+v", name, got)
-		}
-	}
-}
-
 func TestU3_ANonceThatIsNoNumberOf256BitsIsRefused(t *testing.T) {
 	w := golden.New(t)
 	p := DefaultPolicy(w.Network, w.Catalog)

@@ -74,6 +74,7 @@ type PreparedView struct {
 	Lines         []CallView
 	Outflow       []AmountView // what can leave the account on the target chain: values, transfers, approvals
 	Requires      []AmountView // the tokens that the intent requires
+	Worst         []AmountView // by asset: what this signature alone can make leave the account
 	Window        Window
 	CallType      string
 	CallTypeWords string
@@ -158,11 +159,14 @@ type QuoteView struct {
 	Expires          time.Time
 	Legs             []LegView
 	Pay              []AmountView
+	Worst            []AmountView // by asset: what can leave the account if every signature of this operation runs and nothing is delivered
 	PayMicro         *big.Int
 	DeliverMicro     *big.Int
 	FeesMicro        *big.Int
 	CostMicro        *big.Int
-	CostBps          int // of PayMicro; -1 when unknown
+	CostBps          int      // of PayMicro; -1 when unknown
+	MinimumCostMicro *big.Int // the cost if no more than the minimum arrives; what limits are compared with
+	MinimumCostBps   int      // of PayMicro; -1 when unknown
 	UnexplainedMicro *big.Int
 	Explained        bool
 	Needs            []NeedView

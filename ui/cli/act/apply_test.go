@@ -158,7 +158,7 @@ func TestThePlanIsShownBesideTheOperation(t *testing.T) {
 		t.Error(out)
 	}
 	r.done(0, "apply", path, "--yes") // the fake has no limits; the verifier has
-	r.says("! spends at most", "$31.00")
+	r.says("! can leave at most", "$62.00")
 }
 
 // TestTheLimitsOfAPlanNarrowThePolicy: they reach the checks, none of them opens anything, and what excludes everything is refused.

@@ -16,8 +16,9 @@ import (
 
 const signingHelp = `
 On a terminal both reviews are printed and have to be confirmed by typing. Without one, or with --yes, nothing is asked: every check and your policy still hold,
-keys that are locked are opened with --passphrase-fd, and an open gate stays shut unless --confirm repeats its sentence. --dry-run asks the service, checks and
-prints, and signs nothing. An interrupt is safe: what was sent is in the journal and is never sent again.
+--yes stops at every warning that --accept does not name (--accept V4,Q11), keys that are locked are opened with --passphrase-fd, and an open gate stays shut
+unless --confirm repeats its sentence. --dry-run asks the service, checks and prints, and signs nothing. An interrupt is safe: what was sent is in the journal and
+is never sent again.
 
 Exit codes: 0 done, 1 failed or paid back, 2 command line, 3 keys or access, 4 refused by a check, 5 expired, not confirmed or not executed, 6 outcome unknown.`
 
@@ -65,7 +66,7 @@ func (c Commands) Transfer(g *cli.Global) *cobra.Command {
 func (c Commands) Swap(g *cli.Global) *cobra.Command {
 	return c.exchange(g, intent.KindSwap, "Swap an asset for another, on any chain",
 		`  coffer swap --asset usdc --amount 100 --for eth@base
-  coffer swap --asset usdc@op --amount 100 --for eth@base --min 0.029 --slippage 0.3 --yes --json`)
+  coffer swap --asset usdc@op --amount 100 --for eth@base --min 0.029 --slippage 0.3 --yes --accept Q11 --json`)
 }
 
 func (c Commands) exchange(g *cli.Global, kind, short, example string) *cobra.Command {

@@ -10,6 +10,7 @@ import (
 
 	"coffer/ui/cli"
 	"coffer/ui/tui/review"
+	"coffer/wallet/verify"
 )
 
 // quiet is how long a question stands before an answer to it counts: what comes earlier was typed for something else.
@@ -21,7 +22,8 @@ const maxEarly = 20
 // errNo says that a person did not confirm.
 var errNo = errors.New("nothing was confirmed")
 
-// agree gets everything that it takes to confirm a review: with --yes the sentence of an open gate from --confirm, otherwise from the person. It returns the
+// agree gets everything that it takes to confirm a review: with --yes the warnings that are accepted and the sentence of an open gate from the command line,
+// otherwise from the person. It returns the
 // confirmation that the flow wants.
 func (r *runner) agree(ctx context.Context, second bool) (string, error) {
 	confirmed := ""
@@ -35,6 +37,9 @@ func (r *runner) agree(ctx context.Context, second bool) (string, error) {
 		confirmed += "\n" + k.Phrase
 	}
 	if r.o.yes {
+		if err := r.unaccepted(second); err != nil {
+			return "", err
+		}
 		if k.Phrase != "" && !slices.Contains(r.o.confirm, k.Phrase) {
 			return "", &cli.RefusedError{Problem: "a gate stands open; sign behind it only with --confirm \"" + k.Phrase + "\""}
 		}
@@ -61,6 +66,31 @@ func (r *runner) agree(ctx context.Context, second bool) (string, error) {
 		return confirmed, nil
 	}
 	return confirmed, r.typed(ctx, "To sign, type yes: ", func(s string) bool { return strings.EqualFold(s, "yes") })
+}
+
+// unaccepted stops --yes at every warning that --accept does not name. A cost that is unknown counts as one: nobody looked at it.
+func (r *runner) unaccepted(second bool) error {
+	report := r.x.Report1
+	if second {
+		report = r.x.Report2
+	}
+	var codes, words []string
+	for _, x := range report.Reasons {
+		warns := x.Level == verify.Warn || x.Level == verify.Unknown && x.Code == "Q11"
+		if !warns || slices.Contains(r.o.accept, x.Code) {
+			continue
+		}
+		words = append(words, x.Code+" "+clean(x.Title))
+		if !slices.Contains(codes, x.Code) {
+			codes = append(codes, x.Code)
+		}
+	}
+	if len(codes) == 0 {
+		return nil
+	}
+	return &cli.RefusedError{
+		Problem: "--yes stops at " + plural(len(words), "warning") + ": " + strings.Join(words, " ") + " To sign in spite of that, add --accept " + strings.Join(codes, ","),
+	}
 }
 
 // typed asks until an answer comes that was typed for this question; a wrong one confirms nothing.

@@ -112,21 +112,21 @@ func (s *Session) quoteDifferences(p plan.Plan, x flow.Snapshot, v *verify.Quote
 	}
 	out = append(out, difference{"slippage", percent(d.SlippageBps), percent(v.SlippageBps), v.SlippageBps <= d.SlippageBps})
 	if l, err := p.Limits.Verify(); err == nil {
-		if l.MaxSpend != nil && !v.SameChainOnly {
-			out = append(out, difference{"spends at most", dollars(l.MaxSpend), dollars(v.PayMicro), v.PayMicro != nil && v.PayMicro.Cmp(l.MaxSpend) <= 0})
+		if worst := review.Sum(v.Worst); l.MaxSpend != nil {
+			out = append(out, difference{"can leave at most", dollars(l.MaxSpend), dollars(worst), worst != nil && worst.Cmp(l.MaxSpend) <= 0})
 		}
 		if l.MaxCostBps > 0 && !v.SameChainOnly {
-			out = append(out, difference{"costs at most", percent(l.MaxCostBps), costWords(v), v.CostBps >= 0 && v.CostBps <= l.MaxCostBps})
+			out = append(out, difference{"costs at most", percent(l.MaxCostBps), costWords(v), v.MinimumCostBps >= 0 && v.MinimumCostBps <= l.MaxCostBps})
 		}
 	}
 	return out
 }
 
 func costWords(v *verify.QuoteView) string {
-	if v.CostBps < 0 {
+	if v.MinimumCostBps < 0 {
 		return amount.Unknown
 	}
-	return percent(v.CostBps)
+	return percent(v.MinimumCostBps)
 }
 
 func differencesText(hash string, list []difference) string {

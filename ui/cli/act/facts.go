@@ -81,7 +81,7 @@ func review2Of(v *verify.QuoteView, r verify.Report) check.Review {
 	q := &check.Quote{
 		ID: v.ID, Kind: v.Kind, CallType: clean(v.CallType), Routing: clean(v.CallTypeWords), Expires: at(v.Expires), Pays: amountsOf(v.Pay), Delivers: amountOf(v.Delivered),
 		Minimum: amountOf(v.Minimum), Recipient: v.Recipient, Own: v.RecipientOwn, Fees: amountsOf(v.Fees), FeeSays: clean(v.FeeUSD), CostUSD: usd(v.CostMicro),
-		CostBps: v.CostBps, Slippage: v.SlippageBps, SameChain: v.SameChainOnly,
+		CostBps: v.CostBps, AtMinimum: v.MinimumCostBps, Worst: amountsOf(v.Worst), Slippage: v.SlippageBps, SameChain: v.SameChainOnly,
 	}
 	for _, l := range v.Legs {
 		q.Legs = append(q.Legs, legOf(l))

@@ -140,8 +140,8 @@ func (f *fakeOp) quote() (flow.Snapshot, error) {
 			Chain: verify.ChainLabel{ID: 10, CAIP: "eip155:10", Name: "Optimism"}, Pays: pays, Nonce: "1", OpHash: hash("06"), Escrow: escrow, AccountType: api.AccountKernelV31,
 			RefundAfter: f.r.now.Add(time.Hour),
 		}},
-		Pay: []verify.AmountView{pays}, PayMicro: big.NewInt(f.spend), DeliverMicro: big.NewInt(f.spend - 100_000), FeesMicro: big.NewInt(100_000), CostMicro: big.NewInt(100_000),
-		CostBps: 40, UnexplainedMicro: new(big.Int), Explained: true, Delivered: usdcOf(units-100_000, f.spend-100_000, "Base"), Minimum: usdcOf(units-100_000, f.spend-100_000, "Base"),
+		Pay: []verify.AmountView{pays}, Worst: []verify.AmountView{usdcOf(2*units, 2*f.spend, "")}, PayMicro: big.NewInt(f.spend), DeliverMicro: big.NewInt(f.spend - 100_000), FeesMicro: big.NewInt(100_000), CostMicro: big.NewInt(100_000),
+		CostBps: 40, MinimumCostBps: 40, UnexplainedMicro: new(big.Int), Explained: true, Delivered: usdcOf(units-100_000, f.spend-100_000, "Base"), Minimum: usdcOf(units-100_000, f.spend-100_000, "Base"),
 		Recipient: common.HexToAddress(account).Hex(), RecipientOwn: true, Fees: []verify.AmountView{usdcOf(100_000, 100_000, "")}, FeeUSD: "0.10", SlippageBps: 50,
 		Fingerprint: "bbbb 0002", Phrase: f.phrase2,
 	}

@@ -38,6 +38,12 @@ func (s *Session) review1Text(x flow.Snapshot) string {
 	} else {
 		p.row("REFUSED", "this is not what you asked for; it cannot be signed")
 	}
+	if at := review.Assumed(x.Intent); len(at) > 0 {
+		p.row("WARNING", review.AssumedWords(len(at))+"; the chain's own one decides when it runs")
+		for _, a := range at {
+			p.sub("assumed of", a)
+		}
+	}
 	for _, a := range v.Requires {
 		p.row("you said it needs", figure(a))
 	}
@@ -65,6 +71,7 @@ func (s *Session) review1Text(x flow.Snapshot) string {
 		p.row("consent", "this one signature is all: with it the calls run, there is no second review")
 	} else {
 		p.row("fees", "known only after this signature")
+		p.row("payments", review.OnTopWords)
 	}
 	p.findings(x.Report1)
 	p.row("nonce", v.Nonce)
@@ -144,6 +151,14 @@ func (s *Session) review2Text(x flow.Snapshot) string {
 		p.row("payments", "none on any other chain")
 	}
 	p.cost(s, v)
+	first := x.Review1
+	if exchange {
+		first = nil
+	}
+	p.row("worst case", review.WorstWords(s.Catalog, v, first))
+	if review.Credits(v) {
+		p.row("solver", review.CreditsWords)
+	}
 	p.row("expires", clock(v.Expires))
 	p.findings(x.Report2)
 	p.row("quote id", v.ID)
@@ -183,7 +198,7 @@ func (p *page) leg(n int, l verify.LegView) {
 		p.sub(label, x.To+" ("+orElse(clean(x.ToName), "unknown")+"): "+figure(x.Amount)+", "+percent(x.ShareBps)+" of the payment")
 	}
 	if l.Escrow != "" && len(l.Parts) == 0 {
-		p.sub("held in", l.Escrow)
+		p.sub("held in", l.Escrow+" ("+review.KeepsWords+")")
 	}
 	if !l.RefundAfter.IsZero() {
 		p.sub("reclaimable after", clock(l.RefundAfter))

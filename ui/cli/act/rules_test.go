@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -91,11 +92,11 @@ func (f fast) Line(ctx context.Context, q string) (string, error) {
 
 // TestTheAmountIsTypedFrom100Dollars: the one word is not enough for more, nor for what has no price.
 func TestTheAmountIsTypedFrom100Dollars(t *testing.T) {
-	for spend, want := range map[int64]string{99_999_999: "type yes", 100_000_000: "type the amount 100, because it is worth $100.00 or more", 250_500_000: "type the amount 250.5,"} {
+	for spend, want := range map[int64]string{49_999_999: "type yes", 50_000_000: "type the amount 50, because up to $100.00 can leave", 100_000_000: "type the amount 100, because it is worth $100.00 or more", 250_500_000: "type the amount 250.5,"} {
 		r := atTerminal(t, "yes", "yes")
 		r.op.spend = spend
 		code := 5
-		if spend < 100_000_000 {
+		if spend < 50_000_000 { // twice as much can leave
 			code = 0
 		}
 		r.done(code, callFlags()...)
@@ -374,5 +375,59 @@ func TestEveryFailureOfTheServiceIsSaid(t *testing.T) {
 	r.says("calls[0].to", "targetChain")
 	if strings.Contains(r.err.String(), "\x1b") {
 		t.Error("an escape sequence got through")
+	}
+}
+
+// TestK5_YesStopsAtEveryWarningThatIsNotNamed: in both reviews, also at a cost that is unknown, and says what to add.
+func TestK5_YesStopsAtEveryWarningThatIsNotNamed(t *testing.T) {
+	warn := func(code string) verify.Reason {
+		return verify.Reason{Code: code, Level: verify.Warn, Title: "Something is odd."}
+	}
+	for name, c := range map[string]struct {
+		first, second []verify.Reason
+		accept        string
+		code          int
+		missing       string
+	}{
+		"no warning":                {nil, nil, "", 0, ""},
+		"one of review 1":           {[]verify.Reason{warn("V4")}, nil, "", 4, "--accept V4"},
+		"one of review 1, accepted": {[]verify.Reason{warn("V4")}, nil, "V4", 0, ""},
+		"one of review 2":           {nil, []verify.Reason{warn("Q11")}, "", 4, "--accept Q11"},
+		"two, one accepted":         {[]verify.Reason{warn("V4")}, []verify.Reason{warn("Q11"), warn("Q5")}, "V4,Q11", 4, "--accept Q5"},
+		"two, both accepted":        {[]verify.Reason{warn("V4")}, []verify.Reason{warn("Q11")}, "V4,Q11", 0, ""},
+		"another one accepted":      {[]verify.Reason{warn("V4")}, nil, "V3", 4, "--accept V4"},
+		"the cost is unknown":       {nil, []verify.Reason{{Code: "Q11", Level: verify.Unknown, Title: "What this costs is unknown."}}, "", 4, "--accept Q11"},
+		"another thing is unknown":  {nil, []verify.Reason{{Code: "U3", Level: verify.Unknown, Title: "Not seen before."}}, "", 0, ""},
+		"something is only shown":   {[]verify.Reason{{Code: "U12", Level: verify.Show, Title: "When this can run."}}, nil, "", 0, ""},
+	} {
+		r := newRig(t)
+		r.op.report1.Reasons, r.op.report2.Reasons = c.first, c.second
+		args := callFlags("--yes")
+		if c.accept != "" {
+			args = append(args, "--accept", c.accept)
+		}
+		if code := r.run(args...); code != c.code || (code != 0 && !strings.Contains(r.err.String(), c.missing)) {
+			t.Errorf("%s: exit code %d, want %d: %s", name, code, c.code, r.err.String())
+		}
+		if signed := r.op.signs > 0; c.first != nil && c.code != 0 && c.second == nil && signed {
+			t.Errorf("%s: signed", name)
+		}
+		if c.code != 0 && r.op.executes != 0 {
+			t.Errorf("%s: executed", name)
+		}
+	}
+	newRig(t).done(2, callFlags("--accept", "V4")...)
+	newRig(t).done(2, callFlags("--yes", "--max-cost-bps", "10001")...)
+}
+
+// TestK5_MaxCostWidensOnPurpose: the flag raises the limit of this program and never that of the policy file.
+func TestK5_MaxCostWidensOnPurpose(t *testing.T) {
+	for own, want := range map[int]verify.Limits{0: {MaxCostBps: 1500, AllowCostBps: 1500}, 300: {MaxCostBps: 300, AllowCostBps: 1500}} {
+		r := newRig(t)
+		r.limits = verify.Limits{MaxCostBps: own}
+		r.done(0, callFlags("--yes", "--max-cost-bps", "1500")...)
+		if !reflect.DeepEqual(r.limits, want) {
+			t.Errorf("%d: %+v, want %+v", own, r.limits, want)
+		}
 	}
 }

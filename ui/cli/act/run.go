@@ -18,16 +18,19 @@ import (
 
 // runOptions are the flags of everything that signs.
 type runOptions struct {
-	json, yes, dry bool
-	confirm        []string
+	json, yes, dry  bool
+	confirm, accept []string
+	maxCost         int64
 }
 
 func (o *runOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print what happened as JSON")
-	f.BoolVar(&o.yes, "yes", false, "sign without asking, if every check passes")
+	f.BoolVar(&o.yes, "yes", false, "sign without asking, if every check passes and no warning is left that --accept does not name")
 	f.BoolVar(&o.dry, "dry-run", false, "ask the service, check and print; sign nothing")
 	f.StringArrayVar(&o.confirm, "confirm", nil, "with --yes: the `SENTENCE` of an open gate (may be repeated)")
+	f.StringSliceVar(&o.accept, "accept", nil, "with --yes: the `CODES` of the warnings that you accept, such as V4,Q11")
+	f.Int64Var(&o.maxCost, "max-cost-bps", 0, "the most that may be lost on the way, in basis points of what is paid; raises the limit of this program, not that of your policy file")
 	addPassphrase(cmd)
 }
 
@@ -38,10 +41,30 @@ func (o *runOptions) ready(c Commands) error {
 		return usage("", "--dry-run signs nothing, so it takes no --yes")
 	case len(o.confirm) > 0 && !o.yes:
 		return usage("", "--confirm belongs to --yes; without it the sentence is asked for")
+	case len(o.accept) > 0 && !o.yes:
+		return usage("", "--accept belongs to --yes; without it every warning is shown before the question")
+	case o.maxCost < 0 || o.maxCost > 10_000:
+		return usage("", "--max-cost-bps takes basis points from 1 to 10000 (100 are 1 %%)")
 	case !o.dry && !o.yes && !c.Terminal:
 		return usage("look first with --dry-run", "there is no terminal to confirm on: signing needs --yes")
 	}
 	return nil
+}
+
+// limits narrows and widens the limits of the policy by what the command line says, after the job did.
+func (o *runOptions) limits(job func(verify.Limits) (verify.Limits, error)) func(verify.Limits) (verify.Limits, error) {
+	return func(l verify.Limits) (verify.Limits, error) {
+		if job != nil {
+			var err error
+			if l, err = job(l); err != nil {
+				return l, err
+			}
+		}
+		if bps := int(o.maxCost); bps > 0 {
+			l.MaxCostBps, l.AllowCostBps = least(l.MaxCostBps, bps), bps
+		}
+		return l, nil
+	}
 }
 
 // job is what is to be run. limits narrows the policy, begin may go on with an operation of before (nil: start a new one), before is called once right before
@@ -71,7 +94,7 @@ type runner struct {
 
 // operate runs a job and prints what came of it.
 func (c Commands) operate(ctx context.Context, s *Session, o runOptions, j job) (err error) {
-	w, err := s.Work(j.limits)
+	w, err := s.Work(o.limits(j.limits))
 	if err != nil {
 		return err
 	}

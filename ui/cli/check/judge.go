@@ -79,7 +79,7 @@ func (j *judgement) readNetwork() bool {
 	}
 	j.result.Network = &Network{ID: n.ID, Kind: string(n.Kind), Fingerprint: n.Fingerprint()}
 	j.rules = verify.DefaultPolicy(n, j.catalog)
-	j.rules.Limits, j.rules.FirstSession = j.policy.Limits(n.ID), j.first
+	j.rules.Limits, j.rules.FirstSession = j.policy.Limits(n.ID).OrDefault(n.Kind), j.first
 	return true
 }
 

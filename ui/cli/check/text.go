@@ -214,6 +214,7 @@ func (p *page) quote(q Quote) {
 		p.leg(i+1, l)
 	}
 	p.amounts("pays in all", q.Pays)
+	p.amounts("worst case", q.Worst)
 	if len(q.Legs) > 0 {
 		p.row("delivers", q.Delivers.String())
 		p.row("at least", q.Minimum.String())

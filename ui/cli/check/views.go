@@ -66,6 +66,7 @@ type Quote struct {
 	Expires   string   `json:"expires"`
 	Legs      []Leg    `json:"legs,omitempty"`
 	Pays      []Amount `json:"pays,omitempty"`
+	Worst     []Amount `json:"worst,omitempty"` // all that can leave if every signature of the operation runs and nothing is delivered
 	Delivers  Amount   `json:"delivers"`
 	Minimum   Amount   `json:"minimum"`
 	Recipient string   `json:"recipient"`
@@ -74,6 +75,7 @@ type Quote struct {
 	FeeSays   string   `json:"feeSaysUSD,omitzero"`
 	CostUSD   string   `json:"costUSD,omitzero"`
 	CostBps   int      `json:"costBps"`
+	AtMinimum int      `json:"costBpsAtMinimum"` // the cost if no more than the minimum arrives; what limits are compared with
 	Slippage  int      `json:"slippageBps"`
 	SameChain bool     `json:"sameChainOnly"`
 }
@@ -171,7 +173,7 @@ func quoteOf(v verify.QuoteView) *Quote {
 	q := &Quote{
 		ID: v.ID, Kind: v.Kind, CallType: clean(v.CallType), Routing: clean(v.CallTypeWords), Expires: at(v.Expires), Pays: amountsOf(v.Pay), Delivers: amountOf(v.Delivered),
 		Minimum: amountOf(v.Minimum), Recipient: v.Recipient, Own: v.RecipientOwn, Fees: amountsOf(v.Fees), FeeSays: clean(v.FeeUSD), CostUSD: usd(v.CostMicro), CostBps: v.CostBps,
-		Slippage: v.SlippageBps, SameChain: v.SameChainOnly,
+		AtMinimum: v.MinimumCostBps, Worst: amountsOf(v.Worst), Slippage: v.SlippageBps, SameChain: v.SameChainOnly,
 	}
 	for _, l := range v.Legs {
 		q.Legs = append(q.Legs, legOf(l))

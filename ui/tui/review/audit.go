@@ -161,8 +161,8 @@ func consequence(v *verify.QuoteView) string {
 	case api.CallSameChainWithSolver:
 		return lends
 	case api.CallCrossChain, api.CallCrossChainSwaps:
-		if chains(v.Legs) > 1 {
-			return lends + " Where several chains pay, some services let the solver make the calls instead of your account: a contract that credits its caller, as for a deposit, could then credit the solver."
+		if Credits(v) {
+			return lends + " " + CreditsWords
 		}
 		return lends
 	}

@@ -44,6 +44,7 @@ func (s *Screen) costLines(f screen.Frame) []string {
 	if v.Recipient != "" && !s.exchange() {
 		row("Delivered to", s.recipientSpans(th, v)...)
 	}
+	out = append(out, s.worstRow(f, labels)...)
 	row("Cost", costSpans(th, v)...)
 	for _, x := range arithmetic(th, v) {
 		row("", x...)

@@ -69,7 +69,7 @@ func quote(now time.Time, life time.Duration) *verify.QuoteView {
 			{Chain: chain(10, "Optimism"), Pays: usdcOf(125_980_000, 125_954_804, "Optimism"), Nonce: "1", OpHash: hash(6), Escrow: escrow, RefundAfter: now.Add(time.Hour), Until: now.Add(10 * time.Minute)},
 			{Chain: chain(42161, "Arbitrum"), Pays: usdcOf(100_000_000, 99_980_000, "Arbitrum"), Deploys: true, Nonce: "2", OpHash: hash(7), Escrow: escrow, RefundAfter: now.Add(time.Hour), Until: now.Add(10 * time.Minute)},
 		},
-		Pay: []verify.AmountView{pay}, PayMicro: big.NewInt(225_934_804), DeliverMicro: big.NewInt(225_454_900), FeesMicro: big.NewInt(479_904),
+		Pay: []verify.AmountView{pay}, Worst: []verify.AmountView{usdcOf(476_480_000, 476_384_704, "")}, PayMicro: big.NewInt(225_934_804), DeliverMicro: big.NewInt(225_454_900), FeesMicro: big.NewInt(479_904),
 		CostMicro: big.NewInt(479_904), CostBps: 22, UnexplainedMicro: new(big.Int), Explained: true,
 		Needs:     []verify.NeedView{{Need: usdcOf(250_500_000, 250_449_900, "Base"), Have: big.NewInt(25_000_000), Short: big.NewInt(225_500_000)}},
 		Delivered: usdcOf(250_500_000, 250_449_900, "Base"), Minimum: usdcOf(250_500_000, 250_449_900, "Base"), Recipient: account, RecipientOwn: true,

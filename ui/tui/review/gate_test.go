@@ -94,7 +94,7 @@ func TestSentenceAndAmountAreBothAskedForSentenceFirst(t *testing.T) {
 func TestASentenceForOneQuoteIsVoidForTheNext(t *testing.T) {
 	r := newRig(t)
 	r.op.next.Phrase = "I trust this contract with the payment"
-	r.op.next.PayMicro = big.NewInt(1)
+	r.op.next.PayMicro, r.op.next.Worst = big.NewInt(1), nil
 	r.toReview2().press("enter").typeText(r.op.next.Phrase)
 	r.press("esc", "r").settle().read()
 	if r.s.typed.Value() != "" || r.s.agreed {

@@ -73,6 +73,7 @@ func swapQuote(now time.Time) *verify.QuoteView {
 	q.UnexplainedMicro = big.NewInt(96)
 	q.Legs[0].Pays = usdcOf(100_000_000, 99_980_000, "Optimism")
 	q.Pay, q.PayMicro = []verify.AmountView{usdcOf(100_000_000, 99_980_000, "Optimism")}, big.NewInt(99_980_000)
+	q.Worst = q.Pay
 	q.Delivered, q.Minimum = ethOf("29260000000000000", 99_500_000, "Optimism"), ethOf("29113700000000000", 99_002_500, "Optimism")
 	q.Recipient, q.RecipientOwn = account, true
 	return q

@@ -84,7 +84,7 @@ func TestAHeldKeyNeverConfirms(t *testing.T) {
 	}
 	r.count(0, 0)
 	// A terminal that does not mark repeats: the pace gives them away, also across the change of screens.
-	r.op.next.PayMicro = big.NewInt(1)
+	r.op.next.PayMicro, r.op.next.Worst = big.NewInt(1), nil
 	r.clock.add(time.Second)
 	r.do(r.s.Update(keyOf("y")))
 	r.count(1, 0)
@@ -134,12 +134,13 @@ func TestConfirmIsOffUntilEveryLineWasOnTheScreen(t *testing.T) {
 
 func TestExpiryDuringReview2DisablesConfirmAndANewQuoteNeedsAFreshOne(t *testing.T) {
 	r := newRig(t)
+	r.h = 60
 	r.toReview2().typeText("225.98")
 	r.clock.add(2 * time.Minute)
 	r.view()
 	r.press("enter")
 	r.count(1, 0)
-	if !strings.Contains(r.view(), "expired") || !strings.Contains(r.view(), "225.98") {
+	if !strings.Contains(r.view(), "expired") || !strings.Contains(r.flat(), "225.98") {
 		t.Fatal("the figures did not stay, or nothing says that they expired")
 	}
 	r.press("r")
@@ -172,7 +173,7 @@ func TestExpiryDuringReview1AsksForAFreshPreparation(t *testing.T) {
 
 func TestLowValueNeedsOneKeyAndUnknownValueTheAmount(t *testing.T) {
 	r := newRig(t)
-	r.op.next.PayMicro = big.NewInt(99_999_999)
+	r.op.next.PayMicro, r.op.next.Worst = big.NewInt(99_999_999), nil
 	r.op.cheap()
 	r.toReview2().press("y")
 	r.count(1, 1)

@@ -56,13 +56,16 @@ func SecondStake(c *catalog.Catalog, v *verify.QuoteView, first *verify.Prepared
 			k = calls
 		}
 	}
+	if worst := Sum(v.Worst); k.Why == "" && k.Typed != nil && worst != nil && worst.Cmp(from) >= 0 {
+		k.Why = "up to " + kit.USD(worst) + " can leave"
+	}
 	k.Phrase = v.Phrase
 	return k
 }
 
 // callsStake judges what calls take. What a call does that cannot be decoded is unknown, whatever else leaves the account.
 func callsStake(v *verify.PreparedView, from *big.Int) Stake {
-	k := weigh(v.Outflow, sum(v.Outflow), receiver(v), from)
+	k := weigh(v.Outflow, Sum(v.Outflow), receiver(v), from)
 	if i := slices.IndexFunc(v.Lines, func(l verify.CallView) bool { return !l.Decoded }); i >= 0 && k.Why == "" && len(v.Lines[i].To) > TailLetters {
 		k.Why, k.Tail = "what it does is unknown", kit.Checksummed(v.Lines[i].To)
 	}
@@ -86,8 +89,8 @@ func weigh(amounts []verify.AmountView, micro *big.Int, to string, from *big.Int
 	return k
 }
 
-// sum adds the values; nil when one is unknown.
-func sum(amounts []verify.AmountView) *big.Int {
+// Sum adds the values in micro USD; nil when one is unknown.
+func Sum(amounts []verify.AmountView) *big.Int {
 	total := new(big.Int)
 	for _, a := range amounts {
 		if a.Micro == nil {

@@ -20,6 +20,7 @@ import (
 // sameChain makes a quote of the signed operation alone: nothing is paid beside it.
 func sameChain(q *verify.QuoteView) {
 	q.SameChainOnly, q.Legs, q.Pay, q.Fees, q.FeeUSD, q.CallType = true, nil, nil, nil, "0.00", api.CallSameChainExcludeSolver
+	q.Worst = []verify.AmountView{usdcOf(250_500_000, 250_449_900, "Base")}
 	q.PayMicro, q.DeliverMicro, q.FeesMicro, q.CostMicro, q.UnexplainedMicro = new(big.Int), new(big.Int), new(big.Int), new(big.Int), new(big.Int)
 }
 
@@ -97,7 +98,7 @@ func TestWhatWasSentAndRefusedIsNotForgottenByANewQuoteNorByComingBack(t *testin
 func TestPaymentsThatWereSentForAnEarlierQuoteAreNotDenied(t *testing.T) {
 	r := newRig(t)
 	r.op.outcome = flow.StateReview2
-	r.op.next.PayMicro = big.NewInt(1)
+	r.op.next.PayMicro, r.op.next.Worst = big.NewInt(1), nil
 	r.op.cheap()
 	r.toReview2().press("y").count(1, 1)
 	r.op.snap.BodyHash, r.op.snap.SignaturesDone = strings.Repeat("ab", 32), 1 // as a new quote leaves it
@@ -132,7 +133,7 @@ func TestTheAddressToTypeTheEndOfIsNotCutAt60(t *testing.T) {
 
 func TestAQuoteThatEndedWhileItWasSignedIsNotSaidToBeUnsigned(t *testing.T) {
 	r := newRig(t)
-	r.op.next.PayMicro = big.NewInt(1)
+	r.op.next.PayMicro, r.op.next.Worst = big.NewInt(1), nil
 	r.op.cheap()
 	r.toReview2()
 	r.op.snap.SignaturesDone, r.op.snap.Problem = 3, "The time for this review is over. Nothing was sent; ask for a new one."
@@ -155,7 +156,7 @@ func (r *rig) confirmLater(key string) tea.Cmd {
 func TestAnAnswerToWhatWasLeftMovesNoScreen(t *testing.T) {
 	r := newRig(t)
 	r.op.cheap()
-	r.op.next.PayMicro = big.NewInt(1)
+	r.op.next.PayMicro, r.op.next.Worst = big.NewInt(1), nil
 	r.toReview2()
 	later := r.confirmLater("y")
 	if r.press("esc"); r.lastOpen(screen.Activity) == nil || r.s.KeepOpen() != "payments are being signed and sent" {
@@ -175,7 +176,7 @@ func TestAnAnswerToWhatWasLeftMovesNoScreen(t *testing.T) {
 
 	r = newRig(t)
 	r.op.cheap()
-	r.op.next.PayMicro = big.NewInt(1)
+	r.op.next.PayMicro, r.op.next.Worst = big.NewInt(1), nil
 	r.toReview2()
 	later = r.confirmLater("y")
 	r.press("esc")

@@ -184,7 +184,8 @@ func (s *Screen) escrowLines(f screen.Frame, legs []verify.LegView) []string {
 		if l.Solana != nil {
 			back = "; only the service can pay it back"
 		}
-		out = append(out, kit.Row(th, f.W-1, indent, labelW, "held in", address(l.Escrow), kit.Plain(" "), kit.Span{Text: when + back, Style: th.Dim, Whole: true})...)
+		out = append(out, kit.Row(th, f.W-1, indent, labelW, "held in", address(l.Escrow), kit.Plain(" "), kit.Span{Text: when + back + ";", Style: th.Dim, Whole: true},
+			kit.Plain(" "), kit.Span{Text: KeepsWords + " " + th.Sign(theme.Warn), Style: th.Warn, Whole: true})...)
 	}
 	return out
 }

@@ -1,0 +1,132 @@
+package flow_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/api"
+	"coffer/wallet/flow"
+	"coffer/wallet/verify"
+)
+
+// folder is a Keep in memory.
+type folder map[string][]byte
+
+func (f folder) Load(name string) ([]byte, error) { return f[name], nil }
+func (f folder) Save(name string, data []byte) error {
+	f[name] = append([]byte(nil), data...)
+	return nil
+}
+
+// states makes the service state a balance of the asset at an index of its list; "" leaves it out.
+func states(i int, balance string) func(*api.PrepareResponse) error {
+	return func(p *api.PrepareResponse) error {
+		list := append([]api.SourceAssetBalance(nil), p.SourceAssetBalances...)
+		if balance == "" {
+			list = append(list[:i], list[i+1:]...)
+		} else {
+			list[i].Balance = balance
+		}
+		p.SourceAssetBalances = list
+		return nil
+	}
+}
+
+// K1: a service that drops a balance, or lowers one, contradicts what it said before; the warning has both figures, stays until the service agrees with itself,
+// and survives a restart.
+func TestK1_ABalanceThatContradictsAnEarlierOneIsAWarningWithBothFigures(t *testing.T) {
+	for name, lie := range map[string]func(*api.PrepareResponse) error{"left out": states(1, ""), "lowered": states(1, "5")} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.keep = folder{}
+			b.reopen()
+			honest, err := b.start().Prepare(t.Context())
+			if err != nil || honest.Report1.Has("P6", verify.Warn) {
+				t.Fatalf("%v %+v", err, honest.Report1.Reasons)
+			}
+			before := honest.Review1.Sources[1]
+			b.f.prepare = lie
+			for range 2 {
+				b.reopen()
+				b.clock.Add(60)
+				b.w.Now = b.now()
+				s, err := b.start().Prepare(t.Context())
+				if err != nil || !s.Report1.Has("P6", verify.Warn) {
+					t.Fatalf("the contradiction is not told: %v %+v", err, s.Report1.Reasons)
+				}
+				for _, x := range s.Report1.Reasons {
+					if x.Code == "P6" && (!strings.Contains(x.Want, before.Symbol+" on "+before.ChainName) || !strings.Contains(x.Got, before.Symbol)) {
+						t.Errorf("not both figures: %+v", x)
+					}
+				}
+			}
+			b.f.prepare = nil
+			if s, err := b.start().Prepare(t.Context()); err != nil || s.Report1.Has("P6", verify.Warn) {
+				t.Errorf("the same balance as before is a contradiction: %v %+v", err, s.Report1.Reasons)
+			}
+			b.f.prepare = lie
+			b.clock.Add(int64(25 * time.Hour / time.Second))
+			b.w.Now = b.now()
+			if s, err := b.start().Prepare(t.Context()); err != nil || s.Report1.Has("P6", verify.Warn) {
+				t.Errorf("after a day a statement is still compared: %v %+v", err, s.Report1.Reasons)
+			}
+		})
+	}
+}
+
+// K1: what the account's own signatures can have taken explains a lower balance, and a higher one contradicts nothing.
+func TestK1_OwnOperationsExplainALowerBalance(t *testing.T) {
+	b := newBench(t)
+	o := b.review2() // signs a call of 250.5 USDC on Base
+	if _, err := o.Execute(t.Context(), confirmation2(o), nil); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := o.Watch(t.Context(), nil); err != nil || s.State != flow.StateDone {
+		t.Fatal(s.State, err)
+	}
+	paid := o.Snapshot().Review2.Pay[0]
+	b.clock.Add(60)
+	b.w.Now, b.w.Sequence, b.w.Deploy = b.now(), 1, false
+	sources := o.Snapshot().Review1.Sources
+	for i, a := range sources {
+		if a.Asset == paid.Asset {
+			b.f.prepare = states(i, a.Amount.Sub(a.Amount, paid.Amount).String())
+		}
+	}
+	if s, err := b.start().Prepare(t.Context()); err != nil || s.Report1.Has("P6", verify.Warn) {
+		t.Errorf("an own payment contradicts: %v %+v", err, s.Report1.Reasons)
+	}
+	b.f.prepare = states(0, "99999999999")
+	if s, err := b.start().Prepare(t.Context()); err != nil || s.Report1.Has("P6", verify.Warn) {
+		t.Errorf("more than before contradicts: %v %+v", err, s.Report1.Reasons)
+	}
+}
+
+// K1: what a screen was told counts as well, and a file that is broken or of another network counts as none.
+func TestK1_BalancesOfAScreenAreComparedAndABrokenFileIsNone(t *testing.T) {
+	b := newBench(t)
+	s, err := b.start().Prepare(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := s.Review1.Sources[0]
+	told := api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{{IndividualAssetBalances: []api.AssetBalance{
+		{AssetType: a.Asset.String(), Balance: "999999999999"}, {AssetType: "rubbish", Balance: "1"}, {AssetType: a.Asset.String(), Balance: "-1"},
+	}}}}
+	b.flow.Stated(b.w.Intent().Draft().Accounts, told)
+	if s, err = b.start().Prepare(t.Context()); err != nil || !s.Report1.Has("P6", verify.Warn) {
+		t.Errorf("the balances of a screen are not compared: %v %+v", err, s.Report1.Reasons)
+	}
+	for name, file := range map[string]string{
+		"no JSON": "{", "another version": `{"version":2,"network":"` + b.policy.Network.ID + `","balances":[]}`,
+		"another network": `{"version":1,"network":"0x00","balances":[{"account":"` + s.Review1.Sender + `","asset":"` + a.Asset.String() + `","amount":"999999999999","at":"` + b.now().Format(time.RFC3339) + `"}]}`,
+		"no amount":       `{"version":1,"network":"` + b.policy.Network.ID + `","balances":[{"account":"x","asset":"` + a.Asset.String() + `","amount":"1e9","at":"` + b.now().Format(time.RFC3339) + `"}]}`,
+	} {
+		b.keep = folder{"stated.json": []byte(file)}
+		b.reopen()
+		if s, err := b.start().Prepare(t.Context()); err != nil || s.Report1.Has("P6", verify.Warn) {
+			t.Errorf("%s: %v %+v", name, err, s.Report1.Reasons)
+		}
+	}
+}
