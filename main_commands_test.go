@@ -135,7 +135,7 @@ func TestCommandsDoTheMainJob(t *testing.T) {
 		t.Errorf("the look:\n%s", out)
 	}
 	file := filepath.Join(t.TempDir(), "pay.toml")
-	s.runs(0, pays(t, "plan", "--max-spend", "500", "--max-cost-bps", "300", "--out", file)...)
+	s.runs(0, pays(t, "plan", "--max-spend", "900", "--max-cost-bps", "300", "--out", file)...)
 	out, errs := s.runs(0, "apply", file, "--yes", "--accept", "V4,Q11", "--json")
 	done := resultOf(t, out)
 	if done.State != "done" || done.Status.Status != api.StatusCompleted || !strings.Contains(errs, "AND OPERATION") {

@@ -120,7 +120,7 @@ func TestExitCodesOfLooking(t *testing.T) {
 	s := newStage(t)
 	list := looking()
 	s.all(list)
-	out, _ := s.runs(0, strings.Fields(strings.ReplaceAll(aTransfer, "PAYEE", payee(t))+" --yes --accept V4,Q11 --json")...)
+	out, _ := s.runs(0, strings.Fields(strings.ReplaceAll(aTransfer, "PAYEE", payee(t))+" --yes --accept V4,Q10,Q11 --json")...)
 	done := resultOf(t, out)
 	s.runs(0, "status", done.QuoteID)
 	s.b.behaves(replaced(pathStatus, done.QuoteID, "0x"+strings.Repeat("11", 32)))
@@ -179,7 +179,7 @@ func TestExitCodesOfWhatIsLost(t *testing.T) {
 			t.Fatalf("%s: sent %d times in all", e.command, n)
 		}
 	}
-	s.runs(4, "apply", s.words["PLAN"], "--yes", "--accept", "V4,Q11")
+	s.runs(4, "apply", s.words["PLAN"], "--yes", "--accept", "V4,Q10,Q11")
 }
 
 // TestExitCodesOfAFailingService: paid back is 1; then what the policy refuses is 4, what a key may not do is 3, and a quote that ended before it was signed is 5.
@@ -214,7 +214,7 @@ func TestExitCodesOfAFailingService(t *testing.T) {
 	if err := os.WriteFile(policy, []byte("version = 1\nnonsense = 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.runs(2, strings.Fields(strings.ReplaceAll(aSwap, "PAYEE", payee(t))+" --yes --accept V4,Q11")...)
+	s.runs(2, strings.Fields(strings.ReplaceAll(aSwap, "PAYEE", payee(t))+" --yes --accept V4,Q10,Q11")...)
 	if err := os.WriteFile(config, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestACommandLineThatIsNoneIsRefusedWithAHint(t *testing.T) {
 func TestInterruptsOfApply(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "--lifetime", "60s")
-	apply := ending{command: "apply", args: "apply PLAN --yes --accept V4,Q11 --json"}
+	apply := ending{command: "apply", args: "apply PLAN --yes --accept V4,Q10,Q11 --json"}
 	for _, step := range []struct {
 		code  int
 		path  string
@@ -269,7 +269,7 @@ func TestInterruptsOfApply(t *testing.T) {
 			t.Errorf("%s: %s", step.path, r.State)
 		} else if step.code == 6 {
 			s.runs(0, "status", r.Operation, "--watch")
-			s.runs(4, "apply", s.words["PLAN"], "--yes", "--accept", "V4,Q11")
+			s.runs(4, "apply", s.words["PLAN"], "--yes", "--accept", "V4,Q10,Q11")
 		}
 	}
 	if n := len(s.b.saw(pathExecute)); n != 1 {

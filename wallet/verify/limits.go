@@ -8,6 +8,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/op/solmsg"
@@ -85,8 +86,9 @@ func (j *judge) gate(setting, code, title, path, want, got string) bool {
 }
 
 // preparedLimits applies the user's limits to a prepared call (rows Y1 to Y5, Y8), and notes in v what it counts.
-func (j *judge) preparedLimits(p Policy, h History, now time.Time, in intent.Intent, lines []line, v *Signing) {
-	d := in.Draft()
+func (j *judge) preparedLimits(p Policy, h History, now time.Time, in intent.Intent, lines []line, prep *PreparedOp) {
+	d, v := in.Draft(), &prep.signing
+	callType, needs := prep.callType, p.needs(in.Draft(), prep)
 	j.blind(p)
 	j.slippageLimit(p, d.SlippageBps)
 	j.chainLimit(p, caip.EVM(in.ChainID()), "/chainOperation")
@@ -97,9 +99,25 @@ func (j *judge) preparedLimits(p Policy, h History, now time.Time, in intent.Int
 	}
 	v.summary.Counts = p.counted(d, v.summary.Spend)
 	if j.capsHold(p, in.ChainID(), lines) {
-		j.spendLimit(p, v.summary.Counts)
-		j.dayLimit(p, h, now, v.summary.Counts)
+		all := append(p.expectedPayments(callType, needs), v.summary.Counts...)
+		j.spendLimit(p, all)
+		j.dayLimit(p, h, now, all)
 	}
+}
+
+// expectedPayments are what the payments of a prepared call will come to at least, if the balances that the service states are true. The caps would refuse a quote
+// of them, so they refuse before the call is signed.
+func (p Policy) expectedPayments(callType string, needs []NeedView) []AmountView {
+	if callType == api.CallSameChainExcludeSolver {
+		return nil
+	}
+	var out []AmountView
+	for _, n := range needs {
+		if n.Short != nil && n.Short.Sign() > 0 {
+			out = append(out, p.amountView(n.Need.Asset, n.Short))
+		}
+	}
+	return out
 }
 
 // quoteLimits applies the user's limits to a quote (rows Y1 to Y6, Y8), and notes in its operations what they count. It knows the accounts that receive

@@ -78,7 +78,7 @@ func (j *judge) prepared(in intent.Intent, p Policy, h History, now time.Time, d
 		signing: v, end: o.window.until(), doc: doc, callType: w.CallType, intent: in.Hash(), v1: in.V1(), funding: in.Funding(), slippage: d.SlippageBps, sources: sources,
 	}
 	prep.view = j.preparedView(p, h, d, w, acc, o, v, lines, sources)
-	j.preparedLimits(p, h, now, in, lines, &prep.signing)
+	j.preparedLimits(p, h, now, in, lines, prep)
 	prep.view.Worst = prep.signing.summary.Counts
 	prep.view.Fingerprint, prep.view.Phrase = fingerprint("coffer/review/1", in.Hash(), doc, v), j.report.Phrase()
 	return prep

@@ -9,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api"
+	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/network"
 	"coffer/api/op"
@@ -243,10 +244,11 @@ func TestK1_AnOperationCountsItsCallsAndItsPaymentsInFull(t *testing.T) {
 		if w.worth(t, p.View().Worst) != call {
 			t.Fatalf("review 1 says %d, the call counts %d", w.worth(t, p.View().Worst), call)
 		}
+		missing := w.worth(t, []verify.AmountView{{Asset: assetOf(baseUSDC), Micro: amount.Value(q.View().Needs[0].Short, 6, w.Catalog.Price(assetOf(baseUSDC)))}})
 		for _, c := range []struct {
 			cap             int64
 			prepared, quote bool
-		}{{call + funding, false, false}, {call + funding - 1, false, true}, {call, false, true}, {call - 1, true, true}, {0, true, true}} {
+		}{{call + funding, false, false}, {call + funding - 1, false, true}, {call + missing, false, true}, {call + missing - 1, true, true}, {0, true, true}} {
 			w.Policy.Limits.MaxSpend = big.NewInt(c.cap)
 			rp, rq, _ := w.judged(t, verify.NoHistory{})
 			if rp.Has("Y4", verify.Refuse) != c.prepared || rq.Has("Y4", verify.Refuse) != c.quote || rp.Refused() != c.prepared || rq.Refused() != c.quote {
@@ -300,7 +302,8 @@ func TestY4_WhatIsRequiredCountsWhereCallsCannotBeRead(t *testing.T) {
 		w.Draft.Calls = w.Draft.Calls[1:]
 		w.Draft.Calls[0].Value, w.Draft.Calls[0].Data = "0", "0xdeadbeef"
 		price := w.Catalog.Price(assetOf(baseUSDC)).Int64()
-		w.Policy.Limits.MaxSpend = big.NewInt(250_500_000*price/1_000_000 - 1)
+		const short = 225_500_000 // of the 250.5 that are required, the service states 25 there: payments of at least that much come on top
+		w.Policy.Limits.MaxSpend = big.NewInt(250_500_000*price/1_000_000 + short*price/1_000_000 - 1)
 		p, r := w.prepared(w.Document(w.PrepareResponse()))
 		refused(t, p != nil, r, "Y4")
 		w.Policy.Limits.MaxSpend.Add(w.Policy.Limits.MaxSpend, big.NewInt(1))
@@ -401,12 +404,13 @@ func TestY5_EverythingSignedWithinADayCounts(t *testing.T) {
 		for _, o := range q.Operations() {
 			funding += w.worth(t, o.Summary().Counts)
 		}
+		missing := w.worth(t, []verify.AmountView{{Asset: assetOf(baseUSDC), Micro: amount.Value(q.View().Needs[0].Short, 6, w.Catalog.Price(assetOf(baseUSDC)))}})
 		// the quote's own history holds the prepared call as well; here it is what it was before
 		for _, c := range []struct {
 			cap             int64
 			prepared, quote bool
 		}{
-			{before + max(call, funding), false, false}, {before + call - 1, true, funding > call-1}, {before + funding - 1, call > funding-1, true},
+			{before + call + missing, false, false}, {before + call + missing - 1, true, false}, {before + funding - 1, true, true},
 			{before - 1, true, true}, {0, true, true},
 		} {
 			w.Policy.Limits.MaxSpendPerDay = big.NewInt(c.cap)
