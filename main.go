@@ -162,7 +162,7 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 	}
 	err = daemon.Run(ctx, daemon.Options{
 		SSH: over,
-		Dir: dir, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath, Fund: o.Fund, Faults: o.Faults,
+		Dir: dir, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath, Fund: o.Fund, FundLimit: o.FundLimit, Faults: o.Faults,
 		Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime, Metrics: o.Metrics,
 		JSON: o.JSON, LogJSON: o.LogJSON, LogLevel: o.LogLevel, Out: os.Stdout, Log: os.Stderr,
 	})
@@ -216,7 +216,8 @@ type keyCommands struct{}
 func (keyCommands) Add(ctx context.Context, data string, r cli.KeyRequest) (cli.GivenKey, error) {
 	spec := access.KeySpec{
 		Company: r.Company, Project: r.Project, UseCase: r.UseCase, Volume: r.Volume, Chains: r.Chains, Assets: r.Assets,
-		Permissions: r.Permissions, Endpoints: r.Endpoints, PerMinute: r.PerMinute, Concurrent: r.Concurrent, Expires: r.Expires, PublicTest: r.PublicTest,
+		Permissions: r.Permissions, Endpoints: r.Endpoints, PerMinute: r.PerMinute, Concurrent: r.Concurrent, FundLimit: r.FundLimit,
+		Expires: r.Expires, PublicTest: r.PublicTest,
 	}
 	if r.ExpiresIn > 0 {
 		spec.Expires = time.Now().Add(r.ExpiresIn)
@@ -275,7 +276,7 @@ func keyLine(i access.KeyInfo) cli.Key {
 	return cli.Key{
 		ID: i.ID, State: i.State(time.Now()), Company: i.Company, Project: i.Project, UseCase: i.UseCase, Volume: i.Volume,
 		Chains: list(i.Chains), Assets: list(i.Assets), Permissions: list(i.Permissions), Endpoints: list(i.Endpoints),
-		PerMinute: i.PerMinute, Concurrent: i.Concurrent, PublicTest: i.PublicTest,
+		PerMinute: i.PerMinute, Concurrent: i.Concurrent, FundLimit: i.FundLimit, PublicTest: i.PublicTest,
 		Created: i.Created, Rotated: i.Rotated, PreviousUntil: i.PreviousUntil, Expires: i.Expires, Revoked: i.Revoked,
 	}
 }

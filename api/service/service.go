@@ -61,6 +61,7 @@ type Options struct {
 	Seed           []byte // installation seed, 32 bytes
 	Kind           network.Kind
 	Fund           bool          // protocol §5.4, --fund always
+	FundLimit      int           // new accounts that get test funds through one key in 24 hours; 0 means access.DefaultFundLimit
 	Lifetime       time.Duration // of quotes, protocol §5.2
 	CursorLifetime time.Duration // of a continuation of history, from its first page
 	BasePath       string
@@ -95,6 +96,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.BasePath == "" {
 		o.BasePath = DefaultBasePath
+	}
+	if o.FundLimit == 0 {
+		o.FundLimit = access.DefaultFundLimit
 	}
 	if !strings.HasPrefix(o.BasePath, "/") || strings.HasSuffix(o.BasePath, "/") {
 		return o, fmt.Errorf("service: the base path %q must begin with a slash and not end with one", o.BasePath)
@@ -155,7 +159,7 @@ func Open(o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{opts: o, in: in, passes: access.NewPasses(o.Clock, access.PassPerMinute)}
+	s := &Service{opts: o, in: in, passes: access.NewPasses(o.Clock, access.PassPerMinute, o.FundLimit)}
 	s.opts.Log = slog.New(redactedLog{o.Log.Handler(), o.APIKey})
 	if o.Metrics != nil {
 		s.watch = &observer{meter: o.Metrics}
@@ -184,7 +188,7 @@ func (s *Service) wire() error {
 	if s.book, err = book.Open(o.Store, book.Options{Clock: o.Clock, Random: o.Random, CursorLifetime: o.CursorLifetime}); err != nil {
 		return err
 	}
-	if s.keys, err = access.OpenKeys(o.Store, access.KeysOptions{Clock: o.Clock, Random: o.Random}); err != nil {
+	if s.keys, err = access.OpenKeys(o.Store, access.KeysOptions{Clock: o.Clock, Random: o.Random, FundLimit: o.FundLimit}); err != nil {
 		return err
 	}
 	walk, err := in.Secret("prices/1", 32)
@@ -197,7 +201,9 @@ func (s *Service) wire() error {
 	}
 	var faucet *portfolio.Faucet
 	if o.Fund {
-		faucet, err = portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: o.Clock, Log: o.Log, Known: s.inHistory, KnownSolana: s.solanaInHistory})
+		faucet, err = portfolio.NewFaucet(portfolio.FaucetOptions{
+			Installation: in, Clock: o.Clock, Log: o.Log, Known: s.inHistory, KnownSolana: s.solanaInHistory, May: mayFund,
+		})
 		if err != nil {
 			return err
 		}
@@ -290,6 +296,9 @@ func (s *Service) sweep() {
 		}
 	})
 }
+
+// mayFund asks the grant of a request whether it brings test funds.
+func mayFund(ctx context.Context, newAccount bool) bool { return access.Of(ctx).MayFund(newAccount) }
 
 // inHistory reports whether a record of the book names the address.
 func (s *Service) inHistory(ctx context.Context, a common.Address) (bool, error) {

@@ -19,6 +19,7 @@ type ServeOptions struct {
 	JSON           bool          // print one line of JSON once the port accepts
 	Hosts          []string      // further host names of the certificate
 	Fund           bool          // give test funds to new addresses
+	FundLimit      int           // new addresses that get them through one key in 24 hours
 	Faults         []string      // what the service is asked to bring about
 	Lifetime       time.Duration // of quotes
 	CursorLifetime time.Duration // of continuations of history
@@ -42,6 +43,12 @@ const (
 	defaultConnections = 1024
 	minConnections     = 4
 	maxConnections     = 65536
+)
+
+// Bounds of --fund-limit.
+const (
+	defaultFundLimit = 100
+	maxFundLimit     = 10_000
 )
 
 // words are the flags that stand for another value.
@@ -94,7 +101,8 @@ dashboards are about the remote service of that profile, read only, with its API
 	f.StringVar(&o.Data, "data", "", "data `directory`, made when it is not there (default: below the user's data directory)")
 	f.BoolVar(&o.JSON, "json", false, "print one line of JSON with address, CA file, key and network file once the port accepts")
 	f.StringSliceVar(&o.Hosts, "host", nil, "further host `name` or address that clients use, for the certificate; may be given several times")
-	f.StringVar(&w.fund, "fund", w.fund, "test funds for addresses that are named the first time: `always or never`")
+	f.StringVar(&w.fund, "fund", w.fund, "test funds for addresses that are named the first time by a key that may quote: `always or never`")
+	f.IntVar(&o.FundLimit, "fund-limit", defaultFundLimit, "the `number` of new addresses that get test funds through one API key in any 24 hours, up to 10000; a key that names a\nnumber of its own has that")
 	f.StringArrayVar(&o.Faults, "fault", nil, p.faultUsage())
 	f.DurationVar(&o.Lifetime, "lifetime", 30*time.Second, "how long a quote may be accepted, 1s to 10m")
 	f.DurationVar(&o.CursorLifetime, "cursor-lifetime", 15*time.Minute, "how long a continuation of history (the token of the next page) stays good, 1s to 24h")
@@ -125,6 +133,9 @@ func (o *ServeOptions) settle(w words) error {
 	case "never":
 	default:
 		return &UsageError{Problem: "--fund takes always or never"}
+	}
+	if o.FundLimit < 1 || o.FundLimit > maxFundLimit {
+		return &UsageError{Problem: fmt.Sprintf("--fund-limit takes 1 to %d", maxFundLimit), Hint: "--fund never gives no test funds to anybody"}
 	}
 	switch w.format {
 	case "json":

@@ -28,7 +28,7 @@ type KeysCommands interface {
 type KeyRequest struct {
 	Company, Project, UseCase, Volume      string
 	Chains, Assets, Permissions, Endpoints []string
-	PerMinute, Concurrent                  int
+	PerMinute, Concurrent, FundLimit       int
 	Expires                                time.Time
 	ExpiresIn                              time.Duration
 	PublicTest                             bool
@@ -48,6 +48,7 @@ type Key struct {
 	Endpoints     []string  `json:"endpoints"`
 	PerMinute     int       `json:"perMinute"`
 	Concurrent    int       `json:"concurrent"`
+	FundLimit     int       `json:"fundLimit,omitzero"` // absent: that of the service
 	PublicTest    bool      `json:"publicTest"`
 	Created       time.Time `json:"created"`
 	Rotated       time.Time `json:"rotated,omitzero"`
@@ -100,6 +101,9 @@ goes on taking the key that it printed as well.`,
 			if cmd.Flags().Changed("limit") && r.PerMinute == 0 {
 				return &UsageError{Problem: "--limit takes a whole number from 1; a key that may do nothing is one to revoke"}
 			}
+			if cmd.Flags().Changed("fund-limit") && r.FundLimit == 0 {
+				return &UsageError{Problem: "--fund-limit takes a whole number from 1; a key with --permission read alone brings no test funds"}
+			}
 			if r.Expires, r.ExpiresIn, err = parseExpiry(expires); err != nil {
 				return err
 			}
@@ -121,6 +125,7 @@ goes on taking the key that it printed as well.`,
 	f.StringSliceVar(&r.Endpoints, "endpoint", nil, "`path` that the key may use, without the base path, such as /v3/quote/call-quote, or with a slash at the\nend, such as /v3/, all below it; may be given several times (default: all)")
 	f.IntVar(&r.PerMinute, "limit", 0, "`number` of requests in any 60 seconds, up to 60000 (default 400)")
 	f.IntVar(&r.Concurrent, "concurrent", 0, "`number` of requests under way at once, up to 1000 (default: no bound)")
+	f.IntVar(&r.FundLimit, "fund-limit", 0, "`number` of new addresses that get test funds through the key in any 24 hours, up to 10000 (default: that of the\nservice, `coffer serve --fund-limit`)")
 	f.StringVar(&expires, "expires", "", "`when` the key ends: a duration such as 720h, the beginning of a day such as 2027-01-31 (UTC), or a time such as\n2027-01-31T18:00:00Z (default: never)")
 	f.BoolVar(&r.PublicTest, "public-test", false, "a key for everybody who develops: 60 requests a minute, all endpoints; only --expires goes with it")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
@@ -252,6 +257,8 @@ func flagOf(member string) string {
 		return "ID"
 	case "perMinute":
 		return "--limit"
+	case "fundLimit":
+		return "--fund-limit"
 	case "publicTest":
 		return "--public-test"
 	case "useCase":

@@ -17,13 +17,13 @@ func TestServeFlags(t *testing.T) {
 	p, _ := program(t)
 	var got ServeOptions
 	p.Serve = func(_ context.Context, o ServeOptions) error { got = o; return nil }
-	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", "/d", "--json", "--host", "a", "--host", "b", "--fund", "never", "--fault", "slow-fill=2s", "--fault", "revert@0.25",
+	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", "/d", "--json", "--host", "a", "--host", "b", "--fund", "never", "--fund-limit", "9", "--fault", "slow-fill=2s", "--fault", "revert@0.25",
 		"--lifetime", "45s", "--cursor-lifetime", "1m", "--metrics", "127.0.0.1:9464", "--log-format", "json", "--log-level", "warn", "--base-path", "/v", "--max-connections", "64"}
 	if err := p.Run(t.Context(), args); err != nil {
 		t.Fatal(err)
 	}
 	want := ServeOptions{
-		Listen: "127.0.0.1:0", Data: "/d", JSON: true, Hosts: []string{"a", "b"}, Faults: []string{"slow-fill=2s", "revert@0.25"}, Lifetime: 45 * time.Second,
+		Listen: "127.0.0.1:0", Data: "/d", JSON: true, Hosts: []string{"a", "b"}, FundLimit: 9, Faults: []string{"slow-fill=2s", "revert@0.25"}, Lifetime: 45 * time.Second,
 		CursorLifetime: time.Minute, Metrics: "127.0.0.1:9464", BasePath: "/v", Connections: 64, LogJSON: true, LogLevel: 4, SSH: ServeSSH{Idle: 15 * time.Minute, Max: 8 * time.Hour, Sessions: 32},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -32,7 +32,7 @@ func TestServeFlags(t *testing.T) {
 	if err := p.Run(t.Context(), []string{"serve"}); err != nil {
 		t.Fatal(err)
 	}
-	want = ServeOptions{Listen: "127.0.0.1:8443", Fund: true, Lifetime: 30 * time.Second, CursorLifetime: 15 * time.Minute, BasePath: "/api", Connections: 1024, SSH: want.SSH}
+	want = ServeOptions{Listen: "127.0.0.1:8443", Fund: true, FundLimit: 100, Lifetime: 30 * time.Second, CursorLifetime: 15 * time.Minute, BasePath: "/api", Connections: 1024, SSH: want.SSH}
 	got.Hosts, got.Faults = nil, nil
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("defaults: got %+v, expected %+v", got, want)
@@ -43,7 +43,7 @@ func TestServeRefusesWhatItCannotDo(t *testing.T) {
 	p, _ := program(t)
 	p.Serve = func(context.Context, ServeOptions) error { t.Error("it was served"); return nil }
 	for _, args := range [][]string{
-		{"--fund", "maybe"}, {"--log-format", "xml"}, {"--log-level", "loud"}, {"--lifetime", "0s"}, {"--lifetime", "11m"}, {"--cursor-lifetime", "25h"},
+		{"--fund", "maybe"}, {"--fund-limit", "0"}, {"--fund-limit", "10001"}, {"--log-format", "xml"}, {"--log-level", "loud"}, {"--lifetime", "0s"}, {"--lifetime", "11m"}, {"--cursor-lifetime", "25h"},
 		{"--base-path", "api"}, {"--base-path", "/"}, {"--base-path", "/a/"}, {"--base-path", "/a b"}, {"--lifetime", "long"}, {"now"},
 		{"--base-path", "/a/../b"}, {"--base-path", "/ä"}, {"--base-path", "//a"}, {"--listen", "8443"}, {"--listen", "127.0.0.1"}, {"--listen", "127.0.0.1:99999"}, {"--listen", "a:https"},
 		{"--host", ""}, {"--host", "https://a"}, {"--host", "a:1"}, {"--host", "a..b"}, {"--data", ""}, {"--metrics", ""}, {"--fault", ""},
@@ -114,8 +114,8 @@ func TestKeysCommands(t *testing.T) {
 		asked string
 		says  []string
 	}{
-		"add": {"add --data /d --company Ant --project wallet --use-case pay --volume many --chain eip155:1,eip155:10 --asset ob:usdc --permission read --endpoint /assets/list --limit 7 --concurrent 2 --expires 720h",
-			"add /d {Company:Ant Project:wallet UseCase:pay Volume:many Chains:[eip155:1 eip155:10] Assets:[ob:usdc] Permissions:[read] Endpoints:[/assets/list] PerMinute:7 Concurrent:2 Expires:0001-01-01 00:00:00 +0000 UTC ExpiresIn:720h0m0s PublicTest:false}",
+		"add": {"add --data /d --company Ant --project wallet --use-case pay --volume many --chain eip155:1,eip155:10 --asset ob:usdc --permission read --endpoint /assets/list --limit 7 --concurrent 2 --fund-limit 5 --expires 720h",
+			"add /d {Company:Ant Project:wallet UseCase:pay Volume:many Chains:[eip155:1 eip155:10] Assets:[ob:usdc] Permissions:[read] Endpoints:[/assets/list] PerMinute:7 Concurrent:2 FundLimit:5 Expires:0001-01-01 00:00:00 +0000 UTC ExpiresIn:720h0m0s PublicTest:false}",
 			[]string{"coffer_k7q2m9xw_secret", "shown this once"}},
 		"public test": {"add --public-test --expires 2027-01-31", "Expires:2027-01-31 00:00:00 +0000 UTC ExpiresIn:0s PublicTest:true}", []string{"coffer_k7q2m9xw_secret"}},
 		"list":        {"list --data /d", "list /d", []string{"k7q2m9xw", "live", "read,quote", "400", "2026-01-02 03:04 UTC", "never", "all"}},

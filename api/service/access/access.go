@@ -45,6 +45,28 @@ type Grant struct {
 	Limit     int
 	Remaining int
 	Reset     time.Time
+	// Funds reports whether an account that the request names may get test funds. A new account counts against the caller's budget, unless the
+	// answer is no. nil means no: who may only read makes the service write nothing.
+	Funds func(newAccount bool) bool
+}
+
+// MayFund is Funds; false where that is nil.
+func (g Grant) MayFund(newAccount bool) bool { return g.Funds != nil && g.Funds(newAccount) }
+
+// always is what a caller without a budget may do.
+func always(bool) bool { return true }
+
+type grantKey struct{}
+
+// Within returns a context that carries the grant to the use cases.
+func (g Grant) Within(ctx context.Context) context.Context {
+	return context.WithValue(ctx, grantKey{}, g)
+}
+
+// Of returns the grant of the request that a context belongs to; the zero Grant, which allows nothing, where there is none.
+func Of(ctx context.Context) Grant {
+	g, _ := ctx.Value(grantKey{}).(Grant)
+	return g
 }
 
 // Authenticator admits a request or says why not with an *api.Error; the Grant beside an error tells of the window only. It must be safe for
@@ -76,14 +98,16 @@ func (k *OneKey) Admit(_ context.Context, a Attempt) (Grant, error) {
 	if subtle.ConstantTimeCompare(sum[:], k.sum[:]) != 1 || k.empty {
 		return Grant{}, Unauthorized()
 	}
-	return Grant{Caller: "key"}, nil
+	return Grant{Caller: "key", Funds: always}, nil
 }
 
 // Trusted admits everything that comes through a channel which the operating system guards, such as a socket of mode 0600.
 type Trusted struct{ Caller string }
 
 // Admit always succeeds.
-func (t Trusted) Admit(context.Context, Attempt) (Grant, error) { return Grant{Caller: t.Caller}, nil }
+func (t Trusted) Admit(context.Context, Attempt) (Grant, error) {
+	return Grant{Caller: t.Caller, Funds: always}, nil
+}
 
 // Either admits what one of several authenticators admits; the last one's refusal is the answer when none knows the key. The key is good at the
 // first one that does not answer 401.

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -20,10 +21,11 @@ import (
 // bucketKeys holds id → record. The only trace of a key in it is its SHA-256 digest.
 const bucketKeys = "access-keys"
 
-// KeysOptions configure Keys. Both are required.
+// KeysOptions configure Keys. Clock and Random are required; FundLimit is that of a key that names none, 0 means DefaultFundLimit.
 type KeysOptions struct {
-	Clock  func() time.Time
-	Random io.Reader // for ids and keys
+	Clock     func() time.Time
+	Random    io.Reader // for ids and keys
+	FundLimit int
 }
 
 // Keys are the stored keys of a service: made, rotated and revoked by the operator, and the Authenticator that admits who holds one. It is safe for
@@ -31,11 +33,12 @@ type KeysOptions struct {
 //
 // A request counts for exactly Span from the moment it was made. Every request of a known, live key that finds room counts, also one that is then
 // forbidden; one that finds no room does not. Windows live in memory and begin empty with the process. They hold at most eight bytes for
-// each request that their limits admit, whatever is sent.
+// each request, and for each new account with test funds, that their limits admit, whatever is sent.
 type Keys struct {
 	store  store.Store
 	clock  func() time.Time
 	random io.Reader
+	funds  int       // new accounts that a key which names no limit may bring test funds in a FundSpan
 	start  time.Time // moments of windows are measured from here, by the monotonic clock where there is one
 
 	writing sync.Mutex // one change at a time, from its first look to its last
@@ -49,8 +52,11 @@ type key struct {
 
 	mu     sync.Mutex
 	window window
+	funded window // new accounts
 	active int
 }
+
+func newKey(k *kept) *key { return &key{kept: k, funded: window{span: FundSpan}} }
 
 // record is what the store has of a key. Digests are hex; Digest is "" once the key is revoked.
 type record struct {
@@ -63,10 +69,11 @@ type record struct {
 type kept struct {
 	record
 	current, previous digest
+	quotes            bool // may use an endpoint that prepares or prices
 }
 
 func (r record) keep() (*kept, error) {
-	k := &kept{record: r}
+	k := &kept{record: r, quotes: r.quotes()}
 	for text, sum := range map[string]*digest{r.Digest: &k.current, r.Previous: &k.previous} {
 		if n, err := hex.Decode(sum[:], []byte(text)); text != "" && (err != nil || n != len(sum)) {
 			return nil, fmt.Errorf("the digest of key %s is damaged", r.ID)
@@ -80,17 +87,17 @@ func OpenKeys(s store.Store, o KeysOptions) (*Keys, error) {
 	if s == nil || o.Clock == nil || o.Random == nil {
 		return nil, errors.New("keys need a store, a clock and a random source")
 	}
-	k := &Keys{store: s, clock: o.Clock, random: o.Random, start: o.Clock(), keys: map[string]*key{}}
+	k := &Keys{store: s, clock: o.Clock, random: o.Random, funds: cmp.Or(o.FundLimit, DefaultFundLimit), start: o.Clock(), keys: map[string]*key{}}
 	err := s.View(func(tx store.Tx) (err error) {
 		tx.Bucket(bucketKeys).Ascend(nil, func(id, value []byte) bool {
 			var r record
-			if json.Unmarshal(value, &r) != nil || r.ID != string(id) || r.PerMinute < 1 || r.PerMinute > MaxPerMinute || r.Concurrent < 0 {
+			if json.Unmarshal(value, &r) != nil || r.ID != string(id) || !r.bounded() {
 				err = fmt.Errorf("the record of key %q is damaged", id)
 				return false
 			}
 			var one *kept
 			one, err = r.keep()
-			k.keys[r.ID] = &key{kept: one}
+			k.keys[r.ID] = newKey(one)
 			return err == nil
 		})
 		return err
@@ -126,7 +133,7 @@ func (k *Keys) Admit(_ context.Context, a Attempt) (Grant, error) {
 	defer one.mu.Unlock()
 	elapsed := now.Sub(k.start)
 	ok, remaining, reset := one.window.take(elapsed, r.PerMinute)
-	g := Grant{Caller: "key " + r.ID, Limit: r.PerMinute, Remaining: remaining, Reset: now.Add(reset - elapsed)}
+	g := Grant{Caller: "key " + r.ID, Limit: r.PerMinute, Remaining: remaining, Reset: now.Add(reset - elapsed), Funds: k.funding(one, r, a.Permission)}
 	switch {
 	case !ok:
 		return g, tooMany(reset-elapsed, "This key may make %d requests in 60 seconds", r.PerMinute)
@@ -138,6 +145,23 @@ func (k *Keys) Admit(_ context.Context, a Attempt) (Grant, error) {
 	one.active++
 	g.Release = one.release()
 	return g, nil
+}
+
+// funding says whether a request brings test funds to the accounts that it names: never to one that is only read by a key that may not quote, and to
+// new ones within the key's budget.
+func (k *Keys) funding(one *key, r *kept, permission string) func(bool) bool {
+	if permission == Read && !r.quotes {
+		return nil
+	}
+	return func(newAccount bool) bool {
+		if !newAccount {
+			return true
+		}
+		one.mu.Lock()
+		defer one.mu.Unlock()
+		ok, _, _ := one.funded.take(k.clock().Sub(k.start), cmp.Or(r.FundLimit, k.funds))
+		return ok
+	}
 }
 
 func tooMany(wait time.Duration, format string, n int) error {

@@ -397,14 +397,14 @@ func TestASpecificationListsEveryBrokenRule(t *testing.T) {
 	many := make([]string, 51)
 	_, _, err := k.Add(access.KeySpec{
 		Company: "\x1b[2J", UseCase: strings.Repeat("x", 201), Chains: []string{"base", "eip155:1", "eip155:1"}, Assets: []string{"usdc"},
-		Permissions: []string{"admin"}, Endpoints: []string{"x", "/a?b"}, PerMinute: -1, Concurrent: 1001, Expires: c.Now(), Volume: " ",
+		Permissions: []string{"admin"}, Endpoints: []string{"x", "/a?b"}, PerMinute: -1, Concurrent: 1001, FundLimit: 10_001, Expires: c.Now(), Volume: " ",
 	})
 	e := wants(t, err, api.ErrValidation, 400)
 	got := map[string]bool{}
 	for _, f := range e.Details {
 		got[f.Path] = true
 	}
-	for _, path := range []string{"company", "project", "useCase", "volume", "chains[0]", "chains[2]", "assets[0]", "permissions[0]", "endpoints[0]", "endpoints[1]", "perMinute", "concurrent", "expires"} {
+	for _, path := range []string{"company", "project", "useCase", "volume", "chains[0]", "chains[2]", "assets[0]", "permissions[0]", "endpoints[0]", "endpoints[1]", "perMinute", "concurrent", "fundLimit", "expires"} {
 		if !got[path] {
 			t.Errorf("%s is not listed: %v", path, e.Details)
 		}
@@ -463,7 +463,7 @@ func TestTheKeyThatEndedFirstMakesRoom(t *testing.T) {
 func TestADamagedRecordIsNotTakenForAKey(t *testing.T) {
 	for _, record := range []string{
 		`{"id":"other","perMinute":1}`, `{"id":"abcdefgh"}`, `{"id":"abcdefgh","perMinute":0}`, `{"id":"abcdefgh","perMinute":-1}`,
-		`{"id":"abcdefgh","perMinute":60001}`, `{"id":"abcdefgh","perMinute":1,"concurrent":-1}`, `{"id":"abcdefgh","perMinute":1,"digest":"00"}`, `{`,
+		`{"id":"abcdefgh","perMinute":60001}`, `{"id":"abcdefgh","perMinute":1,"concurrent":-1}`, `{"id":"abcdefgh","perMinute":1,"fundLimit":10001}`, `{"id":"abcdefgh","perMinute":1,"digest":"00"}`, `{`,
 	} {
 		db := store.NewMemory()
 		err := db.Update(func(tx store.Tx) error { return tx.Bucket("access-keys").Put([]byte("abcdefgh"), []byte(record)) })

@@ -217,7 +217,7 @@ func (k *Keys) save(r record, gone string) error {
 	if one := k.keys[r.ID]; one != nil {
 		one.kept = next
 	} else {
-		k.keys[r.ID] = &key{kept: next}
+		k.keys[r.ID] = newKey(next)
 	}
 	return nil
 }

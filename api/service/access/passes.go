@@ -17,6 +17,7 @@ const PassPerMinute = 600
 type Passes struct {
 	clock     func() time.Time
 	perMinute int
+	fundLimit int
 	start     time.Time // as in Keys
 
 	mu      sync.Mutex
@@ -24,16 +25,17 @@ type Passes struct {
 	callers map[string]*passing
 }
 
-// passing is a caller that has keys, or made requests within the last Span.
+// passing is a caller that has keys, made requests within the last Span, or brought new accounts within the last FundSpan.
 type passing struct {
 	caller string
 	keys   int
 	window window
+	funded window // new accounts
 }
 
-// NewPasses admits nobody at first, and then each caller with perMinute requests in a Span.
-func NewPasses(clock func() time.Time, perMinute int) *Passes {
-	return &Passes{clock: clock, perMinute: perMinute, start: clock(), known: map[[sha256.Size]byte]*passing{}, callers: map[string]*passing{}}
+// NewPasses admits nobody at first, and then each caller with perMinute requests in a Span and fundLimit new accounts with test funds in a FundSpan.
+func NewPasses(clock func() time.Time, perMinute, fundLimit int) *Passes {
+	return &Passes{clock: clock, perMinute: perMinute, fundLimit: fundLimit, start: clock(), known: map[[sha256.Size]byte]*passing{}, callers: map[string]*passing{}}
 }
 
 // Issue draws a key. caller names it in log lines. revoke ends it and may be called more than once.
@@ -49,7 +51,7 @@ func (p *Passes) Issue(random io.Reader, caller string) (key string, revoke func
 	p.forget(p.clock().Sub(p.start))
 	one := p.callers[caller]
 	if one == nil {
-		one = &passing{caller: caller}
+		one = &passing{caller: caller, funded: window{span: FundSpan}}
 		p.callers[caller] = one
 	}
 	one.keys++
@@ -64,10 +66,12 @@ func (p *Passes) Issue(random io.Reader, caller string) (key string, revoke func
 	}, nil
 }
 
-// forget drops the callers that have no key and made no request lately.
+// forget drops the callers that have no key, made no request and brought no new account lately.
 func (p *Passes) forget(now time.Duration) {
 	for name, one := range p.callers {
-		if one.window.slide(now); one.keys == 0 && one.window.n == 0 {
+		one.window.slide(now)
+		one.funded.slide(now)
+		if one.keys+one.window.n+one.funded.n == 0 {
 			delete(p.callers, name)
 		}
 	}
@@ -85,9 +89,22 @@ func (p *Passes) Admit(_ context.Context, a Attempt) (Grant, error) {
 	}
 	elapsed := now.Sub(p.start)
 	ok, remaining, reset := one.window.take(elapsed, p.perMinute)
-	g := Grant{Caller: one.caller, Limit: p.perMinute, Remaining: remaining, Reset: now.Add(reset - elapsed)}
+	g := Grant{Caller: one.caller, Limit: p.perMinute, Remaining: remaining, Reset: now.Add(reset - elapsed), Funds: p.funding(one)}
 	if !ok {
 		return g, tooMany(reset-elapsed, "This visitor may make %d requests in 60 seconds", p.perMinute)
 	}
 	return g, nil
+}
+
+// funding lets new accounts have test funds within the caller's budget.
+func (p *Passes) funding(one *passing) func(bool) bool {
+	return func(newAccount bool) bool {
+		if !newAccount {
+			return true
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		ok, _, _ := one.funded.take(p.clock().Sub(p.start), p.fundLimit)
+		return ok
+	}
 }

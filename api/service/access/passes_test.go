@@ -11,7 +11,7 @@ import (
 )
 
 func TestAPassIsGoodUntilItIsTakenBack(t *testing.T) {
-	p := NewPasses(time.Now, PassPerMinute)
+	p := NewPasses(time.Now, PassPerMinute, 1)
 	refused := func(key string) bool {
 		_, err := p.Admit(t.Context(), Attempt{Key: key})
 		var e *api.Error
@@ -40,7 +40,7 @@ func TestAPassIsGoodUntilItIsTakenBack(t *testing.T) {
 
 func TestAVisitorHasOneWindowForAllItsPasses(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	p := NewPasses(func() time.Time { return now }, 3)
+	p := NewPasses(func() time.Time { return now }, 3, 1)
 	issue := func(caller string) (string, func()) {
 		key, revoke, err := p.Issue(rand.Reader, caller)
 		if err != nil {
@@ -77,7 +77,7 @@ func TestAVisitorHasOneWindowForAllItsPasses(t *testing.T) {
 
 func TestVisitorsOfThePastAreForgotten(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	p := NewPasses(func() time.Time { return now }, 3)
+	p := NewPasses(func() time.Time { return now }, 3, 1)
 	for i := range 100 {
 		key, revoke, err := p.Issue(rand.Reader, "guest "+strconv.Itoa(i))
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/api/openapi"
 	"coffer/api/text"
 )
 
@@ -16,6 +17,8 @@ const (
 	DefaultPerMinute = 400    // of a key that names no limit
 	PublicPerMinute  = 60     // of a public test key
 	MaxPerMinute     = 60_000 // requests that a window can hold: eight bytes each
+	DefaultFundLimit = 100    // new accounts with test funds, of a key of a service that names no limit either
+	MaxFundLimit     = 10_000 // new accounts that a window can hold
 	MaxConcurrent    = 1_000
 	MaxKeys          = 1_000
 )
@@ -31,7 +34,8 @@ const (
 //
 // Permissions are read, quote and execute; none means all. Endpoints are paths below the base path, such as /v3/quote/call-quote, or, with a slash at
 // the end, everything below; none means all. PerMinute bounds the requests of any 60 seconds, 0 means DefaultPerMinute; Concurrent bounds those
-// under way at once, 0 means no bound. A zero Expires never comes.
+// under way at once, 0 means no bound. FundLimit bounds the new accounts that get test funds through the key in any 24 hours, 0 means the service's
+// limit. A zero Expires never comes.
 //
 // PublicTest makes a key for everybody who develops: PublicPerMinute requests a minute on all endpoints, nothing else is set.
 type KeySpec struct {
@@ -45,6 +49,7 @@ type KeySpec struct {
 	Endpoints   []string  `json:"endpoints,omitempty"`
 	PerMinute   int       `json:"perMinute,omitzero"`
 	Concurrent  int       `json:"concurrent,omitzero"`
+	FundLimit   int       `json:"fundLimit,omitzero"`
 	Expires     time.Time `json:"expires,omitzero"`
 	PublicTest  bool      `json:"publicTest,omitzero"`
 }
@@ -72,6 +77,7 @@ func (s KeySpec) settled(now time.Time) (KeySpec, error) {
 	}
 	c.number("perMinute", s.PerMinute, 1, MaxPerMinute)
 	c.number("concurrent", s.Concurrent, 0, MaxConcurrent)
+	c.number("fundLimit", s.FundLimit, 0, MaxFundLimit)
 	if !s.Expires.IsZero() && !s.Expires.After(now) {
 		c.fail("expires", "a time to come", s.Expires.UTC().Format(time.RFC3339))
 	}
@@ -85,7 +91,17 @@ func (s KeySpec) settled(now time.Time) (KeySpec, error) {
 // onlyPublic reports whether nothing but PublicTest and Expires is set.
 func (s KeySpec) onlyPublic() bool {
 	lists := len(s.Chains) + len(s.Assets) + len(s.Permissions) + len(s.Endpoints)
-	return s.Company+s.Project+s.UseCase+s.Volume == "" && lists == 0 && s.PerMinute == 0 && s.Concurrent == 0
+	return s.Company+s.Project+s.UseCase+s.Volume == "" && lists == 0 && s.PerMinute == 0 && s.Concurrent == 0 && s.FundLimit == 0
+}
+
+// bounded reports whether the limits of a stored key are ones that a key can have.
+func (s KeySpec) bounded() bool {
+	return s.PerMinute >= 1 && s.PerMinute <= MaxPerMinute && s.Concurrent >= 0 && s.FundLimit >= 0 && s.FundLimit <= MaxFundLimit
+}
+
+// quotes reports whether the key may use an endpoint that prepares or prices; one that may not only reads, unless it executes.
+func (s KeySpec) quotes() bool {
+	return slices.ContainsFunc(openapi.Endpoints(), func(e openapi.Endpoint) bool { return e.Permission == Quote && s.allows(e.Path, Quote) })
 }
 
 // permissions lists every permission.

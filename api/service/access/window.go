@@ -1,13 +1,20 @@
 package access
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Span is how long a request counts against its key: it expires this long after it was made (interface-facts §2).
 const Span = time.Minute
 
-// window is the sliding window of one key: the moments of the requests of the last minute, oldest first, in a ring that grows with use up to the
-// key's limit. Moments are durations since the keys were opened.
+// FundSpan is how long a new account counts against the budget of the key that test funds came with.
+const FundSpan = 24 * time.Hour
+
+// window is a sliding window of one key: the moments of what the last span brought, oldest first, in a ring that grows with use up to the key's
+// limit. Moments are durations since the keys were opened. A span of zero is Span.
 type window struct {
+	span time.Duration
 	ring []time.Duration
 	head int
 	n    int
@@ -16,14 +23,16 @@ type window struct {
 // smallestRing is how many moments a window has room for at first.
 const smallestRing = 8
 
+func (w *window) life() time.Duration { return cmp.Or(w.span, Span) }
+
 func (w *window) at(i int) *time.Duration { return &w.ring[(w.head+i)%len(w.ring)] }
 
-// slide drops what has expired. A clock that was set back makes later moments now: a key is never shut out for longer than a Span.
+// slide drops what has expired. A clock that was set back makes later moments now: a key is never shut out for longer than the span.
 func (w *window) slide(now time.Duration) {
 	for i := w.n - 1; i >= 0 && *w.at(i) > now; i-- {
 		*w.at(i) = now
 	}
-	for w.n > 0 && *w.at(0) <= now-Span {
+	for w.n > 0 && *w.at(0) <= now-w.life() {
 		w.head, w.n = (w.head+1)%len(w.ring), w.n-1
 	}
 	if w.n == 0 {
@@ -31,7 +40,7 @@ func (w *window) slide(now time.Duration) {
 	}
 }
 
-// take counts a request unless limit of them are in the window. It returns how many more are admitted and when the oldest expires.
+// take counts something unless limit of it is in the window. It returns how many more are admitted and when the oldest expires.
 func (w *window) take(now time.Duration, limit int) (ok bool, remaining int, reset time.Duration) {
 	w.slide(now)
 	if ok = w.n < limit; ok {
@@ -39,7 +48,7 @@ func (w *window) take(now time.Duration, limit int) (ok bool, remaining int, res
 		w.n++
 		*w.at(w.n - 1) = now
 	}
-	return ok, limit - w.n, *w.at(0) + Span
+	return ok, limit - w.n, *w.at(0) + w.life()
 }
 
 func (w *window) grow(limit int) {

@@ -163,6 +163,7 @@ func (h *handler) serve(w *answer, r *http.Request, log *slog.Logger) {
 		if grant.Release != nil {
 			defer grant.Release()
 		}
+		r = r.WithContext(grant.Within(r.Context()))
 	}
 	doc, leave, err := h.body(w, r, rt)
 	defer leave()

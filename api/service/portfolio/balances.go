@@ -15,7 +15,7 @@ import (
 	"coffer/api/service/chain/solana"
 )
 
-// Balances answers GET /v3/balances/aggregated-balance. The named addresses get test funds first. All prices are of one moment, so fiat
+// Balances answers GET /v3/balances/aggregated-balance. The named addresses get test funds first, if the request may bring them. All prices are of one moment, so fiat
 // values add up.
 func (p *Portfolio) Balances(ctx context.Context, q Query) (api.AggregatedBalance, error) {
 	out, err := p.sums(ctx, q)
@@ -30,7 +30,7 @@ func (p *Portfolio) Balances(ctx context.Context, q Query) (api.AggregatedBalanc
 }
 
 // BalancesV2 answers GET /v2/balances/aggregated-balance: every aggregated asset in the order of the catalogue, the further assets asked for,
-// and no accounts. An EVM address holds nothing on Solana, whose entities are listed with zero. The address gets test funds first.
+// and no accounts. An EVM address holds nothing on Solana, whose entities are listed with zero. The address gets test funds first, if the request may bring them.
 func (p *Portfolio) BalancesV2(ctx context.Context, address common.Address, assets []Asked) (api.AggregatedBalance, error) {
 	q := Query{EVM: &address, Assets: assets}
 	for _, a := range p.in.Catalog.Aggregates() {

@@ -23,25 +23,30 @@ import (
 
 // Faucet pays test funds: an address is funded once, when it is first named, and only if it holds nothing and has no code, nonce or history on
 // any chain (protocol §5.4). What was decided about an address is written down, so a recipient that was paid is never topped up. On each chain
-// a grant is paid whole or declined for good: a faucet that ran dry there is no error of the request. A nil *Faucet pays nothing. It is safe
-// for concurrent use.
+// a grant is paid whole or declined for good: a faucet that ran dry there is no error of the request. Where May says no, nothing is decided and
+// nothing written, and the address gets its funds when it is named again by a request that may bring them. A nil *Faucet pays nothing. It is
+// safe for concurrent use.
 type Faucet struct {
 	in    *genesis.Installation
 	clock func() time.Time
 	known func(context.Context, common.Address) (bool, error)
 	named func(context.Context, solmsg.Key) (bool, error)
+	may   func(context.Context, bool) bool
 	log   *slog.Logger
 	seed  []byte
 	turn  sync.Mutex // one funding at a time: chains seal one block at a time anyway
 }
 
 // FaucetOptions configure a Faucet. Known and KnownSolana report whether the service's history names an address; nil means that there is no
-// history to ask. Log is told once of every grant that a chain refuses; it may be nil.
+// history to ask. May reports whether a request may bring test funds; it is asked with true once for each new address, which counts against a
+// budget, and with false otherwise; nil means always. Log is told of every grant that a chain refuses and of every address that a budget
+// leaves out; it may be nil.
 type FaucetOptions struct {
 	Installation *genesis.Installation
 	Clock        func() time.Time
 	Known        func(context.Context, common.Address) (bool, error)
 	KnownSolana  func(context.Context, solmsg.Key) (bool, error)
+	May          func(ctx context.Context, newAddress bool) bool
 	Log          *slog.Logger
 }
 
@@ -66,7 +71,10 @@ func NewFaucet(o FaucetOptions) (*Faucet, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Faucet{in: o.Installation, clock: o.Clock, known: o.Known, named: o.KnownSolana, log: o.Log, seed: seed}, nil
+	if o.May == nil {
+		o.May = func(context.Context, bool) bool { return true }
+	}
+	return &Faucet{in: o.Installation, clock: o.Clock, known: o.Known, named: o.KnownSolana, may: o.May, log: o.Log, seed: seed}, nil
 }
 
 // Consider funds the addresses that deserve it. It returns when the blocks are sealed.
@@ -83,7 +91,7 @@ func (f *Faucet) Consider(ctx context.Context, addresses ...common.Address) erro
 }
 
 func (f *Faucet) consider(ctx context.Context, a common.Address) error {
-	if d, err := f.decision(a[:]); err != nil || d == declined || d == funded {
+	if d, err := f.decision(a[:]); err != nil || d == declined || d == funded || !f.may(ctx, false) {
 		return err
 	}
 	f.turn.Lock()
@@ -93,6 +101,9 @@ func (f *Faucet) consider(ctx context.Context, a common.Address) error {
 		return err
 	}
 	if d == 0 {
+		if !f.within(ctx, a.Hex()) {
+			return nil
+		}
 		used, err := f.used(ctx, a)
 		if err != nil {
 			return err
@@ -102,6 +113,15 @@ func (f *Faucet) consider(ctx context.Context, a common.Address) error {
 		}
 	}
 	return f.fund(a)
+}
+
+// within takes a new address out of the request's budget; false when that is used up.
+func (f *Faucet) within(ctx context.Context, account string) bool {
+	ok := f.may(ctx, true)
+	if !ok {
+		f.log.Info("no test funds: the caller has named as many new accounts as it may", "account", account)
+	}
+	return ok
 }
 
 func (f *Faucet) decline(a []byte) error {

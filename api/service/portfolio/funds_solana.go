@@ -35,13 +35,16 @@ func (f *Faucet) ConsiderSolana(ctx context.Context, owners ...solmsg.Key) error
 }
 
 func (f *Faucet) considerSolana(ctx context.Context, k solmsg.Key) error {
-	if d, err := f.decision(k[:]); err != nil || d != 0 {
+	if d, err := f.decision(k[:]); err != nil || d != 0 || !f.may(ctx, false) {
 		return err
 	}
 	f.turn.Lock()
 	defer f.turn.Unlock()
 	if d, err := f.decision(k[:]); err != nil || d != 0 { // somebody else may have had the turn before
 		return err
+	}
+	if !f.within(ctx, k.String()) {
+		return nil
 	}
 	used, err := f.usedSolana(ctx, k)
 	if err != nil {
