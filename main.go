@@ -162,8 +162,8 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 	}
 	err = daemon.Run(ctx, daemon.Options{
 		SSH: over,
-		Dir: dir, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath, Fund: o.Fund, FundLimit: o.FundLimit, Faults: o.Faults,
-		Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime, Metrics: o.Metrics,
+		Dir: dir, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath, Fund: o.Fund, FundLimit: o.FundLimit, Private: o.Private,
+		Faults: o.Faults, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime, Metrics: o.Metrics,
 		JSON: o.JSON, LogJSON: o.LogJSON, LogLevel: o.LogLevel, Out: os.Stdout, Log: os.Stderr,
 	})
 	var wrong *daemon.OptionError

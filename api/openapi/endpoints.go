@@ -30,7 +30,7 @@ func getErrors() []int { return []int{400, 401, 403, 429, 500} }
 
 func postErrors(more ...int) []int {
 	out := []int{400, 401, 403}
-	for _, s := range []int{http.StatusConflict, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity} {
+	for _, s := range []int{http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity} {
 		for _, m := range append(more, http.StatusUnsupportedMediaType) {
 			if m == s {
 				out = append(out, s)
@@ -96,8 +96,8 @@ func quotes() []Endpoint {
 
 func executions() []Endpoint {
 	const words = "The body is the quote with its operations signed and nothing else changed. 200 means accepted, never done."
-	v1 := post("executeQuoteV1", "/quotes/execute-quote", groupQuotes, PermitExecute, "Execute a quote of v1", api.QuoteV1{}, api.ExecuteResponse{}, 409, 422).v1()
-	v3 := post("executeQuote", "/v3/quote/execute-quote", groupQuotes, PermitExecute, "Execute a quote of v3", api.Quote{}, api.ExecuteResponse{}, 409, 422)
+	v1 := post("executeQuoteV1", "/quotes/execute-quote", groupQuotes, PermitExecute, "Execute a quote of v1", api.QuoteV1{}, api.ExecuteResponse{}, 404, 409, 422).v1()
+	v3 := post("executeQuote", "/v3/quote/execute-quote", groupQuotes, PermitExecute, "Execute a quote of v3", api.Quote{}, api.ExecuteResponse{}, 404, 409, 422)
 	v1.Description, v3.Description = words, words
 	return []Endpoint{v1, v3}
 }

@@ -287,6 +287,8 @@ func meaning(status int) string {
 		return "The API key is missing, wrong or expired, or plain HTTP was used."
 	case http.StatusForbidden:
 		return "The key lacks the permission for this endpoint."
+	case http.StatusNotFound:
+		return "No quote that the key may execute has the id."
 	case http.StatusConflict:
 		return "The quote was executed before."
 	case http.StatusUnsupportedMediaType:

@@ -32,17 +32,18 @@ type client struct {
 	rt   http.RoundTripper
 	user *settletest.User
 	v1   bool
+	key  string
 }
 
 func newClient(t testing.TB, s *service.Service, kind string, n uint64) *client {
-	return &client{t: t, s: s, rt: checked{t, service.RoundTripper(s.Handler())}, user: settletest.NewUserOf(s.Network().Pins, kind, n)}
+	return &client{t: t, s: s, rt: checked{t, service.RoundTripper(s.Handler())}, user: settletest.NewUserOf(s.Network().Pins, kind, n), key: key}
 }
 
 // send sends a request and returns status and body.
 func (c *client) send(method, path, body string) (int, []byte) {
 	c.t.Helper()
 	r := request(c.t, context.Background(), method, "https://x/api"+path, body)
-	r.Header.Set("x-api-key", key)
+	r.Header.Set("x-api-key", c.key)
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/json")
 	}

@@ -1,6 +1,8 @@
 package service
 
 import (
+	"net/http"
+
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/service/genesis"
@@ -20,3 +22,6 @@ func Operations(s *Service) (n int, err error) {
 	})
 	return n, err
 }
+
+// Trusted is what answers on the local socket.
+func Trusted(s *Service) http.Handler { return s.trusted }

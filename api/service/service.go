@@ -64,6 +64,7 @@ type Options struct {
 	FundLimit      int           // new accounts that get test funds through one key in 24 hours; 0 means access.DefaultFundLimit
 	Lifetime       time.Duration // of quotes, protocol §5.2
 	CursorLifetime time.Duration // of a continuation of history, from its first page
+	Private        bool          // status, history and quotes are for their project alone, explorer pages for keys that may read
 	BasePath       string
 	APIKey         string            // the key of this process
 	StoredKeys     bool              // the key of this process is good only while no stored key was when the service was opened
@@ -185,7 +186,9 @@ func Open(o Options) (*Service, error) {
 func (s *Service) wire() error {
 	o, in := s.opts, s.in
 	var err error
-	if s.book, err = book.Open(o.Store, book.Options{Clock: o.Clock, Random: o.Random, CursorLifetime: o.CursorLifetime}); err != nil {
+	if s.book, err = book.Open(o.Store, book.Options{
+		Clock: o.Clock, Random: o.Random, CursorLifetime: o.CursorLifetime, Reader: reader, Private: o.Private,
+	}); err != nil {
 		return err
 	}
 	if s.keys, err = access.OpenKeys(o.Store, access.KeysOptions{Clock: o.Clock, Random: o.Random, FundLimit: o.FundLimit}); err != nil {
@@ -240,7 +243,7 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 	config := httpapi.Config{
 		IDs:      s.requests,
 		BasePath: o.BasePath, Auth: s.authenticator(), Installation: in, Portfolio: accounts,
-		Quoter: quoter, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log, ExplorerBase: explorer,
+		Quoter: quoter, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log, ExplorerBase: explorer, Private: o.Private,
 		Relay: relay.New(relay.Deps{Installation: in, Clock: o.Clock, ExplorerBase: explorer, Log: o.Log, Codec: codec}),
 	}
 	trusted := access.Authenticator(access.Trusted{Caller: "local socket"})
@@ -300,19 +303,29 @@ func (s *Service) sweep() {
 // mayFund asks the grant of a request whether it brings test funds.
 func mayFund(ctx context.Context, newAccount bool) bool { return access.Of(ctx).MayFund(newAccount) }
 
+// reader is who makes a request, as the book sees it.
+func reader(ctx context.Context) book.Reader {
+	g := access.Of(ctx)
+	return book.Reader{Project: g.Project, All: g.All}
+}
+
 // inHistory reports whether a record of the book names the address.
-func (s *Service) inHistory(ctx context.Context, a common.Address) (bool, error) {
-	return s.named(ctx, strings.ToLower(a.Hex()))
+func (s *Service) inHistory(_ context.Context, a common.Address) (bool, error) {
+	return s.named(a.Hex())
 }
 
 // solanaInHistory is inHistory for an address on Solana.
-func (s *Service) solanaInHistory(ctx context.Context, k solmsg.Key) (bool, error) {
-	return s.named(ctx, k.String())
+func (s *Service) solanaInHistory(_ context.Context, k solmsg.Key) (bool, error) {
+	return s.named(k.String())
 }
 
-func (s *Service) named(ctx context.Context, user string) (bool, error) {
-	page, err := s.book.History(ctx, book.HistoryQuery{User: user, Limit: 1, SortBy: book.SortCreated})
-	return len(page.Transactions) > 0, err
+// named looks at the records of every project.
+func (s *Service) named(user string) (named bool, err error) {
+	err = s.book.View(func(tx store.Tx) error {
+		named = s.book.Latest(tx, user) > 0
+		return nil
+	})
+	return named, err
 }
 
 // useExplorerBase takes a listener's address unless Options named one.

@@ -20,6 +20,7 @@ type ServeOptions struct {
 	Hosts          []string      // further host names of the certificate
 	Fund           bool          // give test funds to new addresses
 	FundLimit      int           // new addresses that get them through one key in 24 hours
+	Private        bool          // quotes and history are for the project of the key that made them
 	Faults         []string      // what the service is asked to bring about
 	Lifetime       time.Duration // of quotes
 	CursorLifetime time.Duration // of continuations of history
@@ -103,6 +104,7 @@ dashboards are about the remote service of that profile, read only, with its API
 	f.StringSliceVar(&o.Hosts, "host", nil, "further host `name` or address that clients use, for the certificate; may be given several times")
 	f.StringVar(&w.fund, "fund", w.fund, "test funds for addresses that are named the first time by a key that may quote: `always or never`")
 	f.IntVar(&o.FundLimit, "fund-limit", defaultFundLimit, "the `number` of new addresses that get test funds through one API key in any 24 hours, up to 10000; a key that names a\nnumber of its own has that")
+	f.BoolVar(&o.Private, "private", false, "show quotes, their status and history to keys of the company and project that made them alone, and explorer pages to keys\nthat may read")
 	f.StringArrayVar(&o.Faults, "fault", nil, p.faultUsage())
 	f.DurationVar(&o.Lifetime, "lifetime", 30*time.Second, "how long a quote may be accepted, 1s to 10m")
 	f.DurationVar(&o.CursorLifetime, "cursor-lifetime", 15*time.Minute, "how long a continuation of history (the token of the next page) stays good, 1s to 24h")

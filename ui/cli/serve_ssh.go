@@ -46,7 +46,7 @@ func (s *ServeSSH) flags(cmd *cobra.Command) {
 
 // elsewhere are the flags of the service, which does not run when the dashboards are about another one.
 func elsewhere() []string {
-	return []string{"listen", "host", "fund", "fund-limit", "fault", "lifetime", "cursor-lifetime", "metrics", "base-path", "max-connections"}
+	return []string{"listen", "host", "fund", "fund-limit", "private", "fault", "lifetime", "cursor-lifetime", "metrics", "base-path", "max-connections"}
 }
 
 // settle checks the flags against each other. profile is the one that was named, if any.

@@ -17,13 +17,13 @@ func TestServeFlags(t *testing.T) {
 	p, _ := program(t)
 	var got ServeOptions
 	p.Serve = func(_ context.Context, o ServeOptions) error { got = o; return nil }
-	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", "/d", "--json", "--host", "a", "--host", "b", "--fund", "never", "--fund-limit", "9", "--fault", "slow-fill=2s", "--fault", "revert@0.25",
+	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", "/d", "--json", "--host", "a", "--host", "b", "--fund", "never", "--fund-limit", "9", "--private", "--fault", "slow-fill=2s", "--fault", "revert@0.25",
 		"--lifetime", "45s", "--cursor-lifetime", "1m", "--metrics", "127.0.0.1:9464", "--log-format", "json", "--log-level", "warn", "--base-path", "/v", "--max-connections", "64"}
 	if err := p.Run(t.Context(), args); err != nil {
 		t.Fatal(err)
 	}
 	want := ServeOptions{
-		Listen: "127.0.0.1:0", Data: "/d", JSON: true, Hosts: []string{"a", "b"}, FundLimit: 9, Faults: []string{"slow-fill=2s", "revert@0.25"}, Lifetime: 45 * time.Second,
+		Listen: "127.0.0.1:0", Data: "/d", JSON: true, Hosts: []string{"a", "b"}, FundLimit: 9, Private: true, Faults: []string{"slow-fill=2s", "revert@0.25"}, Lifetime: 45 * time.Second,
 		CursorLifetime: time.Minute, Metrics: "127.0.0.1:9464", BasePath: "/v", Connections: 64, LogJSON: true, LogLevel: 4, SSH: ServeSSH{Idle: 15 * time.Minute, Max: 8 * time.Hour, Sessions: 32},
 	}
 	if !reflect.DeepEqual(got, want) {

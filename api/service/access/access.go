@@ -10,7 +10,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"time"
 
 	"coffer/api"
@@ -48,6 +50,10 @@ type Grant struct {
 	// Funds reports whether an account that the request names may get test funds. A new account counts against the caller's budget, unless the
 	// answer is no. nil means no: who may only read makes the service write nothing.
 	Funds func(newAccount bool) bool
+	// Project is the id of the project that the caller belongs to: what it makes is kept for that, and a private service shows it to no other. All
+	// is set for who owns the data anyway and may see everything.
+	Project string
+	All     bool
 }
 
 // MayFund is Funds; false where that is nil.
@@ -81,7 +87,16 @@ const message = "Invalid or missing API key"
 // Unauthorized is the 401 error; the HTTP layer adds time and path.
 func Unauthorized() *api.Error { return api.NewError(api.ErrUnauthorized, message) }
 
-// OneKey admits whoever has the one key of this process, without limits. An empty key admits nobody.
+// projectOf is the id of a project: 32 hex digits that follow from what names it.
+func projectOf(names ...string) string {
+	h := sha256.New()
+	for _, n := range names {
+		_, _ = fmt.Fprintf(h, "%d:%s", len(n), n) // a hash takes everything
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// OneKey admits whoever has the one key of this process, without limits. An empty key admits nobody. All keys of processes are one project.
 type OneKey struct {
 	sum   [sha256.Size]byte
 	empty bool
@@ -98,15 +113,16 @@ func (k *OneKey) Admit(_ context.Context, a Attempt) (Grant, error) {
 	if subtle.ConstantTimeCompare(sum[:], k.sum[:]) != 1 || k.empty {
 		return Grant{}, Unauthorized()
 	}
-	return Grant{Caller: "key", Funds: always}, nil
+	return Grant{Caller: "key", Funds: always, Project: projectOf("process")}, nil
 }
 
-// Trusted admits everything that comes through a channel which the operating system guards, such as a socket of mode 0600.
+// Trusted admits everything that comes through a channel which the operating system guards, such as a socket of mode 0600. It sees what every project
+// made.
 type Trusted struct{ Caller string }
 
 // Admit always succeeds.
 func (t Trusted) Admit(context.Context, Attempt) (Grant, error) {
-	return Grant{Caller: t.Caller, Funds: always}, nil
+	return Grant{Caller: t.Caller, Funds: always, All: true}, nil
 }
 
 // Either admits what one of several authenticators admits; the last one's refusal is the answer when none knows the key. The key is good at the

@@ -70,10 +70,11 @@ type kept struct {
 	record
 	current, previous digest
 	quotes            bool // may use an endpoint that prepares or prices
+	project           string
 }
 
 func (r record) keep() (*kept, error) {
-	k := &kept{record: r, quotes: r.quotes()}
+	k := &kept{record: r, quotes: r.quotes(), project: r.projectID()}
 	for text, sum := range map[string]*digest{r.Digest: &k.current, r.Previous: &k.previous} {
 		if n, err := hex.Decode(sum[:], []byte(text)); text != "" && (err != nil || n != len(sum)) {
 			return nil, fmt.Errorf("the digest of key %s is damaged", r.ID)
@@ -133,7 +134,7 @@ func (k *Keys) Admit(_ context.Context, a Attempt) (Grant, error) {
 	defer one.mu.Unlock()
 	elapsed := now.Sub(k.start)
 	ok, remaining, reset := one.window.take(elapsed, r.PerMinute)
-	g := Grant{Caller: "key " + r.ID, Limit: r.PerMinute, Remaining: remaining, Reset: now.Add(reset - elapsed), Funds: k.funding(one, r, a.Permission)}
+	g := Grant{Caller: "key " + r.ID, Limit: r.PerMinute, Remaining: remaining, Reset: now.Add(reset - elapsed), Funds: k.funding(one, r, a.Permission), Project: r.project}
 	switch {
 	case !ok:
 		return g, tooMany(reset-elapsed, "This key may make %d requests in 60 seconds", r.PerMinute)

@@ -36,6 +36,15 @@ type KeyInfo struct {
 	Revoked       time.Time `json:"revoked,omitzero"`
 }
 
+// projectID is that of company and project, which are the same for two keys when both names are, letter by letter. A public test key is a project of
+// its own.
+func (i KeyInfo) projectID() string {
+	if i.PublicTest {
+		return projectOf("public", i.ID)
+	}
+	return projectOf("stored", i.Company, i.Project)
+}
+
 // State says whether the key is good at a moment: live, expired or revoked.
 func (i KeyInfo) State(now time.Time) string {
 	switch {

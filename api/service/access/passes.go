@@ -13,7 +13,7 @@ import (
 const PassPerMinute = 600
 
 // Passes are keys that exist in memory only, each good until it is taken back. Of a key only its digest is kept. A caller has one sliding window, whatever the
-// number of its keys, and a new key does not empty it. Passes are safe for concurrent use.
+// number of its keys, and a new key does not empty it. It is a project of its own. Passes are safe for concurrent use.
 type Passes struct {
 	clock     func() time.Time
 	perMinute int
@@ -27,10 +27,11 @@ type Passes struct {
 
 // passing is a caller that has keys, made requests within the last Span, or brought new accounts within the last FundSpan.
 type passing struct {
-	caller string
-	keys   int
-	window window
-	funded window // new accounts
+	caller  string
+	project string
+	keys    int
+	window  window
+	funded  window // new accounts
 }
 
 // NewPasses admits nobody at first, and then each caller with perMinute requests in a Span and fundLimit new accounts with test funds in a FundSpan.
@@ -51,7 +52,7 @@ func (p *Passes) Issue(random io.Reader, caller string) (key string, revoke func
 	p.forget(p.clock().Sub(p.start))
 	one := p.callers[caller]
 	if one == nil {
-		one = &passing{caller: caller, funded: window{span: FundSpan}}
+		one = &passing{caller: caller, project: projectOf("pass", caller), funded: window{span: FundSpan}}
 		p.callers[caller] = one
 	}
 	one.keys++
@@ -89,7 +90,7 @@ func (p *Passes) Admit(_ context.Context, a Attempt) (Grant, error) {
 	}
 	elapsed := now.Sub(p.start)
 	ok, remaining, reset := one.window.take(elapsed, p.perMinute)
-	g := Grant{Caller: one.caller, Limit: p.perMinute, Remaining: remaining, Reset: now.Add(reset - elapsed), Funds: p.funding(one)}
+	g := Grant{Caller: one.caller, Limit: p.perMinute, Remaining: remaining, Reset: now.Add(reset - elapsed), Funds: p.funding(one), Project: one.project}
 	if !ok {
 		return g, tooMany(reset-elapsed, "This visitor may make %d requests in 60 seconds", p.perMinute)
 	}

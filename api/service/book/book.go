@@ -6,7 +6,8 @@
 // (design §2.5). A record appears with [Book.Accept] at PENDING, under each account of the quote, and status and history read that one record
 // (protocol §7). The signed prepared operation is kept once, with its context, and is gone when its quote is terminal or its window has ended
 // (protocol §2.1): no entry holds it any more, while bytes of freed pages stay in the database file, which is private, until they are used again.
-// Pages of history are stable while records come and change, and cost the same however long the history is.
+// Pages of history are stable while records come and change, and cost the same however long the history is. In a private book (Options) status and
+// history of a quote are for its project alone; records of the same account that belong to others are passed over one by one.
 //
 // Units: amounts in base units, times in Unix seconds, prices in micro-USD. Errors of History are *api.Error; others tell of a damaged or
 // closed database, or wrap [ErrUnknownQuote], [ErrAlreadyAccepted], [ErrContextGone] or [ErrClaimed].
@@ -15,6 +16,7 @@
 package book
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -57,11 +59,21 @@ var (
 // DefaultCursorLifetime is how long a continuation of history stays good, from its first page.
 const DefaultCursorLifetime = 15 * time.Minute
 
-// Options configure a Book. CursorLifetime 0 means DefaultCursorLifetime.
+// Options configure a Book. CursorLifetime 0 means DefaultCursorLifetime. Reader finds out who makes a request; nil means no project. Private binds what
+// is kept to the project that it was made for.
 type Options struct {
 	Clock          func() time.Time
 	Random         io.Reader // for the key that signs cursors, once per installation
 	CursorLifetime time.Duration
+	Reader         func(context.Context) Reader
+	Private        bool
+}
+
+// Reader is who makes a request. Project is the id of the project that its quotes belong to, "" for none. All lets it see those of every project, and
+// those of none.
+type Reader struct {
+	Project string
+	All     bool
 }
 
 // Book is the opened book. It is safe for concurrent use.
@@ -70,13 +82,18 @@ type Book struct {
 	clock     func() time.Time
 	lifetime  time.Duration
 	cursorKey []byte
+	reader    func(context.Context) Reader
+	private   bool
 }
 
 const cursorKeySize = 32
 
 // Open reads the book of a store, or begins one.
 func Open(s store.Store, o Options) (*Book, error) {
-	b := &Book{store: s, clock: o.Clock, lifetime: o.CursorLifetime}
+	b := &Book{store: s, clock: o.Clock, lifetime: o.CursorLifetime, reader: o.Reader, private: o.Private}
+	if b.reader == nil {
+		b.reader = func(context.Context) Reader { return Reader{} }
+	}
 	if b.lifetime <= 0 {
 		b.lifetime = DefaultCursorLifetime
 	}
@@ -101,6 +118,24 @@ func Open(s store.Store, o Options) (*Book, error) {
 		return nil, fmt.Errorf("open the book: %w", err)
 	}
 	return b, nil
+}
+
+// Reader says who makes the request of a context.
+func (b *Book) Reader(ctx context.Context) Reader { return b.reader(ctx) }
+
+// Sees reports whether a reader may see what was made for a project. In a private book that is one's own; what was made for no project is seen by a
+// reader of all alone.
+func (b *Book) Sees(r Reader, project string) bool {
+	return !b.private || r.All || project != "" && project == r.Project
+}
+
+// Bound is the project that a reader's prepared operations belong to: "" unless the book is private, so that equal ones of several projects are one
+// operation.
+func (b *Book) Bound(r Reader) string {
+	if !b.private {
+		return ""
+	}
+	return r.Project
 }
 
 // View runs fn on a frozen version of the store; fn must not open chain states.

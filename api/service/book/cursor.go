@@ -25,7 +25,7 @@ const (
 	cursorText    = ((cursorBody+cursorTag)*8 + 5) / 6 // base64 without padding
 )
 
-// seal makes the opaque text. The tag also covers the user and the order, so a cursor answers one question only.
+// seal makes the opaque text. The tag also covers the user, the order and in a private book the project, so a cursor answers one question only.
 func (b *Book) seal(c cursor, q HistoryQuery) string {
 	raw := append(c.encode(q), b.tag(c.encode(q), q)...)
 	return base64.RawURLEncoding.EncodeToString(raw)
@@ -47,6 +47,7 @@ func (b *Book) tag(body []byte, q HistoryQuery) []byte {
 	mac := hmac.New(sha256.New, b.cursorKey)
 	mac.Write(body)
 	mac.Write(hashOf(q.User))
+	mac.Write([]byte(q.bound))
 	return mac.Sum(nil)[:cursorTag]
 }
 
@@ -64,7 +65,7 @@ func (b *Book) unseal(s string, q HistoryQuery) (cursor, error) {
 		expires:  binary.BigEndian.Uint64(body[26:]),
 	}
 	if !hmac.Equal(raw[cursorBody:], b.tag(body, q)) || string(body) != string(c.encode(q)) {
-		return cursor{}, cursorError("an altered value, or one of another user or order")
+		return cursor{}, cursorError("an altered value, or one of another user, order or project")
 	}
 	if now := b.clock(); uint64(now.Unix()) > c.expires || uint64(now.Add(-b.lifetime).Unix()) > c.begun {
 		return cursor{}, cursorError("one that has expired: begin again without continuation")

@@ -33,6 +33,9 @@ type HistoryQuery struct {
 	Limit        int
 	Continuation string
 	SortBy       string
+
+	reader Reader
+	bound  string // Bound of the reader
 }
 
 // UserKey is the form in which an account is looked up: EVM addresses in lower case.
@@ -107,13 +110,18 @@ func (b *Book) History(ctx context.Context, query HistoryQuery) (api.HistoryPage
 	if err != nil {
 		return api.HistoryPage{}, err
 	}
+	query.reader = b.reader(ctx)
+	query.bound = b.Bound(query.reader)
 	page := api.HistoryPage{Transactions: []api.HistoryRecord{}}
 	err = b.store.View(func(tx store.Tx) error {
 		cur, err := b.start(tx, query)
 		if err != nil {
 			return err
 		}
-		found, more := b.scan(tx, query, cur)
+		found, more, err := b.scan(tx, query, cur)
+		if err != nil {
+			return err
+		}
 		for _, f := range found {
 			r, err := b.record(tx, f.id)
 			if err != nil {
@@ -168,8 +176,9 @@ type found struct {
 	id    string
 }
 
-// scan walks the index from the cursor towards older records and collects one page; more says that at least one record follows.
-func (b *Book) scan(tx store.Tx, q HistoryQuery, c cursor) (page []found, more bool) {
+// scan walks the index from the cursor towards older records and collects one page of those that the reader may see; more says that at least one
+// of them follows.
+func (b *Book) scan(tx store.Tx, q HistoryQuery, c cursor) (page []found, more bool, err error) {
 	owner := hashOf(q.User)
 	name := bucketCreated
 	if q.SortBy == SortUpdated {
@@ -186,6 +195,10 @@ func (b *Book) scan(tx store.Tx, q HistoryQuery, c cursor) (page []found, more b
 				return true // at the cursor's moment the record had moved on
 			}
 		}
+		var shown bool
+		if shown, err = b.shows(tx, q.reader, string(id)); err != nil || !shown {
+			return err == nil
+		}
 		if len(page) == q.Limit {
 			more = true
 			return false
@@ -193,7 +206,16 @@ func (b *Book) scan(tx store.Tx, q HistoryQuery, c cursor) (page []found, more b
 		page = append(page, found{binary.BigEndian.Uint64(k[len(owner):]), string(id)})
 		return true
 	})
-	return page, more
+	return page, more, err
+}
+
+// shows reports whether a reader may see a quote. It is looked up only where that depends on the quote.
+func (b *Book) shows(tx store.Tx, r Reader, id string) (bool, error) {
+	if !b.private || r.All {
+		return true, nil
+	}
+	q, err := b.Quote(tx, id)
+	return err == nil && b.Sees(r, q.Project), err
 }
 
 // record reads one line of history.
@@ -246,7 +268,8 @@ func orEmpty(refs []api.OperationRef) []api.OperationRef {
 	return refs
 }
 
-// Status returns what became of a quote. The bool is false for an id that is unknown or was never accepted (interface-facts §1.4).
+// Status returns what became of a quote. The bool is false for an id that is unknown, was never accepted (interface-facts §1.4), or is not the
+// reader's to see.
 func (b *Book) Status(ctx context.Context, id string) (api.ExecutionStatus, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return api.ExecutionStatus{}, false, err
@@ -254,7 +277,7 @@ func (b *Book) Status(ctx context.Context, id string) (api.ExecutionStatus, bool
 	var out api.ExecutionStatus
 	err := b.store.View(func(tx store.Tx) error {
 		q, err := b.Quote(tx, id)
-		if err == nil && q.Status != "" {
+		if err == nil && q.Status != "" && b.Sees(b.reader(ctx), q.Project) {
 			out = b.status(q)
 		}
 		return err

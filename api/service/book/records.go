@@ -41,8 +41,9 @@ type Context struct {
 	From        string              `json:"from,omitzero"` // fromAssetId as it was asked
 	SlippageBps int                 `json:"slippageBps,omitzero"`
 	CallType    string              `json:"callType"`
-	Gas         uint64              `json:"gas"`             // estimate of the whole handleOps
-	UsedBy      string              `json:"usedBy,omitzero"` // id of the quote that was accepted with it
+	Project     string              `json:"project,omitzero"` // of a private book: whose it is
+	Gas         uint64              `json:"gas"`              // estimate of the whole handleOps
+	UsedBy      string              `json:"usedBy,omitzero"`  // id of the quote that was accepted with it
 	// Delegation is the authorization that the operation needs (EIP-7702), signed from call-quote on; nil when it needs none.
 	Delegation *api.Delegation `json:"delegation,omitzero"`
 }
@@ -118,6 +119,7 @@ func (r Ref) ID() string {
 // Solana.
 type Quote struct {
 	ID          string           `json:"id"`
+	Project     string           `json:"project,omitzero"` // that it was made for; "" when none was known
 	Version     int              `json:"version,omitzero"` // 1 when it was answered in the v1 form
 	OpHash      common.Hash      `json:"opHash,omitzero"`
 	ChainID     uint64           `json:"chainId,omitzero"`

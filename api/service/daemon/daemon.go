@@ -35,6 +35,7 @@ type Options struct {
 	Fund           bool          // give test funds to new addresses
 	FundLimit      int           // new addresses that get them through one key in 24 hours; 0 means the service's default
 	Faults         []string      // what the service is asked to bring about, as settle.ParseFaults reads it
+	Private        bool          // status, history and quotes are for the project of their key, explorer pages for keys that may read
 	Lifetime       time.Duration // of quotes; 0 means the service's default
 	CursorLifetime time.Duration // of continuations of history; 0 means the book's default
 	Metrics        string        // host:port of the metrics listener, "" for none
@@ -83,7 +84,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	log := NewLog(o)
 	a, err := service.OpenOrAttach(ctx, o.Dir, service.Options{
-		Kind: network.Lab, Fund: o.Fund, FundLimit: o.FundLimit, Log: log, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime, BasePath: o.BasePath, Faults: faults,
+		Kind: network.Lab, Fund: o.Fund, FundLimit: o.FundLimit, Private: o.Private, Log: log, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime, BasePath: o.BasePath, Faults: faults,
 		StoredKeys: true, Metrics: figures.meter(),
 	})
 	if err != nil && !errors.Is(err, store.ErrInUse) {

@@ -121,7 +121,7 @@ func TestNothingIsMadeOfAWrongOption(t *testing.T) {
 func TestKeysAreNotMadeForPathsThatNoEndpointHas(t *testing.T) {
 	dir := t.TempDir()
 	for path, good := range map[string]bool{
-		"/v3/quote/call-quote": true, "/v3/": true, "/v3/qoute/call-quote": false, "/v4/": false, "/v3": false, "": false,
+		"/v3/quote/call-quote": true, "/v3/": true, "/explorer": true, "/v3/qoute/call-quote": false, "/v4/": false, "/v3": false, "": false,
 	} {
 		_, _, err := Keys{Dir: dir}.Add(t.Context(), access.KeySpec{Company: "a", Project: "b", Endpoints: []string{path}})
 		var refused *api.Error

@@ -12,6 +12,7 @@ import (
 	"coffer/api/openapi"
 	"coffer/api/service"
 	"coffer/api/service/access"
+	"coffer/api/service/httpapi"
 )
 
 // Keys are the API keys of a data directory, whether a service runs on it or not. A directory without a database is service.ErrNoDatabase, except
@@ -74,7 +75,7 @@ func (k Keys) administer(ctx context.Context, create bool, fn func(service.KeyAd
 func known(paths []string) error {
 	var failures []api.Failure
 	for i, p := range paths {
-		if !slices.ContainsFunc(openapi.Endpoints(), func(e openapi.Endpoint) bool {
+		if p != httpapi.ExplorerEndpoint && !slices.ContainsFunc(openapi.Endpoints(), func(e openapi.Endpoint) bool {
 			return !e.Open && (e.Path == p || strings.HasSuffix(p, "/") && strings.HasPrefix(e.Path, p))
 		}) {
 			failures = append(failures, api.Failure{

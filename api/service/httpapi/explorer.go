@@ -58,7 +58,7 @@ func ExplorerPath(chain caip.Chain, tx common.Hash) string {
 
 // TransactionPath is ExplorerPath for a transaction of any chain: id is a 0x hash, or a base58 signature on Solana.
 func TransactionPath(chain caip.Chain, id string) string {
-	return explorerEndpoint + "/" + chain.String() + "/tx/" + id
+	return ExplorerEndpoint + "/" + chain.String() + "/tx/" + id
 }
 
 // view is what the page shows; Missing is a sentence when there is no such transaction. Facts differ between EVM chains and Solana.

@@ -71,6 +71,8 @@ type Config struct {
 	IDs          *RequestIDs // names the requests; nil: New draws names from Random
 	Random       io.Reader   // for the names of requests
 	Log          *slog.Logger
+	// Private puts the explorer pages behind a key that may read.
+	Private bool
 	// ExplorerBase is the URL up to and with the base path under which a browser finds the explorer pages.
 	ExplorerBase func() string
 	// Descriptor, when set, makes GET {base}/network.json answer with the network's descriptor: the local socket has it, the open port
@@ -133,8 +135,8 @@ func (h *handler) serve(w *answer, r *http.Request, log *slog.Logger) {
 	}
 	path, below := strings.CutPrefix(r.URL.Path, h.BasePath)
 	if chain, hash, ok := explorerPath(path); below && ok && method == http.MethodGet {
-		w.endpoint = explorerEndpoint
-		h.explorer.serve(w, chain, hash)
+		w.endpoint = ExplorerEndpoint
+		h.page(w, r, log, chain, hash)
 		return
 	}
 	if r.URL.Path == healthPath || r.URL.Path == descriptionPath {
@@ -151,11 +153,7 @@ func (h *handler) serve(w *answer, r *http.Request, log *slog.Logger) {
 	}
 	w.endpoint = path
 	if !rt.open {
-		grant, err := h.Auth.Admit(r.Context(), access.Attempt{
-			Key: r.Header.Get("X-Api-Key"), Endpoint: path, Permission: rt.permission, Remote: r.RemoteAddr,
-		})
-		window(w.Header(), grant)
-		w.caller = grant.Caller
+		grant, err := h.admit(w, r, path, rt.permission)
 		if err != nil {
 			h.fail(w, r, log, err)
 			return
@@ -187,6 +185,32 @@ func (h *handler) serve(w *answer, r *http.Request, log *slog.Logger) {
 		return
 	}
 	h.write(w, rt.status, answer.Raw())
+}
+
+// admit asks the authenticator and tells the caller of its window.
+func (h *handler) admit(w *answer, r *http.Request, endpoint, permission string) (access.Grant, error) {
+	grant, err := h.Auth.Admit(r.Context(), access.Attempt{
+		Key: r.Header.Get("X-Api-Key"), Endpoint: endpoint, Permission: permission, Remote: r.RemoteAddr,
+	})
+	window(w.Header(), grant)
+	w.caller = grant.Caller
+	return grant, err
+}
+
+// page answers with a page of the explorer.
+func (h *handler) page(w *answer, r *http.Request, log *slog.Logger, chain, hash string) {
+	if h.Private {
+		grant, err := h.admit(w, r, ExplorerEndpoint, access.Read)
+		if err != nil {
+			h.fail(w, r, log, err)
+			return
+		}
+		if grant.Release != nil {
+			defer grant.Release()
+		}
+		w.Header().Set("Cache-Control", "no-store")
+	}
+	h.explorer.serve(w, chain, hash)
 }
 
 // unchanged tells caches what the answer is called and that they must ask again each time, and answers 304 when the caller has it already.

@@ -15,10 +15,12 @@ import (
 )
 
 const (
-	healthPath       = "/healthz"
-	descriptionPath  = "/openapi.json"
-	explorerEndpoint = "/explorer"
+	healthPath      = "/healthz"
+	descriptionPath = "/openapi.json"
 )
+
+// ExplorerEndpoint is what the pages of the explorer are called as an endpoint; their paths begin with it.
+const ExplorerEndpoint = "/explorer"
 
 // route is one endpoint: rules check the body of a POST, run answers. An open route asks for no key.
 type route struct {

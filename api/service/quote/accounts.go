@@ -11,6 +11,7 @@ import (
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/api/op/solmsg"
+	"coffer/api/service/book"
 	"coffer/api/service/quote/account"
 )
 
@@ -24,10 +25,11 @@ type payer struct {
 	place     string // path of the EVM account in the request
 }
 
-// form is the version of a request: where its accounts stand and how it is answered.
+// form is the version of a request, with where its accounts are and how it is answered, and who makes it.
 type form struct {
 	v1     bool
 	prefix string // of the place of the accounts, "" or "from."
+	by     book.Reader
 }
 
 // rename is a path of a v3 request without prefix, as it reads in this form.

@@ -133,7 +133,7 @@ func (q *Quoter) recall(c *call) error {
 	switch {
 	case err != nil:
 		return err
-	case !found:
+	case !found || !q.Book.Sees(c.by, k.Project):
 		return PrepareAgain("the operation is unknown or its time is over")
 	case k.UsedBy != "":
 		return PrepareAgain("the operation was executed with quote %s", k.UsedBy)
@@ -272,7 +272,7 @@ func (q *Quoter) issue(c *call, legs []built) (*api.Document, error) {
 		if err != nil {
 			return err
 		}
-		if !found || now.UsedBy != "" {
+		if !found || now.UsedBy != "" || now.Project != k.Project {
 			return PrepareAgain("the operation was executed meanwhile")
 		}
 		return q.Book.PutContext(tx, k)

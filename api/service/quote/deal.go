@@ -143,7 +143,7 @@ func (q *Quoter) seal(d *deal, body api.Quote, destination *api.ChainOperation) 
 // record is what the book keeps of the quote.
 func (d *deal) record(expires uint64, digest common.Hash, legs []built) *book.Quote {
 	r := &book.Quote{
-		ID: d.id.Hex(), ChainID: d.chainID, Accounts: d.wire, Owner: d.owner(), SolanaOwner: d.solanaOwner(), Expires: expires,
+		ID: d.id.Hex(), Project: d.by.Project, ChainID: d.chainID, Accounts: d.wire, Owner: d.owner(), SolanaOwner: d.solanaOwner(), Expires: expires,
 		ValidAfter: d.window.ValidAfter, ValidUntil: d.window.ValidUntil, SlippageBps: d.slippage, From: d.market.aggregate, Canonical: digest,
 	}
 	if d.v1 {

@@ -35,7 +35,7 @@ func (q *Quoter) prepare(ctx context.Context, doc *api.Document, v1 bool) (*api.
 	if err := q.begin(ctx); err != nil {
 		return nil, err
 	}
-	r, err := q.readPrepare(doc, form{v1: v1})
+	r, err := q.readPrepare(doc, form{v1: v1, by: q.Book.Reader(ctx)})
 	if err != nil {
 		return nil, err
 	}
@@ -197,6 +197,7 @@ func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) 
 		ChainID: r.chainID, Accounts: r.wire, Owner: owner, Op: o.Wire(), Deployed: standing.Deployed, Delegation: standing.Delegation,
 		ValidAfter: r.window.ValidAfter, ValidUntil: r.window.ValidUntil, Approvals: b.approvals, Calls: b.calls,
 		Required: r.required, Overrides: r.Overrides, From: r.FromAssetID, SlippageBps: r.SlippageTolerance, Gas: f.gas,
+		Project: q.Book.Bound(r.by),
 	}, f, nil
 }
 

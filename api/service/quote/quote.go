@@ -131,20 +131,20 @@ func (q *Quoter) PrepareV1(ctx context.Context, doc *api.Document) (*api.Documen
 // CallQuote answers POST /v3/quote/call-quote: it checks the prepared operation and its signature, runs it, finds the funding and issues a
 // signed quote.
 func (q *Quoter) CallQuote(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return q.callQuote(ctx, doc, form{})
+	return q.callQuote(ctx, doc, form{by: q.Book.Reader(ctx)})
 }
 
 // CallQuoteV1 answers POST /quotes/call-quote. The paying asset must be named when anything is missing.
 func (q *Quoter) CallQuoteV1(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return q.callQuote(ctx, doc, form{v1: true})
+	return q.callQuote(ctx, doc, form{v1: true, by: q.Book.Reader(ctx)})
 }
 
 // Quote answers POST /v3/quote: a swap, or a transfer when both sides are of one aggregate.
 func (q *Quoter) Quote(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return q.swap(ctx, doc, form{prefix: "from."})
+	return q.swap(ctx, doc, form{prefix: "from.", by: q.Book.Reader(ctx)})
 }
 
 // QuoteV1 answers POST /v1/quote: the same for one EVM account.
 func (q *Quoter) QuoteV1(ctx context.Context, doc *api.Document) (*api.Document, error) {
-	return q.swap(ctx, doc, form{v1: true, prefix: "from."})
+	return q.swap(ctx, doc, form{v1: true, prefix: "from.", by: q.Book.Reader(ctx)})
 }

@@ -32,7 +32,7 @@ func (s *Settler) execute(ctx context.Context, doc *api.Document, v version) (*a
 	if s.isClosed() {
 		return nil, ErrClosed
 	}
-	o, err := s.read(doc, v)
+	o, err := s.read(ctx, doc, v)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package settle
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -56,8 +57,8 @@ const (
 	v3 version = 3
 )
 
-// read checks the integrity of the document, finds its quote, and checks that it may be executed now.
-func (s *Settler) read(doc *api.Document, v version) (*order, error) {
+// read checks the integrity of the document, finds its quote, and checks that it may be executed now by the caller of the context.
+func (s *Settler) read(ctx context.Context, doc *api.Document, v version) (*order, error) {
 	o := &order{now: s.Clock()}
 	rules := api.Rules{Catalog: s.Installation.Catalog, Now: o.now}
 	check := rules.Execute
@@ -75,7 +76,7 @@ func (s *Settler) read(doc *api.Document, v version) (*order, error) {
 	if err := integrity.Decode(doc, &o.body); err != nil {
 		return nil, api.NewDecodeError(err)
 	}
-	if err := s.find(o, digest); err != nil {
+	if err := s.find(o, digest, s.Book.Reader(ctx)); err != nil {
 		return nil, err
 	}
 	if (o.Version == int(v1)) != (v == v1) {
@@ -89,12 +90,16 @@ func (s *Settler) read(doc *api.Document, v version) (*order, error) {
 	return o, nil
 }
 
-// find reads the stored quote and its context. What was signed by us and has expired may have been swept away: that is an expired quote too.
-func (s *Settler) find(o *order, digest common.Hash) error {
+// find reads the stored quote and its context. What was signed by us and has expired may have been swept away: that is an expired quote too. A quote
+// that is not the reader's to see is an unknown one.
+func (s *Settler) find(o *order, digest common.Hash, by book.Reader) error {
 	found := false
 	err := s.Book.View(func(tx store.Tx) (err error) {
 		if o.Quote, err = s.Book.Quote(tx, o.body.ID); err != nil {
 			return err
+		}
+		if !s.Book.Sees(by, o.Project) {
+			return book.ErrUnknownQuote
 		}
 		if found = !o.HasPrepared(); found {
 			return nil
