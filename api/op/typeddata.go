@@ -59,6 +59,20 @@ func (d Domain) ApproveWire(hash common.Hash) api.TypedData {
 	}
 }
 
+// ApproveDocument is the document with its EIP712Domain entry, as programs that sign typed data take it.
+func (d Domain) ApproveDocument(hash common.Hash) api.TypedData {
+	td := d.ApproveWire(hash)
+	td.Types[domainType] = domainFields()
+	return td
+}
+
+func domainFields() []api.TypedDataField {
+	return []api.TypedDataField{
+		{Name: "name", Type: "string"}, {Name: "version", Type: "string"},
+		{Name: "chainId", Type: "uint256"}, {Name: "verifyingContract", Type: "address"},
+	}
+}
+
 // ApproveTypedData is ApproveDigest with the domain's members as arguments.
 func ApproveTypedData(domainName, version string, chainID uint64, verifying common.Address, hash common.Hash) common.Hash {
 	return Domain{Name: domainName, Version: version, ChainID: chainID, VerifyingContract: verifying}.ApproveDigest(hash)
@@ -115,10 +129,7 @@ func checkApproveTypes(types map[string][]api.TypedDataField) error {
 	known := 1
 	if _, present := types[domainType]; present {
 		known = 2
-		want := []api.TypedDataField{
-			{Name: "name", Type: "string"}, {Name: "version", Type: "string"},
-			{Name: "chainId", Type: "uint256"}, {Name: "verifyingContract", Type: "address"},
-		}
+		want := domainFields()
 		if len(domain) != len(want) {
 			return refuse("T5", field+"."+domainType, domainSpec, strconv.Itoa(len(domain))+" members")
 		}

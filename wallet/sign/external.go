@@ -50,8 +50,8 @@ const (
 var ErrExternal = errors.New("the external signer gave no signature")
 
 // Request is what the command reads. Kind is "userOp", "approve", "delegation" or "solana"; Address is the account of the key (0x checksum form or base58),
-// Digest 0x and 64 hex digits, Message base64 of a Solana message, Chain CAIP-2. Summary holds what the verifier decoded, for the command to show and to
-// compute the digest itself.
+// Digest 0x and 64 hex digits, Message base64 of a Solana message, Chain CAIP-2. Summary holds what the verifier decoded, for the command to show. Content, since
+// version 2, is what the digest was made of, for a command that decodes it and computes the digest itself (docs/signer.md).
 type Request struct {
 	Version int     `json:"version"`
 	Network string  `json:"network"`
@@ -61,7 +61,11 @@ type Request struct {
 	Message string  `json:"message,omitzero"`
 	Chain   string  `json:"chain"`
 	Summary Summary `json:"summary"`
+	Content Content `json:"content"`
 }
+
+// requestVersion is 2 since a request has its content.
+const requestVersion = 2
 
 // answer is what the command writes.
 type answer struct {
@@ -73,7 +77,7 @@ func (e External) SignUserOp(ctx context.Context, v verify.VerifiedUserOp) (Sign
 	if v.IsZero() {
 		return nil, ErrUnverified
 	}
-	r := Request{Kind: "userOp", Network: v.Network(), Chain: caip.EVM(v.ChainID()).String(), Summary: userOpSummary(v)}
+	r := Request{Kind: "userOp", Network: v.Network(), Chain: caip.EVM(v.ChainID()).String(), Summary: userOpSummary(v), Content: userOpContent(v)}
 	return e.recoverable(ctx, r, v.Signer(), v.Digest())
 }
 
@@ -82,7 +86,9 @@ func (e External) SignApprove(ctx context.Context, v verify.VerifiedApprove) (Si
 	if v.IsZero() {
 		return nil, ErrUnverified
 	}
-	r := Request{Kind: "approve", Network: v.Network(), Chain: caip.EVM(v.Domain().ChainID).String(), Summary: approveSummary(v)}
+	r := Request{
+		Kind: "approve", Network: v.Network(), Chain: caip.EVM(v.Domain().ChainID).String(), Summary: approveSummary(v), Content: approveContent(v),
+	}
 	return e.recoverable(ctx, r, v.Signer(), v.Digest())
 }
 
@@ -95,7 +101,10 @@ func (e External) SignDelegation(ctx context.Context, v verify.VerifiedDelegatio
 	if err := a.Check(); err != nil {
 		return op.SignedAuthorization{}, err
 	}
-	r := Request{Kind: "delegation", Network: v.Network(), Chain: caip.EVM(a.ChainID.Uint64()).String(), Summary: delegationSummary(a)}
+	r := Request{
+		Kind: "delegation", Network: v.Network(), Chain: caip.EVM(a.ChainID.Uint64()).String(), Summary: delegationSummary(a),
+		Content: delegationContent(v.Kind(), a),
+	}
 	sig, err := e.recoverable(ctx, r, v.Signer(), a.Hash())
 	if err != nil {
 		return op.SignedAuthorization{}, err
@@ -111,7 +120,7 @@ func (e External) SignSolana(ctx context.Context, v verify.VerifiedMessage) (Sig
 	public, message := v.Signer(), v.Message()
 	r := Request{
 		Kind: "solana", Network: v.Network(), Address: caip.FormatSolanaKey(public), Digest: messageDigest(message), Message: base64.StdEncoding.EncodeToString(message),
-		Chain: caip.SolanaMainnet().String(), Summary: messageSummary(message),
+		Chain: caip.SolanaMainnet().String(), Summary: messageSummary(message), Content: messageContent(message),
 	}
 	said, err := e.ask(ctx, r)
 	if err != nil {
@@ -148,7 +157,7 @@ func (e External) ask(ctx context.Context, r Request) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("sign: %w", err)
 	}
-	r.Version = 1
+	r.Version = requestVersion
 	line, err := json.Marshal(r, json.Deterministic(true))
 	if err != nil {
 		return "", fmt.Errorf("%w: its request cannot be written: %w", ErrExternal, err)

@@ -43,6 +43,16 @@ func behave(how, arg string) int {
 	if err != nil {
 		return 4
 	}
+	if how == "recomputes" {
+		sig, err := signAfterRecomputing(line, arg)
+		if err != nil {
+			fmt.Fprint(os.Stderr, err)
+			return 1
+		}
+		out, _ := json.Marshal(answer{sig})
+		fmt.Println(string(out))
+		return 0
+	}
 	var r Request
 	if err := json.Unmarshal(line, &r); err != nil {
 		return 5
@@ -249,7 +259,7 @@ func TestAnExternalSignerIsToldWhatItSignsAndNothingElse(t *testing.T) {
 		if err := json.Unmarshal(line, &r); err != nil {
 			t.Fatal(err)
 		}
-		if r.Version != 1 || r.Network != network || r.Kind != kind || r.Chain != chain || r.Address != address || r.Digest != want {
+		if r.Version != 2 || r.Network != network || r.Kind != kind || r.Chain != chain || r.Address != address || r.Digest != want {
 			t.Errorf("%s", line)
 		}
 		if got := string(env); got != "PATH=/bin\nHOME=/home/me" && got != "HOME=/home/me\nPATH=/bin" {

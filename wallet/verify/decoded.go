@@ -30,6 +30,33 @@ func (v VerifiedUserOp) UserOp() op.UserOp {
 	return u
 }
 
+// Kind is the account type.
+func (v VerifiedUserOp) Kind() string { return v.kind }
+
+// EntryPoint is the pinned contract that the hash binds the operation to.
+func (v VerifiedUserOp) EntryPoint() common.Address { return v.entryPoint }
+
+// Approved is what the hash of an approval was computed from: keccak256(abi.encode(sender, callData, nonce)), protocol §2.11.
+type Approved struct {
+	Sender   common.Address
+	CallData []byte
+	Nonce    *big.Int
+}
+
+// Approved returns a copy of what the approval is about. It is false where the validator's formula is unknown: nobody here can say what the hash covers (TH-T7).
+func (v VerifiedApprove) Approved() (Approved, bool) {
+	if v.approved == nil {
+		return Approved{}, false
+	}
+	return Approved{Sender: v.approved.Sender, CallData: bytes.Clone(v.approved.CallData), Nonce: new(big.Int).Set(v.approved.Nonce)}, true
+}
+
+// Kind is the account type.
+func (v VerifiedApprove) Kind() string { return v.kind }
+
+// Kind is the account type.
+func (v VerifiedDelegation) Kind() string { return v.kind }
+
 // Domain is the EIP-712 domain of the approval.
 func (v VerifiedApprove) Domain() op.Domain { return v.domain }
 

@@ -203,17 +203,14 @@ func (j *judge) rebuild(p Policy, acc account, o operation, calls []op.Call) (Si
 	if !j.must(err == nil && errReceived == nil && hash == received, "U14", "what gets signed is exactly what was checked", path, hash.Hex(), received.Hex()) {
 		return Signing{}, false
 	}
-	s := Signing{op: VerifiedUserOp{network: p.Network.ID, userOp: mine, chainID: o.role.chainID, signer: acc.signer, opHash: hash}}
+	s := Signing{op: VerifiedUserOp{
+		network: p.Network.ID, kind: acc.kind, userOp: mine, chainID: o.role.chainID, entryPoint: pins.EntryPoint, signer: acc.signer, opHash: hash,
+	}}
 	if acc.kind == api.AccountRoleBased {
-		s.roleBased = true
-		s.approve = VerifiedApprove{network: p.Network.ID, signer: acc.signer, hash: op.CallDataAndNonceHash(acc.address, mine.CallData, mine.Nonce)}
-		s.approve.domain = op.Domain{Name: acc.name, Version: acc.version, ChainID: o.role.chainID, VerifyingContract: acc.validator}
-		if !p.knowsFormula(acc) {
-			s.approve.hash = o.hash // behind the gate of blind signing
-		}
+		s.roleBased, s.approve = true, p.approval(acc, o, mine)
 	}
 	if o.delegation != nil {
-		s.delegation = VerifiedDelegation{network: p.Network.ID, signer: acc.signer, authorization: *o.delegation}
+		s.delegation = VerifiedDelegation{network: p.Network.ID, kind: acc.kind, signer: acc.signer, authorization: *o.delegation}
 	}
 	s.summary = OpSummary{
 		Role: o.role.name, Kind: acc.kind, Chain: caip.EVM(o.role.chainID).String(), Sender: acc.address.Hex(), Lane: o.role.lane, Nonce: mine.Nonce.String(),
@@ -223,4 +220,17 @@ func (j *judge) rebuild(p Policy, acc account, o operation, calls []op.Call) (Si
 		s.summary.ValidUntil = NoEnd // an approval covers call data and nonce, not the sponsor's window (threats 0.4)
 	}
 	return s, true
+}
+
+// approval is what a role-based account signs instead of its operation.
+func (p Policy) approval(acc account, o operation, mine op.UserOp) VerifiedApprove {
+	v := VerifiedApprove{network: p.Network.ID, kind: acc.kind, signer: acc.signer}
+	v.domain = op.Domain{Name: acc.name, Version: acc.version, ChainID: o.role.chainID, VerifyingContract: acc.validator}
+	if !p.knowsFormula(acc) {
+		v.hash = o.hash // behind the gate of blind signing
+		return v
+	}
+	v.approved = &Approved{Sender: mine.Sender, CallData: mine.CallData, Nonce: mine.Nonce}
+	v.hash = op.CallDataAndNonceHash(mine.Sender, mine.CallData, mine.Nonce)
+	return v
 }

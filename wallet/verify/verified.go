@@ -13,11 +13,13 @@ import (
 // VerifiedUserOp is a user operation that passed every check and was built again from the checked values. Only this package makes one; the zero value is
 // refused by the signer.
 type VerifiedUserOp struct {
-	network string
-	userOp  op.UserOp
-	chainID uint64
-	signer  common.Address
-	opHash  common.Hash
+	network    string
+	kind       string
+	userOp     op.UserOp
+	chainID    uint64
+	entryPoint common.Address
+	signer     common.Address
+	opHash     common.Hash
 }
 
 // OpSummary says in short what an operation does; it goes into the journal. Kind is the account type, Chain CAIP-2, Sender in checksum form or base58.
@@ -67,10 +69,12 @@ func (v VerifiedUserOp) Nonce() *big.Int { return new(big.Int).Set(v.userOp.Nonc
 
 // VerifiedApprove is a role-based account's approval whose hash was computed here (TH-T7).
 type VerifiedApprove struct {
-	network string
-	signer  common.Address
-	domain  op.Domain
-	hash    common.Hash
+	network  string
+	kind     string
+	signer   common.Address
+	domain   op.Domain
+	hash     common.Hash
+	approved *Approved // nil: behind the gate of blind signing
 }
 
 // IsZero reports whether the value was not made by this package.
@@ -88,6 +92,7 @@ func (v VerifiedApprove) Digest() common.Hash { return v.domain.ApproveDigest(v.
 // VerifiedDelegation is an EIP-7702 authorization to a pinned delegate on one chain (TH-D2, D3).
 type VerifiedDelegation struct {
 	network       string
+	kind          string
 	signer        common.Address
 	authorization op.Authorization
 }
