@@ -312,7 +312,8 @@ func TestK14_NoSecretReachesTheCommand(t *testing.T) {
 			_, raw, _ := evmKey(label)
 			whole := ed25519.NewKeyFromSeed(raw)
 			for _, spelling := range []string{
-				string(raw), hex.EncodeToString(raw), base64.StdEncoding.EncodeToString(raw), base64.RawURLEncoding.EncodeToString(raw), caip.FormatSolanaKey([32]byte(raw)),
+				string(raw),
+				hex.EncodeToString(raw), base64.StdEncoding.EncodeToString(raw), base64.RawURLEncoding.EncodeToString(raw), caip.FormatSolanaKey([32]byte(raw)),
 				caip.FormatSolanaSignature([64]byte(whole)), base64.StdEncoding.EncodeToString(whole), new(big.Int).SetBytes(raw).String(),
 			} {
 				if bytes.Contains(bytes.ToLower(line), []byte(strings.ToLower(spelling))) {

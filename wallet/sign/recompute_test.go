@@ -130,7 +130,8 @@ func userOpDigest(u *foreignUserOp, entryPoint *common.Address, chainID *hexutil
 	if (u.Factory == nil && u.FactoryData != nil) || (u.Paymaster == nil && u.PaymasterData != nil) {
 		return nil, errors.New("data for nothing")
 	}
-	gas, fees := [32]byte(append(uint128(u.VerificationGasLimit), uint128(u.CallGasLimit)...)), [32]byte(append(uint128(u.MaxPriorityFeePerGas), uint128(u.MaxFeePerGas)...))
+	gas := [32]byte(append(uint128(u.VerificationGasLimit), uint128(u.CallGasLimit)...))
+	fees := [32]byte(append(uint128(u.MaxPriorityFeePerGas), uint128(u.MaxFeePerGas)...))
 	inner, err := encode("address uint256 bytes32 bytes32 bytes32 uint256 bytes32 bytes32", u.Sender, (*big.Int)(u.Nonce), crypto.Keccak256Hash(initCode),
 		crypto.Keccak256Hash(u.CallData), gas, (*big.Int)(u.PreVerificationGas), fees, crypto.Keccak256Hash(paymasterAndData))
 	if err != nil {
