@@ -85,7 +85,7 @@ func (m *Model) click(x, y int) tea.Cmd {
 // clickKeys presses the key of the key line that stands at x.
 func (m *Model) clickKeys(x int) tea.Cmd {
 	keys, to := m.lineKeys()
-	for _, s := range kit.KeySpots(m.theme, keys, m.w) {
+	for _, s := range kit.KeySpots(m.theme, keys, m.w, m.helpKey()) {
 		if x < s.X || x >= s.X+s.W {
 			continue
 		}

@@ -349,7 +349,7 @@ func checkCells(rt *rapid.T, m *Model, w, h int) {
 	}
 	keys, _ := m.lineKeys()
 	end := 0
-	for _, s := range kit.KeySpots(m.theme, keys, w) {
+	for _, s := range kit.KeySpots(m.theme, keys, w, m.helpKey()) {
 		if s.X < end || s.X+s.W > w {
 			rt.Fatalf("a key stands from %d to %d, the one before ends at %d: %q", s.X, s.X+s.W, end, lines[h-1])
 		}

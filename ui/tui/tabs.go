@@ -83,7 +83,11 @@ func (m *Model) hints() []hint {
 			break
 		}
 	}
-	return append(out, hint{m.shellKey("help"), "help", hintHelp})
+	key := m.shellKey("help")
+	if m.active().Capturing() {
+		key = kit.HelpTyping
+	}
+	return append(out, hint{key, "help", hintHelp})
 }
 
 // tabNames writes the tabs and what is open on top; the names of inactive tabs only when named.

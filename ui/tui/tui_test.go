@@ -444,7 +444,7 @@ func hiddenAmountsStayHiddenOnEveryTabAndInTheHeader(t *testing.T) {
 			if strings.Contains(text(t, m), "elsewhere") || !strings.Contains(text(t, m), "what you have is hidden") {
 				t.Errorf("the builder says what there is:\n%s", text(t, m))
 			}
-			press(m, "G", "up", "up", "up", "enter") // the list of what can pay
+			press(m, "G", "up", "up", "up", "up", "up", "enter") // the list of what can pay
 			if !strings.Contains(text(t, m), "hidden") || strings.Contains(text(t, m), "1,400") {
 				t.Errorf("the list says what there is:\n%s", text(t, m))
 			}

@@ -220,7 +220,18 @@ func (m *Model) toastLines(w int) []string {
 
 func (m *Model) keyLine(w int) string {
 	keys, _ := m.lineKeys()
-	return kit.KeyLine(m.theme, keys, w)
+	return kit.KeyLine(m.theme, keys, w, m.helpKey())
+}
+
+// helpKey is the key that lists all keys now, "" while one of the shell's own panels has the keyboard. What is text is typed while a screen has the keyboard.
+func (m *Model) helpKey() string {
+	switch {
+	case m.help.open || m.palette.IsOpen():
+		return ""
+	case m.active().Capturing():
+		return kit.HelpTyping
+	}
+	return m.shellKey("help")
 }
 
 // lineKeys are the keys of the last line, and the way back to those that the screen knows.

@@ -4,7 +4,8 @@
 // Promise: what is typed is checked with the same rules as the service's (api.Rules through intent.Freeze), and every mistake stands at its field, those that
 // the service or the rules report by path too. Nothing is asked of the service here but balances. The form and the call data are one: decoding what the form
 // encodes gives the form again, and call data that would not come back as the same bytes stays raw and says why. approve() is never a call; it becomes an
-// allowance by one key. A paste never opens a review. Single letters are keys only while no text field is being edited.
+// allowance by one key. A paste never opens a review. What is typed on a row that takes text goes into that row and does nothing else: single letters and digits
+// are keys only on a row that takes none, and esc leads to one.
 //
 // Unfinished work is kept in the document drafts.json and named templates, which hold no network and no account, in templates.json; neither is written by
 // Update itself. Files of intents and of the Safe Transaction Builder come in and go out; foreign bytes pass strict parsers (intent.ParseDraft, FromSafe).
@@ -84,7 +85,7 @@ func New(ctx screen.Context, d Deps) *Screen {
 	s := &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, choice: kit.NewChoice(""), hidden: ctx.Settings.Hidden, store: newStore()}
 	s.x = map[string]*exchange{formTransfer: newExchange(formTransfer), formSwap: newExchange(formSwap)}
 	s.b = newBatch(ctx.Catalog, s.b.chain)
-	s.focus = idTo(0)
+	s.focus = idCall(0)
 	return s
 }
 
@@ -96,7 +97,7 @@ func (s *Screen) clear() {
 		return
 	}
 	s.b = newBatch(s.ctx.Catalog, s.b.chain)
-	s.focus = idTo(0)
+	s.focus = idCall(0)
 }
 
 // empty reports that nothing was typed into the shown form.
@@ -134,8 +135,10 @@ func (s *Screen) Init() tea.Cmd { return tea.Batch(s.load(), s.loadKept()) }
 // Close cancels what is under way.
 func (s *Screen) Close() { s.cancel() }
 
-// Capturing reports that a text field or a list has the keyboard.
-func (s *Screen) Capturing() bool { return s.editing || s.choice.IsOpen() || s.prompt.open }
+// Capturing reports that what is typed goes into a field or a list, also where a row that takes text is only highlighted.
+func (s *Screen) Capturing() bool {
+	return s.editing || s.choice.IsOpen() || s.prompt.open || s.current().takesText()
+}
 
 // KeepOpen says that something was typed that is neither handed over nor saved.
 func (s *Screen) KeepOpen() string {

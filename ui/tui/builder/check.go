@@ -25,6 +25,7 @@ const (
 	idReview    = "review"
 )
 
+func idCall(i int) string  { return fmt.Sprintf("call.%d", i) }
 func idTo(i int) string    { return fmt.Sprintf("call.%d.to", i) }
 func idSig(i int) string   { return fmt.Sprintf("call.%d.sig", i) }
 func idData(i int) string  { return fmt.Sprintf("call.%d.data", i) }
@@ -118,7 +119,7 @@ func (s *Screen) callMistakes(i int, c *call, put func(id, problem string)) {
 		}
 		if name == "approve" {
 			how := "a moves it there"
-			if s.editing {
+			if s.current().takesText() {
 				how = "esc, then a, moves it there"
 			}
 			put(id, "an approve() belongs under allow: "+how)

@@ -70,7 +70,7 @@ func (s *Screen) toAllowance(i int) tea.Cmd {
 	}
 	s.b.allow = append(s.b.allow, newAllowance(token.Asset.String(), spender, amount.Trim(amount.Format(v, token.Decimals))))
 	s.b.remove(i)
-	s.focus = idAllowRow(len(s.b.allow)-1, "amount")
+	s.focus = idAllowRow(len(s.b.allow)-1, "asset")
 	return screen.Toast(theme.Good, "moved to the allowances: it holds only while your calls run")
 }
 

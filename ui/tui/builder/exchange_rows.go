@@ -35,7 +35,7 @@ func (s *Screen) exchangeRows(x *exchange) []row {
 			pay.aside, pay.mean = "it has no price, so it cannot pay", theme.Warn
 		}
 	}
-	sum := row{id: idAmount, label: "amount", field: x.amount, call: -1, title: "How much", items: s.amountItems, take: s.setText(x.amount), help: "in whole tokens; m or the word max takes everything"}
+	sum := row{id: idAmount, label: "amount", field: x.amount, call: -1, title: "How much", items: s.amountItems, take: s.setText(x.amount), help: "in whole tokens; the word max takes everything"}
 	if v := s.paying(x); v != nil {
 		symbol := from.agg.Symbol
 		if micro := amount.Value(v, from.decimals, from.agg.PriceMicroUSD); micro != nil {

@@ -164,7 +164,7 @@ func TestMaxIsTheWholeBalanceAndSaysWhatFeesDoToIt(t *testing.T) {
 		"the key":   func(r *rig) { r.press("m") },
 		"the word":  func(r *rig) { r.fill(idAmount, "MAX").press("esc") },
 		"the list":  func(r *rig) { r.pick(idAmount, "2275") },
-		"one chain": func(r *rig) { r.pick(idPay, usdcBase).press("m") },
+		"one chain": func(r *rig) { r.pick(idPay, usdcBase).press("esc", "m") },
 	} {
 		r := newRig(t)
 		r.press("t").pick(idPay, usdcChoice).fill(idTarget, "demo payee").press("esc")
@@ -186,7 +186,7 @@ func TestMaxOfAnUnknownBalanceIsNotZero(t *testing.T) {
 	r := newRig(t)
 	r.s.money = money{}
 	r.press("t").pick(idPay, usdcChoice)
-	r.press("m")
+	r.press("esc", "m")
 	if r.s.x[formTransfer].amount.Value() != "" || !strings.Contains(r.toast(), "not known") {
 		t.Fatalf("%q %q", r.s.x[formTransfer].amount.Value(), r.toast())
 	}
@@ -326,7 +326,7 @@ func TestFailuresOfAQuoteStandAtTheirField(t *testing.T) {
 func TestAFailedCallOfTheServiceStandsAtThatCall(t *testing.T) {
 	r := newRig(t)
 	r.press("d")
-	r.s.focus = idTo(0)
+	r.s.focus = idCall(0)
 	r.press("p")
 	r.s.refuse([]api.Failure{{Path: "calls[1]", Expected: "a call that succeeds", Got: "it reverts"}}, nil)
 	if !strings.Contains(r.s.told[idSig(1)], "it reverts") {

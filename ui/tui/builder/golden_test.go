@@ -37,13 +37,13 @@ func TestGoldenMistakes(t *testing.T) {
 		r.on(idArg(0, []int{0})).press("backspace").typeText("7")
 		r.on(idArg(0, []int{1})).typeText("1234567")
 		r.fill(idValue(0), "x").press("esc")
+		r.s.focus = idValue(0)
 	})
 }
 
 func TestGoldenApprove(t *testing.T) {
 	sizes(t, "approve", func(r *rig) {
 		r.fill(idTo(0), "USDC").fill(idSig(0), "approve(address spender, uint256 amount)").fill(idArg(0, []int{0}), router).fill(idArg(0, []int{1}), "100").press("esc")
-		r.s.focus = idSig(0)
 	})
 }
 
@@ -94,7 +94,7 @@ func TestGoldenTransfer(t *testing.T) {
 }
 
 func TestGoldenSwap(t *testing.T) {
-	sizes(t, "swap", func(r *rig) { filledSwap(r); r.fill(idMin, "0.165").press("esc") })
+	sizes(t, "swap", func(r *rig) { filledSwap(r); r.fill(idMin, "0.165").press("esc"); r.s.focus = idMin })
 	sizes(t, "list-receive", func(r *rig) { filledSwap(r); r.s.focus = idReceive; r.press("enter") })
 }
 
@@ -122,6 +122,7 @@ func TestGoldenOverrides(t *testing.T) {
 		r.fill(idOverRow(0, "address"), router).fill(idOverRow(0, "balance"), "1.5").press("esc")
 		r.s.addSlot(0)
 		r.fill(idSlot(0, 0, "key"), "3").fill(idSlot(0, 0, "value"), "0xzz").press("esc")
+		r.s.focus = idSlot(0, 0, "value")
 	})
 }
 

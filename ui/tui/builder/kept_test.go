@@ -142,7 +142,7 @@ func TestASafeBatchGoesOutAndComesBackWithItsChecksum(t *testing.T) {
 	m := &memory{}
 	r := keepRig(t, m)
 	r.press("d")
-	r.s.focus = idTo(0)
+	r.s.focus = idCall(0)
 	r.press("p")
 	want := r.frozen().Draft().Calls
 	r.press("e", "down", "enter")

@@ -9,24 +9,65 @@ func (s *Screen) Keys() []kit.Key {
 		return []kit.Key{kit.NewKey("go on", "enter"), kit.NewKey("leave", "esc")}
 	case s.choice.IsOpen():
 		return []kit.Key{kit.NewKey("choose", "enter"), kit.NewKey("up and down", "up", "down"), kit.NewKey("leave", "esc")}
-	case s.editing:
-		keys := []kit.Key{kit.NewKey("next", "tab"), kit.NewKey("back", "shift+tab"), kit.NewKey("stop typing", "esc").Explain("stop typing, then single keys work"), kit.NewKey("clear", "ctrl+u").Explain("clear up to the cursor")}
-		if s.current().items != nil {
-			keys = append(keys, kit.NewKey("list", "ctrl+k"))
-		}
-		return keys
 	}
-	keys := []kit.Key{kit.NewKey("edit or choose", "enter"), kit.NewKey("review", "r")}
+	if r := s.current(); r.takesText() {
+		return s.textKeys(r)
+	}
+	keys := []kit.Key{s.enterKey(s.current()), {Press: []string{"r", "ctrl+r"}, Show: "r", Label: "review"}}
 	if s.form == formCalls {
 		keys = s.callKeys(keys)
 	} else {
 		x := s.x[s.form]
 		keys = append(keys,
-			kit.NewKey("max", "m").Explain("take everything that is there").OffWhen(x.pay == "", "choose an asset first").OffWhen(x.pay != "" && s.everything(x) == nil, "the balance is not known, so everything is not known either"),
-			kit.NewKey("empty the field", "x").Hidden())
+			kit.NewKey("max", "m").Explain("take everything that is there").OffWhen(x.pay == "", "choose an asset first").OffWhen(x.pay != "" && s.everything(x) == nil, "the balance is not known, so everything is not known either"))
+		if s.current().id == idInterface {
+			keys = append(keys, removeKey())
+		}
 	}
 	return append(append(keys, s.formKeys()...), moveKeys()...)
 }
+
+// enterKey says what enter does on a row.
+func (s *Screen) enterKey(r row) kit.Key {
+	label := "choose"
+	switch {
+	case r.field != nil && s.editing && !r.listed():
+		label = "next"
+	case r.field != nil && !r.listed():
+		label = "edit"
+	case r.node != nil && r.node.isArray():
+		label = "add item"
+	case r.press != nil:
+		label = "do it"
+	case r.head():
+		label = "go on"
+	}
+	return kit.NewKey(label, "enter").Named("edit-or-choose")
+}
+
+// textKeys are those of a row that takes text: none of them is text.
+func (s *Screen) textKeys(r row) []kit.Key {
+	keys := []kit.Key{
+		s.enterKey(r), kit.NewKey("leave field", "esc").Explain("leave the field: single keys work again, also digits, : and ?"),
+		kit.NewKey("review", "ctrl+r").Named("review-from-field"),
+	}
+	if r.field != nil {
+		keys = append(keys, kit.NewKey("clear", "ctrl+u").Explain("clear up to the cursor"))
+	}
+	if r.items != nil {
+		keys = append(keys, kit.NewKey("list", "ctrl+k"))
+	}
+	if r.node != nil && r.node.canUnits() {
+		off := s.b.decimals(s.ctx.Catalog, s.b.calls[r.call]) < 0 && !r.node.units
+		keys = append(keys, kit.NewKey("units", "ctrl+t").OffWhen(off, "the target is no known token: its decimals are not known"))
+	}
+	if s.removable(r) {
+		keys = append(keys, kit.NewKey("remove", "ctrl+x").Named("remove-from-field"))
+	}
+	return append(keys, kit.NewKey("next field", "tab", "down").Hidden(), kit.NewKey("field before", "shift+tab", "up").Hidden())
+}
+
+func removeKey() kit.Key { return kit.Key{Press: []string{"x", "ctrl+x"}, Show: "x", Label: "remove"} }
 
 // callKeys are those of the form of calls.
 func (s *Screen) callKeys(keys []kit.Key) []kit.Key {
@@ -38,15 +79,12 @@ func (s *Screen) callKeys(keys []kit.Key) []kit.Key {
 		keys = append([]kit.Key{kit.NewKey("move to allow", "a")}, keys...)
 	}
 	if r.node != nil && r.node.isArray() {
-		keys = append(keys, kit.NewKey("add item", "+"))
-	}
-	if r.node != nil && r.node.canUnits() {
-		keys = append(keys, kit.NewKey("units", "u").OffWhen(s.b.decimals(s.ctx.Catalog, s.b.calls[r.call]) < 0 && !r.node.units, "the target is no known token: its decimals are not known"))
+		keys = append(keys, kit.NewKey("add item", "+").Hidden())
 	}
 	if s.b.own {
 		keys = append(keys, kit.NewKey("follow the calls", "f"))
 	}
-	return append(keys, kit.NewKey("new call", "n"), kit.NewKey("remove", "x"), kit.NewKey("copy call", "p"),
+	return append(keys, kit.NewKey("new call", "n"), removeKey(), kit.NewKey("copy call", "p"),
 		kit.NewKey("call up", "K", "shift+up").Hidden(), kit.NewKey("call down", "J", "shift+down").Hidden())
 }
 
@@ -76,7 +114,7 @@ func (s *Screen) formKeys() []kit.Key {
 func moveKeys() []kit.Key {
 	return []kit.Key{
 		kit.NewKey("next field", "tab", "down", "j").Hidden(), kit.NewKey("field before", "shift+tab", "up", "k").Hidden(),
-		kit.NewKey("type into the field", "i").Hidden(), kit.NewKey("page down", "pgdown", "space").Hidden(), kit.NewKey("page up", "pgup").Hidden(),
+		kit.NewKey("page down", "pgdown", "space").Hidden(), kit.NewKey("page up", "pgup").Hidden(),
 		kit.NewKey("first field", "g", "home").Hidden(), kit.NewKey("last field", "G", "end").Hidden(),
 	}
 }

@@ -14,6 +14,9 @@ import (
 
 // press handles a key while no text field has the keyboard.
 func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
+	if r := s.current(); r.takesText() {
+		return s.pressText(m, r)
+	}
 	key := m.String()
 	if k, ok := kit.FindKey(s.Keys(), key); ok && k.Off != "" {
 		return screen.Toast(theme.Warn, k.Off)
@@ -23,32 +26,43 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 	}
 	r := s.current()
 	switch key {
-	case "down", "j":
+	case "j", "k", "g", "G", "space":
+		key = map[string]string{"j": "down", "k": "up", "g": "home", "G": "end", "space": "pgdown"}[key]
+	case "r", "ctrl+r":
+		return s.review()
+	}
+	if s.walk(key) {
+		return nil
+	}
+	if key == "enter" {
+		return s.enter(r)
+	}
+	return s.change(key, r)
+}
+
+// walk moves the focus.
+func (s *Screen) walk(key string) bool {
+	switch key {
+	case "down":
 		s.step(1, false)
-	case "up", "k":
+	case "up":
 		s.step(-1, false)
 	case "tab":
 		s.step(1, true)
 	case "shift+tab":
 		s.step(-1, true)
-	case "home", "g":
+	case "home":
 		s.step(-1_000_000, false)
-	case "end", "G":
+	case "end":
 		s.step(1_000_000, false)
-	case "pgdown", "space":
+	case "pgdown":
 		s.step(8, false)
 	case "pgup":
 		s.step(-8, false)
-	case "enter":
-		return s.enter(r)
-	case "i":
-		s.edit()
-	case "r":
-		return s.review()
 	default:
-		return s.change(key, r)
+		return false
 	}
-	return nil
+	return true
 }
 
 // pressForm handles the keys that work on every form: which form, and what is kept of it.
@@ -85,12 +99,9 @@ func (s *Screen) change(key string, r row) tea.Cmd {
 		switch {
 		case key == "m":
 			return s.takeMax()
-		case key == "x" && r.id == idInterface:
+		case isRemove(key) && r.id == idInterface:
 			s.touched()
 			s.x[s.form].v1 = false
-		case key == "x" && r.field != nil:
-			s.touched()
-			r.field.Set("")
 		}
 		return nil
 	}
@@ -105,20 +116,13 @@ func (s *Screen) change(key string, r row) tea.Cmd {
 		s.focus = idTo(s.b.addCall(len(s.b.calls) - 1))
 		s.edit()
 	case "p":
-		s.focus = idTo(s.b.duplicate(i))
+		s.focus = idCall(s.b.duplicate(i))
 	case "shift+up", "K":
-		s.focus = idTo(s.b.move(i, -1))
+		s.focus = idCall(s.b.move(i, -1))
 	case "shift+down", "J":
-		s.focus = idTo(s.b.move(i, 1))
-	case "x":
-		before, had := s.before, s.changes
-		s.remember()
-		s.touched()
-		if cmd := s.remove(r); cmd != nil { // there was nothing to remove
-			s.before, s.changes = before, had
-			return cmd
-		}
-		return screen.Toast(theme.None, "removed; U brings it back")
+		s.focus = idCall(s.b.move(i, 1))
+	case "x", "ctrl+x":
+		return s.takeAway(r)
 	case "a":
 		before, n := s.before, len(s.b.allow)
 		s.remember()
@@ -128,8 +132,6 @@ func (s *Screen) change(key string, r row) tea.Cmd {
 			s.before = before
 		}
 		return cmd
-	case "u":
-		s.toggleUnits(r)
 	case "+":
 		s.addItem(r.node)
 	case "f":
@@ -139,6 +141,21 @@ func (s *Screen) change(key string, r row) tea.Cmd {
 	}
 	s.touched()
 	return nil
+}
+
+// isRemove reports the key that removes: x where no text is taken, ctrl+x everywhere.
+func isRemove(key string) bool { return key == "x" || key == "ctrl+x" }
+
+// takeAway removes what the focus is on and keeps it for U.
+func (s *Screen) takeAway(r row) tea.Cmd {
+	before, had := s.before, s.changes
+	s.remember()
+	s.touched()
+	if cmd := s.remove(r); cmd != nil { // there was nothing to remove
+		s.before, s.changes = before, had
+		return cmd
+	}
+	return screen.Toast(theme.None, "removed; U brings it back")
 }
 
 // enter opens the list of a row, edits its text, or does what it says.
@@ -233,12 +250,27 @@ func (s *Screen) remove(r row) tea.Cmd {
 	if r.node != nil && s.removeItem(r) {
 		return nil
 	}
-	s.focus = idTo(s.b.remove(r.call))
+	s.focus = idCall(s.b.remove(r.call))
 	return nil
 }
 
 // removeItem takes an element out of the innermost array that the focused row is in.
 func (s *Screen) removeItem(r row) bool {
+	list, at := s.itemOf(r)
+	if list == nil {
+		return false
+	}
+	parent := find(s.b.calls[r.call].args, list)
+	parent.items = slices.Delete(parent.items, at, at+1)
+	s.focus = idArg(r.call, list)
+	return true
+}
+
+// itemOf is the path of the innermost array that a row is in, and which of its items; nil when it is in none.
+func (s *Screen) itemOf(r row) (list []int, at int) {
+	if r.node == nil || r.call < 0 {
+		return nil, 0
+	}
 	c := s.b.calls[r.call]
 	var path []int
 	walk(c.args, func(p []int, n *node) {
@@ -246,17 +278,13 @@ func (s *Screen) removeItem(r row) bool {
 			path = p
 		}
 	})
-	for len(path) > 1 {
-		parent := find(c.args, path[:len(path)-1])
-		if parent.isArray() {
-			at := path[len(path)-1]
-			parent.items = slices.Delete(parent.items, at, at+1)
-			s.focus = idArg(r.call, path[:len(path)-1])
-			return true
+	for ; len(path) > 1; path = path[:len(path)-1] {
+		list = path[:len(path)-1]
+		if find(c.args, list).isArray() {
+			return list, path[len(path)-1]
 		}
-		path = path[:len(path)-1]
 	}
-	return false
+	return nil, 0
 }
 
 func (s *Screen) followCalls() {

@@ -196,9 +196,9 @@ func TestAssumedStateWithMistakesIsNotSent(t *testing.T) {
 	}
 	r.s.stopEditing()
 	r.s.focus = idSlot(0, 1, "key")
-	r.press("x")
+	r.press("ctrl+x")
 	r.s.focus = idOverRow(0, "code")
-	r.press("x")
+	r.press("ctrl+x")
 	if len(r.s.b.over) != 0 {
 		t.Error("not taken away")
 	}

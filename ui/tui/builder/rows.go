@@ -47,7 +47,10 @@ func (r row) listed() bool {
 	return r.items != nil && r.field != nil && !r.optional && trim(r.field.Value()) == ""
 }
 
-// head reports a row over others, such as that of a tuple: there is nothing to type, to choose or to press on it.
+// takesText reports a row that what is typed goes into: a field, or a list that takes text of one's own.
+func (r row) takesText() bool { return r.field != nil || r.typed != nil }
+
+// head reports a row over others, such as that of a call or a tuple: there is nothing to type, to choose or to press on it.
 func (r row) head() bool { return r.field == nil && r.items == nil && r.press == nil }
 
 // rows lists the form from top to bottom.
@@ -57,7 +60,7 @@ func (s *Screen) rows() []row {
 	}
 	out := []row{s.chainRow()}
 	for i, c := range s.b.calls {
-		out = append(out, row{label: "Call " + kit.Count(i+1, len(s.b.calls)), heading: true, call: i})
+		out = append(out, row{id: idCall(i), label: "Call " + kit.Count(i+1, len(s.b.calls)), heading: true, call: i, help: callHelp})
 		out = append(out, s.callRows(i, c)...)
 	}
 	out = append(out, row{label: "What it takes", heading: true, call: -1})
@@ -72,6 +75,9 @@ func (s *Screen) rows() []row {
 	}
 	return append(out, row{id: idReview, text: "Review", call: -1, press: s.review, help: "enter prepares it for review; nothing is signed yet"})
 }
+
+// callHelp is the help of the heading of a call.
+const callHelp = "n adds a call, x removes this one, p copies it, K and J move it"
 
 func (s *Screen) chainRow() row {
 	name := s.b.chain.String()
@@ -118,7 +124,7 @@ func (s *Screen) argRow(i int, path []int, n *node, token catalog.Entity, known 
 	r := row{id: idArg(i, path), label: kit.Clean(label, 40), depth: len(path), call: i, node: n, field: n.field, address: n.param.Type == "address", help: kit.Clean(n.param.Type, 200)}
 	switch {
 	case n.isArray():
-		r.text, r.help = kit.Plural(len(n.items), "item", "items"), kit.Clean(n.param.Type, 160)+"; + adds an item, x on an item removes it"
+		r.text, r.help = kit.Plural(len(n.items), "item", "items"), kit.Clean(n.param.Type, 160)+"; + adds an item, ctrl+x on an item removes it"
 		r.press = func() tea.Cmd { s.addItem(n); return nil }
 	case !n.isLeaf():
 		r.text = kit.Clean(n.param.Type, 60)
@@ -129,7 +135,7 @@ func (s *Screen) argRow(i int, path []int, n *node, token catalog.Entity, known 
 		r.items, r.take = boolItems, s.setText(n.field)
 	case n.canUnits() && known:
 		r.aside = n.unitNote(token.Decimals, token.Symbol)
-		r.help = "u switches to base units and back (ctrl+t while typing)"
+		r.help = "ctrl+t switches to base units and back"
 	case n.isNumber():
 		r.aside = n.unitNote(-1, "")
 		r.help += "; a unit may follow: wei, gwei, ether"
@@ -165,7 +171,7 @@ func (s *Screen) needRows() []row {
 		v, _ := quantity(n.amount.Value(), e.Decimals, e.Symbol)
 		out = append(out,
 			row{id: idNeed(i, "asset"), label: "needs", text: tokenLabel(s, n.asset), call: -1, title: "What the calls spend", items: s.assetItems(true), take: func(v string) tea.Cmd { n.asset = v; return nil }, help: "enter chooses the asset; x removes it"},
-			row{id: idNeed(i, "amount"), label: "amount", depth: 1, field: n.amount, aside: s.haveText(e), mean: s.haveMeaning(e, v), call: -1, help: "in whole tokens; x (after esc) removes it"})
+			row{id: idNeed(i, "amount"), label: "amount", depth: 1, field: n.amount, aside: s.haveText(e), mean: s.haveMeaning(e, v), call: -1, help: "in whole tokens; ctrl+x removes it"})
 	}
 	return append(out, row{id: idAddNeed, label: "", text: "add a token", call: -1, title: "What the calls spend", items: s.assetItems(true), take: s.addNeed, help: "enter adds what the calls spend; f follows the calls again"})
 }
@@ -256,7 +262,7 @@ func (s *Screen) windowRows() []row {
 		if n, err := strconv.ParseInt(s.b.after, 10, 64); err == nil {
 			text = time.Unix(n, 0).In(s.ctx.Clock().Location()).Format("2006-01-02 15:04:05")
 		}
-		return append(out, row{id: idAfter, label: "not before", text: text, call: -1, items: s.spanItems(startText, startPresets()), take: s.takeSpan(idAfter, &s.b.start), typed: s.typeSpan(idAfter, &s.b.start, startPresets()), reads: readSpan(&s.b.start, startText), help: "it runs from this moment on; x lets it run at once"})
+		return append(out, row{id: idAfter, label: "not before", text: text, call: -1, items: s.spanItems(startText, startPresets()), take: s.takeSpan(idAfter, &s.b.start), typed: s.typeSpan(idAfter, &s.b.start, startPresets()), reads: readSpan(&s.b.start, startText), help: "it runs from this moment on; ctrl+x lets it run at once"})
 	}
 	return append(out, spanRows(idAfter, "starts", &s.b.start, startText, startPresets(), s, "it does not run before; the wallet waits with the execution")...)
 }

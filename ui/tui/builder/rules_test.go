@@ -47,7 +47,7 @@ func TestTheTrialCallIsATransferOfUSDCOnBaseToTheFirstContact(t *testing.T) {
 func TestAWholeCallCanBeTypedWithTheKeyboardAlone(t *testing.T) {
 	r := newRig(t)
 	r.press("tab", "shift+tab", "enter", "esc") // wandering about changes nothing
-	r.press("esc", "g", "down", "i").typeText("usdc").press("tab").typeText("transfer(address to, uint256 amount)").press("tab").
+	r.press("esc", "g", "down", "down").typeText("usdc").press("tab").typeText("transfer(address to, uint256 amount)").press("tab").
 		typeText("demo payee").press("tab").typeText("250.5").press("tab", "tab", "esc", "r")
 	open, ok := r.sent[len(r.sent)-1].(screen.OpenMsg)
 	if !ok {
@@ -81,7 +81,7 @@ func TestApproveTypedAsACallBecomesAnAllowanceByOneKey(t *testing.T) {
 	if _, ok := r.s.freeze(); ok {
 		t.Fatal("an approve passed as a call")
 	}
-	r.s.focus = idSig(0)
+	r.s.focus = idCall(0)
 	r.press("a")
 	if len(r.s.b.allow) != 1 || r.s.b.allow[0].amount.Value() != "100" || r.s.b.allow[0].spender.Value() != router || !strings.HasSuffix(r.s.b.allow[0].asset, strings.ToLower(usdc)) {
 		t.Fatalf("%+v", r.s.b.allow)
@@ -156,7 +156,7 @@ func TestABIJSONIsTakenFromAPaste(t *testing.T) {
 func TestCallsCanBeAddedCopiedMovedAndRemoved(t *testing.T) {
 	r := newRig(t)
 	r.press("d")
-	r.s.focus = idTo(0)
+	r.s.focus = idCall(0)
 	r.press("p")
 	r.s.b.calls[1].args[1].field.Set("7")
 	if r.s.b.calls[0].args[1].field.Value() != "1600.5" {
@@ -165,9 +165,9 @@ func TestCallsCanBeAddedCopiedMovedAndRemoved(t *testing.T) {
 	if d := r.frozen().Draft(); len(d.Calls) != 2 || d.TokensRequired[0].Amount != "1607500000" {
 		t.Fatalf("%+v", d)
 	}
-	r.s.focus = idTo(1)
+	r.s.focus = idCall(1)
 	r.press("K")
-	if r.s.b.calls[0].args[1].field.Value() != "7" || r.s.focus != idTo(0) {
+	if r.s.b.calls[0].args[1].field.Value() != "7" || r.s.focus != idCall(0) {
 		t.Fatal("not moved")
 	}
 	r.press("x")
@@ -188,7 +188,7 @@ func TestNestedArraysGrowAndShrink(t *testing.T) {
 	r.s.focus = idArg(0, []int{0, 1, 1})
 	r.press("+")
 	r.s.focus = idArg(0, []int{0, 1, 1, 0})
-	r.press("x")
+	r.press("ctrl+x")
 	r.s.focus = idArg(0, []int{0, 0})
 	r.press("x")
 	r.fill(idArg(0, []int{0, 0, 0}), "5").press("esc")
@@ -326,12 +326,12 @@ func TestEveryRowFitsAndTheFocusIsVisible(t *testing.T) {
 	r := newRig(t)
 	r.press("d")
 	for range 3 {
-		r.s.focus = idTo(0)
+		r.s.focus = idCall(0)
 		r.press("p")
 	}
 	r.s.addOverride()
 	r.s.addSlot(0)
-	r.s.stopEditing()
+	r.press("esc")
 	r.s.b.over[0].address.Set(router)
 	filledTransfer(r)
 	filledSwap(r)
@@ -532,9 +532,9 @@ func TestStateOverridesAndValidAfterStayWithACallThatComesBack(t *testing.T) {
 		}
 	}
 	other.s.focus = idOverRow(0, "address")
-	other.press("x")
+	other.press("ctrl+x")
 	other.s.focus = idAfter
-	other.press("x")
+	other.press("ctrl+x")
 	if got := other.frozen().Draft(); got.ValidAfter != "" || len(got.Overrides) != 0 {
 		t.Fatalf("%+v", got)
 	}

@@ -278,28 +278,3 @@ func (s *Screen) tidyFocus(i int) {
 		s.focus = idData(i)
 	}
 }
-
-// pressEditing handles a key while a text field has the keyboard.
-func (s *Screen) pressEditing(m tea.KeyPressMsg) tea.Cmd {
-	r := s.current()
-	switch m.String() {
-	case "esc":
-		s.leaveField()
-	case "enter", "tab", "down":
-		if m.String() == "enter" && r.listed() {
-			return s.list(r)
-		}
-		s.step(1, true)
-	case "shift+tab", "up":
-		s.step(-1, true)
-	case "ctrl+t":
-		s.toggleUnits(r)
-	case "ctrl+k":
-		return s.list(r)
-	default:
-		if r.field != nil && r.field.Update(m) {
-			s.changed()
-		}
-	}
-	return nil
-}

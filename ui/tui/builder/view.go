@@ -108,19 +108,22 @@ func (f formName) label(shown string) string {
 
 // head names the forms, the shown one strong, and says what the shown one holds.
 func (s *Screen) head(th theme.Theme, w int) string {
-	title := " "
+	title, key := " ", th.Accent
+	if s.Capturing() { // the keys of the forms are text here
+		key = th.Dim
+	}
 	for _, f := range forms() {
 		if f.form == s.form {
 			title += th.Strong.Render(f.label(s.form))
 		} else {
-			title += th.Accent.Render(f.key) + " " + th.Dim.Render(f.name)
+			title += key.Render(f.key) + " " + th.Dim.Render(f.name)
 		}
 		title += strings.Repeat(" ", formGap)
 	}
 	right := ""
 	switch {
 	case s.form != formCalls:
-	case s.b.empty() && len(s.deps.Book) > 0:
+	case s.b.empty() && len(s.deps.Book) > 0 && !s.Capturing():
 		right = th.Accent.Render("d") + th.Dim.Render(" fills in a trial call ")
 	default:
 		right = th.Dim.Render(kit.Plural(len(s.b.calls), "call", "calls")+" on "+s.chainName(s.b.chain)) + " "
@@ -157,6 +160,9 @@ func (s *Screen) column(r row) int { return 2 + labelW + 2*r.depth }
 func (s *Screen) rowLines(th theme.Theme, r row, focused bool, w int) []string {
 	if r.heading {
 		label := " " + th.Dim.Render(r.label) + " "
+		if focused {
+			label = th.Accent.Render(th.Signs.Cursor + r.label + " ")
+		}
 		return []string{kit.Fit(label+th.Rule.Render(kit.Rule(th.Signs.Rule, max(0, w-kit.Width(label)-1))), w)}
 	}
 	mark := "  "

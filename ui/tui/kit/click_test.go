@@ -33,10 +33,10 @@ func TestSpotsAreWhereTheKeyLineWritesTheKeys(t *testing.T) {
 			keys = append(keys, k.OffWhen(rapid.Bool().Draw(rt, "off"), "why"))
 		}
 		w := rapid.IntRange(1, 120).Draw(rt, "w")
-		line := KeyLine(look(), keys, w)
+		line := KeyLine(look(), keys, w, Help)
 		checkBox(rt, line, w, 1)
 		end := 0
-		for _, s := range KeySpots(look(), keys, w) {
+		for _, s := range KeySpots(look(), keys, w, Help) {
 			if s.X < end || s.X+s.W > w {
 				rt.Fatalf("%+v after %d in %d cells", s, end, w)
 			}

@@ -45,6 +45,9 @@ func (f *Field) Value() string { return f.in.Value() }
 // Set replaces the text and puts the cursor at its end.
 func (f *Field) Set(s string) { f.in.SetValue(s); f.in.CursorEnd() }
 
+// End puts the cursor behind the text: what is typed next is appended.
+func (f *Field) End() { f.in.CursorEnd() }
+
 // Focus gives the field the keyboard.
 func (f *Field) Focus() { _ = f.in.Focus() }
 

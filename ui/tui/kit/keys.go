@@ -104,19 +104,29 @@ func (k Key) Name(th theme.Theme) string {
 	return strings.Join(names, "/")
 }
 
-// Spot is a stretch of the key line that stands for one key: Key is an index into the keys, or -1 for `? more`. X counts cells from 0.
+// Spot is a stretch of the key line that stands for one key: Key is an index into the keys, or -1 for the way to the others. X counts cells from 0.
 type Spot struct{ Key, X, W int }
 
 const (
 	keyGap  = "  "
-	moreKey = "?"
 	moreTip = " more"
 )
 
-// KeySpots says which keys KeyLine writes into w cells, and where: the first ones first. When some do not fit, the last spot is `? more`.
-func KeySpots(th theme.Theme, keys []Key, w int) []Spot {
+// The keys that list all keys of a screen, as the end of a key line names them: Help, or HelpTyping where what is text is typed.
+const (
+	Help       = "?"
+	HelpTyping = "f1"
+)
+
+// KeySpots says which keys KeyLine writes into w cells, and where: the first ones first. When some do not fit, the last spot is for more, the key that lists
+// them all; "" is a place without one.
+func KeySpots(th theme.Theme, keys []Key, w int, more string) []Spot {
 	var spots []Spot
-	used := 1
+	used, tail, room := 1, 0, 0
+	if more != "" {
+		tail = Width(more + moreTip)
+		room = 2*len(keyGap) + tail
+	}
 	for i, k := range keys {
 		if k.Quiet {
 			continue
@@ -126,9 +136,9 @@ func KeySpots(th theme.Theme, keys []Key, w int) []Spot {
 		if len(spots) > 0 {
 			at += len(keyGap)
 		}
-		if at+n+2*len(keyGap)+len(moreKey+moreTip) > w {
-			if at+len(moreKey+moreTip) <= w {
-				spots = append(spots, Spot{Key: -1, X: at, W: len(moreKey + moreTip)})
+		if at+n+room > w {
+			if tail > 0 && at+tail <= w {
+				spots = append(spots, Spot{Key: -1, X: at, W: tail})
 			}
 			break
 		}
@@ -138,16 +148,15 @@ func KeySpots(th theme.Theme, keys []Key, w int) []Spot {
 	return spots
 }
 
-// KeyLine writes the keys that fit into w cells, the first ones first; keys that are off are dim. When some do not fit, the line ends
-// with `? more`.
-func KeyLine(th theme.Theme, keys []Key, w int) string {
+// KeyLine writes the keys that fit into w cells, the first ones first; keys that are off are dim. When some do not fit, the line ends with the key more.
+func KeyLine(th theme.Theme, keys []Key, w int, more string) string {
 	var b strings.Builder
 	at := 0
-	for _, s := range KeySpots(th, keys, w) {
+	for _, s := range KeySpots(th, keys, w, more) {
 		Spaces(&b, s.X-at)
 		at = s.X + s.W
 		if s.Key < 0 {
-			b.WriteString(th.Accent.Render(moreKey) + th.Dim.Render(moreTip))
+			b.WriteString(th.Accent.Render(more) + th.Dim.Render(moreTip))
 			continue
 		}
 		k := keys[s.Key]

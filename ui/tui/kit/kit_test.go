@@ -407,11 +407,11 @@ func TestKeyLineSaysWhenKeysAreLeftOut(t *testing.T) {
 	for _, k := range strings.Split("abcdefghijklmnop", "") {
 		keys = append(keys, NewKey("do something", k))
 	}
-	line := ansi.Strip(KeyLine(look(), keys, 80))
+	line := ansi.Strip(KeyLine(look(), keys, 80, Help))
 	if len(line) != 80 || !strings.HasSuffix(strings.TrimSpace(line), "? more") {
 		t.Errorf("%q", line)
 	}
-	if line := ansi.Strip(KeyLine(look(), keys[:2], 80)); strings.Contains(line, "more") {
+	if line := ansi.Strip(KeyLine(look(), keys[:2], 80, Help)); strings.Contains(line, "more") {
 		t.Errorf("%q", line)
 	}
 }

@@ -146,7 +146,7 @@ func TestAPlainPaymentIsReadInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
 }
 
 func TestTheKeyLineSaysInWordsWhatIsSigned(t *testing.T) {
-	line := func(r *rig) string { r.view(); return kit.KeyLine(theme.Theme{}, r.s.Keys(), r.w) }
+	line := func(r *rig) string { r.view(); return kit.KeyLine(theme.Theme{}, r.s.Keys(), r.w, kit.Help) }
 	r := newRig(t)
 	r.open().settle()
 	if v := line(r); !strings.Contains(v, "y sign the call  ") || !strings.Contains(v, "leave, nothing signed") {

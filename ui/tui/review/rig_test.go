@@ -149,7 +149,7 @@ func (r *rig) golden(name string) {
 	r.t.Helper()
 	th := theme.New(true, colorprofile.NoTTY, false)
 	var b strings.Builder
-	for _, l := range strings.Split(kit.Box(r.view(), r.w, r.h)+"\n"+kit.KeyLine(th, r.s.Keys(), r.w), "\n") {
+	for _, l := range strings.Split(kit.Box(r.view(), r.w, r.h)+"\n"+kit.KeyLine(th, r.s.Keys(), r.w, kit.Help), "\n") {
 		b.WriteString(strings.TrimRight(l, " ") + "\n")
 	}
 	path := filepath.Join("testdata", name+".golden")

@@ -115,9 +115,22 @@ func (m *Model) Init() tea.Cmd { return nil }
 // Close ends what is under way.
 func (m *Model) Close() { m.stop() }
 
-// Capturing is true while something is typed or chosen.
+// Capturing is true while something is typed or chosen, and where what is typed goes into the selected row.
 func (m *Model) Capturing() bool {
-	return m.choice.IsOpen() || m.editing || m.waiting || m.typing
+	return m.busy() || m.takesText()
+}
+
+// busy reports that a list, a field or a question has the keyboard.
+func (m *Model) busy() bool { return m.choice.IsOpen() || m.editing || m.waiting || m.typing }
+
+// takesText reports that the selected row is text: what is typed there begins the typing.
+func (m *Model) takesText() bool {
+	if m.busy() || m.page != pageMain || m.saving {
+		return false
+	}
+	items := m.items()
+	it := items[min(m.sel[pageMain], len(items)-1)]
+	return it.id == idDust && it.off == ""
 }
 
 // DoctorArg as the argument of screen.OpenMsg opens the doctor at once.

@@ -221,7 +221,7 @@ func TestDustIsCheckedAtItsField(t *testing.T) {
 		t.Errorf("%+v\n%s", b.saved, b.text())
 	}
 	b.keys("ctrl+u", "$", "2", ".", "5", "enter")
-	if len(b.saved) != 1 || b.saved[0].Dust != "2.5" || b.m.Capturing() {
+	if len(b.saved) != 1 || b.saved[0].Dust != "2.5" || b.m.editing {
 		t.Errorf("%+v", b.saved)
 	}
 	b.keys("enter", "7", "esc")

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -85,6 +86,10 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	if m.page == pageDoctor {
 		return m.pressDoctor(key)
 	}
+	if m.takesText() && (msg.Text != "" || key == "backspace" || key == "ctrl+u") {
+		m.beginDust()
+		return m.edit(msg)
+	}
 	if m.page == pageMain && m.scrolled(key) {
 		return nil
 	}
@@ -156,7 +161,7 @@ func (m *Model) move(by int) {
 
 // click selects the row under the mouse.
 func (m *Model) click(at screen.ClickMsg) {
-	if m.Capturing() || m.page == pageDoctor {
+	if m.busy() || m.page == pageDoctor {
 		return
 	}
 	line := m.text.Top() + at.Y
@@ -184,14 +189,19 @@ func (m *Model) enter() tea.Cmd {
 	case m.saving:
 		return screen.Toast(theme.Warn, "the last choice is still being written")
 	case it.id == idDust:
-		m.editing, m.wrong = true, ""
-		m.field.Set(m.dust())
-		m.field.Focus()
+		m.beginDust()
 	case len(it.choices) > 0:
 		m.choice.Title = it.label
 		m.choice.Open(it.choices, it.value)
 	}
 	return nil
+}
+
+// beginDust gives the field of the dust threshold the keyboard; what is typed is appended to what it is now.
+func (m *Model) beginDust() {
+	m.editing, m.wrong = true, ""
+	m.field.Set(m.dust())
+	m.field.Focus()
 }
 
 func (m *Model) choose(msg tea.Msg) tea.Cmd {
@@ -273,6 +283,15 @@ func (m *Model) saved(msg savedMsg) tea.Cmd {
 
 func problem(err error) string { return kit.Clean(err.Error(), 400) }
 
+// withoutText leaves out of keys that move those that are text.
+func withoutText(keys []kit.Key) []kit.Key {
+	out := slices.Clone(keys)
+	for i := range out {
+		out[i].Press = slices.DeleteFunc(slices.Clone(out[i].Press), func(p string) bool { return len(p) == 1 })
+	}
+	return out
+}
+
 // Keys lists what works now.
 func (m *Model) Keys() []kit.Key {
 	switch {
@@ -296,6 +315,9 @@ func (m *Model) Keys() []kit.Key {
 			kit.NewKey("copy the report", "y").OffWhen(m.deps.Report == nil || m.found == nil, "there is no report yet").Explain("copy the report: without addresses, hosts and names of directories"),
 			kit.NewKey("back", "esc"),
 		}, move...)
+	}
+	if m.takesText() {
+		return append([]kit.Key{kit.NewKey("change", "enter"), kit.NewKey("back", "esc")}, withoutText(move)...)
 	}
 	return append([]kit.Key{
 		kit.NewKey("change", "enter"), kit.NewKey("doctor", "d").OffWhen(m.deps.Doctor == nil, m.noDoctor()).Explain("look whether everything works"), kit.NewKey("back", "esc"),

@@ -59,7 +59,7 @@ func (m *Model) content() string {
 	th := m.theme
 	rule := th.Rule.Render(kit.Rule(th.Signs.Rule, m.w))
 	return kit.Lines(kit.Sides(" "+th.Strong.Render("coffer set-up")+"  "+stepTitle(m.step), th.Dim.Render(m.progress()+" "), m.w), rule,
-		m.body(), rule, kit.KeyLine(th, m.keyLine(), m.w))
+		m.body(), rule, kit.KeyLine(th, m.keyLine(), m.w, ""))
 }
 
 // chrome is the number of lines around the body.

@@ -43,7 +43,15 @@ func Text(t testing.TB, s screen.Screen, w, h int) string {
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
-	return strings.Join(lines, "\n") + "\n" + strings.TrimRight(ansi.Strip(kit.KeyLine(Theme(), s.Keys(), w)), " ") + "\n"
+	return strings.Join(lines, "\n") + "\n" + strings.TrimRight(ansi.Strip(kit.KeyLine(Theme(), s.Keys(), w, MoreKey(s))), " ") + "\n"
+}
+
+// MoreKey is the key that the key line of the shell names for all keys of the screen as it is now.
+func MoreKey(s screen.Screen) string {
+	if s.Capturing() {
+		return kit.HelpTyping
+	}
+	return kit.Help
 }
 
 // CheckBox fails the test when a body is not exactly w×h cells.

@@ -1,0 +1,208 @@
+package builder
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"coffer/api/op/abicall"
+	"coffer/ui/tui/internal/tuitest"
+	"coffer/ui/tui/screen"
+)
+
+// everyRow is a builder whose forms have every kind of row that takes text.
+func everyRow(t testing.TB) *rig {
+	r := newRig(t)
+	filledTransfer(r)
+	r.s.x[formTransfer].min.Set("1")
+	filledSwap(r)
+	r.s.form = formCalls
+	r.press("d")
+	for range 2 {
+		r.s.focus = idCall(0)
+		r.press("n").press("esc")
+	}
+	fn, err := abicall.ParseSignature("swap((address token, uint256[] amounts)[] steps, bytes note, bool exact, string name, int8[2] pair)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.s.b.calls[1]
+	c.to.Set(router)
+	c.sig.Set(fn.String())
+	c.readSignature(false)
+	r.s.addItem(c.args[0])
+	r.s.addItem(c.args[0].items[0].items[1])
+	c = r.s.b.calls[2]
+	c.raw, c.why = true, ""
+	c.data.Set("0x12345678")
+	r.do(r.s.addAllowance(usdcBase))
+	r.s.addOverride()
+	r.s.b.over[0].address.Set(router)
+	r.s.addSlot(0)
+	r.s.stopEditing()
+	r.s.ownNeeds()
+	for _, form := range []string{formCalls, formTransfer, formSwap} {
+		r.s.form = form
+		r.s.slip().preset = 0
+		r.s.slip().own.Set("70")
+	}
+	r.s.b.valid.preset, r.s.b.start.preset = ownPreset, ownPreset
+	r.s.form = formCalls
+	r.s.stopEditing()
+	r.sent = nil
+	return r
+}
+
+// all is everything that typing into one row must leave alone: what was typed elsewhere, where the person is, what is open, what undo brings back.
+func (r *rig) all() string {
+	s := r.s
+	b, err := json.Marshal(map[string]any{
+		"calls": s.b.save(), "transfer": s.x[formTransfer].save(), "swap": s.x[formSwap].save(), "form": s.form, "focus": s.focus, "list": s.choice.IsOpen(),
+		"prompt": s.prompt.open, "undo": s.before, "frozen": s.frozen, "trial": s.trialDue, "rows": len(s.rows()), "tried": s.tried,
+	}, json.Deterministic(true))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestD1_TypingOnATextRowChangesThatFieldOnly types words on every row of every form that takes text, as it is highlighted and not yet typed into. Each
+// character must be text for the shell too; it is appended to that field, and nothing else changes, opens or is sent.
+func TestD1_TypingOnATextRowChangesThatFieldOnly(t *testing.T) {
+	t.Parallel()
+	const words = 6_000
+	r := everyRow(t)
+	type place struct{ form, id string }
+	var places []place
+	for _, form := range []string{formCalls, formTransfer, formSwap} {
+		r.s.form = form
+		for _, row := range r.s.rows() {
+			if row.id != "" && row.takesText() {
+				places = append(places, place{form, row.id})
+			}
+		}
+	}
+	if len(places) < 35 {
+		t.Fatalf("only %d rows take text: %v", len(places), places)
+	}
+	next, as := tuitest.NewWords(1), map[place]string{} // as it is with the focus there: every word begins and ends with it
+	for n := range words {
+		p := places[n%len(places)]
+		r.s.form, r.s.focus = p.form, p.id
+		if as[p] == "" {
+			as[p] = r.all()
+		}
+		word, row, before := next.Next(), r.s.current(), as[p]
+		if row.field == nil {
+			r.typeIntoList(word, before)
+			continue
+		}
+		had := row.field.Value()
+		if sent := tuitest.Type(t, r.s, word); len(sent) > 0 {
+			t.Fatalf("%q on %s sends %+v", word, p.id, sent)
+		}
+		if got := row.field.Value(); !r.s.editing || got == had && len(had) < 4 || !strings.HasPrefix(had+word, got) || !strings.HasPrefix(got, had) {
+			t.Fatalf("%q on %s with %q: %q, editing %v", word, p.id, had, got, r.s.editing)
+		}
+		r.s.stopEditing()
+		row.field.Set(had)
+		r.s.changed()
+		if after := r.all(); after != before {
+			t.Fatalf("%q on %s changes more than the field:\n%s\n%s", word, p.id, before, after)
+		}
+	}
+}
+
+// typeIntoList types on a row whose list takes text: it goes into the list, and esc leaves everything as it was.
+func (r *rig) typeIntoList(word, before string) {
+	r.t.Helper()
+	id := r.s.focus
+	if sent := tuitest.Type(r.t, r.s, word); len(sent) > 0 || !r.s.choice.IsOpen() || r.s.choice.Text() != strings.TrimSpace(word) {
+		r.t.Fatalf("%q on %s: %q in the list, sends %+v", word, id, r.s.choice.Text(), sent)
+	}
+	r.press("esc")
+	if after := r.all(); after != before {
+		r.t.Fatalf("%q on %s changes something:\n%s\n%s", word, id, before, after)
+	}
+}
+
+// TestD1_KeysOfATextRowAreNoText looks at what the key line and the help offer on rows that take text: nothing of it is a character.
+func TestD1_KeysOfATextRowAreNoText(t *testing.T) {
+	r := everyRow(t)
+	for _, form := range []string{formCalls, formTransfer, formSwap} {
+		r.s.form = form
+		for _, row := range r.s.rows() {
+			if row.id == "" || !row.takesText() {
+				continue
+			}
+			for _, editing := range []bool{false, true} {
+				r.s.focus = row.id
+				if editing {
+					r.s.edit()
+				}
+				for _, k := range r.s.Keys() {
+					for _, p := range k.Press {
+						if len([]rune(p)) == 1 || p == "space" {
+							t.Errorf("%s (editing %v): %s is a key for %q", row.id, editing, p, k.Label)
+						}
+					}
+				}
+				r.s.stopEditing()
+			}
+		}
+	}
+}
+
+// TestD1_FromATextRowEveryKeyIsOneEscAway leaves a text row with esc, being typed into or not, and finds single keys that work on what the row belongs to.
+func TestD1_FromATextRowEveryKeyIsOneEscAway(t *testing.T) {
+	r := everyRow(t)
+	for _, form := range []string{formCalls, formTransfer, formSwap} {
+		r.s.form = form
+		for _, row := range r.s.rows() {
+			if row.id == "" || !row.takesText() {
+				continue
+			}
+			r.s.focus = row.id
+			r.press("esc")
+			if r.s.Capturing() {
+				t.Fatalf("esc on %s leads to %s, which takes text", row.id, r.s.focus)
+			}
+			if at := r.s.current(); row.call >= 0 && at.call != row.call {
+				t.Errorf("esc on %s leads to %s", row.id, at.id)
+			}
+		}
+	}
+	r.s.form, r.s.focus = formCalls, idTo(1)
+	r.press("esc", "x")
+	if len(r.s.b.calls) != 2 || r.s.b.calls[1].raw != true {
+		t.Fatal("x does not remove the call that the field belongs to")
+	}
+}
+
+// TestD1_CtrlKeysWorkOnATextRow reviews and removes without leaving the row.
+func TestD1_CtrlKeysWorkOnATextRow(t *testing.T) {
+	r := everyRow(t)
+	for _, id := range []string{idOverRow(0, "balance"), idAllowRow(0, "amount"), idNeed(0, "amount")} {
+		r.s.focus = id
+		r.press("7", "ctrl+x")
+		for _, row := range r.s.rows() {
+			if row.id == id {
+				t.Errorf("ctrl+x leaves %s where it is", id)
+			}
+		}
+		if r.s.editing {
+			t.Errorf("ctrl+x on %s leaves a field open", id)
+		}
+	}
+	r.s.focus = idTo(0)
+	if r.press("ctrl+x"); len(r.s.b.calls) != 3 || !strings.Contains(r.toast(), "esc, then x") {
+		t.Errorf("%d calls, %q", len(r.s.b.calls), r.toast())
+	}
+	r = newRig(t)
+	r.press("d").on(idArg(0, []int{1})).press("backspace", "7", "ctrl+r")
+	open, ok := r.sent[len(r.sent)-1].(screen.OpenMsg)
+	if !ok || open.Screen != screen.Review {
+		t.Fatalf("ctrl+r sends %+v", r.sent)
+	}
+}

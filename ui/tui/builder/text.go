@@ -1,0 +1,124 @@
+package builder
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coffer/ui/tui/screen"
+	"coffer/ui/tui/theme"
+)
+
+// pressText handles a key on a row that takes text and is not being typed into. What is typed begins the typing: it is appended to what stands there, so that
+// nothing filled in is lost by a slip. In a row that takes text through its list, the list opens with it.
+func (s *Screen) pressText(m tea.KeyPressMsg, r row) tea.Cmd {
+	key := m.String()
+	if cmd, taken := s.chord(key, r); taken {
+		return cmd
+	}
+	switch {
+	case s.walk(key):
+		return nil
+	case key == "enter":
+		return s.enter(r)
+	case r.field == nil && m.Text != "":
+		return tea.Batch(s.list(r), s.choose(m))
+	case r.field == nil:
+		return nil
+	}
+	s.edit()
+	r.field.End()
+	return s.typeKey(m, r)
+}
+
+// pressEditing handles a key while a text field has the keyboard.
+func (s *Screen) pressEditing(m tea.KeyPressMsg) tea.Cmd {
+	r := s.current()
+	if cmd, taken := s.chord(m.String(), r); taken {
+		return cmd
+	}
+	switch m.String() {
+	case "enter", "tab", "down":
+		if m.String() == "enter" && r.listed() {
+			return s.list(r)
+		}
+		s.step(1, true)
+	case "shift+tab", "up":
+		s.step(-1, true)
+	default:
+		return s.typeKey(m, r)
+	}
+	return nil
+}
+
+func (s *Screen) typeKey(m tea.KeyPressMsg, r row) tea.Cmd {
+	if r.field != nil && r.field.Update(m) {
+		s.changed()
+	}
+	return nil
+}
+
+// chord handles the keys of a row that takes text which are no text.
+func (s *Screen) chord(key string, r row) (cmd tea.Cmd, taken bool) {
+	switch key {
+	case "esc":
+		s.toKeys()
+	case "ctrl+r":
+		return s.review(), true
+	case "ctrl+t":
+		s.toggleUnits(r)
+	case "ctrl+k":
+		return s.list(r), true
+	case "ctrl+x":
+		if !s.removable(r) {
+			return screen.Toast(theme.None, s.howToRemove(r)), true
+		}
+		s.stopEditing()
+		return s.takeAway(r), true
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// toKeys leaves the row for one that takes no text, where single keys work: the heading of its call, else the nearest such row above it.
+func (s *Screen) toKeys() {
+	s.leaveField()
+	if r := s.current(); r.call >= 0 {
+		s.focus = idCall(r.call)
+		return
+	}
+	to := ""
+	for _, r := range s.rows() { // the first row of every form takes no text
+		if r.id == s.focus {
+			break
+		}
+		if r.id != "" && !r.takesText() {
+			to = r.id
+		}
+	}
+	s.focus = to
+}
+
+// removable reports a row of text that is part of something that ctrl+x removes: an item, a token, an allowance, assumed state, a beginning.
+func (s *Screen) removable(r row) bool {
+	if s.form != formCalls {
+		return false
+	}
+	if list, _ := s.itemOf(r); list != nil || r.id == idAfter && s.b.after != "" {
+		return true
+	}
+	for _, prefix := range []string{"need.", "allow.", "over."} {
+		if strings.HasPrefix(r.id, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Screen) howToRemove(r row) string {
+	if r.call >= 0 {
+		return "esc, then x, removes the call; ctrl+u clears the field"
+	}
+	return "ctrl+u clears the field"
+}
