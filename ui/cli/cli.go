@@ -197,6 +197,9 @@ func (p Program) Run(ctx context.Context, args []string) error {
 		p.complete(root)
 	} else {
 		p.warnOfSecrets()
+		if err := checkValues(root, args); err != nil {
+			return err
+		}
 	}
 	if err := root.ExecuteContext(ctx); err != nil {
 		return err

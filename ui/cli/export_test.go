@@ -11,10 +11,11 @@ func (p Program) Root() *cobra.Command {
 
 // The parts of help and of the pages that tests compare with.
 var (
-	Reflow     = reflow
-	Escape     = escape
-	Documented = documented
-	ManName    = manName
+	Reflow      = reflow
+	Escape      = escape
+	Documented  = documented
+	ManName     = manName
+	CheckValues = checkValues
 )
 
 // HelpWidth is what help is written for.
