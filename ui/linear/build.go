@@ -21,7 +21,6 @@ import (
 )
 
 const (
-	defaultBps     = 50
 	defaultMinutes = 10 // the service's own window (protocol §2.2)
 	minMinutes     = 2
 	maxMinutes     = 10
@@ -62,7 +61,7 @@ func (s *session) buildCall(ctx context.Context) error {
 		return err
 	}
 	p := &plan{follows: true, minutes: defaultMinutes}
-	p.d = intent.Draft{Version: intent.Version, TargetChain: chains[i].Chain.String(), SlippageBps: defaultBps}
+	p.d = intent.Draft{Version: intent.Version, TargetChain: chains[i].Chain.String(), SlippageBps: intent.DefaultSlippageBps}
 	if err := s.addCall(ctx, p, -1); err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (s *session) paySide(ctx context.Context, kind, title string) (*plan, catal
 	if err != nil {
 		return nil, catalog.Aggregate{}, err
 	}
-	p := &plan{d: intent.Draft{Version: intent.Version, Kind: kind, SlippageBps: defaultBps, Pay: &intent.Pay{Asset: asset, Amount: base}}}
+	p := &plan{d: intent.Draft{Version: intent.Version, Kind: kind, SlippageBps: intent.DefaultSlippageBps, Pay: &intent.Pay{Asset: asset, Amount: base}}}
 	return p, aggs[i], nil
 }
 

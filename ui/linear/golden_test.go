@@ -54,7 +54,7 @@ func TestGoldenCall(t *testing.T) {
 			r.t.Errorf("%+v", r.op)
 		}
 		d := r.started[0].Draft()
-		if !strings.EqualFold(d.Calls[0].Data, prepared(utc()).Lines[0].Data) || d.TokensRequired[0].Amount != "250500000" || d.SlippageBps != defaultBps {
+		if !strings.EqualFold(d.Calls[0].Data, prepared(utc()).Lines[0].Data) || d.TokensRequired[0].Amount != "250500000" || d.SlippageBps != intent.DefaultSlippageBps {
 			r.t.Errorf("%+v", d)
 		}
 	})

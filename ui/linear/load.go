@@ -2,6 +2,7 @@ package linear
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,9 +47,7 @@ func loadPlan(path string) (*plan, error) {
 	d, err := intent.ParseDraft(b)
 	if err == nil {
 		p := planOf(d)
-		if d.SlippageBps == 0 {
-			p.d.SlippageBps = intent.DefaultSlippageBps
-		}
+		p.d.SlippageBps = cmp.Or(d.SlippageBps, intent.DefaultSlippageBps)
 		if d.Kind == intent.KindCall {
 			p.d.Kind = ""
 		}
@@ -61,7 +60,7 @@ func loadPlan(path string) (*plan, error) {
 	if d, err = intent.FromSafe(b); err != nil {
 		return nil, err
 	}
-	d.SlippageBps = defaultBps
+	d.SlippageBps = intent.DefaultSlippageBps
 	return &plan{d: d, follows: true, minutes: defaultMinutes}, nil
 }
 

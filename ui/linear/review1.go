@@ -39,6 +39,7 @@ func (c *course) review1() {
 	if v.WholeConsent {
 		c.out.say("This one signature is your whole consent: with it the calls above run. There is no second review.")
 	} else {
+		c.out.fact(0, "Slippage", kit.Plain(review.SlippageWords(c.snap.Intent)+"."))
 		c.out.say("Fees are known only after this signature. Once funded, the calls run. " + review.OnTopWords)
 	}
 }

@@ -31,8 +31,9 @@ import (
 // Version is the version of the JSON schema.
 const Version = 1
 
-// DefaultSlippageBps is used when a draft names no tolerance (protocol §3.7).
-const DefaultSlippageBps = 200
+// DefaultSlippageBps is the tolerance when none is named, in basis points: on the screens, in lines, in files and in commands alike. Every request names its
+// tolerance, so that the service's own default of 200 (protocol §3.7) never holds for this wallet.
+const DefaultSlippageBps = 50
 
 // Kinds of an intent.
 const (

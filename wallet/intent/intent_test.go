@@ -81,7 +81,7 @@ func TestTheJSONFormRoundTripsAndIsStrict(t *testing.T) {
 		"case twin":        strings.Replace(string(b), `"version":1`, `"version":1,"Version":1`, 1),
 		"trailing":         string(b) + "{}",
 		"nothing":          "",
-		"wrong type":       strings.Replace(string(b), `"slippageBps":200`, `"slippageBps":"200"`, 1),
+		"wrong type":       strings.Replace(string(b), `"slippageBps":50`, `"slippageBps":"50"`, 1),
 		"null for account": `{"version":1,"accounts":null}`,
 	} {
 		if bad == string(b) {
@@ -129,11 +129,11 @@ func TestDefaultsAreMadeExplicit(t *testing.T) {
 	if err := json.Unmarshal(i.PrepareBody(), &body); err != nil {
 		t.Fatal(err)
 	}
-	if body.SlippageTolerance != 200 || body.Calls[0].Data != "0x" || body.Calls[1].Value != "0" || body.FromAssetID != "" {
+	if body.SlippageTolerance != 50 || body.Calls[0].Data != "0x" || body.Calls[1].Value != "0" || body.FromAssetID != "" {
 		t.Fatalf("%+v", body)
 	}
 	d := draft()
-	d.SlippageBps = 200
+	d.SlippageBps = 50
 	if freeze(t, d).Hash() != i.Hash() {
 		t.Error("the default and its value are two intents")
 	}

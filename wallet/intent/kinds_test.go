@@ -67,11 +67,13 @@ func withAll() intent.Draft {
 
 // TestHashesOfOlderFilesStay holds the hashes that these files had before there were kinds and interfaces.
 func TestHashesOfOlderFilesStay(t *testing.T) {
+	older := draft()
+	older.SlippageBps = 200 // the default of then, written into the file
 	for name, c := range map[string]struct {
 		hash  string
 		draft intent.Draft
 	}{
-		"call": {"f707e653ceb63288d27c62fce0dfc5b25ca33f1ecabe0a377c6af71b788c9d02", draft()},
+		"call": {"f707e653ceb63288d27c62fce0dfc5b25ca33f1ecabe0a377c6af71b788c9d02", older},
 		"full": {"356d3ce2026906c330ffcdaea4086a591b9008b8f5c7fbac04555bde696468e4", withAll()},
 	} {
 		file, err := os.ReadFile("testdata/" + name + ".json")
@@ -145,7 +147,7 @@ func TestACallForV1HasTheBodyOfV1(t *testing.T) {
 func TestASwapHasAQuoteBodyAndNothingOfACall(t *testing.T) {
 	i := freeze(t, swap())
 	want := `{"from":{"accounts":[{"type":"kernel-v3.1-ecdsa","signerAddress":"0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72","accountAddress":"0x0000000000000000000000000000000000000001"}],` +
-		`"asset":{"assetId":"ob:usdc"},"amount":"5000000"},"to":{"asset":{"assetId":"eip155:8453/slip44:60"}},"slippageTolerance":200}`
+		`"asset":{"assetId":"ob:usdc"},"amount":"5000000"},"to":{"asset":{"assetId":"eip155:8453/slip44:60"}},"slippageTolerance":50}`
 	if string(i.QuoteBody()) != want {
 		t.Errorf("%s", i.QuoteBody())
 	}

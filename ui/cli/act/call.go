@@ -30,7 +30,7 @@ func (c Commands) Call(g *cli.Global) *cobra.Command {
 		Use:   "call [FILE|-]",
 		Short: "Run contract calls, paid for from any chain",
 		Long: `Runs the calls of a file (an intent, or a batch of the Safe Transaction Builder), or one call that flags describe. Flags about funding, allowances and
-slippage complete a file as well.
+slippage complete a file as well. What names no slippage, a file too, gets 0.5 %.
 ` + signingHelp,
 		Example: `  coffer call intent.json --dry-run
   coffer call --chain base --to usdc --function "transfer(address to, uint256 amount)" --arg 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --arg "25 USDC"
@@ -149,7 +149,7 @@ func intentFile(name string, b []byte) (intent.Draft, error) {
 	}
 	if bytes.Contains(b, []byte(`"transactions"`)) {
 		if d, err = intent.FromSafe(b); err == nil {
-			d.SlippageBps = defaultBps
+			d.SlippageBps = intent.DefaultSlippageBps
 			return d, nil
 		}
 	}

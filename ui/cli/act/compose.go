@@ -18,9 +18,6 @@ import (
 	"coffer/wallet/intent"
 )
 
-// defaultBps is the tolerance of what is built with flags, the same as on the screens.
-const defaultBps = 50
-
 // maxFunction bounds a signature that an intent keeps for display, in bytes.
 const maxFunction = 512
 
@@ -48,11 +45,12 @@ func (a *asked) callFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&a.require, "require", nil, `what the calls need, such as "250 USDC" (default: what they spend as far as it can be seen)`)
 	f.StringVar(&a.fundWith, "fund-with", "", "asset that pays: usdc, usdc@base, ob:usdc or a CAIP-19 id")
 	f.DurationVar(&a.validFor, "valid-for", 0, "how long the request is good, from 2m to 10m (default: 10m)")
-	a.commonFlags(f)
+	a.commonFlags(f, "that of the file, else ")
 }
 
-func (a *asked) commonFlags(f *pflag.FlagSet) {
-	f.StringVar(&a.slippage, "slippage", "", "how far the price may move, in percent (default: 0.5)")
+// commonFlags are those of everything that is asked for; the default of --slippage is intent.DefaultSlippageBps.
+func (a *asked) commonFlags(f *pflag.FlagSet, otherwise string) {
+	f.StringVar(&a.slippage, "slippage", "", "how far the price may move, in percent (default: "+otherwise+"0.5)")
 	f.StringVar(&a.service, "interface", "", "version of the service's interface: v3 or v1 (default: v3)")
 }
 
@@ -70,7 +68,7 @@ func (a *asked) exchangeFlags(cmd *cobra.Command, kind string) {
 		f.StringVar(&a.to, "to", "", "address that gets it (default: the own account)")
 		f.StringVar(&a.minima, "min", "", "the least that is taken, in whole units (default: what the slippage allows)")
 	}
-	a.commonFlags(f)
+	a.commonFlags(f, "")
 }
 
 // names are the flags that describe what a file describes as well.
@@ -102,7 +100,7 @@ func (a *asked) common(d *intent.Draft) error {
 
 // callDraft is the call that the flags describe.
 func (a *asked) callDraft(cat *catalog.Catalog, now time.Time) (intent.Draft, error) {
-	d := intent.Draft{Version: intent.Version, SlippageBps: defaultBps}
+	d := intent.Draft{Version: intent.Version, SlippageBps: intent.DefaultSlippageBps}
 	if a.chain == "" || a.to == "" {
 		return d, usage("or give a file with an intent or a Safe batch", "a call needs --chain and --to")
 	}

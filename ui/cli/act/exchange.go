@@ -14,7 +14,7 @@ import (
 
 // exchangeDraft is the transfer or the swap that the flags describe.
 func (a *asked) exchangeDraft(cat *catalog.Catalog, kind string) (intent.Draft, error) {
-	d := intent.Draft{Version: intent.Version, Kind: kind, SlippageBps: defaultBps}
+	d := intent.Draft{Version: intent.Version, Kind: kind, SlippageBps: intent.DefaultSlippageBps}
 	if a.asset == "" || a.amount == "" {
 		return d, usage("", "a %s needs --asset and --amount", kind)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"coffer/api/amount"
 	"coffer/ui/cli/check"
+	"coffer/wallet/intent"
 	"coffer/wallet/verify"
 )
 
@@ -23,7 +24,7 @@ func reviewOf(document, fingerprint, phrase string, r verify.Report) check.Revie
 	return out
 }
 
-func review1Of(v *verify.PreparedView, r verify.Report) check.Review {
+func review1Of(v *verify.PreparedView, r verify.Report, d intent.Draft) check.Review {
 	if v == nil {
 		return reviewOf("the prepared call", "", "", r)
 	}
@@ -32,6 +33,9 @@ func review1Of(v *verify.PreparedView, r verify.Report) check.Review {
 		Chain: v.Chain.CAIP, ChainName: clean(v.Chain.Name), Account: v.Sender, Type: v.AccountType, Signer: v.Signer, Leaves: amountsOf(v.Outflow),
 		Requires: amountsOf(v.Requires), From: at(v.Window.From), Until: at(v.Window.Until), CallType: clean(v.CallType), Routing: clean(v.CallTypeWords),
 		Deploys: v.Deploys, OnlyOne: v.WholeConsent, Delegation: delegationOf(v.Delegation),
+	}
+	if !v.WholeConsent {
+		c.Slippage = d.SlippageBps
 	}
 	for _, l := range v.Lines {
 		c.Lines = append(c.Lines, lineOf(l))

@@ -212,7 +212,7 @@ func (c Commands) template(s *Session, o *planOptions) (plan.Plan, error) {
 	return plan.Plan{
 		Salt: salt, Note: orElse(o.note, "a template: put your calls in, then run coffer plan FILE --out FILE"), Limits: l,
 		Intent: intent.Draft{
-			Version: intent.Version, TargetChain: chain.String(), SlippageBps: defaultBps, FundWith: token.Aggregate.String(),
+			Version: intent.Version, TargetChain: chain.String(), SlippageBps: intent.DefaultSlippageBps, FundWith: token.Aggregate.String(),
 			Calls: []intent.Call{{To: at.Hex(), Function: fn.String(), Data: "0x" + common.Bytes2Hex(data)}},
 		},
 	}, err

@@ -70,6 +70,7 @@ func (s *Session) review1Text(x flow.Snapshot) string {
 	if v.WholeConsent {
 		p.row("consent", "this one signature is all: with it the calls run, there is no second review")
 	} else {
+		p.row("slippage", review.SlippageWords(x.Intent))
 		p.row("fees", "known only after this signature")
 		p.row("payments", review.OnTopWords)
 	}

@@ -24,6 +24,7 @@ type Call struct {
 	Deploys    bool        `json:"deploys"`
 	OnlyOne    bool        `json:"onlySignature"` // with this signature the calls can run
 	Delegation *Delegation `json:"delegation,omitzero"`
+	Slippage   int         `json:"slippageBps,omitzero"` // what the request allows where payments follow
 }
 
 // Line is one call inside the operation. Data is there when it could not be decoded.

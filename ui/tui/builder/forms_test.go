@@ -123,7 +123,7 @@ func TestATransferIsOneIntentOfItsKind(t *testing.T) {
 	filledTransfer(r)
 	r.press("r")
 	d := r.started().Draft()
-	if d.Kind != intent.KindTransfer || d.Pay.Asset != usdcChoice || d.Pay.Amount != "250500000" || d.Receive.Asset != usdcBase || d.Receive.Account != "eip155:8453:"+payee || d.SlippageBps != defaultBps {
+	if d.Kind != intent.KindTransfer || d.Pay.Asset != usdcChoice || d.Pay.Amount != "250500000" || d.Receive.Asset != usdcBase || d.Receive.Account != "eip155:8453:"+payee || d.SlippageBps != intent.DefaultSlippageBps {
 		t.Fatalf("%+v %+v %+v", d, d.Pay, d.Receive)
 	}
 	if len(d.Calls) != 0 || d.TargetChain != "" {

@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -9,13 +10,13 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/ui/tui/kit"
+	"coffer/wallet/intent"
 )
 
 const (
 	defaultMinutes = 10 // the service's own window (protocol §2.2)
 	minMinutes     = 2
 	maxMinutes     = 10
-	defaultBps     = 50
 	maxText        = 300_000 // characters of one field: more than any call data
 	maxFunction    = 512     // bytes of a signature that an intent keeps for display
 )
@@ -71,7 +72,7 @@ func newBatch(c *catalog.Catalog, chain caip.Chain) batch {
 }
 
 func newTolerance() tolerance {
-	t := tolerance{preset: defaultBps, own: kit.NewField("", 12)}
+	t := tolerance{preset: intent.DefaultSlippageBps, own: kit.NewField("", 12)}
 	t.own.Empty = "50, or 0.5 %"
 	return t
 }
@@ -170,8 +171,9 @@ func bpsOf(text string) int {
 	return int(v.Int64())
 }
 
-// set takes the tolerance of a draft.
+// set takes the tolerance of a draft; 0 is the default.
 func (t *tolerance) set(bps int) {
+	bps = cmp.Or(bps, intent.DefaultSlippageBps)
 	t.preset = 0
 	for _, p := range presets() {
 		if p == bps {

@@ -166,9 +166,7 @@ func (s *Screen) batchOf(d intent.Draft) batch {
 		}
 		b.allow = append(b.allow, newAllowance(a.AssetType, a.Spender, s.whole(a.AssetType, a.Amount)))
 	}
-	if d.SlippageBps != 0 {
-		b.slip.set(d.SlippageBps)
-	}
+	b.slip.set(d.SlippageBps)
 	b.valid.set(minutesLeft(d.ValidUntil, s.ctx.Clock()), validPresets())
 	b.after, b.v1 = d.ValidAfter, d.Interface == intent.InterfaceV1
 	for _, o := range d.Overrides {

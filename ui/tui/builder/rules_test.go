@@ -39,7 +39,7 @@ func TestTheTrialCallIsATransferOfUSDCOnBaseToTheFirstContact(t *testing.T) {
 	if len(d.TokensRequired) != 1 || d.TokensRequired[0].Amount != "1600500000" || !strings.HasPrefix(d.TokensRequired[0].AssetType, "eip155:8453/erc20:") {
 		t.Fatalf("the required token is not suggested: %+v", d.TokensRequired)
 	}
-	if d.SlippageBps != defaultBps || d.ValidUntil != "" || d.Network != r.s.ctx.Network.ID {
+	if d.SlippageBps != intent.DefaultSlippageBps || d.ValidUntil != "" || d.Network != r.s.ctx.Network.ID {
 		t.Fatalf("%+v", d)
 	}
 }

@@ -141,6 +141,11 @@ func Assumed(d intent.Draft) []string {
 	return out
 }
 
+// SlippageWords say in review 1 how far the price of what is paid for the calls may move: that is asked for with this signature.
+func SlippageWords(d intent.Draft) string {
+	return "the price may move by at most " + percent(d.SlippageBps)
+}
+
 // AssumedWords say that calls were tried on an assumed state of n addresses.
 func AssumedWords(n int) string {
 	return "tried on an assumed state (" + kit.Plural(n, "address", "addresses") + ")"

@@ -30,6 +30,7 @@ func (s *Screen) lines1(f screen.Frame) []string {
 	if v.WholeConsent {
 		out = append(out, kit.Prose(w, indent, kit.Span{Text: "This one signature is your whole consent: with it the calls above run. There is no second review.", Style: th.Strong})...)
 	} else {
+		out = append(out, kit.Row(th, w, indent, labelW, "slippage", kit.Plain(SlippageWords(s.snap.Intent)))...)
 		out = append(out, kit.Prose(w, indent, kit.Span{Text: "Fees are known only after this signature.", Style: th.Strong}, kit.Plain(" Once funded, the calls run. "+OnTopWords))...)
 	}
 	return append(append(out, tailLines(th, s.atStake(), w)...), phraseLines(th, v.Phrase, w)...)
