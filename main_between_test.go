@@ -41,8 +41,9 @@ type between struct {
 	mu     sync.Mutex
 	seen   []request
 	change func(r request, status int, answer []byte) (int, []byte)
-	cut    func(r request) bool // the request is passed on, the connection ends before the answer
-	refuse func(r request) bool // the connection ends before the request is passed on
+	cut    func(r request) bool   // the request is passed on, the connection ends before the answer
+	refuse func(r request) bool   // the connection ends before the request is passed on
+	hijack func(r request) string // what is said in place of an answer, below the rules of HTTP; then nothing, and the connection stays open
 }
 
 type request struct {
@@ -72,6 +73,9 @@ func (b *between) serve(w http.ResponseWriter, r *http.Request) {
 	if refused {
 		panic(http.ErrAbortHandler)
 	}
+	if b.lies(w, q) {
+		return
+	}
 	status, header, answer, err := b.forward(r, body)
 	lost := err != nil
 	b.with(func() {
@@ -85,6 +89,28 @@ func (b *between) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", header.Get("Content-Type"))
 	w.WriteHeader(status)
 	_, _ = w.Write(answer)
+}
+
+// lies takes the connection over when the test has something to say in place of an answer, and holds it until the wallet lets go.
+func (b *between) lies(w http.ResponseWriter, q request) bool {
+	lie := ""
+	b.with(func() {
+		if b.hijack != nil {
+			lie = b.hijack(q)
+		}
+	})
+	if lie == "" {
+		return false
+	}
+	c, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	defer func() { _ = c.Close() }()
+	if _, err := io.WriteString(c, lie); err == nil {
+		_, _ = io.Copy(io.Discard, c)
+	}
+	return true
 }
 
 // with runs f while no other request is looked at. What change, cut and refuse share with a test is read and written in it.

@@ -2,7 +2,8 @@
 //
 // Promise (threats N1 … N8, N11, X2): https only, and nothing is sent before that is checked; TLS 1.2 or newer; HTTP/1.1 only, because over HTTP/2 net/http
 // sends a POST again when a server refuses its stream; no cookies; redirects are errors and are never followed;
-// every call has a deadline; an answer is at most 4 MiB after decompression and passes the lexical gate; the API key is put on the request inside the
+// every request has one absolute deadline over connection, headers and body, at which its connection is closed whatever the server does; an answer 1xx is an
+// error, but for one `100 Continue`; an answer is at most 4 MiB after decompression and passes the lexical gate; the API key is put on the request inside the
 // transport only and never appears in an error. GET is tried up to three times with jitter and a budget; prepare and call-quote at most twice, and only when
 // no byte of the first request left; execute exactly once, on a connection of its own. At most five requests a second leave this client.
 //

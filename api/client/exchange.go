@@ -9,9 +9,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
-	"sync/atomic"
 	"time"
 
 	"coffer/api"
@@ -75,10 +73,10 @@ func (c *Client) attempt(ctx context.Context, k call) (Answer, error) {
 			return Answer{}, &Error{Op: k.op, Kind: KindCancelled, Err: err}
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, k.timeout)
-	defer cancel()
-	var sent atomic.Bool
-	req, err := c.request(ctx, k, &sent)
+	var e exchange
+	ctx, end := e.within(ctx, k.timeout, c.inside)
+	defer end()
+	req, err := c.request(ctx, k)
 	if err != nil {
 		return Answer{}, &Error{Op: k.op, Kind: KindRequest, Err: err}
 	}
@@ -87,11 +85,11 @@ func (c *Client) attempt(ctx context.Context, k call) (Answer, error) {
 		hc = c.once
 	}
 	if c.inside {
-		sent.Store(ctx.Err() == nil) // no trace tells when a handler in process starts
+		e.sent.Store(ctx.Err() == nil) // no trace tells when a handler in process starts
 	}
 	res, err := hc.Do(req)
 	if err != nil {
-		return Answer{}, failure(ctx, k.op, sent.Load(), err)
+		return Answer{}, e.failure(ctx, k.op, err)
 	}
 	a, err := c.read(ctx, k.op, res)
 	_ = res.Body.Close() // what mattered was read; a cut connection was an error there
@@ -111,9 +109,7 @@ func (c *Client) limit(ctx context.Context) error {
 	return nil
 }
 
-func (c *Client) request(ctx context.Context, k call, sent *atomic.Bool) (*http.Request, error) {
-	// A connection in hand counts as sent: from then on bytes may have left. This errs to the safe side.
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
+func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 	u := *c.base
 	u.Path += k.path
 	u.RawQuery = k.query.Encode()
@@ -136,8 +132,11 @@ func (c *Client) request(ctx context.Context, k call, sent *atomic.Bool) (*http.
 	return req, nil
 }
 
-// read takes the answer in: size, redirects, content type, errors, lexical gate.
+// read takes the answer in: status, size, redirects, content type, errors, lexical gate. The body of an answer 1xx has no end, so it is never read.
 func (c *Client) read(ctx context.Context, op string, res *http.Response) (Answer, error) {
+	if res.StatusCode < 200 {
+		return Answer{}, failure(ctx, op, true, interimError(res.StatusCode))
+	}
 	limits := api.DefaultLimits()
 	b, err := io.ReadAll(io.LimitReader(res.Body, int64(limits.Bytes)+1))
 	if err != nil {
@@ -189,11 +188,16 @@ func failure(ctx context.Context, op string, sent bool, err error) error {
 	}
 	e := &Error{Op: op, Kind: KindNetwork, Sent: sent, Err: err}
 	var ne net.Error
+	var interim interimError
 	switch {
-	case errors.Is(context.Cause(ctx), context.Canceled):
-		e.Kind = KindCancelled
+	case errors.Is(ctx.Err(), context.Canceled):
+		e.Kind, e.Err = KindCancelled, context.Cause(ctx)
+	case ctx.Err() != nil: // what net/http says is only that the connection was closed
+		e.Kind, e.Err = KindTimeout, context.Cause(ctx)
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &ne) && ne.Timeout():
 		e.Kind = KindTimeout
+	case errors.As(err, &interim):
+		e.Kind, e.Err = KindBadAnswer, interim
 	case errors.Is(err, errElsewhere), final(err):
 		e.Kind = KindRequest
 	}
