@@ -3,7 +3,10 @@
 package main
 
 import (
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +51,7 @@ func TestK6_AnInterruptEndsACommandAtOnce(t *testing.T) {
 	for _, args := range []string{"status 0x" + strings.Repeat("ab", 32), "apply PLAN --yes"} {
 		arrived := make(chan struct{}, 100)
 		s.b.says(func(request) string { arrived <- struct{}{}; return half })
-		cmd, out, errs := s.starts(s.filled(args)...)
+		cmd, out, errs := s.starts(s.filled(strings.Fields(args))...)
 		select {
 		case <-arrived:
 		case <-time.After(limit):
@@ -65,8 +68,8 @@ func TestK6_AnInterruptEndsACommandAtOnce(t *testing.T) {
 }
 
 // filled puts the words of the stage into a command.
-func (s *stage) filled(args string) []string {
-	out := strings.Fields(args)
+func (s *stage) filled(args []string) []string {
+	out := slices.Clone(args)
 	for i, a := range out {
 		if word, ok := s.words[a]; ok {
 			out[i] = word
@@ -78,10 +81,66 @@ func (s *stage) filled(args string) []string {
 // fails runs a command that must end by itself without success, and before the script's own limit kills it.
 func (s *stage) fails(args ...string) (out, errs string) {
 	s.Helper()
-	cmd, o, e := s.starts(s.filled(strings.Join(args, " "))...)
+	cmd, o, e := s.starts(s.filled(args)...)
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code <= 0 {
 		s.Errorf("%v: exit code %d\n%s%s", args, code, o, e)
 	}
 	return o.String(), e.String()
+}
+
+// TestK10_AnAnswerThatIsTooLargeNeverReachesTheJournal: the answer to a prepare, then that to a quote, carries 3.9 MB of a member that nobody knows. Both are
+// refused with the reason, and the journal grows by none of it.
+func TestK10_AnAnswerThatIsTooLargeNeverReachesTheJournal(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	padding := `{"padding":"` + strings.Repeat("x", 3_900_000) + `",`
+	for _, path := range []string{pathPrepare, pathCallQuote} {
+		s.b.behaves(func(r request, status int, answer []byte) (int, []byte) {
+			if r.path != path || status/100 != 2 {
+				return status, answer
+			}
+			return status, []byte(padding + strings.TrimPrefix(string(answer), "{"))
+		})
+		if _, errs := s.fails("apply", "PLAN", "--yes"); !strings.Contains(errs, "more than 256 KiB") {
+			t.Errorf("%s: %s", path, errs)
+		}
+		if len(s.b.saw(path)) == 0 {
+			t.Errorf("%s: no request came", path)
+		}
+	}
+	if n := sizeOf(t, s.env); n > 512<<10 {
+		t.Errorf("the state takes %d bytes", n)
+	}
+	if n := len(s.b.saw(pathExecute)); n != 0 {
+		t.Errorf("%d requests to execute", n)
+	}
+}
+
+// sizeOf is what the wallet keeps of its own, in bytes.
+func sizeOf(t *testing.T, env []string) (size int64) {
+	t.Helper()
+	for _, v := range env {
+		dir, ok := strings.CutPrefix(v, "XDG_STATE_HOME=")
+		if !ok {
+			continue
+		}
+		err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			info, err := e.Info()
+			if err == nil {
+				size += info.Size()
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if size == 0 {
+		t.Fatal("there is no journal")
+	}
+	return size
 }

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -65,32 +64,32 @@ func (c *Client) BalancesDocument(ctx context.Context, q BalanceQuery) (Answer, 
 
 // PrepareCallQuote posts the body to prepare-call-quote (v3).
 func (c *Client) PrepareCallQuote(ctx context.Context, body []byte) (Answer, error) {
-	return c.post(ctx, "prepare", "/v3/quote/prepare-call-quote", body, quoteTimeout)
+	return c.quote(ctx, "prepare", "/v3/quote/prepare-call-quote", body)
 }
 
 // PrepareCallQuoteV1 posts the body to prepare-call-quote (v1).
 func (c *Client) PrepareCallQuoteV1(ctx context.Context, body []byte) (Answer, error) {
-	return c.post(ctx, "prepare", "/quotes/prepare-call-quote", body, quoteTimeout)
+	return c.quote(ctx, "prepare", "/quotes/prepare-call-quote", body)
 }
 
 // CallQuote posts the body to call-quote (v3).
 func (c *Client) CallQuote(ctx context.Context, body []byte) (Answer, error) {
-	return c.post(ctx, "quote", "/v3/quote/call-quote", body, quoteTimeout)
+	return c.quote(ctx, "quote", "/v3/quote/call-quote", body)
 }
 
 // CallQuoteV1 posts the body to call-quote (v1).
 func (c *Client) CallQuoteV1(ctx context.Context, body []byte) (Answer, error) {
-	return c.post(ctx, "quote", "/quotes/call-quote", body, quoteTimeout)
+	return c.quote(ctx, "quote", "/quotes/call-quote", body)
 }
 
 // Quote posts the body of a swap or a transfer to quote (v3). It is retried as prepare and call-quote are: only when no byte left.
 func (c *Client) Quote(ctx context.Context, body []byte) (Answer, error) {
-	return c.post(ctx, "quote", "/v3/quote", body, quoteTimeout)
+	return c.quote(ctx, "quote", "/v3/quote", body)
 }
 
 // QuoteV1 posts the body of a swap or a transfer to quote (v1).
 func (c *Client) QuoteV1(ctx context.Context, body []byte) (Answer, error) {
-	return c.post(ctx, "quote", "/v1/quote", body, quoteTimeout)
+	return c.quote(ctx, "quote", "/v1/quote", body)
 }
 
 // ExecuteQuote posts the body to execute-quote (v3), exactly once. A nil error means that the service answered; only ExecuteResponse.Success true means that
@@ -156,8 +155,9 @@ func (c *Client) get(ctx context.Context, op, path string, q url.Values) (Answer
 	return c.do(ctx, call{op: op, method: http.MethodGet, path: path, query: q, timeout: getTimeout})
 }
 
-func (c *Client) post(ctx context.Context, op, path string, body []byte, timeout time.Duration) (Answer, error) {
-	return c.do(ctx, call{op: op, method: http.MethodPost, path: path, body: body, timeout: timeout})
+// quote posts a body whose answer goes into the journal, as it came: a prepare or a quote.
+func (c *Client) quote(ctx context.Context, op, path string, body []byte) (Answer, error) {
+	return c.do(ctx, call{op: op, method: http.MethodPost, path: path, body: body, timeout: quoteTimeout, most: maxQuoteBytes})
 }
 
 // view decodes a document into its typed form.

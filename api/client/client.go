@@ -3,8 +3,8 @@
 // Promise (threats N1 … N8, N11, X2): https only, and nothing is sent before that is checked; TLS 1.2 or newer; HTTP/1.1 only, because over HTTP/2 net/http
 // sends a POST again when a server refuses its stream; no cookies; redirects are errors and are never followed;
 // every request has one absolute deadline over connection, headers and body, at which its connection is closed whatever the server does; an answer 1xx is an
-// error, but for one `100 Continue`; an answer is at most 4 MiB after decompression and passes the lexical gate; the API key is put on the request inside the
-// transport only and never appears in an error. GET is tried up to three times with jitter and a budget; prepare and call-quote at most twice, and only when
+// error, but for one `100 Continue`; an answer is at most 4 MiB after decompression (256 KiB to a prepare or a quote, because the journal keeps those) and
+// passes the lexical gate; the API key is put on the request inside the transport only and never appears in an error. GET is tried up to three times with jitter and a budget; prepare and call-quote at most twice, and only when
 // no byte of the first request left; execute exactly once, on a connection of its own. At most five requests a second leave this client.
 //
 // Proxies: HTTPS_PROXY and NO_PROXY are honoured, as companies need them, but not silently: Proxy tells which one is used, so that a screen can say it. TLS
@@ -76,7 +76,7 @@ const (
 	KindNetwork   Kind = "network"   // no connection, or it broke
 	KindTimeout   Kind = "timeout"   // a deadline passed
 	KindCancelled Kind = "cancelled" // the caller gave up
-	KindTooLarge  Kind = "too large" // more than 4 MiB
+	KindTooLarge  Kind = "too large" // more than the call allows
 	KindBadAnswer Kind = "bad answer"
 	KindRedirect  Kind = "redirect"
 	KindRequest   Kind = "request" // the request could not be made

@@ -23,6 +23,7 @@ type call struct {
 	query   url.Values
 	body    []byte
 	timeout time.Duration
+	most    int // bytes of the answer after decompression; 0: what a document may have
 	once    bool
 }
 
@@ -91,7 +92,7 @@ func (c *Client) attempt(ctx context.Context, k call) (Answer, error) {
 	if err != nil {
 		return Answer{}, e.failure(ctx, k.op, err)
 	}
-	a, err := c.read(ctx, k.op, res)
+	a, err := c.read(ctx, k, res)
 	_ = res.Body.Close() // what mattered was read; a cut connection was an error there
 	return a, err
 }
@@ -133,17 +134,22 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 }
 
 // read takes the answer in: status, size, redirects, content type, errors, lexical gate. The body of an answer 1xx has no end, so it is never read.
-func (c *Client) read(ctx context.Context, op string, res *http.Response) (Answer, error) {
+func (c *Client) read(ctx context.Context, k call, res *http.Response) (Answer, error) {
+	op := k.op
 	if res.StatusCode < 200 {
 		return Answer{}, failure(ctx, op, true, interimError(res.StatusCode))
 	}
 	limits := api.DefaultLimits()
-	b, err := io.ReadAll(io.LimitReader(res.Body, int64(limits.Bytes)+1))
+	most := limits.Bytes
+	if k.most > 0 {
+		most = k.most
+	}
+	b, err := io.ReadAll(io.LimitReader(res.Body, int64(most)+1))
 	if err != nil {
 		return Answer{}, failure(ctx, op, true, err)
 	}
-	if len(b) > limits.Bytes {
-		return Answer{}, &Error{Op: op, Kind: KindTooLarge, Sent: true, Err: fmt.Errorf("more than %d bytes", limits.Bytes)}
+	if len(b) > most {
+		return Answer{}, &Error{Op: op, Kind: KindTooLarge, Sent: true, Err: fmt.Errorf("the answer has more than %d KiB", most>>10)}
 	}
 	a := Answer{Received: c.o.Clock()}
 	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {

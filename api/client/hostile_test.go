@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"coffer/api"
 	"coffer/api/secret"
 )
 
@@ -266,6 +267,56 @@ func TestL1_ABombIsNotUnpackedBeyondTheLimit(t *testing.T) {
 	} {
 		if e := kindOf(t, call(dial(t, s))); e.Kind != KindTooLarge || !e.Sent {
 			t.Errorf("%s: %v", status, e)
+		}
+	}
+}
+
+// padded is a JSON object of n bytes with a member that no version of the interface knows.
+func padded(n int) string {
+	const head, tail = `{"padding":"`, `"}`
+	return head + strings.Repeat("x", n-len(head)-len(tail)) + tail
+}
+
+func TestK10_AnswersToPrepareAndQuoteAreBounded(t *testing.T) {
+	size := maxQuoteBytes
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) { writeJSON(w, 200, padded(size)) })
+	c := dial(t, s)
+	for i, post := range posts(c) {
+		if err := post(t.Context()); err != nil {
+			t.Errorf("post %d: %d bytes are refused: %v", i, size, err)
+		}
+	}
+	size++
+	for i, post := range posts(c) {
+		if e := kindOf(t, post(t.Context())); e.Kind != KindTooLarge || !e.Sent || !strings.Contains(e.Error(), "more than 256 KiB") {
+			t.Errorf("post %d of %d bytes: %v", i, size, e)
+		}
+	}
+}
+
+// TestK10_ADocumentNearTheBoundStillTakesSignatures: the bound is the answer's, not that of the document which goes back with more in it.
+func TestK10_ADocumentNearTheBoundStillTakesSignatures(t *testing.T) {
+	c := dial(t, serve(t, ok(padded(maxQuoteBytes))))
+	a, err := c.CallQuote(t.Context(), []byte(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := `"` + strings.Repeat("y", maxQuoteBytes) + `"`
+	if _, err := a.Splice(api.Edit{Pointer: "/padding", Value: []byte(more)}); err != nil {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestK10_ListsKeepTheirOwnBound(t *testing.T) {
+	c := dial(t, serve(t, ok(padded(4*maxQuoteBytes))))
+	for name, read := range map[string]func() error{
+		"balances": func() error { _, err := c.BalancesDocument(t.Context(), BalanceQuery{}); return err },
+		"assets":   func() error { _, err := c.AssetsDocument(t.Context()); return err },
+		"chains":   func() error { _, err := c.ChainsDocument(t.Context()); return err },
+		"history":  func() error { _, err := c.HistoryDocument(t.Context(), HistoryQuery{}); return err },
+	} {
+		if err := read(); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -22,6 +22,9 @@ const (
 	idleTimeout    = 60 * time.Second
 )
 
+// maxQuoteBytes is how large an answer to a prepare or a quote may be. Honest ones have some kilobytes; the journal keeps each.
+const maxQuoteBytes = 256 << 10
+
 func (c *Client) build() {
 	normal, once := c.o.Transport, c.o.Transport
 	if !c.inside {
