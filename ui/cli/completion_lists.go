@@ -194,7 +194,7 @@ func (v values) journal(c *cobra.Command) (*journal.Journal, error) {
 		}
 		id = n.ID
 	}
-	return journal.OpenReadOnly(paths.ProfileState(profile.Name), journal.Options{Network: id, Clock: time.Now, Random: noRandom{}})
+	return journal.OpenReadOnly(paths.ProfileState(profile.Name), journal.Options{Network: id, Kind: profile.Kind, Clock: time.Now, Random: noRandom{}})
 }
 
 // embeddedNetwork is the name under which an embedded service writes its network.

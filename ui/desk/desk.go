@@ -120,7 +120,7 @@ func (d *desk) start() (err error) {
 	}
 	state := d.s.Paths.ProfileState(d.s.Profile.Name)
 	d.book, err = journal.Open(state, journal.Options{
-		Network: d.s.Network.ID, Clock: d.s.Clock, Random: rand.Reader, Holder: "coffer on " + d.o.Machine,
+		Network: d.s.Network.ID, Kind: d.s.Network.Kind, Clock: d.s.Clock, Random: rand.Reader, Holder: "coffer on " + d.o.Machine,
 	})
 	if err != nil {
 		return err

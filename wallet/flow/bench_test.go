@@ -284,7 +284,7 @@ func (b *bench) reopen() {
 	if b.j != nil {
 		b.j.Close()
 	}
-	j, err := journal.Open(b.dir, journal.Options{Network: b.policy.Network.ID, Clock: b.now, Random: &b.ids})
+	j, err := journal.Open(b.dir, journal.Options{Network: b.policy.Network.ID, Kind: b.policy.Network.Kind, Clock: b.now, Random: &b.ids})
 	if err != nil {
 		b.t.Fatal(err)
 	}

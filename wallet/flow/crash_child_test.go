@@ -107,7 +107,7 @@ func runChild(orders string) error {
 			}
 		}
 	}
-	j, err := journal.Open(c.Dir, journal.Options{Network: n.ID, Clock: func() time.Time { return c.clock }, Random: rand.Reader, OpenFile: c.open})
+	j, err := journal.Open(c.Dir, journal.Options{Network: n.ID, Kind: n.Kind, Clock: func() time.Time { return c.clock }, Random: rand.Reader, OpenFile: c.open})
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"coffer/api"
+	"coffer/api/network"
 	"coffer/wallet/internal/golden"
 	"coffer/wallet/journal"
 )
@@ -125,7 +126,7 @@ func (g *ground) check() {
 	if err := json.Unmarshal(g.orders.Network, &n); err != nil {
 		g.t.Fatal(err)
 	}
-	j, err := journal.OpenReadOnly(g.orders.Dir, journal.Options{Network: n.ID, Clock: func() time.Time { return g.s.clock }})
+	j, err := journal.OpenReadOnly(g.orders.Dir, journal.Options{Network: n.ID, Kind: network.Embedded, Clock: func() time.Time { return g.s.clock }})
 	if err != nil {
 		g.t.Fatal(err)
 	}

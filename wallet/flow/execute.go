@@ -37,6 +37,9 @@ func (o *Operation) execute(ctx context.Context, confirmed string, progress func
 	if err := errors.Join(o.open(), o.f.alone(q.ID(), q.Operations()...)); err != nil {
 		return o.fail(StateReview2, err)
 	}
+	if q.Unseen(d.Policy, o.in, o.history(true), o.f.earliest()) {
+		return o.fail(StateReview2, ErrBeside)
+	}
 	o.update(func(s *Snapshot) {
 		s.State, s.SignaturesDone, s.Err, s.Problem = StateSigning, o.signedBefore(), nil, ""
 	})

@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +30,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/client"
+	"coffer/api/network"
 	"coffer/api/op"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
@@ -67,6 +69,8 @@ type Journal interface {
 	Operations() []journal.Operation
 	Outstanding(now time.Time) []journal.Outstanding
 	Void(op, hash, note string) error
+	Repair(l journal.Lane, note string) error
+	Lanes(now time.Time) []journal.LaneFacts
 	SpentBeside(op string, prepared bool, since time.Time) []verify.Spend
 	ReadOnly() error
 }
@@ -104,6 +108,7 @@ var (
 	ErrExpired      = errors.New("the review has expired")
 	ErrSubmitted    = errors.New("this quote was already submitted")
 	ErrRefused      = errors.New("the service's answer was refused")
+	ErrBeside       = errors.New("another operation was signed since this review, and both could run")
 )
 
 // Start records the intent and returns a new operation in StateDraft.
@@ -153,6 +158,11 @@ type history struct {
 // Spent is part of verify.History.
 func (h history) Spent(since time.Time) []verify.Spend { return h.SpentBeside(h.op, h.quote, since) }
 
+// Open is part of verify.History: what is open by either clock, but for what the operation signed itself, which paysTwice and the nonces rule.
+func (h history) Open(time.Time) []verify.Open {
+	return slices.DeleteFunc(h.Journal.Open(h.f.earliest()), func(x verify.Open) bool { return x.Operation == h.op })
+}
+
 // LiveNonces is part of verify.History.
 func (h history) LiveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {
 	if e := h.f.earliest(); e.Before(now) {
@@ -160,6 +170,9 @@ func (h history) LiveNonces(sender common.Address, chainID uint64, lane uint16, 
 	}
 	return h.Journal.LiveNonces(sender, chainID, lane, now)
 }
+
+// believes reports whether the service's word ends a signature: only where service and wallet are one program.
+func (f *Flow) believes() bool { return f.d.Policy.Network.Kind == network.Embedded }
 
 // alone refuses operations of which a signature would stand beside an open one that could take effect as well (TH-U3). The check was made when the answer
 // was judged; another operation may have been signed since.

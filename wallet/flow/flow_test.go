@@ -219,7 +219,7 @@ func TestJ2_EveryRecordIsOnDiskBeforeTheWire(t *testing.T) {
 	b := newBench(t)
 	at := map[string]journal.Operation{}
 	b.f.onWire = func(call string) {
-		r, err := journal.OpenReadOnly(b.dir, journal.Options{Network: b.w.Network.ID, Clock: b.now})
+		r, err := journal.OpenReadOnly(b.dir, journal.Options{Network: b.w.Network.ID, Kind: b.policy.Network.Kind, Clock: b.now})
 		if err != nil {
 			t.Error(err)
 			return

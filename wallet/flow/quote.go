@@ -32,6 +32,9 @@ func (o *Operation) SignPrepared(ctx context.Context, confirmed string) (Snapsho
 	if err := errors.Join(o.f.d.Journal.ReadOnly(), o.f.alone("", p.Signing())); err != nil {
 		return o.fail("", err)
 	}
+	if p.Unseen(o.f.d.Policy, o.in, o.history(false), o.f.earliest()) {
+		return o.fail("", ErrBeside)
+	}
 	o.update(func(s *Snapshot) { s.State, s.SignaturesDone, s.Err, s.Problem = StateSigning, 0, nil, "" })
 	made, err := o.sign(ctx, p.Signing(), func(Event) {})
 	if err != nil {

@@ -60,6 +60,7 @@ type Snapshot struct {
 	QuoteID         string
 	SignaturesDone  int
 	SignaturesTotal int
+	Said            bool // the end is what the service says; nothing on this machine proves it
 	Status          api.ExecutionStatus
 	StatusAt        time.Time
 	Skew            time.Duration // service clock minus local clock

@@ -138,14 +138,16 @@ func (o *Operation) notSeen() (Snapshot, bool, error) {
 	if err := o.f.d.Journal.Append(o.ID(), journal.NotExecuted, journal.Entry{QuoteID: o.Snapshot().QuoteID, Note: note}); err != nil {
 		return o.failed(err)
 	}
-	return o.update(func(s *Snapshot) {
-		s.State = StateNotExecuted
-		s.Problem = "The quote was never executed. The signatures that were made stay valid until their nonces are used or their windows end."
-	}), true, nil
+	words := "The quote was never executed. The signatures that were made stay valid until their nonces are used or their windows end."
+	if !o.f.believes() {
+		words = "The service says that it never executed the quote. " + o.liveWords()
+	}
+	return o.update(func(s *Snapshot) { s.State, s.Said, s.Problem = StateNotExecuted, !o.f.believes(), words }), true, nil
 }
 
 // finish records a final status. On COMPLETED every nonce is used; on REFUNDED the deposits landed but the call did not run (protocol §5.1); on FAILED
-// nothing is known to be used.
+// nothing is known to be used. Where service and wallet are not one program that is what the service says: the journal keeps the signatures open, and the
+// words say whose they are.
 func (o *Operation) finish(status api.ExecutionStatus) (Snapshot, bool, error) {
 	entry := journal.Entry{QuoteID: o.Snapshot().QuoteID, Outcome: status.Status, Note: text.Clean(status.FailReason, 80)}
 	state, words := StateDone, ""
@@ -161,7 +163,10 @@ func (o *Operation) finish(status api.ExecutionStatus) (Snapshot, bool, error) {
 	if err := o.f.d.Journal.Append(o.ID(), journal.Done, entry); err != nil {
 		return o.failed(err)
 	}
-	return o.update(func(s *Snapshot) { s.State, s.Problem = state, words }), true, nil
+	if state == StateFailed && !o.f.believes() {
+		words = o.saidWords(status)
+	}
+	return o.update(func(s *Snapshot) { s.State, s.Said, s.Problem = state, !o.f.believes(), words }), true, nil
 }
 
 // paid lists the operations that the executed quote paid with.

@@ -59,7 +59,7 @@ func (b *book) outstanding(now time.Time) []Outstanding {
 			if _, used := b.used[s.slot()]; !used && !s.ended(now) {
 				out = append(out, Outstanding{Signature: s, Op: id, State: o.State, Made: s.Made, Void: s.void()})
 			}
-			if s.Delegation == nil || b.delegated[s.authority()] > s.Delegation.Nonce {
+			if s.Delegation == nil || b.closes && b.delegated[s.authority()] > s.Delegation.Nonce {
 				continue
 			}
 			a := s.authorization()
@@ -79,12 +79,16 @@ func (s Signature) authorization() Signature {
 	d := s.Delegation
 	return Signature{
 		Role: RoleDelegation, Kind: s.Kind, Chain: caip.EVM(d.ChainID).String(), ChainID: d.ChainID, Sender: s.Sender, Nonce: fmt.Sprint(d.Nonce), OpHash: d.Digest,
-		Digest: d.Digest, Signature: d.Signature, Delegation: d, QuoteID: s.QuoteID, Made: s.Made, Sent: s.Sent,
+		Digest: d.Digest, Signature: d.Signature, Delegation: d, QuoteID: s.QuoteID, Made: s.Made, Sent: s.Sent, Said: s.Said,
 	}
 }
 
-// void says in plain words what ends a signature.
+// void says in plain words what ends a signature, after what the service said became of it.
 func (s Signature) void() string {
+	if words := s.Said.Words(); words != "" && s.VoidedAt.IsZero() {
+		s.Said = ""
+		return words + " " + s.void()
+	}
 	until := time.Unix(s.ValidUntil, 0).UTC().Format("15:04:05 UTC")
 	switch {
 	case !s.VoidedAt.IsZero():
@@ -108,7 +112,7 @@ func (s Signature) of(sender common.Address, chainID uint64, lane uint16) bool {
 func (b *book) liveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {
 	var out []*big.Int
 	for _, s := range b.outstanding(now) {
-		if !s.of(sender, chainID, lane) || !s.VoidedAt.IsZero() {
+		if !s.of(sender, chainID, lane) || !s.VoidedAt.IsZero() || s.Said != "" {
 			continue
 		}
 		n, _ := new(big.Int).SetString(s.Nonce, 10) // checked when the record was taken in
@@ -120,9 +124,11 @@ func (b *book) liveNonces(sender common.Address, chainID uint64, lane uint16, no
 }
 
 // nextSequence: a used sequence is past, and one that is signed and open was the next when it was signed. One that ended unused says nothing: the service
-// chose it, and if it lay too far ahead, no honest nonce could ever follow it. Nor does one that a person voided.
+// chose it, and if it lay too far ahead, no honest nonce could ever follow it. Nor does one that a person voided, or one from before a repair of its lane at
+// or beyond the sequence that was set.
 func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16, now time.Time) (uint64, bool) {
-	next, known := uint64(0), false
+	set, known := b.lanes[laneKey{chainID, sender, lane}]
+	next := set.Sequence
 	for _, o := range b.ops {
 		for _, s := range o.Signatures {
 			if !s.of(sender, chainID, lane) {
@@ -134,11 +140,10 @@ func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16, 
 				continue
 			}
 			at := n.Sequence
-			_, used := b.used[s.slot()]
 			switch {
-			case used:
+			case b.said[s.slot()]:
 				at++
-			case s.ended(now), !s.VoidedAt.IsZero():
+			case s.ended(now), !s.VoidedAt.IsZero(), s.Said == SaidDoubted:
 				continue
 			}
 			next, known = max(next, at), true

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"coffer/api/network"
 )
 
 const (
@@ -25,10 +27,12 @@ type File interface {
 	Sync() error
 }
 
-// Options are the surroundings of a journal. Network is the id of the network it belongs to; Clock stamps the records; Random makes operation ids; Holder is
-// how this process is named to a second one; OpenFile is os.OpenFile unless a test replaces it.
+// Options are the surroundings of a journal. Network is the id of the network it belongs to, Kind what the user declared it to be: only on an embedded one,
+// where service and wallet are one program, does the service's word end a signature; the zero value believes nothing. Clock stamps the records; Random makes
+// operation ids; Holder is how this process is named to a second one; OpenFile is os.OpenFile unless a test replaces it.
 type Options struct {
 	Network  string
+	Kind     network.Kind
 	Clock    func() time.Time
 	Random   io.Reader
 	Holder   string
@@ -83,7 +87,7 @@ func OpenReadOnly(dir string, o Options) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	j := &Journal{o: o, file: f, book: newBook(), readOnly: fmt.Errorf("%w: it was opened for reading", ErrReadOnly)}
+	j := &Journal{o: o, file: f, book: newBook(o.Kind == network.Embedded), readOnly: fmt.Errorf("%w: it was opened for reading", ErrReadOnly)}
 	c, err := j.read()
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -124,7 +128,7 @@ func open(dir string, o Options) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	j := &Journal{o: o, file: f, book: newBook()}
+	j := &Journal{o: o, file: f, book: newBook(o.Kind == network.Embedded)}
 	if err := j.load(dir); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}

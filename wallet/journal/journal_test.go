@@ -15,6 +15,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api/network"
 	"coffer/api/op"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
@@ -38,7 +39,7 @@ func (c *counter) Read(p []byte) (int, error) {
 }
 
 func options() journal.Options {
-	return journal.Options{Network: networkID, Clock: now, Random: new(counter), Holder: "a test"}
+	return journal.Options{Network: networkID, Kind: network.Embedded, Clock: now, Random: new(counter), Holder: "a test"}
 }
 
 func dirOf(t testing.TB) string { return filepath.Join(t.TempDir(), "wallet") }

@@ -73,3 +73,18 @@ func (j *Journal) NextAuthorization(eoa common.Address, chainID uint64) (uint64,
 	defer j.mu.Unlock()
 	return j.book.nextAuthorization(eoa, chainID, j.o.Clock())
 }
+
+// Open is part of verify.History: the signatures of operations that can still be used, with the intents they were given for. Authorizations, which are in
+// nobody's way, and what a person voided are not among them. Where the service's word ends a signature only what a repair opened again is listed.
+func (j *Journal) Open(now time.Time) []verify.Open {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.book.open(now)
+}
+
+// Lanes lists every lane of which the journal knows something, by chain, account and lane.
+func (j *Journal) Lanes(now time.Time) []LaneFacts {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.book.laneFacts(now)
+}

@@ -22,9 +22,12 @@ const (
 // Voided is the type of a record that leaves its operation in the state it had, an ended one too: a person said that a signature which no time ends is dead.
 const Voided State = "VOID"
 
+// Repaired is the type of a record that belongs to no operation: a person said at which sequence a lane of an account goes on.
+const Repaired State = "REPAIR"
+
 // states lists the states by their record type, which is the index plus one.
 func states() []State {
-	return []State{Intent, Prepared, Signed, Quoted, QuoteSigned, Executing, Acked, Done, NotExecuted, Abandoned, Voided}
+	return []State{Intent, Prepared, Signed, Quoted, QuoteSigned, Executing, Acked, Done, NotExecuted, Abandoned, Voided, Repaired}
 }
 
 // Terminal reports whether no record may follow but VOID.
@@ -75,6 +78,7 @@ type Entry struct {
 	Outcome    string      `json:"outcome,omitzero"`     // DONE: the final status
 	Used       []string    `json:"used,omitempty"`       // DONE: hashes of the operations whose nonces are used
 	Void       string      `json:"void,omitzero"`        // VOID: the hash of the operation whose signature is void
+	Lane       *Lane       `json:"lane,omitzero"`        // REPAIR: where the lane goes on
 	Note       string      `json:"note,omitzero"`        // plain words: why
 }
 
@@ -90,7 +94,7 @@ type Spend struct {
 // is the EIP-7702 authorization that was signed beside the operation. Spend is what can leave the account, Counts what of it counts against the caps of the
 // policy, so that a call and what pays for it are not counted twice; records without a Kind count all of Spend.
 //
-// Made and Sent are read from the records around it: when it was made last, and whether it may have left this machine. VoidedAt is when a person said that it
+// Said is what the service said became of it, where its word proves nothing. Made and Sent are read from the records around it: when it was made last, and whether it may have left this machine. VoidedAt is when a person said that it
 // is dead (zero: never), VoidNote why.
 type Signature struct {
 	Role       string      `json:"role"`
@@ -111,6 +115,7 @@ type Signature struct {
 	QuoteID    string      `json:"quoteId,omitzero"`
 	Made       time.Time   `json:"-"`
 	Sent       bool        `json:"-"`
+	Said       Word        `json:"-"`
 	VoidedAt   time.Time   `json:"-"`
 	VoidNote   string      `json:"-"`
 }

@@ -47,14 +47,19 @@ type Agreement struct {
 	Summary   []string
 }
 
-// book is what the records amount to. used and delegated hold what is known to have run: which operation took a place, and the lowest account nonce of an EOA
-// that can be unused.
+// book is what the records amount to. closes says that the service's word ends a signature. used holds what is known to have run: which operation took a place;
+// said holds the places that are used by the service's word, whether it proves anything or not, and delegated by that word the lowest account nonce of an EOA
+// that can be unused. places finds the signatures of a place, lanes is where a person said that a lane goes on.
 type book struct {
+	closes    bool
 	order     []string
 	ops       map[string]*Operation
 	quotes    map[string]bool
 	used      map[slot]string
+	said      map[slot]bool
 	delegated map[slot]uint64
+	places    map[slot][]place
+	lanes     map[laneKey]Lane
 }
 
 // slot is a place in an account's sequence: only one operation can ever take it. A Solana message is a place of its own, and an EOA on a chain, with no nonce,
@@ -79,12 +84,18 @@ func (s Signature) authority() slot {
 
 func (s Signature) solana() bool { return s.BlockHash != "" }
 
-func newBook() *book {
-	return &book{ops: map[string]*Operation{}, quotes: map[string]bool{}, used: map[slot]string{}, delegated: map[slot]uint64{}}
+func newBook(closes bool) *book {
+	return &book{
+		closes: closes, ops: map[string]*Operation{}, quotes: map[string]bool{}, used: map[slot]string{}, said: map[slot]bool{}, delegated: map[slot]uint64{},
+		places: map[slot][]place{}, lanes: map[laneKey]Lane{},
+	}
 }
 
 // check reports why a record cannot come next.
 func (b *book) check(r record) error {
+	if r.state == Repaired {
+		return r.entry.checkRepair()
+	}
 	var now State
 	if o, ok := b.ops[r.entry.Op]; ok {
 		now = o.State
@@ -166,10 +177,11 @@ func (b *book) admit(r record, now time.Time) error {
 
 // Conflicts reports whether both a new signature and an open one could take effect although only one of them is wanted: operations of one lane with two
 // nonces, or messages of one Solana account, which has no nonces, for two quotes of which the first may have left this machine. Authorizations never do: each
-// takes the same step again. What a person voided is in nobody's way.
+// takes the same step again. What a person voided is in nobody's way, nor is what the service spoke about (Said): that stays open, and whether a new operation
+// would repeat it is for verify to judge.
 func (s Signature) Conflicts(open Signature) bool {
 	switch {
-	case !open.VoidedAt.IsZero():
+	case !open.VoidedAt.IsZero(), open.Said != "":
 		return false
 	case s.Role == RoleDelegation || open.Role == RoleDelegation || s.solana() != open.solana():
 		return false
@@ -182,6 +194,10 @@ func (s Signature) Conflicts(open Signature) bool {
 // apply takes a checked record in.
 func (b *book) apply(r record) {
 	e := r.entry
+	if r.state == Repaired {
+		b.repair(*e.Lane)
+		return
+	}
 	o, ok := b.ops[e.Op]
 	if !ok {
 		o = &Operation{ID: e.Op, Started: e.At, Intent: e.Intent, IntentHash: e.IntentHash}
@@ -194,7 +210,7 @@ func (b *book) apply(r record) {
 	}
 	o.State, o.Updated, o.Note = r.state, e.At, e.Note
 	for _, s := range e.Signatures {
-		o.sign(s, e.At)
+		b.sign(o, s, e.At)
 	}
 	if len(e.Recipients) > 0 {
 		o.Recipients = e.Recipients
@@ -218,30 +234,38 @@ func (b *book) apply(r record) {
 		o.Outcome, o.Used = e.Outcome, e.Used
 		b.use(o)
 	}
+	if r.state == Done || r.state == NotExecuted {
+		b.hear(o)
+	}
 	if o.State.Terminal() {
 		o.Prepared, o.Quote = nil, nil // not needed again; the file keeps them
 	}
 }
 
 // sign adds a signature, or the time at which it was made once more. That of a prepared operation is recorded right before it leaves.
-func (o *Operation) sign(s Signature, at time.Time) {
+func (b *book) sign(o *Operation, s Signature, at time.Time) {
 	s.Made, s.Sent = at, s.QuoteID == ""
 	for i, x := range o.Signatures {
 		if x.OpHash == s.OpHash && x.QuoteID == s.QuoteID {
-			o.Signatures[i].Made, o.Signatures[i].VoidedAt, o.Signatures[i].VoidNote = at, time.Time{}, ""
+			y := &o.Signatures[i]
+			y.Made, y.VoidedAt, y.VoidNote, y.Said = at, time.Time{}, "", ""
 			return
 		}
 	}
+	b.places[s.slot()] = append(b.places[s.slot()], place{o, len(o.Signatures)})
 	o.Signatures = append(o.Signatures, s)
 }
 
-// use takes the places of the operations that ran.
+// use takes the places of the operations that ran; where the service's word proves nothing they are only noted as what it said.
 func (b *book) use(o *Operation) {
 	for _, s := range o.Signatures {
 		if !slices.Contains(o.Used, s.OpHash) {
 			continue
 		}
-		b.used[s.slot()] = s.OpHash
+		b.said[s.slot()] = true
+		if b.closes {
+			b.used[s.slot()] = s.OpHash
+		}
 		if s.Delegation != nil {
 			b.delegated[s.authority()] = max(b.delegated[s.authority()], s.Delegation.Nonce+1)
 		}

@@ -234,7 +234,7 @@ func program(s string) (solmsg.Key, string) {
 }
 
 func gate(s string) (string, string) {
-	known := []string{verify.GateBlindSigning, verify.GatePaymaster, verify.GateDelegationNonce, verify.GateTarget}
+	known := []string{verify.GateBlindSigning, verify.GatePaymaster, verify.GateDelegationNonce, verify.GateTarget, verify.GateOpenRepeat}
 	if !slices.Contains(known, s) {
 		return "", "there is no gate " + text.Clean(s, 60) + "; gates: " + strings.Join(known, ", ")
 	}

@@ -43,16 +43,19 @@ func (j *judge) delegation(p Policy, acc account, h History, w api.ChainOperatio
 		return
 	}
 	j.pass("D3", "the delegation is for the operation's chain only")
-	if j.delegationNonce(acc, h, a, path+"/nonce") {
+	if j.delegationNonce(p, acc, h, a, path+"/nonce") {
 		o.delegation = &a
 	}
 }
 
 // delegationNonce: an authorization with a later nonce than the next would stay good for a time nobody can foresee (TH-D4).
-func (j *judge) delegationNonce(acc account, h History, a op.Authorization, path string) bool {
+func (j *judge) delegationNonce(p Policy, acc account, h History, a op.Authorization, path string) bool {
 	got := strconv.FormatUint(a.Nonce, 10)
 	next, known := h.NextAuthorization(acc.address, a.ChainID.Uint64())
 	switch {
+	case known && a.Nonce < next && !p.believes():
+		j.add(Warn, "D4", "By what the service said before, this nonce of your EOA is used. If that was true, this delegation can never be used; if not, it takes the place of the earlier one.",
+			path, "from "+strconv.FormatUint(next, 10), got)
 	case known && a.Nonce < next:
 		return j.must(false, "D4", "the delegation's nonce is not used yet", path, "from "+strconv.FormatUint(next, 10), got)
 	case known && a.Nonce-next <= 1: // a transaction that this wallet never heard of may have used the next one

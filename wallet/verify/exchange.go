@@ -69,6 +69,7 @@ func (j *judge) exchange(in intent.Intent, p Policy, h History, now time.Time, d
 		q.operations = append(q.operations, l.verified)
 	}
 	j.quoteLimits(p, h, now, q)
+	q.stood = j.beside(p, in, h, now, q.operations)
 	q.view.Fingerprint = fingerprint("coffer/review/3", in.Hash(), doc, q.operations...)
 	q.view.Phrase = j.report.Phrase()
 	return q

@@ -21,6 +21,7 @@ const (
 	GatePaymaster       = "unknown-paymaster" // a sponsor of the gas that is not pinned (TH-U12)
 	GateDelegationNonce = "delegation-nonce"  // a delegation with another nonce than the next (TH-D4)
 	GateTarget          = "unknown-target"    // a payment into a contract that is not pinned (TH-Q4)
+	GateOpenRepeat      = "open-repeat"       // an operation that repeats one that may still run (TH-J4)
 )
 
 // Limits are what the user's policy adds to the checks; the zero value adds nothing. Nil lists allow everything, amounts are micro USD at catalogue prices,
@@ -73,6 +74,8 @@ func phrase(setting string) string {
 		return "this delegation can be used later"
 	case GateTarget:
 		return "I trust this contract with the payment"
+	case GateOpenRepeat:
+		return "I may pay this twice"
 	}
 	return ""
 }

@@ -76,9 +76,12 @@ func DefaultPolicy(n network.Descriptor, c *catalog.Catalog) Policy {
 
 // History is what the journal knows about earlier operations.
 type History interface {
-	// LiveNonces returns the full nonces of signed operations of a lane that are not known to be used and whose window has not ended.
+	// LiveNonces returns the full nonces of signed operations of a lane that are not known to be used, whose window has not ended, and of which the service has
+	// not spoken.
 	LiveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int
-	// NextSequence returns the lowest sequence that can still be unused in a lane, and false when nothing is known about it.
+	// Open returns the signatures of other operations that can still be used at a moment, however the service says that they ended.
+	Open(now time.Time) []Open
+	// NextSequence returns the lowest sequence that can still be unused in a lane, by the service's word where nothing proves it, and false when nothing is known.
 	NextSequence(sender common.Address, chainID uint64, lane uint16) (uint64, bool)
 	// SeenQuote reports whether a quote id was met before.
 	SeenQuote(id string) bool

@@ -74,6 +74,9 @@ func (j *judge) quote(in intent.Intent, p Policy, h History, now time.Time, prep
 		return nil
 	}
 	j.quoteLimits(p, h, now, q)
+	if len(q.operations) > 0 {
+		q.stood = j.beside(p, in, h, now, q.operations, prepared.prepared.signing)
+	}
 	q.view.Fingerprint = fingerprint("coffer/review/2", in.Hash(), doc, append([]Signing{prepared.prepared.signing}, q.operations...)...)
 	q.view.Phrase = j.report.Phrase()
 	return q

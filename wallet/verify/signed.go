@@ -22,6 +22,9 @@ type NoHistory struct{}
 // LiveNonces returns none.
 func (NoHistory) LiveNonces(common.Address, uint64, uint16, time.Time) []*big.Int { return nil }
 
+// Open returns none.
+func (NoHistory) Open(time.Time) []Open { return nil }
+
 // NextSequence knows nothing.
 func (NoHistory) NextSequence(common.Address, uint64, uint16) (uint64, bool) { return 0, false }
 
@@ -108,6 +111,7 @@ type VerifiedQuote struct {
 	operations []Signing
 	prepared   *SignedPrepared // nil for a swap or a transfer
 	expires    int64
+	stood      []string // what could run beside it when it was judged
 }
 
 // Operations returns what is to be signed; nothing when the prepared operation is the only one.

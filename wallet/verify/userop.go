@@ -106,13 +106,36 @@ func (j *judge) nonce(p Policy, acc account, h History, now time.Time, o *operat
 	next, known := h.NextSequence(acc.address, o.role.chainID, o.role.lane)
 	switch {
 	case known:
-		j.must(n.Sequence >= next && n.Sequence-next <= p.MaxSequenceGap, "U3", "the nonce follows the last one known", path,
-			"a sequence from "+strconv.FormatUint(next, 10), seq)
+		j.sequence(p, acc, o, next)
 	case n.Sequence == 0:
 		j.pass("U3", "the nonce follows the last one known")
 	default:
 		j.add(Unknown, "U3", "This wallet has not seen an earlier nonce of this account here, so it cannot tell whether this is the next one.", path, "", "sequence "+seq)
 		j.must(n.Sequence < 1<<32, "U3", "the sequence is plausible", path, "a small number", seq)
+	}
+}
+
+// sequence compares a sequence with the next one known. Where the service's word proves nothing, a lower one is explained and let through: it takes the place of a
+// signature that did not run, or it can never run; and a gap is, as far as the policy allows one. Where service and wallet are one program both know.
+func (j *judge) sequence(p Policy, acc account, o *operation, next uint64) {
+	const title = "the nonce follows the last one known"
+	path, n := o.role.path+"/userOp/nonce", o.nonce.Sequence
+	want, seq := "a sequence from "+strconv.FormatUint(next, 10), "sequence "+strconv.FormatUint(n, 10)
+	repair := "; to set it: coffer activity repair --chain " + caip.EVM(o.role.chainID).String() + " --account " + acc.address.Hex() +
+		" --lane " + strconv.Itoa(int(o.role.lane)) + " --sequence N"
+	switch {
+	case n >= next && n-next > p.MaxSequenceGap:
+		j.must(false, "U3", title, path, want+", at most "+strconv.FormatUint(p.MaxSequenceGap, 10)+" ahead"+repair, seq)
+	case p.believes():
+		j.must(n >= next, "U3", title, path, want+repair, seq)
+	case n < next:
+		j.add(Warn, "U3", "By what the service said before, this place of the account is used. If that was true, this operation can never run; if not, it takes the place of "+
+			"the earlier one. It cannot run beside it.", path, want, seq)
+	case n > next:
+		j.add(Warn, "U3", "The nonce leaves a gap. Another device, or an older copy of this journal, signed in between, or the service made the figure up. "+
+			"This operation cannot run before the ones in the gap did.", path, want, seq)
+	default:
+		j.pass("U3", title)
 	}
 }
 

@@ -146,6 +146,7 @@ type PreparedOp struct {
 	funding  string
 	slippage int
 	sources  []AmountView
+	stood    []string // what could run beside it when it was judged
 }
 
 // Signing is what gets signed.
