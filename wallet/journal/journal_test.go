@@ -603,7 +603,11 @@ func FuzzOpen(f *testing.F) {
 		if err := os.WriteFile(path, raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		j, err := journal.Open(dir, options())
+		o := options()
+		if len(raw)%2 == 0 {
+			o.Kind = network.Lab
+		}
+		j, err := journal.Open(dir, o)
 		if err != nil {
 			return
 		}
@@ -627,6 +631,8 @@ func FuzzOpen(f *testing.F) {
 		j.NextSequence(account, 8453, 0)
 		j.NextAuthorization(account, 8453)
 		j.LiveNonces(account, 8453, 0, now())
+		j.Open(now())
+		j.Lanes(now())
 		if j.ReadOnly() != nil {
 			return
 		}

@@ -65,6 +65,7 @@ func kindsImage(t testing.TB) []byte {
 	run(t, j, signedRun(delegated(4, 0)))
 	endless := approval(4)
 	must(t, j.Void(run(t, j, signedRun(endless)), endless.OpHash, "typed"))
+	must(t, j.Repair(journal.Lane{ChainID: 8453, Account: account.Hex(), Sequence: 2}, "typed"))
 	j.Close()
 	b, err := os.ReadFile(filepath.Join(dir, "journal"))
 	if err != nil {
