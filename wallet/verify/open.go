@@ -85,9 +85,9 @@ func (j *judge) beside(p Policy, in intent.Intent, h History, now time.Time, nex
 	could, mine := p.openSum(open), p.signedSum(append(slices.Clone(next), signed...))
 	words := fmt.Sprintf("%s can still be taken, and this can move %s: %s in all. %s", p.figures(could), p.figures(mine), p.figures(p.addAmounts(could, mine)), untilWhen(open))
 	if len(s.repeats) > 0 {
-		j.gate(GateOpenRepeat, "J4", "This repeats what you signed at "+made(s.repeats)+" and what may still run, so you could pay twice. "+words, "", "nothing open that this repeats", saidOf(s.repeats))
+		j.gate(GateOpenRepeat, "J4", "This repeats what you signed on "+made(s.repeats)+", which can still run: you could pay twice. "+words, "", "nothing open that this repeats", saidOf(s.repeats))
 	} else {
-		j.add(Warn, "J4", "What you signed at "+made(s.others)+" may still run beside this. "+words, "", "nothing open", saidOf(s.others))
+		j.add(Warn, "J4", "What you signed on "+made(s.others)+" can still run beside this. "+words, "", "nothing open", saidOf(s.others))
 	}
 	return s.all()
 }

@@ -19,7 +19,7 @@ import (
 
 // allGates are the settings that open a gate.
 func allGates() []string {
-	return []string{verify.GateBlindSigning, verify.GatePaymaster, verify.GateDelegationNonce, verify.GateTarget}
+	return []string{verify.GateBlindSigning, verify.GatePaymaster, verify.GateDelegationNonce, verify.GateTarget, verify.GateOpenRepeat}
 }
 
 // others are all settings but one.
