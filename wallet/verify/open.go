@@ -98,7 +98,7 @@ func (j *judge) replaces(list []Open) {
 		if slices.ContainsFunc(list[:i], func(y Open) bool { return y.Nonce == x.Nonce && y.Chain == x.Chain }) {
 			continue
 		}
-		text := "This replaces the open signature of " + clockText(x.Made) + ": both have one nonce, so only one of them can ever run."
+		text := "This replaces the open signature of " + clockText(x.Made) + ": both have the same nonce, so only one of them can ever run."
 		if x.Ran {
 			j.add(Warn, "U3", text+" The service said that the earlier one ran; then this one never can.", "", "", x.Chain)
 			continue
