@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -149,11 +150,15 @@ func TestJ5_ARecordWhoseEndNeverReachedTheDiskIsTorn(t *testing.T) {
 
 func TestJ1_TheLockNamesAHolderThatLeftNoName(t *testing.T) {
 	dir := dirOf(t)
-	open(t, dir, options())
+	if _, err := open(t, dir, options()).Hold(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Truncate(filepath.Join(dir, "journal.lock"), 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := journal.Open(dir, options()); !errors.Is(err, journal.ErrLocked) {
+	o := options()
+	o.Patience = time.Millisecond
+	if _, err := journal.Open(dir, o); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), "a process that left no name") {
 		t.Fatal(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 )
@@ -21,10 +22,16 @@ const (
 	maxPayload = 24 << 20 // an answer of 4 MiB in base64 and everything around it
 )
 
+// record is one record. digest identifies it, see digestOf; offset is where it begins in the file it was read from.
 type record struct {
-	state State
-	entry Entry
+	state  State
+	entry  Entry
+	digest [sha256.Size]byte
+	offset int64
 }
+
+// kindAdopted is the type of the one record that is about the file and no operation; the others count up from 1.
+const kindAdopted = 255
 
 func header(networkID string) []byte {
 	b := append([]byte(magic), binary.BigEndian.AppendUint32(nil, Version)...)
@@ -35,22 +42,46 @@ func header(networkID string) []byte {
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
-func encodeRecord(r record) ([]byte, error) {
+// encodeRecord returns the bytes of a record and its digest.
+func encodeRecord(r record) ([]byte, [sha256.Size]byte, error) {
+	var none [sha256.Size]byte
 	payload, err := json.Marshal(r.entry)
 	if err != nil {
-		return nil, fmt.Errorf("journal: encode record: %w", err)
+		return nil, none, fmt.Errorf("journal: encode record: %w", err)
 	}
 	if len(payload) > maxPayload {
-		return nil, fmt.Errorf("journal: a record of %d bytes is too large", len(payload))
+		return nil, none, fmt.Errorf("journal: a record of %d bytes is too large", len(payload))
 	}
-	for i, s := range states() {
-		if s == r.state {
-			b := binary.BigEndian.AppendUint32(nil, uint32(len(payload)))
-			b = append(append(b, byte(i+1)), payload...)
-			return binary.BigEndian.AppendUint32(b, checksum(b)), nil
-		}
+	kind, ok := kindOf(r.state)
+	if !ok {
+		return nil, none, fmt.Errorf("journal: unknown state %q", r.state)
 	}
-	return nil, fmt.Errorf("journal: unknown state %q", r.state)
+	return frame(kind, payload), digestOf(kind, payload, r.entry.Document), nil
+}
+
+// frame puts length, type and checksum around a payload.
+func frame(kind byte, payload []byte) []byte {
+	b := binary.BigEndian.AppendUint32(make([]byte, 0, frameSize+len(payload)), uint32(len(payload)))
+	b = append(append(b, kind), payload...)
+	return binary.BigEndian.AppendUint32(b, checksum(b))
+}
+
+func kindOf(s State) (byte, bool) {
+	if s == Adopted {
+		return kindAdopted, true
+	}
+	i := slices.Index(states(), s)
+	return byte(i + 1), i >= 0
+}
+
+func stateOf(kind byte) (State, bool) {
+	if kind == kindAdopted {
+		return Adopted, true
+	}
+	if kind < 1 || int(kind) > len(states()) {
+		return "", false
+	}
+	return states()[kind-1], true
 }
 
 var (
@@ -67,8 +98,8 @@ func decodeRecord(b []byte) (record, int, error) {
 		return record{}, 0, errShort
 	}
 	n := binary.BigEndian.Uint32(b)
-	kind := int(b[4])
-	if n > maxPayload || kind < 1 || kind > len(states()) {
+	state, known := stateOf(b[4])
+	if n > maxPayload || !known {
 		return record{}, 0, errBroken
 	}
 	size := frameSize + int(n)
@@ -78,15 +109,21 @@ func decodeRecord(b []byte) (record, int, error) {
 	if checksum(b[:size-4]) != binary.BigEndian.Uint32(b[size-4:]) {
 		return record{}, 0, errBroken
 	}
-	r := record{state: states()[kind-1]}
-	if err := json.Unmarshal(b[5:size-4], &r.entry, json.RejectUnknownMembers(true)); err != nil {
+	r := record{state: state}
+	payload := b[5 : size-4]
+	if err := json.Unmarshal(payload, &r.entry, json.RejectUnknownMembers(true)); err != nil {
 		return record{}, 0, errBroken
 	}
+	if len(r.entry.Document) > 0 && r.entry.AnswerHash != "" {
+		return record{}, 0, errBroken
+	}
+	r.digest = digestOf(b[4], payload, r.entry.Document)
 	return r, size, nil
 }
 
 // content is what a file holds. good is the length of the sound part; a torn tail follows it, or damage.
 type content struct {
+	raw     []byte
 	records []record
 	good    int
 	torn    bool
@@ -112,19 +149,27 @@ func decodeFile(b []byte, networkID string) (content, error) {
 	case !bytes.Equal(b[:headerSize], want):
 		return content{}, errNetwork
 	}
-	c := content{good: headerSize}
-	for c.good < len(b) {
-		r, n, err := decodeRecord(b[c.good:])
+	c := decodeRecords(b[headerSize:], headerSize)
+	c.raw = b
+	return c, nil
+}
+
+// decodeRecords reads the records of a part of a file that begins at offset from; good counts from the start of the file.
+func decodeRecords(b []byte, from int) content {
+	c := content{good: from}
+	for at := 0; at < len(b); {
+		r, n, err := decodeRecord(b[at:])
 		if err != nil {
-			c.torn = isTorn(b[c.good:], err)
+			c.torn = isTorn(b[at:], err)
 			if !c.torn {
 				c.damaged = fmt.Errorf("%w at byte %d", err, c.good)
 			}
 			break
 		}
-		c.records, c.good = append(c.records, r), c.good+n
+		r.offset = int64(c.good)
+		c.records, c.good, at = append(c.records, r), c.good+n, at+n
 	}
-	return c, nil
+	return c
 }
 
 // isTorn tells a write that a crash cut short from damage. A torn record is the last thing in the file: it ends before its length says, or it ends in zeros

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,7 +31,8 @@ type File interface {
 
 // Options are the surroundings of a journal. Network is the id of the network it belongs to, Kind what the user declared it to be: only on an embedded one,
 // where service and wallet are one program, does the service's word end a signature; the zero value believes nothing. Clock stamps the records; Random makes
-// operation ids; Holder is how this process is named to a second one; OpenFile is os.OpenFile unless a test replaces it.
+// operation ids; Holder is how this process is named to another one; OpenFile is os.OpenFile unless a test replaces it. Anchor is the path of the file that says
+// how far the journal was written, outside its directory; "" keeps none. Patience is how long a step waits for another process, 0: five seconds.
 type Options struct {
 	Network  string
 	Kind     network.Kind
@@ -37,64 +40,114 @@ type Options struct {
 	Random   io.Reader
 	Holder   string
 	OpenFile func(path string, flag int, perm fs.FileMode) (File, error)
+	Anchor   string
+	Patience time.Duration
 }
 
 // The errors of a journal.
 var (
 	ErrReadOnly = errors.New("the journal cannot be written, so nothing may be signed")
-	ErrLocked   = errors.New("another process uses the journal")
+	ErrLocked   = errors.New("another process is in the middle of a step with this journal")
 	ErrClosed   = errors.New("the journal is closed")
 	ErrConflict = errors.New("an earlier signature of this account is still open under another nonce, so a second one must not exist beside it")
 	ErrQuote    = errors.New("the record is not about the quote of this operation")
 )
 
-// Journal is an open journal. It is safe for concurrent use.
+// Journal is an open journal. It is safe for concurrent use, also beside other processes.
 type Journal struct {
-	o        Options
-	mu       sync.Mutex
+	o    Options
+	dir  string
+	step step
+
+	mu       sync.Mutex // guards what follows
 	file     File
-	size     int64
+	id       fs.FileInfo // which file it is: a restored or compacted one has taken the name when another is found
+	size     int64       // of the sound part that was read
+	last     int64       // where the last record begins
 	book     *book
-	lock     *lock
+	sums     []sum // the running hash after each record
+	newest   time.Time
+	adopted  []Adoption
+	lock     *lock // while this process is in a step
 	repaired int
+	remark   string
+	scratch  bool
 	readOnly error
 }
 
-// Open opens or creates the journal in dir for writing. A torn tail is removed. A file that is damaged elsewhere is opened read-only, and ReadOnly says why.
-// Errors: ErrLocked with the name of the other process; a file of another network or version; a directory that others may write to.
+// Open opens or creates the journal in dir for writing. A torn tail is removed, answers that are not needed any more are dropped, and a missing anchor is made.
+// A file that is damaged elsewhere, or that lacks records which the anchor counts (ErrOlder), is opened read-only, and ReadOnly says why. The lock is held
+// for the length of this call; afterwards each step takes it. Errors: ErrLocked with the name of the other process; a file of another network or version; a
+// directory that others may write to.
 func Open(dir string, o Options) (*Journal, error) {
 	o = o.withDefaults()
 	if err := prepareDir(dir); err != nil {
 		return nil, err
 	}
-	l, err := takeLock(filepath.Join(dir, lockName), o.Holder)
+	l, err := takeLock(context.Background(), filepath.Join(dir, lockName), o)
 	if err != nil {
 		return nil, err
 	}
-	j, err := open(dir, o)
-	if err != nil {
-		l.release()
-		return nil, err
-	}
-	j.lock = l
-	return j, nil
+	defer l.release()
+	return open(dir, o)
 }
 
 // OpenReadOnly reads the journal in dir without the lock and without repairing anything; every Append fails with ErrReadOnly.
 func OpenReadOnly(dir string, o Options) (*Journal, error) {
+	j, err := view(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	if j.readOnly == nil {
+		j.readOnly = fmt.Errorf("%w: it was opened for reading", ErrReadOnly)
+	}
+	return j, nil
+}
+
+// OpenScratch reads the journal in dir like OpenReadOnly, nothing if there is none, and keeps what is appended in memory: not a byte is written to disk. A
+// journal that could not be written, such as one that is older than what was signed, is an error.
+func OpenScratch(dir string, o Options) (*Journal, error) {
+	j, err := view(dir, o)
+	if errors.Is(err, fs.ErrNotExist) {
+		j = &Journal{o: o.withDefaults(), dir: dir, book: newBook(o.Kind == network.Embedded)}
+		_, j.readOnly = j.checkAnchor()
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := j.readOnly; err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	j.scratch = true
+	return j, nil
+}
+
+// view reads a journal. The anchor is read first: whatever another process writes meanwhile, the records that it counts are there.
+func view(dir string, o Options) (*Journal, error) {
 	o = o.withDefaults()
+	j := &Journal{o: o, dir: dir, book: newBook(o.Kind == network.Embedded)}
+	a, anchored, bad := anchor{}, false, error(nil)
+	if o.Anchor != "" {
+		a, anchored, bad = readAnchor(o.Anchor, o.Network)
+	}
 	f, err := o.OpenFile(filepath.Join(dir, fileName), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	j := &Journal{o: o, file: f, book: newBook(o.Kind == network.Embedded), readOnly: fmt.Errorf("%w: it was opened for reading", ErrReadOnly)}
+	j.file = f
 	c, err := j.read()
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	if err := j.replay(c); err != nil {
-		j.readOnly = err
+	err = j.replay(c)
+	if err == nil && bad != nil {
+		err = j.badAnchor(bad)
 	}
+	if err == nil && anchored {
+		err = j.judge(a)
+	}
+	j.readOnly = err
 	return j, nil
 }
 
@@ -104,6 +157,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Holder == "" {
 		o.Holder = "coffer"
+	}
+	if o.Patience == 0 {
+		o.Patience = patience
 	}
 	return o
 }
@@ -122,27 +178,48 @@ func prepareDir(dir string) error {
 	return nil
 }
 
+// open opens the journal under its lock.
 func open(dir string, o Options) (*Journal, error) {
-	path := filepath.Join(dir, fileName)
-	f, err := o.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
+	j, c, err := load(dir, o)
+	if err != nil || !j.worthwhile(c) {
+		return j, err
 	}
-	j := &Journal{o: o, file: f, book: newBook(o.Kind == network.Embedded)}
-	if err := j.load(dir); err != nil {
-		return nil, errors.Join(err, f.Close())
+	failed := j.rewrite(c)
+	if err := j.file.Close(); failed == nil {
+		failed = err
 	}
-	return j, nil
+	if failed == nil {
+		failed = j.replace()
+	}
+	if j, _, err = load(dir, o); err == nil && failed != nil {
+		j.remark = strings.TrimSpace(j.remark + " The journal could not be made smaller: " + failed.Error())
+	}
+	return j, err
 }
 
-// load reads the file, repairs a torn tail, writes a missing header and makes the file's existence durable.
-func (j *Journal) load(dir string) error {
-	c, err := j.read()
-	if err != nil {
-		return err
+// load opens the file and makes what was read ready for writing: it repairs a torn tail, writes a missing header and makes the file's existence durable. The
+// anchor comes first: a tail that is torn off what the anchor counts is not repaired.
+func load(dir string, o Options) (*Journal, content, error) {
+	j := &Journal{o: o, dir: dir, book: newBook(o.Kind == network.Embedded)}
+	if err := j.attach(); err != nil {
+		return nil, content{}, err
 	}
-	if err := j.replay(c); err != nil {
-		j.readOnly = err
+	c, err := j.read()
+	if err == nil {
+		err = j.settle(c)
+	}
+	if err != nil {
+		return nil, content{}, errors.Join(err, j.file.Close())
+	}
+	return j, c, nil
+}
+
+func (j *Journal) settle(c content) (err error) {
+	anchored := false
+	if j.readOnly = j.replay(c); j.readOnly == nil {
+		anchored, j.readOnly = j.checkAnchor()
+	}
+	if j.readOnly != nil {
 		return nil
 	}
 	if c.torn {
@@ -150,14 +227,31 @@ func (j *Journal) load(dir string) error {
 			return fmt.Errorf("journal: remove a record that was cut short: %w", err)
 		}
 	}
-	j.size = int64(c.good)
-	if c.good > 0 {
-		return nil
+	if j.size = int64(c.good); c.good == 0 {
+		if err := errors.Join(j.write(header(j.o.Network)), syncDir(j.dir)); err != nil {
+			return err
+		}
 	}
-	if err := j.write(header(j.o.Network)); err != nil {
-		return err
+	if !anchored && len(j.sums) > 0 && j.o.Anchor != "" {
+		j.remark = fmt.Sprintf("There was no %s, which says how far the journal was written. It was made for the %d records that are there.", j.o.Anchor, len(j.sums))
 	}
-	return syncDir(dir)
+	_, j.readOnly = j.drop(j.anchorOf(len(j.sums), j.tip(), j.newest)) // also after a crash between a record and its anchor
+	return nil
+}
+
+// attach opens the file and notes which one it is.
+func (j *Journal) attach() error {
+	path := filepath.Join(j.dir, fileName)
+	f, err := j.o.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	id, err := os.Stat(path)
+	if err != nil {
+		return errors.Join(fmt.Errorf("journal: %w", err), f.Close())
+	}
+	j.file, j.id = f, id
+	return nil
 }
 
 func (j *Journal) read() (content, error) {
@@ -178,19 +272,50 @@ func (j *Journal) read() (content, error) {
 // replay takes all sound records in, and returns why the journal must stay read-only.
 func (j *Journal) replay(c content) error {
 	for _, r := range c.records {
-		if err := j.book.check(r); err != nil {
-			return fmt.Errorf("%w: its records contradict each other (%w)", ErrReadOnly, err)
+		if err := j.checked(r); err != nil {
+			return err
 		}
-		j.book.apply(r)
 	}
 	if c.damaged != nil {
-		return fmt.Errorf("%w: %w; copy it away and start a new one", ErrReadOnly, c.damaged)
+		return fmt.Errorf("%w: %w; copy it away, and begin a new one: coffer activity adopt", ErrReadOnly, c.damaged)
 	}
 	return nil
 }
 
+// checked takes a record in that may come next.
+func (j *Journal) checked(r record) error {
+	if r.state != Adopted {
+		if err := j.book.check(r); err != nil {
+			return fmt.Errorf("%w: its records contradict each other (%w)", ErrReadOnly, err)
+		}
+	}
+	j.take(r)
+	return nil
+}
+
+// tip is the running hash over all records.
+func (j *Journal) tip() sum {
+	if n := len(j.sums); n > 0 {
+		return j.sums[n-1]
+	}
+	return sum{}
+}
+
+// take adds a checked record to what is known.
+func (j *Journal) take(r record) {
+	j.sums, j.last, j.newest = append(j.sums, j.tip().with(r.digest)), r.offset, r.entry.At
+	if r.state == Adopted {
+		j.adopted = append(j.adopted, Adoption{At: r.entry.At, Note: r.entry.Note})
+		return
+	}
+	j.book.apply(r)
+}
+
 // Repaired is the number of bytes of a record cut short that were removed, or left aside when read-only.
 func (j *Journal) Repaired() int { return j.repaired }
+
+// Remark says in plain words what a person should know about how the journal was opened; "" when there is nothing.
+func (j *Journal) Remark() string { return j.remark }
 
 // ReadOnly says why nothing can be written, or nil.
 func (j *Journal) ReadOnly() error {
@@ -212,9 +337,15 @@ func (j *Journal) Begin(intentJSON []byte, intentHash [32]byte) (string, error) 
 	return id, j.Append(id, Intent, Entry{Intent: intentJSON, IntentHash: hex.EncodeToString(intentHash[:])})
 }
 
-// Append puts the operation into a state. It returns nil only when the record is on disk; after an error nothing was recorded. Errors: ErrReadOnly,
-// ErrClosed, ErrConflict (a signature that must not exist beside an open one), ErrQuote, and a record that cannot follow the last one.
+// Append puts the operation into a state, in a step of its own or in the one that Hold began. It returns nil only when the record is on disk and anchored;
+// after an error nothing was recorded, unless the journal is read-only from then on. Errors: ErrReadOnly, ErrLocked, ErrClosed, ErrConflict (a signature that
+// must not exist beside an open one), ErrQuote, and a record that cannot follow the last one.
 func (j *Journal) Append(op string, state State, e Entry) error {
+	release, err := j.Hold(context.Background())
+	if err != nil {
+		return err
+	}
+	defer release()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.readOnly != nil {
@@ -228,15 +359,42 @@ func (j *Journal) Append(op string, state State, e Entry) error {
 	if err := j.book.admit(r, e.At); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	b, err := encodeRecord(r)
+	return j.record(r)
+}
+
+// record writes a checked record and anchors it.
+func (j *Journal) record(r record) error {
+	b, digest, err := encodeRecord(r)
 	if err != nil {
 		return err
+	}
+	r.digest, r.offset = digest, j.size
+	if j.scratch {
+		j.size += int64(len(b))
+		j.take(r)
+		return nil
 	}
 	if err := j.write(b); err != nil {
 		return err
 	}
-	j.book.apply(r)
+	if renamed, err := j.drop(j.anchorOf(len(j.sums)+1, j.tip().with(digest), r.entry.At)); err != nil {
+		return j.takeBack(int64(len(b)), renamed, err)
+	}
+	j.take(r)
 	return nil
+}
+
+// takeBack undoes a record that could not be anchored. When the anchor may be in place nevertheless, the record stays, and only reading both again tells.
+func (j *Journal) takeBack(n int64, anchored bool, why error) error {
+	if anchored {
+		j.readOnly = why
+		return why
+	}
+	j.size -= n
+	if undo := j.cut(j.size); undo != nil {
+		j.readOnly = fmt.Errorf("%w: a record that was not anchored could not be taken back: %w", ErrReadOnly, undo)
+	}
+	return why
 }
 
 // write appends b durably, or undoes what was written.
@@ -278,7 +436,10 @@ func (j *Journal) Close() error {
 		return nil
 	}
 	j.readOnly = ErrClosed
-	err := j.file.Close()
+	var err error
+	if j.file != nil {
+		err = j.file.Close()
+	}
 	if j.lock != nil {
 		j.lock.release()
 	}

@@ -149,7 +149,14 @@ func TestJ1_ASecondWriterIsNamedTheFirstAndMayRead(t *testing.T) {
 	dir := dirOf(t)
 	j := open(t, dir, options())
 	run(t, j, fullRun()[:2])
-	_, err := journal.Open(dir, options())
+	o := options()
+	o.Patience = time.Millisecond
+	k := open(t, dir, o)
+	release, err := j.Hold(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = k.Begin(nil, [32]byte{})
 	if !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), fmt.Sprintf("a test, process %d", os.Getpid())) {
 		t.Fatal(err)
 	}
@@ -161,8 +168,11 @@ func TestJ1_ASecondWriterIsNamedTheFirstAndMayRead(t *testing.T) {
 		t.Error("a reader may write:", err)
 	}
 	r.Close()
-	j.Close()
-	open(t, dir, options())
+	release()
+	run(t, k, fullRun()[:1])
+	if n := len(j.Operations()); n != 2 {
+		t.Errorf("%d operations are seen by the first process", n)
+	}
 }
 
 func TestJ1_ASecondProcessIsKeptOutAndADeadOneIsNot(t *testing.T) {
@@ -173,6 +183,9 @@ func TestJ1_ASecondProcessIsKeptOutAndADeadOneIsNot(t *testing.T) {
 			os.Exit(3)
 		}
 		run(t, j, fullRun()[:3])
+		if _, err := j.Hold(t.Context()); err != nil {
+			os.Exit(3)
+		}
 		os.Stdout.WriteString("ready\n")
 		var b [1]byte
 		os.Stdin.Read(b[:]) // holds the lock until killed
@@ -194,7 +207,9 @@ func TestJ1_ASecondProcessIsKeptOutAndADeadOneIsNot(t *testing.T) {
 	if _, err := out.Read(line); err != nil || string(line) != "ready\n" {
 		t.Fatalf("%q %v", line, err)
 	}
-	if _, err := journal.Open(dir, options()); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), fmt.Sprint(cmd.Process.Pid)) {
+	o := options()
+	o.Patience = time.Millisecond
+	if _, err := journal.Open(dir, o); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), fmt.Sprint(cmd.Process.Pid)) {
 		t.Error(err)
 	}
 	if err := cmd.Process.Kill(); err != nil {

@@ -1,29 +1,48 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"coffer/api/text"
 )
 
-// lock is held by the process that writes. The lock file's text names that process; only the lock itself decides, so the text of a dead process is harmless.
+// lock is held by a process for the length of one step. The lock file's text names that process; only the lock itself decides, so the text of a dead process is harmless.
 type lock struct{ f *os.File }
 
 const maxHolder = 200
 
-func takeLock(path, holder string) (*lock, error) {
+// patience is how long a step waits for another process, which holds the lock for the length of one step; again is how often it looks.
+const (
+	patience = 5 * time.Second
+	again    = 15 * time.Millisecond
+)
+
+// takeLock waits for the lock until ctx ends or the time is over. The error is then ErrLocked with the name of the holder.
+func takeLock(ctx context.Context, path string, o Options) (*lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	if err := lockFile(f); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %s", ErrLocked, readHolder(f)), f.Close())
+	over := time.NewTimer(o.Patience)
+	defer over.Stop()
+	tick := time.NewTicker(again)
+	defer tick.Stop()
+	for lockFile(f) != nil {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), f.Close())
+		case <-over.C:
+			return nil, errors.Join(fmt.Errorf("%w: %s", ErrLocked, readHolder(f)), f.Close())
+		}
 	}
-	note := fmt.Sprintf("%s, process %d", holder, os.Getpid())
+	note := fmt.Sprintf("%s, process %d", o.Holder, os.Getpid())
 	if err := f.Truncate(0); err == nil {
 		_, _ = f.WriteAt([]byte(note), 0) // a missing note costs only a better message
 	}

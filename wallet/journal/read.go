@@ -13,7 +13,20 @@ import (
 func (j *Journal) Operations() []Operation {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.refresh()
 	return j.book.list()
+}
+
+// Operation returns the latest state of one operation.
+func (j *Journal) Operation(id string) (Operation, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.refresh()
+	o, ok := j.book.ops[id]
+	if !ok {
+		return Operation{}, false
+	}
+	return o.copy(), true
 }
 
 // Outstanding lists every signature that is not known to be used and whose time is not over (TH-J4). The authorizations beside operations are entries of their
@@ -21,6 +34,7 @@ func (j *Journal) Operations() []Operation {
 func (j *Journal) Outstanding(now time.Time) []Outstanding {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.refresh()
 	return j.book.outstanding(now)
 }
 
@@ -28,6 +42,7 @@ func (j *Journal) Outstanding(now time.Time) []Outstanding {
 func (j *Journal) LiveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.refresh()
 	return j.book.liveNonces(sender, chainID, lane, now)
 }
 
@@ -35,6 +50,7 @@ func (j *Journal) LiveNonces(sender common.Address, chainID uint64, lane uint16,
 func (j *Journal) NextSequence(sender common.Address, chainID uint64, lane uint16) (uint64, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.refresh()
 	return j.book.nextSequence(sender, chainID, lane, j.o.Clock())
 }
 
@@ -42,6 +58,7 @@ func (j *Journal) NextSequence(sender common.Address, chainID uint64, lane uint1
 func (j *Journal) SeenQuote(id string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.refresh()
 	return j.book.quotes[lower(id)]
 }
 
@@ -49,6 +66,7 @@ func (j *Journal) SeenQuote(id string) bool {
 func (j *Journal) Recipients() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.refresh()
 	return j.book.recipients()
 }
 
@@ -56,6 +74,7 @@ func (j *Journal) Recipients() []string {
 func (j *Journal) Spent(since time.Time) []verify.Spend {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.refresh()
 	return j.book.spent(since, j.o.Clock(), beside{})
 }
 
@@ -64,6 +83,7 @@ func (j *Journal) Spent(since time.Time) []verify.Spend {
 func (j *Journal) SpentBeside(op string, prepared bool, since time.Time) []verify.Spend {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.refresh()
 	return j.book.spent(since, j.o.Clock(), beside{op, prepared})
 }
 
@@ -71,6 +91,7 @@ func (j *Journal) SpentBeside(op string, prepared bool, since time.Time) []verif
 func (j *Journal) NextAuthorization(eoa common.Address, chainID uint64) (uint64, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.refresh()
 	return j.book.nextAuthorization(eoa, chainID, j.o.Clock())
 }
 

@@ -25,6 +25,9 @@ const Voided State = "VOID"
 // Repaired is the type of a record that belongs to no operation: a person said at which sequence a lane of an account goes on.
 const Repaired State = "REPAIR"
 
+// Adopted is the type of a record about the file itself: a person went on with a journal that is older than what was signed (Adopt).
+const Adopted State = "ADOPTED"
+
 // states lists the states by their record type, which is the index plus one.
 func states() []State {
 	return []State{Intent, Prepared, Signed, Quoted, QuoteSigned, Executing, Acked, Done, NotExecuted, Abandoned, Voided, Repaired}
@@ -68,12 +71,14 @@ type Entry struct {
 	Intent     []byte      `json:"intent,omitempty"`     // INTENT: its JSON form
 	IntentHash string      `json:"intentHash,omitzero"`  // INTENT: 64 hex digits
 	Document   []byte      `json:"document,omitempty"`   // PREPARED, QUOTED: the answer
+	AnswerHash string      `json:"answerHash,omitzero"`  // in its place once the operation has ended: its SHA-256, hex
 	Signatures []Signature `json:"signatures,omitempty"` // SIGNED, QUOTE_SIGNED
 	Recipients []string    `json:"recipients,omitempty"` // SIGNED, QUOTE_SIGNED: addresses that are paid
 	Confirmed  string      `json:"confirmed,omitzero"`   // SIGNED, QUOTE_SIGNED: the confirmation
 	Summary    []string    `json:"summary,omitempty"`    // SIGNED, QUOTE_SIGNED: what was agreed to
 	QuoteID    string      `json:"quoteId,omitzero"`     // QUOTED and later
 	Expires    int64       `json:"expires,omitzero"`     // QUOTED: Unix seconds
+	RefundFrom int64       `json:"refundFrom,omitzero"`  // QUOTED: Unix seconds; from then on anyone may trigger the refund of its payments
 	BodyHash   string      `json:"bodyHash,omitzero"`    // EXECUTING: SHA-256 of the body, hex
 	Outcome    string      `json:"outcome,omitzero"`     // DONE: the final status
 	Used       []string    `json:"used,omitempty"`       // DONE: hashes of the operations whose nonces are used

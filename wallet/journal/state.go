@@ -31,11 +31,13 @@ type Operation struct {
 	QuoteID    string
 	QuotedAt   time.Time
 	Expires    int64
+	RefundFrom int64
 	BodyHash   string
 	Outcome    string
 	Used       []string
 	Note       string
 	Agreed     []Agreement
+	Records    int // how many records moved it, VOID not counted: another number means that another process went on with it
 }
 
 // Agreement is what a person confirmed and what was signed upon it: the state that the signatures led to, the confirmation as it was given, and the decoded
@@ -208,7 +210,7 @@ func (b *book) apply(r record) {
 		o.void(e)
 		return
 	}
-	o.State, o.Updated, o.Note = r.state, e.At, e.Note
+	o.State, o.Updated, o.Note, o.Records = r.state, e.At, e.Note, o.Records+1
 	for _, s := range e.Signatures {
 		b.sign(o, s, e.At)
 	}
@@ -223,7 +225,7 @@ func (b *book) apply(r record) {
 		o.Prepared, o.PreparedAt = e.Document, e.At
 		o.Quote, o.QuoteID, o.Expires = nil, "", 0
 	case Quoted:
-		o.Quote, o.QuoteID, o.QuotedAt, o.Expires = e.Document, e.QuoteID, e.At, e.Expires
+		o.Quote, o.QuoteID, o.QuotedAt, o.Expires, o.RefundFrom = e.Document, e.QuoteID, e.At, e.Expires, e.RefundFrom
 		b.quotes[strings.ToLower(e.QuoteID)] = true
 	case Executing:
 		o.BodyHash = e.BodyHash
