@@ -1,0 +1,109 @@
+// Command sums reads what a service's store says happened on its chains, as JSON: what left each of the accounts that the arguments name, what is left there, and every
+// operation that ran. It is a program of its own, opens the store when nobody else has it, and shares no code with the wallet but the names of assets.
+//
+//	sums STORE ACCOUNT...
+//
+// Amounts are base units. What left is counted in full, whatever came back later. Tokens are counted by their Transfer events and Solana by its receipts; of a native coin
+// of an EVM chain, which leaves no event, what left is what arrived (the values of transactions, refunds of the escrow) without what is still there.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/go-json-experiment/json"
+
+	"coffer/api/caip"
+	"coffer/api/network"
+	"coffer/api/service/genesis"
+	"coffer/api/service/store"
+)
+
+// report is what the program prints.
+type report struct {
+	Left map[string]map[string]*big.Int `json:"left"` // account → asset → amount
+	Have map[string]map[string]*big.Int `json:"have"`
+	Ran  []ran                          `json:"ran"`
+	Odd  []string                       `json:"odd"` // what cannot be: a sum that does not add up
+}
+
+// ran is one operation on a chain. Hash is the user operation's, or the SHA-256 of a Solana message; Nonce is decimal, "" on Solana. Time is in Unix seconds.
+type ran struct {
+	Chain   string `json:"chain"`
+	Hash    string `json:"hash"`
+	Sender  string `json:"sender"`
+	Nonce   string `json:"nonce"`
+	Time    uint64 `json:"time"`
+	Success bool   `json:"success"`
+}
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "sums:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) (err error) {
+	if len(args) < 1 {
+		return errors.New("name a store and accounts")
+	}
+	s, err := store.OpenBolt(args[0], store.BoltOptions{Holder: "sums"})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	in, err := genesis.Open(s, genesis.Options{Clock: time.Now, Kind: network.Lab})
+	if err != nil {
+		return err
+	}
+	r := &reader{in: in, accounts: map[string]bool{}, report: report{Left: map[string]map[string]*big.Int{}, Have: map[string]map[string]*big.Int{}, Ran: []ran{}, Odd: []string{}}}
+	for _, a := range args[1:] {
+		r.accounts[a] = true
+		r.report.Left[a], r.report.Have[a] = map[string]*big.Int{}, map[string]*big.Int{}
+	}
+	for _, id := range in.ChainIDs {
+		if err := r.chain(id); err != nil {
+			return err
+		}
+	}
+	if err := r.solana(s); err != nil {
+		return err
+	}
+	raw, err := json.Marshal(r.report, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(raw)
+	return err
+}
+
+// reader adds up. Accounts are EVM addresses in lower case and Solana keys.
+type reader struct {
+	in       *genesis.Installation
+	accounts map[string]bool
+	report   report
+}
+
+func (r *reader) odd(format string, args ...any) {
+	r.report.Odd = append(r.report.Odd, fmt.Sprintf(format, args...))
+}
+
+func (r *reader) left(account string, asset caip.Asset, v *big.Int) { add(r.report.Left, account, asset, v) }
+
+func add(sums map[string]map[string]*big.Int, account string, asset caip.Asset, v *big.Int) {
+	if m := sums[account]; m != nil && v.Sign() != 0 {
+		if m[asset.String()] == nil {
+			m[asset.String()] = new(big.Int)
+		}
+		m[asset.String()].Add(m[asset.String()], v)
+	}
+}
+
+func lower(a common.Address) string { return strings.ToLower(a.Hex()) }
