@@ -95,7 +95,9 @@ func (r *reader) odd(format string, args ...any) {
 	r.report.Odd = append(r.report.Odd, fmt.Sprintf(format, args...))
 }
 
-func (r *reader) left(account string, asset caip.Asset, v *big.Int) { add(r.report.Left, account, asset, v) }
+func (r *reader) left(account string, asset caip.Asset, v *big.Int) {
+	add(r.report.Left, account, asset, v)
+}
 
 func add(sums map[string]map[string]*big.Int, account string, asset caip.Asset, v *big.Int) {
 	if m := sums[account]; m != nil && v.Sign() != 0 {

@@ -1,0 +1,197 @@
+package liar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/go-json-experiment/json"
+
+	"coffer/api/caip"
+	"coffer/api/client"
+	"coffer/api/network"
+	"coffer/api/op/solmsg"
+	"coffer/wallet/journal"
+	"coffer/wallet/verify"
+)
+
+// Batch says what to run: a house, and sessions of so many steps in it. Sums is the built program .ci/liar/sums.
+type Batch struct {
+	Dir      string
+	Seed     uint64
+	Sessions int
+	Steps    int
+	Sums     string
+}
+
+// Session is what came of one session. Problems begin with the code of the claim that they break.
+type Session struct {
+	Seed     uint64
+	Embedded bool
+	Kind     string
+	Signed   int
+	Told     map[string]int // lies by name
+	Problems []string
+
+	names      []string
+	confirmed  map[string]*agreed
+	watched    map[string]*track
+	operations []journal.Operation
+	policy     verify.Policy
+	began      int64
+	ended      int64
+}
+
+// Run makes a batch. The error tells of what kept it from running; what the wallet did wrong is in the sessions.
+func Run(ctx context.Context, b Batch) ([]*Session, error) {
+	kind := network.Lab
+	if b.Seed%4 == 3 {
+		kind = network.Embedded
+	}
+	dir, err := os.MkdirTemp(b.Dir, "house")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	h, err := OpenHouse(dir, b.Seed, kind)
+	if err != nil {
+		return nil, err
+	}
+	var out []*Session
+	earlier := &Past{}
+	for i := range b.Sessions {
+		s, err := h.session(ctx, dir, b.Seed*1_000_000+uint64(i), b.Steps, earlier)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("session %d of batch %d: %w", i, b.Seed, err), h.Close())
+		}
+		out = append(out, s)
+	}
+	if err := h.Close(); err != nil {
+		return nil, err
+	}
+	return out, judge(ctx, b.Sums, filepath.Join(dir, DatabaseFile), out)
+}
+
+// session runs one person against one attacker.
+func (h *House) session(ctx context.Context, dir string, seed uint64, steps int, earlier *Past) (*Session, error) {
+	embedded := h.Network.Kind == network.Embedded
+	a := NewAttacker(h, h.honest, h.key, seed, embedded, earlier)
+	p, err := NewPerson(PersonOptions{Dir: dir, Seed: seed, Clock: h.Clock, Network: h.Network, Ask: a})
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{Seed: seed, Embedded: embedded, Kind: p.Kind, Told: a.Told, names: p.Names(), confirmed: p.Confirmed, watched: p.watched, policy: p.policy, began: h.Clock.Now().Unix()}
+	if p.holdings, err = h.funds(ctx, p); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	for range steps {
+		p.Step(ctx)
+	}
+	s.ended = h.Clock.Now().Unix()
+	s.Signed, s.Problems, s.operations = p.Signed, p.Problems, p.journal.Operations()
+	if err := p.Close(); err != nil {
+		return nil, err
+	}
+	h.settle(ctx)
+	if !embedded {
+		a.CashOut()
+		if a.dice.chance(50) {
+			h.Clock.Advance(11 * minute)
+			a.CashOut()
+		}
+	}
+	return s, nil
+}
+
+// funds gives the person test funds, honestly, and reads what came.
+func (h *House) funds(ctx context.Context, p *Person) ([]holding, error) {
+	query := url.Values{"aggregatedAssetId": {"ob:usdc"}}
+	var names []string
+	for _, a := range p.accounts {
+		if a.IsEVM() {
+			names = append(names, "eip155:1:"+a.AccountAddress)
+		} else {
+			names = append(names, "solana:"+a.AccountAddress)
+		}
+	}
+	query.Set("account", strings.Join(names, ","))
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, client.EmbeddedBaseURL+"/v3/balances/aggregated-balance?"+query.Encode(), nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("x-api-key", h.key)
+	res, err := h.honest.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("no test funds: %d", res.StatusCode)
+	}
+	var out []holding
+	for _, agg := range p.catalog.Aggregates() {
+		for _, e := range agg.Entities {
+			v, err := h.balance(p, e.Asset)
+			if err != nil {
+				return nil, err
+			}
+			if v.Sign() > 0 && (!p.v1 || !e.Asset.Chain.IsSolana()) {
+				out = append(out, holding{e.Asset, agg.ID.String(), v})
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("the faucet gave nothing")
+	}
+	return out, nil
+}
+
+func (h *House) balance(p *Person, asset caip.Asset) (*big.Int, error) {
+	for _, a := range p.accounts {
+		switch {
+		case a.IsEVM() && !asset.Chain.IsSolana():
+			return h.chains.Balance(common.HexToAddress(a.AccountAddress), asset)
+		case !a.IsEVM() && asset.Chain.IsSolana():
+			k, err := solmsg.ParseKey(a.AccountAddress)
+			if err != nil {
+				return nil, err
+			}
+			return h.chains.SolanaBalance(k, asset)
+		}
+	}
+	return new(big.Int), nil
+}
+
+// Chains is what .ci/liar/sums prints.
+type Chains struct {
+	Left map[string]Sums `json:"left"`
+	Have map[string]Sums `json:"have"`
+	Ran  []Ran           `json:"ran"`
+	Odd  []string        `json:"odd"`
+}
+
+// Ran is one operation on a chain.
+type Ran struct {
+	Chain, Hash, Sender, Nonce string
+	Time                       uint64
+	Success                    bool
+}
+
+// ReadChains has another program read the store of a service that was closed.
+func ReadChains(ctx context.Context, program, database string, accounts []string) (c Chains, err error) {
+	cmd := exec.CommandContext(ctx, program, append([]string{database}, accounts...)...) //nolint:gosec // built by the test
+	cmd.Stderr = os.Stderr                                                               //nolint:forbidigo // a test's own
+	raw, err := cmd.Output()
+	if err != nil {
+		return c, fmt.Errorf("read the chains: %w", err)
+	}
+	return c, json.Unmarshal(raw, &c, json.MatchCaseInsensitiveNames(true))
+}

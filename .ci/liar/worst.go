@@ -1,0 +1,77 @@
+package liar
+
+import (
+	"maps"
+	"math/big"
+	"slices"
+
+	"coffer/wallet/verify"
+)
+
+// Sums are amounts by CAIP-19 asset, in base units.
+type Sums map[string]*big.Int
+
+func (s Sums) add(asset string, v *big.Int) {
+	if v == nil || v.Sign() == 0 {
+		return
+	}
+	if s[asset] == nil {
+		s[asset] = new(big.Int)
+	}
+	s[asset].Add(s[asset], v)
+}
+
+func (s Sums) addAll(t Sums) {
+	for a, v := range t {
+		s.add(a, v)
+	}
+}
+
+// atLeast raises every amount to that of t.
+func (s Sums) atLeast(t Sums) {
+	for a, v := range t {
+		if s[a] == nil || s[a].Cmp(v) < 0 {
+			s[a] = new(big.Int).Set(v)
+		}
+	}
+}
+
+// beyond lists what of s is more than t allows.
+func (s Sums) beyond(t Sums) []string {
+	var out []string
+	for _, a := range slices.Sorted(maps.Keys(s)) {
+		most := t[a]
+		if most == nil {
+			most = new(big.Int)
+		}
+		if s[a].Cmp(most) > 0 {
+			out = append(out, s[a].String()+" of "+a+", confirmed were "+most.String())
+		}
+	}
+	return out
+}
+
+func sumOf(lists ...[]verify.AmountView) Sums {
+	out := Sums{}
+	for _, l := range lists {
+		for _, a := range l {
+			out.add(a.Asset.String(), a.Amount)
+		}
+	}
+	return out
+}
+
+// worstOfCall is what can leave the account by the call of review 1 alone.
+func worstOfCall(v verify.PreparedView) Sums { return sumOf(v.Outflow) }
+
+// worstOfQuote is what can leave the account when everything of review 2 is signed: the call of review 1, nil for a swap or a transfer, and every payment.
+func worstOfQuote(call *verify.PreparedView, q verify.QuoteView) Sums {
+	out := Sums{}
+	if call != nil {
+		out.addAll(worstOfCall(*call))
+	}
+	for _, l := range q.Legs {
+		out.add(l.Pays.Asset.String(), l.Pays.Amount)
+	}
+	return out
+}
