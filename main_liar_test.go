@@ -46,7 +46,15 @@ func TestLiar(t *testing.T) {
 	t.Run("batches", func(t *testing.T) {
 		for _, seed := range seeds {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
-				list, err := liar.Run(t.Context(), liar.Batch{Dir: fastDir(t), Seed: seed, Sessions: liarBatch, Steps: liarSteps, Sums: sums})
+				b := liar.Batch{Dir: fastDir(t), Seed: seed, Sessions: liarBatch, Steps: liarSteps, Sums: sums}
+				if text := os.Getenv("COFFER_TEST_SESSION"); text != "" {
+					b.Trace = func(session uint64, line string) {
+						if fmt.Sprint(session) == text {
+							t.Log(line)
+						}
+					}
+				}
+				list, err := liar.Run(t.Context(), b)
 				if err != nil {
 					t.Fatalf("COFFER_TEST_SEED=%d: %v", seed, err)
 				}

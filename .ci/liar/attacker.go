@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -85,7 +86,8 @@ type exchange struct {
 
 // Attacker answers one wallet in the service's place. It is an http.RoundTripper and not safe for concurrent use: a wallet's flow asks one question at a time.
 type Attacker struct {
-	Told map[string]int // lies by name, told so far
+	Told  map[string]int // lies by name, told so far
+	Trace func(string)   // is told what the attacker does, for a session that is run again
 
 	house  *House
 	ask    http.RoundTripper // the genuine service
@@ -147,7 +149,9 @@ func (a *Attacker) RoundTrip(r *http.Request) (*http.Response, error) {
 		a.CashOut()
 	}
 	a.runHeld()
-	return a.answer(x).response(r)
+	x = a.answer(x)
+	a.note(fmt.Sprintf("    %s %s: %d %v", x.at, r.URL.Query().Get("quoteId"), x.status, x.fault))
+	return x.response(r)
 }
 
 // answer is what goes back: the truth, or one lie, or several.
@@ -197,7 +201,16 @@ func (a *Attacker) pass(x *exchange, body []byte) {
 	a.patched(x)
 }
 
-func (a *Attacker) tell(name string) { a.Told[name]++ }
+func (a *Attacker) tell(name string) {
+	a.Told[name]++
+	a.note("    lie: " + name)
+}
+
+func (a *Attacker) note(text string) {
+	if a.Trace != nil {
+		a.Trace(text)
+	}
+}
 
 // errCut is a connection that broke after the request was sent.
 var errCut = errors.New("connection reset by peer")
@@ -253,6 +266,7 @@ func (a *Attacker) CashOut() {
 	if a.house == nil {
 		return
 	}
+	a.note("    cashes out")
 	a.loot.cashOut(a.house.chains, uint64(a.house.Clock.Now().Unix()), a.dice)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -30,6 +30,7 @@ type Batch struct {
 	Sessions int
 	Steps    int
 	Sums     string
+	Trace    func(session uint64, line string) // may be nil
 }
 
 // Session is what came of one session. Problems begin with the code of the claim that they break.
@@ -68,7 +69,7 @@ func Run(ctx context.Context, b Batch) ([]*Session, error) {
 	var out []*Session
 	earlier := &Past{}
 	for i := range b.Sessions {
-		s, err := h.session(ctx, dir, b.Seed*1_000_000+uint64(i), b.Steps, earlier)
+		s, err := h.session(ctx, b, dir, b.Seed*1_000_000+uint64(i), earlier)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("session %d of batch %d: %w", i, b.Seed, err), h.Close())
 		}
@@ -81,7 +82,7 @@ func Run(ctx context.Context, b Batch) ([]*Session, error) {
 }
 
 // session runs one person against one attacker.
-func (h *House) session(ctx context.Context, dir string, seed uint64, steps int, earlier *Past) (*Session, error) {
+func (h *House) session(ctx context.Context, b Batch, dir string, seed uint64, earlier *Past) (*Session, error) {
 	embedded := h.Network.Kind == network.Embedded
 	a := NewAttacker(h, h.honest, h.key, seed, embedded, earlier)
 	p, err := NewPerson(PersonOptions{Dir: dir, Seed: seed, Clock: h.Clock, Network: h.Network, Ask: a})
@@ -92,7 +93,11 @@ func (h *House) session(ctx context.Context, dir string, seed uint64, steps int,
 	if p.holdings, err = h.funds(ctx, p); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
-	for range steps {
+	if b.Trace != nil {
+		p.Trace = func(line string) { b.Trace(seed, line) }
+		a.Trace = p.Trace
+	}
+	for range b.Steps {
 		p.Step(ctx)
 	}
 	s.ended = h.Clock.Now().Unix()

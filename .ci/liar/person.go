@@ -33,6 +33,7 @@ type Person struct {
 	Signed    int                // signatures that were made
 	Confirmed map[string]*agreed // by operation
 	Problems  []string
+	Trace     func(string) // is told each step, for a session that is run again
 
 	dice     dice
 	clock    *Clock
@@ -154,6 +155,33 @@ func (p *Person) Step(ctx context.Context) {
 	}
 	p.clock.Advance(time.Duration(p.dice.IntN(4000)) * time.Millisecond)
 	p.observe()
+	if p.Trace != nil {
+		p.Trace(p.stands())
+	}
+}
+
+// stands is one line about where the person is.
+func (p *Person) stands() string {
+	line := fmt.Sprintf("step %d at %s: %d signatures", p.Steps, p.clock.Now().UTC().Format("15:04:05"), p.Signed)
+	if p.current == nil {
+		return line
+	}
+	s := p.current.Snapshot()
+	line += fmt.Sprintf(", operation %s %s, quote %.10s, %s", s.ID, s.State, s.QuoteID, s.Problem)
+	for _, r := range append(s.Report1.Reasons, s.Report2.Reasons...) {
+		if r.Level == verify.Refuse || r.Level == verify.Gate {
+			line += fmt.Sprintf("\n      %s %s want %q got %q", r.Code, r.Title, r.Want, r.Got)
+		}
+	}
+	if s.Review2 != nil {
+		for _, l := range s.Review2.Legs {
+			line += fmt.Sprintf("\n      pays %s of %s, nonce %s", l.Pays.Amount, l.Pays.Asset, l.Nonce)
+		}
+	}
+	if s.Review1 != nil {
+		line += fmt.Sprintf("\n      call %s, nonce %s", sumOf(s.Review1.Outflow), s.Review1.Nonce)
+	}
+	return line
 }
 
 // goOn takes the next step of the operation at hand, or begins another.
