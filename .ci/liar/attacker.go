@@ -89,17 +89,18 @@ type Attacker struct {
 	Told  map[string]int // lies by name, told so far
 	Trace func(string)   // is told what the attacker does, for a session that is run again
 
-	house  *House
-	ask    http.RoundTripper // the genuine service
-	key    string            // of the genuine service
-	dice   dice
-	manner manner
-	loot   loot
-	past   *Past
-	held   []exchange          // executes that were not passed on
-	stands map[string]standing // what is said about a quote
-	patch  map[string]patch    // what call-quote must change, by the prepared operation's call data
-	forged map[string]bool     // quotes that the genuine service would not take back
+	house    *House
+	embedded bool              // honest about what it did
+	ask      http.RoundTripper // the genuine service
+	key      string            // of the genuine service
+	dice     dice
+	manner   manner
+	loot     loot
+	past     *Past
+	held     []exchange          // executes that were not passed on
+	stands   map[string]standing // what is said about a quote
+	patch    map[string]patch    // what call-quote must change, by the prepared operation's call data
+	forged   map[string]bool     // quotes that the genuine service would not take back
 }
 
 // Past is what earlier sessions of the same house were answered. The zero Past is empty.
@@ -129,7 +130,7 @@ func NewAttacker(h *House, ask http.RoundTripper, key string, seed uint64, embed
 		p = &Past{}
 	}
 	return &Attacker{
-		Told: map[string]int{}, house: h, ask: ask, key: key, dice: d, manner: mannerOf(d, embedded), past: p,
+		Told: map[string]int{}, house: h, embedded: embedded, ask: ask, key: key, dice: d, manner: mannerOf(d, embedded), past: p,
 		stands: map[string]standing{}, patch: map[string]patch{}, forged: map[string]bool{},
 	}
 }

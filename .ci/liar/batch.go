@@ -46,6 +46,7 @@ type Session struct {
 	confirmed  map[string]*agreed
 	watched    map[string]*track
 	operations []journal.Operation
+	had        Sums // when the session began
 	policy     verify.Policy
 	began      int64
 	ended      int64
@@ -92,6 +93,10 @@ func (h *House) session(ctx context.Context, b Batch, dir string, seed uint64, e
 	s := &Session{Seed: seed, Embedded: embedded, Kind: p.Kind, Told: a.Told, names: p.Names(), confirmed: p.Confirmed, watched: p.watched, policy: p.policy, began: h.Clock.Now().Unix()}
 	if p.holdings, err = h.funds(ctx, p); err != nil {
 		return nil, errors.Join(err, p.Close())
+	}
+	s.had = Sums{}
+	for _, x := range p.holdings {
+		s.had.add(x.asset.String(), x.amount)
 	}
 	if b.Trace != nil {
 		p.Trace = func(line string) { b.Trace(seed, line) }

@@ -6,7 +6,8 @@
 //
 //	sum          what left the account is at most the worst case of the reviews that the person confirmed
 //	slot         the same, where of the signatures of one nonce only the largest counts
-//	cap          what left is within the person's caps: each operation's and the day's
+//	cap          what left, every signature counted in full, is within the person's caps: each operation's and the day's
+//	loss         what is lost, everything counted that arrived, is within them as well
 //	told         a signature that could still run is on the wallet's list
 //	fact         what an honest embedded service's wallet says was done is on the chains
 //	unconfirmed  no signature is made that no review was confirmed for

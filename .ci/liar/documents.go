@@ -10,7 +10,7 @@ func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Key
 
 // documents answers prepare, call-quote and quote.
 func (a *Attacker) documents(x exchange) exchange {
-	if !a.dice.chance(a.manner.documents) {
+	if !a.dice.chance(a.manner.documents) || x.at == CallQuote && a.baited(x) && a.dice.chance(70) {
 		return a.genuine(x)
 	}
 	switch n := a.dice.IntN(100); {

@@ -38,7 +38,7 @@ func (a *Attacker) executes(x exchange) exchange {
 		a.stands[id] = pick(a.dice, []standing{completed, refunded, refunded, failed, pending, nothing, another, stepsBack, odd, silent})
 	}
 	switch {
-	case a.forged[id]:
+	case a.forged[id] && !a.embedded: // the genuine service would not know it
 		return a.hold(x, id)
 	case !a.dice.chance(a.manner.execute):
 		return a.genuine(x)

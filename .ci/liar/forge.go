@@ -235,18 +235,10 @@ func (a *Attacker) balanceOf(doc *api.Document, asset caip.Asset) *big.Int {
 
 // patched dresses the answer to call-quote for a prepared call about which was lied.
 func (a *Attacker) patched(x *exchange) {
-	if x.at == Prepare {
+	if x.at != CallQuote || x.fault != nil || x.status/100 != 2 || !a.baited(*x) {
 		return
 	}
-	doc, ok := document(x.body)
-	if !ok {
-		return
-	}
-	data, _ := at[string](doc, "/chainOperation/userOp/callData")
-	p, lied := a.patch[data]
-	if !lied || x.at != CallQuote || x.fault != nil || x.status/100 != 2 {
-		return
-	}
+	p := a.patch[callDataOf(*x)]
 	answer, ok := document(x.raw)
 	if !ok {
 		return
@@ -254,7 +246,23 @@ func (a *Attacker) patched(x *exchange) {
 	if id, ok := at[string](answer, "/id"); ok {
 		a.forged[strings.ToLower(id)] = true
 	}
+	a.tell("call-quote: a payment for what is there")
 	x.raw = a.sealed(CallQuote, put(x.raw, map[string]any{"/destinationToken/amount": p.amount, "/destinationToken/minimumAmount": p.amount}))
+}
+
+func callDataOf(x exchange) string {
+	doc, ok := document(x.body)
+	if !ok {
+		return ""
+	}
+	data, _ := at[string](doc, "/chainOperation/userOp/callData")
+	return data
+}
+
+// baited reports whether a prepared call is one about which was lied.
+func (a *Attacker) baited(x exchange) bool {
+	_, lied := a.patch[callDataOf(x)]
+	return lied
 }
 
 // wanted is a request for something that the attacker would like better.

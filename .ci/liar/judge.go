@@ -65,6 +65,7 @@ func (s *Session) judge(c Chains) {
 		s.problem("slot", "%s", x)
 	}
 	s.caps(left, c)
+	s.loss(c)
 	s.telling(c)
 	if s.Embedded {
 		s.facts(c)
@@ -99,6 +100,25 @@ func (s *Session) caps(left Sums, c Chains) {
 		if v := worth(s.policy, sum); v.Cmp(l.MaxSpend) > 0 {
 			s.problem("cap", "%s USD left by one operation, at most %s may", amount.USD2(v), amount.USD2(l.MaxSpend))
 		}
+	}
+}
+
+// loss compares what the account has lost, everything that arrived counted, with the caps.
+func (s *Session) loss(c Chains) {
+	lost := worth(s.policy, s.had)
+	for _, n := range s.names {
+		lost.Sub(lost, worth(s.policy, c.Have[n]))
+	}
+	l := s.policy.Limits
+	if day := l.MaxSpendPerDay; day != nil && s.ended-s.began < 86_400 && lost.Cmp(day) > 0 {
+		s.problem("loss", "%s USD are lost within a day, at most %s may be spent", amount.USD2(lost), amount.USD2(day))
+	}
+	if l.MaxSpend == nil {
+		return
+	}
+	most := new(big.Int).Mul(l.MaxSpend, big.NewInt(int64(len(s.confirmed))))
+	if lost.Cmp(most) > 0 {
+		s.problem("loss", "%s USD are lost by %d operations, at most %s may be spent", amount.USD2(lost), len(s.confirmed), amount.USD2(most))
 	}
 }
 
