@@ -15,6 +15,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -34,9 +35,10 @@ import (
 // between stands between a wallet and a real service: it passes requests on and answers back, notes what it saw, and may change an answer or cut the
 // connection. To the wallet it is the service.
 type between struct {
-	server *httptest.Server
-	at     serving
-	client *http.Client
+	server  *httptest.Server
+	at      serving
+	client  *http.Client
+	service *exec.Cmd
 
 	mu     sync.Mutex
 	seen   []request
@@ -169,9 +171,10 @@ func (b *between) saw(path string) (out []request) {
 func team(t *testing.T, serve ...string) (env []string, b *between) {
 	t.Helper()
 	dir, env := home(t)
-	_, _, line, _ := served(t, env, serve...)
+	cmd, _, line, _ := served(t, env, serve...)
 	at, roots := where(t, line)
 	b = newBetween(t, at, roots)
+	b.service = cmd
 	ca := filepath.Join(dir, "between.pem")
 	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.server.Certificate().Raw})
 	configured := filepath.Join(dir, "config", "coffer", "config.toml")

@@ -11,6 +11,10 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"coffer/api/network"
+	"coffer/api/service/genesis"
+	"coffer/api/service/store"
 )
 
 // Endpoint is what a request asks for.
@@ -272,4 +276,20 @@ func (a *Attacker) CashOut() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	a.house.settle(ctx)
+}
+
+// CashOutIn runs everything that the attacker holds on the chains of a service that was closed, at a moment. It is for a service of another process, whose store the
+// attacker owns as well.
+func (a *Attacker) CashOutIn(database string, now time.Time) (err error) {
+	s, err := store.OpenBolt(database, store.BoltOptions{Holder: "liar"})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	in, err := genesis.Open(s, genesis.Options{Clock: func() time.Time { return now }, Kind: network.Lab})
+	if err != nil {
+		return err
+	}
+	a.loot.cashOut(in, uint64(now.Unix()), a.dice)
+	return nil
 }

@@ -1,0 +1,328 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/go-json-experiment/json"
+
+	"coffer/.ci/liar"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/api/network"
+	"coffer/api/op"
+)
+
+// Sessions of the real program at a terminal, in short and whole, and the keys of each.
+const (
+	liarTerminals      = 2
+	liarTerminalsWhole = 20
+	liarKeys           = 26
+)
+
+// TestTerminalLiar lets somebody with random but sensible keys use the real program against `coffer serve`, with the attacker as the TLS server in between. The attacker
+// cashes out when the service has ended; then another program reads from the store what left, and it is at most what the screens said can leave.
+func TestTerminalLiar(t *testing.T) {
+	t.Parallel()
+	sums, sessions := sumsProgram(t), liarTerminals
+	if os.Getenv("COFFER_TEST_WHOLE") == "1" {
+		sessions = liarTerminalsWhole
+	}
+	var mu sync.Mutex
+	signed, run := 0, 0
+	t.Run("sessions", func(t *testing.T) {
+		for i := range sessions {
+			seed := 9_000_001 + uint64(i)
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				t.Parallel()
+				s := newLiarSession(t, seed)
+				for range liarKeys {
+					s.step()
+				}
+				left := s.close(sums)
+				mu.Lock()
+				defer mu.Unlock()
+				run++
+				if len(s.confirmed) > 0 {
+					signed++
+				}
+				t.Logf("seed %d: %d reviews confirmed, %v lies, left %v, shown %v", seed, len(s.confirmed), s.attacker.Told, left, s.shown())
+				for symbol, v := range left {
+					if most := s.shown()[symbol]; most == nil || v.Cmp(most) > 0 {
+						t.Errorf("seed %d: %s %s left the account, the screens said that %v can", seed, v, symbol, most)
+					}
+				}
+			})
+		}
+	})
+	if signed*10 < run*3 {
+		t.Errorf("only %d of %d sessions confirmed a review", signed, run)
+	}
+}
+
+// liarSession is one person at a terminal and one attacker.
+type liarSession struct {
+	*testing.T
+	dice     *rand.Rand
+	attacker *liar.Attacker
+	p        person
+	env      []string
+	data     string // directory of the service's store
+	network  network.Descriptor
+	between  *between
+
+	mu        sync.Mutex
+	confirmed []map[string]*big.Int // by operation: what the screens said can leave, by symbol, with 18 decimals
+	call      map[string]*big.Int   // of review 1, for the review 2 that follows
+}
+
+func newLiarSession(t *testing.T, seed uint64) *liarSession {
+	t.Helper()
+	s := &liarSession{T: t, dice: rand.New(rand.NewPCG(seed, 1)), data: t.TempDir()}
+	env, b := team(t, "--data", s.data, "--lifetime", "60s")
+	s.env, s.between = env, b
+	raw, err := os.ReadFile(b.at.NetworkFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &s.network); err != nil {
+		t.Fatal(err)
+	}
+	s.attacker = liar.NewAttacker(nil, elsewhere{b}, b.at.APIKey, seed, false, nil)
+	b.server.Config.Handler = http.HandlerFunc(s.serve) // nothing was asked yet
+	s.p = opens(t, env, 120, 60)
+	return s
+}
+
+// elsewhere leads to the genuine service.
+type elsewhere struct{ b *between }
+
+// RoundTrip implements http.RoundTripper.
+func (e elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
+	base, err := url.Parse(e.b.at.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	out := r.Clone(r.Context())
+	out.URL.Scheme, out.URL.Host, out.Host, out.RequestURI = base.Scheme, base.Host, "", ""
+	out.Header.Del("Accept-Encoding")
+	return e.b.client.Transport.RoundTrip(out)
+}
+
+// serve answers as the attacker likes.
+func (s *liarSession) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	res, err := s.attacker.RoundTrip(r)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	for name, values := range res.Header {
+		w.Header()[name] = values
+	}
+	w.Header().Del("Content-Length")
+	w.WriteHeader(res.StatusCode)
+	_, _ = io.Copy(w, res.Body)
+}
+
+var (
+	reCountdown = regexp.MustCompile(`(?:closes|expires) in (\d+:\d\d)`)
+	reToType    = regexp.MustCompile(`type ([0-9.]+) and press enter`)
+	reLeaves    = regexp.MustCompile(`(?:Leaves your account on \S+|→) +([0-9][0-9,.]*) ([A-Za-z.]+)`)
+	reCanLeave  = regexp.MustCompile(`([0-9][0-9,.]*) ([A-Za-z.]+) can leave`)
+)
+
+// step presses what somebody might who sees this screen.
+func (s *liarSession) step() {
+	s.Helper()
+	_ = s.p.term.Still(150*time.Millisecond, 5*time.Second)
+	switch screen := s.p.term.Screen(); {
+	case strings.Contains(screen, "Review 1 of 2") && strings.Contains(screen, "y sign"):
+		s.review1(screen)
+	case strings.Contains(screen, "Review 2 of 2") && reToType.MatchString(screen):
+		s.review2()
+	case strings.Contains(screen, "r new quote"), strings.Contains(screen, "r prepare again"), strings.Contains(screen, "r try again"):
+		s.types([]string{"r", "r", "\x1b"}[s.dice.IntN(3)])
+	case strings.Contains(screen, "Refused"):
+		s.types([]string{"\x1b", "r"}[s.dice.IntN(2)])
+	case strings.Contains(screen, "needs") && strings.Contains(screen, "USDC") && strings.Contains(screen, "Build"):
+		s.types("r")
+	case s.dice.IntN(8) == 0:
+		s.restarts()
+	case s.dice.IntN(3) == 0:
+		s.types([]string{"1", "3", "4", "r", "\x1b"}[s.dice.IntN(5)])
+	default:
+		s.types("2")
+		_ = s.p.term.WaitFor(5*time.Second, "Build")
+		s.types("d")
+		_ = s.p.term.WaitUntil("the ready-made call", 5*time.Second, func(screen string) bool { return strings.Contains(screen, "needs") })
+		s.types("r")
+	}
+}
+
+func (s *liarSession) types(keys string) {
+	s.Helper()
+	s.p.types(keys)
+}
+
+// settles gives a review the time that it wants before it takes a confirmation: its countdown moves twice.
+func (s *liarSession) settles() {
+	for range 2 {
+		before := reCountdown.FindString(s.p.term.Screen())
+		_ = s.p.term.WaitUntil("the countdown", 5*time.Second, func(screen string) bool { return reCountdown.FindString(screen) != before })
+	}
+}
+
+// review1 reads and mostly signs.
+func (s *liarSession) review1(screen string) {
+	s.Helper()
+	if s.dice.IntN(10) == 0 {
+		s.types("\x1b")
+		return
+	}
+	s.call = onScreen(screen)
+	s.confirmed = append(s.confirmed, s.call)
+	s.settles()
+	s.types("y")
+	_ = s.p.term.WaitUntil("what comes of it", 10*time.Second, func(screen string) bool { return !strings.Contains(screen, "y sign") })
+}
+
+// review2 reads and mostly pays.
+func (s *liarSession) review2() {
+	s.Helper()
+	s.settles()
+	screen := s.p.term.Screen()
+	m := reToType.FindStringSubmatch(screen)
+	if m == nil || s.dice.IntN(10) == 0 {
+		s.types([]string{"r", "\x1b"}[s.dice.IntN(2)])
+		return
+	}
+	whole := onScreen(screen)
+	if !reCanLeave.MatchString(screen) {
+		for symbol, v := range s.call {
+			whole[symbol] = plus(whole[symbol], v)
+		}
+	}
+	if n := len(s.confirmed); n > 0 && s.call != nil {
+		s.confirmed[n-1] = larger(s.confirmed[n-1], whole)
+	} else {
+		s.confirmed = append(s.confirmed, whole)
+	}
+	s.types(m[1] + "\r")
+	_ = s.p.term.WaitUntil("what comes of it", 10*time.Second, func(screen string) bool { return !strings.Contains(screen, "press enter") })
+}
+
+// onScreen is what a review says can leave the account, by symbol: the sum that it states, else the sum of what it shows.
+func onScreen(screen string) map[string]*big.Int {
+	out := map[string]*big.Int{}
+	re := reLeaves
+	if reCanLeave.MatchString(screen) {
+		re = reCanLeave
+	}
+	for _, m := range re.FindAllStringSubmatch(screen, -1) {
+		if v, err := amount.Parse(strings.ReplaceAll(m[1], ",", ""), 18); err == nil {
+			out[m[2]] = plus(out[m[2]], v)
+		}
+	}
+	return out
+}
+
+func plus(a, b *big.Int) *big.Int {
+	if a == nil {
+		return new(big.Int).Set(b)
+	}
+	return new(big.Int).Add(a, b)
+}
+
+func larger(a, b map[string]*big.Int) map[string]*big.Int {
+	out := map[string]*big.Int{}
+	for _, m := range []map[string]*big.Int{a, b} {
+		for symbol, v := range m {
+			if out[symbol] == nil || out[symbol].Cmp(v) < 0 {
+				out[symbol] = v
+			}
+		}
+	}
+	return out
+}
+
+// shown sums up what the screens said can leave.
+func (s *liarSession) shown() map[string]*big.Int {
+	out := map[string]*big.Int{}
+	for _, o := range s.confirmed {
+		for symbol, v := range o {
+			out[symbol] = plus(out[symbol], v)
+		}
+	}
+	return out
+}
+
+// restarts ends the program, in order or not, and starts it again.
+func (s *liarSession) restarts() {
+	s.Helper()
+	s.leaves()
+	s.p = opens(s.T, s.env, 120, 60)
+	s.call = nil
+}
+
+func (s *liarSession) leaves() {
+	if s.dice.IntN(2) == 0 {
+		_ = s.p.term.Type("qq")
+		if s.p.term.WaitExit(5*time.Second) == nil {
+			return
+		}
+	}
+	_ = s.p.term.Process().Kill()
+	_ = s.p.term.WaitExit(limit)
+}
+
+// close ends the program and the service, lets the attacker cash out, and returns what another program says has left the account, by symbol with 18 decimals.
+func (s *liarSession) close(sums string) map[string]*big.Int {
+	s.Helper()
+	s.leaves()
+	_ = s.between.service.Process.Signal(syscall.SIGTERM)
+	_ = s.between.service.Wait()
+	database := filepath.Join(s.data, liar.DatabaseFile)
+	for _, later := range []time.Duration{0, 11 * time.Minute} {
+		if err := s.attacker.CashOutIn(database, time.Now().Add(later)); err != nil {
+			s.Fatal(err)
+		}
+	}
+	pins := s.network.Pins
+	init := op.InitDataECDSA(pins.ECDSAValidator, crypto.PubkeyToAddress(mustKey(s.T).PublicKey))
+	account := strings.ToLower(op.PredictAddress(pins.Factory, pins.KernelV31, init, new(big.Int)).Hex())
+	chains, err := liar.ReadChains(s.Context(), sums, database, []string{account})
+	if err != nil || len(chains.Odd) > 0 {
+		s.Fatal(err, chains.Odd)
+	}
+	c, err := catalog.Load()
+	if err != nil {
+		s.Fatal(err)
+	}
+	out := map[string]*big.Int{}
+	for text, v := range chains.Left[account] {
+		a, err := caip.ParseAsset(text)
+		e, known := c.Entity(a)
+		if err != nil || !known {
+			s.Fatalf("%s left the account: %v", text, err)
+		}
+		out[e.Symbol] = plus(out[e.Symbol], amount.Scale(v, e.Decimals, 18))
+	}
+	return out
+}
