@@ -88,8 +88,8 @@ type liarSession struct {
 	between  *between
 
 	mu        sync.Mutex
-	confirmed []map[string]*big.Int // by operation: what the screens said can leave, by symbol, with 18 decimals
-	call      map[string]*big.Int   // of review 1, for the review 2 that follows
+	confirmed []symbols // by operation: what the screens said can leave
+	call      symbols   // of review 1, for the review 2 that follows; nil for a swap or a transfer
 }
 
 func newLiarSession(t *testing.T, seed uint64) *liarSession {
@@ -144,8 +144,6 @@ func (s *liarSession) serve(w http.ResponseWriter, r *http.Request) {
 var (
 	reCountdown = regexp.MustCompile(`(?:closes|expires) in (\d+:\d\d)`)
 	reToType    = regexp.MustCompile(`type ([0-9.]+) and press enter`)
-	reLeaves    = regexp.MustCompile(`(?:Leaves your account on \S+|→) +([0-9][0-9,.]*) ([A-Za-z.]+)`)
-	reCanLeave  = regexp.MustCompile(`([0-9][0-9,.]*) ([A-Za-z.]+) can leave`)
 )
 
 // step presses what somebody might who sees this screen.
@@ -165,6 +163,10 @@ func (s *liarSession) step() {
 		s.types("r")
 	case s.dice.IntN(8) == 0:
 		s.restarts()
+	case s.dice.IntN(4) == 0:
+		s.leaves()
+		s.command()
+		s.p = opens(s.T, s.env, 120, 60)
 	case s.dice.IntN(3) == 0:
 		s.types([]string{"1", "3", "4", "r", "\x1b"}[s.dice.IntN(5)])
 	default:
@@ -196,8 +198,7 @@ func (s *liarSession) review1(screen string) {
 		s.types("\x1b")
 		return
 	}
-	s.call = onScreen(screen)
-	s.confirmed = append(s.confirmed, s.call)
+	s.signs(screen)
 	s.settles()
 	s.types("y")
 	_ = s.p.term.WaitUntil("what comes of it", 10*time.Second, func(screen string) bool { return !strings.Contains(screen, "y sign") })
@@ -213,72 +214,17 @@ func (s *liarSession) review2() {
 		s.types([]string{"r", "\x1b"}[s.dice.IntN(2)])
 		return
 	}
-	whole := onScreen(screen)
-	if !reCanLeave.MatchString(screen) {
-		for symbol, v := range s.call {
-			whole[symbol] = plus(whole[symbol], v)
-		}
-	}
-	if n := len(s.confirmed); n > 0 && s.call != nil {
-		s.confirmed[n-1] = larger(s.confirmed[n-1], whole)
-	} else {
-		s.confirmed = append(s.confirmed, whole)
-	}
+	s.pays(screen)
 	s.types(m[1] + "\r")
 	_ = s.p.term.WaitUntil("what comes of it", 10*time.Second, func(screen string) bool { return !strings.Contains(screen, "press enter") })
-}
-
-// onScreen is what a review says can leave the account, by symbol: the sum that it states, else the sum of what it shows.
-func onScreen(screen string) map[string]*big.Int {
-	out := map[string]*big.Int{}
-	re := reLeaves
-	if reCanLeave.MatchString(screen) {
-		re = reCanLeave
-	}
-	for _, m := range re.FindAllStringSubmatch(screen, -1) {
-		if v, err := amount.Parse(strings.ReplaceAll(m[1], ",", ""), 18); err == nil {
-			out[m[2]] = plus(out[m[2]], v)
-		}
-	}
-	return out
-}
-
-func plus(a, b *big.Int) *big.Int {
-	if a == nil {
-		return new(big.Int).Set(b)
-	}
-	return new(big.Int).Add(a, b)
-}
-
-func larger(a, b map[string]*big.Int) map[string]*big.Int {
-	out := map[string]*big.Int{}
-	for _, m := range []map[string]*big.Int{a, b} {
-		for symbol, v := range m {
-			if out[symbol] == nil || out[symbol].Cmp(v) < 0 {
-				out[symbol] = v
-			}
-		}
-	}
-	return out
-}
-
-// shown sums up what the screens said can leave.
-func (s *liarSession) shown() map[string]*big.Int {
-	out := map[string]*big.Int{}
-	for _, o := range s.confirmed {
-		for symbol, v := range o {
-			out[symbol] = plus(out[symbol], v)
-		}
-	}
-	return out
 }
 
 // restarts ends the program, in order or not, and starts it again.
 func (s *liarSession) restarts() {
 	s.Helper()
 	s.leaves()
-	s.p = opens(s.T, s.env, 120, 60)
 	s.call = nil
+	s.p = opens(s.T, s.env, 120, 60)
 }
 
 func (s *liarSession) leaves() {
@@ -292,8 +238,8 @@ func (s *liarSession) leaves() {
 	_ = s.p.term.WaitExit(limit)
 }
 
-// close ends the program and the service, lets the attacker cash out, and returns what another program says has left the account, by symbol with 18 decimals.
-func (s *liarSession) close(sums string) map[string]*big.Int {
+// close ends the program and the service, lets the attacker cash out, and returns what another program says has left the account, by symbol.
+func (s *liarSession) close(sums string) symbols {
 	s.Helper()
 	s.leaves()
 	_ = s.between.service.Process.Signal(syscall.SIGTERM)
@@ -315,14 +261,14 @@ func (s *liarSession) close(sums string) map[string]*big.Int {
 	if err != nil {
 		s.Fatal(err)
 	}
-	out := map[string]*big.Int{}
+	out := symbols{}
 	for text, v := range chains.Left[account] {
 		a, err := caip.ParseAsset(text)
 		e, known := c.Entity(a)
 		if err != nil || !known {
 			s.Fatalf("%s left the account: %v", text, err)
 		}
-		out[e.Symbol] = plus(out[e.Symbol], amount.Scale(v, e.Decimals, 18))
+		out.plus(e.Symbol, amount.Scale(v, e.Decimals, 18))
 	}
 	return out
 }

@@ -1,0 +1,174 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"maps"
+	"math/big"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/api/amount"
+)
+
+// What reviews say can leave the account: the stated sum, or else what is shown of the call and of the payments, on the dashboard and by commands.
+var (
+	reCanLeave = regexp.MustCompile(`([0-9][0-9,.]*) ([A-Za-z.]+) can leave|can leave +(?:up to )?([0-9][0-9,.]*) ([A-Za-z.]+)`)
+	reShown    = regexp.MustCompile(`(?:Leaves your account on \S+|→|payment \d+) +([0-9][0-9,.]*) ([A-Za-z.]+)`)
+	rePrompt   = regexp.MustCompile(`(?m)^ *To sign, (?:type yes:|type the amount ([0-9.]+),.*)[^\n]*\n?\s*$`)
+)
+
+// symbols are amounts by symbol, with 18 decimals.
+type symbols map[string]*big.Int
+
+func (s symbols) add(symbol, text string) {
+	v, err := amount.Parse(strings.Trim(strings.ReplaceAll(text, ",", ""), "."), 18)
+	if err != nil {
+		return
+	}
+	s.plus(symbol, v)
+}
+
+func (s symbols) plus(symbol string, v *big.Int) {
+	if s[symbol] == nil {
+		s[symbol] = new(big.Int)
+	}
+	s[symbol] = new(big.Int).Add(s[symbol], v)
+}
+
+// onScreen is what a review says can leave the account. Stated says that it is a sum that the review states.
+func onScreen(screen string) (out symbols, stated bool) {
+	out = symbols{}
+	for _, m := range reCanLeave.FindAllStringSubmatch(screen, -1) {
+		if stated = true; m[2] != "" {
+			out.add(m[2], m[1])
+		} else {
+			out.add(m[4], m[3])
+		}
+	}
+	if stated {
+		return out, true
+	}
+	for _, m := range reShown.FindAllStringSubmatch(screen, -1) {
+		out.add(m[2], m[1])
+	}
+	return out, false
+}
+
+// TestLiarReadsWhatCanLeave holds the parser against the reviews as they are and as they state their worst case.
+func TestLiarReadsWhatCanLeave(t *testing.T) {
+	for name, c := range map[string]struct {
+		screen string
+		want   map[string]string
+		stated bool
+	}{
+		"review 1":             {" Leaves your account on Base   250.500000 USDC  $250.45\n", map[string]string{"USDC": "250.5"}, false},
+		"payments":             {" Optimism  → 125.980000 USDC  $125.95\n Arbitrum  → 1,100.000000 USDC   $99.98\n", map[string]string{"USDC": "1225.98"}, false},
+		"a command's payments": {"  payment 1            20 USDC, $20.00, on Ethereum\n  payment 2            0.5 ETH\n", map[string]string{"USDC": "20", "ETH": "0.5"}, false},
+		"a command's review 1": {"  can leave            25 USDC, $25.00, on Base\n", map[string]string{"USDC": "25"}, true},
+		"a stated worst case":  {" ! If the stated balances are false, up to 1,276.85 USDC can leave\n Optimism  → 125.980000 USDC\n", map[string]string{"USDC": "1276.85"}, true},
+	} {
+		got, stated := onScreen(c.screen)
+		text := map[string]string{}
+		for symbol, v := range got {
+			text[symbol] = amount.Trim(amount.Format(v, 18))
+		}
+		if !maps.Equal(text, c.want) || stated != c.stated {
+			t.Errorf("%s: read %v, stated %v", name, text, stated)
+		}
+	}
+}
+
+// signs notes the confirmation of review 1.
+func (s *liarSession) signs(screen string) {
+	s.call, _ = onScreen(screen)
+	s.confirmed = append(s.confirmed, maps.Clone(s.call))
+}
+
+// pays notes the confirmation of review 2, which counts with the call of review 1 unless it states the sum of both.
+func (s *liarSession) pays(screen string) {
+	whole, stated := onScreen(screen)
+	if !stated {
+		for symbol, v := range s.call {
+			whole.plus(symbol, v)
+		}
+	}
+	if s.call == nil {
+		s.confirmed = append(s.confirmed, whole)
+		return
+	}
+	last := s.confirmed[len(s.confirmed)-1]
+	for symbol, v := range whole {
+		if last[symbol] == nil || last[symbol].Cmp(v) < 0 {
+			last[symbol] = v
+		}
+	}
+}
+
+// shown sums up what the screens said can leave.
+func (s *liarSession) shown() symbols {
+	out := symbols{}
+	for _, o := range s.confirmed {
+		for symbol, v := range o {
+			out.plus(symbol, v)
+		}
+	}
+	return out
+}
+
+// command runs one command in the terminal and answers its questions, mostly with yes. Now and then it is killed, or left while it waits.
+func (s *liarSession) command() {
+	s.Helper()
+	s.call = nil
+	how := fmt.Sprint(5 + s.dice.IntN(200))
+	chain := []string{"base", "op", "arbitrum"}[s.dice.IntN(3)]
+	args := [][]string{
+		{"transfer", "--asset", "usdc", "--amount", how, "--to", payee(s.T), "--chain", chain},
+		{"swap", "--asset", "usdc", "--amount", how, "--for", "eth@" + chain},
+		{"call", "--chain", chain, "--to", "usdc", "--function", "transfer(address to, uint256 amount)", "--arg", payee(s.T), "--arg", how + " USDC"},
+	}[s.dice.IntN(3)]
+	p := person{s.T, start(s.T, s.env, 150, 200, args...)}
+	p.sees("Passphrase of profile team")
+	p.types(passphrase + "\r")
+	for answered := ""; ; {
+		asks := ""
+		err := p.term.WaitUntil("a question", 12*time.Second, func(screen string) bool {
+			asks = strings.TrimRight(screen, " \n")
+			return rePrompt.MatchString(asks+"\n") && asks != answered
+		})
+		if err != nil {
+			break // it ended, or waits for an outcome
+		}
+		answered = asks
+		if s.dice.IntN(12) == 0 {
+			break
+		}
+		s.answers(p, asks)
+	}
+	_ = p.term.Process().Kill()
+	_ = p.term.WaitExit(limit)
+}
+
+// answers confirms what a command asks.
+func (s *liarSession) answers(p person, asks string) {
+	s.Helper()
+	pause()
+	m := rePrompt.FindStringSubmatch(asks + "\n")
+	before, second, both := strings.Cut(asks, "REVIEW 2 OF 2")
+	switch {
+	case both:
+		s.pays(second)
+	case strings.Contains(asks, "REVIEW 1 OF 2"):
+		s.signs(before)
+	default:
+		s.pays(asks)
+	}
+	if m[1] != "" {
+		p.types(m[1] + "\r")
+		return
+	}
+	p.types("yes\r")
+}
