@@ -37,9 +37,9 @@ import (
 	"coffer/wallet/verify"
 )
 
-// liar stands between a wallet and a real service in this process. It passes everything on, but for executes, which it may hold back while it says that they
+// heldService stands between a wallet and a real service in this process. It passes everything on, but for executes, which it may hold back while it says that they
 // were accepted, and for the status of what it holds, about which it lies.
-type liar struct {
+type heldService struct {
 	inner http.RoundTripper
 
 	mu    sync.Mutex
@@ -49,7 +49,7 @@ type liar struct {
 	ids   []string
 }
 
-func (l *liar) RoundTrip(r *http.Request) (*http.Response, error) {
+func (l *heldService) RoundTrip(r *http.Request) (*http.Response, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	answer := func(v any) (*http.Response, error) {
@@ -85,14 +85,14 @@ func (l *liar) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // lies sets what happens to the next executes: they are held, and their status is told as says; "" passes them on.
-func (l *liar) lies(says string) {
+func (l *heldService) lies(says string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.holds, l.says = says != "", says
 }
 
 // releases passes on what was held, and says whether the service took it.
-func (l *liar) releases(t *testing.T) bool {
+func (l *heldService) releases(t *testing.T) bool {
 	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,12 +113,12 @@ func (l *liar) releases(t *testing.T) bool {
 	return took
 }
 
-// believer is a wallet on a LAB network whose service is the real one of this program behind a liar, with a clock that only moves when told to.
+// believer is a wallet on a LAB network whose service is the real one of this program behind a heldService, with a clock that only moves when told to.
 type believer struct {
 	*testing.T
 	mu      sync.Mutex
 	now     time.Time
-	liar    *liar
+	heldService    *heldService
 	client  *client.Client
 	flow    *flow.Flow
 	book    *journal.Journal
@@ -154,8 +154,8 @@ func newBeliever(t *testing.T, kind string, gates ...string) *believer {
 	svc, err := service.Open(service.Options{Store: store.NewMemory(), Clock: b.clock, Seed: []byte("open signatures: 32 bytes seed..")[:32], Fund: true, Kind: network.Lab, Lifetime: time.Minute})
 	b.must(err)
 	t.Cleanup(func() { b.must(svc.Close()) })
-	b.liar = &liar{inner: service.RoundTripper(svc.Handler())}
-	b.client, err = client.New(client.Options{BaseURL: client.EmbeddedBaseURL, APIKey: secret.New([]byte(svc.APIKey())), Transport: b.liar, Clock: b.clock})
+	b.heldService = &heldService{inner: service.RoundTripper(svc.Handler())}
+	b.client, err = client.New(client.Options{BaseURL: client.EmbeddedBaseURL, APIKey: secret.New([]byte(svc.APIKey())), Transport: b.heldService, Clock: b.clock})
 	b.must(err)
 	cat, err := catalog.Load()
 	b.must(err)
@@ -302,7 +302,7 @@ func TestK3_ARefundedLieDoesNotMakeOnePayTwice(t *testing.T) {
 	b := newBeliever(t, api.AccountKernelV31)
 	friend := common.Address{0xf1}
 	b.received(friend)
-	b.liar.lies(api.StatusRefunded)
+	b.heldService.lies(api.StatusRefunded)
 	s := b.runs(transferTo(friend))
 	if s.State != flow.StateFailed || !s.Said || !strings.HasPrefix(s.Problem, "The service says the transfer was refunded. The signatures can still be used until ") {
 		t.Fatalf("%s %v: %s", s.State, s.Said, s.Problem)
@@ -311,7 +311,7 @@ func TestK3_ARefundedLieDoesNotMakeOnePayTwice(t *testing.T) {
 	if len(open) == 0 || open[0].Said != journal.SaidNothing {
 		t.Fatalf("%+v", open)
 	}
-	b.liar.lies("")
+	b.heldService.lies("")
 	// In the same place the repeat replaces the first: only one of them can ever run.
 	again := b.begin(transferTo(friend))
 	s, err := again.Quote(t.Context())
@@ -320,7 +320,7 @@ func TestK3_ARefundedLieDoesNotMakeOnePayTwice(t *testing.T) {
 		t.Errorf("%+v", s.Report2.Reasons)
 	}
 	// The service lets the first run after all, and offers the next place for the repeat.
-	if !b.liar.releases(t) {
+	if !b.heldService.releases(t) {
 		t.Fatal("the first transfer was not taken")
 	}
 	b.arrives(friend, 1)
@@ -376,9 +376,9 @@ func TestK3_AfterItsTimeARepeatIsFreeAndAtMostOneRuns(t *testing.T) {
 	b := newBeliever(t, api.AccountKernelV31)
 	friend := common.Address{0xf1}
 	b.received(friend)
-	b.liar.lies(api.StatusRefunded)
+	b.heldService.lies(api.StatusRefunded)
 	b.runs(transferTo(friend))
-	b.liar.lies("")
+	b.heldService.lies("")
 	var last time.Time
 	for _, x := range b.open() {
 		end, ends := x.Ends()
@@ -397,7 +397,7 @@ func TestK3_AfterItsTimeARepeatIsFreeAndAtMostOneRuns(t *testing.T) {
 	if _, found := reason(s, "J4", verify.Gate); s.State != flow.StateDone || found {
 		t.Fatalf("%s %+v", s.State, s.Report2.Reasons)
 	}
-	if b.liar.releases(t) {
+	if b.heldService.releases(t) {
 		t.Error("the service took the held transfer after its time")
 	}
 	if n := b.received(friend); n != 1 {
@@ -410,14 +410,14 @@ func TestK3_ARepeatBehindTheGateNeedsItsSentence(t *testing.T) {
 	b := newBeliever(t, api.AccountKernelV31, verify.GateOpenRepeat)
 	friend := common.Address{0xf1}
 	b.received(friend)
-	b.liar.lies(api.StatusFailed)
+	b.heldService.lies(api.StatusFailed)
 	b.runs(transferTo(friend))
-	b.liar.lies("")
+	b.heldService.lies("")
 	other := b.begin(transferTo(friend))
 	if _, err := other.Quote(t.Context()); err != nil { // in the place of the first
 		t.Fatal(err)
 	}
-	if !b.liar.releases(t) {
+	if !b.heldService.releases(t) {
 		t.Fatal("not taken")
 	}
 	b.arrives(friend, 1)
@@ -430,7 +430,7 @@ func TestK3_ARepeatBehindTheGateNeedsItsSentence(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Another operation is signed between review and confirmation.
-	b.liar.lies(api.StatusFailed)
+	b.heldService.lies(api.StatusFailed)
 	if _, err := other.Execute(t.Context(), said(other.Snapshot().Review2.Fingerprint, other.Snapshot().Review2.Phrase), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -450,7 +450,7 @@ func TestK4_ACompletedLieHidesNothingAndBricksNothing(t *testing.T) {
 				t.Fatal(s.State, s.Problem)
 			}
 			b.advance(20 * time.Minute)
-			b.liar.lies(api.StatusCompleted)
+			b.heldService.lies(api.StatusCompleted)
 			s := b.runs(callTo(friend, 430_500_000))
 			if s.State != flow.StateDone || !s.Said {
 				t.Fatal(s.State, s.Problem)
@@ -465,14 +465,14 @@ func TestK4_ACompletedLieHidesNothingAndBricksNothing(t *testing.T) {
 				}
 			}
 			// The honest service goes on where the chain is: below what the lie suggested.
-			b.liar.lies("")
+			b.heldService.lies("")
 			before := b.received(friend)
 			s = b.runs(callTo(common.Address{0xf2}, 430_500_000))
 			warned, ok := reason(s, "U3", verify.Warn)
 			if s.State != flow.StateDone || !ok || warned.Got == warned.Want {
 				t.Fatalf("%s %+v", s.State, s.Report1.Reasons)
 			}
-			if b.liar.releases(t) {
+			if b.heldService.releases(t) {
 				t.Error("what was held ran as well")
 			}
 			if after := b.received(friend); after != before {
@@ -487,9 +487,9 @@ func TestK4_ALaneThatWasLedAstrayIsRepaired(t *testing.T) {
 	b := newBeliever(t, api.AccountKernelV31)
 	friend := common.Address{0xf1}
 	b.received(friend)
-	b.liar.lies(api.StatusCompleted)
+	b.heldService.lies(api.StatusCompleted)
 	b.runs(callTo(friend, 430_500_000))
-	b.liar.lies("")
+	b.heldService.lies("")
 	l := journal.Lane{ChainID: 8453, Account: b.account.AccountAddress, Sequence: 0}
 	if next, known := b.book.NextSequence(common.HexToAddress(l.Account), 8453, 0); next != 1 || !known {
 		t.Fatal(next, known)
