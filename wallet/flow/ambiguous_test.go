@@ -76,6 +76,16 @@ func (w *wire) arm(c *cut) {
 	w.next = c
 }
 
+// carried waits for the end of a connection that was not cut and returns its sizes.
+func (w *wire) carried() [2]int64 {
+	for {
+		if out := [2]int64{w.sizes[0].Load(), w.sizes[1].Load()}; out[0] > 0 && out[1] > 0 || w.t.Context().Err() != nil {
+			return out
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // carry moves the bytes of one connection until one side ends it or the cut comes.
 func (w *wire) carry(near *net.TCPConn) {
 	defer near.Close()
@@ -188,13 +198,14 @@ func (a *ambiguity) run(arm func(), wait time.Duration) flow.Snapshot {
 		t.Fatalf("%v %+v %+v", err, s.Report1.Reasons, s.Report2.Reasons)
 	}
 	s, err = o.Execute(t.Context(), confirmation2(o), nil)
-	if s.State == flow.StateReview2 { // proven not to have been accepted: the person tries again
+	for s.State == flow.StateReview2 && t.Context().Err() == nil { // proven not to have been accepted: the person tries again, on a busy machine more than once
 		if err == nil {
 			t.Fatal("back in review without a reason")
 		}
-		if s, err = o.Execute(t.Context(), confirmation2(o), nil); err != nil && s.State != flow.StateUnknown {
-			t.Fatal(s.State, err)
-		}
+		s, err = o.Execute(t.Context(), confirmation2(o), nil)
+	}
+	if err != nil && s.State != flow.StateUnknown {
+		t.Fatal(s.State, err)
 	}
 	if s, err = o.Watch(t.Context(), nil); err != nil || !s.State.Terminal() {
 		t.Fatal(s.State, err)
@@ -221,7 +232,7 @@ func TestF7_ABrokenConnectionNeverExecutesTwice(t *testing.T) {
 	if s := a.run(func() { a.wire.arm(nil) }, time.Minute); s.State != flow.StateDone {
 		t.Fatal(s.State)
 	}
-	sizes := [2]int64{a.wire.sizes[0].Load(), a.wire.sizes[1].Load()}
+	sizes := a.wire.carried()
 	if sizes[0] < 4000 || sizes[1] < 500 {
 		t.Fatalf("an execute of %d bytes was answered with %d", sizes[0], sizes[1])
 	}

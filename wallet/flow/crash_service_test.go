@@ -148,12 +148,17 @@ func (s *countingService) quote() *api.Document {
 
 func (s *countingService) execute(w http.ResponseWriter, body []byte) {
 	var q struct {
-		ID string `json:"id"`
+		ID      string `json:"id"`
+		Expires string `json:"expirationTimestamp"`
 	}
 	if err := json.Unmarshal(body, &q); err != nil {
 		s.t.Errorf("an execute that cannot be read: %v", err)
 	}
 	s.attempts[q.ID]++
+	if at, err := strconv.ParseInt(q.Expires, 10, 64); err != nil || s.clock.Unix() > at { // a busy machine may handle a request long after its client gave up
+		http.Error(w, `{"error":"QuoteExpired","message":"the quote has expired","statusCode":400}`, http.StatusBadRequest)
+		return
+	}
 	if s.fault == requestLost {
 		panic(http.ErrAbortHandler)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"coffer/api/caip"
+	"coffer/api/network"
 	"coffer/wallet/policy"
 	"coffer/wallet/verify"
 )
@@ -55,6 +56,26 @@ func parse(t *testing.T, s string) policy.File {
 	return f
 }
 
+func TestK5_TheDailyCapIsSwitchedOffByName(t *testing.T) {
+	l := parse(t, "version = 1\nmax_spend_per_day_usd = \"none\"\n").Limits(lab)
+	if !l.NoDayCap || l.MaxSpendPerDay != nil {
+		t.Fatalf("%+v", l)
+	}
+	for kind, want := range map[network.Kind]int64{network.Embedded: 0, network.Lab: 5_000_000_000, network.Real: 100_000_000, "": 100_000_000} {
+		if l.OrDefault(kind).MaxSpendPerDay != nil {
+			t.Errorf("%q has a daily cap although none is wanted", kind)
+		}
+		own := verify.Limits{MaxSpendPerDay: big.NewInt(7)}.OrDefault(kind)
+		if own.MaxSpendPerDay.Int64() != 7 || own.DefaultDayCap {
+			t.Errorf("%q: an own cap became %+v", kind, own)
+		}
+		d := verify.Limits{}.OrDefault(kind)
+		if (d.MaxSpendPerDay == nil) != (want == 0) || d.MaxSpendPerDay != nil && (d.MaxSpendPerDay.Int64() != want || !d.DefaultDayCap) {
+			t.Errorf("%q: %+v", kind, d)
+		}
+	}
+}
+
 func TestEveryKeyOfAPolicyBecomesALimit(t *testing.T) {
 	l := parse(t, full).Limits(lab)
 	key := func(s string) [32]byte {
@@ -70,7 +91,7 @@ func TestEveryKeyOfAPolicyBecomesALimit(t *testing.T) {
 		Recipients: []string{"0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0", "HKRGrYCfcZPtvwAToxUGFRjzm196RRpHXeahWJuPMvBJ"},
 		Contracts:  at("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
 		MaxSpend:   big.NewInt(250_000_000), MaxSpendPerDay: big.NewInt(1_000_000_000),
-		MaxSlippageBps: 50, MaxCostBps: 300, NeverDelegate: true, Gates: []string{verify.GateTarget},
+		MaxSlippageBps: 50, MaxCostBps: 300, AllowCostBps: 300, NeverDelegate: true, Gates: []string{verify.GateTarget},
 		EntryPoints: at("0x0000000071727De22E5E9d8BAf0edAc6f37da032"), Validators: at("0x845ADb2C711129d4f3966735eD98a9F09fC4cE57"),
 		Factories: at("0xaac5D4240AF87249B3f71BC8E4A2cae074A3E419"), Delegates: at("0xd6CEDDe84be40893d153Be9d467CD6aD37875b28"),
 		Paymasters: at("0xa784e6482bd5edbfe5991b18cbd545ebd46e1cc4"), Escrows: at("0x0ad63e341d6ca640c84993e15051febf742e1fef"),
