@@ -405,8 +405,10 @@ type HistoryRecord struct {
 	FailReason                 string           `json:"failReason,omitzero"`
 }
 
-// HistoryPage is a page of history; Continuation is empty at the end.
+// HistoryPage is a page of history; Continuation is empty at the end. Damaged, an addition of ours, names what belongs to the page and is left out
+// because the service cannot read it any more: a quote id, or an entry of an index.
 type HistoryPage struct {
 	Transactions []HistoryRecord `json:"transactions"`
 	Continuation string          `json:"continuation,omitzero"`
+	Damaged      []string        `json:"damaged,omitzero"`
 }

@@ -235,6 +235,7 @@ func answerNotes() map[string]Note {
 		"HistoryRecord.timestamp":                    {Text: "ISO 8601.", Format: "date-time"},
 		"HistoryPage.transactions":                   {},
 		"HistoryPage.continuation":                   text("Cursor of the next page; absent at the end."),
+		"HistoryPage.damaged":                        text("Only where the service's database is damaged: the quote ids of the page that cannot be read and are left out."),
 	}
 }
 

@@ -44,6 +44,7 @@ type Keys struct {
 	writing sync.Mutex // one change at a time, from its first look to its last
 	mu      sync.RWMutex
 	keys    map[string]*key
+	damaged []error // never changed
 }
 
 // key is one key at work. What kept points to never changes; the pointer does, under Keys.mu.
@@ -90,7 +91,8 @@ func OpenKeys(s store.Store, o KeysOptions) (*Keys, error) {
 	}
 	k := &Keys{store: s, clock: o.Clock, random: o.Random, funds: cmp.Or(o.FundLimit, DefaultFundLimit), start: o.Clock(), keys: map[string]*key{}}
 	err := s.View(func(tx store.Tx) (err error) {
-		tx.Bucket(bucketKeys).Ascend(nil, func(id, value []byte) bool {
+		stored := tx.Bucket(bucketKeys).Reporting(func(damage error) { k.damaged = append(k.damaged, damage) })
+		stored.Ascend(nil, func(id, value []byte) bool {
 			var r record
 			if json.Unmarshal(value, &r) != nil || r.ID != string(id) || !r.bounded() {
 				err = fmt.Errorf("the record of key %q is damaged", id)
@@ -108,6 +110,9 @@ func OpenKeys(s store.Store, o KeysOptions) (*Keys, error) {
 	}
 	return k, nil
 }
+
+// Damaged names the stored keys that cannot be read: they open nothing.
+func (k *Keys) Damaged() []error { return k.damaged }
 
 // Usable counts the keys that are neither revoked nor expired.
 func (k *Keys) Usable() int {

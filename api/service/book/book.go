@@ -169,14 +169,23 @@ func put(bucket store.Bucket, key []byte, v any) error {
 	return bucket.Put(key, raw)
 }
 
-// get reports false when there is no such entry.
+// get reports false when there is no such entry. A damaged one is an error and does not end the transaction.
 func get(bucket store.Bucket, key []byte, v any) (bool, error) {
-	raw := bucket.Get(key)
-	if raw == nil {
-		return false, nil
+	raw, err := read(bucket, key)
+	if raw == nil || err != nil {
+		return false, err
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
-		return false, fmt.Errorf("the book is damaged at %x: %w", key, err)
+		return false, fmt.Errorf("%w: the book cannot be read at %x: %w", store.ErrDamaged, key, err)
 	}
 	return true, nil
 }
+
+// read is Get with damage as an error.
+func read(bucket store.Bucket, key []byte) (raw []byte, err error) {
+	raw = bucket.Reporting(func(damage error) { err = damage }).Get(key)
+	return raw, err
+}
+
+// sound is a bucket for who can leave damaged entries alone: `coffer serve check` names them.
+func sound(bucket store.Bucket) store.Bucket { return bucket.Reporting(func(error) {}) }

@@ -73,6 +73,10 @@ func (b countingBucket) Descend(from []byte, fn func(k, v []byte) bool) {
 	b.Bucket.Descend(from, func(k, v []byte) bool { b.c.visited++; return fn(k, v) })
 }
 
+func (b countingBucket) Reporting(report func(error)) store.Bucket {
+	return countingBucket{b.Bucket.Reporting(report), b.c}
+}
+
 const (
 	alice = "0xAbCdEf0000000000000000000000000000000001"
 	carol = "EB8Hi4LoqUVCGUPJ2y9MsHbEsJQJvmpQRUWrLpjEZxC6"
@@ -125,7 +129,8 @@ func (s *shelf) page(tb testing.TB, q book.HistoryQuery) api.HistoryPage {
 	if q.User == "" {
 		q.User = alice
 	}
-	p, err := s.History(context.Background(), q)
+	page, err := s.History(context.Background(), q)
+	p := page.HistoryPage
 	must(tb, err)
 	return p
 }
@@ -288,7 +293,8 @@ func TestContinuationSurvivesARestart(t *testing.T) {
 	c := s.page(t, book.HistoryQuery{Limit: 2}).Continuation
 	again, err := book.Open(s.store, book.Options{Clock: s.clock.Now, Random: rand.NewChaCha8([32]byte{9})})
 	must(t, err)
-	p, err := again.History(context.Background(), book.HistoryQuery{User: alice, Limit: 2, Continuation: c})
+	page, err := again.History(context.Background(), book.HistoryQuery{User: alice, Limit: 2, Continuation: c})
+	p := page.HistoryPage
 	must(t, err)
 	if got := ids(p); !slices.Equal(got, []string{"3", "2"}) {
 		t.Errorf("page %v", got)
@@ -521,7 +527,7 @@ func FuzzContinuation(f *testing.F) {
 			return
 		}
 		if err == nil {
-			t.Errorf("a made-up continuation gave %v", ids(p))
+			t.Errorf("a made-up continuation gave %v", ids(p.HistoryPage))
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -101,29 +102,46 @@ func indexKey(owner []byte, stamp uint64) []byte {
 
 func updatedValue(replaced uint64, id string) []byte { return append(be64(replaced), id...) }
 
+// Page is a page of history, and why each of its Damaged cannot be read.
+type Page struct {
+	api.HistoryPage
+	Reasons []error
+}
+
+func (p *Page) leaveOut(name string, why error) {
+	p.Damaged, p.Reasons = append(p.Damaged, name), append(p.Reasons, fmt.Errorf("%s: %w", name, why))
+}
+
 // History returns one page. A continuation that was altered, belongs to another question or has expired is a validation error.
-func (b *Book) History(ctx context.Context, query HistoryQuery) (api.HistoryPage, error) {
+func (b *Book) History(ctx context.Context, query HistoryQuery) (Page, error) {
+	page := Page{HistoryPage: api.HistoryPage{Transactions: []api.HistoryRecord{}}}
 	if err := ctx.Err(); err != nil {
-		return api.HistoryPage{}, err
+		return page, err
 	}
 	query, err := normal(query)
 	if err != nil {
-		return api.HistoryPage{}, err
+		return page, err
 	}
 	query.reader = b.reader(ctx)
 	query.bound = b.Bound(query.reader)
-	page := api.HistoryPage{Transactions: []api.HistoryRecord{}}
 	err = b.store.View(func(tx store.Tx) error {
 		cur, err := b.start(tx, query)
 		if err != nil {
 			return err
 		}
-		found, more, err := b.scan(tx, query, cur)
+		found, more, damaged, err := b.scan(tx, query, cur)
 		if err != nil {
 			return err
 		}
+		for _, d := range damaged {
+			page.leaveOut("an entry of the index", d)
+		}
 		for _, f := range found {
 			r, err := b.record(tx, f.id)
+			if errors.Is(err, store.ErrDamaged) {
+				page.leaveOut(f.id, err)
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -177,14 +195,15 @@ type found struct {
 }
 
 // scan walks the index from the cursor towards older records and collects one page of those that the reader may see; more says that at least one
-// of them follows.
-func (b *Book) scan(tx store.Tx, q HistoryQuery, c cursor) (page []found, more bool, err error) {
+// of them follows, damaged which entries cannot be read.
+func (b *Book) scan(tx store.Tx, q HistoryQuery, c cursor) (page []found, more bool, damaged []error, err error) {
 	owner := hashOf(q.User)
 	name := bucketCreated
 	if q.SortBy == SortUpdated {
 		name = bucketUpdated
 	}
-	tx.Bucket(name).Descend(indexKey(owner, c.last-1), func(k, v []byte) bool {
+	index := tx.Bucket(name).Reporting(func(err error) { damaged = append(damaged, err) })
+	index.Descend(indexKey(owner, c.last-1), func(k, v []byte) bool {
 		if !bytes.HasPrefix(k, owner) {
 			return false
 		}
@@ -195,9 +214,14 @@ func (b *Book) scan(tx store.Tx, q HistoryQuery, c cursor) (page []found, more b
 				return true // at the cursor's moment the record had moved on
 			}
 		}
-		var shown bool
-		if shown, err = b.shows(tx, q.reader, string(id)); err != nil || !shown {
-			return err == nil
+		shown, failed := b.shows(tx, q.reader, string(id))
+		switch {
+		case errors.Is(failed, store.ErrDamaged):
+			damaged = append(damaged, failed) // whose it is cannot be read, so nobody is told its id
+			return true
+		case failed != nil || !shown:
+			err = failed
+			return failed == nil
 		}
 		if len(page) == q.Limit {
 			more = true
@@ -206,7 +230,7 @@ func (b *Book) scan(tx store.Tx, q HistoryQuery, c cursor) (page []found, more b
 		page = append(page, found{binary.BigEndian.Uint64(k[len(owner):]), string(id)})
 		return true
 	})
-	return page, more, err
+	return page, more, damaged, err
 }
 
 // shows reports whether a reader may see a quote. It is looked up only where that depends on the quote.
@@ -224,7 +248,11 @@ func (b *Book) record(tx store.Tx, id string) (api.HistoryRecord, error) {
 	if err != nil {
 		return api.HistoryRecord{}, err
 	}
-	doc, err := api.ParseDocument(b.Document(tx, id), api.DefaultLimits())
+	raw, err := read(tx.Bucket(bucketDocument), []byte(q.ID))
+	if err != nil {
+		return api.HistoryRecord{}, err
+	}
+	doc, err := api.ParseDocument(raw, api.DefaultLimits())
 	if err != nil {
 		return api.HistoryRecord{}, err
 	}

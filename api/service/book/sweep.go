@@ -46,14 +46,14 @@ func (b *Book) SweepAll() error {
 
 // due reports whether Sweep would find anything.
 func (b *Book) due(tx store.Tx) (found bool) {
-	tx.Bucket(bucketEnds).Ascend(nil, func(k, _ []byte) bool {
+	sound(tx.Bucket(bucketEnds)).Ascend(nil, func(k, _ []byte) bool {
 		found = binary.BigEndian.Uint64(k) < uint64(b.clock().Unix())
 		return false
 	})
 	if found {
 		return true
 	}
-	tx.Bucket(bucketReplaced).Ascend(nil, func(k, _ []byte) bool {
+	sound(tx.Bucket(bucketReplaced)).Ascend(nil, func(k, _ []byte) bool {
 		found = binary.BigEndian.Uint64(k) < b.replacedBefore()
 		return false
 	})
@@ -69,7 +69,7 @@ func (b *Book) replacedBefore() uint64 {
 func (b *Book) sweep(tx store.Tx) (more bool, err error) {
 	now := uint64(b.clock().Unix())
 	var due [][]byte
-	tx.Bucket(bucketEnds).Ascend(nil, func(k, _ []byte) bool {
+	sound(tx.Bucket(bucketEnds)).Ascend(nil, func(k, _ []byte) bool {
 		if binary.BigEndian.Uint64(k) >= now || len(due) == sweepAtOnce {
 			return false
 		}
@@ -77,7 +77,7 @@ func (b *Book) sweep(tx store.Tx) (more bool, err error) {
 		return true
 	})
 	for _, k := range due {
-		if err := b.sweepOne(tx, k[8], k[9:]); err != nil {
+		if err := b.sweepOne(tx, k[8], k[9:]); err != nil && !errors.Is(err, store.ErrDamaged) { // what cannot be read stays
 			return false, err
 		}
 		if err := tx.Bucket(bucketEnds).Delete(k); err != nil {
@@ -113,7 +113,7 @@ func (b *Book) sweepOne(tx store.Tx, kind byte, key []byte) error {
 func (b *Book) sweepReplaced(tx store.Tx) (more bool, err error) {
 	before := b.replacedBefore()
 	var due [][]byte
-	tx.Bucket(bucketReplaced).Ascend(nil, func(k, _ []byte) bool {
+	sound(tx.Bucket(bucketReplaced)).Ascend(nil, func(k, _ []byte) bool {
 		if binary.BigEndian.Uint64(k) >= before || len(due) == sweepAtOnce {
 			return false
 		}

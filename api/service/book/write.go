@@ -167,7 +167,7 @@ func (b *Book) end(tx store.Tx, q *Quote) error {
 func (b *Book) dropClaims(tx store.Tx, id string) error {
 	bucket := tx.Bucket(bucketClaim)
 	var mine [][]byte
-	bucket.Ascend(nil, func(k, v []byte) bool {
+	sound(bucket).Ascend(nil, func(k, v []byte) bool {
 		if string(v) == id {
 			mine = append(mine, bytes.Clone(k))
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"coffer/api"
+	"coffer/api/service/store"
 	"coffer/api/text"
 )
 
@@ -31,7 +32,7 @@ func (h *handler) fail(w *answer, r *http.Request, log *slog.Logger, err error) 
 		} else {
 			log.Error("request failed", "error", err)
 		}
-		e = api.NewError(api.ErrInternal, "Something went wrong here, not with the request. Request id: %s", w.Header().Get("X-Request-Id"))
+		e = api.NewError(api.ErrInternal, "%s. Request id: %s", inside(err), w.Header().Get("X-Request-Id"))
 	}
 	body := *e
 	if body.StatusCode == http.StatusUnauthorized {
@@ -50,6 +51,14 @@ func (h *handler) fail(w *answer, r *http.Request, log *slog.Logger, err error) 
 		return
 	}
 	h.write(w, body.StatusCode, doc.Raw())
+}
+
+// inside says what went wrong that is no fault of the request.
+func inside(err error) string {
+	if errors.Is(err, store.ErrDamaged) {
+		return "A record that this needs is damaged in the service's database; its operator finds it named in the log, and all of them with coffer serve check"
+	}
+	return "Something went wrong here, not with the request"
 }
 
 func (h *handler) write(w *answer, status int, body []byte) {

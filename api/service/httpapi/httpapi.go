@@ -54,7 +54,7 @@ type Relay interface {
 // Records answers status and history. The bool of Status is false for an unknown quote id.
 type Records interface {
 	Status(ctx context.Context, quoteID string) (api.ExecutionStatus, bool, error)
-	History(context.Context, book.HistoryQuery) (api.HistoryPage, error)
+	History(context.Context, book.HistoryQuery) (book.Page, error)
 }
 
 // Config is what the layer stands on. BasePath is "" or begins with a slash and does not end with one.

@@ -78,9 +78,9 @@ func (u *useCases) Status(_ context.Context, id string) (api.ExecutionStatus, bo
 		{Hash: solanaTx, Chain: caip.SolanaMainnet().String()},
 	}}, true, u.err
 }
-func (u *useCases) History(_ context.Context, q book.HistoryQuery) (api.HistoryPage, error) {
+func (u *useCases) History(_ context.Context, q book.HistoryQuery) (book.Page, error) {
 	u.history = q
-	return api.HistoryPage{}, u.err
+	return book.Page{}, u.err
 }
 
 type bench struct {

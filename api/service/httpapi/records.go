@@ -1,12 +1,14 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"regexp"
 	"strings"
 
 	"coffer/api"
 	"coffer/api/caip"
+	"coffer/api/service/store"
 )
 
 // version is the form of a record: v1 adds the chain id to EVM transactions (protocol §7).
@@ -37,6 +39,10 @@ func (h *handler) statusOf(r *http.Request, v version) (*api.Document, error) {
 		return nil, invalid("quoteId", "a quote id: 0x and 64 hex digits", orNothing(asked[0]))
 	}
 	out, known, err := h.Records.Status(r.Context(), strings.ToLower(asked[0]))
+	if errors.Is(err, store.ErrDamaged) {
+		h.Log.Error("a record is damaged", "error", err)
+		return nil, api.NewError(api.ErrInternal, "The record of quote %s is damaged in the service's database: what became of it cannot be told", strings.ToLower(asked[0]))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +75,13 @@ func (h *handler) historyOf(r *http.Request, v version) (*api.Document, error) {
 	if err := api.NewValidationError(failures); err != nil {
 		return nil, err
 	}
-	out, err := h.Records.History(r.Context(), q)
+	page, err := h.Records.History(r.Context(), q)
 	if err != nil {
 		return nil, err
+	}
+	out := page.HistoryPage
+	for _, damage := range page.Reasons {
+		h.Log.Error("a record is damaged and left out of a page of history", "error", damage)
 	}
 	if out.Transactions == nil {
 		out.Transactions = []api.HistoryRecord{}

@@ -114,17 +114,7 @@ func (s *Settler) Resume(ctx context.Context) error {
 	if err := s.Book.SweepAll(); err != nil {
 		return fmt.Errorf("resume settlement: %w", err)
 	}
-	var open []*book.Quote
-	err := s.Book.View(func(tx store.Tx) error {
-		for _, id := range s.Book.Open(tx) {
-			q, err := s.Book.Quote(tx, id)
-			if err != nil {
-				return err
-			}
-			open = append(open, q)
-		}
-		return nil
-	})
+	open, err := s.open()
 	if err != nil {
 		return fmt.Errorf("resume settlement: %w", err)
 	}
@@ -134,6 +124,34 @@ func (s *Settler) Resume(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// open reads the quotes that are not terminal. One whose record is damaged is left alone: it cannot be settled, and the others can.
+func (s *Settler) open() (open []*book.Quote, err error) {
+	var ids []string
+	err = s.Book.View(func(tx store.Tx) error {
+		ids = s.Book.Open(tx)
+		return nil
+	})
+	if errors.Is(err, store.ErrDamaged) {
+		s.Log.Error("an open quote cannot be named and is not settled: restore a backup", "error", err)
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		q, err := s.reload(id)
+		if errors.Is(err, store.ErrDamaged) {
+			s.Log.Error("a quote is not settled, its record is damaged: restore a backup", "quote", id, "error", err)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, q)
+	}
+	return open, nil
 }
 
 // Close stops after the commits that are under way; what is not terminal goes on with the next Resume. The store stays open.

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -48,42 +49,74 @@ func OpenBolt(path string, opts BoltOptions) (Store, error) {
 	if statErr == nil {
 		size = info.Size()
 	}
+	if opts.Wait <= 0 {
+		opts.Wait = DefaultWait
+	}
 	var db *bolt.DB
 	var err error
 	var reserved int
+	if size > 0 {
+		err = inspect(path, opts.Wait)
+	}
 	for _, reserved = range reservations(size) {
+		if err != nil {
+			break
+		}
 		if db, err = openBolt(path, opts.Wait, reserved); !errors.Is(err, syscall.ENOMEM) {
 			break
 		}
+		err = nil
 	}
-	switch {
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, fmt.Errorf("%w: %s is held by %s", ErrInUse, path, readHolder(path))
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum),
-		errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, bolterrors.ErrInvalidMapping):
-		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
-	case err != nil:
-		return nil, fmt.Errorf("open the database: %w", err)
+	if err = openError(path, err); err != nil {
+		return nil, err
 	}
 	s := newBoltStore(db, path, reserved)
+	if s.fresh, err = isFresh(db); err == nil && !s.fresh {
+		err = guarded(func() error { return upgrade(db) })
+	}
+	if err != nil {
+		return nil, errors.Join(openError(path, err), db.Close())
+	}
 	if err := s.settle(created, opts.Holder); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// openBolt turns the panics with which the library meets some damaged files
-// into an error.
-func openBolt(path string, wait time.Duration, reserved int) (db *bolt.DB, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			db, err = nil, fmt.Errorf("%w: %v", bolterrors.ErrInvalid, p)
-		}
-	}()
-	if wait <= 0 {
-		wait = DefaultWait
+// CheckFree fails with ErrInUse while a process has the file open, damaged or not. One that is not there is free.
+func CheckFree(path string) error {
+	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+		return nil
 	}
-	db, err = bolt.Open(path, 0o600, &bolt.Options{
+	db, err := open(path, bolt.Options{ReadOnly: true, Timeout: time.Millisecond, NoStatistics: true})
+	if err == nil {
+		return db.Close()
+	}
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return openError(path, err)
+	}
+	return nil
+}
+
+// openError is why a file cannot be opened, in words.
+func openError(path string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return fmt.Errorf("%w: %s is held by %s", ErrInUse, path, readHolder(path))
+	case errors.Is(err, ErrDamaged):
+		return fmt.Errorf("%s: %w", path, err)
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum),
+		errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, bolterrors.ErrInvalidMapping):
+		return fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)
+	}
+	return fmt.Errorf("open the database: %w", err)
+}
+
+// openBolt opens a file to write, with room to grow.
+func openBolt(path string, wait time.Duration, reserved int) (*bolt.DB, error) {
+	db, err := open(path, bolt.Options{
 		Timeout:         wait,
 		NoFreelistSync:  true,
 		FreelistType:    bolt.FreelistMapType,
@@ -96,12 +129,31 @@ func openBolt(path string, wait time.Duration, reserved int) (db *bolt.DB, err e
 	return db, err
 }
 
+// open turns the panics with which the library meets some damaged files into an error, and lets go of the file then.
+func open(path string, o bolt.Options) (db *bolt.DB, err error) {
+	var file *os.File
+	o.OpenFile = func(path string, flag int, mode os.FileMode) (_ *os.File, err error) {
+		file, err = os.OpenFile(path, flag, mode)
+		return file, err
+	}
+	err = guarded(func() (err error) {
+		db, err = bolt.Open(path, 0o600, &o)
+		return err
+	})
+	if errors.Is(err, errBroken) {
+		return nil, errors.Join(err, file.Close())
+	}
+	return db, err
+}
+
 type boltStore struct {
 	db       *bolt.DB
 	path     string
 	reserved int64 // bytes that are mapped from the start
 	gate     *gate
 	writing  sync.Mutex // whose turn it is to write
+	fresh    bool       // nothing is in the file, not even the mark of its format; guarded by writing
+	broken   error      // what ended an Update inside the library, which may hold its locks since; guarded by writing
 	close    sync.Once
 }
 
@@ -139,7 +191,10 @@ func (s *boltStore) View(fn func(Tx) error) error {
 		return err
 	}
 	defer s.gate.doneReading()
-	return boltError(s.db.View(func(tx *bolt.Tx) error { return fn(boltTx{tx}) }))
+	calling := false
+	return boltError(guardedAround(&calling, func() error {
+		return s.db.View(func(tx *bolt.Tx) error { return (&boltTx{tx: tx}).run(&calling, fn) })
+	}))
 }
 
 func (s *boltStore) Update(fn func(Tx) error) error {
@@ -149,6 +204,9 @@ func (s *boltStore) Update(fn func(Tx) error) error {
 		return err
 	}
 	defer s.gate.doneWriting()
+	if s.broken != nil {
+		return s.broken
+	}
 	alone, err := mayMapAnew(s.db, s.reserved)
 	if err != nil {
 		return err
@@ -156,7 +214,24 @@ func (s *boltStore) Update(fn func(Tx) error) error {
 	if alone {
 		s.gate.wantAlone()
 	}
-	return boltError(s.db.Update(func(tx *bolt.Tx) error { return fn(boltTx{tx}) }))
+	calling, ended := false, false
+	err = boltError(guardedAround(&calling, func() error {
+		err := s.db.Update(func(tx *bolt.Tx) error {
+			if s.fresh {
+				if err := writeFormat(tx, formatSummed); err != nil {
+					return err
+				}
+			}
+			return (&boltTx{tx: tx}).run(&calling, fn)
+		})
+		ended = true
+		return err
+	}))
+	s.fresh = s.fresh && err != nil
+	if !ended {
+		s.broken = err
+	}
+	return err
 }
 
 func (s *boltStore) Snapshot() (Snapshot, error) {
@@ -168,7 +243,7 @@ func (s *boltStore) Snapshot() (Snapshot, error) {
 		s.gate.doneReading()
 		return nil, boltError(err)
 	}
-	return &boltSnapshot{boltTx: boltTx{tx}, gate: s.gate}, nil
+	return &boltSnapshot{boltTx: boltTx{tx: tx}, gate: s.gate}, nil
 }
 
 func (s *boltStore) MakeWay() { s.gate.makeWay() }
@@ -178,7 +253,9 @@ func (s *boltStore) Close() error {
 	s.close.Do(func() {
 		s.gate.end()
 		removeHolder(s.path)
-		err = s.db.Close()
+		if s.broken == nil { // nobody writes any more
+			err = s.db.Close()
+		}
 	})
 	return err
 }
@@ -197,115 +274,4 @@ func boltError(err error) error {
 		return ErrKey
 	}
 	return err
-}
-
-type boltTx struct{ tx *bolt.Tx }
-
-func (t boltTx) Bucket(name string) Bucket {
-	return &boltBucket{tx: t.tx, name: []byte(name), b: t.tx.Bucket([]byte(name))}
-}
-
-type boltSnapshot struct {
-	boltTx
-	gate    *gate
-	release sync.Once
-}
-
-// Release ends the read transaction; its only error is that it has ended.
-func (s *boltSnapshot) Release() {
-	s.release.Do(func() {
-		_ = s.tx.Rollback()
-		s.gate.doneReading()
-	})
-}
-
-type boltBucket struct {
-	tx   *bolt.Tx
-	name []byte
-	b    *bolt.Bucket
-}
-
-// bucket looks again for a bucket that another handle may have created.
-func (b *boltBucket) bucket() *bolt.Bucket {
-	if b.b == nil && b.tx.Writable() {
-		b.b = b.tx.Bucket(b.name)
-	}
-	return b.b
-}
-
-func (b *boltBucket) Get(key []byte) []byte {
-	bk := b.bucket()
-	if bk == nil {
-		return nil
-	}
-	v := bk.Get(key)
-	if v == nil {
-		return nil
-	}
-	return copyValue(v)
-}
-
-func (b *boltBucket) Put(key, value []byte) error {
-	bk, err := b.create()
-	if err != nil {
-		return err
-	}
-	if err := checkKey(key); err != nil {
-		return err
-	}
-	// The library copies the key but keeps the value until the commit.
-	return boltError(bk.Put(key, copyValue(value)))
-}
-
-func (b *boltBucket) Delete(key []byte) error {
-	bk, err := b.create()
-	if err != nil {
-		return err
-	}
-	return boltError(bk.Delete(key))
-}
-
-func (b *boltBucket) create() (*bolt.Bucket, error) {
-	if !b.tx.Writable() {
-		return nil, ErrReadOnly
-	}
-	if bk := b.bucket(); bk != nil {
-		return bk, nil
-	}
-	bk, err := b.tx.CreateBucket(b.name)
-	if err != nil {
-		return nil, boltError(err)
-	}
-	b.b = bk
-	return bk, nil
-}
-
-func (b *boltBucket) Ascend(from []byte, fn func(k, v []byte) bool) {
-	bk := b.bucket()
-	if bk == nil {
-		return
-	}
-	c := bk.Cursor()
-	for k, v := c.Seek(from); k != nil && fn(k, v); k, v = c.Next() {
-	}
-}
-
-func (b *boltBucket) Descend(from []byte, fn func(k, v []byte) bool) {
-	bk := b.bucket()
-	if bk == nil {
-		return
-	}
-	c := bk.Cursor()
-	k, v := c.Last()
-	if from != nil {
-		if at, val := c.Seek(from); at != nil {
-			if k, v = at, val; string(at) != string(from) {
-				k, v = c.Prev()
-			}
-		} else {
-			k, v = c.Last()
-		}
-	}
-	for ; k != nil && fn(k, v); k, v = c.Prev() {
-	}
 }

@@ -83,6 +83,9 @@ type memoryTx struct {
 	changed version
 }
 
+// Err is nil: memory has no sums.
+func (t *memoryTx) Err() error { return nil }
+
 func (t *memoryTx) Bucket(name string) Bucket { return &memoryBucket{tx: t, name: name} }
 
 // Release drops the references so that the version can be collected.
@@ -119,6 +122,8 @@ type memoryBucket struct {
 	tx   *memoryTx
 	name string
 }
+
+func (b *memoryBucket) Reporting(func(error)) Bucket { return b }
 
 func (b *memoryBucket) Get(key []byte) []byte {
 	tr := b.tx.read(b.name)

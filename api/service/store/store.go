@@ -9,6 +9,7 @@
 //   - Update runs one at a time; it is all or nothing. An error or a panic of
 //     its function leaves nothing behind. After Update returned nil the change
 //     is durable (file) or visible (memory).
+//   - In a file every record has a checksum. What is not what was written is never returned as if it were.
 //   - A [Snapshot] is a frozen read view that outlives the call that made it.
 //
 // Keys have 1 to [MaxKey] bytes and are ordered by their bytes. A value may be
@@ -40,16 +41,18 @@ var (
 	ErrBucketName = errors.New("a database bucket needs a name")
 	// ErrInUse is wrapped by OpenBolt when another process holds the file.
 	ErrInUse = errors.New("the database file is in use by another process")
-	// ErrDamaged is wrapped by OpenBolt when the file is no intact database.
-	ErrDamaged = errors.New("the database file is damaged or no database")
+	// ErrDamaged is wrapped by OpenBolt when the file is no intact database, and by what a transaction returns that met a
+	// damaged page or record; for a record it is a *DamageError.
+	ErrDamaged = errors.New("the database is damaged, or no database")
 )
 
 // Store is one database. It is safe for concurrent use.
 type Store interface {
-	// View runs fn on one frozen version. It returns fn's error as it is.
+	// View runs fn on one frozen version. It returns fn's error as it is, or the damage that a read of fn met.
 	View(fn func(Tx) error) error
 	// Update runs fn and commits its writes, or none of them when fn fails or
-	// panics. Updates run one after another. It returns fn's error as it is.
+	// panics. Updates run one after another. It returns fn's error as it is, or
+	// the damage that a read of fn met: then nothing is committed either.
 	Update(fn func(Tx) error) error
 	// Snapshot returns the current version as a view that stays frozen until
 	// it is released.
@@ -70,11 +73,14 @@ type Tx interface {
 	// Bucket returns the bucket of that name. Buckets come into being with the
 	// first write; one that never was written holds nothing.
 	Bucket(name string) Bucket
+	// Err is the first damage that a read met, nil when there was none. View and Update return it themselves; whoever holds a Snapshot asks.
+	Err() error
 }
 
 // Bucket is an ordered map from key to value inside a transaction.
 type Bucket interface {
-	// Get returns a private copy of the value, nil when the key is absent.
+	// Get returns a private copy of the value, nil when the key is absent. A
+	// damaged value is nil too, and the Err of the transaction.
 	Get(key []byte) []byte
 	// Put stores a copy of the value. It fails with ErrReadOnly, ErrKey or
 	// ErrBucketName.
@@ -89,6 +95,9 @@ type Bucket interface {
 	// Descend calls fn for every entry whose key is not greater than from, in
 	// descending order. A nil from starts at the last. Otherwise as Ascend.
 	Descend(from []byte, fn func(key, value []byte) bool)
+	// Reporting is the same bucket for a reader that can go on without a damaged record: report is told of it, in place of
+	// the transaction's Err. Get then returns nil, and Ascend and Descend pass over it.
+	Reporting(report func(error)) Bucket
 }
 
 // Snapshot is a frozen read view. It is not safe for concurrent use; Release

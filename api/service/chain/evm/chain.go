@@ -52,6 +52,9 @@ func (c *Chain) tip(tx store.Tx) (h head, found bool, err error) {
 		h.header, h.hash, err = decodeRecordHeader(v)
 		return false
 	})
+	if err == nil {
+		err = tx.Err() // a damaged block was passed over: the one that was found is not the highest
+	}
 	return h, found, err
 }
 
@@ -133,10 +136,14 @@ func (c *Chain) build(req chain.SealRequest) (*sealed, error) {
 	defer b.release()
 	for i, t := range req.Txs {
 		if err := b.addUnsigned(t); err != nil {
+			if damage := snap.Err(); damage != nil {
+				return nil, damage
+			}
 			return nil, &chain.TxError{Index: i, Err: err}
 		}
 	}
-	return b.finish()
+	done, err := b.finish()
+	return done, errors.Join(err, snap.Err())
 }
 
 func (b *builder) addUnsigned(t chain.Tx) error {

@@ -40,6 +40,7 @@ func newCaches() *caches {
 // lock.
 type reader struct {
 	mu     sync.Mutex
+	tx     store.Tx
 	state  store.Bucket
 	blocks store.Bucket
 	codes  store.Bucket
@@ -48,30 +49,35 @@ type reader struct {
 
 func newReader(tx store.Tx, l layout, c *caches) *reader {
 	return &reader{
-		state: tx.Bucket(l.state), blocks: tx.Bucket(l.blocks), codes: tx.Bucket(codeBucket), cache: c,
+		tx: tx, state: tx.Bucket(l.state), blocks: tx.Bucket(l.blocks), codes: tx.Bucket(codeBucket), cache: c,
 	}
 }
 
-func (r *reader) get(b store.Bucket, key []byte) []byte {
+// get returns nil without error for what was never written: once the transaction has met damage, nothing counts as that.
+func (r *reader) get(b store.Bucket, key []byte) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return b.Get(key)
+	v := b.Get(key)
+	if v == nil {
+		return nil, r.tx.Err()
+	}
+	return v, nil
 }
 
 // Account returns nil for an account that does not exist.
 func (r *reader) Account(addr common.Address) (*types.StateAccount, error) {
-	v := r.get(r.state, accountKey(crypto.Keccak256Hash(addr[:])))
+	v, err := r.get(r.state, accountKey(crypto.Keccak256Hash(addr[:])))
 	if v == nil {
-		return nil, nil
+		return nil, err
 	}
 	return decodeAccount(v)
 }
 
 // Storage returns zero for a slot that was never written.
 func (r *reader) Storage(addr common.Address, slot common.Hash) (common.Hash, error) {
-	v := r.get(r.state, slotKey(crypto.Keccak256Hash(addr[:]), crypto.Keccak256Hash(slot[:])))
+	v, err := r.get(r.state, slotKey(crypto.Keccak256Hash(addr[:]), crypto.Keccak256Hash(slot[:])))
 	if v == nil {
-		return common.Hash{}, nil
+		return common.Hash{}, err
 	}
 	return decodeSlot(v)
 }
@@ -82,8 +88,8 @@ func (r *reader) Code(_ common.Address, hash common.Hash) []byte {
 	if code, ok := r.cache.codes.Get(hash); ok {
 		return code
 	}
-	code := r.get(r.codes, hash[:])
-	if len(code) == 0 || crypto.Keccak256Hash(code) != hash {
+	code, err := r.get(r.codes, hash[:])
+	if err != nil || len(code) == 0 || crypto.Keccak256Hash(code) != hash {
 		return nil
 	}
 	r.cache.codes.Add(hash, code)
@@ -96,9 +102,9 @@ func (r *reader) Has(addr common.Address, hash common.Hash) bool { return r.Code
 
 // Node returns a node of the one trie that this version has.
 func (r *reader) Node(owner common.Hash, path []byte, hash common.Hash) ([]byte, error) {
-	blob := r.get(r.state, nodeKey(owner, path))
+	blob, err := r.get(r.state, nodeKey(owner, path))
 	if blob == nil {
-		return nil, nil // the trie turns this into its MissingNodeError
+		return nil, err // without an error the trie makes its MissingNodeError
 	}
 	if crypto.Keccak256Hash(blob) != hash {
 		return nil, damaged("trie node", errors.New("hash differs"))
@@ -108,8 +114,8 @@ func (r *reader) Node(owner common.Hash, path []byte, hash common.Hash) ([]byte,
 
 // blockHash returns the hash of a sealed block, zero when there is none.
 func (r *reader) blockHash(n uint64) common.Hash {
-	v := r.get(r.blocks, numberKey(n))
-	if v == nil {
+	v, err := r.get(r.blocks, numberKey(n))
+	if err != nil || v == nil {
 		return common.Hash{}
 	}
 	h, err := recordHash(v)

@@ -22,6 +22,18 @@ func (e *GenesisError) Error() string {
 	return fmt.Sprintf("chain %d was created with another genesis: stored %s, expected %s", e.ChainID, e.Stored, e.Want)
 }
 
+// Exists reports whether a store holds chains: each has the code of a contract.
+func Exists(s store.Store) (found bool, err error) {
+	err = s.View(func(tx store.Tx) error {
+		tx.Bucket(codeBucket).Ascend(nil, func(_, _ []byte) bool {
+			found = true
+			return false
+		})
+		return nil
+	})
+	return found, err
+}
+
 // Open creates the chain from genesis, or reopens it where it stopped. It
 // fails with a *GenesisError, or wraps ErrSpec or ErrDamaged.
 func Open(s store.Store, spec Spec) (*Chain, error) {

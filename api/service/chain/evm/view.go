@@ -55,7 +55,7 @@ func (v *view) Code(a common.Address) []byte                        { return com
 func (v *view) Storage(a common.Address, k common.Hash) common.Hash { return v.state.GetState(a, k) }
 
 // Err joins the faults of the overlay and of the database.
-func (v *view) Err() error { return errors.Join(v.err, v.state.Error()) }
+func (v *view) Err() error { return errors.Join(v.err, v.state.Error(), v.snap.Err()) }
 
 // Close releases the snapshot; a second call does nothing.
 func (v *view) Close() {
@@ -107,7 +107,7 @@ func (v *view) Call(m chain.Message) chain.Result {
 	before := v.state.Snapshot()
 	res, err := core.ApplyMessage(v.evm, msg, core.NewGasPool(msg.GasLimit))
 	if err == nil {
-		err = v.state.Error()
+		err = v.Err()
 	}
 	out := chain.Result{Err: err}
 	if err == nil {

@@ -61,6 +61,9 @@ func (h head) encode() []byte {
 
 func readHead(tx store.Tx) (head, error) {
 	b := tx.Bucket(bucketLedger).Get([]byte(keyHead))
+	if err := tx.Err(); err != nil {
+		return head{}, err
+	}
 	if len(b) != headSize {
 		return head{}, damaged("head")
 	}
@@ -89,7 +92,7 @@ func (a Account) encode() []byte {
 func readAccount(tx store.Tx, k solmsg.Key) (Account, error) {
 	b := tx.Bucket(bucketAccounts).Get(k[:])
 	if b == nil {
-		return Account{Owner: solmsg.SystemProgram()}, nil
+		return Account{Owner: solmsg.SystemProgram()}, tx.Err()
 	}
 	return decodeAccount(b)
 }

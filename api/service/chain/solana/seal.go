@@ -105,7 +105,7 @@ func (l *Ledger) run(at uint64, unsigned bool, txs []Tx) (*batch, error) {
 		}
 	}
 	b.view = nil
-	return b, nil
+	return b, snap.Err()
 }
 
 // account reads an account as the batch left it so far.

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// maxFound bounds how many damaged records a Report lists.
+const maxFound = 1000
+
+// Report is what CheckFile found. Damaged lists the damaged records by name, the first 1000 of Damages; Notes are what an operator should know though
+// nothing is damaged.
+type Report struct {
+	Records int
+	Bytes   int64 // of keys and values
+	Damages int
+	Damaged []error
+	Notes   []string
+}
+
+// CheckFile reads every page and every record of a database file that no process writes to, and changes nothing. Damaged records are listed in
+// the report; the error says that the file cannot be read at all, or that its pages are damaged (ErrDamaged), or that it is in use (ErrInUse).
+func CheckFile(path string) (r Report, err error) {
+	db, err := open(path, bolt.Options{ReadOnly: true, Timeout: DefaultWait, NoStatistics: true})
+	if err != nil {
+		return r, openError(path, err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	m, err := inspectFile(path, true)
+	if err != nil {
+		return r, openError(path, err)
+	}
+	if !m.both {
+		r.Notes = append(r.Notes, "one of the two copies of the first page is not intact: a commit was cut off, or the last one is missing")
+	}
+	err = guarded(func() error {
+		return db.View(func(tx *bolt.Tx) error {
+			if err := checkPages(tx); err != nil {
+				return err
+			}
+			return r.readAll(tx)
+		})
+	})
+	return r, openError(path, err)
+}
+
+// checkPages runs the library's own check.
+func checkPages(tx *bolt.Tx) error {
+	var found error
+	for err := range tx.Check() { // to the end: the library waits for who reads
+		if found == nil {
+			found = damage("%v", err)
+		}
+	}
+	return found
+}
+
+// readAll compares every record with its sum.
+func (r *Report) readAll(tx *bolt.Tx) error {
+	mark, err := readFormat(tx)
+	if err != nil {
+		return err
+	}
+	if mark != formatSummed {
+		r.Notes = append(r.Notes, "its records have no checksums yet: an earlier version wrote it, and the next start adds them")
+	}
+	return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
+		sums := sumsOf(string(name))
+		return b.ForEach(func(k, v []byte) error {
+			r.Records++
+			r.Bytes += int64(len(k) + len(v))
+			if mark != formatSummed {
+				return nil
+			}
+			if _, ok := sums.unseal(k, v); !ok {
+				if r.Damages++; len(r.Damaged) < maxFound {
+					r.Damaged = append(r.Damaged, &DamageError{string(name), bytes.Clone(k)})
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// Backup writes a consistent copy of a store that is a file, as it is at this moment; begin is told its size in bytes before anything is
+// written. Writers go on meanwhile, though one that needs the file mapped anew waits.
+func Backup(s Store, begin func(size int64), w io.Writer) error {
+	b, ok := s.(*boltStore)
+	if !ok {
+		return errors.New("a store in memory has no file to copy")
+	}
+	if err := b.gate.read(); err != nil {
+		return err
+	}
+	defer b.gate.doneReading()
+	return boltError(b.db.View(func(tx *bolt.Tx) error { // it reads the file, not the memory that is mapped
+		begin(tx.Size())
+		n, err := tx.WriteTo(w)
+		if err == nil && n != tx.Size() {
+			err = fmt.Errorf("%d bytes were copied of %d", n, tx.Size())
+		}
+		return err
+	}))
+}
