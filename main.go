@@ -101,7 +101,7 @@ func host() profile.Host {
 		Embedded: func(ctx context.Context, dir string) (profile.Embedded, error) {
 			a, err := service.OpenOrAttach(ctx, dir, service.Options{Kind: network.Embedded, Fund: true, Lifetime: embeddedLifetime})
 			if err != nil {
-				return profile.Embedded{}, err
+				return profile.Embedded{}, ofData(err, dir)
 			}
 			return profile.Embedded{Network: a.Network, BaseURL: a.BaseURL, APIKey: secret.New([]byte(a.APIKey)), Transport: a, Close: a.Close}, nil
 		},
@@ -162,15 +162,15 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 	}
 	err = daemon.Run(ctx, daemon.Options{
 		SSH: over,
-		Dir: dir, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath, Fund: o.Fund, FundLimit: o.FundLimit, Private: o.Private,
-		Faults: o.Faults, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime, Metrics: o.Metrics,
+		Dir: dir, New: o.New, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath, Fund: o.Fund, FundLimit: o.FundLimit,
+		Private: o.Private, Faults: o.Faults, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime, Metrics: o.Metrics,
 		JSON: o.JSON, LogJSON: o.LogJSON, LogLevel: o.LogLevel, Out: os.Stdout, Log: os.Stderr,
 	})
 	var wrong *daemon.OptionError
 	if errors.As(err, &wrong) {
 		return &cli.UsageError{Problem: wrong.Problem, Hint: wrong.Hint}
 	}
-	return err
+	return ofData(err, dir)
 }
 
 // serveSSH serves dashboards over SSH until ctx ends.
@@ -227,7 +227,7 @@ func (keyCommands) Add(ctx context.Context, data string, r cli.KeyRequest) (cli.
 		return cli.GivenKey{}, err
 	}
 	text, key, err := daemon.Keys{Dir: dir}.Add(ctx, spec)
-	return cli.GivenKey{Text: text, Key: keyLine(key)}, err
+	return cli.GivenKey{Text: text, Key: keyLine(key)}, ofData(err, dir)
 }
 
 // List lists the keys.
@@ -241,7 +241,7 @@ func (keyCommands) List(ctx context.Context, data string) ([]cli.Key, error) {
 	for i, k := range keys {
 		all[i] = keyLine(k)
 	}
-	return all, err
+	return all, ofData(err, dir)
 }
 
 // Rotate gives a key a new text.
@@ -251,7 +251,7 @@ func (keyCommands) Rotate(ctx context.Context, data, id string, grace time.Durat
 		return cli.GivenKey{}, err
 	}
 	text, key, err := daemon.Keys{Dir: dir}.Rotate(ctx, id, grace)
-	return cli.GivenKey{Text: text, Key: keyLine(key)}, err
+	return cli.GivenKey{Text: text, Key: keyLine(key)}, ofData(err, dir)
 }
 
 // Revoke ends a key.
@@ -261,7 +261,7 @@ func (keyCommands) Revoke(ctx context.Context, data, id string) (cli.Key, error)
 		return cli.Key{}, err
 	}
 	key, err := daemon.Keys{Dir: dir}.Revoke(ctx, id)
-	return keyLine(key), err
+	return keyLine(key), ofData(err, dir)
 }
 
 // machine names this one, in the words of a lock.

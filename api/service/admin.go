@@ -41,29 +41,43 @@ type KeyAdmin interface {
 // database itself for the time that fn takes. It tries for 3 seconds at most. A directory without a database is ErrNoDatabase, unless create says
 // that one may be made; the service that starts there later has the keys.
 func AdministerKeys(ctx context.Context, dir string, create bool, fn func(KeyAdmin) error) error {
-	if err := checkDir(dir); err != nil {
+	if err := errors.Join(checkDir(dir), checkFile(dir)); err != nil {
 		return err
 	}
 	path := filepath.Join(dir, DatabaseFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !create {
 		return fmt.Errorf("%w in %s", ErrNoDatabase, dir)
 	}
+	return reachStore(ctx, dir, "coffer serve keys",
+		func(s store.Store) error { return administer(s, fn) },
+		func(way *http.Transport) (bool, error) {
+			keys := socketKeys{way}
+			if _, unreached := keys.List(ctx); unreached != nil {
+				return false, unreached
+			}
+			return true, fn(keys)
+		})
+}
+
+// reachStore calls own with the database of a data directory, or other with the way to the process that holds it; other reports whether that
+// process answered. It tries for 3 seconds at most.
+func reachStore(ctx context.Context, dir, holder string, own func(store.Store) error, other func(*http.Transport) (bool, error)) error {
+	path := filepath.Join(dir, DatabaseFile)
 	deadline := time.Now().Add(attachWait)
 	for {
-		s, busy := store.OpenBolt(path, store.BoltOptions{Wait: time.Millisecond, Holder: "coffer serve keys"})
+		s, busy := store.OpenBolt(path, store.BoltOptions{Wait: time.Millisecond, Holder: holder})
 		if busy == nil {
-			return errors.Join(administer(s, fn), s.Close())
+			return errors.Join(own(s), s.Close())
 		}
 		if !errors.Is(busy, store.ErrInUse) {
 			return busy
 		}
-		way := socketKeys{socketTransport(filepath.Join(dir, SocketFile))}
-		_, unreached := way.List(ctx)
-		if unreached == nil {
-			return fn(way)
+		reached, err := other(socketTransport(filepath.Join(dir, SocketFile)))
+		if reached || err == nil {
+			return err
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%w, and it cannot be reached: %w", busy, unreached)
+			return fmt.Errorf("%w, and it cannot be reached: %w", busy, err)
 		}
 		pause := time.NewTimer(attachPause)
 		select {

@@ -55,7 +55,7 @@ type owner struct {
 
 // OpenOrAttach opens the service in a data directory, or attaches to the process that has it open (design §2.5). A socket that a dead process left is
 // taken over. It tries for 3 seconds at most; the error then wraps store.ErrInUse and says who holds the database. o.Store and
-// o.Dir are set by it.
+// o.Dir are set by it. Where there was a network and its seed cannot be read it is ErrLost: no other one takes its place in silence.
 func OpenOrAttach(ctx context.Context, dir string, o Options) (*Attachment, error) {
 	o, err := o.withDefaults()
 	if err == nil {
@@ -63,6 +63,15 @@ func OpenOrAttach(ctx context.Context, dir string, o Options) (*Attachment, erro
 	}
 	if err != nil {
 		return nil, err
+	}
+	if o.New {
+		aside, err := moveAside(dir, o.Clock())
+		if err != nil {
+			return nil, err
+		}
+		if aside != "" {
+			o.Log.Warn("a new network begins; what was there was moved aside", "to", aside)
+		}
 	}
 	a := &Attachment{BaseURL: "https://" + localHost + o.BasePath, APIKey: o.APIKey, dir: dir, opts: o, turn: make(chan struct{}, 1)}
 	a.life, a.end = context.WithCancel(context.Background())
@@ -153,6 +162,9 @@ func (a *Attachment) find(ctx context.Context) error {
 	deadline := time.Now().Add(attachWait)
 	path := filepath.Join(a.dir, DatabaseFile)
 	for {
+		if err := a.check(checkFile(a.dir)); err != nil {
+			return err
+		}
 		s, busy := store.OpenBolt(path, store.BoltOptions{Wait: time.Millisecond, Holder: "coffer"})
 		if busy == nil {
 			return a.become(s)
@@ -175,6 +187,14 @@ func (a *Attachment) find(ctx context.Context) error {
 		case <-pause.C:
 		}
 	}
+}
+
+// check is what a check for a lost network found, unless a new one begins on purpose. The turn is held.
+func (a *Attachment) check(err error) error {
+	if a.opts.New && errors.Is(err, ErrLost) {
+		return nil
+	}
+	return err
 }
 
 // use makes a way the current one.
@@ -204,6 +224,9 @@ func (a *Attachment) reach(ctx context.Context) error {
 // become opens the service on the database and listens on the socket for others. Without a socket the service runs all the same: only a
 // second process would miss it.
 func (a *Attachment) become(s store.Store) error {
+	if err := a.check(checkSeed(a.dir, s)); err != nil {
+		return errors.Join(err, s.Close())
+	}
 	o := a.opts
 	o.Store, o.Dir = s, a.dir
 	svc, err := Open(o)
@@ -222,6 +245,7 @@ func (a *Attachment) become(s store.Store) error {
 	} else {
 		go func() { own.stopped <- svc.run(ctx, l, svc.trusted, DefaultTimeouts()) }()
 	}
+	a.opts.New = false // it has begun: from now on it can be lost
 	a.use(RoundTripper(svc.handler), own, svc.Network())
 	return nil
 }

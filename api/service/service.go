@@ -74,6 +74,7 @@ type Options struct {
 	AfterStep      func(step string) // called after each durable step of settlement, for crash tests
 	Faults         Faults            // nothing happens by itself
 	Dir            string            // data directory for network.json; "" writes none
+	New            bool              // OpenOrAttach begins a new network; what was in the directory is moved aside
 }
 
 // Faults bring about what seldom happens, for tests and developers (design §4). Nil functions do nothing.
@@ -193,6 +194,9 @@ func (s *Service) wire() error {
 	}
 	if s.keys, err = access.OpenKeys(o.Store, access.KeysOptions{Clock: o.Clock, Random: o.Random, FundLimit: o.FundLimit}); err != nil {
 		return err
+	}
+	for _, damage := range s.keys.Damaged() {
+		o.Log.Error("a stored API key cannot be read and opens nothing", "error", damage)
 	}
 	walk, err := in.Secret("prices/1", 32)
 	if err != nil {

@@ -58,6 +58,7 @@ const (
 	ExitRefused = 4
 	ExitExpired = 5
 	ExitUnknown = 6
+	ExitDamaged = 7
 )
 
 // A UsageError says that the command line cannot be carried out as it stands. Hint, if any, says what to run instead.
@@ -101,6 +102,21 @@ func InFile(err error) error {
 	return &FileError{err}
 }
 
+// A DataError says that what a service or an embedded profile stored is damaged or lost. Hint says what to do.
+type DataError struct {
+	Err  error
+	Hint string
+}
+
+// Error is that of the cause.
+func (e *DataError) Error() string { return e.Err.Error() }
+
+// Unwrap is the cause.
+func (e *DataError) Unwrap() error { return e.Err }
+
+// ExitCode is ExitDamaged.
+func (*DataError) ExitCode() int { return ExitDamaged }
+
 // Interrupted reports that a person or a signal ended a step.
 func Interrupted(err error) bool {
 	var failed *client.Error
@@ -108,7 +124,8 @@ func Interrupted(err error) bool {
 }
 
 // Code maps an error to the exit code: 0 done, 1 failed, 2 usage (or a file that is named, or a broken configuration), 3 access (key missing, wrong or without
-// permission, locked keys, or a wrong passphrase), 4 refused by verification, 5 expired, interrupted or not executed, 6 outcome unknown.
+// permission, locked keys, or a wrong passphrase), 4 refused by verification, 5 expired, interrupted or not executed, 6 outcome unknown, 7 stored data
+// of a service damaged or lost.
 func Code(err error) int {
 	var usage *UsageError
 	var cfg *config.Error
@@ -172,11 +189,14 @@ func problemOf(err error) string {
 func hintOf(err error) string {
 	var usage *UsageError
 	var access *AccessError
+	var data *DataError
 	switch {
 	case errors.As(err, &usage):
 		return usage.Hint
 	case errors.As(err, &access):
 		return access.Hint
+	case errors.As(err, &data):
+		return data.Hint
 	}
 	return ""
 }

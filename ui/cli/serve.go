@@ -16,6 +16,7 @@ import (
 type ServeOptions struct {
 	Listen         string        // host:port; port 0 takes a free one
 	Data           string        // data directory
+	New            bool          // begin a new network; what is there is moved aside
 	JSON           bool          // print one line of JSON once the port accepts
 	Hosts          []string      // further host names of the certificate
 	Fund           bool          // give test funds to new addresses
@@ -94,12 +95,16 @@ dashboards are about the remote service of that profile, read only, with its API
 			if err := o.SSH.settle(cmd, g.Profile); err != nil {
 				return err
 			}
+			if o.New && o.SSH.Profile != "" {
+				return &UsageError{Problem: "no service runs here with --profile, so there is no network to begin", Hint: "leave out --new"}
+			}
 			return p.Serve(cmd.Context(), o)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:8443", "where to listen, as `HOST:PORT`; port 0 takes a free one")
 	f.StringVar(&o.Data, "data", "", "data `directory`, made when it is not there (default: below the user's data directory)")
+	f.BoolVar(&o.New, "new", false, "begin a new network: database and network.json of the data directory are moved aside into a directory there, never deleted")
 	f.BoolVar(&o.JSON, "json", false, "print one line of JSON with address, CA file, key and network file once the port accepts")
 	f.StringSliceVar(&o.Hosts, "host", nil, "further host `name` or address that clients use, for the certificate; may be given several times")
 	f.StringVar(&w.fund, "fund", w.fund, "test funds for addresses that are named the first time by a key that may quote: `always or never`")

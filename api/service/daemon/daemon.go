@@ -28,6 +28,7 @@ import (
 // Options say what is run. Dir is the data directory, absolute; it is made when it is not there.
 type Options struct {
 	Dir            string
+	New            bool     // begin a new network: what is there is moved aside first
 	Listen         string   // host:port; port 0 takes a free one
 	Hosts          []string // further host names of the certificate
 	Connections    int      // open at once, on the open port; 0 means the service's default
@@ -84,8 +85,8 @@ func Run(ctx context.Context, o Options) error {
 	}
 	log := NewLog(o)
 	a, err := service.OpenOrAttach(ctx, o.Dir, service.Options{
-		Kind: network.Lab, Fund: o.Fund, FundLimit: o.FundLimit, Private: o.Private, Log: log, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime, BasePath: o.BasePath, Faults: faults,
-		StoredKeys: true, Metrics: figures.meter(),
+		Kind: network.Lab, Fund: o.Fund, FundLimit: o.FundLimit, Private: o.Private, Log: log, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime,
+		BasePath: o.BasePath, Faults: faults, StoredKeys: true, Metrics: figures.meter(), New: o.New,
 	})
 	if err != nil && !errors.Is(err, store.ErrInUse) {
 		return err

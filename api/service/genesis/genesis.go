@@ -24,6 +24,7 @@ import (
 	"coffer/api/catalog"
 	"coffer/api/network"
 	"coffer/api/service/chain"
+	"coffer/api/service/chain/evm"
 	"coffer/api/service/chain/solana"
 	"coffer/api/service/store"
 	"coffer/assets"
@@ -49,6 +50,8 @@ type Options struct {
 var (
 	// ErrSeed says that a store holds an installation of another seed than the given one.
 	ErrSeed = errors.New("the store holds an installation with another seed")
+	// ErrNoSeed says that a store holds chains and no seed: it is damaged, and another seed would not be theirs.
+	ErrNoSeed = errors.New("the store holds chains without the seed that they were made from")
 	// ErrVersion says that a store holds chains that began with other contracts or assets than this program has. Nothing was changed.
 	ErrVersion = errors.New("the data was made by another version of this program: use that version, or another data directory")
 )
@@ -78,6 +81,9 @@ func Open(s store.Store, o Options) (*Installation, error) {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
 	stored, err := storedSeed(s)
+	if err == nil && stored == nil {
+		err = checkEmpty(s)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -119,6 +125,25 @@ func storedSeed(s store.Store) (seed []byte, err error) {
 		err = fmt.Errorf("genesis: the stored seed has %d bytes, expected %d", len(seed), SeedSize)
 	}
 	return seed, err
+}
+
+// Exists reports whether a store holds an installation.
+func Exists(s store.Store) (bool, error) {
+	seed, err := storedSeed(s)
+	return seed != nil, err
+}
+
+// checkEmpty refuses a store without a seed that is not new: seed and chains are made in one commit.
+func checkEmpty(s store.Store) error {
+	chains, err := evm.Exists(s)
+	ledger := false
+	if err == nil && !chains {
+		ledger, err = solana.Exists(s)
+	}
+	if err == nil && (chains || ledger) {
+		err = fmt.Errorf("genesis: %w", ErrNoSeed)
+	}
+	return err
 }
 
 func chooseSeed(stored []byte, o Options) ([]byte, error) {
