@@ -68,6 +68,7 @@ func run(ctx context.Context, args []string) error {
 		Balances:      balances,
 		Serve:         serve,
 		Keys:          keyCommands{},
+		Store:         storeCommands{},
 		Accounts:      roles.Commands{Open: openRoles, Prompt: prompt()},
 		FaultHelp:     settle.FaultHelp(),
 		AccountsExtra: keys.Profiles{Host: host(), Prompt: prompt(), Out: os.Stdout}.Accounts,

@@ -134,9 +134,10 @@ type change struct {
 	Grace int64  `json:"grace,omitzero"`
 }
 
-// withAdmin adds the administration of keys to the handler of the local socket.
-func withAdmin(keys *access.Keys, log *slog.Logger, next http.Handler) http.Handler {
+// withAdmin adds the administration of keys, and backups, to the handler of the local socket.
+func withAdmin(keys *access.Keys, s store.Store, log *slog.Logger, next http.Handler) http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+backupPath, sendBackup(s, log))
 	mux.HandleFunc("GET "+keysPath, func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, keyList{keys.List()}, nil)
 	})
@@ -171,7 +172,7 @@ func withAdmin(keys *access.Keys, log *slog.Logger, next http.Handler) http.Hand
 		reply(w, http.StatusOK, a, err)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == keysPath || strings.HasPrefix(r.URL.Path, keysPath+"/") {
+		if r.URL.Path == keysPath || strings.HasPrefix(r.URL.Path, keysPath+"/") || r.URL.Path == backupPath {
 			mux.ServeHTTP(w, r)
 			return
 		}

@@ -1,10 +1,15 @@
 package service
 
 import (
+	"context"
+	"maps"
+	"math/big"
 	"net/http"
+	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
 
+	"coffer/api/caip"
 	"coffer/api/service/genesis"
 	"coffer/api/service/store"
 )
@@ -25,3 +30,41 @@ func Operations(s *Service) (n int, err error) {
 
 // Trusted is what answers on the local socket.
 func Trusted(s *Service) http.Handler { return s.trusted }
+
+// Held is the balance of an account as the service's chains have it.
+func Held(t *testing.T, s *Service, a common.Address, asset caip.Asset) *big.Int {
+	t.Helper()
+	v, err := s.in.Balance(a, asset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// Replay executes every block of every chain anew and compares all that is stored; on Solana it compares the sums with what genesis made.
+func Replay(t *testing.T, s *Service) {
+	t.Helper()
+	for id, c := range s.in.Chains {
+		n, err := c.(interface {
+			Verify(context.Context) (uint64, error)
+		}).Verify(t.Context())
+		if err != nil || n == 0 {
+			t.Errorf("chain %d: %d blocks: %v", id, n, err)
+		}
+	}
+	sums, err := s.in.Solana.Sums()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := genesis.Open(store.NewMemory(), genesis.Options{Clock: s.opts.Clock, Random: s.opts.Random, Kind: s.opts.Kind})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := fresh.Solana.Sums() // of any network: all have the same supply
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sums.Lamports != whole.Lamports || !maps.Equal(sums.Tokens, whole.Tokens) {
+		t.Errorf("Solana: the sums are %+v, of a new network %+v", sums, whole)
+	}
+}

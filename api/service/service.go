@@ -262,7 +262,7 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 	if s.trusted, err = httpapi.New(config); err != nil {
 		return err
 	}
-	s.trusted = withAdmin(s.keys, o.Log, s.trusted)
+	s.trusted = withAdmin(s.keys, o.Store, o.Log, s.trusted)
 	return nil
 }
 
@@ -326,7 +326,7 @@ func (s *Service) solanaInHistory(_ context.Context, k solmsg.Key) (bool, error)
 // named looks at the records of every project.
 func (s *Service) named(user string) (named bool, err error) {
 	err = s.book.View(func(tx store.Tx) error {
-		named = s.book.Latest(tx, user) > 0
+		named = s.book.Named(tx, user)
 		return nil
 	})
 	return named, err

@@ -41,6 +41,7 @@ type Program struct {
 	Balances  func(context.Context, Global) (*api.Document, error) // answer of the v3 balance endpoint for the profile's accounts
 	Serve     func(context.Context, ServeOptions) error
 	Keys      KeysCommands     // of a service
+	Store     StoreCommands    // of a service
 	Accounts  AccountsCommands // of role-based accounts
 	FaultHelp []string         // what --fault takes, one line each
 	Env       []string         // environment of the process; nil for that which os.Environ gives

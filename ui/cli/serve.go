@@ -119,7 +119,7 @@ dashboards are about the remote service of that profile, read only, with its API
 	f.StringVar(&w.format, "log-format", w.format, "form of the log on standard error: `text or json`")
 	f.StringVar(&w.level, "log-level", w.level, "the least that is logged: `debug, info, warn or error`")
 	o.SSH.flags(cmd)
-	cmd.AddCommand(p.keys())
+	cmd.AddCommand(p.keys(), p.checkStore(), p.backupStore())
 	return Passing(cmd, p.Terminal)
 }
 

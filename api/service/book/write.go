@@ -240,6 +240,17 @@ func (b *Book) Latest(tx store.Tx, owner string) (stamp uint64) {
 	return stamp
 }
 
+// Named reports whether a record names an owner. An entry of the index that cannot be read counts as one.
+func (b *Book) Named(tx store.Tx, owner string) (named bool) {
+	key := hashOf(UserKey(owner))
+	index := tx.Bucket(bucketUpdated).Reporting(func(error) { named = true })
+	index.Descend(indexKey(key, math.MaxUint64), func(k, _ []byte) bool {
+		named = named || bytes.HasPrefix(k, key)
+		return false
+	})
+	return named
+}
+
 // Open lists the accepted quotes that are not terminal, in the order of their ids.
 func (b *Book) Open(tx store.Tx) []string {
 	var ids []string
