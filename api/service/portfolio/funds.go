@@ -35,6 +35,7 @@ type Faucet struct {
 	log   *slog.Logger
 	seed  []byte
 	turn  sync.Mutex // one funding at a time: chains seal one block at a time anyway
+	queue queue
 }
 
 // FaucetOptions configure a Faucet. Known and KnownSolana report whether the service's history names an address; nil means that there is no
@@ -94,25 +95,13 @@ func (f *Faucet) consider(ctx context.Context, a common.Address) error {
 	if d, err := f.decision(a[:]); err != nil || d == declined || d == funded || !f.may(ctx, false) {
 		return err
 	}
+	s := f.join(a, func() bool { return f.within(ctx, a.Hex()) })
 	f.turn.Lock()
 	defer f.turn.Unlock()
-	d, err := f.decision(a[:]) // somebody else may have had the turn before
-	if err != nil || d == declined || d == funded {
-		return err
+	for !s.served { // whoever had the turn before may have served all that waited
+		f.serve(ctx, f.take())
 	}
-	if d == 0 {
-		if !f.within(ctx, a.Hex()) {
-			return nil
-		}
-		used, err := f.used(ctx, a)
-		if err != nil {
-			return err
-		}
-		if used {
-			return f.decline(a[:])
-		}
-	}
-	return f.fund(a)
+	return s.err
 }
 
 // within takes a new address out of the request's budget; false when that is used up.
@@ -125,8 +114,10 @@ func (f *Faucet) within(ctx context.Context, account string) bool {
 }
 
 func (f *Faucet) decline(a []byte) error {
-	return f.in.Store.Update(func(tx store.Tx) error { return tx.Bucket(bucketFunds).Put(a, []byte{declined}) })
+	return f.in.Store.Update(func(tx store.Tx) error { return decline(tx, a) })
 }
+
+func decline(tx store.Tx, a []byte) error { return tx.Bucket(bucketFunds).Put(a, []byte{declined}) }
 
 func (f *Faucet) decision(a []byte) (d byte, err error) {
 	err = f.in.Store.View(func(tx store.Tx) error {
@@ -180,16 +171,26 @@ func (f *Faucet) usedOn(id uint64, a common.Address) (bool, error) {
 	return false, nil
 }
 
-// fund seals one block of faucet transfers per chain of the grant. The decision is committed with the blocks and the declines.
-func (f *Faucet) fund(a common.Address) error {
+// byChain is the grant of an address, chain by chain.
+func (f *Faucet) byChain(a common.Address) (map[uint64][]gift, error) {
 	gifts, err := f.grant(a)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	byChain := map[uint64][]gift{}
 	for _, g := range gifts {
 		id, _ := g.entity.Asset.Chain.EVMID()
 		byChain[id] = append(byChain[id], g)
+	}
+	return byChain, nil
+}
+
+// fund pays a grant chain by chain, each in a commit of its own, so that a chain which refuses does not keep the others from paying. The decision is
+// committed with the blocks and the declines.
+func (f *Faucet) fund(a common.Address) error {
+	byChain, err := f.byChain(a)
+	if err != nil {
+		return err
 	}
 	var group errgroup.Group
 	for id, list := range byChain {
@@ -224,10 +225,7 @@ func (f *Faucet) pay(p part, all map[uint64][]gift) error {
 
 // seal makes the block of one chain. The error is a *refusal when the chain does not take the transfers.
 func (f *Faucet) seal(p part, record func(store.Tx, chain.Block) error) error {
-	txs := make([]chain.Tx, len(p.gifts))
-	for i, g := range p.gifts {
-		txs[i] = g.transfer(f.in, p.to)
-	}
+	txs := p.transfers(f.in)
 	accept := func(receipts []chain.Receipt) error {
 		if i := slices.IndexFunc(receipts, func(r chain.Receipt) bool { return !r.Success }); i >= 0 {
 			return &refusal{p.gifts[i].entity.Asset, genesis.AllSucceed(receipts)}
@@ -245,6 +243,14 @@ func (f *Faucet) seal(p part, record func(store.Tx, chain.Block) error) error {
 		return errors.Join(err, fault)
 	}
 	return &refusal{caip.Native(p.chain), err}
+}
+
+func (p part) transfers(in *genesis.Installation) []chain.Tx {
+	txs := make([]chain.Tx, len(p.gifts))
+	for i, g := range p.gifts {
+		txs[i] = g.transfer(in, p.to)
+	}
+	return txs
 }
 
 // note writes what came of the part, and the decision about the address as far as all chains of the grant have led to one.

@@ -2,7 +2,6 @@ package evm
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -81,28 +80,12 @@ func (c *Chain) open() (store.Snapshot, head, *reader, error) {
 func (c *Chain) Seal(req chain.SealRequest) (chain.Block, error) {
 	c.sealing.Lock()
 	defer c.sealing.Unlock()
-	s, err := c.build(req)
+	s, err := c.accepted(req)
 	if err != nil {
 		return chain.Block{}, err
 	}
 	block := s.block()
-	if req.Accept != nil {
-		if err := req.Accept(block.Receipts); err != nil {
-			return chain.Block{}, fmt.Errorf("%w: %w", chain.ErrNotAccepted, err)
-		}
-	}
-	err = c.store.Update(func(tx store.Tx) error {
-		if tx.Bucket(c.layout.blocks).Get(numberKey(s.head.number())) != nil {
-			return ErrConflict
-		}
-		if err := s.write(tx, c.layout); err != nil {
-			return fmt.Errorf("write block: %w", err)
-		}
-		if req.Record != nil {
-			return req.Record(tx, block)
-		}
-		return nil
-	})
+	err = c.store.Update(func(tx store.Tx) error { return c.write(tx, s, req, block) })
 	if err != nil {
 		c.catchUp()
 		return chain.Block{}, err

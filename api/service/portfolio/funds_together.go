@@ -1,0 +1,161 @@
+package portfolio
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/ethereum/go-ethereum/common"
+	"golang.org/x/sync/errgroup"
+
+	"coffer/api/service/chain"
+	"coffer/api/service/genesis"
+	"coffer/api/service/store"
+)
+
+// mostTogether bounds the addresses of one commit: so many grants fit into a block of every chain.
+const mostTogether = 64
+
+// queue is the addresses that wait for the faucet's turn.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*seat
+}
+
+// seat is one address that waits. All but to is guarded by the faucet's turn.
+type seat struct {
+	to     common.Address
+	within func() bool // takes a new address out of the budget of who named it
+	served bool
+	err    error
+}
+
+func (f *Faucet) join(a common.Address, within func() bool) *seat {
+	s := &seat{to: a, within: within}
+	f.queue.mu.Lock()
+	defer f.queue.mu.Unlock()
+	f.queue.waiting = append(f.queue.waiting, s)
+	return s
+}
+
+// take removes those who have waited longest.
+func (f *Faucet) take() []*seat {
+	f.queue.mu.Lock()
+	defer f.queue.mu.Unlock()
+	n := min(len(f.queue.waiting), mostTogether)
+	taken := slices.Clone(f.queue.waiting[:n])
+	f.queue.waiting = slices.Delete(f.queue.waiting, 0, n)
+	return taken
+}
+
+// serve decides about every seat and pays all grants in one commit. The turn is held. The context is that of who has the turn: when it ends, the others
+// are served all the same, by their own turn.
+func (f *Faucet) serve(ctx context.Context, seats []*seat) {
+	var fresh []*seat // at most one of each address
+	var decisions errgroup.Group
+	decisions.SetLimit(4)
+	seen := map[common.Address]*seat{}
+	for _, s := range seats {
+		if seen[s.to] != nil {
+			continue
+		}
+		seen[s.to] = s
+		decisions.Go(func() error {
+			s.served, s.err = f.decide(context.WithoutCancel(ctx), s)
+			return nil
+		})
+	}
+	_ = decisions.Wait() // errors are in the seats
+	for _, s := range seats {
+		if !s.served && seen[s.to] == s {
+			fresh = append(fresh, s)
+		}
+	}
+	f.payAll(fresh)
+	for _, s := range seats {
+		s.served, s.err = true, seen[s.to].err
+	}
+}
+
+// decide reports whether an address gets nothing, or nothing more. A new one is taken out of the budget of who named it first.
+func (f *Faucet) decide(ctx context.Context, s *seat) (over bool, err error) {
+	a := s.to
+	d, err := f.decision(a[:])
+	if err != nil || d == declined || d == funded {
+		return true, err
+	}
+	if d == started {
+		return true, f.fund(a) // what an earlier process began, it paid chain by chain
+	}
+	if !s.within() {
+		return true, nil
+	}
+	used, err := f.used(ctx, a)
+	if err == nil && used {
+		err = f.decline(a[:])
+	}
+	return err != nil || used, err
+}
+
+// payAll pays the grants of all seats in one commit; where a chain refuses one, each is paid by itself.
+func (f *Faucet) payAll(seats []*seat) {
+	err := f.together(seats)
+	if err == nil {
+		return
+	}
+	if !separable(err) {
+		for _, s := range seats {
+			s.err = err
+		}
+		return
+	}
+	for _, s := range seats {
+		s.err = f.fund(s.to)
+	}
+}
+
+// separable reports whether the error of a common commit may be that of one grant.
+func separable(err error) bool {
+	_, excluded := errors.AsType[*chain.TxError](err)
+	return excluded || errors.Is(err, chain.ErrNotAccepted) || errors.Is(err, genesis.ErrChain)
+}
+
+// together seals one block a chain with the transfers of all seats, in one commit with the decisions about them.
+func (f *Faucet) together(seats []*seat) error {
+	if len(seats) == 0 {
+		return nil
+	}
+	requests := map[uint64]chain.SealRequest{}
+	now := uint64(f.clock().Unix())
+	parts := map[uint64][]part{}
+	grants := map[common.Address]map[uint64][]gift{}
+	for _, s := range seats {
+		byChain, err := f.byChain(s.to)
+		if err != nil {
+			return err
+		}
+		grants[s.to] = byChain
+		for id, gifts := range byChain {
+			parts[id] = append(parts[id], part{to: s.to, chain: id, gifts: gifts})
+		}
+	}
+	for id, list := range parts {
+		var txs []chain.Tx
+		for _, p := range list {
+			txs = append(txs, p.transfers(f.in)...)
+		}
+		requests[id] = chain.SealRequest{Time: now, Txs: txs, Accept: genesis.AllSucceed, Record: func(tx store.Tx, block chain.Block) error {
+			first := 0
+			for _, p := range list {
+				if err := p.note(tx, block.Receipts[first].TxHash[:], grants[p.to]); err != nil {
+					return err
+				}
+				first += len(p.gifts)
+			}
+			return nil
+		}}
+	}
+	_, err := f.in.SealAll(requests)
+	return err
+}
