@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string) error {
 		Store:         storeCommands{},
 		Accounts:      roles.Commands{Open: openRoles, Prompt: prompt()},
 		FaultHelp:     settle.FaultHelp(),
-		AccountsExtra: keys.Profiles{Host: host(), Prompt: prompt(), Out: os.Stdout}.Accounts,
+		AccountsExtra: keys.Profiles{Host: host(), Prompt: prompt(), Out: os.Stdout, Clock: time.Now}.Accounts,
 		Extra: []func(*cli.Global) *cobra.Command{
 			keys.Commands{Host: host(), Prompt: prompt(), Out: os.Stdout}.Command,
 			keys.Profiles{Host: host(), Prompt: prompt(), Out: os.Stdout}.Command,

@@ -38,7 +38,7 @@ func goldensOfJSON() map[string][]string {
 		"keys list": all(keys+"TestJSON/", "keys_list", "keys_list_none"), "keys import": all(keys+"TestJSON/", "keys_import"),
 		"keys restore": all(keys, "TestJSONOfWhatWasRestored"),
 		"profile add":  all(keys+"TestJSON/", "profile_add", "profile_add_memory"), "profile list": all(keys+"TestJSON/", "profile_list"), "profile fingerprint": all(keys+"TestJSON/", "profile_fingerprint"),
-		"accounts list": all(keys+"TestJSON/", "accounts_list", "accounts_list_none", "accounts_list_both", "accounts_list_roles"), "accounts add": all(keys+"TestJSON/", "accounts_add", "accounts_add_roles", "accounts_add_solana"),
+		"accounts list": all(keys+"TestJSON/", "accounts_list", "accounts_list_none", "accounts_list_both", "accounts_list_roles"), "accounts add": all(keys+"TestJSON/", "accounts_add", "accounts_add_roles", "accounts_add_solana"), "accounts remove": all(keys+"TestJSON/", "accounts_remove"),
 		"accounts check": all(keys+"TestJSONOfAComparison/", "equal", "differs"),
 		"balances":       all(program, "balances"), "doctor": all(program, "doctor"), "accounts show": all(program, "accounts_show"),
 		"accounts rotate": all(program, "accounts_rotate", "accounts_rotate_half"), "accounts exit announce": all(program, "accounts_exit_announce"),

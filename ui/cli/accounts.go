@@ -96,13 +96,13 @@ func (p accountsRoot) command(g *Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accounts",
 		Short: "The profile's accounts: addresses, roles, the way out",
-		Long: `list, add and check look after the accounts of the profile. A role-based account has a session key for every day, an admin key
+		Long: `list, add, remove and check look after the accounts of the profile. A role-based account has a session key for every day, an admin key
 for emergencies, and the service's co-signer. show, rotate and exit
 use the admin key: to replace the session key, and to leave without the co-signer after a delay.`,
 		Example: "  coffer accounts list\n  coffer accounts show --json",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return missing("accounts", "list, add, check, show, rotate or exit")
+			return missing("accounts", "list, add, remove, check, show, rotate or exit")
 		},
 	}
 	cmd.AddCommand(Passing(p.show(g), p.terminal), Passing(p.rotate(g), p.terminal), p.exit(g))

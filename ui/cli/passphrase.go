@@ -122,6 +122,12 @@ func given(ctx context.Context, question string) (secret.Secret, bool, error) {
 	return p.Take(question)
 }
 
+// PassphraseGiven reports whether the running command was given the passphrase of the keys and it was not taken yet.
+func PassphraseGiven(ctx context.Context) bool {
+	p, _ := ctx.Value(passphraseKey{}).(*Passphrase)
+	return p != nil && p.given && !p.pass.Empty()
+}
+
 // Unasked is the error of a question that needs a person where there is none.
 func Unasked(question string) error {
 	if asksPassphrase(question) {

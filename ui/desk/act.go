@@ -26,7 +26,7 @@ func Session(ctx context.Context, host profile.Host, name string, ask act.Ask, m
 	options := journal.Options{Network: s.Network.ID, Kind: s.Network.Kind, Clock: s.Clock, Random: rand.Reader, Holder: "coffer on " + machine}
 	return &act.Session{
 		Profile: s.Profile.Name, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Query: s.Query(), Service: s.Client, Lists: s.Lists,
-		Locked: s.Locked, Unlock: s.Unlock, Lock: s.Lock, Close: s.Close, Keep: profile.Folder{Dir: state},
+		Locked: s.Locked, Unlock: s.Unlock, Lock: s.Lock, WatchOnly: s.WatchOnly, Close: s.Close, Keep: profile.Folder{Dir: state},
 		Read: func() (act.Book, error) {
 			j, err := journal.OpenReadOnly(state, options)
 			if errors.Is(err, fs.ErrNotExist) {

@@ -86,6 +86,7 @@ type desk struct {
 	log   *wire.Log
 	file  config.File
 	skew  func() time.Duration // the service's clock minus the local one
+	watch string               // why nothing can be signed, as far as it was known at the start
 	visit *Visit               // nil unless this is a guest's
 	under []*flow.Operation    // what was under way when the profile was opened
 }
@@ -143,7 +144,7 @@ func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
 	defer func() { err = errors.Join(err, done()) }()
 	life, end := context.WithCancel(ctx)
 	defer end()
-	d.under = d.flow.Unfinished()
+	d.under, d.watch = d.flow.Unfinished(), d.s.WatchOnly(ctx)
 	go func() { _, _ = d.flow.Reconcile(life) }() // what it finds is in the snapshots
 	defer endInTime(ctx, d.s.Wipe, o.Abort)()
 	if o.Global.Linear {

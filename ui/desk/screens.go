@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -40,13 +41,13 @@ func (d *desk) options(next **screen.SwitchMsg) tui.Options {
 
 // screens builds the screens that need more than a source.
 func (d *desk) screens(c screen.Context) map[screen.ID]screen.Screen {
-	build := builder.New(c, builder.Deps{Balances: d.Balances, Book: d.s.Contacts(), Paid: d.book.Recipients})
+	build := builder.New(c, builder.Deps{WatchOnly: d.s.WatchOnly, Balances: d.Balances, Book: d.s.Contacts(), Paid: d.book.Recipients})
 	all := map[screen.ID]screen.Screen{
 		screen.Balances: balances.New(c, d), screen.Build: build, screen.History: history.New(c, d),
 		screen.Accounts: accounts.NewWith(c, d.s.AccountDeps(d.book, true)),
 		screen.Review: review.New(c, review.Deps{
 			Start:  func(ctx context.Context, in intent.Intent) (review.Operation, error) { return d.flow.Start(ctx, in) },
-			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Names: d.name, NoSigner: d.s.ReadOnly(),
+			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Names: d.name, NoSigner: cmp.Or(d.s.ReadOnly(), d.watch),
 		}),
 		screen.Activity: activity.New(c, activity.Deps{
 			Unfinished: func() []activity.Operation { return found[activity.Operation](d) },
@@ -122,7 +123,7 @@ func (d *desk) talk(ctx context.Context) error {
 			Unfinished:  func() []linear.Operation { return found[linear.Operation](d) },
 			Outstanding: d.outstanding,
 			Void:        d.flow.Void, Balances: d.Balances, History: d.History, Book: book,
-			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Secret: d.o.Secret,
+			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Secret: d.o.Secret, WatchOnly: d.s.WatchOnly,
 		},
 	})
 }

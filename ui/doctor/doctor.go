@@ -83,6 +83,13 @@ type Keys struct {
 	None, Command bool
 }
 
+// AccountKey says whether the key that signs for an account is in the vault. Why says why it is not Known.
+type AccountKey struct {
+	Account, Signer string
+	Here, Known     bool
+	Why             string
+}
+
 // Build says what the program was built from.
 type Build struct {
 	Version, Revision, Go, System string
@@ -100,13 +107,15 @@ type Deps struct {
 	Broken  error               // why there is no service
 	Query   client.BalanceQuery // what the accounts of the profile hold
 	// TLS makes a connection of its own to the service and tells how it is protected; nil for a service inside this program.
-	TLS      func(ctx context.Context) (tls.ConnectionState, error)
-	Keys     func(ctx context.Context) Keys
-	Policy   func() error // reads the policy file of the profile; nil without one
-	Pins     func() error // compares the pins of the network with those that the program ships
-	Terminal Terminal
-	Build    Build
-	Home     string // home directory, for Report
+	TLS  func(ctx context.Context) (tls.ConnectionState, error)
+	Keys func(ctx context.Context) Keys
+	// AccountKeys looks for the key of every account of the profile; nil leaves it out.
+	AccountKeys func(ctx context.Context) []AccountKey
+	Policy      func() error // reads the policy file of the profile; nil without one
+	Pins        func() error // compares the pins of the network with those that the program ships
+	Terminal    Terminal
+	Build       Build
+	Home        string // home directory, for Report
 }
 
 // Run looks at everything. It takes as long as the service does, at most about half a minute.
@@ -114,6 +123,7 @@ func Run(ctx context.Context, d Deps) []Finding {
 	out := Reach(ctx, d)
 	out = append(out, d.pins()...)
 	out = append(out, d.keys(ctx)...)
+	out = append(out, d.accountKeys(ctx)...)
 	out = append(out, d.files()...)
 	out = append(out, d.Terminal.findings()...)
 	out = append(out, d.build())
@@ -159,6 +169,27 @@ func (d Deps) keys(ctx context.Context) []Finding {
 		f.Text = k.Where + ", unlocked"
 	}
 	return []Finding{f}
+}
+
+// accountKeys says of each account whether it can sign here.
+func (d Deps) accountKeys(ctx context.Context) []Finding {
+	if d.AccountKeys == nil {
+		return nil
+	}
+	var out []Finding
+	for _, k := range d.AccountKeys(ctx) {
+		f := Finding{Area: AreaKeys, Name: "account", Text: k.Account + ": its key is here"}
+		switch {
+		case !k.Known:
+			f.Level, f.Text = Unknown, k.Account+": whether the key of "+k.Signer+" is here is not known: "+text.Clean(k.Why, maxText)
+			f.Todo = "unlock the keys to know: coffer doctor --passphrase-fd N, or coffer keys list, --profile " + d.Profile.Name
+		case !k.Here:
+			f.Level, f.Text = Warn, k.Account+": watch-only until the key of "+k.Signer+" is in the vault: nothing can be signed"
+			f.Todo = "bring it: coffer keys import --profile " + d.Profile.Name
+		}
+		out = append(out, f)
+	}
+	return out
 }
 
 func (d Deps) build() Finding {

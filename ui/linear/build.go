@@ -79,6 +79,11 @@ func (s *session) afterwards(ctx context.Context, change *edit, err error) error
 
 // planned reads a plan out and changes it until it is reviewed or thrown away.
 func (s *session) planned(ctx context.Context, p *plan, failures []api.Failure) error {
+	if ask := s.deps.WatchOnly; ask != nil {
+		if words := ask(ctx); words != "" {
+			s.out.say("You can build and hear a review, but not sign: " + sentence(clean(words, 400)))
+		}
+	}
 	s.failures(failures)
 	for {
 		s.readPlan(p)

@@ -68,6 +68,8 @@ type Deps struct {
 	// Locked says whether a signature needs the vault's passphrase first; nil: never. Unlock opens the vault, takes over the passphrase and wipes it.
 	Locked func() bool
 	Unlock func(ctx context.Context, pass secret.Secret) error
+	// WatchOnly says why nothing can be signed, such as that no key is here; "": it can, or it is not known. nil: it can.
+	WatchOnly func(ctx context.Context) string
 	// Secret asks for a passphrase without showing it. It has the input to itself while it runs.
 	Secret func(ctx context.Context, question string) (secret.Secret, error)
 }

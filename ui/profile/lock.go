@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"coffer/api/secret"
 	"coffer/ui/cli"
@@ -105,10 +104,5 @@ func (o *Opened) Store() screen.Vault {
 // has reports whether the vault has a key of an address.
 func (o *Opened) has(ctx context.Context, address string) (bool, error) {
 	items, err := o.vault.Items(ctx)
-	for _, k := range items {
-		if strings.EqualFold(k.Address, address) && (strings.HasPrefix(address, "0x") || k.Address == address) {
-			return true, nil
-		}
-	}
-	return false, err
+	return err == nil && hasItem(items, address), err
 }

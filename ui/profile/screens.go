@@ -178,9 +178,10 @@ func (o *Opened) policyWords() ([]string, error) {
 func (o *Opened) DoctorDeps(build cli.Build, t doctor.Terminal) doctor.Deps {
 	d := doctor.Deps{
 		Clock: time.Now, Profile: o.Profile, Paths: o.Paths, Network: o.Network, Catalog: o.Catalog, Query: o.Query(), Keys: o.keysState, Terminal: t,
-		Pins:  func() error { return verify.CheckPins(o.Network) },
-		Build: doctor.Build{Version: build.Version, Revision: build.Revision, Modified: build.Modified, Go: build.Go, System: runtime.GOOS + "/" + runtime.GOARCH},
-		Home:  o.host.Getenv("HOME"),
+		AccountKeys: o.accountKeys,
+		Pins:        func() error { return verify.CheckPins(o.Network) },
+		Build:       doctor.Build{Version: build.Version, Revision: build.Revision, Modified: build.Modified, Go: build.Go, System: runtime.GOOS + "/" + runtime.GOARCH},
+		Home:        o.host.Getenv("HOME"),
 	}
 	if o.Client != nil { // a nil pointer in an interface is not nil
 		d.Service = o.Client

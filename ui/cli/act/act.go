@@ -127,8 +127,10 @@ type Session struct {
 	Locked func() bool
 	Unlock func(ctx context.Context) error
 	Lock   func()
-	Keep   Keep
-	Close  func() error
+	// WatchOnly says why nothing can be signed, such as that no key of the accounts is here; "": it can, or it is not known. nil: it can.
+	WatchOnly func(ctx context.Context) string
+	Keep      Keep
+	Close     func() error
 }
 
 // maxShown bounds one line of what is written, in characters; data in hex is longer and is written in full.

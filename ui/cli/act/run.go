@@ -67,6 +67,22 @@ func (o *runOptions) limits(job func(verify.Limits) (verify.Limits, error)) func
 	}
 }
 
+// watched refuses to ask for what nothing here could sign. A dry run goes on and says so.
+func (r *runner) watched(ctx context.Context) error {
+	if r.s.WatchOnly == nil {
+		return nil
+	}
+	words := r.s.WatchOnly(ctx)
+	switch {
+	case words == "":
+		return nil
+	case r.o.dry:
+		r.c.say("Nothing could be signed: %s.", words)
+		return nil
+	}
+	return &cli.AccessError{Problem: "nothing was asked, because nothing can be signed: " + words, Hint: "--dry-run asks and shows all the same"}
+}
+
 // job is what is to be run. limits narrows the policy, begin may go on with an operation of before (nil: start a new one), before is called once right before
 // the first signature, compared adds lines to a review, and extra members to the JSON.
 type job struct {
@@ -119,6 +135,9 @@ func (c Commands) operate(ctx context.Context, s *Session, o runOptions, j job) 
 		}
 	}
 	if r.op == nil {
+		if err := r.watched(ctx); err != nil {
+			return err
+		}
 		if r.op, err = w.Start(ctx, j.in); err != nil {
 			if interrupted(err) {
 				return stopped("", err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,6 +96,10 @@ func (d *desk) write(name string, data []byte, mode os.FileMode) {
 	}
 }
 
+func (d *desk) getenv(name string) string {
+	return map[string]string{"HOME": d.dir, "COFFER_CONFIG": d.dir + "/config.toml", "COFFER_DATA": d.dir + "/data"}[name]
+}
+
 // run carries out a command and returns its exit code; what it prints is in out.
 func (d *desk) run(args ...string) int {
 	d.Helper()
@@ -102,9 +107,7 @@ func (d *desk) run(args ...string) int {
 	d.said.Reset()
 	host := profile.Host{
 		Keyring: d.ring,
-		Getenv: func(name string) string {
-			return map[string]string{"HOME": d.dir, "COFFER_CONFIG": d.dir + "/config.toml", "COFFER_DATA": d.dir + "/data"}[name]
-		},
+		Getenv:  d.getenv,
 		Ask: func(_ context.Context, question string) (secret.Secret, error) {
 			return secret.Secret{}, cli.Unasked(question)
 		},
@@ -116,8 +119,8 @@ func (d *desk) run(args ...string) int {
 	}
 	root := &cobra.Command{Use: "coffer", SilenceErrors: true, SilenceUsage: true}
 	accounts := &cobra.Command{Use: "accounts"}
-	accounts.AddCommand(Profiles{host, prompt, &d.out}.Accounts(g)...)
-	root.AddCommand(Commands{Host: host, Prompt: prompt, Out: &d.out, Random: &counter{}}.Command(g), Profiles{host, prompt, &d.out}.Command(g), accounts)
+	accounts.AddCommand(Profiles{Host: host, Prompt: prompt, Out: &d.out}.Accounts(g)...)
+	root.AddCommand(Commands{Host: host, Prompt: prompt, Out: &d.out, Random: &counter{}}.Command(g), Profiles{Host: host, Prompt: prompt, Out: &d.out}.Command(g), accounts)
 	root.SetArgs(args)
 	root.SetOut(&d.out)
 	root.SetErr(&d.said)
@@ -170,6 +173,7 @@ func TestJSON(t *testing.T) {
 		{"accounts_list", []string{"accounts", "list", "--json"}},
 		{"accounts_add_solana", []string{"accounts", "add", "--type", "solana", "--address", seed58, "--json"}},
 		{"accounts_list_both", []string{"accounts", "list", "--json"}},
+		{"accounts_remove", []string{"accounts", "remove", "solana", "--yes", "--json"}},
 		{"profile_add_memory", []string{
 			"profile", "add", "roles", "--kind", "lab", "--url", "https://wallet.invalid:8443/api", "--network-file", d.dir + "/network.json", "--fingerprint", n.Fingerprint(), "--vault", "memory", "--json",
 		}},
@@ -210,13 +214,17 @@ func TestJSONOfAComparison(t *testing.T) {
 	}{"equal": {0, common.Address{0xaa}}, "differs": {cli.ExitRefused, common.Address{0xbb}}} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			err := Profiles{Out: &out}.compared([]profile.Compared{{Account: a, Said: c.said}, {Account: own, Own: true}}, true)
+			hold := func(a api.Account) profile.Holding {
+				return profile.Holding{Account: a, Signer: a.AccountAddress, State: profile.KeyMissing}
+			}
+			p := Profiles{Out: &out, Prompt: cli.Prompt{Out: io.Discard}}
+			err := p.compared([]profile.Compared{{Account: a, Said: c.said}, {Account: own, Own: true}}, hold, true)
 			if cli.Code(err) != c.code {
 				t.Errorf("%v", err)
 			}
 			golden.RequireEqual(t, out.Bytes())
 			out.Reset()
-			if err := (Profiles{Out: &out}).compared([]profile.Compared{{Account: a, Said: c.said}}, false); cli.Code(err) != c.code || (out.Len() == 0) != (c.code != 0) {
+			if err := p.compared([]profile.Compared{{Account: a, Said: c.said}}, hold, false); cli.Code(err) != c.code || (out.Len() == 0) != (c.code != 0) {
 				t.Errorf("%v, %s", err, out.String())
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,7 @@ type Profiles struct {
 	Host   profile.Host
 	Prompt cli.Prompt
 	Out    io.Writer
+	Clock  func() time.Time // nil: time.Now
 }
 
 // Command builds `coffer profile`.
@@ -143,9 +145,10 @@ func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string
 	return nil
 }
 
-// Accounts builds `coffer accounts list`, `add` and `check`.
+// Accounts builds `coffer accounts list`, `add`, `remove` and `check`.
 func (c Profiles) Accounts(g *cli.Global) []*cobra.Command {
-	return []*cobra.Command{c.listAccounts(g), c.addAccount(g), cli.Passing(c.checkAccounts(g), c.Prompt.Terminal)}
+	there := c.Prompt.Terminal
+	return []*cobra.Command{c.listAccounts(g), cli.Passing(c.addAccount(g), there), c.removeAccount(g), cli.Passing(c.checkAccounts(g), there)}
 }
 
 func (c Profiles) listAccounts(g *cli.Global) *cobra.Command {
@@ -183,7 +186,8 @@ func (c Profiles) addAccount(g *cli.Global) *cobra.Command {
 		Use:   "add",
 		Short: "Add an account to the profile",
 		Long: `The address of an account follows from its keys and the network; it is computed here and never taken from the service.
-A profile has one EVM account at most, and one Solana account beside it.`,
+A profile has one EVM account at most, and one Solana account beside it. An account whose key is not in the vault is watch-only until it is: it shows
+balances and quotes and signs nothing. That is said here; locked keys are unlocked for it, on a terminal or by --passphrase-fd.`,
 		Example: `  coffer accounts add --type kernel-v3.1-ecdsa --signer 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
   coffer accounts add --type kernel-v3.3-ecdsa --signer 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266   the EOA itself, delegated by EIP-7702
   coffer accounts add --type role-based --session 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --admin 0x70997970C51812dc3A010C7d01b50e0d17dc79C8
@@ -204,12 +208,7 @@ A profile has one EVM account at most, and one Solana account beside it.`,
 			if err != nil {
 				return err
 			}
-			added := o.Accounts[len(o.Accounts)-1]
-			if asJSON {
-				return errors.Join(printJSON(c.Out, added), o.Close())
-			}
-			_, err = fmt.Fprintln(c.Out, added.AccountAddress)
-			return errors.Join(err, o.Close())
+			return errors.Join(c.sayAdded(cmd.Context(), o, asJSON), o.Close())
 		},
 	}
 	f := cmd.Flags()
@@ -221,6 +220,29 @@ A profile has one EVM account at most, and one Solana account beside it.`,
 	f.StringVar(&a.FirstSessionAddress, "first-session", "", "session key that the account was made with, when it was replaced since")
 	jsonFlag(cmd, &asJSON)
 	return cmd
+}
+
+// heldAccount is an account with what is known about its key: here, missing or unknown.
+type heldAccount struct {
+	api.Account
+	Key string `json:"key"`
+}
+
+// sayAdded prints the account that was added last, and says whether it can sign.
+func (c Profiles) sayAdded(ctx context.Context, o *profile.Opened, asJSON bool) error {
+	added := o.Accounts[len(o.Accounts)-1]
+	h, err := o.Hold(ctx, added, c.Prompt.Terminal)
+	if err != nil {
+		return fmt.Errorf("%s is added; whether its key is here is not known: %w", added.AccountAddress, err)
+	}
+	if words := h.Words(); words != "" {
+		c.Prompt.Say(strings.ToUpper(words[:1]) + words[1:] + ".")
+	}
+	if asJSON {
+		return printJSON(c.Out, heldAccount{added, h.State})
+	}
+	_, err = fmt.Fprintln(c.Out, added.AccountAddress)
+	return err
 }
 
 // checkAccounts compares the addresses that are computed here with those that the service predicts.
@@ -238,7 +260,7 @@ the account with that service.`,
 			}
 			all, err := profile.Compare(cmd.Context(), o.Client, o.Profile, o.Accounts)
 			if err == nil {
-				err = c.compared(all, asJSON)
+				err = c.compared(all, func(a api.Account) profile.Holding { return o.Holding(cmd.Context(), a) }, asJSON)
 			}
 			return errors.Join(err, o.Close())
 		},
@@ -252,14 +274,19 @@ type comparedLine struct {
 	Account   api.Account `json:"account"`
 	Predicted string      `json:"predictedAddress,omitzero"`
 	Equal     bool        `json:"equal"`
+	Key       string      `json:"key"` // here, missing or unknown
 }
 
-// compared prints the comparisons; one that differs is refused.
-func (c Profiles) compared(all []profile.Compared, asJSON bool) error {
+// compared prints the comparisons, and says which accounts are watch-only; one that differs is refused.
+func (c Profiles) compared(all []profile.Compared, hold func(api.Account) profile.Holding, asJSON bool) error {
 	lines := make([]comparedLine, len(all))
 	var differs error
 	for i, one := range all {
-		lines[i] = comparedLine{Account: one.Account, Equal: one.Equal()}
+		h := hold(one.Account)
+		lines[i] = comparedLine{Account: one.Account, Equal: one.Equal(), Key: h.State}
+		if words := h.Words(); words != "" {
+			c.Prompt.Say(one.Account.AccountAddress + ": " + words)
+		}
 		if !one.Own {
 			lines[i].Predicted = one.Said.Hex()
 		}

@@ -34,9 +34,11 @@ type Contact struct{ Name, Address string }
 // unknown. Book holds the known recipients; the first one is that of the trial call. Paid lists the addresses that were paid before, and is called from
 // commands only; nil: it is not known who is new.
 type Deps struct {
-	Balances func(ctx context.Context) (api.AggregatedBalance, error)
-	Book     []Contact
-	Paid     func() []string
+	// WatchOnly says why nothing can be signed, such as that no key is here; "": it can, or it is not known. It is called from commands; nil: it can.
+	WatchOnly func(ctx context.Context) string
+	Balances  func(ctx context.Context) (api.AggregatedBalance, error)
+	Book      []Contact
+	Paid      func() []string
 }
 
 // Screen is the builder. It is used on the event loop only.
@@ -67,6 +69,7 @@ type Screen struct {
 	hits   []string // the row of each line of the body drawn last
 	width  int      // of the body drawn last
 
+	watchOnly string // why nothing can be signed
 	money     money
 	paid      []string
 	paidKnown bool
@@ -130,7 +133,7 @@ func (s *Screen) slip() *tolerance {
 func (s *Screen) Title() string { return "Build" }
 
 // Init reads the balances, the unfinished work and the templates for the first time.
-func (s *Screen) Init() tea.Cmd { return tea.Batch(s.load(), s.loadKept()) }
+func (s *Screen) Init() tea.Cmd { return tea.Batch(s.load(), s.loadKept(), s.watch()) }
 
 // Close cancels what is under way.
 func (s *Screen) Close() { s.cancel() }

@@ -90,7 +90,7 @@ func newRig(t testing.TB) *rig {
 func (r *rig) do(cmd tea.Cmd) {
 	for _, m := range runAll(cmd) {
 		switch m.(type) {
-		case balancesMsg, keptMsg, saveDueMsg, savedMsg, importedMsg, exportedMsg:
+		case balancesMsg, watchedMsg, keptMsg, saveDueMsg, savedMsg, importedMsg, exportedMsg:
 			r.do(r.s.Update(m))
 			continue
 		}

@@ -45,6 +45,18 @@ func (s *Screen) load() tea.Cmd {
 	}
 }
 
+// watchedMsg says why nothing can be signed; "": it can, or it is not known.
+type watchedMsg string
+
+// watch asks whether the accounts can sign, before anything is asked of the service for them.
+func (s *Screen) watch() tea.Cmd {
+	ask, ctx := s.deps.WatchOnly, s.life
+	if ask == nil {
+		return nil
+	}
+	return func() tea.Msg { return watchedMsg(ask(ctx)) }
+}
+
 func (s *Screen) loaded(m balancesMsg) {
 	if m.gen != s.gen {
 		return

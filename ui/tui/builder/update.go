@@ -36,7 +36,9 @@ func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 	case screen.BalancesChangedMsg:
 		return s.load()
 	case screen.OpenedMsg:
-		return tea.Batch(s.load(), s.opened(m.Arg))
+		return tea.Batch(s.load(), s.watch(), s.opened(m.Arg))
+	case watchedMsg:
+		s.watchOnly = string(m)
 	case tea.PasteMsg:
 		return s.paste(m)
 	case tea.KeyPressMsg:

@@ -65,6 +65,10 @@ func (s *Screen) View(f screen.Frame) string {
 // remarks are what stands above the form whatever of it is in sight: where it came from, and what was refused and belongs to no field.
 func (s *Screen) remarks(th theme.Theme, w int) []string {
 	var lines []string
+	if s.watchOnly != "" {
+		words := "You can build and look at a review, but not sign: " + kit.Clean(s.watchOnly, 300)
+		lines = append(lines, s.noteLines(th, caution{theme.Warn, words}, 1, w)...)
+	}
 	if s.note.text != "" {
 		lines = append(lines, s.noteLines(th, s.note, 1, w)...)
 	}

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// RemoveAccount takes the account at index at out of a profile in the configuration file at path. Comments and everything else stay as they are; a file that
+// has the account in another form than a table of its own is not changed.
+func RemoveAccount(path, profile string, at int) error {
+	data, err := readToEdit(path)
+	if err != nil {
+		return err
+	}
+	var own struct {
+		Profiles map[string]any `toml:"profiles"`
+	}
+	if err := toml.Unmarshal(data, &own); err != nil {
+		return tomlError(path, data, err)
+	}
+	want, err := Parse(path, data)
+	if err != nil {
+		return err
+	}
+	p, ok := want.Profiles[profile]
+	if _, written := own.Profiles[profile]; !ok || !written || at < 0 || at >= len(p.Accounts) {
+		return &Error{Path: path, Key: "profiles." + profile, Problem: "there is no such account in the file; nothing was written"}
+	}
+	p.Accounts = slices.Delete(slices.Clone(p.Accounts), at, at+1)
+	want.Profiles[profile] = p
+	data = []byte(withoutTable(string(data), "profiles."+profile+".accounts[]", at))
+	if got, err := Parse(path, data); err != nil || !sameFile(got, want) {
+		return &Error{Path: path, Problem: "this file is written in a form that is not changed by the program; change it by hand, nothing was written"}
+	}
+	return write(path, data)
+}
+
+// withoutTable leaves out the nth table of a name: its header and the lines below it up to the last one with a key. Blank lines and comments before the next
+// table stay with that one.
+func withoutTable(text, name string, nth int) string {
+	lines := strings.Split(text, "\n")
+	from, to := -1, len(lines)
+	for i, line := range lines {
+		table, ok := header(line)
+		switch {
+		case !ok:
+		case from >= 0:
+			to = i
+		case table == name && nth == 0:
+			from = i
+		case table == name:
+			nth--
+		}
+		if to == i {
+			break
+		}
+	}
+	if from < 0 {
+		return text
+	}
+	for to > from+1 && (strings.TrimSpace(lines[to-1]) == "" || strings.HasPrefix(strings.TrimSpace(lines[to-1]), "#")) {
+		to--
+	}
+	if from > 0 && strings.TrimSpace(lines[from-1]) == "" {
+		from--
+	}
+	return strings.Join(slices.Delete(lines, from, to), "\n")
+}
