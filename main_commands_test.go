@@ -136,7 +136,7 @@ func TestCommandsDoTheMainJob(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "pay.toml")
 	s.runs(0, pays(t, "plan", "--max-spend", "900", "--max-cost-bps", "300", "--out", file)...)
-	out, errs := s.runs(0, "apply", file, "--yes", "--accept", "V4,Q11", "--json")
+	out, errs := s.runs(0, "apply", file, "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json")
 	done := resultOf(t, out)
 	if done.State != "done" || done.Status.Status != api.StatusCompleted || !strings.Contains(errs, "AND OPERATION") {
 		t.Errorf("%s\n%s", out, errs)
@@ -146,7 +146,7 @@ func TestCommandsDoTheMainJob(t *testing.T) {
 			t.Errorf("the answer of %s is not in the result as it came", path)
 		}
 	}
-	if _, errs := s.runs(4, "apply", file, "--yes", "--accept", "V4,Q11", "--json"); !strings.Contains(errs, done.Operation) {
+	if _, errs := s.runs(4, "apply", file, "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json"); !strings.Contains(errs, done.Operation) {
 		t.Errorf("%s", errs)
 	}
 	if n := len(b.saw(pathExecute)); n != 1 {
@@ -157,8 +157,8 @@ func TestCommandsDoTheMainJob(t *testing.T) {
 			t.Errorf("status prints something else than was answered:\n%s", out)
 		}
 	}
-	s.runs(0, "transfer", "--asset", "usdc", "--amount", "20", "--to", payee(t), "--chain", "op", "--yes", "--accept", "V4,Q11")
-	s.runs(0, "swap", "--asset", "usdc", "--amount", "20", "--for", "eth@base", "--yes", "--accept", "V4,Q11")
+	s.runs(0, "transfer", "--asset", "usdc", "--amount", "20", "--to", payee(t), "--chain", "op", "--yes", "--accept", "V4,Q10,Q11,J4,U3")
+	s.runs(0, "swap", "--asset", "usdc", "--amount", "20", "--for", "eth@base", "--yes", "--accept", "V4,Q10,Q11,J4,U3")
 	out, _ = s.runs(0, "history", "--json")
 	if kinds := regexp.MustCompile(`"type":"(\w+)"`).FindAllString(out, -1); strings.Join(kinds, " ") != `"type":"SWAP" "type":"TRANSFER" "type":"CALL"` || strings.Count(out, "\n") != 3 {
 		t.Errorf("%q\n%s", kinds, out)
@@ -190,8 +190,8 @@ func TestCommandsDoTheMainJob(t *testing.T) {
 func TestCommandsNeedTheKeysToSign(t *testing.T) {
 	t.Parallel()
 	env, b := team(t)
-	script{t, env, ""}.runs(3, pays(t, "call", "--yes", "--accept", "V4,Q11")...)
-	script{t, env, "not this one"}.runs(3, pays(t, "call", "--yes", "--accept", "V4,Q11")...)
+	script{t, env, ""}.runs(3, pays(t, "call", "--yes", "--accept", "V4,Q10,Q11,J4,U3")...)
+	script{t, env, "not this one"}.runs(3, pays(t, "call", "--yes", "--accept", "V4,Q10,Q11,J4,U3")...)
 	script{t, env, passphrase}.runs(2, pays(t, "call")...)
 	if n := len(b.saw("/v3/quote/prepare-call-quote")); n != 0 {
 		t.Errorf("%d calls were prepared", n)
@@ -212,7 +212,7 @@ func interruptedCall(t *testing.T) (s script, b *between, out, errs string) {
 		return status, answer
 	})
 	s = script{t, env, passphrase}
-	cmd, said, told := s.starts(pays(t, "call", "--yes", "--accept", "V4,Q11", "--json")...)
+	cmd, said, told := s.starts(pays(t, "call", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json")...)
 	<-arrived
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -254,7 +254,7 @@ func TestCommandsGoOnAfterAnInterrupt(t *testing.T) {
 			t.Fatalf("it does not end:\n%s", listed)
 		}
 	}
-	s.runs(0, pays(t, "call", "--yes", "--accept", "V4,Q11", "--json")...)
+	s.runs(0, pays(t, "call", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json")...)
 	if n := len(b.saw(pathExecute)); n != 2 {
 		t.Errorf("sent %d times", n)
 	}
@@ -271,7 +271,7 @@ func TestCommandsRefuseAHostileAnswer(t *testing.T) {
 		}
 		return status, answer
 	})
-	out, _ := script{t, env, passphrase}.runs(4, pays(t, "call", "--yes", "--accept", "V4,Q11", "--json")...)
+	out, _ := script{t, env, passphrase}.runs(4, pays(t, "call", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json")...)
 	if r := resultOf(t, out); r.State != "abandoned" && r.State != "refused" {
 		t.Errorf("%s", out)
 	}

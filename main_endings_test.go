@@ -71,7 +71,7 @@ func looking() []ending {
 
 // acting are the endings of the commands that sign, in front of a service that does its work. They are in order: some leave something behind.
 func acting() []ending {
-	short := "call --chain base --to usdc --function transfer(address_to,uint256_amount) --arg PAYEE --arg 900000_USDC --yes --accept V4,Q10,Q11 --json"
+	short := "call --chain base --to usdc --function transfer(address_to,uint256_amount) --arg PAYEE --arg 900000_USDC --yes --accept V4,Q10,Q11,J4,U3 --json"
 	out := []ending{
 		{command: "plan", code: 0, args: "plan --template --json"},
 		{command: "plan", code: 2, args: "plan --chain nowhere --to usdc --json"},
@@ -80,29 +80,29 @@ func acting() []ending {
 		{command: "call", code: 1, args: short},
 		{command: "call", code: 1, args: aCall + " --dry-run --json", refuse: at("/prepare-call-quote")},
 		{command: "call", code: 2, args: aCall},
-		{command: "call", code: 2, args: "call /nowhere/x.json --yes --accept V4,Q10,Q11"},
-		{command: "apply", code: 2, args: "apply /nowhere/x.toml --yes --accept V4,Q10,Q11"},
+		{command: "call", code: 2, args: "call /nowhere/x.json --yes --accept V4,Q10,Q11,J4,U3"},
+		{command: "apply", code: 2, args: "apply /nowhere/x.toml --yes --accept V4,Q10,Q11,J4,U3"},
 		{command: "apply", code: 2, args: "apply PLAN"},
-		{command: "transfer", code: 2, args: "transfer --yes --accept V4,Q10,Q11"},
-		{command: "swap", code: 2, args: "swap --yes --accept V4,Q10,Q11"},
+		{command: "transfer", code: 2, args: "transfer --yes --accept V4,Q10,Q11,J4,U3"},
+		{command: "swap", code: 2, args: "swap --yes --accept V4,Q10,Q11,J4,U3"},
 	}
 	for command, args := range map[string]string{"call": aCall, "transfer": aTransfer, "swap": aSwap, "apply": "apply PLAN"} {
-		out = append(out, ending{command: command, code: 3, args: args + " --yes --accept V4,Q10,Q11 --json", locked: true}, ending{command: command, code: 3, args: args + " --yes --accept V4,Q10,Q11", wrong: true})
+		out = append(out, ending{command: command, code: 3, args: args + " --yes --accept V4,Q10,Q11,J4,U3 --json", locked: true}, ending{command: command, code: 3, args: args + " --yes --accept V4,Q10,Q11,J4,U3", wrong: true})
 	}
 	return append(out,
-		ending{command: "call", code: 4, args: aCall + " --yes --accept V4,Q10,Q11 --json", answer: hostile("/prepare-call-quote")},
-		ending{command: "apply", code: 4, args: "apply PLAN --yes --accept V4,Q10,Q11 --json", answer: hostile("/prepare-call-quote")},
-		ending{command: "transfer", code: 4, args: aTransfer + " --yes --accept V4,Q10,Q11 --json", answer: replaced("/quote", "eip155:10/", "eip155:8453/")},
-		ending{command: "swap", code: 4, args: aSwap + " --yes --accept V4,Q10,Q11 --json", answer: replaced("/quote", "eip155:8453/", "eip155:10/")},
-		ending{command: "call", code: 5, args: aCall + " --yes --accept V4,Q10,Q11 --json", stop: at("/prepare-call-quote")},
-		ending{command: "apply", code: 5, args: "apply PLAN --yes --accept V4,Q10,Q11 --json", stop: at("/prepare-call-quote")},
-		ending{command: "transfer", code: 5, args: aTransfer + " --yes --accept V4,Q10,Q11 --json", stop: at("/quote")},
+		ending{command: "call", code: 4, args: aCall + " --yes --accept V4,Q10,Q11,J4,U3 --json", answer: hostile("/prepare-call-quote")},
+		ending{command: "apply", code: 4, args: "apply PLAN --yes --accept V4,Q10,Q11,J4,U3 --json", answer: hostile("/prepare-call-quote")},
+		ending{command: "transfer", code: 4, args: aTransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json", answer: replaced("/quote", "eip155:10/", "eip155:8453/")},
+		ending{command: "swap", code: 4, args: aSwap + " --yes --accept V4,Q10,Q11,J4,U3 --json", answer: replaced("/quote", "eip155:8453/", "eip155:10/")},
+		ending{command: "call", code: 5, args: aCall + " --yes --accept V4,Q10,Q11,J4,U3 --json", stop: at("/prepare-call-quote")},
+		ending{command: "apply", code: 5, args: "apply PLAN --yes --accept V4,Q10,Q11,J4,U3 --json", stop: at("/prepare-call-quote")},
+		ending{command: "transfer", code: 5, args: aTransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json", stop: at("/quote")},
 		ending{command: "swap", code: 5, args: aSwap + " --dry-run --json", stop: at("/quote")},
-		ending{command: "call", code: 0, args: aCall + " --yes --accept V4,Q10,Q11 --json"},
-		ending{command: "transfer", code: 0, args: aTransfer + " --yes --accept V4,Q10,Q11 --json"},
-		ending{command: "swap", code: 0, args: aSwap + " --yes --accept V4,Q10,Q11 --json"},
-		ending{command: "apply", code: 0, args: "apply PLAN --yes --accept V4,Q10,Q11 --json"},
-		ending{command: "apply", code: 4, args: "apply PLAN --yes --accept V4,Q10,Q11 --json"},
+		ending{command: "call", code: 0, args: aCall + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
+		ending{command: "transfer", code: 0, args: aTransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
+		ending{command: "swap", code: 0, args: aSwap + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
+		ending{command: "apply", code: 0, args: "apply PLAN --yes --accept V4,Q10,Q11,J4,U3 --json"},
+		ending{command: "apply", code: 4, args: "apply PLAN --yes --accept V4,Q10,Q11,J4,U3 --json"},
 	)
 }
 
@@ -110,7 +110,7 @@ func acting() []ending {
 func lost() []ending {
 	var out []ending
 	for command, args := range map[string]string{"call": aCall, "transfer": aTransfer, "swap": aSwap, "apply": "apply PLAN"} {
-		out = append(out, ending{command: command, code: 6, args: args + " --yes --accept V4,Q10,Q11 --json"})
+		out = append(out, ending{command: command, code: 6, args: args + " --yes --accept V4,Q10,Q11,J4,U3 --json"})
 	}
 	slices.SortFunc(out, func(a, b ending) int { return strings.Compare(a.command, b.command) })
 	return out
@@ -119,11 +119,11 @@ func lost() []ending {
 // paidBack are the endings in front of a service whose target block always fails.
 func paidBack() []ending {
 	return []ending{
-		{command: "call", code: 1, args: strings.Replace(aCall, "20_USDC", "430_USDC", 1) + " --yes --accept V4,Q10,Q11 --json"}, // REFUNDED
-		{command: "call", code: 1, args: aCall + " --yes --accept V4,Q10,Q11 --json"},                                            // FAILED: nobody else pays
-		{command: "transfer", code: 1, args: aTransfer + " --yes --accept V4,Q10,Q11 --json"},
-		{command: "swap", code: 1, args: aSwap + " --yes --accept V4,Q10,Q11 --json"},
-		{command: "apply", code: 1, args: "apply PLAN --yes --accept V4,Q10,Q11 --json"},
+		{command: "call", code: 1, repeat: true, args: strings.Replace(aCall, "20_USDC", "430_USDC", 1) + " --yes --accept V4,Q10,Q11,J4,U3 --json"}, // REFUNDED
+		{command: "call", code: 1, repeat: true, args: aCall + " --yes --accept V4,Q10,Q11,J4,U3 --json"},                                            // FAILED: nobody else pays
+		{command: "transfer", code: 1, repeat: true, args: aTransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
+		{command: "swap", code: 1, repeat: true, args: aSwap + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
+		{command: "apply", code: 1, repeat: true, args: "apply PLAN --yes --accept V4,Q10,Q11,J4,U3 --json"},
 		{command: "status", code: 1, args: "status LAST --json"},
 	}
 }
@@ -174,20 +174,20 @@ func hostile(path string) func(request, int, []byte) (int, []byte) {
 // limited are the endings under a policy that allows next to nothing.
 func limited() []ending {
 	return []ending{
-		{command: "call", code: 4, args: aCall + " --yes --accept V4,Q10,Q11 --json"}, {command: "transfer", code: 4, args: aTransfer + " --yes --accept V4,Q10,Q11 --json"},
-		{command: "swap", code: 4, args: aSwap + " --yes --accept V4,Q10,Q11 --json"}, {command: "apply", code: 4, args: "apply PLAN2 --yes --accept V4,Q10,Q11 --json"},
+		{command: "call", code: 4, args: aCall + " --yes --accept V4,Q10,Q11,J4,U3 --json"}, {command: "transfer", code: 4, args: aTransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
+		{command: "swap", code: 4, args: aSwap + " --yes --accept V4,Q10,Q11,J4,U3 --json"}, {command: "apply", code: 4, args: "apply PLAN2 --yes --accept V4,Q10,Q11,J4,U3 --json"},
 	}
 }
 
 // expired are the endings of quotes that came too late.
 func expired() []ending {
-	return []ending{{command: "transfer", code: 5, args: aTransfer + " --yes --accept V4,Q10,Q11 --json", refuse: late}}
+	return []ending{{command: "transfer", code: 5, repeat: true, args: aTransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json", refuse: late}}
 }
 
 // forbidden are the endings with an API key that may only read.
 func forbidden() []ending {
 	return []ending{
-		{command: "balances", code: 0, args: "balances --json"}, {command: "transfer", code: 3, args: aTransfer + " --yes --accept V4,Q10,Q11 --json"},
+		{command: "balances", code: 0, args: "balances --json"}, {command: "transfer", code: 3, args: aTransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
 		{command: "call", code: 3, args: aCall + " --dry-run --json"},
 	}
 }

@@ -23,6 +23,7 @@ type ending struct {
 	args    string
 	locked  bool                                                // no passphrase is given
 	wrong   bool                                                // a wrong one is
+	repeat  bool                                                // the sentence of an open repeat is given
 	answer  func(r request, status int, a []byte) (int, []byte) // what becomes of an answer of the service
 	refuse  func(r request) bool                                // which requests get no answer
 	stop    func(r request) bool                                // an interrupt while this request is under way
@@ -59,6 +60,9 @@ func (s *stage) ends(e ending) (out, errs string) {
 		who.pass = ""
 	case e.wrong:
 		who.pass = "not this one"
+	}
+	if e.repeat {
+		e.args += " --confirm I_may_pay_this_twice"
 	}
 	args := strings.Fields(e.args)
 	for i, a := range args {
@@ -120,7 +124,7 @@ func TestExitCodesOfLooking(t *testing.T) {
 	s := newStage(t)
 	list := looking()
 	s.all(list)
-	out, _ := s.runs(0, strings.Fields(strings.ReplaceAll(aTransfer, "PAYEE", payee(t))+" --yes --accept V4,Q10,Q11 --json")...)
+	out, _ := s.runs(0, strings.Fields(strings.ReplaceAll(aTransfer, "PAYEE", payee(t))+" --yes --accept V4,Q10,Q11,J4,U3 --json")...)
 	done := resultOf(t, out)
 	s.runs(0, "status", done.QuoteID)
 	s.b.behaves(replaced(pathStatus, done.QuoteID, "0x"+strings.Repeat("11", 32)))
@@ -179,7 +183,7 @@ func TestExitCodesOfWhatIsLost(t *testing.T) {
 			t.Fatalf("%s: sent %d times in all", e.command, n)
 		}
 	}
-	s.runs(4, "apply", s.words["PLAN"], "--yes", "--accept", "V4,Q10,Q11")
+	s.runs(4, "apply", s.words["PLAN"], "--yes", "--accept", "V4,Q10,Q11,J4,U3")
 }
 
 // TestExitCodesOfAFailingService: paid back is 1; then what the policy refuses is 4, what a key may not do is 3, and a quote that ended before it was signed is 5.
@@ -187,6 +191,14 @@ func TestExitCodesOfAFailingService(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "--fault", "revert@1", "--lifetime", "10s")
 	ends := map[string]bool{}
+	config := filepath.Join(filepath.Dir(strings.TrimPrefix(s.env[1], "XDG_CONFIG_HOME=")), "config", "coffer", "config.toml")
+	policy := filepath.Join(filepath.Dir(config), "policy.toml")
+	raw, err := os.ReadFile(config)
+	narrowed := strings.Replace(string(raw), `vault = "file"`, fmt.Sprintf("vault = \"file\"\npolicy_file = %q", policy), 1)
+	repeats := []byte("version = 1\nallow = [\"open-repeat\"]\n") // the same is paid again although what came back may still run
+	if err = errors.Join(err, os.WriteFile(policy, repeats, 0o600), os.WriteFile(config, []byte(narrowed), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	for _, e := range paidBack() {
 		out, errs := s.ends(e)
 		if !strings.Contains(errs, "coffer: ") {
@@ -201,11 +213,7 @@ func TestExitCodesOfAFailingService(t *testing.T) {
 	if !ends[api.StatusRefunded] || !ends[api.StatusFailed] || len(ends) != 2 {
 		t.Errorf("the ends are %v", ends)
 	}
-	config := filepath.Join(filepath.Dir(strings.TrimPrefix(s.env[1], "XDG_CONFIG_HOME=")), "config", "coffer", "config.toml")
-	policy := filepath.Join(filepath.Dir(config), "policy.toml")
-	raw, err := os.ReadFile(config)
-	narrowed := strings.Replace(string(raw), `vault = "file"`, fmt.Sprintf("vault = \"file\"\npolicy_file = %q", policy), 1)
-	if err = errors.Join(err, os.WriteFile(policy, []byte("version = 1\nmax_spend_usd = \"5\"\n"), 0o600), os.WriteFile(config, []byte(narrowed), 0o600)); err != nil {
+	if err := os.WriteFile(policy, []byte("version = 1\nmax_spend_usd = \"5\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.plans(s.words["PLAN"]+".2", "22")
@@ -214,8 +222,8 @@ func TestExitCodesOfAFailingService(t *testing.T) {
 	if err := os.WriteFile(policy, []byte("version = 1\nnonsense = 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.runs(2, strings.Fields(strings.ReplaceAll(aSwap, "PAYEE", payee(t))+" --yes --accept V4,Q10,Q11")...)
-	if err := os.WriteFile(config, raw, 0o600); err != nil {
+	s.runs(2, strings.Fields(strings.ReplaceAll(aSwap, "PAYEE", payee(t))+" --yes --accept V4,Q10,Q11,J4,U3")...)
+	if err := os.WriteFile(policy, repeats, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.all(expired())
@@ -253,7 +261,7 @@ func TestACommandLineThatIsNoneIsRefusedWithAHint(t *testing.T) {
 func TestInterruptsOfApply(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "--lifetime", "60s")
-	apply := ending{command: "apply", args: "apply PLAN --yes --accept V4,Q10,Q11 --json"}
+	apply := ending{command: "apply", args: "apply PLAN --yes --accept V4,Q10,Q11,J4,U3 --json"}
 	for _, step := range []struct {
 		code  int
 		path  string
@@ -269,7 +277,7 @@ func TestInterruptsOfApply(t *testing.T) {
 			t.Errorf("%s: %s", step.path, r.State)
 		} else if step.code == 6 {
 			s.runs(0, "status", r.Operation, "--watch")
-			s.runs(4, "apply", s.words["PLAN"], "--yes", "--accept", "V4,Q10,Q11")
+			s.runs(4, "apply", s.words["PLAN"], "--yes", "--accept", "V4,Q10,Q11,J4,U3")
 		}
 	}
 	if n := len(s.b.saw(pathExecute)); n != 1 {

@@ -79,10 +79,10 @@ func TestAReaderThatLeavesDoesNotStopWhatIsBeingSent(t *testing.T) {
 	env, b := team(t)
 	s := script{t, env, passphrase}
 	var out, errs bytes.Buffer
-	if code := s.into(&out, leaves(t, 0), pays(t, "call", "--yes", "--accept", "V4,Q11", "--json")...).ProcessState.ExitCode(); code != 0 || resultOf(t, out.String()).State != "done" {
+	if code := s.into(&out, leaves(t, 0), pays(t, "call", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json")...).ProcessState.ExitCode(); code != 0 || resultOf(t, out.String()).State != "done" {
 		t.Fatalf("exit code %d, %s", code, out.String())
 	}
-	cmd := s.into(leaves(t, 0), &errs, "transfer", "--asset", "usdc", "--amount", "20", "--to", payee(t), "--chain", "op", "--yes", "--accept", "V4,Q11", "--json")
+	cmd := s.into(leaves(t, 0), &errs, "transfer", "--asset", "usdc", "--amount", "20", "--to", payee(t), "--chain", "op", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json")
 	if code := cmd.ProcessState.ExitCode(); code != 6 || !strings.Contains(errs.String(), "it is done, but the result could not be printed") {
 		t.Errorf("exit code %d, %s", code, errs.String())
 	}
@@ -90,7 +90,7 @@ func TestAReaderThatLeavesDoesNotStopWhatIsBeingSent(t *testing.T) {
 	if err == nil {
 		defer func() { _ = full.Close() }()
 		errs.Reset()
-		cmd := s.into(full, &errs, "swap", "--asset", "usdc", "--amount", "20", "--for", "eth@base", "--yes", "--accept", "V4,Q11")
+		cmd := s.into(full, &errs, "swap", "--asset", "usdc", "--amount", "20", "--for", "eth@base", "--yes", "--accept", "V4,Q10,Q11,J4,U3")
 		if code := cmd.ProcessState.ExitCode(); code != 6 || !strings.Contains(errs.String(), "coffer status ") {
 			t.Errorf("a full disk: exit code %d, %s", code, errs.String())
 		}

@@ -28,7 +28,7 @@ func groups(root *cobra.Command) {
 		&cobra.Group{ID: groupSetUp, Title: "Set up:"}, &cobra.Group{ID: groupProgram, Title: "Service and program:"},
 	)
 	of := map[string][]string{
-		groupLook:    {"balances", "assets", "chains", "history", "status", "export"},
+		groupLook:    {"balances", "assets", "chains", "history", "status", "activity", "export"},
 		groupAct:     {"call", "transfer", "swap", "plan", "apply", "intent", "verify"},
 		groupSetUp:   {"setup", "profile", "accounts", "keys", "config"},
 		groupProgram: {"serve", "doctor", "completion", "man", "version"},

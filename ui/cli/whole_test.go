@@ -37,7 +37,7 @@ func whole(out io.Writer, env ...string) cli.Program {
 		AccountsExtra: profiles.Accounts,
 		Extra: []func(*cli.Global) *cobra.Command{
 			keys.Commands{Out: out}.Command, profiles.Command, check.Commands{Out: out}.Verify, check.Commands{Out: out}.Intent,
-			actions.Assets, actions.Chains, actions.History, actions.Status, actions.Call, actions.Transfer, actions.Swap, actions.Plan, actions.Apply, actions.Export,
+			actions.Assets, actions.Chains, actions.History, actions.Status, actions.Activity, actions.Call, actions.Transfer, actions.Swap, actions.Plan, actions.Apply, actions.Export,
 		},
 	}
 }

@@ -67,6 +67,6 @@ func work(s *profile.Opened, state string, options journal.Options, tighten func
 			_, err := f.Reconcile(ctx)
 			return err
 		},
-		Operations: j.Operations, Close: j.Close,
+		Operations: j.Operations, Void: f.Void, Repair: f.Repair, Close: j.Close,
 	}, nil
 }

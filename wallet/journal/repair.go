@@ -37,10 +37,10 @@ func (s Signature) key() (laneKey, bool) {
 	return laneKey{s.ChainID, common.HexToAddress(s.Sender), s.Lane}, !s.solana() && s.Role != RoleDelegation
 }
 
-// sequence is the number of a signature in its lane; false when it has none.
-func (s Signature) sequence() (uint64, bool) {
+// Sequence is the number of a signature in its lane; false when it has none.
+func (s Signature) Sequence() (uint64, bool) {
 	v, ok := new(big.Int).SetString(s.Nonce, 10)
-	if !ok {
+	if !ok || s.Role == RoleDelegation {
 		return 0, false
 	}
 	n, err := op.ParseNonce(v)
@@ -73,7 +73,7 @@ func (b *book) repair(l Lane) {
 		for i := range o.Signatures {
 			s := &o.Signatures[i]
 			key, evm := s.key()
-			if n, ok := s.sequence(); !evm || key != l.key() || !ok || n < l.Sequence {
+			if n, ok := s.Sequence(); !evm || key != l.key() || !ok || n < l.Sequence {
 				continue
 			}
 			if b.said[s.slot()] || s.Said == SaidRan {
@@ -82,7 +82,7 @@ func (b *book) repair(l Lane) {
 		}
 	}
 	for at := range b.said {
-		n, ok := Signature{Nonce: at.nonce}.sequence()
+		n, ok := Signature{Nonce: at.nonce}.Sequence()
 		if ok && n >= l.Sequence && b.inLane(at, l) {
 			delete(b.said, at)
 			delete(b.used, at)

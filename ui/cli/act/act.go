@@ -1,4 +1,4 @@
-// Package act is what the dashboard does as commands for scripts: assets, chains, history, status, call, transfer, swap, export, and plan files.
+// Package act is what the dashboard does as commands for scripts: assets, chains, history, status, activity, call, transfer, swap, export, and plan files.
 //
 // Promise: data goes to Out, reviews, progress and findings to Err. A document with --json is the service's own, byte for byte, wherever the service gave one;
 // what is added beside it are facts of this program. Without a terminal nothing asks: a signature needs --yes and keys that can be opened, every check and
@@ -90,6 +90,7 @@ type Operation interface {
 type Book interface {
 	Operations() []journal.Operation
 	Outstanding(now time.Time) []journal.Outstanding
+	Lanes(now time.Time) []journal.LaneFacts
 	Close() error
 }
 
@@ -100,7 +101,10 @@ type Work struct {
 	// Reconcile asks once for the outcome of everything that may have been sent (TH-J3): what has ended is in nobody's way any more.
 	Reconcile  func(ctx context.Context) error
 	Operations func() []journal.Operation
-	Close      func() error
+	// Void and Repair write down what a person knows of a signature or of a lane (flow.Flow).
+	Void   func(hash, typed string) error
+	Repair func(l journal.Lane, typed string, yes bool) error
+	Close  func() error
 }
 
 // Keep keeps small documents of the profile between starts; profile.Folder is one. A document that is not there is nil.

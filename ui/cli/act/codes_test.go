@@ -143,7 +143,7 @@ func inBook(r *rig, s journal.State, expires int64) {
 // TestCodesOfThisPackageAreThoseOfTheProgram: the codes are named in one place.
 func TestCodesOfThisPackageAreThoseOfTheProgram(t *testing.T) {
 	for code, err := range map[int]error{
-		cli.ExitFailed: byStatus("FAILED", ""), cli.ExitUnknown: byStatus("PENDING", ""), cli.ExitDone: byStatus("COMPLETED", ""),
+		cli.ExitFailed: byStatus("FAILED", "", true), cli.ExitUnknown: byStatus("PENDING", "", true), cli.ExitDone: byStatus("COMPLETED", "", true),
 		cli.ExitRefused: stopped("", flow.ErrRefused), cli.ExitExpired: stopped("", flow.ErrExpired), cli.ExitAccess: stopped("", vault.ErrLocked), cli.ExitUsage: usage("", "x"),
 	} {
 		if got := codeOf(err); got != code {

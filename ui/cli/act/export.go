@@ -120,6 +120,7 @@ type signatureFact struct {
 	Sent       bool            `json:"sent"`
 	Ends       string          `json:"ends"`
 	Spend      []journal.Spend `json:"spend,omitempty"`
+	Said       string          `json:"said,omitzero"` // what the service said of it where its word proves nothing: ran, nothing; doubted after a repair
 }
 
 func (c Commands) bookFacts(s *Session) (bookFact, error) {
@@ -130,28 +131,37 @@ func (c Commands) bookFacts(s *Session) (bookFact, error) {
 	}
 	defer func() { _ = b.Close() }()
 	for _, o := range b.Operations() {
-		f := operationFact{
-			ID: o.ID, State: string(o.State), Started: at(o.Started), Updated: at(o.Updated), IntentHash: o.IntentHash, QuoteID: o.QuoteID, Expires: o.Expires,
-			BodyHash: o.BodyHash, Outcome: o.Outcome, Note: clean(o.Note), Signatures: len(o.Signatures), Recipients: o.Recipients,
-		}
-		if v := jsontext.Value(o.Intent); v.IsValid() {
-			f.Intent = v
-		}
-		for _, a := range o.Agreed {
-			for _, line := range a.Summary {
-				f.Agreed = append(f.Agreed, clean(line))
-			}
-		}
-		out.Operations = append(out.Operations, f)
+		out.Operations = append(out.Operations, factOf(o))
 	}
 	for _, x := range b.Outstanding(c.Clock()) {
-		f := signatureFact{
-			Operation: x.Op, Role: x.Role, Chain: x.Chain, Sender: x.Sender, Nonce: x.Nonce, OpHash: x.OpHash, QuoteID: x.QuoteID, Sent: x.Sent, Ends: clean(x.Void), Spend: x.Spend,
-		}
-		if _, ends := x.Ends(); ends {
-			f.ValidUntil = at(time.Unix(x.ValidUntil, 0))
-		}
-		out.Outstanding = append(out.Outstanding, f)
+		out.Outstanding = append(out.Outstanding, signatureOf(x))
 	}
 	return out, nil
+}
+
+func factOf(o journal.Operation) operationFact {
+	f := operationFact{
+		ID: o.ID, State: string(o.State), Started: at(o.Started), Updated: at(o.Updated), IntentHash: o.IntentHash, QuoteID: o.QuoteID, Expires: o.Expires,
+		BodyHash: o.BodyHash, Outcome: o.Outcome, Note: clean(o.Note), Signatures: len(o.Signatures), Recipients: o.Recipients,
+	}
+	if v := jsontext.Value(o.Intent); v.IsValid() {
+		f.Intent = v
+	}
+	for _, a := range o.Agreed {
+		for _, line := range a.Summary {
+			f.Agreed = append(f.Agreed, clean(line))
+		}
+	}
+	return f
+}
+
+func signatureOf(x journal.Outstanding) signatureFact {
+	f := signatureFact{
+		Operation: x.Op, Role: x.Role, Chain: x.Chain, Sender: x.Sender, Nonce: x.Nonce, OpHash: x.OpHash, QuoteID: x.QuoteID, Sent: x.Sent, Ends: clean(x.Void), Spend: x.Spend,
+		Said: string(x.Said),
+	}
+	if _, ends := x.Ends(); ends {
+		f.ValidUntil = at(time.Unix(x.ValidUntil, 0))
+	}
+	return f
 }

@@ -25,6 +25,7 @@ type fakeOp struct {
 	errPrepare, errSign, errQuote, errExec   error // the next step ends with it
 	lost                                     bool  // no answer comes to execute
 	watched                                  flow.State
+	said                                     bool // the end is what the service says
 	status                                   string
 	errWatch                                 error
 	life                                     time.Duration
@@ -176,7 +177,7 @@ func (f *fakeOp) Watch(_ context.Context, progress func(flow.Snapshot)) (flow.Sn
 	if f.errWatch != nil {
 		return f.snap, f.errWatch
 	}
-	f.snap.State, f.snap.StatusAt = f.watched, f.r.now
+	f.snap.State, f.snap.Said, f.snap.StatusAt = f.watched, f.said, f.r.now
 	if f.forget != nil {
 		f.forget()
 	}

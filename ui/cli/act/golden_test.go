@@ -80,11 +80,19 @@ func TestGoldenJSON(t *testing.T) {
 		"status_failed": {code: 1, args: []string{"status", quoteID(5), "--json"}, setup: func(r *rig) {
 			r.service.statuses = []string{strings.TrimSuffix(statusJSON(api.StatusFailed), "}") + `,"failReason":"EXECUTION_REVERTED"}`}
 		}},
-		"status":       {args: []string{"status", quoteID(5), "--json"}, setup: func(r *rig) { r.service.statuses = []string{statusJSON(api.StatusCompleted)} }, holds: []string{statusJSON(api.StatusCompleted)}},
-		"unknown":      {code: 6, args: []string{"status", quoteID(5), "--json"}, holds: []string{"{}"}},
-		"unsent":       {code: 5, args: []string{"status", "2222222222222222", "--json"}, setup: someBook},
-		"history":      {args: []string{"history", "--json"}, setup: someHistory, lines: true, holds: []string{recordJSON(5, "COMPLETED", "CALL", start())}},
-		"export":       {args: []string{"export", "--json"}, setup: func(r *rig) { someHistory(r); someBook(r) }, holds: []string{`{"totalBalance": {"fiatValue": 12.50}`, recordJSON(1, "FAILED", "TRANSFER", start().Add(-4*time.Hour))}},
+		"status":        {args: []string{"status", quoteID(5), "--json"}, setup: func(r *rig) { r.service.statuses = []string{statusJSON(api.StatusCompleted)} }, holds: []string{statusJSON(api.StatusCompleted)}},
+		"unknown":       {code: 6, args: []string{"status", quoteID(5), "--json"}, holds: []string{"{}"}},
+		"unsent":        {code: 5, args: []string{"status", "2222222222222222", "--json"}, setup: someBook},
+		"history":       {args: []string{"history", "--json"}, setup: someHistory, lines: true, holds: []string{recordJSON(5, "COMPLETED", "CALL", start())}},
+		"export":        {args: []string{"export", "--json"}, setup: func(r *rig) { someHistory(r); someBook(r) }, holds: []string{`{"totalBalance": {"fiatValue": 12.50}`, recordJSON(1, "FAILED", "TRANSFER", start().Add(-4*time.Hour))}},
+		"activity":      {args: []string{"activity", "--json"}, setup: func(r *rig) { someBook(r); someOpen(r) }},
+		"activity_none": {args: []string{"activity", "--json"}},
+		"repair":        {args: []string{"activity", "repair", "--json"}, setup: someOpen},
+		"repair_set":    {args: append(repairFlags(), "--yes", "--json")},
+		"call_said": {args: callFlags("--yes", "--json"), setup: func(r *rig) {
+			someOpen(r)
+			r.op.said, r.service.statuses = true, []string{statusJSON(api.StatusCompleted)}
+		}},
 		"call_dry_run": {args: callFlags("--dry-run", "--json"), setup: withDocuments},
 		"call": {args: callFlags("--yes", "--json"), holds: []string{`"prepared":{"callType": "x",  "n": 1.0}`, `"quote":{"id" :"q",  "fees":1.50}`, `"status":` + statusJSON(api.StatusCompleted)},
 			setup: func(r *rig) { withDocuments(r); r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
@@ -150,6 +158,17 @@ func TestGoldenText(t *testing.T) {
 		"history":       {args: []string{"history"}, setup: someHistory},
 		"history_csv":   {args: []string{"history", "--csv"}, setup: someHistory},
 		"status":        {args: []string{"status", quoteID(5)}, setup: func(r *rig) { r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
+		"activity":      {args: []string{"activity"}, setup: func(r *rig) { someBook(r); someOpen(r) }},
+		"activity_none": {args: []string{"activity"}},
+		"repair":        {args: []string{"activity", "repair"}, setup: someOpen},
+		"repair_none":   {args: []string{"activity", "repair"}},
+		"repair_set":    {args: append(repairFlags(), "--yes")},
+		"status_said": {code: 1, args: []string{"status", quoteID(5)}, setup: func(r *rig) {
+			inBook(r, journal.Done, 0)
+			someOpen(r)
+			r.live[0].Op, r.service.statuses = "3333333333333333", []string{statusJSON(api.StatusRefunded)}
+		}},
+		"call_said":     {args: callFlags("--yes"), setup: func(r *rig) { someOpen(r); r.op.said = true }},
 		"call_dry_run":  {args: callFlags("--dry-run")},
 		"call":          {args: callFlags("--yes")},
 		"call_refused":  {code: 4, args: callFlags("--dry-run"), setup: func(r *rig) { r.op.report1.Reasons = []verify.Reason{{Code: "U4", Level: verify.Refuse, Title: "No."}} }},

@@ -81,14 +81,17 @@ func stopped(words string, err error) error {
 // interrupted reports that the person, or a signal, ended a step.
 func interrupted(err error) bool { return cli.Interrupted(err) }
 
-// byStatus is the error of a status of the service.
-func byStatus(status, reason string) error {
+// byStatus is the error of a status of the service. Unless it is believed, an end is told as what it says.
+func byStatus(status, reason string, believed bool) error {
 	switch status {
 	case api.StatusCompleted:
 		return nil
 	case api.StatusRefunded, api.StatusFailed:
 		if reason != "" {
 			reason = " (" + clean(reason) + ")"
+		}
+		if !believed {
+			return outcome(cli.ExitFailed, nil, "the service says that it ended %s%s; see `coffer activity` for what can still be used", status, reason)
 		}
 		return outcome(cli.ExitFailed, nil, "it ended %s%s", status, reason)
 	case "":

@@ -3,9 +3,11 @@ package act
 import (
 	"context"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"coffer/api"
+	"coffer/api/network"
 	"coffer/wallet/flow"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
@@ -43,6 +45,13 @@ func (r *runner) print(ctx context.Context, err error) error {
 		members = append(members, member{"review2", encode(review2Of(r.x.Review2, r.x.Report2))})
 	}
 	members = append(members, member{"status", r.statusDocument(ctx)})
+	if r.x.Said {
+		open := []openFact{}
+		for _, x := range r.s.openOf(r.x.ID, r.c.Clock()) {
+			open = append(open, openOf(x))
+		}
+		members = append(members, member{"outstanding", encode(open)})
+	}
 	if err != nil {
 		members = append(members, member{"problem", encode(clean(err.Error()))})
 	}
@@ -82,10 +91,13 @@ func (r *runner) summary(err error) string {
 	p.line("operation " + r.op.ID())
 	p.row("state", string(r.x.State))
 	if r.x.Status.Status != "" {
-		p.row("status", verify.Status(r.x.Status.Status).Text)
+		p.row("status", r.s.statusWords(r.x.Status.Status))
 	}
 	p.row("quote id", r.x.QuoteID)
 	p.transactions(r.s, r.x.Status)
+	if r.x.Said {
+		p.row("still open", openWords(r.s.openOf(r.x.ID, r.c.Clock())))
+	}
 	if err != nil {
 		p.row("problem", clean(err.Error()))
 	}
@@ -102,17 +114,58 @@ func (p *page) transactions(s *Session, x api.ExecutionStatus) {
 	}
 }
 
-// statusText is a status in lines.
-func (s *Session) statusText(id string, x api.ExecutionStatus, state flow.State) string {
+// believes reports whether the service's word ends a signature: only where service and wallet are one program.
+func (s *Session) believes() bool { return s.Network.Kind == network.Embedded }
+
+// statusWords is a status as it is told. Unless the service is inside this program an end is what it says.
+func (s *Session) statusWords(status string) string {
+	text := verify.Status(status).Text
+	if api.Terminal(status) && !s.believes() {
+		text += ", the service says"
+	}
+	return text
+}
+
+// openOf lists the signatures of an operation that can still be used.
+func (s *Session) openOf(op string, now time.Time) []journal.Outstanding {
+	b, err := s.Read()
+	if err != nil || b == nil {
+		return nil
+	}
+	defer func() { _ = b.Close() }()
+	return slices.DeleteFunc(slices.Clone(b.Outstanding(now)), func(x journal.Outstanding) bool { return x.Op != op })
+}
+
+// openWords says how many signatures are open and until when; "" for none.
+func openWords(open []journal.Outstanding) string {
+	if len(open) == 0 {
+		return ""
+	}
+	var last time.Time
+	for _, x := range open {
+		end, ends := x.Ends()
+		if !ends {
+			return plural(len(open), "signature") + ", and no time ends all of them; see `coffer activity`"
+		}
+		if end.After(last) {
+			last = end
+		}
+	}
+	return plural(len(open), "signature") + ", until " + stamp(last) + "; see `coffer activity`"
+}
+
+// statusText is a status in lines; open are the signatures that can still be used.
+func (s *Session) statusText(id string, x api.ExecutionStatus, state flow.State, open []journal.Outstanding) string {
 	p := &page{}
 	p.line("quote " + whole(id))
 	if state != "" {
 		p.row("state", string(state))
 	}
-	p.row("status", verify.Status(x.Status).Text)
+	p.row("status", s.statusWords(x.Status))
 	p.row("reason", clean(x.FailReason))
 	p.row("user", clean(x.User))
 	p.row("recipient", clean(x.RecipientAccountID))
 	p.transactions(s, x)
+	p.row("still open", openWords(open))
 	return p.b.String()
 }

@@ -67,6 +67,9 @@ type rig struct {
 	asks       int          // of Reconcile
 	finds      func() error // what it finds
 	closed     int
+	facts      []journal.LaneFacts
+	wrote      []string // to the journal, by void and repair
+	wrong      error    // what comes of it
 }
 
 func newRig(t testing.TB) *rig {
@@ -125,7 +128,12 @@ func (r *rig) work(tighten func(verify.Limits) (verify.Limits, error)) (*Work, e
 		Unfinished: func() []Operation { return r.unfinished },
 		Reconcile:  r.reconcile,
 		Operations: r.Operations,
-		Close:      func() error { r.closed++; return nil },
+		Void:       func(hash, typed string) error { r.wrote = append(r.wrote, "void "+hash+" "+typed); return r.wrong },
+		Repair: func(l journal.Lane, typed string, yes bool) error {
+			r.wrote = append(r.wrote, fmt.Sprintf("repair %+v %q %v", l, typed, yes))
+			return r.wrong
+		},
+		Close: func() error { r.closed++; return nil },
 	}, nil
 }
 
@@ -140,6 +148,7 @@ func (r *rig) reconcile(context.Context) error {
 // Operations, Outstanding and Close make the rig a journal; Load and Save make it a place for documents.
 func (r *rig) Operations() []journal.Operation                    { return slices.Clone(r.book) }
 func (r *rig) Outstanding(time.Time) []journal.Outstanding        { return r.live }
+func (r *rig) Lanes(time.Time) []journal.LaneFacts                { return r.facts }
 func (r *rig) Close() error                                       { return nil }
 func (r *rig) Load(name string) ([]byte, error)                   { return r.kept[name], nil }
 func (r *rig) Save(name string, b []byte) error                   { r.kept[name] = bytes.Clone(b); return nil }
@@ -177,7 +186,7 @@ func (r *rig) runError(args ...string) (int, error) {
 	root := &cobra.Command{Use: "coffer", SilenceErrors: true, SilenceUsage: true}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &cli.UsageError{Problem: err.Error()} })
 	c := r.c
-	for _, make := range []func(*cli.Global) *cobra.Command{c.Assets, c.Chains, c.History, c.Status, c.Call, c.Transfer, c.Swap, c.Export, c.Plan, c.Apply} {
+	for _, make := range []func(*cli.Global) *cobra.Command{c.Assets, c.Chains, c.History, c.Status, c.Activity, c.Call, c.Transfer, c.Swap, c.Export, c.Plan, c.Apply} {
 		root.AddCommand(make(&g))
 	}
 	root.SetArgs(args)

@@ -334,6 +334,9 @@ func follow(ctx context.Context, c Commands, op Operation, x *flow.Snapshot) err
 	last := ""
 	say := func(s flow.Snapshot) {
 		word := verify.Status(s.Status.Status).Text
+		if s.Said && s.Status.Status != "" {
+			word += ", the service says"
+		}
 		if s.Status.Status == "" {
 			word = string(s.State)
 		}
@@ -382,7 +385,7 @@ func (r *runner) leave() {
 	switch {
 	case r.x.State.Terminal(), r.x.State == flow.StateAccepted, r.x.State == flow.StateUnknown, r.x.State == flow.StateExecuting:
 	case r.signed:
-		r.c.say("What was signed can still be used until it ends: see Activity in the dashboard. Nothing was sent.")
+		r.c.say("What was signed can still be used until it ends: see `coffer activity`. Nothing was sent.")
 	default:
 		if err := r.op.Abandon(); err != nil && !errors.Is(err, flow.ErrState) {
 			r.c.say("The journal could not be written: %s", err.Error())

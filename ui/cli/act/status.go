@@ -163,7 +163,7 @@ func (c Commands) poll(ctx context.Context, s *Session, quote string, rec *journ
 		}
 		gone := x.Status == "" && c.neverRan(rec)
 		if !watch || api.Terminal(x.Status) || gone {
-			return c.printStatus(s, quote, x, answer.Raw(), asJSON, gone)
+			return c.printStatus(s, quote, rec, x, answer.Raw(), asJSON, gone)
 		}
 		if word := verify.Status(x.Status).Text; word != last {
 			last = word
@@ -182,19 +182,27 @@ func (c Commands) neverRan(rec *journal.Operation) bool {
 		c.Clock().After(time.Unix(rec.Expires, 0).Add(notSeenMargin)))
 }
 
-func (c Commands) printStatus(s *Session, quote string, x api.ExecutionStatus, raw []byte, asJSON, gone bool) error {
+func (c Commands) printStatus(s *Session, quote string, rec *journal.Operation, x api.ExecutionStatus, raw []byte, asJSON, gone bool) error {
 	text, state := raw, flow.State("")
 	if gone {
 		state = flow.StateNotExecuted
 	}
 	if !asJSON {
-		text = []byte(s.statusText(quote, x, state))
+		var open []journal.Outstanding
+		if rec != nil && !s.believes() {
+			open = s.openOf(rec.ID, c.Clock())
+		}
+		text = []byte(s.statusText(quote, x, state, open))
 	}
 	if err := c.write(text); err != nil {
 		return err
 	}
 	if gone {
-		return outcome(cli.ExitExpired, nil, "it never ran: the service does not know the quote after its expiry")
+		says := "it never ran: the service"
+		if !s.believes() {
+			says = "the service says that it never ran: it"
+		}
+		return outcome(cli.ExitExpired, nil, "%s does not know the quote after its expiry", says)
 	}
-	return byStatus(x.Status, x.FailReason)
+	return byStatus(x.Status, x.FailReason, s.believes())
 }
