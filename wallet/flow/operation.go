@@ -23,6 +23,9 @@ type Operation struct {
 	snap   Snapshot
 	asking chan struct{} // closed when a question of Reconcile is over; nil when none is asked
 
+	stuck    bool      // its record does not hold: it can only be abandoned
+	quotable time.Time // until when the signed call can be quoted, by the service's clock; zero when there is none
+
 	// The fields below are used by the running step only.
 	prepared *verify.PreparedOp
 	signed   *verify.SignedPrepared
@@ -43,7 +46,19 @@ func (o *Operation) Snapshot() Snapshot {
 	s := o.snap
 	s.Intent = o.in.Draft()
 	s.Report1, s.Report2 = copyReport(s.Report1), copyReport(s.Report2)
+	if s.State == StateQuoting || s.State == StateReview2 {
+		s.Stuck = o.stuck
+		s.Over = !s.Stuck && o.in.Kind() == intent.KindCall && (o.quotable.IsZero() || o.f.latest().After(o.quotable))
+	}
+	if s.Over && s.Problem == o.unsent() {
+		s.Problem = o.noun() + " was signed but not sent, and there is no time left for a quote. Prepare it again, or abandon it."
+	}
 	return s
+}
+
+// unsent says what can be done about an operation that was signed and not sent.
+func (o *Operation) unsent() string {
+	return o.noun() + " was signed but not sent. Ask for a new quote, or abandon it."
 }
 
 func copyReport(r verify.Report) verify.Report {
@@ -112,6 +127,7 @@ func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 		s.Report1, s.Review1, s.Review2, s.Previous, s.Report2 = report, nil, nil, nil, verify.Report{}
 	})
 	o.prepared, o.signed, o.quote = nil, nil, nil
+	o.canQuote(time.Time{})
 	if p == nil {
 		return o.fail(StateRefused, ErrRefused)
 	}
@@ -125,6 +141,13 @@ func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 		s.State, s.Review1, s.SignaturesDone, s.SignaturesTotal = StateReview1, &view, 0, p.Signing().Count()
 		s.Deadline = o.local(o.window)
 	}), nil
+}
+
+// canQuote notes until when the signed call can be quoted.
+func (o *Operation) canQuote(until time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.quotable = until
 }
 
 // windowEnd is when the window of a prepared operation ends. A sponsor behind an open gate may not say; then the longest window of the policy counts.

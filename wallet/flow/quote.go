@@ -51,6 +51,7 @@ func (o *Operation) SignPrepared(ctx context.Context, confirmed string) (Snapsho
 		return o.fail(StateReview1, err)
 	}
 	o.signed = signed
+	o.canQuote(o.window)
 	o.update(func(s *Snapshot) { s.State = StateQuoting })
 	snap, err := o.askQuote(ctx)
 	if err != nil || !p.View().WholeConsent || !o.quote.SameChainOnly() {

@@ -69,9 +69,9 @@ func (f *Flow) resume(rec journal.Operation) *Operation {
 	if err == nil && o.in.Kind() == intent.KindCall {
 		err = o.restoreSigned(rec)
 	}
-	o.snap.Err, o.snap.Problem = err, o.noun()+" was signed but not sent. Ask for a new quote, or abandon it."
+	o.snap.Err, o.snap.Problem = err, o.unsent()
 	if err != nil {
-		o.snap.Problem = problem(err)
+		o.snap.Problem, o.stuck = problem(err), true
 	}
 	return o
 }
@@ -102,6 +102,7 @@ func (o *Operation) restoreSigned(rec journal.Operation) error {
 		view := p.View()
 		o.snap.Review1, o.snap.SignaturesDone, o.snap.SignaturesTotal = &view, o.signedBefore(), o.signedBefore()
 		o.window = o.f.windowEnd(view, rec.PreparedAt)
+		o.canQuote(o.window)
 		o.snap.Deadline = o.local(o.window)
 		return nil
 	}

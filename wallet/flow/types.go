@@ -57,6 +57,8 @@ type Snapshot struct {
 	Report2         verify.Report
 	Previous        *verify.QuoteView
 	Deadline        time.Time
+	Over            bool // a signed call for which there is no time left to ask for a quote: it can be prepared again, or abandoned
+	Stuck           bool // its record does not hold: it can only be abandoned
 	QuoteID         string
 	SignaturesDone  int
 	SignaturesTotal int

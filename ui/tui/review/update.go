@@ -88,7 +88,10 @@ func (s *Screen) reopen(op activity.Operation) tea.Cmd {
 	s.reset(o)
 	s.show(o.Snapshot())
 	s.note(s.snap)
-	if s.snap.State == flow.StateQuoting {
+	switch {
+	case s.snap.Over && s.snap.State == flow.StateQuoting:
+		return s.prepare()
+	case s.snap.State == flow.StateQuoting:
 		return s.askAgain()
 	}
 	return nil
@@ -286,7 +289,7 @@ func (s *Screen) again() tea.Cmd {
 		return s.startOp(s.start)
 	case s.exchange():
 		return s.quote()
-	case errors.As(s.failed, &no) && no.Name == api.ErrPrepareAgain:
+	case errors.As(s.failed, &no) && no.Name == api.ErrPrepareAgain, s.op.Snapshot().Over:
 		return s.prepare()
 	case s.phase == phaseReview1 || s.retry == stepPrepare || !s.signed:
 		return s.prepare()
