@@ -52,7 +52,8 @@ func (d *desk) screens(c screen.Context) map[screen.ID]screen.Screen {
 		screen.Activity: activity.New(c, activity.Deps{
 			Unfinished: func() []activity.Operation { return found[activity.Operation](d) },
 			Outstanding: func(now time.Time) []activity.Outstanding {
-				return activity.FromJournal(d.s.Catalog, d.outstanding(now))
+				behind := min(d.skew(), 0) // the clock that is behind decides (TH-N9)
+				return activity.FromJournal(d.s.Catalog, d.outstanding(now), behind)
 			},
 			Void: d.flow.Void,
 		}),

@@ -59,7 +59,7 @@ func (s *session) activity(ctx context.Context) error {
 		}
 		for _, o := range ops {
 			x := o.Snapshot()
-			word, _ := stateWords(x)
+			word, _ := s.stand(x)
 			m.items = append(m.items, s.what(x)+", begun "+s.date(x.Started)+": "+word)
 		}
 		if len(live) > 0 {
@@ -83,7 +83,7 @@ func (s *session) activity(ctx context.Context) error {
 // operation says how one operation stands and what can be done about it.
 func (s *session) operation(ctx context.Context, o Operation) error {
 	x := o.Snapshot()
-	word, words := stateWords(x)
+	word, words := s.stand(x)
 	s.out.say(capital(s.what(x)) + ": " + word + ". " + words)
 	if x.Problem != "" && !x.State.Terminal() {
 		s.out.note("Remark: " + sentence(clean(x.Problem, 500)))
@@ -94,11 +94,18 @@ func (s *session) operation(ctx context.Context, o Operation) error {
 	}
 	switch x.State {
 	case flow.StateReview1, flow.StateReview2, flow.StateQuoting:
-		i, _, err := s.choose(ctx, menu{items: []string{"Go on with it: review it", "Abandon it: it is never sent"}})
+		goOn := []string{"Go on with it: review it"}
+		switch {
+		case x.Stuck:
+			goOn = nil
+		case x.Over:
+			goOn = []string{"Prepare it again"}
+		}
+		i, _, err := s.choose(ctx, menu{items: append(goOn, "Abandon it: it is never sent")})
 		switch {
 		case err != nil:
 			return err
-		case i == 0:
+		case i == 0 && len(goOn) > 0:
 			change, err := s.reopen(ctx, o)
 			return s.afterwards(ctx, change, err)
 		}
@@ -161,9 +168,11 @@ func (s *session) signaturesOpen(ctx context.Context) error {
 func (s *session) signature(n int, o journal.Outstanding) {
 	where := screen.ChainName(s.ctx.Catalog, o.Chain)
 	until := "it has no end of its own"
-	if o.ValidUntil > 0 && o.ValidUntil < verify.NoEnd && o.Role != journal.RoleDelegation {
+	if end, ends := o.Ends(); ends {
 		t := time.Unix(o.ValidUntil, 0)
-		until = "usable until " + s.clock(t) + ", for " + spanWords(t.Sub(s.now()))
+		if until = "usable until " + s.clock(t) + ", for " + spanWords(t.Sub(s.now())); !t.After(s.now()) {
+			until = "its time is over; it is counted until " + s.clock(end) + ", as clocks differ"
+		}
 	}
 	if !o.VoidedAt.IsZero() {
 		until = "voided by you at " + s.date(o.VoidedAt)

@@ -63,7 +63,7 @@ func (s *session) news() {
 				s.watch(op)
 			}
 		case x.State == flow.StateDone, x.State == flow.StateFailed, x.State == flow.StateNotExecuted:
-			word, words := stateWords(x)
+			word, words := s.stand(x)
 			s.out.say("Meanwhile: " + s.what(x) + ", begun " + s.date(x.Started) + ": " + word + ". " + words)
 			s.failReason(x)
 			s.unwatch(op)

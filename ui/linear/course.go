@@ -73,7 +73,10 @@ func (s *session) operate(ctx context.Context, in intent.Intent) (*edit, error) 
 func (s *session) reopen(ctx context.Context, op Operation) (*edit, error) {
 	c := &course{session: s, op: op, snap: op.Snapshot()}
 	c.note()
-	if c.snap.State == flow.StateQuoting {
+	switch {
+	case c.snap.State == flow.StateQuoting && c.snap.Over:
+		c.prepare(ctx)
+	case c.snap.State == flow.StateQuoting:
 		c.quote(ctx)
 	}
 	err := c.run(ctx)
@@ -179,7 +182,7 @@ func (c *course) again(ctx context.Context) {
 	switch {
 	case c.exchange():
 		c.quote(ctx)
-	case errors.As(c.failed, &no) && no.Name == api.ErrPrepareAgain, c.stage() == stageReview1, c.last == stepPrepare, !c.signed:
+	case errors.As(c.failed, &no) && no.Name == api.ErrPrepareAgain, c.op.Snapshot().Over, c.stage() == stageReview1, c.last == stepPrepare, !c.signed:
 		c.prepare(ctx)
 	default:
 		c.quote(ctx)

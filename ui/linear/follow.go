@@ -3,12 +3,14 @@ package linear
 import (
 	"context"
 	"strings"
+	"time"
 
 	"coffer/api"
 	"coffer/api/caip"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/flow"
+	"coffer/wallet/journal"
 )
 
 // maxLink bounds an explorer address, in characters: far above every real one.
@@ -84,7 +86,7 @@ type follower struct {
 
 // hear says what is new in a snapshot.
 func (f *follower) hear(x flow.Snapshot) {
-	word, words := stateWords(x)
+	word, words := f.stand(x)
 	for _, r := range x.Status.OriginChainOperations {
 		f.once("Deposit on "+screen.ChainName(f.ctx.Catalog, r.Chain), r)
 	}
@@ -142,7 +144,45 @@ func (s *session) failReason(x flow.Snapshot) {
 // sentBefore says how an operation stands whose quote was sent and not accepted.
 const sentBefore = "An earlier quote was sent, and nothing shows that it was accepted. What was signed for it can still be used until it ends. Ask for a new one, or abandon it."
 
-// stateWords says how an operation stands: in a word or two, and what that means.
+// stand says how an operation stands by the clock and the journal: in a word or two, and what that means.
+func (s *session) stand(x flow.Snapshot) (word, words string) {
+	word, words = stateWords(x)
+	zone := s.now().Location()
+	switch {
+	case x.Said:
+		return "the service says: " + word, screen.SaidWords(x, isExchange(x), s.liveOf(x.ID), zone)
+	case !isExchange(x) && x.BodyHash == "" && (x.State == flow.StateQuoting || x.State == flow.StateReview2):
+		words = screen.SignedWords(x, s.liveOf(x.ID), zone, "", "")
+		switch {
+		case x.Stuck:
+			word = "can only be abandoned"
+		case x.Over:
+			word = "its time is over"
+		}
+	}
+	return word, words
+}
+
+// liveOf counts the signatures of an operation that can still be used; delegations, which each stand on their own, are not among them.
+func (s *session) liveOf(id string) screen.Live {
+	l, endless := screen.Live{Known: s.deps.Outstanding != nil}, false
+	for _, x := range s.outstanding() {
+		if x.Op != id || x.Role == journal.RoleDelegation {
+			continue
+		}
+		l.N++
+		end, ends := x.Ends()
+		if endless = endless || !ends; ends && end.After(l.Until) {
+			l.Until = end
+		}
+	}
+	if endless {
+		l.Until = time.Time{}
+	}
+	return l
+}
+
+// stateWords says how an operation stands by its snapshot alone.
 func stateWords(x flow.Snapshot) (word, words string) {
 	noun := nounOf(x)
 	switch x.State {

@@ -145,7 +145,7 @@ func openWords(open []journal.Outstanding) string {
 	for _, x := range open {
 		end, ends := x.Ends()
 		if !ends {
-			return plural(len(open), "signature") + ", and no time ends all of them; see `coffer activity`"
+			return plural(len(open), "signature") + ", not all of which end by themselves; see `coffer activity`"
 		}
 		if end.After(last) {
 			last = end

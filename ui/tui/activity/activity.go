@@ -30,7 +30,8 @@ type Operation interface {
 }
 
 // Outstanding is a signature that was given and can still be used by the service: of an operation, a Solana message or a delegation. Until is the end of
-// its window; zero: it has none, or it is not known. Void says in plain words what ends it. Operation is the id of the operation it was given for, Code the
+// its window; zero: it has none, or it is not known. Ends is when it certainly cannot be used any more, by the clock of the screen (zero: no time ends it); until
+// then it counts as open, because clocks differ. Void says in plain words what ends it. Operation is the id of the operation it was given for, Code the
 // contract to which a delegation gives the EOA (checksum form). Hash names the signed operation, Voidable says that Deps.Void takes it, Voided when it did (zero:
 // never).
 type Outstanding struct {
@@ -38,6 +39,7 @@ type Outstanding struct {
 	Hash      string
 	Summary   verify.OpSummary
 	Until     time.Time
+	Ends      time.Time
 	Void      string
 	Code      string
 	Voidable  bool
@@ -135,20 +137,25 @@ func (s *Screen) KeepOpen() string {
 	return ""
 }
 
-// Wake is the time until a shown age or countdown changes.
+// Wake is the time until a shown age or countdown changes, or a signature ends.
 func (s *Screen) Wake(now time.Time) time.Duration {
-	if s.sigs {
-		for _, o := range s.live {
-			if d := kit.CountdownChanges(now, o.Until); d > 0 {
-				return d
-			}
+	var next time.Duration
+	sooner := func(d time.Duration) {
+		if d > 0 && (next == 0 || d < next) {
+			next = d
 		}
-		return 0
 	}
-	if it := s.selected(); it != nil && tracked(it.snap.State) {
-		return kit.AgeChanges(now, it.snap.StatusAt)
+	for _, o := range s.live {
+		sooner(o.Until.Sub(now))
+		sooner(o.Ends.Sub(now))
+		if s.sigs {
+			sooner(kit.CountdownChanges(now, o.Until))
+		}
 	}
-	return 0
+	if it := s.selected(); !s.sigs && it != nil && tracked(it.snap.State) {
+		sooner(kit.AgeChanges(now, it.snap.StatusAt))
+	}
+	return next
 }
 
 // Keys are the keys that work here.
@@ -157,9 +164,16 @@ func (s *Screen) Keys() []kit.Key {
 		return s.sigKeys()
 	}
 	it := s.selected()
-	open := kit.NewKey("open review", "enter").OffWhen(it == nil || !waits(it.snap), "only an operation that waits for a review can be opened")
+	label := "open review"
+	if it != nil && it.snap.Over {
+		label = "prepare again"
+	}
+	open := kit.NewKey(label, "enter").Named("open-review").OffWhen(it == nil || !waits(it.snap), "only an operation that waits for a review can be opened")
+	if it != nil && waits(it.snap) && it.snap.Stuck {
+		open = open.OffWhen(true, "what was signed cannot be checked again: it can only be abandoned")
+	}
 	leave := kit.NewKey("abandon", "x").Explain("abandon: it is never sent").OffWhen(it == nil || !leavable(it), "only an operation that was not sent can be abandoned")
-	if open.Off != "" {
+	if it == nil || !waits(it.snap) {
 		open, leave = open.Hidden(), leave.Hidden()
 	}
 	keys := []kit.Key{

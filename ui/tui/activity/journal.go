@@ -11,8 +11,9 @@ import (
 	"coffer/wallet/verify"
 )
 
-// FromJournal turns the journal's live signatures into what the screen shows; amounts are in base units.
-func FromJournal(cat *catalog.Catalog, live []journal.Outstanding) []Outstanding {
+// FromJournal turns the journal's live signatures into what the screen shows; amounts are in base units. behind is how far the clock that decides about their
+// end is behind that of the screen (not above 0).
+func FromJournal(cat *catalog.Catalog, live []journal.Outstanding, behind time.Duration) []Outstanding {
 	out := make([]Outstanding, 0, len(live))
 	for _, o := range live {
 		sum := verify.OpSummary{
@@ -27,6 +28,9 @@ func FromJournal(cat *catalog.Catalog, live []journal.Outstanding) []Outstanding
 		}
 		if o.ValidUntil > 0 && o.ValidUntil < verify.NoEnd && o.Role != journal.RoleDelegation {
 			one.Until = time.Unix(o.ValidUntil, 0)
+		}
+		if end, ends := o.Ends(); ends && o.ValidUntil > 0 {
+			one.Ends = end.Add(-behind)
 		}
 		out = append(out, one)
 	}

@@ -18,7 +18,7 @@ func TestTheJournalsSignaturesAreReadWithTheCatalogue(t *testing.T) {
 	got := FromJournal(cat, []journal.Outstanding{
 		{Op: "a", Signature: journal.Signature{ValidUntil: begin().Unix(), Spend: []journal.Spend{{Asset: "eip155:8453/erc20:" + usdc, Amount: "7"}}}},
 		{Op: "b", Signature: journal.Signature{Spend: []journal.Spend{{Asset: "eip155:4242/slip44:60", Amount: "9"}}}},
-	})
+	}, 0)
 	if len(got) != 2 || got[0].Operation != "a" || !got[0].Until.Equal(begin()) || !got[1].Until.IsZero() {
 		t.Fatalf("%+v", got)
 	}

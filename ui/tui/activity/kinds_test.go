@@ -84,7 +84,7 @@ func TestJ4TheJournalSaysWhatEndsASignature(t *testing.T) {
 		{Op: "a", Void: "v", Signature: journal.Signature{Role: journal.RoleDelegation, Kind: api.AccountKernelV33, ValidUntil: begin().Unix(), Delegation: &journal.Delegation{Contract: code}}},
 		{Op: "b", Void: "w", Signature: journal.Signature{Role: verify.RolePrepared, ValidUntil: verify.NoEnd, Delegation: &journal.Delegation{Contract: code}}},
 		{Op: "c", Void: "x", Signature: journal.Signature{Role: verify.RoleFunding, BlockHash: "h", ValidUntil: begin().Unix()}},
-	})
+	}, 0)
 	if len(got) != 3 || got[0].Code != "0xd6CEDDe84be40893d153Be9d467CD6aD37875b28" || !got[0].Until.IsZero() || got[0].Void != "v" || got[0].Summary.Kind != api.AccountKernelV33 {
 		t.Fatalf("%+v", got)
 	}

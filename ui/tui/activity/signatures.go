@@ -136,8 +136,11 @@ func (s *Screen) sigLines(f screen.Frame, o Outstanding, selected bool) []string
 	th, w := f.Theme, f.W-1
 	where := screen.ChainName(s.ctx.Catalog, o.Summary.Chain)
 	until := "no end of its own"
-	if !o.Until.IsZero() {
-		until = "until " + o.Until.In(f.Now.Location()).Format("15:04:05") + ", in " + kit.Countdown(f.Now, o.Until)
+	switch {
+	case !o.Until.IsZero() && !f.Now.Before(o.Until):
+		until = "over; counted until " + clock(o.Ends.In(f.Now.Location())) + ", as clocks differ"
+	case !o.Until.IsZero():
+		until = "until " + clock(o.Until.In(f.Now.Location())) + ", in " + kit.Countdown(f.Now, o.Until)
 	}
 	mark, lead := th.Mark(theme.Warn), " "
 	if !o.Voided.IsZero() {

@@ -239,8 +239,8 @@ func TestAnOperationHandedOverIsSelectedAndItsAgeKeepsTheScreenAwake(t *testing.
 	if r.s.KeepOpen() != "" || r.s.Title() == "" || r.s.Capturing() {
 		t.Error("an ended operation keeps the program open")
 	}
-	if got := r.s.Wake(r.now); got != 0 {
-		t.Errorf("an ended operation wakes the screen in %s", got)
+	if got := r.s.Wake(r.now); got != 9*time.Minute+41*time.Second {
+		t.Errorf("the screen wakes in %s and not when its signature ends", got)
 	}
 	fresh.ID = "op2"
 	op := &fakeOp{id: "op2", snap: fresh}

@@ -189,7 +189,7 @@ func (s *Screen) moved(id string, snap flow.Snapshot) tea.Cmd {
 		return nil
 	}
 	it.told = true
-	st := stateOf(snap)
+	st := s.stand(snap, s.ctx.Clock())
 	return tea.Batch(
 		screen.Send(screen.BalancesChangedMsg{}),
 		screen.Toast(st.meaning, what(s.ctx.Catalog, snap)+": "+st.word),
@@ -292,6 +292,7 @@ func (s *Screen) click(m screen.ClickMsg) {
 }
 
 func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
+	s.forget(s.ctx.Clock())
 	key := m.String()
 	switch {
 	case s.void.open:

@@ -24,6 +24,7 @@ func newTable() *kit.Table {
 
 // View draws the list above the steps of the selected operation, or the live signatures.
 func (s *Screen) View(f screen.Frame) string {
+	s.forget(f.Now)
 	if s.sigs {
 		return s.sigView(f)
 	}
@@ -76,7 +77,7 @@ func (s *Screen) emptyView(f screen.Frame) string {
 
 func (s *Screen) row(th theme.Theme, i int, c []kit.Cell) []kit.Cell {
 	snap := s.items[i].snap
-	st := stateOf(snap)
+	st := s.stand(snap, s.ctx.Clock())
 	return append(c,
 		kit.Styled(clock(snap.Started.In(s.ctx.Clock().Location())), th.Dim),
 		kit.Text(what(s.ctx.Catalog, snap)),
@@ -101,7 +102,7 @@ type step struct {
 
 func (s *Screen) details(f screen.Frame, it *item) []string {
 	th, snap := f.Theme, it.snap
-	st := stateOf(snap)
+	st := s.stand(snap, f.Now)
 	out := []string{kit.Sides(" "+th.Strong.Render(what(s.ctx.Catalog, snap)), th.Style(st.meaning).Render(st.word)+" "+th.Mark(st.meaning)+" ", f.W)}
 	if v := snap.Review1; v != nil {
 		for _, a := range v.Outflow {
@@ -144,7 +145,7 @@ func (it *item) remarks(f screen.Frame) []string {
 	if tracked(snap.State) && lost(snap.Err) {
 		out = append(out, kit.Prose(f.W-1, 3, kit.Plain(lostWords))...)
 	}
-	if it.err != "" {
+	if it.err != "" && watchable(snap.State) {
 		warn("The last reading failed " + kit.Age(f.Now, it.errAt) + ": " + it.err + ". Coffer asks again by itself; r asks now.")
 	}
 	if tracked(snap.State) && !snap.StatusAt.IsZero() {

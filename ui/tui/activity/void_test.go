@@ -211,7 +211,7 @@ func TestTheJournalSaysWhatCanBeVoided(t *testing.T) {
 	gone.VoidedAt = begin()
 	ends := endless
 	ends.ValidUntil = begin().Unix()
-	got := FromJournal(c, []journal.Outstanding{{Signature: endless}, {Signature: gone}, {Signature: ends}})
+	got := FromJournal(c, []journal.Outstanding{{Signature: endless}, {Signature: gone}, {Signature: ends}}, 0)
 	if !got[0].Voidable || got[0].Hash != id64("77") || got[1].Voidable || !got[1].Voided.Equal(begin()) || got[2].Voidable {
 		t.Errorf("%+v", got)
 	}

@@ -1,0 +1,74 @@
+package screen
+
+import (
+	"strings"
+	"time"
+
+	"coffer/api"
+	"coffer/ui/tui/kit"
+	"coffer/wallet/flow"
+)
+
+// Live is what can still be used of an operation: how many signatures, and when the last of them ends (zero: no time ends all of them). Known is false until
+// the journal was read.
+type Live struct {
+	Known bool
+	N     int
+	Until time.Time
+}
+
+// Words says until when they can be used, in a zone.
+func (l Live) Words(zone *time.Location) string {
+	what := kit.Plural(l.N, "signature", "signatures")
+	switch {
+	case !l.Known:
+		return "What was signed is listed under outstanding signatures until it ends."
+	case l.N == 0:
+		return "Its signatures have ended and cannot be used any more."
+	case l.Until.IsZero() && l.N == 1:
+		return what + " can still be used; it does not end by itself."
+	case l.Until.IsZero():
+		return what + " can still be used; not all of them end by themselves."
+	}
+	return what + " can still be used until " + l.Until.In(zone).Format("15:04:05") + "."
+}
+
+// SaidWords is how an operation ended that only the service vouches for (flow.Snapshot.Said): its word, whose it is, what can still be used, and what building
+// it again would mean.
+func SaidWords(x flow.Snapshot, exchange bool, l Live, zone *time.Location) string {
+	became := "this did not run and nothing was paid"
+	switch {
+	case x.State == flow.StateDone && exchange:
+		became = "it was delivered and every payment is settled"
+	case x.State == flow.StateDone:
+		became = "it ran and every payment is settled"
+	case x.State == flow.StateNotExecuted:
+		became = "it never ran this"
+	case x.Status.Status == api.StatusRefunded:
+		became = "this was refunded: it did not run, and what had been paid came back"
+	}
+	words := "The service says " + became + "; nothing on this machine proves it. " + l.Words(zone)
+	switch {
+	case x.State == flow.StateDone:
+	case l.Known && l.N == 0:
+		words += " You can build it again."
+	default:
+		words += " If you build it again before that, you could pay twice."
+	}
+	return words
+}
+
+// SignedWords is how a call stands of which nothing was sent: whether what was signed can still be used, and what can be done. on is what asks for a quote or
+// prepares it again, off what abandons it; both may be empty.
+func SignedWords(x flow.Snapshot, l Live, zone *time.Location, on, off string) string {
+	words := strings.Replace(l.Words(zone), "Its signatures have ended", "The first signature has ended", 1) + " No payment is signed"
+	switch {
+	case x.Stuck:
+		return words + ". What was signed cannot be checked again; you can only abandon it" + off + "."
+	case x.Over:
+		return words + ", and there is no time left for a quote. Prepare it again" + on + ", or abandon it" + off + "."
+	case x.State == flow.StateReview2:
+		return words + "; it goes on when you review the costs."
+	}
+	return words + "; ask for a quote" + on + ", or abandon it" + off + "."
+}
