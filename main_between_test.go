@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
@@ -46,11 +47,14 @@ type between struct {
 	cut    func(r request) bool   // the request is passed on, the connection ends before the answer
 	refuse func(r request) bool   // the connection ends before the request is passed on
 	hijack func(r request) string // what is said in place of an answer, below the rules of HTTP; then nothing, and the connection stays open
+	lie    func(r request) []byte // what is answered in place of the service, which never hears of the request; nil passes it on
+	held   []func() (int, error)  // requests that were answered so, to be passed on after all
 }
 
 type request struct {
 	method, path string
 	body         []byte
+	query        url.Values
 }
 
 func newBetween(t *testing.T, at serving, roots *x509.CertPool) *between {
@@ -66,12 +70,25 @@ func (b *between) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	q := request{method: r.Method, path: strings.TrimPrefix(r.URL.Path, "/api"), body: body}
+	q := request{method: r.Method, path: strings.TrimPrefix(r.URL.Path, "/api"), body: body, query: r.URL.Query()}
 	refused := false
+	var lie []byte
 	b.with(func() {
 		b.seen = append(b.seen, q)
 		refused = b.refuse != nil && b.refuse(q)
+		if b.lie == nil {
+			return
+		}
+		if lie = b.lie(q); lie != nil && executes(q) {
+			later := r.Clone(context.Background())
+			b.held = append(b.held, func() (int, error) { status, _, _, err := b.forward(later, body); return status, err })
+		}
 	})
+	if lie != nil {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(lie)
+		return
+	}
 	if refused {
 		panic(http.ErrAbortHandler)
 	}
@@ -153,6 +170,53 @@ func (b *between) cuts(cut, refuse func(request) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.cut, b.refuse = cut, refuse
+}
+
+// holds holds back what is executed from now on and says that it was accepted, and then that it ended so.
+func (b *between) holds(status string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	held := map[string]bool{}
+	b.lie = func(r request) []byte {
+		switch id := r.query.Get("quoteId"); {
+		case executes(r):
+			var q struct {
+				ID string `json:"id"`
+			}
+			if json.Unmarshal(r.body, &q, json.RejectUnknownMembers(false)) == nil {
+				held[q.ID] = true
+			}
+			return []byte(`{"success":true}`)
+		case r.path == pathStatus && held[id]:
+			return []byte(fmt.Sprintf(`{"quoteId":%q,"status":%q}`, id, status))
+		}
+		return nil
+	}
+}
+
+// honest ends the lies; what was held stays held until it is released.
+func (b *between) honest() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lie = nil
+}
+
+// releases passes on what was held, and says with which status it was answered last.
+func (b *between) releases(t *testing.T) int {
+	t.Helper()
+	b.mu.Lock()
+	held := b.held
+	b.held = nil
+	b.mu.Unlock()
+	last := 0
+	for _, pass := range held {
+		status, err := pass()
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = status
+	}
+	return last
 }
 
 // saw returns the requests so far to a path.

@@ -132,6 +132,8 @@ func TestEveryJSONOutputIsWhatItsGoldensSay(t *testing.T) {
 	r.prints("call", append(pays(t, "call")[1:], "--dry-run")...)
 	r.prints("swap", "--asset", "usdc", "--amount", "20", "--for", "eth@base", "--dry-run")
 	done := resultOf(t, r.prints("transfer", "--asset", "usdc", "--amount", "20", "--to", payee(t), "--chain", "op", "--yes", "--accept", "V4,Q10,Q11,J4,U3"))
+	r.prints("activity")
+	r.prints("activity repair")
 	r.prints("status", done.Operation)
 	r.prints("history")
 

@@ -30,9 +30,9 @@ func goldensOfJSON() map[string][]string {
 	return map[string][]string{
 		"assets": all(act, "assets"), "chains": all(act, "chains"), "history": all(act, "history"), "export": all(act, "export"),
 		"status": all(act, "status", "status_failed", "unknown", "unsent"), "plan": all(act, "plan", "plan_template"), "apply": all(act, "apply", "apply_dry_run"),
-		"call": all(act, "call", "call_dry_run", "call_refused", "call_unknown", "call_paid_back", "call_not_executed", "call_said"),
+		"call":     all(act, "call", "call_dry_run", "call_refused", "call_unknown", "call_paid_back", "call_not_executed", "call_said"),
 		"activity": all(act, "activity", "activity_none"), "activity repair": all(act, "repair", "repair_set"),
-		"swap": all(act, "swap"), "transfer": all(act, "transfer_dry_run", "transfer"),
+		"swap": all(act, "swap"), "transfer": all(act, "transfer_dry_run", "transfer", "transfer_said"),
 		"verify":           append(all(check+"TestTH_V5_WhatIsPrintedForAProgram/", "v1-role-based-same-chain", "v3-eip7702-solana-funded"), all(check+"TestConversionsPrintJSON/", "schema")...),
 		"intent from-safe": all(check+"TestConversionsPrintJSON/", "from-safe"), "intent to-safe": all(check+"TestConversionsPrintJSON/", "to-safe"),
 		"keys init": all(keys+"TestJSON/", "keys_init"), "keys probe": all(keys+"TestJSON/", "keys_probe"), "keys new": all(keys+"TestJSON/", "keys_new"),

@@ -116,17 +116,17 @@ func (l *heldService) releases(t *testing.T) bool {
 // believer is a wallet on a LAB network whose service is the real one of this program behind a heldService, with a clock that only moves when told to.
 type believer struct {
 	*testing.T
-	mu      sync.Mutex
-	now     time.Time
-	heldService    *heldService
-	client  *client.Client
-	flow    *flow.Flow
-	book    *journal.Journal
-	policy  verify.Policy
-	keys    *vault.Memory
-	dir     string
-	account api.Account
-	before  map[common.Address]*big.Int // what somebody had when first looked at, which brings test funds
+	mu          sync.Mutex
+	now         time.Time
+	heldService *heldService
+	client      *client.Client
+	flow        *flow.Flow
+	book        *journal.Journal
+	policy      verify.Policy
+	keys        *vault.Memory
+	dir         string
+	account     api.Account
+	before      map[common.Address]*big.Int // what somebody had when first looked at, which brings test funds
 }
 
 func (b *believer) clock() time.Time {

@@ -99,9 +99,14 @@ func TestGoldenJSON(t *testing.T) {
 		"call_refused": {code: 4, args: callFlags("--yes", "--json"), setup: func(r *rig) {
 			r.op.report1.Reasons = []verify.Reason{{Code: "U4", Level: verify.Refuse, Title: "Not true: the calls are those that were asked for.", Path: "/chainOperation/userOp/callData", Want: "1 call", Got: "2 calls"}}
 		}},
-		"call_unknown":      {code: 6, args: callFlags("--yes", "--json"), setup: func(r *rig) { r.op.lost = true; r.op.errWatch = context.Canceled }},
-		"transfer_dry_run":  {args: []string{"transfer", "--asset", "usdc", "--amount", "25", "--to", payee, "--chain", "base", "--dry-run", "--json"}},
-		"transfer":          {args: []string{"transfer", "--asset", "usdc", "--amount", "25", "--to", payee, "--chain", "base", "--yes", "--json"}, setup: withDocuments},
+		"call_unknown":     {code: 6, args: callFlags("--yes", "--json"), setup: func(r *rig) { r.op.lost = true; r.op.errWatch = context.Canceled }},
+		"transfer_dry_run": {args: []string{"transfer", "--asset", "usdc", "--amount", "25", "--to", payee, "--chain", "base", "--dry-run", "--json"}},
+		"transfer":         {args: []string{"transfer", "--asset", "usdc", "--amount", "25", "--to", payee, "--chain", "base", "--yes", "--json"}, setup: withDocuments},
+		"transfer_said": {args: []string{"transfer", "--asset", "usdc", "--amount", "25", "--to", payee, "--chain", "base", "--yes", "--json"}, setup: func(r *rig) {
+			withDocuments(r)
+			someOpen(r)
+			r.op.said = true
+		}},
 		"swap":              {args: []string{"swap", "--asset", "usdc@op", "--amount", "25", "--for", "eth@base", "--min", "0.001", "--yes", "--json"}, setup: withDocuments},
 		"plan":              {args: append([]string{"plan", "--json", "--max-spend", "30"}, callFlags()[1:]...)},
 		"plan_template":     {args: []string{"plan", "--template", "--format", "json"}},
