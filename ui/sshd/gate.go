@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ type (
 // the size of the terminal it keeps itself. Everything else is refused here and reaches nothing.
 type gate struct {
 	ch gossh.Channel
+	in *intake
 
 	mu    sync.Mutex
 	env   map[string]string
@@ -33,7 +35,8 @@ type gate struct {
 }
 
 func newGate() *gate {
-	return &gate{env: map[string]string{}, sizes: make(chan tui.Size, 1), gone: make(chan struct{}), ended: make(chan struct{})}
+	ended := make(chan struct{})
+	return &gate{env: map[string]string{}, sizes: make(chan tui.Size, 1), gone: make(chan struct{}), ended: ended, in: newIntake(ended)}
 }
 
 // channel handles a client's channel. A connection has one at a time.
@@ -68,6 +71,8 @@ func (n *gated) Accept() (gossh.Channel, <-chan *gossh.Request, error) {
 		return ch, requests, err
 	}
 	n.g.ch = ch
+	go n.g.in.pump(ch)
+	go func() { _, _ = io.Copy(io.Discard, ch.Stderr()) }() // nobody reads what a client sends there
 	through := make(chan *gossh.Request)
 	go func() {
 		defer close(through)
@@ -78,7 +83,7 @@ func (n *gated) Accept() (gossh.Channel, <-chan *gossh.Request, error) {
 			}
 		}
 	}()
-	return ch, through, nil
+	return taken{ch, n.g.in}, through, nil
 }
 
 // maxRequest bounds what a client may say about its terminal, in bytes.

@@ -129,7 +129,7 @@ func (s *Server) enter(sess ssh.Session) (v *session, why string) {
 	v.c, _ = ctx.Value(connKey{}).(*conn)
 	v.id = v.c.id
 	v.ctx, v.stop = context.WithCancelCause(ctx)
-	v.term = &terminal{Session: sess, stall: s.o.Limits.Stall, shut: func() { _ = v.c.Close() }, gone: func() { v.stop(errGone) }}
+	v.term = &terminal{Session: sess, stall: s.o.Limits.Stall, shut: func() { _ = v.c.Close() }, gone: v.leaves}
 	// The key whose signature was checked: the library takes it from the permissions of the finished handshake, not from what was offered last.
 	key := sess.PublicKey()
 	if key == nil {
@@ -179,12 +179,13 @@ func (s *Server) serve(v *session) int {
 	}
 	defer leave()
 	defer context.AfterFunc(s.ending, func() { v.stop(errStopping) })()
-	go func() { // the client closed its channel
+	go func() { // the client closed its channel, or sent what is not taken
 		select {
 		case <-v.g.gone:
-			v.stop(errGone)
+		case <-v.g.in.refused:
 		case <-v.ctx.Done():
 		}
+		v.leaves()
 	}()
 	mine, why := s.sole(v)
 	if mine == nil {
@@ -203,6 +204,15 @@ func (s *Server) serve(v *session) int {
 	}
 	s.log.Info("ssh: dashboard closed", "conn", v.id, "key", v.print, "address", v.RemoteAddr().String(), "length", time.Since(v.begun).Round(time.Millisecond), "why", v.reason(err))
 	return code
+}
+
+// leaves ends a dashboard to which nothing comes any more.
+func (v *session) leaves() {
+	why := v.g.in.reason()
+	if why == nil {
+		why = errGone
+	}
+	v.stop(why)
 }
 
 // run calls Show. A dashboard that does not end when it is told to loses its connection.
@@ -270,6 +280,10 @@ func (v *session) farewell(err error) (string, int) {
 		return "closed: a dashboard is open for " + words(v.s.o.Max) + " at most. Connect again to go on", exitFailed
 	case errors.Is(cause, errTaken):
 		return "closed: another connection with your key took this dashboard over", exitFailed
+	case errors.Is(cause, errFlood):
+		return "closed: your terminal sent more than 1 MiB at once, such as a paste without an end. Connect again to go on", exitFailed
+	case errors.Is(cause, errUnsafe):
+		return "closed: your terminal sent a control sequence that no terminal sends by itself. Connect again to go on", exitFailed
 	case v.ctx.Err() != nil:
 		return "", exitFailed
 	case err != nil:

@@ -228,6 +228,8 @@ var (
 	errIdle     = errors.New("nothing was typed")
 	errMax      = errors.New("the longest time is over")
 	errTaken    = errors.New("another connection of this key took its place")
+	errFlood    = errors.New("the client sent more than a person does")
+	errUnsafe   = errors.New("the client sent a control sequence that the screen library cannot read")
 	errGone     = errors.New("the client is gone")
 )
 
