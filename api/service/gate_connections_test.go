@@ -18,7 +18,7 @@ import (
 	"coffer/api/service/store"
 )
 
-// A connection beyond the bound is closed before its handshake, those within it are served, and a place that becomes free is taken again.
+// A connection beyond the bound is closed before its handshake when all others have a proof; those are served, and a place that becomes free is taken again.
 func TestConnectionsBeyondTheBoundAreClosedAtOnce(t *testing.T) {
 	o := options(store.NewMemory())
 	o.Clock = time.Now
@@ -34,27 +34,25 @@ func TestConnectionsBeyondTheBoundAreClosedAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	var d net.Dialer
-	dial := func() net.Conn {
-		c, err := d.DialContext(ctx, "tcp", r.Addr.String())
-		if err != nil {
-			t.Fatal(err)
+	first, second := trusting(t, r.CAFile), trusting(t, r.CAFile)
+	for _, way := range []*http.Transport{first, second} {
+		if status, body := get(t, way, r.BaseURL+"/chains/supported-list", key); status != http.StatusOK {
+			t.Fatalf("%d %s", status, body)
 		}
-		if err := c.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
-		return c
 	}
-	first, second := dial(), dial()
-	defer second.Close()
-	third := dial()
+	var d net.Dialer
+	third, err := d.DialContext(ctx, "tcp", r.Addr.String())
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer third.Close()
+	if err := third.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := third.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
 		t.Fatalf("beyond the bound: %v, expected that it is closed", err)
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	first.CloseIdleConnections()
 	way := trusting(t, r.CAFile)
 	way.DisableKeepAlives = true
 	for end := time.Now().Add(5 * time.Second); ; { // the server sees the end of the first connection when it reads from it

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"coffer/api/service/httpapi"
 )
 
 // ServeOptions say where a service listens: Listen is host:port, port 0 for a free one; Dir is the data directory, where the certificate authority is kept; Host are
@@ -91,10 +93,10 @@ func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
 	}
 	r := &Running{BaseURL: "https://" + reachable(listener.Addr()) + s.opts.BasePath, CAFile: ca.file, Addr: listener.Addr(), done: make(chan struct{})}
 	s.useExplorerBase(r.BaseURL)
-	bounded := newBoundListener(listener, o.Connections, s.opts.Clock, func(what string, refused, bound int) {
-		s.opts.Log.Warn("connections are closed: "+what, "closed", refused, "bound", bound)
+	few := newBoundListener(listener, o.Connections, s.opts.Clock, func(what string, closed, bound int) {
+		s.opts.Log.Warn("connections are closed: "+what, "closed", closed, "bound", bound)
 	})
-	secure := tls.NewListener(plainListener{bounded, s.opts.Clock, s.requests, s.plainRefused}, &tls.Config{
+	secure := tls.NewListener(plainListener{few, s.opts.Clock, s.requests, s.plainRefused}, &tls.Config{
 		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Time: s.opts.Clock,
 	})
 	context.AfterFunc(ctx, func() {
@@ -125,6 +127,17 @@ func (s *Service) run(ctx context.Context, l net.Listener, h http.Handler, t Tim
 		Handler: h, ReadHeaderTimeout: t.Header, ReadTimeout: t.Read, WriteTimeout: t.Write, IdleTimeout: t.Idle, MaxHeaderBytes: maxHeader,
 		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter, PingTimeout: t.Header, WriteByteTimeout: t.Write},
 		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if b := boundBelow(c); b != nil {
+				return httpapi.WithProof(ctx, b.proved)
+			}
+			return ctx
+		},
+		ConnState: func(c net.Conn, now http.ConnState) {
+			if b := boundBelow(c); b != nil {
+				b.state(now)
+			}
+		},
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()

@@ -194,6 +194,9 @@ func (h *handler) admit(w *answer, r *http.Request, endpoint, permission string)
 	})
 	window(w.Header(), grant)
 	w.caller = grant.Caller
+	if grant.Caller != "" {
+		proved(r.Context())
+	}
 	return grant, err
 }
 
