@@ -11,11 +11,13 @@ import (
 	"time"
 )
 
-// maxContinues is how many `100 Continue` of one request are passed over. None is ever asked for, but some servers send one unasked.
+// maxContinues is how many `100 Continue` of one request are passed over. None is ever asked for, but some servers
+// send one unasked.
 const maxContinues = 1
 
-// exchange is one request on its way. Its end is absolute: when its time is over, or the caller gives up, its connection is closed whatever the server
-// does. net/http alone does not promise that: it leaves a connection that the server switched to another protocol to the caller.
+// exchange is one request on its way. Its end is absolute: when its time is over, or the caller gives up, its
+// connection is closed whatever the server does. net/http alone does not promise that: it leaves a connection that
+// the server switched to another protocol to the caller.
 type exchange struct {
 	sent      atomic.Bool  // a connection was in hand: from then on bytes may have left. This errs to the safe side
 	over      atomic.Bool  // the answer was read or refused: the connection may serve others
@@ -23,7 +25,8 @@ type exchange struct {
 	refused   atomic.Int32 // the status of an answer 1xx that was refused; the error of net/http may be that of the request, which was still being written
 }
 
-// within returns a context that ends after d at the latest, and tells e of the connection and of interim answers. end must be called once.
+// within returns a context that ends after d at the latest, and tells e of the connection and of interim answers.
+// end must be called once.
 func (e *exchange) within(ctx context.Context, d time.Duration, inside bool) (_ context.Context, end func()) {
 	ctx, cancel := context.WithTimeoutCause(ctx, d, fmt.Errorf("no whole answer within %v: %w", d, context.DeadlineExceeded))
 	trace := httptrace.ClientTrace{

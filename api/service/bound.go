@@ -9,9 +9,11 @@ import (
 	"time"
 )
 
-// Bounds of the connections of the open port. A connection is proven once a request with a good key came over it. The others take what the reserve leaves, and
-// the one of them that is silent the longest makes room for the next, so that no number of them keeps a key out; a proven one never makes room. One address may
-// hold a quarter of all and a sixteenth without a proof; from a loopback address, where a reverse proxy can stand, these two do not hold.
+// Bounds of the connections of the open port. A connection is proven once a request with a good key came over it.
+// The others take what the reserve leaves, and the one of them that is silent the longest makes room for the next,
+// so that no number of them keeps a key out; a proven one never makes room. One address may hold a quarter of all
+// and a sixteenth without a proof; from a loopback address, where a reverse proxy can stand, these two do not
+// hold.
 const (
 	DefaultConnections = 1024
 	perAddressPart     = 4
@@ -20,7 +22,8 @@ const (
 	refusedEvery       = time.Minute
 )
 
-// boundListener closes what is beyond the bounds at once, so that it costs neither a handshake nor a goroutine, and goes on accepting.
+// boundListener closes what is beyond the bounds at once, so that it costs neither a handshake nor a goroutine,
+// and goes on accepting.
 type boundListener struct {
 	net.Listener
 	all, unproven     int                                      // connections in total, and of those without a proof
@@ -67,8 +70,8 @@ func (l *boundListener) Accept() (net.Conn, error) {
 	}
 }
 
-// peer is who is at the other end; the zero address stands for what has none. An address is counted by itself, IPv6 by its /64, which one
-// machine commonly has for itself.
+// peer is who is at the other end; the zero address stands for what has none. An address is counted by itself,
+// IPv6 by its /64, which one machine commonly has for itself.
 func peer(c net.Conn) netip.Addr {
 	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok {
@@ -112,8 +115,9 @@ func (l *boundListener) admit(c net.Conn) (in *boundConn, out net.Conn) {
 	return in, out
 }
 
-// silent is the connection that makes room: of those without a proof (of an address, unless it is the zero one) the one that did nothing for the longest time,
-// and one with a request under way only when there is no other. nil: all have a proof.
+// silent is the connection that makes room: of those without a proof (of an address, unless it is the zero one)
+// the one that did nothing for the longest time, and one with a request under way only when there is no other.
+// nil: all have a proof.
 func (l *boundListener) silent(of netip.Addr) (found *boundConn) {
 	for c := range l.open {
 		if c.proven || of.IsValid() && c.from != of {

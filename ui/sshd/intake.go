@@ -16,8 +16,9 @@ const (
 	someKeys  = 64 << 10
 )
 
-// The screen library keeps what it cannot read as a key yet, and reads all of that again with each delivery, until nothing came for 50 ms. So no more than maxHeld
-// bytes are delivered between two such pauses where it may be keeping some, and after the first few deliveries small ones are gathered.
+// The screen library keeps what it cannot read as a key yet, and reads all of that again with each delivery, until
+// nothing came for 50 ms. So no more than maxHeld bytes are delivered between two such pauses where it may be
+// keeping some, and after the first few deliveries small ones are gathered.
 const (
 	maxHeld = 4 << 10
 	quiet   = 100 * time.Millisecond // surely such a pause
@@ -26,8 +27,8 @@ const (
 	gather  = 2 * time.Millisecond
 )
 
-// intake stands between what a client sends and who reads it. It takes everything in at once, so that nothing is kept packet by packet below, and bounds how much
-// of it waits; the bytes themselves it hands on as they came.
+// intake stands between what a client sends and who reads it. It takes everything in at once, so that nothing is
+// kept packet by packet below, and bounds how much of it waits; the bytes themselves it hands on as they came.
 type intake struct {
 	budget  *rate.Limiter
 	arrived chan struct{} // something changed

@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// marks follows what a terminal sends: where pastes begin and end, and what the screen library does not read well. How the library reads depends on pauses that
-// are not seen here, so what may be the worse is taken for it.
+// marks follows what a terminal sends: where pastes begin and end, and what the screen library does not read well.
+// How the library reads depends on pauses that are not seen here, so what may be the worse is taken for it.
 type marks struct {
 	pasting bool
 	plain   bool   // since the last mark came text alone, so that the library sees the next one
 	pasted  int    // bytes of the paste so far
-	odd     bool   // something came that the library does not always read at once: an escape sequence that is no mark, or bytes that are no text
+	odd     bool   // something came that the library may keep: an escape sequence that is no mark, or what is no text
 	begun   []byte // the end of what came, which may be the beginning of a mark or of a character
 	sequence
 }
@@ -48,7 +48,8 @@ func nextMark(b []byte) int {
 	return start
 }
 
-// mark takes a mark. The end of a paste that had more than text in it may have gone unseen by the library, so the paste is counted on.
+// mark takes a mark. The end of a paste that had more than text in it may have gone unseen by the library, so the
+// paste is counted on.
 func (m *marks) mark(is string) {
 	switch {
 	case is == pasteStart && !m.pasting:
@@ -115,8 +116,8 @@ func unfinished(b []byte) int {
 	return 0
 }
 
-// maxParameters is how many parameters of a control sequence the library has room for. It breaks on the next one, on a goroutine of its own, and the whole process
-// with it.
+// maxParameters is how many parameters of a control sequence the library has room for. It breaks on the next one,
+// on a goroutine of its own, and the whole process with it.
 const maxParameters = 32
 
 // sequence looks for control sequences on which the library breaks. It sees one wherever the library may see one.
@@ -124,7 +125,7 @@ type sequence struct {
 	state      byte
 	separators int
 	open       byte // what introduced a string, such as an OSC, that may not have ended; 0 without one
-	near       int  // how many bytes more may be halves of characters to the library, because it took the first half for something else
+	near       int  // how many bytes more the library may read as halves of characters
 	unsafe     bool
 }
 
@@ -155,7 +156,7 @@ func (s *sequence) step(c byte, text bool) {
 	case c == dcs8, s.state == escape && (c == '[' || c == 'P'):
 		s.state, s.separators = parameters, 0
 	case s.state == escape && c >= ' ' && c <= '/':
-	case s.state == eightBit && c == 'M' && halves: // the old form of a mouse event, for which the library takes one byte more than there is
+	case s.state == eightBit && c == 'M' && halves: // an old mouse event, of which the library takes one byte too many
 		s.unsafe = true
 	case s.state >= parameters && c == 'M': // the same in seven bits: the next three bytes are its own, whatever they are
 		s.state, s.near = outside, 3+utf8.UTFMax

@@ -4,7 +4,8 @@ import "context"
 
 type proofKey struct{}
 
-// WithProof returns a context for the requests of one connection; proved is called for each that carries a good key, whatever its answer.
+// WithProof returns a context for the requests of one connection; proved is called for each that carries a good
+// key, whatever its answer.
 func WithProof(ctx context.Context, proved func()) context.Context {
 	return context.WithValue(ctx, proofKey{}, proved)
 }
