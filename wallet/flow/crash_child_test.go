@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
@@ -62,6 +63,7 @@ type childOrders struct {
 	Begin       bool
 	Abandon     bool
 	Kill        string
+	Crowd       bool // other children use the same directory: what one of them is doing is left to it
 }
 
 // child is the program: flow, journal, signer and client as they are, with hooks between them.
@@ -107,7 +109,9 @@ func runChild(orders string) error {
 			}
 		}
 	}
-	j, err := journal.Open(c.Dir, journal.Options{Network: n.ID, Kind: n.Kind, Clock: func() time.Time { return c.clock }, Random: rand.Reader, OpenFile: c.open})
+	j, err := journal.Open(c.Dir, journal.Options{
+		Network: n.ID, Kind: n.Kind, Clock: func() time.Time { return c.clock }, Random: rand.Reader, OpenFile: c.open, Anchor: anchorOf(c.Dir), Patience: time.Minute,
+	})
 	if err != nil {
 		return err
 	}
@@ -129,7 +133,27 @@ func runChild(orders string) error {
 	if _, err := os.Stdout.WriteString("ready\n"); err != nil {
 		return err
 	}
-	return c.work(f, api.Rules{Catalog: cat, Now: c.clock})
+	if err := j.ReadOnly(); err != nil {
+		return err
+	}
+	err = c.work(f, api.Rules{Catalog: cat, Now: c.clock})
+	if c.Crowd && taken(err) {
+		return nil
+	}
+	return err
+}
+
+// anchorOf is where the journal in a directory is anchored.
+func anchorOf(dir string) string { return filepath.Join(filepath.Dir(dir), "anchors", "journal") }
+
+// taken reports that another process went on with an operation, or signed one that this one must not stand beside.
+func taken(err error) bool {
+	for _, e := range []error{flow.ErrMoved, flow.ErrState, flow.ErrRefused, journal.ErrConflict, journal.ErrPaid, journal.ErrQuote} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // work is what a person would do after a start.
@@ -169,7 +193,7 @@ func (c *child) work(f *flow.Flow, rules api.Rules) error {
 // goOn brings an operation to its end from where it stands.
 func (c *child) goOn(ctx context.Context, o *flow.Operation) error {
 	if o.Snapshot().State == flow.StateQuoting {
-		if c.Abandon {
+		if c.Abandon || o.Snapshot().Err != nil { // another process took its place: it cannot be checked again
 			return o.Abandon()
 		}
 		if _, err := o.Requote(ctx); errors.Is(err, flow.ErrRefused) {

@@ -126,11 +126,16 @@ func (g *ground) check() {
 	if err := json.Unmarshal(g.orders.Network, &n); err != nil {
 		g.t.Fatal(err)
 	}
-	j, err := journal.OpenReadOnly(g.orders.Dir, journal.Options{Network: n.ID, Kind: network.Embedded, Clock: func() time.Time { return g.s.clock }})
+	j, err := journal.OpenReadOnly(g.orders.Dir, journal.Options{
+		Network: n.ID, Kind: network.Embedded, Clock: func() time.Time { return g.s.clock }, Anchor: anchorOf(g.orders.Dir),
+	})
 	if err != nil {
 		g.t.Fatal(err)
 	}
 	defer j.Close()
+	if errors.Is(j.ReadOnly(), journal.ErrOlder) {
+		g.t.Error(j.ReadOnly())
+	}
 	if j.Repaired() != 0 {
 		g.t.Errorf("%d bytes of a torn record were left", j.Repaired())
 	}
@@ -295,4 +300,47 @@ func randomKills(t *testing.T, kills int, random *rand.Rand) {
 	}
 	g.recover(false)
 	g.check()
+}
+
+// TestK8_ProcessesBesideEachOtherSendNothingTwice lets real processes work on one journal at the same time; some are killed. What one of them signed and left
+// another one takes over, and one that is moved out of its operation stops.
+func TestK8_ProcessesBesideEachOtherSendNothingTwice(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	for n := range 3 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			t.Logf("seed %d %d", seed, n)
+			random := rand.New(rand.NewPCG(seed, uint64(n)))
+			g := newGround(t, nil)
+			for range 4 {
+				crowd(g, random)
+			}
+			g.recover(false)
+			g.check()
+			if len(g.s.attempts) == 0 {
+				t.Error("nothing was sent at all")
+			}
+		})
+	}
+}
+
+// crowd runs three children at the same time and kills one of them at some moment.
+func crowd(g *ground, random *rand.Rand) {
+	g.t.Helper()
+	type child struct {
+		cmd       *exec.Cmd
+		complaint *bytes.Buffer
+	}
+	var all []child
+	for range 3 {
+		o := g.orders
+		o.Begin, o.Crowd = true, true
+		cmd, complaint := g.start(o)
+		all = append(all, child{cmd, complaint})
+	}
+	kill := time.AfterFunc(time.Duration(random.IntN(60_000))*time.Microsecond, func() { _ = all[0].cmd.Process.Kill() })
+	defer kill.Stop()
+	for _, c := range all {
+		g.ended(c.cmd, c.complaint)
+	}
 }

@@ -31,10 +31,16 @@ func (o *Operation) Execute(ctx context.Context, confirmed string, progress func
 	return o.execute(ctx, confirmed, progress)
 }
 
-// execute runs the confirmed quote.
+// execute runs the confirmed quote. The journal is held from before the first signature until the answer to the request is recorded, so that no other process
+// takes the operation for one that was left.
 func (o *Operation) execute(ctx context.Context, confirmed string, progress func(Event)) (Snapshot, error) {
 	q, d := o.quote, o.f.d
-	if err := errors.Join(o.open(), o.f.alone(q.ID(), q.Operations()...)); err != nil {
+	release, err := o.hold(ctx)
+	if err != nil {
+		return o.unheld(StateReview2, err)
+	}
+	defer release()
+	if err := errors.Join(o.open(), o.f.alone(q.ID(), q.Operations()...), o.within()); err != nil {
 		return o.fail(StateReview2, err)
 	}
 	if q.Unseen(d.Policy, o.in, o.history(true), o.f.earliest()) {
@@ -51,7 +57,7 @@ func (o *Operation) execute(ctx context.Context, confirmed string, progress func
 	if err != nil {
 		return o.fail(StateReview2, err)
 	}
-	if err := d.Journal.Append(o.ID(), journal.QuoteSigned, entry); err != nil {
+	if err := o.record(journal.QuoteSigned, entry); err != nil {
 		return o.fail(StateReview2, err)
 	}
 	progress(Event{Kind: EventJournaled, At: d.Clock()})
@@ -63,7 +69,7 @@ func (o *Operation) execute(ctx context.Context, confirmed string, progress func
 	}
 	raw := body.Raw()
 	sum := sha256.Sum256(raw)
-	if err := d.Journal.Append(o.ID(), journal.Executing, journal.Entry{QuoteID: q.ID(), BodyHash: hex.EncodeToString(sum[:])}); err != nil {
+	if err := o.record(journal.Executing, journal.Entry{QuoteID: q.ID(), BodyHash: hex.EncodeToString(sum[:])}); err != nil {
 		o.f.unclaim(q.ID())
 		return o.fail(StateReview2, err)
 	}
@@ -112,7 +118,7 @@ func (o *Operation) outcome(answer api.ExecuteResponse, err error, progress func
 	d := o.f.d
 	if err == nil && answer.Success {
 		o.accepted = true
-		if err := d.Journal.Append(o.ID(), journal.Acked, journal.Entry{QuoteID: o.quote.ID()}); err != nil {
+		if err := o.record(journal.Acked, journal.Entry{QuoteID: o.quote.ID()}); err != nil {
 			return o.fail(StateAccepted, err) // the service has it; only our note is missing
 		}
 		progress(Event{Kind: EventAccepted, At: d.Clock()})
@@ -125,7 +131,7 @@ func (o *Operation) outcome(answer api.ExecuteResponse, err error, progress func
 		return o.fail(StateUnknown, err)
 	}
 	// The service said no, or nothing left: the quote is as usable as before, and so are its signatures.
-	if jerr := d.Journal.Append(o.ID(), journal.QuoteSigned, journal.Entry{QuoteID: o.quote.ID(), Note: problem(err)}); jerr != nil {
+	if jerr := o.record(journal.QuoteSigned, journal.Entry{QuoteID: o.quote.ID(), Note: problem(err)}); jerr != nil {
 		return o.fail(StateUnknown, errors.Join(err, jerr))
 	}
 	o.f.unclaim(o.quote.ID())

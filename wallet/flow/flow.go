@@ -4,6 +4,9 @@
 // A call goes Prepare → review 1 → SignPrepared → review 2 → Execute → Watch. A swap or a transfer has nothing to prepare: Quote → review 2 → Execute → Watch.
 // The intent also says which version of the interface is spoken.
 //
+// Several processes may use one journal: each step that signs, sends or records holds it, and stops with ErrMoved when another process went on with the same
+// operation meanwhile. Waiting, for a person or between two questions, holds nothing.
+//
 // Promise: nothing is signed without a confirmation that carries the fingerprint of exactly the review that was shown (protocol §1.3), and behind an open gate
 // the sentence that had to be typed. Every record is on disk
 // before what it announces is on the wire: SIGNED before call-quote, QUOTE_SIGNED and EXECUTING before execute (TH-J2). An execute request is sent
@@ -67,12 +70,15 @@ type Journal interface {
 	Begin(intentJSON []byte, intentHash [32]byte) (string, error)
 	Append(op string, state journal.State, e journal.Entry) error
 	Operations() []journal.Operation
+	Operation(id string) (journal.Operation, bool)
 	Outstanding(now time.Time) []journal.Outstanding
 	Void(op, hash, note string) error
 	Repair(l journal.Lane, note string) error
 	Lanes(now time.Time) []journal.LaneFacts
 	SpentBeside(op string, prepared bool, since time.Time) []verify.Spend
 	ReadOnly() error
+	// Hold takes the journal for one step, and what other processes recorded since the last one is then known; release ends the step.
+	Hold(ctx context.Context) (release func(), err error)
 }
 
 // Deps are the surroundings of a Flow. Sleep returns early with the context's error. Keep, which may be nil, holds what the service stated between starts.
@@ -91,8 +97,9 @@ type Flow struct {
 	d        Deps
 	stated   stated
 	mu       sync.Mutex
-	inFlight map[string]bool // quote ids whose execute was sent by this process
 	ops      map[string]*Operation
+	sent     sync.Mutex
+	inFlight map[string]bool // quote ids whose execute was sent, by this process or as the journal knows; guarded by sent
 }
 
 // New makes a Flow.
@@ -109,6 +116,8 @@ var (
 	ErrSubmitted    = errors.New("this quote was already submitted")
 	ErrRefused      = errors.New("the service's answer was refused")
 	ErrBeside       = errors.New("another operation was signed since this review, and both could run")
+	ErrMoved        = errors.New("another process of this wallet went on with this operation")
+	ErrSpent        = fmt.Errorf("%w: something else was signed since, and it counts against the cap of the day", ErrExpired)
 )
 
 // Start records the intent and returns a new operation in StateDraft.
@@ -124,7 +133,7 @@ func (f *Flow) Start(ctx context.Context, in intent.Intent) (*Operation, error) 
 	if err != nil {
 		return nil, fmt.Errorf("start: %w", err)
 	}
-	o := &Operation{f: f, in: in}
+	o := &Operation{f: f, in: in, records: 1}
 	o.snap = Snapshot{ID: id, State: StateDraft, Started: f.d.Clock(), Intent: in.Draft(), SignaturesTotal: 1}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -191,8 +200,8 @@ func (f *Flow) alone(quoteID string, ops ...verify.Signing) error {
 
 // claim marks a quote id as sent; false means that it was before.
 func (f *Flow) claim(quoteID string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.sent.Lock()
+	defer f.sent.Unlock()
 	id := strings.ToLower(quoteID)
 	if f.inFlight[id] {
 		return false
@@ -203,8 +212,8 @@ func (f *Flow) claim(quoteID string) bool {
 
 // unclaim allows another try after a request that certainly had no effect.
 func (f *Flow) unclaim(quoteID string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.sent.Lock()
+	defer f.sent.Unlock()
 	delete(f.inFlight, strings.ToLower(quoteID))
 }
 

@@ -22,6 +22,8 @@ type Operation struct {
 	mu     sync.Mutex // guards what follows
 	snap   Snapshot
 	asking chan struct{} // closed when a question of Reconcile is over; nil when none is asked
+	// records is how many records of the operation this process knows, see journal.Operation.
+	records int
 
 	stuck    bool      // its record does not hold: it can only be abandoned
 	quotable time.Time // until when the signed call can be quoted, by the service's clock; zero when there is none
@@ -33,7 +35,9 @@ type Operation struct {
 	window   time.Time // until when the prepared operation can be quoted, by the service's clock
 	arrived  time.Time // when the answer under review came; its monotonic part survives a clock that is set back
 	expires  int64
+	refund   int64 // Unix seconds, from which on anyone may trigger the refund of the payments; 0: not known
 	accepted bool
+	others   int // signatures of other operations when the answer under review was judged
 }
 
 // ID is the operation's id in the journal.
@@ -118,6 +122,11 @@ func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return o.fail(before, err)
 	}
+	release, err := o.hold(ctx)
+	if err != nil {
+		return o.unheld(before, err)
+	}
+	defer release()
 	p, report := verify.Prepared(o.in, o.f.d.Policy, o.history(false), o.f.d.Clock(), answer.Document)
 	report = o.f.clockRemark(report, answer.Skew)
 	if p != nil {
@@ -131,10 +140,10 @@ func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 	if p == nil {
 		return o.fail(StateRefused, ErrRefused)
 	}
-	if err := o.f.d.Journal.Append(o.ID(), journal.Prepared, journal.Entry{Document: answer.Raw()}); err != nil {
+	if err := o.record(journal.Prepared, journal.Entry{Document: answer.Raw()}); err != nil {
 		return o.fail(StateDraft, err) // the earlier review is gone: nothing is left to confirm
 	}
-	o.prepared, o.arrived = p, o.f.d.Clock()
+	o.prepared, o.arrived, o.others = p, o.f.d.Clock(), o.countOthers()
 	view := p.View()
 	o.window = o.f.windowEnd(view, o.arrived)
 	return o.update(func(s *Snapshot) {
@@ -174,7 +183,12 @@ func (o *Operation) Abandon() error {
 		return err
 	}
 	defer o.step.Unlock()
-	if err := o.f.d.Journal.Append(o.ID(), journal.Abandoned, journal.Entry{}); err != nil {
+	release, err := o.hold(context.Background())
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := o.record(journal.Abandoned, journal.Entry{}); err != nil {
 		return err
 	}
 	o.update(func(s *Snapshot) { s.State, s.Err, s.Problem = StateAbandoned, nil, "" })

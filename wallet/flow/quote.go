@@ -29,35 +29,49 @@ func (o *Operation) SignPrepared(ctx context.Context, confirmed string) (Snapsho
 	if o.over(o.window, minWindowLeft) {
 		return o.fail("", ErrExpired)
 	}
-	if err := errors.Join(o.f.d.Journal.ReadOnly(), o.f.alone("", p.Signing())); err != nil {
-		return o.fail("", err)
+	if err := o.signCall(ctx, confirmed); err != nil {
+		return o.unheld(StateReview1, err)
 	}
-	if p.Unseen(o.f.d.Policy, o.in, o.history(false), o.f.earliest()) {
-		return o.fail("", ErrBeside)
-	}
-	o.update(func(s *Snapshot) { s.State, s.SignaturesDone, s.Err, s.Problem = StateSigning, 0, nil, "" })
-	made, err := o.sign(ctx, p.Signing(), func(Event) {})
-	if err != nil {
-		return o.fail(StateReview1, err)
-	}
-	signed, err := p.WithSignatures(made)
-	if err != nil {
-		return o.fail(StateReview1, err)
-	}
-	entry := journal.Entry{
-		Signatures: []journal.Signature{signatureRecord(p.Signing(), made, "")}, Recipients: recipients(p.View()), Confirmed: confirmed, Summary: callWords(p.View()),
-	}
-	if err := o.f.d.Journal.Append(o.ID(), journal.Signed, entry); err != nil {
-		return o.fail(StateReview1, err)
-	}
-	o.signed = signed
-	o.canQuote(o.window)
-	o.update(func(s *Snapshot) { s.State = StateQuoting })
 	snap, err := o.askQuote(ctx)
 	if err != nil || !p.View().WholeConsent || !o.quote.SameChainOnly() {
 		return snap, err
 	}
 	return o.execute(ctx, o.quote.Confirmation(), func(Event) {})
+}
+
+// signCall makes and records the signatures of the prepared operation, in one step with the journal.
+func (o *Operation) signCall(ctx context.Context, confirmed string) error {
+	p := o.prepared
+	release, err := o.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := errors.Join(o.f.d.Journal.ReadOnly(), o.f.alone("", p.Signing()), o.within()); err != nil {
+		return err
+	}
+	if p.Unseen(o.f.d.Policy, o.in, o.history(false), o.f.earliest()) {
+		return ErrBeside
+	}
+	o.update(func(s *Snapshot) { s.State, s.SignaturesDone, s.Err, s.Problem = StateSigning, 0, nil, "" })
+	made, err := o.sign(ctx, p.Signing(), func(Event) {})
+	if err != nil {
+		return err
+	}
+	signed, err := p.WithSignatures(made)
+	if err != nil {
+		return err
+	}
+	entry := journal.Entry{
+		Signatures: []journal.Signature{signatureRecord(p.Signing(), made, "")}, Recipients: recipients(p.View()), Confirmed: confirmed, Summary: callWords(p.View()),
+	}
+	if err := o.record(journal.Signed, entry); err != nil {
+		return err
+	}
+	o.signed = signed
+	o.canQuote(o.window)
+	o.update(func(s *Snapshot) { s.State = StateQuoting })
+	return nil
 }
 
 // Quote asks for the quote of a swap or a transfer and judges it. It ends in StateReview2, or in StateQuoting with the reason, ErrRefused among them; it may
@@ -106,6 +120,11 @@ func (o *Operation) askQuote(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return o.fail(StateQuoting, err)
 	}
+	release, err := o.hold(ctx)
+	if err != nil {
+		return o.unheld(StateQuoting, err)
+	}
+	defer release()
 	q, report := o.judge(answer)
 	report = o.f.clockRemark(report, answer.Skew)
 	if q != nil {
@@ -117,10 +136,11 @@ func (o *Operation) askQuote(ctx context.Context) (Snapshot, error) {
 	if q == nil {
 		return o.fail(StateQuoting, ErrRefused)
 	}
-	if err := o.f.d.Journal.Append(o.ID(), journal.Quoted, journal.Entry{Document: answer.Raw(), QuoteID: q.ID(), Expires: q.Expires()}); err != nil {
+	quoted := journal.Entry{Document: answer.Raw(), QuoteID: q.ID(), Expires: q.Expires(), RefundFrom: refundFrom(q.View())}
+	if err := o.record(journal.Quoted, quoted); err != nil {
 		return o.fail(StateQuoting, err)
 	}
-	o.quote, o.expires, o.arrived = q, q.Expires(), o.f.d.Clock()
+	o.quote, o.expires, o.refund, o.arrived, o.others = q, q.Expires(), quoted.RefundFrom, o.f.d.Clock(), o.countOthers()
 	view, total := q.View(), o.signedBefore()
 	for _, v := range q.Operations() {
 		total += v.Count()

@@ -4,10 +4,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"coffer/api"
+	"coffer/api/text"
 	"coffer/wallet/intent"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
@@ -31,6 +31,7 @@ func (f *Flow) Unfinished() []*Operation {
 			o = f.resume(rec)
 			f.keep(o)
 		}
+		o.follow(rec)
 		out = append(out, o)
 	}
 	return out
@@ -38,42 +39,100 @@ func (f *Flow) Unfinished() []*Operation {
 
 var errResume = errors.New("the signed operation cannot be checked again, so it can only be abandoned")
 
-// resume makes the operation of a record; f.mu is held.
+// resume makes the operation of a record.
 func (f *Flow) resume(rec journal.Operation) *Operation {
-	o := &Operation{f: f, expires: rec.Expires}
-	o.snap = Snapshot{ID: rec.ID, Started: rec.Started, State: StateQuoting, QuoteID: rec.QuoteID, BodyHash: rec.BodyHash}
-	for _, s := range rec.Signatures {
-		o.snap.SignaturesDone++
-		if s.Delegation != nil {
-			o.snap.SignaturesDone++
-		}
-	}
-	o.snap.SignaturesTotal = o.snap.SignaturesDone
+	o := &Operation{f: f}
+	o.snap = Snapshot{ID: rec.ID, Started: rec.Started}
 	in, err := intent.Parse(rec.Intent, api.Rules{Catalog: f.d.Policy.Catalog, Now: time.Time{}})
 	if h := in.Hash(); err == nil && hex.EncodeToString(h[:]) == rec.IntentHash {
 		o.in = in
-	} else {
-		err = errResume
 	}
+	o.adopt(rec)
+	return o
+}
+
+// adopt puts the operation where its record is; its step lock is held, or nobody else has it yet.
+func (o *Operation) adopt(rec journal.Operation) {
+	o.prepared, o.signed, o.quote, o.expires, o.refund = nil, nil, nil, rec.Expires, rec.RefundFrom
+	made := 0
+	for _, s := range rec.Signatures {
+		made++
+		if s.Delegation != nil {
+			made++
+		}
+	}
+	o.update(func(s *Snapshot) {
+		s.State, s.QuoteID, s.BodyHash, s.Err, s.Problem = StateQuoting, rec.QuoteID, rec.BodyHash, nil, ""
+		s.SignaturesDone, s.SignaturesTotal = made, max(made, 1)
+	})
+	o.mu.Lock()
+	o.records = rec.Records
+	o.mu.Unlock()
 	switch rec.State {
 	case journal.Executing:
-		o.snap.State = StateUnknown
-		o.snap.Problem = "The program ended while this quote was being sent. Its outcome is asked for; it is not sent again."
-		f.inFlight[strings.ToLower(rec.QuoteID)] = true
-		return o
+		o.f.claim(rec.QuoteID)
+		o.update(func(s *Snapshot) {
+			s.State = StateUnknown
+			s.Problem = "The program ended while this quote was being sent. Its outcome is asked for; it is not sent again."
+		})
 	case journal.Acked:
-		o.snap.State, o.accepted = StateAccepted, true
-		f.inFlight[strings.ToLower(rec.QuoteID)] = true
-		return o
+		o.f.claim(rec.QuoteID)
+		o.accepted = true
+		o.update(func(s *Snapshot) { s.State = StateAccepted })
+	case journal.Done, journal.NotExecuted, journal.Abandoned:
+		o.adoptEnd(rec)
+	default:
+		o.adoptSigned(rec)
 	}
-	if err == nil && o.in.Kind() == intent.KindCall {
+}
+
+// adoptEnd takes an end over that another process recorded.
+func (o *Operation) adoptEnd(rec journal.Operation) {
+	said, live, status := !o.f.believes(), "", api.ExecutionStatus{QuoteID: rec.QuoteID, Status: rec.Outcome, FailReason: rec.Note}
+	words := ""
+	if said {
+		live, words = o.liveWords(), o.saidWords(status)
+	}
+	o.update(func(s *Snapshot) {
+		s.Said = said && rec.State != journal.Abandoned
+		switch {
+		case rec.State == journal.Abandoned:
+			s.State = StateAbandoned
+		case rec.State == journal.NotExecuted:
+			s.State, s.Problem = StateNotExecuted, "The quote was never executed; another process of this wallet found that out."
+			if said {
+				s.Problem = "The service says that it never executed the quote; another process of this wallet asked. " + live
+			}
+		case rec.Outcome == api.StatusCompleted:
+			s.State, s.Status = StateDone, api.ExecutionStatus{QuoteID: rec.QuoteID, Status: rec.Outcome}
+		default:
+			s.State, s.Status = StateFailed, status
+			s.Problem = "It ended " + text.Clean(rec.Outcome, 40) + "; another process of this wallet recorded that. " + reasonWords(rec.Note)
+			if said {
+				s.Problem = words
+			}
+		}
+	})
+}
+
+// adoptSigned goes on from what was signed and not sent.
+func (o *Operation) adoptSigned(rec journal.Operation) {
+	if o.f.unclaim(rec.QuoteID); len(rec.Signatures) == 0 {
+		o.update(func(s *Snapshot) { s.State = StateDraft })
+		return
+	}
+	var err error
+	switch {
+	case o.in.IsZero():
+		err = errResume
+	case o.in.Kind() == intent.KindCall:
 		err = o.restoreSigned(rec)
 	}
-	o.snap.Err, o.snap.Problem = err, o.unsent()
+	words := o.unsent()
 	if err != nil {
-		o.snap.Problem, o.stuck = problem(err), true
+		words = problem(err)
 	}
-	return o
+	o.update(func(s *Snapshot) { o.stuck, s.Err, s.Problem = err != nil, err, words })
 }
 
 // restoreSigned judges the recorded answer again, at the time of its record, and joins the recorded signature to it.
@@ -83,7 +142,7 @@ func (o *Operation) restoreSigned(rec journal.Operation) error {
 		return errResume
 	}
 	p, report := verify.Prepared(o.in, o.f.d.Policy, o.history(false), rec.PreparedAt, doc)
-	o.snap.Report1 = report
+	o.update(func(s *Snapshot) { s.Report1 = report })
 	if p == nil {
 		return errResume
 	}
@@ -100,10 +159,12 @@ func (o *Operation) restoreSigned(rec journal.Operation) error {
 		}
 		o.prepared = p
 		view := p.View()
-		o.snap.Review1, o.snap.SignaturesDone, o.snap.SignaturesTotal = &view, o.signedBefore(), o.signedBefore()
 		o.window = o.f.windowEnd(view, rec.PreparedAt)
 		o.canQuote(o.window)
-		o.snap.Deadline = o.local(o.window)
+		o.update(func(s *Snapshot) {
+			s.Review1, s.SignaturesDone, s.SignaturesTotal = &view, o.signedBefore(), o.signedBefore()
+			s.Deadline = o.local(o.window)
+		})
 		return nil
 	}
 	return errResume

@@ -69,6 +69,7 @@ type Snapshot struct {
 	BodyHash        string
 	Err             error
 	Problem         string
+	Overdue         bool // it was sent, has no end, and the time after which its payments can be taken back is over; Problem says what to do
 }
 
 // The kinds of events of one execute.

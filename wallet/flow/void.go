@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,6 +24,11 @@ var (
 // It is recorded for every operation that made this signature. Errors: ErrVoidTyped; ErrVoidUnknown when the hash is not on the list, ends by itself, was used
 // or was voided before; those of the journal, after which nothing, or not everything, was recorded and Void can be called again.
 func (f *Flow) Void(hash, typed string) error {
+	release, err := f.d.Journal.Hold(context.Background())
+	if err != nil {
+		return fmt.Errorf("void: %w", err)
+	}
+	defer release()
 	found := false
 	done := map[string]bool{}
 	for _, x := range f.d.Journal.Outstanding(f.earliest()) {

@@ -52,6 +52,9 @@ func (o *Operation) Watch(ctx context.Context, progress func(Snapshot)) (Snapsho
 		if done || err != nil {
 			return snap, err
 		}
+		if snap.State != StateAccepted && snap.State != StateUnknown {
+			return snap, ErrMoved // another process brought it back to where it was before it was sent
+		}
 		pause := wait
 		if told := o.untilOverdue(); told > 0 {
 			pause = min(pause, told)
@@ -82,6 +85,11 @@ func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 			return snap, false, ctx.Err()
 		}
 	}
+	release, err := o.hold(ctx)
+	if err != nil {
+		return o.later(err)
+	}
+	defer release()
 	if status.QuoteID == "" {
 		return o.notSeen()
 	}
@@ -96,13 +104,13 @@ func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 		}
 	})
 	if !o.accepted {
-		if err := o.f.d.Journal.Append(o.ID(), journal.Acked, journal.Entry{QuoteID: id, Note: "seen by status"}); err != nil {
+		if err := o.record(journal.Acked, journal.Entry{QuoteID: id, Note: "seen by status"}); err != nil {
 			return o.failed(err)
 		}
 		o.accepted = true
 	}
 	if !api.Terminal(status.Status) {
-		return o.Snapshot(), false, nil
+		return o.overdueWords(), false, nil
 	}
 	return o.finish(status)
 }
@@ -135,7 +143,7 @@ func (o *Operation) notSeen() (Snapshot, bool, error) {
 		return o.Snapshot(), false, nil
 	}
 	note := "the service does not know the quote after its expiry"
-	if err := o.f.d.Journal.Append(o.ID(), journal.NotExecuted, journal.Entry{QuoteID: o.Snapshot().QuoteID, Note: note}); err != nil {
+	if err := o.record(journal.NotExecuted, journal.Entry{QuoteID: o.Snapshot().QuoteID, Note: note}); err != nil {
 		return o.failed(err)
 	}
 	words := "The quote was never executed. The signatures that were made stay valid until their nonces are used or their windows end."
@@ -160,7 +168,7 @@ func (o *Operation) finish(status api.ExecutionStatus) (Snapshot, bool, error) {
 	default:
 		state, words = StateFailed, o.noun()+" did not run and nothing was paid. "+reasonWords(status.FailReason)
 	}
-	if err := o.f.d.Journal.Append(o.ID(), journal.Done, entry); err != nil {
+	if err := o.record(journal.Done, entry); err != nil {
 		return o.failed(err)
 	}
 	if state == StateFailed && !o.f.believes() {

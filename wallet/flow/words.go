@@ -25,6 +25,12 @@ func problem(err error) string {
 		return networkProblem(failed)
 	case errors.Is(err, ErrRefused):
 		return "The answer of the service was refused. Nothing was signed with it; see the reasons."
+	case errors.Is(err, ErrSpent):
+		return "Something else was signed since this review was made, and it counts against your cap of the day. Nothing was signed now; ask for a new one."
+	case errors.Is(err, ErrMoved):
+		return "Another process of this wallet went on with this operation. Nothing was signed or sent here; look at where it is now."
+	case errors.Is(err, journal.ErrLocked):
+		return "Another process of this wallet is in the middle of a step. Nothing was done here; try again in a moment: " + text.Clean(err.Error(), 300)
 	case errors.Is(err, ErrExpired):
 		return "The time for this review is over. Nothing was sent; ask for a new one."
 	case errors.Is(err, ErrConfirmation):
@@ -42,7 +48,7 @@ func problem(err error) string {
 	case errors.Is(err, errForgotten):
 		return "The service accepted this quote and now says that it does not know it. Nothing can be concluded from that; the signatures stay valid until their nonces are used or their windows end."
 	case errors.Is(err, journal.ErrReadOnly):
-		return "The journal cannot be written, so nothing is signed: " + text.Clean(err.Error(), 200)
+		return "The journal cannot be written, so nothing is signed: " + text.Clean(err.Error(), 600)
 	case errors.Is(err, sign.ErrFault):
 		return "The signature that was made is not the account's own. It was thrown away."
 	case errors.Is(err, sign.ErrExternal):
