@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Paths says where things are kept, after the XDG base directory rules.
@@ -60,6 +61,14 @@ func (p Paths) ProfileData(profile string) string { return filepath.Join(p.Data,
 
 // ProfileState is the directory of a profile's journal.
 func (p Paths) ProfileState(profile string) string { return filepath.Join(p.State, profile) }
+
+// ProfileAnchor is the directory, beside the configuration and so outside the state, of what must outlive a journal that is restored from an older copy: how
+// far the journal of a profile on a network was written, and which plans were carried out. network is a network id.
+func (p Paths) ProfileAnchor(profile, network string) string {
+	const enough = 16
+	id := strings.TrimPrefix(network, "0x")
+	return filepath.Join(filepath.Dir(p.Config), "anchors", profile+"-"+id[:min(len(id), enough)])
+}
 
 // ProfileScreens is where the screens of a profile keep what they show at once at the next start: no secret.
 func (p Paths) ProfileScreens(profile string) string {

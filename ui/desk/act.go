@@ -2,10 +2,10 @@ package desk
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io/fs"
 
+	"coffer/ui/cli"
 	"coffer/ui/cli/act"
 	"coffer/ui/profile"
 	"coffer/wallet/flow"
@@ -22,11 +22,10 @@ func Session(ctx context.Context, host profile.Host, name string, ask act.Ask, m
 	if err != nil {
 		return nil, err
 	}
-	state := s.Paths.ProfileState(s.Profile.Name)
-	options := journal.Options{Network: s.Network.ID, Kind: s.Network.Kind, Clock: s.Clock, Random: rand.Reader, Holder: "coffer on " + machine}
+	state, options := s.Journal("coffer on " + machine)
 	return &act.Session{
 		Profile: s.Profile.Name, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Query: s.Query(), Service: s.Client, Lists: s.Lists,
-		Locked: s.Locked, Unlock: s.Unlock, Lock: s.Lock, WatchOnly: s.WatchOnly, Close: s.Close, Keep: profile.Folder{Dir: state},
+		Locked: s.Locked, Unlock: s.Unlock, Lock: s.Lock, WatchOnly: s.WatchOnly, Close: s.Close, Keep: profile.Folder{Dir: state}, Plans: s.Plans(),
 		Read: func() (act.Book, error) {
 			j, err := journal.OpenReadOnly(state, options)
 			if errors.Is(err, fs.ErrNotExist) {
@@ -35,13 +34,24 @@ func Session(ctx context.Context, host profile.Host, name string, ask act.Ask, m
 			return j, err
 		},
 		Work: func(tighten func(verify.Limits) (verify.Limits, error)) (*act.Work, error) {
-			return work(s, state, options, tighten)
+			return work(s, tighten, profile.Folder{Dir: state}, func() (*journal.Journal, error) { return journal.Open(state, options) })
 		},
+		Try: func(tighten func(verify.Limits) (verify.Limits, error)) (*act.Work, error) {
+			return work(s, tighten, unsaved{profile.Folder{Dir: state}}, func() (*journal.Journal, error) { return journal.OpenScratch(state, options) })
+		},
+		Lost:  func() (journal.Loss, error) { return journal.Examine(state, options) },
+		Adopt: func() error { return journal.Adopt(state, options) },
 	}, nil
 }
 
+// unsaved is a folder in which a dry run writes nothing.
+type unsaved struct{ profile.Folder }
+
+// Save is part of flow.Keep.
+func (unsaved) Save(string, []byte) error { return nil }
+
 // work opens the journal for operations under the profile's policy.
-func work(s *profile.Opened, state string, options journal.Options, tighten func(verify.Limits) (verify.Limits, error)) (*act.Work, error) {
+func work(s *profile.Opened, tighten func(verify.Limits) (verify.Limits, error), keep flow.Keep, open func() (*journal.Journal, error)) (*act.Work, error) {
 	rules, err := s.Policy()
 	if err == nil && tighten != nil {
 		rules.Limits, err = tighten(rules.Limits)
@@ -49,11 +59,17 @@ func work(s *profile.Opened, state string, options journal.Options, tighten func
 	if err != nil {
 		return nil, err
 	}
-	j, err := journal.Open(state, options)
+	j, err := open()
+	if err == nil && errors.Is(j.ReadOnly(), journal.ErrOlder) {
+		err = errors.Join(j.ReadOnly(), j.Close())
+	}
+	if errors.Is(err, journal.ErrOlder) {
+		return nil, &cli.RefusedError{Problem: err.Error()}
+	}
 	if err != nil {
 		return nil, err
 	}
-	f := flow.New(flow.Deps{Client: s.Client, Signer: s.Signer(), Journal: j, Policy: rules, Clock: s.Clock, Sleep: sleep, Keep: profile.Folder{Dir: state}})
+	f := flow.New(flow.Deps{Client: s.Client, Signer: s.Signer(), Journal: j, Policy: rules, Clock: s.Clock, Sleep: sleep, Keep: keep})
 	return &act.Work{
 		Start: func(ctx context.Context, in intent.Intent) (act.Operation, error) { return f.Start(ctx, in) },
 		Unfinished: func() []act.Operation {
@@ -67,6 +83,6 @@ func work(s *profile.Opened, state string, options journal.Options, tighten func
 			_, err := f.Reconcile(ctx)
 			return err
 		},
-		Operations: j.Operations, Void: f.Void, Repair: f.Repair, Close: j.Close,
+		Hold: j.Hold, Yield: f.Yield, Operations: j.Operations, Void: f.Void, Repair: f.Repair, Remark: j.Remark(), Close: j.Close,
 	}, nil
 }

@@ -8,7 +8,6 @@ package desk
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"time"
@@ -119,11 +118,8 @@ func (d *desk) start() (err error) {
 	if d.rules, err = d.s.Policy(); err != nil {
 		return err
 	}
-	state := d.s.Paths.ProfileState(d.s.Profile.Name)
-	d.book, err = journal.Open(state, journal.Options{
-		Network: d.s.Network.ID, Kind: d.s.Network.Kind, Clock: d.s.Clock, Random: rand.Reader, Holder: "coffer on " + d.o.Machine,
-	})
-	if err != nil {
+	state, options := d.s.Journal("coffer on " + d.o.Machine)
+	if d.book, err = journal.Open(state, options); err != nil {
 		return err
 	}
 	d.skew = d.s.Client.Skew
@@ -131,6 +127,29 @@ func (d *desk) start() (err error) {
 		Client: d.s.Client, Signer: d.s.Signer(), Journal: d.book, Policy: d.rules, Clock: d.s.Clock, Sleep: sleep, Keep: profile.Folder{Dir: state},
 	})
 	return nil
+}
+
+// notice is what a person has to know about the journal before anything else; "" when there is nothing.
+func (d *desk) notice() string {
+	if err := d.book.ReadOnly(); err != nil {
+		return err.Error()
+	}
+	return d.book.Remark()
+}
+
+// noSigner says why nothing can be signed in this profile now; "" when it can.
+func (d *desk) noSigner() string {
+	if words := d.s.ReadOnly(); words != "" {
+		return words
+	}
+	err := d.book.ReadOnly()
+	switch {
+	case err == nil:
+		return ""
+	case d.visit != nil:
+		return toldReadOnly
+	}
+	return err.Error()
 }
 
 func (d *desk) close() error { return errors.Join(d.book.Close(), d.s.Close()) }
@@ -151,7 +170,9 @@ func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
 		defer lockOnSuspend(d.s.Lock, stopProcess)()
 		err = d.talk(ctx)
 	} else {
-		err = tui.Run(ctx, d.options(&next))
+		screens := d.options(&next)
+		screens.Notice = d.notice()
+		err = tui.Run(ctx, screens)
 	}
 	if ctx.Err() != nil {
 		return nil, nil // a signal ended it, as asked

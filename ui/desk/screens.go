@@ -47,7 +47,7 @@ func (d *desk) screens(c screen.Context) map[screen.ID]screen.Screen {
 		screen.Accounts: accounts.NewWith(c, d.s.AccountDeps(d.book, true)),
 		screen.Review: review.New(c, review.Deps{
 			Start:  func(ctx context.Context, in intent.Intent) (review.Operation, error) { return d.flow.Start(ctx, in) },
-			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Names: d.name, NoSigner: cmp.Or(d.s.ReadOnly(), d.watch),
+			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Names: d.name, NoSigner: cmp.Or(d.noSigner(), d.watch),
 		}),
 		screen.Activity: activity.New(c, activity.Deps{
 			Unfinished: func() []activity.Operation { return found[activity.Operation](d) },
@@ -118,7 +118,7 @@ func (d *desk) talk(ctx context.Context) error {
 		book = append(book, linear.Contact(c))
 	}
 	return linear.Run(ctx, linear.Options{
-		Context: d.context(), In: d.o.In, Out: d.o.Out,
+		Context: d.context(), In: d.o.In, Out: d.o.Out, Notice: d.notice(),
 		Deps: linear.Deps{
 			Start:       func(ctx context.Context, in intent.Intent) (linear.Operation, error) { return d.flow.Start(ctx, in) },
 			Unfinished:  func() []linear.Operation { return found[linear.Operation](d) },

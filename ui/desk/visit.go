@@ -34,6 +34,9 @@ type Visit struct {
 const (
 	noFiles  = "this dashboard runs on a server: no files are read or written there for you"
 	noSwitch = "this dashboard runs on a server and shows this one account"
+
+	// The whole of it names paths of this machine, which are none of a guest's business.
+	toldReadOnly = "your journal on this server cannot be written, so nothing can be signed; tell the operator"
 )
 
 // Receive shows a visit until the person leaves or ctx ends, when its keys are wiped at once, whatever its terminal does.
@@ -63,6 +66,9 @@ func Receive(ctx context.Context, v Visit) (err error) {
 	o := d.options(&nowhere)
 	v.Away.Broken = v.Broken
 	o.In, o.Out, o.Away, o.NoSwitch, o.Switch, o.Suspended = v.In, v.Out, &v.Away, noSwitch, nil, nil
+	if d.book.ReadOnly() != nil {
+		o.Notice = toldReadOnly
+	}
 	err = tui.Run(ctx, o)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -77,6 +77,8 @@ type Deps struct {
 // Options is what Run is started with. Width is the widest line in cells; 0: 78; the least is 20. In is read until its end; a read that is under way when Run
 // returns is left to end by itself.
 type Options struct {
+	// Notice is what the person has to know first; "": nothing.
+	Notice  string
 	Context screen.Context
 	In      io.Reader
 	Out     io.Writer
@@ -114,6 +116,9 @@ func Run(ctx context.Context, o Options) error {
 	defer s.in.close()
 	defer s.unwatchAll()
 	s.greet()
+	if o.Notice != "" {
+		s.out.say(clean(o.Notice, 2000))
+	}
 	err := s.mainMenu(ctx)
 	switch {
 	case errors.Is(err, errQuit), errors.Is(err, errEnd), ctx.Err() != nil:

@@ -98,6 +98,9 @@ func (m *Model) Init() tea.Cmd {
 	for _, id := range m.order {
 		cmds = append(cmds, m.screens[id].Init())
 	}
+	if m.opt.Notice != "" {
+		cmds = append(cmds, screen.Toast(theme.Warn, m.opt.Notice))
+	}
 	if m.hidden {
 		cmds = append(cmds, m.broadcast(screen.AmountsMsg{Hidden: true}))
 	}

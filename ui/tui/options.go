@@ -49,6 +49,9 @@ type Options struct {
 	UI       config.UI // the person's choices; NoColor and ASCII above go before them
 	Profiles []string  // names of the profiles that the palette offers to switch to
 
+	// Notice is what the person has to know first, shown at the start; "": nothing.
+	Notice string
+
 	// Switch is told on the event loop that a screen asks for another profile or for a set-up; the program ends then. nil: there is no other.
 	Switch func(screen.SwitchMsg)
 

@@ -344,3 +344,18 @@ func TestK7_AnInterruptedAdoptionIsAskedForAgain(t *testing.T) {
 		t.Errorf("%v %v", j.ReadOnly(), j.Adoptions())
 	}
 }
+
+// BenchmarkAppend measures a record on disk, alone and with its anchor.
+func BenchmarkAppend(b *testing.B) {
+	for name, o := range map[string]journal.Options{"alone": options(), "anchored": anchored(b)} {
+		b.Run(name, func(b *testing.B) {
+			j := open(b, dirOf(b), o)
+			id := run(b, j, nil)
+			for b.Loop() {
+				if err := j.Append(id, journal.Prepared, journal.Entry{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

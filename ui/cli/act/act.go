@@ -94,7 +94,7 @@ type Book interface {
 	Close() error
 }
 
-// Work is a journal that was opened for writing, with its operations. One process has it at a time.
+// Work is a journal that was opened for writing, with its operations. Other processes may have it, too: each step takes it for itself.
 type Work struct {
 	Start      func(ctx context.Context, in intent.Intent) (Operation, error)
 	Unfinished func() []Operation
@@ -104,6 +104,11 @@ type Work struct {
 	// Void and Repair write down what a person knows of a signature or of a lane (flow.Flow).
 	Void   func(hash, typed string) error
 	Repair func(l journal.Lane, typed string, yes bool) error
+	// Hold takes the journal for a step of the caller's own; Yield abandons, in that step, what other processes began for an intent and did not sign.
+	Hold  func(ctx context.Context) (release func(), err error)
+	Yield func(id, intentHash string) error
+	// Remark says what a person should know about how the journal was opened.
+	Remark string
 	Close  func() error
 }
 
@@ -127,6 +132,11 @@ type Session struct {
 	Read func() (Book, error)
 	// Work opens it for operations. tighten narrows the limits of the profile's policy and may refuse; nil leaves them.
 	Work func(tighten func(verify.Limits) (verify.Limits, error)) (*Work, error)
+	// Try is Work on a journal that reads the real one and keeps in memory what is added: nothing is written to disk.
+	Try func(tighten func(verify.Limits) (verify.Limits, error)) (*Work, error)
+	// Lost says what the journal lacks of what was written before (journal.Examine); Adopt goes on with it all the same.
+	Lost  func() (journal.Loss, error)
+	Adopt func() error
 	// Locked reports that a signature needs keys that are locked; Unlock opens them, with ask of Open; Lock wipes them, because the program is suspended.
 	Locked func() bool
 	Unlock func(ctx context.Context) error
@@ -134,7 +144,9 @@ type Session struct {
 	// WatchOnly says why nothing can be signed, such as that no key of the accounts is here; "": it can, or it is not known. nil: it can.
 	WatchOnly func(ctx context.Context) string
 	Keep      Keep
-	Close     func() error
+	// Plans keeps the list of the plans that were carried out, outside the state directory: an older journal does not make it forget one.
+	Plans Keep
+	Close func() error
 }
 
 // maxShown bounds one line of what is written, in characters; data in hex is longer and is written in full.

@@ -30,7 +30,7 @@ its time is over, or until you void one that no time ends.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	addPassphrase(cmd)
-	cmd.AddCommand(c.voidCommand(g), c.repairCommand(g))
+	cmd.AddCommand(c.voidCommand(g), c.repairCommand(g), c.Adopt(g))
 	return cmd
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
 	"coffer/ui/cli"
@@ -72,7 +71,8 @@ func (c Commands) apply(ctx context.Context, s *Session, o runOptions, p plan.Pl
 	if err != nil {
 		return err
 	}
-	var kept *appliedBook // read while the journal is held
+	var kept *appliedBook
+	var work *Work
 	me := application{Intent: hashOf(in), Plan: hash, Salt: p.Salt}
 	return c.operate(ctx, s, o, job{
 		in:     in,
@@ -82,6 +82,7 @@ func (c Commands) apply(ctx context.Context, s *Session, o runOptions, p plan.Pl
 			if kept, err = loadApplied(s); err != nil {
 				return nil, err
 			}
+			work = w
 			if err := c.notTwice(w, kept, me, again); err != nil {
 				return nil, err
 			}
@@ -89,7 +90,7 @@ func (c Commands) apply(ctx context.Context, s *Session, o runOptions, p plan.Pl
 		},
 		before: func(id string) error {
 			me.Operation, me.At = id, at(c.Clock())
-			return kept.add(s, me)
+			return c.claim(ctx, s, work, me, again)
 		},
 		compared: func(x flow.Snapshot) string { return differencesText(hash, s.differences(p, x)) },
 		extra: func(x flow.Snapshot) []member {
@@ -103,7 +104,33 @@ func hashOf(in intent.Intent) string {
 	return hex.EncodeToString(h[:])
 }
 
-// notTwice refuses a plan whose intent was sent before, unless its salt is new and was typed.
+// claim makes sure, right before the first signature, that no other process carries out the same plan, and lists the plan as applied.
+func (c Commands) claim(ctx context.Context, s *Session, w *Work, me application, again string) error {
+	release, err := w.Hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	kept, err := loadApplied(s)
+	if err != nil {
+		return err
+	}
+	if err := c.notTwice(w, kept, me, again); err != nil {
+		return err
+	}
+	for _, rec := range w.Operations() {
+		if rec.ID != me.Operation && rec.IntentHash == me.Intent && !rec.State.Terminal() && len(rec.Signatures) > 0 && !wasSent(&rec) {
+			return &cli.RefusedError{Problem: "another process of this wallet signed this plan meanwhile, as operation " + rec.ID + "; look at it first: coffer status " + rec.ID}
+		}
+	}
+	if err := w.Yield(me.Operation, me.Intent); err != nil {
+		return err
+	}
+	return kept.add(s, me)
+}
+
+// notTwice refuses a plan whose intent was sent before, unless its salt is new and was typed. A plan of which the list knows and the journal does not was
+// signed before an older journal was adopted; it counts as sent.
 func (c Commands) notTwice(w *Work, kept *appliedBook, me application, again string) error {
 	if again != "" && again != me.Salt {
 		return usage("", "--again takes the salt of the plan, as it stands in the file")
@@ -114,18 +141,43 @@ func (c Commands) notTwice(w *Work, kept *appliedBook, me application, again str
 			sent = append(sent, rec)
 		}
 	}
-	if len(sent) == 0 {
+	lost := kept.lost(w, me.Intent)
+	switch {
+	case len(sent)+len(lost) == 0:
 		return nil
-	}
-	if again == "" {
+	case again == "" && len(sent) > 0:
 		return kept.already(sent[len(sent)-1])
+	case again == "":
+		x := lost[len(lost)-1]
+		return &cli.RefusedError{Problem: "this plan was applied on " + clean(x.At) + " as operation " + clean(x.Operation) + ", which this journal does not know: it is an older one " +
+			"that was adopted. What became of the operation is not known here, so it counts as sent; to repeat the plan, give it a new salt (coffer plan FILE --fresh) and type that with --again"}
+	}
+	sameSalt := func(x application) bool { return x.Salt == me.Salt }
+	if slices.ContainsFunc(lost, sameSalt) {
+		return errSalt()
 	}
 	for _, rec := range sent {
 		if slices.ContainsFunc(kept.Applied, func(x application) bool { return x.Operation == rec.ID && x.Intent == me.Intent && x.Salt == me.Salt }) {
-			return &cli.RefusedError{Problem: "the plan was applied with this very salt; give it a new one: coffer plan FILE --fresh --out FILE"}
+			return errSalt()
 		}
 	}
 	return nil
+}
+
+func errSalt() error {
+	return &cli.RefusedError{Problem: "the plan was applied with this very salt; give it a new one: coffer plan FILE --fresh --out FILE"}
+}
+
+// lost are the uses of an intent of which the journal has no operation.
+func (b *appliedBook) lost(w *Work, intentHash string) []application {
+	list := w.Operations()
+	var out []application
+	for _, x := range b.Applied {
+		if x.Intent == intentHash && record(list, x.Operation) == nil {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // already says what became of a plan that was sent before, after its outcome was asked for.
@@ -170,45 +222,6 @@ func (c Commands) goOn(w *Work, hash string) Operation {
 		}
 	}
 	return nil
-}
-
-// appliedFile lists which operations were made from plans, beside the journal.
-const appliedFile = "applied.json"
-
-// application is one use of a plan.
-type application struct {
-	Intent    string `json:"intent"` // hash, 64 hex digits
-	Plan      string `json:"plan"`   // hash, 0x hex
-	Salt      string `json:"salt"`
-	Operation string `json:"operation"`
-	At        string `json:"at"`
-}
-
-// appliedBook is the content of appliedFile.
-type appliedBook struct {
-	Version int           `json:"version"`
-	Applied []application `json:"applied"`
-}
-
-func loadApplied(s *Session) (*appliedBook, error) {
-	book := &appliedBook{Version: 1}
-	b, err := s.Keep.Load(appliedFile)
-	if err != nil || b == nil {
-		return book, err
-	}
-	if err := json.Unmarshal(b, book, json.RejectUnknownMembers(true)); err != nil || book.Version != 1 {
-		return nil, outcome(cli.ExitFailed, err, "the list of applied plans (%s) cannot be read; nothing was applied", appliedFile)
-	}
-	return book, nil
-}
-
-func (b *appliedBook) add(s *Session, a application) error {
-	b.Applied = append(b.Applied, a)
-	raw, err := json.Marshal(b)
-	if err != nil {
-		return err
-	}
-	return s.Keep.Save(appliedFile, raw)
 }
 
 // narrow puts the limits of a plan beside those of the policy: what both allow is allowed.

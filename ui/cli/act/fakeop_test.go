@@ -28,6 +28,8 @@ type fakeOp struct {
 	said                                     bool // the end is what the service says
 	status                                   string
 	errWatch                                 error
+	forever                                  bool   // no end comes
+	overdue                                  string // words past the refund
 	life                                     time.Duration
 	forget                                   func() // at the end
 }
@@ -173,7 +175,12 @@ func (f *fakeOp) Execute(ctx context.Context, given string, progress func(flow.E
 	return f.snap, nil
 }
 
-func (f *fakeOp) Watch(_ context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error) {
+func (f *fakeOp) Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error) {
+	if f.forever {
+		f.snap.Overdue, f.snap.Problem = f.overdue != "", f.overdue
+		<-ctx.Done()
+		return f.snap, ctx.Err()
+	}
 	if f.errWatch != nil {
 		return f.snap, f.errWatch
 	}

@@ -3,6 +3,7 @@ package act
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"coffer/api"
 	"coffer/ui/cli"
@@ -46,14 +47,22 @@ func ended(s flow.Snapshot, err error) error {
 	case flow.StateNotExecuted:
 		return outcome(cli.ExitExpired, err, "%s", orElse(words, "the quote was never executed"))
 	case flow.StateUnknown, flow.StateExecuting:
-		return outcome(cli.ExitUnknown, err, "the outcome is not known: %s Ask for it: coffer status %s --watch", orElse(words, "the quote was sent."), s.ID)
+		return unended(s, "the outcome is not known: "+orElse(words, "the quote was sent."), err)
 	case flow.StateAccepted:
-		return outcome(cli.ExitUnknown, err, "the service accepted it and has not ended it. Ask for its end: coffer status %s --watch", s.ID)
+		return unended(s, "the service accepted it and has not ended it", err)
 	}
 	if err == nil {
 		return nil
 	}
 	return stopped(words, err)
+}
+
+// unended is the error of what was sent and has no end that is known: what is so, what a person can do, and how to go on.
+func unended(s flow.Snapshot, what string, err error) error {
+	if s.Overdue && s.Err == nil {
+		what = strings.TrimRight(what, ".") + ". " + s.Problem
+	}
+	return outcome(cli.ExitUnknown, err, "%s. Resume with: coffer status %s --watch", strings.TrimRight(what, "."), s.ID)
 }
 
 // stopped is the error of a step that had no effect beyond what the journal says.
@@ -64,7 +73,7 @@ func stopped(words string, err error) error {
 		return outcome(cli.ExitExpired, err, "stopped; nothing was sent")
 	case errors.Is(err, flow.ErrRefused):
 		return &cli.RefusedError{Problem: orElse(words, "refused: nothing was signed with this answer")}
-	case errors.Is(err, flow.ErrExpired):
+	case errors.Is(err, flow.ErrExpired), errors.Is(err, flow.ErrMoved):
 		return outcome(cli.ExitExpired, err, "%s", words)
 	case errors.Is(err, journal.ErrConflict), errors.Is(err, journal.ErrPaid):
 		return &cli.RefusedError{Problem: words}

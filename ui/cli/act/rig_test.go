@@ -70,6 +70,12 @@ type rig struct {
 	facts      []journal.LaneFacts
 	wrote      []string // to the journal, by void and repair
 	wrong      error    // what comes of it
+	tries      int      // of work that writes nothing
+	held       int      // steps of apply's own
+	yields     []string // intents that other processes were to leave
+	lost       journal.Loss
+	lostErr    error
+	adopted    int
 }
 
 func newRig(t testing.TB) *rig {
@@ -84,9 +90,16 @@ func newRig(t testing.TB) *rig {
 		Profile: "demo", Network: network.Descriptor{ID: netID, Kind: network.Lab}, Catalog: cat,
 		Accounts: []api.Account{{Type: api.AccountKernelV31, SignerAddress: strings.ToLower(payee), AccountAddress: account, DeploymentType: api.DeploymentERC4337}},
 		Query:    client.BalanceQuery{Accounts: []string{account}}, Service: r.service,
-		Lists:  func(context.Context) (profile.Lists, error) { return r.lists, nil },
-		Read:   func() (Book, error) { return r, nil },
-		Work:   r.work,
+		Lists: func(context.Context) (profile.Lists, error) { return r.lists, nil },
+		Read:  func() (Book, error) { return r, nil },
+		Work:  r.work,
+		Try: func(tighten func(verify.Limits) (verify.Limits, error)) (*Work, error) {
+			r.tries++
+			return r.work(tighten)
+		},
+		Lost:   func() (journal.Loss, error) { return r.lost, r.lostErr },
+		Adopt:  func() error { r.adopted++; return nil },
+		Plans:  r,
 		Locked: func() bool { return r.locked },
 		Lock:   func() { r.locked = true },
 		Keep:   r,
@@ -132,6 +145,17 @@ func (r *rig) work(tighten func(verify.Limits) (verify.Limits, error)) (*Work, e
 		Repair: func(l journal.Lane, typed string, yes bool) error {
 			r.wrote = append(r.wrote, fmt.Sprintf("repair %+v %q %v", l, typed, yes))
 			return r.wrong
+		},
+		Hold: func(context.Context) (func(), error) {
+			r.held++
+			return func() { r.held-- }, nil
+		},
+		Yield: func(_, hash string) error {
+			if r.held != 1 {
+				r.Error("others are told to leave outside a step")
+			}
+			r.yields = append(r.yields, hash)
+			return nil
 		},
 		Close: func() error { r.closed++; return nil },
 	}, nil

@@ -19,15 +19,20 @@ import (
 // runOptions are the flags of everything that signs.
 type runOptions struct {
 	json, yes, dry  bool
+	wait            time.Duration
 	confirm, accept []string
 	maxCost         int64
 }
+
+// defaultWait is how long a command waits for the end of what it sent. Settlement takes seconds; what takes longer is asked for later.
+const defaultWait = 10 * time.Minute
 
 func (o *runOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print what happened as JSON")
 	f.BoolVar(&o.yes, "yes", false, "sign without asking, if every check passes and no warning is left that --accept does not name")
-	f.BoolVar(&o.dry, "dry-run", false, "ask the service, check and print; sign nothing")
+	f.BoolVar(&o.dry, "dry-run", false, "ask the service, check and print; sign nothing, write nothing")
+	f.DurationVar(&o.wait, "wait", defaultWait, "how long to wait for the end of what was sent; 0: not at all")
 	f.StringArrayVar(&o.confirm, "confirm", nil, "with --yes: the `SENTENCE` of an open gate (may be repeated)")
 	f.StringSliceVar(&o.accept, "accept", nil, "with --yes: the `CODES` of the warnings that you accept, such as V4,Q11")
 	f.Int64Var(&o.maxCost, "max-cost-bps", 0, "the most that may be lost on the way, in basis points of what is paid; raises the limit of this program, not that of your policy file")
@@ -37,6 +42,8 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 // ready refuses what could not be signed anyway, before anything is opened.
 func (o *runOptions) ready(c Commands) error {
 	switch {
+	case o.wait < 0:
+		return usage("0 does not wait", "--wait takes a length of time such as 2m")
 	case o.dry && o.yes:
 		return usage("", "--dry-run signs nothing, so it takes no --yes")
 	case len(o.confirm) > 0 && !o.yes:
@@ -110,9 +117,16 @@ type runner struct {
 
 // operate runs a job and prints what came of it.
 func (c Commands) operate(ctx context.Context, s *Session, o runOptions, j job) (err error) {
-	w, err := s.Work(o.limits(j.limits))
+	open := s.Work
+	if o.dry {
+		open = s.Try
+	}
+	w, err := open(o.limits(j.limits))
 	if err != nil {
 		return err
+	}
+	if w.Remark != "" {
+		c.say("%s", w.Remark)
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	if !o.dry {
@@ -325,9 +339,26 @@ func (r *runner) progress(e flow.Event) {
 
 // watch follows what was sent to its end.
 func (r *runner) watch(ctx context.Context) error {
-	err := follow(ctx, r.c, r.op, &r.x)
-	return ended(r.x, err)
+	return followed(ctx, r.c, r.op, &r.x, r.o.wait)
 }
+
+// followed follows what was sent for at most so long, and says how it ended or how to go on.
+func followed(ctx context.Context, c Commands, op Operation, x *flow.Snapshot, wait time.Duration) error {
+	if wait == 0 {
+		*x = op.Snapshot()
+		return unended(*x, "it was sent and is not waited for", nil)
+	}
+	limited, end := context.WithTimeoutCause(ctx, wait, errWaited)
+	defer end()
+	err := follow(limited, c, op, x)
+	if errors.Is(context.Cause(limited), errWaited) && (x.State == flow.StateAccepted || x.State == flow.StateUnknown) {
+		return unended(*x, "it has not ended after "+wait.String(), err)
+	}
+	return ended(*x, err)
+}
+
+// errWaited is the cause of a wait that is over.
+var errWaited = errors.New("the wait is over")
 
 // follow says every change of an operation that was sent.
 func follow(ctx context.Context, c Commands, op Operation, x *flow.Snapshot) error {

@@ -2,6 +2,7 @@ package act
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"strings"
 	"time"
@@ -32,10 +33,11 @@ var (
 // Status builds `coffer status`.
 func (c Commands) Status(g *cli.Global) *cobra.Command {
 	var asJSON, watch bool
+	var wait time.Duration
 	cmd := &cobra.Command{
 		Use:   "status ID",
 		Short: "Print how a quote or an operation stands",
-		Long: `ID is the id of a quote (0x…), or that of an operation of this wallet (16 digits). --watch asks until it has ended.
+		Long: `ID is the id of a quote (0x…), or that of an operation of this wallet (16 digits). --watch asks until it has ended, for as long as --wait says.
 
 Exit codes: 0 COMPLETED, 1 REFUNDED or FAILED, 5 it never ran, 6 it has not ended or is not known.`,
 		Example: "  coffer status 0x5c1f0a9be2d477105c1f0a9be2d477105c1f0a9be2d477105c1f0a9be2d47710 --watch\n  coffer status 5c1f0a9be2d47710 --json",
@@ -46,11 +48,24 @@ Exit codes: 0 COMPLETED, 1 REFUNDED or FAILED, 5 it never ran, 6 it has not ende
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.with(cmd, g, func(ctx context.Context, s *Session) error { return c.status(ctx, s, args[0], asJSON, watch) })
+			return c.with(cmd, g, func(ctx context.Context, s *Session) error {
+				if wait <= 0 {
+					return c.status(ctx, s, args[0], asJSON, false)
+				}
+				limited, end := context.WithTimeoutCause(ctx, wait, errWaited)
+				defer end()
+				err := c.status(limited, s, args[0], asJSON, watch)
+				var known *OutcomeError
+				if err == nil || !errors.Is(context.Cause(limited), errWaited) || errors.As(err, &known) && known.code != cli.ExitUnknown {
+					return err
+				}
+				return outcome(cli.ExitUnknown, err, "it has not ended after %s. Resume with: coffer status %s --watch", wait, args[0])
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the service's answer as it is")
 	cmd.Flags().BoolVar(&watch, "watch", false, "ask until it has ended")
+	cmd.Flags().DurationVar(&wait, "wait", defaultWait, "how long to wait for an end, with --watch")
 	addPassphrase(cmd)
 	return cmd
 }
@@ -170,7 +185,7 @@ func (c Commands) poll(ctx context.Context, s *Session, quote string, rec *journ
 			c.say("%s %s", c.Clock().UTC().Format(time.TimeOnly), word)
 		}
 		if err := c.Sleep(ctx, wait); err != nil {
-			return outcome(cli.ExitUnknown, err, "stopped; it has not ended: %s", verify.Status(x.Status).Text)
+			return outcome(cli.ExitUnknown, err, "stopped; it has not ended: %s. Resume with: coffer status %s --watch", verify.Status(x.Status).Text, quote)
 		}
 		wait = min(2*wait, longestPoll)
 	}

@@ -1,0 +1,220 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// stateOf is the state directory of the profile "team".
+func (s *stage) stateOf() string {
+	for _, v := range s.env {
+		if dir, ok := strings.CutPrefix(v, "XDG_STATE_HOME="); ok {
+			return filepath.Join(dir, "coffer", "team")
+		}
+	}
+	s.Fatal("no state directory")
+	return ""
+}
+
+// contents is every file below a directory, with its bytes; nil when there is no such directory.
+func contents(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		out[path] = string(b)
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// restores puts a copy of a directory back, as a backup would.
+func restores(t testing.TB, dir string, copied map[string]string) {
+	t.Helper()
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	for path, b := range copied {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(b), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestK7_AnOlderJournalPaysNoPlanTwice: an old copy of the state directory, or none, is not signed with; one that is adopted on purpose still knows the plans.
+func TestK7_AnOlderJournalPaysNoPlanTwice(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "--lifetime", "60s")
+	first, last := filepath.Join(t.TempDir(), "first.toml"), filepath.Join(t.TempDir(), "last.toml")
+	s.plans(first, "5")
+	s.plans(last, "6")
+	plan, dir := s.words["PLAN"], s.stateOf()
+	s.runs(0, "apply", first, "--yes")
+	copied := contents(t, dir)
+	s.runs(0, "apply", plan, "--yes")
+	newest := contents(t, dir)
+
+	refused := func(args ...string) {
+		t.Helper()
+		before := len(s.b.saw(pathExecute))
+		_, errs := s.runs(4, args...)
+		for _, w := range []string{"this journal is older than what was signed", dir, "coffer activity adopt"} {
+			if !strings.Contains(errs, w) {
+				t.Errorf("%v: %q is not said:\n%s", args, w, errs)
+			}
+		}
+		if len(s.b.saw(pathExecute)) != before {
+			t.Errorf("%v: sent", args)
+		}
+	}
+	for name, state := range map[string]map[string]string{"an old copy": copied, "none": nil} {
+		t.Log(name)
+		restores(t, dir, state)
+		refused("apply", plan, "--yes")
+		refused("apply", plan, "--dry-run")
+		refused("transfer", "--asset", "usdc", "--amount", "20", "--to", s.words["PAYEE"], "--chain", "op", "--yes")
+	}
+	restores(t, dir, newest)
+	_, errs := s.runs(4, "apply", plan, "--yes")
+	if !strings.Contains(errs, "it ended COMPLETED") {
+		t.Errorf("the newest copy does not know the plan: %s", errs)
+	}
+	s.runs(0, "activity", "adopt", "--confirm", "go on with the older journal") // which lacks nothing
+
+	restores(t, dir, copied)
+	s.runs(2, "activity", "adopt")
+	s.runs(4, "activity", "adopt", "--confirm", "yes")
+	refused("apply", plan, "--yes")
+	_, errs = s.runs(0, "activity", "adopt", "--confirm", "go on with the older journal")
+	if !strings.Contains(errs, "records are lost") || !strings.Contains(errs, "wait until then") {
+		t.Errorf("what is lost is not said: %s", errs)
+	}
+	_, errs = s.runs(4, "apply", plan, "--yes")
+	if !strings.Contains(errs, "which this journal does not know") {
+		t.Errorf("%s", errs)
+	}
+	s.runs(0, "apply", last, "--yes")
+	if n := len(s.b.saw(pathExecute)); n != 3 {
+		t.Errorf("sent %d times", n)
+	}
+}
+
+// TestK8_AServiceThatNeverEndsKeepsNothingWaiting: a command waits for so long and no longer, and others work beside it meanwhile.
+func TestK8_AServiceThatNeverEndsKeepsNothingWaiting(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "--lifetime", "60s")
+	asked := make(chan struct{}, 1000)
+	pending := func(r request, status int, a []byte) (int, []byte) {
+		if strings.HasSuffix(r.path, "/get-execution-status") {
+			select {
+			case asked <- struct{}{}:
+			default:
+			}
+			a = bytes.ReplaceAll(a, []byte(`"COMPLETED"`), []byte(`"PENDING"`))
+		}
+		return status, a
+	}
+	s.b.behaves(pending)
+	long, longOut, longErrs := s.starts("transfer", "--asset", "usdc", "--amount", "20", "--to", s.words["PAYEE"], "--chain", "op", "--yes", "--json", "--wait", "5m")
+	select { // it waits now
+	case <-asked:
+	case <-time.After(limit):
+		t.Fatalf("nothing was asked: %s", longErrs)
+	}
+	call := strings.Fields(strings.ReplaceAll(aCall, "PAYEE", s.words["PAYEE"]))
+	for i := range call {
+		call[i] = strings.ReplaceAll(call[i], "_", " ")
+	}
+	s.runs(2, append(call, "--yes", "--wait", "-1s")...)
+	out, errs := s.runs(6, append(call, "--yes", "--json", "--wait", "1s")...) // another process signs and sends beside it
+	beside := resultOf(t, out).Operation
+	if !strings.Contains(errs, "it has not ended after 1s. Resume with: coffer status "+beside) {
+		t.Errorf("%s", errs)
+	}
+	_, errs = s.runs(6, "status", beside, "--watch", "--wait", "1s")
+	if !strings.Contains(errs, "Resume with: coffer status "+beside) {
+		t.Errorf("%s", errs)
+	}
+	s.runs(6, "status", beside, "--watch", "--wait", "0")
+
+	p := person{t, start(t, s.env, 120, 40)} // the dashboard works beside it, too
+	p.sees("Passphrase")
+	p.types(passphrase + "\r")
+	p.sees("USDC")
+	p.types("q")
+	p.sees("press again to quit")
+	p.types("q")
+	if err := p.ends(); err != nil {
+		t.Error(err)
+	}
+	if err := long.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = long.Wait()
+	waited := resultOf(t, longOut.String()).Operation
+	if code := long.ProcessState.ExitCode(); code != 6 || !strings.Contains(longErrs.String(), "Resume with: coffer status "+waited) {
+		t.Errorf("interrupted: exit code %d\n%s", code, longErrs)
+	}
+	s.b.behaves(nil)
+	for _, id := range []string{waited, beside} {
+		s.runs(0, "status", id, "--watch")
+	}
+	if n := len(s.b.saw(pathExecute)); n != 2 {
+		t.Errorf("sent %d times", n)
+	}
+}
+
+// TestK10_ADryRunWritesNothing: not a byte of the state directory changes, whether there is one or not.
+func TestK10_ADryRunWritesNothing(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "--lifetime", "60s")
+	looks := func() {
+		t.Helper()
+		before := contents(t, s.stateOf())
+		for _, args := range [][]string{
+			pays(t, "call", "--dry-run"), {"apply", s.words["PLAN"], "--dry-run", "--json"},
+			{"transfer", "--asset", "usdc", "--amount", "20", "--to", s.words["PAYEE"], "--chain", "op", "--dry-run"},
+			{"swap", "--asset", "usdc", "--amount", "20", "--for", "eth@base", "--dry-run"},
+		} {
+			s.runs(0, args...)
+			after := contents(t, s.stateOf())
+			if len(before) != len(after) {
+				t.Fatalf("%v: %d files, now %d", args, len(before), len(after))
+			}
+			for path, b := range after {
+				if before[path] != b {
+					t.Errorf("%v: %s was written", args, path)
+				}
+			}
+		}
+	}
+	if err := os.RemoveAll(s.stateOf()); err != nil {
+		t.Fatal(err)
+	}
+	looks()
+	if _, err := os.Stat(s.stateOf()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a directory was made: %v", err)
+	}
+	s.runs(0, "apply", s.words["PLAN"], "--yes")
+	b := filepath.Join(t.TempDir(), "other.toml")
+	s.plans(b, "3")
+	s.words["PLAN"] = b
+	looks()
+}
