@@ -89,6 +89,14 @@ func TestK7_AnOlderJournalPaysNoPlanTwice(t *testing.T) {
 		restores(t, dir, state)
 		refused("apply", plan, "--yes")
 		refused("apply", plan, "--dry-run")
+		p := person{t, start(t, s.env, 80, 24)}
+		p.sees("Passphrase")
+		p.types(passphrase + "\r")
+		p.sees("An older journal: nothing is signed", "USDC")
+		p.types("q")
+		if err := p.ends(); err != nil {
+			t.Error(err)
+		}
 		refused("transfer", "--asset", "usdc", "--amount", "20", "--to", s.words["PAYEE"], "--chain", "op", "--yes")
 	}
 	restores(t, dir, newest)

@@ -137,6 +137,14 @@ func (d *desk) notice() string {
 	return d.book.Remark()
 }
 
+// headline is notice in one line.
+func (d *desk) headline() string {
+	if errors.Is(d.book.ReadOnly(), journal.ErrOlder) {
+		return "An older journal: nothing is signed. coffer activity adopt says what is lost"
+	}
+	return d.notice()
+}
+
 // noSigner says why nothing can be signed in this profile now; "" when it can.
 func (d *desk) noSigner() string {
 	if words := d.s.ReadOnly(); words != "" {
@@ -171,7 +179,7 @@ func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
 		err = d.talk(ctx)
 	} else {
 		screens := d.options(&next)
-		screens.Notice = d.notice()
+		screens.Notice = d.headline()
 		err = tui.Run(ctx, screens)
 	}
 	if ctx.Err() != nil {

@@ -3,6 +3,9 @@ package desk
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,5 +104,39 @@ func TestARecordingIsOfOneProfile(t *testing.T) {
 				t.Error("a switch leads nowhere")
 			}
 		}
+	}
+}
+
+// The dashboard says that the journal is older, and what to do; a guest learns no path of the machine.
+func TestK7_AnOlderJournalIsSaidAtTheStart(t *testing.T) {
+	dir := t.TempDir()
+	o := journal.Options{Network: "n", Clock: time.Now, Random: bytes.NewReader(make([]byte, 64)), Anchor: filepath.Join(t.TempDir(), "journal")}
+	book, err := journal.Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = book.Begin([]byte("{}"), [32]byte{})
+	d := &desk{book: book, s: &profile.Opened{}}
+	if d.notice() != "" || d.headline() != "" || d.noSigner() != "" {
+		t.Errorf("%q %q", d.notice(), d.noSigner())
+	}
+	if err := errors.Join(err, book.Close(), os.Remove(filepath.Join(dir, "journal"))); err != nil {
+		t.Fatal(err)
+	}
+	if d.book, err = journal.Open(dir, o); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.book.Close() }()
+	for _, words := range []string{d.notice(), d.noSigner()} {
+		if !strings.Contains(words, "older than what was signed") || !strings.Contains(words, dir) || !strings.Contains(words, "coffer activity adopt") {
+			t.Errorf("%q", words)
+		}
+	}
+	if !strings.Contains(d.headline(), "coffer activity adopt") || len(d.headline()) > 78 {
+		t.Errorf("%q", d.headline())
+	}
+	d.visit = &Visit{}
+	if words := d.noSigner(); words == "" || strings.Contains(words, dir) {
+		t.Errorf("a guest is told %q", words)
 	}
 }

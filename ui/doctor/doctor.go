@@ -112,6 +112,7 @@ type Deps struct {
 	// AccountKeys looks for the key of every account of the profile; nil leaves it out.
 	AccountKeys func(ctx context.Context) []AccountKey
 	Policy      func() error // reads the policy file of the profile; nil without one
+	Journal     func() error // says why nothing can be recorded in the journal; nil: it is not looked at
 	Pins        func() error // compares the pins of the network with those that the program ships
 	Terminal    Terminal
 	Build       Build

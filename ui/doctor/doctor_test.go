@@ -227,6 +227,18 @@ func TestFilesThatOthersMayWriteAreBad(t *testing.T) {
 	}
 }
 
+func TestK7_AnOlderJournalIsFound(t *testing.T) {
+	_, d := lab()
+	d.Paths = config.Paths{Config: filepath.Join(t.TempDir(), "none.toml"), State: t.TempDir()}
+	if f := by(t, d.files(), "journal"); f.Level != Good {
+		t.Errorf("%+v", f)
+	}
+	d.Journal = func() error { return errors.New("this journal is older than what was signed") }
+	if f := by(t, d.files(), "journal"); f.Level != Bad || !strings.Contains(f.Text, "older") || !strings.Contains(f.Todo, "coffer activity adopt") {
+		t.Errorf("%+v", f)
+	}
+}
+
 func TestTheKeysAreJudged(t *testing.T) {
 	for _, c := range []struct {
 		keys  Keys

@@ -23,7 +23,13 @@ func (d Deps) files() []Finding {
 		}
 		out = append(out, f)
 	}
-	return append(out, directory("journal", d.Paths.ProfileState(d.Profile.Name)))
+	book := directory("journal", d.Paths.ProfileState(d.Profile.Name))
+	if d.Journal != nil && book.Level == Good {
+		if err := d.Journal(); err != nil {
+			book.Level, book.Text, book.Todo = Bad, words(err), "put the newest copy back; without one: coffer activity adopt"
+		}
+	}
+	return append(out, book)
 }
 
 func file(name, path string, may bool) Finding {

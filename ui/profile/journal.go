@@ -2,6 +2,7 @@ package profile
 
 import (
 	"crypto/rand"
+	"errors"
 	"path/filepath"
 
 	"coffer/wallet/journal"
@@ -18,6 +19,18 @@ func (o *Opened) Journal(holder string) (dir string, options journal.Options) {
 		options.Anchor = filepath.Join(o.anchors(), anchorName)
 	}
 	return o.Paths.ProfileState(o.Profile.Name), options
+}
+
+// journalState says why nothing can be signed with the journal, or nil.
+func (o *Opened) journalState() error {
+	lost, err := journal.Examine(o.Journal("doctor"))
+	switch {
+	case errors.Is(err, journal.ErrWhole):
+		return nil
+	case err != nil:
+		return err
+	}
+	return lost.Why
 }
 
 // Plans is where the list of the plans that were carried out is kept: beside the anchor, so that it is not restored with the journal.

@@ -183,6 +183,9 @@ func (o *Opened) DoctorDeps(build cli.Build, t doctor.Terminal) doctor.Deps {
 		Build:       doctor.Build{Version: build.Version, Revision: build.Revision, Modified: build.Modified, Go: build.Go, System: runtime.GOOS + "/" + runtime.GOARCH},
 		Home:        o.host.Getenv("HOME"),
 	}
+	if o.player == nil {
+		d.Journal = o.journalState
+	}
 	if o.Client != nil { // a nil pointer in an interface is not nil
 		d.Service = o.Client
 	}
