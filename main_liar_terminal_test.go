@@ -36,9 +36,9 @@ const (
 	liarKeys           = 26
 )
 
-// TestTerminalLiar lets somebody with random but sensible keys use the real program against `coffer serve`, with the attacker as the TLS server in between. The attacker
+// TestTerminalNoLieTakesMoreThanTheScreensSay lets somebody with random but sensible keys use the real program against `coffer serve`, with the attacker as the TLS server in between. The attacker
 // cashes out when the service has ended; then another program reads from the store what left, and it is at most what the screens said can leave.
-func TestTerminalLiar(t *testing.T) {
+func TestTerminalNoLieTakesMoreThanTheScreensSay(t *testing.T) {
 	t.Parallel()
 	sums, sessions := sumsProgram(t), liarTerminals
 	if os.Getenv("COFFER_TEST_WHOLE") == "1" {

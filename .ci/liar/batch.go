@@ -47,6 +47,7 @@ type Session struct {
 	watched    map[string]*track
 	operations []journal.Operation
 	had        Sums // when the session began
+	forgotten  map[string]bool
 	policy     verify.Policy
 	began      int64
 	ended      int64
@@ -94,7 +95,7 @@ func (h *House) session(ctx context.Context, b Batch, dir string, seed uint64, e
 	if p.holdings, err = h.funds(ctx, p); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
-	s.had = Sums{}
+	s.had, s.forgotten = Sums{}, map[string]bool{}
 	for _, x := range p.holdings {
 		s.had.add(x.asset.String(), x.amount)
 	}

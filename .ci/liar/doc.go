@@ -9,6 +9,7 @@
 //	cap          what left, every signature counted in full, is within the person's caps: each operation's and the day's
 //	loss         what is lost, everything counted that arrived, is within them as well
 //	told         a signature that could still run is on the wallet's list
+//	twice        what left is at most what was confirmed without the operations that the wallet told to have ended and listed no more
 //	fact         what an honest embedded service's wallet says was done is on the chains
 //	unconfirmed  no signature is made that no review was confirmed for
 //	unknown      a figure that is unknown is never told as zero

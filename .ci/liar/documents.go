@@ -22,8 +22,10 @@ func (a *Attacker) documents(x exchange) exchange {
 		return a.poorer(x)
 	case n < 58 && x.at == Prepare:
 		return a.balances(a.genuine(x))
-	case n < 70:
+	case n < 68:
 		return a.nonce(a.genuine(x))
+	case n < 78:
+		return a.diverted(a.genuine(x))
 	}
 	x = a.spoiled(a.genuine(x))
 	if a.dice.chance(25) {
@@ -86,9 +88,11 @@ func (a *Attacker) replayed(x exchange) exchange {
 // changed asks the genuine service for something else and gives back its genuine, signed answer.
 func (a *Attacker) changed(x exchange) exchange {
 	body := x.body
-	switch a.dice.IntN(4) {
+	switch a.dice.IntN(5) {
 	case 0:
 		body = mutated(a.dice, body)
+	case 1:
+		body = a.assumed(x)
 	default:
 		body = a.wanted(x)
 	}

@@ -32,7 +32,7 @@ type Clock struct{ after atomic.Int64 }
 
 // Now is the clock's moment.
 func (c *Clock) Now() time.Time {
-	return time.Unix(beginning, 0).Add(time.Duration(c.after.Load()))
+	return unix(beginning).Add(time.Duration(c.after.Load()))
 }
 
 // Advance moves the clock; it never goes back.

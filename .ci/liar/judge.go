@@ -67,6 +67,7 @@ func (s *Session) judge(c Chains) {
 	s.caps(left, c)
 	s.loss(c)
 	s.telling(c)
+	s.twice(left)
 	if s.Embedded {
 		s.facts(c)
 	}
@@ -157,9 +158,28 @@ func (s *Session) telling(c Chains) {
 				later = fmt.Sprintf("; it RAN %d s later", int64(r.Time)-t.gone.Unix())
 			}
 		}
+		if !dead && t.state != api.StatusCompleted {
+			s.forgotten[t.operation] = true
+		}
 		if !dead {
 			s.problem("told", "the %s signature %.10s of operation %s was no longer listed as open, told %s%s", t.signature.Role, hash, t.operation, t.state, later)
 		}
+	}
+}
+
+// twice checks what left against what was confirmed without the operations that the person had to believe ended, because the wallet told so and listed nothing of them.
+func (s *Session) twice(left Sums) {
+	believed := Sums{}
+	for id, a := range s.confirmed {
+		if !s.forgotten[id] {
+			believed.addAll(a.worst)
+		}
+	}
+	if len(s.forgotten) == 0 {
+		return
+	}
+	for _, x := range left.beyond(believed) {
+		s.problem("twice", "%s, without what was told to have ended", x)
 	}
 }
 

@@ -2,9 +2,10 @@ package liar
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -46,6 +47,7 @@ type Person struct {
 	dir      string
 	client   *client.Client
 	pen      *pen
+	random   io.Reader // of the journal
 	journal  *journal.Journal
 	flow     *flow.Flow
 	current  *flow.Operation
@@ -73,6 +75,7 @@ func NewPerson(o PersonOptions) (*Person, error) {
 	p := &Person{
 		Kind: kinds[d.IntN(len(kinds)-1)], Confirmed: map[string]*agreed{}, dice: d, clock: o.Clock, network: o.Network, catalog: c,
 		dir: filepath.Join(o.Dir, "journal"), policy: verify.DefaultPolicy(o.Network, c), watched: map[string]*track{},
+		random: rand.NewChaCha8(seedBytes(o.Seed, "journal")),
 	}
 	user := settletest.NewUserOf(o.Network.Pins, p.Kind, o.Seed)
 	p.accounts, p.v1 = user.Accounts(), !user.HasSolana() && d.chance(20)
@@ -105,7 +108,7 @@ func (p *Person) open() (err error) {
 			return err
 		}
 	}
-	p.journal, err = journal.Open(p.dir, journal.Options{Network: p.network.ID, Clock: p.clock.Now, Random: rand.Reader})
+	p.journal, err = journal.Open(p.dir, journal.Options{Network: p.network.ID, Clock: p.clock.Now, Random: p.random})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"coffer/api/caip"
 	"coffer/api/client"
 	"coffer/api/op"
 	"coffer/wallet/flow"
@@ -145,6 +146,21 @@ func (p *Person) look(ctx context.Context) {
 	for i, agg := range b.BalanceByAggregatedAsset {
 		if _, ok := new(big.Int).SetString(agg.Balance, 10); !ok && !report.Refused() {
 			p.problem("unknown", "balances: line %d has the figure %q and passed", i, agg.Balance)
+		}
+	}
+	p.lists(ctx)
+}
+
+// lists reads the lists of chains and assets: what the wallet takes from them is what it knows itself.
+func (p *Person) lists(ctx context.Context) {
+	if assets, err := p.client.Assets(ctx); err == nil {
+		list, _ := verify.Assets(p.catalog, nil, assets)
+		for id := range list.First {
+			if a, err := caip.ParseAsset(id); err == nil {
+				if _, known := p.catalog.Entity(a); known {
+					p.problem("unknown", "%s of the wallet's own list is taken from the service", id)
+				}
+			}
 		}
 	}
 	if chains, err := p.client.Chains(ctx); err == nil {
