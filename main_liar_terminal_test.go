@@ -159,15 +159,15 @@ func (s *liarSession) step() {
 		s.types([]string{"r", "r", "\x1b"}[s.dice.IntN(3)])
 	case strings.Contains(screen, "Refused"):
 		s.types([]string{"\x1b", "r"}[s.dice.IntN(2)])
-	case strings.Contains(screen, "needs") && strings.Contains(screen, "USDC") && strings.Contains(screen, "Build"):
+	case strings.Contains(screen, "›2 Build") && strings.Contains(screen, "fund with") && s.dice.IntN(3) > 0:
 		s.types("r")
 	case s.dice.IntN(8) == 0:
 		s.restarts()
-	case s.dice.IntN(4) == 0:
+	case s.dice.IntN(3) == 0:
 		s.leaves()
 		s.command()
 		s.p = opens(s.T, s.env, 120, 60)
-	case s.dice.IntN(3) == 0:
+	case s.dice.IntN(4) == 0:
 		s.types([]string{"1", "3", "4", "r", "\x1b"}[s.dice.IntN(5)])
 	default:
 		s.types("2")

@@ -199,8 +199,11 @@ type Ran struct {
 // ReadChains has another program read the store of a service that was closed.
 func ReadChains(ctx context.Context, program, database string, accounts []string) (c Chains, err error) {
 	cmd := exec.CommandContext(ctx, program, append([]string{database}, accounts...)...) //nolint:gosec // built by the test
-	cmd.Stderr = os.Stderr                                                               //nolint:forbidigo // a test's own
 	raw, err := cmd.Output()
+	var said *exec.ExitError
+	if errors.As(err, &said) {
+		return c, fmt.Errorf("read the chains: %w: %s", err, said.Stderr)
+	}
 	if err != nil {
 		return c, fmt.Errorf("read the chains: %w", err)
 	}

@@ -11,12 +11,17 @@ import (
 	"coffer/api/service/chain"
 )
 
-// Events that are counted.
-var (
-	transferred = crypto.Keccak256Hash([]byte("Transfer(address,address,uint256)"))
-	refunded    = crypto.Keccak256Hash([]byte("Refunded(bytes32,address,address,uint256)"))
-	operated    = crypto.Keccak256Hash([]byte("UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)"))
-)
+// events are the topics of what is counted.
+type events struct{ transferred, refunded, operated common.Hash }
+
+func countedEvents() events {
+	topic := func(signature string) common.Hash { return crypto.Keccak256Hash([]byte(signature)) }
+	return events{
+		transferred: topic("Transfer(address,address,uint256)"),
+		refunded:    topic("Refunded(bytes32,address,address,uint256)"),
+		operated:    topic("UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)"),
+	}
+}
 
 // chain reads every block of one chain, and the balances at its head.
 func (r *reader) chain(id uint64) error {
@@ -54,13 +59,13 @@ func (r *reader) event(id, at uint64, l chain.Log, arrived map[string]*big.Int) 
 	}
 	address := func(i int) string { return lower(common.BytesToAddress(l.Topics[i][:])) }
 	switch {
-	case l.Topics[0] == transferred && len(l.Topics) == 3 && len(l.Data) == 32:
+	case l.Topics[0] == r.events.transferred && len(l.Topics) == 3 && len(l.Data) == 32:
 		r.left(address(1), caip.ERC20(id, l.Address), new(big.Int).SetBytes(l.Data))
-	case l.Topics[0] == refunded && len(l.Topics) == 3 && len(l.Data) == 64 && l.Address == r.in.Network.Pins.Escrow:
+	case l.Topics[0] == r.events.refunded && len(l.Topics) == 3 && len(l.Data) == 64 && l.Address == r.in.Network.Pins.Escrow:
 		if to := address(2); r.accounts[to] && common.BytesToAddress(l.Data[:32]) == (common.Address{}) {
 			arrive(arrived, to, new(big.Int).SetBytes(l.Data[32:]))
 		}
-	case l.Topics[0] == operated && len(l.Topics) == 4 && len(l.Data) == 4*32 && l.Address == r.in.Network.Pins.EntryPoint:
+	case l.Topics[0] == r.events.operated && len(l.Topics) == 4 && len(l.Data) == 4*32 && l.Address == r.in.Network.Pins.EntryPoint:
 		if who := address(2); r.accounts[who] {
 			r.report.Ran = append(r.report.Ran, ran{
 				Chain: caip.EVM(id).String(), Hash: l.Topics[1].Hex(), Sender: who, Nonce: new(big.Int).SetBytes(l.Data[:32]).String(), Time: at, Success: l.Data[63] == 1,

@@ -63,7 +63,8 @@ func run(args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	r := &reader{in: in, accounts: map[string]bool{}, report: report{Left: map[string]map[string]*big.Int{}, Have: map[string]map[string]*big.Int{}, Ran: []ran{}, Odd: []string{}}}
+	r := &reader{in: in, events: countedEvents(), accounts: map[string]bool{}}
+	r.report = report{Left: map[string]map[string]*big.Int{}, Have: map[string]map[string]*big.Int{}, Ran: []ran{}, Odd: []string{}}
 	for _, a := range args[1:] {
 		r.accounts[a] = true
 		r.report.Left[a], r.report.Have[a] = map[string]*big.Int{}, map[string]*big.Int{}
@@ -87,6 +88,7 @@ func run(args []string, out io.Writer) (err error) {
 // reader adds up. Accounts are EVM addresses in lower case and Solana keys.
 type reader struct {
 	in       *genesis.Installation
+	events   events
 	accounts map[string]bool
 	report   report
 }
