@@ -273,9 +273,7 @@ func (a *Attacker) CashOut() {
 	}
 	a.note("    cashes out")
 	a.loot.cashOut(a.house.chains, uint64(a.house.Clock.Now().Unix()), a.dice)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	a.house.settle(ctx)
+	a.house.settle(context.Background())
 }
 
 // CashOutIn runs everything that the attacker holds on the chains of a service that was closed, at a moment. It is for a service of another process, whose store the

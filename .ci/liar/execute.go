@@ -63,7 +63,12 @@ func (a *Attacker) hold(x exchange, id string) exchange {
 		}
 		return x.says(http.StatusOK, api.ExecuteResponse{Success: true})
 	}
-	return a.denies(x, "execute: held, and ")
+	x = a.denies(x, "execute: held, and ")
+	if a.house != nil && a.dice.chance(40) {
+		a.tell("execute: (and cashed out at once)")
+		a.CashOut()
+	}
+	return x
 }
 
 // denies answers something else than that the quote was accepted.

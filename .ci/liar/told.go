@@ -73,6 +73,11 @@ func (p *Person) review1(ctx context.Context, o *flow.Operation) {
 func (p *Person) review2(ctx context.Context, o *flow.Operation) {
 	s := o.Snapshot()
 	p.figures(s)
+	if s.Err != nil && p.dice.chance(40) { // the service refused: comes back later, when a new quote is needed
+		p.clock.Advance(time.Duration(2+p.dice.IntN(12)) * time.Minute)
+		p.requote(ctx, o)
+		return
+	}
 	switch n := p.dice.IntN(100); {
 	case n < 8:
 		p.requote(ctx, o)
