@@ -31,6 +31,7 @@ const (
 	ErrSimulationFailed    = "SimulationFailed"
 	ErrTooManyRequests     = "TooManyRequests"
 	ErrInternal            = "InternalServerError"
+	ErrUnavailable         = "ServiceUnavailable"
 )
 
 // statusOf maps each error name to its HTTP status.
@@ -52,6 +53,8 @@ func statusOf(name string) int {
 		return http.StatusTooManyRequests
 	case ErrInternal:
 		return http.StatusInternalServerError
+	case ErrUnavailable:
+		return http.StatusServiceUnavailable
 	}
 	return http.StatusBadRequest
 }

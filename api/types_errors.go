@@ -5,5 +5,6 @@ func ErrorNames() []string {
 	return []string{
 		ErrValidation, ErrTamperProof, ErrInvalidSignature, ErrQuoteExpired, ErrPrepareAgain, ErrInsufficientBalance, ErrNoRoute, ErrDelegation,
 		ErrUnauthorized, ErrForbidden, ErrNotFound, ErrAlreadyExecuted, ErrMediaType, ErrSimulationFailed, ErrTooManyRequests, ErrInternal,
+		ErrUnavailable,
 	}
 }

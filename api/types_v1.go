@@ -123,7 +123,8 @@ type RolesResponse struct {
 	ExitAvailableAt uint64 `json:"exitAvailableAt"`
 }
 
-// Health is the answer of GET /healthz, an addition of ours: the service is open and answers.
+// Health is the answer of GET /healthz, an addition of ours: the service is open and works. A service whose clock went back, or that cannot write, answers
+// 503 with the reason instead.
 type Health struct {
 	Status string `json:"status"`
 }

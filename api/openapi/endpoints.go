@@ -26,7 +26,7 @@ func Endpoints() []Endpoint {
 	return out
 }
 
-func getErrors() []int { return []int{400, 401, 403, 429, 500} }
+func getErrors() []int { return []int{400, 401, 403, 429, 500, 503} }
 
 func postErrors(more ...int) []int {
 	out := []int{400, 401, 403}
@@ -38,7 +38,7 @@ func postErrors(more ...int) []int {
 			}
 		}
 	}
-	return append(out, 429, 500)
+	return append(out, 429, 500, 503)
 }
 
 func get(id, path, group, summary string, response any, parameters ...Parameter) Endpoint {
@@ -137,5 +137,7 @@ func service() []Endpoint {
 	}
 	description := open(get("getDescription", "/openapi.json", groupService, "This document", struct{}{}))
 	description.Tagged = true
-	return []Endpoint{open(get("getHealth", "/healthz", groupService, "Whether the service answers", api.Health{})), description}
+	health := open(get("getHealth", "/healthz", groupService, "Whether the service answers", api.Health{}))
+	health.Errors = append(health.Errors, 503)
+	return []Endpoint{health, description}
 }

@@ -251,7 +251,7 @@ func response(description string, schema object, open bool, more ...member) obje
 	if !open {
 		head = append(head, object{{"x-ratelimit-limit", ref("RateLimit")}, {"x-ratelimit-remaining", ref("RateRemaining")}, {"x-ratelimit-reset", ref("RateReset")}}...)
 	}
-	if description == meaning(http.StatusTooManyRequests) {
+	if description == meaning(http.StatusTooManyRequests) || description == meaning(http.StatusServiceUnavailable) {
 		head = head.with("Retry-After", ref("RetryAfter"))
 	}
 	return object{{"description", description}, {"headers", append(head, more...)}, {"content", content(schema)}}
@@ -297,6 +297,8 @@ func meaning(status int) string {
 		return "The simulation of a call reverts; the message has the decoded reason."
 	case http.StatusTooManyRequests:
 		return "The key exceeds its limits."
+	case http.StatusServiceUnavailable:
+		return "The service cannot work now, for the reason that the message gives: its clock went back, or its disk is full."
 	}
 	return "Something went wrong in the service."
 }

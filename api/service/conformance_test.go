@@ -68,6 +68,7 @@ func errorTests() map[string]string {
 		api.ErrSimulationFailed:    "TestARevertingCallIsSimulationFailed",
 		api.ErrTooManyRequests:     "TestAKeyOverItsLimitIs429WithTheWindow",
 		api.ErrInternal:            "TestAPanicOrAnInternalErrorShowsNoDetail",
+		api.ErrUnavailable:         "TestR4_AClockThatGoesBackIsSaid",
 	}
 }
 

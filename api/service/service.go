@@ -133,19 +133,20 @@ func (l *lockedReader) Read(b []byte) (int, error) {
 
 // Service is an opened service. It is safe for concurrent use.
 type Service struct {
-	opts     Options
-	in       *genesis.Installation
-	book     *book.Book
-	settler  *settle.Settler
-	keys     *access.Keys
-	passes   *access.Passes
-	watch    *observer           // nil without Metrics
-	requests *httpapi.RequestIDs // names the requests of the open port
-	handler  http.Handler        // asks for the key
-	trusted  http.Handler        // for the local socket
-	explorer atomic.Pointer[string]
-	endSweep context.CancelFunc
-	sweeping sync.WaitGroup
+	opts      Options
+	in        *genesis.Installation
+	book      *book.Book
+	settler   *settle.Settler
+	keys      *access.Keys
+	passes    *access.Passes
+	watch     *observer // nil without Metrics
+	condition *condition
+	requests  *httpapi.RequestIDs // names the requests of the open port
+	handler   http.Handler        // asks for the key
+	trusted   http.Handler        // for the local socket
+	explorer  atomic.Pointer[string]
+	endSweep  context.CancelFunc
+	sweeping  sync.WaitGroup
 }
 
 // Open opens the service on a store: the installation (made on the first start), the book, and the settlement of whatever was under way.
@@ -167,6 +168,7 @@ func Open(o Options) (*Service, error) {
 		s.watch = &observer{meter: o.Metrics}
 		s.opts.Log = slog.New(settledLog{s.opts.Log.Handler(), o.Metrics})
 	}
+	s.condition = &condition{clock: o.Clock, head: s.latest, store: o.Store, log: s.opts.Log}
 	base := o.ExplorerBase
 	if base == "" {
 		base = "https://" + localHost + o.BasePath
@@ -248,7 +250,8 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 		IDs:      s.requests,
 		BasePath: o.BasePath, Auth: s.authenticator(), Installation: in, Portfolio: accounts,
 		Quoter: quoter, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log, ExplorerBase: explorer, Private: o.Private,
-		Relay: relay.New(relay.Deps{Installation: in, Clock: o.Clock, ExplorerBase: explorer, Log: o.Log, Codec: codec}),
+		Condition: s.condition,
+		Relay:     relay.New(relay.Deps{Installation: in, Clock: o.Clock, ExplorerBase: explorer, Log: o.Log, Codec: codec}),
 	}
 	trusted := access.Authenticator(access.Trusted{Caller: "local socket"})
 	if s.watch != nil {
@@ -297,6 +300,7 @@ func (s *Service) sweep() {
 				return
 			case <-tick.C:
 			}
+			s.condition.lag() // so that the log has it even when nobody asks
 			if err := s.book.SweepAll(); err != nil && !errors.Is(err, store.ErrClosed) {
 				s.opts.Log.Error("the sweep failed and will be tried again", "error", err)
 			}

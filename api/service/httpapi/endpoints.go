@@ -68,6 +68,11 @@ func (h *handler) balancesV2(r *http.Request, _ *api.Document) (*api.Document, e
 }
 
 func (h *handler) health(*http.Request, *api.Document) (*api.Document, error) {
+	if h.Condition != nil {
+		if err := h.Condition.Health(); err != nil {
+			return nil, err
+		}
+	}
 	return api.Encode(api.Health{Status: "ok"})
 }
 

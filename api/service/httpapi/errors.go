@@ -26,7 +26,10 @@ const (
 // fail writes the error body. What is no *api.Error is the operator's business: it is logged, and the sender gets a 500 without detail.
 func (h *handler) fail(w *answer, r *http.Request, log *slog.Logger, err error) {
 	var e *api.Error
-	if !errors.As(err, &e) {
+	if errors.Is(err, store.ErrNotWritten) {
+		log.Error("request failed", "error", err)
+		e = notWritten(err)
+	} else if !errors.As(err, &e) {
 		if r.Context().Err() != nil && errors.Is(err, context.Cause(r.Context())) {
 			log.Info("the caller went away", "error", err)
 		} else {
@@ -51,6 +54,14 @@ func (h *handler) fail(w *answer, r *http.Request, log *slog.Logger, err error) 
 		return
 	}
 	h.write(w, body.StatusCode, doc.Raw())
+}
+
+// notWritten says that what was asked for could not be kept. Whether it was done is not certain: an execution is asked for by its id.
+func notWritten(err error) *api.Error {
+	if errors.Is(err, store.ErrFull) {
+		return api.NewError(api.ErrUnavailable, "The service's disk is full: its operator has to make room")
+	}
+	return api.NewError(api.ErrUnavailable, "The service's database cannot be written: its operator has to look at the log")
 }
 
 // inside says what went wrong that is no fault of the request.

@@ -57,6 +57,12 @@ type Records interface {
 	History(context.Context, book.HistoryQuery) (book.Page, error)
 }
 
+// Condition is whether the service can work. Both errors say why not; Ready may wait a little before it returns one.
+type Condition interface {
+	Ready(context.Context) error
+	Health() error
+}
+
 // Config is what the layer stands on. BasePath is "" or begins with a slash and does not end with one.
 type Config struct {
 	BasePath     string
@@ -78,6 +84,8 @@ type Config struct {
 	// Descriptor, when set, makes GET {base}/network.json answer with the network's descriptor: the local socket has it, the open port
 	// does not, as a wallet must not take pins from an answer.
 	Descriptor *network.Descriptor
+	// Condition, when set, keeps quotes and executions back while the service cannot make them, and is what GET /healthz tells.
+	Condition Condition
 	// Observe, when set, is told of every request: the route's path below the base, "/explorer" for its pages, "" when there is no such route, the
 	// status and the time taken.
 	Observe func(endpoint string, status int, took time.Duration)
@@ -176,6 +184,12 @@ func (h *handler) serve(w *answer, r *http.Request, log *slog.Logger) {
 			return
 		}
 		if unchanged(w, r, tag) {
+			return
+		}
+	}
+	if rt.steady && h.Condition != nil {
+		if err := h.Condition.Ready(r.Context()); err != nil {
+			h.fail(w, r, log, err)
 			return
 		}
 	}

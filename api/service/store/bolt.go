@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -154,6 +156,7 @@ type boltStore struct {
 	writing  sync.Mutex // whose turn it is to write
 	fresh    bool       // nothing is in the file, not even the mark of its format; guarded by writing
 	broken   error      // what ended an Update inside the library, which may hold its locks since; guarded by writing
+	trouble  atomic.Pointer[trouble]
 	close    sync.Once
 }
 
@@ -215,6 +218,7 @@ func (s *boltStore) Update(fn func(Tx) error) error {
 		s.gate.wantAlone()
 	}
 	calling, ended := false, false
+	t := &boltTx{}
 	err = boltError(guardedAround(&calling, func() error {
 		err := s.db.Update(func(tx *bolt.Tx) error {
 			if s.fresh {
@@ -222,16 +226,67 @@ func (s *boltStore) Update(fn func(Tx) error) error {
 					return err
 				}
 			}
-			return (&boltTx{tx: tx}).run(&calling, fn)
+			t.tx = tx
+			return t.run(&calling, fn)
 		})
 		ended = true
 		return err
 	}))
+	err = s.committed(t, err)
 	s.fresh = s.fresh && err != nil
 	if !ended {
 		s.broken = err
 	}
 	return err
+}
+
+// committed notes whether a commit that was tried succeeded.
+func (s *boltStore) committed(t *boltTx, err error) error {
+	if !t.good {
+		return err // none was tried
+	}
+	if err == nil {
+		s.trouble.Store(nil)
+		return nil
+	}
+	if isFull(err) {
+		err = fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	err = fmt.Errorf("%w: %w", ErrNotWritten, err)
+	s.trouble.Store(&trouble{err, time.Now()})
+	return err
+}
+
+// isFull reports whether there is no room. The library repeats some errors of the system as text only.
+func isFull(err error) bool {
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT} {
+		if errors.Is(err, full) || strings.Contains(err.Error(), full.Error()) {
+			return true
+		}
+	}
+	return false
+}
+
+// trouble is a commit that failed.
+type trouble struct {
+	err error
+	at  time.Time
+}
+
+// Trouble returns when and why the last commit failed.
+func (s *boltStore) Trouble() (at time.Time, err error) {
+	if t := s.trouble.Load(); t != nil {
+		return t.at, t.err
+	}
+	return at, nil
+}
+
+// Trouble returns when and why the last commit of a store failed; nil when it succeeded, and for a store that cannot fail.
+func Trouble(s Store) (at time.Time, err error) {
+	if b, ok := s.(interface{ Trouble() (time.Time, error) }); ok {
+		return b.Trouble()
+	}
+	return at, nil
 }
 
 func (s *boltStore) Snapshot() (Snapshot, error) {

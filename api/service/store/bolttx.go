@@ -34,8 +34,9 @@ func guardedAround(calling *bool, fn func() error) (err error) {
 
 // boltTx is a transaction. What a read finds damaged ends it, unless the reader asked to be told.
 type boltTx struct {
-	tx  *bolt.Tx
-	err error
+	tx   *bolt.Tx
+	err  error
+	good bool // the caller's function succeeded
 }
 
 // run calls fn, the caller's, in a transaction that began.
@@ -46,6 +47,7 @@ func (t *boltTx) run(calling *bool, fn func(Tx) error) error {
 	if t.err != nil {
 		return t.err
 	}
+	t.good = err == nil
 	return err
 }
 

@@ -39,6 +39,10 @@ var (
 	ErrKey = errors.New("a database key has 1 to 32768 bytes")
 	// ErrBucketName is returned for a write to a bucket without a name.
 	ErrBucketName = errors.New("a database bucket needs a name")
+	// ErrNotWritten is wrapped by what Update returns when the function succeeded and its commit did not. It may have happened all the same.
+	ErrNotWritten = errors.New("the database cannot be written")
+	// ErrFull is wrapped beside ErrNotWritten when there is no room.
+	ErrFull = errors.New("the disk is full")
 	// ErrInUse is wrapped by OpenBolt when another process holds the file.
 	ErrInUse = errors.New("the database file is in use by another process")
 	// ErrDamaged is wrapped by OpenBolt when the file is no intact database, and by what a transaction returns that met a

@@ -32,7 +32,7 @@ func refusedWords(e *api.Error) string {
 		return "the service refused the API key"
 	case api.ErrTooManyRequests:
 		return "the service asks for fewer requests"
-	case api.ErrInternal:
+	case api.ErrInternal, api.ErrUnavailable:
 		return "the service failed: " + kit.Clean(e.Message, 160)
 	}
 	return "the service refused: " + kit.Clean(e.Message, 160)

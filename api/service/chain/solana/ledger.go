@@ -101,6 +101,9 @@ func (l *Ledger) Genesis() solmsg.Key { return l.genesis }
 // Transactions counts the transactions since genesis.
 func (l *Ledger) Transactions() uint64 { return l.latest.Load().count }
 
+// Time is the time of the latest commit in Unix seconds.
+func (l *Ledger) Time() uint64 { return l.latest.Load().time }
+
 // State is a frozen view of the ledger. It is not safe for concurrent use and must be
 // closed; it holds a store.Snapshot, so the goroutine that holds it must close it before
 // it calls Seal or Update on the same store.
