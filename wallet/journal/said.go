@@ -76,6 +76,7 @@ func (b *book) open(now time.Time) []verify.Open {
 		v := verify.Open{
 			Operation: x.Op, Hash: x.OpHash, Role: x.Role, Chain: x.Chain, Sender: x.Sender, Nonce: x.Nonce, Made: x.Made, Sent: x.Sent, Intent: o.Intent,
 			Ran: x.Said == SaidRan, Nothing: x.Said == SaidNothing || x.Said == SaidDoubted, Running: x.State == Acked,
+			Tried: o.BodyHash != "",
 		}
 		if end, ends := x.Ends(); ends {
 			v.Ends = end

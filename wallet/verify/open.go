@@ -15,14 +15,15 @@ import (
 )
 
 // Open is a signature of an earlier operation that can still be used, as the journal has it. Chain is CAIP-2, Sender 0x or base58, Nonce in decimal ("" for a
-// Solana message, whose place is Hash). Sent: it may have left this machine. Ran and Nothing are what the service said of it, which proves nothing; Running:
-// the service accepted it and has not ended it. Ends is when it certainly cannot be used any more (zero: no time ends it), Spend what it can move, Intent the
+// Solana message, whose place is Hash). Sent: it may have left this machine; Tried: so may a request to execute its operation. Ran and Nothing are what the
+// service said of it, which proves nothing; Running: the service accepted it and has not ended it. Ends is when it certainly cannot be used any more (zero: no time ends it), Spend what it can move, Intent the
 // intent of its operation as JSON.
 type Open struct {
 	Operation, Hash, Role, Chain, Sender, Nonce string
 
 	Made, Ends time.Time
 	Sent       bool
+	Tried      bool
 	Ran        bool
 	Nothing    bool
 	Running    bool
@@ -43,8 +44,8 @@ func (s Signing) takes(x Open) bool {
 }
 
 // standing is what may stand beside an operation: repeats holds what it could double, others what the service said came to nothing, or of which the outcome is
-// not known. replaced are those in whose place it is signed.
-type standing struct{ repeats, others, replaced []Open }
+// not known. replaced are those in whose place it is signed, again those that it repeats and that the service says ran.
+type standing struct{ repeats, others, replaced, again []Open }
 
 // stand sorts the open signatures of other operations. Payments for a call count when payments are judged: without their call they move nothing to anybody
 // else, and a prepared call takes the place of an earlier one or is judged beside it. What the service says ran is taken to have run, as the person was told.
@@ -54,10 +55,13 @@ func (p Policy) stand(in intent.Intent, h History, now time.Time, payments bool,
 		switch {
 		case slices.ContainsFunc(ops, func(s Signing) bool { return s.takes(x) }):
 			out.replaced = append(out.replaced, x)
-		case x.Ran, !x.Sent, x.Role == RoleFunding && !payments:
+		case !x.Sent, x.Role == RoleFunding && !payments:
+		case p.repeats(in.Draft(), x.Intent) && x.Ran:
+			out.again = append(out.again, x)
+		case x.Ran:
 		case p.repeats(in.Draft(), x.Intent):
 			out.repeats = append(out.repeats, x)
-		case x.Nothing || !x.Running:
+		case x.Nothing || x.Tried && !x.Running:
 			out.others = append(out.others, x)
 		}
 	}
@@ -78,6 +82,9 @@ func (s standing) all() []string {
 func (j *judge) beside(p Policy, in intent.Intent, h History, now time.Time, next []Signing, signed ...Signing) []string {
 	s := p.stand(in, h, now, in.Kind() != intent.KindCall || len(signed) > 0, append(slices.Clone(next), signed...))
 	j.replaces(s.replaced)
+	if len(s.again) > 0 {
+		j.add(Show, "J4", "This repeats what you signed on "+made(s.again)+". The service says that it ran; "+p.figures(p.openSum(s.again))+" of it can still be taken if it did not. "+untilWhen(s.again), "", "", "")
+	}
 	if len(s.repeats)+len(s.others) == 0 {
 		return nil
 	}

@@ -85,11 +85,14 @@ func TestK3_WhatStandsBesideIsSortedByWhatItCanDo(t *testing.T) {
 		"said to have come to nothing":           {func(*verify.Open) {}, verify.Gate},
 		"its outcome is not known":               {func(x *verify.Open) { x.Nothing = false }, verify.Gate},
 		"accepted and not ended":                 {func(x *verify.Open) { x.Nothing, x.Running = false, true }, verify.Gate},
-		"said to have run":                       {func(x *verify.Open) { x.Nothing, x.Ran = false, true }, ""},
+		"said to have run":                       {func(x *verify.Open) { x.Nothing, x.Ran = false, true }, verify.Show},
+		"another intent, said to have run":       {func(x *verify.Open) { x.Intent, x.Nothing, x.Ran = toSomebodyElse(t), false, true }, ""},
+		"another intent, its outcome not known":  {func(x *verify.Open) { x.Intent, x.Nothing, x.Tried = toSomebodyElse(t), false, true }, verify.Warn},
+		"another intent, never executed":         {func(x *verify.Open) { x.Intent, x.Nothing = toSomebodyElse(t), false }, ""},
 		"never left this machine":                {func(x *verify.Open) { x.Sent = false }, ""},
 		"no intent that can be read":             {func(x *verify.Open) { x.Intent = []byte("{") }, verify.Gate},
 		"another intent":                         {func(x *verify.Open) { x.Intent = toSomebodyElse(t) }, verify.Warn},
-		"another intent, accepted and not ended": {func(x *verify.Open) { x.Intent, x.Nothing, x.Running = toSomebodyElse(t), false, true }, ""},
+		"another intent, accepted and not ended": {func(x *verify.Open) { x.Intent, x.Nothing, x.Tried, x.Running = toSomebodyElse(t), false, true, true }, ""},
 		"another chain":                          {func(x *verify.Open) { x.Chain = "eip155:10" }, verify.Gate},
 		"another account":                        {func(x *verify.Open) { x.Sender = vault }, verify.Gate},
 		"a payment for a call":                   {func(x *verify.Open) { x.Role, x.Chain = verify.RoleFunding, "eip155:10" }, ""},
@@ -101,7 +104,7 @@ func TestK3_WhatStandsBesideIsSortedByWhatItCanDo(t *testing.T) {
 			x := w.earlier(t, 3)
 			c.change(&x)
 			_, r := w.prepareBeside(memory{next: 4, known: true, standing: []verify.Open{x}})
-			for _, level := range []verify.Level{verify.Gate, verify.Warn, verify.Refuse} {
+			for _, level := range []verify.Level{verify.Gate, verify.Warn, verify.Show, verify.Refuse} {
 				if r.Has("J4", level) != (level == c.level) {
 					t.Errorf("%s: %+v", level, r.Reasons)
 				}
@@ -194,7 +197,7 @@ func TestK4_OnOtherNetworksALowerSequenceOrAGapIsExplained(t *testing.T) {
 		level    verify.Level
 		words    string
 	}{
-		"the next one": {4, "", ""}, "lower": {3, verify.Warn, "can never run"}, "a gap": {6, verify.Warn, "Another device"}, "too far": {21, verify.Refuse, ""},
+		"the next one": {4, "", ""}, "lower": {3, verify.Warn, "this can never run"}, "a gap": {6, verify.Warn, "another device"}, "too far": {21, verify.Refuse, ""},
 	} {
 		w := lab(t)
 		w.Sequence = c.sequence

@@ -129,11 +129,10 @@ func (j *judge) sequence(p Policy, acc account, o *operation, next uint64) {
 	case p.believes():
 		j.must(n >= next, "U3", title, path, want+repair, seq)
 	case n < next:
-		j.add(Warn, "U3", "By what the service said before, this place of the account is used. If that was true, this operation can never run; if not, it takes the place of "+
-			"the earlier one. It cannot run beside it.", path, want, seq)
+		j.add(Warn, "U3", "By what the service said before, this place is used: if that was true, this can never run; if not, it runs in place of the earlier one.", path, want, seq)
 	case n > next:
-		j.add(Warn, "U3", "The nonce leaves a gap. Another device, or an older copy of this journal, signed in between, or the service made the figure up. "+
-			"This operation cannot run before the ones in the gap did.", path, want, seq)
+		j.add(Warn, "U3", "There is a gap: another device or an older copy of this journal signed in between, or the service made it up. This cannot run before what is between.",
+			path, want, seq)
 	default:
 		j.pass("U3", title)
 	}

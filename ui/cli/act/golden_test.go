@@ -173,6 +173,8 @@ func TestGoldenText(t *testing.T) {
 			someOpen(r)
 			r.live[0].Op, r.service.statuses = "3333333333333333", []string{statusJSON(api.StatusRefunded)}
 		}},
+		"unsent":        {code: 5, args: []string{"status", "2222222222222222"}, setup: someBook},
+		"unsent_ended":  {code: 5, args: []string{"status", "2222222222222222"}, setup: func(r *rig) { someBook(r); r.live = nil }},
 		"call_said":     {args: callFlags("--yes"), setup: func(r *rig) { someOpen(r); r.op.said = true }},
 		"call_dry_run":  {args: callFlags("--dry-run")},
 		"call":          {args: callFlags("--yes")},

@@ -82,7 +82,7 @@ func (c Commands) status(ctx context.Context, s *Session, id string, asJSON, wat
 		return usage("`coffer export` lists the operations", "this wallet has no operation %s", id)
 	}
 	if quote == "" || rec != nil && !wasSent(rec) {
-		return c.unsent(rec, asJSON)
+		return c.unsent(s, rec, asJSON)
 	}
 	if rec != nil && !rec.State.Terminal() {
 		c.updateJournal(ctx, s, rec.ID, watch)
@@ -116,7 +116,7 @@ func wasSent(rec *journal.Operation) bool {
 }
 
 // unsent is the answer about an operation of which nothing was sent.
-func (c Commands) unsent(rec *journal.Operation, asJSON bool) error {
+func (c Commands) unsent(s *Session, rec *journal.Operation, asJSON bool) error {
 	state := strings.ToLower(strings.ReplaceAll(string(rec.State), "_", " "))
 	var err error
 	if asJSON {
@@ -126,6 +126,9 @@ func (c Commands) unsent(rec *journal.Operation, asJSON bool) error {
 		p.line("operation " + rec.ID)
 		p.row("state", state)
 		p.row("quote id", whole(rec.QuoteID))
+		if len(rec.Signatures) > 0 {
+			p.row("still open", orElse(openWords(s.openOf(rec.ID, c.Clock())), "nothing: what was signed has ended"))
+		}
 		err = c.write([]byte(p.b.String()))
 	}
 	if err != nil {
