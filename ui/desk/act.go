@@ -26,6 +26,7 @@ func Session(ctx context.Context, host profile.Host, name string, ask act.Ask, m
 	return &act.Session{
 		Profile: s.Profile.Name, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Query: s.Query(), Service: s.Client, Lists: s.Lists,
 		Locked: s.Locked, Unlock: s.Unlock, Lock: s.Lock, WatchOnly: s.WatchOnly, Close: s.Close, Keep: profile.Folder{Dir: state}, Plans: s.Plans(),
+		Names: func(address string) string { return nameIn(s, address) },
 		Read: func() (act.Book, error) {
 			j, err := journal.OpenReadOnly(state, options)
 			if errors.Is(err, fs.ErrNotExist) {

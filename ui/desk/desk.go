@@ -196,6 +196,7 @@ func (d *desk) context() screen.Context {
 		Keep:     profile.Folder{Dir: s.Paths.ProfileScreens(s.Profile.Name)},
 		Export:   profile.Folder{Dir: s.Paths.ProfileExports(s.Profile.Name)}.Export,
 		Settings: screen.Preferences{Dust: d.file.UI.DustMicro(), Hidden: d.file.UI.HideAmounts, Proxy: s.Client.Proxy()},
+		Terms:    d.book.Terms, Names: d.name,
 	}
 	if d.visit != nil {
 		d.visit.restrict(&c)

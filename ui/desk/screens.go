@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coffer/ui/linear"
+	"coffer/ui/profile"
 	"coffer/ui/tui"
 	"coffer/ui/tui/accounts"
 	"coffer/ui/tui/activity"
@@ -70,8 +71,10 @@ func (d *desk) screens(c screen.Context) map[screen.ID]screen.Screen {
 }
 
 // name is that of a known recipient; "" for any other address.
-func (d *desk) name(address string) string {
-	for _, c := range d.s.Contacts() {
+func (d *desk) name(address string) string { return nameIn(d.s, address) }
+
+func nameIn(s *profile.Opened, address string) string {
+	for _, c := range s.Contacts() {
 		if c.Address == address || strings.HasPrefix(address, "0x") && strings.EqualFold(c.Address, address) {
 			return c.Name
 		}

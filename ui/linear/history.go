@@ -9,6 +9,7 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/caip"
+	"coffer/ui/receipt"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
@@ -197,6 +198,9 @@ func (s *session) record(r api.HistoryRecord) {
 	switch r.Status {
 	case api.StatusCompleted, api.StatusExecuted:
 		paid, got = "Paid", "Delivered"
+		if receipt.Used(r.Type) {
+			got = "The call used"
+		}
 	case api.StatusRefunded:
 		paid, got = "Came back", "Not delivered"
 	case api.StatusFailed:
@@ -209,6 +213,7 @@ func (s *session) record(r api.HistoryRecord) {
 	} else if r.RecipientAccountID != "" {
 		s.out.fact(0, "To", kit.Plain(clean(r.RecipientAccountID, 512)))
 	}
+	s.whoGot(r)
 	s.out.fact(0, "Quote", kit.Plain(kit.Groups(clean(r.QuoteID, 512))))
 	for _, o := range r.OriginChainOperations {
 		s.transaction("Origin chain "+screen.ChainName(s.ctx.Catalog, o.Chain), o)
@@ -218,5 +223,28 @@ func (s *session) record(r api.HistoryRecord) {
 	}
 	if len(r.OriginChainOperations)+len(r.DestinationChainOperations) == 0 {
 		s.out.say("There is no transaction yet.")
+	}
+}
+
+// whoGot says who got what and what it cost, from the wallet's journal.
+func (s *session) whoGot(r api.HistoryRecord) {
+	from := receipt.Source{Catalog: s.ctx.Catalog, Accounts: s.ctx.Accounts, Terms: s.ctx.Terms, Names: s.nameIn}
+	for _, row := range from.Rows(receipt.Record{QuoteID: r.QuoteID, Kind: r.Type, Status: r.Status, GotAsset: r.DestinationToken.AssetType, Got: r.DestinationToken.Amount}) {
+		text := row.Text
+		if row.Money {
+			text = s.masked(text)
+		}
+		switch {
+		case row.Address != "":
+			name := row.Name
+			if name != "" {
+				name += ", "
+			}
+			s.out.fact(0, capital(row.Label), kit.Plain(name), address(row.Address), kit.Plain(", "+text))
+		case row.Label == "":
+			s.out.note(text + ".")
+		default:
+			s.out.fact(0, capital(row.Label), kit.Plain(text+"."))
+		}
 	}
 }

@@ -33,6 +33,7 @@ func (c *course) review2() {
 		}
 		n++
 	}
+	c.payees()
 	c.needs(v)
 	c.legs(v)
 	c.cost(v)
@@ -73,6 +74,23 @@ func (c *course) youAsked() {
 	c.out.fact(0, "You asked", kit.Plain(text+"."))
 	if a := accountIn(d.Receive.Account); a != "" {
 		c.out.fact(0, "To", address(a))
+	}
+}
+
+// payees repeats whom the calls pay.
+func (c *course) payees() {
+	if c.exchange() || c.snap.Review1 == nil {
+		return
+	}
+	for _, p := range c.snap.Review1.Payees() {
+		text := "."
+		if p.Amount != nil {
+			text = ", gets " + figure(*p.Amount) + "."
+		}
+		if p.FirstTime {
+			text += " Warning: nothing was ever sent there before."
+		}
+		c.out.fact(0, "Payee", append(c.known(p.To), kit.Plain(text))...)
 	}
 }
 

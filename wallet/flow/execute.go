@@ -97,7 +97,7 @@ func (o *Operation) open() error {
 // signQuote makes the signatures of every operation of the quote, and the record of them.
 func (o *Operation) signQuote(ctx context.Context, confirmed string, progress func(Event)) ([]verify.Signatures, journal.Entry, error) {
 	view := o.quote.View()
-	entry := journal.Entry{QuoteID: o.quote.ID(), Confirmed: confirmed, Summary: quoteWords(view)}
+	entry := journal.Entry{QuoteID: o.quote.ID(), Confirmed: confirmed, Summary: quoteWords(view), Terms: o.terms(view)}
 	if o.signed == nil && !view.RecipientOwn {
 		entry.Recipients = []string{view.Recipient}
 	}

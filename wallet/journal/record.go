@@ -85,6 +85,7 @@ type Entry struct {
 	Void       string      `json:"void,omitzero"`        // VOID: the hash of the operation whose signature is void
 	Lane       *Lane       `json:"lane,omitzero"`        // REPAIR: where the lane goes on
 	Note       string      `json:"note,omitzero"`        // plain words: why
+	Terms      *Terms      `json:"terms,omitzero"`       // QUOTE_SIGNED: who gets what and what it costs
 }
 
 // Spend is one amount that a signed operation can move, in base units; Asset is CAIP-19.

@@ -62,6 +62,7 @@ type book struct {
 	delegated map[slot]uint64
 	places    map[slot][]place
 	lanes     map[laneKey]Lane
+	terms     map[string]Terms // by quote id in lower case
 }
 
 // slot is a place in an account's sequence: only one operation can ever take it. A Solana message is a place of its own, and an EOA on a chain, with no nonce,
@@ -89,7 +90,7 @@ func (s Signature) solana() bool { return s.BlockHash != "" }
 func newBook(closes bool) *book {
 	return &book{
 		closes: closes, ops: map[string]*Operation{}, quotes: map[string]bool{}, used: map[slot]string{}, said: map[slot]bool{}, delegated: map[slot]uint64{},
-		places: map[slot][]place{}, lanes: map[laneKey]Lane{},
+		places: map[slot][]place{}, lanes: map[laneKey]Lane{}, terms: map[string]Terms{},
 	}
 }
 
@@ -220,6 +221,7 @@ func (b *book) apply(r record) {
 	if e.Confirmed != "" {
 		o.Agreed = append(o.Agreed, Agreement{State: r.state, At: e.At, Confirmed: e.Confirmed, Summary: e.Summary})
 	}
+	b.agree(o, r)
 	switch r.state {
 	case Prepared:
 		o.Prepared, o.PreparedAt = e.Document, e.At

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"math/big"
+	"strings"
 	"time"
 
 	"coffer/api/caip"
@@ -89,6 +90,29 @@ type PreparedView struct {
 	Signatures   int // signatures that follow from confirming this review
 	Delegation   *DelegationView
 	Phrase       string // to be typed beside the confirmation, because a gate stands open; "" otherwise
+}
+
+// PayeeView is an account that a call of the user's pays, or the contract that it calls where the bytes do not say whom it pays. Amount is nil where they do not
+// say what it gets.
+type PayeeView struct {
+	To        string // checksum form
+	Amount    *AmountView
+	FirstTime bool // nothing was ever sent there before
+}
+
+// Payees are those of the user's calls, in their order, approvals left out.
+func (v PreparedView) Payees() []PayeeView {
+	var out []PayeeView
+	for _, l := range v.Lines {
+		switch {
+		case l.Role != RoleCall, strings.HasPrefix(l.Function, "approve("):
+		case l.Recipient != "":
+			out = append(out, PayeeView{To: l.Recipient, Amount: l.Amount, FirstTime: l.FirstTime})
+		default:
+			out = append(out, PayeeView{To: l.To, Amount: l.Amount})
+		}
+	}
+	return out
 }
 
 // DelegationView is an EIP-7702 authorization: from its signature on the code at Contract controls the EOA on that chain until it is changed.

@@ -91,6 +91,7 @@ type Book interface {
 	Operations() []journal.Operation
 	Outstanding(now time.Time) []journal.Outstanding
 	Lanes(now time.Time) []journal.LaneFacts
+	Terms(quoteID string) (journal.Terms, bool)
 	Close() error
 }
 
@@ -130,6 +131,8 @@ type Session struct {
 	Lists func(ctx context.Context) (profile.Lists, error)
 	// Read opens the journal for reading, also while another process holds it; nil and no error: there is none yet.
 	Read func() (Book, error)
+	// Names gives the known name of an address, "" for none; nil: there are no names.
+	Names func(address string) string
 	// Work opens it for operations. tighten narrows the limits of the profile's policy and may refuse; nil leaves them.
 	Work func(tighten func(verify.Limits) (verify.Limits, error)) (*Work, error)
 	// Try is Work on a journal that reads the real one and keeps in memory what is added: nothing is written to disk.

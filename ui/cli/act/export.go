@@ -105,6 +105,7 @@ type operationFact struct {
 	Signatures int            `json:"signatures"`
 	Recipients []string       `json:"recipients,omitempty"`
 	Agreed     []string       `json:"agreed,omitempty"`
+	Terms      *journal.Terms `json:"terms,omitzero"` // of QuoteID: who gets what, and the fees as reviewed
 }
 
 // signatureFact is a signature that can still be used: what it is for and what ends it, but not the signature.
@@ -131,7 +132,11 @@ func (c Commands) bookFacts(s *Session) (bookFact, error) {
 	}
 	defer func() { _ = b.Close() }()
 	for _, o := range b.Operations() {
-		out.Operations = append(out.Operations, factOf(o))
+		f := factOf(o)
+		if t, ok := b.Terms(o.QuoteID); ok {
+			f.Terms = &t
+		}
+		out.Operations = append(out.Operations, f)
 	}
 	for _, x := range b.Outstanding(c.Clock()) {
 		out.Outstanding = append(out.Outstanding, signatureOf(x))

@@ -12,6 +12,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/ui/cli"
+	"coffer/ui/receipt"
 	"coffer/wallet/verify"
 )
 
@@ -31,7 +32,9 @@ func (c Commands) History(g *cli.Global) *cobra.Command {
 		Short: "Print what the accounts of the profile did, newest first",
 		Long: `Reads every page of the history of every account of the profile and prints each record once, newest first, as it arrives. When the service forgets the place
 of a reading, the reading begins again and repeats nothing. --json prints one record to a line, as the service wrote it; --csv a table with base units. Filters of
-one kind widen, filters of several kinds narrow.`,
+one kind widen, filters of several kinds narrow.
+
+Of an operation of this wallet the lines and the table also say who got what, and the fees as they were reviewed; of any other, fees are not reported.`,
 		Example: `  coffer history --limit 20
   coffer history --status COMPLETED --type CALL,SWAP --since 2026-01-01
   coffer history --csv > history.csv
@@ -65,7 +68,9 @@ func (c Commands) history(ctx context.Context, s *Session, o historyOptions) err
 		size = o.limit
 	}
 	src := newStream(s, size, olderThan(since), func(r verify.Reason) { c.findings(verify.Report{Reasons: []verify.Reason{r}}) })
-	out := c.printer(o, s.Catalog)
+	told, done := c.told(s)
+	defer done()
+	out := c.printer(o, told)
 	if err := out.begin(); err != nil {
 		return err
 	}
@@ -86,6 +91,20 @@ func (c Commands) history(ctx context.Context, s *Session, o historyOptions) err
 		}
 	}
 	return out.end()
+}
+
+// told opens the journal for what the service's records leave out; done closes it. Without a journal nothing is known.
+func (c Commands) told(s *Session) (from receipt.Source, done func()) {
+	from = receipt.Source{Catalog: s.Catalog, Accounts: s.Accounts, Names: s.Names}
+	b, err := s.Read()
+	if err != nil {
+		c.say("The journal cannot be read, so payees and fees are not known: %s", err.Error())
+	}
+	if err != nil || b == nil {
+		return from, func() {}
+	}
+	from.Terms = b.Terms
+	return from, func() { _ = b.Close() }
 }
 
 func withFlush(p recordPrinter, err error) error {

@@ -13,6 +13,8 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/api/catalog"
+	"coffer/ui/receipt"
+	"coffer/wallet/journal"
 	"coffer/wallet/verify"
 )
 
@@ -23,16 +25,16 @@ type recordPrinter interface {
 	end() error
 }
 
-func (c Commands) printer(o historyOptions, cat *catalog.Catalog) recordPrinter {
+func (c Commands) printer(o historyOptions, told receipt.Source) recordPrinter {
 	switch {
 	case o.json:
 		return jsonLines{c}
 	case o.csv:
 		w := csv.NewWriter(c.Out)
 		w.UseCRLF = true
-		return csvLines{w, cat}
+		return csvLines{w, told}
 	}
-	return &textLines{w: tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0), cat: cat}
+	return &textLines{w: tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0), told: told}
 }
 
 type jsonLines struct{ c Commands }
@@ -49,16 +51,23 @@ func (j jsonLines) put(e *entry) error {
 
 // textLines prints lines in columns, a page at a time.
 type textLines struct {
-	w   *tabwriter.Writer
-	cat *catalog.Catalog
-	n   int
+	w    *tabwriter.Writer
+	told receipt.Source
+	n    int
 }
 
 func (t *textLines) begin() error { return nil }
 func (t *textLines) end() error   { return t.w.Flush() }
 func (t *textLines) put(e *entry) error {
-	fmt.Fprintf(t.w, "%s\t%s\t%s\t%s\t%s\t%s\n", stamp(e.at), strings.ToLower(clean(e.Type)), verify.Status(e.Status).Text,
-		paidWords(t.cat, e), gotWords(t.cat, e), clean(e.QuoteID))
+	fees := ""
+	if receipt.Runs(e.Status) {
+		fees = "\tfees " + t.told.Fees(e.QuoteID)
+		if to := t.told.Payees(e.QuoteID); to != "" {
+			fees += "; to " + to
+		}
+	}
+	fmt.Fprintf(t.w, "%s\t%s\t%s\t%s\t%s\t%s%s\n", stamp(e.at), strings.ToLower(clean(e.Type)), verify.Status(e.Status).Text,
+		paidWords(t.told.Catalog, e), gotWords(t.told.Catalog, e), clean(e.QuoteID), fees)
 	if t.n++; t.n%pageSize == 0 {
 		return t.w.Flush()
 	}
@@ -79,7 +88,11 @@ func paidWords(cat *catalog.Catalog, e *entry) string {
 
 func gotWords(cat *catalog.Catalog, e *entry) string {
 	symbol, decimals := entityUnit(cat, e.DestinationToken.AssetType)
-	return "for " + figureOf(e.DestinationToken.Amount, symbol, decimals)
+	words := "for "
+	if receipt.Used(e.Type) {
+		words = "for a call with " // which may have used what was there before
+	}
+	return words + figureOf(e.DestinationToken.Amount, symbol, decimals)
 }
 
 // unitOf is the unit of an aggregated asset, or of the one asset behind ob:single; decimals are -1 when it is not known.
@@ -115,15 +128,17 @@ func figureOf(base, symbol string, decimals int) string {
 
 // csvLines writes the columns of csvColumns (RFC 4180: CRLF, quotes doubled). Amounts are base units as the service wrote them, lists in one cell have spaces
 // between their items, and a cell that a spreadsheet would take for a formula begins with an apostrophe.
+//
+// The columns from payees on are from the wallet's journal (journal.Terms.Cells), empty in a record of which it knows nothing.
 type csvLines struct {
-	w   *csv.Writer
-	cat *catalog.Catalog
+	w    *csv.Writer
+	told receipt.Source
 }
 
 func csvColumns() []string {
 	return []string{"time", "type", "status", "fail_reason", "quote_id", "user", "recipient", "paid_asset", "paid_symbol", "paid_from", "paid_base_units", "paid_decimals",
 		"received_asset", "received_symbol", "received_as", "received_base_units", "received_decimals", "minimum_base_units", "origin_chains", "origin_hashes",
-		"target_chains", "target_hashes"}
+		"target_chains", "target_hashes", "payees", "payee_assets", "payee_base_units", "there_assets", "there_base_units", "fee_assets", "fee_base_units"}
 }
 
 func (p csvLines) begin() error { return p.w.Write(csvColumns()) }
@@ -135,8 +150,8 @@ func (p csvLines) end() error {
 
 func (p csvLines) put(e *entry) error {
 	o, d := e.OriginToken, e.DestinationToken
-	paid, paidDecimals := unitOf(p.cat, o.AggregatedAssetID, o.AssetType...)
-	got, gotDecimals := entityUnit(p.cat, d.AssetType)
+	paid, paidDecimals := unitOf(p.told.Catalog, o.AggregatedAssetID, o.AssetType...)
+	got, gotDecimals := entityUnit(p.told.Catalog, d.AssetType)
 	at := ""
 	if !e.at.IsZero() {
 		at = e.at.UTC().Format(time.RFC3339)
@@ -150,6 +165,13 @@ func (p csvLines) put(e *entry) error {
 		}
 		cells = append(cells, strings.Join(chains, " "), strings.Join(hashes, " "))
 	}
+	var own *journal.Terms
+	if p.told.Terms != nil {
+		if t, ok := p.told.Terms(e.QuoteID); ok {
+			own = &t
+		}
+	}
+	cells = append(cells, own.Cells()...)
 	for i := range cells {
 		cells[i] = inert(whole(cells[i]))
 	}

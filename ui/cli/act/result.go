@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/hex"
 	"slices"
+	"strings"
 	"time"
 
 	"coffer/api"
 	"coffer/api/network"
+	"coffer/ui/receipt"
 	"coffer/wallet/flow"
 	"coffer/wallet/journal"
 	"coffer/wallet/verify"
@@ -155,7 +157,7 @@ func openWords(open []journal.Outstanding) string {
 }
 
 // statusText is a status in lines; open are the signatures that can still be used.
-func (s *Session) statusText(id string, x api.ExecutionStatus, state flow.State, open []journal.Outstanding) string {
+func (s *Session) statusText(id string, x api.ExecutionStatus, state flow.State, open []journal.Outstanding, told receipt.Source) string {
 	p := &page{}
 	p.line("quote " + whole(id))
 	if state != "" {
@@ -165,6 +167,9 @@ func (s *Session) statusText(id string, x api.ExecutionStatus, state flow.State,
 	p.row("reason", clean(x.FailReason))
 	p.row("user", clean(x.User))
 	p.row("recipient", clean(x.RecipientAccountID))
+	for _, r := range told.Rows(receipt.Record{QuoteID: id, Status: x.Status}) {
+		p.row(r.Label, strings.Join(strings.Fields(r.Name+" "+whole(r.Address)+" "+whole(r.Text)), " "))
+	}
 	p.transactions(s, x)
 	p.row("still open", openWords(open))
 	return p.b.String()

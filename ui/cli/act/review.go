@@ -140,6 +140,9 @@ func (s *Session) review2Text(x flow.Snapshot) string {
 	if exchange {
 		p.exchange(s, x.Intent)
 	}
+	if !exchange && x.Review1 != nil {
+		p.payees(s, x.Review1.Payees())
+	}
 	for _, n := range v.Needs {
 		p.row("needs", figure(n.Need)+" on "+clean(n.Need.ChainName)+"; short "+figure(verify.AmountView{
 			Asset: n.Need.Asset, Symbol: n.Need.Symbol, Decimals: n.Need.Decimals, Amount: n.Short,
@@ -168,6 +171,23 @@ func (s *Session) review2Text(x flow.Snapshot) string {
 		p.row("to sign", "nothing more: the signature of the call is all that it takes")
 	}
 	return p.b.String()
+}
+
+// payees repeats whom the calls pay.
+func (p *page) payees(s *Session, list []verify.PayeeView) {
+	for _, x := range list {
+		text := x.To
+		if s.Names != nil && s.Names(x.To) != "" {
+			text = clean(s.Names(x.To)) + " " + x.To
+		}
+		if x.Amount != nil {
+			text += " gets " + figure(*x.Amount)
+		}
+		if x.FirstTime {
+			text += " (WARNING: nothing was ever sent there before)"
+		}
+		p.row("payee", text)
+	}
 }
 
 // exchange repeats what was asked for, from the frozen intent and nothing else.

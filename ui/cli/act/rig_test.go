@@ -54,6 +54,7 @@ type rig struct {
 	op         *fakeOp
 	book       []journal.Operation
 	live       []journal.Outstanding
+	terms      map[string]journal.Terms
 	lists      profile.Lists
 	limits     verify.Limits // that Work was asked for
 	kept       map[string][]byte
@@ -171,6 +172,7 @@ func (r *rig) reconcile(context.Context) error {
 
 // Operations, Outstanding and Close make the rig a journal; Load and Save make it a place for documents.
 func (r *rig) Operations() []journal.Operation                    { return slices.Clone(r.book) }
+func (r *rig) Terms(id string) (journal.Terms, bool)              { t, ok := r.terms[id]; return t, ok }
 func (r *rig) Outstanding(time.Time) []journal.Outstanding        { return r.live }
 func (r *rig) Lanes(time.Time) []journal.LaneFacts                { return r.facts }
 func (r *rig) Close() error                                       { return nil }

@@ -210,7 +210,9 @@ func (c Commands) printStatus(s *Session, quote string, rec *journal.Operation, 
 		if rec != nil && !s.believes() {
 			open = s.openOf(rec.ID, c.Clock())
 		}
-		text = []byte(s.statusText(quote, x, state, open))
+		told, done := c.told(s)
+		text = []byte(s.statusText(quote, x, state, open, told))
+		done()
 	}
 	if err := c.write(text); err != nil {
 		return err

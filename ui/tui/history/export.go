@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"encoding/csv"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/journal"
 )
 
 // csvColumns are the columns of the export, one record to a line (RFC 4180: CRLF, quotes doubled). Amounts are whole numbers of base units, exactly as the
@@ -48,10 +50,18 @@ import (
 //	target_chains
 //	target_hashes
 //	target_pages
+//	payees               of the wallet's journal, by quote id, with what follows; empty: not of this journal
+//	payee_assets         CAIP-19 ids; "unknown" where the call does not say
+//	payee_base_units     likewise; of a swap or a transfer see received_base_units
+//	there_assets         what a call used of what was on its chain before
+//	there_base_units
+//	fee_assets
+//	fee_base_units       "0": none; empty: not reported
 func csvColumns() []string {
 	return []string{"time", "type", "status", "fail_reason", "quote_id", "user", "recipient", "paid_asset", "paid_symbol", "paid_from", "paid_base_units",
 		"paid_decimals", "paid_usd", "received_asset", "received_symbol", "received_as", "received_base_units", "received_decimals", "received_usd",
-		"minimum_base_units", "fees_usd", "origin_chains", "origin_hashes", "origin_pages", "target_chains", "target_hashes", "target_pages"}
+		"minimum_base_units", "fees_usd", "origin_chains", "origin_hashes", "origin_pages", "target_chains", "target_hashes", "target_pages",
+		"payees", "payee_assets", "payee_base_units", "there_assets", "there_base_units", "fee_assets", "fee_base_units"}
 }
 
 // exportCSV writes records as a table.
@@ -89,7 +99,7 @@ func (ln *lens) cells(r *record) []string {
 	from, to := sides(x.Transactions, true), sides(x.Transactions, false)
 	return append([]string{x.Time, x.Type, x.Status, x.FailReason, x.QuoteID, x.User, x.Recipient, x.Paid.Asset, x.Paid.Symbol, strings.Join(x.Paid.From, " "),
 		x.Paid.BaseUnits, decimals(x.Paid.Decimals), x.Paid.USD, x.Received.Asset, x.Received.Symbol, x.Received.As, x.Received.BaseUnits,
-		decimals(x.Received.Decimals), x.Received.USD, x.Received.Minimum, x.FeesUSD}, append(from, to...)...)
+		decimals(x.Received.Decimals), x.Received.USD, x.Received.Minimum, x.FeesUSD}, slices.Concat(from, to, x.Journal.Cells())...)
 }
 
 func decimals(n *int) string {
@@ -133,6 +143,7 @@ type exportedRecord struct {
 	Received     exportedReceived `json:"received"`
 	FeesUSD      string           `json:"feesUsd,omitzero"`
 	Transactions []exportedLeg    `json:"transactions"`
+	Journal      *journal.Terms   `json:"journal,omitzero"` // of an operation of this wallet's journal
 }
 
 type exportedPaid struct {
@@ -180,6 +191,11 @@ func (ln *lens) exported(r *record) exportedRecord {
 			x.FeesUSD = string(api.Micro(f))
 		}
 	}
+	if ln.terms != nil {
+		if t, ok := ln.terms(r.id); ok {
+			x.Journal = &t
+		}
+	}
 	for _, l := range r.legs {
 		side := sideTarget
 		if l.origin {
@@ -209,6 +225,7 @@ type exportedMsg struct {
 func (m *Model) exportRows(kind string) tea.Cmd {
 	rows := m.records()
 	write, ln, now := m.ctx.Export, newLens(m.ctx.Catalog), m.ctx.Clock()
+	ln.terms = m.ctx.Terms
 	o, _ := m.owner()
 	head := exportFile{Version: 1, Network: o.network, Account: o.user, Made: now.UTC().Format(time.RFC3339), Filter: m.query.text, Complete: m.complete()}
 	return func() tea.Msg {

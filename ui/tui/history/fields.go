@@ -6,6 +6,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/amount"
+	"coffer/ui/receipt"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -103,7 +104,7 @@ func (m *Model) moneyFields(d *detail, r *record, l line) {
 		}
 		return kit.Span{Text: "  " + kit.USD(v), Style: th.Dim}
 	}
-	paid, received := amountLabels(r.status.Value())
+	paid, received := amountLabels(r.kind.Value(), r.status.Value())
 	d.amount(paid, "amount", orNone(show(l.paid)), bare(l.paid), value(r.paidUSD))
 	m.units(d, r.paid)
 	d.amount(received, "amount", orNone(show(l.received)), bare(l.received), value(r.gotUSD))
@@ -112,16 +113,42 @@ func (m *Model) moneyFields(d *detail, r *record, l line) {
 		least := figure(r.minimum, m.lens.gotUnit(r))
 		d.amount("at least", "amount", orNone(show(least)), bare(least))
 	}
-	if r.success() {
-		text := amount.Unknown
-		if f := m.lens.fees(r); f != nil {
-			text = kit.USD(f)
-			if m.hidden {
-				text = kit.Masked(th)
-			}
-		}
-		d.fact("fees", "fees", text, "", kit.Span{Text: "  paid beyond what was received", Style: th.Dim})
+	for _, row := range m.told().Rows(r.told()) {
+		m.toldField(d, row)
 	}
+}
+
+// told is where the facts come from that the service's records leave out.
+func (m *Model) told() receipt.Source {
+	return receipt.Source{Catalog: m.ctx.Catalog, Accounts: m.ctx.Accounts, Terms: m.ctx.Terms, Names: m.ctx.Names}
+}
+
+func (r *record) told() receipt.Record {
+	return receipt.Record{QuoteID: r.id, Kind: r.kind.Value(), Status: r.status.Value(), GotAsset: r.gotAs.Value(), Got: r.got}
+}
+
+// toldField is one fact of the journal: a payee with its address in full, or a figure.
+func (m *Model) toldField(d *detail, row receipt.Row) {
+	text := row.Text
+	if row.Money && m.hidden {
+		text = kit.Masked(d.th)
+	}
+	if row.Address == "" {
+		d.amount(row.Label, orName(row.Label, "sum"), text, row.Text)
+		return
+	}
+	var more []kit.Span
+	if row.Name != "" {
+		more = append(more, kit.Plain("  "+row.Name))
+	}
+	d.fact(row.Label, row.Label, kit.Address(row.Address), kit.Checksummed(row.Address), append(more, kit.Plain("  "+text))...)
+}
+
+func orName(label, other string) string {
+	if label == "" {
+		return other
+	}
+	return label
 }
 
 // units is the exact amount as the service wrote it.
@@ -155,15 +182,21 @@ func (m *Model) legFields(d *detail, l leg) {
 	}
 }
 
-// amountLabels does not call received what never arrived.
-func amountLabels(status string) (paid, received string) {
+// amountLabels does not call received what never arrived, nor what a call used.
+func amountLabels(kind, status string) (paid, received string) {
 	switch status {
 	case api.StatusCompleted, api.StatusExecuted:
+		if receipt.Used(kind) {
+			return "paid", "call used"
+		}
 		return "paid", "received"
 	case api.StatusRefunded:
 		return "came back", "undelivered"
 	case api.StatusFailed:
 		return "not paid", "undelivered"
+	}
+	if receipt.Used(kind) {
+		return "to pay", "call needs"
 	}
 	return "to pay", "to get"
 }

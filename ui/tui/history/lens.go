@@ -10,6 +10,7 @@ import (
 	"coffer/api/caip"
 	"coffer/api/catalog"
 	"coffer/ui/tui/kit"
+	"coffer/wallet/journal"
 	"coffer/wallet/verify"
 )
 
@@ -21,6 +22,7 @@ type lens struct {
 	chains     map[word]chainLabel
 	statuses   map[word]string
 	lines      map[*record]line
+	terms      func(quoteID string) (journal.Terms, bool) // of the wallet's journal, for exports; nil: there is none
 }
 
 // unit is how an asset is counted. decimals is -1 when the catalog does not know the asset.

@@ -33,14 +33,18 @@ func (m *Model) receipt(r *record) string {
 	put("quote id", r.id)
 	put("account", r.user.Value())
 	put("recipient", r.recipient.Value())
-	paid, received := amountLabels(r.status.Value())
+	paid, received := amountLabels(r.kind.Value(), r.status.Value())
 	put(paid, amountText(ln.paid(r), r.paid, usd(r.paidUSD)))
 	put(received, amountText(ln.received(r), r.got, r.micro()))
 	if r.minimum != "" {
 		put("at least", figure(r.minimum, ln.gotUnit(r)))
 	}
-	if r.success() {
-		put("fees", feesText(ln, r))
+	own := m.told()
+	for _, row := range own.Rows(r.told()) {
+		if row.Label == "" {
+			row.Label = " "
+		}
+		put(row.Label, strings.TrimSpace(strings.Join(strings.Fields(row.Name+" "+kit.Checksummed(row.Address)+" "+row.Text), " ")))
 	}
 	for _, l := range r.legs {
 		side := "target chain"
@@ -59,7 +63,8 @@ func (m *Model) receipt(r *record) string {
 	put("service", kit.Clean(m.ctx.BaseURL, maxLink))
 	put("network", m.ctx.Network.ID)
 	put("printed", utc(m.ctx.Clock()))
-	b.WriteString("\nThe figures are the service's own; this program has not checked them again.\n")
+	b.WriteString("\nThe figures are the service's own; this program has not checked them again. Payees, payments and fees are from this wallet's\n" +
+		"journal: what was reviewed and signed.\n")
 	return b.String()
 }
 
@@ -89,14 +94,6 @@ func (m *Model) pageText(l leg) string {
 		return url + "  (not a page of the known explorer: do not trust it)"
 	}
 	return url
-}
-
-func feesText(ln *lens, r *record) string {
-	f := ln.fees(r)
-	if f == nil {
-		return amount.Unknown
-	}
-	return kit.USD(f) + " (paid beyond what was received)"
 }
 
 // printReceipt writes the receipt of the selected record.

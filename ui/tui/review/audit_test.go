@@ -307,3 +307,12 @@ func (r *rig) openTransfer() *rig {
 	r.do(r.s.Update(screen.OpenedMsg{Arg: StartArg{Intent: in}}))
 	return r
 }
+
+func TestD3_Review2RepeatsThePayee(t *testing.T) {
+	r := newRig(t)
+	r.w, r.h = 120, 60
+	r.open().settle().press("y").settle()
+	if text := r.flat(); !strings.Contains(text, "payee 0x93DB D23b 6b71 b82E 3A19 aD8d 51Dd EBbB 13aF 7BC0 gets 250.500000 USDC first time") {
+		t.Error(text)
+	}
+}

@@ -34,6 +34,7 @@ func (s *Screen) lines2(f screen.Frame) []string {
 	}
 	out = append(out, gateLines(th, s.snap.Report2, w)...)
 	out = append(out, s.legDelegations(th, w)...)
+	out = append(out, s.payeeLines(th, w)...)
 	out = append(out, needLines(th, v, w)...)
 	out = append(out, s.legLines(g)...)
 	out = append(blank(out), s.solanaLines(g)...)
@@ -51,6 +52,25 @@ func (s *Screen) lines2(f screen.Frame) []string {
 		out = append(out, s.outflowLines(g)...)
 	}
 	return append(append(out, tailLines(th, k, w)...), phraseLines(th, v.Phrase, w)...)
+}
+
+// payeeLines repeat whom the calls pay, which review 1 showed: nobody should have to go back for it.
+func (s *Screen) payeeLines(th theme.Theme, w int) []string {
+	if s.exchange() || s.snap.Review1 == nil {
+		return nil
+	}
+	var out []string
+	for _, p := range s.snap.Review1.Payees() {
+		spans := s.named(p.To)
+		if p.Amount != nil {
+			spans = append(append(spans, kit.Plain(" gets ")), amountSpans(th, *p.Amount)...)
+		}
+		if p.FirstTime {
+			spans = append(spans, kit.Plain(" "), kit.Span{Text: "first time " + th.Sign(theme.Warn), Style: th.Warn, Whole: true})
+		}
+		out = append(out, kit.Row(th, w, indent, labelW, "payee", spans...)...)
+	}
+	return out
 }
 
 // greyed is a theme in which every figure is dim.

@@ -19,6 +19,7 @@ import (
 	"coffer/api/network"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/theme"
+	"coffer/wallet/journal"
 )
 
 // ID names a screen in the router.
@@ -93,6 +94,9 @@ type Context struct {
 	// Export writes what a person exports to a new file, 0600, whose name is made from name ("history.csv"), and returns its path. It is called from
 	// commands. nil: this program cannot export.
 	Export func(name string, data []byte) (path string, err error)
+	// Terms looks up in the wallet's journal what was agreed to for a quote, by its id; Names gives the known name of an address, "" for none. nil: nothing is known.
+	Terms func(quoteID string) (journal.Terms, bool)
+	Names func(address string) string
 	// NoFiles says why no file is read or written where the program runs, because it is not the person's machine; "": it is. Export is nil then.
 	NoFiles string
 }

@@ -1,0 +1,216 @@
+// Package receipt says who got what and what it cost, of one record of history, for screens, lines and commands alike.
+//
+// The service's record names neither the payees of a call nor its fees, and a call also uses what was on its chain before: paid and used alone read as a profit.
+// What is missing comes from the wallet's own journal, found by quote id and nothing else. Of what another wallet or device did this package says "not reported"
+// and infers nothing.
+package receipt
+
+import (
+	"math/big"
+	"strings"
+
+	"coffer/api"
+	"coffer/api/amount"
+	"coffer/api/caip"
+	"coffer/api/catalog"
+	"coffer/api/text"
+	"coffer/wallet/journal"
+)
+
+// NotReported stands for a figure that neither the service's record nor this wallet's journal has.
+const NotReported = "not reported"
+
+// Source is where the facts come from. Terms looks a quote up in the journal (journal.Journal.Terms), Names gives the known name of an address, "" for none;
+// both may be nil.
+type Source struct {
+	Catalog  *catalog.Catalog
+	Accounts []api.Account
+	Terms    func(quoteID string) (journal.Terms, bool)
+	Names    func(address string) string
+}
+
+// Record is what a record of history says. Got is in base units of GotAsset, which is CAIP-19. A status alone has neither, nor a Kind.
+type Record struct{ QuoteID, Kind, Status, GotAsset, Got string }
+
+// Row is one fact. Address is written in full beside Name, the known name; both are "" in a row about figures. Money says that Text tells an amount.
+type Row struct {
+	Label, Name, Address, Text string
+	Money                      bool
+}
+
+// Rows are the payees, the payments, what was there before, the fees, and how these add up where all of it is known.
+func (s Source) Rows(r Record) []Row {
+	t, own := s.terms(r.QuoteID)
+	var out []Row
+	for _, p := range t.Payees {
+		out = append(out, s.payee(r, p))
+	}
+	for _, p := range t.Paid {
+		out = append(out, Row{Label: "payment", Text: s.placed(p.Asset, p.Amount), Money: true})
+	}
+	if !Runs(r.Status) {
+		return out
+	}
+	if r.Kind == api.RecordCall || t.There != nil {
+		out = append(out, Row{Label: "was there", Text: s.there(t), Money: t.There != nil})
+	}
+	out = append(out, Row{Label: "fees", Text: s.Fees(r.QuoteID), Money: own && t.FeesNamed})
+	if sum := s.sum(r, t); sum != "" {
+		out = append(out, Row{Text: sum, Money: true})
+	}
+	return out
+}
+
+// Fees are the fees of a quote as its review said, or NotReported.
+func (s Source) Fees(quoteID string) string {
+	t, _ := s.terms(quoteID)
+	switch {
+	case !t.FeesNamed:
+		return NotReported
+	case len(t.Fees) == 0:
+		return "none"
+	}
+	var out []string
+	for _, f := range t.Fees {
+		out = append(out, s.figure(f.Asset, f.Amount))
+	}
+	words := strings.Join(out, ", ")
+	if v, ok := new(big.Int).SetString(t.FeesMicro, 10); ok {
+		words += " ($" + amount.Group(amount.USD2(v)) + ")"
+	}
+	return words + ", as reviewed"
+}
+
+// Payees names the payees of a quote in one line, "" where none is known.
+func (s Source) Payees(quoteID string) string {
+	t, _ := s.terms(quoteID)
+	var out []string
+	for _, p := range t.Payees {
+		out = append(out, strings.TrimSpace(s.name(p.To)+" "+text.Clean(p.To, 200)))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Used reports whether what a record calls received went into a call: the account need not have received it.
+func Used(kind string) bool { return kind == api.RecordCall }
+
+// terms are those of a quote; none for a record that is not of this journal.
+func (s Source) terms(quoteID string) (journal.Terms, bool) {
+	if s.Terms == nil {
+		return journal.Terms{}, false
+	}
+	if t, ok := s.Terms(quoteID); ok {
+		return t, true
+	}
+	return journal.Terms{}, false
+}
+
+// Runs reports that a record of a status has moved money, or still may.
+func Runs(status string) bool { return status != api.StatusRefunded && status != api.StatusFailed }
+
+func (s Source) payee(r Record, p journal.Payee) Row {
+	asset, base := p.Asset, p.Amount
+	if asset == "" && r.Kind != api.RecordCall {
+		asset, base = r.GotAsset, r.Got
+	}
+	row := Row{Label: "payee", Name: s.name(p.To), Address: p.To, Money: true}
+	switch figure := s.placed(asset, base); {
+	case !Runs(r.Status):
+		row.Text, row.Money = "got nothing", false
+	case asset == "" && r.Kind == "":
+		row.Text, row.Money = "", false
+	case asset == "":
+		row.Text, row.Money = "the amount is not known here", false
+	case r.Status == api.StatusCompleted, r.Status == api.StatusExecuted:
+		row.Text = "got " + figure
+	default:
+		row.Text = "is to get " + figure
+	}
+	return row
+}
+
+func (s Source) name(address string) string {
+	for _, a := range s.Accounts {
+		if address == a.AccountAddress || strings.HasPrefix(address, "0x") && strings.EqualFold(address, a.AccountAddress) {
+			return "your own account"
+		}
+	}
+	if s.Names == nil {
+		return ""
+	}
+	return text.Clean(s.Names(address), 60)
+}
+
+func (s Source) there(t journal.Terms) string {
+	if t.There == nil {
+		return NotReported
+	}
+	var out []string
+	for _, x := range t.There {
+		out = append(out, s.placed(x.Asset, x.Amount))
+	}
+	return strings.Join(out, ", ") + ", as the service said"
+}
+
+// sum writes "50 paid + 10 there = 59.9 used + 0.1 fees" in one asset where all of it is known and adds up, else nothing.
+func (s Source) sum(r Record, t journal.Terms) string {
+	if r.Kind != api.RecordCall || t.There == nil || !t.FeesNamed || r.Status != api.StatusCompleted {
+		return ""
+	}
+	got, ok := s.entity(r.GotAsset)
+	used, err := amount.ParseBase(r.Got)
+	if !ok || err != nil {
+		return ""
+	}
+	const most = 36 // more decimals than any asset has: nothing is rounded
+	total := func(list []journal.Spend) *big.Int {
+		out := new(big.Int)
+		for _, x := range list {
+			e, known := s.entity(x.Asset)
+			v, err := amount.ParseBase(x.Amount)
+			if ok = ok && known && err == nil && e.Aggregate == got.Aggregate && e.Decimals <= most; ok {
+				out.Add(out, amount.Scale(v, e.Decimals, most))
+			}
+		}
+		return out
+	}
+	paid, before, fees := total(t.Paid), total(t.There), total(t.Fees)
+	used = amount.Scale(used, got.Decimals, most)
+	if !ok || new(big.Int).Add(paid, before).Cmp(new(big.Int).Add(used, fees)) != 0 {
+		return ""
+	}
+	human := func(v *big.Int) string { return amount.Human(v, most) }
+	return human(paid) + " paid + " + human(before) + " there before = " + human(used) + " used + " + human(fees) + " fees"
+}
+
+func (s Source) entity(asset string) (catalog.Entity, bool) {
+	a, err := caip.ParseAsset(asset)
+	if err != nil {
+		return catalog.Entity{}, false
+	}
+	return s.Catalog.Entity(a)
+}
+
+// figure writes base units of an asset, exactly.
+func (s Source) figure(asset, base string) string {
+	v, err := amount.ParseBase(base)
+	e, ok := s.entity(asset)
+	switch {
+	case err != nil:
+		return amount.Unknown
+	case !ok:
+		return amount.Group(v.String()) + " base units of " + text.Clean(asset, 200)
+	}
+	return amount.Human(v, e.Decimals) + " " + e.Symbol
+}
+
+// placed adds the chain.
+func (s Source) placed(asset, base string) string {
+	words := s.figure(asset, base)
+	if a, err := caip.ParseAsset(asset); err == nil {
+		if info, ok := s.Catalog.Chain(a.Chain); ok {
+			return words + " on " + info.Name
+		}
+	}
+	return words
+}
