@@ -64,7 +64,8 @@ func (o *walkOp) Quote(context.Context) (flow.Snapshot, error) { return o.snap, 
 
 func (o *walkOp) Requote(context.Context) (flow.Snapshot, error) {
 	q := &verify.QuoteView{ID: "0x01", Fingerprint: "two", Expires: time.Now().Add(time.Minute), Pay: []verify.AmountView{usdcView(226_000_000)}, PayMicro: big.NewInt(226_000_000), CostBps: -1,
-		Legs: []verify.LegView{{Chain: verify.ChainLabel{ID: 10, CAIP: "eip155:10", Name: "Optimism"}, Pays: usdcView(226_000_000), Escrow: router}}, Delivered: usdcView(225_500_000), Minimum: usdcView(225_500_000)}
+		Worst: []verify.AmountView{usdcView(226_000_000)},
+		Legs:  []verify.LegView{{Chain: verify.ChainLabel{ID: 10, CAIP: "eip155:10", Name: "Optimism"}, Pays: usdcView(226_000_000), Escrow: router}}, Delivered: usdcView(225_500_000), Minimum: usdcView(225_500_000)}
 	o.snap.State, o.snap.Review2, o.snap.Deadline, o.snap.SignaturesDone, o.snap.SignaturesTotal = flow.StateReview2, q, q.Expires, 1, 2
 	return o.snap, nil
 }
