@@ -44,6 +44,7 @@ type between struct {
 	mu     sync.Mutex
 	seen   []request
 	change func(r request, status int, answer []byte) (int, []byte)
+	recast func(r request) []byte // what is passed on instead of the request's body
 	cut    func(r request) bool   // the request is passed on, the connection ends before the answer
 	refuse func(r request) bool   // the connection ends before the request is passed on
 	hijack func(r request) string // what is said in place of an answer, below the rules of HTTP; then nothing, and the connection stays open
@@ -95,6 +96,11 @@ func (b *between) serve(w http.ResponseWriter, r *http.Request) {
 	if b.lies(w, q) {
 		return
 	}
+	b.with(func() {
+		if b.recast != nil {
+			body = b.recast(q)
+		}
+	})
 	status, header, answer, err := b.forward(r, body)
 	lost := err != nil
 	b.with(func() {

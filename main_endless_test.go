@@ -102,7 +102,7 @@ func TestK10_AnAnswerThatIsTooLargeNeverReachesTheJournal(t *testing.T) {
 			}
 			return status, []byte(padding + strings.TrimPrefix(string(answer), "{"))
 		})
-		if _, errs := s.fails("apply", "PLAN", "--yes"); !strings.Contains(errs, "more than 256 KiB") {
+		if _, errs := s.fails("apply", "PLAN", "--yes", "--accept", "V4,Q10,Q11,J4,U3"); !strings.Contains(errs, "more than 256 KiB") {
 			t.Errorf("%s: %s", path, errs)
 		}
 		if len(s.b.saw(path)) == 0 {

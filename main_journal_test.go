@@ -66,9 +66,9 @@ func TestK7_AnOlderJournalPaysNoPlanTwice(t *testing.T) {
 	s.plans(first, "5")
 	s.plans(last, "6")
 	plan, dir := s.words["PLAN"], s.stateOf()
-	s.runs(0, "apply", first, "--yes")
+	s.runs(0, "apply", first, "--yes", "--accept", "V4,Q10,Q11,J4,U3")
 	copied := contents(t, dir)
-	s.runs(0, "apply", plan, "--yes")
+	s.runs(0, "apply", plan, "--yes", "--accept", "V4,Q10,Q11,J4,U3")
 	newest := contents(t, dir)
 
 	refused := func(args ...string) {
@@ -87,7 +87,7 @@ func TestK7_AnOlderJournalPaysNoPlanTwice(t *testing.T) {
 	for name, state := range map[string]map[string]string{"an old copy": copied, "none": nil} {
 		t.Log(name)
 		restores(t, dir, state)
-		refused("apply", plan, "--yes")
+		refused("apply", plan, "--yes", "--accept", "V4,Q10,Q11,J4,U3")
 		refused("apply", plan, "--dry-run")
 		p := person{t, start(t, s.env, 80, 24)}
 		p.sees("Passphrase")
@@ -97,10 +97,10 @@ func TestK7_AnOlderJournalPaysNoPlanTwice(t *testing.T) {
 		if err := p.ends(); err != nil {
 			t.Error(err)
 		}
-		refused("transfer", "--asset", "usdc", "--amount", "20", "--to", s.words["PAYEE"], "--chain", "op", "--yes")
+		refused("transfer", "--asset", "usdc", "--amount", "20", "--to", s.words["PAYEE"], "--chain", "op", "--yes", "--accept", "V4,Q10,Q11,J4,U3")
 	}
 	restores(t, dir, newest)
-	_, errs := s.runs(4, "apply", plan, "--yes")
+	_, errs := s.runs(4, "apply", plan, "--yes", "--accept", "V4,Q10,Q11,J4,U3")
 	if !strings.Contains(errs, "it ended COMPLETED") {
 		t.Errorf("the newest copy does not know the plan: %s", errs)
 	}
@@ -109,16 +109,16 @@ func TestK7_AnOlderJournalPaysNoPlanTwice(t *testing.T) {
 	restores(t, dir, copied)
 	s.runs(2, "activity", "adopt")
 	s.runs(4, "activity", "adopt", "--confirm", "yes")
-	refused("apply", plan, "--yes")
+	refused("apply", plan, "--yes", "--accept", "V4,Q10,Q11,J4,U3")
 	_, errs = s.runs(0, "activity", "adopt", "--confirm", "go on with the older journal")
 	if !strings.Contains(errs, "records are lost") || !strings.Contains(errs, "wait until then") {
 		t.Errorf("what is lost is not said: %s", errs)
 	}
-	_, errs = s.runs(4, "apply", plan, "--yes")
+	_, errs = s.runs(4, "apply", plan, "--yes", "--accept", "V4,Q10,Q11,J4,U3")
 	if !strings.Contains(errs, "which this journal does not know") {
 		t.Errorf("%s", errs)
 	}
-	s.runs(0, "apply", last, "--yes")
+	s.runs(0, "apply", last, "--yes", "--accept", "V4,Q10,Q11,J4,U3")
 	if n := len(s.b.saw(pathExecute)); n != 3 {
 		t.Errorf("sent %d times", n)
 	}
@@ -140,7 +140,7 @@ func TestK8_AServiceThatNeverEndsKeepsNothingWaiting(t *testing.T) {
 		return status, a
 	}
 	s.b.behaves(pending)
-	long, longOut, longErrs := s.starts("transfer", "--asset", "usdc", "--amount", "20", "--to", s.words["PAYEE"], "--chain", "op", "--yes", "--json", "--wait", "5m")
+	long, longOut, longErrs := s.starts("transfer", "--asset", "usdc", "--amount", "20", "--to", s.words["PAYEE"], "--chain", "op", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json", "--wait", "5m")
 	select { // it waits now
 	case <-asked:
 	case <-time.After(limit):
@@ -150,8 +150,8 @@ func TestK8_AServiceThatNeverEndsKeepsNothingWaiting(t *testing.T) {
 	for i := range call {
 		call[i] = strings.ReplaceAll(call[i], "_", " ")
 	}
-	s.runs(2, append(call, "--yes", "--wait", "-1s")...)
-	out, errs := s.runs(6, append(call, "--yes", "--json", "--wait", "1s")...) // another process signs and sends beside it
+	s.runs(2, append(call, "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--wait", "-1s")...)
+	out, errs := s.runs(6, append(call, "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json", "--wait", "1s")...) // another process signs and sends beside it
 	beside := resultOf(t, out).Operation
 	if !strings.Contains(errs, "it has not ended after 1s. Resume with: coffer status "+beside) {
 		t.Errorf("%s", errs)
@@ -220,7 +220,7 @@ func TestK10_ADryRunWritesNothing(t *testing.T) {
 	if _, err := os.Stat(s.stateOf()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a directory was made: %v", err)
 	}
-	s.runs(0, "apply", s.words["PLAN"], "--yes")
+	s.runs(0, "apply", s.words["PLAN"], "--yes", "--accept", "V4,Q10,Q11,J4,U3")
 	b := filepath.Join(t.TempDir(), "other.toml")
 	s.plans(b, "3")
 	s.words["PLAN"] = b

@@ -16,7 +16,7 @@ func TestK13_AWalletWorksOverAPrivateServiceAndNobodyElseSeesIt(t *testing.T) {
 	t.Parallel()
 	env, b := team(t, "--private")
 	s := script{t, env, passphrase}
-	out, _ := s.runs(0, "transfer", "--asset", "usdc", "--amount", "20", "--to", payee(t), "--chain", "op", "--yes", "--json")
+	out, _ := s.runs(0, "transfer", "--asset", "usdc", "--amount", "20", "--to", payee(t), "--chain", "op", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json")
 	done := resultOf(t, out)
 	if done.State != "done" || done.Status.Status != api.StatusCompleted {
 		t.Fatalf("%s", out)

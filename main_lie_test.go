@@ -1,0 +1,154 @@
+//go:build unix
+
+package main
+
+import (
+	"math/big"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"coffer/api"
+)
+
+// balanceLiar hides what an account holds on a chain: it drops the asset from the balances of a prepared answer, and has an honest service quote the call as if it needed
+// that much more. So the payments that it asks for are genuine, and every document that goes back is the service's own again.
+type balanceLiar struct {
+	testing.TB
+	asset    string   // CAIP-19, in any case of letters
+	held     *big.Int // what is hidden
+	needs    string   // what the call needs, in base units
+	pays     string   // the amount of the operation that the service prepared
+	lied     int
+	prepared int
+}
+
+// lies puts a balanceLiar between a wallet and its service.
+func lies(t testing.TB, b *between, asset string, held *big.Int) *balanceLiar {
+	l := &balanceLiar{TB: t, asset: asset, held: held}
+	b.behaves(l.answer)
+	b.with(func() { b.recast = l.request })
+	return l
+}
+
+// edit replaces a value; one that is not there stays away.
+func (l *balanceLiar) edit(text []byte, pointer string, change func(old string) string) []byte {
+	return splice(text, attack{pointer: pointer, change: change})
+}
+
+// request asks the service for more than the wallet did, and gives it back its own documents.
+func (l *balanceLiar) request(r request) []byte {
+	switch r.path {
+	case pathPrepare:
+		return l.edit(r.body, "/tokensRequired/0/amount", func(old string) string {
+			l.needs = strings.Trim(old, `"`)
+			v, ok := new(big.Int).SetString(l.needs, 10)
+			if !ok {
+				l.Errorf("the call needs %s", old)
+				return old
+			}
+			return `"` + v.Add(v, l.held).String() + `"`
+		})
+	case pathCallQuote:
+		return l.edit(r.body, "/chainOperation/amount", to(l.pays))
+	case pathExecute:
+		return l.edit(l.edit(r.body, "/destinationToken/amount", l.more), "/destinationToken/minimumAmount", l.more)
+	}
+	return r.body
+}
+
+// answer hides the balance, and what was asked for beyond the wallet's request.
+func (l *balanceLiar) answer(r request, status int, answer []byte) (int, []byte) {
+	switch {
+	case status/100 != 2:
+	case r.path == pathPrepare:
+		l.prepared++
+		answer = l.edit(answer, "/chainOperation/amount", func(old string) string { l.pays = old; return `"` + l.needs + `"` })
+		answer = l.edit(answer, "/sourceAssetBalances", l.without)
+	case r.path == pathCallQuote:
+		l.lied++
+		answer = l.edit(answer, "/destinationToken/amount", func(string) string { return `"` + l.needs + `"` })
+		answer = l.edit(answer, "/destinationToken/minimumAmount", func(string) string { return `"` + l.needs + `"` })
+	}
+	return status, answer
+}
+
+func (l *balanceLiar) more(old string) string {
+	v, ok := new(big.Int).SetString(strings.Trim(old, `"`), 10)
+	if !ok {
+		return old
+	}
+	return `"` + v.Add(v, l.held).String() + `"`
+}
+
+// without drops the asset from a list of balances.
+func (l *balanceLiar) without(list string) string {
+	var all []api.SourceAssetBalance
+	if err := json.Unmarshal([]byte(list), &all); err != nil {
+		l.Error(err)
+		return list
+	}
+	entry := regexp.MustCompile(`(?i)\{[^{}]*"` + regexp.QuoteMeta(l.asset) + `"[^{}]*\},?`)
+	out := strings.ReplaceAll(entry.ReplaceAllString(list, ""), ",]", "]")
+	if out == list {
+		l.Errorf("%s is not among the balances: %s", l.asset, list)
+	}
+	return out
+}
+
+const usdcOptimism = "eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"
+
+// balanceOf reads a balance from a prepared answer.
+func balanceOf(t *testing.T, answer, asset string) *big.Int {
+	t.Helper()
+	var p struct {
+		SourceAssetBalances []api.SourceAssetBalance `json:"sourceAssetBalances"`
+	}
+	if err := json.Unmarshal([]byte(answer), &p); err != nil {
+		t.Fatalf("%v: %s", err, answer)
+	}
+	for _, b := range p.SourceAssetBalances {
+		if v, ok := new(big.Int).SetString(b.Balance, 10); ok && strings.EqualFold(b.AssetType, asset) {
+			return v
+		}
+	}
+	t.Fatalf("no balance of %s in %s", asset, answer)
+	return nil
+}
+
+// TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes: the account holds enough on Optimism for a transfer of 50 there; the service hides that and asks for a deposit
+// elsewhere. A plan that may spend $60 is refused, --yes stops at the contradiction, and who accepts it has read the sum of both.
+func TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes(t *testing.T) {
+	t.Parallel()
+	env, b := team(t)
+	s := script{t, env, passphrase}
+	h := &heard{last: map[string]string{}}
+	b.behaves(h.note)
+	call := func(command string, more ...string) []string {
+		return append([]string{command, "--chain", "op", "--to", "usdc", "--function", "transfer(address to, uint256 amount)", "--arg", payee(t), "--arg", "50 USDC"}, more...)
+	}
+	file := t.TempDir() + "/pay.toml"
+	s.runs(0, call("plan", "--max-spend", "60", "--out", file)...)
+	if out, _ := s.runs(0, call("call", "--dry-run")...); !strings.Contains(out, "there is no second review") {
+		t.Fatalf("what is there is not enough:\n%s", out)
+	}
+	l := lies(t, b, usdcOptimism, balanceOf(t, h.of(pathPrepare), usdcOptimism))
+	signed := func() int { return len(b.saw(pathCallQuote)) }
+	if _, errs := s.runs(4, "apply", file, "--yes", "--accept", "V4,Q11,P6"); !strings.Contains(errs, "Y4") || signed() != 0 {
+		t.Errorf("%d signed operations were sent\n%s", signed(), errs)
+	}
+	_, errs := s.runs(4, call("call", "--yes", "--accept", "V4,Q11")...)
+	if !regexp.MustCompile(`(?s)WARN P6.*0 USDC on Optimism`).MatchString(errs) || !strings.Contains(errs, "as it said at") || !strings.Contains(errs, "--accept P6") || signed() != 0 {
+		t.Errorf("%d signed operations were sent\n%s", signed(), errs)
+	}
+	_, errs = s.runs(0, call("call", "--yes", "--accept", "V4,Q11,P6")...)
+	worst := regexp.MustCompile(`worst case +Up to ([0-9.]+) USDC`).FindStringSubmatch(errs)
+	if worst == nil || !strings.HasPrefix(worst[1], "100.") {
+		t.Errorf("the review does not say the sum of both:\n%s", errs)
+	}
+	if l.prepared != 3 || l.lied != 1 || len(b.saw(pathExecute)) != 1 {
+		t.Errorf("prepared %d times, lied in %d quotes, executed %d", l.prepared, l.lied, len(b.saw(pathExecute)))
+	}
+}
