@@ -36,7 +36,8 @@ func damage(t *testing.T, path, text string) {
 	}
 }
 
-// TestR1_ServeRefusesALostNetwork: no second network in silence, exit code 7, and what to do; on purpose it begins one and keeps the first.
+// TestR1_ServeRefusesALostNetwork: no second network in silence, exit code 7, and what to do; on purpose it begins one
+// and keeps the first.
 func TestR1_ServeRefusesALostNetwork(t *testing.T) {
 	t.Parallel()
 	_, env := home(t)

@@ -23,9 +23,10 @@ const backupPath = "/admin/backup"
 // ErrExists says that a backup would have replaced a file.
 var ErrExists = errors.New("the file is there already and is not overwritten")
 
-// BackUp writes a consistent copy of the database of a data directory to a new file of mode 0600, reads it back and reports what is in it. A service that
-// runs there makes the copy, over the local socket, and goes on meanwhile. The copy is as secret as the database: it holds the service's own
-// keys. A file that exists is ErrExists; after any error no file is left. Damaged records are copied as they are and are in the report.
+// BackUp writes a consistent copy of the database of a data directory to a new file of mode 0600, reads it back and
+// reports what is in it. A service that runs there makes the copy, over the local socket, and goes on meanwhile. The
+// copy is as secret as the database: it holds the service's own keys. A file that exists is ErrExists; after any error
+// no file is left. Damaged records are copied as they are and are in the report.
 func BackUp(ctx context.Context, dir, file string) (r store.Report, err error) {
 	if err := errors.Join(checkDir(dir), checkFile(dir)); err != nil {
 		return r, err
@@ -92,14 +93,16 @@ func sendBackup(s store.Store, log *slog.Logger) http.HandlerFunc {
 		case err == nil:
 			log.Info("a backup was made", "bytes", to.written, "caller", "local socket")
 		case to.written == 0:
-			reply(w, http.StatusInternalServerError, nil, api.NewError(api.ErrInternal, "The database cannot be copied: %v", err))
+			reply(w, http.StatusInternalServerError, nil,
+				api.NewError(api.ErrInternal, "The database cannot be copied: %v", err))
 		default: // the connection ends short of the length that was promised
 			log.Error("a backup was cut off", "bytes", to.written, "error", err)
 		}
 	}
 }
 
-// patient gives every write the whole time that an answer has elsewhere: a copy may take long, a reader that stands still may not.
+// patient gives every write the whole time that an answer has elsewhere: a copy may take long, a reader that stands
+// still may not.
 type patient struct {
 	w       io.Writer
 	control *http.ResponseController
@@ -108,7 +111,8 @@ type patient struct {
 
 // Write implements io.Writer.
 func (p *patient) Write(b []byte) (int, error) {
-	if err := p.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	err := p.control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
 	n, err := p.w.Write(b)

@@ -17,8 +17,8 @@ import (
 	"coffer/api/service/store"
 )
 
-// A copy of a running service, made while accounts are being funded, restores to the same network with sums that agree and everything that was
-// answered before the copy began.
+// A copy of a running service, made while accounts are being funded, restores to the same network with sums that agree
+// and everything that was answered before the copy began.
 func TestR5_ABackupOfARunningServiceIsRestored(t *testing.T) {
 	dir := t.TempDir()
 	a, err := service.OpenOrAttach(t.Context(), dir, service.Options{Kind: network.Lab, Fund: true})

@@ -16,8 +16,8 @@ import (
 	"coffer/api/service/store"
 )
 
-// A clock that goes back stops quoting with a reason and for how long, in the answer, the health and the log; what only reads goes on, and so does
-// everything once the clock has caught up.
+// A clock that goes back stops quoting with a reason and for how long, in the answer, the health and the log; what only
+// reads goes on, and so does everything once the clock has caught up.
 func TestR4_AClockThatGoesBackIsSaid(t *testing.T) {
 	log := new(bytes.Buffer)
 	var back atomic.Int64

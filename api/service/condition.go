@@ -19,8 +19,8 @@ const (
 	troubleLasts = 30 * time.Second
 )
 
-// condition knows what keeps the service from working as it should: a clock that is behind the chains, as the time of blocks never goes back, and a
-// database that cannot be written.
+// condition knows what keeps the service from working as it should: a clock that is behind the chains, as the time of
+// blocks never goes back, and a database that cannot be written.
 type condition struct {
 	clock func() time.Time
 	head  func() time.Time // time of the latest block of all chains
@@ -40,7 +40,7 @@ func (c *condition) lag() time.Duration {
 	if behind := lag > 0; behind != c.behind {
 		c.behind = behind
 		if behind {
-			c.log.Error("the clock went back: nothing is quoted or executed until it has caught up with the latest block; set the clock",
+			c.log.Error("the clock went back: nothing is quoted or executed until it has caught up; set the clock",
 				"clock", now.UTC().Format(time.RFC3339), "block", head.UTC().Format(time.RFC3339), "behind", lag.String())
 		} else {
 			c.log.Warn("the clock has caught up with the latest block: quoting goes on")
@@ -49,8 +49,8 @@ func (c *condition) lag() time.Duration {
 	return lag
 }
 
-// Ready returns nil when quotes can be made and executed. A clock that is a few seconds behind is waited for; else the error says what is wrong and for
-// how long. It is the context's error when that ends first.
+// Ready returns nil when quotes can be made and executed. A clock that is a few seconds behind is waited for; else the
+// error says what is wrong and for how long. It is the context's error when that ends first.
 func (c *condition) Ready(ctx context.Context) error {
 	for left := patience; ; {
 		lag := c.lag()
@@ -73,8 +73,8 @@ func (c *condition) Ready(ctx context.Context) error {
 
 // slow says that the clock is behind.
 func slow(lag time.Duration) error {
-	e := api.NewError(api.ErrUnavailable, "The service's clock went back: it is %s behind its latest block. Nothing is quoted or executed until it has caught up, in %s, or is set.",
-		lag, lag)
+	e := api.NewError(api.ErrUnavailable, "The service's clock went back: it is %s behind its latest block. "+
+		"Nothing is quoted or executed until it has caught up, in %s, or is set.", lag, lag)
 	e.RetryAfter = lag
 	return e
 }
@@ -96,7 +96,8 @@ func unwritten(err error) error {
 	if errors.Is(err, store.ErrFull) {
 		why = "its disk is full"
 	}
-	return api.NewError(api.ErrUnavailable, "The service cannot keep anything: %s. What was accepted is safe and goes on when there is room again.", why)
+	return api.NewError(api.ErrUnavailable, "The service cannot keep anything: %s. "+
+		"What was accepted is safe and goes on when there is room again.", why)
 }
 
 // latest is the time of the latest block of all chains.

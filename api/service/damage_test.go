@@ -45,7 +45,8 @@ func damaged(t *testing.T, path, bucket, prefix string) (n int) {
 	return n
 }
 
-// What is damaged is named in the answer and in the log, what is not goes on, and no balance is told that was not written.
+// What is damaged is named in the answer and in the log, what is not goes on, and no balance is told that was not
+// written.
 func TestR3_WhatIsDamagedIsNamed(t *testing.T) {
 	path, log := filepath.Join(t.TempDir(), "coffer.db"), new(bytes.Buffer)
 	var s *service.Service

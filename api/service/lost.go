@@ -15,8 +15,9 @@ import (
 	"coffer/api/service/store"
 )
 
-// ErrLost says that a data directory had a network whose database is gone, empty, or without its seed. Nothing was changed: with a new seed it would be
-// another network, with other keys and other addresses, under the name of the first.
+// ErrLost says that a data directory had a network whose database is gone, empty, or without its seed. Nothing was
+// changed: with a new seed it would be another network, with other keys and other addresses, under the name of the
+// first.
 var ErrLost = errors.New("the network of the data directory is lost")
 
 // evidence names the files of a data directory that only a network which was opened there leaves.
@@ -29,7 +30,8 @@ func evidence(dir string) (names []string) {
 	return names
 }
 
-// checkFile refuses to make a database where one is missing. It is asked before the database is opened, as that would make the file.
+// checkFile refuses to make a database where one is missing. It is asked before the database is opened, as that would
+// make the file.
 func checkFile(dir string) error {
 	left := evidence(dir)
 	if len(left) == 0 {
@@ -62,9 +64,9 @@ func lost(dir, how string, left []string) error {
 	return fmt.Errorf("%w: in %s %s, while %s is there", ErrLost, dir, how, strings.Join(left, " and "))
 }
 
-// moveAside makes room for a new network: it moves database and network.json of a data directory into a new directory inside, whose path it returns, ""
-// when there was nothing to move. The certificate authority stays, as clients trust it whatever the network. A directory that a process works in
-// is store.ErrInUse. Nothing is deleted.
+// moveAside makes room for a new network: it moves database and network.json of a data directory into a new directory
+// inside, whose path it returns, "" when there was nothing to move. The certificate authority stays, as clients trust
+// it whatever the network. A directory that a process works in is store.ErrInUse. Nothing is deleted.
 func moveAside(dir string, now time.Time) (aside string, err error) {
 	if err := checkDir(dir); err != nil {
 		return "", err
@@ -88,7 +90,8 @@ func moveAside(dir string, now time.Time) (aside string, err error) {
 	return aside, nil
 }
 
-// IsDamage reports whether an error says that a stored network is damaged or lost: a backup has to take its place, or a new one.
+// IsDamage reports whether an error says that a stored network is damaged or lost: a backup has to take its place, or a
+// new one.
 func IsDamage(err error) bool {
 	for _, damage := range []error{ErrLost, genesis.ErrNoSeed, store.ErrDamaged, evm.ErrDamaged, solana.ErrDamaged} {
 		if errors.Is(err, damage) {

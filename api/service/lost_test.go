@@ -56,7 +56,8 @@ func opens(t *testing.T, dir string) (network.Descriptor, error) {
 	return a.Network, a.Close()
 }
 
-// A database that lost its seed, in any way, is refused while anything says that there was a network, and every file stays as it is.
+// A database that lost its seed, in any way, is refused while anything says that there was a network, and every file
+// stays as it is.
 func TestR1_ALostNetworkIsNoNewOne(t *testing.T) {
 	whole := t.TempDir()
 	_, _ = ended(t, whole)
@@ -142,7 +143,8 @@ func renew(t *testing.T, dir string) (d network.Descriptor, aside []string, err 
 	return a.Network, aside, errors.Join(globbed, a.Close())
 }
 
-// A new network on purpose: what is there is moved aside whole, damaged or not, and nothing is moved under a process that works there.
+// A new network on purpose: what is there is moved aside whole, damaged or not, and nothing is moved under a process
+// that works there.
 func TestR1_ANewNetworkOnPurposeDeletesNothing(t *testing.T) {
 	dir := t.TempDir()
 	first, aside, err := renew(t, dir)

@@ -52,7 +52,8 @@ func flip(bucket string, key []byte) func(*bolt.Tx) error {
 	}
 }
 
-// One damaged record of a page is left out and named, whatever part of it is damaged; the others, the next pages, new quotes and the sweep go on.
+// One damaged record of a page is left out and named, whatever part of it is damaged; the others, the next pages, new
+// quotes and the sweep go on.
 func TestR3_AHistoryWithADamagedRecordIsServed(t *testing.T) {
 	s, again := onDisk(t)
 	var quotes []*book.Quote

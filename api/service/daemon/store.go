@@ -12,8 +12,9 @@ import (
 	"coffer/api/text"
 )
 
-// Check reads the whole database of a data directory, or a file such as a backup when one is named, prints what it found, and changes nothing. Damage is an
-// error that wraps store.ErrDamaged. A database that a service holds is not read.
+// Check reads the whole database of a data directory, or a file such as a backup when one is named, prints what it
+// found, and changes nothing. Damage is an error that wraps store.ErrDamaged. A database that a service holds is not
+// read.
 func Check(dir, file string, out io.Writer) error {
 	path := file
 	if path == "" {
@@ -21,7 +22,8 @@ func Check(dir, file string, out io.Writer) error {
 	}
 	r, err := store.CheckFile(path)
 	if errors.Is(err, store.ErrInUse) {
-		return fmt.Errorf("%w; a running service is checked by a copy: `coffer serve backup FILE`, then `coffer serve check FILE`", err)
+		return fmt.Errorf("%w; a running service is checked by a copy: "+
+			"`coffer serve backup FILE`, then `coffer serve check FILE`", err)
 	}
 	if err != nil {
 		return err
@@ -45,7 +47,8 @@ func Backup(ctx context.Context, dir, file string, out io.Writer) error {
 		return err
 	}
 	if r.Damages > 0 {
-		return fmt.Errorf("%w: the copy was made, and %d of its %d records are not what was written", store.ErrDamaged, r.Damages, r.Records)
+		return fmt.Errorf("%w: the copy was made, and %d of its %d records are not what was written",
+			store.ErrDamaged, r.Damages, r.Records)
 	}
 	return nil
 }

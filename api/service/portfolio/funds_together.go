@@ -49,8 +49,8 @@ func (f *Faucet) take() []*seat {
 	return taken
 }
 
-// serve decides about every seat and pays all grants in one commit. The turn is held. The context is that of who has the turn: when it ends, the others
-// are served all the same, by their own turn.
+// serve decides about every seat and pays all grants in one commit. The turn is held. The context is that of who has
+// the turn: when it ends, the others are served all the same, by their own turn.
 func (f *Faucet) serve(ctx context.Context, seats []*seat) {
 	var fresh []*seat // at most one of each address
 	var decisions errgroup.Group
@@ -145,7 +145,7 @@ func (f *Faucet) together(seats []*seat) error {
 		for _, p := range list {
 			txs = append(txs, p.transfers(f.in)...)
 		}
-		requests[id] = chain.SealRequest{Time: now, Txs: txs, Accept: genesis.AllSucceed, Record: func(tx store.Tx, block chain.Block) error {
+		record := func(tx store.Tx, block chain.Block) error {
 			first := 0
 			for _, p := range list {
 				if err := p.note(tx, block.Receipts[first].TxHash[:], grants[p.to]); err != nil {
@@ -154,7 +154,8 @@ func (f *Faucet) together(seats []*seat) error {
 				first += len(p.gifts)
 			}
 			return nil
-		}}
+		}
+		requests[id] = chain.SealRequest{Time: now, Txs: txs, Accept: genesis.AllSucceed, Record: record}
 	}
 	_, err := f.in.SealAll(requests)
 	return err

@@ -41,7 +41,8 @@ func onStore(t *testing.T, s store.Store) *genesis.Installation {
 	return in
 }
 
-// All chains of a grant are one commit, and those who wait meanwhile are the next one together; each gets what it would have got alone.
+// All chains of a grant are one commit, and those who wait meanwhile are the next one together; each gets what it would
+// have got alone.
 func TestR6_WhoWaitsIsPaidInOneCommit(t *testing.T) {
 	const clients = 40
 	counted := &commits{Store: store.NewMemory()}

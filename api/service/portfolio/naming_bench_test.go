@@ -13,8 +13,8 @@ import (
 	"coffer/api/service/store"
 )
 
-// BenchmarkNamingBy64Clients is the wait of 64 clients that each name one new account after the other, on a synced file: p50, p99 and the longest,
-// in milliseconds. One operation is 64 × 8 accounts.
+// BenchmarkNamingBy64Clients is the wait of 64 clients that each name one new account after the other, on a synced
+// file: p50, p99 and the longest, in milliseconds. One operation is 64 × 8 accounts.
 func BenchmarkNamingBy64Clients(b *testing.B) {
 	s, err := store.OpenBolt(b.TempDir()+"/coffer.db", store.BoltOptions{})
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 // errBroken marks a panic of the library, or a read behind the end of the file.
 var errBroken = errors.New("a page cannot be read")
 
-// guarded calls the library and turns the panics with which it meets damaged pages into errors that wrap ErrDamaged. Nothing of a caller runs in fn.
+// guarded calls the library and turns the panics with which it meets damaged pages into errors that wrap ErrDamaged.
+// Nothing of a caller runs in fn.
 func guarded(fn func() error) (err error) {
 	calling := false
 	return guardedAround(&calling, fn)

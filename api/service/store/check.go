@@ -12,8 +12,8 @@ import (
 // maxFound bounds how many damaged records a Report lists.
 const maxFound = 1000
 
-// Report is what CheckFile found. Damaged lists the damaged records by name, the first 1000 of Damages; Notes are what an operator should know though
-// nothing is damaged.
+// Report is what CheckFile found. Damaged lists the damaged records by name, the first 1000 of Damages; Notes are what
+// an operator should know though nothing is damaged.
 type Report struct {
 	Records int
 	Bytes   int64 // of keys and values
@@ -22,8 +22,9 @@ type Report struct {
 	Notes   []string
 }
 
-// CheckFile reads every page and every record of a database file that no process writes to, and changes nothing. Damaged records are listed in
-// the report; the error says that the file cannot be read at all, or that its pages are damaged (ErrDamaged), or that it is in use (ErrInUse).
+// CheckFile reads every page and every record of a database file that no process writes to, and changes nothing.
+// Damaged records are listed in the report; the error says that the file cannot be read at all, or that its pages are
+// damaged (ErrDamaged), or that it is in use (ErrInUse).
 func CheckFile(path string) (r Report, err error) {
 	db, err := open(path, bolt.Options{ReadOnly: true, Timeout: DefaultWait, NoStatistics: true})
 	if err != nil {
@@ -35,7 +36,8 @@ func CheckFile(path string) (r Report, err error) {
 		return r, openError(path, err)
 	}
 	if !m.both {
-		r.Notes = append(r.Notes, "one of the two copies of the first page is not intact: a commit was cut off, or the last one is missing")
+		r.Notes = append(r.Notes, "one of the two copies of the first page is not intact: "+
+			"a commit was cut off, or the last one is missing")
 	}
 	err = guarded(func() error {
 		return db.View(func(tx *bolt.Tx) error {
@@ -66,7 +68,8 @@ func (r *Report) readAll(tx *bolt.Tx) error {
 		return err
 	}
 	if mark != formatSummed {
-		r.Notes = append(r.Notes, "its records have no checksums yet: an earlier version wrote it, and the next start adds them")
+		r.Notes = append(r.Notes, "its records have no checksums yet: "+
+			"an earlier version wrote it, and the next start adds them")
 	}
 	return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
 		sums := sumsOf(string(name))
@@ -86,8 +89,8 @@ func (r *Report) readAll(tx *bolt.Tx) error {
 	})
 }
 
-// Backup writes a consistent copy of a store that is a file, as it is at this moment; begin is told its size in bytes before anything is
-// written. Writers go on meanwhile, though one that needs the file mapped anew waits.
+// Backup writes a consistent copy of a store that is a file, as it is at this moment; begin is told its size in bytes
+// before anything is written. Writers go on meanwhile, though one that needs the file mapped anew waits.
 func Backup(s Store, begin func(size int64), w io.Writer) error {
 	b, ok := s.(*boltStore)
 	if !ok {

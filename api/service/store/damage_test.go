@@ -131,7 +131,8 @@ func TestR2_AZeroedPageIsNoPanic(t *testing.T) {
 	}
 }
 
-// Flipped bits anywhere in the pages in use: either the file is refused, or a record is named, or all that is read is what was written.
+// Flipped bits anywhere in the pages in use: either the file is refused, or a record is named, or all that is read is
+// what was written.
 func TestR3_AFlippedBitIsNeverRead(t *testing.T) {
 	path := filled(t)
 	raw, err := os.ReadFile(path)
@@ -313,7 +314,8 @@ func TestR3_AnOldFileGetsItsSums(t *testing.T) {
 	}
 }
 
-// A check names every damaged record, and says of damaged pages and of an old file what there is to say. It changes nothing.
+// A check names every damaged record, and says of damaged pages and of an old file what there is to say. It changes
+// nothing.
 func TestR3_ACheckNamesWhatIsDamaged(t *testing.T) {
 	path := filled(t)
 	for _, key := range []string{"key 00007", "key 02999"} {

@@ -38,9 +38,10 @@ const (
 // bucketHead is what an element of a bucket begins with: root page (8) and a counter (8).
 const bucketHead = 16
 
-// inspect looks at a file that no other process holds before the library maps it: whether all pages are there that the last commit counted, and,
-// where the library will walk through all of them, whether they are pages at all. The library would panic in a goroutine of its own, or touch
-// memory behind the end of the file. The error wraps ErrDamaged, ErrInUse, or is one of reading.
+// inspect looks at a file that no other process holds before the library maps it: whether all pages are there that the
+// last commit counted, and, where the library will walk through all of them, whether they are pages at all. The library
+// would panic in a goroutine of its own, or touch memory behind the end of the file. The error wraps ErrDamaged,
+// ErrInUse, or is one of reading.
 func inspect(path string, wait time.Duration) error {
 	held, err := open(path, bolt.Options{ReadOnly: true, Timeout: wait, NoStatistics: true}) // keeps writers out
 	var unread *fs.PathError
@@ -90,7 +91,8 @@ type meta struct {
 	both     bool // both copies are intact
 }
 
-// readMeta finds the newer of the two copies that are intact. A copy that is not may be a commit that was cut off, which never was reported.
+// readMeta finds the newer of the two copies that are intact. A copy that is not may be a commit that was cut off,
+// which never was reported.
 func readMeta(f io.ReaderAt) (meta, error) {
 	var found meta
 	intact := 0
@@ -138,8 +140,8 @@ type pageWalk struct {
 	page []byte // a leaf that is read; its memory is used again
 }
 
-// tree checks a tree of pages whose keys are at least min and less than max, nil for no bound, and returns its last key. Only the leaves of the
-// top one hold buckets.
+// tree checks a tree of pages whose keys are at least min and less than max, nil for no bound, and returns its last
+// key. Only the leaves of the top one hold buckets.
 func (w *pageWalk) tree(id uint64, top bool, min, max []byte) (last []byte, err error) {
 	page, err := w.read(id)
 	if err != nil {
@@ -212,7 +214,8 @@ func (w *pageWalk) leaf(id uint64, page []byte, count int, top bool, min, max []
 	return last, nil
 }
 
-// ordered reports whether a key comes after the one before it, or may be equal to it as the first of its page, and before max.
+// ordered reports whether a key comes after the one before it, or may be equal to it as the first of its page, and
+// before max.
 func ordered(before, key, max []byte, strictly bool) bool {
 	c := bytes.Compare(before, key)
 	return (c < 0 || c == 0 && (!strictly || before == nil)) && (max == nil || bytes.Compare(key, max) < 0)

@@ -12,12 +12,13 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// In a file every value is followed by the CRC-32C of its bucket's name, its key and itself. Format 1, of earlier versions of this program, had no
-// sums: OpenBolt adds them, once.
+// In a file every value is followed by the CRC-32C of its bucket's name, its key and itself. Format 1, of earlier
+// versions of this program, had no sums: OpenBolt adds them, once.
 const (
 	sumSize = 4
 
-	// bucketFormat is the store's own bucket. Its one entry is the mark of format 2, or how far the sums have been added.
+	// bucketFormat is the store's own bucket. Its one entry is the mark of format 2, or how far the sums have been
+	// added.
 	bucketFormat = "store"
 	keyFormat    = "format"
 	formatSummed = "2"
@@ -187,7 +188,8 @@ func refuseLostMark(tx *bolt.Tx) error {
 	})
 }
 
-// addSumsTo adds sums to the entries of a bucket that follow a key, and returns the last key when there may be more of them.
+// addSumsTo adds sums to the entries of a bucket that follow a key, and returns the last key when there may be more of
+// them.
 func addSumsTo(b *bolt.Bucket, name string, after []byte) (last []byte, err error) {
 	var keys, values [][]byte
 	size := 0

@@ -18,9 +18,9 @@ type Sealing struct {
 	Request chain.SealRequest
 }
 
-// SealAll makes one block on each of several chains of one store, all in one commit: one wait for the disk however many chains there are. It
-// is all or nothing; errors are those of Seal, and say which chain. No chain may be named twice. The blocks come in the order of the
-// sealings; Record functions run in that order too.
+// SealAll makes one block on each of several chains of one store, all in one commit: one wait for the disk however many
+// chains there are. It is all or nothing; errors are those of Seal, and say which chain. No chain may be named twice.
+// The blocks come in the order of the sealings; Record functions run in that order too.
 func SealAll(sealings []Sealing) ([]chain.Block, error) {
 	if len(sealings) == 0 {
 		return nil, nil
