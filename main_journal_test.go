@@ -58,7 +58,8 @@ func restores(t testing.TB, dir string, copied map[string]string) {
 	}
 }
 
-// TestK7_AnOlderJournalPaysNoPlanTwice: an old copy of the state directory, or none, is not signed with; one that is adopted on purpose still knows the plans.
+// TestK7_AnOlderJournalPaysNoPlanTwice: an old copy of the state directory, or none, is not signed with; one that is
+// adopted on purpose still knows the plans.
 func TestK7_AnOlderJournalPaysNoPlanTwice(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "--lifetime", "60s")
@@ -124,7 +125,8 @@ func TestK7_AnOlderJournalPaysNoPlanTwice(t *testing.T) {
 	}
 }
 
-// TestK8_AServiceThatNeverEndsKeepsNothingWaiting: a command waits for so long and no longer, and others work beside it meanwhile.
+// TestK8_AServiceThatNeverEndsKeepsNothingWaiting: a command waits for so long and no longer, and others work beside it
+// meanwhile.
 func TestK8_AServiceThatNeverEndsKeepsNothingWaiting(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "--lifetime", "60s")

@@ -7,8 +7,8 @@ import (
 	"coffer/wallet/journal"
 )
 
-// hold takes the journal for the running step and reads what other processes recorded. When another process went on with this operation, the operation is put
-// where that process left it, and the error is ErrMoved.
+// hold takes the journal for the running step and reads what other processes recorded. When another process went on
+// with this operation, the operation is put where that process left it, and the error is ErrMoved.
 func (o *Operation) hold(ctx context.Context) (release func(), err error) {
 	if release, err = o.f.d.Journal.Hold(ctx); err != nil {
 		return nil, err
@@ -54,21 +54,24 @@ func (o *Operation) record(state journal.State, e journal.Entry) error {
 	return nil
 }
 
-// Yield abandons every operation but one that has the same intent and that nothing was signed for, in the step that the caller holds: of two processes that
-// carry out one intent the later one goes on, and the other finds that its operation was moved. Errors are the journal's.
+// Yield abandons every operation but one that has the same intent and that nothing was signed for, in the step that the
+// caller holds: of two processes that carry out one intent the later one goes on, and the other finds that its
+// operation was moved. Errors are the journal's.
 func (f *Flow) Yield(id, intentHash string) error {
 	for _, rec := range f.d.Journal.Operations() {
 		if rec.ID == id || rec.IntentHash != intentHash || rec.State.Terminal() || len(rec.Signatures) > 0 {
 			continue
 		}
-		if err := f.d.Journal.Append(rec.ID, journal.Abandoned, journal.Entry{Note: "another process carries out the same intent"}); err != nil {
+		left := journal.Entry{Note: "another process carries out the same intent"}
+		if err := f.d.Journal.Append(rec.ID, journal.Abandoned, left); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// unheld ends a step that did not get the journal, or failed with it: the operation is in state, unless another process moved it.
+// unheld ends a step that did not get the journal, or failed with it: the operation is in state, unless another process
+// moved it.
 func (o *Operation) unheld(state State, err error) (Snapshot, error) {
 	if errors.Is(err, ErrMoved) {
 		if words := o.Snapshot().Problem; words != "" {
@@ -79,8 +82,8 @@ func (o *Operation) unheld(state State, err error) (Snapshot, error) {
 	return o.fail(state, err)
 }
 
-// later is the answer to a question whose result cannot be recorded now: what another process recorded counts, and while that process is in a step this one
-// asks again.
+// later is the answer to a question whose result cannot be recorded now: what another process recorded counts, and
+// while that process is in a step this one asks again.
 func (o *Operation) later(err error) (Snapshot, bool, error) {
 	switch {
 	case errors.Is(err, ErrMoved):

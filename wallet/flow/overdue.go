@@ -6,7 +6,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// refundFrom is when anyone may trigger the refund of every payment of a quote, in Unix seconds; 0 when it is not known.
+// refundFrom is when anyone may trigger the refund of every payment of a quote, in Unix seconds; 0 when it is not
+// known.
 func refundFrom(v verify.QuoteView) int64 {
 	last := int64(0)
 	for _, l := range v.Legs {
@@ -17,7 +18,8 @@ func refundFrom(v verify.QuoteView) int64 {
 	return last
 }
 
-// overdueWords says what a person can do about an operation that is still pending after its payments can be taken back; before, nothing. Both clocks decide.
+// overdueWords says what a person can do about an operation that is still pending after its payments can be taken back;
+// before, nothing. Both clocks decide.
 func (o *Operation) overdueWords() Snapshot {
 	from := time.Unix(o.refund, 0)
 	if o.refund == 0 || !o.f.earliest().After(from) {
@@ -25,7 +27,8 @@ func (o *Operation) overdueWords() Snapshot {
 	}
 	return o.update(func(s *Snapshot) {
 		s.Overdue = true
-		s.Problem = "The service has not ended it, although its payments can be taken back since " + from.UTC().Format("2 January 2006, 15:04:05 UTC") +
-			". Ask the operator of the service; what the escrow still holds, anyone can have paid back by calling its refund on that chain."
+		s.Problem = "The service has not ended it, although its payments can be refunded since " +
+			from.UTC().Format("2 January 2006, 15:04:05 UTC") + ". Ask the operator of the service; " +
+			"anyone may trigger the refund of what the escrow still holds, on that chain."
 	})
 }

@@ -14,14 +14,15 @@ import (
 // ErrWhole says that a journal lacks nothing that its anchor counts.
 var ErrWhole = errors.New("the journal lacks nothing: there is nothing to adopt")
 
-// Adoption is a record that a person went on with a journal that lacked what was written before. Note says what was lost.
+// Adoption is a record that a person went on with a journal that lacked what was written before. Note says what was
+// lost.
 type Adoption struct {
 	At   time.Time
 	Note string
 }
 
-// Loss is what a journal lacks. Has is how many records it has, Written how many were written before, until Until; Written is 0 and Until zero when the file
-// that would say so cannot be read. Missing: there is no journal at all.
+// Loss is what a journal lacks. Has is how many records it has, Written how many were written before, until Until;
+// Written is 0 and Until zero when the file that would say so cannot be read. Missing: there is no journal at all.
 type Loss struct {
 	Has, Written int
 	Until        time.Time
@@ -65,8 +66,9 @@ func Examine(dir string, o Options) (Loss, error) {
 	return l, nil
 }
 
-// Adopt makes the journal in dir, or a new one where there is none, the true one from now on, although it lacks what Examine says: signatures that it does not
-// know may be live, and caps do not count them. A record of type ADOPTED says so for ever. Errors: ErrWhole, ErrLocked, those of Open.
+// Adopt makes the journal in dir, or a new one where there is none, the true one from now on, although it lacks what
+// Examine says: signatures that it does not know may be live, and caps do not count them. A record of type ADOPTED says
+// so for ever. Errors: ErrWhole, ErrLocked, those of Open.
 func Adopt(dir string, o Options) error {
 	l, err := Examine(dir, o)
 	if err != nil {
@@ -96,7 +98,8 @@ func Adopt(dir string, o Options) error {
 	}
 	// The record comes first: after a crash in between the journal is still refused, and is adopted again.
 	j.o.Anchor = o.Anchor
-	note := fmt.Sprintf("went on with %d records although %d were written until %s", l.Has, l.Written, l.Until.UTC().Format(time.RFC3339))
+	note := fmt.Sprintf("went on with %d records although %d were written until %s",
+		l.Has, l.Written, l.Until.UTC().Format(time.RFC3339))
 	return j.record(record{state: Adopted, entry: Entry{At: o.Clock().UTC(), Note: note}})
 }
 

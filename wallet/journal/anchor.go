@@ -19,15 +19,17 @@ const anchorVersion = 1
 // maxAnchor bounds an anchor, in bytes.
 const maxAnchor = 4 << 10
 
-// ErrOlder says that records are missing which were written before: an earlier copy of the journal is in its place, or another one, or none.
+// ErrOlder says that records are missing which were written before: an earlier copy of the journal is in its place, or
+// another one, or none.
 var ErrOlder = errors.New("this journal is older than what was signed")
 
 // errAnchor is an anchor that says nothing.
 var errAnchor = errors.New("it is damaged")
 
-// anchor says how far a journal of a network was written: Records is how many records it had, Sum the running hash over their digests, At when the last of
-// them was made. It is kept outside the journal's directory and written after a record is on disk and before anything it announces is on the wire, so the
-// records that it counts are always a beginning of the true journal.
+// anchor says how far a journal of a network was written: Records is how many records it had, Sum the running hash over
+// their digests, At when the last of them was made. It is kept outside the journal's directory and written after a
+// record is on disk and before anything it announces is on the wire, so the records that it counts are always a
+// beginning of the true journal.
 type anchor struct {
 	Version int       `json:"coffer_journal_anchor"`
 	Network string    `json:"network"`
@@ -96,8 +98,8 @@ func readAnchor(path, network string) (anchor, bool, error) {
 	return a, err == nil, err
 }
 
-// writeAnchor replaces the anchor. renamed: the new one may be what is read next time, even after an error. The journal's lock keeps writers apart, so the
-// file beside it has one name, and a crash leaves one such file at most.
+// writeAnchor replaces the anchor. renamed: the new one may be what is read next time, even after an error. The
+// journal's lock keeps writers apart, so the file beside it has one name, and a crash leaves one such file at most.
 func writeAnchor(path string, a anchor) (renamed bool, err error) {
 	b, err := a.encode()
 	if err != nil {
@@ -122,7 +124,8 @@ func writeAnchor(path string, a anchor) (renamed bool, err error) {
 	return true, syncDir(dir)
 }
 
-// judge says why the records of the journal cannot be all that was written, or nil: the anchor must count a beginning of them.
+// judge says why the records of the journal cannot be all that was written, or nil: the anchor must count a beginning
+// of them.
 func (j *Journal) judge(a anchor) error {
 	until := a.At.UTC().Format("2 January 2006, 15:04:05 UTC")
 	switch {
@@ -136,8 +139,8 @@ func (j *Journal) judge(a anchor) error {
 
 // older is ErrOlder with what was seen and what to do.
 func (j *Journal) older(format string, args ...any) error {
-	return fmt.Errorf("%w: %w: %s. Put the newest copy of %s back; if there is none, see what is lost: coffer activity adopt", ErrReadOnly, ErrOlder,
-		fmt.Sprintf(format, args...), j.dir)
+	return fmt.Errorf("%w: %w: %s. Put the newest copy of %s back; if there is none, see what is lost: "+
+		"coffer activity adopt", ErrReadOnly, ErrOlder, fmt.Sprintf(format, args...), j.dir)
 }
 
 // checkAnchor compares the journal with its anchor; found is false when there is none.
@@ -156,8 +159,8 @@ func (j *Journal) checkAnchor() (found bool, err error) {
 }
 
 func (j *Journal) badAnchor(err error) error {
-	return fmt.Errorf("%w: the file that says how far it was written cannot be used: %s: %w. Put it back from a copy; if there is none: coffer activity adopt",
-		ErrReadOnly, j.o.Anchor, err)
+	return fmt.Errorf("%w: the file that says how far it was written cannot be used: %s: %w. "+
+		"Put it back from a copy; if there is none: coffer activity adopt", ErrReadOnly, j.o.Anchor, err)
 }
 
 // anchorOf is the anchor of so many records.

@@ -17,7 +17,8 @@ const (
 // besideName is where the smaller file is written before it takes the journal's name.
 const besideName = fileName + ".new"
 
-// droppable reports whether the answer in a record is needed no more: its operation has ended. Everything else of the record stays.
+// droppable reports whether the answer in a record is needed no more: its operation has ended. Everything else of the
+// record stays.
 func (j *Journal) droppable(r record) bool {
 	o := j.book.ops[r.entry.Op]
 	return len(r.entry.Document) > 0 && o != nil && o.State.Terminal()
@@ -84,8 +85,8 @@ func (j *Journal) rewrite(c content) error {
 	return nil
 }
 
-// replace gives the smaller file the journal's name. Before, the larger one is the journal, afterwards the smaller one: a crash at any moment leaves one of
-// them, and the anchor counts a beginning of both.
+// replace gives the smaller file the journal's name. Before, the larger one is the journal, afterwards the smaller one:
+// a crash at any moment leaves one of them, and the anchor counts a beginning of both.
 func (j *Journal) replace() error {
 	beside := filepath.Join(j.dir, besideName)
 	if err := os.Rename(beside, filepath.Join(j.dir, fileName)); err != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// digestOf identifies a record: SHA-256 of its type and its payload, in which the hash of a document takes the document's place. Dropping a document
-// (compact) therefore changes no digest, and what was anchored before is still the head of the same records.
+// digestOf identifies a record: SHA-256 of its type and its payload, in which the hash of a document takes the
+// document's place. Dropping a document (compact) therefore changes no digest, and what was anchored before is still
+// the head of the same records.
 func digestOf(kind byte, payload, document []byte) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write([]byte{kind})
@@ -17,7 +18,8 @@ func digestOf(kind byte, payload, document []byte) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// lean is the payload of a record with the hash of its document in place of the document. Every other byte is as it was.
+// lean is the payload of a record with the hash of its document in place of the document. Every other byte is as it
+// was.
 func lean(payload, document []byte) []byte {
 	if len(document) == 0 {
 		return payload

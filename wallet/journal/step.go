@@ -17,10 +17,12 @@ type step struct {
 	held int
 }
 
-// Hold takes the journal for one step, such as a signature or a request that executes, and reads what other processes appended since the last one; release
-// ends it. While a step lasts no other process appends; within this process steps may overlap. Whoever sleeps, or waits for a person, holds nothing.
+// Hold takes the journal for one step, such as a signature or a request that executes, and reads what other processes
+// appended since the last one; release ends it. While a step lasts no other process appends; within this process steps
+// may overlap. Whoever sleeps, or waits for a person, holds nothing.
 //
-// Errors: ErrLocked with the name of the other process, after Options.Patience; the error of ctx; ErrReadOnly, also when the file lost records since.
+// Errors: ErrLocked with the name of the other process, after Options.Patience; the error of ctx; ErrReadOnly, also
+// when the file lost records since.
 func (j *Journal) Hold(ctx context.Context) (release func(), err error) {
 	if err := j.ReadOnly(); err != nil {
 		return nil, err
@@ -70,8 +72,8 @@ func (j *Journal) end() {
 	}
 }
 
-// catchUp reads what was appended, under the lock. What is there must begin with the records that were read before, and the anchor must count a beginning of
-// it; a record that another process left cut short is removed.
+// catchUp reads what was appended, under the lock. What is there must begin with the records that were read before, and
+// the anchor must count a beginning of it; a record that another process left cut short is removed.
 func (j *Journal) catchUp() error {
 	torn, err := j.tail()
 	switch {
@@ -134,7 +136,8 @@ func (j *Journal) tail() (torn bool, err error) {
 	return c.torn, nil
 }
 
-// reload reads the file that has taken the journal's name: a smaller one with the same records (compact), or a copy that somebody put there.
+// reload reads the file that has taken the journal's name: a smaller one with the same records (compact), or a copy
+// that somebody put there.
 func (j *Journal) reload() error {
 	k, _, err := load(j.dir, j.o)
 	if err != nil {
@@ -145,7 +148,8 @@ func (j *Journal) reload() error {
 		k.readOnly = j.older("another file was put in its place while this program had it open")
 	}
 	_ = j.file.Close()
-	j.file, j.id, j.size, j.last, j.newest, j.adopted, j.readOnly = k.file, k.id, k.size, k.last, k.newest, k.adopted, k.readOnly
+	j.file, j.id, j.size, j.last = k.file, k.id, k.size, k.last
+	j.newest, j.adopted, j.readOnly = k.newest, k.adopted, k.readOnly
 	if k.readOnly == nil {
 		j.book, j.sums = k.book, k.sums
 	}

@@ -21,9 +21,11 @@ func (c Commands) Adopt(g *cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "adopt",
 		Short: "Go on with a journal that is older than what was signed",
-		Long: `A journal that was restored from an older copy, or removed, lacks records of what was signed: nothing is signed with it. The right thing is to put the newest
-copy of it back. Where there is none, this command says what is lost and, after a sentence that has to be typed, goes on with the journal that there is, or with
-a new one. Signatures that it does not know can still be used, and your caps do not count them. Plans that were applied stay known and are not applied again.`,
+		Long: `A journal that was restored from an older copy, or removed, lacks records of what was signed: nothing is
+signed with it. The right thing is to put the newest copy of it back. Where there is none, this command says what is
+lost and, after a sentence that has to be typed, goes on with the journal that there is, or with a new one. Signatures
+that it does not know can still be used, and your caps do not count them. Plans that were applied stay known and are
+not applied again.`,
 		Example: "  coffer activity adopt\n  coffer activity adopt --confirm \"" + adoptSentence + "\"",
 		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -62,7 +64,7 @@ func (c Commands) adopt(ctx context.Context, s *Session, confirm string) error {
 	if err := s.Adopt(); err != nil {
 		return err
 	}
-	c.say("The journal of profile %s is the true one from now on. It says what it lacks in a record that stays.", s.Profile)
+	c.say("Profile %s goes on with this journal. A record in it says what it lacks.", s.Profile)
 	return nil
 }
 
@@ -75,7 +77,8 @@ func (c Commands) sayLost(s *Session, lost journal.Loss) {
 	case lost.Written > lost.Has:
 		c.say("%d records are lost.", lost.Written-lost.Has)
 	}
-	c.say("What is lost is not known to this machine any more: signatures that can still be used, amounts that count against your caps, what became of what was sent.")
+	c.say("This machine no longer knows what they say: signatures that can still be used, amounts that count against " +
+		"your caps, what became of what was sent.")
 	if lost.Until.IsZero() {
 		return
 	}
@@ -86,5 +89,6 @@ func (c Commands) sayLost(s *Session, lost journal.Loss) {
 	} else {
 		c.say("Every lost signature with a window has ended, at %s at the latest.", clock(end))
 	}
-	c.say("An approval of a role-based account has no window: it lives until its nonce is used. Compare history (coffer history) with what you know before you go on.")
+	c.say("An approval of a role-based account has no window: it lives until its nonce is used. Compare `coffer history` " +
+		"with what you know before you go on.")
 }

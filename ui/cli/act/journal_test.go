@@ -10,7 +10,8 @@ import (
 	"coffer/wallet/journal"
 )
 
-// TestK7_APlanThatTheJournalLostIsNotAppliedAgain: the list of plans outlives an older journal that was adopted, in either of its two places.
+// TestK7_APlanThatTheJournalLostIsNotAppliedAgain: the list of plans outlives an older journal that was adopted, in
+// either of its two places.
 func TestK7_APlanThatTheJournalLostIsNotAppliedAgain(t *testing.T) {
 	r := newRig(t)
 	path := aPlan(t, r)
@@ -31,7 +32,8 @@ func TestK7_APlanThatTheJournalLostIsNotAppliedAgain(t *testing.T) {
 	r.done(0, "apply", path, "--yes")
 }
 
-// TestK8_APlanIsCarriedOutByOneProcess: right before the first signature others are told to leave, and one that has signed is left alone.
+// TestK8_APlanIsCarriedOutByOneProcess: right before the first signature others are told to leave, and one that has
+// signed is left alone.
 func TestK8_APlanIsCarriedOutByOneProcess(t *testing.T) {
 	r := newRig(t)
 	path := aPlan(t, r)
@@ -108,7 +110,7 @@ func TestK7_AnOlderJournalIsAdoptedWithASentenceOnly(t *testing.T) {
 	r.done(5, "activity", "adopt")
 	r.answers = []string{adoptSentence}
 	r.done(0, "activity", "adopt")
-	if r.adopted != 2 || !strings.Contains(r.err.String(), "true one from now on") {
+	if r.adopted != 2 || !strings.Contains(r.err.String(), "goes on with this journal") {
 		t.Errorf("%d: %s", r.adopted, r.err.String())
 	}
 	r.done(2, "activity")
