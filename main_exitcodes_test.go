@@ -130,8 +130,10 @@ func TestExitCodesOfLooking(t *testing.T) {
 	s.b.behaves(replaced(pathStatus, done.QuoteID, "0x"+strings.Repeat("11", 32)))
 	s.runs(4, "status", done.QuoteID, "--json")
 	s.b.behaves(nil)
-	out, _ = s.runs(0, append(strings.Fields(strings.ReplaceAll(aTransfer, "PAYEE", payee(t))), "--dry-run", "--json")...)
+	out, _ = s.ends(ending{command: "call", code: 5, args: aCall + " --yes --json", stop: at("/prepare-call-quote")})
 	s.runs(5, "status", resultOf(t, out).Operation) // nothing of it was sent
+	out, _ = s.runs(0, append(strings.Fields(strings.ReplaceAll(aTransfer, "PAYEE", payee(t))), "--dry-run", "--json")...)
+	s.runs(2, "status", resultOf(t, out).Operation) // nothing of it was recorded
 }
 
 func TestExitCodesOfActing(t *testing.T) {
