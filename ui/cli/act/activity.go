@@ -2,6 +2,7 @@ package act
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -170,8 +171,9 @@ it: whoever does can still use it. From then on it is in the way of no new signa
 of the account's address are asked for; --confirm gives them in a script.`,
 		Example: "  coffer activity void 0x5c1f0a9be2d477105c1f0a9be2d477105c1f0a9be2d477105c1f0a9be2d47710",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage("`coffer activity` lists the hashes", "`coffer activity void` takes the hash of an open signature")
+			odd := slices.ContainsFunc(args, func(a string) bool { return !reQuote.MatchString(a) })
+			if len(args) == 0 || odd {
+				return usage("`coffer activity` lists the hashes", "`coffer activity void` takes the hash of an open signature: 0x and 64 digits")
 			}
 			return nil
 		},
