@@ -98,10 +98,8 @@ func (l *balanceLiar) without(list string) string {
 	return out
 }
 
-const usdcOptimism = "eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"
-
-// balanceOf reads a balance from a prepared answer.
-func balanceOf(t *testing.T, answer, asset string) *big.Int {
+// balancesIn reads the balances of a prepared answer.
+func balancesIn(t *testing.T, answer string) map[string]*big.Int {
 	t.Helper()
 	var p struct {
 		SourceAssetBalances []api.SourceAssetBalance `json:"sourceAssetBalances"`
@@ -109,16 +107,28 @@ func balanceOf(t *testing.T, answer, asset string) *big.Int {
 	if err := json.Unmarshal([]byte(answer), &p); err != nil {
 		t.Fatalf("%v: %s", err, answer)
 	}
+	out := map[string]*big.Int{}
 	for _, b := range p.SourceAssetBalances {
-		if v, ok := new(big.Int).SetString(b.Balance, 10); ok && strings.EqualFold(b.AssetType, asset) {
-			return v
+		v, ok := new(big.Int).SetString(b.Balance, 10)
+		if !ok {
+			t.Fatalf("a balance of %s", b.Balance)
 		}
+		out[strings.ToLower(b.AssetType)] = v
 	}
-	t.Fatalf("no balance of %s in %s", asset, answer)
-	return nil
+	return out
 }
 
-// TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes: the account holds enough on Optimism for a transfer of 50 there; the service hides that and asks for a deposit
+// richest is the asset of the greatest balance.
+func richest(all map[string]*big.Int) (asset string) {
+	for a, v := range all {
+		if asset == "" || v.Cmp(all[asset]) > 0 {
+			asset = a
+		}
+	}
+	return asset
+}
+
+// TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes: the account holds enough on a chain for a transfer of 50 there; the service hides that and asks for a deposit
 // elsewhere. A plan that may spend $60 is refused, --yes stops at the contradiction, and who accepts it has read the sum of both.
 func TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes(t *testing.T) {
 	t.Parallel()
@@ -126,21 +136,25 @@ func TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes(t *testing.T) {
 	s := script{t, env, passphrase}
 	h := &heard{last: map[string]string{}}
 	b.behaves(h.note)
+	s.runs(0, pays(t, "call", "--dry-run")...) // to learn where the account holds how much
+	held := balancesIn(t, h.of(pathPrepare))
+	asset := richest(held)
+	chain, _, _ := strings.Cut(asset, "/")
 	call := func(command string, more ...string) []string {
-		return append([]string{command, "--chain", "op", "--to", "usdc", "--function", "transfer(address to, uint256 amount)", "--arg", payee(t), "--arg", "50 USDC"}, more...)
+		return append([]string{command, "--chain", chain, "--to", "usdc", "--function", "transfer(address to, uint256 amount)", "--arg", payee(t), "--arg", "50 USDC"}, more...)
 	}
 	file := t.TempDir() + "/pay.toml"
 	s.runs(0, call("plan", "--max-spend", "60", "--out", file)...)
 	if out, _ := s.runs(0, call("call", "--dry-run")...); !strings.Contains(out, "there is no second review") {
 		t.Fatalf("what is there is not enough:\n%s", out)
 	}
-	l := lies(t, b, usdcOptimism, balanceOf(t, h.of(pathPrepare), usdcOptimism))
+	l := lies(t, b, asset, held[asset])
 	signed := func() int { return len(b.saw(pathCallQuote)) }
 	if _, errs := s.runs(4, "apply", file, "--yes", "--accept", "V4,Q11,P6"); !strings.Contains(errs, "Y4") || signed() != 0 {
 		t.Errorf("%d signed operations were sent\n%s", signed(), errs)
 	}
 	_, errs := s.runs(4, call("call", "--yes", "--accept", "V4,Q11")...)
-	if !regexp.MustCompile(`(?s)WARN P6.*0 USDC on Optimism`).MatchString(errs) || !strings.Contains(errs, "as it said at") || !strings.Contains(errs, "--accept P6") || signed() != 0 {
+	if !regexp.MustCompile(`(?s)WARN P6.*found +0 USDC on `).MatchString(errs) || !strings.Contains(errs, "as it said at") || !strings.Contains(errs, "--accept P6") || signed() != 0 {
 		t.Errorf("%d signed operations were sent\n%s", signed(), errs)
 	}
 	_, errs = s.runs(0, call("call", "--yes", "--accept", "V4,Q11,P6")...)
@@ -150,5 +164,39 @@ func TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes(t *testing.T) {
 	}
 	if l.prepared != 3 || l.lied != 1 || len(b.saw(pathExecute)) != 1 {
 		t.Errorf("prepared %d times, lied in %d quotes, executed %d", l.prepared, l.lied, len(b.saw(pathExecute)))
+	}
+}
+
+// TestK1_TerminalTheReviewsShowAHiddenBalance: in the dashboard review 1 names both balances, and review 2 states the sum that leaves if they are a lie.
+func TestK1_TerminalTheReviewsShowAHiddenBalance(t *testing.T) {
+	t.Parallel()
+	const usdcBase = "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+	env, b := team(t, "--lifetime", "60s")
+	h := &heard{last: map[string]string{}}
+	b.behaves(h.note)
+	script{t, env, passphrase}.runs(0, pays(t, "call", "--dry-run")...)
+	l := lies(t, b, usdcBase, balancesIn(t, h.of(pathPrepare))[usdcBase])
+	p := opens(t, env, 120, 60)
+	p.builds()
+	p.sees("Review 1 of 2", "y sign", "states a lower balance than before")
+	p.types("c")
+	p.sees("P6", "25 USDC on Base, as it said at", "0 USDC on Base")
+	p.types("\x1b")
+	p.reads(`closes in (\d+:\d\d)`)
+	p.types("y")
+	p.sees("Review 2 of 2", "You pay", "Worst case", "can leave if the balances that the service states are false")
+	screen := strings.ReplaceAll(strings.Join(strings.Fields(p.term.Screen()), " "), ",", "")
+	gets := regexp.MustCompile(`payee Demo payee 0x[0-9a-fA-F ]+ gets ([0-9.]+) USDC`).FindStringSubmatch(screen)
+	worst := regexp.MustCompile(`Worst case Up to ([0-9.]+) USDC`).FindStringSubmatch(screen)
+	if gets == nil || worst == nil {
+		t.Fatalf("no payee or no worst case:\n%s", p.term.Screen())
+	}
+	call, _ := new(big.Float).SetString(gets[1])
+	all, _ := new(big.Float).SetString(worst[1])
+	if all.Cmp(new(big.Float).Add(call, call)) <= 0 {
+		t.Errorf("the call pays %s, the worst case is %s: the payments and the call are not both counted", gets[1], worst[1])
+	}
+	if l.lied == 0 || len(b.saw(pathExecute)) != 0 {
+		t.Errorf("%d lies, executed %d times", l.lied, len(b.saw(pathExecute)))
 	}
 }
