@@ -71,6 +71,7 @@ type Journal interface {
 	Append(op string, state journal.State, e journal.Entry) error
 	Operations() []journal.Operation
 	Operation(id string) (journal.Operation, bool)
+	SentFor(op string) []verify.Open
 	Outstanding(now time.Time) []journal.Outstanding
 	Void(op, hash, note string) error
 	Repair(l journal.Lane, note string) error
@@ -171,6 +172,9 @@ func (h history) Spent(since time.Time) []verify.Spend { return h.SpentBeside(h.
 func (h history) Open(time.Time) []verify.Open {
 	return slices.DeleteFunc(h.Journal.Open(h.f.earliest()), func(x verify.Open) bool { return x.Operation == h.op })
 }
+
+// Sent is part of verify.History.
+func (h history) Sent() []verify.Open { return h.Journal.SentFor(h.op) }
 
 // LiveNonces is part of verify.History.
 func (h history) LiveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {

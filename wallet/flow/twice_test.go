@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"coffer/api"
+	"coffer/api/network"
 	"coffer/wallet/flow"
 	"coffer/wallet/internal/golden"
 	"coffer/wallet/journal"
@@ -189,5 +190,50 @@ func TestU3_OnlyTheOwnersTypedWordVoidsAnEndlessSignature(t *testing.T) {
 	y := b.j.Outstanding(b.now())[0]
 	if err := b.flow.Void(y.OpHash, y.Sender[len(y.Sender)-4:]); !errors.Is(err, flow.ErrVoidUnknown) {
 		t.Error(err)
+	}
+}
+
+// K3: what was sent and refused may have been taken all the same, also when its window is over. A review of the same operation counts it, with a warning.
+func TestK3_WhatWasSentAndRefusedStaysInTheWorstCase(t *testing.T) {
+	for kind, counts := range map[network.Kind]bool{network.Embedded: false, network.Lab: true, network.Real: true} {
+		t.Run(string(kind), func(t *testing.T) {
+			b := newBench(t)
+			b.policy.Network.Kind, b.policy.Limits = kind, verify.Limits{}
+			b.reopen()
+			b.f.build = func() api.Quote { return b.onlyArbitrum(4) }
+			b.f.execute = func([]byte) (api.ExecuteResponse, error) {
+				return api.ExecuteResponse{}, api.NewError(api.ErrNoRoute, "price moved")
+			}
+			o := b.review2()
+			first := o.Snapshot().Review2.Worst
+			if _, err := o.Execute(t.Context(), confirmation2(o), nil); err == nil {
+				t.Fatal("accepted")
+			}
+			end, _ := b.sent(o.ID())[0].Ends()
+			b.clock.Store(int64(end.Sub(golden.Clock()).Seconds()) + 1)
+			b.w.Now = b.now()
+			if s, err := o.Prepare(t.Context()); err != nil {
+				t.Fatalf("%v %+v", err, s.Report1.Reasons)
+			}
+			b.w.ID = "0x" + strings.Repeat("7", 64)
+			b.f.build = func() api.Quote { return b.onlyOptimism(9) }
+			s, err := o.SignPrepared(t.Context(), confirmation1(o))
+			if err != nil {
+				t.Fatalf("%v %+v", err, s.Report2.Reasons)
+			}
+			sum := func(list []verify.AmountView) (total int64) {
+				for _, a := range list {
+					total += a.Amount.Int64()
+				}
+				return total
+			}
+			want := sum(first)
+			if counts {
+				want += sum(s.Review2.Pay)
+			}
+			if got := sum(s.Review2.Worst); got != want || s.Report2.Has("J4", verify.Warn) != counts {
+				t.Errorf("the worst case is %d, want %d: %+v", got, want, s.Report2.Reasons)
+			}
+		})
 	}
 }

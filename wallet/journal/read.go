@@ -103,6 +103,16 @@ func (j *Journal) Open(now time.Time) []verify.Open {
 	return j.book.open(now)
 }
 
+// Sent is part of verify.History; no operation is judged, so there is nothing that it sent.
+func (j *Journal) Sent() []verify.Open { return nil }
+
+// SentFor lists what an operation sent, calls and payments, whatever became of it.
+func (j *Journal) SentFor(op string) []verify.Open {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.book.sentFor(op)
+}
+
 // Lanes lists every lane of which the journal knows something, by chain, account and lane.
 func (j *Journal) Lanes(now time.Time) []LaneFacts {
 	j.mu.Lock()

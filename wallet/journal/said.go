@@ -88,3 +88,23 @@ func (b *book) open(now time.Time) []verify.Open {
 	}
 	return out
 }
+
+// sentFor lists what an operation sent, calls and payments, whatever became of it.
+func (b *book) sentFor(op string) []verify.Open {
+	o := b.ops[op]
+	if o == nil {
+		return nil
+	}
+	var out []verify.Open
+	for _, s := range o.Signatures {
+		if !s.Sent {
+			continue
+		}
+		v := verify.Open{Operation: op, Hash: s.OpHash, Role: s.Role, Chain: s.Chain, Sender: s.Sender, Nonce: s.Nonce, Made: s.Made, Sent: true}
+		for _, p := range s.counts() {
+			v.Spend = add(v.Spend, p)
+		}
+		out = append(out, v)
+	}
+	return out
+}

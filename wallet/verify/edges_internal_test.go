@@ -382,7 +382,7 @@ func TestK1_TheWorstCaseSumsEachAssetOnce(t *testing.T) {
 	}
 	view := func(a caip.Asset, v int64) AmountView { return p.amountView(a, big.NewInt(v)) }
 	call, payments := []AmountView{view(usdc, 50), view(caip.Native(8453), 3)}, []AmountView{view(usdc, 7)}
-	got := p.together(payments, call)
+	got := p.addAmounts(payments, call)
 	if len(got) != 2 || got[0].Asset != usdc || got[0].Amount.Int64() != 57 || got[1].Amount.Int64() != 3 || got[0].Micro == nil {
 		t.Errorf("%+v", got)
 	}

@@ -156,7 +156,11 @@ func (j *judge) quoteLimits(p Policy, h History, now time.Time, q *VerifiedQuote
 	if q.prepared != nil {
 		all = append(all, q.prepared.prepared.signing.summary.Counts...)
 	}
-	q.view.Worst = p.together(all)
+	signs := q.operations
+	if q.prepared != nil {
+		signs = append(slices.Clone(signs), q.prepared.prepared.signing)
+	}
+	q.view.Worst = j.worst(p, h, signs...)
 	j.spendLimit(p, all)
 	j.dayLimit(p, h, now, counts) // the history holds the prepared operation, which is signed
 }

@@ -81,6 +81,8 @@ type History interface {
 	LiveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int
 	// Open returns the signatures of other operations that can still be used at a moment, however the service says that they ended.
 	Open(now time.Time) []Open
+	// Sent returns what the operation under judgement sent before, calls and payments, whatever became of it.
+	Sent() []Open
 	// NextSequence returns the lowest sequence that can still be unused in a lane, by the service's word where nothing proves it, and false when nothing is known.
 	NextSequence(sender common.Address, chainID uint64, lane uint16) (uint64, bool)
 	// SeenQuote reports whether a quote id was met before.

@@ -374,7 +374,7 @@ type memory struct {
 	spent []verify.Spend
 	auth  *uint64
 
-	standing []verify.Open
+	standing, sent []verify.Open
 }
 
 func (m memory) LiveNonces(common.Address, uint64, uint16, time.Time) []*big.Int { return m.live }
@@ -382,6 +382,7 @@ func (m memory) NextSequence(common.Address, uint64, uint16) (uint64, bool)     
 func (m memory) SeenQuote(id string) bool                                        { return id == m.seen }
 func (m memory) Recipients() []string                                            { return m.paid }
 func (m memory) Spent(time.Time) []verify.Spend                                  { return m.spent }
+func (m memory) Sent() []verify.Open                                             { return m.sent }
 func (m memory) Open(time.Time) []verify.Open                                    { return m.standing }
 func (m memory) NextAuthorization(common.Address, uint64) (uint64, bool) {
 	if m.auth == nil {

@@ -25,6 +25,9 @@ func (NoHistory) LiveNonces(common.Address, uint64, uint16, time.Time) []*big.In
 // Open returns none.
 func (NoHistory) Open(time.Time) []Open { return nil }
 
+// Sent returns none.
+func (NoHistory) Sent() []Open { return nil }
+
 // NextSequence knows nothing.
 func (NoHistory) NextSequence(common.Address, uint64, uint16) (uint64, bool) { return 0, false }
 

@@ -47,16 +47,29 @@ func (p Policy) counted(d intent.Draft, outflow []AmountView) []AmountView {
 	return out
 }
 
-// together sums amounts by asset, in the order in which each asset comes first.
-func (p Policy) together(lists ...[]AmountView) []AmountView {
-	var out []AmountView
-	for _, a := range slices.Concat(lists...) {
-		i := slices.IndexFunc(out, func(x AmountView) bool { return x.Asset == a.Asset })
-		if i < 0 {
-			out = append(out, p.amountView(a.Asset, a.Amount))
-			continue
+// worst is what can leave the account in the worst case: everything that ops can move, and what the operation sent before. Where the service's word proves nothing
+// it may have taken that although it says that it did not, also after the window has ended. Of two signatures in one place only one can run.
+func (j *judge) worst(p Policy, h History, ops ...Signing) []AmountView {
+	var all []Open
+	for _, s := range ops {
+		m := s.summary
+		x := Open{Hash: s.Hash(), Chain: m.Chain, Sender: m.Sender, Nonce: m.Nonce}
+		for _, a := range m.Counts {
+			x.Spend = append(x.Spend, Spend{Asset: a.Asset, Amount: a.Amount})
 		}
-		out[i] = p.amountView(a.Asset, new(big.Int).Add(out[i].Amount, a.Amount))
+		all = append(all, x)
+	}
+	if p.believes() {
+		return p.openSum(all)
+	}
+	again := false
+	for _, x := range h.Sent() {
+		all = append(all, x)
+		again = again || !slices.ContainsFunc(ops, func(s Signing) bool { return s.takes(x) })
+	}
+	out := p.openSum(all)
+	if again {
+		j.add(Warn, "J4", "Something was sent for this operation before, and only the service says that it did not take it. With that "+p.figures(out)+" can leave in all.", "", "", "")
 	}
 	return out
 }
