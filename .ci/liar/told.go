@@ -91,7 +91,7 @@ func (p *Person) review2(ctx context.Context, o *flow.Operation) {
 	}
 	v := s.Review2
 	a := p.agreed(s.ID)
-	a.worst.atLeast(worstOfQuote(s.Review1, *v))
+	a.worst.atLeast(worstOfQuote(*v))
 	for _, l := range v.Legs {
 		a.takes(place(l.Chain.CAIP, l.Nonce, l.OpHash), l.OpHash, sumOf([]verify.AmountView{l.Pays}))
 	}

@@ -61,17 +61,8 @@ func sumOf(lists ...[]verify.AmountView) Sums {
 	return out
 }
 
-// worstOfCall is what can leave the account by the call of review 1 alone.
-func worstOfCall(v verify.PreparedView) Sums { return sumOf(v.Outflow) }
+// worstOfCall is what review 1 says can leave the account by the call alone.
+func worstOfCall(v verify.PreparedView) Sums { return sumOf(v.Worst) }
 
-// worstOfQuote is what can leave the account when everything of review 2 is signed: the call of review 1, nil for a swap or a transfer, and every payment.
-func worstOfQuote(call *verify.PreparedView, q verify.QuoteView) Sums {
-	out := Sums{}
-	if call != nil {
-		out.addAll(worstOfCall(*call))
-	}
-	for _, l := range q.Legs {
-		out.add(l.Pays.Asset.String(), l.Pays.Amount)
-	}
-	return out
-}
+// worstOfQuote is what review 2 says can leave the account when everything is signed, the call of review 1 and every payment.
+func worstOfQuote(q verify.QuoteView) Sums { return sumOf(q.Worst) }
