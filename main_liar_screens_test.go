@@ -16,7 +16,9 @@ import (
 
 // What reviews say can leave the account: the stated sum, or else what is shown of the call and of the payments, on the dashboard and by commands.
 var (
-	reCanLeave = regexp.MustCompile(`([0-9][0-9,.]*) ([A-Za-z.]+) can leave|can leave +(?:up to )?([0-9][0-9,.]*) ([A-Za-z.]+)`)
+	reUpTo     = regexp.MustCompile(`[Uu]p to ([^()]+) \([^)]*\) can leave`)
+	reCanLeave = regexp.MustCompile(`can leave ([0-9][0-9,.]*) ([A-Za-z.]+)`)
+	reAmount   = regexp.MustCompile(`([0-9][0-9,.]*) ([A-Za-z.]+)`)
 	reShown    = regexp.MustCompile(`(?:Leaves your account on \S+|→|payment \d+) +([0-9][0-9,.]*) ([A-Za-z.]+)`)
 	rePrompt   = regexp.MustCompile(`(?m)^ *To sign, (?:type yes:|type the amount ([0-9.]+),.*)[^\n]*\n?\s*$`)
 )
@@ -39,21 +41,20 @@ func (s symbols) plus(symbol string, v *big.Int) {
 	s[symbol] = new(big.Int).Add(s[symbol], v)
 }
 
-// onScreen is what a review says can leave the account. Stated says that it is a sum that the review states.
+// onScreen is what a review says can leave the account. Stated says that it is the sum that the review states.
 func onScreen(screen string) (out symbols, stated bool) {
 	out = symbols{}
-	for _, m := range reCanLeave.FindAllStringSubmatch(screen, -1) {
-		if stated = true; m[2] != "" {
-			out.add(m[2], m[1])
-		} else {
-			out.add(m[4], m[3])
+	text := strings.Join(strings.Fields(strings.NewReplacer("│", " ", "!", " ").Replace(screen)), " ") // a sentence may take several lines
+	if m := reUpTo.FindStringSubmatch(text); m != nil {
+		for _, x := range reAmount.FindAllStringSubmatch(m[1], -1) {
+			out.add(x[2], x[1])
 		}
-	}
-	if stated {
 		return out, true
 	}
-	for _, m := range reShown.FindAllStringSubmatch(screen, -1) {
-		out.add(m[2], m[1])
+	for _, re := range []*regexp.Regexp{reCanLeave, reShown} {
+		for _, m := range re.FindAllStringSubmatch(text, -1) {
+			out.add(m[2], m[1])
+		}
 	}
 	return out, false
 }
@@ -68,8 +69,11 @@ func TestLiarReadsWhatCanLeave(t *testing.T) {
 		"review 1":             {" Leaves your account on Base   250.500000 USDC  $250.45\n", map[string]string{"USDC": "250.5"}, false},
 		"payments":             {" Optimism  → 125.980000 USDC  $125.95\n Arbitrum  → 1,100.000000 USDC   $99.98\n", map[string]string{"USDC": "1225.98"}, false},
 		"a command's payments": {"  payment 1            20 USDC, $20.00, on Ethereum\n  payment 2            0.5 ETH\n", map[string]string{"USDC": "20", "ETH": "0.5"}, false},
-		"a command's review 1": {"  can leave            25 USDC, $25.00, on Base\n", map[string]string{"USDC": "25"}, true},
-		"a stated worst case":  {" ! If the stated balances are false, up to 1,276.85 USDC can leave\n Optimism  → 125.980000 USDC\n", map[string]string{"USDC": "1276.85"}, true},
+		"a command's review 1": {"  can leave            25 USDC, $25.00, on Base\n", map[string]string{"USDC": "25"}, false},
+		"a stated worst case": {
+			" Worst case  Up to 1,276.85 USDC and 0.5 ETH\n             ($2,276.85) can leave if the balances\n Optimism  → 125.980000 USDC\n",
+			map[string]string{"USDC": "1276.85", "ETH": "0.5"}, true,
+		},
 	} {
 		got, stated := onScreen(c.screen)
 		text := map[string]string{}
