@@ -121,13 +121,7 @@ func prompt() cli.Prompt {
 
 // balances answers `coffer balances`.
 func balances(ctx context.Context, g cli.Global) (*api.Document, error) {
-	s, err := host().Open(ctx, g.Profile)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = s.Close() }()
-	answer, err := s.Client.BalancesDocument(ctx, s.Query())
-	return answer.Document, err
+	return desk.Balances(ctx, host(), g.Profile)
 }
 
 // openRoles opens a profile for `coffer accounts`.

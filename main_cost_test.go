@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -121,11 +122,13 @@ func TestK5_TheDayOfALabHasACap(t *testing.T) {
 	t.Parallel()
 	env, b := team(t, "--fault", "revert@1")
 	s := script{t, env, passphrase}
-	pay := []string{"transfer", "--asset", "usdc", "--amount", "1100", "--to", payee(t), "--chain", "op", "--yes", "--accept", "V4,Q11"}
-	for range 4 {
-		s.runs(1, pay...)
+	pay := func(n int) []string { // to another recipient each time: the same payment again would be a repeat
+		return []string{"transfer", "--asset", "usdc", "--amount", "1100", "--to", "0x" + strings.Repeat(fmt.Sprint(n), 40), "--chain", "op", "--yes", "--accept", "V4,Q11,J4,U3"}
 	}
-	if _, errs := s.runs(4, pay...); !strings.Contains(errs, "REFUSE Y5") || !strings.Contains(errs, "5,000") && !strings.Contains(errs, "5000") {
+	for n := range 4 {
+		s.runs(1, pay(n+1)...)
+	}
+	if _, errs := s.runs(4, pay(5)...); !strings.Contains(errs, "REFUSE Y5") || !strings.Contains(errs, "5,000") && !strings.Contains(errs, "5000") {
 		t.Errorf("%s", errs)
 	}
 	if n := len(b.saw(pathExecute)); n != 4 {

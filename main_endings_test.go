@@ -210,7 +210,10 @@ func keyless() []ending {
 func apart() []ending {
 	return []ending{
 		{command: "status", code: 0}, {command: "status", code: 4}, {command: "status", code: 5}, {command: "serve", code: 0},
-		{command: "accounts", code: 0}, {command: "accounts", code: 2}, {command: "accounts", code: 3},
+		{command: "accounts", code: 0}, {command: "accounts", code: 2}, {command: "accounts", code: 3}, {command: "accounts", code: 4},
+		{command: "activity adopt", code: 0}, {command: "activity adopt", code: 1}, {command: "activity adopt", code: 2}, {command: "activity adopt", code: 4},
+		{command: "activity adopt", code: 5}, {command: "serve check", code: 0}, {command: "serve check", code: 1}, {command: "serve check", code: 2},
+		{command: "serve backup", code: 0}, {command: "serve backup", code: 1}, {command: "serve backup", code: 2},
 	}
 }
 

@@ -182,6 +182,7 @@ func (r *real) roles(dir string) {
 	}
 	of := []string{"--profile", "roles"}
 	r.prints("profile add", "roles", "--kind", "embedded", "--vault", "file")
+	r.prints("profile add", "plain", "--kind", "embedded", "--vault", "file")
 	r.prints("accounts add", append(of, "--type", "role-based", "--session", "0x5e00000000000000000000000000000000000000", "--admin", adminOfKey)...)
 	r.prints("accounts list", of...)
 	r.prints("accounts show", append(of, "--chain", "eip155:8453")...)
@@ -198,6 +199,8 @@ func (r *real) roles(dir string) {
 	r.prints("accounts exit announce", signed...)
 	r.prints("accounts exit cancel", signed...)
 	r.prints("accounts exit sweep", append(signed, "--to", payee(r.T))...)
+	r.prints("accounts add", "--profile", "plain", "--type", "solana", "--address", "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T")
+	r.prints("accounts remove", "--profile", "plain", "solana", "--yes")
 }
 
 // backsUp sets up a vault and restores a backup, which takes a person.

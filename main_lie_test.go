@@ -137,6 +137,7 @@ func TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes(t *testing.T) {
 	h := &heard{last: map[string]string{}}
 	b.behaves(h.note)
 	s.runs(0, pays(t, "call", "--dry-run")...) // to learn where the account holds how much
+	s.runs(0, "balances")                      // the wallet notes what the service states; a dry run notes nothing
 	held := balancesIn(t, h.of(pathPrepare))
 	asset := richest(held)
 	chain, _, _ := strings.Cut(asset, "/")

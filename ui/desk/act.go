@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"coffer/api"
 	"coffer/ui/cli"
 	"coffer/ui/cli/act"
 	"coffer/ui/profile"
@@ -43,6 +44,37 @@ func Session(ctx context.Context, host profile.Host, name string, ask act.Ask, m
 		Lost:  func() (journal.Loss, error) { return journal.Examine(state, options) },
 		Adopt: func() error { return journal.Adopt(state, options) },
 	}, nil
+}
+
+// Balances asks what the accounts of a profile hold, and notes what the service states: later answers are compared with it (flow.Flow.Stated).
+func Balances(ctx context.Context, host profile.Host, name string) (*api.Document, error) {
+	s, err := host.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.Close() }()
+	answer, err := s.Client.BalancesDocument(ctx, s.Query())
+	if err != nil {
+		return nil, err
+	}
+	note(s, answer.Document)
+	return answer.Document, nil
+}
+
+// note keeps stated balances, where they and the journal can be read.
+func note(s *profile.Opened, doc *api.Document) {
+	var b api.AggregatedBalance
+	state, options := s.Journal("coffer")
+	rules, err := s.Policy()
+	if err != nil || doc.Decode(&b) != nil {
+		return
+	}
+	j, err := journal.OpenScratch(state, options)
+	if err != nil {
+		return
+	}
+	defer func() { _ = j.Close() }()
+	flow.New(flow.Deps{Client: s.Client, Journal: j, Policy: rules, Clock: s.Clock, Keep: profile.Folder{Dir: state}}).Stated(s.Accounts, b)
 }
 
 // unsaved is a folder in which a dry run writes nothing.

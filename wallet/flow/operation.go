@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ type Operation struct {
 	records int
 
 	stuck    bool      // its record does not hold: it can only be abandoned
+	refused  bool      // a payment of it was sent and, as the service says, not taken
 	quotable time.Time // until when the signed call can be quoted, by the service's clock; zero when there is none
 
 	// The fields below are used by the running step only.
@@ -55,13 +57,16 @@ func (o *Operation) Snapshot() Snapshot {
 		s.Over = !s.Stuck && o.in.Kind() == intent.KindCall && (o.quotable.IsZero() || o.f.latest().After(o.quotable))
 	}
 	if s.Over && s.Problem == o.unsent() {
-		s.Problem = o.noun() + " was signed but not sent, and there is no time left for a quote. Prepare it again, or abandon it."
+		s.Problem = strings.Replace(s.Problem, ". Ask for a new quote", ", and there is no time left for a quote. Prepare it again", 1)
 	}
 	return s
 }
 
 // unsent says what can be done about an operation that was signed and not sent.
 func (o *Operation) unsent() string {
+	if o.refused {
+		return o.noun() + " was sent, and the service says that it did not take it. Ask for a new quote, or abandon it."
+	}
 	return o.noun() + " was signed but not sent. Ask for a new quote, or abandon it."
 }
 

@@ -128,6 +128,9 @@ func (o *Operation) adoptSigned(rec journal.Operation) {
 	case o.in.Kind() == intent.KindCall:
 		err = o.restoreSigned(rec)
 	}
+	o.mu.Lock()
+	o.refused = slices.ContainsFunc(rec.Signatures, func(s journal.Signature) bool { return s.Sent && s.QuoteID != "" })
+	o.mu.Unlock()
 	words := o.unsent()
 	if err != nil {
 		words = problem(err)

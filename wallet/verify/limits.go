@@ -101,10 +101,11 @@ func (j *judge) preparedLimits(p Policy, h History, now time.Time, in intent.Int
 		j.contractLimit(p, l.call.To.Hex(), len(l.call.Data) == 0, "/chainOperation/userOp/callData")
 	}
 	v.summary.Counts = p.counted(d, v.summary.Spend)
+	prep.view.Worst = j.worst(p, h, *v)
 	if j.capsHold(p, in.ChainID(), lines) {
-		all := append(p.expectedPayments(callType, needs), v.summary.Counts...)
-		j.spendLimit(p, all)
-		j.dayLimit(p, h, now, all)
+		expected := p.expectedPayments(callType, needs)
+		j.spendLimit(p, slices.Concat(expected, prep.view.Worst))
+		j.dayLimit(p, h, now, slices.Concat(expected, v.summary.Counts))
 	}
 }
 
@@ -152,16 +153,12 @@ func (j *judge) quoteLimits(p Policy, h History, now time.Time, q *VerifiedQuote
 		q.operations[i].summary.Counts = q.operations[i].summary.Spend
 		counts = append(counts, q.operations[i].summary.Spend...)
 	}
-	all := slices.Clone(counts)
-	if q.prepared != nil {
-		all = append(all, q.prepared.prepared.signing.summary.Counts...)
-	}
 	signs := q.operations
 	if q.prepared != nil {
 		signs = append(slices.Clone(signs), q.prepared.prepared.signing)
 	}
 	q.view.Worst = j.worst(p, h, signs...)
-	j.spendLimit(p, all)
+	j.spendLimit(p, q.view.Worst)
 	j.dayLimit(p, h, now, counts) // the history holds the prepared operation, which is signed
 }
 

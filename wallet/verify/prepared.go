@@ -79,7 +79,6 @@ func (j *judge) prepared(in intent.Intent, p Policy, h History, now time.Time, d
 	}
 	prep.view = j.preparedView(p, h, d, w, acc, o, v, lines, sources)
 	j.preparedLimits(p, h, now, in, lines, prep)
-	prep.view.Worst = j.worst(p, h, prep.signing)
 	prep.stood = j.beside(p, in, h, now, []Signing{v})
 	prep.view.Fingerprint, prep.view.Phrase = fingerprint("coffer/review/1", in.Hash(), doc, v), j.report.Phrase()
 	return prep
