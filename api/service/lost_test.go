@@ -116,7 +116,7 @@ func TestR1_ALostNetworkIsNoNewOne(t *testing.T) {
 			if _, err := opens(t, dir); !errors.Is(err, c.want) || !service.IsDamage(err) {
 				t.Errorf("opened: %v", err)
 			}
-			if _, err := (daemon.Keys{Dir: dir}).List(t.Context()); c.want == service.ErrLost && before[service.DatabaseFile] == nil && !errors.Is(err, c.want) {
+			if _, err := (daemon.Keys{Dir: dir}).List(t.Context()); errors.Is(c.want, service.ErrLost) && before[service.DatabaseFile] == nil && !errors.Is(err, c.want) {
 				t.Errorf("keys: %v", err)
 			}
 			after := files(t, dir)

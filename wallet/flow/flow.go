@@ -174,7 +174,7 @@ func (h history) Open(time.Time) []verify.Open {
 }
 
 // Sent is part of verify.History.
-func (h history) Sent() []verify.Open { return h.Journal.SentFor(h.op) }
+func (h history) Sent() []verify.Open { return h.SentFor(h.op) }
 
 // LiveNonces is part of verify.History.
 func (h history) LiveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {

@@ -215,7 +215,7 @@ func lie(t *testing.T, line []byte, path []any, leaveOut bool) []byte {
 	if err := json.Unmarshal(line, &whole); err != nil {
 		t.Fatal(err)
 	}
-	var at any = whole["content"]
+	at := whole["content"]
 	for _, step := range path[:len(path)-1] {
 		if i, ok := step.(int); ok {
 			at = at.([]any)[i]

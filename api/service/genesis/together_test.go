@@ -36,7 +36,7 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 		}
 		return out
 	}
-	before, commits := heads(), counted.n
+	before := heads()
 	if _, err := in.SealAll(requests(func([]chain.Receipt) error { return wrong })); !errors.Is(err, wrong) || !errors.Is(err, chain.ErrNotAccepted) {
 		t.Errorf("%v", err)
 	}
@@ -52,7 +52,7 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 			t.Errorf("chain %d went from %d to %d", in.ChainIDs[i], before[i], n)
 		}
 	}
-	commits = counted.n
+	commits := counted.n
 	blocks, err := in.SealAll(requests(nil))
 	if err != nil || len(blocks) != len(in.ChainIDs) || counted.n != commits+1 {
 		t.Fatalf("%d blocks, %d commits, %v", len(blocks), counted.n-commits, err)

@@ -122,7 +122,7 @@ func metaOf(f io.ReaderAt, page int64) (m meta, ok bool) {
 	}
 	native := binary.NativeEndian
 	sum := fnv.New64a()
-	sum.Write(b[:metaSummed])
+	_, _ = sum.Write(b[:metaSummed]) // a hash takes everything
 	if native.Uint32(b[0:]) != boltMagic || native.Uint32(b[4:]) != boltVersion || native.Uint64(b[metaSummed:]) != sum.Sum64() {
 		return m, false
 	}
