@@ -341,7 +341,7 @@ func TestARefusedQuoteOfASwapIsNeverSigned(t *testing.T) {
 	}
 }
 
-func TestASwapThatWasSignedButNotSentIsQuotedAgainOrAbandoned(t *testing.T) {
+func TestASwapThatWasRefusedIsQuotedAgainOrAbandoned(t *testing.T) {
 	b := newRecorded(t, "v3-swap-role-based")
 	b.f.execute = func([]byte) (api.ExecuteResponse, error) {
 		return api.ExecuteResponse{}, api.NewError(api.ErrNoRoute, "price moved")
@@ -356,7 +356,7 @@ func TestASwapThatWasSignedButNotSentIsQuotedAgainOrAbandoned(t *testing.T) {
 		t.Fatalf("%d unfinished", len(list))
 	}
 	o = list[0]
-	if s := o.Snapshot(); s.State != flow.StateQuoting || s.Err != nil || s.SignaturesDone != 1 || !strings.HasPrefix(s.Problem, "The swap was signed") {
+	if s := o.Snapshot(); s.State != flow.StateQuoting || s.Err != nil || s.SignaturesDone != 1 || !strings.HasPrefix(s.Problem, "The swap was sent, and the service says that it did not take it") {
 		t.Fatalf("%+v", s)
 	}
 	if s, err := o.Requote(t.Context()); !errors.Is(err, flow.ErrRefused) || b.f.calls[len(b.f.calls)-1] != "exchange" || !s.Report2.Has("Q1", verify.Refuse) {
