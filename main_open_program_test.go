@@ -72,7 +72,7 @@ func TestK3_TheProgramDoesNotPayTwiceAfterARefundedLie(t *testing.T) {
 	}
 	s.completes(first.QuoteID)
 	out, errs = s.runs(4, pay...)
-	for _, want := range []string{"GATE (closed) J4", "open-repeat", "40 USDC", "can still be taken", "it has ended and nothing stands beside this"} {
+	for _, want := range []string{"GATE (closed) J4", "open-repeat", "40 USDC", "can still be taken", "it cannot start to run any more"} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("%q is not said:\n%s", want, errs)
 		}

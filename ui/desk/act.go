@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"coffer/api"
+	"coffer/api/network"
 	"coffer/ui/cli"
 	"coffer/ui/cli/act"
 	"coffer/ui/profile"
@@ -116,6 +117,6 @@ func work(s *profile.Opened, tighten func(verify.Limits) (verify.Limits, error),
 			_, err := f.Reconcile(ctx)
 			return err
 		},
-		Hold: j.Hold, Yield: f.Yield, Operations: j.Operations, Void: f.Void, Repair: f.Repair, Remark: j.Remark(), Close: j.Close,
+		Believes: s.Network.Kind == network.Embedded, Hold: j.Hold, Yield: f.Yield, Operations: j.Operations, Void: f.Void, Repair: f.Repair, Remark: j.Remark(), Close: j.Close,
 	}, nil
 }

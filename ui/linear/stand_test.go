@@ -42,7 +42,7 @@ func TestD2_HowAnOperationStandsFollowsTheJournalAndTheClock(t *testing.T) {
 			"without an end":  {unsent, []journal.Signature{endless}, "signed, no quote yet", "it does not end by itself."},
 			"cannot be read":  {stuck, []journal.Signature{sig, endless}, "can only be abandoned", "not all of them end by themselves. No payment is signed. What was signed cannot be checked again; you can only abandon it."},
 			"refunded":        {refunded, []journal.Signature{sig}, "the service says: refunded", "you could pay twice"},
-			"refunded, ended": {refunded, nil, "the service says: refunded", "You can build it again."},
+			"refunded, ended": {refunded, nil, "the service says: refunded", "It may have run before that: look at the chain before you build it again."},
 		} {
 			live(c.open...)
 			if word, words := s.stand(c.x); word != c.word || !strings.Contains(words, c.says) {

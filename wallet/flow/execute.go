@@ -40,24 +40,8 @@ func (o *Operation) execute(ctx context.Context, confirmed string, progress func
 		return o.unheld(StateReview2, err)
 	}
 	defer release()
-	if err := errors.Join(o.open(), o.f.alone(q.ID(), q.Operations()...), o.within()); err != nil {
-		return o.fail(StateReview2, err)
-	}
-	if q.Unseen(d.Policy, o.in, o.history(true), o.f.earliest()) {
-		return o.fail(StateReview2, ErrBeside)
-	}
-	o.update(func(s *Snapshot) {
-		s.State, s.SignaturesDone, s.Err, s.Problem = StateSigning, o.signedBefore(), nil, ""
-	})
-	signatures, entry, err := o.signQuote(ctx, confirmed, progress)
+	body, err := o.signPayments(ctx, confirmed, progress)
 	if err != nil {
-		return o.fail(StateReview2, err)
-	}
-	body, err := q.ExecuteBody(signatures)
-	if err != nil {
-		return o.fail(StateReview2, err)
-	}
-	if err := o.record(journal.QuoteSigned, entry); err != nil {
 		return o.fail(StateReview2, err)
 	}
 	progress(Event{Kind: EventJournaled, At: d.Clock()})
@@ -81,6 +65,31 @@ func (o *Operation) execute(ctx context.Context, confirmed string, progress func
 	}
 	answer, err := send(ctx, raw)
 	return o.outcome(answer, err, progress)
+}
+
+// signPayments makes and records the signatures of the quote and returns the body to send. No other operation of this process is signed meanwhile.
+func (o *Operation) signPayments(ctx context.Context, confirmed string, progress func(Event)) (*api.Document, error) {
+	q := o.quote
+	o.f.signing.Lock()
+	defer o.f.signing.Unlock()
+	if err := errors.Join(o.open(), o.f.alone(q.ID(), q.Operations()...), o.within()); err != nil {
+		return nil, err
+	}
+	if q.Unseen(o.f.d.Policy, o.in, o.history(true), o.f.earliest()) {
+		return nil, ErrBeside
+	}
+	o.update(func(s *Snapshot) {
+		s.State, s.SignaturesDone, s.Err, s.Problem = StateSigning, o.signedBefore(), nil, ""
+	})
+	signatures, entry, err := o.signQuote(ctx, confirmed, progress)
+	if err != nil {
+		return nil, err
+	}
+	body, err := q.ExecuteBody(signatures)
+	if err != nil {
+		return nil, err
+	}
+	return body, o.record(journal.QuoteSigned, entry)
 }
 
 // open reports whether the quote may still be signed and sent.

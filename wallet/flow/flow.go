@@ -97,6 +97,7 @@ type Deps struct {
 type Flow struct {
 	d        Deps
 	stated   stated
+	signing  sync.Mutex // from judging what is signed beside an operation until its own signatures are recorded; taken after the journal is held
 	mu       sync.Mutex
 	ops      map[string]*Operation
 	sent     sync.Mutex

@@ -47,6 +47,8 @@ func (o *Operation) signCall(ctx context.Context, confirmed string) error {
 		return err
 	}
 	defer release()
+	o.f.signing.Lock()
+	defer o.f.signing.Unlock()
 	if err := errors.Join(o.f.d.Journal.ReadOnly(), o.f.alone("", p.Signing()), o.within()); err != nil {
 		return err
 	}

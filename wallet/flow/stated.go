@@ -102,6 +102,11 @@ func (s *stated) put(list []statement) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.load()
+	if s.keep != nil {
+		if b, err := s.keep.Load(statedFile); err == nil && len(b) > 0 {
+			s.list = parseStated(b, s.net) // another process may have noted something since
+		}
+	}
 	for _, x := range list {
 		s.list = slices.DeleteFunc(s.list, func(o statement) bool { return o.Asset == x.Asset && strings.EqualFold(o.Account, x.Account) })
 		s.list = append(s.list, x)
@@ -141,6 +146,9 @@ func (o *Operation) balanceRemark(r verify.Report, sources []verify.AmountView) 
 			if new(big.Int).Add(a.Amount, own).Cmp(before) < 0 {
 				r.Reasons = append(r.Reasons, contradiction(a, before, own, at))
 				continue
+			}
+			if a.Amount.Cmp(before) < 0 {
+				continue // explained; what comes next is measured from the same statement, so that nothing explains two losses
 			}
 		}
 		fresh = append(fresh, statement{account, a.Asset.String(), a.Amount.String(), now})
@@ -219,8 +227,8 @@ func (f *Flow) takenSince(a caip.Asset, at time.Time) *big.Int {
 	return total
 }
 
-// Stated notes the balances that the service stated for the accounts of a profile, such as those of a screen: later answers are compared with them. What
-// contradicts an earlier statement is not noted.
+// Stated notes the balances that the service stated for the accounts of a profile, such as those of a screen: later answers are compared with them. Less than
+// was stated within a day is not noted, so that what explained it once does not explain it again.
 func (f *Flow) Stated(accounts []api.Account, b api.AggregatedBalance) {
 	now := f.d.Clock()
 	var fresh []statement
@@ -235,8 +243,7 @@ func (f *Flow) Stated(accounts []api.Account, b api.AggregatedBalance) {
 			if errAmount != nil || account == "" {
 				continue
 			}
-			before, at, known := f.stated.of(account, a, now)
-			if known && new(big.Int).Add(v, f.takenSince(a, at)).Cmp(before) < 0 {
+			if before, _, known := f.stated.of(account, a, now); known && v.Cmp(before) < 0 {
 				continue
 			}
 			fresh = append(fresh, statement{account, a.String(), v.String(), now})

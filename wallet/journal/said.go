@@ -86,6 +86,35 @@ func (b *book) open(now time.Time) []verify.Open {
 		}
 		out = append(out, v)
 	}
+	return append(out, b.past(now)...)
+}
+
+// pastFor is how long what was sent and has ended is still weighed: nothing proves that it did not run in time.
+const pastFor = 24 * time.Hour
+
+// past lists what was sent and has ended within a day, where the service's word closes nothing.
+func (b *book) past(now time.Time) []verify.Open {
+	var out []verify.Open
+	for _, id := range b.order {
+		o := b.ops[id]
+		for _, s := range o.Signatures {
+			if b.closes || !s.Sent || !s.ended(now) || !s.VoidedAt.IsZero() {
+				continue
+			}
+			end, _ := s.Ends()
+			if now.Sub(end) > pastFor {
+				continue
+			}
+			v := verify.Open{
+				Operation: id, Hash: s.OpHash, Role: s.Role, Chain: s.Chain, Sender: s.Sender, Nonce: s.Nonce, Made: s.Made, Ends: end, Sent: true, Past: true,
+				Ran: s.Said == SaidRan, Nothing: s.Said == SaidNothing || s.Said == SaidDoubted, Intent: o.Intent,
+			}
+			for _, p := range s.Spend {
+				v.Spend = add(v.Spend, p)
+			}
+			out = append(out, v)
+		}
+	}
 	return out
 }
 

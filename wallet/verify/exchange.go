@@ -80,7 +80,7 @@ func exchangeWords(kind string) string {
 	if kind == intent.KindTransfer {
 		return "The payments below are signed now; the same asset, less the fees, is sent to the recipient."
 	}
-	return "The payments below are signed now; another asset is delivered for them, no less than the minimum, or they come back."
+	return "The payments below are signed now; another asset is delivered for them, no less than the minimum; otherwise they should come back."
 }
 
 // payer takes the accounts that pay from the intent: an EVM account, a Solana account or both. Without an EVM account the first result is empty.

@@ -27,6 +27,7 @@ type Open struct {
 	Ran        bool
 	Nothing    bool
 	Running    bool
+	Past       bool // its time is over, less than a day ago: it cannot start to run any more, but nothing proves that it did not
 	Spend      []Spend
 	Intent     []byte
 }
@@ -44,16 +45,22 @@ func (s Signing) takes(x Open) bool {
 }
 
 // standing is what may stand beside an operation: repeats holds what it could double, others what the service said came to nothing, or of which the outcome is
-// not known. replaced are those in whose place it is signed, again those that it repeats and that the service says ran.
-type standing struct{ repeats, others, replaced, again []Open }
+// not known. replaced are those in whose place it is signed, again those that it repeats and that the service says ran, past those that it repeats and whose
+// time is over without a proof that they did not run.
+type standing struct{ repeats, others, replaced, again, past []Open }
 
 // stand sorts the open signatures of other operations. Payments for a call count when payments are judged: without their call they move nothing to anybody
 // else, and a prepared call takes the place of an earlier one or is judged beside it. What the service says ran is taken to have run, as the person was told.
 func (p Policy) stand(in intent.Intent, h History, now time.Time, payments bool, ops []Signing) standing {
 	var out standing
 	for _, x := range h.Open(now) {
+		replaced := slices.ContainsFunc(ops, func(s Signing) bool { return s.takes(x) })
 		switch {
-		case slices.ContainsFunc(ops, func(s Signing) bool { return s.takes(x) }):
+		case x.Past:
+			if x.Sent && !x.Ran && !replaced && p.repeats(in.Draft(), x.Intent) {
+				out.past = append(out.past, x)
+			}
+		case replaced:
 			out.replaced = append(out.replaced, x)
 		case !x.Sent, x.Role == RoleFunding && !payments:
 		case p.repeats(in.Draft(), x.Intent) && x.Ran:
@@ -84,6 +91,10 @@ func (j *judge) beside(p Policy, in intent.Intent, h History, now time.Time, nex
 	j.replaces(s.replaced)
 	if len(s.again) > 0 {
 		j.add(Show, "J4", "This repeats what you signed on "+made(s.again)+". The service says that it ran; "+p.figures(p.openSum(s.again))+" of it can still be taken if it did not. "+untilWhen(s.again), "", "", "")
+	}
+	if len(s.past) > 0 {
+		j.add(Warn, "J4", "This repeats what you signed on "+made(s.past)+". That has ended, but it may have run before: only the service says that it did not. "+
+			p.figures(p.openSum(s.past))+" may have left already; look at the chain first.", "", "nothing that this repeats", saidOf(s.past))
 	}
 	if len(s.repeats)+len(s.others) == 0 {
 		return nil
@@ -153,7 +164,7 @@ func untilWhen(list []Open) string {
 			last = x.Ends
 		}
 	}
-	return "After " + clockText(last) + " it has ended and nothing stands beside this."
+	return "After " + clockText(last) + " it cannot start to run any more."
 }
 
 // openSum is what open signatures can move, by asset. Of those in one place only one can run: they count with the largest amount of each asset.

@@ -131,7 +131,7 @@ func (j *judge) dayLimit(p Policy, h History, now time.Time, counts []AmountView
 
 // softDayCap reports whether the daily cap is this program's own, on a network without real money: what has no price is then pointed out and not refused.
 func (p Policy) softDayCap() bool {
-	return p.Limits.DefaultDayCap && p.Network.Kind != network.Real
+	return p.Limits.DefaultDayCap && p.Network.Kind == network.Lab
 }
 
 func (p Policy) capName() string {

@@ -106,8 +106,10 @@ type Work struct {
 	Void   func(hash, typed string) error
 	Repair func(l journal.Lane, typed string, yes bool) error
 	// Hold takes the journal for a step of the caller's own; Yield abandons, in that step, what other processes began for an intent and did not sign.
-	Hold  func(ctx context.Context) (release func(), err error)
-	Yield func(id, intentHash string) error
+	// Believes says that the service is a part of this program, so that its word about an end is a fact.
+	Believes bool
+	Hold     func(ctx context.Context) (release func(), err error)
+	Yield    func(id, intentHash string) error
 	// Remark says what a person should know about how the journal was opened.
 	Remark string
 	Close  func() error

@@ -86,7 +86,11 @@ func (c Commands) apply(ctx context.Context, s *Session, o runOptions, p plan.Pl
 			if err := c.notTwice(w, kept, me, again); err != nil {
 				return nil, err
 			}
-			return c.goOn(w, me.Intent), nil
+			op, over := c.goOn(w, me.Intent)
+			if over != nil {
+				return nil, kept.already(*over)
+			}
+			return op, nil
 		},
 		before: func(id string) error {
 			me.Operation, me.At = id, at(c.Clock())
@@ -137,7 +141,7 @@ func (c Commands) notTwice(w *Work, kept *appliedBook, me application, again str
 	}
 	var sent []journal.Operation
 	for _, rec := range w.Operations() {
-		if rec.IntentHash == me.Intent && wasSent(&rec) {
+		if rec.IntentHash == me.Intent && (wasSent(&rec) || refusedAfterSending(w, &rec)) {
 			sent = append(sent, rec)
 		}
 	}
@@ -191,9 +195,11 @@ func (b *appliedBook) already(rec journal.Operation) error {
 	became := ""
 	switch rec.State {
 	case journal.Done:
-		became = "it ended " + clean(rec.Outcome)
+		became = "it ended " + clean(rec.Outcome) + ", as the service said"
 	case journal.NotExecuted:
-		became = "it never ran, but what was signed for it can be live still"
+		became = "the service says that it never ran; what was signed for it can be live still"
+	case journal.Abandoned:
+		became = "it was sent, and only the service says that it did not take it"
 	default:
 		return outcome(cli.ExitUnknown, nil, "this plan was sent on %s and has no end that is known; it is not sent again. Ask: coffer status %s --watch", when, rec.ID)
 	}
@@ -205,7 +211,8 @@ func (b *appliedBook) already(rec journal.Operation) error {
 const leastLeft = 2 * time.Minute
 
 // goOn finds the operation of an intent that was signed and not sent; one that cannot go on any more is abandoned. nil: there is none.
-func (c Commands) goOn(w *Work, hash string) Operation {
+// over is one of them whose payments were sent and, as only the service says, refused: the plan counts as sent.
+func (c Commands) goOn(w *Work, hash string) (going Operation, over *journal.Operation) {
 	list := w.Operations()
 	for _, op := range w.Unfinished() {
 		rec := record(list, op.ID())
@@ -215,13 +222,20 @@ func (c Commands) goOn(w *Work, hash string) Operation {
 		}
 		if x.Err == nil && (isExchange(x.Intent) || c.Clock().Add(leastLeft).Before(x.Deadline)) {
 			c.say("Going on with operation %s of %s, which was signed and not sent.", op.ID(), clock(rec.Started))
-			return op
+			return op, nil
 		}
 		if err := op.Abandon(); err != nil {
 			c.say("Operation %s could not be abandoned: %s", op.ID(), err.Error())
+		} else if rec.State = journal.Abandoned; refusedAfterSending(w, rec) {
+			over = rec
 		}
 	}
-	return nil
+	return nil, over
+}
+
+// refusedAfterSending reports that an operation that was given up had been sent, and that only the service says that it did not take it.
+func refusedAfterSending(w *Work, rec *journal.Operation) bool {
+	return !w.Believes && rec.State == journal.Abandoned && rec.BodyHash != ""
 }
 
 // narrow puts the limits of a plan beside those of the policy: what both allow is allowed.

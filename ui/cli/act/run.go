@@ -416,7 +416,7 @@ func (r *runner) leave() {
 	switch {
 	case r.x.State.Terminal(), r.x.State == flow.StateAccepted, r.x.State == flow.StateUnknown, r.x.State == flow.StateExecuting:
 	case r.signed:
-		r.c.say("What was signed can still be used until it ends: see `coffer activity`. Nothing was sent.")
+		r.c.say("What was signed can still be used until it ends: see `coffer activity`. The service may have it.")
 	default:
 		if err := r.op.Abandon(); err != nil && !errors.Is(err, flow.ErrState) {
 			r.c.say("The journal could not be written: %s", err.Error())

@@ -138,7 +138,7 @@ func TestK3_TheEndIsToldAsWhatTheServiceSays(t *testing.T) {
 	}{
 		"completed":        {flow.StateDone, api.StatusCompleted, true, []string{"The service says it ran and every payment is settled; nothing on this machine proves it.", "2 signatures can still be used until 12:03:33."}, "service: COMPLETED"},
 		"refunded":         {flow.StateFailed, api.StatusRefunded, true, []string{"The service says this was refunded", "until 12:03:33. If you build it again before that, you could pay twice."}, "service: REFUNDED"},
-		"refunded, ended":  {flow.StateFailed, api.StatusRefunded, false, []string{"Its signatures have ended and cannot be used any more. You can build it again."}, "service: REFUNDED"},
+		"refunded, ended":  {flow.StateFailed, api.StatusRefunded, false, []string{"It may have run before that: look at the chain before you"}, "service: REFUNDED"},
 		"failed":           {flow.StateFailed, api.StatusFailed, true, []string{"The service says this did not run and nothing was paid"}, "service: FAILED"},
 		"never ran":        {flow.StateNotExecuted, "", true, []string{"The service says it never ran this", "you could pay twice"}, "service: never ran"},
 		"not of a service": {flow.StateFailed, api.StatusRefunded, true, []string{"Your call did not run. What had been paid came back"}, " REFUNDED"},

@@ -154,7 +154,7 @@ func wayLines(th theme.Theme, v *verify.QuoteView, w int) []string {
 
 // consequence is what a way of paying means for the calls. Where several chains pay, some services let their solver make the calls.
 func consequence(v *verify.QuoteView) string {
-	const lends = "Somebody else (the solver) lends what is missing and gets these payments only once your calls ran."
+	const lends = "The solver lends what is missing and should get these payments only once your calls ran; the operator decides that."
 	switch v.CallType {
 	case api.CallSameChainExcludeSolver:
 		return "Nobody lends anything: your account uses what is there."

@@ -82,7 +82,7 @@ func TestAMinimumBelowTheToleranceIsMarked(t *testing.T) {
 
 func TestTheWayOfPayingIsSaidInWordsWithItsConsequence(t *testing.T) {
 	for callType, want := range map[string]string{
-		api.CallSameChainExcludeSolver: "Nobody lends anything", api.CallSameChainWithSolver: "only once your calls ran.", api.CallCrossChain: "credit the solver", "new": "",
+		api.CallSameChainExcludeSolver: "Nobody lends anything", api.CallSameChainWithSolver: "only once your calls ran; the operator decides that.", api.CallCrossChain: "credit the solver", "new": "",
 	} {
 		v := audited(t, func(q *verify.QuoteView) { q.CallType, q.CallTypeWords = callType, "In words: "+callType+"." })
 		if !strings.Contains(v, "In words: "+callType+".") || !strings.Contains(v, want) {
@@ -90,7 +90,7 @@ func TestTheWayOfPayingIsSaidInWordsWithItsConsequence(t *testing.T) {
 		}
 	}
 	one := audited(t, func(q *verify.QuoteView) { q.Legs = q.Legs[:1] })
-	if strings.Contains(one, "credit the solver") || !strings.Contains(one, "Somebody else (the solver) lends what is missing") {
+	if strings.Contains(one, "credit the solver") || !strings.Contains(one, "The solver lends what is missing") {
 		t.Errorf("one chain pays: %s", one)
 	}
 }

@@ -68,7 +68,7 @@ func ethOf(wei string, micro int64, where string) verify.AmountView {
 func swapQuote(now time.Time) *verify.QuoteView {
 	q := quote(now, time.Minute)
 	q.Kind, q.Needs, q.Legs, q.CallType = "swap", nil, q.Legs[:1], ""
-	q.CallTypeWords = "The payments below are signed now; another asset is delivered for them, no less than the minimum, or they come back."
+	q.CallTypeWords = "The payments below are signed now; another asset is delivered for them, no less than the minimum; otherwise they should come back."
 	q.DeliverMicro, q.CostMicro, q.CostBps, q.FeesMicro = big.NewInt(99_500_000), big.NewInt(480_000), 49, big.NewInt(479_904)
 	q.UnexplainedMicro = big.NewInt(96)
 	q.Legs[0].Pays = usdcOf(100_000_000, 99_980_000, "Optimism")

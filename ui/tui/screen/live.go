@@ -51,7 +51,7 @@ func SaidWords(x flow.Snapshot, exchange bool, l Live, zone *time.Location) stri
 	switch {
 	case x.State == flow.StateDone:
 	case l.Known && l.N == 0:
-		words += " You can build it again."
+		words += " It may have run before that: look at the chain before you build it again."
 	default:
 		words += " If you build it again before that, you could pay twice."
 	}
