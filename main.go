@@ -341,7 +341,14 @@ func (storeCommands) Check(_ context.Context, data, file string) error {
 	if err != nil {
 		return err
 	}
-	return ofFile(ofData(daemon.Check(dir, file, os.Stdout), dir))
+	err = daemon.Check(dir, file, os.Stdout)
+	if file == "" {
+		return ofFile(ofData(err, dir))
+	}
+	if service.IsDamage(err) {
+		return &cli.DataError{Err: err, Hint: "this file is no good backup: check another one, or make a new one with coffer serve backup FILE"}
+	}
+	return ofFile(err)
 }
 
 // Backup copies a database.
@@ -350,7 +357,11 @@ func (storeCommands) Backup(ctx context.Context, data, file string) error {
 	if err != nil {
 		return err
 	}
-	return ofFile(ofData(daemon.Backup(ctx, dir, file, os.Stdout), dir))
+	err = daemon.Backup(ctx, dir, file, os.Stdout)
+	if errors.Is(err, service.ErrBadCopy) { // says nothing about the directory
+		return &cli.DataError{Err: err, Hint: "put the copy in another place; if that fails too, stop the service and run coffer serve check"}
+	}
+	return ofFile(ofData(err, dir))
 }
 
 // ofFile says of a file that is named that it is a matter of the command line.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,6 +71,25 @@ func TestR1_ServeRefusesALostNetwork(t *testing.T) {
 	}
 }
 
+// TestR1_NothingIsMovedForAServiceThatCannotListen: a restart would move one network after the other.
+func TestR1_NothingIsMovedForAServiceThatCannotListen(t *testing.T) {
+	t.Parallel()
+	_, env := home(t)
+	data := oneService(t, env)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, errs, code := runProgram(t, env, "serve", "--new", "--listen", l.Addr().String(), "--data", data)
+	if code != 1 || !strings.Contains(errs, "nothing was moved") || !strings.Contains(errs, "--listen") {
+		t.Errorf("code %d, %s", code, errs)
+	}
+	if moved, err := filepath.Glob(filepath.Join(data, "before-*")); err != nil || len(moved) != 0 {
+		t.Errorf("%v, %v", moved, err)
+	}
+}
+
 // TestR1_TheEmbeddedProfileRefusesALostNetwork: as the service does.
 func TestR1_TheEmbeddedProfileRefusesALostNetwork(t *testing.T) {
 	t.Parallel()
@@ -132,6 +152,19 @@ func TestR3_ServeCheckNamesADamagedRecord(t *testing.T) {
 	out, errs, code := runProgram(t, env, "serve", "check", filepath.Join(data, "coffer.db"))
 	if code != 7 || !strings.Contains(out, "of evm/code is not what was written") || !strings.Contains(errs, "1 of ") {
 		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+	if !strings.Contains(errs, "no good backup") || strings.Contains(errs, "serve --new") {
+		t.Errorf("advice about a directory that was not read: %s", errs)
+	}
+	empty := filepath.Join(t.TempDir(), "empty.db")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := runProgram(t, env, "serve", "check", empty); code != 7 || !strings.Contains(errs, "it is empty") {
+		t.Errorf("an empty file: code %d, %s", code, errs)
+	}
+	if _, errs, code := runProgram(t, env, "serve", "check", t.TempDir()); code != 1 || !strings.Contains(errs, "not a regular file") {
+		t.Errorf("a directory: code %d, %s", code, errs)
 	}
 	if _, _, code := runProgram(t, env, "serve", "check", filepath.Join(data, "none.db")); code != 2 {
 		t.Errorf("a file that is not there: code %d", code)

@@ -48,8 +48,14 @@ func AdministerKeys(ctx context.Context, dir string, create bool, fn func(KeyAdm
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !create {
 		return fmt.Errorf("%w in %s", ErrNoDatabase, dir)
 	}
-	return reachStore(ctx, dir, "coffer serve keys",
-		func(s store.Store) error { return administer(s, fn) },
+	return reachStore(ctx, dir,
+		func(path string) error {
+			s, err := store.OpenBolt(path, store.BoltOptions{Wait: time.Millisecond, Holder: "coffer serve keys"})
+			if err != nil {
+				return err
+			}
+			return errors.Join(administer(s, fn), s.Close())
+		},
 		func(way *http.Transport) (bool, error) {
 			keys := socketKeys{way}
 			if _, unreached := keys.List(ctx); unreached != nil {
@@ -59,16 +65,13 @@ func AdministerKeys(ctx context.Context, dir string, create bool, fn func(KeyAdm
 		})
 }
 
-// reachStore calls own with the database of a data directory, or other with the way to the process that holds it; other reports whether that
-// process answered. It tries for 3 seconds at most.
-func reachStore(ctx context.Context, dir, holder string, own func(store.Store) error, other func(*http.Transport) (bool, error)) error {
+// reachStore calls own with the file of a data directory's database or, when that is store.ErrInUse, other with the way to the process that holds
+// it; other reports whether that process answered. It tries for 3 seconds at most.
+func reachStore(ctx context.Context, dir string, own func(path string) error, other func(*http.Transport) (bool, error)) error {
 	path := filepath.Join(dir, DatabaseFile)
 	deadline := time.Now().Add(attachWait)
 	for {
-		s, busy := store.OpenBolt(path, store.BoltOptions{Wait: time.Millisecond, Holder: holder})
-		if busy == nil {
-			return errors.Join(own(s), s.Close())
-		}
+		busy := own(path)
 		if !errors.Is(busy, store.ErrInUse) {
 			return busy
 		}

@@ -23,8 +23,11 @@ const backupPath = "/admin/backup"
 // ErrExists says that a backup would have replaced a file.
 var ErrExists = errors.New("the file is there already and is not overwritten")
 
+// ErrBadCopy says that a copy is not what was written: the place where it was put may be at fault.
+var ErrBadCopy = errors.New("the copy is not good")
+
 // BackUp writes a consistent copy of the database of a data directory to a new file of mode 0600, reads it back and
-// reports what is in it. A service that runs there makes the copy, over the local socket, and goes on meanwhile. The
+// reports what is in it. The database itself is only read: one of an earlier version is copied as it is. A service that runs there makes the copy, over the local socket, and goes on meanwhile. The
 // copy is as secret as the database: it holds the service's own keys. A file that exists is ErrExists; after any error
 // no file is left. Damaged records are copied as they are and are in the report.
 func BackUp(ctx context.Context, dir, file string) (r store.Report, err error) {
@@ -47,14 +50,14 @@ func BackUp(ctx context.Context, dir, file string) (r store.Report, err error) {
 			err = errors.Join(err, os.Remove(file))
 		}
 	}()
-	err = reachStore(ctx, dir, "coffer serve backup",
-		func(s store.Store) error { return store.Backup(s, func(int64) {}, out) },
+	err = reachStore(ctx, dir,
+		func(path string) error { return store.BackupFile(path, out) },
 		func(way *http.Transport) (bool, error) { return fetchBackup(ctx, way, out) })
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return r, fmt.Errorf("back up: %w", err)
 	}
 	if r, err = store.CheckFile(file); err != nil {
-		return r, fmt.Errorf("back up: the copy is not good: %w", err)
+		return r, fmt.Errorf("back up: %w: %w", ErrBadCopy, err)
 	}
 	return r, nil
 }

@@ -95,8 +95,15 @@ func TestR5_ABackupNeverOverwrites(t *testing.T) {
 	dir := t.TempDir()
 	ended(t, dir)
 	file := filepath.Join(t.TempDir(), "backup.db")
+	source, err := os.ReadFile(filepath.Join(dir, service.DatabaseFile))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := service.BackUp(t.Context(), dir, file); err != nil {
 		t.Fatal(err)
+	}
+	if now, err := os.ReadFile(filepath.Join(dir, service.DatabaseFile)); err != nil || string(now) != string(source) {
+		t.Errorf("the database was written to: %v", err)
 	}
 	before, err := os.ReadFile(file)
 	if err != nil {

@@ -104,12 +104,12 @@ dashboards are about the remote service of that profile, read only, with its API
 	f := cmd.Flags()
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:8443", "where to listen, as `HOST:PORT`; port 0 takes a free one")
 	f.StringVar(&o.Data, "data", "", "data `directory`, made when it is not there (default: below the user's data directory)")
-	f.BoolVar(&o.New, "new", false, "begin a new network: database and network.json of the data directory are moved aside into a directory there, never deleted")
+	f.BoolVar(&o.New, "new", false, "begin a new network: database and network.json of the data directory are moved aside into a directory there, never deleted; the stored API keys go with them. Once, by hand: never in a service file")
 	f.BoolVar(&o.JSON, "json", false, "print one line of JSON with address, CA file, key and network file once the port accepts")
 	f.StringSliceVar(&o.Hosts, "host", nil, "further host `name` or address that clients use, for the certificate; may be given several times")
 	f.StringVar(&w.fund, "fund", w.fund, "test funds for addresses that are named the first time by a key that may quote: `always or never`")
 	f.IntVar(&o.FundLimit, "fund-limit", defaultFundLimit, "the `number` of new addresses that get test funds through one API key in any 24 hours, up to 10000; a key that names a\nnumber of its own has that")
-	f.BoolVar(&o.Private, "private", false, "show quotes, their status and history to keys of the company and project that made them alone, and explorer pages to keys\nthat may read")
+	f.BoolVar(&o.Private, "private", false, "show quotes, their status and history only to keys of the company and project that made them, and explorer pages only to\nkeys that may read")
 	f.StringArrayVar(&o.Faults, "fault", nil, p.faultUsage())
 	f.DurationVar(&o.Lifetime, "lifetime", 30*time.Second, "how long a quote may be accepted, 1s to 10m")
 	f.DurationVar(&o.CursorLifetime, "cursor-lifetime", 15*time.Minute, "how long a continuation of history (the token of the next page) stays good, 1s to 24h")
@@ -142,7 +142,7 @@ func (o *ServeOptions) settle(w words) error {
 		return &UsageError{Problem: "--fund takes always or never"}
 	}
 	if o.FundLimit < 1 || o.FundLimit > maxFundLimit {
-		return &UsageError{Problem: fmt.Sprintf("--fund-limit takes 1 to %d", maxFundLimit), Hint: "--fund never gives no test funds to anybody"}
+		return &UsageError{Problem: fmt.Sprintf("--fund-limit takes 1 to %d", maxFundLimit), Hint: "to give no test funds at all, use --fund never"}
 	}
 	switch w.format {
 	case "json":

@@ -40,7 +40,7 @@ func problem(err error) string {
 	case errors.Is(err, ErrBusy):
 		return "This operation is busy with another step."
 	case errors.Is(err, ErrBeside):
-		return "Another operation was signed since this review was made, and both could run. Nothing was signed; ask again and read what stands beside it."
+		return "Another operation was signed since this review was made, and both could run. Nothing was signed; ask for a new review and read its warnings."
 	case errors.Is(err, journal.ErrConflict):
 		return "An earlier signature of this account is still open and would stand beside this one. Ask again for what the service offers now, or wait until that signature ends."
 	case errors.Is(err, journal.ErrPaid):

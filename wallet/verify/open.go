@@ -35,7 +35,7 @@ type Open struct {
 // believes reports whether the service's word ends a signature: only where service and wallet are one program.
 func (p Policy) believes() bool { return p.Network.Kind == network.Embedded }
 
-// takes reports whether an operation takes the place of an open signature, so that only one of both can ever run.
+// takes reports whether an operation takes the place of an open signature, so that only one of the two can ever run.
 func (s Signing) takes(x Open) bool {
 	m := s.summary
 	if x.Nonce == "" || m.Nonce == "" {

@@ -98,7 +98,7 @@ func Open(s store.Store, o Options) (*Book, error) {
 		b.lifetime = DefaultCursorLifetime
 	}
 	err := s.View(func(tx store.Tx) error {
-		b.cursorKey = tx.Bucket(bucketMeta).Get([]byte("cursor-key"))
+		b.cursorKey = sound(tx.Bucket(bucketMeta)).Get([]byte("cursor-key")) // a damaged one is drawn anew: only continuations end
 		return nil
 	})
 	if err != nil {

@@ -116,3 +116,16 @@ func TestR3_ADamagedIndexAndOffer(t *testing.T) {
 	must(t, s.SweepAll())
 	s.accept(t)
 }
+
+// A damaged cursor key ends the continuations that it signed, and nothing else.
+func TestR3_ADamagedCursorKeyIsDrawnAnew(t *testing.T) {
+	s, again := onDisk(t)
+	q := s.accept(t)
+	again(flip("book", []byte("cursor-key")))
+	p, err := s.History(context.Background(), book.HistoryQuery{User: alice})
+	must(t, err)
+	if got := ids(p.HistoryPage); !slices.Equal(got, []string{"1"}) || len(p.Damaged) != 0 {
+		t.Errorf("%v, %v after %s", got, p.Damaged, q.ID)
+	}
+	again(func(*bolt.Tx) error { return nil }) // what was drawn is kept, and is sound
+}

@@ -310,7 +310,8 @@ func (b *Book) Status(ctx context.Context, id string) (api.ExecutionStatus, bool
 		}
 		return err
 	})
-	if errors.Is(err, ErrUnknownQuote) {
+	damaged := errors.Is(err, store.ErrDamaged) && b.private && !b.reader(ctx).All // whose record that is cannot be read
+	if errors.Is(err, ErrUnknownQuote) || damaged {
 		err = nil
 	}
 	return out, out.Status != "", err

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"path/filepath"
 	"syscall"
@@ -83,6 +84,11 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	if o.New { // nothing is moved before the port is known to be free
+		if err := free(ctx, o.Listen); err != nil {
+			return fmt.Errorf("nothing was moved: %w", err)
+		}
+	}
 	log := NewLog(o)
 	a, err := service.OpenOrAttach(ctx, o.Dir, service.Options{
 		Kind: network.Lab, Fund: o.Fund, FundLimit: o.FundLimit, Private: o.Private, Log: log, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime,
@@ -99,6 +105,23 @@ func Run(ctx context.Context, o Options) error {
 		return fmt.Errorf("another process runs the service in %s; stop it, or name another directory with --data", o.Dir)
 	}
 	return listen(ctx, o, a, figures, log)
+}
+
+// free tries to listen on an address.
+func free(ctx context.Context, address string) error {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return taken(address, err)
+	}
+	return l.Close()
+}
+
+// taken says what to do about a port that is in use.
+func taken(address string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("another program listens on %s; name another port with --listen: %w", address, err)
+	}
+	return err
 }
 
 // listen serves what was opened until ctx ends.
@@ -120,11 +143,8 @@ func listen(ctx context.Context, o Options, a *service.Attachment, f *figures, l
 		return err
 	}
 	running, err := a.Service().Serve(ctx, service.ServeOptions{Listen: o.Listen, Dir: o.Dir, Host: o.Hosts, Connections: o.Connections})
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("another program listens on %s; name another port with --listen: %w", o.Listen, err)
-	}
 	if err != nil {
-		return err
+		return taken(o.Listen, err)
 	}
 	if len(o.Faults) > 0 {
 		log.Warn("FAULTS ARE ON: this service fails on purpose", "faults", o.Faults)

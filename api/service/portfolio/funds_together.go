@@ -26,13 +26,13 @@ type queue struct {
 // seat is one address that waits. All but to is guarded by the faucet's turn.
 type seat struct {
 	to     common.Address
-	within func() bool // takes a new address out of the budget of who named it
+	within []func() bool // each takes a new address out of the budget of one who named it; the first that can does
 	served bool
 	err    error
 }
 
 func (f *Faucet) join(a common.Address, within func() bool) *seat {
-	s := &seat{to: a, within: within}
+	s := &seat{to: a, within: []func() bool{within}}
 	f.queue.mu.Lock()
 	defer f.queue.mu.Unlock()
 	f.queue.waiting = append(f.queue.waiting, s)
@@ -50,35 +50,49 @@ func (f *Faucet) take() []*seat {
 }
 
 // serve decides about every seat and pays all grants in one commit. The turn is held. The context is that of who has
-// the turn: when it ends, the others are served all the same, by their own turn.
+// the turn: when it ends, the others are served all the same, by their own turn. After a panic nobody waits for seats
+// that were taken.
 func (f *Faucet) serve(ctx context.Context, seats []*seat) {
-	var fresh []*seat // at most one of each address
+	done := false
+	defer func() {
+		for _, s := range seats {
+			if s.served = true; !done {
+				s.err = errors.New("the turn broke down")
+			}
+		}
+	}()
+	var first, fresh []*seat // at most one of each address
 	var decisions errgroup.Group
 	decisions.SetLimit(4)
 	seen := map[common.Address]*seat{}
 	for _, s := range seats {
-		if seen[s.to] != nil {
+		if one := seen[s.to]; one != nil {
+			one.within = append(one.within, s.within...)
 			continue
 		}
 		seen[s.to] = s
+		first = append(first, s)
+	}
+	for _, s := range first {
 		decisions.Go(func() error {
 			s.served, s.err = f.decide(context.WithoutCancel(ctx), s)
 			return nil
 		})
 	}
 	_ = decisions.Wait() // errors are in the seats
-	for _, s := range seats {
-		if !s.served && seen[s.to] == s {
+	for _, s := range first {
+		if !s.served {
 			fresh = append(fresh, s)
 		}
 	}
 	f.payAll(fresh)
 	for _, s := range seats {
-		s.served, s.err = true, seen[s.to].err
+		s.err = seen[s.to].err
 	}
+	done = true
 }
 
-// decide reports whether an address gets nothing, or nothing more. A new one is taken out of the budget of who named it first.
+// decide reports whether an address gets nothing, or nothing more. A new one is taken out of the budget of one of those who named it.
 func (f *Faucet) decide(ctx context.Context, s *seat) (over bool, err error) {
 	a := s.to
 	d, err := f.decision(a[:])
@@ -88,7 +102,7 @@ func (f *Faucet) decide(ctx context.Context, s *seat) (over bool, err error) {
 	if d == started {
 		return true, f.fund(a) // what an earlier process began, it paid chain by chain
 	}
-	if !s.within() {
+	if !slices.ContainsFunc(s.within, func(within func() bool) bool { return within() }) {
 		return true, nil
 	}
 	used, err := f.used(ctx, a)

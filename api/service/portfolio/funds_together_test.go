@@ -137,3 +137,26 @@ func TestR6_ACutOffCommitPaysNothing(t *testing.T) {
 
 // apart is a chain that is not sealed together with others.
 type apart struct{ chain.Chain }
+
+// Of many who name one address at once, one with a budget is enough, whoever comes first.
+func TestR6_ABudgetThatIsUsedUpHoldsNobodyElseBack(t *testing.T) {
+	for _, order := range [][]bool{{false, true}, {true, false}} {
+		in := open(t, store.NewMemory())
+		f := newFaucet(t, in)
+		if err := portfolio.ServeTogether(f, someone, order...); err != nil || len(balances(t, in, someone)) == 0 {
+			t.Errorf("%v: %v, nothing arrived", order, err)
+		}
+	}
+}
+
+// Who waits for a turn that panics is told so, and the next turn is served.
+func TestR6_ATurnThatBreaksDownHoldsNobodyBack(t *testing.T) {
+	in := open(t, store.NewMemory())
+	f := newFaucet(t, in)
+	if err := portfolio.ServeBroken(f, someone); err == nil {
+		t.Error("no error")
+	}
+	if err := f.Consider(context.Background(), someone); err != nil || len(balances(t, in, someone)) == 0 {
+		t.Errorf("afterwards: %v", err)
+	}
+}

@@ -5,9 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 )
+
+// atOnce is how long BackupFile waits for the file.
+const atOnce = time.Millisecond
 
 // maxFound bounds how many damaged records a Report lists.
 const maxFound = 1000
@@ -26,6 +31,15 @@ type Report struct {
 // Damaged records are listed in the report; the error says that the file cannot be read at all, or that its pages are
 // damaged (ErrDamaged), or that it is in use (ErrInUse).
 func CheckFile(path string) (r Report, err error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return r, openError(path, err)
+	case !info.Mode().IsRegular():
+		return r, fmt.Errorf("%s is not a regular file", path)
+	case info.Size() == 0:
+		return r, openError(path, damage("it is empty"))
+	}
 	db, err := open(path, bolt.Options{ReadOnly: true, Timeout: DefaultWait, NoStatistics: true})
 	if err != nil {
 		return r, openError(path, err)
@@ -89,6 +103,32 @@ func (r *Report) readAll(tx *bolt.Tx) error {
 	})
 }
 
+// BackupFile copies a database file that no process writes to and that is only read: one of an earlier version is
+// copied as it is. A file in use is ErrInUse.
+func BackupFile(path string, w io.Writer) error {
+	if err := inspect(path, atOnce); err != nil {
+		return openError(path, err)
+	}
+	db, err := open(path, bolt.Options{ReadOnly: true, Timeout: atOnce, NoStatistics: true})
+	if err != nil {
+		return openError(path, err)
+	}
+	err = guarded(func() error { return copyOf(db, func(int64) {}, w) })
+	return openError(path, errors.Join(err, db.Close()))
+}
+
+// copyOf writes a consistent copy: it reads the file, not the memory that is mapped.
+func copyOf(db *bolt.DB, begin func(size int64), w io.Writer) error {
+	return db.View(func(tx *bolt.Tx) error {
+		begin(tx.Size())
+		n, err := tx.WriteTo(w)
+		if err == nil && n != tx.Size() {
+			err = fmt.Errorf("%d bytes were copied of %d", n, tx.Size())
+		}
+		return err
+	})
+}
+
 // Backup writes a consistent copy of a store that is a file, as it is at this moment; begin is told its size in bytes
 // before anything is written. Writers go on meanwhile, though one that needs the file mapped anew waits.
 func Backup(s Store, begin func(size int64), w io.Writer) error {
@@ -100,12 +140,5 @@ func Backup(s Store, begin func(size int64), w io.Writer) error {
 		return err
 	}
 	defer b.gate.doneReading()
-	return boltError(b.db.View(func(tx *bolt.Tx) error { // it reads the file, not the memory that is mapped
-		begin(tx.Size())
-		n, err := tx.WriteTo(w)
-		if err == nil && n != tx.Size() {
-			err = fmt.Errorf("%d bytes were copied of %d", n, tx.Size())
-		}
-		return err
-	}))
+	return boltError(copyOf(b.db, begin, w))
 }

@@ -73,6 +73,9 @@ func inspectFile(path string, all bool) (meta, error) {
 	if want := int64(m.pages) * int64(m.pageSize); m.pages > uint64(1)<<40 || info.Size() < want {
 		return m, damage("%d bytes are missing at its end: it has %d of at least %d", want-info.Size(), info.Size(), want)
 	}
+	if m.freeList != noFreeList && (m.freeList < 2 || m.freeList >= m.pages) {
+		return m, damage("its list of free pages would be page %d of %d", m.freeList, m.pages)
+	}
 	if m.freeList != noFreeList && !all {
 		return m, nil // the library reads the list and no page more
 	}
@@ -235,7 +238,7 @@ func within(page []byte, element int, offset, key, value uint32) ([]byte, bool) 
 func (w *pageWalk) read(id uint64) ([]byte, error) {
 	size := w.meta.pageSize
 	if id < 2 || id >= w.meta.pages {
-		return nil, damage("a page %d is named of %d", id, w.meta.pages)
+		return nil, damage("page %d is referred to, and there are %d", id, w.meta.pages)
 	}
 	if cap(w.page) < size {
 		w.page = make([]byte, size)

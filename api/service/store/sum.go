@@ -196,7 +196,7 @@ func addSumsTo(b *bolt.Bucket, name string, after []byte) (last []byte, err erro
 	c := b.Cursor()
 	for k, v := c.Seek(after); k != nil; k, v = c.Next() {
 		if v == nil {
-			return nil, errors.New("a bucket inside a bucket: the file is none of this program")
+			return nil, errors.New("a bucket inside a bucket: this program did not write the file")
 		}
 		if after != nil && bytes.Equal(k, after) {
 			continue

@@ -165,7 +165,7 @@ func (c Commands) voidCommand(g *cli.Global) *cobra.Command {
 	var confirm string
 	cmd := &cobra.Command{
 		Use:   "void HASH…",
-		Short: "Take signatures for dead that no time ends",
+		Short: "Mark signatures that never expire as void",
 		Long: `HASH is the hash of an open signature without an end, as "coffer activity" lists it. Void one only when you know that its nonce was used, or that nobody holds
 it: whoever does can still use it. From then on it is in the way of no new signature; it stays listed, and counts for its day. On a terminal the last four characters
 of the account's address are asked for; --confirm gives them in a script.`,
@@ -195,7 +195,7 @@ func (c Commands) void(ctx context.Context, s *Session, hashes []string, confirm
 	for _, hash := range hashes {
 		typed := confirm
 		if typed == "" {
-			c.say("Whoever holds the signature %s can still use it. Void it only when you know that its nonce was used, or that nobody holds it.", hash)
+			c.say("Anyone who has the signature %s can still use it. Void it only if you know that its nonce was used, or that no one has it.", hash)
 			if typed, err = c.ending(ctx, "--confirm with the last four characters of the account's address"); err != nil {
 				return err
 			}

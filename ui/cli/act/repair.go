@@ -119,7 +119,7 @@ func (c Commands) lanes(s *Session, asJSON bool) error {
 		}{facts}))
 	}
 	if p.b.Len() == 0 {
-		p.line("No lane is in doubt: of none of them is a signature open about which the service spoke.")
+		p.line("No lane is in doubt: no open signature depends on what the service said.")
 	}
 	return c.write([]byte(p.b.String()))
 }
@@ -189,11 +189,11 @@ func (s *Session) laneNamed(o repairOptions) (journal.Lane, error) {
 	}
 	id, evm := chain.EVMID()
 	if !evm {
-		return journal.Lane{}, usage("only chains of the EVM count operations", "%s has no lanes", clean(o.chain))
+		return journal.Lane{}, usage("only EVM chains have lanes", "%s has no lanes", clean(o.chain))
 	}
 	mine := slices.ContainsFunc(s.Accounts, func(a api.Account) bool { return strings.EqualFold(a.AccountAddress, o.account) })
 	if !common.IsHexAddress(o.account) || !mine {
-		return journal.Lane{}, usage("`coffer accounts list` lists them", "%q is no account of this profile", clean(o.account))
+		return journal.Lane{}, usage("`coffer accounts list` lists them", "%q is not an account of this profile", clean(o.account))
 	}
 	return journal.Lane{ChainID: id, Account: common.HexToAddress(o.account).Hex(), Lane: o.lane, Sequence: o.sequence}, nil
 }
@@ -202,7 +202,7 @@ func (s *Session) laneNamed(o repairOptions) (journal.Lane, error) {
 func unconfirmedBy(err error) error {
 	switch {
 	case errors.Is(err, flow.ErrVoidTyped), errors.Is(err, flow.ErrRepairTyped):
-		return outcome(cli.ExitExpired, err, "that is not the end of the account's address; nothing was written")
+		return outcome(cli.ExitExpired, err, "those are not the last four characters of the account's address; nothing was written")
 	case errors.Is(err, flow.ErrVoidUnknown):
 		return usage("`coffer activity` lists what can be voided", "no open signature without an end has this hash")
 	}

@@ -87,7 +87,7 @@ func (r *runner) watched(ctx context.Context) error {
 		r.c.say("Nothing could be signed: %s.", words)
 		return nil
 	}
-	return &cli.AccessError{Problem: "nothing was asked, because nothing can be signed: " + words, Hint: "--dry-run asks and shows all the same"}
+	return &cli.AccessError{Problem: "nothing was asked, because nothing can be signed: " + words, Hint: "--dry-run still asks the service and shows the result"}
 }
 
 // job is what is to be run. limits narrows the policy, begin may go on with an operation of before (nil: start a new one), before is called once right before

@@ -128,10 +128,10 @@ func (s *Screen) voidView(f screen.Frame) string {
 		m    theme.Meaning
 		text string
 	}{
-		{theme.None, "Coffer takes this signature for dead: it no longer stands in the way of a new one of this account."},
-		{theme.Warn, "It takes nothing back. Whoever holds the signature can still use it until this nonce is used on " + where + "."},
+		{theme.None, "Coffer marks this signature as void: it no longer stands in the way of a new one of this account."},
+		{theme.Warn, "It takes nothing back. Anyone who has the signature can still use it until this nonce is used on " + where + "."},
 		{theme.None, "It stays on the list as voided, and what it can spend still counts for its day."},
-		{theme.None, "Do it only when you know that the nonce was used elsewhere, or that nobody holds the signature."},
+		{theme.None, "Do it only when you know that the nonce was used elsewhere, or that no one has the signature."},
 	} {
 		lines = append(lines, kit.Row(th, w, 1, 3, th.Sign(x.m), kit.Span{Text: x.text, Style: th.Style(x.m)})...)
 	}

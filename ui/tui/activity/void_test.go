@@ -78,7 +78,7 @@ func TestASignatureIsVoidedByTheEndOfItsAccountTypedByHand(t *testing.T) {
 		t.Fatal("what is typed goes elsewhere")
 	}
 	all := strings.Join(strings.Fields(r.view()), " ")
-	for _, want := range []string{"What voiding means", "It takes nothing back. Whoever holds the signature can still use it until this nonce is used on Base."} {
+	for _, want := range []string{"What voiding means", "It takes nothing back. Anyone who has the signature can still use it until this nonce is used on Base."} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is missing:\n%s", want, r.view())
 		}
