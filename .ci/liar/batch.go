@@ -53,7 +53,7 @@ type Session struct {
 	ended      int64
 }
 
-// Run makes a batch. The error tells of what kept it from running; what the wallet did wrong is in the sessions.
+// Run runs a batch. The error says why it could not run; what the wallet did wrong is in the sessions.
 func Run(ctx context.Context, b Batch) ([]*Session, error) {
 	kind := network.Lab
 	if b.Seed%4 == 3 {

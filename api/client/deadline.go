@@ -57,7 +57,7 @@ func (e *exchange) shut(c net.Conn) {
 		}
 		c = outer.NetConn()
 	}
-	_ = c.Close() // whoever reads or writes gets the error
+	_ = c.Close() // pending reads and writes get the error
 }
 
 // interimError is an answer 1xx that was not asked for.

@@ -109,7 +109,7 @@ func (i *intake) tell() {
 
 // Read hands on what came. After what is refused, and after the end of the dashboard, there is nothing more.
 func (i *intake) Read(b []byte) (int, error) {
-	asked := time.Now() // whoever reads has looked at everything before this
+	asked := time.Now() // the reader has seen everything before this
 	switch {
 	case i.held >= maxHeld:
 		i.pause(quiet)

@@ -1,5 +1,5 @@
 // Command sums reads what a service's store says happened on its chains, as JSON: what left each of the accounts that the arguments name, what is left there, and every
-// operation that ran. It is a program of its own, opens the store when nobody else has it, and shares no code with the wallet but the names of assets.
+// operation that ran. It is a program of its own, opens the store when no other process has it open, and shares no code with the wallet but the names of assets.
 //
 //	sums STORE ACCOUNT...
 //

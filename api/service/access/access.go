@@ -96,7 +96,7 @@ func projectOf(names ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// OneKey admits whoever has the one key of this process, without limits. An empty key admits nobody. All keys of processes are one project.
+// OneKey admits callers with the one key of this process, without limits. An empty key admits no one. The keys of all processes are one project.
 type OneKey struct {
 	sum   [sha256.Size]byte
 	empty bool

@@ -34,7 +34,7 @@ type passing struct {
 	funded  window // new accounts
 }
 
-// NewPasses admits nobody at first, and then each caller with perMinute requests in a Span and fundLimit new accounts with test funds in a FundSpan.
+// NewPasses admits no one at first, and then each caller with perMinute requests in a Span and fundLimit new accounts with test funds in a FundSpan.
 func NewPasses(clock func() time.Time, perMinute, fundLimit int) *Passes {
 	return &Passes{clock: clock, perMinute: perMinute, fundLimit: fundLimit, start: clock(), known: map[[sha256.Size]byte]*passing{}, callers: map[string]*passing{}}
 }

@@ -8,7 +8,6 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -114,7 +113,7 @@ func newRig(t testing.TB, d Deps) *rig {
 }
 
 func (r *rig) do(cmd tea.Cmd) {
-	for _, m := range runAll(cmd) {
+	for _, m := range tuitest.Messages(cmd) {
 		switch m.(type) {
 		case loadedMsg, liveMsg, progressedMsg, watchedMsg, abandonedMsg, voidedMsg:
 			r.do(r.s.Update(m))
@@ -129,26 +128,6 @@ func (r *rig) track(ops ...*fakeOp) *rig {
 		r.do(r.s.Update(TrackMsg{Op: op}))
 	}
 	return r
-}
-
-// runAll runs a command and all that it consists of, in order, and returns their messages.
-func runAll(cmd tea.Cmd) []tea.Msg {
-	if cmd == nil {
-		return nil
-	}
-	msg := cmd()
-	if v := reflect.ValueOf(msg); v.IsValid() && v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
-		var out []tea.Msg
-		for i := range v.Len() {
-			c, _ := v.Index(i).Interface().(tea.Cmd)
-			out = append(out, runAll(c)...)
-		}
-		return out
-	}
-	if msg == nil {
-		return nil
-	}
-	return []tea.Msg{msg}
 }
 
 func (r *rig) press(names ...string) *rig {

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -88,7 +87,7 @@ func newRig(t testing.TB) *rig {
 }
 
 func (r *rig) do(cmd tea.Cmd) {
-	for _, m := range runAll(cmd) {
+	for _, m := range tuitest.Messages(cmd) {
 		switch m.(type) {
 		case balancesMsg, watchedMsg, keptMsg, saveDueMsg, savedMsg, importedMsg, exportedMsg:
 			r.do(r.s.Update(m))
@@ -96,26 +95,6 @@ func (r *rig) do(cmd tea.Cmd) {
 		}
 		r.sent = append(r.sent, m)
 	}
-}
-
-// runAll runs a command and all that it consists of, in order, and returns their messages.
-func runAll(cmd tea.Cmd) []tea.Msg {
-	if cmd == nil {
-		return nil
-	}
-	msg := cmd()
-	if v := reflect.ValueOf(msg); v.IsValid() && v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
-		var out []tea.Msg
-		for i := range v.Len() {
-			c, _ := v.Index(i).Interface().(tea.Cmd)
-			out = append(out, runAll(c)...)
-		}
-		return out
-	}
-	if msg == nil {
-		return nil
-	}
-	return []tea.Msg{msg}
 }
 
 func keyOf(name string) tea.KeyPressMsg {

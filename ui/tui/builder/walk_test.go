@@ -17,6 +17,7 @@ import (
 	"coffer/api/caip"
 	"coffer/ui/tui"
 	"coffer/ui/tui/activity"
+	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/review"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/flow"
@@ -98,7 +99,7 @@ func (p *program) run(cmd tea.Cmd) {
 		return
 	}
 	go func() {
-		for _, m := range runAll(cmd) {
+		for _, m := range tuitest.Messages(cmd) {
 			p.msgs <- m
 		}
 	}()

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"coffer/api"
+	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/flow"
 	"coffer/wallet/verify"
@@ -193,7 +194,7 @@ func TestASwapLeftWhileItWasQuotedIsClosed(t *testing.T) {
 	r := newRig(t)
 	r.op.next = swapQuote(r.clock.now)
 	cmd := r.s.Update(screen.OpenedMsg{Arg: StartArg{Intent: aSwap(t, r.clock.now)}})
-	quoting := r.s.Update(runAll(cmd)[0])
+	quoting := r.s.Update(tuitest.Messages(cmd)[0])
 	r.press("esc")
 	r.do(quoting)
 	if r.s.phase != phaseEmpty || r.op.abandoned == 0 {

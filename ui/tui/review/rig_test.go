@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/catalog"
+	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -84,7 +84,7 @@ func (r *rig) open() *rig {
 
 // do runs commands and feeds their messages back until none is left.
 func (r *rig) do(cmd tea.Cmd) {
-	for _, m := range runAll(cmd) {
+	for _, m := range tuitest.Messages(cmd) {
 		switch m.(type) {
 		case startedMsg, steppedMsg, eventMsg, unlockedMsg:
 			r.do(r.s.Update(m))
@@ -165,24 +165,4 @@ func (r *rig) golden(name string) {
 	if string(want) != b.String() {
 		r.t.Errorf("%s differs:\n%s", name, b.String())
 	}
-}
-
-// runAll runs a command and all that it consists of, in order, and returns their messages.
-func runAll(cmd tea.Cmd) []tea.Msg {
-	if cmd == nil {
-		return nil
-	}
-	msg := cmd()
-	if v := reflect.ValueOf(msg); v.IsValid() && v.Type() != reflect.TypeFor[tea.Cmd]() && v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
-		var out []tea.Msg
-		for i := range v.Len() {
-			c, _ := v.Index(i).Interface().(tea.Cmd)
-			out = append(out, runAll(c)...)
-		}
-		return out
-	}
-	if msg == nil {
-		return nil
-	}
-	return []tea.Msg{msg}
 }

@@ -12,6 +12,7 @@ import (
 	"coffer/api/amount"
 	"coffer/api/caip"
 	"coffer/ui/tui/activity"
+	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/wallet/flow"
@@ -264,7 +265,7 @@ func (r *rig) told(text string) bool {
 func TestAnswersOfAnOperationThatWasLeftAreDropped(t *testing.T) {
 	r := newRig(t)
 	cmd := r.s.Update(screen.OpenedMsg{Arg: StartArg{Intent: anIntent(t, r.clock.now)}})
-	started := runAll(cmd)[0]
+	started := tuitest.Messages(cmd)[0]
 	r.press("esc")
 	r.do(r.s.Update(started))
 	if r.s.phase != phaseEmpty || r.op.prepare != 0 || r.op.abandoned != 1 {
