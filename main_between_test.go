@@ -30,6 +30,7 @@ import (
 	"coffer/api/network"
 	"coffer/api/secret"
 	"coffer/config"
+	"coffer/ui/termtest"
 	"coffer/wallet/vault"
 )
 
@@ -291,7 +292,13 @@ func keepsKey(t *testing.T, dir, networkID string) {
 // opens starts the dashboard of the team's profile.
 func opens(t *testing.T, env []string, cols, rows int, args ...string) person {
 	t.Helper()
-	p := person{t, start(t, env, cols, rows, args...)}
+	return unlocks(t, start(t, env, cols, rows, args...))
+}
+
+// unlocks waits for the dashboard of the team's profile in a terminal where it was started.
+func unlocks(t *testing.T, term *termtest.Terminal) person {
+	t.Helper()
+	p := person{t, term}
 	p.sees("Passphrase of profile team")
 	p.types(passphrase + "\r")
 	p.sees("LAB", "Balances", "$")

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"coffer/api"
+	"coffer/ui/termtest"
 )
 
 // Paths of the interface, below its base.
@@ -218,7 +220,7 @@ func TestTerminalF11_StringsOfTheServiceLeaveTheTerminalAlone(t *testing.T) {
 	t.Parallel()
 	env, b := team(t)
 	walk := func() person {
-		p := opens(t, env, 100, 30)
+		p := unlocks(t, startUntabbed(t, env, 100, 30))
 		for _, keys := range []string{"\r", "j", "\r", "i", "\x1b", "v", "v", "4", "\r", "j", "\r", "\x1b", "3", "6", "2", "d", "r", "c", "i", "\x1b", "\x1b", "1"} {
 			p.types(keys)
 			if err := p.term.Still(80*time.Millisecond, limit); err != nil {
@@ -275,6 +277,19 @@ func TestTerminalF11_StringsOfTheServiceLeaveTheTerminalAlone(t *testing.T) {
 	})
 }
 
+// startUntabbed runs the program in a terminal that says it has no tab stops. So the cursor is never moved by a tab, and one that is written was in a text.
+func startUntabbed(t *testing.T, env []string, cols, rows int) *termtest.Terminal {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", "-c", `stty tab3 && exec "$0"`, program)
+	cmd.Env, cmd.Dir = env, t.TempDir()
+	term, err := termtest.Start(cmd, cols, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(term.Close)
+	return term
+}
+
 func jsonString(s string) ([]byte, error) {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -302,7 +317,9 @@ func written(raw []byte) (kinds map[string]bool, text string) {
 	for _, final := range "ABCDEFGHJKLMPSTXZ@bdfmr" {
 		drawing["\x1b["+string(final)] = true
 	}
-	for _, cursorOrFrame := range []string{"\x1b[?25h", "\x1b[?25l", "\x1b[?2026h", "\x1b[?2026l", "\x1b[ q"} { // of a field that has the keyboard, and around a frame
+	for _, cursorOrFrame := range []string{ // of a field that has the keyboard, around a frame, and what moves by one cell or line
+		"\x1b[?25h", "\x1b[?25l", "\x1b[?2026h", "\x1b[?2026l", "\x1b[ q", "\b", "\r", "\n", "\x1bM",
+	} {
 		drawing[cursorOrFrame] = true
 	}
 	kinds = map[string]bool{}
@@ -324,7 +341,9 @@ func written(raw []byte) (kinds map[string]bool, text string) {
 				kinds[kind] = true
 			}
 		case s[0] < 0x20 || s[0] == 0x7f || s[0] == 0x1b:
-			kinds[s] = true
+			if !drawing[s] {
+				kinds[s] = true
+			}
 		default:
 			b.WriteString(s)
 		}
