@@ -23,6 +23,9 @@ const (
 	growStep = 4 << 20
 	// DefaultWait is how long OpenBolt waits for the holder of the file.
 	DefaultWait = 2 * time.Second
+	// listFrom is the size in bytes of a file whose free pages are written down
+	// when it is closed. In a smaller one they are found in a moment.
+	listFrom = 8 << 20
 )
 
 // BoltOptions says how a file is opened. The zero value is usable.
@@ -308,11 +311,21 @@ func (s *boltStore) Close() error {
 	s.close.Do(func() {
 		s.gate.end()
 		removeHolder(s.path)
-		if s.broken == nil { // nobody writes any more
+		if s.broken == nil && !errors.Is(s.listFree(), errBroken) { // nobody writes any more
 			err = s.db.Close()
 		}
 	})
 	return err
+}
+
+// listFree writes down which pages are free, so that who opens the file next need not look for them. Nothing depends
+// on it: a file without the list is whole. Commits do without, as the list can be long.
+func (s *boltStore) listFree() error {
+	if info, err := os.Stat(s.path); err != nil || info.Size() < listFrom {
+		return err
+	}
+	s.db.NoFreelistSync = false
+	return guarded(func() error { return s.db.Update(func(*bolt.Tx) error { return nil }) })
 }
 
 func boltError(err error) error {

@@ -45,7 +45,7 @@ func CheckFile(path string) (r Report, err error) {
 		return r, openError(path, err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	m, err := inspectFile(path, true)
+	m, err := inspectFile(path)
 	if err != nil {
 		return r, openError(path, err)
 	}

@@ -38,6 +38,34 @@ func filled(t *testing.T) string {
 	return path
 }
 
+// listed makes such a file whose free pages are written down.
+func listed(t *testing.T) string {
+	t.Helper()
+	path := filled(t)
+	db, err := bolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Update(func(*bolt.Tx) error { return nil }), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// metaIn reads what a file says about its last commit.
+func metaIn(t *testing.T, path string) meta {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := readMeta(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // changed copies a file with its content changed.
 func changed(t *testing.T, path string, change func([]byte) []byte) string {
 	t.Helper()
@@ -102,32 +130,95 @@ func TestR2_ATruncatedFileIsRefused(t *testing.T) {
 
 // A page of zeros, at any place that is in use, is refused or reported; nothing is lost in silence and nothing panics.
 func TestR2_AZeroedPageIsNoPanic(t *testing.T) {
-	path := filled(t)
-	whole, err := readAll(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, _ := readMeta(bytes.NewReader(raw))
-	refused := 0
-	for page := 2; page < int(m.pages); page++ {
-		bad := changed(t, path, func(b []byte) []byte {
-			clear(b[page*m.pageSize : (page+1)*m.pageSize])
-			return b
+	for name, path := range map[string]string{"without a list of free pages": filled(t), "with one": listed(t)} {
+		t.Run(name, func(t *testing.T) {
+			whole, err := readAll(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := metaIn(t, path)
+			refused := 0
+			for page := 2; page < int(m.pages); page++ {
+				bad := changed(t, path, func(b []byte) []byte {
+					clear(b[page*m.pageSize : (page+1)*m.pageSize])
+					return b
+				})
+				n, err := readAll(bad)
+				switch {
+				case errors.Is(err, ErrDamaged):
+					refused++
+				case err != nil || n != whole: // without error the page was a free one
+					t.Errorf("page %d: %d records of %d, %v", page, n, whole, err)
+				}
+			}
+			if refused < 20 {
+				t.Errorf("%d pages were refused", refused)
+			}
 		})
-		n, err := readAll(bad)
-		switch {
-		case errors.Is(err, ErrDamaged):
-			refused++
-		case err != nil || n != whole: // without error the page was a free one
-			t.Errorf("page %d: %d records of %d, %v", page, n, whole, err)
+	}
+}
+
+// A list of free pages that names a page in use, or is none, is refused: what it names would be written over.
+func TestR2_AListOfFreePagesIsHeldAgainstThePagesInUse(t *testing.T) {
+	path := listed(t)
+	m := metaIn(t, path)
+	if m.freeList == noFreeList {
+		t.Fatal("there is no list")
+	}
+	at := int(m.freeList) * m.pageSize
+	native := binary.NativeEndian
+	for name, spoils := range map[string]func(list []byte){
+		"a page in use":      func(l []byte) { native.PutUint64(l[pageHead:], m.root) },
+		"itself":             func(l []byte) { native.PutUint64(l[pageHead:], m.freeList) },
+		"a meta page":        func(l []byte) { native.PutUint64(l[pageHead:], 1) },
+		"behind the end":     func(l []byte) { native.PutUint64(l[pageHead:], m.pages) },
+		"a page twice":       func(l []byte) { copy(l[pageHead:pageHead+idSize], l[pageHead+idSize:]) },
+		"more than it holds": func(l []byte) { native.PutUint16(l[10:], 4000) },
+		"a count of its own": func(l []byte) { native.PutUint16(l[10:], manyFree) },
+		"another kind":       func(l []byte) { native.PutUint16(l[8:], flagLeaf) },
+	} {
+		bad := changed(t, path, func(b []byte) []byte { spoils(b[at:]); return b })
+		if _, err := readAll(bad); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if refused < 20 {
-		t.Errorf("%d pages were refused", refused)
+	if _, err := readAll(changed(t, path, func(b []byte) []byte { return b })); err != nil {
+		t.Error(err)
+	}
+}
+
+// A large file keeps its list of free pages when it is closed, and loses it with the next commit.
+func TestALargeFileIsClosedWithItsFreePages(t *testing.T) {
+	path := testPath(t)
+	writes := func(s Store, n int) {
+		t.Helper()
+		err := s.Update(func(tx Tx) error { return tx.Bucket("b").Put([]byte{byte(n)}, make([]byte, n<<20)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := mustOpen(t, path, BoltOptions{})
+	writes(s, 1)
+	if err := s.Close(); err != nil || metaIn(t, path).freeList != noFreeList {
+		t.Fatalf("a small file has a list: %v", err)
+	}
+	s = mustOpen(t, path, BoltOptions{})
+	for n := range 5 {
+		writes(s, n+1)
+	}
+	if err := s.Close(); err != nil || metaIn(t, path).freeList == noFreeList {
+		t.Fatalf("a large file has none: %v", err)
+	}
+	s = mustOpen(t, path, BoltOptions{})
+	writes(s, 6)
+	if metaIn(t, path).freeList != noFreeList {
+		t.Error("a commit wrote a list")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := CheckFile(path); err != nil || len(r.Damaged) > 0 {
+		t.Errorf("%+v %v", r, err)
 	}
 }
 

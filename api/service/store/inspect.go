@@ -28,7 +28,11 @@ const (
 
 	flagBranch = 0x01
 	flagLeaf   = 0x02
+	flagFree   = 0x10 // the list of free pages
 	flagBucket = 0x01 // of an element: its value is the root of a bucket
+
+	idSize   = 8
+	manyFree = 0xFFFF // in place of a count: the first number of the list is the count
 
 	noFreeList = ^uint64(0)
 	leastPage  = 1 << 10
@@ -39,15 +43,14 @@ const (
 const bucketHead = 16
 
 // inspect looks at a file that no other process holds before the library maps it: whether all pages are there that the
-// last commit counted, and, where the library will walk through all of them, whether they are pages at all. The library
-// would panic in a goroutine of its own, or touch memory behind the end of the file. The error wraps ErrDamaged,
-// ErrInUse, or is one of reading.
+// last commit counted, and are pages at all. The library would panic in a goroutine of its own, or touch memory behind
+// the end of the file. The error wraps ErrDamaged, ErrInUse, or is one of reading.
 func inspect(path string, wait time.Duration) error {
 	held, err := open(path, bolt.Options{ReadOnly: true, Timeout: wait, NoStatistics: true}) // keeps writers out
 	var unread *fs.PathError
 	switch {
 	case err == nil:
-		_, err := inspectFile(path, false)
+		_, err := inspectFile(path)
 		return errors.Join(err, held.Close())
 	case errors.Is(err, bolterrors.ErrTimeout), errors.As(err, &unread):
 		return err
@@ -55,8 +58,8 @@ func inspect(path string, wait time.Duration) error {
 	return damage("%v", err)
 }
 
-// inspectFile reads the pages, where the library would not unless all is said.
-func inspectFile(path string, all bool) (meta, error) {
+// inspectFile reads all pages that are in use.
+func inspectFile(path string) (meta, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return meta{}, err
@@ -73,15 +76,11 @@ func inspectFile(path string, all bool) (meta, error) {
 	if want := int64(m.pages) * int64(m.pageSize); m.pages > uint64(1)<<40 || info.Size() < want {
 		return m, damage("%d bytes are missing at its end: it has %d of at least %d", want-info.Size(), info.Size(), want)
 	}
-	if m.freeList != noFreeList && (m.freeList < 2 || m.freeList >= m.pages) {
-		return m, damage("its list of free pages would be page %d of %d", m.freeList, m.pages)
-	}
-	if m.freeList != noFreeList && !all {
-		return m, nil // the library reads the list and no page more
-	}
 	w := &pageWalk{file: f, meta: m, seen: make([]bool, m.pages)}
-	_, err = w.tree(m.root, true, nil, nil)
-	return m, err
+	if _, err = w.tree(m.root, true, nil, nil); err != nil || m.freeList == noFreeList {
+		return m, err
+	}
+	return m, w.free(m.freeList)
 }
 
 // meta is what the file says about its last commit.
@@ -140,42 +139,61 @@ type pageWalk struct {
 	file io.ReaderAt
 	meta meta
 	seen []bool
-	page []byte // a leaf that is read; its memory is used again
+	leaf []byte // the beginning of the leaf that is read; its memory is used again
+}
+
+// page is what a reference to a page leads to: that page, and those that continue it where its values are long.
+type page struct {
+	id    uint64
+	flags uint16
+	count int
+	size  int64
+	begin []byte // of its first page; the rest is read where a key is in it
+}
+
+// element describes one entry of a page.
+type element struct {
+	flags uint32
+	ref   uint64 // of a branch: the page below it
+	key   []byte
+	value int64 // of a leaf: where the value begins in its page
+	size  uint32
 }
 
 // tree checks a tree of pages whose keys are at least min and less than max, nil for no bound, and returns its last
 // key. Only the leaves of the top one hold buckets.
 func (w *pageWalk) tree(id uint64, top bool, min, max []byte) (last []byte, err error) {
-	page, err := w.read(id)
+	p, err := w.read(id)
 	if err != nil {
 		return nil, err
 	}
-	native := binary.NativeEndian
-	flags, count := native.Uint16(page[8:]), int(native.Uint16(page[10:]))
-	if flags != flagBranch && flags != flagLeaf {
+	if p.flags != flagBranch && p.flags != flagLeaf {
 		return nil, damage("page %d is none", id)
 	}
-	if pageHead+count*elementSize > len(page) {
-		return nil, damage("page %d has %d entries", id, count)
+	if pageHead+int64(p.count)*elementSize > p.size {
+		return nil, damage("page %d has %d entries", id, p.count)
 	}
-	if flags == flagLeaf {
-		return w.leaf(id, page, count, top, min, max)
+	if p.flags == flagLeaf {
+		return w.entries(p, top, min, max)
 	}
-	page = bytes.Clone(page)
-	for i := range count {
-		e := page[pageHead+i*elementSize:]
-		key, ok := within(page, pageHead+i*elementSize, native.Uint32(e), native.Uint32(e[4:]), 0)
-		if !ok || !ordered(min, key, max, i > 0) {
-			return nil, damage("entry %d of page %d is outside of it or out of order", i, id)
+	p.begin = bytes.Clone(p.begin)
+	for i := range p.count {
+		e, err := w.element(p, i)
+		if err != nil {
+			return nil, err
+		}
+		if !ordered(min, e.key, max, i > 0) {
+			return nil, damage("entry %d of page %d is out of order", i, id)
 		}
 		end := max
-		if i+1 < count {
-			next := page[pageHead+(i+1)*elementSize:]
-			if end, ok = within(page, pageHead+(i+1)*elementSize, native.Uint32(next), native.Uint32(next[4:]), 0); !ok {
-				return nil, damage("entry %d of page %d is outside of it", i+1, id)
+		if i+1 < p.count {
+			next, err := w.element(p, i+1)
+			if err != nil {
+				return nil, err
 			}
+			end = next.key
 		}
-		if last, err = w.tree(native.Uint64(e[8:]), top, key, end); err != nil {
+		if last, err = w.tree(e.ref, top, e.key, end); err != nil {
 			return nil, err
 		}
 		min = last
@@ -183,30 +201,34 @@ func (w *pageWalk) tree(id uint64, top bool, min, max []byte) (last []byte, err 
 	return last, nil
 }
 
-func (w *pageWalk) leaf(id uint64, page []byte, count int, top bool, min, max []byte) (last []byte, err error) {
-	native := binary.NativeEndian
+// entries checks the entries of a leaf, and the buckets in it.
+func (w *pageWalk) entries(p page, top bool, min, max []byte) (last []byte, err error) {
 	var roots []uint64
-	for i := range count {
-		at := pageHead + i*elementSize
-		e := page[at:]
-		offset, size := native.Uint32(e[4:]), native.Uint32(e[12:])
-		key, ok := within(page, at, offset, native.Uint32(e[8:]), size)
-		if !ok || !ordered(min, key, max, i > 0) {
-			return nil, damage("entry %d of page %d is outside of it or out of order", i, id)
+	for i := range p.count {
+		e, err := w.element(p, i)
+		if err != nil {
+			return nil, err
 		}
-		min = key
-		bucket := native.Uint32(e)&flagBucket != 0
-		if bucket != top || bucket && size < bucketHead {
-			return nil, damage("entry %d of page %d is of the wrong kind", i, id)
+		if !ordered(min, e.key, max, i > 0) {
+			return nil, damage("entry %d of page %d is out of order", i, p.id)
+		}
+		min = e.key
+		bucket := e.flags&flagBucket != 0
+		if bucket != top || bucket && e.size < bucketHead {
+			return nil, damage("entry %d of page %d is of the wrong kind", i, p.id)
 		}
 		if !bucket {
 			continue
 		}
-		if root := native.Uint64(page[at+int(offset)+len(key):]); root != 0 { // 0: a small bucket, in this very page
+		head, err := w.bytes(p, e.value, bucketHead)
+		if err != nil {
+			return nil, err
+		}
+		if root := binary.NativeEndian.Uint64(head); root != 0 { // 0: a small bucket, in this very page
 			roots = append(roots, root)
 		}
 	}
-	if count > 0 {
+	if p.count > 0 {
 		last = bytes.Clone(min)
 	}
 	for _, root := range roots {
@@ -217,6 +239,69 @@ func (w *pageWalk) leaf(id uint64, page []byte, count int, top bool, min, max []
 	return last, nil
 }
 
+// free checks the list of free pages after the trees: what it names would be written over.
+func (w *pageWalk) free(id uint64) error {
+	p, err := w.read(id)
+	if err != nil {
+		return err
+	}
+	native := binary.NativeEndian
+	at, count := int64(pageHead), uint64(p.count)
+	if count == manyFree {
+		count, at = native.Uint64(p.begin[at:]), at+idSize
+	}
+	if p.flags != flagFree || count > uint64(p.size-at)/idSize {
+		return damage("page %d is no list of free pages", id)
+	}
+	list, err := w.bytes(p, at, int64(count)*idSize)
+	if err != nil {
+		return err
+	}
+	for ; len(list) > 0; list = list[idSize:] {
+		free := native.Uint64(list)
+		if free < 2 || free >= w.meta.pages || w.seen[free] {
+			return damage("page %d cannot be free", free)
+		}
+		w.seen[free] = true
+	}
+	return nil
+}
+
+// element reads an entry of a page; it and its value must end within the page.
+func (w *pageWalk) element(p page, i int) (e element, err error) {
+	at := pageHead + int64(i)*elementSize
+	b, err := w.bytes(p, at, elementSize)
+	if err != nil {
+		return e, err
+	}
+	native := binary.NativeEndian
+	var offset, key uint32
+	if p.flags == flagLeaf {
+		e.flags, offset, key, e.size = native.Uint32(b), native.Uint32(b[4:]), native.Uint32(b[8:]), native.Uint32(b[12:])
+	} else {
+		offset, key, e.ref = native.Uint32(b), native.Uint32(b[4:]), native.Uint64(b[8:])
+	}
+	at += int64(offset)
+	e.value = at + int64(key)
+	if e.value+int64(e.size) > p.size {
+		return e, damage("entry %d of page %d is outside of it", i, p.id)
+	}
+	e.key, err = w.bytes(p, at, int64(key))
+	return e, err
+}
+
+// bytes are some of a page, within its size.
+func (w *pageWalk) bytes(p page, at, size int64) ([]byte, error) {
+	if at+size <= int64(len(p.begin)) {
+		return p.begin[at : at+size], nil
+	}
+	b := make([]byte, size)
+	if _, err := w.file.ReadAt(b, int64(p.id)*int64(w.meta.pageSize)+at); err != nil {
+		return nil, fmt.Errorf("read page %d: %w", p.id, err)
+	}
+	return b, nil
+}
+
 // ordered reports whether a key comes after the one before it, or may be equal to it as the first of its page, and
 // before max.
 func ordered(before, key, max []byte, strictly bool) bool {
@@ -224,50 +309,34 @@ func ordered(before, key, max []byte, strictly bool) bool {
 	return (c < 0 || c == 0 && (!strictly || before == nil)) && (max == nil || bytes.Compare(key, max) < 0)
 }
 
-// within is the key at an offset from an element; false when it or the value after it ends outside of its page.
-func within(page []byte, element int, offset, key, value uint32) ([]byte, bool) {
-	at := int64(element) + int64(offset)
-	end := at + int64(key)
-	if end+int64(value) > int64(len(page)) {
-		return nil, false
-	}
-	return page[at:end], true
-}
-
-// read reads a page with those that continue it, and marks them.
-func (w *pageWalk) read(id uint64) ([]byte, error) {
-	size := w.meta.pageSize
+// read reads the beginning of a page and marks it and those that continue it.
+func (w *pageWalk) read(id uint64) (p page, err error) {
 	if id < 2 || id >= w.meta.pages {
-		return nil, damage("page %d is referred to, and there are %d", id, w.meta.pages)
+		return p, damage("page %d is referred to, and there are %d", id, w.meta.pages)
 	}
-	if cap(w.page) < size {
-		w.page = make([]byte, size)
+	if w.leaf == nil {
+		w.leaf = make([]byte, w.meta.pageSize)
 	}
-	page := w.page[:size]
-	if _, err := w.file.ReadAt(page, int64(id)*int64(size)); err != nil {
-		return nil, fmt.Errorf("read page %d: %w", id, err)
+	if _, err := w.file.ReadAt(w.leaf, int64(id)*int64(len(w.leaf))); err != nil {
+		return p, fmt.Errorf("read page %d: %w", id, err)
 	}
-	own, more := binary.NativeEndian.Uint64(page), uint64(binary.NativeEndian.Uint32(page[12:]))
+	native := binary.NativeEndian
+	own, more := native.Uint64(w.leaf), uint64(native.Uint32(w.leaf[12:]))
+	p = page{id: id, flags: native.Uint16(w.leaf[8:]), count: int(native.Uint16(w.leaf[10:])), begin: w.leaf}
 	if own != id {
-		return nil, damage("in place of page %d there is something else", id)
+		return p, damage("in place of page %d there is something else", id)
 	}
 	if id+more >= w.meta.pages {
-		return nil, damage("page %d goes on behind the end", id)
+		return p, damage("page %d goes on behind the end", id)
 	}
 	for i := id; i <= id+more; i++ {
 		if w.seen[i] {
-			return nil, damage("page %d is used twice", i)
+			return p, damage("page %d is used twice", i)
 		}
 		w.seen[i] = true
 	}
-	if more == 0 {
-		return page, nil
-	}
-	long := make([]byte, (1+more)*uint64(size))
-	if _, err := w.file.ReadAt(long, int64(id)*int64(size)); err != nil {
-		return nil, fmt.Errorf("read page %d: %w", id, err)
-	}
-	return long, nil
+	p.size = int64(1+more) * int64(len(w.leaf))
+	return p, nil
 }
 
 // damage says what is wrong with a file.
