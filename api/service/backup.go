@@ -27,9 +27,11 @@ var ErrExists = errors.New("the file is there already and is not overwritten")
 var ErrBadCopy = errors.New("the copy is not good")
 
 // BackUp writes a consistent copy of the database of a data directory to a new file of mode 0600, reads it back and
-// reports what is in it. The database itself is only read: one of an earlier version is copied as it is. A service that runs there makes the copy, over the local socket, and goes on meanwhile. The
-// copy is as secret as the database: it holds the service's own keys. A file that exists is ErrExists; after any error
-// no file is left. Damaged records are copied as they are and are in the report.
+// reports what is in it. The database itself is only read: one of an earlier version is copied as it is. A service that
+// runs there makes the copy, over the local socket, and goes on meanwhile. The copy is as secret as the database: it
+// holds the service's own keys. A file that exists is ErrExists; after any error no file is left. What has the file's
+// name is whole: a process that is killed leaves FILE.*.part. Damaged records are copied as they are and are in the
+// report.
 func BackUp(ctx context.Context, dir, file string) (r store.Report, err error) {
 	if err := errors.Join(checkDir(dir), checkFile(dir)); err != nil {
 		return r, err
@@ -38,16 +40,17 @@ func BackUp(ctx context.Context, dir, file string) (r store.Report, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return r, fmt.Errorf("%w in %s", ErrNoDatabase, dir)
 	}
-	out, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return r, fmt.Errorf("%w: %s", ErrExists, file)
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return r, backupError(file, err)
 	}
+	out, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.part")
 	if err != nil {
 		return r, fmt.Errorf("back up: %w", err)
 	}
+	part := out.Name()
 	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(file))
+		if gone := os.Remove(part); !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
 		}
 	}()
 	err = reachStore(ctx, dir,
@@ -56,10 +59,24 @@ func BackUp(ctx context.Context, dir, file string) (r store.Report, err error) {
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return r, fmt.Errorf("back up: %w", err)
 	}
-	if r, err = store.CheckFile(file); err != nil {
+	if r, err = store.CheckFile(part); err != nil {
 		return r, fmt.Errorf("back up: %w: %w", ErrBadCopy, err)
 	}
-	return r, nil
+	if err = os.Link(part, file); err != nil && !errors.Is(err, fs.ErrExist) {
+		err = os.Rename(part, file) // where a file cannot have two names
+	}
+	if err != nil {
+		return r, backupError(file, err)
+	}
+	return r, store.SyncDir(filepath.Dir(file))
+}
+
+// backupError is why a backup cannot have its name; nil: there is a file of that name.
+func backupError(file string, err error) error {
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: %s", ErrExists, file)
+	}
+	return fmt.Errorf("back up: %w", err)
 }
 
 // fetchBackup copies what the process behind the socket sends.

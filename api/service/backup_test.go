@@ -125,8 +125,11 @@ func TestR5_ABackupNeverOverwrites(t *testing.T) {
 	if _, err := service.BackUp(t.Context(), dir, none); !errors.Is(err, store.ErrDamaged) {
 		t.Errorf("of a damaged database: %v", err)
 	}
-	if _, err := os.Stat(none); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file is left: %v", err)
+	for _, where := range []string{file, none} {
+		names, err := filepath.Glob(filepath.Join(filepath.Dir(where), "*"))
+		if want := map[string]int{file: 1}[where]; err != nil || len(names) != want {
+			t.Errorf("left are %q (%v)", names, err)
+		}
 	}
 }
 

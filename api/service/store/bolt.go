@@ -175,8 +175,8 @@ func (s *boltStore) settle(created bool, holder string) error {
 			return fmt.Errorf("make the database file private: %w", err)
 		}
 	}
-	if created && runtime.GOOS != "windows" {
-		if err := syncDir(filepath.Dir(s.path)); err != nil {
+	if created {
+		if err := SyncDir(filepath.Dir(s.path)); err != nil {
 			return fmt.Errorf("make the database file durable: %w", err)
 		}
 	}
@@ -184,7 +184,11 @@ func (s *boltStore) settle(created bool, holder string) error {
 	return nil
 }
 
-func syncDir(dir string) error {
+// SyncDir makes the names in a directory durable, where the system can.
+func SyncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

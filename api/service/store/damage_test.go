@@ -451,3 +451,30 @@ func TestR3_ALostMarkIsDamage(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 }
+
+// A file of a newer version is not called damaged, and is not touched.
+func TestAFileOfANewerVersionIsNotDamaged(t *testing.T) {
+	path := filled(t)
+	db, err := bolt.Open(path, 0o600, &bolt.Options{NoFreelistSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error { return writeFormat(tx, "3") })
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = OpenBolt(path, BoltOptions{})
+	_, checked := CheckFile(path)
+	for _, err := range []error{err, checked} {
+		if !errors.Is(err, ErrNewer) || errors.Is(err, ErrDamaged) {
+			t.Error(err)
+		}
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file was changed (%v)", err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"strings"
 	"unicode/utf8"
 
 	bolt "go.etcd.io/bbolt"
@@ -114,6 +115,9 @@ func isFresh(db *bolt.DB) (fresh bool, err error) {
 	return fresh, err
 }
 
+// ErrNewer says that a newer version of this program wrote a file. Nothing of it is damaged.
+var ErrNewer = errors.New("its format is unknown: a newer version of this program wrote it")
+
 // readFormat returns the mark, "" when there is none.
 func readFormat(tx *bolt.Tx) (string, error) {
 	b := tx.Bucket([]byte(bucketFormat))
@@ -127,6 +131,9 @@ func readFormat(tx *bolt.Tx) (string, error) {
 	mark, ok := sumsOf(bucketFormat).unseal([]byte(keyFormat), v)
 	if !ok {
 		return "", &DamageError{bucketFormat, []byte(keyFormat)}
+	}
+	if m := string(mark); m != formatSummed && (!strings.HasPrefix(m, formatAdding) || !strings.Contains(m, "\x00")) {
+		return "", fmt.Errorf("%w: %.20q", ErrNewer, mark)
 	}
 	return string(mark), nil
 }
@@ -152,10 +159,7 @@ func addSums(tx *bolt.Tx) (done bool, err error) {
 	}
 	name, after := []byte(nil), []byte(nil)
 	if mark != "" {
-		var ok bool
-		if name, after, ok = bytes.Cut([]byte(mark[len(formatAdding):]), []byte{0}); !ok {
-			return true, damage("its format %q is unknown: a newer version of this program wrote it", mark)
-		}
+		name, after, _ = bytes.Cut([]byte(mark[len(formatAdding):]), []byte{0})
 	}
 	c := tx.Cursor()
 	for k, _ := c.Seek(name); k != nil; k, _ = c.Next() {
