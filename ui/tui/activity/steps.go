@@ -58,30 +58,40 @@ func (s *Screen) signatures(snap flow.Snapshot) []step {
 	return out
 }
 
-// steps is the checklist of an operation: each signature, each payment, the fill, the target, the settlement.
+// steps is the checklist of an operation: each signature, each payment, the fill, the target, the settlement. Where only the service vouches for the end, the
+// steps that it took say so themselves.
 func (s *Screen) steps(snap flow.Snapshot) []step {
 	out := s.signatures(snap)
 	if !tracked(snap.State) && !ended(snap) || snap.State == flow.StateRefused || snap.State == flow.StateAbandoned {
 		return out
 	}
-	status := snap.Status.Status
-	accepted := done(status != "")
+	accepted := done(snap.Status.Status != "")
 	if snap.State == flow.StateUnknown {
 		accepted = theme.Unknown
 	}
 	out = append(out, step{text: "accepted by the service", meaning: accepted})
-	out = append(out, s.deposits(snap)...)
-	out = append(out, s.target(snap)...)
-	switch status {
-	case api.StatusRefunded:
+	for _, x := range s.course(snap) {
+		if snap.Said && x.meaning != theme.None {
+			x.text += ", says the service"
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// course is what became of an operation that was accepted, as the service tells it.
+func (s *Screen) course(snap flow.Snapshot) []step {
+	out := append(s.deposits(snap), s.target(snap)...)
+	switch status := snap.Status.Status; {
+	case status == api.StatusRefunded:
 		return append(out, step{text: "paid back", meaning: theme.Warn})
-	case api.StatusFailed:
+	case status == api.StatusFailed:
 		return append(out, step{text: "ended without a payment", meaning: theme.Danger})
-	}
-	if paysNothing(snap) {
+	case paysNothing(snap):
 		return out
+	default:
+		return append(out, step{text: "payments settled", meaning: done(status == api.StatusCompleted)})
 	}
-	return append(out, step{text: "payments settled", meaning: done(status == api.StatusCompleted)})
 }
 
 // paysNothing reports an operation that is known to be paid with what is on the target chain.

@@ -41,7 +41,8 @@ func (m *Model) body(f screen.Frame) string {
 	case !m.loaded && m.book.count() == 0:
 		return kit.Notice(th, theme.None, f.W, f.H, "Reading history for the first time.", "Waiting since "+m.since.Format("15:04:05")+".")
 	case m.book.lines() == 0 && m.ended():
-		return kit.Notice(th, theme.None, f.W, f.H, "Nothing was done with this account yet.", "Press 2 to build a call, or 1 for balances.")
+		return kit.Notice(th, theme.None, f.W, f.H, "The service lists nothing that was done with this account.",
+			"Press 2 to build a call; what you signed is under Activity (3).")
 	case m.rows() == 0:
 		words := []string{"Nothing that is loaded matches the filter.", "Press m to read more, / to change the filter or esc to clear it."}
 		if m.ended() {
