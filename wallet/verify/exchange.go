@@ -240,7 +240,7 @@ func (j *judge) stranger(in intent.Intent, h History, q *VerifiedQuote, path str
 			return
 		}
 	}
-	j.add(Warn, "V4", "Nothing was sent to this address before.", path, "", q.view.Recipient)
+	j.add(Warn, "V4", "No payment to this address is known to have arrived before.", path, "", q.view.Recipient)
 }
 
 // imitates reports whether two addresses of one kind differ but begin and end alike: the first and last four digits, or characters of base58 (TH-H1).

@@ -222,6 +222,25 @@ func TestK4_OnOtherNetworksALowerSequenceOrAGapIsExplained(t *testing.T) {
 	}
 }
 
+func TestK3_AGapThatTheWalletItselfSignedForIsNotBlamedOnAnotherDevice(t *testing.T) {
+	for name, c := range map[string]struct {
+		open []uint64
+		own  bool
+	}{"all of it": {[]uint64{4, 5}, true}, "a part": {[]uint64{5}, false}, "the place itself": {[]uint64{4, 6}, false}} {
+		w := lab(t)
+		w.Sequence = 6
+		h := memory{next: 4, known: true}
+		for _, n := range c.open {
+			h.standing = append(h.standing, w.earlier(t, n))
+		}
+		_, r := w.prepareBeside(h)
+		i := slices.IndexFunc(r.Reasons, func(x verify.Reason) bool { return x.Code == "U3" && x.Level == verify.Warn })
+		if i < 0 || strings.HasPrefix(r.Reasons[i].Title, "You signed for the place before this one") != c.own {
+			t.Errorf("%s: %+v", name, r.Reasons)
+		}
+	}
+}
+
 func TestK4_OnOtherNetworksALowerNonceOfADelegationIsExplained(t *testing.T) {
 	next := uint64(3)
 	for kind, level := range map[network.Kind]verify.Level{network.Embedded: verify.Refuse, network.Lab: verify.Warn} {

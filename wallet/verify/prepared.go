@@ -259,7 +259,7 @@ func (j *judge) remarks(c CallView, sender common.Address, known map[common.Addr
 		j.add(Refuse, "H1", "The recipient looks like an address that you know, but is another one.", "/chainOperation/userOp/callData", sender.Hex(), c.Recipient)
 		return
 	}
-	j.add(Warn, "V4", "Nothing was sent to this address before.", "/chainOperation/userOp/callData", "", c.Recipient)
+	j.add(Warn, "V4", "No payment to this address is known to have arrived before.", "/chainOperation/userOp/callData", "", c.Recipient)
 }
 
 // looksLike reports whether two addresses differ but share their first and last four digits (TH-H1).

@@ -106,7 +106,7 @@ func (j *judge) nonce(p Policy, acc account, h History, now time.Time, o *operat
 	next, known := h.NextSequence(acc.address, o.role.chainID, o.role.lane)
 	switch {
 	case known:
-		j.sequence(p, acc, o, next)
+		j.sequence(p, acc, o, next, h.Open(now))
 	case n.Sequence == 0:
 		j.pass("U3", "the nonce follows the last one known")
 	default:
@@ -116,8 +116,9 @@ func (j *judge) nonce(p Policy, acc account, h History, now time.Time, o *operat
 }
 
 // sequence compares a sequence with the next one known. Where the service's word proves nothing, a lower one is explained and let through: it takes the place of a
-// signature that did not run, or it can never run; and a gap is, as far as the policy allows one. Where service and wallet are one program both know.
-func (j *judge) sequence(p Policy, acc account, o *operation, next uint64) {
+// signature that did not run, or it can never run; and a gap is, as far as the policy allows one. Where the wallet itself signed for what is between, that has run
+// if this can. Where service and wallet are one program both know.
+func (j *judge) sequence(p Policy, acc account, o *operation, next uint64, open []Open) {
 	const title = "the nonce follows the last one known"
 	path, n := o.role.path+"/userOp/nonce", o.nonce.Sequence
 	want, seq := "a sequence from "+strconv.FormatUint(next, 10), "sequence "+strconv.FormatUint(n, 10)
@@ -130,12 +131,29 @@ func (j *judge) sequence(p Policy, acc account, o *operation, next uint64) {
 		j.must(n >= next, "U3", title, path, want+repair, seq)
 	case n < next:
 		j.add(Warn, "U3", "By what the service said before, this place is used: if that was true, this can never run; if not, it runs in place of the earlier one.", path, want, seq)
+	case n > next && o.follows(acc, next, open):
+		j.add(Warn, "U3", "You signed for the place before this one yourself. If this can run, that has run, whatever the service said of it, or another device signed in its place.",
+			path, want, seq)
 	case n > next:
 		j.add(Warn, "U3", "There is a gap: another device or an older copy of this journal signed in between, or the service made it up. This cannot run before what is between.",
 			path, want, seq)
 	default:
 		j.pass("U3", title)
 	}
+}
+
+// follows reports whether open signatures hold every place of the lane from next up to the operation's own.
+func (o *operation) follows(acc account, next uint64, open []Open) bool {
+	for n := o.nonce; n.Sequence > next; {
+		n.Sequence--
+		place := n.Big().String()
+		if !slices.ContainsFunc(open, func(x Open) bool {
+			return x.Sent && x.Nonce == place && x.Chain == caip.EVM(o.role.chainID).String() && common.HexToAddress(x.Sender) == acc.address
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 func describeNonce(n op.Nonce) string {
