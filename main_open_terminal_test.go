@@ -1,0 +1,297 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"coffer/api"
+	"coffer/api/amount"
+)
+
+// whole is the text of a screen on one line, as it is read.
+func whole(screen string) string { return strings.Join(strings.Fields(screen), " ") }
+
+// told waits until the sentences are on the screen, wherever their lines break.
+func (p person) told(sentences ...string) {
+	p.Helper()
+	p.waits(fmt.Sprintf("%q", sentences), func(screen string) bool {
+		return !slices.ContainsFunc(sentences, func(s string) bool { return !strings.Contains(whole(screen), s) })
+	})
+}
+
+// signsBoth reads and confirms the two reviews of a call, the second by typing what is paid.
+func (p person) signsBoth() {
+	p.Helper()
+	p.sees("Review 1 of 2", "y sign")
+	p.reads(`closes in (\d+:\d\d)`)
+	p.types("y")
+	p.sees("Review 2 of 2", "You pay")
+	p.reads(`expires in (\d+:\d\d)`)
+	p.types(p.finds(`type ([0-9.]+) and press enter`) + "\r")
+}
+
+// buildsAgain asks for the review of what still stands in the form.
+func (p person) buildsAgain() {
+	p.Helper()
+	p.types("2")
+	p.sees("Review →", "went to a review before")
+	p.types("r")
+}
+
+// settles waits for the half second in which a form takes nothing yet, of which the screen says nothing.
+func (p person) settles() {
+	p.Helper()
+	if err := p.term.Still(600*time.Millisecond, limit); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// configures changes the configuration of a team, or writes a file beside it.
+func configures(t *testing.T, env []string, name string, change func(old string) string) (file string) {
+	t.Helper()
+	file = filepath.Join(strings.TrimPrefix(env[1], "XDG_CONFIG_HOME="), "coffer", name)
+	old, err := os.ReadFile(file)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = os.WriteFile(file, []byte(change(string(old))), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// allows gives a team a policy of these lines.
+func allows(t *testing.T, env []string, lines string) {
+	t.Helper()
+	file := configures(t, env, "policy.toml", func(string) string { return "version = 1\n" + lines + "\n" })
+	configures(t, env, "config.toml", func(old string) string {
+		if strings.Contains(old, "policy_file") {
+			return old
+		}
+		return strings.Replace(old, `vault = "file"`, fmt.Sprintf("vault = \"file\"\npolicy_file = %q", file), 1)
+	})
+}
+
+// executed is the quote of the last request to execute.
+func (b *between) executed(t *testing.T) string {
+	t.Helper()
+	var q struct {
+		ID string `json:"id"`
+	}
+	all := b.saw(pathExecute)
+	if len(all) == 0 {
+		t.Fatal("nothing was executed")
+	}
+	if err := json.Unmarshal(all[len(all)-1].body, &q, json.RejectUnknownMembers(false)); err != nil {
+		t.Fatal(err)
+	}
+	return q.ID
+}
+
+// noCap lifts the daily cap of a lab, which the amounts of a trial call reach or not.
+const noCap = `max_spend_per_day_usd = "none"`
+
+// TestK3_TerminalARefundedLieGatesTheRepeat: in the dashboard a REFUNDED that hides a payment is told as the service's
+// word, what was signed stays listed, and the same payment stands behind a gate with the sum of both: a closed one
+// lets nothing through, an open one nothing but its sentence.
+func TestK3_TerminalARefundedLieGatesTheRepeat(t *testing.T) {
+	t.Parallel()
+	env, b := team(t, "--lifetime", "60s")
+	allows(t, env, noCap)
+	s := &stage{script: script{t, env, passphrase}, b: b}
+	signed := func(want int, when string) {
+		t.Helper()
+		if calls, sent := len(b.saw(pathCallQuote)), len(b.saw(pathExecute)); calls != want || sent != 1 {
+			t.Errorf("%s: %d calls are signed, not %d; executed %d times", when, calls, want, sent)
+		}
+	}
+	b.holds(api.StatusRefunded)
+	p := opens(t, env, 120, 60)
+	needs := p.fillsIn()
+	p.types("r")
+	p.signsBoth()
+	p.told("service: REFUNDED", "The service says this was refunded: it did not run, and what had been paid came "+
+		"back; nothing on this machine proves it. 3 signatures can still be used until ", "3 outstanding signatures",
+		"If you build it again before that, you could pay twice.", "paid back, says the service")
+	p.types("o")
+	p.told("Outstanding signatures", "the call itself, on Base", needs)
+	const nothing = "The service says nothing came of it; nothing on this machine proves it. It ends by itself at "
+	n, open := strings.Count(whole(p.term.Screen()), nothing), s.opened().Open
+	if n != 3 || len(open) != n {
+		t.Errorf("%d are told, the journal has %d open", n, len(open))
+	}
+	b.honest()
+	if status := b.releases(t); status != 200 {
+		t.Fatalf("the service answered the held execute with %d", status)
+	}
+	s.completes(b.executed(t))
+
+	p.buildsAgain()
+	one, err := amount.Parse(strings.ReplaceAll(needs, ",", ""), 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	single, both := amount.Human(one, 6)+" USDC ($", amount.Human(new(big.Int).Lsh(one, 1), 6)+" USDC ($"
+	p.told("nothing can be signed", "which can still run: you could pay twice. "+single,
+		"can still be taken, and this can move "+single, ": "+both, "in all. After ",
+		"it cannot start to run any more. J4", "Closed gate.", "Nothing was signed.")
+	p.types("y\rc")
+	p.told("Checks Refused by a closed gate")
+	signed(1, "a closed gate")
+	p.escapes()
+	p.told("Nothing was signed.")
+	p.escapes()
+	p.sees("Review →")
+	p.types("1")
+	p.sees("›1 Balances")
+	p.quits()
+
+	allows(t, env, noCap+"\nallow = [\"open-repeat\"]")
+	p = opens(t, env, 120, 60)
+	p.builds()
+	p.told("Review 1 of 2", "you could pay twice. "+single, `your policy file allows "open-repeat".`,
+		"I may pay this twice")
+	p.reads(`closes in (\d+:\d\d)`)
+	p.types("y\r")
+	p.sees("the sentence:")
+	signed(1, "no sentence")
+	p.types("I may pay this once\r")
+	p.sees("not the same: I may pay this once")
+	signed(1, "another sentence")
+	p.types(strings.Repeat("\x7f", len("once")) + "twice\r")
+	p.told("Review 2 of 2", "I may pay this twice")
+	signed(2, "its sentence")
+	p.reads(`expires in (\d+:\d\d)`)
+	p.types("y\r")
+	p.sees("the sentence:")
+	p.types("I may pay\r")
+	p.sees("not the same: I may pay")
+	signed(2, "half of the sentence")
+}
+
+// TestK4_TerminalALaneInDoubtIsExplainedRepairedAndVoided: in the dashboard a COMPLETED of which nothing is true is
+// told as the service's word and keeps every signature open. The lane in doubt is explained and repaired at a terminal,
+// and a signature is voided, each after its confirmation and without losing one that is open or counts for the day.
+// Then the honest service offers the same place, and only one of the two runs.
+func TestK4_TerminalALaneInDoubtIsExplainedRepairedAndVoided(t *testing.T) {
+	t.Parallel()
+	env, b := team(t, "--lifetime", "60s")
+	configures(t, env, "config.toml", func(old string) string { // an account whose signatures no time ends
+		return strings.NewReplacer(`"kernel-v3.1-ecdsa"`, `"role-based"`, "signer_address",
+			"admin_address = \"0xad00000000000000000000000000000000000000\"\nsession_address").Replace(old)
+	})
+	allows(t, env, noCap)
+	s := &stage{script: script{t, env, passphrase}, b: b}
+	b.holds(api.StatusCompleted)
+	p := opens(t, env, 120, 60)
+	p.builds()
+	p.signsBoth()
+	p.told("service: COMPLETED", "The service says it ran and every payment is settled; nothing on this machine "+
+		"proves it. 3 signatures can still be used; not all of them end by themselves.", "3 outstanding signatures",
+		"your call ran on Base, says the service")
+	p.types("4")
+	p.told("The service lists nothing that was done with this account.", "what you signed is under Activity (3).")
+	p.types("3")
+	b.honest()
+	open := s.opened().Open
+	if len(open) != 3 {
+		t.Fatalf("%+v", open)
+	}
+	spent := s.spends()
+	keeps := func(when string) {
+		t.Helper()
+		if now := s.opened().Open; len(now) != len(open) || s.spends() != spent {
+			t.Errorf("%s: open %d, before %d; spent %s, before %s", when, len(now), len(open), s.spends(), spent)
+		}
+	}
+
+	account, end := open[0].Sender, open[0].Sender[len(open[0].Sender)-4:]
+	at := func(args string, code int, more ...string) string {
+		t.Helper()
+		answers := append([]string{"Passphrase of profile team", passphrase}, more...)
+		screen, err := asks(t, env, strings.Fields(args), answers...)
+		if fmt.Sprint(err) != map[int]string{0: "<nil>", 5: "exit status 5"}[code] {
+			t.Fatalf("%s: %v\n%s", args, err, screen)
+		}
+		return whole(screen)
+	}
+	lane := "Base, account " + account + ", lane 0 (calls) goes on at "
+	repair := "activity repair --chain eip155:8453 --account " + account + " --lane 0 --sequence "
+	const doubt = "1, by what the service said; nothing on this machine proves it"
+	got := at("activity repair", 0)
+	if !strings.Contains(got, lane+doubt) || !strings.Contains(got, repair+"N") || strings.Count(got, doubt) != 3 {
+		t.Errorf("the lanes are not explained: %s", got)
+	}
+	const question = "Type the last four characters of the account's address"
+	if got = at(repair+"0", 5, question, "0000"); !strings.Contains(got, "nothing was written") {
+		t.Error(got)
+	}
+	if got = at("activity repair", 0); !strings.Contains(got, lane+doubt) {
+		t.Errorf("it was repaired without a confirmation: %s", got)
+	}
+	at(repair+"0", 0, question, end)
+	got = at("activity repair", 0)
+	if !strings.Contains(got, lane+"0, from where you set it") || strings.Count(got, doubt) != 2 {
+		t.Errorf("it is not repaired: %s", got)
+	}
+	keeps("the repair")
+
+	p.types("o")
+	p.told("the call itself, on Base", "The service said it ran, and you set its lane back: take it to be open.")
+	p.types("j")
+	p.sees("›! a payment on ")
+	p.types("v")
+	p.told("Void a signature", "It takes nothing back.", "last four characters:")
+	p.settles()
+	p.types("0000\r")
+	p.sees("That is not the end of the account's address. Nothing was voided.")
+	if screen := p.term.Screen(); strings.Contains(screen, "voided by you") {
+		t.Error(screen)
+	}
+	p.settles()
+	p.types(strings.Repeat("\x7f", 4) + end + "\r")
+	p.told("Outstanding signatures", "voided by you", "Whoever holds it can still use it until nonce")
+	keeps("voiding")
+
+	p.types("o")
+	p.buildsAgain()
+	p.sees("Review 1 of 2", "y sign")
+	p.types("c")
+	p.told("This replaces the open signature of ", "both have the same nonce, so only one of them can ever run. U3")
+	p.escapes()
+	p.signsBoth()
+	p.sees("6 outstanding signatures")
+	s.completes(b.executed(t))
+	if n := len(b.saw(pathExecute)); n != 2 {
+		t.Fatalf("executed %d times", n)
+	}
+	if status := b.releases(t); status == 200 {
+		t.Error("what was held ran as well")
+	}
+}
+
+// spends says how much counts for the day beside a small payment, in the words of a policy that is too narrow for it.
+func (s *stage) spends() string {
+	s.Helper()
+	allows(s.T, s.env, `max_spend_per_day_usd = "1"`)
+	defer allows(s.T, s.env, noCap)
+	out, errs := s.runs(4, pays(s.T, "call", "--dry-run")...)
+	m := regexp.MustCompile(`found +([0-9.]+ USD)`).FindStringSubmatch(out + errs)
+	if m == nil {
+		s.Fatalf("the day's sum is not said:\n%s%s", out, errs)
+	}
+	return m[1]
+}
