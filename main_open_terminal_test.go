@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/big"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,7 +17,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"coffer/api"
-	"coffer/api/amount"
 )
 
 // whole is the text of a screen on one line, as it is read.
@@ -42,6 +40,26 @@ func (p person) signsBoth() {
 	p.reads(`expires in (\d+:\d\d)`)
 	p.types(p.finds(`type ([0-9.]+) and press enter`) + "\r")
 }
+
+// smallCall fills in the trial call and makes its amount small: the account can pay it twice, and a lab's daily cap
+// allows both.
+func (p person) smallCall() {
+	p.Helper()
+	p.fillsIn()
+	amount := regexp.MustCompile(`›\s+amount `)
+	for !amount.MatchString(p.term.Screen()) {
+		before := p.finds(`(?m)^(›.*)$`)
+		p.types("\x1b[A")
+		p.waits("another row than "+before, func(screen string) bool { return !strings.Contains(screen, before) })
+	}
+	p.types("\x15" + smallAmount)
+	p.escapes()
+	p.told("needs " + smallAmount + " USDC")
+	p.types("r")
+}
+
+// smallAmount is what a small call pays.
+const smallAmount = "430.5"
 
 // buildsAgain asks for the review of what still stands in the form.
 func (p person) buildsAgain() {
@@ -101,16 +119,12 @@ func (b *between) executed(t *testing.T) string {
 	return q.ID
 }
 
-// noCap lifts the daily cap of a lab, which the amounts of a trial call reach or not.
-const noCap = `max_spend_per_day_usd = "none"`
-
 // TestK3_TerminalARefundedLieGatesTheRepeat: in the dashboard a REFUNDED that hides a payment is told as the service's
 // word, what was signed stays listed, and the same payment stands behind a gate with the sum of both: a closed one
 // lets nothing through, an open one nothing but its sentence.
 func TestK3_TerminalARefundedLieGatesTheRepeat(t *testing.T) {
 	t.Parallel()
 	env, b := team(t, "--lifetime", "60s")
-	allows(t, env, noCap)
 	s := &stage{script: script{t, env, passphrase}, b: b}
 	signed := func(want int, when string) {
 		t.Helper()
@@ -120,17 +134,16 @@ func TestK3_TerminalARefundedLieGatesTheRepeat(t *testing.T) {
 	}
 	b.holds(api.StatusRefunded)
 	p := opens(t, env, 120, 60)
-	needs := p.fillsIn()
-	p.types("r")
+	p.smallCall()
 	p.signsBoth()
 	p.told("service: REFUNDED", "The service says this was refunded: it did not run, and what had been paid came "+
-		"back; nothing on this machine proves it. 3 signatures can still be used until ", "3 outstanding signatures",
+		"back; nothing on this machine proves it.", "signatures can still be used until ",
 		"If you build it again before that, you could pay twice.", "paid back, says the service")
 	p.types("o")
-	p.told("Outstanding signatures", "the call itself, on Base", needs)
+	p.told("Outstanding signatures", "the call itself, on Base", smallAmount+"00000 USDC")
 	const nothing = "The service says nothing came of it; nothing on this machine proves it. It ends by itself at "
 	n, open := strings.Count(whole(p.term.Screen()), nothing), s.opened().Open
-	if n != 3 || len(open) != n {
+	if n < 2 || len(open) != n {
 		t.Errorf("%d are told, the journal has %d open", n, len(open))
 	}
 	b.honest()
@@ -140,16 +153,13 @@ func TestK3_TerminalARefundedLieGatesTheRepeat(t *testing.T) {
 	s.completes(b.executed(t))
 
 	p.buildsAgain()
-	one, err := amount.Parse(strings.ReplaceAll(needs, ",", ""), 6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	single, both := amount.Human(one, 6)+" USDC ($", amount.Human(new(big.Int).Lsh(one, 1), 6)+" USDC ($"
+	const single, both = smallAmount + " USDC ($", "861 USDC ($"
 	p.told("nothing can be signed", "which can still run: you could pay twice. "+single,
 		"can still be taken, and this can move "+single, ": "+both, "in all. After ",
 		"it cannot start to run any more. J4", "Closed gate.", "Nothing was signed.")
 	p.types("y\rc")
-	p.told("Checks Refused by a closed gate")
+	p.told("Checks Refused by a closed gate",
+		"You signed for the place before this one yourself. If this can run, that has run")
 	signed(1, "a closed gate")
 	p.escapes()
 	p.told("Nothing was signed.")
@@ -159,9 +169,9 @@ func TestK3_TerminalARefundedLieGatesTheRepeat(t *testing.T) {
 	p.sees("›1 Balances")
 	p.quits()
 
-	allows(t, env, noCap+"\nallow = [\"open-repeat\"]")
+	allows(t, env, `allow = ["open-repeat"]`)
 	p = opens(t, env, 120, 60)
-	p.builds()
+	p.smallCall()
 	p.told("Review 1 of 2", "you could pay twice. "+single, `your policy file allows "open-repeat".`,
 		"I may pay this twice")
 	p.reads(`closes in (\d+:\d\d)`)
@@ -193,21 +203,20 @@ func TestK4_TerminalALaneInDoubtIsExplainedRepairedAndVoided(t *testing.T) {
 		return strings.NewReplacer(`"kernel-v3.1-ecdsa"`, `"role-based"`, "signer_address",
 			"admin_address = \"0xad00000000000000000000000000000000000000\"\nsession_address").Replace(old)
 	})
-	allows(t, env, noCap)
 	s := &stage{script: script{t, env, passphrase}, b: b}
 	b.holds(api.StatusCompleted)
 	p := opens(t, env, 120, 60)
-	p.builds()
+	p.smallCall()
 	p.signsBoth()
 	p.told("service: COMPLETED", "The service says it ran and every payment is settled; nothing on this machine "+
-		"proves it. 3 signatures can still be used; not all of them end by themselves.", "3 outstanding signatures",
+		"proves it.", "signatures can still be used; not all of them end by themselves.",
 		"your call ran on Base, says the service")
 	p.types("4")
 	p.told("The service lists nothing that was done with this account.", "what you signed is under Activity (3).")
 	p.types("3")
 	b.honest()
 	open := s.opened().Open
-	if len(open) != 3 {
+	if len(open) < 2 {
 		t.Fatalf("%+v", open)
 	}
 	spent := s.spends()
@@ -232,7 +241,8 @@ func TestK4_TerminalALaneInDoubtIsExplainedRepairedAndVoided(t *testing.T) {
 	repair := "activity repair --chain eip155:8453 --account " + account + " --lane 0 --sequence "
 	const doubt = "1, by what the service said; nothing on this machine proves it"
 	got := at("activity repair", 0)
-	if !strings.Contains(got, lane+doubt) || !strings.Contains(got, repair+"N") || strings.Count(got, doubt) != 3 {
+	if !strings.Contains(got, lane+doubt) || !strings.Contains(got, repair+"N") ||
+		strings.Count(got, doubt) != len(open) {
 		t.Errorf("the lanes are not explained: %s", got)
 	}
 	const question = "Type the last four characters of the account's address"
@@ -244,7 +254,7 @@ func TestK4_TerminalALaneInDoubtIsExplainedRepairedAndVoided(t *testing.T) {
 	}
 	at(repair+"0", 0, question, end)
 	got = at("activity repair", 0)
-	if !strings.Contains(got, lane+"0, from where you set it") || strings.Count(got, doubt) != 2 {
+	if !strings.Contains(got, lane+"0, from where you set it") || strings.Count(got, doubt) != len(open)-1 {
 		t.Errorf("it is not repaired: %s", got)
 	}
 	keeps("the repair")
@@ -273,7 +283,7 @@ func TestK4_TerminalALaneInDoubtIsExplainedRepairedAndVoided(t *testing.T) {
 	p.told("This replaces the open signature of ", "both have the same nonce, so only one of them can ever run. U3")
 	p.escapes()
 	p.signsBoth()
-	p.sees("6 outstanding signatures")
+	p.told(fmt.Sprintf("%d outstanding signatures", 2*len(open)))
 	s.completes(b.executed(t))
 	if n := len(b.saw(pathExecute)); n != 2 {
 		t.Fatalf("executed %d times", n)
@@ -287,7 +297,7 @@ func TestK4_TerminalALaneInDoubtIsExplainedRepairedAndVoided(t *testing.T) {
 func (s *stage) spends() string {
 	s.Helper()
 	allows(s.T, s.env, `max_spend_per_day_usd = "1"`)
-	defer allows(s.T, s.env, noCap)
+	defer allows(s.T, s.env, "")
 	out, errs := s.runs(4, pays(s.T, "call", "--dry-run")...)
 	m := regexp.MustCompile(`found +([0-9.]+ USD)`).FindStringSubmatch(out + errs)
 	if m == nil {
