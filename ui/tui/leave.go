@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"slices"
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"coffer/ui/tui/screen"
@@ -37,20 +40,29 @@ func (o Options) noSwitch() string {
 	return noSwitch
 }
 
-// mayLeave is true when nothing is unfinished, or when the person was told so a moment ago.
+// mayLeave is true when nothing is unfinished, or when the person was told all of it a moment ago. Several screens may
+// have something: one question names everything, and what was told is remembered, so that two presses are enough.
 func (m *Model) mayLeave(again string) bool {
 	now := m.ctx.Clock()
+	if now.Sub(m.quitAsk) >= quitTime {
+		m.quitWhy = nil
+	}
+	var all, untold []string
 	for _, id := range m.order {
 		k, ok := m.screens[id].(screen.Keeper)
 		if !ok || k.KeepOpen() == "" {
 			continue
 		}
-		if now.Sub(m.quitAsk) < quitTime && m.quitWhy == k.KeepOpen() {
-			continue
+		why := k.KeepOpen()
+		all = append(all, why)
+		if !slices.Contains(m.quitWhy, why) {
+			untold = append(untold, why)
 		}
-		m.quitAsk, m.quitWhy = now, k.KeepOpen()
-		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: k.KeepOpen() + "; " + again})
-		return false
 	}
-	return true
+	if len(untold) == 0 {
+		return true
+	}
+	m.quitAsk, m.quitWhy = now, append(m.quitWhy, untold...)
+	m.show(screen.ToastMsg{Meaning: theme.Warn, Text: strings.Join(append(all, again), "; ")})
+	return false
 }

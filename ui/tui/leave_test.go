@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 
 	"coffer/ui/tui/kit"
@@ -55,4 +56,25 @@ func quittingIsAskedAgainForAnotherReason(t *testing.T) {
 	if m.quit() == nil {
 		t.Fatal("asked and answered")
 	}
+}
+
+// TestQuittingTwiceIsEnoughHoweverManyScreensAreUnfinished: one question names all that is unfinished.
+func TestQuittingTwiceIsEnoughHoweverManyScreensAreUnfinished(t *testing.T) {
+	bubble(func(t *testing.T) {
+		o := options(t, sample(t))
+		o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
+			return map[screen.ID]screen.Screen{
+				screen.Build:    &padScreen{keep: "a call is being built"},
+				screen.Activity: &padScreen{keep: "an operation is under way"},
+			}
+		}
+		m := started(t, o, 80, 24)
+		const question = "a call is being built; an operation is under way; press again to quit"
+		if m.quit() != nil || !strings.Contains(text(t, m), question) {
+			t.Fatalf("not everything is said:\n%s", text(t, m))
+		}
+		if m.quit() == nil {
+			t.Fatal("asked and answered")
+		}
+	})(t)
 }

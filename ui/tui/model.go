@@ -40,7 +40,7 @@ type Model struct {
 	palette *kit.Choice
 	recent  []string  // lines of the palette, the last one first
 	quitAsk time.Time // when the first q was refused
-	quitWhy string    // what it was refused for
+	quitWhy []string  // what it was refused for
 
 	toldTmux bool
 

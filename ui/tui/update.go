@@ -15,7 +15,7 @@ const (
 	toastTime   = 4 * time.Second
 	toastLong   = 8 * time.Second
 	toastOwn    = 300 * time.Millisecond // a remark that is older stays with its screen when another one is opened
-	quitTime    = 3 * time.Second
+	quitTime    = toastLong              // the answer counts while the question stands
 	shortestNap = 250 * time.Millisecond // at most four drawings a second by time alone
 )
 
