@@ -1,0 +1,84 @@
+//go:build unix
+
+package main
+
+import "testing"
+
+// visits goes to other screens and comes back to the builder: the keys still work.
+func (p person) visits() {
+	p.Helper()
+	for _, tab := range []string{"3 Activity", "4 History", "6 Accounts", "2 Build"} {
+		p.types(tab[:1])
+		p.sees("›" + tab)
+	}
+}
+
+// signsAndSends fills in a transfer of 20 USDC and confirms it.
+func (p person) signsAndSends(to string) {
+	p.Helper()
+	p.fillsInTransfer("20", to)
+	p.types("r")
+	p.sees("Review of the transfer", "expires in", "y sign")
+	p.reads(`expires in (\d+:\d\d)`)
+	p.types("y")
+}
+
+// TestK6_TerminalTheDashboardGoesOnWhateverTheServiceSays: the service switches protocols, or says half of an answer,
+// and falls silent. The screens say so, keys go on working, a review that is asked for can be left, the program ends.
+func TestK6_TerminalTheDashboardGoesOnWhateverTheServiceSays(t *testing.T) {
+	t.Parallel()
+	env, b := team(t)
+	p := opens(t, env, 120, 40)
+	p.fillsIn()
+	for _, c := range []struct{ lie, words string }{
+		{switches, "the service answered 101"}, {processes, "the service answered 102"},
+		{upgrades, "the service answered 101"}, {half, "Asking the service to prepare"},
+	} {
+		asked := len(b.saw(pathPrepare))
+		b.says(func(request) string { return c.lie })
+		p.types("r")
+		p.waits("the request", func(string) bool { return len(b.saw(pathPrepare)) > asked })
+		p.sees("› Review", c.words, "esc leave, nothing signed")
+		p.types("\x1b")
+		p.sees("›2 Build  3", "Left. Nothing was signed.")
+		if p.types("1\x12"); c.lie != half {
+			p.sees("›1 Balances", "read balances", c.words)
+		}
+		p.visits()
+	}
+	p.types("q") // while answers hang
+	if err := p.ends(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestK6_TerminalHalfOfAnAnswerToWhatWasSentHoldsNobody: what was signed is sent, half of an answer comes, and the
+// person leaves: one question names all that is unfinished, the second q ends the program, the next start finds it.
+func TestK6_TerminalHalfOfAnAnswerToWhatWasSentHoldsNobody(t *testing.T) {
+	t.Parallel()
+	env, b := team(t, "--lifetime", "60s")
+	p := opens(t, env, 120, 40)
+	b.says(func(r request) string {
+		if executes(r) || r.path == pathStatus {
+			return half
+		}
+		return ""
+	})
+	p.signsAndSends(payee(t))
+	p.sees("sent to the service, once", "You can leave")
+	p.types("\x1b")
+	p.sees("›3 Activity", "1 outstanding signature")
+	p.visits()
+	p.types("q")
+	p.sees("an operation is under way; payments are being signed and sent; press again to quit")
+	p.types("q")
+	if err := p.ends(); err != nil {
+		t.Error(err)
+	}
+	again := opens(t, env, 120, 40)
+	again.types("3")
+	again.sees("›3 Activity", "OUTCOME UNKNOWN", "It is never sent again")
+	if n := len(b.saw(pathExecute)); n != 1 {
+		t.Errorf("sent %d times", n)
+	}
+}
