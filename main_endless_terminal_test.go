@@ -2,7 +2,11 @@
 
 package main
 
-import "testing"
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
 
 // visits goes to other screens and comes back to the builder: the keys still work.
 func (p person) visits() {
@@ -80,5 +84,57 @@ func TestK6_TerminalHalfOfAnAnswerToWhatWasSentHoldsNobody(t *testing.T) {
 	again.sees("›3 Activity", "OUTCOME UNKNOWN", "It is never sent again")
 	if n := len(b.saw(pathExecute)); n != 1 {
 		t.Errorf("sent %d times", n)
+	}
+}
+
+// TestK8_TerminalAServiceThatNeverEndsKeepsNothingWaiting: a payment stays PENDING for ever. The person builds the next
+// one, another process signs and sends beside the dashboard, and it can be quit. The next start finds both again, and
+// their ends when the service tells them.
+func TestK8_TerminalAServiceThatNeverEndsKeepsNothingWaiting(t *testing.T) {
+	t.Parallel()
+	env, b := team(t, "--lifetime", "60s")
+	later := regexp.MustCompile(`"(IN_PROGRESS|EXECUTED|COMPLETED)"`)
+	b.behaves(func(r request, status int, answer []byte) (int, []byte) {
+		if r.path == pathStatus {
+			answer = later.ReplaceAll(answer, []byte(`"PENDING"`))
+		}
+		return status, answer
+	})
+	p := opens(t, env, 120, 40)
+	p.signsAndSends(payee(t))
+	p.sees("›3 Activity", "The service has accepted it and has not started yet")
+	p.visits()
+	s := script{t, env, passphrase}
+	_, errs := s.runs(6, "call", "--chain", "base", "--to", "usdc", "--function", "transfer(address to, uint256 v)",
+		"--arg", "0x"+strings.Repeat("2", 40), "--arg", "20 USDC", "--wait", "1s",
+		"--yes", "--accept", "V4,Q10,Q11,J4,U3")
+	if !strings.Contains(errs, "Resume with: coffer status") {
+		t.Errorf("%s", errs)
+	}
+	p.types("Xc")
+	p.fillsIn() // and is not finished
+	p.types("q")
+	p.sees("a call is being built", "an operation is under way", "press again to quit")
+	p.types("q")
+	if err := p.ends(); err != nil {
+		t.Error(err)
+	}
+
+	again := opens(t, env, 120, 40)
+	again.types("3")
+	two := func(word string) func(string) bool { // the lines of the list begin with a time
+		line := regexp.MustCompile(`(?m)^[ ›]+\d\d:\d\d:\d\d +transfer (?:USDC to Optimism|on Base) .* ` + word)
+		return func(screen string) bool { return len(line.FindAllString(screen, -1)) == 2 }
+	}
+	again.waits("both of them", two("accepted"))
+	b.behaves(nil)
+	again.types("r")
+	again.waits("both ends", two("COMPLETED"))
+	if n := len(b.saw(pathExecute)); n != 2 {
+		t.Errorf("sent %d times", n)
+	}
+	again.types("q")
+	if err := again.ends(); err != nil {
+		t.Error(err)
 	}
 }
