@@ -138,3 +138,39 @@ func TestK8_TerminalAServiceThatNeverEndsKeepsNothingWaiting(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestK10_TerminalAnAnswerThatIsTooLargeIsToldAndNotKept: the answer to a prepare, then that to a quote, carries 3.9 MB
+// of a member that nobody knows. The dashboard says why it takes neither, and the journal grows by none of it.
+func TestK10_TerminalAnAnswerThatIsTooLargeIsToldAndNotKept(t *testing.T) {
+	t.Parallel()
+	env, b := team(t)
+	padding := `{"padding":"` + strings.Repeat("x", 3_900_000) + `",`
+	b.behaves(func(r request, status int, answer []byte) (int, []byte) {
+		if r.path != pathPrepare && r.path != pathQuote || status/100 != 2 {
+			return status, answer
+		}
+		return status, []byte(padding + strings.TrimPrefix(string(answer), "{"))
+	})
+	p := opens(t, env, 120, 40)
+	refused := func() {
+		t.Helper()
+		p.types("r")
+		p.sees("› Review", "not done", "more than 256 KiB", "Nothing was signed.")
+		p.types("\x1b")
+		p.sees("›2 Build  3", "Left. Nothing was signed.")
+	}
+	p.fillsIn()
+	refused()
+	p.fillsInTransfer("20", payee(t))
+	refused()
+	p.types("q")
+	if err := p.ends(); err != nil {
+		t.Error(err)
+	}
+	if n := sizeOf(t, env); n > 256<<10 {
+		t.Errorf("the state takes %d bytes", n)
+	}
+	if len(b.saw(pathPrepare)) == 0 || len(b.saw(pathQuote)) == 0 || len(b.saw(pathExecute)) != 0 {
+		t.Error("the lies were not told, or something was executed")
+	}
+}
