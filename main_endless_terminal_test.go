@@ -47,6 +47,8 @@ func TestK6_TerminalTheDashboardGoesOnWhateverTheServiceSays(t *testing.T) {
 		p.sees("›2 Build  3", "Left. Nothing was signed.")
 		if p.types("1\x12"); c.lie != half {
 			p.sees("›1 Balances", "read balances", c.words)
+			p.types("4\x12")
+			p.sees("›4 History", "newest first, read", c.words)
 		}
 		p.visits()
 	}

@@ -32,6 +32,9 @@ const choiceLines = 14
 
 func (m *Model) choiceTop() int { return max(0, (m.h-choiceLines)/2) }
 
+// nothingListed claims no more than is known: a private service lists only what the project of the API key did.
+const nothingListed = "The service lists nothing that was done with this account."
+
 func (m *Model) body(f screen.Frame) string {
 	th := f.Theme
 	switch {
@@ -40,12 +43,14 @@ func (m *Model) body(f screen.Frame) string {
 			"Nothing was changed. What is under way goes on without this list.")
 	case !m.loaded && m.book.count() == 0:
 		return kit.Notice(th, theme.None, f.W, f.H, "Reading history for the first time.", "Waiting since "+m.since.Format("15:04:05")+".")
-	case m.book.lines() == 0 && m.ended():
-		return kit.Notice(th, theme.None, f.W, f.H, "The service lists nothing that was done with this account.",
-			"Press 2 to build a call; what you signed is under Activity (3).")
+	case m.book.lines() == 0 && m.ended() && m.err == nil:
+		return kit.Notice(th, theme.None, f.W, f.H, nothingListed, "Press 2 to build a call; what you signed is under Activity (3).")
 	case m.rows() == 0:
 		words := []string{"Nothing that is loaded matches the filter.", "Press m to read more, / to change the filter or esc to clear it."}
-		if m.ended() {
+		switch {
+		case m.book.lines() == 0 && m.ended(): // and the last line says that it could not be read again
+			words = []string{nothingListed}
+		case m.ended():
 			words = []string{"Nothing matches the filter.", "Press / to change it or esc to clear it."}
 		}
 		return kit.Lines(m.stateLine(f, f.W), kit.Notice(th, theme.None, f.W, f.H-frameLines, words...), m.middleLine(f, f.W), m.endLine(f, f.W))
