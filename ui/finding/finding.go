@@ -58,7 +58,7 @@ func Advice(r verify.Report) string {
 	policy, gates, answer := causes(r)
 	switch {
 	case policy > 0 && answer == 0:
-		return "The service did nothing wrong. Ask for something that your policy allows, or change the policy file (docs/policy.md) and start Coffer again."
+		return "The service did nothing wrong. Ask for something that your policy allows, or change the policy file (docs/policy.md, also on what holds without one) and start Coffer again."
 	case gates > 0 && answer == 0:
 		return "Leave the gate closed unless you know why it is there: behind it Coffer cannot protect you from the service."
 	}
@@ -124,7 +124,7 @@ func policyWords(code, check string) string {
 		"Y2": "Your policy does not allow this recipient.",
 		"Y3": "Your policy does not allow this contract.",
 		"Y4": "This spends more than your policy allows at once.",
-		"Y5": "With what was spent in the last 24 hours, this is more than your policy allows in a day.",
+		"Y5": "With what was signed in the last 24 hours, also what came back, this is more than your policy allows in a day.",
 		"Y6": "This costs more than your policy allows.",
 		"Y7": "Your policy never lets your EOA be delegated.",
 		"Y8": "Your slippage tolerance is larger than your policy allows.",
