@@ -178,18 +178,7 @@ func recordStatus(status string) string {
 // record says everything about one record; nothing is cut.
 func (s *session) record(r api.HistoryRecord) {
 	s.out.say(capital(s.recordLine(r)) + ".")
-	words, known := map[string]string{
-		api.StatusCompleted:  "It ran and everything is settled.",
-		api.StatusRefunded:   "It did not run. What was deposited came back in full.",
-		api.StatusFailed:     "It did not run. Nothing left the account.",
-		api.StatusPending:    "Accepted by the service; nothing was submitted yet.",
-		api.StatusInProgress: "Deposits are under way.",
-		api.StatusExecuted:   "It ran; the deposits are being settled.",
-	}[r.Status]
-	if !known {
-		words = "This program does not know this status. Take it as unfinished."
-	}
-	s.out.say(words)
+	s.out.say(s.ctx.StatusWords(r.Status))
 	if r.FailReason != "" {
 		what, todo := screen.ReasonWords(r.FailReason)
 		s.out.say(strings.TrimSpace(what+" "+todo) + " The service says: " + clean(r.FailReason, 200) + ".")

@@ -59,7 +59,7 @@ func (m *Model) fieldsOf(th theme.Theme, r *record, now time.Time, w int) []fiel
 		local := at.In(now.Location())
 		d.fact("time", "time", local.Format("2006-01-02 15:04:05 MST"), local.Format(time.RFC3339))
 	}
-	d.text(statusWords(r.status.Value()), th.Text)
+	d.text(m.ctx.StatusWords(r.status.Value()), th.Text)
 	if reason := r.reason.Value(); reason != "" {
 		what, todo := screen.ReasonWords(reason)
 		d.text(strings.TrimSpace(what+" "+todo), th.Style(look))

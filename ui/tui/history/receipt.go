@@ -24,7 +24,7 @@ func (m *Model) receipt(r *record) string {
 	_, status := statusLook(r.status.Value())
 	b.WriteString("Coffer receipt\n\n" + ln.sentence(r, open) + "\n\n")
 	put("status", status)
-	put("", statusWords(r.status.Value()))
+	put("", m.ctx.StatusWords(r.status.Value()))
 	if r.reason.Value() != "" {
 		what, _ := screen.ReasonWords(r.reason.Value())
 		put("reason", strings.TrimSpace(r.reason.Value()+"  "+what))

@@ -1,5 +1,12 @@
 package screen
 
+import (
+	"strings"
+
+	"coffer/api"
+	"coffer/api/network"
+)
+
 // ReasonWords puts the service's reason for a refund into one sentence, and what helps against it into another. Both are "" when this program
 // has no words for the reason; todo alone is "" when nothing is known to help.
 func ReasonWords(reason string) (what, todo string) {
@@ -36,4 +43,30 @@ func ReasonWords(reason string) (what, todo string) {
 		return "The service gives no cause.", ""
 	}
 	return "", ""
+}
+
+// StatusWords says what the status of an operation means. Only the service vouches for it, and on a network that is not in this program
+// the sentence says so.
+func (c Context) StatusWords(status string) string {
+	words := ""
+	switch status {
+	case api.StatusCompleted:
+		words = "Your operation ran and everything is settled."
+	case api.StatusRefunded:
+		words = "It did not run. What was deposited came back in full."
+	case api.StatusFailed:
+		words = "It did not run. Nothing left the account."
+	case api.StatusPending:
+		words = "Accepted by the service; nothing was submitted yet."
+	case api.StatusInProgress:
+		words = "Deposits are under way."
+	case api.StatusExecuted:
+		words = "Your operation ran; the deposits are being settled."
+	default:
+		return "This program does not know this status. Take it as unfinished."
+	}
+	if c.Network.Kind == network.Embedded {
+		return words
+	}
+	return "The service says: " + strings.ToLower(words[:1]) + words[1:]
 }
