@@ -40,7 +40,10 @@ func TestLettersOfASentenceAreNoKeysAndEscStopsTyping(t *testing.T) {
 	if r.s.page != pageMain || r.s.phase != phaseReview1 || r.s.typed.Value() != "e c i y r q" {
 		t.Fatalf("page %d, phase %d, %q", r.s.page, r.s.phase, r.s.typed.Value())
 	}
-	r.press("esc")
+	if r.press("ctrl+u"); r.s.typed.Value() != "" || !r.s.writing() {
+		t.Errorf("ctrl+u leaves %q, still typing: %v", r.s.typed.Value(), r.s.writing())
+	}
+	r.typeText("again").press("esc")
 	if r.s.typed.Value() != "" || r.s.writing() {
 		t.Fatal("esc does not stop the typing")
 	}

@@ -99,6 +99,8 @@ func (s *Screen) isTyping(m tea.KeyPressMsg) bool {
 		return true
 	case "backspace", "delete", "left", "right":
 		return s.typed.Focused()
+	case "ctrl+u", "ctrl+w", "ctrl+k": // which may mean something else while nothing is typed
+		return s.typed.Focused() && s.typed.Value() != ""
 	case "esc":
 		return s.writing()
 	}
