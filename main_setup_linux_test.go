@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// K6: a set-up that is stopped from outside has forgotten its secrets when it goes on, and asks for them again.
+// TH-K6: a set-up that is stopped from outside has forgotten its secrets when it goes on, and asks for them again.
 func TestK6AStoppedSetUpForgetsItsSecrets(t *testing.T) {
 	t.Parallel()
 	_, env := home(t)

@@ -4,5 +4,5 @@
 // Amounts are decimal strings in the smallest unit of their asset, chains are CAIP-2, assets CAIP-19, accounts CAIP-10, aggregated assets
 // `ob:<symbol>`, times Unix seconds in decimal strings. Slippage is in basis points. The package does no input or output.
 //
-// Sources: the service specification (resources and endpoints), protocol §2–§7 for what it leaves open.
+// Sources: docs/interface.md, protocol §2–§8.
 package api

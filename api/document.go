@@ -28,7 +28,7 @@ func DefaultLimits() Limits {
 	return Limits{Bytes: 4 << 20, Depth: 32, Elements: 10_000, Values: 100_000}
 }
 
-// A DocumentError says why a body is not an acceptable JSON document. Code is the row of threats.md: "L1" or "L2".
+// A DocumentError says why a body is not an acceptable JSON document. Code is the row of docs/threats.md: "L1" or "L2".
 type DocumentError struct {
 	Code   string
 	Offset int64
@@ -40,7 +40,7 @@ func (e *DocumentError) Error() string {
 }
 
 // Document is a JSON document kept as the bytes that were received. Views are decoded from the bytes, signatures are spliced into them;
-// it is never encoded again, so unknown members, spacing, key order and big numbers go back exactly as they came (design §2.2, TH-L6).
+// it is never encoded again, so unknown members, spacing, key order and big numbers go back exactly as they came (TH-L6).
 // A Document is immutable and safe for concurrent use.
 type Document struct {
 	raw    []byte

@@ -131,7 +131,7 @@ func structType(p place) {
 	}
 }
 
-// delegation checks an EIP-7702 delegation; signed demands the authorization (interface-facts §3.3).
+// delegation checks an EIP-7702 delegation; signed demands the authorization (protocol §8.3).
 func delegation(p place, s signing) {
 	if !p.object() {
 		return

@@ -132,7 +132,7 @@ type TypedData struct {
 	Message     TypedDataMessage            `json:"message"`
 }
 
-// DelegationSignature is a signed EIP-7702 authorization (interface-facts §3.3). V is "0x1b" or "0x1c".
+// DelegationSignature is a signed EIP-7702 authorization (protocol §8.3). V is "0x1b" or "0x1c".
 type DelegationSignature struct {
 	ChainID         uint64 `json:"chainId"`
 	ContractAddress string `json:"contractAddress"`
@@ -287,7 +287,7 @@ type Quote struct {
 	Fees                   *Fees            `json:"fees,omitzero"`
 }
 
-// ExecuteResponse is the answer of POST /v3/quote/execute-quote (interface-facts §1.3). 200 means accepted, never done (TH-X2).
+// ExecuteResponse is the answer of POST /v3/quote/execute-quote (protocol §5.1). 200 means accepted, never done (TH-X2).
 type ExecuteResponse struct {
 	Success    bool    `json:"success"`
 	Guarantees any     `json:"guarantees"`

@@ -182,7 +182,7 @@ func TestPinsAreTheDocumentedAddresses(t *testing.T) {
 	if want := common.BytesToAddress(crypto.Keccak256([]byte("coffer escrow 1"))); common.HexToAddress(p.Escrow) != want {
 		t.Errorf("escrow %s, want %s", p.Escrow, want)
 	}
-	// Init code of an account, interface-facts §3.5.
+	// Init code of an account (protocol §8.4).
 	code := slices.Concat(hexutil.MustDecode("0x603d3d8160223d3973"), common.FromHex(p.KernelV31Implementation), hexutil.MustDecode("0x6009"),
 		hexutil.MustDecode("0x5155f3363d3d373d3d363d7f360894a13ba1a3210667c828492db98dca3e2076"),
 		hexutil.MustDecode("0xcc3735a920a3ca505d382bbc545af43d6000803e6038573d6000fd5b3d6000f3"))

@@ -39,7 +39,7 @@ type Solana struct {
 	Tokens        []Token `json:"tokens"`
 }
 
-// Pins is pins.json: what is the same on every network (protocol §4.2, interface-facts §3.5).
+// Pins is pins.json: what is the same on every network (protocol §4.2, §8.4).
 type Pins struct {
 	EntryPoint              string    `json:"entryPoint"`
 	EntryPointSalt          string    `json:"entryPointSalt"` // CREATE2 salt through DeterministicDeployer

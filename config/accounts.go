@@ -11,7 +11,7 @@ import (
 )
 
 // WireAccounts returns the accounts of the profile as the interface writes them, each with its address: the one that the profile names, else the one
-// that follows from its keys and the pins of the network (interface-facts §3).
+// that follows from its keys and the pins of the network (protocol §8.4).
 func (p Profile) WireAccounts(pins network.Pins) []api.Account {
 	out := make([]api.Account, len(p.Accounts))
 	for i, a := range p.Accounts {

@@ -187,7 +187,7 @@ func (a *Attacker) balances(x exchange) exchange {
 type patch struct{ amount string }
 
 // poorer makes the person pay for what is there already: it has the genuine service prepare a call that needs as much more as the account holds, and says that this
-// balance is not there. The operation to sign is the same; the quote then asks for deposits elsewhere (finding K1).
+// balance is not there. The operation to sign is the same; the quote then asks for deposits elsewhere (TH-P6).
 func (a *Attacker) poorer(x exchange) exchange {
 	doc, ok := document(x.body)
 	if !ok || a.house == nil {

@@ -20,7 +20,7 @@ func callOf(t testing.TB, more ...string) []string {
 	return append([]string{"coffer", "call", "--chain", "base", "--to", "usdc", "--function", `"transfer(address to, uint256 amount)"`, "--arg", demo.AddressBook[0].Address, "--arg", `"430.5 USDC"`}, more...)
 }
 
-// Z2, K1: commands over SSH without a terminal ask nothing: data, findings and exit codes arrive as they are, nothing is signed without --yes and the passphrase,
+// TH-Z2, K1: commands over SSH without a terminal ask nothing: data, findings and exit codes arrive as they are, nothing is signed without --yes and the passphrase,
 // and what needs a terminal says how to get one.
 func TestSSHCommandsWithoutATerminal(t *testing.T) {
 	t.Parallel()
@@ -57,7 +57,7 @@ func TestSSHCommandsWithoutATerminal(t *testing.T) {
 	}
 }
 
-// K1: keys in a file stay locked over SSH unless the passphrase comes through the connection on a descriptor; a wrong one, or none, is a matter of access, and
+// TH-K1: keys in a file stay locked over SSH unless the passphrase comes through the connection on a descriptor; a wrong one, or none, is a matter of access, and
 // nobody is asked. A command whose connection is gone goes on to its end, and sends nothing twice.
 func TestSSHKeysOfAFileWithoutATerminal(t *testing.T) {
 	t.Parallel()

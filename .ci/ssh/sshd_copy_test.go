@@ -21,7 +21,7 @@ var (
 	reID      = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
 )
 
-// copied lists what was sent to the clipboard of the terminal, in order. A program that asks for the clipboard fails the test (R2).
+// copied lists what was sent to the clipboard of the terminal, in order. A program that asks for the clipboard fails the test (TH-R2).
 func (p person) copied() (texts []string) {
 	p.Helper()
 	raw := string(p.term.Raw())
@@ -74,7 +74,7 @@ func (p person) copies() (all []string) {
 	return all
 }
 
-// R2: what a person copies over SSH is sent to the terminal that they sit at, also when it calls itself tmux; nothing else is, and no clipboard is read.
+// TH-R2: what a person copies over SSH is sent to the terminal that they sit at, also when it calls itself tmux; nothing else is, and no clipboard is read.
 func TestSSHR2ACopyArrivesAtThePersonsTerminal(t *testing.T) {
 	for _, term := range []string{"xterm-256color", "tmux-256color"} {
 		t.Run(term, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestSSHR2ACopyArrivesAtThePersonsTerminal(t *testing.T) {
 	}
 }
 
-// R2: the setting turns copies off, at once and for the next start.
+// TH-R2: the setting turns copies off, at once and for the next start.
 func TestSSHR2TheSettingTurnsCopiesOff(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, hostOptions{})
@@ -135,7 +135,7 @@ func TestSSHR2TheSettingTurnsCopiesOff(t *testing.T) {
 	}
 }
 
-// R2: through a real tmux on either side of the connection, with set-clipboard on, a copy still arrives at the terminal of the person.
+// TH-R2: through a real tmux on either side of the connection, with set-clipboard on, a copy still arrives at the terminal of the person.
 func TestSSHR2ACopyPassesTmuxOnEitherSide(t *testing.T) {
 	for _, side := range []string{"here", "there"} {
 		t.Run(side, func(t *testing.T) {

@@ -55,7 +55,7 @@ func (p person) goesOn(next string) {
 	p.waits(next, func(screen string) bool { return strings.Contains(strings.SplitN(screen, "\n", 2)[0], next) })
 }
 
-// Z2, K7: the set-up over SSH. A keyring that was chosen says what to choose instead, and nobody is asked; with an encrypted file it goes on to the balances of a
+// TH-Z2, K7: the set-up over SSH. A keyring that was chosen says what to choose instead, and nobody is asked; with an encrypted file it goes on to the balances of a
 // service in another process.
 func TestSSHZ2TheSetUp(t *testing.T) {
 	t.Parallel()

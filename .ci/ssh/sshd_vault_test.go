@@ -14,7 +14,7 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// Z2, K1, K7: an encrypted file is set up and unlocked over SSH with a passphrase alone, which the person types and nobody ever sees; a wrong one is a matter of access.
+// TH-Z2, K1, K7: an encrypted file is set up and unlocked over SSH with a passphrase alone, which the person types and nobody ever sees; a wrong one is a matter of access.
 func TestSSHZ2AnEncryptedFileIsSetUpAndUnlocked(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, hostOptions{})
@@ -58,7 +58,7 @@ func TestSSHZ2AnEncryptedFileIsSetUpAndUnlocked(t *testing.T) {
 	h.keepsNo(passphrase, keyText)
 }
 
-// Z2, K7: a profile whose keys are in a keyring says over SSH what to do, in time, whatever the state of the bus; it starts nothing, moves nothing and asks nobody.
+// TH-Z2, K7: a profile whose keys are in a keyring says over SSH what to do, in time, whatever the state of the bus; it starts nothing, moves nothing and asks nobody.
 func TestSSHZ2AKeyringIsNotAskedButTheWayOutIsTold(t *testing.T) {
 	const advice = "This is an SSH session, which the keyring of the desktop does not serve: set the profile up with the encrypted file"
 	for name, c := range map[string]struct {
@@ -107,7 +107,7 @@ func TestSSHZ2AKeyringIsNotAskedButTheWayOutIsTold(t *testing.T) {
 	}
 }
 
-// Z2: a real keyring that is open in this session works over SSH as it does on a desktop; the same one locked is not asked.
+// TH-Z2: a real keyring that is open in this session works over SSH as it does on a desktop; the same one locked is not asked.
 func TestSSHZ2AnOpenKeyringOfTheSessionIsUsed(t *testing.T) {
 	for name, password := range map[string]string{"open": "ci password", "locked": ""} {
 		t.Run(name, func(t *testing.T) {

@@ -6,7 +6,7 @@
 // is printed as the word Unknown and never as zero.
 //
 // Units: base units are the asset's smallest unit; money is micro USD (10^-6 USD).
-// Sources: design §2.3; TH-L3.
+// Source: TH-L3.
 package amount
 
 import (

@@ -12,7 +12,7 @@
 // native slip44:60 on eip155; slip44:501 and token:<mint> on solana. Other
 // namespaces only have to match the CAIP patterns.
 //
-// Sources: CAIP-2, CAIP-10, CAIP-19; service-spec "Conventions"; TH-L5.
+// Sources: CAIP-2, CAIP-10, CAIP-19; docs/interface.md; TH-L5.
 package caip
 
 import (

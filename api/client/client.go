@@ -1,6 +1,6 @@
 // Package client speaks to the service over HTTPS, or in process through a RoundTripper.
 //
-// Promise (threats N1 … N8, N11, X2): https only, and nothing is sent before that is checked; TLS 1.2 or newer; HTTP/1.1 only, because over HTTP/2 net/http
+// Promise (TH-N1 … N8, N11, X2): https only, and nothing is sent before that is checked; TLS 1.2 or newer; HTTP/1.1 only, because over HTTP/2 net/http
 // sends a POST again when a server refuses its stream; no cookies; redirects are errors and are never followed;
 // every request has one absolute deadline over connection, headers and body, at which its connection is closed whatever the server does; an answer 1xx is an
 // error, but for one `100 Continue`; an answer is at most 4 MiB after decompression (256 KiB to a prepare or a quote, because the journal keeps those) and

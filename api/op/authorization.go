@@ -83,7 +83,7 @@ func (s SignedAuthorization) Authority() (common.Address, error) {
 }
 
 // Wire is the object that goes into operation.delegation.signature
-// (interface-facts §3.3). It needs a chain id below 2^53; Check and the product's
+// (protocol §8.3). It needs a chain id below 2^53; Check and the product's
 // chains guarantee it.
 func (s SignedAuthorization) Wire() api.DelegationSignature {
 	return api.DelegationSignature{

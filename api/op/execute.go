@@ -31,7 +31,7 @@ const (
 const MaxCalls = 256
 
 // EncodeExecute writes execute(mode, calls) in batch mode, the form the service uses
-// even for one call (interface-facts §3.6). It needs 1 … MaxCalls calls, each with a
+// even for one call (protocol §8.1). It needs 1 … MaxCalls calls, each with a
 // value of 0 … 2^256-1 (nil is not zero), and at most MaxCallData bytes in the end.
 func EncodeExecute(calls []Call) ([]byte, error) {
 	if len(calls) == 0 || len(calls) > MaxCalls {

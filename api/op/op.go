@@ -8,8 +8,8 @@
 // those of independent implementations (testdata/vectors).
 //
 // Units: gas in gas units, fees and values in wei, times in Unix seconds. Errors are
-// *Error with the row of the threat table as code. Sources: interface-facts §3; TH-L3,
-// TH-L5, TH-U2 … U14, TH-T1 … T7, TH-D2 … D5; protocol §2.
+// *Error with the row of docs/threats.md as code. Sources: protocol §2 and §8; TH-L3,
+// TH-L5, TH-U2 … U14, TH-T1 … T7, TH-D2 … D5.
 package op
 
 import (
@@ -34,7 +34,7 @@ const (
 // has a word of its own and 256 bits.
 const gasBits = 128
 
-// Error says which rule a value broke. Code is a row of the threat table ("U5", "T2",
+// Error says which rule a value broke. Code is a row of docs/threats.md ("U5", "T2",
 // "L3"), Field names the part ("userOp.nonce"), Want and Got are short plain words. Got
 // repeats foreign text only in quoted, shortened form and never a key or a signature.
 type Error struct {

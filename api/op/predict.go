@@ -21,7 +21,7 @@ func (f Factory) Predict(initData []byte, index *big.Int) common.Address {
 	return PredictAddress(f.Factory, f.Implementation, initData, index)
 }
 
-// Roles of a role-based account's keys (interface-facts §3.5).
+// Roles of a role-based account's keys (protocol §8.4).
 const (
 	RoleCoSigner = 1
 	RoleSession  = 2
@@ -79,7 +79,7 @@ func initialize(validator common.Address, validatorData []byte) []byte {
 
 // PredictAddress is the address of the account that factory deploys for initData and
 // index (0 … 2^256-1): CREATE2 with salt keccak256(initData ‖ index). It is the same on
-// every chain (interface-facts §3.5).
+// every chain (protocol §8.4).
 func PredictAddress(factory, implementation common.Address, initData []byte, index *big.Int) common.Address {
 	salt := crypto.Keccak256Hash(word.Uint(append([]byte{}, initData...), index))
 	return crypto.CreateAddress2(factory, salt, crypto.Keccak256(ProxyInitCode(implementation)))

@@ -14,7 +14,7 @@ import (
 const SignatureLength = 65
 
 // EIP191 is the digest of a personal message whose content is the 32 raw bytes of
-// hash. Kernel accounts sign EIP191(userOpHash) (interface-facts §3.2).
+// hash. Kernel accounts sign EIP191(userOpHash) (protocol §8.2).
 func EIP191(hash common.Hash) common.Hash { return EIP191Message(hash[:]) }
 
 // EIP191Message is the digest of a personal message of any length.

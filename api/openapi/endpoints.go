@@ -6,7 +6,7 @@ import (
 	"coffer/api"
 )
 
-// Groups of endpoints (service specification).
+// Groups of endpoints (docs/interface.md#endpoints).
 const (
 	groupAccount  = "Account"
 	groupAssets   = "Assets"

@@ -5,7 +5,7 @@
 // Promise: the same endpoints give the same bytes; every member of every type is described; a described member that no type has is an error.
 // The HTTP layer takes its routes from Endpoints, so nothing is served that is not described and nothing is described that is not served.
 //
-// Sources: service specification (endpoints, resources, errors), interface-facts §1 and §2, protocol §6 and §7.
+// Sources: docs/interface.md, protocol §6 and §7.
 package openapi
 
 import (
@@ -22,7 +22,7 @@ import (
 	"coffer/api"
 )
 
-// Version is the version of the interface (service specification, Versioning).
+// Version is the version of the interface (docs/interface.md).
 const Version = "1.6.2"
 
 // Permissions of API keys: what a route demands.

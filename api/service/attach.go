@@ -53,7 +53,7 @@ type owner struct {
 	stopped chan error
 }
 
-// OpenOrAttach opens the service in a data directory, or attaches to the process that has it open (design §2.5). A socket that a dead process left is
+// OpenOrAttach opens the service in a data directory, or attaches to the process that has it open. A socket that a dead process left is
 // taken over. It tries for 3 seconds at most; the error then wraps store.ErrInUse and says who holds the database. o.Store and
 // o.Dir are set by it. Where there was a network and its seed cannot be read it is ErrLost: no other one takes its place in silence.
 func OpenOrAttach(ctx context.Context, dir string, o Options) (*Attachment, error) {

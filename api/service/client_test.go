@@ -193,7 +193,7 @@ func (c *client) status(id string) (out api.ExecutionStatus) {
 	return out
 }
 
-// sign signs the operation at a pointer as its kind demands (interface-facts §3).
+// sign signs the operation at a pointer as its kind demands (protocol §8).
 func (c *client) sign(doc *api.Document, at string) *api.Document {
 	c.t.Helper()
 	raw, ok := doc.At(at)

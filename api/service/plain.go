@@ -28,8 +28,8 @@ const (
 // errPlain ends the connection of a client that does not speak TLS.
 var errPlain = errors.New("plain HTTP was answered with 401")
 
-// plainListener tells TLS from plain HTTP by the first byte. A connection that speaks plain HTTP gets one 401 and is closed (specification,
-// Authentication 2 and 6); whatever it sent, its key among it, is dropped. The work is done where the connection is first read, so Accept never waits,
+// plainListener tells TLS from plain HTTP by the first byte. A connection that speaks plain HTTP gets one 401 and is closed
+// (docs/security.md#who-may-call-the-service); whatever it sent, its key among it, is dropped. The work is done where the connection is first read, so Accept never waits,
 // and under the deadlines that the server has set by then.
 type plainListener struct {
 	net.Listener

@@ -11,7 +11,7 @@ import (
 	"coffer/api"
 )
 
-// RoundTripper carries requests to a handler in this process, through the full HTTP layer and without a socket (design §2.5). The request body is read
+// RoundTripper carries requests to a handler in this process, through the full HTTP layer and without a socket. The request body is read
 // before the handler starts and the answer is complete before it is returned, so neither side holds a buffer of the other. When the
 // context ends first, its cause is returned at once; the handler runs to its end unseen, as behind a cut connection.
 func RoundTripper(h http.Handler) http.RoundTripper { return &roundTripper{h} }

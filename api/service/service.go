@@ -5,7 +5,7 @@
 // Promise: Open finishes or refunds what an earlier process left half-done; network.json is replaced in one step; Idle returns when every
 // accepted quote is terminal, or tells which one a fault holds up. What has ended is swept every minute. Keys and seeds never reach a log line or an error.
 //
-// Sources: service specification, protocol, design §2.5 and §2.11.
+// Sources: docs/interface.md, docs/protocol.md, docs/architecture.md.
 package service
 
 import (
@@ -77,7 +77,7 @@ type Options struct {
 	New            bool              // OpenOrAttach begins a new network; what was in the directory is moved aside
 }
 
-// Faults bring about what seldom happens, for tests and developers (design §4). Nil functions do nothing.
+// Faults bring about what seldom happens, for tests and developers. Nil functions do nothing.
 type Faults = settle.Faults
 
 func (o Options) withDefaults() (Options, error) {

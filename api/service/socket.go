@@ -18,7 +18,7 @@ import (
 )
 
 // SocketFile is the name of the local socket in the data directory. Its mode 0600 is the credential: who may open it may call the service
-// (design §2.5).
+// (docs/security.md#who-may-call-the-service).
 const SocketFile = "coffer.sock"
 
 // maxSocketPath is the longest path that every system can bind to.

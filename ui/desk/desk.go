@@ -3,7 +3,7 @@
 // Promise: a profile is open while its screens are shown and no longer. The journal has one holder. What was under way when the program ended last goes on at
 // once. Keys are wiped as soon as the context ends, also when the terminal no longer takes output. The rules of the screens are their packages'.
 //
-// Errors are those of the profile, the journal and the terminal. Sources: design §1, §2.6; TH-K6.
+// Errors are those of the profile, the journal and the terminal. Sources: docs/architecture.md; TH-K6.
 package desk
 
 import (

@@ -1,7 +1,7 @@
 // Package finding says in words what a check of the verifier found: for the screens, the linear mode and the commands alike.
 //
 // Promise: the same finding reads the same everywhere, and a refusal says whether the answer of the service, a closed gate or the person's own policy is behind it.
-// Strings that came from a service are the caller's to clean before they are shown. There are no errors. Sources: design §2.1, TH-Y.
+// Strings that came from a service are the caller's to clean before they are shown. There are no errors. Sources: docs/threats.md, docs/policy.md.
 package finding
 
 import (

@@ -15,7 +15,7 @@
 //
 // Run returns nil when the person leaves, also by the end of the input or of the context; its errors are those of the input and of the output.
 //
-// Units: micro USD, base units, basis points. Sources: protocol §1, screens "Review 1 and 2", threats V1–V4, D6, H2, H4, K6, R1 and R3.
+// Units: micro USD, base units, basis points. Sources: protocol §1; TH-V1–V4, D6, H2, H4, K6, R1 and R3.
 package linear
 
 import (

@@ -5,7 +5,7 @@
 // of one signature (package vault).
 //
 // Errors: what the profile lacks is a *cli.UsageError that says what to run; a vault that does not open is an error of package vault; a broken
-// configuration is a *config.Error. Sources: design §2.6, protocol §4.2, TH-K7, C3.
+// configuration is a *config.Error. Sources: protocol §4.2, TH-K7, C3.
 package profile
 
 import (

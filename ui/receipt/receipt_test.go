@@ -18,7 +18,7 @@ const (
 	own        = "0x21f6B1d4b4FA4bE12c4c4A60cE0c4C4a5d4F5a10"
 )
 
-// terms are those of finding D3: 1,276.68 was paid and 1,300.5 used, because 24.3 were there.
+// terms are those of a call of which 1,276.68 was paid and 1,300.5 used, because 24.3 were there.
 func terms() journal.Terms {
 	return journal.Terms{
 		Payees: []journal.Payee{{To: payee, Asset: onBase, Amount: "1300500000"}}, Paid: []journal.Spend{{Asset: onOptimism, Amount: "1276680000"}},

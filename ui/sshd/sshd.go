@@ -6,7 +6,7 @@
 // process; a few words of it describe its terminal. Every connection is bounded before its handshake, during it, and after it; a client that reads nothing, types
 // nothing, or makes a dashboard panic ends its own connection and touches no other. No keystroke and no secret is logged.
 //
-// Units: durations; sizes in cells. Errors say what to do in the words of the command line (--ssh, --ssh-keys). Sources: issue E.5, TH-Z1, TH-Z2, TH-R2.
+// Units: durations; sizes in cells. Errors say what to do in the words of the command line (--ssh, --ssh-keys). Sources: docs/ssh.md, TH-Z1, TH-Z2, TH-R2.
 package sshd
 
 import (

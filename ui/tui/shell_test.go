@@ -256,7 +256,7 @@ func TestCopiesGoToTheTerminalOfThePerson(t *testing.T) {
 	}
 }
 
-// R2: the setting turns copies off and on again while the program runs, and says so.
+// TH-R2: the setting turns copies off and on again while the program runs, and says so.
 func TestR2TheSettingTurnsCopiesOff(t *testing.T) {
 	bubble(func(t *testing.T) {
 		off := false

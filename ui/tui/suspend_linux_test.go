@@ -157,7 +157,7 @@ func ends(t *testing.T, term *termtest.Terminal) {
 	}
 }
 
-// K6: a signal from outside locks, gives the terminal back and stops the process; continued, it shows its screen again and reads keys.
+// TH-K6: a signal from outside locks, gives the terminal back and stops the process; continued, it shows its screen again and reads keys.
 func TestK6AStoppedProgramIsLockedAndShowsItsScreenAgain(t *testing.T) {
 	t.Parallel()
 	term, note := played(t, "program")
@@ -195,7 +195,7 @@ func TestK6AStoppedProgramIsLockedAndShowsItsScreenAgain(t *testing.T) {
 	ends(t, term)
 }
 
-// K6: ctrl+z gives the terminal to the shell above, and the shell gives it back.
+// TH-K6: ctrl+z gives the terminal to the shell above, and the shell gives it back.
 func TestK6CtrlZHandsTheTerminalToTheShellAndBack(t *testing.T) {
 	t.Parallel()
 	term, note := played(t, "shell")

@@ -228,7 +228,7 @@ func TestSignatureOfAnotherKeyDoesNotLeave(t *testing.T) {
 	}
 }
 
-// A key belongs to one network (design §2.6), and what is not there cannot sign.
+// A key belongs to one network (protocol §4.2), and what is not there cannot sign.
 func TestKeyOfAnotherNetworkDoesNotSign(t *testing.T) {
 	s, _, _ := signer(t)
 	s.network.ID = "0xother"

@@ -1,5 +1,5 @@
 // Package flow is the one state machine of an operation: an intent goes in, reviews come out, confirmations and signatures go back, and the end is a status.
-// Screens, commands and resume call it; nothing else writes the journal or calls a signing verb (design §1).
+// Screens, commands and resume call it; nothing else writes the journal or calls a signing verb.
 //
 // A call goes Prepare → review 1 → SignPrepared → review 2 → Execute → Watch. A swap or a transfer has nothing to prepare: Quote → review 2 → Execute → Watch.
 // The intent also says which version of the interface is spoken.

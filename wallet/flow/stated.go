@@ -133,7 +133,7 @@ func holder(accounts []api.Account, a caip.Asset) string {
 }
 
 // balanceRemark compares the balances that an answer states with those stated before. Less than before is explained by what the account's own signatures can
-// have taken since; what is not gets a warning with both figures (TH-P6, K1 of docs/security.md). A statement that contradicts an earlier one does not replace
+// have taken since; what is not gets a warning with both figures (TH-P6). A statement that contradicts an earlier one does not replace
 // it, so the warning stays until the service agrees with itself or a day has passed.
 func (o *Operation) balanceRemark(r verify.Report, sources []verify.AmountView) verify.Report {
 	now, d := o.f.d.Clock(), o.in.Draft()

@@ -1,6 +1,6 @@
 // Package intent holds what the user asked for: calls, a swap or a transfer, what may be spent, where and for which accounts. An Intent is immutable,
-// has a hash, and is the only source of expected values when an answer of the service is judged (threats part (a): nothing in a check may come
-// from the answer itself).
+// has a hash, and is the only source of expected values when an answer of the service is judged (docs/threats.md: nothing in a check comes from the
+// answer itself).
 //
 // Promise: Freeze and Parse return an Intent only if its request passes every validation rule of the interface and of its kind, and every address
 // is in lower case or carries a correct checksum (TH-L5). All broken rules are listed, each with its place. The JSON form has a version and one schema
@@ -8,7 +8,7 @@
 // ParseDraft and completed with Fill; batches of the Safe Transaction Builder come in with FromSafe and go out with ToSafe.
 //
 // Units: amounts are base units and wei in decimal strings, slippage is in basis points, times are Unix seconds in decimal strings. Sources:
-// protocol §2, §3.7 and §7, service-spec "Prepare call quote" (v1 and v3), interface-facts §1.2, Safe Transaction Builder file version 1.0.
+// protocol §2, §3.7 and §7, docs/interface.md#requests, Safe Transaction Builder file version 1.0.
 package intent
 
 import (

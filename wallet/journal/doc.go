@@ -1,6 +1,6 @@
 // Package journal is the write-ahead record of every operation: one append-only file per network that says what was
 // asked, answered, signed and sent, so that a crash at any moment loses nothing that matters and repeats nothing (TH-J1
-// … J5, threats part (b)).
+// … J5).
 //
 // Promise: Append returns only after the record is on disk (written and fsynced); a signature is recorded before it is
 // on the wire and EXECUTING before the first byte of an execute request (TH-J2). Several processes may have it open:

@@ -1,5 +1,5 @@
 // Package sign holds the four verbs that make a signature. Each accepts only a value that package verify made, so nothing can be signed that was not
-// checked and decoded; there is no verb for a hash, for typed data or for a message of somebody's choice (threats part 0.2).
+// checked and decoded; there is no verb for a hash, for typed data or for a message of somebody's choice (docs/threats.md).
 //
 // Two signers speak them: Signer with keys that a vault lends, External with a command of the user's.
 //
@@ -7,7 +7,7 @@
 // (64 for Solana); anything else is an error and no signature (TH-U15). A value of another network than the signer's is refused. Key bytes are borrowed from
 // a Keys for the length of one call and wiped afterwards. No error contains a key or a signature.
 //
-// Sources: TH-U14, U15, T7, D2, S1; interface-facts §3.
+// Sources: TH-U14, U15, T7, D2, S1; protocol §8.
 package sign
 
 import (

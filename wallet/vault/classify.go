@@ -46,7 +46,7 @@ func isState(err error, state State) bool {
 	return errors.As(err, &k) && k.State == state
 }
 
-// signs are the texts by which the errors of the keyring library are told apart, measured and documented ones (threats part (d)); the first that is found
+// signs are the texts by which the errors of the keyring library are told apart, measured and documented ones (TH-KR2); the first that is found
 // decides. goos "" is any system but macOS, whose tool only answers with an exit status: the lowest byte of the system's error number.
 func signs(goos string) []struct {
 	state State

@@ -16,7 +16,7 @@ import (
 	"coffer/api/secret"
 )
 
-// TestKR2EveryStateIsToldFromTheLibrarysError holds the texts of threats part (d), measured on Linux, and those that macOS and Windows document.
+// TestKR2EveryStateIsToldFromTheLibrarysError holds the texts that were measured on Linux, and those that macOS and Windows document.
 func TestKR2EveryStateIsToldFromTheLibrarysError(t *testing.T) {
 	for _, c := range []struct {
 		goos, text string

@@ -32,7 +32,7 @@ func inState(t *testing.T, state string) {
 	}
 }
 
-// bound is within what every call has to answer (threats part (c), F9).
+// bound is within what every call has to answer (TH-F9).
 const bound = 3500 * time.Millisecond
 
 func realVault(t *testing.T, open func(Options) (*Vault, error)) *Vault {

@@ -1,5 +1,5 @@
 // Package vault keeps keys. A key is tagged with the id of the network it was made for and is refused on every other one, because the embedded chains bear
-// the ids of the real ones and a signature would be valid there (design §2.6).
+// the ids of the real ones and a signature would be valid there (protocol §4.2).
 //
 // Promise: keys leave only through Use, for the length of one callback, as a secret.Secret that is wiped when the callback returns; nothing here prints, logs
 // or encodes a key in the clear, and Lock and Close wipe what is kept. Memory holds keys of the running program (the published demo key). Vault is a store

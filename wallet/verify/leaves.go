@@ -8,7 +8,7 @@ import (
 	"coffer/api"
 )
 
-// Class says what protects a leaf of an answer against change (threats part 0.6).
+// Class says what protects a leaf of an answer against change (docs/threats.md).
 type Class string
 
 // The classes: Bound leaves must equal a value computed here, Bounded ones must lie inside a limit, Opaque ones are carried and harmless, Display ones are
@@ -31,8 +31,8 @@ const (
 	formEmpty // an empty object or array
 )
 
-// Leaf is one row of the class table. Pattern is a JSON pointer in which "*" stands for an array index or a member name; Code is the row of the threat
-// table that guards it.
+// Leaf is one row of the class table. Pattern is a JSON pointer in which "*" stands for an array index or a member name; Code is the row of
+// docs/threats.md that guards it.
 type Leaf struct {
 	Pattern string
 	Class   Class

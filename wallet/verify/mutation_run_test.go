@@ -193,7 +193,7 @@ func (s *specimen) run(t *testing.T, e effort, pool []*specimen, book *ledger) {
 	book.enter(s.kind, f, present, moved)
 }
 
-// reasons demands a verdict with a reason, and rows of the threat table as codes.
+// reasons demands a verdict with a reason, and rows of docs/threats.md as codes.
 func (s *specimen) reasons(t *testing.T, at string, v judgement) {
 	t.Helper()
 	if v.accepted == v.report.Refused() {
@@ -206,7 +206,7 @@ func (s *specimen) reasons(t *testing.T, at string, v judgement) {
 	}
 }
 
-// rowOfTheTable reports whether a code is a row of the threat table or of the policy.
+// rowOfTheTable reports whether a code is a row of docs/threats.md or of the policy.
 func rowOfTheTable(code string) bool {
 	last, ok := map[byte]int{'L': 6, 'P': 7, 'U': 15, 'T': 8, 'D': 6, 'Q': 14, 'S': 13, 'V': 6, 'X': 3, 'H': 4, 'B': 4, 'Y': 8}[(code + " ")[0]]
 	if !ok {

@@ -22,7 +22,7 @@ const (
 	Unknown Level = "unknown"
 )
 
-// Reason is one finding. Code is the row of the threat table, Title a plain sentence, Path a JSON pointer into the answer (or ""), Want and Got what
+// Reason is one finding. Code is the row of docs/threats.md, Title a plain sentence, Path a JSON pointer into the answer (or ""), Want and Got what
 // was compared; foreign text in Path, Want and Got is cleaned and cut. A Gate reason names the Setting that opens it; Open says that the setting is on, so that
 // the reason does not refuse.
 type Reason struct {

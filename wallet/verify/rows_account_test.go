@@ -138,7 +138,7 @@ func TestU1_AnAccountThatIsAskedForMustBeThere(t *testing.T) {
 	}
 }
 
-// TestAnApprovalNamesNoEnd: a session key's approval covers call data and nonce, so nothing but the nonce ends it (threats 0.4).
+// TestAnApprovalNamesNoEnd: a session key's approval covers call data and nonce, so nothing but the nonce ends it (protocol §8.2).
 func TestAnApprovalNamesNoEnd(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		p, _ := w.prepared(w.Document(w.PrepareResponse()))

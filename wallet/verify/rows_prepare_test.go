@@ -19,7 +19,7 @@ import (
 
 const stranger = "0x000000000000000000000000000000000000dEaD"
 
-// refused demands a refusal under the given row of the threat table, with a place and words.
+// refused demands a refusal under the given row of docs/threats.md, with a place and words.
 func refused(t *testing.T, ok bool, r verify.Report, code string) {
 	t.Helper()
 	if ok {

@@ -12,7 +12,7 @@ import (
 )
 
 // What counts as spent (rows Y4, Y5): every signature counts in full, as if nothing were delivered for it. A service that lies about balances can have a call
-// signed that spends what is there and payments beside it for what it says is missing (K1 of docs/security.md), and nothing that was promised has to arrive.
+// signed that spends what is there and payments beside it for what it says is missing (TH-P6), and nothing that was promised has to arrive.
 //
 //   - a prepared call counts, by asset, the larger of what its calls visibly take and what the intent requires for them, wherever it comes from;
 //   - a payment counts in full, with the fee of a Solana message that its user pays, whatever it is for and whoever receives.

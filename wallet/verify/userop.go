@@ -257,7 +257,7 @@ func (j *judge) rebuild(p Policy, acc account, o operation, calls []op.Call) (Si
 		ValidUntil: o.window.until(),
 	}
 	if s.roleBased {
-		s.summary.ValidUntil = NoEnd // an approval covers call data and nonce, not the sponsor's window (threats 0.4)
+		s.summary.ValidUntil = NoEnd // an approval covers call data and nonce, not the sponsor's window (protocol §8.2)
 	}
 	return s, true
 }

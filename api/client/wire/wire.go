@@ -1,6 +1,6 @@
 // Package wire keeps what went over the wire, for a person to look at: which request, when, how long, what came back.
 //
-// Promise (TH-K2, features §5.11): no secret by construction. A Log listens above the transport that puts the API key on a request and never sees it. Of the
+// Promise (TH-K2): no secret by construction. A Log listens above the transport that puts the API key on a request and never sees it. Of the
 // headers only those of a short list are kept. Bodies carry no key, no passphrase and no seed: no endpoint of the interface takes one, which is why no
 // endpoint is left out. What a body can carry are signatures, and a signed operation authorises until its nonce is used; so every `signature` is replaced
 // before it is kept (Redacted), and nothing copied or exported from here can be sent to any effect. Everything else is kept as it was, byte for byte.

@@ -9,10 +9,10 @@
 // index lies inside its table; the header is one the runtime accepts. The library is
 // only called under a recover, because it panics on hostile messages and accepts
 // trailing bytes. Accepting a message says nothing about what it does: that is judged
-// by the rules S2 … S12 in wallet/verify.
+// by the rows TH-S2 … S12 in wallet/verify.
 //
 // Keys and block hashes are 32 bytes, shown in base58. Errors are *Error. Sources:
-// chain-engine §6 (decisions 1 … 5); TH-S1, TH-S2.
+// protocol §8.5; TH-S1, TH-S2.
 package solmsg
 
 import (
@@ -31,7 +31,7 @@ const MaxSize = 1232
 const MaxAccounts = 256
 
 // Error says why bytes are not a message that may be looked at any further. Code is
-// the row of the threat table: S1 for form and bounds, S2 for the header.
+// the row of docs/threats.md: S1 for form and bounds, S2 for the header.
 type Error struct {
 	Code    string
 	Problem string

@@ -2,8 +2,7 @@
 // the process, stored hashed keys with permissions and limits, a trusted local socket) is its own affair.
 //
 // Promise: keys are compared in constant time and never appear in an error, a log line or a Grant. Errors are *api.Error:
-// UnauthorizedException 401, ForbiddenException 403, TooManyRequests 429 with RetryAfter (service specification, Authentication; protocol
-// §6).
+// UnauthorizedException 401, ForbiddenException 403, TooManyRequests 429 with RetryAfter (protocol §6).
 package access
 
 import (

@@ -29,8 +29,8 @@ const (
 )
 
 // KeySpec is what a key is given out for. Company and Project are required, except of a public test key. UseCase, Volume, Chains (CAIP-2) and Assets
-// (ob: or CAIP-19) note what was asked for when the key was requested; they inform the operator and restrict nothing, as the
-// specification calls them preferences (Authentication 4).
+// (ob: or CAIP-19) note what was asked for when the key was requested; they inform the operator and restrict nothing, as they
+// are preferences of the project.
 //
 // Permissions are read, quote and execute; none means all. Endpoints are paths below the base path, such as /v3/quote/call-quote, or, with a slash at
 // the end, everything below; none means all. PerMinute bounds the requests of any 60 seconds, 0 means DefaultPerMinute; Concurrent bounds those

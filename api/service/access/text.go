@@ -9,7 +9,7 @@ import (
 )
 
 // The text of a key is coffer_<id>_<random>: a prefix by which a scanner finds a key that leaked, the id, and 256 random bits in lower-case base 32.
-// Clients must not look into it (interface-facts §0).
+// Clients must not look into it.
 const (
 	textPrefix  = "coffer_"
 	idBytes     = 5

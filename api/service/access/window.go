@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Span is how long a request counts against its key: it expires this long after it was made (interface-facts §2).
+// Span is how long a request counts against its key: it expires this long after it was made (docs/interface.md#limits).
 const Span = time.Minute
 
 // FundSpan is how long a new account counts against the budget of the key that test funds came with.

@@ -3,7 +3,7 @@
 // and knows no chain.
 //
 // Promise: every write happens in the caller's store transaction, so a step of settlement and the block that carries it are one commit
-// (design §2.5). A record appears with [Book.Accept] at PENDING, under each account of the quote, and status and history read that one record
+// (docs/architecture.md#storage). A record appears with [Book.Accept] at PENDING, under each account of the quote, and status and history read that one record
 // (protocol §7). The signed prepared operation is kept once, with its context, and is gone when its quote is terminal or its window has ended
 // (protocol §2.1): no entry holds it any more, while bytes of freed pages stay in the database file, which is private, until they are used again.
 // Pages of history are stable while records come and change, and cost the same however long the history is. In a private book (Options) status and
@@ -12,7 +12,7 @@
 // Units: amounts in base units, times in Unix seconds, prices in micro-USD. Errors of History are *api.Error; others tell of a damaged or
 // closed database, or wrap [ErrUnknownQuote], [ErrAlreadyAccepted], [ErrContextGone] or [ErrClaimed].
 //
-// Sources: protocol §2.1, §4.3, §5.1 and §7, interface-facts §1.4 and §1.5.
+// Sources: protocol §2.1, §4.3, §5.1 and §7, docs/interface.md#status.
 package book
 
 import (

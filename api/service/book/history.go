@@ -296,7 +296,7 @@ func orEmpty(refs []api.OperationRef) []api.OperationRef {
 	return refs
 }
 
-// Status returns what became of a quote. The bool is false for an id that is unknown, was never accepted (interface-facts §1.4), or is not the
+// Status returns what became of a quote. The bool is false for an id that is unknown, was never accepted (docs/interface.md#status), or is not the
 // reader's to see.
 func (b *Book) Status(ctx context.Context, id string) (api.ExecutionStatus, bool, error) {
 	if err := ctx.Err(); err != nil {
@@ -329,7 +329,7 @@ func (b *Book) status(q *Quote) api.ExecutionStatus {
 	return s
 }
 
-// recipientID is chain/address, an EVM address in EIP-55 mixed case (interface-facts §1.4).
+// recipientID is chain/address, an EVM address in EIP-55 mixed case (protocol §7).
 func recipientID(a caip.Account) string {
 	if e, ok := a.EVM(); ok {
 		return a.Chain.String() + "/" + e.Hex()

@@ -5,7 +5,7 @@
 // *OptionError, and then nothing was made. No key is ever logged; the key of the process is printed once, and only while there is no stored one.
 //
 // Units: lifetimes are durations. Errors say what to do in the words of the command line (--listen, --data), as they are read by who typed it.
-// Sources: design §4, protocol §5.2, TH-C3.
+// Sources: protocol §5.2, TH-C3.
 package daemon
 
 import (

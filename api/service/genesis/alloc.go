@@ -89,7 +89,7 @@ func sharedContracts(p pinned, operator common.Address) []contract {
 	}
 }
 
-// entryPoint places EntryPoint v0.7 through the deterministic deployer; the address must come out as pinned (design §2.4).
+// entryPoint places EntryPoint v0.7 through the deterministic deployer; the address must come out as pinned.
 func entryPoint(p pinned) ([]evm.Account, error) {
 	art, err := assets.Contract("EntryPoint")
 	if err != nil {

@@ -7,7 +7,7 @@
 // start is all or nothing. Data of a version without Solana gets the ledger when it is opened, in one commit; the EVM chains and the network
 // id stay what they are, because the pins of sponsor and vault already name the ledger's side of the network.
 //
-// Units: amounts in base units of their asset, times in Unix seconds. Sources: design §2.4 and §2.5, protocol §4.2 and §5.3.
+// Units: amounts in base units of their asset, times in Unix seconds. Sources: protocol §4.2 and §5.3, docs/architecture.md#storage.
 package genesis
 
 import (

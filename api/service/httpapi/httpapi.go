@@ -5,7 +5,7 @@
 // protocol §6; a panic becomes a 500 without detail; no key reaches a log line; encoding is deterministic. The handler is safe for
 // concurrent use.
 //
-// Sources: service specification (endpoints, errors), interface-facts §1 and §2.5, protocol §6 and §7.
+// Sources: docs/interface.md, protocol §6 and §7.
 package httpapi
 
 import (
@@ -243,7 +243,7 @@ func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 	return false
 }
 
-// window tells the caller how much of its limit is left (interface-facts §2); a key without a window has no such headers.
+// window tells the caller how much of its limit is left (docs/interface.md#errors); a key without a window has no such headers.
 func window(head http.Header, g access.Grant) {
 	if g.Reset.IsZero() {
 		return

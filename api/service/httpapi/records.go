@@ -29,7 +29,7 @@ func (h *handler) statusV1(r *http.Request, _ *api.Document) (*api.Document, err
 	return h.statusOf(r, v1)
 }
 
-// statusOf answers {} with 200 for a quote id that never was executed (interface-facts §1.4).
+// statusOf answers {} with 200 for a quote id that never was executed (docs/interface.md#status).
 func (h *handler) statusOf(r *http.Request, v version) (*api.Document, error) {
 	asked, err := query(r, "quoteId")
 	if err != nil {

@@ -6,7 +6,7 @@
 // zero included, in the order asked (protocol §7).
 //
 // Units: base units as decimal strings, USD as JSON numbers. Errors are *api.Error for what the sender can mend, plain errors for what only
-// the operator can. Sources: service specification §6 and §9, interface-facts §1.1 and §1.6, protocol §5.4 and §7.
+// the operator can. Sources: docs/interface.md#decisions, protocol §5.4 and §7.
 package portfolio
 
 import (
@@ -45,7 +45,7 @@ func New(d Deps) *Portfolio {
 }
 
 // PredictAddress answers POST /account/predict-address for a document that passed api.Rules.Predict: the address that the account will have on
-// every chain, with this installation's co-signer for a role-based one (interface-facts §3.5). Keys that no other request would accept are refused
+// every chain, with this installation's co-signer for a role-based one (protocol §8.4). Keys that no other request would accept are refused
 // here, too: what is sent to such an address is stuck. The address gets test funds.
 func (p *Portfolio) PredictAddress(ctx context.Context, doc *api.Document) (api.PredictResponse, error) {
 	var req api.PredictRequest

@@ -21,7 +21,7 @@ const (
 	AtRelease     Moment = "release"
 )
 
-// Faults bring about what seldom happens, for tests and developers (design §4). A nil function does nothing. What they bring about goes the way
+// Faults bring about what seldom happens, for tests and developers. A nil function does nothing. What they bring about goes the way
 // that the real event would go: a refused step refunds, a wait ends with the context.
 type Faults struct {
 	// BeforeFill runs when all deposits have landed; the fill waits for it. An error stops the saga where it is, to be tried again.

@@ -8,7 +8,7 @@ import (
 	"coffer/api/service/quote/entry"
 )
 
-// Reasons of a refund, as clients know them (interface-facts §2.4).
+// Reasons of a refund, as clients know them.
 const (
 	reasonReverted  = "EXECUTION_REVERTED"
 	reasonSlippage  = "SLIPPAGE"

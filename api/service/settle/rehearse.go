@@ -14,7 +14,7 @@ import (
 	"coffer/api/service/store"
 )
 
-// rehearse simulates every operation of an order, each on a view of its chain as it is now (protocol §5.1a).
+// rehearse simulates every operation of an order, each on a view of its chain as it is now (protocol §5.1, step a).
 func (s *Settler) rehearse(o *order) error {
 	for i, l := range o.Legs {
 		var err error

@@ -170,5 +170,5 @@ func (s *Settler) isClosed() bool {
 	return s.closed
 }
 
-// accepted is the answer of execute (interface-facts §1.3).
+// accepted is the answer of execute (protocol §5.1).
 func accepted() (*api.Document, error) { return api.Encode(api.ExecuteResponse{Success: true}) }

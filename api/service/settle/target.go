@@ -19,7 +19,7 @@ import (
 	"coffer/api/service/store"
 )
 
-// target seals fill and operations in one block, or nothing (protocol §5.1d).
+// target seals fill and operations in one block, or nothing (protocol §5.1, step d).
 func (s *Settler) target(ctx context.Context, o *order) (string, *order, *book.Quote, error) {
 	const name = "target"
 	fills, err := s.beforeFill(ctx, o)

@@ -1,6 +1,6 @@
 // Package store is the one embedded key-value database of the service. It
 // holds chains, quotes, history and keys, so that a step of settlement and the
-// block that carries it are committed together or not at all (design §2.5).
+// block that carries it are committed together or not at all (docs/architecture.md#storage).
 //
 // There are two implementations with the same promise: a bbolt file
 // ([OpenBolt]) and memory ([NewMemory]).

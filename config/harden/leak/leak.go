@@ -7,7 +7,7 @@
 // alignment, base58, a decimal number, a list of decimal bytes as Go and as JSON print it, escaped bytes, UTF-16. A value is the text that a person
 // types; where that is hex or base58 it is also the bytes that the text stands for.
 //
-// Source: TH-K1, threats part (c), row F10.
+// Sources: TH-K1, F10.
 package leak
 
 import (

@@ -9,8 +9,8 @@
 // Errors carry an exit code of package cli: 0 done, 1 failed (also a quote that ended REFUNDED or FAILED), 2 usage, 3 access, 4 refused by verification, by the
 // policy or by a plan that was applied before, 5 expired or not executed, 6 outcome unknown (also: not known yet).
 //
-// Units: amounts are typed in whole units with a symbol, or in base units; slippage is typed in percent. Sources: protocol §1, §5, issue E items 1 and 2,
-// TH-B2, B3, H3, H4, K3, N7.
+// Units: amounts are typed in whole units with a symbol, or in base units; slippage is typed in percent. Sources: protocol §1, §5,
+// TH-B2, B3, H3, H4, J4, N7.
 package act
 
 import (

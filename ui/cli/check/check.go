@@ -5,8 +5,7 @@
 // that cannot be read is refused, and what could not be checked is said to be unknown. Foreign text is cleaned, addresses and data are printed in full,
 // nothing is coloured.
 //
-// Errors: what is refused is a *cli.RefusedError (exit 4), a command line or a policy that cannot be used a *cli.UsageError (exit 2). Sources: TH-V3, V5; issue C
-// part 7.
+// Errors: what is refused is a *cli.RefusedError (exit 4), a command line or a policy that cannot be used a *cli.UsageError (exit 2). Sources: TH-V3, V5.
 package check
 
 import (

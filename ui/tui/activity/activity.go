@@ -1,7 +1,7 @@
 // Package activity is the screen of what is under way: every operation of this session and every unfinished one of the journal, step by step, and
 // the signatures that are still live.
 //
-// Promise: nothing here signs or sends. An operation whose request may have arrived is only ever asked about, never sent again (design §2.10);
+// Promise: nothing here signs or sends. An operation whose request may have arrived is only ever asked about, never sent again (docs/security.md#exactly-once);
 // tracking goes on after the program was closed and opened again, because the unfinished operations come from the journal. What the service says
 // about an execution is labelled as its word. Times come from the context's clock. A status or reason that is not known is shown as it is,
 // cleaned, and never taken for an end (TH-H4). A signature that no time ends can be declared dead; it takes the end of its account's address, typed by hand, and

@@ -11,8 +11,8 @@
 // Update itself. Files of intents and of the Safe Transaction Builder come in and go out; foreign bytes pass strict parsers (intent.ParseDraft, FromSafe).
 //
 // Units: amounts of a known asset are typed in whole tokens ("250.5"), or with a unit ("20 gwei"), and kept in base units; slippage in basis points or
-// percent; times in minutes. An unknown balance is "unknown", never zero. Sources: screens "Build", service-spec "Prepare call quote (v3)" and "Get quote
-// (v3)", protocol §2 and §3.7, rules C1 to C5.
+// percent; times in minutes. An unknown balance is "unknown", never zero. Sources: docs/interface.md#requests,
+// protocol §2 and §3.7.
 package builder
 
 import (

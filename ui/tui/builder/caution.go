@@ -15,7 +15,7 @@ type caution struct {
 	text string
 }
 
-// cautions are the remarks of the form of calls by row id (rules C2, C3 and C5, and what is known of recipients).
+// cautions are the remarks of the form of calls by row id, about targets and data, values, times and recipients.
 func (s *Screen) cautions() map[string]caution {
 	out := map[string]caution{}
 	put := func(id string, c caution) {

@@ -75,7 +75,7 @@ func (s *Screen) batchMistakes(put func(id, problem string)) {
 	s.overrideMistakes(put)
 }
 
-// windowMistakes checks when the calls may run (rule C5): the service's window ends ten minutes after it prepared.
+// windowMistakes checks when the calls may run (protocol §2.2): the service's window ends ten minutes after it prepared.
 func (s *Screen) windowMistakes(put func(id, problem string)) {
 	at := func(id string, m minutes) string {
 		if m.preset == ownPreset {

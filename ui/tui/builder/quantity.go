@@ -51,7 +51,7 @@ func quantity(text string, decimals int, symbol string) (*big.Int, error) {
 	return amount.Parse(number, d)
 }
 
-// suspicious says why an amount looks as if it were in the wrong unit, "" when it does not (rule C3). v is in base units; whole tells that it was
+// suspicious says why an amount looks as if it were in the wrong unit, "" when it does not. v is in base units; whole tells that it was
 // written in whole tokens.
 func suspicious(v *big.Int, decimals int, symbol string, whole bool) string {
 	if v == nil || v.Sign() == 0 || decimals < 6 {

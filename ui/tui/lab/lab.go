@@ -10,7 +10,7 @@
 // MaxRounds, when the service asks for fewer requests, and when the screen is left.
 //
 // Units: base units with their decimals, micro USD, basis points; durations are those of the local clock. A figure that is missing is "?". The last
-// MaxKept results are kept between starts in "lab.json". Source: features §5.10.
+// MaxKept results are kept between starts in "lab.json".
 package lab
 
 import (

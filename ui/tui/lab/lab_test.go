@@ -425,7 +425,7 @@ func TestEveryKeyHasAnActionOfItsOwn(t *testing.T) {
 	}
 }
 
-// R1: no string of an answer acts on the terminal, and none breaks the lines.
+// TH-R1: no string of an answer acts on the terminal, and none breaks the lines.
 func TestR1_HostileStringsAreCleaned(t *testing.T) {
 	const evil = "a\x1b[2J\x07\u202e\u009b\r\nb"
 	d := swap(t)

@@ -12,7 +12,7 @@
 // is typed first, exactly and by hand. When a signature needs a key of a locked vault, a dialog asks for the passphrase, which is never drawn and is wiped;
 // afterwards the review waits for its confirmation as before (TH-K6).
 //
-// Units: micro USD, base units, basis points. Sources: protocol §1–§3, screens "Review 1 and 2", threats V1–V4, D6, K6, R3 and R4.
+// Units: micro USD, base units, basis points. Sources: protocol §1–§3; TH-V1–V4, D6, K6, R3 and R4.
 package review
 
 import (

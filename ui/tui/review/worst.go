@@ -18,7 +18,7 @@ const (
 	unreadableMore = " A call that cannot be decoded may take more."
 )
 
-// WorstWords say what can leave the account in the worst case: if every signature of the operation runs and nothing that was promised arrives (K1 of
+// WorstWords say what can leave the account in the worst case: if every signature of the operation runs and nothing that was promised arrives (TH-P6;
 // docs/security.md). first is review 1, nil for a swap or a transfer.
 func WorstWords(c *catalog.Catalog, v *verify.QuoteView, first *verify.PreparedView) string {
 	worst := Together(c, v.Worst)

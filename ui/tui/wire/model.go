@@ -1,10 +1,10 @@
 // Package wire is the inspector of what goes over the wire: which requests this program made, when, how long they took, and what came back. It is the only
 // screen that shows JSON.
 //
-// Promise: it shows what api/client/wire keeps, which is without secrets by construction: no key, and no signature (threats K2). Numbers and strings stand
-// as they were received, cleaned for the terminal (R1). It follows new exchanges until the person moves. It sends nothing and changes nothing.
+// Promise: it shows what api/client/wire keeps, which is without secrets by construction: no key, and no signature (TH-K2). Numbers and strings stand
+// as they were received, cleaned for the terminal (TH-R1). It follows new exchanges until the person moves. It sends nothing and changes nothing.
 //
-// Units: times are local, durations in milliseconds, sizes in bytes. Source: features §5.11.
+// Units: times are local, durations in milliseconds, sizes in bytes.
 package wire
 
 import (

@@ -214,7 +214,7 @@ func TestTheWheelOfASearchTurnsBothWays(t *testing.T) {
 	}
 }
 
-// R1: nothing of an answer acts on the terminal.
+// TH-R1: nothing of an answer acts on the terminal.
 func TestR1_HostileBodiesAreCleaned(t *testing.T) {
 	for _, body := range []string{"\x1b]0;owned\x07", "{\"a\u202e\":\"\x9b31m\"}", "{\"\x1b[2J\":\"\x1b[2J\"}", "a\r\nb\x08\x08c", `{"a":"` + strings.Repeat("\u0301", 300) + `"}`} {
 		m := shown(t, speak(t, []spoken{{"GET", "/x\u202e", "", 200, body}}), 80, 20)

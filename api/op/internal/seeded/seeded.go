@@ -3,7 +3,7 @@
 // Promise: the same kind and item always give the same values, here and in .ci/vectors/stream.mjs, which draws them for the independent implementations.
 // .ci/vectors/README.md describes the stream; both sides were written from it, so that a file needs to hold results only.
 //
-// Source: TH-U14 and threats part (c), row F4.
+// Sources: TH-U14, F4.
 package seeded
 
 import (

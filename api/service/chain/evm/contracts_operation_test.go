@@ -26,7 +26,7 @@ func (w *world) opHash(u op.UserOp) common.Hash {
 	return h
 }
 
-// personal signs the operation hash as a wallet does (interface-facts §3.2).
+// personal signs the operation hash as a wallet does (protocol §8.2).
 func (w *world) personal(k *ecdsa.PrivateKey) func(op.UserOp) []byte {
 	return func(u op.UserOp) []byte { return signDigest(k, op.EIP191(w.opHash(u))) }
 }

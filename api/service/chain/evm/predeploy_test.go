@@ -14,7 +14,7 @@ import (
 	"coffer/assets"
 )
 
-// Design §2.4: EntryPoint v0.7 sits at its canonical address because its own
+// EntryPoint v0.7 sits at its canonical address because its own
 // init code and salt through the deterministic deployer lead there.
 func TestEntryPointDeploysToItsCanonicalAddress(t *testing.T) {
 	out, err := DeployDeterministic(initCode(t, "EntryPoint"), entryPointSalt())

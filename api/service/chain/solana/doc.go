@@ -24,5 +24,5 @@
 // built in; a compute limit only prices the priority fee).
 //
 // Units: lamports and token base units as uint64, times in Unix seconds. Sources:
-// protocol §3.4 and §5.3, chain-engine §6.
+// protocol §3.4, §5.3 and §8.5.
 package solana

@@ -5,7 +5,7 @@
 // request means that its outcome is unknown, and [Client.Status] is the way to learn it (TH-N7). Answers are not verified as a wallet
 // does: the service under test is trusted not to cheat, and its books are compared with the effects afterwards.
 //
-// Units: amounts in base units. Sources: protocol §1 and §3, interface-facts §3.
+// Units: amounts in base units. Sources: protocol §1, §3 and §8.
 package traffic
 
 import (

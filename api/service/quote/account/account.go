@@ -8,7 +8,7 @@
 // control. The co-signer signs only what Signed accepts, and nothing where an exit was announced, which Standing refuses.
 //
 // Errors: *Unserved names the member of the account object, *api.Error is the interface's, anything else is a fault of the service. Sources:
-// interface-facts §3, protocol §2.10 to §2.12, TH-U1, TH-U4, TH-D2, assets/contracts.
+// protocol §2.10 to §2.12 and §8, TH-U1, TH-U4, TH-D2, assets/contracts.
 package account
 
 import (

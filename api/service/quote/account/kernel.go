@@ -12,7 +12,7 @@ import (
 	"coffer/api/service/chain"
 )
 
-// kernelV31 is a basic ERC-4337 account with one owner key (interface-facts §3.2).
+// kernelV31 is a basic ERC-4337 account with one owner key (protocol §8.2).
 type kernelV31 struct{}
 
 func (kernelV31) keys(a Account) error {
@@ -60,7 +60,7 @@ func byOwner(owner common.Address, opHash common.Hash, sig []byte) bool {
 	return false
 }
 
-// kernelV33 is an EOA that runs the account's code by an EIP-7702 delegation (interface-facts §3.3, protocol §2.12): its own key is the owner.
+// kernelV33 is an EOA that runs the account's code by an EIP-7702 delegation (protocol §2.12, §8.3): its own key is the owner.
 type kernelV33 struct{}
 
 func (kernelV33) keys(a Account) error {

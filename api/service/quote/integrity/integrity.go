@@ -34,7 +34,7 @@ const (
 	TagQuote   = "coffer/quote/1"
 )
 
-// Message begins the message of every refusal, as clients know it (interface-facts §2.5).
+// Message begins the message of every refusal, as clients know it (protocol §6).
 const Message = "Incorrect tamper proof signature"
 
 // Member is the document's member that holds the signature.

@@ -6,7 +6,7 @@
 // have one hash. The limits only narrow: there is no gate to open and no address to trust in a plan.
 //
 // The salt tells applications of one plan apart: a plan that was applied is applied again only with another one. Units: those of package intent (base units,
-// wei, basis points) and of the policy file (dollars as text, basis points). Sources: issue E item 2, docs/policy.md, RFC 8785.
+// wei, basis points) and of the policy file (dollars as text, basis points). Sources: docs/policy.md, RFC 8785.
 package plan
 
 import (
