@@ -8,8 +8,8 @@
 // Units: prices are whole micro-USD per whole token, gas prices wei, both as decimal strings; addresses are EIP-55.
 // An absent price means that the price is unknown, never zero.
 //
-// Sources: protocol §3.5 and §3.8 (gas and price tables), §4.2 (pins); the contracts are described in
-// assets/contracts/README.md and built by assets/contracts/build.mjs.
+// Sources: protocol §3.5 and §3.8 (gas and price tables), §4.2 (pins), assets/contracts/README.md
+// (the contracts), assets/contracts/build.mjs (how they are built).
 package assets
 
 import (

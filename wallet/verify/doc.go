@@ -11,5 +11,5 @@
 // (Limits.Gates): closed it refuses, open it asks for a sentence to be typed. The user's own limits are rows Y1 to Y8.
 //
 // Package verify does no input or output, holds no key, and knows no clock but the one that is passed in. Units: base units and wei in *big.Int, micro USD,
-// basis points, Unix seconds. Sources: docs/threats.md; protocol §2, §3, which win over it.
+// basis points, Unix seconds. Sources: docs/threats.md; protocol §2, §3.
 package verify
