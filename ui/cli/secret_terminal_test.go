@@ -226,7 +226,7 @@ func TestSecretTypedEarlyIsNotShown(t *testing.T) {
 	p.closes(0)
 }
 
-// TH-K5: a suspended command locks the vault and gives the terminal back; continued, it shows nothing of what is typed.
+// TH-K6: a suspended command locks the vault and gives the terminal back; continued, it shows nothing of what is typed.
 func TestSecretQuestionIsSuspendedAndGoesOn(t *testing.T) {
 	p := play(t)
 	p.sees("First:")
