@@ -14,8 +14,8 @@ import (
 // typed is a command of this program as a document shows it.
 type typed struct{ where, line string }
 
-// documented extracts the commands of README.md and docs/*.md: lines of sh blocks and of indented blocks that begin with coffer, and what stands between
-// backquotes and begins with it.
+// documented extracts the commands of README.md, CONTRIBUTING.md and docs/*.md: lines of sh blocks and of indented blocks
+// that begin with coffer, and what is between backquotes and begins with it.
 func documented(t *testing.T) []typed {
 	t.Helper()
 	files, err := filepath.Glob("docs/*.md")
@@ -23,7 +23,7 @@ func documented(t *testing.T) []typed {
 		t.Fatal(err)
 	}
 	var out []typed
-	for _, file := range append(files, "README.md") {
+	for _, file := range append(files, "README.md", "CONTRIBUTING.md") {
 		raw, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +97,7 @@ func TestTheGuideLeadsSomewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range append(files, "README.md") {
+	for _, file := range append(files, "README.md", "CONTRIBUTING.md") {
 		raw, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
