@@ -194,7 +194,7 @@ func TestTheLedgerDoesWhatASimpleModelDoesAndSumsStayConstant(t *testing.T) {
 			w.checkSums(t)
 		}
 	})
-	if transactions < 1_000 || succeeded < transactions/20 || succeeded == transactions {
+	if !testing.Short() && transactions < 1_000 || succeeded < transactions/20 || succeeded == transactions {
 		t.Errorf("%d of %d transactions succeeded: the test looks at one side only", succeeded, transactions)
 	}
 }
