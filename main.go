@@ -41,9 +41,6 @@ import (
 	"coffer/ui/tui/settings"
 )
 
-// embeddedLifetime is how long a quote of an embedded service may be accepted; a service for others keeps its own default (protocol §5.2).
-const embeddedLifetime = 60 * time.Second
-
 func main() {
 	harden.Process()
 	tui.QuietEnvironment()
@@ -102,7 +99,8 @@ func host() profile.Host {
 	return profile.Host{
 		Getenv: os.Getenv,
 		Embedded: func(ctx context.Context, dir string) (profile.Embedded, error) {
-			a, err := service.OpenOrAttach(ctx, dir, service.Options{Kind: network.Embedded, Fund: true, Lifetime: embeddedLifetime})
+			o := service.Options{Kind: network.Embedded, Fund: true, Lifetime: service.EmbeddedLifetime}
+			a, err := service.OpenOrAttach(ctx, dir, o)
 			if err != nil {
 				return profile.Embedded{}, ofData(err, dir)
 			}

@@ -37,7 +37,7 @@ func tapeHost(t *testing.T) profile.Host {
 			return ""
 		},
 		Embedded: func(ctx context.Context, _ string) (profile.Embedded, error) {
-			s, err := service.OpenOrAttach(ctx, dataOf(dir), service.Options{Kind: network.Embedded, Fund: true, Lifetime: embeddedLifetime})
+			s, err := service.OpenOrAttach(ctx, dataOf(dir), service.Options{Kind: network.Embedded, Fund: true, Lifetime: service.EmbeddedLifetime})
 			if err != nil {
 				return profile.Embedded{}, err
 			}
@@ -165,7 +165,7 @@ func TestTheLabQuotesAndPreparesWithoutASignature(t *testing.T) {
 	if err != nil || swap.Refused != 0 || swap.Prepared || swap.Delivered == nil || swap.Minimum == nil || len(swap.Pays) == 0 || swap.FeesMicro == nil || swap.CostBps < 0 {
 		t.Errorf("%+v, %v", swap, err)
 	}
-	if swap.Lifetime <= 30*time.Second || swap.Lifetime > embeddedLifetime+time.Second || swap.Passed < 20 {
+	if swap.Lifetime <= 30*time.Second || swap.Lifetime > service.EmbeddedLifetime+time.Second || swap.Passed < 20 {
 		t.Errorf("good for %s, %d checks", swap.Lifetime, swap.Passed)
 	}
 	in, err := intent.Freeze(intent.Draft{

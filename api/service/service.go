@@ -48,6 +48,10 @@ const (
 	DefaultLifetime = 30 * time.Second
 )
 
+// EmbeddedLifetime is how long a quote of the service inside the program may be accepted (protocol §5.2). A service for
+// others keeps DefaultLifetime.
+const EmbeddedLifetime = 60 * time.Second
+
 // NetworkFile is the name of the network descriptor in the data directory.
 const NetworkFile = "network.json"
 
