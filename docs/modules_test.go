@@ -1,4 +1,4 @@
-package main
+package docs
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 // version; charm.land/ssh and solana-go, which the program is built on, bring them.
 func TestK15_RaisedModulesStayRaisedAndCutOnesStayCut(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("go.mod")
+	raw, err := os.ReadFile("../go.mod")
 	if err != nil {
 		t.Fatal(err)
 	}
