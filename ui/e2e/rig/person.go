@@ -1,0 +1,214 @@
+//go:build unix
+
+package rig
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"coffer/ui/termtest"
+)
+
+// Person is somebody in front of the terminal: each step waits for what it expects to see.
+type Person struct {
+	testing.TB
+	Term *termtest.Terminal
+}
+
+// At puts a person in front of a terminal.
+func At(t testing.TB, term *termtest.Terminal) Person { return Person{t, term} }
+
+// Sees waits until all the texts are on the screen.
+func (p Person) Sees(texts ...string) {
+	p.Helper()
+	if err := p.Term.WaitFor(Limit, texts...); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// Types presses keys.
+func (p Person) Types(keys string) {
+	p.Helper()
+	if err := p.Term.Type(keys); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// Waits waits until the screen is as it should be; what says how, for a failure.
+func (p Person) Waits(what string, ok func(screen string) bool) {
+	p.Helper()
+	if err := p.Term.WaitUntil(what, Limit, ok); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// Ends waits for the end of the program. When it does not come, the program is made to say what it is doing.
+func (p Person) Ends() error {
+	p.Helper()
+	err := p.Term.WaitExit(Limit)
+	if errors.Is(err, termtest.ErrTimeout) {
+		said := len(p.Term.Raw())
+		_ = p.Term.Process().Signal(syscall.SIGQUIT)
+		_ = p.Term.WaitExit(Limit)
+		p.Fatalf("%v\n%s", err, p.Term.Raw()[said:])
+	}
+	return err
+}
+
+// Finds waits until the pattern is on the screen and returns its first group.
+func (p Person) Finds(pattern string) string {
+	p.Helper()
+	re, found := regexp.MustCompile(pattern), ""
+	p.Waits(pattern, func(screen string) bool {
+		m := re.FindStringSubmatch(screen)
+		if m != nil {
+			found = m[1]
+		}
+		return m != nil
+	})
+	return found
+}
+
+// Reads scrolls to the end of a review, then lets its countdown move twice: the first moments of a screen confirm
+// nothing.
+func (p Person) Reads(countdown string) {
+	p.Helper()
+	for more := regexp.MustCompile(`(\d+) more lines? below`); ; {
+		if err := p.Term.Still(100*time.Millisecond, Limit); err != nil { // the whole of the last frame is there
+			p.Fatal(err)
+		}
+		m := more.FindString(p.Term.Screen())
+		if m == "" {
+			break
+		}
+		p.Types(" ")
+		p.Waits("less than "+m, func(screen string) bool { return more.FindString(screen) != m })
+	}
+	left := regexp.MustCompile(countdown)
+	for range 2 {
+		now := p.Finds(countdown)
+		p.Waits("the countdown to move on from "+now, func(screen string) bool {
+			m := left.FindStringSubmatch(screen)
+			return m != nil && m[1] != now
+		})
+	}
+}
+
+// FillsIn makes the ready-made call and returns what it needs. The call is there once its amount is: it may wait for
+// the balances.
+func (p Person) FillsIn() (needs string) {
+	p.Helper()
+	p.Types("2")
+	p.Sees("Build", "trial call")
+	p.Types("d")
+	needs = p.Finds(`needs +([0-9.,]+) USDC`)
+	p.Sees("elsewhere")
+	return needs
+}
+
+// Outcome waits for the end of an operation that was cut off, or for the place where it waits when it was not sent. The
+// proof that it never ran comes some time after the expiry of its quote.
+func (p Person) Outcome() (found string) {
+	p.Helper()
+	ends := regexp.MustCompile(`COMPLETED|REFUNDED|never ran|waits for review 2|no (?:new )?quote yet`)
+	err := p.Term.WaitUntil("the outcome", 3*Limit, func(screen string) bool {
+		found = ends.FindString(screen)
+		return found != ""
+	})
+	if err != nil {
+		p.Fatal(err)
+	}
+	return found
+}
+
+// WalksToReview2 goes from the start to the second review of the trial call, read to its end. It returns what the call
+// needs and what has to be typed to confirm.
+func (p Person) WalksToReview2() (needs, pay string) {
+	p.Helper()
+	p.Sees("EMBEDDED", "USDC", "$")
+	needs = p.FillsIn()
+	p.Types("r")
+	p.Sees("Review 1 of 2", "nothing else", "y sign")
+	p.Reads(`closes in (\d+:\d\d)`)
+	p.Types("y")
+	p.Sees("Review 2 of 2", "You pay")
+	p.Reads(`expires in (\d+:\d\d)`)
+	return needs, p.Finds(`type ([0-9.]+) and press enter`)
+}
+
+// Escapes presses escape, which would be part of the next key if that followed at once.
+func (p Person) Escapes() {
+	p.Helper()
+	p.Types("\x1b")
+	if err := p.Term.Still(200*time.Millisecond, Limit); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// Quits leaves the dashboard, and looks whether the terminal was given back.
+func (p Person) Quits() {
+	p.Helper()
+	p.Types("q")
+	if err := p.Term.WaitExit(Limit); err != nil {
+		p.Errorf("leaving: %v\n%s", err, p.Term.Screen())
+	}
+	if p.Term.AltScreen() {
+		p.Error("the terminal was not given back")
+	}
+}
+
+// Builds makes the ready-made call and asks for review 1.
+func (p Person) Builds() {
+	p.Helper()
+	p.FillsIn()
+	p.Types("r")
+}
+
+// FillsInTransfer fills in a transfer of USDC to Optimism. r asks for its review then.
+func (p Person) FillsInTransfer(amount, to string) {
+	p.Helper()
+	p.Types("2")
+	p.Sees("Build")
+	p.Types("Xt") // an empty form of a transfer
+	p.Sees("Transfer", "how much, or max")
+	p.Types("\r")
+	p.Sees("What to send", "USDC on any chain")
+	p.Types("USDC\r")
+	p.Sees("you have")
+	p.Types(amount + "\t" + to + "\t\r")
+	p.Sees("The chain on which it arrives")
+	p.Types("Optimism\r")
+	p.Sees("on         Optimism")
+	p.Types("\x1b")
+	p.Sees(" ? help") // single keys work again
+}
+
+// Asks runs a command in front of a person who answers its questions, each as soon as it stands there, and returns what
+// was on the screen.
+func Asks(t *testing.T, env, args []string, answers ...string) (screen string, code error) {
+	t.Helper()
+	p := Person{t, Start(t, env, 160, 40, args...)}
+	for i := 0; i+1 < len(answers); i += 2 {
+		times := 1 // a question that comes again is answered again
+		for j := 0; j < i; j += 2 {
+			if answers[j] == answers[i] {
+				times++
+			}
+		}
+		p.Waits(answers[i], func(screen string) bool { return strings.Count(screen, answers[i]) >= times })
+		p.Types(answers[i+1] + "\r")
+	}
+	code = p.Ends()
+	for i := 1; i < len(answers); i += 2 {
+		hidden := strings.Contains(answers[i-1], "not shown") || strings.Contains(answers[i-1], "once more")
+		if hidden && bytes.Contains(p.Term.Raw(), []byte(answers[i])) {
+			t.Errorf("%v showed what was typed at %q", args, answers[i-1])
+		}
+	}
+	return p.Term.Screen(), code
+}

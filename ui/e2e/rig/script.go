@@ -1,0 +1,111 @@
+//go:build unix
+
+package rig
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"coffer/api"
+	"coffer/assets"
+)
+
+// Script is somebody who runs commands without a terminal, with the passphrase on descriptor 3.
+type Script struct {
+	*testing.T
+	Env  []string
+	Pass string
+}
+
+// Starts begins a command; what it prints is in the buffers once it has ended.
+func (s Script) Starts(args ...string) (cmd *exec.Cmd, out, errs *bytes.Buffer) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), Limit)
+	s.Cleanup(cancel)
+	out, errs = new(bytes.Buffer), new(bytes.Buffer)
+	cmd = exec.CommandContext(ctx, Program(), args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.Dir = s.Env, out, errs, s.TempDir()
+	if s.Pass != "" {
+		r, w, err := os.Pipe()
+		if err != nil {
+			s.Fatal(err)
+		}
+		if _, err := w.WriteString(s.Pass + "\n"); err != nil {
+			s.Fatal(err)
+		}
+		cmd.Args, cmd.ExtraFiles = append(cmd.Args, "--passphrase-fd", "3"), []*os.File{r}
+		defer func() { _ = errors.Join(r.Close(), w.Close()) }()
+	}
+	if err := cmd.Start(); err != nil {
+		s.Fatal(err)
+	}
+	return cmd, out, errs
+}
+
+// Runs carries out a command and demands its exit code.
+func (s Script) Runs(code int, args ...string) (out, errs string) {
+	s.Helper()
+	cmd, o, e := s.Starts(args...)
+	_ = cmd.Wait()
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		s.Fatalf("%v: exit code %d, want %d\n%s\n%s", args, got, code, o, e)
+	}
+	if strings.Contains(o.String()+e.String(), Passphrase) {
+		s.Errorf("%v: the passphrase is printed", args)
+	}
+	return o.String(), e.String()
+}
+
+// Payee is the first address of the demo's address book.
+func Payee(t *testing.T) string {
+	t.Helper()
+	demo, err := assets.DemoKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return demo.AddressBook[0].Address
+}
+
+// Pays are the flags of a call that two other chains pay for.
+func Pays(t *testing.T, command string, more ...string) []string {
+	return append([]string{
+		command, "--chain", "base", "--to", "usdc", "--function", "transfer(address to, uint256 amount)",
+		"--arg", Payee(t), "--arg", "430.5 USDC",
+	}, more...)
+}
+
+// Result is what --json prints of an operation.
+type Result struct {
+	Operation string              `json:"operation"`
+	State     string              `json:"state"`
+	QuoteID   string              `json:"quoteId"`
+	Status    api.ExecutionStatus `json:"status"`
+}
+
+// ResultOf reads what --json printed of an operation.
+func ResultOf(t *testing.T, out string) Result {
+	t.Helper()
+	var r Result
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return r
+}
+
+// Pause is the moment that a person needs to read a question.
+func Pause() { <-time.NewTimer(600 * time.Millisecond).C }
+
+// Command lines of operations. PAYEE is a word of a Stage, and an underscore stands for a blank.
+const (
+	ACall     = "call --chain base --to usdc --function transfer(address_to,uint256_amount) --arg PAYEE --arg 20_USDC"
+	ATransfer = "transfer --asset usdc --amount 20 --to PAYEE --chain op"
+	ASwap     = "swap --asset usdc --amount 20 --for eth@base"
+)

@@ -1,0 +1,114 @@
+//go:build unix
+
+package rig
+
+import (
+	"bufio"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Serving is the line that `coffer serve --json` prints.
+type Serving struct {
+	BaseURL     string `json:"baseUrl"`
+	CAFile      string `json:"caFile"`
+	APIKey      string `json:"apiKey"`
+	NetworkFile string `json:"networkFile"`
+}
+
+// Serve starts the service in a process of its own, with more flags if any, and returns the line that it printed.
+func Serve(
+	t *testing.T, env []string, more ...string,
+) (cmd *exec.Cmd, out *bufio.Reader, line string, logs *strings.Builder) {
+	t.Helper()
+	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--json", "--host", "wallet.test"}
+	cmd = exec.Command(Program(), append(args, more...)...)
+	logs = new(strings.Builder)
+	cmd.Env, cmd.Stderr = env, logs
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
+	})
+	out = bufio.NewReader(stdout)
+	if line, err = out.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, out, line, logs
+}
+
+// Where reads a served line, and the certificate authority that it names.
+func Where(t *testing.T, line string) (at Serving, roots *x509.CertPool) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(line), &at); err != nil {
+		t.Fatal(err)
+	}
+	pem, err := os.ReadFile(at.CAFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots = x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	return at, roots
+}
+
+// Interrupt sends a process an interrupt, and demands that it ends well.
+func Interrupt(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if err := errors.Join(cmd.Process.Signal(os.Interrupt), cmd.Wait()); err != nil {
+		t.Error(err)
+	}
+}
+
+// KeysOf runs `coffer serve keys` and decodes what it prints.
+func KeysOf(t *testing.T, env []string, into any, args ...string) (text string) {
+	t.Helper()
+	out, errs, code := Run(t, env, append([]string{"serve", "keys"}, append(args, "--json")...)...)
+	if code != 0 {
+		t.Fatalf("%v: code %d, %s", args, code, errs)
+	}
+	if err := json.Unmarshal([]byte(out), into); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return out
+}
+
+// Scrape asks for the metrics of a served line.
+func Scrape(t *testing.T, line string) string {
+	t.Helper()
+	var at struct {
+		MetricsURL string `json:"metricsUrl"`
+	}
+	if err := json.Unmarshal([]byte(line), &at); err != nil || !strings.HasPrefix(at.MetricsURL, "http://127.0.0.1:") {
+		t.Fatalf("%v %s", err, line)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at.MetricsURL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(res.Body)
+	if err = errors.Join(err, res.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
