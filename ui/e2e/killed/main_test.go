@@ -1,0 +1,13 @@
+//go:build unix
+
+// Package killed kills the built program while it sends what was signed. It is apart from package flows because it may
+// have to wait for a quote to end and for the proof that it never ran, which together take a minute and a half.
+package killed
+
+import (
+	"testing"
+
+	"coffer/ui/e2e/rig"
+)
+
+func TestMain(m *testing.M) { rig.Main(m) }
