@@ -1,4 +1,4 @@
-package main
+package docs
 
 import (
 	"go/ast"
@@ -75,14 +75,14 @@ func known(t *testing.T) names {
 		n.steps[m[1]] = true
 	}
 	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
-	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules" || d.Name() == "testdata"):
 			return filepath.SkipDir
 		case strings.HasSuffix(file, "_test.go"):
-			for _, m := range declared.FindAllStringSubmatch(read(t, file), -1) {
+			for _, m := range declared.FindAllStringSubmatch(read(t, strings.TrimPrefix(filepath.ToSlash(file), "../")), -1) {
 				n.tests[m[1]] = true
 			}
 		}
@@ -124,7 +124,7 @@ func (n names) exists(span string, declared map[string]bool) (ok, known bool) {
 	}
 	switch {
 	case rePath.MatchString(span) || reDir.MatchString(span):
-		_, err := os.Stat(span)
+		_, err := os.Stat(filepath.Join("..", span))
 		return err == nil, true
 	case reTest.MatchString(span):
 		return n.tests[span], true
@@ -137,7 +137,7 @@ func (n names) exists(span string, declared map[string]bool) (ok, known bool) {
 // declare notes what a file declares: package.Name for the top level, Type.Method for methods, those of interfaces too.
 // A file that cannot be read declares nothing; that it is missing is said of its own name.
 func declare(out map[string]bool, file string) {
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", file), nil, parser.SkipObjectResolution)
 	if err != nil {
 		return
 	}
@@ -182,9 +182,10 @@ func declareSpec(out map[string]bool, top string, spec ast.Spec) {
 	}
 }
 
+// read reads a file of the repository.
 func read(t *testing.T, file string) string {
 	t.Helper()
-	raw, err := os.ReadFile(file)
+	raw, err := os.ReadFile(filepath.Join("..", file))
 	if err != nil {
 		t.Fatal(err)
 	}

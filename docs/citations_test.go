@@ -1,4 +1,4 @@
-package main
+package docs
 
 import (
 	"fmt"
@@ -229,7 +229,7 @@ func (l *library) foreign(sources string) (names []string) {
 // TestEveryCitationLeadsSomewhere: what comments, scripts and documents cite by number or by name is a heading of docs/.
 func TestEveryCitationLeadsSomewhere(t *testing.T) {
 	t.Parallel()
-	root := os.DirFS(".")
+	root := os.DirFS("..")
 	l, err := newLibrary(root)
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestEveryCitationLeadsSomewhere(t *testing.T) {
 			return nil
 		}
 		script := strings.HasPrefix(file, ".ci/") && path.Ext(name) == ""
-		if !d.Type().IsRegular() || file == "main_citations_test.go" || !script && !slices.Contains(texts, path.Ext(name)) {
+		if !d.Type().IsRegular() || file == "docs/citations_test.go" || !script && !slices.Contains(texts, path.Ext(name)) {
 			return nil
 		}
 		raw, err := fs.ReadFile(root, file)
@@ -277,7 +277,7 @@ func TestEveryCitationLeadsSomewhere(t *testing.T) {
 // TestAWrongCitationIsFound tries the rules of check on good and bad citations.
 func TestAWrongCitationIsFound(t *testing.T) {
 	t.Parallel()
-	l, err := newLibrary(os.DirFS("."))
+	l, err := newLibrary(os.DirFS(".."))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +330,7 @@ func TestAWrongCitationIsFound(t *testing.T) {
 // names are there.
 func TestTheThreatsAreThoseOfTheProgram(t *testing.T) {
 	t.Parallel()
-	root := os.DirFS(".")
+	root := os.DirFS("..")
 	l, err := newLibrary(root)
 	if err != nil {
 		t.Fatal(err)
