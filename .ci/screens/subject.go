@@ -24,7 +24,7 @@ import (
 	"coffer/api"
 	"coffer/api/amount"
 	"coffer/api/catalog"
-	traffic "coffer/api/client/wire"
+	"coffer/api/client/httplog"
 	"coffer/api/network"
 	"coffer/assets"
 	"coffer/ui/tui"
@@ -169,8 +169,8 @@ func (s *source) History(_ context.Context, limit int, continuation string) (api
 }
 
 // traffic is a log with as many exchanges as it holds.
-func (s *source) traffic(ctx context.Context) *traffic.Log {
-	log := traffic.NewLog(time.Now)
+func (s *source) traffic(ctx context.Context) *httplog.Log {
+	log := httplog.NewLog(time.Now)
 	way := log.Wrap(answers{s})
 	for range 500 {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://embedded.invalid/api/v3/status/get-tx-history?limit=2", nil)

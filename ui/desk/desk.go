@@ -14,7 +14,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/client"
-	"coffer/api/client/wire"
+	"coffer/api/client/httplog"
 	"coffer/api/secret"
 	"coffer/config"
 	"coffer/ui/cli"
@@ -82,7 +82,7 @@ type desk struct {
 	rules verify.Policy
 	book  *journal.Journal
 	flow  *flow.Flow
-	log   *wire.Log
+	log   *httplog.Log
 	file  config.File
 	skew  func() time.Duration // the service's clock minus the local one
 	watch string               // why nothing can be signed, as far as it was known at the start
@@ -92,7 +92,7 @@ type desk struct {
 
 // open opens everything; the returned function closes it again, and says what could not be finished, such as a recording.
 func open(ctx context.Context, o Options) (d *desk, done func() error, err error) {
-	d = &desk{o: o, log: wire.NewLog(time.Now)}
+	d = &desk{o: o, log: httplog.NewLog(time.Now)}
 	host := o.Host
 	host.Log, host.Record = d.log, o.Global.Record
 	if o.Global.Replay != "" {

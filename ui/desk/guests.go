@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"coffer/api/client"
-	"coffer/api/client/wire"
+	"coffer/api/client/httplog"
 	"coffer/api/network"
 	"coffer/api/secret"
 	"coffer/ui/cli"
@@ -37,7 +37,7 @@ const ownName = "own"
 
 // Show shows a guest its dashboard.
 func (g Guests) Show(ctx context.Context, v sshd.Visit) error {
-	log := wire.NewLog(time.Now)
+	log := httplog.NewLog(time.Now)
 	guest, done, err := g.guest(v)
 	if err != nil {
 		return err

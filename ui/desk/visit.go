@@ -7,7 +7,7 @@ import (
 	"io"
 	"runtime/debug"
 
-	"coffer/api/client/wire"
+	"coffer/api/client/httplog"
 	"coffer/config"
 	"coffer/ui/cli"
 	"coffer/ui/profile"
@@ -20,7 +20,7 @@ import (
 // that it does reads or writes a file that it names.
 type Visit struct {
 	Profile *profile.Opened // closed when the visit ends
-	Log     *wire.Log
+	Log     *httplog.Log
 	Build   cli.Build
 	Machine string
 

@@ -11,7 +11,7 @@ import (
 	"coffer/api"
 	"coffer/api/catalog"
 	"coffer/api/client"
-	"coffer/api/client/wire"
+	"coffer/api/client/httplog"
 	"coffer/api/network"
 	"coffer/api/op"
 	"coffer/api/secret"
@@ -32,7 +32,7 @@ type Guest struct {
 	Dir     string
 	Network network.Descriptor
 	Service client.Options // its key is the guest's own to wipe
-	Log     *wire.Log
+	Log     *httplog.Log
 	Host    Host
 
 	// Signer is the key of the guest's one account, which OpenGuest takes over. Where it is empty nothing can be signed: Accounts are shown, under Limits, and

@@ -20,8 +20,8 @@ import (
 	"coffer/api"
 	"coffer/api/catalog"
 	"coffer/api/client"
-	"coffer/api/client/tape"
-	"coffer/api/client/wire"
+	"coffer/api/client/httplog"
+	"coffer/api/client/replay"
 	"coffer/api/network"
 	"coffer/api/secret"
 	"coffer/assets"
@@ -54,7 +54,7 @@ type Host struct {
 	Keyring vault.Keyring
 	// Log, when set, hears every exchange with the service. Record, when not empty, is the directory of a recording that begins when a profile is opened and ends
 	// when it is closed. Neither gets to see the API key.
-	Log    *wire.Log
+	Log    *httplog.Log
 	Record string
 }
 
@@ -70,11 +70,11 @@ type Opened struct {
 	Demo     *assets.Demo
 
 	host   Host
-	vault  *vault.Vault  // nil when the profile keeps nothing
-	memory *vault.Memory // nil when there is a vault
-	local  *Embedded     // the service inside this program; nil for a remote one
-	player *tape.Player  // nil unless this is a replay
-	guest  *Guest        // nil unless this is a guest's
+	vault  *vault.Vault   // nil when the profile keeps nothing
+	memory *vault.Memory  // nil when there is a vault
+	local  *Embedded      // the service inside this program; nil for a remote one
+	player *replay.Player // nil unless this is a replay
+	guest  *Guest         // nil unless this is a guest's
 	close  []func() error
 }
 

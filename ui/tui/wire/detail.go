@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	traffic "coffer/api/client/wire"
+	"coffer/api/client/httplog"
 	"coffer/ui/tui/kit"
 )
 
 // detail is one exchange as a tree: headers and bodies of request and answer, each below a heading.
 type detail struct {
-	e     traffic.Exchange
+	e     httplog.Exchange
 	root  *node
 	rows  []line
 	table *kit.Table
@@ -27,7 +27,7 @@ const (
 	valueLines = 4
 )
 
-func (m *Model) openDetail(e traffic.Exchange) {
+func (m *Model) openDetail(e httplog.Exchange) {
 	d := &detail{e: e, root: &node{open: true}, find: kit.NewField("", 80), table: kit.NewTable(kit.Column{Min: 20, Grow: 1})}
 	d.headers("request headers", e.RequestHeader)
 	d.body("request body", e.Request, e.RequestSize, e.RequestCut, "there is none")

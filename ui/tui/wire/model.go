@@ -1,7 +1,7 @@
 // Package wire is the inspector of what goes over the wire: which requests this program made, when, how long they took, and what came back. It is the only
 // screen that shows JSON.
 //
-// Promise: it shows what api/client/wire keeps, which is without secrets by construction: no key, and no signature (TH-K2). Numbers and strings stand
+// Promise: it shows what api/client/httplog keeps, which is without secrets by construction: no key, and no signature (TH-K2). Numbers and strings stand
 // as they were received, cleaned for the terminal (TH-R1). It follows new exchanges until the person moves. It sends nothing and changes nothing.
 //
 // Units: times are local, durations in milliseconds, sizes in bytes.
@@ -13,14 +13,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	traffic "coffer/api/client/wire"
+	"coffer/api/client/httplog"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 )
 
 // Deps is what the screen works with. Log is what it shows; nil: nothing is kept. Version is named in exports.
 type Deps struct {
-	Log     *traffic.Log
+	Log     *httplog.Log
 	Version string
 }
 
@@ -32,7 +32,7 @@ type Model struct {
 	cancel context.CancelFunc
 	w, h   int
 
-	all    []traffic.Exchange // oldest first
+	all    []httplog.Exchange // oldest first
 	shown  []int              // indexes into all that pass the filter
 	table  *kit.Table
 	filter *kit.Field
@@ -141,10 +141,10 @@ func (m *Model) remember() {
 	}
 }
 
-func (m *Model) selected() (traffic.Exchange, bool) {
+func (m *Model) selected() (httplog.Exchange, bool) {
 	i := m.table.Selected()
 	if i < 0 || i >= len(m.shown) {
-		return traffic.Exchange{}, false
+		return httplog.Exchange{}, false
 	}
 	return m.all[m.shown[i]], true
 }

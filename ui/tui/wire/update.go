@@ -8,7 +8,7 @@ import (
 
 	"coffer/api/text"
 
-	traffic "coffer/api/client/wire"
+	"coffer/api/client/httplog"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -114,8 +114,8 @@ func (m *Model) pressList(key string) tea.Cmd {
 	return nil
 }
 
-func (m *Model) listed() []traffic.Exchange {
-	out := make([]traffic.Exchange, 0, len(m.shown))
+func (m *Model) listed() []httplog.Exchange {
+	out := make([]httplog.Exchange, 0, len(m.shown))
 	for _, i := range m.shown {
 		out = append(out, m.all[i])
 	}
@@ -149,13 +149,13 @@ func (m *Model) pressDetail(key string) tea.Cmd {
 		}
 		return screen.Toast(theme.Warn, "only a single value can be copied here; Y copies the body")
 	case "x":
-		return m.export([]traffic.Exchange{d.e})
+		return m.export([]httplog.Exchange{d.e})
 	}
 	return nil
 }
 
 // curl copies the request as a command.
-func (m *Model) curl(e traffic.Exchange) tea.Cmd {
+func (m *Model) curl(e httplog.Exchange) tea.Cmd {
 	if e.RequestCut {
 		return screen.Toast(theme.Warn, "the request is too long for a command: its end was not kept")
 	}
@@ -202,7 +202,7 @@ func plain(b []byte) bool {
 }
 
 // export writes exchanges to a new file.
-func (m *Model) export(all []traffic.Exchange) tea.Cmd {
+func (m *Model) export(all []httplog.Exchange) tea.Cmd {
 	write, version := m.ctx.Export, m.deps.Version
 	switch {
 	case len(all) == 0:
@@ -211,7 +211,7 @@ func (m *Model) export(all []traffic.Exchange) tea.Cmd {
 		return screen.Toast(theme.Warn, m.ctx.WhyNoFiles("this program cannot write files here"))
 	}
 	return func() tea.Msg {
-		b, err := traffic.HAR(all, version)
+		b, err := httplog.HAR(all, version)
 		path := ""
 		if err == nil {
 			path, err = write("wire.har", b)

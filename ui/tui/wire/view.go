@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"coffer/api/amount"
-	traffic "coffer/api/client/wire"
+	"coffer/api/client/httplog"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
 	"coffer/ui/tui/theme"
@@ -57,7 +57,7 @@ func (m *Model) stateLine(th theme.Theme, w int) string {
 	return kit.Sides("  "+th.Dim.Render(left), right, w)
 }
 
-func cells(th theme.Theme, e traffic.Exchange, c []kit.Cell) []kit.Cell {
+func cells(th theme.Theme, e httplog.Exchange, c []kit.Cell) []kit.Cell {
 	look := lookOf(e)
 	ms, size := "", ""
 	if e.Done {
@@ -75,7 +75,7 @@ func cells(th theme.Theme, e traffic.Exchange, c []kit.Cell) []kit.Cell {
 }
 
 // lookOf is what a status means.
-func lookOf(e traffic.Exchange) theme.Meaning {
+func lookOf(e httplog.Exchange) theme.Meaning {
 	switch {
 	case !e.Done:
 		return theme.None
@@ -87,14 +87,14 @@ func lookOf(e traffic.Exchange) theme.Meaning {
 	return theme.Good
 }
 
-func sign(th theme.Theme, e traffic.Exchange, look theme.Meaning) string {
+func sign(th theme.Theme, e httplog.Exchange, look theme.Meaning) string {
 	if !e.Done {
 		return th.Signs.More
 	}
 	return th.Sign(look)
 }
 
-func statusText(e traffic.Exchange) string {
+func statusText(e httplog.Exchange) string {
 	switch {
 	case !e.Done:
 		return "waits"

@@ -15,7 +15,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/go-json-experiment/json/jsontext"
 
-	traffic "coffer/api/client/wire"
+	"coffer/api/client/httplog"
 	"coffer/ui/tui/internal/tuitest"
 	"coffer/ui/tui/kit"
 	"coffer/ui/tui/screen"
@@ -47,10 +47,10 @@ func samples() []spoken {
 }
 
 // speak lets a log hear samples, with a clock that moves 40 ms for each look.
-func speak(t testing.TB, all []spoken) *traffic.Log {
+func speak(t testing.TB, all []spoken) *httplog.Log {
 	t.Helper()
 	at := tuitest.Now()
-	l := traffic.NewLog(func() time.Time { at = at.Add(40 * time.Millisecond); return at })
+	l := httplog.NewLog(func() time.Time { at = at.Add(40 * time.Millisecond); return at })
 	for _, s := range all {
 		rt := l.Wrap(trip(func(*http.Request) (*http.Response, error) {
 			if s.status == 0 {
@@ -72,7 +72,7 @@ func speak(t testing.TB, all []spoken) *traffic.Log {
 	return l
 }
 
-func shown(t testing.TB, l *traffic.Log, w, h int) *Model {
+func shown(t testing.TB, l *httplog.Log, w, h int) *Model {
 	t.Helper()
 	m := New(tuitest.Context(t), Deps{Log: l, Version: "test"})
 	t.Cleanup(m.Close)

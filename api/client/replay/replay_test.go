@@ -1,4 +1,4 @@
-package tape
+package replay
 
 import (
 	"errors"
@@ -81,7 +81,7 @@ func open(t *testing.T, rt http.RoundTripper, wrap func(http.RoundTripper) http.
 
 func record(t *testing.T, at *clock, use func(c *client.Client), bodies ...string) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "tape")
+	dir := filepath.Join(t.TempDir(), "recording")
 	r, err := Record(dir, about(t), at.now)
 	if err != nil {
 		t.Fatal(err)
@@ -234,7 +234,7 @@ func TestARecordingTakesAnEmptyDirectoryOnly(t *testing.T) {
 
 func TestWhatCannotBeWrittenIsSaidAtTheEndAndTheSessionGoesOn(t *testing.T) {
 	at := newClock()
-	dir := filepath.Join(t.TempDir(), "tape")
+	dir := filepath.Join(t.TempDir(), "recording")
 	r, err := Record(dir, about(t), at.now)
 	if err != nil {
 		t.Fatal(err)
@@ -284,7 +284,7 @@ func TestABrokenTapeIsRefusedWithItsFile(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, changed)
 		}
 	}
-	dir := filepath.Join(t.TempDir(), "tape")
+	dir := filepath.Join(t.TempDir(), "recording")
 	if _, err := Record(dir, about(t), newClock().now); err != nil {
 		t.Fatal(err)
 	}

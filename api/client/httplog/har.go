@@ -1,4 +1,4 @@
-package wire
+package httplog
 
 import (
 	"net/url"

@@ -1,7 +1,7 @@
-// Package tape keeps a session with a service in a directory, one small JSON file for each exchange, and answers from there later with no network.
+// Package replay keeps a session with a service in a directory, one small JSON file for each exchange, and answers from there later with no network.
 //
-// Promise: no secret is written. A Recorder listens above the transport that adds the API key; headers and signatures are left out as package wire does
-// (wire.Headers, wire.Redacted), so that nothing on a tape can be sent to any effect. Answers are kept byte for byte. Files are 0600 in a directory
+// Promise: no secret is written. A Recorder listens above the transport that adds the API key; headers and signatures are left out as package httplog does
+// (httplog.Headers, httplog.Redacted), so that nothing in a recording can be sent to any effect. Answers are kept byte for byte. Files are 0600 in a directory
 // of 0700 and appear as a whole. Recording never changes an exchange and never makes one fail: what could not be written is said by Recorder.Close.
 //
 // A Player answers a request with the recorded answer of the same method, path, query and canonical body (RFC 8785), in the order of the recording; where there is
@@ -13,7 +13,7 @@
 //
 // Reading is strict: unknown members, other versions, duplicate names, and everything over the limits below are errors that name the file. Times are RFC
 // 3339 with nanoseconds.
-package tape
+package replay
 
 import (
 	"errors"
@@ -29,7 +29,7 @@ import (
 	"coffer/api/network"
 )
 
-// The limits of a tape.
+// The limits of a recording.
 const (
 	Version      = 1
 	MaxExchanges = 10_000
@@ -59,7 +59,7 @@ type aboutFile struct {
 	Accounts []api.Account  `json:"accounts"`
 }
 
-// A FormatError says what is wrong with a file of a tape.
+// A FormatError says what is wrong with a file of a recording.
 type FormatError struct {
 	File    string
 	Problem string

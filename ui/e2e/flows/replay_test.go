@@ -14,8 +14,8 @@ import (
 
 	"coffer/api"
 	"coffer/api/client"
-	"coffer/api/client/tape"
-	"coffer/api/client/wire"
+	"coffer/api/client/httplog"
+	"coffer/api/client/replay"
 	"coffer/api/network"
 	"coffer/api/secret"
 	"coffer/api/service"
@@ -96,8 +96,8 @@ func session(t *testing.T, o *profile.Opened) map[string][]byte {
 func TestARecordedSessionIsReplayedWithoutANetwork(t *testing.T) {
 	t.Parallel()
 	h := tapeHost(t)
-	h.Record = filepath.Join(t.TempDir(), "tape")
-	h.Log = wire.NewLog(time.Now)
+	h.Record = filepath.Join(t.TempDir(), "recording")
+	h.Log = httplog.NewLog(time.Now)
 	live, err := h.Open(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -131,10 +131,10 @@ func TestARecordedSessionIsReplayedWithoutANetwork(t *testing.T) {
 	if o.Network.ID != live.Network.ID || o.Network.Kind != network.Embedded || o.Accounts[0] != live.Accounts[0] || !o.Replaying() || o.Vault() != nil || o.Locked() {
 		t.Errorf("%+v", o)
 	}
-	if _, err := o.Signer().SignUserOp(t.Context(), verify.VerifiedUserOp{}); !errors.Is(err, tape.ErrNothingSent) {
+	if _, err := o.Signer().SignUserOp(t.Context(), verify.VerifiedUserOp{}); !errors.Is(err, replay.ErrNothingSent) {
 		t.Errorf("a replay signs: %v", err)
 	}
-	if _, err := o.Client.ExecuteQuote(t.Context(), []byte(`{}`)); !errors.Is(err, tape.ErrNothingSent) {
+	if _, err := o.Client.ExecuteQuote(t.Context(), []byte(`{}`)); !errors.Is(err, replay.ErrNothingSent) {
 		t.Errorf("a replay executes: %v", err)
 	}
 	state := o.Paths.State
@@ -150,7 +150,7 @@ func TestARecordedSessionIsReplayedWithoutANetwork(t *testing.T) {
 func TestTheLabQuotesAndPreparesWithoutASignature(t *testing.T) {
 	t.Parallel()
 	h := tapeHost(t)
-	h.Log = wire.NewLog(time.Now)
+	h.Log = httplog.NewLog(time.Now)
 	o, err := h.Open(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)

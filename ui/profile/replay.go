@@ -9,7 +9,7 @@ import (
 
 	"coffer/api/catalog"
 	"coffer/api/client"
-	"coffer/api/client/tape"
+	"coffer/api/client/replay"
 	"coffer/api/op"
 	"coffer/config"
 	"coffer/wallet/sign"
@@ -19,11 +19,11 @@ import (
 // dial makes the client; a log and a recorder hear what it asks.
 func (o *Opened) dial(opts client.Options) error {
 	log := o.host.Log
-	var recorder *tape.Recorder
+	var recorder *replay.Recorder
 	if o.host.Record != "" && len(o.Accounts) > 0 {
 		var err error
-		about := tape.About{Profile: o.Profile.Name, BaseURL: opts.BaseURL, Network: o.Network, Accounts: o.Accounts}
-		if recorder, err = tape.Record(o.host.Record, about, time.Now); err != nil {
+		about := replay.About{Profile: o.Profile.Name, BaseURL: opts.BaseURL, Network: o.Network, Accounts: o.Accounts}
+		if recorder, err = replay.Record(o.host.Record, about, time.Now); err != nil {
 			return err
 		}
 		o.close = append(o.close, recorder.Close)
@@ -49,7 +49,7 @@ func (h Host) Replay(ctx context.Context, dir string) (*Opened, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	player, about, err := tape.Open(dir, time.Now)
+	player, about, err := replay.Open(dir, time.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -100,20 +100,20 @@ type silent struct{}
 
 // SignUserOp refuses.
 func (silent) SignUserOp(context.Context, verify.VerifiedUserOp) (sign.Signature, error) {
-	return sign.Signature{}, tape.ErrNothingSent
+	return sign.Signature{}, replay.ErrNothingSent
 }
 
 // SignApprove refuses.
 func (silent) SignApprove(context.Context, verify.VerifiedApprove) (sign.Signature, error) {
-	return sign.Signature{}, tape.ErrNothingSent
+	return sign.Signature{}, replay.ErrNothingSent
 }
 
 // SignDelegation refuses.
 func (silent) SignDelegation(context.Context, verify.VerifiedDelegation) (op.SignedAuthorization, error) {
-	return op.SignedAuthorization{}, tape.ErrNothingSent
+	return op.SignedAuthorization{}, replay.ErrNothingSent
 }
 
 // SignSolana refuses.
 func (silent) SignSolana(context.Context, verify.VerifiedMessage) (sign.Signature, error) {
-	return sign.Signature{}, tape.ErrNothingSent
+	return sign.Signature{}, replay.ErrNothingSent
 }

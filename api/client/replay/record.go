@@ -1,4 +1,4 @@
-package tape
+package replay
 
 import (
 	"errors"
@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"coffer/api"
+	"coffer/api/client/httplog"
 	"coffer/api/client/internal/tap"
-	"coffer/api/client/wire"
 	"coffer/api/text"
 )
 
-// Recorder writes a tape. It is safe for concurrent use.
+// Recorder writes a recording. It is safe for concurrent use.
 type Recorder struct {
 	dir   string
 	clock func() time.Time
@@ -31,7 +31,7 @@ type Recorder struct {
 // ErrTaken says that there is something in the directory already.
 var ErrTaken = errors.New("the directory of a new recording must be empty")
 
-// Record begins a tape in a directory, which is made when it is missing and must be empty. A zero About.At is now.
+// Record begins a recording in a directory, which is made when it is missing and must be empty. A zero About.At is now.
 func Record(dir string, about About, clock func() time.Time) (*Recorder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("begin a recording: %w", err)
@@ -74,7 +74,7 @@ func (r *Recorder) Close() error {
 }
 
 func (r *Recorder) heard(req *http.Request, body []byte) func(tap.Outcome) {
-	kept, _ := wire.Redacted(body)
+	kept, _ := httplog.Redacted(body)
 	r.mu.Lock()
 	e := exchange{number: r.next, at: r.clock(), method: req.Method, path: req.URL.EscapedPath(), query: req.URL.RawQuery, request: kept}
 	r.next++
@@ -91,8 +91,8 @@ func (r *Recorder) keep(e exchange, o tap.Outcome) {
 	case o.Size > api.DefaultLimits().Bytes:
 		e.failure = fmt.Sprintf("an answer of more than %d bytes", api.DefaultLimits().Bytes)
 	default:
-		e.status, e.headers = o.Status, wire.Headers(o.Header)
-		e.answer, _ = wire.Redacted(o.Body)
+		e.status, e.headers = o.Status, httplog.Headers(o.Header)
+		e.answer, _ = httplog.Redacted(o.Body)
 	}
 	if e.status == 0 && e.failure == "" {
 		e.failure = "no answer"

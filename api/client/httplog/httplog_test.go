@@ -1,4 +1,4 @@
-package wire_test
+package httplog_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 
 	"coffer/api"
 	"coffer/api/client"
-	"coffer/api/client/wire"
+	"coffer/api/client/httplog"
 	"coffer/api/secret"
 )
 
@@ -48,7 +48,7 @@ func clock() func() time.Time {
 	}
 }
 
-func dial(t *testing.T, l *wire.Log, rt http.RoundTripper) *client.Client {
+func dial(t *testing.T, l *httplog.Log, rt http.RoundTripper) *client.Client {
 	t.Helper()
 	c, err := client.New(client.Options{BaseURL: "https://service.example/api", APIKey: secret.New([]byte(key)), Transport: rt, Wrap: l.Wrap})
 	if err != nil {
@@ -59,7 +59,7 @@ func dial(t *testing.T, l *wire.Log, rt http.RoundTripper) *client.Client {
 
 // TH-K2: the key that the inner transport adds is nowhere in what is kept, copied or exported.
 func TestK2_TheKeyIsNotKept(t *testing.T) {
-	l := wire.NewLog(clock())
+	l := httplog.NewLog(clock())
 	sent := ""
 	c := dial(t, l, trip(func(r *http.Request) (*http.Response, error) {
 		sent = r.Header.Get("x-api-key")
@@ -72,7 +72,7 @@ func TestK2_TheKeyIsNotKept(t *testing.T) {
 		t.Fatalf("%v, key %q", err, sent)
 	}
 	all := l.All()
-	archive, err := wire.HAR(all, "test")
+	archive, err := httplog.HAR(all, "test")
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%d exchanges, %v", len(all), err)
 	}
@@ -108,7 +108,7 @@ func TestSignaturesAreLeftOut(t *testing.T) {
 		"twice":      {`{"signature":"0xabcd","signature":"0xabcd"}`, `[left out: it is no readable JSON and may hold a signature]`, 1},
 		"page":       {`<html>no</html>`, `<html>no</html>`, 0},
 	} {
-		got, n := wire.Redacted([]byte(c.body))
+		got, n := httplog.Redacted([]byte(c.body))
 		if string(got) != c.want || n != c.n {
 			t.Errorf("%s: %s, %d", name, got, n)
 		}
@@ -116,7 +116,7 @@ func TestSignaturesAreLeftOut(t *testing.T) {
 }
 
 func TestTheLogIsBounded(t *testing.T) {
-	l := wire.NewLog(clock())
+	l := httplog.NewLog(clock())
 	rt := l.Wrap(answering(200, strings.Repeat("x", 3<<20)))
 	send := func() {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://s.example/", nil)
@@ -137,25 +137,25 @@ func TestTheLogIsBounded(t *testing.T) {
 	total := 0
 	for _, e := range all {
 		total += len(e.Request) + len(e.Response)
-		if !e.ResponseCut || e.ResponseSize != 3<<20 || len(e.Response) != wire.MaxBody {
+		if !e.ResponseCut || e.ResponseSize != 3<<20 || len(e.Response) != httplog.MaxBody {
 			t.Fatalf("exchange %d: %d of %d bytes, cut %v", e.ID, len(e.Response), e.ResponseSize, e.ResponseCut)
 		}
 	}
-	if total > wire.MaxBytes || len(all) != wire.MaxBytes/wire.MaxBody || all[len(all)-1].ID != 40 {
+	if total > httplog.MaxBytes || len(all) != httplog.MaxBytes/httplog.MaxBody || all[len(all)-1].ID != 40 {
 		t.Errorf("%d exchanges of %d bytes", len(all), total)
 	}
-	small := wire.NewLog(clock())
+	small := httplog.NewLog(clock())
 	rt = small.Wrap(answering(200, "{}"))
-	for range wire.MaxExchanges + 20 {
+	for range httplog.MaxExchanges + 20 {
 		send()
 	}
-	if all := small.All(); len(all) != wire.MaxExchanges || all[0].ID != 21 {
+	if all := small.All(); len(all) != httplog.MaxExchanges || all[0].ID != 21 {
 		t.Errorf("%d exchanges from %d", len(all), all[0].ID)
 	}
 }
 
 func TestAWaitingExchangeShowsAndAFailureSaysWhy(t *testing.T) {
-	l := wire.NewLog(clock())
+	l := httplog.NewLog(clock())
 	c := dial(t, l, trip(func(*http.Request) (*http.Response, error) {
 		if all := l.All(); len(all) != 1 || all[0].Done {
 			t.Errorf("while it is awaited: %+v", all)
@@ -177,7 +177,7 @@ func TestAWaitingExchangeShowsAndAFailureSaysWhy(t *testing.T) {
 }
 
 func TestTheLogIsSafeForConcurrentUse(t *testing.T) {
-	l := wire.NewLog(clock())
+	l := httplog.NewLog(clock())
 	c := dial(t, l, answering(200, `{}`))
 	var wg sync.WaitGroup
 	for range 8 {
@@ -194,8 +194,8 @@ func TestTheLogIsSafeForConcurrentUse(t *testing.T) {
 	}
 }
 
-func sample() wire.Exchange {
-	return wire.Exchange{
+func sample() httplog.Exchange {
+	return httplog.Exchange{
 		Method: "POST", Base: "https://service.example", Path: "/api/v3/quote", Query: "a=b&c=it%27s", Request: []byte(`{"memo":"it's $HOME; rm -rf \"x\" ` + "`id`" + ` \\ !!"}`),
 		RequestHeader: map[string]string{"content-type": "application/json", "content-length": "9"}, Done: true, Status: 200,
 		Response: []byte("{\"a\":\"\xff\"}"), ResponseHeader: map[string]string{"content-type": "application/json"},
@@ -230,8 +230,8 @@ func TestCurlIsOneCommandForAShell(t *testing.T) {
 
 func TestAnArchiveIsJSON(t *testing.T) {
 	e := sample()
-	broken := wire.Exchange{ID: 2, Method: "GET", Base: "https://service.example", Path: "/x", Err: "no route", Done: true}
-	b, err := wire.HAR([]wire.Exchange{e, broken}, "1.0")
+	broken := httplog.Exchange{ID: 2, Method: "GET", Base: "https://service.example", Path: "/x", Err: "no route", Done: true}
+	b, err := httplog.HAR([]httplog.Exchange{e, broken}, "1.0")
 	var doc struct {
 		Log struct {
 			Version string `json:"version"`
@@ -260,7 +260,7 @@ func FuzzQuote(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if got, ok := unquote(wire.Quote(s)); !ok || got != s {
+		if got, ok := unquote(httplog.Quote(s)); !ok || got != s {
 			t.Errorf("%q is read as %q, %v", s, got, ok)
 		}
 	})
@@ -297,7 +297,7 @@ func TestAShellReadsWhatQuoteWrites(t *testing.T) {
 		t.Skip("this system has no shell to ask")
 	}
 	for _, s := range []string{"", "'", "it's", `\`, "$HOME `id` $(id) !! ~ * ? [a] {a,b}", "a\nb\n", "\t\r\x01\x7f", "ü日\xff", "'\"'\"'", strings.Repeat("'", 50)} {
-		out, err := exec.CommandContext(t.Context(), shell, "-c", "printf %s "+wire.Quote(s)).Output()
+		out, err := exec.CommandContext(t.Context(), shell, "-c", "printf %s "+httplog.Quote(s)).Output()
 		if err != nil || string(out) != s {
 			t.Errorf("%q became %q, %v", s, out, err)
 		}
@@ -312,14 +312,14 @@ func FuzzRedacted(f *testing.F) {
 	f.Add([]byte(`{"\u0073ignature":["0xabcdef"]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		before := bytes.Clone(b)
-		got, n := wire.Redacted(b)
+		got, n := httplog.Redacted(b)
 		if !bytes.Equal(b, before) {
 			t.Fatal("the body was changed")
 		}
 		if n == 0 && !bytes.Equal(got, b) {
 			t.Fatalf("%q became %q", b, got)
 		}
-		if again, m := wire.Redacted(got); m != 0 && !bytes.Equal(again, got) {
+		if again, m := httplog.Redacted(got); m != 0 && !bytes.Equal(again, got) {
 			t.Fatalf("%q still had %d signatures", got, m)
 		}
 		if doc, err := api.ParseDocument(got, api.DefaultLimits()); err == nil {

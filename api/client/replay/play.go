@@ -1,4 +1,4 @@
-package tape
+package replay
 
 import (
 	"errors"
@@ -13,21 +13,21 @@ import (
 	"time"
 
 	"coffer/api"
-	"coffer/api/client/wire"
+	"coffer/api/client/httplog"
 	"coffer/api/text"
 )
 
-// Player answers from a tape. It is a http.RoundTripper, safe for concurrent use, and has no way to a network.
+// Player answers from a recording. It is a http.RoundTripper, safe for concurrent use, and has no way to a network.
 type Player struct {
 	real func() time.Time
 
-	mu       sync.Mutex
-	tape     []exchange
-	used     []bool
-	exact    map[string][]int
-	near     map[string][]int
-	recorded time.Time // the recorded moment that belongs to `since`
-	since    time.Time
+	mu        sync.Mutex
+	exchanges []exchange
+	used      []bool
+	exact     map[string][]int
+	near      map[string][]int
+	recorded  time.Time // the recorded moment that belongs to `since`
+	since     time.Time
 }
 
 // The refusals of a replay. They are final: asking again gives the same (client.KindRequest).
@@ -47,7 +47,7 @@ func (refusal) Final() bool { return true }
 
 var reFile = regexp.MustCompile(`^[0-9]{6}\.json$`)
 
-// Open reads a tape; clock is the real one. Whatever is wrong with a file is a *FormatError.
+// Open reads a recording; clock is the real one. Whatever is wrong with a file is a *FormatError.
 func Open(dir string, clock func() time.Time) (*Player, About, error) {
 	b, err := read(dir, aboutName, maxAbout)
 	if err != nil {
@@ -79,7 +79,7 @@ func Open(dir string, clock func() time.Time) (*Player, About, error) {
 		if err != nil {
 			return nil, About{}, err
 		}
-		if size += len(b); size > MaxBytes || len(p.tape) == MaxExchanges {
+		if size += len(b); size > MaxBytes || len(p.exchanges) == MaxExchanges {
 			return nil, About{}, &FormatError{File: name, Problem: fmt.Sprintf("the recording has more than %d exchanges or %d bytes", MaxExchanges, MaxBytes)}
 		}
 		p.add(e)
@@ -88,8 +88,8 @@ func Open(dir string, clock func() time.Time) (*Player, About, error) {
 }
 
 func (p *Player) add(e exchange) {
-	i := len(p.tape)
-	p.tape, p.used = append(p.tape, e), append(p.used, false)
+	i := len(p.exchanges)
+	p.exchanges, p.used = append(p.exchanges, e), append(p.used, false)
 	key := exactly(e.method, e.path, e.query, e.request)
 	p.exact[key] = append(p.exact[key], i)
 	p.near[place(e.method, e.path)] = append(p.near[place(e.method, e.path)], i)
@@ -110,7 +110,7 @@ func read(dir, name string, limit int64) ([]byte, error) {
 }
 
 // Len is the number of recorded exchanges.
-func (p *Player) Len() int { return len(p.tape) }
+func (p *Player) Len() int { return len(p.exchanges) }
 
 // Clock is the time of the replay.
 func (p *Player) Clock() time.Time {
@@ -132,7 +132,7 @@ func (p *Player) RoundTrip(r *http.Request) (*http.Response, error) {
 	if executes(path) {
 		return nil, ErrNothingSent
 	}
-	kept, _ := wire.Redacted(body)
+	kept, _ := httplog.Redacted(body)
 	e, err := p.find(r.Method, path, r.URL.RawQuery, kept)
 	if err != nil {
 		return nil, err
@@ -170,14 +170,14 @@ func (p *Player) find(method, path, query string, body []byte) (exchange, error)
 			continue
 		}
 		p.used[i] = true
-		if e := p.tape[i]; method != http.MethodGet {
+		if e := p.exchanges[i]; method != http.MethodGet {
 			p.recorded, p.since = e.at.Add(e.took), p.real()
 		}
-		return p.tape[i], nil
+		return p.exchanges[i], nil
 	}
 	if method == http.MethodGet {
 		for k := len(candidates) - 1; k >= 0; k-- {
-			if e := p.tape[candidates[k]]; e.status != 0 || k == 0 {
+			if e := p.exchanges[candidates[k]]; e.status != 0 || k == 0 {
 				return e, nil
 			}
 		}

@@ -1,4 +1,4 @@
-// Package wire keeps what went over the wire, for a person to look at: which request, when, how long, what came back.
+// Package httplog keeps what went over the wire, for a person to look at: which request, when, how long, what came back.
 //
 // Promise (TH-K2): no secret by construction. A Log listens above the transport that puts the API key on a request and never sees it. Of the
 // headers only those of a short list are kept. Bodies carry no key, no passphrase and no seed: no endpoint of the interface takes one, which is why no
@@ -7,7 +7,7 @@
 //
 // Bounds: MaxExchanges exchanges and MaxBytes of bodies, the oldest go first; MaxBody of each body, what is beyond is counted and left out. Times are those
 // of the clock that is given. Errors of the transport are kept as cleaned text of at most 500 characters (TH-R1).
-package wire
+package httplog
 
 import (
 	"fmt"
