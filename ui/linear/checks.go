@@ -11,7 +11,7 @@ import (
 )
 
 // report is that of the answer which was judged last.
-func (c *course) report() verify.Report {
+func (c *reviewSession) report() verify.Report {
 	if c.snap.Report2.Refused() || c.snap.Review2 != nil {
 		return c.snap.Report2
 	}
@@ -19,13 +19,13 @@ func (c *course) report() verify.Report {
 }
 
 // coded reads out one finding with the code of its check, where somebody looks it up: in the list of checks, and where it refused.
-func (c *course) coded(level string, x verify.Reason) {
+func (c *reviewSession) coded(level string, x verify.Reason) {
 	x.Title = sentence(clean(finding.Title(x), 400)) + " Check " + clean(x.Code, 8) + "."
 	c.reason(level, x)
 }
 
 // reason reads out one finding with what was wanted and what was found.
-func (c *course) reason(level string, x verify.Reason) {
+func (c *reviewSession) reason(level string, x verify.Reason) {
 	c.out.put(2, kit.Plain(level+": "+sentence(clean(x.Title, 420))))
 	for _, f := range finding.Compared(x) {
 		c.out.fact(4, f.Label, kit.Plain(clean(f.Text, 600)))
@@ -36,7 +36,7 @@ func (c *course) reason(level string, x verify.Reason) {
 }
 
 // gates reads out every open gate behind which a review stands.
-func (c *course) gates(r verify.Report) {
+func (c *reviewSession) gates(r verify.Report) {
 	for _, x := range r.Reasons {
 		if x.Level == verify.Gate && x.Open {
 			c.reason("Open gate", x)
@@ -45,7 +45,7 @@ func (c *course) gates(r verify.Report) {
 }
 
 // findings counts the checks and reads out everything that needs attention or could not be checked.
-func (c *course) findings(r verify.Report) {
+func (c *reviewSession) findings(r verify.Report) {
 	text := plural(len(r.Passed), "check", "checks") + " passed, " + itoa(r.Count(verify.Warn)) + " to read, " + itoa(r.Count(verify.Refuse)) + " refused, " +
 		itoa(r.Count(verify.Unknown)) + " could not be checked"
 	if n := r.Count(verify.Gate); n > 0 {
@@ -63,7 +63,7 @@ func (c *course) findings(r verify.Report) {
 }
 
 // checks reads out every check: what refused, what to read, what could not be checked, what passed.
-func (c *course) checks() {
+func (c *reviewSession) checks() {
 	r := c.report()
 	for _, g := range []struct {
 		in           func(verify.Reason) bool
@@ -93,7 +93,7 @@ func (c *course) checks() {
 }
 
 // inspect reads out bytes and hashes in groups of four, for comparing with a second machine.
-func (c *course) inspect(st stage) {
+func (c *reviewSession) inspect(st stage) {
 	if v := c.snap.Review1; v != nil {
 		c.out.say("Prepared operation on " + clean(v.Chain.Name, 40) + ".")
 		c.hex("fingerprint", v.Fingerprint)
@@ -141,13 +141,13 @@ func (c *course) inspect(st stage) {
 	}
 }
 
-func (c *course) hex(label, v string) {
+func (c *reviewSession) hex(label, v string) {
 	if v != "" {
 		c.out.fact(2, label, kit.Plain(kit.Groups(v)))
 	}
 }
 
-func (c *course) hexDelegation(d *verify.DelegationView) {
+func (c *reviewSession) hexDelegation(d *verify.DelegationView) {
 	if d != nil {
 		c.hex("delegates", d.Authority)
 		c.hex("to the code", d.Contract)

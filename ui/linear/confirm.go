@@ -9,7 +9,7 @@ import (
 )
 
 // atStake judges a review as the screens do.
-func (c *course) atStake(st stage) review.Stake {
+func (c *reviewSession) atStake(st stage) review.Stake {
 	if st == stageReview1 {
 		return review.FirstStake(c.snap.Review1, c.deps.TypeFrom)
 	}
@@ -21,7 +21,7 @@ func (c *course) atStake(st stage) review.Stake {
 }
 
 // confirmation names the review that was printed: its fingerprint and, behind an open gate, the sentence that was typed.
-func (c *course) confirmation(st stage) string {
+func (c *reviewSession) confirmation(st stage) string {
 	fingerprint, phrase := c.fingerprint(st), c.atStake(st).Phrase
 	if phrase != "" {
 		return fingerprint + "\n" + phrase
@@ -29,7 +29,7 @@ func (c *course) confirmation(st stage) string {
 	return fingerprint
 }
 
-func (c *course) fingerprint(st stage) string {
+func (c *reviewSession) fingerprint(st stage) string {
 	if st == stageReview1 {
 		return c.snap.Review1.Fingerprint
 	}
@@ -38,7 +38,7 @@ func (c *course) fingerprint(st stage) string {
 
 // agreed asks for everything that it takes to confirm a review, one question for each: the sentence of an open gate, then the amount or a word. It reports
 // whether all of it was given before the deadline.
-func (c *course) agreed(ctx context.Context, st stage) (bool, error) {
+func (c *reviewSession) agreed(ctx context.Context, st stage) (bool, error) {
 	if why := c.obstacle(st); why != "" {
 		c.out.say(why)
 		return false, nil
@@ -80,7 +80,7 @@ func (c *course) agreed(ctx context.Context, st stage) (bool, error) {
 }
 
 // typed asks once for something to be typed by hand. After a wrong answer and after the deadline nothing is confirmed.
-func (c *course) typed(ctx context.Context, st stage, q question, right func(string) bool) (bool, error) {
+func (c *reviewSession) typed(ctx context.Context, st stage, q question, right func(string) bool) (bool, error) {
 	text, err := c.confirm(ctx, q)
 	switch {
 	case err != nil:
@@ -96,7 +96,7 @@ func (c *course) typed(ctx context.Context, st stage, q question, right func(str
 }
 
 // obstacle says why a review cannot be confirmed now; "" when it can.
-func (c *course) obstacle(st stage) string {
+func (c *reviewSession) obstacle(st stage) string {
 	switch {
 	case c.printed == "" || c.printed != c.fingerprint(st):
 		return "This review was not read out yet. Nothing was confirmed."
@@ -111,7 +111,7 @@ func (c *course) obstacle(st stage) string {
 }
 
 // deadline is the moment after which a review cannot be confirmed; zero: none is known, and then nothing can be confirmed either.
-func (c *course) deadline(st stage) time.Time {
+func (c *reviewSession) deadline(st stage) time.Time {
 	switch {
 	case !c.snap.Deadline.IsZero():
 		return c.snap.Deadline
@@ -121,10 +121,10 @@ func (c *course) deadline(st stage) time.Time {
 	return c.snap.Review2.Expires
 }
 
-func (c *course) expired(st stage) bool { return !c.now().Before(c.deadline(st)) }
+func (c *reviewSession) expired(st stage) bool { return !c.now().Before(c.deadline(st)) }
 
 // left says how much time there is.
-func (c *course) left(st stage) string {
+func (c *reviewSession) left(st stage) string {
 	until := c.deadline(st)
 	if c.expired(st) {
 		return "The time for this is over."
@@ -137,6 +137,6 @@ func (c *course) left(st stage) string {
 }
 
 // faithful compares once more, byte for byte, what was asked for with the calls that were decoded from the bytes to sign.
-func (c *course) faithful() bool {
+func (c *reviewSession) faithful() bool {
 	return review.Faithful(c.snap.Intent, c.snap.Review1, c.snap.Report1)
 }

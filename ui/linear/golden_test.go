@@ -251,7 +251,7 @@ func TestGoldenForms(t *testing.T) {
 }
 
 func TestSignatureWordsNameEverySignature(t *testing.T) {
-	c := &course{snap: flow.Snapshot{Review1: prepared(utc()), Review2: quote(utc(), time.Minute)}}
+	c := &reviewSession{snap: flow.Snapshot{Review1: prepared(utc()), Review2: quote(utc(), time.Minute)}}
 	c.snap.Review2.Legs[1].Delegation = &verify.DelegationView{Chain: chain(42161, "Arbitrum"), Nonce: 1}
 	c.snap.Review1.WholeConsent = false
 	if got := strings.Join(c.signatures(), "; "); got != "the call; the payment on Optimism; the delegation of your EOA on Arbitrum; the payment on Arbitrum" || c.total() != 4 {

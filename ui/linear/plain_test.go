@@ -12,12 +12,12 @@ import (
 	"coffer/wallet/verify"
 )
 
-// said is what a course with a snapshot says.
-func said(t *testing.T, x flow.Snapshot, say func(c *course)) string {
+// said is what a session with a snapshot says.
+func said(t *testing.T, x flow.Snapshot, say func(c *reviewSession)) string {
 	t.Helper()
 	r := newRig(t)
 	r.opts.Deps.TypeFrom = number(100_000_000)
-	c := &course{session: &session{ctx: r.opts.Context, deps: r.opts.Deps, out: newPrinter(r.paper, 0)}, snap: x}
+	c := &reviewSession{session: &session{ctx: r.opts.Context, deps: r.opts.Deps, out: newPrinter(r.paper, 0)}, snap: x}
 	say(c)
 	return r.paper.take()
 }
@@ -33,7 +33,7 @@ func TestAPlainPaymentIsSaidInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
 	l := &x.Review1.Lines[0]
 	l.To, l.ToName, l.Recipient, l.Data, l.Function, l.Args, l.Amount, l.Value = payee, "", payee, "0x", "", nil, nil, number(1_000_000_000_000_000)
 	x.Intent.Calls = []intent.Call{{To: payee, Value: l.Value.String()}}
-	text := flat(said(t, x, func(c *course) { c.review1() }))
+	text := flat(said(t, x, func(c *reviewSession) { c.review1() }))
 	for _, want := range []string{"plain transfer of the chain's own coin, on Base: as you asked.", "to: alice, " + kit.Address(payee), "value: 0.001 ETH", "Sent to: alice, " + kit.Address(payee)} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not said:\n%s", want, text)
@@ -43,7 +43,7 @@ func TestAPlainPaymentIsSaidInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
 		t.Error(text)
 	}
 	x.Review1.Chain.ID = 1 << 40 // a chain of which the catalogue knows no coin
-	if text = said(t, x, func(c *course) { c.review1() }); !strings.Contains(text, "1,000,000,000,000,000 base units") {
+	if text = said(t, x, func(c *reviewSession) { c.review1() }); !strings.Contains(text, "1,000,000,000,000,000 base units") {
 		t.Error(text)
 	}
 }
@@ -51,7 +51,7 @@ func TestAPlainPaymentIsSaidInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
 func TestAnAssumedStateIsSaidWithItsAddresses(t *testing.T) {
 	x := preparedCourse(utc())
 	x.Intent.Overrides = []api.StateOverride{{Address: escrow, Balance: "0x1"}, {Address: payee, Code: "0x00"}}
-	text := flat(said(t, x, func(c *course) { c.review1() }))
+	text := flat(said(t, x, func(c *reviewSession) { c.review1() }))
 	for _, want := range []string{"Warning: tried on an assumed state (2 addresses)", "assumed of: " + kit.Address(escrow), "assumed of: alice, " + kit.Address(payee)} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not said:\n%s", want, text)
@@ -66,7 +66,7 @@ func TestNestedArgumentsStandInByTheirDepth(t *testing.T) {
 	for depth := range 14 {
 		l.Args = append(l.Args, verify.ArgView{Name: strings.Repeat("  ", depth) + "level" + itoa(depth), Type: "address", Value: payee})
 	}
-	text := said(t, x, func(c *course) { c.review1() })
+	text := said(t, x, func(c *reviewSession) { c.review1() })
 	for depth := range 14 {
 		head, _, found := strings.Cut(text, "level"+itoa(depth)+":")
 		in := len(head) - strings.LastIndex(head, "\n") - 1
@@ -79,10 +79,10 @@ func TestNestedArgumentsStandInByTheirDepth(t *testing.T) {
 
 func TestAReviewSaysNoCodesOfChecksAndTheListDoes(t *testing.T) {
 	x := preparedCourse(utc())
-	if text := said(t, x, func(c *course) { c.review1() }); strings.Contains(text, "V4") || strings.Contains(text, "P6") {
+	if text := said(t, x, func(c *reviewSession) { c.review1() }); strings.Contains(text, "V4") || strings.Contains(text, "P6") {
 		t.Error(text)
 	}
-	if text := said(t, x, func(c *course) { c.checks() }); !strings.Contains(text, "Check V4.") || !strings.Contains(text, "Check P6.") {
+	if text := said(t, x, func(c *reviewSession) { c.checks() }); !strings.Contains(text, "Check V4.") || !strings.Contains(text, "Check P6.") {
 		t.Error(text)
 	}
 }
@@ -91,7 +91,7 @@ func TestABalanceThatNobodyKnowsIsNotSaidToBeThere(t *testing.T) {
 	x := preparedCourse(utc())
 	x.Review2 = quote(utc(), time.Minute)
 	x.Review2.Needs[0].Have, x.Review2.Needs[0].Short = nil, nil
-	text := flat(said(t, x, func(c *course) { c.review2() }))
+	text := flat(said(t, x, func(c *reviewSession) { c.review2() }))
 	if !strings.Contains(text, "Base needs: 250.5 USDC. Signature") || !strings.Contains(text, "Unknown: how much of the 250.5 USDC that it needs is there.") {
 		t.Error(text)
 	}

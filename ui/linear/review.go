@@ -16,7 +16,7 @@ import (
 )
 
 // review reads a review out, once, and asks what to do about it.
-func (c *course) review(ctx context.Context, st stage) error {
+func (c *reviewSession) review(ctx context.Context, st stage) error {
 	if c.printed != c.fingerprint(st) {
 		c.readOut(st)
 	}
@@ -53,7 +53,7 @@ func (c *course) review(ctx context.Context, st stage) error {
 }
 
 // decide asks for the confirmation and does what was confirmed. An answer that came too late leads to new figures, never to a signature.
-func (c *course) decide(ctx context.Context, st stage) error {
+func (c *reviewSession) decide(ctx context.Context, st stage) error {
 	ok, err := c.agreed(ctx, st)
 	switch {
 	case errors.Is(err, errBack):
@@ -76,7 +76,7 @@ func (c *course) decide(ctx context.Context, st stage) error {
 }
 
 // anew asks for what is under review once more.
-func (c *course) anew(ctx context.Context, st stage) {
+func (c *reviewSession) anew(ctx context.Context, st stage) {
 	if st == stageReview1 {
 		c.prepare(ctx)
 		return
@@ -84,12 +84,12 @@ func (c *course) anew(ctx context.Context, st stage) {
 	c.quote(ctx)
 }
 
-func (c *course) edit(failures []api.Failure) {
+func (c *reviewSession) edit(failures []api.Failure) {
 	c.change = &edit{draft: c.snap.Intent, failures: failures}
 }
 
 // readOut prints a whole review.
-func (c *course) readOut(st stage) {
+func (c *reviewSession) readOut(st stage) {
 	if st == stageReview1 {
 		c.review1()
 	} else {
@@ -99,7 +99,7 @@ func (c *course) readOut(st stage) {
 }
 
 // refused says which checks refused, what was compared and what to do.
-func (c *course) refused(ctx context.Context) error {
+func (c *reviewSession) refused(ctx context.Context) error {
 	r := c.report()
 	say := func() {
 		c.out.say("Refused: " + finding.Refused(r))
@@ -133,7 +133,7 @@ func (c *course) refused(ctx context.Context) error {
 }
 
 // problem says what went wrong, what it means and what can be done.
-func (c *course) problem(ctx context.Context) error {
+func (c *reviewSession) problem(ctx context.Context) error {
 	words, rest := c.problemWords()
 	c.out.say("Not done: " + sentence(clean(words, 2000)))
 	for _, f := range rest {
@@ -163,12 +163,12 @@ func (c *course) problem(ctx context.Context) error {
 }
 
 // canRetry reports that asking again makes sense. An execute is never repeated: after one that had no effect, a new quote is asked for.
-func (c *course) canRetry() bool {
+func (c *reviewSession) canRetry() bool {
 	return !c.submitted() && (c.last != stepExecute || c.snap.State == flow.StateReview2 || c.snap.State == flow.StateQuoting)
 }
 
 // problemWords says what went wrong, and which of the service's failures are not said by that yet. A call that would fail is counted from 1.
-func (c *course) problemWords() (string, []api.Failure) {
+func (c *reviewSession) problemWords() (string, []api.Failure) {
 	rest := failuresOf(c.failed)
 	var e *api.Error
 	if errors.As(c.failed, &e) && e.Name == api.ErrSimulationFailed && len(rest) == 1 {
@@ -239,7 +239,7 @@ func capital(text string) string {
 }
 
 // spell says every address of a review so that it can be heard, each once.
-func (c *course) spell(st stage) {
+func (c *reviewSession) spell(st stage) {
 	seen := map[string]bool{}
 	say := func(label, a string) {
 		if a == "" || seen[a] {

@@ -15,7 +15,7 @@ import (
 )
 
 // review1 reads out what will be allowed to run.
-func (c *course) review1() {
+func (c *reviewSession) review1() {
 	v := c.snap.Review1
 	title := "Review 1 of 2: what will be allowed to run."
 	if v.WholeConsent {
@@ -45,7 +45,7 @@ func (c *course) review1() {
 }
 
 // outflow is what can leave the account on the target chain.
-func (c *course) outflow(v *verify.PreparedView) {
+func (c *reviewSession) outflow(v *verify.PreparedView) {
 	if len(v.Outflow) == 0 {
 		c.out.say("As far as the bytes show, nothing leaves your account on " + v.Chain.Name + ".")
 	}
@@ -55,7 +55,7 @@ func (c *course) outflow(v *verify.PreparedView) {
 }
 
 // diff puts what was asked for against what was decoded from the bytes.
-func (c *course) diff(v *verify.PreparedView) {
+func (c *reviewSession) diff(v *verify.PreparedView) {
 	d := c.snap.Intent
 	c.out.say("You asked for " + plural(len(d.Calls), "call", "calls") + " on " + screen.ChainName(c.ctx.Catalog, d.TargetChain) +
 		" and " + plural(len(d.Allowances), "allowance", "allowances") + ". The operation contains:")
@@ -79,7 +79,7 @@ func (c *course) diff(v *verify.PreparedView) {
 }
 
 // call reads out one call of the operation.
-func (c *course) call(l verify.CallView, v *verify.PreparedView) {
+func (c *reviewSession) call(l verify.CallView, v *verify.PreparedView) {
 	chain := v.Chain.Name
 	fit := ": as you asked."
 	switch {
@@ -188,7 +188,7 @@ func (s *session) asked(asset, text string) string {
 }
 
 // recipients says who receives something or may spend, each once and in full.
-func (c *course) recipients(v *verify.PreparedView) {
+func (c *reviewSession) recipients(v *verify.PreparedView) {
 	seen := map[string]bool{}
 	for _, l := range v.Lines {
 		if l.Recipient == "" || seen[l.Recipient] || l.Role == verify.RoleRevoke {
@@ -207,7 +207,7 @@ func (c *course) recipients(v *verify.PreparedView) {
 }
 
 // accountOf says which account acts, and for a role-based one what its session key gives away.
-func (c *course) accountOf(v *verify.PreparedView) {
+func (c *reviewSession) accountOf(v *verify.PreparedView) {
 	label := "Account"
 	if v.AccountType != "" {
 		label += ", " + screen.AccountWords(v.AccountType)
@@ -228,7 +228,7 @@ func (c *course) accountOf(v *verify.PreparedView) {
 }
 
 // delegation says what an EIP-7702 authorization does, in one sentence, and then exactly what it is (TH-D6).
-func (c *course) delegation(d *verify.DelegationView, when string) {
+func (c *reviewSession) delegation(d *verify.DelegationView, when string) {
 	name := clean(d.ContractName, 80)
 	if name == "" {
 		name = "an unknown contract"

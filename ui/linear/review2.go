@@ -13,7 +13,7 @@ import (
 )
 
 // review2 reads out what it costs. After a new quote the changes come first.
-func (c *course) review2() {
+func (c *reviewSession) review2() {
 	v := c.snap.Review2
 	title := "Review 2 of 2: what it costs."
 	if c.exchange() {
@@ -49,7 +49,7 @@ func (c *course) review2() {
 }
 
 // worst says what can leave in the worst case, and whose calls they may be.
-func (c *course) worst(v *verify.QuoteView) {
+func (c *reviewSession) worst(v *verify.QuoteView) {
 	first := c.snap.Review1
 	if c.exchange() {
 		first = nil
@@ -61,7 +61,7 @@ func (c *course) worst(v *verify.QuoteView) {
 }
 
 // youAsked repeats what was asked for of a swap or a transfer, from the frozen intent and nothing else.
-func (c *course) youAsked() {
+func (c *reviewSession) youAsked() {
 	d := c.snap.Intent
 	if !c.exchange() || d.Pay == nil || d.Receive == nil {
 		return
@@ -78,7 +78,7 @@ func (c *course) youAsked() {
 }
 
 // payees repeats whom the calls pay.
-func (c *course) payees() {
+func (c *reviewSession) payees() {
 	if c.exchange() || c.snap.Review1 == nil {
 		return
 	}
@@ -95,7 +95,7 @@ func (c *course) payees() {
 }
 
 // needs compares what the calls need on the target chain with what the service says is there.
-func (c *course) needs(v *verify.QuoteView) {
+func (c *reviewSession) needs(v *verify.QuoteView) {
 	for _, n := range v.Needs {
 		bare := func(x *big.Int) string {
 			if n.Need.Decimals < 0 {
@@ -112,7 +112,7 @@ func (c *course) needs(v *verify.QuoteView) {
 }
 
 // legs reads out the funding map: one line for each payment, and where it is held.
-func (c *course) legs(v *verify.QuoteView) {
+func (c *reviewSession) legs(v *verify.QuoteView) {
 	if len(v.Legs) == 0 {
 		c.out.say("No payment on any other chain.")
 	}
@@ -134,7 +134,7 @@ func (c *course) legs(v *verify.QuoteView) {
 }
 
 // held says who gets a payment, in full.
-func (c *course) held(l verify.LegView) {
+func (c *reviewSession) held(l verify.LegView) {
 	for _, p := range l.Parts {
 		label, name := "goes to", "unknown contract"
 		if p.Approval {
@@ -160,7 +160,7 @@ func (c *course) held(l verify.LegView) {
 }
 
 // solana reads out a Solana message as it will be signed: who pays its fee, what it does, and when it dies.
-func (c *course) solana(l verify.LegView) {
+func (c *reviewSession) solana(l verify.LegView) {
 	v := l.Solana
 	if v == nil {
 		return
@@ -205,7 +205,7 @@ func (c *course) solana(l verify.LegView) {
 }
 
 // cost is what is paid, what is delivered, the least, the fees, and how much of the cost the fees explain.
-func (c *course) cost(v *verify.QuoteView) {
+func (c *reviewSession) cost(v *verify.QuoteView) {
 	pays := review.Together(c.ctx.Catalog, v.Pay)
 	for _, a := range pays {
 		c.out.fact(0, "You pay", kit.Plain(worth(a)+"."))
@@ -269,7 +269,7 @@ func elsewhere(v *verify.QuoteView) string {
 	return ""
 }
 
-func (c *course) fees(v *verify.QuoteView) {
+func (c *reviewSession) fees(v *verify.QuoteView) {
 	said := amount.Unknown
 	if v.FeeUSD != "" {
 		said = "$" + clean(v.FeeUSD, 40)
@@ -313,7 +313,7 @@ func costWords(v *verify.QuoteView) string {
 }
 
 // arithmetic shows how the cost comes about, where all of its figures are known.
-func (c *course) arithmetic(v *verify.QuoteView) {
+func (c *reviewSession) arithmetic(v *verify.QuoteView) {
 	if v.PayMicro == nil || v.DeliverMicro == nil || v.CostMicro == nil {
 		return
 	}
@@ -324,7 +324,7 @@ func (c *course) arithmetic(v *verify.QuoteView) {
 }
 
 // unknowns names every figure that is missing.
-func (c *course) unknowns(v *verify.QuoteView) {
+func (c *reviewSession) unknowns(v *verify.QuoteView) {
 	var out []string
 	miss := func(name string, missing bool) {
 		if missing {

@@ -25,11 +25,11 @@ func nounOf(x flow.Snapshot) string {
 	return "call"
 }
 
-func (c *course) exchange() bool { return isExchange(c.snap) }
-func (c *course) noun() string   { return nounOf(c.snap) }
+func (c *reviewSession) exchange() bool { return isExchange(c.snap) }
+func (c *reviewSession) noun() string   { return nounOf(c.snap) }
 
 // firstCount is the number of signatures that are made before the quote.
-func (c *course) firstCount() int {
+func (c *reviewSession) firstCount() int {
 	switch v := c.snap.Review1; {
 	case c.exchange():
 		return 0
@@ -40,7 +40,7 @@ func (c *course) firstCount() int {
 }
 
 // signatures names all signatures that are known of, in the order in which they are made: a delegation before the operation that needs it.
-func (c *course) signatures() []string {
+func (c *reviewSession) signatures() []string {
 	var out []string
 	if v := c.snap.Review1; !c.exchange() {
 		if v != nil && v.Delegation != nil {
@@ -60,7 +60,7 @@ func (c *course) signatures() []string {
 }
 
 // signatureWords says what signature n is for.
-func (c *course) signatureWords(n int) string {
+func (c *reviewSession) signatureWords(n int) string {
 	if all := c.signatures(); n >= 1 && n <= len(all) {
 		return all[n-1]
 	}
@@ -68,10 +68,10 @@ func (c *course) signatureWords(n int) string {
 }
 
 // total is the number of all signatures: as the flow counts them, and never less than what was announced.
-func (c *course) total() int { return max(c.snap.SignaturesTotal, len(c.signatures())) }
+func (c *reviewSession) total() int { return max(c.snap.SignaturesTotal, len(c.signatures())) }
 
 // verb says what confirming does.
-func (c *course) verb(st stage) string {
+func (c *reviewSession) verb(st stage) string {
 	switch {
 	case st == stageReview1 && c.snap.Review1.WholeConsent:
 		return "sign and run"
@@ -104,7 +104,7 @@ func delegations(legs []verify.LegView) int {
 }
 
 // firstLives says how long the first signature can be used, without a full stop; a delegation beside it is not forgotten.
-func (c *course) firstLives() string {
+func (c *reviewSession) firstLives() string {
 	until := "until its window ends"
 	switch v := c.snap.Review1; {
 	case v == nil:
@@ -121,7 +121,7 @@ func (c *course) firstLives() string {
 }
 
 // stillLive says what was signed and can still be used, when there is nothing to confirm.
-func (c *course) stillLive() string {
+func (c *reviewSession) stillLive() string {
 	const listed = ". Activity lists it under outstanding signatures."
 	switch {
 	case !c.signed:

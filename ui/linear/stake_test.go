@@ -77,7 +77,7 @@ func TestWhatIsAtStakeDecidesWhatIsTypedHereAsOnTheScreens(t *testing.T) {
 		if x.first != nil {
 			x.first(first)
 		}
-		c := &course{session: &session{ctx: r.opts.Context, deps: Deps{TypeFrom: from}}, snap: flow.Snapshot{Review1: first}}
+		c := &reviewSession{session: &session{ctx: r.opts.Context, deps: Deps{TypeFrom: from}}, snap: flow.Snapshot{Review1: first}}
 		st, same := stageReview1, review.FirstStake(first, from)
 		if x.quote != nil {
 			q := quote(now, time.Minute)

@@ -16,7 +16,7 @@ func alike(a, b verify.AmountView) (x, y *big.Int, decimals int) {
 }
 
 // changes says what differs between a quote and the one before, figure by figure.
-func (c *course) changes(old, now *verify.QuoteView) {
+func (c *reviewSession) changes(old, now *verify.QuoteView) {
 	c.out.say("This is a new quote. What was typed for the old one does not count. Changes:")
 	pays, paid := review.Together(c.ctx.Catalog, now.Pay), review.Together(c.ctx.Catalog, old.Pay)
 	for _, a := range pays {
@@ -47,7 +47,7 @@ func (c *course) changes(old, now *verify.QuoteView) {
 }
 
 // change1 says a figure, what it was and the difference.
-func (c *course) change1(label string, before *verify.AmountView, a verify.AmountView) {
+func (c *reviewSession) change1(label string, before *verify.AmountView, a verify.AmountView) {
 	if a.Amount == nil && before == nil {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // unlock opens the vault when what is to be confirmed needs a key of it. Nothing is confirmed by that. It reports whether the confirmation can be asked for.
-func (c *course) unlock(ctx context.Context, st stage) (bool, error) {
+func (c *reviewSession) unlock(ctx context.Context, st stage) (bool, error) {
 	signs := st == stageReview1 || !c.snap.Review2.SameChainOnly
 	if !signs || c.deps.Unlock == nil || c.deps.Locked == nil || !c.deps.Locked() {
 		return true, nil

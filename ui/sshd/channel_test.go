@@ -214,7 +214,7 @@ func TestAConnectionHasOneDashboardAtATime(t *testing.T) {
 func TestNothingComesPastTheDoor(t *testing.T) {
 	var s Server
 	if a, b := net.Pipe(); s.accepted(nil, a) != nil {
-		t.Error("a connection that the door does not know was served")
+		t.Error("a connection that the limiter does not know was served")
 	} else {
 		_, _ = a.Close(), b.Close()
 	}

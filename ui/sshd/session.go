@@ -32,7 +32,7 @@ func (s *Server) accepted(ctx ssh.Context, c net.Conn) net.Conn {
 		ctx.SetValue(connKey{}, known)
 		return c
 	}
-	return nil // nothing comes past the door
+	return nil // nothing gets past the limiter
 }
 
 // failed logs a connection that was not admitted.
@@ -56,7 +56,7 @@ func (s *Server) admit(ctx ssh.Context, key ssh.PublicKey) bool {
 type session struct {
 	ssh.Session
 	s     *Server
-	g     *gate
+	g     *channelFilter
 	c     *conn
 	id    string
 	print string // fingerprint of the key
@@ -73,7 +73,7 @@ type session struct {
 // guarded is the outermost handler: a panic ends one connection.
 func (s *Server) guarded(next ssh.Handler) ssh.Handler {
 	return func(sess ssh.Session) {
-		g, _ := sess.Context().Value(gateKey{}).(*gate)
+		g, _ := sess.Context().Value(filterKey{}).(*channelFilter)
 		c, _ := sess.Context().Value(connKey{}).(*conn)
 		if g == nil || c == nil {
 			_ = sess.Exit(exitFailed)
@@ -125,7 +125,7 @@ func (s *Server) show(ssh.Handler) ssh.Handler {
 func (s *Server) enter(sess ssh.Session) (v *session, why string) {
 	ctx := sess.Context()
 	v = &session{Session: sess, s: s, begun: time.Now(), notes: make(chan string, 4)}
-	v.g, _ = ctx.Value(gateKey{}).(*gate)
+	v.g, _ = ctx.Value(filterKey{}).(*channelFilter)
 	v.c, _ = ctx.Value(connKey{}).(*conn)
 	v.id = v.c.id
 	v.ctx, v.stop = context.WithCancelCause(ctx)

@@ -112,12 +112,12 @@ type Server struct {
 	KeysFile    string
 	Guests      int // keys of the file at the start
 
-	o    Options
-	host ed25519.PrivateKey
-	keys *keyFile
-	ssh  *ssh.Server
-	log  *slog.Logger
-	door *door
+	o       Options
+	host    ed25519.PrivateKey
+	keys    *keyFile
+	ssh     *ssh.Server
+	log     *slog.Logger
+	limiter *connLimiter
 
 	mu    sync.Mutex
 	open  map[string]*live // by fingerprint
@@ -190,7 +190,7 @@ func start(ctx context.Context, o Options, keys *keyFile, admitted int, host ed2
 		return nil, fmt.Errorf("--ssh: %w", err)
 	}
 	s.Addr = l.Addr()
-	s.door = newDoor(l, o)
+	s.limiter = newConnLimiter(l, o)
 	s.ending, s.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	go s.run(ctx)
 	return s, nil
@@ -237,14 +237,14 @@ var (
 func (s *Server) run(ctx context.Context) {
 	defer close(s.done)
 	failed := make(chan error, 1)
-	go func() { failed <- s.ssh.Serve(s.door) }()
+	go func() { failed <- s.ssh.Serve(s.limiter) }()
 	select {
 	case err := <-failed:
 		s.err = fmt.Errorf("--ssh: %w", err)
 	case <-ctx.Done():
 	}
 	s.end(errStopping)
-	_ = s.door.Close()
+	_ = s.limiter.Close()
 	ended := make(chan struct{})
 	go func() { s.visit.Wait(); close(ended) }()
 	grace := time.NewTimer(3 * s.o.Limits.Ending)
@@ -255,7 +255,7 @@ func (s *Server) run(ctx context.Context) {
 		s.log.Warn("ssh: a dashboard does not end", "open", s.Open())
 	}
 	_ = s.ssh.Close()
-	s.door.closeAll() // which also frees who waits for a client
+	s.limiter.closeAll() // which also frees who waits for a client
 	last := time.NewTimer(s.o.Limits.Ending)
 	defer last.Stop()
 	select {

@@ -24,7 +24,7 @@ import (
 	"coffer/api/service"
 	"coffer/api/service/store"
 	"coffer/assets"
-	"coffer/config/harden/leak"
+	"coffer/config/harden/secretscan"
 	"coffer/ui/cli"
 	"coffer/ui/e2e/rig"
 	"coffer/ui/termtest"
@@ -37,7 +37,7 @@ type scene struct {
 	keys   string // the key files, outside of the home
 	cwd    string // where the program runs, inside of it
 	env    []string
-	scan   leak.Scanner
+	scan   secretscan.Scanner
 	output map[string][]byte // by where it was seen
 }
 
@@ -174,7 +174,7 @@ func (s *scene) nothingLeft(allowed map[string]string) {
 		}
 	}
 	for path, name := range allowed {
-		if !slices.ContainsFunc(hits[path], func(h leak.Hit) bool { return h.Secret == name }) {
+		if !slices.ContainsFunc(hits[path], func(h secretscan.Hit) bool { return h.Secret == name }) {
 			s.Errorf("%s does not hold the %s: the search would not find it elsewhere either", path, name)
 		}
 	}

@@ -162,7 +162,7 @@ func (m *Model) Title() string { return "Balances" }
 
 // Init reads the balances for the first time, and what the last start kept.
 func (m *Model) Init() tea.Cmd {
-	if kept := m.loadKept(); kept != nil {
+	if kept := m.loadCache(); kept != nil {
 		return tea.Batch(kept, m.load())
 	}
 	return m.load()

@@ -50,7 +50,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		if msg.gen == m.gen {
 			return m.loaded(msg)
 		}
-	case keptMsg:
+	case cachedMsg:
 		return m.kept(msg)
 	case savedMsg:
 		return m.saved(msg)
@@ -123,7 +123,7 @@ func (m *Model) saved(msg savedMsg) tea.Cmd {
 }
 
 // kept shows what the last start knew, unless this one knows better already.
-func (m *Model) kept(msg keptMsg) tea.Cmd {
+func (m *Model) kept(msg cachedMsg) tea.Cmd {
 	if len(m.points) == 0 {
 		m.points = msg.points
 		m.retrend()

@@ -48,17 +48,17 @@ type Screen struct {
 	life   context.Context
 	cancel context.CancelFunc
 
-	form    string // which form is shown
-	b       batch
-	x       map[string]*exchange // transfer and swap
-	focus   string               // id of the focused row
-	editing bool                 // a text field has the keyboard
-	tried   bool                 // Review was asked for: empty fields are mistakes now
-	told    map[string]string
-	general []string // failures that belong to no field
-	note    caution  // where what is shown came from
-	frozen  string   // id of the intent handed over last
-	before  *desk    // what U brings back
+	form        string // which form is shown
+	b           batch
+	x           map[string]*exchange // transfer and swap
+	focus       string               // id of the focused row
+	editing     bool                 // a text field has the keyboard
+	tried       bool                 // Review was asked for: empty fields are mistakes now
+	fieldErrors map[string]string
+	general     []string // failures that belong to no field
+	note        caution  // where what is shown came from
+	frozen      string   // id of the intent handed over last
+	before      *desk    // what U brings back
 
 	choice *kit.Choice
 	take   func(value string) tea.Cmd
@@ -94,7 +94,7 @@ func New(ctx screen.Context, d Deps) *Screen {
 
 // clear empties the shown form; calls begin anew on the chain that was chosen last.
 func (s *Screen) clear() {
-	s.focus, s.editing, s.tried, s.told, s.general, s.top, s.trialDue, s.note = "", false, false, nil, nil, 0, false, caution{}
+	s.focus, s.editing, s.tried, s.fieldErrors, s.general, s.top, s.trialDue, s.note = "", false, false, nil, nil, 0, false, caution{}
 	if s.form != formCalls {
 		s.x[s.form] = newExchange(s.form)
 		return
@@ -117,7 +117,7 @@ func (s *Screen) show(form string) {
 	if s.form == form {
 		return
 	}
-	s.form, s.focus, s.tried, s.told, s.general, s.top, s.frozen, s.note = form, "", false, nil, nil, 0, "", caution{}
+	s.form, s.focus, s.tried, s.fieldErrors, s.general, s.top, s.frozen, s.note = form, "", false, nil, nil, 0, "", caution{}
 	s.changes++
 }
 
@@ -168,7 +168,7 @@ func (s *Screen) freeze() (intent.Intent, bool) {
 		s.refuse(failuresOf(err), err)
 		return intent.Intent{}, false
 	}
-	s.told, s.general = nil, nil
+	s.fieldErrors, s.general = nil, nil
 	return in, true
 }
 

@@ -52,7 +52,7 @@ func (s *Screen) mistakes() map[string]string {
 	} else {
 		s.batchMistakes(put)
 	}
-	for id, text := range s.told {
+	for id, text := range s.fieldErrors {
 		put(id, text)
 	}
 	return out

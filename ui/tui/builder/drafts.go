@@ -131,7 +131,7 @@ func (s *Screen) lay(d desk) {
 		s.x[formSwap] = d.Swap.load()
 	}
 	s.form, s.focus, s.editing, s.tried, s.top = d.Form, "", false, false, 0
-	s.told, s.general = nil, nil
+	s.fieldErrors, s.general = nil, nil
 }
 
 // desk is what lies on the screen now. A form that was handed over is not unfinished.

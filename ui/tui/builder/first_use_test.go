@@ -137,7 +137,7 @@ func TestAFailingCallIsSaidInPlainWords(t *testing.T) {
 	r := newRig(t)
 	r.press("d")
 	r.s.refuse([]api.Failure{{Path: "calls[0]", Expected: "a call that succeeds", Got: "it reverts"}}, nil)
-	if got := r.s.told[idSig(0)]; got != "tried out, the call fails: it reverts" {
+	if got := r.s.fieldErrors[idSig(0)]; got != "tried out, the call fails: it reverts" {
 		t.Errorf("%q", got)
 	}
 }

@@ -317,8 +317,8 @@ func TestFailuresOfAQuoteStandAtTheirField(t *testing.T) {
 	}
 	for path, id := range want {
 		r.do(r.s.Update(screen.OpenedMsg{Arg: review.EditArg{Draft: in.Draft(), Failures: []api.Failure{{Path: path, Expected: "better", Got: "x"}}}}))
-		if r.s.told[id] == "" || !ids[id] || r.s.focus != id {
-			t.Errorf("%s is told at %v, focus %s", path, r.s.told, r.s.focus)
+		if r.s.fieldErrors[id] == "" || !ids[id] || r.s.focus != id {
+			t.Errorf("%s is told at %v, focus %s", path, r.s.fieldErrors, r.s.focus)
 		}
 	}
 }
@@ -329,11 +329,11 @@ func TestAFailedCallOfTheServiceStandsAtThatCall(t *testing.T) {
 	r.s.focus = idCall(0)
 	r.press("p")
 	r.s.refuse([]api.Failure{{Path: "calls[1]", Expected: "a call that succeeds", Got: "it reverts"}}, nil)
-	if !strings.Contains(r.s.told[idSig(1)], "it reverts") {
-		t.Fatalf("%v %v", r.s.told, r.s.general)
+	if !strings.Contains(r.s.fieldErrors[idSig(1)], "it reverts") {
+		t.Fatalf("%v %v", r.s.fieldErrors, r.s.general)
 	}
 	r.press("down", "down") // looking around is no change
-	if r.s.told == nil {
+	if r.s.fieldErrors == nil {
 		t.Fatal("the failure is gone although nothing was changed")
 	}
 }

@@ -148,7 +148,7 @@ func TestASafeBatchGoesOutAndComesBackWithItsChecksum(t *testing.T) {
 	r.press("e", "down", "enter")
 	batch := m.written["safe-batch.json"]
 	if batch == nil {
-		t.Fatalf("%q %v", r.toast(), r.s.told)
+		t.Fatalf("%q %v", r.toast(), r.s.fieldErrors)
 	}
 	read := func(doc string) {
 		r.press("X", "o", "enter").paste(doc)
@@ -192,8 +192,8 @@ func TestABatchCannotHoldAllowancesAndSaysSoAtThem(t *testing.T) {
 	r.press("d")
 	r.s.b.allow = []*allowance{newAllowance(usdcBase, router, "1")}
 	r.press("e", "down", "enter")
-	if m.written["safe-batch.json"] != nil || !strings.Contains(r.s.told[idAllow], "none") {
-		t.Fatalf("%v %v", r.s.told, r.s.general)
+	if m.written["safe-batch.json"] != nil || !strings.Contains(r.s.fieldErrors[idAllow], "none") {
+		t.Fatalf("%v %v", r.s.fieldErrors, r.s.general)
 	}
 }
 

@@ -110,7 +110,7 @@ func (s *Screen) restore(d intent.Draft, fs []api.Failure) {
 	}
 	s.frozen = ""
 	s.changes++
-	s.told, s.general = nil, nil
+	s.fieldErrors, s.general = nil, nil
 	if len(fs) > 0 {
 		s.refuse(fs, nil)
 	}
@@ -119,7 +119,7 @@ func (s *Screen) restore(d intent.Draft, fs []api.Failure) {
 		s.focus = idTo(0)
 	}
 	for _, r := range s.rows() {
-		if s.told[r.id] != "" {
+		if s.fieldErrors[r.id] != "" {
 			s.focus = r.id
 			break
 		}

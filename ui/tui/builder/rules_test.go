@@ -241,7 +241,7 @@ func TestFailuresOfTheServiceStandAtTheirField(t *testing.T) {
 		ids[row.id] = true
 	}
 	for path, id := range want {
-		if r.s.told[id] == "" || !ids[id] {
+		if r.s.fieldErrors[id] == "" || !ids[id] {
 			t.Errorf("%s is not told at a row %s", path, id)
 		}
 	}
@@ -249,7 +249,7 @@ func TestFailuresOfTheServiceStandAtTheirField(t *testing.T) {
 		t.Errorf("%v", r.s.general)
 	}
 	r.on(idValue(0)).typeText("1")
-	if r.s.told != nil || r.s.general != nil {
+	if r.s.fieldErrors != nil || r.s.general != nil {
 		t.Error("after a change the old failures must go")
 	}
 }

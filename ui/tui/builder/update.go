@@ -195,7 +195,7 @@ func (s *Screen) changed() {
 
 // touched forgets what the service said about the form before: it is another one now.
 func (s *Screen) touched() {
-	s.told, s.general, s.frozen, s.note = nil, nil, "", caution{}
+	s.fieldErrors, s.general, s.frozen, s.note = nil, nil, "", caution{}
 	s.changes++
 }
 

@@ -65,7 +65,7 @@ func csvColumns() []string {
 }
 
 // exportCSV writes records as a table.
-func exportCSV(ln *lens, rows []*record) ([]byte, error) {
+func exportCSV(ln *formatter, rows []*record) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	w.UseCRLF = true
@@ -94,7 +94,7 @@ func inert(s string) string {
 	return s
 }
 
-func (ln *lens) cells(r *record) []string {
+func (ln *formatter) cells(r *record) []string {
 	x := ln.exported(r)
 	from, to := sides(x.Transactions, true), sides(x.Transactions, false)
 	return append([]string{x.Time, x.Type, x.Status, x.FailReason, x.QuoteID, x.User, x.Recipient, x.Paid.Asset, x.Paid.Symbol, strings.Join(x.Paid.From, " "),
@@ -174,7 +174,7 @@ type exportedLeg struct {
 
 const sideOrigin, sideTarget = "origin", "target"
 
-func (ln *lens) exported(r *record) exportedRecord {
+func (ln *formatter) exported(r *record) exportedRecord {
 	paid, got := ln.paidUnit(r), ln.gotUnit(r)
 	x := exportedRecord{
 		QuoteID: r.id, Type: r.kind.Value(), Status: r.status.Value(), FailReason: r.reason.Value(), User: r.user.Value(), Recipient: r.recipient.Value(),
@@ -221,10 +221,10 @@ type exportedMsg struct {
 	err        error
 }
 
-// exportRows writes what the list shows. The work is done beside the event loop, on records that never change, with a lens of its own.
+// exportRows writes what the list shows. The work is done beside the event loop, on records that never change, with a formatter of its own.
 func (m *Model) exportRows(kind string) tea.Cmd {
 	rows := m.records()
-	write, ln, now := m.ctx.Export, newLens(m.ctx.Catalog), m.ctx.Clock()
+	write, ln, now := m.ctx.Export, newFormatter(m.ctx.Catalog), m.ctx.Clock()
 	ln.terms = m.ctx.Terms
 	o, _ := m.owner()
 	head := exportFile{Version: 1, Network: o.network, Account: o.user, Made: now.UTC().Format(time.RFC3339), Filter: m.query.text, Complete: m.complete()}

@@ -107,7 +107,7 @@ func TestNoCellOfAnExportRunsAsAFormula(t *testing.T) {
 		r.Type, r.Status, r.FailReason, r.QuoteID = evil.Draw(rt, "type"), evil.Draw(rt, "status"), evil.Draw(rt, "reason"), evil.Draw(rt, "id")
 		r.OriginToken.Amount, r.DestinationToken.FiatValue, r.User = evil.Draw(rt, "amount"), evil.Draw(rt, "value"), evil.Draw(rt, "user")
 		r.OriginChainOperations[0].Hash, r.OriginChainOperations[0].Chain = evil.Draw(rt, "hash"), evil.Draw(rt, "chain")
-		b, err := exportCSV(newLens(ctx.Catalog), readerOf(ctx).page([]api.HistoryRecord{r}))
+		b, err := exportCSV(newFormatter(ctx.Catalog), readerOf(ctx).page([]api.HistoryRecord{r}))
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -51,9 +51,9 @@ func (d *detail) amount(label, name, text, copied string, more ...kit.Span) {
 // fieldsOf is everything about a record. Nothing is cut: ids and addresses break between groups.
 func (m *Model) fieldsOf(th theme.Theme, r *record, now time.Time, w int) []field {
 	d := &detail{th: th, w: w}
-	show, l := m.mask(th), m.lens.line(r)
+	show, l := m.mask(th), m.format.line(r)
 	look, word := statusLook(r.status.Value())
-	d.text(m.lens.sentence(r, show), th.Strong)
+	d.text(m.format.sentence(r, show), th.Strong)
 	d.fact("status", "status", sign(th, look)+" "+word, r.status.Value())
 	if at := r.at(); !at.IsZero() {
 		local := at.In(now.Location())
@@ -110,7 +110,7 @@ func (m *Model) moneyFields(d *detail, r *record, l line) {
 	d.amount(received, "amount", orNone(show(l.received)), bare(l.received), value(r.gotUSD))
 	m.units(d, r.got)
 	if r.minimum != "" {
-		least := figure(r.minimum, m.lens.gotUnit(r))
+		least := figure(r.minimum, m.format.gotUnit(r))
 		d.amount("at least", "amount", orNone(show(least)), bare(least))
 	}
 	for _, row := range m.told().Rows(r.told()) {
@@ -169,7 +169,7 @@ func (m *Model) legFields(d *detail, l leg) {
 		side = "transaction on an origin chain, "
 	}
 	d.plain("")
-	d.text(side+m.lens.chain(l.chain).name, d.th.Strong)
+	d.text(side+m.format.chain(l.chain).name, d.th.Strong)
 	d.fact("chain", "chain id", l.chain.Value(), l.chain.Value())
 	d.fact("hash", "hash", kit.Groups(l.hash), l.hash)
 	url := l.url()

@@ -31,7 +31,7 @@ func three() []api.HistoryRecord {
 
 func TestEveryWordOfAFilterNarrows(t *testing.T) {
 	rows := readerOf(tuitest.Context(t)).page(three())
-	ln := newLens(tuitest.Context(t).Catalog)
+	ln := newFormatter(tuitest.Context(t).Catalog)
 	for text, want := range map[string]string{
 		"":                      "012",
 		"status:failed":         "0",
@@ -195,7 +195,7 @@ func TestViewsAreSavedUsedAndForgotten(t *testing.T) {
 
 func TestEveryPieceOfAFilterIsAMatchOrAMistake(t *testing.T) {
 	ctx := tuitest.Context(t)
-	rows, ln := readerOf(ctx).page(three()), newLens(ctx.Catalog)
+	rows, ln := readerOf(ctx).page(three()), newFormatter(ctx.Catalog)
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.StringMatching(`(-?(status|type|chain|asset|after|before|in|x)?:?[a-z0-9,"é-]{0,8} ?){0,6}`).Draw(rt, "filter")
 		q := parser{ctx.Catalog, tuitest.Now()}.parse(text)
@@ -216,7 +216,7 @@ func FuzzFilter(f *testing.F) {
 		f.Add(s)
 	}
 	ctx := tuitest.Context(f)
-	rows, ln := readerOf(ctx).page(three()), newLens(ctx.Catalog)
+	rows, ln := readerOf(ctx).page(three()), newFormatter(ctx.Catalog)
 	f.Fuzz(func(t *testing.T, s string) {
 		q := parser{ctx.Catalog, tuitest.Now()}.parse(s)
 		for _, r := range rows {

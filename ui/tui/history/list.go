@@ -32,7 +32,7 @@ func (m *Model) empty(th theme.Theme, s span) kit.Cell {
 }
 
 func (m *Model) cells(f screen.Frame, w int, r *record, c []kit.Cell) []kit.Cell {
-	th, l := f.Theme, m.lens.line(r)
+	th, l := f.Theme, m.format.line(r)
 	look, word := statusLook(r.status.Value())
 	value := kit.Text(kit.USD(l.micro))
 	switch {

@@ -10,7 +10,7 @@ import (
 )
 
 // match reports that every word matches.
-func (q query) match(ln *lens, r *record) bool {
+func (q query) match(ln *formatter, r *record) bool {
 	for i := range q.terms {
 		if q.terms[i].match(ln, r) == q.terms[i].not {
 			return false
@@ -19,7 +19,7 @@ func (q query) match(ln *lens, r *record) bool {
 	return true
 }
 
-func (t *term) match(ln *lens, r *record) bool {
+func (t *term) match(ln *formatter, r *record) bool {
 	switch t.key {
 	case "status":
 		return slices.ContainsFunc(t.values, r.hasStatus)
@@ -51,7 +51,7 @@ func (r *record) hasStatus(name string) bool {
 }
 
 // touches reports that the record has to do with a chain.
-func (ln *lens) touches(r *record, want string) bool {
+func (ln *formatter) touches(r *record, want string) bool {
 	for _, l := range r.legs {
 		if c := ln.chain(l.chain); isChain(c.name, c.short, l.chain.Value(), want) {
 			return true
@@ -70,7 +70,7 @@ func (ln *lens) touches(r *record, want string) bool {
 }
 
 // moves reports that the record has to do with an asset.
-func (ln *lens) moves(r *record, want string) bool {
+func (ln *formatter) moves(r *record, want string) bool {
 	paid, got := ln.paidUnit(r), ln.gotUnit(r)
 	if strings.EqualFold(paid.symbol, want) || strings.EqualFold(got.symbol, want) || strings.EqualFold(r.paidOf.Value(), want) || strings.EqualFold(r.gotOf.Value(), want) {
 		return true
@@ -80,7 +80,7 @@ func (ln *lens) moves(r *record, want string) bool {
 
 // says reports that something that is shown of the record contains want, which is in lower case. What is cheap is looked at first: a filter looks at ten
 // thousand records between two frames.
-func (ln *lens) says(r *record, want string) bool {
+func (ln *formatter) says(r *record, want string) bool {
 	for _, s := range [...]string{r.id, r.kind.Value(), r.status.Value(), r.reason.Value(), r.recipient.Value(), r.user.Value(), r.gotAs.Value(),
 		r.paidFrom.Value(), r.paid, r.got, ln.statusText(r.status)} {
 		if containsFold(s, want) {
@@ -105,7 +105,7 @@ func (ln *lens) says(r *record, want string) bool {
 }
 
 // statusText is the status in words.
-func (ln *lens) statusText(status word) string {
+func (ln *formatter) statusText(status word) string {
 	t, ok := ln.statuses[status]
 	if !ok {
 		if len(ln.statuses) >= maxLooked {

@@ -72,7 +72,7 @@ type Model struct {
 	most int // records in memory
 
 	book   *book
-	lens   *lens
+	format *formatter
 	loaded bool // the top was read
 	at     time.Time
 	keptAt time.Time // of the kept records
@@ -118,7 +118,7 @@ type Model struct {
 // New makes the screen.
 func New(ctx screen.Context, src Source) *Model {
 	m := &Model{
-		ctx: ctx, src: src, later: later, most: MaxRecords, lens: newLens(ctx.Catalog), filter: kit.NewField("", maxFilter), name: kit.NewField("name", maxName),
+		ctx: ctx, src: src, later: later, most: MaxRecords, format: newFormatter(ctx.Catalog), filter: kit.NewField("", maxFilter), name: kit.NewField("name", maxName),
 		choice: kit.NewChoice("Saved views"), hidden: ctx.Settings.Hidden,
 		table: kit.NewTable(
 			kit.Column{Title: "time", Min: 12},
@@ -129,7 +129,7 @@ func New(ctx screen.Context, src Source) *Model {
 			kit.Column{Title: "status", Min: 13, Max: 22, Grow: 1},
 		),
 	}
-	m.book = newBook(func(rows []*record) []monthSum { return m.lens.sums(rows, ctx.Clock().Location()) })
+	m.book = newBook(func(rows []*record) []monthSum { return m.format.sums(rows, ctx.Clock().Location()) })
 	return m
 }
 
@@ -235,7 +235,7 @@ func (m *Model) refilter() {
 	m.shown = m.shown[:0:0]
 	if m.query.active() {
 		m.book.each(func(r *record) bool {
-			if m.query.match(m.lens, r) {
+			if m.query.match(m.format, r) {
 				m.shown = append(m.shown, r)
 			}
 			return true

@@ -14,7 +14,7 @@ import (
 
 // receipt is one record as plain text for a person: what was done, what it cost as far as that is known, and where it can be looked up. Nothing is cut.
 func (m *Model) receipt(r *record) string {
-	ln := newLens(m.ctx.Catalog)
+	ln := newFormatter(m.ctx.Catalog)
 	var b strings.Builder
 	put := func(label, value string) {
 		if value != "" {

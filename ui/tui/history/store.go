@@ -45,7 +45,7 @@ func (m *Model) load() tea.Cmd {
 		var out loadedMsg
 		b, err := keep.Load(keptName)
 		if err == nil && b != nil && known {
-			out.rows, out.at, err = decodeKept(b, o, rd)
+			out.rows, out.at, err = decodeCache(b, o, rd)
 		}
 		if err != nil && !errors.Is(err, errForeign) {
 			out.errors = append(out.errors, err)
@@ -112,7 +112,7 @@ func (m *Model) saveSoon() tea.Cmd {
 	m.dirty, m.saving, m.savedAt = false, true, now
 	rows, keep := m.book.newest(), m.ctx.Keep
 	return func() tea.Msg {
-		b, err := encodeKept(o, now, rows)
+		b, err := encodeCache(o, now, rows)
 		if err == nil {
 			err = keep.Save(keptName, b)
 		}

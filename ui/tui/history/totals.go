@@ -25,7 +25,7 @@ type monthSum struct {
 const undated = -1
 
 // sums adds up records by month, in the place of loc.
-func (ln *lens) sums(rows []*record, loc *time.Location) []monthSum {
+func (ln *formatter) sums(rows []*record, loc *time.Location) []monthSum {
 	out := []monthSum{}
 	for _, r := range rows {
 		if !r.success() {
@@ -37,7 +37,7 @@ func (ln *lens) sums(rows []*record, loc *time.Location) []monthSum {
 	return out
 }
 
-func (ln *lens) sum(r *record, loc *time.Location) monthSum {
+func (ln *formatter) sum(r *record, loc *time.Location) monthSum {
 	s := monthSum{month: undated, done: 1, volume: new(big.Int), fees: new(big.Int)}
 	if r.when != noTime {
 		t := r.at().In(loc)
@@ -72,7 +72,7 @@ func add(list *[]monthSum, s monthSum) {
 
 // fees is what was paid beyond what was delivered, in micro USD: by the amounts when both are of one asset, else by the values. nil: unknown, also when more
 // was delivered than paid.
-func (ln *lens) fees(r *record) *big.Int {
+func (ln *formatter) fees(r *record) *big.Int {
 	paid, errPaid := amount.ParseBase(r.paid)
 	got, errGot := amount.ParseBase(r.got)
 	from, to := ln.paidUnit(r), ln.gotUnit(r)
@@ -114,7 +114,7 @@ func (m *Model) allMonths() []monthSum {
 	}
 	m.months = []monthSum{}
 	if m.query.active() {
-		m.months = m.lens.sums(m.shown, m.ctx.Clock().Location())
+		m.months = m.format.sums(m.shown, m.ctx.Clock().Location())
 	} else {
 		for _, s := range m.book.layout() {
 			if s.chunk != nil {

@@ -116,7 +116,7 @@ func (m *Model) setFilter() {
 	m.searching, m.months = false, nil
 	var keep func(*record) bool
 	if q := m.query; q.active() {
-		keep = func(r *record) bool { return q.match(m.lens, r) }
+		keep = func(r *record) bool { return q.match(m.format, r) }
 	}
 	m.book.setFilter(keep)
 	m.choose()

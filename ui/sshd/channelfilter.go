@@ -13,15 +13,15 @@ import (
 	"coffer/ui/tui"
 )
 
-// The key under which a connection is kept in its context, and that of the gate of its open channel.
+// The key under which a connection is kept in its context, and that of the filter of its open channel.
 type (
-	connKey struct{}
-	gateKey struct{}
+	connKey   struct{}
+	filterKey struct{}
 )
 
-// gate stands between a client's channel and the SSH library: of what a client may ask on a channel it lets through a terminal and a shell. The environment and
+// channelFilter stands between a client's channel and the SSH library: of what a client may ask on a channel it lets through a terminal and a shell. The environment and
 // the size of the terminal it keeps itself. Everything else is refused here and reaches nothing.
-type gate struct {
+type channelFilter struct {
 	ch gossh.Channel
 	in *intake
 
@@ -34,9 +34,9 @@ type gate struct {
 	ended chan struct{} // closed when the dashboard has
 }
 
-func newGate() *gate {
+func newChannelFilter() *channelFilter {
 	ended := make(chan struct{})
-	return &gate{env: map[string]string{}, sizes: make(chan tui.Size, 1), gone: make(chan struct{}), ended: ended, in: newIntake(ended)}
+	return &channelFilter{env: map[string]string{}, sizes: make(chan tui.Size, 1), gone: make(chan struct{}), ended: ended, in: newIntake(ended)}
 }
 
 // channel handles a client's channel. A connection has one at a time.
@@ -46,25 +46,25 @@ func (s *Server) channel(srv *ssh.Server, connection *gossh.ServerConn, asked go
 		_ = asked.Reject(gossh.ResourceShortage, "this connection has its dashboard; open another connection")
 		return
 	}
-	g := newGate()
-	ctx.SetValue(gateKey{}, g)
-	ssh.DefaultSessionHandler(srv, connection, &gated{NewChannel: asked, g: g, s: s, c: c}, ctx)
+	g := newChannelFilter()
+	ctx.SetValue(filterKey{}, g)
+	ssh.DefaultSessionHandler(srv, connection, &filteredChannel{NewChannel: asked, g: g, s: s, c: c}, ctx)
 	if g.handedOn() {
 		<-g.ended
 	}
 	<-c.slot
 }
 
-// gated is a channel whose requests come through the gate.
-type gated struct {
+// filteredChannel is a channel whose requests come through the gate.
+type filteredChannel struct {
 	gossh.NewChannel
-	g *gate
+	g *channelFilter
 	s *Server
 	c *conn
 }
 
 // Accept opens the channel.
-func (n *gated) Accept() (gossh.Channel, <-chan *gossh.Request, error) {
+func (n *filteredChannel) Accept() (gossh.Channel, <-chan *gossh.Request, error) {
 	ch, requests, err := n.NewChannel.Accept()
 	if err != nil {
 		close(n.g.gone)
@@ -90,7 +90,7 @@ func (n *gated) Accept() (gossh.Channel, <-chan *gossh.Request, error) {
 const maxRequest = 4096
 
 // take decides about a request; true hands it on.
-func (g *gate) take(r *gossh.Request) bool {
+func (g *channelFilter) take(r *gossh.Request) bool {
 	if len(r.Payload) > maxRequest && r.Type != "exec" {
 		_ = r.Reply(false, nil)
 		return false
@@ -127,7 +127,7 @@ func (g *gate) take(r *gossh.Request) bool {
 }
 
 // noCommand answers a command in words: refused without any, clients show nothing that a person understands.
-func (g *gate) noCommand(r *gossh.Request) {
+func (g *channelFilter) noCommand(r *gossh.Request) {
 	g.mu.Lock()
 	refuse := g.shell
 	g.shell = true // there is nothing more to ask on this channel
@@ -145,7 +145,7 @@ func (g *gate) noCommand(r *gossh.Request) {
 	}()
 }
 
-func (g *gate) handedOn() bool {
+func (g *channelFilter) handedOn() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.shell
@@ -154,7 +154,7 @@ func (g *gate) handedOn() bool {
 var plainTerm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
 
 // terminal reads a request for a terminal. The library gets the same one, without its modes.
-func (g *gate) terminal(r *gossh.Request) bool {
+func (g *channelFilter) terminal(r *gossh.Request) bool {
 	var p struct {
 		Term                         string
 		Columns, Rows, Width, Height uint32
@@ -188,7 +188,7 @@ func sizeOf(columns, rows uint32) tui.Size {
 }
 
 // resize keeps the newest size for the dashboard and never waits for it.
-func (g *gate) resize(columns, rows uint32) {
+func (g *channelFilter) resize(columns, rows uint32) {
 	size := sizeOf(columns, rows)
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -207,7 +207,7 @@ func told() []string {
 
 var plainValue = regexp.MustCompile(`^[A-Za-z0-9 ._@:;,+-]{0,128}$`)
 
-func (g *gate) keep(name, value string) bool {
+func (g *channelFilter) keep(name, value string) bool {
 	if !slices.Contains(told(), name) || !plainValue.MatchString(value) {
 		return false
 	}
@@ -218,7 +218,7 @@ func (g *gate) keep(name, value string) bool {
 }
 
 // environ describes the client's terminal in the form of an environment; the program knows by it that the terminal is far away.
-func (g *gate) environ(connection string) []string {
+func (g *channelFilter) environ(connection string) []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	out := []string{"SSH_CONNECTION=" + connection, "SSH_TTY=ssh"}
@@ -229,7 +229,7 @@ func (g *gate) environ(connection string) []string {
 	return out
 }
 
-func (g *gate) current() (tui.Size, string) {
+func (g *channelFilter) current() (tui.Size, string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.size, strings.TrimSpace(g.env["TERM"])

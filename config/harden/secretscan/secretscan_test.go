@@ -1,4 +1,4 @@
-package leak
+package secretscan
 
 import (
 	"bytes"

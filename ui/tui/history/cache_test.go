@@ -140,11 +140,11 @@ func TestADiskThatFailsIsSaidOnceAndTheListWorks(t *testing.T) {
 
 func TestAtMostMaxKeptRecordsAreKept(t *testing.T) {
 	rows := readerOf(tuitest.Context(t)).page(records(MaxKept + 10).records)
-	b, err := encodeKept(owner{"n", "u"}, tuitest.Now(), rows)
+	b, err := encodeCache(owner{"n", "u"}, tuitest.Now(), rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, at, err := decodeKept(b, owner{"n", "U"}, reader{})
+	got, at, err := decodeCache(b, owner{"n", "U"}, reader{})
 	if err != nil || len(got) != MaxKept || !at.Equal(tuitest.Now()) || !reflect.DeepEqual(got, rows[:MaxKept]) {
 		t.Errorf("%d records of %v: %v", len(got), at, err)
 	}
@@ -153,7 +153,7 @@ func TestAtMostMaxKeptRecordsAreKept(t *testing.T) {
 
 func TestWhatIsKeptIsReadStrictly(t *testing.T) {
 	good := `{"version":1,"network":"n","user":"u","at":1,"records":[{"id":"a"},{"id":"b"}]}`
-	if rows, _, err := decodeKept([]byte(good), owner{"n", "u"}, reader{}); err != nil || len(rows) != 2 || rows[0].when != noTime {
+	if rows, _, err := decodeCache([]byte(good), owner{"n", "u"}, reader{}); err != nil || len(rows) != 2 || rows[0].when != noTime {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{
@@ -163,7 +163,7 @@ func TestWhatIsKeptIsReadStrictly(t *testing.T) {
 		strings.Replace(good, `{"id":"a"}`, `{"id":"a","l":[`+strings.TrimSuffix(strings.Repeat(`{"c":"","h":""},`, maxLegs+1), ",")+`]}`, 1),
 		good + strings.Repeat(" ", maxKeptSize),
 	} {
-		if _, _, err := decodeKept([]byte(bad), owner{"n", "u"}, reader{}); !errors.Is(err, errKept) {
+		if _, _, err := decodeCache([]byte(bad), owner{"n", "u"}, reader{}); !errors.Is(err, errKept) {
 			t.Errorf("%.60q: %v", bad, err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestWhatIsKeptIsReadStrictly(t *testing.T) {
 
 func FuzzKept(f *testing.F) {
 	rd := reader{pages: true}
-	b, err := encodeKept(owner{"n", "u"}, tuitest.Now(), rd.page(records(3).records))
+	b, err := encodeCache(owner{"n", "u"}, tuitest.Now(), rd.page(records(3).records))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func FuzzKept(f *testing.F) {
 				t.Fatalf("%v became %v: %v", views, back, err)
 			}
 		}
-		rows, at, err := decodeKept(b, owner{"n", "u"}, rd)
+		rows, at, err := decodeCache(b, owner{"n", "u"}, rd)
 		if err != nil {
 			return
 		}
@@ -203,11 +203,11 @@ func FuzzKept(f *testing.F) {
 				t.Fatalf("%+v", r)
 			}
 		}
-		again, err := encodeKept(owner{"n", "u"}, at, rows)
+		again, err := encodeCache(owner{"n", "u"}, at, rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, _, err := decodeKept(again, owner{"n", "u"}, rd); err == nil && len(back) != len(rows) && len(again) < maxKeptSize/2 {
+		if back, _, err := decodeCache(again, owner{"n", "u"}, rd); err == nil && len(back) != len(rows) && len(again) < maxKeptSize/2 {
 			t.Fatalf("%d records became %d", len(rows), len(back))
 		}
 	})

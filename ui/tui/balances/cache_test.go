@@ -102,7 +102,7 @@ func (b *bench) text(w, h int) string {
 // kept runs only what the last start left.
 func (b *bench) kept() []tea.Msg {
 	b.t.Helper()
-	return b.follow(b.m.loadKept())
+	return b.follow(b.m.loadCache())
 }
 
 func TestLastKnownBalancesAreThereAtOnceAndMarked(t *testing.T) {
@@ -146,7 +146,7 @@ func TestAFreshAnswerIsNotReplacedByTheLastKnown(t *testing.T) {
 	b := newBench(t)
 	b.follow(b.m.Init())
 	b.start()
-	slow := b.m.loadKept()
+	slow := b.m.loadCache()
 	b.src.b = api.AggregatedBalance{}
 	b.follow(b.m.load())
 	b.follow(slow)

@@ -1,4 +1,4 @@
-// Package leak finds secrets in what a program left behind: output, files, arguments, environments. It is for tests; nothing of it is linked into Coffer.
+// Package secretscan finds secrets in what a program left behind: output, files, arguments, environments. It is for tests; nothing of it is linked into Coffer.
 //
 // Promise: a secret is found in each of its forms (see Forms of a value below), wherever it stands and also when only its beginning or its end is there. What is
 // shorter than eight bytes is refused, as it would be found everywhere.
@@ -8,7 +8,7 @@
 // types; where that is hex or base58 it is also the bytes that the text stands for.
 //
 // Sources: TH-K1, F10.
-package leak
+package secretscan
 
 import (
 	"bytes"

@@ -30,8 +30,8 @@ func CheckAddress(address string, open bool) error {
 // spare is how many connections beyond the dashboards there may be: of those that are showing their key, or are told why they cannot come in.
 const spare = 16
 
-// door admits connections before a byte of SSH was exchanged: so many at once, so many of one address, and so many a minute. What it does not admit is closed.
-type door struct {
+// connLimiter admits connections before a byte of SSH was exchanged: so many at once, so many of one address, and so many a minute. What it does not admit is closed.
+type connLimiter struct {
 	net.Listener
 	o     Options
 	total int
@@ -46,9 +46,9 @@ type door struct {
 	number atomic.Int64
 }
 
-func newDoor(l net.Listener, o Options) *door {
+func newConnLimiter(l net.Listener, o Options) *connLimiter {
 	total := o.Sessions + spare
-	return &door{
+	return &connLimiter{
 		Listener: l, o: o, total: total, each: max(1, total*3/4), open: map[*conn]struct{}{}, from: map[netip.Addr]int{}, pace: map[netip.Addr]*rate.Limiter{},
 	}
 }
@@ -56,12 +56,12 @@ func newDoor(l net.Listener, o Options) *door {
 // conn is an admitted connection. While it has no dashboard it does not live long.
 type conn struct {
 	net.Conn
-	door  *door
-	id    string
-	from  netip.Addr
-	begun time.Time
-	alone *time.Timer // closes it
-	once  sync.Once
+	limiter *connLimiter
+	id      string
+	from    netip.Addr
+	begun   time.Time
+	alone   *time.Timer // closes it
+	once    sync.Once
 
 	slot chan struct{} // held by its open channel
 }
@@ -82,7 +82,7 @@ func (c *conn) take() bool {
 }
 
 // Accept implements net.Listener.
-func (d *door) Accept() (net.Conn, error) {
+func (d *connLimiter) Accept() (net.Conn, error) {
 	for {
 		c, err := d.Listener.Accept()
 		if err != nil {
@@ -98,7 +98,7 @@ func (d *door) Accept() (net.Conn, error) {
 }
 
 // admit takes a connection in, or says why not.
-func (d *door) admit(c net.Conn, now time.Time) (*conn, string) {
+func (d *connLimiter) admit(c net.Conn, now time.Time) (*conn, string) {
 	from := addressOf(c.RemoteAddr())
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -119,7 +119,7 @@ func (d *door) admit(c net.Conn, now time.Time) (*conn, string) {
 	case len(d.open) >= d.total:
 		return nil, "too many at once"
 	}
-	a := &conn{Conn: c, door: d, id: strconv.FormatInt(d.number.Add(1), 10), from: from, begun: now, slot: make(chan struct{}, 1)}
+	a := &conn{Conn: c, limiter: d, id: strconv.FormatInt(d.number.Add(1), 10), from: from, begun: now, slot: make(chan struct{}, 1)}
 	a.alone = time.AfterFunc(d.o.Limits.Waiting, func() { _ = a.Close() })
 	d.open[a] = struct{}{}
 	d.from[from]++
@@ -130,7 +130,7 @@ func (d *door) admit(c net.Conn, now time.Time) (*conn, string) {
 const maxAddresses = 8192
 
 // forget drops the addresses whose pace is that of one that never came. The lock is held.
-func (d *door) forget(now time.Time) {
+func (d *connLimiter) forget(now time.Time) {
 	if len(d.pace) < maxAddresses/2 {
 		return
 	}
@@ -142,7 +142,7 @@ func (d *door) forget(now time.Time) {
 }
 
 // refused tells the log now and then.
-func (d *door) refused(why string) {
+func (d *connLimiter) refused(why string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.turned++
@@ -153,7 +153,7 @@ func (d *door) refused(why string) {
 }
 
 // closeAll closes what is still open.
-func (d *door) closeAll() {
+func (d *connLimiter) closeAll() {
 	d.mu.Lock()
 	var all []*conn
 	for c := range d.open {
@@ -168,12 +168,12 @@ func (d *door) closeAll() {
 // Close closes the connection and gives its place back.
 func (c *conn) Close() error {
 	c.once.Do(func() {
-		c.door.mu.Lock()
-		defer c.door.mu.Unlock()
+		c.limiter.mu.Lock()
+		defer c.limiter.mu.Unlock()
 		c.alone.Stop()
-		delete(c.door.open, c)
-		if c.door.from[c.from]--; c.door.from[c.from] <= 0 {
-			delete(c.door.from, c.from)
+		delete(c.limiter.open, c)
+		if c.limiter.from[c.from]--; c.limiter.from[c.from] <= 0 {
+			delete(c.limiter.from, c.from)
 		}
 	})
 	return c.Conn.Close()
@@ -183,7 +183,7 @@ func (c *conn) Close() error {
 func (c *conn) work() { c.alone.Stop() }
 
 // rest says that there is none any more.
-func (c *conn) rest() { c.alone.Reset(c.door.o.Limits.Waiting) }
+func (c *conn) rest() { c.alone.Reset(c.limiter.o.Limits.Waiting) }
 
 // addressOf is the address that counts: one of IPv4, or a network of IPv6, since whoever has one address of it has all.
 func addressOf(a net.Addr) netip.Addr {

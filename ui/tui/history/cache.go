@@ -22,37 +22,37 @@ const (
 	maxKeptSize = 4 << 20 // bytes
 )
 
-// keptFile is the document. Members have few letters because they are written two thousand times.
-type keptFile struct {
-	Version int          `json:"version"`
-	Network string       `json:"network"`
-	User    string       `json:"user"`
-	At      int64        `json:"at"` // Unix seconds of the last reading
-	Records []keptRecord `json:"records"`
+// cacheFile is the document. Members have few letters because they are written two thousand times.
+type cacheFile struct {
+	Version int            `json:"version"`
+	Network string         `json:"network"`
+	User    string         `json:"user"`
+	At      int64          `json:"at"` // Unix seconds of the last reading
+	Records []cachedRecord `json:"records"`
 }
 
-type keptRecord struct {
-	ID        string    `json:"id"`
-	When      int64     `json:"t,omitzero"` // Unix milliseconds; 0: unreadable
-	Kind      string    `json:"k,omitzero"`
-	Status    string    `json:"s,omitzero"`
-	Reason    string    `json:"why,omitzero"`
-	User      string    `json:"u,omitzero"`
-	Recipient string    `json:"r,omitzero"`
-	PaidOf    string    `json:"po,omitzero"`
-	PaidFrom  string    `json:"pf,omitzero"`
-	Paid      string    `json:"p,omitzero"`
-	PaidUSD   string    `json:"pv,omitzero"`
-	GotOf     string    `json:"go,omitzero"`
-	GotAs     string    `json:"ga,omitzero"`
-	Got       string    `json:"g,omitzero"`
-	GotUSD    string    `json:"gv,omitzero"`
-	Minimum   string    `json:"m,omitzero"`
-	Legs      []keptLeg `json:"l,omitempty"`
-	More      int       `json:"more,omitzero"`
+type cachedRecord struct {
+	ID        string      `json:"id"`
+	When      int64       `json:"t,omitzero"` // Unix milliseconds; 0: unreadable
+	Kind      string      `json:"k,omitzero"`
+	Status    string      `json:"s,omitzero"`
+	Reason    string      `json:"why,omitzero"`
+	User      string      `json:"u,omitzero"`
+	Recipient string      `json:"r,omitzero"`
+	PaidOf    string      `json:"po,omitzero"`
+	PaidFrom  string      `json:"pf,omitzero"`
+	Paid      string      `json:"p,omitzero"`
+	PaidUSD   string      `json:"pv,omitzero"`
+	GotOf     string      `json:"go,omitzero"`
+	GotAs     string      `json:"ga,omitzero"`
+	Got       string      `json:"g,omitzero"`
+	GotUSD    string      `json:"gv,omitzero"`
+	Minimum   string      `json:"m,omitzero"`
+	Legs      []cachedLeg `json:"l,omitempty"`
+	More      int         `json:"more,omitzero"`
 }
 
-type keptLeg struct {
+type cachedLeg struct {
 	Origin bool   `json:"o,omitzero"`
 	Chain  string `json:"c"`
 	Hash   string `json:"h"`
@@ -68,9 +68,9 @@ var errKept = errors.New("the kept history is damaged")
 // errForeign says that the document is of another network or account: nothing is wrong, but nothing can be shown.
 var errForeign = errors.New("the kept history is of another account")
 
-// encodeKept writes records, newest first, as many as fit.
-func encodeKept(o owner, at time.Time, rows []*record) ([]byte, error) {
-	f := keptFile{Version: keptVersion, Network: o.network, User: o.user, At: at.Unix(), Records: make([]keptRecord, 0, min(len(rows), MaxKept))}
+// encodeCache writes records, newest first, as many as fit.
+func encodeCache(o owner, at time.Time, rows []*record) ([]byte, error) {
+	f := cacheFile{Version: keptVersion, Network: o.network, User: o.user, At: at.Unix(), Records: make([]cachedRecord, 0, min(len(rows), MaxKept))}
 	for _, r := range rows[:min(len(rows), MaxKept)] {
 		f.Records = append(f.Records, r.kept())
 	}
@@ -83,8 +83,8 @@ func encodeKept(o owner, at time.Time, rows []*record) ([]byte, error) {
 	}
 }
 
-func (r *record) kept() keptRecord {
-	k := keptRecord{
+func (r *record) kept() cachedRecord {
+	k := cachedRecord{
 		ID: r.id, Kind: r.kind.Value(), Status: r.status.Value(), Reason: r.reason.Value(), User: r.user.Value(), Recipient: r.recipient.Value(),
 		PaidOf: r.paidOf.Value(), PaidFrom: r.paidFrom.Value(), Paid: r.paid, PaidUSD: r.paidUSD, GotOf: r.gotOf.Value(), GotAs: r.gotAs.Value(),
 		Got: r.got, GotUSD: r.gotUSD, Minimum: r.minimum, More: r.more,
@@ -93,17 +93,17 @@ func (r *record) kept() keptRecord {
 		k.When = r.when
 	}
 	for _, l := range r.legs {
-		k.Legs = append(k.Legs, keptLeg{Origin: l.origin, Chain: l.chain.Value(), Hash: l.hash, Link: l.url()})
+		k.Legs = append(k.Legs, cachedLeg{Origin: l.origin, Chain: l.chain.Value(), Hash: l.hash, Link: l.url()})
 	}
 	return k
 }
 
-// decodeKept reads a document. Unknown or doubled members, sizes beyond the bounds, a quote id twice or a time outside the calendar are errors.
-func decodeKept(b []byte, o owner, rd reader) (rows []*record, at time.Time, err error) {
+// decodeCache reads a document. Unknown or doubled members, sizes beyond the bounds, a quote id twice or a time outside the calendar are errors.
+func decodeCache(b []byte, o owner, rd reader) (rows []*record, at time.Time, err error) {
 	if len(b) > maxKeptSize {
 		return nil, at, fmt.Errorf("%w: it has %d bytes, at most %d are read", errKept, len(b), maxKeptSize)
 	}
-	var f keptFile
+	var f cacheFile
 	if err := json.Unmarshal(b, &f, json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(false)); err != nil {
 		return nil, at, fmt.Errorf("%w: %w", errKept, err)
 	}
@@ -131,7 +131,7 @@ func decodeKept(b []byte, o owner, rd reader) (rows []*record, at time.Time, err
 // maxSeconds is the last second of the year 9999.
 const maxSeconds = 253_402_300_799
 
-func (rd reader) kept(k *keptRecord) (*record, bool) {
+func (rd reader) kept(k *cachedRecord) (*record, bool) {
 	if k.ID == "" || len(k.Legs) > maxLegs || k.More < 0 || k.When < -maxSeconds*1000 || k.When > maxSeconds*1000 {
 		return nil, false
 	}

@@ -10,7 +10,7 @@ import (
 	"coffer/wallet/vault"
 )
 
-// stage is what a course waits for.
+// stage is what a review session waits for.
 type stage int
 
 const (
@@ -38,8 +38,8 @@ type edit struct {
 	failures []api.Failure
 }
 
-// course is one operation on its way through the reviews.
-type course struct {
+// reviewSession is one operation on its way through the reviews.
+type reviewSession struct {
 	*session
 	op      Operation
 	snap    flow.Snapshot
@@ -58,7 +58,7 @@ func (s *session) operate(ctx context.Context, in intent.Intent) (*edit, error) 
 		s.out.say("It cannot be begun: " + sentence(clean(err.Error(), 400)) + " Nothing was signed.")
 		return &edit{draft: in.Draft(), failures: failuresOf(err)}, nil
 	}
-	c := &course{session: s, op: op, snap: op.Snapshot()}
+	c := &reviewSession{session: s, op: op, snap: op.Snapshot()}
 	c.snap.Intent = in.Draft()
 	if c.exchange() {
 		c.quote(ctx)
@@ -71,7 +71,7 @@ func (s *session) operate(ctx context.Context, in intent.Intent) (*edit, error) 
 
 // reopen goes on with an operation that waits for a review.
 func (s *session) reopen(ctx context.Context, op Operation) (*edit, error) {
-	c := &course{session: s, op: op, snap: op.Snapshot()}
+	c := &reviewSession{session: s, op: op, snap: op.Snapshot()}
 	c.note()
 	switch {
 	case c.snap.State == flow.StateQuoting && c.snap.Over:
@@ -84,7 +84,7 @@ func (s *session) reopen(ctx context.Context, op Operation) (*edit, error) {
 }
 
 // run talks about the operation until it is sent, left or changed.
-func (c *course) run(ctx context.Context) error {
+func (c *reviewSession) run(ctx context.Context) error {
 	for {
 		var err error
 		switch st := c.stage(); st {
@@ -113,7 +113,7 @@ func (c *course) run(ctx context.Context) error {
 }
 
 // stage is where the operation stands.
-func (c *course) stage() stage {
+func (c *reviewSession) stage() stage {
 	at := standing(c.snap)
 	if c.failed != nil && at != stageRefused && at != stageGone && !c.lockedOut() {
 		return stageProblem
@@ -122,7 +122,7 @@ func (c *course) stage() stage {
 }
 
 // lockedOut reports that the last step needed a key of a locked vault: the review stands as it was.
-func (c *course) lockedOut() bool {
+func (c *reviewSession) lockedOut() bool {
 	return c.deps.Unlock != nil && errors.Is(c.failed, vault.ErrLocked)
 }
 
@@ -151,7 +151,7 @@ func standing(x flow.Snapshot) stage {
 }
 
 // took takes in the outcome of a step.
-func (c *course) took(at step, snap flow.Snapshot, err error) {
+func (c *reviewSession) took(at step, snap flow.Snapshot, err error) {
 	c.snap, c.failed, c.last = snap, err, at
 	c.note()
 	if c.lockedOut() {
@@ -159,14 +159,14 @@ func (c *course) took(at step, snap flow.Snapshot, err error) {
 	}
 }
 
-func (c *course) prepare(ctx context.Context) {
+func (c *reviewSession) prepare(ctx context.Context) {
 	c.out.say("Asking the service to prepare the operation. Nothing is signed.")
 	snap, err := c.op.Prepare(ctx)
 	c.took(stepPrepare, snap, err)
 }
 
 // quote asks for a quote: the first one, or another one for what is signed already.
-func (c *course) quote(ctx context.Context) {
+func (c *reviewSession) quote(ctx context.Context) {
 	c.out.say("Asking for a quote.")
 	ask := c.op.Requote
 	if c.exchange() {
@@ -177,7 +177,7 @@ func (c *course) quote(ctx context.Context) {
 }
 
 // again repeats what did not work, or asks anew.
-func (c *course) again(ctx context.Context) {
+func (c *reviewSession) again(ctx context.Context) {
 	var no *api.Error
 	switch {
 	case c.exchange():
@@ -190,7 +190,7 @@ func (c *course) again(ctx context.Context) {
 }
 
 // sign signs what was confirmed. It is not called off by the end of ctx: a signature that was made is written down.
-func (c *course) sign(ctx context.Context) {
+func (c *reviewSession) sign(ctx context.Context) {
 	c.out.say("Signing.")
 	before := c.signed
 	c.signed = true
@@ -205,7 +205,7 @@ func (c *course) sign(ctx context.Context) {
 }
 
 // execute signs the payments and sends them; like sign it runs to its end.
-func (c *course) execute(ctx context.Context) {
+func (c *reviewSession) execute(ctx context.Context) {
 	c.out.say("Signing and sending.")
 	snap, err := c.op.Execute(context.WithoutCancel(ctx), c.confirmation(stageReview2), func(e flow.Event) {
 		switch e.Kind {
@@ -223,7 +223,7 @@ func (c *course) execute(ctx context.Context) {
 }
 
 // note remembers what was signed or sent of the operation: what is asked for next takes nothing of it back.
-func (c *course) note() {
+func (c *reviewSession) note() {
 	x := c.snap
 	if x.SignaturesDone > 0 || x.BodyHash != "" {
 		c.given[x.ID] = true
@@ -235,13 +235,13 @@ func (c *course) note() {
 }
 
 // before reports that more was signed than what review 1 asks for: payments of an earlier quote, or something that was sent and not accepted.
-func (c *course) before() bool { return c.paidFor[c.snap.ID] || c.snap.BodyHash != "" }
+func (c *reviewSession) before() bool { return c.paidFor[c.snap.ID] || c.snap.BodyHash != "" }
 
 // submitted reports that the quote was sent before: nothing here may lead to a second one.
-func (c *course) submitted() bool { return errors.Is(c.failed, flow.ErrSubmitted) }
+func (c *reviewSession) submitted() bool { return errors.Is(c.failed, flow.ErrSubmitted) }
 
 // leave says what is left behind. An operation of which nothing was signed is abandoned.
-func (c *course) leave() {
+func (c *reviewSession) leave() {
 	switch {
 	case c.signed && (c.exchange() || c.before()):
 		c.out.say("Left. What you signed before can still be used until it ends: see Activity.")

@@ -20,7 +20,7 @@ func failuresOf(err error) []api.Failure {
 
 // refuse puts the failures of the rules or of the service to their fields; what belongs to no field is listed above them.
 func (s *Screen) refuse(fs []api.Failure, err error) {
-	s.told, s.general = map[string]string{}, nil
+	s.fieldErrors, s.general = map[string]string{}, nil
 	for _, f := range fs {
 		text := "expected " + kit.Clean(f.Expected, 200)
 		switch {
@@ -33,11 +33,11 @@ func (s *Screen) refuse(fs []api.Failure, err error) {
 			text += ", got " + kit.Clean(f.Got, 100)
 		}
 		id := s.rowOf(f.Path)
-		if id == "" || s.told[id] != "" {
+		if id == "" || s.fieldErrors[id] != "" {
 			s.general = append(s.general, kit.Clean(f.String(), 400))
 			continue
 		}
-		s.told[id] = text
+		s.fieldErrors[id] = text
 	}
 	if len(fs) == 0 && err != nil {
 		s.general = []string{plain(err)}

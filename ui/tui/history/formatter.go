@@ -14,8 +14,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// lens puts records into words: symbols, decimals and names of chains are the catalog's. It remembers what it looked up, up to a bound.
-type lens struct {
+// formatter puts records into words: symbols, decimals and names of chains are the catalog's. It remembers what it looked up, up to a bound.
+type formatter struct {
 	catalog    *catalog.Catalog
 	aggregates map[word]unit
 	entities   map[word]unit
@@ -45,18 +45,18 @@ type line struct {
 	micro          *big.Int
 }
 
-// Bounds of what a lens remembers.
+// Bounds of what a formatter remembers.
 const (
 	maxLooked = 4096
 	maxLines  = 512
 )
 
-func newLens(c *catalog.Catalog) *lens {
-	return &lens{catalog: c, aggregates: map[word]unit{}, entities: map[word]unit{}, chains: map[word]chainLabel{}, statuses: map[word]string{}, lines: map[*record]line{}}
+func newFormatter(c *catalog.Catalog) *formatter {
+	return &formatter{catalog: c, aggregates: map[word]unit{}, entities: map[word]unit{}, chains: map[word]chainLabel{}, statuses: map[word]string{}, lines: map[*record]line{}}
 }
 
 // line is the line of a record.
-func (ln *lens) line(r *record) line {
+func (ln *formatter) line(r *record) line {
 	l, ok := ln.lines[r]
 	if ok {
 		return l
@@ -70,7 +70,7 @@ func (ln *lens) line(r *record) line {
 	return l
 }
 
-func (ln *lens) chain(id word) chainLabel {
+func (ln *formatter) chain(id word) chainLabel {
 	l, ok := ln.chains[id]
 	if ok {
 		return l
@@ -83,7 +83,7 @@ func (ln *lens) chain(id word) chainLabel {
 	return l
 }
 
-func (ln *lens) findChain(id string) chainLabel {
+func (ln *formatter) findChain(id string) chainLabel {
 	c, err := caip.ParseChain(id)
 	if err != nil {
 		return chainLabel{"unknown chain", kit.UnknownText}
@@ -96,7 +96,7 @@ func (ln *lens) findChain(id string) chainLabel {
 }
 
 // aggregate is the unit of an aggregated asset.
-func (ln *lens) aggregate(id word) unit {
+func (ln *formatter) aggregate(id word) unit {
 	u, ok := ln.aggregates[id]
 	if ok {
 		return u
@@ -113,7 +113,7 @@ func (ln *lens) aggregate(id word) unit {
 }
 
 // entity is the unit of an asset on one chain.
-func (ln *lens) entity(id word) unit {
+func (ln *formatter) entity(id word) unit {
 	u, ok := ln.entities[id]
 	if ok {
 		return u
@@ -133,7 +133,7 @@ func (ln *lens) entity(id word) unit {
 }
 
 // paidUnit counts what was paid: in the aggregate's decimals, or in those of the one asset that was asked for.
-func (ln *lens) paidUnit(r *record) unit {
+func (ln *formatter) paidUnit(r *record) unit {
 	u := ln.aggregate(r.paidOf)
 	if u.decimals < 0 {
 		if e := ln.entity(r.paidFrom); e.decimals >= 0 {
@@ -144,7 +144,7 @@ func (ln *lens) paidUnit(r *record) unit {
 }
 
 // gotUnit counts what was delivered.
-func (ln *lens) gotUnit(r *record) unit {
+func (ln *formatter) gotUnit(r *record) unit {
 	u := ln.entity(r.gotAs)
 	if u.decimals < 0 {
 		u.symbol = ln.aggregate(r.gotOf).symbol
@@ -152,8 +152,8 @@ func (ln *lens) gotUnit(r *record) unit {
 	return u
 }
 
-func (ln *lens) paid(r *record) string     { return figure(r.paid, ln.paidUnit(r)) }
-func (ln *lens) received(r *record) string { return figure(r.got, ln.gotUnit(r)) }
+func (ln *formatter) paid(r *record) string     { return figure(r.paid, ln.paidUnit(r)) }
+func (ln *formatter) received(r *record) string { return figure(r.got, ln.gotUnit(r)) }
 
 // figure writes "250.5 USDC"; "" for a known zero.
 func figure(base string, u unit) string {
@@ -205,7 +205,7 @@ func brief(show mask, more string) mask {
 // what says in one short phrase what the record is about; sentence has the whole of it.
 func (l line) what(show mask) string { return strings.TrimSpace(l.verb + " " + show(l.received)) }
 
-func (ln *lens) sentence(r *record, show mask) string {
+func (ln *formatter) sentence(r *record, show mask) string {
 	l, kind := ln.line(r), r.kind.Value()
 	switch {
 	case kind == api.RecordSwap && l.paid != "" && l.received != "":
@@ -221,7 +221,7 @@ func (ln *lens) sentence(r *record, show mask) string {
 }
 
 // origins names the origin chains, each once.
-func (ln *lens) origins(r *record) []chainLabel {
+func (ln *formatter) origins(r *record) []chainLabel {
 	var found []chainLabel
 	add := func(c chainLabel) {
 		if !slices.Contains(found, c) {
@@ -245,7 +245,7 @@ func (ln *lens) origins(r *record) []chainLabel {
 }
 
 // origin names one origin chain, or says how many there are.
-func (ln *lens) origin(r *record) chainLabel {
+func (ln *formatter) origin(r *record) chainLabel {
 	switch found := ln.origins(r); len(found) {
 	case 0:
 		return chainLabel{kit.UnknownText, kit.UnknownText}
@@ -257,7 +257,7 @@ func (ln *lens) origin(r *record) chainLabel {
 	}
 }
 
-func (ln *lens) target(r *record) chainLabel {
+func (ln *formatter) target(r *record) chainLabel {
 	if u := ln.entity(r.gotAs); u.placed {
 		return u.chain
 	}

@@ -108,8 +108,8 @@ func encodeLast(b api.AggregatedBalance, of identity, at time.Time) ([]byte, err
 	return raw, nil
 }
 
-// keptMsg is what earlier starts left. last is nil when there is nothing of these accounts.
-type keptMsg struct {
+// cachedMsg is what earlier starts left. last is nil when there is nothing of these accounts.
+type cachedMsg struct {
 	last   *holdings
 	at     time.Time
 	points []point
@@ -121,14 +121,14 @@ type savedMsg struct {
 	err    error
 }
 
-// loadKept reads what earlier starts left; nil when this program keeps nothing. A document that cannot be read counts as none.
-func (m *Model) loadKept() tea.Cmd {
+// loadCache reads what earlier starts left; nil when this program keeps nothing. A document that cannot be read counts as none.
+func (m *Model) loadCache() tea.Cmd {
 	if m.ctx.Keep == nil || !m.identity.whole() {
 		return nil
 	}
 	keep, of, now, r := m.ctx.Keep, m.identity, m.ctx.Clock(), m.reader
 	return func() tea.Msg {
-		var out keptMsg
+		var out cachedMsg
 		if raw, err := keep.Load(lastName); err == nil && raw != nil {
 			if b, at, ok, err := parseLast(raw, of, now); err == nil && ok {
 				if h, err := r.read(b); err == nil {
