@@ -14,8 +14,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// askedLay is one call of the intent. Where its bytes are those of the operation they are decoded as there; otherwise they are shown. In brief it says who and how
-// much, and what stands below only.
+// askedLay draws one call of the intent. Where its bytes equal those of the operation it decodes them the same way, else
+// it shows the bytes. The brief form gives recipient and amount, and refers to the lines below it for the rest.
 func (s *Screen) askedLay(th theme.Theme, c intent.Call, l verify.CallView, equal, brief bool) lay {
 	return func(w int) [][]string {
 		out := [][]string{kit.Prose(w, indent, kit.Span{Text: strconv.Itoa(l.Asked) + " " + askedName(c), Style: th.Strong})}
@@ -44,7 +44,7 @@ func (s *Screen) askedLay(th theme.Theme, c intent.Call, l verify.CallView, equa
 	}
 }
 
-// askedArgs are the arguments of a call; in brief only addresses and the amount that is moved, each whole.
+// askedArgs draws the arguments of a call. The brief form keeps addresses and the moved amount only, each in full.
 func askedArgs(th theme.Theme, w int, l verify.CallView, brief bool) [][]string {
 	var out [][]string
 	left := 0
@@ -61,8 +61,8 @@ func askedArgs(th theme.Theme, w int, l verify.CallView, brief bool) [][]string 
 	return out
 }
 
-// argRow is one argument with its label. The label of a nested one stands further in than that of what it belongs to, as far as there is room, and never
-// further out; where it does not fit beside its value, the value follows below it.
+// argRow draws one argument with its label. A nested label is indented further than its parent's as far as there is
+// room, and never less; where it does not fit beside its value, the value follows on the next line.
 func argRow(th theme.Theme, w, i int, a verify.ArgView, l verify.CallView) []string {
 	depth, name := Nested(a.Name)
 	label := argLabel(verify.ArgView{Name: name}, i)
@@ -74,19 +74,20 @@ func argRow(th theme.Theme, w, i int, a verify.ArgView, l verify.CallView) []str
 	return append(out, kit.Prose(w, indent+4+lead, argSpans(th, a, l)...)...)
 }
 
-// Nested splits the name of a decoded argument into how deep it lies, 0 for an argument of the function itself, and its own name.
+// Nested splits the name of a decoded argument into its depth, 0 for an argument of the function itself, and its own
+// name.
 func Nested(name string) (depth int, own string) {
 	own = strings.TrimLeft(name, " ")
 	return (len(name) - len(own)) / 2, own
 }
 
-// movedBy reports the argument that is the amount which the call moves.
+// movedBy reports whether the argument is the amount that the call moves.
 func movedBy(a verify.ArgView, l verify.CallView) bool {
 	m := l.Amount
 	return m != nil && m.Decimals >= 0 && m.Amount != nil && !m.Asset.IsNative() && a.Value == m.Amount.String() && strings.HasPrefix(a.Type, "uint")
 }
 
-// targetLabel is what a call goes to: without data it is a payment, and who gets it need not be a contract.
+// targetLabel labels the target of a call: without data the call is a payment, whose recipient need not be a contract.
 func targetLabel(data string) string {
 	if bytesOf(data) == "" {
 		return "to"
@@ -94,7 +95,8 @@ func targetLabel(data string) string {
 	return "contract"
 }
 
-// target is what a call of the operation goes to: by its name in the contact book, in full, and what is known about it.
+// target describes the target of a call of the operation: its name in the contact book, its address in full, and what
+// is known about it.
 func (s *Screen) target(th theme.Theme, l verify.CallView) []kit.Span {
 	about := nameOn(l.ToName, s.snap.Review1.Chain.Name)
 	switch named, pays := s.nameOf(l.To) != "", bytesOf(l.Data) == ""; {
@@ -107,7 +109,7 @@ func (s *Screen) target(th theme.Theme, l verify.CallView) []kit.Span {
 	return append(s.named(l.To), kit.Plain(" "), kit.Span{Text: kit.Clean(about, 80), Style: th.Dim, Whole: true})
 }
 
-// named is an address in full, after its name in the contact book.
+// named writes an address in full, after its name in the contact book.
 func (s *Screen) named(to string) []kit.Span {
 	if name := s.nameOf(to); name != "" {
 		return []kit.Span{kit.Plain(name + " "), address(to)}
@@ -130,7 +132,7 @@ func (s *Screen) coins(wei *big.Int) string {
 	return amount.Group(wei.String()) + " base units of the chain's own coin"
 }
 
-// Assumed lists the addresses of which an intent assumes a state other than that of the chain, each once, in checksum form: its calls were tried on that.
+// Assumed lists the addresses whose state an intent overrides for the simulation, each once, in checksum form.
 func Assumed(d intent.Draft) []string {
 	var out []string
 	for _, o := range d.Overrides {
@@ -141,12 +143,12 @@ func Assumed(d intent.Draft) []string {
 	return out
 }
 
-// SlippageWords say in review 1 how far the price of what is paid for the calls may move: that is asked for with this signature.
+// SlippageWords gives, in review 1, the tolerance for the price of what pays for the calls: this signature asks for it.
 func SlippageWords(d intent.Draft) string {
 	return "the price may move by at most " + percent(d.SlippageBps)
 }
 
-// AssumedWords say that calls were tried on an assumed state of n addresses.
+// AssumedWords says that calls were simulated on an assumed state of n addresses.
 func AssumedWords(n int) string {
 	return "tried on an assumed state (" + kit.Plural(n, "address", "addresses") + ")"
 }

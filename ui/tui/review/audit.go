@@ -13,14 +13,15 @@ import (
 	"coffer/wallet/verify"
 )
 
-// rounding is how far, in micro USD, a sum of separately rounded values may be off.
+// rounding is the largest error, in micro USD, of a sum of separately rounded values.
 const rounding = 24
 
-// arithmetic shows how the cost and what is unexplained of it come about, with every figure in full. Values are those of the catalogue's prices.
+// arithmetic shows how the cost and its unexplained part are computed, with every figure in full. Values use the
+// catalogue's prices.
 func arithmetic(th theme.Theme, v *verify.QuoteView) [][]kit.Span {
 	gets := "delivered"
 	if v.Kind != intent.KindSwap && v.Kind != intent.KindTransfer {
-		gets = "arrives" // a call also gets what was there before
+		gets = "arrives" // a call also gets what was on the chain already
 	}
 	return [][]kit.Span{
 		subtraction(th, figure{"paid", v.PayMicro}, figure{gets, v.DeliverMicro}, figure{"cost", v.CostMicro}),
@@ -41,7 +42,7 @@ func (f figure) span(th theme.Theme) kit.Span {
 	return kit.Span{Text: f.name + " " + exactUSD(f.micro), Style: th.Dim}
 }
 
-// exactUSD writes micro USD with all their digits: what is added up in the open must add up.
+// exactUSD writes micro USD with all their digits, so that the sums on the screen add up.
 func exactUSD(micro *big.Int) string {
 	if micro.Sign() < 0 {
 		return "-" + exactUSD(new(big.Int).Neg(micro))
@@ -49,7 +50,8 @@ func exactUSD(micro *big.Int) string {
 	return "$" + amount.Group(amount.Format(micro, 6))
 }
 
-// subtraction writes a - b = rest and says so when the figures do not add up. A rest below zero counts as zero: a quote has no negative cost.
+// subtraction writes a - b = rest, and says when the figures do not add up. A negative rest counts as zero: a quote has
+// no negative cost.
 func subtraction(th theme.Theme, a, b, rest figure) []kit.Span {
 	dim := func(s string) kit.Span { return kit.Span{Text: s, Style: th.Dim} }
 	out := []kit.Span{a.span(th), dim(" - "), b.span(th), dim(" = "), rest.span(th)}
@@ -70,8 +72,9 @@ func subtraction(th theme.Theme, a, b, rest figure) []kit.Span {
 	return out
 }
 
-// slippageSpans compares the slippage that the minimum implies with the one that was asked for, both in hundredths of a percent. The implied one is rounded up, so
-// that it never looks smaller than it is, but not above what was allowed for the last unit of a minimum, which is a whole number.
+// slippageSpans compares the slippage that the minimum implies with the one that was asked for, both in hundredths of a
+// percent. It rounds the implied one up, so that it never looks smaller than it is; but the last unit of a minimum,
+// which is a whole number, does not lift it above the tolerance.
 func slippageSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	allowed := kit.Plain("you allowed " + percent(v.SlippageBps))
 	if v.Minimum.Asset != v.Delivered.Asset || v.Minimum.Amount == nil || v.Delivered.Amount == nil || v.Delivered.Amount.Sign() <= 0 {
@@ -91,7 +94,7 @@ func slippageSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	return append(spans, allowed, kit.Span{Text: " " + th.Sign(theme.Good), Style: th.Good})
 }
 
-// roundedUp is a / b for b > 0, rounded towards the greater number.
+// roundedUp returns a / b for b > 0, rounded up.
 func roundedUp(a, b *big.Int) *big.Int {
 	q, rest := new(big.Int).QuoRem(a, b, new(big.Int))
 	if rest.Sign() > 0 {
@@ -100,7 +103,7 @@ func roundedUp(a, b *big.Int) *big.Int {
 	return q
 }
 
-// missing names the figures of a quote that are unknown. None of them is ever taken for zero.
+// missing names the unknown figures of a quote. None of them ever counts as zero.
 func (s *Screen) missing(v *verify.QuoteView) []string {
 	var out []string
 	add := func(unknown bool, name string) {
@@ -143,7 +146,7 @@ func missingSpans(th theme.Theme, names []string) []kit.Span {
 	return []kit.Span{{Text: head, Style: th.Unknown}, kit.Plain(": " + strings.Join(names, ", "))}
 }
 
-// wayLines say in words how a quote is paid, and what follows from that.
+// wayLines explains how a quote is paid, and what follows from that.
 func wayLines(th theme.Theme, v *verify.QuoteView, w int) []string {
 	out := kit.Prose(w, indent, kit.Plain(kit.Clean(v.CallTypeWords, 400)))
 	if text := consequence(v); text != "" {
@@ -152,7 +155,8 @@ func wayLines(th theme.Theme, v *verify.QuoteView, w int) []string {
 	return out
 }
 
-// consequence is what a way of paying means for the calls. Where several chains pay, some services let their solver make the calls.
+// consequence explains what a way of paying means for the calls. Where several chains pay, some services let their
+// solver make the calls.
 func consequence(v *verify.QuoteView) string {
 	const lends = "The solver lends what is missing and should get these payments only once your calls ran; the operator decides that."
 	switch v.CallType {
@@ -180,10 +184,10 @@ func chains(legs []verify.LegView) int {
 // fingerprintW is the width of the label column of a fingerprint.
 const fingerprintW = 13
 
-// fingerprintLines is the name of exactly this document and intent, as a second machine prints it.
+// fingerprintLines shows the fingerprint of exactly this document and intent, as a second machine prints it.
 func fingerprintLines(th theme.Theme, w int, fingerprint string) []string {
 	return kit.Row(th, w, indent, fingerprintW, "fingerprint", kit.Plain(kit.Groups(fingerprint)), kit.Plain("  "), kit.Span{Text: "(coffer verify)", Style: th.Dim, Whole: true})
 }
 
-// legsWord counts payments for a reader.
+// legsWord counts payments in words.
 func legsWord(n int) string { return "in " + strconv.Itoa(n) + " payments" }

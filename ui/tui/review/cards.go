@@ -11,14 +11,14 @@ import (
 	"coffer/wallet/verify"
 )
 
-// delegationAt is a delegation and the signature that makes it: its number among all, or 0 for the one that review 1 asks for.
+// delegationAt is a delegation and the number of the signature that makes it; 0 is the one that review 1 asks for.
 type delegationAt struct {
 	*verify.DelegationView
 	signature int
 }
 
-// delegationCards say what EIP-7702 authorizations do, in one sentence, and then exactly what they are (TH-D6): one card for each EOA and code, with every
-// chain on which it holds.
+// delegationCards explain in one sentence what EIP-7702 authorizations do, then list exactly what they are (TH-D6): one
+// card per EOA and code, with every chain on which the delegation is valid.
 func delegationCards(th theme.Theme, w int, all []delegationAt) []string {
 	var out []string
 	for len(all) > 0 {
@@ -68,7 +68,7 @@ func delegationCard(th theme.Theme, w int, all []delegationAt) []string {
 	return blank(out)
 }
 
-// accountLines name the account that acts, and for a role-based one what its session key gives away.
+// accountLines name the account that acts, and for a role-based one the rights that its session key gives away.
 func accountLines(f screen.Frame, v *verify.PreparedView) []string {
 	th, w := f.Theme, f.W-1
 	spans := []kit.Span{address(v.Sender)}
@@ -89,7 +89,8 @@ func accountLines(f screen.Frame, v *verify.PreparedView) []string {
 		"Your approval itself has no end: it stays good until another operation of this account uses its number. Fees and sponsor are not part of it.")...)...)
 }
 
-// solanaLines shows each Solana message of a quote as it will be signed: who pays its fee, what it does, and when it dies.
+// solanaLines shows each Solana message of a quote as it will be signed: its fee payer, its instructions and its
+// expiry.
 func (s *Screen) solanaLines(f screen.Frame) []string {
 	th, w := f.Theme, f.W-1
 	var out []string
@@ -122,7 +123,7 @@ func (s *Screen) solanaLines(f screen.Frame) []string {
 
 const solanaW = 14
 
-// instructionLines is one decoded instruction; one that could not be decoded shows its bytes.
+// instructionLines draws one decoded instruction, or the bytes of one that cannot be decoded.
 func instructionLines(th theme.Theme, w, n int, x verify.InstructionView) []string {
 	name := kit.Clean(x.ProgramName, 60)
 	title := []kit.Span{{Text: strconv.Itoa(n) + " " + name + " " + kit.Clean(x.Name, 60), Style: th.Strong}}
@@ -147,7 +148,7 @@ func instructionLines(th theme.Theme, w, n int, x verify.InstructionView) []stri
 	return out
 }
 
-// whose says whether an address is one of the person's own.
+// whose says whether an address belongs to the person.
 func (s *Screen) whose(address string) string {
 	for _, a := range s.snap.Intent.Accounts {
 		if a.AccountAddress == address {

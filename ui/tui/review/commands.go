@@ -9,7 +9,7 @@ import (
 	"coffer/wallet/intent"
 )
 
-// step names what a command did.
+// step names what a command does.
 type step int
 
 const (
@@ -20,21 +20,21 @@ const (
 	stepExecute
 )
 
-// startedMsg says that an operation was entered in the journal, or why not.
+// startedMsg reports that the journal has the operation, or why it does not.
 type startedMsg struct {
 	gen int
 	op  Operation
 	err error
 }
 
-// steppedMsg is the outcome of one step. op is the operation it belongs to, also when the screen has gone on to another.
+// steppedMsg is the outcome of one step. op is its operation, even when the screen shows another one by now.
 type steppedMsg struct {
 	gen  int
 	step step
 	op   Operation
 	snap flow.Snapshot
 	err  error
-	// fresh: nothing had been signed when the step began
+	// fresh: nothing was signed when the step began
 	fresh bool
 }
 
@@ -45,7 +45,7 @@ type eventMsg struct {
 	feed  chan flow.Event
 }
 
-// leavable returns a context for a step that leaving the screen cancels.
+// leavable returns a context that leaving the screen cancels.
 func (s *Screen) leavable() context.Context {
 	ctx, stop := context.WithCancel(s.life)
 	s.stop = stop
@@ -70,7 +70,8 @@ func (s *Screen) prepare() tea.Cmd {
 	}
 }
 
-// signPrepared signs what was reviewed. It is not cancelled by leaving: a signature that was made is journaled.
+// signPrepared signs the reviewed operation. Leaving does not cancel it: the journal records every signature that is
+// made.
 func (s *Screen) signPrepared(confirmed string) tea.Cmd {
 	s.enter(phaseQuote)
 	s.signed, s.busy[s.op.ID()] = true, wordsSign

@@ -10,17 +10,17 @@ import (
 	"coffer/wallet/verify"
 )
 
-// change is one figure of the quote before beside that of the new one. diff is "" when they are the same.
+// change is one figure of the previous quote beside the new one. diff is "" when they are equal.
 type change struct{ label, old, now, diff string }
 
-// changeLines puts the figures of the quote before, dim, beside the new ones, with the difference. Where the columns do not fit, one figure follows another:
-// nothing is cut.
+// changeLines puts the figures of the previous quote, dim, beside the new ones, with the difference. Where the columns
+// do not fit, it lists one figure after another and cuts nothing.
 func changeLines(th theme.Theme, old, now *verify.QuoteView, w int) []string {
 	out := kit.Prose(w, indent, kit.Span{Text: "New quote. The old figures are dim; what was confirmed or typed for them does not count.", Style: th.Strong})
 	return append(append(out, changeTable(th, changes(old, now), w)...), "")
 }
 
-// changes lists what a person decides on: payments, what arrives, fees, cost and tolerance.
+// changes lists the figures that a person decides on: payments, what arrives, fees, cost and tolerance.
 func changes(old, now *verify.QuoteView) []change {
 	list := sumChanges("You pay", old.Pay, now.Pay)
 	if now.Kind == intent.KindSwap || now.Kind == intent.KindTransfer {
@@ -39,7 +39,7 @@ func changes(old, now *verify.QuoteView) []change {
 	return list
 }
 
-// sumChanges compares two lists by asset: what is new, what changed and what is gone.
+// sumChanges compares two lists by asset: new, changed and gone.
 func sumChanges(label string, old, now []verify.AmountView) []change {
 	var out []change
 	for i := range now {
@@ -62,7 +62,7 @@ func findAmount(list []verify.AmountView, a verify.AmountView) *verify.AmountVie
 	return nil
 }
 
-// amountChange compares two amounts; of different assets there is no difference to tell, and nil is nothing.
+// amountChange compares two amounts. Different assets have no difference; nil is no amount.
 func amountChange(label string, old, now *verify.AmountView) change {
 	c := change{label: label, old: "nothing", now: "nothing", diff: "new"}
 	if old != nil {

@@ -13,7 +13,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// heldKey is the time within which the same key again is taken for one that is held down: terminals that do not report repeats send them faster.
+// heldKey is the time within which the same key again counts as held down: terminals that do not report repeats send
+// them faster.
 const heldKey = 200 * time.Millisecond
 
 // atStake judges the review on the screen.
@@ -39,7 +40,7 @@ func (s *Screen) first() *verify.PreparedView {
 type wanted int
 
 const (
-	wantKey    wanted = iota // one key
+	wantKey    wanted = iota // a single key
 	wantPhrase               // the sentence of an open gate
 	wantAmount               // the amount
 	wantTail                 // the end of an address
@@ -59,11 +60,11 @@ func (s *Screen) wants() wanted {
 	return wantKey
 }
 
-// typing reports that the review on the screen is confirmed by typing something.
+// typing reports whether the review on the screen is confirmed by typing.
 func (s *Screen) typing() bool { return s.reviewing() && s.wants() != wantKey }
 
-// focusTyped gives the field the keyboard where digits go into it without being asked for. A sentence is typed after enter only: its letters are keys of the
-// review before.
+// focusTyped focuses the field where it takes digits at once. A sentence is typed after enter only: until then its
+// letters are keys of the review.
 func (s *Screen) focusTyped() {
 	s.typed.Blur()
 	if s.reviewing() && s.wants() == wantAmount {
@@ -71,15 +72,16 @@ func (s *Screen) focusTyped() {
 	}
 }
 
-// writing reports that letters go into the field: a sentence is being typed.
+// writing reports whether letters go into the field, because a sentence is being typed.
 func (s *Screen) writing() bool { return s.page == pageMain && s.typed.Focused() && s.letters() }
 
-// letters reports that what is to be typed has letters, which are keys of the review until enter was pressed.
+// letters reports whether the text to type has letters, which are keys of the review until enter is pressed.
 func (s *Screen) letters() bool {
 	return s.reviewing() && (s.wants() == wantPhrase || s.wants() == wantTail)
 }
 
-// obstacle says why the review cannot be confirmed now; "" when it can. It looks only; the grace period is kept by press.
+// obstacle says why the review cannot be confirmed now; "" when it can. It changes nothing; press enforces the grace
+// period.
 func (s *Screen) obstacle(now time.Time) string {
 	switch {
 	case !s.reviewing():
@@ -98,13 +100,13 @@ func (s *Screen) obstacle(now time.Time) string {
 	return ""
 }
 
-// faithful refuses to confirm a view that is not exactly what was asked for. verify refuses all else itself.
+// faithful refuses to confirm a view that differs from the intent. verify refuses everything else itself.
 func (s *Screen) faithful() bool {
 	return s.phase != phaseReview1 || Faithful(s.snap.Intent, s.snap.Review1, s.snap.Report1)
 }
 
-// Faithful reports that an operation is exactly what was asked for: every call once, in its order and byte for byte, nothing beside it but approvals that were
-// declared, and no refusal.
+// Faithful reports whether an operation is exactly the intent: every call once, in order and byte for byte, nothing
+// added but declared approvals, and no refusal.
 func Faithful(d intent.Draft, v *verify.PreparedView, r verify.Report) bool {
 	next := 1
 	for _, l := range v.Lines {
@@ -123,14 +125,14 @@ func Faithful(d intent.Draft, v *verify.PreparedView, r verify.Report) bool {
 	return next == len(d.Calls)+1 && !r.Refused()
 }
 
-// held reports a key that is held down, by its own word or by its pace, and remembers the key.
+// held reports whether a key is held down, by the terminal's repeat flag or by its pace, and remembers the key.
 func (s *Screen) held(m tea.KeyPressMsg, now time.Time) bool {
 	same := m.String() == s.key && now.Sub(s.keyAt) < heldKey
 	s.key, s.keyAt = m.String(), now
 	return m.IsRepeat || same
 }
 
-// fingerprint names the review on the screen; "" when there is none.
+// fingerprint identifies the review on the screen; "" without a review.
 func (s *Screen) fingerprint() string {
 	switch {
 	case s.phase == phaseReview1 && s.snap.Review1 != nil:
@@ -141,7 +143,7 @@ func (s *Screen) fingerprint() string {
 	return ""
 }
 
-// confirmation names the review on the screen: its fingerprint and, behind an open gate, the sentence that was typed.
+// confirmation identifies the review on the screen: its fingerprint and, behind an open gate, the typed sentence.
 func (s *Screen) confirmation() string {
 	if k := s.atStake(); k.Phrase != "" {
 		return s.fingerprint() + "\n" + k.Phrase

@@ -10,7 +10,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// costLines is pay, delivered, minimum, fees, and how much of the cost the fees explain.
+// costLines lists the payment, the delivery, the minimum, the fees, and the share of the cost that the fees explain.
 func (s *Screen) costLines(f screen.Frame) []string {
 	th, v, w := f.Theme, s.summed(s.snap.Review2), f.W-1
 	labels := costW
@@ -59,8 +59,8 @@ func (s *Screen) costLines(f screen.Frame) []string {
 
 const exchangeW = 17
 
-// getEntries is what is delivered: for a swap or a transfer the least comes first, because only that is promised. exact says that the least of a call is
-// what is delivered.
+// getEntries lists the delivery. For a swap or a transfer the minimum comes first, because only that is promised. exact
+// reports that the minimum of a call equals its delivery.
 func (s *Screen) getEntries(th theme.Theme, v *verify.QuoteView) (out []kit.Entry, exact bool) {
 	if s.exchange() {
 		least := entry(th, "You get at least", v.Minimum)
@@ -85,7 +85,7 @@ func (s *Screen) getEntries(th theme.Theme, v *verify.QuoteView) (out []kit.Entr
 	return out, exact
 }
 
-// recipientSpans is the recipient in full, and whether it is the person's own or was never paid before.
+// recipientSpans writes the recipient in full, and whether it is the person's own or was never paid before.
 func (s *Screen) recipientSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	spans := s.named(v.Recipient)
 	mark := func(m theme.Meaning, text string) {
@@ -103,7 +103,7 @@ func (s *Screen) recipientSpans(th theme.Theme, v *verify.QuoteView) []kit.Span 
 	return spans
 }
 
-// deliveredNote says which part of what the call gets is paid for by this quote; the rest is there already.
+// deliveredNote says which part of what the call gets this quote pays for; the rest is on the chain already.
 func deliveredNote(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	for _, n := range v.Needs {
 		if n.Need.Asset == v.Delivered.Asset && n.Short != nil && v.Delivered.Decimals >= 0 && n.Short.Cmp(v.Delivered.Amount) < 0 {
@@ -113,7 +113,7 @@ func deliveredNote(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	return nil
 }
 
-// feeNote puts what the service says about its fees beside the last fee, or on a line of its own.
+// feeNote puts the service's remark on its fees beside the last fee, or on its own line.
 func feeNote(th theme.Theme, v *verify.QuoteView, entries []kit.Entry) []kit.Entry {
 	if v.FeesMicro == nil && len(v.Fees) == 0 {
 		e := kit.Entry{Label: "Fees", Figure: kit.Figure{Main: amount.Unknown}, FigureLook: th.Unknown}
@@ -133,7 +133,7 @@ func feeNote(th theme.Theme, v *verify.QuoteView, entries []kit.Entry) []kit.Ent
 	return entries
 }
 
-// noted adds a remark to those that are there.
+// noted appends to a remark.
 func noted(note []kit.Span, more ...kit.Span) []kit.Span {
 	if len(note) > 0 && len(more) > 0 {
 		note = append(note, kit.Plain("  "))
@@ -141,7 +141,7 @@ func noted(note []kit.Span, more ...kit.Span) []kit.Span {
 	return append(note, more...)
 }
 
-// costSpans is what is lost on the way and the part of it that the fees explain.
+// costSpans writes the loss on the way and the part of it that the fees explain.
 func costSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	unknown := kit.Span{Text: amount.Unknown, Style: th.Unknown}
 	spans := []kit.Span{unknown}
@@ -156,15 +156,15 @@ func costSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
 		return append(spans, kit.Plain(", explained by fees: "), unknown)
 	case v.Explained && v.UnexplainedMicro.Sign() <= 0:
 		return append(spans, kit.Span{Text: ", explained by fees: " + share + " " + th.Sign(theme.Good), Style: th.Good})
-	case v.Explained: // what is left is within what prices may be off by, which makes it neither good nor bad
+	case v.Explained: // the rest lies within the error of the prices, so it is neither good nor bad
 		return append(spans, kit.Plain(", explained by fees: "+share))
 	default:
 		return append(spans, kit.Span{Text: ", explained by fees: only " + share + " " + th.Sign(theme.Warn), Style: th.Warn})
 	}
 }
 
-// explained is the share of the cost that the fees account for, in percent; false when it is not known: nothing is left to explain, and yet verify does not call
-// it explained.
+// explained returns the share of the cost that the fees account for, in percent; false when it is unknown: nothing is
+// left to explain, and verify still does not call the cost explained.
 func explained(v *verify.QuoteView) (string, bool) {
 	if v.CostMicro == nil || v.UnexplainedMicro == nil || !v.Explained && v.UnexplainedMicro.Sign() <= 0 {
 		return "", false

@@ -13,18 +13,19 @@ import (
 	"coffer/wallet/verify"
 )
 
-// sideBySide is the width of the body from which the intent stands beside what the operation contains; below it one follows the other.
+// sideBySide is the width of the body from which intent and operation are shown in two columns; below it one follows
+// the other.
 const sideBySide = 100
 
-// lay writes one side of a pair in w cells: its rows, each of one or more lines.
+// lay draws one side of a pair in w cells: its rows, each of one or more lines.
 type lay func(w int) [][]string
 
-// pair is one thing that was asked for and what the operation contains of it; nil: nothing on that side. brief says the asked side in fewer lines, for where
-// the other side follows right below it.
+// pair is one item of the intent and its counterpart in the operation; nil is an empty side. brief is the asked side in
+// fewer lines, for the layout in which the other side follows right below.
 type pair struct{ asked, brief, holds lay }
 
-// diffLines puts the frozen intent against the calls that were decoded from the bytes to sign. The comparison is made here once more, byte for byte, and does
-// not rely on the judgement that came with the view.
+// diffLines puts the frozen intent beside the calls decoded from the bytes to sign. It compares both again, byte for
+// byte, and does not rely on the verdict that came with the view.
 func (s *Screen) diffLines(th theme.Theme, w int) []string {
 	pairs := s.pairs(th)
 	if w+1 >= sideBySide {
@@ -68,7 +69,7 @@ func besides(th theme.Theme, pairs []pair, w int) []string {
 	return out
 }
 
-// at is one element, or nothing behind the end.
+// at returns element i, or the zero value behind the end.
 func at[T any](list []T, i int) (none T) {
 	if i < len(list) {
 		return list[i]
@@ -76,7 +77,7 @@ func at[T any](list []T, i int) (none T) {
 	return none
 }
 
-// pairs lists everything on either side, in the order in which the operation runs.
+// pairs lists everything on either side, in the order of execution.
 func (s *Screen) pairs(th theme.Theme) []pair {
 	v, d := s.snap.Review1, s.snap.Intent
 	calls, allowed := make([]bool, len(d.Calls)), make([]bool, len(d.Allowances))
@@ -125,7 +126,7 @@ func (s *Screen) pairs(th theme.Theme) []pair {
 	return append(out, pair{nothing, nothing, more})
 }
 
-// words is a side of one sentence.
+// words is a side that is one sentence.
 func words(spans ...kit.Span) lay {
 	return func(w int) [][]string { return [][]string{kit.Prose(w, indent, spans...)} }
 }
@@ -141,7 +142,7 @@ func (s *Screen) amountLay(th theme.Theme, label, asset, text string) lay {
 	}
 }
 
-// allowancePair puts an approval, or its end, beside the allowance that asks for it.
+// allowancePair puts an approval, or its revocation, beside the allowance that asks for it.
 func (s *Screen) allowancePair(th theme.Theme, l verify.CallView, used []bool) pair {
 	p := pair{holds: s.callLay(th, l, added)}
 	for i, a := range s.snap.Intent.Allowances {
@@ -149,7 +150,7 @@ func (s *Screen) allowancePair(th theme.Theme, l verify.CallView, used []bool) p
 			continue
 		}
 		switch {
-		case used[i]: // the end of one that was shown already
+		case used[i]: // the revocation of one that is shown already
 			p.asked = words(kit.Span{Text: "the allowance above, taken back afterwards", Style: th.Dim})
 			p.brief = nil
 		default:
@@ -163,7 +164,7 @@ func (s *Screen) allowancePair(th theme.Theme, l verify.CallView, used []bool) p
 	return p
 }
 
-// allowLay is a declared allowance as it was asked for.
+// allowLay draws a declared allowance as the intent has it.
 func (s *Screen) allowLay(th theme.Theme, a api.AllowanceRequirement) lay {
 	spender, _ := api.SpenderOf(a, wireCalls(s.snap.Intent))
 	return func(w int) [][]string {
@@ -172,7 +173,7 @@ func (s *Screen) allowLay(th theme.Theme, a api.AllowanceRequirement) lay {
 	}
 }
 
-// allows reports whether an approval of the operation belongs to a declared allowance: the same token and the same spender.
+// allows reports whether an approval of the operation belongs to a declared allowance: same token, same spender.
 func allows(a api.AllowanceRequirement, d intent.Draft, l verify.CallView) bool {
 	asset, err := caip.ParseAsset(a.AssetType)
 	token, ok := asset.Token()
@@ -210,13 +211,13 @@ func SameCall(c intent.Call, l verify.CallView) bool {
 
 func bytesOf(data string) string { return strings.TrimPrefix(strings.ToLower(data), "0x") }
 
-// fit is how a call of the operation stands to the intent.
+// fit says how a call of the operation relates to the intent.
 type fit int
 
 const (
-	same    fit = iota // it is a call of the intent, byte for byte
-	added              // it was added for a declared allowance
-	foreign            // nobody asked for it
+	same    fit = iota // a call of the intent, byte for byte
+	added              // added for a declared allowance
+	foreign            // not in the intent
 )
 
 func (f fit) mark(th theme.Theme) string {
@@ -229,7 +230,7 @@ func (f fit) mark(th theme.Theme) string {
 	return th.Danger.Render("not what you asked ") + th.Mark(theme.Danger)
 }
 
-// callLay shows one decoded call of the operation, and whether it is what was asked for.
+// callLay draws one decoded call of the operation, and whether it was asked for.
 func (s *Screen) callLay(th theme.Theme, l verify.CallView, how fit) lay {
 	return func(w int) [][]string {
 		mark := how.mark(th)

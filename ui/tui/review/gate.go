@@ -7,7 +7,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// gateLines name every open gate behind which the review stands. What has to be typed stands at the end of the text.
+// gateLines names every open gate of the review. The sentence to type is at the end of the text.
 func gateLines(th theme.Theme, r verify.Report, w int) []string {
 	var out []string
 	for _, x := range r.Reasons {
@@ -20,7 +20,7 @@ func gateLines(th theme.Theme, r verify.Report, w int) []string {
 	return out
 }
 
-// phraseLines are the sentence that confirms behind an open gate, whole and exactly as it has to be typed.
+// phraseLines shows the sentence that confirms behind an open gate, whole and exactly as it has to be typed.
 func phraseLines(th theme.Theme, phrase string, w int) []string {
 	if phrase == "" {
 		return nil
@@ -29,7 +29,7 @@ func phraseLines(th theme.Theme, phrase string, w int) []string {
 	return append(out, kit.Prose(w, indent+2, kit.Span{Text: phrase, Style: th.Strong})...)
 }
 
-// comparedLines is one finding, said by head, with what was expected and what was found.
+// comparedLines draws one finding under head, with the expected and the actual value.
 func comparedLines(th theme.Theme, head []kit.Span, x verify.Reason, w int) []string {
 	labels := 8
 	if finding.Policy(x) {
@@ -45,12 +45,13 @@ func comparedLines(th theme.Theme, head []kit.Span, x verify.Reason, w int) []st
 	return out
 }
 
-// reasonSpans say a reason; a review has no place for its code.
+// reasonSpans writes a reason; a review has no room for its code.
 func reasonSpans(th theme.Theme, m theme.Meaning, x verify.Reason) []kit.Span {
 	return marked(th, m, kit.Clean(finding.Title(x), 400))
 }
 
-// codedSpans say a reason with the code of its check, where somebody looks it up: in the list of checks, and where it refused.
+// codedSpans writes a reason with the code of its check, for the two places where a person looks codes up: the list of
+// checks and the page of a refusal.
 func codedSpans(th theme.Theme, m theme.Meaning, x verify.Reason) []kit.Span {
 	return append(reasonSpans(th, m, x), kit.Span{Text: "  " + kit.Clean(x.Code, 8), Style: th.Dim})
 }

@@ -8,7 +8,7 @@ import (
 	"coffer/wallet/flow"
 )
 
-// Keys are the keys that work here now, and the one that does not: amounts are never hidden where one decides on them.
+// Keys lists the keys that work now, and one that does not: amounts are never hidden where a person decides on them.
 func (s *Screen) Keys() []kit.Key {
 	hide := kit.NewKey("hide amounts", "h").OffWhen(true, "a review always shows its amounts: you decide on them here").Hidden()
 	return append(s.ownKeys(), hide)
@@ -70,8 +70,8 @@ func (s *Screen) ownKeys() []kit.Key {
 	return []kit.Key{kit.NewKey("close", "esc")}
 }
 
-// confirmKey is the key of the decision. It is shown as off for every obstacle but the half second of grace, which press keeps itself: a key that
-// is held down must reach it.
+// confirmKey is the key of the decision. Every obstacle shows it as off, except the half second of grace, which press
+// enforces itself: a held key must reach press.
 func (s *Screen) confirmKey() kit.Key {
 	k := kit.NewKey(s.verb(), "y")
 	if s.phase == phaseReview1 && !s.snap.Review1.WholeConsent {
@@ -95,7 +95,8 @@ func (s *Screen) confirmKey() kit.Key {
 	return k.OffWhen(why != "", why).Named("confirm").WithCare()
 }
 
-// shortVerb says in the key line what signing review 1 does: in words, or by the number of signatures where they would take half of the line.
+// shortVerb says in the key line what signing review 1 does: in words, or by the number of signatures where the words
+// would take half of the line.
 func (s *Screen) shortVerb() string {
 	if verb := s.verb(); s.width == 0 || kit.Width(verb) <= s.width/2 {
 		return verb
@@ -103,10 +104,10 @@ func (s *Screen) shortVerb() string {
 	return "sign " + strconv.Itoa(s.firstCount())
 }
 
-// submittedWords say why a quote that was submitted before is not asked for again from here.
+// submittedWords explains why the review does not ask again for a quote that was submitted before.
 const submittedWords = "this quote was submitted before: look at Activity how it ended first"
 
-// submitted reports that the quote was sent before: nothing here may lead to a second one.
+// submitted reports whether the quote was sent before: nothing here may send a second one.
 func (s *Screen) submitted() bool { return errors.Is(s.failed, flow.ErrSubmitted) }
 
 func againKey(label string) kit.Key { return kit.NewKey(label, "r").Named("ask-again") }
@@ -117,7 +118,7 @@ func scrollKey() kit.Key {
 	return kit.Key{Press: []string{"space", "pgdown", "pgup", "up", "down", "j", "k", "g", "G", "home", "end"}, Show: "space", Label: "read on", Quiet: true}
 }
 
-// canEdit reports that going back to the builder makes sense.
+// canEdit reports whether going back to the builder makes sense.
 func (s *Screen) canEdit() bool {
 	switch s.phase {
 	case phaseReview1, phaseReview2, phaseRefused:
@@ -128,8 +129,8 @@ func (s *Screen) canEdit() bool {
 	return false
 }
 
-// canRetry reports that r does something: a new quote, a fresh preparation, or the failed step again. An execute is never
-// repeated: after one that the service refused, a new quote is asked for.
+// canRetry reports whether r does something: a new quote, a new preparation, or the failed step again. An execute is
+// never repeated: after the service refused one, r asks for a new quote.
 func (s *Screen) canRetry() bool {
 	switch s.phase {
 	case phaseReview1:

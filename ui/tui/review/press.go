@@ -11,7 +11,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// press handles a key. Only the first press of a key on a screen that has stood for half a second can confirm.
+// press handles a key. Only the first press of a key, on a screen that has been shown for half a second, can confirm.
 func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 	if s.unlock.open {
 		return s.pressUnlock(m)
@@ -62,7 +62,8 @@ func (s *Screen) press(m tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// scroll moves the text of the review. Where reading on has come to the end and lines above it were never shown, it goes on with the first of them.
+// scroll moves the text of the review. When reading on reaches the end and lines above were never shown, it continues
+// with the first of those.
 func (s *Screen) scroll(key string) {
 	text := &s.text[pageMain]
 	if (key == "space" || key == "pgdown") && text.Below() == 0 && text.ToUnseen() {
@@ -78,7 +79,8 @@ func (s *Screen) open(p page) {
 	}
 }
 
-// pressPage handles a key on the list of checks or the inspection; nothing confirms there, and coming back starts the grace period anew.
+// pressPage handles a key on the list of checks or the inspection. Nothing confirms there, and coming back restarts the
+// grace period.
 func (s *Screen) pressPage(key string) tea.Cmd {
 	if key == "esc" || key == "i" || key == "c" || key == "q" {
 		s.page = pageMain
@@ -92,14 +94,14 @@ func (s *Screen) pressPage(key string) tea.Cmd {
 	return nil
 }
 
-// isTyping reports the keys that belong to the field: enter, and digits of an amount or everything of a sentence.
+// isTyping reports whether a key belongs to the field: enter, and digits of an amount or everything of a sentence.
 func (s *Screen) isTyping(m tea.KeyPressMsg) bool {
 	switch m.String() {
 	case "enter":
 		return true
 	case "backspace", "delete", "left", "right":
 		return s.typed.Focused()
-	case "ctrl+u", "ctrl+w", "ctrl+k": // which may mean something else while nothing is typed
+	case "ctrl+u", "ctrl+w", "ctrl+k": // these may mean something else while nothing is typed
 		return s.typed.Focused() && s.typed.Value() != ""
 	case "esc":
 		return s.writing()
@@ -135,7 +137,7 @@ func (s *Screen) pressTyped(m tea.KeyPressMsg, held bool) tea.Cmd {
 	return nil
 }
 
-// confirm signs or executes when nothing stands in the way.
+// confirm signs or executes when there is no obstacle.
 func (s *Screen) confirm(held bool) tea.Cmd {
 	now := s.ctx.Clock()
 	if why := s.obstacle(now); why != "" {
@@ -158,7 +160,8 @@ func (s *Screen) confirm(held bool) tea.Cmd {
 	return s.execute(s.confirmation())
 }
 
-// typedAll checks what was typed. Behind an open gate the sentence comes first and, where one is needed, the amount after it.
+// typedAll checks the typed text. Behind an open gate the sentence comes first and, where one is needed, the amount
+// after it.
 func (s *Screen) typedAll() (toast tea.Cmd, ok bool) {
 	k := s.atStake()
 	switch s.wants() {
@@ -192,7 +195,7 @@ func (s *Screen) typedAll() (toast tea.Cmd, ok bool) {
 	return nil, true
 }
 
-// wrong marks what was typed, if anything was.
+// wrong marks the typed text, if there is any, as wrong.
 func (s *Screen) wrong(text string) {
 	s.typed.Error = text
 	if s.typed.Value() == "" {

@@ -19,7 +19,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// report is that of the answer which was judged last.
+// report returns the findings on the last answer that was judged.
 func (s *Screen) report() verify.Report {
 	if s.snap.Report2.Refused() || s.phase == phaseReview2 {
 		return s.snap.Report2
@@ -27,7 +27,7 @@ func (s *Screen) report() verify.Report {
 	return s.snap.Report1
 }
 
-// refusedLines says which checks refused, what was compared, and what to do.
+// refusedLines says which checks refused, which values they compared, and what to do.
 func (s *Screen) refusedLines(f screen.Frame) []string {
 	th, w := f.Theme, f.W-1
 	r := s.report()
@@ -48,7 +48,7 @@ func (s *Screen) refusedLines(f screen.Frame) []string {
 	return append(out, kit.Prose(w, indent, kit.Plain("Nothing was signed."))...)
 }
 
-// checkLines lists every check: what refused, what to read, what could not be checked, what passed.
+// checkLines lists every check: refused, needs attention, could not be checked, passed.
 func (s *Screen) checkLines(f screen.Frame) []string {
 	th, w := f.Theme, f.W-1
 	r := s.report()
@@ -143,7 +143,7 @@ func (s *Screen) inspectLines(f screen.Frame) []string {
 	return out
 }
 
-// sourceLines lists the balances that the service counts on; nothing here was checked.
+// sourceLines lists the balances that the service counts on; none of them is checked here.
 func sourceLines(th theme.Theme, v *verify.PreparedView, w int) []string {
 	if len(v.Sources) == 0 {
 		return nil
@@ -155,7 +155,7 @@ func sourceLines(th theme.Theme, v *verify.PreparedView, w int) []string {
 	return append([]string{" " + th.Strong.Render("Usable balances, says the service")}, kit.Ledger(th, w, indent, 16, entries)...)
 }
 
-// decimalHex writes a decimal nonce as hex, because its parts are bytes; anything else is returned as it is.
+// decimalHex writes a decimal nonce as hex, because its parts are bytes; anything else it returns unchanged.
 func decimalHex(s string) string {
 	v, ok := new(big.Int).SetString(s, 10)
 	if !ok || v.Sign() < 0 {
@@ -176,7 +176,7 @@ func (s *Screen) problemView(f screen.Frame) string {
 	out = append(blank(out), kit.Prose(w, indent, kit.Plain(advice(s.failed)))...)
 	out = blank(out)
 	switch {
-	case s.submitted(): // Activity and History know how it ended
+	case s.submitted(): // Activity and History show how it ended
 	case s.signed:
 		out = append(out, kit.Prose(w, indent, kit.Plain(s.stillLive()))...)
 	default:
@@ -188,8 +188,8 @@ func (s *Screen) problemView(f screen.Frame) string {
 	return kit.Lines(text.View(f.W), " "+th.Dim.Render(text.More(th)))
 }
 
-// problemWords says what went wrong, and which of the service's failures are not said by that yet. A call that would fail is named as the person
-// counts, from 1.
+// problemWords says what went wrong, and returns the service's failures that the words do not cover. A call that would
+// fail is counted from 1.
 func (s *Screen) problemWords() (words string, rest []api.Failure) {
 	rest = failures(s.failed)
 	var e *api.Error
@@ -202,7 +202,7 @@ func (s *Screen) problemWords() (words string, rest []api.Failure) {
 	var ring *vault.KeyringError
 	switch {
 	case errors.As(s.failed, &ring):
-		return ring.Error(), rest // with what to do about it, whole
+		return ring.Error(), rest // complete, with what to do about it
 	case s.retry == stepExecute && s.before() && errors.Is(s.failed, flow.ErrExpired):
 		return "The time for this quote ended before it was sent. It was not sent.", rest
 	case s.snap.Problem != "":

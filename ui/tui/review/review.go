@@ -1,16 +1,23 @@
-// Package review is the screen on which a person agrees to what gets signed: review 1 of the prepared operation, review 2 of the quote, the
-// signing itself, and every way in which one of them ends early. A swap or a transfer has the second review only.
+// Package review is the screen on which a person agrees to what gets signed: review 1 of the prepared operation, review
+// 2 of the quote, the signing itself, and every early end of one of them. A swap or a transfer has review 2 only.
 //
-// Promise: everything shown about an operation comes from verify's views, that is from the decoded bytes (TH-V1); what only the service says is
-// labelled so. What was asked for stands against it and is compared here once more, byte for byte; the arithmetic of a quote is shown, a missing figure is
-// "unknown" and counted, and both reviews carry the fingerprint by which a second machine names the same document. No figure, address or reason is
-// cut: the text breaks and the screen scrolls. The first signature is asked for only after a confirmed review 1, the others only after a confirmed review 2, and a confirmation names the fingerprint of what was shown (protocol §1). A confirming key
-// does nothing for half a second after its screen appeared, on key repeat, on a paste, before every line was on the screen, and after the
-// deadline, and neither a click nor the palette presses it. A value below Deps.TypeFrom is confirmed by one key; a higher or unknown one, and a costly one, by
-// typing the amount, or the end of the address that gets it where the amount is too long to type. What the calls take counts as what pays for them does, unless
-// review 1 asked for it in full; a call that cannot be decoded is confirmed by the end of its contract's address. The linear mode asks for the same (stake.go). Behind an open gate the sentence of the gate
-// is typed first, exactly and by hand. When a signature needs a key of a locked vault, a dialog asks for the passphrase, which is never drawn and is wiped;
-// afterwards the review waits for its confirmation as before (TH-K6).
+// Promise: everything shown about an operation comes from verify's views, that is from the decoded bytes (TH-V1); what
+// only the service says is labelled so. The intent is shown beside it and compared here again, byte for byte. The
+// arithmetic of a quote is shown, a missing figure is "unknown" and counted, and both reviews carry the fingerprint by
+// which a second machine identifies the same document. No figure, address or reason is cut: the text wraps and the
+// screen scrolls.
+//
+// The first signature is asked for only after a confirmed review 1, the others only after a confirmed review 2, and a
+// confirmation carries the fingerprint of what was shown (protocol §1). A confirming key does nothing for half a second
+// after its screen appears, on key repeat, on a paste, before every line was on the screen, and after the deadline;
+// neither a click nor the palette presses it.
+//
+// One key confirms a value below Deps.TypeFrom. A higher or unknown value, and a costly one, takes typing the amount,
+// or the end of the recipient's address where the amount is too long to type. What the calls take counts like what pays
+// for them, unless review 1 asked for it in full; a call that cannot be decoded takes the end of its contract's
+// address. The linear mode asks for the same (stake.go). Behind an open gate the gate's sentence comes first, typed
+// exactly and by hand. When a signature needs a key of a locked vault, a dialog asks for the passphrase, which is never
+// drawn and is wiped; afterwards the review waits for its confirmation as before (TH-K6).
 //
 // Units: micro USD, base units, basis points. Sources: protocol §1–§3; TH-V1–V4, D6, K6, R3 and R4.
 package review
@@ -32,7 +39,8 @@ import (
 	"coffer/wallet/intent"
 )
 
-// Operation is what this screen drives. Every method may take long and is called from commands only, one at a time.
+// Operation is the operation that this screen drives. Every method may take long; the screen calls them from commands
+// only, one at a time.
 type Operation interface {
 	activity.Operation
 	Prepare(ctx context.Context) (flow.Snapshot, error)
@@ -43,29 +51,30 @@ type Operation interface {
 	Abandon() error
 }
 
-// Deps is what the screen works with. Start begins an operation in the journal; it is called from a command. TypeFrom is the value in micro USD from
-// which the amount has to be typed to confirm; nil: 100 USD.
+// Deps is what the screen works with. Start begins an operation in the journal; it is called from a command. TypeFrom
+// is the value in micro USD from which the amount has to be typed to confirm; nil: 100 USD.
 //
-// Names says by which name the person's contact book knows an address, which is given in checksum form or as base58; "" for one that it does not know. It is
-// called on the event loop; nil: there is no book.
+// Names returns the name of an address in the person's contact book, "" when it has none. The address is in checksum
+// form or base58. It is called on the event loop; nil: there is no book.
 //
-// Locked says whether a signature needs the vault's passphrase first; it is called on the event loop; nil: never. Unlock opens the vault, takes over the
-// passphrase and wipes it; it is called from a command and may take a second. nil: there is nothing to unlock.
+// Locked reports whether a signature needs the vault's passphrase first; it is called on the event loop; nil: never.
+// Unlock opens the vault, takes over the passphrase and wipes it; it is called from a command and may take a second.
+// nil: there is nothing to unlock.
 type Deps struct {
 	Start    func(ctx context.Context, in intent.Intent) (Operation, error)
 	TypeFrom *big.Int
 	Names    func(address string) string
 	Locked   func() bool
 	Unlock   func(ctx context.Context, pass secret.Secret) error
-	// NoSigner says why nothing can be signed here, whatever the review says; "": it can.
+	// NoSigner says why nothing can be signed here, whatever the review says; "": signing is possible.
 	NoSigner string
 }
 
 // StartArg is the argument of screen.OpenMsg{Review} by which the builder hands over a frozen intent.
 type StartArg struct{ Intent intent.Intent }
 
-// EditArg is the argument of screen.OpenMsg{Build} by which the review goes back: what was asked, and what was wrong with it, if the service or the
-// rules said so by path.
+// EditArg is the argument of screen.OpenMsg{Build} with which the review goes back: the draft, and its mistakes if the
+// service or the rules named them by path.
 type EditArg struct {
 	Draft    intent.Draft
 	Failures []api.Failure
@@ -83,10 +92,10 @@ const (
 	phaseExecute       // signing and sending
 	phaseRefused       // a check refused
 	phaseProblem       // a step failed and may be tried again
-	phaseGone          // handed over or ended
+	phaseGone          // sent or ended
 )
 
-// page is which text stands on the screen of a review.
+// page says which text of a review is on the screen.
 type page int
 
 const (
@@ -115,22 +124,22 @@ type Screen struct {
 
 	page   page
 	text   [3]kit.Scroll
-	width  int    // of what was drawn last, in cells
-	drawn  string // what the main text belongs to: a new fingerprint forgets what was seen
+	width  int    // of the last drawing, in cells
+	drawn  string // the review that the main text belongs to: a new fingerprint forgets what was seen
 	guard  kit.Guard
 	typed  *kit.Field
-	agreed bool     // the sentence of an open gate was typed rightly; the amount is still to come
-	read   struct { // how far the review was read whose confirmation is under way
+	agreed bool     // the sentence of an open gate is typed correctly; the amount is still missing
+	read   struct { // how far the review was read whose confirmation is in progress
 		id   string
 		text kit.Scroll
 	}
-	unlock unlock // the dialog over a review that asks for the passphrase
+	unlock unlock // the passphrase dialog over a review
 	key    string // the key pressed last and when, to tell a held key from a pressed one
 	keyAt  time.Time
-	signed bool              // a signature was given in this operation, for this quote or for an earlier one
-	given  map[string]bool   // operations of which something was signed: a new quote counts anew and takes nothing back
-	paid   map[string]bool   // operations of which a payment was signed, likewise
-	busy   map[string]string // operations with a step under way that leaving does not cancel, and what it is
+	signed bool              // this operation has a signature, for this quote or an earlier one
+	given  map[string]bool   // operations with a signature: a new quote counts anew and takes nothing back
+	paid   map[string]bool   // operations with a signed payment, likewise
+	busy   map[string]string // operations with a step in progress that leaving does not cancel, and its words
 }
 
 // New makes the screen.
@@ -145,19 +154,19 @@ func New(ctx screen.Context, d Deps) *Screen {
 // Title is the name of the screen.
 func (s *Screen) Title() string { return "Review" }
 
-// Init has nothing to do: the screen works when it is opened with an argument.
+// Init does nothing: the screen starts when it is opened with an argument.
 func (s *Screen) Init() tea.Cmd { return nil }
 
-// Close cancels what is under way. An execute that has begun is safe: the journal knows how far it came.
+// Close cancels what is in progress. An execute that has begun is safe: the journal records how far it came.
 func (s *Screen) Close() {
 	s.cancel()
 	s.unlock.field.Wipe()
 }
 
-// Capturing reports that what is typed goes to a field.
+// Capturing reports whether typed text goes to a field.
 func (s *Screen) Capturing() bool { return s.unlock.open || s.page == pageMain && s.typing() }
 
-// KeepOpen says what would be left behind by quitting now.
+// KeepOpen says what quitting now would leave behind.
 func (s *Screen) KeepOpen() string {
 	switch s.phase {
 	case phasePrepare, phaseReview1, phaseQuote, phaseReview2:
@@ -181,25 +190,26 @@ func (s *Screen) KeepOpen() string {
 		}
 		return "the call is not finished; nothing is signed"
 	}
-	for _, words := range s.busy { // left, and goes on
+	for _, words := range s.busy { // left, and still running
 		return words
 	}
 	return ""
 }
 
-// What goes on when the screen is left.
+// The words for what keeps running after the screen is left.
 const (
 	wordsSign    = "the call is being signed"
 	wordsRun     = "the call is being signed and run"
 	wordsExecute = "payments are being signed and sent"
 )
 
-// running reports that the whole consent was given: the call is signed and run without another review.
+// running reports whether the whole consent is given: the call is signed and runs without another review.
 func (s *Screen) running() bool {
 	return s.phase == phaseQuote && s.op != nil && s.busy[s.op.ID()] == wordsRun
 }
 
-// Wake is the time until the next change by time alone: a countdown, or the end of the half second in which nothing confirms.
+// Wake is the time until time alone changes the screen: a countdown, or the end of the half second in which nothing
+// confirms.
 func (s *Screen) Wake(now time.Time) time.Duration {
 	switch s.phase {
 	case phasePrepare, phaseQuote, phaseExecute:
@@ -213,7 +223,7 @@ func (s *Screen) Wake(now time.Time) time.Duration {
 	return 0
 }
 
-// deadline is the moment after which the review on the screen cannot be confirmed; zero: none is known.
+// deadline is the moment after which the review on the screen cannot be confirmed; zero: unknown.
 func (s *Screen) deadline() time.Time {
 	switch {
 	case !s.snap.Deadline.IsZero():
@@ -226,10 +236,10 @@ func (s *Screen) deadline() time.Time {
 	return time.Time{}
 }
 
-// expired reports that the deadline has passed. Without a deadline nothing may be confirmed either.
+// expired reports whether the deadline has passed. Without a deadline nothing can be confirmed either.
 func (s *Screen) expired(now time.Time) bool { return !now.Before(s.deadline()) }
 
-// reviewing reports that a review waits for a decision.
+// reviewing reports whether a review waits for a decision.
 func (s *Screen) reviewing() bool { return s.phase == phaseReview1 || s.phase == phaseReview2 }
 
 // waitsFor returns the phase that belongs to a snapshot.

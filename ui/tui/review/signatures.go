@@ -15,13 +15,13 @@ import (
 	"coffer/wallet/verify"
 )
 
-// exchange reports a swap or a transfer: it has nothing to prepare, so its first review is the quote.
+// exchange reports a swap or a transfer: there is nothing to prepare, so the quote is its first review.
 func (s *Screen) exchange() bool {
 	k := s.snap.Intent.Kind
 	return k == intent.KindSwap || k == intent.KindTransfer
 }
 
-// noun names what is done.
+// noun names the kind of operation.
 func (s *Screen) noun() string {
 	if s.exchange() {
 		return s.snap.Intent.Kind
@@ -40,7 +40,7 @@ func (s *Screen) firstCount() int {
 	return 1
 }
 
-// legCount is the number of signatures of a payment: its own and that of a delegation.
+// legCount is the number of signatures of a payment: its own and one for a delegation.
 func legCount(l verify.LegView) int {
 	if l.Delegation != nil {
 		return 2
@@ -59,7 +59,7 @@ func payments(v *verify.QuoteView) int {
 	return n
 }
 
-// total is the number of all signatures: as the flow counts them, and never less than what is on the screen.
+// total is the number of all signatures: the flow's count, and at least the number on the screen.
 func (s *Screen) total() int {
 	return max(s.snap.SignaturesTotal, s.firstCount()+payments(s.snap.Review2))
 }
@@ -79,7 +79,7 @@ func (s *Screen) marks() []mark {
 	return out
 }
 
-// tick is the place of one signature: ticked off once it is given.
+// tick draws the number of one signature, ticked off once it is given.
 func tick(th theme.Theme, n, total int, given bool) kit.Span {
 	text := "signature " + strconv.Itoa(n) + " of " + strconv.Itoa(total)
 	if given {
@@ -88,7 +88,7 @@ func tick(th theme.Theme, n, total int, given bool) kit.Span {
 	return kit.Span{Text: text + " [ ]", Style: th.Dim}
 }
 
-// liveFor says how long the first signature can be used: "until 12:11:03", or that it has no end.
+// liveFor says how long the first signature can be used: "until 12:11:03", or that it does not expire.
 func (s *Screen) liveFor() string {
 	v := s.snap.Review1
 	switch {
@@ -100,7 +100,7 @@ func (s *Screen) liveFor() string {
 	return "until " + v.Window.Until.In(s.ctx.Clock().Location()).Format("15:04:05")
 }
 
-// firstLives is the sentence about it, without a final stop; a delegation beside it is not forgotten.
+// firstLives is the sentence about the first signature's life, without a final stop; it covers a delegation beside it.
 func (s *Screen) firstLives() string {
 	text := "The first signature stays live " + s.liveFor()
 	if v := s.snap.Review1; v != nil && v.Delegation != nil {
@@ -109,13 +109,13 @@ func (s *Screen) firstLives() string {
 	return text
 }
 
-// note remembers what was signed of the operation on the screen.
+// note records what was signed of the operation on the screen.
 func (s *Screen) note(x flow.Snapshot) {
 	s.remember(x)
 	s.signed = s.signed || s.given[x.ID]
 }
 
-// remember keeps what was signed or sent of an operation: what is asked for next takes nothing of it back.
+// remember records what was signed or sent of an operation: nothing that is asked for next takes it back.
 func (s *Screen) remember(x flow.Snapshot) {
 	if x.SignaturesDone > 0 || x.BodyHash != "" {
 		s.given[x.ID] = true
@@ -130,7 +130,8 @@ func (s *Screen) remember(x flow.Snapshot) {
 	}
 }
 
-// before reports that more was signed than what review 1 asks for: payments of an earlier quote, or something that was sent and not accepted.
+// before reports whether more was signed than review 1 asks for: payments of an earlier quote, or a quote that was sent
+// and not accepted.
 func (s *Screen) before() bool { return s.paid[s.snap.ID] || s.snap.BodyHash != "" }
 
 // stillLive says what was signed and can still be used, when a quote cannot be confirmed.
@@ -147,7 +148,7 @@ func (s *Screen) stillLive() string {
 	return "No payment was signed. " + s.firstLives() + listed
 }
 
-// executeView ticks the signatures off as they are made and says how far sending is.
+// executeView ticks the signatures off as they are made and shows the progress of sending.
 func (s *Screen) executeView(f screen.Frame) string {
 	th := f.Theme
 	lines := []string{" " + th.Strong.Render("Signing and sending"), ""}

@@ -11,26 +11,30 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Stake is what a confirmation is about and what it takes. The screens and the linear mode ask for the same: both have it from here.
+// Stake is the value at risk in a confirmation and what confirming takes. The screens and the linear mode both use it,
+// so they ask for the same.
 type Stake struct {
-	Phrase string             // has to be typed exactly, before anything else; "": no gate stands open
-	Typed  *verify.AmountView // the amount to type; nil: nothing leaves the account as far as the bytes show
+	Phrase string             // has to be typed exactly, before anything else; "": no gate is open
+	Typed  *verify.AmountView // the amount to type; nil: the bytes show nothing that leaves the account
 	Micro  *big.Int           // its value in micro USD; nil: unknown
-	Why    string             // why something has to be typed; "": one key, or one word, is enough
-	Tail   string             // the address of which the end is typed instead of the amount; "": the amount is typed
-	Calls  bool               // it is about what the calls take, not about the payments of the quote
+	Why    string             // why something has to be typed; "": one key or one word is enough
+	Tail   string             // the address whose end is typed instead of the amount; "": the amount is typed
+	Calls  bool               // the stake is what the calls take, not the payments of the quote
 }
 
-// longest is the length of an amount, in characters, from which nobody types it without copying it: the end of an address is typed instead.
+// longest is the length of an amount, in characters, from which a person would copy it instead of typing it: the end of
+// an address is typed instead.
 const longest = 24
 
 // TailLetters is how many of the last characters of an address are typed.
 const TailLetters = 4
 
-// costlyBps is the share of a payment from which its cost has to be confirmed by typing, whatever the payment is worth.
+// costlyBps is the share of a payment, in basis points, from which its cost has to be confirmed by typing, whatever the
+// payment is worth.
 const costlyBps = 1000
 
-// FirstStake judges review 1. It only prepares, unless its signature is the whole consent. from is the value in micro USD from which something has to be typed.
+// FirstStake judges review 1. Review 1 only prepares, unless its signature is the whole consent. from is the value in
+// micro USD from which something has to be typed.
 func FirstStake(v *verify.PreparedView, from *big.Int) Stake {
 	k := Stake{Micro: new(big.Int)}
 	if v.WholeConsent {
@@ -40,9 +44,9 @@ func FirstStake(v *verify.PreparedView, from *big.Int) Stake {
 	return k
 }
 
-// SecondStake judges the review of a quote: its payments, and what the calls take where review 1 did not ask for that in full: with money that is there
-// already they take more than the payments, and everything where the service announced payments first and then asked for none. first is review 1, nil for a
-// swap or a transfer.
+// SecondStake judges the review of a quote: its payments, and what the calls take where review 1 did not ask for that
+// in full. With money that is on the chain already the calls take more than the payments; where the service announced
+// payments first and then asked for none, they take everything. first is review 1, nil for a swap or a transfer.
 func SecondStake(c *catalog.Catalog, v *verify.QuoteView, first *verify.PreparedView, from *big.Int) Stake {
 	k := Stake{Micro: new(big.Int)}
 	if !v.SameChainOnly {
@@ -63,7 +67,8 @@ func SecondStake(c *catalog.Catalog, v *verify.QuoteView, first *verify.Prepared
 	return k
 }
 
-// callsStake judges what calls take. What a call does that cannot be decoded is unknown, whatever else leaves the account.
+// callsStake judges what calls take. The effect of a call that cannot be decoded is unknown, whatever else leaves the
+// account.
 func callsStake(v *verify.PreparedView, from *big.Int) Stake {
 	k := weigh(v.Outflow, Sum(v.Outflow), receiver(v), from)
 	if i := slices.IndexFunc(v.Lines, func(l verify.CallView) bool { return !l.Decoded }); i >= 0 && k.Why == "" && len(v.Lines[i].To) > TailLetters {
@@ -73,7 +78,8 @@ func callsStake(v *verify.PreparedView, from *big.Int) Stake {
 	return k
 }
 
-// weigh says what has to be typed for amounts worth micro USD, and of which address the end when the amount is too long to type.
+// weigh says what has to be typed for amounts worth micro USD, and which address to type the end of when the amount is
+// too long.
 func weigh(amounts []verify.AmountView, micro *big.Int, to string, from *big.Int) Stake {
 	k := Stake{Micro: micro, Typed: largest(amounts)}
 	if k.Typed != nil && len(AmountToType(*k.Typed)) > longest && len(to) > TailLetters {
@@ -101,7 +107,7 @@ func Sum(amounts []verify.AmountView) *big.Int {
 	return total
 }
 
-// largest is the amount of the greatest value; one of unknown value goes before all others. Amounts of zero do not count.
+// largest is the amount of the greatest value; an unknown value comes before all others. Amounts of zero do not count.
 func largest(amounts []verify.AmountView) *verify.AmountView {
 	var out *verify.AmountView
 	for i := range amounts {
@@ -115,7 +121,7 @@ func largest(amounts []verify.AmountView) *verify.AmountView {
 	return out
 }
 
-// receiver is who gets something, or else the contract that is called: the address to look at in a prepared operation.
+// receiver is the recipient, or else the called contract: the address to look at in a prepared operation.
 func receiver(v *verify.PreparedView) string {
 	for _, l := range v.Lines {
 		if l.Role == verify.RoleCall && l.Recipient != "" {
@@ -130,7 +136,8 @@ func receiver(v *verify.PreparedView) string {
 	return ""
 }
 
-// TailRight compares what was typed with the end of an address; letter case matters where the address has a meaning in it only.
+// TailRight compares the typed text with the end of an address. Letter case matters only where it has a meaning in the
+// address.
 func TailRight(text, address string) bool {
 	end := address[max(0, len(address)-TailLetters):]
 	if strings.HasPrefix(address, "0x") {
@@ -139,7 +146,7 @@ func TailRight(text, address string) bool {
 	return text == end
 }
 
-// AmountToType is the amount as it is typed: as it is shown but without trailing zeros and separators.
+// AmountToType is the amount in the form to type: as it is shown, without trailing zeros and separators.
 func AmountToType(a verify.AmountView) string {
 	if a.Decimals < 0 {
 		return a.Amount.String()
@@ -147,7 +154,8 @@ func AmountToType(a verify.AmountView) string {
 	return amount.Trim(amount.Format(a.Amount, a.Decimals))
 }
 
-// AmountRight compares what was typed with the amount, as numbers: separators of thousands and trailing zeros do not matter.
+// AmountRight compares the typed text with the amount, as numbers: thousands separators and trailing zeros do not
+// matter.
 func AmountRight(text string, a verify.AmountView) bool {
 	text = strings.ReplaceAll(text, ",", "")
 	v, err := amount.ParseBase(text)

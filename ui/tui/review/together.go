@@ -11,16 +11,17 @@ import (
 	"coffer/wallet/verify"
 )
 
-// summed is the quote with one figure for each asset, whatever chains it is paid on: the payments are listed one by one above. The original is
-// not changed.
+// summed is the quote with one figure per asset over all chains that pay it: the list of payments above has them one by
+// one. The original does not change.
 func (s *Screen) summed(v *verify.QuoteView) *verify.QuoteView {
 	out := *v
 	out.Pay, out.Fees = Together(s.ctx.Catalog, v.Pay), Together(s.ctx.Catalog, v.Fees)
 	return &out
 }
 
-// Together adds the amounts that are the same asset on different chains, exactly: in the largest number of decimals among them. An asset that the
-// catalogue does not know and an unknown amount stay by themselves; a sum with an unknown value has an unknown value.
+// Together adds amounts of the same asset on different chains, exactly: in the largest number of decimals among them.
+// An asset that the catalogue does not know and an unknown amount stay separate; a sum with an unknown value has an
+// unknown value.
 func Together(c *catalog.Catalog, list []verify.AmountView) []verify.AmountView {
 	var out []verify.AmountView
 	at := map[caip.AggregateID]int{}
@@ -54,7 +55,7 @@ func plus(a, b verify.AmountView) verify.AmountView {
 	return a
 }
 
-// sameDecimals writes two known amounts with the larger number of decimals: nothing is rounded.
+// sameDecimals writes two known amounts with the larger number of decimals, without rounding.
 func sameDecimals(a, b verify.AmountView) (x, y *big.Int, decimals int) {
 	decimals = max(a.Decimals, b.Decimals)
 	return amount.Scale(a.Amount, a.Decimals, decimals), amount.Scale(b.Amount, b.Decimals, decimals), decimals

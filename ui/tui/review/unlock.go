@@ -13,7 +13,7 @@ import (
 	"coffer/wallet/vault"
 )
 
-// unlock is the dialog over a review that asks for the vault's passphrase. It signs nothing: afterwards the person is back on the review.
+// unlock is the passphrase dialog over a review. It signs nothing: afterwards the person is back on the review.
 type unlock struct {
 	open  bool
 	busy  bool // the vault is being opened
@@ -22,18 +22,18 @@ type unlock struct {
 	stop  context.CancelFunc
 	field *kit.SecretField
 	guard kit.Guard
-	wrong string // why the last try failed
-	late  bool   // a try that was called off opened the vault all the same, while another one was under way
+	wrong string // why the last attempt failed
+	late  bool   // a canceled attempt still opened the vault, while another one was running
 }
 
-// unlockedMsg is the outcome of one try. It carries nothing of what was typed.
+// unlockedMsg is the outcome of one attempt. It carries nothing of the typed text.
 type unlockedMsg struct {
 	gen   int
 	empty bool // nothing had been typed
 	err   error
 }
 
-// lockedNow reports that the confirmed step needs a key of a locked vault.
+// lockedNow reports whether the confirmed step needs a key of a locked vault.
 func (s *Screen) lockedNow() bool {
 	if s.deps.Unlock == nil || s.deps.Locked == nil {
 		return false
@@ -51,7 +51,7 @@ func (s *Screen) ask() {
 	u.guard.Open(s.ctx.Clock())
 }
 
-// unask closes the dialog. On the review nothing is confirmed, nothing typed is kept, and its grace period begins anew.
+// unask closes the dialog. The review keeps no confirmation and no typed text, and its grace period restarts.
 func (s *Screen) unask() {
 	u := &s.unlock
 	u.gen++
@@ -63,7 +63,7 @@ func (s *Screen) unask() {
 	s.refresh()
 }
 
-// refresh begins the grace period of the review anew and forgets what was typed for it; what was read stays read.
+// refresh restarts the grace period of the review and forgets the typed text; the lines that were read stay read.
 func (s *Screen) refresh() {
 	s.key, s.agreed = "", false
 	s.guard.Open(s.ctx.Clock())
@@ -72,7 +72,7 @@ func (s *Screen) refresh() {
 	s.focusTyped()
 }
 
-// pressUnlock handles a key of the dialog. Which key it was is not remembered anywhere.
+// pressUnlock handles a key of the dialog and remembers no key.
 func (s *Screen) pressUnlock(m tea.KeyPressMsg) tea.Cmd {
 	u, now := &s.unlock, s.ctx.Clock()
 	switch key := m.String(); {
@@ -92,7 +92,8 @@ func (s *Screen) pressUnlock(m tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// tryUnlock opens the vault with what was typed. The passphrase belongs to Unlock from here on, which wipes it; it is wiped once more for certain.
+// tryUnlock opens the vault with the typed text. Unlock owns the passphrase from here on and wipes it; this wipes it
+// once more for certain.
 func (s *Screen) tryUnlock(now time.Time) tea.Cmd {
 	u := &s.unlock
 	ctx, stop := context.WithCancel(s.life)
@@ -108,7 +109,7 @@ func (s *Screen) tryUnlock(now time.Time) tea.Cmd {
 	}
 }
 
-// suspended wipes what was typed, and calls off a vault that is being opened.
+// suspended wipes the typed text and cancels an attempt in progress.
 func (s *Screen) suspended() {
 	s.unlock.field.Wipe()
 	if s.unlock.busy {
@@ -116,8 +117,8 @@ func (s *Screen) suspended() {
 	}
 }
 
-// unlocked takes the outcome. A vault that is open leads back to the review and never further; one that was opened although nobody waits for it any more, after
-// esc or a suspension, is locked again.
+// unlocked takes the outcome. An open vault leads back to the review and never further. A vault that opens after esc or
+// a suspension, when nothing waits for it any more, is locked again.
 func (s *Screen) unlocked(m unlockedMsg) tea.Cmd {
 	u := &s.unlock
 	if m.gen != u.gen || !u.open {
@@ -142,7 +143,7 @@ func (s *Screen) unlocked(m unlockedMsg) tea.Cmd {
 	return screen.Toast(theme.Good, "unlocked; nothing is signed yet: confirm the review again")
 }
 
-// lock locks the vault, where there is one.
+// lock locks the vault, if there is one.
 func (s *Screen) lock() {
 	if s.ctx.Vault.Lock != nil {
 		s.ctx.Vault.Lock()

@@ -46,7 +46,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// paste goes into the passphrase field and nowhere else; it confirms and submits nothing.
+// paste goes into the passphrase field only; it confirms and submits nothing.
 func (s *Screen) paste(m tea.PasteMsg) tea.Cmd {
 	switch {
 	case s.unlock.open && !s.unlock.busy:
@@ -72,7 +72,7 @@ func (s *Screen) opened(arg any) tea.Cmd {
 	return nil
 }
 
-// reopen shows an operation that waits for a review. One that was reviewed before is shown from its beginning again.
+// reopen shows an operation that waits for a review. One that was reviewed before starts from the top again.
 func (s *Screen) reopen(op activity.Operation) tea.Cmd {
 	o, ok := op.(Operation)
 	if !ok {
@@ -105,7 +105,7 @@ func (s *Screen) askAgain() tea.Cmd {
 	return s.requote()
 }
 
-// reset forgets the operation before; answers that still come for it are dropped.
+// reset forgets the previous operation; its late answers are dropped.
 func (s *Screen) reset(op Operation) {
 	s.gen++
 	if s.stop != nil {
@@ -117,7 +117,7 @@ func (s *Screen) reset(op Operation) {
 	s.enter(phaseEmpty)
 }
 
-// enter begins a phase: the guard runs anew and nothing typed is kept.
+// enter begins a phase: the grace period restarts and typed text is dropped.
 func (s *Screen) enter(p phase) {
 	now := s.ctx.Clock()
 	s.phase, s.since, s.page, s.drawn = p, now, pageMain, ""
@@ -180,7 +180,8 @@ func (s *Screen) stepped(m steppedMsg) tea.Cmd {
 	return track(m.op)
 }
 
-// lockedMeanwhile goes back to the review that was confirmed when a key was needed and the vault had locked by itself. What was read of it stays read.
+// lockedMeanwhile goes back to the confirmed review when the vault locked by itself before a key was needed. What was
+// read of it stays read.
 func (s *Screen) lockedMeanwhile(m steppedMsg) tea.Cmd {
 	s.show(m.snap)
 	if !s.reviewing() {
@@ -213,19 +214,19 @@ func (s *Screen) fail(err error, at step) {
 	s.failed, s.retry = err, at
 }
 
-// handOver gives the operation to the activity screen.
+// handOver hands the operation to the activity screen.
 func (s *Screen) handOver() tea.Cmd {
 	return tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}), screen.Open(screen.Activity, activity.ShowArg{Op: s.op}))
 }
 
-// leave closes the screen and says what is left behind.
+// leave closes the screen and says what stays behind.
 func (s *Screen) leave() tea.Cmd {
 	op, ph := s.op, s.phase
 	if s.stop != nil {
 		s.stop()
 	}
 	switch {
-	case ph == phaseExecute, s.running(): // it goes on, and its answer moves no screen: the person is elsewhere then
+	case ph == phaseExecute, s.running(): // it keeps running, and its answer moves no screen: the person is elsewhere then
 		s.gen++
 		cmd := s.handOver()
 		s.phase = phaseEmpty
@@ -249,7 +250,7 @@ func (s *Screen) leave() tea.Cmd {
 	return tea.Batch(tea.Sequence(abandon(op), track(op)), tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}), screen.Toast(theme.None, "Left. Nothing was signed.")))
 }
 
-// edit goes back to the builder with the draft and what was wrong with it.
+// edit goes back to the builder with the draft and its mistakes.
 func (s *Screen) edit() tea.Cmd {
 	op, signed := s.op, s.signed
 	arg := EditArg{Draft: s.snap.Intent, Failures: failures(s.failed)}
@@ -280,7 +281,7 @@ func failures(err error) []api.Failure {
 	return nil
 }
 
-// again repeats the step that failed, or prepares or quotes anew.
+// again repeats the failed step, or asks for a new preparation or quote.
 func (s *Screen) again() tea.Cmd {
 	var no *api.Error
 	switch {

@@ -17,7 +17,7 @@ const (
 	costW  = 15
 )
 
-// View draws the screen. What is drawn counts as seen.
+// View draws the screen. Drawn lines count as seen.
 func (s *Screen) View(f screen.Frame) string {
 	if s.unlock.open {
 		return s.unlockView(f, s.body(f))
@@ -68,7 +68,7 @@ func (s *Screen) page0(f screen.Frame, lines []string) string {
 	return kit.Lines(head, text.View(f.W), s.foot(f))
 }
 
-// shownID names what the main text shows: what was seen of one review does not count for another.
+// shownID identifies the main text: lines seen of one review do not count for another.
 func (s *Screen) shownID() string {
 	switch s.phase {
 	case phaseReview1:
@@ -114,7 +114,7 @@ func (s *Screen) title(f screen.Frame) (string, string) {
 	return "Review 1 of 2: what will be allowed to run", count("closes in ")
 }
 
-// foot is the last line: what is still to read, or how to confirm.
+// foot is the last line: how much is left to read, or how to confirm.
 func (s *Screen) foot(f screen.Frame) string {
 	th := f.Theme
 	if s.page == pageMain && s.reviewing() && s.expired(f.Now) {
@@ -129,7 +129,7 @@ func (s *Screen) foot(f screen.Frame) string {
 	if s.phase == phaseRefused {
 		return ""
 	}
-	if n := s.text[pageMain].Unseen(); n > 0 && s.faithful() { // the whole sentence is said when a key is pressed
+	if n := s.text[pageMain].Unseen(); n > 0 && s.faithful() { // pressing a key shows the whole sentence
 		return kit.Fit(" "+th.Accent.Render(th.Signs.Up+" "+kit.Plural(n, "line", "lines")+" above not read yet")+th.Dim.Render("  (space)"), f.W)
 	}
 	if why := s.obstacle(f.Now); why != "" {
@@ -146,7 +146,7 @@ func (s *Screen) foot(f screen.Frame) string {
 	return kit.Fit(" "+th.Accent.Render("y")+" "+s.verb(), f.W)
 }
 
-// phraseFoot is the field in which the sentence of an open gate is typed; the sentence itself stands in the text above.
+// phraseFoot is the field for the sentence of an open gate; the text above shows the sentence itself.
 func (s *Screen) phraseFoot(f screen.Frame) string {
 	th := f.Theme
 	if !s.writing() {
@@ -159,7 +159,7 @@ func (s *Screen) phraseFoot(f screen.Frame) string {
 	return kit.Fit(lead+s.typed.Text(th, max(1, f.W-kit.Width(lead)-1)), f.W)
 }
 
-// tailFoot is the field in which the end of an address is typed; the address stands in the text above.
+// tailFoot is the field for the end of an address; the text above shows the address.
 func (s *Screen) tailFoot(f screen.Frame, k Stake) string {
 	th := f.Theme
 	if !s.writing() {
@@ -176,7 +176,7 @@ func (s *Screen) tailFoot(f screen.Frame, k Stake) string {
 	return kit.Fit(lead+s.typed.Text(th, max(1, f.W-kit.Width(lead)-1)), f.W)
 }
 
-// typedFoot is the field in which the amount is typed. A very long amount is named in the text above; the field stays visible.
+// typedFoot is the field for the amount. The text above shows a very long amount; the field stays visible.
 func (s *Screen) typedFoot(f screen.Frame, k Stake) string {
 	th := f.Theme
 	want := AmountToType(*k.Typed)
@@ -216,7 +216,7 @@ func (s *Screen) verb() string {
 	return what + " and run"
 }
 
-// waitView says what is waited for and since when.
+// waitView says what the screen waits for, and since when.
 func (s *Screen) waitView(f screen.Frame) string {
 	what, more := "Asking the service to prepare the operation.", "Nothing is signed. esc leaves."
 	switch {
@@ -257,7 +257,7 @@ func usd(a verify.AmountView) string {
 	return kit.USD(a.Micro)
 }
 
-// entry is an amount as a line of a ledger.
+// entry draws an amount as a line of a ledger.
 func entry(th theme.Theme, label string, a verify.AmountView) kit.Entry {
 	e := kit.Entry{Label: label, Figure: kit.Exact(a.Amount, a.Decimals), Unit: kit.Clean(a.Symbol, 60), Aside: usd(a)}
 	switch {
@@ -273,7 +273,7 @@ func entry(th theme.Theme, label string, a verify.AmountView) kit.Entry {
 	return e
 }
 
-// address is an address in full in groups of four, kept on one line.
+// address writes an address in full, in groups of four, kept on one line.
 func address(a string) kit.Span { return kit.Span{Text: kit.Address(a), Whole: true} }
 
 func marked(th theme.Theme, m theme.Meaning, text string) []kit.Span {
@@ -289,7 +289,7 @@ func clockText(t, now time.Time) string {
 
 func blank(lines []string) []string { return append(lines, "") }
 
-// sides puts a mark at the right end of the last of some lines, on its own line when there is no room.
+// sides puts a mark at the right end of the last of some lines, or on its own line when there is no room.
 func sides(lines []string, right string, w int) []string {
 	last := lines[len(lines)-1]
 	if kit.Width(last)+kit.Width(right)+1 > w {

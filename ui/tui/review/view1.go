@@ -36,7 +36,7 @@ func (s *Screen) lines1(f screen.Frame) []string {
 	return append(append(out, tailLines(th, s.atStake(), w)...), phraseLines(th, v.Phrase, w)...)
 }
 
-// unsignedLines say at the top that this review can be read and not confirmed.
+// unsignedLines says at the top that this review can be read but not confirmed.
 func (s *Screen) unsignedLines(th theme.Theme, w int) []string {
 	if s.deps.NoSigner == "" {
 		return nil
@@ -44,7 +44,7 @@ func (s *Screen) unsignedLines(th theme.Theme, w int) []string {
 	return append(kit.Prose(w, indent, marked(th, theme.Warn, "Read only: "+s.deps.NoSigner+". You can look at everything; nothing can be signed.")...), "")
 }
 
-// tailLines name the address of which the end is typed, whole at any width, and why.
+// tailLines shows the address whose end is typed, whole at any width, and why.
 func tailLines(th theme.Theme, k Stake, w int) []string {
 	if k.Why == "" || k.Tail == "" {
 		return nil
@@ -75,7 +75,7 @@ func callTitle(th theme.Theme, l verify.CallView) []kit.Span {
 	return []kit.Span{strong(n + "unknown function " + kit.Clean(selector, 10))}
 }
 
-// shortName is the name of a function without its arguments, which stand below it.
+// shortName is the name of a function without its arguments, which follow below it.
 func shortName(function string) string {
 	name, _, _ := strings.Cut(function, "(")
 	return kit.Clean(name, 600)
@@ -108,7 +108,7 @@ func argSpans(th theme.Theme, a verify.ArgView, l verify.CallView) []kit.Span {
 	return []kit.Span{kit.Plain(kit.Clean(a.Value, max(1, len(a.Value)))), {Text: "  " + kit.Clean(a.Type, 200), Style: th.Dim}}
 }
 
-// outflowLines is what can leave the account on the target chain.
+// outflowLines lists what can leave the account on the target chain.
 func (s *Screen) outflowLines(f screen.Frame) []string {
 	th, v, w := f.Theme, s.snap.Review1, f.W-1
 	if len(v.Outflow) == 0 {
@@ -126,7 +126,7 @@ func (s *Screen) outflowLines(f screen.Frame) []string {
 	return append(out, lines...)
 }
 
-// recipientLines lists who receives something or may spend, each once and in full.
+// recipientLines lists every recipient and spender, each once and in full.
 func (s *Screen) recipientLines(th theme.Theme, v *verify.PreparedView, w int) []string {
 	var out []string
 	seen := map[string]bool{}

@@ -11,7 +11,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// lines2 is the text of review 2. An expired quote is drawn dim as a whole: nothing in it can be accepted any more.
+// lines2 is the text of review 2. An expired quote is all dim: nothing in it can be accepted any more.
 func (s *Screen) lines2(f screen.Frame) []string {
 	g := f
 	if s.expired(f.Now) {
@@ -54,7 +54,7 @@ func (s *Screen) lines2(f screen.Frame) []string {
 	return append(append(out, tailLines(th, k, w)...), phraseLines(th, v.Phrase, w)...)
 }
 
-// payeeLines repeat whom the calls pay, which review 1 showed: nobody should have to go back for it.
+// payeeLines repeats the payees of the calls from review 1, so that the person need not go back for them.
 func (s *Screen) payeeLines(th theme.Theme, w int) []string {
 	if s.exchange() || s.snap.Review1 == nil {
 		return nil
@@ -81,12 +81,12 @@ func greyed(th theme.Theme) theme.Theme {
 	return th
 }
 
-// needLines is what the calls need on the target chain and what the service says is there.
+// needLines compares the need of the calls on the target chain with what the service says is there.
 func needLines(th theme.Theme, v *verify.QuoteView, w int) []string {
 	var out []string
 	for _, n := range v.Needs {
 		spans := append([]kit.Span{kit.Plain("needs ")}, amountSpans(th, n.Need)...)
-		if n.Have != nil { // else it is counted among what is unknown
+		if n.Have != nil { // else it counts among the unknown figures
 			spans = append(spans, kit.Plain(", has "), figureSpan(n.Have, n.Need), kit.Span{Text: " (the service says)", Style: th.Dim})
 		}
 		if n.Short != nil {
@@ -105,7 +105,8 @@ func figureSpan(v *big.Int, of verify.AmountView) kit.Span {
 	return kit.Plain(amount.Human(v, of.Decimals))
 }
 
-// legLines is the funding map: one line for each signature of the operation, ticked when it is given, and where the payments are held.
+// legLines is the funding map: one line per signature of the operation, ticked when given, and where the payments are
+// held.
 func (s *Screen) legLines(f screen.Frame) []string {
 	th, v, w := f.Theme, s.snap.Review2, f.W-1
 	if len(v.Legs) == 0 {
@@ -131,7 +132,7 @@ func (s *Screen) legLines(f screen.Frame) []string {
 	return append(out, s.escrowLines(f, v.Legs)...)
 }
 
-// givenEntries are the signatures of review 1, which are given.
+// givenEntries lists the signatures of review 1, which are given.
 func (s *Screen) givenEntries(th theme.Theme) []kit.Entry {
 	if s.exchange() || s.snap.Review1 == nil {
 		return nil
@@ -147,7 +148,8 @@ func (s *Screen) givenEntries(th theme.Theme) []kit.Entry {
 	return out
 }
 
-// legDelegations are the cards of the payments' delegations. One that review 1 showed for the same chain is shown again: it is signed again.
+// legDelegations are the cards of the payments' delegations. One that review 1 showed for the same chain is shown
+// again, because it is signed again.
 func (s *Screen) legDelegations(th theme.Theme, w int) []string {
 	var all []delegationAt
 	n := s.firstCount()
@@ -160,7 +162,7 @@ func (s *Screen) legDelegations(th theme.Theme, w int) []string {
 	return delegationCards(th, w, all)
 }
 
-// partLines name everybody who gets a part of a payment into a contract that is not pinned.
+// partLines names every recipient of a part of a payment into a contract that is not pinned.
 func partLines(th theme.Theme, w int, legs []verify.LegView) []string {
 	var out []string
 	for _, l := range legs {
@@ -179,8 +181,8 @@ func partLines(th theme.Theme, w int, legs []verify.LegView) []string {
 	return out
 }
 
-// escrowLines names each escrow once, in full, with the time after which its deposits can be reclaimed. What goes into contracts that are not pinned is listed
-// by partLines.
+// escrowLines names each escrow once, in full, with the time after which its deposits can be reclaimed. partLines lists
+// what goes into contracts that are not pinned.
 func (s *Screen) escrowLines(f screen.Frame, legs []verify.LegView) []string {
 	th := f.Theme
 	var out []string
@@ -210,10 +212,10 @@ func (s *Screen) escrowLines(f screen.Frame, legs []verify.LegView) []string {
 	return out
 }
 
-// askedW is the width of the label column of what was asked for and of who gets it.
+// askedW is the width of the label column for the intent and for its recipients.
 const askedW = 13
 
-// askedLines repeats what was asked for, from the frozen intent and nothing else.
+// askedLines repeats the intent, from its frozen form and nothing else.
 func (s *Screen) askedLines(th theme.Theme, w int) []string {
 	d := s.snap.Intent
 	if d.Pay == nil || d.Receive == nil {

@@ -10,7 +10,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// The words about a payment in escrow and about the calls' caller, for every face of the wallet.
+// The words about a payment in escrow and about the caller of the calls, for every face of the wallet.
 const (
 	KeepsWords     = "the operator can keep it"
 	CreditsWords   = "Where several chains pay, some services let the solver make the calls instead of your account: a contract that credits its caller, as for a deposit, could then credit the solver."
@@ -18,8 +18,8 @@ const (
 	unreadableMore = " A call that cannot be decoded may take more."
 )
 
-// WorstWords say what can leave the account in the worst case: if every signature of the operation runs and nothing that was promised arrives (TH-P6;
-// docs/security.md). first is review 1, nil for a swap or a transfer.
+// WorstWords says what can leave the account in the worst case: every signature of the operation runs and nothing that
+// was promised arrives (TH-P6; docs/security.md). first is review 1, nil for a swap or a transfer.
 func WorstWords(c *catalog.Catalog, v *verify.QuoteView, first *verify.PreparedView) string {
 	worst := Together(c, v.Worst)
 	if len(worst) == 0 {
