@@ -31,7 +31,8 @@ type abiEntry struct {
 	Payable    *bool  `json:"payable"`
 }
 
-// readABI reads the functions of ABI JSON, a whole ABI or one entry, and whether they are payable. Compiler output with the list under "abi" is taken too.
+// readABI reads the functions of ABI JSON, a whole ABI or one entry, and whether they are payable. It also takes
+// compiler output with the list under "abi".
 func readABI(text []byte) ([]offered, error) {
 	var artifact struct {
 		ABI json.RawMessage `json:"abi"`
@@ -71,11 +72,11 @@ func readABI(text []byte) ([]offered, error) {
 	return out, nil
 }
 
-// maxFunctions bounds what one ABI offers.
+// maxFunctions bounds the functions of one ABI.
 const maxFunctions = 1000
 
-// coin says whether the function of the call takes the chain's coin: by the words behind its arguments, by the pasted ABI, or because it is a function
-// of tokens that never does.
+// coin says whether the function of the call takes the chain's coin: by the modifiers behind its arguments, by the
+// pasted ABI, or because it is a token function that never does.
 func (c *call) coin() coin {
 	if c.fn == nil || c.raw {
 		return coinUnknown
@@ -95,7 +96,7 @@ func (c *call) coin() coin {
 	return coinUnknown
 }
 
-// coinWords reads the words behind the arguments of a signature.
+// coinWords reads the modifiers behind the arguments of a signature.
 func coinWords(sig string) coin {
 	depth, end := 0, -1
 	for i := range len(sig) {
@@ -121,7 +122,7 @@ func coinWords(sig string) coin {
 			return coinRefused
 		}
 	}
-	if len(words) > 0 { // a written visibility without payable
+	if len(words) > 0 { // an explicit visibility without payable
 		return coinRefused
 	}
 	return coinUnknown

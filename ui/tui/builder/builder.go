@@ -1,14 +1,17 @@
-// Package builder is the screen on which a person builds what is to be asked for: contract calls on one chain, what they spend, which contracts may take
-// tokens while they run, which asset pays, and for how long the request is good; or, as ready-made forms, a transfer or a swap.
+// Package builder is the screen on which a person builds an intent: contract calls on one chain, what they spend, which
+// contracts may take tokens while they run, which asset pays, and how long the request is valid; or, as ready-made
+// forms, a transfer or a swap.
 //
-// Promise: what is typed is checked with the same rules as the service's (api.Rules through intent.Freeze), and every mistake stands at its field, those that
-// the service or the rules report by path too. Nothing is asked of the service here but balances. The form and the call data are one: decoding what the form
-// encodes gives the form again, and call data that would not come back as the same bytes stays raw and says why. approve() is never a call; it becomes an
-// allowance by one key. A paste never opens a review. What is typed on a row that takes text goes into that row and does nothing else: single letters and digits
-// are keys only on a row that takes none, and esc leads to one.
+// Promise: typed values are checked with the service's own rules (api.Rules through intent.Freeze), and every mistake
+// is shown at its field, including those that the service or the rules report by path. The builder asks the service for
+// nothing but balances. The form and the call data are one: decoding what the form encodes gives the form again, and
+// call data that would not encode to the same bytes stays raw and says why. approve() is never a call; one key turns it
+// into an allowance. A paste never opens a review. On a row that takes text, typing goes into that row and does nothing
+// else: single letters and digits are keys only on a row that takes none, and esc leads to one.
 //
-// Unfinished work is kept in the document drafts.json and named templates, which hold no network and no account, in templates.json; neither is written by
-// Update itself. Files of intents and of the Safe Transaction Builder come in and go out; foreign bytes pass strict parsers (intent.ParseDraft, FromSafe).
+// Unfinished work is kept in the document drafts.json, named templates in templates.json; templates hold no network and
+// no account. Update itself writes neither. Files of intents and of the Safe Transaction Builder can be imported and
+// exported; foreign bytes pass strict parsers (intent.ParseDraft, FromSafe).
 //
 // Units: amounts of a known asset are typed in whole tokens ("250.5"), or with a unit ("20 gwei"), and kept in base units; slippage in basis points or
 // percent; times in minutes. An unknown balance is "unknown", never zero. Sources: docs/interface.md#requests,
@@ -30,11 +33,13 @@ import (
 // Contact is a named address that is offered in address fields.
 type Contact struct{ Name, Address string }
 
-// Deps is what the screen works with. Balances reads the aggregated balances of the accounts and is called from commands only; nil: balances are
-// unknown. Book holds the known recipients; the first one is that of the trial call. Paid lists the addresses that were paid before, and is called from
-// commands only; nil: it is not known who is new.
+// Deps is what the screen works with. Balances reads the aggregated balances of the accounts and is called from
+// commands only; nil: balances are unknown. Book holds the known recipients; the trial call pays the first one. Paid
+// lists the addresses that were paid before, and is called from commands only; nil: new recipients cannot be told from
+// old ones.
 type Deps struct {
-	// WatchOnly says why nothing can be signed, such as that no key is here; "": it can, or it is not known. It is called from commands; nil: it can.
+	// WatchOnly says why nothing can be signed, for example for want of a key; "": signing is possible or unknown. It
+	// is called from commands; nil: signing is possible.
 	WatchOnly func(ctx context.Context) string
 	Balances  func(ctx context.Context) (api.AggregatedBalance, error)
 	Book      []Contact
@@ -53,21 +58,21 @@ type Screen struct {
 	x           map[string]*exchange // transfer and swap
 	focus       string               // id of the focused row
 	editing     bool                 // a text field has the keyboard
-	tried       bool                 // Review was asked for: empty fields are mistakes now
+	tried       bool                 // Review was pressed: empty fields are mistakes now
 	fieldErrors map[string]string
 	general     []string // failures that belong to no field
-	note        caution  // where what is shown came from
+	note        caution  // the source of the shown form
 	frozen      string   // id of the intent handed over last
-	before      *desk    // what U brings back
+	before      *desk    // what U restores
 
 	choice *kit.Choice
 	take   func(value string) tea.Cmd
-	typed  func(text string) tea.Cmd // takes what was typed into the open list; nil: it takes its items only
+	typed  func(text string) tea.Cmd // takes the text typed into the open list; nil: the list takes its items only
 	looks  bool                      // the open list changes nothing in the form
 	prompt prompt
 	top    int      // first visible line
-	hits   []string // the row of each line of the body drawn last
-	width  int      // of the body drawn last
+	hits   []string // the row of each line of the last drawn body
+	width  int      // of the last drawn body
 
 	watchOnly string // why nothing can be signed
 	money     money
@@ -75,11 +80,11 @@ type Screen struct {
 	paidKnown bool
 	gen       int
 	loading   bool
-	hidden    bool // what the accounts hold is not shown
-	trialDue  bool // the trial call is filled in when the first balances are known
+	hidden    bool // balances are hidden
+	trialDue  bool // fill in the trial call when the first balances arrive
 
 	store   store
-	changes int // counts what was changed
+	changes int // counts changes
 }
 
 // New makes the screen.
@@ -92,7 +97,7 @@ func New(ctx screen.Context, d Deps) *Screen {
 	return s
 }
 
-// clear empties the shown form; calls begin anew on the chain that was chosen last.
+// clear empties the shown form; calls start again on the chain that was chosen last.
 func (s *Screen) clear() {
 	s.focus, s.editing, s.tried, s.fieldErrors, s.general, s.top, s.trialDue, s.note = "", false, false, nil, nil, 0, false, caution{}
 	if s.form != formCalls {
@@ -103,7 +108,7 @@ func (s *Screen) clear() {
 	s.focus = idCall(0)
 }
 
-// empty reports that nothing was typed into the shown form.
+// empty reports whether the shown form has no typed text.
 func (s *Screen) empty() bool {
 	if s.form != formCalls {
 		return s.x[s.form].empty()
@@ -111,7 +116,7 @@ func (s *Screen) empty() bool {
 	return s.b.empty()
 }
 
-// show changes the form. What was typed into the other ones stays.
+// show changes the form. The others keep their text.
 func (s *Screen) show(form string) {
 	s.leaveField()
 	if s.form == form {
@@ -121,7 +126,7 @@ func (s *Screen) show(form string) {
 	s.changes++
 }
 
-// slip is the tolerance of the shown form.
+// slip is the slippage tolerance of the shown form.
 func (s *Screen) slip() *tolerance {
 	if s.form != formCalls {
 		return &s.x[s.form].slip
@@ -135,15 +140,15 @@ func (s *Screen) Title() string { return "Build" }
 // Init reads the balances, the unfinished work and the templates for the first time.
 func (s *Screen) Init() tea.Cmd { return tea.Batch(s.load(), s.loadKept(), s.watch()) }
 
-// Close cancels what is under way.
+// Close cancels what is in progress.
 func (s *Screen) Close() { s.cancel() }
 
-// Capturing reports that what is typed goes into a field or a list, also where a row that takes text is only highlighted.
+// Capturing reports whether typed text goes into a field or a list, including a text row that is only highlighted.
 func (s *Screen) Capturing() bool {
 	return s.editing || s.choice.IsOpen() || s.prompt.open || s.current().takesText()
 }
 
-// KeepOpen says that something was typed that is neither handed over nor saved.
+// KeepOpen warns of typed text that is neither handed over nor saved.
 func (s *Screen) KeepOpen() string {
 	if s.empty() || s.frozen != "" || s.saved() {
 		return ""
@@ -154,10 +159,10 @@ func (s *Screen) KeepOpen() string {
 	return "a call is being built"
 }
 
-// rules are the validation rules at this moment.
+// rules are the validation rules, as of now.
 func (s *Screen) rules() api.Rules { return api.Rules{Catalog: s.ctx.Catalog, Now: s.ctx.Clock()} }
 
-// freeze builds the intent; the failures are put to their fields.
+// freeze builds the intent, and puts failures at their fields.
 func (s *Screen) freeze() (intent.Intent, bool) {
 	s.tried = true
 	if len(s.mistakes()) > 0 {
@@ -172,7 +177,7 @@ func (s *Screen) freeze() (intent.Intent, bool) {
 	return in, true
 }
 
-// draft is what was typed as an intent draft. It is only meaningful when there are no mistakes.
+// draft turns the form into an intent draft. It is only meaningful without mistakes.
 func (s *Screen) draft() intent.Draft {
 	if s.form != formCalls {
 		x := s.x[s.form]
@@ -196,7 +201,7 @@ func (s *Screen) draft() intent.Draft {
 	return s.older(d, s.b.v1)
 }
 
-// Draft is what is being built; false while nothing was typed, or while there are mistakes.
+// Draft is the draft in progress; false while the form is empty or has mistakes.
 func (s *Screen) Draft() (intent.Draft, bool) {
 	if s.empty() || len(s.mistakes()) > 0 {
 		return intent.Draft{}, false
@@ -204,7 +209,7 @@ func (s *Screen) Draft() (intent.Draft, bool) {
 	return s.draft(), true
 }
 
-// older asks the older interface, which takes one EVM account only.
+// older sets the older interface, which takes one EVM account only.
 func (s *Screen) older(d intent.Draft, v1 bool) intent.Draft {
 	if a, ok := s.evmAccount(); v1 && ok {
 		d.Interface, d.Accounts = intent.InterfaceV1, []api.Account{a}

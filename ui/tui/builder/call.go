@@ -16,16 +16,16 @@ import (
 	"coffer/wallet/intent"
 )
 
-// call is one call. With raw set, data is the call data as typed; else it is made from fn and args. fn is nil while there is no function: then the
-// call only sends value.
+// call is one call. With raw set, data is the call data as typed; else fn and args make it. A nil fn means no function:
+// the call only sends value.
 type call struct {
 	to, sig, data, value *kit.Field
 	raw                  bool
-	why                  string // why pasted call data stayed raw
+	why                  string // why pasted call data is raw
 	fn                   *abicall.Function
 	sigErr               string
 	args                 []*node
-	abi                  []offered // of a pasted ABI
+	abi                  []offered // from a pasted ABI
 }
 
 func newCall() *call {
@@ -35,7 +35,7 @@ func newCall() *call {
 	return c
 }
 
-// setFunction takes a parsed function and keeps what was typed into arguments of the same type.
+// setFunction takes a parsed function and keeps the text of arguments of the same type.
 func (c *call) setFunction(fn abicall.Function, units bool) {
 	before := c.args
 	c.fn, c.sigErr, c.raw, c.why = &fn, "", false, ""
@@ -70,7 +70,7 @@ func (c *call) moved() *node {
 	return nil
 }
 
-// paid is the argument that names who gets the token, nil when the function is none that sends one.
+// paid is the argument that names the recipient of the token; nil when the function sends none.
 func (c *call) paid() *node {
 	if c.fn == nil || c.raw {
 		return nil
@@ -84,7 +84,7 @@ func (c *call) paid() *node {
 	return nil
 }
 
-// readSignature parses what stands in the signature field.
+// readSignature parses the signature field.
 func (c *call) readSignature(units bool) {
 	text := trim(c.sig.Value())
 	if text == "" {
@@ -120,7 +120,7 @@ func (c *call) calldata(decimals int) (data []byte, ok bool) {
 	return data, err == nil
 }
 
-// takeData reads call data into fields when a function that is known here fits it exactly, else it keeps it raw and remembers why.
+// takeData decodes call data into fields when a function that it knows fits exactly, else keeps it raw and records why.
 func (c *call) takeData(data []byte, decimals int) bool {
 	why := "shorter than the four bytes that name a function"
 	if len(data) >= 4 {
@@ -151,7 +151,7 @@ func (c *call) takeData(data []byte, decimals int) bool {
 	return false
 }
 
-// known lists the functions that call data is tried with: the one that stands there, those of the pasted ABI, and common ones.
+// known lists the functions to try on call data: the present one, those of the pasted ABI, and common ones.
 func (c *call) known() []abicall.Function {
 	var out []abicall.Function
 	if c.fn != nil {
@@ -163,7 +163,7 @@ func (c *call) known() []abicall.Function {
 	return append(out, abicall.Known()...)
 }
 
-// intentCall is the call as an intent has it; decimals are those of its target, -1 when it is no known token.
+// intentCall converts the call for an intent; decimals are those of its target, -1 when that is no known token.
 func (c *call) intentCall(native catalog.Entity, decimals int) intent.Call {
 	out := intent.Call{To: trim(c.to.Value())}
 	if v := c.wei(native); v != nil && v.Sign() > 0 {
@@ -180,7 +180,7 @@ func (c *call) intentCall(native catalog.Entity, decimals int) intent.Call {
 	return out
 }
 
-// wei is the value that the call sends, 0 for nothing typed, nil when it cannot be read.
+// wei is the value that the call sends; 0 for an empty field, nil for one that cannot be read.
 func (c *call) wei(native catalog.Entity) *big.Int {
 	text := trim(c.value.Value())
 	if text == "" {
@@ -193,7 +193,7 @@ func (c *call) wei(native catalog.Entity) *big.Int {
 	return v
 }
 
-// moves is the amount of the known token that a transfer of this call sends, nil when it is none or not complete.
+// moves is the amount that a transfer of a known token sends; nil when the call is none or is not complete.
 func (c *call) moves(decimals int) *big.Int {
 	if c.fn == nil || c.raw || c.fn.Signature() != "transfer(address,uint256)" {
 		return nil
@@ -214,7 +214,7 @@ func (c *call) approval(decimals int) (spender string, v *big.Int, name string) 
 		name = api.ApprovalName(data)
 	case c.fn != nil && !c.raw:
 		sel := c.fn.Selector()
-		if signature, _ := api.FindApproval(sel[:]); signature != "" { // what a multicall holds shows when it is complete
+		if signature, _ := api.FindApproval(sel[:]); signature != "" { // a multicall shows what it holds when it is complete
 			name = api.ApprovalName(sel[:])
 		}
 	}

@@ -9,13 +9,13 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// caution is a remark at a field that does not stop anything: Warn or Danger, and what to look at.
+// caution is a remark at a field that blocks nothing: its severity, Warn or Danger, and what to look at.
 type caution struct {
 	mean theme.Meaning
 	text string
 }
 
-// cautions are the remarks of the form of calls by row id, about targets and data, values, times and recipients.
+// cautions are the remarks on the form of calls by row id, about targets and data, values, times and recipients.
 func (s *Screen) cautions() map[string]caution {
 	out := map[string]caution{}
 	put := func(id string, c caution) {
@@ -66,7 +66,7 @@ func (s *Screen) callCautions(i int, c *call, put func(string, caution)) {
 		put(idTo(i), caution{theme.Warn, "this is your own account: the call does nothing"})
 	case known && c.fn == nil && !c.raw && wei != nil && wei.Sign() > 0:
 		put(idTo(i), caution{theme.Danger, "this is the contract of " + token.Symbol + ": it keeps the coins that are sent to it"})
-	case c.fn == nil && !c.raw && !known: // at a token the function comes next
+	case c.fn == nil && !c.raw && !known: // at a token, choosing the function comes next
 		put(idTo(i), s.recipientCaution(c.to.Value(), s.b.chain))
 	}
 	if n := c.paid(); n != nil {
@@ -92,7 +92,7 @@ func (s *Screen) callCautions(i int, c *call, put func(string, caution)) {
 	}
 }
 
-// dataCautions looks at raw call data: why it is raw, and whether it has the shape of a call.
+// dataCautions checks raw call data: why it is raw, and whether it has the shape of a call.
 func (s *Screen) dataCautions(i int, c *call, put func(string, caution)) {
 	if !c.raw {
 		return
@@ -124,7 +124,7 @@ func (s *Screen) allowanceCaution(a *allowance) caution {
 	return wrongUnit(suspicious(v, e.Decimals, e.Symbol, true))
 }
 
-// slipCaution speaks up from a tenth on.
+// slipCaution warns from a tenth on.
 func slipCaution(bps int) caution {
 	switch {
 	case bps >= 2000:
@@ -135,7 +135,7 @@ func slipCaution(bps int) caution {
 	return caution{}
 }
 
-// slipID is the row at which the tolerance is marked.
+// slipID is the row that marks the tolerance.
 func (s *Screen) slipID() string {
 	if s.slip().preset == 0 {
 		return idSlipBps

@@ -36,7 +36,7 @@ func idArg(i int, path []int) string {
 func idNeed(i int, part string) string     { return fmt.Sprintf("need.%d.%s", i, part) }
 func idAllowRow(i int, part string) string { return fmt.Sprintf("allow.%d.%s", i, part) }
 
-// mistakes are the problems that can be seen from here, by row id. Empty fields count only after Review was asked for.
+// mistakes are the problems that the builder finds itself, by row id. Empty fields count only after Review was pressed.
 func (s *Screen) mistakes() map[string]string {
 	out := map[string]string{}
 	put := func(id, problem string) {
@@ -75,7 +75,8 @@ func (s *Screen) batchMistakes(put func(id, problem string)) {
 	s.overrideMistakes(put)
 }
 
-// windowMistakes checks when the calls may run (protocol §2.2): the service's window ends ten minutes after it prepared.
+// windowMistakes checks when the calls may run (protocol §2.2): the service's window ends ten minutes after it
+// prepares.
 func (s *Screen) windowMistakes(put func(id, problem string)) {
 	at := func(id string, m minutes) string {
 		if m.preset == ownPreset {
@@ -158,7 +159,7 @@ func (s *Screen) argMistakes(i int, c *call, decimals int, put func(id, problem 
 	}
 }
 
-// addressMistake checks an address as it is typed; a symbol or name that is known is no mistake.
+// addressMistake checks a typed address; a known symbol or name is no mistake.
 func (s *Screen) addressMistake(text string) string {
 	text = trim(text)
 	switch {
@@ -199,7 +200,7 @@ func (s *Screen) tokenMistake(asset, text string) string {
 	return ""
 }
 
-// needed is a problem as a person says it: "want a number" is "needs a number".
+// needed turns a problem into a sentence for a person: "want a number" becomes "needs a number".
 func needed(problem string) string {
 	if rest, ok := strings.CutPrefix(problem, "want "); ok {
 		problem = "needs " + rest
@@ -209,7 +210,7 @@ func needed(problem string) string {
 
 func plain(err error) string { return kit.Clean(err.Error(), 200) }
 
-// named is the address of a known token's symbol or of a contact's name, "" when there is none.
+// named is the address of a known token's symbol or of a contact's name, "" for any other text.
 func (s *Screen) named(text string) string {
 	for _, e := range s.b.tokens(s.ctx.Catalog) {
 		if strings.EqualFold(e.Symbol, text) {
@@ -220,7 +221,7 @@ func (s *Screen) named(text string) string {
 	return s.person(text)
 }
 
-// person is the address of a contact's name, "" when there is none. Who gets money is never a token's symbol.
+// person is the address of a contact's name, "" for any other text. A recipient is never a token's symbol.
 func (s *Screen) person(text string) string {
 	for _, c := range s.deps.Book {
 		if strings.EqualFold(c.Name, text) {

@@ -13,10 +13,10 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// typeIt is the item of a list that goes to the text field instead.
+// typeIt is the list item that opens the text field instead.
 const typeIt = "type"
 
-// The items of the function list that are no function.
+// The items of the function list that are not functions.
 const (
 	pickRaw  = "raw"
 	pickNone = "none"
@@ -31,7 +31,8 @@ func (s *Screen) chainItems() []kit.Item {
 	return out
 }
 
-// takeChain changes the chain. Targets that are known tokens move with it when the token exists there too; own lists of tokens do not.
+// takeChain changes the chain. Targets that are known tokens move with it when the token exists there too; the person's
+// own lists of tokens do not.
 func (s *Screen) takeChain(v string) tea.Cmd {
 	chain, err := caip.ParseChain(v)
 	if err != nil || chain == s.b.chain {
@@ -54,7 +55,7 @@ func (s *Screen) takeChain(v string) tea.Cmd {
 		}
 	}
 	s.b.own, s.b.needs, s.b.allow, s.b.fund = false, nil, nil, ""
-	if len(s.b.over) > 0 { // they are about addresses of the other chain
+	if len(s.b.over) > 0 { // they refer to addresses of the other chain
 		s.b.over = nil
 		return screen.Toast(theme.Warn, "the assumed state was for the other chain and was taken away")
 	}
@@ -70,7 +71,8 @@ func (s *Screen) targetItems() []kit.Item {
 	return append(out, s.bookItems(false)...)
 }
 
-// addressItems offers the named addresses, and the known tokens unless the argument is who gets paid: what is sent to a token is mostly lost.
+// addressItems offers the named addresses, and the known tokens unless the argument is a recipient: what is sent to a
+// token is mostly lost.
 func (s *Screen) addressItems(paid bool) func() []kit.Item {
 	return func() []kit.Item {
 		out := append([]kit.Item{typeAddress()}, s.bookItems(false)...)
@@ -101,7 +103,7 @@ func boolItems() []kit.Item {
 	return []kit.Item{{Value: "true", Label: "true"}, {Value: "false", Label: "false"}}
 }
 
-// setText puts a chosen value into a field; typeIt goes to the field instead.
+// setText puts a chosen value into a field; typeIt opens the field instead.
 func (s *Screen) setText(f *kit.Field) func(string) tea.Cmd {
 	return func(v string) tea.Cmd {
 		if v == typeIt {
@@ -115,8 +117,8 @@ func (s *Screen) setText(f *kit.Field) func(string) tea.Cmd {
 	}
 }
 
-// functionItems lists what a call can be: typed, raw, none, a function of a pasted ABI, or a known one; those of tokens come first at a token. approve is
-// named, and says where it belongs.
+// functionItems lists what a call can be: typed, raw, none, a function of a pasted ABI, or a known one; token functions
+// come first at a token. approve is listed, and says where it belongs.
 func (s *Screen) functionItems(c *call) func() []kit.Item {
 	return func() []kit.Item {
 		out := []kit.Item{{Value: typeIt, Label: "type or paste a signature, ABI JSON or call data", Typed: asFunction}}
@@ -251,7 +253,7 @@ func (s *Screen) ownNeeds() tea.Cmd {
 	return nil
 }
 
-// fundItems lists the aggregates that are held, largest names first as in the catalogue, each with its chains.
+// fundItems lists the aggregates with a balance, in the order of the catalogue, each with its chains.
 func (s *Screen) fundItems() []kit.Item {
 	out := []kit.Item{{Value: "", Label: "automatic", Note: "the same asset, any chain"}}
 	for _, agg := range s.ctx.Catalog.Aggregates() {
@@ -321,7 +323,7 @@ func (s *Screen) spanItems(words func(int) string, presets []int) func() []kit.I
 	}
 }
 
-// takeSpan takes a preset of minutes, or goes to the field of one's own.
+// takeSpan takes a preset of minutes, or opens the field for another number.
 func (s *Screen) takeSpan(id string, m *minutes) func(string) tea.Cmd {
 	return func(v string) tea.Cmd {
 		if id == idAfter {

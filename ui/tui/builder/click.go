@@ -7,10 +7,11 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// listTop is the line of the body on which an open list begins.
+// listTop is the first line of an open list in the body.
 const listTop = 1
 
-// listPlace is the column and the width of an open list in a body of w cells: all of a narrow one, so that no cut letters stand beside the list.
+// listPlace is the column and the width of an open list in a body of w cells: all of a narrow one, so that no cut
+// letters show beside the list.
 func listPlace(w int) (left, wide int) {
 	if w < 92 {
 		return 0, w
@@ -19,8 +20,8 @@ func listPlace(w int) (left, wide int) {
 	return (w - wide) / 2, wide
 }
 
-// click puts the focus on the clicked row; a click on the row that has it opens its list or its field. It never hands anything over: Review is opened by
-// a key.
+// click focuses the clicked row; a click on the focused row opens its list or its field. It never hands anything over:
+// only a key opens Review.
 func (s *Screen) click(m screen.ClickMsg) tea.Cmd {
 	switch {
 	case s.prompt.open:
@@ -58,7 +59,7 @@ func (s *Screen) click(m screen.ClickMsg) tea.Cmd {
 	return nil
 }
 
-// clickForm chooses the form whose name was clicked in the first line.
+// clickForm chooses the form whose name in the first line was clicked.
 func (s *Screen) clickForm(x int) {
 	at := 1
 	for _, f := range forms() {

@@ -9,7 +9,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// names lists the addresses that have a name here: contacts, the accounts, and who was paid before.
+// names lists the addresses with a name: contacts, accounts, and recipients of earlier payments.
 func (s *Screen) names() []Contact {
 	out := append([]Contact{}, s.deps.Book...)
 	for _, x := range s.ctx.Accounts {
@@ -25,7 +25,7 @@ func (s *Screen) names() []Contact {
 	return out
 }
 
-// own reports one of the person's accounts.
+// own reports whether an address is one of the person's accounts.
 func (s *Screen) own(address string) bool {
 	for _, x := range s.ctx.Accounts {
 		if strings.EqualFold(x.AccountAddress, trim(address)) {
@@ -45,13 +45,14 @@ func (s *Screen) evmAccount() (api.Account, bool) {
 	return api.Account{}, false
 }
 
-// whose names an address; one that only looks like a known one is marked, because that is how poisoned addresses get into a clipboard.
+// whose names an address. It marks one that only resembles a known one, because poisoned addresses get into a clipboard
+// that way.
 func (s *Screen) whose(address string) (string, theme.Meaning) {
 	a, err := caip.ParseAddress(trim(address))
 	if err != nil {
 		return s.whoseSolana(trim(address))
 	}
-	whole := caip.CheckEIP55(trim(address)) == nil // else the mistake stands below, and no name stands beside it
+	whole := caip.CheckEIP55(trim(address)) == nil // else the mistake shows below, and no name beside it
 	for _, c := range s.names() {
 		if b, err := caip.ParseAddress(c.Address); err == nil && a == b {
 			if !whole {
@@ -81,7 +82,8 @@ func (s *Screen) whoseSolana(address string) (string, theme.Meaning) {
 	return "", theme.None
 }
 
-// alike finds the known address that another one imitates: the first or the last four digits are the same, or eight digits of both ends together.
+// alike finds the known address that another one imitates: the first or the last four digits match, or eight digits of
+// both ends together.
 func (s *Screen) alike(address string) (Contact, bool) {
 	a := strings.ToLower(strings.TrimPrefix(trim(address), "0x"))
 	evm := strings.HasPrefix(trim(address), "0x")
@@ -105,7 +107,7 @@ func (s *Screen) alike(address string) (Contact, bool) {
 	return Contact{}, false
 }
 
-// sameStart counts the characters that two texts have in common at their beginning.
+// sameStart counts the characters that two texts share at the start.
 func sameStart(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -122,7 +124,7 @@ func reverse(s string) string {
 	return string(b)
 }
 
-// recipientCaution says what stands against sending to an address; chain is where it would be paid.
+// recipientCaution warns of reasons against sending to an address; chain is the chain of the payment.
 func (s *Screen) recipientCaution(address string, chain caip.Chain) caution {
 	address = trim(address)
 	a, err := caip.ParseAddress(address)
@@ -146,7 +148,7 @@ func (s *Screen) recipientCaution(address string, chain caip.Chain) caution {
 	return caution{}
 }
 
-// known is the name of an address that has one here.
+// known is the name of an address, "" without one.
 func (s *Screen) known(address string) string {
 	for _, c := range s.names() {
 		if strings.EqualFold(c.Address, trim(address)) && (strings.HasPrefix(c.Address, "0x") || c.Address == trim(address)) {
@@ -156,7 +158,7 @@ func (s *Screen) known(address string) string {
 	return ""
 }
 
-// differing counts the places at which two addresses of one length are different.
+// differing counts the positions at which two addresses of equal length differ.
 func differing(a, b string) int {
 	n := max(len(a), len(b)) - min(len(a), len(b))
 	for i := range min(len(a), len(b)) {

@@ -15,37 +15,37 @@ const (
 	templatesName = "templates.json"
 )
 
-// store is the state of what is kept between starts.
+// store is the state of the saved documents.
 type store struct {
-	ready     bool // drafts and templates were read, so that saving overwrites nothing unread
+	ready     bool // drafts and templates are read, so that saving overwrites nothing unread
 	templates []savedTemplate
-	broken    string // why the templates could not be read; they are left as they are then
-	done      int    // the change that was saved last
-	busy      bool   // a saving is under way or due
-	complain  bool   // it was said that saving fails
+	broken    string // why the templates cannot be read; they are left unchanged then
+	done      int    // the last saved change
+	busy      bool   // a save is running or due
+	complain  bool   // a failing save was reported
 	pause     time.Duration
 }
 
-// savePause is how long changes are collected before they are written.
+// savePause is how long changes collect before a save.
 const savePause = time.Second
 
 func newStore() store { return store{pause: savePause} }
 
-// keptMsg brings what was kept; a document that was never saved is nil.
+// keptMsg brings the saved documents; one that was never saved is nil.
 type keptMsg struct {
 	drafts    *desk
 	templates []savedTemplate
 	broken    string // of the templates
-	lost      string // why the drafts could not be read
+	lost      string // why the drafts cannot be read
 }
 
-// saveDueMsg ends the pause before a saving.
+// saveDueMsg ends the pause before a save.
 type saveDueMsg struct{}
 
-// savedMsg says that a document was written, or why not; change is the change it holds, 0 for the templates.
+// savedMsg reports the outcome of a save; change is the change that the document holds, 0 for the templates.
 type savedMsg struct {
 	change int
-	name   string // of the template, for the words
+	name   string // of the template, for the message
 	err    error
 }
 
@@ -96,11 +96,11 @@ func (s *Screen) heard(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// restoreKept lays the unfinished work on the screen, unless something was typed meanwhile.
+// restoreKept puts the unfinished work on the screen, unless the person typed meanwhile.
 func (s *Screen) restoreKept(m keptMsg) {
 	s.store.ready, s.store.templates, s.store.broken = true, m.templates, m.broken
 	if s.changes > 0 || !s.empty() {
-		if m.drafts != nil { // what was typed meanwhile stays, and the rest is not lost
+		if m.drafts != nil { // text typed meanwhile stays, and the rest is not lost
 			s.before = m.drafts
 			s.note = caution{theme.None, "there is unfinished work of last time: U brings it back"}
 		}
@@ -134,7 +134,7 @@ func (s *Screen) lay(d desk) {
 	s.fieldErrors, s.general = nil, nil
 }
 
-// desk is what lies on the screen now. A form that was handed over is not unfinished.
+// desk is the present content of the screen. A form that was handed over is not unfinished.
 func (s *Screen) desk() desk {
 	d := desk{Version: savedVersion, Form: s.form}
 	if !s.b.empty() && (s.form != formCalls || s.frozen == "") {
@@ -149,10 +149,10 @@ func (s *Screen) desk() desk {
 	return d
 }
 
-// saved reports that everything typed is on disk.
+// saved reports whether everything typed is on disk.
 func (s *Screen) saved() bool { return s.store.ready && s.store.done == s.changes && s.changes > 0 }
 
-// keepUp sees to it that changes are saved: at most one saving at a time, after a pause.
+// keepUp saves changes: at most one save at a time, after a pause.
 func (s *Screen) keepUp() tea.Cmd {
 	if s.ctx.Keep == nil || !s.store.ready || s.store.busy || s.store.done == s.changes {
 		return nil
@@ -195,7 +195,7 @@ func (s *Screen) wasSaved(m savedMsg) tea.Cmd {
 	return screen.Toast(theme.Warn, "unfinished work is not saved: "+plain(m.err))
 }
 
-// remember keeps what is on the screen for undo.
+// remember keeps the screen for undo.
 func (s *Screen) remember() {
 	frozen := s.frozen
 	s.frozen = ""
@@ -213,7 +213,7 @@ func (s *Screen) remember() {
 	s.before = &d
 }
 
-// undo exchanges what is on the screen with what was there before the last clearing, loading or import.
+// undo swaps the screen with its content before the last clearing, loading or import.
 func (s *Screen) undo() tea.Cmd {
 	back := s.before
 	if back == nil {

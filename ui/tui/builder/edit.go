@@ -12,7 +12,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// addCall puts an empty call behind the one at i.
+// addCall inserts an empty call after call i.
 func (b *batch) addCall(i int) int {
 	if len(b.calls) >= api.MaxListed {
 		return i
@@ -21,7 +21,7 @@ func (b *batch) addCall(i int) int {
 	return i + 1
 }
 
-// duplicate copies the call at i behind itself.
+// duplicate inserts a copy of call i after it.
 func (b *batch) duplicate(i int) int {
 	if len(b.calls) >= api.MaxListed {
 		return i
@@ -36,7 +36,7 @@ func (b *batch) duplicate(i int) int {
 	return i + 1
 }
 
-// remove takes the call at i away; the last one is emptied.
+// remove removes call i; the only call is emptied instead.
 func (b *batch) remove(i int) int {
 	b.calls = slices.Delete(b.calls, i, i+1)
 	if len(b.calls) == 0 {
@@ -55,7 +55,8 @@ func (b *batch) move(i, d int) int {
 	return j
 }
 
-// toAllowance turns an approve() typed as a call into an allowance. The call goes away unless it is the only one, which is emptied.
+// toAllowance turns an approve() that was typed as a call into an allowance. It removes the call, or empties the only
+// one.
 func (s *Screen) toAllowance(i int) tea.Cmd {
 	c := s.b.calls[i]
 	token, known := s.b.tokenAt(s.ctx.Catalog, c.to.Value())
@@ -92,7 +93,7 @@ func (s *Screen) tokenOn(chain caip.Chain, aggregate string) (caip.Asset, bool) 
 	return caip.Asset{}, false
 }
 
-// transfer fills a call with the transfer of a token, or with a plain sending of the chain's coin.
+// transfer fills a call with the transfer of a token, or with a plain payment in the chain's coin.
 func (s *Screen) transfer(c *call, asset caip.Asset, to, whole string) {
 	token, ok := asset.Token()
 	if !ok {

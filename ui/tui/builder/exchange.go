@@ -10,25 +10,25 @@ import (
 	"coffer/wallet/intent"
 )
 
-// The forms of the screen: calls, or one of the ready-made ones, named like the kind of intent that they make.
+// The forms of the screen: calls, or a ready-made form, named after the kind of intent that it makes.
 const (
 	formCalls    = ""
 	formTransfer = intent.KindTransfer
 	formSwap     = intent.KindSwap
 )
 
-// exchange is the form of a transfer or a swap: one asset is paid in full, the same or another one arrives. Assets are aggregate ids or CAIP-19; amount and
-// min are typed in whole tokens.
+// exchange is the form of a transfer or a swap: one asset is paid in full, the same or another one arrives. Assets are
+// aggregate ids or CAIP-19; amount and min are typed in whole tokens.
 type exchange struct {
 	kind    string
 	pay     string
 	amount  *kit.Field
 	receive string
-	at      caip.Chain // where it arrives when receive is an aggregate; zero: the service chooses
+	at      caip.Chain // the chain of arrival when receive is an aggregate; zero: the service chooses
 	to      *kit.Field // "" is the own account (swap)
 	min     *kit.Field
 	slip    tolerance
-	v1      bool // it came with the older interface
+	v1      bool // it was drafted for the older interface
 }
 
 func newExchange(kind string) *exchange {
@@ -48,7 +48,7 @@ func (x *exchange) empty() bool {
 // side is one asset of an exchange as the catalogue knows it.
 type side struct {
 	agg      catalog.Aggregate
-	entity   catalog.Entity // zero when any chain's asset will do
+	entity   catalog.Entity // zero when the asset of any chain will do
 	exact    bool
 	decimals int
 }
@@ -76,7 +76,7 @@ func (s *Screen) entity(asset string) (catalog.Entity, bool) {
 	return s.ctx.Catalog.Entity(a)
 }
 
-// arrives is the chain on which an exchange arrives; the zero chain when the service chooses.
+// arrives is the chain of arrival; the zero chain when the service chooses.
 func (s *Screen) arrives(x *exchange) caip.Chain {
 	if e, ok := s.entity(x.receive); ok {
 		return e.Asset.Chain
@@ -84,7 +84,7 @@ func (s *Screen) arrives(x *exchange) caip.Chain {
 	return x.at
 }
 
-// delivered are the decimals of what arrives; ok is false while the chain decides about them.
+// delivered are the decimals and the symbol of what arrives; ok is false while they depend on the chain.
 func (s *Screen) delivered(x *exchange) (decimals int, symbol string, ok bool) {
 	to, known := s.side(x.receive)
 	if !known {
@@ -104,7 +104,7 @@ func (s *Screen) delivered(x *exchange) (decimals int, symbol string, ok bool) {
 	return decimals, to.agg.Symbol, len(seen) == 1
 }
 
-// paying is the amount in base units of the paid asset, nil while it cannot be read.
+// paying is the amount in base units of the paid asset; nil while it cannot be read.
 func (s *Screen) paying(x *exchange) *big.Int {
 	from, ok := s.side(x.pay)
 	if !ok {
@@ -117,7 +117,8 @@ func (s *Screen) paying(x *exchange) *big.Int {
 	return v
 }
 
-// everything is what could be paid at most: all that is held of the asset, without what lies where it is to arrive in the own account. nil: unknown.
+// everything is the most that can be paid: the whole balance of the asset, less the part that is on the chain of
+// arrival in the own account already. nil: unknown.
 func (s *Screen) everything(x *exchange) *big.Int {
 	from, ok := s.side(x.pay)
 	switch {
@@ -165,7 +166,7 @@ func (s *Screen) account(x *exchange) string {
 	return at.String() + ":" + text
 }
 
-// exchangeDraft is a transfer or a swap as a draft. It is only meaningful when there are no mistakes.
+// exchangeDraft turns a transfer or a swap into a draft. It is only meaningful without mistakes.
 func (s *Screen) exchangeDraft(x *exchange) intent.Draft {
 	d := intent.Draft{Version: intent.Version, Kind: x.kind, Network: s.ctx.Network.ID, Accounts: s.ctx.Accounts, SlippageBps: x.slip.bps()}
 	d.Pay, d.Receive = &intent.Pay{Asset: x.pay}, &intent.Receive{Asset: x.receive, Account: s.account(x)}
@@ -180,7 +181,8 @@ func (s *Screen) exchangeDraft(x *exchange) intent.Draft {
 	return d
 }
 
-// expected is what the catalogue's prices give for the amount, in base units of what arrives, before fees; nil when a price is unknown.
+// expected is the amount at the catalogue's prices, in base units of what arrives, before fees; nil when a price is
+// unknown.
 func (s *Screen) expected(x *exchange) *big.Int {
 	from, okFrom := s.side(x.pay)
 	to, okTo := s.side(x.receive)
@@ -232,7 +234,7 @@ func (s *Screen) fillExchange(d intent.Draft) *exchange {
 	return x
 }
 
-// wholeOf writes base units in whole tokens, "" for what is none.
+// wholeOf writes base units in whole tokens, "" for text that is no amount.
 func wholeOf(base string, decimals int) string {
 	v, err := amount.ParseBase(base)
 	if err != nil {

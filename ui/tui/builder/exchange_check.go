@@ -10,7 +10,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// exchangeMistakes are the problems of a transfer or a swap that can be seen from here.
+// exchangeMistakes are the problems of a transfer or a swap that the builder finds itself.
 func (s *Screen) exchangeMistakes(x *exchange, put func(id, problem string)) {
 	from, okFrom := s.side(x.pay)
 	_, okTo := s.side(x.receive)
@@ -43,7 +43,7 @@ func (s *Screen) exchangeMistakes(x *exchange, put func(id, problem string)) {
 	}
 }
 
-// pairMistakes looks at both assets together.
+// pairMistakes checks both assets together.
 func (s *Screen) pairMistakes(x *exchange, put func(id, problem string)) {
 	from, _ := s.side(x.pay)
 	to, _ := s.side(x.receive)
@@ -72,7 +72,7 @@ func (s *Screen) amountMistake(text string, decimals int, symbol string) string 
 	return ""
 }
 
-// targetMistakes checks who gets it. Only a transfer must name somebody.
+// targetMistakes checks the recipient. Only a transfer must name one.
 func (s *Screen) targetMistakes(x *exchange, put func(id, problem string)) {
 	text, at := trim(x.to.Value()), s.arrives(x)
 	switch {
@@ -90,7 +90,7 @@ func (s *Screen) targetMistakes(x *exchange, put func(id, problem string)) {
 		put(idReceive, "choose the chain on which somebody else gets it")
 	}
 	if s.person(text) != "" {
-		return // leaving the field makes it an address
+		return // leaving the field turns it into an address
 	}
 	if at.IsSolana() {
 		if _, err := caip.ParseSolanaKey(text); err != nil {
@@ -107,7 +107,7 @@ func (s *Screen) targetMistakes(x *exchange, put func(id, problem string)) {
 	}
 }
 
-// exchangeCautions are the remarks of a transfer or a swap.
+// exchangeCautions are the remarks on a transfer or a swap.
 func (s *Screen) exchangeCautions(x *exchange, put func(string, caution)) {
 	from, known := s.side(x.pay)
 	v := s.paying(x)
@@ -147,7 +147,7 @@ func (s *Screen) amountCautions(x *exchange, from side, v *big.Int, put func(str
 	}
 }
 
-// parts counts the chains that hold something of an asset.
+// parts counts the chains that hold an asset.
 func (s *Screen) parts(x side) int {
 	if x.exact {
 		return 1
@@ -161,7 +161,8 @@ func (s *Screen) parts(x side) int {
 	return n
 }
 
-// minCaution compares the minimum with the catalogue's prices: above them nobody delivers, far below them it protects little.
+// minCaution compares the minimum with the catalogue's prices: a minimum above them is never delivered, one far below
+// them protects little.
 func (s *Screen) minCaution(x *exchange, put func(string, caution)) {
 	decimals, symbol, ok := s.delivered(x)
 	want := s.expected(x)

@@ -104,7 +104,7 @@ func (s *Screen) v1Row() row {
 	return row{id: idInterface, label: "interface", text: "the service's older one (v1)", call: -1, help: "it came with what was loaded; x takes the present one"}
 }
 
-// story says in sentences what is asked for, as far as it is chosen.
+// story describes the request in sentences, as far as it is chosen.
 func (s *Screen) story(x *exchange) []string {
 	from, okFrom := s.side(x.pay)
 	v := s.paying(x)
@@ -119,7 +119,7 @@ func (s *Screen) story(x *exchange) []string {
 	return append(out, "The quote says what arrives. You see it, and its minimum, before anything is signed.")
 }
 
-// sideText names an asset, with its chain when it is one chain's.
+// sideText names an asset, with its chain when it belongs to one.
 func (s *Screen) sideText(asset, none string) string {
 	x, ok := s.side(asset)
 	switch {
@@ -133,7 +133,7 @@ func (s *Screen) sideText(asset, none string) string {
 	return x.agg.Symbol + " on any chain"
 }
 
-// payItems lists what is held, each asset on any chain and on each one; everything while balances are unknown.
+// payItems lists the assets with a balance, each on any chain and on each one; all assets while balances are unknown.
 func (s *Screen) payItems() []kit.Item {
 	var out []kit.Item
 	for _, agg := range s.ctx.Catalog.Aggregates() {
@@ -152,7 +152,8 @@ func (s *Screen) payItems() []kit.Item {
 	return out
 }
 
-// takePay changes what is paid. The amount stays as it is typed; a transfer goes on to the same chain when the asset is there too.
+// takePay changes the paid asset. The typed amount stays; a transfer keeps its chain of arrival when that has the
+// asset.
 func (s *Screen) takePay(v string) tea.Cmd {
 	x := s.x[s.form]
 	x.pay, s.focus = v, idAmount
@@ -231,7 +232,7 @@ func (s *Screen) targetPeople() []kit.Item {
 	return append([]kit.Item{typeAddress()}, s.bookItems(s.arrives(s.x[s.form]).IsSolana())...)
 }
 
-// amountItems offers parts of what is held.
+// amountItems offers parts of the balance.
 func (s *Screen) amountItems() []kit.Item {
 	x := s.x[s.form]
 	from, _ := s.side(x.pay)
@@ -251,7 +252,7 @@ func (s *Screen) amountItems() []kit.Item {
 	return out
 }
 
-// minItems offers minimums around what the catalogue's prices give.
+// minItems offers minimums near what the catalogue's prices give.
 func (s *Screen) minItems() []kit.Item {
 	x := s.x[s.form]
 	out := []kit.Item{typeAmount(), {Value: "", Label: "none of my own: what the slippage leaves"}}
@@ -275,7 +276,7 @@ func roundDown(v *big.Int, decimals int) *big.Int {
 	return amount.Scale(amount.Scale(v, decimals, keep), keep, decimals)
 }
 
-// takeMax puts everything into the amount, and says what stands against it.
+// takeMax sets the amount to everything, and warns of reasons against that.
 func (s *Screen) takeMax() tea.Cmd {
 	x := s.x[s.form]
 	from, ok := s.side(x.pay)
@@ -293,7 +294,7 @@ func (s *Screen) takeMax() tea.Cmd {
 	return nil
 }
 
-// richest is the chain on which most of an aggregate is held; its first one when nothing is known.
+// richest is the chain with the largest balance of an aggregate; its first chain when no balance is known.
 func (s *Screen) richest(aggregate string) caip.Chain {
 	best := s.richestOf(aggregate, func(c catalog.Entity) bool { return s.holds(c.Asset.Chain) })
 	return best.Chain

@@ -18,7 +18,8 @@ func failuresOf(err error) []api.Failure {
 	return nil
 }
 
-// refuse puts the failures of the rules or of the service to their fields; what belongs to no field is listed above them.
+// refuse puts the failures of the rules or of the service at their fields; one without a field is listed above the
+// form.
 func (s *Screen) refuse(fs []api.Failure, err error) {
 	s.fieldErrors, s.general = map[string]string{}, nil
 	for _, f := range fs {

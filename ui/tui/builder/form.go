@@ -11,7 +11,8 @@ import (
 	"coffer/ui/tui/kit"
 )
 
-// node is one argument, member or element of a form: a text field, or items. With units the text is in whole tokens of the call's target.
+// node is one argument, member or element of a form: a text field, or items. With units, its text is in whole tokens of
+// the call's target.
 type node struct {
 	param abicall.Param
 	field *kit.Field // nil for tuples and arrays
@@ -19,7 +20,7 @@ type node struct {
 	units bool
 }
 
-// isArray reports that items can be added and removed.
+// isArray reports whether items can be added and removed.
 func (n *node) isArray() bool { return n.param.IsArray() && n.param.Length < 0 }
 
 func (n *node) isLeaf() bool { return !n.param.IsArray() && !n.param.IsTuple() }
@@ -48,7 +49,7 @@ func emptyNodes(params []abicall.Param) []*node {
 	return out
 }
 
-// example is what stands dim in an empty field.
+// example is the dim placeholder of an empty field.
 func example(t string) string {
 	switch {
 	case t == "address":
@@ -88,7 +89,7 @@ func nodeOf(p abicall.Param, v abicall.Value) *node {
 	return n
 }
 
-// valuesOf reads a form. bad names the fields in whole tokens that cannot be read, by path.
+// valuesOf reads a form. bad maps the path of each whole-token field that cannot be read to its problem.
 func valuesOf(nodes []*node, decimals int) (values []abicall.Value, bad map[string]string) {
 	bad = map[string]string{}
 	return readNodes(nodes, nil, decimals, bad), bad
@@ -117,7 +118,8 @@ func readNodes(nodes []*node, path []int, decimals int, bad map[string]string) [
 	return out
 }
 
-// base is what stands in a number field as the codec takes it: in base units, without a unit behind it. Other fields are returned as they are.
+// base converts the text of a number field for the codec: base units, without a unit behind it. Text of other fields
+// stays unchanged.
 func (n *node) base(text string, decimals int) (out, problem string) {
 	_, unit := splitUnit(text)
 	if !n.isNumber() || !n.units && unit == "" {
@@ -127,7 +129,7 @@ func (n *node) base(text string, decimals int) (out, problem string) {
 		if decimals < 0 && unit == "" {
 			return text, "the decimals of this contract are not known: switch to base units"
 		}
-		decimals = 18 // the unit says it all
+		decimals = 18 // the unit fixes the decimals
 	}
 	v, err := quantity(text, decimals, "")
 	if err != nil {
@@ -136,12 +138,12 @@ func (n *node) base(text string, decimals int) (out, problem string) {
 	return v.String(), ""
 }
 
-// isNumber reports an integer.
+// isNumber reports whether the type is an integer.
 func (n *node) isNumber() bool {
 	return n.isLeaf() && (strings.HasPrefix(n.param.Type, "uint") || strings.HasPrefix(n.param.Type, "int"))
 }
 
-// amountOf is the number in a field in base units, nil when it cannot be read.
+// amountOf is the number of a field in base units; nil when it cannot be read.
 func (n *node) amountOf(decimals int) *big.Int {
 	text, problem := n.base(trim(n.field.Value()), decimals)
 	v, err := amount.ParseBase(text)
@@ -151,7 +153,7 @@ func (n *node) amountOf(decimals int) *big.Int {
 	return v
 }
 
-// walk visits every node with its path from the arguments down.
+// walk visits every node with its path, from the arguments down.
 func walk(nodes []*node, visit func(path []int, n *node)) { walkFrom(nodes, nil, visit) }
 
 func walkFrom(nodes []*node, path []int, visit func([]int, *node)) {
@@ -183,10 +185,10 @@ func pathText(path []int) string {
 	return strings.Join(parts, ".")
 }
 
-// canUnits reports a number that may be an amount of tokens.
+// canUnits reports whether a number may be an amount of tokens.
 func (n *node) canUnits() bool { return n.isLeaf() && n.param.Type == "uint256" }
 
-// setUnits switches between whole tokens and base units and rewrites what stands in the field.
+// setUnits switches between whole tokens and base units and rewrites the text of the field.
 func (n *node) setUnits(on bool, decimals int) {
 	if on == n.units || !n.canUnits() {
 		return
@@ -202,7 +204,7 @@ func (n *node) setUnits(on bool, decimals int) {
 	}
 }
 
-// toUnits rewrites the base units in fields that are in whole tokens, after decoding.
+// toUnits rewrites base units as whole tokens in the fields that take those, after decoding.
 func toUnits(nodes []*node, decimals int) {
 	walk(nodes, func(_ []int, n *node) {
 		if !n.units {
@@ -215,7 +217,7 @@ func toUnits(nodes []*node, decimals int) {
 	})
 }
 
-// unitNote says what stands in a number field in the other unit; decimals are -1 when they are not known.
+// unitNote gives the value of a number field in the other unit; decimals are -1 when they are unknown.
 func (n *node) unitNote(decimals int, symbol string) string {
 	v := n.amountOf(decimals)
 	_, unit := splitUnit(n.field.Value())
@@ -238,7 +240,7 @@ func baseNote(v *big.Int, decimals int, symbol string) string {
 	return symbol + " = " + spaced(v) + " base units (" + strconv.Itoa(decimals) + " decimals)"
 }
 
-// spaced groups digits by spaces, as base units are written.
+// spaced groups digits with spaces, the way base units are written.
 func spaced(v *big.Int) string { return strings.ReplaceAll(amount.Group(v.String()), ",", " ") }
 
 // cloneNodes copies a form with its texts.

@@ -2,7 +2,7 @@ package builder
 
 import "coffer/ui/tui/kit"
 
-// Keys are the keys that work here now.
+// Keys lists the keys that work now.
 func (s *Screen) Keys() []kit.Key {
 	switch {
 	case s.prompt.open:
@@ -45,7 +45,7 @@ func (s *Screen) enterKey(r row) kit.Key {
 	return kit.NewKey(label, "enter").Named("edit-or-choose")
 }
 
-// textKeys are those of a row that takes text: none of them is text.
+// textKeys lists the keys of a row that takes text: none of them is text.
 func (s *Screen) textKeys(r row) []kit.Key {
 	keys := []kit.Key{
 		s.enterKey(r), kit.NewKey("leave field", "esc").Explain("leave the field: single keys work again, also digits, : and ?"),
@@ -69,7 +69,7 @@ func (s *Screen) textKeys(r row) []kit.Key {
 
 func removeKey() kit.Key { return kit.Key{Press: []string{"x", "ctrl+x"}, Show: "x", Label: "remove"} }
 
-// callKeys are those of the form of calls.
+// callKeys lists the keys of the form of calls.
 func (s *Screen) callKeys(keys []kit.Key) []kit.Key {
 	r := s.current()
 	if s.b.empty() {
@@ -88,7 +88,7 @@ func (s *Screen) callKeys(keys []kit.Key) []kit.Key {
 		kit.NewKey("call up", "K", "shift+up").Hidden(), kit.NewKey("call down", "J", "shift+down").Hidden())
 }
 
-// formKeys choose a form and keep it.
+// formKeys lists the keys that choose a form and save it.
 func (s *Screen) formKeys() []kit.Key {
 	var keys []kit.Key
 	for _, k := range []struct {

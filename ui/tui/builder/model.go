@@ -17,11 +17,11 @@ const (
 	defaultMinutes = 10 // the service's own window (protocol §2.2)
 	minMinutes     = 2
 	maxMinutes     = 10
-	maxText        = 300_000 // characters of one field: more than any call data
+	maxText        = 300_000 // characters in one field: more than any call data
 	maxFunction    = 512     // bytes of a signature that an intent keeps for display
 )
 
-// batch is everything that the person typed into the form of calls.
+// batch is the content of the form of calls.
 type batch struct {
 	chain caip.Chain
 	calls []*call
@@ -31,10 +31,10 @@ type batch struct {
 	fund  string // "" is automatic
 	slip  tolerance
 	valid minutes
-	start minutes     // how long it must not run yet; 0 of the presets is at once
-	after string      // not before this moment, Unix seconds, as a draft from elsewhere has it; "": start counts
-	over  []*override // the state that the service assumes when it tries the calls out
-	v1    bool        // it came with the older interface
+	start minutes     // how long it must not run yet; 0 among the presets is at once
+	after string      // not before this moment, in Unix seconds, from a draft of another source; "": start counts
+	over  []*override // the state that the service assumes when it simulates the calls
+	v1    bool        // it was drafted for the older interface
 }
 
 // need is a required token; asset is CAIP-19, amount is typed in whole tokens.
@@ -49,19 +49,19 @@ type allowance struct {
 	spender, amount *kit.Field
 }
 
-// tolerance is how far the price may move: a preset in basis points, or with preset 0 what is typed.
+// tolerance is how far the price may move: a preset in basis points, or with preset 0 the typed text.
 type tolerance struct {
 	preset int
 	own    *kit.Field
 }
 
-// minutes is a time span: a preset, or with preset own what is typed.
+// minutes is a time span: a preset, or with preset own the typed text.
 type minutes struct {
 	preset int
 	field  *kit.Field
 }
 
-// ownPreset says that the field counts.
+// ownPreset marks that the typed text counts.
 const ownPreset = -1
 
 func newBatch(c *catalog.Catalog, chain caip.Chain) batch {
@@ -98,7 +98,7 @@ func newNeed(asset, amount string) *need {
 	return n
 }
 
-// empty reports that nothing was typed.
+// empty reports whether the form has no typed text.
 func (b *batch) empty() bool {
 	if len(b.calls) != 1 || len(b.allow) > 0 || b.own || b.after != "" || b.start.preset != 0 || len(b.over) > 0 {
 		return false
@@ -141,7 +141,7 @@ func (b *batch) tokens(c *catalog.Catalog) []catalog.Entity {
 	return out
 }
 
-// decimals are those of the known token that a call goes to, -1 when it goes anywhere else.
+// decimals are those of the known token that a call goes to, -1 for any other target.
 func (b *batch) decimals(c *catalog.Catalog, x *call) int {
 	if e, ok := b.tokenAt(c, x.to.Value()); ok {
 		return e.Decimals
@@ -149,7 +149,7 @@ func (b *batch) decimals(c *catalog.Catalog, x *call) int {
 	return -1
 }
 
-// bps is the tolerance in basis points; 0 when what was typed cannot be read. "0.5 %" and "50" are the same.
+// bps is the tolerance in basis points; 0 when the text cannot be read. "0.5 %" and "50" are the same.
 func (t tolerance) bps() int {
 	if t.preset > 0 {
 		return t.preset
@@ -157,7 +157,7 @@ func (t tolerance) bps() int {
 	return bpsOf(t.own.Value())
 }
 
-// bpsOf reads a tolerance as it is typed, 0 when it cannot be read.
+// bpsOf reads a typed tolerance, 0 when it cannot be read.
 func bpsOf(text string) int {
 	text = trim(text)
 	decimals := 0
@@ -183,7 +183,7 @@ func (t *tolerance) set(bps int) {
 	t.own.Set(strconv.Itoa(bps))
 }
 
-// value is the time span in minutes; ok is false when what was typed cannot be read or is outside from…to.
+// value is the time span in minutes; ok is false when the text cannot be read or is outside from…to.
 func (m minutes) value(from, to int) (n int, ok bool) {
 	n = m.preset
 	if n == ownPreset {

@@ -12,7 +12,7 @@ import (
 	"coffer/api/catalog"
 )
 
-// money is what the accounts hold, by asset; known is false until balances were read. What is missing is unknown.
+// money is the balance of the accounts, by asset; known is false until balances are read. A missing asset is unknown.
 type money struct {
 	known bool
 	held  map[caip.Asset]*big.Int
@@ -23,11 +23,11 @@ type balancesMsg struct {
 	gen     int
 	balance api.AggregatedBalance
 	err     error
-	paid    []string // who was paid before
-	knows   bool     // paid was read
+	paid    []string // addresses that were paid before
+	knows   bool     // paid is read
 }
 
-// load reads the balances once more, unless it is under way.
+// load reads the balances again, unless a reading is in progress.
 func (s *Screen) load() tea.Cmd {
 	if s.deps.Balances == nil || s.loading {
 		return nil
@@ -45,10 +45,10 @@ func (s *Screen) load() tea.Cmd {
 	}
 }
 
-// watchedMsg says why nothing can be signed; "": it can, or it is not known.
+// watchedMsg says why nothing can be signed; "": signing is possible or unknown.
 type watchedMsg string
 
-// watch asks whether the accounts can sign, before anything is asked of the service for them.
+// watch checks whether the accounts can sign, before the service is asked for anything on their behalf.
 func (s *Screen) watch() tea.Cmd {
 	ask, ctx := s.deps.WatchOnly, s.life
 	if ask == nil {
@@ -118,7 +118,7 @@ func (m money) elsewhere(agg catalog.Aggregate, here caip.Asset) *big.Int {
 // total sums an aggregate over all chains.
 func (m money) total(agg catalog.Aggregate) *big.Int { return m.elsewhere(agg, caip.Asset{}) }
 
-// suggested is what the calls spend as far as it can be seen: transfers of known tokens and native value, each asset once.
+// suggested is the visible spending of the calls: transfers of known tokens and native value, each asset once.
 func (b *batch) suggested(c *catalog.Catalog) []api.TokenRequirement {
 	var order []caip.Asset
 	sums := map[caip.Asset]*big.Int{}
@@ -155,7 +155,7 @@ func (b *batch) suggested(c *catalog.Catalog) []api.TokenRequirement {
 	return out
 }
 
-// requirements are the person's own list, or what the calls spend.
+// requirements are the person's own list, or the spending of the calls.
 func (b *batch) requirements(c *catalog.Catalog) []api.TokenRequirement {
 	if !b.own {
 		return b.suggested(c)

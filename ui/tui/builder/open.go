@@ -18,7 +18,7 @@ import (
 	"coffer/wallet/intent"
 )
 
-// prefill starts a transfer call, or a form, of an asset that was chosen on another screen.
+// prefill starts a transfer call, or a form, with an asset that was chosen on another screen.
 func (s *Screen) prefill(a screen.AssetArg) tea.Cmd {
 	if a.Form == formTransfer || a.Form == formSwap {
 		return s.prefillExchange(a)
@@ -59,7 +59,7 @@ func (s *Screen) prefill(a screen.AssetArg) tea.Cmd {
 	return nil
 }
 
-// prefillExchange opens a transfer or a swap of an asset. What stood in that form before comes back with U.
+// prefillExchange opens a transfer or a swap of an asset. U restores the previous content of that form.
 func (s *Screen) prefillExchange(a screen.AssetArg) tea.Cmd {
 	s.show(a.Form)
 	if !s.x[s.form].empty() {
@@ -83,7 +83,8 @@ func (s *Screen) prefillExchange(a screen.AssetArg) tea.Cmd {
 	return cmd
 }
 
-// richestOf is the asset of an aggregate of which most is held, among those that may be; the first one when nothing is known.
+// richestOf is the asset of an aggregate with the largest balance among the allowed ones; the first one when no balance
+// is known.
 func (s *Screen) richestOf(aggregate string, may func(catalog.Entity) bool) caip.Asset {
 	id, _ := caip.ParseAggregate(aggregate)
 	agg, _ := s.ctx.Catalog.Aggregate(id)
@@ -100,7 +101,8 @@ func (s *Screen) richestOf(aggregate string, may func(catalog.Entity) bool) caip
 	return best.Asset
 }
 
-// restore shows a draft that comes back from a review: what was typed, if it is still here, else a form made from the draft.
+// restore shows a draft that returns from a review: the typed form if it is still here, else a form made from the
+// draft.
 func (s *Screen) restore(d intent.Draft, fs []api.Failure) {
 	if in, err := intent.Freeze(d, s.rules()); err != nil || in.ID() != s.frozen || s.frozen == "" {
 		if len(d.Calls) > 0 || d.Pay != nil {
@@ -126,7 +128,7 @@ func (s *Screen) restore(d intent.Draft, fs []api.Failure) {
 	}
 }
 
-// fill makes the form of a draft.
+// fill fills the form from a draft.
 func (s *Screen) fill(d intent.Draft) {
 	s.touched()
 	s.focus, s.editing, s.tried, s.top = "", false, false, 0
@@ -142,7 +144,7 @@ func (s *Screen) fill(d intent.Draft) {
 	s.b = s.batchOf(d)
 }
 
-// batchOf is the form of a draft of calls.
+// batchOf makes the form of calls from a draft.
 func (s *Screen) batchOf(d intent.Draft) batch {
 	chain, _ := caip.ParseChain(d.TargetChain)
 	b := newBatch(s.ctx.Catalog, chain)
@@ -175,12 +177,12 @@ func (s *Screen) batchOf(d intent.Draft) batch {
 	return b
 }
 
-// callOf is the form of one call.
+// callOf makes the form of one call.
 func (b *batch) callOf(x intent.Call, cat *catalog.Catalog) *call {
 	c := newCall()
 	c.to.Set(x.To)
 	if v, ok := api.ParseWei(x.Value); !ok {
-		c.value.Set(x.Value) // a mistake at its field
+		c.value.Set(x.Value) // shows as a mistake at its field
 	} else if v.Sign() > 0 {
 		c.value.Set(amount.Trim(amount.Format(v, b.native(cat).Decimals)))
 	}
@@ -200,7 +202,8 @@ func (b *batch) callOf(x intent.Call, cat *catalog.Catalog) *call {
 	return c
 }
 
-// minutesLeft is the validity of a draft as the form has it: what is left of it when that can be asked for, else the usual one.
+// minutesLeft converts the validity of a draft for the form: the time that is left when the form can ask for that, else
+// the default.
 func minutesLeft(validUntil string, now time.Time) int {
 	n, err := strconv.ParseInt(validUntil, 10, 64)
 	if err != nil {
@@ -213,7 +216,8 @@ func minutesLeft(validUntil string, now time.Time) int {
 	return defaultMinutes
 }
 
-// whole writes base units of a known asset in whole units; what cannot be converted is left out and becomes a mistake at its field.
+// whole writes base units of a known asset in whole units; "" for anything that cannot be converted, which becomes a
+// mistake at its field.
 func (s *Screen) whole(asset, base string) string {
 	e, ok := s.entity(asset)
 	if !ok {

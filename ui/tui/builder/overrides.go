@@ -15,14 +15,14 @@ import (
 	"coffer/ui/tui/kit"
 )
 
-// override is another state at one address, which the service assumes only while it tries the calls out. balance is typed in whole coins, code and slots
-// are hexadecimal; an empty field assumes nothing.
+// override is another state of one address, which the service assumes only while it simulates the calls. balance is
+// typed in whole coins, code and slots in hexadecimal; an empty field overrides nothing.
 type override struct {
 	address, balance, code *kit.Field
 	slots                  []*slot
 }
 
-// slot is one word of storage: key and value are 0x hex, short ones are filled up with zeros on the left.
+// slot is one word of storage: key and value are 0x hex; short ones are padded with zeros on the left.
 type slot struct{ key, value *kit.Field }
 
 func newOverride(address string) *override {
@@ -40,7 +40,7 @@ func newSlot(key, value string) *slot {
 	return x
 }
 
-// overrideOf makes the form of an override. A balance that cannot be read is left as it is written, and becomes a mistake.
+// overrideOf makes the form of an override. A balance that cannot be read stays as written, and becomes a mistake.
 func overrideOf(o api.StateOverride, native catalog.Entity) *override {
 	out := newOverride(o.Address)
 	if v, ok := api.ParseWei(o.Balance); ok && o.Balance != "" {
@@ -60,7 +60,7 @@ func overrideOf(o api.StateOverride, native catalog.Entity) *override {
 	return out
 }
 
-// state is the override as the interface has it.
+// state converts the override for the interface.
 func (o *override) state(native catalog.Entity) api.StateOverride {
 	out := api.StateOverride{Address: trim(o.address.Value()), Code: trim(o.code.Value())}
 	if text := trim(o.balance.Value()); text != "" {
@@ -81,7 +81,7 @@ func (o *override) state(native catalog.Entity) api.StateOverride {
 	return out
 }
 
-// wordOf reads a word of 32 bytes: a full one stays as it is typed, a shorter one and a decimal number are filled up.
+// wordOf reads a word of 32 bytes: a full one stays as typed, a shorter one and a decimal number are padded.
 func wordOf(text string) (string, bool) {
 	text = trim(text)
 	digits, isHex := strings.CutPrefix(text, "0x")
@@ -116,7 +116,7 @@ func idSlot(i, k int, part string) string { return fmt.Sprintf("over.%d.slot.%d.
 func slotPrefix(i, k int) string          { return fmt.Sprintf("over.%d.slot.%d.", i, k) }
 func overPrefix(i int) string             { return fmt.Sprintf("over.%d.", i) }
 
-// overrideRows are the form of the assumed state.
+// overrideRows lists the form of the assumed state.
 func (s *Screen) overrideRows() []row {
 	var out []row
 	native := s.b.native(s.ctx.Catalog).Symbol
@@ -160,7 +160,7 @@ func (s *Screen) addSlot(i int) {
 	s.edit()
 }
 
-// removeOverride takes away the slot or the address that the focused row is about; false when it is about something else.
+// removeOverride removes the slot or the address that has the focus; false when neither has it.
 func (s *Screen) removeOverride(id string) bool {
 	for i, o := range s.b.over {
 		if !strings.HasPrefix(id, overPrefix(i)) {

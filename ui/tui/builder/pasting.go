@@ -12,7 +12,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// takePaste reads ABI JSON or call data that was pasted into a function field; taken is false for anything else.
+// takePaste reads ABI JSON or call data pasted into a function field; taken is false for anything else.
 func (s *Screen) takePaste(c *call, text string) (cmd tea.Cmd, taken bool) {
 	text = trim(text)
 	switch {

@@ -18,14 +18,14 @@ import (
 	"coffer/wallet/intent"
 )
 
-// incoming is a document that was read: a draft, and what is to be said about it.
+// incoming is an imported document: a draft, and remarks about it.
 type incoming struct {
 	draft intent.Draft
 	safe  bool
-	sum   string // the checksum of a batch file, which is right; "": the file has none
+	sum   string // the checksum of a batch file, which is correct; "": the file has none
 }
 
-// importedMsg brings a document, or why there is none.
+// importedMsg brings a document, or the reason for its refusal.
 type importedMsg struct {
 	doc      incoming
 	failures []api.Failure
@@ -33,10 +33,10 @@ type importedMsg struct {
 	from     string // the path, "" for a paste
 }
 
-// exportedMsg says where a document was written.
+// exportedMsg says where a document is written.
 type exportedMsg struct {
 	path  string
-	stays string // what is not in it
+	stays string // what it leaves out
 	err   error
 }
 
@@ -67,7 +67,7 @@ func readDocument(b []byte) (incoming, error) {
 	return out, nil
 }
 
-// askImport asks for a file, or for a document to be pasted.
+// askImport asks for a file, or for a pasted document.
 func (s *Screen) askImport() {
 	label := "the path of a file, or paste the document"
 	if s.ctx.NoFiles != "" {
@@ -140,10 +140,10 @@ func readFile(path string) ([]byte, error) {
 	return b, err
 }
 
-// imported lays a document on the screen, or says at the dialog why not.
+// imported puts a document on the screen, or the reason for its refusal into the dialog.
 func (s *Screen) imported(m importedMsg) tea.Cmd {
 	if !s.prompt.docs {
-		return nil // the dialog was left meanwhile
+		return nil // the dialog is closed by now
 	}
 	if m.err != nil {
 		s.prompt.wrong = refusedWords(m)
@@ -153,13 +153,13 @@ func (s *Screen) imported(m importedMsg) tea.Cmd {
 	s.remember()
 	s.fill(m.doc.draft)
 	if m.doc.safe {
-		s.b.own = false // a batch does not say what it needs: that follows the calls
+		s.b.own = false // a batch does not list what it needs: that follows the calls
 	}
 	s.note = s.importNote(m)
 	return nil
 }
 
-// refusedWords say why a document was not taken. A wrong checksum is named first: the file is another one than was written.
+// refusedWords says why a document is refused. A wrong checksum comes first: the file is not the one that was written.
 func refusedWords(m importedMsg) string {
 	for _, f := range m.failures {
 		if f.Path == "meta.checksum" {
@@ -176,7 +176,7 @@ func refusedWords(m importedMsg) string {
 	return plain(m.err)
 }
 
-// importNote says what a document was and what of it was not taken over.
+// importNote says what a document is, and what the import leaves out.
 func (s *Screen) importNote(m importedMsg) caution {
 	d := m.doc.draft
 	if m.doc.safe {
@@ -217,7 +217,7 @@ const (
 	formatSafe   = "safe"
 )
 
-// askExport offers the formats in which the form can be written.
+// askExport offers the formats for an export.
 func (s *Screen) askExport() tea.Cmd {
 	s.leaveField()
 	if _, ok := s.freeze(); !ok {
@@ -247,7 +247,7 @@ func (s *Screen) takeExport(format string) tea.Cmd {
 		return exportAs(write, "intent.json", append(v, '\n'), "", err)
 	}
 	d := in.Draft()
-	d.ValidUntil = "" // counted from now, it means nothing in a file
+	d.ValidUntil = "" // relative to now, so it means nothing in a file
 	b, err := intent.ToSafe(d, s.ctx.Clock())
 	if fs := failuresOf(err); len(fs) > 0 {
 		s.refuse(fs, err)

@@ -65,7 +65,7 @@ func (s *Screen) walk(key string) bool {
 	return true
 }
 
-// pressForm handles the keys that work on every form: which form, and what is kept of it.
+// pressForm handles the keys that work on every form: choosing a form, and saving it.
 func (s *Screen) pressForm(key string) (cmd tea.Cmd, taken bool) {
 	switch key {
 	case "c":
@@ -143,10 +143,10 @@ func (s *Screen) change(key string, r row) tea.Cmd {
 	return nil
 }
 
-// isRemove reports the key that removes: x where no text is taken, ctrl+x everywhere.
+// isRemove reports whether a key removes: x where no text is taken, ctrl+x everywhere.
 func isRemove(key string) bool { return key == "x" || key == "ctrl+x" }
 
-// takeAway removes what the focus is on and keeps it for U.
+// takeAway removes the focused part and keeps it for U.
 func (s *Screen) takeAway(r row) tea.Cmd {
 	before, had := s.before, s.changes
 	s.remember()
@@ -158,7 +158,7 @@ func (s *Screen) takeAway(r row) tea.Cmd {
 	return screen.Toast(theme.None, "removed; U brings it back")
 }
 
-// enter opens the list of a row, edits its text, or does what it says.
+// enter opens the list of a row, edits its text, or runs its action.
 func (s *Screen) enter(r row) tea.Cmd {
 	switch {
 	case r.items != nil && (r.field == nil || trim(r.field.Value()) == "" || r.call >= 0 && r.id == idSig(r.call)):
@@ -206,7 +206,7 @@ func (s *Screen) toggleUnits(r row) {
 	}
 }
 
-// maxItems bounds the items that can be added by hand.
+// maxItems bounds the items of an array in the form.
 const maxItems = 256
 
 func (s *Screen) addItem(n *node) {
@@ -217,7 +217,7 @@ func (s *Screen) addItem(n *node) {
 	s.touched()
 }
 
-// remove takes away what the focus is on: an array item, a required token, an allowance, or the call.
+// remove removes the focused part: an array item, a required token, an allowance, or the call.
 func (s *Screen) remove(r row) tea.Cmd {
 	for i := range s.b.needs {
 		if strings.HasPrefix(r.id, idNeed(i, "")) {
@@ -254,7 +254,7 @@ func (s *Screen) remove(r row) tea.Cmd {
 	return nil
 }
 
-// removeItem takes an element out of the innermost array that the focused row is in.
+// removeItem removes an element from the innermost array around the focused row.
 func (s *Screen) removeItem(r row) bool {
 	list, at := s.itemOf(r)
 	if list == nil {
@@ -266,7 +266,7 @@ func (s *Screen) removeItem(r row) bool {
 	return true
 }
 
-// itemOf is the path of the innermost array that a row is in, and which of its items; nil when it is in none.
+// itemOf is the path of the innermost array around a row, and the index of its item; nil when there is no array.
 func (s *Screen) itemOf(r row) (list []int, at int) {
 	if r.node == nil || r.call < 0 {
 		return nil, 0
@@ -292,7 +292,7 @@ func (s *Screen) followCalls() {
 	s.focus = idNeeds
 }
 
-// review freezes what was typed and hands it over. With a mistake the focus goes to the first one.
+// review freezes the form and hands it over. With a mistake it focuses the first one instead.
 func (s *Screen) review() tea.Cmd {
 	s.leaveField()
 	in, ok := s.freeze()
@@ -304,7 +304,7 @@ func (s *Screen) review() tea.Cmd {
 	return s.firstMistake()
 }
 
-// firstMistake puts the focus on the first mistake and says how many there are.
+// firstMistake focuses the first mistake and says how many there are.
 func (s *Screen) firstMistake() tea.Cmd {
 	wrong := s.mistakes()
 	for _, r := range s.rows() {

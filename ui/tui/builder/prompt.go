@@ -9,14 +9,15 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// prompt is a dialog with one field. A paste goes into it and never answers it; one that is a whole document is held beside the field.
+// prompt is a dialog with one field. A paste goes into the field and never answers; a whole document is held beside the
+// field.
 type prompt struct {
 	open  bool
 	title string
 	field *kit.Field
 	hint  string
-	wrong string // why the last answer was not taken
-	sure  string // the answer that was asked for once more
+	wrong string // why the last answer was refused
+	sure  string // the answer that waits for a second enter
 	docs  bool   // takes whole documents
 	doc   string // a pasted document
 	take  func(string) tea.Cmd

@@ -8,7 +8,8 @@ import (
 	"coffer/api/amount"
 )
 
-// unitDecimals are the units that may stand behind a number: wei is the base unit of any asset, the others belong to coins with 18 decimals.
+// unitDecimals are the decimals of a unit behind a number: wei is the base unit of any asset, the others belong to
+// coins with 18 decimals.
 func unitDecimals(unit string) (decimals int, ok bool) {
 	switch strings.ToLower(unit) {
 	case "wei", "base":
@@ -21,7 +22,7 @@ func unitDecimals(unit string) (decimals int, ok bool) {
 	return 0, false
 }
 
-// splitUnit parts "20 gwei" into number and unit; the unit is "" when only a number stands there. Hexadecimal numbers have no unit.
+// splitUnit splits "20 gwei" into number and unit; the unit is "" for a bare number. Hexadecimal numbers have no unit.
 func splitUnit(text string) (number, unit string) {
 	text = trim(text)
 	if strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X") {
@@ -34,8 +35,9 @@ func splitUnit(text string) (number, unit string) {
 	return text[:at], trim(text[at:])
 }
 
-// quantity reads an amount as a person writes it into base units: whole tokens of the asset ("250.5", "250.5 USDC"), or a number with a unit ("20
-// gwei", "7 wei"). gwei and ether are refused for an asset that has not 18 decimals, unless they are its symbol.
+// quantity parses an amount as a person writes it into base units: whole tokens of the asset ("250.5", "250.5 USDC"),
+// or a number with a unit ("20 gwei", "7 wei"). It refuses gwei and ether for an asset without 18 decimals, unless they
+// are its symbol.
 func quantity(text string, decimals int, symbol string) (*big.Int, error) {
 	number, unit := splitUnit(text)
 	if unit == "" || strings.EqualFold(unit, symbol) && symbol != "" {
@@ -51,8 +53,8 @@ func quantity(text string, decimals int, symbol string) (*big.Int, error) {
 	return amount.Parse(number, d)
 }
 
-// suspicious says why an amount looks as if it were in the wrong unit, "" when it does not. v is in base units; whole tells that it was
-// written in whole tokens.
+// suspicious says why an amount looks as if it were in the wrong unit, "" when it does not. v is in base units; whole
+// says that it was written in whole tokens.
 func suspicious(v *big.Int, decimals int, symbol string, whole bool) string {
 	if v == nil || v.Sign() == 0 || decimals < 6 {
 		return ""
@@ -72,7 +74,7 @@ func suspicious(v *big.Int, decimals int, symbol string, whole bool) string {
 	return "these are base units, " + amount.Human(v, decimals) + " " + symbol + " in all. Is that meant?"
 }
 
-// zeros counts the zeros at the end of a number; zero itself has none.
+// zeros counts the trailing zeros of a number; zero itself has none.
 func zeros(v *big.Int) int {
 	s := v.String()
 	if s == "0" {
@@ -81,7 +83,8 @@ func zeros(v *big.Int) int {
 	return len(s) - len(strings.TrimRight(s, "0"))
 }
 
-// scaled reads a number without decimals of its own as tokens would: one that ends in many zeros is shown with 18 or with 6 decimals.
+// scaled reads a number without decimals as an amount of tokens: one with many trailing zeros is shown with 18 or with
+// 6 decimals.
 func scaled(v *big.Int) string {
 	switch n := zeros(v); {
 	case n >= 15:

@@ -14,9 +14,10 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// row is one line of the form. A row without id is a heading or a remark and takes no focus. field is its text, if it has one; address says that the
-// text is an address; items opens a list of values and take uses one; typed uses what was typed into that list where it does not simply go into the field, and reads
-// says what such text means; press is what enter does on a row without text or list.
+// row is one line of the form. A row without id is a heading or a remark and takes no focus. field is its text, if it
+// has one; address says that the text is an address. items opens a list of values and take uses one; typed uses text
+// typed into that list where it does not simply go into the field, and reads says what such text means. press is the
+// action of enter on a row without text or list.
 type row struct {
 	id      string
 	label   string
@@ -27,30 +28,31 @@ type row struct {
 	aside   string
 	mean    theme.Meaning // of the aside
 	help    string
-	value   string // the item that is chosen now, of a row without a field
+	value   string // the chosen item, of a row without a field
 	items   func() []kit.Item
 	take    func(value string) tea.Cmd
 	typed   func(text string) tea.Cmd
 	reads   func(text string) kit.Reading
 	press   func() tea.Cmd
-	call    int   // index of the call it belongs to, -1: none
+	call    int   // index of its call, -1: none
 	node    *node // of an argument
 	heading bool
 
 	optional bool   // the field may stay empty
-	none     string // what stands in an empty field in place of its example
-	title    string // of its list; "": made from the label
+	none     string // placeholder of an empty field in place of its example
+	title    string // of its list; "": derived from the label
 }
 
-// listed reports an empty field for which enter opens its list. One that may stay empty is passed.
+// listed reports whether the field is empty and enter opens its list. Enter passes a field that may stay empty.
 func (r row) listed() bool {
 	return r.items != nil && r.field != nil && !r.optional && trim(r.field.Value()) == ""
 }
 
-// takesText reports a row that what is typed goes into: a field, or a list that takes text of one's own.
+// takesText reports whether typing goes into the row: a field, or a list that takes free text.
 func (r row) takesText() bool { return r.field != nil || r.typed != nil }
 
-// head reports a row over others, such as that of a call or a tuple: there is nothing to type, to choose or to press on it.
+// head reports a row above others, such as that of a call or a tuple: there is nothing to type, to choose or to press
+// on it.
 func (r row) head() bool { return r.field == nil && r.items == nil && r.press == nil }
 
 // rows lists the form from top to bottom.
@@ -143,7 +145,7 @@ func (s *Screen) argRow(i int, path []int, n *node, token catalog.Entity, known 
 	return r
 }
 
-// needRows are the tokens that the calls need, with what is there and elsewhere.
+// needRows lists the tokens that the calls need, with the balance on the chain and elsewhere.
 func (s *Screen) needRows() []row {
 	cat := s.ctx.Catalog
 	if !s.b.own {
@@ -176,7 +178,7 @@ func (s *Screen) needRows() []row {
 	return append(out, row{id: idAddNeed, label: "", text: "add a token", call: -1, title: "What the calls spend", items: s.assetItems(true), take: s.addNeed, help: "enter adds what the calls spend; f follows the calls again"})
 }
 
-// haveText says what is held there and elsewhere; unknown is said so.
+// haveText gives the balance on the chain and elsewhere; an unknown one is called unknown.
 func (s *Screen) haveText(e catalog.Entity) string {
 	agg, ok := s.ctx.Catalog.Aggregate(e.Aggregate)
 	if !ok {
@@ -188,7 +190,7 @@ func (s *Screen) haveText(e catalog.Entity) string {
 	return "you have " + s.held(s.money.of(e.Asset), e.Decimals) + " there, " + s.held(s.money.elsewhere(agg, e.Asset), agg.Decimals) + " elsewhere"
 }
 
-// held writes what the accounts hold; unknown and hidden are said so.
+// held writes a balance; an unknown or hidden one is called so.
 func (s *Screen) held(v *big.Int, decimals int) string {
 	switch {
 	case s.hidden:
@@ -199,7 +201,7 @@ func (s *Screen) held(v *big.Int, decimals int) string {
 	return amount.Human(v, decimals)
 }
 
-// haveMeaning warns when everything together does not suffice.
+// haveMeaning warns when all balances together are too small.
 func (s *Screen) haveMeaning(e catalog.Entity, need *big.Int) theme.Meaning {
 	agg, ok := s.ctx.Catalog.Aggregate(e.Aggregate)
 	total := s.money.total(agg)
@@ -254,7 +256,7 @@ func (s *Screen) slipRows() []row {
 	return out
 }
 
-// windowRows are when the calls may run.
+// windowRows set when the calls may run.
 func (s *Screen) windowRows() []row {
 	out := spanRows(idValid, "valid", &s.b.valid, minutesText, validPresets(), s, "how long it may run once prepared; enter chooses, 10 minutes at most")
 	if s.b.after != "" {
@@ -267,7 +269,7 @@ func (s *Screen) windowRows() []row {
 	return append(out, spanRows(idAfter, "starts", &s.b.start, startText, startPresets(), s, "it does not run before; the wallet waits with the execution")...)
 }
 
-// spanRows are a preset of minutes and, when it is the person's own, its field.
+// spanRows are a preset of minutes and, when the person types another number, its field.
 func spanRows(id, label string, m *minutes, words func(int) string, presets []int, s *Screen, help string) []row {
 	text := "your own"
 	if m.preset != ownPreset {

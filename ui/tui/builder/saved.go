@@ -21,8 +21,8 @@ const (
 	maxName      = 60
 )
 
-// desk is all that lies on the screen, as it is kept: drafts.json. What was typed is kept as text, also where it is not finished. There is no network, no
-// account and no balance in it.
+// desk is the whole content of the screen as drafts.json keeps it. Typed text is kept as text, finished or not. It has
+// no network, no account and no balance.
 type desk struct {
 	Version  int            `json:"version"`
 	Form     string         `json:"form,omitzero"`
@@ -37,7 +37,7 @@ type shelf struct {
 	Templates []savedTemplate `json:"templates"`
 }
 
-// savedTemplate is one form under a name: exactly one of the other members.
+// savedTemplate is one named form: exactly one of the other members is set.
 type savedTemplate struct {
 	Name     string         `json:"name"`
 	Calls    *savedBatch    `json:"calls,omitzero"`
@@ -117,7 +117,7 @@ type savedExchange struct {
 	V1      bool        `json:"v1,omitzero"`
 }
 
-// parseDesk reads drafts.json strictly: unknown members, other versions and forms that cannot be are refused.
+// parseDesk reads drafts.json strictly: it refuses unknown members, other versions and impossible forms.
 func parseDesk(b []byte) (desk, error) {
 	var d desk
 	if err := strict(b, &d); err != nil {
@@ -164,7 +164,7 @@ func parseShelf(b []byte) (shelf, error) {
 
 func strict(b []byte, v any) error {
 	limits := api.DefaultLimits()
-	limits.Bytes, limits.Depth = 16<<20, 200 // a hundred calls with all their data, arguments nested as deep as they may be
+	limits.Bytes, limits.Depth = 16<<20, 200 // a hundred calls with all their data, arguments nested as deep as allowed
 	if _, err := api.ParseDocument(b, limits); err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (m *minutes) load(s savedChoice, presets []int) {
 	m.field.Set(s.Text)
 }
 
-// save is what was typed, without anything of this network and these accounts.
+// save turns the form into a document without anything of this network and these accounts.
 func (b *batch) save() *savedBatch {
 	out := &savedBatch{
 		Chain: b.chain.String(), Own: b.own, Fund: b.fund, Slip: b.slip.save(), Valid: b.valid.save(), Start: b.start.save(), After: b.after, V1: b.v1,
@@ -121,7 +121,7 @@ func (c *call) save() savedCall {
 	return out
 }
 
-// load makes the form of a saved batch; the document passed checkBatch.
+// load makes the form of a saved batch; checkBatch has accepted the document.
 func (s *savedBatch) load(c *catalog.Catalog) batch {
 	chain, _ := caip.ParseChain(s.Chain)
 	b := newBatch(c, chain)

@@ -23,7 +23,7 @@ const (
 	pickNothing  = ""
 )
 
-// openTemplates lists the templates, and what else can be read.
+// openTemplates lists the templates, and the other sources to read from.
 func (s *Screen) openTemplates() tea.Cmd {
 	label := "read a file, or a document that you paste"
 	if s.ctx.NoFiles != "" {
@@ -47,7 +47,7 @@ func (s *Screen) openTemplates() tea.Cmd {
 	return nil
 }
 
-// words say what kind of form a template is.
+// words names the kind of form in a template.
 func (t savedTemplate) words() string {
 	if t.Exchange != nil {
 		return t.Exchange.Kind
@@ -77,7 +77,7 @@ func (s *Screen) takeTemplate(v string) tea.Cmd {
 	return nil
 }
 
-// useTemplate lays a template on the screen; what was there comes back with U.
+// useTemplate puts a template on the screen; U restores the previous content.
 func (s *Screen) useTemplate(t savedTemplate) {
 	s.remember()
 	s.touched()
@@ -102,7 +102,7 @@ func (s *Screen) deleteTemplate(name string) tea.Cmd {
 	return s.saveTemplates("the template " + kit.Clean(name, maxName) + " is deleted")
 }
 
-// askTemplate asks for the name under which the form is saved.
+// askTemplate asks for the name to save the form under.
 func (s *Screen) askTemplate() tea.Cmd {
 	switch {
 	case s.ctx.Keep == nil:
@@ -119,7 +119,7 @@ func (s *Screen) askTemplate() tea.Cmd {
 	return nil
 }
 
-// saveTemplate keeps the form under a name. A name that is taken is replaced only when asked for twice.
+// saveTemplate saves the form under a name. A second enter replaces a name in use.
 func (s *Screen) saveTemplate(name string) tea.Cmd {
 	name = trim(name)
 	if name == "" || kit.Clean(name, maxName) != name {
@@ -129,7 +129,7 @@ func (s *Screen) saveTemplate(name string) tea.Cmd {
 	t := savedTemplate{Name: name}
 	if s.form == formCalls {
 		t.Calls = s.b.save()
-		t.Calls.After = "" // a moment means nothing later
+		t.Calls.After = "" // a fixed moment means nothing later
 	} else {
 		t.Exchange = s.x[s.form].save()
 	}
@@ -153,7 +153,7 @@ func (s *Screen) saveTemplate(name string) tea.Cmd {
 	return s.saveTemplates("saved as the template " + name)
 }
 
-// saveTemplates writes the list; words are said afterwards.
+// saveTemplates writes the list, and shows words afterwards.
 func (s *Screen) saveTemplates(words string) tea.Cmd {
 	keep := s.ctx.Keep
 	data, err := json.Marshal(shelf{Version: savedVersion, Templates: s.store.templates}, json.Deterministic(true), jsontext.WithIndent("  "))

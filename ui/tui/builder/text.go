@@ -9,8 +9,8 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// pressText handles a key on a row that takes text and is not being typed into. What is typed begins the typing: it is appended to what stands there, so that
-// nothing filled in is lost by a slip. In a row that takes text through its list, the list opens with it.
+// pressText handles a key on a text row that is not being edited. Text starts the editing: it is appended to the
+// present text, so that a slip loses nothing. In a row that takes text through its list, the list opens with it.
 func (s *Screen) pressText(m tea.KeyPressMsg, r row) tea.Cmd {
 	key := m.String()
 	if cmd, taken := s.chord(key, r); taken {
@@ -58,7 +58,7 @@ func (s *Screen) typeKey(m tea.KeyPressMsg, r row) tea.Cmd {
 	return nil
 }
 
-// chord handles the keys of a row that takes text which are no text.
+// chord handles the keys of a text row that are not text.
 func (s *Screen) chord(key string, r row) (cmd tea.Cmd, taken bool) {
 	switch key {
 	case "esc":
@@ -81,7 +81,7 @@ func (s *Screen) chord(key string, r row) (cmd tea.Cmd, taken bool) {
 	return nil, true
 }
 
-// toKeys leaves the row for one that takes no text, where single keys work: the heading of its call, else the nearest such row above it.
+// toKeys moves to a row without text, where single keys work: the heading of the call, else the nearest such row above.
 func (s *Screen) toKeys() {
 	s.leaveField()
 	if r := s.current(); r.call >= 0 {
@@ -100,7 +100,8 @@ func (s *Screen) toKeys() {
 	s.focus = to
 }
 
-// removable reports a row of text that is part of something that ctrl+x removes: an item, a token, an allowance, assumed state, a beginning.
+// removable reports whether a text row belongs to something that ctrl+x removes: an item, a token, an allowance,
+// assumed state, a start time.
 func (s *Screen) removable(r row) bool {
 	if s.form != formCalls {
 		return false

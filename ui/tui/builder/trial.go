@@ -12,7 +12,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// trialFallback is the amount of the trial call when the balances do not allow a better one.
+// trialFallback is the amount of the trial call when the balances allow no better one.
 const trialFallback = "250.5"
 
 // trialCall fills in the trial call, or waits for the first balances: they decide its amount.
@@ -40,9 +40,9 @@ func (s *Screen) fillTrial() {
 	s.focus = idReview
 }
 
-// trialAmount is an amount of whole tokens that needs at least two other chains to pay: more than what is there and the largest other holding
-// together, by a clear margin, and at most nine tenths of everything. The margin gets smaller until one fits; without one, and without known
-// balances, it is trialFallback.
+// trialAmount is an amount of whole tokens that takes at least two other chains to pay: more than the balance on this
+// chain and the largest other one together, by a clear margin, and at most nine tenths of everything. The margin
+// shrinks until one fits; without one, and without known balances, it is trialFallback.
 func (s *Screen) trialAmount(here caip.Asset) string {
 	e, ok := s.ctx.Catalog.Entity(here)
 	agg, known := s.ctx.Catalog.Aggregate(e.Aggregate)
@@ -66,7 +66,7 @@ func (s *Screen) trialAmount(here caip.Asset) string {
 	return trialFallback
 }
 
-// largestOther is the largest holding of an aggregate on one other chain, in the aggregate's decimals.
+// largestOther is the largest balance of an aggregate on one other chain, in the aggregate's decimals.
 func (m money) largestOther(agg catalog.Aggregate, here caip.Asset) *big.Int {
 	top := new(big.Int)
 	for _, e := range agg.Entities {
@@ -79,7 +79,7 @@ func (m money) largestOther(agg catalog.Aggregate, here caip.Asset) *big.Int {
 	return top
 }
 
-// orZero is for balances that were read: what the service does not list holds nothing that could pay.
+// orZero is for balances that were read: an asset that the service does not list holds nothing that could pay.
 func orZero(v *big.Int) *big.Int {
 	if v == nil {
 		return new(big.Int)

@@ -12,7 +12,8 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// What a list calls the text that was typed into it, as the thing that enter then takes. Lists without such an item are closed: their text only finds.
+// The name that a list gives to typed text, which enter then takes. Lists without such an item are closed: typing only
+// searches them.
 const (
 	asAmount   = "what you typed, as the amount"
 	asAddress  = "what you typed, as the address"
@@ -23,7 +24,7 @@ const (
 
 const tooLong = "that is too long for this field"
 
-// typeAmount and typeAddress are the items that go to the field, or put into it what was typed.
+// typeAmount and typeAddress are the items that open the field, or put the typed text into it.
 func typeAmount() kit.Item {
 	return kit.Item{Value: typeIt, Label: "type an amount", Typed: asAmount}
 }
@@ -32,17 +33,17 @@ func typeAddress() kit.Item {
 	return kit.Item{Value: typeIt, Label: "type an address", Typed: asAddress}
 }
 
-// numeric reports text that begins as a number does: it means that number, whatever else has its digits.
+// numeric reports whether a text begins like a number: it means that number, whatever else contains its digits.
 func numeric(text string) bool { return text != "" && strings.Contains("0123456789.,+-", text[:1]) }
 
-// fits reports that a field takes a text whole.
+// fits reports whether a field takes the whole text.
 func fits(f *kit.Field, text string) bool {
 	try := *f
 	try.Set(text)
 	return try.Value() == text
 }
 
-// readFor is what text typed into the list of a row means, where the row has no reading of its own: an address or an amount.
+// readFor interprets text typed into the list of a row that does not read it itself: as an address or an amount.
 func (s *Screen) readFor(r row) func(string) kit.Reading {
 	return func(text string) kit.Reading {
 		out := kit.Reading{Own: numeric(text)}
@@ -59,7 +60,7 @@ func (s *Screen) readFor(r row) func(string) kit.Reading {
 	}
 }
 
-// typeInto puts what was typed into a list into the field of its row, as if it had been typed there.
+// typeInto puts text typed into a list into the field of its row, as if it were typed there.
 func (s *Screen) typeInto(r row) func(string) tea.Cmd {
 	return func(text string) tea.Cmd {
 		s.focus = r.id
@@ -71,7 +72,7 @@ func (s *Screen) typeInto(r row) func(string) tea.Cmd {
 	}
 }
 
-// readSlip reads a tolerance of one's own.
+// readSlip interprets a typed tolerance.
 func (s *Screen) readSlip(text string) kit.Reading {
 	out := kit.Reading{Own: numeric(text)}
 	if n := bpsOf(text); n > 0 {
@@ -83,7 +84,7 @@ func (s *Screen) readSlip(text string) kit.Reading {
 	return out
 }
 
-// typeSlip takes a tolerance as it was typed; what cannot be read stands in the field of one's own, with its mistake.
+// typeSlip takes a typed tolerance; one that cannot be read goes into the field, with its mistake.
 func (s *Screen) typeSlip(text string) tea.Cmd {
 	t := s.slip()
 	t.own.Set(text)
@@ -95,7 +96,7 @@ func (s *Screen) typeSlip(text string) tea.Cmd {
 	return nil
 }
 
-// minutesOf is the number in a time span such as "5", "5 min" or "5 minutes"; other text stays as it is.
+// minutesOf is the number of a time span such as "5", "5 min" or "5 minutes"; other text stays unchanged.
 func minutesOf(text string) string {
 	number, unit := splitUnit(text)
 	if slices.Contains([]string{"m", "min", "minute", "minutes"}, strings.ToLower(unit)) {
@@ -118,7 +119,7 @@ func readSpan(m *minutes, words func(int) string) func(string) kit.Reading {
 	}
 }
 
-// typeSpan takes a number of minutes as it was typed; what cannot be read stands in the field of one's own, with its mistake.
+// typeSpan takes a typed number of minutes; one that cannot be read goes into the field, with its mistake.
 func (s *Screen) typeSpan(id string, m *minutes, presets []int) func(string) tea.Cmd {
 	return func(text string) tea.Cmd {
 		if id == idAfter {
@@ -136,12 +137,13 @@ func (s *Screen) typeSpan(id string, m *minutes, presets []int) func(string) tea
 	}
 }
 
-// readFunction tells a signature, ABI JSON and call data from words that look for a function.
+// readFunction tells a signature, ABI JSON and call data from a search for a function.
 func readFunction(text string) kit.Reading {
 	return kit.Reading{Own: strings.ContainsAny(text, "([{") || strings.HasPrefix(strings.ToLower(text), "0x")}
 }
 
-// typeFunction takes a signature, ABI JSON or call data as it was typed. What cannot be read stands in the field, with its mistake.
+// typeFunction takes a typed signature, ABI JSON or call data. Text that cannot be read goes into the field, with its
+// mistake.
 func (s *Screen) typeFunction(c *call) func(string) tea.Cmd {
 	return func(text string) tea.Cmd {
 		_, err := unhex(text)
@@ -175,7 +177,8 @@ func isABI(text string) bool {
 	return err == nil
 }
 
-// pasteList takes a paste while a list is open: it goes where typed text goes. A document or call data pasted for a function is taken at once, as in the field.
+// pasteList handles a paste into an open list: it goes where typing goes. A document or call data pasted for a function
+// is taken at once, as in the field.
 func (s *Screen) pasteList(content string) tea.Cmd {
 	text, r := trim(content), s.current()
 	document := strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{")

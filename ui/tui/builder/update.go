@@ -14,7 +14,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Update handles one message, and sees to it that what was changed is saved.
+// Update handles one message, and has changes saved.
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	cmd := s.handle(msg)
 	if save := s.keepUp(); save != nil {
@@ -77,8 +77,8 @@ func (s *Screen) choose(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// chosen takes an item of the list that was open. An empty text field that must be filled and comes next gets the keyboard: a digit that is typed now is meant for it, and not
-// for the shell.
+// chosen takes an item of the open list. If an empty text field that must be filled comes next, it gets the keyboard:
+// the next digit is meant for it, not for the shell.
 func (s *Screen) chosen(it kit.Item) tea.Cmd {
 	if !s.looks {
 		s.touched()
@@ -114,7 +114,7 @@ func (s *Screen) current() row {
 	return row{call: -1}
 }
 
-// step moves the focus by d rows; with edit a text row gets the keyboard.
+// step moves the focus by d rows; with edit, a text row gets the keyboard.
 func (s *Screen) step(d int, edit bool) {
 	s.leaveField()
 	rows := slices.DeleteFunc(s.rows(), func(r row) bool { return r.id == "" })
@@ -126,7 +126,7 @@ func (s *Screen) step(d int, edit bool) {
 	}
 	at = max(0, min(len(rows)-1, at+d))
 	for edit && rows[at].head() && at+d >= 0 && at+d < len(rows) {
-		at += d // nothing is typed or chosen there, and what is typed on would be keys
+		at += d // it takes no text and no choice, and further typing would act as keys
 	}
 	s.focus = rows[at].id
 	if edit && rows[at].field != nil {
@@ -149,7 +149,8 @@ func (s *Screen) stopEditing() {
 	s.editing = false
 }
 
-// leaveField ends the editing of a field: names become addresses, call data that a known function fits becomes fields.
+// leaveField ends the editing of a field: names become addresses, and call data that fits a known function becomes
+// fields.
 func (s *Screen) leaveField() {
 	if !s.editing {
 		return
@@ -182,7 +183,7 @@ func (s *Screen) leaveField() {
 	}
 }
 
-// changed brings what depends on a text up to date.
+// changed updates what depends on a text.
 func (s *Screen) changed() {
 	s.touched()
 	for _, c := range s.b.calls {
@@ -193,14 +194,14 @@ func (s *Screen) changed() {
 	}
 }
 
-// touched forgets what the service said about the form before: it is another one now.
+// touched drops the service's answer about the previous form.
 func (s *Screen) touched() {
 	s.fieldErrors, s.general, s.frozen, s.note = nil, nil, "", caution{}
 	s.changes++
 }
 
-// tidyField writes what was typed in the one way in which the form has it: max becomes the balance, a symbol behind an amount goes, and an account with its
-// chain (CAIP-10) becomes chain and address.
+// tidyField brings the text into the form's own notation: max becomes the balance, a symbol behind an amount goes, and
+// an account with its chain (CAIP-10) becomes chain and address.
 func (s *Screen) tidyField(r row) {
 	text := trim(r.field.Value())
 	switch {
@@ -269,7 +270,7 @@ func (s *Screen) paste(m tea.PasteMsg) tea.Cmd {
 	return nil
 }
 
-// tidyFocus keeps the focus on the function after a paste changed what it is.
+// tidyFocus keeps the focus on the function after a paste replaced it.
 func (s *Screen) tidyFocus(i int) {
 	s.stopEditing()
 	if s.choice.IsOpen() {

@@ -19,7 +19,7 @@ func (s *Screen) View(f screen.Frame) string {
 	focus := s.current().id
 	pinned := s.remarks(th, f.W)
 	var lines []string
-	if len(pinned) > (f.H-2)/2 { // too many to stay in sight: they scroll
+	if len(pinned) > (f.H-2)/2 { // too many to keep in sight: they scroll
 		pinned, lines = nil, pinned
 	}
 	ids := make([]string, len(lines)) // the row of each line
@@ -62,7 +62,7 @@ func (s *Screen) View(f screen.Frame) string {
 	return body
 }
 
-// remarks are what stands above the form whatever of it is in sight: where it came from, and what was refused and belongs to no field.
+// remarks stay above the form however it scrolls: the source of the form, and refusals that belong to no field.
 func (s *Screen) remarks(th theme.Theme, w int) []string {
 	var lines []string
 	if s.watchOnly != "" {
@@ -102,7 +102,7 @@ func forms() []formName {
 // formGap is the room between two names in the first line.
 const formGap = 3
 
-// label is how a form is named while another one, or this one, is shown.
+// label is the name of a form, with its key unless it is the shown one.
 func (f formName) label(shown string) string {
 	if f.form == shown {
 		return strings.ToUpper(f.name[:1]) + f.name[1:]
@@ -110,7 +110,7 @@ func (f formName) label(shown string) string {
 	return f.key + " " + f.name
 }
 
-// head names the forms, the shown one strong, and says what the shown one holds.
+// head names the forms, the shown one strong, and summarises the shown one.
 func (s *Screen) head(th theme.Theme, w int) string {
 	title, key := " ", th.Accent
 	if s.Capturing() { // the keys of the forms are text here
@@ -143,7 +143,7 @@ func (s *Screen) noteLines(th theme.Theme, c caution, indent, w int) []string {
 	return kit.Prose(w-1, indent, kit.Span{Text: th.Sign(c.mean) + " ", Style: th.Style(c.mean)}, kit.Span{Text: c.text, Style: th.Style(c.mean)})
 }
 
-// help is the last line: what the focused field wants, and what is out of sight.
+// help is the last line: what the focused field expects, and how much is out of sight.
 func (s *Screen) help(th theme.Theme, w, below int) string {
 	help, hidden := " "+th.Dim.Render(s.current().help), ""
 	if s.top > 0 {
@@ -185,8 +185,8 @@ func (s *Screen) rowLines(th theme.Theme, r row, focused bool, w int) []string {
 	return s.withAside(th, r, lines, w)
 }
 
-// editLines is a row whose field is being typed into: one line that scrolls, so that the cursor is always visible; the remark stands below when
-// there is no room beside it.
+// editLines draws the row that is being edited: one line that scrolls, so that the cursor is always visible. The remark
+// goes below when there is no room beside it.
 func (s *Screen) editLines(th theme.Theme, r row, lead string, room, w int) []string {
 	aside := s.aside(th, r)
 	need := max(14, kit.Width(r.field.Value())+2)
@@ -197,7 +197,7 @@ func (s *Screen) editLines(th theme.Theme, r row, lead string, room, w int) []st
 	return append(lines, s.asideBelow(th, r, w)...)
 }
 
-// asideBelow is the remark on lines of its own: no figure of it is cut.
+// asideBelow draws the remark on its own lines, so that no figure is cut.
 func (s *Screen) asideBelow(th theme.Theme, r row, w int) []string {
 	switch {
 	case r.aside == "":
@@ -231,7 +231,7 @@ func (s *Screen) withAside(th theme.Theme, r row, lines []string, w int) []strin
 	return append(lines, s.asideBelow(th, r, w)...)
 }
 
-// valueSpans is the value of a row that is not being typed into: addresses in groups, lists marked as such.
+// valueSpans is the value of a row that is not being edited: addresses in groups, lists marked as lists.
 func (s *Screen) valueSpans(th theme.Theme, r row, focused bool) []kit.Span {
 	text := r.text
 	look := th.Text
@@ -264,8 +264,8 @@ func (s *Screen) valueSpans(th theme.Theme, r row, focused bool) []kit.Span {
 
 func isSolana(text string) bool { _, err := caip.ParseSolanaKey(text); return err == nil }
 
-// shownText bounds how much of a long text stands in a row that has no focus; the review shows everything.
+// shownText bounds a long text in a row without focus; the review shows everything.
 const shownText = 400
 
-// typedAddress groups an address exactly as it was typed, so that a wrong letter stays visible.
+// typedAddress groups an address exactly as typed, so that a wrong letter stays visible.
 func typedAddress(text string) string { return kit.Groups(kit.Clean(trim(text), 42)) }
