@@ -5,18 +5,19 @@ import (
 	"sort"
 )
 
-// The list is made of sections, newest first; a section is a gapless run of records in the order of the service, held in chunks of one page each. A section
-// that was read from the service goes on with its next continuation; one that was kept from an earlier start does not and is replaced by pages as they are
-// read. Rows of chunks far from the window are given back; their chunk stays and is read again by its continuation.
+// The list consists of sections, newest first. A section is a gapless run of records in the order of the service, in
+// chunks of one page each. A section that was read from the service continues with its next continuation; one from the
+// cache cannot, and pages replace it as they are read. Chunks far from the window release their rows; the chunk stays,
+// and its continuation reads it again.
 
-// chunk is one page, or what is left of it.
+// chunk is one page, or what remains of it.
 type chunk struct {
 	sec   *section
-	after string    // the continuation that gave it
-	skip  int       // leading records of that page that stand in the chunks above
-	rows  []*record // nil: given back
-	n     int       // rows, also when they were given back
-	found []*record // of rows that were given back: what matched the filter of query
+	after string    // the continuation that returned it
+	skip  int       // leading records of that page that the chunks above hold
+	rows  []*record // nil: released
+	n     int       // rows, even when released
+	found []*record // of released rows: those that match the filter of query
 	query int
 	sums  []monthSum
 }
@@ -30,24 +31,24 @@ type section struct {
 	next    string          // continuation after the last record; "" with ended or without live
 	live    bool            // read from the service since the start
 	gap     bool            // records may be missing above it
-	ended   bool            // the service has no more
-	stopped string          // why reading stopped before the end
-	further bool            // reading may go on all the same, when asked to
+	ended   bool            // the service has no more records
+	stopped string          // why reading stops before the end
+	further bool            // reading may still continue, when asked to
 }
 
-// canGo reports that there is a continuation to ask for.
+// canGo reports whether there is a continuation to ask for.
 func (s *section) canGo() bool { return s.live && !s.ended && s.stopped == "" }
 
-// book is the list. byID finds the chunk of each record that is held.
+// book is the list. byID finds the chunk of each record in memory.
 type book struct {
 	sections []*section
 	byID     map[string]*chunk
 	held     int    // records in memory
-	spans    []span // nil: to be worked out again
+	spans    []span // nil: has to be computed again
 	total    int    // lines of the list, gaps included
-	read     int    // records in it, also those given back
+	read     int    // records in it, including released ones
 	keep     func(*record) bool
-	query    int // the number of the filter that keep belongs to
+	query    int // the number of the filter that keep implements
 	months   func([]*record) []monthSum
 }
 
@@ -62,14 +63,14 @@ func newBook(months func([]*record) []monthSum) *book {
 	return &book{byID: map[string]*chunk{}, months: months}
 }
 
-// newRun is a book of one live section without records, for reading from the top.
+// newRun returns a book of one live section without records, for reading from the top.
 func (b *book) newRun() *book {
 	run := &book{byID: map[string]*chunk{}, months: b.months, keep: b.keep, query: b.query}
 	run.sections = []*section{{live: true, seen: map[string]bool{}}}
 	return run
 }
 
-// hold puts records that were kept from an earlier start below everything else; those that are there already stay as they are.
+// hold adds records from the cache below everything else; records that are there already stay unchanged.
 func (b *book) hold(kept []*record) {
 	s := &section{gap: len(b.sections) > 0}
 	for part := range slices.Chunk(kept, PageSize) {
@@ -86,7 +87,7 @@ func (b *book) hold(kept []*record) {
 	b.changed()
 }
 
-// forget makes every section one that was kept: its continuations lead nowhere any more. What was given back leaves a gap.
+// forget turns every section into a cached one: its continuations are no longer valid. Released rows leave a gap.
 func (b *book) forget() {
 	var out []*section
 	for _, s := range b.sections {
@@ -142,7 +143,7 @@ func (b *book) lines() int { b.layout(); return b.total }
 // count is the number of records of the list.
 func (b *book) count() int { b.layout(); return b.read }
 
-// at returns the span of a line, and its record when it is held.
+// at returns the span of a line, and its record if it is in memory.
 func (b *book) at(i int) (span, *record) {
 	spans := b.layout()
 	k := sort.Search(len(spans), func(k int) bool { return spans[k].row > i }) - 1
@@ -159,7 +160,7 @@ func (b *book) at(i int) (span, *record) {
 	return s, s.chunk.rows[i-s.row]
 }
 
-// indexOf is the line of a held record, -1 without it.
+// indexOf is the line of a record in memory, -1 without it.
 func (b *book) indexOf(id string) int {
 	c := b.byID[id]
 	if c == nil {
@@ -194,7 +195,7 @@ func (b *book) each(fn func(*record) bool) {
 	}
 }
 
-// enter makes the rows of a chunk known.
+// enter gives a chunk its rows and adds them to byID.
 func (b *book) enter(c *chunk, rows []*record) {
 	c.rows, c.n, c.sums = rows, len(rows), nil
 	for _, r := range rows {
@@ -204,7 +205,7 @@ func (b *book) enter(c *chunk, rows []*record) {
 	b.changed()
 }
 
-// leave makes the first n rows of a chunk unknown.
+// leave removes the first n rows of a chunk from byID.
 func (b *book) leave(c *chunk, n int) {
 	for _, r := range c.rows[:n] {
 		if b.byID[r.id] == c {
@@ -215,7 +216,7 @@ func (b *book) leave(c *chunk, n int) {
 	b.changed()
 }
 
-// replace puts a newer record where the old one stands.
+// replace puts a newer record in the place of the old one.
 func (b *book) replace(c *chunk, r *record) {
 	if i := c.index(r.id); i >= 0 {
 		c.rows[i] = r
@@ -224,7 +225,7 @@ func (b *book) replace(c *chunk, r *record) {
 	}
 }
 
-// remove takes one record out.
+// remove removes one record.
 func (b *book) remove(id string) {
 	c := b.byID[id]
 	if c == nil {
@@ -238,14 +239,14 @@ func (b *book) remove(id string) {
 	b.changed()
 }
 
-// drop takes a chunk's rows out of the book.
+// drop removes a chunk's rows from the book.
 func (b *book) drop(c *chunk) {
 	b.leave(c, len(c.rows))
 	b.held -= len(c.found)
 	c.rows, c.found = nil, nil
 }
 
-// dropSections takes whole sections out.
+// dropSections removes whole sections.
 func (b *book) dropSections(from, to int) {
 	for _, s := range b.sections[from:to] {
 		for _, c := range s.chunks {

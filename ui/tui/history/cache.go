@@ -13,8 +13,9 @@ import (
 	"coffer/ui/tui/kit"
 )
 
-// What is kept between starts is the newest records, in one document of one network and one account. The document is a file and so foreign: it is read
-// strictly, bounded, and every text in it passes the same gate as an answer of the service.
+// The cache keeps the newest records between starts, in one document per network and account. The document is a file
+// and therefore foreign input: it is parsed strictly and within bounds, and every text in it passes the same gate as an
+// answer of the service.
 const (
 	keptName    = "history.json"
 	keptVersion = 1
@@ -22,7 +23,7 @@ const (
 	maxKeptSize = 4 << 20 // bytes
 )
 
-// cacheFile is the document. Members have few letters because they are written two thousand times.
+// cacheFile is the document. Its member names are short because they are written two thousand times.
 type cacheFile struct {
 	Version int            `json:"version"`
 	Network string         `json:"network"`
@@ -59,13 +60,13 @@ type cachedLeg struct {
 	Link   string `json:"e,omitzero"`
 }
 
-// owner says whose records a document holds.
+// owner identifies the records of a document.
 type owner struct{ network, user string }
 
-// errKept is what is wrong with a document.
+// errKept says that a document is malformed.
 var errKept = errors.New("the kept history is damaged")
 
-// errForeign says that the document is of another network or account: nothing is wrong, but nothing can be shown.
+// errForeign says that the document belongs to another network or account: nothing is wrong, but nothing can be shown.
 var errForeign = errors.New("the kept history is of another account")
 
 // encodeCache writes records, newest first, as many as fit.
@@ -98,7 +99,8 @@ func (r *record) kept() cachedRecord {
 	return k
 }
 
-// decodeCache reads a document. Unknown or doubled members, sizes beyond the bounds, a quote id twice or a time outside the calendar are errors.
+// decodeCache reads a document. It refuses unknown or duplicate members, sizes beyond the bounds, a repeated quote id,
+// and a time outside the calendar.
 func decodeCache(b []byte, o owner, rd reader) (rows []*record, at time.Time, err error) {
 	if len(b) > maxKeptSize {
 		return nil, at, fmt.Errorf("%w: it has %d bytes, at most %d are read", errKept, len(b), maxKeptSize)
@@ -175,7 +177,7 @@ func encodeViews(list []view) ([]byte, error) {
 	return json.Marshal(viewsFile{Version: 1, Views: list})
 }
 
-// decodeViews reads the saved views. Names and filters are cleaned; a name that is empty or there twice is an error.
+// decodeViews reads the saved views. It cleans names and filters, and refuses a name that is empty or repeated.
 func decodeViews(b []byte) ([]view, error) {
 	if len(b) > maxViewsDoc {
 		return nil, fmt.Errorf("%w: they have %d bytes", errViews, len(b))

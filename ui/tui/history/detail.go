@@ -11,7 +11,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// mask is how figures are written now.
+// mask says how figures are written now.
 func (m *Model) mask(th theme.Theme) mask {
 	if !m.hidden {
 		return open
@@ -47,7 +47,7 @@ func (m *Model) detailLines(th theme.Theme, now time.Time, w int) []string {
 	return out
 }
 
-// enter moves the keyboard into the details.
+// enter gives the details the keyboard.
 func (m *Model) enter() {
 	m.details, m.inside, m.touched, m.field = true, true, true, -1
 	m.resize(m.w, m.h)
@@ -56,7 +56,7 @@ func (m *Model) enter() {
 	m.nextField(1)
 }
 
-// layFields works out the fields for keys that come before the next drawing.
+// layFields computes the fields for keys that come before the next drawing.
 func (m *Model) layFields() {
 	m.pane.Keep(m.detailLines(m.theme, m.ctx.Clock(), m.paneW()))
 }
@@ -69,7 +69,7 @@ func (m *Model) paneW() int {
 	return m.w - 2
 }
 
-// nextField chooses the next field that can be copied.
+// nextField moves to the next field that can be copied.
 func (m *Model) nextField(step int) {
 	for i := m.field + step; i >= 0 && i < len(m.fields); i += step {
 		if m.fields[i].copy != "" {
@@ -80,7 +80,7 @@ func (m *Model) nextField(step int) {
 	m.showField()
 }
 
-// showField scrolls the chosen field into view.
+// showField scrolls the selected field into view.
 func (m *Model) showField() {
 	if m.field < 0 || m.field >= len(m.fields) {
 		return
@@ -97,7 +97,7 @@ func (m *Model) showField() {
 		m.pane.Move(from - m.pane.Top())
 	}
 	if m.field == m.firstField() {
-		m.pane.Move(-m.pane.Top()) // what stands above it cannot be chosen
+		m.pane.Move(-m.pane.Top()) // what is above it cannot be selected
 	}
 }
 
@@ -110,7 +110,7 @@ func (m *Model) firstField() int {
 	return -1
 }
 
-// pressInside handles a key while the keyboard is in the details.
+// pressInside handles a key while the details have the keyboard.
 func (m *Model) pressInside(key string) tea.Cmd {
 	m.layFields()
 	switch key {

@@ -19,9 +19,9 @@ import (
 	"coffer/wallet/journal"
 )
 
-// csvColumns are the columns of the export, one record to a line (RFC 4180: CRLF, quotes doubled). Amounts are whole numbers of base units, exactly as the
-// service wrote them; values are in US dollars. A list in one cell has spaces between its items. A cell that a spreadsheet would take for a formula begins with
-// an apostrophe.
+// csvColumns are the columns of the export, one record per line (RFC 4180: CRLF, quotes doubled). Amounts are integers
+// in base units, exactly as the service wrote them; values are in US dollars. A list in one cell separates its items
+// with spaces. A cell that a spreadsheet would read as a formula starts with an apostrophe.
 //
 //	time                 UTC, RFC 3339; empty: unreadable
 //	type                 CALL, SWAP, TRANSFER
@@ -64,7 +64,7 @@ func csvColumns() []string {
 		"payees", "payee_assets", "payee_base_units", "there_assets", "there_base_units", "fee_assets", "fee_base_units"}
 }
 
-// exportCSV writes records as a table.
+// exportCSV writes records as CSV.
 func exportCSV(ln *formatter, rows []*record) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -85,7 +85,8 @@ func exportCSV(ln *formatter, rows []*record) ([]byte, error) {
 	return b.Bytes(), w.Error()
 }
 
-// inert puts an apostrophe before a text that a spreadsheet would run as a formula, or that its own apostrophe would hide.
+// inert puts an apostrophe before a text that a spreadsheet would run as a formula, or whose own apostrophe it would
+// hide.
 func inert(s string) string {
 	if s != "" && strings.ContainsRune("=+-@'\t\r\n", rune(s[0])) || strings.HasPrefix(s, "＝") || strings.HasPrefix(s, "＋") ||
 		strings.HasPrefix(s, "－") || strings.HasPrefix(s, "＠") {
@@ -119,7 +120,7 @@ func sides(list []exportedLeg, origin bool) []string {
 	return []string{strings.Join(chains, " "), strings.Join(hashes, " "), strings.TrimSpace(strings.Join(pages, " "))}
 }
 
-// exportFile is the export as JSON. Complete says that Records are all that the service has for the filter.
+// exportFile is the export as JSON. Complete says that Records are everything that the service has for the filter.
 type exportFile struct {
 	Version  int              `json:"version"`
 	Network  string           `json:"network"`
@@ -130,7 +131,8 @@ type exportFile struct {
 	Records  []exportedRecord `json:"records"`
 }
 
-// exportedRecord is a record in an export. Amounts are whole numbers of base units as strings; Decimals and USD are absent when unknown.
+// exportedRecord is a record in an export. Amounts are integers in base units as strings; Decimals and USD are absent
+// when unknown.
 type exportedRecord struct {
 	QuoteID      string           `json:"quoteId"`
 	Time         string           `json:"time,omitzero"`
@@ -143,7 +145,7 @@ type exportedRecord struct {
 	Received     exportedReceived `json:"received"`
 	FeesUSD      string           `json:"feesUsd,omitzero"`
 	Transactions []exportedLeg    `json:"transactions"`
-	Journal      *journal.Terms   `json:"journal,omitzero"` // of an operation of this wallet's journal
+	Journal      *journal.Terms   `json:"journal,omitzero"` // of an operation in this wallet's journal
 }
 
 type exportedPaid struct {
@@ -215,13 +217,14 @@ func (u unit) known() *int {
 
 func exportJSON(f exportFile) ([]byte, error) { return json.Marshal(f, jsontext.WithIndent("  ")) }
 
-// exportedMsg says what became of an export.
+// exportedMsg reports the outcome of an export.
 type exportedMsg struct {
 	what, path string
 	err        error
 }
 
-// exportRows writes what the list shows. The work is done beside the event loop, on records that never change, with a formatter of its own.
+// exportRows writes what the list shows. It runs off the event loop, on records that never change, with its own
+// formatter.
 func (m *Model) exportRows(kind string) tea.Cmd {
 	rows := m.records()
 	write, ln, now := m.ctx.Export, newFormatter(m.ctx.Catalog), m.ctx.Clock()
@@ -255,7 +258,7 @@ func wasExported(msg exportedMsg) tea.Cmd {
 	return screen.Toast(theme.Good, msg.what+" written to "+msg.path)
 }
 
-// complete says that the list is everything that the service has.
+// complete reports whether the list is everything that the service has.
 func (m *Model) complete() bool {
 	n := len(m.book.sections)
 	return m.loaded && n == 1 && m.book.sections[0].ended && m.book.held == m.book.count() && len(m.query.mistakes) == 0

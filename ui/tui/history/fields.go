@@ -12,15 +12,16 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// field is one fact of the details, drawn in lines of a fixed width. copy is what `y` copies; "" is a sentence or a heading, which cannot be chosen.
+// field is one fact of the details, drawn in lines of a fixed width. copy is what `y` copies; "" marks a sentence or a
+// heading, which cannot be selected.
 type field struct {
 	name  string
 	copy  string
-	money bool // copy tells an amount
+	money bool // copy reveals an amount
 	lines []string
 }
 
-// gutter is the room for the mark of the chosen field.
+// gutter is the room for the mark of the selected field.
 const gutter = 2
 
 // detail collects fields of a fixed width.
@@ -36,7 +37,7 @@ func (d *detail) text(s string, st theme.Style) {
 	d.plain(kit.Prose(d.w, 0, kit.Span{Text: s, Style: st})...)
 }
 
-// fact is a field with a label; text is what is shown of it, more stands behind.
+// fact adds a field with a label; it shows text with more behind it.
 func (d *detail) fact(label, name, text, copied string, more ...kit.Span) {
 	const labelW = 12
 	lines := kit.Row(d.th, d.w, 0, labelW, label, append([]kit.Span{kit.Plain(text)}, more...)...)
@@ -48,7 +49,7 @@ func (d *detail) amount(label, name, text, copied string, more ...kit.Span) {
 	d.fields[len(d.fields)-1].money = true
 }
 
-// fieldsOf is everything about a record. Nothing is cut: ids and addresses break between groups.
+// fieldsOf lists everything about a record. Nothing is cut: ids and addresses wrap between groups.
 func (m *Model) fieldsOf(th theme.Theme, r *record, now time.Time, w int) []field {
 	d := &detail{th: th, w: w}
 	show, l := m.mask(th), m.format.line(r)
@@ -94,7 +95,7 @@ func (m *Model) fieldsOf(th theme.Theme, r *record, now time.Time, w int) []fiel
 	return d.fields
 }
 
-// moneyFields are the amounts: as a person writes them, in base units, with their values, and what was paid for the service.
+// moneyFields are the amounts: as a person writes them, in base units, with their values, and the fees.
 func (m *Model) moneyFields(d *detail, r *record, l line) {
 	th, show := d.th, m.mask(d.th)
 	value := func(micro string) kit.Span {
@@ -118,7 +119,7 @@ func (m *Model) moneyFields(d *detail, r *record, l line) {
 	}
 }
 
-// told is where the facts come from that the service's records leave out.
+// told is the source of the facts that the service's records leave out.
 func (m *Model) told() receipt.Source {
 	return receipt.Source{Catalog: m.ctx.Catalog, Accounts: m.ctx.Accounts, Terms: m.ctx.Terms, Names: m.ctx.Names}
 }
@@ -127,7 +128,7 @@ func (r *record) told() receipt.Record {
 	return receipt.Record{QuoteID: r.id, Kind: r.kind.Value(), Status: r.status.Value(), GotAsset: r.gotAs.Value(), Got: r.got}
 }
 
-// toldField is one fact of the journal: a payee with its address in full, or a figure.
+// toldField is one fact of the journal: a payee with its full address, or a figure.
 func (m *Model) toldField(d *detail, row receipt.Row) {
 	text := row.Text
 	if row.Money && m.hidden {
@@ -182,7 +183,7 @@ func (m *Model) legFields(d *detail, l leg) {
 	}
 }
 
-// amountLabels does not call received what never arrived, nor what a call used.
+// amountLabels labels both amounts: nothing that never arrived, and nothing that a call used, is called received.
 func amountLabels(kind, status string) (paid, received string) {
 	switch status {
 	case api.StatusCompleted, api.StatusExecuted:
@@ -208,7 +209,7 @@ func orNone(s string) string {
 	return s
 }
 
-// bare is the number of "1,250.5 USDC" for a form: "1250.5".
+// bare is the number in "1,250.5 USDC" for a form: "1250.5".
 func bare(figure string) string {
 	n, _, _ := strings.Cut(figure, " ")
 	if n == kit.UnknownText {

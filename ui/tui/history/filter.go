@@ -10,8 +10,9 @@ import (
 	"coffer/ui/tui/kit"
 )
 
-// A filter is words with spaces between; a record matches when every word does. `key:value` looks at one thing, `key:one,two` at either of two; any other word is
-// looked for in everything that is shown of a record. "…" keeps spaces together, and - before a word turns it around. The keys:
+// A filter is words separated by spaces; a record matches when every word does. `key:value` looks at one thing,
+// `key:one,two` at either of two; any other word is searched in everything that is shown of a record. "…" keeps spaces
+// together, and - before a word negates it. The keys:
 //
 //	status:   pending, in-progress, executed, completed, refunded, failed, unknown, unfinished
 //	type:     call, swap, transfer
@@ -21,9 +22,9 @@ import (
 //	before:   up to its first moment
 //	in:       within that year, month or day
 //
-// A word with a mistake is left out, and the mistake is named.
+// A word with a mistake is ignored, and the mistake is named.
 
-// query is a filter that was read.
+// query is a parsed filter.
 type query struct {
 	text     string
 	terms    []term
@@ -46,7 +47,7 @@ const filterHelp = "words, and status: type: chain: asset: after: before: in:  -
 // maxTerms bounds the words of a filter.
 const maxTerms = 32
 
-// parser reads filters; now says what "30d" and which day a date is.
+// parser reads filters; now anchors "30d", and its location the days.
 type parser struct {
 	catalog *catalog.Catalog
 	now     time.Time
@@ -71,13 +72,13 @@ func (p parser) parse(text string) query {
 	return q
 }
 
-// piece is a word of a filter: plain up to colon, when it is not in quotes.
+// piece is a word of a filter: literal up to colon, unless it is quoted.
 type piece struct {
 	text  string
 	colon int // of the first colon outside quotes, -1
 }
 
-// split parts a filter into words; a quote that is not closed goes to the end.
+// split splits a filter into words; an unclosed quote runs to the end.
 func split(text string) []piece {
 	var out []piece
 	var cur strings.Builder
@@ -133,7 +134,7 @@ func (p parser) term(w piece) (t term, mistake string) {
 	return t, p.check(&t)
 }
 
-// check looks at the values of a key and says what is wrong with them.
+// check validates the values of a key and says what is wrong with them.
 func (p parser) check(t *term) string {
 	switch t.key {
 	case "status":
@@ -160,7 +161,7 @@ func (p parser) check(t *term) string {
 	return ""
 }
 
-// among allows the beginning of a name when it is that of one only.
+// among completes the start of a name when only one name has it.
 func (t *term) among(names []string) string {
 	for i, v := range t.values {
 		var fits []string
@@ -192,7 +193,7 @@ func (p parser) chain(want string) bool {
 	return false
 }
 
-// isChain allows the beginning of a name.
+// isChain accepts the start of a name.
 func isChain(name, short, id, want string) bool {
 	return strings.EqualFold(short, want) || strings.EqualFold(id, want) || len(name) >= len(want) && strings.EqualFold(name[:len(want)], want)
 }
@@ -203,7 +204,7 @@ func (p parser) asset(symbol string) bool {
 	})
 }
 
-// period works out the moments of a term about time.
+// period computes the moments of a term about time.
 func (p parser) period(t *term) string {
 	if len(t.values) > 1 {
 		return t.key + ": takes one date"
@@ -228,7 +229,7 @@ func (p parser) period(t *term) string {
 	return ""
 }
 
-// dates is the time that a date covers, in the place of the clock. "30d" is from that many days before now to now.
+// dates is the time that a date covers, in the location of the clock. "30d" runs from that many days before now to now.
 func (p parser) dates(s string) (from, to time.Time, ok bool) {
 	if days, cut := strings.CutSuffix(s, "d"); cut {
 		n, err := strconv.Atoi(days)

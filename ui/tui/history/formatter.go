@@ -14,7 +14,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// formatter puts records into words: symbols, decimals and names of chains are the catalog's. It remembers what it looked up, up to a bound.
+// formatter puts records into words: symbols, decimals and names of chains come from the catalog. It caches its
+// look-ups, up to a bound.
 type formatter struct {
 	catalog    *catalog.Catalog
 	aggregates map[word]unit
@@ -22,30 +23,30 @@ type formatter struct {
 	chains     map[word]chainLabel
 	statuses   map[word]string
 	lines      map[*record]line
-	terms      func(quoteID string) (journal.Terms, bool) // of the wallet's journal, for exports; nil: there is none
+	terms      func(quoteID string) (journal.Terms, bool) // of the wallet's journal, for exports; nil: no journal
 }
 
-// unit is how an asset is counted. decimals is -1 when the catalog does not know the asset.
+// unit is the unit of an asset. decimals is -1 when the catalog does not know the asset.
 type unit struct {
 	symbol    string
 	decimals  int
 	aggregate string
 	chain     chainLabel
-	placed    bool // chain is known from the id
+	placed    bool // the id names its chain
 }
 
-// chainLabel names a chain in full and in few letters.
+// chainLabel is the name of a chain, in full and abbreviated.
 type chainLabel struct{ name, short string }
 
 // line is what the list shows of a record.
 type line struct {
-	verb           string // what was done, without its figure
+	verb           string // the action, without its figure
 	paid, received string
 	from, to       chainLabel
 	micro          *big.Int
 }
 
-// Bounds of what a formatter remembers.
+// Bounds of what a formatter caches.
 const (
 	maxLooked = 4096
 	maxLines  = 512
@@ -132,7 +133,7 @@ func (ln *formatter) entity(id word) unit {
 	return u
 }
 
-// paidUnit counts what was paid: in the aggregate's decimals, or in those of the one asset that was asked for.
+// paidUnit is the unit of the payment: the aggregate's, or that of the one asset that was asked for.
 func (ln *formatter) paidUnit(r *record) unit {
 	u := ln.aggregate(r.paidOf)
 	if u.decimals < 0 {
@@ -143,7 +144,7 @@ func (ln *formatter) paidUnit(r *record) unit {
 	return u
 }
 
-// gotUnit counts what was delivered.
+// gotUnit is the unit of the delivery.
 func (ln *formatter) gotUnit(r *record) unit {
 	u := ln.entity(r.gotAs)
 	if u.decimals < 0 {
@@ -167,7 +168,7 @@ func figure(base string, u unit) string {
 	return amount.Human(v, u.decimals) + " " + u.symbol
 }
 
-// verb says in a word or two what was done to get received.
+// verb names the action that led to received, in a word or two.
 func verb(kind, received string) string {
 	switch {
 	case kind == api.RecordSwap && received != "":
@@ -183,7 +184,8 @@ type mask func(figure string) string
 
 func open(figure string) string { return figure }
 
-// brief writes a figure with at most nine digits, so that its symbol stays in a narrow column; the mark says that there are more. Details have all of them.
+// brief writes a figure with at most nine digits, so that its symbol fits a narrow column; the mark says that there are
+// more digits. The details have all of them.
 func brief(show mask, more string) mask {
 	const digits = 9
 	return func(figure string) string {
@@ -202,7 +204,7 @@ func brief(show mask, more string) mask {
 	}
 }
 
-// what says in one short phrase what the record is about; sentence has the whole of it.
+// what describes the record in one short phrase; sentence describes it in full.
 func (l line) what(show mask) string { return strings.TrimSpace(l.verb + " " + show(l.received)) }
 
 func (ln *formatter) sentence(r *record, show mask) string {

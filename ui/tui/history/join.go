@@ -2,9 +2,9 @@ package history
 
 import "slices"
 
-// extend puts a page behind section i: records that the section has are brought up to date where they stand, the others go to its end. after is the
-// continuation that gave the page, token the one that came with it; "" is the end of history. It returns how many records were new to the section, and
-// whether the section now reaches what stood below it, or the end.
+// extend appends a page to section i: it updates records that the section has in place and appends the others. after is
+// the continuation that returned the page, token the one that came with it; "" is the end of history. It returns how
+// many records were new to the section, and whether the section now reaches the section below it, or the end.
 func (b *book) extend(i int, page []*record, after, token string) (added int, met bool) {
 	sec := b.sections[i]
 	has := make(map[string]bool, len(page))
@@ -23,7 +23,7 @@ func (b *book) extend(i int, page []*record, after, token string) (added int, me
 	}
 	target := b.cut(i, last, func(id string) bool { return has[id] })
 	for _, r := range fresh {
-		b.remove(r.id) // still somewhere below: the list was re-ordered meanwhile
+		b.remove(r.id) // still somewhere below: the service re-ordered the list meanwhile
 	}
 	if len(fresh) > 0 {
 		c := &chunk{sec: sec, after: after, skip: skip}
@@ -34,7 +34,8 @@ func (b *book) extend(i int, page []*record, after, token string) (added int, me
 	return len(fresh), met
 }
 
-// adopt puts a run that was read from the top above everything else. It reports whether the run reaches what is held, or the end.
+// adopt puts a run that was read from the top above everything else. It reports whether the run reaches the records in
+// memory, or the end.
 func (b *book) adopt(run *book) (met bool) {
 	sec := run.top()
 	old := b.byID
@@ -52,12 +53,12 @@ func (b *book) adopt(run *book) (met bool) {
 	b.changed()
 	token := sec.next
 	if !sec.ended && token == "" {
-		return false // nothing was read
+		return false // the run is empty
 	}
 	return b.link(0, target, token, true)
 }
 
-// last is the id of the last record, "" when it is not held.
+// last is the id of the last record, "" when it is not in memory.
 func (s *section) last() string {
 	if len(s.chunks) == 0 {
 		return ""
@@ -69,8 +70,9 @@ func (s *section) last() string {
 	return rows[len(rows)-1].id
 }
 
-// cut takes out what a run of section i, which ends with the record last, stands for further below: everything up to last when it is found there, else the
-// sections whose last record the run has. It returns the section in which last was found.
+// cut removes the records further below that a run of section i, ending with the record last, replaces: everything up
+// to last when it finds last there, else the sections whose last record the run has. It returns the section in which it
+// found last.
 func (b *book) cut(i int, last string, has func(id string) bool) *section {
 	c := b.byID[last]
 	if c != nil && c.sec != b.sections[i] && slices.Index(b.sections, c.sec) > i {
@@ -93,7 +95,7 @@ func (b *book) cut(i int, last string, has func(id string) bool) *section {
 	return nil
 }
 
-// link joins section i with what follows it. some says that the page had records.
+// link joins section i with the one that follows it. some says that the page had records.
 func (b *book) link(i int, target *section, token string, some bool) (met bool) {
 	defer b.changed()
 	sec := b.sections[i]
@@ -124,7 +126,7 @@ func (b *book) link(i int, target *section, token string, some bool) (met bool) 
 	return false
 }
 
-// take puts a live section behind this one.
+// take appends a live section to this one.
 func (s *section) take(t *section) {
 	for _, c := range t.chunks {
 		c.sec = s
@@ -136,12 +138,13 @@ func (s *section) take(t *section) {
 	s.next, s.ended, s.stopped, s.further = t.next, t.ended, t.stopped, t.further
 }
 
-// prune takes out chunks that have nothing left.
+// prune removes empty chunks.
 func (s *section) prune() {
 	s.chunks = slices.DeleteFunc(s.chunks, func(c *chunk) bool { return c.n == 0 })
 }
 
-// refill puts the page that a chunk was read from back into it, after it was given back. Records that stand elsewhere stay there, in their new state.
+// refill restores the page of a chunk that was released. Records that other chunks hold by now stay there, in their new
+// state.
 func (b *book) refill(c *chunk, page []*record) {
 	b.held -= len(c.found)
 	c.found = nil
@@ -157,15 +160,15 @@ func (b *book) refill(c *chunk, page []*record) {
 	c.sec.prune()
 }
 
-// Chunks that are not given back: pinTop at the top, so that a refresh meets what is known, pinEdge at the ends of a section, so that the next page does, and
-// pinView around the window.
+// Chunks that are never released: pinTop at the top, so that a refresh meets known records, pinEdge at the ends of a
+// section, so that the next page does, and pinView around the window.
 const (
 	pinTop  = bridgePages + 2
 	pinEdge = 2
 	pinView = 4
 )
 
-// shed gives rows back, those farthest from lines from to to first, until at most most records are in memory.
+// shed releases rows, those farthest from lines from to to first, until at most most records are in memory.
 func (b *book) shed(from, to, most int) {
 	for b.held > most {
 		c := b.farthest(from, to)
@@ -206,7 +209,7 @@ func (b *book) farthest(from, to int) *chunk {
 	return best
 }
 
-// giveBack forgets the rows of a chunk, but not what the filter found in it nor its sums.
+// giveBack releases the rows of a chunk, but keeps its filter matches and its sums.
 func (b *book) giveBack(c *chunk) {
 	c.sums = b.sumsOf(c)
 	var found []*record
@@ -223,7 +226,7 @@ func (b *book) giveBack(c *chunk) {
 	b.held += len(found)
 }
 
-// unsearched is how many records were given back before the filter could look at them.
+// unsearched is the number of records that were released before the filter saw them.
 func (b *book) unsearched() int {
 	n := 0
 	for _, s := range b.layout() {
@@ -234,7 +237,7 @@ func (b *book) unsearched() int {
 	return n
 }
 
-// setFilter says which records are kept when their chunk is given back; nil: none.
+// setFilter sets which records to keep when their chunk is released; nil: none.
 func (b *book) setFilter(keep func(*record) bool) {
 	b.query++
 	b.keep = keep

@@ -32,7 +32,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	return m.pressList(key)
 }
 
-// moved notes the newly selected record; details of another one start at their top.
+// moved notes the newly selected record; the details of another record start at their top.
 func (m *Model) moved() {
 	m.touched = true
 	old := m.chosen
@@ -84,7 +84,7 @@ func (m *Model) pressList(key string) tea.Cmd {
 	return nil
 }
 
-// openLine opens what is selected: the details of a record, or what is missing in a gap.
+// openLine opens the selection: the details of a record, or the missing records of a gap.
 func (m *Model) openLine() tea.Cmd {
 	if m.chosen != nil {
 		m.enter()
@@ -96,7 +96,7 @@ func (m *Model) openLine() tea.Cmd {
 	return nil
 }
 
-// aboveGap is the section that a selected gap is read on from; nil when no gap is selected or nothing can be read.
+// aboveGap is the section from which a selected gap is closed; nil when no gap is selected or nothing can be read.
 func (m *Model) aboveGap() *section {
 	if m.query.active() {
 		return nil
@@ -178,7 +178,7 @@ func (m *Model) pressViews(msg tea.KeyPressMsg) tea.Cmd {
 	return m.useView(it, ok)
 }
 
-// useView does what was chosen in the list of views.
+// useView applies the choice from the list of views.
 func (m *Model) useView(it kit.Item, ok bool) tea.Cmd {
 	if !ok {
 		return nil
@@ -228,7 +228,7 @@ func (m *Model) saveView() tea.Cmd {
 	return tea.Batch(m.saveViews(), screen.Toast(theme.Good, "saved as "+name+"; v opens it"))
 }
 
-// Keys lists what works now.
+// Keys lists the keys that work now.
 func (m *Model) Keys() []kit.Key {
 	switch {
 	case m.choice.IsOpen():
@@ -289,7 +289,7 @@ func (m *Model) noExport() (off bool, why string) {
 	return false, ""
 }
 
-// stopped reports that reading stopped where a key makes it go on.
+// stopped reports whether reading stopped where a key can continue it.
 func (m *Model) stopped() bool {
 	return m.alone >= alonePages || slices.ContainsFunc(m.book.sections, func(s *section) bool { return s.further })
 }

@@ -6,7 +6,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// statusLook is how a status is drawn: only COMPLETED is good, and one that is not known says so (TH-H4).
+// statusLook is the look of a status: only COMPLETED is good, and an unknown one says so (TH-H4).
 func statusLook(status string) (m theme.Meaning, word string) {
 	v := verify.Status(status)
 	switch {

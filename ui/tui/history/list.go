@@ -23,7 +23,7 @@ func (m *Model) list(f screen.Frame, w int) string {
 	})
 }
 
-// empty is a line without a record: a gap, or rows that are not at hand.
+// empty is a line without a record: a gap, or rows that are not in memory.
 func (m *Model) empty(th theme.Theme, s span) kit.Cell {
 	if s.chunk != nil {
 		return kit.Cell{Text: th.Signs.More + " read again when it stays on the screen", Style: th.Dim, Span: true}
@@ -47,7 +47,7 @@ func (m *Model) cells(f screen.Frame, w int, r *record, c []kit.Cell) []kit.Cell
 	status := kit.Cell{Text: sign(th, look) + " " + word, Style: th.Style(look)}
 	c = append(c, kit.Text(when(f.Now, r.at())), kit.Styled(strings.ToLower(r.kind.Value()), th.Dim), kit.Text(l.what(brief(m.mask(th), th.Signs.More))), kit.Text(chains), value, status)
 	if k := m.book.byID[r.id]; k != nil && !k.sec.live {
-		c[len(c)-1].Text = th.Signs.Dot + " " + word // as it was when it was kept
+		c[len(c)-1].Text = th.Signs.Dot + " " + word // as the cache has it
 		for i := range c {
 			c[i].Style = th.Dim
 		}
@@ -55,7 +55,7 @@ func (m *Model) cells(f screen.Frame, w int, r *record, c []kit.Cell) []kit.Cell
 	return c
 }
 
-// route writes from where to where in w cells, in few letters when the names do not fit.
+// route writes the way from chain to chain in w cells, abbreviated when the names do not fit.
 func (l line) route(th theme.Theme, w int) string {
 	if l.from == l.to {
 		return l.to.name
@@ -67,7 +67,7 @@ func (l line) route(th theme.Theme, w int) string {
 	return l.from.short + " " + th.Signs.Arrow + " " + l.to.short
 }
 
-// sign is that of the meaning; what is under way has an ellipsis.
+// sign is the sign of the meaning; a pending status has an ellipsis.
 func sign(th theme.Theme, look theme.Meaning) string {
 	if look == theme.None {
 		return th.Signs.More
@@ -75,7 +75,7 @@ func sign(th theme.Theme, look theme.Meaning) string {
 	return th.Sign(look)
 }
 
-// when writes a time in 12 cells: with the clock this year, with the year before.
+// when writes a time in 12 cells: with the clock in this year, with the year before it.
 func when(now, t time.Time) string {
 	if t.IsZero() {
 		return kit.UnknownText

@@ -9,7 +9,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// match reports that every word matches.
+// match reports whether every word matches.
 func (q query) match(ln *formatter, r *record) bool {
 	for i := range q.terms {
 		if q.terms[i].match(ln, r) == q.terms[i].not {
@@ -50,7 +50,7 @@ func (r *record) hasStatus(name string) bool {
 	return s == strings.ReplaceAll(strings.ToUpper(name), "-", "_")
 }
 
-// touches reports that the record has to do with a chain.
+// touches reports whether the record involves a chain.
 func (ln *formatter) touches(r *record, want string) bool {
 	for _, l := range r.legs {
 		if c := ln.chain(l.chain); isChain(c.name, c.short, l.chain.Value(), want) {
@@ -69,7 +69,7 @@ func (ln *formatter) touches(r *record, want string) bool {
 	return false
 }
 
-// moves reports that the record has to do with an asset.
+// moves reports whether the record involves an asset.
 func (ln *formatter) moves(r *record, want string) bool {
 	paid, got := ln.paidUnit(r), ln.gotUnit(r)
 	if strings.EqualFold(paid.symbol, want) || strings.EqualFold(got.symbol, want) || strings.EqualFold(r.paidOf.Value(), want) || strings.EqualFold(r.gotOf.Value(), want) {
@@ -78,8 +78,8 @@ func (ln *formatter) moves(r *record, want string) bool {
 	return strings.Contains(want, "/") && (containsFold(r.gotAs.Value(), want) || containsFold(r.paidFrom.Value(), want))
 }
 
-// says reports that something that is shown of the record contains want, which is in lower case. What is cheap is looked at first: a filter looks at ten
-// thousand records between two frames.
+// says reports whether the text shown of the record contains want, which is in lower case. Cheap texts come first: a
+// filter examines ten thousand records between two frames.
 func (ln *formatter) says(r *record, want string) bool {
 	for _, s := range [...]string{r.id, r.kind.Value(), r.status.Value(), r.reason.Value(), r.recipient.Value(), r.user.Value(), r.gotAs.Value(),
 		r.paidFrom.Value(), r.paid, r.got, ln.statusText(r.status)} {

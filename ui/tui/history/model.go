@@ -1,17 +1,22 @@
-// Package history is the screen of what was done: an endless list of the service's records with details, filters, totals, receipts and exports.
+// Package history is the screen of past operations: an endless list of the service's records with details, filters,
+// totals, receipts and exports.
 //
-// Promise: a page is asked for only when the window needs it, so seeing n records costs at most n/PageSize + 1 requests. At most MaxRecords records are in memory
-// however far one scrolls: pages far from the window are given back and read again by their continuations when one comes back to them. A refresh reads from the
-// top until it meets a known record and puts new ones above; selection and window stay where they are, by quote id. Where records may be missing between what
-// was read and what was held, the list has a row that says so until the gap is closed. When the service no longer knows the place in the list, it is read again
-// from the top; what is held stays on the screen until pages have replaced it, so no record is doubled or lost (records are told apart by quote id). The
-// same continuation twice ends the list, and so does a page too many, unless one asks for more (verify.Continuation, TH-H3).
+// Promise: the screen asks for a page only when the window needs it, so seeing n records costs at most n/PageSize + 1
+// requests. At most MaxRecords records are in memory, however far the person scrolls: pages far from the window are
+// released, and their continuations read them again when the window returns. A refresh reads from the top until it
+// meets a known record, and puts new ones above; selection and window stay where they are, by quote id. Where records
+// may be missing between new and older ones, a row of the list says so until the gap is closed. When the service no
+// longer knows the place in the list, the screen reads again from the top; the old records stay visible until pages
+// replace them, so no record is doubled or lost (the quote id tells records apart). A repeated continuation ends the
+// list, and so does a page too many, unless the person asks for more (verify.Continuation, TH-H3).
 //
-// The newest MaxKept records are kept between starts (screen.Context.Keep), for one network and one account; they are shown at once, marked as kept.
+// The cache keeps the newest MaxKept records between starts (screen.Context.Keep), for one network and one account; the
+// screen shows them at once, marked as kept.
 //
-// Only COMPLETED is drawn as success, and a status that is not known as unknown (verify.Status, TH-H4). Explorer addresses are text and are never
-// opened; one that is not the known explorer of its chain is marked, and the chains inside this program have none (TH-H2). No id, address, amount or link
-// of the details is cut. Amounts use the catalog's decimals; values are the service's; what is unknown is never counted as zero.
+// Only COMPLETED is drawn as success, and an unknown status as unknown (verify.Status, TH-H4). Explorer addresses are
+// text and never opened; one that is not the known explorer of its chain is marked, and the embedded chains have none
+// (TH-H2). No id, address, amount or link in the details is cut. Amounts use the catalog's decimals; values are the
+// service's; an unknown figure never counts as zero.
 package history
 
 import (
@@ -39,28 +44,28 @@ const (
 
 const (
 	patience     = 30 * time.Second
-	followEvery  = 10 * time.Second // while a record near the top is under way
+	followEvery  = 10 * time.Second // while a record near the top is pending
 	saveEvery    = 5 * time.Second
-	freshFor     = 5 * time.Second // opening the tab sooner does not read again
-	bridgePages  = 10              // read on to close a gap, or to find what a filter looks for, before a key asks again
-	alonePages   = 40              // read since the last key
-	coverRecords = 300             // near the top, in which unfinished ones are seen again when one asks to read again
-	maxLosses    = 3               // places lost in a row
-	sideFrom     = 110             // columns from which details stand beside the list
+	freshFor     = 5 * time.Second // reopening the tab within it does not read again
+	bridgePages  = 10              // read in a row to close a gap, or to find matches of a filter, before a key asks again
+	alonePages   = 40              // read in a row since the last key
+	coverRecords = 300             // near the top, in which a refresh sees pending records again
+	maxLosses    = 3               // lost places in a row
+	sideFrom     = 110             // columns from which details are beside the list
 	minListLines = 6
 )
 
-// chainsColumn is the index of the column that says from where to where.
+// chainsColumn is the index of the column with the chains.
 const chainsColumn = 3
 
-// asking is what the keys go to.
+// asking says where keys go.
 type asking int
 
 const (
 	askNothing asking = iota
 	askExport         // c or j
 	askName           // the name of a view
-	askMonths         // the totals of every month are shown
+	askMonths         // the panel with the totals of every month
 )
 
 // Model is the screen.
@@ -73,13 +78,13 @@ type Model struct {
 
 	book   *book
 	format *formatter
-	loaded bool // the top was read
+	loaded bool // the top has been read
 	at     time.Time
-	keptAt time.Time // of the kept records
+	keptAt time.Time // time of the cached records
 
 	job       job
 	loading   bool
-	searching bool // m reads on for the filter
+	searching bool // m reads further for the filter
 	alone     int  // pages read since the last key
 	losses    int
 	since     time.Time
@@ -93,10 +98,10 @@ type Model struct {
 	table   *kit.Table
 	filter  *kit.Field
 	query   query
-	shown   []*record // what the filter leaves; without one the book is shown
+	shown   []*record // the matches of the filter; without one the book is shown
 	chosen  *record
 	visible []string // ids on the screen, by line
-	touched bool     // somebody has moved
+	touched bool     // the person moved the selection
 	months  []monthSum
 
 	views  []view
@@ -106,7 +111,7 @@ type Model struct {
 
 	details bool // the pane below is open
 	inside  bool // the keyboard is in the details
-	field   int  // the chosen one
+	field   int  // the selected one
 	fields  []field
 	pane    kit.Scroll
 	paneH   int
@@ -136,7 +141,7 @@ func New(ctx screen.Context, src Source) *Model {
 // Title names the tab.
 func (m *Model) Title() string { return "History" }
 
-// Init shows what was kept and reads the first page.
+// Init shows the cached records and reads the first page.
 func (m *Model) Init() tea.Cmd {
 	m.since = m.ctx.Clock()
 	if m.ctx.Keep != nil {
@@ -145,25 +150,25 @@ func (m *Model) Init() tea.Cmd {
 	return m.startRefresh(0)
 }
 
-// Close cancels the request under way.
+// Close cancels the pending request.
 func (m *Model) Close() {
 	if m.cancel != nil {
 		m.cancel()
 	}
 }
 
-// Capturing is true while a field, a list or a question has the keyboard.
+// Capturing reports whether a field, a list or a question has the keyboard.
 func (m *Model) Capturing() bool {
 	return m.filter.Focused() || m.choice.IsOpen() || m.asking != askNothing
 }
 
-// side reports whether details stand beside the list.
+// side reports whether details are beside the list.
 func (m *Model) side() bool { return m.w >= sideFrom }
 
 // sideW is the width of the pane beside the list, its divider included.
 func (m *Model) sideW() int { return min(60, max(42, m.w/3)) }
 
-// Lines of the body that are not list: what is listed and how it stands, the totals, how much there is.
+// Lines of the body outside the list: its state, the totals, the end line.
 const frameLines = 3
 
 func (m *Model) resize(w, h int) {
@@ -188,7 +193,7 @@ func (m *Model) rows() int {
 	return m.book.lines()
 }
 
-// row is the record of a line, nil for a gap and for one that was given back.
+// row is the record of a line, nil for a gap and for a released row.
 func (m *Model) row(i int) *record {
 	if m.query.active() {
 		if i < 0 || i >= len(m.shown) {
@@ -212,7 +217,7 @@ func (m *Model) lineOf(id string) int {
 	return -1
 }
 
-// found is how many records the list shows.
+// found is the number of records in the list.
 func (m *Model) found() int {
 	if m.query.active() {
 		return len(m.shown)
@@ -220,7 +225,7 @@ func (m *Model) found() int {
 	return m.book.count()
 }
 
-// records are those that the list shows and that are in memory.
+// records are those of the list that are in memory.
 func (m *Model) records() []*record {
 	out := []*record{}
 	if m.query.active() {
@@ -230,7 +235,7 @@ func (m *Model) records() []*record {
 	return out
 }
 
-// refilter works out what the filter leaves.
+// refilter computes the matches of the filter.
 func (m *Model) refilter() {
 	m.shown = m.shown[:0:0]
 	if m.query.active() {
@@ -243,8 +248,8 @@ func (m *Model) refilter() {
 	}
 }
 
-// choose applies the filter and keeps the selected record selected, at the same line of the window unless that shows the top. When it is gone, the records
-// around it keep their place.
+// choose applies the filter. The selected record stays selected, at the same line of the window unless that shows the
+// top. When the record is gone, its neighbours keep their place.
 func (m *Model) choose() {
 	from, _ := m.table.Window()
 	line := m.table.Selected() - from
@@ -252,7 +257,7 @@ func (m *Model) choose() {
 	m.refilter()
 	m.table.SetRows(m.rows())
 	if i := m.place(line); i >= 0 && !m.touched {
-		m.table.Select(0) // nobody has moved yet: the newest record
+		m.table.Select(0) // the selection never moved: the newest record
 	} else if i >= 0 {
 		if from == 0 {
 			line = i // at the top of the list new records come into view
@@ -284,7 +289,7 @@ func (m *Model) place(line int) int {
 	return -1
 }
 
-// remember notes the selected record and what is around it.
+// remember notes the selected record and its neighbours.
 func (m *Model) remember() {
 	from, to := m.table.Window()
 	m.visible = m.visible[:0]

@@ -15,28 +15,28 @@ import (
 	"coffer/wallet/verify"
 )
 
-// jobKind is why a page is asked for.
+// jobKind is the reason for asking for a page.
 type jobKind int
 
 const (
-	jobRefresh jobKind = iota // from the top until a record that is held
-	jobMore                   // behind a section
-	jobRefill                 // rows that were given back
+	jobRefresh jobKind = iota // from the top down to a record in memory
+	jobMore                   // after a section
+	jobRefill                 // released rows
 )
 
-// job is what is being read.
+// job is the reading in progress.
 type job struct {
 	kind   jobKind
-	run    *book           // refresh: what was read so far
-	cover  map[string]bool // refresh: unfinished records to be seen again
+	run    *book           // refresh: what it has read so far
+	cover  map[string]bool // refresh: unfinished records that it has to see again
 	sec    *section        // more
-	bridge bool            // more: until the section meets what is below it
+	bridge bool            // more: until the section meets the one below it
 	chunk  *chunk          // refill
 	pages  int
 	restep bool // the service lost the place: this reads again from the top
 }
 
-// pageMsg is the answer to one request; after is the continuation that was sent.
+// pageMsg is the answer to one request; after is the continuation of the request.
 type pageMsg struct {
 	gen   int
 	after string
@@ -45,10 +45,10 @@ type pageMsg struct {
 	err   error
 }
 
-// followMsg says that it is time to look at unfinished records again.
+// followMsg says that unfinished records are due for another look.
 type followMsg struct{ gen int }
 
-// startRefresh reads from the top. Records that can still change are seen again when they are among the first cover.
+// startRefresh reads from the top. It reads records that can still change again when they are among the first cover.
 func (m *Model) startRefresh(cover int) tea.Cmd {
 	m.job = job{kind: jobRefresh, run: m.book.newRun(), cover: m.unfinished(cover)}
 	return m.fetch("", m.job.run.top())
@@ -64,7 +64,7 @@ func (m *Model) startRefill(c *chunk) tea.Cmd {
 	return m.fetch(c.after, nil)
 }
 
-// unfinished lists the records among the first most that can still change.
+// unfinished lists those of the first most records that can still change.
 func (m *Model) unfinished(most int) map[string]bool {
 	out, n := map[string]bool{}, 0
 	m.book.each(func(r *record) bool {
@@ -97,7 +97,7 @@ func (m *Model) fetch(after string, reading *section) tea.Cmd {
 	}
 }
 
-// arrived takes an answer over and goes on.
+// arrived takes an answer and continues the job.
 func (m *Model) arrived(msg pageMsg) tea.Cmd {
 	m.loading = false
 	if msg.err != nil {
@@ -126,7 +126,7 @@ func (m *Model) arrived(msg pageMsg) tea.Cmd {
 	return tea.Batch(m.wantMore(), m.follow(), m.saveSoon())
 }
 
-// failed keeps what is there. A continuation that the service no longer knows makes the reading begin again.
+// failed keeps the list. A continuation that the service no longer knows restarts the reading.
 func (m *Model) failed(msg pageMsg) tea.Cmd {
 	if msg.after != "" && lostPlace(msg.err) && m.losses < maxLosses {
 		m.losses++
@@ -136,7 +136,7 @@ func (m *Model) failed(msg pageMsg) tea.Cmd {
 	return nil
 }
 
-// again reads from the top; what is held stays on the screen until pages have replaced it.
+// again reads from the top; the list stays on the screen until pages replace it.
 func (m *Model) again() tea.Cmd {
 	m.book.forget()
 	m.choose()
@@ -145,14 +145,14 @@ func (m *Model) again() tea.Cmd {
 	return cmd
 }
 
-// lostPlace reports that the service refused a continuation that it gave out before.
+// lostPlace reports whether err is the refusal of a continuation that the service returned before: 400, 404 or 410.
 func lostPlace(err error) bool {
 	var refused *api.Error
 	return errors.As(err, &refused) && (refused.StatusCode == http.StatusBadRequest || refused.StatusCode == http.StatusNotFound ||
 		refused.StatusCode == http.StatusGone)
 }
 
-// refreshed goes on until the run meets what is held and has seen the unfinished records again.
+// refreshed continues until the run meets known records and has seen the unfinished ones again.
 func (m *Model) refreshed(msg pageMsg) tea.Cmd {
 	j := &m.job
 	sec := j.run.top()
@@ -171,7 +171,7 @@ func (m *Model) refreshed(msg pageMsg) tea.Cmd {
 	return nil
 }
 
-// extended goes on while pages bring nothing, and when a gap is being closed until it is.
+// extended continues while pages bring nothing new and, when it closes a gap, until the gap is closed.
 func (m *Model) extended(msg pageMsg, before int) tea.Cmd {
 	j := &m.job
 	i := slices.Index(m.book.sections, j.sec)
@@ -193,7 +193,7 @@ func (m *Model) extended(msg pageMsg, before int) tea.Cmd {
 	return nil
 }
 
-// check notes why nothing more can be read after token.
+// check records why nothing more can be read after token.
 func (m *Model) check(s *section, token string) {
 	more, why := verify.Continuation(s.seen, token)
 	s.stopped, s.further = "", false
@@ -206,12 +206,12 @@ func (m *Model) check(s *section, token string) {
 	}
 }
 
-// asked reports that a page of the section came from token, perhaps in an earlier reading.
+// asked reports whether token already returned a page of the section, perhaps in an earlier reading.
 func (s *section) asked(token string) bool {
 	return slices.ContainsFunc(s.chunks, func(c *chunk) bool { return c.after == token })
 }
 
-// plainWords makes a part of a sentence from a sentence.
+// plainWords turns a sentence into a part of one.
 func plainWords(title string) string {
 	r := []rune(strings.TrimSuffix(title, "."))
 	if len(r) > 1 && unicode.IsLower(r[1]) {
@@ -220,7 +220,7 @@ func plainWords(title string) string {
 	return string(r)
 }
 
-// settle gives back what is far from the window and shows the list as it is now.
+// settle releases rows far from the window and shows the list as it is now.
 func (m *Model) settle() {
 	m.choose()
 	from, to := m.table.Window()
@@ -232,8 +232,9 @@ func (m *Model) settle() {
 	m.choose()
 }
 
-// wantMore asks for what the window needs: rows that were given back, newer pages in place of kept rows, or the next page when the last record is on the
-// screen. With a filter only `m` reads on: otherwise a filter that matches nothing would read the whole history.
+// wantMore asks for what the window needs: released rows, newer pages in place of cached rows, or the next page when
+// the last record is on the screen. With a filter only `m` reads further: otherwise a filter without matches would read
+// the whole history.
 func (m *Model) wantMore() tea.Cmd {
 	if m.h == 0 || !m.loaded || m.loading || m.err != nil || m.query.active() || m.alone >= alonePages {
 		return nil
@@ -261,7 +262,7 @@ func (m *Model) wantMore() tea.Cmd {
 	return nil
 }
 
-// moreAbove reads on in the nearest live section above a kept one.
+// moreAbove continues the nearest live section above a cached one.
 func (m *Model) moreAbove(kept *section) tea.Cmd {
 	i := slices.Index(m.book.sections, kept)
 	for i--; i >= 0; i-- {
@@ -275,7 +276,7 @@ func (m *Model) moreAbove(kept *section) tea.Cmd {
 	return nil
 }
 
-// follow looks again soon while a record near the top is not finished.
+// follow schedules another look while a record near the top is unfinished.
 func (m *Model) follow() tea.Cmd {
 	if m.loading {
 		return nil

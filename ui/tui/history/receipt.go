@@ -12,7 +12,8 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// receipt is one record as plain text for a person: what was done, what it cost as far as that is known, and where it can be looked up. Nothing is cut.
+// receipt is one record as plain text for a person: the action, its cost as far as it is known, and where to look it
+// up. Nothing is cut.
 func (m *Model) receipt(r *record) string {
 	ln := newFormatter(m.ctx.Catalog)
 	var b strings.Builder
@@ -87,7 +88,7 @@ func amountText(human, base string, micro *big.Int) string {
 	return orNone(human) + "  (" + base + " base units, " + value + ")"
 }
 
-// pageText is the address of a page; one that is not the known explorer's is marked.
+// pageText is the address of a page; it marks one that is not the known explorer's.
 func (m *Model) pageText(l leg) string {
 	url := l.url()
 	if url != "" && !m.ctx.KnownPage(l.chain.Value(), url) {
@@ -106,7 +107,7 @@ func (m *Model) printReceipt() tea.Cmd {
 	}
 }
 
-// fileID is the end of an id in letters and digits that every file system takes.
+// fileID is the end of an id, in letters and digits that every file system accepts.
 func fileID(id string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(id) {

@@ -11,11 +11,11 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// word is text that many records share: it is stored once, and given back when the last record that has it is dropped.
+// word is text that many records share: it is stored once, and freed with the last record that has it.
 type word = unique.Handle[string]
 
-// record is one line of history as the service told it, reduced to what list, details, filter, export and cache need. Strings are cleaned. It is never changed
-// once it is made: a newer answer is a new record. So commands may read it beside the event loop.
+// record is one history line of the service, reduced to what list, details, filter, export and cache need. Its strings
+// are cleaned. A record never changes: a newer answer makes a new one, so commands may read it off the event loop.
 type record struct {
 	id        string
 	when      int64 // Unix milliseconds; noTime: unreadable
@@ -25,12 +25,12 @@ type record struct {
 	user      word
 	recipient word
 
-	paidOf   word   // aggregated asset that was paid
-	paidFrom word   // asset ids that it was taken from, with spaces between
+	paidOf   word   // aggregated asset of the payment
+	paidFrom word   // asset ids that it was paid from, with spaces between
 	paid     string // in the aggregate's base units, as the service wrote it
 	paidUSD  string // its value, "" when unknown
 
-	gotOf   word // aggregated asset that was delivered
+	gotOf   word // aggregated asset of the delivery
 	gotAs   word // asset id on the target chain
 	got     string
 	gotUSD  string
@@ -40,7 +40,7 @@ type record struct {
 	more int // transactions beyond maxLegs
 }
 
-// leg is one transaction. The address of its page is link, with the hash in place of hashMark.
+// leg is one transaction. link is the address of its page, with hashMark in place of the hash.
 type leg struct {
 	origin bool
 	chain  word
@@ -48,7 +48,8 @@ type leg struct {
 	link   word
 }
 
-// Bounds of what a service can make this program hold, in characters: far above every real id and address. Only what is longer is cut, and says so.
+// Bounds of what a service can make this program hold, in characters: far above every real id and address. Only longer
+// text is cut, and says so.
 const (
 	maxID     = 512
 	maxLink   = 2048
@@ -59,12 +60,12 @@ const (
 
 const noTime = int64(-1 << 63)
 
-// hashMark stands for the hash in a stored link, so that links that differ in nothing else are stored once.
+// hashMark replaces the hash in a stored link, so that links that differ in nothing else are stored once.
 const hashMark = "\x00"
 
 func (l leg) url() string { return strings.ReplaceAll(l.link.Value(), hashMark, l.hash) }
 
-// at is the time of the record; zero when the service's was unreadable.
+// at is the time of the record; zero when the service's time is unreadable.
 func (r *record) at() time.Time {
 	if r.when == noTime {
 		return time.Time{}
@@ -72,10 +73,10 @@ func (r *record) at() time.Time {
 	return time.UnixMilli(r.when)
 }
 
-// final reports that the status can no longer change.
+// final reports whether the status can no longer change.
 func (r *record) final() bool { return api.Terminal(r.status.Value()) }
 
-// micro is the value of what was delivered in micro USD, nil when it is unknown.
+// micro is the value of the delivery in micro USD, nil when it is unknown.
 func (r *record) micro() *big.Int { return usd(r.gotUSD) }
 
 func usd(text string) *big.Int {
@@ -86,7 +87,7 @@ func usd(text string) *big.Int {
 	return v
 }
 
-// reader turns wire records into compact ones. It has no state: commands use it beside the event loop.
+// reader turns wire records into compact ones. It has no state, so commands use it off the event loop.
 type reader struct{ pages bool }
 
 func readerOf(c screen.Context) reader { return reader{pages: c.Pages()} }
@@ -149,10 +150,10 @@ func (rd reader) leg(o api.OperationRef, origin bool) leg {
 	return l
 }
 
-// own is a cleaned copy of text that no other record is likely to have.
+// own is a cleaned copy of text that other records are unlikely to have.
 func own(s string, most int) string { return strings.Clone(kit.Clean(s, most)) }
 
-// shared is a cleaned text that other records are likely to have too.
+// shared is cleaned text that other records are likely to have too.
 func shared(s string, most int) word { return unique.Make(kit.Clean(s, most)) }
 
 // assetList joins asset ids, as many as are shown.
@@ -168,7 +169,7 @@ func assetList(ids []string) word {
 	return unique.Make(strings.Join(parts, " "))
 }
 
-// total adds up the values of what was paid; "" when one of them is unknown or there is none.
+// total adds up the values of the payments; "" when one is unknown or there are none.
 func total(values []api.TokenFiat) string {
 	if len(values) == 0 || len(values) > maxAssets {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// loadedMsg is what was kept from an earlier start.
+// loadedMsg brings the cached records.
 type loadedMsg struct {
 	rows   []*record
 	at     time.Time
@@ -20,16 +20,16 @@ type loadedMsg struct {
 	errors []error
 }
 
-// savedMsg says that a document was written, or not.
+// savedMsg reports whether a document was written.
 type savedMsg struct {
 	name string
 	err  error
 }
 
-// saveMsg says that it is time to write what changed.
+// saveMsg says that changes are due to be written.
 type saveMsg struct{}
 
-// owner is whose history this is; false without an account.
+// owner is the owner of this history; false without an account.
 func (m *Model) owner() (owner, bool) {
 	if len(m.ctx.Accounts) == 0 {
 		return owner{}, false
@@ -37,7 +37,7 @@ func (m *Model) owner() (owner, bool) {
 	return owner{m.ctx.Network.ID, m.ctx.Accounts[0].AccountAddress}, true
 }
 
-// load reads what was kept.
+// load reads the cache.
 func (m *Model) load() tea.Cmd {
 	keep, rd := m.ctx.Keep, readerOf(m.ctx)
 	o, known := m.owner()
@@ -60,7 +60,7 @@ func (m *Model) load() tea.Cmd {
 	}
 }
 
-// opened shows what was kept and reads the top of the list.
+// wasLoaded shows the cached records and reads the top of the list.
 func (m *Model) wasLoaded(msg loadedMsg) tea.Cmd {
 	m.views = msg.views
 	if len(msg.rows) > 0 {
@@ -75,7 +75,7 @@ func (m *Model) wasLoaded(msg loadedMsg) tea.Cmd {
 	return cmd
 }
 
-// newest are the records at the top up to the first gap, as many as are kept.
+// newest are the records from the top to the first gap, as many as the cache keeps.
 func (b *book) newest() []*record {
 	var out []*record
 	for _, s := range b.sections {
@@ -95,7 +95,7 @@ func (b *book) newest() []*record {
 	return out
 }
 
-// saveSoon writes what changed, at most every saveEvery.
+// saveSoon writes changes, at most every saveEvery.
 func (m *Model) saveSoon() tea.Cmd {
 	o, known := m.owner()
 	if !m.dirty || m.saving || m.ctx.Keep == nil || !known || !m.loaded {
@@ -131,7 +131,7 @@ func (m *Model) wasSaved(msg savedMsg) tea.Cmd {
 	return nil
 }
 
-// saveViews writes the saved views, of which list is a copy.
+// saveViews writes a copy of the saved views.
 func (m *Model) saveViews() tea.Cmd {
 	keep, list := m.ctx.Keep, slices.Clone(m.views)
 	return func() tea.Msg {

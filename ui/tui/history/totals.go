@@ -12,8 +12,8 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// monthSum is what was done in a month, of records that are COMPLETED: nothing else moved money for good. Volume is the value of what was delivered, fees what
-// was paid beyond it. Records whose figure is unknown are counted, not guessed.
+// monthSum is the sum of a month over COMPLETED records: nothing else moved money for good. Volume is the value of the
+// deliveries, fees what was paid beyond them. Records with an unknown figure are counted, not guessed.
 type monthSum struct {
 	month        int // year*12 + month-1; undated: the time was unreadable
 	done         int
@@ -24,7 +24,7 @@ type monthSum struct {
 
 const undated = -1
 
-// sums adds up records by month, in the place of loc.
+// sums adds up records by month, in the time zone loc.
 func (ln *formatter) sums(rows []*record, loc *time.Location) []monthSum {
 	out := []monthSum{}
 	for _, r := range rows {
@@ -56,7 +56,7 @@ func (ln *formatter) sum(r *record, loc *time.Location) monthSum {
 	return s
 }
 
-// add puts one sum to those of its month.
+// add adds one sum to the one of its month.
 func add(list *[]monthSum, s monthSum) {
 	i := slices.IndexFunc(*list, func(x monthSum) bool { return x.month == s.month })
 	if i < 0 {
@@ -70,8 +70,8 @@ func add(list *[]monthSum, s monthSum) {
 	x.fees.Add(x.fees, s.fees)
 }
 
-// fees is what was paid beyond what was delivered, in micro USD: by the amounts when both are of one asset, else by the values. nil: unknown, also when more
-// was delivered than paid.
+// fees is the payment beyond the delivery, in micro USD: from the amounts when both are of one asset, else from the
+// values. nil: unknown, or more was delivered than paid.
 func (ln *formatter) fees(r *record) *big.Int {
 	paid, errPaid := amount.ParseBase(r.paid)
 	got, errGot := amount.ParseBase(r.got)
@@ -99,7 +99,7 @@ func (ln *formatter) fees(r *record) *big.Int {
 	return fee
 }
 
-// sumsOf are the sums of a chunk, also of one whose rows were given back.
+// sumsOf are the sums of a chunk, even of a released one.
 func (b *book) sumsOf(c *chunk) []monthSum {
 	if c.sums == nil {
 		c.sums = b.months(c.rows)
@@ -107,7 +107,7 @@ func (b *book) sumsOf(c *chunk) []monthSum {
 	return c.sums
 }
 
-// allMonths adds up what the list shows, newest month first.
+// allMonths adds up the list by month, newest first.
 func (m *Model) allMonths() []monthSum {
 	if m.months != nil {
 		return m.months
@@ -128,7 +128,7 @@ func (m *Model) allMonths() []monthSum {
 	return m.months
 }
 
-// totalsLine says what was done in the month of the selected record.
+// totalsLine sums up the month of the selected record.
 func (m *Model) totalsLine(f screen.Frame, w int) string {
 	all := m.allMonths()
 	want, ok := m.monthHere()
@@ -155,8 +155,8 @@ func (m *Model) monthHere() (int, bool) {
 	return t.Year()*12 + int(t.Month()) - 1, true
 }
 
-// monthWords writes one month in w cells: what was moved and paid for it, and how much of that is unknown. When there is little room it says the same in
-// fewer words.
+// monthWords writes one month in w cells: the volume, its fees, and how much of that is unknown. In little room it says
+// the same in fewer words.
 func (m *Model) monthWords(th theme.Theme, s monthSum, w int) string {
 	done := "  " + grouped(s.done) + " completed"
 	words := ""
@@ -170,7 +170,7 @@ func (m *Model) monthWords(th theme.Theme, s monthSum, w int) string {
 	return words
 }
 
-// money writes a sum, and how many of all figures are missing in it.
+// money writes a sum, and how many of its figures are missing.
 func (m *Model) money(th theme.Theme, sum *big.Int, unknown, all int, name string) string {
 	if unknown == all {
 		return th.Unknown.Render(amount.Unknown)

@@ -44,7 +44,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// kept handles what commands say about files.
+// kept handles what commands report about files.
 func (m *Model) kept(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case loadedMsg:
@@ -60,7 +60,7 @@ func (m *Model) kept(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// refresh reads from the top, unless something is being read already.
+// refresh reads from the top, unless a reading is in progress.
 func (m *Model) refresh() tea.Cmd {
 	if m.loading || m.since.IsZero() {
 		return nil
@@ -83,7 +83,7 @@ func (m *Model) pasted(msg tea.PasteMsg) tea.Cmd {
 	return nil
 }
 
-// clicked chooses a row; a click on the chosen one opens its details.
+// clicked selects a row; a click on the selected one opens its details.
 func (m *Model) clicked(msg screen.ClickMsg) tea.Cmd {
 	if m.choice.IsOpen() {
 		it, ok := m.choice.Click(msg.Y-m.choiceTop(), choiceLines)
@@ -129,7 +129,8 @@ func (m *Model) useFilter(text string) tea.Cmd {
 	return m.wantMore()
 }
 
-// readOn reads what comes next when a key asks for it: a gap is closed, a reading that stopped goes on, a filter looks further.
+// readOn continues a reading when a key asks for it: closes a gap, resumes a stopped reading, or searches further for
+// the filter.
 func (m *Model) readOn() tea.Cmd {
 	m.err, m.alone = nil, 0
 	m.searching = m.query.active()
@@ -147,7 +148,7 @@ func (m *Model) readOn() tea.Cmd {
 	return m.refresh()
 }
 
-// canReadOn reports that there is something left to read.
+// canReadOn reports whether there is something left to read.
 func (m *Model) canReadOn() bool {
 	for _, s := range m.book.sections {
 		if s.canGo() || s.live && s.further {

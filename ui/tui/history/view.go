@@ -27,12 +27,12 @@ func (m *Model) View(f screen.Frame) string {
 	return body
 }
 
-// choiceLines is the height of the list of views at most.
+// choiceLines is the maximum height of the list of views.
 const choiceLines = 14
 
 func (m *Model) choiceTop() int { return max(0, (m.h-choiceLines)/2) }
 
-// nothingListed claims no more than is known: a private service lists only what the project of the API key did.
+// nothingListed claims no more than is known: a private service lists only the operations of the API key's project.
 const nothingListed = "The service lists nothing that was done with this account."
 
 func (m *Model) body(f screen.Frame) string {
@@ -48,7 +48,7 @@ func (m *Model) body(f screen.Frame) string {
 	case m.rows() == 0:
 		words := []string{"Nothing that is loaded matches the filter.", "Press m to read more, / to change the filter or esc to clear it."}
 		switch {
-		case m.book.lines() == 0 && m.ended(): // and the last line says that it could not be read again
+		case m.book.lines() == 0 && m.ended(): // and the last line says that reading failed again
 			words = []string{nothingListed}
 		case m.ended():
 			words = []string{"Nothing matches the filter.", "Press / to change it or esc to clear it."}
@@ -85,7 +85,7 @@ func (m *Model) besideView(f screen.Frame) string {
 	return kit.Box(kit.Lines(m.stateLine(f, f.W), strings.Join(lines, "\n"), m.middleLine(f, f.W), m.endLine(f, f.W)), f.W, f.H)
 }
 
-// monthsPanel lists the totals of every month that fits.
+// monthsPanel lists the totals of as many months as fit.
 func (m *Model) monthsPanel(f screen.Frame, w int) []string {
 	th := f.Theme
 	lines := []string{th.Strong.Render("Totals") + th.Dim.Render("  of what is loaded; only what is completed counts"), ""}
@@ -101,7 +101,7 @@ func (m *Model) monthsPanel(f screen.Frame, w int) []string {
 	return append(lines, "", th.Dim.Render("Fees are what was paid beyond what was received."))
 }
 
-// stateLine says what is listed and how it stands.
+// stateLine names the list, its age, and the filter.
 func (m *Model) stateLine(f screen.Frame, w int) string {
 	th := f.Theme
 	age := "newest first, read " + kit.Age(f.Now, m.at)
@@ -132,7 +132,7 @@ func (m *Model) Wake(now time.Time) time.Duration {
 	return kit.AgeChanges(now, m.at)
 }
 
-// middleLine stands above the last one: a question, how to write a filter and what is wrong with it, or the totals.
+// middleLine is the line above the last one: a question, the help and mistakes of a filter, or the totals.
 func (m *Model) middleLine(f screen.Frame, w int) string {
 	th := f.Theme
 	switch {
@@ -152,7 +152,7 @@ func (m *Model) middleLine(f screen.Frame, w int) string {
 	return kit.Fit(m.totalsLine(f, w), w)
 }
 
-// exportWords says what an export would hold.
+// exportWords says what an export would contain.
 func (m *Model) exportWords() string {
 	n := len(m.records())
 	words := grouped(n) + " records"
@@ -165,7 +165,7 @@ func (m *Model) exportWords() string {
 	return words
 }
 
-// endLine is the last line: how much there is, or what went wrong.
+// endLine is the last line: the number of records, or what went wrong.
 func (m *Model) endLine(f screen.Frame, w int) string {
 	th := f.Theme
 	left := "  " + th.Dim.Render(m.endWords())
@@ -237,7 +237,7 @@ func (m *Model) filterWords(n string, count, held int) string {
 	return words + ", more below; m reads more"
 }
 
-// ended reports that nothing is missing below.
+// ended reports whether nothing is missing below.
 func (m *Model) ended() bool {
 	n := len(m.book.sections)
 	return m.loaded && (n == 0 || n == 1 && m.book.sections[0].ended)
