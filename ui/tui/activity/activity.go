@@ -1,11 +1,12 @@
-// Package activity is the screen of what is under way: every operation of this session and every unfinished one of the journal, step by step, and
-// the signatures that are still live.
+// Package activity is the screen of operations in progress: every operation of this session and every unfinished one of
+// the journal, step by step, and the signatures that are still live.
 //
-// Promise: nothing here signs or sends. An operation whose request may have arrived is only ever asked about, never sent again (docs/security.md#exactly-once);
-// tracking goes on after the program was closed and opened again, because the unfinished operations come from the journal. What the service says
-// about an execution is labelled as its word. Times come from the context's clock. A status or reason that is not known is shown as it is,
-// cleaned, and never taken for an end (TH-H4). A signature that no time ends can be declared dead; it takes the end of its account's address, typed by hand, and
-// takes nothing back. The support bundle has ids, states and times only.
+// Promise: nothing here signs or sends. The screen only ever asks about an operation whose request may have arrived,
+// and never sends it again (docs/security.md#exactly-once). Tracking continues after a restart of the program, because
+// the unfinished operations come from the journal. What the service says about an execution is labelled as its word.
+// Times come from the context's clock. An unknown status or reason is shown as it is, cleaned, and never taken for an
+// end (TH-H4). A signature that no time ends can be declared dead; that takes the end of its account's address, typed
+// by hand, and takes nothing back. The support bundle has ids, states and times only.
 package activity
 
 import (
@@ -22,18 +23,20 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Operation is what this screen needs of one operation. Watch reports until the operation has ended or the context is cancelled.
+// Operation is what this screen needs of one operation. Watch reports until the operation ends or the context is
+// cancelled.
 type Operation interface {
 	ID() string
 	Snapshot() flow.Snapshot
 	Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error)
 }
 
-// Outstanding is a signature that was given and can still be used by the service: of an operation, a Solana message or a delegation. Until is the end of
-// its window; zero: it has none, or it is not known. Ends is when it certainly cannot be used any more, by the clock of the screen (zero: no time ends it); until
-// then it counts as open, because clocks differ. Void says in plain words what ends it. Operation is the id of the operation it was given for, Code the
-// contract to which a delegation gives the EOA (checksum form). Hash names the signed operation, Voidable says that Deps.Void takes it, Voided when it did (zero:
-// never).
+// Outstanding is a signature that the service can still use: of an operation, a Solana message or a delegation. Until
+// is the end of its window; zero: it has none, or it is unknown. Ends is when it certainly becomes unusable, by the
+// clock of the screen (zero: no time ends it); until then it counts as open, because clocks differ. Void says in plain
+// words what ends it. Operation is the id of its operation, Code the contract to which a delegation gives the EOA
+// (checksum form). Hash identifies the signed operation. Voidable says that Deps.Void accepts it, Voided when it did
+// (zero: never).
 type Outstanding struct {
 	Operation string
 	Hash      string
@@ -46,9 +49,11 @@ type Outstanding struct {
 	Voided    time.Time
 }
 
-// Deps is what the screen reads from. Unfinished lists the operations of the journal that have not ended, Outstanding the live signatures at a
-// moment; both may do input and are called from commands only. A nil function means that there is none. Retry is how long after a failed reading
-// the next one starts; 0: 5 s. Void declares a signature dead that no time ends (flow.Flow.Void): hash is Outstanding.Hash, typed the end of its account's address; it
+// Deps is what the screen reads from. Unfinished lists the operations of the journal without an end, Outstanding the
+// live signatures at a moment; both may do input and are called from commands only. Either may be nil: there is nothing
+// to list. Retry is the wait after a failed reading; 0: 5 s. Void declares a signature dead that no time ends
+// (flow.Flow.Void): hash is Outstanding.Hash, typed the end of its account's address; it does output and is called from
+// a command.
 // does output and is called from a command.
 type Deps struct {
 	Unfinished  func() []Operation
@@ -57,17 +62,19 @@ type Deps struct {
 	Void        func(hash, typed string) error
 }
 
-// TrackMsg tells the screen about an operation: a new one, or one that has moved on.
+// TrackMsg passes an operation to the screen: a new one, or one that has moved on.
 type TrackMsg struct{ Op Operation }
 
 // ShowArg is the argument of screen.OpenMsg{Activity}: the operation to select.
 type ShowArg struct{ Op Operation }
 
-// ReopenArg is the argument of screen.OpenMsg{Review} by which this screen opens an operation that waits for a review.
+// ReopenArg is the argument of screen.OpenMsg{Review} with which this screen opens an operation that waits for a
+// review.
 type ReopenArg struct{ Op Operation }
 
-// item is one operation of the list. watching is true while a Watch runs; told once its end was announced.
-// stop ends the Watch that runs; again says that the next one starts at once; asked is when r was pressed last; page counts the explorer addresses copied.
+// item is one operation of the list. watching is true while a Watch runs; told is true after its end was announced.
+// stop ends the running Watch; again says that the next one starts at once; asked is when r was pressed last; page
+// counts the explorer addresses copied.
 type item struct {
 	op       Operation
 	snap     flow.Snapshot
@@ -97,12 +104,12 @@ type Screen struct {
 	sigs     bool // the page of outstanding signatures is open
 	sigList  kit.Scroll
 	sig      int   // the selected signature
-	sigAt    []int // the line on which each signature begins, as drawn last
+	sigAt    []int // the first line of each signature in the last drawing
 	sigShown int
 	void     voidForm
 	shown    string // id of the operation in detail
 	hidden   bool   // amounts are hidden
-	asked    string // id of the operation that x was pressed on once
+	asked    string // id of the operation whose x awaits the second press
 	askedAt  time.Time
 }
 
@@ -121,13 +128,13 @@ func (s *Screen) Title() string { return "Activity" }
 // Init reads the journal's unfinished operations.
 func (s *Screen) Init() tea.Cmd { return s.load() }
 
-// Close ends the tracking; the service goes on by itself.
+// Close ends the tracking; the service carries on.
 func (s *Screen) Close() { s.cancel() }
 
-// Capturing reports that what is typed goes to a field.
+// Capturing reports whether typed text goes to a field.
 func (s *Screen) Capturing() bool { return s.void.open }
 
-// KeepOpen says that something is under way.
+// KeepOpen warns that an operation is in progress.
 func (s *Screen) KeepOpen() string {
 	for _, it := range s.items {
 		if tracked(it.snap.State) {
@@ -158,7 +165,7 @@ func (s *Screen) Wake(now time.Time) time.Duration {
 	return next
 }
 
-// Keys are the keys that work here.
+// Keys lists the keys that work now.
 func (s *Screen) Keys() []kit.Key {
 	if s.sigs {
 		return s.sigKeys()
@@ -188,7 +195,7 @@ func (s *Screen) Keys() []kit.Key {
 	return append(keys, detailKeys()...)
 }
 
-// askKey asks for the status at once. While the outcome is unknown that is how it is reconciled: nothing is ever sent again.
+// askKey asks for the status at once. An unknown outcome is reconciled that way: nothing is ever sent again.
 func (s *Screen) askKey(it *item) kit.Key {
 	k := kit.NewKey("ask again now", "r").Named("ask-again")
 	if it != nil && it.snap.State == flow.StateUnknown {
@@ -226,7 +233,7 @@ func (s *Screen) find(id string) *item {
 	return nil
 }
 
-// sort puts what is under way first, then the newest, and keeps the selection on its operation.
+// sort puts operations in progress first, then the newest, and keeps the selection on its operation.
 func (s *Screen) sort() {
 	keep := ""
 	if it := s.selected(); it != nil {
@@ -253,12 +260,12 @@ func (s *Screen) selectID(id string) {
 	}
 }
 
-// tracked reports a state in which the service has, or may have, the operation.
+// tracked reports whether the service has, or may have, the operation in this state.
 func tracked(st flow.State) bool {
 	return st == flow.StateExecuting || st == flow.StateAccepted || st == flow.StateUnknown
 }
 
-// waits reports a state that goes on only with the person.
+// waits reports whether the operation waits for the person.
 func waits(s flow.Snapshot) bool {
 	switch s.State {
 	case flow.StateReview1, flow.StateReview2, flow.StateQuoting:
@@ -267,19 +274,19 @@ func waits(s flow.Snapshot) bool {
 	return false
 }
 
-// abandoner is an operation that can be given up before it was sent.
+// abandoner is an operation that can be abandoned before it is sent.
 type abandoner interface{ Abandon() error }
 
-// leavable reports an operation that can be given up: it was not sent, and it has not ended.
+// leavable reports whether an operation can be abandoned: it was not sent and has not ended.
 func leavable(it *item) bool {
 	_, can := it.op.(abandoner)
 	return can && waits(it.snap)
 }
 
-// watchable reports a state in which the status is worth asking for.
+// watchable reports whether the status is worth asking for in this state.
 func watchable(st flow.State) bool { return st == flow.StateAccepted || st == flow.StateUnknown }
 
-// forgettable reports an operation that had no effect: left before anything was signed.
+// forgettable reports whether an operation had no effect: it was left before anything was signed.
 func forgettable(s flow.Snapshot) bool {
 	return s.State == flow.StateAbandoned && s.SignaturesDone == 0 && s.BodyHash == ""
 }
@@ -288,7 +295,8 @@ func ended(s flow.Snapshot) bool { return s.State.Terminal() || s.State == flow.
 
 func copyID(s flow.Snapshot) string { return s.QuoteID }
 
-// pageKey copies the explorer address of the newest transaction. An address that is no page of the known explorer is not copied (TH-H2).
+// pageKey copies the explorer address of the newest transaction. It refuses an address that is no page of the known
+// explorer (TH-H2).
 func (s *Screen) pageKey(it *item) kit.Key {
 	k := kit.NewKey("copy explorer address", "u")
 	if it == nil {

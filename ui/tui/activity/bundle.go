@@ -9,8 +9,8 @@ import (
 	"coffer/wallet/flow"
 )
 
-// bundle is what somebody who is asked for help needs of an operation: ids, states and times, and the words of the service. It has no amount, no account, no
-// signature and no key.
+// bundle is the support bundle of an operation: ids, states and times, and the words of the service. It has no amount,
+// no account, no signature and no key.
 func (s *Screen) bundle(it *item) string {
 	snap, now := it.snap, s.ctx.Clock()
 	var b strings.Builder
@@ -48,7 +48,7 @@ func (s *Screen) bundle(it *item) string {
 	return b.String()
 }
 
-// moment writes a time so that everybody reads the same one; a zero time is "unknown".
+// moment writes a time that reads the same everywhere; a zero time is "unknown".
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return "unknown"

@@ -11,8 +11,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// FromJournal turns the journal's live signatures into what the screen shows; amounts are in base units. behind is how far the clock that decides about their
-// end is behind that of the screen (not above 0).
+// FromJournal converts the journal's live signatures for the screen; amounts are in base units. behind is how far the
+// clock that decides about their end is behind the clock of the screen (not above 0).
 func FromJournal(cat *catalog.Catalog, live []journal.Outstanding, behind time.Duration) []Outstanding {
 	out := make([]Outstanding, 0, len(live))
 	for _, o := range live {
@@ -37,7 +37,7 @@ func FromJournal(cat *catalog.Catalog, live []journal.Outstanding, behind time.D
 	return out
 }
 
-// spend reads an amount of the journal; what the catalogue does not know keeps its base units.
+// spend reads an amount of the journal; an asset that the catalogue does not know keeps its base units.
 func spend(cat *catalog.Catalog, p journal.Spend) verify.AmountView {
 	v := verify.AmountView{Decimals: -1}
 	v.Asset, _ = caip.ParseAsset(p.Asset)

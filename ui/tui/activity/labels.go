@@ -14,14 +14,16 @@ import (
 	"coffer/wallet/verify"
 )
 
-// standing is how an operation stands: a word for the list, its meaning, and what that means in a sentence or two.
+// standing is the state of an operation in words: one for the list, its meaning, and an explanation in a sentence or
+// two.
 type standing struct {
 	word     string
 	meaning  theme.Meaning
 	sentence string
 }
 
-// stateOf puts the state of an operation into words. Every status of the interface has its own; an unknown one is named.
+// stateOf puts the state of an operation into words. Every status of the interface has its own words; an unknown status
+// is named.
 func stateOf(s flow.Snapshot) standing {
 	if x, ok := sentOnce(s); ok {
 		return x
@@ -55,7 +57,8 @@ func stateOf(s flow.Snapshot) standing {
 	return statusOf(s)
 }
 
-// sentOnce puts an operation into words whose earlier quote was sent and not accepted: what was signed for it lives on, whatever is asked for next.
+// sentOnce describes an operation whose earlier quote was sent and not accepted: its signatures live on, whatever is
+// asked for next.
 func sentOnce(s flow.Snapshot) (standing, bool) {
 	if s.BodyHash == "" {
 		return standing{}, false
@@ -136,7 +139,8 @@ func statusOf(s flow.Snapshot) standing {
 	return standing{verify.Status(s.Status.Status).Text, theme.Unknown, "The service reports a status that Coffer does not know. It is taken as not ended: do not build the same again before it ends. The support bundle (b) helps to ask the operator."}
 }
 
-// what says in a phrase what an operation is: "transfer on Base", "3 calls on Base", "swap USDC for ETH", "transfer USDC to Base".
+// what describes an operation in a phrase: "transfer on Base", "3 calls on Base", "swap USDC for ETH", "transfer USDC
+// to Base".
 func what(c *catalog.Catalog, s flow.Snapshot) string {
 	if d := s.Intent; exchange(s) && d.Pay != nil && d.Receive != nil {
 		pays := screen.AssetName(c, d.Pay.Asset)

@@ -10,7 +10,8 @@ import (
 	"coffer/wallet/journal"
 )
 
-// forget drops the signatures that have ended by the clock, so that header, rows and pages say the same; the selection stays on its signature.
+// forget drops the signatures that have ended by the clock, so that header, rows and pages agree; the selection stays
+// on its signature.
 func (s *Screen) forget(now time.Time) {
 	selected, _ := s.signature()
 	s.live = slices.DeleteFunc(s.live, func(o Outstanding) bool { return !o.Ends.IsZero() && !now.Before(o.Ends) })
@@ -21,7 +22,7 @@ func (s *Screen) forget(now time.Time) {
 	}
 }
 
-// liveOf counts the signatures of an operation that can still be used; delegations, which each stand on their own, are not among them.
+// liveOf counts the live signatures of an operation. Delegations do not count: each lives on its own.
 func (s *Screen) liveOf(id string, now time.Time) screen.Live {
 	l := screen.Live{Known: s.deps.Outstanding != nil && s.loaded}
 	endless := false
@@ -42,7 +43,7 @@ func (s *Screen) liveOf(id string, now time.Time) screen.Live {
 	return l
 }
 
-// stand is how an operation stands by the clock and the journal.
+// stand is the state of an operation in words, by the clock and the journal.
 func (s *Screen) stand(x flow.Snapshot, now time.Time) standing {
 	st, l := stateOf(x), s.liveOf(x.ID, now)
 	switch {

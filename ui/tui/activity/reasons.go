@@ -2,7 +2,7 @@ package activity
 
 import "coffer/ui/tui/screen"
 
-// reasonWords says in plain words why the service paid back, and what helps. Both are "" for a reason that this program has no words for.
+// reasonWords explains why the service paid back, and what helps. Both are "" for a reason without words here.
 func reasonWords(reason string) (what, todo string) {
 	what, todo = screen.ReasonWords(reason)
 	if what == "" {
@@ -14,7 +14,7 @@ func reasonWords(reason string) (what, todo string) {
 	return what, todo
 }
 
-// helps says what to do about a reason that comes without advice.
+// helps says what to do about a reason that has no advice of its own.
 func helps(reason string) string {
 	switch reason {
 	case "TRANSFER_FAILED", "TRANSFER_FROM_FAILED", "TRANSFER_AMOUNT_EXCEEDS_BALANCE":
@@ -27,7 +27,7 @@ func helps(reason string) string {
 	return "If it happens again, copy the support bundle (b) for the operator of the service."
 }
 
-// rareReason has words for the reasons that come from single contracts and routes, and for those of an earlier version of the interface.
+// rareReason explains the reasons of single contracts and routes, and those of an earlier version of the interface.
 func rareReason(reason string) (what, todo string) {
 	switch reason {
 	case "ORDER_IS_CANCELLED":

@@ -20,7 +20,7 @@ func (s *Screen) signature() (Outstanding, bool) {
 	return s.live[s.sig], true
 }
 
-// sigKeys are the keys of the list of live signatures, and those of the form over it.
+// sigKeys lists the keys of the list of live signatures, and those of the form over it.
 func (s *Screen) sigKeys() []kit.Key {
 	if s.void.open {
 		return []kit.Key{
@@ -85,7 +85,7 @@ func (s *Screen) sigView(f screen.Frame) string {
 	return kit.Lines(th.Strong.Render(" Outstanding signatures"), s.sigList.View(f.W), " "+th.Dim.Render(s.sigList.More(th)))
 }
 
-// showSig scrolls to the selected signature when another one was selected.
+// showSig scrolls to the selected signature when the selection changes.
 func (s *Screen) showSig(lines, h int) {
 	if s.sigShown == s.sig {
 		return
@@ -180,7 +180,7 @@ func (s *Screen) sigLines(f screen.Frame, o Outstanding, selected bool) []string
 	return out
 }
 
-// allows says what a signature lets somebody do.
+// allows says what a signature permits.
 func (s *Screen) allows(th theme.Theme, o Outstanding) []kit.Span {
 	switch {
 	case o.Summary.Role == journal.RoleDelegation:

@@ -10,8 +10,8 @@ import (
 	"coffer/wallet/flow"
 )
 
-// SignatureNames names the signatures of an operation in the order in which they are made, as far as its reviews tell: a delegation before the operation that
-// needs it. The first ones of a call are those of review 1.
+// SignatureNames names the signatures of an operation in signing order, as far as its reviews show them: a delegation
+// comes before the operation that needs it. The first ones of a call are those of review 1.
 func SignatureNames(x flow.Snapshot) []string {
 	var out []string
 	if !exchange(x) {
@@ -31,7 +31,8 @@ func SignatureNames(x flow.Snapshot) []string {
 	return out
 }
 
-// signatures is one step for each signature. After a restart, when the reviews are gone, the journal's list of live signatures names them.
+// signatures makes one step per signature. After a restart, without the reviews, the journal's list of live signatures
+// names them.
 func (s *Screen) signatures(snap flow.Snapshot) []step {
 	names := SignatureNames(snap)
 	total := max(snap.SignaturesTotal, snap.SignaturesDone)
@@ -58,8 +59,8 @@ func (s *Screen) signatures(snap flow.Snapshot) []step {
 	return out
 }
 
-// steps is the checklist of an operation: each signature, each payment, the fill, the target, the settlement. Where only the service vouches for the end, the
-// steps that it took say so themselves.
+// steps is the checklist of an operation: each signature, each payment, the fill, the target, the settlement. Where
+// only the service vouches for the end, the steps that it reports say so themselves.
 func (s *Screen) steps(snap flow.Snapshot) []step {
 	out := s.signatures(snap)
 	if !tracked(snap.State) && !ended(snap) || snap.State == flow.StateRefused || snap.State == flow.StateAbandoned {
@@ -79,7 +80,7 @@ func (s *Screen) steps(snap flow.Snapshot) []step {
 	return out
 }
 
-// course is what became of an operation that was accepted, as the service tells it.
+// course lists what became of an accepted operation, as the service reports it.
 func (s *Screen) course(snap flow.Snapshot) []step {
 	out := append(s.deposits(snap), s.target(snap)...)
 	switch status := snap.Status.Status; {
@@ -94,10 +95,10 @@ func (s *Screen) course(snap flow.Snapshot) []step {
 	}
 }
 
-// paysNothing reports an operation that is known to be paid with what is on the target chain.
+// paysNothing reports whether an operation certainly needs no payment, because the target chain holds enough.
 func paysNothing(snap flow.Snapshot) bool { return snap.Review2 != nil && len(snap.Review2.Legs) == 0 }
 
-// target is the step in which the solver lends what is missing and the one in which the purpose of it all is done.
+// target makes two steps: the solver lends what is missing, and the calls or the delivery happen.
 func (s *Screen) target(snap flow.Snapshot) []step {
 	refs := snap.Status.DestinationChainOperations
 	ran := done(snap.Status.Status == api.StatusExecuted || snap.Status.Status == api.StatusCompleted)
@@ -116,7 +117,7 @@ func (s *Screen) target(snap flow.Snapshot) []step {
 	return append([]step{{text: "missing tokens lent on " + where, meaning: ran}}, out...)
 }
 
-// deposits lists one step for each payment of the quote; without a quote at hand those that the service names.
+// deposits makes one step per payment of the quote; without a quote it lists those that the service names.
 func (s *Screen) deposits(snap flow.Snapshot) []step {
 	var out []step
 	byChain := map[string][]api.OperationRef{}

@@ -13,13 +13,13 @@ import (
 	"coffer/wallet/flow"
 )
 
-// loadedMsg brings what the journal holds.
+// loadedMsg brings the content of the journal.
 type loadedMsg struct {
 	ops  []Operation
 	live []Outstanding
 }
 
-// liveMsg brings the live signatures again.
+// liveMsg brings a new list of live signatures.
 type liveMsg struct{ live []Outstanding }
 
 // progressedMsg is one step of a watch; feed brings the next one.
@@ -36,7 +36,7 @@ type watchedMsg struct {
 	err  error
 }
 
-// abandonedMsg says that an operation was given up, or why not.
+// abandonedMsg reports whether an operation was abandoned.
 type abandonedMsg struct {
 	op  Operation
 	err error
@@ -109,7 +109,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		for _, op := range m.ops {
 			known := s.find(op.ID()) != nil
 			cmds = append(cmds, s.track(op))
-			if it := s.find(op.ID()); !known && it != nil { // an end that came while nobody looked is announced too
+			if it := s.find(op.ID()); !known && it != nil { // announce also an end that came unseen
 				it.told = false
 				cmds = append(cmds, s.moved(op.ID(), it.snap))
 			}
@@ -121,7 +121,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		return tea.Batch(s.track(m.Op), s.readLive())
 	case progressedMsg:
 		if it := s.find(m.id); it != nil && it.again {
-			return next(m.id, m.feed) // the last words of a watch that was ended on purpose
+			return next(m.id, m.feed) // the last report of a watch that was stopped on purpose
 		}
 		return tea.Batch(s.moved(m.id, m.snap), next(m.id, m.feed))
 	case watchedMsg:
@@ -153,7 +153,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// track takes in an operation, or looks at a known one again.
+// track takes in a new operation, or looks at a known one again.
 func (s *Screen) track(op Operation) tea.Cmd {
 	if op == nil {
 		return nil
@@ -204,7 +204,7 @@ func (s *Screen) watched(m watchedMsg) tea.Cmd {
 	}
 	it.watching = false
 	if it.again && watchable(m.snap.State) {
-		return s.watch(it) // it was ended to ask at once
+		return s.watch(it) // it was stopped to ask at once
 	}
 	cmd := s.moved(m.id, m.snap)
 	it.err = ""
@@ -226,10 +226,10 @@ func (s *Screen) opened(arg any) tea.Cmd {
 	return s.readLive()
 }
 
-// askTime is how long a second x counts as the answer to the question of the first.
+// askTime is how long a second x answers the question of the first.
 const askTime = 4 * time.Second
 
-// abandon gives an operation up when x was pressed twice: its first signature cannot be taken back by that.
+// abandon abandons an operation on the second x: that does not take its first signature back.
 func (s *Screen) abandon(it *item) tea.Cmd {
 	now, id := s.ctx.Clock(), it.op.ID()
 	if s.asked != id || now.Sub(s.askedAt) > askTime {
@@ -251,7 +251,7 @@ func (s *Screen) abandon(it *item) tea.Cmd {
 	return func() tea.Msg { return abandonedMsg{it.op, op.Abandon()} }
 }
 
-// copyPage copies the address of the newest transaction, and of the one before when it is pressed again.
+// copyPage copies the address of the newest transaction, and on the next press that of the one before.
 func (s *Screen) copyPage(it *item) tea.Cmd {
 	pages := s.pages(it.snap)
 	if len(pages) == 0 {
@@ -262,10 +262,10 @@ func (s *Screen) copyPage(it *item) tea.Cmd {
 	return screen.Copy("explorer address on "+screen.ChainName(s.ctx.Catalog, r.Chain), r.ExplorerURL)
 }
 
-// askPause is how long after r the next one is taken.
+// askPause is the shortest time between two r.
 const askPause = 2 * time.Second
 
-// askNow asks for the status at once: a Watch that waits for its next question is ended and begun anew. Nothing is sent but the question.
+// askNow asks for the status at once: it ends a waiting Watch and starts a new one. It sends nothing but the question.
 func (s *Screen) askNow(it *item) tea.Cmd {
 	now := s.ctx.Clock()
 	if now.Sub(it.asked) < askPause {
@@ -280,7 +280,7 @@ func (s *Screen) askNow(it *item) tea.Cmd {
 	return screen.Toast(theme.None, "asking the service now; nothing is sent again")
 }
 
-// click selects what is on the line.
+// click selects the clicked line.
 func (s *Screen) click(m screen.ClickMsg) {
 	switch {
 	case s.void.open:

@@ -93,7 +93,7 @@ func clock(t time.Time) string {
 	return t.Format("15:04:05")
 }
 
-// step is one line of the checklist: what, how far, and where it can be seen.
+// step is one line of the checklist: what, how far, and the page that shows it.
 type step struct {
 	text    string
 	meaning theme.Meaning // None: not yet
@@ -154,10 +154,10 @@ func (it *item) remarks(f screen.Frame) []string {
 	return out
 }
 
-// lostWords say what a lost network means for what was sent.
+// lostWords explain what a lost connection means for a request that was sent.
 const lostWords = "No connection. What was sent does not need this machine: it goes on, or it ends, without it. Nothing is sent again. Coffer asks by itself until an answer comes; you may close it."
 
-// lost reports an error of the network, or of a service that does not answer.
+// lost reports whether the network failed, or the service does not answer.
 func lost(err error) bool {
 	var failed *client.Error
 	return errors.As(err, &failed) && (failed.Kind == client.KindNetwork || failed.Kind == client.KindTimeout)
@@ -196,7 +196,7 @@ func stepLine(th theme.Theme, x step) string {
 // maxURL bounds an explorer address, in characters: far above every real one.
 const maxURL = 2048
 
-// refLines is where the transactions of a step can be seen, in full.
+// refLines lists the pages of a step's transactions, in full.
 func (s *Screen) refLines(th theme.Theme, w int, x step) []string {
 	var out []string
 	for _, r := range x.ref {

@@ -11,7 +11,8 @@ import (
 	"coffer/wallet/flow"
 )
 
-// voidForm declares a signature dead that no time ends. What that means stands above the field; the end of the account's address is typed by hand.
+// voidForm declares a signature dead that no time ends. The text above the field explains what that means; the person
+// types the end of the account's address by hand.
 type voidForm struct {
 	open, busy bool
 	read       bool // the whole text was on the screen
@@ -56,7 +57,8 @@ func (s *Screen) askVoid() tea.Cmd {
 	return nil
 }
 
-// pressVoid handles a key of the form. Nothing but a fresh enter, pressed after the whole text was on the screen, voids anything.
+// pressVoid handles a key of the form. Only a fresh enter, pressed after the whole text was on the screen, voids the
+// signature.
 func (s *Screen) pressVoid(m tea.KeyPressMsg) tea.Cmd {
 	v := &s.void
 	switch key := m.String(); {
