@@ -13,7 +13,7 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// Documents that are kept between starts.
+// The documents of the cache.
 const (
 	lastName   = "balances.json"
 	seriesName = "snapshots.json"
@@ -22,16 +22,16 @@ const (
 	keepEvery   = time.Minute // between two writes
 )
 
-// errNewer says that a document was written by a program that knows more; it is neither read nor replaced.
+// errNewer says that a newer version of this program wrote a document; it is neither read nor replaced.
 var errNewer = errors.New("it was written by a newer version of this program")
 
-// identity is whose figures a document holds: those of another network or of other accounts are never mixed in.
+// identity is the owner of the figures in a document: those of another network or of other accounts are never mixed in.
 type identity struct {
 	Network  string
-	Accounts []string // sorted, in lower case where case does not count
+	Accounts []string // sorted, in lower case where case has no meaning
 }
 
-// identityOf is empty when nothing can be kept.
+// identityOf is empty when nothing can be cached.
 func identityOf(c screen.Context) identity {
 	id := identity{Network: c.Network.ID}
 	for _, a := range c.Accounts {
@@ -48,7 +48,8 @@ func (i identity) is(network string, accounts []string) bool {
 	return i.Network == network && slices.Equal(i.Accounts, accounts)
 }
 
-// lastFile is the document of the last known balances. The answer is as foreign as one from the network, and read under the same rules.
+// lastFile is the document of the last known balances. Its answer is as foreign as one from the network, and read by
+// the same rules.
 type lastFile struct {
 	Version  int                   `json:"version"`
 	Network  string                `json:"network"`
@@ -61,7 +62,7 @@ func lastLimits() api.Limits {
 	return api.Limits{Bytes: 4 << 20, Depth: 8, Elements: 10_000, Values: 100_000}
 }
 
-// strict reads one document: within the limits, no member twice, none that is not known.
+// strict decodes one document: within the limits, no duplicate and no unknown member.
 func strict(raw []byte, limits api.Limits, into any) error {
 	doc, err := api.ParseDocument(raw, limits)
 	if err != nil {
@@ -82,7 +83,8 @@ func strict(raw []byte, limits api.Limits, into any) error {
 	return json.Unmarshal(raw, into, json.RejectUnknownMembers(true))
 }
 
-// parseLast reads the last known balances; ok is false when they are somebody else's. A moment after now is an error: its age would be a lie.
+// parseLast reads the last known balances; ok is false when they belong to somebody else. A time after now is an error:
+// its age would be false.
 func parseLast(raw []byte, of identity, now time.Time) (b api.AggregatedBalance, at time.Time, ok bool, err error) {
 	var f lastFile
 	if err = strict(raw, lastLimits(), &f); err != nil {
@@ -108,20 +110,20 @@ func encodeLast(b api.AggregatedBalance, of identity, at time.Time) ([]byte, err
 	return raw, nil
 }
 
-// cachedMsg is what earlier starts left. last is nil when there is nothing of these accounts.
+// cachedMsg brings the cache. last is nil when it has nothing of these accounts.
 type cachedMsg struct {
 	last   *holdings
 	at     time.Time
 	points []point
 }
 
-// savedMsg ends a write. points is the series as it is kept now, nil when it was not touched.
+// savedMsg ends a write. points is the series as it is on disk, nil when it was not touched.
 type savedMsg struct {
 	points []point
 	err    error
 }
 
-// loadCache reads what earlier starts left; nil when this program keeps nothing. A document that cannot be read counts as none.
+// loadCache reads the cache; nil when this program keeps none. A document that cannot be read counts as missing.
 func (m *Model) loadCache() tea.Cmd {
 	if m.ctx.Keep == nil || !m.identity.whole() {
 		return nil
@@ -163,7 +165,7 @@ func (m *Model) save(b api.AggregatedBalance, at time.Time, p *point) tea.Cmd {
 	}
 }
 
-// replace writes a document unless a newer program wrote the one that is there.
+// replace writes a document, unless a newer program wrote the present one.
 func replace(keep screen.Keep, name string, raw []byte, limits api.Limits) error {
 	old, err := keep.Load(name)
 	if err != nil {

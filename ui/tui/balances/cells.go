@@ -62,7 +62,7 @@ func (m *Model) groupTitle(th theme.Theme, r row) kit.Cell {
 	return c
 }
 
-// marked puts the sign of what the checks found behind a title, where the cut of a long one does not take it away.
+// marked puts the sign of the findings behind a title, where cutting a long title does not remove it.
 func marked(th theme.Theme, c kit.Cell, r row, w int) kit.Cell {
 	if mean := r.worst(); mean != theme.None {
 		c.Text = kit.Cut(c.Text, w-2, th.Signs.More)
@@ -88,8 +88,8 @@ func (m *Model) amountCell(th theme.Theme, r row, w int) kit.Cell {
 	return kit.Text(long(amount.Group(whole.String()), th.Signs.More, w))
 }
 
-// long writes the beginning of a figure that does not fit and how many digits its whole part has, so that its size can be told: "115,792… 60 digits". The
-// full one is under inspect.
+// long shortens a figure that does not fit to its first digits and the number of digits of its whole part, so that its
+// size shows: "115,792… 60 digits". Inspect shows the full figure.
 func long(s, more string, w int) string {
 	if kit.Width(s+more) <= w {
 		return s + more

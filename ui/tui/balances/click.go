@@ -6,7 +6,7 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// click selects a line, opens or closes the one that is selected already, and sorts by a title.
+// click selects a line, opens or closes the selected one, and sorts by a title.
 func (m *Model) click(msg screen.ClickMsg) tea.Cmd {
 	const above = 1 // the state line
 	if m.receive || m.inspect || m.data == nil || len(m.rows) == 0 {
@@ -29,7 +29,7 @@ func (m *Model) click(msg screen.ClickMsg) tea.Cmd {
 	return nil
 }
 
-// sortAt sorts by the column at cell x, or turns the order around when it is that one already.
+// sortAt sorts by the column at cell x, or reverses the order when it sorts by that column already.
 func (m *Model) sortAt(x int) {
 	const mark, gap = 2, 2
 	at := mark

@@ -21,7 +21,7 @@ type holding struct {
 	id       string // CAIP-19, cleaned
 	chain    caip.Chain
 	chainTo  string // name of the chain
-	owner    string // key of the account, "" when it is not known
+	owner    string // key of the account, "" when it is unknown
 	symbol   string
 	decimals int // -1: the catalog does not know the asset
 	amount   *big.Int
@@ -32,7 +32,7 @@ type holding struct {
 
 // asset is one aggregated asset.
 type asset struct {
-	key      string // of its line: the id, numbered where the answer repeats it
+	key      string // key of its line: the id, numbered where the answer repeats it
 	id       string
 	symbol   string
 	name     string
@@ -44,28 +44,28 @@ type asset struct {
 	parts    []holding
 }
 
-// given is what the answer says, for an export: digits, or "" where that could not be read.
+// given is the text of an answer for an export: digits, or "" where they could not be read.
 type given struct{ amount, fiat string }
 
-// holdings is one answer, read against the catalog.
+// holdings is one answer, interpreted with the catalog.
 type holdings struct {
 	assets  []asset
 	owners  []owner
 	total   *big.Int        // micro USD of everything priced; nil when nothing is
-	says    *big.Int        // what the service says the total is
-	reasons []verify.Reason // about no single line
-	without string          // names what is held and has no price; totals with the same leave out the same
-	refused bool            // a figure must not be used
+	says    *big.Int        // the total according to the service
+	reasons []verify.Reason // that concern no single line
+	without string          // the holdings without a price; totals with the same text leave out the same
+	refused bool            // one of the figures must not be used
 }
 
-// reader turns answers into holdings. It is immutable.
+// reader converts answers into holdings. It is immutable.
 type reader struct {
 	c        *catalog.Catalog
 	symbols  verify.Symbols
 	accounts []api.Account
 }
 
-// read uses nothing of the answer but ids, amounts and fiat values. It fails for an answer about another account.
+// read uses only ids, amounts and fiat values of the answer. It fails for an answer about another account.
 func (r reader) read(b api.AggregatedBalance) (*holdings, error) {
 	owners, err := ownersOf(r.accounts, b.Accounts)
 	if err != nil {
@@ -119,7 +119,8 @@ func (r reader) asset(a api.AggregateBalance, owners []owner) asset {
 	return out
 }
 
-// part accepts decimals only when the catalog counts the asset to the same aggregate; what it counts to another one has no figures at all.
+// part accepts decimals only when the catalog has the asset under the same aggregate; an asset of another aggregate
+// gets no figures at all.
 func (r reader) part(p api.AssetBalance, of asset, owners []owner) holding {
 	out := holding{id: kit.Clean(p.AssetType, 120), decimals: -1, symbol: of.symbol, micro: micro(p.FiatValue), chainTo: "unknown chain"}
 	out.given = givenOf(p.Balance, p.FiatValue)
@@ -163,7 +164,7 @@ func (a *asset) forget() {
 	}
 }
 
-// judge puts the reasons at the lines that they are about.
+// judge puts the reasons at their lines.
 func (h *holdings) judge(r verify.Report) {
 	h.refused = r.Refused()
 	for _, x := range r.Reasons {
@@ -182,7 +183,7 @@ func (h *holdings) judge(r verify.Report) {
 	}
 }
 
-// place reads which aggregate and which of its parts a path is about, -1 for none.
+// place parses a path into the index of an aggregate and of its part, -1 for none.
 func place(path string) (aggregate, part int) {
 	words := strings.Split(path, "/")
 	at := func(i int, name string) int {
@@ -198,7 +199,7 @@ func place(path string) (aggregate, part int) {
 	return at(1, "balanceByAggregatedAsset"), at(3, "individualAssetBalances")
 }
 
-// unpriced names what is held and has no price, "" when everything has one.
+// unpriced names the holdings without a price, "" when everything has one.
 func (h *holdings) unpriced() string {
 	var ids []string
 	for _, a := range h.assets {
@@ -222,7 +223,7 @@ func (h *holdings) unpriced() string {
 	return hex.EncodeToString(digest[:8])
 }
 
-// units reads base units; anything that is not a plain amount is unknown.
+// units reads base units; any text that is not a plain amount is unknown.
 func units(s string) *big.Int {
 	v, err := amount.ParseBase(s)
 	if err != nil {
@@ -231,7 +232,7 @@ func units(s string) *big.Int {
 	return v
 }
 
-// counted is an amount whose decimals are known, or a plain zero, which is zero whatever they are.
+// counted is an amount whose decimals are known, or a plain zero, for which they do not matter.
 func counted(s string, decimals int) *big.Int {
 	v := units(s)
 	if v == nil || decimals < 0 && v.Sign() != 0 {
@@ -249,7 +250,7 @@ func micro(n api.Number) *big.Int {
 	return v
 }
 
-// givenOf keeps the digits of what can be read.
+// givenOf keeps the digits that can be read.
 func givenOf(base string, fiat api.Number) (out given) {
 	if units(base) != nil {
 		out.amount = base
@@ -268,7 +269,7 @@ func sum(a, b *big.Int) *big.Int {
 	return new(big.Int).Add(a, b)
 }
 
-// differs reports that the service's total is more than one cent an asset away from the sum of its parts.
+// differs reports whether the service's total is more than one cent per asset away from the sum of its parts.
 func (h *holdings) differs() bool {
 	if h.says == nil || h.total == nil {
 		return false
@@ -277,7 +278,7 @@ func (h *holdings) differs() bool {
 	return d.CmpAbs(big.NewInt(int64(len(h.assets)+1)*10_000)) > 0
 }
 
-// isZero is true for an amount that is known to be zero and worth nothing.
+// isZero reports whether an amount is known to be zero and worth nothing.
 func isZero(v, worth *big.Int) bool {
 	return v != nil && v.Sign() == 0 && (worth == nil || worth.Sign() == 0)
 }

@@ -18,7 +18,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// heldFile is the JSON form of an export. Amounts are base units; what is not known is null.
+// heldFile is the JSON form of an export. Amounts are base units; an unknown one is null.
 type heldFile struct {
 	Format    string    `json:"format"`
 	Profile   string    `json:"profile"`
@@ -31,7 +31,7 @@ type heldFile struct {
 	Holdings  []heldRow `json:"holdings"`
 }
 
-// heldRow is one asset on one chain, or an asset of which the answer names no chain.
+// heldRow is one asset on one chain, or an asset for which the answer names no chain.
 type heldRow struct {
 	Account   *string  `json:"account"`
 	Aggregate string   `json:"aggregate"`
@@ -52,7 +52,8 @@ type exportedMsg struct {
 	err   error
 }
 
-// export writes what is held, all of it whatever the filter, as CSV and as JSON. The figures are those of the answer, never scrambled ones.
+// export writes all holdings, whatever the filter, as CSV and as JSON. The figures are those of the answer, never
+// scrambled ones.
 func (m *Model) export() tea.Cmd {
 	if k := m.exportKey(); k.Off != "" {
 		return screen.Toast(theme.Warn, k.Off)
@@ -91,7 +92,7 @@ func (m *Model) exported(msg exportedMsg) tea.Cmd {
 	return screen.Toast(theme.Good, kit.Plural(msg.held, "holding", "holdings")+" written to "+kit.Clean(strings.Join(msg.paths, " and "), 600))
 }
 
-// held collects what is not known to be zero.
+// held collects the holdings that are not known to be zero.
 func (m *Model) held() heldFile {
 	h := m.real
 	out := heldFile{
@@ -135,7 +136,7 @@ func titlesOf(reasons []verify.Reason) (out []string) {
 	return out
 }
 
-// pointer is nil for what is not known.
+// pointer is nil for an unknown figure.
 func pointer(s string) *string {
 	if s == "" {
 		return nil
@@ -150,7 +151,7 @@ func decimals(d int) *int {
 	return &d
 }
 
-// encodeCSV writes one line to a holding; a figure that is not known is an empty field.
+// encodeCSV writes one line per holding; an unknown figure is an empty field.
 func encodeCSV(f heldFile) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -181,7 +182,7 @@ func encodeCSV(f heldFile) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// harmless keeps a spreadsheet from taking foreign text for a formula.
+// harmless keeps a spreadsheet from reading foreign text as a formula.
 func harmless(s string) string {
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s

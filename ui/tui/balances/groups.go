@@ -53,7 +53,7 @@ func (m *Model) chainGroups() []group {
 	return out
 }
 
-// accountGroups lists every account, those that hold nothing too, and last what belongs to none of them.
+// accountGroups lists every account, including empty ones, and last the holdings that belong to none.
 func (m *Model) accountGroups() []group {
 	out := make([]group, 0, len(m.data.owners)+1)
 	at := map[string]int{}
@@ -85,7 +85,7 @@ func (m *Model) accountGroups() []group {
 	return out
 }
 
-// take counts a holding to the group.
+// take adds a holding to the group.
 func (g *group) take(p holding, part row) {
 	g.parts = append(g.parts, part)
 	g.below = append(g.below, part.reasons...)
@@ -98,7 +98,7 @@ func (g *group) take(p holding, part row) {
 	}
 }
 
-// finish gives a group that holds nothing its zero, counts its parts and sorts them.
+// finish completes a group: it sets an empty group to zero, counts its parts and sorts them.
 func (m *Model) finish(g *group) {
 	if g.micro == nil && !g.partial && !g.untold {
 		g.micro = new(big.Int)

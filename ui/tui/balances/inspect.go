@@ -13,7 +13,7 @@ import (
 
 const inspectLabel = 12
 
-// inspectView shows the selected line in full: exact figures, what the checks found, ids.
+// inspectView shows the selected line in full: exact figures, findings, ids.
 func (m *Model) inspectView(th theme.Theme, body string, w, h int) string {
 	r, ok := m.current()
 	if !ok {
@@ -21,7 +21,7 @@ func (m *Model) inspectView(th theme.Theme, body string, w, h int) string {
 	}
 	panel := 92
 	if w < panel+4 {
-		panel = w // the ends of the lines below beside it would read as part of it
+		panel = w // the ends of the lines beside it would read as part of it
 	}
 	inner := panel - 4
 	lines := kit.Prose(inner, 0, kit.Span{Text: r.title, Style: th.Strong}, kit.Plain("  "), kit.Span{Text: r.name, Style: th.Dim})
@@ -90,7 +90,7 @@ func exactUSD(micro *big.Int) string {
 	return "$" + amount.Group(amount.Format(micro, 6))
 }
 
-// inspectReasons lists what the checks found at the line, then at its parts.
+// inspectReasons lists the findings at the line, then at its parts.
 func (m *Model) inspectReasons(th theme.Theme, r row, w int) []string {
 	var lines []string
 	for _, x := range r.found() {
@@ -107,7 +107,7 @@ func (m *Model) inspectReasons(th theme.Theme, r row, w int) []string {
 	return lines
 }
 
-// compared says what was expected and what came; foreign text in it was cleaned where the reason was made.
+// compared writes the expected and the actual value; the maker of the reason cleaned foreign text in it.
 func compared(x verify.Reason) string {
 	want, got := kit.Clean(x.Want, 200), kit.Clean(x.Got, 200)
 	switch {
@@ -119,7 +119,7 @@ func compared(x verify.Reason) string {
 	return "Expected: " + want + ". Found: " + got
 }
 
-// meaning is how a level is drawn.
+// meaning is the look of a level.
 func meaning(l verify.Level) theme.Meaning {
 	switch l {
 	case verify.Refuse, verify.Gate:

@@ -4,7 +4,7 @@ import (
 	"coffer/ui/tui/kit"
 )
 
-// Keys lists what works now.
+// Keys lists the keys that work now.
 func (m *Model) Keys() []kit.Key {
 	switch {
 	case m.filter.Focused():
@@ -50,7 +50,7 @@ func (m *Model) Keys() []kit.Key {
 }
 
 func (m *Model) exportKey() kit.Key {
-	off := "" // also while amounts are hidden: a file shows nothing on the screen
+	off := "" // works while amounts are hidden too: a file shows nothing on the screen
 	switch {
 	case m.ctx.Export == nil:
 		off = m.ctx.WhyNoFiles("this program cannot write exports")

@@ -1,14 +1,16 @@
-// Package balances is the screen of what the accounts hold: the total with its past, each asset summed over its chains, each chain or each account with its
-// assets, shares, and the addresses for receiving.
+// Package balances is the screen of the accounts' balances: the total with its past, each asset summed over its chains,
+// each chain or each account with its assets, shares, and the addresses for receiving.
 //
-// Promise: decimals, symbols and names come from the catalog, never from an answer (TH-B1, TH-B2, TH-B4); an asset that the catalog does
-// not know shows "?" for its amount, its symbol is judged, and what a check finds stands at the line. Fiat values are the service's and for display only. A
-// missing figure is "?", never zero; assets without a price stand in a group of their own and are never counted as dust. Data is read at the start, every
-// 15 seconds, on request and when balances are known to have changed; the last good data stays on the screen, with its age, when a
-// reading fails, and is there, marked, at the next start.
+// Promise: decimals, symbols and names come from the catalog, never from an answer (TH-B1, TH-B2, TH-B4). An asset that
+// the catalog does not know shows "?" for its amount, its symbol is judged, and the findings of a check are at the
+// line. Fiat values are the service's and for display only. A missing figure is "?", never zero; assets without a price
+// form their own group and never count as dust. The screen reads data at the start, every 15 seconds, on request and
+// when balances are known to have changed; when a reading fails, the last good data stays, with its age, and the next
+// start shows it, marked.
 //
-// Kept between starts (Context.Keep): the last answer, and snapshots of the total, both under the network's id and the accounts. Figures of another
-// network or account are never read back. Scrambled figures are made for drawing only: nothing that is kept, exported or handed to another screen has them.
+// The cache (Context.Keep) keeps the last answer and snapshots of the total, both under the network's id and the
+// accounts. Figures of another network or account are never read back. Scrambled figures exist for drawing only: no
+// cache, export or other screen receives them.
 package balances
 
 import (
@@ -26,7 +28,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Source answers what the accounts of the profile hold. Every asset of the service is listed, zero balances included.
+// Source returns the balances of the profile's accounts. It lists every asset of the service, zero balances included.
 type Source interface {
 	Balances(ctx context.Context) (api.AggregatedBalance, error)
 }
@@ -53,7 +55,7 @@ func (v view) words() string { return [...]string{"By asset", "By chain", "By ac
 // Option changes how New builds the screen.
 type Option func(*Model)
 
-// Random gives the source of the factor by which scrambled amounts differ from the real ones; without it that is the system's.
+// Random sets the random source of the factor between scrambled and real amounts; the default is the system's.
 func Random(r io.Reader) Option { return func(m *Model) { m.random = r } }
 
 // Model is the screen.
@@ -65,23 +67,23 @@ type Model struct {
 	identity identity
 
 	real     *holdings // last good data; nil before the first
-	data     *holdings // what is drawn: real, or a scrambled copy
-	at       time.Time // when it was read
-	last     bool      // it is what an earlier start kept; nothing was read yet
+	data     *holdings // the drawn data: real, or a scrambled copy
+	at       time.Time // when data was read
+	last     bool      // data comes from the cache; nothing was read yet
 	err      error     // of the last reading
 	loading  bool
-	since    time.Time // start of the reading under way
+	since    time.Time // start of the present reading
 	retryAt  time.Time // next reading after a failure
 	failures int
 	gen      int
 	cancel   context.CancelFunc
 
-	points  []point   // kept totals, oldest first
-	alike   []point   // those that compare with the total of now
-	period  period    // that the line of totals covers
-	savedAt time.Time // when a write was begun last
+	points  []point   // cached totals, oldest first
+	alike   []point   // those that compare with the present total
+	period  period    // period of the line of totals
+	savedAt time.Time // start of the last write
 	saving  bool
-	keepBad bool // the person was told that nothing can be kept
+	keepBad bool // the person knows that nothing can be saved
 
 	view      view
 	order     order
@@ -98,10 +100,10 @@ type Model struct {
 	filter    *kit.Field
 	w, h      int
 	receive   bool
-	account   int // whose address is shown
+	account   int // the account whose address is shown
 	inspect   bool
-	facts     kit.Scroll // what inspection shows
-	selected  string     // key of the selected row, kept over refreshes
+	facts     kit.Scroll // the lines of inspection
+	selected  string     // key of the selected row, kept across refreshes
 }
 
 // New makes the screen.
@@ -118,7 +120,7 @@ func New(ctx screen.Context, src Source, options ...Option) *Model {
 	return m
 }
 
-// titles is what the titles of the table depend on.
+// titles is the input of the table's titles.
 type titles struct {
 	view  view
 	order order
@@ -127,7 +129,7 @@ type titles struct {
 	wide  widths
 }
 
-// retitle makes the table with titles that say what the lines are and how they are sorted. Selection and place stay.
+// retitle makes the table with titles that name the lines and their order. Selection and place stay.
 func (m *Model) retitle(t titles) {
 	mark := func(title string, c column) string {
 		switch {
@@ -160,7 +162,7 @@ func (m *Model) retitle(t titles) {
 // Title names the tab.
 func (m *Model) Title() string { return "Balances" }
 
-// Init reads the balances for the first time, and what the last start kept.
+// Init reads the balances for the first time, and the cache.
 func (m *Model) Init() tea.Cmd {
 	if kept := m.loadCache(); kept != nil {
 		return tea.Batch(kept, m.load())
@@ -168,14 +170,14 @@ func (m *Model) Init() tea.Cmd {
 	return m.load()
 }
 
-// Close cancels the reading under way.
+// Close cancels the present reading.
 func (m *Model) Close() {
 	if m.cancel != nil {
 		m.cancel()
 	}
 }
 
-// Capturing is true while the filter or a panel has the keyboard.
+// Capturing reports whether the filter or a panel has the keyboard.
 func (m *Model) Capturing() bool { return m.filter.Focused() || m.receive || m.inspect }
 
 // resize fits the table between the state line and the lines below it.
@@ -188,7 +190,7 @@ func (m *Model) resize(w, h int) {
 	m.table.Resize(lines)
 }
 
-// total is what shares are of; nil while nothing has a price.
+// total is the base of all shares; nil while nothing has a price.
 func (m *Model) total() *big.Int {
 	if m.data == nil {
 		return nil
@@ -196,7 +198,7 @@ func (m *Model) total() *big.Int {
 	return m.data.total
 }
 
-// show takes data over for drawing.
+// show sets the data to draw.
 func (m *Model) show() {
 	m.data = m.real
 	if m.scrambled && m.real != nil {

@@ -9,7 +9,7 @@ import (
 	"coffer/api/amount"
 )
 
-// column is what lines are sorted by. The share goes with the value.
+// column is the sort key of the lines. The share sorts like the value.
 type column int
 
 const (
@@ -30,19 +30,19 @@ const (
 	valueAt
 )
 
-// order is how lines are sorted: figures from the largest and words from A, or the other way round.
+// order is the direction of sorting: figures from the largest and words from A, or the reverse.
 type order struct {
 	by       column
 	reversed bool
 }
 
-// down reports that the largest figure, or the last word, stands first.
+// down reports whether the largest figure, or the last word, comes first.
 func (o order) down() bool {
 	figures := o.by == valueColumn || o.by == amountColumn
 	return figures != o.reversed
 }
 
-// words says the order in the state line.
+// words names the order in the state line.
 func (o order) words() string {
 	way := map[bool]string{true: "largest first", false: "smallest first"}[o.down()]
 	if o.by == titleColumn || o.by == nameColumn {
@@ -57,7 +57,7 @@ func (m *Model) sort(groups []group) {
 
 func (m *Model) sortParts(parts []row) { slices.SortStableFunc(parts, m.compare) }
 
-// compare orders two lines; those without the figure come last either way.
+// compare orders two lines; those without the figure come last in both directions.
 func (m *Model) compare(a, b row) int {
 	c, known := 0, true
 	switch m.order.by {
@@ -92,7 +92,7 @@ func (m *Model) amounts(a, b row) (c int, known bool) {
 	return figures(amount.Scale(x, max(0, a.decimals), most), amount.Scale(y, max(0, b.decimals), most))
 }
 
-// figures compares two figures; known is false when the order does not depend on them but on one being there.
+// figures compares two figures; known is false when one of them is missing, which alone decides the order then.
 func figures(a, b *big.Int) (c int, known bool) {
 	switch {
 	case a == nil && b == nil:

@@ -10,19 +10,19 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// owner is an account that holdings belong to, or several that the answer does not tell apart.
+// owner is an account with holdings, or several that the answer does not tell apart.
 type owner struct {
 	key     string
 	address string // in full; "" for several
 	words   string
 	evm     bool
-	told    bool // the answer is about it
+	told    bool // the answer covers it
 }
 
 const togetherKey = "evm accounts"
 
-// ownersOf lists the accounts with different addresses, EVM accounts first where the answer puts several together. An answer that names an account that is
-// not one of them is an error: its figures are somebody else's.
+// ownersOf lists the accounts with different addresses, EVM accounts first where the answer groups several. It fails
+// for an answer that names an account not among them: its figures belong to somebody else.
 func ownersOf(accounts []api.Account, says *api.BalanceAccounts) ([]owner, error) {
 	var out []owner
 	at := map[string]int{}
@@ -75,7 +75,7 @@ func ownerKey(address string, evm bool) string {
 	return "solana:" + address
 }
 
-// ownerOf is the account that holds assets on a chain, "" when there is none.
+// ownerOf is the account that holds assets on a chain, "" without one.
 func ownerOf(c caip.Chain, owners []owner) string {
 	_, evm := c.EVMID()
 	for _, o := range owners {

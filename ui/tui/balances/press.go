@@ -60,7 +60,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// pressView handles the keys that change which lines there are and in which order.
+// pressView handles the keys that change the set and the order of lines.
 func (m *Model) pressView(key string) bool {
 	switch key {
 	case "v":
@@ -132,13 +132,13 @@ func (r row) buildOff() string {
 	return ""
 }
 
-// refusedHere is a refusal of the line itself, not of one of its parts.
+// refusedHere reports a refusal of the line itself, not of one of its parts.
 func (r row) refusedHere() bool {
 	r.below = nil
 	return r.worst() == theme.Danger
 }
 
-// scramble puts made-up figures in place of the real ones, or takes them away.
+// scramble replaces the real figures with made-up ones, or restores them.
 func (m *Model) scramble() tea.Cmd {
 	if m.scrambler == nil {
 		s, err := newScrambler(m.random)
@@ -166,7 +166,7 @@ func (m *Model) copySelected() tea.Cmd {
 	return screen.Copy("asset id", r.ids[0])
 }
 
-// copyAmount copies the exact amount without separators. Made-up and hidden amounts are not copied.
+// copyAmount copies the exact amount without separators. It refuses made-up and hidden amounts.
 func (m *Model) copyAmount() tea.Cmd {
 	r, ok := m.current()
 	if off := m.secret(); off != "" {
@@ -178,7 +178,7 @@ func (m *Model) copyAmount() tea.Cmd {
 	return screen.Copy("amount", amount.Format(r.amount, r.decimals))
 }
 
-// secret says why amounts do not leave the screen now.
+// secret says why amounts must not leave the screen now.
 func (m *Model) secret() string {
 	switch {
 	case m.scrambled:

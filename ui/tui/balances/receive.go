@@ -13,7 +13,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// chooseAccount begins with the account of the selected line.
+// chooseAccount starts with the account of the selected line.
 func (m *Model) chooseAccount() {
 	r, _ := m.current()
 	for i, a := range m.ctx.Accounts {
@@ -43,7 +43,7 @@ const (
 	receiveText = 21 // the narrowest text beside a code: four groups of an address
 )
 
-// receiveView shows the whole address, its code when there is room for one, and what may be sent there.
+// receiveView shows the whole address, its code when there is room for one, and the assets that may be sent there.
 func (m *Model) receiveView(f screen.Frame) string {
 	a := m.ctx.Accounts[m.account]
 	code, note := m.code(f, a)
@@ -68,7 +68,8 @@ func (m *Model) receiveView(f screen.Frame) string {
 
 func (m *Model) indented(lines []string) string { return "  " + strings.Join(lines, "\n  ") }
 
-// code draws the address with the widest quiet zone for which there is room beside the text, which is never cut for it; nil and the reason when there is none.
+// code draws the address with the widest quiet zone that fits beside the text, which is never cut for it. Without room
+// it returns nil and the reason.
 func (m *Model) code(f screen.Frame, a api.Account) (lines []string, note string) {
 	q, err := kit.NewQR(kit.Checksummed(a.AccountAddress))
 	if err != nil {
@@ -100,7 +101,7 @@ func more(wide, high int) string {
 	return strings.Join(out, " and ")
 }
 
-// receiveText is what stands beside the code, or alone, in w cells.
+// receiveText is the text beside the code, or alone, in w cells.
 func (m *Model) receiveText(th theme.Theme, a api.Account, w int, note string) []string {
 	right := screen.AccountWords(a.Type)
 	if n := len(m.ctx.Accounts); n > 1 {
@@ -137,7 +138,7 @@ func (m *Model) receiveText(th theme.Theme, a api.Account, w int, note string) [
 	return lines
 }
 
-// groups breaks an address into lines of the same number of groups, as few lines as w cells allow.
+// groups splits an address into lines of the same number of groups, in as few lines as w cells allow.
 func groups(address string, w int) []string {
 	words := strings.Fields(address)
 	lines := len(kit.Wrap(address, w))
@@ -149,7 +150,7 @@ func groups(address string, w int) []string {
 	return out
 }
 
-// senders says on which chains one may send to the account: those of the catalog that the network runs.
+// senders names the chains on which the account can receive: those of the catalog that the network runs.
 func (m *Model) senders(a api.Account) string {
 	if !a.IsEVM() {
 		return "Send to it on " + m.ctx.Catalog.Solana().Name + " only: its coin and its tokens. It is no address on other chains."

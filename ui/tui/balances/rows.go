@@ -12,14 +12,14 @@ import (
 	"coffer/wallet/verify"
 )
 
-// rowKind is what a line of the table is.
+// rowKind is the kind of a table line.
 type rowKind int
 
 const (
 	groupRow rowKind = iota // an asset, a chain or an account that opens into parts
 	partRow
 	headRow // the heading of the unpriced assets, or of dust
-	noteRow // how many zero balances are hidden
+	noteRow // the number of hidden zero balances
 )
 
 // Keys of the headings.
@@ -37,10 +37,10 @@ type row struct {
 	amount   *big.Int
 	decimals int
 	figure   bool // the line has an amount
-	deep     bool // the line stands under a heading
+	deep     bool // the line is below a heading
 	micro    *big.Int
-	partial  bool // micro leaves out something without a price
-	untold   bool // the answer says nothing about it
+	partial  bool // micro leaves out a holding without a price
+	untold   bool // the answer does not mention it
 	reasons  []verify.Reason
 	below    []verify.Reason // of its parts
 	parts    int
@@ -49,14 +49,14 @@ type row struct {
 	arg      screen.AssetArg
 }
 
-// group is a line with its parts, before sorting. via: the filter found its parts, not itself, so they are shown.
+// group is a line with its parts, before sorting. via: the filter matched its parts, not itself, so they are shown.
 type group struct {
 	row
 	parts []row
 	via   bool
 }
 
-// arrange builds the lines from the data and what the person chose, and keeps the selection on its line.
+// arrange builds the lines from the data and the person's choices, and keeps the selection on its line.
 func (m *Model) arrange() {
 	m.rows, m.zeros = m.rows[:0], 0
 	if m.data == nil {
@@ -107,7 +107,7 @@ func (m *Model) groups() []group {
 	return m.assetGroups()
 }
 
-// addUnder adds groups below a heading. A filter opens the heading: what it found is shown.
+// addUnder adds groups below a heading. A filter opens the heading, to show its matches.
 func (m *Model) addUnder(key string, groups []group) {
 	if len(groups) == 0 {
 		return
@@ -130,13 +130,13 @@ func (m *Model) isOpen(key string) bool {
 	return m.open[key] || (key == dustKey || key == unpricedKey) && m.filter.Value() != ""
 }
 
-// isDust is true for what is wholly priced, below the threshold, and nothing to warn about.
+// isDust reports whether a line is priced completely, below the threshold, and free of warnings.
 func (m *Model) isDust(r row) bool {
 	limit := m.ctx.Settings.Dust
 	return limit != nil && r.micro != nil && !r.partial && r.micro.Cmp(limit) < 0 && r.worst() == theme.None && (!r.figure || r.amount != nil)
 }
 
-// isZeroGroup is true when nothing in the group is above zero or unknown.
+// isZeroGroup reports whether nothing in the group is above zero or unknown.
 func (m *Model) isZeroGroup(g group) bool {
 	if g.worst() == theme.Danger {
 		return false
@@ -152,7 +152,7 @@ func (m *Model) isZeroGroup(g group) bool {
 	return true
 }
 
-// add appends groups with the parts of those that are open.
+// add appends groups, and the parts of the open ones.
 func (m *Model) add(groups []group) {
 	for _, g := range groups {
 		parts := g.parts
@@ -167,14 +167,14 @@ func (m *Model) add(groups []group) {
 	}
 }
 
-// found is what the checks found at the line and at its parts, the worst first.
+// found lists the findings at the line and at its parts, the worst first.
 func (r row) found() []verify.Reason {
 	all := slices.Concat(r.reasons, r.below)
 	slices.SortStableFunc(all, func(a, b verify.Reason) int { return cmp.Compare(weight(meaning(b.Level)), weight(meaning(a.Level))) })
 	return all
 }
 
-// worst is what the findings of a line and of its parts mean at worst.
+// worst is the worst meaning among the findings of a line and its parts.
 func (r row) worst() theme.Meaning {
 	worst := theme.None
 	for _, list := range [...][]verify.Reason{r.reasons, r.below} {
@@ -187,7 +187,7 @@ func (r row) worst() theme.Meaning {
 	return worst
 }
 
-// weight orders meanings by how bad they are.
+// weight orders meanings by severity.
 func weight(m theme.Meaning) int {
 	switch m {
 	case theme.Unknown:
@@ -200,7 +200,7 @@ func weight(m theme.Meaning) int {
 	return 0
 }
 
-// filtered keeps the groups that have the text of the filter, and those with parts that have it, then with these parts only.
+// filtered keeps the groups that match the filter; a group that matches only through parts keeps these parts only.
 func (m *Model) filtered(groups []group) []group {
 	want := strings.ToLower(m.filter.Value())
 	if want == "" {
@@ -223,7 +223,7 @@ func (m *Model) filtered(groups []group) []group {
 	return out
 }
 
-// remember notes the selected line so that it stays selected when lines come and go.
+// remember notes the selected line, so that it stays selected when lines come and go.
 func (m *Model) remember() {
 	m.selected = ""
 	if i := m.table.Selected(); i >= 0 && i < len(m.rows) {
@@ -239,7 +239,7 @@ func (m *Model) current() (row, bool) {
 	return row{}, false
 }
 
-// counted says what is listed, such as "5 assets on 7 chains", or how much a filter found.
+// counted counts the listed lines, as in "5 assets on 7 chains", or the matches of a filter.
 func (m *Model) counted() string {
 	if m.filter.Value() != "" {
 		n := 0
@@ -266,7 +266,7 @@ func (m *Model) counted() string {
 	return kit.Plural(held, "asset", "assets") + " on " + kit.Plural(len(chains), "chain", "chains")
 }
 
-// marked counts the assets that a check found something at, and what it found about the answer as a whole.
+// marked counts the assets with findings, and the findings about the answer as a whole.
 func (m *Model) marked() int {
 	n := len(m.data.reasons)
 	for _, a := range m.data.assets {

@@ -10,8 +10,8 @@ import (
 	"coffer/api/amount"
 )
 
-// scrambler makes believable other figures of real ones: everything times one factor, so that shares, prices and order stay. The factor is drawn once for a
-// start and is never written anywhere.
+// scrambler turns real figures into believable others: it multiplies everything by one factor, so that shares, prices
+// and order stay. It draws the factor once per start and never writes it anywhere.
 type scrambler struct{ num, den *big.Int }
 
 // newScrambler draws a factor between 1.3 and 8, or one divided by that.
@@ -30,7 +30,7 @@ func newScrambler(random io.Reader) (scrambler, error) {
 	return scrambler{num: f, den: one}, nil
 }
 
-// figure scales one figure. Unknown stays unknown, zero stays zero, and what is there stays there.
+// figure scales one figure. Unknown stays unknown, zero stays zero, and no other figure becomes zero.
 func (s scrambler) figure(v *big.Int) *big.Int {
 	if v == nil || v.Sign() == 0 {
 		return v
@@ -42,7 +42,7 @@ func (s scrambler) figure(v *big.Int) *big.Int {
 	return out
 }
 
-// holdings scales a copy of everything. Sums that were right stay right to the last digit.
+// holdings scales a copy of everything. Correct sums stay correct to the last digit.
 func (s scrambler) holdings(real *holdings) *holdings {
 	out := *real
 	out.assets = slices.Clone(real.assets)
@@ -81,7 +81,7 @@ func (s scrambler) asset(real asset) asset {
 	return out
 }
 
-// partsAmount adds up the parts in the decimals of the asset, nil when one is unknown or there are none.
+// partsAmount adds up the parts in the decimals of the asset; nil when one is unknown or there are no parts.
 func partsAmount(a asset) *big.Int {
 	if len(a.parts) == 0 || a.decimals < 0 {
 		return nil
@@ -98,7 +98,7 @@ func partsAmount(a asset) *big.Int {
 	return total
 }
 
-// partsWorth adds up the values of the parts, nil when one is unknown or there are none.
+// partsWorth adds up the values of the parts; nil when one is unknown or there are no parts.
 func partsWorth(a asset) *big.Int {
 	if len(a.parts) == 0 {
 		return nil

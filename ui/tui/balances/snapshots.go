@@ -15,7 +15,8 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// Keeping of snapshots: not more often than snapEvery; all of the last day, the first of each hour of a month, the first of each day of two years.
+// How long snapshots are kept: at most one per snapEvery; all of the last day, the first of each hour of a month, the
+// first of each day of two years.
 const (
 	snapEvery = 10 * time.Minute
 	day       = 24 * time.Hour
@@ -26,14 +27,14 @@ const (
 	maxPoints = 4000 // of one series; thinning keeps about 1 600
 )
 
-// point is a total at a moment. Totals compare when the same is left out of them: without is the unpriced of holdings.
+// point is a total at a moment. Two totals compare when they leave out the same: without is the unpriced of holdings.
 type point struct {
 	at      int64 // Unix seconds
 	micro   *big.Int
 	without string
 }
 
-// series is the document of all series, the one that was written last first.
+// series is the document of all series, the most recently written first.
 type series struct {
 	Version int         `json:"version"`
 	Series  []oneSeries `json:"series"`
@@ -55,7 +56,8 @@ func seriesLimits() api.Limits {
 	return api.Limits{Bytes: 4 << 20, Depth: 8, Elements: maxPoints, Values: 400_000}
 }
 
-// parseSeries reads the snapshots of all networks and accounts: times rise, totals are whole numbers that are not negative.
+// parseSeries reads the snapshots of all networks and accounts: times increase, totals are integers that are not
+// negative.
 func parseSeries(raw []byte) (series, error) {
 	var s series
 	if err := strict(raw, seriesLimits(), &s); err != nil {
@@ -78,7 +80,7 @@ func parseSeries(raw []byte) (series, error) {
 	return s, nil
 }
 
-// of returns the points of one identity, nil when there are none.
+// of returns the points of one identity, nil without any.
 func (s series) of(id identity) []point {
 	for _, one := range s.Series {
 		if !id.is(one.Network, one.Accounts) {
@@ -97,7 +99,8 @@ func (s series) of(id identity) []point {
 	return nil
 }
 
-// with puts the points of one identity first and drops the series that was not written for the longest time when there are too many.
+// with puts the points of one identity first, and drops the series that was written longest ago when there are too
+// many.
 func (s series) with(id identity, points []point) series {
 	mine := oneSeries{Network: id.Network, Accounts: id.Accounts, Points: make([]keptPoint, 0, len(points))}
 	for _, p := range points {
@@ -117,7 +120,7 @@ func due(points []point, at time.Time) bool {
 	return len(points) == 0 || at.Sub(time.Unix(points[len(points)-1].at, 0)) >= snapEvery
 }
 
-// thin drops what is older than the rule keeps, and what a clock that went wrong put into the future.
+// thin drops the points that the rule no longer keeps, and those that a wrong clock put into the future.
 func thin(points []point, now time.Time) []point {
 	var out []point
 	var lastSpan, lastBucket int64
@@ -144,7 +147,8 @@ func thin(points []point, now time.Time) []point {
 	return out
 }
 
-// addPoint adds a snapshot to what is kept now, which another start may have changed, and returns the series. Nothing is written when none is due.
+// addPoint adds a snapshot to the series on disk, which another start may have changed, and returns the series. It
+// writes nothing when no snapshot is due.
 func addPoint(keep screen.Keep, of identity, p point, now time.Time) ([]point, error) {
 	raw, err := keep.Load(seriesName)
 	if err != nil {
@@ -154,7 +158,7 @@ func addPoint(keep screen.Keep, of identity, p point, now time.Time) ([]point, e
 	if raw != nil {
 		if all, err = parseSeries(raw); errors.Is(err, errNewer) {
 			return nil, err
-		} // what cannot be read is begun anew
+		} // a document that cannot be read starts anew
 	}
 	points := thin(all.of(of), now)
 	if !due(points, now) {
@@ -171,7 +175,7 @@ func addPoint(keep screen.Keep, of identity, p point, now time.Time) ([]point, e
 	return points, nil
 }
 
-// snapshot is the total as a point, nil when it is no figure to compare: nothing has a price, or a figure was refused.
+// snapshot is the total as a point; nil when it cannot be compared: nothing has a price, or a figure was refused.
 func (h *holdings) snapshot(at time.Time) *point {
 	if h.total == nil || h.refused || len(h.total.String()) > 77 {
 		return nil
@@ -179,7 +183,7 @@ func (h *holdings) snapshot(at time.Time) *point {
 	return &point{at: at.Unix(), micro: h.total, without: h.without}
 }
 
-// comparable are the points that leave out what the total of now leaves out.
+// comparable lists the points that leave out the same as the present total.
 func comparable(points []point, without string) []point {
 	return slices.DeleteFunc(slices.Clone(points), func(p point) bool { return p.without != without })
 }

@@ -9,7 +9,7 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// period is how far back the line of totals goes.
+// period is the range of the line of totals.
 type period int
 
 const (
@@ -23,15 +23,15 @@ func (p period) span() time.Duration { return [...]time.Duration{day, month, lon
 
 func (p period) words() string { return [...]string{"24 h", "30 d", "2 y"}[p] }
 
-// trend is the line of totals and how the total changed.
+// trend is the line of totals and the change of the total.
 type trend struct {
-	values []*big.Int // one to a cell, nil where there is no snapshot
-	change string     // "+1.2 %", "" when there is nothing to compare with
-	since  string     // since when, "" for the whole period
+	values []*big.Int // one per cell, nil where there is no snapshot
+	change string     // "+1.2 %", "" without a total to compare with
+	since  string     // start of the comparison, "" for the whole period
 }
 
-// trendOf puts comparable points and the total of now into cells of equal time. A cell without a point stays empty: a gap in time is not drawn as a
-// line. It is nil while fewer than two cells have one.
+// trendOf spreads comparable points and the present total over cells of equal time. A cell without a point stays empty:
+// the line does not bridge a gap. It is nil while fewer than two cells have a point.
 func trendOf(points []point, now point, p period, at time.Time, cells int) *trend {
 	span := int64(p.span() / time.Second)
 	start := at.Unix() - span
@@ -59,7 +59,7 @@ func trendOf(points []point, now point, p period, at time.Time, cells int) *tren
 	return t
 }
 
-// compare takes the last snapshot at the beginning of the period, or a little before it, else the oldest one within.
+// compare takes the last snapshot at the start of the period, or a little before it, else the oldest one within.
 func (t *trend) compare(points []point, now point, p period, at time.Time) {
 	span := int64(p.span() / time.Second)
 	var from *point
@@ -85,7 +85,8 @@ func (t *trend) compare(points []point, now point, p period, at time.Time) {
 	}
 }
 
-// change writes how much larger or smaller to is, in percent with a sign, rounded half away from zero; "" when from is zero.
+// change writes by how much to differs from from, in percent with a sign, rounded half away from zero; "" when from is
+// zero.
 func change(from, to *big.Int) string {
 	if from.Sign() == 0 {
 		return ""
@@ -106,7 +107,7 @@ func change(from, to *big.Int) string {
 	return sign + amount.Group(amount.Format(d, 1)) + " %"
 }
 
-// retrend notes which snapshots compare with the total of now.
+// retrend selects the snapshots that compare with the present total.
 func (m *Model) retrend() {
 	m.alike = nil
 	if m.real != nil {
@@ -114,7 +115,7 @@ func (m *Model) retrend() {
 	}
 }
 
-// hasTrend reports whether there is a line of totals: something was kept before the total of now.
+// hasTrend reports whether there is a line of totals: a snapshot is older than the present total.
 func (m *Model) hasTrend() bool {
 	return m.real != nil && !m.hidden && len(m.alike) > 0 && m.at.Unix()-m.alike[0].at >= int64(snapEvery/time.Second)
 }

@@ -12,7 +12,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// loadedMsg is the answer to one reading, and what it holds.
+// loadedMsg brings the answer to one reading, and its holdings.
 type loadedMsg struct {
 	gen  int
 	b    api.AggregatedBalance
@@ -20,10 +20,10 @@ type loadedMsg struct {
 	err  error
 }
 
-// dueMsg says that it is time to read again.
+// dueMsg says that the next reading is due.
 type dueMsg struct{ gen int }
 
-// load starts a reading; one under way is given up.
+// load starts a reading and cancels one in progress.
 func (m *Model) load() tea.Cmd {
 	m.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -94,7 +94,7 @@ func (m *Model) loaded(msg loadedMsg) tea.Cmd {
 	return tea.Batch(m.announce(), save, tea.Tick(wait, func(time.Time) tea.Msg { return dueMsg{gen} }))
 }
 
-// keep writes the answer down, not more often than once a minute and one write at a time.
+// keep saves the answer, at most once a minute and one write at a time.
 func (m *Model) keep(b api.AggregatedBalance, now time.Time) tea.Cmd {
 	if m.ctx.Keep == nil || !m.identity.whole() || m.saving || now.Sub(m.savedAt) < keepEvery && !m.savedAt.IsZero() {
 		return nil
@@ -107,7 +107,7 @@ func (m *Model) keep(b api.AggregatedBalance, now time.Time) tea.Cmd {
 	return m.save(b, now, p)
 }
 
-// saved takes over the series as it is on disk. That nothing can be kept is said once.
+// saved takes over the series as it is on disk. It reports a failing save once.
 func (m *Model) saved(msg savedMsg) tea.Cmd {
 	m.saving = false
 	if msg.points != nil {
@@ -122,7 +122,7 @@ func (m *Model) saved(msg savedMsg) tea.Cmd {
 	return screen.Toast(theme.Warn, "balances cannot be kept for the next start: "+kit.Clean(msg.err.Error(), 200))
 }
 
-// kept shows what the last start knew, unless this one knows better already.
+// kept shows the cache, unless this start has read newer data already.
 func (m *Model) kept(msg cachedMsg) tea.Cmd {
 	if len(m.points) == 0 {
 		m.points = msg.points
@@ -138,7 +138,7 @@ func (m *Model) kept(msg cachedMsg) tea.Cmd {
 	return m.announce()
 }
 
-// announce tells the shell what the first line shows.
+// announce sends the shell the content of the first line.
 func (m *Model) announce() tea.Cmd {
 	return screen.Send(screen.TotalChangedMsg{At: m.at, Stale: m.err != nil || m.last, Micro: m.total(), Scrambled: m.scrambled && m.total() != nil})
 }

@@ -66,7 +66,7 @@ func (m *Model) emptyWords() []string {
 	return []string{"This account holds nothing yet.", "Press r for the address to send to."}
 }
 
-// stateLine says what is listed on the left and how it stands on the right.
+// stateLine counts the listed lines on the left and shows the state of the data on the right.
 func (m *Model) stateLine(f screen.Frame) string {
 	th := f.Theme
 	left := "  " + th.Strong.Render(m.view.words())
@@ -95,7 +95,8 @@ func (m *Model) stateLine(f screen.Frame) string {
 	return kit.Sides(left, strings.Join(right, "  ")+" ", f.W)
 }
 
-// noteLine is the last line: what is wrong with the data, else what a check found at the selected line, else at the answer.
+// noteLine is the last line: what is wrong with the data, else a finding at the selected line, else one about the
+// answer.
 func (m *Model) noteLine(f screen.Frame) string {
 	th := f.Theme
 	note := func(mean theme.Meaning, text string) string {
@@ -127,7 +128,8 @@ func others(n int) string {
 	return "i says more"
 }
 
-// finding is a reason on one line. What was compared may hold amounts, so it is left out when those are hidden or made up.
+// finding is a reason on one line. The compared values may hold amounts, so they are left out while amounts are hidden
+// or made up.
 func (m *Model) finding(x verify.Reason) string {
 	if m.hidden || m.scrambled || x.Got == "" && x.Want == "" {
 		return x.Title

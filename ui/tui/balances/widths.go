@@ -4,8 +4,8 @@ import (
 	"coffer/ui/tui/kit"
 )
 
-// Widths of the columns that hold figures: what they have at least, and the most that a figure may take from the other columns. A longer one is written with
-// the number of its digits.
+// Widths of the columns with figures: their minimum, and the most that a figure may take from the other columns. A
+// longer figure is written with the number of its digits.
 const (
 	titleMin  = 16
 	amountMin = 18
@@ -15,10 +15,10 @@ const (
 	gaps      = 3 * 2 // the mark of the selection, and the spaces before amount and value
 )
 
-// widths are those of the amount and of the value, so that no figure loses a digit while another column can give way.
+// widths are those of the amount and of the value: no figure loses a digit while another column can give way.
 type widths struct{ amount, value int }
 
-// measure notes how wide the figures of the lines are.
+// measure notes the width of the widest figures.
 func (m *Model) measure() {
 	m.wide = widths{amount: amountMin, value: valueMin}
 	for _, r := range m.rows {
@@ -46,8 +46,8 @@ func valueWidth(r row) int {
 	return n
 }
 
-// fitted are the widths for w cells: the value goes before the amount, which has its base units one key away. Hidden figures change nothing, or the width would
-// tell their size.
+// fitted are the widths for w cells. The value goes before the amount, because one key shows the amount in base units.
+// Hidden figures change nothing, or the width would reveal their size.
 func (m *Model) fitted(w int) widths {
 	if m.hidden {
 		return widths{amount: amountMin, value: valueMin}
