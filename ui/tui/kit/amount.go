@@ -8,10 +8,10 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// UnknownText is what a missing figure looks like in a table.
+// UnknownText is a missing figure in a table.
 const UnknownText = "?"
 
-// Figure is an amount in two parts: what matters, and trailing zeros that are drawn dim.
+// Figure is an amount in two parts: the significant digits, and trailing zeros that are drawn dim.
 type Figure struct{ Main, Zeros string }
 
 // String returns both parts.
@@ -36,9 +36,9 @@ func Exact(v *big.Int, decimals int) Figure {
 	return split(amount.Group(amount.Format(v, decimals)))
 }
 
-// Short writes at most shown decimals, rounded towards zero, and says so: "…" (more) follows when digits other than zeros were left out,
-// and an amount too small to show is "<0.000001". With at least shown decimals the point stands shown+2 cells from the right end, so
-// that figures line up. nil is "?".
+// Short writes at most shown decimals, rounded towards zero, and marks a loss: "…" (more) follows when it drops digits
+// other than zeros, and an amount too small to show is "<0.000001". With at least shown decimals the point is shown+2
+// cells from the right end, so that figures line up. nil is "?".
 func Short(v *big.Int, decimals, shown int, more string) Figure {
 	if v == nil || decimals < 0 || decimals > amount.MaxDecimals {
 		return Figure{Main: UnknownText + strings.Repeat(" ", shown+2)}
@@ -65,7 +65,8 @@ func Short(v *big.Int, decimals, shown int, more string) Figure {
 	return f
 }
 
-// split parts a decimal figure before its trailing zeros; the point goes with the zeros when nothing else follows it.
+// split splits a decimal figure before its trailing zeros; the point goes with the zeros when no other digit follows
+// it.
 func split(s string) Figure {
 	if !strings.Contains(s, ".") {
 		return Figure{Main: s}
@@ -89,7 +90,7 @@ func USD(micro *big.Int) string {
 	return "$" + s
 }
 
-// Masked hides a figure: the same few cells whatever its size.
+// Masked hides a figure: the same few cells for any size.
 func Masked(th theme.Theme) string { return strings.Repeat(th.Signs.Mask, 5) }
 
 // Percent writes part of total in percent with one decimal, rounded towards zero; "?" without a total.

@@ -11,31 +11,32 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Item is one line of a Choice: Value is what it means, Label what is shown, Note stands dim on the right. A non-empty Off says why it
-// cannot be chosen. A non-empty Typed makes it the item that stands for text of one's own: it is its label as soon as something was typed, and the list ends
-// with it whatever the text is.
+// Item is one line of a Choice: Value is what it means, Label what is shown, Note is dim on the right. A non-empty Off
+// says why it cannot be chosen. A non-empty Typed makes the item take free text: Typed is its label once there is text,
+// and the list ends with it whatever the text is.
 type Item struct{ Value, Label, Note, Off, Typed string }
 
-// Reading is what a list knows about typed text: Own that it is meant as it stands and never as an item, such as a number; Note what it comes to, beside the
-// item that takes it; Off why it cannot be taken.
+// Reading is what a list knows about typed text. Own: the text is meant literally and never as an item, such as a
+// number. Note: what it amounts to, beside the item that takes it. Off: why it cannot be taken.
 type Reading struct {
 	Own       bool
 	Note, Off string
 }
 
-// FilterLimit is the most characters that can be typed into a list.
+// FilterLimit is the maximum number of characters typed into a list.
 const FilterLimit = 8192
 
-// Choice is a dropdown list with a filter: typing narrows it, enter chooses, esc leaves it. It is drawn over the body with Overlay.
+// Choice is a dropdown list with a filter: typing narrows it, enter chooses, esc closes it. It is drawn over the body
+// with Overlay.
 //
-// Where one item stands for text of one's own, an item is found by the words of its label only, never by its note or value, and whatever else was typed is taken as
-// it is: Text has it.
+// With an item that takes free text, only the words of an item's label find it, never its note or value; any other
+// typed text is taken literally, and Text returns it.
 type Choice struct {
 	Title string
-	Fuzzy bool // letters in order are enough to match, best match first; else the text must occur as typed
-	// Reasons writes why an item cannot be chosen beside it, not only when somebody tries.
+	Fuzzy bool // letters in order match, best match first; else the text must occur as typed
+	// Reasons shows beside an item why it cannot be chosen, not only on an attempt.
 	Reasons bool
-	// Reads says what typed text means where one item stands for it; nil: nothing is known about it.
+	// Reads interprets typed text where an item takes free text; nil: nothing is known about it.
 	Reads  func(text string) Reading
 	items  []Item
 	shown  []int
@@ -67,10 +68,10 @@ func (c *Choice) IsOpen() bool { return c.open }
 // Close hides the list.
 func (c *Choice) Close() { c.open = false; c.filter.Blur() }
 
-// Text is what was typed, without spaces around it. After an item was taken it is what had been typed for it.
+// Text is the typed text, without spaces around it. After an item was taken it is the text that was typed for it.
 func (c *Choice) Text() string { return strings.TrimSpace(c.filter.Value()) }
 
-// Update handles a key or paste. chosen is true when an item was taken; the list is closed then.
+// Update handles a key or paste. chosen is true when an item is taken; the list is closed then.
 func (c *Choice) Update(msg tea.Msg) (item Item, chosen bool) {
 	if k, ok := msg.(tea.KeyPressMsg); ok {
 		switch k.String() {
@@ -104,7 +105,7 @@ func (c *Choice) Click(y, h int) (item Item, chosen bool) {
 	return c.take()
 }
 
-// choiceHead is the lines of the view above the first item: the frame, the title, the filter.
+// choiceHead is the number of lines above the first item: the frame, the title, the filter.
 const choiceHead = 3
 
 // window is the number of items that a view of h lines shows, and the first of them.
@@ -126,7 +127,7 @@ func (c *Choice) take() (Item, bool) {
 	return it, true
 }
 
-// at is item i of those shown: the one for text of one's own as it is with that text.
+// at is item i of those shown; the one for free text carries the text.
 func (c *Choice) at(i int) Item {
 	it, text := c.items[c.shown[i]], c.Text()
 	if it.Typed == "" || text == "" {
@@ -144,7 +145,7 @@ func (c *Choice) read(text string) Reading {
 	return c.Reads(text)
 }
 
-// takes reports that enter takes what was typed.
+// takes reports whether enter takes the typed text.
 func (c *Choice) takes() bool {
 	return c.sel < len(c.shown) && c.items[c.shown[c.sel]].Typed != "" && c.Text() != ""
 }
@@ -173,7 +174,8 @@ func (c *Choice) narrow() {
 	}
 }
 
-// narrowTyped shows the items that the text names, the one whose whole label it is chosen first, and after them the one that stands for the text itself.
+// narrowTyped shows the items that the text names, and after them the item for the text itself. It selects the item
+// whose whole label is the text.
 func (c *Choice) narrowTyped(own int) {
 	text := c.Text()
 	if text == "" {
@@ -196,7 +198,7 @@ func (c *Choice) narrowTyped(own int) {
 	c.shown = append(c.shown, own)
 }
 
-// named reports that every word of a text begins a word of a label; the parts of transferFrom are words of it.
+// named reports whether every word of a text starts a word of a label; the parts of transferFrom count as words.
 func named(label, text string) bool {
 	for _, word := range strings.Fields(text) {
 		if !begins(label, word) {
@@ -244,7 +246,7 @@ func (c *Choice) View(th theme.Theme, w, h int) string {
 	return Panel(th, lines, w)
 }
 
-// FilterPrefix stands before the text of a filter.
+// FilterPrefix comes before the text of a filter.
 const FilterPrefix = "/ "
 
 func (c *Choice) line(th theme.Theme, i, w int) string {

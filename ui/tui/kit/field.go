@@ -9,19 +9,19 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Field is a one-line text field with a label, a hint and an error that stands at the field. It draws no cursor of its own: the
-// terminal's cursor is placed by CursorMark, so nothing blinks. Pastes arrive as one tea.PasteMsg; the clipboard of the machine that runs the
-// program is never read. A secret does not belong here.
+// Field is a one-line text field with a label, a hint and an error of its own. It draws no cursor: CursorMark places
+// the terminal's cursor, so nothing blinks. Pastes arrive as one tea.PasteMsg; the clipboard of the machine that runs
+// the program is never read. A secret does not belong here.
 type Field struct {
 	Label string
 	Hint  string // shown dim below the field while there is no error
-	Error string // shown below the field with its sign; also kept when the focus leaves
+	Error string // shown below the field with its sign; stays when the focus leaves
 	Empty string // shown dim in an empty field
 	in    textinput.Model
 	from  int // first visible cell
 }
 
-// NewField makes an empty field without focus. limit is the largest number of characters; 0: 4096.
+// NewField makes an empty field without focus. limit is the maximum number of characters; 0: 4096.
 func NewField(label string, limit int) *Field {
 	f := &Field{Label: label, in: textinput.New()}
 	f.in.SetVirtualCursor(false)
@@ -45,7 +45,7 @@ func (f *Field) Value() string { return f.in.Value() }
 // Set replaces the text and puts the cursor at its end.
 func (f *Field) Set(s string) { f.in.SetValue(s); f.in.CursorEnd() }
 
-// End puts the cursor behind the text: what is typed next is appended.
+// End puts the cursor behind the text, so that typing appends.
 func (f *Field) End() { f.in.CursorEnd() }
 
 // Focus gives the field the keyboard.

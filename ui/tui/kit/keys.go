@@ -7,23 +7,24 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Key is one action of a screen: the key line, the help and the refusal of keys that are off are all made from it.
+// Key is one action of a screen: the key line, the help and the refusal of a key that is off all derive from it.
 type Key struct {
 	Press []string // names as tea.KeyPressMsg.String gives them, such as "enter", "ctrl+r", "j"
-	Show  string   // how it is written; empty: made from Press
+	Show  string   // as written on the screen; empty: made from Press
 	Label string   // verb first: "copy address"
 	More  string   // longer words for the help; empty: Label
-	Off   string   // why it does not work now; empty: it works. The shell says it when the key is pressed
+	Off   string   // why it does not work now; empty: it works. The shell shows it when the key is pressed
 	Quiet bool     // in the help only, not in the key line
 
-	// Action is the name by which the configuration gives the key another one; empty: made from Label. It must be set where the label changes.
+	// Action is the name by which the configuration rebinds the key; empty: made from Label. Set it where the label
+	// changes.
 	Action string
-	// Careful marks a key that signs, confirms or opens the vault: only the person's own finger presses it, never the mouse or the palette, and it
-	// cannot be changed.
+	// Careful marks a key that signs, confirms or opens the vault: only the keyboard presses it, never the mouse or the
+	// palette, and it cannot be rebound.
 	Careful bool
 }
 
-// NewKey is a working key that stands in the key line.
+// NewKey is a working key that the key line shows.
 func NewKey(label string, press ...string) Key { return Key{Press: press, Label: label} }
 
 // Hidden returns the key for the help only.
@@ -35,7 +36,7 @@ func (k Key) Explain(more string) Key { k.More = more; return k }
 // Named returns the key with a stable name for the configuration, such as "sort".
 func (k Key) Named(action string) Key { k.Action = action; return k }
 
-// WithCare returns the key as one that only the keyboard presses: it signs or confirms.
+// WithCare marks the key as one that only the keyboard presses: it signs or confirms.
 func (k Key) WithCare() Key { k.Careful = true; return k }
 
 // ActionName is the name of the action, unique on its screen: Action, else the label in lower case with dashes.
@@ -59,7 +60,7 @@ func (k Key) ActionName() string {
 	return b.String()
 }
 
-// Words is what the help says about the key.
+// Words is the text of the key in the help.
 func (k Key) Words() string {
 	if k.More != "" {
 		return k.More
@@ -78,7 +79,7 @@ func (k Key) OffWhen(off bool, reason string) Key {
 // Match reports whether the pressed key is this one.
 func (k Key) Match(pressed string) bool { return slices.Contains(k.Press, pressed) }
 
-// Name is how the key is written on the screen.
+// Name is the name of the key on the screen.
 func (k Key) Name(th theme.Theme) string {
 	if k.Show != "" {
 		return k.Show
@@ -104,7 +105,8 @@ func (k Key) Name(th theme.Theme) string {
 	return strings.Join(names, "/")
 }
 
-// Spot is a stretch of the key line that stands for one key: Key is an index into the keys, or -1 for the way to the others. X counts cells from 0.
+// Spot is a stretch of the key line that belongs to one key: Key is an index into the keys, or -1 for the key that
+// lists the others. X counts cells from 0.
 type Spot struct{ Key, X, W int }
 
 const (
@@ -112,14 +114,15 @@ const (
 	moreTip = " more"
 )
 
-// The keys that list all keys of a screen, as the end of a key line names them: Help, or HelpTyping where what is text is typed.
+// The keys that list all keys of a screen, as the end of a key line names them: Help, or HelpTyping while keys are
+// text.
 const (
 	Help       = "?"
 	HelpTyping = "f1"
 )
 
-// KeySpots says which keys KeyLine writes into w cells, and where: the first ones first. When some do not fit, the last spot is for more, the key that lists
-// them all; "" is a place without one.
+// KeySpots returns the keys that KeyLine writes into w cells, and their places, the first keys first. When some do not
+// fit, the last spot is for more, the key that lists them all; "" means that there is no such key.
 func KeySpots(th theme.Theme, keys []Key, w int, more string) []Spot {
 	var spots []Spot
 	used, tail, room := 1, 0, 0

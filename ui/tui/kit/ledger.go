@@ -6,7 +6,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Entry is one line of a Ledger: what it is, the figure with its unit, its value and a remark.
+// Entry is one line of a Ledger: a label, the figure with its unit, its value and a remark.
 type Entry struct {
 	Label      string
 	Lead       Span // before the figure's column, such as an arrow
@@ -18,8 +18,8 @@ type Entry struct {
 	Note       []Span
 }
 
-// Ledger writes figures below one another on their decimal points: label, figure, unit, value, remark. A line that does not fit into w cells is
-// written over several lines instead; nothing is cut.
+// Ledger aligns figures on their decimal points: label, figure, unit, value, remark. A line that does not fit into w
+// cells takes several lines instead; nothing is cut.
 func Ledger(th theme.Theme, w, indent, labelW int, entries []Entry) []string {
 	c := columns{indent: indent, label: labelW}
 	for _, e := range entries {
@@ -41,7 +41,7 @@ func Ledger(th theme.Theme, w, indent, labelW int, entries []Entry) []string {
 	return out
 }
 
-// columns are the widths that the lines of a ledger share.
+// columns are the shared widths of a ledger's lines.
 type columns struct{ indent, label, lead, whole, frac, unit, aside int }
 
 func parts(f Figure) (whole, frac int) {

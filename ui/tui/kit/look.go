@@ -1,4 +1,5 @@
 package kit
 
-// Look lends what was typed to fn, which must not keep or change it: to compare two fields, or to say how strong a passphrase is.
+// Look lends the typed bytes to fn, which must not keep or change them: for comparing two fields or rating a
+// passphrase.
 func (f *SecretField) Look(fn func(typed []byte)) { fn(f.buf) }

@@ -31,14 +31,14 @@ func lay(line, over string, x int) string {
 	left := Fit(ansi.Truncate(line, x, ""), x)
 	room := w - x - ow
 	right := ansi.TruncateLeft(line, x+ow, "")
-	if Width(right) > room { // the cut went through a wide character, which TruncateLeft keeps
+	if Width(right) > room { // the cut splits a wide character, which TruncateLeft keeps
 		right = ansi.TruncateLeft(line, x+ow+1, "")
 	}
 	return left + over + strings.Repeat(" ", max(0, room-Width(right))) + right
 }
 
-// CursorMark stands in a view where the terminal's own cursor belongs. It takes no cell, and cleaned text cannot contain it. The shell
-// takes it out and places the cursor there.
+// CursorMark marks the place of the terminal's cursor in a view. It takes no cell, and cleaned text cannot contain it.
+// The shell removes it and places the cursor there.
 const CursorMark = "\x1b[7770z"
 
 // TakeCursor removes the mark from a view and returns its column and line, from 0; ok is false without a mark.

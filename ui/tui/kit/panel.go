@@ -7,7 +7,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Panel frames lines for an overlay: w cells wide, a thin line around, one cell of room at the sides.
+// Panel frames lines for an overlay: w cells wide, with a thin line around and one blank cell at each side.
 func Panel(th theme.Theme, lines []string, w int) string {
 	if w < 4 {
 		return ""
@@ -30,7 +30,7 @@ func Dialog(th theme.Theme, body string, lines []string, panelW, w, h int) strin
 	return Over(body, Panel(th, lines, panelW), panelW, w, max(0, (h-len(lines)-2)/2))
 }
 
-// Over draws a panel of panelW cells in the middle of the columns of a body w cells wide, from line y on, with a blank column at its sides.
+// Over draws a panel of panelW cells, centred in a body w cells wide, from line y on, with a blank column at its sides.
 func Over(body, panel string, panelW, w, y int) string {
 	x := (w - panelW) / 2
 	if x < 1 || x+panelW >= w {
@@ -39,7 +39,7 @@ func Over(body, panel string, panelW, w, y int) string {
 	return Overlay(body, " "+strings.ReplaceAll(panel, "\n", " \n ")+" ", x-1, y)
 }
 
-// Notice is a screen without content: what it is, and what to do, near the top of w×h cells. lines[0] is the statement.
+// Notice is a screen without content: a statement and what to do, near the top of w×h cells. lines[0] is the statement.
 func Notice(th theme.Theme, m theme.Meaning, w, h int, lines ...string) string {
 	out := []string{""}
 	for i, l := range lines {

@@ -8,7 +8,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Span is a run of text in one style. Whole keeps it together on one line as long as a line can hold it: addresses and short facts.
+// Span is a run of text in one style. Whole keeps it on one line if a line can hold it: addresses and short facts.
 type Span struct {
 	Text  string
 	Style theme.Style
@@ -18,7 +18,7 @@ type Span struct {
 // Plain is a span in the terminal's own colour.
 func Plain(s string) Span { return Span{Text: s} }
 
-// Spans returns the figure as two spans that stay on one line: what matters in style s, trailing zeros dim.
+// Spans returns the figure as two spans that stay on one line: the significant digits in style s, trailing zeros dim.
 func (f Figure) Spans(th theme.Theme, s theme.Style) []Span {
 	return []Span{{Text: f.Main, Style: s}, {Text: f.Zeros, Style: th.Dim}}
 }
@@ -28,7 +28,7 @@ type piece struct {
 	style theme.Style
 }
 
-// word is what is not broken unless it is wider than a line; gap is the number of spaces before it.
+// word is text that stays together unless it is wider than a line; gap is the number of spaces before it.
 type word struct {
 	pieces []piece
 	w, gap int
@@ -43,8 +43,8 @@ func (w *word) add(text string, st theme.Style) {
 	w.pieces = append(w.pieces, piece{text, st})
 }
 
-// Prose breaks spans into lines of at most w cells, at spaces where it can; what is wider than a line is broken anywhere. Nothing is ever left
-// out. Every line starts with indent blank cells, so that a label can be put there.
+// Prose breaks spans into lines of at most w cells, at spaces where it can; a word wider than a line breaks anywhere.
+// It never drops text. Every line starts with indent blank cells, which leave room for a label.
 func Prose(w, indent int, spans ...Span) []string {
 	p := prose{room: max(1, w-indent), lead: strings.Repeat(" ", max(0, indent))}
 	for _, x := range words(spans, p.room) {
@@ -120,7 +120,7 @@ func (p *prose) put(x word) {
 	}
 }
 
-// split writes one piece, breaking it wherever a line is full.
+// split writes one piece and breaks it wherever a line is full.
 func (p *prose) split(c piece) {
 	text := c.text
 	for p.used+Width(text) > p.room {
@@ -146,7 +146,7 @@ func (p *prose) split(c piece) {
 	p.used += Width(text)
 }
 
-// Row is a label in a column of labelW cells and spans beside it, broken into as many lines as it takes.
+// Row is a label in a column of labelW cells and spans beside it, in as many lines as needed.
 func Row(th theme.Theme, w, indent, labelW int, label string, spans ...Span) []string {
 	if labelW > w/2 || Width(label) >= labelW {
 		head := Prose(w, indent, Span{Text: label, Style: th.Dim})
@@ -177,8 +177,8 @@ func Groups(hex string) string {
 	return b.String()
 }
 
-// AmountSpans writes an amount with its unit: exactly, with all decimals, when the asset is known, else in base units with the asset's id. A nil
-// amount is "unknown".
+// AmountSpans writes an amount with its unit: exactly, with all decimals, when the asset is known, else in base units
+// with the asset's id. A nil amount is "unknown".
 func AmountSpans(th theme.Theme, v *big.Int, decimals int, symbol, id string) []Span {
 	if v == nil {
 		return []Span{{Text: amount.Unknown, Style: th.Unknown}}

@@ -12,17 +12,18 @@ type QR struct {
 	grid []qrModule
 }
 
-// ErrQRLong says that a text does not fit into the largest code that is drawn here, version 10.
+// ErrQRLong says that a text does not fit into the largest supported code, version 10.
 var ErrQRLong = errors.New("the text is too long for a QR code of this size")
 
 type qrModule uint8
 
 const (
 	qrDark  qrModule = 1 << iota // the module is dark
-	qrFixed                      // it belongs to a pattern, not to data
+	qrFixed                      // it is part of a pattern, not data
 )
 
-// qrVersion is how the codewords of one version at level M are cut into blocks: short blocks of data bytes first, then long ones with one byte more.
+// qrVersion describes the blocks of one version at level M: short blocks of data bytes first, then long ones with one
+// byte more.
 type qrVersion struct {
 	check int // check bytes of each block
 	data  int // data bytes of a short block
@@ -73,7 +74,7 @@ func NewQR(text string) (QR, error) {
 // Size is the number of modules on a side.
 func (q QR) Size() int { return q.size }
 
-// Dark reports whether the module in column x and row y is dark. What is outside is light.
+// Dark reports whether the module in column x and row y is dark. Modules outside are light.
 func (q QR) Dark(x, y int) bool {
 	return x >= 0 && y >= 0 && x < q.size && y < q.size && q.grid[y*q.size+x]&qrDark != 0
 }
@@ -146,7 +147,7 @@ func qrAddBytes(b *qrBits, text string, version int) {
 	}
 }
 
-// qrInterleave cuts data into blocks, gives each its check bytes, and mixes the blocks byte by byte.
+// qrInterleave splits data into blocks, gives each its check bytes, and interleaves the blocks byte by byte.
 func qrInterleave(data []byte, t qrVersion) []byte {
 	var blocks, checks [][]byte
 	generator := qrGenerator(t.check)

@@ -11,7 +11,7 @@ func (q QR) fix(x, y int, dark bool) {
 	q.grid[y*q.size+x] = m
 }
 
-// patterns writes everything that is not data. The places of the format are taken; their content depends on the mask.
+// patterns writes everything that is not data. It reserves the places of the format, whose content depends on the mask.
 func (q QR) patterns(version int, t qrVersion) {
 	for i := range q.size {
 		q.fix(6, i, i%2 == 0)
@@ -25,7 +25,7 @@ func (q QR) patterns(version int, t qrVersion) {
 		for k, x := range t.align {
 			end := len(t.align) - 1
 			if i == 0 && (k == 0 || k == end) || i == end && k == 0 {
-				continue // a finder stands there
+				continue // a finder is there
 			}
 			q.alignment(x, y)
 		}
@@ -68,7 +68,7 @@ func qrBCH(value, generator, degree int) int {
 	return value<<degree | rest
 }
 
-// qrFormat is the 15 bits that name level M and a mask.
+// qrFormat is the 15 bits that encode level M and a mask.
 func qrFormat(mask int) int { return qrBCH(mask, 0x537, 10) ^ 0x5412 } // level M is 00
 
 // format writes both copies of the format and the module that is always dark.
@@ -128,7 +128,7 @@ func (q QR) place(data []byte) {
 	}
 }
 
-// qrMask reports whether a mask turns the module around.
+// qrMask reports whether a mask flips the module.
 func qrMask(mask, x, y int) bool {
 	switch mask {
 	case 0:
@@ -168,7 +168,7 @@ func (q QR) bestMask() QR {
 	return best
 }
 
-// penalty is the sum of the four rules by which a mask is judged.
+// penalty is the sum of the four penalty rules for masks.
 func (q QR) penalty() int {
 	sum, dark := 0, 0
 	row, column := make([]bool, q.size), make([]bool, q.size)
@@ -188,7 +188,7 @@ func (q QR) penalty() int {
 	return sum + 10*(qrAbs(dark*20-all*10)/all)
 }
 
-// qrLine judges one row or column: runs of five and more, and what looks like an eye with four light modules at a side.
+// qrLine judges one row or column: runs of five and more, and patterns like a finder with four light modules at a side.
 func qrLine(line []bool) int {
 	sum, run := 0, 0
 	for i, v := range line {

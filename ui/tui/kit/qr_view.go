@@ -17,9 +17,9 @@ func (q QR) Room(th theme.Theme, quiet int) (w, h int) {
 	return n, (n + 1) / 2
 }
 
-// Lines draws the code, dark on light whatever the theme: two modules to a cell as half blocks, or two cells to a module where only ASCII can be drawn.
-// With colours both colours are given. Without, light modules are drawn in the terminal's own colour on a dark background and dark ones on a
-// light background.
+// Lines draws the code, dark on light whatever the theme: two modules per cell as half blocks, or two cells per module
+// where only ASCII can be drawn. With colours it sets both colours. Without, it draws light modules in the terminal's
+// own colour on a dark background and dark ones on a light background.
 func (q QR) Lines(th theme.Theme, quiet int) []string {
 	if th.ASCII {
 		return q.asciiLines(th, quiet)
@@ -80,14 +80,14 @@ func (q QR) asciiLines(th theme.Theme, quiet int) []string {
 	return out
 }
 
-// qrInk is how the modules that are drawn look, and which those are: the dark ones or the light ones.
+// qrInk is the look of the drawn modules, and which ones are drawn: the dark or the light ones.
 type qrInk struct {
 	dark        bool
 	open, close string
-	solid       string // opens a cell that is filled whatever stands in it
+	solid       string // opens a cell that is filled whatever its content
 }
 
-// ink gives black on white wherever there are colours: what reads the code is a camera, so this is no matter of the theme.
+// ink is black on white wherever there are colours: a camera reads the code, so the theme does not matter.
 func (q QR) ink(th theme.Theme) qrInk {
 	switch {
 	case th.Profile >= colorprofile.ANSI256:

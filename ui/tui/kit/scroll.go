@@ -6,8 +6,8 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Scroll is a window on lines of text. It knows which lines were on the screen, which is what a review asks before it lets anyone
-// confirm.
+// Scroll is a window on lines of text. It knows which lines were on the screen; a review checks that before it lets the
+// person confirm.
 type Scroll struct {
 	lines  []string
 	seen   []bool
@@ -15,13 +15,13 @@ type Scroll struct {
 	height int
 }
 
-// Set replaces the lines and forgets what was seen. Use Keep when only the look of the same lines changed.
+// Set replaces the lines and forgets which ones were seen. Use Keep when only the look of the same lines changes.
 func (s *Scroll) Set(lines []string) {
 	s.lines, s.seen, s.top = lines, make([]bool, len(lines)), 0
 	s.note()
 }
 
-// Keep replaces the lines and keeps the place; what was seen is forgotten when their number changed.
+// Keep replaces the lines and keeps the place; it forgets which lines were seen when their number changes.
 func (s *Scroll) Keep(lines []string) {
 	if len(lines) != len(s.seen) {
 		s.seen = make([]bool, len(lines))
@@ -55,7 +55,7 @@ func (s *Scroll) Unseen() int {
 	return n
 }
 
-// SeenAll reports whether every line was on the screen at some time.
+// SeenAll reports whether every line was on the screen at some time, in a window of at least one line.
 func (s *Scroll) SeenAll() bool { return s.height > 0 && s.Unseen() == 0 }
 
 // LastSeen reports whether the last line was on the screen at some time.
@@ -72,7 +72,7 @@ func (s *Scroll) Top() int { return s.top }
 // Move scrolls by d lines.
 func (s *Scroll) Move(d int) { s.top += d; s.clamp() }
 
-// Press handles the keys that scroll and reports whether the key was one. Paging keeps one line in common.
+// Press handles the keys that scroll and reports whether the key was one. Two pages share one line.
 func (s *Scroll) Press(key string) bool {
 	switch key {
 	case "j", "down":
@@ -103,7 +103,7 @@ func (s *Scroll) View(w int) string {
 	return Box(strings.Join(s.lines[min(s.top, end):end], "\n"), w, s.height)
 }
 
-// More says what is out of sight: "12 more lines below", or "" when the end is visible.
+// More counts the lines out of sight: "12 more lines below", or "" when the end is visible.
 func (s *Scroll) More(th theme.Theme) string {
 	if n := s.Below(); n > 0 {
 		return th.Signs.Down + " " + Plural(n, "more line below", "more lines below")

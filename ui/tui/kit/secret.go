@@ -11,13 +11,15 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// maxSecret is the longest passphrase in bytes. The buffer has this size from the beginning, so that no grown copy stays behind.
+// maxSecret is the longest passphrase in bytes. The buffer has this size from the start, so that growing leaves no copy
+// behind.
 const maxSecret = 1024
 
-// SecretField takes a passphrase. What is typed is never drawn: one mask sign stands for each character. The bytes are in one buffer, which Take hands over
-// and Wipe clears; nothing else of the field holds them. A paste is one text without line breaks, and submits nothing.
+// SecretField takes a passphrase. It never draws the text: one mask sign replaces each character. The bytes are in one
+// buffer, which Take hands over and Wipe clears; nothing else of the field holds them. A paste is one text without line
+// breaks, and submits nothing.
 type SecretField struct {
-	Error string // what is wrong with it, drawn by whoever shows the field
+	Error string // what is wrong with it; the screen around the field draws it
 	buf   []byte
 }
 
@@ -44,7 +46,7 @@ func (f *SecretField) Update(msg tea.Msg) {
 	}
 }
 
-// cut takes the last character away.
+// cut removes the last character.
 func (f *SecretField) cut() {
 	_, n := utf8.DecodeLastRune(f.buf)
 	end := len(f.buf) - n
@@ -82,7 +84,7 @@ func (f *SecretField) Take() secret.Secret {
 	return s
 }
 
-// Wipe clears what was typed.
+// Wipe clears the typed bytes.
 func (f *SecretField) Wipe() {
 	clear(f.buf)
 	f.buf = f.buf[:0]

@@ -6,7 +6,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Align says where a column's text stands.
+// Align is the alignment of a column's text.
 type Align int
 
 // The alignments.
@@ -15,14 +15,14 @@ const (
 	Right
 )
 
-// Column is one column of a table. Widths are cells without the gap between columns.
+// Column is one column of a table. Widths are cells, without the gap between columns.
 type Column struct {
 	Title string
 	Min   int   // the width it needs
 	Max   int   // the width it never exceeds; 0: no bound
 	Grow  int   // its share of spare width; 0: it stays at Min
 	Hide  int   // when the columns do not fit, the largest Hide goes first; 0: it always stays
-	Align Align // amounts stand right, with Short or Exact putting the point in line
+	Align Align // amounts align right; Short or Exact put the point in line
 }
 
 // Cell is the text of one column in one row, in up to two segments. A Span cell takes the whole width of the row; cells after it are
@@ -41,8 +41,8 @@ func Text(s string) Cell { return Cell{Text: s} }
 // Styled is a cell in one style.
 func Styled(s string, st theme.Style) Cell { return Cell{Text: s, Style: st} }
 
-// Table shows a window on N rows that a function writes on demand, so that the number of rows costs nothing. One row is selected.
-// The zero value has no columns; use NewTable.
+// Table shows a window on N rows that a function writes on demand, so the number of rows costs nothing. One row is
+// selected. The zero value has no columns; use NewTable.
 type Table struct {
 	cols   []Column
 	widths []int // per column for the width last laid out; -1: hidden
@@ -75,13 +75,13 @@ func (t *Table) Resize(h int) {
 	t.clamp()
 }
 
-// SetRows sets the number of rows and keeps the selection as near as it can.
+// SetRows sets the number of rows and keeps the selection as close as it can.
 func (t *Table) SetRows(n int) { t.n = max(0, n); t.clamp() }
 
 // Rows is the number of rows.
 func (t *Table) Rows() int { return t.n }
 
-// Selected is the index of the selected row, -1 when there is none.
+// Selected is the index of the selected row, -1 without rows.
 func (t *Table) Selected() int {
 	if t.n == 0 {
 		return -1
@@ -161,7 +161,7 @@ func MoveKeys() []Key {
 	}
 }
 
-// layout computes the column widths for w cells. Columns go by their Hide, spare width by their Grow.
+// layout computes the column widths for w cells. Hide decides which columns go first, Grow how spare width is shared.
 func (t *Table) layout(w int) {
 	if w == t.laidW && t.widths != nil {
 		return
@@ -331,7 +331,7 @@ func writeCell(b *strings.Builder, th theme.Theme, c Cell, w int, align Align) {
 	}
 }
 
-// cutMark makes a text that fits by itself too long by one cell when its tail is lost, so that the loss shows.
+// cutMark makes a text that fits by itself one cell too long when its tail is lost, so that the loss shows.
 func cutMark(n, tail int) string {
 	if tail > 0 && n > 0 {
 		return " "
@@ -339,7 +339,7 @@ func cutMark(n, tail int) string {
 	return ""
 }
 
-// SelectAt selects row i and scrolls so that it stands on the given line of the window, as far as there are rows.
+// SelectAt selects row i and scrolls it to the given line of the window, as far as there are rows.
 func (t *Table) SelectAt(i, line int) {
 	t.sel, t.top = i, i-line
 	t.clamp()

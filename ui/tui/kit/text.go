@@ -1,9 +1,10 @@
-// Package kit holds the widgets that the screens share: table, fields, dropdown, scroll area, key line, overlay, and the ways to write
-// amounts, addresses, ages and countdowns.
+// Package kit holds the widgets that the screens share: table, fields, dropdown, scroll area, key line, overlay, and
+// the formats of amounts, addresses, ages and countdowns.
 //
-// Promise: widgets are plain structs with imperative methods; they do no input or output, start no timer and never animate. Every view fits
-// the width it is given, counted in terminal cells. Strings that come from a service pass through Clean before they get here.
-// Amounts are base units with decimals, never floats; an unknown amount is "?" and never zero. Style comes from package theme only.
+// Promise: widgets are plain structs with imperative methods; they do no input or output, start no timer and never
+// animate. Every view fits its width, counted in terminal cells. Strings of a service pass through Clean before they
+// get here. Amounts are base units with decimals, never floats; an unknown amount is "?" and never zero. Style comes
+// from package theme only.
 package kit
 
 import (
@@ -14,8 +15,9 @@ import (
 	"coffer/api/text"
 )
 
-// Clean is the gate for every string of a service or of a file: the allow-list of api/text, cut to max runes. Text that terminals
-// disagree about how wide to draw (joined letters, flags) is replaced too, because it would shift the figures beside it.
+// Clean is the gate for every string of a service or of a file: the allow-list of api/text, cut to max runes. It also
+// replaces text whose width terminals disagree about (joined letters, flags), because it would shift the figures beside
+// it.
 func Clean(s string, max int) string {
 	s = text.Clean(s, max)
 	if plain(s) || oneWidth(s) {
@@ -32,8 +34,8 @@ func Clean(s string, max int) string {
 	return b.String()
 }
 
-// oneWidth reports that every way of counting cells gives the same: character by character and joined, as terminals do either, and
-// that nothing in s joins what stands before or after it on the screen.
+// oneWidth reports whether every way of counting cells agrees, by character and joined, since terminals do either, and
+// whether nothing in s joins the text before or after it on the screen.
 func oneWidth(s string) bool {
 	sum := 0
 	for _, r := range s {
@@ -46,7 +48,7 @@ func oneWidth(s string) bool {
 	return sum == ansi.StringWidth(s) && sum == ansi.StringWidthWc(s)
 }
 
-// Width is the number of cells that s takes; escape sequences take none.
+// Width is the number of cells of s; escape sequences take none.
 func Width(s string) int {
 	if n, ok := simple(s); ok {
 		return n
@@ -54,7 +56,7 @@ func Width(s string) int {
 	return ansi.StringWidth(s)
 }
 
-// simple counts text of printable ASCII and of the theme's signs only: each is one cell and joins nothing.
+// simple counts text of printable ASCII and the theme's signs only: each is one cell and joins nothing.
 func simple(s string) (n int, ok bool) {
 	for _, r := range s {
 		switch {
@@ -67,7 +69,7 @@ func simple(s string) (n int, ok bool) {
 	return n, true
 }
 
-// plain reports printable ASCII only, where bytes are cells.
+// plain reports whether s is printable ASCII only, where bytes are cells.
 func plain(s string) bool {
 	for i := range len(s) {
 		if s[i] < 0x20 || s[i] > 0x7e {
@@ -88,7 +90,7 @@ func Cut(s string, w int, more string) string {
 	return ansi.Truncate(s, w, more)
 }
 
-// Fit makes s exactly w cells wide: cut with an ellipsis, or filled with spaces on the right.
+// Fit makes s exactly w cells wide: cut with an ellipsis, or padded with spaces on the right.
 func Fit(s string, w int) string {
 	var b strings.Builder
 	writeFit(&b, s, w, false, "…")
@@ -141,7 +143,7 @@ func Sides(left, right string, w int) string {
 	return Fit(left, w-rw-1) + " " + right
 }
 
-// Box makes a body of exactly h lines of exactly w cells: lines are cut or filled, missing ones are blank.
+// Box makes a body of exactly h lines of exactly w cells: it cuts or pads lines and adds blank ones.
 func Box(body string, w, h int) string {
 	if w <= 0 || h <= 0 {
 		return ""
@@ -170,5 +172,5 @@ func Wrap(s string, w int) []string {
 	return strings.Split(ansi.Wrap(s, w, ""), "\n")
 }
 
-// Rule is a horizontal line of w cells made from one-cell sign.
+// Rule is a horizontal line of w cells made of a one-cell sign.
 func Rule(sign string, w int) string { return strings.Repeat(sign, max(0, w)) }

@@ -7,13 +7,13 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// ageSteps are where the text of an age changes: coarse, so that an idle screen stays quiet.
+// ageSteps are the ages at which the text changes: coarse, so that an idle screen stays quiet.
 func ageSteps() []time.Duration {
 	const s, m, h, d = time.Second, time.Minute, time.Hour, 24 * time.Hour
 	return []time.Duration{0, 2 * s, 5 * s, 10 * s, 30 * s, m, 2 * m, 5 * m, 10 * m, 30 * m, h, 2 * h, 6 * h, 12 * h, d}
 }
 
-// Age says how long ago at was, in coarse steps: "now", "2 s ago", "5 min ago", "3 d ago". A zero time gives "never".
+// Age writes how long ago at was, in coarse steps: "now", "2 s ago", "5 min ago", "3 d ago". A zero time gives "never".
 func Age(now, at time.Time) string {
 	if at.IsZero() {
 		return "never"
@@ -31,7 +31,7 @@ func Age(now, at time.Time) string {
 	return "now"
 }
 
-// AgeChanges says after how long the text of Age is next different; 0 for a zero time.
+// AgeChanges is the time until the text of Age changes; 0 for a zero time.
 func AgeChanges(now, at time.Time) time.Duration {
 	if at.IsZero() {
 		return 0
@@ -57,7 +57,8 @@ func span(d time.Duration) string {
 	return strconv.Itoa(int(d/time.Second)) + " s"
 }
 
-// Countdown is the time that is left until a moment, as "0:47" or "1:02:03", rounded up to the second; "0:00" when it has passed.
+// Countdown is the time left until a moment, as "0:47" or "1:02:03", rounded up to the second; "0:00" once it has
+// passed.
 func Countdown(now, until time.Time) string {
 	left := until.Sub(now)
 	if left < 0 {
@@ -76,7 +77,7 @@ func Countdown(now, until time.Time) string {
 	return strconv.Itoa(sec/60) + ":" + two(sec%60)
 }
 
-// CountdownMeaning is how pressing a countdown is: Warn in its last 15 seconds, Danger when it has passed.
+// CountdownMeaning is the urgency of a countdown: Warn in its last 15 seconds, Danger once it has passed.
 func CountdownMeaning(now, until time.Time) theme.Meaning {
 	switch left := until.Sub(now); {
 	case left <= 0:
@@ -87,7 +88,7 @@ func CountdownMeaning(now, until time.Time) theme.Meaning {
 	return theme.None
 }
 
-// CountdownChanges says after how long the text of Countdown is next different; 0 once it has passed.
+// CountdownChanges is the time until the text of Countdown changes; 0 once it has passed.
 func CountdownChanges(now, until time.Time) time.Duration {
 	left := until.Sub(now)
 	if left <= 0 {
@@ -99,8 +100,9 @@ func CountdownChanges(now, until time.Time) time.Duration {
 	return time.Second
 }
 
-// Guard keeps a dialog that has just appeared from being answered by a key that was meant for the screen below: nothing confirms within
-// GuardQuiet of its appearance, nor within GuardQuiet of a key that was refused for that, but at most for GuardLimit.
+// Guard keeps a key that was meant for the screen below from answering a dialog that has just appeared: nothing
+// confirms within GuardQuiet of its appearance, nor within GuardQuiet of a key that Guard refused, but for GuardLimit
+// at most.
 type Guard struct{ opened, last time.Time }
 
 // Limits of Guard.
