@@ -11,7 +11,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// account is what there is to say about one account.
+// account lists the facts about one account.
 func (m *Model) account(th theme.Theme, a api.Account) []fact {
 	meaning, words := m.follows(a)
 	out := []fact{{"address", []kit.Span{address(a.AccountAddress)}}, {"checked", marked(th, meaning, words)}}
@@ -43,7 +43,7 @@ func keyOf(a api.Account) string {
 	return a.AccountAddress
 }
 
-// keyNote says whether the vault has the key; nothing when nobody can tell.
+// keyNote says whether the vault has the key; nothing when that is unknown.
 func (m *Model) keyNote(th theme.Theme, who string) []kit.Span {
 	there, known := m.keys[who]
 	switch {
@@ -55,7 +55,7 @@ func (m *Model) keyNote(th theme.Theme, who string) []kit.Span {
 	return []kit.Span{kit.Plain("  "), {Text: "no key here " + th.Sign(theme.Warn), Style: th.Warn, Whole: true}}
 }
 
-// signsWords says what is needed for a signature.
+// signsWords says what a signature takes.
 func signsWords(kind string) string {
 	switch kind {
 	case api.AccountKernelV31:
@@ -70,7 +70,7 @@ func signsWords(kind string) string {
 	return "not known: nothing is signed for it"
 }
 
-// follows computes the address of an account from its keys and the addresses pinned for the network, and compares.
+// follows computes the address of an account from its keys and the addresses pinned for the network, and compares it.
 func (m *Model) follows(a api.Account) (theme.Meaning, string) {
 	pins := m.ctx.Network.Pins
 	var none common.Address
@@ -104,7 +104,7 @@ func (m *Model) follows(a api.Account) (theme.Meaning, string) {
 	return theme.Danger, "it does NOT follow from the signer's key: nothing is signed for it"
 }
 
-// lockState says where the keys are and whether they are locked; nil when there is nothing to say.
+// lockState says where the keys are and whether they are locked; nil when there is nothing to report.
 func (m *Model) lockState(th theme.Theme) []fact {
 	v := m.ctx.Vault
 	var out []fact

@@ -1,7 +1,8 @@
-// Package accounts is the screen of the profile's accounts and of the network they live on: types, full addresses, what signs for each, the keys and
-// whether they are locked, where the accounts exist already, the other profiles, the network's identity and the service. It changes nothing and leads to
-// another profile, to the set-up of one and to the settings. Whether an address follows from its keys is computed here and asked of nobody (TH-U1); where an
-// account is deployed is the journal's or the service's word and said so.
+// Package accounts is the screen of the profile's accounts and of their network: types, full addresses, the signer of
+// each, the keys and whether they are locked, where the accounts exist already, the other profiles, the network's
+// identity and the service. It changes nothing and leads to another profile, to the set-up of one and to the settings.
+// Whether an address follows from its keys is computed here, without asking the service (TH-U1). Where an account is
+// deployed is the word of the journal or the service, and labelled so.
 package accounts
 
 import (
@@ -18,14 +19,16 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Deps are what the screen shows beside its context. The zero Deps are a program of one profile that asks nobody about the chains.
+// Deps are what the screen shows beside its context. The zero Deps belong to a program with one profile that does not
+// ask about the chains.
 type Deps struct {
-	Profiles []Profile // those of the configuration, in order; the open one among them
+	Profiles []Profile // the profiles of the configuration, in order, including the open one
 	Setup    bool      // the program can set up another profile
-	// States tells what is known about an account on the chains of the network. It is called from commands and may ask the service. nil: nothing is known.
+	// States returns what is known about an account on the chains of the network. It is called from commands and may
+	// ask the service. nil: nothing is known.
 	States func(ctx context.Context, a api.Account) ([]OnChain, error)
-	// Lists compares the chains and assets that the service lists with what this program ships and what was seen before; Accept trusts a change. Both are called
-	// from commands. nil: nothing is compared.
+	// Lists compares the service's chains and assets with those that this program ships and those it has seen before;
+	// Accept trusts a change. Both are called from commands. nil: nothing is compared.
 	Lists  func(ctx context.Context) (verify.AssetList, verify.Report, error)
 	Accept func(verify.AssetChange) error
 }
@@ -40,7 +43,7 @@ type Model struct {
 	life context.Context
 	stop context.CancelFunc
 	gen  int
-	keys map[string]bool // by address, whether the vault has its key; absent: not known
+	keys map[string]bool // by address, whether the vault has its key; absent: unknown
 
 	states    map[string]state // by account; absent: not asked yet
 	stateGen  int
@@ -49,16 +52,16 @@ type Model struct {
 	lists     listing
 	listGen   int
 	accepting *kit.Choice
-	starts    []int // the line at which each account starts, as it was last laid out
+	starts    []int // the first line of each account in the last layout
 }
 
-// lookedMsg says which keys the vault has.
+// lookedMsg brings the keys that the vault has.
 type lookedMsg struct {
 	gen  int
 	keys map[string]bool
 }
 
-// statedMsg tells where the accounts exist.
+// statedMsg brings the chains on which accounts exist.
 type statedMsg struct {
 	gen    int
 	states map[string]state
@@ -81,10 +84,10 @@ func (m *Model) Title() string { return "Accounts" }
 // Init asks the vault which keys it has, and compares the lists of the service.
 func (m *Model) Init() tea.Cmd { return tea.Batch(m.look(), m.compare()) }
 
-// Close ends what is under way.
+// Close cancels what is in progress.
 func (m *Model) Close() { m.stop() }
 
-// Wake looks again whether the vault has locked by itself.
+// Wake checks again whether the vault has locked by itself.
 func (m *Model) Wake(time.Time) time.Duration {
 	if m.ctx.Vault.Locked == nil || m.ctx.Vault.Locked() {
 		return 0
@@ -94,7 +97,8 @@ func (m *Model) Wake(time.Time) time.Duration {
 
 const lookEvery = 5 * time.Second
 
-// look asks the vault for the key of every account. What it cannot tell, as while it is locked, stays unknown.
+// look asks the vault for the key of every account. A key that it cannot answer for, as while it is locked, stays
+// unknown.
 func (m *Model) look() tea.Cmd {
 	if m.ctx.Vault.Has == nil {
 		return nil
@@ -112,10 +116,10 @@ func (m *Model) look() tea.Cmd {
 	}
 }
 
-// Capturing is true while a list is open.
+// Capturing reports whether a list is open.
 func (m *Model) Capturing() bool { return m.switching.IsOpen() || m.accepting.IsOpen() }
 
-// ask asks where the accounts exist already.
+// ask reads where the accounts exist already.
 func (m *Model) ask() tea.Cmd {
 	if m.deps.States == nil || m.asking {
 		return nil
@@ -161,7 +165,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		return m.look()
 	case screen.LockedMsg, screen.ResumedMsg:
 		return m.look()
-	case screen.BalancesChangedMsg: // an operation was carried out, which may have deployed an account
+	case screen.BalancesChangedMsg: // an operation ran, which may have deployed an account
 		if m.states != nil {
 			return m.ask()
 		}
@@ -178,7 +182,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// chosen hands a message to the list that is open.
+// chosen passes a message to the open list.
 func (m *Model) chosen(msg tea.Msg) tea.Cmd {
 	switch {
 	case m.switching.IsOpen():
@@ -236,7 +240,7 @@ func (m *Model) press(key string) tea.Cmd {
 	return nil
 }
 
-// Keys lists what works now.
+// Keys lists the keys that work now.
 func (m *Model) Keys() []kit.Key {
 	none := len(m.ctx.Accounts) == 0
 	noSigner := none
@@ -263,7 +267,7 @@ func (m *Model) Keys() []kit.Key {
 		kit.NewKey("scroll down", "pgdown").Hidden())
 }
 
-// signer is who signs for an account, and what to call it.
+// signer is the signer of an account, and its label.
 func signer(a api.Account) (label, address string) {
 	if a.SessionAddress != "" {
 		return "session", a.SessionAddress

@@ -11,7 +11,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// listing is what comparing the service's lists of chains and assets brought (TH-B2, B3).
+// listing is the result of comparing the service's lists of chains and assets (TH-B2, B3).
 type listing struct {
 	known  bool
 	list   verify.AssetList
@@ -25,7 +25,7 @@ type listedMsg struct {
 	listing
 }
 
-// acceptedMsg says whether a change was accepted.
+// acceptedMsg reports whether a change was accepted.
 type acceptedMsg struct {
 	id  string
 	err error
@@ -44,7 +44,7 @@ func (m *Model) compare() tea.Cmd {
 	}
 }
 
-// listed keeps the comparison, and says aloud when something is not what it was.
+// listed stores the comparison, and shows a toast when an asset is not what it was.
 func (m *Model) listed(msg listedMsg) tea.Cmd {
 	if msg.gen != m.listGen {
 		return nil
@@ -56,7 +56,7 @@ func (m *Model) listed(msg listedMsg) tea.Cmd {
 	return nil
 }
 
-// acceptable are the changes that a person may accept: what contradicts this program itself is not among them.
+// acceptable lists the changes that a person may accept: none that contradicts this program itself.
 func (m *Model) acceptable() []verify.AssetChange {
 	var out []verify.AssetChange
 	for _, c := range m.lists.list.Changes {
@@ -98,7 +98,7 @@ func (m *Model) accepted(msg acceptedMsg) tea.Cmd {
 	return tea.Batch(m.compare(), screen.Toast(theme.Good, "accepted as it is now listed: "+kit.Clean(msg.id, 120)))
 }
 
-// changeWords says what an asset was and what it is.
+// changeWords says what an asset was and what it is now.
 func changeWords(c verify.AssetChange) string {
 	of := func(a *verify.SeenAsset) string {
 		if a == nil {
@@ -117,7 +117,7 @@ func changeWords(c verify.AssetChange) string {
 	return "was " + of(c.Was) + "; is " + of(c.Is)
 }
 
-// listLines tells how the lists of the service compare.
+// listLines shows how the lists of the service compare.
 func (m *Model) listLines(th theme.Theme, w int) []string {
 	if m.deps.Lists == nil {
 		return nil

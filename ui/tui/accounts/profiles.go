@@ -9,7 +9,8 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Profile is a profile of the configuration: its kind, where its service is ("" inside this program), and where its keys are, in a few words.
+// Profile is a profile of the configuration: its kind, the place of its service ("" inside this program), and the place
+// of its keys, in a few words.
 type Profile struct {
 	Name         string
 	Kind         network.Kind
@@ -20,7 +21,7 @@ type Profile struct {
 
 const alone = "this program was started for this profile alone"
 
-// profileKeys are the keys that leave for another profile.
+// profileKeys lists the keys that switch to another profile.
 func (m *Model) profileKeys() []kit.Key {
 	return []kit.Key{
 		kit.NewKey("switch profile", "p").Named("switch-profile").OffWhen(len(m.deps.Profiles) < 2, m.noSwitch()),
@@ -70,7 +71,7 @@ func kindShort(k network.Kind) string {
 	return "REAL"
 }
 
-// profileLines lists the profiles; a sign stands beside the one that is open.
+// profileLines lists the profiles; a sign marks the open one.
 func (m *Model) profileLines(th theme.Theme, w int) []string {
 	if len(m.deps.Profiles) == 0 {
 		return nil

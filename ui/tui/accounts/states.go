@@ -12,12 +12,13 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// OnChain is what is known about an account on one chain (CAIP-2). Known false: nobody here can tell.
+// OnChain is what is known about an account on one chain (CAIP-2). Known false: the state is unknown.
 type OnChain struct {
 	Chain string
 	Known bool
 	There bool // deployed; of an EIP-7702 account: delegated
-	// Session and Admin are who signs on the chain, of a role-based account; "" is not known. ExitAt is when an announced exit opens; zero: none is announced.
+	// Session and Admin sign on the chain, for a role-based account; "" is unknown. ExitAt is the opening of an
+	// announced exit; zero: none is announced.
 	Session, Admin string
 	ExitAt         time.Time
 }
@@ -29,7 +30,7 @@ type state struct {
 	at  time.Time
 }
 
-// stateFacts tells where an account exists already and whether its roles are those of the profile.
+// stateFacts says where an account exists already and whether its roles are those of the profile.
 func (m *Model) stateFacts(th theme.Theme, a api.Account) []fact {
 	s, ok := m.states[a.AccountAddress]
 	switch {
@@ -79,7 +80,7 @@ func stateLabel(before []fact) string {
 	return ""
 }
 
-// roleFacts compares the keys that count on each chain with those of the profile.
+// roleFacts compares the keys that are valid on each chain with those of the profile.
 func (m *Model) roleFacts(th theme.Theme, a api.Account, on []OnChain) []fact {
 	if a.Type != api.AccountRoleBased {
 		return nil

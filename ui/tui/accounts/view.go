@@ -27,7 +27,7 @@ func (m *Model) View(f screen.Frame) string {
 	return body
 }
 
-// textRoom is the height of the text in a body of h lines: the last one says that there is more when not all lines fit.
+// textRoom is the height of the text in a body of h lines: when not all lines fit, the last one says so.
 func textRoom(lines, h int) int {
 	if lines <= h {
 		return h
@@ -56,7 +56,8 @@ func (m *Model) reveal() {
 	}
 }
 
-// The label columns of an account and of the rest. With the first one an address and its remark stand on one line of 80 cells.
+// The label columns of an account and of the rest. With the first one an address and its remark fit on one line of 80
+// cells.
 const (
 	accountW = 10
 	labelW   = 12
@@ -70,7 +71,7 @@ type fact struct {
 
 func plain(label, value string) fact { return fact{label, []kit.Span{kit.Plain(value)}} }
 
-// lines is the whole text, and the lines at which the selected account starts and ends.
+// lines is the whole text, and the first and last line of the selected account.
 func (m *Model) lines(th theme.Theme, w int) (lines []string, at, end int) {
 	write := func(labels int, facts ...fact) {
 		for _, x := range facts {
