@@ -16,10 +16,10 @@ type field struct {
 	name, a, b, delta string
 }
 
-// differs reports whether the sides differ, be it in digits that are not shown.
+// differs reports whether the sides differ, even in digits that are not shown.
 func (f field) differs() bool { return f.a != f.b || f.delta != "" }
 
-// fields sets two results against each other.
+// fields compares two results field by field.
 func (m *Model) fields(th theme.Theme, a, b Result) []field {
 	_, outA := a.outcome()
 	_, outB := b.outcome()
@@ -69,7 +69,7 @@ func orNone(s string) string {
 	return kit.Clean(s, 200)
 }
 
-// delta is B minus A of the same asset; "" when it cannot be said.
+// delta is B minus A of the same asset; "" when it is unknown.
 func (m *Model) delta(th theme.Theme, a, b *Money) string {
 	if a == nil || b == nil || a.Asset != b.Asset || a.Decimals != b.Decimals || a.Amount.Cmp(b.Amount) == 0 {
 		return ""

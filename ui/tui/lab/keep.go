@@ -14,7 +14,7 @@ import (
 	"coffer/ui/tui/kit"
 )
 
-// document is the name under which results are kept.
+// document is the name of the saved results.
 const document = "lab.json"
 
 const (

@@ -6,7 +6,7 @@ import (
 	"coffer/ui/tui/kit"
 )
 
-// Keys lists what works now.
+// Keys lists the keys that work now.
 func (m *Model) Keys() []kit.Key {
 	if m.compare {
 		return []kit.Key{kit.NewKey("back", "esc", "c").Named("back"), kit.NewKey("swap A and B", "x"), kit.NewKey("scroll", "up", "down", "j", "k").Hidden()}

@@ -1,16 +1,18 @@
-// Package lab is the quote lab: the draft of the builder, asked for under several variants side by side (funding assets, slippages, sets of accounts), again
-// and again, so that a developer sees what a choice costs and how quotes drift.
+// Package lab is the quote lab: it asks for the builder's draft under several variants side by side (funding assets,
+// slippages, sets of accounts), again and again, so that a developer sees what a choice costs and how quotes drift.
 //
-// Promise: nothing is signed here, nothing is sent to be executed, and nothing is written to the journal. A swap or a transfer is quoted without a signature. A
-// call is only prepared, because its quote needs the first signature (protocol §1): its figures are what the prepared operation says, its cost is unknown and
-// is shown as such. Every answer passes the checks of wallet/verify; of one that was refused no figure is shown, only the reason. A variant is signed
-// nowhere but in the review, which asks anew.
+// Promise: nothing is signed here, nothing is sent for execution, and nothing is written to the journal. A swap or a
+// transfer is quoted without a signature. A call is only prepared, because its quote needs the first signature
+// (protocol §1): its figures are those of the prepared operation, its cost is unknown and shown as such. Every answer
+// passes the checks of wallet/verify; a refused one shows its reason and no figure. Only the review signs a variant,
+// and it asks anew.
 //
-// Rounds go one request after the other. Watching repeats them with a pause that keeps well below the client's five requests a second, stops by itself after
-// MaxRounds, when the service asks for fewer requests, and when the screen is left.
+// A round sends one request after the other. Watching repeats rounds with a pause that stays well below the client's
+// five requests a second. It stops by itself after MaxRounds, when the service asks for fewer requests, and when the
+// person leaves the screen.
 //
-// Units: base units with their decimals, micro USD, basis points; durations are those of the local clock. A figure that is missing is "?". The last
-// MaxKept results are kept between starts in "lab.json".
+// Units: base units with their decimals, micro USD, basis points; durations are those of the local clock. A missing
+// figure is "?". The last MaxKept results are saved between starts in "lab.json".
 package lab
 
 import (
@@ -31,15 +33,16 @@ const (
 	MaxKept     = 200
 )
 
-// Deps is what the screen works with. Draft is the builder's present draft, called on the event loop; false: there is none. Quote asks for an intent and
-// judges the answer, Balances reads what the accounts hold; both are called from commands. Balances nil: only the draft's own funding is tried.
+// Deps is what the screen works with. Draft is the builder's present draft, called on the event loop; false: no draft.
+// Quote asks for an intent and judges the answer, Balances reads the accounts' balances; both are called from commands.
+// Balances nil: the lab tries only the draft's own funding.
 type Deps struct {
 	Draft    func() (intent.Draft, bool)
 	Quote    func(ctx context.Context, in intent.Intent) (Result, error)
 	Balances func(ctx context.Context) (api.AggregatedBalance, error)
 }
 
-// Money is an amount of an asset. Symbol is "" and Decimals -1 for an unknown one; Micro is nil when there is no price.
+// Money is an amount of an asset. Symbol is "" and Decimals -1 for an unknown one; Micro is nil without a price.
 type Money struct {
 	Asset    string // CAIP-19
 	Symbol   string
@@ -49,8 +52,9 @@ type Money struct {
 	Micro    *big.Int
 }
 
-// Result is what one question brought. Prepared says that a call was prepared and not quoted. A figure that is not known is nil, CostBps then -1, Lifetime 0.
-// The counts are those of the report of wallet/verify; with Refused above zero there are no figures and Reason is the first refusal.
+// Result is the outcome of one request. Prepared says that a call was prepared and not quoted. An unknown figure is
+// nil, CostBps then -1, Lifetime 0. The counts are those of the report of wallet/verify; with Refused above zero there
+// are no figures and Reason is the first refusal.
 type Result struct {
 	At        time.Time
 	Latency   time.Duration
@@ -72,7 +76,7 @@ type Result struct {
 	Refused   int
 	Unknown   int
 	Reason    string
-	Problem   string // why there was no answer, in plain words; "" when there was one
+	Problem   string // why there is no answer, in plain words; "" with an answer
 }
 
 // Client is what an Asker needs of the service; *client.Client is one.
@@ -83,7 +87,8 @@ type Client interface {
 	QuoteV1(ctx context.Context, body []byte) (client.Answer, error)
 }
 
-// Asker asks the service and judges its answers like wallet/flow does, but keeps no record and cannot sign. History is the journal, for reading.
+// Asker asks the service and judges its answers as wallet/flow does, but keeps no record and cannot sign. History is
+// the journal, for reading.
 type Asker struct {
 	Client  Client
 	Policy  verify.Policy
@@ -126,7 +131,7 @@ func (a Asker) Quote(ctx context.Context, in intent.Intent) (Result, error) {
 	return out, nil
 }
 
-// count takes over the outcome of the checks.
+// count copies the outcome of the checks.
 func (r *Result) count(report verify.Report) {
 	r.Passed, r.Warned, r.Unknown = len(report.Passed), report.Count(verify.Warn), report.Count(verify.Unknown)
 	for _, x := range report.Reasons {
@@ -143,7 +148,7 @@ func (r *Result) count(report verify.Report) {
 	}
 }
 
-// quoted takes over the figures of a quote; now is the service's clock.
+// quoted copies the figures of a quote; now is the service's clock.
 func (r *Result) quoted(v verify.QuoteView, now time.Time) {
 	for _, p := range v.Pay {
 		r.Pays = append(r.Pays, money(p))
@@ -154,7 +159,7 @@ func (r *Result) quoted(v verify.QuoteView, now time.Time) {
 	r.Lifetime, r.CallType, r.Words, r.Legs = max(0, v.Expires.Sub(now)), v.CallType, v.CallTypeWords, len(v.Legs)
 }
 
-// prepared takes over what a prepared call says; what it costs is not known before its first signature.
+// prepared copies the figures of a prepared call; its cost is unknown before its first signature.
 func (r *Result) prepared(v verify.PreparedView, now time.Time) {
 	if len(v.Requires) > 0 {
 		m := money(v.Requires[0])

@@ -15,7 +15,7 @@ import (
 	"coffer/wallet/intent"
 )
 
-// asks says in one line what the draft asks for.
+// asks describes the draft in one line.
 func (m *Model) asks() string {
 	d, c := m.draft, m.ctx.Catalog
 	if d.Pay != nil && d.Receive != nil {
@@ -47,7 +47,7 @@ func (m *Model) moneyText(th theme.Theme, x *Money) string {
 	return figure(*x) + " " + unit(*x)
 }
 
-// figure writes an amount with all its decimals; one of an unknown asset in base units.
+// figure writes an amount with all its decimals; an unknown asset in base units.
 func figure(x Money) string {
 	if x.Decimals < 0 {
 		return amount.Group(x.Amount.String())
@@ -67,7 +67,7 @@ func unit(x Money) string {
 	return s
 }
 
-// usd writes micro USD, hidden where amounts are.
+// usd writes micro USD, hidden while amounts are hidden.
 func (m *Model) usd(th theme.Theme, micro *big.Int) string {
 	if micro != nil && m.hidden {
 		return kit.Masked(th)
@@ -83,7 +83,7 @@ func secs(d time.Duration) string {
 	return strconv.Itoa(int(d.Round(time.Second)/time.Second)) + " s"
 }
 
-// outcome is what the checks came to, in a sign and few words.
+// outcome summarises the checks in a sign and a few words.
 func (r Result) outcome() (theme.Meaning, string) {
 	switch {
 	case r.Problem != "":
@@ -98,7 +98,7 @@ func (r Result) outcome() (theme.Meaning, string) {
 	return theme.Good, fmt.Sprintf("%d passed", r.Passed)
 }
 
-// spread is the smallest, the middle and the largest of what is known; all nil when nothing is.
+// spread is the smallest, the middle and the largest of the known values; all nil without any.
 func spread(values []*big.Int) (lo, mid, hi *big.Int) {
 	var known []*big.Int
 	for _, v := range values {
@@ -119,7 +119,7 @@ type bucket struct {
 	n     int
 }
 
-// lives counts lifetimes in ranges; unknown ones are none.
+// lives counts lifetimes in ranges and ignores unknown ones.
 func lives(all []Result) []bucket {
 	bounds := []int{10, 20, 30, 45, 60, 120}
 	out := make([]bucket, len(bounds)+1)
@@ -142,5 +142,5 @@ func lives(all []Result) []bucket {
 	return out
 }
 
-// callType puts a call type into the words that a table has room for.
+// callType puts a call type into words that fit a table.
 func callType(s string) string { return strings.ReplaceAll(kit.Clean(s, 60), "_", " ") }

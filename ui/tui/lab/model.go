@@ -14,7 +14,7 @@ import (
 	"coffer/wallet/intent"
 )
 
-// pin is a result that was set aside to be compared.
+// pin is a result set aside for comparison.
 type pin struct {
 	set    bool
 	key    string
@@ -32,9 +32,9 @@ type Model struct {
 
 	draft    intent.Draft
 	have     bool
-	wrong    string // why the draft cannot be asked for
+	wrong    string // why the draft cannot be quoted
 	held     *api.AggregatedBalance
-	heldWhy  string // why it is not known what is held
+	heldWhy  string // why the balances are unknown
 	heldGen  int
 	axes     axes
 	variants []*variant
@@ -44,15 +44,15 @@ type Model struct {
 	book   []entry             // all of them, in their order
 
 	gen      int
-	asking   int             // index of the variant that is asked for; -1: none
-	round    context.Context // of the round that is under way
+	asking   int             // index of the variant in progress; -1: none
+	round    context.Context // of the round in progress
 	end      context.CancelFunc
 	watching bool
 	rounds   int
 	every    time.Duration
 	last     time.Time
 	why      string // why watching ended
-	drawn    bool   // the screen was on the terminal since the last answer
+	drawn    bool   // the screen was drawn since the last answer
 
 	table   *kit.Table
 	pane    kit.Scroll
@@ -61,7 +61,7 @@ type Model struct {
 	hidden  bool
 }
 
-// waits are the pauses between the rounds of watching that one can choose.
+// waits are the choices for the pause between the rounds of watching.
 func waits() []time.Duration {
 	return []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second, time.Minute}
 }
@@ -85,7 +85,7 @@ func New(ctx screen.Context, d Deps) *Model {
 // Title is the name of the tab.
 func (m *Model) Title() string { return "Lab" }
 
-// Init reads what was kept.
+// Init reads the saved results.
 func (m *Model) Init() tea.Cmd {
 	keep := m.ctx.Keep
 	if keep == nil {
@@ -101,16 +101,16 @@ func (m *Model) Init() tea.Cmd {
 	}
 }
 
-// Close cancels what is under way.
+// Close cancels what is in progress.
 func (m *Model) Close() { m.cancel() }
 
-// Capturing reports that nothing here is typed into.
+// Capturing reports false: the lab takes no text.
 func (m *Model) Capturing() bool { return false }
 
 // Wake draws again when the age in the title changes.
 func (m *Model) Wake(now time.Time) time.Duration { return kit.AgeChanges(now, m.last) }
 
-// take reads the builder's draft. Without force a draft that is already in use stays, with its results.
+// take reads the builder's draft. Without force, a draft in use stays, with its results.
 func (m *Model) take(force bool) tea.Cmd {
 	if m.deps.Draft == nil {
 		return nil
@@ -142,7 +142,7 @@ func sameDraft(a, b intent.Draft) bool {
 	return errA == nil && errB == nil && slices.Equal(x.Raw(), y.Raw())
 }
 
-// readHeld asks what the accounts hold.
+// readHeld reads the balances of the accounts.
 func (m *Model) readHeld() tea.Cmd {
 	m.heldGen++
 	if m.deps.Balances == nil {
@@ -156,7 +156,7 @@ func (m *Model) readHeld() tea.Cmd {
 	}
 }
 
-// replan makes the variants anew and keeps what was left out and the selection as they were.
+// replan makes the variants anew, and keeps the selection and the variants that were left out.
 func (m *Model) replan() {
 	m.halt("")
 	off := map[string]bool{}
@@ -194,7 +194,7 @@ func (m *Model) selected() *variant {
 	return nil
 }
 
-// latest is the last result of a variant; false: there is none.
+// latest is the last result of a variant; false without one.
 func (m *Model) latest(key string) (Result, bool) {
 	s := m.series[key]
 	if len(s) == 0 {
@@ -203,7 +203,7 @@ func (m *Model) latest(key string) (Result, bool) {
 	return s[len(s)-1], true
 }
 
-// active counts the variants that are asked for.
+// active counts the variants in the rounds.
 func (m *Model) active() int {
 	n := 0
 	for _, v := range m.variants {
@@ -214,10 +214,10 @@ func (m *Model) active() int {
 	return n
 }
 
-// The lines that are not the table's or the details': two titles, a rule and the state.
+// The lines outside the table and the details: two titles, a rule and the state.
 const ownLines = 4
 
-// smallest is how many lines of details always have room.
+// smallest is the minimum number of lines for the details.
 const smallest = 8
 
 func (m *Model) resize(w, h int) {

@@ -17,12 +17,12 @@ import (
 )
 
 type (
-	// keptMsg brings what was kept between starts.
+	// keptMsg brings the saved results.
 	keptMsg struct {
 		all []entry
 		err error
 	}
-	// heldMsg brings what the accounts hold.
+	// heldMsg brings the balances of the accounts.
 	heldMsg struct {
 		gen  int
 		held api.AggregatedBalance
@@ -90,7 +90,7 @@ func (m *Model) note(e entry) {
 	m.series[e.Key] = tail(append(m.series[e.Key], e.Result))
 }
 
-// tail is at most the last MaxKept of a list, in an array of their own once there were twice as many.
+// tail is at most the last MaxKept items of a list. It copies them into a new array once there are twice as many.
 func tail[T any](s []T) []T {
 	if len(s) <= MaxKept {
 		return s
@@ -111,7 +111,7 @@ func (m *Model) holds(msg heldMsg) {
 	}
 }
 
-// begin starts a round at the first variant that is not left out.
+// begin starts a round at the first variant that takes part.
 func (m *Model) begin() tea.Cmd {
 	m.gen++
 	m.round, m.end = context.WithCancel(m.life)
@@ -145,7 +145,8 @@ func (m *Model) next() tea.Cmd {
 	return tea.Batch(m.save(), tea.Tick(m.pause(), func(time.Time) tea.Msg { return dueMsg{gen} }))
 }
 
-// pause is the time between two rounds: what was chosen, and no less than keeps the requests at half of what the client allows.
+// pause is the time between two rounds: the person's choice, but at least long enough to keep the requests at half of
+// the client's limit.
 func (m *Model) pause() time.Duration {
 	return max(m.every, time.Duration(m.active())*400*time.Millisecond)
 }
@@ -171,7 +172,7 @@ func (m *Model) asked(msg askedMsg) tea.Cmd {
 	return m.next()
 }
 
-// left reports that another screen is shown while this one watches: it was not drawn since the last answer.
+// left reports whether another screen is shown while this one watches: it was not drawn since the last answer.
 func (m *Model) left() bool {
 	was := m.drawn
 	m.drawn = false
@@ -186,7 +187,7 @@ func (m *Model) due() tea.Cmd {
 	return m.begin()
 }
 
-// halt ends what is under way; why says so on the screen.
+// halt stops what is in progress; the screen shows why.
 func (m *Model) halt(why string) {
 	m.gen++
 	if m.end != nil {
@@ -195,7 +196,7 @@ func (m *Model) halt(why string) {
 	m.asking, m.watching, m.why = -1, false, why
 }
 
-// save keeps the last results.
+// save writes the last results.
 func (m *Model) save() tea.Cmd {
 	keep, all := m.ctx.Keep, slices.Clone(m.book)
 	if keep == nil {

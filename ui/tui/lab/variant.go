@@ -16,10 +16,10 @@ import (
 	"coffer/wallet/intent"
 )
 
-// axes says what varies; what does not is as in the draft.
+// axes says what varies; everything else is as in the draft.
 type axes struct{ funding, slippage, accounts bool }
 
-// variant is one way to ask for the draft. key names it between starts: the draft without its times.
+// variant is one way to ask for the draft. key identifies it between starts: the draft without its times.
 type variant struct {
 	key      string
 	fund     string
@@ -30,7 +30,7 @@ type variant struct {
 	in       intent.Intent
 }
 
-// choice is one value of an axis: what it is called and how it changes a draft.
+// choice is one value of an axis: its name and its change of a draft.
 type choice struct {
 	label string
 	set   func(*intent.Draft)
@@ -41,11 +41,11 @@ type planner struct {
 	draft    intent.Draft
 	rules    api.Rules
 	accounts []api.Account
-	held     *api.AggregatedBalance // nil: not known
+	held     *api.AggregatedBalance // nil: unknown
 }
 
-// plan returns the variants, the draft's own first, and how many there would be without the bound. Variants that break a rule of the interface are left
-// out; the error says that the draft itself does.
+// plan returns the variants, the draft's own first, and their number without the bound. It leaves out variants that
+// break a rule of the interface; the error says that the draft itself breaks one.
 func (p planner) plan(a axes) ([]*variant, int, error) {
 	if _, err := intent.Freeze(p.draft, p.rules); err != nil {
 		return nil, 0, err
@@ -156,8 +156,8 @@ func setLabel(set []api.Account) string {
 	return strings.Join(names, " + ")
 }
 
-// funding are the assets that may pay: of a call everything that is held, by aggregate and by chain, the most valuable first; of a swap or a transfer the same
-// asset by aggregate and on each chain where it is held.
+// funding lists the assets that may pay: for a call every asset with a balance, by aggregate and by chain, the most
+// valuable first; for a swap or a transfer the same asset by aggregate and on each chain with a balance.
 func (p planner) funding() []choice {
 	if p.draft.Kind == intent.KindSwap || p.draft.Kind == intent.KindTransfer {
 		return p.paying()
@@ -175,7 +175,8 @@ func (p planner) funding() []choice {
 	return out
 }
 
-// paying rescales the amount to the decimals of each form of the asset; one in which the amount cannot be said exactly is left out.
+// paying rescales the amount to the decimals of each form of the asset, and leaves out a form that cannot express it
+// exactly.
 func (p planner) paying() []choice {
 	own := choice{p.fundLabel(p.draft.Pay.Asset), func(*intent.Draft) {}}
 	out := []choice{own}
@@ -220,14 +221,14 @@ func (p planner) fundLabel(asset string) string {
 	return name + ", all chains"
 }
 
-// holding is an asset of which there is something.
+// holding is an asset with a balance.
 type holding struct {
 	asset string
 	micro *big.Int
 	exact bool
 }
 
-// holdings lists what is held, aggregates before single chains, the most valuable first.
+// holdings lists the balances, aggregates before single chains, the most valuable first.
 func (p planner) holdings() []holding {
 	if p.held == nil {
 		return nil

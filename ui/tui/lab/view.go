@@ -43,7 +43,7 @@ func (m *Model) titleLine(f screen.Frame) string {
 	return kit.Sides("  "+th.Strong.Render("Quote lab")+"  "+m.asks(), right, f.W)
 }
 
-// axesLine says what varies.
+// axesLine names the axes that vary.
 func (m *Model) axesLine(th theme.Theme, w int) string {
 	axis := func(key, name string, on bool) string {
 		mark := th.Dim.Render(th.Signs.Dot)
@@ -119,7 +119,7 @@ func (m *Model) cells(th theme.Theme, w int, v *variant, i int, c []kit.Cell) []
 
 func ms(r Result) string { return amount.Group(strconv.FormatInt(r.Latency.Milliseconds(), 10)) }
 
-// known draws a missing figure as such.
+// known draws a missing figure as missing.
 func known(th theme.Theme, s string) kit.Cell {
 	if s == kit.UnknownText {
 		return kit.Styled(s, th.Unknown)
@@ -127,7 +127,7 @@ func known(th theme.Theme, s string) kit.Cell {
 	return kit.Text(s)
 }
 
-// amountCell writes an amount with few decimals; in full it stands below.
+// amountCell writes an amount with few decimals; the details below have all of them.
 func (m *Model) amountCell(th theme.Theme, x *Money) kit.Cell {
 	switch {
 	case x == nil:
@@ -141,7 +141,7 @@ func (m *Model) amountCell(th theme.Theme, x *Money) kit.Cell {
 	return kit.Cell{Text: strings.TrimRight(f.Main, " "), Tail: strings.TrimRight(f.Zeros, " ") + " " + kit.Clean(x.Symbol, 6), TailStyle: th.Dim}
 }
 
-// detailLines tell everything about the selected variant.
+// detailLines shows everything about the selected variant.
 func (m *Model) detailLines(th theme.Theme, w int) []string {
 	v := m.selected()
 	if v == nil {
