@@ -9,15 +9,15 @@ import (
 	"coffer/wallet/flow"
 )
 
-// Live is what can still be used of an operation: how many signatures, and when the last of them ends (zero: no time ends all of them). Known is false until
-// the journal was read.
+// Live describes the live signatures of an operation: their number, and the end of the last one (zero: no time ends all
+// of them). Known is false until the journal is read.
 type Live struct {
 	Known bool
 	N     int
 	Until time.Time
 }
 
-// Words says until when they can be used, in a zone.
+// Words says until when they can be used, in a time zone.
 func (l Live) Words(zone *time.Location) string {
 	what := kit.Plural(l.N, "signature", "signatures")
 	switch {
@@ -33,8 +33,8 @@ func (l Live) Words(zone *time.Location) string {
 	return what + " can still be used until " + l.Until.In(zone).Format("15:04:05") + "."
 }
 
-// SaidWords is how an operation ended that only the service vouches for (flow.Snapshot.Said): its word, whose it is, what can still be used, and what building
-// it again would mean.
+// SaidWords describes an end that only the service vouches for (flow.Snapshot.Said): its word, whose word it is, the
+// signatures that still live, and what building the operation again would mean.
 func SaidWords(x flow.Snapshot, exchange bool, l Live, zone *time.Location) string {
 	became := "this did not run and nothing was paid"
 	switch {
@@ -58,8 +58,8 @@ func SaidWords(x flow.Snapshot, exchange bool, l Live, zone *time.Location) stri
 	return words
 }
 
-// SignedWords is how a call stands of which nothing was sent: whether what was signed can still be used, and what can be done. on is what asks for a quote or
-// prepares it again, off what abandons it; both may be empty.
+// SignedWords describes a call of which nothing was sent: whether its signatures still live, and what can be done. on
+// is the key or words for asking for a quote or preparing again, off for abandoning; both may be empty.
 func SignedWords(x flow.Snapshot, l Live, zone *time.Location, on, off string) string {
 	words := strings.Replace(l.Words(zone), "Its signatures have ended", "The first signature has ended", 1) + " No payment is signed"
 	switch {

@@ -7,7 +7,7 @@ import (
 	"coffer/ui/tui/kit"
 )
 
-// AccountWords names the type of an account in a word or two; an unknown type is named as it is.
+// AccountWords names the type of an account in a word or two; an unknown type stays as it is.
 func AccountWords(kind string) string {
 	switch kind {
 	case api.AccountKernelV31:
@@ -22,7 +22,8 @@ func AccountWords(kind string) string {
 	return kit.Clean(kind, 40)
 }
 
-// AssetName is the symbol of an aggregated asset ("ob:usdc") or of a single one (CAIP-19), or the id of one that the catalogue does not know.
+// AssetName is the symbol of an aggregated asset ("ob:usdc") or of a single one (CAIP-19), or the id of one that the
+// catalogue does not know.
 func AssetName(c *catalog.Catalog, asset string) string {
 	if c != nil {
 		if agg, ok := c.Aggregate(caip.AggregateID(asset)); ok {
@@ -37,7 +38,7 @@ func AssetName(c *catalog.Catalog, asset string) string {
 	return kit.Clean(asset, 120)
 }
 
-// ChainName names a chain (CAIP-2) for a reader; one that the catalogue does not know is named by its id.
+// ChainName is the name of a chain (CAIP-2); its id when the catalogue does not know it.
 func ChainName(c *catalog.Catalog, id string) string {
 	if chain, err := caip.ParseChain(id); err == nil && c != nil {
 		if info, ok := c.Chain(chain); ok {

@@ -5,7 +5,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Pages reports whether transactions have pages that a browser can open: those of the chains inside this program have none.
+// Pages reports whether transactions have pages that a browser can open: those of embedded chains have none.
 func (c Context) Pages() bool { return c.Network.Kind != network.Embedded }
 
 // KnownPage reports whether link is a page of the chain's known explorer, as verify.ExplorerURL judges it (TH-H2), where there are pages at all. chain is

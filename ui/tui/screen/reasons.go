@@ -7,8 +7,8 @@ import (
 	"coffer/api/network"
 )
 
-// ReasonWords puts the service's reason for a refund into one sentence, and what helps against it into another. Both are "" when this program
-// has no words for the reason; todo alone is "" when nothing is known to help.
+// ReasonWords explains the service's reason for a refund in one sentence, and what helps against it in another. Both
+// are "" for a reason without words here; todo alone is "" when nothing is known to help.
 func ReasonWords(reason string) (what, todo string) {
 	switch reason {
 	case "SLIPPAGE", "TOO_LITTLE_RECEIVED", "NEW_CALLDATA_INCLUDES_HIGHER_RENT_FEE":
@@ -45,8 +45,8 @@ func ReasonWords(reason string) (what, todo string) {
 	return "", ""
 }
 
-// StatusWords says what the status of an operation means. Only the service vouches for it, and on a network that is not in this program
-// the sentence says so.
+// StatusWords explains the status of an operation. Only the service vouches for it, and the sentence says so unless the
+// network is embedded.
 func (c Context) StatusWords(status string) string {
 	words := ""
 	switch status {

@@ -1,5 +1,5 @@
-// Package screen is the ground between the shell and the screens: the interface that each screen implements, what a screen is given, and
-// the messages by which screens ask the shell for something.
+// Package screen is the contract between the shell and the screens: the interface of a screen, the context that it
+// gets, and the messages with which screens ask the shell for something.
 //
 // Rules: a screen is a plain struct with imperative methods that live on the event loop. Update does no input or output and a Cmd changes no
 // state: a Cmd returns a past-tense message that carries a generation, and a message of an older generation is dropped. Keys, pastes and
@@ -25,7 +25,7 @@ import (
 // ID names a screen in the router.
 type ID string
 
-// The screens. The first six are tabs in this order; the others are opened on top of a tab and closed with BackMsg.
+// The screens. The first six are tabs in this order; the others open on top of a tab and close with BackMsg.
 const (
 	Balances ID = "balances"
 	Build    ID = "build"
@@ -41,10 +41,10 @@ const (
 // Tabs lists the tab screens in the order of their number keys.
 func Tabs() []ID { return []ID{Balances, Build, Activity, History, Lab, Accounts} }
 
-// Overlays lists the screens that are opened on top of a tab.
+// Overlays lists the screens that open on top of a tab.
 func Overlays() []ID { return []ID{Review, Wire, Settings} }
 
-// Frame is what a view may use: the size of the body in cells, the theme and the time.
+// Frame is the input of a view: the size of the body in cells, the theme and the time.
 type Frame struct {
 	W, H  int
 	Theme theme.Theme
@@ -55,31 +55,31 @@ type Frame struct {
 type Screen interface {
 	// Title is one or two words for the tab line and the palette.
 	Title() string
-	// Init returns the first command, when the program starts.
+	// Init returns the first command, at the start of the program.
 	Init() tea.Cmd
 	// Update handles one message on the event loop.
 	Update(tea.Msg) tea.Cmd
 	// View draws the body: exactly Frame.H lines of exactly Frame.W cells (kit.Box makes it so).
 	View(Frame) string
-	// Keys lists the keys that work here now, most useful first; help and the key line are made from it.
+	// Keys lists the keys that work now, most useful first; help and the key line derive from it.
 	Keys() []kit.Key
-	// Capturing reports that a text field or a dialog has the keyboard: the shell's single-letter keys are off.
+	// Capturing reports whether a text field or a dialog has the keyboard: the shell's single-letter keys are off then.
 	Capturing() bool
-	// Close cancels what is under way. The program ends after it.
+	// Close cancels what is in progress. The program ends after it.
 	Close()
 }
 
-// Waker is implemented by a screen whose view changes with time alone, such as a countdown. Wake says how long from now the next change
-// is; 0 means that nothing changes. The shell draws again then, and only then.
+// Waker is a screen whose view changes with time alone, such as a countdown. Wake is the time until the next change; 0:
+// no change. The shell draws again then, and only then.
 type Waker interface {
 	Wake(now time.Time) time.Duration
 }
 
-// Keeper is implemented by a screen with something unfinished: a non-empty reason makes `q` ask once more.
+// Keeper is a screen with unfinished work: a non-empty reason makes `q` ask once more.
 type Keeper interface{ KeepOpen() string }
 
-// Context is what every screen is built with. It does not change while the program runs. Catalog and Clock must be set (the shell sets a
-// missing clock to time.Now).
+// Context is the input of every screen. It does not change while the program runs. Catalog and Clock must be set (the
+// shell sets a missing clock to time.Now).
 type Context struct {
 	Profile  string // name of the profile
 	BaseURL  string // of the service, for display
@@ -89,19 +89,21 @@ type Context struct {
 	Clock    func() time.Time
 	Vault    Vault
 	Settings Preferences
-	// Keep holds small documents of the screens between starts; nil: nothing is kept.
+	// Keep saves small documents of the screens between starts; nil: nothing is saved.
 	Keep Keep
-	// Export writes what a person exports to a new file, 0600, whose name is made from name ("history.csv"), and returns its path. It is called from
-	// commands. nil: this program cannot export.
+	// Export writes a new file, 0600, whose name derives from name ("history.csv"), and returns its path. It is called
+	// from commands. nil: this program cannot export.
 	Export func(name string, data []byte) (path string, err error)
-	// Terms looks up in the wallet's journal what was agreed to for a quote, by its id; Names gives the known name of an address, "" for none. nil: nothing is known.
+	// Terms looks up, by quote id, the terms in the wallet's journal that the person agreed to; Names gives the known
+	// name of an address, "" for none. nil: nothing is known.
 	Terms func(quoteID string) (journal.Terms, bool)
 	Names func(address string) string
-	// NoFiles says why no file is read or written where the program runs, because it is not the person's machine; "": it is. Export is nil then.
+	// NoFiles says why no file is read or written where the program runs, because it is not the person's machine; "":
+	// it is. Export is nil then.
 	NoFiles string
 }
 
-// WhyNoFiles is NoFiles, or the given words where nothing else is said.
+// WhyNoFiles is NoFiles, or otherwise when that is empty.
 func (c Context) WhyNoFiles(otherwise string) string {
 	if c.NoFiles != "" {
 		return c.NoFiles
@@ -111,25 +113,27 @@ func (c Context) WhyNoFiles(otherwise string) string {
 
 // Preferences are the person's choices about the screens (configuration, table ui).
 type Preferences struct {
-	Dust   *big.Int // micro USD: priced holdings below it stand in a group of their own; nil: there is no such group
+	Dust   *big.Int // micro USD: priced holdings below it form their own group; nil: there is no such group
 	Hidden bool     // amounts are hidden at the start
 	Proxy  string   // the proxy between the program and the service, for display; "": none
 }
 
-// Keep is a small store in the data directory of the profile, one document to a name. No secret goes there. Both methods do input and output: they are called
-// from commands. Load returns nil for a name that was never saved.
+// Keep is a small store in the data directory of the profile, one document per name. No secret goes there. Both methods
+// do input and output: they are called from commands. Load returns nil for a name that was never saved.
 type Keep interface {
 	Load(name string) ([]byte, error)
 	Save(name string, data []byte) error
 }
 
-// Vault is what screens may know about the store of keys and do to it; no key and no passphrase goes through it. The zero Vault is a profile without one.
+// Vault is the screens' access to the store of keys; no key and no passphrase passes through it. The zero Vault belongs
+// to a profile without one.
 type Vault struct {
-	Where  string      // where the keys are, in a few words: "an encrypted file"; "" when it is not known
+	Where  string      // the place of the keys, in a few words: "an encrypted file"; "" when it is unknown
 	Locked func() bool // whether a signature needs the passphrase first; called on the event loop; nil: never
 	Lock   func()      // wipes the keys from memory, called on the event loop; nil: there is nothing to lock
-	Touch  func()      // somebody pressed a key: the idle time starts again; nil: nobody needs to know
-	// Has says whether there is a key for the address, and an error when it cannot tell, as of a locked vault. It is called from commands. nil: not known.
+	Touch  func()      // the person pressed a key: the idle time starts again; nil: no idle time
+	// Has reports whether there is a key for the address, and an error when that is unknown, as for a locked vault. It
+	// is called from commands. nil: unknown.
 	Has func(ctx context.Context, address string) (bool, error)
 }
 
@@ -142,10 +146,11 @@ type OpenMsg struct {
 	Arg    any
 }
 
-// OpenedMsg tells a screen that it was opened, with the argument of OpenMsg (nil for a tab key).
+// OpenedMsg tells a screen that it is open, with the argument of OpenMsg (nil for a tab key).
 type OpenedMsg struct{ Arg any }
 
-// BackMsg asks the shell to close a screen that was opened on top, wherever it is open, with what lies on top of it. From is that screen; "" is the one that is shown.
+// BackMsg asks the shell to close a screen that is open on top of a tab, wherever that is, together with the screens
+// above it. From is that screen; "" is the visible one.
 type BackMsg struct{ From ID }
 
 // AssetArg is the argument of OpenMsg{Build}: an aggregated asset id such as "ob:usdc" and, when known, a chain (CAIP-2). Form names the form to open:
@@ -161,11 +166,12 @@ type ToastMsg struct {
 // CopyMsg asks the shell to put Text on the terminal's clipboard and to say What was sent there, such as "account address".
 type CopyMsg struct{ What, Text string }
 
-// BalancesChangedMsg says that balances are known to have changed, such as after an operation completed.
+// BalancesChangedMsg says that balances have changed for certain, such as after an operation completed.
 type BalancesChangedMsg struct{}
 
-// TotalChangedMsg tells the shell what the first line shows: the total in micro USD (nil is unknown), when it was read (zero: never), and
-// whether the last reading failed. Scrambled: the total is made up, for sharing the screen, and the first line says so.
+// TotalChangedMsg brings the shell the content of the first line: the total in micro USD (nil is unknown), when it was
+// read (zero: never), and whether the last reading failed. Scrambled: the total is made up, for sharing the screen, and
+// the first line says so.
 type TotalChangedMsg struct {
 	Micro     *big.Int
 	At        time.Time
@@ -176,26 +182,28 @@ type TotalChangedMsg struct {
 // HideMsg asks the shell to hide the amounts of every screen, or to show them again. The shell keeps the state.
 type HideMsg struct{}
 
-// AmountsMsg tells every screen whether amounts are hidden from now on. A review shows its amounts all the same: one decides on them.
+// AmountsMsg tells every screen whether amounts are hidden from now on. A review still shows its amounts: the person
+// decides on them.
 type AmountsMsg struct{ Hidden bool }
 
-// ClickMsg is a click of the left button into the body, in cells of the body. It goes to the active screen only. A click may choose and open; it never signs
-// and never confirms.
+// ClickMsg is a click of the left button into the body, in cells of the body. It goes to the active screen only. A
+// click may choose and open; it never signs and never confirms.
 type ClickMsg struct{ X, Y int }
 
-// SwitchMsg asks the program to leave the dashboard and to come back with another profile, or, with Setup, to set one up first.
+// SwitchMsg asks the program to leave the dashboard and return with another profile, or, with Setup, to set one up
+// first.
 type SwitchMsg struct {
 	Profile string
 	Setup   bool
 }
 
-// SuspendedMsg tells every screen that the program is about to be stopped: what was typed and must not stay in memory is wiped now.
+// SuspendedMsg tells every screen that the program is about to stop: secrets that were typed are wiped now.
 type SuspendedMsg struct{}
 
-// ResumedMsg tells every screen that the program goes on after a suspension.
+// ResumedMsg tells every screen that the program runs again after a suspension.
 type ResumedMsg struct{}
 
-// LockedMsg tells every screen that the keys were locked by hand.
+// LockedMsg tells every screen that the person locked the keys.
 type LockedMsg struct{}
 
 // Send wraps a message into a command.
