@@ -20,7 +20,8 @@ type action struct {
 	do func() tea.Cmd
 }
 
-// actions lists what the shell does, in the order of the help. A key of the active screen goes before one of the shell.
+// actions lists the actions of the shell, in the order of the help. A key of the active screen takes precedence over
+// one of the shell.
 func (m *Model) actions() []action {
 	out := make([]action, 0, len(m.tabs)+10)
 	for _, id := range m.tabs {
@@ -56,7 +57,7 @@ func (m *Model) opener(id screen.ID) func() tea.Cmd {
 	return func() tea.Cmd { return m.opened(screen.OpenMsg{Screen: id}) }
 }
 
-// shellKeys are the keys of the actions, as the person has set them up.
+// shellKeys are the keys of the shell's actions, as the person has configured them.
 func (m *Model) shellKeys() []kit.Key {
 	actions := m.actions()
 	keys := make([]kit.Key, len(actions))
@@ -67,7 +68,8 @@ func (m *Model) shellKeys() []kit.Key {
 	return keys
 }
 
-// screenKeys are the keys of the active screen as the person has set them up, and the way back to those that it knows.
+// screenKeys are the keys of the active screen as the person has configured them, and the map back to the screen's own
+// keys.
 func (m *Model) screenKeys() ([]kit.Key, back) {
 	return m.keys.translate(string(m.activeID()), m.active().Keys())
 }
@@ -82,7 +84,7 @@ func (m *Model) shellKey(name string) string {
 	return ""
 }
 
-// run does one of the shell's actions, or says why it cannot.
+// run runs one of the shell's actions, or says why it cannot.
 func (m *Model) run(name string) tea.Cmd {
 	for _, a := range m.actions() {
 		if a.ActionName() != name {
@@ -97,10 +99,10 @@ func (m *Model) run(name string) tea.Cmd {
 	return nil
 }
 
-// number is the key of a tab. It is the same whether or not other tabs are there.
+// number is the key of a tab. It does not depend on which other tabs are present.
 func number(id screen.ID) string { return strconv.Itoa(slices.Index(screen.Tabs(), id) + 1) }
 
-// checkKeys looks at the keys that the person set up and says what is not used, once, at the start.
+// checkKeys checks the configured keys once, at the start, and reports those that are not used.
 func (m *Model) checkKeys() {
 	if len(m.keys.want) == 0 {
 		return
@@ -137,7 +139,7 @@ func (m *Model) checkScreen(id screen.ID) {
 			}
 		}
 	}
-	for _, action := range m.keys.unmet(string(id)) { // it may come with another state of the screen, unless it looks like a slip
+	for _, action := range m.keys.unmet(string(id)) { // it may come with another state of the screen, unless it looks like a typo
 		if near := nearest(action, names); near != "" {
 			m.keys.refuse(string(id), action, "there is no such action", near)
 		}
@@ -151,7 +153,7 @@ func (k *keymap) refuse(owner, action, why, near string) {
 	k.refused[owner+"."+action] = why
 }
 
-// problems lists what is not used, and why.
+// problems lists the configured keys that are not used, and why.
 func (k *keymap) problems() []string {
 	out := make([]string, 0, len(k.refused))
 	for name, why := range k.refused {
@@ -161,7 +163,7 @@ func (k *keymap) problems() []string {
 	return out
 }
 
-// keyPress makes the message of a key from its name as tea.KeyPressMsg.String gives it.
+// keyPress makes the message of a key from its name in the form of tea.KeyPressMsg.String.
 func keyPress(name string) tea.KeyPressMsg {
 	var mod tea.KeyMod
 	for prefix, m := range map[string]tea.KeyMod{"ctrl+": tea.ModCtrl, "alt+": tea.ModAlt, "shift+": tea.ModShift} {

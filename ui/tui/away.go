@@ -11,26 +11,27 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Size is that of a terminal, in cells.
+// Size is the size of a terminal, in cells.
 type Size struct{ Width, Height int }
 
-// Away is a terminal that another program brings, such as an SSH server.
+// Away is a terminal that another program provides, such as an SSH server.
 type Away struct {
 	Size    Size        // at the start
-	Resized <-chan Size // what it is later; nil: it stays as it is
+	Resized <-chan Size // each later size; nil: the size is fixed
 	Notes   <-chan string
-	// Broken is told of a panic of the program, which then ends. Nothing is written to the standard streams of this process.
+	// Broken receives a panic of the program, which then ends. Nothing is written to the standard streams of this
+	// process.
 	Broken func(what any, stack []byte)
 }
 
-// errBroken says that the program panicked; Broken was told.
+// errBroken says that the program panicked; Broken has the details.
 var errBroken = errors.New("the program broke")
 
 func (a *Away) options(o Options) []tea.ProgramOption {
 	return []tea.ProgramOption{tea.WithWindowSize(a.Size.Width, a.Size.Height), tea.WithColorProfile(o.profile())}
 }
 
-// run shows the program. What comes from outside is handed on until it ends.
+// run shows the program, and forwards resizes and notes until it ends.
 func (a *Away) run(m *Model, opts []tea.ProgramOption) error {
 	g := &guarded{m: m, told: a.Broken}
 	p := tea.NewProgram(g, opts...)
@@ -55,7 +56,8 @@ func (a *Away) run(m *Model, opts []tea.ProgramOption) error {
 	return err
 }
 
-// guarded is the program with its panics caught. The library would catch them as well, and write what was thrown to the standard error of this process.
+// guarded is the program with its panics caught. The library would catch them as well, and write the panic to the
+// standard error of this process.
 type guarded struct {
 	m      *Model
 	told   func(what any, stack []byte)
@@ -113,7 +115,7 @@ func (g *guarded) View() (v tea.View) {
 	return g.m.View()
 }
 
-// command is a command whose panic becomes a message; so are those that it stands for.
+// command wraps a command so that its panic becomes a message, and likewise the commands that it contains.
 func (g *guarded) command(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil

@@ -10,14 +10,14 @@ import (
 	"coffer/ui/tui/kit"
 )
 
-// shellOwner stands before the dot in the names of the shell's own actions.
+// shellOwner comes before the dot in the names of the shell's own actions.
 const shellOwner = "shell"
 
-// keymap holds the keys that the person has given to actions. Screens know nothing of it: what is pressed becomes the screen's own key before the screen sees it,
-// and what the screen lists gets the person's key before it is shown.
+// keymap holds the keys that the person assigned to actions. Screens do not see it: a pressed key becomes the screen's
+// own key before it reaches the screen, and a listed key becomes the person's key before it is shown.
 type keymap struct {
 	want    map[string]map[string]string // owner -> action -> key
-	met     map[string]bool              // owner.action that some key had
+	met     map[string]bool              // owner.action that some key has had
 	refused map[string]string            // owner.action -> why its key is not used
 }
 
@@ -36,10 +36,11 @@ func newKeymap(keys map[string]string) *keymap {
 	return k
 }
 
-// back says for a pressed key which key the screen knows: "" for one that the person took away from its action.
+// back maps a pressed key to the key that the screen knows: "" for one that the person took away from its action.
 type back map[string]string
 
-// translate returns the keys as the person has set them up, in the same order, and the way back. Without settings for the owner it returns the keys themselves.
+// translate returns the keys as the person has configured them, in the same order, and the map back. Without settings
+// for the owner it returns the keys themselves.
 func (k *keymap) translate(owner string, keys []kit.Key) ([]kit.Key, back) {
 	want := k.want[owner]
 	if len(want) == 0 {
@@ -60,7 +61,7 @@ func (k *keymap) translate(owner string, keys []kit.Key) ([]kit.Key, back) {
 	}
 	for _, key := range out {
 		for _, p := range key.Press {
-			if orig, ok := to[p]; ok && orig == "" { // taken from one action, and another one's all the same
+			if orig, ok := to[p]; ok && orig == "" { // taken from one action, but the key of another one
 				delete(to, p)
 			}
 		}
@@ -68,7 +69,7 @@ func (k *keymap) translate(owner string, keys []kit.Key) ([]kit.Key, back) {
 	return out, to
 }
 
-// find looks for the keys whose actions the person has named. What signs keeps its key.
+// find looks for the keys whose actions the person has configured. A key that signs stays as it is.
 func (k *keymap) find(owner string, keys []kit.Key) map[string]int {
 	given := map[string]int{}
 	for i, key := range keys {
@@ -86,7 +87,7 @@ func (k *keymap) find(owner string, keys []kit.Key) map[string]int {
 	return given
 }
 
-// settle takes those out of given whose key another action has.
+// settle removes from given the actions whose new key another action already has.
 func (k *keymap) settle(owner string, keys []kit.Key, given map[string]int) {
 	for again := true; again; {
 		again = false
@@ -122,7 +123,8 @@ func (k *keymap) holder(owner string, keys []kit.Key, given map[string]int, acti
 	return ""
 }
 
-// kept is what stays of the keys of an action that got another one: all but the first, and the first when it is one that moves.
+// kept lists the keys that an action keeps beside its new one: all but the first, and the first too when it is one that
+// moves.
 func kept(press []string) []string {
 	if slices.Contains(config.FixedKeys(), press[0]) {
 		return press
@@ -130,7 +132,7 @@ func kept(press []string) []string {
 	return press[1:]
 }
 
-// unmet lists what the person named for an owner and no key has had so far.
+// unmet lists the names that the person configured for an owner and that no key has had so far.
 func (k *keymap) unmet(owner string) []string {
 	var out []string
 	for _, action := range slices.Sorted(maps.Keys(k.want[owner])) {
@@ -141,7 +143,7 @@ func (k *keymap) unmet(owner string) []string {
 	return out
 }
 
-// nearest is the name that differs from the given one by two letters at most; "" when there is none.
+// nearest is the name that differs from the given one by two letters at most; "" without one.
 func nearest(name string, names []string) string {
 	best, at := "", 3
 	for _, n := range names {
@@ -152,7 +154,7 @@ func nearest(name string, names []string) string {
 	return best
 }
 
-// distance is the number of letters to add, take away or replace on the way from a to b.
+// distance is the number of letters to add, remove or replace to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

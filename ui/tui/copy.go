@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// largestCopy is how many bytes terminals take for their clipboard at once: a sequence of 100 000 bytes, in base64.
+	// largestCopy is the largest copy in bytes that terminals accept: a sequence of 100 000 bytes, in base64.
 	largestCopy = 74_994
-	// screenChunk is the longest string that GNU Screen hands through.
+	// screenChunk is the longest string that GNU Screen passes through.
 	screenChunk = 768
 )
 
-// copyText puts text on the clipboard of the terminal that the person sits at, which over SSH is not that of this machine (OSC 52). It says where it went, or why
-// it did not go; whether the terminal took it cannot be known.
+// copyText puts text on the clipboard of the person's terminal, which over SSH is not the one of this machine (OSC 52).
+// It says where the text went, or why it did not go; whether the terminal accepted it cannot be known.
 func (m *Model) copyText(msg screen.CopyMsg) tea.Cmd {
 	if len(msg.Text) > largestCopy {
 		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "not copied: " + msg.What + " has " + kit.Plural(len(msg.Text), "byte", "bytes") +
@@ -46,7 +46,7 @@ func (m *Model) copyText(msg screen.CopyMsg) tea.Cmd {
 	return tea.SetClipboard(msg.Text)
 }
 
-// noClipboard names the terminals that are known to have no clipboard for programs.
+// noClipboard names the terminals that are known to offer programs no clipboard.
 func (o Options) noClipboard() string {
 	switch {
 	case o.getenv("TERM") == "linux":

@@ -7,16 +7,16 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// help is the list of keys over the screen, made from the screen's own keys and those of the shell.
+// help is the list of keys over the screen, made from the keys of the screen and of the shell.
 type help struct {
 	open   bool
-	names  bool // the names that the configuration knows the keys by are shown
+	names  bool // show the names of the keys in the configuration
 	scroll kit.Scroll
 	title  string
 	owner  string
 	keys   []kit.Key
 	shell  []kit.Key
-	bad    []string // keys of the configuration that are not used here
+	bad    []string // configured keys that are not used here
 }
 
 func (h *help) show(m *Model) {
@@ -88,7 +88,7 @@ func (h *help) lines(th theme.Theme, owner string, keys []kit.Key, w int) []stri
 	return lines
 }
 
-// actionWords is how the configuration names a key.
+// actionWords is the name of a key in the configuration.
 func actionWords(owner string, k kit.Key) string {
 	name := owner + "." + k.ActionName()
 	switch {
@@ -100,7 +100,7 @@ func actionWords(owner string, k kit.Key) string {
 	return name
 }
 
-// notes say how a key gets another name, and what of the configuration is not used.
+// notes explain how to rebind a key, and list configured keys that are not used.
 func (h *help) notes(th theme.Theme, w int) []string {
 	lines := []string{"", th.Dim.Render("in the configuration")}
 	lines = append(lines, kit.Prose(w, 0, kit.Plain(`Under [ui.keys], "name" = "key" gives an action another key.`))...)

@@ -10,7 +10,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// quit ends the program; with something unfinished only when asked twice.
+// quit ends the program; with unfinished work only on the second request.
 func (m *Model) quit() tea.Cmd {
 	if !m.mayLeave("press again to quit") {
 		return nil
@@ -18,7 +18,7 @@ func (m *Model) quit() tea.Cmd {
 	return tea.Quit
 }
 
-// leaveFor ends the screens for another profile or for a set-up; with something unfinished only when asked twice.
+// leaveFor ends the screens for another profile or for a set-up; with unfinished work only on the second request.
 func (m *Model) leaveFor(msg screen.SwitchMsg) tea.Cmd {
 	if m.opt.Switch == nil {
 		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: m.opt.noSwitch()})
@@ -40,8 +40,8 @@ func (o Options) noSwitch() string {
 	return noSwitch
 }
 
-// mayLeave is true when nothing is unfinished, or when the person was told all of it a moment ago. Several screens may
-// have something: one question names everything, and what was told is remembered, so that two presses are enough.
+// mayLeave reports whether nothing is unfinished, or the person saw all of it a moment ago. Several screens may have
+// unfinished work: one question names all of it and remembers what it named, so that two presses are enough.
 func (m *Model) mayLeave(again string) bool {
 	now := m.ctx.Clock()
 	if now.Sub(m.quitAsk) >= quitTime {

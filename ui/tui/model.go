@@ -19,10 +19,10 @@ type Model struct {
 	opt     Options
 	ctx     screen.Context
 	screens map[screen.ID]screen.Screen
-	order   []screen.ID // every screen, tabs first: the order of messages
+	order   []screen.ID // every screen, tabs first: the order in which messages are sent
 	tabs    []screen.ID
 	tab     screen.ID
-	over    map[screen.ID][]screen.ID // what is opened on top of each tab
+	over    map[screen.ID][]screen.ID // the screens opened on top of each tab
 
 	w, h    int
 	theme   theme.Theme
@@ -33,28 +33,28 @@ type Model struct {
 	keys    *keymap
 
 	total   screen.TotalChangedMsg
-	hidden  bool // amounts are hidden; the screens are told
+	hidden  bool // amounts are hidden; the screens know it
 	toast   toast
 	help    help
 	job     *job.Job // nil: this program cannot be suspended
 	palette *kit.Choice
 	recent  []string  // lines of the palette, the last one first
-	quitAsk time.Time // when the first q was refused
-	quitWhy []string  // what it was refused for
+	quitAsk time.Time // time of the first refused q
+	quitWhy []string  // the reasons for refusing it
 
 	toldTmux bool
 
-	wakeAt  time.Time // the pending wake-up; zero: none
+	wakeAt  time.Time // time of the pending wake-up; zero: none
 	wakeGen int
 }
 
 type toast struct {
 	screen.ToastMsg
 	since, until time.Time
-	refusal      bool // it says why a key does nothing here
+	refusal      bool // the toast says why a key does nothing here
 }
 
-// wokeMsg is the pending wake-up.
+// wokeMsg is the wake-up that nap arranged.
 type wokeMsg struct{ gen int }
 
 // New builds the program. Nothing runs before its Init.
@@ -107,7 +107,7 @@ func (m *Model) Init() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// Close cancels what the screens have under way.
+// Close cancels what the screens are doing.
 func (m *Model) Close() {
 	for _, id := range m.order {
 		m.screens[id].Close()
@@ -144,7 +144,7 @@ func (m *Model) open(id screen.ID) {
 	m.over[m.tab] = append(over, id)
 }
 
-// back closes a screen that is open on top of a tab; "" is the one that is shown.
+// back closes a screen that is open on top of a tab; "" is the visible one.
 func (m *Model) back(from screen.ID) {
 	if over := m.over[m.tab]; from == "" && len(over) > 0 {
 		m.over[m.tab] = over[:len(over)-1]
@@ -163,7 +163,7 @@ const (
 
 func (m *Model) tooSmall() bool { return m.w < MinWidth || m.h < MinHeight }
 
-// body is the size of the body in cells; never below that of the smallest terminal.
+// body is the size of the body in cells; at least that of the smallest terminal.
 func (m *Model) body() (w, h int) {
 	return max(m.w, MinWidth), max(m.h, MinHeight) - chromeTop - chromeBottom
 }

@@ -11,13 +11,13 @@ import (
 // wheelLines is how far one step of the wheel moves.
 const wheelLines = 3
 
-// careful says that only the keyboard presses a key of the active screen: it signs or confirms. On a review the key that signs and the one that ends what is
-// typed are meant whatever the screen says of them.
+// careful reports whether only the keyboard presses a key of the active screen, because it signs or confirms. On a
+// review that covers the key that signs and the key that ends typing, whatever the screen says of them.
 func (m *Model) careful(k kit.Key) bool {
 	return k.Careful || m.activeID() == screen.Review && (k.Match("y") || m.active().Capturing() && k.Match("enter"))
 }
 
-// mouse handles what the mouse does. A click never signs and never confirms.
+// mouse handles the mouse. A click never signs and never confirms.
 func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	if !m.mouseOn || m.tooSmall() || m.w == 0 {
 		return nil
@@ -37,7 +37,7 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// wheel moves what has the keyboard, by its own keys.
+// wheel moves the part with the keyboard focus, through its own keys.
 func (m *Model) wheel(b tea.MouseButton) tea.Cmd {
 	name := "down"
 	switch b {
@@ -82,7 +82,7 @@ func (m *Model) click(x, y int) tea.Cmd {
 	return nil
 }
 
-// clickKeys presses the key of the key line that stands at x.
+// clickKeys presses the key at x in the key line.
 func (m *Model) clickKeys(x int) tea.Cmd {
 	keys, to := m.lineKeys()
 	for _, s := range kit.KeySpots(m.theme, keys, m.w, m.helpKey()) {
@@ -115,7 +115,7 @@ func (m *Model) clickKey(k kit.Key, to back) tea.Cmd {
 	return m.pressScreen(k, k.Press[0], msg, to)
 }
 
-// original is the key with the names that its screen knows.
+// original is the key under the names that its screen knows.
 func original(k kit.Key, to back) kit.Key {
 	press := make([]string, 0, len(k.Press)+1)
 	for _, p := range k.Press {
@@ -128,7 +128,8 @@ func original(k kit.Key, to back) kit.Key {
 	return k
 }
 
-// clickTabs opens the tab at x, or presses the hint there. While something on top of a tab is typed into, such as a passphrase, it stays in front.
+// clickTabs opens the tab at x, or presses the hint there. A screen on top of a tab that takes typing, such as a
+// passphrase, stays in front.
 func (m *Model) clickTabs(x, w int) tea.Cmd {
 	line := m.tabLayout(w)
 	for _, s := range line.spots {

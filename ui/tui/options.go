@@ -28,7 +28,7 @@ const (
 	fpsRemote = 30
 )
 
-// Services is where the screens get their data from. A nil source leaves its screen out.
+// Services are the data sources of the screens. A nil source removes its screen.
 type Services struct {
 	Balances balances.Source
 	History  history.Source
@@ -36,7 +36,8 @@ type Services struct {
 	More func(screen.Context) map[screen.ID]screen.Screen
 }
 
-// Options of Run. Context says who and where; Env is the environment of the person's terminal (over SSH not that of this process).
+// Options of Run. Context has the profile and the network; Env is the environment of the person's terminal (over SSH
+// not that of this process).
 type Options struct {
 	Context  screen.Context
 	Services Services
@@ -46,28 +47,33 @@ type Options struct {
 	NoColor  bool
 	ASCII    bool
 	Start    screen.ID // the first screen; "": Balances
-	UI       config.UI // the person's choices; NoColor and ASCII above go before them
-	Profiles []string  // names of the profiles that the palette offers to switch to
+	UI       config.UI // the person's choices; NoColor and ASCII above take precedence
+	Profiles []string  // profiles that the palette offers to switch to
 
-	// Notice is what the person has to know first, shown at the start; "": nothing.
+	// Notice is the first thing that the person has to know, shown at the start; "": nothing.
 	Notice string
 
-	// Switch is told on the event loop that a screen asks for another profile or for a set-up; the program ends then. nil: there is no other.
+	// Switch receives, on the event loop, a screen's request for another profile or for a set-up; the program ends
+	// then. nil: there is no other profile.
 	Switch func(screen.SwitchMsg)
 
-	// NoSwitch says in the words of this program why there is no other profile; "" takes the ones for a terminal of its own.
+	// NoSwitch explains, in the words of this program, why there is no other profile; "" takes the words for a local
+	// terminal.
 	NoSwitch string
 
-	// Away, when set, says that the terminal is not this process's own: In, Out and Env are the person's, wherever that is. The program cannot be suspended then.
+	// Away, when set, says that the terminal is not this process's own: In, Out and Env are the person's, wherever that
+	// is. The program cannot be suspended then.
 	Away *Away
 
-	// Suspended is called when the program is being suspended, by SIGTSTP or by ctrl+z, before it stops (TH-K6). It may be called more than once for one
-	// suspension, and beside the event loop. Not on systems that do not suspend programs.
+	// Suspended is called when the program is about to be suspended, by SIGTSTP or by ctrl+z, before it stops (TH-K6).
+	// It may be called more than once per suspension, and off the event loop. Systems that do not suspend programs
+	// never call it.
 	Suspended func()
 }
 
-// QuietEnvironment takes away the environment variables by which the terminal library would log every keystroke (TEA_TRACE) or write
-// stacks into the working directory (TEA_DEBUG). Run calls it; a program calls it as early as it can.
+// QuietEnvironment removes the environment variables with which the terminal library would log every keystroke
+// (TEA_TRACE) or write stacks into the working directory (TEA_DEBUG). Run calls it; a program calls it as early as it
+// can.
 func QuietEnvironment() {
 	_ = os.Unsetenv("TEA_TRACE")
 	_ = os.Unsetenv("TEA_DEBUG")
@@ -82,12 +88,13 @@ func (o Options) getenv(name string) string {
 	return ""
 }
 
-// remote is true over SSH. A shell inside tmux or sudo keeps one of these names when it loses another.
+// remote reports whether the session runs over SSH. A shell inside tmux or sudo keeps one of these names when it loses
+// another.
 func (o Options) remote() bool {
 	return o.getenv("SSH_TTY") != "" || o.getenv("SSH_CONNECTION") != "" || o.getenv("SSH_CLIENT") != ""
 }
 
-// ground is what the environment says of the background before the terminal has answered, if it ever does.
+// ground is the background according to the environment, until the terminal answers, if it ever does.
 func (o Options) ground() theme.Ground {
 	if o.getenv("TERM") == "linux" {
 		return theme.OnDark // the console
@@ -108,8 +115,8 @@ func Dumb(env []string) bool {
 	return term == "dumb" || term == "unknown"
 }
 
-// ascii is true when the person asked for it or the locale names a character set other than UTF-8. Without any locale, as often over
-// SSH, terminals are taken to speak UTF-8.
+// ascii reports whether the person asked for ASCII or the locale names a character set other than UTF-8. Without any
+// locale, as often over SSH, terminals are assumed to use UTF-8.
 func (o Options) ascii() bool {
 	if o.ASCII || o.UI.ASCII {
 		return true
@@ -129,7 +136,7 @@ func (o Options) profile() colorprofile.Profile {
 	return colorprofile.Env(o.Env)
 }
 
-// Abilities says what the environment of a terminal tells about it: its colours, and whether only ASCII is drawn.
+// Abilities reads the environment of a terminal: its colours, and whether it draws only ASCII.
 func Abilities(env []string) (colours colorprofile.Profile, ascii bool) {
 	o := Options{Env: env}
 	return o.profile(), o.ascii()

@@ -11,7 +11,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// What the value of a line of the palette begins with.
+// The prefixes of a palette line's value.
 const (
 	paletteOpen    = "open "
 	palettePress   = "press " // the screen, a space, the key that the screen knows
@@ -20,7 +20,7 @@ const (
 	paletteProfile = "profile "
 )
 
-// recentLines is how many lines of the palette are remembered while the program runs.
+// recentLines is the number of palette lines that the program remembers while it runs.
 const recentLines = 8
 
 func (m *Model) openPalette() tea.Cmd {
@@ -28,7 +28,8 @@ func (m *Model) openPalette() tea.Cmd {
 	return nil
 }
 
-// paletteItems lists the screens, what the active screen can do, and what the shell can do; what was used last stands first.
+// paletteItems lists the screens, the keys of the active screen, and the actions of the shell; recently used ones come
+// first.
 func (m *Model) paletteItems() []kit.Item {
 	items := m.openItems()
 	items = append(items, m.screenItems()...)
@@ -61,7 +62,7 @@ func (m *Model) openItems() []kit.Item {
 		case slices.Contains(m.tabs, id):
 			name = "open-" + name
 		case id != screen.Settings && id != screen.Wire:
-			continue // a review is opened by what it is about
+			continue // a review needs a subject to open
 		}
 		it := kit.Item{Value: paletteOpen + string(id), Label: "open " + m.screens[id].Title(), Note: m.shellKey(name)}
 		if id == screen.Wire {
@@ -148,7 +149,7 @@ func (m *Model) profileItems() []kit.Item {
 	return items
 }
 
-// choose does what a line of the palette says.
+// choose runs a line of the palette.
 func (m *Model) choose(it kit.Item, chosen bool) tea.Cmd {
 	if !chosen {
 		return nil

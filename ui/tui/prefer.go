@@ -10,7 +10,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// apply takes over choices of the person while the program runs, such as those that the settings have just saved.
+// apply adopts new choices of the person at run time, such as those that the settings have just saved.
 func (m *Model) apply(ui config.UI) tea.Cmd {
 	before := m.opt.UI
 	m.opt.UI = ui
@@ -39,7 +39,7 @@ func lookOf(ui config.UI) theme.Look {
 	return look
 }
 
-// use shows another theme until the program ends.
+// use switches the theme until the program ends.
 func (m *Model) use(name string) tea.Cmd {
 	m.look.Name = name
 	m.retheme()

@@ -32,7 +32,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	keys, to := m.screenKeys()
 	if m.active().Capturing() {
-		if orig, ok := to[key]; ok && msg.Text == "" { // what is text is typed, whatever it is bound to
+		if orig, ok := to[key]; ok && msg.Text == "" { // text is typed, whatever it is bound to
 			return m.pass(msg, orig)
 		}
 		return m.hand(msg)
@@ -52,7 +52,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	return m.pass(msg, orig)
 }
 
-// touch tells the vault that somebody is there.
+// touch tells the vault that the person is active.
 func (m *Model) touch() {
 	if m.ctx.Vault.Touch != nil {
 		m.ctx.Vault.Touch()
@@ -84,7 +84,7 @@ func (m *Model) pass(msg tea.KeyPressMsg, orig string) tea.Cmd {
 	return m.hand(msg)
 }
 
-// hand gives the active screen what a person did. A remark that the key before did nothing is out of date by then.
+// hand passes the person's input to the active screen. A remark that the previous key did nothing is outdated by then.
 func (m *Model) hand(msg tea.Msg) tea.Cmd {
 	if m.toast.refusal {
 		m.toast = toast{}

@@ -10,13 +10,14 @@ import (
 	"coffer/ui/tui/internal/job"
 )
 
-// Run shows the program until the person quits or ctx ends. It returns nil after quitting or an interrupt, the context's error when ctx
-// ended, and an error when the terminal could not be used.
+// Run shows the program until the person quits or ctx ends. It returns nil after quitting or an interrupt, the
+// context's error after the end of ctx, and an error when it cannot use the terminal.
 func Run(ctx context.Context, o Options) error {
 	QuietEnvironment()
 	m := New(o)
 	defer m.Close()
-	// Signals end ctx and nothing else: a second handler inside the library would send to an event loop that ctx has already ended, and hang.
+	// Signals end ctx and nothing else: a second handler inside the library would send to an event loop that ctx has
+	// already ended, and hang.
 	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFPS(m.fps())}
 	if o.Env != nil {
 		opts = append(opts, tea.WithEnvironment(o.Env))
@@ -41,7 +42,7 @@ func Run(ctx context.Context, o Options) error {
 	return ended(ctx, err)
 }
 
-// ended is what Run returns for the end of the program.
+// ended is the result of Run for the end of the program.
 func ended(ctx context.Context, err error) error {
 	switch {
 	case err == nil, errors.Is(err, tea.ErrInterrupted):

@@ -8,14 +8,14 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// tabLine is the second line with the places on it that can be clicked.
+// tabLine is the second line with its clickable places.
 type tabLine struct {
 	b     strings.Builder
 	used  int
 	spots []tabSpot
 }
 
-// tabSpot is a tab, or with a hint the key of a hint.
+// tabSpot is a tab, or the key of a hint.
 type tabSpot struct {
 	x, w int
 	tab  screen.ID
@@ -30,15 +30,16 @@ func (l *tabLine) write(s theme.Style, text string) {
 	l.used += kit.Width(text)
 }
 
-// tabView draws the second line: where one is. In a narrow terminal the hints on the right go first, then the names of the other tabs.
+// tabView draws the second line: the tabs and the hints. In a narrow terminal the hints on the right go first, then the
+// names of the other tabs.
 func (m *Model) tabView(w int) string { return kit.Fit(m.tabLayout(w).b.String(), w) }
 
 func (m *Model) tabLayout(w int) *tabLine {
 	hints := m.hints()
 	for _, named := range []bool{true, false} {
-		most := len(hints) // of the hints that go
+		most := len(hints) // the most hints that may go
 		if named && len(m.over[m.tab]) > 0 {
-			most-- // where one is stands there in words: the names of the tabs go before the way to the help
+			most-- // the line names the active tab in words: the names of the others go before the hint for the help
 		}
 		for skip := range most + 1 {
 			l := m.tabNames(named)
@@ -90,7 +91,7 @@ func (m *Model) hints() []hint {
 	return append(out, hint{key, "help", hintHelp})
 }
 
-// tabNames writes the tabs and what is open on top; the names of inactive tabs only when named.
+// tabNames writes the tabs and the screen on top; the names of inactive tabs only when named.
 func (m *Model) tabNames(named bool) *tabLine {
 	th := m.theme
 	l := &tabLine{}

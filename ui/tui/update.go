@@ -14,12 +14,12 @@ import (
 const (
 	toastTime   = 4 * time.Second
 	toastLong   = 8 * time.Second
-	toastOwn    = 300 * time.Millisecond // a remark that is older stays with its screen when another one is opened
-	quitTime    = toastLong              // the answer counts while the question stands
+	toastOwn    = 300 * time.Millisecond // an older remark stays with its screen when another one opens
+	quitTime    = toastLong              // the answer counts while the question is shown
 	shortestNap = 250 * time.Millisecond // at most four drawings a second by time alone
 )
 
-// Update handles one message and arranges the next wake-up.
+// Update handles one message and schedules the next wake-up.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, tea.Batch(m.handle(msg), m.nap())
 }
@@ -87,7 +87,7 @@ func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// hide turns the hiding of amounts on or off, for every screen.
+// hide hides or shows amounts, on every screen.
 func (m *Model) hide() tea.Cmd {
 	m.hidden = !m.hidden
 	text := "amounts are shown"
@@ -104,7 +104,7 @@ func (m *Model) opened(msg screen.OpenMsg) tea.Cmd {
 		return nil
 	}
 	if m.toast.refusal || m.toast.Meaning == theme.None && m.ctx.Clock().Sub(m.toast.since) >= toastOwn {
-		m.toast = toast{} // it was about the screen that is left
+		m.toast = toast{} // it belonged to the screen that is left
 	}
 	m.open(msg.Screen)
 	return m.screens[msg.Screen].Update(screen.OpenedMsg{Arg: msg.Arg})
@@ -136,7 +136,7 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	return m.hand(msg)
 }
 
-// nap arranges one wake-up at the next moment at which something shown changes by time alone.
+// nap schedules one wake-up for the next moment at which time alone changes the screen.
 func (m *Model) nap() tea.Cmd {
 	now := m.ctx.Clock()
 	next := soonest(m.ageChanges(now), m.toast.until.Sub(now))

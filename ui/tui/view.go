@@ -34,7 +34,7 @@ func (m *Model) View() tea.View {
 
 func (m *Model) content() string {
 	if m.w == 0 || m.h == 0 {
-		return "" // the size is not known yet
+		return "" // the size is unknown yet
 	}
 	if m.tooSmall() {
 		return m.smallView()
@@ -60,7 +60,7 @@ func (m *Model) content() string {
 	return kit.Lines(m.headLine(w), m.tabView(w), rule, body, last, m.keyLine(w))
 }
 
-// paletteTop is the line of the body on which the palette begins.
+// paletteTop is the first line of the palette in the body.
 const paletteTop = 1
 
 // paletteAt is the first column of the palette and its width.
@@ -89,7 +89,7 @@ func badgeText(k network.Kind) string {
 	return "REAL"
 }
 
-// badge is loud for everything that is not known to be play money.
+// badge is loud for everything that is not certainly play money.
 func (m *Model) badge() string {
 	switch m.ctx.Network.Kind {
 	case network.Embedded:
@@ -113,7 +113,7 @@ func (m *Model) headLine(w int) string {
 	return kit.Sides(left, right, w)
 }
 
-// facts are the account and the way to the service in few words, the fullest first.
+// facts describe the account and the way to the service in few words, the fullest first.
 func (m *Model) facts() []string {
 	host, some := m.via()
 	if len(m.ctx.Accounts) == 0 {
@@ -127,7 +127,8 @@ func (m *Model) facts() []string {
 	return []string{full + "  " + host, short + "  " + host, short + "  " + some, some, ""}
 }
 
-// via says that a proxy stands between the program and the service: with its host, and without. No user name or password of its address is shown.
+// via describes the proxy between the program and the service, with and without its host. It shows no user name or
+// password of the proxy's address.
 func (m *Model) via() (host, some string) {
 	proxy := m.ctx.Settings.Proxy
 	if proxy == "" {
@@ -141,10 +142,11 @@ func (m *Model) via() (host, some string) {
 	return "via proxy " + kit.Clean(proxy, 40), "via proxy"
 }
 
-// fresh is how old data are that are read again in time: their age is not counted on the screen, so that nothing is written while nobody does anything.
+// fresh is the age up to which data that is re-read regularly shows no running age, so that an idle program writes
+// nothing.
 const fresh = 20 * time.Second
 
-// age is that of the data: "now" while they are fresh.
+// age is the age of the data: "now" while they are fresh.
 func (m *Model) age() string {
 	now := m.ctx.Clock()
 	if at := m.total.At; !m.total.Stale && !at.IsZero() && now.Sub(at) < fresh {
@@ -153,7 +155,7 @@ func (m *Model) age() string {
 	return kit.Age(now, m.total.At)
 }
 
-// ageChanges says after how long the text of the age is next different; 0: not by time alone.
+// ageChanges is the time until the text of the age changes; 0: never by time alone.
 func (m *Model) ageChanges(now time.Time) time.Duration {
 	at := m.total.At
 	if d := now.Sub(at); !m.total.Stale && !at.IsZero() && d < fresh {
@@ -185,11 +187,11 @@ func (m *Model) totalText() string {
 	return total + age
 }
 
-// toastMost is how many lines a toast may take.
+// toastMost is the maximum number of lines of a toast.
 const toastMost = 4
 
-// toastLines is the toast: its last line stands in the place of the lower rule, so that nothing moves when one appears, and those before it over the end of the
-// body. Over a review it has one line: what is decided on is never covered.
+// toastLines is the toast. Its last line takes the place of the lower rule, so that nothing moves when a toast appears;
+// the others cover the end of the body. Over a review it has one line, so that it never covers what is decided on.
 func (m *Model) toastLines(w int) []string {
 	if m.toast.Text == "" || !m.ctx.Clock().Before(m.toast.until) {
 		return nil
@@ -223,7 +225,8 @@ func (m *Model) keyLine(w int) string {
 	return kit.KeyLine(m.theme, keys, w, m.helpKey())
 }
 
-// helpKey is the key that lists all keys now, "" while one of the shell's own panels has the keyboard. What is text is typed while a screen has the keyboard.
+// helpKey is the key that lists all keys now, "" while a panel of the shell has the keyboard. While a screen has the
+// keyboard, a key that is text types.
 func (m *Model) helpKey() string {
 	switch {
 	case m.help.open || m.palette.IsOpen():
@@ -234,7 +237,7 @@ func (m *Model) helpKey() string {
 	return m.shellKey("help")
 }
 
-// lineKeys are the keys of the last line, and the way back to those that the screen knows.
+// lineKeys are the keys of the last line, and the map back to the screen's own keys.
 func (m *Model) lineKeys() ([]kit.Key, back) {
 	switch {
 	case m.help.open:
@@ -245,7 +248,8 @@ func (m *Model) lineKeys() ([]kit.Key, back) {
 	return m.screenKeys()
 }
 
-// foldASCII replaces what is left of other characters, such as names that a service sent, by one ? a cell. The mark of a cut keeps its meaning.
+// foldASCII replaces each cell of the remaining non-ASCII characters, such as names from a service, by one ?. The mark
+// of a cut keeps its meaning.
 func foldASCII(s, more string) string {
 	var b strings.Builder
 	b.Grow(len(s))

@@ -20,10 +20,10 @@ const Account = "0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442"
 // Signer is its signer.
 const Signer = "0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72"
 
-// Now is the moment at which the sample clock stands.
+// Now is the time of the sample clock.
 func Now() time.Time { return time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC) }
 
-// Context is that of the demo profile on an embedded network, with the clock standing still.
+// Context is the context of the demo profile on an embedded network, with a stopped clock.
 func Context(t testing.TB) screen.Context {
 	c, err := catalog.Load()
 	if err != nil {
@@ -43,7 +43,7 @@ type holding struct {
 	amount    string
 }
 
-// Balances is what the sample account holds; everything else of the catalog is listed with zero.
+// Balances lists the balances of the sample account; every other asset of the catalog is zero.
 func Balances(t testing.TB) api.AggregatedBalance {
 	return balances(t, []holding{
 		{"ob:usdc", 3, "25"}, {"ob:usdc", 1, "850.25"}, {"ob:usdc", 4, "1400"}, {"ob:eth", 0, "0.1"}, {"ob:eth", 2, "0.2123"},

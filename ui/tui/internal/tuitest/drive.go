@@ -13,7 +13,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Press makes the message of a key from its name as tea.KeyPressMsg.String gives it.
+// Press makes the message of a key from its name in the form of tea.KeyPressMsg.String.
 func Press(name string) tea.KeyPressMsg {
 	codes := map[string]rune{
 		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
@@ -34,7 +34,7 @@ func Press(name string) tea.KeyPressMsg {
 // Theme is the dark theme in true colour.
 func Theme() theme.Theme { return theme.New(true, colorprofile.TrueColor, false) }
 
-// Text draws a screen at w×h and returns what a person reads. It fails the test when the body is not exactly w×h cells.
+// Text draws a screen at w×h and returns its visible text. It fails the test when the body is not exactly w×h cells.
 func Text(t testing.TB, s screen.Screen, w, h int) string {
 	t.Helper()
 	body, _, _, _ := kit.TakeCursor(s.View(screen.Frame{W: w, H: h, Theme: Theme(), Now: Now()}))
@@ -46,7 +46,7 @@ func Text(t testing.TB, s screen.Screen, w, h int) string {
 	return strings.Join(lines, "\n") + "\n" + strings.TrimRight(ansi.Strip(kit.KeyLine(Theme(), s.Keys(), w, MoreKey(s))), " ") + "\n"
 }
 
-// MoreKey is the key that the key line of the shell names for all keys of the screen as it is now.
+// MoreKey is the key that the shell's key line names for listing all keys of the screen.
 func MoreKey(s screen.Screen) string {
 	if s.Capturing() {
 		return kit.HelpTyping
@@ -68,7 +68,7 @@ func CheckBox(t testing.TB, body string, w, h int) {
 	}
 }
 
-// Keys presses keys one after the other and returns the command of the last one.
+// Keys presses keys in order and returns the command of the last one.
 func Keys(s screen.Screen, names ...string) (last tea.Cmd) {
 	for _, n := range names {
 		last = s.Update(Press(n))

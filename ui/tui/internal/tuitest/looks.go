@@ -16,8 +16,9 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Looks compares a screen with golden files that hold its styles as well: on a dark and on a light background in true colour, and without colour, each in
-// the bodies of an 80×24 and of a 120×40 terminal. Prepare, when it is not nil, is called before each drawing, after the size was told.
+// Looks compares a screen, including its styles, with golden files: on a dark and on a light background in true colour,
+// and without colour, each in the bodies of an 80×24 and of a 120×40 terminal. A non-nil prepare runs before each
+// drawing, after the size message.
 func Looks(t *testing.T, s screen.Screen, now time.Time, prepare func()) {
 	t.Helper()
 	looks := []struct {
@@ -40,8 +41,8 @@ func Looks(t *testing.T, s screen.Screen, now time.Time, prepare func()) {
 	}
 }
 
-// compare demands the content of testdata/<test>.golden, or writes it when the test was started with -update, whoever defined that flag. Every line ends with
-// a sign, so that its spaces can be seen; escapes are written out.
+// compare requires the content of testdata/<test>.golden, or writes it when the test runs with -update, a flag that any
+// package may define. Every line ends with a sign that makes its spaces visible; escapes are spelled out.
 func compare(t *testing.T, body string) {
 	t.Helper()
 	var got bytes.Buffer

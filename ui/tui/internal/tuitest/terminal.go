@@ -1,5 +1,5 @@
-// Package tuitest is the test bench of the terminal interface: an in-process terminal that holds what a person would see, and sample
-// data with a fixed clock. Only tests import it.
+// Package tuitest is the test bench of the terminal interface: an in-process terminal that holds the visible screen,
+// and sample data with a fixed clock. Only tests import it.
 package tuitest
 
 import (
@@ -15,8 +15,9 @@ import (
 	"github.com/charmbracelet/x/vt"
 )
 
-// Terminal runs a program in an emulated terminal. One mutex guards every call of the emulator, input goes through an unbounded queue so that
-// sending never waits for the renderer, and LF becomes CRLF because the program takes its input for a pipe.
+// Terminal runs a program in an emulated terminal. One mutex guards every call of the emulator, input goes through an
+// unbounded queue so that sending never waits for the renderer, and LF becomes CRLF because the program sees its input
+// as a pipe.
 type Terminal struct {
 	t     testing.TB
 	mu    sync.Mutex
@@ -27,7 +28,7 @@ type Terminal struct {
 	ended chan error
 }
 
-// Write takes what the program draws.
+// Write takes the program's output.
 func (s *Terminal) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +50,7 @@ func (s *Terminal) Screen() (out string) {
 	return strings.Join(lines, "\n")
 }
 
-// Bytes is how many bytes the program has written so far.
+// Bytes is the number of bytes that the program has written so far.
 func (s *Terminal) Bytes() (n int) { s.Do(func(*vt.Emulator) { n = s.raw.Len() }); return n }
 
 // Raw is everything that the program has written so far.

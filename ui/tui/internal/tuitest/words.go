@@ -10,10 +10,11 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// Words makes what people type into fields, at random and always the same for one seed: names, addresses, amounts, and any printable characters.
+// Words generates what people type into fields, random but the same for one seed: names, addresses, amounts, and any
+// printable characters.
 type Words struct{ random *rand.Rand }
 
-// NewWords makes the words of a seed.
+// NewWords makes the generator of a seed.
 func NewWords(seed uint64) *Words {
 	return &Words{rand.New(rand.NewPCG(seed, seed))} //nolint:gosec // words of a test, the same for one seed
 }
@@ -33,8 +34,9 @@ func (w *Words) Next() string {
 	return string(out)
 }
 
-// Type presses the characters of a text one after the other as the shell hands them on, and returns the messages of the commands. It fails the test when a
-// character would be a key of the shell or of the screen: the screen does not capture what is typed then.
+// Type presses the characters of a text in order, as the shell passes them on, and returns the messages of the
+// commands. It fails the test when a character would be a key of the shell or of the screen: then the screen does not
+// capture typed text.
 func Type(t testing.TB, s screen.Screen, text string) (sent []tea.Msg) {
 	t.Helper()
 	for _, c := range text {
@@ -50,7 +52,7 @@ func Type(t testing.TB, s screen.Screen, text string) (sent []tea.Msg) {
 	return sent
 }
 
-// Messages runs a command and all that it consists of, in order, and returns their messages.
+// Messages runs a command and all commands inside it, in order, and returns their messages.
 func Messages(cmd tea.Cmd) []tea.Msg {
 	if cmd == nil {
 		return nil
