@@ -9,7 +9,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// openDoctor looks at everything.
+// openDoctor runs every check of the doctor.
 func (m *Model) openDoctor() tea.Cmd {
 	if m.deps.Doctor == nil {
 		return screen.Toast(theme.Warn, m.noDoctor())
@@ -19,7 +19,7 @@ func (m *Model) openDoctor() tea.Cmd {
 	return m.ask()
 }
 
-// noDoctor says why nothing is looked at.
+// noDoctor says why the doctor cannot run.
 func (m *Model) noDoctor() string {
 	if m.ctx.NoFiles != "" {
 		return "the doctor looks at the machine on which this program runs, and that is not yours"
@@ -34,7 +34,7 @@ func (m *Model) ask() tea.Cmd {
 	return func() tea.Msg { return foundMsg{gen, look(life, t)} }
 }
 
-// terminal is what is known about the terminal.
+// terminal describes the terminal as far as it is known.
 func (m *Model) terminal() doctor.Terminal {
 	var t doctor.Terminal
 	if m.deps.Getenv != nil {
@@ -48,7 +48,7 @@ func (m *Model) terminal() doctor.Terminal {
 	return t
 }
 
-// shellLines is how many lines the shell draws around the body.
+// shellLines is the number of lines that the shell draws around the body.
 const shellLines = 5
 
 func (m *Model) pressDoctor(key string) tea.Cmd {
@@ -70,7 +70,7 @@ func (m *Model) pressDoctor(key string) tea.Cmd {
 	return nil
 }
 
-// doctorLines shows what the doctor found.
+// doctorLines shows the doctor's findings.
 func (m *Model) doctorLines(th theme.Theme, w int) []string {
 	state := ""
 	switch {

@@ -29,7 +29,7 @@ const (
 	no   = "no"
 )
 
-// item is one choice: its words, what it is now, what it can be, and why it cannot be changed.
+// item is one choice: its name, its present value, its possible values, and why it cannot be changed.
 type item struct {
 	id, label, value, shown string
 	choices                 []kit.Item
@@ -48,7 +48,7 @@ func switches(onWords, offWords string) []kit.Item {
 	return []kit.Item{{Value: yes, Label: "yes", Note: onWords}, {Value: no, Label: "no", Note: offWords}}
 }
 
-// items are the choices as they stand.
+// items lists the choices with their present values.
 func (m *Model) items() []item {
 	off := ""
 	if m.deps.Save == nil {
@@ -155,7 +155,7 @@ func (m *Model) keysNote() string {
 	return "enter lists what keys do"
 }
 
-// ColourWords names what a terminal can show, "" when it is not known.
+// ColourWords names what a terminal can show, "" when that is unknown.
 func ColourWords(p colorprofile.Profile) string {
 	switch p {
 	case colorprofile.TrueColor:
@@ -172,7 +172,7 @@ func ColourWords(p colorprofile.Profile) string {
 	return ""
 }
 
-// fact is a line that is only shown.
+// fact is a line that cannot be selected.
 type fact struct {
 	label string
 	spans []kit.Span

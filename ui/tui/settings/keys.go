@@ -13,10 +13,11 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// shellOwner stands before the dot in the names of actions that work on every screen.
+// shellOwner comes before the dot in the names of actions that work on every screen.
 const shellOwner = "shell"
 
-// ActionsOf lists what the keys of one screen do. owner is its id, or "shell"; a key that signs, confirms or moves is listed as fixed.
+// ActionsOf lists the actions of one screen's keys. owner is its id, or "shell"; a key that signs, confirms or moves is
+// listed as fixed.
 func ActionsOf(owner, title string, keys []kit.Key) []Action {
 	var out []Action
 	for _, k := range keys {
@@ -37,7 +38,8 @@ func ActionsOf(owner, title string, keys []kit.Key) []Action {
 	return out
 }
 
-// Collect lists what the keys of the shell and of screens do, in the order of the tabs. The screens are asked when the list is opened.
+// Collect lists the actions of the shell's and the screens' keys, in the order of the tabs. It asks the screens when
+// the list opens.
 func Collect(screens map[screen.ID]screen.Screen) func() []Action {
 	return func() []Action {
 		out := ShellActions()
@@ -50,7 +52,7 @@ func Collect(screens map[screen.ID]screen.Screen) func() []Action {
 	}
 }
 
-// ShellActions lists what the shell does on every screen, as docs/configuration.md does.
+// ShellActions lists the actions of the shell, the same as docs/configuration.md.
 func ShellActions() []Action {
 	var out []Action
 	for _, a := range [][3]string{
@@ -66,7 +68,7 @@ func (m *Model) openKeys() {
 	if m.deps.Actions != nil {
 		m.actions = m.deps.Actions()
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.ui.Keys)) { // of a state that no screen is in just now
+	for _, name := range slices.Sorted(maps.Keys(m.ui.Keys)) { // of a state that no screen has now
 		if !slices.ContainsFunc(m.actions, func(a Action) bool { return a.Name == name }) {
 			owner, words, _ := strings.Cut(name, ".")
 			m.actions = append(m.actions, Action{Name: name, Screen: owner, Words: words})
@@ -92,7 +94,7 @@ func (m *Model) narrow() {
 	m.reveal()
 }
 
-// key is the key of an action as things stand.
+// key is the present key of an action.
 func (m *Model) key(a Action) string {
 	if own := m.ui.Keys[a.Name]; own != "" {
 		return own
@@ -152,7 +154,7 @@ func (m *Model) pressFilter(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// bind takes the key that was pressed as the new one of the selected action, unless another action has it.
+// bind binds the pressed key to the selected action, unless another action has it.
 func (m *Model) bind(pressed string) tea.Cmd {
 	a, ok := m.selected()
 	if !ok || pressed == "esc" {

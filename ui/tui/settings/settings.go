@@ -1,10 +1,12 @@
-// Package settings is the screen of a person's choices and of how the program is set up: theme, mouse, amounts, keys; the policy, the vault, the proxy and the files;
-// and the doctor, which looks at everything and says what to do.
+// Package settings is the screen of a person's choices and of the program's set-up: theme, mouse, amounts, keys; the
+// policy, the vault, the proxy and the files; and the doctor, which checks everything and says what to do.
 //
-// Promise: a choice is checked, written into the configuration with the person's comments kept, and only then used; what needs a restart says so. Policy, vault
-// and files are shown and not changed here: the first two decide what may be signed. Nothing secret is shown. The doctor changes nothing.
+// Promise: a choice is checked, written into the configuration with the person's comments kept, and only then used; one
+// that needs a restart says so. The screen shows policy, vault and files and does not change them: the first two decide
+// what may be signed. It shows nothing secret. The doctor changes nothing.
 //
-// It is opened on top of a tab; esc closes it. Update does no input or output. Sources: docs/configuration.md, docs/policy.md, TH-Y5, K7.
+// The screen opens on top of a tab; esc closes it. Update does no input or output. Sources: docs/configuration.md,
+// docs/policy.md, TH-Y5, K7.
 package settings
 
 import (
@@ -20,33 +22,34 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Action is something that a key does: its name in the configuration ("balances.sort"), the screen it belongs to, its words and the key that it comes with. Fixed
-// says why its key stays ("" when it can be changed).
+// Action is the action of a key: its name in the configuration ("balances.sort"), its screen, its words and its default
+// key. Fixed says why the key cannot be changed ("" when it can).
 type Action struct{ Name, Screen, Words, Key, Fixed string }
 
 // Path is a file or directory of the program, for display.
 type Path struct{ Name, Path string }
 
-// Deps are what the screen works with. A nil function leaves its part out.
+// Deps are what the screen works with. A nil function removes its part.
 type Deps struct {
 	UI      config.UI
 	Config  string                   // path of the configuration
 	Save    func(ui config.UI) error // writes the choices; called from commands
-	Actions func() []Action          // what keys do, for rebinding; called on the event loop
+	Actions func() []Action          // the actions of keys, for rebinding; called on the event loop
 
 	Paths     []Path
 	LockAfter time.Duration // 0: no vault that locks
-	Service   string        // where it is, for display
-	// Policy reads the policy file anew and puts its limits into words; called from commands. PolicyFile "": there is none.
+	Service   string        // its place, for display
+	// Policy reads the policy file again and puts its limits into words; called from commands. PolicyFile "": there is
+	// no policy file.
 	PolicyFile string
 	Policy     func() ([]string, error)
-	// Doctor looks at everything; Report leaves out of it what others need not see. Both are called from commands.
+	// Doctor runs all checks; Report leaves out the private parts. Both are called from commands.
 	Doctor func(ctx context.Context, t doctor.Terminal) []doctor.Finding
 	Report func(found []doctor.Finding) string
 	Getenv func(string) string // of the person's terminal; nil: nothing is known about it
 }
 
-// page is what the screen shows.
+// page says which page is on the screen.
 type page int
 
 const (
@@ -80,16 +83,16 @@ type Model struct {
 	limitsGot bool
 
 	actions []Action
-	rows    []int // the actions that the filter leaves
+	rows    []int // the actions that match the filter
 	filter  *kit.Field
 	typing  bool // the filter has the keyboard
-	waiting bool // the next key is the new one of the selected action
+	waiting bool // the next key becomes the key of the selected action
 
 	found   []doctor.Finding
 	asking  bool
 	askedAt time.Time
-	look    theme.Theme // as it was drawn last: what the doctor says about colours
-	starts  []int       // the lines at which rows start, as they were laid out last
+	look    theme.Theme // of the last drawing: the doctor's words about colours use it
+	starts  []int       // the first line of each row in the last layout
 }
 
 // New makes the screen.
@@ -109,21 +112,21 @@ func (m *Model) Title() string {
 	return "Settings"
 }
 
-// Init does nothing before the screen is opened.
+// Init does nothing before the screen opens.
 func (m *Model) Init() tea.Cmd { return nil }
 
-// Close ends what is under way.
+// Close cancels what is in progress.
 func (m *Model) Close() { m.stop() }
 
-// Capturing is true while something is typed or chosen, and where what is typed goes into the selected row.
+// Capturing reports whether something is typed or chosen, or typed text goes into the selected row.
 func (m *Model) Capturing() bool {
 	return m.busy() || m.takesText()
 }
 
-// busy reports that a list, a field or a question has the keyboard.
+// busy reports whether a list, a field or a question has the keyboard.
 func (m *Model) busy() bool { return m.choice.IsOpen() || m.editing || m.waiting || m.typing }
 
-// takesText reports that the selected row is text: what is typed there begins the typing.
+// takesText reports whether the selected row is text: a character starts the typing there.
 func (m *Model) takesText() bool {
 	if m.busy() || m.page != pageMain || m.saving {
 		return false

@@ -121,7 +121,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// scrolled handles the keys that scroll the main page: below the last choice is more to read that cannot be selected.
+// scrolled handles the keys that scroll the main page: below the last choice is text that cannot be selected.
 func (m *Model) scrolled(key string) bool {
 	if m.h == 0 {
 		return false
@@ -142,7 +142,7 @@ func (m *Model) back() tea.Cmd {
 	if m.page == pageMain {
 		return screen.Send(screen.BackMsg{From: screen.Settings})
 	}
-	m.gen++ // what the doctor is asking is not waited for any more
+	m.gen++ // drop the answer of a doctor that is still running
 	m.page, m.asking = pageMain, false
 	m.reveal()
 	return nil
@@ -197,7 +197,7 @@ func (m *Model) enter() tea.Cmd {
 	return nil
 }
 
-// beginDust gives the field of the dust threshold the keyboard; what is typed is appended to what it is now.
+// beginDust gives the field of the dust threshold the keyboard; typing appends to its present value.
 func (m *Model) beginDust() {
 	m.editing, m.wrong = true, ""
 	m.field.Set(m.dust())
@@ -255,7 +255,7 @@ func (m *Model) edit(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// save checks and writes choices. They are used once they are written.
+// save checks and writes choices. They take effect once they are written.
 func (m *Model) save(ui config.UI, remark string) tea.Cmd {
 	if err := config.CheckUI(ui); err != nil {
 		m.wrong = problem(err)
@@ -283,7 +283,7 @@ func (m *Model) saved(msg savedMsg) tea.Cmd {
 
 func problem(err error) string { return kit.Clean(err.Error(), 400) }
 
-// withoutText leaves out of keys that move those that are text.
+// withoutText removes the text keys from keys that move.
 func withoutText(keys []kit.Key) []kit.Key {
 	out := slices.Clone(keys)
 	for i := range out {
@@ -292,7 +292,7 @@ func withoutText(keys []kit.Key) []kit.Key {
 	return out
 }
 
-// Keys lists what works now.
+// Keys lists the keys that work now.
 func (m *Model) Keys() []kit.Key {
 	switch {
 	case m.choice.IsOpen():

@@ -40,7 +40,7 @@ func room(lines, h int) int {
 	return max(1, h-1)
 }
 
-// layout lays the text out and gives the height of its window, and where the selected row begins and ends.
+// layout lays out the text and returns the height of its window, and the first and last line of the selected row.
 func (m *Model) layout() (r, from, to int) {
 	lines, from, to := m.lines(theme.New(true, colorprofile.NoTTY, false), m.w)
 	r = room(len(lines), m.h)
@@ -66,7 +66,7 @@ func (m *Model) reveal() {
 	}
 }
 
-// lines is the whole text, and where the selected row begins and ends.
+// lines is the whole text, and the first and last line of the selected row.
 func (m *Model) lines(th theme.Theme, w int) (lines []string, from, to int) {
 	m.starts = m.starts[:0]
 	switch m.page {
@@ -124,7 +124,7 @@ func (m *Model) wrongLines(th theme.Theme, w int) []string {
 	return kit.Prose(w-1, 4+labelW, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, kit.Span{Text: m.wrong, Style: th.Danger})
 }
 
-// keyLines lists what keys do.
+// keyLines lists the actions of the keys.
 func (m *Model) keyLines(th theme.Theme, w int) (lines []string, from, to int) {
 	right := kit.Plural(len(m.rows), "action", "actions") + " "
 	lines = append(lines, kit.Sides("  "+th.Strong.Render("What keys do"), th.Dim.Render(right), w))
@@ -188,7 +188,7 @@ func (m *Model) actionLine(th theme.Theme, a Action, selected bool, w int) strin
 	return kit.Sides(left, th.Dim.Render(note+" "), w)
 }
 
-// bindProblem is what is wrong with a key, without the place in the file.
+// bindProblem describes what is wrong with a key, without the place in the file.
 func bindProblem(err error) string {
 	var broken *config.Error
 	if errors.As(err, &broken) {
