@@ -9,7 +9,7 @@ import (
 	"coffer/wallet/vault"
 )
 
-// complete checks what can be checked without asking anybody, and notes at the rows what is wrong.
+// complete checks what it can without input or output, and marks the rows with mistakes.
 func (m *Model) complete() bool {
 	bad := func(id, problem string) { m.wrong[id] = problem }
 	switch m.step {

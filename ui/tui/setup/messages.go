@@ -5,14 +5,14 @@ import (
 	"coffer/wallet/vault"
 )
 
-// namedMsg tells which profiles there are.
+// namedMsg brings the names of the existing profiles.
 type namedMsg struct{ names []string }
 
-// lookedMsg tells what a network file was found to be.
+// lookedMsg brings the result of reading a network file.
 type lookedMsg struct{ looked }
 
-// steppedMsg is the outcome of a step. wrong and stay keep the person there; take puts what was found into the model, on the event loop. keys are the secrets
-// among it, to be wiped when nobody waits for them any more.
+// steppedMsg is the outcome of a step. wrong and stay keep the person there; take puts the result into the model, on
+// the event loop. keys are the secrets in the result, to be wiped when nothing waits for them any more.
 type steppedMsg struct {
 	gen   int
 	wrong map[string]string
@@ -28,5 +28,5 @@ type foundMsg struct {
 	found []doctor.Finding
 }
 
-// madeMsg is the outcome of writing everything down.
+// madeMsg is the outcome of writing the profile.
 type madeMsg struct{ err error }

@@ -46,30 +46,30 @@ type Model struct {
 	scroll  kit.Scroll
 
 	step  stepID
-	at    [stepDone + 1]int // the row that has the keyboard, by step
+	at    [stepDone + 1]int // the row with the keyboard, by step
 	note  note
-	wrong map[string]string // by row, what is wrong with it
-	leave time.Time         // when esc was pressed on the first step
+	wrong map[string]string // the mistake of each row
+	leave time.Time         // time of the esc on the first step
 
-	busy   string // what is under way; "": nothing
+	busy   string // what is in progress; "": nothing
 	since  time.Time
 	gen    int
 	cancel context.CancelFunc
 
 	fields  map[string]*kit.Field
 	secrets map[string]*kit.SecretField
-	picks   map[string]string // what was chosen, by group
-	filled  map[string]string // addresses of keys that were put into fields, by row
+	picks   map[string]string // the chosen value, by group
+	filled  map[string]string // addresses of keys that prefill put into fields, by row
 
-	names    []string // profiles that there are
+	names    []string // existing profiles
 	net      network.Descriptor
 	netPath  string // of the network file
 	looked   looked // at the network file while its name was being typed
 	others   []string
-	probed   string // the place of keys that was found to work
+	probed   string // the place of keys that works, as tested
 	keys     []vault.Candidate
-	keysFor  string       // what the keys were made for
-	held     []vault.Item // the keys without their secrets; they are told also when the secrets are wiped
+	keysFor  string       // the choices that the keys were made for
+	held     []vault.Item // the keys without their secrets, for display after the secrets are wiped
 	compared []profile.Compared
 	found    []doctor.Finding
 }
@@ -80,7 +80,7 @@ type note struct {
 	text    string
 }
 
-// looked is what a network file was found to be.
+// looked is the result of reading a network file.
 type looked struct {
 	path, text string
 	meaning    theme.Meaning
@@ -110,12 +110,12 @@ func New(o Options) *Model {
 // Init asks the terminal for its background and the configuration for its profiles.
 func (m *Model) Init() tea.Cmd { return tea.Batch(tea.RequestBackgroundColor, m.loadNames()) }
 
-// Close ends what is under way and wipes every secret.
+// Close cancels what is in progress and wipes every secret.
 func (m *Model) Close() { m.stop(); m.wipe() }
 
 func (m *Model) retheme() { m.theme = theme.Make(m.opt.look(), m.ground, m.colours, m.opt.ascii()) }
 
-// wipe forgets every secret.
+// wipe wipes every secret.
 func (m *Model) wipe() {
 	for _, s := range m.secrets {
 		s.Wipe()
@@ -143,14 +143,14 @@ func (m *Model) goTo(s stepID) {
 	m.step, m.wrong, m.leave = s, map[string]string{}, time.Time{}
 	m.scroll.Move(-1 << 20)
 	m.focus()
-	if s != stepSummary { // which is read from its beginning
+	if s != stepSummary { // the summary is read from its top
 		m.reveal()
 	}
 }
 
 func (m *Model) value(id string) string { return trimmed(m.fields[id].Value()) }
 
-// current is the row that has the keyboard.
+// current is the row with the keyboard.
 func (m *Model) current() row {
 	rows := m.rows()
 	if at := m.at[m.step]; at < len(rows) {

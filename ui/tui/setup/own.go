@@ -14,7 +14,7 @@ import (
 	"coffer/wallet/vault"
 )
 
-// advanceOwn makes or reads the keys. What was made before stays, unless something else was chosen since.
+// advanceOwn makes or reads the keys. Existing keys stay, unless a choice has changed since.
 func (m *Model) advanceOwn() tea.Cmd {
 	what := m.picks[ownGroup]
 	made := what + " " + m.path(rowKeyFile)
@@ -49,7 +49,7 @@ func (m *Model) advanceOwn() tea.Cmd {
 		default:
 			keys, err = parsed(text, password)
 		}
-		if err == nil && ctx.Err() != nil { // nobody waits for it any more, and perhaps nobody takes the answer
+		if err == nil && ctx.Err() != nil { // nothing waits for the keys any more, and the answer may be dropped
 			vault.Imported{Keys: keys}.Wipe()
 			keys, err = nil, ctx.Err()
 		}
@@ -97,7 +97,7 @@ func parsed(text, password secret.Secret) ([]vault.Candidate, error) {
 	return found.Keys, err
 }
 
-// keyProblem puts an error at its row. It never repeats what a file or a person said.
+// keyProblem puts an error at its row. It never repeats content of a file or typed text.
 func keyProblem(at, path string, err error) map[string]string {
 	var asks *vault.ImportError
 	var file *os.PathError
@@ -112,7 +112,7 @@ func keyProblem(at, path string, err error) map[string]string {
 	return map[string]string{at: clean(err)}
 }
 
-// prefill puts the addresses of the keys where an account asks for them. What a person typed there stays.
+// prefill puts the addresses of the keys into the fields of the accounts. Text that a person typed there stays.
 func (m *Model) prefill() {
 	put := func(id, address string) {
 		if v := m.value(id); v == "" || v == m.filled[id] {

@@ -88,7 +88,7 @@ func (r row) offWhen(off bool, why string) row {
 
 func goOn(label string) row { return row{id: rowContinue, label: label, button: true} }
 
-// rows are the rows of the step as things stand.
+// rows are the present rows of the step.
 func (m *Model) rows() []row {
 	switch m.step {
 	case stepName:

@@ -1,10 +1,11 @@
-// Package setup is the way from nothing to a working remote profile: seven steps (name, service, API key, where keys are kept, key, accounts, check) and a
-// summary, after which everything is written down at once.
+// Package setup leads from nothing to a working remote profile: seven steps (name, service, API key, where keys are
+// kept, key, accounts, check) and a summary, after which everything is written at once.
 //
-// Promise: nothing is on the disk before the summary is confirmed, and a set-up that is left, or fails, leaves nothing (profile.Host.Make). Esc goes a step back
-// and keeps what was entered. A secret is typed unseen or read from a file that only the person can read; it is in no view, and is wiped when the program is
-// suspended, left or done. The fingerprint of the network is typed by the person and compared with the network file; it is never taken from the
-// service. No place of keys is chosen for the person.
+// Promise: nothing is on disk before the summary is confirmed, and a set-up that is left, or fails, leaves nothing
+// (profile.Host.Make). Esc goes a step back and keeps what was entered. A secret is typed unseen or read from a file
+// that only the person can read; it is in no view, and is wiped when the program is suspended, left or done. The person
+// types the fingerprint of the network, which is compared with the network file and never taken from the service. The
+// set-up chooses no place of keys for the person.
 //
 // Update does no input or output: commands do, and answer with messages that carry a generation. Sources: protocol §4.2; TH-C3, K1, K6, K7, KR1 to KR3.
 package setup
@@ -29,7 +30,8 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// Maker is what a set-up does outside of the terminal; profile.Host is one. Every method may do input and output, and is called from commands only.
+// Maker does the work of a set-up outside of the terminal; profile.Host is one. Every method may do input and output,
+// and is called from commands only.
 type Maker interface {
 	Names() ([]string, error)
 	CanAdd(p config.Profile) error
@@ -46,7 +48,7 @@ type Maker interface {
 type Options struct {
 	Maker  Maker
 	Env    []string
-	UI     config.UI        // theme, colours and ASCII of the person; the zero value is the choice of nobody
+	UI     config.UI        // theme, colours and ASCII of the person; the zero value is no choice
 	In     io.Reader        // nil: the terminal
 	Out    io.Writer        // nil: standard output
 	Clock  func() time.Time // nil: time.Now
@@ -61,8 +63,9 @@ const (
 
 var _ Maker = profile.Host{}
 
-// Run walks a person through the set-up. It returns the name of the profile that was set up and is to be opened now, or "" when the person left: before the
-// end, and nothing was written, or at the end without opening it. When ctx ends first the result is its error.
+// Run walks a person through the set-up. It returns the name of the new profile if it is to be opened now, or "" when
+// the person left: before the end, and nothing was written, or at the end without opening it. When ctx ends first the
+// result is its error.
 func Run(ctx context.Context, o Options) (string, error) {
 	_ = os.Unsetenv("TEA_TRACE") // the library would log every key
 	_ = os.Unsetenv("TEA_DEBUG")
@@ -122,7 +125,7 @@ func (o Options) look() theme.Look {
 	return look
 }
 
-// ascii is true when the person asked for it, or the locale names a character set other than UTF-8.
+// ascii reports whether the person asked for ASCII, or the locale names a character set other than UTF-8.
 func (o Options) ascii() bool {
 	if o.UI.ASCII {
 		return true

@@ -8,7 +8,7 @@ import (
 	"coffer/wallet/vault"
 )
 
-// strength says below the field of a new passphrase how hard it is to guess.
+// strength rates a new passphrase below its field.
 func (m *Model) strength(r row, w int) []string {
 	if r.id != rowPass || r.secret.Empty() {
 		return nil
@@ -20,14 +20,15 @@ func (m *Model) strength(r row, w int) []string {
 	return kit.Prose(w, margin+labelW, kit.Span{Text: th.Sign(meaning) + " ", Style: th.Style(meaning)}, kit.Span{Text: words, Style: th.Style(meaning)})
 }
 
-// Bits from which a passphrase is called fair and strong. Every guess costs about a second of work (scrypt, 2^18).
+// The bits from which a passphrase is rated fair and strong. Every guess costs about a second of work (scrypt, 2^18).
 const (
 	fairBits   = 45
 	strongBits = 65
 )
 
-// strengthOf estimates how hard a passphrase is to guess: for every character that does not repeat or continue the one before it the bits of its alphabet, words at
-// the value of words and not of letters. It is a hint: it knows no dictionary. Nothing of the passphrase is kept.
+// strengthOf estimates how hard a passphrase is to guess. Every character that neither repeats nor continues the
+// previous one counts the bits of its alphabet; a word counts as a word, not as its letters. It is a hint: it knows no
+// dictionary. It keeps nothing of the passphrase.
 func strengthOf(typed []byte) (theme.Meaning, string) {
 	const perWord = 11 // bits, of a list of some thousand words
 	n, bits, words, run := utf8.RuneCount(typed), 0, 0, 0

@@ -16,7 +16,7 @@ import (
 
 func isAddress(s string) bool { return common.IsHexAddress(s) && strings.HasPrefix(s, "0x") }
 
-// summary says what will be set up, or was.
+// summary describes what the set-up will write, or has written.
 func (m *Model) summary(w int) []string {
 	th, p := m.theme, m.draft()
 	var out []string
@@ -59,7 +59,7 @@ func (m *Model) summary(w int) []string {
 	return append(out, "")
 }
 
-// toKnow is what may surprise the person later.
+// toKnow lists what may surprise the person later.
 func (m *Model) toKnow(w int) []string {
 	th := m.theme
 	var out []string
@@ -81,7 +81,7 @@ func (m *Model) toKnow(w int) []string {
 	return out
 }
 
-// withoutKey says which account has no key here, when that is not what was chosen.
+// withoutKey names the account that has no key here, unless that was the choice.
 func (m *Model) withoutKey() string {
 	if m.picks[ownGroup] == ownWatch {
 		return ""

@@ -119,7 +119,7 @@ func (m *Model) enter(repeated bool) tea.Cmd {
 	return m.move(1)
 }
 
-// edit hands a key to the row that has the keyboard.
+// edit passes a key to the row with the keyboard.
 func (m *Model) edit(msg tea.KeyPressMsg) {
 	r := m.current()
 	delete(m.wrong, r.id)
@@ -138,7 +138,8 @@ func (m *Model) edit(msg tea.KeyPressMsg) {
 	}
 }
 
-// pasted hands a paste to the row that has the keyboard; it presses nothing. A key of several lines, such as a keystore file, becomes one line, which means the same.
+// pasted passes a paste to the row with the keyboard; it presses nothing. A key of several lines, such as a keystore
+// file, becomes one line with the same meaning.
 func (m *Model) pasted(msg tea.PasteMsg) {
 	r := m.current()
 	if m.busy != "" {
@@ -157,7 +158,7 @@ func (m *Model) pasted(msg tea.PasteMsg) {
 	}
 }
 
-// secretWords says of a hidden field that takes no passphrase what it did not take.
+// secretWords says what a hidden field that takes no passphrase did not accept.
 func secretWords(r row) {
 	switch {
 	case r.secret.Error == "":
@@ -184,14 +185,14 @@ func (m *Model) pick(r row) {
 	m.focus()
 }
 
-// leaveTime is how long the question about leaving stands.
+// leaveTime is how long the question about leaving is shown.
 const leaveTime = 4 * time.Second
 
-// back ends what is under way, goes a step back, or leaves. What was entered stays.
+// back cancels what is in progress, goes a step back, or leaves. Entered text stays.
 func (m *Model) back() tea.Cmd {
 	switch {
 	case m.busy != "" && m.step == stepSummary:
-		m.cancel() // the answer says what became of it
+		m.cancel() // the answer reports the outcome
 	case m.busy != "":
 		m.calledOff()
 		if m.step == stepCheck {
@@ -214,7 +215,7 @@ func (m *Model) back() tea.Cmd {
 	return nil
 }
 
-// calledOff ends what is under way; its answer is dropped.
+// calledOff cancels what is in progress; its answer is dropped.
 func (m *Model) calledOff() {
 	if m.cancel != nil {
 		m.cancel()
@@ -230,7 +231,7 @@ func (m *Model) quit() tea.Cmd {
 	return tea.Quit
 }
 
-// begin starts something that takes time; run gets a context that esc ends, and the generation of its answer.
+// begin starts work that takes time; run gets a context that esc cancels, and the generation of its answer.
 func (m *Model) begin(what string, run func(ctx context.Context, gen int) tea.Msg) tea.Cmd {
 	if m.cancel != nil {
 		m.cancel()
@@ -261,7 +262,7 @@ func (m *Model) button(r row) tea.Cmd {
 	return m.advance()
 }
 
-// toWrong puts the keyboard on the first row with an error.
+// toWrong moves the keyboard to the first row with an error.
 func (m *Model) toWrong() {
 	for i, r := range m.rows() {
 		if m.wrong[r.id] != "" {
@@ -297,7 +298,7 @@ func (m *Model) stepped(msg steppedMsg) tea.Cmd {
 	return nil
 }
 
-// keyLine lists what works now.
+// keyLine lists the keys that work now.
 func (m *Model) keyLine() []kit.Key {
 	back := "back"
 	if m.step == stepName {

@@ -32,7 +32,7 @@ func (m *Model) View() tea.View {
 	return v
 }
 
-// ascii replaces what is left of other characters by one ? a cell.
+// ascii replaces each cell of the remaining non-ASCII characters by one ?.
 func ascii(s, more string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -51,7 +51,7 @@ func ascii(s, more string) string {
 func (m *Model) content() string {
 	switch {
 	case m.w == 0 || m.h == 0:
-		return "" // the size is not known yet
+		return "" // the size is unknown yet
 	case m.w < minWidth || m.h < minHeight:
 		lines := []string{"This window is too small.", fmt.Sprintf("It has %d×%d cells, the set-up needs %d×%d.", m.w, m.h, minWidth, minHeight), "Make it larger: nothing is lost.", "ctrl+c leave"}
 		return kit.Box(kit.Lines(lines...), m.w, m.h)
@@ -76,7 +76,7 @@ func stepTitle(s stepID) string {
 	return [...]string{"Name", "Service", "API key", "Where keys are kept", "Key", "Accounts", "Check", "Summary", "Done"}[s]
 }
 
-// intro says what the step is about.
+// intro introduces the step.
 func (m *Model) intro() []string {
 	switch m.step {
 	case stepName:
@@ -99,7 +99,7 @@ func (m *Model) intro() []string {
 	return []string{"The profile " + m.value(rowName) + " is set up."}
 }
 
-// body draws the text of the step, scrolled so that the row with the keyboard is in sight.
+// body draws the text of the step, scrolled to the row with the keyboard.
 func (m *Model) body() string {
 	lines, _, _ := m.lines()
 	room := m.h - chrome
@@ -147,7 +147,7 @@ func (m *Model) inSight() bool {
 	return m.h == 0 || from >= m.scroll.Top() && min(to, from+1) <= m.scroll.Top()+room
 }
 
-// lines is the whole text of the step, and where the row with the keyboard begins and ends.
+// lines is the whole text of the step, and the first and last line of the row with the keyboard.
 func (m *Model) lines() (lines []string, from, to int) {
 	w := m.w - margin
 	lines = append(lines, "")
@@ -182,7 +182,7 @@ func (m *Model) lines() (lines []string, from, to int) {
 	return lines, from, max(to, min(len(lines), to+3))
 }
 
-// after is what stands below the rows: what is under way, and what happened.
+// after is the text below the rows: what is in progress, and what happened.
 func (m *Model) after(w int) []string {
 	th := m.theme
 	var out []string
@@ -273,7 +273,7 @@ func (m *Model) problem(text string, w int) []string {
 	return kit.Prose(w, margin+labelW, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, kit.Span{Text: text, Style: th.Danger})
 }
 
-// fieldNote is what stands below a field: what was found, and while it has the keyboard what belongs there.
+// fieldNote is the text below a field: the result of a check, and while it has the keyboard what belongs there.
 func (m *Model) fieldNote(r row, focused bool, w int) []string {
 	th := m.theme
 	if r.id == rowNetwork && m.looked.text != "" && m.looked.path == m.value(rowNetwork) {
@@ -295,7 +295,7 @@ func (m *Model) hint(text string, w int) []string {
 	return kit.Prose(w, margin+labelW, kit.Span{Text: text, Style: m.theme.Dim})
 }
 
-// predicted shows the addresses of the accounts as they are computed here.
+// predicted shows the addresses of the accounts as computed here.
 func (m *Model) predicted(w int) []string {
 	th := m.theme
 	out := []string{""}
@@ -320,7 +320,7 @@ func (m *Model) predicted(w int) []string {
 	return out
 }
 
-// foundLines shows what the check found.
+// foundLines shows the findings of the check.
 func (m *Model) foundLines(w int) []string {
 	var out []string
 	for _, f := range m.found {

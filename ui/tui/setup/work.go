@@ -19,11 +19,11 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// loadNames asks which profiles there are.
+// loadNames reads the names of the existing profiles.
 func (m *Model) loadNames() tea.Cmd {
 	ask := m.opt.Maker.Names
 	return func() tea.Msg {
-		names, _ := ask() // a broken configuration is told at the first step, where it matters
+		names, _ := ask() // the first step reports a broken configuration, where it matters
 		return namedMsg{names}
 	}
 }
@@ -43,7 +43,7 @@ func (m *Model) path(id string) string {
 	return p
 }
 
-// lookAtNetwork reads the network file that was named, once for each name, so that it is shown before the step is over.
+// lookAtNetwork reads the named network file, once per name, so that its content is shown before the step ends.
 func (m *Model) lookAtNetwork() tea.Cmd {
 	typed := m.value(rowNetwork)
 	if m.step != stepService || typed == "" || m.looked.path == typed || m.current().id == rowNetwork {
@@ -68,7 +68,7 @@ func clean(err error) string { return kit.Clean(err.Error(), 600) }
 
 func (m *Model) kind() network.Kind { return network.Kind(m.picks[kindGroup]) }
 
-// draft is the profile as far as it was entered.
+// draft is the profile as entered so far.
 func (m *Model) draft() config.Profile {
 	return config.Profile{
 		Name: m.value(rowName), Kind: m.kind(), BaseURL: strings.TrimSuffix(m.value(rowURL), "/"), CAFile: m.path(rowCA), NetworkFile: m.netPath,
@@ -95,7 +95,7 @@ func (m *Model) accounts() []config.Account {
 	return out
 }
 
-// address is a typed EVM address, with its checksum when it was typed in one case; blanks between groups do not count.
+// address is a typed EVM address, with its checksum when it was typed in one case; blanks between groups are ignored.
 func (m *Model) address(id string) string {
 	s := strings.ReplaceAll(m.value(id), " ", "")
 	if common.IsHexAddress(s) && (s == strings.ToLower(s) || s[2:] == strings.ToUpper(s[2:])) {
@@ -104,7 +104,7 @@ func (m *Model) address(id string) string {
 	return s
 }
 
-// plan is everything that was entered, with copies of the secrets: whoever takes it wipes it.
+// plan is everything that was entered, with copies of the secrets: the caller wipes it.
 func (m *Model) plan() profile.Plan {
 	p := profile.Plan{
 		Profile: m.draft(), Network: m.net, APIKey: copied(m.secrets[rowAPIKey]), Default: m.picks[defaultGroup] == yes,
@@ -152,7 +152,8 @@ func (m *Model) advanceName() tea.Cmd {
 	})
 }
 
-// problem is what is wrong with the profile, without the place in a file that does not exist yet; of anything else in the file the place is told.
+// problem describes what is wrong with the profile, without the place in a file that does not exist yet; for any other
+// part of the file it includes the place.
 func problem(name string, err error) string {
 	var broken *config.Error
 	if errors.As(err, &broken) && (broken.Line == 0 || strings.HasPrefix(broken.Key+".", "profiles."+name+".")) {
@@ -184,7 +185,7 @@ func (m *Model) advanceService() tea.Cmd {
 			out.wrong[at] = clean(err)
 		}
 		p.NetworkFile, p.NetworkID = path, n.ID
-		if p.NetworkID == "" { // so that the address is looked at all the same
+		if p.NetworkID == "" { // so that the address is still checked
 			p.NetworkID = "0x" + strings.Repeat("0", 64)
 		}
 		if err := maker.CanAdd(p); err != nil {
@@ -196,7 +197,7 @@ func (m *Model) advanceService() tea.Cmd {
 		if len(out.wrong) > 0 {
 			return out
 		}
-		others, _ := maker.OnNetwork(n.ID) // what is told about them is no reason to stop
+		others, _ := maker.OnNetwork(n.ID) // an error about them is no reason to stop
 		out.take = func(m *Model) { m.net, m.netPath, m.others = n, path, others }
 		return out
 	})
@@ -236,7 +237,7 @@ func (m *Model) advanceAccounts() tea.Cmd {
 	})
 }
 
-// accountRow is the row that an error about the accounts belongs to.
+// accountRow is the row of an error about the accounts.
 func accountRow(p config.Profile, err error) string {
 	s := err.Error()
 	switch {
@@ -263,7 +264,7 @@ func compareWords(err error) string {
 	return "the addresses could not be compared: " + clean(err)
 }
 
-// check looks whether everything works.
+// check tests whether everything works.
 func (m *Model) check() tea.Cmd {
 	reach, p := m.opt.Maker.Reach, m.plan()
 	m.found = nil
@@ -282,7 +283,7 @@ func (m *Model) foundAll(msg foundMsg) {
 	m.focus()
 }
 
-// write makes the profile. Its answer is taken whatever happened meanwhile.
+// write makes the profile. Its answer counts whatever happens meanwhile.
 func (m *Model) write() tea.Cmd {
 	if m.picks[defaultGroup] == "" {
 		m.wrong[defaultGroup+"="+yes] = "choose one"
