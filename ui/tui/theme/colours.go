@@ -1,6 +1,6 @@
 package theme
 
-// hue names a colour by its meaning.
+// hue is a colour, named by its meaning.
 type hue int
 
 const (
@@ -23,15 +23,17 @@ func hueNames() map[string]hue {
 	}
 }
 
-// shade is one hue on every terminal: in true colour, as one of 256 colours, and as one of the 16 basic ones, whose look is the terminal's own choice.
-// Where rgb is "" the hue has no colour; where basic is "", none among the 16 is known to be readable.
+// shade is one hue on every terminal: in true colour, as one of 256 colours, and as one of the 16 basic ones, whose
+// look the terminal chooses. Where rgb is "" the hue has no colour; where basic is "", none of the 16 is known to be
+// readable.
 type shade struct{ rgb, index, basic string }
 
-// shadeOf is the hue on a background. The figures are chosen by the contrast rules that the tests compute: text has 4.5 : 1 or more against black on a dark
-// background, against white on a light one, against both where the background is not known, and against the selected line; 7 : 1 in the contrast theme.
+// shadeOf is the hue on a background. The values follow the contrast rules that the tests compute: text has 4.5 : 1 or
+// more against black on a dark background, against white on a light one, against both on an unknown one, and against
+// the selected line; 7 : 1 in the contrast theme.
 func shadeOf(h hue, g Ground, contrast bool) shade {
 	if h == disabledHue {
-		h = dimHue // the accent of the key is what it lacks
+		h = dimHue // only the accent of the key is missing
 	}
 	switch {
 	case contrast && g == OnDark:
@@ -88,7 +90,7 @@ func onLight(h hue) shade {
 	return shade{"#dfe7f3", "254", ""}
 }
 
-// onAny has the few colours that read on black and on white alike.
+// onAny has the few colours that read on both black and white.
 func onAny(h hue) shade {
 	switch h {
 	case dimHue:

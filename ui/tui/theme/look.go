@@ -1,16 +1,16 @@
 package theme
 
-// Ground is what is known about the background of a terminal.
+// Ground is the known background of a terminal.
 type Ground int
 
 // The backgrounds.
 const (
-	OnAny Ground = iota // not known: the terminal did not say
+	OnAny Ground = iota // unknown: the terminal did not report it
 	OnDark
 	OnLight
 )
 
-// The names of the themes. Auto follows the terminal's background and is also meant by "".
+// The names of the themes. Auto follows the terminal's background; "" means Auto too.
 const (
 	Auto     = "auto"
 	Dark     = "dark"
@@ -21,8 +21,9 @@ const (
 // Names lists the themes.
 func Names() []string { return []string{Auto, Dark, Light, Contrast} }
 
-// Look is a person's choice of a theme. Colors replaces colours by name (dim, rule, accent, good, warn, danger, unknown, selected, disabled) with "#rrggbb" or
-// the number of one of 256 colours; other names and NO_COLOR leave them out.
+// Look is a person's choice of a theme. Colors replaces colours by name (dim, rule, accent, good, warn, danger,
+// unknown, selected, disabled) with "#rrggbb" or the number of one of 256 colours; other names and NO_COLOR disable
+// them.
 type Look struct {
 	Name   string
 	Colors map[string]string

@@ -14,7 +14,8 @@ type Style struct{ open string }
 
 const reset = "\x1b[m"
 
-// from keeps what Lip Gloss writes before a text in this look, so that the rules of a look are worked out once for a terminal.
+// from keeps the escape sequence that Lip Gloss writes before a text in this look, so that the rules of a look are
+// computed once per terminal.
 func from(look lipgloss.Style) Style {
 	const probe = "x"
 	before, _, _ := strings.Cut(look.Render(probe), probe)
@@ -25,7 +26,7 @@ func bold() lipgloss.Style      { return lipgloss.NewStyle().Bold(true) }
 func underline() lipgloss.Style { return lipgloss.NewStyle().Underline(true) }
 func reverse() lipgloss.Style   { return lipgloss.NewStyle().Reverse(true) }
 
-// Render wraps one segment of text. Segments are not nested: an inner one would end the outer; use Over for a whole line.
+// Render wraps one segment of text. Segments do not nest: an inner one would end the outer; use Over for a whole line.
 func (s Style) Render(text string) string {
 	if s.open == "" || text == "" {
 		return text
@@ -47,7 +48,7 @@ func (s Style) Write(b *strings.Builder, text string) {
 // And adds the attributes of o to those of s.
 func (s Style) And(o Style) Style { return Style{open: s.open + o.open} }
 
-// Over lays the style under a finished line: every segment of it keeps its own style and gains this one.
+// Over puts the style under a finished line: every segment of it keeps its own style and gains this one.
 func (s Style) Over(line string) string {
 	if s.open == "" || line == "" {
 		return line
@@ -84,8 +85,8 @@ func (p palette) pick(h hue) color.Color {
 	return lipgloss.Color(name)
 }
 
-// look adds the hue to a look. Where there is no colour for it, what is secondary gets faint and what matters bold; the sign beside the text carries the
-// meaning.
+// look adds the hue to a look. Where the hue has no colour, secondary text gets faint and important text bold; the sign
+// beside the text carries the meaning.
 func (p palette) look(h hue, base lipgloss.Style) lipgloss.Style {
 	if c := p.pick(h); c != nil {
 		return base.Foreground(c)

@@ -1,9 +1,11 @@
-// Package theme holds every style of the terminal interface: no colour, sign or line character is written anywhere else.
+// Package theme holds every style of the terminal interface: no other package writes a colour, sign or line character.
 //
-// Promise: a Theme is a plain value built from what is known about the terminal (background, colour profile, ASCII only) and what the person chose (Look), and
-// is passed down with each frame; there is no global one. A background that the terminal does not tell gets colours that read on black and on white. Colour carries meaning only (good, warn, danger, unknown, one accent) and never
-// alone: a sign stands beside it. Text without a meaning keeps the terminal's own foreground, so it reads on any background. Without
-// colour (NO_COLOR) bold, faint and reverse remain; on a dumb terminal nothing but text remains.
+// Promise: a Theme is a plain value built from the terminal's known properties (background, colour profile, ASCII only)
+// and the person's choice (Look), and is passed down with each frame; there is no global one. On an unknown background
+// it uses colours that read on black and on white. Colour carries meaning only (good, warn, danger, unknown, one
+// accent) and never alone: a sign is beside it. Text without a meaning keeps the terminal's own foreground, so it reads
+// on any background. Without colour (NO_COLOR) bold, faint and reverse remain; on a dumb terminal nothing but text
+// remains.
 package theme
 
 import (
@@ -62,7 +64,7 @@ func New(dark bool, profile colorprofile.Profile, ascii bool) Theme {
 	return Make(Look{}, OnLight, profile, ascii)
 }
 
-// Make builds the theme that a person chose for a terminal with this background.
+// Make builds a person's theme for a terminal with this background.
 func Make(look Look, ground Ground, profile colorprofile.Profile, ascii bool) Theme {
 	ground = look.ground(ground)
 	t := Theme{Dark: ground != OnLight, ASCII: ascii, Profile: profile, Signs: unicodeSigns()}
@@ -90,7 +92,7 @@ func Make(look Look, ground Ground, profile colorprofile.Profile, ascii bool) Th
 	return t
 }
 
-// Meaning is what a colour and its sign stand for.
+// Meaning is the meaning of a colour and its sign.
 type Meaning int
 
 // The meanings. None is plain text.
