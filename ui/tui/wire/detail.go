@@ -16,12 +16,12 @@ type detail struct {
 	rows  []line
 	table *kit.Table
 	find  *kit.Field
-	hits  int // matches of the search
-	hit   int // which one is selected, from 1; 0: none
+	hits  int // number of matches of the search
+	hit   int // the selected one, from 1; 0: none
 	w, h  int
 }
 
-// The lines of a detail that are not the tree: the title, the rule, the place and three lines of the value.
+// The lines of a detail outside the tree: the title, the rule, the place and three lines of the value.
 const (
 	headLines  = 2
 	valueLines = 4
@@ -42,7 +42,7 @@ func (m *Model) openDetail(e httplog.Exchange) {
 	d.body("answer body", e.Response, e.ResponseSize, e.ResponseCut, none)
 	d.resize(m.w, m.h)
 	d.refresh()
-	for i, r := range d.rows { // what came back is what one looks for
+	for i, r := range d.rows { // a person looks for the answer first
 		if r.n == d.root.kids[3] {
 			d.table.SelectAt(i, min(i, 3))
 		}
@@ -89,7 +89,7 @@ func (d *detail) resize(w, h int) {
 	d.table.Resize(max(1, h-headLines-valueLines))
 }
 
-// refresh lists the visible lines anew.
+// refresh lists the visible lines again.
 func (d *detail) refresh() {
 	d.rows = flatten(d.rows[:0], d.root, 0)
 	d.table.SetRows(len(d.rows))
@@ -102,7 +102,7 @@ func (d *detail) selected() *node {
 	return nil
 }
 
-// selectNode shows a node and selects it.
+// selectNode reveals a node and selects it.
 func (d *detail) selectNode(n *node) {
 	n.reveal()
 	d.refresh()
@@ -171,7 +171,8 @@ func (d *detail) click(y int) {
 	}
 }
 
-// search goes to the match after the selection (1), before it (-1), or to the first one at or after it (0), and counts them all.
+// search goes to the match after the selection (1), before it (-1), or to the first one at or after it (0), and counts
+// all matches.
 func (d *detail) search(step int) {
 	want := strings.ToLower(d.find.Value())
 	d.hits, d.hit = 0, 0
@@ -180,7 +181,7 @@ func (d *detail) search(step int) {
 	}
 	at := d.selected()
 	var all []*node
-	var order []int // where each match stands in the document
+	var order []int // the place of each match in the document
 	here, pos := -1, 0
 	walk(d.root, func(n *node) bool {
 		if n == at {
@@ -207,7 +208,7 @@ func (d *detail) search(step int) {
 	d.selectNode(all[i])
 }
 
-// matches compares what stands on the screen; headings are none of the exchange.
+// matches searches the text on the screen; headings are not part of the exchange.
 func (n *node) matches(want string) bool {
 	if n.kind == 0 {
 		return false

@@ -1,8 +1,9 @@
-// Package wire is the inspector of what goes over the wire: which requests this program made, when, how long they took, and what came back. It is the only
-// screen that shows JSON.
+// Package wire is the inspector of HTTP traffic: the requests that this program made, when, how long they took, and the
+// answers. No other screen shows JSON.
 //
-// Promise: it shows what api/client/httplog keeps, which is without secrets by construction: no key, and no signature (TH-K2). Numbers and strings stand
-// as they were received, cleaned for the terminal (TH-R1). It follows new exchanges until the person moves. It sends nothing and changes nothing.
+// Promise: it shows the records of api/client/httplog, which are without secrets by construction: no key, and no
+// signature (TH-K2). Numbers and strings appear as they were received, cleaned for the terminal (TH-R1). It follows new
+// exchanges until the person moves. It sends nothing and changes nothing.
 //
 // Units: times are local, durations in milliseconds, sizes in bytes.
 package wire
@@ -18,7 +19,7 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// Deps is what the screen works with. Log is what it shows; nil: nothing is kept. Version is named in exports.
+// Deps is what the screen works with. Log holds the exchanges; nil: none are recorded. Exports name Version.
 type Deps struct {
 	Log     *httplog.Log
 	Version string
@@ -33,16 +34,16 @@ type Model struct {
 	w, h   int
 
 	all    []httplog.Exchange // oldest first
-	shown  []int              // indexes into all that pass the filter
+	shown  []int              // indexes into all, of those that pass the filter
 	table  *kit.Table
 	filter *kit.Field
-	follow bool // the newest is selected
+	follow bool // select the newest
 	chosen int  // ID of the selected exchange
 
 	detail *detail // nil: the list is shown
 }
 
-// changedMsg says that the log has something new.
+// changedMsg says that the log has changed.
 type changedMsg struct{}
 
 const (
@@ -64,16 +65,16 @@ func New(ctx screen.Context, d Deps) *Model {
 // Title is the name in the palette.
 func (m *Model) Title() string { return "Wire" }
 
-// Init begins to listen.
+// Init starts to listen.
 func (m *Model) Init() tea.Cmd {
 	m.reload()
 	return m.listen()
 }
 
-// Close ends the listening.
+// Close stops listening.
 func (m *Model) Close() { m.cancel() }
 
-// Capturing reports that a text field has the keyboard.
+// Capturing reports whether a text field has the keyboard.
 func (m *Model) Capturing() bool {
 	return m.filter.Focused() || m.detail != nil && m.detail.find.Focused()
 }
@@ -94,7 +95,8 @@ func (m *Model) listen() tea.Cmd {
 	}
 }
 
-// reload takes over what the log has now. The selected exchange stays selected, unless the newest is followed.
+// reload takes the present content of the log. The selected exchange stays selected, unless the list follows the
+// newest.
 func (m *Model) reload() {
 	if m.deps.Log != nil {
 		m.all = m.deps.Log.All()

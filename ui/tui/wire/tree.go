@@ -10,15 +10,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The bounds of a tree: what is beyond is said, not shown.
+// The bounds of a tree: it mentions what is beyond, and does not show it.
 const (
 	maxNodes = 50_000
 	maxDepth = 64
 )
 
-// node is one value of a document, or a heading. name and text are as received: a member's name without its quotes, a scalar with its quotes, escapes and
-// digits; both are cleaned where they are drawn. kind is '{', '[', or the first byte of a scalar; lineKind is a header or a line of text, noteKind a remark
-// of this program, 0 a heading.
+// node is one value of a document, or a heading. name and text are as received: a member's name without its quotes, a
+// scalar with its quotes, escapes and digits; the drawing cleans both. kind is '{', '[', or the first byte of a scalar;
+// lineKind is a header or a line of text, noteKind a remark of this program, 0 a heading.
 type node struct {
 	name   string
 	text   string
@@ -26,7 +26,7 @@ type node struct {
 	kids   []*node
 	open   bool
 	parent *node
-	index  int // among the elements of an array
+	index  int // index in an array
 }
 
 const (
@@ -34,8 +34,9 @@ const (
 	lineKind = 2
 )
 
-// parse reads JSON into nodes below root. It takes what a careless service sends: duplicate names and invalid characters show as they are. What is no
-// JSON shows as a remark at its place. cut says that the end of the body is missing.
+// parse reads JSON into nodes below root. It accepts the output of a careless service: duplicate names and invalid
+// characters show as they are. Anything that is not JSON becomes a remark at its place. cut says that the end of the
+// body is missing.
 func parse(root *node, body []byte, cut bool) {
 	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	p := parser{dec: dec, room: maxNodes}
@@ -93,7 +94,7 @@ func (p *parser) value(at *node, name string, depth int) error {
 	}
 }
 
-// members reads what an object or an array holds, to its end.
+// members reads the content of an object or an array, to its end.
 func (p *parser) members(n *node, depth int) error {
 	for {
 		kind := p.dec.PeekKind()
@@ -120,7 +121,7 @@ func (n *node) note(text string) {
 	n.kids = append(n.kids, &node{kind: noteKind, text: text, parent: n, index: len(n.kids)})
 }
 
-// plain shows a body that is no JSON line by line.
+// plain shows a body that is not JSON, line by line.
 func (n *node) plain(body []byte) {
 	const most = 2000
 	for i, line := range strings.Split(string(body), "\n") {
@@ -135,10 +136,10 @@ func (n *node) plain(body []byte) {
 // container reports whether the node can be folded.
 func (n *node) container() bool { return len(n.kids) > 0 }
 
-// isDocument reports whether a value of JSON begins here, not a heading or a remark.
+// isDocument reports whether a JSON value begins here, not a heading or a remark.
 func (n *node) isDocument() bool { return n.kind != 0 && n.kind != noteKind }
 
-// place says where the line stands, for a reader.
+// place describes the place of the line for a reader.
 func (n *node) place() string {
 	switch {
 	case n.kind == lineKind && n.name != "":
@@ -151,7 +152,7 @@ func (n *node) place() string {
 	return n.pointer()
 }
 
-// pointer is where the value stands, as a JSON pointer from the heading's body; "" is the whole body.
+// pointer is the place of the value, as a JSON pointer from the heading's body; "" is the whole body.
 func (n *node) pointer() string {
 	if n.parent == nil || !n.parent.isDocument() {
 		return ""

@@ -49,7 +49,7 @@ func (m *Model) field() *kit.Field {
 	return m.filter
 }
 
-// typed gives a key or a paste to the field that has the keyboard.
+// typed passes a key or a paste to the field with the keyboard.
 func (m *Model) typed(msg tea.Msg) {
 	f := m.field()
 	if !f.Focused() || !f.Update(msg) {
@@ -173,8 +173,8 @@ func copyBody(which string, body []byte) tea.Cmd {
 	return screen.Copy("body of the "+which, copyable(body))
 }
 
-// copyable is text for the clipboard: JSON as it is, because it has no control characters but white space; anything else cleaned, line by line, so that
-// nothing acts on the terminal into which it is pasted.
+// copyable is text for the clipboard: JSON as it is, because it has no control characters but white space; anything
+// else cleaned, line by line, so that nothing acts on the terminal where the person pastes it.
 func copyable(b []byte) string {
 	if jsontext.Value(b).IsValid() || plain(b) {
 		return string(b)
@@ -191,7 +191,7 @@ func copyable(b []byte) string {
 	return string(out)
 }
 
-// plain reports printable ASCII and line ends only.
+// plain reports whether b has printable ASCII and line ends only.
 func plain(b []byte) bool {
 	for _, c := range b {
 		if (c < 0x20 || c > 0x7e) && c != '\n' {
@@ -223,7 +223,7 @@ func (m *Model) export(all []httplog.Exchange) tea.Cmd {
 	}
 }
 
-// click selects what stands there; a click on what is selected opens or folds it.
+// click selects the clicked line; a click on the selected one opens or folds it.
 func (m *Model) click(at screen.ClickMsg) {
 	if d := m.detail; d != nil {
 		d.click(at.Y)
@@ -240,7 +240,7 @@ func (m *Model) click(at screen.ClickMsg) {
 	}
 }
 
-// Keys lists what works now.
+// Keys lists the keys that work now.
 func (m *Model) Keys() []kit.Key {
 	if m.Capturing() {
 		if m.detail != nil {

@@ -74,7 +74,7 @@ func cells(th theme.Theme, e httplog.Exchange, c []kit.Cell) []kit.Cell {
 		kit.Styled(sign(th, e, look)+" "+statusText(e), th.Style(look)), kit.Text(ms), kit.Styled(size, th.Dim))
 }
 
-// lookOf is what a status means.
+// lookOf is the meaning of a status.
 func lookOf(e httplog.Exchange) theme.Meaning {
 	switch {
 	case !e.Done:
@@ -155,7 +155,7 @@ func (d *detail) cell(th theme.Theme, w int, l line) kit.Cell {
 	return c
 }
 
-// brief is what stands behind the name of an object or an array.
+// brief is the text behind the name of an object or an array.
 func brief(name, open, end string, n int, one, many string) string {
 	if n == 0 {
 		return between(name) + open + end
@@ -170,7 +170,7 @@ func between(name string) string {
 	return "  "
 }
 
-// value shows where the selection stands and its value over at most three lines.
+// value shows the place of the selection, and its value over at most three lines.
 func (d *detail) value(th theme.Theme, w int) string {
 	n := d.selected()
 	if n == nil {
