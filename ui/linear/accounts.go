@@ -8,7 +8,7 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// accounts says which accounts the profile has, and what signs for each.
+// accounts lists the accounts of the profile and the signer of each.
 func (s *session) accounts(ctx context.Context) error {
 	n := len(s.ctx.Accounts)
 	s.out.say("Profile " + clean(s.ctx.Profile, 60) + " has " + kit.Plural(n, "account", "accounts") + ". " + networkWords(s.ctx.Network.Kind))
@@ -45,7 +45,7 @@ func (s *session) accounts(ctx context.Context) error {
 	return nil
 }
 
-// signerOf names the key that signs for an account; "" when the address itself is the key.
+// signerOf is the key that signs for an account; "" when the address itself is the key.
 func signerOf(a api.Account) (label, address string) {
 	if a.SessionAddress != "" {
 		return "Session key, approves each operation", a.SessionAddress
@@ -53,7 +53,7 @@ func signerOf(a api.Account) (label, address string) {
 	return "Signs with the key of", a.SignerAddress
 }
 
-// keyNote says whether the vault has the key, when anybody can tell.
+// keyNote says whether the vault has the key, when that is known.
 func (s *session) keyNote(ctx context.Context, who string) {
 	if s.ctx.Vault.Has == nil {
 		return

@@ -15,7 +15,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// unfinished are the operations that have no end yet.
+// unfinished lists the operations without an end.
 func (s *session) unfinished() []Operation {
 	return slices.DeleteFunc(s.operations(), func(op Operation) bool { return op.Snapshot().State.Terminal() })
 }
@@ -27,7 +27,7 @@ func (s *session) outstanding() []journal.Outstanding {
 	return s.deps.Outstanding(s.now())
 }
 
-// activityWords says in the main menu what waits there.
+// activityWords counts, for the main menu, the operations and signatures that wait.
 func (s *session) activityWords() string {
 	text := ""
 	if n := len(s.unfinished()); n > 0 {
@@ -44,7 +44,7 @@ func (s *session) activityWords() string {
 	return text
 }
 
-// activity lists what is under way and the signatures that can still be used.
+// activity lists the operations in progress and the live signatures.
 func (s *session) activity(ctx context.Context) error {
 	for {
 		s.news()
@@ -80,7 +80,7 @@ func (s *session) activity(ctx context.Context) error {
 	}
 }
 
-// operation says how one operation stands and what can be done about it.
+// operation describes one operation and the choices for it.
 func (s *session) operation(ctx context.Context, o Operation) error {
 	x := o.Snapshot()
 	word, words := s.stand(x)
@@ -116,7 +116,7 @@ func (s *session) operation(ctx context.Context, o Operation) error {
 	return nil
 }
 
-// abandon gives an operation up that was not sent.
+// abandon abandons an operation that was not sent.
 func (s *session) abandon(ctx context.Context, o Operation, x flow.Snapshot) error {
 	text := "It is never sent then."
 	switch {
@@ -137,7 +137,7 @@ func (s *session) abandon(ctx context.Context, o Operation, x flow.Snapshot) err
 	return nil
 }
 
-// signaturesOpen lists the signatures that can still be used, and voids one.
+// signaturesOpen lists the live signatures, and voids one.
 func (s *session) signaturesOpen(ctx context.Context) error {
 	for {
 		live := s.outstanding()
@@ -164,7 +164,7 @@ func (s *session) signaturesOpen(ctx context.Context) error {
 	}
 }
 
-// signature says what a signature is for, what it allows, until when, and what ends it.
+// signature describes a signature: its purpose, what it allows, its expiry, and what ends it.
 func (s *session) signature(n int, o journal.Outstanding) {
 	where := screen.ChainName(s.ctx.Catalog, o.Chain)
 	until := "it has no end of its own"
@@ -236,7 +236,7 @@ func roleWords(role string) string {
 	return "A signature of an unknown kind"
 }
 
-// void declares a signature dead, once the end of the account's address was typed by hand.
+// void declares a signature dead, once the person has typed the end of the account's address by hand.
 func (s *session) void(ctx context.Context, o journal.Outstanding) error {
 	s.out.say("Warning: whoever holds this signature can still use it until its nonce is used. Void it only if you know that nobody holds it, or that its nonce was used. " +
 		"From then on it is in the way of no new signature; it stays listed.")

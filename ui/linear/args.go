@@ -15,7 +15,8 @@ import (
 // maxItems bounds the items of an array that is typed in.
 const maxItems = 100
 
-// form is a function that is being filled in. token is what the call goes to, when that is a known token: the amount of a transfer is then typed in whole tokens.
+// form is a function whose arguments are being asked for. token is the target of the call, when that is a known token:
+// the amount of a transfer is then typed in whole tokens.
 type form struct {
 	*session
 	chain  caip.Chain
@@ -24,7 +25,7 @@ type form struct {
 	token  *named
 }
 
-// askArgs asks for every argument of a function, one question for each leaf.
+// askArgs asks for every argument of a function, one question per leaf.
 func (s *session) askArgs(ctx context.Context, chain caip.Chain, fn abicall.Function, to string) ([]abicall.Value, error) {
 	f := &form{session: s, chain: chain, fn: fn, values: fn.Empty()}
 	if e, ok := s.tokenAt(chain, to); ok {
@@ -139,7 +140,7 @@ func (f *form) fillLeaf(ctx context.Context, p abicall.Param, v *abicall.Value, 
 	}
 }
 
-// inTokens reports the amount of a transfer of a known token.
+// inTokens reports whether the argument is the amount of a transfer of a known token.
 func (f *form) inTokens(path []int) bool {
 	if f.token == nil || len(path) != 1 || path[0] != len(f.values)-1 {
 		return false
@@ -151,7 +152,7 @@ func (f *form) inTokens(path []int) bool {
 	return false
 }
 
-// tokens turns whole tokens into base units.
+// tokens converts whole tokens to base units.
 func (f *form) tokens(text string) (base, problem string) {
 	v, err := amount.Parse(text, f.token.decimals)
 	if err != nil {
@@ -170,7 +171,7 @@ func (f *form) wrong(path []int) string {
 	return ""
 }
 
-// readArgs says the arguments of a decoded call.
+// readArgs prints the arguments of a decoded call.
 func (s *session) readArgs(fn abicall.Function, values []abicall.Value, symbol string, decimals int, known bool) {
 	f := form{session: s, fn: fn, values: values}
 	if known {

@@ -7,25 +7,25 @@ import (
 	"coffer/wallet/flow"
 )
 
-// lookout watches an operation that was sent and goes on while the person does something else.
+// lookout watches a sent operation while the person does something else.
 type lookout struct {
 	op   Operation
 	stop context.CancelFunc
-	done chan struct{} // closed when nobody asks any more
+	done chan struct{} // closed when the watch has ended
 }
 
-// watch begins to ask for the status of an operation.
+// watch starts to ask for the status of an operation.
 func (s *session) watch(op Operation) {
 	life, stop := context.WithCancel(s.life)
 	l := &lookout{op, stop, make(chan struct{})}
 	s.lookouts = append(s.lookouts, l)
 	go func() {
 		defer close(l.done)
-		_, _ = op.Watch(life, nil) // what it finds is in the snapshot
+		_, _ = op.Watch(life, nil) // the snapshot holds its findings
 	}()
 }
 
-// unwatch ends the lookout of an operation: somebody else asks for its status now.
+// unwatch ends the lookout of an operation: another caller asks for its status now.
 func (s *session) unwatch(op Operation) {
 	kept := s.lookouts[:0]
 	for _, l := range s.lookouts {
@@ -46,12 +46,12 @@ func (s *session) unwatchAll() {
 	}
 }
 
-// under reports that an operation was sent and has no end yet.
+// under reports whether an operation was sent and has no end yet.
 func under(x flow.Snapshot) bool {
 	return x.State == flow.StateAccepted || x.State == flow.StateUnknown
 }
 
-// news tells what has ended since the person heard of it last, and watches what is under way.
+// news prints the ends since the last news, and watches the operations in progress.
 func (s *session) news() {
 	for _, op := range s.operations() {
 		x := op.Snapshot()
@@ -72,7 +72,7 @@ func (s *session) news() {
 	}
 }
 
-// operations are the ones that are under way and those that are watched, which may have ended.
+// operations lists the operations in progress and the watched ones, which may have ended.
 func (s *session) operations() []Operation {
 	var all []Operation
 	if s.deps.Unfinished != nil {
@@ -90,7 +90,7 @@ func (s *session) operations() []Operation {
 	return all
 }
 
-// watched reports that the status of an operation is being asked for.
+// watched reports whether a lookout asks for the status of an operation.
 func (s *session) watched(op Operation) bool {
 	for _, l := range s.lookouts {
 		if l.op.ID() != op.ID() {

@@ -16,7 +16,7 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// money is what the accounts hold, as it was read last. at is when; zero: never.
+// money is the last reading of the balances. at is its time; zero: never.
 type money struct {
 	at     time.Time
 	assets []holding
@@ -24,8 +24,8 @@ type money struct {
 	held   map[caip.Asset]*big.Int
 }
 
-// holding is an asset over all chains, or on one. amount is in base units, nil when unknown; micro is nil without a price; decimals is -1 for an asset that
-// the catalogue does not know.
+// holding is an asset over all chains, or on one. amount is in base units, nil when unknown; micro is nil without a
+// price; decimals is -1 for an asset that the catalogue does not know.
 type holding struct {
 	id       string
 	symbol   string
@@ -63,7 +63,8 @@ func readMoney(c *catalog.Catalog, b api.AggregatedBalance, at time.Time) money 
 	return m
 }
 
-// part reads one chain's balance; decimals count only when the catalogue has the asset under the same aggregate (TH-B2).
+// part converts the balance on one chain; decimals count only when the catalogue has the asset under the same aggregate
+// (TH-B2).
 func (m money) part(c *catalog.Catalog, p api.AssetBalance, of holding) holding {
 	h := holding{id: clean(p.AssetType, 200), name: "unknown chain", symbol: of.symbol, decimals: -1, micro: micro(p.FiatValue)}
 	id, err := caip.ParseAsset(p.AssetType)
@@ -96,7 +97,7 @@ func micro(n api.Number) *big.Int {
 	return v
 }
 
-// of sums an aggregate but for one asset, in the aggregate's decimals; nil when nothing was read.
+// of sums an aggregate except one asset, in the aggregate's decimals; nil before the first reading.
 func (m money) of(agg catalog.Aggregate, but caip.Asset) *big.Int {
 	if m.at.IsZero() {
 		return nil
@@ -158,7 +159,7 @@ func (s *session) balances(ctx context.Context) error {
 	}
 }
 
-// listed is what stands in the list: the most valuable first, those without a price after them.
+// listed sorts the list: the most valuable first, assets without a price last.
 func (s *session) listed(all bool) (out []holding, left int) {
 	for _, h := range s.money.assets {
 		nothing := h.amount != nil && h.amount.Sign() == 0
@@ -183,7 +184,7 @@ func (s *session) listed(all bool) (out []holding, left int) {
 	return out, left
 }
 
-// masked replaces a figure while amounts are not to be said.
+// masked replaces a figure while amounts are hidden.
 func (s *session) masked(text string) string {
 	if s.hidden {
 		return "hidden"
@@ -223,7 +224,7 @@ func (s *session) expand(h holding) {
 	}
 }
 
-// receive says an address in full: in groups, spelled, and in one piece.
+// receive prints an address in full: in groups, spelled, and in one piece.
 func (s *session) receive(ctx context.Context) error {
 	accounts := s.ctx.Accounts
 	if len(accounts) == 0 {
@@ -268,7 +269,7 @@ func (s *session) receive(ctx context.Context) error {
 	return nil
 }
 
-// accountName tells accounts apart in a list.
+// accountName identifies an account in a list.
 func accountName(a api.Account) string {
 	return screen.AccountWords(a.Type) + ", " + kit.Address(a.AccountAddress)
 }

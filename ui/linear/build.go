@@ -26,14 +26,15 @@ const (
 	maxMinutes     = 10
 )
 
-// plan is what is being built. follows: the list of required tokens follows the calls. minutes is how long the request is good; 0: as the draft says.
+// plan is the request under construction. follows: the list of required tokens follows the calls. minutes is the
+// validity of the request; 0: as the draft says.
 type plan struct {
 	d       intent.Draft
 	follows bool
 	minutes int
 }
 
-// planOf goes on with a draft that was reviewed or loaded.
+// planOf makes a plan from a draft that was reviewed or loaded.
 func planOf(d intent.Draft) *plan {
 	return &plan{d: d, follows: d.Kind == "" && len(d.TokensRequired) == 0}
 }
@@ -48,7 +49,7 @@ func (p *plan) chain() caip.Chain {
 	return c
 }
 
-// buildCall asks for a chain and a first call, and goes on with the plan.
+// buildCall asks for a chain and a first call, and continues with the plan.
 func (s *session) buildCall(ctx context.Context) error {
 	s.refresh(ctx)
 	chains := s.ctx.Catalog.Chains()
@@ -68,7 +69,7 @@ func (s *session) buildCall(ctx context.Context) error {
 	return s.planned(ctx, p, nil)
 }
 
-// afterwards goes back to the plan of an operation that the person wants to change.
+// afterwards returns to the plan of an operation that the person wants to change.
 func (s *session) afterwards(ctx context.Context, change *edit, err error) error {
 	if err != nil || change == nil {
 		return err
@@ -77,7 +78,7 @@ func (s *session) afterwards(ctx context.Context, change *edit, err error) error
 	return s.planned(ctx, planOf(change.draft), change.failures)
 }
 
-// planned reads a plan out and changes it until it is reviewed or thrown away.
+// planned prints a plan and changes it until it is reviewed or discarded.
 func (s *session) planned(ctx context.Context, p *plan, failures []api.Failure) error {
 	if ask := s.deps.WatchOnly; ask != nil {
 		if words := ask(ctx); words != "" {
@@ -125,7 +126,7 @@ func (s *session) planned(ctx context.Context, p *plan, failures []api.Failure) 
 	}
 }
 
-// submit freezes the plan and takes it through the reviews. It reports that there is nothing left to build.
+// submit freezes the plan and takes it through the reviews. It reports whether nothing is left to build.
 func (s *session) submit(ctx context.Context, p *plan) (finished bool, err error) {
 	in, err := s.freeze(p)
 	if err != nil {
@@ -161,7 +162,7 @@ func (s *session) freeze(p *plan) (intent.Intent, error) {
 	return intent.Freeze(d, api.Rules{Catalog: s.ctx.Catalog, Now: s.now()})
 }
 
-// failures says what is wrong with a plan, place by place.
+// failures prints what is wrong with a plan, place by place.
 func (s *session) failures(list []api.Failure) {
 	if len(list) == 0 {
 		return
@@ -172,7 +173,8 @@ func (s *session) failures(list []api.Failure) {
 	}
 }
 
-// suggested is what the calls spend as far as it can be seen: transfers of known tokens, native value and allowances, each asset once.
+// suggested is the visible spending of the calls: transfers of known tokens, native value and allowances, each asset
+// once.
 func (s *session) suggested(d intent.Draft) []api.TokenRequirement {
 	var out []api.TokenRequirement
 	add := func(asset, text string) {
@@ -222,7 +224,7 @@ func (s *session) tokenAt(chain caip.Chain, text string) (catalog.Entity, bool) 
 	return s.ctx.Catalog.Entity(caip.ERC20(id, a))
 }
 
-// readPlan says what was built so far.
+// readPlan prints the plan.
 func (s *session) readPlan(p *plan) {
 	d := p.d
 	if p.exchange() {
@@ -254,7 +256,7 @@ func (s *session) readPlan(p *plan) {
 	}
 }
 
-// there says how much of a required token there is, here and elsewhere.
+// there gives the balance of a required token, on the chain and elsewhere.
 func (s *session) there(asset string) string {
 	a, err := caip.ParseAsset(asset)
 	if err != nil || s.money.at.IsZero() || s.hidden {

@@ -18,10 +18,10 @@ import (
 	"coffer/wallet/intent"
 )
 
-// maxFunction bounds a signature that an intent keeps for display, in bytes.
+// maxFunction bounds the signature that an intent keeps for display, in bytes.
 const maxFunction = 512
 
-// callChoices are the changes of a plan of calls.
+// callChoices lists the changes to a plan of calls.
 func (s *session) callChoices(ctx context.Context, p *plan, add func(string, func() error)) {
 	add("Add a call", func() error { return s.addCall(ctx, p, -1) })
 	add("Change or remove a call", func() error { return s.changeCall(ctx, p) })
@@ -43,7 +43,7 @@ func (s *session) callChoices(ctx context.Context, p *plan, add func(string, fun
 	add("Valid for: "+valid, func() error { return s.askMinutes(ctx, p) })
 }
 
-// addCall asks for a call and puts it at the end, or in the place of call i.
+// addCall asks for a call and appends it, or replaces call i with it.
 func (s *session) addCall(ctx context.Context, p *plan, i int) error {
 	if i < 0 && len(p.d.Calls) >= api.MaxListed {
 		s.out.say("A request has at most " + itoa(api.MaxListed) + " calls.")
@@ -91,13 +91,14 @@ func (s *session) askCall(ctx context.Context, chain caip.Chain) (intent.Call, e
 		}
 	}
 	if _, token := s.tokenAt(chain, to); token && fn != nil {
-		return c, nil // a token takes no coin with a call
+		return c, nil // a token accepts no coin with a call
 	}
 	c.Value, err = s.askValue(ctx, chain)
 	return c, err
 }
 
-// askFunction asks for a function by its signature, for call data, or for neither. It returns nil when the call has no arguments to ask for.
+// askFunction asks for a function by its signature, for call data, or for neither. It returns nil when there are no
+// arguments to ask for.
 func (s *session) askFunction(ctx context.Context, chain caip.Chain, c *intent.Call) (*abicall.Function, error) {
 	text := "Which function? Type a signature such as transfer(address to, uint256 amount), data to give call data in hex, or none to send only the chain's own coin:"
 	for {
@@ -119,7 +120,7 @@ func (s *session) askFunction(ctx context.Context, chain caip.Chain, c *intent.C
 	}
 }
 
-// askData asks for call data, and says what it decodes to.
+// askData asks for call data, and prints its decoded form.
 func (s *session) askData(ctx context.Context, c *intent.Call) error {
 	for {
 		a, err := s.ask(ctx, question{text: "Type the call data, 0x and hexadecimal digits:"})
@@ -139,7 +140,7 @@ func (s *session) askData(ctx context.Context, c *intent.Call) error {
 	}
 }
 
-// decodable finds a well-known function whose call the data is, exactly.
+// decodable finds a well-known function that encodes to exactly the data.
 func decodable(data []byte) (abicall.Function, bool) {
 	if len(data) < 4 {
 		return abicall.Function{}, false
@@ -173,7 +174,8 @@ func (s *session) askValue(ctx context.Context, chain caip.Chain) (string, error
 	}
 }
 
-// askAddress asks for an address on a chain: written out, or by the symbol of a token or the name of a contact, which is then said in full.
+// askAddress asks for an address on a chain: in full, or by the symbol of a token or the name of a contact, whose
+// address it then prints in full.
 func (s *session) askAddress(ctx context.Context, chain caip.Chain, text string) (string, error) {
 	how := " Type an address, the symbol of a token there, or a name of your address book:"
 	if len(s.deps.Book) == 0 {
@@ -194,7 +196,7 @@ func (s *session) askAddress(ctx context.Context, chain caip.Chain, text string)
 	}
 }
 
-// resolve turns what was typed into an address of the chain, or says what is wrong with it.
+// resolve turns typed text into an address of the chain, or says what is wrong with it.
 func (s *session) resolve(chain caip.Chain, text string) (found, problem string) {
 	for _, agg := range s.ctx.Catalog.Aggregates() {
 		for _, e := range agg.Entities {
@@ -275,7 +277,7 @@ func (s *session) changeCall(ctx context.Context, p *plan) error {
 	return nil
 }
 
-// readCall says one call as it will be asked for.
+// readCall prints one call of the plan.
 func (s *session) readCall(n int, chain caip.Chain, c intent.Call) {
 	name := c.Function
 	if name == "" {
@@ -301,7 +303,7 @@ func (s *session) readCall(n int, chain caip.Chain, c intent.Call) {
 	}
 }
 
-// askMinutes asks how long the request is good.
+// askMinutes asks for the validity of the request.
 func (s *session) askMinutes(ctx context.Context, p *plan) error {
 	for {
 		text := "For how many minutes may it run? Type a number from " + itoa(minMinutes) + " to " + itoa(maxMinutes) + ":"

@@ -10,7 +10,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// report is that of the answer which was judged last.
+// report returns the findings on the last answer that was judged.
 func (c *reviewSession) report() verify.Report {
 	if c.snap.Report2.Refused() || c.snap.Review2 != nil {
 		return c.snap.Report2
@@ -18,13 +18,14 @@ func (c *reviewSession) report() verify.Report {
 	return c.snap.Report1
 }
 
-// coded reads out one finding with the code of its check, where somebody looks it up: in the list of checks, and where it refused.
+// coded prints one finding with the code of its check, for the two places where a person looks codes up: the list of
+// checks and the page of a refusal.
 func (c *reviewSession) coded(level string, x verify.Reason) {
 	x.Title = sentence(clean(finding.Title(x), 400)) + " Check " + clean(x.Code, 8) + "."
 	c.reason(level, x)
 }
 
-// reason reads out one finding with what was wanted and what was found.
+// reason prints one finding with the expected and the actual value.
 func (c *reviewSession) reason(level string, x verify.Reason) {
 	c.out.put(2, kit.Plain(level+": "+sentence(clean(x.Title, 420))))
 	for _, f := range finding.Compared(x) {
@@ -35,7 +36,7 @@ func (c *reviewSession) reason(level string, x verify.Reason) {
 	}
 }
 
-// gates reads out every open gate behind which a review stands.
+// gates prints every open gate of a review.
 func (c *reviewSession) gates(r verify.Report) {
 	for _, x := range r.Reasons {
 		if x.Level == verify.Gate && x.Open {
@@ -44,7 +45,7 @@ func (c *reviewSession) gates(r verify.Report) {
 	}
 }
 
-// findings counts the checks and reads out everything that needs attention or could not be checked.
+// findings counts the checks and prints every one that needs attention or could not be checked.
 func (c *reviewSession) findings(r verify.Report) {
 	text := plural(len(r.Passed), "check", "checks") + " passed, " + itoa(r.Count(verify.Warn)) + " to read, " + itoa(r.Count(verify.Refuse)) + " refused, " +
 		itoa(r.Count(verify.Unknown)) + " could not be checked"
@@ -62,7 +63,7 @@ func (c *reviewSession) findings(r verify.Report) {
 	}
 }
 
-// checks reads out every check: what refused, what to read, what could not be checked, what passed.
+// checks prints every check: refused, needs attention, could not be checked, passed.
 func (c *reviewSession) checks() {
 	r := c.report()
 	for _, g := range []struct {
@@ -92,7 +93,7 @@ func (c *reviewSession) checks() {
 	}
 }
 
-// inspect reads out bytes and hashes in groups of four, for comparing with a second machine.
+// inspect prints bytes and hashes in groups of four, for comparing with a second machine.
 func (c *reviewSession) inspect(st stage) {
 	if v := c.snap.Review1; v != nil {
 		c.out.say("Prepared operation on " + clean(v.Chain.Name, 40) + ".")
@@ -155,7 +156,7 @@ func (c *reviewSession) hexDelegation(d *verify.DelegationView) {
 	}
 }
 
-// decimalHex writes a decimal nonce as hex, because its parts are bytes; anything else is returned as it is.
+// decimalHex writes a decimal nonce as hex, because its parts are bytes; anything else it returns unchanged.
 func decimalHex(s string) string {
 	v, ok := new(big.Int).SetString(s, 10)
 	if !ok || v.Sign() < 0 {

@@ -8,7 +8,7 @@ import (
 	"coffer/ui/tui/review"
 )
 
-// atStake judges a review as the screens do.
+// atStake judges a review the way the screens do.
 func (c *reviewSession) atStake(st stage) review.Stake {
 	if st == stageReview1 {
 		return review.FirstStake(c.snap.Review1, c.deps.TypeFrom)
@@ -20,7 +20,7 @@ func (c *reviewSession) atStake(st stage) review.Stake {
 	return review.SecondStake(c.ctx.Catalog, c.snap.Review2, first, c.deps.TypeFrom)
 }
 
-// confirmation names the review that was printed: its fingerprint and, behind an open gate, the sentence that was typed.
+// confirmation identifies the printed review: its fingerprint and, behind an open gate, the typed sentence.
 func (c *reviewSession) confirmation(st stage) string {
 	fingerprint, phrase := c.fingerprint(st), c.atStake(st).Phrase
 	if phrase != "" {
@@ -36,8 +36,8 @@ func (c *reviewSession) fingerprint(st stage) string {
 	return c.snap.Review2.Fingerprint
 }
 
-// agreed asks for everything that it takes to confirm a review, one question for each: the sentence of an open gate, then the amount or a word. It reports
-// whether all of it was given before the deadline.
+// agreed asks for everything that confirming a review takes, one question each: the sentence of an open gate, then the
+// amount or a word. It reports whether the person gave all of it before the deadline.
 func (c *reviewSession) agreed(ctx context.Context, st stage) (bool, error) {
 	if why := c.obstacle(st); why != "" {
 		c.out.say(why)
@@ -79,7 +79,7 @@ func (c *reviewSession) agreed(ctx context.Context, st stage) (bool, error) {
 	return ok && id == c.fingerprint(st) && c.obstacle(st) == "", err
 }
 
-// typed asks once for something to be typed by hand. After a wrong answer and after the deadline nothing is confirmed.
+// typed asks once for text to be typed by hand. A wrong answer, or one after the deadline, confirms nothing.
 func (c *reviewSession) typed(ctx context.Context, st stage, q question, right func(string) bool) (bool, error) {
 	text, err := c.confirm(ctx, q)
 	switch {
@@ -110,7 +110,8 @@ func (c *reviewSession) obstacle(st stage) string {
 	return ""
 }
 
-// deadline is the moment after which a review cannot be confirmed; zero: none is known, and then nothing can be confirmed either.
+// deadline is the moment after which a review cannot be confirmed; zero: unknown, and then nothing can be confirmed
+// either.
 func (c *reviewSession) deadline(st stage) time.Time {
 	switch {
 	case !c.snap.Deadline.IsZero():
@@ -123,7 +124,7 @@ func (c *reviewSession) deadline(st stage) time.Time {
 
 func (c *reviewSession) expired(st stage) bool { return !c.now().Before(c.deadline(st)) }
 
-// left says how much time there is.
+// left says how much time remains.
 func (c *reviewSession) left(st stage) string {
 	until := c.deadline(st)
 	if c.expired(st) {
@@ -136,7 +137,7 @@ func (c *reviewSession) left(st stage) string {
 	return what + spanWords(until.Sub(c.now())) + ", at " + c.clock(until) + "."
 }
 
-// faithful compares once more, byte for byte, what was asked for with the calls that were decoded from the bytes to sign.
+// faithful compares the intent again, byte for byte, with the calls decoded from the bytes to sign.
 func (c *reviewSession) faithful() bool {
 	return review.Faithful(c.snap.Intent, c.snap.Review1, c.snap.Report1)
 }

@@ -16,7 +16,7 @@ func (s *session) chainOf(e catalog.Entity) string {
 	return screen.ChainName(s.ctx.Catalog, e.Asset.Chain.String())
 }
 
-// buildTransfer asks for an asset, an amount and who gets it where.
+// buildTransfer asks for an asset, an amount, a recipient and a chain.
 func (s *session) buildTransfer(ctx context.Context) error {
 	p, agg, err := s.paySide(ctx, intent.KindTransfer, "Which asset do you transfer?")
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *session) buildTransfer(ctx context.Context) error {
 	return s.planned(ctx, p, nil)
 }
 
-// buildSwap asks for what is paid and what is got for it.
+// buildSwap asks for the payment and the asset to get for it.
 func (s *session) buildSwap(ctx context.Context) error {
 	p, agg, err := s.paySide(ctx, intent.KindSwap, "Which asset do you give?")
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *session) buildSwap(ctx context.Context) error {
 	return s.planned(ctx, p, nil)
 }
 
-// paySide asks for the asset that is paid and how much of it.
+// paySide asks for the asset and the amount to pay.
 func (s *session) paySide(ctx context.Context, kind, title string) (*plan, catalog.Aggregate, error) {
 	s.refresh(ctx)
 	aggs := s.held()
@@ -68,7 +68,7 @@ func (s *session) paySide(ctx context.Context, kind, title string) (*plan, catal
 	return p, aggs[i], nil
 }
 
-// askReceiver asks for the chain and the account to which an asset is transferred.
+// askReceiver asks for the chain and the account that receive a transfer.
 func (s *session) askReceiver(ctx context.Context, p *plan, agg catalog.Aggregate) error {
 	e, err := s.askEntity(ctx, "On which chain does it arrive?", agg.Entities)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *session) askEntity(ctx context.Context, title string, from []catalog.En
 	return from[i], nil
 }
 
-// exchangeChoices are the changes of a swap or a transfer.
+// exchangeChoices lists the changes to a swap or a transfer.
 func (s *session) exchangeChoices(ctx context.Context, p *plan, add func(string, func() error)) {
 	add("Change the amount", func() error {
 		a, ok := s.assetOf(p.d.Pay.Asset)
@@ -186,7 +186,7 @@ func (s *session) aggregateOf(asset string) (catalog.Aggregate, bool) {
 	return s.ctx.Catalog.Aggregate(e.Aggregate)
 }
 
-// readExchange says a swap or a transfer as it will be asked for.
+// readExchange prints a swap or a transfer as it will be requested.
 func (s *session) readExchange(d intent.Draft) {
 	if d.Pay == nil || d.Receive == nil {
 		s.out.say("It does not say what is paid and what is received.")

@@ -16,7 +16,7 @@ import (
 // maxLink bounds an explorer address, in characters: far above every real one.
 const maxLink = 2048
 
-// follow says what becomes of an operation that was sent, until it has ended or the person has heard enough.
+// follow reports the progress of a sent operation, until it ends or the person stops listening.
 func (s *session) follow(ctx context.Context, op Operation) error {
 	f := follower{session: s, said: map[string]bool{}}
 	s.unwatch(op)
@@ -46,7 +46,7 @@ func (s *session) follow(ctx context.Context, op Operation) error {
 	over := false
 	for {
 		typed := (<-chan read)(nil)
-		if !over { // behind the end a line belongs to the question that comes next
+		if !over { // after the end, a line answers the next question
 			typed = s.in.ask()
 		}
 		select {
@@ -76,7 +76,7 @@ func (s *session) follow(ctx context.Context, op Operation) error {
 	}
 }
 
-// follower says each thing once.
+// follower reports each event once.
 type follower struct {
 	*session
 	said    map[string]bool
@@ -84,7 +84,7 @@ type follower struct {
 	problem string
 }
 
-// hear says what is new in a snapshot.
+// hear prints the news of a snapshot.
 func (f *follower) hear(x flow.Snapshot) {
 	word, words := f.stand(x)
 	for _, r := range x.Status.OriginChainOperations {
@@ -105,7 +105,7 @@ func (f *follower) hear(x flow.Snapshot) {
 	}
 }
 
-// once says a transaction, in full.
+// once prints a transaction once, in full.
 func (f *follower) once(what string, r api.OperationRef) {
 	id := what + " " + r.Chain + " " + r.Hash
 	if f.said[id] {
@@ -115,7 +115,8 @@ func (f *follower) once(what string, r api.OperationRef) {
 	f.transaction(what, r)
 }
 
-// transaction says a transaction and where its page is. An address that is no page of the known explorer is marked (TH-H2).
+// transaction prints a transaction and the address of its page. It marks an address that is no page of the known
+// explorer (TH-H2).
 func (s *session) transaction(what string, r api.OperationRef) {
 	s.out.fact(0, what+", transaction", kit.Plain(kit.Groups(clean(r.Hash, 512))))
 	link := clean(r.ExplorerURL, maxLink)
@@ -128,7 +129,7 @@ func (s *session) transaction(what string, r api.OperationRef) {
 	}
 }
 
-// failReason says why it did not run, in plain words, and what the service calls it.
+// failReason says in plain words why the operation did not run, and gives the service's own term.
 func (s *session) failReason(x flow.Snapshot) {
 	said := clean(x.Status.FailReason, 200)
 	if said == "" {
@@ -141,10 +142,10 @@ func (s *session) failReason(x flow.Snapshot) {
 	s.out.note(strings.TrimSpace(what+" "+todo) + " The service says: " + said + ".")
 }
 
-// sentBefore says how an operation stands whose quote was sent and not accepted.
+// sentBefore describes an operation whose quote was sent and not accepted.
 const sentBefore = "An earlier quote was sent, and nothing shows that it was accepted. What was signed for it can still be used until it ends. Ask for a new one, or abandon it."
 
-// stand says how an operation stands by the clock and the journal: in a word or two, and what that means.
+// stand is the state of an operation by the clock and the journal: in a word or two, and in a sentence.
 func (s *session) stand(x flow.Snapshot) (word, words string) {
 	word, words = stateWords(x)
 	zone := s.now().Location()
@@ -163,7 +164,7 @@ func (s *session) stand(x flow.Snapshot) (word, words string) {
 	return word, words
 }
 
-// liveOf counts the signatures of an operation that can still be used; delegations, which each stand on their own, are not among them.
+// liveOf counts the live signatures of an operation. Delegations do not count: each lives on its own.
 func (s *session) liveOf(id string) screen.Live {
 	l, endless := screen.Live{Known: s.deps.Outstanding != nil}, false
 	for _, x := range s.outstanding() {
@@ -182,7 +183,7 @@ func (s *session) liveOf(id string) screen.Live {
 	return l
 }
 
-// stateWords says how an operation stands by its snapshot alone.
+// stateWords is the state of an operation by its snapshot alone.
 func stateWords(x flow.Snapshot) (word, words string) {
 	noun := nounOf(x)
 	switch x.State {
@@ -257,7 +258,7 @@ func statusWords(x flow.Snapshot) (word, words string) {
 	return clean(x.Status.Status, 40), "The service reports a status that Coffer does not know. It is taken as not ended."
 }
 
-// what says in a phrase what an operation is.
+// what describes an operation in a phrase.
 func (s *session) what(x flow.Snapshot) string {
 	d := x.Intent
 	if isExchange(x) && d.Pay != nil && d.Receive != nil {
@@ -282,7 +283,7 @@ func (s *session) what(x flow.Snapshot) string {
 	return clean(name, 40) + " on " + where
 }
 
-// accountIn is the address of a CAIP-10 account, "" when there is none.
+// accountIn is the address of a CAIP-10 account, "" for any other text.
 func accountIn(account string) string {
 	a, err := caip.ParseAccount(account)
 	if err != nil {

@@ -21,16 +21,16 @@ const (
 	maxCursor = 4096 // bytes of a continuation (TH-H3)
 )
 
-// pages is the history as far as it was read. next is the continuation of the page after the last; "" when there is none.
+// pages is the history as read so far. next is the continuation of the page after the last; "" at the end.
 type pages struct {
 	list  [][]api.HistoryRecord
 	next  string
 	seen  map[string]bool // quote ids
 	used  map[string]bool // continuations
-	ended string          // why there is no more
+	ended string          // why there are no more
 }
 
-// more reads one page. Records that were read before are left out; a continuation that comes twice ends the list.
+// more reads one page. It skips records that were read before; a repeated continuation ends the list.
 func (p *pages) more(ctx context.Context, read func(context.Context, int, string) (api.HistoryPage, error)) error {
 	page, err := read(ctx, pageSize, p.next)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *session) firstPage(ctx context.Context) (*pages, int) {
 	return p, 0
 }
 
-// recordLine is one record in a phrase.
+// recordLine describes one record in a phrase.
 func (s *session) recordLine(r api.HistoryRecord) string {
 	when := "time unknown"
 	if t, err := time.Parse(time.RFC3339, r.Timestamp); err == nil {
@@ -162,7 +162,7 @@ func moved(base string, a named) string {
 	return amount.Human(v, a.decimals) + " " + a.symbol
 }
 
-// recordStatus is a word for the list. Only COMPLETED is a success (TH-H4).
+// recordStatus is the status in a word, for the list. Only COMPLETED is a success (TH-H4).
 func recordStatus(status string) string {
 	switch status {
 	case api.StatusCompleted, api.StatusRefunded, api.StatusFailed, api.StatusPending, api.StatusExecuted:
@@ -175,7 +175,7 @@ func recordStatus(status string) string {
 	return "unknown status " + clean(status, 30)
 }
 
-// record says everything about one record; nothing is cut.
+// record prints everything about one record; nothing is cut.
 func (s *session) record(r api.HistoryRecord) {
 	s.out.say(capital(s.recordLine(r)) + ".")
 	s.out.say(s.ctx.StatusWords(r.Status))
@@ -215,7 +215,7 @@ func (s *session) record(r api.HistoryRecord) {
 	}
 }
 
-// whoGot says who got what and what it cost, from the wallet's journal.
+// whoGot prints the payees, their amounts and the costs, from the wallet's journal.
 func (s *session) whoGot(r api.HistoryRecord) {
 	from := receipt.Source{Catalog: s.ctx.Catalog, Accounts: s.ctx.Accounts, Terms: s.ctx.Terms, Names: s.nameIn}
 	for _, row := range from.Rows(receipt.Record{QuoteID: r.QuoteID, Kind: r.Type, Status: r.Status, GotAsset: r.DestinationToken.AssetType, Got: r.DestinationToken.Amount}) {

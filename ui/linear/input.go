@@ -12,29 +12,30 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine bounds a line of the input, in bytes: more than any call data that an intent may have.
+// maxLine bounds a line of the input, in bytes: more than any call data of an intent.
 const maxLine = 600_000
 
 // errEnd says that the input has ended.
 var errEnd = errors.New("the input has ended")
 
-// line is one line of the input without its end and the blanks around it, and when it was taken. wrong says why it cannot be an answer.
+// line is one line of the input, trimmed, and the time it arrived. wrong says why it cannot be an answer.
 type line struct {
 	text  string
 	wrong string
 	at    time.Time
 }
 
-// input reads lines one by one, each only when it is asked for: between two questions nothing reads, so that a passphrase can be read by somebody else.
+// input reads lines one by one, each only when it is asked for: between two questions nothing reads, so that another
+// reader can take a passphrase.
 type input struct {
 	clock   func() time.Time
 	want    chan struct{}
 	got     chan read
-	pending bool // a line was asked for and has not come
+	pending bool // a line was asked for and has not arrived
 	err     error
 }
 
-// read is what one reading brought.
+// read is the result of one reading.
 type read struct {
 	line
 	err error
@@ -52,10 +53,10 @@ func newInput(r io.Reader, clock func() time.Time) *input {
 	return in
 }
 
-// close ends the reading after the line that is being read, if any.
+// close stops reading after the present line, if any.
 func (in *input) close() { close(in.want) }
 
-// ask makes sure that a line is being read; what comes has to be given to took.
+// ask makes sure that a line is being read; the caller passes what arrives to took.
 func (in *input) ask() <-chan read {
 	if !in.pending && in.err == nil {
 		in.pending = true
@@ -64,7 +65,7 @@ func (in *input) ask() <-chan read {
 	return in.got
 }
 
-// took takes in what came.
+// took accepts the result of a reading.
 func (in *input) took(r read) (line, error) {
 	in.pending = false
 	if r.err != nil {
@@ -78,7 +79,7 @@ func (in *input) took(r read) (line, error) {
 	return r.line, nil
 }
 
-// next is the next line. It returns errEnd at the end of the input, and the error of ctx when that comes first.
+// next is the next line. It returns errEnd at the end of the input, and the error of ctx if ctx ends first.
 func (in *input) next(ctx context.Context) (line, error) {
 	if in.err != nil {
 		return line{}, in.err
@@ -94,7 +95,8 @@ func (in *input) next(ctx context.Context) (line, error) {
 	}
 }
 
-// readLine reads up to the end of a line. What stands behind the last end of a line is no line: io.EOF. Of a line that is too long nothing is kept.
+// readLine reads up to the end of a line. Text after the last line end is not a line: io.EOF. It keeps nothing of a
+// line that is too long.
 func readLine(r *bufio.Reader) (line, error) {
 	var text []byte
 	long := false
@@ -118,7 +120,7 @@ func readLine(r *bufio.Reader) (line, error) {
 	}
 }
 
-// cleanLine takes the blanks off a line and refuses one with anything but text in it, such as the arrow keys of a terminal.
+// cleanLine trims a line and refuses one with anything but text in it, such as the arrow keys of a terminal.
 func cleanLine(text string) line {
 	text = strings.Trim(strings.ReplaceAll(text, "\t", " "), " \r\n")
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r == utf8.RuneError || unicode.IsControl(r) }) {

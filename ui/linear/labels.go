@@ -16,13 +16,13 @@ import (
 // clean is the gate for foreign text.
 func clean(text string, most int) string { return kit.Clean(text, most) }
 
-// whole is foreign text of which nothing is cut.
+// whole cleans foreign text without cutting it.
 func whole(text string) string { return kit.Clean(text, max(1, len(text))) }
 
 // address is an address in full, in groups of four, on one line where a line can hold it.
 func address(a string) kit.Span { return kit.Span{Text: kit.Address(a), Whole: true} }
 
-// networkWords says what kind of money this is about.
+// networkWords names the kind of money on the network.
 func networkWords(k network.Kind) string {
 	switch k {
 	case network.Embedded:
@@ -35,7 +35,7 @@ func networkWords(k network.Kind) string {
 	return "Network of an unknown kind: take it for real money."
 }
 
-// figure writes an amount exactly, without trailing zeros: "250.5 USDC". An asset that is not known is counted in its base units.
+// figure writes an amount exactly, without trailing zeros: "250.5 USDC". An unknown asset is written in its base units.
 func figure(a verify.AmountView) string {
 	switch {
 	case a.Amount == nil:
@@ -60,7 +60,7 @@ func value(micro *big.Int) string {
 // percent writes basis points.
 func percent(bps int) string { return amount.Format(big.NewInt(int64(bps)), 2) + " %" }
 
-// spanWords writes a length of time in words, rounded up to the second: "9 minutes 41 seconds".
+// spanWords writes a duration in words, rounded up to the second: "9 minutes 41 seconds".
 func spanWords(d time.Duration) string {
 	sec := int(max(0, d+time.Second-1) / time.Second)
 	h, m := sec/3600, sec/60%60
@@ -78,7 +78,7 @@ func spanWords(d time.Duration) string {
 	return strings.Join(parts, " ")
 }
 
-// clock writes a moment of today, in the zone of the context's clock.
+// clock writes a time of today, in the zone of the context's clock.
 func (s *session) clock(t time.Time) string {
 	if t.IsZero() {
 		return amount.Unknown
@@ -86,7 +86,7 @@ func (s *session) clock(t time.Time) string {
 	return t.In(s.now().Location()).Format("15:04:05")
 }
 
-// date writes a moment of any day.
+// date writes a time of any day.
 func (s *session) date(t time.Time) string {
 	if t.IsZero() {
 		return "time unknown"
@@ -94,7 +94,7 @@ func (s *session) date(t time.Time) string {
 	return t.In(s.now().Location()).Format("2006-01-02 15:04:05")
 }
 
-// spelled writes an address so that it can be heard: one line for each group of four, digits as they are, capitals named.
+// spelled writes an address for listening: one line per group of four, digits as they are, capitals named.
 func spelled(a string) []string {
 	text := kit.Address(a)
 	var out []string

@@ -1,19 +1,24 @@
-// Package linear is the wallet as numbered prompts on plain lines, for screen readers, braille displays, logs and terminals that understand no escape
-// sequences: balances, receive, build, both reviews, signing, progress, activity, history, accounts. The order of things, the checks, the gates and what it takes
-// to confirm are those of the screens.
+// Package linear is the wallet as numbered prompts on plain lines, for screen readers, braille displays, logs and
+// terminals that understand no escape sequences: balances, receive, build, both reviews, signing, progress, activity,
+// history, accounts. The order of steps, the checks, the gates and the requirements of a confirmation are those of the
+// screens.
 //
-// Promise: the output is lines of printable characters and nothing else: no escape sequence, no cursor movement, no line that is drawn again, and no line wider than
-// Options.Width but for an address in one piece. Everything foreign passes kit.Clean (TH-R1), and everything once more on its way out. What is shown
-// of an operation comes from verify's views, that is from the bytes that get signed (TH-V1); no figure, address or reason is cut.
+// Promise: the output is lines of printable characters and nothing else: no escape sequence, no cursor movement, no
+// redrawn line, and no line wider than Options.Width except an address in one piece. All foreign text passes kit.Clean
+// (TH-R1), and all output passes it once more. Everything shown of an operation comes from verify's views, that is from
+// the bytes that get signed (TH-V1); no figure, address or reason is cut.
 //
-// Input is read one line at a time, and only while a question waits for it. `?` repeats what the question is about, an empty line goes back, the end of the
-// input leaves, and a last line without an end is no answer. Nothing is signed but by the answer to a question that asks for it, and such a question takes only
-// a line that comes at least half a second after it was asked and after every line before it, with no other line at its heels: what was waiting in the input,
-// a paste of several lines and the output of a program confirm nothing. (A single line that is pasted and then ended by hand looks like a typed one here.)
-// A signature is asked for by the fingerprint of the review that was printed. When a deadline has passed, the old and the new figures are printed with their
-// differences, and the confirmation has to be given anew.
+// The program reads input one line at a time, and only while a question waits for it. `?` repeats the subject of the
+// question, an empty line goes back, the end of the input leaves, and a last line without a line end is no answer. Only
+// the answer to a question that asks for it signs anything, and such a question accepts a line only if it comes at
+// least half a second after the question and after every earlier line, with no other line right behind it: buffered
+// input, a paste of several lines and the output of a program confirm nothing. (A single line that is pasted and then
+// ended by hand looks like a typed one here.) The program asks for a signature by the fingerprint of the printed
+// review. After a deadline it prints the old and the new figures with their differences, and asks for the confirmation
+// again.
 //
-// Run returns nil when the person leaves, also by the end of the input or of the context; its errors are those of the input and of the output.
+// Run returns nil when the person leaves, also by the end of the input or of the context; its errors are those of the
+// input and of the output.
 //
 // Units: micro USD, base units, basis points. Sources: protocol §1; TH-V1–V4, D6, H2, H4, K6, R1 and R3.
 package linear
@@ -33,7 +38,7 @@ import (
 	"coffer/wallet/journal"
 )
 
-// Operation is one operation on its way; *flow.Operation is one.
+// Operation is an operation in progress; *flow.Operation is one.
 type Operation interface {
 	ID() string
 	Snapshot() flow.Snapshot
@@ -46,38 +51,41 @@ type Operation interface {
 	Abandon() error
 }
 
-// Contact is a named address that may be typed by its name.
+// Contact is a named address; the name can be typed in its place.
 type Contact struct{ Name, Address string }
 
 // Deps is what the conversation works with. Start, Balances and History must be set.
 type Deps struct {
 	// Start begins an operation in the journal.
 	Start func(ctx context.Context, in intent.Intent) (Operation, error)
-	// Unfinished lists the operations that were signed and have no end yet, and may list such as ended before anybody was told. Outstanding lists the signatures
-	// that can still be used. nil: there are none.
+	// Unfinished lists the signed operations without an end, and may include some whose end was not reported yet.
+	// Outstanding lists the live signatures. nil: there are none.
 	Unfinished  func() []Operation
 	Outstanding func(now time.Time) []journal.Outstanding
-	// Void declares a signature dead; hash is its OpHash, typed what the person typed (flow.Flow.Void). nil: that cannot be done here.
+	// Void declares a signature dead; hash is its OpHash, typed what the person typed (flow.Flow.Void). nil: voiding is
+	// not available here.
 	Void func(hash, typed string) error
-	// Balances reads what the accounts hold, History a page of the records, newest first.
+	// Balances reads the balances of the accounts, History a page of the records, newest first.
 	Balances func(ctx context.Context) (api.AggregatedBalance, error)
 	History  func(ctx context.Context, limit int, continuation string) (api.HistoryPage, error)
 	Book     []Contact
 	// TypeFrom is the value in micro USD from which the amount has to be typed to confirm; nil: 100 USD.
 	TypeFrom *big.Int
-	// Locked says whether a signature needs the vault's passphrase first; nil: never. Unlock opens the vault, takes over the passphrase and wipes it.
+	// Locked reports whether a signature needs the vault's passphrase first; nil: never. Unlock opens the vault, takes
+	// over the passphrase and wipes it.
 	Locked func() bool
 	Unlock func(ctx context.Context, pass secret.Secret) error
-	// WatchOnly says why nothing can be signed, such as that no key is here; "": it can, or it is not known. nil: it can.
+	// WatchOnly says why nothing can be signed, for example for want of a key; "": signing is possible or unknown. nil:
+	// signing is possible.
 	WatchOnly func(ctx context.Context) string
 	// Secret asks for a passphrase without showing it. It has the input to itself while it runs.
 	Secret func(ctx context.Context, question string) (secret.Secret, error)
 }
 
-// Options is what Run is started with. Width is the widest line in cells; 0: 78; the least is 20. In is read until its end; a read that is under way when Run
-// returns is left to end by itself.
+// Options are the options of Run. Width is the widest line in cells; 0: 78; the minimum is 20. In is read until its
+// end; a read in progress when Run returns ends by itself.
 type Options struct {
-	// Notice is what the person has to know first; "": nothing.
+	// Notice is the first thing that the person has to know; "": nothing.
 	Notice  string
 	Context screen.Context
 	In      io.Reader
@@ -92,16 +100,16 @@ type session struct {
 	deps     Deps
 	in       *input
 	out      *printer
-	hidden   bool            // amounts outside a review are not said
-	given    map[string]bool // operations of which something was signed: a new quote counts anew and takes nothing back
-	paidFor  map[string]bool // operations of which a payment was signed, likewise
-	told     map[string]bool // operations whose end was told
+	hidden   bool            // amounts outside a review are hidden
+	given    map[string]bool // operations with a signature: a new quote counts anew and takes nothing back
+	paidFor  map[string]bool // operations with a signed payment, likewise
+	told     map[string]bool // operations whose end was reported
 	lookouts []*lookout
-	life     context.Context // of the lookouts, which outlive the question at which they begin
+	life     context.Context // of the lookouts, which outlive the question that starts them
 	money    money
 }
 
-// Run talks until the person leaves, the input ends or ctx does.
+// Run holds the conversation until the person leaves, the input ends or ctx ends.
 func Run(ctx context.Context, o Options) error {
 	if o.Context.Clock == nil {
 		o.Context.Clock = time.Now
@@ -131,16 +139,16 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// now is the time.
+// now is the present time.
 func (s *session) now() time.Time { return s.ctx.Clock() }
 
-// greet says where the person is.
+// greet prints the profile and the network.
 func (s *session) greet() {
 	s.out.say("Coffer, line by line. Profile " + clean(s.ctx.Profile, 60) + ". " + networkWords(s.ctx.Network.Kind))
 	s.out.say("At every question: type the number or the word of a choice and press Enter. A question mark repeats, an empty line goes back.")
 }
 
-// mainMenu is where every conversation comes back to.
+// mainMenu is the menu to which every conversation returns.
 func (s *session) mainMenu(ctx context.Context) error {
 	for {
 		s.news()

@@ -12,7 +12,7 @@ import (
 	"coffer/wallet/intent"
 )
 
-// maxFile bounds a file that is loaded, in bytes.
+// maxFile bounds the size of a loaded file, in bytes.
 const maxFile = 4 << 20
 
 // load reads an intent, or a batch of the Safe Transaction Builder, from a file.
@@ -38,7 +38,7 @@ func (s *session) load(ctx context.Context) error {
 	}
 }
 
-// loadPlan reads the file as an intent, and as a Safe batch when it is none.
+// loadPlan reads the file as an intent, and else as a Safe batch.
 func loadPlan(path string) (*plan, error) {
 	b, err := readFile(path)
 	if err != nil {
@@ -64,7 +64,7 @@ func loadPlan(path string) (*plan, error) {
 	return &plan{d: d, follows: true, minutes: defaultMinutes}, nil
 }
 
-// readFile reads a regular file of a bounded size.
+// readFile reads a regular file within a size limit.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

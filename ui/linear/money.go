@@ -24,7 +24,7 @@ func (s *session) tokensOn(chain caip.Chain, coin bool) []catalog.Entity {
 	return out
 }
 
-// askToken asks for an asset of a chain and how much of it.
+// askToken asks for an asset of a chain and its amount.
 func (s *session) askToken(ctx context.Context, title string, from []catalog.Entity) (asset caip.Asset, base string, err error) {
 	m := menu{title: title}
 	for _, e := range from {
@@ -57,7 +57,7 @@ func (s *session) askAmount(ctx context.Context, text string, decimals int) (str
 	}
 }
 
-// changeAllowances adds or removes what contracts may take while the calls run.
+// changeAllowances adds or removes an allowance, which contracts may use while the calls run.
 func (s *session) changeAllowances(ctx context.Context, p *plan) error {
 	m := menu{items: []string{"Add an allowance"}}
 	for i, a := range p.d.Allowances {
@@ -134,7 +134,7 @@ func (s *session) changeFunding(ctx context.Context, p *plan) error {
 	return err
 }
 
-// held lists the assets of which something is held, or all when nothing is known.
+// held lists the assets with a balance, or all when no balance is known.
 func (s *session) held() []catalog.Aggregate {
 	var out []catalog.Aggregate
 	for _, a := range s.ctx.Catalog.Aggregates() {
@@ -153,7 +153,8 @@ func (s *session) heldLine(a catalog.Aggregate) string {
 	return line
 }
 
-// askSource asks from where an asset is taken: all chains together, or one. It returns the id of an asset for an intent, and its decimals.
+// askSource asks for the source of an asset: all chains together, or one. It returns the id of an asset for an intent,
+// and its decimals.
 func (s *session) askSource(ctx context.Context, a catalog.Aggregate) (asset string, decimals int, err error) {
 	m := menu{title: "From where?", items: []string{"All chains together"}}
 	var from []catalog.Entity

@@ -8,13 +8,13 @@ import (
 	"coffer/ui/tui/kit"
 )
 
-// Bounds of the width of a line, in cells.
+// The bounds of the line width, in cells.
 const (
 	defaultWidth = 78
 	leastWidth   = 20
 )
 
-// printer writes plain lines. The first error of the writer stays; after it nothing is written.
+// printer writes plain lines. It keeps the writer's first error and writes nothing after it.
 type printer struct {
 	w     io.Writer
 	width int
@@ -28,7 +28,7 @@ func newPrinter(w io.Writer, width int) *printer {
 	return &printer{w: w, width: max(width, leastWidth)}
 }
 
-// raw writes one line as it is, but for what is no text.
+// raw writes one line unchanged, except for characters that are not text.
 func (p *printer) raw(text string) {
 	if p.err != nil {
 		return
@@ -38,7 +38,7 @@ func (p *printer) raw(text string) {
 	}
 }
 
-// put writes spans, broken at blanks into as many lines as it takes; those after the first stand two cells further in.
+// put writes spans, wrapped at blanks into as many lines as needed; it indents all but the first by two more cells.
 func (p *printer) put(indent int, spans ...kit.Span) {
 	for i := range spans {
 		spans[i] = kit.Span{Text: whole(spans[i].Text), Whole: spans[i].Whole}

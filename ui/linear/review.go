@@ -15,7 +15,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// review reads a review out, once, and asks what to do about it.
+// review prints a review once, and asks what to do about it.
 func (c *reviewSession) review(ctx context.Context, st stage) error {
 	if c.printed != c.fingerprint(st) {
 		c.readOut(st)
@@ -52,7 +52,7 @@ func (c *reviewSession) review(ctx context.Context, st stage) error {
 	return do[i]()
 }
 
-// decide asks for the confirmation and does what was confirmed. An answer that came too late leads to new figures, never to a signature.
+// decide asks for the confirmation and does what it confirms. A late answer leads to new figures, never to a signature.
 func (c *reviewSession) decide(ctx context.Context, st stage) error {
 	ok, err := c.agreed(ctx, st)
 	switch {
@@ -75,7 +75,7 @@ func (c *reviewSession) decide(ctx context.Context, st stage) error {
 	return nil
 }
 
-// anew asks for what is under review once more.
+// anew requests what is under review again.
 func (c *reviewSession) anew(ctx context.Context, st stage) {
 	if st == stageReview1 {
 		c.prepare(ctx)
@@ -98,7 +98,7 @@ func (c *reviewSession) readOut(st stage) {
 	c.printed = c.fingerprint(st)
 }
 
-// refused says which checks refused, what was compared and what to do.
+// refused says which checks refused, which values they compared, and what to do.
 func (c *reviewSession) refused(ctx context.Context) error {
 	r := c.report()
 	say := func() {
@@ -142,7 +142,7 @@ func (c *reviewSession) problem(ctx context.Context) error {
 	if a := advice(c.failed); a != "" {
 		c.out.say(a)
 	}
-	if !c.submitted() { // Activity and History know how it ended
+	if !c.submitted() { // Activity and History show how it ended
 		c.out.say(c.stillLive())
 	}
 	var m menu
@@ -162,12 +162,14 @@ func (c *reviewSession) problem(ctx context.Context) error {
 	return do[i]()
 }
 
-// canRetry reports that asking again makes sense. An execute is never repeated: after one that had no effect, a new quote is asked for.
+// canRetry reports whether asking again makes sense. An execute is never repeated: after one without effect, the person
+// can ask for a new quote.
 func (c *reviewSession) canRetry() bool {
 	return !c.submitted() && (c.last != stepExecute || c.snap.State == flow.StateReview2 || c.snap.State == flow.StateQuoting)
 }
 
-// problemWords says what went wrong, and which of the service's failures are not said by that yet. A call that would fail is counted from 1.
+// problemWords says what went wrong, and returns the service's failures that the words do not cover. A call that would
+// fail is counted from 1.
 func (c *reviewSession) problemWords() (string, []api.Failure) {
 	rest := failuresOf(c.failed)
 	var e *api.Error
@@ -238,7 +240,7 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// spell says every address of a review so that it can be heard, each once.
+// spell prints every address of a review for listening, each once.
 func (c *reviewSession) spell(st stage) {
 	seen := map[string]bool{}
 	say := func(label, a string) {
@@ -289,5 +291,5 @@ func whereOf(name, chain string) string {
 	return clean(name, 80) + ", " + clean(chain, 80)
 }
 
-// plural is kit's, for short.
+// plural is kit.Plural, for short.
 func plural(n int, one, many string) string { return kit.Plural(n, one, many) }

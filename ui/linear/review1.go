@@ -14,7 +14,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// review1 reads out what will be allowed to run.
+// review1 prints what the signature allows to run.
 func (c *reviewSession) review1() {
 	v := c.snap.Review1
 	title := "Review 1 of 2: what will be allowed to run."
@@ -44,7 +44,7 @@ func (c *reviewSession) review1() {
 	}
 }
 
-// outflow is what can leave the account on the target chain.
+// outflow prints what can leave the account on the target chain.
 func (c *reviewSession) outflow(v *verify.PreparedView) {
 	if len(v.Outflow) == 0 {
 		c.out.say("As far as the bytes show, nothing leaves your account on " + v.Chain.Name + ".")
@@ -54,7 +54,7 @@ func (c *reviewSession) outflow(v *verify.PreparedView) {
 	}
 }
 
-// diff puts what was asked for against what was decoded from the bytes.
+// diff puts the intent against the calls decoded from the bytes.
 func (c *reviewSession) diff(v *verify.PreparedView) {
 	d := c.snap.Intent
 	c.out.say("You asked for " + plural(len(d.Calls), "call", "calls") + " on " + screen.ChainName(c.ctx.Catalog, d.TargetChain) +
@@ -78,7 +78,7 @@ func (c *reviewSession) diff(v *verify.PreparedView) {
 	}
 }
 
-// call reads out one call of the operation.
+// call prints one call of the operation.
 func (c *reviewSession) call(l verify.CallView, v *verify.PreparedView) {
 	chain := v.Chain.Name
 	fit := ": as you asked."
@@ -146,7 +146,7 @@ func argText(a verify.ArgView, l verify.CallView) []kit.Span {
 	return []kit.Span{kit.Plain(whole(a.Value) + ", " + clean(a.Type, 200))}
 }
 
-// maxIndent bounds how far a nested argument stands in, in steps of two cells.
+// maxIndent bounds the indent of a nested argument, in steps of two cells.
 const maxIndent = 8
 
 // coins writes wei of the target chain in its own coin, exactly.
@@ -157,7 +157,7 @@ func (s *session) coins(wei *big.Int, v *verify.PreparedView) string {
 	return amount.Group(wei.String()) + " base units of the chain's own coin"
 }
 
-// nameIn is the name of an address in the contact book, "" when it has none.
+// nameIn is the name of an address in the contact book, "" without one.
 func (s *session) nameIn(a string) string {
 	for _, c := range s.deps.Book {
 		if kit.Checksummed(c.Address) == kit.Checksummed(a) {
@@ -167,7 +167,7 @@ func (s *session) nameIn(a string) string {
 	return ""
 }
 
-// known is an address in full, after its name in the contact book.
+// known writes an address in full, after its name in the contact book.
 func (s *session) known(a string) []kit.Span {
 	if name := s.nameIn(a); name != "" {
 		return []kit.Span{kit.Plain(name + ", "), address(a)}
@@ -187,7 +187,7 @@ func (s *session) asked(asset, text string) string {
 	return figure(v)
 }
 
-// recipients says who receives something or may spend, each once and in full.
+// recipients prints every recipient and spender, each once and in full.
 func (c *reviewSession) recipients(v *verify.PreparedView) {
 	seen := map[string]bool{}
 	for _, l := range v.Lines {
@@ -206,7 +206,7 @@ func (c *reviewSession) recipients(v *verify.PreparedView) {
 	}
 }
 
-// accountOf says which account acts, and for a role-based one what its session key gives away.
+// accountOf prints the account that acts, and for a role-based one the rights that its session key gives away.
 func (c *reviewSession) accountOf(v *verify.PreparedView) {
 	label := "Account"
 	if v.AccountType != "" {
@@ -227,7 +227,7 @@ func (c *reviewSession) accountOf(v *verify.PreparedView) {
 	}
 }
 
-// delegation says what an EIP-7702 authorization does, in one sentence, and then exactly what it is (TH-D6).
+// delegation explains an EIP-7702 authorization in one sentence, then prints exactly what it is (TH-D6).
 func (c *reviewSession) delegation(d *verify.DelegationView, when string) {
 	name := clean(d.ContractName, 80)
 	if name == "" {

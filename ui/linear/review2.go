@@ -12,7 +12,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// review2 reads out what it costs. After a new quote the changes come first.
+// review2 prints the costs. After a new quote the changes come first.
 func (c *reviewSession) review2() {
 	v := c.snap.Review2
 	title := "Review 2 of 2: what it costs."
@@ -48,7 +48,7 @@ func (c *reviewSession) review2() {
 	}
 }
 
-// worst says what can leave in the worst case, and whose calls they may be.
+// worst prints what can leave in the worst case, and whose calls they may be.
 func (c *reviewSession) worst(v *verify.QuoteView) {
 	first := c.snap.Review1
 	if c.exchange() {
@@ -60,7 +60,7 @@ func (c *reviewSession) worst(v *verify.QuoteView) {
 	}
 }
 
-// youAsked repeats what was asked for of a swap or a transfer, from the frozen intent and nothing else.
+// youAsked repeats the intent of a swap or a transfer, from its frozen form and nothing else.
 func (c *reviewSession) youAsked() {
 	d := c.snap.Intent
 	if !c.exchange() || d.Pay == nil || d.Receive == nil {
@@ -77,7 +77,7 @@ func (c *reviewSession) youAsked() {
 	}
 }
 
-// payees repeats whom the calls pay.
+// payees repeats the payees of the calls.
 func (c *reviewSession) payees() {
 	if c.exchange() || c.snap.Review1 == nil {
 		return
@@ -94,7 +94,7 @@ func (c *reviewSession) payees() {
 	}
 }
 
-// needs compares what the calls need on the target chain with what the service says is there.
+// needs compares the need of the calls on the target chain with what the service says is there.
 func (c *reviewSession) needs(v *verify.QuoteView) {
 	for _, n := range v.Needs {
 		bare := func(x *big.Int) string {
@@ -104,14 +104,14 @@ func (c *reviewSession) needs(v *verify.QuoteView) {
 			return amount.Human(x, n.Need.Decimals)
 		}
 		text := figure(n.Need) + "."
-		if n.Have != nil && n.Short != nil { // else it is not known how much is there
+		if n.Have != nil && n.Short != nil { // else the balance there is unknown
 			text += " The service says that " + bare(n.Have) + " is there; short " + bare(n.Short) + "."
 		}
 		c.out.fact(0, clean(n.Need.ChainName, 40)+" needs", kit.Plain(text))
 	}
 }
 
-// legs reads out the funding map: one line for each payment, and where it is held.
+// legs prints the funding map: one line per payment, and where it is held.
 func (c *reviewSession) legs(v *verify.QuoteView) {
 	if len(v.Legs) == 0 {
 		c.out.say("No payment on any other chain.")
@@ -159,7 +159,7 @@ func (c *reviewSession) held(l verify.LegView) {
 	c.out.fact(2, "held in", address(l.Escrow), kit.Plain(", "+when+back+"; "+review.KeepsWords+"."))
 }
 
-// solana reads out a Solana message as it will be signed: who pays its fee, what it does, and when it dies.
+// solana prints a Solana message as it will be signed: its fee payer, its instructions and its expiry.
 func (c *reviewSession) solana(l verify.LegView) {
 	v := l.Solana
 	if v == nil {
@@ -204,7 +204,7 @@ func (c *reviewSession) solana(l verify.LegView) {
 	}
 }
 
-// cost is what is paid, what is delivered, the least, the fees, and how much of the cost the fees explain.
+// cost prints the payment, the delivery, the minimum, the fees, and the share of the cost that the fees explain.
 func (c *reviewSession) cost(v *verify.QuoteView) {
 	pays := review.Together(c.ctx.Catalog, v.Pay)
 	for _, a := range pays {
@@ -259,7 +259,7 @@ func (c *reviewSession) cost(v *verify.QuoteView) {
 	}
 }
 
-// elsewhere says which part of what the call gets is paid for by this quote; the rest is there already.
+// elsewhere says which part of what the call gets this quote pays for; the rest is on the chain already.
 func elsewhere(v *verify.QuoteView) string {
 	for _, n := range v.Needs {
 		if n.Need.Asset == v.Delivered.Asset && n.Short != nil && v.Delivered.Decimals >= 0 && v.Delivered.Amount != nil && n.Short.Cmp(v.Delivered.Amount) < 0 {
@@ -286,7 +286,7 @@ func (c *reviewSession) fees(v *verify.QuoteView) {
 	}
 }
 
-// costWords is what is lost on the way and the part of it that the fees explain.
+// costWords is the loss on the way and the part of it that the fees explain.
 func costWords(v *verify.QuoteView) string {
 	text := amount.Unknown
 	if v.CostMicro != nil {
@@ -312,7 +312,7 @@ func costWords(v *verify.QuoteView) string {
 	return text + ". Warning: the fees explain only " + share + "."
 }
 
-// arithmetic shows how the cost comes about, where all of its figures are known.
+// arithmetic shows how the cost is computed, where all of its figures are known.
 func (c *reviewSession) arithmetic(v *verify.QuoteView) {
 	if v.PayMicro == nil || v.DeliverMicro == nil || v.CostMicro == nil {
 		return
@@ -323,7 +323,7 @@ func (c *reviewSession) arithmetic(v *verify.QuoteView) {
 	}
 }
 
-// unknowns names every figure that is missing.
+// unknowns names every missing figure.
 func (c *reviewSession) unknowns(v *verify.QuoteView) {
 	var out []string
 	miss := func(name string, missing bool) {
@@ -344,7 +344,7 @@ func (c *reviewSession) unknowns(v *verify.QuoteView) {
 	}
 }
 
-// assetWords names an asset of an intent: its symbol, and its chain where it is on one.
+// assetWords names an asset of an intent: its symbol, and its chain if it belongs to one.
 func (s *session) assetWords(asset string) string {
 	text := screen.AssetName(s.ctx.Catalog, asset)
 	if on := chainIn(asset); on != "" {

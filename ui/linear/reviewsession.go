@@ -10,7 +10,7 @@ import (
 	"coffer/wallet/vault"
 )
 
-// stage is what a review session waits for.
+// stage says what a review session waits for.
 type stage int
 
 const (
@@ -21,7 +21,7 @@ const (
 	stageGone    // sent, or ended
 )
 
-// step names what was done last.
+// step names the last step.
 type step int
 
 const (
@@ -32,7 +32,7 @@ const (
 	stepExecute
 )
 
-// edit asks the builder to go on with what was asked for; failures say what was wrong with it, by path.
+// edit asks the builder to continue with the draft; failures are its mistakes, by path.
 type edit struct {
 	draft    intent.Draft
 	failures []api.Failure
@@ -45,13 +45,13 @@ type reviewSession struct {
 	snap    flow.Snapshot
 	failed  error // of the last step
 	last    step
-	signed  bool   // a signature was given
-	printed string // fingerprint of the review that was printed last, whole
-	brief   bool   // the choices were read out just before
-	change  *edit  // set when the person wants to change what is asked for
+	signed  bool   // something was signed
+	printed string // fingerprint of the last review that was printed in full
+	brief   bool   // the choices were just printed
+	change  *edit  // set when the person wants to change the request
 }
 
-// operate takes an intent to its end. It returns what to edit when the person wants to change it.
+// operate takes an intent to its end. It returns the edit when the person wants to change the request.
 func (s *session) operate(ctx context.Context, in intent.Intent) (*edit, error) {
 	op, err := s.deps.Start(ctx, in)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *session) operate(ctx context.Context, in intent.Intent) (*edit, error) 
 	return c.change, err
 }
 
-// reopen goes on with an operation that waits for a review.
+// reopen continues an operation that waits for a review.
 func (s *session) reopen(ctx context.Context, op Operation) (*edit, error) {
 	c := &reviewSession{session: s, op: op, snap: op.Snapshot()}
 	c.note()
@@ -83,7 +83,7 @@ func (s *session) reopen(ctx context.Context, op Operation) (*edit, error) {
 	return c.change, err
 }
 
-// run talks about the operation until it is sent, left or changed.
+// run leads the conversation until the operation is sent, left or changed.
 func (c *reviewSession) run(ctx context.Context) error {
 	for {
 		var err error
@@ -105,14 +105,14 @@ func (c *reviewSession) run(ctx context.Context) error {
 		}
 		c.leave()
 		if errors.Is(err, errBack) && !c.signed {
-			c.edit(nil) // nothing came of it: what was built is still there
+			c.edit(nil) // the step had no effect: the draft is still there
 			return nil
 		}
 		return err
 	}
 }
 
-// stage is where the operation stands.
+// stage is the stage of the operation.
 func (c *reviewSession) stage() stage {
 	at := standing(c.snap)
 	if c.failed != nil && at != stageRefused && at != stageGone && !c.lockedOut() {
@@ -121,7 +121,7 @@ func (c *reviewSession) stage() stage {
 	return at
 }
 
-// lockedOut reports that the last step needed a key of a locked vault: the review stands as it was.
+// lockedOut reports whether the last step needed a key of a locked vault: the review is unchanged then.
 func (c *reviewSession) lockedOut() bool {
 	return c.deps.Unlock != nil && errors.Is(c.failed, vault.ErrLocked)
 }
@@ -150,7 +150,7 @@ func standing(x flow.Snapshot) stage {
 	return stageProblem
 }
 
-// took takes in the outcome of a step.
+// took records the outcome of a step.
 func (c *reviewSession) took(at step, snap flow.Snapshot, err error) {
 	c.snap, c.failed, c.last = snap, err, at
 	c.note()
@@ -165,7 +165,7 @@ func (c *reviewSession) prepare(ctx context.Context) {
 	c.took(stepPrepare, snap, err)
 }
 
-// quote asks for a quote: the first one, or another one for what is signed already.
+// quote asks for a quote: the first one, or another one for the operation that is signed already.
 func (c *reviewSession) quote(ctx context.Context) {
 	c.out.say("Asking for a quote.")
 	ask := c.op.Requote
@@ -176,7 +176,7 @@ func (c *reviewSession) quote(ctx context.Context) {
 	c.took(stepQuote, snap, err)
 }
 
-// again repeats what did not work, or asks anew.
+// again repeats the failed step, or asks anew.
 func (c *reviewSession) again(ctx context.Context) {
 	var no *api.Error
 	switch {
@@ -189,7 +189,7 @@ func (c *reviewSession) again(ctx context.Context) {
 	}
 }
 
-// sign signs what was confirmed. It is not called off by the end of ctx: a signature that was made is written down.
+// sign signs what was confirmed. The end of ctx does not cancel it: the journal records every signature that is made.
 func (c *reviewSession) sign(ctx context.Context) {
 	c.out.say("Signing.")
 	before := c.signed
@@ -222,7 +222,7 @@ func (c *reviewSession) execute(ctx context.Context) {
 	c.took(stepExecute, snap, err)
 }
 
-// note remembers what was signed or sent of the operation: what is asked for next takes nothing of it back.
+// note records what was signed or sent of the operation: nothing that is asked for next takes it back.
 func (c *reviewSession) note() {
 	x := c.snap
 	if x.SignaturesDone > 0 || x.BodyHash != "" {
@@ -234,13 +234,14 @@ func (c *reviewSession) note() {
 	c.signed = c.signed || c.given[x.ID]
 }
 
-// before reports that more was signed than what review 1 asks for: payments of an earlier quote, or something that was sent and not accepted.
+// before reports whether more was signed than review 1 asks for: payments of an earlier quote, or a quote that was sent
+// and not accepted.
 func (c *reviewSession) before() bool { return c.paidFor[c.snap.ID] || c.snap.BodyHash != "" }
 
-// submitted reports that the quote was sent before: nothing here may lead to a second one.
+// submitted reports whether the quote was sent before: nothing here may send a second one.
 func (c *reviewSession) submitted() bool { return errors.Is(c.failed, flow.ErrSubmitted) }
 
-// leave says what is left behind. An operation of which nothing was signed is abandoned.
+// leave says what stays behind. It abandons an operation of which nothing was signed.
 func (c *reviewSession) leave() {
 	switch {
 	case c.signed && (c.exchange() || c.before()):

@@ -12,12 +12,12 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// isExchange reports a swap or a transfer: its first review is the quote.
+// isExchange reports a swap or a transfer: the quote is its first review.
 func isExchange(x flow.Snapshot) bool {
 	return x.Intent.Kind == intent.KindSwap || x.Intent.Kind == intent.KindTransfer
 }
 
-// nounOf names what is done.
+// nounOf names the kind of operation.
 func nounOf(x flow.Snapshot) string {
 	if isExchange(x) {
 		return x.Intent.Kind
@@ -28,7 +28,7 @@ func nounOf(x flow.Snapshot) string {
 func (c *reviewSession) exchange() bool { return isExchange(c.snap) }
 func (c *reviewSession) noun() string   { return nounOf(c.snap) }
 
-// firstCount is the number of signatures that are made before the quote.
+// firstCount is the number of signatures before the quote.
 func (c *reviewSession) firstCount() int {
 	switch v := c.snap.Review1; {
 	case c.exchange():
@@ -39,7 +39,7 @@ func (c *reviewSession) firstCount() int {
 	return 1
 }
 
-// signatures names all signatures that are known of, in the order in which they are made: a delegation before the operation that needs it.
+// signatures names all known signatures in signing order: a delegation comes before the operation that needs it.
 func (c *reviewSession) signatures() []string {
 	var out []string
 	if v := c.snap.Review1; !c.exchange() {
@@ -67,7 +67,7 @@ func (c *reviewSession) signatureWords(n int) string {
 	return "one that was not announced"
 }
 
-// total is the number of all signatures: as the flow counts them, and never less than what was announced.
+// total is the number of all signatures: the flow's count, and at least the number that was announced.
 func (c *reviewSession) total() int { return max(c.snap.SignaturesTotal, len(c.signatures())) }
 
 // verb says what confirming does.
@@ -103,7 +103,7 @@ func delegations(legs []verify.LegView) int {
 	return n
 }
 
-// firstLives says how long the first signature can be used, without a full stop; a delegation beside it is not forgotten.
+// firstLives says how long the first signature can be used, without a full stop; it covers a delegation beside it.
 func (c *reviewSession) firstLives() string {
 	until := "until its window ends"
 	switch v := c.snap.Review1; {

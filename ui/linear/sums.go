@@ -9,13 +9,13 @@ import (
 	"coffer/wallet/verify"
 )
 
-// alike writes two known amounts with the larger number of decimals: nothing is rounded.
+// alike writes two known amounts with the larger number of decimals, without rounding.
 func alike(a, b verify.AmountView) (x, y *big.Int, decimals int) {
 	decimals = max(a.Decimals, b.Decimals)
 	return amount.Scale(a.Amount, a.Decimals, decimals), amount.Scale(b.Amount, b.Decimals, decimals), decimals
 }
 
-// changes says what differs between a quote and the one before, figure by figure.
+// changes prints the differences between a quote and the previous one, figure by figure.
 func (c *reviewSession) changes(old, now *verify.QuoteView) {
 	c.out.say("This is a new quote. What was typed for the old one does not count. Changes:")
 	pays, paid := review.Together(c.ctx.Catalog, now.Pay), review.Together(c.ctx.Catalog, old.Pay)
@@ -46,7 +46,7 @@ func (c *reviewSession) changes(old, now *verify.QuoteView) {
 	c.out.say("The whole new review:")
 }
 
-// change1 says a figure, what it was and the difference.
+// change1 prints a figure, its previous value and the difference.
 func (c *reviewSession) change1(label string, before *verify.AmountView, a verify.AmountView) {
 	if a.Amount == nil && before == nil {
 		return

@@ -10,20 +10,20 @@ import (
 	"coffer/ui/tui/kit"
 )
 
-// How a question ends without an answer.
+// The ways in which a question ends without an answer.
 var (
 	errBack = errors.New("back")
 	errQuit = errors.New("quit")
 )
 
-// Bounds of a question that confirms.
+// The bounds of a question that confirms.
 const (
 	heels      = 200 * time.Millisecond // a line that follows an answer within it makes both a paste
-	maxDropped = 10_000                 // lines at one question, before the input is taken for a program's
+	maxDropped = 10_000                 // lines at one question before the input counts as a program's
 )
 
-// question is what a prompt asks. repeat says again what it is about; nil: the text says it all. top: there is nothing to go back to. careful: an empty line
-// that comes within half a second was meant for something else.
+// question is the question of a prompt. repeat prints its subject again; nil: the text says it all. top: there is
+// nothing to go back to. careful: an empty line within half a second was meant for something else.
 type question struct {
 	text    string
 	repeat  func()
@@ -70,7 +70,7 @@ func (s *session) again(q question) {
 	s.put(q)
 }
 
-// next is the next line of the input. Where nothing can be printed any more, nothing may be answered either.
+// next is the next line of the input. When printing fails, it accepts no answer either.
 func (s *session) next(ctx context.Context) (line, error) {
 	if s.out.err != nil {
 		return line{}, s.out.err
@@ -82,8 +82,8 @@ func (s *session) next(ctx context.Context) (line, error) {
 	return l, err
 }
 
-// confirm asks for something that has to be typed now and by hand. A line is an answer only when half a second has gone by since the question and since the
-// line before, and when none follows at once.
+// confirm asks for something that has to be typed now and by hand. A line is an answer only when half a second has
+// passed since the question and since the previous line, and when no line follows at once.
 func (s *session) confirm(ctx context.Context, q question) (string, error) {
 	s.put(q)
 	quietSince, dropped := s.now(), 0
@@ -128,7 +128,7 @@ func (s *session) confirm(ctx context.Context, q question) (string, error) {
 	}
 }
 
-// followed reports that another line comes at the heels of an answer.
+// followed reports whether another line comes right behind an answer.
 func (s *session) followed(ctx context.Context) (bool, error) {
 	short, stop := context.WithTimeout(ctx, heels)
 	defer stop()
@@ -139,21 +139,22 @@ func (s *session) followed(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// menu is a list to choose from: items by their numbers, words by their letters.
+// menu is a list of choices: items by their numbers, words by their letters.
 type menu struct {
 	title string
 	items []string
 	words []word
 	top   bool
-	brief bool // the list was read out just before: it comes again for a question mark only
+	brief bool // the list was just printed: it returns for a question mark only
 
 	careful bool // as in question
 }
 
-// word is a choice that has no number: what to type and what it does.
+// word is a choice without a number: what to type and what it does.
 type word struct{ key, text string }
 
-// choose shows a list and asks for a choice: the index of an item, or -1 and the key of a word with what was typed behind it.
+// choose shows a list and asks for a choice: the index of an item, or -1 and the key of a word with the text typed
+// after it.
 func (s *session) choose(ctx context.Context, m menu) (int, string, error) {
 	show := func() {
 		if m.title != "" {
@@ -210,7 +211,7 @@ func (m menu) asks() string {
 	return "Type " + strings.Join(parts, ", ") + ":"
 }
 
-// yes asks a question of yes or no that nothing depends on but convenience.
+// yes asks a yes-or-no question on which only convenience depends.
 func (s *session) yes(ctx context.Context, text string) (bool, error) {
 	for {
 		a, err := s.ask(ctx, question{text: text + " Type yes or no:"})

@@ -8,7 +8,8 @@ import (
 	"coffer/wallet/vault"
 )
 
-// unlock opens the vault when what is to be confirmed needs a key of it. Nothing is confirmed by that. It reports whether the confirmation can be asked for.
+// unlock opens the vault when the confirmed step needs a key of it. That confirms nothing. It reports whether the
+// confirmation can be asked for.
 func (c *reviewSession) unlock(ctx context.Context, st stage) (bool, error) {
 	signs := st == stageReview1 || !c.snap.Review2.SameChainOnly
 	if !signs || c.deps.Unlock == nil || c.deps.Locked == nil || !c.deps.Locked() {
@@ -35,7 +36,7 @@ func (c *reviewSession) unlock(ctx context.Context, st stage) (bool, error) {
 	return true, nil
 }
 
-// secret asks for a passphrase. A line that is still being read must come first: it would take the passphrase.
+// secret asks for a passphrase. A pending read of a line must end first: it would take the passphrase.
 func (s *session) secret(ctx context.Context, ask string) (secret.Secret, error) {
 	if s.deps.Secret == nil {
 		return secret.Secret{}, errors.New("this program cannot ask for a passphrase here")
