@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// stopsAt runs the script of a call up to each of its answers, ends it there in some way, and demands that nothing was signed but what was confirmed.
+// stopsAt runs the script of a call up to each of its answers, ends it there in some way, and requires that only
+// confirmed steps signed.
 func stopsAt(t *testing.T, end func(r *rig)) {
 	for n := range len(callScript()) + 1 {
 		synctest.Test(t, func(t *testing.T) {
@@ -70,7 +71,8 @@ func TestEmptyLinesLeadOutAndSignNothing(t *testing.T) {
 	})
 }
 
-// inFrontOf runs the script of a call up to the question that answer n confirms, and then puts lines into the input in some way.
+// inFrontOf runs the script of a call up to the question that answer n confirms, and then puts lines into the input in
+// some way.
 func inFrontOf(t *testing.T, n int, act func(r *rig) string) (said string, op *fakeOp) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t).begins()
@@ -113,7 +115,7 @@ func TestALineWithinHalfASecondConfirmsNothing(t *testing.T) {
 		time.Sleep(499*time.Millisecond - heels)
 		r.atOnce("yes")
 		time.Sleep(50 * time.Millisecond)
-		return r.atOnce("yes") // half a second after the question, but not after the line before
+		return r.atOnce("yes") // half a second after the question, but not after the previous line
 	})
 	if op.signs != 0 {
 		t.Errorf("%d signed", op.signs)
@@ -169,7 +171,7 @@ func TestAnEmptyLineThatWasWaitingDoesNotLeaveAReview(t *testing.T) {
 		r.atOnce("1", "", "", "")
 		return r.types("1")
 	})
-	if op.gones != 1 || !strings.Contains(flat(said), "type yes:") { // it is abandoned by the end of the input only
+	if op.gones != 1 || !strings.Contains(flat(said), "type yes:") { // only the end of the input abandons it
 		t.Errorf("%d abandoned:\n%s", op.gones, said)
 	}
 }

@@ -87,7 +87,7 @@ func prepared(now time.Time) *verify.PreparedView {
 	}
 }
 
-// quote is review 2 of the same: two payments.
+// quote is review 2 of the same call: two payments.
 func quote(now time.Time, life time.Duration) *verify.QuoteView {
 	return &verify.QuoteView{
 		ID: hash(5), CallType: api.CallCrossChain, CallTypeWords: "x", Expires: now.Add(life),
@@ -103,7 +103,7 @@ func quote(now time.Time, life time.Duration) *verify.QuoteView {
 	}
 }
 
-// exchangeQuote is the one review of a swap or a transfer of 90 USDC: cheap enough for one word.
+// exchangeQuote is the only review of a swap or a transfer of 90 USDC: cheap enough for one word.
 func exchangeQuote(now time.Time, kind string) *verify.QuoteView {
 	q := quote(now, time.Minute)
 	q.Kind, q.Needs, q.Legs = kind, nil, q.Legs[:1]
@@ -134,18 +134,18 @@ func notes() []verify.Reason {
 	}
 }
 
-// fakeOp plays an operation and counts what is asked of it. It refuses a confirmation of anything but what was shown.
+// fakeOp plays an operation and counts its calls. It refuses a confirmation of anything but what was shown.
 type fakeOp struct {
-	mu                                       sync.Mutex // of what Watch changes
+	mu                                       sync.Mutex // of the fields that Watch changes
 	snap                                     flow.Snapshot
 	prepares, signs, quotes, executes, gones int
 	confirmed                                []string
 	view1                                    *verify.PreparedView
-	stays                                    bool // the same view comes again
+	stays                                    bool // the same view returns
 	report1                                  verify.Report
 	next                                     *verify.QuoteView
 	report2                                  verify.Report
-	err                                      error // what the next step ends with
+	err                                      error // the error of the next step
 	statuses                                 []api.ExecutionStatus
 	lingers                                  time.Duration // between the last report of Watch and its return
 	requoted                                 func(now time.Time) *verify.QuoteView
@@ -268,7 +268,7 @@ func (f *fakeOp) Execute(_ context.Context, confirmed string, progress func(flow
 	return f.snap, nil
 }
 
-// Watch reports a status every second until the last; without one it waits for ever.
+// Watch reports a status every second until the last; without one it waits forever.
 func (f *fakeOp) Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.Snapshot, error) {
 	if progress == nil {
 		progress = func(flow.Snapshot) {}

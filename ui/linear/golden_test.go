@@ -126,7 +126,7 @@ func TestGoldenExpiry(t *testing.T) {
 	})
 }
 
-// gated lets review 1 stand behind an open gate.
+// gated adds an open gate to review 1.
 func (r *rig) gated() {
 	r.op.view1 = prepared(utc())
 	r.op.view1.AccountType, r.op.view1.Phrase = api.AccountRoleBased, gate

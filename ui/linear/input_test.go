@@ -102,7 +102,7 @@ func FuzzPrinterWritesPlainLines(f *testing.F) {
 		r := &rig{t: t, paper: &paper{}}
 		r.opts.Width = p.width
 		lines := strings.SplitAfter(b.String(), "\n")
-		r.paper.all.WriteString(strings.Join(lines[:len(lines)-2], "")) // the line as it is has no bound
+		r.paper.all.WriteString(strings.Join(lines[:len(lines)-2], "")) // a raw line has no width limit
 		r.plain()
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// said is what a session with a snapshot says.
+// said is the output of a session with a snapshot.
 func said(t *testing.T, x flow.Snapshot, say func(c *reviewSession)) string {
 	t.Helper()
 	r := newRig(t)
@@ -42,7 +42,7 @@ func TestAPlainPaymentIsSaidInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
 	if strings.Contains(text, "unknown contract") || strings.Contains(text, "base units") || strings.Contains(text, "contract: ") {
 		t.Error(text)
 	}
-	x.Review1.Chain.ID = 1 << 40 // a chain of which the catalogue knows no coin
+	x.Review1.Chain.ID = 1 << 40 // the catalogue knows no coin of this chain
 	if text = said(t, x, func(c *reviewSession) { c.review1() }); !strings.Contains(text, "1,000,000,000,000,000 base units") {
 		t.Error(text)
 	}

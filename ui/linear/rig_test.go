@@ -90,7 +90,7 @@ type rig struct {
 	op      *fakeOp
 	keys    *keyboard
 	paper   *paper
-	script  strings.Builder // what was said and typed
+	script  strings.Builder // the output and the typed lines
 	done    chan error
 	answers []string
 	stop    context.CancelFunc
@@ -162,7 +162,7 @@ func (r *rig) begins() *rig {
 	return r
 }
 
-// hears waits until the program waits, and takes down what it said.
+// hears waits until the program waits, and records its output.
 func (r *rig) hears() string {
 	synctest.Wait()
 	said := r.paper.take()
@@ -175,7 +175,7 @@ func (r *rig) hears() string {
 	return said
 }
 
-// types waits a second, as a person does, and types lines one after another, each a second after the answer to the one before.
+// types waits a second, as a person does, and types lines in order, each a second after the answer to the previous one.
 func (r *rig) types(lines ...string) string {
 	r.t.Helper()
 	said := ""
@@ -223,7 +223,7 @@ func (r *rig) ends() error {
 	return r.err
 }
 
-// plain demands that the output is lines of text within the width, but for an address in one piece.
+// plain requires that the output is lines of text within the width, except an address in one piece.
 func (r *rig) plain() {
 	r.t.Helper()
 	width := r.opts.Width
@@ -279,5 +279,5 @@ func number(n int64) *big.Int { return big.NewInt(n) }
 
 func addressOf(text string) common.Address { return common.HexToAddress(text) }
 
-// flat is what was said on one line.
+// flat is the output on one line.
 func flat(said string) string { return strings.Join(strings.Fields(said), " ") }

@@ -67,7 +67,7 @@ func TestNothingIsConfirmedThatCouldNotBePrinted(t *testing.T) {
 		r.paper.mu.Lock()
 		r.paper.err = broken
 		r.paper.mu.Unlock()
-		r.types("?") // what is printed now gets lost
+		r.types("?") // from here on printing fails
 		if !r.ended {
 			r.types("yes")
 		}
@@ -175,7 +175,8 @@ func TestFollowingCanBeLeftAndGoesOn(t *testing.T) {
 	})
 }
 
-// An operation that nobody follows is watched, and its end is told once, in front of the next question of the main menu; so is one that ended before anybody came.
+// An operation without a follower is watched, and its end is reported once, before the next question of the main menu;
+// so is the end of one that ended before the start.
 func TestTheEndOfWhatNobodyFollowsIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -216,7 +217,7 @@ func TestTheEndOfWhatNobodyFollowsIsTold(t *testing.T) {
 	})
 }
 
-// Between the word that it has ended and the next question a line may come: it is the answer to that question.
+// Between the report of the end and the next question a line may come: it answers that question.
 func TestALineBehindTheEndIsAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)

@@ -11,7 +11,8 @@ import (
 	"coffer/wallet/intent"
 )
 
-// TestL1_AFileWithoutSlippageIsOneRequest loads the files that the commands and the dashboard load as well: what is asked for is what package intent makes of them.
+// TestL1_AFileWithoutSlippageIsOneRequest loads the files that the commands and the dashboard load as well: the request
+// is what package intent makes of them.
 func TestL1_AFileWithoutSlippageIsOneRequest(t *testing.T) {
 	for _, name := range []string{"call", "transfer", "swap"} {
 		path := filepath.Join("../../wallet/intent/testdata/no-slippage", name+".json")

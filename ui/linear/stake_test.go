@@ -16,13 +16,13 @@ import (
 	"coffer/wallet/verify"
 )
 
-// reviewed is what a person has to agree to: a review 1, and the quote of it; nil: review 1 is judged.
+// reviewed is the review that a person has to agree to: a review 1, and its quote; nil: review 1 is judged.
 type reviewed struct {
 	name  string
 	first func(*verify.PreparedView)
 	quote func(*verify.QuoteView)
 	why   bool   // one word is not enough
-	typed string // the amount that is typed
+	typed string // the amount to type
 	tail  string // or the end of this address
 }
 
@@ -67,7 +67,7 @@ func stakes() []reviewed {
 	}
 }
 
-// Both ways of talking to a person ask for the same, and for what the rule says.
+// Both interfaces ask for the same, and for what the rule says.
 func TestWhatIsAtStakeDecidesWhatIsTypedHereAsOnTheScreens(t *testing.T) {
 	from := number(100_000_000)
 	for _, x := range stakes() {
@@ -198,7 +198,7 @@ func TestWhatWasSentAndNotAcceptedIsNotForgottenByANewQuote(t *testing.T) {
 		r.unfinished = []Operation{op}
 		r.op.snap.State = flow.StateQuoting
 		r.begins()
-		r.types("7", "1", "1", "1", "yes") // activity, the first, go on with it, confirm
+		r.types("7", "1", "1", "1", "yes") // activity, the first, continue, confirm
 		said := r.types("1")               // try again
 		if r.op.executes != 1 || !strings.Contains(flat(said), "Leave") || strings.Contains(flat(said), "nothing is signed") {
 			t.Errorf("%d executed:\n%s", r.op.executes, said)

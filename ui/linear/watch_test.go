@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// TestL4_LinesSayWatchOnlyBeforeAReview says it as soon as something is built.
+// TestL4_LinesSayWatchOnlyBeforeAReview expects the remark as soon as something is built.
 func TestL4_LinesSayWatchOnlyBeforeAReview(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)

@@ -17,7 +17,7 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// far is a terminal that another program brings.
+// far is a terminal that another program provides.
 type far struct {
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -58,7 +58,7 @@ func (f *far) shows(t *testing.T, text string) {
 	}
 }
 
-// fragile is a screen that breaks where it is told to.
+// fragile is a screen that panics on request.
 type fragile struct {
 	screen.Screen
 	inView bool
@@ -95,7 +95,7 @@ func awayOptions(t *testing.T, f *far, a *Away) Options {
 	return o
 }
 
-// A panic ends the program that it is in, and is told; this process goes on.
+// A panic ends its own program and is reported; this process keeps running.
 func TestAPanicEndsAProgramThatIsShownElsewhereAndNothingElse(t *testing.T) {
 	for key, want := range map[string]string{"\x1b[15~": "in Update", "\x1b[17~": "in a command", "\x1b[18~": "in a command of several", "\x1b[19~": "in View"} {
 		t.Run(want, func(t *testing.T) {

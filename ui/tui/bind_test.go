@@ -136,7 +136,7 @@ func TestAnActionOfAnotherStateIsFoundLater(t *testing.T) {
 	})(t)
 }
 
-// Whatever is bound to what, a screen never gets its signing key from another key, and keys that move keep moving.
+// Under any binding, a screen never gets its signing key from another key, and keys that move keep moving.
 func TestNoBindingSigns(t *testing.T) {
 	names := []string{"open", "sort", "sign", "off-today", "refresh", "filter", "down", "last"}
 	free := []string{"o", "s", "y", "Y", "x", "ctrl+r", "/", "f4", "n"}
@@ -175,7 +175,7 @@ func TestNoBindingSigns(t *testing.T) {
 	})
 }
 
-// The configuration checks names that only the screens know; it must know the same ones.
+// The configuration checks names that only the screens know; its list must equal theirs.
 func TestConfigurationAndScreensNameTheSameThings(t *testing.T) {
 	owners := []string{shellOwner}
 	for _, id := range append(screen.Tabs(), screen.Overlays()...) {

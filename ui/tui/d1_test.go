@@ -12,8 +12,9 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// TestD1_TheShellLeavesATextRowAlone types words over a row of the builder that is only highlighted, through the whole program: no screen, help, palette or
-// message opens, digits stay where they are, F1 reaches the help, and the lines above and below name no key that would be text.
+// TestD1_TheShellLeavesATextRowAlone types words over a row of the builder that is only highlighted, through the whole
+// program: no screen, help, palette or message opens, digits go into the row, F1 reaches the help, and the lines above
+// and below name no key that would be text.
 func TestD1_TheShellLeavesATextRowAlone(t *testing.T) {
 	bubble(func(t *testing.T) {
 		o := options(t, sample(t))

@@ -11,7 +11,8 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// The page of the configuration names every action of the shell with its key, every fixed key and every colour, and its example is valid.
+// The page of the configuration names every action of the shell with its key, every fixed key and every colour, and its
+// example is valid.
 func TestTheConfigurationPageIsComplete(t *testing.T) {
 	bubble(func(t *testing.T) {
 		raw, err := os.ReadFile("../../docs/configuration.md")

@@ -21,7 +21,7 @@ func aScreenThatWasLeftBehindClosesItselfAndNoOther(t *testing.T) {
 	drive(m, screen.OpenMsg{Screen: screen.Review})
 	press(m, "4")
 	drive(m, screen.OpenMsg{Screen: screen.Settings})
-	drive(m, screen.BackMsg{From: screen.Review}) // its answer came while somebody was elsewhere
+	drive(m, screen.BackMsg{From: screen.Review}) // its answer came while the person was elsewhere
 	if m.activeID() != screen.Settings {
 		t.Errorf("active %q", m.activeID())
 	}
@@ -58,7 +58,7 @@ func quittingIsAskedAgainForAnotherReason(t *testing.T) {
 	}
 }
 
-// TestQuittingTwiceIsEnoughHoweverManyScreensAreUnfinished: one question names all that is unfinished.
+// TestQuittingTwiceIsEnoughHoweverManyScreensAreUnfinished: one question names all unfinished work.
 func TestQuittingTwiceIsEnoughHoweverManyScreensAreUnfinished(t *testing.T) {
 	bubble(func(t *testing.T) {
 		o := options(t, sample(t))

@@ -11,7 +11,7 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// padScreen notes what it gets. Its key y signs.
+// padScreen records its messages. Its key y signs.
 type padScreen struct {
 	title     string
 	keys      []kit.Key

@@ -91,7 +91,7 @@ func TestPaletteNeverPressesAKeyThatSigns(t *testing.T) {
 		m.choose(kit.Item{Value: palettePress + "build y"}, true)
 		drive(m, screen.OpenMsg{Screen: screen.Review})
 		m.choose(kit.Item{Value: palettePress + "review y"}, true)
-		m.choose(kit.Item{Value: palettePress + "build s"}, true) // of a screen that is not there any more
+		m.choose(kit.Item{Value: palettePress + "build s"}, true) // of a screen that no longer exists
 		if a, b := pad.take(), review.take(); a+b != "" {
 			t.Errorf("pressed %q and %q", a, b)
 		}
@@ -297,7 +297,8 @@ func TestADumbTerminalIsKnown(t *testing.T) {
 	}
 }
 
-// Whatever screens call themselves and their keys, at every size each view is the terminal, cell by cell, and no line ends inside a character.
+// Whatever screens name themselves and their keys, at every size each view is the terminal, cell by cell, and no line
+// ends inside a character.
 func TestTheShellFitsEveryTerminalWithAnyWords(t *testing.T) {
 	words := rapid.SampledFrom([]string{"sort", "並べ替え", "정렬", "ｆｕｌｌ", "naïve", "日", strings.Repeat("長い", 12), "a b", "–", "e\u0301"})
 	presses := []string{"j", "s", "?", "esc", ":", "n", "M", "T", "1", "2", "4", "h", "G", "enter", ",", "a", "日"}

@@ -60,8 +60,8 @@ func playProgram() int {
 	return 0
 }
 
-// playShell does what a shell with job control does: it starts the program in the foreground, takes the terminal when it stops, and continues it after a
-// line of input.
+// playShell acts like a shell with job control: it starts the program in the foreground, takes the terminal when it
+// stops, and continues it after a line of input.
 func playShell() int {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), playEnv+"=program")
@@ -95,7 +95,7 @@ func playShell() int {
 
 const suspendLimit = 20 * time.Second
 
-// played starts a part in a terminal of its own and returns the file of its notes.
+// played starts a part in its own terminal and returns the file of its notes.
 func played(t *testing.T, part string) (*termtest.Terminal, string) {
 	t.Helper()
 	note := filepath.Join(t.TempDir(), "note")
@@ -143,7 +143,7 @@ func halted(pid int) bool {
 	return strings.HasPrefix(rest, "T")
 }
 
-// ends quits the program and wants it to end well.
+// ends quits the program and requires a clean exit.
 func ends(t *testing.T, term *termtest.Terminal) {
 	t.Helper()
 	if err := term.Type("q"); err != nil {
@@ -219,7 +219,7 @@ func TestK6CtrlZHandsTheTerminalToTheShellAndBack(t *testing.T) {
 	ends(t, term)
 }
 
-// Where no shell could continue it, ctrl+z locks and the program goes on: it does not freeze the only window.
+// Where no shell could continue it, ctrl+z locks and the program keeps running: it does not freeze the only window.
 func TestCtrlZWithoutAShellLocksAndGoesOn(t *testing.T) {
 	t.Parallel()
 	term, note := played(t, "program")

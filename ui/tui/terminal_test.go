@@ -52,7 +52,7 @@ func TestProgramInATerminal(t *testing.T) {
 	}
 }
 
-// On a fake clock: balances are read every 15 seconds, and as long as they are the same nothing is written.
+// On a fake clock: balances are read every 15 seconds, and nothing is written while they are the same.
 func TestIdleProgramIsQuietAndRefreshes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := options(t, sample(t))
@@ -104,7 +104,7 @@ func TestIdleProgramIsQuietAndRefreshes(t *testing.T) {
 	})
 }
 
-// A cursor move redraws two lines and a scroll step moves the window by one; 256 colours are what a terminal has over SSH.
+// A cursor move redraws two lines and a scroll step moves the window by one; terminals over SSH have 256 colours.
 func TestMovesAreCheapOnTheWire(t *testing.T) {
 	for _, c := range []struct {
 		profile      colorprofile.Profile

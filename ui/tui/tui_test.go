@@ -51,8 +51,8 @@ func options(t testing.TB, s *service) Options {
 	return Options{Context: tuitest.Context(t), Services: Services{Balances: s, History: s}, Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8"}}
 }
 
-// drive gives a message to the model and then every answer it leads to. Timers are left alone. It needs the fake clock of a synctest
-// bubble, where time passes only when every command waits.
+// drive passes a message to the model and then every answer that follows. It runs no timers. It needs the fake clock of
+// a synctest bubble, where time passes only when every command waits.
 func drive(m *Model, msg tea.Msg) {
 	_, cmd := m.Update(msg)
 	follow(m, cmd)
@@ -67,7 +67,7 @@ func follow(m *Model, cmd tea.Cmd) {
 	var msg tea.Msg
 	select {
 	case msg = <-got:
-	case <-time.After(time.Millisecond): // everything else waits: a timer
+	case <-time.After(time.Millisecond): // everything else is waiting: a timer
 		return
 	}
 	switch msg := msg.(type) {
@@ -81,7 +81,7 @@ func follow(m *Model, cmd tea.Cmd) {
 	}
 }
 
-// bubble runs a test on a fake clock and lets the timers that it left behind end.
+// bubble runs a test on a fake clock and lets its remaining timers end.
 func bubble(test func(*testing.T)) func(*testing.T) {
 	return func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -192,7 +192,7 @@ func noColourWithoutColour(t *testing.T) {
 	}
 }
 
-// fieldScreen is a screen with a text field and something unfinished.
+// fieldScreen is a screen with a text field and unfinished work.
 type fieldScreen struct {
 	field *kit.Field
 	title string
@@ -360,7 +360,7 @@ func everyTabFitsTheSmallestTerminal(t *testing.T) {
 	}
 }
 
-// Whatever the size and whatever a service sends, the view is exactly the terminal and nothing panics.
+// At any size and for anything a service sends, the view is exactly the terminal and nothing panics.
 func TestViewIsExactlyTheTerminal(t *testing.T) {
 	nasty := rapid.SampledFrom([]string{"USDC", "日本語の名前", "\x1b[31mred", "a\u202eb", "e\u0301\u0301", "👩‍👩‍👧‍👦", "🇩🇪🇫🇷", "\r\n\t", "ｆｕｌｌ", "한국어", "\u1100\u1161\u11a8", strings.Repeat("界", 90), ""})
 	names := []string{"down", "up", "enter", "v", "s", "z", "h", "/", "esc", "r", "i", "e", "?", ":", "1", "4", "5", "6", "G", "g", "pgdown", "x", "y", "J", "ctrl+r"}
@@ -399,7 +399,7 @@ func TestViewIsExactlyTheTerminal(t *testing.T) {
 	})
 }
 
-// answer gives a screen the answer to its request.
+// answer passes a screen the answer to its request.
 func answer(m *Model, cmd tea.Cmd) {
 	if cmd != nil {
 		m.Update(cmd())
@@ -440,11 +440,11 @@ func hiddenAmountsStayHiddenOnEveryTabAndInTheHeader(t *testing.T) {
 	press(m, "4", "h") // on any tab, not only on the first
 	for _, key := range []string{"4", "1", "2", "6", "1"} {
 		press(m, key)
-		if key == "2" { // what one types oneself stays; figures of the accounts do not
+		if key == "2" { // the person's own text stays; figures of the accounts do not
 			if strings.Contains(text(t, m), "elsewhere") || !strings.Contains(text(t, m), "what you have is hidden") {
 				t.Errorf("the builder says what there is:\n%s", text(t, m))
 			}
-			press(m, "G", "up", "up", "up", "up", "up", "enter") // the list of what can pay
+			press(m, "G", "up", "up", "up", "up", "up", "enter") // the list of assets that can pay
 			if !strings.Contains(text(t, m), "hidden") || strings.Contains(text(t, m), "1,400") {
 				t.Errorf("the list says what there is:\n%s", text(t, m))
 			}

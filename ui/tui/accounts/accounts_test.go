@@ -24,7 +24,7 @@ const (
 	solana   = "GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ"
 )
 
-// sample has one account of each kind, at the addresses that their keys and the pins lead to.
+// sample has one account of each kind, at the addresses that its keys and the pins give.
 func sample(t *testing.T) *Model {
 	ctx := tuitest.Context(t)
 	ctx.Network.Pins = network.Pins{

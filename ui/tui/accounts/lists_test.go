@@ -13,7 +13,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// lister is a service whose list of assets is compared; what was accepted is no change any more.
+// lister is a service whose list of assets is compared; an accepted change is no change any more.
 type lister struct {
 	changes  []verify.AssetChange
 	err      error

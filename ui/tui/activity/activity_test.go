@@ -38,7 +38,7 @@ const usdc = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 
 func id64(b string) string { return "0x" + strings.Repeat(b, 32) }
 
-// fakeOp plays prepared snapshots when it is watched.
+// fakeOp plays prepared snapshots while it is watched.
 type fakeOp struct {
 	id      string
 	snap    flow.Snapshot
@@ -351,7 +351,7 @@ func TestExplorerAddressesAndIdsAreWholeAndCanBeCopied(t *testing.T) {
 	}
 }
 
-// detailText scrolls through the details as a person does and returns everything that was on the screen, without spaces.
+// detailText scrolls through the details as a person does and returns all text that was on the screen, without spaces.
 func (r *rig) detailText() string {
 	var lines []string
 	for {

@@ -8,8 +8,8 @@ import (
 	"coffer/wallet/journal"
 )
 
-// TestTheJournalsSignaturesAreReadWithTheCatalogue: a known asset has its symbol and decimals, of an unknown one the base units are kept and nothing is
-// made up.
+// TestTheJournalsSignaturesAreReadWithTheCatalogue: a known asset gets its symbol and decimals, an unknown one keeps
+// its base units, and nothing is invented.
 func TestTheJournalsSignaturesAreReadWithTheCatalogue(t *testing.T) {
 	cat, err := catalog.Load()
 	if err != nil {

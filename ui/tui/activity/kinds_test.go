@@ -17,7 +17,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// liveKinds has a signature of every kind but that of a kernel account's own operation.
+// liveKinds has a signature of every kind except a kernel account's own operation.
 func liveKinds(now time.Time) []Outstanding {
 	const eoa, sol = "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0", "GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ"
 	pays := []verify.AmountView{{Asset: caip.ERC20(8453, common.HexToAddress(usdc)), Symbol: "USDC", Decimals: 6, Amount: big.NewInt(250_500_000)}}
@@ -37,7 +37,7 @@ func liveKinds(now time.Time) []Outstanding {
 	}
 }
 
-// aSwap is a swap of USDC for ETH at some point of its way.
+// aSwap is a swap of USDC for ETH at some stage.
 func aSwap(state flow.State, status string) flow.Snapshot {
 	s := snapshot(state, status)
 	s.Intent = intent.Draft{Kind: intent.KindSwap, Pay: &intent.Pay{Asset: "ob:usdc", Amount: "100000000"}, Receive: &intent.Receive{Asset: "ob:eth"}}
@@ -73,7 +73,7 @@ func TestJ4EverySignatureSaysWhatEndsIt(t *testing.T) {
 	}
 }
 
-// The journal's list is taken over whole: what has no end of its own gets none here, and the word of what ends it is the journal's.
+// The journal's list is taken over whole: a signature without an end gets none here, and the journal says what ends it.
 func TestJ4TheJournalSaysWhatEndsASignature(t *testing.T) {
 	c, err := catalog.Load()
 	if err != nil {

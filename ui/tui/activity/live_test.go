@@ -14,14 +14,15 @@ import (
 	"coffer/wallet/verify"
 )
 
-// unsentCall is a call whose first signature was given.
+// unsentCall is a call with its first signature.
 func unsentCall(state flow.State) flow.Snapshot {
 	x := snapshot(state, "")
 	x.QuoteID, x.SignaturesDone, x.SignaturesTotal, x.Status = "", 1, 1, api.ExecutionStatus{}
 	return x
 }
 
-// aging is a journal with two signatures of op1, of which one ends after 30 s, counted for a minute more, and one after 90.
+// aging is a journal with two signatures of op1: one ends after 30 s and counts for a minute more, the other ends after
+// 90.
 func aging() func(now time.Time) []Outstanding {
 	made := begin()
 	return func(now time.Time) []Outstanding {
@@ -39,7 +40,7 @@ func aging() func(now time.Time) []Outstanding {
 	}
 }
 
-// TestD2_WhatHasEndedSaysSo: row, header, detail and page follow the clock, without another look into the journal.
+// TestD2_WhatHasEndedSaysSo: row, header, detail and page follow the clock, without reading the journal again.
 func TestD2_WhatHasEndedSaysSo(t *testing.T) {
 	r := newRig(t, Deps{Outstanding: aging()}).track(&fakeOp{id: "op1", snap: unsentCall(flow.StateQuoting)})
 	r.w, r.h = 100, 35
@@ -86,7 +87,7 @@ func TestD2_BetweenItsEndAndTheMarginASignatureIsCountedAndSaysWhy(t *testing.T)
 	}
 }
 
-// TestD2_TheKeysThatAreOfferedWork: enter is what can be done with the operation, or says why nothing can.
+// TestD2_TheKeysThatAreOfferedWork: enter does what can be done with the operation, or says why nothing can.
 func TestD2_TheKeysThatAreOfferedWork(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(x *flow.Snapshot)
@@ -117,7 +118,7 @@ func TestD2_TheKeysThatAreOfferedWork(t *testing.T) {
 	}
 }
 
-// TestD2_AnErrorOfTheLastReadingGoesWithTheOperation: r is not promised once nothing is asked any more.
+// TestD2_AnErrorOfTheLastReadingGoesWithTheOperation: the screen promises no r once it asks no more.
 func TestD2_AnErrorOfTheLastReadingGoesWithTheOperation(t *testing.T) {
 	r := newRig(t, Deps{}).track(&fakeOp{id: "op1", snap: snapshot(flow.StateDone, api.StatusCompleted)})
 	it := r.s.find("op1")

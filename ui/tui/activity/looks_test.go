@@ -8,7 +8,7 @@ import (
 	"coffer/wallet/flow"
 )
 
-// TestGoldenLooks keeps the styles as well: dark, light and without colour.
+// TestGoldenLooks fixes the styles too: dark, light and without colour.
 func TestGoldenLooks(t *testing.T) {
 	for name, snap := range map[string]flow.Snapshot{
 		"executing": snapshot(flow.StateAccepted, api.StatusInProgress), "completed": snapshot(flow.StateDone, api.StatusCompleted), "unknown": snapshot(flow.StateUnknown, ""),

@@ -18,7 +18,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// everyReason are the reasons of the interface, confirmed and inferred, and those of its earlier version.
+// everyReason lists the reasons of the interface, confirmed and inferred, and those of its earlier version.
 func everyReason() []string {
 	return strings.Fields(`UNKNOWN SLIPPAGE AMOUNT_TOO_LOW_TO_REFUND DEPOSIT_ADDRESS_MISMATCH DEPOSIT_CHAIN_MISMATCH INCORRECT_DEPOSIT_CURRENCY DOUBLE_SPEND
 		SOLVER_CAPACITY_EXCEEDED DEPOSITED_AMOUNT_TOO_LOW_TO_FILL NEGATIVE_NEW_AMOUNT_AFTER_FEES NO_QUOTES MISSING_REVERT_DATA REVERSE_SWAP_FAILED
@@ -293,7 +293,8 @@ func TestAnEmptyActivitySaysWhereItsOperationsComeFrom(t *testing.T) {
 	}
 }
 
-// The service may tell of the end before this screen has looked: what was under way when the program started is shown and announced once all the same.
+// The service may report the end before this screen looks: an operation in progress at the start is still shown, and
+// announced once.
 func TestAnEndThatCameBeforeAnybodyLookedIsShownAndAnnounced(t *testing.T) {
 	done, open := snapshot(flow.StateDone, api.StatusCompleted), snapshot(flow.StateReview2, "")
 	done.ID, open.ID = "op1", "op2"

@@ -28,7 +28,7 @@ func (v *voids) void(hash, typed string) error {
 	return v.err
 }
 
-// voidable is an approval that no time ends, behind the signatures that end by themselves.
+// voidable is an approval that no time ends, after the signatures that time ends.
 func voidable(now time.Time) []Outstanding {
 	out := liveKinds(now)
 	out[2].Hash, out[2].Voidable = id64("77"), true
@@ -135,7 +135,7 @@ func TestWhyASignatureWasNotVoidedIsSaid(t *testing.T) {
 			t.Errorf("%q is missing:\n%s", want, r.view())
 		}
 		r.press("esc")
-		r.do(r.s.Update(voidedMsg{id64("77"), err})) // the form was closed meanwhile
+		r.do(r.s.Update(voidedMsg{id64("77"), err})) // the form is closed by now
 		if !r.told(strings.TrimSuffix(want, ": the disk\uFFFD is full")) {
 			t.Errorf("%q is not told after the form was closed", want)
 		}

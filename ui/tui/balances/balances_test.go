@@ -19,7 +19,7 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// source answers with what it holds.
+// source answers with its balances.
 type source struct {
 	b     api.AggregatedBalance
 	err   error
@@ -31,7 +31,7 @@ func (s *source) Balances(context.Context) (api.AggregatedBalance, error) {
 	return s.b, s.err
 }
 
-// answer runs the request that a screen asked for and gives it the answer, not the timer that follows.
+// answer runs the screen's request and passes it the answer, not the timer that follows.
 func answer(t *testing.T, m *Model, cmd tea.Cmd) tea.Cmd {
 	t.Helper()
 	msg, ok := cmd().(loadedMsg)
@@ -50,7 +50,7 @@ func twoAccounts(t testing.TB) screen.Context {
 	return ctx
 }
 
-// withSolana is the sample with 5 SOL, and with the accounts named as a service does.
+// withSolana is the sample with 5 SOL, and with the accounts named the way a service names them.
 func withSolana(t testing.TB) api.AggregatedBalance {
 	b := tuitest.Balances(t)
 	b.Accounts = &api.BalanceAccounts{EVM: strings.ToLower(tuitest.Account), Solana: solana}
@@ -277,7 +277,7 @@ func BenchmarkUpdateView200Assets(b *testing.B) {
 	}
 }
 
-// drawn is what a person reads at a moment.
+// drawn is the visible text at a moment.
 func drawn(t testing.TB, m *Model, w, h int, now time.Time) string {
 	t.Helper()
 	body, _, _, _ := kit.TakeCursor(m.View(screen.Frame{W: w, H: h, Theme: tuitest.Theme(), Now: now}))

@@ -64,7 +64,7 @@ func (b *bench) start() {
 	b.t.Cleanup(b.m.Close)
 }
 
-// follow runs a command and gives the screen what comes of it; the timer, which stands last after an answer, is left alone.
+// follow runs a command and passes its messages to the screen, except the timer, which comes last after an answer.
 func (b *bench) follow(cmd tea.Cmd) (all []tea.Msg) {
 	b.t.Helper()
 	if cmd == nil {
@@ -87,7 +87,7 @@ func (b *bench) follow(cmd tea.Cmd) (all []tea.Msg) {
 	return all
 }
 
-// read reads once more after a time.
+// read reads again after a time.
 func (b *bench) read(after time.Duration) []tea.Msg {
 	b.t.Helper()
 	b.clock.now = b.clock.now.Add(after)
@@ -99,7 +99,7 @@ func (b *bench) text(w, h int) string {
 	return drawn(b.t, b.m, w, h, b.clock.now)
 }
 
-// kept runs only what the last start left.
+// kept loads the cache of the last start, and nothing else.
 func (b *bench) kept() []tea.Msg {
 	b.t.Helper()
 	return b.follow(b.m.loadCache())
@@ -176,7 +176,7 @@ func TestBalancesOfAnotherNetworkOrAccountAreIgnored(t *testing.T) {
 			t.Errorf("another %s: what is somebody else's is shown", name)
 		}
 		b.src.b.Accounts = nil
-		b.read(time.Hour) // its own snapshots do not drive out the others
+		b.read(time.Hour) // its own snapshots do not displace the others
 		other := b.m.identity
 		b.m.identity = identityOf(newBench(t).ctx)
 		if name != "fewer accounts" && len(b.m.points) != 1 {

@@ -18,7 +18,7 @@ func TestD1_TypingAFilterChangesThatFieldOnly(t *testing.T) {
 		if sent := tuitest.Type(t, m, word); len(sent) > 0 || m.filter.Value() != word {
 			t.Fatalf("%q: %q, sends %+v", word, m.filter.Value(), sent)
 		}
-		tuitest.Keys(m, "esc", "home") // where the filter left nothing, another line is selected
+		tuitest.Keys(m, "esc", "home") // where the filter matched nothing, another line is selected
 		if tuitest.Text(t, m, 100, 30) != before {
 			t.Fatalf("%q changes more than the filter:\n%s", word, tuitest.Text(t, m, 100, 30))
 		}

@@ -12,7 +12,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// lying is an answer with something wrong at five places.
+// lying is an answer with errors in five places.
 func lying() api.AggregatedBalance {
 	part := func(id, balance, fiat string) api.AssetBalance {
 		return api.AssetBalance{AssetType: id, Balance: balance, FiatValue: api.Number(fiat)}
@@ -75,7 +75,7 @@ func TestWhatAChecksRefusesHasNoFigure(t *testing.T) {
 	}
 }
 
-// TH-B4: what looks like a known symbol is written out and cannot be built with.
+// TH-B4: a symbol that imitates a known one is spelled out, and cannot be built with.
 func TestALookAlikeIsMarkedAndNotBuiltWith(t *testing.T) {
 	m := loaded(t, tuitest.Context(t), &source{b: lying()})
 	tuitest.Keys(m, "/", "u", "{", "enter")

@@ -6,7 +6,7 @@ import (
 	"coffer/ui/tui/internal/tuitest"
 )
 
-// TestGoldenLooks keeps the styles as well: dark, light and without colour.
+// TestGoldenLooks fixes the styles too: dark, light and without colour.
 func TestGoldenLooks(t *testing.T) {
 	t.Run("assets", func(t *testing.T) {
 		m := sample(t)

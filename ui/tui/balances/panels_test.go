@@ -20,7 +20,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// groupsOf takes the spaces out of what is drawn, so that an address is found wherever it is broken.
+// groupsOf removes the spaces from a drawing, so that an address is found wherever it wraps.
 func groupsOf(text string) string {
 	return strings.NewReplacer(" ", "", "\n", "", "█", "", "▀", "", "▄", "").Replace(text)
 }
@@ -64,7 +64,7 @@ func TestReceiveSaysWhenTheCodeDoesNotFit(t *testing.T) {
 	}
 }
 
-// A code stands in the drawing whole, with its quiet zone, on dark, light and colourless terminals.
+// The drawing has the whole code with its quiet zone, on dark, light and colourless terminals.
 func TestReceiveDrawsTheWholeCode(t *testing.T) {
 	m := loaded(t, tuitest.Context(t), &source{b: tuitest.Balances(t)})
 	tuitest.Keys(m, "r")
@@ -112,7 +112,7 @@ func TestReceiveNamesTheChainsThatTheNetworkRuns(t *testing.T) {
 	}
 }
 
-// exported runs an export and returns its files and what is said.
+// exported runs an export and returns its files and its message.
 func exported(t *testing.T, b *bench) (files map[string][]byte, said screen.ToastMsg) {
 	t.Helper()
 	files = map[string][]byte{}

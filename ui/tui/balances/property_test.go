@@ -20,7 +20,7 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// drawnCatalog is a catalog with assets of long symbols and any decimals, on the chains that are shipped.
+// drawnCatalog is a catalog with assets of long symbols and any decimals, on the built-in chains.
 func drawnCatalog(rt *rapid.T, chains []assets.Chain, tokens []assets.Token, solana assets.Solana) *catalog.Catalog {
 	all := slices.Clone(tokens)
 	for i := range rapid.IntRange(1, 6).Draw(rt, "assets") {
@@ -51,7 +51,7 @@ func mustChain(s string) caip.Chain {
 	return c
 }
 
-// drawnBalances holds figures of up to 78 digits, and has the sums right.
+// drawnBalances has figures of up to 78 digits, with correct sums.
 func drawnBalances(rt *rapid.T, c *catalog.Catalog) api.AggregatedBalance {
 	var b api.AggregatedBalance
 	whole := new(big.Int)
@@ -92,10 +92,10 @@ func drawnBalances(rt *rapid.T, c *catalog.Catalog) api.AggregatedBalance {
 	return b
 }
 
-// shortened is what a figure that does not fit looks like: its beginning and how many digits it has.
+// shortened is the form of a figure that does not fit: its first digits and their number.
 var shortened = regexp.MustCompile(`^\$?([0-9,]+)… ([0-9]+) (?:digits|dig\.)$`)
 
-// honest reports that what a cell shows is the figure itself, or the beginning of it and says so. exact is without separators.
+// honest reports whether a cell shows the figure itself, or its first digits and says so. exact is without separators.
 func honest(shown, exact string) bool {
 	shown = strings.TrimPrefix(strings.TrimSpace(shown), "$")
 	plain := strings.ReplaceAll(shown, ",", "")
@@ -156,7 +156,7 @@ func TestNoDigitIsLostWhateverIsHeld(t *testing.T) {
 	})
 }
 
-// checkRows compares every cell with the figure that it stands for.
+// checkRows compares every cell with its figure.
 func checkRows(rt *rapid.T, m *Model, w int) {
 	th := tuitest.Theme()
 	for i, r := range m.rows {
@@ -186,7 +186,7 @@ func checkRows(rt *rapid.T, m *Model, w int) {
 	}
 }
 
-// checkTotals adds the groups up in another way than the screen does.
+// checkTotals adds the groups up in another way than the screen.
 func checkTotals(rt *rapid.T, m *Model) {
 	total := new(big.Int)
 	seen := false

@@ -16,7 +16,7 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// asked gives an update's messages without timers.
+// asked returns an update's messages without timers.
 func asked(b *bench, keys ...string) (all []any) {
 	b.t.Helper()
 	for _, k := range keys {
@@ -183,7 +183,7 @@ func TestFactorIsOneForAStart(t *testing.T) {
 	}
 }
 
-// A hidden or scrambled figure is not told by what a check compared.
+// The values that a check compared do not reveal a hidden or scrambled figure.
 func TestFindingsKeepHiddenAmountsHidden(t *testing.T) {
 	b := newBench(t)
 	b.src.b.BalanceByAggregatedAsset = []api.AggregateBalance{{AggregatedAssetID: "ob:usdc", Balance: "9999000000", FiatValue: "9999",

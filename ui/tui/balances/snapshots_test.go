@@ -42,7 +42,7 @@ func TestSnapshotsAreNotMoreOftenThanEveryTenMinutes(t *testing.T) {
 			t.Errorf("%d seconds between two", p.at-b.m.points[i].at)
 		}
 	}
-	b.start() // the next start goes on
+	b.start() // the next start continues
 	b.kept()
 	before := len(b.m.points)
 	b.read(time.Minute)

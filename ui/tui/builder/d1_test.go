@@ -54,7 +54,8 @@ func everyRow(t testing.TB) *rig {
 	return r
 }
 
-// all is everything that typing into one row must leave alone: what was typed elsewhere, where the person is, what is open, what undo brings back.
+// all is everything that typing into one row must leave unchanged: other texts, the focus, open panels, the content of
+// undo.
 func (r *rig) all() string {
 	s := r.s
 	b, err := json.Marshal(map[string]any{
@@ -67,7 +68,9 @@ func (r *rig) all() string {
 	return string(b)
 }
 
-// TestD1_TypingOnATextRowChangesThatFieldOnly types words on every row of every form that takes text, as it is highlighted and not yet typed into. Each
+// TestD1_TypingOnATextRowChangesThatFieldOnly types words on every text row of every form while it is highlighted and
+// not edited. Each character must be text for the shell too; it is appended to that field, and nothing else changes,
+// opens or is sent.
 // character must be text for the shell too; it is appended to that field, and nothing else changes, opens or is sent.
 func TestD1_TypingOnATextRowChangesThatFieldOnly(t *testing.T) {
 	t.Parallel()
@@ -86,7 +89,7 @@ func TestD1_TypingOnATextRowChangesThatFieldOnly(t *testing.T) {
 	if len(places) < 35 {
 		t.Fatalf("only %d rows take text: %v", len(places), places)
 	}
-	next, as := tuitest.NewWords(1), map[place]string{} // as it is with the focus there: every word begins and ends with it
+	next, as := tuitest.NewWords(1), map[place]string{} // state with the focus there: every word starts and ends with it
 	for n := range words {
 		p := places[n%len(places)]
 		r.s.form, r.s.focus = p.form, p.id
@@ -114,7 +117,7 @@ func TestD1_TypingOnATextRowChangesThatFieldOnly(t *testing.T) {
 	}
 }
 
-// typeIntoList types on a row whose list takes text: it goes into the list, and esc leaves everything as it was.
+// typeIntoList types on a row whose list takes text: the text goes into the list, and esc restores everything.
 func (r *rig) typeIntoList(word, before string) {
 	r.t.Helper()
 	id := r.s.focus
@@ -127,7 +130,7 @@ func (r *rig) typeIntoList(word, before string) {
 	}
 }
 
-// TestD1_KeysOfATextRowAreNoText looks at what the key line and the help offer on rows that take text: nothing of it is a character.
+// TestD1_KeysOfATextRowAreNoText checks the key line and the help on text rows: none of the keys is a character.
 func TestD1_KeysOfATextRowAreNoText(t *testing.T) {
 	r := everyRow(t)
 	for _, form := range []string{formCalls, formTransfer, formSwap} {
@@ -154,7 +157,8 @@ func TestD1_KeysOfATextRowAreNoText(t *testing.T) {
 	}
 }
 
-// TestD1_FromATextRowEveryKeyIsOneEscAway leaves a text row with esc, being typed into or not, and finds single keys that work on what the row belongs to.
+// TestD1_FromATextRowEveryKeyIsOneEscAway leaves a text row with esc, edited or not, and finds single keys that act on
+// the part around the row.
 func TestD1_FromATextRowEveryKeyIsOneEscAway(t *testing.T) {
 	r := everyRow(t)
 	for _, form := range []string{formCalls, formTransfer, formSwap} {

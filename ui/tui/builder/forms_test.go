@@ -51,7 +51,7 @@ func (m *memory) export(name string, b []byte) (string, error) {
 	return "/home/ada/" + name, nil
 }
 
-// keepRig is a rig with a store; it starts like the program does.
+// keepRig is a rig with a store; it starts the way the program does.
 func keepRig(t testing.TB, m *memory) *rig {
 	t.Helper()
 	if m.docs == nil {
@@ -332,7 +332,7 @@ func TestAFailedCallOfTheServiceStandsAtThatCall(t *testing.T) {
 	if !strings.Contains(r.s.fieldErrors[idSig(1)], "it reverts") {
 		t.Fatalf("%v %v", r.s.fieldErrors, r.s.general)
 	}
-	r.press("down", "down") // looking around is no change
+	r.press("down", "down") // moving around is no change
 	if r.s.fieldErrors == nil {
 		t.Fatal("the failure is gone although nothing was changed")
 	}
@@ -352,7 +352,8 @@ func TestATransferOrSwapComesBackFromTheReviewAsItWas(t *testing.T) {
 	}
 }
 
-// TestEveryIntentOfTheFormsPassesTheParserAndTheRules draws what a person can choose and type, and takes what the forms hand over.
+// TestEveryIntentOfTheFormsPassesTheParserAndTheRules draws random choices and texts, and checks what the forms hand
+// over.
 func TestEveryIntentOfTheFormsPassesTheParserAndTheRules(t *testing.T) {
 	base := newRig(t)
 	base.s.ctx.Accounts = append(base.s.ctx.Accounts, api.Account{Type: api.AccountSolana, AccountAddress: "J5CCzBULFax899tcirb6wMbenQUd8whbaetG7EfSick5"})
@@ -404,7 +405,7 @@ func TestEveryIntentOfTheFormsPassesTheParserAndTheRules(t *testing.T) {
 			if len(s.general) > 0 {
 				rt.Fatalf("%s: a failure without a field: %v", s.form, s.general)
 			}
-			return // it stands at its field
+			return // its field shows it
 		}
 		handed++
 		b, err := in.MarshalJSON()

@@ -18,7 +18,8 @@ func draw(s *Screen) string {
 	return s.View(screen.Frame{W: 80, H: 19, Theme: theme.New(true, colorprofile.NoTTY, false), Now: s.ctx.Clock()})
 }
 
-// FuzzDrafts: what the parser accepts is drawn and checked without harm, and kept again it is the same.
+// FuzzDrafts: a document that the parser accepts is drawn and checked without harm, and saving it again gives the same
+// document.
 func FuzzDrafts(f *testing.F) {
 	for _, to := range []func(*rig){filledTransfer, filledSwap, func(r *rig) {
 		r.press("d")
@@ -53,7 +54,7 @@ func FuzzDrafts(f *testing.F) {
 		}
 		first, err := json.Marshal(s.desk(), json.Deterministic(true))
 		if err != nil {
-			return // text that is no UTF-8 is not kept
+			return // text that is not UTF-8 is not saved
 		}
 		again, err := parseDesk(first)
 		if err != nil {
@@ -68,7 +69,7 @@ func FuzzDrafts(f *testing.F) {
 	})
 }
 
-// FuzzTemplates: what the parser accepts can be opened, each of them.
+// FuzzTemplates: every template that the parser accepts can be opened.
 func FuzzTemplates(f *testing.F) {
 	r := newRig(f)
 	filledSwap(r)
@@ -90,7 +91,7 @@ func FuzzTemplates(f *testing.F) {
 	})
 }
 
-// FuzzImport: a document that is read either becomes exactly its calls, or mistakes at the fields.
+// FuzzImport: a document that is accepted becomes exactly its calls, or mistakes at the fields.
 func FuzzImport(f *testing.F) {
 	for _, to := range []func(*rig){filledTransfer, filledSwap, func(r *rig) { r.press("d") }} {
 		r := newRig(f)
@@ -132,7 +133,7 @@ func FuzzImport(f *testing.F) {
 	})
 }
 
-// FuzzABI: an ABI that is read offers functions that can be shown and chosen.
+// FuzzABI: an ABI that is accepted offers functions that can be shown and chosen.
 func FuzzABI(f *testing.F) {
 	f.Add([]byte(`[{"type":"function","name":"f","inputs":[{"name":"x","type":"tuple[]","components":[{"name":"a","type":"uint8"}]}],"stateMutability":"payable"},{"type":"event","name":"e"}]`))
 	f.Add([]byte(`{"abi":[{"name":"g","inputs":[],"payable":false}]}`))

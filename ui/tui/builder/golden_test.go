@@ -126,7 +126,7 @@ func TestGoldenOverrides(t *testing.T) {
 	})
 }
 
-// TestGoldenColours holds what is coloured on dark and on light terminals: mistakes, remarks, names and the chosen form.
+// TestGoldenColours fixes the colours on dark and on light terminals: mistakes, remarks, names and the chosen form.
 func TestGoldenColours(t *testing.T) {
 	for name, dark := range map[string]bool{"dark": true, "light": false} {
 		sizes(t, "colours-"+name, func(r *rig) {

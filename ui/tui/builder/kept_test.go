@@ -277,7 +277,7 @@ func TestChangesAreCollectedBeforeTheyAreWritten(t *testing.T) {
 	m := &memory{}
 	r := keepRig(t, m)
 	r.s.store.pause = time.Hour
-	r.s.store.busy = true // a saving is due
+	r.s.store.busy = true // a save is due
 	n := m.saves
 	r.fill(idTo(0), "0x123456")
 	if m.saves != n {

@@ -6,7 +6,7 @@ import (
 	"coffer/ui/tui/internal/tuitest"
 )
 
-// TestGoldenLooks keeps the styles as well: dark, light and without colour.
+// TestGoldenLooks fixes the styles too: dark, light and without colour.
 func TestGoldenLooks(t *testing.T) {
 	for name, to := range map[string]func(*rig){
 		"call": func(r *rig) { r.press("d") }, "mistakes": func(r *rig) { r.press("r") }, "transfer": filledTransfer, "swap": filledSwap,

@@ -46,7 +46,7 @@ func TestTheTrialCallIsATransferOfUSDCOnBaseToTheFirstContact(t *testing.T) {
 
 func TestAWholeCallCanBeTypedWithTheKeyboardAlone(t *testing.T) {
 	r := newRig(t)
-	r.press("tab", "shift+tab", "enter", "esc") // wandering about changes nothing
+	r.press("tab", "shift+tab", "enter", "esc") // moving around changes nothing
 	r.press("esc", "g", "down", "down").typeText("usdc").press("tab").typeText("transfer(address to, uint256 amount)").press("tab").
 		typeText("demo payee").press("tab").typeText("250.5").press("tab", "tab", "esc", "r")
 	open, ok := r.sent[len(r.sent)-1].(screen.OpenMsg)
@@ -371,7 +371,7 @@ func aType(t *rapid.T, depth int) string {
 	return leaf.Draw(t, "leaf")
 }
 
-// typeIn fills a form with text as a person would, and lets arrays grow.
+// typeIn fills a form with text as a person would, and grows arrays.
 func typeIn(t *rapid.T, s *Screen, nodes []*node) {
 	for _, n := range nodes {
 		if n.isArray() {

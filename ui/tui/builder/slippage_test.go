@@ -8,7 +8,8 @@ import (
 	"coffer/wallet/intent"
 )
 
-// TestL1_AFileWithoutSlippageIsOneRequest opens the files that the commands and the line mode read as well: what is asked for is what package intent makes of them.
+// TestL1_AFileWithoutSlippageIsOneRequest opens the files that the commands and the line mode read as well: the request
+// is what package intent makes of them.
 func TestL1_AFileWithoutSlippageIsOneRequest(t *testing.T) {
 	for _, name := range []string{"call", "transfer", "swap"} {
 		raw, err := os.ReadFile("../../../wallet/intent/testdata/no-slippage/" + name + ".json")

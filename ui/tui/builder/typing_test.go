@@ -25,7 +25,8 @@ func (r *rig) openOn(id, text string) *rig {
 	return r.typeText(text)
 }
 
-// TestWhatIsTypedIntoAListIsTaken is what typed text and enter do in every list of the builder that offers items and takes text of one's own as well.
+// TestWhatIsTypedIntoAListIsTaken covers typed text and enter in every list of the builder that offers items and takes
+// free text as well.
 func TestWhatIsTypedIntoAListIsTaken(t *testing.T) {
 	pays := func(r *rig) { r.press("t").pick(idPay, usdcChoice) }
 	named := func(r *rig) {
@@ -57,7 +58,7 @@ func TestWhatIsTypedIntoAListIsTaken(t *testing.T) {
 		text  string
 		got   func(*rig) string
 		want  string
-		wrong string // the row at which the mistake stands
+		wrong string // the row with the mistake
 	}{
 		{"amount", pays, idAmount, "2", amount, "2", ""},
 		{"amount", pays, idAmount, "2275", amount, "2275", ""},
@@ -133,10 +134,10 @@ func TestWhatIsTypedIntoAListIsTaken(t *testing.T) {
 			if v := r.view(); r.s.choice.IsOpen() && strings.Contains(v, "nothing matches") {
 				t.Errorf("%s, %q:\n%s", c.list, c.text, v)
 			}
-			if r.s.choice.IsOpen() { // call data and documents that are pasted are taken at once
+			if r.s.choice.IsOpen() { // pasted call data and documents are taken at once
 				r.press("enter")
 			}
-			if pasted && c.text[0] == '[' && c.wrong != "" { // a document that cannot be read is refused by a remark, as it is in the field
+			if pasted && c.text[0] == '[' && c.wrong != "" { // a remark refuses a document that cannot be read, as in the field
 				if !strings.Contains(r.toast(), "o reads an intent") {
 					t.Errorf("%q: %q", c.text, r.toast())
 				}
@@ -155,7 +156,7 @@ func TestWhatIsTypedIntoAListIsTaken(t *testing.T) {
 	}
 }
 
-// words are the span as a test compares it.
+// words are the span in the form that a test compares.
 func (m minutes) words(of func(int) string) string {
 	if m.preset == ownPreset {
 		return "own " + m.field.Value()

@@ -25,7 +25,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// walkOp is an operation that goes well: one payment of 226 USDC, completed at the second question.
+// walkOp is an operation that succeeds: one payment of 226 USDC, completed at the second question.
 type walkOp struct {
 	in            intent.Intent
 	snap          flow.Snapshot
@@ -88,7 +88,8 @@ func (o *walkOp) Watch(_ context.Context, progress func(flow.Snapshot)) (flow.Sn
 	return o.snap, nil
 }
 
-// program runs the shell with its screens inside a synctest bubble: commands run beside it, timers take no time.
+// program runs the shell with its screens inside a synctest bubble: commands run off the event loop, timers take no
+// time.
 type program struct {
 	m    *tui.Model
 	msgs chan tea.Msg
@@ -105,7 +106,7 @@ func (p *program) run(cmd tea.Cmd) {
 	}()
 }
 
-// idle lets everything finish that does not wait for a timer.
+// idle lets everything finish that waits for no timer.
 func (p *program) idle() {
 	for {
 		synctest.Wait()
@@ -122,7 +123,7 @@ func (p *program) idle() {
 	}
 }
 
-// fan starts each part of a batch by itself, because one of them may wait for a timer; a sequence stays in its order.
+// fan starts each part of a batch separately, because one of them may wait for a timer; a sequence keeps its order.
 func (p *program) fan(cmd tea.Cmd) {
 	if cmd == nil {
 		return

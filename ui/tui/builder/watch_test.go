@@ -8,7 +8,8 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// TestL4_TheBuilderSaysWatchOnlyBeforeAnythingIsAsked shows it above an empty form, and takes it away when a key has come.
+// TestL4_TheBuilderSaysWatchOnlyBeforeAnythingIsAsked expects the remark above an empty form, and none once a key is
+// there.
 func TestL4_TheBuilderSaysWatchOnlyBeforeAnythingIsAsked(t *testing.T) {
 	r := newRig(t)
 	words := "watch-only until the key of " + payee + " is in the vault"

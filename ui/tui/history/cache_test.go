@@ -31,7 +31,7 @@ func keeping(t testing.TB, s screen.Keep) screen.Context {
 	return ctx
 }
 
-// before is a screen that has shown what was kept and has not been answered yet.
+// before is a screen that shows the cache and has no answer yet.
 func before(t testing.TB, ctx screen.Context, src Source, w, h int) (*Model, tea.Cmd) {
 	m := still(ctx, src)
 	m.Update(screen.ResizedMsg{W: w, H: h})

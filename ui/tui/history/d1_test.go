@@ -6,7 +6,8 @@ import (
 	"coffer/ui/tui/internal/tuitest"
 )
 
-// TestD1_TypingAFilterOrANameChangesThatFieldOnly types words into the filter and into the name of a view: nothing is written, copied or opened.
+// TestD1_TypingAFilterOrANameChangesThatFieldOnly types words into the filter and into the name of a view: nothing is
+// written, copied or opened.
 func TestD1_TypingAFilterOrANameChangesThatFieldOnly(t *testing.T) {
 	s := records(12)
 	m := opened(t, s, 100, 30)

@@ -174,7 +174,7 @@ func TestAHistoryOfMorePagesThanOneReadingGoesOnWhenAsked(t *testing.T) {
 	}
 }
 
-// Every string of a service is one that draws over the screen or turns its writing around.
+// Every string of this service draws over the screen or reverses its writing direction.
 func TestNoTextOfAServiceReachesTheTerminalAsMoreThanText(t *testing.T) {
 	const evil = "\x1b[2J\u202e\x07]52;c;eA==\x9b"
 	s := records(3)

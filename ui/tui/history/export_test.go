@@ -19,7 +19,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// printer takes exports.
+// printer keeps exports in memory.
 type printer struct {
 	names []string
 	data  [][]byte
@@ -98,7 +98,7 @@ func TestAnExportOfAPartOfHistorySaysSo(t *testing.T) {
 	}
 }
 
-// Whatever a service writes, no cell of the table runs as a formula, and every cell is read back as it is.
+// Whatever a service writes, no cell of the table runs as a formula, and every cell reads back unchanged.
 func TestNoCellOfAnExportRunsAsAFormula(t *testing.T) {
 	ctx := onLab(t)
 	rapid.Check(t, func(rt *rapid.T) {

@@ -230,7 +230,8 @@ func FuzzFilter(f *testing.F) {
 	})
 }
 
-// BenchmarkFilterKey10000 types and takes back a letter that no record has, which looks at everything of every record.
+// BenchmarkFilterKey10000 types and deletes a letter that no record has, which makes the filter examine every record in
+// full.
 func BenchmarkFilterKey10000(b *testing.B) {
 	m := opened(b, &endless{n: 1_000_000}, 120, 35)
 	f := screen.Frame{W: 120, H: 35, Theme: tuitest.Theme(), Now: tuitest.Now()}

@@ -67,7 +67,7 @@ func records(n int) *service {
 	return s
 }
 
-// settle runs commands until nothing more happens, and returns the messages that go to the shell.
+// settle runs commands until nothing more happens, and returns the messages for the shell.
 func settle(m *Model, cmd tea.Cmd) (out []tea.Msg) {
 	queue := []tea.Cmd{cmd}
 	for len(queue) > 0 {
@@ -88,7 +88,7 @@ func settle(m *Model, cmd tea.Cmd) (out []tea.Msg) {
 	return out
 }
 
-// pressed presses keys one after the other and lets everything settle after each.
+// pressed presses keys in order and lets everything settle after each.
 func pressed(m *Model, keys ...string) (out []tea.Msg) {
 	for _, k := range keys {
 		out = append(out, settle(m, m.Update(tuitest.Press(k)))...)
@@ -260,7 +260,7 @@ func TestRefreshBridgesMoreNewRecordsThanAPage(t *testing.T) {
 	s.add(130)
 	s.epoch++
 	settle(m, m.Update(screen.BalancesChangedMsg{}))
-	wantAll(t, m, s, 200) // the last unfinished record of before stands on the fourth page
+	wantAll(t, m, s, 200) // the fourth page has the last record that was unfinished before
 }
 
 func TestExpiredPlaceIsReadAgainWithoutDoublesOrGaps(t *testing.T) {
@@ -289,7 +289,7 @@ func TestExpiredPlaceIsReadAgainWithoutDoublesOrGaps(t *testing.T) {
 	wantAll(t, m, s, 407)
 }
 
-// forgetful gives out continuations and knows none of them.
+// forgetful returns continuations and accepts none of them.
 type forgetful struct{ calls int }
 
 func (f *forgetful) History(_ context.Context, limit int, continuation string) (api.HistoryPage, error) {
@@ -312,7 +312,7 @@ func TestAServiceThatForgetsEveryPlaceIsNotAskedForEver(t *testing.T) {
 	}
 }
 
-// looping gives out the same continuation for ever.
+// looping returns the same continuation forever.
 type looping struct{ calls int }
 
 func (l *looping) History(context.Context, int, string) (api.HistoryPage, error) {
@@ -383,7 +383,7 @@ func TestPagesAreShownWhereABrowserCanOpenThemAndForeignOnesAreMarked(t *testing
 	}
 }
 
-// However pages, refreshes and lost places are mixed, the list is a gapless, double-free beginning of the service's list.
+// In any mix of pages, refreshes and lost places, the list is a start of the service's list without gaps or doubles.
 func TestListIsAlwaysABeginningOfTheServices(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := records(rapid.IntRange(0, 260).Draw(rt, "records"))
@@ -432,7 +432,7 @@ func hexDigits(t *rapid.T, label string, from, to int) string {
 	return "0x" + rapid.StringMatching(fmt.Sprintf("[0-9a-f]{%d,%d}", from, to)).Draw(t, label)
 }
 
-// detailText scrolls through the details and returns everything that was on the screen, without spaces and line breaks.
+// detailText scrolls through the details and returns all text that was on the screen, without spaces and line breaks.
 func detailText(m *Model, w, h int) string {
 	var lines []string
 	for {

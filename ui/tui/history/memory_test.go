@@ -12,7 +12,7 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// endless is a service with a million records that it makes when they are asked for.
+// endless is a service with a million records, made on demand.
 type endless struct{ n, calls int }
 
 func (e *endless) History(_ context.Context, limit int, continuation string) (api.HistoryPage, error) {
@@ -31,7 +31,7 @@ func (e *endless) History(_ context.Context, limit int, continuation string) (ap
 
 func heap() int64 {
 	var s runtime.MemStats
-	for range 3 { // texts that nothing uses are given back by a second collection
+	for range 3 { // a second collection frees unused texts
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&s)

@@ -15,7 +15,7 @@ import (
 
 const paidTo = "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"
 
-// signed makes the first record one of this wallet's journal, in which more was used than paid.
+// signed enters the first record in this wallet's journal, with more used than paid.
 func signed(ctx *screen.Context, s *service) {
 	const onBase, onOptimism = "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"
 	s.records[0].OriginToken.Amount, s.records[0].DestinationToken.Amount = "1276680000", "1300500000"
@@ -58,7 +58,7 @@ func TestD3_DetailsAndReceiptSayWhoGotWhatAndTheFee(t *testing.T) {
 	}
 }
 
-// What an export had before is there byte for byte; what the journal knows follows it.
+// The earlier columns of an export are unchanged byte for byte; the journal's columns follow them.
 func TestD3_ExportsGainMembersAndChangeNone(t *testing.T) {
 	ctx, p, s := onLab(t), &printer{}, records(3)
 	plain := exporting(t, p, s)

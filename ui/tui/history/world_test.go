@@ -14,7 +14,8 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// world is a service whose continuations stay good while records come and change, until they expire: each stands behind one record.
+// world is a service whose continuations stay valid while records are added and change, until they expire: each marks
+// the place after one record.
 type world struct {
 	truth  []api.HistoryRecord // newest first
 	made   int
@@ -69,9 +70,10 @@ func (w *world) History(_ context.Context, limit int, continuation string) (api.
 	return page, nil
 }
 
-// gapless says where the list departs from the service's: between two gaps every line stands for the next record of the service, whether or not it is at hand.
+// gapless reports where the list departs from the service's: between two gaps every line is the next record of the
+// service, in memory or not.
 func gapless(m *Model, w *world) string {
-	pos := -1 // of the record before
+	pos := -1 // of the previous record
 	for _, s := range m.book.sections {
 		if s.gap {
 			pos = -1
@@ -101,7 +103,7 @@ func gapless(m *Model, w *world) string {
 	return ""
 }
 
-// counted compares the book's count with what is there.
+// counted compares the book's count with its content.
 func counted(m *Model) string {
 	held, seen := 0, map[string]bool{}
 	m.book.each(func(r *record) bool { held++; seen[r.id] = true; return true })
@@ -160,7 +162,7 @@ func TestTheListIsTheServicesWhateverComesChangesOrExpires(t *testing.T) {
 	})
 }
 
-// readAll reads everything again and compares it, record by record, walking through what is not at hand.
+// readAll reads everything again and compares it, record by record, loading released rows.
 func readAll(rt *rapid.T, m *Model, w *world) {
 	pressed(m, "esc", "R")
 	for n := 0; !m.ended(); n++ {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// amounts is a list of amounts in which one can be typed too.
+// amounts is a list of amounts that also takes a typed one.
 func amounts() []Item {
 	return []Item{
 		{Value: "type", Label: "type an amount", Typed: "what you typed"},

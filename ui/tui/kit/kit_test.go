@@ -37,7 +37,7 @@ func press(name string) tea.KeyPressMsg {
 	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
 }
 
-// Terminals count cells in two ways; cleaned text is as wide in both, so it can never shift a figure.
+// Terminals count cells in two ways; cleaned text has the same width in both, so it can never shift a figure.
 func TestCleanTextHasOneWidth(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := Clean(anyText().Draw(rt, "s"), 60)

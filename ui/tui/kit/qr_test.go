@@ -14,8 +14,8 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// qrReader reads a code the way a scanner does, from the modules alone. It shares nothing with the encoder: the field is made from
-// logarithms, the places of the patterns are rectangles, and blocks are cut by a table of total codewords.
+// qrReader reads a code the way a scanner does, from the modules alone. It shares nothing with the encoder: logarithms
+// make the field, rectangles give the places of the patterns, and a table of total codewords splits the blocks.
 type qrReader struct {
 	dark    func(x, y int) bool
 	size    int
@@ -80,7 +80,7 @@ func (r *qrReader) mask() (int, error) {
 		}
 		to.WriteByte('0')
 	}
-	for _, x := range []int{0, 1, 2, 3, 4, 5, 7, 8} { // the highest bit stands left
+	for _, x := range []int{0, 1, 2, 3, 4, 5, 7, 8} { // the highest bit is on the left
 		bit(&a, x, 8)
 	}
 	for _, y := range []int{7, 5, 4, 3, 2, 1, 0} {
@@ -103,7 +103,7 @@ func (r *qrReader) mask() (int, error) {
 	return 0, fmt.Errorf("format %s is not of level M", a.String())
 }
 
-// words walks the columns and takes the mask off.
+// words walks the columns and removes the mask.
 func (r *qrReader) words(mask int) []int {
 	flip := []func(i, j int) bool{
 		func(i, j int) bool { return (i+j)%2 == 0 }, func(i, _ int) bool { return i%2 == 0 }, func(_, j int) bool { return j%3 == 0 },
@@ -143,7 +143,7 @@ func (r *qrReader) words(mask int) []int {
 	return out
 }
 
-// blocks undoes the mixing and checks every block: all its syndromes are zero.
+// blocks undoes the interleaving and checks every block: all its syndromes are zero.
 func (r *qrReader) blocks(words []int) ([]int, error) {
 	total := []int{26, 44, 70, 100, 134, 172, 196, 242, 292, 346}[r.version-1]
 	check := []int{10, 16, 26, 18, 24, 16, 18, 22, 22, 26}[r.version-1]
@@ -153,7 +153,7 @@ func (r *qrReader) blocks(words []int) ([]int, error) {
 	}
 	data := total - check*count
 	blocks := make([][]int, count)
-	room := func(b int) int { // of data; the last blocks take what is left over
+	room := func(b int) int { // of data; the last blocks take the rest
 		if b >= count-data%count {
 			return data/count + 1
 		}
@@ -192,7 +192,7 @@ func (r *qrReader) blocks(words []int) ([]int, error) {
 	return out, nil
 }
 
-// read returns the text and the mode it was written in.
+// read returns the text and its mode.
 func (r *qrReader) read() (text string, mode int, err error) {
 	mask, err := r.mask()
 	if err != nil {
@@ -282,7 +282,8 @@ func TestQRIsReadBackByAnIndependentReader(t *testing.T) {
 	})
 }
 
-// Capacities of level M, from ISO/IEC 18004 table 7: the largest text of each version, and one more goes to the next.
+// Capacities of level M, from ISO/IEC 18004 table 7: the largest text of each version, and one more character needs the
+// next version.
 func TestQRTakesTheSmallestVersionThatHoldsTheText(t *testing.T) {
 	for mode, room := range map[string][]int{
 		"a": {14, 26, 42, 62, 84, 106, 122, 152, 180, 213},
@@ -303,7 +304,7 @@ func TestQRTakesTheSmallestVersionThatHoldsTheText(t *testing.T) {
 	}
 }
 
-// The example of ISO/IEC 18004 annex I (01234567, 1-M), and HELLO WORLD in 1-M, which is worked out in many places.
+// The example of ISO/IEC 18004 annex I (01234567, 1-M), and HELLO WORLD in 1-M, a widely published example.
 func TestQRCheckBytesArePublishedOnes(t *testing.T) {
 	for _, c := range []struct{ data, check []byte }{
 		{
@@ -335,7 +336,7 @@ func TestQRFormatAndVersionBitsArePublishedOnes(t *testing.T) {
 			t.Errorf("version %d: %s, not %s", version, got, want)
 		}
 		q := mustQR(t, strings.Repeat("a", []int{122, 152, 180, 213}[version-7]))
-		for i := range 18 { // bit 0 stands at the top left of the block right above
+		for i := range 18 { // bit 0 is at the top left of the block right above
 			dark := want[17-i] == '1'
 			if q.Dark(q.Size()-11+i%3, i/3) != dark || q.Dark(i/3, q.Size()-11+i%3) != dark {
 				t.Errorf("version %d: bit %d is not where it belongs", version, i)
@@ -368,7 +369,7 @@ func TestQRHasItsPatterns(t *testing.T) {
 	}
 }
 
-// The mask is the one with the smallest penalty, counted here in another way.
+// The mask has the smallest penalty, counted here in another way.
 func TestQRTakesTheMaskWithTheSmallestPenalty(t *testing.T) {
 	for _, text := range []string{"0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442", "HELLO WORLD", "", strings.Repeat("a", 200)} {
 		q := mustQR(t, text)

@@ -48,7 +48,7 @@ func call(t testing.TB) intent.Draft {
 	}
 }
 
-// service answers with figures that follow from how often it was asked.
+// service answers with figures that follow from the number of requests.
 type service struct {
 	mu    sync.Mutex
 	asked []intent.Draft
@@ -106,7 +106,7 @@ type bench struct {
 	s     *service
 	kept  *store
 	draft *intent.Draft
-	out   []tea.Msg // what went to the shell
+	out   []tea.Msg // messages to the shell
 }
 
 func newBench(t testing.TB, d *intent.Draft, w, h int) *bench {
@@ -131,7 +131,7 @@ func newBench(t testing.TB, d *intent.Draft, w, h int) *bench {
 	return b
 }
 
-// run carries commands out, and draws after each message as the program does. Pauses are not waited for.
+// run runs commands, and draws after each message as the program does. It does not wait for pauses.
 func (b *bench) run(cmd tea.Cmd) {
 	b.t.Helper()
 	if cmd == nil {

@@ -6,7 +6,7 @@ import (
 	"coffer/ui/tui/internal/tuitest"
 )
 
-// TestGoldenLooks keeps the styles as well: dark, light and without colour.
+// TestGoldenLooks fixes the styles too: dark, light and without colour.
 func TestGoldenLooks(t *testing.T) {
 	for name, keys := range map[string][]string{"quoted": {"r", "r", "r"}, "compare": {"r", "a", "j", "b", "c"}} {
 		t.Run(name, func(t *testing.T) {

@@ -213,7 +213,7 @@ func TestTheScreenWakesForItsCountdownAndItsGraceOnly(t *testing.T) {
 	}
 }
 
-// Without a deadline of the flow the document's own end counts, and without any nothing can be confirmed.
+// When the flow gives no deadline, the document's own end counts; without any, nothing can be confirmed.
 func TestTheCountdownIsTheDocumentsOwn(t *testing.T) {
 	r := newRig(t)
 	r.open().settle()
@@ -240,7 +240,7 @@ func TestAnOperationOfTheJournalIsReviewedFromItsBeginning(t *testing.T) {
 		t.Fatalf("%d new quotes in phase %d", r.op.requote, r.s.phase)
 	}
 	r.settle().press("space")
-	reopen(r) // it is on the screen already: only the grace begins anew
+	reopen(r) // it is on the screen already: only the grace period restarts
 	r.do(r.s.Update(keyOf("y")))
 	if r.op.requote != 1 || r.s.text[pageMain].Top() == 0 && r.s.text[pageMain].Below() > 0 {
 		t.Error("what was read was forgotten")
@@ -291,7 +291,7 @@ func TestATransferIsReviewedWithItsRecipientInFull(t *testing.T) {
 	}
 }
 
-// openTransfer hands over a transfer of 100 USDC to a recipient who was never paid before.
+// openTransfer opens a transfer of 100 USDC to a recipient who was never paid before.
 func (r *rig) openTransfer() *rig {
 	q := swapQuote(r.clock.now)
 	q.Kind, q.CallTypeWords = intent.KindTransfer, "The payments below are signed now; the same asset, less the fees, is sent to the recipient."

@@ -19,8 +19,9 @@ import (
 	"coffer/wallet/verify"
 )
 
-// shown reads a review from its first to its last line as a person does, and returns all of its text: where there are two columns, first the left one of a
-// stretch and then the right one. Confirm must be off until the last line was on the screen.
+// shown reads a review from its first to its last line as a person does, and returns all of its text: where there are
+// two columns, first the left one of a stretch and then the right one. Confirm must be off until the last line was on
+// the screen.
 func (r *rig) shown() string {
 	var lines []string
 	seen := map[int]bool{}
@@ -98,7 +99,7 @@ func anAddress(t *rapid.T, label string) string {
 	return common.BytesToAddress(rapid.SliceOfN(rapid.Byte(), 20, 20).Draw(t, label)).Hex()
 }
 
-// anySize is a size of the body from that of 60×20 on.
+// anySize is a random size of the body, at least that of 60×20.
 func (r *rig) anySize(t *rapid.T) *rig {
 	r.w, r.h = rapid.IntRange(60, 200).Draw(t, "w"), rapid.IntRange(15, 60).Draw(t, "h")
 	return r
@@ -108,7 +109,7 @@ func aReason(t *rapid.T) string {
 	return rapid.StringMatching(`[a-z]{1,12}( [a-z]{1,90}){0,3}`).Draw(t, "reason")
 }
 
-// whole looks for texts that have to be on the screen in one piece, whatever the breaks of lines.
+// whole looks for texts that have to be on the screen in one piece, wherever lines break.
 func (r *rig) whole(t *rapid.T, all string, want ...string) {
 	for _, w := range want {
 		if !strings.Contains(strings.ToLower(all), strings.ToLower(squash(w))) {
@@ -117,7 +118,7 @@ func (r *rig) whole(t *rapid.T, all string, want ...string) {
 	}
 }
 
-// confirmable demands that nothing but time keeps a review that was read to its end from being confirmed.
+// confirmable requires that only time keeps a review that was read to its end from being confirmed.
 func (r *rig) confirmable(t *rapid.T) {
 	r.clock.add(time.Second)
 	if why := r.s.obstacle(r.clock.now); why != "" {
@@ -125,8 +126,8 @@ func (r *rig) confirmable(t *rapid.T) {
 	}
 }
 
-// anyCalls replaces the operation of review 1 by up to ten calls with allowances of their own, and the intent by one that asks for exactly them. It returns
-// what has to be readable.
+// anyCalls replaces the operation of review 1 by up to ten calls with allowances, and the intent by one that asks for
+// exactly them. It returns the texts that must be readable.
 func (r *rig) anyCalls(t *rapid.T) (want []string) {
 	p, d := r.op.view1, anIntent(r.t, r.clock.now).Draft()
 	p.Outflow, p.Lines, d.Calls, d.Allowances = nil, nil, nil, nil
@@ -195,7 +196,7 @@ func TestNoAddressAmountOrReasonIsCutAtAnySizeFrom60x20(t *testing.T) {
 	})
 }
 
-// mustShow looks for an amount, whole, and for its unit.
+// mustShow looks for a whole amount and its unit.
 func mustShow(t *rapid.T, all string, a verify.AmountView) {
 	figure, unit := amount.Format(a.Amount, a.Decimals), a.Symbol
 	if a.Decimals < 0 {
@@ -230,7 +231,7 @@ func TestNoFigureOfTenPaymentsIsCut(t *testing.T) {
 		}
 		r.whole(rt, all, append(want, q.Recipient, reason, "unknown", q.Fingerprint)...)
 		r.confirmable(rt)
-		// A new quote of quite other figures stands beside the old ones: neither is cut.
+		// The different figures of a new quote are beside the old ones: neither is cut.
 		old := q.Pay
 		next := *q
 		next.Pay = []verify.AmountView{hugeAmount(rt, 70)}

@@ -17,10 +17,10 @@ import (
 	"coffer/wallet/verify"
 )
 
-// flat is the screen with its white space made even.
+// flat is the screen with its white space collapsed.
 func (r *rig) flat() string { return strings.Join(strings.Fields(r.view()), " ") }
 
-// allowance lets review 1 carry an approval and its end for a declared allowance of 250.5 USDC.
+// allowance adds to review 1 an approval, and its revocation, for a declared allowance of 250.5 USDC.
 func (r *rig) allowance() *rig {
 	d := anIntent(r.t, r.clock.now).Draft()
 	d.Allowances = []api.AllowanceRequirement{{AssetType: baseUSDC().String(), Amount: "250500000", Spender: strings.ToLower(escrow)}}
@@ -68,7 +68,7 @@ func TestADeclaredAllowanceThatIsNotNeededIsSaidToBeSo(t *testing.T) {
 	r.press("y").count(1, 0)
 }
 
-// Whatever the judgement says, a call that is not the intent's own byte for byte is marked and cannot be confirmed.
+// Whatever the verdict, a call that differs from the intent's own in any byte is marked and cannot be confirmed.
 func TestTheScreenComparesEveryCallItself(t *testing.T) {
 	for name, change := range map[string]func(v *verify.PreparedView, d *intent.Draft){
 		"other data":            func(v *verify.PreparedView, _ *intent.Draft) { v.Lines[0].Data += "00" },

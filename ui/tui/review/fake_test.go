@@ -60,7 +60,7 @@ func prepared(now time.Time) *verify.PreparedView {
 	}
 }
 
-// quote is review 2 of the same: two payments.
+// quote is review 2 of the same call: two payments.
 func quote(now time.Time, life time.Duration) *verify.QuoteView {
 	pay := usdcOf(225_980_000, 225_934_804, "")
 	return &verify.QuoteView{
@@ -93,13 +93,13 @@ func notes() []verify.Reason {
 	}
 }
 
-// fakeOp counts what the screen asks for. It refuses a confirmation of anything but the fingerprint that it showed.
+// fakeOp counts the screen's calls. It refuses a confirmation of anything but the fingerprint that it showed.
 type fakeOp struct {
 	clock                           *clock
 	snap                            flow.Snapshot
 	prepare, sign, requote, execute int
 	quotes                          int
-	locked                          error // what the next signature ends with
+	locked                          error // the error of the next signature
 	confirmed                       string
 	abandoned                       int
 	view1                           *verify.PreparedView
@@ -108,8 +108,8 @@ type fakeOp struct {
 	report2                         verify.Report
 	err                             error
 	outcome                         flow.State
-	requoted                        *verify.QuoteView // the answer to Requote, if it is to be another one
-	asked                           *intent.Draft     // what was asked for instead of the intent that was handed over
+	requoted                        *verify.QuoteView // the answer to Requote, if it differs
+	asked                           *intent.Draft     // the request, if it is not the intent that was handed over
 }
 
 func newFake(c *clock) *fakeOp {

@@ -12,7 +12,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// sizes runs a golden screen at the two sizes of the house: 80×24 and 120×40, of which the shell takes five lines.
+// sizes runs a golden screen at the two standard sizes, 80×24 and 120×40, less the five lines of the shell.
 func sizes(t *testing.T, name string, to func(*rig)) {
 	for _, z := range []struct {
 		suffix string

@@ -39,7 +39,7 @@ func solanaChain() verify.ChainLabel {
 	return verify.ChainLabel{CAIP: caip.SolanaMainnet().String(), Name: "Solana", Short: "sol"}
 }
 
-// solanaQuote is review 2 of a call that is paid from Solana and from Optimism.
+// solanaQuote is review 2 of a call that Solana and Optimism pay for.
 func solanaQuote(now time.Time) *verify.QuoteView {
 	q := quote(now, time.Minute)
 	q.Legs[1] = verify.LegView{
@@ -64,7 +64,7 @@ func ethOf(wei string, micro int64, where string) verify.AmountView {
 	return verify.AmountView{Asset: caip.Native(10), Symbol: "ETH", Decimals: 18, Amount: v, Micro: big.NewInt(micro), ChainName: where}
 }
 
-// swapQuote is the one review of a swap of 100 USDC for ETH.
+// swapQuote is the only review of a swap of 100 USDC for ETH.
 func swapQuote(now time.Time) *verify.QuoteView {
 	q := quote(now, time.Minute)
 	q.Kind, q.Needs, q.Legs, q.CallType = "swap", nil, q.Legs[:1], ""
@@ -101,14 +101,14 @@ func blind(open bool) verify.Reason {
 	}
 }
 
-// gated lets review 1 stand behind an open gate.
+// gated adds an open gate to review 1.
 func (r *rig) gated() *rig {
 	r.op.view1.AccountType, r.op.view1.Phrase = api.AccountRoleBased, blindText
 	r.op.report1 = report(blind(true))
 	return r
 }
 
-// fakeVault plays the vault; err is what opening it ends with.
+// fakeVault plays the vault; err is the error of opening it.
 type fakeVault struct {
 	locked bool
 	err    error

@@ -7,7 +7,7 @@ import (
 	"coffer/ui/tui/internal/tuitest"
 )
 
-// TestGoldenLooks keeps the styles as well: dark, light and without colour.
+// TestGoldenLooks fixes the styles too: dark, light and without colour.
 func TestGoldenLooks(t *testing.T) {
 	for name, to := range map[string]func(*rig){
 		"review1": func(r *rig) { r.open().settle() },

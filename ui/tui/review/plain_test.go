@@ -17,7 +17,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// knows gives the screen a contact book of one name.
+// knows gives the screen a contact book with one name.
 func (r *rig) knows(name, at string) *rig {
 	r.s.deps.Names = func(a string) string {
 		if a == kit.Checksummed(at) {
@@ -112,7 +112,7 @@ func TestWhatABriefCallLeavesOutIsCounted(t *testing.T) {
 	}
 }
 
-// nativePayment lets review 1 be a payment of 0.001 ETH without data.
+// nativePayment makes review 1 a payment of 0.001 ETH without data.
 func (r *rig) nativePayment() *rig {
 	r.nativeCall()
 	wei := big.NewInt(1_000_000_000_000_000)
@@ -276,7 +276,7 @@ func TestAReviewHasNoCodesOfChecksAndTheListHas(t *testing.T) {
 	}
 }
 
-// TestTheIndentOfArgumentsNeverDecreasesWithDepth: whatever the width, a nested label stands no further left than that of what it belongs to.
+// TestTheIndentOfArgumentsNeverDecreasesWithDepth: at any width, the indent of a nested label is at least its parent's.
 func TestTheIndentOfArgumentsNeverDecreasesWithDepth(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w, before := rapid.IntRange(25, 120).Draw(rt, "w"), 0

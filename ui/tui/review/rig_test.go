@@ -27,7 +27,7 @@ type rig struct {
 	op    *fakeOp
 	s     *Screen
 	w, h  int
-	sent  []tea.Msg // what the screen asked the shell for
+	sent  []tea.Msg // requests of the screen to the shell
 }
 
 func cat(t testing.TB) *catalog.Catalog {
@@ -69,7 +69,7 @@ func newRig(t testing.TB) *rig {
 	return r
 }
 
-// openSwap hands over a swap, which has one review only.
+// openSwap opens a swap, which has one review only.
 func (r *rig) openSwap() *rig {
 	r.op.next = swapQuote(r.clock.now)
 	r.do(r.s.Update(screen.OpenedMsg{Arg: StartArg{Intent: aSwap(r.t, r.clock.now)}}))

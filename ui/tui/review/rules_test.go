@@ -84,7 +84,7 @@ func TestAHeldKeyNeverConfirms(t *testing.T) {
 		r.clock.add(33 * time.Millisecond)
 	}
 	r.count(0, 0)
-	// A terminal that does not mark repeats: the pace gives them away, also across the change of screens.
+	// On a terminal that does not mark repeats, their pace reveals them, also across the change of screens.
 	r.op.next.PayMicro, r.op.next.Worst = big.NewInt(1), nil
 	r.clock.add(time.Second)
 	r.do(r.s.Update(keyOf("y")))

@@ -51,7 +51,7 @@ func TestBytesAndHashesOfBothDocumentsAreShownWhole(t *testing.T) {
 	}
 }
 
-// nativeCall is a call that sends 1 ETH to a contract nobody here knows, with bytes that cannot be decoded.
+// nativeCall is a call that sends 1 ETH to an unknown contract, with bytes that cannot be decoded.
 func (r *rig) nativeCall() *rig {
 	eth := verify.AmountView{Asset: caip.Native(8453), Symbol: "ETH", Decimals: 18, Amount: big.NewInt(1_000_000_000_000_000_000), Micro: big.NewInt(3_400_000_000), ChainName: "Base"}
 	l := &r.op.view1.Lines[0]
@@ -83,7 +83,7 @@ func TestACallThatCannotBeDecodedShowsItsBytesAndItsValue(t *testing.T) {
 	l := &r.op.view1.Lines[0]
 	l.Amount, l.Decoded, l.Data = nil, true, "0x"
 	r.op.asked.Calls[0].Data = ""
-	r.op.view1.Chain.ID = 1 << 40 // a chain of which the catalogue knows no coin
+	r.op.view1.Chain.ID = 1 << 40 // the catalogue knows no coin of this chain
 	if v := r.open().settle().flat(); !strings.Contains(v, "1,000,000,000,000,000,000 base units of the chain's own coin") || strings.Count(v, "plain transfer of the chain's own coin") != 2 {
 		t.Error(r.view())
 	}
@@ -179,7 +179,7 @@ func TestStatesThatNeedNoReviewAreHandedOver(t *testing.T) {
 	}
 }
 
-// Nothing is cut and nothing overflows on the smallest screen either.
+// On the smallest screen, too, nothing is cut and nothing overflows.
 func TestBothReviewsAreWholeAt60x20(t *testing.T) {
 	r := newRig(t).allowance()
 	r.w, r.h = 60, 15

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestL1_Review1NamesTheSlippage draws it where payments follow this signature, and not where the signature is all.
+// TestL1_Review1NamesTheSlippage expects it where payments follow this signature, and not where the signature is the
+// whole consent.
 func TestL1_Review1NamesTheSlippage(t *testing.T) {
 	r := newRig(t)
 	r.h = 60

@@ -17,20 +17,21 @@ import (
 	"coffer/wallet/verify"
 )
 
-// sameChain makes a quote of the signed operation alone: nothing is paid beside it.
+// sameChain makes a quote of the signed operation alone, without payments.
 func sameChain(q *verify.QuoteView) {
 	q.SameChainOnly, q.Legs, q.Pay, q.Fees, q.FeeUSD, q.CallType = true, nil, nil, nil, "0.00", api.CallSameChainExcludeSolver
 	q.Worst = []verify.AmountView{usdcOf(250_500_000, 250_449_900, "Base")}
 	q.PayMicro, q.DeliverMicro, q.FeesMicro, q.CostMicro, q.UnexplainedMicro = new(big.Int), new(big.Int), new(big.Int), new(big.Int), new(big.Int)
 }
 
-// cheap makes what the calls take worth less than what has to be typed.
+// cheap lowers the value that the calls take below the threshold for typing.
 func (f *fakeOp) cheap() {
 	a := usdcOf(25_000_000, 24_995_000, "Base")
 	f.view1.Outflow, f.view1.Lines[0].Amount, f.view1.Lines[0].Args[1].Value = []verify.AmountView{a}, &a, "25000000"
 }
 
-// A service that announces payments at first gets a signature by one key; its quote of that operation alone is then the whole consent.
+// One key gives a signature to a service that announces payments at first; its quote of that operation alone is then
+// the whole consent.
 func TestAQuoteOfTheSignedOperationAloneIsTheWholeConsentAndGetsTheFullConfirmation(t *testing.T) {
 	r := newRig(t)
 	sameChain(r.op.next)
@@ -74,10 +75,10 @@ func TestACallThatCannotBeReadIsNeverTheWholeConsentOfOneKey(t *testing.T) {
 	r.typeText("2913").press("enter").count(1, 0)
 }
 
-// What was sent for an earlier quote lives on, whatever the quote that is asked for next.
+// What was sent for an earlier quote lives on, whatever quote comes next.
 func TestWhatWasSentAndRefusedIsNotForgottenByANewQuoteNorByComingBack(t *testing.T) {
 	r := newRig(t)
-	r.op.outcome = flow.StateReview2 // the service did not take it
+	r.op.outcome = flow.StateReview2 // the service did not accept it
 	r.openSwap().settle().read().press("y").count(0, 1)
 	r.op.snap.BodyHash, r.op.snap.SignaturesDone = strings.Repeat("ab", 32), 0 // as a new quote leaves it
 	r.press("r").settle().press("esc")
@@ -117,7 +118,7 @@ func TestPaymentsThatWereSentForAnEarlierQuoteAreNotDenied(t *testing.T) {
 	}
 }
 
-// What has to be typed is on the line that asks for it, or in the text above, whole.
+// The line that asks for typed text, or the text above, shows that text whole.
 func TestTheAddressToTypeTheEndOfIsNotCutAt60(t *testing.T) {
 	r := newRig(t)
 	huge := usdcOf(1, 0, "")
@@ -137,14 +138,14 @@ func TestAQuoteThatEndedWhileItWasSignedIsNotSaidToBeUnsigned(t *testing.T) {
 	r.op.cheap()
 	r.toReview2()
 	r.op.snap.SignaturesDone, r.op.snap.Problem = 3, "The time for this review is over. Nothing was sent; ask for a new one."
-	r.op.locked = flow.ErrExpired // as the flow ends when the signatures took too long
+	r.op.locked = flow.ErrExpired // how the flow ends when the signatures took too long
 	r.press("y").count(1, 1)
 	if v := r.flat(); strings.Contains(v, "Nothing was signed") || !strings.Contains(v, "It was not sent.") || !strings.Contains(v, "The payments were signed") {
 		t.Error(r.view())
 	}
 }
 
-// confirmLater presses a key and returns what it began: the answer comes later.
+// confirmLater presses a key and returns its command: the answer comes later.
 func (r *rig) confirmLater(key string) tea.Cmd {
 	r.t.Helper()
 	cmd := r.s.Update(keyOf(key))
@@ -152,7 +153,8 @@ func (r *rig) confirmLater(key string) tea.Cmd {
 	return cmd
 }
 
-// Whoever left an operation that goes on is somewhere else when its answer comes: no screen is closed or opened under the keys that are pressed there.
+// After leaving a running operation the person is elsewhere when its answer comes: it closes and opens no screen under
+// the keys pressed there.
 func TestAnAnswerToWhatWasLeftMovesNoScreen(t *testing.T) {
 	r := newRig(t)
 	r.op.cheap()
@@ -187,7 +189,7 @@ func TestAnAnswerToWhatWasLeftMovesNoScreen(t *testing.T) {
 	}
 }
 
-// With the whole consent the call is signed and runs: leaving does not stop it, and nobody is told so.
+// With the whole consent the call is signed and runs: leaving does not stop it, and no message claims that it does.
 func TestAWholeConsentThatWasGivenIsSaidToRunAndGoesOn(t *testing.T) {
 	r := newRig(t)
 	r.op.cheap()

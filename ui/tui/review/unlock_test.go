@@ -33,7 +33,7 @@ func TestK6ALockedVaultAsksAndNeverConfirmsByItself(t *testing.T) {
 		t.Error("the person is not back on the review")
 	}
 	r.clock.add(time.Millisecond)
-	r.do(r.s.Update(keyOf("y"))) // the grace period began anew
+	r.do(r.s.Update(keyOf("y"))) // the grace period restarted
 	r.count(0, 0)
 	r.clock.add(time.Second)
 	r.press("y").count(1, 0)
@@ -93,7 +93,7 @@ func TestEscWhileTheVaultOpensDropsTheOutcome(t *testing.T) {
 	r.withVault(v).open().settle().read().press("y").typeText("x")
 	r.clock.add(time.Second)
 	cmd := r.s.Update(keyOf("enter"))
-	r.do(r.s.Update(keyOf("z"))) // nothing is typed meanwhile
+	r.do(r.s.Update(keyOf("z"))) // typing is ignored meanwhile
 	r.press("esc")
 	r.sent = nil
 	r.do(r.s.Update(cmd()))
@@ -172,7 +172,7 @@ func TestAVaultThatLockedMeanwhileLeadsBackToTheSameReview(t *testing.T) {
 	r := newRig(t)
 	v := &fakeVault{}
 	r.withVault(v).toReview2().typeText("225.98")
-	v.locked = false // it seems open, and locks while the key is used
+	v.locked = false // it seems open, and locks while the key is in use
 	r.op.locked = fmt.Errorf("sign: %w", vault.ErrLocked)
 	r.press("enter").count(1, 1)
 	if r.s.phase != phaseReview2 || !r.s.unlock.open {
@@ -200,7 +200,7 @@ func TestAConfirmationWithoutASignatureAsksForNoPassphrase(t *testing.T) {
 	r.press("y").count(1, 1)
 }
 
-// ringError is what a keyring answers that nobody can ask.
+// ringError is the error of a keyring that cannot be asked.
 func ringError(t *testing.T) error {
 	t.Helper()
 	o := vault.Options{Profile: "lab", NetworkID: hash(1), Clock: time.Now, Random: strings.NewReader(""), Keyring: deafKeyring{}}
@@ -246,7 +246,7 @@ func TestZ2TheAdviceOfAKeyringIsShownWhole(t *testing.T) {
 	}
 }
 
-// between takes what stands inside the panel of a view.
+// between returns the content of the panel in a view.
 func between(view string) string {
 	var b strings.Builder
 	for _, l := range strings.Split(view, "\n") {
@@ -276,7 +276,7 @@ func TestK6ASuspensionWipesWhatWasTyped(t *testing.T) {
 	r.press("y").count(1, 0)
 }
 
-// A try that was called off and opens the vault all the same leaves nothing open behind a later one that fails.
+// A canceled attempt that still opens the vault leaves nothing open behind a later one that fails.
 func TestK6AWrongPassphraseLeavesNoVaultOpenThatAnEarlierTryOpened(t *testing.T) {
 	r := newRig(t)
 	v := &fakeVault{locked: true}

@@ -9,7 +9,8 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// TestD1_TypingOnTheDustRowChangesThatFieldOnly types words on the one row of the settings that is text, without enter before, and into the filter of the keys.
+// TestD1_TypingOnTheDustRowChangesThatFieldOnly types words on the only text row of the settings, without enter before,
+// and into the filter of the keys.
 func TestD1_TypingOnTheDustRowChangesThatFieldOnly(t *testing.T) {
 	b := newBench(t)
 	next := tuitest.NewWords(2)
@@ -47,7 +48,7 @@ func TestD1_TypingOnTheDustRowChangesThatFieldOnly(t *testing.T) {
 	}
 }
 
-// TestD1_OtherRowsOfTheSettingsKeepTheirKeys leaves hotkeys where nothing is typed.
+// TestD1_OtherRowsOfTheSettingsKeepTheirKeys expects hotkeys where no text is typed.
 func TestD1_OtherRowsOfTheSettingsKeepTheirKeys(t *testing.T) {
 	b := newBench(t)
 	b.row(idTheme)

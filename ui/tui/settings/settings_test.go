@@ -21,7 +21,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// bench is the screen with what it wrote and what it sent.
+// bench is the screen with its writes and its messages.
 type bench struct {
 	*testing.T
 	m       *Model
@@ -256,7 +256,7 @@ func TestAKeyOfAnotherActionIsNotTaken(t *testing.T) {
 	if ui, _ := b.lastUI(); len(ui.Keys) != 0 {
 		t.Errorf("%+v", ui)
 	}
-	b.keys("enter", "s") // the key that it has: nothing to write
+	b.keys("enter", "s") // the key that it already has: nothing to write
 	if n := len(b.saved); n != 2 || b.m.waiting {
 		t.Errorf("%d writes", n)
 	}

@@ -12,7 +12,7 @@ import (
 	"coffer/ui/tui/internal/tuitest"
 )
 
-// typed presses the characters of a text and fails when one of them does something.
+// typed presses the characters of a text and fails when one of them acts as a key.
 func (w *walk) typed(text string) {
 	w.Helper()
 	for _, c := range text {
@@ -22,7 +22,7 @@ func (w *walk) typed(text string) {
 	}
 }
 
-// others is everything but what is in one row: texts, lengths of secrets, choices, the step and the place.
+// others is everything outside one row: texts, lengths of secrets, choices, the step and the place.
 func (w *walk) others(but string) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, w.m.step, w.m.at, w.m.picks, w.m.busy, w.m.note, w.quit, len(w.f.given), len(w.f.made))
@@ -38,7 +38,7 @@ func (w *walk) others(but string) string {
 	return b.String()
 }
 
-// TestD1_TypingInTheSetUpChangesThatFieldOnly types words on every row of every step that takes text, hidden ones included.
+// TestD1_TypingInTheSetUpChangesThatFieldOnly types words on every text row of every step, hidden ones included.
 func TestD1_TypingInTheSetUpChangesThatFieldOnly(t *testing.T) {
 	w := newWalk(t)
 	next, rows := tuitest.NewWords(6), 0

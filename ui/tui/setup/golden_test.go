@@ -30,7 +30,7 @@ func (c *chain) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// sights are the steps as a person meets them; each begins where the one before ended.
+// sights are the steps as a person meets them; each starts where the previous one ended.
 func sights() []struct {
 	name string
 	to   func(w *walk)

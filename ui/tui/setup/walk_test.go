@@ -25,7 +25,7 @@ import (
 	"coffer/ui/tui/kit"
 )
 
-// fake is the outside of a set-up. Its answers are changed by the tests.
+// fake is the Maker of a set-up. Tests change its answers.
 type fake struct {
 	n        network.Descriptor
 	readErr  error
@@ -38,7 +38,7 @@ type fake struct {
 	others   []string
 	probes   int
 	made     []config.Profile
-	secrets  [][]byte // copies of what Make was given
+	secrets  [][]byte // copies of the secrets that Make received
 	given    []profile.Plan
 }
 
@@ -133,7 +133,7 @@ func newWalk(t *testing.T) *walk {
 	return w
 }
 
-// give hands a message to the model and carries out what it asks for.
+// give passes a message to the model and runs its commands.
 func (w *walk) give(msg tea.Msg) {
 	_, cmd := w.m.Update(msg)
 	w.screen()
@@ -198,7 +198,7 @@ func (w *walk) picks(group, value string) {
 	w.keys("enter")
 }
 
-// goesOn presses the button; a row that is out of sight is only shown by the first press.
+// goesOn presses the button; the first press only reveals a row that is out of sight.
 func (w *walk) goesOn() {
 	w.Helper()
 	w.to(rowContinue)

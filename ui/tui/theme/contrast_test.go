@@ -70,7 +70,7 @@ func TestTextHasContrastOnEveryBackground(t *testing.T) {
 	}
 }
 
-// Rules and bars carry no words, but they must be seen.
+// Rules and bars carry no words, but must be visible.
 func TestRulesAreVisibleOnEveryBackground(t *testing.T) {
 	black, white := lipgloss.Color("#000000"), lipgloss.Color("#ffffff")
 	for ground, behind := range map[Ground][]color.Color{OnDark: {black}, OnLight: {white}, OnAny: {black, white}} {
@@ -83,7 +83,7 @@ func TestRulesAreVisibleOnEveryBackground(t *testing.T) {
 	}
 }
 
-// Of the 16 basic colours only red is dark and light enough for both; green, yellow and cyan vanish on white.
+// Of the 16 basic colours only red reads on both; green, yellow and cyan vanish on white.
 func TestSixteenColoursStayReadableOnLight(t *testing.T) {
 	for _, ground := range []Ground{OnLight, OnAny} {
 		for name, h := range textHues() {

@@ -25,7 +25,7 @@ type trip func(*http.Request) (*http.Response, error)
 
 func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// spoken is one exchange of a sample.
+// spoken is one sample exchange.
 type spoken struct {
 	method, path, body string
 	status             int
@@ -46,7 +46,7 @@ func samples() []spoken {
 	}
 }
 
-// speak lets a log hear samples, with a clock that moves 40 ms for each look.
+// speak sends samples through a log, with a clock that moves 40 ms per reading.
 func speak(t testing.TB, all []spoken) *httplog.Log {
 	t.Helper()
 	at := tuitest.Now()
@@ -214,7 +214,7 @@ func TestTheWheelOfASearchTurnsBothWays(t *testing.T) {
 	}
 }
 
-// TH-R1: nothing of an answer acts on the terminal.
+// TH-R1: no text of an answer acts on the terminal.
 func TestR1_HostileBodiesAreCleaned(t *testing.T) {
 	for _, body := range []string{"\x1b]0;owned\x07", "{\"a\u202e\":\"\x9b31m\"}", "{\"\x1b[2J\":\"\x1b[2J\"}", "a\r\nb\x08\x08c", `{"a":"` + strings.Repeat("\u0301", 300) + `"}`} {
 		m := shown(t, speak(t, []spoken{{"GET", "/x\u202e", "", 200, body}}), 80, 20)
