@@ -17,7 +17,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// callScript leads from the start to an executed transfer of 250.5 USDC on Base; yesAt and amountAt are the answers that confirm.
+// callScript leads from the start to an executed transfer of 250.5 USDC on Base; yesAt and amountAt are the answers
+// that confirm.
 func callScript() []string {
 	return []string{"3", "4", "usdc", "transfer(address to, uint256 amount)", "alice", "250.5", "1", "1", "yes", "1", "225.98"}
 }

@@ -54,7 +54,7 @@ type Operation interface {
 // Contact is a named address; the name can be typed in its place.
 type Contact struct{ Name, Address string }
 
-// Deps is what the conversation works with. Start, Balances and History must be set.
+// Deps are the dependencies of the conversation. Start, Balances and History must be set.
 type Deps struct {
 	// Start begins an operation in the journal.
 	Start func(ctx context.Context, in intent.Intent) (Operation, error)
@@ -62,8 +62,8 @@ type Deps struct {
 	// Outstanding lists the live signatures. nil: there are none.
 	Unfinished  func() []Operation
 	Outstanding func(now time.Time) []journal.Outstanding
-	// Void declares a signature dead; hash is its OpHash, typed what the person typed (flow.Flow.Void). nil: voiding is
-	// not available here.
+	// Void declares a signature dead; hash is its OpHash, typed the person's text (flow.Flow.Void). nil: voiding is not
+	// available here.
 	Void func(hash, typed string) error
 	// Balances reads the balances of the accounts, History a page of the records, newest first.
 	Balances func(ctx context.Context) (api.AggregatedBalance, error)

@@ -75,7 +75,7 @@ func (c *reviewSession) decide(ctx context.Context, st stage) error {
 	return nil
 }
 
-// anew requests what is under review again.
+// anew repeats the request under review.
 func (c *reviewSession) anew(ctx context.Context, st stage) {
 	if st == stageReview1 {
 		c.prepare(ctx)

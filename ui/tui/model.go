@@ -126,7 +126,7 @@ func (m *Model) activeID() screen.ID {
 
 func (m *Model) active() screen.Screen { return m.screens[m.activeID()] }
 
-// open shows a screen: a tab by switching to it and closing what was on top, any other on top of the tab.
+// open shows a screen: a tab by switching to it and closing the screens on top, any other on top of the tab.
 func (m *Model) open(id screen.ID) {
 	for _, t := range m.tabs {
 		if t == id {

@@ -109,7 +109,8 @@ func (o Options) ground() theme.Ground {
 	return theme.OnDark
 }
 
-// Dumb reports whether the environment names a terminal that cannot move its cursor, so that the screens cannot be shown there.
+// Dumb reports whether the environment names a terminal that cannot move its cursor, so that the screens cannot be
+// shown there.
 func Dumb(env []string) bool {
 	term := Options{Env: env}.getenv("TERM")
 	return term == "dumb" || term == "unknown"

@@ -157,7 +157,8 @@ func ends(t *testing.T, term *termtest.Terminal) {
 	}
 }
 
-// TH-K6: a signal from outside locks, gives the terminal back and stops the process; continued, it shows its screen again and reads keys.
+// TH-K6: a signal from outside locks, gives the terminal back and stops the process; continued, it shows its screen
+// again and reads keys.
 func TestK6AStoppedProgramIsLockedAndShowsItsScreenAgain(t *testing.T) {
 	t.Parallel()
 	term, note := played(t, "program")

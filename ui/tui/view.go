@@ -191,7 +191,8 @@ func (m *Model) totalText() string {
 const toastMost = 4
 
 // toastLines is the toast. Its last line takes the place of the lower rule, so that nothing moves when a toast appears;
-// the others cover the end of the body. Over a review it has one line, so that it never covers what is decided on.
+// the others cover the end of the body. Over a review it has one line, so that it never covers the figures to decide
+// on.
 func (m *Model) toastLines(w int) []string {
 	if m.toast.Text == "" || !m.ctx.Clock().Before(m.toast.until) {
 		return nil

@@ -24,8 +24,8 @@ import (
 type Deps struct {
 	Profiles []Profile // the profiles of the configuration, in order, including the open one
 	Setup    bool      // the program can set up another profile
-	// States returns what is known about an account on the chains of the network. It is called from commands and may
-	// ask the service. nil: nothing is known.
+	// States returns the known state of an account on each chain of the network. It is called from commands and may ask
+	// the service. nil: nothing is known.
 	States func(ctx context.Context, a api.Account) ([]OnChain, error)
 	// Lists compares the service's chains and assets with those that this program ships and those it has seen before;
 	// Accept trusts a change. Both are called from commands. nil: nothing is compared.

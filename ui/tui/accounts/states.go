@@ -12,7 +12,7 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// OnChain is what is known about an account on one chain (CAIP-2). Known false: the state is unknown.
+// OnChain is the known state of an account on one chain (CAIP-2). Known false: the state is unknown.
 type OnChain struct {
 	Chain string
 	Known bool
@@ -23,7 +23,7 @@ type OnChain struct {
 	ExitAt         time.Time
 }
 
-// state is what is known about an account over its chains.
+// state is the known state of an account on all chains.
 type state struct {
 	on  []OnChain
 	err error

@@ -49,12 +49,11 @@ type Outstanding struct {
 	Voided    time.Time
 }
 
-// Deps is what the screen reads from. Unfinished lists the operations of the journal without an end, Outstanding the
-// live signatures at a moment; both may do input and are called from commands only. Either may be nil: there is nothing
-// to list. Retry is the wait after a failed reading; 0: 5 s. Void declares a signature dead that no time ends
+// Deps are the dependencies of the screen. Unfinished lists the operations of the journal without an end, Outstanding
+// the live signatures at a moment; both may do input and are called from commands only. A nil function leaves its part
+// out. Retry is the wait after a failed reading; 0: 5 s. Void declares a signature dead that no time ends
 // (flow.Flow.Void): hash is Outstanding.Hash, typed the end of its account's address; it does output and is called from
 // a command.
-// does output and is called from a command.
 type Deps struct {
 	Unfinished  func() []Operation
 	Outstanding func(now time.Time) []Outstanding

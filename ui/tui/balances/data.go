@@ -16,7 +16,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// holding is one asset on one chain. amount is in base units, nil when unknown; micro is micro USD, nil without a price.
+// holding is one asset on one chain. amount is in base units, nil when unknown; micro is micro USD, nil without a
+// price.
 type holding struct {
 	id       string // CAIP-19, cleaned
 	chain    caip.Chain

@@ -13,9 +13,9 @@
 // no account. Update itself writes neither. Files of intents and of the Safe Transaction Builder can be imported and
 // exported; foreign bytes pass strict parsers (intent.ParseDraft, FromSafe).
 //
-// Units: amounts of a known asset are typed in whole tokens ("250.5"), or with a unit ("20 gwei"), and kept in base units; slippage in basis points or
-// percent; times in minutes. An unknown balance is "unknown", never zero. Sources: docs/interface.md#requests,
-// protocol §2 and §3.7.
+// Units: amounts of a known asset are typed in whole tokens ("250.5"), or with a unit ("20 gwei"), and kept in base
+// units; slippage in basis points or percent; times in minutes. An unknown balance is "unknown", never zero. Sources:
+// docs/interface.md#requests, protocol §2 and §3.7.
 package builder
 
 import (
@@ -33,7 +33,7 @@ import (
 // Contact is a named address that is offered in address fields.
 type Contact struct{ Name, Address string }
 
-// Deps is what the screen works with. Balances reads the aggregated balances of the accounts and is called from
+// Deps are the dependencies of the screen. Balances reads the aggregated balances of the accounts and is called from
 // commands only; nil: balances are unknown. Book holds the known recipients; the trial call pays the first one. Paid
 // lists the addresses that were paid before, and is called from commands only; nil: new recipients cannot be told from
 // old ones.

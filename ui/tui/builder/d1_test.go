@@ -71,7 +71,6 @@ func (r *rig) all() string {
 // TestD1_TypingOnATextRowChangesThatFieldOnly types words on every text row of every form while it is highlighted and
 // not edited. Each character must be text for the shell too; it is appended to that field, and nothing else changes,
 // opens or is sent.
-// character must be text for the shell too; it is appended to that field, and nothing else changes, opens or is sent.
 func TestD1_TypingOnATextRowChangesThatFieldOnly(t *testing.T) {
 	t.Parallel()
 	const words = 6_000

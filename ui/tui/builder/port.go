@@ -40,7 +40,8 @@ type exportedMsg struct {
 	err   error
 }
 
-// readDocument reads an intent of this program or a batch of the Safe Transaction Builder. A wrong checksum is an error.
+// readDocument reads an intent of this program or a batch of the Safe Transaction Builder. A wrong checksum is an
+// error.
 func readDocument(b []byte) (incoming, error) {
 	doc, err := api.ParseDocument(b, api.DefaultLimits())
 	if err != nil {

@@ -178,7 +178,7 @@ func (s *Screen) needRows() []row {
 	return append(out, row{id: idAddNeed, label: "", text: "add a token", call: -1, title: "What the calls spend", items: s.assetItems(true), take: s.addNeed, help: "enter adds what the calls spend; f follows the calls again"})
 }
 
-// haveText gives the balance on the chain and elsewhere; an unknown one is called unknown.
+// haveText gives the balance on the chain and elsewhere, or says that it is unknown.
 func (s *Screen) haveText(e catalog.Entity) string {
 	agg, ok := s.ctx.Catalog.Aggregate(e.Aggregate)
 	if !ok {
@@ -190,7 +190,7 @@ func (s *Screen) haveText(e catalog.Entity) string {
 	return "you have " + s.held(s.money.of(e.Asset), e.Decimals) + " there, " + s.held(s.money.elsewhere(agg, e.Asset), agg.Decimals) + " elsewhere"
 }
 
-// held writes a balance; an unknown or hidden one is called so.
+// held writes a balance, or says that it is unknown or hidden.
 func (s *Screen) held(v *big.Int, decimals int) string {
 	switch {
 	case s.hidden:

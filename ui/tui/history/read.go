@@ -232,9 +232,9 @@ func (m *Model) settle() {
 	m.choose()
 }
 
-// wantMore asks for what the window needs: released rows, newer pages in place of cached rows, or the next page when
-// the last record is on the screen. With a filter only `m` reads further: otherwise a filter without matches would read
-// the whole history.
+// wantMore requests the pages that the window needs: released rows, newer pages in place of cached rows, or the next
+// page when the last record is on the screen. With a filter only `m` reads further: otherwise a filter without matches
+// would read the whole history.
 func (m *Model) wantMore() tea.Cmd {
 	if m.h == 0 || !m.loaded || m.loading || m.err != nil || m.query.active() || m.alone >= alonePages {
 		return nil

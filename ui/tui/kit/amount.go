@@ -27,8 +27,8 @@ func (f Figure) Cell(th theme.Theme) Cell {
 	return Cell{Text: f.Main, Tail: f.Zeros, TailStyle: th.Dim}
 }
 
-// Exact writes all decimals of an amount in base units, grouped in thousands: 250500000 with 6 decimals is "250.5" and "00000". nil
-// is "?".
+// Exact writes all decimals of an amount in base units, grouped in thousands: 250500000 with 6 decimals is "250.5" and
+// "00000". nil is "?".
 func Exact(v *big.Int, decimals int) Figure {
 	if v == nil || decimals < 0 || decimals > amount.MaxDecimals {
 		return Figure{Main: UnknownText}

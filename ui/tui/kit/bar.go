@@ -7,8 +7,8 @@ import (
 	"coffer/ui/tui/theme"
 )
 
-// BarCell is a share bar of w cells as a table cell: part of total filled. Anything above zero fills at least one cell; an unknown
-// part or total gives blanks.
+// BarCell is a share bar of w cells as a table cell: part of total filled. Anything above zero fills at least one cell;
+// an unknown part or total gives blanks.
 func BarCell(th theme.Theme, part, total *big.Int, w int) Cell {
 	if part == nil || total == nil || total.Sign() <= 0 || w <= 0 {
 		return Cell{}

@@ -94,7 +94,8 @@ func (c *Choice) Update(msg tea.Msg) (item Item, chosen bool) {
 	return Item{}, false
 }
 
-// Click takes the item on line y of the list's own view of at most h lines, as enter does. A click beside the items does nothing.
+// Click takes the item on line y of the list's own view of at most h lines, as enter does. A click beside the items
+// does nothing.
 func (c *Choice) Click(y, h int) (item Item, chosen bool) {
 	rows, top := c.window(h)
 	i := y - choiceHead

@@ -143,7 +143,8 @@ func (f *Field) draw(th theme.Theme, cells []string, widths []int, pos, w int) s
 	return th.Input.Render(before.String()) + CursorMark + th.Input.Render(after.String()) + pad
 }
 
-// Note is the line below the field: the error with its sign, else the hint; "" when there is neither. indent is the label column.
+// Note is the line below the field: the error with its sign, else the hint; "" when there is neither. indent is the
+// label column.
 func (f *Field) Note(th theme.Theme, w, indent int) string {
 	switch {
 	case f.Error != "":

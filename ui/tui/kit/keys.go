@@ -151,7 +151,8 @@ func KeySpots(th theme.Theme, keys []Key, w int, more string) []Spot {
 	return spots
 }
 
-// KeyLine writes the keys that fit into w cells, the first ones first; keys that are off are dim. When some do not fit, the line ends with the key more.
+// KeyLine writes the keys that fit into w cells, the first ones first; keys that are off are dim. When some do not fit,
+// the line ends with the key more.
 func KeyLine(th theme.Theme, keys []Key, w int, more string) string {
 	var b strings.Builder
 	at := 0

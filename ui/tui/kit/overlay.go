@@ -6,7 +6,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Overlay draws the lines of top over the body at column x and line y, both from 0. Lines below or beyond the body are not drawn.
+// Overlay draws the lines of top over the body at column x and line y, both from 0. Lines below or beyond the body are
+// not drawn.
 func Overlay(body, top string, x, y int) string {
 	lines := strings.Split(body, "\n")
 	for i, over := range strings.Split(top, "\n") {

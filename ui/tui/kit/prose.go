@@ -157,7 +157,8 @@ func Row(th theme.Theme, w, indent, labelW int, label string, spans ...Span) []s
 	return lines
 }
 
-// Groups writes a hex string in groups of four after its 0x: "0x12ab 34cd". Other text is returned cleaned. Nothing is cut.
+// Groups writes a hex string in groups of four after its 0x: "0x12ab 34cd". It returns other text cleaned. Nothing is
+// cut.
 func Groups(hex string) string {
 	rest, ok := strings.CutPrefix(hex, "0x")
 	if !ok {

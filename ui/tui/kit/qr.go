@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// QR is a QR code (ISO/IEC 18004, model 2) with error correction level M: a square of dark and light modules, without its quiet zone.
-// It is immutable. NewQR makes it.
+// QR is a QR code (ISO/IEC 18004, model 2) with error correction level M: a square of dark and light modules, without
+// its quiet zone. It is immutable. NewQR makes it.
 type QR struct {
 	size int
 	grid []qrModule
@@ -53,8 +53,8 @@ func qrTable(version int) qrVersion {
 // bytes is the number of data bytes of the version.
 func (v qrVersion) bytes() int { return v.data*(v.short+v.long) + v.long }
 
-// NewQR encodes text in the smallest version that holds it: in alphanumeric mode when every character allows it, else as bytes.
-// ErrQRLong is the only error.
+// NewQR encodes text in the smallest version that holds it: in alphanumeric mode when every character allows it, else
+// as bytes. ErrQRLong is the only error.
 func NewQR(text string) (QR, error) {
 	for version := 1; version <= qrVersions; version++ {
 		t := qrTable(version)

@@ -25,8 +25,8 @@ type Column struct {
 	Align Align // amounts align right; Short or Exact put the point in line
 }
 
-// Cell is the text of one column in one row, in up to two segments. A Span cell takes the whole width of the row; cells after it are
-// ignored.
+// Cell is the text of one column in one row, in up to two segments. A Span cell takes the whole width of the row; cells
+// after it are ignored.
 type Cell struct {
 	Text      string
 	Style     theme.Style
@@ -106,7 +106,8 @@ func (t *Table) clamp() {
 	t.top = max(0, min(t.top, t.n-t.height))
 }
 
-// Press handles the keys that move in a table: j k arrows, pgup pgdown, ctrl+u ctrl+d, g G, home end. It reports whether the key was one.
+// Press handles the keys that move in a table: j k arrows, pgup pgdown, ctrl+u ctrl+d, g G, home end. It reports
+// whether the key was one.
 func (t *Table) Press(key string) bool {
 	switch key {
 	case "j", "down":
@@ -236,8 +237,8 @@ func (t *Table) Shows(i, w int) bool { t.layout(w); return t.widths[i] >= 0 }
 // WidthOf is the width of column i at width w, 0 when it is hidden.
 func (t *Table) WidthOf(i, w int) int { t.layout(w); return max(0, t.widths[i]) }
 
-// View draws the title line and the visible rows, each exactly w cells wide, and blank lines up to the height of Resize. row appends the
-// cells of row i to its argument and returns it.
+// View draws the title line and the visible rows, each exactly w cells wide, and blank lines up to the height of
+// Resize. row appends the cells of row i to its argument and returns it.
 func (t *Table) View(th theme.Theme, w int, row func(i int, cells []Cell) []Cell) string {
 	t.layout(w)
 	var b strings.Builder

@@ -131,7 +131,8 @@ func Spaces(b *strings.Builder, n int) {
 	}
 }
 
-// Sides puts left at the left edge and right at the right edge of a line of w cells; left gives way when there is no room for both.
+// Sides puts left at the left edge and right at the right edge of a line of w cells; left gives way when there is no
+// room for both.
 func Sides(left, right string, w int) string {
 	rw := Width(right)
 	if rw >= w {

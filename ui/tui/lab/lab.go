@@ -33,9 +33,9 @@ const (
 	MaxKept     = 200
 )
 
-// Deps is what the screen works with. Draft is the builder's present draft, called on the event loop; false: no draft.
-// Quote asks for an intent and judges the answer, Balances reads the accounts' balances; both are called from commands.
-// Balances nil: the lab tries only the draft's own funding.
+// Deps are the dependencies of the screen. Draft is the builder's present draft, called on the event loop; false: no
+// draft. Quote asks for an intent and judges the answer, Balances reads the accounts' balances; both are called from
+// commands. Balances nil: the lab tries only the draft's own funding.
 type Deps struct {
 	Draft    func() (intent.Draft, bool)
 	Quote    func(ctx context.Context, in intent.Intent) (Result, error)

@@ -90,7 +90,8 @@ func (m *Model) note(e entry) {
 	m.series[e.Key] = tail(append(m.series[e.Key], e.Result))
 }
 
-// tail is at most the last MaxKept items of a list. It copies them into a new array once there are twice as many.
+// tail is at most the last MaxKept items of a list. It copies them into a new array unless the present one has room for
+// twice as many.
 func tail[T any](s []T) []T {
 	if len(s) <= MaxKept {
 		return s

@@ -14,8 +14,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// askedLay draws one call of the intent. Where its bytes equal those of the operation it decodes them the same way, else
-// it shows the bytes. The brief form gives recipient and amount, and refers to the lines below it for the rest.
+// askedLay draws one call of the intent. Where its bytes equal those of the operation it decodes them the same way,
+// else it shows the bytes. The brief form gives recipient and amount, and refers to the lines below it for the rest.
 func (s *Screen) askedLay(th theme.Theme, c intent.Call, l verify.CallView, equal, brief bool) lay {
 	return func(w int) [][]string {
 		out := [][]string{kit.Prose(w, indent, kit.Span{Text: strconv.Itoa(l.Asked) + " " + askedName(c), Style: th.Strong})}

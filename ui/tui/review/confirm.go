@@ -36,7 +36,7 @@ func (s *Screen) first() *verify.PreparedView {
 	return s.snap.Review1
 }
 
-// wanted is what the confirmation waits for now.
+// wanted is the input that the confirmation waits for.
 type wanted int
 
 const (

@@ -8,9 +8,9 @@
 // screen scrolls.
 //
 // The first signature is asked for only after a confirmed review 1, the others only after a confirmed review 2, and a
-// confirmation carries the fingerprint of what was shown (protocol §1). A confirming key does nothing for half a second
-// after its screen appears, on key repeat, on a paste, before every line was on the screen, and after the deadline;
-// neither a click nor the palette presses it.
+// confirmation carries the fingerprint of the shown review (protocol §1). A confirming key does nothing for half a
+// second after its screen appears, on key repeat, on a paste, before every line was on the screen, and after the
+// deadline; neither a click nor the palette presses it.
 //
 // One key confirms a value below Deps.TypeFrom. A higher or unknown value, and a costly one, takes typing the amount,
 // or the end of the recipient's address where the amount is too long to type. What the calls take counts like what pays
@@ -51,8 +51,8 @@ type Operation interface {
 	Abandon() error
 }
 
-// Deps is what the screen works with. Start begins an operation in the journal; it is called from a command. TypeFrom
-// is the value in micro USD from which the amount has to be typed to confirm; nil: 100 USD.
+// Deps are the dependencies of the screen. Start begins an operation in the journal; it is called from a command.
+// TypeFrom is the value in micro USD from which the amount has to be typed to confirm; nil: 100 USD.
 //
 // Names returns the name of an address in the person's contact book, "" when it has none. The address is in checksum
 // form or base58. It is called on the event loop; nil: there is no book.
@@ -80,7 +80,7 @@ type EditArg struct {
 	Failures []api.Failure
 }
 
-// phase is what the screen shows.
+// phase is the stage of the operation that the screen shows.
 type phase int
 
 const (

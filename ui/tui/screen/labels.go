@@ -9,7 +9,8 @@ import (
 	"coffer/ui/tui/kit"
 )
 
-// Words turns an error of a service call into one plain sentence without a final stop: what happened, as far as it is known.
+// Words turns an error of a service call into one plain sentence without a final stop: what happened, as far as it is
+// known.
 func Words(err error) string {
 	var refused *api.Error
 	var network net.Error

@@ -1,10 +1,11 @@
 // Package screen is the contract between the shell and the screens: the interface of a screen, the context that it
 // gets, and the messages with which screens ask the shell for something.
 //
-// Rules: a screen is a plain struct with imperative methods that live on the event loop. Update does no input or output and a Cmd changes no
-// state: a Cmd returns a past-tense message that carries a generation, and a message of an older generation is dropped. Keys, pastes and
-// mouse events go to the active screen only; every other message goes to all screens, which know their own by type. Screens get the
-// time from Context.Clock and Frame.Now, never from package time.
+// Rules: a screen is a plain struct with imperative methods that live on the event loop. Update does no input or output
+// and a Cmd changes no state: a Cmd returns a past-tense message that carries a generation, and a message of an older
+// generation is dropped. Keys, pastes and mouse events go to the active screen only; every other message goes to all
+// screens, which know their own by type. Screens get the time from Context.Clock and Frame.Now, never from package
+// time.
 package screen
 
 import (
@@ -153,8 +154,8 @@ type OpenedMsg struct{ Arg any }
 // above it. From is that screen; "" is the visible one.
 type BackMsg struct{ From ID }
 
-// AssetArg is the argument of OpenMsg{Build}: an aggregated asset id such as "ob:usdc" and, when known, a chain (CAIP-2). Form names the form to open:
-// "transfer", "swap", or "" for calls.
+// AssetArg is the argument of OpenMsg{Build}: an aggregated asset id such as "ob:usdc" and, when known, a chain
+// (CAIP-2). Form names the form to open: "transfer", "swap", or "" for calls.
 type AssetArg struct{ Aggregate, Chain, Form string }
 
 // ToastMsg asks the shell to show one line for a few seconds.
@@ -163,7 +164,8 @@ type ToastMsg struct {
 	Text    string
 }
 
-// CopyMsg asks the shell to put Text on the terminal's clipboard and to say What was sent there, such as "account address".
+// CopyMsg asks the shell to put Text on the terminal's clipboard and to say What was sent there, such as "account
+// address".
 type CopyMsg struct{ What, Text string }
 
 // BalancesChangedMsg says that balances have changed for certain, such as after an operation completed.

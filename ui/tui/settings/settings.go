@@ -29,7 +29,7 @@ type Action struct{ Name, Screen, Words, Key, Fixed string }
 // Path is a file or directory of the program, for display.
 type Path struct{ Name, Path string }
 
-// Deps are what the screen works with. A nil function removes its part.
+// Deps are the dependencies of the screen. A nil function removes its part.
 type Deps struct {
 	UI      config.UI
 	Config  string                   // path of the configuration

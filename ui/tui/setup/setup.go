@@ -7,7 +7,8 @@
 // types the fingerprint of the network, which is compared with the network file and never taken from the service. The
 // set-up chooses no place of keys for the person.
 //
-// Update does no input or output: commands do, and answer with messages that carry a generation. Sources: protocol §4.2; TH-C3, K1, K6, K7, KR1 to KR3.
+// Update does no input or output: commands do, and answer with messages that carry a generation. Sources:
+// protocol §4.2; TH-C3, K1, K6, K7, KR1 to KR3.
 package setup
 
 import (

@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// Style is a ready-made escape sequence. Rendering is one concatenation, because a screen of money has hundreds of small cells.
-// The zero value renders text as it is.
+// Style is a ready-made escape sequence. Rendering is one concatenation, because a screen of money has hundreds of
+// small cells. The zero value renders text as it is.
 type Style struct{ open string }
 
 const reset = "\x1b[m"

@@ -38,7 +38,8 @@ type Theme struct {
 	Signs Signs
 }
 
-// Signs are the characters that carry meaning or draw lines; each is one cell wide except Arrow, Back and Enter in ASCII.
+// Signs are the characters that carry meaning or draw lines; each is one cell wide except Arrow, Back and Enter in
+// ASCII.
 type Signs struct {
 	Good, Warn, Bad, Unknown string
 	Open, Closed             string // an expanded and a collapsed group

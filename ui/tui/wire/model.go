@@ -19,7 +19,7 @@ import (
 	"coffer/ui/tui/screen"
 )
 
-// Deps is what the screen works with. Log holds the exchanges; nil: none are recorded. Exports name Version.
+// Deps are the dependencies of the screen. Log holds the exchanges; nil: none are recorded. Exports name Version.
 type Deps struct {
 	Log     *httplog.Log
 	Version string
