@@ -85,8 +85,8 @@ func (t *trend) compare(points []point, now point, p period, at time.Time) {
 	}
 }
 
-// change writes by how much to differs from from, in percent with a sign, rounded half away from zero; "" when from is
-// zero.
+// change writes the difference of to and from as a share of from, in percent with a sign, rounded half away from zero;
+// "" when from is zero.
 func change(from, to *big.Int) string {
 	if from.Sign() == 0 {
 		return ""

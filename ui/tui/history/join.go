@@ -168,7 +168,8 @@ const (
 	pinView = 4
 )
 
-// shed releases rows, those farthest from lines from to to first, until at most most records are in memory.
+// shed releases rows, those farthest from the lines between from and to first, until at most most records are in
+// memory.
 func (b *book) shed(from, to, most int) {
 	for b.held > most {
 		c := b.farthest(from, to)

@@ -61,7 +61,7 @@ func (r *qrReader) function(x, y int) bool {
 	return false
 }
 
-// formats are the fifteen bits of level M for each mask, as ISO/IEC 18004 table C.1 lists them.
+// qrFormats are the fifteen bits of level M for each mask, as ISO/IEC 18004 table C.1 lists them.
 func qrFormats() [8]string {
 	return [8]string{
 		"101010000010010", "101000100100101", "101111001111100", "101101101001011",

@@ -129,7 +129,7 @@ type Screen struct {
 	guard  kit.Guard
 	typed  *kit.Field
 	agreed bool     // the sentence of an open gate is typed correctly; the amount is still missing
-	read   struct { // how far the review was read whose confirmation is in progress
+	read   struct { // how far the review under confirmation was read
 		id   string
 		text kit.Scroll
 	}

@@ -283,7 +283,7 @@ func (m *Model) foundAll(msg foundMsg) {
 	m.focus()
 }
 
-// write makes the profile. Its answer counts whatever happens meanwhile.
+// write makes the profile. The model accepts its answer in every case.
 func (m *Model) write() tea.Cmd {
 	if m.picks[defaultGroup] == "" {
 		m.wrong[defaultGroup+"="+yes] = "choose one"
