@@ -24,7 +24,7 @@ import (
 )
 
 // Operation is what this screen needs of one operation. Watch reports until the operation ends or the context is
-// cancelled.
+// canceled.
 type Operation interface {
 	ID() string
 	Snapshot() flow.Snapshot
