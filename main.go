@@ -94,7 +94,7 @@ func actCommands() act.Commands {
 	}
 }
 
-// host is what opening a profile needs of this program.
+// host is what opening a profile needs from this program.
 func host() profile.Host {
 	return profile.Host{
 		Getenv: os.Getenv,
@@ -259,13 +259,13 @@ func (keyCommands) Revoke(ctx context.Context, data, id string) (cli.Key, error)
 	return keyLine(key), ofData(err, dir)
 }
 
-// machine names this one, in the words of a lock.
+// machine names this machine as a lock does.
 func machine() string {
 	name, _ := os.Hostname()
 	return name
 }
 
-// keyLine is a key as the command line tells of it; lists are never null.
+// keyLine is a key as the command line shows it; lists are never null.
 func keyLine(i access.KeyInfo) cli.Key {
 	list := func(of []string) []string { return append([]string{}, of...) }
 	return cli.Key{
@@ -276,7 +276,7 @@ func keyLine(i access.KeyInfo) cli.Key {
 	}
 }
 
-// deskOf says who asks and on what.
+// deskOf puts together the options of the dashboard: for whom it runs and on which terminal.
 func deskOf(g cli.Global) desk.Options {
 	name, _ := os.Hostname()
 	h, asks := host(), prompt()
@@ -290,10 +290,10 @@ func deskOf(g cli.Global) desk.Options {
 	}
 }
 
-// dashboard opens the screens on a profile, or talks line by line.
+// dashboard opens the screens on a profile, or the line-by-line dialogue.
 func dashboard(ctx context.Context, g cli.Global) error { return desk.Run(ctx, deskOf(g)) }
 
-// setUp walks a person through the set-up of a profile and opens it.
+// setUp walks the user through the set-up of a profile and opens it.
 func setUp(ctx context.Context, g cli.Global) error {
 	name, err := desk.SetUp(ctx, deskOf(g))
 	if err != nil || name == "" {
@@ -303,7 +303,7 @@ func setUp(ctx context.Context, g cli.Global) error {
 	return dashboard(ctx, g)
 }
 
-// terminal is what is known about the terminal; without one only what the environment tells.
+// terminal returns what is known about the terminal; without one, only what the environment says.
 func terminal() doctor.Terminal {
 	t := doctor.TerminalOf(os.Getenv)
 	t.MinW, t.MinH = tui.MinWidth, tui.MinHeight
@@ -313,7 +313,7 @@ func terminal() doctor.Terminal {
 	return t
 }
 
-// examine answers `coffer doctor`. A profile that does not open is looked at as far as it goes.
+// examine answers `coffer doctor`. It examines a profile that does not open as far as possible.
 func examine(ctx context.Context, g cli.Global) ([]doctor.Finding, doctor.Deps, error) {
 	s, broken := host().Open(ctx, g.Profile)
 	if broken != nil {
@@ -356,13 +356,13 @@ func (storeCommands) Backup(ctx context.Context, data, file string) error {
 		return err
 	}
 	err = daemon.Backup(ctx, dir, file, os.Stdout)
-	if errors.Is(err, service.ErrBadCopy) { // says nothing about the directory
+	if errors.Is(err, service.ErrBadCopy) { // the error names no directory
 		return &cli.DataError{Err: err, Hint: "put the copy in another place; if that fails too, stop the service and run coffer serve check"}
 	}
 	return ofFile(ofData(err, dir))
 }
 
-// ofFile says of a file that is named that it is a matter of the command line.
+// ofFile marks an error about a named file as an error of the command line.
 func ofFile(err error) error {
 	if errors.Is(err, service.ErrExists) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return cli.InFile(err)
@@ -370,7 +370,7 @@ func ofFile(err error) error {
 	return err
 }
 
-// ofData says what to do about a data directory whose network is damaged or lost.
+// ofData adds the remedy to the error of a data directory whose network is damaged or lost.
 func ofData(err error, dir string) error {
 	if err == nil || !service.IsDamage(err) {
 		return err

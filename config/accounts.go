@@ -10,8 +10,8 @@ import (
 	"coffer/api/op"
 )
 
-// WireAccounts returns the accounts of the profile as the interface writes them, each with its address: the one that the profile names, else the one
-// that follows from its keys and the pins of the network (protocol §8.4).
+// WireAccounts returns the accounts of the profile as the interface writes them, each with its address: the one the
+// profile names, else the one that its keys and the pins of the network determine (protocol §8.4).
 func (p Profile) WireAccounts(pins network.Pins) []api.Account {
 	out := make([]api.Account, len(p.Accounts))
 	for i, a := range p.Accounts {
@@ -23,7 +23,7 @@ func (p Profile) WireAccounts(pins network.Pins) []api.Account {
 	return out
 }
 
-// follows is the address that follows from the keys of an account; "" for one that has no keys.
+// follows is the address that the keys of an account determine; "" for an account without keys.
 func (a Account) follows(pins network.Pins) string {
 	var init []byte
 	switch a.Type {
@@ -43,7 +43,8 @@ func (a Account) follows(pins network.Pins) string {
 	return op.PredictAddress(pins.Factory, pins.KernelV31, init, new(big.Int)).Hex()
 }
 
-// FirstSessions names the session keys that role-based accounts of the profile were made with, by account, where the key was replaced since.
+// FirstSessions lists the session keys that role-based accounts of the profile were made with, by account, for
+// accounts whose session key was replaced since.
 func (p Profile) FirstSessions() map[common.Address]common.Address {
 	out := map[common.Address]common.Address{}
 	for _, a := range p.Accounts {

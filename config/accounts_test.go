@@ -9,8 +9,8 @@ import (
 	"coffer/api/network"
 )
 
-// TestAccountsHaveTheAddressThatFollowsFromTheirKeys: pins, keys and addresses of the role-based account are those of a published example of the
-// interface; a named address stands.
+// TestAccountsHaveTheAddressThatFollowsFromTheirKeys takes pins, keys and addresses of the role-based account from a
+// published example of the interface; an address that the profile names wins.
 func TestAccountsHaveTheAddressThatFollowsFromTheirKeys(t *testing.T) {
 	pins := network.Pins{
 		Factory:            common.HexToAddress("0xaac5D4240AF87249B3f71BC8E4A2cae074A3E419"),

@@ -1,5 +1,6 @@
-// Package config reads what a person has set up: profiles and where things are kept. Without a file everything runs on the embedded demo
-// profile. Files are strict TOML: an unknown key, a wrong type or a broken rule is an error that names the line. No secret has a place here.
+// Package config reads what the user has set up: profiles, and where things are kept. Without a file everything runs
+// on the embedded demo profile. Files are strict TOML: an unknown key, a wrong type or a broken rule is an error that
+// names the line. No setting holds a secret.
 package config
 
 import (
@@ -27,8 +28,9 @@ const SchemaVersion = 1
 // DemoProfile is the name of the profile that exists without any configuration.
 const DemoProfile = "demo"
 
-// Vault backends of a profile. The choice is explicit; nothing falls back. VaultKeyring keeps what a passphrase encrypts in the keyring of the operating
-// system, VaultKeyringOnly trusts that keyring alone, VaultFile keeps an encrypted file, VaultMemory keeps nothing.
+// Vault backends of a profile. The choice is explicit; nothing falls back. VaultKeyring keeps keys in the keyring of
+// the operating system, encrypted with a passphrase; VaultKeyringOnly relies on that keyring alone; VaultFile keeps an
+// encrypted file; VaultMemory keeps nothing.
 const (
 	VaultMemory      = "memory"
 	VaultKeyring     = "keyring"
@@ -36,7 +38,7 @@ const (
 	VaultFile        = "file"
 )
 
-// DefaultLockAfter is how long an unlocked vault may stay idle where a profile says nothing.
+// DefaultLockAfter is how long an unlocked vault may stay idle when a profile does not set it.
 const DefaultLockAfter = 5 * time.Minute
 
 // File is the configuration file.
@@ -47,7 +49,7 @@ type File struct {
 	UI       UI                 `toml:"ui,omitzero"`
 }
 
-// Profile says which service a person talks to, on which network, with which accounts and where the keys are.
+// Profile names the service to use, the network, the accounts, and where the keys are.
 type Profile struct {
 	Name        string       `toml:"-"`
 	Kind        network.Kind `toml:"kind"`
@@ -62,7 +64,7 @@ type Profile struct {
 	LockAfter string `toml:"lock_after,omitempty"`
 	// PolicyFile limits what may be signed (docs/policy.md); it is read anew at every start.
 	PolicyFile string `toml:"policy_file,omitempty"`
-	// SignerCommand signs instead of the vault: a program and its arguments (docs/keys.md).
+	// SignerCommand is a program with its arguments that signs instead of the vault (docs/keys.md).
 	SignerCommand []string `toml:"signer_command,omitempty"`
 }
 
@@ -74,7 +76,8 @@ type Account struct {
 	SessionAddress string `toml:"session_address,omitempty"`
 	AdminAddress   string `toml:"admin_address,omitempty"`
 	DeploymentType string `toml:"deployment_type,omitempty"`
-	// FirstSessionAddress is the session key that a role-based account was made with; set it when session_address was replaced since.
+	// FirstSessionAddress is the session key that a role-based account was made with; it is set when session_address
+	// was replaced since.
 	FirstSessionAddress string `toml:"first_session_address,omitempty"`
 }
 
@@ -89,7 +92,7 @@ func (a Account) Wire() api.Account {
 // Embedded reports whether the profile's service runs inside this program.
 func (p Profile) Embedded() bool { return p.Kind == network.Embedded }
 
-// An Error is a fault of the configuration file. Line and Column count from 1; 0 means that the place is not known.
+// An Error is a fault of the configuration file. Line and Column count from 1; 0 means that the place is unknown.
 type Error struct {
 	Path         string
 	Line, Column int
@@ -108,8 +111,8 @@ func (e *Error) Error() string {
 	return s + ": " + e.Problem
 }
 
-// Load reads and checks the file at path. A missing file is not an error: the result then holds the demo profile alone. A file or directory
-// that others may write is refused (TH-C3).
+// Load reads and checks the file at path. A missing file is not an error: the result is then the demo profile alone.
+// Load refuses a file or directory that other users may write (TH-C3).
 func Load(path string) (File, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,7 +127,7 @@ func Load(path string) (File, error) {
 	return Parse(path, data)
 }
 
-// Default returns the configuration without a file: the embedded demo profile.
+// Default returns the configuration that holds without a file: the embedded demo profile.
 func Default() File {
 	return File{Version: SchemaVersion, Default: DemoProfile, Profiles: map[string]Profile{DemoProfile: demo()}}
 }
@@ -133,7 +136,7 @@ func demo() Profile {
 	return Profile{Name: DemoProfile, Kind: network.Embedded, Vault: VaultMemory}
 }
 
-// Parse reads and checks the bytes of a configuration file; path only names it in errors, which are *Error.
+// Parse reads and checks the bytes of a configuration file; path only appears in errors, which are *Error.
 func Parse(path string, data []byte) (File, error) {
 	var f File
 	dec := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
@@ -245,7 +248,7 @@ func (p Profile) check() (key, problem string) {
 	return "", ""
 }
 
-// lockBounds are the shortest and longest time that a vault may stay unlocked without use.
+// lockBounds are the shortest and longest idle time that a profile may set for an unlocked vault.
 const (
 	shortestLock = 10 * time.Second
 	longestLock  = 24 * time.Hour
@@ -334,7 +337,8 @@ func (a Account) check() string {
 	return ""
 }
 
-// checkForm checks what the type of an EVM account leaves open: the form of deployment, and addresses that belong to another type.
+// checkForm checks what the type of an EVM account does not fix: the form of deployment, and addresses that belong to
+// another type.
 func (a Account) checkForm() string {
 	switch a.Type {
 	case api.AccountKernelV33:
@@ -361,7 +365,8 @@ func isAddress(s string) bool {
 	return err == nil && caip.CheckEIP55(s) == nil
 }
 
-// at makes an Error and looks for the line that sets the key: the last part of the key after the header of its table.
+// at makes an Error and looks for the line that sets the key: it searches for the last part of the key below the
+// header of its table.
 func at(path string, data []byte, key, problem string) *Error {
 	e := &Error{Path: path, Key: strings.TrimSuffix(key, "."), Problem: problem}
 	parts := strings.Split(e.Key, ".")

@@ -13,9 +13,10 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// AddProfile appends a profile to the configuration file at path, which is made when there is none (0600, its directory 0700). What stands in the file
-// stays as it is, comments included. With makeDefault a new file names the profile as the default one; a file that is there keeps the default that it has, see
-// AddDefaultProfile. The result is read back before it is written, so a profile that breaks a rule is refused with the *Error that reading it would give.
+// AddProfile appends a profile to the configuration file at path. It creates a missing file (0600, its directory 0700)
+// and keeps what the file already contains, comments included. With makeDefault a new file names the profile as the
+// default one; an existing file keeps its default, see AddDefaultProfile. AddProfile reads the result back before it
+// writes, so a profile that breaks a rule gets the *Error that reading it would give.
 func AddProfile(path string, p Profile, makeDefault bool) error {
 	data, err := withProfile(path, p, makeDefault)
 	if err != nil {
@@ -24,8 +25,9 @@ func AddProfile(path string, p Profile, makeDefault bool) error {
 	return write(path, data)
 }
 
-// AddDefaultProfile is AddProfile, and makes the profile the default one of the file, whichever was before, in the same write. Of what stands in the file only the
-// name of the default profile changes. A file in which it cannot be changed so is refused with an *Error.
+// AddDefaultProfile is AddProfile that also makes the profile the default one, in the same write, whatever the default
+// was before. Of the existing content only the name of the default profile changes. A file in which that name alone
+// cannot be changed gives an *Error.
 func AddDefaultProfile(path string, p Profile) error {
 	data, err := withProfile(path, p, false)
 	if err != nil {
@@ -38,7 +40,7 @@ func AddDefaultProfile(path string, p Profile) error {
 	return write(path, data)
 }
 
-// CanAdd says what AddProfile would refuse the profile for, and writes nothing.
+// CanAdd returns the error with which AddProfile would refuse the profile; it writes nothing.
 func CanAdd(path string, p Profile) error {
 	data, err := withProfile(path, p, false)
 	if err == nil {
@@ -47,7 +49,7 @@ func CanAdd(path string, p Profile) error {
 	return err
 }
 
-// withProfile is the content of the file with one more profile.
+// withProfile returns the content of the file with one more profile.
 func withProfile(path string, p Profile, makeDefault bool) ([]byte, error) {
 	data, err := readToEdit(path)
 	if err != nil {
@@ -67,7 +69,8 @@ func withProfile(path string, p Profile, makeDefault bool) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write configuration: %w", err)
 	}
-	// Only the profile's own table: the one around it may stand in the file already, and needs no header.
+	// Only the profile's own table: the file may already have the table around it, and TOML needs no header for that
+	// one.
 	_, block, found := bytes.Cut(block, []byte("[profiles."))
 	if !found {
 		return nil, errors.New("write configuration: the profile has no table of its own")
@@ -85,8 +88,7 @@ func defaultWish(profile string) []wish {
 	return []wish{{keys: []wishedKey{{name: "default", value: profile, text: text, line: "default = " + text}}}}
 }
 
-// SetUI writes the choices about the screens into the table [ui] of the file, which is made when there is none. Comments, and lines that are right already,
-// stay. A table in another form than lines below its header, such as ui = { … }, is refused with an *Error and has to be changed by hand.
+// signingKey signs on a review. No action of the shell or of the review may have this key: a slip would sign.
 func SetUI(path string, u UI) error {
 	text, err := toml.Marshal(struct {
 		UI UI `toml:"ui"`
@@ -106,7 +108,7 @@ func SetUI(path string, u UI) error {
 	return change(path, all, func(f *File) { f.UI = u })
 }
 
-// change rewrites the file and makes sure that what it then says is what it said before, with the change that is meant.
+// change rewrites the file, and checks that the new file says what the old one said plus the intended change.
 func change(path string, all []wish, meant func(*File)) error {
 	data, err := readToEdit(path)
 	if err != nil {
@@ -118,7 +120,8 @@ func change(path string, all []wish, meant func(*File)) error {
 	return write(path, data)
 }
 
-// changed is the content of a file with the change that is meant, and with nothing else in it that says something else than before.
+// changed returns the content of a file with the intended change, and checks that nothing else in it changes its
+// meaning.
 func changed(path string, data []byte, all []wish, meant func(*File)) ([]byte, error) {
 	want, err := Parse(path, data)
 	if err != nil {
@@ -136,14 +139,14 @@ func changed(path string, data []byte, all []wish, meant func(*File)) ([]byte, e
 	return data, nil
 }
 
-// sameFile compares what two files say. Empty and absent tables say the same.
+// sameFile compares what two files say. An empty table equals an absent one.
 func sameFile(a, b File) bool {
 	x, errX := toml.Marshal(a)
 	y, errY := toml.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// AddAccount appends an account to a profile that stands in the configuration file at path.
+// AddAccount appends an account to a profile of the configuration file at path.
 func AddAccount(path, profile string, a Account) error {
 	data, err := readToEdit(path)
 	if err != nil {
@@ -167,7 +170,7 @@ func AddAccount(path, profile string, a Account) error {
 	if err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
-	// The tables above the account's stand in the file already.
+	// The file already has the tables above the account's.
 	_, block, found := bytes.Cut(block, []byte("[["))
 	if !found {
 		return errors.New("write configuration: the account has no table of its own")
@@ -195,7 +198,8 @@ func appendBlock(data, block []byte) []byte {
 	return append(append(bytes.Clone(data), '\n'), block...)
 }
 
-// write checks the new content and puts it in the place of the old one at once. Where path is a symbolic link, what it points to is replaced.
+// write checks the new content and replaces the old file atomically. Where path is a symbolic link, it replaces the
+// file that the link points to.
 func write(path string, data []byte) error {
 	if _, err := Parse(path, data); err != nil {
 		return err
@@ -222,7 +226,8 @@ func write(path string, data []byte) error {
 	return nil
 }
 
-// CheckUI says what is wrong with choices about the screens, as an *Error with the key and the problem; nil when they can be written.
+// CheckUI checks choices about the screens: it returns an *Error with the key and the problem, or nil when they can be
+// written.
 func CheckUI(u UI) error {
 	if key, problem := u.check(); problem != "" {
 		return &Error{Key: strings.Join(append([]string{"ui"}, key...), "."), Problem: problem}

@@ -7,8 +7,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// RemoveAccount takes the account at index at out of a profile in the configuration file at path. Comments and everything else stay as they are; a file that
-// has the account in another form than a table of its own is not changed.
+// RemoveAccount removes the account at index at from a profile in the configuration file at path. Comments and
+// everything else stay as they are; a file that does not give the account a table of its own stays unchanged.
 func RemoveAccount(path, profile string, at int) error {
 	data, err := readToEdit(path)
 	if err != nil {
@@ -37,8 +37,8 @@ func RemoveAccount(path, profile string, at int) error {
 	return write(path, data)
 }
 
-// withoutTable leaves out the nth table of a name: its header and the lines below it up to the last one with a key. Blank lines and comments before the next
-// table stay with that one.
+// withoutTable drops the nth table of a name: its header and the lines below it up to the last one with a key. Blank
+// lines and comments before the next table stay with that table.
 func withoutTable(text, name string, nth int) string {
 	lines := strings.Split(text, "\n")
 	from, to := -1, len(lines)

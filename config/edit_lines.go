@@ -8,7 +8,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// wish is what a table of the file shall hold. whole says that keys which are not wished for leave it.
+// wish is what a table of the file should hold. whole means that keys that are not in the wish are removed.
 type wish struct {
 	table string
 	keys  []wishedKey
@@ -19,7 +19,7 @@ type wish struct {
 type wishedKey struct {
 	name  string
 	value any
-	text  string // of the value, as TOML
+	text  string // the value, as TOML
 	line  string
 }
 
@@ -45,7 +45,8 @@ func wishes(text []byte) ([]wish, error) {
 	return out, nil
 }
 
-// header is the name of the table that a line begins; ok is false for any other line. Quotes and blanks around its parts do not count.
+// header returns the name of the table that a line opens; ok is false for any other line. Quotes and blanks around its
+// parts do not count.
 func header(line string) (table string, ok bool) {
 	line = strings.TrimSpace(line)
 	if !strings.HasPrefix(line, "[") {
@@ -80,7 +81,8 @@ func readKey(line string) (wishedKey, error) {
 	return wishedKey{}, nil
 }
 
-// equals is the place of the sign between key and value: the first one behind the key, which may have one in its quotes.
+// equals returns the position of the sign between key and value: the first one after the key, which may have one
+// inside its quotes.
 func equals(line, name string) int {
 	from := max(0, strings.Index(line, name)) + len(name)
 	if from > len(line) {
@@ -89,7 +91,7 @@ func equals(line, name string) int {
 	return from + max(0, strings.IndexByte(line[from:], '='))
 }
 
-// remark is the comment at the end of a line with a key, "" when there is none.
+// remark returns the comment at the end of a line with a key, "" when it has none.
 func remark(line string) string {
 	for i := range len(line) {
 		if line[i] != '#' {
@@ -103,8 +105,9 @@ func remark(line string) string {
 	return ""
 }
 
-// rewrite puts wishes into a file. Lines that are right already, comments and everything in other tables stay as they are. The caller reads the result and
-// compares: a file in which a wished table has another form than lines below a header is not changed rightly.
+// rewrite puts wishes into a file. Lines that are right already, comments and everything in other tables stay as they
+// are. The caller has to read the result and compare: rewrite does not handle a wished table in another form than
+// lines below a header.
 func rewrite(data []byte, all []wish) []byte {
 	lines := strings.Split(string(bytes.TrimRight(data, "\n")), "\n")
 	for _, w := range all {
@@ -126,7 +129,7 @@ func (w wish) into(lines []string) []string {
 		return lines
 	}
 	out := append([]string{}, lines[:from]...)
-	last := len(out) // behind the last line with a key
+	last := len(out) // after the last line with a key
 	done := map[string]bool{}
 	for _, line := range lines[from:to] {
 		kept, name := w.line(line)
@@ -151,7 +154,7 @@ func (w wish) into(lines []string) []string {
 	return append(out, lines[to:]...)
 }
 
-// find gives the lines of the table: from behind its header up to the next header. The root table begins with the file.
+// find gives the lines of the table: from below its header up to the next header. The root table begins with the file.
 func (w wish) find(lines []string) (from, to int, found bool) {
 	if w.table == "" {
 		found = true
@@ -169,8 +172,8 @@ func (w wish) find(lines []string) (from, to int, found bool) {
 	return from, len(lines), found
 }
 
-// line is what becomes of a line of the table, and the name of its key; kept is "" for a key that leaves, name is "" for a line without a key. Only the value of a line
-// changes: blanks around it, a comment and the form of the line's end stay.
+// line returns what a line of the table becomes, and the name of its key; kept is "" for a key that is removed, name
+// is "" for a line without a key. Only the value changes: blanks around it, a comment and the line ending stay.
 func (w wish) line(line string) (kept, name string) {
 	if t := strings.TrimSpace(line); t == "" || t[0] == '#' {
 		return line, ""

@@ -196,7 +196,7 @@ func TestAFileBehindASymbolicLinkIsEditedWhereItLies(t *testing.T) {
 	}
 }
 
-// A profile that signs is tied to its network by id, so that another network file in the same place changes nothing.
+// A profile that signs names its network by id, so that another network file in the same place cannot redirect it.
 func TestAProfileThatSignsNamesItsNetworkByID(t *testing.T) {
 	p := team()
 	p.NetworkID, p.NetworkFile = "", "/n.json"

@@ -152,7 +152,7 @@ func TestAProfileIsAddedWithItsAccountsAtOnce(t *testing.T) {
 	}
 }
 
-// FuzzSetUI: whatever the file looks like, writing the choices either changes them and nothing else, or is refused.
+// FuzzSetUI: for every file, writing the choices either changes them and nothing else, or is refused.
 func FuzzSetUI(f *testing.F) {
 	for _, s := range []string{commented, "version = 1\n", "version=1\n[ui]\n[ui.keys]\n", "version = 1\nui.theme = \"dark\"\n", "version = 1\r\n[ ui ]\r\ntheme='dark'#x\r\n", "version = 1\n[ui]\n\"theme\" = 'a#b'"} {
 		f.Add([]byte(s))
@@ -180,7 +180,8 @@ func FuzzSetUI(f *testing.F) {
 	})
 }
 
-// The person asked for another default profile, not for another file: every byte but the name of the default one stays, whatever the file looks like.
+// The user asks for another default profile, not for another file: for every file, each byte outside the name of the
+// default stays.
 func TestAProfileThatIsToBeTheDefaultChangesNothingElse(t *testing.T) {
 	const a = "[profiles.a] # first\nkind = \"embedded\"   # aligned\n\tvault='memory'\n\n# the end"
 	for text, want := range map[string]string{

@@ -20,8 +20,8 @@ const (
 	FromCommand     = "command line"
 )
 
-// Effective is one setting as it holds now. Value is what it is, nil when it is not set and has no default. Where is the place of a setting of the file as path:line,
-// the name of a variable, or the name of a flag; "" for a default.
+// Effective is one setting as it holds now. Value is nil when it is not set and has no default. Where is path:line for
+// a setting of the file, the name of a variable, or the name of a flag; "" for a default.
 type Effective struct {
 	Key    string `json:"key"`
 	Value  any    `json:"value"`
@@ -29,8 +29,9 @@ type Effective struct {
 	Where  string `json:"where,omitempty"`
 }
 
-// Show lists every setting that holds for a profile, with its source: the places, the profile, its settings and those of the screens. profile is what --profile names, ""
-// when it was not given. Nothing of it is a secret: of signer_command only the program is shown, as arguments may be misused for one.
+// Show lists every setting that holds for a profile, with its source: the places, the profile, its settings and those
+// of the screens. profile is the value of --profile, "" without it. The list holds no secret: of signer_command it
+// shows only the program, because users may put a secret into the arguments.
 //
 // Errors: those of PathsFrom and Load; a profile that does not exist.
 func Show(getenv func(string) string, profile string) ([]Effective, error) {
@@ -56,7 +57,7 @@ func Show(getenv func(string) string, profile string) ([]Effective, error) {
 	return s.list, nil
 }
 
-// shown collects what is shown.
+// shown collects the settings to show.
 type shown struct {
 	getenv func(string) string
 	path   string
@@ -81,7 +82,7 @@ func (s *shown) places(paths Paths) {
 	}
 }
 
-// profile finds the profile that is used and says who chose it.
+// profile finds the profile in use and where that choice comes from.
 func (s *shown) profile(f File, flag string) (Profile, error) {
 	e := Effective{Key: "profile", Source: FromDefault}
 	name := flag
@@ -151,7 +152,7 @@ func (s *shown) one(key []string, value any) {
 	s.list = append(s.list, e)
 }
 
-// fallback is a default as it is written in TOML, read; nil for none.
+// fallback reads a default as TOML writes it; nil for none.
 func fallback(written string) any {
 	switch written {
 	case "":
@@ -162,7 +163,7 @@ func fallback(written string) any {
 	return strings.Trim(written, `"`)
 }
 
-// harmless is a value without what might be secret.
+// harmless is a value without the parts that may be secret.
 func harmless(name string, v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Bool:

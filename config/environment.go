@@ -30,10 +30,10 @@ func Variables() []Variable {
 	}
 }
 
-// envPrefix begins the names of this program's own variables.
+// envPrefix is how the names of this program's own variables begin.
 const envPrefix = "COFFER_"
 
-// secretWords are parts of a variable's name that say that its value is meant to be secret.
+// secretWords are parts of a variable's name that mark its value as a secret.
 func secretWords() []string {
 	return []string{
 		"APIKEY", "AUTH", "CREDENTIAL", "CREDENTIALS", "KEY", "KEYS", "MNEMONIC", "PASS", "PASSPHRASE", "PASSWD", "PASSWORD", "PHRASE", "PIN", "PRIVATE", "PRIVKEY", "PW", "PWD",
@@ -41,8 +41,9 @@ func secretWords() []string {
 	}
 }
 
-// SecretVariables names the variables of an environment (as os.Environ gives it) that were meant to give this program a secret: COFFER_API_KEY, COFFER_PASSPHRASE
-// and the like. The program ignores them. The names are sorted; the values are not looked at.
+// SecretVariables names the variables of an environment (as os.Environ gives it) that look like an attempt to pass a
+// secret: COFFER_API_KEY, COFFER_PASSPHRASE and the like. The program ignores them. The names are sorted; the values
+// are not read.
 func SecretVariables(env []string) []string {
 	var out []string
 	for _, name := range ownVariables(env) {
@@ -55,14 +56,14 @@ func SecretVariables(env []string) []string {
 
 func isSecretWord(w string) bool { return slices.Contains(secretWords(), strings.ToUpper(w)) }
 
-// UnknownVariables names the variables that look like settings of this program and are none. The names are sorted.
+// UnknownVariables names the variables that look like settings of this program but are not. The names are sorted.
 func UnknownVariables(env []string) []string {
 	return slices.DeleteFunc(ownVariables(env), func(name string) bool {
 		return slices.ContainsFunc(Variables(), func(v Variable) bool { return v.Name == name })
 	})
 }
 
-// ownVariables are the names that begin as this program's own do.
+// ownVariables are the names with this program's prefix.
 func ownVariables(env []string) []string {
 	var out []string
 	for _, line := range env {
@@ -74,15 +75,15 @@ func ownVariables(env []string) []string {
 	return slices.Compact(out)
 }
 
-// IgnoredXDG names the XDG variables whose value is a relative path, which the rules of XDG say to ignore.
+// IgnoredXDG names the XDG variables with a relative path, which the XDG rules say to ignore.
 func IgnoredXDG(getenv func(string) string) []string {
 	return slices.DeleteFunc([]string{"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"}, func(name string) bool {
 		return getenv(name) == "" || filepath.IsAbs(getenv(name))
 	})
 }
 
-// absolute refuses a variable of this program with a relative path: which journal is used must not hang on the directory that a command is started in, because
-// what was signed and sent is known to one journal only.
+// absolute refuses a variable of this program with a relative path: the journal in use must not depend on the working
+// directory, because only one journal knows what was signed and sent.
 func absolute(getenv func(string) string, names ...string) error {
 	for _, name := range names {
 		if v := getenv(name); v != "" && !filepath.IsAbs(v) {

@@ -13,7 +13,7 @@ func getter(env map[string]string) func(string) string {
 	return func(k string) string { return env[k] }
 }
 
-// A journal knows what was sent. Which one is used must not hang on the directory in which a command is started.
+// A journal knows what was sent. Which journal is used must not depend on the working directory of a command.
 func TestRelativePlacesAreRefused(t *testing.T) {
 	for _, name := range []string{EnvConfig, EnvData} {
 		for _, value := range []string{"lab", "./lab", "../lab", "~/lab"} {
@@ -29,7 +29,7 @@ func TestRelativePlacesAreRefused(t *testing.T) {
 	}
 }
 
-// The rules of XDG say to ignore a relative path; it is told of.
+// The XDG rules say to ignore a relative path; the program reports it.
 func TestRelativeXDGPathsAreIgnoredAndNamed(t *testing.T) {
 	env := map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "c", "XDG_DATA_HOME": "./d", "XDG_STATE_HOME": "../s"}
 	p, err := PathsFrom(getter(env))
@@ -44,7 +44,7 @@ func TestRelativeXDGPathsAreIgnoredAndNamed(t *testing.T) {
 	}
 }
 
-// Each place goes where its variable says, and nothing else moves.
+// Each place follows its own variable, and nothing else moves.
 func TestEachVariableMovesItsOwnPlace(t *testing.T) {
 	base := map[string]string{"HOME": "/h"}
 	plain, err := PathsFrom(getter(base))

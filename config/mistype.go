@@ -11,7 +11,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// tomlError says what is wrong with a file that was not decoded: place, setting and words for a person, nothing of the decoder's talk of types of the program.
+// tomlError explains why a file does not decode: the place, the setting and a plain description, without the Go types
+// in the decoder's message.
 func tomlError(path string, data []byte, err error) error {
 	var strict *toml.StrictMissingError
 	if errors.As(err, &strict) && len(strict.Errors) > 0 {
@@ -29,18 +30,18 @@ func tomlError(path string, data []byte, err error) error {
 	switch {
 	case unquotedAction(de.Key()):
 		e.Problem = "put the name of the action in quotes: \"" + strings.Join(de.Key()[2:], ".") + "\""
-	case reGot.MatchString(de.Error()), toml.Unmarshal(data, &whole) == nil: // what is TOML has a value of another type than its setting
+	case reGot.MatchString(de.Error()), toml.Unmarshal(data, &whole) == nil: // the file is TOML, but a value has another type than its setting
 		e.Key, e.Problem = mistyped(de)
 	default:
-		e.Problem, _, _ = strings.Cut(strings.TrimPrefix(de.Error(), "toml: "), ": strconv.") // a number out of range names a function
+		e.Problem, _, _ = strings.Cut(strings.TrimPrefix(de.Error(), "toml: "), ": strconv.") // a number out of range names a Go function
 	}
 	return e
 }
 
-// reGot is how the decoder tells what stands in the file.
+// reGot matches the decoder's word for the type in the file.
 var reGot = regexp.MustCompile(`^toml: cannot (?:decode TOML|store an?) ([a-z ]+?) (?:into|in) `)
 
-// mistyped names the setting whose value has another type, and says what it takes, with an example, and what stands there.
+// mistyped names the setting whose value has the wrong type, what it takes, with an example, and what the file has.
 func mistyped(de *toml.DecodeError) (key, problem string) {
 	parts := de.Key()
 	name, n, t := settingAt(parts)
@@ -53,7 +54,8 @@ func mistyped(de *toml.DecodeError) (key, problem string) {
 	return strings.Join(parts[:n], "."), problem
 }
 
-// settingAt finds the setting that a key of the file belongs to: its name in Settings, how many parts of the key lead to it, and the type of its value.
+// settingAt finds the setting that a key of the file belongs to: its name in Settings, how many parts of the key lead
+// to it, and the type of its value.
 func settingAt(parts []string) (name []string, n int, t reflect.Type) {
 	t = reflect.TypeFor[File]()
 	for n < len(parts) {
@@ -78,7 +80,7 @@ func settingAt(parts []string) (name []string, n int, t reflect.Type) {
 	return name, n, t
 }
 
-// element is the type of what stands in the file: behind a pointer, and of one of several tables.
+// element is the type that the file holds: the target of a pointer, one table of a list of tables.
 func element(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
 		return t.Elem()
@@ -86,7 +88,7 @@ func element(t reflect.Type) reflect.Type {
 	return t
 }
 
-// expected says what a setting takes. parts is its key in the file.
+// expected describes what a setting takes. parts is its key in the file.
 func expected(name, parts []string, t reflect.Type) string {
 	header := strings.Join(parts, ".")
 	if t.Kind() == reflect.Pointer {
@@ -142,7 +144,7 @@ func exampleOf(v reflect.Value, name []string) string {
 	return ""
 }
 
-// gotWord is what stands in the file, from the decoder's word for it.
+// gotWord turns the decoder's word for the value in the file into a plain one.
 func gotWord(toml string) string {
 	switch toml {
 	case "string":

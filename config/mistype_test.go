@@ -8,10 +8,11 @@ import (
 	"testing"
 )
 
-// reGo are words of the decoder and of Go that mean nothing to somebody who writes a file. What is a word of TOML as well, such as "unterminated basic string", is none.
+// reGo are words of the decoder and of Go that mean nothing to a user who writes a file. Words that TOML also uses,
+// such as "unterminated basic string", are not among them.
 var reGo = regexp.MustCompile(`struct field|cannot decode|cannot store|strconv|reflect|interface|map\[|\[\]string|config\.[A-Z]|of type|\b(bool|int|int64|float64|struct|slice|nil)\b`)
 
-// speaksGo returns what of a message a person cannot know; words of the file itself do not count.
+// speaksGo returns the part of a message that a user cannot know; words of the file itself do not count.
 func speaksGo(err error, data []byte) string {
 	var ce *Error
 	if !errors.As(err, &ce) {
@@ -25,7 +26,7 @@ func speaksGo(err error, data []byte) string {
 	return ""
 }
 
-// settingLine is a file with one setting, and the line on which it stands.
+// settingLine is a file with one setting, and the line of that setting.
 func settingLine(setting, value string) (text string, line int) {
 	key := strings.ReplaceAll(strings.ReplaceAll(setting, "profiles.*", "profiles.p"), "ui.colors.*", "ui.colors.dim")
 	key = strings.ReplaceAll(key, "ui.keys.*", `ui.keys."shell.quit"`)
@@ -36,7 +37,8 @@ func settingLine(setting, value string) (text string, line int) {
 	return fmt.Sprintf("\n%s = %s\n", key, value), 2
 }
 
-// The words are those of the person's file: which line, which setting, what it takes with an example, and what stands there.
+// The message uses the words of the user's file: which line, which setting, what it takes with an example, and what
+// the file has.
 func TestASettingOfAnotherTypeIsToldWithAnExample(t *testing.T) {
 	values := map[string]string{`"x"`: "text", "1": "number", "1.5": "", "true": "true or false", "2026-01-31": "", "07:30:00": "", "[]": "list of texts", "[1]": "", `["x", 1]`: "", "{ a = 1 }": ""}
 	for _, s := range Settings() {

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// checkMode refuses a file or directory that somebody else may write: whoever can change the base URL or the network can change where keys
-// and signatures go.
+// checkMode refuses a file or directory that another user may write: a user who can change the base URL or the network
+// can change where keys and signatures go.
 func checkMode(path string) error {
 	for _, p := range []string{path, filepath.Dir(path)} {
 		info, err := os.Stat(p)

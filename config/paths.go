@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Paths says where things are kept, after the XDG base directory rules.
+// Paths are the places where things are kept, by the XDG base directory rules.
 type Paths struct {
 	Config string // configuration file
 	Data   string // chains, quotes and history of the embedded service
 	State  string // journal and logs
 }
 
-// PathsFrom finds the paths from environment variables (getenv is os.Getenv outside tests): COFFER_CONFIG and COFFER_DATA name the file and the
-// directory outright, as absolute paths (else an *Error); else XDG_CONFIG_HOME, XDG_DATA_HOME and XDG_STATE_HOME, where a relative path is ignored; else the
-// places below the home directory.
+// PathsFrom finds the paths from environment variables (getenv is os.Getenv outside tests): COFFER_CONFIG and
+// COFFER_DATA name the file and the directory directly, as absolute paths (else an *Error); else XDG_CONFIG_HOME,
+// XDG_DATA_HOME and XDG_STATE_HOME apply, without relative paths; else the places below the home directory.
 func PathsFrom(getenv func(string) string) (Paths, error) {
 	if err := absolute(getenv, EnvConfig, EnvData); err != nil {
 		return Paths{}, err
@@ -53,24 +53,25 @@ func PathsFrom(getenv func(string) string) (Paths, error) {
 	return p, err
 }
 
-// serviceData is the name of the data directory of `coffer serve`, which no profile may have.
+// serviceData is the name of the data directory of `coffer serve`; no profile may have it.
 const serviceData = "serve"
 
-// ProfileData is the data directory of an embedded profile; each profile has a network of its own.
+// ProfileData is the data directory of an embedded profile; each profile has its own network.
 func (p Paths) ProfileData(profile string) string { return filepath.Join(p.Data, profile) }
 
 // ProfileState is the directory of a profile's journal.
 func (p Paths) ProfileState(profile string) string { return filepath.Join(p.State, profile) }
 
-// ProfileAnchor is the directory, beside the configuration and so outside the state, of what must outlive a journal that is restored from an older copy: how
-// far the journal of a profile on a network was written, and which plans were carried out. network is a network id.
+// ProfileAnchor is the directory of what must outlive a journal that is restored from an older copy: how far the
+// journal of a profile on a network was written, and which plans were carried out. It is beside the configuration, and
+// so outside the state. network is a network id.
 func (p Paths) ProfileAnchor(profile, network string) string {
 	const enough = 16
 	id := strings.TrimPrefix(network, "0x")
 	return filepath.Join(filepath.Dir(p.Config), "anchors", profile+"-"+id[:min(len(id), enough)])
 }
 
-// ProfileScreens is where the screens of a profile keep what they show at once at the next start: no secret.
+// ProfileScreens is where the screens of a profile keep what they show first at the next start; it holds no secret.
 func (p Paths) ProfileScreens(profile string) string {
 	return filepath.Join(p.State, profile, "screens")
 }
@@ -83,8 +84,8 @@ func (p Paths) ProfileExports(profile string) string {
 // ProfileKeys is the directory of a profile's encrypted file of keys.
 func (p Paths) ProfileKeys(profile string) string { return filepath.Join(p.Data, profile, "keys") }
 
-// ServiceData is the absolute data directory of a service for a team: the given one, else one below the user's data directory. getenv is os.Getenv
-// outside tests.
+// ServiceData is the absolute data directory of a service for a team: the given one, else one below the user's data
+// directory. getenv is os.Getenv outside tests.
 func ServiceData(given string, getenv func(string) string) (string, error) {
 	if given != "" {
 		return filepath.Abs(given)

@@ -8,8 +8,9 @@ import (
 	"coffer/api/network"
 )
 
-// Network reads network_file and returns the network that it describes, which must be the one of network_id where that is set. The kind is the
-// profile's: the user declares it, the service cannot. A file or directory that others may write is refused, as of the configuration itself (TH-C3).
+// Network reads network_file and returns the network it describes, which must match network_id where that is set. The
+// kind is the profile's: the user declares it, the service cannot. Network refuses a file or directory that other
+// users may write, as Load does for the configuration (TH-C3).
 func (p Profile) Network() (network.Descriptor, error) {
 	raw, err := os.ReadFile(p.NetworkFile)
 	if err != nil {
@@ -29,8 +30,8 @@ func (p Profile) Network() (network.Descriptor, error) {
 	return n, nil
 }
 
-// Roots reads ca_file, the certificate authority of the profile's service; without one the result is nil: those of the system hold. A file or
-// directory that others may write is refused.
+// Roots reads ca_file, the certificate authority of the profile's service; without one the result is nil and the
+// system's authorities apply. Roots refuses a file or directory that other users may write.
 func (p Profile) Roots() (*x509.CertPool, error) {
 	if p.CAFile == "" {
 		return nil, nil
@@ -49,5 +50,6 @@ func (p Profile) Roots() (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// CheckMode refuses a file that somebody else may write, or whose directory they may write (TH-C3); nothing is checked where files have no modes.
+// CheckMode refuses a file that another user may write, or whose directory another user may write (TH-C3); where files
+// have no modes it checks nothing.
 func CheckMode(path string) error { return checkMode(path) }

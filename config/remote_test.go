@@ -11,7 +11,7 @@ import (
 	"coffer/api/network"
 )
 
-// TestTheNetworkIsTheOneThatTheProfileNames: the file of another network is refused, and the kind is what the profile declares.
+// TestTheNetworkIsTheOneThatTheProfileNames: the profile refuses the file of another network, and its own kind holds.
 func TestTheNetworkIsTheOneThatTheProfileNames(t *testing.T) {
 	n, err := network.Descriptor{
 		Version: network.Version, Kind: network.Lab, Chains: []string{"eip155:1"}, Genesis: map[string]string{"eip155:1": "0xab"},
@@ -42,7 +42,8 @@ func TestTheNetworkIsTheOneThatTheProfileNames(t *testing.T) {
 	}
 }
 
-// TestAnAuthorityWithoutACertificateIsRefused: it would otherwise trust nobody, and every connection would fail without saying why.
+// TestAnAuthorityWithoutACertificateIsRefused: an empty pool trusts no server, so every connection would fail without
+// a reason.
 func TestAnAuthorityWithoutACertificateIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(path, []byte("no certificate"), 0o600); err != nil {
@@ -56,7 +57,8 @@ func TestAnAuthorityWithoutACertificateIsRefused(t *testing.T) {
 	}
 }
 
-// TH-C3: whoever can change the network file or the certificate authority can change whom the program trusts.
+// TH-C3: a user who can change the network file or the certificate authority can change which servers the program
+// trusts.
 func TestFilesThatOthersMayWriteAreNotTrusted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no modes here")

@@ -9,16 +9,17 @@ import (
 	"coffer/api/network"
 )
 
-// Setting describes one key of the configuration file. Key is its dotted name with * for a name that a person chooses. Type is "text", "number", "true or false" or
-// "list of texts". Default is the value that holds without the key, as it stands in the file; "" for none. Values lists all that are allowed, nil where
-// there are many.
+// Setting describes one key of the configuration file. Key is its dotted name with * for a name that the user chooses.
+// Type is "text", "number", "true or false" or "list of texts". Default is the value that holds without the key, as
+// the file writes it; "" for none. Values lists all allowed values, nil where there are many.
 type Setting struct {
 	Key, Type, Default, What string
 	Values                   []string
 	Required                 bool
 }
 
-// Settings lists every key of the configuration file in the order of the example. The keys and types are those of the types that a file is decoded into.
+// Settings lists every key of the configuration file in the order of the example. Keys and types come from the Go
+// types that a file decodes into.
 func Settings() []Setting {
 	var out []Setting
 	eachKey(reflect.TypeFor[File](), nil, func(key []string, t reflect.Type) {
@@ -56,7 +57,7 @@ type field struct {
 	t     reflect.Type
 }
 
-// fieldsOf goes over the fields of a struct that TOML knows.
+// fieldsOf iterates over the fields of a struct that have a name in TOML.
 func fieldsOf(t reflect.Type) func(yield func(field) bool) {
 	return func(yield func(field) bool) {
 		for i := range t.NumField() {
@@ -80,7 +81,7 @@ func typeWord(t reflect.Type) string {
 	return "text"
 }
 
-// settingWords is what is said of each key. A test holds it to the keys of the types.
+// settingWords describes each key. A test compares it with the keys of the types.
 func settingWords() map[string]Setting {
 	kinds := []string{string(network.Embedded), string(network.Lab), string(network.Real)}
 	return map[string]Setting{

@@ -11,8 +11,8 @@ import (
 	"coffer/api/network"
 )
 
-// Example is a configuration file with every key, its meaning and its default. All but the version is commented out, so it means the same as no file. A line that
-// begins with # and no blank is a setting: without the # it holds.
+// Example is a configuration file with every key, its meaning and its default. All but the version is commented out,
+// so it means the same as no file. A line that begins with # and no blank is a setting: it holds without the #.
 func Example() []byte {
 	e := example{said: map[string]bool{}}
 	e.prose("Configuration of coffer. A line that begins with # and no blank behind it is a setting with its default, or an example where there is none: take the # away " +
@@ -55,7 +55,7 @@ func sample() File {
 	}
 }
 
-// example writes the file. said are the keys that were explained.
+// example writes the file. said are the keys it has explained.
 type example struct {
 	b    strings.Builder
 	said map[string]bool
@@ -99,7 +99,7 @@ func (e *example) table(v reflect.Value, key []string, header string) {
 	}
 }
 
-// below writes a table, several by name, or several in a row.
+// below writes a table, named tables, or a list of tables.
 func (e *example) below(v reflect.Value, key []string, header string) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -144,7 +144,7 @@ func (e *example) line(s string, holds bool) {
 	e.b.WriteString(s + "\n")
 }
 
-// explain says what a key is, the first time.
+// explain describes a key, the first time only.
 func (e *example) explain(key string) {
 	if e.said[key] {
 		return
@@ -168,7 +168,7 @@ func (e *example) explain(key string) {
 	}
 }
 
-// quotedKey puts a name in quotes where its dot would make a table.
+// quotedKey quotes a name whose dot would otherwise make a table.
 func quotedKey(name string) string {
 	if strings.Contains(name, ".") {
 		return fmt.Sprintf("%q", name)

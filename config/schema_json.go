@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// JSONSchema describes the configuration file for editors (JSON Schema, draft 7): keys, types, values and defaults. What depends on several keys at once, the
-// schema does not know; Parse does.
+// JSONSchema describes the configuration file for editors (JSON Schema, draft 7): keys, types, values and defaults. It
+// leaves rules over several keys to Parse.
 func JSONSchema() ([]byte, error) {
 	s := schemaOf(reflect.TypeFor[File](), nil)
 	s["$schema"], s["title"] = "http://json-schema.org/draft-07/schema#", "Configuration of coffer"
@@ -56,7 +56,7 @@ func memberSchema(t reflect.Type, key []string) map[string]any {
 	return valueSchema(t, strings.Join(key, "."))
 }
 
-// mapSchema describes a table whose keys a person chooses.
+// mapSchema describes a table whose keys the user chooses.
 func mapSchema(t reflect.Type, key []string) map[string]any {
 	s := map[string]any{"type": "object"}
 	if t.Elem().Kind() == reflect.Struct {
@@ -86,12 +86,12 @@ func valueSchema(t reflect.Type, key string) map[string]any {
 		s["type"], s["items"] = "array", map[string]any{"type": "string"}
 	}
 	var fallback any
-	if json.Unmarshal([]byte(said.Default), &fallback) == nil { // the default is written as in TOML, which is JSON for texts and booleans
+	if json.Unmarshal([]byte(said.Default), &fallback) == nil { // the default is in TOML, which is JSON for texts and booleans
 		s["default"] = fallback
 	}
 	switch {
 	case t.Kind() == reflect.Int:
-		s["const"] = SchemaVersion // the only number there is
+		s["const"] = SchemaVersion // the only valid number
 	case len(said.Values) > 0:
 		s["enum"] = said.Values
 	}

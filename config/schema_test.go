@@ -30,7 +30,7 @@ func TestTheExampleMeansTheSameAsNoFile(t *testing.T) {
 	}
 }
 
-// Each key with a default has that default in the example; the words "Default:" cannot lie.
+// Each key with a default has that default in the example, so the words "Default:" are true.
 func TestTheSettingsOfTheExampleAreValidAndTheDefaultsAreThoseOfTheProgram(t *testing.T) {
 	f, err := Parse("example.toml", uncommented())
 	if err != nil {
@@ -56,7 +56,8 @@ func TestTheSettingsOfTheExampleAreValidAndTheDefaultsAreThoseOfTheProgram(t *te
 	}
 }
 
-// What the types decode and what is said about it cannot drift: a new field fails here until it has words and stands in the example.
+// The types and their descriptions cannot drift: a new field fails here until it has a description and a place in the
+// example.
 func TestEveryKeyOfTheTypesIsExplainedAndInTheExample(t *testing.T) {
 	words := settingWords()
 	for _, s := range Settings() {

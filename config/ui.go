@@ -12,7 +12,7 @@ import (
 	"coffer/api/amount"
 )
 
-// Themes of the screens. ThemeAuto follows what the terminal says of its background.
+// Themes of the screens. ThemeAuto follows the background that the terminal reports.
 const (
 	ThemeAuto     = "auto"
 	ThemeDark     = "dark"
@@ -20,10 +20,10 @@ const (
 	ThemeContrast = "contrast"
 )
 
-// DefaultDust is the dust threshold in USD where the file says nothing.
+// DefaultDust is the dust threshold in USD when the file does not set it.
 const DefaultDust = "1.00"
 
-// UI holds a person's choices about the screens (table [ui]). The zero value is the choice of somebody who has no file.
+// UI holds the user's choices about the screens (table [ui]). The zero value is the choice of a user without a file.
 type UI struct {
 	Theme       string `toml:"theme,omitempty"`        // one of Themes(); "": ThemeAuto
 	Mouse       *bool  `toml:"mouse,omitempty"`        // nil: on, and off over SSH
@@ -32,27 +32,28 @@ type UI struct {
 	ASCII       bool   `toml:"ascii,omitempty"`        // only ASCII characters are drawn
 	Clipboard   *bool  `toml:"clipboard,omitempty"`    // nil: copies are sent to the terminal's clipboard; false: nothing is (TH-R2)
 
-	// Keys names the key of an action: "balances.sort" = "o". The action is "shell" or the id of a screen, a dot and the name that the help of the screen shows.
+	// Keys sets the key of an action: "balances.sort" = "o". The action is "shell" or the id of a screen, a dot and
+	// the name that the help of the screen shows.
 	Keys map[string]string `toml:"keys,omitempty"`
 	// Colors replaces colours of the theme, by the names of ColorNames().
 	Colors map[string]Color `toml:"colors,omitempty"`
 }
 
-// Color is "#rrggbb", or the number of one of a terminal's 256 colours. In the file the number may stand without quotes.
+// Color is "#rrggbb", or the number of one of a terminal's 256 colours. In the file the number may be without quotes.
 type Color string
 
-// UnmarshalText takes a value of the file as it stands there; the rules of UI judge it.
+// UnmarshalText takes a value of the file as it is; the rules of UI check it.
 func (c *Color) UnmarshalText(text []byte) error { *c = Color(text); return nil }
 
 // Themes lists the themes.
 func Themes() []string { return []string{ThemeAuto, ThemeDark, ThemeLight, ThemeContrast} }
 
-// ColorNames lists what a theme has a colour for.
+// ColorNames lists the parts of a theme that have a colour.
 func ColorNames() []string {
 	return []string{"dim", "rule", "accent", "good", "warn", "danger", "unknown", "selected", "disabled"}
 }
 
-// KeyOwners lists what may stand before the dot in the name of an action: the shell and the screens.
+// KeyOwners lists what may come before the dot in the name of an action: the shell and the screens.
 func KeyOwners() []string {
 	return []string{"shell", "balances", "build", "activity", "history", "lab", "accounts", "review", "wire", "settings"}
 }
@@ -70,10 +71,10 @@ func (u UI) DustMicro() *big.Int {
 	return v
 }
 
-// Copies says whether what is copied is sent to the clipboard of the terminal.
+// Copies reports whether a copy goes to the clipboard of the terminal.
 func (u UI) Copies() bool { return u.Clipboard == nil || *u.Clipboard }
 
-// MouseOn says whether the mouse works at the start; remote: over SSH.
+// MouseOn reports whether the mouse works at the start; remote: over SSH.
 func (u UI) MouseOn(remote bool) bool {
 	if u.Mouse != nil {
 		return *u.Mouse
@@ -85,7 +86,7 @@ const (
 	usdDecimals = 6
 	longestDust = 16 // characters
 
-	// signingKey signs on a review. An action that one means with it elsewhere must not be near: a slip would sign.
+	// signingKey signs on a review. No action of the shell or of the review may have this key: a slip would sign.
 	signingKey = "y"
 )
 
@@ -94,7 +95,7 @@ var (
 	reHexColor = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 )
 
-// check returns the place, as the parts of a key below the table, and the problem of the first broken rule.
+// check returns the key, in parts below the table, and the problem of the first broken rule.
 func (u UI) check() (key []string, problem string) {
 	if u.Theme != "" && !slices.Contains(Themes(), u.Theme) {
 		return []string{"theme"}, "expected " + orList(Themes())

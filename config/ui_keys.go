@@ -8,14 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// FixedKeys lists the keys that keep their meaning whatever the file says: those that move (arrows and vim's), go on, go back, and end the program.
+// FixedKeys lists the keys whose meaning the file cannot change: those that move (arrows and vim's), go forward, go
+// back, and end the program.
 func FixedKeys() []string {
 	return []string{
 		"up", "down", "left", "right", "j", "k", "g", "G", "pgup", "pgdown", "home", "end", "enter", "tab", "shift+tab", "esc", "f1", "ctrl+c", "ctrl+z",
 	}
 }
 
-// checkKey returns what is wrong with the name of a key, such as "R", "f4" or "ctrl+k".
+// checkKey returns the fault in the name of a key, such as "R", "f4" or "ctrl+k".
 func checkKey(name string) string {
 	const form = `expected a key such as "R", "f4" or "ctrl+k"`
 	if slices.Contains(FixedKeys(), name) {
@@ -41,7 +42,7 @@ func checkKey(name string) string {
 	return ""
 }
 
-// namedKey knows the keys that have a name instead of a character.
+// namedKey reports whether s is a key with a name instead of a character.
 func namedKey(s string) bool {
 	switch s {
 	case "space", "backspace", "delete", "insert", "up", "down", "left", "right", "pgup", "pgdown", "home", "end", "tab", "enter":

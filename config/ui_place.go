@@ -7,8 +7,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// atUI makes an Error of the table [ui] that names the place of the key, whichever way the table is written; the place of what stands around the key
-// where it stands nowhere itself.
+// atUI makes an Error of the table [ui] with the place of the key, in every form of the table; a key that is not in
+// the file gets the place of what would contain it.
 func atUI(path string, data []byte, key []string, problem string) *Error {
 	full := append([]string{"ui"}, key...)
 	e := &Error{Path: path, Key: strings.Join(full, "."), Problem: problem}
@@ -18,7 +18,8 @@ func atUI(path string, data []byte, key []string, problem string) *Error {
 	return e
 }
 
-// place finds the line and column where a key is written: in a header, as a (dotted) key, or inside an inline table. Zeros: nowhere.
+// place finds the line and column of a key: in a header, as a (dotted) key, or inside an inline table. Zeros: the file
+// does not have it.
 func place(data []byte, want []string) (line, column int) {
 	p := &unstable.Parser{}
 	p.Reset(data)
@@ -58,7 +59,7 @@ func within(p *unstable.Parser, e *unstable.Node, table, want []string) (line, c
 	return 0, 0
 }
 
-// keyOf returns the parts of the key of an expression and where the last part stands.
+// keyOf returns the parts of the key of an expression and the range of the last part.
 func keyOf(e *unstable.Node) (parts []string, last unstable.Range) {
 	for it := e.Key(); it.Next(); {
 		parts, last = append(parts, string(it.Node().Data)), it.Node().Raw
@@ -71,7 +72,7 @@ func position(p *unstable.Parser, r unstable.Range) (line, column int) {
 	return s.Line, s.Column
 }
 
-// unquotedAction recognises an action of ui.keys that was written without quotes, so that its dot made a table.
+// unquotedAction recognises an action of ui.keys without quotes, whose dot made a table.
 func unquotedAction(key []string) bool {
 	return len(key) > 3 && key[0] == "ui" && key[1] == "keys"
 }

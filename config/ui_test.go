@@ -166,7 +166,7 @@ func TestUIIsReadAsItWasWritten(t *testing.T) {
 	})
 }
 
-// Whatever the bytes, an error of the table has a place in the file.
+// For any bytes, an error of the table has a place in the file.
 func FuzzUIPlace(f *testing.F) {
 	f.Add([]byte(fullUI))
 	f.Add([]byte("version = 1\nui = { theme = \"pink\" }\n"))

@@ -5,8 +5,8 @@ import "syscall"
 // prSetDumpable is an option of prctl(2).
 const prSetDumpable = 4
 
-// Process keeps what is in memory, keys among it, out of core files and away from other programs of the same user: this process can neither be
-// dumped nor traced, its environment is closed, and when it fails it shows one goroutine (TH-K3).
+// Process keeps the memory, keys included, out of core files and away from other programs of the same user: nothing
+// can dump or trace this process, its environment is closed, and when it fails it shows one goroutine (TH-K3).
 func Process() {
 	quietTraceback()
 	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})

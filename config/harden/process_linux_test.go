@@ -8,7 +8,7 @@ import (
 // prGetDumpable is an option of prctl(2).
 const prGetDumpable = 3
 
-// TestNoCoreFileHoldsAKey: neither a dump nor a tracer of the same user gets at the memory of the process (TH-K3).
+// TestNoCoreFileHoldsAKey: neither a dump nor a tracer of the same user reaches the memory of the process (TH-K3).
 func TestNoCoreFileHoldsAKey(t *testing.T) {
 	Process()
 	var core syscall.Rlimit

@@ -2,5 +2,5 @@
 
 package harden
 
-// Process has nothing to do where the system writes no core files by itself.
+// Process does nothing where the system writes no core files by itself.
 func Process() {}

@@ -4,7 +4,7 @@ package harden
 
 import "syscall"
 
-// Process keeps what is in memory, keys among it, out of core files and tracebacks (TH-K3).
+// Process keeps the memory, keys included, out of core files and tracebacks (TH-K3).
 func Process() {
 	quietTraceback()
 	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})

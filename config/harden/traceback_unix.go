@@ -11,9 +11,10 @@ import (
 
 const traceback = "GOTRACEBACK="
 
-// quietTraceback starts this program again without GOTRACEBACK when it asks for more than the goroutine that failed: the other goroutines' arguments may be
-// parts of keys, and "crash" asks for a core file. The runtime has read it by now and takes no lower level afterwards. The process, its arguments and its open
-// files stay the same. Where the program cannot be started again it runs on.
+// quietTraceback starts this program again without GOTRACEBACK when it asks for more than the goroutine that failed:
+// the arguments of the other goroutines may be parts of keys, and "crash" asks for a core file. The runtime has read
+// the variable by now and accepts no lower level afterwards. The process, its arguments and its open files stay the
+// same. When the restart fails the program runs on.
 func quietTraceback() {
 	if asksForLittle(os.Environ()) {
 		return
@@ -25,7 +26,8 @@ func quietTraceback() {
 	_ = syscall.Exec(self, os.Args, without(os.Environ())) //nolint:gosec // this program, with the arguments that it was given
 }
 
-// asksForLittle reports whether every GOTRACEBACK of an environment, if there is one, is at most the default.
+// asksForLittle reports whether every GOTRACEBACK of an environment asks for the default at most; an environment
+// without one does.
 func asksForLittle(env []string) bool {
 	return !slices.ContainsFunc(env, func(e string) bool {
 		level, found := strings.CutPrefix(e, traceback)

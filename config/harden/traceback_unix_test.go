@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestAFailureShowsOneGoroutine: whatever GOTRACEBACK says, a panic of the hardened process tells of no other goroutine and of no runtime frames (TH-K3).
-// The test's own program is the process.
+// TestAFailureShowsOneGoroutine: with any GOTRACEBACK, a panic of the hardened process shows no other goroutine and no
+// runtime frames (TH-K3). The process is the test's own program.
 func TestAFailureShowsOneGoroutine(t *testing.T) {
 	const child = "COFFER_TEST_FAILS"
 	if os.Getenv(child) != "" {

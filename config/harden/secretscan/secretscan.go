@@ -1,11 +1,14 @@
-// Package secretscan finds secrets in what a program left behind: output, files, arguments, environments. It is for tests; nothing of it is linked into Coffer.
+// Package secretscan finds secrets in what a program leaves behind: output, files, arguments, environments. It is for
+// tests; Coffer does not link it.
 //
-// Promise: a secret is found in each of its forms (see Forms of a value below), wherever it stands and also when only its beginning or its end is there. What is
-// shorter than eight bytes is refused, as it would be found everywhere.
+// Promise: a Scanner finds a secret in each of its forms (see Forms of a value below), at any place and also when only
+// its beginning or its end is there. Add refuses a secret of less than eight bytes, because chance finds it
+// everywhere.
 //
-// The forms of a value: its bytes, the bytes in reverse, hex in both cases of both, with anything in front (so 0x too), base64 in both alphabets at each
-// alignment, base58, a decimal number, a list of decimal bytes as Go and as JSON print it, escaped bytes, UTF-16. A value is the text that a person
-// types; where that is hex or base58 it is also the bytes that the text stands for.
+// The forms of a value: its bytes, the bytes in reverse, hex in both cases of both, with anything in front (so 0x
+// too), base64 in both alphabets at each alignment, base58, a decimal number, a list of decimal bytes as Go and as
+// JSON print it, escaped bytes, UTF-16. A value is the text that the user types; where that is hex or base58 the value
+// is also the bytes that the text encodes.
 //
 // Sources: TH-K1, F10.
 package secretscan
@@ -26,10 +29,10 @@ import (
 	"unicode/utf16"
 )
 
-// Least is the shortest secret, in bytes, that can be told from what stands there by chance.
+// Least is the shortest secret, in bytes, that differs from what occurs by chance.
 const Least = 8
 
-// Hit is a secret that was found: its name, the form that it has there, and where it begins, in bytes.
+// Hit is a secret that was found: its name, the form it has there, and where it begins, in bytes.
 type Hit struct {
 	Secret, Form string
 	At           int
@@ -64,11 +67,11 @@ func (s *Scanner) Add(name string, value []byte) error {
 	return nil
 }
 
-// add takes up all forms of a value.
+// add registers all forms of a value.
 func (s *Scanner) add(name, of string, v []byte) {
 	reversed := bytes.Clone(v)
 	slices.Reverse(reversed)
-	const text, list = 16, 32 // how much of a form is enough: all of these are at least 64 bits
+	const text, list = 16, 32 // how much of a form is enough: each is at least 64 bits
 	s.take(name, of+"bytes", v, 12)
 	s.take(name, of+"reversed bytes", reversed, 12)
 	s.take(name, of+"hex", []byte(hex.EncodeToString(v)), text)
@@ -105,7 +108,7 @@ func (s *Scanner) add(name, of string, v []byte) {
 	}
 }
 
-// take looks for the beginning and the end of a form.
+// take registers the beginning and the end of a form.
 func (s *Scanner) take(name, form string, b []byte, enough int) {
 	if len(b) < Least {
 		return

@@ -34,7 +34,7 @@ func backwards(b []byte) []byte {
 	return out
 }
 
-// forms are the ways in which a program may let bytes out, written without the package under test.
+// forms are the ways in which a program may leak bytes, written without the package under test.
 func forms(t *testing.T, v []byte) map[string]string {
 	t.Helper()
 	list := make([]int, len(v))
