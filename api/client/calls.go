@@ -25,7 +25,8 @@ type HistoryQuery struct {
 	SortBy       string
 }
 
-// PredictAddress asks for the address of a counterfactual account. The answer is the service's word; package op computes the same.
+// PredictAddress asks for the address of a counterfactual account. The answer is the service's claim; package op
+// computes the same address.
 func (c *Client) PredictAddress(ctx context.Context, r api.PredictRequest) (api.PredictResponse, error) {
 	const op = "predict address"
 	body, err := json.Marshal(r)
@@ -50,7 +51,7 @@ func (c *Client) Balances(ctx context.Context, q BalanceQuery) (api.AggregatedBa
 	return view[api.AggregatedBalance](c.BalancesDocument(ctx, q))
 }
 
-// BalancesDocument reads aggregated balances and returns the answer as it came.
+// BalancesDocument reads aggregated balances and returns the answer as it arrived.
 func (c *Client) BalancesDocument(ctx context.Context, q BalanceQuery) (Answer, error) {
 	v := url.Values{"account": {strings.Join(q.Accounts, ",")}}
 	if len(q.Aggregates) > 0 {
@@ -82,7 +83,8 @@ func (c *Client) CallQuoteV1(ctx context.Context, body []byte) (Answer, error) {
 	return c.quote(ctx, "quote", "/quotes/call-quote", body)
 }
 
-// Quote posts the body of a swap or a transfer to quote (v3). It is retried as prepare and call-quote are: only when no byte left.
+// Quote posts the body of a swap or a transfer to quote (v3). The client retries it as it does prepare and call-quote:
+// only when no byte left.
 func (c *Client) Quote(ctx context.Context, body []byte) (Answer, error) {
 	return c.quote(ctx, "quote", "/v3/quote", body)
 }
@@ -92,8 +94,9 @@ func (c *Client) QuoteV1(ctx context.Context, body []byte) (Answer, error) {
 	return c.quote(ctx, "quote", "/v1/quote", body)
 }
 
-// ExecuteQuote posts the body to execute-quote (v3), exactly once. A nil error means that the service answered; only ExecuteResponse.Success true means that
-// it accepted, and nothing here means that it is done. An *Error with Sent true, or an *api.Error of 500 and above, leaves the outcome unknown.
+// ExecuteQuote posts the body to execute-quote (v3), exactly once. A nil error means that the service answered; only
+// ExecuteResponse.Success true means that it accepted, and nothing here means that the operation is done. An *Error
+// with Sent true, or an *api.Error of 500 and above, leaves the outcome unknown.
 func (c *Client) ExecuteQuote(ctx context.Context, body []byte) (api.ExecuteResponse, error) {
 	return c.execute(ctx, "/v3/quote/execute-quote", body)
 }
@@ -115,7 +118,7 @@ func (c *Client) execute(ctx context.Context, path string, body []byte) (api.Exe
 	return view[api.ExecuteResponse](a, nil)
 }
 
-// Status reads the execution status of a quote; every member is empty when the service does not know it.
+// Status reads the execution status of a quote; every member is empty when the service does not know the quote.
 func (c *Client) Status(ctx context.Context, quoteID string) (api.ExecutionStatus, error) {
 	return view[api.ExecutionStatus](c.get(ctx, "read status", "/v3/status/get-execution-status", url.Values{"quoteId": {quoteID}}))
 }
@@ -135,13 +138,14 @@ func (c *Client) History(ctx context.Context, q HistoryQuery) (api.HistoryPage, 
 	return view[api.HistoryPage](c.get(ctx, "read history", "/v3/status/get-tx-history", v))
 }
 
-// Roles reads the roles of a role-based account on one chain; account is CAIP-10. The answer is the service's word.
+// Roles reads the roles of a role-based account on one chain; account is CAIP-10. The answer is the service's claim.
 func (c *Client) Roles(ctx context.Context, account string) (api.RolesResponse, error) {
 	return view[api.RolesResponse](c.get(ctx, "read roles", "/account/roles", url.Values{"account": {account}}))
 }
 
-// Relay posts what the admin of a role-based account signed, for the service to put on chain, exactly once. An *Error with Sent true, or an
-// *api.Error of 500 and above, leaves the outcome unknown: Roles tells whether the admin nonce was used.
+// Relay posts what the admin of a role-based account signed, for the service to put on chain, exactly once. An *Error
+// with Sent true, or an *api.Error of 500 and above, leaves the outcome unknown: Roles shows whether the admin nonce
+// was used.
 func (c *Client) Relay(ctx context.Context, r api.RelayRequest) (api.RelayResponse, error) {
 	const op = "relay"
 	body, err := json.Marshal(r)
@@ -155,7 +159,7 @@ func (c *Client) get(ctx context.Context, op, path string, q url.Values) (Answer
 	return c.do(ctx, call{op: op, method: http.MethodGet, path: path, query: q, timeout: getTimeout})
 }
 
-// quote posts a body whose answer goes into the journal, as it came: a prepare or a quote.
+// quote posts a prepare or a quote, whose answer goes into the journal as it arrived.
 func (c *Client) quote(ctx context.Context, op, path string, body []byte) (Answer, error) {
 	return c.do(ctx, call{op: op, method: http.MethodPost, path: path, body: body, timeout: quoteTimeout, most: maxQuoteBytes})
 }

@@ -1,18 +1,22 @@
 // Package client speaks to the service over HTTPS, or in process through a RoundTripper.
 //
-// Promise (TH-N1 … N8, N11, X2): https only, and nothing is sent before that is checked; TLS 1.2 or newer; HTTP/1.1 only, because over HTTP/2 net/http
-// sends a POST again when a server refuses its stream; no cookies; redirects are errors and are never followed;
-// every request has one absolute deadline over connection, headers and body, at which its connection is closed whatever the server does; an answer 1xx is an
-// error, but for one `100 Continue`; an answer is at most 4 MiB after decompression (256 KiB to a prepare or a quote, because the journal keeps those) and
-// passes the lexical gate; the API key is put on the request inside the transport only and never appears in an error. GET is tried up to three times with jitter and a budget; prepare and call-quote at most twice, and only when
-// no byte of the first request left; execute exactly once, on a connection of its own. At most five requests a second leave this client.
+// Promise (TH-N1 … N8, N11, X2): https only, and the client sends nothing before it has checked that; TLS 1.2 or
+// newer; HTTP/1.1 only, because over HTTP/2 net/http sends a POST again when a server refuses its stream; no cookies;
+// redirects are errors and are never followed; every request has one absolute deadline over connection, headers and
+// body, at which its connection is closed whatever the server does; an answer 1xx is an error, except one `100
+// Continue`; an answer is at most 4 MiB after decompression (256 KiB to a prepare or a quote, because the journal
+// keeps those) and passes the lexical gate; only the transport adds the API key to a request, and the key never
+// appears in an error. GET is tried up to three times with jitter and a budget; prepare and call-quote at most twice,
+// and only when no byte of the first request left; execute exactly once, on its own connection. At most five requests
+// a second leave this client.
 //
-// Proxies: HTTPS_PROXY and NO_PROXY are honoured, as companies need them, but not silently: Proxy tells which one is used, so that a screen can say it. TLS
-// ends at the service, never at the proxy: a proxy learns the service's name and the times of requests, not the key nor a body, and one that
-// answers in the service's place has no certificate for it and gets no byte of the key.
+// Proxies: the client honours HTTPS_PROXY and NO_PROXY, as companies need them, but not silently: Proxy names the one
+// in use, so that a screen can show it. TLS ends at the service, never at the proxy: a proxy learns the service's name
+// and the times of requests, not the key nor a body, and one that answers in the service's place has no certificate
+// for it and gets no byte of the key.
 //
-// Errors: *api.Error when the service answered no (its text is cleaned), *Error otherwise. Error.Sent false means that no byte of the request left this
-// machine. Amounts and times are as in package api.
+// Errors: *api.Error when the service refused (its text is cleaned), *Error otherwise. Error.Sent false means that no
+// byte of the request left this machine. Amounts and times are as in package api.
 package client
 
 import (
@@ -38,10 +42,11 @@ import (
 // EmbeddedBaseURL is the base address for a service in process.
 const EmbeddedBaseURL = "https://embedded.invalid/api"
 
-// Options configure a Client. Transport, when set, is the way to a service in process and takes the place of the network; the rate limit does not apply then.
-// Proxy chooses the proxy of a request and defaults to http.ProxyFromEnvironment. Clock, Sleep and Rand (0 ≤ x < 1) default to the real ones. Wrap, when set,
-// is put around the transport that adds the API key, so that it hears every exchange and never the key; it is called once for each transport of the client
-// and must neither change nor repeat a request.
+// Options configure a Client. Transport, when set, reaches a service in process and replaces the network; the rate
+// limit does not apply then. Proxy chooses the proxy of a request and defaults to http.ProxyFromEnvironment. Clock,
+// Sleep and Rand (0 ≤ x < 1) default to the real ones. Wrap, when set, goes around the transport that adds the API
+// key, so that it sees every exchange and never the key; New calls it once for each transport of the client and must
+// neither change nor repeat a request.
 type Options struct {
 	BaseURL   string
 	APIKey    secret.Secret
@@ -60,7 +65,7 @@ type Client struct {
 	o       Options
 	base    *url.URL
 	normal  *http.Client
-	once    *http.Client // execute: no kept connections, no HTTP/2, so that nothing below can send a request again
+	once    *http.Client // execute: no kept connections, no HTTP/2, so that no layer below can send a request again
 	inside  bool
 	limiter *rate.Limiter
 	retries *bucket
@@ -75,11 +80,11 @@ type Kind string
 const (
 	KindNetwork   Kind = "network"   // no connection, or it broke
 	KindTimeout   Kind = "timeout"   // a deadline passed
-	KindCancelled Kind = "cancelled" // the caller gave up
+	KindCancelled Kind = "cancelled" // the caller cancelled
 	KindTooLarge  Kind = "too large" // more than the call allows
 	KindBadAnswer Kind = "bad answer"
 	KindRedirect  Kind = "redirect"
-	KindRequest   Kind = "request" // the request could not be made
+	KindRequest   Kind = "request" // the request could not be built
 )
 
 // Error is a failure to get an answer. Sent false means that no byte of the request left; with Sent true the service may have acted on it.
@@ -93,8 +98,8 @@ type Error struct {
 // maxErrorText bounds the text of an error, in characters.
 const maxErrorText = 500
 
-// Error says what failed; it never contains the key. The cause may repeat what a server or a proxy sent (a status line, a header, a name in a certificate),
-// so its text is cleaned and cut (TH-R1).
+// Error names what failed; it never contains the key. The cause may repeat what a server or a proxy sent (a status
+// line, a header, a name in a certificate), so its text is cleaned and cut (TH-R1).
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s: %s", e.Op, e.Kind, text.Clean(fmt.Sprint(e.Err), maxErrorText))
 }
@@ -102,7 +107,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Answer is a document with the circumstances of its arrival. Skew is the service's clock minus the local one, 0 when the answer carried no date.
+// Answer is a document and how it arrived. Skew is the service's clock minus the local one, 0 when the answer carried
+// no date.
 type Answer struct {
 	*api.Document
 	Received   time.Time
@@ -112,7 +118,7 @@ type Answer struct {
 
 var errNoSuccess = errors.New("the answer does not say whether the quote was accepted")
 
-// ErrBaseURL says that the base address is not acceptable.
+// ErrBaseURL means that the base address is not acceptable.
 var ErrBaseURL = errors.New("the service's address must be https, without user, query or fragment")
 
 // New makes a client. It sends nothing.
@@ -144,7 +150,8 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Proxy is the host of the proxy through which requests leave, "" when they go straight to the service or stay in process. It never contains a password.
+// Proxy is the host of the proxy through which requests leave, "" when they go directly to the service or stay in
+// process. It never contains a password.
 func (c *Client) Proxy() string {
 	if c.inside {
 		return ""

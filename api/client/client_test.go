@@ -31,7 +31,7 @@ const key = "sentinel-key-42bb"
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// service is a TLS server with a handler, a count of requests and of the keys it saw.
+// service is a TLS server with a handler, the number of requests and the keys it saw.
 type service struct {
 	*httptest.Server
 	requests atomic.Int64
@@ -319,7 +319,7 @@ func TestN4_WhatCannotChangeIsNotTriedAgain(t *testing.T) {
 }
 
 func TestN5_PostsAreSentAgainOnlyWhenNothingLeft(t *testing.T) {
-	// Nobody listens: no byte can leave, so one more try is allowed.
+	// No server listens: no byte can leave, so one more try is allowed.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -345,7 +345,7 @@ func TestN5_PostsAreSentAgainOnlyWhenNothingLeft(t *testing.T) {
 			t.Errorf("execute %d: %v, %d pauses", i, e, len(z.list))
 		}
 	}
-	// The connection breaks after the request: it may have had effect, so never again.
+	// The connection breaks after the request: it may have had effect, so the client must never send it again.
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) })
 	d := dial(t, s)
 	for i, post := range posts(d) {
@@ -355,7 +355,8 @@ func TestN5_PostsAreSentAgainOnlyWhenNothingLeft(t *testing.T) {
 	}
 }
 
-// posts are the calls that may be tried once more when nothing left; executes are sent once whatever happens. Both in both versions of the interface.
+// posts are the calls that may be tried once more when nothing left; executes are sent once in every case. Both
+// contain both versions of the interface.
 func posts(c *Client) []func(context.Context) error {
 	var out []func(context.Context) error
 	for _, post := range []func(context.Context, []byte) (Answer, error){

@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// maxContinues is how many `100 Continue` of one request are passed over. None is ever asked for, but some servers
+// maxContinues is how many `100 Continue` of one request the client ignores. It never asks for one, but some servers
 // send one unasked.
 const maxContinues = 1
 
-// exchange is one request on its way. Its end is absolute: when its time is over, or the caller gives up, its
-// connection is closed whatever the server does. net/http alone does not promise that: it leaves a connection that
-// the server switched to another protocol to the caller.
+// exchange is one request under way. Its end is absolute: when its time is over, or the caller cancels, its connection
+// is closed whatever the server does. net/http alone does not promise that: it leaves a connection that the server
+// switched to another protocol to the caller.
 type exchange struct {
-	sent      atomic.Bool  // a connection was in hand: from then on bytes may have left. This errs to the safe side
-	over      atomic.Bool  // the answer was read or refused: the connection may serve others
+	sent      atomic.Bool  // the request had a connection: from then on bytes may have left. This errs on the safe side
+	over      atomic.Bool  // the answer was read or refused: the connection may serve other requests
 	continues atomic.Int32 // answers `100 Continue`
-	refused   atomic.Int32 // the status of an answer 1xx that was refused; the error of net/http may be that of the request, which was still being written
+	refused   atomic.Int32 // the status of a refused answer 1xx; the error of net/http may be that of the request, which was still being written
 }
 
-// within returns a context that ends after d at the latest, and tells e of the connection and of interim answers.
-// end must be called once.
+// within returns a context that ends after d at the latest, and reports the connection and interim answers to e. The
+// caller must call end once.
 func (e *exchange) within(ctx context.Context, d time.Duration, inside bool) (_ context.Context, end func()) {
 	ctx, cancel := context.WithTimeoutCause(ctx, d, fmt.Errorf("no whole answer within %v: %w", d, context.DeadlineExceeded))
 	trace := httptrace.ClientTrace{
@@ -45,7 +45,7 @@ func (e *exchange) within(ctx context.Context, d time.Duration, inside bool) (_ 
 	return httptrace.WithClientTrace(ctx, &trace), end
 }
 
-// shut closes the connection under all layers of TLS, whose own Close waits for a server that does not read.
+// shut closes the connection below all layers of TLS, whose own Close waits for a server that does not read.
 func (e *exchange) shut(c net.Conn) {
 	if e.over.Load() {
 		return
@@ -60,14 +60,14 @@ func (e *exchange) shut(c net.Conn) {
 	_ = c.Close() // pending reads and writes get the error
 }
 
-// interimError is an answer 1xx that was not asked for.
+// interimError is an unrequested answer 1xx.
 type interimError int
 
 func (s interimError) Error() string {
 	return fmt.Sprintf("the service answered %d, which is no answer to any request of this wallet", int(s))
 }
 
-// interim refuses answers 1xx before the final one, but for a harmless 100.
+// interim refuses answers 1xx before the final one, except a harmless 100.
 func (e *exchange) interim(status int, _ textproto.MIMEHeader) error {
 	if status == http.StatusContinue && e.continues.Add(1) <= maxContinues {
 		return nil
@@ -76,7 +76,7 @@ func (e *exchange) interim(status int, _ textproto.MIMEHeader) error {
 	return interimError(status)
 }
 
-// failure is the error of an exchange that got no answer.
+// failure is the error of an exchange without an answer.
 func (e *exchange) failure(ctx context.Context, op string, err error) error {
 	if status := e.refused.Load(); status != 0 {
 		err = interimError(status)

@@ -21,10 +21,10 @@ import (
 	"coffer/api/secret"
 )
 
-// patience is how long a test waits before it says that a call hangs for ever.
+// patience is how long a test waits before it reports that a call hangs.
 const patience = 30 * time.Second
 
-// liar is a TLS server that says what it likes on each connection, below the rules of HTTP.
+// liar is a TLS server that sends arbitrary bytes on each connection, below the rules of HTTP.
 type liar struct {
 	net.Listener
 	roots  *x509.CertPool
@@ -34,7 +34,7 @@ type liar struct {
 	spoke  chan struct{} // one for each connection that is about to lie
 }
 
-// lie serves each connection with says, after the handshake; plain leaves TLS away.
+// lie serves each connection with says, after the handshake; plain serves without TLS.
 func lie(t *testing.T, plain bool, says func(c net.Conn)) *liar {
 	t.Helper()
 	cert := httptest.NewTLSServer(http.NotFoundHandler())
@@ -96,7 +96,7 @@ func (l *liar) client(t *testing.T, change ...func(o *Options)) *Client {
 	return c
 }
 
-// once says text when the request has begun to arrive, then nothing.
+// once sends text when the request begins to arrive, then nothing.
 func once(text string) func(net.Conn) {
 	return func(c net.Conn) {
 		if _, err := bufio.NewReader(c).ReadString('\n'); err != nil {
@@ -108,7 +108,7 @@ func once(text string) func(net.Conn) {
 	}
 }
 
-// forever says first once, then part again and again without a pause, or with one.
+// forever sends first once, then part again and again without a pause, or with one.
 func forever(first, part string, pause time.Duration) func(net.Conn) {
 	return func(c net.Conn) {
 		once := bufio.NewReader(c)
@@ -130,14 +130,14 @@ const (
 	drip      = 5 * time.Millisecond
 )
 
-// neverReads leaves what arrives where it is until the test closes the connection.
+// neverReads leaves arriving bytes unread until the test closes the connection.
 func neverReads(c net.Conn) {
 	for c.SetDeadline(time.Time{}) == nil {
 		time.Sleep(drip)
 	}
 }
 
-// nothingPacked is a gzip stream that says nothing for ever: its head, and a part that unpacks to no byte.
+// nothingPacked is a gzip stream without content or end: its head, and a part that unpacks to no byte.
 func nothingPacked(t *testing.T) (head, part string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -193,8 +193,8 @@ func endlessAnswers(t *testing.T) map[string]endless {
 	}
 }
 
-// TestK6_EveryRequestHasAnEndWhateverTheServerSays lets the server lie below the rules of HTTP, for a read, for a body that does not fit into the buffers of the
-// connection, and for the connection that executes.
+// TestK6_EveryRequestHasAnEndWhateverTheServerSays lets the server break the rules of HTTP, for a read, for a body
+// that does not fit into the buffers of the connection, and for the connection that executes.
 func TestK6_EveryRequestHasAnEndWhateverTheServerSays(t *testing.T) {
 	for name, e := range endlessAnswers(t) {
 		t.Run(name, func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestK6_EveryRequestHasAnEndWhateverTheServerSays(t *testing.T) {
 	}
 }
 
-// TestK6_WhoGivesUpIsFreeAtOnce gives up, with all the time of the request left, while the server speaks or is silent.
+// TestK6_WhoGivesUpIsFreeAtOnce cancels, with all the time of the request left, while the server sends or is silent.
 func TestK6_WhoGivesUpIsFreeAtOnce(t *testing.T) {
 	gone := errors.New("the person left")
 	for name, e := range endlessAnswers(t) {
@@ -248,7 +248,8 @@ func TestK6_WhoGivesUpIsFreeAtOnce(t *testing.T) {
 	}
 }
 
-// TestK6_TheBodyOfASwitchedConnectionEndsWithTheRequest: net/http hands the bare connection out, whose reads know nothing of the request's end.
+// TestK6_TheBodyOfASwitchedConnectionEndsWithTheRequest: net/http hands out the bare connection, whose reads do not
+// follow the request's end.
 func TestK6_TheBodyOfASwitchedConnectionEndsWithTheRequest(t *testing.T) {
 	l := lie(t, false, once(upgrade))
 	c := l.client(t)
@@ -294,7 +295,7 @@ func TestK6_AConnectionThatServedWellIsKept(t *testing.T) {
 	}
 }
 
-// TestK6_AProxyThatSaysNothingHoldsNoRequest covers the way through a proxy, up to the service behind it.
+// TestK6_AProxyThatSaysNothingHoldsNoRequest covers the path through a proxy, up to the service behind it.
 func TestK6_AProxyThatSaysNothingHoldsNoRequest(t *testing.T) {
 	for name, says := range map[string]func(net.Conn){
 		"silence": once(""), "101": once(upgrade), "100 without end": forever("", "HTTP/1.1 100 Continue\r\n\r\n", drip),

@@ -23,7 +23,7 @@ type call struct {
 	query   url.Values
 	body    []byte
 	timeout time.Duration
-	most    int // bytes of the answer after decompression; 0: what a document may have
+	most    int // bytes of the answer after decompression; 0: the limit of a document
 	once    bool
 }
 
@@ -47,7 +47,7 @@ func (c *Client) do(ctx context.Context, k call) (Answer, error) {
 	}
 }
 
-// again decides whether a failed call may be tried once more, and after which time.
+// again decides whether a failed call may be tried once more, and after what delay.
 func (c *Client) again(k call, attempt int, err error) (time.Duration, bool) {
 	var no *api.Error
 	var failed *Error
@@ -86,18 +86,18 @@ func (c *Client) attempt(ctx context.Context, k call) (Answer, error) {
 		hc = c.once
 	}
 	if c.inside {
-		e.sent.Store(ctx.Err() == nil) // no trace tells when a handler in process starts
+		e.sent.Store(ctx.Err() == nil) // no trace reports when a handler in process starts
 	}
 	res, err := hc.Do(req)
 	if err != nil {
 		return Answer{}, e.failure(ctx, k.op, err)
 	}
 	a, err := c.read(ctx, k, res)
-	_ = res.Body.Close() // what mattered was read; a cut connection was an error there
+	_ = res.Body.Close() // the content was read; a cut connection gave an error there
 	return a, err
 }
 
-// limit waits for a place under the global rate (TH-N8).
+// limit waits until the global rate admits a request (TH-N8).
 func (c *Client) limit(ctx context.Context) error {
 	now := c.o.Clock()
 	r := c.limiter.ReserveN(now, 1)
@@ -133,7 +133,8 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 	return req, nil
 }
 
-// read takes the answer in: status, size, redirects, content type, errors, lexical gate. The body of an answer 1xx has no end, so it is never read.
+// read checks the answer: status, size, redirects, content type, errors, lexical gate. The body of an answer 1xx has
+// no end, so read never touches it.
 func (c *Client) read(ctx context.Context, k call, res *http.Response) (Answer, error) {
 	op := k.op
 	if res.StatusCode < 200 {
@@ -169,7 +170,7 @@ func (c *Client) read(ctx context.Context, k call, res *http.Response) (Answer, 
 		return Answer{}, &Error{Op: op, Kind: KindBadAnswer, Sent: true, Err: errors.New("the answer is not JSON")}
 	}
 	if a.Document, err = api.ParseDocument(b, limits); err != nil {
-		if over := ctx.Err(); over != nil { // giving up made the server end its answer early
+		if over := ctx.Err(); over != nil { // cancelling made the server end its answer early
 			return Answer{}, failure(ctx, op, true, over)
 		}
 		return Answer{}, &Error{Op: op, Kind: KindBadAnswer, Sent: true, Err: err}
@@ -177,7 +178,7 @@ func (c *Client) read(ctx context.Context, k call, res *http.Response) (Answer, 
 	return a, nil
 }
 
-// skewOf is the service's clock minus ours; a Date has whole seconds, so less than one second is none.
+// skewOf is the service's clock minus the local one; a Date has whole seconds, so a difference below one second is 0.
 func skewOf(date, received time.Time) time.Duration {
 	d := date.Sub(received)
 	if d > -time.Second && d <= 0 {
@@ -186,7 +187,7 @@ func skewOf(date, received time.Time) time.Duration {
 	return d
 }
 
-// failure classifies an error of net/http. The address in a *url.Error is left out.
+// failure classifies an error of net/http. It drops the address in a *url.Error.
 func failure(ctx context.Context, op string, sent bool, err error) error {
 	var ue *url.Error
 	if errors.As(err, &ue) {
@@ -198,7 +199,7 @@ func failure(ctx context.Context, op string, sent bool, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		e.Kind, e.Err = KindCancelled, context.Cause(ctx)
-	case ctx.Err() != nil: // what net/http says is only that the connection was closed
+	case ctx.Err() != nil: // net/http reports only that the connection was closed
 		e.Kind, e.Err = KindTimeout, context.Cause(ctx)
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &ne) && ne.Timeout():
 		e.Kind = KindTimeout
@@ -210,7 +211,8 @@ func failure(ctx context.Context, op string, sent bool, err error) error {
 	return e
 }
 
-// final reports whether a transport said that trying again changes nothing, as one without a network does: its error has a method Final.
+// final reports whether a transport declares that a retry changes nothing, as one without a network does: its error
+// has a method Final.
 func final(err error) bool {
 	var f interface{ Final() bool }
 	return errors.As(err, &f) && f.Final()

@@ -41,8 +41,8 @@ func TestN5_NoRequestTravelsOverHTTP2(t *testing.T) {
 	}
 }
 
-// TestN6_AConnectionThatDiesIsNoReasonToSendAgain lets the service answer once and then cut every kept connection without a word, the case in which net/http
-// would like to try another connection.
+// TestN6_AConnectionThatDiesIsNoReasonToSendAgain lets the service answer once and then cut every kept connection
+// silently, the case in which net/http tries another connection.
 func TestN6_AConnectionThatDiesIsNoReasonToSendAgain(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
@@ -71,7 +71,7 @@ func TestN6_AConnectionThatDiesIsNoReasonToSendAgain(t *testing.T) {
 	}
 }
 
-// tunnel is a proxy that notes what it can see, and connects or answers by itself.
+// tunnel is a proxy that records what it can see, and connects or answers by itself.
 type tunnel struct {
 	mu   sync.Mutex
 	seen bytes.Buffer
@@ -111,7 +111,7 @@ func (p *tunnel) serve(t *testing.T) *url.URL {
 		defer up.Close()
 		done := make(chan struct{})
 		go func() { io.Copy(conn, up); conn.Close(); close(done) }()
-		io.Copy(io.MultiWriter(up, p), rw) // what the client sent early stands in the reader
+		io.Copy(io.MultiWriter(up, p), rw) // the reader holds what the client sent early
 		up.Close()
 		<-done
 	}))
@@ -176,7 +176,7 @@ func TestN1_AProxyThatPlaysTheServiceGetsNoByteOfTheKey(t *testing.T) {
 	defer other.Close()
 	forged := other.TLS.Clone()
 	forged.NextProtos = nil
-	// The certificate is signed by nobody that the client trusts: the pool holds another one.
+	// No authority in the client's pool signed the certificate: the pool holds another one.
 	p := &tunnel{self: forged}
 	at := p.serve(t)
 	c, err := New(Options{BaseURL: s.URL, APIKey: secret.New([]byte(key)), Sleep: (&sleeps{}).sleep, Proxy: http.ProxyURL(at)})
@@ -294,7 +294,8 @@ func TestK10_AnswersToPrepareAndQuoteAreBounded(t *testing.T) {
 	}
 }
 
-// TestK10_ADocumentNearTheBoundStillTakesSignatures: the bound is the answer's, not that of the document which goes back with more in it.
+// TestK10_ADocumentNearTheBoundStillTakesSignatures: the bound limits the answer, not the larger document that goes
+// back with signatures.
 func TestK10_ADocumentNearTheBoundStillTakesSignatures(t *testing.T) {
 	c := dial(t, serve(t, ok(padded(maxQuoteBytes))))
 	a, err := c.CallQuote(t.Context(), []byte(`{}`))

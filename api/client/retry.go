@@ -20,7 +20,7 @@ const (
 	maxRetryAfter = 60 * time.Second
 )
 
-// bucket lets retries through only while most calls succeed, so that a broken service does not get many times the load.
+// bucket allows retries only while most calls succeed, so that a broken service does not get many times the load.
 type bucket struct {
 	mu     sync.Mutex
 	tokens float64
@@ -50,7 +50,8 @@ func (c *Client) delay(attempt int) time.Duration {
 	return time.Duration(c.o.Rand() * float64(bound))
 }
 
-// retryAfter reads the header: seconds or an HTTP date, between one second and one minute; garbage is one second; 0 means that the header is absent.
+// retryAfter reads the header: seconds or an HTTP date, limited to between one second and one minute; garbage is one
+// second; 0 means that the header is absent.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	s := h.Get("Retry-After")
 	if s == "" {

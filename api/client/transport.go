@@ -22,7 +22,7 @@ const (
 	idleTimeout    = 60 * time.Second
 )
 
-// maxQuoteBytes is how large an answer to a prepare or a quote may be. Honest ones have some kilobytes; the journal keeps each.
+// maxQuoteBytes bounds an answer to a prepare or a quote. Honest ones have some kilobytes; the journal keeps each.
 const maxQuoteBytes = 256 << 10
 
 func (c *Client) build() {
@@ -59,14 +59,16 @@ func (c *Client) network(header time.Duration) *http.Transport {
 		IdleConnTimeout:        idleTimeout,
 		MaxIdleConnsPerHost:    4,
 		MaxResponseHeaderBytes: 64 << 10,
-		// HTTP/1.1 only (TH-N5, N6): over HTTP/2 a server that refuses a stream, or says goodbye, makes net/http send a POST again by itself.
+		// HTTP/1.1 only (TH-N5, N6): over HTTP/2 a server that refuses a stream, or sends GOAWAY, makes net/http send
+		// a POST again by itself.
 		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
 	}
 }
 
 var errElsewhere = errors.New("refused to send the key anywhere but to the service")
 
-// keyTransport puts the API key on a copy of the request, and only when it goes to the service over https. The caller's request never carries it (TH-K2).
+// keyTransport adds the API key to a copy of the request, and only when the request goes to the service over https.
+// The caller's request never carries it (TH-K2).
 type keyTransport struct {
 	base http.RoundTripper
 	at   *url.URL

@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// Curl writes the request as a command for a POSIX shell, on one line. The API key is the shell's variable $API_KEY. base is the service's address; scheme
-// and host are taken from it. When it is no https address, as of a service inside this program, the variable $COFFER_URL stands for them. A body that a
-// command line cannot carry, because it holds a zero byte, is left out.
+// Curl writes the request as a command for a POSIX shell, on one line. The API key is the shell's variable $API_KEY.
+// base is the service's address; Curl takes scheme and host from it. When it is no https address, as for a service
+// inside this program, the variable $COFFER_URL replaces them. Curl leaves out a body with a zero byte, because no
+// command line can carry one.
 func (e Exchange) Curl(base string) string {
 	target := e.Path
 	if e.Query != "" {

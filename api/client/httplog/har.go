@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The shape of an HTTP archive, version 1.2, as far as it is used; sizes that are not known are -1, times are whole milliseconds.
+// The parts of an HTTP archive, version 1.2, that HAR uses; unknown sizes are -1, times are whole milliseconds.
 type (
 	har struct {
 		Log harLog `json:"log"`
@@ -70,7 +70,8 @@ type (
 	}
 )
 
-// HAR writes exchanges in the form of an HTTP archive. version is that of the program. What the Log left out is left out here as well.
+// HAR writes exchanges in the form of an HTTP archive. version is that of the program. What the Log left out is
+// missing here as well.
 func HAR(all []Exchange, version string) ([]byte, error) {
 	doc := har{harLog{Version: "1.2", Creator: harCreator{"coffer", version}, Entries: []harEntry{}}}
 	for _, e := range all {
@@ -115,7 +116,7 @@ func pairs(m map[string]string) []harPair {
 
 func query(raw string) []harPair {
 	out := []harPair{}
-	values, _ := url.ParseQuery(raw) // what cannot be read is in the address
+	values, _ := url.ParseQuery(raw) // what does not parse is in the address
 	names := make([]string, 0, len(values))
 	for n := range values {
 		names = append(names, n)

@@ -1,12 +1,16 @@
-// Package httplog keeps what went over the wire, for a person to look at: which request, when, how long, what came back.
+// Package httplog keeps what went over the wire, for the user to inspect: which request, when, how long, what came
+// back.
 //
-// Promise (TH-K2): no secret by construction. A Log listens above the transport that puts the API key on a request and never sees it. Of the
-// headers only those of a short list are kept. Bodies carry no key, no passphrase and no seed: no endpoint of the interface takes one, which is why no
-// endpoint is left out. What a body can carry are signatures, and a signed operation authorises until its nonce is used; so every `signature` is replaced
-// before it is kept (Redacted), and nothing copied or exported from here can be sent to any effect. Everything else is kept as it was, byte for byte.
+// Promise (TH-K2): no secret by construction. A Log listens above the transport that adds the API key to a request and
+// never sees it. It keeps only the headers of a short list. Bodies carry no key, no passphrase and no seed: no
+// endpoint of the interface takes one, which is why no endpoint is left out. What a body can carry are signatures, and
+// a signed operation authorises until its nonce is used; so the Log replaces every `signature` before it keeps a body
+// (Redacted), and nothing copied or exported from here has any effect when sent. It keeps everything else unchanged,
+// byte for byte.
 //
-// Bounds: MaxExchanges exchanges and MaxBytes of bodies, the oldest go first; MaxBody of each body, what is beyond is counted and left out. Times are those
-// of the clock that is given. Errors of the transport are kept as cleaned text of at most 500 characters (TH-R1).
+// Bounds: MaxExchanges exchanges and MaxBytes of bodies, the oldest go first; MaxBody of each body: the Log counts the
+// rest and drops it. Times are those of the given clock. Errors of the transport are kept as cleaned text of at most
+// 500 characters (TH-R1).
 package httplog
 
 import (
@@ -27,9 +31,10 @@ const (
 	maxError     = 500
 )
 
-// Exchange is one request and what came of it. Base is scheme and host, Path and Query are as sent, Query without its question mark. RequestSize and
-// ResponseSize count what was sent and received; where Request or Response is shorter, the rest was left out or signatures were taken out. Status is 0 and Err
-// says why when there was no answer. Done is false while the answer is awaited; Took is then 0.
+// Exchange is one request and its outcome. Base is scheme and host, Path and Query are as sent, Query without its
+// question mark. RequestSize and ResponseSize count what was sent and received; where Request or Response is shorter,
+// the rest was left out or signatures were taken out. Status is 0 and Err says why when there was no answer. Done is
+// false while the answer is awaited; Took is then 0.
 type Exchange struct {
 	ID                            int
 	At                            time.Time
@@ -39,7 +44,7 @@ type Exchange struct {
 	Request, Response             []byte
 	RequestSize, ResponseSize     int
 	RequestCut, ResponseCut       bool // more than MaxBody
-	Sealed                        int  // signatures that were taken out of both bodies
+	Sealed                        int  // signatures taken out of both bodies
 	Err                           string
 	Done                          bool
 	RequestHeader, ResponseHeader map[string]string
@@ -61,10 +66,10 @@ func NewLog(clock func() time.Time) *Log {
 	return &Log{clock: clock, changed: make(chan struct{}, 1), next: 1}
 }
 
-// Wrap returns a transport that keeps what goes through it in the Log.
+// Wrap returns a transport that keeps the exchanges through it in the Log.
 func (l *Log) Wrap(inner http.RoundTripper) http.RoundTripper { return tap.Transport(inner, l.heard) }
 
-// Changed gets a value when something was added or completed since it was last received from. It is for one reader.
+// Changed gets a value when an exchange was added or completed since the last receive. It serves one reader.
 func (l *Log) Changed() <-chan struct{} { return l.changed }
 
 // All returns the exchanges, oldest first. Bodies and headers are shared and must not be changed.
@@ -104,7 +109,7 @@ func (l *Log) add(e *Exchange) {
 	l.signal()
 }
 
-// end completes an exchange. One that has left the ring meanwhile counts no longer.
+// end completes an exchange. The body of one that has left the ring meanwhile does not count.
 func (l *Log) end(e *Exchange, o tap.Outcome) {
 	took := l.clock().Sub(e.At)
 	kept, n := Redacted(o.Body)
@@ -123,7 +128,7 @@ func (l *Log) end(e *Exchange, o tap.Outcome) {
 	l.signal()
 }
 
-// trim lets the oldest go until the bounds hold; l.mu is held.
+// trim drops the oldest until the bounds hold; l.mu is held.
 func (l *Log) trim() {
 	drop := 0
 	for len(l.ring)-drop > 1 && (len(l.ring)-drop > MaxExchanges || l.bytes > MaxBytes) {
@@ -131,7 +136,7 @@ func (l *Log) trim() {
 		drop++
 	}
 	if drop > 0 {
-		l.ring = append([]*Exchange(nil), l.ring[drop:]...) // a new array, so that what was dropped is freed
+		l.ring = append([]*Exchange(nil), l.ring[drop:]...) // a new array, so that the dropped exchanges are freed
 	}
 }
 
@@ -149,8 +154,8 @@ func cut(b []byte) ([]byte, bool) {
 	return append([]byte(nil), b[:MaxBody]...), true
 }
 
-// Headers returns the headers that are kept, by lower-case name: type, length, date and id of a message, and when to try again. Everything else is left
-// out, whatever it is called.
+// Headers returns the headers to keep, by lower-case name: type, length, date and id of a message, and when to try
+// again. It drops every other header, whatever its name.
 func Headers(h http.Header) map[string]string {
 	out := map[string]string{}
 	for _, name := range []string{"accept", "content-type", "content-length", "date", "retry-after", "x-request-id"} {

@@ -36,7 +36,7 @@ func answering(status int, body string) trip {
 	}
 }
 
-// clock moves by 7 ms with each look.
+// clock moves by 7 ms at each reading.
 func clock() func() time.Time {
 	var mu sync.Mutex
 	at := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
@@ -57,7 +57,7 @@ func dial(t *testing.T, l *httplog.Log, rt http.RoundTripper) *client.Client {
 	return c
 }
 
-// TH-K2: the key that the inner transport adds is nowhere in what is kept, copied or exported.
+// TH-K2: the key that the inner transport adds is not in what is kept, copied or exported.
 func TestK2_TheKeyIsNotKept(t *testing.T) {
 	l := httplog.NewLog(clock())
 	sent := ""
@@ -202,7 +202,7 @@ func sample() httplog.Exchange {
 	}
 }
 
-// A shell gives curl exactly the words that were meant.
+// A shell passes curl exactly the intended words.
 func TestCurlIsOneCommandForAShell(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -254,7 +254,7 @@ func TestAnArchiveIsJSON(t *testing.T) {
 	}
 }
 
-// FuzzQuote reads a quoted word as a POSIX shell does and wants the text back.
+// FuzzQuote reads a quoted word as a POSIX shell does and expects the original text.
 func FuzzQuote(f *testing.F) {
 	for _, s := range []string{"", "'", "''", `\'`, "a b", "$x`y`", "\n", `'\''`, "\xff", "--"} {
 		f.Add(s)
@@ -304,7 +304,7 @@ func TestAShellReadsWhatQuoteWrites(t *testing.T) {
 	}
 }
 
-// FuzzRedacted wants a document back that differs in signatures only.
+// FuzzRedacted expects a document that differs in signatures only.
 func FuzzRedacted(f *testing.F) {
 	f.Add([]byte(`{"userOp":{"signature":"0xabcd"},"n":1.0}`))
 	f.Add([]byte(`{"signature":{"r":"0x12"}}`))

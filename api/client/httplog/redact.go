@@ -8,18 +8,18 @@ import (
 	"coffer/api"
 )
 
-// shortest is the length, in bytes of JSON, up to which the value of a `signature` is none: "" and "0x".
+// shortest is the length, in bytes of JSON, up to which the value of a `signature` holds none: "" and "0x".
 const shortest = len(`"0x"`)
 
-// mark begins what takes the place of a signature.
+// mark begins the text that replaces a signature.
 const mark = "[signature left out: "
 
-// withheld takes the place of a body that may hold a signature and cannot be read.
+// withheld replaces a body that may hold a signature but does not parse.
 const withheld = "[left out: it is no readable JSON and may hold a signature]"
 
-// Redacted returns a body without its signatures, and how many were taken out: every string below a member called `signature`, in any case, is
-// replaced by a remark of its length. A body without one is returned as it is, not copied. A body that is no JSON document within the limits of the interface is
-// kept only when no such name occurs in it.
+// Redacted returns a body without its signatures, and how many it took out: it replaces every string below a member
+// called `signature`, in any case, by a remark of its length. It returns a body without one as it is, not copied. It
+// keeps a body that is no JSON document within the limits of the interface only when no such name can occur in it.
 func Redacted(body []byte) ([]byte, int) {
 	if !mentions(body) {
 		return body, 0
@@ -45,7 +45,7 @@ func Redacted(body []byte) ([]byte, int) {
 	return without.Raw(), len(edits)
 }
 
-// mentions reports whether a body can have a member of the name; an escape may hide one.
+// mentions reports whether a body can have a member of this name; an escape may hide one.
 func mentions(body []byte) bool {
 	return bytes.Contains(bytes.ToLower(body), []byte("signature")) || bytes.Contains(body, []byte(`\u`))
 }

@@ -7,7 +7,7 @@ import (
 	"coffer/api/caip"
 )
 
-// account checks that an account of a recording is one of the interface's kinds with addresses that can be shown.
+// account checks that an account of a recording has one of the interface's kinds and addresses that can be shown.
 func account(a api.Account) error {
 	switch a.Type {
 	case api.AccountSolana:

@@ -17,7 +17,7 @@ import (
 	"coffer/api/text"
 )
 
-// exchange is one recorded request with its answer. Status 0 means that there was none; failure says why.
+// exchange is one recorded request with its answer. Status 0 means that it has no answer; failure says why.
 type exchange struct {
 	number  int
 	at      time.Time
@@ -32,8 +32,8 @@ type exchange struct {
 	failure string
 }
 
-// exchangeFile is an exchange on disk. A body that is JSON in its shortest form stands there as JSON, so that it can be read; any other as text, and one that is no
-// text in base64.
+// exchangeFile is an exchange on disk. A body that is JSON in its shortest form is stored as JSON, so that people can
+// read it; any other as text, and one that is no text in base64.
 type exchangeFile struct {
 	Version     int               `json:"version"`
 	Number      int               `json:"number"`
@@ -52,7 +52,8 @@ type exchangeFile struct {
 	Failure     string            `json:"failure,omitzero"`
 }
 
-// encode writes the file of an exchange. What it wrote is read back, and a body that would not come back byte for byte is written as text instead.
+// encode writes the file of an exchange. It reads the file back, and writes a body that would not come back byte for
+// byte as text instead.
 func (e exchange) encode() ([]byte, error) {
 	f := exchangeFile{
 		Version: Version, Number: e.number, At: e.at.UTC().Format(time.RFC3339Nano), TookMS: e.took.Milliseconds(), Method: e.method, Path: e.path, Query: e.query,
@@ -78,7 +79,7 @@ func (e exchange) encode() ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// exact reports whether a body is JSON that a file can hold as it is.
+// exact reports whether a body is JSON that a file can hold unchanged.
 func exact(b []byte) bool {
 	if len(b) == 0 {
 		return false
@@ -158,7 +159,7 @@ func more(set ...bool) bool {
 
 func fileName(number int) string { return fmt.Sprintf("%06d.json", number) }
 
-// place is what a request asks for, whatever its parameters.
+// place is what a request asks for, without its parameters.
 func place(method, path string) string { return method + " " + path }
 
 // exactly is a request with its parameters: the query in one order, the body in its canonical form.
@@ -172,7 +173,7 @@ func exactly(method, path, query string, body []byte) string {
 	return fmt.Sprintf("%s?%s %x", place(method, path), query, sha256.Sum256(body))
 }
 
-// response is the recorded answer. The date of the recording is left out: it would look like a clock that stands still.
+// response is the recorded answer without the date of the recording, which would look like a stopped clock.
 func (e exchange) response(r *http.Request) *http.Response {
 	h := http.Header{}
 	for _, name := range []string{"content-type", "retry-after", "x-request-id"} {

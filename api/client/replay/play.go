@@ -30,7 +30,7 @@ type Player struct {
 	since     time.Time
 }
 
-// The refusals of a replay. They are final: asking again gives the same (client.KindRequest).
+// The errors of a replay. They are final: a retry gives the same (client.KindRequest).
 var (
 	ErrNotRecorded error = refusal("the recording has no answer to")
 	ErrExhausted   error = refusal("the recording has no further answer to")
@@ -39,15 +39,15 @@ var (
 
 type refusal string
 
-// Error says what a recording cannot do.
+// Error names what a recording cannot do.
 func (r refusal) Error() string { return string(r) }
 
-// Final says that there is no use in trying again.
+// Final marks a failure that a retry does not change.
 func (refusal) Final() bool { return true }
 
 var reFile = regexp.MustCompile(`^[0-9]{6}\.json$`)
 
-// Open reads a recording; clock is the real one. Whatever is wrong with a file is a *FormatError.
+// Open reads a recording; clock is the real one. Any fault of a file is a *FormatError.
 func Open(dir string, clock func() time.Time) (*Player, About, error) {
 	b, err := read(dir, aboutName, maxAbout)
 	if err != nil {

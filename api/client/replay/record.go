@@ -24,14 +24,15 @@ type Recorder struct {
 	mu     sync.Mutex
 	next   int
 	size   int64
-	err    error // the first thing that could not be written; nothing is written after it
+	err    error // the first failure to write; the Recorder writes nothing after it
 	closed bool
 }
 
-// ErrTaken says that there is something in the directory already.
+// ErrTaken means that the directory is not empty.
 var ErrTaken = errors.New("the directory of a new recording must be empty")
 
-// Record begins a recording in a directory, which is made when it is missing and must be empty. A zero About.At is now.
+// Record begins a recording in a directory, which it creates when it is missing and which must be empty. A zero
+// About.At means now.
 func Record(dir string, about About, clock func() time.Time) (*Recorder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("begin a recording: %w", err)
@@ -53,19 +54,19 @@ func Record(dir string, about About, clock func() time.Time) (*Recorder, error) 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := ParseAbout(b); err != nil { // what could not be read again is not begun
+	if _, err := ParseAbout(b); err != nil { // a recording that could not be read again does not begin
 		return nil, err
 	}
 	r := &Recorder{dir: dir, clock: clock, next: 1, size: int64(len(b))}
 	return r, r.write(aboutName, b)
 }
 
-// Wrap returns a transport that records what goes through it. It belongs above the one that adds the API key.
+// Wrap returns a transport that records the exchanges through it. It belongs above the one that adds the API key.
 func (r *Recorder) Wrap(inner http.RoundTripper) http.RoundTripper {
 	return tap.Transport(inner, r.heard)
 }
 
-// Close ends the recording and returns the first failure to write it. What is under way is not recorded any more.
+// Close ends the recording and returns the first failure to write. It does not record exchanges that are still under way.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +114,7 @@ func (r *Recorder) keep(e exchange, o tap.Outcome) {
 	r.err = err
 }
 
-// write makes a file that appears as a whole.
+// write creates a file that appears as a whole.
 func (r *Recorder) write(name string, b []byte) error {
 	t, err := os.CreateTemp(r.dir, ".new-*") // 0600
 	if err != nil {

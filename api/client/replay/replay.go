@@ -1,18 +1,21 @@
-// Package replay keeps a session with a service in a directory, one small JSON file for each exchange, and answers from there later with no network.
+// Package replay keeps a session with a service in a directory, one small JSON file for each exchange, and answers
+// from there later without a network.
 //
-// Promise: no secret is written. A Recorder listens above the transport that adds the API key; headers and signatures are left out as package httplog does
-// (httplog.Headers, httplog.Redacted), so that nothing in a recording can be sent to any effect. Answers are kept byte for byte. Files are 0600 in a directory
-// of 0700 and appear as a whole. Recording never changes an exchange and never makes one fail: what could not be written is said by Recorder.Close.
+// Promise: no secret is written. A Recorder listens above the transport that adds the API key; it leaves out headers
+// and signatures as package httplog does (httplog.Headers, httplog.Redacted), so that nothing in a recording has any
+// effect when sent. It keeps answers byte for byte. Files are 0600 in a directory of 0700 and appear as a whole.
+// Recording never changes an exchange and never makes one fail: Recorder.Close reports what could not be written.
 //
-// A Player answers a request with the recorded answer of the same method, path, query and canonical body (RFC 8785), in the order of the recording; where there is
-// none, with the next one of the same method and path. GET goes on with the last answer, because screens ask again and again; a POST that was not
-// recorded so often is an error, and so is a request that was never recorded: both name it. Nothing is ever executed: execute-quote and relay are refused.
+// A Player answers a request with the recorded answer of the same method, path, query and canonical body (RFC 8785),
+// in the order of the recording; without one, with the next answer of the same method and path. GET repeats the last
+// answer, because screens ask again and again; a POST beyond the recorded number is an error, and so is a request that
+// was never recorded: both errors name it. A Player executes nothing: it refuses execute-quote and relay.
 //
-// The clock of a replay: About.At plus what has passed since it was opened, and at the answer to a POST the moment at which that answer was recorded, so
-// that quotes live as long as they did.
+// The clock of a replay: About.At plus the time since it was opened, and at the answer to a POST the moment of that
+// recorded answer, so that quotes live as long as they did.
 //
-// Reading is strict: unknown members, other versions, duplicate names, and everything over the limits below are errors that name the file. Times are RFC
-// 3339 with nanoseconds.
+// Reading is strict: unknown members, other versions, duplicate names, and everything over the limits below are errors
+// that name the file. Times are RFC 3339 with nanoseconds.
 package replay
 
 import (
@@ -41,7 +44,8 @@ const (
 
 const aboutName = "about.json"
 
-// About is what a recording knows besides the exchanges: when it began, who took part, and on which network. BaseURL is the address of the service.
+// About describes a recording besides its exchanges: when it began, who took part, and on which network. BaseURL is
+// the address of the service.
 type About struct {
 	At       time.Time
 	Profile  string
@@ -59,7 +63,7 @@ type aboutFile struct {
 	Accounts []api.Account  `json:"accounts"`
 }
 
-// A FormatError says what is wrong with a file of a recording.
+// A FormatError is a fault of a file of a recording.
 type FormatError struct {
 	File    string
 	Problem string
@@ -140,7 +144,7 @@ func decode(b []byte, limit int, into any) error {
 	return json.Unmarshal(doc.Raw(), into, json.RejectUnknownMembers(true))
 }
 
-// reProfile is what a profile may be called: its name becomes part of a path.
+// reProfile matches the name that a profile may have: it becomes part of a path.
 var reProfile = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
 
 var errMoment = errors.New("no time of this century in RFC 3339")

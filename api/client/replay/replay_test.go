@@ -26,7 +26,7 @@ type trip func(*http.Request) (*http.Response, error)
 
 func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// clock stands until it is moved.
+// clock stays at one time until the test moves it.
 type clock struct {
 	mu sync.Mutex
 	at time.Time

@@ -1,8 +1,10 @@
-// Package tap listens to what a transport carries: the body of each request before it leaves, and the answer as the caller reads it.
+// Package tap listens to what a transport carries: the body of each request before it leaves, and the answer as the
+// caller reads it.
 //
-// Promise: the exchange itself is not changed: the request has the same bytes and the same means to be sent again (TH-N6), the answer is handed on
-// as it arrives. At most Limit bytes of a body are kept; the size is counted to the end. The outcome is told exactly once, when the answer was read
-// or given up. Nothing is heard of what the inner transport adds to a request, such as the API key.
+// Promise: the exchange itself does not change: the request has the same bytes and the same means to be sent again
+// (TH-N6), the answer passes on as it arrives. A tap keeps at most Limit bytes of a body and counts the size to the
+// end. It reports the outcome exactly once, when the answer was read or given up. It sees nothing that the inner
+// transport adds to a request, such as the API key.
 package tap
 
 import (
@@ -15,7 +17,8 @@ import (
 	"coffer/api"
 )
 
-// Limit is how many bytes of one body are kept: one more than a client takes, so that an answer that is too large shows as such.
+// Limit is how many bytes of one body are kept: one more than a client accepts, so that an answer that is too large
+// shows as such.
 func Limit() int { return api.DefaultLimits().Bytes + 1 }
 
 // Outcome is how an exchange ended. Body holds at most Limit bytes, Size counts all that arrived. Err is set when there was no answer (Status 0) or it
@@ -28,10 +31,11 @@ type Outcome struct {
 	Err    error
 }
 
-// ErrGivenUp says that the caller closed the answer before its end.
+// ErrGivenUp means that the caller closed the answer before its end.
 var ErrGivenUp = errors.New("the answer was not read to its end")
 
-// Transport returns a transport that calls heard for each request with a copy of its body (nil: none); what heard returns is called with the outcome.
+// Transport returns a transport that calls heard for each request with a copy of its body (nil: none), and calls the
+// function that heard returns with the outcome.
 func Transport(inner http.RoundTripper, heard func(r *http.Request, body []byte) func(Outcome)) http.RoundTripper {
 	return &transport{inner, heard}
 }
@@ -57,7 +61,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// take copies the body of a request. One that can be made again is left alone; another is read and put back on a copy of the request.
+// take copies the body of a request. It leaves a body that can be made again alone; it reads any other and puts it
+// back on a copy of the request.
 func take(r *http.Request) ([]byte, *http.Request, error) {
 	switch {
 	case r.Body == nil || r.Body == http.NoBody:
@@ -82,7 +87,7 @@ func take(r *http.Request) ([]byte, *http.Request, error) {
 	return b, with, nil
 }
 
-// ear keeps what is read of an answer.
+// ear keeps what the caller reads of an answer.
 type ear struct {
 	io.ReadCloser
 	out   Outcome
@@ -91,7 +96,7 @@ type ear struct {
 	tell  func(Outcome)
 }
 
-// Read hands on what arrives.
+// Read passes on what arrives.
 func (e *ear) Read(p []byte) (int, error) {
 	n, err := e.ReadCloser.Read(p)
 	e.out.Size += n

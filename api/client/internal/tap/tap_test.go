@@ -31,7 +31,7 @@ func request(t *testing.T, body string, again bool) *http.Request {
 	return r
 }
 
-// TH-N6: a request that must not be sent twice still cannot be.
+// TH-N6: a request that must not be sent twice still cannot be sent twice.
 func TestN6_TheRequestIsTheSameAndGainsNoMeansToBeSentAgain(t *testing.T) {
 	for _, again := range []bool{true, false} {
 		var heard []byte
