@@ -15,7 +15,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// No way in but a public key: not without one, not with a password, not with answers.
+// The only way in is a public key: no connection without one, with a password, or with answers.
 func TestZ1NobodyComesInWithoutAKey(t *testing.T) {
 	alice := newSigner(t)
 	r := serving(t, Options{}, line(alice, "alice"))
@@ -65,7 +65,8 @@ func TestZ1AKeyIsAdmittedAsLongAsTheFileHasIt(t *testing.T) {
 	}
 }
 
-// chameleon offers one key and then proves another one: what it looks like changes between the question whether a key would do and the signature.
+// chameleon offers one key and proves another one: it changes between the question whether a key is acceptable and the
+// signature.
 type chameleon struct {
 	gossh.Signer // proves
 	offers       gossh.PublicKey
@@ -79,7 +80,7 @@ type coat struct {
 	c *chameleon
 }
 
-// Marshal is the offered key while the client asks with it and compares the answer, and the own one afterwards.
+// Marshal returns the offered key while the client asks with it and compares the answer, and its own key afterwards.
 func (o *coat) Marshal() []byte {
 	if o.c.asked++; o.c.asked <= 2 {
 		return o.c.offers.Marshal()
@@ -98,7 +99,8 @@ func (f faulty) Sign(random io.Reader, data []byte) (*gossh.Signature, error) {
 	return s, err
 }
 
-// CVE-2024-45337: who offers other people's keys, which the server says would do, is still the one whose signature was checked.
+// CVE-2024-45337: a client that offers other people's keys, which the server accepts as candidates, still counts as
+// the one whose signature was checked.
 func TestCVE2024_45337TheKeyThatCountsIsTheOneThatSigned(t *testing.T) {
 	alice, victim := newSigner(t), newSigner(t)
 	var mu sync.Mutex
@@ -184,14 +186,14 @@ func (r *rig) tcp() net.Conn {
 	return c
 }
 
-// greeted reports whether the server began the handshake; a connection that it turned away ends without a byte.
+// greeted reports whether the server began the handshake; a refused connection ends without a byte.
 func greeted(c net.Conn) bool {
 	var b [4]byte
 	_, err := io.ReadFull(c, b[:])
 	return err == nil && string(b[:]) == "SSH-"
 }
 
-// The limits by address count connections that have not said a word: they work before the handshake.
+// The limits by address count silent connections: they apply before the handshake.
 func TestLimitsOfAnAddressWorkBeforeTheHandshake(t *testing.T) {
 	t.Run("in a minute", func(t *testing.T) {
 		r := serving(t, Options{Limits: Limits{Burst: 3, PerMinute: 1}}, line(newSigner(t), "alice"))

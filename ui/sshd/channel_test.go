@@ -14,7 +14,8 @@ import (
 	"coffer/ui/tui"
 )
 
-// A channel shows a dashboard on a terminal. Everything else that a client can ask for is refused, and nothing comes of it.
+// A channel shows a dashboard on a terminal. The server refuses everything else that a client can ask for, and nothing
+// happens.
 func TestNoCommandNoSubsystemNoForwardingNoAgent(t *testing.T) {
 	alice := newSigner(t)
 	shown := make(chan Visit, 1)
@@ -87,8 +88,8 @@ func TestWithoutATerminalThereAreWordsAndACode(t *testing.T) {
 	}
 }
 
-// The client's environment describes its terminal with a few plain words. Nothing of it is this process's environment, and the terminal library's logs of
-// keystrokes cannot be asked for with it.
+// The client's environment describes its terminal with a few plain words. None of it becomes this process's
+// environment, and it cannot turn on the terminal library's logs of keystrokes.
 func TestZ2OfTheClientsEnvironmentOnlyWhatDescribesItsTerminalIsTaken(t *testing.T) {
 	alice := newSigner(t)
 	env := make(chan []string, 1)
@@ -168,7 +169,7 @@ func TestSizesOfTheTerminalAreFollowedAndBounded(t *testing.T) {
 		for last = range sizes {
 		}
 	}()
-	for i := range 1000 { // more than anybody reads: the newest one counts, and the connection goes on
+	for i := range 1000 { // more than the dashboard reads: the newest one counts, and the connection continues
 		if err := g.s.WindowChange(30, 120+i%2); err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +201,7 @@ func TestAConnectionHasOneDashboardAtATime(t *testing.T) {
 	if code := first.code(); code != 0 {
 		t.Errorf("code %d", code)
 	}
-	// The channel may still be closing when the client opens the next one; a shared connection of ssh does the same.
+	// The channel may still be closing when the client opens the next one; a shared ssh connection does the same.
 	for {
 		s, err := c.NewSession()
 		if err != nil {

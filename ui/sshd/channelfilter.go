@@ -13,14 +13,15 @@ import (
 	"coffer/ui/tui"
 )
 
-// The key under which a connection is kept in its context, and that of the filter of its open channel.
+// The context keys of a connection, and of the filter of its open channel.
 type (
 	connKey   struct{}
 	filterKey struct{}
 )
 
-// channelFilter stands between a client's channel and the SSH library: of what a client may ask on a channel it lets through a terminal and a shell. The environment and
-// the size of the terminal it keeps itself. Everything else is refused here and reaches nothing.
+// channelFilter sits between a client's channel and the SSH library: of a client's requests on a channel it passes on
+// a terminal and a shell. It keeps the environment and the size of the terminal itself. It refuses everything else,
+// which reaches nothing.
 type channelFilter struct {
 	ch gossh.Channel
 	in *intake
@@ -29,7 +30,7 @@ type channelFilter struct {
 	env   map[string]string
 	size  tui.Size
 	sizes chan tui.Size // the newest one
-	shell bool          // was handed on
+	shell bool          // was passed on
 	gone  chan struct{} // closed when the channel's requests have ended
 	ended chan struct{} // closed when the dashboard has
 }
@@ -55,7 +56,7 @@ func (s *Server) channel(srv *ssh.Server, connection *gossh.ServerConn, asked go
 	<-c.slot
 }
 
-// filteredChannel is a channel whose requests come through the gate.
+// filteredChannel is a channel whose requests pass through the channelFilter.
 type filteredChannel struct {
 	gossh.NewChannel
 	g *channelFilter
@@ -72,7 +73,7 @@ func (n *filteredChannel) Accept() (gossh.Channel, <-chan *gossh.Request, error)
 	}
 	n.g.ch = ch
 	go n.g.in.pump(ch)
-	go func() { _, _ = io.Copy(io.Discard, ch.Stderr()) }() // nobody reads what a client sends there
+	go func() { _, _ = io.Copy(io.Discard, ch.Stderr()) }() // no code reads what a client sends there
 	through := make(chan *gossh.Request)
 	go func() {
 		defer close(through)
@@ -86,10 +87,10 @@ func (n *filteredChannel) Accept() (gossh.Channel, <-chan *gossh.Request, error)
 	return taken{ch, n.g.in}, through, nil
 }
 
-// maxRequest bounds what a client may say about its terminal, in bytes.
+// maxRequest bounds a client's description of its terminal, in bytes.
 const maxRequest = 4096
 
-// take decides about a request; true hands it on.
+// take decides about a request; true passes it on.
 func (g *channelFilter) take(r *gossh.Request) bool {
 	if len(r.Payload) > maxRequest && r.Type != "exec" {
 		_ = r.Reply(false, nil)
@@ -126,19 +127,19 @@ func (g *channelFilter) take(r *gossh.Request) bool {
 	return false
 }
 
-// noCommand answers a command in words: refused without any, clients show nothing that a person understands.
+// noCommand refuses a command with a message: on a bare refusal, clients show nothing that a user understands.
 func (g *channelFilter) noCommand(r *gossh.Request) {
 	g.mu.Lock()
 	refuse := g.shell
-	g.shell = true // there is nothing more to ask on this channel
+	g.shell = true // this channel allows no further request
 	g.mu.Unlock()
 	if refuse {
 		_ = r.Reply(false, nil)
 		return
 	}
-	close(g.ended) // nothing was handed on, and nothing will be
+	close(g.ended) // nothing was passed on, and nothing will be
 	_ = r.Reply(true, nil)
-	go func() { // a client that reads nothing waits alone
+	go func() { // a client that reads nothing delays only itself
 		_, _ = g.ch.Stderr().Write([]byte("coffer: this server shows a dashboard and runs no commands; connect without one\r\n"))
 		_, _ = g.ch.SendRequest("exit-status", false, gossh.Marshal(struct{ Status uint32 }{exitUsage}))
 		_ = g.ch.Close()
@@ -153,7 +154,7 @@ func (g *channelFilter) handedOn() bool {
 
 var plainTerm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
 
-// terminal reads a request for a terminal. The library gets the same one, without its modes.
+// terminal reads a request for a terminal. The library gets the same request without its modes.
 func (g *channelFilter) terminal(r *gossh.Request) bool {
 	var p struct {
 		Term                         string
@@ -177,7 +178,7 @@ func (g *channelFilter) terminal(r *gossh.Request) bool {
 	return true
 }
 
-// The largest window that is drawn for: what a client claims costs memory here.
+// The largest window to draw for: the size that a client claims costs memory here.
 const (
 	maxColumns = 512
 	maxRows    = 256
@@ -200,7 +201,7 @@ func (g *channelFilter) resize(columns, rows uint32) {
 	g.sizes <- size // there is room: only this method sends, under the lock
 }
 
-// told are the names that say something about a terminal. TERM comes with the request for the terminal.
+// told are the names that describe a terminal. TERM comes with the request for the terminal.
 func told() []string {
 	return []string{"COLORTERM", "COLORFGBG", "LANG", "LC_ALL", "LC_CTYPE", "NO_COLOR", "TERM_PROGRAM"}
 }
@@ -217,7 +218,8 @@ func (g *channelFilter) keep(name, value string) bool {
 	return true
 }
 
-// environ describes the client's terminal in the form of an environment; the program knows by it that the terminal is far away.
+// environ describes the client's terminal in the form of an environment, from which the program sees that the terminal
+// is remote.
 func (g *channelFilter) environ(connection string) []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// CheckAddress refuses an address that is not host:port, and one that others than this machine could reach unless open says that this is meant.
+// CheckAddress refuses an address that is not host:port and, unless open is set, an address that other machines can
+// reach.
 func CheckAddress(address string, open bool) error {
 	host, port, err := net.SplitHostPort(address)
 	if _, number := strconv.ParseUint(port, 10, 16); err != nil || number != nil {
@@ -27,10 +28,12 @@ func CheckAddress(address string, open bool) error {
 	return fmt.Errorf("others than this machine can reach %s; if that is meant, say so with --ssh-open, else take 127.0.0.1 and let people come through a tunnel of your own", address)
 }
 
-// spare is how many connections beyond the dashboards there may be: of those that are showing their key, or are told why they cannot come in.
+// spare is how many connections may exist beyond the dashboards: those that are proving their key, or reading why they
+// are refused.
 const spare = 16
 
-// connLimiter admits connections before a byte of SSH was exchanged: so many at once, so many of one address, and so many a minute. What it does not admit is closed.
+// connLimiter admits connections before any byte of SSH: so many at once, so many from one address, and so many a
+// minute. It closes the connections that it does not admit.
 type connLimiter struct {
 	net.Listener
 	o     Options
@@ -41,7 +44,7 @@ type connLimiter struct {
 	open   map[*conn]struct{}
 	from   map[netip.Addr]int
 	pace   map[netip.Addr]*rate.Limiter
-	turned int // away since the log was told
+	turned int // closed since the last log line
 	told   time.Time
 	number atomic.Int64
 }
@@ -53,7 +56,7 @@ func newConnLimiter(l net.Listener, o Options) *connLimiter {
 	}
 }
 
-// conn is an admitted connection. While it has no dashboard it does not live long.
+// conn is an admitted connection. Without a dashboard it is closed soon.
 type conn struct {
 	net.Conn
 	limiter *connLimiter
@@ -66,7 +69,7 @@ type conn struct {
 	slot chan struct{} // held by its open channel
 }
 
-// lull is how long the next channel of a connection waits for the one before, which may be closing still.
+// lull is how long the next channel of a connection waits for the previous one, which may still be closing.
 const lull = 500 * time.Millisecond
 
 // take takes the slot, or reports that another channel holds it.
@@ -97,7 +100,7 @@ func (d *connLimiter) Accept() (net.Conn, error) {
 	}
 }
 
-// admit takes a connection in, or says why not.
+// admit admits a connection, or returns why not.
 func (d *connLimiter) admit(c net.Conn, now time.Time) (*conn, string) {
 	from := addressOf(c.RemoteAddr())
 	d.mu.Lock()
@@ -126,10 +129,10 @@ func (d *connLimiter) admit(c net.Conn, now time.Time) (*conn, string) {
 	return a, ""
 }
 
-// maxAddresses bounds the addresses that are remembered.
+// maxAddresses bounds the addresses that the limiter remembers.
 const maxAddresses = 8192
 
-// forget drops the addresses whose pace is that of one that never came. The lock is held.
+// forget drops the addresses whose pace equals that of a new one. The lock is held.
 func (d *connLimiter) forget(now time.Time) {
 	if len(d.pace) < maxAddresses/2 {
 		return
@@ -141,7 +144,7 @@ func (d *connLimiter) forget(now time.Time) {
 	}
 }
 
-// refused tells the log now and then.
+// refused logs a refusal, at most once in ten seconds.
 func (d *connLimiter) refused(why string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -179,13 +182,14 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// work says that a dashboard is open, so that the connection may stay.
+// work notes that a dashboard is open, so that the connection may stay.
 func (c *conn) work() { c.alone.Stop() }
 
-// rest says that there is none any more.
+// rest notes that the dashboard has ended.
 func (c *conn) rest() { c.alone.Reset(c.limiter.o.Limits.Waiting) }
 
-// addressOf is the address that counts: one of IPv4, or a network of IPv6, since whoever has one address of it has all.
+// addressOf is the address that counts: one of IPv4, or a network of IPv6, because a host with one address of it has
+// them all.
 func addressOf(a net.Addr) netip.Addr {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil {

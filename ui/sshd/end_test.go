@@ -18,7 +18,7 @@ func TestADashboardInWhichNothingIsTypedIsClosedWithWords(t *testing.T) {
 	r := serving(t, Options{Idle: 2 * time.Second}, line(alice, "alice"))
 	g := opened(t, r.dial(alice))
 	g.out.wait(t, "note: nothing was typed for a while")
-	g.typed("x") // and the time begins anew
+	g.typed("x") // and the idle time starts again
 	g.out.wait(t, "<x>")
 	if code := g.code(); code != exitFailed || !strings.Contains(g.out.String(), "closed: nothing was typed for 2s") {
 		t.Errorf("code %d, %q", code, g.out)
@@ -39,7 +39,7 @@ func TestADashboardIsClosedAfterTheLongestTimeWhateverIsTyped(t *testing.T) {
 	}
 }
 
-// secret is what must not be logged when it is thrown.
+// secret is a panic value that must not reach the log.
 type secretValue string
 
 func TestAPanicEndsOneConnectionAndIsLoggedWithoutItsValue(t *testing.T) {
@@ -69,7 +69,7 @@ func TestAPanicEndsOneConnectionAndIsLoggedWithoutItsValue(t *testing.T) {
 	}
 }
 
-// A client that reads nothing fills its own buffers. Others go on, and the end does not wait for it.
+// A client that reads nothing fills its own buffers. Others continue, and the end does not wait for it.
 func TestAClientThatReadsNothingHoldsNobody(t *testing.T) {
 	alice, bob := newSigner(t), newSigner(t)
 	full, once := make(chan struct{}), new(sync.Once)
@@ -174,7 +174,7 @@ func TestAtTheEndEveryDashboardIsToldAndWaitedFor(t *testing.T) {
 	}
 }
 
-// A dashboard that does not end when it is told to is not waited for without end.
+// The end does not wait for ever for a dashboard that ignores its end.
 func TestTheEndDoesNotWaitForADashboardThatHangs(t *testing.T) {
 	alice := newSigner(t)
 	hang := make(chan struct{})
@@ -222,7 +222,7 @@ func TestAClientThatGoesAwayEndsItsDashboard(t *testing.T) {
 	}
 }
 
-// A line that broke says nothing: the server asks, and a client that does not answer is gone.
+// A broken line is silent: the server asks, and closes a client that does not answer.
 func TestAClientThatDoesNotAnswerIsGone(t *testing.T) {
 	alice := newSigner(t)
 	r := serving(t, Options{Limits: Limits{Alive: 50 * time.Millisecond}}, line(alice, "alice"))
@@ -232,7 +232,7 @@ func TestAClientThatDoesNotAnswerIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = requests // nobody answers
+	_ = requests // no answer
 	go func() {
 		for ch := range chans {
 			_ = ch.Reject(gossh.Prohibited, "")

@@ -17,7 +17,8 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// OpenHostKey reads the server's key from the directory, or makes it there (ed25519, 0600). A key that others could read is not used.
+// OpenHostKey reads the server's key from the directory, or creates it there (ed25519, 0600). It refuses a key that
+// other users can read.
 func OpenHostKey(dir string) (ed25519.PrivateKey, error) {
 	path := filepath.Join(dir, HostKeyFile)
 	info, err := os.Lstat(path)
@@ -52,7 +53,7 @@ func OpenHostKey(dir string) (ed25519.PrivateKey, error) {
 	return *key, nil
 }
 
-// makeHostKey writes a new key; when another process was faster, its key stays.
+// makeHostKey writes a new key; when another process was faster, that process's key stays.
 func makeHostKey(dir, path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -80,7 +81,7 @@ func makeHostKey(dir, path string) error {
 	return os.Rename(file.Name(), path) // a file system without links
 }
 
-// plainLine is a public key as files of keys have it, without a comment.
+// plainLine is a public key in the format of key files, without a comment.
 func plainLine(key gossh.PublicKey) string {
 	return strings.TrimSpace(string(gossh.MarshalAuthorizedKey(key)))
 }
@@ -91,9 +92,10 @@ func guestDir(key []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// GuestSecret derives 32 bytes for a guest from the host key: the same for the same guest on the same network, others for every other guest and network, and
-// nothing that follows from the guest's public key alone. try tells further candidates from the first one. Nothing of it is stored: whoever has the host key has
-// every guest's throw-away key, and whoever replaces the host key gives every guest a new account.
+// GuestSecret derives 32 bytes for a guest from the host key: the same for the same guest on the same network,
+// different for every other guest and network, and independent of the guest's public key alone. try distinguishes
+// further candidates from the first one. It stores nothing: the owner of the host key has every guest's throw-away
+// key, and replacing the host key gives every guest a new account.
 func GuestSecret(host ed25519.PrivateKey, network string, guest []byte, try byte) ([]byte, error) {
 	sum := sha256.Sum256(guest)
 	info := "coffer guest signer 1\x00" + network + "\x00" + string(append(sum[:], try))

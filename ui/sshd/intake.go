@@ -9,38 +9,38 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// What a guest may send. People never get near; more ends the visit.
+// What a guest may send. People stay far below; more ends the visit.
 const (
 	maxPaste  = 1 << 20 // bytes of one bracketed paste, ended or not
 	sustained = 1 << 10 // bytes a second over the whole visit, beyond a first maxPaste and some keys
 	someKeys  = 64 << 10
 )
 
-// The screen library keeps what it cannot read as a key yet, and reads all of that again with each delivery, until
-// nothing came for 50 ms. So no more than maxHeld bytes are delivered between two such pauses where it may be
-// keeping some, and after the first few deliveries small ones are gathered.
+// The screen library keeps what it cannot read as a key yet, and reads all of that again with each delivery, until it
+// gets nothing for 50 ms. So at most maxHeld bytes are delivered between two such pauses where the library may be
+// keeping some, and after the first few deliveries small ones are collected.
 const (
 	maxHeld = 4 << 10
-	quiet   = 100 * time.Millisecond // surely such a pause
-	maybe   = 25 * time.Millisecond  // perhaps one
+	quiet   = 100 * time.Millisecond // long enough to be such a pause
+	maybe   = 25 * time.Millisecond  // possibly one
 	freely  = 64                     // deliveries between two pauses
 	gather  = 2 * time.Millisecond
 )
 
-// intake stands between what a client sends and who reads it. It takes everything in at once, so that nothing is
-// kept packet by packet below, and bounds how much of it waits; the bytes themselves it hands on as they came.
+// intake sits between a client's input and its reader. It takes everything in at once, so that no layer below keeps
+// single packets, and bounds how much of it waits; it passes the bytes on unchanged.
 type intake struct {
 	budget  *rate.Limiter
 	arrived chan struct{} // something changed
 	ended   chan struct{} // the reader is gone
-	refused chan struct{} // closed when the client sent what is not taken; from then on everything is dropped
+	refused chan struct{} // closed when the client sent something that is refused; from then on the intake drops everything
 
 	mu   sync.Mutex
 	wait []byte
 	err  error
 	why  error // of refused
 
-	// Of the reader alone.
+	// For the reader only.
 	marks marks
 	held  int // bytes that the library may be keeping
 	quick int // deliveries since the last pause
@@ -53,7 +53,7 @@ func newIntake(ended chan struct{}) *intake {
 	}
 }
 
-// pump takes in what comes until there is no more.
+// pump takes in what arrives until the end of input.
 func (i *intake) pump(from io.Reader) {
 	chunk := make([]byte, 8<<10)
 	for {
@@ -93,7 +93,7 @@ func (i *intake) refuse(why error) {
 	}
 }
 
-// reason is why the input was refused; nil when it was not.
+// reason is why the intake refused input; nil when it did not.
 func (i *intake) reason() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -107,7 +107,7 @@ func (i *intake) tell() {
 	}
 }
 
-// Read hands on what came. After what is refused, and after the end of the dashboard, there is nothing more.
+// Read passes on what arrived. After refused input, and after the end of the dashboard, it returns nothing more.
 func (i *intake) Read(b []byte) (int, error) {
 	asked := time.Now() // the reader has seen everything before this
 	switch {
@@ -140,7 +140,7 @@ func (i *intake) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// next waits for what comes.
+// next waits for input.
 func (i *intake) next(b []byte) (int, error) {
 	for len(b) > 0 {
 		i.mu.Lock()

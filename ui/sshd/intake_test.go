@@ -18,7 +18,8 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 )
 
-// screenful is a small program of the screen library, whose input reader is the one that guests reach: it says how much was pasted, and ends at "q".
+// screenful is a small program of the screen library with the input reader that guests reach: it prints how much was
+// pasted, and ends at "q".
 type screenful struct{}
 
 func (s screenful) Init() tea.Cmd { return nil }
@@ -53,7 +54,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// pours sends total bytes of part after first, or as many as are taken, and returns how much the heap of both ends grew at the most.
+// pours sends total bytes of part after first, or as many as the server takes, and returns the largest growth of the
+// heap of both ends.
 func (g *guest) pours(first string, part []byte, total int) (sent int, grown uint64) {
 	runtime.GC()
 	before := heap()
@@ -69,7 +71,8 @@ func (g *guest) pours(first string, part []byte, total int) (sent int, grown uin
 	return sent, grown
 }
 
-// TestK9_AGuestWhoPoursEndsItsOwnVisitAlone: 256 MiB without an end cost the server some megabytes, the guest reads why it was closed, and others go on.
+// TestK9_AGuestWhoPoursEndsItsOwnVisitAlone: 256 MiB without an end cost the server some megabytes, the guest reads
+// why its visit was closed, and others continue.
 func TestK9_AGuestWhoPoursEndsItsOwnVisitAlone(t *testing.T) {
 	text := bytes.Repeat([]byte("0123456789abcdef"), 64<<10>>4)
 	for name, c := range map[string]struct {
@@ -124,7 +127,8 @@ func TestK9_APasteUpToTheBoundArrivesWhole(t *testing.T) {
 	}
 }
 
-// TestK9_AnUnfinishedSequenceByBytesIsGotOver: what is never finished comes byte by byte without a pause, and the program still hears the key after it.
+// TestK9_AnUnfinishedSequenceByBytesIsGotOver: an unfinished sequence arrives byte by byte without a pause, and the
+// program still receives the key after it.
 func TestK9_AnUnfinishedSequenceByBytesIsGotOver(t *testing.T) {
 	alice := newSigner(t)
 	r := serving(t, Options{Show: program}, line(alice, "alice"))
@@ -158,8 +162,8 @@ func (b *bytewise) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// reads takes everything that an intake hands on, as the library does. work is how many bytes the library looks at when it keeps everything since the last pause,
-// kept the most that it keeps.
+// reads takes everything that an intake passes on, as the library does. work is how many bytes the library reads when
+// it keeps everything since the last pause, kept the most that it keeps.
 func reads(i *intake, from io.Reader) (got []byte, work, kept int) {
 	var pump sync.WaitGroup
 	pump.Go(func() { i.pump(from) })
@@ -182,7 +186,7 @@ func reads(i *intake, from io.Reader) (got []byte, work, kept int) {
 	}
 }
 
-// TestK9_WhatTheLibraryKeepsAndReadsAgainIsBounded counts on a clock that costs nothing: a million bytes that come one by one.
+// TestK9_WhatTheLibraryKeepsAndReadsAgainIsBounded counts a million single bytes on a fake clock.
 func TestK9_WhatTheLibraryKeepsAndReadsAgainIsBounded(t *testing.T) {
 	for name, first := range map[string]string{"OSC": "\x1b]0;", "key": "\x1ba", "no text": "\xff", "8-bit OSC": "\x9d"} {
 		t.Run(name, func(t *testing.T) {
@@ -201,7 +205,7 @@ func TestK9_WhatTheLibraryKeepsAndReadsAgainIsBounded(t *testing.T) {
 	}
 }
 
-// TestK9_TextIsNotHeldUp: a paste of plain text and what people type come through without any pause.
+// TestK9_TextIsNotHeldUp: a paste of plain text and ordinary typing pass without any pause.
 func TestK9_TextIsNotHeldUp(t *testing.T) {
 	for name, text := range map[string]string{
 		"a paste": pasteStart + strings.Repeat("a line, ünïcödé\r\n", 10_000) + pasteEnd, "keys": strings.Repeat("j", 60), "arrows": strings.Repeat("\x1b[B", 20),
@@ -219,7 +223,7 @@ func TestK9_TextIsNotHeldUp(t *testing.T) {
 	}
 }
 
-// TestK9_ASlowPasteHasTheSameBound: a paste that never ends and comes no faster than a guest may type all day.
+// TestK9_ASlowPasteHasTheSameBound: a paste that never ends and arrives no faster than a guest may type all day.
 func TestK9_ASlowPasteHasTheSameBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newIntake(make(chan struct{}))
@@ -245,7 +249,7 @@ func TestK9_ADayOfMouseMovesIsNoFlood(t *testing.T) {
 	})
 }
 
-// cuts is a client whose bytes come in pieces, with pauses now and then, as a second text says.
+// cuts is a client whose bytes arrive in pieces, with pauses in places that a second text sets.
 type cuts struct{ text, plan []byte }
 
 func (c *cuts) Read(p []byte) (int, error) {
@@ -266,7 +270,7 @@ func (c *cuts) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// FuzzIntake: whatever comes, in whatever pieces, goes through in order and unchanged, or ends; little of it is put aside.
+// FuzzIntake: any input in any pieces passes in order and unchanged, or ends; little of it is kept.
 func FuzzIntake(f *testing.F) {
 	f.Add([]byte(pasteStart+"text"+pasteEnd+"\x1b]0;x"), []byte{3, 201, 7})
 	f.Add([]byte("\x1b\x1b[200~\x1b[20\x1b[201~é\xc3"), []byte{0, 0, 0, 255})
@@ -308,7 +312,7 @@ func TestK9_AReaderThatIsGoneHoldsNothing(t *testing.T) {
 	})
 }
 
-// breakers are inputs on which the reader of the library panics, outside all that this program could catch.
+// breakers are inputs on which the reader of the library panics, on a goroutine where this program cannot recover.
 func breakers() map[string]string {
 	many := strings.Repeat("1;", 33)
 	return map[string]string{
@@ -320,7 +324,8 @@ func breakers() map[string]string {
 	}
 }
 
-// TestK9_ASequenceThatBreaksTheLibraryEndsOneVisit: one guest could end the whole service, with all its guests, by thirty-three numbers.
+// TestK9_ASequenceThatBreaksTheLibraryEndsOneVisit: without the check, one guest could end the whole service, with all
+// its guests, by thirty-three numbers.
 func TestK9_ASequenceThatBreaksTheLibraryEndsOneVisit(t *testing.T) {
 	alice, bob := newSigner(t), newSigner(t)
 	r := serving(t, Options{Show: program, Limits: Limits{PerMinute: 1000, Burst: 100}}, line(alice, "alice"), line(bob, "bob"))
@@ -338,7 +343,7 @@ func TestK9_ASequenceThatBreaksTheLibraryEndsOneVisit(t *testing.T) {
 	}
 }
 
-// TestK9_WhatTerminalsSendIsSafe: nothing that people type or paste is taken for a breaker.
+// TestK9_WhatTerminalsSendIsSafe: nothing that people type or paste counts as a breaker.
 func TestK9_WhatTerminalsSendIsSafe(t *testing.T) {
 	for _, text := range []string{
 		"\x1b[<35;100;40M", "\x1b[M abc", "\x1b[97;5:1;97u", "\x1b[?62;1;2;3;4;6;7;8;9;15;16;17;18;21;22;28;29;42;52c", "\x1bP>|term(1.0)\x1b\\", "\x1b]11;rgb:ffff/ffff/ffff\x07",
@@ -351,7 +356,7 @@ func TestK9_WhatTerminalsSendIsSafe(t *testing.T) {
 	}
 }
 
-// FuzzTheLibraryBehindTheIntake: whatever a guest sends, in whatever pieces, the library's reader behind the intake does not panic.
+// FuzzTheLibraryBehindTheIntake: on any input in any pieces, the library's reader behind the intake does not panic.
 func FuzzTheLibraryBehindTheIntake(f *testing.F) {
 	for _, text := range breakers() {
 		f.Add([]byte(text), []byte{3, 201, 7})

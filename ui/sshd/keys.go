@@ -29,7 +29,7 @@ const (
 	maxComment  = 40   // characters of a guest's name
 )
 
-// signatureAlgorithms are those by which a key may prove itself: no SHA-1, no DSA, no certificates.
+// signatureAlgorithms are those that a key may prove itself with: no SHA-1, no DSA, no certificates.
 func signatureAlgorithms() []string {
 	return []string{
 		gossh.KeyAlgoED25519, gossh.KeyAlgoSKED25519, gossh.KeyAlgoECDSA256, gossh.KeyAlgoECDSA384, gossh.KeyAlgoECDSA521, gossh.KeyAlgoSKECDSA256,
@@ -43,13 +43,14 @@ type badLine struct {
 	why  string
 }
 
-// authorized are the keys of a file: the guest's name by the key as SSH encodes it.
+// authorized maps the keys of a file, as SSH encodes them, to guests' names.
 type authorized struct {
 	names map[string]string
 	bad   []badLine
 }
 
-// parseKeys reads the content of an authorized-keys file. A line with options admits nobody: what an option forbids would otherwise be allowed.
+// parseKeys reads the content of an authorized-keys file. A line with options admits no key: ignoring an option would
+// allow what it forbids.
 func parseKeys(content io.Reader) (authorized, error) {
 	out := authorized{names: map[string]string{}}
 	in := bufio.NewScanner(content)
@@ -91,7 +92,7 @@ func parseLine(line []byte) (key gossh.PublicKey, comment, why string) {
 	return key, text.Clean(strings.TrimSpace(comment), maxComment), unfit(key)
 }
 
-// unfit says why a key admits nobody whatever the file says; "" when it may.
+// unfit returns why a key is never admitted, whatever the file says; "" when it may be.
 func unfit(key gossh.PublicKey) string {
 	if _, certificate := key.(*gossh.Certificate); certificate {
 		return "it is a certificate, and only plain keys are admitted"
@@ -112,7 +113,7 @@ func unfit(key gossh.PublicKey) string {
 	return "keys of type " + text.Clean(key.Type(), 40) + " are not admitted"
 }
 
-// keyFile is an authorized-keys file that is read anew whenever it changed. It is safe for concurrent use.
+// keyFile is an authorized-keys file; it is read again whenever it changes. It is safe for concurrent use.
 type keyFile struct {
 	path string
 	log  *slog.Logger
@@ -123,14 +124,14 @@ type keyFile struct {
 	err  error
 }
 
-// stamp tells one content of a file from another.
+// stamp distinguishes one content of a file from another.
 type stamp struct {
 	changed time.Time
 	size    int64
 	file    fs.FileInfo
 }
 
-// start reads the file for the first time. Without a key that admits somebody nothing is served.
+// start reads the file for the first time. Without a usable key the server does not start.
 func (f *keyFile) start() (int, error) {
 	now, err := f.read()
 	if err != nil {
@@ -146,7 +147,8 @@ func (f *keyFile) start() (int, error) {
 	return len(now.names), nil
 }
 
-// name is that of the guest with this key; ok is false when the file does not have it, or cannot be relied on.
+// name returns the name of the guest with this key; ok is false when the file does not have the key, or is not
+// trustworthy.
 func (f *keyFile) name(key gossh.PublicKey) (name string, ok bool) {
 	now, err := f.read()
 	if err != nil {
@@ -156,7 +158,7 @@ func (f *keyFile) name(key gossh.PublicKey) (name string, ok bool) {
 	return name, ok
 }
 
-// read returns what the file says now. What is wrong with it is logged once for each content.
+// read returns the current content of the file. It logs a fault once for each content.
 func (f *keyFile) read() (authorized, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -195,7 +197,7 @@ func readKeys(path string) (authorized, error) {
 	return parseKeys(io.LimitReader(file, maxKeysFile))
 }
 
-// checkKeysFile refuses a file that somebody else could write to, itself or by putting another in its place.
+// checkKeysFile refuses a file that another user can write, or replace.
 func checkKeysFile(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {

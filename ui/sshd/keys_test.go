@@ -27,7 +27,8 @@ func publicLine(t *testing.T, public any) string {
 	return plainLine(key)
 }
 
-// A line with options admits nobody: whoever wrote from= or expiry-time= would otherwise let in more than was meant. What is wrong is told by the line's number.
+// A line with options admits no key: ignoring from= or expiry-time= would let in more than its author meant. The error
+// names the line's number.
 func TestALineWithOptionsAdmitsNobodyAndEveryBadLineIsNumbered(t *testing.T) {
 	good := newSigner(t)
 	key := plainLine(good.PublicKey())
@@ -144,7 +145,7 @@ func TestTheHostKeyIsPrivateAndStays(t *testing.T) {
 	}
 }
 
-// The signer follows from the host key's secret, the network and the guest, and from all of them.
+// The signer is derived from the host key's secret, the network and the guest, and depends on all of them.
 func TestAGuestsSecretIsItsOwnAndComesAgain(t *testing.T) {
 	host := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32))
 	other := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{2}, 32))

@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// marks follows what a terminal sends: where pastes begin and end, and what the screen library does not read well.
-// How the library reads depends on pauses that are not seen here, so what may be the worse is taken for it.
+// marks follows what a terminal sends: where pastes begin and end, and what the screen library does not read well. How
+// the library reads depends on pauses that are not visible here, so marks assumes the worse case.
 type marks struct {
 	pasting bool
-	plain   bool   // since the last mark came text alone, so that the library sees the next one
+	plain   bool   // only text came since the last mark, so the library sees the next one
 	pasted  int    // bytes of the paste so far
-	odd     bool   // something came that the library may keep: an escape sequence that is no mark, or what is no text
-	begun   []byte // the end of what came, which may be the beginning of a mark or of a character
+	odd     bool   // something came that the library may keep: an escape sequence that is no mark, or bytes that are no text
+	begun   []byte // the end of the input so far, which may be the beginning of a mark or of a character
 	sequence
 }
 
@@ -22,7 +22,7 @@ const (
 	pasteEnd   = "\x1b[201~"
 )
 
-// look looks at what is delivered next.
+// look follows what is delivered next.
 func (m *marks) look(b []byte) {
 	text := append(m.begun, b...)
 	for {
@@ -39,7 +39,7 @@ func (m *marks) look(b []byte) {
 	m.begun = bytes.Clone(text[whole:])
 }
 
-// nextMark is where the first mark begins, -1 without one.
+// nextMark is the position of the first mark, -1 without one.
 func nextMark(b []byte) int {
 	start, end := bytes.Index(b, []byte(pasteStart)), bytes.Index(b, []byte(pasteEnd))
 	if start < 0 || end >= 0 && end < start {
@@ -48,8 +48,8 @@ func nextMark(b []byte) int {
 	return start
 }
 
-// mark takes a mark. The end of a paste that had more than text in it may have gone unseen by the library, so the
-// paste is counted on.
+// mark handles a mark. The library may have missed the end of a paste with more than text in it, so the count of that
+// paste continues.
 func (m *marks) mark(is string) {
 	switch {
 	case is == pasteStart && !m.pasting:
@@ -60,7 +60,7 @@ func (m *marks) mark(is string) {
 	m.plain, m.state, m.open = true, outside, 0
 }
 
-// gap says that nothing came for a while: the library may have taken for finished what is not.
+// gap notes that nothing came for a while: the library may have taken unfinished input for finished.
 func (m *marks) gap() {
 	switch {
 	case len(m.begun) == 0:
@@ -72,7 +72,7 @@ func (m *marks) gap() {
 	}
 }
 
-// refused is why what came must not be delivered; nil when it may be.
+// refused returns why this input must not be delivered; nil when it may be.
 func (m *marks) refused() error {
 	switch {
 	case m.pasted > maxPaste:
@@ -83,7 +83,7 @@ func (m *marks) refused() error {
 	return nil
 }
 
-// between looks at what lies between marks.
+// between inspects what is between marks.
 func (m *marks) between(b []byte) {
 	if m.pasting {
 		m.pasted += len(b)
@@ -97,7 +97,7 @@ func (m *marks) between(b []byte) {
 	}
 }
 
-// unfinished is how many bytes at the end of b may be the beginning of a mark, or of a character.
+// unfinished is how many bytes at the end of b may be the beginning of a mark or of a character.
 func unfinished(b []byte) int {
 	if at := bytes.LastIndexByte(b, '\x1b'); at >= 0 {
 		tail := b[at:]
@@ -116,20 +116,20 @@ func unfinished(b []byte) int {
 	return 0
 }
 
-// maxParameters is how many parameters of a control sequence the library has room for. It breaks on the next one,
-// on a goroutine of its own, and the whole process with it.
+// maxParameters is how many parameters of a control sequence the library has room for. The next one makes it panic on
+// its own goroutine, which ends the whole process.
 const maxParameters = 32
 
-// sequence looks for control sequences on which the library breaks. It sees one wherever the library may see one.
+// sequence looks for control sequences on which the library panics. It sees one wherever the library may see one.
 type sequence struct {
 	state      byte
 	separators int
-	open       byte // what introduced a string, such as an OSC, that may not have ended; 0 without one
-	near       int  // how many bytes more the library may read as halves of characters
+	open       byte // what opened a string, such as an OSC, that may not have ended; 0 without one
+	near       int  // how many more bytes the library may read as halves of characters
 	unsafe     bool
 }
 
-// Where in a sequence the last byte was.
+// The position of the last byte in a sequence.
 const (
 	outside byte = iota
 	escape
@@ -143,7 +143,7 @@ const (
 	dcs8 = 0x90
 )
 
-// step takes the next byte, of a text or of what is none.
+// step takes the next byte; text is false for a byte that is no text.
 func (s *sequence) step(c byte, text bool) {
 	halves := !text || s.open != 0 || s.near > 0
 	s.near = max(0, s.near-1)
@@ -158,7 +158,7 @@ func (s *sequence) step(c byte, text bool) {
 	case s.state == escape && c >= ' ' && c <= '/':
 	case s.state == eightBit && c == 'M' && halves: // an old mouse event, of which the library takes one byte too many
 		s.unsafe = true
-	case s.state >= parameters && c == 'M': // the same in seven bits: the next three bytes are its own, whatever they are
+	case s.state >= parameters && c == 'M': // the same in seven bits: the next three bytes belong to it in any case
 		s.state, s.near = outside, 3+utf8.UTFMax
 	case s.state >= parameters && c >= '0' && c <= '?':
 		s.state = parameters
@@ -171,7 +171,7 @@ func (s *sequence) step(c byte, text bool) {
 	}
 }
 
-// strings follows the strings in which the library reads byte by byte.
+// strings follows the strings that the library reads byte by byte.
 func (s *sequence) strings(c byte, halves bool) {
 	switch {
 	case s.state == escape && bytes.IndexByte([]byte("]P_^X"), c) >= 0:

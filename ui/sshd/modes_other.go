@@ -4,8 +4,8 @@ package sshd
 
 import "io/fs"
 
-// writable knows nothing here: what protects a file on this system is not in its mode.
+// writable always returns "": on this system the mode does not protect a file.
 func writable(fs.FileInfo) string { return "" }
 
-// readable knows nothing here, either.
+// readable always returns "", for the same reason.
 func readable(fs.FileInfo) string { return "" }

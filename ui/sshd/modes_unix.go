@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// writable says who else than this user could write to a file; "" for nobody.
+// writable names the other users who can write a file; "" for none.
 func writable(info fs.FileInfo) string {
 	if info.Mode().Perm()&0o022 != 0 {
 		return "may be written to by others"
@@ -19,7 +19,7 @@ func writable(info fs.FileInfo) string {
 	return ""
 }
 
-// readable says who else could read a file; "" for nobody.
+// readable names the other users who can read a file; "" for none.
 func readable(info fs.FileInfo) string {
 	if info.Mode().Perm()&0o077 != 0 {
 		return "may be read by others"

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// place counts a session in, or says why there is no place. leave gives it back.
+// place counts a session in, or returns why it has no place. leave gives the place back.
 func (s *Server) place(v *session) (leave func(), why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -29,8 +29,8 @@ func (s *Server) place(v *session) (leave func(), why string) {
 	}, ""
 }
 
-// sole makes this session the one dashboard of its key, which has one journal. Where there is one already the guest may take it over: it may be its own, behind a
-// line that broke. A nil result says why not.
+// sole makes this session the one dashboard of its key, which has one journal. Where one is open already the guest may
+// take it over: it may be the guest's own, behind a broken line. With a nil result, why holds the reason.
 func (s *Server) sole(v *session) (mine *live, why string) {
 	mine = &live{id: v.id, from: v.RemoteAddr().String(), since: v.begun, stop: v.stop, done: make(chan struct{})}
 	for asked := false; ; asked = true {

@@ -23,13 +23,14 @@ func TestPlacesAreCountedAndWhoGetsNoneIsTold(t *testing.T) {
 	opened(t, r.dial(bob)).out.wait(t, "hello bob")
 }
 
-// The journal has one holder. The second connection of a key is asked, since the first one may be its own behind a line that broke.
+// A journal has one holder. The server asks the second connection of a key, because the first one may be the guest's
+// own behind a broken line.
 func TestASecondConnectionOfAKeyIsAskedWhetherToTakeOver(t *testing.T) {
 	alice := newSigner(t)
 	inside := make(chan int, 8)
 	n := 0
 	r := serving(t, Options{Show: func(ctx context.Context, v Visit) error {
-		n++ // never two at once: the race detector would see it
+		n++ // never two at once: the race detector would report it
 		inside <- n
 		return echo(ctx, v)
 	}}, line(alice, "alice"))

@@ -20,7 +20,7 @@ import (
 
 const limit = 10 * time.Second
 
-// logged is a log that may be read while it is written.
+// logged is a log that can be read while it is written.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -38,7 +38,7 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// rig is a server with what its tests look at.
+// rig is a server and what its tests inspect.
 type rig struct {
 	*Server
 	t    *testing.T
@@ -72,7 +72,7 @@ func writeKeys(t testing.TB, dir string, lines ...string) string {
 	return path
 }
 
-// serving starts a server for the keys of the lines.
+// serving starts a server with these lines of authorized keys.
 func serving(t *testing.T, o Options, lines ...string) *rig {
 	t.Helper()
 	r := &rig{t: t, dir: t.TempDir(), log: new(logged)}
@@ -140,7 +140,7 @@ func config(auth ...gossh.AuthMethod) *gossh.ClientConfig {
 	return &gossh.ClientConfig{User: "anybody", Auth: auth, HostKeyCallback: gossh.InsecureIgnoreHostKey(), Timeout: limit} //nolint:gosec // pinned where it matters
 }
 
-// dial connects with keys, and expects that it works.
+// dial connects with keys and fails the test when that does not work.
 func (r *rig) dial(keys ...gossh.Signer) *gossh.Client {
 	r.t.Helper()
 	c, err := gossh.Dial("tcp", r.Addr.String(), config(gossh.PublicKeys(keys...)))
@@ -160,7 +160,7 @@ type guest struct {
 	errs *seen
 }
 
-// seen is what a client got, and can be waited for.
+// seen is what a client received, and can be waited for.
 type seen struct {
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -202,7 +202,7 @@ func (s *seen) wait(t *testing.T, text string) {
 	}
 }
 
-// newSession opens a session without anything asked yet.
+// newSession opens a session without a request.
 func newSession(t *testing.T, c *gossh.Client) *guest {
 	t.Helper()
 	s, err := c.NewSession()
@@ -234,7 +234,7 @@ func (g *guest) typed(text string) {
 	}
 }
 
-// code waits for the end and returns the exit code; -1 when there was none.
+// code waits for the end and returns the exit code; -1 without one.
 func (g *guest) code() int {
 	g.t.Helper()
 	ended := make(chan error, 1)

@@ -32,7 +32,7 @@ func (s *Server) accepted(ctx ssh.Context, c net.Conn) net.Conn {
 		ctx.SetValue(connKey{}, known)
 		return c
 	}
-	return nil // nothing gets past the limiter
+	return nil // never happens: every connection comes from the limiter
 }
 
 // failed logs a connection that was not admitted.
@@ -40,7 +40,7 @@ func (s *Server) failed(c net.Conn, err error) {
 	s.log.Info("ssh: not admitted", "address", c.RemoteAddr().String(), "why", text.Clean(err.Error(), 300))
 }
 
-// admit decides about a public key that a client offers. Nothing is kept of it: an offer is no proof.
+// admit decides about a public key that a client offers. It stores nothing: an offer is no proof.
 func (s *Server) admit(ctx ssh.Context, key ssh.PublicKey) bool {
 	if unfit(key) != "" {
 		return false
@@ -52,7 +52,7 @@ func (s *Server) admit(ctx ssh.Context, key ssh.PublicKey) bool {
 	return ok
 }
 
-// session is one dashboard on its way.
+// session is one dashboard from its request to its end.
 type session struct {
 	ssh.Session
 	s     *Server
@@ -95,7 +95,8 @@ func (s *Server) guarded(next ssh.Handler) ssh.Handler {
 	}
 }
 
-// panicked logs a panic. What was thrown may hold anything, so only the runtime's own words are logged, and the type of everything else.
+// panicked logs a panic. The panic value may hold anything, so the log gets only the runtime's own words, and the type
+// of everything else.
 func (s *Server) panicked(id string, what any, stack []byte) {
 	words := fmt.Sprintf("%T", what)
 	if e, ok := what.(interface {
@@ -121,7 +122,7 @@ func (s *Server) show(ssh.Handler) ssh.Handler {
 	}
 }
 
-// enter makes a session of what the client asked for. why says what is missing.
+// enter makes a session of the client's requests. why names what is missing.
 func (s *Server) enter(sess ssh.Session) (v *session, why string) {
 	ctx := sess.Context()
 	v = &session{Session: sess, s: s, begun: time.Now(), notes: make(chan string, 4)}
@@ -130,7 +131,8 @@ func (s *Server) enter(sess ssh.Session) (v *session, why string) {
 	v.id = v.c.id
 	v.ctx, v.stop = context.WithCancelCause(ctx)
 	v.term = &terminal{Session: sess, stall: s.o.Limits.Stall, shut: func() { _ = v.c.Close() }, gone: v.leaves}
-	// The key whose signature was checked: the library takes it from the permissions of the finished handshake, not from what was offered last.
+	// The key whose signature was checked: the library takes it from the permissions of the finished handshake, not
+	// from the last offer.
 	key := sess.PublicKey()
 	if key == nil {
 		return v, "this connection has no key"
@@ -179,7 +181,7 @@ func (s *Server) serve(v *session) int {
 	}
 	defer leave()
 	defer context.AfterFunc(s.ending, func() { v.stop(errStopping) })()
-	go func() { // the client closed its channel, or sent what is not taken
+	go func() { // the client closed its channel, or sent something that is refused
 		select {
 		case <-v.g.gone:
 		case <-v.g.in.refused:
@@ -206,7 +208,7 @@ func (s *Server) serve(v *session) int {
 	return code
 }
 
-// leaves ends a dashboard to which nothing comes any more.
+// leaves ends a dashboard whose input has ended.
 func (v *session) leaves() {
 	why := v.g.in.reason()
 	if why == nil {
@@ -215,7 +217,7 @@ func (v *session) leaves() {
 	v.stop(why)
 }
 
-// run calls Show. A dashboard that does not end when it is told to loses its connection.
+// run calls Show. A dashboard that does not end when asked to loses its connection.
 func (v *session) run() (err error) {
 	dir := filepath.Join(v.s.o.Dir, GuestsDir, guestDir(v.key))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -245,7 +247,7 @@ func (v *session) run() (err error) {
 	return err
 }
 
-// errBroken says that the dashboard panicked.
+// errBroken means that the dashboard panicked.
 var errBroken = errors.New("the dashboard broke")
 
 func (v *session) panicked(what any, stack []byte) {
@@ -267,7 +269,7 @@ func connection(v *session) string {
 	return host(v.RemoteAddr()) + " " + host(v.LocalAddr())
 }
 
-// farewell is what the guest reads on its own screen afterwards, and the exit code.
+// farewell returns what the guest reads on its own screen afterwards, and the exit code.
 func (v *session) farewell(err error) (string, int) {
 	switch cause := context.Cause(v.ctx); {
 	case v.broke.Load():
@@ -300,7 +302,7 @@ func (v *session) reason(err error) string {
 	case cause != nil:
 		return text.Clean(cause.Error(), 300)
 	case err != nil:
-		var more interface{ Whole() string } // what the guest was not told
+		var more interface{ Whole() string } // what the guest does not see
 		if errors.As(err, &more) {
 			return text.Clean(more.Whole(), 600)
 		}

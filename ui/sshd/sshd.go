@@ -1,12 +1,15 @@
-// Package sshd serves dashboards over SSH to everyone in an authorized-keys file. What a dashboard is, Options.Show decides; this package decides who gets one,
-// on what terms, and how it ends.
+// Package sshd serves dashboards over SSH to everyone in an authorized-keys file. Options.Show decides what a
+// dashboard is; this package decides who gets one, on what terms, and how it ends.
 //
-// Promise: a connection is admitted by a public key of the file and by nothing else, and the key that counts is the one whose signature was checked. A connection
-// can open one dashboard on a terminal, and nothing more: no command, no subsystem, no forwarding, no agent. Nothing of the client's environment reaches this
-// process; a few words of it describe its terminal. Every connection is bounded before its handshake, during it, and after it; a client that reads nothing, types
-// nothing, or makes a dashboard panic ends its own connection and touches no other. No keystroke and no secret is logged.
+// Promise: only a public key of the file admits a connection, and the key that counts is the one whose signature was
+// checked. A connection can open one dashboard on a terminal, and nothing more: no command, no subsystem, no
+// forwarding, no agent. Nothing of the client's environment reaches this process; a few words of it describe its
+// terminal. Every connection is bounded before its handshake, during it, and after it; a client that reads nothing,
+// types nothing, or makes a dashboard panic ends its own connection and touches no other. No keystroke and no secret
+// is logged.
 //
-// Units: durations; sizes in cells. Errors say what to do in the words of the command line (--ssh, --ssh-keys). Sources: docs/ssh.md, TH-Z1, TH-Z2, TH-R2.
+// Units: durations; sizes in cells. Errors name the remedy in terms of the command line (--ssh, --ssh-keys). Sources:
+// docs/ssh.md, TH-Z1, TH-Z2, TH-R2.
 package sshd
 
 import (
@@ -31,11 +34,11 @@ import (
 	"coffer/ui/tui"
 )
 
-// Options say who is served, where and with what. Zero durations and numbers mean the defaults below.
+// Options set who is served, where and with what. Zero durations and numbers mean the defaults below.
 type Options struct {
 	Listen   string // host:port; port 0 takes a free one
-	Open     bool   // others than this machine may reach it; without it Listen must be a loopback address
-	Dir      string // where the host key and the guests' journals are kept; made when it is not there, 0700
+	Open     bool   // other machines may reach it; without it Listen must be a loopback address
+	Dir      string // where the host key and the guests' journals are kept; created when missing, 0700
 	Keys     string // the authorized-keys file
 	Idle     time.Duration
 	Max      time.Duration
@@ -48,15 +51,15 @@ type Options struct {
 	Limits Limits
 }
 
-// Limits are bounds that nobody has to change; tests do.
+// Limits are bounds that only tests change.
 type Limits struct {
-	Handshake time.Duration // until a key was proved: a person may have to type its passphrase, or to touch it
+	Handshake time.Duration // until a key is proved: a person may have to type its passphrase, or to touch it
 	Waiting   time.Duration // a connection without a dashboard
 	Stall     time.Duration // a client that takes no output
-	Ending    time.Duration // a dashboard that was told to end
+	Ending    time.Duration // a dashboard that was asked to end
 	Asking    time.Duration // the question whether to take over
-	Alive     time.Duration // between two questions whether the client is still there
-	PerMinute int           // connections of an address, after a first Burst
+	Alive     time.Duration // between two questions whether the client still responds
+	PerMinute int           // connections from an address, after a first Burst
 	Burst     int
 }
 
@@ -67,7 +70,8 @@ const (
 	DefaultSessions = 32
 )
 
-// perKey is how many connections of one key may be past the handshake: the dashboard, and one that asks to take its place.
+// perKey is how many connections of one key may be past the handshake: the dashboard, and one that asks to take its
+// place.
 const perKey = 2
 
 func (o Options) withDefaults() Options {
@@ -95,16 +99,16 @@ type Visit struct {
 	Env     []string // describes the guest's terminal
 	Size    tui.Size
 	Resized <-chan tui.Size
-	Notes   <-chan string // what the guest is told while it works
+	Notes   <-chan string // messages to the guest during the visit
 
 	// Secret derives 32 bytes for this guest's throw-away signer on a network (GuestSecret).
 	Secret func(network string, try byte) ([]byte, error)
 
-	// Broken is told of a panic, which then ends this dashboard alone.
+	// Broken receives a panic, which then ends this dashboard alone.
 	Broken func(what any, stack []byte)
 }
 
-// Server is a server that listens.
+// Server is a listening server.
 type Server struct {
 	Addr        net.Addr
 	HostKey     string // the public host key, as a known-hosts file has it after the name
@@ -141,14 +145,14 @@ type live struct {
 	done  chan struct{}
 }
 
-// HostKeyFile and GuestsDir are names below Options.Dir; KeysFile is where the authorized keys are looked for when nothing else is said.
+// HostKeyFile and GuestsDir are names below Options.Dir; KeysFile is the default file of authorized keys.
 const (
 	HostKeyFile = "host_key"
 	GuestsDir   = "guests"
 	KeysFile    = "authorized_keys"
 )
 
-// Start listens and serves until ctx ends. Nothing listens when the keys, the host key or the address are not in order.
+// Start listens and serves until ctx ends. It does not listen when the keys, the host key or the address are invalid.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	o = o.withDefaults()
 	if err := CheckAddress(o.Listen, o.Open); err != nil {
@@ -196,7 +200,8 @@ func start(ctx context.Context, o Options, keys *keyFile, admitted int, host ed2
 	return s, nil
 }
 
-// library is the server of the SSH library with everything decided: who comes in, what a connection may ask for, and for how long.
+// library configures the server of the SSH library completely: who is admitted, what a connection may ask for, and for
+// how long.
 func (s *Server) library(host gossh.Signer) (*ssh.Server, error) {
 	l := s.o.Limits
 	return wish.NewServer(
@@ -204,7 +209,7 @@ func (s *Server) library(host gossh.Signer) (*ssh.Server, error) {
 		wish.WithVersion("Coffer"),
 		wish.WithPublicKeyAuth(s.admit),
 		wish.WithMiddleware(s.show, s.guarded),
-		wish.WithMaxTimeout(s.o.Max+l.Ending+time.Minute), // the dashboard is told before: this is the net below
+		wish.WithMaxTimeout(s.o.Max+l.Ending+time.Minute), // the dashboard gets its warning before: this is a second line of defence
 		ssh.EmulatePty(),
 		func(srv *ssh.Server) error {
 			srv.HandshakeTimeout = l.Handshake
@@ -213,7 +218,7 @@ func (s *Server) library(host gossh.Signer) (*ssh.Server, error) {
 			}
 			srv.ConnCallback = s.accepted
 			srv.ConnectionFailedCallback = s.failed
-			// Nothing of the library's package-level tables.
+			// None of the library's package-level tables.
 			srv.ChannelHandlers = map[string]ssh.ChannelHandler{"session": s.channel}
 			srv.RequestHandlers = map[string]ssh.RequestHandler{}
 			srv.SubsystemHandlers = map[string]ssh.SubsystemHandler{}
@@ -222,7 +227,7 @@ func (s *Server) library(host gossh.Signer) (*ssh.Server, error) {
 	)
 }
 
-// Why a dashboard ends without its guest having left.
+// Why a dashboard ends although its guest did not leave.
 var (
 	errStopping = errors.New("the service is stopping")
 	errIdle     = errors.New("nothing was typed")
@@ -233,7 +238,8 @@ var (
 	errGone     = errors.New("the client is gone")
 )
 
-// run serves until ctx ends, then ends every dashboard, and closes the connections of those that do not end by themselves.
+// run serves until ctx ends, then ends every dashboard, and closes the connections of those that do not end by
+// themselves.
 func (s *Server) run(ctx context.Context) {
 	defer close(s.done)
 	failed := make(chan error, 1)
@@ -255,7 +261,7 @@ func (s *Server) run(ctx context.Context) {
 		s.log.Warn("ssh: a dashboard does not end", "open", s.Open())
 	}
 	_ = s.ssh.Close()
-	s.limiter.closeAll() // which also frees who waits for a client
+	s.limiter.closeAll() // which also frees goroutines that wait for a client
 	last := time.NewTimer(s.o.Limits.Ending)
 	defer last.Stop()
 	select {
@@ -277,5 +283,5 @@ func (s *Server) Open() int {
 	return s.here
 }
 
-// Began is how many dashboards were opened so far.
+// Began is how many dashboards have been opened so far.
 func (s *Server) Began() int64 { return s.began.Load() }

@@ -12,12 +12,12 @@ type terminal struct {
 	ssh.Session
 	stall time.Duration
 	shut  func() // closes the connection
-	gone  func() // is told that the client sends nothing any more
+	gone  func() // called when the client sends nothing more
 
-	typed atomic.Pointer[time.Time] // when something came last
+	typed atomic.Pointer[time.Time] // when the last input came
 }
 
-// heard is how long ago something was typed, or since when nothing was.
+// heard is the time since the last input, or since the beginning without any.
 func (t *terminal) heard(begun, now time.Time) time.Duration {
 	if at := t.typed.Load(); at != nil {
 		return now.Sub(*at)
@@ -38,7 +38,8 @@ func (t *terminal) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write draws. A client that takes nothing for too long loses its connection, so that whoever draws does not wait for it without end.
+// Write draws. A client that takes no output for too long loses its connection, so that the drawing code does not wait
+// for ever.
 func (t *terminal) Write(b []byte) (int, error) {
 	late := time.AfterFunc(t.stall, t.shut)
 	defer late.Stop()
@@ -49,7 +50,7 @@ func (t *terminal) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// watch ends a dashboard in which nothing is typed, and one that is open for too long; it tells the guest before.
+// watch ends a dashboard without input, and one that is open for too long; it warns the guest before.
 func (v *session) watch() {
 	idle, most := v.s.o.Idle, v.s.o.Max
 	warnIdle, warnMax := min(time.Minute, idle/4), min(5*time.Minute, most/4)
@@ -91,7 +92,7 @@ func (v *session) watch() {
 	}
 }
 
-// note tells the guest something while it works; one that is not read is dropped.
+// note sends the guest a message during the visit; it drops one that is not read.
 func (v *session) note(text string) {
 	select {
 	case v.notes <- text:
@@ -99,7 +100,7 @@ func (v *session) note(text string) {
 	}
 }
 
-// alive asks the client now and then whether it is still there: a line that broke says nothing by itself.
+// alive asks the client now and then whether it still responds: a broken line is silent.
 func (v *session) alive() {
 	tick := time.NewTicker(v.s.o.Limits.Alive)
 	defer tick.Stop()
