@@ -16,8 +16,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Session opens a profile for commands. ask is where a passphrase comes from. Keys are wiped when the session is closed, which a command does as soon as its
-// context has ended.
+// Session opens a profile for commands. ask supplies a passphrase. Closing the session wipes the keys, and a command
+// closes it as soon as its context has ended.
 func Session(ctx context.Context, host profile.Host, name string, ask act.Ask, machine string) (*act.Session, error) {
 	host.Ask = ask
 	s, err := host.Open(ctx, name)
@@ -47,7 +47,8 @@ func Session(ctx context.Context, host profile.Host, name string, ask act.Ask, m
 	}, nil
 }
 
-// Balances asks what the accounts of a profile hold, and notes what the service states: later answers are compared with it (flow.Flow.Stated).
+// Balances asks what the accounts of a profile hold, and notes what the service states: later answers are compared
+// with it (flow.Flow.Stated).
 func Balances(ctx context.Context, host profile.Host, name string) (*api.Document, error) {
 	s, err := host.Open(ctx, name)
 	if err != nil {
@@ -62,7 +63,7 @@ func Balances(ctx context.Context, host profile.Host, name string) (*api.Documen
 	return answer.Document, nil
 }
 
-// note keeps stated balances, where they and the journal can be read.
+// note keeps stated balances when it can read them and the journal.
 func note(s *profile.Opened, doc *api.Document) {
 	var b api.AggregatedBalance
 	state, options := s.Journal("coffer")

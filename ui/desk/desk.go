@@ -1,7 +1,9 @@
-// Package desk puts an opened profile together: its journal, the flow of its operations and its screens, or the conversation of the linear mode.
+// Package desk puts an opened profile together: its journal, the flow of its operations and its screens, or the
+// conversation of the linear mode.
 //
-// Promise: a profile is open while its screens are shown and no longer. The journal has one holder. What was under way when the program ended last goes on at
-// once. Keys are wiped as soon as the context ends, also when the terminal no longer takes output. The rules of the screens are their packages'.
+// Promise: a profile is open while its screens are shown and no longer. The journal has one holder. What was under way
+// when the program ended last continues at once. Keys are wiped as soon as the context ends, also when the terminal no
+// longer takes output. The packages of the screens set their rules.
 //
 // Errors are those of the profile, the journal and the terminal. Sources: docs/architecture.md; TH-K6.
 package desk
@@ -27,7 +29,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Options say who asks and on what. Env is the environment of the person's terminal.
+// Options set for whom the desk runs and on which terminal. Env is the environment of the user's terminal.
 type Options struct {
 	Host    profile.Host
 	Global  cli.Global
@@ -35,14 +37,15 @@ type Options struct {
 	Env     []string
 	In      io.Reader // of the linear mode, as Out is; the screens find the terminal themselves
 	Out     io.Writer
-	Machine string // whose journal it is, in the words of its lock
-	// Secret asks on the terminal for what must not be shown, for the linear mode.
+	Machine string // the holder of the journal, as its lock names it
+	// Secret asks on the terminal for a hidden input, for the linear mode.
 	Secret func(ctx context.Context, question string) (secret.Secret, error)
 	// Abort ends the program when it hangs after its context ended.
 	Abort func()
 }
 
-// Run shows the profile, and the next one as long as the person switches to one. A set-up that was left comes back to the profile from which it was asked for.
+// Run shows the profile, and the next one as long as the user switches to one. A set-up that the user leaves returns
+// to the profile that asked for it.
 func Run(ctx context.Context, o Options) error {
 	if !o.Global.Linear && tui.Dumb(o.Env) {
 		return &cli.UsageError{Problem: "this terminal cannot move the cursor (TERM)", Hint: "use `coffer --linear`: the same wallet, line by line"}
@@ -66,7 +69,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 }
 
-// SetUp walks a person through the set-up of a profile and returns its name, or "" when the person left.
+// SetUp walks the user through the set-up of a profile and returns its name, or "" when the user left.
 func SetUp(ctx context.Context, o Options) (string, error) {
 	ui, err := o.Host.UI()
 	if err != nil {
@@ -85,12 +88,13 @@ type desk struct {
 	log   *httplog.Log
 	file  config.File
 	skew  func() time.Duration // the service's clock minus the local one
-	watch string               // why nothing can be signed, as far as it was known at the start
-	visit *Visit               // nil unless this is a guest's
+	watch string               // why nothing can be signed, as known at the start
+	visit *Visit               // nil unless a guest uses it
 	under []*flow.Operation    // what was under way when the profile was opened
 }
 
-// open opens everything; the returned function closes it again, and says what could not be finished, such as a recording.
+// open opens everything; the returned function closes it again and returns what failed at the end, such as a
+// recording.
 func open(ctx context.Context, o Options) (d *desk, done func() error, err error) {
 	d = &desk{o: o, log: httplog.NewLog(time.Now)}
 	host := o.Host
@@ -129,7 +133,7 @@ func (d *desk) start() (err error) {
 	return nil
 }
 
-// notice is what a person has to know about the journal before anything else; "" when there is nothing.
+// notice is what the user has to know about the journal before anything else; "" for nothing.
 func (d *desk) notice() string {
 	if err := d.book.ReadOnly(); err != nil {
 		return err.Error()
@@ -145,7 +149,7 @@ func (d *desk) headline() string {
 	return d.notice()
 }
 
-// noSigner says why nothing can be signed in this profile now; "" when it can.
+// noSigner returns why nothing can be signed in this profile now; "" when signing is possible.
 func (d *desk) noSigner() string {
 	if words := d.s.ReadOnly(); words != "" {
 		return words
@@ -162,7 +166,7 @@ func (d *desk) noSigner() string {
 
 func (d *desk) close() error { return errors.Join(d.book.Close(), d.s.Close()) }
 
-// show opens the profile and shows it until the person leaves; next is where to, nil for out.
+// show opens the profile and shows it until the user leaves; next is the profile to switch to, nil to leave.
 func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
 	d, done, err := open(ctx, o)
 	if err != nil {
@@ -172,7 +176,7 @@ func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
 	life, end := context.WithCancel(ctx)
 	defer end()
 	d.under, d.watch = d.flow.Unfinished(), d.s.WatchOnly(ctx)
-	go func() { _, _ = d.flow.Reconcile(life) }() // what it finds is in the snapshots
+	go func() { _, _ = d.flow.Reconcile(life) }() // the snapshots have what it finds
 	defer endInTime(ctx, d.s.Wipe, o.Abort)()
 	if o.Global.Linear {
 		defer lockOnSuspend(d.s.Lock, stopProcess)()
@@ -204,8 +208,8 @@ func (d *desk) context() screen.Context {
 	return c
 }
 
-// outstanding lists the signatures that can still be used, by the clock that is behind: of one whose window is open by either clock nobody may be told that it
-// has ended (TH-N9, J4).
+// outstanding lists the signatures that can still be used, by the clock that is behind: the user must not read that
+// one has ended while its window is open by either clock (TH-N9, J4).
 func (d *desk) outstanding(now time.Time) []journal.Outstanding {
 	return d.book.Outstanding(now.Add(min(d.skew(), 0)))
 }
@@ -224,8 +228,8 @@ func (d *desk) History(ctx context.Context, limit int, continuation string) (api
 	return d.s.Client.History(ctx, client.HistoryQuery{User: d.s.Accounts[0].AccountAddress, Limit: limit, Continuation: continuation})
 }
 
-// endInTime wipes the keys as soon as ctx ends, and ends the program two seconds later even when the terminal no longer takes output and the
-// screens wait for it. The returned function calls it off.
+// endInTime wipes the keys as soon as ctx ends, and ends the program two seconds later even when the terminal no
+// longer takes output and the screens wait for it. The returned function cancels it.
 func endInTime(ctx context.Context, wipe, abort func()) (leave func()) {
 	left := make(chan struct{})
 	go func() {

@@ -19,7 +19,8 @@ import (
 	"coffer/wallet/journal"
 )
 
-// A signature whose window is open by the clock of the service is never said to have ended because the local clock is ahead.
+// No screen says that a signature has ended while its window is open by the clock of the service, even when the local
+// clock is ahead.
 func TestN9ASignatureIsListedUntilBothClocksSayThatItHasEnded(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	book, err := journal.Open(t.TempDir(), journal.Options{Network: "n", Clock: func() time.Time { return now }, Random: bytes.NewReader(make([]byte, 8))})
@@ -49,7 +50,7 @@ func TestN9ASignatureIsListedUntilBothClocksSayThatItHasEnded(t *testing.T) {
 	}
 }
 
-// What was under way when the profile was opened is listed also when it ended before a screen looked.
+// What was under way when the profile was opened is listed even when it ended before a screen looked.
 func TestAnOperationThatEndsBeforeAnybodyLooksIsListed(t *testing.T) {
 	book, err := journal.Open(t.TempDir(), journal.Options{Network: "n", Clock: time.Now, Random: bytes.NewReader(make([]byte, 64))})
 	if err != nil {
@@ -107,7 +108,7 @@ func TestARecordingIsOfOneProfile(t *testing.T) {
 	}
 }
 
-// The dashboard says that the journal is older, and what to do; a guest learns no path of the machine.
+// The dashboard says that the journal is older, and what to do; a guest sees no path of the machine.
 func TestK7_AnOlderJournalIsSaidAtTheStart(t *testing.T) {
 	dir := t.TempDir()
 	o := journal.Options{Network: "n", Clock: time.Now, Random: bytes.NewReader(make([]byte, 64)), Anchor: filepath.Join(t.TempDir(), "journal")}

@@ -17,8 +17,8 @@ import (
 	"coffer/wallet/vault"
 )
 
-// Guests receives those who come in over SSH. Without a Showcase each has an account of its own on the service in this process, with a throw-away signer; with one
-// they look at its accounts, and nothing can be signed.
+// Guests receives visitors over SSH. Without a Showcase each has its own account on the service in this process, with
+// a throw-away signer; with one they look at its accounts, and nothing can be signed.
 type Guests struct {
 	Host    profile.Host
 	Build   cli.Build
@@ -74,7 +74,7 @@ func (g Guests) guest(v sshd.Visit) (out profile.Guest, done func(), err error) 
 	}, revoke, nil
 }
 
-// throwAway is the signer of a guest: the same at every visit, and nowhere on disk.
+// throwAway is the signer of a guest: the same at every visit, and never on disk.
 func throwAway(v sshd.Visit, network string) (secret.Secret, error) {
 	for try := range byte(255) {
 		b, err := v.Secret(network, try)

@@ -23,7 +23,7 @@ import (
 	"coffer/wallet/intent"
 )
 
-// options are those of the dashboard. Where a person switches to is written to next.
+// options are those of the dashboard. It writes the profile that the user switches to into next.
 func (d *desk) options(next **screen.SwitchMsg) tui.Options {
 	names := make([]string, 0, len(d.file.Profiles))
 	for name := range d.file.Profiles {
@@ -70,7 +70,7 @@ func (d *desk) screens(c screen.Context) map[screen.ID]screen.Screen {
 	return all
 }
 
-// name is that of a known recipient; "" for any other address.
+// name returns the name of a known recipient; "" for any other address.
 func (d *desk) name(address string) string { return nameIn(d.s, address) }
 
 func nameIn(s *profile.Opened, address string) string {
@@ -82,7 +82,7 @@ func nameIn(s *profile.Opened, address string) string {
 	return ""
 }
 
-// getenv reads the environment of the person's terminal.
+// getenv reads the environment of the user's terminal.
 func (d *desk) getenv(name string) string {
 	for _, line := range slices.Backward(d.o.Env) {
 		if v, ok := strings.CutPrefix(line, name+"="); ok {
@@ -101,8 +101,8 @@ func operations[T any](d *desk) []T {
 	return out
 }
 
-// found adds what was under way when the profile was opened and has ended since: the service may have told of the end before any screen looked, and the person has to
-// hear of it all the same.
+// found adds what was under way when the profile was opened and has ended since: the service may have reported the end
+// before any screen looked, and the user has to see it all the same.
 func found[T interface{ ID() string }](d *desk) []T {
 	unfinished := operations[T](d)
 	var out []T

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A screen that has a name and is not built is missing without a word: the shell leaves out what it was not given.
+// A screen with a name that is not built would be missing silently: the shell leaves out what it does not get.
 func TestEveryScreenIsBuilt(t *testing.T) {
 	built := map[string]bool{}
 	ast.Inspect(parse(t, "screens.go"), func(n ast.Node) bool {

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// steady is the way to the service in this process for a guest whose line may break at any moment. A request to execute that was handed over is carried out to its
-// end although nobody waits for the answer any more, as a service behind a network would; without that, a broken line would leave the guest to wait for the
-// expiry of its quote. Everything else ends with whoever asked.
+// steady carries requests to the service in this process for a guest whose line may break at any moment. A request to
+// execute that was handed over runs to its end although no caller waits for the answer any more, as at a service
+// behind a network; otherwise a broken line would leave the guest to wait for the expiry of its quote. Every other
+// request ends with its caller.
 type steady struct{ to http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -23,7 +24,7 @@ func (s steady) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	got := make(chan answer, 1)
 	go func() {
-		response, err := s.to.RoundTrip(r.WithContext(context.WithoutCancel(ctx))) //nolint:bodyclose // by whoever takes the answer
+		response, err := s.to.RoundTrip(r.WithContext(context.WithoutCancel(ctx))) //nolint:bodyclose // by the reader of the answer
 		got <- answer{response, err}
 	}()
 	select {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// slow answers when it is told to, and notes whether its request was called off.
+// slow answers when the test lets it, and records whether its request was cancelled.
 type slow struct {
 	begun, answer chan struct{}
 	ended         chan error
@@ -28,7 +28,7 @@ func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// A broken line calls off everything but an execute that was handed over; whoever asked does not wait for it.
+// A broken line cancels everything but an execute that was handed over; the caller does not wait for that one.
 func TestAnExecuteThatWasHandedOverIsCarriedOut(t *testing.T) {
 	for path, goesOn := range map[string]bool{"/api/v3/quote/execute-quote": true, "/api/v3/quote/call-quote": false} {
 		s := slow{make(chan struct{}), make(chan struct{}), make(chan error, 1)}

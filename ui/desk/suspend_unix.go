@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// lockOnSuspend locks the keys before the process is suspended, for the linear mode; the screens see to it themselves. The returned function calls it off.
+// lockOnSuspend locks the keys before the process is suspended, for the linear mode; the screens do so themselves. The
+// returned function cancels it.
 func lockOnSuspend(lock, stop func()) (end func()) {
 	suspend, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(suspend, syscall.SIGTSTP)
@@ -26,5 +27,6 @@ func lockOnSuspend(lock, stop func()) (end func()) {
 	return func() { signal.Stop(suspend); close(done) }
 }
 
-// stopProcess stops this process until a shell continues it. Once Go has handled SIGTSTP it never gives it back to the system; this one has the same effect.
+// stopProcess stops this process until a shell continues it. Once Go has handled SIGTSTP it never gives the signal
+// back to the system; SIGSTOP has the same effect.
 func stopProcess() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) }

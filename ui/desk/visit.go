@@ -16,8 +16,8 @@ import (
 	"coffer/wallet/journal"
 )
 
-// Visit is a dashboard that runs here and is shown on somebody else's terminal. The person there is a guest of this machine: it has its own profile, and nothing
-// that it does reads or writes a file that it names.
+// Visit is a dashboard that runs here and is shown on another user's terminal. That user is a guest of this machine:
+// the visit has its own profile, and no action of the guest reads or writes a file that the guest names.
 type Visit struct {
 	Profile *profile.Opened // closed when the visit ends
 	Log     *httplog.Log
@@ -28,18 +28,19 @@ type Visit struct {
 	Out    io.Writer
 	Env    []string
 	Away   tui.Away
-	Broken func(what any, stack []byte) // is told of a panic, which ends the visit alone
+	Broken func(what any, stack []byte) // receives a panic, which ends the visit alone
 }
 
 const (
 	noFiles  = "this dashboard runs on a server: no files are read or written there for you"
 	noSwitch = "this dashboard runs on a server and shows this one account"
 
-	// The whole of it names paths of this machine, which are none of a guest's business.
+	// The full error names paths of this machine, which a guest must not see.
 	toldReadOnly = "your journal on this server cannot be written, so nothing can be signed; tell the operator"
 )
 
-// Receive shows a visit until the person leaves or ctx ends, when its keys are wiped at once, whatever its terminal does.
+// Receive shows a visit until the guest leaves or ctx ends, when its keys are wiped at once, whatever its terminal
+// does.
 func Receive(ctx context.Context, v Visit) (err error) {
 	d := &desk{
 		o: Options{Build: v.Build, Env: v.Env, Machine: v.Machine}, s: v.Profile, log: v.Log, file: config.File{UI: v.Profile.UI()}, visit: &v,
@@ -59,7 +60,7 @@ func Receive(ctx context.Context, v Visit) (err error) {
 				v.Broken(what, debug.Stack())
 			}
 		}()
-		_, _ = d.flow.Reconcile(life) // what it finds is in the snapshots
+		_, _ = d.flow.Reconcile(life) // the snapshots have what it finds
 	}()
 	defer func() { end(); <-reconciled }()
 	var nowhere *screen.SwitchMsg
@@ -86,7 +87,7 @@ func (v *Visit) restrict(c *screen.Context) {
 	}
 }
 
-// told puts an error of the journal into words for a guest: the paths of this machine are none of its business.
+// told puts an error of the journal into words for a guest, without the paths of this machine.
 func told(err error) error {
 	if errors.Is(err, journal.ErrLocked) {
 		return notTold{"your journal is in use by another process on the server; try again in a moment, or tell the operator", err}
@@ -94,19 +95,19 @@ func told(err error) error {
 	return notTold{"your journal on the server cannot be opened; tell the operator, whose log has the reason", err}
 }
 
-// notTold is an error in words for a guest, with the whole of it for the log.
+// notTold is an error in words for a guest, with the full error for the log.
 type notTold struct {
 	words string
 	of    error
 }
 
-// Error is for the guest.
+// Error is the text for the guest.
 func (e notTold) Error() string { return e.words }
 
-// Whole is for the operator.
+// Whole is the text for the operator.
 func (e notTold) Whole() string { return e.of.Error() }
 
-// Unwrap is the error itself.
+// Unwrap returns the full error.
 func (e notTold) Unwrap() error { return e.of }
 
 // maxKept bounds a document that a guest's screens keep on the server, in bytes.
