@@ -23,23 +23,23 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Guest is a profile that no configuration names: that of somebody whose dashboard runs here and is shown elsewhere. It has a directory of its own and touches
-// nothing else on this machine.
+// Guest is a profile outside the configuration: that of a user whose dashboard runs here and is shown elsewhere. It
+// has its own directory and touches nothing else on this machine.
 type Guest struct {
 	Name    string // of the directory of its journal, below Dir
 	Title   string // what the screens call it
 	Where   string // the service is, for display
 	Dir     string
 	Network network.Descriptor
-	Service client.Options // its key is the guest's own to wipe
+	Service client.Options // the guest wipes its key
 	Log     *httplog.Log
 	Host    Host
 
-	// Signer is the key of the guest's one account, which OpenGuest takes over. Where it is empty nothing can be signed: Accounts are shown, under Limits, and
-	// ReadOnly says why in the words of the screens.
+	// Signer is the key of the guest's one account; OpenGuest takes it over. When it is empty nothing can be signed:
+	// the screens show Accounts, under Limits, and ReadOnly gives the reason in the words of the screens.
 	Signer   secret.Secret
 	Accounts []config.Account
-	First    config.Profile // whose accounts these are
+	First    config.Profile // the profile that the accounts belong to
 	Limits   verify.Limits
 	ReadOnly string
 }
@@ -79,7 +79,7 @@ func OpenGuest(g Guest) (*Opened, error) {
 	return o, nil
 }
 
-// Title is what the screens call the profile.
+// Title is the name of the profile on the screens.
 func (o *Opened) Title() string {
 	if o.guest != nil {
 		return o.guest.Title
@@ -87,7 +87,7 @@ func (o *Opened) Title() string {
 	return o.Profile.Name
 }
 
-// ReadOnly says why nothing can be signed with this profile, whatever is unlocked; "" when it can.
+// ReadOnly returns why nothing can be signed with this profile, whatever is unlocked; "" when signing is possible.
 func (o *Opened) ReadOnly() string {
 	if o.guest == nil {
 		return ""
@@ -95,7 +95,7 @@ func (o *Opened) ReadOnly() string {
 	return o.guest.ReadOnly
 }
 
-// UI is what the guest chose about its screens; a file that cannot be read any more counts as none.
+// UI is what the guest chose about its screens; a file that no longer reads counts as none.
 func (o *Opened) UI() config.UI {
 	file, err := config.Load(o.Paths.Config)
 	if err != nil {
@@ -104,7 +104,7 @@ func (o *Opened) UI() config.UI {
 	return file.UI
 }
 
-// ErrReadOnly says that nothing is signed from this dashboard.
+// ErrReadOnly means that this dashboard signs nothing.
 var ErrReadOnly = errors.New("this dashboard is read only: no key is loaded, and nothing can be signed")
 
 // unsigning is the signer of a guest without a key.
@@ -130,7 +130,8 @@ func (unsigning) SignSolana(context.Context, verify.VerifiedMessage) (sign.Signa
 	return sign.Signature{}, ErrReadOnly
 }
 
-// A Showcase is a remote profile that guests may look at: its service, its accounts, its limits and its API key, and none of its keys.
+// A Showcase is a remote profile that guests may look at: its service, its accounts, its limits and its API key, but
+// none of its other keys.
 type Showcase struct {
 	profile config.Profile
 	network network.Descriptor
@@ -139,7 +140,7 @@ type Showcase struct {
 	limits  verify.Limits
 }
 
-// Showcase opens a remote profile for guests. Its vault is open for as long as it takes to read the API key, and no longer.
+// Showcase opens a remote profile for guests. Its vault is open only while the API key is read.
 func (h Host) Showcase(ctx context.Context, name string) (_ *Showcase, err error) {
 	p, _, err := h.Find(name)
 	if err != nil {
@@ -181,7 +182,7 @@ func (h Host) Showcase(ctx context.Context, name string) (_ *Showcase, err error
 	return s, nil
 }
 
-// Name is that of the profile, Where its service.
+// Name is the name of the profile.
 func (s *Showcase) Name() string { return s.profile.Name }
 
 // Where is the address of the service.
@@ -193,7 +194,7 @@ func (s *Showcase) Network() network.Descriptor { return s.network }
 // Wipe wipes the API key. No guest can be opened afterwards.
 func (s *Showcase) Wipe() { s.key.Wipe() }
 
-// Guest is a guest that looks at the showcase. g says who and where.
+// Guest makes g a guest of the showcase; g supplies the directory, the log and the host.
 func (s *Showcase) Guest(g Guest) Guest {
 	g.Name, g.Title, g.Where, g.Network = s.profile.Name, s.profile.Name+", read only", s.profile.BaseURL, s.network
 	g.Accounts, g.First, g.Limits = s.profile.Accounts, s.profile, s.limits

@@ -18,7 +18,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// nowhere is a service that nobody asks.
+// nowhere is a service that answers no request.
 type nowhere struct{}
 
 func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("asked") }
@@ -36,7 +36,8 @@ func guestOf(t *testing.T, dir string, signer []byte) Guest {
 	}
 }
 
-// A guest's profile is made of what it is given: the operator's environment, configuration and profiles are not looked at, and all that is kept is in its directory.
+// A guest's profile consists of what it is given: it does not read the operator's environment, configuration and
+// profiles, and keeps everything in its directory.
 func TestAGuestsProfileTouchesNothingOfTheOperator(t *testing.T) {
 	dir := t.TempDir()
 	o, err := OpenGuest(guestOf(t, dir, bytes.Repeat([]byte{7}, 32)))
@@ -80,7 +81,7 @@ func TestAGuestsProfileTouchesNothingOfTheOperator(t *testing.T) {
 	}
 }
 
-// Without a signer every verb refuses; a guest has a signer or words why not.
+// Without a signer every verb refuses; a guest has a signer or a reason why not.
 func TestAGuestWithoutASignerSignsNothing(t *testing.T) {
 	g := guestOf(t, t.TempDir(), nil)
 	if _, err := OpenGuest(g); err == nil {

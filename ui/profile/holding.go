@@ -20,16 +20,17 @@ const (
 	KeyUnknown = "unknown"
 )
 
-// Holding says whether the key that signs for an account is in the vault of its profile: KeyHere, KeyMissing or KeyUnknown. Why says in words why it is not
-// known, or cannot be here.
+// Holding is whether the key that signs for an account is in the vault of its profile: KeyHere, KeyMissing or
+// KeyUnknown. Why explains why it is unknown, or cannot be here.
 type Holding struct {
 	Account api.Account
-	Signer  string // address of the key that signs every day; of a Solana account its own
+	Signer  string // address of the key for everyday signing; for a Solana account its own
 	State   string
 	Why     string
 }
 
-// Words say what a key that is missing or unknown means and what to do, in one sentence without its end; "" for one that is here.
+// Words explain what a missing or unknown key means and what to do, in one sentence without its end; "" for a key that
+// is here.
 func (h Holding) Words() string {
 	of := "the key of " + kit.Checksummed(h.Signer)
 	switch {
@@ -79,7 +80,8 @@ func (o *Opened) Holding(ctx context.Context, a api.Account) Holding {
 	return h
 }
 
-// Hold is Holding after the keys were unlocked, where that takes no question, the command was given the passphrase, or ask says that the person may be asked.
+// Hold is Holding after an unlock, which it does where that takes no question, the command got the passphrase, or ask
+// allows a question.
 func (o *Opened) Hold(ctx context.Context, a api.Account, ask bool) (Holding, error) {
 	h := o.Holding(ctx, a)
 	if h.State != KeyUnknown || !o.Locked() || !ask && !cli.PassphraseGiven(ctx) && o.vault.Backend() != vault.BackendKeyringOnly {
@@ -91,10 +93,11 @@ func (o *Opened) Hold(ctx context.Context, a api.Account, ask bool) (Holding, er
 	return o.Holding(ctx, a), nil
 }
 
-// WatchOnly says why nothing can be signed with this profile because no key of its accounts is here; "" when one is, or when it is not known.
+// WatchOnly returns why nothing can be signed with this profile because no key of its accounts is here; "" when one
+// is, or when that is unknown.
 func (o *Opened) WatchOnly(ctx context.Context) string {
 	if o.player != nil || o.guest != nil {
-		return "" // which say so themselves
+		return "" // replays and guests report that themselves
 	}
 	words := ""
 	for _, a := range o.Accounts {
@@ -107,7 +110,7 @@ func (o *Opened) WatchOnly(ctx context.Context) string {
 	return words
 }
 
-// accountKeys are what the doctor is told about the keys of the accounts. Where unlocking fails, that is why it is not known.
+// accountKeys lists the keys of the accounts for the doctor. When the unlock fails, its error is why a key is unknown.
 func (o *Opened) accountKeys(ctx context.Context) []doctor.AccountKey {
 	out := make([]doctor.AccountKey, 0, len(o.Accounts))
 	for _, a := range o.Accounts {

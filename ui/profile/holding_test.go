@@ -16,7 +16,8 @@ import (
 
 const otherSigner = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 
-// TestL4_HoldingTellsHereMissingAndUnknownApart looks into a vault that is not set up, set up without the key, locked, and with the key.
+// TestL4_HoldingTellsHereMissingAndUnknownApart looks into a vault that is not set up, set up without the key, locked,
+// and with the key.
 func TestL4_HoldingTellsHereMissingAndUnknownApart(t *testing.T) {
 	pass := func() secret.Secret { return secret.New([]byte("a passphrase of the tests")) }
 	id := "0x" + strings.Repeat("ab", 32)

@@ -11,8 +11,8 @@ import (
 // anchorName is the name of the anchor in its directory.
 const anchorName = "journal"
 
-// Journal is the directory of the profile's journal and how it is opened; holder names this process to another one. A
-// replay has a journal of its own that ends with it and is anchored nowhere.
+// Journal returns the directory of the profile's journal and how to open it; holder names this process to another one.
+// A replay has its own journal, which ends with it and has no anchor.
 func (o *Opened) Journal(holder string) (dir string, options journal.Options) {
 	options = journal.Options{Network: o.Network.ID, Kind: o.Network.Kind, Clock: o.Clock, Random: rand.Reader, Holder: holder}
 	if o.player == nil {
@@ -21,7 +21,7 @@ func (o *Opened) Journal(holder string) (dir string, options journal.Options) {
 	return o.Paths.ProfileState(o.Profile.Name), options
 }
 
-// journalState says why nothing can be signed with the journal, or nil.
+// journalState returns why nothing can be signed with the journal, or nil.
 func (o *Opened) journalState() error {
 	lost, err := journal.Examine(o.Journal("doctor"))
 	switch {
@@ -33,8 +33,8 @@ func (o *Opened) journalState() error {
 	return lost.Why
 }
 
-// Plans is where the list of the plans that were carried out is kept: beside the anchor, so that it is not restored
-// with the journal.
+// Plans is where the list of completed plans is kept: beside the anchor, so that restoring the journal does not
+// restore it.
 func (o *Opened) Plans() Folder { return Folder{Dir: o.anchors()} }
 
 func (o *Opened) anchors() string { return o.Paths.ProfileAnchor(o.Profile.Name, o.Network.ID) }

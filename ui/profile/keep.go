@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// Folder keeps one small document to a name in a directory (0700), each in a file of its own (0600) that is replaced as a whole.
+// Folder keeps one small document per name in a directory (0700), each in its own file (0600) that is replaced as a
+// whole.
 type Folder struct{ Dir string }
 
 var documentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,60}(\.[a-z0-9]{1,8})?$`)
@@ -30,7 +31,7 @@ func (f Folder) Load(name string) ([]byte, error) {
 	return b, err
 }
 
-// Save replaces the document. After a crash there is the old one or the new one, never a part.
+// Save replaces the document. After a crash the file has the old one or the new one, never a part.
 func (f Folder) Save(name string, data []byte) error {
 	if !documentName.MatchString(name) {
 		return ErrName
@@ -50,7 +51,7 @@ func (f Folder) Save(name string, data []byte) error {
 	return os.Rename(t.Name(), filepath.Join(f.Dir, name))
 }
 
-// Export writes a new file of the name; when there is one already, a number goes before the suffix. It returns the path.
+// Export writes a new file of the name; when the file exists, a number goes before the suffix. It returns the path.
 func (f Folder) Export(name string, data []byte) (string, error) {
 	if !documentName.MatchString(name) {
 		return "", ErrName

@@ -10,7 +10,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// LimitWords puts the limits of a policy into words, one to a line; none for a policy that limits nothing. Amounts are USD at catalogue prices.
+// LimitWords describes the limits of a policy, one to a line; no line for a policy that limits nothing. Amounts are
+// USD at catalogue prices.
 func LimitWords(l verify.Limits, cat *catalog.Catalog) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }

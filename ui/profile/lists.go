@@ -35,8 +35,8 @@ type rememberedAssets struct {
 // ErrAssetMemory is the error of a file of remembered assets that this program did not write.
 var ErrAssetMemory = errors.New("the file of assets that were seen before cannot be read")
 
-// Lists asks the service for its chains and its assets, compares them, and remembers the assets that were never seen before. A changed asset is not
-// remembered: AcceptAsset does that.
+// Lists asks the service for its chains and its assets, compares them, and remembers new assets. It does not remember
+// a changed asset: AcceptAsset does that.
 func (o *Opened) Lists(ctx context.Context) (Lists, error) {
 	chains, err := o.Client.Chains(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (o *Opened) Lists(ctx context.Context) (Lists, error) {
 	return out, o.keepAssets(memory)
 }
 
-// AcceptAsset trusts an asset as it is now listed. What contradicts this program's own assets cannot be accepted.
+// AcceptAsset trusts an asset as it is now listed. It refuses one that contradicts this program's own assets.
 func (o *Opened) AcceptAsset(c verify.AssetChange) error {
 	if c.Pinned {
 		return errors.New("it contradicts what this program ships: " + c.ID)
@@ -98,7 +98,7 @@ func (o *Opened) keepAssets(m verify.AssetMemory) error {
 	return o.assetFolder().Save(assetsFile, b)
 }
 
-// parseAssetMemory reads the file; what was remembered of another network is nothing here.
+// parseAssetMemory reads the file; it ignores what belongs to another network.
 func parseAssetMemory(b []byte, network string) (verify.AssetMemory, error) {
 	var m rememberedAssets
 	if len(b) > maxAssetsFile {

@@ -19,7 +19,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// listing is a service that answers the two lists.
+// listing is a service that answers both lists.
 type listing struct{ assets []api.AggregatedAsset }
 
 func (l *listing) RoundTrip(r *http.Request) (*http.Response, error) {

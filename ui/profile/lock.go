@@ -14,8 +14,9 @@ import (
 // Vault is the store of the profile's keys; nil when the profile keeps nothing.
 func (o *Opened) Vault() *vault.Vault { return o.vault }
 
-// Unlock asks for the passphrase on the terminal and opens the vault, unless it is open. A wrong one is told above the question that comes again; the last one is
-// the error. The screens and the conversation of the linear mode do not ask by it: they have words of their own for what UnlockWith says.
+// Unlock asks for the passphrase on the terminal and opens the vault, unless it is open. After a wrong one it prints
+// why above the next question; the last one is the error. The screens and the conversation of the linear mode do not
+// use it: they have their own words for the errors of UnlockWith.
 func (o *Opened) Unlock(ctx context.Context) error {
 	if o.vault == nil || !o.vault.Locked() {
 		return nil
@@ -45,10 +46,10 @@ func (o *Opened) Unlock(ctx context.Context) error {
 	}
 }
 
-// tries is how often a passphrase is asked for.
+// tries is how often Unlock asks for a passphrase.
 const tries = 3
 
-// again says why a passphrase is asked for once more; it stands on a line of its own above the question.
+// again explains why the passphrase is asked for once more; it is on its own line above the question.
 func again(empty bool, try int) string {
 	if empty {
 		return fmt.Sprintf("Nothing was typed, try %d of %d.\n", try, tries)
@@ -56,7 +57,7 @@ func again(empty bool, try int) string {
 	return fmt.Sprintf("Wrong passphrase, try %d of %d.\n", try, tries)
 }
 
-// UnlockWith opens the vault with a passphrase, which is wiped.
+// UnlockWith opens the vault with a passphrase, and wipes the passphrase.
 func (o *Opened) UnlockWith(ctx context.Context, pass secret.Secret) error {
 	defer pass.Wipe()
 	if o.vault == nil {
@@ -65,7 +66,7 @@ func (o *Opened) UnlockWith(ctx context.Context, pass secret.Secret) error {
 	return o.vault.Unlock(ctx, pass)
 }
 
-// Locked reports whether a passphrase is needed before the next signature.
+// Locked reports whether the next signature needs a passphrase.
 func (o *Opened) Locked() bool {
 	return o.vault != nil && len(o.Profile.SignerCommand) == 0 && o.vault.Locked()
 }

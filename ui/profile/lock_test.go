@@ -13,7 +13,7 @@ import (
 	"coffer/wallet/vault"
 )
 
-// typing is a person who answers questions for a passphrase.
+// typing is a user who answers questions for a passphrase.
 type typing struct {
 	answers []string
 	asked   []string
@@ -57,7 +57,7 @@ func TestAWrongPassphraseIsToldBeforeItIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// What --passphrase-fd gave is no person: a wrong one is not asked for again, and nothing is said but the error.
+// A wrong passphrase from --passphrase-fd is not asked for again: no user is there, and the only output is the error.
 func TestAWrongPassphraseOfADescriptorIsTheEnd(t *testing.T) {
 	given := cli.GivenPassphrase(secret.New([]byte("not this one")))
 	for i, question := range []string{cli.PassphraseQuestion("mine"), again(false, 2) + cli.PassphraseQuestion("mine")} {
@@ -71,7 +71,7 @@ func TestAWrongPassphraseOfADescriptorIsTheEnd(t *testing.T) {
 	}
 }
 
-// zeros is a source of bytes that are no chance.
+// zeros is a source of bytes without randomness.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }

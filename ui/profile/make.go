@@ -16,15 +16,16 @@ import (
 	"coffer/wallet/vault"
 )
 
-// step is one part of making a profile. undo takes back what do did, also when do failed half-way; it may be nil.
+// step is one part of making a profile. undo reverts do, also when do failed half-way; it may be nil.
 type step struct {
 	name string
 	do   func(ctx context.Context) error
 	undo func()
 }
 
-// Make writes a plan down: its keys into a vault of its own, then the profile into the configuration, which is the last thing and comes in one piece. When
-// anything fails, or ctx ends before that, nothing is left behind, and the error says that nothing was set up.
+// Make writes a plan down: its keys into a new vault, then the profile into the configuration, which comes last and in
+// one write. When anything fails, or ctx ends before that, nothing is left behind, and the error says that nothing was
+// set up.
 func (h Host) Make(ctx context.Context, p Plan) error {
 	steps, err := h.steps(p)
 	if err != nil {
@@ -79,7 +80,7 @@ func (h Host) steps(p Plan) ([]step, error) {
 	}}), nil
 }
 
-// fileSteps make the vault in a directory beside its place and move it there when it is whole.
+// fileSteps make the vault in a directory beside its place and move it there when it is complete.
 func (h Host) fileSteps(p Plan, paths config.Paths) []step {
 	var stage string
 	var made []string
@@ -161,10 +162,10 @@ func fill(ctx context.Context, v *vault.Vault, p Plan) error {
 	if err != nil {
 		return err
 	}
-	return v.SetAPIKey(ctx, bound) // which wipes it
+	return v.SetAPIKey(ctx, bound) // SetAPIKey wipes it
 }
 
-// ringStep makes the vault in the keyring. What it stored there is deleted again when something fails.
+// ringStep makes the vault in the keyring. When something fails it deletes what it stored there.
 func (h Host) ringStep(p Plan) step {
 	ring := &noted{ring: h.Keyring, set: map[[2]string]bool{}}
 	if ring.ring == nil {
@@ -185,7 +186,7 @@ func (h Host) ringStep(p Plan) step {
 	}
 }
 
-// makeDirs makes a directory and those above it (0700), and returns the ones that were not there, the upper ones first.
+// makeDirs creates a directory and its parents (0700), and returns the ones that were missing, parents first.
 func makeDirs(dir string) (made []string, err error) {
 	for at := dir; gone(at); at = filepath.Dir(at) {
 		made = append([]string{at}, made...)
@@ -196,21 +197,21 @@ func makeDirs(dir string) (made []string, err error) {
 	return made, os.MkdirAll(dir, 0o700)
 }
 
-// removeDirs removes directories that were made and are still empty.
+// removeDirs removes directories that makeDirs created and that are still empty.
 func removeDirs(made []string) {
 	for i := len(made) - 1; i >= 0; i-- {
 		_ = os.Remove(made[i])
 	}
 }
 
-// noted is a keyring that knows what was stored through it.
+// noted is a keyring that records what was stored through it.
 type noted struct {
 	ring vault.Keyring
 	mu   sync.Mutex
 	set  map[[2]string]bool
 }
 
-// Set notes the item before it is stored: a store that fails may have happened.
+// Set records the item before it stores it: a store that fails may have happened.
 func (n *noted) Set(service, user string, value []byte) error {
 	n.mu.Lock()
 	n.set[[2]string{service, user}] = true
@@ -232,10 +233,10 @@ func (n *noted) Delete(service, user string) error {
 	return err
 }
 
-// undoTime bounds how long a keyring that does not answer is waited for.
+// undoTime bounds how long to wait for a keyring that does not answer.
 const undoTime = 3 * time.Second
 
-// undo deletes what was stored and is still there.
+// undo deletes what was stored and still exists.
 func (n *noted) undo() {
 	done := make(chan struct{})
 	go func() {

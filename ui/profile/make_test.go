@@ -191,7 +191,7 @@ func TestAProfileThatKeepsNothingHasNoVault(t *testing.T) {
 	}
 }
 
-// Whichever step fails, before it or half-way through, the home and the keyring are as they were.
+// Whichever step fails, before it or half-way through, the home and the keyring are as before.
 func TestASetUpThatFailsLeavesNothing(t *testing.T) {
 	broken := errors.New("broken")
 	for _, kind := range []string{config.VaultFile, config.VaultKeyring, config.VaultMemory} {
@@ -208,7 +208,7 @@ func TestASetUpThatFailsLeavesNothing(t *testing.T) {
 				}
 				do := steps[at].do
 				steps[at].do = func(ctx context.Context) error {
-					if after && at < len(n)-1 { // the last one is done or not done: the configuration comes in one piece
+					if after && at < len(n)-1 { // the last one is done or not done: the configuration is one write
 						if err := do(ctx); err != nil {
 							return err
 						}

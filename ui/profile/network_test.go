@@ -9,7 +9,7 @@ import (
 	"coffer/assets"
 )
 
-// shipped is a network with the fixed addresses of this program.
+// shipped is a network with this program's fixed addresses.
 func shipped(t *testing.T) network.Descriptor {
 	t.Helper()
 	p, err := assets.PinnedAddresses()

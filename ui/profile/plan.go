@@ -30,13 +30,13 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Plan is a profile that is not there yet: what a person chose in a set-up. Nothing of it is on the disk before Make. The secrets belong to whoever made
-// the plan, who wipes them; Make works with copies.
+// Plan is a profile that does not exist yet: what the user chose in a set-up. Nothing of it is on the disk before
+// Make. The code that made the plan owns the secrets and wipes them; Make works with copies.
 type Plan struct {
 	Profile    config.Profile // with its accounts
 	Network    network.Descriptor
 	APIKey     secret.Secret
-	Passphrase secret.Secret // of the vault; empty for one without
+	Passphrase secret.Secret // of the vault; empty for a vault without one
 	Keys       []vault.Candidate
 	Default    bool // it becomes the default profile
 }
@@ -65,7 +65,7 @@ func (h Host) configuration() (config.Paths, config.File, error) {
 	return paths, file, err
 }
 
-// CanAdd says what the configuration would refuse the profile for, and writes nothing.
+// CanAdd returns the error with which the configuration would refuse the profile; it writes nothing.
 func (h Host) CanAdd(p config.Profile) error {
 	paths, err := config.PathsFrom(h.Getenv)
 	if err != nil {
@@ -74,8 +74,9 @@ func (h Host) CanAdd(p config.Profile) error {
 	return config.CanAdd(paths.Config, p)
 }
 
-// ReadNetwork reads a network file and makes sure that it can be used: nobody else may write it, its id is the hash of its content, and its fixed addresses are
-// those that the program ships. Whether it is the operator's, only the fingerprint tells.
+// ReadNetwork reads a network file and checks that it can be used: no other user may write it, its id is the hash of
+// its content, and its fixed addresses are those that the program ships. Only the fingerprint shows whether it is the
+// operator's.
 func (h Host) ReadNetwork(path string, kind network.Kind) (network.Descriptor, error) {
 	n, err := (config.Profile{Kind: kind, NetworkFile: path}).Network()
 	if err != nil {
@@ -87,7 +88,8 @@ func (h Host) ReadNetwork(path string, kind network.Kind) (network.Descriptor, e
 	return n, nil
 }
 
-// SameFingerprint compares what a person typed with the fingerprint of a network, without regard to blanks, dashes, colons and letter case.
+// SameFingerprint compares what the user typed with the fingerprint of a network, without regard to blanks, dashes,
+// colons and letter case.
 func SameFingerprint(typed string, n network.Descriptor) bool {
 	return plainHex(typed) == plainHex(n.Fingerprint())
 }
@@ -101,11 +103,12 @@ func plainHex(s string) string {
 	}, strings.ToLower(s))
 }
 
-// ErrNoNetworkFile says that no network file with the fingerprint is on this machine.
+// ErrNoNetworkFile means that no network file with the fingerprint is on this machine.
 var ErrNoNetworkFile = errors.New("no network file with this fingerprint is on this machine: ask the operator for network.json and name it here")
 
-// FindNetwork looks for the network file of a fingerprint among those of the configuration's profiles and that of a service which this person runs on this
-// machine. Where a file lies proves nothing: the fingerprint does. It comes from the person, never from the service.
+// FindNetwork looks for the network file of a fingerprint among those of the configuration's profiles and that of a
+// service that the user runs on this machine. Where a file is proves nothing: the fingerprint does. It comes from the
+// user, never from the service.
 func (h Host) FindNetwork(fingerprint string, kind network.Kind) (path string, n network.Descriptor, err error) {
 	_, file, err := h.configuration()
 	if err != nil {
@@ -131,7 +134,7 @@ func (h Host) FindNetwork(fingerprint string, kind network.Kind) (path string, n
 // networkFileName is the name under which a service writes its network.
 const networkFileName = "network.json"
 
-// OnNetwork lists the profiles that are on a network already. Each profile has a journal of its own.
+// OnNetwork lists the existing profiles of a network. Each profile has its own journal.
 func (h Host) OnNetwork(id string) ([]string, error) {
 	_, file, err := h.configuration()
 	var out []string
@@ -152,12 +155,13 @@ func (h Host) OnNetwork(id string) ([]string, error) {
 	return out, err
 }
 
-// ProbeStore finds out whether the place of the keys works, with the keyring's own deadlines; a *vault.KeyringError says what is the matter. Nothing is left behind.
+// ProbeStore checks whether the place of the keys works, with the keyring's own deadlines; a *vault.KeyringError names
+// the fault. It leaves nothing behind.
 func (h Host) ProbeStore(ctx context.Context, p config.Profile, networkID string) error {
 	switch p.Vault {
 	case config.VaultKeyring, config.VaultKeyringOnly:
 	default:
-		return nil // a file is tried when it is written, and nothing was chosen then that cannot be chosen again
+		return nil // a file is tried when it is written, and every choice can still change then
 	}
 	v, err := openStore(p.Vault, h.vaultOptions(p, networkID, ""))
 	if err != nil {
@@ -213,7 +217,7 @@ func (h Host) Reach(ctx context.Context, p Plan) []doctor.Finding {
 	return doctor.Reach(ctx, d)
 }
 
-// dialTLS makes a TLS connection to a service and tells how it is protected. Nothing is sent over it.
+// dialTLS makes a TLS connection to a service and returns its protection. It sends nothing over it.
 func dialTLS(baseURL string, roots *x509.CertPool) func(ctx context.Context) (tls.ConnectionState, error) {
 	const patience = 5 * time.Second
 	return func(ctx context.Context) (tls.ConnectionState, error) {
@@ -237,7 +241,8 @@ func dialTLS(baseURL string, roots *x509.CertPool) func(ctx context.Context) (tl
 	}
 }
 
-// Compared is an account beside what the service predicts for its keys. Own says that the address is its key's own, and nothing was asked.
+// Compared is an account beside what the service predicts for its keys. Own means that the address is its key's own,
+// and the service was not asked.
 type Compared struct {
 	Account api.Account
 	Said    common.Address
@@ -249,7 +254,7 @@ func (c Compared) Equal() bool {
 	return c.Own || c.Said == common.HexToAddress(c.Account.AccountAddress)
 }
 
-// Words says how the comparison ended, in one line.
+// Words describes the result of the comparison, in one line.
 func (c Compared) Words() string {
 	a := c.Account
 	switch {
@@ -261,12 +266,13 @@ func (c Compared) Words() string {
 	return fmt.Sprintf("%s: computed here %s, the service says %s: do not use this account with this service", a.Type, a.AccountAddress, c.Said.Hex())
 }
 
-// predictor is what Compare asks of a service.
+// predictor is what Compare needs of a service.
 type predictor interface {
 	PredictAddress(ctx context.Context, r api.PredictRequest) (api.PredictResponse, error)
 }
 
-// Compare asks the service for the address of every account whose address follows from its keys. The comparisons before an error are returned with it.
+// Compare asks the service for the address of every account whose keys determine it. With an error it also returns the
+// comparisons before it.
 func Compare(ctx context.Context, s predictor, p config.Profile, accounts []api.Account) ([]Compared, error) {
 	var out []Compared
 	for _, a := range accounts {
@@ -301,7 +307,7 @@ func (h Host) ComparePlan(ctx context.Context, p Plan) ([]Compared, error) {
 	return Compare(ctx, c, p.Profile, p.Profile.WireAccounts(p.Network.Pins))
 }
 
-// gone reports that a file is not there.
+// gone reports that a file does not exist.
 func gone(path string) bool {
 	_, err := os.Lstat(path)
 	return errors.Is(err, fs.ErrNotExist)

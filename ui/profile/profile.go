@@ -1,11 +1,12 @@
-// Package profile opens what a person has set up: the network, the vault and the service of a profile, with its accounts and its policy.
+// Package profile opens what the user has set up: the network, the vault and the service of a profile, with its
+// accounts and its policy.
 //
-// Promise: the network comes from the profile, never from the service; the API key comes from the vault, or from the person where the profile keeps
-// nothing; a vault is opened where the profile says and nowhere else. Nothing here signs. Everything that needs a key gets it from the vault for the length
-// of one signature (package vault).
+// Promise: the network comes from the profile, never from the service; the API key comes from the vault, or from the
+// user where the profile keeps nothing; a vault opens only where the profile places it. Nothing here signs. Everything
+// that needs a key gets it from the vault for the length of one signature (package vault).
 //
-// Errors: what the profile lacks is a *cli.UsageError that says what to run; a vault that does not open is an error of package vault; a broken
-// configuration is a *config.Error. Sources: protocol §4.2, TH-K7, C3.
+// Errors: a fault of the profile is a *cli.UsageError that names the command to run; a vault that does not open is an
+// error of package vault; a broken configuration is a *config.Error. Sources: protocol §4.2, TH-K7, C3.
 package profile
 
 import (
@@ -35,7 +36,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Embedded is a service inside this program, or one of another process that has the same data open.
+// Embedded is a service inside this program, or one in another process that has the same data open.
 type Embedded struct {
 	Network   network.Descriptor
 	BaseURL   string
@@ -44,16 +45,16 @@ type Embedded struct {
 	Close     func() error
 }
 
-// Host is what the program gives. Embedded opens the service on the data of a directory; Ask asks for a secret on the terminal, without echo, and fails where
-// there is none; Getenv is os.Getenv outside tests.
+// Host is what the program supplies. Embedded opens the service on the data of a directory; Ask asks for a secret on
+// the terminal, without echo, and fails without a terminal; Getenv is os.Getenv outside tests.
 type Host struct {
 	Getenv   func(string) string
 	Embedded func(ctx context.Context, dir string) (Embedded, error)
 	Ask      func(ctx context.Context, question string) (secret.Secret, error)
-	// Keyring takes the place of the system's, for tests.
+	// Keyring replaces the system's, for tests.
 	Keyring vault.Keyring
-	// Log, when set, hears every exchange with the service. Record, when not empty, is the directory of a recording that begins when a profile is opened and ends
-	// when it is closed. Neither gets to see the API key.
+	// Log, when set, sees every exchange with the service. Record, when not empty, is the directory of a recording
+	// that begins when a profile is opened and ends when it is closed. Neither sees the API key.
 	Log    *httplog.Log
 	Record string
 }
@@ -71,10 +72,10 @@ type Opened struct {
 
 	host   Host
 	vault  *vault.Vault   // nil when the profile keeps nothing
-	memory *vault.Memory  // nil when there is a vault
+	memory *vault.Memory  // nil when the profile has a vault
 	local  *Embedded      // the service inside this program; nil for a remote one
 	player *replay.Player // nil unless this is a replay
-	guest  *Guest         // nil unless this is a guest's
+	guest  *Guest         // nil unless a guest uses it
 	close  []func() error
 }
 
@@ -95,8 +96,8 @@ func (h Host) Find(name string) (config.Profile, config.Paths, error) {
 	return p, paths, nil
 }
 
-// Open opens a profile with everything that it takes to read and to quote. The vault of an embedded profile stays locked until a key is needed; that of a
-// remote one is unlocked for its API key.
+// Open opens a profile with everything needed to read and to quote. The vault of an embedded profile stays locked
+// until a key is needed; that of a remote one is unlocked for its API key.
 func (h Host) Open(ctx context.Context, name string) (*Opened, error) {
 	o, err := h.open(ctx, name)
 	if err != nil {
@@ -108,7 +109,7 @@ func (h Host) Open(ctx context.Context, name string) (*Opened, error) {
 	return o, nil
 }
 
-// OpenKeys opens a profile for its keys alone: its service is not asked for anything.
+// OpenKeys opens a profile for its keys alone: it asks the service nothing.
 func (h Host) OpenKeys(ctx context.Context, name string) (*Opened, error) {
 	h.Record = ""
 	return h.open(ctx, name)
@@ -138,7 +139,8 @@ func (h Host) open(ctx context.Context, name string) (*Opened, error) {
 	return o, nil
 }
 
-// findNetwork takes the network of an embedded profile from its service, in process, and that of a remote one from the profile's file.
+// findNetwork takes the network of an embedded profile from its service, in process, and that of a remote one from the
+// profile's file.
 func (o *Opened) findNetwork(ctx context.Context) error {
 	if !o.Profile.Embedded() {
 		if o.Profile.NetworkFile == "" {
@@ -255,7 +257,8 @@ func (o *Opened) apiKey(ctx context.Context) (secret.Secret, error) {
 	return key, err
 }
 
-// SetAPIKey stores the API key of the profile's service, bound to its address: the key goes nowhere else (TH-C3). The key is wiped.
+// SetAPIKey stores the API key of the profile's service, bound to its address: the key goes to no other address
+// (TH-C3). It wipes the key.
 func (o *Opened) SetAPIKey(ctx context.Context, key secret.Secret) error {
 	defer key.Wipe()
 	if o.vault == nil || o.Profile.BaseURL == "" {
@@ -268,7 +271,7 @@ func (o *Opened) SetAPIKey(ctx context.Context, key secret.Secret) error {
 	return o.vault.SetAPIKey(ctx, bound)
 }
 
-// Close lets go of the vault and of the service; an embedded one finishes its step and closes its database.
+// Close releases the vault and the service; an embedded service finishes its step and closes its database.
 func (o *Opened) Close() error {
 	var err error
 	for i := len(o.close) - 1; i >= 0; i-- {
@@ -294,8 +297,8 @@ func (o *Opened) Query() client.BalanceQuery {
 	return q
 }
 
-// Policy is the policy of the product for the profile's network with the limits of the profile's policy file. A file that cannot be read is an error, never
-// "no limits".
+// Policy is the policy of the product for the profile's network with the limits of the profile's policy file. A file
+// that does not read is an error, never "no limits".
 func (o *Opened) Policy() (verify.Policy, error) {
 	p := verify.DefaultPolicy(o.Network, o.Catalog)
 	p.FirstSession = o.Profile.FirstSessions()
@@ -314,7 +317,7 @@ func (o *Opened) Policy() (verify.Policy, error) {
 	return p, nil
 }
 
-// Signer signs with the vault's keys, or through the command that the profile names; in a replay it refuses to.
+// Signer signs with the vault's keys, or through the command that the profile names; in a replay it refuses.
 func (o *Opened) Signer() flow.Signer {
 	switch {
 	case o.player != nil:

@@ -16,7 +16,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// dial makes the client; a log and a recorder hear what it asks.
+// dial makes the client; a log and a recorder see its exchanges.
 func (o *Opened) dial(opts client.Options) error {
 	log := o.host.Log
 	var recorder *replay.Recorder
@@ -42,9 +42,9 @@ func (o *Opened) dial(opts client.Options) error {
 	return err
 }
 
-// Replay opens a recording as if it were a profile: its network, its accounts and a service that answers what was recorded, without a network and without
-// keys. Its signer refuses; its state is kept in a directory that Close removes, so that nothing of a replay gets into the journal of a profile. Clock is the
-// clock to use with it.
+// Replay opens a recording as if it were a profile: its network, its accounts and a service that answers with what was
+// recorded, without a network and without keys. Its signer refuses; its state is in a directory that Close removes, so
+// that nothing of a replay reaches the journal of a profile. Clock is the clock to use with it.
 func (h Host) Replay(ctx context.Context, dir string) (*Opened, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

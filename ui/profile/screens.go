@@ -30,7 +30,8 @@ func (h Host) UI() (config.UI, error) {
 	return file.UI, err
 }
 
-// AccountDeps are what the accounts screen shows beside its context. setup: the program can set up another profile. A nil journal knows nothing.
+// AccountDeps are what the accounts screen shows beside its context. setup: the program can set up another profile. A
+// nil journal has no records.
 func (o *Opened) AccountDeps(j *journal.Journal, setup bool) accounts.Deps {
 	d := accounts.Deps{Setup: setup, States: func(ctx context.Context, a api.Account) ([]accounts.OnChain, error) { return o.onChains(ctx, j, a) }}
 	if o.guest != nil {
@@ -44,11 +45,11 @@ func (o *Opened) AccountDeps(j *journal.Journal, setup bool) accounts.Deps {
 		d.Accept = o.AcceptAsset
 	}
 	if o.player != nil || o.guest != nil {
-		return d // which have one profile
+		return d // guests and replays have one profile
 	}
 	_, file, err := o.host.configuration()
 	if err != nil {
-		return d // a broken file is told at the next start
+		return d // the next start reports a broken file
 	}
 	for _, name := range slices.Sorted(maps.Keys(file.Profiles)) {
 		p := file.Profiles[name]
@@ -75,7 +76,8 @@ func keysWords(p config.Profile) string {
 	return "nowhere"
 }
 
-// onChains says where an account exists. Of a role-based one the service tells; of the others the journal knows where they did something.
+// onChains lists where an account exists. For a role-based one the service reports it; for the others the journal has
+// the chains they acted on.
 func (o *Opened) onChains(ctx context.Context, j *journal.Journal, a api.Account) ([]accounts.OnChain, error) {
 	var out []accounts.OnChain
 	at := common.HexToAddress(a.AccountAddress)
@@ -112,7 +114,8 @@ func (o *Opened) onChains(ctx context.Context, j *journal.Journal, a api.Account
 	return out, nil
 }
 
-// SettingsDeps are what the settings screen works with, but for Actions, which the screens know. getenv is that of the person's terminal.
+// SettingsDeps are what the settings screen works with, except Actions, which the screens supply. getenv is that of
+// the user's terminal.
 func (o *Opened) SettingsDeps(build cli.Build, getenv func(string) string) settings.Deps {
 	if o.guest != nil {
 		return o.guestSettings(getenv)
@@ -153,7 +156,7 @@ func (o *Opened) SettingsDeps(build cli.Build, getenv func(string) string) setti
 	return d
 }
 
-// guestSettings are those of a guest: its own choices about the screens, and nothing about this machine.
+// guestSettings are the settings of a guest: its own choices about the screens, and nothing about this machine.
 func (o *Opened) guestSettings(getenv func(string) string) settings.Deps {
 	return settings.Deps{
 		UI: o.UI(), Config: "your own settings on the server", Service: o.Where, Getenv: getenv,
@@ -174,7 +177,7 @@ func (o *Opened) policyWords() ([]string, error) {
 	return LimitWords(file.Limits(o.Network.ID), o.Catalog), nil
 }
 
-// DoctorDeps are what the doctor looks at in this profile.
+// DoctorDeps are what the doctor examines in this profile.
 func (o *Opened) DoctorDeps(build cli.Build, t doctor.Terminal) doctor.Deps {
 	d := doctor.Deps{
 		Clock: time.Now, Profile: o.Profile, Paths: o.Paths, Network: o.Network, Catalog: o.Catalog, Query: o.Query(), Keys: o.keysState, Terminal: t,
@@ -202,7 +205,7 @@ func (o *Opened) DoctorDeps(build cli.Build, t doctor.Terminal) doctor.Deps {
 	return d
 }
 
-// keysState asks the place of the keys whether it works.
+// keysState checks whether the place of the keys works.
 func (o *Opened) keysState(ctx context.Context) doctor.Keys {
 	k := doctor.Keys{Where: o.Store().Where, Command: len(o.Profile.SignerCommand) > 0, None: o.vault == nil}
 	if o.vault == nil || k.Command {

@@ -20,12 +20,12 @@ func (h Host) vaultOptions(p config.Profile, networkID, dir string) vault.Option
 	return o
 }
 
-// overSSH is true over SSH. A shell inside tmux or sudo keeps one of these names when it loses another.
+// overSSH is true over SSH. A shell inside tmux or sudo keeps one of these variables when it loses another.
 func (h Host) overSSH() bool {
 	return h.Getenv("SSH_CONNECTION") != "" || h.Getenv("SSH_TTY") != "" || h.Getenv("SSH_CLIENT") != ""
 }
 
-// openStore opens the vault of one of the kinds that a profile can name, but for config.VaultMemory.
+// openStore opens the vault of one of the kinds that a profile can name, except config.VaultMemory.
 func openStore(kind string, o vault.Options) (*vault.Vault, error) {
 	switch kind {
 	case config.VaultKeyring:
@@ -36,7 +36,8 @@ func openStore(kind string, o vault.Options) (*vault.Vault, error) {
 	return vault.OpenFile(o)
 }
 
-// boundKey is what the vault keeps of an API key: the address of its service and the key, so that the key goes nowhere else (TH-C3). The caller wipes it.
+// boundKey is what the vault stores for an API key: the address of its service and the key, so that the key goes to no
+// other address (TH-C3). The caller wipes it.
 func boundKey(baseURL string, key secret.Secret) (secret.Secret, error) {
 	if key.Empty() || bytes.ContainsAny(key.Reveal(), " \t") {
 		return secret.Secret{}, &cli.UsageError{Problem: "an API key has no blanks; nothing was stored"}
