@@ -1,12 +1,14 @@
-// Package doctor looks at everything between a person and a working wallet, and says of each thing whether it is well, what is wrong and what to do: the
-// service (reached, how fast, over which TLS, its clock, the API key, its chains, whether it is the network of the profile), the place of the keys, the files and
-// their modes, the terminal and the program itself.
+// Package doctor examines everything between the user and a working wallet, and reports for each thing whether it is
+// well, what is wrong and what to do: the service (reached, how fast, over which TLS, its clock, the API key, its
+// chains, whether it is the network of the profile), the place of the keys, the files and their modes, the terminal
+// and the program itself.
 //
-// Promise: it changes nothing, signs nothing and shows no secret. What cannot be found out is Unknown, never Good. Text of a service or a file passes
-// api/text before it stands in a finding. Report leaves out addresses, hosts and home directories, so that it can be handed to somebody else.
+// Promise: it changes nothing, signs nothing and shows no secret. What it cannot determine is Unknown, never Good.
+// Text of a service or a file passes api/text before it enters a finding. Report leaves out addresses, hosts and home
+// directories, so that the user can hand it to other people.
 //
-// Inputs are functions and values of the caller (Deps); a nil one leaves its findings out or makes them Unknown. Durations are wall time. Sources: TH-C3, K7,
-// KR2, N1, N3, Z2; protocol §4.2.
+// Inputs are functions and values of the caller (Deps); a nil one leaves its findings out or makes them Unknown.
+// Durations are wall time. Sources: TH-C3, K7, KR2, N1, N3, Z2; protocol §4.2.
 package doctor
 
 import (
@@ -26,7 +28,7 @@ import (
 // Level is how well a thing is.
 type Level int
 
-// The levels. Unknown says that it could not be found out.
+// The levels. Unknown means that the state could not be determined.
 const (
 	Good Level = iota
 	Warn
@@ -57,14 +59,14 @@ const (
 	AreaProgram  = "Program"
 )
 
-// Finding is one line: what was looked at, what was found, and what to do about it ("" when nothing is to do).
+// Finding is one line: what was examined, what was found, and what to do about it ("" for nothing).
 type Finding struct {
 	Area, Name string
 	Level      Level
 	Text, Todo string
 }
 
-// Service is what is asked of a service; *client.Client is one.
+// Service is what the doctor asks a service; *client.Client is one.
 type Service interface {
 	Chains(ctx context.Context) ([]api.SupportedChain, error)
 	PredictAddress(ctx context.Context, r api.PredictRequest) (api.PredictResponse, error)
@@ -73,53 +75,55 @@ type Service interface {
 	Proxy() string
 }
 
-// Keys is the state of the vault: where it is in words, whether it works, whether it was set up and is locked. Err is why it could not be asked.
+// Keys is the state of the vault: where it is in words, whether it works, whether it was set up and is locked. Err is
+// why its state is unknown.
 type Keys struct {
 	Where  string
 	Setup  bool
 	Locked bool
 	Err    error
-	// None says that the profile keeps no keys; Command that another program signs.
+	// None means that the profile keeps no keys; Command that another program signs.
 	None, Command bool
 }
 
-// AccountKey says whether the key that signs for an account is in the vault. Why says why it is not Known.
+// AccountKey reports whether the key that signs for an account is in the vault. Why explains why that is not Known.
 type AccountKey struct {
 	Account, Signer string
 	Here, Known     bool
 	Why             string
 }
 
-// Build says what the program was built from.
+// Build describes what the program was built from.
 type Build struct {
 	Version, Revision, Go, System string
 	Modified                      bool
 }
 
-// Deps is what Run looks at.
+// Deps is what Run examines.
 type Deps struct {
 	Clock   func() time.Time
 	Profile config.Profile
 	Paths   config.Paths
 	Network network.Descriptor
 	Catalog *catalog.Catalog
-	Service Service             // nil: it could not be opened, and Broken says why
+	Service Service             // nil: it could not be opened, and Broken has the reason
 	Broken  error               // why there is no service
 	Query   client.BalanceQuery // what the accounts of the profile hold
-	// TLS makes a connection of its own to the service and tells how it is protected; nil for a service inside this program.
+	// TLS makes a separate connection to the service and returns its protection; nil for a service inside this
+	// program.
 	TLS  func(ctx context.Context) (tls.ConnectionState, error)
 	Keys func(ctx context.Context) Keys
 	// AccountKeys looks for the key of every account of the profile; nil leaves it out.
 	AccountKeys func(ctx context.Context) []AccountKey
 	Policy      func() error // reads the policy file of the profile; nil without one
-	Journal     func() error // says why nothing can be recorded in the journal; nil: it is not looked at
+	Journal     func() error // returns why nothing can be recorded in the journal; nil: it is not examined
 	Pins        func() error // compares the pins of the network with those that the program ships
 	Terminal    Terminal
 	Build       Build
 	Home        string // home directory, for Report
 }
 
-// Run looks at everything. It takes as long as the service does, at most about half a minute.
+// Run examines everything. It takes as long as the service does, at most about half a minute.
 func Run(ctx context.Context, d Deps) []Finding {
 	out := Reach(ctx, d)
 	out = append(out, d.pins()...)
@@ -133,7 +137,7 @@ func Run(ctx context.Context, d Deps) []Finding {
 	return out
 }
 
-// maxText bounds what a finding repeats of an error, in characters.
+// maxText bounds the part of an error that a finding repeats, in characters.
 const maxText = 300
 
 func words(err error) string { return text.Clean(err.Error(), maxText) }
@@ -172,7 +176,7 @@ func (d Deps) keys(ctx context.Context) []Finding {
 	return []Finding{f}
 }
 
-// accountKeys says of each account whether it can sign here.
+// accountKeys reports for each account whether it can sign here.
 func (d Deps) accountKeys(ctx context.Context) []Finding {
 	if d.AccountKeys == nil {
 		return nil

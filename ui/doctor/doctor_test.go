@@ -25,7 +25,7 @@ import (
 
 func now() time.Time { return time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC) }
 
-// service answers as it is told to.
+// service gives the answers that the test sets.
 type service struct {
 	err      error
 	chains   []string
@@ -144,7 +144,8 @@ func TestAServiceThatIsNotReachedSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// Two installations have the same fixed addresses and another co-signer: the service of one is not taken for the other's.
+// Two installations have the same fixed addresses and different co-signers: the doctor does not take the service of
+// one for the other's.
 func TestAnotherNetworkIsNoticedWithoutBeingTold(t *testing.T) {
 	s, d := lab()
 	s.coSigner = common.Address{9}
@@ -299,7 +300,8 @@ func TestTheReportNamesNobody(t *testing.T) {
 	}
 }
 
-// Places outside the home directory, the name of a certificate authority and a proxy tell of a company and its machines.
+// Places outside the home directory, the name of a certificate authority and a proxy reveal a company and its
+// machines.
 func TestTheReportNamesNoPlaceAndNoCompany(t *testing.T) {
 	s, d := lab()
 	s.proxy = "proxy.ant-works.example:3128"

@@ -7,8 +7,9 @@ import (
 	"coffer/config"
 )
 
-// Environment looks at the variables of the environment (as os.Environ gives it): those that were meant to give the program a secret, those that sound like its
-// settings and are none, and relative paths that are ignored. Values are never shown.
+// Environment examines the variables of the environment (as os.Environ gives it): those that look like an attempt to
+// pass a secret, those that look like settings of the program but are not, and relative paths that are ignored. It
+// never shows values.
 func Environment(env []string) Finding {
 	f := Finding{Area: AreaProgram, Name: "environment", Text: "no variable that is ignored"}
 	getenv := func(name string) string {

@@ -8,7 +8,8 @@ import (
 	"coffer/config"
 )
 
-// files looks at the files that decide whom the program trusts: that they are there and that nobody else may write to them.
+// files examines the files that decide which servers the program trusts: that they exist and that no other user may
+// write to them.
 func (d Deps) files() []Finding {
 	out := []Finding{file("configuration", d.Paths.Config, true)}
 	for _, f := range []struct{ name, path string }{{"network file", d.Profile.NetworkFile}, {"certificate authority", d.Profile.CAFile}} {
@@ -48,7 +49,7 @@ func file(name, path string, may bool) Finding {
 	return f
 }
 
-// directory looks at a directory that the program makes itself and that is for its owner alone.
+// directory examines a directory that the program creates itself and that only its owner may use.
 func directory(name, path string) Finding {
 	f := Finding{Area: AreaFiles, Name: name, Text: path}
 	info, err := os.Stat(path)

@@ -17,8 +17,8 @@ var (
 	reIP     = regexp.MustCompile(`\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|\[[0-9a-fA-F:]{3,}\](:\d+)?`)
 )
 
-// Report writes the findings as text for somebody else: addresses, ids, the service's host and its certificate's issuer, a proxy, IP addresses and directories are
-// left out.
+// Report writes the findings as text for other people, without addresses, ids, the service's host and its
+// certificate's issuer, a proxy, IP addresses and directories.
 func Report(found []Finding, d Deps) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "coffer doctor, %s, profile of kind %s, vault %s\n", d.Clock().UTC().Format(time.RFC3339), d.Profile.Kind, d.Profile.Vault)
@@ -36,7 +36,8 @@ func Report(found []Finding, d Deps) string {
 	return b.String()
 }
 
-// private are the directories outside the home directory that findings may name, the longest first. They tell of projects and machines.
+// private are the directories outside the home directory that findings may name, the longest first. They reveal
+// projects and machines.
 func (d Deps) private() []string {
 	var out []string
 	for _, path := range []string{d.Paths.Config, d.Paths.Data + "/x", d.Paths.State + "/x", d.Profile.NetworkFile, d.Profile.CAFile, d.Profile.PolicyFile} {

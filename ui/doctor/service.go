@@ -21,15 +21,16 @@ import (
 	"coffer/api/text"
 )
 
-// What is still well: the time of one answer, and how far the service's clock may be away.
+// The limits of what is well: the time of one answer, and the difference of the service's clock.
 const (
 	slowAnswer = 2 * time.Second
 	warnSkew   = 5 * time.Second
 	badSkew    = 30 * time.Second
 )
 
-// Reach looks at the service alone: whether it is reached and takes the API key, whether it is the network of the profile, its clock, and whether balances are
-// read. After an answer that nothing else can follow, such as a refused key, the rest is Unknown.
+// Reach examines the service alone: whether it answers and takes the API key, whether it is the network of the
+// profile, its clock, and whether it returns balances. After an answer that makes the rest pointless, such as a
+// refused key, the rest is Unknown.
 func Reach(ctx context.Context, d Deps) []Finding {
 	if d.Service == nil {
 		f := Finding{Area: AreaService, Name: "reached", Level: Unknown, Text: "not asked"}
@@ -60,7 +61,8 @@ func rest(names ...string) []Finding {
 	return out
 }
 
-// reached says whether the service answered, and what it thinks of the API key: an answer of any kind means that it was reached.
+// reached reports whether the service answered, and what it says of the API key: an answer of any kind means that it
+// was reached.
 func (d Deps) reached(err error, took time.Duration) []Finding {
 	reached := Finding{Area: AreaService, Name: "reached", Text: fmt.Sprintf("answered in %d ms", took.Milliseconds())}
 	key := Finding{Area: AreaService, Name: "API key", Text: "accepted"}
@@ -83,7 +85,7 @@ func (d Deps) reached(err error, took time.Duration) []Finding {
 	return []Finding{reached, key}
 }
 
-// keyFinding tells apart a key that is not known, one that may not do this, and one that asked too often.
+// keyFinding distinguishes a key that is not known, one without the permission, and one over its rate.
 func keyFinding(no *api.Error) Finding {
 	f := Finding{Area: AreaService, Name: "API key", Level: Bad}
 	switch no.Name {
@@ -114,7 +116,7 @@ func unreachedTodo(err error) string {
 	return "check the address, the line and the proxy, and that the service runs"
 }
 
-// transport tells how the connection is protected and whether a proxy stands between.
+// transport reports how the connection is protected and whether it passes a proxy.
 func (d Deps) transport(ctx context.Context) []Finding {
 	if d.TLS == nil {
 		return nil
@@ -152,14 +154,16 @@ func issuer(c *x509.Certificate) string {
 	return text.Clean(name, 80)
 }
 
-// Probe keys: nobody holds them, and they are the same for everybody, so that a service which hands out test funds does it once.
+// Probe keys: no user holds them, and they are the same in every installation, so that a service which hands out test
+// funds does it once.
 var (
 	probeSession = common.HexToAddress("0x00000000000000000000000000000000c0ffe501")
 	probeAdmin   = common.HexToAddress("0x00000000000000000000000000000000c0ffe502")
 )
 
-// identity finds out whether the service runs the network of the profile without being told: the address of a role-based account depends on the co-signer, which
-// every installation has its own of. The service is asked for an address; pins are never taken from it.
+// identity determines by itself whether the service runs the network of the profile: the address of a role-based
+// account depends on the co-signer, which differs in every installation. It asks the service for an address, and never
+// takes pins from it.
 func (d Deps) identity(ctx context.Context) Finding {
 	f := Finding{Area: AreaNetwork, Name: "network", Text: "the service computes addresses as network " + short(d.Network) + " does"}
 	said, err := d.Service.PredictAddress(ctx, api.PredictRequest{SessionAddress: probeSession.Hex(), AdminAddress: probeAdmin.Hex()})
@@ -181,7 +185,7 @@ func short(n network.Descriptor) string {
 	return s[:min(len(s), 9)]
 }
 
-// chains compares the chains that the service lists with those of the network file and of the catalogue.
+// chains compares the chains of the service's list with those of the network file and of the catalogue.
 func (d Deps) chains(said []api.SupportedChain) Finding {
 	f := Finding{Area: AreaNetwork, Name: "chains"}
 	var have []string
@@ -260,7 +264,7 @@ func (d Deps) balances(ctx context.Context) Finding {
 	return f
 }
 
-// Well reports that nothing that was looked at is bad.
+// Well reports that no finding is bad.
 func Well(found []Finding) bool {
 	return !slices.ContainsFunc(found, func(f Finding) bool { return f.Level == Bad })
 }

@@ -8,7 +8,7 @@ import (
 
 // Terminal is what is known about the terminal. Width and Height are cells, 0 when unknown.
 type Terminal struct {
-	Name          string // what TERM says; "": nothing
+	Name          string // the value of TERM; "": none
 	Colors        string // "true colour", "256 colours", "16 colours", "none (NO_COLOR)"; "": unknown
 	ASCII         bool   // only ASCII is drawn
 	Remote        bool   // over SSH
@@ -17,7 +17,7 @@ type Terminal struct {
 	MinW, MinH    int
 }
 
-// TerminalOf reads what the environment of the terminal tells (getenv is that of the person's session).
+// TerminalOf reads the terminal's properties from its environment (getenv is that of the user's session).
 func TerminalOf(getenv func(string) string) Terminal {
 	t := Terminal{Name: getenv("TERM"), Remote: getenv("SSH_TTY") != "" || getenv("SSH_CONNECTION") != ""}
 	switch {
@@ -33,7 +33,7 @@ func (t Terminal) findings() []Finding {
 	return []Finding{t.kind(), t.colours(), t.characters(), t.size(), t.clipboard()}
 }
 
-// kind tells whether the screens can be drawn at all: they move the cursor.
+// kind reports whether the screens can be drawn at all: they move the cursor.
 func (t Terminal) kind() Finding {
 	f := Finding{Area: AreaTerminal, Name: "kind", Text: text.Clean(t.Name, 40)}
 	switch t.Name {
@@ -79,7 +79,7 @@ func (t Terminal) size() Finding {
 	return f
 }
 
-// clipboard: no terminal tells whether it takes OSC 52.
+// clipboard reports the setting only: no terminal says whether it takes OSC 52.
 func (t Terminal) clipboard() Finding {
 	f := Finding{Area: AreaTerminal, Name: "clipboard", Level: Unknown, Text: "copies are sent to the terminal (OSC 52); whether it takes them nobody can ask", Todo: "copy something and paste it to find out"}
 	if t.Remote {

@@ -1,7 +1,9 @@
-// Package finding says in words what a check of the verifier found: for the screens, the linear mode and the commands alike.
+// Package finding puts the findings of the verifier into words: for the screens, the linear mode and the commands
+// alike.
 //
-// Promise: the same finding reads the same everywhere, and a refusal says whether the answer of the service, a closed gate or the person's own policy is behind it.
-// Strings that came from a service are the caller's to clean before they are shown. There are no errors. Sources: docs/threats.md, docs/policy.md.
+// Promise: the same finding reads the same everywhere, and a refusal names its cause: the answer of the service, a
+// closed gate or the user's own policy. The caller cleans strings from a service before they are shown. There are no
+// errors. Sources: docs/threats.md, docs/policy.md.
 package finding
 
 import (
@@ -16,10 +18,10 @@ func Refuses(x verify.Reason) bool {
 	return x.Level == verify.Refuse || x.Level == verify.Gate && !x.Open
 }
 
-// Policy reports a row of the person's own policy.
+// Policy reports a row of the user's own policy.
 func Policy(x verify.Reason) bool { return strings.HasPrefix(x.Code, "Y") }
 
-// causes counts the refusals by where they come from: the person's policy, a closed gate, or the answer itself.
+// causes counts the refusals by cause: the user's policy, a closed gate, or the answer itself.
 func causes(r verify.Report) (policy, gates, answer int) {
 	for _, x := range r.Reasons {
 		switch {
@@ -53,7 +55,7 @@ func Refused(r verify.Report) string {
 	return "The answer of the service does not pass " + strconv.Itoa(policy+gates+answer) + " checks. It cannot be signed."
 }
 
-// Advice says what to do about a refusal.
+// Advice is what to do about a refusal.
 func Advice(r verify.Report) string {
 	policy, gates, answer := causes(r)
 	switch {
@@ -65,7 +67,7 @@ func Advice(r verify.Report) string {
 	return "If you do not know why, do not try again with this service: its answer is not what you asked for."
 }
 
-// Title is the sentence of a reason. A refusal by the person's policy has words of its own.
+// Title is the sentence of a reason. A refusal by the user's policy has its own words.
 func Title(x verify.Reason) string {
 	if x.Level != verify.Refuse || !Policy(x) {
 		return x.Title
@@ -77,10 +79,10 @@ func Title(x verify.Reason) string {
 	return x.Title
 }
 
-// Fact is one thing that was compared.
+// Fact is one compared thing.
 type Fact struct{ Label, Text string }
 
-// Compared is what was expected, what was found and where; what a reason does not have is left out.
+// Compared is what was expected, what was found and where; it leaves out what a reason does not have.
 func Compared(x verify.Reason) []Fact {
 	want, got := "wanted", "found"
 	if Policy(x) {
@@ -95,7 +97,7 @@ func Compared(x verify.Reason) []Fact {
 	return out
 }
 
-// Gate says which setting holds a gate open, or would open it; "" when it is none or has no setting.
+// Gate names the setting that holds a gate open, or would open it; "" when x is no gate or has no setting.
 func Gate(x verify.Reason) string {
 	switch {
 	case x.Level != verify.Gate || x.Setting == "":
@@ -106,7 +108,8 @@ func Gate(x verify.Reason) string {
 	return "Closed gate. \"" + x.Setting + "\" under allow in your policy file would open it; each signature behind it then asks for a typed sentence (docs/policy.md)."
 }
 
-// policyWords turns the name of a policy check into the sentence of its failure; "" when it is not known here. Two of them have more than one way to fail.
+// policyWords turns the name of a policy check into the sentence of its failure; "" for an unknown one. Two checks
+// have more than one way to fail.
 func policyWords(code, check string) string {
 	switch {
 	case strings.Contains(check, "known price"):

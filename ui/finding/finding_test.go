@@ -7,7 +7,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Every sentence of package verify about the policy has words of its own here; "Not true: your policy allows" is for nobody.
+// Every sentence of package verify about the policy has its own words here; "Not true: your policy allows" helps no
+// user.
 func TestPolicyRefusalsAreInPlainWords(t *testing.T) {
 	for code, titles := range map[string][]string{
 		"Y1": {"your policy allows the chain"},

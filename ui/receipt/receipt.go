@@ -1,8 +1,10 @@
-// Package receipt says who got what and what it cost, of one record of history, for screens, lines and commands alike.
+// Package receipt lists who got what and what it cost, of one record of history, for screens, lines and commands
+// alike.
 //
-// The service's record names neither the payees of a call nor its fees, and a call also uses what was on its chain before: paid and used alone read as a profit.
-// What is missing comes from the wallet's own journal, found by quote id and nothing else. Of what another wallet or device did this package says "not reported"
-// and infers nothing.
+// The service's record names neither the payees of a call nor its fees, and a call also uses what was on its chain
+// before: paid and used alone read as a profit. The missing facts come from the wallet's own journal, found by quote
+// id and nothing else. For an operation of another wallet or device this package writes "not reported" and infers
+// nothing.
 package receipt
 
 import (
@@ -17,7 +19,7 @@ import (
 	"coffer/wallet/journal"
 )
 
-// NotReported stands for a figure that neither the service's record nor this wallet's journal has.
+// NotReported replaces a figure that neither the service's record nor this wallet's journal has.
 const NotReported = "not reported"
 
 // Source is where the facts come from. Terms looks a quote up in the journal (journal.Journal.Terms), Names gives the known name of an address, "" for none;
@@ -29,16 +31,18 @@ type Source struct {
 	Names    func(address string) string
 }
 
-// Record is what a record of history says. Got is in base units of GotAsset, which is CAIP-19. A status alone has neither, nor a Kind.
+// Record holds the facts of a record of history. Got is in base units of GotAsset, which is CAIP-19. A status alone
+// has neither, nor a Kind.
 type Record struct{ QuoteID, Kind, Status, GotAsset, Got string }
 
-// Row is one fact. Address is written in full beside Name, the known name; both are "" in a row about figures. Money says that Text tells an amount.
+// Row is one fact. Address is written in full beside Name, the known name; both are "" in a row about figures. Money
+// means that Text is an amount.
 type Row struct {
 	Label, Name, Address, Text string
 	Money                      bool
 }
 
-// Rows are the payees, the payments, what was there before, the fees, and how these add up where all of it is known.
+// Rows are the payees, the payments, what was there before, the fees, and their sum where all of it is known.
 func (s Source) Rows(r Record) []Row {
 	t, own := s.terms(r.QuoteID)
 	var out []Row
@@ -61,7 +65,7 @@ func (s Source) Rows(r Record) []Row {
 	return out
 }
 
-// Fees are the fees of a quote as its review said, or NotReported.
+// Fees are the fees of a quote as its review showed them, or NotReported.
 func (s Source) Fees(quoteID string) string {
 	t, _ := s.terms(quoteID)
 	switch {
@@ -91,10 +95,11 @@ func (s Source) Payees(quoteID string) string {
 	return strings.Join(out, ", ")
 }
 
-// Used reports whether what a record calls received went into a call: the account need not have received it.
+// Used reports whether the amount that a record calls received went into a call: the account need not have received
+// it.
 func Used(kind string) bool { return kind == api.RecordCall }
 
-// terms are those of a quote; none for a record that is not of this journal.
+// terms returns the terms of a quote; none for a record of another journal.
 func (s Source) terms(quoteID string) (journal.Terms, bool) {
 	if s.Terms == nil {
 		return journal.Terms{}, false
@@ -105,7 +110,7 @@ func (s Source) terms(quoteID string) (journal.Terms, bool) {
 	return journal.Terms{}, false
 }
 
-// Runs reports that a record of a status has moved money, or still may.
+// Runs reports that a record with this status has moved money, or still may.
 func Runs(status string) bool { return status != api.StatusRefunded && status != api.StatusFailed }
 
 func (s Source) payee(r Record, p journal.Payee) Row {
@@ -162,7 +167,7 @@ func (s Source) sum(r Record, t journal.Terms) string {
 	if !ok || err != nil {
 		return ""
 	}
-	const most = 36 // more decimals than any asset has: nothing is rounded
+	const most = 36 // more decimals than any asset has: no rounding
 	total := func(list []journal.Spend) *big.Int {
 		out := new(big.Int)
 		for _, x := range list {

@@ -18,7 +18,7 @@ const (
 	own        = "0x21f6B1d4b4FA4bE12c4c4A60cE0c4C4a5d4F5a10"
 )
 
-// terms are those of a call of which 1,276.68 was paid and 1,300.5 used, because 24.3 were there.
+// terms are those of a call that paid 1,276.68 and used 1,300.5, because 24.3 were there.
 func terms() journal.Terms {
 	return journal.Terms{
 		Payees: []journal.Payee{{To: payee, Asset: onBase, Amount: "1300500000"}}, Paid: []journal.Spend{{Asset: onOptimism, Amount: "1276680000"}},
@@ -67,7 +67,7 @@ func TestD3_ACallOfThisJournalSaysWhoGotWhatAndAddsUp(t *testing.T) {
 }
 
 func TestD3_WhatAnotherDeviceDidHasNoInventedFigure(t *testing.T) {
-	s := source(t, map[string]journal.Terms{"0x02": terms()}) // of another quote of the same amount: nothing is matched but the id
+	s := source(t, map[string]journal.Terms{"0x02": terms()}) // of another quote of the same amount: only the id matches
 	if got := text(s.Rows(call(api.StatusCompleted))); got != "was there|||not reported\nfees|||not reported\n" {
 		t.Error(got)
 	}

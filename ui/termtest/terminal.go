@@ -1,7 +1,8 @@
 //go:build unix
 
-// Package termtest drives a real program through a pseudo-terminal, for tests and measurements: an emulated terminal shows what a person would see and
-// answers the program's queries. It waits for what is on the screen and never sleeps. Nothing of it is linked into Coffer.
+// Package termtest drives a real program through a pseudo-terminal, for tests and measurements: an emulated terminal
+// shows what a user would see and answers the program's queries. It waits for the contents of the screen and never
+// sleeps. Coffer does not link it.
 package termtest
 
 import (
@@ -34,7 +35,7 @@ type Terminal struct {
 	lastByte time.Time
 }
 
-// ErrTimeout says that the screen never showed what was waited for; the error's text holds the screen.
+// ErrTimeout means that the screen never showed the expected text; the error's text holds the screen.
 var ErrTimeout = errors.New("the terminal never showed it")
 
 // Start runs cmd in a terminal of the given size in cells. The environment of cmd should set TERM.
@@ -60,8 +61,8 @@ func Start(cmd *exec.Cmd, cols, rows int) (*Terminal, error) {
 	return t, nil
 }
 
-// Far is a program that runs elsewhere, such as behind an SSH client of a test: what it reads and writes, how its terminal is resized, its end, and how to let go
-// of it.
+// Far is a program that runs elsewhere, such as behind an SSH client of a test: what it reads and writes, how to
+// resize its terminal, its end, and how to release it.
 type Far struct {
 	In     io.Writer
 	Out    io.Reader
@@ -70,7 +71,8 @@ type Far struct {
 	End    func(running bool)
 }
 
-// Attach shows a program that runs elsewhere. It takes its output as a terminal gets it: lines end with a carriage return.
+// Attach shows a program that runs elsewhere. It expects output in a terminal's form: lines end with a carriage
+// return.
 func Attach(far Far, cols, rows int) *Terminal { return attach(far, cols, rows) }
 
 func attach(far Far, cols, rows int) *Terminal {
@@ -111,7 +113,8 @@ func (t *Terminal) wait() {
 	t.mu.Unlock()
 }
 
-// until waits until done is true and returns an error with the screen when the time is over first. The lock is held while done runs.
+// until waits until done is true, or returns an error with the screen when the time is over first. The lock is held
+// while done runs.
 func (t *Terminal) until(what string, limit time.Duration, done func() bool) error {
 	deadline := time.Now().Add(limit)
 	wake := time.AfterFunc(limit, t.changed.Broadcast)
@@ -237,7 +240,7 @@ func (t *Terminal) Still(quiet, limit time.Duration) error {
 // Began is the moment before the program was started.
 func (t *Terminal) Began() time.Time { return t.began }
 
-// Process is the running program, where Start started it.
+// Process is the running program, if Start started it.
 func (t *Terminal) Process() *os.Process { return t.cmd.Process }
 
 // Close kills the program if it still runs and frees the terminal.
