@@ -1,16 +1,20 @@
-// Package act is what the dashboard does as commands for scripts: assets, chains, history, status, activity, call, transfer, swap, export, and plan files.
+// Package act does the work of the dashboard as commands for scripts: assets, chains, history, status, activity, call,
+// transfer, swap, export, and plan files.
 //
-// Promise: data goes to Out, reviews, progress and findings to Err. A document with --json is the service's own, byte for byte, wherever the service gave one;
-// what is added beside it are facts of this program. Without a terminal nothing asks: a signature needs --yes and keys that can be opened, every check and
-// every limit of the policy holds as on the screens, and an open gate stays shut unless --confirm repeats its sentence. On a terminal both reviews are printed
-// and have to be confirmed by typing, by the rules of the screens. A passphrase comes from a terminal or from an inherited file descriptor, never from an
-// argument, the environment or a file by name. An interrupt is safe at every step: package flow has every step on disk before it takes effect.
+// Promise: data goes to Out, reviews, progress and findings to Err. A document with --json is the service's own, byte
+// for byte, wherever the service gave one; the members beside it are facts of this program. Without a terminal the
+// commands ask nothing: a signature needs --yes and keys that can be opened, every check and every limit of the policy
+// holds as on the screens, and an open gate stays shut unless --confirm repeats its sentence. On a terminal the
+// commands print both reviews, and the user confirms each by typing, by the rules of the screens. A passphrase comes
+// from a terminal or from an inherited file descriptor, never from an argument, the environment or a file by name. An
+// interrupt is safe at every step: package flow has every step on disk before it takes effect.
 //
-// Errors carry an exit code of package cli: 0 done, 1 failed (also a quote that ended REFUNDED or FAILED), 2 usage, 3 access, 4 refused by verification, by the
-// policy or by a plan that was applied before, 5 expired or not executed, 6 outcome unknown (also: not known yet).
+// Errors carry an exit code of package cli: 0 done, 1 failed (also a quote that ended REFUNDED or FAILED), 2 usage, 3
+// access, 4 refused by verification, by the policy or by a plan that was applied before, 5 expired or not executed, 6
+// outcome unknown (also: not known yet).
 //
-// Units: amounts are typed in whole units with a symbol, or in base units; slippage is typed in percent. Sources: protocol §1, §5,
-// TH-B2, B3, H3, H4, J4, N7.
+// Units: amounts are typed in whole units with a symbol, or in base units; slippage is typed in percent. Sources:
+// protocol §1, §5, TH-B2, B3, H3, H4, J4, N7.
 package act
 
 import (
@@ -39,10 +43,11 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Commands makes the commands. Clock is time.Now and Sleep waits, outside tests. In is read where a command line names "-". Terminal says that In and Err are a
-// terminal: then a person is asked, with Prompt. Random is the source of a plan's salt.
+// Commands makes the commands. Outside tests Clock is time.Now and Sleep waits. In is the input where a command line
+// names "-". Terminal means that In and Err are a terminal: then Prompt asks the user. Random is the source of a
+// plan's salt.
 type Commands struct {
-	// Open opens the named profile; ask is where it gets a passphrase from when it needs one.
+	// Open opens the named profile; it gets a passphrase from ask when it needs one.
 	Open     func(ctx context.Context, profile string, ask Ask) (*Session, error)
 	In       io.Reader
 	Out, Err io.Writer
@@ -54,7 +59,7 @@ type Commands struct {
 	Build    cli.Build
 }
 
-// Prompt asks the person at the terminal; cli.Prompt is one.
+// Prompt asks the user at the terminal; cli.Prompt is one.
 type Prompt interface {
 	Line(ctx context.Context, question string) (string, error)
 	Secret(ctx context.Context, question string) (secret.Secret, error)
@@ -64,7 +69,7 @@ type Prompt interface {
 // Ask asks for a secret.
 type Ask func(ctx context.Context, question string) (secret.Secret, error)
 
-// Service is what the commands read of a service, as it was answered.
+// Service is what the commands read from a service, unchanged.
 type Service interface {
 	BalancesDocument(ctx context.Context, q client.BalanceQuery) (client.Answer, error)
 	AssetsDocument(ctx context.Context) (client.Answer, error)
@@ -73,7 +78,7 @@ type Service interface {
 	StatusDocument(ctx context.Context, quoteID string) (client.Answer, error)
 }
 
-// Operation is one operation on its way; *flow.Operation is one.
+// Operation is one operation under way; *flow.Operation is one.
 type Operation interface {
 	ID() string
 	Snapshot() flow.Snapshot
@@ -86,7 +91,7 @@ type Operation interface {
 	Abandon() error
 }
 
-// Book is the journal as it is read; *journal.Journal is one.
+// Book is the journal for reading; *journal.Journal is one.
 type Book interface {
 	Operations() []journal.Operation
 	Outstanding(now time.Time) []journal.Outstanding
@@ -95,27 +100,30 @@ type Book interface {
 	Close() error
 }
 
-// Work is a journal that was opened for writing, with its operations. Other processes may have it, too: each step takes it for itself.
+// Work is a journal opened for writing, with its operations. Other processes may have it open too: each step takes it
+// for itself.
 type Work struct {
 	Start      func(ctx context.Context, in intent.Intent) (Operation, error)
 	Unfinished func() []Operation
-	// Reconcile asks once for the outcome of everything that may have been sent (TH-J3): what has ended is in nobody's way any more.
+	// Reconcile asks once for the outcome of everything that may have been sent (TH-J3): what has ended blocks nothing
+	// any more.
 	Reconcile  func(ctx context.Context) error
 	Operations func() []journal.Operation
-	// Void and Repair write down what a person knows of a signature or of a lane (flow.Flow).
+	// Void and Repair record what the user knows of a signature or of a lane (flow.Flow).
 	Void   func(hash, typed string) error
 	Repair func(l journal.Lane, typed string, yes bool) error
-	// Hold takes the journal for a step of the caller's own; Yield abandons, in that step, what other processes began for an intent and did not sign.
-	// Believes says that the service is a part of this program, so that its word about an end is a fact.
+	// Hold takes the journal for a step of the caller; Yield abandons, in that step, what other processes began for an
+	// intent and did not sign. Believes means that the service is a part of this program, so that an end it reports is
+	// a fact.
 	Believes bool
 	Hold     func(ctx context.Context) (release func(), err error)
 	Yield    func(id, intentHash string) error
-	// Remark says what a person should know about how the journal was opened.
+	// Remark is what the user should know about how the journal was opened.
 	Remark string
 	Close  func() error
 }
 
-// Keep keeps small documents of the profile between starts; profile.Folder is one. A document that is not there is nil.
+// Keep keeps small documents of the profile between starts; profile.Folder is one. A missing document is nil.
 type Keep interface {
 	Load(name string) ([]byte, error)
 	Save(name string, data []byte) error
@@ -129,45 +137,52 @@ type Session struct {
 	Accounts []api.Account
 	Query    client.BalanceQuery
 	Service  Service
-	// Lists compares the lists of the service with what is shipped and with what was seen.
+	// Lists compares the lists of the service with what is shipped and with what was seen before.
 	Lists func(ctx context.Context) (profile.Lists, error)
-	// Read opens the journal for reading, also while another process holds it; nil and no error: there is none yet.
+	// Read opens the journal for reading, also while another process holds it; nil and no error: it does not exist
+	// yet.
 	Read func() (Book, error)
-	// Names gives the known name of an address, "" for none; nil: there are no names.
+	// Names gives the known name of an address, "" for none; nil: no address has a name.
 	Names func(address string) string
-	// Work opens it for operations. tighten narrows the limits of the profile's policy and may refuse; nil leaves them.
+	// Work opens the journal for operations. tighten narrows the limits of the profile's policy and may refuse; nil
+	// leaves them.
 	Work func(tighten func(verify.Limits) (verify.Limits, error)) (*Work, error)
-	// Try is Work on a journal that reads the real one and keeps in memory what is added: nothing is written to disk.
+	// Try is Work on a journal that reads the real one and keeps additions in memory: it writes nothing to disk.
 	Try func(tighten func(verify.Limits) (verify.Limits, error)) (*Work, error)
-	// Lost says what the journal lacks of what was written before (journal.Examine); Adopt goes on with it all the same.
+	// Lost describes what the journal lacks of what was written before (journal.Examine); Adopt continues with it all
+	// the same.
 	Lost  func() (journal.Loss, error)
 	Adopt func() error
-	// Locked reports that a signature needs keys that are locked; Unlock opens them, with ask of Open; Lock wipes them, because the program is suspended.
+	// Locked reports that a signature needs locked keys; Unlock opens them, with the ask of Open; Lock wipes them,
+	// because the program is suspended.
 	Locked func() bool
 	Unlock func(ctx context.Context) error
 	Lock   func()
-	// WatchOnly says why nothing can be signed, such as that no key of the accounts is here; "": it can, or it is not known. nil: it can.
+	// WatchOnly returns why nothing can be signed, such as that no key of the accounts is here; "": signing is
+	// possible, or that is unknown. nil: signing is possible.
 	WatchOnly func(ctx context.Context) string
 	Keep      Keep
-	// Plans keeps the list of the plans that were carried out, outside the state directory: an older journal does not make it forget one.
+	// Plans keeps the list of completed plans, outside the state directory, so that restoring an older journal loses
+	// none of them.
 	Plans Keep
 	Close func() error
 }
 
-// maxShown bounds one line of what is written, in characters; data in hex is longer and is written in full.
+// maxShown bounds one line of output, in characters; data in hex is longer and is written in full.
 const maxShown = 2000
 
 func clean(s string) string { return text.Clean(s, maxShown) }
 
-// whole is foreign text of which nothing is cut.
+// whole cleans foreign text and cuts nothing.
 func whole(s string) string { return text.Clean(s, max(1, len(s))) }
 
-// say writes a line for the person.
+// say writes a line for the user.
 func (c Commands) say(format string, args ...any) {
 	fmt.Fprintln(c.Err, whole(fmt.Sprintf(format, args...)))
 }
 
-// with opens the profile, does the work and closes it again. A secret that was given with --passphrase-fd and was not needed is wiped.
+// with opens the profile, does the work and closes the profile. It wipes a secret of --passphrase-fd that was not
+// needed.
 func (c Commands) with(cmd *cobra.Command, g *cli.Global, work func(ctx context.Context, s *Session) error) (err error) {
 	pass, err := c.passphrase(cmd)
 	if err != nil {
@@ -186,13 +201,13 @@ func (c Commands) with(cmd *cobra.Command, g *cli.Global, work func(ctx context.
 	return work(ctx, s)
 }
 
-// member is a part of a JSON object, as bytes that are not touched.
+// member is a part of a JSON object, as unchanged bytes.
 type member struct {
 	name  string
 	value []byte
 }
 
-// object puts members together; those without a value are left out.
+// object joins members; it leaves out those without a value.
 func object(members ...member) []byte {
 	var b bytes.Buffer
 	for _, m := range members {
@@ -218,7 +233,7 @@ func object(members ...member) []byte {
 func encode(v any) []byte {
 	b, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
-		return nil // the types of this package hold nothing that cannot be written
+		return nil // the types of this package always encode
 	}
 	return b
 }
@@ -229,7 +244,7 @@ func (c Commands) write(b []byte) error {
 	return err
 }
 
-// oneLine is a JSON document without line feeds between its values; nothing else of it changes.
+// oneLine is a JSON document without line feeds between its values; the rest is unchanged.
 func oneLine(b []byte) ([]byte, error) {
 	if !bytes.ContainsAny(b, "\r\n") {
 		return b, nil
@@ -239,7 +254,7 @@ func oneLine(b []byte) ([]byte, error) {
 	return v, err
 }
 
-// usage is a command line that cannot be carried out.
+// usage is the error of a command line that cannot run.
 func usage(hint, format string, args ...any) error {
 	return &cli.UsageError{Problem: fmt.Sprintf(format, args...), Hint: hint}
 }

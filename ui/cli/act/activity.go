@@ -35,19 +35,19 @@ its time is over, or until you void one that no time ends.`,
 	return cmd
 }
 
-// openFact is a signature that can still be used, with what says how it stands.
+// openFact is a signature that can still be used, with its state.
 type openFact struct {
 	signatureFact
 	Kind     string `json:"kind,omitzero"`
 	Lane     uint16 `json:"lane"`
 	Sequence string `json:"sequence,omitzero"`
 	Made     string `json:"made"`
-	Until    string `json:"until,omitzero"` // when it certainly cannot be used any more
+	Until    string `json:"until,omitzero"` // when it certainly can no longer be used
 	Voidable bool   `json:"voidable"`
 	Voided   string `json:"voided,omitzero"`
 }
 
-// activityFact is what the journal knows of what is not over.
+// activityFact is what the journal knows of unfinished work.
 type activityFact struct {
 	Network    string          `json:"network"`
 	Kind       string          `json:"kind"`
@@ -104,7 +104,7 @@ func openOf(x journal.Outstanding) openFact {
 	return f
 }
 
-// roleNames says what a signature is for.
+// roleNames is what a signature is for.
 func roleNames(role string) string {
 	switch role {
 	case verify.RolePrepared:
@@ -208,7 +208,7 @@ func (c Commands) void(ctx context.Context, s *Session, hashes []string, confirm
 	return nil
 }
 
-// ending asks the person for the end of the account's address; without a terminal flag has to be given.
+// ending asks the user for the end of the account's address; without a terminal, flag must give it.
 func (c Commands) ending(ctx context.Context, flag string) (string, error) {
 	if !c.Terminal {
 		return "", usage("without a terminal give "+flag, "nothing was confirmed")

@@ -13,7 +13,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// someOpen makes signatures open: a call that the service says ran, an approval without an end, a Solana message, and a delegation; and puts their lanes in doubt.
+// someOpen makes signatures open: a call that ran according to the service, an approval without an end, a Solana
+// message, and a delegation; and puts their lanes in doubt.
 func someOpen(r *rig) {
 	call := journal.Signature{
 		Role: verify.RolePrepared, Kind: api.AccountKernelV31, Chain: "eip155:8453", ChainID: 8453, Sender: account, Nonce: "3", OpHash: hash("08"), Signature: "0xSECRETSIGNATURE",

@@ -12,7 +12,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// adoptSentence has to be typed to go on with an older journal.
+// adoptSentence is what the user types to continue with an older journal.
 const adoptSentence = "go on with the older journal"
 
 // Adopt builds `coffer activity adopt`.
@@ -68,7 +68,7 @@ func (c Commands) adopt(ctx context.Context, s *Session, confirm string) error {
 	return nil
 }
 
-// sayLost says what going on would mean.
+// sayLost explains what continuing means.
 func (c Commands) sayLost(s *Session, lost journal.Loss) {
 	c.say("%s", lost.Why.Error())
 	switch {

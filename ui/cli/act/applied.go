@@ -57,8 +57,7 @@ func readApplied(from Keep) (*appliedBook, error) {
 	return book, nil
 }
 
-// add lists a use, in both places: one moves with the journal, the other stays when an older journal is put in its
-// place.
+// add records a use in both places: one moves with the journal, the other stays when an older journal replaces it.
 func (b *appliedBook) add(s *Session, a application) error {
 	b.Applied = append(b.Applied, a)
 	raw, err := json.Marshal(b)

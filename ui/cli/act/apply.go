@@ -108,7 +108,8 @@ func hashOf(in intent.Intent) string {
 	return hex.EncodeToString(h[:])
 }
 
-// claim makes sure, right before the first signature, that no other process carries out the same plan, and lists the plan as applied.
+// claim checks, right before the first signature, that no other process carries out the same plan, and records the
+// plan as applied.
 func (c Commands) claim(ctx context.Context, s *Session, w *Work, me application, again string) error {
 	release, err := w.Hold(ctx)
 	if err != nil {
@@ -133,8 +134,8 @@ func (c Commands) claim(ctx context.Context, s *Session, w *Work, me application
 	return kept.add(s, me)
 }
 
-// notTwice refuses a plan whose intent was sent before, unless its salt is new and was typed. A plan of which the list knows and the journal does not was
-// signed before an older journal was adopted; it counts as sent.
+// notTwice refuses a plan whose intent was sent before, unless its salt is new and was typed. A plan that the list has
+// and the journal lacks was signed before an older journal was adopted; it counts as sent.
 func (c Commands) notTwice(w *Work, kept *appliedBook, me application, again string) error {
 	if again != "" && again != me.Salt {
 		return usage("", "--again takes the salt of the plan, as it stands in the file")
@@ -172,7 +173,7 @@ func errSalt() error {
 	return &cli.RefusedError{Problem: "the plan was applied with this very salt; give it a new one: coffer plan FILE --fresh --out FILE"}
 }
 
-// lost are the uses of an intent of which the journal has no operation.
+// lost are the uses of an intent for which the journal has no operation.
 func (b *appliedBook) lost(w *Work, intentHash string) []application {
 	list := w.Operations()
 	var out []application
@@ -184,7 +185,7 @@ func (b *appliedBook) lost(w *Work, intentHash string) []application {
 	return out
 }
 
-// already says what became of a plan that was sent before, after its outcome was asked for.
+// already reports the outcome of a plan that was sent before, after asking for it.
 func (b *appliedBook) already(rec journal.Operation) error {
 	when := clock(rec.Started)
 	for _, x := range b.Applied {
@@ -207,11 +208,11 @@ func (b *appliedBook) already(rec journal.Operation) error {
 		". It is not applied twice; to repeat it, give it a new salt (coffer plan FILE --fresh) and type that with --again"}
 }
 
-// leastLeft is what must remain of the window of a signed call for going on with it to make sense.
+// leastLeft is how much of the window of a signed call must remain to continue with it.
 const leastLeft = 2 * time.Minute
 
-// goOn finds the operation of an intent that was signed and not sent; one that cannot go on any more is abandoned. nil: there is none.
-// over is one of them whose payments were sent and, as only the service says, refused: the plan counts as sent.
+// goOn finds the operation of an intent that was signed and not sent, and abandons one that cannot continue. nil:
+// none. over is one whose payments were sent and which, by the service alone, was refused: the plan counts as sent.
 func (c Commands) goOn(w *Work, hash string) (going Operation, over *journal.Operation) {
 	list := w.Operations()
 	for _, op := range w.Unfinished() {
@@ -233,12 +234,13 @@ func (c Commands) goOn(w *Work, hash string) (going Operation, over *journal.Ope
 	return nil, over
 }
 
-// refusedAfterSending reports that an operation that was given up had been sent, and that only the service says that it did not take it.
+// refusedAfterSending reports that an abandoned operation had been sent, and that only the service says that it did
+// not accept it.
 func refusedAfterSending(w *Work, rec *journal.Operation) bool {
 	return !w.Believes && rec.State == journal.Abandoned && rec.BodyHash != ""
 }
 
-// narrow puts the limits of a plan beside those of the policy: what both allow is allowed.
+// narrow intersects the limits of a plan with those of the policy: what both allow is allowed.
 func narrow(base, more verify.Limits) (verify.Limits, error) {
 	out := base
 	var none []string
@@ -257,7 +259,7 @@ func narrow(base, more verify.Limits) (verify.Limits, error) {
 	return out, nil
 }
 
-// both is what two lists have in common; an empty one allows everything, a common part that is empty nothing.
+// both is the intersection of two lists; an empty list allows everything, an empty intersection nothing.
 func both[T comparable](a, b []T, what string, none *[]string) []T {
 	switch {
 	case len(a) == 0:
@@ -277,7 +279,7 @@ func both[T comparable](a, b []T, what string, none *[]string) []T {
 	return out
 }
 
-// least is the smaller of two bounds, of which 0 is none.
+// least is the smaller of two bounds, where 0 means none.
 func least(a, b int) int {
 	if a == 0 || b != 0 && b < a {
 		return b

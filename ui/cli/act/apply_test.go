@@ -42,7 +42,8 @@ func sent(t testing.TB, r *rig, path string, s journal.State) {
 	r.book = append(r.book, journal.Operation{ID: opID, State: s, IntentHash: hashOf(in), Updated: r.now, QuoteID: quoteID(5), Outcome: "COMPLETED"})
 }
 
-// TestAPlanIsAppliedOnce: a second application is refused with words, whatever came of the first; it is asked of no service and signs nothing.
+// TestAPlanIsAppliedOnce: a second application is refused with words, whatever the outcome of the first; it asks no
+// service and signs nothing.
 func TestAPlanIsAppliedOnce(t *testing.T) {
 	r := newRig(t)
 	path := aPlan(t, r)
@@ -64,7 +65,8 @@ func TestAPlanIsAppliedOnce(t *testing.T) {
 	r.done(6, "apply", path, "--dry-run")
 }
 
-// TestAPlanThatWasInterruptedSaysWhatBecameOfIt: the outcome is asked for first, and told with the time at which it was applied.
+// TestAPlanThatWasInterruptedSaysWhatBecameOfIt: the command asks for the outcome first, and reports it with the time
+// of the application.
 func TestAPlanThatWasInterruptedSaysWhatBecameOfIt(t *testing.T) {
 	r := newRig(t)
 	path := aPlan(t, r)
@@ -77,7 +79,7 @@ func TestAPlanThatWasInterruptedSaysWhatBecameOfIt(t *testing.T) {
 	r.says("applied on "+applied, "it ended COMPLETED")
 }
 
-// TestAPlanIsAppliedAgainOnlyWithANewSalt: --again takes the salt of the plan, and one that was used is refused.
+// TestAPlanIsAppliedAgainOnlyWithANewSalt: --again takes the salt of the plan, and refuses a used one.
 func TestAPlanIsAppliedAgainOnlyWithANewSalt(t *testing.T) {
 	r := newRig(t)
 	path := aPlan(t, r)
@@ -107,7 +109,8 @@ func TestAPlanIsAppliedAgainOnlyWithANewSalt(t *testing.T) {
 	r.done(4, "apply", path, "--yes", "--again", fresh.Salt)
 }
 
-// TestAnAppliedPlanIsKnownBeforeTheFirstSignature: what is noted is on disk before a key is used, and where it cannot be noted nothing is signed.
+// TestAnAppliedPlanIsKnownBeforeTheFirstSignature: the record is on disk before a key is used, and without the record
+// nothing is signed.
 func TestAnAppliedPlanIsKnownBeforeTheFirstSignature(t *testing.T) {
 	r := newRig(t)
 	path := aPlan(t, r)
@@ -128,8 +131,8 @@ type broken struct{ *rig }
 
 func (broken) Save(string, []byte) error { return os.ErrPermission }
 
-// TestAnUnsentApplicationGoesOn: an operation that was signed and not sent is quoted again with the same signature; when its time is nearly over it is
-// abandoned and begun anew.
+// TestAnUnsentApplicationGoesOn: an operation that was signed and not sent is quoted again with the same signature;
+// when its time is nearly over it is abandoned and begun anew.
 func TestAnUnsentApplicationGoesOn(t *testing.T) {
 	for left, anew := range map[time.Duration]bool{5 * time.Minute: false, time.Minute: true} {
 		r := newRig(t)
@@ -161,7 +164,8 @@ func TestThePlanIsShownBesideTheOperation(t *testing.T) {
 	r.says("! can leave at most", "$62.00")
 }
 
-// TestTheLimitsOfAPlanNarrowThePolicy: they reach the checks, none of them opens anything, and what excludes everything is refused.
+// TestTheLimitsOfAPlanNarrowThePolicy: they reach the checks, none of them opens anything, and limits that exclude
+// everything are refused.
 func TestTheLimitsOfAPlanNarrowThePolicy(t *testing.T) {
 	r := newRig(t)
 	path := aPlan(t, r, "--never-delegate", "--limit-contracts", usdc)
@@ -188,7 +192,7 @@ func TestTheLimitsOfAPlanNarrowThePolicy(t *testing.T) {
 	}
 }
 
-// TestAChangedPlanIsNotApplied: the hash holds the file, the network and the accounts hold the profile.
+// TestAChangedPlanIsNotApplied: the hash covers the file, the network and the accounts tie it to the profile.
 func TestAChangedPlanIsNotApplied(t *testing.T) {
 	r := newRig(t)
 	path := aPlan(t, r)
@@ -211,7 +215,8 @@ func TestAChangedPlanIsNotApplied(t *testing.T) {
 	r.says("another network")
 }
 
-// TestPlanComesFromWhateverDescribesACall: flags, an intent, a Safe batch and a plan; a file that is none of them is not replaced.
+// TestPlanComesFromWhateverDescribesACall: flags, an intent, a Safe batch and a plan; a file of another kind is not
+// replaced.
 func TestPlanComesFromWhateverDescribesACall(t *testing.T) {
 	const batch = `{"version":"1.0","chainId":"8453","createdAt":1,"meta":{},"transactions":[{"to":"0x833589fcd6edb6e08f4c7c32d4f71b54bda02913","value":"0",` +
 		`"data":"0xa9059cbb00000000000000000000000093dbd23b6b71b82e3a19ad8d51ddebbb13af7bc000000000000000000000000000000000000000000000000000000000017d7840"}]}`

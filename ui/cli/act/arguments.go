@@ -57,7 +57,8 @@ func (a *asked) input(cat *catalog.Catalog, chain caip.Chain, c *intent.Call) er
 	return refuseGrants(c.Data)
 }
 
-// refuseGrants refuses functions that give somebody rights over tokens: those are declared as allowances, which are taken back.
+// refuseGrants refuses functions that grant rights over tokens: the user declares those as allowances, which are taken
+// back.
 func refuseGrants(data string) error {
 	raw, err := hex.DecodeString(strings.TrimPrefix(data, "0x"))
 	if err == nil && api.ApprovalName(raw) != "" {

@@ -93,7 +93,7 @@ func (c Commands) exchange(g *cli.Global, kind, short, example string) *cobra.Co
 	return cmd
 }
 
-// draft is what a command line asks for: the file that it names, completed by flags, or flags alone.
+// draft is what a command line asks for: the named file, completed by flags, or flags alone.
 func (c Commands) draft(cmd *cobra.Command, s *Session, a *asked, args []string) (intent.Draft, error) {
 	if len(args) == 0 {
 		return a.callDraft(s.Catalog, c.Clock())

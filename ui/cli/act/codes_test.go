@@ -140,7 +140,7 @@ func inBook(r *rig, s journal.State, expires int64) {
 	r.book = []journal.Operation{{ID: "3333333333333333", State: s, QuoteID: quoteID(5), Expires: expires, IntentHash: "00"}}
 }
 
-// TestCodesOfThisPackageAreThoseOfTheProgram: the codes are named in one place.
+// TestCodesOfThisPackageAreThoseOfTheProgram: one place names the codes.
 func TestCodesOfThisPackageAreThoseOfTheProgram(t *testing.T) {
 	for code, err := range map[int]error{
 		cli.ExitFailed: byStatus("FAILED", "", true), cli.ExitUnknown: byStatus("PENDING", "", true), cli.ExitDone: byStatus("COMPLETED", "", true),

@@ -21,7 +21,7 @@ import (
 // maxFunction bounds a signature that an intent keeps for display, in bytes.
 const maxFunction = 512
 
-// asked is what was asked for on the command line: the flags of call, transfer, swap and plan.
+// asked is the request on the command line: the flags of call, transfer, swap and plan.
 type asked struct {
 	flags                              *pflag.FlagSet
 	chain, to, function, data, value   string
@@ -31,7 +31,7 @@ type asked struct {
 	asset, amount, receive, on, minima string
 }
 
-// callFlags are those of a call.
+// callFlags adds the flags of a call.
 func (a *asked) callFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	a.flags = f
@@ -48,13 +48,13 @@ func (a *asked) callFlags(cmd *cobra.Command) {
 	a.commonFlags(f, "that of the file, else ")
 }
 
-// commonFlags are those of everything that is asked for; the default of --slippage is intent.DefaultSlippageBps.
+// commonFlags adds the flags of every request; the default of --slippage is intent.DefaultSlippageBps.
 func (a *asked) commonFlags(f *pflag.FlagSet, otherwise string) {
 	f.StringVar(&a.slippage, "slippage", "", "how far the price may move, in percent (default: "+otherwise+"0.5)")
 	f.StringVar(&a.service, "interface", "", "version of the service's interface: v3 or v1 (default: v3)")
 }
 
-// exchangeFlags are those of a transfer or a swap.
+// exchangeFlags adds the flags of a transfer or a swap.
 func (a *asked) exchangeFlags(cmd *cobra.Command, kind string) {
 	f := cmd.Flags()
 	a.flags = f
@@ -71,15 +71,15 @@ func (a *asked) exchangeFlags(cmd *cobra.Command, kind string) {
 	a.commonFlags(f, "")
 }
 
-// names are the flags that describe what a file describes as well.
+// names are the flags that describe the same things as a file.
 func (a *asked) names() []string { return []string{"chain", "to", "function", "arg", "data", "value"} }
 
-// changed lists which of some flags were given.
+// changed lists which of these flags were given.
 func (a *asked) changed(names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !a.flags.Changed(n) })
 }
 
-// common puts in what every kind has.
+// common fills in what every kind has.
 func (a *asked) common(d *intent.Draft) error {
 	if a.slippage != "" {
 		v, err := amount.Parse(strings.TrimSpace(strings.TrimSuffix(a.slippage, "%")), 2)
@@ -146,7 +146,8 @@ func (a *asked) wei(cat *catalog.Catalog, chain caip.Chain) (string, error) {
 	return v.String(), nil
 }
 
-// complete adds what does not come with the calls themselves: allowances, needs, funding, time. It is for calls from flags and for those of a file.
+// complete adds what the calls themselves do not contain: allowances, needs, funding, time. It serves calls from flags
+// and from a file.
 func (a *asked) complete(cat *catalog.Catalog, d *intent.Draft, now time.Time) error {
 	chain, err := caip.ParseChain(d.TargetChain)
 	if err != nil {
@@ -212,7 +213,7 @@ func amountOn(cat *catalog.Catalog, flag, figure, name string, chain caip.Chain)
 	return e, v.String(), nil
 }
 
-// spent is what calls spend as far as it can be seen: transfers of known tokens, native value and allowances, each asset once.
+// spent is the visible spending of calls: transfers of known tokens, native value and allowances, each asset once.
 func spent(cat *catalog.Catalog, chain caip.Chain, d intent.Draft) []api.TokenRequirement {
 	var out []api.TokenRequirement
 	add := func(asset, base string) {

@@ -18,7 +18,7 @@ func asks(t testing.TB, args ...string) intent.Draft {
 	return r.started[0].Draft()
 }
 
-// TestFlagsMakeTheIntent: what is typed in whole units is in base units of the right asset, and nothing is left to a default that is not said.
+// TestFlagsMakeTheIntent: whole units become base units of the right asset, and every default is written out.
 func TestFlagsMakeTheIntent(t *testing.T) {
 	d := asks(t, callFlags("--fund-with", "usdc@op", "--slippage", "1.25%", "--valid-for", "5m", "--allow", "7.5 USDC "+payee, "--value", "0.1 ETH", "--require", "0.2 ETH", "--require", "30 USDC")...)
 	switch {
@@ -78,7 +78,7 @@ func TestArgumentsOfEveryShape(t *testing.T) {
 	}
 }
 
-// TestMistakesOnTheCommandLineAreUsage: they end with code 2, say what is meant, and nothing was started.
+// TestMistakesOnTheCommandLineAreUsage: they end with code 2, explain what is expected, and start nothing.
 func TestMistakesOnTheCommandLineAreUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"call"}, {"call", "--chain", "base"}, {"call", "--chain", "nowhere", "--to", "usdc"}, {"call", "--chain", "base", "--to", "0x12"},

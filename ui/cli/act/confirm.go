@@ -13,18 +13,17 @@ import (
 	"coffer/wallet/verify"
 )
 
-// quiet is how long a question stands before an answer to it counts: what comes earlier was typed for something else.
+// quiet is how long a question is on the screen before an answer counts: earlier input was typed for something else.
 const quiet = 500 * time.Millisecond
 
-// maxEarly bounds how many early answers one question takes before the input is no person's.
+// maxEarly bounds how many early answers one question takes before the input cannot come from a person.
 const maxEarly = 20
 
-// errNo says that a person did not confirm.
+// errNo means that the user did not confirm.
 var errNo = errors.New("nothing was confirmed")
 
-// agree gets everything that it takes to confirm a review: with --yes the warnings that are accepted and the sentence of an open gate from the command line,
-// otherwise from the person. It returns the
-// confirmation that the flow wants.
+// agree gets everything that confirming a review takes: with --yes the accepted warnings and the sentence of an open
+// gate from the command line, otherwise from the user. It returns the confirmation that the flow expects.
 func (r *runner) agree(ctx context.Context, second bool) (string, error) {
 	confirmed := ""
 	if second {
@@ -68,7 +67,8 @@ func (r *runner) agree(ctx context.Context, second bool) (string, error) {
 	return confirmed, r.typed(ctx, "To sign, type yes: ", func(s string) bool { return strings.EqualFold(s, "yes") })
 }
 
-// unaccepted stops --yes at every warning that --accept does not name. A cost that is unknown counts as one: nobody looked at it.
+// unaccepted stops --yes at every warning that --accept does not name. An unknown cost counts as one, because no
+// person looks at it.
 func (r *runner) unaccepted(second bool) error {
 	report := r.x.Report1
 	if second {
@@ -93,7 +93,7 @@ func (r *runner) unaccepted(second bool) error {
 	}
 }
 
-// typed asks until an answer comes that was typed for this question; a wrong one confirms nothing.
+// typed asks until an answer was typed for this question; a wrong one confirms nothing.
 func (r *runner) typed(ctx context.Context, question string, right func(string) bool) error {
 	for range maxEarly {
 		shown := r.c.Clock()

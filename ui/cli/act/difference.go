@@ -16,7 +16,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// difference is one line of the comparison of a plan with what came back for it. Same: the one is the other, or within what it allows.
+// difference is one line of the comparison of a plan with its answer. Same: the two are equal, or within what the plan
+// allows.
 type difference struct {
 	What      string `json:"what"`
 	Plan      string `json:"plan"`
@@ -24,7 +25,8 @@ type difference struct {
 	Same      bool   `json:"same"`
 }
 
-// differences compare a plan with the operation and the quote, as far as they are there. They repeat for a reader what verification decided; it alone decides.
+// differences compare a plan with the operation and the quote, as far as these exist. They show a reader what
+// verification decided; verification alone decides.
 func (s *Session) differences(p plan.Plan, x flow.Snapshot) []difference {
 	var out []difference
 	if v := x.Review1; v != nil {
@@ -36,7 +38,7 @@ func (s *Session) differences(p plan.Plan, x flow.Snapshot) []difference {
 	return out
 }
 
-// callDifferences put each call of the plan beside that of the operation, then what the operation holds besides.
+// callDifferences put each call of the plan beside that of the operation, then the operation's other calls.
 func (s *Session) callDifferences(x flow.Snapshot, v *verify.PreparedView) []difference {
 	var out []difference
 	d := x.Intent
@@ -85,7 +87,7 @@ func callWords(to, value, data string) string {
 	return strings.Join(parts, " ")
 }
 
-// quoteDifferences put what the plan says about paying beside the quote.
+// quoteDifferences put the plan's payments beside the quote.
 func (s *Session) quoteDifferences(p plan.Plan, x flow.Snapshot, v *verify.QuoteView) []difference {
 	var out []difference
 	d := x.Intent

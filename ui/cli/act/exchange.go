@@ -38,7 +38,7 @@ func (a *asked) exchangeDraft(cat *catalog.Catalog, kind string) (intent.Draft, 
 	return d, a.common(&d)
 }
 
-// sideFlags let a command that takes the flags of a call take those of a transfer or a swap instead.
+// sideFlags add the flags of a transfer or a swap to a command that takes those of a call.
 func (a *asked) sideFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.asset, "asset", "", "a transfer or a swap: asset that is paid")
@@ -118,7 +118,7 @@ func (a *asked) got(cat *catalog.Catalog) (*intent.Receive, error) {
 	return r, err
 }
 
-// maxFile bounds a file that is read, in bytes.
+// maxFile bounds an input file, in bytes.
 const maxFile = 4 << 20
 
 // readAll reads a bounded input.

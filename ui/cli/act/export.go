@@ -35,7 +35,7 @@ It holds no key, no signature and no passphrase: the journal's signatures are le
 // exportVersion is the version of the exported document.
 const exportVersion = 1
 
-// exportHead is what stands in front.
+// exportHead is the beginning of the document.
 type exportHead struct {
 	Version  int           `json:"version"`
 	Made     string        `json:"made"`
@@ -83,13 +83,13 @@ func (c Commands) exportHistory(ctx context.Context, s *Session, w *bytes.Buffer
 	}
 }
 
-// bookFact is what the journal knows, without anything that authorizes something.
+// bookFact is what the journal knows, without anything that authorizes.
 type bookFact struct {
 	Operations  []operationFact `json:"operations"`
 	Outstanding []signatureFact `json:"outstanding"`
 }
 
-// operationFact is one operation. Intent is as it was recorded; Agreed are the words that were confirmed.
+// operationFact is one operation. Intent is as it was recorded; Agreed are the confirmed words.
 type operationFact struct {
 	ID         string         `json:"id"`
 	State      string         `json:"state"`
@@ -121,7 +121,7 @@ type signatureFact struct {
 	Sent       bool            `json:"sent"`
 	Ends       string          `json:"ends"`
 	Spend      []journal.Spend `json:"spend,omitempty"`
-	Said       string          `json:"said,omitzero"` // what the service said of it where its word proves nothing: ran, nothing; doubted after a repair
+	Said       string          `json:"said,omitzero"` // what the service reports about it where that proves nothing: ran, nothing; doubted after a repair
 }
 
 func (c Commands) bookFacts(s *Session) (bookFact, error) {

@@ -10,7 +10,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// reviewOf is a review as --json prints it, in the form that `coffer verify` has: what was decoded from the bytes that get signed, and every check.
+// reviewOf is a review as --json prints it, in the form of `coffer verify`: the contents decoded from the bytes that
+// get signed, and every check.
 func reviewOf(document, fingerprint, phrase string, r verify.Report) check.Review {
 	out := check.Review{Document: document, Accepted: !r.Refused(), Fingerprint: fingerprint, Phrase: phrase}
 	for _, p := range r.Passed {
@@ -145,7 +146,7 @@ func usd(micro *big.Int) string {
 	return amount.USD2(micro)
 }
 
-// at writes a time, "" for one that is not known.
+// at writes a time, "" for an unknown one.
 func at(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -13,22 +13,22 @@ import (
 	"coffer/wallet/verify"
 )
 
-// fakeOp plays an operation and counts what is asked of it. It refuses a confirmation of anything but what was shown.
+// fakeOp plays an operation and counts its calls. It refuses a confirmation of anything but what was shown.
 type fakeOp struct {
 	r                                        *rig
 	snap                                     flow.Snapshot
 	prepares, signs, quotes, executes, gones int
-	spend                                    int64 // micro USD of what is paid
+	spend                                    int64 // micro USD of the payments
 	consent                                  bool  // the first signature is the only one
 	phrase1, phrase2                         string
 	report1, report2                         verify.Report
-	errPrepare, errSign, errQuote, errExec   error // the next step ends with it
-	lost                                     bool  // no answer comes to execute
+	errPrepare, errSign, errQuote, errExec   error // the next step ends with this error
+	lost                                     bool  // execute gets no answer
 	watched                                  flow.State
-	said                                     bool // the end is what the service says
+	said                                     bool // the end is what the service reports
 	status                                   string
 	errWatch                                 error
-	forever                                  bool   // no end comes
+	forever                                  bool   // it never ends
 	overdue                                  string // words past the refund
 	life                                     time.Duration
 	forget                                   func() // at the end

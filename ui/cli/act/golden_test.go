@@ -43,7 +43,7 @@ func aPlan(t testing.TB, r *rig, more ...string) string {
 	return path
 }
 
-// someBook is a journal with a finished operation and one that was signed only; its signatures are authorizations.
+// someBook is a journal with a finished operation and one that was only signed; its signatures are authorizations.
 func someBook(r *rig) {
 	sig := journal.Signature{
 		Role: verify.RoleFunding, Kind: api.AccountKernelV31, Chain: "eip155:10", ChainID: 10, Sender: account, Lane: 1, Nonce: "1", OpHash: hash("06"), Digest: hash("07"),
@@ -149,7 +149,7 @@ func TestGoldenJSON(t *testing.T) {
 	}
 }
 
-// TestGoldenText pins what a person reads: the data on standard output, and behind it what is said on standard error.
+// TestGoldenText pins what the user reads: the data on standard output, and after it the text on standard error.
 func TestGoldenText(t *testing.T) {
 	for name, c := range map[string]struct {
 		code  int

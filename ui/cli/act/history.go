@@ -93,7 +93,8 @@ func (c Commands) history(ctx context.Context, s *Session, o historyOptions) err
 	return out.end()
 }
 
-// told opens the journal for what the service's records leave out; done closes it. Without a journal nothing is known.
+// told opens the journal for the facts that the service's records lack; done closes it. Without a journal nothing is
+// known.
 func (c Commands) told(s *Session) (from receipt.Source, done func()) {
 	from = receipt.Source{Catalog: s.Catalog, Accounts: s.Accounts, Names: s.Names}
 	b, err := s.Read()
@@ -108,7 +109,7 @@ func (c Commands) told(s *Session) (from receipt.Source, done func()) {
 }
 
 func withFlush(p recordPrinter, err error) error {
-	_ = p.end() // what was read is printed; the error that matters is the one of reading
+	_ = p.end() // the records read so far are printed; the error that matters is the one of reading
 	return err
 }
 
@@ -116,7 +117,7 @@ func (o historyOptions) plain() bool {
 	return len(o.status)+len(o.kind)+len(o.chain)+len(o.assets) == 0 && o.since == "" && o.until == ""
 }
 
-// olderThan stops a reading behind a page that is older than since as a whole.
+// olderThan stops reading after a page that is older than since as a whole.
 func olderThan(since time.Time) func([]entry) bool {
 	return func(page []entry) bool {
 		return !since.IsZero() && len(page) > 0 && !slices.ContainsFunc(page, func(e entry) bool { return e.at.IsZero() || !e.at.Before(since) })

@@ -32,8 +32,8 @@ func numbers(out string) []int {
 	return all
 }
 
-// TestHistoryStreamsEveryPageOnce: all pages through their continuations, also when the service forgets the place in between: then the reading begins again
-// and repeats nothing.
+// TestHistoryStreamsEveryPageOnce: all pages through their continuations, also when the service forgets the place in
+// between: then reading begins again and repeats nothing.
 func TestHistoryStreamsEveryPageOnce(t *testing.T) {
 	for losses, asks := range map[int]int{0: 3, 1: 5, 3: 9} {
 		r := newRig(t)
@@ -49,7 +49,8 @@ func TestHistoryStreamsEveryPageOnce(t *testing.T) {
 	}
 }
 
-// TestHistoryGivesUpWhenThePlaceIsLostAgainAndAgain: the reading ends with the error, and what was read was printed.
+// TestHistoryGivesUpWhenThePlaceIsLostAgainAndAgain: reading ends with the error, and the records read so far are
+// printed.
 func TestHistoryGivesUpWhenThePlaceIsLostAgainAndAgain(t *testing.T) {
 	r := newRig(t)
 	someHistory(r)
@@ -60,7 +61,7 @@ func TestHistoryGivesUpWhenThePlaceIsLostAgainAndAgain(t *testing.T) {
 	}
 }
 
-// TestHistoryEndsWhenTheServiceRepeatsItself: a continuation that comes again ends the reading with a word (TH-H3).
+// TestHistoryEndsWhenTheServiceRepeatsItself: a repeated continuation ends the reading with a message (TH-H3).
 func TestHistoryEndsWhenTheServiceRepeatsItself(t *testing.T) {
 	r := newRig(t)
 	r.service.records = []string{recordJSON(2, "COMPLETED", "CALL", start()), recordJSON(1, "COMPLETED", "CALL", start())}
@@ -72,7 +73,8 @@ func TestHistoryEndsWhenTheServiceRepeatsItself(t *testing.T) {
 	r.says("H3", "repeats itself")
 }
 
-// TestHistoryFilters: filters of one kind widen, of several narrow; the limit counts what was kept.
+// TestHistoryFilters: several filters of one kind widen, filters of different kinds narrow; the limit counts the
+// records that pass.
 func TestHistoryFilters(t *testing.T) {
 	for args, want := range map[string][]int{
 		"--limit 1":                      {5},
@@ -100,7 +102,7 @@ func TestHistoryFilters(t *testing.T) {
 	}
 }
 
-// TestHistoryStopsBehindSince: pages older than --since are not asked for.
+// TestHistoryStopsBehindSince: the command requests no pages older than --since.
 func TestHistoryStopsBehindSince(t *testing.T) {
 	r := newRig(t)
 	for n := range 50 {
@@ -127,7 +129,8 @@ func TestHistoryOfSeveralAccountsIsOneList(t *testing.T) {
 	}
 }
 
-// TestHistoryPrintsRecordsOnOneLineEach: a record that the service wrote over several lines is put on one, and nothing else of it changes.
+// TestHistoryPrintsRecordsOnOneLineEach: a record that the service wrote over several lines becomes one line,
+// otherwise unchanged.
 func TestHistoryPrintsRecordsOnOneLineEach(t *testing.T) {
 	r := newRig(t)
 	one := recordJSON(5, "COMPLETED", "CALL", start())
@@ -138,7 +141,8 @@ func TestHistoryPrintsRecordsOnOneLineEach(t *testing.T) {
 	}
 }
 
-// TestHistoryTableRunsNoFormula: a cell that a spreadsheet would run begins with an apostrophe, and nothing but printable text is in a cell.
+// TestHistoryTableRunsNoFormula: a cell that a spreadsheet would run begins with an apostrophe, and cells hold only
+// printable text.
 func TestHistoryTableRunsNoFormula(t *testing.T) {
 	r := newRig(t)
 	r.service.records = []string{strings.Replace(recordJSON(5, "=1+1", "CALL", start()), `"user":"`, "\"failReason\":\"\\u001b]52;x\",\"user\":\"@", 1)}
@@ -152,7 +156,7 @@ func TestHistoryTableRunsNoFormula(t *testing.T) {
 	}
 }
 
-// TestFilterMistakesAreUsage: a filter that cannot be meant ends with code 2 before the service is asked.
+// TestFilterMistakesAreUsage: a meaningless filter ends with code 2 before the service is asked.
 func TestFilterMistakesAreUsage(t *testing.T) {
 	for _, args := range []string{"--csv --json", "--limit -1", "--status DONE", "--type X", "--chain nowhere", "--asset nothing", "--since yesterday", "--until 5", "extra"} {
 		r := newRig(t)
@@ -163,7 +167,7 @@ func TestFilterMistakesAreUsage(t *testing.T) {
 	}
 }
 
-// circular says that there is more, always the same.
+// circular always answers with the same continuation.
 type circular struct{ *fakeService }
 
 // perUser has a history for each account.
@@ -172,7 +176,8 @@ type perUser struct {
 	of map[string][]string
 }
 
-// FuzzRecords: a page of any shape is an error or records whose bytes are those of the page, each valid by itself and on one line when it is printed.
+// FuzzRecords: a page of any shape is an error or records whose bytes are those of the page, each valid by itself and
+// printed on one line.
 func FuzzRecords(f *testing.F) {
 	f.Add(`{"transactions":[` + recordJSON(1, "COMPLETED", "CALL", start()) + `],"continuation":"2"}`)
 	f.Add(`{"transactions":[{"quoteId":"a","timestamp":"x",

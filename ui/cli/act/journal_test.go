@@ -10,7 +10,7 @@ import (
 	"coffer/wallet/journal"
 )
 
-// TestK7_APlanThatTheJournalLostIsNotAppliedAgain: the list of plans outlives an older journal that was adopted, in
+// TestK7_APlanThatTheJournalLostIsNotAppliedAgain: the list of plans survives the adoption of an older journal, in
 // either of its two places.
 func TestK7_APlanThatTheJournalLostIsNotAppliedAgain(t *testing.T) {
 	r := newRig(t)
@@ -32,8 +32,8 @@ func TestK7_APlanThatTheJournalLostIsNotAppliedAgain(t *testing.T) {
 	r.done(0, "apply", path, "--yes")
 }
 
-// TestK8_APlanIsCarriedOutByOneProcess: right before the first signature others are told to leave, and one that has
-// signed is left alone.
+// TestK8_APlanIsCarriedOutByOneProcess: right before the first signature other processes have to yield, and one that
+// has signed continues undisturbed.
 func TestK8_APlanIsCarriedOutByOneProcess(t *testing.T) {
 	r := newRig(t)
 	path := aPlan(t, r)
@@ -59,7 +59,7 @@ func TestK8_APlanIsCarriedOutByOneProcess(t *testing.T) {
 
 func TestK8_ACommandWaitsForAsLongAsItWasTold(t *testing.T) {
 	r := newRig(t)
-	r.op.watched = "" // a Watch would be seen
+	r.op.watched = "" // a Watch would show
 	r.done(6, append(callFlags(), "--yes", "--wait", "0")...)
 	r.says("it was sent and is not waited for. Resume with: coffer status " + opID + " --watch")
 	if r.op.snap.State != flow.StateAccepted {

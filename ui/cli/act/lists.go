@@ -102,12 +102,14 @@ func (c Commands) assets(ctx context.Context, s *Session, asJSON bool) error {
 	return err
 }
 
-// differs reports that a listed asset is another than the shipped or the remembered one. One that is not listed any more is only told of.
+// differs reports that a listed asset differs from the shipped or the remembered one. An asset that is no longer
+// listed is only reported.
 func differs(judged verify.AssetList) bool {
 	return slices.ContainsFunc(judged.Changes, func(x verify.AssetChange) bool { return x.Is != nil })
 }
 
-// otherwise finds what the printed answer holds beyond the one that was compared: the service is asked twice and could answer twice.
+// otherwise finds what the printed answer has beyond the compared one: the service is asked twice and could answer
+// differently.
 func otherwise(judged verify.AssetList, list []api.AggregatedAsset) []verify.Reason {
 	met := map[string]bool{}
 	for _, id := range judged.Usable {
@@ -127,7 +129,8 @@ func otherwise(judged verify.AssetList, list []api.AggregatedAsset) []verify.Rea
 	return nil
 }
 
-// assetTable prints one line for each asset and one for each of its chains. What is not usable shows no figure of the service.
+// assetTable prints one line for each asset and one for each of its chains. An unusable asset shows no figure of the
+// service.
 func (c Commands) assetTable(list []api.AggregatedAsset, judged verify.AssetList, s *Session) error {
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, a := range list {
@@ -157,7 +160,7 @@ func (c Commands) assetTable(list []api.AggregatedAsset, judged verify.AssetList
 	return w.Flush()
 }
 
-// findings says every reason of a report on standard error, one line each.
+// findings prints every reason of a report on standard error, one line each.
 func (c Commands) findings(r verify.Report) {
 	for _, x := range r.Reasons {
 		line := string(x.Level) + " " + x.Code + ": " + x.Title

@@ -28,7 +28,8 @@ func chainNamed(cat *catalog.Catalog, s string) (caip.Chain, error) {
 	return caip.Chain{}, usage("`coffer chains` lists the chains", "there is no chain %q", clean(s))
 }
 
-// assetNamed finds an asset by its symbol, its ob: id or its CAIP-19 id; symbol@chain is the one of a chain. The result is an id for an intent.
+// assetNamed finds an asset by its symbol, its ob: id or its CAIP-19 id; symbol@chain is the one of a chain. The
+// result is an id for an intent.
 func assetNamed(cat *catalog.Catalog, s string) (string, error) {
 	name, on, onChain := strings.Cut(s, "@")
 	if onChain {
@@ -52,7 +53,7 @@ func assetNamed(cat *catalog.Catalog, s string) (string, error) {
 	return "", usage("such as usdc, usdc@base, ob:usdc or a CAIP-19 id; `coffer assets` lists the assets", "there is no asset %q", clean(s))
 }
 
-// entityNamed finds the asset of a chain by its own symbol, that of its aggregate or the id of that.
+// entityNamed finds the asset of a chain by its own symbol, the symbol of its aggregate or the aggregate's id.
 func entityNamed(cat *catalog.Catalog, name string, chain caip.Chain) (catalog.Entity, bool) {
 	for _, a := range cat.Aggregates() {
 		for _, e := range a.Entities {
@@ -64,7 +65,7 @@ func entityNamed(cat *catalog.Catalog, name string, chain caip.Chain) (catalog.E
 	return catalog.Entity{}, false
 }
 
-// decimalsOf are those of an aggregated or a single asset; false when they are not known.
+// decimalsOf returns the decimals of an aggregated or a single asset; false when they are unknown.
 func decimalsOf(cat *catalog.Catalog, id string) (int, bool) {
 	if a, ok := cat.Aggregate(caip.AggregateID(id)); ok {
 		return a.Decimals, true

@@ -13,7 +13,7 @@ import (
 	"coffer/wallet/vault"
 )
 
-// An OutcomeError says how something ended that was asked for, with the exit code that belongs to it.
+// An OutcomeError describes how a requested operation ended, with its exit code.
 type OutcomeError struct {
 	Problem string
 	code    int
@@ -33,7 +33,7 @@ func outcome(code int, cause error, format string, args ...any) error {
 	return &OutcomeError{Problem: fmt.Sprintf(format, args...), code: code, cause: cause}
 }
 
-// ended turns where an operation stands into the error of the command: nil only when it is done.
+// ended turns the state of an operation into the error of the command: nil only when it is done.
 func ended(s flow.Snapshot, err error) error {
 	words := s.Problem
 	if words == "" && err != nil {
@@ -57,7 +57,8 @@ func ended(s flow.Snapshot, err error) error {
 	return stopped(words, err)
 }
 
-// unended is the error of what was sent and has no end that is known: what is so, what a person can do, and how to go on.
+// unended is the error of an operation that was sent and has no known end: the facts, what the user can do, and how to
+// continue.
 func unended(s flow.Snapshot, what string, err error) error {
 	if s.Overdue && s.Err == nil {
 		what = strings.TrimRight(what, ".") + ". " + s.Problem
@@ -65,7 +66,7 @@ func unended(s flow.Snapshot, what string, err error) error {
 	return outcome(cli.ExitUnknown, err, "%s. Resume with: coffer status %s --watch", strings.TrimRight(what, "."), s.ID)
 }
 
-// stopped is the error of a step that had no effect beyond what the journal says.
+// stopped is the error of a step without an effect beyond what the journal says.
 func stopped(words string, err error) error {
 	var service *api.Error
 	switch {
@@ -87,10 +88,10 @@ func stopped(words string, err error) error {
 	return outcome(cli.Code(err), err, "%s", words)
 }
 
-// interrupted reports that the person, or a signal, ended a step.
+// interrupted reports that the user, or a signal, ended a step.
 func interrupted(err error) bool { return cli.Interrupted(err) }
 
-// byStatus is the error of a status of the service. Unless it is believed, an end is told as what it says.
+// byStatus is the error of a status of the service. Unless the service is believed, the words attribute an end to it.
 func byStatus(status, reason string, believed bool) error {
 	switch status {
 	case api.StatusCompleted:

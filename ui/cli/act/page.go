@@ -12,12 +12,13 @@ import (
 	"coffer/wallet/verify"
 )
 
-// page is a review as plain lines: a label and what stands behind it. Nothing is cut, and nothing foreign gets through but printable text.
+// page is a review as plain lines: a label and its value. It cuts nothing, and of foreign text it lets only printable
+// characters through.
 type page struct{ b strings.Builder }
 
 func (p *page) line(s string) { fmt.Fprintln(&p.b, strings.TrimRight(whole(s), " ")) }
 
-// row writes a fact, sub one of it; without a value they write nothing.
+// row writes a fact, sub a part of one; without a value they write nothing.
 func (p *page) row(label, value string) { p.fact("  ", label, value) }
 func (p *page) sub(label, value string) { p.fact("    ", label, value) }
 
@@ -27,7 +28,7 @@ func (p *page) fact(indent, label, value string) {
 	}
 }
 
-// networkWords says what kind of money a network has.
+// networkWords describes the kind of money that a network has.
 func networkWords(k network.Kind) string {
 	switch k {
 	case network.Embedded:
@@ -40,7 +41,7 @@ func networkWords(k network.Kind) string {
 	return "of an unknown kind: take it for real money"
 }
 
-// figure writes an amount exactly; an asset that is not known is counted in its base units.
+// figure writes an amount exactly; an unknown asset is counted in its base units.
 func figure(a verify.AmountView) string {
 	switch {
 	case a.Amount == nil:

@@ -17,28 +17,29 @@ import (
 
 const (
 	pageSize  = 50 // records of one page
-	maxLosses = 3  // how often a reading begins again because the service forgot its place
+	maxLosses = 3  // how often reading begins again because the service forgot its place
 )
 
-// entry is one record of history, as it came and as it is read.
+// entry is one record of history, as raw bytes and decoded.
 type entry struct {
 	api.HistoryRecord
 	raw []byte
 	at  time.Time // zero: unreadable
 }
 
-// pages reads the history of one account page by page, newest first. Each record comes once, however often the reading begins again.
+// pages reads the history of one account page by page, newest first. It returns each record once, however often
+// reading begins again.
 type pages struct {
 	service Service
 	user    string
 	size    int
 	met     map[string]bool // quote ids, of all accounts
-	asked   map[string]bool // continuations since the reading began
+	asked   map[string]bool // continuations since reading began
 	next    string
 	queue   []entry
 	done    bool
 	losses  int
-	stop    func(page []entry) bool // that what follows is not wanted
+	stop    func(page []entry) bool // reports that the following pages are not wanted
 	warn    func(verify.Reason)
 }
 
@@ -63,7 +64,8 @@ func (p *pages) peek(ctx context.Context) (*entry, error) {
 	return &p.queue[0], nil
 }
 
-// read asks for the next page. A continuation that the service no longer knows makes the reading begin again; what was met stays met.
+// read asks for the next page. After a continuation that the service no longer knows it begins again; records met
+// before stay met.
 func (p *pages) read(ctx context.Context) error {
 	p.asked[p.next] = true
 	answer, err := p.service.HistoryDocument(ctx, client.HistoryQuery{User: p.user, Limit: p.size, SortBy: "createdAt", Continuation: p.next})
@@ -95,7 +97,7 @@ func (p *pages) read(ctx context.Context) error {
 	return nil
 }
 
-// records takes a page apart; the bytes of each record stay as they are.
+// records splits a page; the bytes of each record stay as they are.
 func records(answer client.Answer) ([]entry, string, error) {
 	var page api.HistoryPage
 	if err := answer.Decode(&page); err != nil {

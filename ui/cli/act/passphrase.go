@@ -9,16 +9,16 @@ import (
 	"coffer/ui/cli"
 )
 
-// addPassphrase gives a command the flag of a passphrase.
+// addPassphrase adds the flag of a passphrase to a command.
 func addPassphrase(cmd *cobra.Command) { cli.AddPassphrase(cmd) }
 
-// passphrase is where secrets come from while a command runs.
+// passphrase is the source of secrets while a command runs.
 type passphrase struct {
 	*cli.Passphrase
 	person Ask // nil without a terminal
 }
 
-// passphrase reads the descriptor of --passphrase-fd, if it was given, before anything else is opened.
+// passphrase reads the descriptor of --passphrase-fd, if given, before anything else is opened.
 func (c Commands) passphrase(cmd *cobra.Command) (*passphrase, error) {
 	given, err := cli.ReadPassphrase(cmd, c.Terminal)
 	p := &passphrase{Passphrase: given}
@@ -28,7 +28,7 @@ func (c Commands) passphrase(cmd *cobra.Command) (*passphrase, error) {
 	return p, err
 }
 
-// ask answers a question for the passphrase with the one that was given, once; everything else is for the person.
+// ask answers a question for the passphrase with the given one, once; every other question goes to the user.
 func (p *passphrase) ask(ctx context.Context, question string) (secret.Secret, error) {
 	pass, mine, err := p.Take(question)
 	switch {

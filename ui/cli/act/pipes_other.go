@@ -2,5 +2,5 @@
 
 package act
 
-// keepGoing has nothing to do: here writing to a closed pipe is an error always.
+// keepGoing does nothing: here writing to a closed pipe is always an error.
 func keepGoing() (end func()) { return func() {} }

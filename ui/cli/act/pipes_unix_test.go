@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// While a reader that leaves is an error and not the end, a program that is started keeps the usual ways: an external signer is not cut off from them.
+// While a closed pipe is an error and not the end, a started program keeps the default: an external signer still ends
+// at a closed pipe.
 func TestKeepingGoingIsNotInherited(t *testing.T) {
 	end := keepGoing()
 	defer end()

@@ -85,7 +85,7 @@ Review the file, keep it where changes are seen, and run coffer apply FILE.`,
 	return cmd
 }
 
-// form reports whether JSON is written.
+// form reports whether to write JSON.
 func (o *planOptions) form() (bool, error) {
 	switch {
 	case o.format == "json", o.json && o.format == "":
@@ -131,7 +131,7 @@ func (c Commands) planned(cmd *cobra.Command, s *Session, a *asked, o *planOptio
 	return c.newPlan(s, o, func() (intent.Draft, error) { return a.anyDraft(s.Catalog, c.Clock()) })
 }
 
-// resealed is a plan of a file with another salt, or as it is; writing it makes the hash.
+// resealed is the plan of a file with another salt, or unchanged; writing it makes the hash.
 func (c Commands) resealed(a *asked, o *planOptions, name string, b []byte) (plan.Plan, error) {
 	if given := a.changed(append(a.names(), "allow", "require", "fund-with", "slippage", "interface", "valid-for")...); len(given) > 0 {
 		return plan.Plan{}, usage("edit the file", "a plan is written anew as it is, so --%s has no place beside it", given[0])
@@ -167,7 +167,7 @@ func (c Commands) newPlan(s *Session, o *planOptions, draft func() (intent.Draft
 	return p, err
 }
 
-// limits are those of the flags.
+// limits returns the limits from the flags.
 func (o *planOptions) limits(s *Session) (plan.Limits, error) {
 	l := plan.Limits{
 		Recipients: o.recipients, Contracts: o.targets, MaxSpendUSD: o.maxSpend, MaxCostBps: o.maxCost, MaxSlippageBps: o.maxSlippage, NeverDelegate: o.neverDelegate,
@@ -265,7 +265,7 @@ func replacePlan(path string, b []byte) error {
 	return os.Rename(f.Name(), path)
 }
 
-// explain says what the figures of a plan are, by the catalogue and by what the bytes decode to.
+// explain describes the figures of a plan, by the catalogue and by the decoded bytes.
 func (s *Session) explain(d intent.Draft) plan.Explain {
 	return plan.Explain{
 		Amount: s.baseWords,

@@ -18,7 +18,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// recordPrinter prints records as they come.
+// recordPrinter prints records as they arrive.
 type recordPrinter interface {
 	begin() error
 	put(e *entry) error
@@ -90,12 +90,12 @@ func gotWords(cat *catalog.Catalog, e *entry) string {
 	symbol, decimals := entityUnit(cat, e.DestinationToken.AssetType)
 	words := "for "
 	if receipt.Used(e.Type) {
-		words = "for a call with " // which may have used what was there before
+		words = "for a call with " // a call may have used what was there before
 	}
 	return words + figureOf(e.DestinationToken.Amount, symbol, decimals)
 }
 
-// unitOf is the unit of an aggregated asset, or of the one asset behind ob:single; decimals are -1 when it is not known.
+// unitOf is the unit of an aggregated asset, or of the one asset behind ob:single; decimals are -1 when unknown.
 func unitOf(cat *catalog.Catalog, id string, single ...string) (string, int) {
 	if a, ok := cat.Aggregate(caip.AggregateID(id)); ok {
 		return a.Symbol, a.Decimals
@@ -126,10 +126,12 @@ func figureOf(base, symbol string, decimals int) string {
 	return amount.Human(v, decimals) + " " + symbol
 }
 
-// csvLines writes the columns of csvColumns (RFC 4180: CRLF, quotes doubled). Amounts are base units as the service wrote them, lists in one cell have spaces
-// between their items, and a cell that a spreadsheet would take for a formula begins with an apostrophe.
+// csvLines writes the columns of csvColumns (RFC 4180: CRLF, quotes doubled). Amounts are base units as the service
+// wrote them, lists in one cell have spaces between their items, and a cell that a spreadsheet would take for a
+// formula begins with an apostrophe.
 //
-// The columns from payees on are from the wallet's journal (journal.Terms.Cells), empty in a record of which it knows nothing.
+// The columns from payees on are from the wallet's journal (journal.Terms.Cells), empty in a record that it does not
+// know.
 type csvLines struct {
 	w    *csv.Writer
 	told receipt.Source

@@ -69,7 +69,8 @@ as spent stays or grows. On a terminal the last four characters of the account's
 	return cmd
 }
 
-// laneFact is what the journal knows of a lane. Next is where a new operation goes on, by the word of the service where nothing proves it.
+// laneFact is what the journal knows of a lane. Next is where a new operation continues, by the service's claim where
+// nothing proves it.
 type laneFact struct {
 	Chain   string     `json:"chain"`
 	Account string     `json:"account"`

@@ -18,7 +18,7 @@ import (
 // statusPatience bounds the one question for the status as a document.
 const statusPatience = 10 * time.Second
 
-// print writes what came of an operation: as lines, or as one JSON object with the answers of the service as they came.
+// print writes the outcome of an operation: as lines, or as one JSON object with the unchanged answers of the service.
 func (r *runner) print(ctx context.Context, err error) error {
 	if !r.o.json {
 		if r.o.dry {
@@ -72,7 +72,7 @@ func record(list []journal.Operation, id string) *journal.Operation {
 	return nil
 }
 
-// statusDocument is the status as the service writes it, or as it was read last when there is no other answer now.
+// statusDocument is the status as the service writes it, or the last one read when the service does not answer now.
 func (r *runner) statusDocument(ctx context.Context) []byte {
 	if r.x.Status.QuoteID == "" {
 		return nil
@@ -87,7 +87,7 @@ func (r *runner) statusDocument(ctx context.Context) []byte {
 	return answer.Raw()
 }
 
-// summary says in lines what came of an operation.
+// summary describes the outcome of an operation in lines.
 func (r *runner) summary(err error) string {
 	p := &page{}
 	p.line("operation " + r.op.ID())
@@ -116,10 +116,10 @@ func (p *page) transactions(s *Session, x api.ExecutionStatus) {
 	}
 }
 
-// believes reports whether the service's word ends a signature: only where service and wallet are one program.
+// believes reports whether the service's report ends a signature: only where service and wallet are one program.
 func (s *Session) believes() bool { return s.Network.Kind == network.Embedded }
 
-// statusWords is a status as it is told. Unless the service is inside this program an end is what it says.
+// statusWords describes a status. Unless the service is inside this program, the words attribute an end to it.
 func (s *Session) statusWords(status string) string {
 	text := verify.Status(status).Text
 	if api.Terminal(status) && !s.believes() {
@@ -138,7 +138,7 @@ func (s *Session) openOf(op string, now time.Time) []journal.Outstanding {
 	return slices.DeleteFunc(slices.Clone(b.Outstanding(now)), func(x journal.Outstanding) bool { return x.Op != op })
 }
 
-// openWords says how many signatures are open and until when; "" for none.
+// openWords is how many signatures are open and until when; "" for none.
 func openWords(open []journal.Outstanding) string {
 	if len(open) == 0 {
 		return ""

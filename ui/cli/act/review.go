@@ -14,7 +14,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// review1Text is review 1 as lines: what will be allowed to run, decoded from the bytes that get signed, against what was asked for.
+// review1Text is review 1 as lines: what will be allowed to run, decoded from the bytes that get signed, against the
+// request.
 func (s *Session) review1Text(x flow.Snapshot) string {
 	p, v := &page{}, x.Review1
 	if v == nil {
@@ -122,7 +123,7 @@ func (p *page) call(l verify.CallView) {
 	}
 }
 
-// review2Text is review 2 as lines: what it costs, what is paid where, and what is delivered.
+// review2Text is review 2 as lines: the cost, the payments and the delivery.
 func (s *Session) review2Text(x flow.Snapshot) string {
 	p, v := &page{}, x.Review2
 	if v == nil {
@@ -190,7 +191,7 @@ func (p *page) payees(s *Session, list []verify.PayeeView) {
 	}
 }
 
-// exchange repeats what was asked for, from the frozen intent and nothing else.
+// exchange repeats the request, from the frozen intent and nothing else.
 func (p *page) exchange(s *Session, d intent.Draft) {
 	if d.Pay == nil || d.Receive == nil {
 		return
@@ -204,7 +205,7 @@ func (p *page) exchange(s *Session, d intent.Draft) {
 	}
 }
 
-// leg writes one payment and who gets it.
+// leg writes one payment and its receiver.
 func (p *page) leg(n int, l verify.LegView) {
 	p.row("payment "+strconv.Itoa(n), figure(l.Pays)+", "+dollars(l.Pays.Micro)+", on "+clean(l.Chain.Name))
 	p.delegation(l.Delegation)
@@ -238,7 +239,7 @@ func (p *page) leg(n int, l verify.LegView) {
 	p.sub("userOpHash", l.OpHash)
 }
 
-// cost is what is paid, what is delivered, the least, the fees, and what is lost on the way.
+// cost is what is paid, what is delivered, the minimum, the fees, and what is lost on the way.
 func (p *page) cost(s *Session, v *verify.QuoteView) {
 	pays := review.Together(s.Catalog, v.Pay)
 	for _, a := range pays {

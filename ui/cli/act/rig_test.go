@@ -56,9 +56,9 @@ type rig struct {
 	live       []journal.Outstanding
 	terms      map[string]journal.Terms
 	lists      profile.Lists
-	limits     verify.Limits // that Work was asked for
+	limits     verify.Limits // the limits that Work got
 	kept       map[string][]byte
-	answers    []string // that the person types
+	answers    []string // that the user types
 	asked      []string
 	pause      time.Duration // before an answer
 	locked     bool
@@ -66,14 +66,14 @@ type rig struct {
 	started    []intent.Intent
 	unfinished []Operation
 	asks       int          // of Reconcile
-	finds      func() error // what it finds
+	finds      func() error // what Reconcile does
 	closed     int
 	facts      []journal.LaneFacts
 	wrote      []string // to the journal, by void and repair
-	wrong      error    // what comes of it
+	wrong      error    // the error of that
 	tries      int      // of work that writes nothing
-	held       int      // steps of apply's own
-	yields     []string // intents that other processes were to leave
+	held       int      // steps of apply itself
+	yields     []string // intents that other processes had to yield
 	lost       journal.Loss
 	lostErr    error
 	adopted    int
@@ -180,7 +180,7 @@ func (r *rig) Load(name string) ([]byte, error)                   { return r.kep
 func (r *rig) Save(name string, b []byte) error                   { r.kept[name] = bytes.Clone(b); return nil }
 func (r *rig) Hold(ctx context.Context) (context.Context, func()) { return ctx, func() {} }
 
-// Line answers like the person of the rig; without an answer left the input has ended.
+// Line answers as the user of the rig; without a remaining answer the input has ended.
 func (r *rig) Line(_ context.Context, question string) (string, error) {
 	r.asked = append(r.asked, question)
 	if len(r.answers) == 0 {

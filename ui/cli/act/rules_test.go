@@ -19,7 +19,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// atTerminal makes the rig a terminal with a person who gives these answers.
+// atTerminal makes the rig a terminal with a user who gives these answers.
 func atTerminal(t testing.TB, answers ...string) *rig {
 	r := newRig(t)
 	r.c.Terminal, r.answers = true, answers
@@ -39,7 +39,8 @@ func TestBothReviewsAreConfirmedOnATerminal(t *testing.T) {
 	}
 }
 
-// TestNothingIsSignedWithoutItsAnswer: a wrong word, no word and the end of the input confirm nothing; what was not signed is abandoned.
+// TestNothingIsSignedWithoutItsAnswer: a wrong word, no word and the end of the input confirm nothing; an unsigned
+// operation is abandoned.
 func TestNothingIsSignedWithoutItsAnswer(t *testing.T) {
 	for _, answers := range [][]string{{"no"}, {""}, nil, {"y"}} {
 		r := atTerminal(t, answers...)
@@ -56,7 +57,8 @@ func TestNothingIsSignedWithoutItsAnswer(t *testing.T) {
 	r.says("can still be used")
 }
 
-// TestAnEarlyAnswerIsDropped: what comes before a person can have read the question is asked for again, and input that always comes at once confirms nothing.
+// TestAnEarlyAnswerIsDropped: an answer before a person can have read the question is asked for again, and input that
+// is always immediate confirms nothing.
 func TestAnEarlyAnswerIsDropped(t *testing.T) {
 	r := atTerminal(t, "yes", "yes", "yes")
 	early := true
@@ -90,7 +92,7 @@ func (f fast) Line(ctx context.Context, q string) (string, error) {
 	return f.rig.Line(ctx, q)
 }
 
-// TestTheAmountIsTypedFrom100Dollars: the one word is not enough for more, nor for what has no price.
+// TestTheAmountIsTypedFrom100Dollars: the one word is not enough for more, nor for an asset without a price.
 func TestTheAmountIsTypedFrom100Dollars(t *testing.T) {
 	for spend, want := range map[int64]string{49_999_999: "type yes", 50_000_000: "type the amount 50, because up to $100.00 can leave", 100_000_000: "type the amount 100, because it is worth $100.00 or more", 250_500_000: "type the amount 250.5,"} {
 		r := atTerminal(t, "yes", "yes")
@@ -112,7 +114,7 @@ func TestTheAmountIsTypedFrom100Dollars(t *testing.T) {
 	r.done(5, callFlags()...)
 }
 
-// TestTheWholeConsentIsWeighedAtTheFirstReview: where one signature lets the calls run, its amount is typed.
+// TestTheWholeConsentIsWeighedAtTheFirstReview: where one signature lets the calls run, the user types its amount.
 func TestTheWholeConsentIsWeighedAtTheFirstReview(t *testing.T) {
 	r := atTerminal(t, "25")
 	r.op.consent, r.op.spend = true, 100_000_000
@@ -135,7 +137,7 @@ func TestAnOpenGateIsTypedOnATerminal(t *testing.T) {
 	}
 }
 
-// TestAnExpiredReviewIsAskedForAnewOnATerminal: what was typed for the old figures signs nothing new.
+// TestAnExpiredReviewIsAskedForAnewOnATerminal: an answer to the old figures signs nothing new.
 func TestAnExpiredReviewIsAskedForAnewOnATerminal(t *testing.T) {
 	r := atTerminal(t, "yes", "yes", "yes", "yes")
 	r.op.errSign, r.op.errExec = flow.ErrExpired, flow.ErrExpired
@@ -165,7 +167,7 @@ func TestAnotherOperationThanAskedForIsNotSigned(t *testing.T) {
 	r.says("not what you asked for")
 }
 
-// liar shows another recipient than was asked for and says that it is as asked.
+// liar shows another recipient than requested and claims that it is the requested one.
 type liar struct{ *fakeOp }
 
 func (l liar) Prepare(ctx context.Context) (flow.Snapshot, error) {
@@ -188,7 +190,7 @@ func TestADryRunSignsNothing(t *testing.T) {
 	}
 }
 
-// TestNothingIsAskedWithoutATerminal: with --yes no question is put, whatever the review says.
+// TestNothingIsAskedWithoutATerminal: with --yes no question appears, whatever the review says.
 func TestNothingIsAskedWithoutATerminal(t *testing.T) {
 	r := newRig(t)
 	r.op.spend = 1_000_000_000
@@ -212,7 +214,8 @@ func TestEverythingIsClosedAgain(t *testing.T) {
 	}
 }
 
-// TestAnInterruptIsSafe: an interrupt before anything was sent leaves nothing signed; the end of the context while the answer is waited for is an unknown outcome.
+// TestAnInterruptIsSafe: an interrupt before anything was sent leaves nothing signed; the end of the context during
+// the wait for the answer is an unknown outcome.
 func TestAnInterruptIsSafe(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
@@ -227,7 +230,7 @@ func TestAnInterruptIsSafe(t *testing.T) {
 	}
 }
 
-// passphrasePipe gives a text on a descriptor that is inherited, and returns its number.
+// passphrasePipe offers a text on an inherited descriptor, and returns its number.
 func passphrasePipe(t *testing.T, text string) string {
 	t.Helper()
 	return itoa(inheritable(t, text))
@@ -263,7 +266,7 @@ func TestThePassphraseComesFromADescriptor(t *testing.T) {
 	}
 }
 
-// TestADescriptorThatWasNotInheritedIsRefused: the program's own files are not read as a passphrase.
+// TestADescriptorThatWasNotInheritedIsRefused: the command does not read the program's own files as a passphrase.
 func TestADescriptorThatWasNotInheritedIsRefused(t *testing.T) {
 	own, err := os.Open(file(t, "own", "passphrase\n"))
 	if err != nil {
@@ -280,7 +283,7 @@ func TestADescriptorThatWasNotInheritedIsRefused(t *testing.T) {
 	r.done(2, "call", "-", "--yes", "--passphrase-fd", passphrasePipe(t, "x\n"), "--interface", "v9")
 }
 
-// TestTheFileNamedDashIsStandardInput: an intent is read from there.
+// TestTheFileNamedDashIsStandardInput: the command reads an intent from there.
 func TestTheFileNamedDashIsStandardInput(t *testing.T) {
 	r := newRig(t)
 	r.c.In = strings.NewReader(transferOf25)
@@ -290,8 +293,8 @@ func TestTheFileNamedDashIsStandardInput(t *testing.T) {
 	}
 }
 
-// TestJ3AnOutcomeIsAskedForBeforeSomethingNewIsBegun: what an interrupted command left open is in nobody's way once it has ended; an answer that cannot be written
-// down ends the command before anything is signed.
+// TestJ3AnOutcomeIsAskedForBeforeSomethingNewIsBegun: what an interrupted command left open blocks nothing once it has
+// ended; an answer that cannot be recorded ends the command before anything is signed.
 func TestJ3AnOutcomeIsAskedForBeforeSomethingNewIsBegun(t *testing.T) {
 	r := newRig(t)
 	r.finds = func() error {
@@ -313,7 +316,7 @@ func TestJ3AnOutcomeIsAskedForBeforeSomethingNewIsBegun(t *testing.T) {
 	r.says("the journal cannot be written")
 }
 
-// anotherOp is an operation with an id of its own.
+// anotherOp is an operation with another id.
 type anotherOp struct {
 	*fakeOp
 	id string
@@ -343,7 +346,8 @@ func TestJ3StatusWritesDownWhatItHears(t *testing.T) {
 	}
 }
 
-// TestAnInterruptBetweenTheSignaturesLeavesWhatWasSigned: it ends with code 5, nothing is sent, and the person learns that a signature is live.
+// TestAnInterruptBetweenTheSignaturesLeavesWhatWasSigned: it ends with code 5, nothing is sent, and the user reads
+// that a signature is live.
 func TestAnInterruptBetweenTheSignaturesLeavesWhatWasSigned(t *testing.T) {
 	r := newRig(t)
 	r.op.errQuote = &client.Error{Op: "quote", Kind: client.KindCancelled, Sent: true, Err: context.Canceled}
@@ -378,7 +382,7 @@ func TestEveryFailureOfTheServiceIsSaid(t *testing.T) {
 	}
 }
 
-// TestK5_YesStopsAtEveryWarningThatIsNotNamed: in both reviews, also at a cost that is unknown, and says what to add.
+// TestK5_YesStopsAtEveryWarningThatIsNotNamed: in both reviews, also at an unknown cost, and names the flag to add.
 func TestK5_YesStopsAtEveryWarningThatIsNotNamed(t *testing.T) {
 	warn := func(code string) verify.Reason {
 		return verify.Reason{Code: code, Level: verify.Warn, Title: "Something is odd."}

@@ -24,7 +24,8 @@ type runOptions struct {
 	maxCost         int64
 }
 
-// defaultWait is how long a command waits for the end of what it sent. Settlement takes seconds; what takes longer is asked for later.
+// defaultWait is how long a command waits for the end of what it sent. Settlement takes seconds; for anything longer
+// the user asks later.
 const defaultWait = 10 * time.Minute
 
 func (o *runOptions) flags(cmd *cobra.Command) {
@@ -39,7 +40,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	addPassphrase(cmd)
 }
 
-// ready refuses what could not be signed anyway, before anything is opened.
+// ready refuses what cannot be signed in any case, before anything is opened.
 func (o *runOptions) ready(c Commands) error {
 	switch {
 	case o.wait < 0:
@@ -58,7 +59,7 @@ func (o *runOptions) ready(c Commands) error {
 	return nil
 }
 
-// limits narrows and widens the limits of the policy by what the command line says, after the job did.
+// limits narrows and widens the limits of the policy by the command line, after the job did.
 func (o *runOptions) limits(job func(verify.Limits) (verify.Limits, error)) func(verify.Limits) (verify.Limits, error) {
 	return func(l verify.Limits) (verify.Limits, error) {
 		if job != nil {
@@ -74,7 +75,7 @@ func (o *runOptions) limits(job func(verify.Limits) (verify.Limits, error)) func
 	}
 }
 
-// watched refuses to ask for what nothing here could sign. A dry run goes on and says so.
+// watched refuses a request that no key here can sign. A dry run continues and reports it.
 func (r *runner) watched(ctx context.Context) error {
 	if r.s.WatchOnly == nil {
 		return nil
@@ -90,8 +91,9 @@ func (r *runner) watched(ctx context.Context) error {
 	return &cli.AccessError{Problem: "nothing was asked, because nothing can be signed: " + words, Hint: "--dry-run still asks the service and shows the result"}
 }
 
-// job is what is to be run. limits narrows the policy, begin may go on with an operation of before (nil: start a new one), before is called once right before
-// the first signature, compared adds lines to a review, and extra members to the JSON.
+// job is what to run. limits narrows the policy, begin may continue an earlier operation (nil: start a new one),
+// before is called once right before the first signature, compared adds lines to a review, and extra members to the
+// JSON.
 type job struct {
 	in       intent.Intent
 	limits   func(verify.Limits) (verify.Limits, error)
@@ -115,7 +117,7 @@ type runner struct {
 	prepared, quote []byte
 }
 
-// operate runs a job and prints what came of it.
+// operate runs a job and prints its outcome.
 func (c Commands) operate(ctx context.Context, s *Session, o runOptions, j job) (err error) {
 	open := s.Work
 	if o.dry {
@@ -171,8 +173,9 @@ func (c Commands) operate(ctx context.Context, s *Session, o runOptions, j job) 
 	return err
 }
 
-// unprinted is the end of what was carried out and could not be told: the code is the one that asks for the outcome, because one that says "failed" could make
-// a script do it again. A look that nobody read has failed.
+// unprinted is the error of an operation that is done and whose result could not be printed: the exit code makes a
+// script ask for the outcome, because "failed" could make it do the operation again. When nothing is done, as in a dry
+// run, printing has failed.
 func unprinted(x flow.Snapshot, err error) error {
 	if x.State != flow.StateDone {
 		return err
@@ -180,7 +183,7 @@ func unprinted(x flow.Snapshot, err error) error {
 	return outcome(cli.ExitUnknown, err, "it is done, but the result could not be printed (%s). Ask for it: coffer status %s", err.Error(), x.ID)
 }
 
-// details says every failure that the service lists.
+// details prints every failure that the service lists.
 func (r *runner) details(err error) {
 	var no *api.Error
 	if errors.As(err, &no) {
@@ -209,7 +212,7 @@ func (r *runner) exchange() bool { return isExchange(r.x.Intent) }
 func (r *runner) run(ctx context.Context) error {
 	var err error
 	switch {
-	case r.x.State == flow.StateQuoting: // signed before, goes on with a new quote
+	case r.x.State == flow.StateQuoting: // signed before, continues with a new quote
 		r.x, err = r.op.Requote(ctx)
 	case r.exchange():
 		r.c.say("Asking for a quote. Nothing is signed.")
@@ -226,7 +229,7 @@ func (r *runner) run(ctx context.Context) error {
 	return r.second(ctx)
 }
 
-// first is the call up to its first signature and the quote; done: nothing more is to be reviewed.
+// first is the call up to its first signature and the quote; done: no further review.
 func (r *runner) first(ctx context.Context) (done bool, err error) {
 	for {
 		r.c.say("Asking the service to prepare the operation. Nothing is signed.")
@@ -296,7 +299,7 @@ func (r *runner) second(ctx context.Context) error {
 	}
 }
 
-// over reports that time ran out before anything was done.
+// over reports that time ran out before any effect.
 func over(err error) bool {
 	var no *api.Error
 	return errors.Is(err, flow.ErrExpired) || errors.As(err, &no) && no.Name == api.ErrQuoteExpired
@@ -312,7 +315,7 @@ func (r *runner) once() error {
 	return before(r.op.ID())
 }
 
-// unconfirmed is the end of what was not confirmed.
+// unconfirmed is the end of an operation that was not confirmed.
 func (r *runner) unconfirmed(err error) error {
 	switch {
 	case errors.Is(err, errNo):
@@ -323,7 +326,7 @@ func (r *runner) unconfirmed(err error) error {
 	return err
 }
 
-// progress says each step of an execute.
+// progress prints each step of an execute.
 func (r *runner) progress(e flow.Event) {
 	switch e.Kind {
 	case flow.EventSigned:
@@ -342,7 +345,7 @@ func (r *runner) watch(ctx context.Context) error {
 	return followed(ctx, r.c, r.op, &r.x, r.o.wait)
 }
 
-// followed follows what was sent for at most so long, and says how it ended or how to go on.
+// followed follows a sent operation for at most wait, and prints how it ended or how to continue.
 func followed(ctx context.Context, c Commands, op Operation, x *flow.Snapshot, wait time.Duration) error {
 	if wait == 0 {
 		*x = op.Snapshot()
@@ -360,7 +363,7 @@ func followed(ctx context.Context, c Commands, op Operation, x *flow.Snapshot, w
 // errWaited is the cause of a wait that is over.
 var errWaited = errors.New("the wait is over")
 
-// follow says every change of an operation that was sent.
+// follow prints every change of a sent operation.
 func follow(ctx context.Context, c Commands, op Operation, x *flow.Snapshot) error {
 	last := ""
 	say := func(s flow.Snapshot) {
@@ -387,7 +390,7 @@ func follow(ctx context.Context, c Commands, op Operation, x *flow.Snapshot) err
 	return err
 }
 
-// show prints a review where the person reads, or as the data of a dry run.
+// show prints a review where the user reads, or as the data of a dry run.
 func (r *runner) show(second bool) {
 	if rec := record(r.w.Operations(), r.op.ID()); rec != nil {
 		r.prepared, r.quote = rec.Prepared, rec.Quote
@@ -411,7 +414,7 @@ func (r *runner) show(second bool) {
 	fmt.Fprint(r.c.Err, text)
 }
 
-// leave ends an operation of which nothing was signed, and says what else is left behind.
+// leave ends an operation of which nothing was signed, and reports what else is left behind.
 func (r *runner) leave() {
 	switch {
 	case r.x.State.Terminal(), r.x.State == flow.StateAccepted, r.x.State == flow.StateUnknown, r.x.State == flow.StateExecuting:

@@ -13,10 +13,11 @@ import (
 	"coffer/wallet/intent"
 )
 
-// bodyOf is what is asked of the service for an intent.
+// bodyOf is the request to the service for an intent.
 func bodyOf(i intent.Intent) string { return string(i.PrepareBody()) + string(i.QuoteBody()) }
 
-// TestL1_AFileWithoutSlippageIsOneRequest gives one file to `call` and to `plan` and `apply`: both ask for what package intent makes of the file.
+// TestL1_AFileWithoutSlippageIsOneRequest gives one file to `call` and to `plan` and `apply`: both request what
+// package intent makes of the file.
 func TestL1_AFileWithoutSlippageIsOneRequest(t *testing.T) {
 	for _, name := range []string{"call", "transfer", "swap"} {
 		path := filepath.Join("../../../wallet/intent/testdata/no-slippage", name+".json")
@@ -48,7 +49,8 @@ func TestL1_AFileWithoutSlippageIsOneRequest(t *testing.T) {
 	}
 }
 
-// TestL1_FlagsAndHelpNameTheSameSlippage compares what flags ask for, and what help says, with the default.
+// TestL1_FlagsAndHelpNameTheSameSlippage compares the request of the flags, and the text of the help, with the
+// default.
 func TestL1_FlagsAndHelpNameTheSameSlippage(t *testing.T) {
 	r := newRig(t)
 	r.run(callFlags("--dry-run")...)
@@ -73,7 +75,7 @@ func TestL1_FlagsAndHelpNameTheSameSlippage(t *testing.T) {
 	}
 }
 
-// TestL1_Review1NamesTheSlippage prints it where payments follow, and not where one signature is all.
+// TestL1_Review1NamesTheSlippage expects it where payments follow, and not where one signature is all.
 func TestL1_Review1NamesTheSlippage(t *testing.T) {
 	r := newRig(t)
 	r.run(callFlags("--slippage", "0.7", "--dry-run")...)

@@ -8,7 +8,7 @@ import (
 	"coffer/wallet/intent"
 )
 
-// typeFrom is the value from which something has to be typed, in micro USD.
+// typeFrom is the value from which the user types more than a key, in micro USD.
 func typeFrom() *big.Int { return big.NewInt(100_000_000) }
 
 // stakeOf judges a review as the screens do.
@@ -23,5 +23,5 @@ func (s *Session) stakeOf(x flow.Snapshot, second bool) review.Stake {
 	return review.SecondStake(s.Catalog, x.Review2, first, typeFrom())
 }
 
-// faithful compares once more, byte for byte, what was asked for with the calls that were decoded from the bytes to sign.
+// faithful compares once more, byte for byte, the request with the calls decoded from the bytes to sign.
 func faithful(x flow.Snapshot) bool { return review.Faithful(x.Intent, x.Review1, x.Report1) }

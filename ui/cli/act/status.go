@@ -137,8 +137,8 @@ func (c Commands) unsent(s *Session, rec *journal.Operation, asJSON bool) error 
 	return outcome(cli.ExitExpired, nil, "nothing of this operation was sent: %s", state)
 }
 
-// updateJournal asks for the outcome of an operation of the journal, with watch until it has ended, so that its end is written down. Where another process
-// holds the journal, that process does.
+// updateJournal asks for the outcome of an operation of the journal, with watch until it has ended, so that the
+// journal gets its end. Where another process holds the journal, that process does so.
 func (c Commands) updateJournal(ctx context.Context, s *Session, id string, watch bool) {
 	w, err := s.Work(nil)
 	if err != nil {
@@ -194,7 +194,8 @@ func (c Commands) poll(ctx context.Context, s *Session, quote string, rec *journ
 	}
 }
 
-// neverRan reports that the quote of an operation expired some time ago without being accepted; then the service would have to know it.
+// neverRan reports that the quote of an operation expired some time ago and was not accepted; an accepted one the
+// service would know.
 func (c Commands) neverRan(rec *journal.Operation) bool {
 	return rec != nil && (rec.State == journal.NotExecuted || rec.State == journal.Executing && rec.Expires > 0 &&
 		c.Clock().After(time.Unix(rec.Expires, 0).Add(notSeenMargin)))

@@ -9,7 +9,7 @@ import (
 	"coffer/wallet/journal"
 )
 
-// signed makes quote 5 of someHistory one of this wallet's journal.
+// signed makes quote 5 of someHistory a quote of this wallet's journal.
 func (r *rig) signed() {
 	const onBase, onOptimism = "eip155:8453/erc20:" + usdc, "eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"
 	r.terms = map[string]journal.Terms{quoteID(5): {

@@ -7,7 +7,7 @@ import (
 	"coffer/ui/cli"
 )
 
-// TestL4_NothingIsAskedThatNobodyHereCanSign refuses before the first request; a dry run asks and says so.
+// TestL4_NothingIsAskedThatNobodyHereCanSign refuses before the first request; a dry run asks and reports it.
 func TestL4_NothingIsAskedThatNobodyHereCanSign(t *testing.T) {
 	r := newRig(t)
 	r.s.WatchOnly = func(context.Context) string { return "watch-only until the key of X is in the vault" }

@@ -19,7 +19,7 @@ import (
 // MaxSize bounds a file, in bytes.
 const MaxSize = 1 << 20
 
-// wire is a file before it was checked. Intent is read by the schema of intents: a table of TOML, or a value of JSON.
+// wire is an unchecked file. Intent is read by the schema of intents: a table of TOML, or a value of JSON.
 type wire[I any] struct {
 	Version *int64      `toml:"version" json:"version"`
 	Salt    *string     `toml:"salt" json:"salt"`
@@ -39,7 +39,7 @@ type wireLimits struct {
 	NeverDelegate  *bool     `toml:"never_delegate" json:"never_delegate"`
 }
 
-// IsPlan reports whether bytes look like a plan rather than an intent or a Safe batch. It says nothing about whether they can be read.
+// IsPlan reports whether bytes look like a plan rather than an intent or a Safe batch. They need not parse.
 func IsPlan(b []byte) bool {
 	if looksLikeJSON(b) {
 		doc, err := api.ParseDocument(b, api.DefaultLimits())
@@ -72,7 +72,8 @@ func Parse(b []byte) (Plan, error) {
 	return p, nil
 }
 
-// ParseUnsealed reads a plan whose hash is missing or that of an earlier content, as a file has it that was edited, in order to write it anew.
+// ParseUnsealed reads a plan whose hash is missing or belongs to an earlier content, as in an edited file, in order to
+// write it anew.
 func ParseUnsealed(b []byte) (Plan, error) {
 	p, _, err := read(b)
 	return p, err
@@ -144,7 +145,7 @@ func tomlError(err error) error {
 	return e
 }
 
-// check turns what was read into a plan and the hash that the file names.
+// check turns a read file into a plan and the hash that the file names.
 func check[I any](w wire[I], rawIntent []byte) (Plan, string, error) {
 	fail := func(key, problem string) (Plan, string, error) { return Plan{}, "", &Error{Key: key, Problem: problem} }
 	note, hash := or(w.Note), or(w.Hash)
@@ -185,7 +186,7 @@ func or[T any](p *T) T {
 	return *p
 }
 
-// limits checks the limits by the rules of a policy file. A key that is there has to limit something.
+// limits checks the limits by the rules of a policy file. A key that is present has to limit something.
 func (w wireLimits) limits() (Limits, error) {
 	l := Limits{
 		Chains: or(w.Chains), Recipients: or(w.Recipients), Contracts: or(w.Contracts), MaxSpendUSD: or(w.MaxSpendUSD), MaxCostBps: or(w.MaxCostBps),

@@ -1,12 +1,14 @@
-// Package plan reads and writes plan files: an intent, limits that narrow the policy, a salt and a hash, as one reviewable TOML or JSON document that can be
-// kept, compared and applied later.
+// Package plan reads and writes plan files: an intent, limits that narrow the policy, a salt and a hash, as one
+// reviewable TOML or JSON document that can be kept, compared and applied later.
 //
-// Promise: a plan is read strictly. An unknown key, a wrong type, a malformed address or amount, a second value for a key, a form that an intent does not have,
-// and a hash that is not that of the content are an *Error, with line and column where they are known. Encode writes what Parse reads, and both forms of one plan
-// have one hash. The limits only narrow: there is no gate to open and no address to trust in a plan.
+// Promise: reading is strict. An unknown key, a wrong type, a malformed address or amount, a second value for a key, a
+// form that an intent does not have, and a hash that is not that of the content are an *Error, with line and column
+// where they are known. Encode writes what Parse reads, and both forms of one plan have one hash. The limits only
+// narrow: a plan has no gate to open and no address to trust.
 //
-// The salt tells applications of one plan apart: a plan that was applied is applied again only with another one. Units: those of package intent (base units,
-// wei, basis points) and of the policy file (dollars as text, basis points). Sources: docs/policy.md, RFC 8785.
+// The salt distinguishes applications of one plan: a plan that was applied is applied again only with another one.
+// Units: those of package intent (base units, wei, basis points) and of the policy file (dollars as text, basis
+// points). Sources: docs/policy.md, RFC 8785.
 package plan
 
 import (
@@ -26,7 +28,7 @@ import (
 // Version is the version of plan files that this program reads and writes.
 const Version = 1
 
-// Plan is what a file says. Intent may leave network and accounts out; then those of the profile count.
+// Plan is the content of a file. Intent may leave network and accounts out; then those of the profile count.
 type Plan struct {
 	Salt   string // 16 to 64 hex digits
 	Note   string // for the reader
@@ -34,7 +36,7 @@ type Plan struct {
 	Intent intent.Draft
 }
 
-// Limits are those of a policy file that a plan may have; the zero value limits nothing.
+// Limits are the limits of a policy file that a plan may have; the zero value limits nothing.
 type Limits struct {
 	Chains         []string `json:"chains,omitempty"`
 	Recipients     []string `json:"recipients,omitempty"`
@@ -45,7 +47,7 @@ type Limits struct {
 	NeverDelegate  bool     `json:"never_delegate,omitzero"`
 }
 
-// An Error is a fault of a plan file. Line and Column count from 1; 0 means that the place is not known.
+// An Error is a fault of a plan file. Line and Column count from 1; 0 means that the place is unknown.
 type Error struct {
 	Line, Column int
 	Key, Problem string
@@ -102,7 +104,8 @@ func (l Limits) none() bool {
 	return len(l.Chains)+len(l.Recipients)+len(l.Contracts) == 0 && l.MaxSpendUSD == "" && l.MaxCostBps == 0 && l.MaxSlippageBps == 0 && !l.NeverDelegate
 }
 
-// Hash is the SHA-256 of a tag and the RFC 8785 form of the content, as 0x hex; the hash that a file names is no part of it.
+// Hash is the SHA-256 of a tag and the RFC 8785 form of the content, as 0x hex; it does not cover the hash that a file
+// names.
 func (p Plan) Hash() (string, error) {
 	b, err := json.Marshal(p.document())
 	if err != nil {

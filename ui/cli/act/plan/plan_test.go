@@ -69,7 +69,8 @@ func TestBothFormsReadBackAsThePlan(t *testing.T) {
 	}
 }
 
-// TestEveryChangeChangesTheHash: whatever is changed in the content, the file is refused until its hash is made anew, and then has another hash.
+// TestEveryChangeChangesTheHash: after any change of the content, the file is refused until its hash is made anew, and
+// then has another hash.
 func TestEveryChangeChangesTheHash(t *testing.T) {
 	p := samples()["call"]
 	b, err := p.EncodeJSON()
@@ -139,7 +140,7 @@ func TestFaultsAreRefusedWithTheirPlace(t *testing.T) {
 	}
 }
 
-// TestLimitsOnlyNarrow: what a plan says becomes limits without a gate and without a pin.
+// TestLimitsOnlyNarrow: a plan's limits become limits without a gate and without a pin.
 func TestLimitsOnlyNarrow(t *testing.T) {
 	l, err := samples()["call"].Limits.Verify()
 	if err != nil {
@@ -151,7 +152,8 @@ func TestLimitsOnlyNarrow(t *testing.T) {
 	}
 }
 
-// FuzzParse: nothing panics; what is read is written and read again as the same plan with the same hash, in both forms.
+// FuzzParse: nothing panics; a plan that parses is written and read again as the same plan with the same hash, in both
+// forms.
 func FuzzParse(f *testing.F) {
 	for _, p := range samples() {
 		for _, write := range []func() ([]byte, error){p.EncodeJSON, func() ([]byte, error) { return p.EncodeTOML(Explain{}) }} {

@@ -12,14 +12,15 @@ import (
 	"coffer/api/text"
 )
 
-// Explain writes what stands beside a part of a plan as a comment, so that a person can read it; the zero value says nothing. Call is asked with the index of a
-// call, Amount with an asset and base units.
+// Explain returns the comments beside the parts of a plan, so that people can read it; the zero value writes none.
+// Call gets the index of a call, Amount an asset and base units.
 type Explain struct {
 	Call   func(i int) []string
 	Amount func(asset, base string) string
 }
 
-// EncodeTOML writes the plan with its hash, for a person to read: comments say what the figures are. They are no part of the plan and are not in the hash.
+// EncodeTOML writes the plan with its hash, for people to read: comments explain the figures. They are no part of the
+// plan and not in the hash.
 func (p Plan) EncodeTOML(x Explain) ([]byte, error) {
 	hash, err := p.Hash()
 	if err != nil {
@@ -174,7 +175,7 @@ func (w *writer) overrides(p Plan) {
 	}
 }
 
-// sides are those of a swap or a transfer.
+// sides writes the two sides of a swap or a transfer.
 func (w *writer) sides(p Plan) {
 	if y := p.Intent.Pay; y != nil {
 		w.section("[intent.pay]")
