@@ -17,23 +17,23 @@ import (
 	"coffer/api/text"
 )
 
-// AccountsCommands is what `coffer accounts` works with; main fills it in. A method that fails half way returns what it did on the chains before
-// along with the error.
+// AccountsCommands does the work of `coffer accounts`; main fills it in. A method that fails half way returns what it
+// did on earlier chains along with the error.
 type AccountsCommands interface {
 	// Show reads the roles of the profile's role-based account; the zero chain means every EVM chain of the network.
 	Show(ctx context.Context, g Global, chain caip.Chain) ([]AccountRoles, error)
 	// Rotate replaces the session key.
 	Rotate(ctx context.Context, g Global, o RotateOptions) ([]AdminResult, error)
-	// Exit announces, cancels or makes use of an exit.
+	// Exit announces, cancels or uses an exit.
 	Exit(ctx context.Context, g Global, o ExitOptions) ([]AdminResult, error)
 }
 
-// AdminOptions say how an admin message is signed and what becomes of it.
+// AdminOptions set how an admin message is signed and whether it is relayed.
 type AdminOptions struct {
 	Chain   caip.Chain // the zero chain means every EVM chain of the network
-	KeyFile string     // file with the admin key; empty: it is asked for on the terminal, without echo
-	Confirm string     // the account's last four characters; empty: they are asked for on the terminal
-	Print   bool       // give out the signed call, for anyone to send, instead of relaying it
+	KeyFile string     // file with the admin key; empty: the user types it on the terminal, without echo
+	Confirm string     // the account's last four characters; empty: the user types them on the terminal
+	Print   bool       // print the signed call, for anyone to send, instead of relaying it
 }
 
 // RotateOptions are the flags of `coffer accounts rotate`.
@@ -56,7 +56,7 @@ type ExitOptions struct {
 	To     common.Address
 }
 
-// AccountRoles are the roles of an account on one chain, as the service tells them.
+// AccountRoles are the roles of an account on one chain, as the service reports them.
 type AccountRoles struct {
 	Account string `json:"account"`
 	Chain   string `json:"chain"`
@@ -70,7 +70,8 @@ type AdminCall struct {
 	Data string `json:"data"`
 }
 
-// AdminResult is what came of one chain: a transaction, signed calls to be sent in this order, or the reason why nothing was to do.
+// AdminResult is the outcome on one chain: a transaction, signed calls to be sent in this order, or the reason why
+// there was nothing to do.
 type AdminResult struct {
 	Account     string      `json:"account"`
 	Chain       string      `json:"chain"`
@@ -239,7 +240,7 @@ func (p accountsRoot) exitAction(g *Global, action, short string) *cobra.Command
 	return cmd
 }
 
-// exitHelp says what an action of an exit does.
+// exitHelp explains an action of an exit.
 func exitHelp(action string) string {
 	switch action {
 	case ExitAnnounce:
@@ -258,7 +259,7 @@ func exitExample(action string) string {
 	return line + "\n" + line + " --chain eip155:8453 --print"
 }
 
-// chainFlag reads all or an EVM chain.
+// chainFlag reads "all" or an EVM chain.
 func chainFlag(s string) (caip.Chain, error) {
 	if s == "all" {
 		return caip.Chain{}, nil
@@ -297,7 +298,7 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// printRoles writes one block of lines for each chain. The values are a service's word and are cleaned.
+// printRoles writes one block of lines for each chain. It cleans the values, which come from a service.
 func printRoles(out io.Writer, roles []AccountRoles) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for i, r := range roles {
@@ -325,7 +326,7 @@ func exitWords(at uint64) string {
 	return "announced; the admin operates alone from " + time.Unix(int64(at), 0).UTC().Format(time.RFC3339)
 }
 
-// printResults writes what was done; nothing when nothing was.
+// printResults writes what was done; nothing without results.
 func (p accountsRoot) printResults(done []AdminResult, asJSON bool) error {
 	if len(done) == 0 {
 		return nil

@@ -22,7 +22,7 @@ import (
 	"coffer/api/secret"
 )
 
-// asked notes what the commands were asked for.
+// asked records the calls of the commands.
 type asked struct {
 	what any
 	done []AdminResult
@@ -50,7 +50,7 @@ func (a *asked) Exit(_ context.Context, _ Global, o ExitOptions) ([]AdminResult,
 	return a.done, a.err
 }
 
-// runAccounts carries out `coffer accounts …`.
+// runAccounts runs `coffer accounts …`.
 func runAccounts(t *testing.T, a *asked, args ...string) (string, error) {
 	t.Helper()
 	p, out := program(t)
@@ -139,7 +139,7 @@ func TestJSONOfAccountsIsReadable(t *testing.T) {
 	}
 }
 
-// What was done before a failure is known, and printed calls are complete.
+// The results before a failure are shown, and printed calls are complete.
 func TestResultsBeforeAFailureAreShown(t *testing.T) {
 	failed := errors.New("the connection broke")
 	for _, flag := range []string{"--json=false", "--json"} {
@@ -171,7 +171,7 @@ func keyFile(t *testing.T, content string, mode os.FileMode) string {
 
 const keyText = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318"
 
-// TH-K1: a key file that others may use is refused, whoever they are.
+// TH-K1: a key file that any other user may use is refused.
 func TestKeyFileMustBeItsOwnersAlone(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no permission bits")

@@ -19,11 +19,11 @@ import (
 // maxKeyFile bounds a key file, in bytes: 0x, 64 digits and some white space.
 const maxKeyFile = 256
 
-// ErrKeyText says that a text is not a private key. It never repeats the text.
+// ErrKeyText means that a text is not a private key. It never repeats the text.
 var ErrKeyText = errors.New("not a private key: expected 64 hexadecimal digits, with or without 0x")
 
-// ReadKeyFile reads a private key from a regular file that nobody but its owner may read or write (TH-K1). The caller wipes the 32 bytes. Whatever is wrong with
-// the file is a matter of the command line, which named it (exit code 2).
+// ReadKeyFile reads a private key from a regular file that only its owner may read or write (TH-K1). The caller wipes
+// the 32 bytes. Any fault of the file is an error of the command line, which named it (exit code 2).
 func ReadKeyFile(path string) (secret.Secret, error) {
 	key, err := readKeyFile(path)
 	var usage *UsageError
@@ -39,7 +39,7 @@ func readKeyFile(path string) (secret.Secret, error) {
 		return secret.Secret{}, err
 	}
 	defer func() { _ = f.Close() }()
-	info, err := f.Stat() // of the opened file: what is looked at is what is read
+	info, err := f.Stat() // of the opened file, so that the checked file is the one that is read
 	if err != nil {
 		return secret.Secret{}, err
 	}
@@ -103,8 +103,9 @@ func trim(b []byte) []byte {
 // maxLine bounds what AskLine reads, in bytes.
 const maxLine = 256
 
-// AskLine asks a question on a terminal that shows what is typed, and returns the line. It reads no byte beyond it, so that another question may
-// follow. Where a command holds the terminal (Prompt.Hold), the answer is shown and what follows it at once is thrown away.
+// AskLine asks a question on a terminal that shows the input, and returns the line. It reads no byte beyond it, so
+// that another question may follow. Where a command holds the terminal (Prompt.Hold), AskLine shows the answer and
+// discards what follows it at once.
 func AskLine(ctx context.Context, terminal io.Reader, out io.Writer, question string) (string, error) {
 	if s := sessionOf(ctx, terminal); s != nil {
 		if err := s.begin(modeShown, question); err != nil {
@@ -148,22 +149,23 @@ func readLine(in io.Reader) (string, error) {
 	return "", fmt.Errorf("a line has at most %d bytes", maxLine)
 }
 
-// Prompt asks the person who runs the program. In and Out are the terminal; Terminal false means that there is none, and every question is then a
-// UsageError that names the flag which answers it.
+// Prompt asks the user of the program. In and Out are the terminal; Terminal false means that there is none, and every
+// question is then a UsageError that names the flag which answers it.
 type Prompt struct {
 	In       term.File
 	Out      io.Writer
 	Terminal bool
 }
 
-// Say writes lines for the person to read before the questions that follow.
+// Say writes lines for the user to read before the questions that follow.
 func (p Prompt) Say(lines ...string) {
 	for _, l := range lines {
 		fmt.Fprintln(p.Out, l)
 	}
 }
 
-// Secret asks for a secret without echo. Lines above the question, such as what was wrong with the answer before, are said first.
+// Secret asks for a secret without echo. It first prints the lines above the question, such as the fault of the
+// previous answer.
 func (p Prompt) Secret(ctx context.Context, question string) (secret.Secret, error) {
 	return p.secret(ctx, question, maxSecret, false)
 }
@@ -185,7 +187,7 @@ func (p Prompt) secret(ctx context.Context, question string, limit int, lines bo
 	return askSecret(ctx, p.In, p.Out, question, limit, lines)
 }
 
-// Line asks a question whose answer is shown.
+// Line asks a question and shows the answer while it is typed.
 func (p Prompt) Line(ctx context.Context, question string) (string, error) {
 	if !p.Terminal {
 		return "", &UsageError{Problem: "this is asked on a terminal, and there is none: " + question, Hint: "run it where you can type"}
@@ -193,17 +195,18 @@ func (p Prompt) Line(ctx context.Context, question string) (string, error) {
 	return AskLine(ctx, p.In, p.Out, question)
 }
 
-// Confirm makes sure that the person means this account: its last four characters, given with --confirm or typed now, in any letter case.
+// Confirm checks that the user means this account: its last four characters, given with --confirm or typed now, in any
+// letter case.
 func (p Prompt) Confirm(ctx context.Context, account, given string) error {
 	return p.confirm(ctx, account, given, "nothing was signed")
 }
 
-// ConfirmDeletion is Confirm for what deletes a key.
+// ConfirmDeletion is Confirm for a command that deletes a key.
 func (p Prompt) ConfirmDeletion(ctx context.Context, account, given string) error {
 	return p.confirm(ctx, account, given, "nothing was deleted")
 }
 
-// confirm says what did not happen when the answer is another.
+// confirm is Confirm; nothing is what did not happen when the answer is wrong.
 func (p Prompt) confirm(ctx context.Context, account, given, nothing string) error {
 	want := account[max(len(account)-4, 0):]
 	if given == "" {

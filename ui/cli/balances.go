@@ -51,7 +51,8 @@ also with --json. A figure that must not be used reads "refused", one that is no
 	return cmd
 }
 
-// findings says what the checks of an answer found (TH-B1), and what the symbols of unknown assets look like (TH-B4).
+// findings prints the findings of the checks of an answer (TH-B1), and what the symbols of unknown assets look like
+// (TH-B4).
 func (p Program) findings(cat *catalog.Catalog, b api.AggregatedBalance) {
 	for _, r := range verify.Balances(cat, b).Reasons {
 		p.finding(r)
@@ -89,14 +90,14 @@ func (p Program) finding(r verify.Reason) {
 
 func symbolOf(id string) string { return strings.TrimPrefix(id, "ob:") }
 
-// sheetLine is a line of the table: an asset, or a chain of one. zero: it is left out unless all are asked for.
+// sheetLine is a line of the table: an asset, or a chain of one. zero: only --all shows it.
 type sheetLine struct {
 	name, amount, fiat string
 	zero               bool
 	chains             []sheetLine
 }
 
-// sheet is an answer as it is printed. total is micro USD, nil when nothing has a price.
+// sheet is an answer for printing. total is micro USD, nil when nothing has a price.
 type sheet struct {
 	lines []sheetLine
 	total *big.Int
@@ -104,8 +105,8 @@ type sheet struct {
 
 const refusedFigure = "refused"
 
-// newSheet takes decimals and names from the catalogue, and no figure that a check refuses: of an asset that is listed twice, and of a part that is of another
-// asset.
+// newSheet takes decimals and names from the catalogue, and leaves out figures that a check refuses: those of an asset
+// that is listed twice, and of a part that belongs to another asset.
 func newSheet(cat *catalog.Catalog, b api.AggregatedBalance) sheet {
 	var s sheet
 	symbols := verify.NewSymbols(cat)
@@ -186,7 +187,7 @@ func (p Program) printBalances(b api.AggregatedBalance, cat *catalog.Catalog, al
 	return w.Flush()
 }
 
-// units writes an amount with its decimals; what cannot be read or scaled is unknown, never zero.
+// units writes an amount with its decimals; an amount that does not parse or scale is unknown, never zero.
 func units(s string, decimals int) string {
 	v, err := amount.ParseBase(s)
 	if err != nil || decimals < 0 {
@@ -195,7 +196,7 @@ func units(s string, decimals int) string {
 	return amount.Group(amount.Format(v, decimals))
 }
 
-// usd writes a dollar value with two decimals, "unknown" when there is none.
+// usd writes a dollar value with two decimals, "unknown" without one.
 func usd(n api.Number) string {
 	v := micro(n)
 	if v == nil {

@@ -49,7 +49,7 @@ func TestBalancesTextSaysUnknownAndCleans(t *testing.T) {
 	}
 }
 
-// answering is the program with another answer, what it says kept apart.
+// answering is the program with another answer, its standard error kept apart.
 func answering(t *testing.T, doc string, args ...string) (out, said string) {
 	t.Helper()
 	p, b := program(t)
@@ -72,7 +72,7 @@ const lyingDoc = `{"balanceByAggregatedAsset":[
   {"aggregatedAssetId":"ob:UЅDC","balance":"7","individualAssetBalances":[],"fiatValue":-3}],
  "balanceBySpecificAsset":[],"totalBalance":{"fiatValue":1000000}}`
 
-// TH-B1, TH-B4: the reasons are lines on standard error, and what they refuse is no figure.
+// TH-B1, TH-B4: the reasons are lines on standard error, and no figure shows what they refuse.
 func TestBalancesSayWhatTheChecksFind(t *testing.T) {
 	for _, args := range [][]string{nil, {"--json"}} {
 		_, said := answering(t, lyingDoc, args...)

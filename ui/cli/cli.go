@@ -1,5 +1,5 @@
-// Package cli is the wallet without a screen: commands for scripts and for the start of the dashboard. Data goes to Out, everything said
-// about it to Err. Nothing prompts. Exit codes are listed at Code.
+// Package cli is the wallet without a screen: commands for scripts and for the start of the dashboard. Data goes to
+// Out, every remark about it to Err. Nothing prompts. Code lists the exit codes.
 package cli
 
 import (
@@ -25,8 +25,8 @@ import (
 type Global struct {
 	Profile string // name of the profile; empty for the default one
 	Linear  bool   // the dashboard as a conversation, line by line
-	Record  string // directory of a recording of what goes over the wire
-	Replay  string // directory of a recording that is shown instead of a profile
+	Record  string // directory of a recording of the exchanges with the service
+	Replay  string // directory of a recording to show instead of a profile
 }
 
 // Program is what the commands work with; main fills it in.
@@ -43,8 +43,8 @@ type Program struct {
 	Keys      KeysCommands     // of a service
 	Store     StoreCommands    // of a service
 	Accounts  AccountsCommands // of role-based accounts
-	FaultHelp []string         // what --fault takes, one line each
-	Env       []string         // environment of the process; nil for that which os.Environ gives
+	FaultHelp []string         // the faults that --fault takes, one line each
+	Env       []string         // environment of the process; nil: os.Environ
 	// Extra are commands that other packages implement, AccountsExtra some below `coffer accounts`.
 	Extra         []func(*Global) *cobra.Command
 	AccountsExtra func(*Global) []*cobra.Command
@@ -62,19 +62,19 @@ const (
 	ExitDamaged = 7
 )
 
-// A UsageError says that the command line cannot be carried out as it stands. Hint, if any, says what to run instead.
+// A UsageError means that the command line cannot run as written. Hint, if any, is what to run instead.
 type UsageError struct {
 	Problem, Hint string
 }
 
 func (e *UsageError) Error() string { return e.Problem }
 
-// A RefusedError says that verification refused what a command was about; the reasons were printed.
+// A RefusedError means that verification refused what a command was about; the reasons were printed.
 type RefusedError struct{ Problem string }
 
 func (e *RefusedError) Error() string { return e.Problem }
 
-// An AccessError says that a key or a passphrase is missing or wrong. Hint, if any, says what to do.
+// An AccessError means that a key or a passphrase is missing or wrong. Hint, if any, is what to do.
 type AccessError struct {
 	Problem, Hint string
 }
@@ -84,7 +84,8 @@ func (e *AccessError) Error() string { return e.Problem }
 // ExitCode is ExitAccess.
 func (*AccessError) ExitCode() int { return ExitAccess }
 
-// A FileError says that a file which the command line names cannot be read or written: a matter of the command line (exit code 2).
+// A FileError means that a file which the command line names cannot be read or written: an error of the command line
+// (exit code 2).
 type FileError struct{ Err error }
 
 func (e *FileError) Error() string { return e.Err.Error() }
@@ -95,7 +96,7 @@ func (e *FileError) Unwrap() error { return e.Err }
 // ExitCode is ExitUsage.
 func (*FileError) ExitCode() int { return ExitUsage }
 
-// InFile is err as an error of a file that the command line names, nil when there is none.
+// InFile is err as an error of a file that the command line names, nil for a nil err.
 func InFile(err error) error {
 	if err == nil {
 		return nil
@@ -103,13 +104,13 @@ func InFile(err error) error {
 	return &FileError{err}
 }
 
-// A DataError says that what a service or an embedded profile stored is damaged or lost. Hint says what to do.
+// A DataError means that the stored data of a service or an embedded profile is damaged or lost. Hint is what to do.
 type DataError struct {
 	Err  error
 	Hint string
 }
 
-// Error is that of the cause.
+// Error is the text of the cause.
 func (e *DataError) Error() string { return e.Err.Error() }
 
 // Unwrap is the cause.
@@ -118,15 +119,15 @@ func (e *DataError) Unwrap() error { return e.Err }
 // ExitCode is ExitDamaged.
 func (*DataError) ExitCode() int { return ExitDamaged }
 
-// Interrupted reports that a person or a signal ended a step.
+// Interrupted reports that the user or a signal ended a step.
 func Interrupted(err error) bool {
 	var failed *client.Error
 	return errors.Is(err, context.Canceled) || errors.Is(err, ErrInterrupted) || errors.As(err, &failed) && failed.Kind == client.KindCancelled
 }
 
-// Code maps an error to the exit code: 0 done, 1 failed, 2 usage (or a file that is named, or a broken configuration), 3 access (key missing, wrong or without
-// permission, locked keys, or a wrong passphrase), 4 refused by verification, 5 expired, interrupted or not executed, 6 outcome unknown, 7 stored data
-// of a service damaged or lost.
+// Code maps an error to the exit code: 0 done, 1 failed, 2 usage (or a named file, or a broken configuration), 3
+// access (key missing, wrong or without permission, locked keys, or a wrong passphrase), 4 refused by verification, 5
+// expired, interrupted or not executed, 6 outcome unknown, 7 stored data of a service damaged or lost.
 func Code(err error) int {
 	var usage *UsageError
 	var cfg *config.Error
@@ -176,7 +177,7 @@ func Report(w io.Writer, err error) {
 	}
 }
 
-// problemOf is an error in words; a request that a person stopped is no failure of the network.
+// problemOf is an error in words; a request that the user stopped is no failure of the network.
 func problemOf(err error) string {
 	var coded interface{ ExitCode() int }
 	var request *client.Error
@@ -186,7 +187,7 @@ func problemOf(err error) string {
 	return err.Error()
 }
 
-// hintOf says what to do about an error, if that is known.
+// hintOf is the remedy for an error, if known.
 func hintOf(err error) string {
 	var usage *UsageError
 	var access *AccessError
@@ -202,7 +203,7 @@ func hintOf(err error) string {
 	return ""
 }
 
-// Run carries out the command line and returns the error that Code and Report read.
+// Run runs the command line and returns the error that Code and Report read.
 func (p Program) Run(ctx context.Context, args []string) error {
 	root := p.root()
 	var unknown error // of a command whose help was asked for
@@ -236,7 +237,7 @@ func (p Program) environ() []string {
 	return os.Environ()
 }
 
-// getenv looks a variable up in the environment; the last of several holds.
+// getenv looks a variable up in the environment; the last of several wins.
 func (p Program) getenv(name string) string {
 	for _, line := range slices.Backward(p.environ()) {
 		if value, ok := strings.CutPrefix(line, name+"="); ok {
@@ -246,7 +247,8 @@ func (p Program) getenv(name string) string {
 	return ""
 }
 
-// warnOfSecrets names the variables that were meant to give the program a secret. It takes none from there, and never shows their values.
+// warnOfSecrets names the variables that look like an attempt to pass a secret. The program takes none from there, and
+// never shows their values.
 func (p Program) warnOfSecrets() {
 	for _, name := range config.SecretVariables(p.environ()) {
 		fmt.Fprintf(p.Err, "coffer: %s is ignored: no environment variable takes a secret; remove it from the environment\n", text.Clean(name, maxReport))
@@ -347,8 +349,8 @@ func noArgs(c *cobra.Command, args []string) error {
 	return &UsageError{Problem: problem, Hint: hint}
 }
 
-// harmless reports whether the first of args can be repeated in an error: it is a short plain word and not the first of many. A key or a mnemonic that was given
-// by mistake is neither.
+// harmless reports whether an error may repeat the first of args: it is a short plain word and not the first of many.
+// A key or a mnemonic given by mistake is neither.
 func harmless(args []string) bool {
 	const maxWord, maxWords = 24, 6
 	if len(args[0]) > maxWord || len(args) > maxWords {

@@ -95,7 +95,7 @@ func TestVersionNamesTheBuild(t *testing.T) {
 	}
 }
 
-// TH-R1: an error may repeat the name of a file; nothing in it reaches the terminal as a command.
+// TH-R1: an error may repeat the name of a file; none of its characters reach the terminal as a command.
 func TestReportCleansForeignText(t *testing.T) {
 	var out strings.Builder
 	Report(&out, fmt.Errorf("open: %w", &UsageError{Problem: "a\x1b]0;x\x07\nb\u202e", Hint: "run \x9b31m\x1b[2J"}))
@@ -104,7 +104,7 @@ func TestReportCleansForeignText(t *testing.T) {
 	}
 }
 
-// TH-K1: what may be a key is not repeated; a mistyped command is.
+// TH-K1: errors do not repeat what may be a key; they repeat a mistyped command.
 func TestArgumentsThatMayBeSecretAreNotRepeated(t *testing.T) {
 	const word = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318"
 	for _, args := range [][]string{

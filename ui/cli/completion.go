@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// shells are the shells that there is a script for.
+// shells are the shells with a completion script.
 func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 
 // completion is the command that prints a shell's script.
@@ -72,7 +72,8 @@ func script(root *cobra.Command, shell string, out io.Writer) error {
 	return err
 }
 
-// withAt makes the script of bash take usdc@base as one word. Bash breaks words at an @, as for the names of hosts; the script undoes that for : and = only.
+// withAt makes the script of bash take usdc@base as one word. Bash breaks words at an @, as for the names of hosts;
+// the script undoes that only for : and =.
 func withAt(s string) (string, error) {
 	for _, change := range [][2]string{
 		{"_init_completion -n =: ||", "_init_completion -n =:@ ||"},
@@ -91,7 +92,8 @@ func completes(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// complete gives every command and every flag its completions. It only matters when a shell asks, so a normal start does not pay for it.
+// complete gives every command and every flag its completions. Only a shell needs them, so a normal start does not pay
+// for it.
 func (p Program) complete(root *cobra.Command) {
 	v := values{p: p}
 	var walk func(c *cobra.Command)
@@ -101,7 +103,7 @@ func (p Program) complete(root *cobra.Command) {
 		}
 		for f := range flagsOf(c) {
 			if f.NoOptDefVal == "" { // one that takes a value
-				_ = c.RegisterFlagCompletionFunc(f.Name, v.flag(c, f)) // it fails for one that has its own
+				_ = c.RegisterFlagCompletionFunc(f.Name, v.flag(c, f)) // it fails for a flag that has its own
 			}
 		}
 		for _, sub := range c.Commands() {

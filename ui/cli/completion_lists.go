@@ -15,10 +15,10 @@ import (
 	"coffer/wallet/journal"
 )
 
-// with puts a description behind a word.
+// with adds a description to a word.
 func with(word, says string) cobra.Completion { return cobra.CompletionWithDesc(word, says) }
 
-// profiles are those of the configuration.
+// profiles are the profiles of the configuration.
 func (v values) profiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	_, f, err := v.configuration()
 	if err != nil {
@@ -44,7 +44,7 @@ func (v values) configuration() (config.Paths, config.File, error) {
 	return paths, f, err
 }
 
-// chains are those of the catalogue: short names and ids, and "all" where that is one.
+// chains are the chains of the catalogue: short names and ids, and "all" where that is a value.
 func (v values) chains(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	cat, err := v.p.Catalog()
 	if err != nil {
@@ -68,7 +68,8 @@ func (v values) chains(c *cobra.Command, _ []string, _ string) ([]cobra.Completi
 	return append(names, ids...), inOrder
 }
 
-// assets are those of the catalogue: symbols and ids over all chains, and once a symbol and an @ are typed the chains where it is.
+// assets are the assets of the catalogue: symbols and ids over all chains, and after a symbol and an @ the chains of
+// the asset.
 func (v values) assets(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	cat, err := v.p.Catalog()
 	if err != nil {
@@ -113,7 +114,7 @@ func (v values) onChain(_ *cobra.Command, _ []string, typed string) ([]cobra.Com
 	return out, inOrder
 }
 
-// contracts are the tokens on the chain of a call; an address can only be typed.
+// contracts are the tokens on the chain of a call; the user has to type any other address.
 func (v values) contracts(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	chain := c.Flag("chain")
 	cat, err := v.p.Catalog()
@@ -136,7 +137,7 @@ func (v values) contracts(c *cobra.Command, _ []string, _ string) ([]cobra.Compl
 	return out, inOrder
 }
 
-// faults are those that the service knows. One that takes a value ends with its =.
+// faults are the faults that the service knows. One that takes a value ends with its =.
 func (v values) faults(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	how := noFiles
 	var out []cobra.Completion
@@ -200,7 +201,7 @@ func (v values) journal(c *cobra.Command) (*journal.Journal, error) {
 // embeddedNetwork is the name under which an embedded service writes its network.
 const embeddedNetwork = "network.json"
 
-// noRandom is the source of randomness of what makes nothing.
+// noRandom is a source of randomness for code that creates nothing.
 type noRandom struct{}
 
 func (noRandom) Read([]byte) (int, error) { return 0, os.ErrInvalid }

@@ -23,7 +23,7 @@ import (
 
 const completedNetwork = "0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// home is a person with a configuration of two profiles and a journal in one of them.
+// home is a user with a configuration of two profiles and a journal in one of them.
 func home(t *testing.T) (env []string, ids []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func home(t *testing.T) (env []string, ids []string) {
 
 func quoteOf(digits string) string { return "0x" + strings.Repeat(digits, 32) }
 
-// keep writes a journal with two operations, of which the second has a quote, and returns their ids.
+// keep writes a journal with two operations, the second with a quote, and returns their ids.
 func keep(t *testing.T, dir, networkID string) (ids []string) {
 	t.Helper()
 	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
@@ -59,7 +59,7 @@ func keep(t *testing.T, dir, networkID string) (ids []string) {
 	return ids
 }
 
-// completed is what the program answers a shell with: the words, and the directive.
+// completed is the program's answer to a shell: the words, and the directive.
 func completed(t *testing.T, env []string, args ...string) []string {
 	t.Helper()
 	var out bytes.Buffer
@@ -76,7 +76,7 @@ func completed(t *testing.T, env []string, args ...string) []string {
 	return words
 }
 
-// every value that a shell can be offered, by the command line so far. The last word is the one that is being typed.
+// Every value that a shell can be offered, by the command line so far. The last word is the one being typed.
 func TestWhatAShellIsOffered(t *testing.T) {
 	env, ids := home(t)
 	for name, c := range map[string]struct {
@@ -134,7 +134,7 @@ func TestWhatAShellIsOffered(t *testing.T) {
 	}
 }
 
-// The list of everything that is offered, to be looked at as a whole.
+// The list of all completions, for review as a whole.
 func TestGoldenCompletions(t *testing.T) {
 	env, _ := home(t)
 	var b strings.Builder
@@ -150,7 +150,7 @@ func TestGoldenCompletions(t *testing.T) {
 	golden.RequireEqual(t, []byte(b.String()))
 }
 
-// The journal of an embedded profile is found through the network that its service wrote down, without the service.
+// The journal of an embedded profile is found through the network that its service stored, without the service.
 func TestOperationsOfAnEmbeddedProfileAreOffered(t *testing.T) {
 	dir := t.TempDir()
 	n, err := network.Descriptor{Version: network.Version, Kind: network.Embedded, Chains: []string{"eip155:1"}, Genesis: map[string]string{}, Formulas: []network.Formula{}}.WithID()
@@ -174,7 +174,7 @@ func TestOperationsOfAnEmbeddedProfileAreOffered(t *testing.T) {
 	}
 }
 
-// A shell asks at every key. What it is told comes from files that are read only, however broken they are.
+// A shell asks at every key. Its answers come from files that the program only reads, however broken they are.
 func TestCompletionsChangeNothingAndSurviveAnything(t *testing.T) {
 	env, _ := home(t)
 	dir := filepath.Dir(strings.TrimPrefix(env[0], "COFFER_CONFIG="))
@@ -215,7 +215,8 @@ func tree(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// A flag whose value is a file or a directory must not be left without completions, and one that is none must not offer files.
+// A flag whose value is a file or a directory must not be left without completions, and one with another value must
+// not offer files.
 func TestEveryFlagOfAFileOffersFiles(t *testing.T) {
 	env, _ := home(t)
 	for _, c := range cli.Documented(whole(io.Discard).Root()) {
@@ -234,7 +235,7 @@ func TestEveryFlagOfAFileOffersFiles(t *testing.T) {
 	}
 }
 
-// runs writes a script to a file and has a shell look at it, where that shell is installed.
+// runs writes a script to a file and has a shell check it, if that shell is installed.
 func runs(t *testing.T, shell string, args ...string) (string, bool) {
 	t.Helper()
 	path, err := exec.LookPath(shell)
@@ -272,7 +273,8 @@ func TestTheScriptOfEveryShellIsParsedByIt(t *testing.T) {
 	}
 }
 
-// In bash an @ ends a word, as for the names of hosts. What is offered behind usdc@ has to be what is missing, or the line would read usdc@usdc@base.
+// In bash an @ ends a word, as for the names of hosts. The completion after usdc@ has to be the missing part, or the
+// line would read usdc@usdc@base.
 func TestBashCompletesBehindAnAt(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "coffer.bash")
 	if err := os.WriteFile(script, []byte(says(t, nil, "completion", "bash")), 0o600); err != nil {

@@ -14,8 +14,8 @@ import (
 	"coffer/wallet/vault"
 )
 
-// values finds what a flag or an argument may be, offline: in the configuration, the catalogue and the journal. It opens no vault, asks no service and changes
-// no file; what cannot be read gives nothing.
+// values finds what a flag or an argument may be, offline: in the configuration, the catalogue and the journal. It
+// opens no vault, asks no service and changes no file; what it cannot read adds nothing.
 type values struct{ p Program }
 
 // Results of a completion.
@@ -37,7 +37,7 @@ func flagsOf(c *cobra.Command) iter.Seq[*pflag.Flag] {
 	}
 }
 
-// files completes names of files, those with one of the extensions where some are given.
+// files completes names of files, those with one of the extensions if any are given.
 func files(extensions ...string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(extensions) == 0 {
@@ -55,14 +55,14 @@ func nothing(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellC
 	return nil, noFiles
 }
 
-// of completes words that are known beforehand.
+// of completes fixed words.
 func of(words ...string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return words, inOrder
 	}
 }
 
-// arguments completes what stands behind a command without a flag.
+// arguments completes the words after a command that belong to no flag.
 func (v values) arguments(c *cobra.Command) cobra.CompletionFunc {
 	switch c.CommandPath() {
 	case "coffer apply":
@@ -85,7 +85,7 @@ func (v values) arguments(c *cobra.Command) cobra.CompletionFunc {
 	return nothing
 }
 
-// once completes the first argument alone.
+// once completes only the first argument.
 func once(f cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -109,7 +109,7 @@ func (v values) flag(c *cobra.Command, f *pflag.Flag) cobra.CompletionFunc {
 	return nothing
 }
 
-// byName knows the flags that mean the same wherever they stand.
+// byName completes the flags that mean the same on every command.
 func (v values) byName(c *cobra.Command, name string) cobra.CompletionFunc {
 	switch name {
 	case "profile":
@@ -173,7 +173,7 @@ func fixed(c *cobra.Command, name string) cobra.CompletionFunc {
 	return nil
 }
 
-// several lets a flag that takes a list separated by commas go on behind the last one.
+// several lets a flag that takes a comma-separated list continue after the last comma.
 func several(f *pflag.Flag, fn cobra.CompletionFunc) cobra.CompletionFunc {
 	if f.Value.Type() != "stringSlice" {
 		return fn

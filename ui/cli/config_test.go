@@ -33,7 +33,7 @@ func TestConfigShowNamesEachSource(t *testing.T) {
 	env, _ := home(t)
 	dir := filepath.Dir(strings.TrimPrefix(env[0], "COFFER_CONFIG="))
 	out := strings.ReplaceAll(says(t, append(env, "COFFER_SPEED=9", "XDG_STATE_HOME=here"), "config", "show"), dir, "DIR")
-	out = regexp.MustCompile(`(DIR\S*) +`).ReplaceAllString(out, "$1  ") // the name of the directory is not always as long
+	out = regexp.MustCompile(`(DIR\S*) +`).ReplaceAllString(out, "$1  ") // the length of the directory's name varies
 	golden.RequireEqual(t, []byte(out))
 	var shown struct {
 		Settings []config.Effective
@@ -78,7 +78,8 @@ func TestConfigCheckTellsTheLine(t *testing.T) {
 	}
 }
 
-// TH-K1: no variable takes a secret. One that was meant to is named, once, on standard error; its value is shown nowhere, and the command goes on.
+// TH-K1: no variable takes a secret. A variable that looks like one is named, once, on standard error; its value
+// appears nowhere, and the command continues.
 func TestASecretInTheEnvironmentIsIgnoredAndSaid(t *testing.T) {
 	var out, errs bytes.Buffer
 	p := whole(&out, "COFFER_API_KEY=hunter2", "COFFER_PASSPHRASE=hunter2")
@@ -104,7 +105,7 @@ func TestASecretInTheEnvironmentIsIgnoredAndSaid(t *testing.T) {
 	}
 }
 
-// COFFER_PROFILE is the profile of a shell; the command line goes before it.
+// COFFER_PROFILE is the profile of a shell; the command line overrides it.
 func TestTheProfileComesFromTheFlagThenFromTheEnvironment(t *testing.T) {
 	env, _ := home(t)
 	for _, c := range []struct {

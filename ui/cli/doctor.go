@@ -12,7 +12,7 @@ import (
 	"coffer/ui/doctor"
 )
 
-// ErrUnwell says that the doctor found something bad; what it is was printed.
+// ErrUnwell means that the doctor found a fault, which it printed.
 var ErrUnwell = errors.New("something needs attention, see above")
 
 // examined is a finding as `coffer doctor --json` prints it. Level is good, look, bad or unknown.
@@ -24,7 +24,7 @@ type examined struct {
 	Todo  string `json:"todo,omitempty"`
 }
 
-// doctor is the command that looks at everything between a person and a working wallet.
+// doctor is the command that examines everything between the user and a working wallet.
 func (p Program) doctor(g *Global) *cobra.Command {
 	var asJSON, report bool
 	c := &cobra.Command{
@@ -67,7 +67,7 @@ nothing. The exit code is 1 when something is bad.`,
 	return c
 }
 
-// Examine answers `coffer doctor`: the findings, and what was looked at.
+// Examine answers `coffer doctor`: the findings, and what was examined.
 type Examine func(ctx context.Context, g Global) ([]doctor.Finding, doctor.Deps, error)
 
 func (p Program) examined(found []doctor.Finding) error {

@@ -44,7 +44,7 @@ func TestTheDoctorPrintsEachFindingAndFailsWhenSomethingIsBad(t *testing.T) {
 	}
 }
 
-// What is wrong with the environment is found as well: values are never shown.
+// The doctor finds faults of the environment as well, and never shows values.
 func TestTheDoctorLooksAtTheEnvironment(t *testing.T) {
 	for name, part := range map[string]string{
 		"COFFER_PASSPHRASE=hunter2": "COFFER_PASSPHRASE: ignored, no variable takes a secret", "XDG_DATA_HOME=here": "XDG_DATA_HOME: ignored, it is a relative path", "COFFER_PROFIL=team": "COFFER_PROFIL: no setting",

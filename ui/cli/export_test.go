@@ -2,7 +2,7 @@ package cli
 
 import "github.com/spf13/cobra"
 
-// Root is the whole tree of commands, for tests that look at it.
+// Root is the whole tree of commands, for tests that inspect it.
 func (p Program) Root() *cobra.Command {
 	root := p.root()
 	root.InitDefaultHelpCmd()
@@ -18,5 +18,5 @@ var (
 	CheckValues = checkValues
 )
 
-// HelpWidth is what help is written for.
+// HelpWidth is the width of help.
 const HelpWidth = helpWidth

@@ -6,12 +6,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// checkValues refuses a flag where the value of another one belongs: `--again --yes` would take "--yes" for the value and leave the flag out. Such a value can
-// still be given as `--again=--yes`.
+// checkValues refuses a flag in the place of another flag's value: `--again --yes` would take "--yes" for the value
+// and leave the flag out. The user can still give such a value as `--again=--yes`.
 func checkValues(root *cobra.Command, args []string) error {
 	c, _, err := root.Find(args)
 	if err != nil || c.DisableFlagParsing {
-		return nil // cobra says what is wrong
+		return nil // cobra reports the fault
 	}
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
 		name, long := strings.CutPrefix(args[i], "--")
@@ -32,7 +32,8 @@ func checkValues(root *cobra.Command, args []string) error {
 	return nil
 }
 
-// isFlag reports text that is meant as a flag: anything after two dashes, or a single letter that the command knows. "-" is a file and "-5" a number.
+// isFlag reports text that looks like a flag: anything after two dashes, or a single letter that the command knows.
+// "-" is a file and "-5" a number.
 func isFlag(c *cobra.Command, arg string) bool {
 	if strings.HasPrefix(arg, "--") {
 		return true
@@ -40,7 +41,7 @@ func isFlag(c *cobra.Command, arg string) bool {
 	return len(arg) == 2 && arg[0] == '-' && (arg[1] == 'h' || c.Flags().ShorthandLookup(arg[1:]) != nil)
 }
 
-// followed names a flag that the command knows; anything else is not repeated, as it may be a secret.
+// followed names a flag that the command knows; it repeats nothing else, which may be a secret.
 func followed(c *cobra.Command, arg string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 	if c.Flag(name) == nil {

@@ -13,7 +13,7 @@ import (
 	"coffer/ui/cli"
 )
 
-// TestL6_AFlagIsNoValueOfAnotherFlag gives every flag of every command that takes a value another flag in its place.
+// TestL6_AFlagIsNoValueOfAnotherFlag gives another flag as the value of every flag that takes one, on every command.
 func TestL6_AFlagIsNoValueOfAnotherFlag(t *testing.T) {
 	tried := map[string]int{}
 	var walk func(c *cobra.Command)
@@ -50,7 +50,7 @@ func TestL6_AFlagIsNoValueOfAnotherFlag(t *testing.T) {
 	}
 }
 
-// TestL6_ValuesThatBeginWithADashAreStillValues keeps numbers below zero, standard input and what is joined by =.
+// TestL6_ValuesThatBeginWithADashAreStillValues keeps numbers below zero, standard input and values joined by =.
 func TestL6_ValuesThatBeginWithADashAreStillValues(t *testing.T) {
 	for _, args := range [][]string{
 		{"apply", "-", "--again=--yes"}, {"apply", "--again", "-5", "-"}, {"history", "--limit", "-1"}, {"call", "--arg", "-5", "--arg=--text"},

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// helpWidth is what help is written for, in characters.
+// helpWidth is the width of help, in characters.
 const helpWidth = 80
 
 // Groups of the commands in help.
@@ -21,7 +21,8 @@ const (
 	groupProgram = "program"
 )
 
-// groups puts the commands of the first level in groups. One that is not named here stands under "Additional Commands".
+// groups puts the commands of the first level in groups. A command that is not named here appears under "Additional
+// Commands".
 func groups(root *cobra.Command) {
 	root.AddGroup(
 		&cobra.Group{ID: groupLook, Title: "Look:"}, &cobra.Group{ID: groupAct, Title: "Act, and judge before:"},
@@ -43,7 +44,8 @@ func groups(root *cobra.Command) {
 	root.SetHelpCommandGroupID(groupProgram)
 }
 
-// helpCommand is `coffer help`: the help of the command that its words name. Words that name none are refused as they are without help before them.
+// helpCommand is `coffer help`: the help of the command that its words name. It refuses words that name none, as the
+// command itself would, without help before them.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [command]",
@@ -71,14 +73,15 @@ func helpCommand() *cobra.Command {
 			if len(rest) > 0 {
 				return noArgs(about, rest)
 			}
-			about.InitDefaultHelpFlag() // so that it is listed
+			about.InitDefaultHelpFlag() // so that help lists it
 			help(about, nil)
 			return nil
 		},
 	}
 }
 
-// known refuses words behind a command that only has commands below it, as its help would otherwise answer for one that does not exist.
+// known refuses words after a command that only has subcommands, whose help would otherwise answer for one that does
+// not exist.
 func known(c *cobra.Command, words []string) error {
 	if !c.HasAvailableSubCommands() || len(words) == 0 {
 		return nil
@@ -86,7 +89,7 @@ func known(c *cobra.Command, words []string) error {
 	return noArgs(c, words)
 }
 
-// help prints what a command does, for 80 columns; examples stay as they are, so that they can be copied.
+// help prints what a command does, for 80 columns; examples stay as they are, so that the user can copy them.
 func help(c *cobra.Command, _ []string) {
 	w := c.OutOrStdout()
 	says := c.Long
@@ -95,7 +98,7 @@ func help(c *cobra.Command, _ []string) {
 	}
 	fmt.Fprintf(w, "%s\n\n", reflow(says, helpWidth))
 	c.SetOut(w)
-	_ = usage(c) // a help that cannot be written has nobody to be told
+	_ = usage(c) // a failure to write help has no place to be reported
 }
 
 // usage prints how a command is called.
@@ -151,7 +154,8 @@ func usageFlags(w io.Writer, title string, f *pflag.FlagSet) {
 	}
 }
 
-// flagUsages lists flags: where a name is long, what it does stands below it. A line that begins with two blanks in the words of a flag is not broken.
+// flagUsages lists flags: what a flag with a long name does is on the line below it. A line of a flag's text that
+// begins with two blanks is not broken.
 func flagUsages(f *pflag.FlagSet) string {
 	const column = 22
 	var b strings.Builder
@@ -166,7 +170,7 @@ func flagUsages(f *pflag.FlagSet) string {
 			name = ""
 		}
 		for _, l := range lines {
-			if strings.HasPrefix(l, "  ") { // a table of its own
+			if strings.HasPrefix(l, "  ") { // a separate table
 				fmt.Fprintf(&b, "      %s\n", l)
 				continue
 			}
@@ -203,7 +207,7 @@ func valueWord(f *pflag.Flag) string {
 	return value
 }
 
-// flagWords is what a flag does, with its default where it is worth telling.
+// flagWords is what a flag does, with its default where that is informative.
 func flagWords(f *pflag.Flag) string {
 	_, says := pflag.UnquoteUsage(f)
 	says = strings.TrimRight(says, "\n")
@@ -217,7 +221,7 @@ func flagWords(f *pflag.Flag) string {
 	return fmt.Sprintf("%s (default %s)", says, f.DefValue)
 }
 
-// reflow breaks paragraphs at a width. Lines that begin with a blank stay as they are; a line without anything ends a paragraph.
+// reflow breaks paragraphs at a width. Lines that begin with a blank stay as they are; an empty line ends a paragraph.
 func reflow(s string, width int) string {
 	var out []string
 	var words []string
@@ -241,7 +245,7 @@ func reflow(s string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// fill puts words on lines.
+// fill distributes words over lines.
 func fill(words []string, width int) []string {
 	var out []string
 	line := ""

@@ -34,10 +34,11 @@ func TestEveryCommandSaysWhatItDoesAndShowsHow(t *testing.T) {
 	})
 }
 
-// reComment is what an example says about itself: behind two blanks or more.
+// reComment is the remark in an example: after two blanks or more.
 var reComment = regexp.MustCompile(`\s{2,}\S.*$`)
 
-// shellWords splits a line as a shell does, up to the first redirection or pipe. ok is false for quotes that do not end.
+// shellWords splits a line as a shell does, up to the first redirection or pipe. ok is false for quotes without an
+// end.
 func shellWords(line string) (words []string, ok bool) {
 	word, in, quote := "", false, rune(0)
 	for _, r := range line + " " {
@@ -60,7 +61,8 @@ func shellWords(line string) (words []string, ok bool) {
 	return words, quote == 0
 }
 
-// An example that cannot be typed is worse than none: its flags exist, their values can be read and the arguments are as many as the command takes.
+// An example that cannot be typed is worse than none: its flags exist, their values parse and it has as many arguments
+// as the command takes.
 func TestEveryExampleCanBeTyped(t *testing.T) {
 	every(t, func(t *testing.T, c *cobra.Command) {
 		own := false
@@ -95,7 +97,7 @@ func TestEveryExampleCanBeTyped(t *testing.T) {
 	})
 }
 
-// Only what is to be copied or stands in a table of its own may be wider.
+// Only lines to copy and separate tables may be wider.
 func TestHelpFitsEightyColumns(t *testing.T) {
 	every(t, func(t *testing.T, c *cobra.Command) {
 		args := append(strings.Fields(c.CommandPath())[1:], "--help")
@@ -122,7 +124,8 @@ func TestReflowKeepsTablesAndParagraphs(t *testing.T) {
 	}
 }
 
-// Help for a command that does not exist is an error as the command itself is: nothing on standard output, and what was meant on standard error.
+// Help for a command that does not exist is an error as the command itself is: nothing on standard output, and the
+// suggestion on standard error.
 func TestHelpOfACommandThatDoesNotExistIsRefusedWithASuggestion(t *testing.T) {
 	const key = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318"
 	for line, hint := range map[string]string{

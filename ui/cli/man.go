@@ -53,7 +53,7 @@ same program writes the same pages.`,
 	}
 }
 
-// manDate is the day that the pages bear, "" when none is known.
+// manDate is the date on the pages, "" when unknown.
 func (p Program) manDate() (string, error) {
 	if s := p.getenv("SOURCE_DATE_EPOCH"); s != "" {
 		n, err := strconv.ParseInt(s, 10, 64)
@@ -73,11 +73,11 @@ type manual struct{ version, date string }
 
 // write writes the pages of c and everything below it.
 func (m manual) write(c *cobra.Command, dir string) (n int, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // pages are for everybody
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // pages are public
 		return 0, InFile(err)
 	}
 	for _, one := range documented(c) {
-		if err := os.WriteFile(filepath.Join(dir, manName(one)+"."+manSection), m.page(one), 0o644); err != nil { //nolint:gosec // pages are for everybody
+		if err := os.WriteFile(filepath.Join(dir, manName(one)+"."+manSection), m.page(one), 0o644); err != nil { //nolint:gosec // pages are public
 			return n, InFile(err)
 		}
 		n++
@@ -105,7 +105,7 @@ func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(
 // page is the page of a command, in the macros of man(7).
 func (m manual) page(c *cobra.Command) []byte {
 	r := &roff{}
-	r.line(fmt.Sprintf(".TH \"%s\" %s \"%s\" \"%s\" \"Coffer\"", escape(strings.ToUpper(manName(c))), manSection, m.date, escape("coffer "+m.version))) // a date is read, so it is not escaped
+	r.line(fmt.Sprintf(".TH \"%s\" %s \"%s\" \"%s\" \"Coffer\"", escape(strings.ToUpper(manName(c))), manSection, m.date, escape("coffer "+m.version))) // programs parse the date, so it is not escaped
 	r.section("NAME")
 	r.text(manName(c) + " - " + lowerFirst(c.Short))
 	r.section("SYNOPSIS")

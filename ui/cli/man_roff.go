@@ -9,7 +9,7 @@ import (
 	"coffer/config"
 )
 
-// exitCodes says what each exit code means; the index is the code.
+// exitCodes describes each exit code; the index is the code.
 func exitCodes() []string {
 	return []string{
 		ExitDone:    "Done.",
@@ -23,7 +23,7 @@ func exitCodes() []string {
 	}
 }
 
-// surroundings are what the program reads beside its arguments.
+// surroundings are what the program reads besides its arguments.
 func (manual) surroundings(r *roff) {
 	r.section("ENVIRONMENT")
 	r.prose("No variable takes a secret. One that sounds as if it did, such as COFFER_API_KEY, is ignored, which is said.")
@@ -66,14 +66,14 @@ func (r *roff) text(s string) { r.line(start(escape(s))) }
 
 func (r *roff) bold(s string) { r.line(`\fB` + escape(s) + `\fR`) }
 
-// item is a term and what it means.
+// item is a term and its meaning.
 func (r *roff) item(term, says string) {
 	r.line(".TP")
 	r.bold(term)
 	r.lines(says)
 }
 
-// lines writes text that may have line breaks; those that begin with two blanks stay as they are.
+// lines writes text that may have line breaks; lines that begin with two blanks stay as they are.
 func (r *roff) lines(says string) {
 	var table []string
 	flush := func() {
@@ -103,7 +103,7 @@ func (r *roff) prose(s string) {
 	}
 }
 
-// literal writes lines as they stand, without filling.
+// literal writes lines unchanged, without filling.
 func (r *roff) literal(lines []string) {
 	r.macro("nf")
 	for _, l := range lines {
@@ -125,7 +125,8 @@ func (r *roff) flags(title string, f *pflag.FlagSet) {
 	})
 }
 
-// escape makes text of what means something to roff. The signs that have another shape in print are written as they are typed.
+// escape escapes characters that mean something to roff. Signs that would take another shape in print keep the typed
+// one.
 func escape(s string) string {
 	var b strings.Builder
 	for _, c := range s {

@@ -74,7 +74,7 @@ func TestEveryCommandHasAPageWithItsFlags(t *testing.T) {
 	golden.RequireEqual(t, []byte(all["coffer-status.1"]))
 }
 
-// Two runs of one program write the same bytes; the day is that of the source, never today.
+// Two runs of one program write the same bytes; the date is that of the source, never today.
 func TestThePagesAreTheSameTwice(t *testing.T) {
 	if a, b := pages(t), pages(t); !maps.Equal(a, b) || !strings.Contains(a["coffer.1"], `"2026-11-21"`) {
 		t.Error("two runs differ, or the day is not that of the revision")
@@ -87,7 +87,7 @@ func TestThePagesAreTheSameTwice(t *testing.T) {
 	}
 }
 
-// What the programs that show pages say of them, where they are installed.
+// The programs that show pages accept them, if installed.
 func TestThePagesAreAccepted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man1")
 	says(t, nil, "man", dir)
@@ -98,7 +98,7 @@ func TestThePagesAreAccepted(t *testing.T) {
 	slices.Sort(files)
 	for _, check := range [][]string{{"mandoc", "-T", "lint", "-W", "warning"}, {"groff", "-man", "-Tutf8", "-ww", "-z"}, {"man", "--warnings=w", "-l", "-Tutf8", "-Z"}} {
 		if check[0] == "man" {
-			files = files[:1] // it begins four programs for each page
+			files = files[:1] // it starts four programs for each page
 		}
 		if out, there := runs(t, check[0], append(check[1:], files...)...); there && check[0] != "man" && strings.TrimSpace(out) != "" {
 			t.Errorf("%s:\n%s", check[0], out)

@@ -20,22 +20,22 @@ const PassphraseFlag = "passphrase-fd"
 // maxPassphrase bounds a passphrase, in bytes.
 const maxPassphrase = 1024
 
-// passphraseQuestion begins every question for a passphrase; what was given for one is never the answer to another question, such as that for an API key,
-// which goes to the service.
+// passphraseQuestion begins every question for a passphrase; a given passphrase never answers another question, such
+// as the one for an API key, which goes to the service.
 const passphraseQuestion = "Passphrase of profile "
 
-// PassphraseQuestion asks for the passphrase of a profile's keys. A Prompt says lines that stand above it before it asks.
+// PassphraseQuestion asks for the passphrase of a profile's keys. A Prompt prints lines above it before it asks.
 func PassphraseQuestion(profile string) string {
 	return passphraseQuestion + profile + " (not shown): "
 }
 
-// asksPassphrase reports whether a question, whose last line is what is asked, is for the passphrase of the keys.
+// asksPassphrase reports whether a question, by its last line, asks for the passphrase of the keys.
 func asksPassphrase(question string) bool {
 	_, question = above(question)
 	return strings.HasPrefix(question, passphraseQuestion)
 }
 
-// above splits a question into the lines to say before and its last line.
+// above splits a question into the lines to print before and its last line.
 func above(question string) (lines []string, last string) {
 	all := strings.Split(question, "\n")
 	return all[:len(all)-1], all[len(all)-1]
@@ -44,21 +44,22 @@ func above(question string) (lines []string, last string) {
 // serviceQuestion begins every question for the key of a service.
 const serviceQuestion = "API key for profile "
 
-// A Passphrase is what --passphrase-fd gave, for one question at most; the zero value was given nothing.
+// A Passphrase is the content of --passphrase-fd, for one question at most; the zero value has none.
 type Passphrase struct {
 	given bool
 	pass  secret.Secret
 }
 
-// GivenPassphrase is a passphrase that did not come from a descriptor. It takes the secret.
+// GivenPassphrase is a passphrase from a source other than a descriptor. It takes the secret.
 func GivenPassphrase(pass secret.Secret) *Passphrase { return &Passphrase{given: true, pass: pass} }
 
-// AddPassphrase gives a command the flag of a passphrase.
+// AddPassphrase adds the flag of a passphrase to a command.
 func AddPassphrase(cmd *cobra.Command) {
 	cmd.Flags().Int(PassphraseFlag, -1, "read the passphrase of the keys from this inherited file descriptor `N`")
 }
 
-// ReadPassphrase reads the descriptor of --passphrase-fd, if it was given, before anything else is opened. terminal says that a person is there to be asked.
+// ReadPassphrase reads the descriptor of --passphrase-fd, if given, before anything else is opened. terminal means
+// that a user is there to be asked.
 func ReadPassphrase(cmd *cobra.Command, terminal bool) (*Passphrase, error) {
 	if !cmd.Flags().Changed(PassphraseFlag) {
 		return &Passphrase{}, nil
@@ -78,7 +79,8 @@ func ReadPassphrase(cmd *cobra.Command, terminal bool) (*Passphrase, error) {
 	return &Passphrase{given: true, pass: pass}, errors.Join(err, f.Close())
 }
 
-// Take answers a question for the passphrase of the keys with what was given, once. mine is false where the question is for somebody else.
+// Take answers a question for the passphrase of the keys with the given one, once. mine is false where the question is
+// for another source.
 func (p *Passphrase) Take(question string) (pass secret.Secret, mine bool, err error) {
 	if p == nil || !p.given || !asksPassphrase(question) {
 		return secret.Secret{}, false, nil
@@ -91,7 +93,7 @@ func (p *Passphrase) Take(question string) (pass secret.Secret, mine bool, err e
 	return pass, true, nil
 }
 
-// Wipe wipes what was given and not taken.
+// Wipe wipes a given passphrase that was not taken.
 func (p *Passphrase) Wipe() {
 	p.pass.Wipe()
 	p.pass = secret.Secret{}
@@ -100,7 +102,8 @@ func (p *Passphrase) Wipe() {
 // passphraseKey finds the passphrase of a command in its context.
 type passphraseKey struct{}
 
-// Passing gives a command the flag of a passphrase; while the command runs, a Prompt answers with what the flag gave. It goes around the RunE that there is.
+// Passing adds the flag of a passphrase to a command; while the command runs, a Prompt answers with what the flag
+// gave. It wraps the existing RunE.
 func Passing(cmd *cobra.Command, terminal bool) *cobra.Command {
 	AddPassphrase(cmd)
 	run := cmd.RunE
@@ -122,13 +125,13 @@ func given(ctx context.Context, question string) (secret.Secret, bool, error) {
 	return p.Take(question)
 }
 
-// PassphraseGiven reports whether the running command was given the passphrase of the keys and it was not taken yet.
+// PassphraseGiven reports whether the running command was given the passphrase of the keys and has not taken it yet.
 func PassphraseGiven(ctx context.Context) bool {
 	p, _ := ctx.Value(passphraseKey{}).(*Passphrase)
 	return p != nil && p.given && !p.pass.Empty()
 }
 
-// Unasked is the error of a question that needs a person where there is none.
+// Unasked is the error of a question that needs a user where there is none.
 func Unasked(question string) error {
 	if asksPassphrase(question) {
 		return &AccessError{
@@ -141,7 +144,7 @@ func Unasked(question string) error {
 	return &UsageError{Problem: "a secret is asked for on a terminal, and there is none", Hint: "run it where you can type; no flag and no variable takes a secret"}
 }
 
-// readPassphrase takes the first line, or everything when there is no end of a line. It reads no byte beyond.
+// readPassphrase takes the first line, or everything when no line ends. It reads no byte beyond.
 func readPassphrase(r io.Reader) (secret.Secret, error) {
 	line := make([]byte, 0, maxPassphrase+1) // never grows, so no copy stays behind
 	var one [1]byte
@@ -165,7 +168,7 @@ func readPassphrase(r io.Reader) (secret.Secret, error) {
 	return secret.New(line), nil
 }
 
-// named is a file of a descriptor that was checked.
+// named is the file of a checked descriptor.
 func named(n int) (*os.File, error) {
 	if f := os.NewFile(uintptr(n), "passphrase"); f != nil {
 		return f, nil

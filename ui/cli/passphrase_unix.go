@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inherited opens a descriptor that this program was started with. What the program opened itself closes on exec and is refused.
+// inherited opens a descriptor that this program was started with. Descriptors that the program opened itself close on
+// exec and are refused.
 func inherited(n int) (*os.File, error) {
 	if n < 0 || n == 1 || n == 2 {
 		return nil, notInherited(n)

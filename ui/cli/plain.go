@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Plain is w without the control sequences by which a terminal is asked to mark pastes, for terminals that would show them and for readers that speak what is
-// written. A paste is then told from typing by its speed alone.
+// Plain is w without the control sequences that ask a terminal to mark pastes, for terminals that would show them and
+// for screen readers that speak the output. Then only its speed distinguishes a paste from typing.
 func Plain(w io.Writer) io.Writer { return plain{w} }
 
 type plain struct{ io.Writer }

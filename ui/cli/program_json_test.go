@@ -14,7 +14,7 @@ import (
 	"coffer/ui/doctor"
 )
 
-// someAdmin is what an admin command did: relayed, given out, and nothing to do.
+// someAdmin is the result of an admin command: relayed, printed, and nothing to do.
 func someAdmin(name string) []AdminResult {
 	action := map[string]string{
 		"accounts_exit_announce": api.AdminAnnounceExit, "accounts_exit_cancel": api.AdminCancelExit, "accounts_exit_sweep": api.AdminOperate,
@@ -39,13 +39,14 @@ func someFindings() []doctor.Finding {
 	}
 }
 
-// TestJSON pins every --json output of this package. Every one is one JSON document on standard output, whole also when the command fails.
+// TestJSON pins every --json output of this package. Every one is one JSON document on standard output, whole also
+// when the command fails.
 func TestJSON(t *testing.T) {
 	failed := errors.New("the relay is down")
 	for name, c := range map[string]struct {
 		args string
 		code int
-		err  error // of `accounts` after what was done
+		err  error // of `accounts` after these results
 	}{
 		"balances":               {args: "balances --json"},
 		"accounts_show":          {args: "accounts show --json"},

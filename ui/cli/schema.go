@@ -68,7 +68,7 @@ line, or the default. A setting without a value and without a default reads "-".
 	return cmd
 }
 
-// asProfileError makes an error about the name of a profile one of the command line.
+// asProfileError turns an error about the name of a profile into an error of the command line.
 func asProfileError(err error) error {
 	var broken *config.Error
 	var path *os.PathError

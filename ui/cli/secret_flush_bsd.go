@@ -4,8 +4,8 @@ package cli
 
 import "golang.org/x/sys/unix"
 
-// flushInput throws away what was typed and not read yet.
+// flushInput discards input that was typed and not read yet.
 func flushInput(fd uintptr) {
-	const queued = 1 // FREAD: what came in
+	const queued = 1 // FREAD: the input
 	_ = unix.IoctlSetPointerInt(int(fd), unix.TIOCFLUSH, queued)
 }

@@ -10,18 +10,18 @@ import (
 	"coffer/api/secret"
 )
 
-// errAgain says that the program was suspended meanwhile: the answer starts anew.
+// errAgain means that the program was suspended meanwhile: the answer starts anew.
 var errAgain = errors.New("suspended meanwhile")
 
-// errLines says that a paste of several lines was the answer to a question for one.
+// errLines means that a paste of several lines answered a question for one.
 var errLines = errors.New("this takes one line, and several were pasted; nothing was taken")
 
-// keySource gives the keys of a raw terminal. No bytes and no error mean that none came for a moment.
+// keySource gives the keys of a raw terminal. No bytes and no error mean that no key came for a moment.
 type keySource interface {
 	next(ctx context.Context, buf []byte) (int, error)
 }
 
-// readSecret reads keys up to enter. Whatever it does not return is wiped.
+// readSecret reads keys up to enter. It wipes everything that it does not return.
 func readSecret(ctx context.Context, in keySource, limit int, lines bool) (secret.Secret, error) {
 	a := answer{line: make([]byte, 0, limit)} // never grows, so no copy stays behind
 	var buf [256]byte
@@ -53,7 +53,7 @@ func readSecret(ctx context.Context, in keySource, limit int, lines bool) (secre
 	}
 }
 
-// Where an answer stands in a sequence of keys.
+// The position of an answer in a sequence of keys.
 type keyState int
 
 const (
@@ -66,7 +66,7 @@ const (
 // pasteEnd ends a bracketed paste.
 const pasteEnd = "\x1b[201~"
 
-// answer is what was typed so far. line keeps its backing array.
+// answer is the input so far. line keeps its backing array.
 type answer struct {
 	line  []byte
 	state keyState
@@ -82,10 +82,10 @@ func (a *answer) wipe() {
 	*a = answer{line: a.line[:0]}
 }
 
-// pause says that no key came for a moment: an escape that nothing follows is the key of that name.
+// pause notes that no key came for a moment: an escape that nothing follows is the key of that name.
 func (a *answer) pause() { a.state = inText }
 
-// result ends the answer. The line ends after a paste are no part of it.
+// result ends the answer. Line ends after a paste are no part of it.
 func (a *answer) result(lines bool) (secret.Secret, error) {
 	for n := len(a.line); n > 0 && (a.line[n-1] == '\r' || a.line[n-1] == '\n'); n-- {
 		a.line = a.line[:n-1]
@@ -127,7 +127,7 @@ func (a *answer) take(key byte) (done bool, err error) {
 	return a.typed(key)
 }
 
-// sequence adds a byte of a control sequence. Of all of them only the begin of a paste means something here.
+// sequence adds a byte of a control sequence. Only the begin of a paste means something here.
 func (a *answer) sequence(key byte) {
 	if key < '@' {
 		if a.seqN < len(a.seq) {
@@ -163,8 +163,8 @@ func (a *answer) typed(key byte) (done bool, err error) {
 	return false, nil
 }
 
-// pasted adds a byte of a paste: line ends and tabs stay, other control bytes go. ctrl+c ends the question here as well, so that a paste whose end never comes
-// holds nobody.
+// pasted adds a byte of a paste: line ends and tabs stay, other control bytes are dropped. ctrl+c ends the question
+// here as well, so that a paste without an end cannot trap the user.
 func (a *answer) pasted(key byte) error {
 	if key == pasteEnd[a.endN] {
 		if a.endN++; a.endN == len(pasteEnd) {
@@ -172,7 +172,7 @@ func (a *answer) pasted(key byte) error {
 		}
 		return nil
 	}
-	if n := a.endN; n > 0 { // it was not the end: what looked like it is text, but for the escape
+	if n := a.endN; n > 0 { // it was not the end: what looked like it is text, except the escape
 		a.endN = 0
 		for _, c := range []byte(pasteEnd[1:n]) {
 			if err := a.add(c); err != nil {

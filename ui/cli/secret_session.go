@@ -21,19 +21,20 @@ const (
 	modeRaw                // every key at once, none shown, none acted upon
 )
 
-// How a terminal is told to mark pastes, and to stop it.
+// The sequences that ask a terminal to mark pastes, and to stop it.
 const (
 	markPastes  = "\x1b[?2004h"
 	plainPastes = "\x1b[?2004l"
 )
 
 const (
-	pollTime  = 50 * time.Millisecond // one wait for keys; what comes within two of them after an answer belongs to the same paste
+	pollTime  = 50 * time.Millisecond // one wait for keys; input within two of them after an answer belongs to the same paste
 	drainTime = 3 * time.Second       // for an answer that never ends
 )
 
-// session has a terminal to itself, for one question or for a whole command. Between two questions and at its end, what was typed is thrown away. It is safe for
-// concurrent use; mu is held whenever the terminal is read or its mode changes, and while the program is suspended.
+// session has the terminal exclusively, for one question or for a whole command. Between two questions and at its end
+// it discards input. It is safe for concurrent use; mu is held whenever the terminal is read or its mode changes, and
+// while the program is suspended.
 type session struct {
 	file   term.File
 	out    io.Writer
@@ -62,16 +63,16 @@ func sessionOf(ctx context.Context, terminal any) *session {
 	return nil
 }
 
-// Hold keeps the terminal from showing what is typed, but for the answers of Line and Confirm, until end is called or ctx ends. Questions asked with the context
-// that it returns belong to it. A program that is suspended meanwhile gives the terminal back as it was, and takes it again when it goes on. Without a terminal
-// it does nothing.
+// Hold keeps the terminal from showing input, except the answers of Line and Confirm, until end is called or ctx ends.
+// Questions asked with the returned context belong to it. A suspended program gives the terminal back as it was, and
+// takes it again when it continues. Without a terminal Hold does nothing.
 func (p Prompt) Hold(ctx context.Context) (held context.Context, end func()) {
 	if !p.Terminal {
 		return ctx, func() {}
 	}
 	s, err := openSession(p.In, p.Out, modeSilent)
 	if err != nil {
-		return ctx, func() {} // a question says why
+		return ctx, func() {} // a question reports why
 	}
 	detach := context.AfterFunc(ctx, s.abandon)
 	return context.WithValue(ctx, sessionKey{}, s), func() {
@@ -80,7 +81,8 @@ func (p Prompt) Hold(ctx context.Context) (held context.Context, end func()) {
 	}
 }
 
-// OnSuspend has fn called before the program is suspended, from another goroutine, as long as the command of ctx holds the terminal.
+// OnSuspend has fn called before the program is suspended, from another goroutine, as long as the command of ctx holds
+// the terminal.
 func OnSuspend(ctx context.Context, fn func()) {
 	if s, _ := ctx.Value(sessionKey{}).(*session); s != nil {
 		s.mu.Lock()
@@ -115,7 +117,7 @@ func (s *session) set(m mode) error {
 	return nil
 }
 
-// begin asks a question: first the mode, then what was typed before is thrown away, then the question appears.
+// begin asks a question: first it sets the mode, then it discards earlier input, then the question appears.
 func (s *session) begin(m mode, question string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,11 +141,12 @@ func (s *session) ask() {
 	fmt.Fprint(s.out, s.question)
 }
 
-// finish throws away what follows the answer until the terminal is quiet, and goes back to the mode between questions; once ctx has ended, to the terminal's own.
+// finish discards what follows the answer until the terminal is quiet, and returns to the mode between questions; once
+// ctx has ended, to the terminal's own.
 func (s *session) finish(ctx context.Context) {
 	s.mu.Lock()
 	raw := s.mode == modeRaw
-	_ = s.set(modeRaw) // what is left of a line that has no end yet can be read only so
+	_ = s.set(modeRaw) // only this mode reads the rest of a line that has no end yet
 	s.mu.Unlock()
 	s.drain()
 	s.mu.Lock()
@@ -176,7 +179,8 @@ func (s *session) drain() {
 	}
 }
 
-// abandon restores the terminal when the context of a command has ended: the next signal may end the program at once. A question that is open does it itself.
+// abandon restores the terminal when the context of a command has ended: the next signal may end the program at once.
+// An open question does so itself.
 func (s *session) abandon() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +205,7 @@ func (s *session) end() {
 	s.stop()
 }
 
-// lock tells whoever keeps keys that the program is about to stop; s.mu is held.
+// lock calls the functions of OnSuspend before the program stops; s.mu is held.
 func (s *session) lock() {
 	s.stops++
 	for _, lock := range s.locks {
@@ -217,7 +221,7 @@ func (s *session) leave() {
 	}
 }
 
-// again takes the terminal after the program was continued; s.mu is held.
+// again takes the terminal after the program continued; s.mu is held.
 func (s *session) again() {
 	if s.ended {
 		return

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// playAsks asks as a command does: a secret, a pause that ends with a signal, a secret, and a line that is shown.
+// playAsks asks as a command does: a secret, a pause that ends with a signal, a secret, and a visible line.
 func playAsks() int {
 	p := Prompt{In: os.Stdin, Out: os.Stderr, Terminal: true}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
@@ -89,7 +89,8 @@ func playAgain() int {
 	return 0
 }
 
-// playShell starts the program in the foreground, continues it after a line of input when it stops, and takes what is left in the terminal for a command.
+// playShell starts the program in the foreground, continues it after a line of input when it stops, and takes the
+// remaining input of the terminal for a command.
 func playShell() int {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), playEnv+"=asks")
@@ -125,7 +126,7 @@ func playShell() int {
 	}
 }
 
-// player is a person in front of the played shell.
+// player is a user in front of the played shell.
 type player struct {
 	*testing.T
 	*termtest.Terminal
@@ -175,7 +176,7 @@ func (p player) signal(sig syscall.Signal) {
 	}
 }
 
-// closes ends the shell, which takes one line, and makes sure that it is the only one.
+// closes ends the shell, which takes one line, and checks that it is the only one.
 func (p player) closes(code int) {
 	p.Helper()
 	p.sees(fmt.Sprintf("stopped false, echo true, code %d", code))
@@ -189,7 +190,8 @@ func (p player) closes(code int) {
 	}
 }
 
-// A paste of several lines is the answer as a whole, or its rest is thrown away; neither the next question nor the shell gets any of it.
+// A paste of several lines is the answer as a whole, or its rest is discarded; neither the next question nor the shell
+// gets any of it.
 func TestSecretPasteOfSeveralLinesGoesNowhereElse(t *testing.T) {
 	p := play(t)
 	p.sees("First:")
@@ -211,7 +213,7 @@ func TestSecretPasteOfSeveralLinesGoesNowhereElse(t *testing.T) {
 	}
 }
 
-// What is typed between two questions is neither shown nor an answer.
+// Input between two questions is neither shown nor an answer.
 func TestSecretTypedEarlyIsNotShown(t *testing.T) {
 	p := play(t)
 	p.sees("First:")
@@ -226,7 +228,7 @@ func TestSecretTypedEarlyIsNotShown(t *testing.T) {
 	p.closes(0)
 }
 
-// TH-K6: a suspended command locks the vault and gives the terminal back; continued, it shows nothing of what is typed.
+// TH-K6: a suspended command locks the vault and gives the terminal back; when it continues, it shows no input.
 func TestSecretQuestionIsSuspendedAndGoesOn(t *testing.T) {
 	p := play(t)
 	p.sees("First:")
@@ -253,7 +255,7 @@ func TestSecretQuestionIsSuspendedAndGoesOn(t *testing.T) {
 	p.closes(0)
 }
 
-// An end from outside restores the terminal, and what was typed by then is gone.
+// An end from outside restores the terminal and discards the input so far.
 func TestSecretQuestionThatIsEndedRestoresTheTerminal(t *testing.T) {
 	p := play(t)
 	p.sees("First:")
@@ -269,7 +271,7 @@ func TestSecretQuestionThatIsEndedRestoresTheTerminal(t *testing.T) {
 	q.closes(3)
 }
 
-// What was wrong with an answer stands on a line of its own above the question that comes again, and nowhere but on the terminal.
+// The fault of an answer is on its own line above the repeated question, and only on the terminal.
 func TestWhatWasWrongStandsAboveTheQuestion(t *testing.T) {
 	var out strings.Builder
 	cmd := exec.Command(os.Args[0])

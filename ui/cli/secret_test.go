@@ -76,7 +76,7 @@ func TestSecretIsReadByKeys(t *testing.T) {
 	}
 }
 
-// TH-K4: what was taken back, or not returned, is not left in memory.
+// TH-K4: no deleted or unreturned input stays in memory.
 func TestSecretThatWasTakenBackIsWiped(t *testing.T) {
 	a := answer{line: make([]byte, 0, 16)}
 	for _, keys := range []string{"secrét\x7f\x7f", "\x15ab"} {
@@ -95,7 +95,7 @@ func TestSecretThatWasTakenBackIsWiped(t *testing.T) {
 	}
 }
 
-// However keys arrive, an answer has no control byte but those of a paste, and never more than its bound.
+// However keys arrive, an answer has no control bytes except those of a paste, and never more than its bound.
 func FuzzSecretKeys(f *testing.F) {
 	f.Add([]byte("k\x1b[200~a\rb\x1b[201~\x7f\x15x\r"))
 	f.Fuzz(func(t *testing.T, keys []byte) {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// contTime is how long the signal that continues is waited for, twice: a stopped process does not run its timers.
+// contTime is how long to wait for the signal that continues, twice: a stopped process does not run its timers.
 const contTime = 200 * time.Millisecond
 
 // reader is empty: keys are read when they are there.
@@ -37,7 +37,8 @@ func apply(fd uintptr, before *term.State, m mode) error {
 	return term.SetState(fd, &state)
 }
 
-// next reads keys if there are some within pollTime. Nothing is read in the background, which would stop the program in the midst of it.
+// next reads keys that arrive within pollTime. It does not read while the program is in the background, where a read
+// would stop it half-way.
 func (s *session) next(ctx context.Context, buf []byte) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -52,14 +53,14 @@ func (s *session) next(ctx context.Context, buf []byte) (int, error) {
 		s.seen = s.stops
 		return 0, errAgain
 	}
-	// Asked again: the program may have been suspended, and the keys thrown away, before the lock was taken.
+	// Asked again: before the lock was taken, the program may have been suspended and the keys discarded.
 	if ready, err := readable(fd, 0); err != nil || !ready || !foreground(fd) {
 		return 0, err
 	}
 	return s.file.Read(buf)
 }
 
-// readable waits until there is something to read. A signal ends the wait.
+// readable waits until there is input. A signal ends the wait.
 func readable(fd int, wait time.Duration) (bool, error) {
 	if fd >= unix.FD_SETSIZE {
 		return false, unix.EBADF
@@ -74,7 +75,7 @@ func readable(fd int, wait time.Duration) (bool, error) {
 	return n > 0, err
 }
 
-// foreground reports whether the terminal listens to this program; true for a terminal that has no jobs.
+// foreground reports whether the terminal listens to this program; true for a terminal without jobs.
 func foreground(fd int) bool {
 	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	return err != nil || group == 0 || group == unix.Getpgrp()
@@ -110,8 +111,8 @@ func (s *session) watch() (stop func()) {
 	return func() { signal.Stop(signals); close(done) }
 }
 
-// suspend gives the terminal back, stops this process and takes the terminal again when it was continued. SIGSTOP, because a signal that is handled here is
-// never given back to the system.
+// suspend gives the terminal back, stops this process and takes the terminal again when the process continues. It uses
+// SIGSTOP, because a signal that is handled here never goes back to the system.
 func (s *session) suspend() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +123,7 @@ func (s *session) suspend() {
 	s.swallow()
 	s.leave()
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-	for range 2 { // the first wait may end together with the stop, before the signal is handed on
+	for range 2 { // the first wait may end together with the stop, before the signal is delivered
 		t := time.NewTimer(contTime)
 		select {
 		case <-cont:
@@ -135,7 +136,7 @@ func (s *session) suspend() {
 	s.again() // the system did not stop it
 }
 
-// swallow throws away what is being typed, so that the shell gets nothing of an answer that is left; s.mu is held.
+// swallow discards pending input, so that the shell gets nothing of an abandoned answer; s.mu is held.
 func (s *session) swallow() {
 	fd := int(s.file.Fd())
 	if s.mode == modeOwn || !foreground(fd) {

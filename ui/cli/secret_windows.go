@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// reader is the one read of the console that is under way; nil when there is none. Windows cannot take it back, so the next question gets what it brings.
+// reader is the one read of the console that is under way; nil without one. Windows cannot cancel it, so the next
+// question gets its result.
 type reader struct{ got chan read }
 
 type read struct {
@@ -33,7 +34,7 @@ func apply(fd uintptr, before *term.State, m mode) error {
 	return term.SetState(fd, &state)
 }
 
-// next reads keys if there are some within pollTime.
+// next reads keys that arrive within pollTime.
 func (s *session) next(ctx context.Context, buf []byte) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -60,7 +61,7 @@ func (s *session) next(ctx context.Context, buf []byte) (int, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.reader.got = nil
-		if len(rest) > 0 { // asked for with a larger buffer
+		if len(rest) > 0 { // requested with a larger buffer
 			s.reader.got = make(chan read, 1)
 			s.reader.got <- read{rest, r.err}
 			return n, nil
@@ -77,5 +78,5 @@ func (s *session) next(ctx context.Context, buf []byte) (int, error) {
 // watch does nothing: this system does not suspend programs.
 func (*session) watch() (stop func()) { return func() {} }
 
-// flushInput throws away what was typed and not read yet.
+// flushInput discards input that was typed and not read yet.
 func flushInput(fd uintptr) { _ = windows.FlushConsoleInputBuffer(windows.Handle(fd)) }

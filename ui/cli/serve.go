@@ -16,13 +16,13 @@ import (
 type ServeOptions struct {
 	Listen         string        // host:port; port 0 takes a free one
 	Data           string        // data directory
-	New            bool          // begin a new network; what is there is moved aside
+	New            bool          // begin a new network; existing data is moved aside
 	JSON           bool          // print one line of JSON once the port accepts
 	Hosts          []string      // further host names of the certificate
 	Fund           bool          // give test funds to new addresses
-	FundLimit      int           // new addresses that get them through one key in 24 hours
-	Private        bool          // quotes and history are for the project of the key that made them
-	Faults         []string      // what the service is asked to bring about
+	FundLimit      int           // new addresses funded through one key in 24 hours
+	Private        bool          // only the project of the key that made them sees quotes and history
+	Faults         []string      // the faults that the service brings about
 	Lifetime       time.Duration // of quotes
 	CursorLifetime time.Duration // of continuations of history
 	Metrics        string        // host:port of the metrics listener, "" for none
@@ -53,7 +53,7 @@ const (
 	maxFundLimit     = 10_000
 )
 
-// words are the flags that stand for another value.
+// words are the flags whose text selects another value.
 type words struct{ fund, format, level string }
 
 func (p Program) serve(g *Global) *cobra.Command {
@@ -123,7 +123,7 @@ dashboards are about the remote service of that profile, read only, with its API
 	return Passing(cmd, p.Terminal)
 }
 
-// faultUsage describes --fault with every fault there is.
+// faultUsage describes --fault with every existing fault.
 func (p Program) faultUsage() string {
 	usage := "make the service fail on purpose, for developers, as `name[=value][@share]`; may be given several times. A share is a\npart such as 0.25, or N for every N-th quote"
 	if len(p.FaultHelp) > 0 {
@@ -132,7 +132,7 @@ func (p Program) faultUsage() string {
 	return usage + "\n"
 }
 
-// settle reads the words and checks what can be checked without the service.
+// settle reads the words and checks what needs no service.
 func (o *ServeOptions) settle(w words) error {
 	switch w.fund {
 	case "always":
@@ -168,7 +168,7 @@ func (o *ServeOptions) settle(w words) error {
 	return o.settlePort()
 }
 
-// settlePort checks what a listener and its certificate are made of.
+// settlePort checks the values for a listener and its certificate.
 func (o *ServeOptions) settlePort() error {
 	_, port, err := net.SplitHostPort(o.Listen)
 	if _, number := strconv.ParseUint(port, 10, 16); err != nil || number != nil {
@@ -188,7 +188,8 @@ func (o *ServeOptions) settlePort() error {
 	return nil
 }
 
-// isHostName reports whether a certificate can name this: labels of letters, digits, - and _, the first of them possibly *.
+// isHostName reports whether a certificate can name s: labels of letters, digits, - and _, the first of them possibly
+// *.
 func isHostName(s string) bool {
 	if len(s) > 253 {
 		return false
@@ -213,7 +214,8 @@ func isPlain(s string) bool {
 	})
 }
 
-// notEmpty refuses flags that were given and say nothing: a variable of a script that is not set must not mean the default, or everything.
+// notEmpty refuses flags that were given without a value: an unset variable of a script must not mean the default, or
+// everything.
 func notEmpty(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		f := cmd.Flags().Lookup(name)

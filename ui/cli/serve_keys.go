@@ -15,11 +15,12 @@ import (
 	"coffer/api/text"
 )
 
-// KeysCommands is what `coffer serve keys` works with; main fills it in. Data is the data directory as it was given, "" for the default one.
+// KeysCommands does the work of `coffer serve keys`; main fills it in. Data is the data directory as given, "" for the
+// default one.
 type KeysCommands interface {
 	Add(ctx context.Context, data string, r KeyRequest) (GivenKey, error)
 	List(ctx context.Context, data string) ([]Key, error)
-	// Rotate gives a key a new text; the old one stays good for grace.
+	// Rotate gives a key a new text; the old one stays valid for grace.
 	Rotate(ctx context.Context, data, id string, grace time.Duration) (GivenKey, error)
 	Revoke(ctx context.Context, data, id string) (Key, error)
 }
@@ -34,7 +35,8 @@ type KeyRequest struct {
 	PublicTest                             bool
 }
 
-// Key is what can be told of a stored key. Its text is not there: nobody has it but who it was given to. State is live, expired or revoked.
+// Key is the printable part of a stored key, without its text: only its recipient has that. State is live, expired or
+// revoked.
 type Key struct {
 	ID            string    `json:"id"`
 	State         string    `json:"state"`
@@ -48,7 +50,7 @@ type Key struct {
 	Endpoints     []string  `json:"endpoints"`
 	PerMinute     int       `json:"perMinute"`
 	Concurrent    int       `json:"concurrent"`
-	FundLimit     int       `json:"fundLimit,omitzero"` // absent: that of the service
+	FundLimit     int       `json:"fundLimit,omitzero"` // absent: the service's limit
 	PublicTest    bool      `json:"publicTest"`
 	Created       time.Time `json:"created"`
 	Rotated       time.Time `json:"rotated,omitzero"`
@@ -57,7 +59,7 @@ type Key struct {
 	Revoked       time.Time `json:"revoked,omitzero"`
 }
 
-// GivenKey is a key with its text, for the one time that it is printed.
+// GivenKey is a key with its text, which is printed only once.
 type GivenKey struct {
 	Text string `json:"key"`
 	Key
@@ -205,7 +207,7 @@ func (p Program) keysRevoke(data *string) *cobra.Command {
 	return cmd
 }
 
-// oneID takes exactly one argument. What was given is not repeated: it could be a key.
+// oneID takes exactly one argument. It does not repeat the argument, which could be a key.
 func oneID(c *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
@@ -229,7 +231,7 @@ func parseExpiry(s string) (at time.Time, in time.Duration, err error) {
 	return time.Time{}, 0, &UsageError{Problem: "--expires takes a duration such as 720h, a day such as 2027-01-31, or a time in RFC 3339"}
 }
 
-// asUsage makes what the service refused about the flags an error of usage.
+// asUsage turns the service's refusal of a flag into a usage error.
 func asUsage(err error) error {
 	var e *api.Error
 	if !errors.As(err, &e) || e.Name != api.ErrValidation {
@@ -249,7 +251,7 @@ func asUsage(err error) error {
 	return &UsageError{Problem: strings.Join(parts, "; ")}
 }
 
-// flagOf is what was typed for a member of a request, such as --limit for perMinute and --permission for permissions[1].
+// flagOf is the flag for a member of a request, such as --limit for perMinute and --permission for permissions[1].
 func flagOf(member string) string {
 	name, _, _ := strings.Cut(member, "[")
 	switch name {
@@ -269,7 +271,7 @@ func flagOf(member string) string {
 	return "--" + name
 }
 
-// printGiven prints a key for the one time.
+// printGiven prints a key, once.
 func (p Program) printGiven(k GivenKey, asJSON bool) error {
 	fmt.Fprintln(p.Err, "The key is shown this once: keep it now. Only its digest is stored.")
 	if asJSON {

@@ -16,12 +16,12 @@ import (
 // ServeSSH are the flags of `coffer serve` about dashboards over SSH.
 type ServeSSH struct {
 	Listen   string        // host:port, "" for none; port 0 takes a free one
-	Open     bool          // others than this machine may reach it
+	Open     bool          // other machines may reach it
 	Keys     string        // the authorized-keys file, "" for the one in the data directory
 	Idle     time.Duration // without a key pressed
 	Max      time.Duration // in all
 	Sessions int           // dashboards at once
-	Profile  string        // the remote profile that is shown; "": the service of this process
+	Profile  string        // the remote profile to show; "": the service of this process
 }
 
 // Bounds of the flags.
@@ -44,12 +44,12 @@ func (s *ServeSSH) flags(cmd *cobra.Command) {
 	f.IntVar(&s.Sessions, "ssh-sessions", defaultSSHSessions, "dashboards open at once, 1 to 1024, as a `number`; a key has one")
 }
 
-// elsewhere are the flags of the service, which does not run when the dashboards are about another one.
+// elsewhere are the flags of the service, which does not run when the dashboards show a remote profile.
 func elsewhere() []string {
 	return []string{"listen", "host", "fund", "fund-limit", "private", "fault", "lifetime", "cursor-lifetime", "metrics", "base-path", "max-connections"}
 }
 
-// settle checks the flags against each other. profile is the one that was named, if any.
+// settle checks the flags against each other. profile is the named one, if any.
 func (s *ServeSSH) settle(cmd *cobra.Command, profile string) error {
 	given := cmd.Flags().Changed
 	if !given("ssh") {
@@ -94,17 +94,17 @@ func (s *ServeSSH) settle(cmd *cobra.Command, profile string) error {
 	return nil
 }
 
-// SSHReach is how dashboards over SSH are reached.
+// SSHReach is how to reach dashboards over SSH.
 type SSHReach struct {
 	Address     string `json:"address"`
 	HostKey     string `json:"hostKey"`     // public, as a known-hosts file has it after the name
 	Fingerprint string `json:"fingerprint"` // of the host key
 	KeysFile    string `json:"keysFile"`
 	Keys        int    `json:"keys"`             // in the file at the start
-	Profile     string `json:"profile,omitzero"` // that is shown, read only
+	Profile     string `json:"profile,omitzero"` // the profile to show, read only
 }
 
-// Lines tell it to people.
+// Lines describe it to people.
 func (r SSHReach) Lines() []string {
 	about := "an account of its own for every key"
 	if r.Profile != "" {
@@ -123,7 +123,7 @@ func (r SSHReach) Lines() []string {
 	}
 }
 
-// Announce tells it where no service is announced: in one line of JSON, or in lines for people.
+// Announce prints it where no service is announced: as one line of JSON, or as lines for people.
 func (r SSHReach) Announce(out io.Writer, asJSON bool) error {
 	if !asJSON {
 		_, err := fmt.Fprintln(out, strings.Join(r.Lines(), "\n"))

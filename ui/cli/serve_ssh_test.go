@@ -22,7 +22,7 @@ func TestServeSSHFlags(t *testing.T) {
 	}
 }
 
-// What would be ignored is refused: a flag about SSH without --ssh, and one about a service where none runs.
+// The command refuses what it would ignore: a flag about SSH without --ssh, and one about a service where none runs.
 func TestServeSSHRefusesWhatItWouldIgnore(t *testing.T) {
 	p, _ := program(t)
 	p.Serve = func(context.Context, ServeOptions) error { t.Error("it was served"); return nil }

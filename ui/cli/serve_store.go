@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// StoreCommands is what `coffer serve check` and `coffer serve backup` work with; main fills it in. Data is the data
-// directory as it was given, "" for the default one.
+// StoreCommands does the work of `coffer serve check` and `coffer serve backup`; main fills it in. Data is the data
+// directory as given, "" for the default one.
 type StoreCommands interface {
 	// Check reads a file, or with "" the database of the data directory, and changes nothing.
 	Check(ctx context.Context, data, file string) error

@@ -63,7 +63,7 @@ func TestServeHelpListsTheFaults(t *testing.T) {
 	}
 }
 
-// keyring notes what it is asked and answers with one key.
+// keyring records its calls and answers with one key.
 type keyring struct {
 	asked string
 	none  bool
@@ -199,7 +199,7 @@ func TestKeysCommandsExitCodes(t *testing.T) {
 	}
 }
 
-// Who typed a flag is told of the flag, not of the member of a request that it became.
+// The error names the flag that was typed, not the member of the request that it became.
 func TestARefusedFlagIsNamedAsItWasTyped(t *testing.T) {
 	for member, flag := range map[string]string{
 		"permissions[0]": "--permission:", "endpoints[3]": "--endpoint:", "chains[0]": "--chain:", "assets[1]": "--asset:", "perMinute": "--limit:",

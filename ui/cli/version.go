@@ -20,17 +20,19 @@ import (
 	"coffer/wallet/journal"
 )
 
-// version is set by the linker in a release: -X coffer/ui/cli.version=v1.2.3. Otherwise what Go noted of the revision holds.
+// version is set by the linker in a release: -X coffer/ui/cli.version=v1.2.3. Otherwise the revision that Go recorded
+// holds.
 var version string
 
-// Build holds the facts of this build. Modified says that the source had changes that no revision has; Sum is the hash of the main module, which is only there when the program was
-// built from a module of the module mirror (go install coffer@…).
+// Build holds the facts of this build. Modified means that the source had changes outside any revision; Sum is the
+// hash of the main module, which exists only when the program was built from a module of the module mirror (go install
+// coffer@…).
 type Build struct {
 	Version, Revision, Time, Go string
 	Modified                    bool
 
-	Experiment string // GOEXPERIMENT beyond what is usual
-	Target     string // GOOS/GOARCH, with the level of the architecture where it was noted: linux/amd64 v1
+	Experiment string // GOEXPERIMENT beyond the default
+	Target     string // GOOS/GOARCH, with the level of the architecture where Go recorded it: linux/amd64 v1
 	Cgo        bool
 	Sum        string
 }
@@ -65,11 +67,12 @@ func (b *Build) settings(all []debug.BuildSetting) {
 			b.Target += " " + s.Value
 		}
 	}
-	b.Go, _, _ = strings.Cut(b.Go, " ") // the version of Go is followed by its experiments
+	b.Go, _, _ = strings.Cut(b.Go, " ") // Go's version is followed by its experiments
 }
 
-// facts is what `coffer version --json` prints. A member that is not known is left out. Interface is the version of the service's interface that this program speaks, the
-// other versions are those of the documents that it reads and writes. Assets is the SHA-256 of everything that is shipped inside: chains, assets, addresses, contracts.
+// facts is what `coffer version --json` prints. It leaves out unknown members. Interface is the version of the
+// service's interface that this program speaks, the other versions are those of the documents that it reads and
+// writes. Assets is the SHA-256 of everything that is shipped inside: chains, assets, addresses, contracts.
 type facts struct {
 	Version    string `json:"version"`
 	Revision   string `json:"revision,omitempty"`

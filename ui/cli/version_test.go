@@ -50,7 +50,7 @@ func TestVersionSaysEveryFactOfTheBuild(t *testing.T) {
 	}
 }
 
-// What is not known is left out, never empty or made up.
+// Unknown facts are left out, never empty or made up.
 func TestVersionLeavesOutWhatIsNotKnown(t *testing.T) {
 	var out bytes.Buffer
 	p := Program{Out: &out, Err: &out, Build: Build{Version: "unknown", Go: "go1.26.8", Target: "linux/amd64"}, Env: []string{}}

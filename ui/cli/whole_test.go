@@ -42,7 +42,7 @@ func whole(out io.Writer, env ...string) cli.Program {
 	}
 }
 
-// says runs a command line and returns what was printed.
+// says runs a command line and returns its output.
 func says(t *testing.T, env []string, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer

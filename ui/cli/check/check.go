@@ -1,11 +1,14 @@
-// Package check is `coffer verify` and `coffer intent`: what can be said about saved documents on a machine without keys and without a network.
+// Package check is `coffer verify` and `coffer intent`: the checks of saved documents on a machine without keys and
+// without a network.
 //
-// Promise: `coffer verify` judges saved answers by the same functions as the wallet does before it signs (package verify), recomputes every digest and the
-// fingerprints of the review screens, and prints what was decoded, what passed and what was refused. It opens the files that it is given and nothing else. A document
-// that cannot be read is refused, and what could not be checked is said to be unknown. Foreign text is cleaned, addresses and data are printed in full,
-// nothing is coloured.
+// Promise: `coffer verify` judges saved answers by the same functions as the wallet does before it signs (package
+// verify), recomputes every digest and the fingerprints of the review screens, and prints what it decoded, what passed
+// and what it refused. It opens the given files and nothing else. It refuses a document that does not read, and
+// reports what it could not check as unknown. It cleans foreign text, prints addresses and data in full, and colours
+// nothing.
 //
-// Errors: what is refused is a *cli.RefusedError (exit 4), a command line or a policy that cannot be used a *cli.UsageError (exit 2). Sources: TH-V3, V5.
+// Errors: a refusal is a *cli.RefusedError (exit 4), an unusable command line or policy a *cli.UsageError (exit 2).
+// Sources: TH-V3, V5.
 package check
 
 import (
@@ -135,16 +138,16 @@ func (c Commands) print(r Result, asJSON bool) error {
 	return c.write(b)
 }
 
-// write prints something that ends with a line feed.
+// write prints bytes that end with a line feed.
 func (c Commands) write(b []byte) error {
 	_, err := fmt.Fprintf(c.Out, "%s\n", bytes.TrimRight(b, "\n"))
 	return err
 }
 
-// time reads --now; a time that a file names is used only when asked for, because whoever made the file chose it.
+// time reads --now; it uses a time that a file names only on request, because the author of the file chose it.
 func (c Commands) time(s string, in *inputs) (time.Time, string, error) {
 	switch {
-	case s == "" || len(in.broken) > 0: // what cannot be read is refused at any time
+	case s == "" || len(in.broken) > 0: // an unreadable document is refused at any time
 		return c.Clock(), "the present", nil
 	case s == "saved" && in.saved.IsZero():
 		return time.Time{}, "", &cli.UsageError{Problem: "--now saved needs a bundle that names its time"}

@@ -26,7 +26,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// run carries out a command line at a fixed present and returns what it printed and its exit code.
+// run runs a command line at a fixed present and returns its output and its exit code.
 func run(t *testing.T, args ...string) (string, int, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -248,7 +248,7 @@ func TestTH_V5_WhatIsPrintedForAPerson(t *testing.T) {
 	}
 }
 
-// rePassed finds the lists of passed checks, which are the verifier's own and tested there.
+// rePassed finds the lists of passed checks, which belong to the verifier and are tested there.
 var rePassed = regexp.MustCompile(`(?m)^    [A-Z][0-9]+ +[a-z].*\n|^  passed .*\n|(?s: +"passed": \[.*?\],?\n)`)
 
 func TestTH_V5_WhatIsPrintedForAProgram(t *testing.T) {

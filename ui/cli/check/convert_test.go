@@ -76,7 +76,7 @@ func TestConversionsThatLoseSomethingAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzVerify gives the command files that are nothing in particular: it never panics, accepts nothing that was not a golden document and prints only what a
+// FuzzVerify gives the command arbitrary files: it never panics, accepts only golden documents and prints only what a
 // terminal may get.
 func FuzzVerify(f *testing.F) {
 	for _, name := range []string{"v3-eip7702-solana-funded", "v3-swap-role-based", "v1-role-based-same-chain"} {

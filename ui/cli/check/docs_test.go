@@ -15,7 +15,7 @@ import (
 	"coffer/wallet/verify"
 )
 
-// blocks are the fenced blocks of a document with this word behind the fence.
+// blocks are the fenced blocks of a document with this word after the fence.
 func blocks(t *testing.T, path, word string) []string {
 	t.Helper()
 	raw, err := os.ReadFile(path)

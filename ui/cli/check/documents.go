@@ -44,15 +44,16 @@ type signatures struct {
 	Delegation *api.DelegationSignature `json:"delegation,omitzero"`
 }
 
-// inputs are the documents of one run, by kind, as they were read. Broken lists those that cannot be read as what they are.
+// inputs are the documents of one run, by kind, as read. Broken lists those that do not read as their kind.
 type inputs struct {
 	raw        map[kind][]byte
 	signatures *signatures
-	saved      time.Time // that a bundle names
+	saved      time.Time // the time that a bundle names
 	broken     []Reason
 }
 
-// readInputs reads the files and finds out what they are. What a person named wrongly is an error; what is in a file is not, it is refused later.
+// readInputs reads the files and finds out their kinds. A wrong name on the command line is an error; a fault inside a
+// file is not, it is refused later.
 func readInputs(o options) (*inputs, error) {
 	in := &inputs{raw: map[kind][]byte{}}
 	for _, k := range []kind{kindIntent, kindNetwork, kindPrepared, kindRequest, kindQuote} {
@@ -160,7 +161,7 @@ func recognise(doc *api.Document) kind {
 	return ""
 }
 
-// bundle takes a bundle apart. Its answers are texts that hold the bytes as they were received.
+// bundle splits a bundle. Its answers are texts that hold the bytes as they were received.
 func (in *inputs) bundle(path string, doc *api.Document) error {
 	var w struct {
 		Name       string      `json:"name"`
@@ -196,7 +197,7 @@ func (in *inputs) bundle(path string, doc *api.Document) error {
 	return nil
 }
 
-// document parses one of the documents as an answer of the service; a fault is refused.
+// document parses one of the documents as an answer of the service; a fault is a refusal.
 func (in *inputs) document(k kind) (*api.Document, *Reason) {
 	b, ok := in.raw[k]
 	if !ok {

@@ -30,7 +30,7 @@ type judgement struct {
 	rules  verify.Policy
 }
 
-// readPolicy reads the limits of a file that was named; it must be there.
+// readPolicy reads the limits of a named file; the file must exist.
 func readPolicy(path string) (policy.File, error) {
 	if path == "" {
 		return policy.File{}, nil
@@ -43,7 +43,7 @@ func readPolicy(path string) (policy.File, error) {
 	return f, err
 }
 
-// run fills the result. What is missing on the command line is an error; whatever is wrong with the documents is in the result.
+// run fills the result. A missing argument is an error; every fault of the documents is in the result.
 func (j *judgement) run() error {
 	if len(j.in.broken) > 0 {
 		j.result.Reasons = j.in.broken
@@ -142,7 +142,7 @@ func (j *judgement) judge() error {
 
 func (j *judgement) add(r Review) { j.result.Reviews = append(j.result.Reviews, r) }
 
-// unread adds a review of a document that cannot be read.
+// unread adds a review of a document that does not read.
 func (j *judgement) unread(name string, why *Reason) {
 	j.add(Review{Document: name, Reasons: []Reason{*why}})
 }
@@ -180,7 +180,7 @@ func (j *judgement) exchange() error {
 	return nil
 }
 
-// quoted adds the review of a quote that was judged with all that belongs to it.
+// quoted adds the review of a judged quote with all that belongs to it.
 func (j *judgement) quoted(name string, q *verify.VerifiedQuote, report verify.Report) {
 	r := Review{Document: name}
 	r.report(report)
@@ -194,7 +194,7 @@ func (j *judgement) quoted(name string, q *verify.VerifiedQuote, report verify.R
 	j.add(r)
 }
 
-// quote judges the quote of a call against the prepared operation, with its signature where that is at hand.
+// quote judges the quote of a call against the prepared operation, with its signature if given.
 func (j *judgement) quote(prepared *verify.PreparedOp) error {
 	const name = "quote of the call"
 	doc, why := j.in.document(kindQuote)

@@ -283,7 +283,7 @@ func TestTheSchemaOfIntentsIsPrinted(t *testing.T) {
 	}
 }
 
-// TestTH_V5_VerifyIsLinkedWithNeitherNetworkNorKeys looks at everything that the package is made of.
+// TestTH_V5_VerifyIsLinkedWithNeitherNetworkNorKeys inspects every dependency of the package.
 func TestTH_V5_VerifyIsLinkedWithNeitherNetworkNorKeys(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "coffer/wallet/verify", "coffer/wallet/policy", "coffer/wallet/intent").Output()
 	if err != nil {

@@ -21,7 +21,7 @@ type Result struct {
 	Network  *Network `json:"network,omitzero"`
 	Policy   string   `json:"policy,omitzero"` // file; "" for none
 	Intent   *Intent  `json:"intent,omitzero"`
-	Reasons  []Reason `json:"reasons,omitempty"` // about the files themselves, and what no file can tell
+	Reasons  []Reason `json:"reasons,omitempty"` // about the files themselves, and what no file can show
 	Reviews  []Review `json:"reviews,omitempty"`
 }
 
@@ -32,7 +32,7 @@ type Network struct {
 	Fingerprint string `json:"fingerprint"` // the id's first half, in groups
 }
 
-// Intent names what was asked for.
+// Intent names the request.
 type Intent struct {
 	ID        string    `json:"id"`
 	Hash      string    `json:"hash"`
@@ -41,7 +41,7 @@ type Intent struct {
 	Accounts  []Account `json:"accounts"`
 }
 
-// Account is one account of the intent with the keys that stand behind it.
+// Account is one account of the intent with the keys behind it.
 type Account struct {
 	Type    string `json:"type"`
 	Address string `json:"address"`
@@ -50,13 +50,13 @@ type Account struct {
 	Admin   string `json:"admin,omitzero"`
 }
 
-// Review is what one document holds: the prepared call or a quote. Fingerprint is what the review screen shows; it, Call and Quote are absent when the
-// document is refused.
+// Review is the content of one document: the prepared call or a quote. Fingerprint is what the review screen shows;
+// it, Call and Quote are absent when the document is refused.
 type Review struct {
 	Document    string      `json:"document"`
 	Accepted    bool        `json:"accepted"`
 	Fingerprint string      `json:"fingerprint,omitzero"`
-	Phrase      string      `json:"phrase,omitzero"` // to be typed, because a gate stands open
+	Phrase      string      `json:"phrase,omitzero"` // to be typed, because a gate is open
 	Call        *Call       `json:"call,omitzero"`
 	Quote       *Quote      `json:"quote,omitzero"`
 	Operations  []Operation `json:"operations,omitempty"`
@@ -96,7 +96,7 @@ type Operation struct {
 	Delegation string   `json:"delegationHash,omitzero"`
 }
 
-// Amount is an amount of an asset. Human is "unknown" and USD absent when the asset or its price is not known.
+// Amount is an amount of an asset. Human is "unknown" and USD absent when the asset or its price is unknown.
 type Amount struct {
 	Asset  string `json:"asset"`
 	Symbol string `json:"symbol,omitzero"`
@@ -105,7 +105,7 @@ type Amount struct {
 	USD    string `json:"usd,omitzero"`
 }
 
-// maxShown bounds a text of ours or of the intent, in characters; data in hex is longer and is shown in full.
+// maxShown bounds a text of this program or of the intent, in characters; data in hex is longer and is shown in full.
 const maxShown = 2000
 
 func clean(s string) string { return text.Clean(s, maxShown) }
@@ -128,7 +128,7 @@ func reasonOf(x verify.Reason) Reason {
 	}
 }
 
-// report copies a report, which was made without the journal, into the review.
+// report copies a report, made without the journal, into the review.
 func (r *Review) report(v verify.Report) {
 	v = verify.WithoutHistory(v)
 	for _, p := range v.Passed {
@@ -182,7 +182,7 @@ func usd(micro *big.Int) string {
 	return amount.USD2(micro)
 }
 
-// at writes a time, "" for one that is not known.
+// at writes a time, "" for an unknown one.
 func at(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -8,7 +8,8 @@ import (
 	"coffer/ui/cli/act/plan"
 )
 
-// plan takes the intent out of a plan file, TOML or JSON, whose hash is its own. The limits of a plan are not those of a policy file: `coffer apply` holds them.
+// plan takes the intent out of a plan file, TOML or JSON, whose hash matches its content. It ignores the limits of the
+// plan, which are not those of a policy file: `coffer apply` enforces them.
 func (in *inputs) plan(path string, b []byte) error {
 	p, err := plan.Parse(b)
 	if err != nil {
@@ -22,7 +23,7 @@ func (in *inputs) plan(path string, b []byte) error {
 	return in.put(kindIntent, raw)
 }
 
-// printed takes the answers of the service, byte for byte, out of what call, transfer, swap or apply printed with --json.
+// printed takes the answers of the service, byte for byte, out of the --json output of call, transfer, swap or apply.
 func (in *inputs) printed(path string, doc *api.Document) error {
 	found := false
 	for member, k := range map[string]kind{"/prepared": kindPrepared, "/quote": kindQuote} {

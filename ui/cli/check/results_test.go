@@ -15,7 +15,8 @@ import (
 	"coffer/wallet/intent"
 )
 
-// TestAPlanAndAPrintedResultAreJudgedLikeTheDocumentsInThem: the report is that of the documents, whose bytes are not touched.
+// TestAPlanAndAPrintedResultAreJudgedLikeTheDocumentsInThem: the report is that of the documents, whose bytes are
+// unchanged.
 func TestAPlanAndAPrintedResultAreJudgedLikeTheDocumentsInThem(t *testing.T) {
 	for _, name := range []string{"v3-kernel-funded", "v3-swap-evm"} {
 		b := open(t, name)
@@ -62,7 +63,7 @@ func TestAPlanAndAPrintedResultAreJudgedLikeTheDocumentsInThem(t *testing.T) {
 	}
 }
 
-// TestConversionsPrintJSON pins what `coffer intent` and the schema print, which is JSON with and without --json.
+// TestConversionsPrintJSON pins the output of `coffer intent` and the schema, which is JSON with and without --json.
 func TestConversionsPrintJSON(t *testing.T) {
 	for name, args := range map[string][]string{
 		"to-safe": {"intent", "to-safe", "testdata/intent.json"}, "from-safe": {"intent", "from-safe", "testdata/batch.json"}, "schema": {"verify", "--schema"},

@@ -13,8 +13,9 @@ import (
 	"coffer/wallet/verify"
 )
 
-// signed joins the signatures at hand to the prepared operation; given says whether there are any. A signature that is not the account's, and a request that is
-// not the prepared answer with signatures, are refused in the review of the prepared call.
+// signed joins the given signatures to the prepared operation; given reports whether there are any. A signature that
+// is not the account's, and a request that is not the prepared answer with signatures, are refused in the review of
+// the prepared call.
 func (j *judgement) signed(prepared *verify.PreparedOp, review *Review) (signed *verify.SignedPrepared, given bool, err error) {
 	request, why := j.in.document(kindRequest)
 	if why != nil {

@@ -18,7 +18,7 @@ const column = 20
 
 func (p *page) line(s string) { p.b.WriteString(s + "\n") }
 
-// row writes a value behind its label; nothing when there is no value.
+// row writes a value after its label; nothing without a value.
 func (p *page) row(label, value string) {
 	if value != "" {
 		p.line(fmt.Sprintf("  %-*s%s", column-2, label, value))
@@ -28,7 +28,7 @@ func (p *page) row(label, value string) {
 // sub writes a row that belongs to the one above.
 func (p *page) sub(label, value string) { p.row("  "+label, value) }
 
-// text writes the result for a person.
+// text writes the result for people.
 func (r Result) text() string {
 	p := &page{}
 	p.line(verdict(r.Accepted))
@@ -67,7 +67,7 @@ func verdict(accepted bool) string {
 	return "REFUSED"
 }
 
-// kindWords says loudly whether money is real; the kind is what the file declares.
+// kindWords states loudly whether money is real; the file declares the kind.
 func kindWords(kind string) string {
 	switch network.Kind(kind) {
 	case network.Embedded:
@@ -106,7 +106,7 @@ func (p *page) review(r Review) {
 	p.reasons(r.Reasons)
 }
 
-// reasons come with the worst first.
+// reasons writes the reasons, the worst first.
 func (p *page) reasons(list []Reason) {
 	for _, level := range []verify.Level{verify.Refuse, verify.Gate, verify.Warn, verify.Unknown, verify.Show} {
 		for _, x := range list {
@@ -165,7 +165,7 @@ func (p *page) call(c Call) {
 	}
 }
 
-// title says what a call is; one that could not be decoded says so (TH-V3).
+// title describes a call, and says so when it could not be decoded (TH-V3).
 func title(l Line) string {
 	switch {
 	case l.Function != "":
@@ -270,7 +270,7 @@ func (p *page) leg(n int, l Leg) {
 	}
 }
 
-// operation writes the digests under the names that they have for the account's type.
+// operation writes the digests under their names for the account's type.
 func (p *page) operation(n int, o Operation) {
 	p.row("to sign "+strconv.Itoa(n), o.Role+" operation of "+o.Sender+" on "+o.Chain)
 	hash, digest := "userOpHash", "EIP-191 digest"

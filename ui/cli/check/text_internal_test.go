@@ -30,7 +30,8 @@ func TestTheKindOfNetworkIsSaidLoudly(t *testing.T) {
 	}
 }
 
-// TestTH_Q5_EveryPartOfAPaymentIsListed: behind the gate of unknown targets each receiver and its share is there.
+// TestTH_Q5_EveryPartOfAPaymentIsListed: with the gate of unknown targets open, every receiver and its share is
+// listed.
 func TestTH_Q5_EveryPartOfAPaymentIsListed(t *testing.T) {
 	pays := verify.AmountView{Asset: caip.Native(8453), Decimals: -1}
 	q := quoteOf(verify.QuoteView{CostBps: -1, Legs: []verify.LegView{{Pays: pays, Parts: []verify.PartView{

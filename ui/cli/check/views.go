@@ -27,7 +27,7 @@ type Call struct {
 	Slippage   int         `json:"slippageBps,omitzero"` // what the request allows where payments follow
 }
 
-// Line is one call inside the operation. Data is there when it could not be decoded.
+// Line is one call inside the operation. Data is set when the call could not be decoded.
 type Line struct {
 	Index     int     `json:"index"`
 	Role      string  `json:"role"`
@@ -58,7 +58,7 @@ type Delegation struct {
 	Nonce     uint64 `json:"nonce"`
 }
 
-// Quote is review 2. CostBps is -1 when the cost is not known. FeeSays is the word of the service.
+// Quote is review 2. CostBps is -1 when the cost is unknown. FeeSays is the service's claim.
 type Quote struct {
 	ID        string   `json:"id"`
 	Kind      string   `json:"kind"`
@@ -76,7 +76,7 @@ type Quote struct {
 	FeeSays   string   `json:"feeSaysUSD,omitzero"`
 	CostUSD   string   `json:"costUSD,omitzero"`
 	CostBps   int      `json:"costBps"`
-	AtMinimum int      `json:"costBpsAtMinimum"` // the cost if no more than the minimum arrives; what limits are compared with
+	AtMinimum int      `json:"costBpsAtMinimum"` // the cost if no more than the minimum arrives; the limits apply to it
 	Slippage  int      `json:"slippageBps"`
 	SameChain bool     `json:"sameChainOnly"`
 }

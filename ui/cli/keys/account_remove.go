@@ -18,7 +18,7 @@ import (
 	"coffer/wallet/journal"
 )
 
-// removal is what a command line asks to take out of a profile.
+// removal is a request on the command line to remove an account from a profile.
 type removal struct {
 	yes, force, json bool
 }
@@ -76,7 +76,7 @@ func (c Profiles) takeOut(ctx context.Context, o *profile.Opened, which string, 
 	return err
 }
 
-// agree asks the person for the end of the address, unless --yes was given.
+// agree asks the user for the end of the address, unless --yes was given.
 func (c Profiles) agree(ctx context.Context, a api.Account, yes bool) error {
 	if yes {
 		return nil
@@ -88,7 +88,7 @@ func (c Profiles) agree(ctx context.Context, a api.Account, yes bool) error {
 	return c.Prompt.ConfirmDeletion(ctx, a.AccountAddress, "")
 }
 
-// accountAt finds an account by its address, or by its type where there is one of it.
+// accountAt finds an account by its address, or by its type where only one account has it.
 func accountAt(all []api.Account, which string) (int, error) {
 	found := -1
 	for i, a := range all {
@@ -108,7 +108,8 @@ func accountAt(all []api.Account, which string) (int, error) {
 	return found, nil
 }
 
-// open counts the signatures of an account that can still be used and were not declared void. A profile without a journal has none.
+// open counts the signatures of an account that can still be used and were not declared void. A profile without a
+// journal has none.
 func (c Profiles) open(o *profile.Opened, a api.Account) (int, error) {
 	now := c.clock()
 	j, err := journal.OpenReadOnly(o.Paths.ProfileState(o.Profile.Name), journal.Options{Network: o.Network.ID, Clock: c.clock})

@@ -123,7 +123,7 @@ func TestL4_RemoveIsRefusedWhileSignaturesCanBeUsed(t *testing.T) {
 		return strings.TrimSpace(d.out.String())
 	}
 	account := add()
-	d.signs(strangerKey, time.Hour) // of somebody else
+	d.signs(strangerKey, time.Hour) // of another account
 	d.signs(strings.ToLower(account), time.Hour)
 	if code := d.run("accounts", "remove", account, "--yes"); code != cli.ExitRefused || !strings.Contains(d.said.String(), "1 signature of this account can still be used") {
 		t.Fatalf("%d\n%s", code, d.said.String())

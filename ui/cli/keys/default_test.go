@@ -10,7 +10,8 @@ import (
 	"coffer/ui/cli"
 )
 
-// A payment without --profile is made from the default profile: which one that is, is what was typed, and is said.
+// A payment without --profile uses the default profile: `profile add` makes the typed one the default, and names the
+// default in every case.
 func TestProfileAddMakesTheDefaultThatWasTypedAndSaysWhichItIs(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, flag, want, says string

@@ -32,7 +32,8 @@ func ready(t *testing.T) *desk {
 	return d
 }
 
-// What stands in a file that the command line names is a matter of the command line (exit code 2), and nothing of it is repeated (TH-K1).
+// A fault in a file that the command line names is an error of the command line (exit code 2), and the error repeats
+// none of its content (TH-K1).
 func TestAKeyFileThatIsNoneIsAMatterOfTheCommandLine(t *testing.T) {
 	d := ready(t)
 	const twelve = "legal winner thank year wave sausage worth useful legal winner thank "

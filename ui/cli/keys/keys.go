@@ -1,10 +1,12 @@
-// Package keys is `coffer keys` and `coffer profile`: it sets up a vault, fills it and empties it, and writes profiles and accounts into the configuration.
+// Package keys is `coffer keys` and `coffer profile`: it sets up a vault, fills it and empties it, and writes profiles
+// and accounts into the configuration.
 //
-// Promise: a key, a passphrase or an API key is read from the terminal without echo, or from a file that only its owner may read; no flag and no variable
-// takes one, and nothing here prints one. What deletes a key is confirmed by typing. The vault's place is the one that the profile names.
+// Promise: the commands read a key, a passphrase or an API key from the terminal without echo, or from a file that
+// only its owner may read; no flag and no variable takes one, and nothing here prints one. The user confirms by typing
+// before a key is deleted. The vault is where the profile places it.
 //
-// Errors: a command line that cannot be carried out is a *cli.UsageError; a vault that does not open is an error of package vault.
-// Sources: TH-K1, K5, K7, KR1 to KR4.
+// Errors: a command line that cannot run is a *cli.UsageError; a vault that does not open is an error of package
+// vault. Sources: TH-K1, K5, K7, KR1 to KR4.
 package keys
 
 import (
@@ -31,7 +33,7 @@ type Commands struct {
 	Host   profile.Host
 	Prompt cli.Prompt
 	Out    io.Writer
-	Random io.Reader // of new keys; nil is the system's
+	Random io.Reader // for new keys; nil is the system's
 }
 
 // Command builds `coffer keys`.

@@ -100,7 +100,7 @@ func (d *desk) getenv(name string) string {
 	return map[string]string{"HOME": d.dir, "COFFER_CONFIG": d.dir + "/config.toml", "COFFER_DATA": d.dir + "/data"}[name]
 }
 
-// run carries out a command and returns its exit code; what it prints is in out.
+// run runs a command and returns its exit code; its output is in out.
 func (d *desk) run(args ...string) int {
 	d.Helper()
 	d.out.Reset()
@@ -133,7 +133,7 @@ func (d *desk) run(args ...string) int {
 
 func fixed() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) }
 
-// counter is a source of bytes that are no chance: 1, 2, 3 and so on.
+// counter is a source of bytes without randomness: 1, 2, 3 and so on.
 type counter struct{ n byte }
 
 func (c *counter) Read(p []byte) (int, error) {
@@ -204,7 +204,7 @@ func TestJSONOfWhatWasRestored(t *testing.T) {
 	golden.RequireEqual(t, out.Bytes())
 }
 
-// TestJSONOfAComparison: addresses that differ are printed and refused.
+// TestJSONOfAComparison: differing addresses are printed and refused.
 func TestJSONOfAComparison(t *testing.T) {
 	a := api.Account{Type: api.AccountKernelV31, SignerAddress: "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23", AccountAddress: common.Address{0xaa}.Hex()}
 	own := api.Account{Type: api.AccountSolana, AccountAddress: seed58}
@@ -231,7 +231,8 @@ func TestJSONOfAComparison(t *testing.T) {
 	}
 }
 
-// TestNothingIsAskedWithoutATerminal: what would have to be typed is an error with a hint, before anything is written, and data is not printed half.
+// TestNothingIsAskedWithoutATerminal: a missing input is an error with a hint, before anything is written, and data is
+// never printed half.
 func TestNothingIsAskedWithoutATerminal(t *testing.T) {
 	d := newDesk(t)
 	n, err := network.Decode(descriptor(t))

@@ -16,7 +16,8 @@ import (
 	"coffer/wallet/vault"
 )
 
-// holding makes every command hold the terminal while it runs: nothing that is typed is shown, but for the answer of a confirmation.
+// holding makes every command hold the terminal while it runs: the terminal shows no input except the answer of a
+// confirmation.
 func (c Commands) holding(cmd *cobra.Command) {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -30,7 +31,7 @@ func (c Commands) holding(cmd *cobra.Command) {
 	}
 }
 
-// noArgs refuses words behind a command that takes none. It repeats none of them: one may be a key that was given by mistake.
+// noArgs refuses words after a command that takes none. It repeats none of them: one may be a key given by mistake.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -38,7 +39,7 @@ func noArgs(c *cobra.Command, args []string) error {
 	return &cli.UsageError{Problem: fmt.Sprintf("`%s` does not take what stands behind it", c.CommandPath()), Hint: "see `" + c.CommandPath() + " --help`"}
 }
 
-// oneArg demands exactly one word, which is named by what.
+// oneArg demands exactly one word; what names it in the error.
 func oneArg(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 1 {
@@ -48,7 +49,7 @@ func oneArg(what string) cobra.PositionalArgs {
 	}
 }
 
-// flagError tells of a wrong flag without repeating it, unless it is one that exists.
+// flagError reports a wrong flag without repeating it, unless it is one that exists.
 func flagError(c *cobra.Command, err error) error {
 	problem := fmt.Sprintf("`%s` was given a flag, or a value of one, that it does not take", c.CommandPath())
 	if strings.HasPrefix(err.Error(), "flag needs an argument: --") {
@@ -57,7 +58,7 @@ func flagError(c *cobra.Command, err error) error {
 	return &cli.UsageError{Problem: problem, Hint: "see `" + c.CommandPath() + " --help`"}
 }
 
-// bare takes the name of the file, which was an argument, out of an error that reading or writing it gave.
+// bare removes the name of the file, which was an argument, from an error of reading or writing it.
 func bare(path string, err error) error {
 	if err == nil {
 		return nil
@@ -107,7 +108,8 @@ func (c Commands) remove(g *cli.Global) *cobra.Command {
 	return cmd
 }
 
-// removeOne shows the address only once it is known to be one of the vault's: a seed in base58 has the shape of an address.
+// removeOne shows the address only once it is known to be one of the vault's: a seed in base58 has the shape of an
+// address.
 func (c Commands) removeOne(ctx context.Context, o *profile.Opened, v *vault.Vault, wanted, confirm string) error {
 	items, err := v.Items(ctx)
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 	pass    = "correct horse battery"
 )
 
-// TH-K1: a key that was given as an argument by mistake is repeated nowhere, neither by a refusal nor by an error of a file.
+// TH-K1: no refusal and no file error repeats a key that was given as an argument by mistake.
 func TestKeysNeverRepeatAnArgument(t *testing.T) {
 	empty := t.TempDir()
 	for _, args := range [][]string{
@@ -57,7 +57,7 @@ func TestKeysNeverRepeatAnArgument(t *testing.T) {
 
 func TestKeysNeverRepeatAFileThatIsNone(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("0x"+keyText, []byte(keyText), 0o644); err != nil { // others may read it
+	if err := os.WriteFile("0x"+keyText, []byte(keyText), 0o644); err != nil { // other users may read it
 		t.Fatal(err)
 	}
 	c := Commands{Prompt: cli.Prompt{Out: io.Discard}}
@@ -115,7 +115,8 @@ func candidates(t *testing.T) []vault.Candidate {
 	return found.Keys
 }
 
-// A mnemonic of which one key is there already gives the other one; a removal that is not confirmed, or is of no key of the vault, deletes and shows nothing.
+// A mnemonic with one key already in the vault adds the other one; a removal without confirmation, or of a key outside
+// the vault, deletes and shows nothing.
 func TestKeysOfAMnemonicAreAddedBesideThoseThatAreThere(t *testing.T) {
 	v, o := opened(t), &profile.Opened{}
 	first := candidates(t)[0]

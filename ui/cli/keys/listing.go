@@ -15,7 +15,8 @@ import (
 	"coffer/ui/cli"
 )
 
-// profileLine is a profile as --json tells of it: what stands in the configuration, without its accounts, which `coffer accounts list` prints.
+// profileLine is a profile in --json: its part of the configuration, without its accounts, which `coffer accounts
+// list` prints.
 type profileLine struct {
 	Name        string `json:"name"`
 	Default     bool   `json:"default"`
@@ -75,7 +76,8 @@ func (c Profiles) listProfiles() *cobra.Command {
 	return cmd
 }
 
-// added tells of a profile that was added, as it stands in the file, and which one is the default: a payment without --profile is made from that.
+// added prints a profile that was added, as the file has it, and names the default one: a payment without --profile
+// uses that.
 func (c Profiles) added(path, name string, asJSON bool) error {
 	f, err := config.Load(path)
 	if err != nil {
@@ -95,7 +97,7 @@ func (c Profiles) added(path, name string, asJSON bool) error {
 	return err
 }
 
-// networkLine is a network as --json tells of it.
+// networkLine is a network in --json.
 type networkLine struct {
 	Network     string `json:"network"`
 	Kind        string `json:"kind"`

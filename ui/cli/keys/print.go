@@ -12,7 +12,7 @@ import (
 	"coffer/wallet/vault"
 )
 
-// itemLine is a key as --json tells of it.
+// itemLine is a key in --json.
 type itemLine struct {
 	Kind    string    `json:"kind"`
 	Address string    `json:"address"`
@@ -25,7 +25,7 @@ func lineOf(k vault.Item) itemLine {
 	return itemLine{string(k.Kind), k.Address, k.Network, k.Label, k.Created.UTC()}
 }
 
-// vaultLine is a vault as --json tells of it.
+// vaultLine is a vault in --json.
 type vaultLine struct {
 	Profile     string `json:"profile"`
 	Vault       string `json:"vault"`
@@ -34,7 +34,7 @@ type vaultLine struct {
 	Fingerprint string `json:"fingerprint"`
 }
 
-// jsonFlag gives a command --json.
+// jsonFlag adds --json to a command.
 func jsonFlag(cmd *cobra.Command, asJSON *bool) {
 	cmd.Flags().BoolVar(asJSON, "json", false, "print JSON")
 }
@@ -54,7 +54,7 @@ func (c Commands) itemsJSON(items []vault.Item) error {
 	return c.print(lines)
 }
 
-// added tells of keys that were stored.
+// added prints keys that were stored.
 func (c Commands) added(items []vault.Item, asJSON bool) error {
 	if asJSON {
 		return c.itemsJSON(items)

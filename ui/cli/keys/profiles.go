@@ -19,7 +19,7 @@ import (
 	"coffer/ui/profile"
 )
 
-// Profiles answers `coffer profile` and the part of `coffer accounts` that looks after the accounts of a profile.
+// Profiles answers `coffer profile` and the part of `coffer accounts` that manages the accounts of a profile.
 type Profiles struct {
 	Host   profile.Host
 	Prompt cli.Prompt
@@ -114,7 +114,7 @@ func write(path string, p config.Profile, typed, isDefault bool) error {
 	return config.AddProfile(path, p, !typed)
 }
 
-// pin makes sure that the network file is the operator's, and writes the network's id down with the profile.
+// pin checks that the network file is the operator's, and writes the network's id into the profile.
 func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string) error {
 	if p.NetworkFile == "" {
 		return nil
@@ -222,13 +222,13 @@ balances and quotes and signs nothing. That is said here; locked keys are unlock
 	return cmd
 }
 
-// heldAccount is an account with what is known about its key: here, missing or unknown.
+// heldAccount is an account and what is known about its key: here, missing or unknown.
 type heldAccount struct {
 	api.Account
 	Key string `json:"key"`
 }
 
-// sayAdded prints the account that was added last, and says whether it can sign.
+// sayAdded prints the account that was added last, and whether it can sign.
 func (c Profiles) sayAdded(ctx context.Context, o *profile.Opened, asJSON bool) error {
 	added := o.Accounts[len(o.Accounts)-1]
 	h, err := o.Hold(ctx, added, c.Prompt.Terminal)
@@ -245,7 +245,7 @@ func (c Profiles) sayAdded(ctx context.Context, o *profile.Opened, asJSON bool) 
 	return err
 }
 
-// checkAccounts compares the addresses that are computed here with those that the service predicts.
+// checkAccounts compares the addresses computed here with those that the service predicts.
 func (c Profiles) checkAccounts(g *cli.Global) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -269,7 +269,8 @@ the account with that service.`,
 	return cmd
 }
 
-// comparedLine is a comparison as --json tells of it. Predicted is empty where the address is that of the account's own key, which nobody predicts.
+// comparedLine is a comparison in --json. Predicted is empty where the address is that of the account's own key, which
+// needs no prediction.
 type comparedLine struct {
 	Account   api.Account `json:"account"`
 	Predicted string      `json:"predictedAddress,omitzero"`
@@ -277,7 +278,7 @@ type comparedLine struct {
 	Key       string      `json:"key"` // here, missing or unknown
 }
 
-// compared prints the comparisons, and says which accounts are watch-only; one that differs is refused.
+// compared prints the comparisons and the accounts that are watch-only; it refuses one that differs.
 func (c Profiles) compared(all []profile.Compared, hold func(api.Account) profile.Holding, asJSON bool) error {
 	lines := make([]comparedLine, len(all))
 	var differs error

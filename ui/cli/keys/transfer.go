@@ -60,8 +60,8 @@ and --path choose. A key that is used elsewhere as well can be lost there as wel
 	return cmd
 }
 
-// addAll stores the keys that a text gave. One of several that is in the vault already is told of, and the others are stored all the same; it fails with
-// vault.ErrExists when all are there. What was stored is printed also when a later one fails.
+// addAll stores the keys of a text. It reports a key that the vault already has and stores the others all the same; it
+// fails with vault.ErrExists when all are there. It prints what it stored also when a later one fails.
 func (c Commands) addAll(ctx context.Context, v *vault.Vault, found []vault.Candidate, label string, asJSON bool) error {
 	added, err := c.store(ctx, v, found, label)
 	if len(added) == 0 {
@@ -115,7 +115,8 @@ func (c Commands) read(ctx context.Context, file string, hint vault.Hint) (vault
 	return found, noKey(file, err)
 }
 
-// noKey makes of a file that holds no key a matter of the command line, which names it. A wrong password of a keystore is one of access.
+// noKey turns the error of a file without a key into an error of the command line, which names it. A wrong password of
+// a keystore is an access error.
 func noKey(file string, err error) error {
 	if err == nil || file == "" || errors.Is(err, vault.ErrPassphrase) {
 		return err
@@ -126,7 +127,7 @@ func noKey(file string, err error) error {
 // rePath is the shape of a derivation path.
 var rePath = regexp.MustCompile(`^m(/[0-9]{1,10}['hH]?){0,10}$`)
 
-// checkPath refuses a path of --path before anything is asked. It repeats nothing of it.
+// checkPath refuses a wrong --path before any question. It repeats nothing of it.
 func checkPath(path string) error {
 	if path == "" || rePath.MatchString(path) {
 		return nil
@@ -199,9 +200,9 @@ that network.`,
 	return cmd
 }
 
-// restored adds the keys of a backup to an open vault, and tells of them.
+// restored adds the keys of a backup to an open vault, and prints them.
 func (c Commands) restored(ctx context.Context, v *vault.Vault, data []byte, pass secret.Secret, from string, asJSON bool) error {
-	if _, err := v.Items(ctx); err != nil { // from here on what is damaged is the backup
+	if _, err := v.Items(ctx); err != nil { // from here on a damage is in the backup
 		return err
 	}
 	var added []vault.Item

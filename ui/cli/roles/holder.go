@@ -73,7 +73,7 @@ func (h *holder) roles(ctx context.Context, id uint64) (api.RolesResponse, error
 	return h.Service.Roles(ctx, caip.EVMAccount(id, h.account.Address).String())
 }
 
-// session is the session key on a chain: before deployment the one that the address follows from.
+// session is the session key on a chain: before deployment the one that determines the address.
 func (h *holder) session(r api.RolesResponse) common.Address {
 	if r.Deployed {
 		return common.HexToAddress(r.SessionAddress)
@@ -81,7 +81,7 @@ func (h *holder) session(r api.RolesResponse) common.Address {
 	return common.HexToAddress(h.account.Wire.SessionAddress)
 }
 
-// follows reports whether the profile names the session key already.
+// follows reports whether the profile already names the session key.
 func (h *holder) follows(session common.Address) bool {
 	return common.HexToAddress(h.account.Wire.SessionAddress) == session
 }

@@ -15,7 +15,8 @@ import (
 	"coffer/wallet/admin"
 )
 
-// plan is what is to be done on one chain. operation says that the nonce is the one of the account's operations, else it is the admin's.
+// plan is what to do on one chain. operation means that the nonce is the one of the account's operations, else it is
+// the admin's.
 type plan struct {
 	chain     uint64
 	roles     api.RolesResponse
@@ -50,7 +51,8 @@ func (h *holder) rotatePlan(id uint64, r api.RolesResponse, fresh common.Address
 	return p
 }
 
-// exitPlan plans one chain of an exit. A cancellation without an exit revokes a message, which only makes sense where one chain was named.
+// exitPlan plans one chain of an exit. A cancellation without an exit revokes a message, which only makes sense where
+// one chain was named.
 func (h *holder) exitPlan(ctx context.Context, id uint64, r api.RolesResponse, o cli.ExitOptions) (plan, error) {
 	p := plan{chain: id, roles: r}
 	switch o.Action {
@@ -78,8 +80,8 @@ func (h *holder) exitPlan(ctx context.Context, id uint64, r api.RolesResponse, o
 	return p, nil
 }
 
-// sweepPlan plans the transfer of every balance that the service tells of. What it does not tell stays where it is; what it invents makes the
-// operation fail as a whole.
+// sweepPlan plans the transfer of every balance that the service reports. A balance that it does not report stays
+// where it is; one that it invents makes the operation fail as a whole.
 func (h *holder) sweepPlan(ctx context.Context, id uint64, r api.RolesResponse, to common.Address) (plan, error) {
 	p := plan{chain: id, roles: r, action: api.AdminOperate, operation: true}
 	if r.ExitAvailableAt == 0 {

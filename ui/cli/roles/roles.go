@@ -1,10 +1,13 @@
-// Package roles is what `coffer accounts` does with a profile: it shows who may sign for its role-based account, and signs with the admin key.
+// Package roles does the work of `coffer accounts` on a profile: it shows who may sign for its role-based account, and
+// signs with the admin key.
 //
-// Promise: before a key is asked for, the person has seen what is to be signed on which chain and confirmed the account. The admin key is borrowed for
-// one command and wiped; a key that is not the admin's signs nothing. Chains are done one after the other: an error comes with the results of the
-// chains before it. What the service tells (balances, nonces) decides how much is moved at most, never to whom (package wallet/admin).
+// Promise: before a command asks for a key, the user has seen what it will sign on which chain and has confirmed the
+// account. The admin key is borrowed for one command and wiped; a key that is not the admin's signs nothing. Chains
+// are done one after the other: an error comes with the results of the earlier chains. What the service reports
+// (balances, nonces) decides how much is moved at most, never to whom (package wallet/admin).
 //
-// Errors: what the command line or the profile cannot do is a *cli.UsageError; what the service refuses is its *api.Error. Sources: TH-K1, TH-U15.
+// Errors: a request that the command line or the profile cannot support is a *cli.UsageError; a refusal of the service
+// is its *api.Error. Sources: TH-K1, TH-U15.
 package roles
 
 import (
@@ -25,7 +28,8 @@ type Service interface {
 	Relay(ctx context.Context, r api.RelayRequest) (api.RelayResponse, error)
 }
 
-// Wallet is an opened profile: its name, its service and network, and its accounts, which have their addresses. Close lets go of the service.
+// Wallet is an opened profile: its name, its service and network, and its accounts with their addresses. Close
+// releases the service.
 type Wallet struct {
 	Profile  string
 	Service  Service
@@ -35,7 +39,7 @@ type Wallet struct {
 	Close    func() error
 }
 
-// Commands answers `coffer accounts`. Open opens the profile that the command line names; Prompt asks the person.
+// Commands answers `coffer accounts`. Open opens the profile that the command line names; Prompt asks the user.
 type Commands struct {
 	Open   func(context.Context, cli.Global) (Wallet, error)
 	Prompt cli.Prompt
@@ -84,7 +88,7 @@ func (c Commands) Rotate(ctx context.Context, g cli.Global, o cli.RotateOptions)
 	return done, err
 }
 
-// Exit announces, cancels or makes use of an exit.
+// Exit announces, cancels or uses an exit.
 func (c Commands) Exit(ctx context.Context, g cli.Global, o cli.ExitOptions) ([]cli.AdminResult, error) {
 	h, err := c.open(ctx, g, o.Chain)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"coffer/wallet/vault"
 )
 
-// carryOut shows the plans, has them confirmed, borrows the admin key, and signs and relays chain by chain.
+// carryOut shows the plans, gets the user's confirmation, borrows the admin key, and signs and relays chain by chain.
 func (c Commands) carryOut(ctx context.Context, h *holder, o cli.AdminOptions, plans []plan) (done []cli.AdminResult, err error) {
 	address := h.account.Address.Hex()
 	if !slices.ContainsFunc(plans, func(p plan) bool { return p.skip == "" }) {
@@ -60,7 +60,7 @@ func (c Commands) keys(ctx context.Context, h *holder, file string) (*vault.Memo
 	return keep(key, h.Network.ID, h.account.Admin)
 }
 
-// keep takes ownership of the admin key and refuses another one.
+// keep takes ownership of the admin key and refuses any other key.
 func keep(key secret.Secret, networkID string, owner common.Address) (*vault.Memory, error) {
 	keys := vault.NewMemory(networkID)
 	item, err := keys.Add(vault.EVM, key)
@@ -73,7 +73,7 @@ func keep(key secret.Secret, networkID string, owner common.Address) (*vault.Mem
 	return keys, nil
 }
 
-// one signs the plan of a chain, and relays or gives out what was signed.
+// one signs the plan of a chain, and relays or returns the signed calls.
 func (h *holder) one(ctx context.Context, s *admin.Signer, p plan, give bool, r *cli.AdminResult) error {
 	nonce, err := p.nonce()
 	if err != nil {
