@@ -1,5 +1,6 @@
-// Command coffer is a terminal wallet for smart accounts on many chains. This file is the composition root: it builds the service, the transport, the
-// stores and the commands, hands the screens their interfaces, and maps errors to exit codes.
+// Command coffer is a terminal wallet for smart accounts on many chains. This file is the composition root: it builds
+// the service, the transport, the stores and the commands, hands the screens their interfaces, and maps errors to exit
+// codes.
 package main
 
 import (
@@ -110,7 +111,7 @@ func host() profile.Host {
 	}
 }
 
-// prompt asks the person at the terminal.
+// prompt asks the user at the terminal.
 func prompt() cli.Prompt {
 	p := cli.Prompt{In: os.Stdin, Out: os.Stderr, Terminal: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stderr.Fd())}
 	if tui.Dumb(os.Environ()) {
@@ -356,7 +357,7 @@ func (storeCommands) Backup(ctx context.Context, data, file string) error {
 		return err
 	}
 	err = daemon.Backup(ctx, dir, file, os.Stdout)
-	if errors.Is(err, service.ErrBadCopy) { // the error names no directory
+	if errors.Is(err, service.ErrBadCopy) { // a bad copy does not mean a damaged directory
 		return &cli.DataError{Err: err, Hint: "put the copy in another place; if that fails too, stop the service and run coffer serve check"}
 	}
 	return ofFile(ofData(err, dir))

@@ -28,7 +28,7 @@ const SchemaVersion = 1
 // DemoProfile is the name of the profile that exists without any configuration.
 const DemoProfile = "demo"
 
-// Vault backends of a profile. The choice is explicit; nothing falls back. VaultKeyring keeps keys in the keyring of
+// Vault backends of a profile. The choice is explicit; nothing falls back. VaultKeyring keeps secrets in the keyring of
 // the operating system, encrypted with a passphrase; VaultKeyringOnly relies on that keyring alone; VaultFile keeps an
 // encrypted file; VaultMemory keeps nothing.
 const (

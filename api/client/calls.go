@@ -12,12 +12,14 @@ import (
 	"coffer/api"
 )
 
-// BalanceQuery selects balances: accounts in CAIP-10 or `solana:<address>` form, and at least one aggregated asset id or CAIP-19 asset.
+// BalanceQuery selects balances: accounts in CAIP-10 or `solana:<address>` form, and at least one aggregated asset id
+// or CAIP-19 asset.
 type BalanceQuery struct {
 	Accounts, Aggregates, Assets []string
 }
 
-// HistoryQuery selects a page of history. Limit 0 and empty strings use the service's defaults; SortBy is "createdAt" or "updatedAt".
+// HistoryQuery selects a page of history. Limit 0 and empty strings use the service's defaults; SortBy is "createdAt"
+// or "updatedAt".
 type HistoryQuery struct {
 	User         string
 	Limit        int

@@ -87,7 +87,8 @@ const (
 	KindRequest   Kind = "request" // the request could not be built
 )
 
-// Error is a failure to get an answer. Sent false means that no byte of the request left; with Sent true the service may have acted on it.
+// Error is a failure to get an answer. Sent false means that no byte of the request left; with Sent true the service
+// may have acted on it.
 type Error struct {
 	Op   string
 	Kind Kind

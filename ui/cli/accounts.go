@@ -271,7 +271,8 @@ func chainFlag(s string) (caip.Chain, error) {
 	return c, nil
 }
 
-// addressFlag reads an address whose letter case, if mixed, is its checksum: a typing error in an address cannot be undone.
+// addressFlag reads an address whose letter case, if mixed, is its checksum: a typing error in an address cannot be
+// undone.
 func addressFlag(flag, s string) (common.Address, error) {
 	if s == "" {
 		return common.Address{}, &UsageError{Problem: flag + " is missing: it takes an address"}

@@ -63,8 +63,8 @@ func readKeyFile(path string) (secret.Secret, error) {
 	return ParseKey(secret.New(content[:n]))
 }
 
-// ParseKey reads the 32 bytes of a private key of secp256k1 from text: 64 hexadecimal digits, with or without 0x, white space around them. It wipes the text.
-// The error is ErrKeyText and never repeats it.
+// ParseKey reads the 32 bytes of a private key of secp256k1 from text: 64 hexadecimal digits, with or without 0x,
+// white space around them. It wipes the text. The error is ErrKeyText and never repeats it.
 func ParseKey(typed secret.Secret) (secret.Secret, error) {
 	defer typed.Wipe()
 	digits := trim(typed.Reveal())

@@ -161,7 +161,8 @@ func Code(err error) int {
 // maxReport bounds a line of an error, in characters.
 const maxReport = 2000
 
-// Report writes an error as one line, with the hint below it. An error may repeat foreign text, such as the name of a file: every line is cleaned.
+// Report writes an error as one line, with the hint below it. An error may repeat foreign text, such as the name of a
+// file: every line is cleaned.
 func Report(w io.Writer, err error) {
 	for i, line := range strings.Split(problemOf(err), "\n") {
 		prefix := ""

@@ -131,7 +131,7 @@ func PassphraseGiven(ctx context.Context) bool {
 	return p != nil && p.given && !p.pass.Empty()
 }
 
-// Unasked is the error of a question that needs a user where there is none.
+// Unasked is the error of a question that needs a user when none is there.
 func Unasked(question string) error {
 	if asksPassphrase(question) {
 		return &AccessError{

@@ -150,7 +150,8 @@ func (b Build) write(w io.Writer, digest string) error {
 	return err
 }
 
-// assetsDigest is sha256: and the SHA-256, in hex, over the lines "<SHA-256 of the file>  <name>" of all files in the order of their names.
+// assetsDigest is sha256: and the SHA-256, in hex, over the lines "<SHA-256 of the file>  <name>" of all files in the
+// order of their names.
 func assetsDigest(files fs.FS) (string, error) {
 	all := sha256.New()
 	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {

@@ -23,7 +23,7 @@ import (
 	"coffer/wallet/intent"
 )
 
-// options are those of the dashboard. It writes the profile that the user switches to into next.
+// options returns the options of the dashboard. It writes the profile that the user switches to into next.
 func (d *desk) options(next **screen.SwitchMsg) tui.Options {
 	names := make([]string, 0, len(d.file.Profiles))
 	for name := range d.file.Profiles {
@@ -92,7 +92,7 @@ func (d *desk) getenv(name string) string {
 	return ""
 }
 
-// operations lists what is under way, as one kind of screen knows it.
+// operations lists the operations under way, as one kind of screen knows them.
 func operations[T any](d *desk) []T {
 	var out []T
 	for _, o := range d.flow.Unfinished() {

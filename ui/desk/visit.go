@@ -116,7 +116,7 @@ const maxKept = 1 << 20
 // bounded keeps documents up to maxKept.
 type bounded struct{ screen.Keep }
 
-// Save refuses what is too large.
+// Save refuses a document that is too large.
 func (b bounded) Save(name string, data []byte) error {
 	if len(data) > maxKept {
 		return fmt.Errorf("the server keeps %d bytes at most", maxKept)

@@ -17,7 +17,7 @@ type Terminal struct {
 	MinW, MinH    int
 }
 
-// TerminalOf reads the terminal's properties from its environment (getenv is that of the user's session).
+// TerminalOf reads the terminal's properties from its environment (getenv reads the user's session).
 func TerminalOf(getenv func(string) string) Terminal {
 	t := Terminal{Name: getenv("TERM"), Remote: getenv("SSH_TTY") != "" || getenv("SSH_CONNECTION") != ""}
 	switch {

@@ -23,8 +23,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Guest is a profile outside the configuration: that of a user whose dashboard runs here and is shown elsewhere. It
-// has its own directory and touches nothing else on this machine.
+// Guest is a profile outside the configuration: the profile of a user whose dashboard runs here and is shown
+// elsewhere. It has its own directory and touches nothing else on this machine.
 type Guest struct {
 	Name    string // of the directory of its journal, below Dir
 	Title   string // what the screens call it

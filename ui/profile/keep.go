@@ -19,7 +19,7 @@ var documentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,60}(\.[a-z0-9]{1,8})
 // ErrName is the error of a name that is not lower-case letters, digits and dashes with at most one suffix.
 var ErrName = errors.New("the name of a document is lower-case letters, digits and dashes, and at most one suffix")
 
-// Load returns the document, or nil when there is none.
+// Load returns the document, or nil when it does not exist.
 func (f Folder) Load(name string) ([]byte, error) {
 	if !documentName.MatchString(name) {
 		return nil, ErrName

@@ -114,8 +114,8 @@ func (o *Opened) onChains(ctx context.Context, j *journal.Journal, a api.Account
 	return out, nil
 }
 
-// SettingsDeps are what the settings screen works with, except Actions, which the screens supply. getenv is that of
-// the user's terminal.
+// SettingsDeps are what the settings screen works with, except Actions, which the screens supply. getenv reads the
+// environment of the user's terminal.
 func (o *Opened) SettingsDeps(build cli.Build, getenv func(string) string) settings.Deps {
 	if o.guest != nil {
 		return o.guestSettings(getenv)

@@ -11,7 +11,7 @@ import (
 	"coffer/wallet/vault"
 )
 
-// vaultOptions are those of a profile's vault in a directory.
+// vaultOptions returns the options of a profile's vault in a directory.
 func (h Host) vaultOptions(p config.Profile, networkID, dir string) vault.Options {
 	o := vault.Options{
 		Profile: p.Name, NetworkID: networkID, Dir: dir, Clock: time.Now, Random: rand.Reader, IdleLock: p.LockTime(), SSH: h.overSSH(), Keyring: h.Keyring,

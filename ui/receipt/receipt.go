@@ -22,8 +22,8 @@ import (
 // NotReported replaces a figure that neither the service's record nor this wallet's journal has.
 const NotReported = "not reported"
 
-// Source is where the facts come from. Terms looks a quote up in the journal (journal.Journal.Terms), Names gives the known name of an address, "" for none;
-// both may be nil.
+// Source is where the facts come from. Terms looks a quote up in the journal (journal.Journal.Terms), Names gives the
+// known name of an address, "" for none; both may be nil.
 type Source struct {
 	Catalog  *catalog.Catalog
 	Accounts []api.Account
@@ -157,7 +157,8 @@ func (s Source) there(t journal.Terms) string {
 	return strings.Join(out, ", ") + ", as the service said"
 }
 
-// sum writes "50 paid + 10 there = 59.9 used + 0.1 fees" in one asset where all of it is known and adds up, else nothing.
+// sum writes "50 paid + 10 there = 59.9 used + 0.1 fees" in one asset where all of it is known and adds up, else
+// nothing.
 func (s Source) sum(r Record, t journal.Terms) string {
 	if r.Kind != api.RecordCall || t.There == nil || !t.FeesNamed || r.Status != api.StatusCompleted {
 		return ""

@@ -201,7 +201,7 @@ func (g *channelFilter) resize(columns, rows uint32) {
 	g.sizes <- size // there is room: only this method sends, under the lock
 }
 
-// told are the names that describe a terminal. TERM comes with the request for the terminal.
+// told are the names that describe a terminal. The request for the terminal has TERM.
 func told() []string {
 	return []string{"COLORTERM", "COLORFGBG", "LANG", "LC_ALL", "LC_CTYPE", "NO_COLOR", "TERM_PROGRAM"}
 }

@@ -155,7 +155,7 @@ func (d *connLimiter) refused(why string) {
 	}
 }
 
-// closeAll closes what is still open.
+// closeAll closes the open connections.
 func (d *connLimiter) closeAll() {
 	d.mu.Lock()
 	var all []*conn

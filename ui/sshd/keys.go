@@ -37,7 +37,7 @@ func signatureAlgorithms() []string {
 	}
 }
 
-// badLine is a line of the file that admits nobody.
+// badLine is a line of the file that admits no key.
 type badLine struct {
 	line int
 	why  string

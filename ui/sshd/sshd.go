@@ -45,7 +45,8 @@ type Options struct {
 	Sessions int // dashboards at once
 	Log      *slog.Logger
 
-	// Show shows a guest its dashboard until the guest leaves or ctx ends. It is called once for each dashboard, on a goroutine of its own.
+	// Show shows a guest its dashboard until the guest leaves or ctx ends. It is called once for each dashboard, on
+	// its own goroutine.
 	Show func(ctx context.Context, v Visit) error
 
 	Limits Limits
@@ -89,7 +90,7 @@ func (o Options) withDefaults() Options {
 // A Visit is one dashboard of one guest.
 type Visit struct {
 	ID          string // of the connection, as the log names it
-	Name        string // of the guest, from the comment of the key's line; the fingerprint when there is none
+	Name        string // of the guest, from the comment of the key's line; the fingerprint without a comment
 	Fingerprint string // SHA256:… of the key
 	Key         []byte // the public key, as SSH encodes it
 	Dir         string // of the guest, below Options.Dir; nothing else may be written for it

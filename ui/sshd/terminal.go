@@ -25,7 +25,7 @@ func (t *terminal) heard(begun, now time.Time) time.Duration {
 	return now.Sub(begun)
 }
 
-// Read reads what was typed.
+// Read reads the guest's input.
 func (t *terminal) Read(b []byte) (int, error) {
 	n, err := t.Session.Read(b)
 	if n > 0 {

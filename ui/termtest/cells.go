@@ -4,7 +4,8 @@ package termtest
 
 import "image/color"
 
-// Cell is one cell of the screen. Text is "" in the second cell of a wide character; nil colours are the terminal's own.
+// Cell is one cell of the screen. Text is "" in the second cell of a wide character; nil colours are the terminal's
+// own.
 type Cell struct {
 	Text                               string
 	Fg, Bg                             color.Color

@@ -32,7 +32,8 @@ func (e Exchange) Curl(base string) string {
 	return strings.Join(parts, " ")
 }
 
-// Quote writes s as one word of a POSIX shell in which nothing is special. s must not hold a zero byte: no argument can.
+// Quote writes s as one word of a POSIX shell in which nothing is special. s must not hold a zero byte: no argument
+// can.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 func sorted(m map[string]string) []string {

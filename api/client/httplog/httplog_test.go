@@ -266,7 +266,8 @@ func FuzzQuote(f *testing.F) {
 	})
 }
 
-// unquote is the shell's reading of one word of quoted runs and escaped characters; ok is false when a blank or an open quote ends it early.
+// unquote is the shell's reading of one word of quoted runs and escaped characters; ok is false when a blank or an
+// open quote ends it early.
 func unquote(word string) (string, bool) {
 	var b strings.Builder
 	for i := 0; i < len(word); i++ {

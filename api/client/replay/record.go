@@ -66,7 +66,8 @@ func (r *Recorder) Wrap(inner http.RoundTripper) http.RoundTripper {
 	return tap.Transport(inner, r.heard)
 }
 
-// Close ends the recording and returns the first failure to write. It does not record exchanges that are still under way.
+// Close ends the recording and returns the first failure to write. It does not record exchanges that are still under
+// way.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

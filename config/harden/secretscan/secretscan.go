@@ -145,7 +145,8 @@ func (s *Scanner) Find(data []byte) []Hit {
 	return hits
 }
 
-// Tree lists the secrets in the files below dir and in their names, by path, and counts the files. Sockets and pipes hold nothing.
+// Tree lists the secrets in the files below dir and in their names, by path, and counts the files. Sockets and pipes
+// hold nothing.
 func (s *Scanner) Tree(dir string) (hits map[string][]Hit, files int, err error) {
 	hits = map[string][]Hit{}
 	root := os.DirFS(dir)

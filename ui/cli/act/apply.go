@@ -212,7 +212,7 @@ func (b *appliedBook) already(rec journal.Operation) error {
 const leastLeft = 2 * time.Minute
 
 // goOn finds the operation of an intent that was signed and not sent, and abandons one that cannot continue. nil:
-// none. over is one whose payments were sent and which, by the service alone, was refused: the plan counts as sent.
+// none. over is one whose payments were sent and that only the service reports as refused: the plan counts as sent.
 func (c Commands) goOn(w *Work, hash string) (going Operation, over *journal.Operation) {
 	list := w.Operations()
 	for _, op := range w.Unfinished() {

@@ -19,7 +19,8 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 func secretOf(s string) secret.Secret { return secret.New([]byte(s)) }
 
-// inheritable is a descriptor as a parent process leaves one open: with a text to read and without the mark that closes it.
+// inheritable is a descriptor as a parent process leaves one open: with a text to read and without the mark that
+// closes it.
 func inheritable(t *testing.T, text string) int {
 	t.Helper()
 	r, w, err := os.Pipe()

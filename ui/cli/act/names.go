@@ -102,7 +102,8 @@ func tokenAt(cat *catalog.Catalog, chain caip.Chain, s string) (catalog.Entity, 
 	return cat.Entity(caip.ERC20(id, a))
 }
 
-// addressOn reads an address of a chain: written out with a right checksum, or, where tokens is set, the symbol of a token there.
+// addressOn reads an address of a chain: written out with a right checksum, or, where tokens is set, the symbol of a
+// token there.
 func addressOn(cat *catalog.Catalog, flag string, chain caip.Chain, s string, tokens bool) (string, error) {
 	if tokens {
 		if e, ok := entityNamed(cat, s, chain); ok {

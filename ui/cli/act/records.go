@@ -191,7 +191,8 @@ func decimals(n int) string {
 	return strconv.Itoa(n)
 }
 
-// inert puts an apostrophe before a text that a spreadsheet would run as a formula, or that its own apostrophe would hide.
+// inert puts an apostrophe before a text that a spreadsheet would run as a formula, or that its own apostrophe would
+// hide.
 func inert(s string) string {
 	for _, p := range []string{"=", "+", "-", "@", "'", "＝", "＋", "－", "＠"} {
 		if strings.HasPrefix(s, p) {

@@ -26,7 +26,8 @@ func atTerminal(t testing.TB, answers ...string) *rig {
 	return r
 }
 
-// TestBothReviewsAreConfirmedOnATerminal: each review is printed before its question, and each signature follows its own answer.
+// TestBothReviewsAreConfirmedOnATerminal: each review is printed before its question, and each signature follows its
+// own answer.
 func TestBothReviewsAreConfirmedOnATerminal(t *testing.T) {
 	r := atTerminal(t, "yes", "YES")
 	r.done(0, callFlags()...)

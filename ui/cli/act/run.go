@@ -340,7 +340,7 @@ func (r *runner) progress(e flow.Event) {
 	}
 }
 
-// watch follows what was sent to its end.
+// watch follows a sent operation to its end.
 func (r *runner) watch(ctx context.Context) error {
 	return followed(ctx, r.c, r.op, &r.x, r.o.wait)
 }

@@ -90,7 +90,7 @@ func (c Commands) status(ctx context.Context, s *Session, id string, asJSON, wat
 	return c.poll(ctx, s, quote, rec, asJSON, watch)
 }
 
-// find looks an id up in the journal; nil: it is not there.
+// find looks an id up in the journal; nil: the journal does not have it.
 func (s *Session) find(id string) (*journal.Operation, error) {
 	b, err := s.Read()
 	if err != nil || b == nil {

@@ -38,7 +38,7 @@ func (k kind) flag() string {
 // maxFile bounds a file: a bundle holds two answers as text.
 const maxFile = 32 << 20
 
-// signatures are those of a bundle.
+// signatures are the signatures of a bundle.
 type signatures struct {
 	Operation  string                   `json:"operation"`
 	Delegation *api.DelegationSignature `json:"delegation,omitzero"`

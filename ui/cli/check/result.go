@@ -12,8 +12,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Result is everything that `coffer verify` found; it is what --json prints. Texts are cleaned, hashes and addresses are 0x hex or base58 in full, amounts are
-// in base units with a readable form beside them.
+// Result is everything that `coffer verify` found; it is what --json prints. Texts are cleaned, hashes and addresses
+// are 0x hex or base58 in full, amounts are in base units with a readable form beside them.
 type Result struct {
 	Accepted bool     `json:"accepted"`
 	Now      string   `json:"now"` // RFC 3339
@@ -82,7 +82,8 @@ type Reason struct {
 	Open    bool   `json:"open,omitzero"`
 }
 
-// Operation is what gets signed. Hash is the userOpHash, or the SHA-256 of a Solana message; Digest is what the key signs.
+// Operation is what gets signed. Hash is the userOpHash, or the SHA-256 of a Solana message; Digest is what the key
+// signs.
 type Operation struct {
 	Role       string   `json:"role"`
 	Type       string   `json:"type"`

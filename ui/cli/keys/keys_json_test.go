@@ -59,7 +59,8 @@ func (r *ring) Delete(service, user string) error {
 	return nil
 }
 
-// desk runs `coffer keys`, `coffer profile` and the commands of this package below `coffer accounts` on a directory, with a keyring in memory and no terminal.
+// desk runs `coffer keys`, `coffer profile` and the commands of this package below `coffer accounts` on a directory,
+// with a keyring in memory and no terminal.
 type desk struct {
 	*testing.T
 	dir       string

@@ -73,7 +73,8 @@ func bare(path string, err error) error {
 	return err
 }
 
-// address reads an argument that has the shape of an address: 0x and 40 hexadecimal digits, which become lower case, or 32 to 44 characters of base58.
+// address reads an argument that has the shape of an address: 0x and 40 hexadecimal digits, which become lower case,
+// or 32 to 44 characters of base58.
 func address(arg string) (string, error) {
 	if ok, err := regexp.MatchString("^0x[0-9a-fA-F]{40}$", arg); ok || err != nil {
 		return strings.ToLower(arg), err

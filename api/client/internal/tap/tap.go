@@ -21,8 +21,8 @@ import (
 // shows as such.
 func Limit() int { return api.DefaultLimits().Bytes + 1 }
 
-// Outcome is how an exchange ended. Body holds at most Limit bytes, Size counts all that arrived. Err is set when there was no answer (Status 0) or it
-// broke off.
+// Outcome is how an exchange ended. Body holds at most Limit bytes, Size counts all that arrived. Err is set when
+// there was no answer (Status 0) or it broke off.
 type Outcome struct {
 	Status int
 	Header http.Header
