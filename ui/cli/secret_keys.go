@@ -127,7 +127,7 @@ func (a *answer) take(key byte) (done bool, err error) {
 	return a.typed(key)
 }
 
-// sequence adds a byte of a control sequence. Only the begin of a paste means something here.
+// sequence adds a byte of a control sequence. Only the beginning of a paste means something here.
 func (a *answer) sequence(key byte) {
 	if key < '@' {
 		if a.seqN < len(a.seq) {

@@ -79,7 +79,7 @@ func (t Terminal) size() Finding {
 	return f
 }
 
-// clipboard reports the setting only: no terminal says whether it takes OSC 52.
+// clipboard is always Unknown: no terminal says whether it takes OSC 52.
 func (t Terminal) clipboard() Finding {
 	f := Finding{Area: AreaTerminal, Name: "clipboard", Level: Unknown, Text: "copies are sent to the terminal (OSC 52); whether it takes them nobody can ask", Todo: "copy something and paste it to find out"}
 	if t.Remote {

@@ -107,8 +107,8 @@ func plainHex(s string) string {
 var ErrNoNetworkFile = errors.New("no network file with this fingerprint is on this machine: ask the operator for network.json and name it here")
 
 // FindNetwork looks for the network file of a fingerprint among those of the configuration's profiles and that of a
-// service that the user runs on this machine. Where a file is proves nothing: the fingerprint does. It comes from the
-// user, never from the service.
+// service that the user runs on this machine. The location of a file proves nothing; the fingerprint does. The
+// fingerprint comes from the user, never from the service.
 func (h Host) FindNetwork(fingerprint string, kind network.Kind) (path string, n network.Descriptor, err error) {
 	_, file, err := h.configuration()
 	if err != nil {

@@ -93,7 +93,7 @@ func guestDir(key []byte) string {
 }
 
 // GuestSecret derives 32 bytes for a guest from the host key: the same for the same guest on the same network,
-// different for every other guest and network, and independent of the guest's public key alone. try distinguishes
+// different for every other guest and network, and not derivable from the guest's public key alone. try distinguishes
 // further candidates from the first one. It stores nothing: the owner of the host key has every guest's throw-away
 // key, and replacing the host key gives every guest a new account.
 func GuestSecret(host ed25519.PrivateKey, network string, guest []byte, try byte) ([]byte, error) {
