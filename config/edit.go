@@ -88,7 +88,9 @@ func defaultWish(profile string) []wish {
 	return []wish{{keys: []wishedKey{{name: "default", value: profile, text: text, line: "default = " + text}}}}
 }
 
-// signingKey signs on a review. No action of the shell or of the review may have this key: a slip would sign.
+// SetUI writes the choices about the screens into the table [ui] of the file, and makes the table when there is none.
+// Comments, and lines that are right already, stay. A table in another form than lines below its header, such as
+// ui = { … }, is refused with an *Error: only a person can change it.
 func SetUI(path string, u UI) error {
 	text, err := toml.Marshal(struct {
 		UI UI `toml:"ui"`
