@@ -43,7 +43,7 @@ func TestTerminalMainJob(t *testing.T) {
 			if !p.Term.AltScreen() {
 				t.Error("the dashboard does not use the alternate screen")
 			}
-			needs, pay := p.WalksToReview2()
+			needs, pay := p.WalksToReview2("EMBEDDED")
 			p.Types(pay + "\r")
 			p.Sees("COMPLETED")
 			p.Types("4")

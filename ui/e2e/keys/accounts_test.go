@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -30,13 +29,12 @@ import (
 	"coffer/config"
 	"coffer/ui/cli"
 	"coffer/ui/cli/roles"
+	"coffer/ui/e2e/rig"
 )
 
 // roleBench is a service in this process, with a clock that only moves when told to, and `coffer accounts` on a profile with a role-based account.
 type roleBench struct {
-	*testing.T
-	mu      sync.Mutex
-	now     time.Time
+	*rig.Bench
 	wallet  roles.Wallet
 	account common.Address
 	admin   common.Address
@@ -45,38 +43,19 @@ type roleBench struct {
 	file    string // with the admin key
 }
 
-func (b *roleBench) clock() time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.now
-}
-
-func (b *roleBench) advance(d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.now = b.now.Add(d)
-}
-
-func (b *roleBench) must(err error) {
-	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
-}
-
 func newRoleBench(t *testing.T) *roleBench {
 	t.Helper()
-	b := &roleBench{T: t, now: time.Unix(1_760_000_000, 0), file: filepath.Join(t.TempDir(), "admin.key")}
-	svc, err := service.Open(service.Options{Store: store.NewMemory(), Clock: b.clock, Seed: []byte("accounts tests: 32 bytes of seed"), Fund: true})
-	b.must(err)
-	t.Cleanup(func() { b.must(svc.Close()) })
+	b := &roleBench{Bench: rig.NewBench(t), file: filepath.Join(t.TempDir(), "admin.key")}
+	svc, err := service.Open(service.Options{Store: store.NewMemory(), Clock: b.Clock, Seed: []byte("accounts tests: 32 bytes of seed"), Fund: true})
+	b.Must(err)
+	t.Cleanup(func() { b.Must(svc.Close()) })
 	c, err := client.New(client.Options{BaseURL: client.EmbeddedBaseURL, APIKey: secret.New([]byte(svc.APIKey())), Transport: service.RoundTripper(svc.Handler())})
-	b.must(err)
+	b.Must(err)
 	cat, err := catalog.Load()
-	b.must(err)
+	b.Must(err)
 	key, err := crypto.ToECDSA(crypto.Keccak256([]byte("accounts tests admin")))
-	b.must(err)
-	b.must(os.WriteFile(b.file, []byte(hex.EncodeToString(crypto.FromECDSA(key))+"\n"), 0o600))
+	b.Must(err)
+	b.Must(os.WriteFile(b.file, []byte(hex.EncodeToString(crypto.FromECDSA(key))+"\n"), 0o600))
 	b.admin = crypto.PubkeyToAddress(key.PublicKey)
 	profile := config.Profile{Name: "roles", Accounts: []config.Account{
 		{Type: api.AccountRoleBased, SessionAddress: common.Address{0x5e}.Hex(), AdminAddress: b.admin.Hex()},
@@ -113,7 +92,7 @@ func (b *roleBench) exit(o cli.ExitOptions) ([]cli.AdminResult, error) {
 func (b *roleBench) roles() api.RolesResponse {
 	b.Helper()
 	all, err := b.cmd.Show(b.Context(), cli.Global{}, caip.EVM(8453))
-	b.must(err)
+	b.Must(err)
 	return all[0].RolesResponse
 }
 
@@ -125,14 +104,14 @@ func (b *roleBench) balances(of common.Address) map[string]string {
 		q.Aggregates = append(q.Aggregates, string(a.ID))
 	}
 	answer, err := b.wallet.Service.Balances(b.Context(), q)
-	b.must(err)
+	b.Must(err)
 	out := map[string]string{}
 	for _, one := range answer.BalanceByAggregatedAsset {
 		for _, e := range one.IndividualAssetBalances {
 			asset, err := caip.ParseAsset(e.AssetType)
-			b.must(err)
+			b.Must(err)
 			held, err := amount.ParseBase(e.Balance)
-			b.must(err)
+			b.Must(err)
 			if entity, ok := b.wallet.Catalog.Entity(asset); ok && asset.Chain == caip.EVM(8453) && held.Sign() > 0 {
 				out[entity.Symbol] = amount.Format(held, entity.Decimals)
 			}
@@ -155,7 +134,7 @@ func TestAccountsRotateReplacesTheKeyWhereItWasNamed(t *testing.T) {
 		}
 	}
 	shown, err := b.cmd.Show(t.Context(), cli.Global{}, caip.Chain{})
-	b.must(err)
+	b.Must(err)
 	if len(shown) != 7 {
 		t.Errorf("%d chains", len(shown))
 	}
@@ -198,7 +177,7 @@ func TestAccountsExitLeavesWithEverythingAfterTheDelay(t *testing.T) {
 	if done, err := exit(cli.ExitSweep); !errors.As(err, &no) || no.Name != api.ErrSimulationFailed || !strings.Contains(no.Message, "AA22") || len(done) != 0 {
 		t.Fatalf("before the delay: %+v, %v", done, err)
 	}
-	b.advance(24*time.Hour + time.Second)
+	b.Advance(24*time.Hour + time.Second)
 	if done, err := exit(cli.ExitSweep); err != nil || done[0].Hash == "" {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -235,7 +214,7 @@ func TestAccountsPrintGivesOutTheSignedCallsAndSendsNothing(t *testing.T) {
 	}
 	m := op.AdminMessage{Action: api.AdminAnnounceExit, Account: b.account, Nonce: new(big.Int)}
 	digest, err := m.Digest(op.RoleBasedDomain(8453, pins.RoleBasedValidator))
-	b.must(err)
+	b.Must(err)
 	data := common.FromHex(message.Data)
 	sig := data[len(data)-96 : len(data)-31] // 65 bytes and their padding end the call
 	if by, err := op.Recover(digest, sig); err != nil || by != b.admin {
@@ -255,7 +234,7 @@ func TestAccountsSignsNothingWithoutConfirmationAndTheAdminsKey(t *testing.T) {
 		return err
 	}
 	other := filepath.Join(t.TempDir(), "other.key")
-	b.must(os.WriteFile(other, []byte(strings.Repeat("01", 32)), 0o600))
+	b.Must(os.WriteFile(other, []byte(strings.Repeat("01", 32)), 0o600))
 	for name, change := range map[string]func(*cli.AdminOptions){
 		"no confirmation":    func(o *cli.AdminOptions) { o.Confirm = "" },
 		"wrong confirmation": func(o *cli.AdminOptions) { o.Confirm = "zzzz" },
@@ -271,7 +250,7 @@ func TestAccountsSignsNothingWithoutConfirmationAndTheAdminsKey(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	b.must(os.Chmod(b.file, 0o644))
+	b.Must(os.Chmod(b.file, 0o644))
 	if err := try(func(*cli.AdminOptions) {}); cli.Code(err) != cli.ExitUsage {
 		t.Errorf("a key file for everybody: %v", err)
 	}

@@ -29,7 +29,7 @@ func TestTerminalKilledDuringExecute(t *testing.T) {
 			t.Parallel()
 			dir, env := rig.Home(t)
 			p := rig.At(t, rig.Start(t, env, 120, 40))
-			needs, pay := p.WalksToReview2()
+			needs, pay := p.WalksToReview2("EMBEDDED")
 			p.Types(pay + "\r")
 			moment(p)
 			if err := p.Term.Process().Kill(); err != nil {

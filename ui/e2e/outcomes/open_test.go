@@ -118,9 +118,7 @@ func (l *heldService) releases(t *testing.T) bool {
 
 // believer is a wallet on a LAB network whose service is the real one of this program behind a heldService, with a clock that only moves when told to.
 type believer struct {
-	*testing.T
-	mu          sync.Mutex
-	now         time.Time
+	*rig.Bench
 	heldService *heldService
 	client      *client.Client
 	flow        *flow.Flow
@@ -132,36 +130,17 @@ type believer struct {
 	before      map[common.Address]*big.Int // what somebody had when first looked at, which brings test funds
 }
 
-func (b *believer) clock() time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.now
-}
-
-func (b *believer) advance(d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.now = b.now.Add(d)
-}
-
-func (b *believer) must(err error) {
-	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
-}
-
 func newBeliever(t *testing.T, kind string, gates ...string) *believer {
 	t.Helper()
-	b := &believer{T: t, now: time.Unix(1_760_000_000, 0), dir: t.TempDir(), before: map[common.Address]*big.Int{}}
-	svc, err := service.Open(service.Options{Store: store.NewMemory(), Clock: b.clock, Seed: []byte("open signatures: 32 bytes seed..")[:32], Fund: true, Kind: network.Lab, Lifetime: time.Minute})
-	b.must(err)
-	t.Cleanup(func() { b.must(svc.Close()) })
+	b := &believer{Bench: rig.NewBench(t), dir: t.TempDir(), before: map[common.Address]*big.Int{}}
+	svc, err := service.Open(service.Options{Store: store.NewMemory(), Clock: b.Clock, Seed: []byte("open signatures: 32 bytes seed..")[:32], Fund: true, Kind: network.Lab, Lifetime: time.Minute})
+	b.Must(err)
+	t.Cleanup(func() { b.Must(svc.Close()) })
 	b.heldService = &heldService{inner: service.RoundTripper(svc.Handler())}
-	b.client, err = client.New(client.Options{BaseURL: client.EmbeddedBaseURL, APIKey: secret.New([]byte(svc.APIKey())), Transport: b.heldService, Clock: b.clock})
-	b.must(err)
+	b.client, err = client.New(client.Options{BaseURL: client.EmbeddedBaseURL, APIKey: secret.New([]byte(svc.APIKey())), Transport: b.heldService, Clock: b.Clock})
+	b.Must(err)
 	cat, err := catalog.Load()
-	b.must(err)
+	b.Must(err)
 	key := rig.AdminKey(t)
 	who := crypto.PubkeyToAddress(key.PublicKey).Hex()
 	a := config.Account{Type: kind, SignerAddress: who}
@@ -175,7 +154,7 @@ func newBeliever(t *testing.T, kind string, gates ...string) *believer {
 	b.policy.Limits.Gates = gates
 	b.keys = vault.NewMemory(n.ID)
 	_, err = b.keys.Add(vault.EVM, secret.New(crypto.FromECDSA(key)))
-	b.must(err)
+	b.Must(err)
 	b.opens()
 	b.held(common.HexToAddress(b.account.AccountAddress)) // test funds come with the first look
 	return b
@@ -185,15 +164,15 @@ func newBeliever(t *testing.T, kind string, gates ...string) *believer {
 func (b *believer) opens() {
 	b.Helper()
 	if b.book != nil {
-		b.must(b.book.Close())
+		b.Must(b.book.Close())
 	}
 	n := b.policy.Network
-	book, err := journal.Open(b.dir+"/state", journal.Options{Network: n.ID, Kind: n.Kind, Clock: b.clock, Random: rand.Reader})
-	b.must(err)
+	book, err := journal.Open(b.dir+"/state", journal.Options{Network: n.ID, Kind: n.Kind, Clock: b.Clock, Random: rand.Reader})
+	b.Must(err)
 	b.Cleanup(func() { _ = book.Close() })
 	b.book = book
 	b.flow = flow.New(flow.Deps{
-		Client: b.client, Signer: sign.New(b.keys, n.ID), Journal: book, Policy: b.policy, Clock: b.clock,
+		Client: b.client, Signer: sign.New(b.keys, n.ID), Journal: book, Policy: b.policy, Clock: b.Clock,
 		Sleep: func(ctx context.Context, _ time.Duration) error { // the service settles in the background, in real time
 			select {
 			case <-time.After(time.Millisecond):
@@ -208,11 +187,11 @@ func (b *believer) opens() {
 func (b *believer) held(who common.Address) *big.Int {
 	b.Helper()
 	got, err := b.client.Balances(b.Context(), client.BalanceQuery{Accounts: []string{caip.EVMAccount(8453, who).String()}, Aggregates: []string{"ob:usdc"}})
-	b.must(err)
+	b.Must(err)
 	sum := new(big.Int)
 	for _, one := range got.BalanceByAggregatedAsset {
 		v, err := amount.ParseBase(one.Balance)
-		b.must(err)
+		b.Must(err)
 		sum.Add(sum, v)
 	}
 	return sum
@@ -222,10 +201,10 @@ func (b *believer) held(who common.Address) *big.Int {
 func (b *believer) begin(d intent.Draft) *flow.Operation {
 	b.Helper()
 	d.Version, d.SlippageBps = intent.Version, 50
-	in, err := intent.Freeze(d.Fill(b.policy.Network.ID, []api.Account{b.account}), api.Rules{Catalog: b.policy.Catalog, Now: b.clock()})
-	b.must(err)
+	in, err := intent.Freeze(d.Fill(b.policy.Network.ID, []api.Account{b.account}), api.Rules{Catalog: b.policy.Catalog, Now: b.Clock()})
+	b.Must(err)
 	o, err := b.flow.Start(b.Context(), in)
-	b.must(err)
+	b.Must(err)
 	return o
 }
 
@@ -277,16 +256,16 @@ func (b *believer) runs(d intent.Draft) flow.Snapshot {
 	}
 	if s.State == flow.StateReview2 {
 		s, err = o.Execute(b.Context(), said(s.Review2.Fingerprint, s.Review2.Phrase), nil)
-		b.must(err)
+		b.Must(err)
 	}
 	s, err = o.Watch(b.Context(), nil)
-	b.must(err)
+	b.Must(err)
 	return s
 }
 
 // open lists the signatures that can still be used: their word and their lane.
 func (b *believer) open() (out []journal.Outstanding) {
-	return b.book.Outstanding(b.clock())
+	return b.book.Outstanding(b.Clock())
 }
 
 // reason is the first one of a code on the reports of an operation.
@@ -318,7 +297,7 @@ func TestK3_ARefundedLieDoesNotMakeOnePayTwice(t *testing.T) {
 	// In the same place the repeat replaces the first: only one of them can ever run.
 	again := b.begin(transferTo(friend))
 	s, err := again.Quote(t.Context())
-	b.must(err)
+	b.Must(err)
 	if _, shown := reason(s, "U3", verify.Show); !shown {
 		t.Errorf("%+v", s.Report2.Reasons)
 	}
@@ -392,7 +371,7 @@ func TestK3_AfterItsTimeARepeatIsFreeAndAtMostOneRuns(t *testing.T) {
 			last = end
 		}
 	}
-	b.advance(last.Sub(b.clock()) + time.Second)
+	b.Advance(last.Sub(b.Clock()) + time.Second)
 	if open := b.open(); len(open) != 0 {
 		t.Fatalf("%+v", open)
 	}
@@ -452,7 +431,7 @@ func TestK4_ACompletedLieHidesNothingAndBricksNothing(t *testing.T) {
 			if s := b.runs(callTo(friend, 1_000_000)); s.State != flow.StateDone {
 				t.Fatal(s.State, s.Problem)
 			}
-			b.advance(20 * time.Minute)
+			b.Advance(20 * time.Minute)
 			b.heldService.lies(api.StatusCompleted)
 			s := b.runs(callTo(friend, 430_500_000))
 			if s.State != flow.StateDone || !s.Said {
@@ -501,7 +480,7 @@ func TestK4_ALaneThatWasLedAstrayIsRepaired(t *testing.T) {
 	if err := b.flow.Repair(l, "0000", false); !errors.Is(err, flow.ErrRepairTyped) {
 		t.Fatal(err)
 	}
-	b.must(b.flow.Repair(l, l.Account[len(l.Account)-4:], false))
+	b.Must(b.flow.Repair(l, l.Account[len(l.Account)-4:], false))
 	if next, _ := b.book.NextSequence(common.HexToAddress(l.Account), 8453, 0); next != 0 {
 		t.Error(next)
 	}

@@ -126,11 +126,11 @@ func (p Person) Outcome() (found string) {
 	return found
 }
 
-// WalksToReview2 goes from the start to the second review of the trial call, read to its end. It returns what the call
-// needs and what has to be typed to confirm.
-func (p Person) WalksToReview2() (needs, pay string) {
+// WalksToReview2 goes from the first screen, which names the kind of network, to the second review of the trial call,
+// read to its end. It returns what the call needs and what has to be typed to confirm.
+func (p Person) WalksToReview2(kind string) (needs, pay string) {
 	p.Helper()
-	p.Sees("EMBEDDED", "USDC", "$")
+	p.Sees(kind, "USDC", "$")
 	needs = p.FillsIn()
 	p.Types("r")
 	p.Sees("Review 1 of 2", "nothing else", "y sign")

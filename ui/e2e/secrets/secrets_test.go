@@ -313,7 +313,7 @@ func TestTH_K1_NoSecretIsLeftAnywhere(t *testing.T) {
 			{"Type the last four characters", confirm + "\r"}, {"Admin key (not shown):", noKey + "\r"},
 		}, code: cli.ExitFailed},
 		{name: "dashboard, a call from start to end", env: []string{"TEA_TRACE=" + filepath.Join(s.dir, "trace"), "TEA_DEBUG=1"}, walk: func(p rig.Person) {
-			_, pay := p.WalksToReview2()
+			_, pay := p.WalksToReview2("EMBEDDED")
 			p.Types(pay + "\r")
 			p.Sees("COMPLETED")
 			p.Types("3")

@@ -97,20 +97,6 @@ func connects(t *testing.T, at cli.SSHReach, key gossh.Signer, cols, rows int) (
 	return rig.At(t, term), func() { _ = c.Close() }
 }
 
-// walksOverSSH goes from the first screen of a guest to the second review, read to its end, and returns what has to be typed.
-func walksOverSSH(p rig.Person) (needs, pay string) {
-	p.Helper()
-	p.Sees("LAB", "USDC", "$")
-	needs = p.FillsIn()
-	p.Types("r")
-	p.Sees("Review 1 of 2", "nothing else", "y sign")
-	p.Reads(`closes in (\d+:\d\d)`)
-	p.Types("y")
-	p.Sees("Review 2 of 2", "You pay")
-	p.Reads(`expires in (\d+:\d\d)`)
-	return needs, p.Finds(`type ([0-9.]+) and press enter`)
-}
-
 // address opens the accounts and reads the guest's own one.
 func address(p rig.Person) string {
 	p.Helper()
@@ -136,7 +122,7 @@ func TestSSHTwoGuestsDoTheMainJobAtOnce(t *testing.T) {
 				t.Parallel()
 				p, _ := connects(t, at, keys[i], size[0], size[1])
 				p.Sees(names[i])
-				needs, pay := walksOverSSH(p)
+				needs, pay := p.WalksToReview2("LAB")
 				p.Types(pay + "\r")
 				p.Sees("COMPLETED")
 				p.Types("4")
@@ -260,7 +246,7 @@ func TestSSHCutDuringExecuteAndResumed(t *testing.T) {
 			_, _, line, _ := rig.Serve(t, env, "--ssh", "127.0.0.1:0", "--ssh-keys", sshKeys(t, []string{"alice"}, alice), "--lifetime", "60s", "--fault", "slow-fill=2s")
 			at := overSSH(t, line)
 			p, lost := connects(t, at, alice, 120, 40)
-			_, pay := walksOverSSH(p)
+			_, pay := p.WalksToReview2("LAB")
 			p.Types(pay + "\r")
 			moment(p)
 			lost()
