@@ -91,7 +91,10 @@ func (h *House) session(ctx context.Context, b Batch, dir string, seed uint64, e
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Seed: seed, Embedded: embedded, Kind: p.Kind, Told: a.Told, names: p.Names(), confirmed: p.Confirmed, watched: p.watched, policy: p.policy, began: h.Clock.Now().Unix()}
+	s := &Session{
+		Seed: seed, Embedded: embedded, Kind: p.Kind, Told: a.Told,
+		names: p.Names(), confirmed: p.Confirmed, watched: p.watched, policy: p.policy, began: h.Clock.Now().Unix(),
+	}
 	if p.holdings, err = h.funds(ctx, p); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -134,7 +137,8 @@ func (h *House) funds(ctx context.Context, p *Person) ([]holding, error) {
 		}
 	}
 	query.Set("account", strings.Join(names, ","))
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, client.EmbeddedBaseURL+"/v3/balances/aggregated-balance?"+query.Encode(), nil)
+	page := client.EmbeddedBaseURL + "/v3/balances/aggregated-balance?" + query.Encode()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +202,8 @@ type Ran struct {
 
 // ReadChains has another program read the store of a service that was closed.
 func ReadChains(ctx context.Context, program, database string, accounts []string) (c Chains, err error) {
-	cmd := exec.CommandContext(ctx, program, append([]string{database}, accounts...)...) //nolint:gosec // built by the test
+	args := append([]string{database}, accounts...)
+	cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec // built by the test
 	raw, err := cmd.Output()
 	var said *exec.ExitError
 	if errors.As(err, &said) {

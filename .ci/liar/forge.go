@@ -67,8 +67,8 @@ func operationsOf(doc *api.Document) []string {
 	}
 }
 
-// sealed makes a changed answer as genuine as only the service's owner can: the sponsor signs each operation as it is now, the typed data are those of the operation, and
-// the integrity mark fits.
+// sealed makes a changed answer as genuine as only the service's owner can: the sponsor signs each operation as it is
+// now, the typed data are those of the operation, and the integrity mark fits.
 func (a *Attacker) sealed(e Endpoint, raw []byte) []byte {
 	doc, ok := document(raw)
 	if !ok || a.house == nil {
@@ -106,7 +106,9 @@ func (a *Attacker) responsored(doc *api.Document, p string) map[string]any {
 	if err != nil {
 		return nil
 	}
-	out := map[string]any{p + "/typedDataToSign/message/callDataAndNonceHash": op.CallDataAndNonceHash(u.Sender, u.CallData, u.Nonce).Hex()}
+	out := map[string]any{
+		p + "/typedDataToSign/message/callDataAndNonceHash": op.CallDataAndNonceHash(u.Sender, u.CallData, u.Nonce).Hex(),
+	}
 	pins := a.house.Network.Pins
 	window, _, err := op.DecodePaymasterData(u.PaymasterData)
 	packed, errPack := u.Pack()
@@ -186,8 +188,9 @@ func (a *Attacker) balances(x exchange) exchange {
 // patch is how the answer to call-quote must be dressed for a prepared call about which was lied.
 type patch struct{ amount string }
 
-// poorer makes the person pay for what is there already: it has the genuine service prepare a call that needs as much more as the account holds, and says that this
-// balance is not there. The operation to sign is the same; the quote then asks for deposits elsewhere (TH-P6).
+// poorer makes the person pay for what is there already: it has the genuine service prepare a call that needs as much
+// more as the account holds, and says that this balance is not there. The operation to sign is the same; the quote
+// then asks for deposits elsewhere (TH-P6).
 func (a *Attacker) poorer(x exchange) exchange {
 	doc, ok := document(x.body)
 	if !ok || a.house == nil {
@@ -247,7 +250,9 @@ func (a *Attacker) patched(x *exchange) {
 		a.forged[strings.ToLower(id)] = true
 	}
 	a.tell("call-quote: a payment for what is there")
-	x.raw = a.sealed(CallQuote, put(x.raw, map[string]any{"/destinationToken/amount": p.amount, "/destinationToken/minimumAmount": p.amount}))
+	x.raw = a.sealed(CallQuote, put(x.raw, map[string]any{
+		"/destinationToken/amount": p.amount, "/destinationToken/minimumAmount": p.amount,
+	}))
 }
 
 func callDataOf(x exchange) string {
@@ -273,7 +278,8 @@ func (a *Attacker) wanted(x exchange) []byte {
 	}
 	values := map[string]any{}
 	doc.Leaves(func(pointer string, value []byte) {
-		if strings.Contains(pointer, "/chainOperation/") || strings.Contains(pointer, "tamperProof") || !a.dice.chance(30) {
+		kept := strings.Contains(pointer, "/chainOperation/") || strings.Contains(pointer, "tamperProof")
+		if kept || !a.dice.chance(30) {
 			return
 		}
 		if v, ok := a.instead(pointer, strings.Trim(string(value), `"`)); ok {
@@ -318,9 +324,16 @@ func (a *Attacker) dressed(x exchange) []byte {
 	}
 	values := map[string]any{}
 	for from, to := range map[string]string{
-		"/tokensRequired/0/assetType": "/chainOperation/assetType", "/tokensRequired/0/amount": "/chainOperation/amount", "/accounts": "/accounts", "/account": "/account",
-		"/from/accounts": "/accounts", "/from/account": "/account", "/from/amount": "/originToken/amount", "/to/account": "/destinationToken/recipientAccount",
-		"/from/asset/assetId": "/originToken/aggregatedAssetId", "/to/asset/assetId": "/destinationToken/aggregatedAssetId",
+		"/tokensRequired/0/assetType": "/chainOperation/assetType",
+		"/tokensRequired/0/amount":    "/chainOperation/amount",
+		"/accounts":                   "/accounts",
+		"/account":                    "/account",
+		"/from/accounts":              "/accounts",
+		"/from/account":               "/account",
+		"/from/amount":                "/originToken/amount",
+		"/to/account":                 "/destinationToken/recipientAccount",
+		"/from/asset/assetId":         "/originToken/aggregatedAssetId",
+		"/to/asset/assetId":           "/destinationToken/aggregatedAssetId",
 	} {
 		if v, ok := at[any](doc, from); ok {
 			values[to] = v
@@ -344,7 +357,9 @@ func (a *Attacker) history(x exchange) exchange {
 	case 0:
 		a.tell("history: other statuses")
 		for i := range page.Transactions {
-			page.Transactions[i].Status = pick(a.dice, []string{api.StatusCompleted, api.StatusRefunded, api.StatusFailed, api.StatusPending, "GONE"})
+			page.Transactions[i].Status = pick(a.dice, []string{
+				api.StatusCompleted, api.StatusRefunded, api.StatusFailed, api.StatusPending, "GONE",
+			})
 		}
 	case 1:
 		a.tell("history: records left out")

@@ -20,8 +20,8 @@ func callOf(t testing.TB, more ...string) []string {
 	return append([]string{"coffer", "call", "--chain", "base", "--to", "usdc", "--function", `"transfer(address to, uint256 amount)"`, "--arg", demo.AddressBook[0].Address, "--arg", `"430.5 USDC"`}, more...)
 }
 
-// TH-Z2, K1: commands over SSH without a terminal ask nothing: data, findings and exit codes arrive as they are, nothing is signed without --yes and the passphrase,
-// and what needs a terminal says how to get one.
+// TH-Z2, K1: commands over SSH without a terminal ask nothing: data, findings and exit codes arrive as they are,
+// nothing is signed without --yes and the passphrase, and what needs a terminal says how to get one.
 func TestSSHCommandsWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, hostOptions{})

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TH-Z2, R2: whoever logs in to an empty home for the first time gets the demo at once: no key, no keyring, no message bus, no question.
+// TH-Z2, R2: the first login to an empty home shows the demo at once: no key, no keyring, no message bus, no question.
 func TestSSHTheFirstStartNeedsNoKeyNoKeyringAndNoBus(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, hostOptions{NoBus: true})

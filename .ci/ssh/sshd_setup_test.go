@@ -55,8 +55,8 @@ func (p person) goesOn(next string) {
 	p.waits(next, func(screen string) bool { return strings.Contains(strings.SplitN(screen, "\n", 2)[0], next) })
 }
 
-// TH-Z2, K7: the set-up over SSH. A keyring that was chosen says what to choose instead, and nobody is asked; with an encrypted file it goes on to the balances of a
-// service in another process.
+// TH-Z2, K7: the set-up over SSH. The choice of a keyring says what to choose instead and asks nobody; the choice of
+// an encrypted file goes on to the balances of a service in another process.
 func TestSSHZ2TheSetUp(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, hostOptions{NoBus: true, Env: []string{"DBUS_SESSION_BUS_ADDRESS=" + lockedService(t)}})

@@ -14,7 +14,8 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// TH-Z2, K1, K7: an encrypted file is set up and unlocked over SSH with a passphrase alone, which the person types and nobody ever sees; a wrong one is a matter of access.
+// TH-Z2, K1, K7: over SSH a passphrase alone sets up and unlocks an encrypted file. The person types it and it never
+// appears; a wrong one is an error of access.
 func TestSSHZ2AnEncryptedFileIsSetUpAndUnlocked(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, hostOptions{})
@@ -58,7 +59,8 @@ func TestSSHZ2AnEncryptedFileIsSetUpAndUnlocked(t *testing.T) {
 	h.keepsNo(passphrase, keyText)
 }
 
-// TH-Z2, K7: a profile whose keys are in a keyring says over SSH what to do, in time, whatever the state of the bus; it starts nothing, moves nothing and asks nobody.
+// TH-Z2, K7: over SSH a profile with its keys in a keyring says what to do, in time, in every state of the message
+// bus. It starts nothing, moves nothing and asks nothing.
 func TestSSHZ2AKeyringIsNotAskedButTheWayOutIsTold(t *testing.T) {
 	const advice = "This is an SSH session, which the keyring of the desktop does not serve: set the profile up with the encrypted file"
 	for name, c := range map[string]struct {

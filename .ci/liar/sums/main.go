@@ -1,10 +1,12 @@
-// Command sums reads what a service's store says happened on its chains, as JSON: what left each of the accounts that the arguments name, what is left there, and every
-// operation that ran. It is a program of its own, opens the store when no other process has it open, and shares no code with the wallet but the names of assets.
+// Command sums reads what a service's store says happened on its chains, as JSON: what left each of the accounts that
+// the arguments name, what is left there, and every operation that ran. It is a program of its own, opens the store
+// when no other process has it open, and shares no code with the wallet but the names of assets.
 //
 //	sums STORE ACCOUNT...
 //
-// Amounts are base units. What left is counted in full, whatever came back later. Tokens are counted by their Transfer events and Solana by its receipts; of a native coin
-// of an EVM chain, which leaves no event, what left is what arrived (the values of transactions, refunds of the escrow) without what is still there.
+// Amounts are base units. What left is counted in full, whatever came back later. Tokens are counted by their Transfer
+// events and Solana by its receipts; of a native coin of an EVM chain, which leaves no event, what left is what
+// arrived (the values of transactions, refunds of the escrow) without what is still there.
 package main
 
 import (
@@ -33,7 +35,8 @@ type report struct {
 	Odd  []string                       `json:"odd"` // what cannot be: a sum that does not add up
 }
 
-// ran is one operation on a chain. Hash is the user operation's, or the SHA-256 of a Solana message; Nonce is decimal, "" on Solana. Time is in Unix seconds.
+// ran is one operation on a chain. Hash is the user operation's, or the SHA-256 of a Solana message; Nonce is decimal,
+// "" on Solana. Time is in Unix seconds.
 type ran struct {
 	Chain   string `json:"chain"`
 	Hash    string `json:"hash"`
@@ -64,7 +67,9 @@ func run(args []string, out io.Writer) (err error) {
 		return err
 	}
 	r := &reader{in: in, events: countedEvents(), accounts: map[string]bool{}}
-	r.report = report{Left: map[string]map[string]*big.Int{}, Have: map[string]map[string]*big.Int{}, Ran: []ran{}, Odd: []string{}}
+	r.report = report{
+		Left: map[string]map[string]*big.Int{}, Have: map[string]map[string]*big.Int{}, Ran: []ran{}, Odd: []string{},
+	}
 	for _, a := range args[1:] {
 		r.accounts[a] = true
 		r.report.Left[a], r.report.Have[a] = map[string]*big.Int{}, map[string]*big.Int{}

@@ -65,7 +65,7 @@ func (h *handler) build() error {
 				rt.tag = sync.OnceValues(h.descriptionTag)
 			}
 		} else {
-			return fmt.Errorf("the endpoint %s %s is described and nobody answers", e.Method, e.Path)
+			return fmt.Errorf("the endpoint %s %s has a description and no handler", e.Method, e.Path)
 		}
 		delete(posts, e.ID)
 		delete(gets, e.ID)

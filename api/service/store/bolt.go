@@ -322,8 +322,8 @@ func (s *boltStore) Close() error {
 	return err
 }
 
-// listFree writes down which pages are free, so that who opens the file next need not look for them. Nothing depends
-// on it: a file without the list is whole. Commits do without, as the list can be long.
+// listFree writes the list of free pages with a last commit, so that the next start need not look for them. Nothing
+// depends on it: a file without the list is whole. Other commits leave it out, as the list can be long.
 func (s *boltStore) listFree() error {
 	if info, err := os.Stat(s.path); err != nil || info.Size() < listFrom {
 		return err
