@@ -91,7 +91,8 @@ func actCommands() act.Commands {
 		Open: func(ctx context.Context, profile string, ask act.Ask) (*act.Session, error) {
 			return desk.Session(ctx, host(), profile, ask, name)
 		},
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Clock: time.Now, Sleep: desk.Sleep, Random: rand.Reader, Terminal: p.Terminal, Prompt: p, Build: cli.ReadBuild(),
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Clock: time.Now, Sleep: desk.Sleep, Random: rand.Reader,
+		Terminal: p.Terminal, Prompt: p, Build: cli.ReadBuild(),
 	}
 }
 
@@ -105,7 +106,8 @@ func host() profile.Host {
 			if err != nil {
 				return profile.Embedded{}, ofData(err, dir)
 			}
-			return profile.Embedded{Network: a.Network, BaseURL: a.BaseURL, APIKey: secret.New([]byte(a.APIKey)), Transport: a, Close: a.Close}, nil
+			return profile.Embedded{Network: a.Network, BaseURL: a.BaseURL, APIKey: secret.New([]byte(a.APIKey)),
+				Transport: a, Close: a.Close}, nil
 		},
 		Ask: prompt().Secret,
 	}
@@ -113,7 +115,8 @@ func host() profile.Host {
 
 // prompt asks the user at the terminal.
 func prompt() cli.Prompt {
-	p := cli.Prompt{In: os.Stdin, Out: os.Stderr, Terminal: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stderr.Fd())}
+	p := cli.Prompt{In: os.Stdin, Out: os.Stderr, Terminal: term.IsTerminal(os.Stdin.Fd()) &&
+		term.IsTerminal(os.Stderr.Fd())}
 	if tui.Dumb(os.Environ()) {
 		p.Out = cli.Plain(os.Stderr)
 	}
@@ -132,7 +135,8 @@ func openRoles(ctx context.Context, g cli.Global) (roles.Wallet, error) {
 		return roles.Wallet{}, err
 	}
 	return roles.Wallet{
-		Profile: s.Profile.Name, Service: s.Client, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Close: s.Close,
+		Profile: s.Profile.Name, Service: s.Client, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts,
+		Close: s.Close,
 	}, nil
 }
 
@@ -148,19 +152,23 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 	var over func(context.Context, daemon.Inside) (daemon.Beside, error)
 	if o.SSH.Listen != "" {
 		over = func(ctx context.Context, in daemon.Inside) (daemon.Beside, error) {
-			g := desk.Guests{Host: host(), Build: cli.ReadBuild(), Machine: machine(), Network: in.Network, BaseURL: in.BaseURL, Transport: in.Transport, Pass: in.Pass}
+			g := desk.Guests{Host: host(), Build: cli.ReadBuild(), Machine: machine(), Network: in.Network,
+				BaseURL: in.BaseURL, Transport: in.Transport, Pass: in.Pass}
 			s, reach, err := serveSSH(ctx, o.SSH, dir, in.Log, g)
 			if err != nil {
 				return daemon.Beside{}, err
 			}
-			return daemon.Beside{Announced: reach, Lines: reach.Lines(), Open: s.Open, Began: s.Began, Wait: s.Wait}, nil
+			return daemon.Beside{Announced: reach, Lines: reach.Lines(), Open: s.Open, Began: s.Began, Wait: s.Wait},
+				nil
 		}
 	}
 	err = daemon.Run(ctx, daemon.Options{
 		SSH: over,
-		Dir: dir, New: o.New, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath, Fund: o.Fund, FundLimit: o.FundLimit,
-		Private: o.Private, Faults: o.Faults, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime, Metrics: o.Metrics,
-		JSON: o.JSON, LogJSON: o.LogJSON, LogLevel: o.LogLevel, Out: os.Stdout, Log: os.Stderr,
+		Dir: dir, New: o.New, Listen: o.Listen, Hosts: o.Hosts, Connections: o.Connections, BasePath: o.BasePath,
+		Fund: o.Fund, FundLimit: o.FundLimit,
+		Private: o.Private, Faults: o.Faults, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime,
+		Metrics: o.Metrics,
+		JSON:    o.JSON, LogJSON: o.LogJSON, LogLevel: o.LogLevel, Out: os.Stdout, Log: os.Stderr,
 	})
 	var wrong *daemon.OptionError
 	if errors.As(err, &wrong) {
@@ -170,17 +178,20 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 }
 
 // serveSSH serves dashboards over SSH until ctx ends.
-func serveSSH(ctx context.Context, o cli.ServeSSH, dir string, log *slog.Logger, g desk.Guests) (*sshd.Server, cli.SSHReach, error) {
+func serveSSH(ctx context.Context, o cli.ServeSSH, dir string, log *slog.Logger, g desk.Guests) (*sshd.Server,
+	cli.SSHReach, error) {
 	if err := sshd.CheckAddress(o.Listen, o.Open); err != nil {
 		return nil, cli.SSHReach{}, &cli.UsageError{Problem: err.Error()}
 	}
 	s, err := sshd.Start(ctx, sshd.Options{
-		Listen: o.Listen, Open: o.Open, Dir: filepath.Join(dir, "ssh"), Keys: o.Keys, Idle: o.Idle, Max: o.Max, Sessions: o.Sessions, Log: log, Show: g.Show,
+		Listen: o.Listen, Open: o.Open, Dir: filepath.Join(dir, "ssh"), Keys: o.Keys, Idle: o.Idle, Max: o.Max,
+		Sessions: o.Sessions, Log: log, Show: g.Show,
 	})
 	if err != nil {
 		return nil, cli.SSHReach{}, err
 	}
-	reach := cli.SSHReach{Address: s.Addr.String(), HostKey: s.HostKey, Fingerprint: s.Fingerprint, KeysFile: s.KeysFile, Keys: s.Guests}
+	reach := cli.SSHReach{Address: s.Addr.String(), HostKey: s.HostKey, Fingerprint: s.Fingerprint,
+		KeysFile: s.KeysFile, Keys: s.Guests}
 	if g.Showcase != nil {
 		reach.Profile = g.Showcase.Name()
 	}
@@ -195,7 +206,8 @@ func serveProfile(ctx context.Context, o cli.ServeOptions, dir string) error {
 	}
 	defer shown.Wipe()
 	log := daemon.NewLog(daemon.Options{LogJSON: o.LogJSON, LogLevel: o.LogLevel, Log: os.Stderr})
-	s, reach, err := serveSSH(ctx, o.SSH, dir, log, desk.Guests{Host: host(), Build: cli.ReadBuild(), Machine: machine(), Showcase: shown})
+	s, reach, err := serveSSH(ctx, o.SSH, dir, log, desk.Guests{Host: host(), Build: cli.ReadBuild(),
+		Machine: machine(), Showcase: shown})
 	if err != nil {
 		return err
 	}
@@ -211,9 +223,11 @@ type keyCommands struct{}
 // Add makes a key.
 func (keyCommands) Add(ctx context.Context, data string, r cli.KeyRequest) (cli.GivenKey, error) {
 	spec := access.KeySpec{
-		Company: r.Company, Project: r.Project, UseCase: r.UseCase, Volume: r.Volume, Chains: r.Chains, Assets: r.Assets,
-		Permissions: r.Permissions, Endpoints: r.Endpoints, PerMinute: r.PerMinute, Concurrent: r.Concurrent, FundLimit: r.FundLimit,
-		Expires: r.Expires, PublicTest: r.PublicTest,
+		Company: r.Company, Project: r.Project, UseCase: r.UseCase, Volume: r.Volume, Chains: r.Chains,
+		Assets:      r.Assets,
+		Permissions: r.Permissions, Endpoints: r.Endpoints, PerMinute: r.PerMinute, Concurrent: r.Concurrent,
+		FundLimit: r.FundLimit,
+		Expires:   r.Expires, PublicTest: r.PublicTest,
 	}
 	if r.ExpiresIn > 0 {
 		spec.Expires = time.Now().Add(r.ExpiresIn)
@@ -270,7 +284,8 @@ func machine() string {
 func keyLine(i access.KeyInfo) cli.Key {
 	list := func(of []string) []string { return append([]string{}, of...) }
 	return cli.Key{
-		ID: i.ID, State: i.State(time.Now()), Company: i.Company, Project: i.Project, UseCase: i.UseCase, Volume: i.Volume,
+		ID: i.ID, State: i.State(time.Now()), Company: i.Company, Project: i.Project, UseCase: i.UseCase,
+		Volume: i.Volume,
 		Chains: list(i.Chains), Assets: list(i.Assets), Permissions: list(i.Permissions), Endpoints: list(i.Endpoints),
 		PerMinute: i.PerMinute, Concurrent: i.Concurrent, FundLimit: i.FundLimit, PublicTest: i.PublicTest,
 		Created: i.Created, Rotated: i.Rotated, PreviousUntil: i.PreviousUntil, Expires: i.Expires, Revoked: i.Revoked,
@@ -345,7 +360,8 @@ func (storeCommands) Check(_ context.Context, data, file string) error {
 		return ofFile(ofData(err, dir))
 	}
 	if service.IsDamage(err) {
-		return &cli.DataError{Err: err, Hint: "this file is no good backup: check another one, or make a new one with coffer serve backup FILE"}
+		return &cli.DataError{Err: err,
+			Hint: "this file is no good backup: check another one, or make a new one with coffer serve backup FILE"}
 	}
 	return ofFile(err)
 }
@@ -358,7 +374,8 @@ func (storeCommands) Backup(ctx context.Context, data, file string) error {
 	}
 	err = daemon.Backup(ctx, dir, file, os.Stdout)
 	if errors.Is(err, service.ErrBadCopy) { // a bad copy does not mean a damaged directory
-		return &cli.DataError{Err: err, Hint: "put the copy in another place; if that fails too, stop the service and run coffer serve check"}
+		return &cli.DataError{Err: err,
+			Hint: "put the copy in another place; if that fails too, stop the service and run coffer serve check"}
 	}
 	return ofFile(ofData(err, dir))
 }

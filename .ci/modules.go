@@ -1,7 +1,8 @@
 //go:build ignore
 
-// Command modules compares the modules linked into the program with the reviewed list docs/modules.tsv (module, version, licence). A module that
-// is missing there, has another version or no licence, or is listed but no longer linked, is printed and the command exits 1.
+// Command modules compares the modules linked into the program with the reviewed list docs/modules.tsv (module,
+// version, licence). A module that is missing there, has another version or no licence, or is listed but no longer
+// linked, is printed and the command exits 1.
 package main
 
 import (

@@ -1,7 +1,8 @@
 //go:build ignore
 
-// Command testreport reads `go test -json` on standard input, prints what failed or was skipped, and closes with one line of counts. It exits 1
-// when a test failed, when one was skipped that may not be, or when none ran. Usage: go test -json ./... | go run .ci/testreport.go [-skips N]
+// Command testreport reads `go test -json` on standard input, prints what failed or was skipped, and closes with one
+// line of counts. It exits 1 when a test failed, when one was skipped that may not be, or when none ran. Usage: go test
+// -json ./... | go run .ci/testreport.go [-skips N]
 package main
 
 import (

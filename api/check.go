@@ -17,8 +17,8 @@ type checker struct {
 	failures []Failure
 }
 
-// finish adds what does not have the types of view, the Go form of the body, where nothing was found yet: a request without failures can
-// always be decoded. Members that view does not know are nobody's business.
+// finish adds what does not have the types of view, the Go form of the body, where nothing was found yet: a request
+// without failures can always be decoded. Members that view does not know are nobody's business.
 func (c *checker) finish(view any) []Failure {
 	broken := map[string]bool{}
 	for _, f := range c.failures {

@@ -23,7 +23,8 @@ type Limits struct {
 	Values   int // values of the whole document
 }
 
-// DefaultLimits are the bounds of every answer and request: 4 MiB, 32 levels, 10 000 elements of one array or object, 100 000 values in all.
+// DefaultLimits are the bounds of every answer and request: 4 MiB, 32 levels, 10 000 elements of one array or object,
+// 100 000 values in all.
 func DefaultLimits() Limits {
 	return Limits{Bytes: 4 << 20, Depth: 32, Elements: 10_000, Values: 100_000}
 }
@@ -39,9 +40,9 @@ func (e *DocumentError) Error() string {
 	return fmt.Sprintf("not an acceptable JSON document at byte %d: %s", e.Offset, e.Reason)
 }
 
-// Document is a JSON document kept as the bytes that were received. Views are decoded from the bytes, signatures are spliced into them;
-// it is never encoded again, so unknown members, spacing, key order and big numbers go back exactly as they came (TH-L6).
-// A Document is immutable and safe for concurrent use.
+// Document is a JSON document kept as the bytes that were received. Views are decoded from the bytes, signatures are
+// spliced into them; it is never encoded again, so unknown members, spacing, key order and big numbers go back exactly
+// as they came (TH-L6). A Document is immutable and safe for concurrent use.
 type Document struct {
 	raw    []byte
 	root   *element
@@ -56,7 +57,8 @@ type element struct {
 	kind       byte // '{', '[', or the first byte of a scalar
 	members    []member
 	items      []*element
-	plain      string // of a whole number that is written with a fraction or an exponent, its RFC 8785 form; otherwise ""
+	// of a whole number that is written with a fraction or an exponent, its RFC 8785 form; otherwise ""
+	plain string
 }
 
 type member struct {
@@ -64,8 +66,8 @@ type member struct {
 	val  *element
 }
 
-// ParseDocument passes raw through the lexical gate: one JSON value, valid UTF-8, no duplicate names, no names equal under case folding, no
-// trailing data, within the limits. The bytes are copied. The error is a *DocumentError.
+// ParseDocument passes raw through the lexical gate: one JSON value, valid UTF-8, no duplicate names, no names equal
+// under case folding, no trailing data, within the limits. The bytes are copied. The error is a *DocumentError.
 func ParseDocument(raw []byte, limits Limits) (*Document, error) {
 	if len(raw) > limits.Bytes {
 		return nil, &DocumentError{Code: "L1", Reason: fmt.Sprintf("larger than %d bytes", limits.Bytes)}
@@ -97,7 +99,8 @@ func documentError(err error, dec *jsontext.Decoder) error {
 // scan reads the next value and notes where it and its parts stand.
 func (d *Document) scan(dec *jsontext.Decoder, depth int) (*element, error) {
 	if depth > d.limits.Depth {
-		return nil, &DocumentError{Code: "L1", Offset: dec.InputOffset(), Reason: fmt.Sprintf("nested deeper than %d", d.limits.Depth)}
+		return nil, &DocumentError{Code: "L1", Offset: dec.InputOffset(),
+			Reason: fmt.Sprintf("nested deeper than %d", d.limits.Depth)}
 	}
 	if d.values++; d.values > d.limits.Values {
 		return nil, &DocumentError{Code: "L1", Offset: dec.InputOffset(), Reason: "too many values"}
@@ -120,8 +123,8 @@ func (d *Document) scan(dec *jsontext.Decoder, depth int) (*element, error) {
 	return e, nil
 }
 
-// plainForm is the RFC 8785 form of a whole number up to 2^53-1 that is written like 137.0 or 1.37e2, as clients do that keep every number as a double; "" for
-// anything else.
+// plainForm is the RFC 8785 form of a whole number up to 2^53-1 that is written like 137.0 or 1.37e2, as clients do
+// that keep every number as a double; "" for anything else.
 func plainForm(v []byte) string {
 	if v[0] == '"' || !bytes.ContainsAny(v, ".eE") || v[0] != '-' && (v[0] < '0' || v[0] > '9') {
 		return ""
@@ -168,7 +171,8 @@ func (d *Document) scanObject(dec *jsontext.Decoder, depth int) (*element, error
 		name := tok.String()
 		low := foldName(name)
 		if folded[low] {
-			return nil, &DocumentError{Code: "L2", Offset: dec.InputOffset(), Reason: "two member names differ only in case"}
+			return nil, &DocumentError{Code: "L2", Offset: dec.InputOffset(),
+				Reason: "two member names differ only in case"}
 		}
 		folded[low] = true
 		val, err := d.scan(dec, depth+1)
@@ -216,8 +220,9 @@ func (d *Document) Raw() []byte { return bytes.Clone(d.raw) }
 // Len returns the number of bytes.
 func (d *Document) Len() int { return len(d.raw) }
 
-// Decode reads the whole document into v: names are matched exactly, unknown members are left out of the view (and stay in the document). A whole number is read
-// however it is written: 137, 137.0 and 1.37e2 are one value, as in the RFC 8785 form.
+// Decode reads the whole document into v: names are matched exactly, unknown members are left out of the view (and stay
+// in the document). A whole number is read however it is written: 137, 137.0 and 1.37e2 are one value, as in the RFC
+// 8785 form.
 func (d *Document) Decode(v any) error {
 	if err := json.Unmarshal(d.plain(), v); err != nil {
 		return fmt.Errorf("decode document: %w", err)
@@ -225,7 +230,8 @@ func (d *Document) Decode(v any) error {
 	return nil
 }
 
-// At returns the bytes of the value at a JSON pointer such as "/originChainsOperations/0/userOp", and false when there is none.
+// At returns the bytes of the value at a JSON pointer such as "/originChainsOperations/0/userOp", and false when there
+// is none.
 func (d *Document) At(pointer string) ([]byte, bool) {
 	e, err := d.find(pointer)
 	if err != nil {
@@ -322,8 +328,8 @@ func StringEdit(pointer, s string) (Edit, error) {
 	return Edit{Pointer: pointer, Value: b}, nil
 }
 
-// Splice returns a new document in which only the bytes of the edited values differ; new members are put after the last member of their
-// object. Edits must not lie inside one another.
+// Splice returns a new document in which only the bytes of the edited values differ; new members are put after the last
+// member of their object. Edits must not lie inside one another.
 func (d *Document) Splice(edits ...Edit) (*Document, error) {
 	cuts := make([]cut, 0, len(edits))
 	for _, ed := range edits {
@@ -383,8 +389,9 @@ func (d *Document) cutFor(ed Edit) (cut, error) {
 	return cut{at, at, text}, nil
 }
 
-// Canonical returns the RFC 8785 form of the document without the values at the given pointers; a "*" part stands for every element of an
-// array. Pointers that name nothing are ignored. Signed documents hold no fractions and no number above 2^53 (protocol §4.1).
+// Canonical returns the RFC 8785 form of the document without the values at the given pointers; a "*" part stands for
+// every element of an array. Pointers that name nothing are ignored. Signed documents hold no fractions and no number
+// above 2^53 (protocol §4.1).
 func (d *Document) Canonical(without ...string) ([]byte, error) {
 	drop := map[*element]bool{}
 	for _, p := range without {

@@ -74,7 +74,8 @@ func manyMembers(n int) string {
 // jsonText generates documents with odd spacing, unknown members, escapes and numbers beyond any integer type.
 func jsonText(depth int) *rapid.Generator[string] {
 	space := rapid.SampledFrom([]string{"", " ", "\n\t", "  "})
-	scalar := rapid.SampledFrom([]string{`null`, `true`, `"x"`, `"\u00e9\/"`, `""`, `0`, `-0.0`, `1e400`, `123456789012345678901234567890.5`, `"0x"`})
+	scalar := rapid.SampledFrom([]string{`null`, `true`, `"x"`, `"\u00e9\/"`, `""`, `0`, `-0.0`, `1e400`,
+		`123456789012345678901234567890.5`, `"0x"`})
 	return rapid.Custom(func(t *rapid.T) string {
 		kind := 0
 		if depth > 0 {
@@ -208,14 +209,16 @@ func TestUnknownMembersStayInTheDocument(t *testing.T) {
 	}
 }
 
-// A client that keeps every number as a double writes 137.0; the RFC 8785 form of that is 137, and so is what is read (protocol §4.1).
+// A client that keeps every number as a double writes 137.0; the RFC 8785 form of that is 137, and so is what is read
+// (protocol §4.1).
 func TestAWholeNumberReadsTheSameHoweverItIsWritten(t *testing.T) {
 	type view struct {
 		N int     `json:"n"`
 		F float64 `json:"f"`
 		S string  `json:"s"`
 	}
-	for text, want := range map[string]int{"137": 137, "137.0": 137, "137.000": 137, "1.37e2": 137, "13700E-2": 137, "-0.0": 0, "-2.0": -2, "9007199254740991.0": maxSafe} {
+	for text, want := range map[string]int{"137": 137, "137.0": 137, "137.000": 137, "1.37e2": 137, "13700E-2": 137,
+		"-0.0": 0, "-2.0": -2, "9007199254740991.0": maxSafe} {
 		raw := `{"s": "137.0", "f":1.5,"n": ` + text + ` }`
 		d := mustParse(t, raw)
 		var v view

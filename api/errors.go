@@ -77,8 +77,8 @@ func (f Failure) String() string {
 	return "Expected " + f.Expected + ", got " + f.Got + where
 }
 
-// Error is an error body of the interface: {error, message, statusCode}, with timestamp and path for 401 and all failures for a
-// validation error. It is returned by the service's use cases and made from answers by ParseError.
+// Error is an error body of the interface: {error, message, statusCode}, with timestamp and path for 401 and all
+// failures for a validation error. It is returned by the service's use cases and made from answers by ParseError.
 type Error struct {
 	Name       string        `json:"error"`
 	Message    string        `json:"message"`
@@ -103,27 +103,31 @@ const (
 	maxFailureText = 200
 )
 
-// NewValidationError lists every failure, with foreign text cleaned and cut; past 200 it says how many more there are. It returns nil when
-// there is none.
+// NewValidationError lists every failure, with foreign text cleaned and cut; past 200 it says how many more there are.
+// It returns nil when there is none.
 func NewValidationError(failures []Failure) error {
 	if len(failures) == 0 {
 		return nil
 	}
 	listed := make([]Failure, 0, min(len(failures), maxFailures+1))
 	for _, f := range failures[:min(len(failures), maxFailures)] {
-		listed = append(listed, Failure{text.Clean(f.Path, maxFailureText), text.Clean(f.Expected, maxFailureText), text.Clean(f.Got, maxFailureText)})
+		listed = append(listed, Failure{text.Clean(f.Path, maxFailureText), text.Clean(f.Expected, maxFailureText),
+			text.Clean(f.Got, maxFailureText)})
 	}
 	if more := len(failures) - maxFailures; more > 0 {
-		listed = append(listed, Failure{Expected: "a request that keeps the rules", Got: strconv.Itoa(more) + " more failures"})
+		listed = append(listed, Failure{Expected: "a request that keeps the rules",
+			Got: strconv.Itoa(more) + " more failures"})
 	}
 	parts := make([]string, len(listed))
 	for i, f := range listed {
 		parts[i] = f.String()
 	}
-	return &Error{Name: ErrValidation, StatusCode: http.StatusBadRequest, Message: "Validation error: " + strings.Join(parts, "; "), Details: listed}
+	return &Error{Name: ErrValidation, StatusCode: http.StatusBadRequest,
+		Message: "Validation error: " + strings.Join(parts, "; "), Details: listed}
 }
 
-// NewDecodeError is the validation error for a document whose values do not have the types of its view; err is what Decode returned.
+// NewDecodeError is the validation error for a document whose values do not have the types of its view; err is what
+// Decode returned.
 func NewDecodeError(err error) error {
 	f := Failure{Expected: "a value of the documented type", Got: "a value of another type"}
 	var at *json.SemanticError
@@ -142,8 +146,8 @@ func NewDecodeError(err error) error {
 
 const maxErrorText = 500
 
-// ParseError turns any answer that is not a success into an Error (TH-N11): the documented body, bodies with `code` in place of `statusCode` or
-// without `error`, HTML, text or nothing. The text is cleaned and cut to 500 characters.
+// ParseError turns any answer that is not a success into an Error (TH-N11): the documented body, bodies with `code` in
+// place of `statusCode` or without `error`, HTML, text or nothing. The text is cleaned and cut to 500 characters.
 func ParseError(status int, body []byte) *Error {
 	e := &Error{StatusCode: status}
 	if doc, err := ParseDocument(body, DefaultLimits()); err == nil {
@@ -167,7 +171,8 @@ func nameFor(status int, message string) string {
 	if status == http.StatusBadRequest && strings.HasPrefix(message, "Incorrect tamper proof signature") {
 		return ErrTamperProof
 	}
-	for _, name := range []string{ErrUnauthorized, ErrForbidden, ErrNotFound, ErrAlreadyExecuted, ErrMediaType, ErrSimulationFailed, ErrTooManyRequests} {
+	for _, name := range []string{ErrUnauthorized, ErrForbidden, ErrNotFound, ErrAlreadyExecuted, ErrMediaType,
+		ErrSimulationFailed, ErrTooManyRequests} {
 		if statusOf(name) == status {
 			return name
 		}

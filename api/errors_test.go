@@ -15,10 +15,15 @@ func TestN11EveryErrorShapeBecomesATypedError(t *testing.T) {
 		body           string
 		wantName, says string
 	}{
-		"401":               {401, `{"error":"UnauthorizedException","message":"Invalid or missing API key","statusCode":401,"timestamp":"2026-01-01T00:00:00Z","path":"/api/x"}`, ErrUnauthorized, "API key"},
-		"401 with code":     {401, `{"error":"UnauthorizedException","message":"no key","code":401}`, ErrUnauthorized, "no key"},
-		"400 validation":    {400, `{"error":"Validation failed","message":"Validation error: Required at \"accounts\"","statusCode":400}`, ErrValidation, "accounts"},
-		"400 without error": {400, `{"message":"Incorrect tamper proof signature","statusCode":400}`, ErrTamperProof, "tamper"},
+		"401": {401,
+			`{"error":"UnauthorizedException","message":"Invalid or missing API key","statusCode":401,"timestamp":"2026-01-01T00:00:00Z","path":"/api/x"}`, ErrUnauthorized, "API key"},
+		"401 with code": {401, `{"error":"UnauthorizedException","message":"no key","code":401}`, ErrUnauthorized,
+			"no key"},
+		"400 validation": {400,
+			`{"error":"Validation failed","message":"Validation error: Required at \"accounts\"","statusCode":400}`,
+			ErrValidation, "accounts"},
+		"400 without error": {400, `{"message":"Incorrect tamper proof signature","statusCode":400}`, ErrTamperProof,
+			"tamper"},
 		"409":               {409, `{"message":"done already"}`, ErrAlreadyExecuted, "done"},
 		"429 empty":         {429, ``, ErrTooManyRequests, "429"},
 		"502 HTML":          {502, `<html><body>Bad gateway</body></html>`, ErrInternal, "502"},
@@ -59,8 +64,10 @@ func TestErrorBodyRoundTrip(t *testing.T) {
 
 func TestEveryErrorNameHasItsStatus(t *testing.T) {
 	for name, status := range map[string]int{
-		ErrValidation: 400, ErrTamperProof: 400, ErrInvalidSignature: 400, ErrQuoteExpired: 400, ErrPrepareAgain: 400, ErrInsufficientBalance: 400,
-		ErrNoRoute: 400, ErrDelegation: 400, ErrUnauthorized: 401, ErrForbidden: 403, ErrNotFound: 404, ErrAlreadyExecuted: 409, ErrMediaType: 415,
+		ErrValidation: 400, ErrTamperProof: 400, ErrInvalidSignature: 400, ErrQuoteExpired: 400, ErrPrepareAgain: 400,
+		ErrInsufficientBalance: 400,
+		ErrNoRoute:             400, ErrDelegation: 400, ErrUnauthorized: 401, ErrForbidden: 403, ErrNotFound: 404,
+		ErrAlreadyExecuted: 409, ErrMediaType: 415,
 		ErrSimulationFailed: 422, ErrTooManyRequests: 429, ErrInternal: 500,
 	} {
 		if e := NewError(name, "x"); e.StatusCode != status {
@@ -91,7 +98,8 @@ func TestValidationErrorIsBoundedHoweverManyRulesAreBroken(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the error cannot be answered: %v", err)
 	}
-	if doc.Len() > 1<<20 || len(e.Details) != maxFailures+1 || !strings.Contains(e.Details[maxFailures].Got, "299800 more") {
+	if doc.Len() > 1<<20 || len(e.Details) != maxFailures+1 ||
+		!strings.Contains(e.Details[maxFailures].Got, "299800 more") {
 		t.Errorf("%d bytes, %d failures, the last %+v", doc.Len(), len(e.Details), e.Details[len(e.Details)-1])
 	}
 }
@@ -103,13 +111,15 @@ func TestDecodeErrorNamesThePlace(t *testing.T) {
 	}
 	var into PrepareRequest
 	var e *Error
-	if !errors.As(NewDecodeError(doc.Decode(&into)), &e) || e.Name != ErrValidation || e.Details[0].Path != "accounts[1].sessionAddress" {
+	if !errors.As(NewDecodeError(doc.Decode(&into)), &e) || e.Name != ErrValidation ||
+		e.Details[0].Path != "accounts[1].sessionAddress" {
 		t.Errorf("%+v", e)
 	}
 }
 
 func TestNumberReadsOnlyPlainDecimals(t *testing.T) {
-	for n, want := range map[Number]string{"1.5": "1500000", "0": "0", "-0.0000019": "-1", "47842.188572": "47842188572"} {
+	for n, want := range map[Number]string{"1.5": "1500000", "0": "0", "-0.0000019": "-1",
+		"47842.188572": "47842188572"} {
 		if got, ok := n.Micro(); !ok || got.String() != want {
 			t.Errorf("%s: %v, %v", n, got, ok)
 		}

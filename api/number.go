@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Number is a JSON number kept as its digits, so that no figure passes through a float. The empty Number is "unknown" and is
-// written as null; it is never read as zero.
+// Number is a JSON number kept as its digits, so that no figure passes through a float. The empty Number is "unknown"
+// and is written as null; it is never read as zero.
 type Number string
 
 // Micro makes the Number of an amount in millionths, such as micro-USD: 1234567 is 1.234567. A nil amount is unknown.
@@ -33,7 +33,8 @@ func Micro(v *big.Int) Number {
 
 // Micro returns the number in millionths, rounded towards zero, and false when it is unknown or not a plain decimal.
 func (n Number) Micro() (*big.Int, bool) {
-	if n == "" || len(n) > 96 || strings.ContainsAny(string(n), "/eE") { // before anything is computed: a foreign number may have a million digits
+	// before anything is computed: a foreign number may have a million digits
+	if n == "" || len(n) > 96 || strings.ContainsAny(string(n), "/eE") {
 		return nil, false
 	}
 	r, ok := new(big.Rat).SetString(string(n))

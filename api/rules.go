@@ -10,8 +10,8 @@ import (
 	"coffer/api/catalog"
 )
 
-// Rules are the validation rules of requests, one set for wallet and service. They need no chain state: what only the chain can tell
-// (balances, nonces, code) is checked by the use cases.
+// Rules are the validation rules of requests, one set for wallet and service. They need no chain state: what only the
+// chain can tell (balances, nonces, code) is checked by the use cases.
 type Rules struct {
 	Catalog *catalog.Catalog
 	Now     time.Time
@@ -44,9 +44,10 @@ func (r Rules) Predict(doc *Document) []Failure {
 	if !body.object() {
 		return c.failures
 	}
-	kind, _ := body.get("type").optional(`"kernel-v3.1-ecdsa" or no type for a role-based account`, func(s string) bool {
-		return s == AccountKernelV31 || s == AccountRoleBased
-	})
+	kind, _ := body.get("type").optional(`"kernel-v3.1-ecdsa" or no type for a role-based account`,
+		func(s string) bool {
+			return s == AccountKernelV31 || s == AccountRoleBased
+		})
 	switch {
 	case kind == AccountKernelV31:
 		body.get("signerAddress").str(WantKeyAddress, isKeyAddress)

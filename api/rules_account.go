@@ -8,7 +8,8 @@ import (
 	"coffer/api/caip"
 )
 
-// WantKeyAddress is what is expected of the address of a key that an account has: nobody holds the key of the zero address.
+// WantKeyAddress is what is expected of the address of a key that an account has: nobody holds the key of the zero
+// address.
 const WantKeyAddress = "a 0x address other than the zero address"
 
 func isKeyAddress(s string) bool {
@@ -136,7 +137,8 @@ func (r Rules) members(p place, kind string) {
 	}
 }
 
-// foreignMembers are the addresses of an account object that belong to other types: nobody reads them, but they come back in answers.
+// foreignMembers are the addresses of an account object that belong to other types: nobody reads them, but they come
+// back in answers.
 func foreignMembers(kind string) []string {
 	switch kind {
 	case AccountRoleBased:

@@ -17,8 +17,9 @@ const (
 	maxOffset     = 1 << 30 // more than any body has bytes
 )
 
-// approvals are the functions that give somebody rights over what the caller holds, by themselves or with a signature of the owner. They end with
-// no operation, so they are no calls: what may be taken is declared as an allowance, which is reset (protocol §2.7).
+// approvals are the functions that give somebody rights over what the caller holds, by themselves or with a signature
+// of the owner. They end with no operation, so they are no calls: what may be taken is declared as an allowance, which
+// is reset (protocol §2.7).
 func approvals() []function {
 	return []function{
 		// ERC-20 with what was added to it; approve is that of ERC-721, too
@@ -34,7 +35,8 @@ func approvals() []function {
 		{0x9fd5a6cf, "permit(address,address,uint256,uint256,bytes)"},
 		{0x8fcbaf0c, "permit(address,address,uint256,uint256,bool,uint8,bytes32,bytes32)"},
 		{0xe1560fd3, "approveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"},
-		{0xc237108f, "increaseAllowanceWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"},
+		{0xc237108f,
+			"increaseAllowanceWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"},
 		// ERC-721 and ERC-1155, ERC-4494 and the forms of position tokens
 		{0xa22cb465, "setApprovalForAll(address,bool)"},
 		{0x745a41bc, "permit(address,uint256,uint256,bytes)"},
@@ -57,7 +59,8 @@ func approvals() []function {
 	}
 }
 
-// multicall is a function with which a contract runs a list of its own functions for the same caller. The list is a bytes[] argument.
+// multicall is a function with which a contract runs a list of its own functions for the same caller. The list is a
+// bytes[] argument.
 type multicall struct {
 	selector
 	signature string
@@ -73,8 +76,8 @@ func multicalls() []multicall {
 	}
 }
 
-// executions are the functions with which an account makes calls (ERC-7579, ERC-4337). Only the account itself and who operates it may use them,
-// so they lead somewhere only in a call to the account itself.
+// executions are the functions with which an account makes calls (ERC-7579, ERC-4337). Only the account itself and who
+// operates it may use them, so they lead somewhere only in a call to the account itself.
 func executions() []function {
 	return []function{
 		{0xe9ae5c53, "execute(bytes32,bytes)"},
@@ -113,13 +116,13 @@ type grants struct {
 
 func newGrants() grants { return grants{approvals(), executions(), multicalls()} }
 
-// FindApproval returns the signature of the function in call data that gives somebody rights over what the caller holds: the called one, or one in
-// a multicall, at any level. It is "" where there is none. ok is false for a multicall that cannot be read to its end, or is larger than 256
-// calls or 4 levels: it may hold an approval.
+// FindApproval returns the signature of the function in call data that gives somebody rights over what the caller
+// holds: the called one, or one in a multicall, at any level. It is "" where there is none. ok is false for a multicall
+// that cannot be read to its end, or is larger than 256 calls or 4 levels: it may hold an approval.
 func FindApproval(data []byte) (signature string, ok bool) { return newGrants().find(data) }
 
-// ApprovalName is what people call the function that FindApproval finds, "" where there is none: its name, with the parameters where it is not the
-// approve of ERC-20, which can be declared as an allowance.
+// ApprovalName is what people call the function that FindApproval finds, "" where there is none: its name, with the
+// parameters where it is not the approve of ERC-20, which can be declared as an allowance.
 func ApprovalName(data []byte) string {
 	signature, readable := FindApproval(data)
 	name, _, _ := strings.Cut(signature, "(")
@@ -162,8 +165,8 @@ func (g grants) within(data []byte, depth int, left *int) (string, bool) {
 	return "", true
 }
 
-// listed reads the bytes[] that is the arg-th argument, of at most most elements. A contract finds each element by its offset, wherever that
-// leads, so the offsets are followed: the order in which an encoder writes would be no proof.
+// listed reads the bytes[] that is the arg-th argument, of at most most elements. A contract finds each element by its
+// offset, wherever that leads, so the offsets are followed: the order in which an encoder writes would be no proof.
 func listed(args []byte, arg, most int) ([][]byte, bool) {
 	at, ok := wordAt(args, 32*arg)
 	if !ok {
@@ -190,7 +193,8 @@ func listed(args []byte, arg, most int) ([][]byte, bool) {
 	return out, true
 }
 
-// wordAt reads the 32-byte number at a place as a signed one, as contracts add offsets; it is false outside of b and for what no offset can be.
+// wordAt reads the 32-byte number at a place as a signed one, as contracts add offsets; it is false outside of b and
+// for what no offset can be.
 func wordAt(b []byte, at int) (int, bool) {
 	if at < 0 || at > len(b)-32 {
 		return 0, false
@@ -213,14 +217,16 @@ func (g grants) callData(p place, s string, to common.Address, own map[common.Ad
 		return
 	}
 	if f := named(g.executions, selectorOf(data)); f != "" && own[to] {
-		p.failGot("calls as they are, not inside a call to the account itself; approvals are declared in allowanceRequirements", f)
+		p.failGot("calls as they are, not inside a call to the account itself; approvals are declared in "+
+			"allowanceRequirements", f)
 		return
 	}
 	switch f, ok := g.find(data); {
 	case f != "":
 		p.failGot("no approval in calls: declare it in allowanceRequirements", f)
 	case !ok:
-		p.failGot(fmt.Sprintf("a multicall that can be read to its end, of at most %d calls and %d levels, as an approval is declared in allowanceRequirements",
+		p.failGot(fmt.Sprintf("a multicall that can be read to its end, of at most %d calls and %d levels, as an "+
+			"approval is declared in allowanceRequirements",
 			maxInnerCalls, maxInnerDepth), "another one")
 	}
 }

@@ -69,7 +69,8 @@ func batch(t testing.TB, to common.Address, data []byte) []byte {
 		Value    *big.Int
 		CallData []byte
 	}
-	kind, err := abi.NewType("tuple[]", "", []abi.ArgumentMarshaling{{Name: "target", Type: "address"}, {Name: "value", Type: "uint256"}, {Name: "callData", Type: "bytes"}})
+	kind, err := abi.NewType("tuple[]", "", []abi.ArgumentMarshaling{{Name: "target", Type: "address"},
+		{Name: "value", Type: "uint256"}, {Name: "callData", Type: "bytes"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,8 @@ func callFailures(t testing.TB, account, to string, data []byte) map[string][]Fa
 	r := rules(t)
 	v1 := fmt.Sprintf(`{"account":%s,"targetChain":"eip155:8453","calls":%s,"tokensRequired":[]}`, account, calls)
 	return map[string][]Failure{
-		"v3": r.Prepare(mustParse(t, prepareBody(map[string]string{"accounts": "[" + accSolana + "," + account + "]", "calls": calls}))),
+		"v3": r.Prepare(mustParse(t, prepareBody(map[string]string{"accounts": "[" + accSolana + "," + account + "]",
+			"calls": calls}))),
 		"v1": r.PrepareV1(mustParse(t, v1)),
 	}
 }
@@ -96,7 +98,8 @@ func callFailures(t testing.TB, account, to string, data []byte) map[string][]Fa
 func refusedCall(t *testing.T, account, to string, data []byte, got string) {
 	t.Helper()
 	for version, fs := range callFailures(t, account, to, data) {
-		if len(fs) != 1 || fs[0].Path != "calls[0].data" || !strings.Contains(fs[0].Expected, "allowanceRequirements") || !strings.Contains(fs[0].Got, got) {
+		if len(fs) != 1 || fs[0].Path != "calls[0].data" ||
+			!strings.Contains(fs[0].Expected, "allowanceRequirements") || !strings.Contains(fs[0].Got, got) {
 			t.Errorf("%s: %v, want one at calls[0].data that names %s", version, fs, got)
 		}
 	}
@@ -115,7 +118,8 @@ func TestTheOwnExecuteIsNoCall(t *testing.T) {
 	usdc, self := common.HexToAddress("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"), common.HexToAddress(evmOwner)
 	approve := approveData(t)
 	odd := execute(t, 1, batch(t, usdc, approve))
-	odd = append(odd[:36:36], slices.Concat(common.LeftPadBytes([]byte{0x60}, 32), make([]byte, 32), odd[68:])...) // another offset, which a contract follows
+	// another offset, which a contract follows
+	odd = append(odd[:36:36], slices.Concat(common.LeftPadBytes([]byte{0x60}, 32), make([]byte, 32), odd[68:])...)
 	deep := execute(t, 1, batch(t, usdc, approve))
 	for range 6 {
 		deep = execute(t, 1, batch(t, self, deep))
@@ -127,7 +131,8 @@ func TestTheOwnExecuteIsNoCall(t *testing.T) {
 		"nested":                 deep,
 		"not canonical":          odd,
 		"nothing but a selector": execute(t, 0, nil)[:4],
-		"no approval":            execute(t, 1, batch(t, usdc, packed(t, "transfer(address,uint256)", usdc, common.Big1))),
+		"no approval": execute(t, 1, batch(t, usdc,
+			packed(t, "transfer(address,uint256)", usdc, common.Big1))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, account := range []string{accKernel31, accKernel33} {
@@ -140,10 +145,12 @@ func TestTheOwnExecuteIsNoCall(t *testing.T) {
 	// What another account executes, it executes for itself; and a call to oneself that executes nothing does no harm.
 	acceptedCall(t, accKernel31, evmOther, execute(t, 1, batch(t, usdc, approve)))
 	acceptedCall(t, accKernel31, evmOwner, nil)
-	acceptedCall(t, accKernel31, evmOwner, packed(t, "onERC721Received(address,address,uint256,bytes)", usdc, usdc, common.Big1, []byte{}))
+	acceptedCall(t, accKernel31, evmOwner, packed(t, "onERC721Received(address,address,uint256,bytes)", usdc, usdc,
+		common.Big1, []byte{}))
 }
 
-// Every function of the account that a call of its own can reach and that is no view either makes calls, and is refused, or refuses itself.
+// Every function of the account that a call of its own can reach and that is no view either makes calls, and is
+// refused, or refuses itself.
 func TestEveryFunctionOfTheAccountThatMakesCallsIsRefused(t *testing.T) {
 	raw, err := assets.Contract("Account")
 	if err != nil {
@@ -153,7 +160,8 @@ func TestEveryFunctionOfTheAccountThatMakesCallsIsRefused(t *testing.T) {
 	if err := json.Unmarshal(raw.ABI, &contract); err != nil {
 		t.Fatal(err)
 	}
-	harmless := []string{"initialize", "validateUserOp"} // the one works once, before the first call; the other for the entry point alone
+	// the one works once, before the first call; the other for the entry point alone
+	harmless := []string{"initialize", "validateUserOp"}
 	found := 0
 	for name, m := range contract.Methods {
 		if m.IsConstant() || slices.Contains(harmless, name) {
@@ -185,8 +193,10 @@ func TestEveryFormOfApprovalIsNoCall(t *testing.T) {
 		"approveAndCall(address,uint256,bytes)":                                     "cae9ca51",
 		"selfPermit(address,uint256,uint256,uint8,bytes32,bytes32)":                 "f3995c67",
 	} {
-		if id := crypto.Keccak256([]byte(signature))[:4]; hex.EncodeToString(id) != selector || named(approvals(), selectorOf(id)) != signature {
-			t.Errorf("%s: %x, published %s, in the list %q", signature, id, selector, named(approvals(), selectorOf(id)))
+		if id := crypto.Keccak256([]byte(signature))[:4]; hex.EncodeToString(id) != selector ||
+			named(approvals(), selectorOf(id)) != signature {
+			t.Errorf("%s: %x, published %s, in the list %q", signature, id, selector,
+				named(approvals(), selectorOf(id)))
 		}
 	}
 	seen := map[string]string{}
@@ -204,10 +214,14 @@ func TestEveryFormOfApprovalIsNoCall(t *testing.T) {
 
 func TestWhatTakesBackOrMovesIsNoApproval(t *testing.T) {
 	for _, signature := range []string{
-		"transfer(address,uint256)", "transferFrom(address,address,uint256)", "decreaseAllowance(address,uint256)", "decreaseApproval(address,uint256)",
-		"revokeOperator(address)", "receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)",
-		"transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)", "cancelAuthorization(address,bytes32,uint8,bytes32,bytes32)",
-		"permitTransferFrom(((address,uint256),uint256,uint256),(address,uint256),address,bytes)", "deposit()", "swap(address,uint256)",
+		"transfer(address,uint256)", "transferFrom(address,address,uint256)", "decreaseAllowance(address,uint256)",
+		"decreaseApproval(address,uint256)",
+		"revokeOperator(address)",
+		"receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)",
+		"transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)",
+		"cancelAuthorization(address,bytes32,uint8,bytes32,bytes32)",
+		"permitTransferFrom(((address,uint256),uint256,uint256),(address,uint256),address,bytes)", "deposit()",
+		"swap(address,uint256)",
 		"approved(address)", "getApproved(uint256)", "isApprovedForAll(address,address)", "allowance(address,address)",
 		"execute(bytes,bytes[],uint256)", "aggregate((address,bytes)[])", "safeTransferFrom(address,address,uint256)",
 	} {

@@ -140,8 +140,8 @@ func onlyOther(targets []string, token string) (string, bool) {
 	return found, found != ""
 }
 
-// SpenderOf returns the spender of an allowance requirement: the named one, or the only call target that is not the token. The bool is
-// false when there is no such single target (protocol §2.7).
+// SpenderOf returns the spender of an allowance requirement: the named one, or the only call target that is not the
+// token. The bool is false when there is no such single target (protocol §2.7).
 func SpenderOf(a AllowanceRequirement, calls []Call) (string, bool) {
 	if a.Spender != "" {
 		return strings.ToLower(a.Spender), true

@@ -25,14 +25,17 @@ func TestTheZeroAddressIsNoKey(t *testing.T) {
 	} {
 		account := zero(c.account, c.key)
 		found := map[string][]Failure{
-			"accounts[0]." + c.key: r.Prepare(mustParse(t, prepareBody(map[string]string{"accounts": "[" + account + "]"}))),
-			"account." + c.key:     r.PrepareV1(mustParse(t, prepareBody(map[string]string{"accounts": "", "account": account}))),
+			"accounts[0]." + c.key: r.Prepare(mustParse(t,
+				prepareBody(map[string]string{"accounts": "[" + account + "]"}))),
+			"account." + c.key: r.PrepareV1(mustParse(t,
+				prepareBody(map[string]string{"accounts": "", "account": account}))),
 		}
 		if c.account != accKernel33 {
 			found[c.key] = r.Predict(mustParse(t, account))
 		}
 		for path, fs := range found {
-			if len(fs) != 1 || fs[0].Path != path || fs[0].Expected != WantKeyAddress || !strings.Contains(fs[0].Got, zeroAddress) {
+			if len(fs) != 1 || fs[0].Path != path || fs[0].Expected != WantKeyAddress ||
+				!strings.Contains(fs[0].Got, zeroAddress) {
 				t.Errorf("%s: %v, want one at %s", name, fs, path)
 			}
 		}

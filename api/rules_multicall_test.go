@@ -75,7 +75,8 @@ func TestTheCallsOfAMulticallAreFoundByTheirOffsets(t *testing.T) {
 		}
 	}
 	// The approve in front of the list, reached by a negative offset.
-	front := slices.Concat(list[:4], make([]byte, 32), common.LeftPadBytes([]byte{byte(len(approve))}, 32), common.RightPadBytes(approve, 96), make([]byte, 64))
+	front := slices.Concat(list[:4], make([]byte, 32), common.LeftPadBytes([]byte{byte(len(approve))}, 32),
+		common.RightPadBytes(approve, 96), make([]byte, 64))
 	front = word(word(word(front, 0, 5*32), 5, 1), 6, -5*32)
 	if signature, ok := FindApproval(front); signature == "" || !ok {
 		t.Errorf("backwards: %q, %v", signature, ok)
@@ -121,15 +122,18 @@ func FuzzFindApproval(f *testing.F) {
 	approve := approveData(f)
 	move := packed(f, "transfer(address,uint256)", common.HexToAddress(evmOther), common.Big1)
 	for _, seed := range [][]byte{
-		nil, approve, move, wrapped(f), wrapped(f, approve), wrapped(f, move, approve), nested(f, 5, approve), word(wrapped(f, approve), 2, -1), wrapped(f, approve)[:70],
-		packed(f, "multicall(uint256,bytes[])", big.NewInt(1), [][]byte{approve}), packed(f, "batch(bytes[],bool)", [][]byte{move}, true),
+		nil, approve, move, wrapped(f), wrapped(f, approve), wrapped(f, move, approve), nested(f, 5, approve),
+		word(wrapped(f, approve), 2, -1), wrapped(f, approve)[:70],
+		packed(f, "multicall(uint256,bytes[])", big.NewInt(1), [][]byte{approve}),
+		packed(f, "batch(bytes[],bool)", [][]byte{move}, true),
 	} {
 		f.Add(seed)
 	}
 	reference := method(f, "multicall(bytes[])", "bytes[]")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		signature, ok := FindApproval(data)
-		if signature != "" && !slices.ContainsFunc(approvals(), func(f function) bool { return f.signature == signature }) {
+		if signature != "" && !slices.ContainsFunc(approvals(),
+			func(f function) bool { return f.signature == signature }) {
 			t.Fatalf("found %q", signature)
 		}
 		if len(data) < 4 || selectorOf(data) != selectorOf(reference.ID) {

@@ -32,7 +32,8 @@ func (r Rules) operation(p place, s signing) {
 	default:
 		r.evmOperation(p, s)
 	}
-	p.get("assetType").str("a CAIP-19 asset type", func(s string) bool { _, err := caip.ParseAsset(s); return err == nil })
+	p.get("assetType").str("a CAIP-19 asset type",
+		func(s string) bool { _, err := caip.ParseAsset(s); return err == nil })
 	p.get("amount").str("an amount in base units", isAmount)
 }
 
@@ -80,7 +81,8 @@ func (r Rules) evmOperation(p place, s signing) {
 func userOp(op place, s signing) {
 	op.get("sender").str("a 0x address", isAddress)
 	op.get("callData").str(wantHex, isHexBytes)
-	for _, name := range []string{"nonce", "callGasLimit", "verificationGasLimit", "preVerificationGas", "maxFeePerGas", "maxPriorityFeePerGas"} {
+	for _, name := range []string{"nonce", "callGasLimit", "verificationGasLimit", "preVerificationGas", "maxFeePerGas",
+		"maxPriorityFeePerGas"} {
 		op.get(name).str("a decimal string", isAmount)
 	}
 	for _, name := range []string{"factory", "paymaster"} {
@@ -150,7 +152,8 @@ func delegation(p place, s signing) {
 		return
 	}
 	sig.get("chainId").integer(1, maxSafe)
-	if c, ok := sig.get("contractAddress").str("a 0x address", isAddress); ok && okC && !strings.EqualFold(c, contract) {
+	if c, ok := sig.get("contractAddress").str("a 0x address", isAddress); ok && okC &&
+		!strings.EqualFold(c, contract) {
 		sig.get("contractAddress").fail("the contract of the delegation")
 	}
 	if n, ok := sig.get("nonce").integer(0, maxSafe); ok && okN && n != nonce {
@@ -159,7 +162,8 @@ func delegation(p place, s signing) {
 	sig.get("r").str("32 bytes as 0x hex", reWord.MatchString)
 	sig.get("s").str("32 bytes as 0x hex", reWord.MatchString)
 	parity, okP := sig.get("yParity").integer(0, 1)
-	if v, ok := sig.get("v").str("0x1b or 0x1c", func(s string) bool { return s == "0x1b" || s == "0x1c" }); ok && okP && (v == "0x1c") != (parity == 1) {
+	if v, ok := sig.get("v").str("0x1b or 0x1c", func(s string) bool { return s == "0x1b" || s == "0x1c" }); ok &&
+		okP && (v == "0x1c") != (parity == 1) {
 		sig.get("v").fail("0x1b with yParity 0, 0x1c with yParity 1")
 	}
 	sig.get("type").str("Signed", func(s string) bool { return s == "Signed" })

@@ -6,8 +6,9 @@ import (
 	"strconv"
 )
 
-// Bounds of the overrides of a request in bytes: MaxCode of one code (EIP-170), MaxOverrides of all overrides together. They count their code,
-// and OverrideAddress for each address, OverrideBalance for each balance and OverrideSlot for each slot.
+// Bounds of the overrides of a request in bytes: MaxCode of one code (EIP-170), MaxOverrides of all overrides together.
+// They count their code, and OverrideAddress for each address, OverrideBalance for each balance and OverrideSlot for
+// each slot.
 const (
 	MaxCode         = 24_576
 	MaxOverrides    = 128 << 10
@@ -24,7 +25,8 @@ func (r Rules) Prepare(doc *Document) []Failure {
 	}
 	types := r.accounts(body.get("accounts"))
 	if len(types) == 1 && types[AccountSolana] {
-		body.get("accounts").failGot("an EVM account: a Solana account cannot make EVM calls by itself", "a single solana account")
+		body.get("accounts").failGot("an EVM account: a Solana account cannot make EVM calls by itself",
+			"a single solana account")
 	}
 	r.prepared(body)
 	r.fromAsset(body.get("fromAssetId"))
@@ -63,7 +65,8 @@ func slippage(body place) {
 	}
 }
 
-// overrides checks the changes of state for the simulation, one by one and all together: they are kept with the operation as long as it is valid.
+// overrides checks the changes of state for the simulation, one by one and all together: they are kept with the
+// operation as long as it is valid.
 func (r Rules) overrides(p place) {
 	size := 0
 	for _, o := range p.optionalList("state overrides", MaxListed) {
@@ -72,7 +75,8 @@ func (r Rules) overrides(p place) {
 		}
 	}
 	if size > MaxOverrides {
-		p.failGot(fmt.Sprintf("at most %d bytes of overrides: those of their code, %d for each address, %d for each balance and %d for each slot",
+		p.failGot(fmt.Sprintf("at most %d bytes of overrides: those of their code, %d for each address, %d for each "+
+			"balance and %d for each slot",
 			MaxOverrides, OverrideAddress, OverrideBalance, OverrideSlot), strconv.Itoa(size)+" bytes")
 	}
 }
@@ -113,7 +117,8 @@ func (r Rules) window(body place) {
 	after, okAfter := unix(body.get("validAfter"))
 	until, okUntil := unix(body.get("validUntil"))
 	if okAfter && after >= r.Now.Add(Validity).Unix() {
-		body.get("validAfter").fail("a time within the " + strconv.Itoa(int(Validity.Minutes())) + " minutes that an operation stays valid")
+		body.get("validAfter").fail("a time within the " + strconv.Itoa(int(Validity.Minutes())) +
+			" minutes that an operation stays valid")
 	}
 	if okUntil && until < r.Now.Add(MinValidity).Unix() {
 		body.get("validUntil").fail("a time at least 60 seconds from now")

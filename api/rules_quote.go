@@ -48,8 +48,8 @@ func tamperProof(body place) {
 	body.get("tamperProofSignature").str("a signature: a 0x hex string that is not empty", isSignature)
 }
 
-// Execute checks the form of the body of POST /v3/quote/execute-quote, as the description has it, and returns every failure. What the values must be is the
-// business of tamperProofSignature.
+// Execute checks the form of the body of POST /v3/quote/execute-quote, as the description has it, and returns every
+// failure. What the values must be is the business of tamperProofSignature.
 func (r Rules) Execute(doc *Document) []Failure {
 	c, body := newChecker(doc)
 	if !body.object() {
@@ -62,8 +62,8 @@ func (r Rules) Execute(doc *Document) []Failure {
 	return c.finish(Quote{})
 }
 
-// ExecuteV1 checks the form of the body of POST /quotes/execute-quote and returns every failure. The account of a quote has its type, also where the
-// request that led to it left it out.
+// ExecuteV1 checks the form of the body of POST /quotes/execute-quote and returns every failure. The account of a quote
+// has its type, also where the request that led to it left it out.
 func (r Rules) ExecuteV1(doc *Document) []Failure {
 	c, body := newChecker(doc)
 	if !body.object() {
@@ -203,10 +203,11 @@ func (r Rules) side(p place, solana bool) (side, bool) {
 
 // recipient reads to.account, which may be absent.
 func (r Rules) recipient(p place, solana bool) (caip.Account, bool) {
-	s, ok := p.optional("a CAIP-10 account such as eip155:42161:0x… or solana:<reference>:<address>", func(s string) bool {
-		_, err := caip.ParseAccount(s)
-		return err == nil
-	})
+	s, ok := p.optional("a CAIP-10 account such as eip155:42161:0x… or solana:<reference>:<address>",
+		func(s string) bool {
+			_, err := caip.ParseAccount(s)
+			return err == nil
+		})
 	if !ok {
 		return caip.Account{}, false
 	}

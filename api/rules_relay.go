@@ -1,7 +1,7 @@
 package api
 
-// Relay checks the body of POST /account/relay and returns every failure: a role-based account, one of the four actions, and exactly the members
-// that the action takes.
+// Relay checks the body of POST /account/relay and returns every failure: a role-based account, one of the four
+// actions, and exactly the members that the action takes.
 func (r Rules) Relay(doc *Document) []Failure {
 	c, body := newChecker(doc)
 	if !body.object() {
@@ -30,7 +30,8 @@ func (r Rules) relayed(body place, action string) {
 		return
 	}
 	body.get("nonce").str("the admin nonce as a decimal string", isAmount)
-	body.get("signature").str("the admin's signature: 65 bytes as 0x hex", func(s string) bool { return isHexBytes(s) && len(s) == 132 })
+	body.get("signature").str("the admin's signature: 65 bytes as 0x hex",
+		func(s string) bool { return isHexBytes(s) && len(s) == 132 })
 	if action != AdminRotateSession {
 		unused(body, action, "newSession", "userOp")
 		return

@@ -44,7 +44,8 @@ const (
 	RecordCall     = "CALL"
 )
 
-// Account is one of the four variants, told apart by Type. Addresses are 0x strings for EVM variants and base58 for solana.
+// Account is one of the four variants, told apart by Type. Addresses are 0x strings for EVM variants and base58 for
+// solana.
 type Account struct {
 	Type           string `json:"type,omitzero"`
 	SessionAddress string `json:"sessionAddress,omitzero"`
@@ -77,7 +78,8 @@ type TokenRequirement struct {
 	Amount    string `json:"amount"`
 }
 
-// StateOverride changes state for simulation only. Balance is 0x hex wei, Code 0x hex, StateDiff slot → value (32-byte hex).
+// StateOverride changes state for simulation only. Balance is 0x hex wei, Code 0x hex, StateDiff slot → value (32-byte
+// hex).
 type StateOverride struct {
 	Address   string            `json:"address"`
 	Balance   string            `json:"balance,omitzero"`
@@ -165,8 +167,8 @@ type SolanaInstruction struct {
 	Data      string      `json:"data"`
 }
 
-// ChainOperation is what gets signed on one chain. EVM operations have UserOp and TypedDataToSign; Solana ones have Type "solana",
-// Instructions and DataToSign (base64 of a message). Amount is in base units of AssetType.
+// ChainOperation is what gets signed on one chain. EVM operations have UserOp and TypedDataToSign; Solana ones have
+// Type "solana", Instructions and DataToSign (base64 of a message). Amount is in base units of AssetType.
 type ChainOperation struct {
 	Type                        string              `json:"type,omitzero"`
 	UserOp                      *UserOp             `json:"userOp,omitzero"`
@@ -241,7 +243,8 @@ type OriginToken struct {
 	FiatValue         []TokenFiat `json:"fiatValue"`
 }
 
-// DestinationToken is what is delivered on the target chain, in base units of AssetType. RecipientAccount is `<chain>:<address>`.
+// DestinationToken is what is delivered on the target chain, in base units of AssetType. RecipientAccount is
+// `<chain>:<address>`.
 type DestinationToken struct {
 	AggregatedAssetID string `json:"aggregatedAssetId"`
 	Amount            string `json:"amount"`
@@ -287,14 +290,16 @@ type Quote struct {
 	Fees                   *Fees            `json:"fees,omitzero"`
 }
 
-// ExecuteResponse is the answer of POST /v3/quote/execute-quote (protocol §5.1). 200 means accepted, never done (TH-X2).
+// ExecuteResponse is the answer of POST /v3/quote/execute-quote (protocol §5.1). 200 means accepted, never done
+// (TH-X2).
 type ExecuteResponse struct {
 	Success    bool    `json:"success"`
 	Guarantees any     `json:"guarantees"`
 	Error      *string `json:"error"`
 }
 
-// PredictRequest is the body of POST /account/predict-address: sessionAddress and adminAddress, or type and signerAddress.
+// PredictRequest is the body of POST /account/predict-address: sessionAddress and adminAddress, or type and
+// signerAddress.
 type PredictRequest struct {
 	Type           string `json:"type,omitzero"`
 	SessionAddress string `json:"sessionAddress,omitzero"`
@@ -371,7 +376,8 @@ type AggregatedBalance struct {
 	TotalBalance             TotalBalance       `json:"totalBalance"`
 }
 
-// OperationRef names a transaction on a chain: a 0x hash, or a base58 signature on Solana. ChainID is only there in v1 answers, for EVM chains.
+// OperationRef names a transaction on a chain: a 0x hash, or a base58 signature on Solana. ChainID is only there in v1
+// answers, for EVM chains.
 type OperationRef struct {
 	Hash        string `json:"hash"`
 	ChainID     uint64 `json:"chainId,omitzero"`
@@ -381,11 +387,12 @@ type OperationRef struct {
 
 // ExecutionStatus is the answer of GET /v3/status/get-execution-status; every member is empty for an unknown quote id.
 type ExecutionStatus struct {
-	QuoteID                    string         `json:"quoteId,omitzero"`
-	Status                     string         `json:"status,omitzero"`
-	User                       string         `json:"user,omitzero"`
-	RecipientAccountID         string         `json:"recipientAccountId,omitzero"`
-	OriginChainOperations      []OperationRef `json:"originChainOperations,omitzero"` // an empty list is written, nil is not
+	QuoteID            string `json:"quoteId,omitzero"`
+	Status             string `json:"status,omitzero"`
+	User               string `json:"user,omitzero"`
+	RecipientAccountID string `json:"recipientAccountId,omitzero"`
+	// an empty list is written, nil is not
+	OriginChainOperations      []OperationRef `json:"originChainOperations,omitzero"`
 	DestinationChainOperations []OperationRef `json:"destinationChainOperations,omitempty"`
 	FailReason                 string         `json:"failReason,omitzero"`
 }
@@ -405,8 +412,8 @@ type HistoryRecord struct {
 	FailReason                 string           `json:"failReason,omitzero"`
 }
 
-// HistoryPage is a page of history; Continuation is empty at the end. Damaged, an addition of ours, names what belongs to the page and is left out
-// because the service cannot read it any more: a quote id, or an entry of an index.
+// HistoryPage is a page of history; Continuation is empty at the end. Damaged, an addition of ours, names what belongs
+// to the page and is left out because the service cannot read it any more: a quote id, or an entry of an index.
 type HistoryPage struct {
 	Transactions []HistoryRecord `json:"transactions"`
 	Continuation string          `json:"continuation,omitzero"`

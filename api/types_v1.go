@@ -1,6 +1,7 @@
 package api
 
-// PrepareRequestV1 is the body of POST /quotes/prepare-call-quote. The account's type may be absent for a role-based account.
+// PrepareRequestV1 is the body of POST /quotes/prepare-call-quote. The account's type may be absent for a role-based
+// account.
 type PrepareRequestV1 struct {
 	Account               Account                `json:"account"`
 	TargetChain           string                 `json:"targetChain"`
@@ -91,10 +92,11 @@ const (
 	AdminOperate       = "operate"
 )
 
-// RelayRequest is the body of POST /account/relay, an addition of ours: what the admin of a role-based account signed, for the service to put on
-// chain; anybody else could do the same. Account carries the keys that the account's address follows from, so that it can be deployed first.
-// Nonce is the admin nonce, a decimal string, and Signature the admin's over the message, for all actions but operate. Operate carries UserOp,
-// signed by the admin alone, which the chain takes from the end of an announced exit's delay.
+// RelayRequest is the body of POST /account/relay, an addition of ours: what the admin of a role-based account signed,
+// for the service to put on chain; anybody else could do the same. Account carries the keys that the account's address
+// follows from, so that it can be deployed first. Nonce is the admin nonce, a decimal string, and Signature the admin's
+// over the message, for all actions but operate. Operate carries UserOp, signed by the admin alone, which the chain
+// takes from the end of an announced exit's delay.
 type RelayRequest struct {
 	Account    Account `json:"account"`
 	Chain      string  `json:"chain"`
@@ -110,9 +112,10 @@ type RelayResponse struct {
 	OperationRef
 }
 
-// RolesResponse is the answer of GET /account/roles?account=<CAIP-10>, an addition of ours: the roles of a role-based account on one chain.
-// Addresses are absent where the account is not deployed. AdminNonce is what the next admin message must carry and OperationNonce what an
-// operation signed by the admin must, as decimal strings. ExitAvailableAt is in Unix seconds, 0 when no exit is announced.
+// RolesResponse is the answer of GET /account/roles?account=<CAIP-10>, an addition of ours: the roles of a role-based
+// account on one chain. Addresses are absent where the account is not deployed. AdminNonce is what the next admin
+// message must carry and OperationNonce what an operation signed by the admin must, as decimal strings. ExitAvailableAt
+// is in Unix seconds, 0 when no exit is announced.
 type RolesResponse struct {
 	Deployed        bool   `json:"deployed"`
 	SessionAddress  string `json:"sessionAddress,omitzero"`
@@ -123,8 +126,8 @@ type RolesResponse struct {
 	ExitAvailableAt uint64 `json:"exitAvailableAt"`
 }
 
-// Health is the answer of GET /healthz, an addition of ours: the service is open and works. A service whose clock went back, or that cannot write, answers
-// 503 with the reason instead.
+// Health is the answer of GET /healthz, an addition of ours: the service is open and works. A service whose clock went
+// back, or that cannot write, answers 503 with the reason instead.
 type Health struct {
 	Status string `json:"status"`
 }

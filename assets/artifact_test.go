@@ -26,7 +26,8 @@ func contractABI(t *testing.T, name string) abi.ABI {
 func TestEntryPointBytecodeHasItsCanonicalAddress(t *testing.T) {
 	p := must[Pins](t)(PinnedAddresses())
 	a := must[Artifact](t)(Contract("EntryPoint"))
-	got := crypto.CreateAddress2(common.HexToAddress(p.DeterministicDeployer), common.HexToHash(p.EntryPointSalt), crypto.Keccak256(a.Bytecode))
+	got := crypto.CreateAddress2(common.HexToAddress(p.DeterministicDeployer), common.HexToHash(p.EntryPointSalt),
+		crypto.Keccak256(a.Bytecode))
 	if got.Hex() != "0x0000000071727De22E5E9d8BAf0edAc6f37da032" || got.Hex() != p.EntryPoint {
 		t.Errorf("the artifact deploys to %s", got)
 	}
@@ -48,16 +49,19 @@ func TestContractRefusesUnknownNames(t *testing.T) {
 func TestContractsKeepTheirWireFormat(t *testing.T) {
 	methods := map[string]map[string]string{
 		"Account": {
-			"initialize": "0x3c3b752b", "execute": "0xe9ae5c53", "validateUserOp": "0x19822f7c", "isValidSignature": "0x1626ba7e",
+			"initialize": "0x3c3b752b", "execute": "0xe9ae5c53", "validateUserOp": "0x19822f7c",
+			"isValidSignature": "0x1626ba7e",
 			"onERC721Received": "0x150b7a02", "onERC1155Received": "0xf23a6e61", "onERC1155BatchReceived": "0xbc197c81",
 		},
 		"AccountFactory": {"createAccount": "0xea6d13ac"},
 		"MetaFactory":    {"deployWithFactory": "0xc5265d5d"},
 		"Paymaster":      {"validatePaymasterUserOp": "0x52b7512c", "postOp": "0x7c627b21", "getHash": "0x5829c5f5"},
 		"EntryPoint":     {"handleOps": "0x765e827f", "getNonce": "0x35567e1a", "getUserOpHash": "0x22cdde4c"},
-		"Escrow":         {"deposit": "0x0fb6c725", "release": "0x0859998b", "refund": "0x45b4032c", "deposits": "0x4f1c2c31"},
+		"Escrow": {"deposit": "0x0fb6c725", "release": "0x0859998b", "refund": "0x45b4032c",
+			"deposits": "0x4f1c2c31"},
 		"RoleBasedECDSAValidator": {
-			"announceExit": "0xc88c4820", "cancelExit": "0xa5bf2704", "rotateSession": "0x75542e6a", "adminNonce": "0x71b63f73",
+			"announceExit": "0xc88c4820", "cancelExit": "0xa5bf2704", "rotateSession": "0x75542e6a",
+			"adminNonce": "0x71b63f73",
 		},
 	}
 	for name, want := range methods {
@@ -179,7 +183,8 @@ func TestSourceHashCoversEveryInput(t *testing.T) {
 			t.Errorf("%s: sources hash to %s", name, got)
 		}
 	}
-	if m.Sources["@account-abstraction/contracts/artifacts/EntryPoint.json"] != "952e7ce1e69354b9e80d0e68e0cbcc64f9304dd25c17170c3732114ea5421b04" {
+	if m.Sources["@account-abstraction/contracts/artifacts/EntryPoint.json"] !=
+		"952e7ce1e69354b9e80d0e68e0cbcc64f9304dd25c17170c3732114ea5421b04" {
 		t.Error("EntryPoint is not from the package that NOTICE names")
 	}
 }
@@ -191,7 +196,8 @@ func TestBuildPackagesArePinned(t *testing.T) {
 	if err := json.Unmarshal(must[[]byte](t)(os.ReadFile("contracts/package.json")), &pkg); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"solc": "0.8.37", "@openzeppelin/contracts": "5.7.0", "@account-abstraction/contracts": "0.7.0"}
+	want := map[string]string{"solc": "0.8.37", "@openzeppelin/contracts": "5.7.0",
+		"@account-abstraction/contracts": "0.7.0"}
 	if len(pkg.DevDependencies) != len(want) {
 		t.Errorf("packages %v", pkg.DevDependencies)
 	}

@@ -69,13 +69,15 @@ func TestReadersReturnValuesOfTheCaller(t *testing.T) {
 
 func TestChainsAreTheSevenOfTheService(t *testing.T) {
 	chains := must[[]Chain](t)(Chains())
-	want := []string{"eip155:1", "eip155:10", "eip155:137", "eip155:8453", "eip155:42161", "eip155:43114", "eip155:59144"}
+	want := []string{"eip155:1", "eip155:10", "eip155:137", "eip155:8453", "eip155:42161", "eip155:43114",
+		"eip155:59144"}
 	var got, shorts []string
 	for _, c := range chains {
 		got = append(got, c.Chain)
 		shorts = append(shorts, c.Short)
 		positive(t, c.Chain+" gasPriceWei", c.GasPriceWei)
-		if c.Name == "" || c.NativeSymbol == "" || !strings.HasPrefix(c.BlockExplorer, "https://") || strings.HasSuffix(c.BlockExplorer, "/") {
+		if c.Name == "" || c.NativeSymbol == "" || !strings.HasPrefix(c.BlockExplorer, "https://") ||
+			strings.HasSuffix(c.BlockExplorer, "/") {
 			t.Errorf("%+v is incomplete", c)
 		}
 		if !regexp.MustCompile(`^[a-z]{2,8}$`).MatchString(c.Short) {
@@ -100,7 +102,8 @@ func TestTokensAreWellFormed(t *testing.T) {
 	}
 	ids, assets, unpriced := map[string]bool{}, map[string]bool{}, 0
 	for _, token := range tokens {
-		if !regexp.MustCompile(`^ob:[a-z0-9.+]+$`).MatchString(token.AggregatedAssetID) || ids[token.AggregatedAssetID] {
+		if !regexp.MustCompile(`^ob:[a-z0-9.+]+$`).MatchString(token.AggregatedAssetID) ||
+			ids[token.AggregatedAssetID] {
 			t.Errorf("id %q is malformed or repeats", token.AggregatedAssetID)
 		}
 		ids[token.AggregatedAssetID] = true
@@ -109,7 +112,8 @@ func TestTokensAreWellFormed(t *testing.T) {
 		} else {
 			positive(t, token.AggregatedAssetID, token.PriceMicroUSD)
 		}
-		if token.Symbol == "" || token.Name == "" || token.Decimals < 1 || token.Decimals > 18 || len(token.AggregatedEntities) == 0 {
+		if token.Symbol == "" || token.Name == "" || token.Decimals < 1 || token.Decimals > 18 ||
+			len(token.AggregatedEntities) == 0 {
 			t.Errorf("%s is incomplete", token.AggregatedAssetID)
 		}
 		perChain := map[string]bool{}
@@ -134,7 +138,8 @@ func TestTokensAreWellFormed(t *testing.T) {
 			t.Errorf("the coin of %s is missing", chain)
 		}
 	}
-	for _, id := range strings.Fields("eth usdc usdt dai weth wbtc link uni arb op aave aero cbbtc pol avax usdc.e 1inch eth+") {
+	for _, id := range strings.Fields(
+		"eth usdc usdt dai weth wbtc link uni arb op aave aero cbbtc pol avax usdc.e 1inch eth+") {
 		if !ids["ob:"+id] {
 			t.Errorf("ob:%s is missing", id)
 		}
@@ -153,13 +158,15 @@ func TestSolanaRepeatsAggregatesUnchanged(t *testing.T) {
 	native := false
 	for _, token := range sol.Tokens {
 		if k, ok := known[token.AggregatedAssetID]; ok {
-			if k.Symbol != token.Symbol || k.Name != token.Name || k.Decimals != token.Decimals || k.PriceMicroUSD != token.PriceMicroUSD {
+			if k.Symbol != token.Symbol || k.Name != token.Name || k.Decimals != token.Decimals ||
+				k.PriceMicroUSD != token.PriceMicroUSD {
 				t.Errorf("%s differs from tokens.json", token.AggregatedAssetID)
 			}
 		}
 		positive(t, token.AggregatedAssetID, token.PriceMicroUSD)
 		for _, e := range token.AggregatedEntities {
-			if !regexp.MustCompile(`^` + sol.Chain + `/(slip44:501|token:[1-9A-HJ-NP-Za-km-z]{32,44})$`).MatchString(e.AssetType) {
+			if !regexp.MustCompile(`^` + sol.Chain + `/(slip44:501|token:[1-9A-HJ-NP-Za-km-z]{32,44})$`).MatchString(
+				e.AssetType) {
 				t.Errorf("asset type %q", e.AssetType)
 			}
 			native = native || strings.HasSuffix(e.AssetType, "/slip44:501")
@@ -173,17 +180,21 @@ func TestSolanaRepeatsAggregatesUnchanged(t *testing.T) {
 func TestPinsAreTheDocumentedAddresses(t *testing.T) {
 	p := must[Pins](t)(PinnedAddresses())
 	for what, a := range map[string]string{
-		"entryPoint": p.EntryPoint, "deterministicDeployer": p.DeterministicDeployer, "kernelV31Implementation": p.KernelV31Implementation,
-		"kernelV33Delegate": p.KernelV33Delegate, "factory": p.Factory, "metaFactory": p.MetaFactory, "ecdsaValidator": p.ECDSAValidator,
+		"entryPoint": p.EntryPoint, "deterministicDeployer": p.DeterministicDeployer,
+		"kernelV31Implementation": p.KernelV31Implementation,
+		"kernelV33Delegate":       p.KernelV33Delegate, "factory": p.Factory, "metaFactory": p.MetaFactory,
+		"ecdsaValidator":     p.ECDSAValidator,
 		"roleBasedValidator": p.RoleBasedValidator, "paymaster": p.Paymaster, "escrow": p.Escrow,
 	} {
 		checksummed(t, what, a)
 	}
-	if want := common.BytesToAddress(crypto.Keccak256([]byte("coffer escrow 1"))); common.HexToAddress(p.Escrow) != want {
+	if want := common.BytesToAddress(crypto.Keccak256([]byte("coffer escrow 1"))); common.HexToAddress(p.Escrow) !=
+		want {
 		t.Errorf("escrow %s, want %s", p.Escrow, want)
 	}
 	// Init code of an account (protocol §8.4).
-	code := slices.Concat(hexutil.MustDecode("0x603d3d8160223d3973"), common.FromHex(p.KernelV31Implementation), hexutil.MustDecode("0x6009"),
+	code := slices.Concat(hexutil.MustDecode("0x603d3d8160223d3973"), common.FromHex(p.KernelV31Implementation),
+		hexutil.MustDecode("0x6009"),
 		hexutil.MustDecode("0x5155f3363d3d373d3d363d7f360894a13ba1a3210667c828492db98dca3e2076"),
 		hexutil.MustDecode("0xcc3735a920a3ca505d382bbc545af43d6000803e6038573d6000fd5b3d6000f3"))
 	if got := crypto.Keccak256Hash(code).Hex(); len(code) != 95 || got != p.AccountInitCodeHash {
@@ -193,8 +204,10 @@ func TestPinsAreTheDocumentedAddresses(t *testing.T) {
 		t.Fatalf("%d formulas", len(p.Formulas))
 	}
 	for _, f := range p.Formulas {
-		want := map[string]string{"RoleBasedECDSAValidator": p.RoleBasedValidator, "ECDSAValidator": p.ECDSAValidator}[f.Name]
-		if f.VerifyingContract != want || f.Version == "" || f.Formula != "keccak256(abi.encode(sender,callData,nonce))" {
+		want := map[string]string{"RoleBasedECDSAValidator": p.RoleBasedValidator,
+			"ECDSAValidator": p.ECDSAValidator}[f.Name]
+		if f.VerifyingContract != want || f.Version == "" ||
+			f.Formula != "keccak256(abi.encode(sender,callData,nonce))" {
 			t.Errorf("formula %+v", f)
 		}
 	}
@@ -210,12 +223,14 @@ func TestDemoKeyIsPublicAndWorthless(t *testing.T) {
 	if signer := crypto.PubkeyToAddress(key.PublicKey).Hex(); signer != d.Signer {
 		t.Errorf("signer %s, want %s", d.Signer, signer)
 	}
-	if !strings.Contains(d.Notice, "published on purpose") || !strings.Contains(d.Notice, "never hold anything of value") {
+	if !strings.Contains(d.Notice, "published on purpose") ||
+		!strings.Contains(d.Notice, "never hold anything of value") {
 		t.Error("the notice does not say that the key is public:", d.Notice)
 	}
 	for _, b := range d.AddressBook {
 		checksummed(t, b.Name, b.Address)
-		if want := common.BytesToAddress(crypto.Keccak256([]byte(b.AddressText))); common.HexToAddress(b.Address) != want {
+		if want := common.BytesToAddress(crypto.Keccak256([]byte(b.AddressText))); common.HexToAddress(b.Address) !=
+			want {
 			t.Errorf("%s: %s is not derived from its text", b.Name, b.Address)
 		}
 	}

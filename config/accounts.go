@@ -34,7 +34,8 @@ func (a Account) follows(pins network.Pins) string {
 		if first == "" {
 			first = a.SessionAddress
 		}
-		init = op.InitDataRoleBased(pins.RoleBasedValidator, common.HexToAddress(first), common.HexToAddress(a.AdminAddress), pins.CoSigner)
+		init = op.InitDataRoleBased(pins.RoleBasedValidator, common.HexToAddress(first),
+			common.HexToAddress(a.AdminAddress), pins.CoSigner)
 	case api.AccountKernelV33:
 		return common.HexToAddress(a.SignerAddress).Hex() // the account is its signer, delegated
 	default:

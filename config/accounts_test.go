@@ -21,7 +21,8 @@ func TestAccountsHaveTheAddressThatFollowsFromTheirKeys(t *testing.T) {
 	}
 	const signer, named = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "0x000000000000000000000000000000000000dEaD"
 	roles := Account{
-		Type: api.AccountRoleBased, SessionAddress: "0x1cBFbFd62a276BF6D79d504eA4CA75a7baDcf5b1", AdminAddress: "0xc162a3cE45ad151eeCd0a5532D6E489D034aB3B8",
+		Type: api.AccountRoleBased, SessionAddress: "0x1cBFbFd62a276BF6D79d504eA4CA75a7baDcf5b1",
+		AdminAddress: "0xc162a3cE45ad151eeCd0a5532D6E489D034aB3B8",
 	}
 	rotated := roles
 	rotated.AccountAddress = named

@@ -147,7 +147,8 @@ func Parse(path string, data []byte) (File, error) {
 		return File{}, at(path, data, "version", fmt.Sprintf("the line `version = %d` is missing", SchemaVersion))
 	}
 	if f.Version != SchemaVersion {
-		return File{}, at(path, data, "version", fmt.Sprintf("this program reads version %d, the file has %d", SchemaVersion, f.Version))
+		return File{}, at(path, data, "version", fmt.Sprintf("this program reads version %d, the file has %d",
+			SchemaVersion, f.Version))
 	}
 	if f.Profiles == nil {
 		f.Profiles = map[string]Profile{}
@@ -159,7 +160,8 @@ func Parse(path string, data []byte) (File, error) {
 		f.Default = DemoProfile
 	}
 	if _, ok := f.Profiles[f.Default]; !ok {
-		return File{}, at(path, data, "default", fmt.Sprintf("there is no profile %q; profiles: %s", f.Default, f.names()))
+		return File{}, at(path, data, "default", fmt.Sprintf("there is no profile %q; profiles: %s", f.Default,
+			f.names()))
 	}
 	for _, name := range f.names() {
 		p := f.Profiles[name]
@@ -262,7 +264,8 @@ func (p Profile) checkSigning() (key, problem string) {
 	}
 	for _, s := range p.SignerCommand {
 		if s == "" || strings.ContainsRune(s, 0) {
-			return "signer_command", `expected a program and its arguments, such as ["/usr/local/bin/signer", "--slot", "1"]`
+			return "signer_command",
+				`expected a program and its arguments, such as ["/usr/local/bin/signer", "--slot", "1"]`
 		}
 	}
 	return "", ""
@@ -279,7 +282,8 @@ func (p Profile) LockTime() time.Duration {
 func (p Profile) checkService() (key, problem string) {
 	if p.Embedded() {
 		if p.BaseURL != "" || p.CAFile != "" || p.NetworkFile != "" {
-			return "kind", "an embedded profile has no base_url, ca_file or network_file: its service is inside this program"
+			return "kind",
+				"an embedded profile has no base_url, ca_file or network_file: its service is inside this program"
 		}
 		return "", ""
 	}
@@ -305,7 +309,8 @@ func (a Account) check() string {
 	switch a.Type {
 	case api.AccountRoleBased:
 		if !isAddress(a.SessionAddress) || !isAddress(a.AdminAddress) {
-			return "a role-based account needs session_address and admin_address (0x and 40 hex digits, correct letter case)"
+			return "a role-based account needs session_address and admin_address (0x and 40 hex digits, correct " +
+				"letter case)"
 		}
 		if strings.EqualFold(a.SessionAddress, a.AdminAddress) {
 			return "session_address and admin_address must differ"
@@ -355,7 +360,8 @@ func (a Account) checkForm() string {
 	}
 	roles := a.Type == api.AccountRoleBased
 	if roles == (a.SignerAddress != "") || !roles && a.SessionAddress+a.AdminAddress+a.FirstSessionAddress != "" {
-		return "signer_address is for kernel accounts; session_address, admin_address and first_session_address are for role-based ones"
+		return "signer_address is for kernel accounts; session_address, admin_address and first_session_address are " +
+			"for role-based ones"
 	}
 	return ""
 }

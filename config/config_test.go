@@ -62,11 +62,13 @@ func TestConfigErrorsNameTheLine(t *testing.T) {
 		"plain http":      {`https://127`, `http://127`, 7, "https"},
 		"user in address": {`https://127`, `https://me@127`, 7, "user name"},
 		"network id":      {`0x0123456789abcdef0123`, `0x0123`, 9, "64 hex"},
-		"bad checksum":    {`0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266`, `0xF39Fd6e51aad88F6F4ce6aB8827279cffFb92266`, 12, "letter case"},
+		"bad checksum": {`0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266`, `0xF39Fd6e51aad88F6F4ce6aB8827279cffFb92266`,
+			12, "letter case"},
 		"missing default": {`default = "team"`, `default = "nobody"`, 3, "no profile"},
 		"account type":    {`type = "kernel-v3.1-ecdsa"`, `type = "kernel"`, 12, "role-based"},
 		"name of profile": {`[profiles.team]`, `[profiles.TEAM]`, 5, ""},
-		"network unnamed": {`network_id = "0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"`, ``, 5, "name the network"},
+		"network unnamed": {`network_id = "0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"`, ``, 5,
+			"name the network"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.ReplaceAll(full, c.from, c.to)
@@ -118,10 +120,14 @@ func TestPathsFollowXDG(t *testing.T) {
 		env  map[string]string
 		want Paths
 	}{
-		"home":                {map[string]string{"HOME": "/h"}, Paths{"/h/.config/coffer/config.toml", "/h/.local/share/coffer", "/h/.local/state/coffer"}},
-		"xdg":                 {map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d", "XDG_STATE_HOME": "/s"}, Paths{"/c/coffer/config.toml", "/d/coffer", "/s/coffer"}},
-		"coffer":              {map[string]string{"COFFER_CONFIG": "/x.toml", "COFFER_DATA": "/k"}, Paths{"/x.toml", "/k/data", "/k/state"}},
-		"relative is ignored": {map[string]string{"HOME": "/h", "XDG_DATA_HOME": "d"}, Paths{"/h/.config/coffer/config.toml", "/h/.local/share/coffer", "/h/.local/state/coffer"}},
+		"home": {map[string]string{"HOME": "/h"},
+			Paths{"/h/.config/coffer/config.toml", "/h/.local/share/coffer", "/h/.local/state/coffer"}},
+		"xdg": {map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d",
+			"XDG_STATE_HOME": "/s"}, Paths{"/c/coffer/config.toml", "/d/coffer", "/s/coffer"}},
+		"coffer": {map[string]string{"COFFER_CONFIG": "/x.toml", "COFFER_DATA": "/k"},
+			Paths{"/x.toml", "/k/data", "/k/state"}},
+		"relative is ignored": {map[string]string{"HOME": "/h", "XDG_DATA_HOME": "d"},
+			Paths{"/h/.config/coffer/config.toml", "/h/.local/share/coffer", "/h/.local/state/coffer"}},
 	} {
 		got, err := PathsFrom(func(k string) string { return c.env[k] })
 		if err != nil || got != c.want {
@@ -136,7 +142,8 @@ func TestPathsFollowXDG(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(full))
 	f.Add([]byte("version = 1"))
-	for _, s := range []string{"version = 1\nui.dust = 1.0", "[[profiles]]", "version = 1e999", "[ui.dust]\n", "ui.colors.dim = [1]", "profiles.a.accounts = [{type = 3}]", "ui.mouse = 1", "a = 1e999", "\""} {
+	for _, s := range []string{"version = 1\nui.dust = 1.0", "[[profiles]]", "version = 1e999", "[ui.dust]\n",
+		"ui.colors.dim = [1]", "profiles.a.accounts = [{type = 3}]", "ui.mouse = 1", "a = 1e999", "\""} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

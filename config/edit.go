@@ -136,7 +136,8 @@ func changed(path string, data []byte, all []wish, meant func(*File)) ([]byte, e
 		return nil, err
 	}
 	if !sameFile(got, want) {
-		return nil, &Error{Path: path, Problem: "this file is written in a form that is not changed by the program; change it by hand, nothing was written"}
+		return nil, &Error{Path: path, Problem: "this file is written in a form that is not changed by the program; " +
+			"change it by hand, nothing was written"}
 	}
 	return data, nil
 }
@@ -161,7 +162,8 @@ func AddAccount(path, profile string, a Account) error {
 		return tomlError(path, data, err)
 	}
 	if _, ok := own.Profiles[profile]; !ok {
-		return &Error{Path: path, Key: "profiles." + profile, Problem: "there is no such profile in the file; add it first"}
+		return &Error{Path: path, Key: "profiles." + profile,
+			Problem: "there is no such profile in the file; add it first"}
 	}
 	type accounts struct {
 		Accounts []Account `toml:"accounts"`

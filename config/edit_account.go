@@ -26,13 +26,15 @@ func RemoveAccount(path, profile string, at int) error {
 	}
 	p, ok := want.Profiles[profile]
 	if _, written := own.Profiles[profile]; !ok || !written || at < 0 || at >= len(p.Accounts) {
-		return &Error{Path: path, Key: "profiles." + profile, Problem: "there is no such account in the file; nothing was written"}
+		return &Error{Path: path, Key: "profiles." + profile,
+			Problem: "there is no such account in the file; nothing was written"}
 	}
 	p.Accounts = slices.Delete(slices.Clone(p.Accounts), at, at+1)
 	want.Profiles[profile] = p
 	data = []byte(withoutTable(string(data), "profiles."+profile+".accounts[]", at))
 	if got, err := Parse(path, data); err != nil || !sameFile(got, want) {
-		return &Error{Path: path, Problem: "this file is written in a form that is not changed by the program; change it by hand, nothing was written"}
+		return &Error{Path: path, Problem: "this file is written in a form that is not changed by the program; " +
+			"change it by hand, nothing was written"}
 	}
 	return write(path, data)
 }
@@ -60,7 +62,8 @@ func withoutTable(text, name string, nth int) string {
 	if from < 0 {
 		return text
 	}
-	for to > from+1 && (strings.TrimSpace(lines[to-1]) == "" || strings.HasPrefix(strings.TrimSpace(lines[to-1]), "#")) {
+	for to > from+1 && (strings.TrimSpace(lines[to-1]) == "" ||
+		strings.HasPrefix(strings.TrimSpace(lines[to-1]), "#")) {
 		to--
 	}
 	if from > 0 && strings.TrimSpace(lines[from-1]) == "" {

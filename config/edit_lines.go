@@ -76,7 +76,8 @@ func readKey(line string) (wishedKey, error) {
 	}
 	for name, value := range m {
 		text := line[equals(line, name)+1:]
-		return wishedKey{name: name, value: value, text: strings.TrimSpace(text[:len(text)-len(remark(line))]), line: line}, nil
+		return wishedKey{name: name, value: value, text: strings.TrimSpace(text[:len(text)-len(remark(line))]),
+			line: line}, nil
 	}
 	return wishedKey{}, nil
 }

@@ -14,7 +14,8 @@ import (
 const someNetwork = "0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 func team() Profile {
-	return Profile{Name: "team", Kind: network.Lab, BaseURL: "https://127.0.0.1:8443/api", NetworkID: someNetwork, Vault: VaultFile}
+	return Profile{Name: "team", Kind: network.Lab, BaseURL: "https://127.0.0.1:8443/api", NetworkID: someNetwork,
+		Vault: VaultFile}
 }
 
 func TestAddedProfilesAndAccountsAreReadBack(t *testing.T) {
@@ -46,7 +47,8 @@ func TestAddedProfilesAndAccountsAreReadBack(t *testing.T) {
 		t.Error(err)
 	}
 	p, err := f.Profile("")
-	if err != nil || p.Name != "team" || p.Vault != VaultFile || len(p.Accounts) != 2 || p.Accounts[1].Type != "solana" {
+	if err != nil || p.Name != "team" || p.Vault != VaultFile || len(p.Accounts) != 2 ||
+		p.Accounts[1].Type != "solana" {
 		t.Fatalf("read back %+v, %v", p, err)
 	}
 }
@@ -111,20 +113,27 @@ func TestAccountsObeyTheCombinationRules(t *testing.T) {
 		accounts []Account
 		good     bool
 	}{
-		"kernel beside solana":          {[]Account{kernel, sol}, true},
-		"eoa beside solana":             {[]Account{sol, eoa}, true},
-		"role-based beside solana":      {[]Account{roles, sol}, true},
-		"two EVM accounts":              {[]Account{kernel, eoa}, false},
-		"two solana accounts":           {[]Account{sol, sol}, false},
-		"solana with a signer":          {[]Account{{Type: "solana", AccountAddress: sol.AccountAddress, SignerAddress: signer}}, false},
-		"solana without a key":          {[]Account{{Type: "solana", AccountAddress: "abc"}}, false},
-		"eoa without EIP7702":           {[]Account{{Type: eoa.Type, SignerAddress: signer}}, false},
-		"eoa at another address":        {[]Account{{Type: eoa.Type, SignerAddress: signer, DeploymentType: "EIP7702", AccountAddress: admin}}, false},
-		"kernel with EIP7702":           {[]Account{{Type: kernel.Type, SignerAddress: signer, DeploymentType: "EIP7702"}}, false},
-		"kernel with a session":         {[]Account{{Type: kernel.Type, SignerAddress: signer, SessionAddress: admin}}, false},
-		"role-based with a signer":      {[]Account{{Type: roles.Type, SessionAddress: signer, AdminAddress: admin, SignerAddress: signer}}, false},
-		"session is admin":              {[]Account{{Type: roles.Type, SessionAddress: signer, AdminAddress: signer}}, false},
-		"first session without account": {[]Account{{Type: roles.Type, SessionAddress: signer, AdminAddress: admin, FirstSessionAddress: admin}}, false},
+		"kernel beside solana":     {[]Account{kernel, sol}, true},
+		"eoa beside solana":        {[]Account{sol, eoa}, true},
+		"role-based beside solana": {[]Account{roles, sol}, true},
+		"two EVM accounts":         {[]Account{kernel, eoa}, false},
+		"two solana accounts":      {[]Account{sol, sol}, false},
+		"solana with a signer": {[]Account{{Type: "solana", AccountAddress: sol.AccountAddress,
+			SignerAddress: signer}}, false},
+		"solana without a key": {[]Account{{Type: "solana", AccountAddress: "abc"}}, false},
+		"eoa without EIP7702":  {[]Account{{Type: eoa.Type, SignerAddress: signer}}, false},
+		"eoa at another address": {[]Account{{Type: eoa.Type, SignerAddress: signer, DeploymentType: "EIP7702",
+			AccountAddress: admin}}, false},
+		"kernel with EIP7702": {[]Account{{Type: kernel.Type, SignerAddress: signer,
+			DeploymentType: "EIP7702"}}, false},
+		"kernel with a session": {[]Account{{Type: kernel.Type, SignerAddress: signer, SessionAddress: admin}},
+			false},
+		"role-based with a signer": {[]Account{{Type: roles.Type, SessionAddress: signer, AdminAddress: admin,
+			SignerAddress: signer}}, false},
+		"session is admin": {[]Account{{Type: roles.Type, SessionAddress: signer, AdminAddress: signer}},
+			false},
+		"first session without account": {[]Account{{Type: roles.Type, SessionAddress: signer, AdminAddress: admin,
+			FirstSessionAddress: admin}}, false},
 	} {
 		p := team()
 		p.Accounts = c.accounts
@@ -135,7 +144,8 @@ func TestAccountsObeyTheCombinationRules(t *testing.T) {
 }
 
 func TestFirstSessionKeepsTheAddress(t *testing.T) {
-	const first, now, admin = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+	const first, now, admin = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+		"0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 	before := Account{Type: "role-based", SessionAddress: first, AdminAddress: admin}
 	after := Account{Type: "role-based", SessionAddress: now, AdminAddress: admin, FirstSessionAddress: first}
 	if a, b := before.follows(network.Pins{}), after.follows(network.Pins{}); a != b {

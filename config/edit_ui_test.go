@@ -50,14 +50,17 @@ vault = "file"
 func TestWritingChoicesKeepsThePersonsComments(t *testing.T) {
 	path := written(t, commented)
 	off := false
-	want := UI{Theme: ThemeDark, Mouse: &off, Dust: "5.00", Keys: map[string]string{"balances.sort": "o", "shell.hide-or-show-amounts": "ctrl+h"}}
+	want := UI{Theme: ThemeDark, Mouse: &off, Dust: "5.00",
+		Keys: map[string]string{"balances.sort": "o", "shell.hide-or-show-amounts": "ctrl+h"}}
 	if err := SetUI(path, want); err != nil {
 		t.Fatal(err)
 	}
 	got := content(t, path)
 	for _, kept := range []string{
-		"# of mine\nversion = 1 # the first\n", "[ui] # how it looks\n# never light\ntheme = 'dark'   # on trial\n", "dust = \"5.00\" # a # in words\n", "mouse = false\n",
-		"[ui.keys]\n\"balances.sort\" = \"o\" # as elsewhere\n", "\n# the team\n[profiles.team]\nkind = \"embedded\" # not yet\nvault = \"file\"\n",
+		"# of mine\nversion = 1 # the first\n", "[ui] # how it looks\n# never light\ntheme = 'dark'   # on trial\n",
+		"dust = \"5.00\" # a # in words\n", "mouse = false\n",
+		"[ui.keys]\n\"balances.sort\" = \"o\" # as elsewhere\n",
+		"\n# the team\n[profiles.team]\nkind = \"embedded\" # not yet\nvault = \"file\"\n",
 	} {
 		if !strings.Contains(got, kept) {
 			t.Errorf("%q is not there:\n%s", kept, got)
@@ -67,7 +70,8 @@ func TestWritingChoicesKeepsThePersonsComments(t *testing.T) {
 		t.Errorf("a choice that was taken back stayed:\n%s", got)
 	}
 	f, err := Load(path)
-	if err != nil || f.UI.Theme != ThemeDark || f.UI.Keys["shell.hide-or-show-amounts"] != "ctrl+h" || f.UI.MouseOn(false) || f.Profiles["team"].Kind != network.Embedded {
+	if err != nil || f.UI.Theme != ThemeDark || f.UI.Keys["shell.hide-or-show-amounts"] != "ctrl+h" ||
+		f.UI.MouseOn(false) || f.Profiles["team"].Kind != network.Embedded {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if err := SetUI(path, want); err != nil || content(t, path) != got {
@@ -129,7 +133,8 @@ func TestAProfileIsAddedWithItsAccountsAtOnce(t *testing.T) {
 	path := written(t, "version = 1\n# kept\n")
 	p := team()
 	p.Accounts = []Account{
-		{Type: "kernel-v3.1-ecdsa", SignerAddress: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"}, {Type: "solana", AccountAddress: "11111111111111111111111111111111"},
+		{Type: "kernel-v3.1-ecdsa", SignerAddress: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"},
+		{Type: "solana", AccountAddress: "11111111111111111111111111111111"},
 	}
 	if err := CanAdd(path, p); err != nil || content(t, path) != "version = 1\n# kept\n" {
 		t.Fatalf("trying: %v\n%s", err, content(t, path))
@@ -147,14 +152,17 @@ func TestAProfileIsAddedWithItsAccountsAtOnce(t *testing.T) {
 	if err := AddDefaultProfile(path, p); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := Load(path); err != nil || f.Default != "second" || len(f.Profiles["team"].Accounts) != 2 || !strings.Contains(content(t, path), "# kept\n") {
+	if f, err := Load(path); err != nil || f.Default != "second" || len(f.Profiles["team"].Accounts) != 2 ||
+		!strings.Contains(content(t, path), "# kept\n") {
 		t.Errorf("%+v, %v\n%s", f, err, content(t, path))
 	}
 }
 
 // FuzzSetUI: for every file, writing the choices either changes them and nothing else, or is refused.
 func FuzzSetUI(f *testing.F) {
-	for _, s := range []string{commented, "version = 1\n", "version=1\n[ui]\n[ui.keys]\n", "version = 1\nui.theme = \"dark\"\n", "version = 1\r\n[ ui ]\r\ntheme='dark'#x\r\n", "version = 1\n[ui]\n\"theme\" = 'a#b'"} {
+	for _, s := range []string{commented, "version = 1\n", "version=1\n[ui]\n[ui.keys]\n",
+		"version = 1\nui.theme = \"dark\"\n", "version = 1\r\n[ ui ]\r\ntheme='dark'#x\r\n",
+		"version = 1\n[ui]\n\"theme\" = 'a#b'"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -185,11 +193,14 @@ func FuzzSetUI(f *testing.F) {
 func TestAProfileThatIsToBeTheDefaultChangesNothingElse(t *testing.T) {
 	const a = "[profiles.a] # first\nkind = \"embedded\"   # aligned\n\tvault='memory'\n\n# the end"
 	for text, want := range map[string]string{
-		"# mine\nversion = 1 # keep\n\ndefault   =   \"a\"\t\t# of every day\n\n\n" + a: "# mine\nversion = 1 # keep\n\ndefault   =   \"team\"\t\t# of every day\n\n\n" + a,
+		"# mine\nversion = 1 # keep\n\ndefault   =   \"a\"\t\t# of every day\n\n\n" +
+			a: "# mine\nversion = 1 # keep\n\ndefault   =   \"team\"\t\t# of every day\n\n\n" + a,
 		"default='a'\nversion=1\n" + a: "default=\"team\"\nversion=1\n" + a,
-		"version = 1\r\ndefault = \"a\" # x\r\n" + strings.ReplaceAll(a, "\n", "\r\n"): "version = 1\r\ndefault = \"team\" # x\r\n" + strings.ReplaceAll(a, "\n", "\r\n"),
-		"version = 1\r\ndefault = \"a\"\r\n" + strings.ReplaceAll(a, "\n", "\r\n"):     "version = 1\r\ndefault = \"team\"\r\n" + strings.ReplaceAll(a, "\n", "\r\n"),
-		"# no default\nversion = 1 # keep\n\n" + a:                                     "# no default\nversion = 1 # keep\ndefault = \"team\"\n\n" + a,
+		"version = 1\r\ndefault = \"a\" # x\r\n" + strings.ReplaceAll(a, "\n",
+			"\r\n"): "version = 1\r\ndefault = \"team\" # x\r\n" + strings.ReplaceAll(a, "\n", "\r\n"),
+		"version = 1\r\ndefault = \"a\"\r\n" + strings.ReplaceAll(a, "\n",
+			"\r\n"): "version = 1\r\ndefault = \"team\"\r\n" + strings.ReplaceAll(a, "\n", "\r\n"),
+		"# no default\nversion = 1 # keep\n\n" + a: "# no default\nversion = 1 # keep\ndefault = \"team\"\n\n" + a,
 		"version = 1\n": "version = 1\ndefault = \"team\"\n",
 	} {
 		path := written(t, text)
@@ -198,11 +209,14 @@ func TestAProfileThatIsToBeTheDefaultChangesNothingElse(t *testing.T) {
 			continue
 		}
 		got := content(t, path)
-		if f, err := Load(path); err != nil || f.Default != "team" || !strings.HasPrefix(got, want+"\n") || !strings.Contains(got, "[profiles.team]\n") || strings.Count(got, "[profiles.") > strings.Count(want, "[profiles.")+1 {
+		if f, err := Load(path); err != nil || f.Default != "team" || !strings.HasPrefix(got, want+"\n") ||
+			!strings.Contains(got, "[profiles.team]\n") ||
+			strings.Count(got, "[profiles.") > strings.Count(want, "[profiles.")+1 {
 			t.Errorf("%q became\n%q\n%v", text, got, err)
 		}
 	}
-	for _, text := range []string{"version = 1\ndefault = \"\"\"a\"\"\" # in three quotes\nprofiles = { a = { kind = \"embedded\", vault = \"memory\" } }\n", "version = 1\ndefault = \"\"\"\na\"\"\"\n" + a} {
+	for _, text := range []string{"version = 1\ndefault = \"\"\"a\"\"\" # in three quotes\nprofiles = { a = { kind = " +
+		"\"embedded\", vault = \"memory\" } }\n", "version = 1\ndefault = \"\"\"\na\"\"\"\n" + a} {
 		path := written(t, text)
 		var broken *Error
 		if err := AddDefaultProfile(path, team()); !errors.As(err, &broken) || content(t, path) != text {

@@ -115,7 +115,8 @@ func (s *shown) settings(p Profile, ui UI) {
 		v := reflect.ValueOf(a)
 		for f := range fieldsOf(v.Type()) {
 			if !v.Field(f.index).IsZero() {
-				s.list = append(s.list, Effective{Key: fmt.Sprintf("%s.accounts[%d].%s", strings.Join(prefix, "."), i, f.name), Value: v.Field(f.index).String(), Source: FromFile, Where: s.path})
+				s.list = append(s.list, Effective{Key: fmt.Sprintf("%s.accounts[%d].%s", strings.Join(prefix, "."), i,
+					f.name), Value: v.Field(f.index).String(), Source: FromFile, Where: s.path})
 			}
 		}
 	}

@@ -19,11 +19,14 @@ type Variable struct{ Name, What string }
 // Variables lists the environment variables that the program reads. None of them takes a secret.
 func Variables() []Variable {
 	return []Variable{
-		{EnvConfig, "The configuration file, as an absolute path, instead of coffer/config.toml below XDG_CONFIG_HOME."},
-		{EnvData, "An absolute directory for everything else that is kept: its data goes to data below it and its journals to state."},
+		{EnvConfig,
+			"The configuration file, as an absolute path, instead of coffer/config.toml below XDG_CONFIG_HOME."},
+		{EnvData, "An absolute directory for everything else that is kept: its data goes to data below it and its " +
+			"journals to state."},
 		{EnvProfile, "The profile to use where --profile is not given."},
 		{"XDG_CONFIG_HOME", "Where configurations are; ~/.config without it. A relative path is ignored."},
-		{"XDG_DATA_HOME", "Where data is: chains, exports, encrypted files of keys; ~/.local/share without it. A relative path is ignored."},
+		{"XDG_DATA_HOME", "Where data is: chains, exports, encrypted files of keys; ~/.local/share without it. A " +
+			"relative path is ignored."},
 		{"XDG_STATE_HOME", "Where journals are; ~/.local/state without it. A relative path is ignored."},
 		{"NO_COLOR", "When it is set to anything, the screens draw no colour."},
 		{"TERM", "The terminal. With dumb only coffer --linear works."},
@@ -36,7 +39,8 @@ const envPrefix = "COFFER_"
 // secretWords are parts of a variable's name that mark its value as a secret.
 func secretWords() []string {
 	return []string{
-		"APIKEY", "AUTH", "CREDENTIAL", "CREDENTIALS", "KEY", "KEYS", "MNEMONIC", "PASS", "PASSPHRASE", "PASSWD", "PASSWORD", "PHRASE", "PIN", "PRIVATE", "PRIVKEY", "PW", "PWD",
+		"APIKEY", "AUTH", "CREDENTIAL", "CREDENTIALS", "KEY", "KEYS", "MNEMONIC", "PASS", "PASSPHRASE", "PASSWD",
+		"PASSWORD", "PHRASE", "PIN", "PRIVATE", "PRIVKEY", "PW", "PWD",
 		"SECRET", "SECRETS", "SEED", "TOKEN",
 	}
 }
@@ -47,7 +51,8 @@ func secretWords() []string {
 func SecretVariables(env []string) []string {
 	var out []string
 	for _, name := range ownVariables(env) {
-		if words := strings.Split(strings.TrimPrefix(name, envPrefix), "_"); words[0] != "TEST" && slices.ContainsFunc(words, isSecretWord) {
+		if words := strings.Split(strings.TrimPrefix(name, envPrefix), "_"); words[0] != "TEST" &&
+			slices.ContainsFunc(words, isSecretWord) {
 			out = append(out, name)
 		}
 	}
@@ -87,7 +92,8 @@ func IgnoredXDG(getenv func(string) string) []string {
 func absolute(getenv func(string) string, names ...string) error {
 	for _, name := range names {
 		if v := getenv(name); v != "" && !filepath.IsAbs(v) {
-			return &Error{Path: name, Problem: "expected an absolute path: with a relative one every directory would have its own journal"}
+			return &Error{Path: name,
+				Problem: "expected an absolute path: with a relative one every directory would have its own journal"}
 		}
 	}
 	return nil

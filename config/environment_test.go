@@ -19,7 +19,8 @@ func TestRelativePlacesAreRefused(t *testing.T) {
 		for _, value := range []string{"lab", "./lab", "../lab", "~/lab"} {
 			_, err := PathsFrom(getter(map[string]string{"HOME": "/h", name: value}))
 			var broken *Error
-			if !errors.As(err, &broken) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "absolute") {
+			if !errors.As(err, &broken) || !strings.Contains(err.Error(), name) ||
+				!strings.Contains(err.Error(), "absolute") {
 				t.Errorf("%s=%s: %v", name, value, err)
 			}
 			if _, err := ServiceData("", getter(map[string]string{"HOME": "/h", name: value})); err == nil {
@@ -33,10 +34,12 @@ func TestRelativePlacesAreRefused(t *testing.T) {
 func TestRelativeXDGPathsAreIgnoredAndNamed(t *testing.T) {
 	env := map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "c", "XDG_DATA_HOME": "./d", "XDG_STATE_HOME": "../s"}
 	p, err := PathsFrom(getter(env))
-	if want := (Paths{"/h/.config/coffer/config.toml", "/h/.local/share/coffer", "/h/.local/state/coffer"}); err != nil || p != want {
+	if want := (Paths{"/h/.config/coffer/config.toml", "/h/.local/share/coffer", "/h/.local/state/coffer"}); err !=
+		nil || p != want {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if got := IgnoredXDG(getter(env)); !slices.Equal(got, []string{"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"}) {
+	if got := IgnoredXDG(getter(env)); !slices.Equal(got,
+		[]string{"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"}) {
 		t.Error(got)
 	}
 	if got := IgnoredXDG(getter(map[string]string{"XDG_DATA_HOME": "/d"})); len(got) != 0 {
@@ -62,7 +65,8 @@ func TestEachVariableMovesItsOwnPlace(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
-	all := map[string]string{EnvConfig: "/c.toml", EnvData: "/k", "XDG_CONFIG_HOME": "/x", "XDG_DATA_HOME": "/x", "XDG_STATE_HOME": "/x"}
+	all := map[string]string{EnvConfig: "/c.toml", EnvData: "/k", "XDG_CONFIG_HOME": "/x", "XDG_DATA_HOME": "/x",
+		"XDG_STATE_HOME": "/x"}
 	if got, err := PathsFrom(getter(all)); err != nil || got != (Paths{"/c.toml", "/k/data", "/k/state"}) {
 		t.Errorf("the program's own variables go before those of XDG: %+v, %v", got, err)
 	}
@@ -73,14 +77,18 @@ func TestEachVariableMovesItsOwnPlace(t *testing.T) {
 
 func TestVariablesThatWereMeantToBeSecretAreNamedAndNeverTheirValues(t *testing.T) {
 	env := []string{
-		"COFFER_API_KEY=sk-1", "COFFER_PASSPHRASE=correct horse", "COFFER_PRIVATE_KEY=0xab", "COFFER_MNEMONIC=legal winner", "COFFER_TOKEN=t", "COFFER_apikey=x", "COFFER_TEAM_PASSWORD=p",
-		"COFFER_DATA=/d", "COFFER_CONFIG=/c", "COFFER_PROFILE=team", "COFFER_KEYRING_STATE=x", "COFFER_TEST_SEED=7", "COFFER_SECRET=", "API_KEY=other", "COFFER_BIN=/b", "HOME=/h",
+		"COFFER_API_KEY=sk-1", "COFFER_PASSPHRASE=correct horse", "COFFER_PRIVATE_KEY=0xab",
+		"COFFER_MNEMONIC=legal winner", "COFFER_TOKEN=t", "COFFER_apikey=x", "COFFER_TEAM_PASSWORD=p",
+		"COFFER_DATA=/d", "COFFER_CONFIG=/c", "COFFER_PROFILE=team", "COFFER_KEYRING_STATE=x", "COFFER_TEST_SEED=7",
+		"COFFER_SECRET=", "API_KEY=other", "COFFER_BIN=/b", "HOME=/h",
 	}
-	want := []string{"COFFER_API_KEY", "COFFER_MNEMONIC", "COFFER_PASSPHRASE", "COFFER_PRIVATE_KEY", "COFFER_TEAM_PASSWORD", "COFFER_TOKEN", "COFFER_apikey"}
+	want := []string{"COFFER_API_KEY", "COFFER_MNEMONIC", "COFFER_PASSPHRASE", "COFFER_PRIVATE_KEY",
+		"COFFER_TEAM_PASSWORD", "COFFER_TOKEN", "COFFER_apikey"}
 	if got := SecretVariables(env); !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
-	if got := UnknownVariables(env); slices.Contains(got, EnvData) || !slices.Contains(got, "COFFER_BIN") || !slices.Contains(got, "COFFER_API_KEY") {
+	if got := UnknownVariables(env); slices.Contains(got, EnvData) || !slices.Contains(got, "COFFER_BIN") ||
+		!slices.Contains(got, "COFFER_API_KEY") {
 		t.Errorf("%v", got)
 	}
 	for _, v := range Variables() {
@@ -100,7 +108,9 @@ func write0600(t *testing.T, text string) string {
 }
 
 func TestShowTellsWhereEachSettingComesFrom(t *testing.T) {
-	path := write0600(t, strings.Replace(full, `vault = "keyring"`, "vault = \"keyring\"\nsigner_command = [\"/usr/bin/signer\", \"--token\", \"hunter2\"]", 1)+"\n[ui]\ntheme = \"light\"\nkeys = {\"balances.sort\" = \"o\"}\n")
+	path := write0600(t, strings.Replace(full, `vault = "keyring"`,
+		"vault = \"keyring\"\nsigner_command = [\"/usr/bin/signer\", \"--token\", \"hunter2\"]", 1)+
+		"\n[ui]\ntheme = \"light\"\nkeys = {\"balances.sort\" = \"o\"}\n")
 	env := map[string]string{EnvConfig: path, "HOME": "/h", "XDG_DATA_HOME": "/d", EnvProfile: "demo"}
 	by := func(flag string) map[string]Effective {
 		t.Helper()
@@ -119,12 +129,13 @@ func TestShowTellsWhereEachSettingComesFrom(t *testing.T) {
 	}
 	got := by("team")
 	for key, want := range map[string]Effective{
-		"places.configuration":           {Value: path, Source: FromEnvironment, Where: EnvConfig},
-		"places.data":                    {Value: "/d/coffer", Source: FromEnvironment, Where: "XDG_DATA_HOME"},
-		"places.state":                   {Value: "/h/.local/state/coffer", Source: FromDefault},
-		"profile":                        {Value: "team", Source: FromCommand, Where: "--profile"},
-		"profiles.team.vault":            {Value: "keyring", Source: FromFile, Where: path + ":10"},
-		"profiles.team.signer_command":   {Value: "/usr/bin/signer and 2 arguments", Source: FromFile, Where: path + ":11"},
+		"places.configuration": {Value: path, Source: FromEnvironment, Where: EnvConfig},
+		"places.data":          {Value: "/d/coffer", Source: FromEnvironment, Where: "XDG_DATA_HOME"},
+		"places.state":         {Value: "/h/.local/state/coffer", Source: FromDefault},
+		"profile":              {Value: "team", Source: FromCommand, Where: "--profile"},
+		"profiles.team.vault":  {Value: "keyring", Source: FromFile, Where: path + ":10"},
+		"profiles.team.signer_command": {Value: "/usr/bin/signer and 2 arguments", Source: FromFile,
+			Where: path + ":11"},
 		"profiles.team.lock_after":       {Value: "5m", Source: FromDefault},
 		"profiles.team.policy_file":      {Value: nil, Source: FromDefault},
 		"profiles.team.accounts[0].type": {Value: "kernel-v3.1-ecdsa", Source: FromFile, Where: path},

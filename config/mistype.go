@@ -18,7 +18,8 @@ func tomlError(path string, data []byte, err error) error {
 	if errors.As(err, &strict) && len(strict.Errors) > 0 {
 		d := strict.Errors[0]
 		line, col := d.Position()
-		return &Error{Path: path, Line: line, Column: col, Key: strings.Join(d.Key(), "."), Problem: "there is no such setting"}
+		return &Error{Path: path, Line: line, Column: col, Key: strings.Join(d.Key(), "."),
+			Problem: "there is no such setting"}
 	}
 	var de *toml.DecodeError
 	if !errors.As(err, &de) {
@@ -33,7 +34,8 @@ func tomlError(path string, data []byte, err error) error {
 	case reGot.MatchString(de.Error()), toml.Unmarshal(data, &whole) == nil: // the file is TOML, but a value has another type than its setting
 		e.Key, e.Problem = mistyped(de)
 	default:
-		e.Problem, _, _ = strings.Cut(strings.TrimPrefix(de.Error(), "toml: "), ": strconv.") // a number out of range names a Go function
+		// a number out of range names a Go function
+		e.Problem, _, _ = strings.Cut(strings.TrimPrefix(de.Error(), "toml: "), ": strconv.")
 	}
 	return e
 }
@@ -100,7 +102,8 @@ func expected(name, parts []string, t reflect.Type) string {
 	case t.Kind() == reflect.Map, t.Kind() == reflect.Struct:
 		return "a table such as [" + header + "]"
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
-		return "tables such as [[" + header + "]], each with lines such as type = " + exampleOf(reflect.ValueOf(sample()), append(slices.Clone(name), "type"))
+		return "tables such as [[" + header + "]], each with lines such as type = " +
+			exampleOf(reflect.ValueOf(sample()), append(slices.Clone(name), "type"))
 	case t.Kind() == reflect.Bool:
 		return "true or false"
 	}

@@ -10,7 +10,8 @@ import (
 
 // reGo are words of the decoder and of Go that mean nothing to a user who writes a file. Words that TOML also uses,
 // such as "unterminated basic string", are not among them.
-var reGo = regexp.MustCompile(`struct field|cannot decode|cannot store|strconv|reflect|interface|map\[|\[\]string|config\.[A-Z]|of type|\b(bool|int|int64|float64|struct|slice|nil)\b`)
+var reGo = regexp.MustCompile(
+	`struct field|cannot decode|cannot store|strconv|reflect|interface|map\[|\[\]string|config\.[A-Z]|of type|\b(bool|int|int64|float64|struct|slice|nil)\b`)
 
 // speaksGo returns the part of a message that a user cannot know; words of the file itself do not count.
 func speaksGo(err error, data []byte) string {
@@ -40,7 +41,8 @@ func settingLine(setting, value string) (text string, line int) {
 // The message uses the words of the user's file: which line, which setting, what it takes with an example, and what
 // the file has.
 func TestASettingOfAnotherTypeIsToldWithAnExample(t *testing.T) {
-	values := map[string]string{`"x"`: "text", "1": "number", "1.5": "", "true": "true or false", "2026-01-31": "", "07:30:00": "", "[]": "list of texts", "[1]": "", `["x", 1]`: "", "{ a = 1 }": ""}
+	values := map[string]string{`"x"`: "text", "1": "number", "1.5": "", "true": "true or false", "2026-01-31": "",
+		"07:30:00": "", "[]": "list of texts", "[1]": "", `["x", 1]`: "", "{ a = 1 }": ""}
 	for _, s := range Settings() {
 		for value, is := range values {
 			if is == s.Type || s.Key == "ui.colors.*" && !strings.ContainsAny(value, "[{-:") {
@@ -55,7 +57,9 @@ func TestASettingOfAnotherTypeIsToldWithAnExample(t *testing.T) {
 			}
 			key := regexp.MustCompile(`\.p(\.|$)`).ReplaceAllString(ce.Key, ".*$1")
 			key = strings.NewReplacer("ui.colors.dim", "ui.colors.*", "ui.keys.shell.quit", "ui.keys.*").Replace(key)
-			if ce.Line != line || ce.Column < 1 || key != s.Key || !regexp.MustCompile(`^expected .*(such as .+|true or false), got \S`).MatchString(ce.Problem) || reGo.MatchString(ce.Problem) {
+			if ce.Line != line || ce.Column < 1 || key != s.Key ||
+				!regexp.MustCompile(`^expected .*(such as .+|true or false), got \S`).MatchString(ce.Problem) ||
+				reGo.MatchString(ce.Problem) {
 				t.Errorf("%s: %v", text, ce)
 			}
 		}
@@ -91,7 +95,8 @@ func TestTheWordsOfAWrongType(t *testing.T) {
 			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
 		}
 	}
-	if err := AddAccount(written(t, "version = 1\nprofiles = 3\n"), "a", Account{}); err == nil || speaksGo(err, nil) != "" || !strings.Contains(err.Error(), "expected tables with names") {
+	if err := AddAccount(written(t, "version = 1\nprofiles = 3\n"), "a", Account{}); err == nil ||
+		speaksGo(err, nil) != "" || !strings.Contains(err.Error(), "expected tables with names") {
 		t.Errorf("%v", err)
 	}
 }

@@ -19,7 +19,8 @@ func checkMode(path string) error {
 		}
 		sticky := info.IsDir() && info.Mode()&os.ModeSticky != 0
 		if info.Mode().Perm()&0o022 != 0 && !sticky {
-			return &Error{Path: p, Problem: fmt.Sprintf("others may write here (mode %o); run: chmod go-w %q", info.Mode().Perm(), p)}
+			return &Error{Path: p, Problem: fmt.Sprintf("others may write here (mode %o); run: chmod go-w %q",
+				info.Mode().Perm(), p)}
 		}
 		if s, ok := info.Sys().(*syscall.Stat_t); ok && s.Uid != 0 && int(s.Uid) != os.Geteuid() {
 			return &Error{Path: p, Problem: "this belongs to another user, who may change it at any time"}

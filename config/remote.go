@@ -24,7 +24,8 @@ func (p Profile) Network() (network.Descriptor, error) {
 		return network.Descriptor{}, fmt.Errorf("%s: %w", p.NetworkFile, err)
 	}
 	if p.NetworkID != "" && p.NetworkID != n.ID {
-		return network.Descriptor{}, fmt.Errorf("%s describes network %s, the profile names %s", p.NetworkFile, n.ID, p.NetworkID)
+		return network.Descriptor{}, fmt.Errorf("%s describes network %s, the profile names %s", p.NetworkFile, n.ID,
+			p.NetworkID)
 	}
 	n.Kind = p.Kind
 	return n, nil

@@ -14,7 +14,8 @@ import (
 // TestTheNetworkIsTheOneThatTheProfileNames: the profile refuses the file of another network, and its own kind holds.
 func TestTheNetworkIsTheOneThatTheProfileNames(t *testing.T) {
 	n, err := network.Descriptor{
-		Version: network.Version, Kind: network.Lab, Chains: []string{"eip155:1"}, Genesis: map[string]string{"eip155:1": "0xab"},
+		Version: network.Version, Kind: network.Lab, Chains: []string{"eip155:1"},
+		Genesis:  map[string]string{"eip155:1": "0xab"},
 		Formulas: []network.Formula{{Name: "V", Version: "1", Formula: network.FormulaCallDataAndNonce}},
 	}.WithID()
 	if err != nil {
@@ -29,15 +30,18 @@ func TestTheNetworkIsTheOneThatTheProfileNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"", n.ID} {
-		if got, err := (Profile{Kind: network.Real, NetworkFile: path, NetworkID: id}).Network(); err != nil || got.ID != n.ID || got.Kind != network.Real {
+		if got, err := (Profile{Kind: network.Real, NetworkFile: path, NetworkID: id}).Network(); err != nil ||
+			got.ID != n.ID || got.Kind != network.Real {
 			t.Errorf("%q: %v %v, %v", id, got.ID, got.Kind, err)
 		}
 	}
 	other := "0x" + strings.Repeat("1", 64)
-	if _, err := (Profile{Kind: network.Lab, NetworkFile: path, NetworkID: other}).Network(); err == nil || !strings.Contains(err.Error(), "the profile names "+other) {
+	if _, err := (Profile{Kind: network.Lab, NetworkFile: path, NetworkID: other}).Network(); err == nil ||
+		!strings.Contains(err.Error(), "the profile names "+other) {
 		t.Errorf("another network: %v", err)
 	}
-	if _, err := (Profile{NetworkFile: path + ".none"}).Network(); err == nil || !strings.Contains(err.Error(), "network file") {
+	if _, err := (Profile{NetworkFile: path + ".none"}).Network(); err == nil ||
+		!strings.Contains(err.Error(), "network file") {
 		t.Errorf("no file: %v", err)
 	}
 }

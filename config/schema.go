@@ -85,35 +85,53 @@ func typeWord(t reflect.Type) string {
 func settingWords() map[string]Setting {
 	kinds := []string{string(network.Embedded), string(network.Lab), string(network.Real)}
 	return map[string]Setting{
-		"version":                   {Required: true, Values: []string{"1"}, What: "Version of the file's form."},
-		"default":                   {Default: `"` + DemoProfile + `"`, What: "Profile that is used without --profile and COFFER_PROFILE. The profile demo always exists: play money inside this program."},
-		"profiles.*.kind":           {Required: true, Values: kinds, What: "What the network is. You declare it, the service cannot: embedded runs inside this program, lab is play money elsewhere, real is money."},
-		"profiles.*.network_id":     {What: "Which network this is: 0x and 64 hexadecimal digits. coffer profile add writes it down once you have compared the fingerprint. A profile that signs needs it."},
-		"profiles.*.network_file":   {What: "network.json of the service, with its chains and fixed addresses."},
-		"profiles.*.base_url":       {What: "Address of the service, https only, without user name, query or fragment. Not for kind embedded."},
-		"profiles.*.ca_file":        {What: "Certificate authority of a service that signs its own certificate; without it those of the system hold."},
-		"profiles.*.vault":          {Required: true, Values: []string{VaultKeyring, VaultKeyringOnly, VaultFile, VaultMemory}, What: "Where the keys are: the system's keyring and a passphrase around each key, the keyring alone, an encrypted file, or nowhere. Nothing falls back to another place."},
-		"profiles.*.lock_after":     {Default: `"5m"`, What: "Lock the vault after this time without use, from 10s to 24h."},
-		"profiles.*.policy_file":    {What: "Limits of what may be signed (docs/policy.md); read anew at every start."},
-		"profiles.*.signer_command": {What: "A program and its arguments that sign instead of the vault (docs/keys.md). Arguments can be read by everybody on the machine: put no secret here."},
+		"version": {Required: true, Values: []string{"1"}, What: "Version of the file's form."},
+		"default": {Default: `"` + DemoProfile + `"`, What: "Profile that is used without " +
+			"--profile and COFFER_PROFILE. The profile demo always exists: play money inside this program."},
+		"profiles.*.kind": {Required: true, Values: kinds, What: "What the network is. You declare it, the " +
+			"service cannot: embedded runs inside this program, lab is play money elsewhere, real is money."},
+		"profiles.*.network_id": {What: "Which network this is: 0x and 64 hexadecimal digits. coffer profile add " +
+			"writes it down once you have compared the fingerprint. A profile that signs needs it."},
+		"profiles.*.network_file": {What: "network.json of the service, with its chains and fixed addresses."},
+		"profiles.*.base_url": {
+			What: "Address of the service, https only, without user name, query or fragment. Not for kind embedded."},
+		"profiles.*.ca_file": {
+			What: "Certificate authority of a service that signs its own certificate; without it those of the system " +
+				"hold."},
+		"profiles.*.vault": {Required: true, Values: []string{VaultKeyring, VaultKeyringOnly, VaultFile,
+			VaultMemory}, What: "Where the keys are: the system's keyring and a passphrase around each key, the " +
+			"keyring alone, an encrypted file, or nowhere. Nothing falls back to another place."},
+		"profiles.*.lock_after": {Default: `"5m"`,
+			What: "Lock the vault after this time without use, from 10s to 24h."},
+		"profiles.*.policy_file": {What: "Limits of what may be signed (docs/policy.md); read anew at every start."},
+		"profiles.*.signer_command": {What: "A program and its arguments that sign instead of the vault " +
+			"(docs/keys.md). Arguments can be read by everybody on the machine: put no secret here."},
 
-		"profiles.*.accounts.type":            {Required: true, Values: []string{api.AccountRoleBased, api.AccountKernelV31, api.AccountKernelV33, api.AccountSolana}, What: "Kind of the account. A profile has one EVM account at most, and one Solana account beside it."},
-		"profiles.*.accounts.account_address": {What: "Address of the account. It follows from the keys and is needed for Solana, and for a role-based account whose session key was replaced."},
+		"profiles.*.accounts.type": {Required: true,
+			Values: []string{api.AccountRoleBased, api.AccountKernelV31, api.AccountKernelV33, api.AccountSolana},
+			What:   "Kind of the account. A profile has one EVM account at most, and one Solana account beside it."},
+		"profiles.*.accounts.account_address": {What: "Address of the account. It follows from the keys and is " +
+			"needed for Solana, and for a role-based account whose session key was replaced."},
 		"profiles.*.accounts.signer_address":  {What: "Address of the owner's key (kernel accounts)."},
 		"profiles.*.accounts.session_address": {What: "Address of the session key (role-based accounts)."},
 		"profiles.*.accounts.admin_address":   {What: "Address of the admin key (role-based accounts)."},
 		"profiles.*.accounts.deployment_type": {
-			Values: []string{api.DeploymentERC4337, api.DeploymentEIP7702}, What: "EIP7702 for a kernel-v3.3-ecdsa account, which is its signer delegated; ERC4337 or nothing for the others.",
+			Values: []string{api.DeploymentERC4337, api.DeploymentEIP7702}, What: "EIP7702 for a kernel-v3.3-ecdsa " +
+				"account, which is its signer delegated; ERC4337 or nothing for the others.",
 		},
-		"profiles.*.accounts.first_session_address": {What: "Session key that a role-based account was made with, once session_address was replaced; together with account_address."},
+		"profiles.*.accounts.first_session_address": {What: "Session key that a role-based account was made with, " +
+			"once session_address was replaced; together with account_address."},
 
-		"ui.theme":        {Default: `"` + ThemeAuto + `"`, Values: Themes(), What: "Colours of the screens; auto follows the background that the terminal tells of."},
-		"ui.mouse":        {What: "Whether the mouse works at the start. Without the line: on, and off over SSH."},
-		"ui.dust":         {Default: `"` + DefaultDust + `"`, What: "In USD: priced holdings below it stand in a group of their own; \"0\" for none."},
+		"ui.theme": {Default: `"` + ThemeAuto + `"`, Values: Themes(),
+			What: "Colours of the screens; auto follows the background that the terminal tells of."},
+		"ui.mouse": {What: "Whether the mouse works at the start. Without the line: on, and off over SSH."},
+		"ui.dust": {Default: `"` + DefaultDust + `"`,
+			What: "In USD: priced holdings below it stand in a group of their own; \"0\" for none."},
 		"ui.hide_amounts": {Default: "false", What: "Hide amounts at the start."},
 		"ui.ascii":        {Default: "false", What: "Draw ASCII characters only."},
-		"ui.clipboard":    {Default: "true", What: "Send copies to the clipboard of the terminal (OSC 52); with false nothing is sent to it."},
-		"ui.keys.*":       {What: "Another key for an action. The name stands in quotes; ? and then n show the names."},
-		"ui.colors.*":     {What: "Another colour, #rrggbb or one of 256, for " + strings.Join(ColorNames(), ", ") + "."},
+		"ui.clipboard": {Default: "true",
+			What: "Send copies to the clipboard of the terminal (OSC 52); with false nothing is sent to it."},
+		"ui.keys.*":   {What: "Another key for an action. The name stands in quotes; ? and then n show the names."},
+		"ui.colors.*": {What: "Another colour, #rrggbb or one of 256, for " + strings.Join(ColorNames(), ", ") + "."},
 	}
 }

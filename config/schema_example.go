@@ -15,7 +15,8 @@ import (
 // so it means the same as no file. A line that begins with # and no blank is a setting: it holds without the #.
 func Example() []byte {
 	e := example{said: map[string]bool{}}
-	e.prose("Configuration of coffer. A line that begins with # and no blank behind it is a setting with its default, or an example where there is none: take the # away " +
+	e.prose("Configuration of coffer. A line that begins with # and no blank behind it is a setting with its " +
+		"default, or an example where there is none: take the # away " +
 		"to set it, and from the header in brackets above it. Everything may be left out but the version. Unknown keys are errors. No secret has a place here.")
 	e.table(reflect.ValueOf(sample()), nil, "")
 	return []byte(e.b.String())
@@ -29,28 +30,36 @@ func sample() File {
 		Version: SchemaVersion, Default: DemoProfile,
 		Profiles: map[string]Profile{
 			"team": {
-				Name: "team", Kind: network.Lab, NetworkID: id, NetworkFile: "/home/me/lab/network.json", BaseURL: "https://wallet.example:8443/api", CAFile: "/home/me/lab/ca.pem",
-				Vault: VaultFile, LockAfter: "5m", PolicyFile: "/home/me/lab/policy.toml", SignerCommand: []string{"/usr/local/bin/signer"},
+				Name: "team", Kind: network.Lab, NetworkID: id, NetworkFile: "/home/me/lab/network.json",
+				BaseURL: "https://wallet.example:8443/api", CAFile: "/home/me/lab/ca.pem",
+				Vault: VaultFile, LockAfter: "5m", PolicyFile: "/home/me/lab/policy.toml",
+				SignerCommand: []string{"/usr/local/bin/signer"},
 				Accounts: []Account{
 					{Type: api.AccountKernelV31, SignerAddress: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"},
 					{Type: api.AccountSolana, AccountAddress: "GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ"},
 				},
 			},
 			"treasury": {
-				Name: "treasury", Kind: network.Real, NetworkID: id, BaseURL: "https://wallet.example/api", Vault: VaultKeyring, LockAfter: "5m",
+				Name: "treasury", Kind: network.Real, NetworkID: id, BaseURL: "https://wallet.example/api",
+				Vault: VaultKeyring, LockAfter: "5m",
 				Accounts: []Account{{
-					Type: api.AccountRoleBased, AccountAddress: "0xB3729F7e1Ab0B4a50E7De5599Ecc321B8775d30d", SessionAddress: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
-					AdminAddress: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", FirstSessionAddress: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+					Type: api.AccountRoleBased, AccountAddress: "0xB3729F7e1Ab0B4a50E7De5599Ecc321B8775d30d",
+					SessionAddress:      "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+					AdminAddress:        "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+					FirstSessionAddress: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
 				}},
 			},
 			"trial": {
 				Name: "trial", Kind: network.Embedded, Vault: VaultFile,
-				Accounts: []Account{{Type: api.AccountKernelV33, SignerAddress: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", DeploymentType: api.DeploymentEIP7702}},
+				Accounts: []Account{{Type: api.AccountKernelV33,
+					SignerAddress:  "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+					DeploymentType: api.DeploymentEIP7702}},
 			},
 		},
 		UI: UI{
 			Theme: ThemeAuto, Mouse: &on, Dust: DefaultDust, Clipboard: &on,
-			Keys: map[string]string{"balances.sort": "o", "shell.palette": "ctrl+k"}, Colors: map[string]Color{"accent": "#5fafff"},
+			Keys:   map[string]string{"balances.sort": "o", "shell.palette": "ctrl+k"},
+			Colors: map[string]Color{"accent": "#5fafff"},
 		},
 	}
 }
@@ -87,7 +96,8 @@ func (e *example) table(v reflect.Value, key []string, header string) {
 		}
 		own := append(slices.Clone(key), f.name)
 		switch {
-		case fv.Kind() == reflect.Struct, fv.Kind() == reflect.Map, fv.Kind() == reflect.Slice && fv.Type().Elem().Kind() == reflect.Struct:
+		case fv.Kind() == reflect.Struct, fv.Kind() == reflect.Map, fv.Kind() == reflect.Slice &&
+			fv.Type().Elem().Kind() == reflect.Struct:
 			below = append(below, f)
 		case !fv.IsZero() || fv.Kind() == reflect.Bool:
 			e.explain(strings.Join(own, "."))

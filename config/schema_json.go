@@ -60,7 +60,8 @@ func memberSchema(t reflect.Type, key []string) map[string]any {
 func mapSchema(t reflect.Type, key []string) map[string]any {
 	s := map[string]any{"type": "object"}
 	if t.Elem().Kind() == reflect.Struct {
-		s["propertyNames"], s["additionalProperties"] = map[string]any{"pattern": reName.String()}, schemaOf(t.Elem(), key)
+		s["propertyNames"], s["additionalProperties"] = map[string]any{"pattern": reName.String()},
+			schemaOf(t.Elem(), key)
 		return s
 	}
 	value := valueSchema(t.Elem(), strings.Join(key, "."))
@@ -86,7 +87,8 @@ func valueSchema(t reflect.Type, key string) map[string]any {
 		s["type"], s["items"] = "array", map[string]any{"type": "string"}
 	}
 	var fallback any
-	if json.Unmarshal([]byte(said.Default), &fallback) == nil { // the default is in TOML, which is JSON for texts and booleans
+	// the default is in TOML, which is JSON for texts and booleans
+	if json.Unmarshal([]byte(said.Default), &fallback) == nil {
 		s["default"] = fallback
 	}
 	switch {

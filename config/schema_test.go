@@ -42,7 +42,10 @@ func TestTheSettingsOfTheExampleAreValidAndTheDefaultsAreThoseOfTheProgram(t *te
 		t.Errorf("got\n%+v\nwant\n%+v", f, want)
 	}
 	none := Default()
-	if f.Default != none.Default || f.Profiles["team"].LockTime() != (Profile{}).LockTime() || f.UI.DustMicro().Cmp(none.UI.DustMicro()) != 0 || f.UI.HideAmounts != none.UI.HideAmounts || f.UI.ASCII != none.UI.ASCII || f.UI.MouseOn(false) != none.UI.MouseOn(false) || f.UI.Copies() != none.UI.Copies() {
+	if f.Default != none.Default || f.Profiles["team"].LockTime() != (Profile{}).LockTime() ||
+		f.UI.DustMicro().Cmp(none.UI.DustMicro()) != 0 || f.UI.HideAmounts != none.UI.HideAmounts ||
+		f.UI.ASCII != none.UI.ASCII || f.UI.MouseOn(false) != none.UI.MouseOn(false) ||
+		f.UI.Copies() != none.UI.Copies() {
 		t.Error("a default of the example is not the one that holds without a file")
 	}
 	for _, s := range Settings() {
@@ -66,7 +69,8 @@ func TestEveryKeyOfTheTypesIsExplainedAndInTheExample(t *testing.T) {
 		}
 		delete(words, s.Key)
 		name := strings.TrimSuffix(s.Key, ".*")
-		if name = name[strings.LastIndex(name, ".")+1:]; !regexp.MustCompile(`(?m)^#?(\[ui\.)?` + regexp.QuoteMeta(name) + `( = |\])`).Match(Example()) {
+		if name = name[strings.LastIndex(name, ".")+1:]; !regexp.MustCompile(`(?m)^#?(\[ui\.)?` +
+			regexp.QuoteMeta(name) + `( = |\])`).Match(Example()) {
 			t.Errorf("%s is not in the example", s.Key)
 		}
 	}
@@ -121,15 +125,19 @@ func asJSON(t *testing.T, data []byte) any {
 
 func TestTheJSONSchemaTakesTheExampleAndRefusesWhatParseRefuses(t *testing.T) {
 	s := compiled(t)
-	for _, good := range [][]byte{Example(), uncommented(), []byte(full), []byte("version = 1\n[ui.colors]\ndim = 75\n")} {
+	for _, good := range [][]byte{Example(), uncommented(), []byte(full),
+		[]byte("version = 1\n[ui.colors]\ndim = 75\n")} {
 		if err := s.Validate(asJSON(t, good)); err != nil {
 			t.Errorf("%v\n%s", err, good)
 		}
 	}
 	for _, bad := range []string{
-		"default = \"demo\"", "version = 2", "version = 1\nspeed = 3", "version = 1\n[profiles.x]\nkind = \"lab\"", "version = 1\n[profiles.x]\nkind = \"mainnet\"\nvault = \"file\"",
-		"version = 1\n[profiles.Upper]\nkind = \"embedded\"\nvault = \"file\"", "version = 1\n[ui]\ntheme = \"pink\"", "version = 1\n[ui]\nascii = \"no\"", "version = 1\n[ui.colors]\nsky = \"#00ffff\"",
-		"version = 1\n[profiles.x]\nkind = \"embedded\"\nvault = \"file\"\n[[profiles.x.accounts]]\ntype = \"kernel\"", "version = 1\n[ui.colors]\ndim = 256",
+		"default = \"demo\"", "version = 2", "version = 1\nspeed = 3", "version = 1\n[profiles.x]\nkind = \"lab\"",
+		"version = 1\n[profiles.x]\nkind = \"mainnet\"\nvault = \"file\"",
+		"version = 1\n[profiles.Upper]\nkind = \"embedded\"\nvault = \"file\"", "version = 1\n[ui]\ntheme = \"pink\"",
+		"version = 1\n[ui]\nascii = \"no\"", "version = 1\n[ui.colors]\nsky = \"#00ffff\"",
+		"version = 1\n[profiles.x]\nkind = \"embedded\"\nvault = \"file\"\n[[profiles.x.accounts]]\ntype = \"kernel\"",
+		"version = 1\n[ui.colors]\ndim = 256",
 	} {
 		if err := s.Validate(asJSON(t, []byte(bad))); err == nil {
 			t.Errorf("the schema takes\n%s", bad)
@@ -146,7 +154,8 @@ func TestTheDocumentNamesEveryKeyAndVariable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range Settings() {
-		if name := strings.TrimSuffix(s.Key, ".*"); !strings.Contains(string(raw), name[strings.LastIndex(name, ".")+1:]) {
+		if name := strings.TrimSuffix(s.Key, ".*"); !strings.Contains(string(raw),
+			name[strings.LastIndex(name, ".")+1:]) {
 			t.Errorf("%s", s.Key)
 		}
 	}

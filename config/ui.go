@@ -25,12 +25,14 @@ const DefaultDust = "1.00"
 
 // UI holds the user's choices about the screens (table [ui]). The zero value is the choice of a user without a file.
 type UI struct {
-	Theme       string `toml:"theme,omitempty"`        // one of Themes(); "": ThemeAuto
-	Mouse       *bool  `toml:"mouse,omitempty"`        // nil: on, and off over SSH
-	Dust        string `toml:"dust,omitempty"`         // USD with up to six decimals; "": DefaultDust, "0": nothing is dust
+	Theme string `toml:"theme,omitempty"` // one of Themes(); "": ThemeAuto
+	Mouse *bool  `toml:"mouse,omitempty"` // nil: on, and off over SSH
+	// USD with up to six decimals; "": DefaultDust, "0": nothing is dust
+	Dust        string `toml:"dust,omitempty"`
 	HideAmounts bool   `toml:"hide_amounts,omitempty"` // amounts are hidden at the start
 	ASCII       bool   `toml:"ascii,omitempty"`        // only ASCII characters are drawn
-	Clipboard   *bool  `toml:"clipboard,omitempty"`    // nil: copies are sent to the terminal's clipboard; false: nothing is (TH-R2)
+	// nil: copies are sent to the terminal's clipboard; false: nothing is (TH-R2)
+	Clipboard *bool `toml:"clipboard,omitempty"`
 
 	// Keys sets the key of an action: "balances.sort" = "o". The action is "shell" or the id of a screen, a dot and
 	// the name that the help of the screen shows.
@@ -55,7 +57,8 @@ func ColorNames() []string {
 
 // KeyOwners lists what may come before the dot in the name of an action: the shell and the screens.
 func KeyOwners() []string {
-	return []string{"shell", "balances", "build", "activity", "history", "lab", "accounts", "review", "wire", "settings"}
+	return []string{"shell", "balances", "build", "activity", "history", "lab", "accounts", "review", "wire",
+		"settings"}
 }
 
 // DustMicro is the dust threshold in micro USD; nil: nothing is dust.
@@ -133,7 +136,8 @@ func (u UI) checkKeys() (key []string, problem string) {
 		pressed, place := u.Keys[action], []string{"keys", action}
 		owner, name, ok := strings.Cut(action, ".")
 		if !ok || !slices.Contains(KeyOwners(), owner) || !reAction.MatchString(name) {
-			return place, `expected an action such as "balances.sort": ` + orList(KeyOwners()) + ", a dot, and the name that the help shows"
+			return place, `expected an action such as "balances.sort": ` + orList(KeyOwners()) +
+				", a dot, and the name that the help shows"
 		}
 		if problem := checkKey(pressed); problem != "" {
 			return place, problem

@@ -12,7 +12,8 @@ import (
 // back, and end the program.
 func FixedKeys() []string {
 	return []string{
-		"up", "down", "left", "right", "j", "k", "g", "G", "pgup", "pgdown", "home", "end", "enter", "tab", "shift+tab", "esc", "f1", "ctrl+c", "ctrl+z",
+		"up", "down", "left", "right", "j", "k", "g", "G", "pgup", "pgdown", "home", "end", "enter", "tab", "shift+tab",
+		"esc", "f1", "ctrl+c", "ctrl+z",
 	}
 }
 
@@ -32,7 +33,8 @@ func checkKey(name string) string {
 	switch {
 	case namedKey(base):
 		return ""
-	case base == "" || size != len(base) || r == utf8.RuneError || !unicode.IsGraphic(r) || unicode.IsSpace(r) || unicode.Is(unicode.M, r):
+	case base == "" || size != len(base) || r == utf8.RuneError || !unicode.IsGraphic(r) || unicode.IsSpace(r) ||
+		unicode.Is(unicode.M, r):
 		return form
 	case strings.Contains(name, "shift+"):
 		return "write the character that appears, such as \"R\" for shift and r"
@@ -45,7 +47,8 @@ func checkKey(name string) string {
 // namedKey reports whether s is a key with a name instead of a character.
 func namedKey(s string) bool {
 	switch s {
-	case "space", "backspace", "delete", "insert", "up", "down", "left", "right", "pgup", "pgdown", "home", "end", "tab", "enter":
+	case "space", "backspace", "delete", "insert", "up", "down", "left", "right", "pgup", "pgdown", "home", "end",
+		"tab", "enter":
 		return true
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(s, "f"))

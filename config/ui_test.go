@@ -51,8 +51,9 @@ func TestUIErrorsNameLineAndColumn(t *testing.T) {
 		line, column int
 		says         string
 	}{
-		"unknown setting":       {`ascii = true`, `asci = true`, 8, 1, "no such setting"},
-		"unknown theme":         {`theme = "contrast"`, `theme = "pink"`, 4, 1, `"auto", "dark", "light" or "contrast"`},
+		"unknown setting": {`ascii = true`, `asci = true`, 8, 1, "no such setting"},
+		"unknown theme": {`theme = "contrast"`, `theme = "pink"`, 4, 1,
+			`"auto", "dark", "light" or "contrast"`},
 		"mouse of another type": {`mouse = false`, `mouse = "no"`, 5, 9, "true or false"},
 		"dust is a number":      {`dust = "2.50"`, `dust = 2.5`, 6, 8, `text such as "1.00", got a float`},
 		"dust below zero":       {`"2.50"`, `"-1"`, 6, 1, "USD"},
@@ -83,7 +84,8 @@ func TestUIErrorsNameLineAndColumn(t *testing.T) {
 			if !errors.As(err, &ce) {
 				t.Fatalf("got %v", err)
 			}
-			if ce.Line != c.line || name != "inline table" && ce.Column != c.column || !strings.Contains(ce.Error(), c.says) {
+			if ce.Line != c.line || name != "inline table" && ce.Column != c.column ||
+				!strings.Contains(ce.Error(), c.says) {
 				t.Fatalf("%d:%d, expected %d:%d with %q: %v", ce.Line, ce.Column, c.line, c.column, c.says, ce)
 			}
 		})
@@ -142,12 +144,15 @@ func TestDustIsMicroUSDAndZeroIsNone(t *testing.T) {
 
 func TestUIIsReadAsItWasWritten(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		u := UI{Theme: rapid.SampledFrom(Themes()).Draw(rt, "theme"), Dust: rapid.SampledFrom([]string{"", "0", "0.5"}).Draw(rt, "dust"), HideAmounts: rapid.Bool().Draw(rt, "hide")}
+		u := UI{Theme: rapid.SampledFrom(Themes()).Draw(rt, "theme"),
+			Dust:        rapid.SampledFrom([]string{"", "0", "0.5"}).Draw(rt, "dust"),
+			HideAmounts: rapid.Bool().Draw(rt, "hide")}
 		if rapid.Bool().Draw(rt, "set") {
 			on := rapid.Bool().Draw(rt, "mouse")
 			u.Mouse = &on
 		}
-		keys := rapid.MapOfN(rapid.SampledFrom([]string{"balances.sort", "shell.palette", "build.review", "lab.pin-a"}), rapid.SampledFrom([]string{"o", "ctrl+k", "f4", "\"", "\\", "é", "'"}), 0, 3).Draw(rt, "keys")
+		keys := rapid.MapOfN(rapid.SampledFrom([]string{"balances.sort", "shell.palette", "build.review", "lab.pin-a"}),
+			rapid.SampledFrom([]string{"o", "ctrl+k", "f4", "\"", "\\", "é", "'"}), 0, 3).Draw(rt, "keys")
 		if len(keys) > 0 {
 			u.Keys = keys
 		}

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// library is what a comment or a document can cite: the numbered headings of docs/protocol.md, those of docs/threats.md,
-// and every heading of every document.
+// library is what a comment or a document can cite: the numbered headings of docs/protocol.md, those of
+// docs/threats.md, and every heading of every document.
 type library struct {
 	root     fs.FS
 	sections map[string]bool            // "3.5"
@@ -102,7 +102,8 @@ func unwrap(text string) string {
 // check counts the citations of a file and lists those that lead nowhere.
 func (l *library) check(file, text string) (found int, wrong []string) {
 	fail := func(at int, format string, args ...any) {
-		wrong = append(wrong, fmt.Sprintf("%s:%d: %s", file, 1+strings.Count(text[:at], "\n"), fmt.Sprintf(format, args...)))
+		wrong = append(wrong, fmt.Sprintf("%s:%d: %s", file, 1+strings.Count(text[:at], "\n"),
+			fmt.Sprintf(format, args...)))
 	}
 	flat, cited := "", [][]int{}
 	if strings.Contains(text, "§") || strings.Contains(text, "TH-") {
@@ -226,7 +227,8 @@ func (l *library) foreign(sources string) (names []string) {
 	return names
 }
 
-// TestEveryCitationLeadsSomewhere: what comments, scripts and documents cite by number or by name is a heading of docs/.
+// TestEveryCitationLeadsSomewhere: what comments, scripts and documents cite by number or by name is a heading of
+// docs/.
 func TestEveryCitationLeadsSomewhere(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("..")
@@ -251,7 +253,8 @@ func TestEveryCitationLeadsSomewhere(t *testing.T) {
 			return nil
 		}
 		script := strings.HasPrefix(file, ".ci/") && path.Ext(name) == ""
-		if !d.Type().IsRegular() || file == "docs/citations_test.go" || !script && !slices.Contains(texts, path.Ext(name)) {
+		if !d.Type().IsRegular() || file == "docs/citations_test.go" ||
+			!script && !slices.Contains(texts, path.Ext(name)) {
 			return nil
 		}
 		raw, err := fs.ReadFile(root, file)
@@ -326,8 +329,8 @@ func TestAWrongCitationIsFound(t *testing.T) {
 	}
 }
 
-// TestTheThreatsAreThoseOfTheProgram: the code of a finding is a heading of docs/threats.md, and the tests that this page
-// names are there.
+// TestTheThreatsAreThoseOfTheProgram: the code of a finding is a heading of docs/threats.md, and the tests that this
+// page names are there.
 func TestTheThreatsAreThoseOfTheProgram(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("..")

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// K15: modules that were years old or had known faults stay at the versions that were raised, and what was cut stays cut. go-shlex and zapdriver have no later
-// version; charm.land/ssh and solana-go, which the program is built on, bring them.
+// K15: modules that were years old or had known faults stay at the versions that were raised, and what was cut stays
+// cut. go-shlex and zapdriver have no later version; charm.land/ssh and solana-go, which the program is built on, bring
+// them.
 func TestK15_RaisedModulesStayRaisedAndCutOnesStayCut(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../go.mod")

@@ -15,11 +15,12 @@ import (
 var (
 	reSpan  = regexp.MustCompile("`([^`\n]+)`")
 	reBlock = regexp.MustCompile(`\n\n|\n(?:\d+\. |- |\| )`)
-	rePath  = regexp.MustCompile(`^(?:\.?[\w-]+/)*\.?[\w-]+\.(?:go|md|json|yml)$|^\.(?:ci/run|editorconfig)$|^Makefile$`)
-	reDir   = regexp.MustCompile(`^(?:\./)?(?:api|ui|wallet|config|assets|docs|\.ci)(?:/[\w-]+)*$`)
-	reName  = regexp.MustCompile(`^(\w+)\.(\w+)$`)
-	reTest  = regexp.MustCompile(`^(?:Test|Fuzz)[A-Z]\w*$`)
-	reStep  = regexp.MustCompile(`^(?:make|(?:bash )?\.ci/run) ([a-z-]+)$`)
+	rePath  = regexp.MustCompile(
+		`^(?:\.?[\w-]+/)*\.?[\w-]+\.(?:go|md|json|yml)$|^\.(?:ci/run|editorconfig)$|^Makefile$`)
+	reDir  = regexp.MustCompile(`^(?:\./)?(?:api|ui|wallet|config|assets|docs|\.ci)(?:/[\w-]+)*$`)
+	reName = regexp.MustCompile(`^(\w+)\.(\w+)$`)
+	reTest = regexp.MustCompile(`^(?:Test|Fuzz)[A-Z]\w*$`)
+	reStep = regexp.MustCompile(`^(?:make|(?:bash )?\.ci/run) ([a-z-]+)$`)
 )
 
 // TestTheWalksNameWhatExists: every file, function, method, test and step of continuous integration that
@@ -54,7 +55,8 @@ func TestAWrongNameInAWalkIsFound(t *testing.T) {
 		t.Errorf("%d names, of which wrong: %q", found, wrong)
 	}
 	for _, text := range []string{
-		"`wallet/flow/nothing.go`", "`Flow.Begin` in `wallet/flow/flow.go`", "`Journal.Begin` in `wallet/flow/execute.go`",
+		"`wallet/flow/nothing.go`", "`Flow.Begin` in `wallet/flow/flow.go`",
+		"`Journal.Begin` in `wallet/flow/execute.go`",
 		"`flow.Freeze` in `wallet/flow/flow.go`", "`intent.Freeze`", "`intent.Freeze`\n\n`wallet/intent/intent.go`",
 		"`TestNothingOfTheKind`", "`make nothing`", "`.ci/run nothing`", "`wallet/nothing`",
 	} {
@@ -82,7 +84,8 @@ func known(t *testing.T) names {
 		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules" || d.Name() == "testdata"):
 			return filepath.SkipDir
 		case strings.HasSuffix(file, "_test.go"):
-			for _, m := range declared.FindAllStringSubmatch(read(t, strings.TrimPrefix(filepath.ToSlash(file), "../")), -1) {
+			for _, m := range declared.FindAllStringSubmatch(read(t, strings.TrimPrefix(filepath.ToSlash(file), "../")),
+				-1) {
 				n.tests[m[1]] = true
 			}
 		}

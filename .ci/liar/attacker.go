@@ -39,8 +39,10 @@ func endpointOf(path string) Endpoint {
 		end string
 		is  Endpoint
 	}{
-		{"/prepare-call-quote", Prepare}, {"/call-quote", CallQuote}, {"/execute-quote", Execute}, {"/quote", Quote}, {"/get-execution-status", Status},
-		{"/get-tx-history", History}, {"/aggregated-balance", Balances}, {"/supported-list", Lists}, {"/assets/list", Lists},
+		{"/prepare-call-quote", Prepare}, {"/call-quote", CallQuote}, {"/execute-quote", Execute}, {"/quote", Quote},
+		{"/get-execution-status", Status},
+		{"/get-tx-history", History}, {"/aggregated-balance", Balances}, {"/supported-list", Lists},
+		{"/assets/list", Lists},
 	} {
 		if strings.HasSuffix(path, e.end) {
 			return e.is
@@ -49,8 +51,8 @@ func endpointOf(path string) Endpoint {
 	return Other
 }
 
-// manner is how an attacker goes about one session: the shares, in per cent, of answers to each sort of request that are lies, how often it runs what it holds
-// before the end, and how many answers it gives honestly first.
+// manner is how an attacker goes about one session: the shares, in per cent, of answers to each sort of request that
+// are lies, how often it runs what it holds before the end, and how many answers it gives honestly first.
 type manner struct {
 	documents, execute, told, reads int
 	cashOut                         int
@@ -88,7 +90,8 @@ type exchange struct {
 	fault  error // in the answer's place: the connection breaks, or nothing comes
 }
 
-// Attacker answers one wallet in the service's place. It is an http.RoundTripper and not safe for concurrent use: a wallet's flow asks one question at a time.
+// Attacker answers one wallet in the service's place. It is an http.RoundTripper and not safe for concurrent use: a
+// wallet's flow asks one question at a time.
 type Attacker struct {
 	Told  map[string]int // lies by name, told so far
 	Trace func(string)   // is told what the attacker does, for a session that is run again
@@ -127,14 +130,16 @@ func (p *Past) keep(x exchange, d dice) {
 	list[d.IntN(mostPast)] = x
 }
 
-// NewAttacker makes the attacker of one session. h may be nil when the chains are out of reach, as behind another process; then ask leads to the service.
+// NewAttacker makes the attacker of one session. h may be nil when the chains are out of reach, as behind another
+// process; then ask leads to the service.
 func NewAttacker(h *House, ask http.RoundTripper, key string, seed uint64, embedded bool, p *Past) *Attacker {
 	d := newDice(seed, "attacker")
 	if p == nil {
 		p = &Past{}
 	}
 	return &Attacker{
-		Told: map[string]int{}, house: h, embedded: embedded, ask: ask, key: key, dice: d, manner: mannerOf(d, embedded), past: p,
+		Told: map[string]int{}, house: h, embedded: embedded, ask: ask, key: key, dice: d,
+		manner: mannerOf(d, embedded), past: p,
 		stands: map[string]standing{}, patch: map[string]patch{}, forged: map[string]bool{},
 	}
 }
@@ -230,7 +235,8 @@ func (x exchange) response(r *http.Request) (*http.Response, error) {
 	}
 	h.Del("Content-Length")
 	return &http.Response{
-		Status: http.StatusText(x.status), StatusCode: x.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h, Request: r,
+		Status: http.StatusText(x.status), StatusCode: x.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h, Request: r,
 		Body: io.NopCloser(bytes.NewReader(x.raw)), ContentLength: int64(len(x.raw)),
 	}, nil
 }
@@ -276,8 +282,8 @@ func (a *Attacker) CashOut() {
 	a.house.settle(context.Background())
 }
 
-// CashOutIn runs everything that the attacker holds on the chains of a service that was closed, at a moment. It is for a service of another process, whose store the
-// attacker owns as well.
+// CashOutIn runs everything that the attacker holds on the chains of a service that was closed, at a moment. It is for
+// a service of another process, whose store the attacker owns as well.
 func (a *Attacker) CashOutIn(database string, now time.Time) (err error) {
 	s, err := store.OpenBolt(database, store.BoltOptions{Holder: "liar"})
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"coffer/api/op/erc20"
 )
 
-// diverted makes well-formed operations of the genuine ones that do something else, sealed as only the owner can: payments elsewhere, another sponsor, a delegation that
-// can be used later. A person with the gate for it open may sign them, knowing what can leave.
+// diverted makes well-formed operations of the genuine ones that do something else, sealed as only the owner can:
+// payments elsewhere, another sponsor, a delegation that can be used later. A person with the gate for it open may sign
+// them, knowing what can leave.
 func (a *Attacker) diverted(x exchange) exchange {
 	doc, ok := document(x.raw)
 	if !ok || x.fault != nil || a.house == nil {
@@ -60,7 +61,8 @@ func (a *Attacker) elsewhere(doc *api.Document, p string) (string, map[string]an
 	calls, name := []op.Call{{To: to, Value: v}}, "a payment elsewhere"
 	switch {
 	case isToken && a.dice.chance(50):
-		calls, name = []op.Call{{To: token, Value: new(big.Int), Data: erc20.Approve(to, v)}, {To: to, Value: new(big.Int), Data: []byte{1, 2, 3, 4}}}, "an approval elsewhere"
+		calls, name = []op.Call{{To: token, Value: new(big.Int), Data: erc20.Approve(to, v)},
+			{To: to, Value: new(big.Int), Data: []byte{1, 2, 3, 4}}}, "an approval elsewhere"
 	case isToken:
 		calls = []op.Call{{To: token, Value: new(big.Int), Data: erc20.Transfer(to, v)}}
 	}
@@ -88,7 +90,8 @@ func (a *Attacker) assumed(x exchange) []byte {
 	if x.at == Prepare && who != "" && a.dice.chance(50) {
 		if _, there := doc.At("/overrides"); !there {
 			open := strings.IndexByte(string(x.body), '{')
-			return insert(x.body, open+1, fmt.Sprintf(`"overrides":[{"address":%q,"balance":"0x%x"}],`, who, a.dice.Uint64()))
+			return insert(x.body, open+1, fmt.Sprintf(`"overrides":[{"address":%q,"balance":"0x%x"}],`, who,
+				a.dice.Uint64()))
 		}
 	}
 	for _, y := range a.past.answers[x.at] {

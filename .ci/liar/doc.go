@@ -1,6 +1,7 @@
-// Package liar tests the wallet as a whole against a service whose owner lies. A House is a genuine service in process with all its keys. An Attacker sits
-// between it and one wallet and answers what it likes. A Person uses the real flow, journal, verifier, policy and signer at random. What left the person's account is
-// read from the chains by another program, .ci/liar/sums.
+// Package liar tests the wallet as a whole against a service whose owner lies. A House is a genuine service in process
+// with all its keys. An Attacker sits between it and one wallet and answers what it likes. A Person uses the real flow,
+// journal, verifier, policy and signer at random. What left the person's account is read from the chains by another
+// program, .ci/liar/sums.
 //
 // The claims, one code each:
 //
@@ -14,6 +15,6 @@
 //	unconfirmed  no signature is made that no review was confirmed for
 //	unknown      a figure that is unknown is never told as zero
 //
-// One seed makes one batch: a house and the sessions in it. Everything random comes from it, time is a clock that only moves when it is told to, and sessions
-// run one after another, so a seed repeats its batch.
+// One seed makes one batch: a house and the sessions in it. Everything random comes from it, time is a clock that only
+// moves when it is told to, and sessions run one after another, so a seed repeats its batch.
 package liar

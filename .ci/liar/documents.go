@@ -55,20 +55,23 @@ func (a *Attacker) spoiled(x exchange) exchange {
 		x.raw = huge(a.dice)
 	case n < 80:
 		a.tell(name + "a redirect")
-		x.status, x.header = pick(a.dice, []int{301, 302, 307, 308}), http.Header{"Location": {"https://elsewhere.invalid/api"}}
+		x.status, x.header = pick(a.dice, []int{301, 302, 307, 308}),
+			http.Header{"Location": {"https://elsewhere.invalid/api"}}
 	case n < 84:
 		a.tell(name + "1xx or an empty answer")
 		x.status, x.raw = pick(a.dice, []int{101, 102, 103, 204, 206}), nil
 	case n < 90:
 		a.tell(name + "an error")
-		return x.refuses(pick(a.dice, []int{400, 401, 403, 404, 409, 422, 429, 500, 503}), pick(a.dice, []string{"PrepareAgain", "TamperProof", "NoRoute", "x\x1b[2J"}))
+		return x.refuses(pick(a.dice, []int{400, 401, 403, 404, 409, 422, 429, 500, 503}),
+			pick(a.dice, []string{"PrepareAgain", "TamperProof", "NoRoute", "x\x1b[2J"}))
 	case n < 95:
 		a.tell(name + "the connection breaks")
 		x.fault = errCut
 	default:
 		a.tell(name + "a date far away")
 		x.header = x.header.Clone()
-		x.header.Set("Date", pick(a.dice, []string{"Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 2100 00:00:00 GMT", "Thu, 09 Oct 2025 09:00:00 GMT", "never"}))
+		x.header.Set("Date", pick(a.dice, []string{"Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 2100 00:00:00 GMT",
+			"Thu, 09 Oct 2025 09:00:00 GMT", "never"}))
 	}
 	return x
 }

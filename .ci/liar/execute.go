@@ -35,7 +35,8 @@ func (a *Attacker) executes(x exchange) exchange {
 	_ = json.Unmarshal(x.body, &q)
 	id := strings.ToLower(q.ID)
 	if a.dice.chance(a.manner.told) {
-		a.stands[id] = pick(a.dice, []standing{completed, refunded, refunded, failed, pending, nothing, another, stepsBack, odd, silent})
+		a.stands[id] = pick(a.dice, []standing{completed, refunded, refunded, failed, pending, nothing, another,
+			stepsBack, odd, silent})
 	}
 	switch {
 	case a.forged[id] && !a.embedded: // the genuine service would not know it
@@ -76,7 +77,8 @@ func (a *Attacker) denies(x exchange, what string) exchange {
 	switch a.dice.IntN(7) {
 	case 0:
 		a.tell(what + "refused")
-		return x.refuses(http.StatusBadRequest, pick(a.dice, []string{api.ErrInsufficientBalance, api.ErrPrepareAgain, api.ErrNoRoute, api.ErrQuoteExpired}))
+		return x.refuses(http.StatusBadRequest, pick(a.dice,
+			[]string{api.ErrInsufficientBalance, api.ErrPrepareAgain, api.ErrNoRoute, api.ErrQuoteExpired}))
 	case 1:
 		a.tell(what + "an error of the server")
 		return x.refuses(pick(a.dice, []int{500, 502, 503, 504, 408, 429}), "Internal")
@@ -96,7 +98,8 @@ func (a *Attacker) denies(x exchange, what string) exchange {
 	default:
 		a.tell(what + "an answer of nonsense")
 		x = x.says(http.StatusOK, api.ExecuteResponse{})
-		x.raw = pick(a.dice, [][]byte{[]byte(`{}`), []byte(`null`), []byte(`[]`), []byte(`{"success":"true"}`), []byte(`{"success":true,"success":false}`), {}})
+		x.raw = pick(a.dice, [][]byte{[]byte(`{}`), []byte(`null`), []byte(`[]`), []byte(`{"success":"true"}`),
+			[]byte(`{"success":true,"success":false}`), {}})
 	}
 	return x
 }
@@ -113,7 +116,8 @@ func (a *Attacker) tells(x exchange) exchange {
 	}
 	a.tell("status: " + string(how))
 	status := func(word string) exchange {
-		return x.says(http.StatusOK, api.ExecutionStatus{QuoteID: id, Status: word, OriginChainOperations: []api.OperationRef{}, FailReason: reasonOf(word)})
+		return x.says(http.StatusOK, api.ExecutionStatus{QuoteID: id, Status: word,
+			OriginChainOperations: []api.OperationRef{}, FailReason: reasonOf(word)})
 	}
 	switch how {
 	case completed:
@@ -151,5 +155,6 @@ func (a *Attacker) anotherStatus(x exchange) exchange {
 		x.status, x.header, x.raw = y.status, y.header, y.raw
 		return x
 	}
-	return x.says(http.StatusOK, api.ExecutionStatus{QuoteID: "0x" + strings.Repeat("3", 64), Status: api.StatusCompleted})
+	return x.says(http.StatusOK, api.ExecutionStatus{QuoteID: "0x" + strings.Repeat("3", 64),
+		Status: api.StatusCompleted})
 }

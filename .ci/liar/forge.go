@@ -107,7 +107,8 @@ func (a *Attacker) responsored(doc *api.Document, p string) map[string]any {
 		return nil
 	}
 	out := map[string]any{
-		p + "/typedDataToSign/message/callDataAndNonceHash": op.CallDataAndNonceHash(u.Sender, u.CallData, u.Nonce).Hex(),
+		p + "/typedDataToSign/message/callDataAndNonceHash": op.CallDataAndNonceHash(u.Sender, u.CallData,
+			u.Nonce).Hex(),
 	}
 	pins := a.house.Network.Pins
 	window, _, err := op.DecodePaymasterData(u.PaymasterData)

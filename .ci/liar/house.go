@@ -72,7 +72,8 @@ func OpenHouse(dir string, seed uint64, kind network.Kind) (*House, error) {
 	return h, nil
 }
 
-// settle waits until no settlement is under way. One that cannot go on is left alone: it is tried again when time moves.
+// settle waits until no settlement is under way. One that cannot go on is left alone: it is tried again when time
+// moves.
 func (h *House) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, idleLimit)
 	defer cancel()

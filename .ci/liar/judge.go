@@ -119,7 +119,8 @@ func (s *Session) loss(c Chains) {
 	}
 	most := new(big.Int).Mul(l.MaxSpend, big.NewInt(int64(len(s.confirmed))))
 	if lost.Cmp(most) > 0 {
-		s.problem("loss", "%s USD are lost by %d operations, at most %s may be spent", amount.USD2(lost), len(s.confirmed), amount.USD2(most))
+		s.problem("loss", "%s USD are lost by %d operations, at most %s may be spent", amount.USD2(lost),
+			len(s.confirmed), amount.USD2(most))
 	}
 }
 
@@ -152,7 +153,8 @@ func (s *Session) telling(c Chains) {
 		for _, r := range c.Ran {
 			before := int64(r.Time) <= t.gone.Unix()
 			same := r.Hash == hash
-			used := r.Nonce != "" && r.Nonce == t.signature.Nonce && r.Chain == t.signature.Chain && strings.EqualFold(r.Sender, t.signature.Sender)
+			used := r.Nonce != "" && r.Nonce == t.signature.Nonce && r.Chain == t.signature.Chain &&
+				strings.EqualFold(r.Sender, t.signature.Sender)
 			dead = dead || before && (same || used)
 			if same && !before {
 				later = fmt.Sprintf("; it RAN %d s later", int64(r.Time)-t.gone.Unix())
@@ -162,12 +164,14 @@ func (s *Session) telling(c Chains) {
 			s.forgotten[t.operation] = true
 		}
 		if !dead {
-			s.problem("told", "the %s signature %.10s of operation %s was no longer listed as open, told %s%s", t.signature.Role, hash, t.operation, t.state, later)
+			s.problem("told", "the %s signature %.10s of operation %s was no longer listed as open, told %s%s",
+				t.signature.Role, hash, t.operation, t.state, later)
 		}
 	}
 }
 
-// twice checks what left against what was confirmed without the operations that the person had to believe ended, because the wallet told so and listed nothing of them.
+// twice checks what left against what was confirmed without the operations that the person had to believe ended,
+// because the wallet told so and listed nothing of them.
 func (s *Session) twice(left Sums) {
 	believed := Sums{}
 	for id, a := range s.confirmed {
@@ -194,16 +198,19 @@ func (s *Session) facts(c Chains) {
 			switch {
 			case o.State == journal.Done && o.Outcome == api.StatusCompleted && !ran[x.OpHash]:
 				s.problem("fact", "%s was told completed, its %s operation %.10s did not run", o.ID, x.Role, x.OpHash)
-			case o.State == journal.Done && o.Outcome == api.StatusFailed && ran[x.OpHash], o.State == journal.NotExecuted && ran[x.OpHash]:
+			case o.State == journal.Done && o.Outcome == api.StatusFailed &&
+				ran[x.OpHash], o.State == journal.NotExecuted && ran[x.OpHash]:
 				s.problem("fact", "%s was told not to have run, its %s operation %.10s did", o.ID, x.Role, x.OpHash)
-			case o.State == journal.Done && o.Outcome == api.StatusRefunded && x.Role == verify.RolePrepared && ran[x.OpHash]:
+			case o.State == journal.Done && o.Outcome == api.StatusRefunded && x.Role == verify.RolePrepared &&
+				ran[x.OpHash]:
 				s.problem("fact", "%s was told refunded, its call %.10s ran", o.ID, x.OpHash)
 			}
 		}
 	}
 }
 
-// lastSigned are the signatures of the quote that an operation ended with: the last call that was prepared and what pays for it.
+// lastSigned are the signatures of the quote that an operation ended with: the last call that was prepared and what
+// pays for it.
 func lastSigned(o journal.Operation) []journal.Signature {
 	var out []journal.Signature
 	for _, x := range o.Signatures {

@@ -29,16 +29,19 @@ func base(t *testing.T) (*Session, Chains) {
 		t.Fatal(err)
 	}
 	signature := journal.Signature{
-		Role: verify.RolePrepared, Chain: "eip155:8453", ChainID: 8453, Sender: who, Nonce: "7", OpHash: "0x01", QuoteID: "0x02", ValidUntil: 1_000,
+		Role: verify.RolePrepared, Chain: "eip155:8453", ChainID: 8453, Sender: who, Nonce: "7", OpHash: "0x01",
+		QuoteID: "0x02", ValidUntil: 1_000,
 		Spend: []journal.Spend{{Asset: usdc, Amount: "50000000"}},
 	}
 	p := verify.DefaultPolicy(network.Descriptor{}, c)
 	p.Limits.MaxSpend, p.Limits.MaxSpendPerDay = dollars(60), dollars(60)
 	s := &Session{
 		names: []string{who}, policy: p, had: of(80_000_000), forgotten: map[string]bool{}, Embedded: true,
-		confirmed:  map[string]*agreed{"a": {worst: of(50_000_000), places: map[string]Sums{"eip155:8453 7": of(50_000_000)}}},
-		watched:    map[string]*track{"0x01": {signature: signature, operation: "a"}},
-		operations: []journal.Operation{{ID: "a", State: journal.Done, Outcome: api.StatusCompleted, QuoteID: "0x02", Signatures: []journal.Signature{signature}}},
+		confirmed: map[string]*agreed{"a": {worst: of(50_000_000),
+			places: map[string]Sums{"eip155:8453 7": of(50_000_000)}}},
+		watched: map[string]*track{"0x01": {signature: signature, operation: "a"}},
+		operations: []journal.Operation{{ID: "a", State: journal.Done, Outcome: api.StatusCompleted, QuoteID: "0x02",
+			Signatures: []journal.Signature{signature}}},
 	}
 	return s, Chains{
 		Left: map[string]Sums{who: of(50_000_000)}, Have: map[string]Sums{who: of(30_000_000)},
@@ -52,12 +55,15 @@ func TestEveryClaimCanFail(t *testing.T) {
 		change func(s *Session, c *Chains)
 		codes  string
 	}{
-		"nothing is wrong":      {func(*Session, *Chains) {}, ""},
-		"more left":             {func(_ *Session, c *Chains) { c.Left[who] = of(50_000_001) }, "slot sum"},
-		"another asset left":    {func(_ *Session, c *Chains) { c.Left[who]["eip155:8453/slip44:60"] = big.NewInt(1) }, "slot sum"},
-		"two of one place":      {func(s *Session, c *Chains) { c.Left[who] = of(90_000_000); again(s, c) }, "cap loss slot"},
-		"more than the day may": {func(s *Session, _ *Chains) { s.policy.Limits.MaxSpendPerDay = dollars(40) }, "cap loss"},
-		"more than one may":     {func(s *Session, _ *Chains) { s.policy.Limits.MaxSpend = dollars(40) }, "cap loss"},
+		"nothing is wrong": {func(*Session, *Chains) {}, ""},
+		"more left":        {func(_ *Session, c *Chains) { c.Left[who] = of(50_000_001) }, "slot sum"},
+		"another asset left": {func(_ *Session, c *Chains) { c.Left[who]["eip155:8453/slip44:60"] = big.NewInt(1) },
+			"slot sum"},
+		"two of one place": {func(s *Session, c *Chains) { c.Left[who] = of(90_000_000); again(s, c) },
+			"cap loss slot"},
+		"more than the day may": {func(s *Session, _ *Chains) { s.policy.Limits.MaxSpendPerDay = dollars(40) },
+			"cap loss"},
+		"more than one may": {func(s *Session, _ *Chains) { s.policy.Limits.MaxSpend = dollars(40) }, "cap loss"},
 		"no longer listed": {func(s *Session, c *Chains) {
 			s.watched["0x01"].gone, s.watched["0x01"].state = unix(90), api.StatusCompleted
 		}, "told"},
@@ -70,9 +76,15 @@ func TestEveryClaimCanFail(t *testing.T) {
 			c.Ran[0].Hash = "0x09"
 			s.operations[0].State = journal.Abandoned
 		}, ""},
-		"told completed, and nothing ran":  {func(_ *Session, c *Chains) { c.Ran = nil }, "fact"},
-		"told not to have run, and it did": {func(s *Session, _ *Chains) { s.operations[0].State, s.operations[0].Outcome = journal.NotExecuted, "" }, "fact"},
-		"told refunded, and the call ran":  {func(s *Session, _ *Chains) { s.operations[0].Outcome = api.StatusRefunded }, "fact"},
+		"told completed, and nothing ran": {func(_ *Session, c *Chains) { c.Ran = nil }, "fact"},
+		"told not to have run, and it did": {func(s *Session,
+			_ *Chains) {
+			s.operations[0].State, s.operations[0].Outcome = journal.NotExecuted, ""
+		}, "fact"},
+		"told refunded, and the call ran": {func(s *Session,
+			_ *Chains) {
+			s.operations[0].Outcome = api.StatusRefunded
+		}, "fact"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, chains := base(t)

@@ -9,8 +9,8 @@ import (
 // dollars is an amount in micro USD.
 func dollars(n int) *big.Int { return new(big.Int).Mul(big.NewInt(int64(n)), big.NewInt(1_000_000)) }
 
-// limits are what a person may have written into a policy file: caps, and gates that stand open. The gate of blind signing is never among them: its sentence says that
-// everything can leave the account, so nothing could be claimed.
+// limits are what a person may have written into a policy file: caps, and gates that stand open. The gate of blind
+// signing is never among them: its sentence says that everything can leave the account, so nothing could be claimed.
 func limits(d dice) verify.Limits {
 	var l verify.Limits
 	if d.chance(80) {

@@ -103,7 +103,10 @@ func (l *loot) takeOp(r request, o api.ChainOperation) {
 		return
 	}
 	signed, err := op.FromWire(*o.UserOp)
-	i := slices.IndexFunc(r.who(), func(a api.Account) bool { return strings.EqualFold(a.AccountAddress, o.UserOp.Sender) })
+	i := slices.IndexFunc(r.who(), func(a api.Account) bool {
+		return strings.EqualFold(a.AccountAddress,
+			o.UserOp.Sender)
+	})
 	if err != nil || i < 0 || !l.fresh(o.UserOp.Sender+o.UserOp.Nonce+o.UserOp.CallData+o.UserOp.Signature) {
 		return
 	}
@@ -145,8 +148,9 @@ func (l *loot) takeMessage(r request, o api.ChainOperation) {
 	}
 }
 
-// cashOut tries everything that the attacker holds, in random order and with nothing but the chains' rules in the way: each signed operation, each delegation, each
-// message, each deposit in escrow for itself, each right to take tokens. Failures are no errors: the chain's no is an answer.
+// cashOut tries everything that the attacker holds, in random order and with nothing but the chains' rules in the way:
+// each signed operation, each delegation, each message, each deposit in escrow for itself, each right to take tokens.
+// Failures are no errors: the chain's no is an answer.
 func (l *loot) cashOut(in *genesis.Installation, now uint64, d dice) {
 	var tries []func()
 	for _, h := range l.evm {
@@ -204,7 +208,8 @@ func (h heldOp) release(in *genesis.Installation, now uint64) {
 	}
 	data := escrow.ReleaseCalldata([32]byte(id), h.op.Sender, thief())
 	_, _ = c.Seal(chain.SealRequest{
-		Time: now, Txs: []chain.Tx{{From: in.Operator, To: in.Network.Pins.Escrow, Data: data, Gas: 300_000}}, Accept: genesis.AllSucceed,
+		Time: now, Txs: []chain.Tx{{From: in.Operator, To: in.Network.Pins.Escrow, Data: data, Gas: 300_000}},
+		Accept: genesis.AllSucceed,
 	})
 }
 

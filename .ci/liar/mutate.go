@@ -62,7 +62,8 @@ func leaf(d dice, old []byte) []byte {
 	case strings.HasPrefix(text, `"`) && d.chance(50):
 		return word(d, text)
 	}
-	return []byte(pick(d, []string{`null`, `""`, `"0"`, `0`, `{}`, `[]`, `true`, `"0x"`, `-1`, `1e400`, `"` + strings.Repeat("9", 90) + `"`, `"\u202e0"`}))
+	return []byte(pick(d, []string{`null`, `""`, `"0"`, `0`, `{}`, `[]`, `true`, `"0x"`, `-1`, `1e400`,
+		`"` + strings.Repeat("9", 90) + `"`, `"\u202e0"`}))
 }
 
 // number is another number, in the same quotes.
@@ -110,8 +111,10 @@ func hexText(d dice, old []byte) []byte {
 // word is another of the words that the interface knows, or a piece of this one.
 func word(d dice, text string) []byte {
 	words := []string{
-		`"eip155:1"`, `"eip155:10"`, `"eip155:8453"`, `"eip155:42161"`, `"ob:usdc"`, `"ob:eth"`, `"COMPLETED"`, `"REFUNDED"`, `"same_chain_exclude_solver"`,
-		`"cross_chain_with_solver"`, `"solana"`, `"role-based"`, `"kernel-v3.1-ecdsa"`, `"kernel-v3.3-ecdsa"`, `"Permit2"`, `"1"`, `"ERC4337"`, `"EIP7702"`,
+		`"eip155:1"`, `"eip155:10"`, `"eip155:8453"`, `"eip155:42161"`, `"ob:usdc"`, `"ob:eth"`, `"COMPLETED"`,
+		`"REFUNDED"`, `"same_chain_exclude_solver"`,
+		`"cross_chain_with_solver"`, `"solana"`, `"role-based"`, `"kernel-v3.1-ecdsa"`, `"kernel-v3.3-ecdsa"`,
+		`"Permit2"`, `"1"`, `"ERC4337"`, `"EIP7702"`,
 	}
 	if d.chance(30) && len(text) > 3 {
 		return []byte(text[:len(text)-2] + `"`)

@@ -73,9 +73,11 @@ func NewPerson(o PersonOptions) (*Person, error) {
 	d := newDice(o.Seed, "person")
 	kinds := settletest.Kinds()
 	p := &Person{
-		Kind: kinds[d.IntN(len(kinds)-1)], Confirmed: map[string]*agreed{}, dice: d, clock: o.Clock, network: o.Network, catalog: c,
-		dir: filepath.Join(o.Dir, "journal"), policy: verify.DefaultPolicy(o.Network, c), watched: map[string]*track{},
-		random: rand.NewChaCha8(seedBytes(o.Seed, "journal")),
+		Kind: kinds[d.IntN(len(kinds)-1)], Confirmed: map[string]*agreed{}, dice: d, clock: o.Clock, network: o.Network,
+		catalog: c,
+		dir:     filepath.Join(o.Dir, "journal"), policy: verify.DefaultPolicy(o.Network, c),
+		watched: map[string]*track{},
+		random:  rand.NewChaCha8(seedBytes(o.Seed, "journal")),
 	}
 	user := settletest.NewUserOf(o.Network.Pins, p.Kind, o.Seed)
 	p.accounts, p.v1 = user.Accounts(), !user.HasSolana() && d.chance(20)
@@ -241,7 +243,8 @@ func (p *Person) begins(ctx context.Context, o *flow.Operation) {
 	} else {
 		_, _ = o.Prepare(ctx)
 	}
-	if s := o.Snapshot().State; s == flow.StateRefused && p.dice.chance(40) || s == flow.StateDraft && p.dice.chance(40) {
+	if s := o.Snapshot().State; s == flow.StateRefused && p.dice.chance(40) ||
+		s == flow.StateDraft && p.dice.chance(40) {
 		p.abandon(o)
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 func lowered(s string) string { return strings.ToLower(s) }
 
-// agreed is what the person confirmed for one operation: the worst case that the reviews stated, and the same by the place in the account's sequence that each signature
-// takes. Hashes are the operations whose signatures were agreed to.
+// agreed is what the person confirmed for one operation: the worst case that the reviews stated, and the same by the
+// place in the account's sequence that each signature takes. Hashes are the operations whose signatures were agreed to.
 type agreed struct {
 	worst  Sums
 	places map[string]Sums
@@ -133,7 +133,8 @@ func (p *Person) figures(s flow.Snapshot) {
 	}
 }
 
-// look reads balances and lists as a screen does. What the checks let pass must be what the answer says; a figure that is not there must be told.
+// look reads balances and lists as a screen does. What the checks let pass must be what the answer says; a figure that
+// is not there must be told.
 func (p *Person) look(ctx context.Context) {
 	var names []string
 	for _, a := range p.accounts {
@@ -178,7 +179,8 @@ func (p *Person) lists(ctx context.Context) {
 	}
 }
 
-// track is what became of one signature in the wallet's own telling. Gone is when it left the list of open signatures, zero while it is there.
+// track is what became of one signature in the wallet's own telling. Gone is when it left the list of open signatures,
+// zero while it is there.
 type track struct {
 	signature journal.Signature
 	operation string
@@ -211,7 +213,8 @@ func (p *Person) observe() {
 	}
 }
 
-// pen signs and notes. A signature outside a confirmed review, or of something else than the review showed, is a problem.
+// pen signs and notes. A signature outside a confirmed review, or of something else than the review showed, is a
+// problem.
 type pen struct {
 	inner  flow.Signer
 	person *Person

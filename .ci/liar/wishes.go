@@ -21,7 +21,8 @@ type holding struct {
 
 // wish makes up something to do.
 func (p *Person) wish() (intent.Draft, bool) {
-	d := intent.Draft{Version: intent.Version, Network: p.network.ID, Accounts: p.accounts, SlippageBps: 50 + p.dice.IntN(400)}
+	d := intent.Draft{Version: intent.Version, Network: p.network.ID, Accounts: p.accounts,
+		SlippageBps: 50 + p.dice.IntN(400)}
 	if p.v1 {
 		d.Interface, d.Accounts = intent.InterfaceV1, p.accounts[:1]
 	}

@@ -64,5 +64,6 @@ func sumOf(lists ...[]verify.AmountView) Sums {
 // worstOfCall is what review 1 says can leave the account by the call alone.
 func worstOfCall(v verify.PreparedView) Sums { return sumOf(v.Worst) }
 
-// worstOfQuote is what review 2 says can leave the account when everything is signed, the call of review 1 and every payment.
+// worstOfQuote is what review 2 says can leave the account when everything is signed, the call of review 1 and every
+// payment.
 func worstOfQuote(q verify.QuoteView) Sums { return sumOf(q.Worst) }

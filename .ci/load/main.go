@@ -1,9 +1,11 @@
-// Command load puts the service under load and prints what it bears: balances, prepare and the full flow to COMPLETED, each per second with p50 and
-// p99, then a mixed soak during which the Go heap after collection is watched. It works on a store with funded accounts and records of history that it
-// makes first, every commit synced, either in process or through `coffer serve` in a second process over TLS.
+// Command load puts the service under load and prints what it bears: balances, prepare and the full flow to COMPLETED,
+// each per second with p50 and p99, then a mixed soak during which the Go heap after collection is watched. It works on
+// a store with funded accounts and records of history that it makes first, every commit synced, either in process or
+// through `coffer serve` in a second process over TLS.
 //
-// It exits 1 when anything failed, or when the heap grew by more than a tenth between the second and the last tenth of the soak, without what the
-// database keeps in memory for each page that it wrote and still uses. A soak of less than five minutes is not judged by its heap.
+// It exits 1 when anything failed, or when the heap grew by more than a tenth between the second and the last tenth of
+// the soak, without what the database keeps in memory for each page that it wrote and still uses. A soak of less than
+// five minutes is not judged by its heap.
 //
 //	go run ./.ci/load -mode tls
 //	go run ./.ci/load -mode inprocess -accounts 100 -records 1000 -phase 3s -duration 20s
@@ -34,7 +36,8 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.mode, "mode", "inprocess", "inprocess, or tls for a second process behind TLS (COFFER_BIN names the program, else it is built)")
+	flag.StringVar(&o.mode, "mode", "inprocess",
+		"inprocess, or tls for a second process behind TLS (COFFER_BIN names the program, else it is built)")
 	flag.IntVar(&o.accounts, "accounts", 1000, "funded accounts of the store")
 	flag.IntVar(&o.records, "records", 100_000, "records of history of the store")
 	flag.IntVar(&o.workers, "workers", 8, "people at work at the same time")

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Times are counted in buckets that grow by a fiftieth each, from a microsecond to minutes: memory does not grow with a run.
+// Times are counted in buckets that grow by a fiftieth each, from a microsecond to minutes: memory does not grow with a
+// run.
 const (
 	buckets = 1000
 	growth  = 1.02
@@ -97,7 +98,8 @@ func (r *result) print(out io.Writer, name string) {
 		fmt.Fprintf(out, "  the first failure: %v\n", r.first)
 	}
 	for _, k := range r.kinds {
-		fmt.Fprintf(out, "  %-26s %8.1f/s   p50 %7.2f ms   p99 %7.2f ms\n", k.name, float64(k.count)/r.took.Seconds(), ms(k.quantile(0.5)), ms(k.quantile(0.99)))
+		fmt.Fprintf(out, "  %-26s %8.1f/s   p50 %7.2f ms   p99 %7.2f ms\n", k.name, float64(k.count)/r.took.Seconds(),
+			ms(k.quantile(0.5)), ms(k.quantile(0.99)))
 	}
 }
 

@@ -26,7 +26,8 @@ import (
 	"coffer/api/service/store"
 )
 
-// batch is how many records are written in one commit; between is the time between two records, so that a hundred thousand cover a month.
+// batch is how many records are written in one commit; between is the time between two records, so that a hundred
+// thousand cover a month.
 const (
 	batch   = 250
 	between = 25 * time.Second
@@ -44,7 +45,8 @@ func seed(ctx context.Context, o options, data string, out io.Writer) ([]*traffi
 			return nil, err
 		}
 	}
-	mark, content := filepath.Join(filepath.Dir(data), "seeded"), fmt.Sprintf("%d accounts, %d records, seed %d\n", o.accounts, o.records, o.seed)
+	mark, content := filepath.Join(filepath.Dir(data), "seeded"),
+		fmt.Sprintf("%d accounts, %d records, seed %d\n", o.accounts, o.records, o.seed)
 	if made, err := os.ReadFile(mark); err == nil && string(made) == content {
 		return people, nil
 	} else if err == nil {
@@ -58,11 +60,13 @@ func seed(ctx context.Context, o options, data string, out io.Writer) ([]*traffi
 	if err := record(ctx, data, o.records, people, sample, document); err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(out, "made the store: accounts in %.1f s, records in %.1f s\n", funded.Sub(begin).Seconds(), time.Since(funded).Seconds())
+	fmt.Fprintf(out, "made the store: accounts in %.1f s, records in %.1f s\n", funded.Sub(begin).Seconds(),
+		time.Since(funded).Seconds())
 	return people, os.WriteFile(mark, []byte(content), 0o600)
 }
 
-// fund asks for everybody's balances once, which is what gives test funds. It comes before the records: who has a history gets none.
+// fund asks for everybody's balances once, which is what gives test funds. It comes before the records: who has a
+// history gets none.
 func fund(ctx context.Context, data string, people []*traffic.Person, workers int) error {
 	a, client, err := openService(ctx, data)
 	if err != nil {
@@ -96,7 +100,8 @@ func sampleRecord(ctx context.Context) (q *book.Quote, document []byte, pins net
 	if err != nil {
 		return nil, nil, pins, err
 	}
-	w := &worker{client: traffic.NewClient("https://coffer.internal"+service.DefaultBasePath, s.APIKey(), service.RoundTripper(s.Handler()))}
+	w := &worker{client: traffic.NewClient("https://coffer.internal"+service.DefaultBasePath, s.APIKey(),
+		service.RoundTripper(s.Handler()))}
 	w.people, w.dice = []*traffic.Person{p, p}, mrand.New(mrand.NewPCG(0, 0)) //nolint:gosec // chance, not secrets
 	var legs int
 	for legs < 2 && err == nil { // until it is a call with several deposits
@@ -120,7 +125,8 @@ func sampleRecord(ctx context.Context) (q *book.Quote, document []byte, pins net
 }
 
 // record writes completed records, spread over all people, through the book's own steps.
-func record(ctx context.Context, data string, n int, people []*traffic.Person, sample *book.Quote, document []byte) (err error) {
+func record(ctx context.Context, data string, n int, people []*traffic.Person, sample *book.Quote,
+	document []byte) (err error) {
 	s, err := store.OpenBolt(filepath.Join(data, service.DatabaseFile), store.BoltOptions{Holder: "load"})
 	if err != nil {
 		return err
@@ -166,8 +172,10 @@ func recordOne(b *book.Book, tx store.Tx, now time.Time, sample *book.Quote, doc
 	q.Expires, q.ValidUntil = uint64(now.Unix())+30, uint64(now.Unix())+600
 	document = bytes.ReplaceAll(document, []byte(sample.ID), []byte(q.ID))
 	document = bytes.ReplaceAll(document, []byte(sample.Owner.Hex()), []byte(p.Address.Hex()))
-	document = bytes.ReplaceAll(document, []byte(strings.ToLower(sample.Owner.Hex()[2:])), []byte(strings.ToLower(p.Address.Hex()[2:])))
-	c := book.Context{OpHash: q.OpHash, ChainID: q.ChainID, Accounts: q.Accounts, Owner: q.Owner, ValidUntil: q.ValidUntil}
+	document = bytes.ReplaceAll(document, []byte(strings.ToLower(sample.Owner.Hex()[2:])),
+		[]byte(strings.ToLower(p.Address.Hex()[2:])))
+	c := book.Context{OpHash: q.OpHash, ChainID: q.ChainID, Accounts: q.Accounts, Owner: q.Owner,
+		ValidUntil: q.ValidUntil}
 	if err := errors.Join(b.PutContext(tx, c), b.Offer(tx, q, document), b.Accept(tx, q)); err != nil {
 		return err
 	}

@@ -10,17 +10,20 @@ import (
 	"time"
 )
 
-// bookkeeping is what the database keeps in memory for each page that was written since it was opened and is still in use: a page number and a
-// transaction number in a map, with the map's own share. It follows the file, not time, so growth is judged without it.
+// bookkeeping is what the database keeps in memory for each page that was written since it was opened and is still in
+// use: a page number and a transaction number in a map, with the map's own share. It follows the file, not time, so
+// growth is judged without it.
 const (
 	bookkeeping = 24
 	pageSize    = 4096
 )
 
-// judged is from which length on a soak is judged by its growth: in a shorter one a few requests under way weigh more than a leak.
+// judged is from which length on a soak is judged by its growth: in a shorter one a few requests under way weigh more
+// than a leak.
 const judged = 5 * time.Minute
 
-// mayGrow is by how many percent the heap may grow between the second and the last tenth of a soak; samples is how often it is looked at.
+// mayGrow is by how many percent the heap may grow between the second and the last tenth of a soak; samples is how
+// often it is looked at.
 const (
 	mayGrow = 10
 	samples = 100
@@ -66,8 +69,10 @@ func soak(ctx context.Context, o options, t *target, c *crew, out io.Writer) (gr
 			pages := (middle(file[len(file)-tenth:]) - middle(file[tenth:2*tenth])) / pageSize
 			g.percent = ((late-pages*bookkeeping)/early - 1) * 100
 			fmt.Fprintf(out, "  memory: %s\n", t.how)
-			fmt.Fprintf(out, "  second tenth %.1f MB, last tenth %.1f MB, %+.1f %% without the database's %.1f MB for %.0f new pages; between %.1f and %.1f MB, slope %+.2f MB a minute\n",
-				early/(1<<20), late/(1<<20), g.percent, pages*bookkeeping/(1<<20), pages, float64(slices.Min(heap))/(1<<20), float64(slices.Max(heap))/(1<<20),
+			fmt.Fprintf(out, "  second tenth %.1f MB, last tenth %.1f MB, %+.1f %% without the database's %.1f MB "+
+				"for %.0f new pages; between %.1f and %.1f MB, slope %+.2f MB a minute\n",
+				early/(1<<20), late/(1<<20), g.percent, pages*bookkeeping/(1<<20), pages,
+				float64(slices.Min(heap))/(1<<20), float64(slices.Max(heap))/(1<<20),
 				slope(heap)/(1<<20)*float64(time.Minute)/float64(o.duration/samples))
 			return g, nil
 		}

@@ -25,7 +25,8 @@ import (
 	"coffer/api/service/crash/traffic"
 )
 
-// target is the service under load. Heap is its memory after collection in bytes, measured as how says; opening is how long its start took.
+// target is the service under load. Heap is its memory after collection in bytes, measured as how says; opening is how
+// long its start took.
 type target struct {
 	client  *traffic.Client
 	opening time.Duration
@@ -62,7 +63,8 @@ func openInProcess(ctx context.Context, dir string, _ int) (*target, error) {
 		metrics.Read(sample)
 		return sample[0].Value.Uint64(), nil
 	}
-	return &target{client: client, opening: opening, heap: heap, how: "Go heap after a collection, the load's own included", stop: a.Close}, nil
+	return &target{client: client, opening: opening, heap: heap,
+		how: "Go heap after a collection, the load's own included", stop: a.Close}, nil
 }
 
 // openServed runs `coffer serve` on the data directory and connects to it.
@@ -90,9 +92,11 @@ func openServed(ctx context.Context, dir string, workers int) (*target, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	t := &target{heap: residentOf(cmd.Process.Pid), how: "anonymous resident memory of the process, as it has no metrics listener"}
+	t := &target{heap: residentOf(cmd.Process.Pid),
+		how: "anonymous resident memory of the process, as it has no metrics listener"}
 	if metricsAt != "" {
-		t.heap, t.how = scraped("http://"+metricsAt+"/metrics"), "Go heap that lived after the last collection, from the metrics listener"
+		t.heap, t.how = scraped("http://"+metricsAt+"/metrics"),
+			"Go heap that lived after the last collection, from the metrics listener"
 	}
 	t.stop = func() error {
 		if t.client != nil {
@@ -172,8 +176,8 @@ func residentOf(pid int) func(context.Context) (uint64, error) {
 	}
 }
 
-// scraped reads the live heap from a metrics listener. A service that does not tell it tells the goal of the next collection, which by Go's
-// default is twice what lived.
+// scraped reads the live heap from a metrics listener. A service that does not tell it tells the goal of the next
+// collection, which by Go's default is twice what lived.
 func scraped(url string) func(context.Context) (uint64, error) {
 	return func(ctx context.Context) (uint64, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

@@ -135,7 +135,8 @@ func prepare(ctx context.Context, w *worker, r *result) error {
 	return err
 }
 
-// flow is the whole way of one call: prepare, sign, quote, sign, execute, and asking until it is COMPLETED. Any other end is a failure.
+// flow is the whole way of one call: prepare, sign, quote, sign, execute, and asking until it is COMPLETED. Any other
+// end is a failure.
 func (w *worker) flow(ctx context.Context, r *result) (id string, err error) {
 	p, wish, err := w.wish(ctx)
 	if err != nil {
@@ -156,7 +157,8 @@ func (w *worker) flow(ctx context.Context, r *result) (id string, err error) {
 		return offer.ID, err
 	}
 	at = r.add("of it execute", at, nil)
-	for wait := 2 * time.Millisecond; ; wait += wait / 2 { // who asks without rest takes the processor away from what is measured
+	// who asks without rest takes the processor away from what is measured
+	for wait := 2 * time.Millisecond; ; wait += wait / 2 {
 		s, err := w.client.Status(ctx, offer.ID)
 		switch {
 		case err != nil:

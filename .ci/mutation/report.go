@@ -1,7 +1,8 @@
 //go:build ignore
 
-// Command report reads a report of gremlins, prints every mutant that is not killed as "file:line:column kind status" and one line of counts, and exits 1
-// when less than -threshold per cent of the mutants that were tried are killed. Usage: report [-threshold 90] [-dir wallet/sign] FILE
+// Command report reads a report of gremlins, prints every mutant that is not killed as "file:line:column kind status"
+// and one line of counts, and exits 1 when less than -threshold per cent of the mutants that were tried are killed.
+// Usage: report [-threshold 90] [-dir wallet/sign] FILE
 package main
 
 import (

@@ -34,7 +34,8 @@ func ordered(entries []entry) ([]entry, error) {
 	return out, nil
 }
 
-// tarGz packs files below a directory. The order is that of the names; time, owner and modes are fixed, and the header of gzip is empty.
+// tarGz packs files below a directory. The order is that of the names; time, owner and modes are fixed, and the header
+// of gzip is empty.
 func tarGz(dir string, at time.Time, entries []entry) ([]byte, error) {
 	list, err := ordered(entries)
 	if err != nil {
@@ -47,7 +48,8 @@ func tarGz(dir string, at time.Time, entries []entry) ([]byte, error) {
 	}
 	w := tar.NewWriter(z)
 	for _, e := range list {
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: dir + "/" + e.name, Mode: int64(e.mode), Size: int64(len(e.data)), ModTime: at.Truncate(time.Second)}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: dir + "/" + e.name, Mode: int64(e.mode), Size: int64(len(e.data)),
+			ModTime: at.Truncate(time.Second)}
 		if err := w.WriteHeader(h); err != nil {
 			return nil, err
 		}

@@ -13,17 +13,18 @@ import (
 	"strings"
 )
 
-// What -trimpath leaves behind: an assembler file that includes another one from a directory beside its package's (github.com/consensys/gnark-crypto does) brings the place of
-// the module cache into the program, because Go takes the directory of the package out and no other. So this program stands between Go and its tools
-// (-toolexec) and gives the assembler the module cache to take out as well.
+// What -trimpath leaves behind: an assembler file that includes another one from a directory beside its package's
+// (github.com/consensys/gnark-crypto does) brings the place of the module cache into the program, because Go takes the
+// directory of the package out and no other. So this program stands between Go and its tools (-toolexec) and gives the
+// assembler the module cache to take out as well.
 const (
 	toolexecWord = "toolexec"       // first argument of the program when Go calls it
 	modulesEnv   = "COFFER_MODULES" // the module cache, for it
 	toolMark     = "modules-trimmed"
 )
 
-// toolexec runs a tool of Go. What the assembler makes is another thing than without this program, which its version says, so that nothing of another build is
-// taken from the cache.
+// toolexec runs a tool of Go. What the assembler makes is another thing than without this program, which its version
+// says, so that nothing of another build is taken from the cache.
 func toolexec(ctx context.Context, args []string, modules string, stdout, stderr io.Writer) error {
 	if len(args) == 0 || modules == "" {
 		return errors.New("toolexec is for go build -toolexec")
@@ -52,7 +53,8 @@ func isAssembler(tool string) bool {
 	return strings.TrimSuffix(filepath.Base(tool), ".exe") == "asm"
 }
 
-// assemblerArgs are the arguments of a tool, with the module cache among what the assembler takes out of paths. The first rule that fits holds, so it comes last.
+// assemblerArgs are the arguments of a tool, with the module cache among what the assembler takes out of paths. The
+// first rule that fits holds, so it comes last.
 func assemblerArgs(tool string, args []string, modules string) []string {
 	out := slices.Clone(args)
 	if i := slices.Index(out, "-trimpath"); isAssembler(tool) && i >= 0 && i+1 < len(out) {
@@ -78,7 +80,8 @@ func foreign(program []byte, dirs ...string) error {
 func self() (string, error) {
 	path, err := os.Executable()
 	if err == nil && strings.ContainsAny(path, " '\"") {
-		err = fmt.Errorf("%q has a blank or a quote in it: build the release from another directory (go build -o)", path)
+		err = fmt.Errorf("%q has a blank or a quote in it: build the release from another directory (go build -o)",
+			path)
 	}
 	return path, err
 }

@@ -19,7 +19,8 @@ import (
 	"strings"
 )
 
-// component is a module that is linked into the program. Sum is its hash as go.sum has it (h1:…), dir where its source lies.
+// component is a module that is linked into the program. Sum is its hash as go.sum has it (h1:…), dir where its source
+// lies.
 type component struct {
 	path, version, sum, licence, dir string
 }
@@ -27,7 +28,8 @@ type component struct {
 // unlicensed begins the licence of a module that states none, which NOTICE explains.
 const unlicensed = "none stated"
 
-// components are the modules of a program, each with the licence that docs/modules.tsv gives it and a hash that go.sum confirms.
+// components are the modules of a program, each with the licence that docs/modules.tsv gives it and a hash that go.sum
+// confirms.
 func (s source) components(ctx context.Context, info *debug.BuildInfo) ([]component, error) {
 	reviewed, err := os.ReadFile(filepath.Join(s.root, "docs", "modules.tsv"))
 	if err != nil {
@@ -80,11 +82,14 @@ func matched(info *debug.BuildInfo, reviewed, sums string) ([]component, error) 
 		key := [2]string{m.Path, m.Version}
 		switch {
 		case m.Replace != nil:
-			problems = append(problems, fmt.Errorf("%s is replaced by %s: a release has no replacements", m.Path, m.Replace.Path))
+			problems = append(problems, fmt.Errorf("%s is replaced by %s: a release has no replacements", m.Path,
+				m.Replace.Path))
 		case licences[key] == "":
-			problems = append(problems, fmt.Errorf("%s %s is not in docs/modules.tsv: read its licence first", m.Path, m.Version))
+			problems = append(problems, fmt.Errorf("%s %s is not in docs/modules.tsv: read its licence first", m.Path,
+				m.Version))
 		case m.Sum == "" || m.Sum != hashes[key]:
-			problems = append(problems, fmt.Errorf("%s %s: the program was built from %q, go.sum has %q", m.Path, m.Version, m.Sum, hashes[key]))
+			problems = append(problems, fmt.Errorf("%s %s: the program was built from %q, go.sum has %q", m.Path,
+				m.Version, m.Sum, hashes[key]))
 		}
 		out = append(out, component{path: m.Path, version: m.Version, sum: m.Sum, licence: licences[key]})
 	}
@@ -112,7 +117,8 @@ func licenceFiles(parts []component) ([]entry, error) {
 				return nil, err
 			}
 			found++
-			out = append(out, entry{name: "licenses/modules/" + p.path + "@" + p.version + "/" + f.Name(), mode: 0o644, data: b})
+			out = append(out, entry{name: "licenses/modules/" + p.path + "@" + p.version + "/" + f.Name(), mode: 0o644,
+				data: b})
 		}
 		if found > 0 || strings.HasPrefix(p.licence, unlicensed) {
 			continue
@@ -121,7 +127,8 @@ func licenceFiles(parts []component) ([]entry, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s %s, %s: %w", p.path, p.version, p.licence, err)
 		}
-		out = append(out, entry{name: "licenses/modules/" + p.path + "@" + p.version + "/STATED", mode: 0o644, data: stated})
+		out = append(out, entry{name: "licenses/modules/" + p.path + "@" + p.version + "/STATED", mode: 0o644,
+			data: stated})
 	}
 	return append(out, entry{name: "licenses/modules/README", mode: 0o644, data: []byte(
 		"The licences of the Go modules that are linked into the program, each as it lies in the module's source. STATED is the head of a source file, where a module has no file\n" +
@@ -139,7 +146,8 @@ func statedIn(dir string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if head, _, found := bytes.Cut(b, []byte("\npackage ")); found && regexp.MustCompile(`(?i)licen[cs]e`).Match(head) {
+		if head, _, found := bytes.Cut(b, []byte("\npackage ")); found &&
+			regexp.MustCompile(`(?i)licen[cs]e`).Match(head) {
 			return append(bytes.TrimSpace(head), '\n'), nil
 		}
 	}
@@ -210,11 +218,13 @@ func (s source) bill(t target, program []byte, parts []component) ([]byte, error
 		Format: "CycloneDX", Spec: "1.6", Serial: serial(digest), Version: 1,
 		Metadata: bomMetadata{
 			Timestamp: s.time.Format("2006-01-02T15:04:05Z"), Lifecycles: []bomPhase{{"build"}}, Component: main,
-			Properties: []bomProperty{{"coffer:revision", s.revision}, {"coffer:target", t.String()}, {"coffer:go", s.goVersion}, {"coffer:ldflags", s.ldflags()}},
+			Properties: []bomProperty{{"coffer:revision", s.revision}, {"coffer:target", t.String()},
+				{"coffer:go", s.goVersion}, {"coffer:ldflags", s.ldflags()}},
 		},
 	}
 	standard := bomComponent{
-		Type: "library", Ref: "pkg:golang/std@" + strings.TrimPrefix(s.goVersion, "go"), Name: "std", Version: s.goVersion, Scope: "required", Licences: licencesOf("BSD-3-Clause"),
+		Type: "library", Ref: "pkg:golang/std@" + strings.TrimPrefix(s.goVersion, "go"), Name: "std",
+		Version: s.goVersion, Scope: "required", Licences: licencesOf("BSD-3-Clause"),
 		PURL: "pkg:golang/std@" + strings.TrimPrefix(s.goVersion, "go"),
 	}
 	b.Components = []bomComponent{standard}
@@ -238,7 +248,8 @@ func (s source) bill(t target, program []byte, parts []component) ([]byte, error
 	return out.Bytes(), err
 }
 
-// listed is a module as CycloneDX has it. The hash of go.sum is a SHA-256 over the names and digests of the module's files; it stands as both.
+// listed is a module as CycloneDX has it. The hash of go.sum is a SHA-256 over the names and digests of the module's
+// files; it stands as both.
 func (p component) listed() (bomComponent, error) {
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(p.sum, "h1:"))
 	if err != nil || len(raw) != sha256.Size || !strings.HasPrefix(p.sum, "h1:") {
@@ -247,7 +258,8 @@ func (p component) listed() (bomComponent, error) {
 	purl := "pkg:golang/" + escapedPath(p.path) + "@" + url.PathEscape(p.version)
 	return bomComponent{
 		Type: "library", Ref: purl, Name: p.path, Version: p.version, Scope: "required", PURL: purl,
-		Hashes: []bomHash{{"SHA-256", hex.EncodeToString(raw)}}, Licences: licencesOf(p.licence), Properties: []bomProperty{{"go.sum", p.sum}},
+		Hashes: []bomHash{{"SHA-256", hex.EncodeToString(raw)}}, Licences: licencesOf(p.licence),
+		Properties: []bomProperty{{"go.sum", p.sum}},
 	}, nil
 }
 

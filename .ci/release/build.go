@@ -56,8 +56,10 @@ func (s source) build(ctx context.Context, t target, path string) (*debug.BuildI
 	if err != nil {
 		return nil, err
 	}
-	env := []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", modulesEnv + "=" + s.modules}
-	_, err = output(ctx, s.root, append(env, s.goEnv...), "go", "build", "-trimpath", "-toolexec", me+" "+toolexecWord, "-buildvcs=true", "-ldflags", s.ldflags(), "-o", path, ".")
+	env := []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0",
+		modulesEnv + "=" + s.modules}
+	_, err = output(ctx, s.root, append(env, s.goEnv...), "go", "build", "-trimpath", "-toolexec", me+" "+toolexecWord,
+		"-buildvcs=true", "-ldflags", s.ldflags(), "-o", path, ".")
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +74,8 @@ func release(ctx context.Context, s source, targets []target, out string, log io
 	if err := emptyDir(out); err != nil {
 		return err
 	}
-	fmt.Fprintf(log, "coffer %s, revision %s of %s, %s\n", s.version, s.revision, s.time.Format("2006-01-02 15:04:05 UTC"), s.goVersion)
+	fmt.Fprintf(log, "coffer %s, revision %s of %s, %s\n", s.version, s.revision,
+		s.time.Format("2006-01-02 15:04:05 UTC"), s.goVersion)
 	work, err := os.MkdirTemp("", "coffer-release")
 	if err != nil {
 		return err
@@ -142,7 +145,8 @@ func (s source) one(ctx context.Context, t target, common []entry, work, out str
 	return nil
 }
 
-// common are the files that every archive has: words, licences, the manual and the completions, which a program for this machine writes.
+// common are the files that every archive has: words, licences, the manual and the completions, which a program for
+// this machine writes.
 func (s source) common(ctx context.Context, work string) ([]entry, error) {
 	host := filepath.Join(work, "host", target{os: runtime.GOOS}.executable())
 	if _, err := s.build(ctx, target{runtime.GOOS, runtime.GOARCH}, host); err != nil {
@@ -154,8 +158,10 @@ func (s source) common(ctx context.Context, work string) ([]entry, error) {
 		return nil, err
 	}
 	var out []entry
-	for dir, pattern := range map[string]string{man: "*.1", s.root: "*.md", filepath.Join(s.root, "docs"): "*", filepath.Join(s.root, "assets", "licenses"): "*.txt"} {
-		below := map[string]string{man: "man/man1/", filepath.Join(s.root, "docs"): "docs/", filepath.Join(s.root, "assets", "licenses"): "licenses/"}[dir]
+	for dir, pattern := range map[string]string{man: "*.1", s.root: "*.md", filepath.Join(s.root, "docs"): "*",
+		filepath.Join(s.root, "assets", "licenses"): "*.txt"} {
+		below := map[string]string{man: "man/man1/", filepath.Join(s.root, "docs"): "docs/",
+			filepath.Join(s.root, "assets", "licenses"): "licenses/"}[dir]
 		more, err := readAll(dir, pattern, below)
 		if err != nil {
 			return nil, err
@@ -169,7 +175,8 @@ func (s source) common(ctx context.Context, work string) ([]entry, error) {
 		}
 		out = append(out, more...)
 	}
-	for shell, name := range map[string]string{"bash": "coffer.bash", "zsh": "_coffer", "fish": "coffer.fish", "powershell": "coffer.ps1"} {
+	for shell, name := range map[string]string{"bash": "coffer.bash", "zsh": "_coffer", "fish": "coffer.fish",
+		"powershell": "coffer.ps1"} {
 		script, err := output(ctx, work, env, host, "completion", shell)
 		if err != nil {
 			return nil, err

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// check builds HEAD twice, each time from a clone in a directory of its own with caches of its own, and compares every file. The second clone lies deeper, and its modules
-// are unpacked anew from the downloads of the first.
+// check builds HEAD twice, each time from a clone in a directory of its own with caches of its own, and compares every
+// file. The second clone lies deeper, and its modules are unpacked anew from the downloads of the first.
 func check(ctx context.Context, root string, o options, log io.Writer) error {
 	work, err := os.MkdirTemp("", "coffer-check")
 	if err != nil {
@@ -35,14 +35,17 @@ func check(ctx context.Context, root string, o options, log io.Writer) error {
 	for i, dir := range []string{first, second} {
 		env := []string{"GOCACHE=" + filepath.Join(work, fmt.Sprintf("cache-%d", i))}
 		if i == 1 {
-			env = append(env, "GOMODCACHE="+filepath.Join(work, "modules"), "GOPROXY=file://"+filepath.ToSlash(downloads)+"/cache/download", "GOSUMDB=off", "HOME="+filepath.Join(work, "home"),
+			env = append(env, "GOMODCACHE="+filepath.Join(work, "modules"),
+				"GOPROXY=file://"+filepath.ToSlash(downloads)+"/cache/download", "GOSUMDB=off",
+				"HOME="+filepath.Join(work, "home"),
 				"TZ=Pacific/Kiritimati", "LC_ALL=C")
 		}
 		if err := buildClone(ctx, root, dir, outs[i], env, o, log); err != nil {
 			return fmt.Errorf("build %d: %w", i+1, err)
 		}
 		if i == 1 {
-			if _, err := output(ctx, dir, env, "go", "clean", "-modcache"); err != nil { // its files cannot be removed otherwise
+			// its files cannot be removed otherwise
+			if _, err := output(ctx, dir, env, "go", "clean", "-modcache"); err != nil {
 				return err
 			}
 		}

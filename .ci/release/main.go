@@ -1,13 +1,13 @@
-// Command release builds what is given to users: for each system an archive with the program, its manual, its completions and every licence, a bill of materials
-// (CycloneDX, JSON), and SHA256SUMS over all of them.
+// Command release builds what is given to users: for each system an archive with the program, its manual, its
+// completions and every licence, a bill of materials (CycloneDX, JSON), and SHA256SUMS over all of them.
 //
 //	go run ./.ci/release -out DIR                     every target, from the present checkout
 //	go run ./.ci/release -out DIR -targets linux/amd64
 //	go run ./.ci/release -check                       twice, from two clones of HEAD with caches of their own, and compared byte for byte
 //
-// Promise: the same revision, built by the same version of Go, gives the same bytes wherever and whenever it is built. Nothing of the machine gets in: no path, no
-// clock, no user, no order of a directory. A checkout with changes is refused, a module that docs/modules.tsv does not have in this version too, and one whose
-// hash is not that of go.sum.
+// Promise: the same revision, built by the same version of Go, gives the same bytes wherever and whenever it is built.
+// Nothing of the machine gets in: no path, no clock, no user, no order of a directory. A checkout with changes is
+// refused, a module that docs/modules.tsv does not have in this version too, and one whose hash is not that of go.sum.
 //
 // Needs Go and git, and no network once the modules are there. docs/release.md tells the rest.
 package main
@@ -37,9 +37,12 @@ func main() {
 	var o options
 	flag.StringVar(&o.out, "out", "", "directory for the files; it must be empty or not there")
 	flag.StringVar(&o.version, "version", "", "version to note in the program (default: that of git describe)")
-	flag.StringVar(&o.targets, "targets", strings.Join(allTargets(), ","), "what to build, as GOOS/GOARCH with commas between")
-	flag.BoolVar(&o.check, "check", false, "build from two clones with caches of their own and compare; -out then keeps the first")
-	flag.BoolVar(&o.modified, "allow-modified", false, "build a checkout with changes, to try this program; the result says so")
+	flag.StringVar(&o.targets, "targets", strings.Join(allTargets(), ","),
+		"what to build, as GOOS/GOARCH with commas between")
+	flag.BoolVar(&o.check, "check", false,
+		"build from two clones with caches of their own and compare; -out then keeps the first")
+	flag.BoolVar(&o.modified, "allow-modified", false,
+		"build a checkout with changes, to try this program; the result says so")
 	flag.Parse()
 	err := run(ctx, o, os.Stdout) //nolint:forbidigo // this is a main
 	stop()

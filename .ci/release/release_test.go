@@ -24,8 +24,9 @@ func at() time.Time { return time.Date(2026, 11, 21, 18, 30, 1, 999, time.UTC) }
 
 func TestTheVersionFollowsFromTheTagsBefore(t *testing.T) {
 	for described, want := range map[string]string{
-		"v0.3.0": "v0.3.0", "v0.3.0-5-gabcdef123456": "v0.3.0-5.gabcdef123456", "v0.3.0-rc.1": "v0.3.0-rc.1", "v0.3.0-rc.1-5-gabcdef123456": "v0.3.0-rc.1.5.gabcdef123456",
-		"": "v0.0.0-20261121183001-0123456789ab",
+		"v0.3.0": "v0.3.0", "v0.3.0-5-gabcdef123456": "v0.3.0-5.gabcdef123456", "v0.3.0-rc.1": "v0.3.0-rc.1",
+		"v0.3.0-rc.1-5-gabcdef123456": "v0.3.0-rc.1.5.gabcdef123456",
+		"":                            "v0.0.0-20261121183001-0123456789ab",
 	} {
 		got := versionOf(described, "0123456789abcdef0123", at())
 		if got != want || !reVersion.MatchString(got) {
@@ -53,7 +54,8 @@ func TestTargetsAreThoseThatThereAre(t *testing.T) {
 
 // What a person set for Go or git in a shell must not be in a release.
 func TestTheSettingsOfAShellDoNotGetIn(t *testing.T) {
-	got := cleanEnv([]string{"PATH=/bin", "GOFLAGS=-tags=x", "GOEXPERIMENT=runtimesecret", "CGO_CFLAGS=-g", "GOAMD64=v3", "COFFER_DATA=/x", "SOURCE_DATE_EPOCH=1", "GOCACHE=/c", "GIT_DIR=/x", "GODEBUG=x=1"})
+	got := cleanEnv([]string{"PATH=/bin", "GOFLAGS=-tags=x", "GOEXPERIMENT=runtimesecret", "CGO_CFLAGS=-g",
+		"GOAMD64=v3", "COFFER_DATA=/x", "SOURCE_DATE_EPOCH=1", "GOCACHE=/c", "GIT_DIR=/x", "GODEBUG=x=1"})
 	if !slices.Equal(got, []string{"PATH=/bin", "GOCACHE=/c"}) {
 		t.Errorf("%q", got)
 	}
@@ -109,7 +111,8 @@ func TestAnArchiveOfTarHoldsWhatWasPutInAndNobodysName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if h.Uid != 0 || h.Gid != 0 || h.Uname != "" || h.Gname != "" || !h.ModTime.Equal(at().Truncate(time.Second)) || !strings.HasPrefix(h.Name, "coffer_1/") {
+		if h.Uid != 0 || h.Gid != 0 || h.Uname != "" || h.Gname != "" || !h.ModTime.Equal(at().Truncate(time.Second)) ||
+			!strings.HasPrefix(h.Name, "coffer_1/") {
 			t.Errorf("%+v", h)
 		}
 		data, err := io.ReadAll(r)
@@ -150,7 +153,9 @@ func TestTheSumsAreThoseThatSha256sumReads(t *testing.T) {
 		}
 	}
 	got, err := sumFile(dir)
-	if want := "0a67bba7da46793c9f1908a7eec3d06a11ba7bc00bf749c31bb134f4f45ebcad  a.tar.gz\ncf41e189cdc819769f648a9719d25ddfb16e0583d1a9f9391c31378831eb4523  b.zip\n"; err != nil || string(got) != want {
+	if want := "0a67bba7da46793c9f1908a7eec3d06a11ba7bc00bf749c31bb134f4f45ebcad  " +
+		"a.tar.gz\ncf41e189cdc819769f648a9719d25ddfb16e0583d1a9f9391c31378831eb4523  b.zip\n"; err != nil ||
+		string(got) != want {
 		t.Fatalf("%v %q", err, got)
 	}
 	if err := os.WriteFile(filepath.Join(dir, sumsName), got, 0o600); err != nil {
@@ -168,12 +173,14 @@ func TestTheSumsAreThoseThatSha256sumReads(t *testing.T) {
 const sum = "h1:DMTTonx5m65Ic0GOoRY2c16WCbHxOOw6xxezuLaBpcU="
 
 func linked() *debug.BuildInfo {
-	return &debug.BuildInfo{Deps: []*debug.Module{{Path: "example.org/B", Version: "v2.0.0", Sum: sum}, {Path: "example.org/a", Version: "v1.0.0+x", Sum: sum}}}
+	return &debug.BuildInfo{Deps: []*debug.Module{{Path: "example.org/B", Version: "v2.0.0", Sum: sum},
+		{Path: "example.org/a", Version: "v1.0.0+x", Sum: sum}}}
 }
 
 const (
 	reviewedList = "# module, version, licence\nexample.org/B\tv2.0.0\tApache-2.0 AND MIT\nexample.org/a\tv1.0.0+x\tMIT\n"
-	sumList      = "example.org/B v2.0.0 " + sum + "\nexample.org/B v2.0.0/go.mod h1:x\nexample.org/a v1.0.0+x " + sum + "\n"
+	sumList      = "example.org/B v2.0.0 " + sum + "\nexample.org/B v2.0.0/go.mod h1:x\nexample.org/a v1.0.0+x " + sum +
+		"\n"
 )
 
 // A module that nobody reviewed, in another version, with another hash or replaced is in no release.
@@ -192,8 +199,9 @@ func TestOnlyReviewedModulesWithTheirHashAreInARelease(t *testing.T) {
 		info           *debug.BuildInfo
 		reviewed, sums string
 	}{
-		"is not in docs/modules.tsv": {other, reviewedList, sumList}, "is replaced": {replaced, reviewedList, sumList}, "go.sum has \"" + sum: {forged, reviewedList, sumList},
-		"go.sum has \"\"": {linked(), reviewedList, ""},
+		"is not in docs/modules.tsv": {other, reviewedList, sumList}, "is replaced": {replaced, reviewedList, sumList},
+		"go.sum has \"" + sum: {forged, reviewedList, sumList},
+		"go.sum has \"\"":     {linked(), reviewedList, ""},
 	} {
 		if _, err := matched(c.info, c.reviewed, c.sums); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: %v", part, err)
@@ -224,10 +232,12 @@ func TestTheBillNamesEveryPartWithHashAndLicence(t *testing.T) {
 	if err := dec.Decode(&b); err != nil {
 		t.Fatal(err)
 	}
-	if b.Format != "CycloneDX" || b.Spec != "1.6" || b.Metadata.Timestamp != "2026-11-21T18:30:01Z" || len(b.Components) != 3 || b.Components[0].Name != "std" {
+	if b.Format != "CycloneDX" || b.Spec != "1.6" || b.Metadata.Timestamp != "2026-11-21T18:30:01Z" ||
+		len(b.Components) != 3 || b.Components[0].Name != "std" {
 		t.Errorf("%s", raw)
 	}
-	if !regexp.MustCompile(`^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(b.Serial) {
+	if !regexp.MustCompile(
+		`^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(b.Serial) {
 		t.Error(b.Serial)
 	}
 	// sha256sum of "program"
@@ -235,8 +245,10 @@ func TestTheBillNamesEveryPartWithHashAndLicence(t *testing.T) {
 		t.Error(b.Metadata.Component.Hashes)
 	}
 	c := b.Components[2]
-	if c.PURL != "pkg:golang/example.org/a@v1.0.0+x" || c.Licences[0].Licence.ID != "MIT" || c.Hashes[0].Alg != "SHA-256" ||
-		c.Hashes[0].Content != "0cc4d3a27c799bae4873418ea11636735e9609b1f138ec3ac717b3b8b681a5c5" || c.Properties[0].Value != sum {
+	if c.PURL != "pkg:golang/example.org/a@v1.0.0+x" || c.Licences[0].Licence.ID != "MIT" ||
+		c.Hashes[0].Alg != "SHA-256" ||
+		c.Hashes[0].Content != "0cc4d3a27c799bae4873418ea11636735e9609b1f138ec3ac717b3b8b681a5c5" ||
+		c.Properties[0].Value != sum {
 		t.Errorf("%+v", c)
 	}
 	if b.Components[1].Licences[0].Expression != "Apache-2.0 AND MIT" || b.Components[1].Licences[0].Licence != nil {
@@ -254,13 +266,15 @@ func TestTheBillNamesEveryPartWithHashAndLicence(t *testing.T) {
 	}
 }
 
-// Every licence of the reviewed list can stand in a bill: an SPDX id, an expression of ids, or words for a module that states none.
+// Every licence of the reviewed list can stand in a bill: an SPDX id, an expression of ids, or words for a module that
+// states none.
 func TestTheLicencesOfTheReviewedListAreSPDX(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "modules.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "LGPL-3.0-or-later", "MIT", "MPL-2.0", "Unlicense", "0BSD", "CC0-1.0"}
+	known := []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "LGPL-3.0-or-later", "MIT", "MPL-2.0",
+		"Unlicense", "0BSD", "CC0-1.0"}
 	rows := 0
 	for line := range strings.Lines(string(raw)) {
 		row := strings.Split(strings.TrimSpace(line), "\t")
@@ -304,10 +318,12 @@ func TestAModuleWithoutItsLicenceIsNotShipped(t *testing.T) {
 		t.Errorf("%+v %v", got, err)
 	}
 	stated := component{path: "example.org/c", version: "v1.0.0", licence: "MIT", dir: t.TempDir()}
-	if err := os.WriteFile(filepath.Join(stated.dir, "c.go"), []byte("// Package c\n//\n// MIT license\n\npackage c\n\nvar x int\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(stated.dir, "c.go"),
+		[]byte("// Package c\n//\n// MIT license\n\npackage c\n\nvar x int\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := licenceFiles([]component{stated}); err != nil || string(got[0].data) != "// Package c\n//\n// MIT license\n" || !strings.HasSuffix(got[0].name, "/STATED") {
+	if got, err := licenceFiles([]component{stated}); err != nil ||
+		string(got[0].data) != "// Package c\n//\n// MIT license\n" || !strings.HasSuffix(got[0].name, "/STATED") {
 		t.Errorf("%+v %v", got, err)
 	}
 	none := component{path: "example.org/b", version: "v1.0.0", licence: unlicensed + " (NOTICE)", dir: t.TempDir()}
@@ -332,7 +348,8 @@ func TestTwoBuildsThatDifferAreTold(t *testing.T) {
 	if n, err := same(make2("a=1", "b=2"), make2("a=1", "b=2")); err != nil || n != 2 {
 		t.Error(n, err)
 	}
-	for _, pair := range [][2]string{{make2("a=1"), make2("a=2")}, {make2("a=1"), make2("a=1", "b=1")}, {make2("a=1", "b=1"), make2("a=1")}, {make2(), make2()}} {
+	for _, pair := range [][2]string{{make2("a=1"), make2("a=2")}, {make2("a=1"), make2("a=1", "b=1")},
+		{make2("a=1", "b=1"), make2("a=1")}, {make2(), make2()}} {
 		if _, err := same(pair[0], pair[1]); err == nil {
 			t.Errorf("%v are the same", pair)
 		}
@@ -361,8 +378,10 @@ func TestTheDocumentNamesEveryFlagAndTarget(t *testing.T) {
 
 // An assembler file that another package's includes is not in the program by its place on this machine.
 func TestTheAssemblerTakesTheModuleCacheOut(t *testing.T) {
-	got := assemblerArgs("/go/pkg/tool/linux_amd64/asm", []string{"-p", "x", "-trimpath", "/m/x=>x@v1", "-o", "x.o"}, "/home/me/go/pkg/mod")
-	if want := []string{"-p", "x", "-trimpath", "/m/x=>x@v1;/home/me/go/pkg/mod=>", "-o", "x.o"}; !slices.Equal(got, want) {
+	got := assemblerArgs("/go/pkg/tool/linux_amd64/asm", []string{"-p", "x", "-trimpath", "/m/x=>x@v1", "-o", "x.o"},
+		"/home/me/go/pkg/mod")
+	if want := []string{"-p", "x", "-trimpath", "/m/x=>x@v1;/home/me/go/pkg/mod=>", "-o", "x.o"}; !slices.Equal(got,
+		want) {
 		t.Errorf("%q", got)
 	}
 	args := []string{"-trimpath", "/m/x=>x@v1", "x.go"}
@@ -383,7 +402,8 @@ func TestTheAssemblerSaysThatItIsAnother(t *testing.T) {
 		}
 		var out, errs bytes.Buffer
 		err = toolexec(t.Context(), []string{strings.TrimSpace(string(path)), "-V=full"}, "/m", &out, &errs)
-		if err != nil || !strings.HasPrefix(out.String(), tool+" version go1.") || strings.HasSuffix(out.String(), " "+toolMark+"\n") != marked {
+		if err != nil || !strings.HasPrefix(out.String(), tool+" version go1.") ||
+			strings.HasSuffix(out.String(), " "+toolMark+"\n") != marked {
 			t.Errorf("%v %q %q", err, &out, &errs)
 		}
 	}

@@ -19,12 +19,13 @@ type source struct {
 	root, revision, version string
 	time                    time.Time
 	goVersion               string
-	modules, cache          string   // the module cache and the cache of builds
-	goEnv                   []string // where Go finds modules and keeps its cache, and nothing else that a person set with go env -w
+	modules, cache          string // the module cache and the cache of builds
+	// where Go finds modules and keeps its cache, and nothing else that a person set with go env -w
+	goEnv []string
 }
 
-// readSource asks git and Go. A checkout with changes is refused unless that is allowed, and so is one without its whole history: the version that Go notes
-// hangs on the tags before it.
+// readSource asks git and Go. A checkout with changes is refused unless that is allowed, and so is one without its
+// whole history: the version that Go notes hangs on the tags before it.
 func readSource(ctx context.Context, root string, o options) (source, error) {
 	s := source{root: root, version: o.version}
 	git := func(args ...string) (string, error) { return output(ctx, root, nil, "git", args...) }
@@ -73,7 +74,8 @@ func readSource(ctx context.Context, root string, o options) (source, error) {
 // settle fixes the settings of Go but for where things are.
 func (s *source) settle(ctx context.Context) error {
 	s.goEnv = []string{"GOENV=off", "GOFLAGS=-mod=readonly", "GOWORK=off"}
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOPRIVATE", "GONOPROXY", "GOSUMDB", "GONOSUMDB", "GOTOOLCHAIN"} {
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOPRIVATE", "GONOPROXY", "GOSUMDB", "GONOSUMDB",
+		"GOTOOLCHAIN"} {
 		value, err := output(ctx, s.root, nil, "go", "env", name)
 		if err != nil {
 			return err
@@ -91,7 +93,8 @@ func (s *source) settle(ctx context.Context) error {
 
 var reVersion = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 
-// versionOf is a version by the rules of Semantic Versioning: the tag itself, what comes behind a tag, or a version before all tags.
+// versionOf is a version by the rules of Semantic Versioning: the tag itself, what comes behind a tag, or a version
+// before all tags.
 func versionOf(described, revision string, at time.Time) string {
 	if described == "" {
 		return "v0.0.0-" + at.UTC().Format("20060102150405") + "-" + revision[:min(12, len(revision))]
@@ -122,7 +125,8 @@ func output(ctx context.Context, dir string, env []string, name string, args ...
 // cleanEnv leaves out what would get into the files: the settings of a person's shell for Go, and those of git.
 func cleanEnv(env []string) []string {
 	drop := []string{
-		"GOFLAGS", "GOEXPERIMENT", "GODEBUG", "GOFIPS140", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOWORK", "CGO_ENABLED", "SOURCE_DATE_EPOCH", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
+		"GOFLAGS", "GOEXPERIMENT", "GODEBUG", "GOFIPS140", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOWORK",
+		"CGO_ENABLED", "SOURCE_DATE_EPOCH", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
 	}
 	return slices.DeleteFunc(slices.Clone(env), func(line string) bool {
 		name, _, _ := strings.Cut(line, "=")

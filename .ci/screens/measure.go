@@ -116,7 +116,8 @@ func (m measuring) keys(ctx context.Context, out io.Writer, cols, rows int) erro
 		return err
 	}
 	defer b.end()
-	fmt.Fprintf(out, "%d×%d: first frame with %d assets after %s\n", cols, rows, manyAssets, first.Round(time.Millisecond))
+	fmt.Fprintf(out, "%d×%d: first frame with %d assets after %s\n", cols, rows, manyAssets,
+		first.Round(time.Millisecond))
 	for _, s := range []struct {
 		name, open string
 		keys       []string
@@ -225,7 +226,8 @@ func (m measuring) whileIdle(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	written, _ := b.Written()
-	fmt.Fprintf(out, "idle for %s: %d bytes, %s of processor time (%.2f %%)\n", m.idle, written-bytes, (after.CPU - before.CPU).Round(time.Millisecond),
+	fmt.Fprintf(out, "idle for %s: %d bytes, %s of processor time (%.2f %%)\n", m.idle, written-bytes,
+		(after.CPU - before.CPU).Round(time.Millisecond),
 		100*float64(after.CPU-before.CPU)/float64(m.idle))
 	return nil
 }
@@ -250,7 +252,8 @@ func (m measuring) scrolling(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		if int(f.Records) >= next {
-			fmt.Fprintf(out, "scrolled through %d records of %d: %.1f MB live, %s so far\n", f.Records, manyRecords, float64(f.Heap)/1e6, time.Since(began).Round(time.Second))
+			fmt.Fprintf(out, "scrolled through %d records of %d: %.1f MB live, %s so far\n", f.Records, manyRecords,
+				float64(f.Heap)/1e6, time.Since(began).Round(time.Second))
 			if next += m.scroll / 10; next > m.scroll {
 				return nil
 			}

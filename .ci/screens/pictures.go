@@ -92,7 +92,8 @@ func (w *walker) walk() {
 	w.sees("Quote lab")
 	w.types("r")
 	if w.err == nil {
-		w.err = w.term.WaitUntil("every variant to be asked", patience, func(screen string) bool { return !strings.Contains(screen, "not asked") })
+		w.err = w.term.WaitUntil("every variant to be asked", patience,
+			func(screen string) bool { return !strings.Contains(screen, "not asked") })
 	}
 	w.picture("lab")
 	w.types("2")
@@ -150,7 +151,8 @@ func (w *walker) reads() {
 			break
 		}
 		w.types(" ")
-		w.err = w.term.WaitUntil("less than "+m, patience, func(screen string) bool { return more.FindString(screen) != m })
+		w.err = w.term.WaitUntil("less than "+m, patience,
+			func(screen string) bool { return more.FindString(screen) != m })
 	}
 	left := regexp.MustCompile(`(?:closes|expires) in (\d+:\d\d)`)
 	for range 2 {

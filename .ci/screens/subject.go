@@ -61,18 +61,21 @@ func subject(ctx context.Context) error {
 	}
 	defer stop()
 	account := api.Account{
-		Type: api.AccountKernelV31, AccountAddress: "0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442", SignerAddress: "0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72",
+		Type: api.AccountKernelV31, AccountAddress: "0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442",
+		SignerAddress: "0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72",
 	}
 	solana := api.Account{Type: api.AccountSolana, AccountAddress: "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"}
 	return tui.Run(ctx, tui.Options{
 		Env: os.Environ(),
 		Context: screen.Context{
-			Profile: "measured", BaseURL: "https://embedded.invalid/api", Catalog: c, Clock: time.Now, Accounts: []api.Account{account, solana},
-			Network: network.Descriptor{Version: 1, ID: "0x" + strings.Repeat("3fa94c01", 8), Kind: network.Embedded},
+			Profile: "measured", BaseURL: "https://embedded.invalid/api", Catalog: c, Clock: time.Now,
+			Accounts: []api.Account{account, solana},
+			Network:  network.Descriptor{Version: 1, ID: "0x" + strings.Repeat("3fa94c01", 8), Kind: network.Embedded},
 		},
 		Services: tui.Services{Balances: s, History: s, More: func(x screen.Context) map[screen.ID]screen.Screen {
 			build := builder.New(x, builder.Deps{
-				Balances: s.Balances, Book: []builder.Contact{{Name: "Payee", Address: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"}},
+				Balances: s.Balances, Book: []builder.Contact{
+					{Name: "Payee", Address: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"}},
 			})
 			return map[screen.ID]screen.Screen{
 				screen.Build:    build,
@@ -101,12 +104,15 @@ func bigCatalog() (*catalog.Catalog, error) {
 	}
 	for n := 1; len(tokens) < manyAssets; n++ {
 		t := assets.Token{
-			AggregatedAssetID: fmt.Sprintf("ob:token%d", n), Symbol: fmt.Sprintf("TOK%d", n), Name: fmt.Sprintf("Token number %d", n), Decimals: 18,
+			AggregatedAssetID: fmt.Sprintf("ob:token%d", n), Symbol: fmt.Sprintf("TOK%d", n),
+			Name: fmt.Sprintf("Token number %d", n), Decimals: 18,
 			PriceMicroUSD: strconv.Itoa(10_000 + n*7919),
 		}
 		for i, chain := range []int{1, 10, 8453, 42161} {
 			t.AggregatedEntities = append(t.AggregatedEntities, assets.Entity{
-				AssetType: fmt.Sprintf("eip155:%d/erc20:%s", chain, common.BigToAddress(big.NewInt(int64(n*16+i+1<<20))).Hex()), Symbol: t.Symbol, Name: t.Name, Decimals: 18,
+				AssetType: fmt.Sprintf("eip155:%d/erc20:%s", chain,
+					common.BigToAddress(big.NewInt(int64(n*16+i+1<<20))).Hex()), Symbol: t.Symbol, Name: t.Name,
+				Decimals: 18,
 			})
 		}
 		tokens = append(tokens, t)
@@ -128,7 +134,8 @@ func (s *source) Balances(context.Context) (api.AggregatedBalance, error) {
 		agg := api.AggregateBalance{AggregatedAssetID: string(a.ID)}
 		sum := new(big.Int)
 		for i, e := range a.Entities {
-			have := new(big.Int).Mul(big.NewInt(int64(1+n*31+i*7)), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(0, e.Decimals-1))), nil))
+			have := new(big.Int).Mul(big.NewInt(int64(1+n*31+i*7)),
+				new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(0, e.Decimals-1))), nil))
 			part := api.AssetBalance{AssetType: e.Asset.String(), Balance: have.String()}
 			if a.PriceMicroUSD != nil {
 				part.FiatValue = api.Micro(amount.Value(have, e.Decimals, a.PriceMicroUSD))
@@ -173,7 +180,8 @@ func (s *source) traffic(ctx context.Context) *httplog.Log {
 	log := httplog.NewLog(time.Now)
 	way := log.Wrap(answers{s})
 	for range 500 {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://embedded.invalid/api/v3/status/get-tx-history?limit=2", nil)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet,
+			"https://embedded.invalid/api/v3/status/get-tx-history?limit=2", nil)
 		if err != nil {
 			return log
 		}
@@ -195,7 +203,8 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	body, err := api.Encode(page)
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body.Raw())), Request: r}, err
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{},
+		Body: io.NopCloser(bytes.NewReader(body.Raw())), Request: r}, err
 }
 
 // record is the i-th youngest record.
@@ -210,12 +219,15 @@ func record(i int) api.HistoryRecord {
 		User:        "0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442",
 		OriginToken: api.OriginToken{AggregatedAssetID: "ob:usdc", Amount: units, AssetType: []string{usdcOptimism}},
 		DestinationToken: api.DestinationToken{
-			AggregatedAssetID: "ob:usdc", Amount: units, AssetType: usdcBase, FiatValue: amount.USD2(big.NewInt(int64(225_500_000 + i))),
+			AggregatedAssetID: "ob:usdc", Amount: units, AssetType: usdcBase,
+			FiatValue: amount.USD2(big.NewInt(int64(225_500_000 + i))),
 		},
-		Timestamp: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Duration(i) * 3 * time.Minute).Format(time.RFC3339),
+		Timestamp: time.Date(2026, 1, 1, 0, 0, 0, 0,
+			time.UTC).Add(-time.Duration(i) * 3 * time.Minute).Format(time.RFC3339),
 	}
 	for chain, n := range map[string]int{"eip155:10": 0, "eip155:8453": 1} {
-		op := api.OperationRef{Hash: fmt.Sprintf("0x%064x", i*2+n+1<<30), Chain: chain, ExplorerURL: "https://embedded.invalid/explorer"}
+		op := api.OperationRef{Hash: fmt.Sprintf("0x%064x", i*2+n+1<<30), Chain: chain,
+			ExplorerURL: "https://embedded.invalid/explorer"}
 		if n == 0 {
 			r.OriginChainOperations = append(r.OriginChainOperations, op)
 		} else {

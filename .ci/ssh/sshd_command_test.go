@@ -17,7 +17,9 @@ func callOf(t testing.TB, more ...string) []string {
 	t.Helper()
 	demo, err := assets.DemoKey()
 	must(t, err)
-	return append([]string{"coffer", "call", "--chain", "base", "--to", "usdc", "--function", `"transfer(address to, uint256 amount)"`, "--arg", demo.AddressBook[0].Address, "--arg", `"430.5 USDC"`}, more...)
+	return append([]string{"coffer", "call", "--chain", "base", "--to", "usdc", "--function",
+		`"transfer(address to, uint256 amount)"`, "--arg", demo.AddressBook[0].Address, "--arg", `"430.5 USDC"`},
+		more...)
 }
 
 // TH-Z2, K1: commands over SSH without a terminal ask nothing: data, findings and exit codes arrive as they are,
@@ -27,7 +29,8 @@ func TestSSHCommandsWithoutATerminal(t *testing.T) {
 	h := newHost(t, hostOptions{})
 	out, errs, code := h.runs("", "coffer", "balances", "--json")
 	var b struct{ TotalBalance, BalanceByAggregatedAsset any }
-	if err := json.Unmarshal([]byte(out), &b); code != 0 || err != nil || errs != "" || b.BalanceByAggregatedAsset == nil {
+	if err := json.Unmarshal([]byte(out), &b); code != 0 || err != nil || errs != "" ||
+		b.BalanceByAggregatedAsset == nil {
 		t.Errorf("code %d: %v %s%s", code, err, out, errs)
 	}
 	for _, c := range []struct {
@@ -42,23 +45,27 @@ func TestSSHCommandsWithoutATerminal(t *testing.T) {
 		{[]string{"coffer", "balances", "--nothing"}, 2, "unknown flag"},
 	} {
 		out, errs, code := h.runs("", c.command...)
-		if code != c.code || !strings.Contains(strings.ToLower(errs), strings.ToLower(c.says)) || out != "" || strings.ContainsRune(errs, '\x1b') {
+		if code != c.code || !strings.Contains(strings.ToLower(errs), strings.ToLower(c.says)) || out != "" ||
+			strings.ContainsRune(errs, '\x1b') {
 			t.Errorf("%v: code %d, expected %d with %q: %s%s", c.command, code, c.code, c.says, out, errs)
 		}
 	}
-	if out, errs, code := h.runs("", "coffer", "status", "0x"+strings.Repeat("9f", 32)); code != 6 || !strings.Contains(out, "unknown") || !strings.Contains(errs, "does not know this quote") {
+	if out, errs, code := h.runs("", "coffer", "status", "0x"+strings.Repeat("9f", 32)); code != 6 ||
+		!strings.Contains(out, "unknown") || !strings.Contains(errs, "does not know this quote") {
 		t.Errorf("code %d: %s%s", code, out, errs)
 	}
 	if out, errs, code := h.runs("", callOf(t, "--dry-run")...); code != 0 || !strings.Contains(out, "430.5 USDC") {
 		t.Errorf("code %d: %s%s", code, out, errs)
 	}
-	if out, errs, code := h.runs("", callOf(t, "--yes", "--accept", "V4,Q11", "--json")...); code != 0 || !strings.Contains(out, `"COMPLETED"`) {
+	if out, errs, code := h.runs("", callOf(t, "--yes", "--accept", "V4,Q11", "--json")...); code != 0 ||
+		!strings.Contains(out, `"COMPLETED"`) {
 		t.Errorf("code %d: %s%s", code, out, errs)
 	}
 }
 
-// TH-K1: keys in a file stay locked over SSH unless the passphrase comes through the connection on a descriptor; a wrong one, or none, is a matter of access, and
-// nobody is asked. A command whose connection is gone goes on to its end, and sends nothing twice.
+// TH-K1: keys in a file stay locked over SSH unless the passphrase comes through the connection on a descriptor; a
+// wrong one, or none, is a matter of access, and nobody is asked. A command whose connection is gone goes on to its
+// end, and sends nothing twice.
 func TestSSHKeysOfAFileWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, hostOptions{})
@@ -73,11 +80,13 @@ func TestSSHKeysOfAFileWithoutATerminal(t *testing.T) {
 			t.Errorf("%q: code %d: %s%s", input, code, out, errs)
 		}
 	}
-	if out, errs, code := h.runs(passphrase+"\n", callOf(t, "--yes", "--accept", "V4,Q11", "--json", "--passphrase-fd", "0")...); code != 0 || !strings.Contains(out, `"COMPLETED"`) {
+	if out, errs, code := h.runs(passphrase+"\n", callOf(t, "--yes", "--accept", "V4,Q11", "--json", "--passphrase-fd",
+		"0")...); code != 0 || !strings.Contains(out, `"COMPLETED"`) {
 		t.Errorf("code %d: %s%s", code, out, errs)
 	}
 	held := b.holds(pathExecute)
-	cmd := h.client("xterm-256color", nil, callOf(t, "--yes", "--accept", "V4,Q11", "--json", "--passphrase-fd", "0")...)
+	cmd := h.client("xterm-256color", nil, callOf(t, "--yes", "--accept", "V4,Q11", "--json", "--passphrase-fd",
+		"0")...)
 	cmd.Stdin = strings.NewReader(passphrase + "\n")
 	must(t, cmd.Start())
 	<-held
@@ -95,7 +104,8 @@ func TestSSHKeysOfAFileWithoutATerminal(t *testing.T) {
 	h.keepsNo(passphrase, keyText, apiKey)
 }
 
-// An interrupt reaches the program through the terminal of ssh, in a command, in a question and in the dashboard, and its exit code comes back.
+// An interrupt reaches the program through the terminal of ssh, in a command, in a question and in the dashboard, and
+// its exit code comes back.
 func TestSSHAnInterruptReachesTheProgram(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, hostOptions{})
@@ -103,7 +113,8 @@ func TestSSHAnInterruptReachesTheProgram(t *testing.T) {
 	ended := func(p person, want int) {
 		t.Helper()
 		var exit *exec.ExitError
-		if err := p.ends(); want == 0 && err != nil || want != 0 && (!errors.As(err, &exit) || exit.ExitCode() != want) {
+		if err := p.ends(); want == 0 && err != nil || want != 0 &&
+			(!errors.As(err, &exit) || exit.ExitCode() != want) {
 			t.Errorf("%v, expected exit code %d\n%s", err, want, p.term.Screen())
 		}
 		h.nothingRuns()

@@ -21,7 +21,8 @@ var (
 	reID      = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
 )
 
-// copied lists what was sent to the clipboard of the terminal, in order. A program that asks for the clipboard fails the test (TH-R2).
+// copied lists what was sent to the clipboard of the terminal, in order. A program that asks for the clipboard fails
+// the test (TH-R2).
 func (p person) copied() (texts []string) {
 	p.Helper()
 	raw := string(p.term.Raw())
@@ -60,7 +61,8 @@ func (p person) copies() (all []string) {
 		p.types(c.keys)
 		p.sees(c.here)
 		p.types(c.copy)
-		(&host{TB: p}).comes("the copy at the terminal", func() bool { return len(reOSC52.FindAll(p.term.Raw(), -1)) > i })
+		(&host{TB: p}).comes("the copy at the terminal",
+			func() bool { return len(reOSC52.FindAll(p.term.Raw(), -1)) > i })
 		p.sees("sent to the terminal's clipboard: " + c.says)
 		p.settles()
 		if c.here == "Receive" {
@@ -74,7 +76,8 @@ func (p person) copies() (all []string) {
 	return all
 }
 
-// TH-R2: what a person copies over SSH is sent to the terminal that they sit at, also when it calls itself tmux; nothing else is, and no clipboard is read.
+// TH-R2: what a person copies over SSH is sent to the terminal that they sit at, also when it calls itself tmux;
+// nothing else is, and no clipboard is read.
 func TestSSHR2ACopyArrivesAtThePersonsTerminal(t *testing.T) {
 	for _, term := range []string{"xterm-256color", "tmux-256color"} {
 		t.Run(term, func(t *testing.T) {
@@ -84,7 +87,8 @@ func TestSSHR2ACopyArrivesAtThePersonsTerminal(t *testing.T) {
 			all := p.copies()
 			p.leaves()
 			out, _, _ := h.runs("", "coffer", "balances", "--json")
-			if address := strings.ToLower(all[0]); all[0] != all[1] || !strings.Contains(strings.ToLower(out), address) {
+			if address := strings.ToLower(all[0]); all[0] != all[1] ||
+				!strings.Contains(strings.ToLower(out), address) {
 				t.Errorf("%s is not the account of\n%s", address, out)
 			}
 		})
@@ -130,19 +134,22 @@ func TestSSHR2TheSettingTurnsCopiesOff(t *testing.T) {
 	if first, second := p.copied(), again.copied(); len(first)+len(second) != 0 {
 		t.Errorf("copied %q, %q", first, second)
 	}
-	if text, err := os.ReadFile(filepath.Join(h.home, "config", "coffer", "config.toml")); err != nil || !strings.Contains(string(text), "clipboard = false") {
+	if text, err := os.ReadFile(filepath.Join(h.home, "config", "coffer", "config.toml")); err != nil ||
+		!strings.Contains(string(text), "clipboard = false") {
 		t.Errorf("%s, %v", text, err)
 	}
 }
 
-// TH-R2: through a real tmux on either side of the connection, with set-clipboard on, a copy still arrives at the terminal of the person.
+// TH-R2: through a real tmux on either side of the connection, with set-clipboard on, a copy still arrives at the
+// terminal of the person.
 func TestSSHR2ACopyPassesTmuxOnEitherSide(t *testing.T) {
 	for _, side := range []string{"here", "there"} {
 		t.Run(side, func(t *testing.T) {
 			t.Parallel()
 			h := newHost(t, hostOptions{})
 			conf := h.under("tmux.conf")
-			must(t, os.WriteFile(conf, []byte("set -g set-clipboard on\nset -g status off\nset -g default-terminal tmux-256color\nset -g exit-empty on\n"), 0o600))
+			must(t, os.WriteFile(conf, []byte("set -g set-clipboard on\nset -g status off\nset -g default-terminal "+
+				"tmux-256color\nset -g exit-empty on\n"), 0o600))
 			tmux := []string{"tmux", "-S", h.under("t"), "-f", conf, "new-session"}
 			t.Cleanup(func() { _ = exec.Command("tmux", "-S", h.under("t"), "kill-server").Run() })
 			var p person

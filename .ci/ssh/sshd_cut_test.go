@@ -9,18 +9,21 @@ import (
 	"testing"
 )
 
-// Whoever is cut off from the host while an operation executes finds it again: the program ends with its keys, whatever the way in which the connection went; after
-// the next login the operation is found and carried to its end, and the service got exactly one execute. Nothing of the passphrase, the key and the API key is
-// in a file, and no process is left.
+// Whoever is cut off from the host while an operation executes finds it again: the program ends with its keys, whatever
+// the way in which the connection went; after the next login the operation is found and carried to its end, and the
+// service got exactly one execute. Nothing of the passphrase, the key and the API key is in a file, and no process is
+// left.
 func TestSSHAConnectionThatEndsDuringExecute(t *testing.T) {
 	for name, c := range map[string]struct {
 		command []string // nil: the login shell, in which the program is started
 		cut     func(h *host, p person)
 	}{
-		"ssh is killed":               {[]string{"coffer"}, func(_ *host, p person) { must(p, p.term.Process().Kill()) }},
-		"ssh is killed, in a shell":   {nil, func(_ *host, p person) { must(p, p.term.Process().Kill()) }},
-		"the person hangs up":         {[]string{"coffer"}, func(_ *host, p person) { p.types("\r~.") }},
-		"the window is closed":        {[]string{"coffer"}, func(_ *host, p person) { must(p, p.term.Process().Signal(syscall.SIGHUP)) }},
+		"ssh is killed": {[]string{"coffer"},
+			func(_ *host, p person) { must(p, p.term.Process().Kill()) }},
+		"ssh is killed, in a shell": {nil, func(_ *host, p person) { must(p, p.term.Process().Kill()) }},
+		"the person hangs up":       {[]string{"coffer"}, func(_ *host, p person) { p.types("\r~.") }},
+		"the window is closed": {[]string{"coffer"},
+			func(_ *host, p person) { must(p, p.term.Process().Signal(syscall.SIGHUP)) }},
 		"the network resets it":       {[]string{"coffer"}, func(h *host, _ person) { h.link.breaks() }},
 		"the network goes in silence": {[]string{"coffer"}, func(h *host, _ person) { h.link.freezes() }},
 	} {

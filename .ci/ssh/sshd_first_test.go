@@ -29,7 +29,8 @@ func TestSSHTheFirstStartNeedsNoKeyNoKeyringAndNoBus(t *testing.T) {
 		}
 		return err
 	}))
-	if files := strings.Join(made, " "); !strings.Contains(files, "/data/coffer/demo/") || strings.Contains(files, "keys") || strings.Contains(files, "vault") {
+	if files := strings.Join(made, " "); !strings.Contains(files, "/data/coffer/demo/") ||
+		strings.Contains(files, "keys") || strings.Contains(files, "vault") {
 		t.Errorf("the demo left %s", files)
 	}
 }

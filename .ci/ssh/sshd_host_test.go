@@ -1,7 +1,8 @@
 //go:build linux
 
-// Package sshci logs in to the program over SSH: the real sshd with the program behind it (files sshd_*), and `coffer serve --ssh` (files team_*), both on loopback and
-// with the real ssh client in a pseudo-terminal. What is waited for is what the terminal shows. Run it with .ci/ssh/run.
+// Package sshci logs in to the program over SSH: the real sshd with the program behind it (files sshd_*), and `coffer
+// serve --ssh` (files team_*), both on loopback and with the real ssh client in a pseudo-terminal. What is waited for
+// is what the terminal shows. Run it with .ci/ssh/run.
 //
 // Sources: TH-Z2, R2, K1, K6, K7; docs/ssh.md.
 package sshci
@@ -35,7 +36,8 @@ const limit = 90 * time.Second
 var program string
 
 func TestMain(m *testing.M) {
-	// Under nohup a hang-up is ignored, and whatever starts here would inherit that; a signal that is caught is handed on as it is by default.
+	// Under nohup a hang-up is ignored, and whatever starts here would inherit that; a signal that is caught is handed
+	// on as it is by default.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	os.Exit(func() int {
 		if program = os.Getenv("COFFER_BIN"); program == "" {
@@ -57,16 +59,19 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// guards are programs that ask a person on a desktop, start something that does, or reach for the clipboard of the host. None of them may ever be started.
+// guards are programs that ask a person on a desktop, start something that does, or reach for the clipboard of the
+// host. None of them may ever be started.
 func guards() []string {
 	return []string{
-		"dbus-launch", "dbus-daemon", "dbus-run-session", "gnome-keyring-daemon", "secret-tool", "kwalletd6", "ksecretd", "pinentry", "pinentry-curses", "pinentry-gtk-2",
-		"pinentry-gnome3", "pinentry-qt", "gpg-agent", "ssh-askpass", "zenity", "kdialog", "xmessage", "xdg-open", "xclip", "xsel", "wl-copy", "wl-paste", "pbcopy",
+		"dbus-launch", "dbus-daemon", "dbus-run-session", "gnome-keyring-daemon", "secret-tool", "kwalletd6",
+		"ksecretd", "pinentry", "pinentry-curses", "pinentry-gtk-2",
+		"pinentry-gnome3", "pinentry-qt", "gpg-agent", "ssh-askpass", "zenity", "kdialog", "xmessage", "xdg-open",
+		"xclip", "xsel", "wl-copy", "wl-paste", "pbcopy",
 	}
 }
 
-// host is a computer to log in to: a real sshd on loopback, with a home directory and programs of its own. Whoever logs in finds `coffer` in the path, behind
-// programs that note that they were started.
+// host is a computer to log in to: a real sshd on loopback, with a home directory and programs of its own. Whoever logs
+// in finds `coffer` in the path, behind programs that note that they were started.
 type host struct {
 	testing.TB
 	root string // of everything below
@@ -86,7 +91,8 @@ type hostOptions struct {
 	NoBus  bool // no address of a message bus in the environment
 }
 
-// newHost starts sshd. When the test ends there must be no process of the program, no guard may have been started, and nobody may have come to the message bus.
+// newHost starts sshd. When the test ends there must be no process of the program, no guard may have been started, and
+// nobody may have come to the message bus.
 func newHost(t testing.TB, o hostOptions) *host {
 	t.Helper()
 	h := &host{TB: t, root: t.TempDir()}
@@ -95,12 +101,15 @@ func newHost(t testing.TB, o hostOptions) *host {
 		must(t, os.MkdirAll(d, 0o700))
 	}
 	must(t, os.Symlink(program, h.path))
-	must(t, os.WriteFile(h.under("bin", "coffer"), []byte("#!/bin/sh\nexec '"+h.path+"' \"$@\"\n"), 0o700)) // so that it is found among the processes
+	// so that it is found among the processes
+	must(t, os.WriteFile(h.under("bin", "coffer"), []byte("#!/bin/sh\nexec '"+h.path+"' \"$@\"\n"), 0o700))
 	for _, name := range guards() {
-		must(t, os.WriteFile(h.under("guards", name), []byte("#!/bin/sh\necho \"$0 $*\" >>'"+h.under("called")+"'\nexit 1\n"), 0o700))
+		must(t, os.WriteFile(h.under("guards", name),
+			[]byte("#!/bin/sh\necho \"$0 $*\" >>'"+h.under("called")+"'\nexit 1\n"), 0o700))
 	}
 	env := []string{
-		"HOME=" + h.home, "XDG_CONFIG_HOME=" + h.home + "/config", "XDG_DATA_HOME=" + h.home + "/data", "XDG_STATE_HOME=" + h.home + "/state",
+		"HOME=" + h.home, "XDG_CONFIG_HOME=" + h.home + "/config", "XDG_DATA_HOME=" + h.home + "/data",
+		"XDG_STATE_HOME=" + h.home + "/state",
 		"PATH=" + h.under("guards") + ":" + h.under("bin") + ":/usr/local/bin:/usr/bin:/bin", "DISPLAY=localhost:10.0",
 	}
 	if !o.NoBus && !slices.ContainsFunc(o.Env, func(s string) bool { return strings.HasPrefix(s, "DBUS_") }) {
@@ -143,7 +152,8 @@ func (h *host) bus() string {
 func (h *host) keys() {
 	h.Helper()
 	for _, name := range []string{"host_key", "client/id"} {
-		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", h.under(name)).CombinedOutput(); err != nil {
+		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f",
+			h.under(name)).CombinedOutput(); err != nil {
 			h.Fatalf("ssh-keygen: %v\n%s", err, out)
 		}
 	}
@@ -175,8 +185,10 @@ func (h *host) listens(env, config []string) bool {
 		quoted[i] = strconv.Quote(e)
 	}
 	lines := append([]string{
-		"ListenAddress 127.0.0.1", "Port " + port, "HostKey " + h.under("host_key"), "PidFile " + h.under("sshd.pid"), "AuthorizedKeysFile " + h.under("client", "id.pub"),
-		"UsePAM no", "StrictModes no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin prohibit-password", "PrintMotd no", "PrintLastLog no",
+		"ListenAddress 127.0.0.1", "Port " + port, "HostKey " + h.under("host_key"), "PidFile " + h.under("sshd.pid"),
+		"AuthorizedKeysFile " + h.under("client", "id.pub"),
+		"UsePAM no", "StrictModes no", "PasswordAuthentication no", "KbdInteractiveAuthentication no",
+		"PermitRootLogin prohibit-password", "PrintMotd no", "PrintLastLog no",
 		"AcceptEnv LANG LC_* NO_COLOR", "SetEnv " + strings.Join(quoted, " "), // what Debian accepts, and NO_COLOR
 	}, config...)
 	must(h, os.WriteFile(h.under("sshd_config"), []byte(strings.Join(lines, "\n")+"\n"), 0o600))
@@ -232,18 +244,22 @@ func (h *host) said() string {
 	return strings.Join(h.log, "\n")
 }
 
-// client is the command of a person elsewhere: the real ssh with a configuration that has this host only. args go before the host's name, command behind it.
+// client is the command of a person elsewhere: the real ssh with a configuration that has this host only. args go
+// before the host's name, command behind it.
 func (h *host) client(term string, args []string, command ...string) *exec.Cmd {
 	h.Helper()
 	me, err := user.Current()
 	must(h, err)
 	name, port, _ := net.SplitHostPort(h.link.addr)
 	config := []string{
-		"Host host", "HostName " + name, "Port " + port, "User " + me.Username, "HostKeyAlias coffer-host", "IdentityFile " + h.under("client", "id"), "IdentitiesOnly yes", "IdentityAgent none",
-		"UserKnownHostsFile " + h.under("client", "known_hosts"), "GlobalKnownHostsFile none", "StrictHostKeyChecking yes", "BatchMode yes", "LogLevel ERROR", "SendEnv LANG LC_* NO_COLOR",
+		"Host host", "HostName " + name, "Port " + port, "User " + me.Username, "HostKeyAlias coffer-host",
+		"IdentityFile " + h.under("client", "id"), "IdentitiesOnly yes", "IdentityAgent none",
+		"UserKnownHostsFile " + h.under("client", "known_hosts"), "GlobalKnownHostsFile none",
+		"StrictHostKeyChecking yes", "BatchMode yes", "LogLevel ERROR", "SendEnv LANG LC_* NO_COLOR",
 	}
 	must(h, os.WriteFile(h.under("client", "config"), []byte(strings.Join(config, "\n")+"\n"), 0o600))
-	cmd := exec.CommandContext(context.Background(), "ssh", slices.Concat([]string{"-F", h.under("client", "config")}, args, []string{"host"}, command)...)
+	cmd := exec.CommandContext(context.Background(), "ssh",
+		slices.Concat([]string{"-F", h.under("client", "config")}, args, []string{"host"}, command)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.under("client"), "TERM=" + term}
 	return cmd
 }

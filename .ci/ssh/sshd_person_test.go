@@ -69,7 +69,8 @@ func (p person) leaves() {
 	}
 }
 
-// reads scrolls to the end of a review, then lets its countdown move twice: the first moments of a screen confirm nothing.
+// reads scrolls to the end of a review, then lets its countdown move twice: the first moments of a screen confirm
+// nothing.
 func (p person) reads(countdown string) {
 	p.Helper()
 	for more := regexp.MustCompile(`(\d+) more lines? below`); ; {

@@ -66,7 +66,8 @@ func TestSSHZ2TheSetUp(t *testing.T) {
 	d, err := network.Decode(raw)
 	must(t, err)
 	ca := filepath.Join(h.home, "between.pem")
-	must(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.server.Certificate().Raw}), 0o600))
+	must(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.server.Certificate().Raw}),
+		0o600))
 
 	p := h.opens(at{Cols: 120, Rows: 40}, "coffer", "setup")
 	p.sees("coffer set-up", "step 1 of 7")

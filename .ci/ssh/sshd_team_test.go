@@ -38,7 +38,8 @@ const (
 	pathCall    = "/v3/quote/call-quote"
 )
 
-// between stands between a wallet and a real service in another process. It notes which requests reached the service, and can hold the answer of one back.
+// between stands between a wallet and a real service in another process. It notes which requests reached the service,
+// and can hold the answer of one back.
 type between struct {
 	server *httptest.Server
 
@@ -52,7 +53,8 @@ type between struct {
 // newBetween starts `coffer serve` with more flags, and stands in front of it.
 func newBetween(t testing.TB, dir string, more ...string) (b *between, apiKey, networkFile string) {
 	t.Helper()
-	cmd := exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "service"), "--json"}, more...)...)
+	cmd := exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--data",
+		filepath.Join(dir, "service"), "--json"}, more...)...)
 	cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
 	var logs bytes.Buffer
 	cmd.Stderr = &logs
@@ -73,9 +75,13 @@ func newBetween(t testing.TB, dir string, more ...string) (b *between, apiKey, n
 	must(t, err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca)
-	service := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
+	service := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots,
+		MinVersion: tls.VersionTLS12}}}
 	b = &between{}
-	b.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { b.serve(w, r, base, service) }))
+	b.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		b.serve(w, r, base, service)
+	}))
 	t.Cleanup(func() { b.goesOn(); b.server.Close() })
 	return b, at.APIKey, at.NetworkFile
 }
@@ -158,13 +164,17 @@ func (h *host) team(serve ...string) (b *between, apiKey string) {
 	d, err := network.Decode(raw)
 	must(h, err)
 	ca := filepath.Join(h.home, "between.pem")
-	must(h, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.server.Certificate().Raw}), 0o600))
+	must(h, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.server.Certificate().Raw}),
+		0o600))
 	own := filepath.Join(h.home, "network.json")
 	must(h, os.WriteFile(own, raw, 0o600))
-	h.configures(fmt.Sprintf("version = 1\ndefault = \"team\"\n[profiles.team]\nkind = \"lab\"\nbase_url = %q\nca_file = %q\nnetwork_file = %q\nnetwork_id = %q\nvault = \"file\"\n"+
-		"[[profiles.team.accounts]]\ntype = \"kernel-v3.1-ecdsa\"\nsigner_address = %q\n", b.server.URL+"/api", ca, own, d.ID, keyAddress))
+	h.configures(fmt.Sprintf("version = 1\ndefault = \"team\"\n[profiles.team]\nkind = \"lab\"\nbase_url = "+
+		"%q\nca_file = %q\nnetwork_file = %q\nnetwork_id = %q\nvault = \"file\"\n"+
+		"[[profiles.team.accounts]]\ntype = \"kernel-v3.1-ecdsa\"\nsigner_address = %q\n", b.server.URL+"/api", ca, own,
+		d.ID, keyAddress))
 	h.setsUp("Passphrase of profile team")
-	if p := h.opens(at{Cols: 160, Rows: 40}, "coffer", "keys", "api-key", "set"); p.answers("Passphrase of profile team", passphrase, "API key", apiKey) != nil {
+	if p := h.opens(at{Cols: 160, Rows: 40}, "coffer", "keys", "api-key",
+		"set"); p.answers("Passphrase of profile team", passphrase, "API key", apiKey) != nil {
 		h.Fatalf("the API key:\n%s", p.term.Screen())
 	}
 	return b, apiKey
@@ -182,7 +192,8 @@ func (h *host) setsUp(question string) {
 	h.Helper()
 	for _, c := range []struct{ command, answers []string }{
 		{[]string{"coffer", "keys", "init"}, []string{"New passphrase", passphrase, "once more", passphrase}},
-		{[]string{"coffer", "keys", "import", "--label", "main"}, []string{question, passphrase, "Key or mnemonic (not shown)", keyText}},
+		{[]string{"coffer", "keys", "import", "--label", "main"},
+			[]string{question, passphrase, "Key or mnemonic (not shown)", keyText}},
 	} {
 		p := h.opens(at{Cols: 160, Rows: 40}, c.command...)
 		if err := p.answers(c.answers...); err != nil {

@@ -11,7 +11,8 @@ import (
 )
 
 var (
-	reColour     = regexp.MustCompile(`\x1b\[(?:[0-9;:]*;)?(?:3[0-79]|4[0-79]|9[0-7]|10[0-7]|[34]8[;:][0-9;:]+)(?:;[0-9;:]*)?m`)
+	reColour = regexp.MustCompile(
+		`\x1b\[(?:[0-9;:]*;)?(?:3[0-79]|4[0-79]|9[0-7]|10[0-7]|[34]8[;:][0-9;:]+)(?:;[0-9;:]*)?m`)
 	re256        = regexp.MustCompile(`\x1b\[[0-9;:]*[34]8[;:]5[;:]`)
 	reTrueColour = regexp.MustCompile(`\x1b\[[0-9;:]*[34]8[;:]2[;:]`)
 )
@@ -29,7 +30,8 @@ func (l look) whole(screen string) bool {
 	if l.ascii {
 		rule = strings.Repeat("-", l.cols)
 	}
-	return len(lines) == l.rows && strings.TrimRight(lines[2], " ") == rule && strings.TrimRight(lines[l.rows-2], " ") == rule && strings.Contains(lines[l.rows-1], "sort")
+	return len(lines) == l.rows && strings.TrimRight(lines[2], " ") == rule &&
+		strings.TrimRight(lines[l.rows-2], " ") == rule && strings.Contains(lines[l.rows-1], "sort")
 }
 
 // checks compares the screen of balances with how it has to look.
@@ -39,7 +41,8 @@ func (p person) checks(l look) {
 	p.settles()
 	screen := p.term.Screen()
 	lines := strings.Split(screen, "\n")
-	if first := lines[0]; !strings.HasPrefix(first, " coffer  EMBEDDED  demo") || !strings.Contains(first, "$") || !strings.Contains(lines[1], "1 Balances") {
+	if first := lines[0]; !strings.HasPrefix(first, " coffer  EMBEDDED  demo") || !strings.Contains(first, "$") ||
+		!strings.Contains(lines[1], "1 Balances") {
 		p.Errorf("it begins with\n%s\n%s", first, lines[1])
 	}
 	for i, line := range lines {
@@ -47,17 +50,20 @@ func (p person) checks(l look) {
 			p.Errorf("line %d has %d cells", i+1, w)
 		}
 	}
-	if other := strings.IndexFunc(screen, func(r rune) bool { return r > 126 || r < 32 && r != '\n' }); l.ascii && other >= 0 {
+	if other := strings.IndexFunc(screen, func(r rune) bool { return r > 126 || r < 32 && r != '\n' }); l.ascii &&
+		other >= 0 {
 		p.Errorf("not ASCII: %q\n%s", screen[other:min(len(screen), other+8)], screen)
 	}
 	raw := p.term.Raw()
-	if any, many, all := reColour.Match(raw), re256.Match(raw), reTrueColour.Match(raw); any != (l.colours > 0) || many != (l.colours == 256) || all {
+	if any, many, all := reColour.Match(raw), re256.Match(raw), reTrueColour.Match(raw); any != (l.colours > 0) ||
+		many != (l.colours == 256) || all {
 		p.Errorf("colours %v, 256 colours %v, true colour %v; expected %d", any, many, all, l.colours)
 	}
 }
 
-// Z2: whatever the terminal calls itself, and with what ssh hands over of the person's environment, the first frame is right, and so it is after each change of the
-// size. COLORTERM never arrives, so 256 colours are the most there is; without a locale the terminal is taken to speak UTF-8.
+// Z2: whatever the terminal calls itself, and with what ssh hands over of the person's environment, the first frame is
+// right, and so it is after each change of the size. COLORTERM never arrives, so 256 colours are the most there is;
+// without a locale the terminal is taken to speak UTF-8.
 func TestSSHTheFirstFrameIsRightOnEveryTerminal(t *testing.T) {
 	for _, term := range []struct {
 		name    string
@@ -67,8 +73,10 @@ func TestSSHTheFirstFrameIsRightOnEveryTerminal(t *testing.T) {
 			env       []string
 			ascii, no bool
 		}{
-			"plain": {}, "NO_COLOR": {env: []string{"NO_COLOR=1"}, no: true}, "LANG=C": {env: []string{"LANG=C"}, ascii: true},
-			"NO_COLOR and LANG=C": {env: []string{"NO_COLOR=1", "LANG=C"}, ascii: true, no: true}, "UTF-8": {env: []string{"LANG=C.UTF-8", "COLORTERM=truecolor"}},
+			"plain": {}, "NO_COLOR": {env: []string{"NO_COLOR=1"}, no: true},
+			"LANG=C":              {env: []string{"LANG=C"}, ascii: true},
+			"NO_COLOR and LANG=C": {env: []string{"NO_COLOR=1", "LANG=C"}, ascii: true, no: true},
+			"UTF-8":               {env: []string{"LANG=C.UTF-8", "COLORTERM=truecolor"}},
 		} {
 			t.Run(term.name+" "+name, func(t *testing.T) {
 				t.Parallel()

@@ -19,19 +19,24 @@ import (
 func TestSSHZ2AnEncryptedFileIsSetUpAndUnlocked(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, hostOptions{})
-	if _, errs, code := h.runs("", "coffer", "profile", "add", "mine", "--kind", "embedded", "--vault", "file"); code != 0 {
+	if _, errs, code := h.runs("", "coffer", "profile", "add", "mine", "--kind", "embedded", "--vault",
+		"file"); code != 0 {
 		t.Fatalf("code %d: %s", code, errs)
 	}
 	h.setsUp("Passphrase of profile mine")
 	list := h.opens(at{Cols: 160, Rows: 40}, "coffer", "keys", "list")
-	if err := list.answers("Passphrase of profile mine", passphrase); err != nil || !strings.Contains(strings.ToLower(list.term.Screen()), strings.ToLower(keyAddress)) {
+	if err := list.answers("Passphrase of profile mine", passphrase); err != nil ||
+		!strings.Contains(strings.ToLower(list.term.Screen()), strings.ToLower(keyAddress)) {
 		t.Errorf("%v\n%s", err, list.term.Screen())
 	}
 	wrong := h.opens(at{Cols: 160, Rows: 40}, "coffer", "keys", "list")
-	if err := wrong.answers("Passphrase", "not this one", "Passphrase", "nor this", "Passphrase", "nor that one"); err == nil || err.Error() != "exit status 3" || !strings.Contains(wrong.term.Screen(), "wrong passphrase") {
+	if err := wrong.answers("Passphrase", "not this one", "Passphrase", "nor this", "Passphrase",
+		"nor that one"); err == nil || err.Error() != "exit status 3" ||
+		!strings.Contains(wrong.term.Screen(), "wrong passphrase") {
 		t.Errorf("%v\n%s", err, wrong.term.Screen())
 	}
-	if out, errs, code := h.runs("", "coffer", "accounts", "add", "--type", "kernel-v3.1-ecdsa", "--signer", keyAddress); code != 0 {
+	if out, errs, code := h.runs("", "coffer", "accounts", "add", "--type", "kernel-v3.1-ecdsa", "--signer",
+		keyAddress); code != 0 {
 		t.Fatalf("code %d: %s%s", code, out, errs)
 	}
 	p := h.opens(at{Cols: 100, Rows: 30}, "coffer")
@@ -62,13 +67,15 @@ func TestSSHZ2AnEncryptedFileIsSetUpAndUnlocked(t *testing.T) {
 // TH-Z2, K7: over SSH a profile with its keys in a keyring says what to do, in time, in every state of the message
 // bus. It starts nothing, moves nothing and asks nothing.
 func TestSSHZ2AKeyringIsNotAskedButTheWayOutIsTold(t *testing.T) {
-	const advice = "This is an SSH session, which the keyring of the desktop does not serve: set the profile up with the encrypted file"
+	const advice = "This is an SSH session, which the keyring of the desktop does not serve: set the profile up with " +
+		"the encrypted file"
 	for name, c := range map[string]struct {
 		bus  func(*testing.T) string // its address; nil: none is named
 		says string
 	}{
-		"no bus":       {nil, "there is no D-Bus session"},
-		"a bus gone":   {func(t *testing.T) string { return "unix:path=" + filepath.Join(t.TempDir(), "gone") }, "has ended"},
+		"no bus": {nil, "there is no D-Bus session"},
+		"a bus gone": {func(t *testing.T) string { return "unix:path=" + filepath.Join(t.TempDir(), "gone") },
+			"has ended"},
 		"no service":   {func(t *testing.T) string { return messageBus(t) }, "no program here keeps secrets"},
 		"it is locked": {func(t *testing.T) string { return lockedService(t) }, "it is locked"},
 	} {
@@ -81,14 +88,17 @@ func TestSSHZ2AKeyringIsNotAskedButTheWayOutIsTold(t *testing.T) {
 				t.Skip("this user has a message bus, which would be found")
 			}
 			h := newHost(t, o)
-			if _, errs, code := h.runs("", "coffer", "profile", "add", "desk", "--kind", "embedded", "--vault", "keyring"); code != 0 {
+			if _, errs, code := h.runs("", "coffer", "profile", "add", "desk", "--kind", "embedded", "--vault",
+				"keyring"); code != 0 {
 				t.Fatalf("code %d: %s", code, errs)
 			}
-			for _, command := range [][]string{{"coffer", "keys", "probe"}, {"coffer", "keys", "init"}, {"coffer", "keys", "list"}} {
+			for _, command := range [][]string{{"coffer", "keys", "probe"}, {"coffer", "keys", "init"},
+				{"coffer", "keys", "list"}} {
 				began := time.Now()
 				p := h.opens(at{Cols: 400, Rows: 40}, command...)
 				p.waits("an end, or a question for the passphrase of a new vault", func(s string) bool {
-					return strings.Contains(s, "SSH session") || strings.Contains(s, "once more") || strings.Contains(s, "New passphrase") || strings.Contains(s, "is needed")
+					return strings.Contains(s, "SSH session") || strings.Contains(s, "once more") ||
+						strings.Contains(s, "New passphrase") || strings.Contains(s, "is needed")
 				})
 				if strings.Contains(p.term.Screen(), "New passphrase") {
 					p.types(passphrase + "\r")
@@ -109,7 +119,8 @@ func TestSSHZ2AKeyringIsNotAskedButTheWayOutIsTold(t *testing.T) {
 	}
 }
 
-// TH-Z2: a real keyring that is open in this session works over SSH as it does on a desktop; the same one locked is not asked.
+// TH-Z2: a real keyring that is open in this session works over SSH as it does on a desktop; the same one locked is not
+// asked.
 func TestSSHZ2AnOpenKeyringOfTheSessionIsUsed(t *testing.T) {
 	for name, password := range map[string]string{"open": "ci password", "locked": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -117,12 +128,14 @@ func TestSSHZ2AnOpenKeyringOfTheSessionIsUsed(t *testing.T) {
 			address := messageBus(t)
 			gnomeKeyring(t, address, password)
 			h := newHost(t, hostOptions{Env: []string{"DBUS_SESSION_BUS_ADDRESS=" + address}})
-			if _, errs, code := h.runs("", "coffer", "profile", "add", "desk", "--kind", "embedded", "--vault", "keyring"); code != 0 {
+			if _, errs, code := h.runs("", "coffer", "profile", "add", "desk", "--kind", "embedded", "--vault",
+				"keyring"); code != 0 {
 				t.Fatalf("code %d: %s", code, errs)
 			}
 			out, errs, code := h.runs("", "coffer", "keys", "probe")
 			if password == "" {
-				if code == 0 || !strings.Contains(errs, "it is locked") || !strings.Contains(errs, "This is an SSH session") {
+				if code == 0 || !strings.Contains(errs, "it is locked") ||
+					!strings.Contains(errs, "This is an SSH session") {
 					t.Errorf("code %d: %s%s", code, out, errs)
 				}
 				return
@@ -132,14 +145,16 @@ func TestSSHZ2AnOpenKeyringOfTheSessionIsUsed(t *testing.T) {
 			}
 			h.setsUp("Passphrase of profile desk")
 			list := h.opens(at{Cols: 160, Rows: 40}, "coffer", "keys", "list")
-			if err := list.answers("Passphrase of profile desk", passphrase); err != nil || !strings.Contains(strings.ToLower(list.term.Screen()), strings.ToLower(keyAddress)) {
+			if err := list.answers("Passphrase of profile desk", passphrase); err != nil ||
+				!strings.Contains(strings.ToLower(list.term.Screen()), strings.ToLower(keyAddress)) {
 				t.Errorf("%v\n%s", err, list.term.Screen())
 			}
 		})
 	}
 }
 
-// gnomeKeyring starts a keyring on a bus, with a home of its own; with a password it is made and opened, without one it has no collection that is open.
+// gnomeKeyring starts a keyring on a bus, with a home of its own; with a password it is made and opened, without one it
+// has no collection that is open.
 func gnomeKeyring(t *testing.T, address, password string) {
 	t.Helper()
 	home := t.TempDir()
@@ -150,7 +165,8 @@ func gnomeKeyring(t *testing.T, address, password string) {
 		args = append(args, "--start")
 	}
 	cmd := exec.Command("gnome-keyring-daemon", args...)
-	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "DBUS_SESSION_BUS_ADDRESS=" + address, "XDG_RUNTIME_DIR=" + home, "XDG_DATA_HOME=" + home}
+	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "DBUS_SESSION_BUS_ADDRESS=" + address,
+		"XDG_RUNTIME_DIR=" + home, "XDG_DATA_HOME=" + home}
 	cmd.Stdin = strings.NewReader(password)
 	must(t, cmd.Start())
 	t.Cleanup(func() {
@@ -181,7 +197,8 @@ func messageBus(t *testing.T) string {
 	must(t, err)
 	address := "unix:path=" + filepath.Join(dir, "bus")
 	config := filepath.Join(dir, "bus.conf")
-	must(t, os.WriteFile(config, []byte("<busconfig><type>session</type><listen>"+address+"</listen><auth>EXTERNAL</auth><policy context=\"default\">"+
+	must(t, os.WriteFile(config, []byte("<busconfig><type>session</type><listen>"+address+
+		"</listen><auth>EXTERNAL</auth><policy context=\"default\">"+
 		"<allow send_destination=\"*\" eavesdrop=\"true\"/><allow eavesdrop=\"true\"/><allow own=\"*\"/></policy></busconfig>"), 0o600))
 	cmd := exec.Command("dbus-daemon", "--config-file="+config, "--nofork", "--print-address=1")
 	out, err := cmd.StdoutPipe()
@@ -198,7 +215,8 @@ func messageBus(t *testing.T) string {
 	return address
 }
 
-// secretService is a keyring of a desktop that is locked: unlocking it would put a question on the desktop. It notes what it is asked for.
+// secretService is a keyring of a desktop that is locked: unlocking it would put a question on the desktop. It notes
+// what it is asked for.
 type secretService struct {
 	mu    sync.Mutex
 	asked []string
@@ -238,7 +256,8 @@ func (s *secretService) Prompt(string) *dbus.Error {
 	return nil
 }
 
-// lockedService puts a locked keyring on a bus, and makes sure at the end that it was looked at and not asked to unlock.
+// lockedService puts a locked keyring on a bus, and makes sure at the end that it was looked at and not asked to
+// unlock.
 func lockedService(t *testing.T) string {
 	t.Helper()
 	address := messageBus(t)
@@ -246,8 +265,10 @@ func lockedService(t *testing.T) string {
 	must(t, err)
 	s := &secretService{}
 	for path, kinds := range map[dbus.ObjectPath][]string{
-		"/org/freedesktop/secrets":                  {"org.freedesktop.Secret.Service", "org.freedesktop.DBus.Properties"},
-		"/org/freedesktop/secrets/collection/login": {"org.freedesktop.Secret.Collection", "org.freedesktop.DBus.Properties"},
+		"/org/freedesktop/secrets": {"org.freedesktop.Secret.Service",
+			"org.freedesktop.DBus.Properties"},
+		"/org/freedesktop/secrets/collection/login": {"org.freedesktop.Secret.Collection",
+			"org.freedesktop.DBus.Properties"},
 		prompt: {"org.freedesktop.Secret.Prompt"},
 	} {
 		for _, kind := range kinds {
@@ -259,7 +280,8 @@ func lockedService(t *testing.T) string {
 	}
 	t.Cleanup(func() {
 		_ = conn.Close()
-		if asked := strings.Join(s.asked, " "); !strings.Contains(asked, "Locked") || strings.Contains(asked, "Unlock") || strings.Contains(asked, "Prompt") {
+		if asked := strings.Join(s.asked, " "); !strings.Contains(asked, "Locked") ||
+			strings.Contains(asked, "Unlock") || strings.Contains(asked, "Prompt") {
 			t.Errorf("the keyring was asked for %s", asked)
 		}
 	})

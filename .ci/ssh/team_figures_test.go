@@ -55,9 +55,10 @@ func (s *teamServer) counted(signer gossh.Signer, cols, rows int) (*teamClient, 
 		return nil, err
 	}
 	c := &teamClient{}
-	conn, chans, requests, err := gossh.NewClientConn(counted{raw, &c.read, &c.wrote}, s.at.SSH.Address, &gossh.ClientConfig{
-		User: "anybody", Auth: []gossh.AuthMethod{gossh.PublicKeys(signer)}, HostKeyCallback: gossh.InsecureIgnoreHostKey(), Timeout: limit, //nolint:gosec // measured, not trusted
-	})
+	conn, chans, requests, err := gossh.NewClientConn(counted{raw, &c.read, &c.wrote}, s.at.SSH.Address,
+		&gossh.ClientConfig{
+			User: "anybody", Auth: []gossh.AuthMethod{gossh.PublicKeys(signer)}, HostKeyCallback: gossh.InsecureIgnoreHostKey(), Timeout: limit, //nolint:gosec // measured, not trusted
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,8 @@ func (s *teamServer) counted(signer gossh.Signer, cols, rows int) (*teamClient, 
 	}
 	c.close = func() { _ = client.Close() }
 	c.term = termtest.Attach(termtest.Far{
-		In: in, Out: out, Wait: sess.Wait, Resize: func(cols, rows int) error { return sess.WindowChange(rows, cols) }, End: func(bool) { c.close() },
+		In: in, Out: out, Wait: sess.Wait, Resize: func(cols, rows int) error { return sess.WindowChange(rows, cols) },
+		End: func(bool) { c.close() },
 	}, cols, rows)
 	if err := c.term.WaitFor(limit, "LAB", "USDC", "$"); err != nil {
 		return nil, err
@@ -136,7 +138,8 @@ func TestTeamFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	drawn, _ := first.term.Written()
-	t.Logf("one guest, 120×40: first frame after %d ms; %d bytes drawn, %d bytes received and %d sent on the wire with the handshake",
+	t.Logf("one guest, 120×40: first frame after %d ms; %d bytes drawn, %d bytes received and %d sent on the wire "+
+		"with the handshake",
 		first.took.Milliseconds(), drawn, first.read.Load(), first.wrote.Load())
 	teamKeys(t, first, presses)
 
@@ -159,9 +162,11 @@ func TestTeamFigures(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	t.Logf("%d guests at once: the last one has its first frame after %s (which held still for 300 ms)", guests, time.Since(begun).Round(10*time.Millisecond))
+	t.Logf("%d guests at once: the last one has its first frame after %s (which held still for 300 ms)", guests,
+		time.Since(begun).Round(10*time.Millisecond))
 	after, cpuBefore := teamMemory(t, pid)
-	t.Logf("memory (RSS): %.1f MiB before, %.1f MiB with %d: %.2f MiB for each", before, after, guests, (after-before)/guests)
+	t.Logf("memory (RSS): %.1f MiB before, %.1f MiB with %d: %.2f MiB for each", before, after, guests,
+		(after-before)/guests)
 	var read, wrote, shown int64
 	for _, c := range all {
 		read -= c.read.Load()
@@ -179,7 +184,8 @@ func TestTeamFigures(t *testing.T) {
 		n, _ := c.term.Written()
 		shown += int64(n)
 	}
-	t.Logf("%d guests who do nothing for %s: %.2f %% of a processor, %d bytes drawn, %d bytes received and %d sent on the wire",
+	t.Logf("%d guests who do nothing for %s: %.2f %% of a processor, %d bytes drawn, %d bytes received and %d sent "+
+		"on the wire",
 		guests, idle, 100*(cpuAfter-cpuBefore).Seconds()/idle.Seconds(), shown, read, wrote)
 	for _, c := range all {
 		c.close()
@@ -208,6 +214,8 @@ func teamKeys(t *testing.T, c *teamClient, presses int) {
 		}
 	}
 	now, _ := c.term.Written()
-	t.Logf("a key that moves the cursor: %d bytes drawn, %d bytes received and %d sent on the wire, %.1f ms to the first byte of the answer",
-		(now-drawn)/presses, (c.read.Load()-read)/int64(presses), (c.wrote.Load()-wrote)/int64(presses), float64(took.Microseconds())/1000/float64(presses))
+	t.Logf("a key that moves the cursor: %d bytes drawn, %d bytes received and %d sent on the wire, %.1f ms to the "+
+		"first byte of the answer",
+		(now-drawn)/presses, (c.read.Load()-read)/int64(presses), (c.wrote.Load()-wrote)/int64(presses),
+		float64(took.Microseconds())/1000/float64(presses))
 }

@@ -66,12 +66,14 @@ func (s *teamServer) teamKey(name string) (path string) {
 func newTeam(t testing.TB) *teamServer {
 	t.Helper()
 	dir := t.TempDir()
-	return &teamServer{TB: t, dir: dir, data: filepath.Join(dir, "data"), keys: filepath.Join(dir, "authorized_keys"), log: filepath.Join(dir, "log")}
+	return &teamServer{TB: t, dir: dir, data: filepath.Join(dir, "data"), keys: filepath.Join(dir, "authorized_keys"),
+		log: filepath.Join(dir, "log")}
 }
 
 func (s *teamServer) start(more ...string) {
 	s.Helper()
-	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", s.data, "--json", "--lifetime", "60s", "--ssh", "127.0.0.1:0", "--ssh-keys", s.keys}
+	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", s.data, "--json", "--lifetime", "60s", "--ssh",
+		"127.0.0.1:0", "--ssh-keys", s.keys}
 	s.cmd = exec.Command(program, append(args, more...)...) //nolint:gosec // the program under test
 	s.cmd.Env = []string{"HOME=" + s.dir, "PATH=" + os.Getenv("PATH")}
 	log, err := os.Create(s.log)
@@ -103,7 +105,8 @@ func (s *teamServer) start(more ...string) {
 	}
 }
 
-// known is a known-hosts file whose only host is the one with the printed fingerprint: ssh-keyscan asks for the key, ssh-keygen tells its fingerprint.
+// known is a known-hosts file whose only host is the one with the printed fingerprint: ssh-keyscan asks for the key,
+// ssh-keygen tells its fingerprint.
 func (s *teamServer) known() string {
 	s.Helper()
 	path := filepath.Join(s.dir, "known_hosts")
@@ -122,7 +125,8 @@ func (s *teamServer) known() string {
 		s.Fatal(err)
 	}
 	said, err := exec.Command("ssh-keygen", "-l", "-f", path).Output() //nolint:gosec // in a directory of the test
-	if err != nil || !strings.Contains(string(said), s.at.SSH.Fingerprint) || !strings.Contains(string(found), s.at.SSH.HostKey) {
+	if err != nil || !strings.Contains(string(said), s.at.SSH.Fingerprint) ||
+		!strings.Contains(string(found), s.at.SSH.HostKey) {
 		s.Fatalf("%v: %s is not the printed %s", err, said, s.at.SSH.Fingerprint)
 	}
 	return path
@@ -133,7 +137,8 @@ func (s *teamServer) client(key string, args ...string) *exec.Cmd {
 	s.Helper()
 	_, port, _ := net.SplitHostPort(s.at.SSH.Address)
 	all := []string{
-		"-F", "none", "-p", port, "-i", key, "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none", "-o", "StrictHostKeyChecking=yes",
+		"-F", "none", "-p", port, "-i", key, "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none", "-o",
+		"StrictHostKeyChecking=yes",
 		"-o", "UserKnownHostsFile=" + s.known(), "-o", "GlobalKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR",
 	}
 	cmd := exec.Command("ssh", append(all, args...)...) //nolint:gosec // the test's own arguments
@@ -169,7 +174,8 @@ func teamReview2(p person) (pay string) {
 	return p.finds(`type ([0-9.]+) and press enter`)
 }
 
-// TestTeamTwoGuestsDoTheMainJobOverSSH: with the real client, at two sizes at once, from nothing installed to COMPLETED.
+// TestTeamTwoGuestsDoTheMainJobOverSSH: with the real client, at two sizes at once, from nothing installed to
+// COMPLETED.
 func TestTeamTwoGuestsDoTheMainJobOverSSH(t *testing.T) {
 	s := newTeam(t)
 	keys := map[string]string{"alice": s.teamKey("alice"), "bob": s.teamKey("bob")}
@@ -194,7 +200,8 @@ func TestTeamTwoGuestsDoTheMainJobOverSSH(t *testing.T) {
 	}
 }
 
-// TestTeamALostConnectionIsResumed: the client is killed while the operation is under way; the next visit finds the operation and its end.
+// TestTeamALostConnectionIsResumed: the client is killed while the operation is under way; the next visit finds the
+// operation and its end.
 func TestTeamALostConnectionIsResumed(t *testing.T) {
 	s := newTeam(t)
 	key := s.teamKey("alice")
@@ -260,12 +267,14 @@ func TestTeamNothingButADashboard(t *testing.T) {
 		code int
 		says string
 	}{
-		"a command":     {s.client(key, "127.0.0.1", "cat", "/etc/passwd"), 2, "runs no commands"},
-		"no terminal":   {s.client(key, "-T", "127.0.0.1"), 2, "needs a terminal"},
-		"a subsystem":   {s.client(key, "-s", "127.0.0.1", "sftp"), 255, "subsystem request failed"},
-		"another key":   {s.client(stranger, "127.0.0.1"), 255, "Permission denied (publickey)"},
-		"no key":        {s.client(key, "-o", "PubkeyAuthentication=no", "127.0.0.1"), 255, "Permission denied (publickey)"},
-		"a port":        {s.client(key, "-o", "ExitOnForwardFailure=yes", "-N", "-R", "0:127.0.0.1:22", "127.0.0.1"), 255, "remote port forwarding failed"},
+		"a command":   {s.client(key, "127.0.0.1", "cat", "/etc/passwd"), 2, "runs no commands"},
+		"no terminal": {s.client(key, "-T", "127.0.0.1"), 2, "needs a terminal"},
+		"a subsystem": {s.client(key, "-s", "127.0.0.1", "sftp"), 255, "subsystem request failed"},
+		"another key": {s.client(stranger, "127.0.0.1"), 255, "Permission denied (publickey)"},
+		"no key": {s.client(key, "-o", "PubkeyAuthentication=no", "127.0.0.1"), 255,
+			"Permission denied (publickey)"},
+		"a port": {s.client(key, "-o", "ExitOnForwardFailure=yes", "-N", "-R", "0:127.0.0.1:22", "127.0.0.1"),
+			255, "remote port forwarding failed"},
 		"through to it": {s.client(key, "-W", "127.0.0.1:22", "127.0.0.1"), 255, "forwarding failed"},
 	} {
 		out, err := x.cmd.CombinedOutput()

@@ -50,7 +50,8 @@ func TestParseAcceptsOneSpelling(t *testing.T) {
 	for _, c := range []struct {
 		s, want string
 		d       int
-	}{{"250.5", "250500000", 6}, {"0", "0", 18}, {"0.000001", "1", 6}, {"1", "1", 0}, {"10", "10000000000000000000", 18}} {
+	}{{"250.5", "250500000", 6}, {"0", "0", 18}, {"0.000001", "1", 6}, {"1", "1", 0},
+		{"10", "10000000000000000000", 18}} {
 		got, err := amount.Parse(c.s, c.d)
 		if err != nil || got.String() != c.want {
 			t.Errorf("Parse(%q, %d) = %v, %v; want %s", c.s, c.d, got, err, c.want)
@@ -65,8 +66,10 @@ func TestParseAcceptsOneSpelling(t *testing.T) {
 		s string
 		d int
 	}{
-		{"", 6}, {".", 6}, {".5", 6}, {"5.", 6}, {"1e9", 6}, {"0x10", 6}, {"-1", 6}, {"+1", 6}, {" 1", 6}, {"1 ", 6}, {"01", 6}, {"00", 6},
-		{"1,000", 6}, {"1_000", 6}, {"1.2.3", 6}, {"1.0000001", 6}, {"1.0", 0}, {"NaN", 6}, {"Inf", 6}, {"１", 6}, {"1\n", 6}, {over, 0}, {max, 1},
+		{"", 6}, {".", 6}, {".5", 6}, {"5.", 6}, {"1e9", 6}, {"0x10", 6}, {"-1", 6}, {"+1", 6}, {" 1", 6}, {"1 ", 6},
+		{"01", 6}, {"00", 6},
+		{"1,000", 6}, {"1_000", 6}, {"1.2.3", 6}, {"1.0000001", 6}, {"1.0", 0}, {"NaN", 6}, {"Inf", 6}, {"１", 6},
+		{"1\n", 6}, {over, 0}, {max, 1},
 		{strings.Repeat("9", 5000), 0}, {"1", -1}, {"1", 78},
 	} {
 		got, err := amount.Parse(c.s, c.d)
@@ -79,7 +82,8 @@ func TestParseAcceptsOneSpelling(t *testing.T) {
 
 func TestParseBaseRefusesOtherNumberForms(t *testing.T) {
 	over := new(big.Int).Add(amount.MaxUint256(), big.NewInt(1)).String()
-	for _, s := range []string{"", "1e9", "0x10", "-1", "+1", " 1", "1 ", "01", "00", "1.0", over, strings.Repeat("9", 79), "1\x00"} {
+	for _, s := range []string{"", "1e9", "0x10", "-1", "+1", " 1", "1 ", "01", "00", "1.0", over,
+		strings.Repeat("9", 79), "1\x00"} {
 		if v, err := amount.ParseBase(s); err == nil || v != nil {
 			t.Errorf("%q gave %v", s, v)
 		}
@@ -95,7 +99,8 @@ func TestFormatShowsAllDecimalsAndNamesTheUnknown(t *testing.T) {
 		d    int
 		want string
 	}{
-		{n("250500000"), 6, "250.500000"}, {n("0"), 6, "0.000000"}, {n("5"), 0, "5"}, {n("1"), 18, "0.000000000000000001"},
+		{n("250500000"), 6, "250.500000"}, {n("0"), 6, "0.000000"}, {n("5"), 0, "5"},
+		{n("1"), 18, "0.000000000000000001"},
 		{n("-1500"), 3, "-1.500"}, {nil, 6, amount.Unknown}, {n("1"), -1, amount.Unknown},
 	} {
 		if got := amount.Format(c.v, c.d); got != c.want {
@@ -106,14 +111,16 @@ func TestFormatShowsAllDecimalsAndNamesTheUnknown(t *testing.T) {
 
 func TestGroupAndTrimOnlyTouchNumbers(t *testing.T) {
 	for in, want := range map[string]string{
-		"1": "1", "999": "999", "1000": "1,000", "1234567.8901": "1,234,567.8901", "-1000": "-1,000", "-100": "-100", "unknown": "unknown",
-		"1,000": "1,000", "": "", "12x4567": "12x4567", "1000.": "1000.",
+		"1": "1", "999": "999", "1000": "1,000", "1234567.8901": "1,234,567.8901", "-1000": "-1,000", "-100": "-100",
+		"unknown": "unknown",
+		"1,000":   "1,000", "": "", "12x4567": "12x4567", "1000.": "1000.",
 	} {
 		if got := amount.Group(in); got != want {
 			t.Errorf("Group(%q) = %q, want %q", in, got, want)
 		}
 	}
-	for in, want := range map[string]string{"250.500000": "250.5", "250.000000": "250", "100": "100", "0.0": "0", "unknown": "unknown"} {
+	for in, want := range map[string]string{"250.500000": "250.5", "250.000000": "250", "100": "100", "0.0": "0",
+		"unknown": "unknown"} {
 		if got := amount.Trim(in); got != want {
 			t.Errorf("Trim(%q) = %q, want %q", in, got, want)
 		}
@@ -157,7 +164,8 @@ func TestValueRoundsDownAndKeepsUnknown(t *testing.T) {
 	if amount.Value(nil, 6, n("1")) != nil || amount.Value(n("1"), 6, nil) != nil {
 		t.Error("an unknown figure became a value")
 	}
-	for in, want := range map[string]string{"12345678": "12.35", "12344999": "12.34", "0": "0.00", "4999": "0.00", "5000": "0.01", "-12345678": "-12.35", "-1": "0.00"} {
+	for in, want := range map[string]string{"12345678": "12.35", "12344999": "12.34", "0": "0.00", "4999": "0.00",
+		"5000": "0.01", "-12345678": "-12.35", "-1": "0.00"} {
 		if got := amount.USD2(n(in)); got != want {
 			t.Errorf("USD2(%s) = %s, want %s", in, got, want)
 		}
@@ -168,7 +176,8 @@ func TestValueRoundsDownAndKeepsUnknown(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"250.5", "0", "0.000001", "1e9", "-1", "115792089237316195423570985008687907853269984665640564039457584007913129639936"} {
+	for _, s := range []string{"250.5", "0", "0.000001", "1e9", "-1",
+		"115792089237316195423570985008687907853269984665640564039457584007913129639936"} {
 		f.Add(s, 6)
 	}
 	f.Fuzz(func(t *testing.T, s string, d int) {
@@ -188,7 +197,8 @@ func FuzzParse(f *testing.F) {
 }
 
 func FuzzParseBase(f *testing.F) {
-	for _, s := range []string{"0", "1", "01", "0x1", "115792089237316195423570985008687907853269984665640564039457584007913129639935"} {
+	for _, s := range []string{"0", "1", "01", "0x1",
+		"115792089237316195423570985008687907853269984665640564039457584007913129639935"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

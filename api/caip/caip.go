@@ -123,7 +123,8 @@ const maxAggregate = 64
 // then lower-case letters, digits and . + _ -, at most 64 bytes in all.
 func ParseAggregate(s string) (AggregateID, error) {
 	rest, ok := strings.CutPrefix(s, "ob:")
-	if !ok || len(s) > maxAggregate || rest == "" || !isLowerAlnum(rest[0]) || !within(rest, 1, maxAggregate, isAggregate) {
+	if !ok || len(s) > maxAggregate || rest == "" || !isLowerAlnum(rest[0]) ||
+		!within(rest, 1, maxAggregate, isAggregate) {
 		return "", refuse(s, "an aggregated asset id such as ob:usdc")
 	}
 	return AggregateID(strings.Clone(s)), nil

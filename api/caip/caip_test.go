@@ -30,14 +30,16 @@ func wantRefusal(t *testing.T, input string, err error) {
 }
 
 func TestParseChainAcceptsOneSpellingOfAnID(t *testing.T) {
-	for _, s := range []string{"eip155:1", "eip155:8453", "eip155:18446744073709551615", mainnet, "bip122:000000000019d6689c085ae165831e93"} {
+	for _, s := range []string{"eip155:1", "eip155:8453", "eip155:18446744073709551615", mainnet,
+		"bip122:000000000019d6689c085ae165831e93"} {
 		c, err := caip.ParseChain(s)
 		if err != nil || c.String() != s {
 			t.Errorf("%q: %v %v", s, c, err)
 		}
 	}
 	for _, s := range []string{
-		"", ":", "eip155", "eip155:", ":1", "eip155:0", "eip155:01", "eip155:+1", "eip155:0x1", "eip155: 1", "eip155:1 ", "EIP155:1",
+		"", ":", "eip155", "eip155:", ":1", "eip155:0", "eip155:01", "eip155:+1", "eip155:0x1", "eip155: 1",
+		"eip155:1 ", "EIP155:1",
 		"eip155:18446744073709551616", "eip155:1:2", "ei:1", "verylongns:1", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvd",
 		"solana:0eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", "abc:" + strings.Repeat("a", 33), "eip155:1\n", "eip155:１",
 	} {
@@ -64,7 +66,8 @@ func TestAssetsCompareEVMAddressesWithoutCase(t *testing.T) {
 	if err != nil || mixed != low || mixed != caip.ERC20(8453, common.HexToAddress(usdcBase)) {
 		t.Fatalf("%v %v %v", mixed, low, err)
 	}
-	if mixed.String() != "eip155:8453/erc20:"+strings.ToLower(usdcBase) || mixed.Display() != "eip155:8453/erc20:"+usdcBase {
+	if mixed.String() != "eip155:8453/erc20:"+strings.ToLower(usdcBase) ||
+		mixed.Display() != "eip155:8453/erc20:"+usdcBase {
 		t.Errorf("printed %s and %s", mixed, mixed.Display())
 	}
 	if token, ok := mixed.Token(); !ok || token.Hex() != usdcBase || mixed.IsNative() {
@@ -87,9 +90,12 @@ func TestNativeCoinsHaveOneSpellingPerNamespace(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
-		"eip155:137/slip44:966", mainnet + "/slip44:60", "eip155:1/slip44:060", "eip155:1/erc721:" + usdcBase, "eip155:1/erc20:0x12",
-		"eip155:1/erc20:" + usdcBase + "/1", "eip155:1/token:" + usdcSPL, mainnet + "/token:" + usdcSPL + "1", mainnet + "/token:0O",
-		"eip155:1", "eip155:1/", "eip155:1/erc20", "eip155:1/erc20:", "/erc20:" + usdcBase, "eip155:0/slip44:60", "eip155:1/ERC20:" + usdcBase,
+		"eip155:137/slip44:966", mainnet + "/slip44:60", "eip155:1/slip44:060", "eip155:1/erc721:" + usdcBase,
+		"eip155:1/erc20:0x12",
+		"eip155:1/erc20:" + usdcBase + "/1", "eip155:1/token:" + usdcSPL, mainnet + "/token:" + usdcSPL + "1",
+		mainnet + "/token:0O",
+		"eip155:1", "eip155:1/", "eip155:1/erc20", "eip155:1/erc20:", "/erc20:" + usdcBase, "eip155:0/slip44:60",
+		"eip155:1/ERC20:" + usdcBase,
 		"eip155:1/erc20:0X833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "",
 	} {
 		_, err := caip.ParseAsset(s)
@@ -127,7 +133,8 @@ func TestAccountsReadBothForms(t *testing.T) {
 	if k, ok := full.SolanaKey(); !ok || caip.SolanaAccount(k) != full {
 		t.Error("key lost")
 	}
-	for _, s := range []string{"", "eip155:1", "eip155:1:0x12", "eip155:1/" + usdcBase, mainnet + ":0", "x:y:z", "eip155::" + usdcBase} {
+	for _, s := range []string{"", "eip155:1", "eip155:1:0x12", "eip155:1/" + usdcBase, mainnet + ":0", "x:y:z",
+		"eip155::" + usdcBase} {
 		_, err := caip.ParseAccount(s)
 		wantRefusal(t, s, err)
 	}
@@ -142,13 +149,15 @@ func TestAccountsReadBothForms(t *testing.T) {
 }
 
 func TestAggregateIDsAllowTheObservedPunctuation(t *testing.T) {
-	for _, s := range []string{"ob:usdc", "ob:usdc.e", "ob:1inch", "ob:eth+", "ob:7007", "ob:single", "ob:w", "ob:usd0_x-y"} {
+	for _, s := range []string{"ob:usdc", "ob:usdc.e", "ob:1inch", "ob:eth+", "ob:7007", "ob:single", "ob:w",
+		"ob:usd0_x-y"} {
 		id, err := caip.ParseAggregate(s)
 		if err != nil || id.String() != s {
 			t.Errorf("%q: %v %v", s, id, err)
 		}
 	}
-	for _, s := range []string{"", "ob:", "ob:USDC", "usdc", "ob:.e", "ob:+", "ob:us dc", "OB:usdc", "ob:usdc\x00", "ob:" + strings.Repeat("a", 62), "ob:usdс"} {
+	for _, s := range []string{"", "ob:", "ob:USDC", "usdc", "ob:.e", "ob:+", "ob:us dc", "OB:usdc", "ob:usdc\x00",
+		"ob:" + strings.Repeat("a", 62), "ob:usdс"} {
 		_, err := caip.ParseAggregate(s)
 		wantRefusal(t, s, err)
 	}
@@ -191,7 +200,8 @@ func TestSolanaKeysHaveOneSpelling(t *testing.T) {
 	if err != nil || caip.FormatSolanaKey(k) != usdcSPL {
 		t.Fatal(err)
 	}
-	for _, s := range []string{"", "1", strings.Repeat("1", 31), strings.Repeat("1", 33), "1" + usdcSPL, usdcSPL + "1", strings.Repeat("z", 45), strings.Repeat("z", 44), usdcSPL[:43] + "0"} {
+	for _, s := range []string{"", "1", strings.Repeat("1", 31), strings.Repeat("1", 33), "1" + usdcSPL, usdcSPL + "1",
+		strings.Repeat("z", 45), strings.Repeat("z", 44), usdcSPL[:43] + "0"} {
 		_, err := caip.ParseSolanaKey(s)
 		wantRefusal(t, s, err)
 	}

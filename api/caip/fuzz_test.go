@@ -41,7 +41,8 @@ func FuzzParseChain(f *testing.F) {
 }
 
 func FuzzParseAsset(f *testing.F) {
-	for _, s := range []string{"eip155:8453/erc20:" + usdcBase, "eip155:1/slip44:60", mainnet + "/token:" + usdcSPL, mainnet + "/slip44:501", "abc:d/efg:h", "//::"} {
+	for _, s := range []string{"eip155:8453/erc20:" + usdcBase, "eip155:1/slip44:60", mainnet + "/token:" + usdcSPL,
+		mainnet + "/slip44:501", "abc:d/efg:h", "//::"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

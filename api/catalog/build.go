@@ -24,7 +24,8 @@ func (c *Catalog) addChains(chains []assets.Chain, solana assets.Solana) error {
 		if err != nil {
 			return fmt.Errorf("catalog: gas price of %s: %w", id, err)
 		}
-		info := ChainInfo{Chain: id, ID: n, Name: d.Name, Short: d.Short, NativeSymbol: d.NativeSymbol, Explorer: d.BlockExplorer, GasPriceWei: gas}
+		info := ChainInfo{Chain: id, ID: n, Name: d.Name, Short: d.Short, NativeSymbol: d.NativeSymbol,
+			Explorer: d.BlockExplorer, GasPriceWei: gas}
 		if err := c.addChain(info); err != nil {
 			return err
 		}
@@ -39,7 +40,8 @@ func (c *Catalog) addChains(chains []assets.Chain, solana assets.Solana) error {
 	if id != caip.SolanaMainnet() {
 		return fmt.Errorf("catalog: %s is not Solana's main network", id)
 	}
-	return c.addChain(ChainInfo{Chain: id, Name: solana.Name, Short: solana.Short, NativeSymbol: solana.NativeSymbol, Explorer: solana.BlockExplorer})
+	return c.addChain(ChainInfo{Chain: id, Name: solana.Name, Short: solana.Short, NativeSymbol: solana.NativeSymbol,
+		Explorer: solana.BlockExplorer})
 }
 
 func (c *Catalog) addChain(info ChainInfo) error {
@@ -83,7 +85,8 @@ func (c *Catalog) addToken(t assets.Token, extend bool) error {
 		if err != nil {
 			return err
 		}
-		// The escrow of a chain holds one deposit of an account for each quote, so a chain cannot pay an aggregate in two tokens.
+		// The escrow of a chain holds one deposit of an account for each quote, so a chain cannot pay an aggregate in
+		// two tokens.
 		if slices.ContainsFunc(known.Entities, func(other Entity) bool { return other.Asset.Chain == e.Asset.Chain }) {
 			return fmt.Errorf("catalog: %s has two tokens on %s", agg.ID, e.Asset.Chain)
 		}

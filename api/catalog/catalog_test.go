@@ -47,7 +47,8 @@ func TestNativeCoinsFollowTheChain(t *testing.T) {
 	for id, want := range map[uint64]struct {
 		symbol    string
 		aggregate caip.AggregateID
-	}{1: {"ETH", "ob:eth"}, 8453: {"ETH", "ob:eth"}, 59144: {"ETH", "ob:eth"}, 137: {"POL", "ob:pol"}, 43114: {"AVAX", "ob:avax"}} {
+	}{1: {"ETH", "ob:eth"}, 8453: {"ETH", "ob:eth"}, 59144: {"ETH", "ob:eth"}, 137: {"POL", "ob:pol"},
+		43114: {"AVAX", "ob:avax"}} {
 		e, ok := c.NativeOf(id)
 		if !ok || e.Symbol != want.symbol || e.Aggregate != want.aggregate || e.Decimals != 18 {
 			t.Errorf("chain %d: %+v", id, e)
@@ -88,7 +89,8 @@ func TestEveryEntityIsFoundAndPricedThroughItsAggregate(t *testing.T) {
 		t.Error("the data needs an asset without a price: unknown must stay visible")
 	}
 	usdc, ok := c.Aggregate("ob:usdc")
-	if !ok || usdc.Decimals != 6 || !slices.ContainsFunc(usdc.Entities, func(e catalog.Entity) bool { return e.Asset.Chain.IsSolana() }) {
+	if !ok || usdc.Decimals != 6 || !slices.ContainsFunc(usdc.Entities,
+		func(e catalog.Entity) bool { return e.Asset.Chain.IsSolana() }) {
 		t.Errorf("ob:usdc %+v", usdc)
 	}
 	if c.Price(caip.Native(56)) != nil {
@@ -106,29 +108,37 @@ func TestCatalogCannotBeChangedThroughItsAnswers(t *testing.T) {
 	chains[0].GasPriceWei.SetInt64(1)
 	c.Price(usdc.Entities[1].Asset).SetInt64(1)
 	again, _ := c.Aggregate("ob:usdc")
-	if again.PriceMicroUSD.Int64() == 1 || again.Entities[0].Decimals == 99 || c.Chains()[0].Name == "changed" || c.Chains()[0].GasPriceWei.Int64() == 1 {
+	if again.PriceMicroUSD.Int64() == 1 || again.Entities[0].Decimals == 99 || c.Chains()[0].Name == "changed" ||
+		c.Chains()[0].GasPriceWei.Int64() == 1 {
 		t.Error("the registry changed")
 	}
 }
 
 func TestNewRefusesContradictions(t *testing.T) {
 	chains := func() []assets.Chain {
-		return []assets.Chain{{Chain: "eip155:1", Name: "Ethereum", Short: "eth", NativeSymbol: "ETH", GasPriceWei: "1"}}
+		return []assets.Chain{{Chain: "eip155:1", Name: "Ethereum", Short: "eth", NativeSymbol: "ETH",
+			GasPriceWei: "1"}}
 	}
 	eth := func() assets.Token {
-		return assets.Token{AggregatedAssetID: "ob:eth", Symbol: "ETH", Name: "Ether", Decimals: 18, PriceMicroUSD: "5", AggregatedEntities: []assets.Entity{
-			{AssetType: "eip155:1/slip44:60", Decimals: 18, Name: "Ether", Symbol: "ETH"}}}
+		return assets.Token{AggregatedAssetID: "ob:eth", Symbol: "ETH", Name: "Ether", Decimals: 18, PriceMicroUSD: "5",
+			AggregatedEntities: []assets.Entity{
+				{AssetType: "eip155:1/slip44:60", Decimals: 18, Name: "Ether", Symbol: "ETH"}}}
 	}
 	sol := func() assets.Solana {
-		return assets.Solana{Chain: caip.SolanaMainnet().String(), Name: "Solana", Short: "sol", NativeSymbol: "SOL", Tokens: []assets.Token{{
-			AggregatedAssetID: "ob:sol", Symbol: "SOL", Name: "Solana", Decimals: 9, AggregatedEntities: []assets.Entity{
-				{AssetType: caip.SOL().String(), Decimals: 9, Name: "Solana", Symbol: "SOL"}}}}}
+		return assets.Solana{Chain: caip.SolanaMainnet().String(), Name: "Solana", Short: "sol", NativeSymbol: "SOL",
+			Tokens: []assets.Token{{
+				AggregatedAssetID: "ob:sol", Symbol: "SOL", Name: "Solana", Decimals: 9,
+				AggregatedEntities: []assets.Entity{
+					{AssetType: caip.SOL().String(), Decimals: 9, Name: "Solana", Symbol: "SOL"}}}}}
 	}
 	if _, err := catalog.New(chains(), []assets.Token{eth()}, sol()); err != nil {
 		t.Fatal(err)
 	}
 	cases := map[string]func(c *[]assets.Chain, t *[]assets.Token, s *assets.Solana){
-		"appears twice":        func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { *c = append(*c, (*c)[0]) },
+		"appears twice": func(c *[]assets.Chain, _ *[]assets.Token,
+			_ *assets.Solana) {
+			*c = append(*c, (*c)[0])
+		},
 		"ob:eth appears twice": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { *t = append(*t, eth()) },
 		"unknown chain": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) {
 			(*t)[0].AggregatedEntities[0].AssetType = "eip155:2/slip44:60"
@@ -138,25 +148,56 @@ func TestNewRefusesContradictions(t *testing.T) {
 			x.AggregatedAssetID = "ob:eth2"
 			*t = append(*t, x)
 		},
-		"decimals":              func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].Decimals = 19 },
-		"plain ASCII":           func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].Symbol = "ЕTH" },
-		"price of ob:eth":       func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].PriceMicroUSD = "1.5" },
-		"leave an unknown":      func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].PriceMicroUSD = "0" },
-		"no native coin":        func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { *t = nil },
-		"the native coin of":    func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { (*c)[0].NativeSymbol = "POL" },
-		"on no chain":           func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].AggregatedEntities = nil },
-		"reserved":              func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].AggregatedAssetID = "ob:single" },
-		"aggregated asset id":   func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].AggregatedAssetID = "eth" },
-		"not an EVM chain":      func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { (*c)[0].Chain = "bip122:ab" },
-		"CAIP-2 chain id":       func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { (*c)[0].Chain = "1" },
-		"gas price of":          func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { (*c)[0].GasPriceWei = "" },
-		"two different ways":    func(_ *[]assets.Chain, _ *[]assets.Token, s *assets.Solana) { s.Tokens[0].AggregatedAssetID = "ob:eth" },
+		"decimals": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { (*t)[0].Decimals = 19 },
+		"plain ASCII": func(_ *[]assets.Chain, t *[]assets.Token,
+			_ *assets.Solana) {
+			(*t)[0].Symbol = "ЕTH"
+		},
+		"price of ob:eth": func(_ *[]assets.Chain, t *[]assets.Token,
+			_ *assets.Solana) {
+			(*t)[0].PriceMicroUSD = "1.5"
+		},
+		"leave an unknown": func(_ *[]assets.Chain, t *[]assets.Token,
+			_ *assets.Solana) {
+			(*t)[0].PriceMicroUSD = "0"
+		},
+		"no native coin": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) { *t = nil },
+		"the native coin of": func(c *[]assets.Chain, _ *[]assets.Token,
+			_ *assets.Solana) {
+			(*c)[0].NativeSymbol = "POL"
+		},
+		"on no chain": func(_ *[]assets.Chain, t *[]assets.Token,
+			_ *assets.Solana) {
+			(*t)[0].AggregatedEntities = nil
+		},
+		"reserved": func(_ *[]assets.Chain, t *[]assets.Token,
+			_ *assets.Solana) {
+			(*t)[0].AggregatedAssetID = "ob:single"
+		},
+		"aggregated asset id": func(_ *[]assets.Chain, t *[]assets.Token,
+			_ *assets.Solana) {
+			(*t)[0].AggregatedAssetID = "eth"
+		},
+		"not an EVM chain": func(c *[]assets.Chain, _ *[]assets.Token,
+			_ *assets.Solana) {
+			(*c)[0].Chain = "bip122:ab"
+		},
+		"CAIP-2 chain id": func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { (*c)[0].Chain = "1" },
+		"gas price of": func(c *[]assets.Chain, _ *[]assets.Token,
+			_ *assets.Solana) {
+			(*c)[0].GasPriceWei = ""
+		},
+		"two different ways": func(_ *[]assets.Chain, _ *[]assets.Token,
+			s *assets.Solana) {
+			s.Tokens[0].AggregatedAssetID = "ob:eth"
+		},
 		"have the same name":    func(_ *[]assets.Chain, _ *[]assets.Token, s *assets.Solana) { s.Short = "eth" },
 		"Solana's main network": func(_ *[]assets.Chain, _ *[]assets.Token, s *assets.Solana) { s.Chain = "eip155:7" },
 		"a name, a short name":  func(c *[]assets.Chain, _ *[]assets.Token, _ *assets.Solana) { (*c)[0].Name = "" },
 		"two tokens on eip155:1": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) {
 			(*t)[0].AggregatedEntities = append((*t)[0].AggregatedEntities, assets.Entity{
-				AssetType: "eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", Decimals: 18, Name: "Ether", Symbol: "ETH"})
+				AssetType: "eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", Decimals: 18, Name: "Ether",
+				Symbol: "ETH"})
 		},
 		"is not written as": func(_ *[]assets.Chain, t *[]assets.Token, _ *assets.Solana) {
 			(*t)[0].AggregatedEntities[0].AssetType = "eip155:1/erc20:0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48"

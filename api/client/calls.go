@@ -35,7 +35,8 @@ func (c *Client) PredictAddress(ctx context.Context, r api.PredictRequest) (api.
 	if err != nil {
 		return api.PredictResponse{}, &Error{Op: op, Kind: KindRequest, Err: err}
 	}
-	return view[api.PredictResponse](c.do(ctx, call{op: op, method: http.MethodPost, path: "/account/predict-address", body: body, timeout: getTimeout}))
+	return view[api.PredictResponse](c.do(ctx, call{op: op, method: http.MethodPost, path: "/account/predict-address",
+		body: body, timeout: getTimeout}))
 }
 
 // Chains lists the supported chains.
@@ -110,7 +111,8 @@ func (c *Client) ExecuteQuoteV1(ctx context.Context, body []byte) (api.ExecuteRe
 
 func (c *Client) execute(ctx context.Context, path string, body []byte) (api.ExecuteResponse, error) {
 	const op = "execute"
-	a, err := c.do(ctx, call{op: op, method: http.MethodPost, path: path, body: body, timeout: executeTimeout, once: true})
+	a, err := c.do(ctx, call{op: op, method: http.MethodPost, path: path, body: body, timeout: executeTimeout,
+		once: true})
 	if err != nil {
 		return api.ExecuteResponse{}, err
 	}
@@ -122,7 +124,8 @@ func (c *Client) execute(ctx context.Context, path string, body []byte) (api.Exe
 
 // Status reads the execution status of a quote; every member is empty when the service does not know the quote.
 func (c *Client) Status(ctx context.Context, quoteID string) (api.ExecutionStatus, error) {
-	return view[api.ExecutionStatus](c.get(ctx, "read status", "/v3/status/get-execution-status", url.Values{"quoteId": {quoteID}}))
+	return view[api.ExecutionStatus](c.get(ctx, "read status", "/v3/status/get-execution-status",
+		url.Values{"quoteId": {quoteID}}))
 }
 
 // History reads a page of history.
@@ -154,7 +157,8 @@ func (c *Client) Relay(ctx context.Context, r api.RelayRequest) (api.RelayRespon
 	if err != nil {
 		return api.RelayResponse{}, &Error{Op: op, Kind: KindRequest, Err: err}
 	}
-	return view[api.RelayResponse](c.do(ctx, call{op: op, method: http.MethodPost, path: "/account/relay", body: body, timeout: executeTimeout, once: true}))
+	return view[api.RelayResponse](c.do(ctx, call{op: op, method: http.MethodPost, path: "/account/relay", body: body,
+		timeout: executeTimeout, once: true}))
 }
 
 func (c *Client) get(ctx context.Context, op, path string, q url.Values) (Answer, error) {
@@ -163,7 +167,8 @@ func (c *Client) get(ctx context.Context, op, path string, q url.Values) (Answer
 
 // quote posts a prepare or a quote, whose answer goes into the journal as it arrived.
 func (c *Client) quote(ctx context.Context, op, path string, body []byte) (Answer, error) {
-	return c.do(ctx, call{op: op, method: http.MethodPost, path: path, body: body, timeout: quoteTimeout, most: maxQuoteBytes})
+	return c.do(ctx, call{op: op, method: http.MethodPost, path: path, body: body, timeout: quoteTimeout,
+		most: maxQuoteBytes})
 }
 
 // view decodes a document into its typed form.

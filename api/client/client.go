@@ -125,7 +125,8 @@ var ErrBaseURL = errors.New("the service's address must be https, without user, 
 // New makes a client. It sends nothing.
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(strings.TrimSuffix(o.BaseURL, "/"))
-	if err != nil || base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.ForceQuery || base.Fragment != "" {
+	if err != nil || base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" ||
+		base.ForceQuery || base.Fragment != "" {
 		return nil, ErrBaseURL
 	}
 	if o.Clock == nil {

@@ -82,7 +82,8 @@ func (s *sleeps) sleep(ctx context.Context, d time.Duration) error {
 
 func dial(t *testing.T, s *service, change ...func(o *Options)) *Client {
 	t.Helper()
-	o := Options{BaseURL: s.URL + "/api", APIKey: secret.New([]byte(key)), RootCAs: pool(s.Server), Sleep: (&sleeps{}).sleep, Rand: func() float64 { return 0.5 }}
+	o := Options{BaseURL: s.URL + "/api", APIKey: secret.New([]byte(key)), RootCAs: pool(s.Server),
+		Sleep: (&sleeps{}).sleep, Rand: func() float64 { return 0.5 }}
 	for _, f := range change {
 		f(&o)
 	}
@@ -118,7 +119,9 @@ func kindOf(t *testing.T, err error) *Error {
 }
 
 func TestN1_OnlyPlainHTTPSAddressesAreAccepted(t *testing.T) {
-	for _, bad := range []string{"http://example.org/api", "https://user@example.org", "https://user:pw@example.org", "https://example.org?x=1", "https://example.org#f", "https://", "ftp://x", "", "://", "example.org", "HTTP://example.org", "https://example.org/?"} {
+	for _, bad := range []string{"http://example.org/api", "https://user@example.org", "https://user:pw@example.org",
+		"https://example.org?x=1", "https://example.org#f", "https://", "ftp://x", "", "://", "example.org",
+		"HTTP://example.org", "https://example.org/?"} {
 		if _, err := New(Options{BaseURL: bad}); !errors.Is(err, ErrBaseURL) {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -227,7 +230,8 @@ func TestN3_SlowAndMuteServersRunIntoADeadline(t *testing.T) {
 	defer close(release)
 	c := dial(t, s)
 	for _, id := range []string{"mute", "drip"} {
-		_, err := c.attempt(t.Context(), call{op: "read status", method: "GET", path: "/v3/status", query: url.Values{"quoteId": {id}}, timeout: 50 * time.Millisecond})
+		_, err := c.attempt(t.Context(), call{op: "read status", method: "GET", path: "/v3/status",
+			query: url.Values{"quoteId": {id}}, timeout: 50 * time.Millisecond})
 		if e := kindOf(t, err); e.Kind != KindTimeout || !e.Sent {
 			t.Errorf("%s: %v", id, e)
 		}
@@ -267,8 +271,11 @@ func TestN3_EveryCallHasItsDeadline(t *testing.T) {
 		call func()
 		want time.Duration
 	}{
-		"status":  {func() { c.Status(ctx, "0x1") }, getTimeout},
-		"history": {func() { c.History(ctx, HistoryQuery{User: "0x1", Limit: 5, Continuation: "c", SortBy: "updatedAt"}) }, getTimeout},
+		"status": {func() { c.Status(ctx, "0x1") }, getTimeout},
+		"history": {func() {
+			c.History(ctx, HistoryQuery{User: "0x1", Limit: 5, Continuation: "c",
+				SortBy: "updatedAt"})
+		}, getTimeout},
 		"prepare": {func() { c.PrepareCallQuote(ctx, nil) }, quoteTimeout},
 		"quote":   {func() { c.CallQuote(ctx, []byte(`{}`)) }, quoteTimeout},
 		"execute": {func() { c.ExecuteQuote(ctx, []byte(`{}`)) }, executeTimeout},
@@ -392,7 +399,8 @@ func TestN6_ExecuteIsSentExactlyOnceOnAFreshHTTP1Connection(t *testing.T) {
 		}
 	}
 	if s.requests.Load() != runs || s.conns.Load() != runs || replayable.Load() != 0 || protocol.Load() != 0 {
-		t.Errorf("%d requests, %d connections, %d replayable, %d over HTTP/2", s.requests.Load(), s.conns.Load(), replayable.Load(), protocol.Load())
+		t.Errorf("%d requests, %d connections, %d replayable, %d over HTTP/2", s.requests.Load(), s.conns.Load(),
+			replayable.Load(), protocol.Load())
 	}
 }
 
@@ -416,7 +424,8 @@ func TestN6_TheExecuteRequestCannotBeReplayed(t *testing.T) {
 func TestX2_OnlyAReadableAnswerCountsAsOne(t *testing.T) {
 	for body, readable := range map[string]bool{
 		`{"success":true,"guarantees":null,"error":null}`: true, `{"success":false,"error":"no"}`: true,
-		`{}`: false, `{"success":"true"}`: false, `{"success":true`: false, `[]`: false, ``: false, `{"success":true}{}`: false, `{"success":true,"success":false}`: false,
+		`{}`: false, `{"success":"true"}`: false, `{"success":true`: false, `[]`: false, ``: false,
+		`{"success":true}{}`: false, `{"success":true,"success":false}`: false,
 	} {
 		c := dial(t, serve(t, ok(body)))
 		for _, execute := range executes(c) {
@@ -434,9 +443,11 @@ func TestX2_OnlyAReadableAnswerCountsAsOne(t *testing.T) {
 func TestN8_RetryAfterIsBoundedWhateverItSays(t *testing.T) {
 	now := time.Unix(1_760_000_000, 0)
 	for value, want := range map[string]time.Duration{
-		"": 0, "0": time.Second, "-1": time.Second, "5": 5 * time.Second, "1000000000": time.Minute, "9223372036854775808": time.Second, "soon": time.Second,
-		now.Add(10 * time.Second).UTC().Format(http.TimeFormat): 10 * time.Second, now.Add(-time.Hour).UTC().Format(http.TimeFormat): time.Second,
-		now.Add(time.Hour).UTC().Format(http.TimeFormat): time.Minute,
+		"": 0, "0": time.Second, "-1": time.Second, "5": 5 * time.Second, "1000000000": time.Minute,
+		"9223372036854775808": time.Second, "soon": time.Second,
+		now.Add(10 * time.Second).UTC().Format(http.TimeFormat): 10 * time.Second,
+		now.Add(-time.Hour).UTC().Format(http.TimeFormat):       time.Second,
+		now.Add(time.Hour).UTC().Format(http.TimeFormat):        time.Minute,
 	} {
 		h := http.Header{}
 		if value != "" {
@@ -455,7 +466,8 @@ func TestN8_RetryAfterIsBoundedWhateverItSays(t *testing.T) {
 		c := dial(t, s, func(o *Options) { o.Sleep = z.sleep })
 		_, err := c.Chains(t.Context())
 		var no *api.Error
-		if !errors.As(err, &no) || no.RetryAfter != 3*time.Second || no.StatusCode != status || s.requests.Load() != 3 || z.list[0] != 3*time.Second {
+		if !errors.As(err, &no) || no.RetryAfter != 3*time.Second || no.StatusCode != status ||
+			s.requests.Load() != 3 || z.list[0] != 3*time.Second {
 			t.Errorf("%d: %v %v", status, err, z.list)
 		}
 		if _, err := c.PrepareCallQuote(t.Context(), []byte(`{}`)); err == nil || s.requests.Load() != 4 {
@@ -520,7 +532,8 @@ func TestL1_AnswersAreBoundedAfterDecompression(t *testing.T) {
 }
 
 func TestL2_AnswersPassTheLexicalGate(t *testing.T) {
-	for _, body := range []string{`{"a":1,"a":2}`, `{"a":1,"A":2}`, `{} {}`, "{\"a\":\"\xff\"}", strings.Repeat("[", 100) + strings.Repeat("]", 100)} {
+	for _, body := range []string{`{"a":1,"a":2}`, `{"a":1,"A":2}`, `{} {}`, "{\"a\":\"\xff\"}",
+		strings.Repeat("[", 100) + strings.Repeat("]", 100)} {
 		c := dial(t, serve(t, ok(body)))
 		if _, err := c.PrepareCallQuote(t.Context(), []byte(`{}`)); kindOf(t, err).Kind != KindBadAnswer {
 			t.Errorf("%q: %v", body, err)
@@ -530,9 +543,12 @@ func TestL2_AnswersPassTheLexicalGate(t *testing.T) {
 
 func TestN11_EveryErrorBodyBecomesATypedErrorWithCleanText(t *testing.T) {
 	bodies := []string{
-		`{"error":"NoRoute","message":"no routes found","statusCode":400}`, `{"message":"Incorrect tamper proof signature","statusCode":400}`,
-		`{"error":"UnauthorizedException","message":"x","code":401}`, `{"error":"UnauthorizedException","message":"Invalid or missing API key","statusCode":401,"timestamp":"t","path":"/p"}`,
-		`<html><body>502 Bad Gateway</body></html>`, ``, `plain text`, `{"error":5}`, `[]`, `null`, "{\"message\":\"\x1b[31mred\x07\"}", `{"message":"` + strings.Repeat("a", 5000) + `"}`,
+		`{"error":"NoRoute","message":"no routes found","statusCode":400}`,
+		`{"message":"Incorrect tamper proof signature","statusCode":400}`,
+		`{"error":"UnauthorizedException","message":"x","code":401}`,
+		`{"error":"UnauthorizedException","message":"Invalid or missing API key","statusCode":401,"timestamp":"t","path":"/p"}`,
+		`<html><body>502 Bad Gateway</body></html>`, ``, `plain text`, `{"error":5}`, `[]`, `null`,
+		"{\"message\":\"\x1b[31mred\x07\"}", `{"message":"` + strings.Repeat("a", 5000) + `"}`,
 	}
 	for _, body := range bodies {
 		for _, status := range []int{400, 401, 403, 404, 409, 422, 429, 500, 503} {
@@ -545,7 +561,8 @@ func TestN11_EveryErrorBodyBecomesATypedErrorWithCleanText(t *testing.T) {
 			if !errors.As(err, &no) || no.StatusCode != status || no.Name == "" || no.Message == "" {
 				t.Fatalf("%d %.40q: %v", status, body, err)
 			}
-			if strings.ContainsAny(no.Message, "\x1b\x07\n") || len([]rune(no.Message)) > 501 || strings.Contains(err.Error(), key) {
+			if strings.ContainsAny(no.Message, "\x1b\x07\n") || len([]rune(no.Message)) > 501 ||
+				strings.Contains(err.Error(), key) {
 				t.Errorf("%d %.40q: %q", status, body, no.Message)
 			}
 			s.Close()
@@ -570,15 +587,22 @@ func TestN11_AWrongContentTypeIsNoAnswer(t *testing.T) {
 func TestN9_TheServicesClockIsMeasured(t *testing.T) {
 	at := time.Unix(1_760_000_000, 500_000_000)
 	for name, c := range map[string]struct{ date, skew time.Duration }{
-		"same second": {-500 * time.Millisecond, 0}, "ahead": {time.Hour - 500*time.Millisecond, time.Hour - 500*time.Millisecond}, "behind": {-time.Hour - 500*time.Millisecond, -time.Hour - 500*time.Millisecond},
+		"same second": {-500 * time.Millisecond, 0}, "ahead": {time.Hour - 500*time.Millisecond,
+			time.Hour - 500*time.Millisecond}, "behind": {-time.Hour - 500*time.Millisecond,
+			-time.Hour - 500*time.Millisecond},
 	} {
 		h := http.Header{"Content-Type": {"application/json"}, "Date": {at.Add(c.date).UTC().Format(http.TimeFormat)}}
-		cl, err := New(Options{BaseURL: EmbeddedBaseURL, Clock: func() time.Time { return at }, Transport: roundTrip(func(*http.Request) (*http.Response, error) { return answer(200, h, `{"x":1}`), nil })})
+		cl, err := New(Options{BaseURL: EmbeddedBaseURL, Clock: func() time.Time { return at },
+			Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+				return answer(200, h, `{"x":1}`),
+					nil
+			})})
 		if err != nil {
 			t.Fatal(err)
 		}
 		a, err := cl.PrepareCallQuote(t.Context(), []byte(`{}`))
-		if err != nil || a.Skew != c.skew || cl.Skew() != c.skew || a.ServerDate.IsZero() || string(a.Raw()) != `{"x":1}` {
+		if err != nil || a.Skew != c.skew || cl.Skew() != c.skew || a.ServerDate.IsZero() ||
+			string(a.Raw()) != `{"x":1}` {
 			t.Errorf("%s: %v %v %v", name, a.Skew, cl.Skew(), err)
 		}
 	}
@@ -621,7 +645,8 @@ func TestEveryEndpointIsAskedAsTheInterfaceSays(t *testing.T) {
 	note(err)
 	_, err = c.Assets(ctx)
 	note(err)
-	_, err = c.Balances(ctx, BalanceQuery{Accounts: []string{"eip155:1:0x3", "solana:K"}, Aggregates: []string{"ob:usdc"}, Assets: []string{"eip155:1/slip44:60"}})
+	_, err = c.Balances(ctx, BalanceQuery{Accounts: []string{"eip155:1:0x3", "solana:K"},
+		Aggregates: []string{"ob:usdc"}, Assets: []string{"eip155:1/slip44:60"}})
 	note(err)
 	_, err = c.PrepareCallQuote(ctx, []byte(`{"p":1}`))
 	note(err)
@@ -650,10 +675,13 @@ func TestEveryEndpointIsAskedAsTheInterfaceSays(t *testing.T) {
 		`POST /api/account/predict-address {"type":"kernel-v3.1-ecdsa","signerAddress":"0x2"}`,
 		"GET /api/chains/supported-list ", "GET /api/assets/list ",
 		"GET /api/v3/balances/aggregated-balance?account=eip155%3A1%3A0x3%2Csolana%3AK&aggregatedAssetId=ob%3Ausdc&assetId=eip155%3A1%2Fslip44%3A60 ",
-		`POST /api/v3/quote/prepare-call-quote {"p":1}`, `POST /api/v3/quote/call-quote {"q":1}`, `POST /api/v3/quote/execute-quote {"x":1}`,
-		`POST /api/quotes/prepare-call-quote {"p":2}`, `POST /api/quotes/call-quote {"q":2}`, `POST /api/quotes/execute-quote {"x":2}`,
+		`POST /api/v3/quote/prepare-call-quote {"p":1}`, `POST /api/v3/quote/call-quote {"q":1}`,
+		`POST /api/v3/quote/execute-quote {"x":1}`,
+		`POST /api/quotes/prepare-call-quote {"p":2}`, `POST /api/quotes/call-quote {"q":2}`,
+		`POST /api/quotes/execute-quote {"x":2}`,
 		`POST /api/v3/quote {"s":3}`, `POST /api/v1/quote {"s":2}`,
-		"GET /api/v3/status/get-execution-status?quoteId=0x4 ", "GET /api/v3/status/get-tx-history?continuation=a%26b&limit=20&sortBy=createdAt&user=0x5 ",
+		"GET /api/v3/status/get-execution-status?quoteId=0x4 ",
+		"GET /api/v3/status/get-tx-history?continuation=a%26b&limit=20&sortBy=createdAt&user=0x5 ",
 	}
 	for i, w := range want {
 		if i >= len(got) || got[i] != w {
@@ -679,7 +707,8 @@ func TestRequestBodiesArriveByteForByte(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, post := range []func(context.Context, []byte) (Answer, error){c.CallQuote, c.CallQuoteV1, c.Quote, c.QuoteV1} {
+	for _, post := range []func(context.Context, []byte) (Answer, error){c.CallQuote, c.CallQuoteV1, c.Quote,
+		c.QuoteV1} {
 		if _, err := post(t.Context(), []byte(body)); err != nil {
 			t.Error(err)
 		}

@@ -22,13 +22,16 @@ type exchange struct {
 	sent      atomic.Bool  // the request had a connection: from then on bytes may have left. This errs on the safe side
 	over      atomic.Bool  // the answer was read or refused: the connection may serve other requests
 	continues atomic.Int32 // answers `100 Continue`
-	refused   atomic.Int32 // the status of a refused answer 1xx; the error of net/http may be that of the request, which was still being written
+	// the status of a refused answer 1xx; the error of net/http may be that of the request, which was still being
+	// written
+	refused atomic.Int32
 }
 
 // within returns a context that ends after d at the latest, and reports the connection and interim answers to e. The
 // caller must call end once.
 func (e *exchange) within(ctx context.Context, d time.Duration, inside bool) (_ context.Context, end func()) {
-	ctx, cancel := context.WithTimeoutCause(ctx, d, fmt.Errorf("no whole answer within %v: %w", d, context.DeadlineExceeded))
+	ctx, cancel := context.WithTimeoutCause(ctx, d, fmt.Errorf("no whole answer within %v: %w", d,
+		context.DeadlineExceeded))
 	trace := httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {
 			e.sent.Store(true)

@@ -83,7 +83,8 @@ func lie(t *testing.T, plain bool, says func(c net.Conn)) *liar {
 
 func (l *liar) client(t *testing.T, change ...func(o *Options)) *Client {
 	t.Helper()
-	o := Options{BaseURL: "https://" + l.Addr().String() + "/api", APIKey: secret.New([]byte(key)), RootCAs: l.roots, Sleep: (&sleeps{}).sleep}
+	o := Options{BaseURL: "https://" + l.Addr().String() + "/api", APIKey: secret.New([]byte(key)), RootCAs: l.roots,
+		Sleep: (&sleeps{}).sleep}
 	for _, f := range change {
 		f(&o)
 	}
@@ -169,27 +170,40 @@ func endlessAnswers(t *testing.T) map[string]endless {
 		"101 and silence":               {says: once(switching + "\r\n"), kind: KindBadAnswer, words: "answered 101"},
 		"101 that upgrades and silence": {says: once(upgrade), kind: KindBadAnswer, words: "answered 101"},
 		"101 and bytes without end":     {says: forever(upgrade, "{}", 0), kind: KindBadAnswer, words: "answered 101"},
-		"102 and silence":               {says: once("HTTP/1.1 102 Processing\r\n\r\n"), kind: KindBadAnswer, words: "answered 102"},
-		"103 without end":               {says: forever("", "HTTP/1.1 103 Early Hints\r\n\r\n", drip), kind: KindBadAnswer, words: "answered 103"},
-		"199 before an answer":          {says: once("HTTP/1.1 199 X\r\n\r\n" + jsonHead + "Content-Length: 2\r\n\r\n{}"), kind: KindBadAnswer, words: "answered 199"},
-		"100 without end":               {says: forever("", "HTTP/1.1 100 Continue\r\n\r\n", drip), kind: KindBadAnswer, words: "answered 100"},
-		"100 and silence":               {says: once("HTTP/1.1 100 Continue\r\n\r\n"), kind: KindTimeout, words: "no whole answer within"},
-		"silence":                       {says: once(""), kind: KindTimeout, words: "no whole answer within"},
-		"headers without end":           {says: forever(jsonHead, "X-More: "+strings.Repeat("x", 1000)+"\r\n", 0), kind: KindNetwork},
-		"one header without end":        {says: forever(jsonHead+"X-More: ", strings.Repeat("x", 1000), 0), kind: KindNetwork},
-		"headers by drips":              {says: forever(jsonHead+"X-More: ", "x", drip), kind: KindTimeout},
-		"a body by drips":               {says: forever(jsonHead+"\r\n{\"a\":\"", "x", drip), kind: KindTimeout},
-		"a body without end":            {says: forever(jsonHead+"\r\n{\"a\":\"", strings.Repeat("x", 64<<10), 0), kind: KindTooLarge},
-		"half a body":                   {says: once(jsonHead + "Content-Length: 9\r\n\r\n{\"a\":"), kind: KindTimeout},
-		"chunks by drips":               {says: forever(jsonHead+"Transfer-Encoding: chunked\r\n\r\n", "1\r\n \r\n", drip), kind: KindTimeout},
-		"trailers by drips":             {says: forever(jsonHead+"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n", "X-More: x\r\n", drip), kind: KindTimeout},
-		"nothing, packed, without end":  {says: forever(packed+head, part, 0), kind: KindTimeout},
-		"a redirect without end":        {says: forever("HTTP/1.1 307 Go\r\nLocation: /api/x\r\n\r\n", " ", drip), kind: KindTimeout},
-		"an error by drips":             {says: forever("HTTP/1.1 400 No\r\n\r\n", " ", drip), kind: KindTimeout},
-		"HTTP/2 and goodbye":            {says: once("\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x08\x07" + strings.Repeat("\x00", 12)), kind: KindTimeout},
-		"a server that never reads":     {says: neverReads, kind: KindTimeout},
-		"a handshake that never begins": {says: func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, kind: KindTimeout, plain: true},
-		"a handshake by drips":          {says: forever("\x16\x03\x03\x40\x00", "\x02", drip), kind: KindTimeout, plain: true},
+		"102 and silence": {says: once("HTTP/1.1 102 Processing\r\n\r\n"), kind: KindBadAnswer,
+			words: "answered 102"},
+		"103 without end": {says: forever("", "HTTP/1.1 103 Early Hints\r\n\r\n", drip),
+			kind: KindBadAnswer, words: "answered 103"},
+		"199 before an answer": {says: once("HTTP/1.1 199 X\r\n\r\n" + jsonHead +
+			"Content-Length: 2\r\n\r\n{}"), kind: KindBadAnswer, words: "answered 199"},
+		"100 without end": {says: forever("", "HTTP/1.1 100 Continue\r\n\r\n", drip), kind: KindBadAnswer,
+			words: "answered 100"},
+		"100 and silence": {says: once("HTTP/1.1 100 Continue\r\n\r\n"), kind: KindTimeout,
+			words: "no whole answer within"},
+		"silence": {says: once(""), kind: KindTimeout, words: "no whole answer within"},
+		"headers without end": {says: forever(jsonHead, "X-More: "+strings.Repeat("x", 1000)+"\r\n", 0),
+			kind: KindNetwork},
+		"one header without end": {says: forever(jsonHead+"X-More: ", strings.Repeat("x", 1000), 0),
+			kind: KindNetwork},
+		"headers by drips": {says: forever(jsonHead+"X-More: ", "x", drip), kind: KindTimeout},
+		"a body by drips":  {says: forever(jsonHead+"\r\n{\"a\":\"", "x", drip), kind: KindTimeout},
+		"a body without end": {says: forever(jsonHead+"\r\n{\"a\":\"", strings.Repeat("x", 64<<10), 0),
+			kind: KindTooLarge},
+		"half a body": {says: once(jsonHead + "Content-Length: 9\r\n\r\n{\"a\":"), kind: KindTimeout},
+		"chunks by drips": {says: forever(jsonHead+"Transfer-Encoding: chunked\r\n\r\n", "1\r\n \r\n",
+			drip), kind: KindTimeout},
+		"trailers by drips": {says: forever(jsonHead+"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n",
+			"X-More: x\r\n", drip), kind: KindTimeout},
+		"nothing, packed, without end": {says: forever(packed+head, part, 0), kind: KindTimeout},
+		"a redirect without end": {says: forever("HTTP/1.1 307 Go\r\nLocation: /api/x\r\n\r\n", " ", drip),
+			kind: KindTimeout},
+		"an error by drips": {says: forever("HTTP/1.1 400 No\r\n\r\n", " ", drip), kind: KindTimeout},
+		"HTTP/2 and goodbye": {says: once("\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x08\x07" +
+			strings.Repeat("\x00", 12)), kind: KindTimeout},
+		"a server that never reads": {says: neverReads, kind: KindTimeout},
+		"a handshake that never begins": {says: func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, kind: KindTimeout,
+			plain: true},
+		"a handshake by drips": {says: forever("\x16\x03\x03\x40\x00", "\x02", drip), kind: KindTimeout, plain: true},
 	}
 }
 
@@ -209,7 +223,8 @@ func TestK6_EveryRequestHasAnEndWhateverTheServerSays(t *testing.T) {
 				k.timeout = 300 * time.Millisecond
 				err := within(t, func() error { _, err := c.attempt(t.Context(), k); return err })
 				got := kindOf(t, err)
-				late := k.method == http.MethodPost && got.Kind == KindTimeout && k.body[0] == 0 // the body was still on its way
+				// the body was still on its way
+				late := k.method == http.MethodPost && got.Kind == KindTimeout && k.body[0] == 0
 				if got.Kind != e.kind && !late || got.Sent == e.plain {
 					t.Errorf("%s: %v, sent %v; want %s", k.op, got, got.Sent, e.kind)
 				}
@@ -238,7 +253,8 @@ func TestK6_WhoGivesUpIsFreeAtOnce(t *testing.T) {
 				cancel(gone)
 			}()
 			err := within(t, func() error {
-				_, err := c.attempt(ctx, call{op: "execute", method: http.MethodPost, path: "/v3/execute", body: make([]byte, 8<<20), timeout: time.Hour, once: true})
+				_, err := c.attempt(ctx, call{op: "execute", method: http.MethodPost, path: "/v3/execute",
+					body: make([]byte, 8<<20), timeout: time.Hour, once: true})
 				return err
 			})
 			if got := kindOf(t, err); got.Kind != KindCancelled || !errors.Is(got, gone) {
@@ -298,8 +314,10 @@ func TestK6_AConnectionThatServedWellIsKept(t *testing.T) {
 // TestK6_AProxyThatSaysNothingHoldsNoRequest covers the path through a proxy, up to the service behind it.
 func TestK6_AProxyThatSaysNothingHoldsNoRequest(t *testing.T) {
 	for name, says := range map[string]func(net.Conn){
-		"silence": once(""), "101": once(upgrade), "100 without end": forever("", "HTTP/1.1 100 Continue\r\n\r\n", drip),
-		"connected, then silence": once("HTTP/1.1 200 OK\r\n\r\n"), "a redirect": once("HTTP/1.1 302 X\r\nLocation: https://x.invalid/\r\n\r\n"),
+		"silence": once(""), "101": once(upgrade), "100 without end": forever("", "HTTP/1.1 100 Continue\r\n\r\n",
+			drip),
+		"connected, then silence": once("HTTP/1.1 200 OK\r\n\r\n"),
+		"a redirect":              once("HTTP/1.1 302 X\r\nLocation: https://x.invalid/\r\n\r\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -307,7 +325,8 @@ func TestK6_AProxyThatSaysNothingHoldsNoRequest(t *testing.T) {
 			at := &url.URL{Scheme: "http", Host: l.Addr().String()}
 			c := l.client(t, func(o *Options) { o.BaseURL, o.Proxy = "https://service.invalid/api", http.ProxyURL(at) })
 			err := within(t, func() error {
-				_, err := c.attempt(t.Context(), call{op: "read status", method: http.MethodGet, path: "/v3/status", timeout: 300 * time.Millisecond})
+				_, err := c.attempt(t.Context(), call{op: "read status", method: http.MethodGet, path: "/v3/status",
+					timeout: 300 * time.Millisecond})
 				return err
 			})
 			if got := kindOf(t, err); got.Sent {

@@ -150,7 +150,8 @@ func (c *Client) read(ctx context.Context, k call, res *http.Response) (Answer, 
 		return Answer{}, failure(ctx, op, true, err)
 	}
 	if len(b) > most {
-		return Answer{}, &Error{Op: op, Kind: KindTooLarge, Sent: true, Err: fmt.Errorf("the answer has more than %d KiB", most>>10)}
+		return Answer{}, &Error{Op: op, Kind: KindTooLarge, Sent: true,
+			Err: fmt.Errorf("the answer has more than %d KiB", most>>10)}
 	}
 	a := Answer{Received: c.o.Clock()}
 	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {
@@ -158,7 +159,8 @@ func (c *Client) read(ctx context.Context, k call, res *http.Response) (Answer, 
 		c.skew.Store(int64(a.Skew))
 	}
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
-		return Answer{}, &Error{Op: op, Kind: KindRedirect, Sent: true, Err: fmt.Errorf("the service answered %d; redirects are not followed", res.StatusCode)}
+		return Answer{}, &Error{Op: op, Kind: KindRedirect, Sent: true,
+			Err: fmt.Errorf("the service answered %d; redirects are not followed", res.StatusCode)}
 	}
 	if res.StatusCode < 200 || res.StatusCode >= 300 {
 		no := api.ParseError(res.StatusCode, b)

@@ -46,7 +46,8 @@ func TestN5_NoRequestTravelsOverHTTP2(t *testing.T) {
 func TestN6_AConnectionThatDiesIsNoReasonToSendAgain(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
-		if r.Method == http.MethodPost && r.Header.Get("Content-Type") != "" && strings.HasSuffix(r.URL.Path, "execute-quote") {
+		if r.Method == http.MethodPost && r.Header.Get("Content-Type") != "" &&
+			strings.HasSuffix(r.URL.Path, "execute-quote") {
 			conn, _, err := http.NewResponseController(w).Hijack()
 			if err != nil {
 				t.Error(err)
@@ -162,7 +163,8 @@ func TestN1_AProxySeesTheNameOfTheServiceAndNothingElse(t *testing.T) {
 	}
 	c.Close()
 	seen := p.all()
-	if strings.Count(seen, "CONNECT ") != 2 || strings.Contains(seen, key) || strings.Contains(strings.ToLower(seen), "x-api-key") || strings.Contains(seen, "body-of-the-call") {
+	if strings.Count(seen, "CONNECT ") != 2 || strings.Contains(seen, key) ||
+		strings.Contains(strings.ToLower(seen), "x-api-key") || strings.Contains(seen, "body-of-the-call") {
 		t.Errorf("the proxy saw %q", seen)
 	}
 	if got := c.Proxy(); got != at.Host || strings.Contains(got, "proxy-password") {
@@ -179,7 +181,8 @@ func TestN1_AProxyThatPlaysTheServiceGetsNoByteOfTheKey(t *testing.T) {
 	// No authority in the client's pool signed the certificate: the pool holds another one.
 	p := &tunnel{self: forged}
 	at := p.serve(t)
-	c, err := New(Options{BaseURL: s.URL, APIKey: secret.New([]byte(key)), Sleep: (&sleeps{}).sleep, Proxy: http.ProxyURL(at)})
+	c, err := New(Options{BaseURL: s.URL, APIKey: secret.New([]byte(key)), Sleep: (&sleeps{}).sleep,
+		Proxy: http.ProxyURL(at)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,11 +198,13 @@ func TestN1_AProxyThatPlaysTheServiceGetsNoByteOfTheKey(t *testing.T) {
 }
 
 func TestProxyIsNamedOnlyWhereThereIsOne(t *testing.T) {
-	inside, err := New(Options{BaseURL: EmbeddedBaseURL, Transport: roundTrip(nil), Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: "proxy:1"})})
+	inside, err := New(Options{BaseURL: EmbeddedBaseURL, Transport: roundTrip(nil),
+		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: "proxy:1"})})
 	if err != nil || inside.Proxy() != "" {
 		t.Errorf("in process: %q, %v", inside.Proxy(), err)
 	}
-	direct, err := New(Options{BaseURL: "https://service.example", Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }})
+	direct, err := New(Options{BaseURL: "https://service.example",
+		Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }})
 	if err != nil || direct.Proxy() != "" {
 		t.Errorf("direct: %q, %v", direct.Proxy(), err)
 	}
@@ -223,7 +228,8 @@ func TestR1_WhatAServerPutsIntoAnErrorIsCleaned(t *testing.T) {
 			})
 			_, err := dial(t, s).ExecuteQuote(t.Context(), []byte(`{}`))
 			e := kindOf(t, err)
-			if text := e.Error(); !e.Sent || strings.ContainsAny(text, "\x1b\x07\u202e\u009b") || len([]rune(text)) > maxErrorText+60 {
+			if text := e.Error(); !e.Sent || strings.ContainsAny(text, "\x1b\x07\u202e\u009b") ||
+				len([]rune(text)) > maxErrorText+60 {
 				t.Errorf("%q", text)
 			}
 		})
@@ -288,7 +294,8 @@ func TestK10_AnswersToPrepareAndQuoteAreBounded(t *testing.T) {
 	}
 	size++
 	for i, post := range posts(c) {
-		if e := kindOf(t, post(t.Context())); e.Kind != KindTooLarge || !e.Sent || !strings.Contains(e.Error(), "more than 256 KiB") {
+		if e := kindOf(t, post(t.Context())); e.Kind != KindTooLarge || !e.Sent ||
+			!strings.Contains(e.Error(), "more than 256 KiB") {
 			t.Errorf("post %d of %d bytes: %v", i, size, e)
 		}
 	}

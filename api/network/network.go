@@ -1,6 +1,7 @@
-// Package network says which network a service is: its chains, the addresses that everybody pins, and the id that both amount to. The service
-// writes the descriptor to network.json; a profile takes it in process, from that file, or by a typed fingerprint, never from an answer
-// (protocol §4.2). A key is tagged with the network id and is refused on any other.
+// Package network says which network a service is: its chains, the addresses that everybody pins, and the id that both
+// amount to. The service writes the descriptor to network.json; a profile takes it in process, from that file, or by a
+// typed fingerprint, never from an answer (protocol §4.2). A key is tagged with the network id and is refused on any
+// other.
 package network
 
 import (
@@ -104,8 +105,8 @@ func (d Descriptor) Encode() ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// Decode reads network.json strictly: unknown members, another version, an unknown kind or an id that is not the hash of the content
-// (ErrID) are errors.
+// Decode reads network.json strictly: unknown members, another version, an unknown kind or an id that is not the hash
+// of the content (ErrID) are errors.
 func Decode(b []byte) (Descriptor, error) {
 	var d Descriptor
 	if err := json.UnmarshalRead(bytes.NewReader(b), &d, json.RejectUnknownMembers(true)); err != nil {

@@ -27,7 +27,8 @@ func TestCreate2EqualsTheVectors(t *testing.T) {
 	count(t, len(f.Cases), 2)
 	for _, c := range f.Cases {
 		code := unhex(t, c.InitCode)
-		if crypto.Keccak256Hash(code) != c.InitCodeHash || crypto.CreateAddress2(c.Deployer, c.Salt, c.InitCodeHash[:]) != c.Address {
+		if crypto.Keccak256Hash(code) != c.InitCodeHash ||
+			crypto.CreateAddress2(c.Deployer, c.Salt, c.InitCodeHash[:]) != c.Address {
 			t.Errorf("%s differs", c.Address)
 		}
 	}
@@ -61,7 +62,8 @@ func TestKernelAddressesEqualTheVectors(t *testing.T) {
 		}
 	}
 	d := f.Documented
-	if got := op.PredictAddress(d.Factory, v31, op.InitDataRoleBased(d.Validator, d.Session, d.Admin, d.Cosigner), new(big.Int)); got != d.Address {
+	if got := op.PredictAddress(d.Factory, v31, op.InitDataRoleBased(d.Validator, d.Session, d.Admin, d.Cosigner),
+		new(big.Int)); got != d.Address {
 		t.Errorf("documented role-based account: %s, want %s", got, d.Address)
 	}
 }
@@ -90,7 +92,8 @@ func TestPublishedRoleBasedPairsFollowFromTheirCoSigner(t *testing.T) {
 	}
 	count(t, len(f.KernelV31ECDSA), 1)
 	for _, c := range f.KernelV31ECDSA {
-		if got := predict(pins, op.InitDataECDSA(common.HexToAddress(pins.ECDSAValidator), c.SignerAddress)); got != c.PredictedAddress {
+		if got := predict(pins, op.InitDataECDSA(common.HexToAddress(pins.ECDSAValidator), c.SignerAddress)); got !=
+			c.PredictedAddress {
 			t.Errorf("kernel account of %s: %s, want %s", c.SignerAddress, got, c.PredictedAddress)
 		}
 	}
@@ -145,14 +148,17 @@ func TestRecordedRoleBasedOperationIsRebuiltFromTwoAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	init := op.InitDataRoleBased(common.HexToAddress(pins.RoleBasedValidator), f.Account.SessionAddress, f.Account.AdminAddress, f.Account.Cosigner)
+	init := op.InitDataRoleBased(common.HexToAddress(pins.RoleBasedValidator), f.Account.SessionAddress,
+		f.Account.AdminAddress, f.Account.Cosigner)
 	if got := predict(pins, init); got != u.Sender {
 		t.Errorf("sender %s, want %s", got, u.Sender)
 	}
-	if want := op.FactoryData(common.HexToAddress(pins.Factory), init, new(big.Int)); !bytes.Equal(want, u.FactoryData) {
+	if want := op.FactoryData(common.HexToAddress(pins.Factory), init, new(big.Int)); !bytes.Equal(want,
+		u.FactoryData) {
 		t.Error("factoryData differs")
 	}
-	if n, err := op.ParseNonce(u.Nonce); err != nil || n.Validator.Hex() != pins.RoleBasedValidator || n.Mode != 0 || n.Sequence != 0 {
+	if n, err := op.ParseNonce(u.Nonce); err != nil || n.Validator.Hex() != pins.RoleBasedValidator || n.Mode != 0 ||
+		n.Sequence != 0 {
 		t.Errorf("nonce %+v, %v", n, err)
 	}
 	if calls, err := op.DecodeExecute(u.CallData); err != nil || len(calls) != 2 {
@@ -218,7 +224,8 @@ func TestFactoryAndPaymasterLayoutsAreThoseOfOurContracts(t *testing.T) {
 }
 
 func predict(pins assets.Pins, init []byte) common.Address {
-	return op.PredictAddress(common.HexToAddress(pins.Factory), common.HexToAddress(pins.KernelV31Implementation), init, new(big.Int))
+	return op.PredictAddress(common.HexToAddress(pins.Factory), common.HexToAddress(pins.KernelV31Implementation), init,
+		new(big.Int))
 }
 
 func pinned(t testing.TB) assets.Pins {

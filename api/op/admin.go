@@ -58,7 +58,8 @@ func (m AdminMessage) form() (adminForm, error) {
 	case m.Account == (common.Address{}):
 		return adminForm{}, refuse("U1", "account", "an account", "the zero address")
 	case f.session != (m.NewSession != (common.Address{})):
-		return adminForm{}, refuse("T6", "newSession", "an address in rotate-session, none in other messages", m.NewSession.Hex())
+		return adminForm{}, refuse("T6", "newSession", "an address in rotate-session, none in other messages",
+			m.NewSession.Hex())
 	case !word.Fits(m.Nonce, 256):
 		return adminForm{}, refuse("L3", "nonce", "a number below 2^256", decimal(m.Nonce))
 	}

@@ -43,7 +43,8 @@ func adminMessages(nonce *big.Int) map[string]op.AdminMessage {
 func TestAdminCallsAreWhatTheContractDecodes(t *testing.T) {
 	validator := artifact(t, "RoleBasedECDSAValidator")
 	sig := bytes.Repeat([]byte{0xab}, op.SignatureLength)
-	for _, nonce := range []*big.Int{new(big.Int), big.NewInt(7), new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))} {
+	for _, nonce := range []*big.Int{new(big.Int), big.NewInt(7),
+		new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))} {
 		for method, m := range adminMessages(nonce) {
 			args := []any{m.Account, nonce, sig}
 			if method == "rotateSession" {
@@ -59,7 +60,8 @@ func TestAdminCallsAreWhatTheContractDecodes(t *testing.T) {
 		}
 	}
 	at := common.Address{5}
-	for method, got := range map[string][]byte{"signers": op.SignersCall(at), "adminNonce": op.AdminNonceCall(at), "exitAvailableAt": op.ExitAvailableAtCall(at)} {
+	for method, got := range map[string][]byte{"signers": op.SignersCall(at), "adminNonce": op.AdminNonceCall(at),
+		"exitAvailableAt": op.ExitAvailableAtCall(at)} {
 		if want, err := validator.Pack(method, at); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %x, %v", method, got, err)
 		}
@@ -71,18 +73,22 @@ func TestAdminDigestsEqualAnIndependentEIP712(t *testing.T) {
 	verifying := common.Address{0x77}
 	address, number := apitypes.Type{Name: "account", Type: "address"}, apitypes.Type{Name: "nonce", Type: "uint256"}
 	types := map[string][]apitypes.Type{
-		"rotateSession": {address, {Name: "newSession", Type: "address"}, number}, "announceExit": {address, number}, "cancelExit": {address, number},
+		"rotateSession": {address, {Name: "newSession", Type: "address"}, number}, "announceExit": {address, number},
+		"cancelExit": {address, number},
 	}
-	names := map[string]string{"rotateSession": "RotateSession", "announceExit": "AnnounceExit", "cancelExit": "CancelExit"}
+	names := map[string]string{"rotateSession": "RotateSession", "announceExit": "AnnounceExit",
+		"cancelExit": "CancelExit"}
 	for method, m := range adminMessages(big.NewInt(41)) {
 		doc := apitypes.TypedData{
 			Types: apitypes.Types{
-				"EIP712Domain": {{Name: "name", Type: "string"}, {Name: "version", Type: "string"}, {Name: "chainId", Type: "uint256"}, {Name: "verifyingContract", Type: "address"}},
-				names[method]:  types[method],
+				"EIP712Domain": {{Name: "name", Type: "string"}, {Name: "version", Type: "string"},
+					{Name: "chainId", Type: "uint256"}, {Name: "verifyingContract", Type: "address"}},
+				names[method]: types[method],
 			},
 			PrimaryType: names[method],
-			Domain:      apitypes.TypedDataDomain{Name: "RoleBasedECDSAValidator", Version: "1.4.3", ChainId: (*math.HexOrDecimal256)(big.NewInt(10)), VerifyingContract: verifying.Hex()},
-			Message:     apitypes.TypedDataMessage{"account": m.Account.Hex(), "nonce": "41"},
+			Domain: apitypes.TypedDataDomain{Name: "RoleBasedECDSAValidator", Version: "1.4.3",
+				ChainId: (*math.HexOrDecimal256)(big.NewInt(10)), VerifyingContract: verifying.Hex()},
+			Message: apitypes.TypedDataMessage{"account": m.Account.Hex(), "nonce": "41"},
 		}
 		if method == "rotateSession" {
 			doc.Message["newSession"] = m.NewSession.Hex()
@@ -107,10 +113,12 @@ func TestAdminMessageRefusesWhatTheContractHasNoFormFor(t *testing.T) {
 		"unknown action":         {op.AdminMessage{Action: api.AdminOperate, Account: at, Nonce: one}, "T6"},
 		"no account":             {op.AdminMessage{Action: api.AdminCancelExit, Nonce: one}, "U1"},
 		"rotate without session": {op.AdminMessage{Action: api.AdminRotateSession, Account: at, Nonce: one}, "T6"},
-		"cancel with session":    {op.AdminMessage{Action: api.AdminCancelExit, Account: at, NewSession: session, Nonce: one}, "T6"},
-		"no nonce":               {op.AdminMessage{Action: api.AdminCancelExit, Account: at}, "L3"},
-		"negative nonce":         {op.AdminMessage{Action: api.AdminCancelExit, Account: at, Nonce: big.NewInt(-1)}, "L3"},
-		"too large a nonce":      {op.AdminMessage{Action: api.AdminCancelExit, Account: at, Nonce: new(big.Int).Lsh(one, 256)}, "L3"},
+		"cancel with session": {op.AdminMessage{Action: api.AdminCancelExit, Account: at, NewSession: session,
+			Nonce: one}, "T6"},
+		"no nonce":       {op.AdminMessage{Action: api.AdminCancelExit, Account: at}, "L3"},
+		"negative nonce": {op.AdminMessage{Action: api.AdminCancelExit, Account: at, Nonce: big.NewInt(-1)}, "L3"},
+		"too large a nonce": {op.AdminMessage{Action: api.AdminCancelExit, Account: at,
+			Nonce: new(big.Int).Lsh(one, 256)}, "L3"},
 	} {
 		_, err := c.m.Digest(op.RoleBasedDomain(1, at))
 		wantCode(t, name, err, c.code)
@@ -138,9 +146,12 @@ func TestHandleOpsCallIsWhatTheEntryPointDecodes(t *testing.T) {
 		for range count {
 			factory, paymaster := common.Address{7}, common.Address{8}
 			o := op.UserOp{
-				Sender: common.Address{byte(random.Uint32())}, Nonce: new(big.Int).SetBytes(some(33)), CallData: some(200),
-				CallGasLimit: big.NewInt(1), VerificationGasLimit: big.NewInt(2), PreVerificationGas: big.NewInt(3), MaxFeePerGas: big.NewInt(4), MaxPriorityFeePerGas: big.NewInt(5),
-				Factory: &factory, FactoryData: some(100), Paymaster: &paymaster, PaymasterVerificationGasLimit: big.NewInt(6), PaymasterPostOpGasLimit: big.NewInt(7),
+				Sender: common.Address{byte(random.Uint32())}, Nonce: new(big.Int).SetBytes(some(33)),
+				CallData:     some(200),
+				CallGasLimit: big.NewInt(1), VerificationGasLimit: big.NewInt(2), PreVerificationGas: big.NewInt(3),
+				MaxFeePerGas: big.NewInt(4), MaxPriorityFeePerGas: big.NewInt(5),
+				Factory: &factory, FactoryData: some(100), Paymaster: &paymaster,
+				PaymasterVerificationGasLimit: big.NewInt(6), PaymasterPostOpGasLimit: big.NewInt(7),
 				PaymasterData: some(100), Signature: some(140),
 			}
 			p, err := o.Pack()
@@ -210,7 +221,8 @@ func FuzzRoleViews(f *testing.F) {
 		if n, err := op.DecodeAdminNonce(b); err == nil && !bytes.Equal(n.FillBytes(make([]byte, 32)), b) {
 			t.Errorf("nonce of %x read as %s", b, n)
 		}
-		if at, err := op.DecodeExitAvailableAt(b); err == nil && (at >= 1<<48 || new(big.Int).SetUint64(at).Cmp(new(big.Int).SetBytes(b)) != 0) {
+		if at, err := op.DecodeExitAvailableAt(b); err == nil &&
+			(at >= 1<<48 || new(big.Int).SetUint64(at).Cmp(new(big.Int).SetBytes(b)) != 0) {
 			t.Errorf("time of %x read as %d", b, at)
 		}
 	})

@@ -64,7 +64,8 @@ func (a Authorization) Sign(key *ecdsa.PrivateKey) (SignedAuthorization, error) 
 	if err != nil {
 		return SignedAuthorization{}, err
 	}
-	return SignedAuthorization{Authorization: a, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]), YParity: sig[64] - 27}, nil
+	return SignedAuthorization{Authorization: a, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]), YParity: sig[64] - 27},
+		nil
 }
 
 // SignedAuthorization is an authorization with its signature; YParity is 0 or 1.
@@ -97,7 +98,8 @@ func (s SignedAuthorization) Wire() api.DelegationSignature {
 // checks the form; compare the content with what was asked for.
 func AuthorizationFromWire(w api.DelegationSignature) (SignedAuthorization, error) {
 	const field = "delegation.signature."
-	s := SignedAuthorization{Authorization: Authorization{ChainID: new(big.Int).SetUint64(w.ChainID), Nonce: w.Nonce}, YParity: w.YParity}
+	s := SignedAuthorization{Authorization: Authorization{ChainID: new(big.Int).SetUint64(w.ChainID), Nonce: w.Nonce},
+		YParity: w.YParity}
 	var err error
 	if s.Address, err = parseAddress(field+"contractAddress", w.ContractAddress); err != nil {
 		return SignedAuthorization{}, err
@@ -112,7 +114,8 @@ func AuthorizationFromWire(w api.DelegationSignature) (SignedAuthorization, erro
 		return SignedAuthorization{}, refuse("D5", field+"type", "Signed", quote(w.Type))
 	}
 	if w.YParity > 1 || w.V != hex0x([]byte{27 + w.YParity}) {
-		return SignedAuthorization{}, refuse("D5", field+"v", "0x1b with yParity 0 or 0x1c with yParity 1", quote(w.V)+" with "+strconv.Itoa(int(w.YParity)))
+		return SignedAuthorization{}, refuse("D5", field+"v", "0x1b with yParity 0 or 0x1c with yParity 1",
+			quote(w.V)+" with "+strconv.Itoa(int(w.YParity)))
 	}
 	return s, s.Check()
 }

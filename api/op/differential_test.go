@@ -43,7 +43,8 @@ func typedData(t *testing.T, raw json.RawMessage) apitypes.TypedData {
 		present    bool
 		name, kind string
 	}{
-		{td.Domain.Name != "", "name", "string"}, {td.Domain.Version != "", "version", "string"}, {td.Domain.ChainId != nil, "chainId", "uint256"},
+		{td.Domain.Name != "", "name", "string"}, {td.Domain.Version != "", "version", "string"},
+		{td.Domain.ChainId != nil, "chainId", "uint256"},
 		{td.Domain.VerifyingContract != "", "verifyingContract", "address"}, {td.Domain.Salt != "", "salt", "bytes32"},
 	} {
 		if f.present {
@@ -91,7 +92,8 @@ func TestPaymasterHashEqualsTheABIDefinitionAndTheWireFormRoundTrips(t *testing.
 		}
 		return abi.Argument{Type: at}
 	}
-	sponsor := abi.Arguments{typ("address"), typ("uint256"), typ("bytes32"), typ("bytes32"), typ("bytes32"), typ("uint256"), typ("uint256"), typ("bytes32"), typ("uint256"), typ("address"), typ("uint48"), typ("uint48")}
+	sponsor := abi.Arguments{typ("address"), typ("uint256"), typ("bytes32"), typ("bytes32"), typ("bytes32"),
+		typ("uint256"), typ("uint256"), typ("bytes32"), typ("uint256"), typ("address"), typ("uint48"), typ("uint48")}
 	pack := func(args abi.Arguments, values ...any) common.Hash {
 		b, err := args.Pack(values...)
 		if err != nil {
@@ -106,13 +108,16 @@ func TestPaymasterHashEqualsTheABIDefinitionAndTheWireFormRoundTrips(t *testing.
 		if err != nil {
 			rt.Fatal(err)
 		}
-		w := op.PaymasterWindow{ValidUntil: rapid.Uint64Range(0, 1<<48-1).Draw(rt, "until"), ValidAfter: rapid.Uint64Range(0, 1<<48-1).Draw(rt, "after")}
+		w := op.PaymasterWindow{ValidUntil: rapid.Uint64Range(0, 1<<48-1).Draw(rt, "until"),
+			ValidAfter: rapid.Uint64Range(0, 1<<48-1).Draw(rt, "after")}
 		gas := new(big.Int)
 		if u.Paymaster != nil {
 			gas.SetBytes(p.PaymasterAndData[20:52])
 		}
 		pm := address(rt, "paymaster contract")
-		want := pack(sponsor, p.Sender, p.Nonce, crypto.Keccak256Hash(p.InitCode), crypto.Keccak256Hash(p.CallData), p.AccountGasLimits, gas, p.PreVerificationGas, p.GasFees, chain, pm, new(big.Int).SetUint64(w.ValidUntil), new(big.Int).SetUint64(w.ValidAfter))
+		want := pack(sponsor, p.Sender, p.Nonce, crypto.Keccak256Hash(p.InitCode), crypto.Keccak256Hash(p.CallData),
+			p.AccountGasLimits, gas, p.PreVerificationGas, p.GasFees, chain, pm, new(big.Int).SetUint64(w.ValidUntil),
+			new(big.Int).SetUint64(w.ValidAfter))
 		if got := op.PaymasterHash(p, w, chain, pm); got != want {
 			rt.Fatal("paymaster hash differs")
 		}
@@ -129,7 +134,8 @@ func TestDecodeExecuteUndoesEncodeExecuteAndAgreesWithTheABIPackage(t *testing.T
 		Value    *big.Int
 		CallData []byte
 	}
-	list, err := abi.NewType("tuple[]", "", []abi.ArgumentMarshaling{{Name: "target", Type: "address"}, {Name: "value", Type: "uint256"}, {Name: "callData", Type: "bytes"}})
+	list, err := abi.NewType("tuple[]", "", []abi.ArgumentMarshaling{{Name: "target", Type: "address"},
+		{Name: "value", Type: "uint256"}, {Name: "callData", Type: "bytes"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +143,8 @@ func TestDecodeExecuteUndoesEncodeExecuteAndAgreesWithTheABIPackage(t *testing.T
 		var calls []op.Call
 		var reference []execution
 		for i := range rapid.IntRange(1, 6).Draw(rt, "n") {
-			c := op.Call{To: address(rt, "to"), Value: number(rt, fmt.Sprint("value", i), 32), Data: rapid.SliceOfN(rapid.Byte(), 0, 100).Draw(rt, "data")}
+			c := op.Call{To: address(rt, "to"), Value: number(rt, fmt.Sprint("value", i), 32),
+				Data: rapid.SliceOfN(rapid.Byte(), 0, 100).Draw(rt, "data")}
 			calls, reference = append(calls, c), append(reference, execution{c.To, c.Value, c.Data})
 		}
 		data, err := op.EncodeExecute(calls)
@@ -204,9 +211,12 @@ func number(t *rapid.T, label string, maxBytes int) *big.Int {
 
 func userOp(t *rapid.T) op.UserOp {
 	u := op.UserOp{
-		Sender: address(t, "sender"), Nonce: number(t, "nonce", 32), CallData: rapid.SliceOfN(rapid.Byte(), 0, 80).Draw(t, "callData"),
-		CallGasLimit: number(t, "cgl", 16), VerificationGasLimit: number(t, "vgl", 16), PreVerificationGas: number(t, "pvg", 32),
-		MaxFeePerGas: number(t, "fee", 16), MaxPriorityFeePerGas: number(t, "priority", 16), Signature: rapid.SliceOfN(rapid.Byte(), 0, 70).Draw(t, "sig"),
+		Sender: address(t, "sender"), Nonce: number(t, "nonce", 32),
+		CallData:     rapid.SliceOfN(rapid.Byte(), 0, 80).Draw(t, "callData"),
+		CallGasLimit: number(t, "cgl", 16), VerificationGasLimit: number(t, "vgl", 16),
+		PreVerificationGas: number(t, "pvg", 32),
+		MaxFeePerGas:       number(t, "fee", 16), MaxPriorityFeePerGas: number(t, "priority", 16),
+		Signature: rapid.SliceOfN(rapid.Byte(), 0, 70).Draw(t, "sig"),
 	}
 	if rapid.Bool().Draw(t, "has factory") {
 		f := address(t, "factory")

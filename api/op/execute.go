@@ -44,7 +44,8 @@ func EncodeExecute(calls []Call) ([]byte, error) {
 	}
 	out := wrapExecute(callTypeBatch, encodeBatch(calls))
 	if len(out) > MaxCallData {
-		return nil, refuse("L1", "callData", "at most "+strconv.Itoa(MaxCallData)+" bytes", strconv.Itoa(len(out))+" bytes")
+		return nil, refuse("L1", "callData", "at most "+strconv.Itoa(MaxCallData)+" bytes",
+			strconv.Itoa(len(out))+" bytes")
 	}
 	return out, nil
 }
@@ -83,7 +84,8 @@ func encodeBatch(calls []Call) []byte {
 // reader can see different calls in them (TH-U6).
 func DecodeExecute(data []byte) ([]Call, error) {
 	if len(data) > MaxCallData {
-		return nil, refuse("L1", "callData", "at most "+strconv.Itoa(MaxCallData)+" bytes", strconv.Itoa(len(data))+" bytes")
+		return nil, refuse("L1", "callData", "at most "+strconv.Itoa(MaxCallData)+" bytes",
+			strconv.Itoa(len(data))+" bytes")
 	}
 	selector := executeSelector()
 	if !bytes.HasPrefix(data, selector[:]) {
@@ -121,7 +123,8 @@ func checkMode(mode [word.Size]byte) error {
 	switch mode[0] {
 	case callTypeSingle, callTypeBatch:
 	case 0xff:
-		return refuse("U5", field, "call type 00 or 01", "ff, a delegate call: the target's code would run as the account")
+		return refuse("U5", field, "call type 00 or 01",
+			"ff, a delegate call: the target's code would run as the account")
 	case 0xfe:
 		return refuse("U5", field, "call type 00 or 01", "fe, a static call")
 	default:

@@ -108,7 +108,8 @@ func (u UserOp) Pack() (PackedUserOp, error) {
 		return PackedUserOp{}, err
 	}
 	p := PackedUserOp{
-		Sender: u.Sender, Nonce: u.Nonce, CallData: u.CallData, PreVerificationGas: u.PreVerificationGas, Signature: u.Signature,
+		Sender: u.Sender, Nonce: u.Nonce, CallData: u.CallData, PreVerificationGas: u.PreVerificationGas,
+		Signature:        u.Signature,
 		AccountGasLimits: pair(u.VerificationGasLimit, u.CallGasLimit),
 		GasFees:          pair(u.MaxPriorityFeePerGas, u.MaxFeePerGas),
 	}
@@ -159,7 +160,8 @@ func (u UserOp) check() error {
 // Unpack is the inverse of Pack. It refuses initCode of 1 … 19 bytes and
 // paymasterAndData of 1 … 51 bytes, which no user operation packs to.
 func Unpack(p PackedUserOp) (UserOp, error) {
-	u := UserOp{Sender: p.Sender, Nonce: p.Nonce, CallData: p.CallData, PreVerificationGas: p.PreVerificationGas, Signature: p.Signature}
+	u := UserOp{Sender: p.Sender, Nonce: p.Nonce, CallData: p.CallData, PreVerificationGas: p.PreVerificationGas,
+		Signature: p.Signature}
 	u.VerificationGasLimit, u.CallGasLimit = halves(p.AccountGasLimits[:])
 	u.MaxPriorityFeePerGas, u.MaxFeePerGas = halves(p.GasFees[:])
 	if n := len(p.InitCode); n > 0 {
@@ -172,11 +174,13 @@ func Unpack(p PackedUserOp) (UserOp, error) {
 	if n := len(p.PaymasterAndData); n > 0 {
 		const head = common.AddressLength + word.Size
 		if n < head {
-			return UserOp{}, refuse("U12", "userOp.paymasterAndData", "at least 52 bytes or none", strconv.Itoa(n)+" bytes")
+			return UserOp{}, refuse("U12", "userOp.paymasterAndData", "at least 52 bytes or none",
+				strconv.Itoa(n)+" bytes")
 		}
 		paymaster := common.Address(p.PaymasterAndData[:common.AddressLength])
 		u.Paymaster, u.PaymasterData = &paymaster, p.PaymasterAndData[head:]
-		u.PaymasterVerificationGasLimit, u.PaymasterPostOpGasLimit = halves(p.PaymasterAndData[common.AddressLength:head])
+		u.PaymasterVerificationGasLimit, u.PaymasterPostOpGasLimit =
+			halves(p.PaymasterAndData[common.AddressLength:head])
 	}
 	return u, u.check()
 }

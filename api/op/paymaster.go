@@ -34,7 +34,8 @@ func EncodePaymasterData(w PaymasterWindow, sig []byte) []byte {
 // window and the 65-byte signature.
 func DecodePaymasterData(data []byte) (PaymasterWindow, []byte, error) {
 	if len(data) != paymasterDataLen {
-		return PaymasterWindow{}, nil, refuse("U12", "userOp.paymasterData", strconv.Itoa(paymasterDataLen)+" bytes", strconv.Itoa(len(data))+" bytes")
+		return PaymasterWindow{}, nil, refuse("U12", "userOp.paymasterData", strconv.Itoa(paymasterDataLen)+" bytes",
+			strconv.Itoa(len(data))+" bytes")
 	}
 	w := PaymasterWindow{ValidUntil: readUint48(data), ValidAfter: readUint48(data[uint48Len:])}
 	return w, append([]byte{}, data[2*uint48Len:]...), nil

@@ -24,9 +24,12 @@ func strictTypedData(raw []byte) (api.TypedData, error) {
 
 func sampleWire() api.UserOp {
 	return api.UserOp{
-		Sender: "0xdb69a4ded06aad92c69c42232b691cfd8bf347e8", Nonce: "1", Factory: "0xd703aaE79538628d27099B8c4f621bE4CCd142d5", FactoryData: "0x01",
-		CallData: "0x", CallGasLimit: "1", VerificationGasLimit: "2", PreVerificationGas: "0", MaxFeePerGas: "0", MaxPriorityFeePerGas: "0",
-		Paymaster: "0xa784e6482bd5edbfe5991b18cbd545ebd46e1cc4", PaymasterVerificationGasLimit: "3", PaymasterPostOpGasLimit: "0", PaymasterData: "0x", Signature: "0x",
+		Sender: "0xdb69a4ded06aad92c69c42232b691cfd8bf347e8", Nonce: "1",
+		Factory: "0xd703aaE79538628d27099B8c4f621bE4CCd142d5", FactoryData: "0x01",
+		CallData: "0x", CallGasLimit: "1", VerificationGasLimit: "2", PreVerificationGas: "0", MaxFeePerGas: "0",
+		MaxPriorityFeePerGas: "0",
+		Paymaster:            "0xa784e6482bd5edbfe5991b18cbd545ebd46e1cc4", PaymasterVerificationGasLimit: "3",
+		PaymasterPostOpGasLimit: "0", PaymasterData: "0x", Signature: "0x",
 	}
 }
 
@@ -83,7 +86,10 @@ func TestFromWireRefusesBadAddressesHexAndPartialGroups(t *testing.T) {
 		{"not hex", "L3", func(w *api.UserOp) { w.Signature = "0xzz" }},
 		{"empty call data", "L3", func(w *api.UserOp) { w.CallData = "" }},
 		{"long call data", "L1", func(w *api.UserOp) { w.CallData = "0x" + strings.Repeat("00", op.MaxCallData+1) }},
-		{"long paymaster data", "L1", func(w *api.UserOp) { w.PaymasterData = "0x" + strings.Repeat("00", op.MaxPaymasterData+1) }},
+		{"long paymaster data", "L1", func(w *api.UserOp) {
+			w.PaymasterData = "0x" +
+				strings.Repeat("00", op.MaxPaymasterData+1)
+		}},
 		{"factory without data", "U4", func(w *api.UserOp) { w.FactoryData = "" }},
 		{"data without factory", "U4", func(w *api.UserOp) { w.Factory = "" }},
 		{"paymaster alone", "U12", func(w *api.UserOp) { w.PaymasterData = "" }},
@@ -116,7 +122,8 @@ func TestPackRefusesMissingAndOverwideNumbers(t *testing.T) {
 		{"factory data alone", "U4", func(u *op.UserOp) { u.Factory = nil }},
 		{"paymaster gas alone", "U12", func(u *op.UserOp) { u.Paymaster = nil }},
 		{"paymaster data alone", "U12", func(u *op.UserOp) {
-			u.Paymaster, u.PaymasterVerificationGasLimit, u.PaymasterPostOpGasLimit, u.PaymasterData = nil, nil, nil, []byte{1}
+			u.Paymaster, u.PaymasterVerificationGasLimit, u.PaymasterPostOpGasLimit, u.PaymasterData = nil, nil, nil,
+				[]byte{1}
 		}},
 	} {
 		u := fresh()
@@ -203,7 +210,8 @@ func TestDecodeExecuteRefusesEveryNonCanonicalByte(t *testing.T) {
 				t.Fatalf("byte %d changed and the calls stayed the same", i)
 			}
 			if err == nil {
-				if again, err := op.EncodeExecute(got); spoiled[4] == 1 && (err != nil || !bytes.Equal(again, spoiled)) {
+				if again, err := op.EncodeExecute(got); spoiled[4] == 1 &&
+					(err != nil || !bytes.Equal(again, spoiled)) {
 					t.Fatalf("byte %d: accepted bytes do not encode back", i)
 				}
 			}

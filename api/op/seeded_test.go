@@ -85,8 +85,9 @@ func drawAddress(s *seeded.Stream) common.Address { return common.Address(s.Byte
 
 func drawUserOp(s *seeded.Stream) op.UserOp {
 	u := op.UserOp{
-		Sender: drawAddress(s), Nonce: s.Number(256), CallData: drawCallData(s), CallGasLimit: s.Number(128), VerificationGasLimit: s.Number(128),
-		PreVerificationGas: s.Number(256), MaxFeePerGas: s.Number(128), MaxPriorityFeePerGas: s.Number(128),
+		Sender: drawAddress(s), Nonce: s.Number(256), CallData: drawCallData(s), CallGasLimit: s.Number(128),
+		VerificationGasLimit: s.Number(128),
+		PreVerificationGas:   s.Number(256), MaxFeePerGas: s.Number(128), MaxPriorityFeePerGas: s.Number(128),
 	}
 	if s.Below(2) == 1 {
 		factory := drawAddress(s)
@@ -94,12 +95,14 @@ func drawUserOp(s *seeded.Stream) op.UserOp {
 	}
 	if s.Below(2) == 1 {
 		paymaster := drawAddress(s)
-		u.Paymaster, u.PaymasterVerificationGasLimit, u.PaymasterPostOpGasLimit, u.PaymasterData = &paymaster, s.Number(128), s.Number(128), s.Blob(150)
+		u.Paymaster, u.PaymasterVerificationGasLimit, u.PaymasterPostOpGasLimit, u.PaymasterData = &paymaster,
+			s.Number(128), s.Number(128), s.Blob(150)
 	}
 	return u
 }
 
-// TestTH_U14_TenThousandUserOperationsAreHashedAndSignedAsByViem reads each operation from its wire form, hashes it, and signs its EIP-191 digest.
+// TestTH_U14_TenThousandUserOperationsAreHashedAndSignedAsByViem reads each operation from its wire form, hashes it,
+// and signs its EIP-191 digest.
 func TestTH_U14_TenThousandUserOperationsAreHashedAndSignedAsByViem(t *testing.T) {
 	who := newSigners(t)
 	var shapes [4]atomic.Int32
@@ -141,12 +144,14 @@ func TestTH_T7_TenThousandApprovalsAreHashedAndSignedAsByViem(t *testing.T) {
 	who := newSigners(t)
 	compare(t, "typed-data.bin", 3, func(i int) ([]byte, error) {
 		s := seeded.New("typed data", i)
-		d := op.Domain{Name: s.Text(64), Version: s.Text(64), ChainID: s.Positive(64).Uint64(), VerifyingContract: drawAddress(s)}
+		d := op.Domain{Name: s.Text(64), Version: s.Text(64), ChainID: s.Positive(64).Uint64(),
+			VerifyingContract: drawAddress(s)}
 		hash := op.CallDataAndNonceHash(drawAddress(s), drawCallData(s), s.Number(256))
 		w := d.ApproveWire(hash)
 		if s.Below(2) == 1 {
 			w.Types["EIP712Domain"] = []api.TypedDataField{
-				{Name: "name", Type: "string"}, {Name: "version", Type: "string"}, {Name: "chainId", Type: "uint256"}, {Name: "verifyingContract", Type: "address"},
+				{Name: "name", Type: "string"}, {Name: "version", Type: "string"}, {Name: "chainId", Type: "uint256"},
+				{Name: "verifyingContract", Type: "address"},
 			}
 		}
 		raw, err := json.Marshal(w)
@@ -170,7 +175,8 @@ func TestTH_T7_TenThousandApprovalsAreHashedAndSignedAsByViem(t *testing.T) {
 	})
 }
 
-// TestTH_D3_TenThousandAuthorizationsAreHashedAndSignedAsByViem takes each signature through its wire form where a JSON number can carry the chain id.
+// TestTH_D3_TenThousandAuthorizationsAreHashedAndSignedAsByViem takes each signature through its wire form where a JSON
+// number can carry the chain id.
 func TestTH_D3_TenThousandAuthorizationsAreHashedAndSignedAsByViem(t *testing.T) {
 	who := newSigners(t)
 	compare(t, "authorizations.bin", 2, func(i int) ([]byte, error) {

@@ -15,9 +15,12 @@ import (
 
 func TestCheckTypedDataAcceptsOnlyApprove(t *testing.T) {
 	good := func() api.TypedData {
-		return op.Domain{Name: "RoleBasedECDSAValidator", Version: "1.4.3", ChainID: 8453, VerifyingContract: common.HexToAddress("0xA24bD06230f3F54e5bf266AE7A41750eE3b789FA")}.ApproveWire(common.Hash{1})
+		return op.Domain{Name: "RoleBasedECDSAValidator", Version: "1.4.3", ChainID: 8453,
+			VerifyingContract: common.HexToAddress("0xA24bD06230f3F54e5bf266AE7A41750eE3b789FA")}.ApproveWire(
+			common.Hash{1})
 	}
-	domainEntry := []api.TypedDataField{{Name: "name", Type: "string"}, {Name: "version", Type: "string"}, {Name: "chainId", Type: "uint256"}, {Name: "verifyingContract", Type: "address"}}
+	domainEntry := []api.TypedDataField{{Name: "name", Type: "string"}, {Name: "version", Type: "string"},
+		{Name: "chainId", Type: "uint256"}, {Name: "verifyingContract", Type: "address"}}
 	withDomain := good()
 	withDomain.Types["EIP712Domain"] = domainEntry
 	for _, td := range []api.TypedData{good(), withDomain} {
@@ -33,17 +36,24 @@ func TestCheckTypedDataAcceptsOnlyApprove(t *testing.T) {
 		{"no version", "T4", func(td *api.TypedData) { td.Domain.Version = "" }},
 		{"hidden letter", "T4", func(td *api.TypedData) { td.Domain.Name += "\u200b" }},
 		{"chain 0", "T2", func(td *api.TypedData) { td.Domain.ChainID = 0 }},
-		{"contract checksum", "L5", func(td *api.TypedData) { td.Domain.VerifyingContract = "0xa24BD06230f3F54e5bf266AE7A41750eE3b789FA" }},
+		{"contract checksum", "L5", func(td *api.TypedData) {
+			td.Domain.VerifyingContract =
+				"0xa24BD06230f3F54e5bf266AE7A41750eE3b789FA"
+		}},
 		{"no contract", "L5", func(td *api.TypedData) { td.Domain.VerifyingContract = "" }},
 		{"primary type", "T6", func(td *api.TypedData) { td.PrimaryType = "Permit" }},
 		{"short hash", "T6", func(td *api.TypedData) { td.Message.CallDataAndNonceHash = "0x01" }},
 		{"long hash", "T6", func(td *api.TypedData) { td.Message.CallDataAndNonceHash += "00" }},
 		{"no types", "T5", func(td *api.TypedData) { td.Types = nil }},
 		{"extra type", "T5", func(td *api.TypedData) { td.Types["Permit"] = nil }},
-		{"extra member", "T5", func(td *api.TypedData) { td.Types["Approve"] = append(td.Types["Approve"], td.Types["Approve"][0]) }},
+		{"extra member", "T5", func(td *api.TypedData) {
+			td.Types["Approve"] = append(td.Types["Approve"],
+				td.Types["Approve"][0])
+		}},
 		{"other member", "T5", func(td *api.TypedData) { td.Types["Approve"][0].Type = "uint256" }},
 		{"reordered domain", "T5", func(td *api.TypedData) {
-			td.Types["EIP712Domain"] = []api.TypedDataField{domainEntry[1], domainEntry[0], domainEntry[2], domainEntry[3]}
+			td.Types["EIP712Domain"] = []api.TypedDataField{domainEntry[1], domainEntry[0], domainEntry[2],
+				domainEntry[3]}
 		}},
 		{"salted domain", "T5", func(td *api.TypedData) {
 			td.Types["EIP712Domain"] = append(domainEntry[:4:4], api.TypedDataField{Name: "salt", Type: "bytes32"})
@@ -74,7 +84,8 @@ func TestRecoverRefusesMalleableAndForeignSignatures(t *testing.T) {
 	zero, raw, wide := bytes.Clone(sig), bytes.Clone(sig), append(bytes.Clone(sig), 0)
 	copy(zero[:32], make([]byte, 32))
 	raw[64] -= 27
-	for name, s := range map[string][]byte{"high s": high, "zero r": zero, "v 0/1": raw, "66 bytes": wide, "64 bytes": sig[:64], "none": nil} {
+	for name, s := range map[string][]byte{"high s": high, "zero r": zero, "v 0/1": raw, "66 bytes": wide,
+		"64 bytes": sig[:64], "none": nil} {
 		_, err := op.Recover(digest, s)
 		wantCode(t, name, err, "U15")
 	}

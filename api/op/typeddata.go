@@ -74,8 +74,10 @@ func domainFields() []api.TypedDataField {
 }
 
 // ApproveTypedData is ApproveDigest with the domain's members as arguments.
-func ApproveTypedData(domainName, version string, chainID uint64, verifying common.Address, hash common.Hash) common.Hash {
-	return Domain{Name: domainName, Version: version, ChainID: chainID, VerifyingContract: verifying}.ApproveDigest(hash)
+func ApproveTypedData(domainName, version string, chainID uint64, verifying common.Address,
+	hash common.Hash) common.Hash {
+	return Domain{Name: domainName, Version: version, ChainID: chainID,
+		VerifyingContract: verifying}.ApproveDigest(hash)
 }
 
 // CallDataAndNonceHash is keccak256(abi.encode(sender, callData, nonce)), the formula
@@ -98,13 +100,15 @@ func CheckTypedData(td api.TypedData) (Domain, common.Hash, error) {
 	const field = "typedDataToSign."
 	d := Domain{Name: td.Domain.Name, Version: td.Domain.Version, ChainID: td.Domain.ChainID}
 	if !isDomainText(d.Name) || !isDomainText(d.Version) {
-		return Domain{}, common.Hash{}, refuse("T4", field+"domain", "a name and a version in printable ASCII", quote(d.Name)+" and "+quote(d.Version))
+		return Domain{}, common.Hash{}, refuse("T4", field+"domain", "a name and a version in printable ASCII",
+			quote(d.Name)+" and "+quote(d.Version))
 	}
 	if d.ChainID == 0 {
 		return Domain{}, common.Hash{}, refuse("T2", field+"domain.chainId", "a chain id from 1", "0")
 	}
 	var err error
-	if d.VerifyingContract, err = parseAddress(field+"domain.verifyingContract", td.Domain.VerifyingContract); err != nil {
+	if d.VerifyingContract, err = parseAddress(field+"domain.verifyingContract",
+		td.Domain.VerifyingContract); err != nil {
 		return Domain{}, common.Hash{}, err
 	}
 	if err := checkApproveTypes(td.Types); err != nil {

@@ -8,7 +8,8 @@ import (
 	"coffer/api/op"
 )
 
-// TestK14_TheDocumentOfAnApprovalNamesItsDomainsType: it is the same approval as the one in wire form, and that one stays without the entry.
+// TestK14_TheDocumentOfAnApprovalNamesItsDomainsType: it is the same approval as the one in wire form, and that one
+// stays without the entry.
 func TestK14_TheDocumentOfAnApprovalNamesItsDomainsType(t *testing.T) {
 	d := op.Domain{Name: "RoleBasedECDSAValidator", Version: "1.4.3", ChainID: 10, VerifyingContract: common.Address{9}}
 	document, wire := d.ApproveDocument(common.Hash{8}), d.ApproveWire(common.Hash{8})

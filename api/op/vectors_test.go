@@ -111,8 +111,10 @@ func TestUserOpHashesEqualTheVectors(t *testing.T) {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
 		}
-		if !bytes.Equal(p.InitCode, unhex(t, c.Packed.InitCode)) || !bytes.Equal(p.PaymasterAndData, unhex(t, c.Packed.PaymasterAndData)) ||
-			!bytes.Equal(p.AccountGasLimits[:], unhex(t, c.Packed.AccountGasLimits)) || !bytes.Equal(p.GasFees[:], unhex(t, c.Packed.GasFees)) {
+		if !bytes.Equal(p.InitCode, unhex(t, c.Packed.InitCode)) ||
+			!bytes.Equal(p.PaymasterAndData, unhex(t, c.Packed.PaymasterAndData)) ||
+			!bytes.Equal(p.AccountGasLimits[:], unhex(t, c.Packed.AccountGasLimits)) ||
+			!bytes.Equal(p.GasFees[:], unhex(t, c.Packed.GasFees)) {
 			t.Errorf("%s: packed form differs", c.Name)
 		}
 		hash, err := u.Hash(c.EntryPoint, new(big.Int).SetUint64(c.ChainID))
@@ -182,7 +184,8 @@ func TestAuthorizationsEqualTheVectors(t *testing.T) {
 		if a.Hash() != c.Hash {
 			t.Errorf("%s: hash %s, want %s", c.Name, a.Hash(), c.Hash)
 		}
-		want := op.SignedAuthorization{Authorization: a, R: [32]byte(unhex(t, c.R)), S: [32]byte(unhex(t, c.S)), YParity: c.YParity}
+		want := op.SignedAuthorization{Authorization: a, R: [32]byte(unhex(t, c.R)), S: [32]byte(unhex(t, c.S)),
+			YParity: c.YParity}
 		if who, err := want.Authority(); err != nil || who != f.Signer {
 			t.Errorf("%s: authority %s, %v", c.Name, who, err)
 		}
@@ -200,7 +203,8 @@ func TestAuthorizationsEqualTheVectors(t *testing.T) {
 			continue
 		}
 		back, err := op.AuthorizationFromWire(got.Wire())
-		if err != nil || back.Hash() != got.Hash() || back.R != got.R || back.S != got.S || back.YParity != got.YParity {
+		if err != nil || back.Hash() != got.Hash() || back.R != got.R || back.S != got.S ||
+			back.YParity != got.YParity {
 			t.Errorf("%s: wire form reads as %+v, %v", c.Name, back, err)
 		}
 	}

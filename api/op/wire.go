@@ -35,10 +35,12 @@ func FromWire(w api.UserOp) (UserOp, error) {
 		factory := r.address("factory", w.Factory)
 		u.Factory, u.FactoryData = &factory, r.bytes("factoryData", w.FactoryData, MaxFactoryData)
 	}
-	if r.together("U12", "paymaster", w.Paymaster, w.PaymasterVerificationGasLimit, w.PaymasterPostOpGasLimit, w.PaymasterData) {
+	if r.together("U12", "paymaster", w.Paymaster, w.PaymasterVerificationGasLimit, w.PaymasterPostOpGasLimit,
+		w.PaymasterData) {
 		paymaster := r.address("paymaster", w.Paymaster)
 		u.Paymaster, u.PaymasterData = &paymaster, r.bytes("paymasterData", w.PaymasterData, MaxPaymasterData)
-		u.PaymasterVerificationGasLimit = r.number("paymasterVerificationGasLimit", w.PaymasterVerificationGasLimit, gasBits)
+		u.PaymasterVerificationGasLimit = r.number("paymasterVerificationGasLimit", w.PaymasterVerificationGasLimit,
+			gasBits)
 		u.PaymasterPostOpGasLimit = r.number("paymasterPostOpGasLimit", w.PaymasterPostOpGasLimit, gasBits)
 	}
 	if r.err != nil {
@@ -91,7 +93,8 @@ func (r *wireReader) together(code, field string, members ...string) bool {
 		}
 	}
 	if present != 0 && present != len(members) {
-		r.fail(refuse(code, "userOp."+field, "all its members or none", strconv.Itoa(present)+" of "+strconv.Itoa(len(members))))
+		r.fail(refuse(code, "userOp."+field, "all its members or none",
+			strconv.Itoa(present)+" of "+strconv.Itoa(len(members))))
 	}
 	return present == len(members)
 }

@@ -17,7 +17,8 @@ const (
 	groupService  = "Service"
 )
 
-// Endpoints lists the routes in the order of the description. Those of the relay are among them; a service without one leaves them out.
+// Endpoints lists the routes in the order of the description. Those of the relay are among them; a service without one
+// leaves them out.
 func Endpoints() []Endpoint {
 	var out []Endpoint
 	for _, part := range [][]Endpoint{lists(), balances(), quotes(), executions(), statuses(), roles(), service()} {
@@ -30,7 +31,8 @@ func getErrors() []int { return []int{400, 401, 403, 429, 500, 503} }
 
 func postErrors(more ...int) []int {
 	out := []int{400, 401, 403}
-	for _, s := range []int{http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity} {
+	for _, s := range []int{http.StatusNotFound, http.StatusConflict, http.StatusUnsupportedMediaType,
+		http.StatusUnprocessableEntity} {
 		for _, m := range append(more, http.StatusUnsupportedMediaType) {
 			if m == s {
 				out = append(out, s)
@@ -58,22 +60,28 @@ func post(id, path, group, permission, summary string, request, response any, er
 func (e Endpoint) v1() Endpoint { e.V1 = true; return e }
 
 func lists() []Endpoint {
-	predict := post("predictAddress", "/account/predict-address", groupAccount, PermitQuote, "The address that an account will have on every chain",
+	predict := post("predictAddress", "/account/predict-address", groupAccount, PermitQuote,
+		"The address that an account will have on every chain",
 		api.PredictRequest{}, api.PredictResponse{})
 	predict.Status = http.StatusCreated
 	return []Endpoint{
 		predict,
-		get("listAssets", "/assets/list", groupAssets, "Aggregated assets with their entities, those on Solana among them", []api.AggregatedAsset{}),
+		get("listAssets", "/assets/list", groupAssets,
+			"Aggregated assets with their entities, those on Solana among them", []api.AggregatedAsset{}),
 		get("listChains", "/chains/supported-list", groupChains, "Supported EVM chains", []api.SupportedChain{}),
 	}
 }
 
 func balances() []Endpoint {
-	assets := Parameter{Name: "assetId", Description: "Comma-separated CAIP-19 assets to list besides.", Example: exUSDC}
-	v2 := get("getAggregatedBalanceV2", "/v2/balances/aggregated-balance", groupBalances, "Balances of one EVM address over all aggregated assets", api.AggregatedBalance{},
-		Parameter{Name: "address", Description: "EVM address.", Required: true, Schema: Note{Pattern: reAddress}, Example: exAccount}, assets)
+	assets := Parameter{Name: "assetId", Description: "Comma-separated CAIP-19 assets to list besides.",
+		Example: exUSDC}
+	v2 := get("getAggregatedBalanceV2", "/v2/balances/aggregated-balance", groupBalances,
+		"Balances of one EVM address over all aggregated assets", api.AggregatedBalance{},
+		Parameter{Name: "address", Description: "EVM address.", Required: true, Schema: Note{Pattern: reAddress},
+			Example: exAccount}, assets)
 	v2.Without = []string{"accounts"}
-	v3 := get("getAggregatedBalance", "/v3/balances/aggregated-balance", groupBalances, "Balances of EVM and Solana accounts", api.AggregatedBalance{},
+	v3 := get("getAggregatedBalance", "/v3/balances/aggregated-balance", groupBalances,
+		"Balances of EVM and Solana accounts", api.AggregatedBalance{},
 		Parameter{Name: "account", Description: "Comma-separated CAIP-10 accounts, or solana:<address>; one address of each kind.", Required: true, Example: "eip155:1:" + exAccount},
 		Parameter{Name: "aggregatedAssetId", Description: "Comma-separated aggregated assets; this or assetId is needed.", Example: "ob:usdc,ob:eth"}, assets)
 	v3.Members = []string{"accounts"}
@@ -82,39 +90,54 @@ func balances() []Endpoint {
 
 func quotes() []Endpoint {
 	return []Endpoint{
-		post("getQuoteV1", "/v1/quote", groupQuotes, PermitQuote, "Quote of a swap or a transfer", api.QuoteRequestV1{}, api.QuoteV1{}, 422).v1(),
-		post("getQuote", "/v3/quote", groupQuotes, PermitQuote, "Quote of a swap or a transfer, several accounts", api.QuoteRequest{}, api.Quote{}, 422),
-		post("prepareCallQuoteV1", "/quotes/prepare-call-quote", groupQuotes, PermitQuote, "Build the operation of calls on one chain",
+		post("getQuoteV1", "/v1/quote", groupQuotes, PermitQuote, "Quote of a swap or a transfer", api.QuoteRequestV1{},
+			api.QuoteV1{}, 422).v1(),
+		post("getQuote", "/v3/quote", groupQuotes, PermitQuote, "Quote of a swap or a transfer, several accounts",
+			api.QuoteRequest{}, api.Quote{}, 422),
+		post("prepareCallQuoteV1", "/quotes/prepare-call-quote", groupQuotes, PermitQuote,
+			"Build the operation of calls on one chain",
 			api.PrepareRequestV1{}, api.PrepareResponseV1{}, 422).v1(),
-		post("prepareCallQuote", "/v3/quote/prepare-call-quote", groupQuotes, PermitQuote, "Build the operation of calls on one chain, several accounts",
+		post("prepareCallQuote", "/v3/quote/prepare-call-quote", groupQuotes, PermitQuote,
+			"Build the operation of calls on one chain, several accounts",
 			api.PrepareRequest{}, api.PrepareResponse{}, 422),
-		post("getCallQuoteV1", "/quotes/call-quote", groupQuotes, PermitQuote, "Quote of a prepared and signed operation", api.CallQuoteRequestV1{}, api.QuoteV1{}, 422).v1(),
-		post("getCallQuote", "/v3/quote/call-quote", groupQuotes, PermitQuote, "Quote of a prepared and signed operation, several accounts",
+		post("getCallQuoteV1", "/quotes/call-quote", groupQuotes, PermitQuote,
+			"Quote of a prepared and signed operation", api.CallQuoteRequestV1{}, api.QuoteV1{}, 422).v1(),
+		post("getCallQuote", "/v3/quote/call-quote", groupQuotes, PermitQuote,
+			"Quote of a prepared and signed operation, several accounts",
 			api.CallQuoteRequest{}, api.Quote{}, 422),
 	}
 }
 
 func executions() []Endpoint {
 	const words = "The body is the quote with its operations signed and nothing else changed. 200 means accepted, never done."
-	v1 := post("executeQuoteV1", "/quotes/execute-quote", groupQuotes, PermitExecute, "Execute a quote of v1", api.QuoteV1{}, api.ExecuteResponse{}, 404, 409, 422).v1()
-	v3 := post("executeQuote", "/v3/quote/execute-quote", groupQuotes, PermitExecute, "Execute a quote of v3", api.Quote{}, api.ExecuteResponse{}, 404, 409, 422)
+	v1 := post("executeQuoteV1", "/quotes/execute-quote", groupQuotes, PermitExecute, "Execute a quote of v1",
+		api.QuoteV1{}, api.ExecuteResponse{}, 404, 409, 422).v1()
+	v3 := post("executeQuote", "/v3/quote/execute-quote", groupQuotes, PermitExecute, "Execute a quote of v3",
+		api.Quote{}, api.ExecuteResponse{}, 404, 409, 422)
 	v1.Description, v3.Description = words, words
 	return []Endpoint{v1, v3}
 }
 
 func statuses() []Endpoint {
-	id := Parameter{Name: "quoteId", Description: "Id of the quote; an unknown one is answered with an empty object.", Required: true, Schema: Note{Pattern: reWord}, Example: exQuote}
+	id := Parameter{Name: "quoteId", Description: "Id of the quote; an unknown one is answered with an empty object.",
+		Required: true, Schema: Note{Pattern: reWord}, Example: exQuote}
 	page := []Parameter{
-		{Name: "user", Description: "EVM address in any case, or Solana address.", Required: true, Schema: Note{Pattern: reAnyAccount}, Example: exAccount},
-		{Name: "limit", Description: "Records a page: 20 when absent, 100 at most.", Kind: "integer", Schema: Note{Min: number(1)}},
+		{Name: "user", Description: "EVM address in any case, or Solana address.", Required: true,
+			Schema: Note{Pattern: reAnyAccount}, Example: exAccount},
+		{Name: "limit", Description: "Records a page: 20 when absent, 100 at most.", Kind: "integer",
+			Schema: Note{Min: number(1)}},
 		{Name: "continuation", Description: "Cursor of an earlier page."},
 		{Name: "sortBy", Description: "createdAt when absent.", Schema: Note{Enum: []string{"createdAt", "updatedAt"}}},
 	}
 	return []Endpoint{
-		get("getExecutionStatusV1", "/status/get-execution-status", groupStatus, "Status of an executed quote", api.ExecutionStatus{}, id).v1(),
-		get("getExecutionStatus", "/v3/status/get-execution-status", groupStatus, "Status of an executed quote", api.ExecutionStatus{}, id),
-		get("getTxHistoryV1", "/status/get-tx-history", groupStatus, "History of an account", api.HistoryPage{}, page...).v1(),
-		get("getTxHistory", "/v3/status/get-tx-history", groupStatus, "History of an account", api.HistoryPage{}, page...),
+		get("getExecutionStatusV1", "/status/get-execution-status", groupStatus, "Status of an executed quote",
+			api.ExecutionStatus{}, id).v1(),
+		get("getExecutionStatus", "/v3/status/get-execution-status", groupStatus, "Status of an executed quote",
+			api.ExecutionStatus{}, id),
+		get("getTxHistoryV1", "/status/get-tx-history", groupStatus, "History of an account", api.HistoryPage{},
+			page...).v1(),
+		get("getTxHistory", "/v3/status/get-tx-history", groupStatus, "History of an account", api.HistoryPage{},
+			page...),
 	}
 }
 
@@ -122,9 +145,12 @@ func statuses() []Endpoint {
 func RelayPaths() []string { return []string{"/account/roles", "/account/relay"} }
 
 func roles() []Endpoint {
-	read := get("getRoles", "/account/roles", groupAccount, "Roles of a role-based account on one chain", api.RolesResponse{},
-		Parameter{Name: "account", Description: "CAIP-10 account on an EVM chain.", Required: true, Example: "eip155:8453:" + exAccount})
-	relay := post("relay", "/account/relay", groupAccount, PermitExecute, "Put on chain what the admin of a role-based account signed",
+	read := get("getRoles", "/account/roles", groupAccount, "Roles of a role-based account on one chain",
+		api.RolesResponse{},
+		Parameter{Name: "account", Description: "CAIP-10 account on an EVM chain.", Required: true,
+			Example: "eip155:8453:" + exAccount})
+	relay := post("relay", "/account/relay", groupAccount, PermitExecute,
+		"Put on chain what the admin of a role-based account signed",
 		api.RelayRequest{}, api.RelayResponse{}, 422)
 	read.Ours, relay.Ours = true, true
 	return []Endpoint{read, relay}

@@ -1,7 +1,7 @@
 package openapi
 
-// Note is what a Go type cannot say of a member: words, a pattern, an enumeration, bounds, an example. Ref names the schema to use in place of the
-// type's own.
+// Note is what a Go type cannot say of a member: words, a pattern, an enumeration, bounds, an example. Ref names the
+// schema to use in place of the type's own.
 type Note struct {
 	Text, Pattern, Format, Ref string
 	Enum                       []string

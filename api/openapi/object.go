@@ -5,7 +5,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// object is a JSON object that keeps the order of its members, so that the description reads well and its bytes never change by themselves.
+// object is a JSON object that keeps the order of its members, so that the description reads well and its bytes never
+// change by themselves.
 type object []member
 
 type member struct {

@@ -1,9 +1,10 @@
-// Package openapi describes the interface as an OpenAPI 3.1 document. The schemas are made by reflection from the types of package api that
-// serve the requests: a member without omitzero is required, one with it is optional. What a type cannot say (patterns, enumerations, bounds,
-// examples, words) stands in one table keyed by type and member.
+// Package openapi describes the interface as an OpenAPI 3.1 document. The schemas are made by reflection from the types
+// of package api that serve the requests: a member without omitzero is required, one with it is optional. What a type
+// cannot say (patterns, enumerations, bounds, examples, words) stands in one table keyed by type and member.
 //
-// Promise: the same endpoints give the same bytes; every member of every type is described; a described member that no type has is an error.
-// The HTTP layer takes its routes from Endpoints, so nothing is served that is not described and nothing is described that is not served.
+// Promise: the same endpoints give the same bytes; every member of every type is described; a described member that no
+// type has is an error. The HTTP layer takes its routes from Endpoints, so nothing is served that is not described and
+// nothing is described that is not served.
 //
 // Sources: docs/interface.md, protocol §6 and §7.
 package openapi
@@ -40,8 +41,9 @@ type Parameter struct {
 	Kind                       string
 }
 
-// Endpoint is one route of the service. Path is below the base path. Request is a value of the body's type, nil when there is none, Response one
-// of the answer's. Errors are the statuses beside Status that an answer can have. Open routes need no key.
+// Endpoint is one route of the service. Path is below the base path. Request is a value of the body's type, nil when
+// there is none, Response one of the answer's. Errors are the statuses beside Status that an answer can have. Open
+// routes need no key.
 type Endpoint struct {
 	ID, Method, Path, Group string
 	Summary, Description    string
@@ -50,11 +52,12 @@ type Endpoint struct {
 	Tagged                  bool // the answer has an ETag, and is 304 to who has it already
 	Parameters              []Parameter
 	Request, Response       any
-	V1                      bool     // operations in records carry chainId
-	Members                 []string // members of the answer that this endpoint always has beside those its type requires
-	Without                 []string // members of the answer's type that this endpoint never has
-	Status                  int
-	Errors                  []int
+	V1                      bool // operations in records carry chainId
+	// members of the answer that this endpoint always has beside those its type requires
+	Members []string
+	Without []string // members of the answer's type that this endpoint never has
+	Status  int
+	Errors  []int
 }
 
 // Describe returns the OpenAPI document of the endpoints, served below the base path.
@@ -85,7 +88,8 @@ func Describe(base string, endpoints []Endpoint) ([]byte, error) {
 		{"info", object{
 			{"title", "Coffer"}, {"version", Version},
 			{"summary", "Chain abstraction over HTTPS and JSON: accounts, balances, quotes, execution, history."},
-			{"description", "Amounts are decimal strings in the smallest unit of their asset, chains CAIP-2, assets CAIP-19, accounts CAIP-10, times Unix seconds in decimal strings."},
+			{"description", "Amounts are decimal strings in the smallest unit of their asset, chains CAIP-2, assets " +
+				"CAIP-19, accounts CAIP-10, times Unix seconds in decimal strings."},
 			{"license", object{{"name", "MIT"}, {"identifier", "MIT"}}},
 		}},
 		{"servers", []any{object{{"url", base}}}},
@@ -96,7 +100,8 @@ func Describe(base string, endpoints []Endpoint) ([]byte, error) {
 			{"schemas", b.sorted()},
 			{"responses", failures(endpoints)},
 			{"headers", headers()},
-			{"securitySchemes", object{{"apiKey", object{{"type", "apiKey"}, {"in", "header"}, {"name", "x-api-key"}}}}},
+			{"securitySchemes", object{{"apiKey", object{{"type", "apiKey"}, {"in", "header"},
+				{"name", "x-api-key"}}}}},
 		}},
 	}
 	raw, err := json.Marshal(doc, jsontext.WithIndent("  "))
@@ -153,11 +158,14 @@ func failures(endpoints []Endpoint) object {
 func headers() object {
 	integer := object{{"type", "integer"}}
 	return object{
-		{"RequestId", object{{"description", "Names the request in the service's log."}, {"schema", object{{"type", "string"}}}}},
+		{"RequestId", object{{"description", "Names the request in the service's log."},
+			{"schema", object{{"type", "string"}}}}},
 		{"RateLimit", object{{"description", "Requests that the key's window admits."}, {"schema", integer}}},
 		{"RateRemaining", object{{"description", "Requests that are left in the window."}, {"schema", integer}}},
-		{"RateReset", object{{"description", "When the oldest request of the window expires, Unix seconds."}, {"schema", integer}}},
-		{"ETag", object{{"description", "Names the answer, for If-None-Match."}, {"schema", object{{"type", "string"}}}}},
+		{"RateReset", object{{"description", "When the oldest request of the window expires, Unix seconds."},
+			{"schema", integer}}},
+		{"ETag", object{{"description", "Names the answer, for If-None-Match."},
+			{"schema", object{{"type", "string"}}}}},
 		{"RetryAfter", object{{"description", "Seconds to wait."}, {"schema", integer}}},
 	}
 }
@@ -200,7 +208,8 @@ func (b *builder) operation(e Endpoint) (object, error) {
 		}
 	}
 	for _, status := range e.Errors {
-		responses = responses.with(strconv.Itoa(status), object{{"$ref", "#/components/responses/" + failureName(status)}})
+		responses = responses.with(strconv.Itoa(status),
+			object{{"$ref", "#/components/responses/" + failureName(status)}})
 	}
 	return op.with("responses", responses), nil
 }
@@ -249,7 +258,8 @@ func response(description string, schema object, open bool, more ...member) obje
 	ref := func(name string) object { return object{{"$ref", "#/components/headers/" + name}} }
 	head := object{{"X-Request-Id", ref("RequestId")}}
 	if !open {
-		head = append(head, object{{"x-ratelimit-limit", ref("RateLimit")}, {"x-ratelimit-remaining", ref("RateRemaining")}, {"x-ratelimit-reset", ref("RateReset")}}...)
+		head = append(head, object{{"x-ratelimit-limit", ref("RateLimit")},
+			{"x-ratelimit-remaining", ref("RateRemaining")}, {"x-ratelimit-reset", ref("RateReset")}}...)
 	}
 	if description == meaning(http.StatusTooManyRequests) || description == meaning(http.StatusServiceUnavailable) {
 		head = head.with("Retry-After", ref("RetryAfter"))
@@ -275,7 +285,8 @@ func errorSchema(status int) object {
 	}
 	return object{{"allOf", []any{
 		reference(name),
-		object{{"properties", object{{"statusCode", object{{"const", status}}}, {"error", object{{"enum", ErrorNames(status)}}}}}},
+		object{{"properties", object{{"statusCode", object{{"const", status}}},
+			{"error", object{{"enum", ErrorNames(status)}}}}}},
 	}}}
 }
 
@@ -298,7 +309,8 @@ func meaning(status int) string {
 	case http.StatusTooManyRequests:
 		return "The key exceeds its limits."
 	case http.StatusServiceUnavailable:
-		return "The service cannot work now, for the reason that the message gives: its clock went back, or its disk is full."
+		return "The service cannot work now, for the reason that the message gives: its clock went back, or its disk " +
+			"is full."
 	}
 	return "Something went wrong in the service."
 }

@@ -63,12 +63,14 @@ func TestTheDescriptionCarriesTheVersionAndTheKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := d.Components.SecuritySchemes["apiKey"]
-	if d.OpenAPI != "3.1.0" || d.Info.Version != "1.6.2" || len(d.Security) != 1 || s.Type != "apiKey" || s.In != "header" || s.Name != "x-api-key" {
+	if d.OpenAPI != "3.1.0" || d.Info.Version != "1.6.2" || len(d.Security) != 1 || s.Type != "apiKey" ||
+		s.In != "header" || s.Name != "x-api-key" {
 		t.Errorf("%+v", d)
 	}
 }
 
-// Every reference leads somewhere, every schema is one of JSON Schema 2020-12, and every example satisfies the schema that shows it.
+// Every reference leads somewhere, every schema is one of JSON Schema 2020-12, and every example satisfies the schema
+// that shows it.
 func TestEverySchemaIsValidAndKeepsItsExamples(t *testing.T) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(describe(t)))
 	if err != nil {

@@ -28,7 +28,8 @@ func (b *builder) sorted() object {
 	return out
 }
 
-// schema returns the schema of a type; structs become components. v1 chooses the v1 form of what has two: records with chainId.
+// schema returns the schema of a type; structs become components. v1 chooses the v1 form of what has two: records with
+// chainId.
 func (b *builder) schema(t reflect.Type, v1 bool) (object, error) {
 	switch t {
 	case reflect.TypeFor[api.Number]():
@@ -115,20 +116,23 @@ func fieldsOf(t reflect.Type) []field {
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name != "-" {
-			out = append(out, field{name, strings.Contains(options, "omitzero") || strings.Contains(options, "omitempty"), f.Type})
+			out = append(out, field{name, strings.Contains(options, "omitzero") ||
+				strings.Contains(options, "omitempty"), f.Type})
 		}
 	}
 	return out
 }
 
-// properties describes the members of a struct that only names, all when only is nil. Owner is the name under which the table has them.
+// properties describes the members of a struct that only names, all when only is nil. Owner is the name under which the
+// table has them.
 func (b *builder) properties(t reflect.Type, owner string, v1 bool, only []string) (object, []string, error) {
 	properties, required := object{}, []string{}
 	for _, f := range fieldsOf(t) {
 		if only != nil && !slices.Contains(only, f.name) {
 			continue
 		}
-		if f.name == "chainId" && !v1 && (t == reflect.TypeFor[api.OperationRef]() || t == reflect.TypeFor[api.RelayResponse]()) {
+		if f.name == "chainId" && !v1 && (t == reflect.TypeFor[api.OperationRef]() ||
+			t == reflect.TypeFor[api.RelayResponse]()) {
 			continue // v1 records only
 		}
 		s, err := b.schema(f.typ, v1)
@@ -155,7 +159,8 @@ func (b *builder) properties(t reflect.Type, owner string, v1 bool, only []strin
 	return properties, required, nil
 }
 
-// find returns the row of a member: its own, the one of the type that it is the v1 form of, or the one that all types share.
+// find returns the row of a member: its own, the one of the type that it is the v1 form of, or the one that all types
+// share.
 func (b *builder) find(owner, name string) (Note, bool) {
 	for _, key := range []string{owner + "." + name, strings.TrimSuffix(owner, "V1") + "." + name, "*." + name} {
 		if n, ok := b.notes[key]; ok {
@@ -201,14 +206,17 @@ func (b *builder) conditions(t reflect.Type) object {
 		return object{{"anyOf", []any{
 			object{{"required", []string{"balance"}}},
 			object{{"required", []string{"code"}}},
-			object{{"properties", object{{"stateDiff", object{{"minProperties", 1}}}}}, {"required", []string{"stateDiff"}}},
+			object{{"properties", object{{"stateDiff", object{{"minProperties", 1}}}}},
+				{"required", []string{"stateDiff"}}},
 		}}}
 	case reflect.TypeFor[api.PredictRequest]():
-		return object{{"oneOf", []any{variant(api.AccountRoleBased, "sessionAddress", "adminAddress"), variant(api.AccountKernelV31, "type", "signerAddress")}}}
+		return object{{"oneOf", []any{variant(api.AccountRoleBased, "sessionAddress", "adminAddress"),
+			variant(api.AccountKernelV31, "type", "signerAddress")}}}
 	case reflect.TypeFor[api.ExecutionStatus]():
 		return object{{"anyOf", []any{
 			object{{"title", "unknown quote"}, {"maxProperties", 0}},
-			object{{"title", "executed quote"}, {"required", []string{"quoteId", "status", "user", "recipientAccountId", "originChainOperations"}}},
+			object{{"title", "executed quote"}, {"required",
+				[]string{"quoteId", "status", "user", "recipientAccountId", "originChainOperations"}}},
 		}}}
 	}
 	return nil
@@ -226,7 +234,8 @@ func (b *builder) accountV1() (object, error) {
 	}
 	properties, _, err := b.properties(reflect.TypeFor[api.Account](), name, true, nil)
 	b.schemas[name] = object{
-		{"type", "object"}, {"description", "An EVM account; without a type it is role-based."}, {"properties", properties}, {"required", []string{"accountAddress"}},
+		{"type", "object"}, {"description", "An EVM account; without a type it is role-based."},
+		{"properties", properties}, {"required", []string{"accountAddress"}},
 		{"oneOf", []any{
 			variant(api.AccountRoleBased, "sessionAddress", "adminAddress"),
 			variant(api.AccountKernelV31, "type", "signerAddress"),
@@ -244,17 +253,21 @@ func (b *builder) chainOperation(v1 bool) (object, error) {
 			members, required []string
 		}{
 			{"EvmChainOperation", "A user operation of ERC-4337 v0.7 on one EVM chain.",
-				[]string{"userOp", "typedDataToSign", "delegation", "assetType", "amount"}, []string{"userOp", "typedDataToSign", "assetType", "amount"}},
+				[]string{"userOp", "typedDataToSign", "delegation", "assetType", "amount"},
+				[]string{"userOp", "typedDataToSign", "assetType", "amount"}},
 			{"SolanaChainOperation", "A message of a Solana transaction; its signature stands at the top level.",
-				[]string{"type", "instructions", "recentBlockHash", "feePayer", "addressLookupTableAddresses", "dataToSign", "signature", "assetType", "amount"},
+				[]string{"type", "instructions", "recentBlockHash", "feePayer", "addressLookupTableAddresses",
+					"dataToSign", "signature", "assetType", "amount"},
 				[]string{"type", "instructions", "recentBlockHash", "feePayer", "dataToSign", "assetType", "amount"}},
 		} {
 			b.schemas[form.name] = object{}
-			properties, _, err := b.properties(reflect.TypeFor[api.ChainOperation](), "ChainOperation", v1, form.members)
+			properties, _, err := b.properties(reflect.TypeFor[api.ChainOperation](), "ChainOperation", v1,
+				form.members)
 			if err != nil {
 				return nil, err
 			}
-			b.schemas[form.name] = object{{"type", "object"}, {"description", form.words}, {"properties", properties}, {"required", form.required}}
+			b.schemas[form.name] = object{{"type", "object"}, {"description", form.words}, {"properties", properties},
+				{"required", form.required}}
 		}
 	}
 	if v1 {
@@ -272,7 +285,8 @@ func (b *builder) errors() error {
 		required []string
 	}{
 		{"Error", []string{"error", "message", "statusCode", "details"}, []string{"error", "message", "statusCode"}},
-		{"UnauthorizedError", []string{"error", "message", "statusCode", "timestamp", "path"}, []string{"error", "message", "statusCode", "timestamp", "path"}},
+		{"UnauthorizedError", []string{"error", "message", "statusCode", "timestamp", "path"},
+			[]string{"error", "message", "statusCode", "timestamp", "path"}},
 	} {
 		properties, _, err := b.properties(t, "Error", false, form.members)
 		if err != nil {

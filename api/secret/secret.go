@@ -1,5 +1,6 @@
-// Package secret holds the type of everything that must never be shown: whatever prints, formats, logs or encodes a Secret gets
-// "[redacted]" (TH-K2). The bytes are read with Reveal, at the one place that needs them, and wiped with Wipe.
+// Package secret holds the type of everything that must never be shown: whatever prints, formats, logs or encodes a
+// Secret gets "[redacted]" (TH-K2). The bytes are read with Reveal, at the one place that needs them, and wiped with
+// Wipe.
 package secret
 
 import (

@@ -31,7 +31,8 @@ func TestK2SecretIsNeverPrinted(t *testing.T) {
 	slog.New(slog.NewTextHandler(&logged, nil)).Info("m", "k", s, "group", slog.GroupValue(slog.Any("k", s)))
 	slog.New(slog.NewJSONHandler(&logged, nil)).Info("m", "k", &s)
 	out.Write(logged.Bytes())
-	for _, form := range []string{word, fmt.Sprintf("%x", word), fmt.Sprintf("%X", word), fmt.Sprintf("%d", []byte(word))} {
+	for _, form := range []string{word, fmt.Sprintf("%x", word), fmt.Sprintf("%X", word),
+		fmt.Sprintf("%d", []byte(word))} {
 		if strings.Contains(out.String(), form) {
 			t.Fatalf("the secret was printed as %q", form)
 		}

@@ -22,14 +22,15 @@ import (
 	"coffer/api/service/store"
 )
 
-// keysPath is where the local socket answers for the stored keys. The open port has no such path, and it is not below the base path, so that who
-// administers need not know that.
+// keysPath is where the local socket answers for the stored keys. The open port has no such path, and it is not below
+// the base path, so that who administers need not know that.
 const keysPath = "/admin/keys"
 
 // maxAdminBody bounds what the administration of keys reads.
 const maxAdminBody = 256 << 10
 
-// KeyAdmin makes, lists, rotates and revokes the stored keys of a data directory. What is said at the methods of access.Keys holds.
+// KeyAdmin makes, lists, rotates and revokes the stored keys of a data directory. What is said at the methods of
+// access.Keys holds.
 type KeyAdmin interface {
 	Add(context.Context, access.KeySpec) (key string, info access.KeyInfo, err error)
 	List(context.Context) ([]access.KeyInfo, error)
@@ -37,9 +38,10 @@ type KeyAdmin interface {
 	Revoke(ctx context.Context, id string) (access.KeyInfo, error)
 }
 
-// AdministerKeys calls fn with the keys of a data directory: through the local socket when a process runs the service there, else by opening the
-// database itself for the time that fn takes. It tries for 3 seconds at most. A directory without a database is ErrNoDatabase, unless create says
-// that one may be made; the service that starts there later has the keys.
+// AdministerKeys calls fn with the keys of a data directory: through the local socket when a process runs the service
+// there, else by opening the database itself for the time that fn takes. It tries for 3 seconds at most. A directory
+// without a database is ErrNoDatabase, unless create says that one may be made; the service that starts there later has
+// the keys.
 func AdministerKeys(ctx context.Context, dir string, create bool, fn func(KeyAdmin) error) error {
 	if err := errors.Join(checkDir(dir), checkFile(dir)); err != nil {
 		return err
@@ -65,9 +67,10 @@ func AdministerKeys(ctx context.Context, dir string, create bool, fn func(KeyAdm
 		})
 }
 
-// reachStore calls own with the file of a data directory's database or, when that is store.ErrInUse, other with the way to the process that holds
-// it; other reports whether that process answered. It tries for 3 seconds at most.
-func reachStore(ctx context.Context, dir string, own func(path string) error, other func(*http.Transport) (bool, error)) error {
+// reachStore calls own with the file of a data directory's database or, when that is store.ErrInUse, other with the way
+// to the process that holds it; other reports whether that process answered. It tries for 3 seconds at most.
+func reachStore(ctx context.Context, dir string, own func(path string) error,
+	other func(*http.Transport) (bool, error)) error {
 	path := filepath.Join(dir, DatabaseFile)
 	deadline := time.Now().Add(attachWait)
 	for {
@@ -196,7 +199,8 @@ func bodyOf(r *http.Request, into any) error {
 		return err
 	}
 	if len(raw) > maxAdminBody {
-		return api.NewValidationError([]api.Failure{{Expected: fmt.Sprintf("a body of at most %d bytes", maxAdminBody), Got: "a larger one"}})
+		return api.NewValidationError([]api.Failure{{Expected: fmt.Sprintf("a body of at most %d bytes", maxAdminBody),
+			Got: "a larger one"}})
 	}
 	if err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true)); err != nil {
 		return api.NewDecodeError(err)

@@ -46,7 +46,8 @@ func TestAMissingWrongOrExpiredKeyIs401WithTimeAndPath(t *testing.T) {
 		for _, e := range everyEndpoint(t) {
 			status, raw, _ := c.withKey(k, e.Method, e.Path)
 			var body api.Error
-			if err := json.Unmarshal(raw, &body); err != nil || status != 401 || body.Name != api.ErrUnauthorized || body.Path != "/api"+e.Path || body.Timestamp == "" {
+			if err := json.Unmarshal(raw, &body); err != nil || status != 401 || body.Name != api.ErrUnauthorized ||
+				body.Path != "/api"+e.Path || body.Timestamp == "" {
 				t.Errorf("%s: %d %s", e.Path, status, raw)
 			}
 		}
@@ -79,13 +80,15 @@ func TestAKeyOverItsLimitIs429WithTheWindow(t *testing.T) {
 	}
 	for i := range access.PublicPerMinute {
 		status, raw, head := c.withKey(k, "GET", "/assets/list")
-		if left := fmt.Sprint(access.PublicPerMinute - i - 1); status != 200 || head["X-Ratelimit-Remaining"][0] != left || head["X-Ratelimit-Limit"][0] != "60" {
+		if left := fmt.Sprint(access.PublicPerMinute - i - 1); status != 200 ||
+			head["X-Ratelimit-Remaining"][0] != left || head["X-Ratelimit-Limit"][0] != "60" {
 			t.Fatalf("request %d: %d %v %.100s", i, status, head, raw)
 		}
 	}
 	status, raw, head := c.withKey(k, "GET", "/assets/list")
 	var body api.Error
-	if err := json.Unmarshal(raw, &body); err != nil || status != 429 || body.Name != api.ErrTooManyRequests || head["Retry-After"][0] != "60" || head["X-Ratelimit-Remaining"][0] != "0" {
+	if err := json.Unmarshal(raw, &body); err != nil || status != 429 || body.Name != api.ErrTooManyRequests ||
+		head["Retry-After"][0] != "60" || head["X-Ratelimit-Remaining"][0] != "0" {
 		t.Errorf("%d %s %v", status, raw, head)
 	}
 }

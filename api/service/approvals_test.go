@@ -23,16 +23,19 @@ func single(c op.Call) []byte {
 	execution := slices.Concat(c.To.Bytes(), make([]byte, 32), c.Data)
 	return slices.Concat(
 		crypto.Keccak256([]byte("execute(bytes32,bytes)"))[:4], make([]byte, 32), common.LeftPadBytes([]byte{0x40}, 32),
-		common.LeftPadBytes([]byte{byte(len(execution))}, 32), common.RightPadBytes(execution, (len(execution)+31)/32*32),
+		common.LeftPadBytes([]byte{byte(len(execution))}, 32),
+		common.RightPadBytes(execution, (len(execution)+31)/32*32),
 	)
 }
 
-// The account executes calls of its own, so an approval inside execute would hold after the operation like one of the user's.
+// The account executes calls of its own, so an approval inside execute would hold after the operation like one of the
+// user's.
 func TestAnApprovalInsideTheAccountsOwnExecuteIsRefused(t *testing.T) {
 	for _, kind := range []string{api.AccountKernelV31, api.AccountKernelV33, api.AccountRoleBased} {
 		bothVersions(t, kind, func(t *testing.T, c *client) {
 			self := common.HexToAddress(c.user.Account.AccountAddress)
-			approve := op.Call{To: common.HexToAddress(baseUSDC), Value: new(big.Int), Data: erc20.Approve(common.HexToAddress(recipient), big.NewInt(1e12))}
+			approve := op.Call{To: common.HexToAddress(baseUSDC), Value: new(big.Int),
+				Data: erc20.Approve(common.HexToAddress(recipient), big.NewInt(1e12))}
 			batch, err := op.EncodeExecute([]op.Call{approve})
 			if err != nil {
 				t.Fatal(err)
@@ -43,7 +46,8 @@ func TestAnApprovalInsideTheAccountsOwnExecuteIsRefused(t *testing.T) {
 			}
 			body := c.put(c.transfer(1), "/calls/0/to", fmt.Sprintf("%q", self.Hex()))
 			for _, data := range [][]byte{single(approve), batch, twice} {
-				c.invalid(c.preparePath(), c.put(body, "/calls/0/data", quoted(data)), "allowanceRequirements", "calls[0].data")
+				c.invalid(c.preparePath(), c.put(body, "/calls/0/data", quoted(data)), "allowanceRequirements",
+					"calls[0].data")
 			}
 		})
 	}
@@ -52,12 +56,16 @@ func TestAnApprovalInsideTheAccountsOwnExecuteIsRefused(t *testing.T) {
 func TestOtherFormsOfApprovalPassedAsACallAreRefused(t *testing.T) {
 	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
 		for _, signature := range []string{
-			"permit(address,address,uint256,uint256,bool,uint8,bytes32,bytes32)", "permit(address,address,uint256,uint256,bytes)", "increaseApproval(address,uint256)",
-			"approve(address,address,uint160,uint48)", "permit(address,((address,uint160,uint48,uint48),address,uint256),bytes)",
-			"permit(address,((address,uint160,uint48,uint48)[],address,uint256),bytes)", "approve(address,uint256,uint256)", "setOperator(address,bool)",
+			"permit(address,address,uint256,uint256,bool,uint8,bytes32,bytes32)",
+			"permit(address,address,uint256,uint256,bytes)", "increaseApproval(address,uint256)",
+			"approve(address,address,uint160,uint48)",
+			"permit(address,((address,uint160,uint48,uint48),address,uint256),bytes)",
+			"permit(address,((address,uint160,uint48,uint48)[],address,uint256),bytes)",
+			"approve(address,uint256,uint256)", "setOperator(address,bool)",
 		} {
 			data := append(crypto.Keccak256([]byte(signature))[:4], make([]byte, 320)...)
-			c.invalid(c.preparePath(), c.put(c.transfer(1), "/calls/0/data", quoted(data)), "allowanceRequirements", "calls[0].data")
+			c.invalid(c.preparePath(), c.put(c.transfer(1), "/calls/0/data", quoted(data)), "allowanceRequirements",
+				"calls[0].data")
 		}
 	})
 }
@@ -77,5 +85,6 @@ func TestNoAddressIsPredictedForKeysThatNoAccountCanHave(t *testing.T) {
 	c.invalid(path, roles(session, coSigner), "co-signer", "adminAddress")
 	c.invalid(path, roles(zero, admin), "other than the zero address", "sessionAddress")
 	c.invalid(path, roles(session, zero), "other than the zero address", "adminAddress")
-	c.invalid(path, fmt.Sprintf(`{"type":"kernel-v3.1-ecdsa","signerAddress":%q}`, zero), "other than the zero address", "signerAddress")
+	c.invalid(path, fmt.Sprintf(`{"type":"kernel-v3.1-ecdsa","signerAddress":%q}`, zero), "other than the zero address",
+		"signerAddress")
 }

@@ -25,8 +25,9 @@ const (
 // errOtherNetwork says that the data directory was replaced while this process was attached to it.
 var errOtherNetwork = errors.New("another network has taken the place of the one in the data directory")
 
-// Attachment is a way to the service of a data directory: the service itself when this process is the first, or the local socket of the
-// process that holds the database. It is an http.RoundTripper that needs no key over the socket; in process the key is APIKey.
+// Attachment is a way to the service of a data directory: the service itself when this process is the first, or the
+// local socket of the process that holds the database. It is an http.RoundTripper that needs no key over the socket; in
+// process the key is APIKey.
 type Attachment struct {
 	Network network.Descriptor
 	BaseURL string // for requests through this RoundTripper; the host is not dialled
@@ -53,9 +54,10 @@ type owner struct {
 	stopped chan error
 }
 
-// OpenOrAttach opens the service in a data directory, or attaches to the process that has it open. A socket that a dead process left is
-// taken over. It tries for 3 seconds at most; the error then wraps store.ErrInUse and says who holds the database. o.Store and
-// o.Dir are set by it. Where there was a network and its seed cannot be read it is ErrLost: no other one takes its place in silence.
+// OpenOrAttach opens the service in a data directory, or attaches to the process that has it open. A socket that a dead
+// process left is taken over. It tries for 3 seconds at most; the error then wraps store.ErrInUse and says who holds
+// the database. o.Store and o.Dir are set by it. Where there was a network and its seed cannot be read it is ErrLost:
+// no other one takes its place in silence.
 func OpenOrAttach(ctx context.Context, dir string, o Options) (*Attachment, error) {
 	o, err := o.withDefaults()
 	if err == nil {
@@ -73,7 +75,8 @@ func OpenOrAttach(ctx context.Context, dir string, o Options) (*Attachment, erro
 			o.Log.Warn("a new network begins; what was there was moved aside", "to", aside)
 		}
 	}
-	a := &Attachment{BaseURL: "https://" + localHost + o.BasePath, APIKey: o.APIKey, dir: dir, opts: o, turn: make(chan struct{}, 1)}
+	a := &Attachment{BaseURL: "https://" + localHost + o.BasePath, APIKey: o.APIKey, dir: dir, opts: o,
+		turn: make(chan struct{}, 1)}
 	a.life, a.end = context.WithCancel(context.Background())
 	if _, err := a.takeOver(ctx, nil); err != nil {
 		a.end()
@@ -99,8 +102,8 @@ func (a *Attachment) Service() *Service {
 	return a.own.service
 }
 
-// RoundTrip implements http.RoundTripper. When the other process has gone before a byte was sent, its place is taken over and the
-// request goes on; a request that was cut off later returns its error, as its outcome is unknown.
+// RoundTrip implements http.RoundTripper. When the other process has gone before a byte was sent, its place is taken
+// over and the request goes on; a request that was cut off later returns its error, as its outcome is unknown.
 func (a *Attachment) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := takeBody(req)
 	if err != nil {
@@ -221,8 +224,8 @@ func (a *Attachment) reach(ctx context.Context) error {
 	return nil
 }
 
-// become opens the service on the database and listens on the socket for others. Without a socket the service runs all the same: only a
-// second process would miss it.
+// become opens the service on the database and listens on the socket for others. Without a socket the service runs all
+// the same: only a second process would miss it.
 func (a *Attachment) become(s store.Store) error {
 	if err := a.check(checkSeed(a.dir, s)); err != nil {
 		return errors.Join(err, s.Close())
@@ -250,8 +253,8 @@ func (a *Attachment) become(s store.Store) error {
 	return nil
 }
 
-// Close ends what this process runs: the socket, the service and the database. An attachment to another process is only let go. Requests
-// after Close fail with store.ErrClosed.
+// Close ends what this process runs: the socket, the service and the database. An attachment to another process is only
+// let go. Requests after Close fail with store.ErrClosed.
 func (a *Attachment) Close() error {
 	a.end()              // whoever looks for a way gives up
 	a.turn <- struct{}{} // and has given up

@@ -68,7 +68,8 @@ func TestTheSecondTakesOverWhenTheFirstEnds(t *testing.T) {
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			if status, after := get(t, second, second.BaseURL+balancesPath, second.APIKey); status != 200 || after != before {
+			if status, after := get(t, second, second.BaseURL+balancesPath, second.APIKey); status != 200 ||
+				after != before {
 				t.Errorf("%d %s", status, after)
 			}
 		})
@@ -136,7 +137,8 @@ func TestAfterCloseNothingIsSent(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.RoundTrip(request(t, context.Background(), "GET", a.BaseURL+"/assets/list", "")); !errors.Is(err, store.ErrClosed) {
+	if _, err := a.RoundTrip(request(t, context.Background(), "GET", a.BaseURL+"/assets/list", "")); !errors.Is(err,
+		store.ErrClosed) {
 		t.Errorf("%v, expected ErrClosed", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, service.SocketFile)); !errors.Is(err, os.ErrNotExist) {

@@ -91,7 +91,8 @@ func fetchBackup(ctx context.Context, way *http.Transport, out io.Writer) (reach
 	}
 	defer func() { err = errors.Join(err, res.Body.Close()) }()
 	if res.StatusCode != http.StatusOK {
-		return true, fmt.Errorf("the process that runs the service answers %s: is it of an earlier version?", res.Status)
+		return true, fmt.Errorf("the process that runs the service answers %s: is it of an earlier version?",
+			res.Status)
 	}
 	n, err := io.Copy(out, res.Body)
 	if err == nil && n != res.ContentLength {

@@ -27,7 +27,9 @@ func TestR5_ABackupOfARunningServiceIsRestored(t *testing.T) {
 	}
 	defer a.Close()
 	ask := func(n int) {
-		status, body := get(t, a, a.BaseURL+"/v3/balances/aggregated-balance?aggregatedAssetId=ob:usdc&account=eip155:8453:"+addressOf(n).Hex(), a.APIKey)
+		status, body := get(t, a, a.BaseURL+
+			"/v3/balances/aggregated-balance?aggregatedAssetId=ob:usdc&account=eip155:8453:"+addressOf(n).Hex(),
+			a.APIKey)
 		if status != 200 {
 			t.Errorf("%d %s", status, body)
 		}

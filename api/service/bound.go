@@ -43,13 +43,16 @@ type boundListener struct {
 // held counts connections.
 type held struct{ all, unproven int }
 
-func newBoundListener(l net.Listener, connections int, clock func() time.Time, warn func(string, int, int)) *boundListener {
+func newBoundListener(l net.Listener, connections int, clock func() time.Time,
+	warn func(string, int, int)) *boundListener {
 	if connections <= 0 {
 		connections = DefaultConnections
 	}
 	return &boundListener{
-		Listener: l, all: connections, unproven: max(connections-connections/reservePart, 1), each: max(connections/perAddressPart, 1),
-		eachWithout: max(connections/unprovenPart, 1), clock: clock, warn: warn, open: map[*boundConn]struct{}{}, of: map[netip.Addr]held{},
+		Listener: l, all: connections, unproven: max(connections-connections/reservePart, 1),
+		each:        max(connections/perAddressPart, 1),
+		eachWithout: max(connections/unprovenPart, 1), clock: clock, warn: warn, open: map[*boundConn]struct{}{},
+		of: map[netip.Addr]held{},
 	}
 }
 

@@ -96,7 +96,8 @@ func TestNoAddressTakesMoreThanAQuarterOfTheConnections(t *testing.T) {
 	prove(t, in...)
 	more, rest := accepted(t, l, q, "203.0.113.1:5")
 	prove(t, more...)
-	if _, third := accepted(t, l, q, "203.0.113.1:6", "[::ffff:203.0.113.1]:7"); !slices.Equal(closedOf(third), []int{0, 1}) || closedOf(all) != nil || rest[0].closed {
+	if _, third := accepted(t, l, q, "203.0.113.1:6", "[::ffff:203.0.113.1]:7"); !slices.Equal(closedOf(third),
+		[]int{0, 1}) || closedOf(all) != nil || rest[0].closed {
 		t.Fatalf("closed: %v of the third and fourth, %v of the first", closedOf(third), closedOf(all))
 	}
 	if len(*warned) != 1 || (*warned)[0].closed != 1 || (*warned)[0].bound != 2 {
@@ -139,8 +140,8 @@ func TestTheConnectionsOfAPortAreBounded(t *testing.T) {
 	}
 }
 
-// TestK12_WhoHasNoKeyMakesRoom: of the connections without a proof the longest silent one makes room, first of the same address; one with a proof never does, and a
-// part of all is for those.
+// TestK12_WhoHasNoKeyMakesRoom: of the connections without a proof the longest silent one makes room, first of the same
+// address; one with a proof never does, and a part of all is for those.
 func TestK12_WhoHasNoKeyMakesRoom(t *testing.T) {
 	l, q, _, _ := bounded(32) // 24 without a proof, 2 of one address
 	var addrs []string

@@ -20,7 +20,8 @@ import (
 	"time"
 )
 
-// Names of the certificate authority's files in the data directory. The certificate is what a client trusts; the key stays private.
+// Names of the certificate authority's files in the data directory. The certificate is what a client trusts; the key
+// stays private.
 const (
 	caFile    = "ca.pem"
 	caKeyFile = "ca-key.pem"
@@ -39,8 +40,8 @@ type authority struct {
 	file string
 }
 
-// openAuthority reads the authority of a directory, or makes it. An authority whose time is nearly over is made anew; clients must then
-// take the new file.
+// openAuthority reads the authority of a directory, or makes it. An authority whose time is nearly over is made anew;
+// clients must then take the new file.
 func openAuthority(dir string, now time.Time) (*authority, error) {
 	a, err := readAuthority(dir)
 	if err == nil && now.Add(leafLife).Before(a.cert.NotAfter) {
@@ -156,7 +157,8 @@ func (a *authority) leaf(hosts []string, now time.Time) (tls.Certificate, error)
 	return tls.Certificate{Certificate: [][]byte{der, a.cert.Raw}, PrivateKey: key}, nil
 }
 
-// serverNames are the names under which the service can be reached, without repetition: this machine's own and the given ones.
+// serverNames are the names under which the service can be reached, without repetition: this machine's own and the
+// given ones.
 func serverNames(extra []string) []string {
 	names := []string{"127.0.0.1", "::1", "localhost"}
 	if h, err := os.Hostname(); err == nil && h != "" {

@@ -24,8 +24,8 @@ import (
 	"coffer/api/service/settle/settletest"
 )
 
-// client is a foreign client of one user with accounts of any kind, who speaks v1 or v3: it knows the interface, signs what it gets, and patches
-// signatures into the bytes that it received.
+// client is a foreign client of one user with accounts of any kind, who speaks v1 or v3: it knows the interface, signs
+// what it gets, and patches signatures into the bytes that it received.
 type client struct {
 	t    testing.TB
 	s    *service.Service
@@ -36,7 +36,8 @@ type client struct {
 }
 
 func newClient(t testing.TB, s *service.Service, kind string, n uint64) *client {
-	return &client{t: t, s: s, rt: checked{t, service.RoundTripper(s.Handler())}, user: settletest.NewUserOf(s.Network().Pins, kind, n), key: key}
+	return &client{t: t, s: s, rt: checked{t, service.RoundTripper(s.Handler())},
+		user: settletest.NewUserOf(s.Network().Pins, kind, n), key: key}
 }
 
 // send sends a request and returns status and body.
@@ -111,7 +112,8 @@ func (c *client) statusPath() string    { return c.pick("/status", "/v3/status")
 // transfer is a prepare body for a transfer of USDC on Base.
 func (c *client) transfer(amount int64) string {
 	data := hex.EncodeToString(erc20.Transfer(common.HexToAddress(recipient), big.NewInt(amount)))
-	return fmt.Sprintf(`{%s,"targetChain":"eip155:8453","calls":[{"to":%q,"data":"0x%s","value":"0x0"}],"allowanceRequirements":[],"tokensRequired":[{"assetType":"eip155:8453/erc20:%s","amount":"%d"}]}`,
+	return fmt.Sprintf(
+		`{%s,"targetChain":"eip155:8453","calls":[{"to":%q,"data":"0x%s","value":"0x0"}],"allowanceRequirements":[],"tokensRequired":[{"assetType":"eip155:8453/erc20:%s","amount":"%d"}]}`,
 		c.who(), baseUSDC, data, baseUSDC, amount)
 }
 
@@ -120,7 +122,8 @@ func (c *client) swap(from, amount, into, to string) string {
 	if to != "" {
 		to = fmt.Sprintf(`,"account":%q`, to)
 	}
-	return fmt.Sprintf(`{"from":{%s,"asset":{"assetId":%q},"amount":%q},"to":{"asset":{"assetId":%q}%s}}`, c.who(), from, amount, into, to)
+	return fmt.Sprintf(`{"from":{%s,"asset":{"assetId":%q},"amount":%q},"to":{"asset":{"assetId":%q}%s}}`, c.who(),
+		from, amount, into, to)
 }
 
 // prepare posts a prepare body.
@@ -187,7 +190,8 @@ func (c *client) finish(signed *api.Document, id string) api.ExecutionStatus {
 
 func (c *client) status(id string) (out api.ExecutionStatus) {
 	c.t.Helper()
-	if err := json.Unmarshal(c.ask("GET", c.statusPath()+"/get-execution-status?quoteId="+id, "").Raw(), &out); err != nil {
+	if err := json.Unmarshal(c.ask("GET", c.statusPath()+"/get-execution-status?quoteId="+id, "").Raw(),
+		&out); err != nil {
 		c.t.Fatal(err)
 	}
 	return out
@@ -206,11 +210,13 @@ func (c *client) sign(doc *api.Document, at string) *api.Document {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		return c.splice(doc, at+"/signature", c.json(caip.FormatSolanaSignature([64]byte(ed25519.Sign(c.user.Solana, m.Bytes())))))
+		return c.splice(doc, at+"/signature",
+			c.json(caip.FormatSolanaSignature([64]byte(ed25519.Sign(c.user.Solana, m.Bytes())))))
 	}
 	if o.Delegation != nil {
 		signed, err := op.Authorization{
-			ChainID: new(big.Int).SetUint64(o.TypedDataToSign.Domain.ChainID), Address: common.HexToAddress(o.Delegation.ContractAddress), Nonce: o.Delegation.Nonce,
+			ChainID: new(big.Int).SetUint64(o.TypedDataToSign.Domain.ChainID),
+			Address: common.HexToAddress(o.Delegation.ContractAddress), Nonce: o.Delegation.Nonce,
 		}.Sign(c.user.Key)
 		if err != nil {
 			c.t.Fatal(err)
@@ -278,7 +284,8 @@ func (c *client) admin(chain, action string, session common.Address, nonce int64
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	out := api.RelayRequest{Account: c.user.Account, Chain: chain, Action: action, Nonce: fmt.Sprint(nonce), Signature: "0x" + hex.EncodeToString(sig)}
+	out := api.RelayRequest{Account: c.user.Account, Chain: chain, Action: action, Nonce: fmt.Sprint(nonce),
+		Signature: "0x" + hex.EncodeToString(sig)}
 	if session != (common.Address{}) {
 		out.NewSession = session.Hex()
 	}

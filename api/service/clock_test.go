@@ -36,13 +36,17 @@ func TestR4_AClockThatGoesBackIsSaid(t *testing.T) {
 
 	back.Store(int64(time.Hour))
 	res, answer := post(t, c.rt, "https://x/api"+c.preparePath(), body)
-	if res.StatusCode != 503 || res.Header.Get("Retry-After") != "3600" || !strings.Contains(answer, "clock went back") || !strings.Contains(answer, "1h0m0s") {
+	if res.StatusCode != 503 || res.Header.Get("Retry-After") != "3600" ||
+		!strings.Contains(answer, "clock went back") || !strings.Contains(answer, "1h0m0s") {
 		t.Errorf("prepare: %d %v %s", res.StatusCode, res.Header, answer)
 	}
-	if status, answer := get(t, c.rt, "https://x/healthz", ""); status != 503 || !strings.Contains(answer, "clock went back") {
+	if status, answer := get(t, c.rt, "https://x/healthz", ""); status != 503 ||
+		!strings.Contains(answer, "clock went back") {
 		t.Errorf("health: %d %s", status, answer)
 	}
-	if status, answer := get(t, c.rt, "https://x/api/v3/balances/aggregated-balance?aggregatedAssetId=ob:usdc&account=eip155:8453:"+c.user.Address.Hex(), key); status != 200 {
+	if status, answer := get(t, c.rt,
+		"https://x/api/v3/balances/aggregated-balance?aggregatedAssetId=ob:usdc&account=eip155:8453:"+
+			c.user.Address.Hex(), key); status != 200 {
 		t.Errorf("a balance: %d %s", status, answer)
 	}
 	if strings.Count(log.String(), "the clock went back") != 1 {
@@ -96,10 +100,13 @@ func TestR6_AFullDiskIsSaid(t *testing.T) {
 	if res.StatusCode != 503 || !strings.Contains(answer, "disk is full") {
 		t.Errorf("prepare: %d %s", res.StatusCode, answer)
 	}
-	if status, answer := get(t, c.rt, "https://x/healthz", ""); status != 503 || !strings.Contains(answer, "disk is full") {
+	if status, answer := get(t, c.rt, "https://x/healthz", ""); status != 503 ||
+		!strings.Contains(answer, "disk is full") {
 		t.Errorf("health: %d %s", status, answer)
 	}
-	if status, answer := get(t, c.rt, "https://x/api/v3/balances/aggregated-balance?aggregatedAssetId=ob:usdc&account=eip155:8453:"+c.user.Address.Hex(), key); status != 200 {
+	if status, answer := get(t, c.rt,
+		"https://x/api/v3/balances/aggregated-balance?aggregatedAssetId=ob:usdc&account=eip155:8453:"+
+			c.user.Address.Hex(), key); status != 200 {
 		t.Errorf("a balance: %d %s", status, answer)
 	}
 	disk.since.Store(nil)

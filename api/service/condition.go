@@ -41,7 +41,8 @@ func (c *condition) lag() time.Duration {
 		c.behind = behind
 		if behind {
 			c.log.Error("the clock went back: nothing is quoted or executed until it has caught up; set the clock",
-				"clock", now.UTC().Format(time.RFC3339), "block", head.UTC().Format(time.RFC3339), "behind", lag.String())
+				"clock", now.UTC().Format(time.RFC3339), "block", head.UTC().Format(time.RFC3339), "behind",
+				lag.String())
 		} else {
 			c.log.Warn("the clock has caught up with the latest block: quoting goes on")
 		}

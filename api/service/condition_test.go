@@ -32,7 +32,8 @@ func TestR4_AShortWayBackIsWaitedOut(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c, text := at(behind)
 			begin := time.Now()
-			if err := c.Ready(t.Context()); err != nil || time.Since(begin) < behind || time.Since(begin) > behind+time.Second {
+			if err := c.Ready(t.Context()); err != nil || time.Since(begin) < behind ||
+				time.Since(begin) > behind+time.Second {
 				t.Errorf("%s behind: %v after %s", behind, err, time.Since(begin))
 			}
 			if said := strings.Count(text.String(), "\n"); behind == 0 && said != 0 || behind > 0 && said != 2 {
@@ -45,7 +46,8 @@ func TestR4_AShortWayBackIsWaitedOut(t *testing.T) {
 		for range 3 {
 			for _, err := range []error{c.Ready(t.Context()), c.Health()} {
 				var e *api.Error
-				if !errors.As(err, &e) || e.StatusCode != 503 || e.RetryAfter != time.Hour || !strings.Contains(e.Message, "1h0m0s") {
+				if !errors.As(err, &e) || e.StatusCode != 503 || e.RetryAfter != time.Hour ||
+					!strings.Contains(e.Message, "1h0m0s") {
 					t.Errorf("an hour behind: %v", err)
 				}
 			}
@@ -54,7 +56,8 @@ func TestR4_AShortWayBackIsWaitedOut(t *testing.T) {
 			t.Errorf("the log is\n%s", text)
 		}
 		time.Sleep(time.Hour)
-		if err := errors.Join(c.Ready(t.Context()), c.Health()); err != nil || !strings.Contains(text.String(), "caught up") {
+		if err := errors.Join(c.Ready(t.Context()), c.Health()); err != nil ||
+			!strings.Contains(text.String(), "caught up") {
 			t.Errorf("an hour later: %v\n%s", err, text)
 		}
 	})
@@ -81,10 +84,12 @@ func (f *failing) Trouble() (time.Time, error) { return f.at, f.err }
 func TestR6_HealthSaysThatTheDiskIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := at(0)
-		f := &failing{store.NewMemory(), time.Now(), fmt.Errorf("%w: %w: %w", store.ErrNotWritten, store.ErrFull, syscall.ENOSPC)}
+		f := &failing{store.NewMemory(), time.Now(), fmt.Errorf("%w: %w: %w", store.ErrNotWritten, store.ErrFull,
+			syscall.ENOSPC)}
 		c.store = f
 		var e *api.Error
-		if err := c.Health(); !errors.As(err, &e) || e.StatusCode != 503 || !strings.Contains(e.Message, "disk is full") {
+		if err := c.Health(); !errors.As(err, &e) || e.StatusCode != 503 ||
+			!strings.Contains(e.Message, "disk is full") {
 			t.Errorf("%v", err)
 		}
 		time.Sleep(troubleLasts)

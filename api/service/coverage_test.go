@@ -60,7 +60,8 @@ func (r recorded) RoundTrip(q *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// neverServed are described members that answers do not have, by member, or by endpoint and member, with the reason. A star stands for the rest.
+// neverServed are described members that answers do not have, by member, or by endpoint and member, with the reason. A
+// star stands for the rest.
 func neverServed() map[string]string {
 	const unsigned = "operations are answered unsigned"
 	return map[string]string{
@@ -98,9 +99,11 @@ func everything(t *testing.T, r *recorder) {
 	s := open(t, options(store.NewMemory()))
 	for i, kind := range settletest.Kinds() {
 		for _, v1 := range []bool{false, true} {
-			caller, swapper := newClient(t, s, kind, uint64(60+i)).recordedBy(r), newClient(t, s, kind, uint64(160+i)).recordedBy(r)
+			caller, swapper := newClient(t, s, kind, uint64(60+i)).recordedBy(r),
+				newClient(t, s, kind, uint64(160+i)).recordedBy(r)
 			if v1 {
-				caller, swapper = newClient(t, s, kind, uint64(260+i)).recordedBy(r), newClient(t, s, kind, uint64(360+i)).recordedBy(r)
+				caller, swapper = newClient(t, s, kind, uint64(260+i)).recordedBy(r),
+					newClient(t, s, kind, uint64(360+i)).recordedBy(r)
 			}
 			if v1 && caller.user.HasSolana() {
 				continue
@@ -121,10 +124,12 @@ func everything(t *testing.T, r *recorder) {
 		c.ask("GET", c.statusPath()+"/get-tx-history?user="+c.user.Address.Hex(), "")
 	}
 	c := newClient(t, s, api.AccountRoleBased, 71).recordedBy(r)
-	c.ask("POST", "/account/predict-address", fmt.Sprintf(`{"sessionAddress":%q,"adminAddress":%q}`, c.user.Account.SessionAddress, c.user.Account.AdminAddress))
+	c.ask("POST", "/account/predict-address", fmt.Sprintf(`{"sessionAddress":%q,"adminAddress":%q}`,
+		c.user.Account.SessionAddress, c.user.Account.AdminAddress))
 	c.ask("POST", "/account/relay", c.rotate("eip155:10", settletest.Key(99), 0))
 	c.ask("GET", "/account/roles?account=eip155:10:"+c.user.Address.Hex(), "")
-	for _, path := range []string{"/assets/list", "/chains/supported-list", "/healthz", "/openapi.json", "/v2/balances/aggregated-balance?assetId=" + opUSDC + "&address=" + c.user.Address.Hex()} {
+	for _, path := range []string{"/assets/list", "/chains/supported-list", "/healthz", "/openapi.json",
+		"/v2/balances/aggregated-balance?assetId=" + opUSDC + "&address=" + c.user.Address.Hex()} {
 		c.ask("GET", path, "")
 	}
 }
@@ -190,7 +195,8 @@ func (c *client) wealth() (sum int64) {
 	return sum
 }
 
-// Every described member of every endpoint's answer comes in some answer, and no other does: answers are validated as they pass.
+// Every described member of every endpoint's answer comes in some answer, and no other does: answers are validated as
+// they pass.
 func TestEveryFieldOfEveryAnswerIsServed(t *testing.T) {
 	r := &recorder{seen: map[string]map[string]bool{}}
 	everything(t, r)
@@ -215,9 +221,11 @@ func TestEveryFieldOfEveryAnswerIsServed(t *testing.T) {
 func (c *client) full(body string) string {
 	word := "0x" + strings.Repeat("0", 63) + "1"
 	for at, v := range map[string]string{
-		"/allowanceRequirements": `[{"assetType":"eip155:8453/erc20:` + baseUSDC + `","amount":"5","spender":"` + recipient + `"}]`,
-		"/overrides":             `[{"address":"` + recipient + `","balance":"0x1","code":"0x00","stateDiff":{"` + word + `":"` + word + `"}}]`,
-		"/validAfter":            `"1760000000"`, "/validUntil": `"1760000300"`, "/slippageTolerance": "100",
+		"/allowanceRequirements": `[{"assetType":"eip155:8453/erc20:` + baseUSDC + `","amount":"5","spender":"` +
+			recipient + `"}]`,
+		"/overrides": `[{"address":"` + recipient + `","balance":"0x1","code":"0x00","stateDiff":{"` + word + `":"` +
+			word + `"}}]`,
+		"/validAfter": `"1760000000"`, "/validUntil": `"1760000300"`, "/slippageTolerance": "100",
 	} {
 		body = c.put(body, at, v)
 	}
@@ -252,16 +260,20 @@ func requests(t *testing.T, s *service.Service) map[string][]string {
 			}
 			add(c.callQuotePath(), called)
 			add(c.executePath(), string(signed.Raw()))
-			add(c.quotePath(), c.put(c.swap("ob:usdc", "5000000", "ob:eth", c.user.On(10)), "/slippageTolerance", "100"))
+			add(c.quotePath(), c.put(c.swap("ob:usdc", "5000000", "ob:eth", c.user.On(10)), "/slippageTolerance",
+				"100"))
 			if c.user.Admin != nil && v1 {
 				add("/account/relay", c.rotate("eip155:10", settletest.Key(99), 0))
 				operation, _ := c.prepare(c.transfer(10_000_000)).At("/chainOperation/userOp")
-				add("/account/relay", c.put(fmt.Sprintf(`{"account":%s,"chain":"eip155:10","action":"operate","userOp":%s}`, c.json(c.user.Account), operation), "/userOp/signature", `"0x12"`))
+				add("/account/relay",
+					c.put(fmt.Sprintf(`{"account":%s,"chain":"eip155:10","action":"operate","userOp":%s}`,
+						c.json(c.user.Account), operation), "/userOp/signature", `"0x12"`))
 			}
 		}
 	}
 	out["/account/predict-address"] = []string{
-		fmt.Sprintf(`{"type":"role-based","sessionAddress":%q,"adminAddress":%q}`, account, recipient), fmt.Sprintf(`{"type":"kernel-v3.1-ecdsa","signerAddress":%q}`, account),
+		fmt.Sprintf(`{"type":"role-based","sessionAddress":%q,"adminAddress":%q}`, account, recipient),
+		fmt.Sprintf(`{"type":"kernel-v3.1-ecdsa","signerAddress":%q}`, account),
 	}
 	return out
 }
@@ -288,7 +300,8 @@ func place(pointer string) string {
 	return strings.TrimPrefix(out, ".")
 }
 
-// Every leaf of every body, sent with another JSON type, is refused with its place; the bodies together have every described member.
+// Every leaf of every body, sent with another JSON type, is refused with its place; the bodies together have every
+// described member.
 func TestEveryMemberOfEveryRequestIsChecked(t *testing.T) {
 	s := open(t, options(store.NewMemory()))
 	d, err := describe()
@@ -328,7 +341,8 @@ func TestEveryMemberOfEveryRequestIsChecked(t *testing.T) {
 	}
 }
 
-// A continuation leads page by page to the end, where there is none, belongs to its user and order, and does not live for ever.
+// A continuation leads page by page to the end, where there is none, belongs to its user and order, and does not live
+// for ever.
 func TestAContinuationLeadsToTheEndAndExpires(t *testing.T) {
 	for _, v1 := range []bool{true, false} {
 		s, now := late(t)
@@ -341,15 +355,18 @@ func TestAContinuationLeadsToTheEndAndExpires(t *testing.T) {
 		}
 		base := c.statusPath() + "/get-tx-history?limit=2&user=" + c.user.Address.Hex()
 		var one, two api.HistoryPage
-		if err := c.ask("GET", base, "").Decode(&one); err != nil || len(one.Transactions) != 2 || one.Continuation == "" {
+		if err := c.ask("GET", base, "").Decode(&one); err != nil || len(one.Transactions) != 2 ||
+			one.Continuation == "" {
 			t.Fatalf("%v %+v", err, one)
 		}
 		next := base + "&continuation=" + one.Continuation
 		last := c.ask("GET", next, "")
-		if err := last.Decode(&two); err != nil || len(two.Transactions) != 1 || strings.Contains(string(last.Raw()), "continuation") {
+		if err := last.Decode(&two); err != nil || len(two.Transactions) != 1 ||
+			strings.Contains(string(last.Raw()), "continuation") {
 			t.Errorf("%v %s", err, last.Raw())
 		}
-		bad := []string{base + "&continuation=x", next + "&sortBy=updatedAt", strings.ReplaceAll(next, c.user.Address.Hex(), recipient)}
+		bad := []string{base + "&continuation=x", next + "&sortBy=updatedAt",
+			strings.ReplaceAll(next, c.user.Address.Hex(), recipient)}
 		for _, path := range bad {
 			status, raw := c.send("GET", path, "")
 			c.isInvalid(path, status, raw, "", "continuation")

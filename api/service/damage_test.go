@@ -86,7 +86,8 @@ func TestR3_WhatIsDamagedIsNamed(t *testing.T) {
 	if err := c.ask("GET", c.statusPath()+"/get-tx-history?user="+c.user.Address.Hex(), "").Decode(&page); err != nil {
 		t.Fatal(err)
 	}
-	if len(page.Transactions) != 1 || page.Transactions[0].QuoteID != ids[1] || len(page.Damaged) != 1 || page.Damaged[0] != ids[0] {
+	if len(page.Transactions) != 1 || page.Transactions[0].QuoteID != ids[1] || len(page.Damaged) != 1 ||
+		page.Damaged[0] != ids[0] {
 		t.Errorf("%+v", page)
 	}
 	status, body := get(t, c.rt, "https://x/api/v3/status/get-execution-status?quoteId="+ids[0], key)
@@ -103,7 +104,8 @@ func TestR3_WhatIsDamagedIsNamed(t *testing.T) {
 	}
 	c = begin()
 	defer end()
-	ask := "https://x/api/v3/balances/aggregated-balance?aggregatedAssetId=ob:usdc&account=eip155:8453:" + c.user.Address.Hex()
+	ask := "https://x/api/v3/balances/aggregated-balance?aggregatedAssetId=ob:usdc&account=eip155:8453:" +
+		c.user.Address.Hex()
 	status, body = get(t, c.rt, ask, key)
 	if status != 500 || !strings.Contains(body, "damaged") || !strings.Contains(log.String(), "of evm/8453/state") {
 		t.Errorf("a balance of a damaged state: %d %s", status, body)

@@ -116,8 +116,10 @@ func (w *wallet) quote(amount int64) (*api.Document, string, string) {
 	w.t.Helper()
 	body, err := json.Marshal(api.PrepareRequest{
 		Accounts: []api.Account{w.account}, TargetChain: "eip155:8453",
-		Calls:          []api.Call{{To: baseUSDC, Data: "0x" + hex.EncodeToString(erc20.Transfer(common.HexToAddress(recipient), big.NewInt(amount)))}},
-		TokensRequired: []api.TokenRequirement{{AssetType: "eip155:8453/erc20:" + baseUSDC, Amount: fmt.Sprint(amount)}},
+		Calls: []api.Call{{To: baseUSDC, Data: "0x" +
+			hex.EncodeToString(erc20.Transfer(common.HexToAddress(recipient), big.NewInt(amount)))}},
+		TokensRequired: []api.TokenRequirement{{AssetType: "eip155:8453/erc20:" + baseUSDC,
+			Amount: fmt.Sprint(amount)}},
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -128,7 +130,8 @@ func (w *wallet) quote(amount int64) (*api.Document, string, string) {
 		w.t.Fatal(err)
 	}
 	part := func(at string) string { raw, _ := prepared.At(at); return string(raw) }
-	ask := fmt.Sprintf(`{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s,"fromAggregatedAssetId":"ob:usdc"}`,
+	ask := fmt.Sprintf(
+		`{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s,"fromAggregatedAssetId":"ob:usdc"}`,
 		part("/accounts"), part("/chainOperation"), part("/tamperProofSignature"))
 	offer := w.post("/v3/quote/call-quote", []byte(ask), 200)
 	var q api.Quote
@@ -146,11 +149,13 @@ func sums(t *testing.T, s *service.Service, w *wallet, more ...common.Address) m
 	t.Helper()
 	pins := s.Network().Pins
 	out := map[string]*big.Int{}
-	holders := append([]common.Address{common.HexToAddress(w.account.AccountAddress), common.HexToAddress(recipient), pins.Solver, pins.Escrow, pins.Operator, pins.Paymaster},
+	holders := append([]common.Address{common.HexToAddress(w.account.AccountAddress), common.HexToAddress(recipient),
+		pins.Solver, pins.Escrow, pins.Operator, pins.Paymaster},
 		service.Stock(s)...)
 	holders = append(holders, more...)
 	for _, h := range holders {
-		status, body := get(t, w.rt, "https://x/api/v3/balances/aggregated-balance?account=eip155:1:"+h.Hex()+"&aggregatedAssetId="+everyAsset(t, w), key)
+		status, body := get(t, w.rt, "https://x/api/v3/balances/aggregated-balance?account=eip155:1:"+h.Hex()+
+			"&aggregatedAssetId="+everyAsset(t, w), key)
 		var b api.AggregatedBalance
 		if err := json.Unmarshal([]byte(body), &b); err != nil || status != 200 {
 			t.Fatal(status, body)
@@ -199,7 +204,8 @@ func (w *wallet) status(id string) api.ExecutionStatus {
 	return s
 }
 
-// A call goes from prediction to history through the interface alone, on one chain and across chains, and no token is made or lost.
+// A call goes from prediction to history through the interface alone, on one chain and across chains, and no token is
+// made or lost.
 func TestACallTravelsThroughTheInterface(t *testing.T) {
 	for name, c := range map[string]struct {
 		amount   int64
@@ -227,12 +233,14 @@ func TestACallTravelsThroughTheInterface(t *testing.T) {
 			if got.Status != api.StatusCompleted || len(got.OriginChainOperations) == 0 {
 				t.Fatalf("%+v", got)
 			}
-			explorer := strings.Replace(got.OriginChainOperations[0].ExplorerURL, "https://coffer.internal", "https://x", 1)
+			explorer := strings.Replace(got.OriginChainOperations[0].ExplorerURL, "https://coffer.internal",
+				"https://x", 1)
 			if code, page := get(t, w.rt, explorer, ""); code != 200 || !strings.Contains(page, "UserOperationEvent") {
 				t.Errorf("%s: %d", explorer, code)
 			}
 			for _, user := range []string{w.account.AccountAddress, strings.ToLower(w.account.AccountAddress)} {
-				if _, history := get(t, w.rt, "https://x/api/v3/status/get-tx-history?user="+user, key); !strings.Contains(history, id) {
+				if _, history := get(t, w.rt, "https://x/api/v3/status/get-tx-history?user="+user,
+					key); !strings.Contains(history, id) {
 					t.Errorf("the record is not in the history of %s: %s", user, history)
 				}
 			}

@@ -25,7 +25,8 @@ type genuine struct {
 	id   string
 }
 
-// genuineQuotes are signed quotes of every form: calls of all call types, swaps and transfers, from every kind of account, in both versions.
+// genuineQuotes are signed quotes of every form: calls of all call types, swaps and transfers, from every kind of
+// account, in both versions.
 func genuineQuotes(t *testing.T) []genuine {
 	t.Helper()
 	s := open(t, options(store.NewMemory()))
@@ -69,12 +70,14 @@ func genuineQuotes(t *testing.T) []genuine {
 		}
 	}
 	add(api.AccountKernelV31, false, "call paid on its own chain", func(c *client) (*api.Document, string) {
-		body := fmt.Sprintf(`{%s,"targetChain":"eip155:10","calls":[{"to":%q}],"tokensRequired":[{"assetType":%q,"amount":"300000000"}]}`, c.who(), recipient, opUSDT)
+		body := fmt.Sprintf(
+			`{%s,"targetChain":"eip155:10","calls":[{"to":%q}],"tokensRequired":[{"assetType":%q,"amount":"300000000"}]}`, c.who(), recipient, opUSDT)
 		doc, id, callType := c.callFrom(body, opUSDC)
 		types[callType] = true
 		return doc, id
 	})
-	for _, want := range []string{api.CallSameChainExcludeSolver, api.CallSameChainWithSolver, api.CallCrossChain, api.CallCrossChainSwaps} {
+	for _, want := range []string{api.CallSameChainExcludeSolver, api.CallSameChainWithSolver, api.CallCrossChain,
+		api.CallCrossChainSwaps} {
 		if !types[want] {
 			t.Errorf("no quote has callType %s", want)
 		}
@@ -84,7 +87,8 @@ func genuineQuotes(t *testing.T) []genuine {
 
 const opUSDT = "eip155:10/erc20:0x94b008aA00579c1307B0EF2c499aD98a8ce58e58"
 
-// callFrom quotes a call that is paid with an asset, by its aggregate or (v3) its CAIP-19 name; "" is the aggregate of USDC.
+// callFrom quotes a call that is paid with an asset, by its aggregate or (v3) its CAIP-19 name; "" is the aggregate of
+// USDC.
 func (c *client) callFrom(body, from string) (signed *api.Document, id, callType string) {
 	c.t.Helper()
 	if from != "" && !c.v1 {
@@ -236,10 +240,13 @@ func TestEveryRequiredMemberOfAnExecuteBodyIsDemanded(t *testing.T) {
 					continue
 				}
 				demanded++
-				if got := g.c.faultsOf("without "+m.pointer, without(t, g.doc.Raw(), m.pointer)); !slices.Equal(got, []string{place(m.pointer)}) {
+				if got := g.c.faultsOf("without "+m.pointer, without(t, g.doc.Raw(), m.pointer)); !slices.Equal(got,
+					[]string{place(m.pointer)}) {
 					t.Errorf("without %s: faults at %q", m.pointer, got)
 				}
-				if got := g.c.faultsOf("null at "+m.pointer, string(g.c.splice(g.doc, m.pointer, "null").Raw())); !slices.Equal(got, []string{place(m.pointer)}) {
+				if got := g.c.faultsOf("null at "+m.pointer,
+					string(g.c.splice(g.doc, m.pointer, "null").Raw())); !slices.Equal(got,
+					[]string{place(m.pointer)}) {
 					t.Errorf("null at %s: faults at %q", m.pointer, got)
 				}
 			}
@@ -250,7 +257,8 @@ func TestEveryRequiredMemberOfAnExecuteBodyIsDemanded(t *testing.T) {
 	}
 }
 
-// What breaks the pattern, enumeration or bounds of a member is told at its place, and what keeps them is a change of a signed document.
+// What breaks the pattern, enumeration or bounds of a member is told at its place, and what keeps them is a change of a
+// signed document.
 func TestEveryFormOfAnExecuteBodyIsChecked(t *testing.T) {
 	d, err := describe()
 	if err != nil {
@@ -268,7 +276,8 @@ func TestEveryFormOfAnExecuteBodyIsChecked(t *testing.T) {
 				done[like] = true
 				raw, _ := g.doc.At(m.pointer)
 				for _, bad := range broken(m.schema, raw) {
-					if got := g.c.faultsOf(m.pointer+" as "+bad, string(g.c.splice(g.doc, m.pointer, bad).Raw())); !slices.Contains(got, place(m.pointer)) {
+					if got := g.c.faultsOf(m.pointer+" as "+bad,
+						string(g.c.splice(g.doc, m.pointer, bad).Raw())); !slices.Contains(got, place(m.pointer)) {
 						t.Errorf("%s as %s: faults at %q", m.pointer, bad, got)
 					}
 				}
@@ -298,7 +307,8 @@ func broken(schema map[string]any, was []byte) (out []string) {
 	if list, ok := schema["enum"].([]any); ok {
 		fits = func(s string) bool { return slices.Contains(list, any(s)) }
 	}
-	for _, bad := range []string{"", "x", "0x", "0x1", "0x12", "-1", "1e3", "00" + s, s + "!", " " + s, s + "\n", strings.ToUpper(s), strings.ReplaceAll(s, ".", ",")} {
+	for _, bad := range []string{"", "x", "0x", "0x1", "0x12", "-1", "1e3", "00" + s, s + "!", " " + s, s + "\n",
+		strings.ToUpper(s), strings.ReplaceAll(s, ".", ",")} {
 		if !fits(bad) {
 			quoted, _ := json.Marshal(bad)
 			out = append(out, string(quoted))
@@ -307,8 +317,9 @@ func broken(schema map[string]any, was []byte) (out []string) {
 	return out
 }
 
-// A quote comes back as it was answered, or as a client writes it that parses it first, and passes. An optional member that is taken away or made null,
-// and a member that nobody knows, are changes of a signed document and no faults of its form.
+// A quote comes back as it was answered, or as a client writes it that parses it first, and passes. An optional member
+// that is taken away or made null, and a member that nobody knows, are changes of a signed document and no faults of
+// its form.
 func TestGenuineQuotesPassAndOptionalMembersAreNoMatterOfForm(t *testing.T) {
 	d, err := describe()
 	if err != nil {
@@ -318,7 +329,8 @@ func TestGenuineQuotesPassAndOptionalMembersAreNoMatterOfForm(t *testing.T) {
 		t.Run(g.name, func(t *testing.T) {
 			g.c.t = t
 			for _, m := range membersOf(t, d, g) {
-				if m.required || m.element || isSignaturePlace(m.pointer) || strings.Contains(m.pointer, "/delegation/signature") {
+				if m.required || m.element || isSignaturePlace(m.pointer) ||
+					strings.Contains(m.pointer, "/delegation/signature") {
 					continue
 				}
 				if m.there {

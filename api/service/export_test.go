@@ -41,7 +41,8 @@ func Held(t *testing.T, s *Service, a common.Address, asset caip.Asset) *big.Int
 	return v
 }
 
-// Replay executes every block of every chain anew and compares all that is stored; on Solana it compares the sums with what genesis made.
+// Replay executes every block of every chain anew and compares all that is stored; on Solana it compares the sums with
+// what genesis made.
 func Replay(t *testing.T, s *Service) {
 	t.Helper()
 	for id, c := range s.in.Chains {
@@ -56,7 +57,8 @@ func Replay(t *testing.T, s *Service) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh, err := genesis.Open(store.NewMemory(), genesis.Options{Clock: s.opts.Clock, Random: s.opts.Random, Kind: s.opts.Kind})
+	fresh, err := genesis.Open(store.NewMemory(), genesis.Options{Clock: s.opts.Clock, Random: s.opts.Random,
+		Kind: s.opts.Kind})
 	if err != nil {
 		t.Fatal(err)
 	}

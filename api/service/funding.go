@@ -9,8 +9,8 @@ import (
 	"coffer/api/service/portfolio"
 )
 
-// funding gives test funds to the accounts that a quote request names, before the use case looks at them (protocol §5.4). Who receives is not
-// an account of the request and gets none.
+// funding gives test funds to the accounts that a quote request names, before the use case looks at them (protocol
+// §5.4). Who receives is not an account of the request and gets none.
 type funding struct {
 	httpapi.Quoter
 	accounts *portfolio.Portfolio
@@ -52,7 +52,8 @@ type named struct {
 	Accounts []api.Account `json:"accounts"`
 }
 
-func (f funding) first(ctx context.Context, doc *api.Document, then func(context.Context, *api.Document) (*api.Document, error)) (*api.Document, error) {
+func (f funding) first(ctx context.Context, doc *api.Document,
+	then func(context.Context, *api.Document) (*api.Document, error)) (*api.Document, error) {
 	var top named
 	var body struct {
 		From named `json:"from"`

@@ -58,8 +58,9 @@ func TestBoundsOfARequestHoldOverTLS(t *testing.T) {
 		want   string
 		status int
 	}{
-		"body over the limit":  {`{"x":"` + strings.Repeat("x", limits.Bytes) + `"}`, nil, api.ErrValidation, 400},
-		"too deep":             {strings.Repeat(`{"a":`, limits.Depth+1) + "1" + strings.Repeat("}", limits.Depth+1), nil, api.ErrValidation, 400},
+		"body over the limit": {`{"x":"` + strings.Repeat("x", limits.Bytes) + `"}`, nil, api.ErrValidation, 400},
+		"too deep": {strings.Repeat(`{"a":`, limits.Depth+1) + "1" + strings.Repeat("}", limits.Depth+1),
+			nil, api.ErrValidation, 400},
 		"a name twice":         {`{"accounts":[],"accounts":[]}`, nil, api.ErrValidation, 400},
 		"names alike":          {`{"accounts":[],"Accounts":[]}`, nil, api.ErrValidation, 400},
 		"two documents":        {`{} {}`, nil, api.ErrValidation, 400},

@@ -18,7 +18,8 @@ import (
 	"coffer/api/service/store"
 )
 
-// A connection beyond the bound is closed before its handshake when all others have a proof; those are served, and a place that becomes free is taken again.
+// A connection beyond the bound is closed before its handshake when all others have a proof; those are served, and a
+// place that becomes free is taken again.
 func TestConnectionsBeyondTheBoundAreClosedAtOnce(t *testing.T) {
 	o := options(store.NewMemory())
 	o.Clock = time.Now
@@ -55,7 +56,8 @@ func TestConnectionsBeyondTheBoundAreClosedAtOnce(t *testing.T) {
 	first.CloseIdleConnections()
 	way := trusting(t, r.CAFile)
 	way.DisableKeepAlives = true
-	for end := time.Now().Add(5 * time.Second); ; { // the server sees the end of the first connection when it reads from it
+	// the server sees the end of the first connection when it reads from it
+	for end := time.Now().Add(5 * time.Second); ; {
 		res, err := way.RoundTrip(request(t, ctx, http.MethodGet, r.BaseURL+"/healthz", ""))
 		if err == nil {
 			if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusOK {
@@ -69,15 +71,18 @@ func TestConnectionsBeyondTheBoundAreClosedAtOnce(t *testing.T) {
 	}
 }
 
-// Whoever can replace a file of the data directory owns the service, so one that everybody may write to is refused by whatever uses it (TH-C3).
+// Whoever can replace a file of the data directory owns the service, so one that everybody may write to is refused by
+// whatever uses it (TH-C3).
 func TestADirectoryThatEverybodyMayWriteToIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	_, opened := service.OpenOrAttach(context.Background(), dir, options(nil))
-	administered := service.AdministerKeys(context.Background(), dir, true, func(service.KeyAdmin) error { t.Error("called"); return nil })
-	_, served := open(t, options(store.NewMemory())).Serve(context.Background(), service.ServeOptions{Listen: "127.0.0.1:0", Dir: dir})
+	administered := service.AdministerKeys(context.Background(), dir, true,
+		func(service.KeyAdmin) error { t.Error("called"); return nil })
+	_, served := open(t, options(store.NewMemory())).Serve(context.Background(),
+		service.ServeOptions{Listen: "127.0.0.1:0", Dir: dir})
 	for _, err := range []error{opened, administered, served} {
 		if err == nil || !strings.Contains(err.Error(), "chmod 700") {
 			t.Errorf("%v", err)
@@ -94,7 +99,8 @@ func TestAnotherBasePathIsNamed(t *testing.T) {
 	attach(t, dir)
 	o := options(nil)
 	o.Store, o.BasePath = nil, "/other"
-	if _, err := service.OpenOrAttach(context.Background(), dir, o); !errors.Is(err, store.ErrInUse) || !strings.Contains(err.Error(), "another base path") {
+	if _, err := service.OpenOrAttach(context.Background(), dir, o); !errors.Is(err, store.ErrInUse) ||
+		!strings.Contains(err.Error(), "another base path") {
 		t.Error(err)
 	}
 }

@@ -25,7 +25,8 @@ type crowd struct {
 	conns  []net.Conn
 }
 
-// opens makes n more connections from the address that from names for each. Every second one asks for its health and keeps the connection; the others say nothing.
+// opens makes n more connections from the address that from names for each. Every second one asks for its health and
+// keeps the connection; the others say nothing.
 func (c *crowd) opens(n int, from func(i int) string) {
 	c.t.Helper()
 	for i := range n {
@@ -48,8 +49,8 @@ func (c *crowd) opens(n int, from func(i int) string) {
 	}
 }
 
-// TestK12_IdleConnectionsWithoutAKeyKeepNoKeyOut fills the port with more than all the connections that it takes, and asks with a good key before, meanwhile and
-// after: over the connection that was there first, and over new ones.
+// TestK12_IdleConnectionsWithoutAKeyKeepNoKeyOut fills the port with more than all the connections that it takes, and
+// asks with a good key before, meanwhile and after: over the connection that was there first, and over new ones.
 func TestK12_IdleConnectionsWithoutAKeyKeepNoKeyOut(t *testing.T) {
 	const most = 128
 	for name, from := range map[string]func(int) string{
@@ -73,7 +74,8 @@ func TestK12_IdleConnectionsWithoutAKeyKeepNoKeyOut(t *testing.T) {
 				}
 				kept := way()
 				pool := kept.TLSClientConfig.RootCAs
-				c := crowd{t: t, at: r.Addr.String(), health: "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", plain: &tls.Config{RootCAs: pool, ServerName: "127.0.0.1"}}
+				c := crowd{t: t, at: r.Addr.String(), health: "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+					plain: &tls.Config{RootCAs: pool, ServerName: "127.0.0.1"}}
 				defer func() {
 					for _, one := range c.conns {
 						_ = one.Close()
@@ -101,7 +103,8 @@ func TestK12_IdleConnectionsWithoutAKeyKeepNoKeyOut(t *testing.T) {
 // asksWithAKey makes a request with the good key, and says whether it went over a connection that was there.
 func asksWithAKey(t *testing.T, way *http.Transport, base string) (reused bool) {
 	t.Helper()
-	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { reused = i.Reused }})
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+		GotConn: func(i httptrace.GotConnInfo) { reused = i.Reused }})
 	req := request(t, ctx, http.MethodGet, base+"/chains/supported-list", "")
 	req.Header.Set("x-api-key", key)
 	res, err := way.RoundTrip(req)
@@ -109,7 +112,8 @@ func asksWithAKey(t *testing.T, way *http.Transport, base string) (reused bool) 
 		t.Fatalf("the good key is kept out: %v", err)
 	}
 	body, err := io.ReadAll(res.Body)
-	if err != nil || res.Body.Close() != nil || res.StatusCode != http.StatusOK || !strings.HasPrefix(string(body), "[") {
+	if err != nil || res.Body.Close() != nil || res.StatusCode != http.StatusOK ||
+		!strings.HasPrefix(string(body), "[") {
 		t.Fatalf("%d %v %s", res.StatusCode, err, body)
 	}
 	return reused

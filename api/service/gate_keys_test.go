@@ -39,7 +39,8 @@ func addKey(t testing.TB, s *service.Service, spec access.KeySpec) (string, acce
 	return text, info
 }
 
-// The same changes, through the socket of a process that runs the service and on the database when none does, have the same outcome.
+// The same changes, through the socket of a process that runs the service and on the database when none does, have the
+// same outcome.
 func TestKeysAreAdministeredWhetherTheServiceRunsOrNot(t *testing.T) {
 	for _, running := range []bool{true, false} {
 		t.Run(strconv.FormatBool(running), func(t *testing.T) {
@@ -57,7 +58,8 @@ func TestKeysAreAdministeredWhetherTheServiceRunsOrNot(t *testing.T) {
 				text, info, err = k.Add(ctx, spec)
 				return err
 			})
-			if id, ok := access.IDOf(text); !ok || id != info.ID || info.PerMinute != 5 || !info.Expires.Equal(time.Unix(2_000_000_000, 0)) {
+			if id, ok := access.IDOf(text); !ok || id != info.ID || info.PerMinute != 5 ||
+				!info.Expires.Equal(time.Unix(2_000_000_000, 0)) {
 				t.Fatalf("%+v", info)
 			}
 			administer(t, dir, func(k service.KeyAdmin) (err error) {
@@ -66,7 +68,8 @@ func TestKeysAreAdministeredWhetherTheServiceRunsOrNot(t *testing.T) {
 			})
 			administer(t, dir, func(k service.KeyAdmin) error {
 				all, err := k.List(ctx)
-				if err != nil || len(all) != 1 || all[0].Company != "Ant Works" || all[0].Rotated.IsZero() || all[0].PreviousUntil.IsZero() {
+				if err != nil || len(all) != 1 || all[0].Company != "Ant Works" || all[0].Rotated.IsZero() ||
+					all[0].PreviousUntil.IsZero() {
 					t.Errorf("%+v %v", all, err)
 				}
 				_, _, refused := k.Add(ctx, access.KeySpec{Permissions: []string{"admin"}})
@@ -83,7 +86,8 @@ func TestKeysAreAdministeredWhetherTheServiceRunsOrNot(t *testing.T) {
 				first = attach(t, dir)
 			}
 			for _, good := range []string{text, next} {
-				if status, body := get(t, service.RoundTripper(first.Service().Handler()), first.BaseURL+"/assets/list", good); status != 200 {
+				if status, body := get(t, service.RoundTripper(first.Service().Handler()), first.BaseURL+"/assets/list",
+					good); status != 200 {
 					t.Errorf("%d %s", status, body)
 				}
 			}
@@ -91,7 +95,8 @@ func TestKeysAreAdministeredWhetherTheServiceRunsOrNot(t *testing.T) {
 				_, err := k.Revoke(ctx, info.ID)
 				return err
 			})
-			if status, _ := get(t, service.RoundTripper(first.Service().Handler()), first.BaseURL+"/assets/list", next); status != 401 {
+			if status, _ := get(t, service.RoundTripper(first.Service().Handler()), first.BaseURL+"/assets/list",
+				next); status != 401 {
 				t.Errorf("a revoked key is answered with %d", status)
 			}
 		})
@@ -123,7 +128,8 @@ func TestTheOpenPortHasNoAdministration(t *testing.T) {
 }
 
 func TestADirectoryWithoutADatabaseIsNamed(t *testing.T) {
-	err := service.AdministerKeys(context.Background(), t.TempDir(), false, func(service.KeyAdmin) error { t.Error("called"); return nil })
+	err := service.AdministerKeys(context.Background(), t.TempDir(), false,
+		func(service.KeyAdmin) error { t.Error("called"); return nil })
 	if !errors.Is(err, service.ErrNoDatabase) {
 		t.Error(err)
 	}
@@ -136,13 +142,15 @@ func TestAHolderWithoutASocketIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	err = service.AdministerKeys(context.Background(), dir, true, func(service.KeyAdmin) error { t.Error("called"); return nil })
+	err = service.AdministerKeys(context.Background(), dir, true,
+		func(service.KeyAdmin) error { t.Error("called"); return nil })
 	if !errors.Is(err, store.ErrInUse) || !strings.Contains(err.Error(), "somebody") {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := service.AdministerKeys(ctx, dir, true, func(service.KeyAdmin) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := service.AdministerKeys(ctx, dir, true, func(service.KeyAdmin) error { return nil }); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -203,7 +211,9 @@ func TestLimitsAndPermissionsOfAStoredKeyOverTLS(t *testing.T) {
 		}
 		reset, err := strconv.ParseInt(res.Header.Get("x-ratelimit-reset"), 10, 64)
 		left := time.Until(time.Unix(reset, 0))
-		if err != nil || res.Header.Get("x-ratelimit-limit") != "3" || res.Header.Get("x-ratelimit-remaining") != strconv.Itoa(remaining) || left < 30*time.Second || left > 62*time.Second {
+		if err != nil || res.Header.Get("x-ratelimit-limit") != "3" ||
+			res.Header.Get("x-ratelimit-remaining") != strconv.Itoa(remaining) || left < 30*time.Second ||
+			left > 62*time.Second {
 			t.Errorf("%d: %v", status, res.Header)
 		}
 		return res
@@ -251,14 +261,16 @@ func (m *tally) Settled(status, failReason string) {
 	m.settled = append(m.settled, strings.TrimSpace(status+" "+failReason))
 }
 
-// A whole call is seen by the meter: its requests with the permissions they need, its quote, how it ended; and nothing foreign.
+// A whole call is seen by the meter: its requests with the permissions they need, its quote, how it ended; and nothing
+// foreign.
 func TestTheMeterSeesRequestsQuotesAndSettlements(t *testing.T) {
 	for name, c := range map[string]struct {
 		faults service.Faults
 		want   string
 	}{
 		"completed": {service.Faults{}, api.StatusCompleted},
-		"refunded":  {service.Faults{Revert: func(string) bool { return true }}, api.StatusRefunded + " EXECUTION_REVERTED"},
+		"refunded": {service.Faults{Revert: func(string) bool { return true }},
+			api.StatusRefunded + " EXECUTION_REVERTED"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := new(tally)
@@ -280,7 +292,8 @@ func TestTheMeterSeesRequestsQuotesAndSettlements(t *testing.T) {
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			want := []string{
-				"/account/predict-address quote 201", "/v3/quote/prepare-call-quote quote 200", "/v3/quote/call-quote quote 200", "/v3/quote/execute-quote execute 200",
+				"/account/predict-address quote 201", "/v3/quote/prepare-call-quote quote 200",
+				"/v3/quote/call-quote quote 200", "/v3/quote/execute-quote execute 200",
 				"other none 404", "/assets/list read 401",
 			}
 			for _, line := range want {
@@ -288,15 +301,16 @@ func TestTheMeterSeesRequestsQuotesAndSettlements(t *testing.T) {
 					t.Errorf("%q is missing in %q", line, m.requests)
 				}
 			}
-			if len(m.requests) != len(want) || len(m.quotes) != 1 || !strings.HasPrefix(m.quotes[0], "cross_chain") || !slices.Equal(m.settled, []string{c.want}) {
+			if len(m.requests) != len(want) || len(m.quotes) != 1 || !strings.HasPrefix(m.quotes[0], "cross_chain") ||
+				!slices.Equal(m.settled, []string{c.want}) {
 				t.Errorf("requests %q, quotes %q, settled %q", m.requests, m.quotes, m.settled)
 			}
 		})
 	}
 }
 
-// Good and bad keys are sent to every endpoint, in the header and where they do not belong. None is in the log, whose every line is JSON and
-// which names each request by its id.
+// Good and bad keys are sent to every endpoint, in the header and where they do not belong. None is in the log, whose
+// every line is JSON and which names each request by its id.
 func TestNoKeyIsEverInTheLog(t *testing.T) {
 	s := listen(t, service.Timeouts{}, nil)
 	good, _ := addKey(t, s.service, team())
@@ -306,9 +320,12 @@ func TestNoKeyIsEverInTheLog(t *testing.T) {
 	forged := good[:len(good)-20] + strings.Repeat("z", 20)
 	const plain = "another-key-of-somebody-else-0123456789"
 	paths := slices.Concat(postPaths, []string{
-		"/chains/supported-list", "/assets/list", "/v2/balances/aggregated-balance", "/v3/balances/aggregated-balance", "/v1/quote", "/v3/quote", "/quotes/prepare-call-quote",
-		"/quotes/call-quote", "/quotes/execute-quote", "/status/get-execution-status", "/v3/status/get-execution-status", "/status/get-tx-history",
-		"/v3/status/get-tx-history", "/account/roles", "/account/relay", "/openapi.json", "/healthz", "/explorer/eip155:1/tx/0x00", "/network.json", "/no/such/path",
+		"/chains/supported-list", "/assets/list", "/v2/balances/aggregated-balance", "/v3/balances/aggregated-balance",
+		"/v1/quote", "/v3/quote", "/quotes/prepare-call-quote",
+		"/quotes/call-quote", "/quotes/execute-quote", "/status/get-execution-status",
+		"/v3/status/get-execution-status", "/status/get-tx-history",
+		"/v3/status/get-tx-history", "/account/roles", "/account/relay", "/openapi.json", "/healthz",
+		"/explorer/eip155:1/tx/0x00", "/network.json", "/no/such/path",
 	})
 	ids := map[string]bool{}
 	for _, path := range paths {
@@ -343,7 +360,8 @@ func TestNoKeyIsEverInTheLog(t *testing.T) {
 			Msg     string `json:"msg"`
 			Request string `json:"request"`
 		}
-		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Time == "" || entry.Level == "" || entry.Msg == "" {
+		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Time == "" || entry.Level == "" ||
+			entry.Msg == "" {
 			t.Errorf("no log line: %v %s", err, line)
 		}
 		seen[entry.Request] = true

@@ -85,15 +85,18 @@ func dial(t testing.TB, s served) net.Conn {
 	return c
 }
 
-// The port speaks TLS. Whatever begins with another byte than a handshake gets one 401 in the documented form over HTTP/1.1, and no more.
+// The port speaks TLS. Whatever begins with another byte than a handshake gets one 401 in the documented form over
+// HTTP/1.1, and no more.
 func TestPlainHTTPOnTheTLSPortGetsOne401(t *testing.T) {
 	s := listen(t, service.Timeouts{Header: 300 * time.Millisecond}, nil)
 	const secret = "a-key-that-was-sent-in-the-clear"
 	ids := map[string]bool{}
 	for name, c := range map[string]struct{ sent, path string }{
-		"get":       {"GET /api/assets/list?x=1 HTTP/1.1\r\nHost: x\r\nx-api-key: " + secret + "\r\n\r\n", "/api/assets/list"},
-		"two":       {"GET /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n", "/a"},
-		"post":      {"POST /api/v3/quote/call-quote HTTP/1.1\r\nHost: x\r\nx-api-key: " + key + "\r\nContent-Length: 5\r\n\r\n{...}", "/api/v3/quote/call-quote"},
+		"get": {"GET /api/assets/list?x=1 HTTP/1.1\r\nHost: x\r\nx-api-key: " + secret + "\r\n\r\n",
+			"/api/assets/list"},
+		"two": {"GET /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n", "/a"},
+		"post": {"POST /api/v3/quote/call-quote HTTP/1.1\r\nHost: x\r\nx-api-key: " + key +
+			"\r\nContent-Length: 5\r\n\r\n{...}", "/api/v3/quote/call-quote"},
 		"http/1.0":  {"GET /old HTTP/1.0\r\n\r\n", "/old"},
 		"http/2":    {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "*"},
 		"escapes":   {"GET /%1b[2J HTTP/1.1\r\nHost: x\r\n\r\n", "/\ufffd[2J"},
@@ -122,8 +125,10 @@ func TestPlainHTTPOnTheTLSPortGetsOne401(t *testing.T) {
 				t.Fatalf("%v: %s", err, body)
 			}
 			at, bad := time.Parse(time.RFC3339, e["timestamp"].(string))
-			if res.StatusCode != 401 || res.Proto != "HTTP/1.1" || !res.Close || res.Header.Get("Content-Type") != "application/json" ||
-				e["error"] != api.ErrUnauthorized || e["statusCode"] != 401.0 || e["message"] == "" || e["path"] != c.path || bad != nil || time.Since(at).Abs() > time.Minute {
+			if res.StatusCode != 401 || res.Proto != "HTTP/1.1" || !res.Close ||
+				res.Header.Get("Content-Type") != "application/json" ||
+				e["error"] != api.ErrUnauthorized || e["statusCode"] != 401.0 || e["message"] == "" ||
+				e["path"] != c.path || bad != nil || time.Since(at).Abs() > time.Minute {
 				t.Errorf("%s %d %v %s", res.Proto, res.StatusCode, res.Header, body)
 			}
 			if rest, _ := io.ReadAll(in); len(rest) > 0 {
@@ -194,7 +199,8 @@ func drip(t *testing.T, c io.ReadWriter, what string) time.Duration {
 	}
 }
 
-// A connection that sends its header, or its handshake, a byte at a time is cut at the header time-out, however busy it looks.
+// A connection that sends its header, or its handshake, a byte at a time is cut at the header time-out, however busy it
+// looks.
 func TestASlowHeaderIsCutAtTheHeaderTimeout(t *testing.T) {
 	const header = 400 * time.Millisecond
 	s := listen(t, service.Timeouts{Header: header}, nil)
@@ -243,7 +249,8 @@ func TestASlowBodyIsCutAtTheReadTimeout(t *testing.T) {
 	secure := s.over.TLSClientConfig.Clone()
 	secure.ServerName, secure.NextProtos = "127.0.0.1", []string{"http/1.1"}
 	c := tls.Client(dial(t, s), secure)
-	if _, err := io.WriteString(c, "POST /api/v3/quote/call-quote HTTP/1.1\r\nHost: x\r\nx-api-key: "+key+"\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{"); err != nil {
+	if _, err := io.WriteString(c, "POST /api/v3/quote/call-quote HTTP/1.1\r\nHost: x\r\nx-api-key: "+key+
+		"\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{"); err != nil {
 		t.Fatal(err)
 	}
 	if took := drip(t, c, " "); took > 6*time.Second {
@@ -251,7 +258,8 @@ func TestASlowBodyIsCutAtTheReadTimeout(t *testing.T) {
 	}
 }
 
-// The answer to plain HTTP has an id as every other one has: of the same kind, never that of another answer, and it leads to a line of the log.
+// The answer to plain HTTP has an id as every other one has: of the same kind, never that of another answer, and it
+// leads to a line of the log.
 func TestPlainHTTPIsAnsweredWithARequestID(t *testing.T) {
 	s := listen(t, service.Timeouts{}, nil)
 	seen := map[string]bool{}

@@ -21,9 +21,10 @@ import (
 	"coffer/api/service/store"
 )
 
-// goldenFile is one run through the service, kept for the wallet's tests in wallet/verify/testdata/golden: what was asked, what was answered and what
-// was signed in between. Now is the moment of both answers in Unix seconds. Prepared and Quote hold the bytes of the answers as text; a swap or a
-// transfer has neither Prepared nor Signatures. All keys are worthless.
+// goldenFile is one run through the service, kept for the wallet's tests in wallet/verify/testdata/golden: what was
+// asked, what was answered and what was signed in between. Now is the moment of both answers in Unix seconds. Prepared
+// and Quote hold the bytes of the answers as text; a swap or a transfer has neither Prepared nor Signatures. All keys
+// are worthless.
 //
 // To make the files again: go test ./api/service -run Golden -update
 type goldenFile struct {
@@ -36,14 +37,15 @@ type goldenFile struct {
 	Quote      string            `json:"quote"`
 }
 
-// goldenSignatures are what the account signed of the prepared operation: 0x hex, and the authorization where one was asked for.
+// goldenSignatures are what the account signed of the prepared operation: 0x hex, and the authorization where one was
+// asked for.
 type goldenSignatures struct {
 	Operation  string          `json:"operation"`
 	Delegation json.RawMessage `json:"delegation,omitempty"`
 }
 
-// goldenAsk is what one golden user asks for: a call when receive is "", else a swap or a transfer, which is the case when both assets are of one
-// aggregate. minimum is the smallest amount that the user takes.
+// goldenAsk is what one golden user asks for: a call when receive is "", else a swap or a transfer, which is the case
+// when both assets are of one aggregate. minimum is the smallest amount that the user takes.
 type goldenAsk struct {
 	name, kind string
 	v1         bool
@@ -58,7 +60,8 @@ type goldenAsk struct {
 	slippage   int
 	transfer   bool
 	user       uint64 // whose funds suit the case; 0 = anybody
-	twice      bool   // after a call of the same user was executed, so that the account is deployed or delegated on Base
+	// after a call of the same user was executed, so that the account is deployed or delegated on Base
+	twice bool
 }
 
 const (
@@ -76,9 +79,12 @@ func goldenCalls() []goldenAsk {
 			goldenAsk{name: v + "-kernel-same-chain", kind: kernel, v1: v1, spend: 5_000_000, fund: "ob:usdc"},
 			goldenAsk{name: v + "-eip7702-same-chain", kind: eip7702, v1: v1, spend: 5_000_000, fund: "ob:usdc"},
 			goldenAsk{name: v + "-role-based-same-chain", kind: role, v1: v1, spend: 5_000_000, fund: "ob:usdc"},
-			goldenAsk{name: v + "-kernel-funded", kind: kernel, v1: v1, spend: 250_500_000, fund: "ob:usdc", slippage: 50},
-			goldenAsk{name: v + "-eip7702-funded", kind: eip7702, v1: v1, spend: 2_000_000_000, fund: "ob:usdc", slippage: 50},
-			goldenAsk{name: v + "-role-based-funded", kind: role, v1: v1, spend: 250_500_000, fund: "ob:usdc", slippage: 50},
+			goldenAsk{name: v + "-kernel-funded", kind: kernel, v1: v1, spend: 250_500_000, fund: "ob:usdc",
+				slippage: 50},
+			goldenAsk{name: v + "-eip7702-funded", kind: eip7702, v1: v1, spend: 2_000_000_000, fund: "ob:usdc",
+				slippage: 50},
+			goldenAsk{name: v + "-role-based-funded", kind: role, v1: v1, spend: 250_500_000, fund: "ob:usdc",
+				slippage: 50},
 		)
 	}
 	return append(out,
@@ -86,11 +92,15 @@ func goldenCalls() []goldenAsk {
 		goldenAsk{name: "v3-role-based-paid-in-eth", kind: role, spend: 300_000_000, fund: "ob:eth", slippage: 100},
 		goldenAsk{name: "v3-eip7702-delegated", kind: eip7702, spend: 300_000_000, fund: "ob:usdc", twice: true},
 		goldenAsk{name: "v3-eip7702-paid-on-base", kind: eip7702, spend: 60_000_000, fund: baseETH, user: 1},
-		goldenAsk{name: "v3-role-based-allowances", kind: role, spend: 10_000_000, fund: "ob:usdc", allow: []api.AllowanceRequirement{
-			{AssetType: goldenUSDC, Amount: "777", Spender: recipient}, {AssetType: goldenUSDC, Amount: "0", Spender: "0x1111111111111111111111111111111111111111"},
-		}},
-		goldenAsk{name: "v3-kernel-solana-funded", kind: kernel + solana, spend: 120_000_000, fund: solUSDC, slippage: 50},
-		goldenAsk{name: "v3-eip7702-solana-funded", kind: eip7702 + solana, spend: 60_000_000, fund: solSOL, slippage: 100},
+		goldenAsk{name: "v3-role-based-allowances", kind: role, spend: 10_000_000, fund: "ob:usdc",
+			allow: []api.AllowanceRequirement{
+				{AssetType: goldenUSDC, Amount: "777", Spender: recipient},
+				{AssetType: goldenUSDC, Amount: "0", Spender: "0x1111111111111111111111111111111111111111"},
+			}},
+		goldenAsk{name: "v3-kernel-solana-funded", kind: kernel + solana, spend: 120_000_000, fund: solUSDC,
+			slippage: 50},
+		goldenAsk{name: "v3-eip7702-solana-funded", kind: eip7702 + solana, spend: 60_000_000, fund: solSOL,
+			slippage: 100},
 		goldenAsk{name: "v3-kernel-mixed", kind: kernel + solana, spend: -20_000_000, fund: "ob:usdc", slippage: 50},
 		goldenAsk{name: "v3-role-based-mixed", kind: role + solana, spend: -20_000_000, fund: "ob:usdc", slippage: 50},
 	)
@@ -100,25 +110,36 @@ func goldenExchanges(solanaFriend string) []goldenAsk {
 	const solana = settletest.WithSolana
 	kernel, eip7702, role := api.AccountKernelV31, api.AccountKernelV33, api.AccountRoleBased
 	return []goldenAsk{
-		{name: "v3-swap-evm", kind: kernel, pay: "ob:eth", amount: "10000000000000000", receive: opUSDC, minimum: "20000000"},
-		{name: "v3-swap-several-chains", kind: eip7702, pay: "ob:usdc", amount: "1900000000", receive: baseETH, slippage: 100},
+		{name: "v3-swap-evm", kind: kernel, pay: "ob:eth", amount: "10000000000000000", receive: opUSDC,
+			minimum: "20000000"},
+		{name: "v3-swap-several-chains", kind: eip7702, pay: "ob:usdc", amount: "1900000000", receive: baseETH,
+			slippage: 100},
 		{name: "v3-swap-role-based", kind: role, pay: "ob:eth", amount: "10000000000000000", receive: "ob:usdc"},
-		{name: "v3-swap-from-solana", kind: api.AccountSolana, pay: solSOL, amount: "1000000000", receive: opUSDC, to: "eip155:10:" + recipient},
-		{name: "v3-swap-from-solana-to-self", kind: kernel + solana, pay: solUSDC, amount: "50000000", receive: baseETH},
+		{name: "v3-swap-from-solana", kind: api.AccountSolana, pay: solSOL, amount: "1000000000", receive: opUSDC,
+			to: "eip155:10:" + recipient},
+		{name: "v3-swap-from-solana-to-self", kind: kernel + solana, pay: solUSDC, amount: "50000000",
+			receive: baseETH},
 		{name: "v3-swap-to-solana", kind: eip7702 + solana, pay: "ob:usdc", amount: "500000000", receive: solSOL},
-		{name: "v3-transfer", kind: kernel, pay: "ob:usdc", amount: "40000000", receive: "ob:usdc", to: "eip155:10:" + recipient, transfer: true},
-		{name: "v3-transfer-one-chain", kind: role, pay: opUSDC, amount: "40000000", receive: opUSDC, to: "eip155:10:" + recipient, user: 1, transfer: true},
-		{name: "v3-transfer-from-solana", kind: api.AccountSolana, pay: "ob:usdc", amount: "40000000", receive: "ob:usdc", to: "eip155:8453:" + recipient, transfer: true},
-		{name: "v3-transfer-to-solana", kind: role, pay: "ob:usdc", amount: "40000000", receive: "ob:usdc", to: solanaFriend, transfer: true},
-		{name: "v3-transfer-on-solana", kind: api.AccountSolana, pay: "ob:sol", amount: "100000000", receive: "ob:sol", to: solanaFriend, transfer: true},
+		{name: "v3-transfer", kind: kernel, pay: "ob:usdc", amount: "40000000", receive: "ob:usdc",
+			to: "eip155:10:" + recipient, transfer: true},
+		{name: "v3-transfer-one-chain", kind: role, pay: opUSDC, amount: "40000000", receive: opUSDC,
+			to: "eip155:10:" + recipient, user: 1, transfer: true},
+		{name: "v3-transfer-from-solana", kind: api.AccountSolana, pay: "ob:usdc", amount: "40000000",
+			receive: "ob:usdc", to: "eip155:8453:" + recipient, transfer: true},
+		{name: "v3-transfer-to-solana", kind: role, pay: "ob:usdc", amount: "40000000", receive: "ob:usdc",
+			to: solanaFriend, transfer: true},
+		{name: "v3-transfer-on-solana", kind: api.AccountSolana, pay: "ob:sol", amount: "100000000", receive: "ob:sol",
+			to: solanaFriend, transfer: true},
 		{name: "v1-swap", kind: kernel, v1: true, pay: "ob:eth", amount: "5000000000000000", receive: opUSDC},
-		{name: "v1-swap-role-based", kind: role, v1: true, pay: "ob:eth", amount: "5000000000000000", receive: "ob:usdc"},
-		{name: "v1-transfer-eip7702", kind: eip7702, v1: true, pay: "ob:eth", amount: "5000000000000000", receive: "ob:eth", to: "eip155:10:" + recipient, transfer: true},
+		{name: "v1-swap-role-based", kind: role, v1: true, pay: "ob:eth", amount: "5000000000000000",
+			receive: "ob:usdc"},
+		{name: "v1-transfer-eip7702", kind: eip7702, v1: true, pay: "ob:eth", amount: "5000000000000000",
+			receive: "ob:eth", to: "eip155:10:" + recipient, transfer: true},
 	}
 }
 
-// TestGoldenCasesOfTheWallet keeps one file a case under wallet/verify/testdata/golden. Clock, seed, keys and randomness are fixed, so every run gives the
-// same bytes; each case has a user of its own.
+// TestGoldenCasesOfTheWallet keeps one file a case under wallet/verify/testdata/golden. Clock, seed, keys and
+// randomness are fixed, so every run gives the same bytes; each case has a user of its own.
 func TestGoldenCasesOfTheWallet(t *testing.T) {
 	o := options(store.NewMemory())
 	o.Random = rand.New(rand.NewSource(2))
@@ -128,7 +149,8 @@ func TestGoldenCasesOfTheWallet(t *testing.T) {
 		t.Fatal(err)
 	}
 	friend := settletest.NewUserOf(s.Network().Pins, api.AccountSolana, 77)
-	cases := append(goldenCalls(), goldenExchanges("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:"+friend.Wallet.String())...)
+	cases := append(goldenCalls(), goldenExchanges("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:"+
+		friend.Wallet.String())...)
 	for _, ask := range cases {
 		if ask.user == 0 {
 			ask.user = uint64(crc32.ChecksumIEEE([]byte(ask.name)))
@@ -172,17 +194,21 @@ func (c *client) draft(ask goldenAsk) map[string]any {
 	return out
 }
 
-// goldenCall prepares, signs and quotes a call. A negative spend means all USDC that the user has on all chains but so much.
+// goldenCall prepares, signs and quotes a call. A negative spend means all USDC that the user has on all chains but so
+// much.
 func (c *client) goldenCall(ask goldenAsk, f *goldenFile) {
 	c.t.Helper()
 	if ask.spend < 0 {
 		ask.spend += c.allUSDC()
 	}
-	calls := []api.Call{{To: baseUSDC, Data: "0x" + hex.EncodeToString(erc20.Transfer(common.HexToAddress(recipient), big.NewInt(ask.spend))), Value: "0"}}
+	calls := []api.Call{{To: baseUSDC, Data: "0x" +
+		hex.EncodeToString(erc20.Transfer(common.HexToAddress(recipient), big.NewInt(ask.spend))), Value: "0"}}
 	required := []api.TokenRequirement{{AssetType: goldenUSDC, Amount: fmt.Sprint(ask.spend)}}
 	f.Intent = c.draft(ask)
-	f.Intent["targetChain"], f.Intent["calls"], f.Intent["tokensRequired"], f.Intent["fundWith"] = "eip155:8453", calls, required, ask.fund
-	members := map[string]any{"targetChain": "eip155:8453", "calls": calls, "tokensRequired": required, "slippageTolerance": ask.slippage}
+	f.Intent["targetChain"], f.Intent["calls"], f.Intent["tokensRequired"], f.Intent["fundWith"] = "eip155:8453", calls,
+		required, ask.fund
+	members := map[string]any{"targetChain": "eip155:8453", "calls": calls, "tokensRequired": required,
+		"slippageTolerance": ask.slippage}
 	if len(ask.allow) > 0 {
 		f.Intent["allowances"], members["allowanceRequirements"] = ask.allow, ask.allow
 	}
@@ -191,7 +217,8 @@ func (c *client) goldenCall(ask goldenAsk, f *goldenFile) {
 	}
 	prepared := c.prepare("{" + c.who() + "," + strings.TrimPrefix(c.json(members), "{"))
 	signed := c.sign(prepared, "/chainOperation")
-	body := strings.TrimSuffix(c.callQuoteBody(signed, ask.fund), "}") + fmt.Sprintf(`,"slippageTolerance":%d}`, ask.slippage)
+	body := strings.TrimSuffix(c.callQuoteBody(signed, ask.fund), "}") +
+		fmt.Sprintf(`,"slippageTolerance":%d}`, ask.slippage)
 	if !strings.HasPrefix(ask.fund, "ob:") {
 		body = strings.Replace(body, `"fromAggregatedAssetId":`, `"fromAssetId":`, 1)
 	}
@@ -236,10 +263,12 @@ func (c *client) goldenExchange(ask goldenAsk, f *goldenFile) {
 		receive["minimum"] = ask.minimum
 	}
 	f.Intent = c.draft(ask)
-	f.Intent["kind"], f.Intent["pay"], f.Intent["receive"] = "swap", map[string]any{"asset": ask.pay, "amount": ask.amount}, receive
+	f.Intent["kind"], f.Intent["pay"], f.Intent["receive"] = "swap",
+		map[string]any{"asset": ask.pay, "amount": ask.amount}, receive
 	if ask.transfer {
 		f.Intent["kind"] = "transfer"
 	}
-	body := fmt.Sprintf(`{"from":{%s,"asset":{"assetId":%q},"amount":%q},"to":%s,"slippageTolerance":%d}`, c.who(), ask.pay, ask.amount, c.json(to), ask.slippage)
+	body := fmt.Sprintf(`{"from":{%s,"asset":{"assetId":%q},"amount":%q},"to":%s,"slippageTolerance":%d}`, c.who(),
+		ask.pay, ask.amount, c.json(to), ask.slippage)
 	f.Quote = string(c.ask("POST", c.quotePath(), body).Raw())
 }

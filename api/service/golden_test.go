@@ -23,7 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden documents of the wallet instead of comparing them")
 
-// goldenCase is one intent for which the service's own answers are kept for the wallet's tests. Members that are empty are left out of the request.
+// goldenCase is one intent for which the service's own answers are kept for the wallet's tests. Members that are empty
+// are left out of the request.
 type goldenCase struct {
 	name     string
 	chain    string
@@ -37,28 +38,39 @@ type goldenCase struct {
 func goldenCases() []goldenCase {
 	const usdc = "eip155:8453/erc20:" + baseUSDC
 	pay := func(amount int64) []api.Call {
-		return []api.Call{{To: baseUSDC, Data: "0x" + hex.EncodeToString(erc20.Transfer(common.HexToAddress(recipient), big.NewInt(amount))), Value: "0"}}
+		return []api.Call{{To: baseUSDC, Data: "0x" +
+			hex.EncodeToString(erc20.Transfer(common.HexToAddress(recipient), big.NewInt(amount))), Value: "0"}}
 	}
 	need := func(amount int64) []api.TokenRequirement {
 		return []api.TokenRequirement{{AssetType: usdc, Amount: fmt.Sprint(amount)}}
 	}
 	return []goldenCase{
-		{name: "covered", chain: "eip155:8453", calls: pay(5_000_000), required: need(5_000_000), fund: "ob:usdc", slippage: 200},
-		{name: "cross-chain", chain: "eip155:8453", calls: pay(250_500_000), required: need(250_500_000), fund: "ob:usdc", slippage: 50},
-		{name: "several-chains", chain: "eip155:8453", calls: pay(2_000_000_000), required: need(2_000_000_000), fund: "ob:usdc", slippage: 50},
-		{name: "paid-in-eth", chain: "eip155:8453", calls: pay(50_000_000), required: need(50_000_000), fund: "ob:eth", slippage: 50},
-		{name: "paid-in-dai", chain: "eip155:8453", calls: pay(30_000_000), required: need(30_000_000), fund: "ob:dai", slippage: 100},
-		{name: "one-asset", chain: "eip155:8453", calls: pay(60_000_000), required: need(60_000_000), fund: "eip155:42161/erc20:0xaf88d065e77c8cC2239327C5EDb3A432268e5831", slippage: 50},
+		{name: "covered", chain: "eip155:8453", calls: pay(5_000_000), required: need(5_000_000), fund: "ob:usdc",
+			slippage: 200},
+		{name: "cross-chain", chain: "eip155:8453", calls: pay(250_500_000), required: need(250_500_000),
+			fund: "ob:usdc", slippage: 50},
+		{name: "several-chains", chain: "eip155:8453", calls: pay(2_000_000_000), required: need(2_000_000_000),
+			fund: "ob:usdc", slippage: 50},
+		{name: "paid-in-eth", chain: "eip155:8453", calls: pay(50_000_000), required: need(50_000_000), fund: "ob:eth",
+			slippage: 50},
+		{name: "paid-in-dai", chain: "eip155:8453", calls: pay(30_000_000), required: need(30_000_000), fund: "ob:dai",
+			slippage: 100},
+		{name: "one-asset", chain: "eip155:8453", calls: pay(60_000_000), required: need(60_000_000),
+			fund: "eip155:42161/erc20:0xaf88d065e77c8cC2239327C5EDb3A432268e5831", slippage: 50},
 		{
-			name: "allowances", chain: "eip155:8453", calls: pay(10_000_000), required: need(10_000_000), fund: "ob:usdc", slippage: 200,
-			allow: []api.AllowanceRequirement{{AssetType: usdc, Amount: "777", Spender: recipient}, {AssetType: usdc, Amount: "0", Spender: "0x1111111111111111111111111111111111111111"}},
+			name: "allowances", chain: "eip155:8453", calls: pay(10_000_000), required: need(10_000_000),
+			fund: "ob:usdc", slippage: 200,
+			allow: []api.AllowanceRequirement{{AssetType: usdc, Amount: "777", Spender: recipient},
+				{AssetType: usdc, Amount: "0", Spender: "0x1111111111111111111111111111111111111111"}},
 		},
-		{name: "nothing-required", chain: "eip155:10", calls: []api.Call{{To: recipient, Data: "0x", Value: "0"}}, slippage: 200},
+		{name: "nothing-required", chain: "eip155:10", calls: []api.Call{{To: recipient, Data: "0x", Value: "0"}},
+			slippage: 200},
 	}
 }
 
-// TestGoldenDocumentsOfTheWallet keeps what the service answers, byte for byte, where the wallet's verifier reads it: the wallet may not import the service.
-// Clock, seed and randomness are fixed, so every run gives the same bytes. The last case runs after the account was deployed.
+// TestGoldenDocumentsOfTheWallet keeps what the service answers, byte for byte, where the wallet's verifier reads it:
+// the wallet may not import the service. Clock, seed and randomness are fixed, so every run gives the same bytes. The
+// last case runs after the account was deployed.
 func TestGoldenDocumentsOfTheWallet(t *testing.T) {
 	o := options(store.NewMemory())
 	o.Random = rand.New(rand.NewSource(1))
@@ -82,19 +94,22 @@ func TestGoldenDocumentsOfTheWallet(t *testing.T) {
 	w.golden(s, again)
 }
 
-// golden runs a case up to its quote and keeps the intent and both answers. The intent is written as the wallet writes it.
+// golden runs a case up to its quote and keeps the intent and both answers. The intent is written as the wallet writes
+// it.
 func (w *wallet) golden(s *service.Service, c goldenCase) {
 	w.t.Helper()
 	request := api.PrepareRequest{
-		Accounts: []api.Account{w.account}, TargetChain: c.chain, Calls: c.calls, TokensRequired: c.required, AllowanceRequirements: c.allow,
-		FromAssetID: c.fund, SlippageTolerance: c.slippage,
+		Accounts: []api.Account{w.account}, TargetChain: c.chain, Calls: c.calls, TokensRequired: c.required,
+		AllowanceRequirements: c.allow,
+		FromAssetID:           c.fund, SlippageTolerance: c.slippage,
 	}
 	body, err := json.Marshal(request)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	intent := map[string]any{
-		"version": 1, "network": s.Network().ID, "accounts": request.Accounts, "targetChain": c.chain, "calls": c.calls, "slippageBps": c.slippage,
+		"version": 1, "network": s.Network().ID, "accounts": request.Accounts, "targetChain": c.chain, "calls": c.calls,
+		"slippageBps": c.slippage,
 	}
 	for name, v := range map[string]any{"tokensRequired": c.required, "allowances": c.allow} {
 		if fmt.Sprint(v) != "[]" {
@@ -111,7 +126,8 @@ func (w *wallet) golden(s *service.Service, c goldenCase) {
 	prepared := w.post("/v3/quote/prepare-call-quote", body, 200)
 	part := func(d *api.Document, at string) string { raw, _ := d.At(at); return string(raw) }
 	signed := w.sign(prepared, "/chainOperation")
-	ask := fmt.Sprintf(`{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s`, part(signed, "/accounts"), part(signed, "/chainOperation"), part(signed, "/tamperProofSignature"))
+	ask := fmt.Sprintf(`{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s`, part(signed, "/accounts"),
+		part(signed, "/chainOperation"), part(signed, "/tamperProofSignature"))
 	switch {
 	case c.fund == "":
 	case c.fund[:3] == "ob:":
@@ -143,6 +159,7 @@ func keep(t *testing.T, name string, b []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(want, b) {
-		t.Errorf("%s is not what the service answers now; look at the difference, then run this test with -update", name)
+		t.Errorf("%s is not what the service answers now; look at the difference, then run this test with -update",
+			name)
 	}
 }

@@ -28,9 +28,12 @@ import (
 // named are the errors of protocol §6 with their status: whatever is sent, the answer is a success or one of these.
 func named() map[string]int {
 	return map[string]int{
-		api.ErrValidation: 400, api.ErrTamperProof: 400, api.ErrInvalidSignature: 400, api.ErrQuoteExpired: 400, api.ErrPrepareAgain: 400,
-		api.ErrInsufficientBalance: 400, api.ErrNoRoute: 400, api.ErrDelegation: 400, api.ErrUnauthorized: 401, api.ErrForbidden: 403,
-		api.ErrNotFound: 404, api.ErrAlreadyExecuted: 409, api.ErrMediaType: 415, api.ErrSimulationFailed: 422, api.ErrTooManyRequests: 429,
+		api.ErrValidation: 400, api.ErrTamperProof: 400, api.ErrInvalidSignature: 400, api.ErrQuoteExpired: 400,
+		api.ErrPrepareAgain:        400,
+		api.ErrInsufficientBalance: 400, api.ErrNoRoute: 400, api.ErrDelegation: 400, api.ErrUnauthorized: 401,
+		api.ErrForbidden: 403,
+		api.ErrNotFound:  404, api.ErrAlreadyExecuted: 409, api.ErrMediaType: 415, api.ErrSimulationFailed: 422,
+		api.ErrTooManyRequests: 429,
 	}
 }
 
@@ -77,20 +80,26 @@ func newTarget(t *testing.T) *target {
 	word := "0x" + strings.Repeat("0", 63) + "1"
 	prepare, err := json.Marshal(api.PrepareRequest{
 		Accounts: []api.Account{w.account}, TargetChain: "eip155:8453",
-		Calls:                 []api.Call{{To: baseUSDC, Data: transfer, Value: "0"}, {To: recipient, Data: "0x", Value: "0x0"}},
-		TokensRequired:        []api.TokenRequirement{{AssetType: "eip155:8453/erc20:" + baseUSDC, Amount: fmt.Sprint(amount)}},
-		AllowanceRequirements: []api.AllowanceRequirement{{AssetType: "eip155:8453/erc20:" + baseUSDC, Amount: "5", Spender: recipient}},
-		Overrides:             []api.StateOverride{{Address: recipient, Balance: "0x1", Code: "0x00", StateDiff: map[string]string{word: word}}},
-		ValidAfter:            "1760000000", ValidUntil: "1760000300", FromAssetID: "ob:usdc", SlippageTolerance: 100,
+		Calls: []api.Call{{To: baseUSDC, Data: transfer, Value: "0"},
+			{To: recipient, Data: "0x", Value: "0x0"}},
+		TokensRequired: []api.TokenRequirement{{AssetType: "eip155:8453/erc20:" + baseUSDC,
+			Amount: fmt.Sprint(amount)}},
+		AllowanceRequirements: []api.AllowanceRequirement{
+			{AssetType: "eip155:8453/erc20:" + baseUSDC, Amount: "5", Spender: recipient}},
+		Overrides: []api.StateOverride{{Address: recipient, Balance: "0x1", Code: "0x00",
+			StateDiff: map[string]string{word: word}}},
+		ValidAfter: "1760000000", ValidUntil: "1760000300", FromAssetID: "ob:usdc", SlippageTolerance: 100,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.docs["/account/predict-address"] = fmt.Appendf(nil, `{"type":%q,"signerAddress":%q}`, w.account.Type, w.account.SignerAddress)
+	g.docs["/account/predict-address"] = fmt.Appendf(nil, `{"type":%q,"signerAddress":%q}`, w.account.Type,
+		w.account.SignerAddress)
 	g.docs[preparePath] = prepare
 	prepared := w.sign(w.post(preparePath, prepare, 200), "/chainOperation")
 	part := func(at string) []byte { raw, _ := prepared.At(at); return raw }
-	g.docs[quotePath] = fmt.Appendf(nil, `{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s,"fromAggregatedAssetId":"ob:usdc","slippageTolerance":50}`,
+	g.docs[quotePath] = fmt.Appendf(nil,
+		`{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s,"fromAggregatedAssetId":"ob:usdc","slippageTolerance":50}`,
 		part("/accounts"), part("/chainOperation"), part("/tamperProofSignature"))
 	quoted := w.post(quotePath, g.docs[quotePath], 200)
 	for i := range 10 {
@@ -103,7 +112,8 @@ func newTarget(t *testing.T) *target {
 	g.docs[many.quotePath()] = []byte(many.swap("ob:usdc", "500000000", solSOL, many.user.On(settletest.Solana)))
 	g.docs[role.quotePath()] = []byte(role.swap("ob:eth", "5000000000000000", "ob:usdc", "eip155:10:"+recipient))
 	g.docs[role.preparePath()] = []byte(role.transfer(amount))
-	g.docs[role.callQuotePath()] = []byte(role.callQuoteBody(role.sign(role.prepare(role.transfer(amount)), "/chainOperation"), "ob:usdc"))
+	g.docs[role.callQuotePath()] = []byte(role.callQuoteBody(role.sign(role.prepare(role.transfer(amount)),
+		"/chainOperation"), "ob:usdc"))
 	swap, _ := role.exchange(role.swap("ob:eth", "5000000000000000", "ob:usdc", ""))
 	g.docs[role.executePath()] = swap.Raw()
 	g.docs["/account/relay"] = []byte(role.rotate("eip155:10", settletest.Key(99), 0))
@@ -141,7 +151,8 @@ func (g *target) send(t *testing.T, method, path string, body []byte) int {
 		StatusCode int           `json:"statusCode"`
 		Details    []api.Failure `json:"details"`
 	}
-	if err := json.Unmarshal(raw, &e); err != nil || named()[e.Error] != res.StatusCode || e.StatusCode != res.StatusCode || e.Message == "" {
+	if err := json.Unmarshal(raw, &e); err != nil || named()[e.Error] != res.StatusCode ||
+		e.StatusCode != res.StatusCode || e.Message == "" {
 		t.Fatalf("%s %.500q was answered %d %.500q", path, body, res.StatusCode, raw)
 	}
 	if e.Error == api.ErrValidation && len(e.Details) == 0 {
@@ -159,10 +170,14 @@ func (v vandal) value(was any) any {
 	if s, ok := was.(string); ok && v.IntN(2) == 0 {
 		return v.text(s)
 	}
-	return v.pick(nil, true, 0, -1, 1.5, 1e300, json.Number("9007199254740993"), json.Number("1.0"), "", "0x", "0x0", "0", "-1", "00", "1e9", "ob:usdc", "ob:zero", "ob:pol",
-		"eip155:1", "eip155:8453", "eip155:8453/slip44:60", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", "eip155:59144/slip44:60", "\u0000\u202e", "ü€", strings.Repeat("9", 90),
-		"0x"+strings.Repeat("f", 64), "0x"+strings.Repeat("00", 3000), "0x"+strings.Repeat("0", 40), baseUSDC, recipient, "0x0000000071727De22E5E9d8BAf0edAc6f37da032",
-		[]any{}, map[string]any{}, []any{[]any{[]any{}}}, map[string]any{"a": nil}, "1759999999", "1760000061", "1760000599", "999999999999", "solana", api.AccountRoleBased,
+	return v.pick(nil, true, 0, -1, 1.5, 1e300, json.Number("9007199254740993"), json.Number("1.0"), "", "0x", "0x0",
+		"0", "-1", "00", "1e9", "ob:usdc", "ob:zero", "ob:pol",
+		"eip155:1", "eip155:8453", "eip155:8453/slip44:60", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+		"eip155:59144/slip44:60", "\u0000\u202e", "ü€", strings.Repeat("9", 90),
+		"0x"+strings.Repeat("f", 64), "0x"+strings.Repeat("00", 3000), "0x"+strings.Repeat("0", 40), baseUSDC,
+		recipient, "0x0000000071727De22E5E9d8BAf0edAc6f37da032",
+		[]any{}, map[string]any{}, []any{[]any{[]any{}}}, map[string]any{"a": nil}, "1759999999", "1760000061",
+		"1760000599", "999999999999", "solana", api.AccountRoleBased,
 		"115792089237316195423570985008687907853269984665640564039457584007913129639935")
 }
 
@@ -198,7 +213,8 @@ func (v vandal) change(x any) any {
 		}
 		slices.Sort(names)
 		if len(names) == 0 || v.IntN(12) == 0 {
-			x[v.pick("type", "deploymentType", "sessionAddress", "delegation", "signature", "extra", "__proto__").(string)] = v.value(nil)
+			x[v.pick("type", "deploymentType", "sessionAddress", "delegation", "signature", "extra",
+				"__proto__").(string)] = v.value(nil)
 			return x
 		}
 		n := names[v.IntN(len(names))]
@@ -252,7 +268,8 @@ func (v vandal) damage(t *testing.T, doc []byte) []byte {
 	return out
 }
 
-// Whatever is sent to the endpoints, every answer is one of the interface, nothing breaks, and no token is made or lost.
+// Whatever is sent to the endpoints, every answer is one of the interface, nothing breaks, and no token is made or
+// lost.
 func TestHostileDocumentsNeverBreakTheService(t *testing.T) {
 	g := newTarget(t)
 	before, paths := sums(t, g.s, g.w, g.others...), postPaths
@@ -289,7 +306,8 @@ func TestHostileDocumentsNeverBreakTheService(t *testing.T) {
 	}
 }
 
-// Requests that break more rules than an answer can list, or whose names are longer than an answer can be, get a bounded 400.
+// Requests that break more rules than an answer can list, or whose names are longer than an answer can be, get a
+// bounded 400.
 func TestRequestsThatBreakCountlessRulesAreAnswered(t *testing.T) {
 	g := newTarget(t)
 	broken := strings.TrimSuffix(strings.Repeat(`{"to":1,"data":"z","value":"x"},`, 9_990), ",")
@@ -312,7 +330,8 @@ func TestRequestsThatBreakCountlessRulesAreAnswered(t *testing.T) {
 	if err := json.Unmarshal(g.docs[preparePath], &real); err != nil {
 		t.Fatal(err)
 	}
-	real["accounts"].([]any)[0].(map[string]any)["adminAddress"] = strings.Repeat("n", 4<<20-6_000) // it would come back in the answer
+	// it would come back in the answer
+	real["accounts"].([]any)[0].(map[string]any)["adminAddress"] = strings.Repeat("n", 4<<20-6_000)
 	body, err := json.Marshal(real)
 	if err != nil {
 		t.Fatal(err)
@@ -333,7 +352,8 @@ func FuzzPostBodies(f *testing.F) {
 	o.Fund = false // an account for every input would fill the memory
 	s := open(f, o)
 	g, paths := &target{s: s, w: &wallet{rt: service.RoundTripper(s.Handler())}}, postPaths
-	for i, seed := range []string{`{}`, `[]`, `{"accounts":[{}],"calls":[{}],"targetChain":"eip155:1"}`, `{"chainOperation":{"userOp":{}}}`, `{"originChainsOperations":[{"type":"solana"}]}`,
+	for i, seed := range []string{`{}`, `[]`, `{"accounts":[{}],"calls":[{}],"targetChain":"eip155:1"}`,
+		`{"chainOperation":{"userOp":{}}}`, `{"originChainsOperations":[{"type":"solana"}]}`,
 		`{"from":{"accounts":[{}],"asset":{}},"to":{}}`, `{"account":{},"action":"operate","userOp":{}}`} {
 		f.Add(uint8(i), []byte(seed))
 	}
@@ -354,7 +374,8 @@ func FuzzQueries(f *testing.F) {
 			paths = append(paths, e.Path)
 		}
 	}
-	for i, seed := range []string{"", "account=eip155:1:" + account, "quoteId=0x", "user=" + account + "&limit=1&sortBy=updatedAt", "address=" + account + "&assetId=ob:usdc", "a=%zz&account=;"} {
+	for i, seed := range []string{"", "account=eip155:1:" + account, "quoteId=0x",
+		"user=" + account + "&limit=1&sortBy=updatedAt", "address=" + account + "&assetId=ob:usdc", "a=%zz&account=;"} {
 		f.Add(uint8(i), seed)
 	}
 	f.Fuzz(func(t *testing.T, endpoint uint8, query string) {

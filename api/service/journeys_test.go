@@ -37,7 +37,8 @@ func (c *client) balance(account, asset string) *big.Int {
 // done demands a status COMPLETED whose transactions have pages and which stands in the history of every account.
 func (c *client) done(got api.ExecutionStatus, kind string) {
 	c.t.Helper()
-	if got.Status != api.StatusCompleted || got.FailReason != "" || len(got.OriginChainOperations) == 0 || len(got.DestinationChainOperations) == 0 {
+	if got.Status != api.StatusCompleted || got.FailReason != "" || len(got.OriginChainOperations) == 0 ||
+		len(got.DestinationChainOperations) == 0 {
 		c.t.Fatalf("%+v", got)
 	}
 	for _, o := range append(slices.Clone(got.OriginChainOperations), got.DestinationChainOperations...) {
@@ -45,7 +46,8 @@ func (c *client) done(got api.ExecutionStatus, kind string) {
 		if status, body := c.send("GET", page, ""); status != 200 || !strings.Contains(string(body), o.Hash) {
 			c.t.Errorf("%s: %d", page, status)
 		}
-		if evm := strings.HasPrefix(o.Chain, "eip155:"); (o.ChainID != 0) != (c.v1 && evm) || evm && c.v1 && fmt.Sprintf("eip155:%d", o.ChainID) != o.Chain {
+		if evm := strings.HasPrefix(o.Chain, "eip155:"); (o.ChainID != 0) != (c.v1 && evm) ||
+			evm && c.v1 && fmt.Sprintf("eip155:%d", o.ChainID) != o.Chain {
 			c.t.Errorf("chainId %d on %s (v1: %t)", o.ChainID, o.Chain, c.v1)
 		}
 	}
@@ -61,7 +63,8 @@ func (c *client) done(got api.ExecutionStatus, kind string) {
 	}
 }
 
-// A call of v1 by a role-based account that leaves out its type is funded from other chains and completes; answers carry the type.
+// A call of v1 by a role-based account that leaves out its type is funded from other chains and completes; answers
+// carry the type.
 func TestAV1CallWithoutATypeIsFundedAcrossChains(t *testing.T) {
 	s := open(t, options(store.NewMemory()))
 	c := newClient(t, s, api.AccountRoleBased, 1)
@@ -102,7 +105,8 @@ func TestEveryEVMAccountKindMakesCallsInBothVersions(t *testing.T) {
 					c := newClient(t, open(t, options(store.NewMemory())), kind, uint64(i))
 					c.v1 = v1
 					signed, id, callType := c.call(c.transfer(amount), "ob:usdc")
-					if want := map[bool]string{true: api.CallSameChainExcludeSolver, false: api.CallCrossChain}[amount == 10_000_000]; callType != want {
+					if want := map[bool]string{true: api.CallSameChainExcludeSolver,
+						false: api.CallCrossChain}[amount == 10_000_000]; callType != want {
 						t.Errorf("callType %s, expected %s", callType, want)
 					}
 					c.done(c.finish(signed, id), api.RecordCall)
@@ -112,7 +116,8 @@ func TestEveryEVMAccountKindMakesCallsInBothVersions(t *testing.T) {
 	}
 }
 
-// Solana pays for a call on Base beside each kind of EVM account: what is asked for is more than the account has on EVM chains.
+// Solana pays for a call on Base beside each kind of EVM account: what is asked for is more than the account has on EVM
+// chains.
 func TestSolanaPaysForCallsBesideEachEVMAccount(t *testing.T) {
 	for i, kind := range []string{api.AccountKernelV31, api.AccountKernelV33, api.AccountRoleBased} {
 		t.Run(kind, func(t *testing.T) {
@@ -133,7 +138,8 @@ func TestSolanaPaysForCallsBesideEachEVMAccount(t *testing.T) {
 				t.Fatalf("Solana is not among the sources: %+v", p.SourceAssetBalances)
 			}
 			signed, id, _ := c.call(c.transfer(all.Int64()-20_000_000), "ob:usdc")
-			if !strings.Contains(string(signed.Raw()), `"type":"solana"`+`,`) && !strings.Contains(string(signed.Raw()), `"dataToSign"`) {
+			if !strings.Contains(string(signed.Raw()), `"type":"solana"`+`,`) &&
+				!strings.Contains(string(signed.Raw()), `"dataToSign"`) {
 				t.Errorf("no Solana operation: %s", signed.Raw())
 			}
 			c.done(c.finish(signed, id), api.RecordCall)
@@ -148,15 +154,24 @@ func TestSwapsAndTransfersWithSolanaInBothDirections(t *testing.T) {
 	for name, x := range map[string]struct {
 		kind, from, amount, into, to, record string
 	}{
-		"SOL to USDC on Optimism":        {api.AccountSolana, solSOL, "1000000000", opUSDC, "eip155:10:" + recipient, api.RecordSwap},
-		"USDC on Solana to ETH":          {api.AccountKernelV31 + settletest.WithSolana, solUSDC, "50000000", "eip155:8453/slip44:60", "", api.RecordSwap},
-		"USDC of EVM chains to SOL":      {api.AccountKernelV33 + settletest.WithSolana, "ob:usdc", "500000000", solSOL, "", api.RecordSwap},
-		"USDC to a friend on Solana":     {api.AccountRoleBased, "ob:usdc", "40000000", "ob:usdc", solanaFriend, api.RecordTransfer},
-		"USDC from Solana to a friend":   {api.AccountSolana, "ob:usdc", "40000000", "ob:usdc", "eip155:8453:" + recipient, api.RecordTransfer},
-		"USDC to a friend on one chain":  {api.AccountKernelV31, opUSDC, "40000000", opUSDC, "eip155:10:" + recipient, api.RecordTransfer},
-		"SOL to a friend on Solana":      {api.AccountSolana, "ob:sol", "100000000", "ob:sol", solanaFriend, api.RecordTransfer},
-		"aggregate to aggregate on EVM":  {api.AccountRoleBased, "ob:eth", "10000000000000000", "ob:usdc", "", api.RecordSwap},
-		"several chains into one entity": {api.AccountKernelV33, "ob:usdc", "900000000", "eip155:8453/slip44:60", "", api.RecordSwap},
+		"SOL to USDC on Optimism": {api.AccountSolana, solSOL, "1000000000", opUSDC, "eip155:10:" + recipient,
+			api.RecordSwap},
+		"USDC on Solana to ETH": {api.AccountKernelV31 + settletest.WithSolana, solUSDC, "50000000",
+			"eip155:8453/slip44:60", "", api.RecordSwap},
+		"USDC of EVM chains to SOL": {api.AccountKernelV33 + settletest.WithSolana, "ob:usdc", "500000000", solSOL,
+			"", api.RecordSwap},
+		"USDC to a friend on Solana": {api.AccountRoleBased, "ob:usdc", "40000000", "ob:usdc", solanaFriend,
+			api.RecordTransfer},
+		"USDC from Solana to a friend": {api.AccountSolana, "ob:usdc", "40000000", "ob:usdc",
+			"eip155:8453:" + recipient, api.RecordTransfer},
+		"USDC to a friend on one chain": {api.AccountKernelV31, opUSDC, "40000000", opUSDC, "eip155:10:" + recipient,
+			api.RecordTransfer},
+		"SOL to a friend on Solana": {api.AccountSolana, "ob:sol", "100000000", "ob:sol", solanaFriend,
+			api.RecordTransfer},
+		"aggregate to aggregate on EVM": {api.AccountRoleBased, "ob:eth", "10000000000000000", "ob:usdc", "",
+			api.RecordSwap},
+		"several chains into one entity": {api.AccountKernelV33, "ob:usdc", "900000000", "eip155:8453/slip44:60", "",
+			api.RecordSwap},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClient(t, open(t, options(store.NewMemory())), x.kind, 5)
@@ -171,7 +186,8 @@ func TestSwapsAndTransfersWithSolanaInBothDirections(t *testing.T) {
 			got := new(big.Int).Sub(c.balance(receiver, q.DestinationToken.AssetType), before)
 			least, _ := new(big.Int).SetString(q.DestinationToken.MinimumAmount, 10)
 			if got.Cmp(least) < 0 {
-				t.Errorf("%s received %s of %s, at least %s was promised", receiver, got, q.DestinationToken.AssetType, least)
+				t.Errorf("%s received %s of %s, at least %s was promised", receiver, got, q.DestinationToken.AssetType,
+					least)
 			}
 		})
 	}
@@ -182,7 +198,8 @@ func TestV1SwapsAndTransfers(t *testing.T) {
 	for name, x := range map[string]struct{ kind, from, into, to, record string }{
 		"role-based without a type": {api.AccountRoleBased, "ob:eth", "ob:usdc", "", api.RecordSwap},
 		"kernel 3.1":                {api.AccountKernelV31, "ob:eth", opUSDC, "", api.RecordSwap},
-		"EIP-7702":                  {api.AccountKernelV33, "ob:eth", "ob:eth", "eip155:10:" + recipient, api.RecordTransfer},
+		"EIP-7702": {api.AccountKernelV33, "ob:eth", "ob:eth", "eip155:10:" + recipient,
+			api.RecordTransfer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClient(t, open(t, options(store.NewMemory())), x.kind, 6)
@@ -193,13 +210,15 @@ func TestV1SwapsAndTransfers(t *testing.T) {
 	}
 }
 
-// The admin rotates the session key through the service: from then on the old key is refused there and the new one works.
+// The admin rotates the session key through the service: from then on the old key is refused there and the new one
+// works.
 func TestTheAdminRotatesTheSessionKeyThroughTheInterface(t *testing.T) {
 	s := open(t, options(store.NewMemory()))
 	c := newClient(t, s, api.AccountRoleBased, 51)
 	roles := func() (out api.RolesResponse) {
 		t.Helper()
-		if err := c.ask("GET", "/account/roles?account=eip155:8453:"+c.user.Address.Hex(), "").Decode(&out); err != nil {
+		if err := c.ask("GET", "/account/roles?account=eip155:8453:"+c.user.Address.Hex(),
+			"").Decode(&out); err != nil {
 			t.Fatal(err)
 		}
 		return out
@@ -213,7 +232,8 @@ func TestTheAdminRotatesTheSessionKeyThroughTheInterface(t *testing.T) {
 	if err := doc.Decode(&sent); err != nil || sent.Chain != "eip155:8453" {
 		t.Fatalf("%v %s", err, doc.Raw())
 	}
-	if status, _ := c.send("GET", strings.Replace(sent.ExplorerURL, "https://coffer.internal/api", "", 1), ""); status != 200 {
+	if status, _ := c.send("GET", strings.Replace(sent.ExplorerURL, "https://coffer.internal/api", "", 1),
+		""); status != 200 {
 		t.Errorf("%s: %d", sent.ExplorerURL, status)
 	}
 	next := settletest.NewUserOf(s.Network().Pins, api.AccountRoleBased, 510)
@@ -255,12 +275,14 @@ func TestARefundGivesEverythingBack(t *testing.T) {
 	})
 }
 
-// On one chain the deposit lands with what is delivered or not at all: nothing left the account, so the quote has failed and nothing is refunded.
+// On one chain the deposit lands with what is delivered or not at all: nothing left the account, so the quote has
+// failed and nothing is refunded.
 func TestAQuoteOfWhichNothingLandedIsFailed(t *testing.T) {
 	c := newClient(t, open(t, refunding(options(store.NewMemory()))), api.AccountSolana, 54)
 	before := c.balance("solana:"+c.user.Wallet.String(), solUSDC)
 	signed, id := c.exchange(c.swap(solUSDC, "50000000", solSOL, ""))
-	if got := c.finish(signed, id); got.Status != api.StatusFailed || len(got.OriginChainOperations)+len(got.DestinationChainOperations) != 0 {
+	if got := c.finish(signed, id); got.Status != api.StatusFailed ||
+		len(got.OriginChainOperations)+len(got.DestinationChainOperations) != 0 {
 		t.Errorf("%+v", got)
 	}
 	if after := c.balance("solana:"+c.user.Wallet.String(), solUSDC); after.Cmp(before) != 0 {

@@ -35,8 +35,8 @@ func (c *client) put(body, at, value string) string {
 	return string(c.splice(doc, at, value).Raw())
 }
 
-// invalid posts a body that breaks a rule: the answer is a validation failure that names each place with what was expected there and what was
-// found, in its details and in its message.
+// invalid posts a body that breaks a rule: the answer is a validation failure that names each place with what was
+// expected there and what was found, in its details and in its message.
 func (c *client) invalid(path, body, expected string, places ...string) {
 	c.t.Helper()
 	status, raw := c.send("POST", path, body)
@@ -46,7 +46,8 @@ func (c *client) invalid(path, body, expected string, places ...string) {
 func (c *client) isInvalid(path string, status int, raw []byte, expected string, places ...string) {
 	c.t.Helper()
 	var e api.Error
-	if err := json.Unmarshal(raw, &e); err != nil || status != 400 || e.Name != api.ErrValidation || e.StatusCode != 400 {
+	if err := json.Unmarshal(raw, &e); err != nil || status != 400 || e.Name != api.ErrValidation ||
+		e.StatusCode != 400 {
 		c.t.Errorf("%s: %v %d %s", path, err, status, raw)
 		return
 	}
@@ -66,7 +67,8 @@ func (c *client) denied(path, body, name string) *api.Error {
 	c.t.Helper()
 	status, raw := c.send("POST", path, body)
 	var e api.Error
-	if err := json.Unmarshal(raw, &e); err != nil || e.Name != name || status != named()[name] || e.StatusCode != status || e.Message == "" {
+	if err := json.Unmarshal(raw, &e); err != nil || e.Name != name || status != named()[name] ||
+		e.StatusCode != status || e.Message == "" {
 		c.t.Errorf("%s: %v %d %s, expected %s", path, err, status, raw, name)
 	}
 	return &e
@@ -74,8 +76,10 @@ func (c *client) denied(path, body, name string) *api.Error {
 
 func TestHexWithout0xIsRefused(t *testing.T) {
 	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
-		c.invalid(c.preparePath(), c.put(c.transfer(1), "/calls/0/data", `"a9059cbb"`), "starts with 0x", "calls[0].data")
-		c.invalid(c.preparePath(), c.put(c.transfer(1), "/calls/0/to", `"833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"`), "0x", "calls[0].to")
+		c.invalid(c.preparePath(), c.put(c.transfer(1), "/calls/0/data", `"a9059cbb"`), "starts with 0x",
+			"calls[0].data")
+		c.invalid(c.preparePath(), c.put(c.transfer(1), "/calls/0/to", `"833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"`),
+			"0x", "calls[0].to")
 	})
 }
 
@@ -83,8 +87,10 @@ func TestEIP7702WithAnotherAccountTypeIsRefused(t *testing.T) {
 	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
 		at := c.pick("account", "accounts/0")
 		place := c.pick("account.deploymentType", "accounts[0].deploymentType")
-		c.invalid(c.preparePath(), c.put(c.transfer(1), "/"+at+"/deploymentType", `"EIP7702"`), "kernel-v3.3-ecdsa", place)
-		c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/from/"+at+"/deploymentType", `"EIP7702"`), "kernel-v3.3-ecdsa", "from."+place)
+		c.invalid(c.preparePath(), c.put(c.transfer(1), "/"+at+"/deploymentType", `"EIP7702"`), "kernel-v3.3-ecdsa",
+			place)
+		c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/from/"+at+"/deploymentType",
+			`"EIP7702"`), "kernel-v3.3-ecdsa", "from."+place)
 	})
 }
 
@@ -92,7 +98,8 @@ func approval(t *testing.T, selector string) {
 	t.Helper()
 	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
 		data := fmt.Sprintf(`"0x%s%064x%064x"`, selector, 1, 1)
-		c.invalid(c.preparePath(), c.put(c.transfer(1), "/calls/0/data", data), "allowanceRequirements", "calls[0].data")
+		c.invalid(c.preparePath(), c.put(c.transfer(1), "/calls/0/data", data), "allowanceRequirements",
+			"calls[0].data")
 	})
 }
 
@@ -103,7 +110,8 @@ func TestSetApprovalForAllPassedAsACallIsRefused(t *testing.T) { approval(t, "a2
 
 func TestAnAggregateInTokensRequiredIsRefused(t *testing.T) {
 	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
-		c.invalid(c.preparePath(), c.put(c.transfer(1), "/tokensRequired/0/assetType", `"ob:usdc"`), "Must be a valid CAIP-19 asset type", "tokensRequired[0].assetType")
+		c.invalid(c.preparePath(), c.put(c.transfer(1), "/tokensRequired/0/assetType", `"ob:usdc"`),
+			"Must be a valid CAIP-19 asset type", "tokensRequired[0].assetType")
 	})
 }
 
@@ -112,13 +120,17 @@ func TestBadCAIPIsRefused(t *testing.T) {
 		for _, bad := range []string{`"base"`, `"eip155"`, `"eip155:x"`, `"EIP155:8453"`, `""`, `8453`, `null`} {
 			c.invalid(c.preparePath(), c.put(c.transfer(1), "/targetChain", bad), "CAIP-2", "targetChain")
 		}
-		for _, bad := range []string{`"eip155:8453"`, `"eip155:8453/erc20"`, `"eip155:8453/erc20:0x12"`, `"USDC"`, `7`} {
-			c.invalid(c.preparePath(), c.put(c.transfer(1), "/tokensRequired/0/assetType", bad), "CAIP-19", "tokensRequired[0].assetType")
+		for _, bad := range []string{`"eip155:8453"`, `"eip155:8453/erc20"`, `"eip155:8453/erc20:0x12"`, `"USDC"`,
+			`7`} {
+			c.invalid(c.preparePath(), c.put(c.transfer(1), "/tokensRequired/0/assetType", bad), "CAIP-19",
+				"tokensRequired[0].assetType")
 		}
 		for _, bad := range []string{`"` + recipient + `"`, `"eip155:10/` + recipient + `"`, `"eip155:10:0x12"`} {
-			c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", "x"), "/to/account", bad), "CAIP-10", "to.account")
+			c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", "x"), "/to/account", bad), "CAIP-10",
+				"to.account")
 		}
-		status, raw := c.send("GET", "/v3/balances/aggregated-balance?account=me&aggregatedAssetId=ob:usdc&assetId=usdc", "")
+		status, raw := c.send("GET",
+			"/v3/balances/aggregated-balance?account=me&aggregatedAssetId=ob:usdc&assetId=usdc", "")
 		c.isInvalid("balances", status, raw, "CAIP-10", "account[0]")
 		c.isInvalid("balances", status, raw, "/assets/list", "assetId[0]")
 	})
@@ -139,7 +151,8 @@ func TestOverridesOfNothingOrBeyondTheirBoundsAreRefused(t *testing.T) {
 		}
 		c.invalid(c.preparePath(), with(code(api.MaxCode+1)), "24576 bytes", "overrides[0].code")
 		c.invalid(c.preparePath(), with(`,"stateDiff":{`+strings.Join(slots, ",")+`}`), "131072 bytes", "overrides")
-		for _, members := range []string{`,"balance":"0x0"`, code(api.MaxCode), `,"stateDiff":{` + strings.Join(slots[:2047], ",") + `}`} {
+		for _, members := range []string{`,"balance":"0x0"`, code(api.MaxCode),
+			`,"stateDiff":{` + strings.Join(slots[:2047], ",") + `}`} {
 			c.prepare(with(members))
 		}
 	})
@@ -148,7 +161,8 @@ func TestOverridesOfNothingOrBeyondTheirBoundsAreRefused(t *testing.T) {
 func TestZeroAccountsAreRefused(t *testing.T) {
 	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
 	c.invalid(c.preparePath(), c.put(c.transfer(1), "/accounts", "[]"), "1 to 10", "accounts")
-	c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/from/accounts", "[]"), "1 to 10", "from.accounts")
+	c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/from/accounts", "[]"), "1 to 10",
+		"from.accounts")
 	for _, path := range []string{c.callQuotePath(), c.executePath()} {
 		c.invalid(path, `{"accounts":[]}`, "1 to 10", "accounts")
 	}
@@ -163,7 +177,8 @@ func TestElevenAccountsAreRefused(t *testing.T) {
 	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
 	eleven := "[" + strings.TrimSuffix(strings.Repeat(c.json(c.user.Account)+",", 11), ",") + "]"
 	c.invalid(c.preparePath(), c.put(c.transfer(1), "/accounts", eleven), "1 to 10", "accounts")
-	c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/from/accounts", eleven), "1 to 10", "from.accounts")
+	c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/from/accounts", eleven), "1 to 10",
+		"from.accounts")
 	for _, path := range []string{c.callQuotePath(), c.executePath()} {
 		c.invalid(path, `{"accounts":`+eleven+`}`, "1 to 10", "accounts")
 	}
@@ -171,9 +186,11 @@ func TestElevenAccountsAreRefused(t *testing.T) {
 
 func TestTwoEVMAccountTypesAreRefused(t *testing.T) {
 	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31, 9)
-	two := "[" + c.json(c.user.Account) + "," + c.json(settletest.NewUserOf(c.s.Network().Pins, api.AccountRoleBased, 3).Account) + "]"
+	two := "[" + c.json(c.user.Account) + "," + c.json(settletest.NewUserOf(c.s.Network().Pins, api.AccountRoleBased,
+		3).Account) + "]"
 	c.invalid(c.preparePath(), c.put(c.transfer(1), "/accounts", two), "one EVM account", "accounts[1].type")
-	c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/from/accounts", two), "one EVM account", "from.accounts[1].type")
+	c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/from/accounts", two), "one EVM account",
+		"from.accounts[1].type")
 	for _, path := range []string{c.callQuotePath(), c.executePath()} {
 		c.invalid(path, `{"accounts":`+two+`}`, "one EVM account", "accounts[1].type")
 	}
@@ -182,15 +199,18 @@ func TestTwoEVMAccountTypesAreRefused(t *testing.T) {
 func TestAnAccountTypeTwiceIsRefused(t *testing.T) {
 	c := newClient(t, open(t, options(store.NewMemory())), api.AccountSolana, 9)
 	twice := strings.Repeat(c.json(c.user.Accounts()[0])+",", 2)
-	c.invalid(c.quotePath(), c.put(c.swap("ob:sol", "1", "ob:eth", ""), "/from/accounts", "["+strings.TrimSuffix(twice, ",")+"]"), "at most once", "from.accounts[1].type")
+	c.invalid(c.quotePath(), c.put(c.swap("ob:sol", "1", "ob:eth", ""), "/from/accounts",
+		"["+strings.TrimSuffix(twice, ",")+"]"), "at most once", "from.accounts[1].type")
 }
 
 func TestSlippageZeroIsRefused(t *testing.T) {
 	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
 		for _, bad := range []string{"0", "-1", "10001", "1.5", `"50"`, "1.015e2", "1e9"} {
-			c.invalid(c.preparePath(), c.put(c.transfer(1), "/slippageTolerance", bad), "1 to 10000", "slippageTolerance")
+			c.invalid(c.preparePath(), c.put(c.transfer(1), "/slippageTolerance", bad), "1 to 10000",
+				"slippageTolerance")
 			c.invalid(c.callQuotePath(), `{"slippageTolerance":`+bad+`}`, "1 to 10000", "slippageTolerance")
-			c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/slippageTolerance", bad), "1 to 10000", "slippageTolerance")
+			c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", "ob:eth", ""), "/slippageTolerance", bad),
+				"1 to 10000", "slippageTolerance")
 		}
 	})
 }
@@ -203,14 +223,17 @@ func TestEmptyCallsAreRefused(t *testing.T) {
 
 func TestAnUnknownChainIsRefused(t *testing.T) {
 	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
-		c.invalid(c.preparePath(), c.put(c.transfer(1), "/targetChain", `"eip155:56"`), "a supported chain", "targetChain")
-		c.invalid(c.quotePath(), c.swap("ob:usdc", "1", "ob:usdc", "eip155:56:"+recipient), "a supported chain", "to.account")
+		c.invalid(c.preparePath(), c.put(c.transfer(1), "/targetChain", `"eip155:56"`), "a supported chain",
+			"targetChain")
+		c.invalid(c.quotePath(), c.swap("ob:usdc", "1", "ob:usdc", "eip155:56:"+recipient), "a supported chain",
+			"to.account")
 	})
 }
 
 func TestSolanaIsNoTargetChain(t *testing.T) {
 	c := newClient(t, open(t, options(store.NewMemory())), api.AccountKernelV31+settletest.WithSolana, 9)
-	c.invalid(c.preparePath(), c.put(c.transfer(1), "/targetChain", `"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"`), "CAIP-2", "targetChain")
+	c.invalid(c.preparePath(), c.put(c.transfer(1), "/targetChain", `"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"`),
+		"CAIP-2", "targetChain")
 }
 
 func TestSolanaInV1IsRefused(t *testing.T) {
@@ -218,7 +241,8 @@ func TestSolanaInV1IsRefused(t *testing.T) {
 	c.v1 = true
 	solana := c.json(settletest.NewUserOf(c.s.Network().Pins, api.AccountSolana, 3).Accounts()[0])
 	c.invalid(c.preparePath(), c.put(c.transfer(1), "/account", solana), "Solana needs v3", "account.type")
-	c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", solSOL, ""), "/from/account", solana), "Solana needs v3", "from.account.type", "to.asset.assetId")
+	c.invalid(c.quotePath(), c.put(c.swap("ob:usdc", "1", solSOL, ""), "/from/account", solana), "Solana needs v3",
+		"from.account.type", "to.asset.assetId")
 }
 
 func TestASingleSolanaAccountInPrepareIsRefused(t *testing.T) {
@@ -246,11 +270,15 @@ func TestAHistoryLimitBelowOneIsRefused(t *testing.T) {
 
 func TestEveryFailureIsListedAsPathExpectedGot(t *testing.T) {
 	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
-		who, place := c.pick(`"account":{"type":"safe"}`, `"accounts":[{"type":"safe"}]`), c.pick("account.type", "accounts[0].type")
-		body := `{` + who + `,"targetChain":"eip155:56","calls":[{"to":"x","data":"y","value":"z"}],"tokensRequired":[{"assetType":"ob:usdc","amount":"-1"}],"slippageTolerance":0}`
-		c.invalid(c.preparePath(), body, "", place, "targetChain", "calls[0].to", "calls[0].data", "calls[0].value", "tokensRequired[0].assetType", "tokensRequired[0].amount", "slippageTolerance")
+		who, place := c.pick(`"account":{"type":"safe"}`, `"accounts":[{"type":"safe"}]`),
+			c.pick("account.type", "accounts[0].type")
+		body := `{` + who +
+			`,"targetChain":"eip155:56","calls":[{"to":"x","data":"y","value":"z"}],"tokensRequired":[{"assetType":"ob:usdc","amount":"-1"}],"slippageTolerance":0}`
+		c.invalid(c.preparePath(), body, "", place, "targetChain", "calls[0].to", "calls[0].data", "calls[0].value",
+			"tokensRequired[0].assetType", "tokensRequired[0].amount", "slippageTolerance")
 		c.invalid(c.callQuotePath(), `{}`, "", c.pick("account", "accounts"), "chainOperation", "tamperProofSignature")
-		c.invalid(c.executePath(), `{}`, "", c.pick("account", "accounts"), "id", "originChainsOperations", "originToken", "destinationToken", "expirationTimestamp", "tamperProofSignature")
+		c.invalid(c.executePath(), `{}`, "", c.pick("account", "accounts"), "id", "originChainsOperations",
+			"originToken", "destinationToken", "expirationTimestamp", "tamperProofSignature")
 		c.invalid(c.quotePath(), `{}`, "", "from", "to")
 	})
 }

@@ -79,7 +79,8 @@ func moveAside(dir string, now time.Time) (aside string, err error) {
 			continue
 		}
 		if aside == "" {
-			if aside, err = os.MkdirTemp(dir, "before-"+now.UTC().Format("20060102T150405Z")+"-"); err != nil { // mode 0700
+			// mode 0700
+			if aside, err = os.MkdirTemp(dir, "before-"+now.UTC().Format("20060102T150405Z")+"-"); err != nil {
 				return "", fmt.Errorf("make room for a new network: %w", err)
 			}
 		}

@@ -81,15 +81,19 @@ func TestR1_ALostNetworkIsNoNewOne(t *testing.T) {
 	}{
 		"deleted":                    {os.Remove, service.NetworkFile, service.ErrLost},
 		"deleted, only a ca is left": {os.Remove, "ca.pem", service.ErrLost},
-		"emptied":                    {func(p string) error { return os.Truncate(p, 0) }, service.NetworkFile, service.ErrLost},
-		"torn":                       {func(p string) error { return os.Truncate(p, 300<<10) }, service.NetworkFile, store.ErrDamaged},
+		"emptied": {func(p string) error { return os.Truncate(p, 0) }, service.NetworkFile,
+			service.ErrLost},
+		"torn": {func(p string) error { return os.Truncate(p, 300<<10) }, service.NetworkFile,
+			store.ErrDamaged},
 		"torn, nothing else is left": {func(p string) error { return os.Truncate(p, 300<<10) }, "", store.ErrDamaged},
 		"another, empty database": {func(p string) error {
 			return errors.Join(os.Remove(p), withBolt(func(*bbolt.Tx) error { return nil })(p))
 		}, service.NetworkFile, service.ErrLost},
-		"without its seed": {withBolt(func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte("installation")) }), service.NetworkFile, service.ErrLost},
+		"without its seed": {withBolt(func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte("installation")) }),
+			service.NetworkFile, service.ErrLost},
 		"without its seed, nothing else is left": {
-			withBolt(func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte("installation")) }), "", genesis.ErrNoSeed,
+			withBolt(func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte("installation")) }), "",
+			genesis.ErrNoSeed,
 		},
 		"a seed of other bits": {withBolt(func(tx *bbolt.Tx) error {
 			b := tx.Bucket([]byte("installation"))
@@ -116,7 +120,8 @@ func TestR1_ALostNetworkIsNoNewOne(t *testing.T) {
 			if _, err := opens(t, dir); !errors.Is(err, c.want) || !service.IsDamage(err) {
 				t.Errorf("opened: %v", err)
 			}
-			if _, err := (daemon.Keys{Dir: dir}).List(t.Context()); errors.Is(c.want, service.ErrLost) && before[service.DatabaseFile] == nil && !errors.Is(err, c.want) {
+			if _, err := (daemon.Keys{Dir: dir}).List(t.Context()); errors.Is(c.want, service.ErrLost) &&
+				before[service.DatabaseFile] == nil && !errors.Is(err, c.want) {
 				t.Errorf("keys: %v", err)
 			}
 			after := files(t, dir)
@@ -125,7 +130,8 @@ func TestR1_ALostNetworkIsNoNewOne(t *testing.T) {
 					t.Errorf("%s was changed", name)
 				}
 			}
-			if (after[service.DatabaseFile] == nil) != (before[service.DatabaseFile] == nil) || len(after[service.DatabaseFile]) < len(before[service.DatabaseFile]) {
+			if (after[service.DatabaseFile] == nil) != (before[service.DatabaseFile] == nil) ||
+				len(after[service.DatabaseFile]) < len(before[service.DatabaseFile]) {
 				t.Error("the database was changed")
 			}
 		})
@@ -151,7 +157,8 @@ func TestR1_ANewNetworkOnPurposeDeletesNothing(t *testing.T) {
 	if err != nil || len(aside) != 0 {
 		t.Fatalf("an empty directory: %v, %v", aside, err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "ca.pem"), nil, 0o600); err != nil { // it stays, and says that there was a network
+	// it stays, and says that there was a network
+	if err := os.WriteFile(filepath.Join(dir, "ca.pem"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	before := files(t, dir)

@@ -16,8 +16,9 @@ import (
 	"coffer/api/service/store"
 )
 
-// Meter is told what happens, for figures. Nothing that it is told is foreign text: endpoints are those of the route table or "other", permissions those
-// of package access or "none", call types, statuses and reasons words of this service. It must be safe for concurrent use and must not wait.
+// Meter is told what happens, for figures. Nothing that it is told is foreign text: endpoints are those of the route
+// table or "other", permissions those of package access or "none", call types, statuses and reasons words of this
+// service. It must be safe for concurrent use and must not wait.
 type Meter interface {
 	Request(endpoint, permission string, status int, took time.Duration)
 	Quoted(callType string)
@@ -30,7 +31,8 @@ const (
 	noPermission  = "none"
 )
 
-// observer passes requests on to a Meter. The permission that an endpoint demands is learnt from what the authenticator is asked.
+// observer passes requests on to a Meter. The permission that an endpoint demands is learnt from what the authenticator
+// is asked.
 type observer struct {
 	meter     Meter
 	endpoints sync.Map // endpoint → permission
@@ -90,7 +92,8 @@ func (c counted) QuoteV1(ctx context.Context, doc *api.Document) (*api.Document,
 	return c.count(c.Quoter.QuoteV1(ctx, doc))
 }
 
-// count finds the call type of a quote in the book, as the answer does not carry it; a swap or a transfer counts as that.
+// count finds the call type of a quote in the book, as the answer does not carry it; a swap or a transfer counts as
+// that.
 func (c counted) count(doc *api.Document, err error) (*api.Document, error) {
 	if err != nil {
 		return doc, err
@@ -119,7 +122,8 @@ func (c counted) count(doc *api.Document, err error) (*api.Document, error) {
 	return doc, nil
 }
 
-// settledLog passes a log on and tells a Meter of every settlement that ends. Each step of a settlement is one line with its status.
+// settledLog passes a log on and tells a Meter of every settlement that ends. Each step of a settlement is one line
+// with its status.
 type settledLog struct {
 	slog.Handler
 	meter Meter

@@ -18,7 +18,8 @@ import (
 // handshakeByte begins every TLS connection: the record type of a handshake. No HTTP request begins with it.
 const handshakeByte = 0x16
 
-// Bounds of the answer to plain HTTP. What a client still sends is read for a moment, since closing at once could take the answer away from it.
+// Bounds of the answer to plain HTTP. What a client still sends is read for a moment, since closing at once could take
+// the answer away from it.
 const (
 	plainWrite  = 2 * time.Second
 	plainLinger = 500 * time.Millisecond
@@ -28,9 +29,9 @@ const (
 // errPlain ends the connection of a client that does not speak TLS.
 var errPlain = errors.New("plain HTTP was answered with 401")
 
-// plainListener tells TLS from plain HTTP by the first byte. A connection that speaks plain HTTP gets one 401 and is closed
-// (docs/security.md#who-may-call-the-service); whatever it sent, its key among it, is dropped. The work is done where the connection is first read, so Accept never waits,
-// and under the deadlines that the server has set by then.
+// plainListener tells TLS from plain HTTP by the first byte. A connection that speaks plain HTTP gets one 401 and is
+// closed (docs/security.md#who-may-call-the-service); whatever it sent, its key among it, is dropped. The work is done
+// where the connection is first read, so Accept never waits, and under the deadlines that the server has set by then.
 type plainListener struct {
 	net.Listener
 	clock   func() time.Time
@@ -38,7 +39,8 @@ type plainListener struct {
 	refused func(plainRequest) // is told of each answer
 }
 
-// plainRequest is a request that was answered with 401; method and path are those of what could be read as one, bytes are the answer's.
+// plainRequest is a request that was answered with 401; method and path are those of what could be read as one, bytes
+// are the answer's.
 type plainRequest struct {
 	id, method, path string
 	bytes            int
@@ -97,7 +99,8 @@ func (c *firstByte) answer(from io.Reader) plainRequest {
 	if request.bytes = n; err != nil {
 		return request
 	}
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil && c.SetReadDeadline(now.Add(plainLinger)) == nil {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil &&
+		c.SetReadDeadline(now.Add(plainLinger)) == nil {
 		_, _ = io.CopyN(io.Discard, from, plainRest) // whatever ends it, the connection is closed next
 	}
 	return request
@@ -112,9 +115,11 @@ func (l plainListener) unauthorized(r plainRequest) []byte {
 	e.Timestamp, e.Path = l.clock().UTC().Format("2006-01-02T15:04:05.000Z"), r.path
 	doc, err := api.Encode(e)
 	if err != nil {
-		return fmt.Appendf(nil, "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nX-Request-Id: %s\r\nConnection: close\r\n\r\n", r.id)
+		return fmt.Appendf(nil,
+			"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nX-Request-Id: %s\r\nConnection: close\r\n\r\n", r.id)
 	}
-	out := fmt.Appendf(nil, "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: %d\r\nCache-Control: no-store\r\n"+
+	out := fmt.Appendf(nil, "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: "+
+		"%d\r\nCache-Control: no-store\r\n"+
 		"X-Content-Type-Options: nosniff\r\nX-Request-Id: %s\r\nConnection: close\r\n\r\n", len(doc.Raw()), r.id)
 	if r.method != http.MethodHead {
 		out = append(out, doc.Raw()...)

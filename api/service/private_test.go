@@ -20,7 +20,8 @@ func private(o service.Options) service.Options {
 	return o
 }
 
-// projects are clients of one user with an account of their own keys: two keys of one project, and one of another project of the company.
+// projects are clients of one user with an account of their own keys: two keys of one project, and one of another
+// project of the company.
 func projects(t testing.TB, s *service.Service) (one, same, other *client) {
 	t.Helper()
 	of := func(project string) *client {
@@ -77,8 +78,8 @@ func (c *client) refusedAs(path, body, name, words string) {
 	}
 }
 
-// TestK13_APrivateServiceShowsAProjectItsOwn: two keys of one project share it; a key of another project of the same company, with the same account,
-// finds nothing, executes nothing, and has records of its own.
+// TestK13_APrivateServiceShowsAProjectItsOwn: two keys of one project share it; a key of another project of the same
+// company, with the same account, finds nothing, executes nothing, and has records of its own.
 func TestK13_APrivateServiceShowsAProjectItsOwn(t *testing.T) {
 	s := open(t, private(options(store.NewMemory())))
 	one, same, other := projects(t, s)
@@ -124,20 +125,23 @@ func (c *client) finishOne(body string) (api.ExecutionStatus, string) {
 	return got, id
 }
 
-// TestK13_APreparedOperationIsQuotedByItsProject: for another one it is unknown, and the same call prepared there is another operation.
+// TestK13_APreparedOperationIsQuotedByItsProject: for another one it is unknown, and the same call prepared there is
+// another operation.
 func TestK13_APreparedOperationIsQuotedByItsProject(t *testing.T) {
 	for _, v1 := range []bool{true, false} {
 		s := open(t, private(options(store.NewMemory())))
 		one, same, other := projects(t, s)
 		one.v1, same.v1, other.v1 = v1, v1, v1
 		prepared := one.sign(one.prepare(one.transfer(30_000_000)), "/chainOperation")
-		other.refusedAs(other.callQuotePath(), other.callQuoteBody(prepared, "ob:usdc"), api.ErrPrepareAgain, "the operation is unknown or its time is over")
+		other.refusedAs(other.callQuotePath(), other.callQuoteBody(prepared, "ob:usdc"), api.ErrPrepareAgain,
+			"the operation is unknown or its time is over")
 		offer, id := same.signAll(same.ask("POST", same.callQuotePath(), same.callQuoteBody(prepared, "ob:usdc")))
 		theirs := other.sign(other.prepare(other.transfer(30_000_000)), "/chainOperation")
 		if string(theirs.Raw()) == string(prepared.Raw()) {
 			t.Error("two projects have one prepared operation")
 		}
-		one.refusedAs(one.callQuotePath(), one.callQuoteBody(theirs, "ob:usdc"), api.ErrPrepareAgain, "the operation is unknown or its time is over")
+		one.refusedAs(one.callQuotePath(), one.callQuoteBody(theirs, "ob:usdc"), api.ErrPrepareAgain,
+			"the operation is unknown or its time is over")
 		other.ask("POST", other.callQuotePath(), other.callQuoteBody(theirs, "ob:usdc"))
 		if got := one.finish(offer, id); got.Status != api.StatusCompleted {
 			t.Errorf("%+v", got)
@@ -157,7 +161,8 @@ func TestK13_ACursorOfAPrivateServiceBelongsToItsProject(t *testing.T) {
 		t.Fatalf("%v: %+v", err, page)
 	}
 	same.ask("GET", path+"&continuation="+page.Continuation, "")
-	if status, body := other.send("GET", path+"&continuation="+page.Continuation, ""); status != 400 || !strings.Contains(string(body), "another user, order or project") {
+	if status, body := other.send("GET", path+"&continuation="+page.Continuation, ""); status != 400 ||
+		!strings.Contains(string(body), "another user, order or project") {
 		t.Errorf("%d %s", status, body)
 	}
 }
@@ -170,11 +175,16 @@ func TestK13_TheExplorerOfAPrivateServiceAsksForAKey(t *testing.T) {
 		s := open(t, o)
 		one, _, other := projects(t, s)
 		got, _ := one.finishOne(one.swap("ob:usdc", "20000000", "ob:eth", ""))
-		page := strings.Replace(got.DestinationChainOperations[0].ExplorerURL, "https://coffer.internal", "https://x", 1)
-		quoting, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "robot", Permissions: []string{access.Quote}})
-		lists, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "robot", Endpoints: []string{"/assets/list"}})
-		pages, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "robot", Endpoints: []string{"/explorer"}})
-		for k, want := range map[string]int{"": 401, "another": 401, quoting: 403, lists: 403, pages: 200, one.key: 200, other.key: 200, key: 200} {
+		page := strings.Replace(got.DestinationChainOperations[0].ExplorerURL, "https://coffer.internal",
+			"https://x", 1)
+		quoting, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "robot",
+			Permissions: []string{access.Quote}})
+		lists, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "robot",
+			Endpoints: []string{"/assets/list"}})
+		pages, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "robot",
+			Endpoints: []string{"/explorer"}})
+		for k, want := range map[string]int{"": 401, "another": 401, quoting: 403, lists: 403, pages: 200, one.key: 200,
+			other.key: 200, key: 200} {
 			if !hidden {
 				want = 200
 			}
@@ -202,16 +212,18 @@ func TestK13_WithoutTheSwitchEveryKeySeesTheRecordsOfAnAccount(t *testing.T) {
 	prepared := one.sign(one.prepare(one.transfer(30_000_000)), "/chainOperation")
 	signed, id := other.signAll(other.ask("POST", other.callQuotePath(), other.callQuoteBody(prepared, "ob:usdc")))
 	one.finish(signed, id)
-	if got := other.list("createdAt"); !slices.Equal(got, []string{id}) || !one.knows(id) || !slices.Equal(one.list("updatedAt"), got) {
+	if got := other.list("createdAt"); !slices.Equal(got, []string{id}) || !one.knows(id) ||
+		!slices.Equal(one.list("updatedAt"), got) {
 		t.Errorf("history is %v", got)
 	}
-	if again := other.prepare(other.transfer(30_000_001)); string(again.Raw()) != string(one.prepare(one.transfer(30_000_001)).Raw()) {
+	if again := other.prepare(other.transfer(30_000_001)); string(again.Raw()) !=
+		string(one.prepare(one.transfer(30_000_001)).Raw()) {
 		t.Error("the same call of two projects is not the same operation")
 	}
 }
 
-// TestK13_OldRecordsOfNoProjectAreForTheLocalSocketAlone: a store of before the switch opens, what was made for a project by then is the project's, and
-// what belongs to none is seen by who owns the data directory.
+// TestK13_OldRecordsOfNoProjectAreForTheLocalSocketAlone: a store of before the switch opens, what was made for a
+// project by then is the project's, and what belongs to none is seen by who owns the data directory.
 func TestK13_OldRecordsOfNoProjectAreForTheLocalSocketAlone(t *testing.T) {
 	db := store.NewMemory()
 	s := open(t, options(db))
@@ -243,7 +255,8 @@ func TestK13_OldRecordsOfNoProjectAreForTheLocalSocketAlone(t *testing.T) {
 		t.Errorf("the owner sees %v", got)
 	}
 	s = open(t, options(db))
-	if got := over(other, service.RoundTripper(s.Handler())).list("createdAt"); !slices.Equal(got, []string{bound, old}) {
+	if got := over(other, service.RoundTripper(s.Handler())).list("createdAt"); !slices.Equal(got,
+		[]string{bound, old}) {
 		t.Errorf("without the switch a key sees %v", got)
 	}
 }

@@ -75,7 +75,8 @@ func sha256Of(s string) []byte {
 	return sum[:]
 }
 
-// TestK11_AReadOnlyKeyNeverMakesTheServiceWrite: whatever it asks about, not one commit is begun and the file stays as it is, byte for byte.
+// TestK11_AReadOnlyKeyNeverMakesTheServiceWrite: whatever it asks about, not one commit is begun and the file stays as
+// it is, byte for byte.
 func TestK11_AReadOnlyKeyNeverMakesTheServiceWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "coffer.db")
 	bolt, err := store.OpenBolt(path, store.BoltOptions{})
@@ -90,14 +91,17 @@ func TestK11_AReadOnlyKeyNeverMakesTheServiceWrite(t *testing.T) {
 	c := newClient(t, s, api.AccountKernelV31, 1)
 	done := c.finish(c.exchange(c.swap("ob:usdc", "20000000", "ob:eth", "")))
 	page := strings.Replace(done.OriginChainOperations[0].ExplorerURL, "https://coffer.internal", "https://x", 1)
-	reading, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "figures", Permissions: []string{access.Read}})
-	executing, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "robot", Permissions: []string{access.Read, access.Execute}})
+	reading, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "figures",
+		Permissions: []string{access.Read}})
+	executing, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "robot",
+		Permissions: []string{access.Read, access.Execute}})
 	narrow, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "page", Endpoints: []string{
 		"/v2/balances/", "/v3/balances/", "/account/roles", "/assets/", "/chains/", "/status/", "/v3/status/",
 	}})
 
 	begun, before := db.begun.Load(), fileSum(t, path)
-	for name, k := range map[string]string{"read": reading, "read and execute": executing, "every permission for endpoints that read": narrow} {
+	for name, k := range map[string]string{"read": reading, "read and execute": executing,
+		"every permission for endpoints that read": narrow} {
 		queries := readings(t, done.QuoteID)
 		for _, e := range openapi.Endpoints() {
 			if e.Method == http.MethodPost {
@@ -122,7 +126,8 @@ func TestK11_AReadOnlyKeyNeverMakesTheServiceWrite(t *testing.T) {
 	}
 	for _, e := range openapi.Endpoints() { // what it may not do is refused before anything else happens
 		if e.Method == http.MethodPost {
-			if status, body := sendAs(t, rt, reading, e.Path, c.swap("ob:usdc", "1000000", "ob:eth", "")); status != 403 {
+			if status, body := sendAs(t, rt, reading, e.Path,
+				c.swap("ob:usdc", "1000000", "ob:eth", "")); status != 403 {
 				t.Errorf("%s: %d %s", e.Path, status, body)
 			}
 		}
@@ -165,21 +170,26 @@ func sendAs(t testing.TB, rt http.RoundTripper, key, path, body string) (int, st
 // holds reports whether an address has any USDC.
 func holds(t testing.TB, rt http.RoundTripper, key, address string) bool {
 	t.Helper()
-	status, body := get(t, rt, "https://x/api/v3/balances/aggregated-balance?aggregatedAssetId=ob:usdc&account="+address, key)
+	status, body := get(t, rt, "https://x/api/v3/balances/aggregated-balance?aggregatedAssetId=ob:usdc&account="+
+		address, key)
 	if status != 200 {
 		t.Fatalf("%d %s", status, body)
 	}
 	return !strings.Contains(body, `"totalBalance":{"fiatValue":0}`)
 }
 
-// TestK11_TestFundsComeWithWhatAKeyThatMayQuoteNames: a balance too; what a key that only reads named before is as new as ever.
+// TestK11_TestFundsComeWithWhatAKeyThatMayQuoteNames: a balance too; what a key that only reads named before is as new
+// as ever.
 func TestK11_TestFundsComeWithWhatAKeyThatMayQuoteNames(t *testing.T) {
 	s := open(t, options(store.NewMemory()))
 	rt := service.RoundTripper(s.Handler())
-	reading, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "figures", Permissions: []string{access.Read}})
-	quoting, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "wallet", Permissions: []string{access.Read, access.Quote}})
+	reading, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "figures",
+		Permissions: []string{access.Read}})
+	quoting, _ := addKey(t, s, access.KeySpec{Company: "Ant Works", Project: "wallet",
+		Permissions: []string{access.Read, access.Quote}})
 	usual, _ := addKey(t, s, team()) // as README.md makes it
-	for name, k := range map[string]string{"a key that may quote": quoting, "a key as it is made without flags": usual} {
+	for name, k := range map[string]string{"a key that may quote": quoting,
+		"a key as it is made without flags": usual} {
 		evm, solana := newAddresses(t)
 		for _, account := range []string{"eip155:8453:" + evm, "solana:" + solana} {
 			if holds(t, rt, reading, account) {
@@ -192,8 +202,9 @@ func TestK11_TestFundsComeWithWhatAKeyThatMayQuoteNames(t *testing.T) {
 	}
 }
 
-// TestK11_AKeyBringsTestFundsToSoManyNewAddressesADay: beyond that nothing is written and balances are as they are, however the address is named;
-// known addresses do not count, another key has a budget of its own, and after a day there is a new one.
+// TestK11_AKeyBringsTestFundsToSoManyNewAddressesADay: beyond that nothing is written and balances are as they are,
+// however the address is named; known addresses do not count, another key has a budget of its own, and after a day
+// there is a new one.
 func TestK11_AKeyBringsTestFundsToSoManyNewAddressesADay(t *testing.T) {
 	at := time.Unix(1_760_000_000, 0)
 	db := &countedStore{Store: store.NewMemory()}
@@ -225,8 +236,10 @@ func TestK11_AKeyBringsTestFundsToSoManyNewAddressesADay(t *testing.T) {
 			t.Errorf("%d %s", status, answer)
 		}
 		for _, path := range []string{"/v3/quote", "/v1/quote"} {
-			c := &client{t: t, s: s, user: newClient(t, s, api.AccountKernelV31, uint64(50+limit)).user, v1: path == "/v1/quote"}
-			if status, answer := sendAs(t, rt, k, path, c.swap("ob:usdc", "1000000", "ob:eth", "")); status != 400 || !strings.Contains(answer, api.ErrInsufficientBalance) {
+			c := &client{t: t, s: s, user: newClient(t, s, api.AccountKernelV31, uint64(50+limit)).user,
+				v1: path == "/v1/quote"}
+			if status, answer := sendAs(t, rt, k, path, c.swap("ob:usdc", "1000000", "ob:eth", "")); status != 400 ||
+				!strings.Contains(answer, api.ErrInsufficientBalance) {
 				t.Errorf("%s: %d %s", path, status, answer)
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"coffer/api/service/access"
 )
 
-// redactedLog passes a log on without keys: a client may put one where none belongs, into a path for instance. It takes out what has the form
-// of a stored key, and the key of this process.
+// redactedLog passes a log on without keys: a client may put one where none belongs, into a path for instance. It takes
+// out what has the form of a stored key, and the key of this process.
 type redactedLog struct {
 	slog.Handler
 	process string

@@ -51,8 +51,10 @@ func (w *wallet) transferBody(amount int64, change func(*api.PrepareRequest)) st
 	w.t.Helper()
 	r := api.PrepareRequest{
 		Accounts: []api.Account{w.account}, TargetChain: "eip155:8453",
-		Calls:          []api.Call{{To: baseUSDC, Data: "0x" + hex.EncodeToString(erc20.Transfer(common.HexToAddress(recipient), big.NewInt(amount)))}},
-		TokensRequired: []api.TokenRequirement{{AssetType: "eip155:8453/erc20:" + baseUSDC, Amount: fmt.Sprint(amount)}},
+		Calls: []api.Call{{To: baseUSDC, Data: "0x" +
+			hex.EncodeToString(erc20.Transfer(common.HexToAddress(recipient), big.NewInt(amount)))}},
+		TokensRequired: []api.TokenRequirement{{AssetType: "eip155:8453/erc20:" + baseUSDC,
+			Amount: fmt.Sprint(amount)}},
 	}
 	if change != nil {
 		change(&r)
@@ -74,12 +76,14 @@ func quoteBody(t *testing.T, signed *api.Document) string {
 		}
 		return string(raw)
 	}
-	return fmt.Sprintf(`{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s,"fromAggregatedAssetId":"ob:usdc"}`,
+	return fmt.Sprintf(
+		`{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s,"fromAggregatedAssetId":"ob:usdc"}`,
 		part("/accounts"), part("/chainOperation"), part("/tamperProofSignature"))
 }
 
-// TestEachRefusalHasItsDocumentedBodyAndWritesNothing sends what must be refused through the whole HTTP layer. The body has the documented name and
-// status, no chain gets a block, no token moves, and the quote (where there is one) is still usable or unknown.
+// TestEachRefusalHasItsDocumentedBodyAndWritesNothing sends what must be refused through the whole HTTP layer. The body
+// has the documented name and status, no chain gets a block, no token moves, and the quote (where there is one) is
+// still usable or unknown.
 func TestEachRefusalHasItsDocumentedBodyAndWritesNothing(t *testing.T) {
 	type sent struct{ path, body string }
 	cases := map[string]struct {
@@ -113,12 +117,14 @@ func TestEachRefusalHasItsDocumentedBodyAndWritesNothing(t *testing.T) {
 		}, api.ErrValidation, 400, "calls[0].data"},
 		"an approve passed as a call": {func(_ *testing.T, w *wallet, _ *time.Time) sent {
 			return sent{preparePath, w.transferBody(1, func(r *api.PrepareRequest) {
-				r.Calls[0].Data = "0x" + hex.EncodeToString(erc20.Approve(common.HexToAddress(recipient), big.NewInt(1)))
+				r.Calls[0].Data = "0x" + hex.EncodeToString(erc20.Approve(common.HexToAddress(recipient),
+					big.NewInt(1)))
 			})}
 		}, api.ErrValidation, 400, "allowanceRequirements"},
 		"a call that reverts": {func(_ *testing.T, w *wallet, _ *time.Time) sent {
 			return sent{preparePath, w.transferBody(1_000_000, func(r *api.PrepareRequest) {
-				r.Calls[0].Data = "0x" + hex.EncodeToString(erc20.Transfer(common.HexToAddress(recipient), big.NewInt(1_000_000_000_000)))
+				r.Calls[0].Data = "0x" + hex.EncodeToString(erc20.Transfer(common.HexToAddress(recipient),
+					big.NewInt(1_000_000_000_000)))
 			})}
 		}, api.ErrSimulationFailed, 422, "ERC20InsufficientBalance"},
 		"an expired quote": {func(_ *testing.T, w *wallet, now *time.Time) sent {
@@ -167,7 +173,8 @@ func TestEachRefusalHasItsDocumentedBodyAndWritesNothing(t *testing.T) {
 			if !maps.Equal(before, sums(t, s, w)) {
 				t.Error("tokens moved")
 			}
-			if _, history := get(t, w.rt, "https://x/api/v3/status/get-tx-history?user="+w.account.AccountAddress, key); history != `{"transactions":[]}` {
+			if _, history := get(t, w.rt, "https://x/api/v3/status/get-tx-history?user="+w.account.AccountAddress,
+				key); history != `{"transactions":[]}` {
 				t.Errorf("the history has a record: %s", history)
 			}
 		})
@@ -198,7 +205,8 @@ func checkBody(t *testing.T, status int, raw []byte, wantStatus int, wantName, s
 	}
 }
 
-// TestAReplayedOperationIsRefused: the signed prepared operation has run; quoting it again is refused, and a second execute of its quote as well.
+// TestAReplayedOperationIsRefused: the signed prepared operation has run; quoting it again is refused, and a second
+// execute of its quote as well.
 func TestAReplayedOperationIsRefused(t *testing.T) {
 	s := open(t, options(store.NewMemory()))
 	w := newWallet(t, s)

@@ -16,8 +16,9 @@ import (
 	"coffer/api/service/store"
 )
 
-// stringify writes a value as JSON.stringify(JSON.parse(text)) of a JavaScript client would that has put the members of each object in another
-// order: numbers are doubles in their shortest form, strings escape nothing but quotes, backslashes and controls.
+// stringify writes a value as JSON.stringify(JSON.parse(text)) of a JavaScript client would that has put the members of
+// each object in another order: numbers are doubles in their shortest form, strings escape nothing but quotes,
+// backslashes and controls.
 func stringify(out *strings.Builder, v any, indent string, order func([]string)) {
 	switch v := v.(type) {
 	case nil:
@@ -92,15 +93,18 @@ func again(t *testing.T, body []byte, indent string, order func([]string)) strin
 // reWhole finds the whole numbers of a document in which no text looks like one.
 var reWhole = regexp.MustCompile(`([:,\[])(-?[0-9]+)([,}\]])`)
 
-// A client that parses and writes every document anew, with its members in another order, passes at every step, with each kind of account.
+// A client that parses and writes every document anew, with its members in another order, passes at every step, with
+// each kind of account.
 func TestAClientThatWritesDocumentsAnewPasses(t *testing.T) {
 	rotate := func(s []string) { s[0], s[len(s)-1] = s[len(s)-1], s[0] }
 	for _, style := range []struct {
 		name, indent string
 		order        func([]string)
 		doubles      bool
-	}{{"reversed", "", slices.Reverse[[]string], false}, {"rotated and spread out", "\n\t ", rotate, false}, {"numbers as doubles", "", slices.Reverse[[]string], true}} {
-		for _, kind := range []string{api.AccountKernelV31, api.AccountRoleBased, api.AccountKernelV33 + settletest.WithSolana} {
+	}{{"reversed", "", slices.Reverse[[]string], false}, {"rotated and spread out", "\n\t ", rotate, false},
+		{"numbers as doubles", "", slices.Reverse[[]string], true}} {
+		for _, kind := range []string{api.AccountKernelV31, api.AccountRoleBased,
+			api.AccountKernelV33 + settletest.WithSolana} {
 			for _, v1 := range []bool{true, false} {
 				if v1 && strings.HasSuffix(kind, settletest.WithSolana) {
 					continue
@@ -135,7 +139,8 @@ func TestAClientThatWritesDocumentsAnewPasses(t *testing.T) {
 	}
 }
 
-// The same re-serialiser cannot hide a change: one more digit, a digit before, letters in another case, another token, a member less.
+// The same re-serialiser cannot hide a change: one more digit, a digit before, letters in another case, another token,
+// a member less.
 func TestAClientThatChangesWhileWritingAnewIsRefused(t *testing.T) {
 	bothVersions(t, api.AccountRoleBased, func(t *testing.T, c *client) {
 		signed, id := c.exchange(c.swap("ob:eth", "5000000000000000", "ob:usdc", ""))

@@ -11,9 +11,10 @@ import (
 	"coffer/api"
 )
 
-// RoundTripper carries requests to a handler in this process, through the full HTTP layer and without a socket. The request body is read
-// before the handler starts and the answer is complete before it is returned, so neither side holds a buffer of the other. When the
-// context ends first, its cause is returned at once; the handler runs to its end unseen, as behind a cut connection.
+// RoundTripper carries requests to a handler in this process, through the full HTTP layer and without a socket. The
+// request body is read before the handler starts and the answer is complete before it is returned, so neither side
+// holds a buffer of the other. When the context ends first, its cause is returned at once; the handler runs to its end
+// unseen, as behind a cut connection.
 func RoundTripper(h http.Handler) http.RoundTripper { return &roundTripper{h} }
 
 type roundTripper struct{ handler http.Handler }
@@ -48,7 +49,8 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// takeBody reads the whole body and closes it. One byte more than the layer accepts is enough for it to say that the body is too large.
+// takeBody reads the whole body and closes it. One byte more than the layer accepts is enough for it to say that the
+// body is too large.
 func takeBody(req *http.Request) ([]byte, error) {
 	if req.Body == nil {
 		return nil, nil

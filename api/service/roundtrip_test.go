@@ -24,7 +24,8 @@ func request(t testing.TB, ctx context.Context, method, url, body string) *http.
 func TestRoundTripCarriesTheWholeRequestAndAnswer(t *testing.T) {
 	rt := service.RoundTripper(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, err := io.ReadAll(r.Body)
-		if err != nil || r.URL.Path != "/a b" || r.URL.RawQuery != "c=d" || r.Header.Get("X") != "y" || r.ContentLength != 4 {
+		if err != nil || r.URL.Path != "/a b" || r.URL.RawQuery != "c=d" || r.Header.Get("X") != "y" ||
+			r.ContentLength != 4 {
 			t.Errorf("%v %v %v %d", err, r.URL, r.Header, r.ContentLength)
 		}
 		w.Header().Set("Early", "1")
@@ -41,7 +42,8 @@ func TestRoundTripCarriesTheWholeRequestAndAnswer(t *testing.T) {
 	}
 	defer res.Body.Close()
 	got, err := io.ReadAll(res.Body)
-	if err != nil || string(got) != "body" || res.StatusCode != http.StatusTeapot || res.Header.Get("Early") != "1" || res.Header.Get("Late") != "" {
+	if err != nil || string(got) != "body" || res.StatusCode != http.StatusTeapot || res.Header.Get("Early") != "1" ||
+		res.Header.Get("Late") != "" {
 		t.Errorf("%v %q %d %v", err, got, res.StatusCode, res.Header)
 	}
 }
@@ -96,7 +98,8 @@ func TestAnAnswerCutOffHalfWayIsAnError(t *testing.T) {
 		_, _ = w.Write([]byte("half"))
 		panic(http.ErrAbortHandler)
 	}))
-	if _, err := rt.RoundTrip(request(t, context.Background(), http.MethodGet, "https://host/", "")); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := rt.RoundTrip(request(t, context.Background(), http.MethodGet, "https://host/", "")); !errors.Is(err,
+		io.ErrUnexpectedEOF) {
 		t.Errorf("%v, expected an unexpected end", err)
 	}
 }

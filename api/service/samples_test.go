@@ -40,7 +40,8 @@ func leftOut() map[string]string {
 	}
 }
 
-// hasShape demands that every member of a published body is in ours with the same JSON type. Elements of an array are looked for in any of ours.
+// hasShape demands that every member of a published body is in ours with the same JSON type. Elements of an array are
+// looked for in any of ours.
 func hasShape(at string, want, have any) error {
 	if _, fine := leftOut()[at]; fine {
 		return nil
@@ -122,13 +123,20 @@ func TestAnswersHaveTheShapeOfThePublishedOnes(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, raw)
 		}
 	}
-	check("account_predict-address.response", role.ask("POST", "/account/predict-address", fmt.Sprintf(`{"sessionAddress":%q,"adminAddress":%q}`, role.user.Account.SessionAddress, role.user.Account.AdminAddress)))
+	check("account_predict-address.response", role.ask("POST", "/account/predict-address",
+		fmt.Sprintf(`{"sessionAddress":%q,"adminAddress":%q}`, role.user.Account.SessionAddress,
+			role.user.Account.AdminAddress)))
 	check("assets_list.item", role.ask("GET", "/assets/list", ""))
 	check("chains_supported-list.item", role.ask("GET", "/chains/supported-list", ""))
-	check("v2_balances_aggregated-balance.response", role.ask("GET", "/v2/balances/aggregated-balance?address="+role.user.Address.Hex()+"&assetId=eip155:8453/slip44:60", ""))
-	check("v3_balances_aggregated-balance.response", role.ask("GET", "/v3/balances/aggregated-balance?account=eip155:1:"+role.user.Address.Hex()+"&aggregatedAssetId=ob:eth,ob:usdc", ""))
-	check("v1_quote.response.partial", v1.ask("POST", "/v1/quote", v1.swap("ob:eth", "5000000000000000", "ob:usdc", "")))
-	check("v3_quote.response.solana.partial", onlySolana.ask("POST", "/v3/quote", onlySolana.swap(solSOL, "1000000000", opUSDC, "eip155:10:"+recipient)))
+	check("v2_balances_aggregated-balance.response", role.ask("GET",
+		"/v2/balances/aggregated-balance?address="+role.user.Address.Hex()+"&assetId=eip155:8453/slip44:60", ""))
+	check("v3_balances_aggregated-balance.response", role.ask("GET",
+		"/v3/balances/aggregated-balance?account=eip155:1:"+role.user.Address.Hex()+"&aggregatedAssetId=ob:eth,ob:usdc",
+		""))
+	check("v1_quote.response.partial", v1.ask("POST", "/v1/quote",
+		v1.swap("ob:eth", "5000000000000000", "ob:usdc", "")))
+	check("v3_quote.response.solana.partial", onlySolana.ask("POST", "/v3/quote",
+		onlySolana.swap(solSOL, "1000000000", opUSDC, "eip155:10:"+recipient)))
 	check("v3_quote_prepare-call-quote.response.partial", both.prepare(both.transfer(300_000_000)))
 
 	signed, id := v1.exchange(v1.swap("ob:eth", "5000000000000000", "ob:usdc", ""))
@@ -141,16 +149,20 @@ func TestAnswersHaveTheShapeOfThePublishedOnes(t *testing.T) {
 	role.done(role.finish(more, other), api.RecordSwap)
 	v1.done(v1.status(id), api.RecordSwap)
 	check("status_get-execution-status.response", v1.ask("GET", "/status/get-execution-status?quoteId="+id, ""))
-	check("v3_status_get-execution-status.response", role.ask("GET", "/v3/status/get-execution-status?quoteId="+other, ""))
-	check("status_get-tx-history.response", v1.ask("GET", "/status/get-tx-history?limit=1&user="+role.user.Address.Hex(), ""))
-	check("v3_status_get-tx-history.response", role.ask("GET", "/v3/status/get-tx-history?limit=1&user="+role.user.Address.Hex(), ""))
+	check("v3_status_get-execution-status.response", role.ask("GET", "/v3/status/get-execution-status?quoteId="+other,
+		""))
+	check("status_get-tx-history.response", v1.ask("GET", "/status/get-tx-history?limit=1&user="+
+		role.user.Address.Hex(), ""))
+	check("v3_status_get-tx-history.response", role.ask("GET",
+		"/v3/status/get-tx-history?limit=1&user="+role.user.Address.Hex(), ""))
 	unknown := role.ask("GET", "/status/get-execution-status?quoteId=0x"+strings.Repeat("c", 64), "")
 	check("status_get-execution-status.response.unknown", unknown)
 	if string(unknown.Raw()) != "{}" {
 		t.Errorf("an unknown quote: %s", unknown.Raw())
 	}
 	failed("error.400.validation", "/v3/quote/prepare-call-quote", "{}", key)
-	failed("error.400.tamper-proof", role.executePath(), role.put(string(more.Raw()), "/originToken/amount", `"1"`), key)
+	failed("error.400.tamper-proof", role.executePath(), role.put(string(more.Raw()), "/originToken/amount", `"1"`),
+		key)
 	failed("error.401", "/v3/quote", "{}", "wrong")
 }
 

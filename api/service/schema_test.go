@@ -32,7 +32,8 @@ var describe = sync.OnceValues(func() (*description, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &description{compiler: jsonschema.NewCompiler(), doc: doc.(map[string]any), schemas: map[string]*jsonschema.Schema{}, endpoints: map[string]openapi.Endpoint{}}
+	d := &description{compiler: jsonschema.NewCompiler(), doc: doc.(map[string]any),
+		schemas: map[string]*jsonschema.Schema{}, endpoints: map[string]openapi.Endpoint{}}
 	for _, s := range d.doc["components"].(map[string]any)["schemas"].(map[string]any) {
 		closeObject(s.(map[string]any))
 	}
@@ -115,7 +116,8 @@ func (c checked) check(r *http.Request, res *http.Response, raw []byte) {
 		return
 	}
 	if err := judge(r.Method, path, res.StatusCode, res.Header.Get("Content-Type"), raw); err != nil {
-		c.tb.Errorf("%s %s was answered %d with what the description does not allow: %v\n%.2000s", r.Method, path, res.StatusCode, err, raw)
+		c.tb.Errorf("%s %s was answered %d with what the description does not allow: %v\n%.2000s", r.Method, path,
+			res.StatusCode, err, raw)
 	}
 }
 
@@ -144,28 +146,36 @@ func TestAnswersThatAreNotDescribedAreFound(t *testing.T) {
 	const list, status = "/chains/supported-list", "/v3/status/get-execution-status"
 	good := `[{"chain":{"chain":"eip155:1","namespace":"eip155","reference":"1"},"isTestnet":false}]`
 	ref := `{"hash":"0x` + strings.Repeat("a", 64) + `","chain":"eip155:1","explorerUrl":"https://x/y"%s}`
-	known := `{"quoteId":"0x` + strings.Repeat("a", 64) + `","status":"PENDING","user":"` + account + `","recipientAccountId":"eip155:1/0x12","originChainOperations":[` + ref + `]}`
+	known := `{"quoteId":"0x` + strings.Repeat("a", 64) + `","status":"PENDING","user":"` + account +
+		`","recipientAccountId":"eip155:1/0x12","originChainOperations":[` + ref + `]}`
 	for name, c := range map[string]struct {
 		path, body, contentType string
 		code                    int
 		fine                    bool
 	}{
-		"as described":            {list, good, "application/json", 200, true},
-		"a member too many":       {list, strings.Replace(good, `"isTestnet"`, `"more":1,"isTestnet"`, 1), "application/json", 200, false},
-		"a member missing":        {list, strings.Replace(good, `,"isTestnet":false`, ``, 1), "application/json", 200, false},
-		"a string for a boolean":  {list, strings.Replace(good, `false`, `"false"`, 1), "application/json", 200, false},
-		"an object for the list":  {list, `{"chains":` + good + `}`, "application/json", 200, false},
-		"another content type":    {list, good, "text/plain", 200, false},
-		"another status":          {list, good, "application/json", 201, false},
-		"an unknown quote":        {status, `{}`, "application/json", 200, true},
-		"a known quote":           {status, fmt.Sprintf(known, ""), "application/json", 200, true},
-		"chainId in v3":           {status, fmt.Sprintf(known, `,"chainId":1`), "application/json", 200, false},
-		"half a status":           {status, `{"status":"PENDING"}`, "application/json", 200, false},
-		"an error":                {list, `{"error":"ForbiddenException","message":"m","statusCode":403}`, "application/json", 403, true},
-		"an error of no name":     {list, `{"error":"Forbidden","message":"m","statusCode":403}`, "application/json", 403, false},
-		"an error of another one": {list, `{"error":"NotFound","message":"m","statusCode":403}`, "application/json", 403, false},
-		"401 without a path":      {list, `{"error":"UnauthorizedException","message":"m","statusCode":401}`, "application/json", 401, false},
-		"an undescribed status":   {list, `{"error":"QuoteAlreadyExecuted","message":"m","statusCode":409}`, "application/json", 409, false},
+		"as described": {list, good, "application/json", 200, true},
+		"a member too many": {list, strings.Replace(good, `"isTestnet"`, `"more":1,"isTestnet"`, 1),
+			"application/json", 200, false},
+		"a member missing": {list, strings.Replace(good, `,"isTestnet":false`, ``, 1), "application/json", 200,
+			false},
+		"a string for a boolean": {list, strings.Replace(good, `false`, `"false"`, 1), "application/json", 200, false},
+		"an object for the list": {list, `{"chains":` + good + `}`, "application/json", 200, false},
+		"another content type":   {list, good, "text/plain", 200, false},
+		"another status":         {list, good, "application/json", 201, false},
+		"an unknown quote":       {status, `{}`, "application/json", 200, true},
+		"a known quote":          {status, fmt.Sprintf(known, ""), "application/json", 200, true},
+		"chainId in v3":          {status, fmt.Sprintf(known, `,"chainId":1`), "application/json", 200, false},
+		"half a status":          {status, `{"status":"PENDING"}`, "application/json", 200, false},
+		"an error": {list, `{"error":"ForbiddenException","message":"m","statusCode":403}`,
+			"application/json", 403, true},
+		"an error of no name": {list, `{"error":"Forbidden","message":"m","statusCode":403}`, "application/json",
+			403, false},
+		"an error of another one": {list, `{"error":"NotFound","message":"m","statusCode":403}`, "application/json",
+			403, false},
+		"401 without a path": {list, `{"error":"UnauthorizedException","message":"m","statusCode":401}`,
+			"application/json", 401, false},
+		"an undescribed status": {list, `{"error":"QuoteAlreadyExecuted","message":"m","statusCode":409}`,
+			"application/json", 409, false},
 	} {
 		if err := judge("GET", c.path, c.code, c.contentType, []byte(c.body)); (err == nil) != c.fine {
 			t.Errorf("%s: %v", name, err)

@@ -15,9 +15,10 @@ import (
 	"coffer/api/service/httpapi"
 )
 
-// ServeOptions say where a service listens: Listen is host:port, port 0 for a free one; Dir is the data directory, where the certificate authority is kept; Host are
-// further names or addresses that the certificate is for; Timeouts that are zero are those of DefaultTimeouts; Connections bounds those that are open at
-// once, 0 means DefaultConnections.
+// ServeOptions say where a service listens: Listen is host:port, port 0 for a free one; Dir is the data directory,
+// where the certificate authority is kept; Host are further names or addresses that the certificate is for; Timeouts
+// that are zero are those of DefaultTimeouts; Connections bounds those that are open at once, 0 means
+// DefaultConnections.
 type ServeOptions struct {
 	Listen      string
 	Dir         string
@@ -26,8 +27,8 @@ type ServeOptions struct {
 	Connections int
 }
 
-// Timeouts bound a connection: Header the handshake and the header of a request, Read a whole request, Write the time from the end of the header to the
-// end of the answer, Idle the pause between two requests.
+// Timeouts bound a connection: Header the handshake and the header of a request, Read a whole request, Write the time
+// from the end of the header to the end of the answer, Idle the pause between two requests.
 type Timeouts struct{ Header, Read, Write, Idle time.Duration }
 
 // DefaultTimeouts let the largest body through on a slow line and the slowest use case answer.
@@ -37,7 +38,8 @@ func DefaultTimeouts() Timeouts {
 
 func (t Timeouts) withDefaults() Timeouts {
 	d := DefaultTimeouts()
-	return Timeouts{cmp.Or(t.Header, d.Header), cmp.Or(t.Read, d.Read), cmp.Or(t.Write, d.Write), cmp.Or(t.Idle, d.Idle)}
+	return Timeouts{cmp.Or(t.Header, d.Header), cmp.Or(t.Read, d.Read), cmp.Or(t.Write, d.Write),
+		cmp.Or(t.Idle, d.Idle)}
 }
 
 // Bounds of a server that nobody has to change.
@@ -49,8 +51,8 @@ const (
 	pingAfter       = 30 * time.Second
 )
 
-// Running is a service that listens. BaseURL is what a client is given, such as https://127.0.0.1:8443/api; CAFile is the certificate that
-// the client must trust.
+// Running is a service that listens. BaseURL is what a client is given, such as https://127.0.0.1:8443/api; CAFile is
+// the certificate that the client must trust.
 type Running struct {
 	BaseURL string
 	CAFile  string
@@ -69,8 +71,8 @@ func (r *Running) Wait() error {
 	return r.err
 }
 
-// Serve listens on TLS 1.2 or later until the context ends; then it finishes the requests that are under way and stops. Plain HTTP gets
-// one 401 and its connection is closed. The service itself stays open.
+// Serve listens on TLS 1.2 or later until the context ends; then it finishes the requests that are under way and stops.
+// Plain HTTP gets one 401 and its connection is closed. The service itself stays open.
 func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
@@ -91,13 +93,15 @@ func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
-	r := &Running{BaseURL: "https://" + reachable(listener.Addr()) + s.opts.BasePath, CAFile: ca.file, Addr: listener.Addr(), done: make(chan struct{})}
+	r := &Running{BaseURL: "https://" + reachable(listener.Addr()) + s.opts.BasePath, CAFile: ca.file,
+		Addr: listener.Addr(), done: make(chan struct{})}
 	s.useExplorerBase(r.BaseURL)
 	few := newBoundListener(listener, o.Connections, s.opts.Clock, func(what string, closed, bound int) {
 		s.opts.Log.Warn("connections are closed: "+what, "closed", closed, "bound", bound)
 	})
 	secure := tls.NewListener(plainListener{few, s.opts.Clock, s.requests, s.plainRefused}, &tls.Config{
-		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Time: s.opts.Clock,
+		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
+		Time: s.opts.Clock,
 	})
 	context.AfterFunc(ctx, func() {
 		s.opts.Log.Info("stopping: requests under way are finished first", "within", shutdownTimeout.String())
@@ -109,7 +113,8 @@ func (s *Service) Serve(ctx context.Context, o ServeOptions) (*Running, error) {
 	return r, nil
 }
 
-// reachable is host:port for a client on this machine: the address listened on, or the loopback address when that is every address.
+// reachable is host:port for a client on this machine: the address listened on, or the loopback address when that is
+// every address.
 func reachable(at net.Addr) string {
 	host, port, err := net.SplitHostPort(at.String())
 	if err != nil {
@@ -124,8 +129,10 @@ func reachable(at net.Addr) string {
 // run serves one listener until the context ends or the listener fails.
 func (s *Service) run(ctx context.Context, l net.Listener, h http.Handler, t Timeouts) error {
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: t.Header, ReadTimeout: t.Read, WriteTimeout: t.Write, IdleTimeout: t.Idle, MaxHeaderBytes: maxHeader,
-		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter, PingTimeout: t.Header, WriteByteTimeout: t.Write},
+		Handler: h, ReadHeaderTimeout: t.Header, ReadTimeout: t.Read, WriteTimeout: t.Write, IdleTimeout: t.Idle,
+		MaxHeaderBytes: maxHeader,
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter,
+			PingTimeout: t.Header, WriteByteTimeout: t.Write},
 		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if b := boundBelow(c); b != nil {

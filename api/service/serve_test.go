@@ -56,10 +56,12 @@ func trusting(t testing.TB, ca string) *http.Transport {
 
 func TestServeAnswersOverTLSWithItsOwnAuthority(t *testing.T) {
 	r, tr, _ := serve(t, t.TempDir())
-	if !strings.HasPrefix(r.BaseURL, "https://127.0.0.1:") || !strings.HasSuffix(r.BaseURL, "/api") || strings.Contains(r.BaseURL, ":0/") {
+	if !strings.HasPrefix(r.BaseURL, "https://127.0.0.1:") || !strings.HasSuffix(r.BaseURL, "/api") ||
+		strings.Contains(r.BaseURL, ":0/") {
 		t.Errorf("base URL %s", r.BaseURL)
 	}
-	if status, body := get(t, tr, r.BaseURL+"/chains/supported-list", key); status != 200 || !strings.HasPrefix(body, "[") {
+	if status, body := get(t, tr, r.BaseURL+"/chains/supported-list", key); status != 200 ||
+		!strings.HasPrefix(body, "[") {
 		t.Errorf("%d %s", status, body)
 	}
 	local := strings.Replace(r.BaseURL, "127.0.0.1", "localhost", 1)
@@ -91,7 +93,8 @@ func TestServeRefusesPlainHTTPAndOldTLS(t *testing.T) {
 		c.Close()
 		t.Error("TLS 1.1 was accepted")
 	}
-	if _, err := (&http.Transport{}).RoundTrip(request(t, context.Background(), http.MethodGet, r.BaseURL, "")); err == nil {
+	if _, err := (&http.Transport{}).RoundTrip(request(t, context.Background(), http.MethodGet, r.BaseURL, "")); err ==
+		nil {
 		t.Error("a client that does not know the authority was satisfied")
 	}
 }
@@ -138,7 +141,8 @@ func TestAnAuthorityThatOthersCanReadIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, options(store.NewMemory()))
-	if _, err := s.Serve(context.Background(), service.ServeOptions{Listen: "127.0.0.1:0", Dir: dir}); err == nil || !strings.Contains(err.Error(), "0600") {
+	if _, err := s.Serve(context.Background(), service.ServeOptions{Listen: "127.0.0.1:0", Dir: dir}); err == nil ||
+		!strings.Contains(err.Error(), "0600") {
 		t.Errorf("%v, expected a refusal", err)
 	}
 }
@@ -161,12 +165,14 @@ func TestServeStopsCleanlyWithTheContext(t *testing.T) {
 
 func TestExplorerPagesNeedNoKeyOverTheWire(t *testing.T) {
 	r, tr, _ := serve(t, t.TempDir())
-	res, err := tr.RoundTrip(request(t, context.Background(), http.MethodGet, r.BaseURL+"/explorer/eip155:1/tx/0x"+strings.Repeat("0", 64), ""))
+	res, err := tr.RoundTrip(request(t, context.Background(), http.MethodGet,
+		r.BaseURL+"/explorer/eip155:1/tx/0x"+strings.Repeat("0", 64), ""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if page, err := io.ReadAll(res.Body); err != nil || res.StatusCode != 404 || !strings.Contains(string(page), "no such transaction") {
+	if page, err := io.ReadAll(res.Body); err != nil || res.StatusCode != 404 ||
+		!strings.Contains(string(page), "no such transaction") {
 		t.Errorf("%v %d %s", err, res.StatusCode, page)
 	}
 }

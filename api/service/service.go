@@ -1,9 +1,10 @@
-// Package service is the chain-abstraction service itself: it opens an installation, wires the use cases to the HTTP layer, and is reached in
-// process (RoundTripper), over TLS (Serve) or by a second process on the same data (OpenOrAttach). AdministerKeys makes and ends the keys that it
-// accepts, whether a process has it open or none.
+// Package service is the chain-abstraction service itself: it opens an installation, wires the use cases to the HTTP
+// layer, and is reached in process (RoundTripper), over TLS (Serve) or by a second process on the same data
+// (OpenOrAttach). AdministerKeys makes and ends the keys that it accepts, whether a process has it open or none.
 //
-// Promise: Open finishes or refunds what an earlier process left half-done; network.json is replaced in one step; Idle returns when every
-// accepted quote is terminal, or tells which one a fault holds up. What has ended is swept every minute. Keys and seeds never reach a log line or an error.
+// Promise: Open finishes or refunds what an earlier process left half-done; network.json is replaced in one step; Idle
+// returns when every accepted quote is terminal, or tells which one a fault holds up. What has ended is swept every
+// minute. Keys and seeds never reach a log line or an error.
 //
 // Sources: docs/interface.md, docs/protocol.md, docs/architecture.md.
 package service
@@ -55,30 +56,34 @@ const EmbeddedLifetime = 60 * time.Second
 // NetworkFile is the name of the network descriptor in the data directory.
 const NetworkFile = "network.json"
 
-// Options say how the service runs. Store is required and stays the caller's to close. Zero values mean: the system's clock and random source, a
-// seed from Random (kept in the store), kind embedded, no test funds, quotes that live 30 s, continuations of history that live 15 minutes, base
-// path /api, a key drawn from Random, an explorer below the base path of a host that is not dialled, no log, no hook, no network.json, no figures.
+// Options say how the service runs. Store is required and stays the caller's to close. Zero values mean: the system's
+// clock and random source, a seed from Random (kept in the store), kind embedded, no test funds, quotes that live 30 s,
+// continuations of history that live 15 minutes, base path /api, a key drawn from Random, an explorer below the base
+// path of a host that is not dialled, no log, no hook, no network.json, no figures.
 type Options struct {
-	Store          store.Store
-	Clock          func() time.Time
-	Random         io.Reader
-	Seed           []byte // installation seed, 32 bytes
-	Kind           network.Kind
-	Fund           bool          // protocol §5.4, --fund always
-	FundLimit      int           // new accounts that get test funds through one key in 24 hours; 0 means access.DefaultFundLimit
+	Store  store.Store
+	Clock  func() time.Time
+	Random io.Reader
+	Seed   []byte // installation seed, 32 bytes
+	Kind   network.Kind
+	Fund   bool // protocol §5.4, --fund always
+	// new accounts that get test funds through one key in 24 hours; 0 means access.DefaultFundLimit
+	FundLimit      int
 	Lifetime       time.Duration // of quotes, protocol §5.2
 	CursorLifetime time.Duration // of a continuation of history, from its first page
-	Private        bool          // status, history and quotes are for their project alone, explorer pages for keys that may read
-	BasePath       string
-	APIKey         string            // the key of this process
-	StoredKeys     bool              // the key of this process is good only while no stored key was when the service was opened
-	ExplorerBase   string            // URL up to and with the base path; "" takes that of the listener
-	Log            *slog.Logger      // never gets a key or a seed
-	Metrics        Meter             // is told of requests, quotes and settlements; nil for none
-	AfterStep      func(step string) // called after each durable step of settlement, for crash tests
-	Faults         Faults            // nothing happens by itself
-	Dir            string            // data directory for network.json; "" writes none
-	New            bool              // OpenOrAttach begins a new network; what was in the directory is moved aside
+	// status, history and quotes are for their project alone, explorer pages for keys that may read
+	Private  bool
+	BasePath string
+	APIKey   string // the key of this process
+	// the key of this process is good only while no stored key was when the service was opened
+	StoredKeys   bool
+	ExplorerBase string            // URL up to and with the base path; "" takes that of the listener
+	Log          *slog.Logger      // never gets a key or a seed
+	Metrics      Meter             // is told of requests, quotes and settlements; nil for none
+	AfterStep    func(step string) // called after each durable step of settlement, for crash tests
+	Faults       Faults            // nothing happens by itself
+	Dir          string            // data directory for network.json; "" writes none
+	New          bool              // OpenOrAttach begins a new network; what was in the directory is moved aside
 }
 
 // Faults bring about what seldom happens, for tests and developers. Nil functions do nothing.
@@ -153,7 +158,8 @@ type Service struct {
 	sweeping  sync.WaitGroup
 }
 
-// Open opens the service on a store: the installation (made on the first start), the book, and the settlement of whatever was under way.
+// Open opens the service on a store: the installation (made on the first start), the book, and the settlement of
+// whatever was under way.
 func Open(o Options) (*Service, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -198,7 +204,8 @@ func (s *Service) wire() error {
 	}); err != nil {
 		return err
 	}
-	if s.keys, err = access.OpenKeys(o.Store, access.KeysOptions{Clock: o.Clock, Random: o.Random, FundLimit: o.FundLimit}); err != nil {
+	if s.keys, err = access.OpenKeys(o.Store, access.KeysOptions{Clock: o.Clock, Random: o.Random,
+		FundLimit: o.FundLimit}); err != nil {
 		return err
 	}
 	for _, damage := range s.keys.Damaged() {
@@ -215,7 +222,8 @@ func (s *Service) wire() error {
 	var faucet *portfolio.Faucet
 	if o.Fund {
 		faucet, err = portfolio.NewFaucet(portfolio.FaucetOptions{
-			Installation: in, Clock: o.Clock, Log: o.Log, Known: s.inHistory, KnownSolana: s.solanaInHistory, May: mayFund,
+			Installation: in, Clock: o.Clock, Log: o.Log, Known: s.inHistory, KnownSolana: s.solanaInHistory,
+			May: mayFund,
 		})
 		if err != nil {
 			return err
@@ -227,11 +235,13 @@ func (s *Service) wire() error {
 		return err
 	}
 	quoter := quote.New(quote.Deps{
-		Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, Random: o.Random, Lifetime: o.Lifetime, NoRoute: o.Faults.NoRoute, Codec: codec,
+		Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, Random: o.Random, Lifetime: o.Lifetime,
+		NoRoute: o.Faults.NoRoute, Codec: codec,
 	})
 	s.settler = settle.New(settle.Deps{
-		Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, ExplorerBase: *s.explorer.Load(), AfterStep: o.AfterStep,
-		Faults: &o.Faults, Log: o.Log, Codec: codec,
+		Installation: in, Book: s.book, Prices: prices, Clock: o.Clock, ExplorerBase: *s.explorer.Load(),
+		AfterStep: o.AfterStep,
+		Faults:    &o.Faults, Log: o.Log, Codec: codec,
 	})
 	if err := s.settler.Resume(context.Background()); err != nil {
 		return errors.Join(fmt.Errorf("service: resume settlement: %w", err), s.settler.Close())
@@ -253,9 +263,11 @@ func (s *Service) serveWith(quoter httpapi.Quoter, accounts *portfolio.Portfolio
 	config := httpapi.Config{
 		IDs:      s.requests,
 		BasePath: o.BasePath, Auth: s.authenticator(), Installation: in, Portfolio: accounts,
-		Quoter: quoter, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log, ExplorerBase: explorer, Private: o.Private,
+		Quoter: quoter, Settler: s.settler, Records: s.book, Clock: o.Clock, Random: o.Random, Log: o.Log,
+		ExplorerBase: explorer, Private: o.Private,
 		Condition: s.condition,
-		Relay:     relay.New(relay.Deps{Installation: in, Clock: o.Clock, ExplorerBase: explorer, Log: o.Log, Codec: codec}),
+		Relay: relay.New(relay.Deps{Installation: in, Clock: o.Clock, ExplorerBase: explorer, Log: o.Log,
+			Codec: codec}),
 	}
 	trusted := access.Authenticator(access.Trusted{Caller: "local socket"})
 	if s.watch != nil {
@@ -282,13 +294,14 @@ func (s *Service) authenticator() access.Authenticator {
 	return access.Either(s.passes, access.NewOneKey(s.opts.APIKey), s.keys)
 }
 
-// Pass makes a key for a caller inside this process. It exists in memory only, until revoke is called, and admits access.PassPerMinute requests.
+// Pass makes a key for a caller inside this process. It exists in memory only, until revoke is called, and admits
+// access.PassPerMinute requests.
 func (s *Service) Pass(caller string) (key string, revoke func(), err error) {
 	return s.passes.Issue(s.opts.Random, caller)
 }
 
-// SweepEvery is how often an open service removes what has ended, so that a signed operation does not outlive its window where nobody calls
-// (protocol §2.1).
+// SweepEvery is how often an open service removes what has ended, so that a signed operation does not outlive its
+// window where nobody calls (protocol §2.1).
 const SweepEvery = time.Minute
 
 // sweep begins to sweep now and then, until Close.
@@ -368,8 +381,8 @@ func (s *Service) OpenQuotes() (n int, err error) {
 	return n, err
 }
 
-// Idle returns when every accepted quote is terminal, with the context's error, or with the faults that quotes stand still for; those are tried
-// again.
+// Idle returns when every accepted quote is terminal, with the context's error, or with the faults that quotes stand
+// still for; those are tried again.
 func (s *Service) Idle(ctx context.Context) error { return s.settler.Idle(ctx) }
 
 // Close stops the sweep, and settlement after the step under way. The store stays open.
@@ -379,7 +392,8 @@ func (s *Service) Close() error {
 	return s.settler.Close()
 }
 
-// writeNetwork keeps the descriptor beside the database, which this process holds: files that an earlier one had begun to write are nobody's and go.
+// writeNetwork keeps the descriptor beside the database, which this process holds: files that an earlier one had begun
+// to write are nobody's and go.
 func writeNetwork(dir string, d network.Descriptor) error {
 	raw, err := d.Encode()
 	if err != nil {

@@ -26,7 +26,8 @@ const (
 
 func options(s store.Store) service.Options {
 	return service.Options{
-		Store: s, Clock: func() time.Time { return time.Unix(1_760_000_000, 0) }, Seed: []byte("an installation seed of 32 bytes"),
+		Store: s, Clock: func() time.Time { return time.Unix(1_760_000_000, 0) },
+		Seed: []byte("an installation seed of 32 bytes"),
 		Fund: true, APIKey: key,
 	}
 }
@@ -67,7 +68,8 @@ const balancesPath = "/v3/balances/aggregated-balance?account=eip155:1:" + accou
 func TestOpenAnswersThroughTheFullHTTPLayer(t *testing.T) {
 	s := open(t, options(store.NewMemory()))
 	rt := service.RoundTripper(s.Handler())
-	if status, body := get(t, rt, "https://x/api/assets/list", ""); status != 401 || !strings.Contains(body, `"path":"/api/assets/list"`) {
+	if status, body := get(t, rt, "https://x/api/assets/list", ""); status != 401 ||
+		!strings.Contains(body, `"path":"/api/assets/list"`) {
 		t.Errorf("without a key: %d %s", status, body)
 	}
 	status, body := get(t, rt, "https://x/api"+balancesPath, key)
@@ -154,7 +156,8 @@ func TestQuoteRequestsFundTheirAccounts(t *testing.T) {
 	s := open(t, o)
 	rt := service.RoundTripper(s.Handler())
 	const named = "0x000000000000000000000000000000000000bEEF"
-	body := `{"accounts":[{"type":"kernel-v3.1-ecdsa","signerAddress":"0x1111111111111111111111111111111111111111","accountAddress":"` + named + `"}],"targetChain":"eip155:8453","calls":[{"to":"0x3333333333333333333333333333333333333333"}]}`
+	body :=
+		`{"accounts":[{"type":"kernel-v3.1-ecdsa","signerAddress":"0x1111111111111111111111111111111111111111","accountAddress":"` + named + `"}],"targetChain":"eip155:8453","calls":[{"to":"0x3333333333333333333333333333333333333333"}]}`
 	r := request(t, context.Background(), http.MethodPost, "https://x/api/v3/quote/prepare-call-quote", body)
 	r.Header.Set("x-api-key", key)
 	r.Header.Set("Content-Type", "application/json")
@@ -165,7 +168,8 @@ func TestQuoteRequestsFundTheirAccounts(t *testing.T) {
 	res.Body.Close() // whatever prepare says: the account was named
 	s.Close()
 	o.Fund = false // so that asking does not fund
-	_, after := get(t, service.RoundTripper(open(t, o).Handler()), "https://x/api"+strings.ReplaceAll(balancesPath, account, named), key)
+	_, after := get(t, service.RoundTripper(open(t, o).Handler()),
+		"https://x/api"+strings.ReplaceAll(balancesPath, account, named), key)
 	if strings.Contains(after, `"totalBalance":{"fiatValue":0}`) {
 		t.Errorf("%s", after)
 	}
@@ -225,8 +229,8 @@ func BenchmarkBalancesThroughRoundTripper(b *testing.B) {
 	}
 }
 
-// BenchmarkReadyWithTestFunds measures a first start on a file until an account that nobody named before has its test funds and its balances are
-// answered: seven chains, contracts, tokens, funds.
+// BenchmarkReadyWithTestFunds measures a first start on a file until an account that nobody named before has its test
+// funds and its balances are answered: seven chains, contracts, tokens, funds.
 func BenchmarkReadyWithTestFunds(b *testing.B) {
 	dir := b.TempDir()
 	for i := 0; b.Loop(); i++ {

@@ -36,7 +36,8 @@ func TestAnAlteredTamperProofSignatureIsRefused(t *testing.T) {
 	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
 		other := `"0x` + strings.Repeat("11", 64) + `1b"`
 		prepared := c.sign(c.prepare(c.transfer(300_000_000)), "/chainOperation")
-		e := c.denied(c.callQuotePath(), c.put(c.callQuoteBody(prepared, "ob:usdc"), "/tamperProofSignature", other), api.ErrTamperProof)
+		e := c.denied(c.callQuotePath(), c.put(c.callQuoteBody(prepared, "ob:usdc"), "/tamperProofSignature", other),
+			api.ErrTamperProof)
 		if !strings.HasPrefix(e.Message, "Incorrect tamper proof signature") {
 			t.Errorf("%s", e.Message)
 		}
@@ -44,7 +45,8 @@ func TestAnAlteredTamperProofSignatureIsRefused(t *testing.T) {
 		c.denied(c.executePath(), c.put(string(signed.Raw()), "/tamperProofSignature", other), api.ErrTamperProof)
 		swap, _ := c.exchange(c.swap("ob:usdc", "5000000", "ob:eth", ""))
 		mixed, _ := swap.At("/tamperProofSignature")
-		c.denied(c.executePath(), c.put(string(signed.Raw()), "/tamperProofSignature", string(mixed)), api.ErrTamperProof)
+		c.denied(c.executePath(), c.put(string(signed.Raw()), "/tamperProofSignature", string(mixed)),
+			api.ErrTamperProof)
 	})
 }
 
@@ -52,13 +54,15 @@ func TestAnAlteredDocumentIsRefused(t *testing.T) {
 	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
 		prepared := c.sign(c.prepare(c.transfer(300_000_000)), "/chainOperation")
 		body := c.callQuoteBody(prepared, "ob:usdc")
-		for at, v := range map[string]string{"/chainOperation/amount": `"1"`, "/chainOperation/userOp/callGasLimit": `"1"`, "/chainOperation/extra": `1`} {
+		for at, v := range map[string]string{"/chainOperation/amount": `"1"`,
+			"/chainOperation/userOp/callGasLimit": `"1"`, "/chainOperation/extra": `1`} {
 			c.denied(c.callQuotePath(), c.put(body, at, v), api.ErrTamperProof)
 		}
 		signed, id, _ := c.call(c.transfer(300_000_000), "ob:usdc")
 		for at, v := range map[string]string{
-			"/originToken/amount": `"1"`, "/expirationTimestamp": `"1999999999"`, "/destinationToken/recipientAccount": `"eip155:8453:` + recipient + `"`,
-			"/originChainsOperations/0/amount": `"1"`, "/id": `"0x` + strings.Repeat("a", 64) + `"`, "/extra": `{}`,
+			"/originToken/amount": `"1"`, "/expirationTimestamp": `"1999999999"`,
+			"/destinationToken/recipientAccount": `"eip155:8453:` + recipient + `"`,
+			"/originChainsOperations/0/amount":   `"1"`, "/id": `"0x` + strings.Repeat("a", 64) + `"`, "/extra": `{}`,
 		} {
 			c.denied(c.executePath(), c.put(string(signed.Raw()), at, v), api.ErrTamperProof)
 		}
@@ -73,9 +77,11 @@ func TestAWrongSignerIsRefused(t *testing.T) {
 			user := *c.user
 			user.Key = settletest.Key(666)
 			thief.user = &user
-			c.denied(c.callQuotePath(), c.callQuoteBody(thief.sign(c.prepare(c.transfer(300_000_000)), "/chainOperation"), "ob:usdc"), api.ErrInvalidSignature)
+			c.denied(c.callQuotePath(), c.callQuoteBody(thief.sign(c.prepare(c.transfer(300_000_000)),
+				"/chainOperation"), "ob:usdc"), api.ErrInvalidSignature)
 			signed, _, _ := c.call(c.transfer(300_000_000), "ob:usdc")
-			c.denied(c.executePath(), string(thief.sign(signed, "/originChainsOperations/0").Raw()), api.ErrInvalidSignature)
+			c.denied(c.executePath(), string(thief.sign(signed, "/originChainsOperations/0").Raw()),
+				api.ErrInvalidSignature)
 		})
 	}
 }
@@ -98,14 +104,17 @@ func TestTheAdminCannotSignOperations(t *testing.T) {
 	user := *c.user
 	user.Key = user.Admin
 	admin.user = &user
-	c.denied(c.callQuotePath(), c.callQuoteBody(admin.sign(c.prepare(c.transfer(300_000_000)), "/chainOperation"), "ob:usdc"), api.ErrInvalidSignature)
+	c.denied(c.callQuotePath(), c.callQuoteBody(admin.sign(c.prepare(c.transfer(300_000_000)), "/chainOperation"),
+		"ob:usdc"), api.ErrInvalidSignature)
 }
 
 func TestAnUnsignedOperationIsRefused(t *testing.T) {
 	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
-		c.invalid(c.callQuotePath(), c.callQuoteBody(c.prepare(c.transfer(300_000_000)), "ob:usdc"), "a signature", "chainOperation.userOp.signature")
+		c.invalid(c.callQuotePath(), c.callQuoteBody(c.prepare(c.transfer(300_000_000)), "ob:usdc"), "a signature",
+			"chainOperation.userOp.signature")
 		signed, _, _ := c.call(c.transfer(300_000_000), "ob:usdc")
-		c.invalid(c.executePath(), c.put(string(signed.Raw()), "/originChainsOperations/0/userOp/signature", `"0x"`), "a signature", "originChainsOperations[0].userOp.signature")
+		c.invalid(c.executePath(), c.put(string(signed.Raw()), "/originChainsOperations/0/userOp/signature", `"0x"`),
+			"a signature", "originChainsOperations[0].userOp.signature")
 	})
 }
 
@@ -120,13 +129,15 @@ func TestAnUnsignedDelegationIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.invalid(c.callQuotePath(), string(c.splice(doc, "/chainOperation/delegation/signature", "null").Raw()), "authorization", "chainOperation.delegation.signature")
+		c.invalid(c.callQuotePath(), string(c.splice(doc, "/chainOperation/delegation/signature", "null").Raw()),
+			"authorization", "chainOperation.delegation.signature")
 	})
 }
 
 func TestADelegationToAnotherContractIsDELEGATION001(t *testing.T) {
 	bothVersions(t, api.AccountKernelV33, func(t *testing.T, c *client) {
-		signed, err := op.Authorization{ChainID: big.NewInt(8453), Address: common.HexToAddress(baseUSDC)}.Sign(c.user.Key)
+		signed, err := op.Authorization{ChainID: big.NewInt(8453),
+			Address: common.HexToAddress(baseUSDC)}.Sign(c.user.Key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +179,8 @@ func TestNoWayToFundIsNoRoute(t *testing.T) {
 func TestARevertingCallIsSimulationFailed(t *testing.T) {
 	bothVersions(t, api.AccountKernelV31, func(t *testing.T, c *client) {
 		body := c.put(c.transfer(10_000_000), "/tokensRequired", "[]")
-		c.denied(c.preparePath(), strings.Replace(body, fmt.Sprintf("%064x", 10_000_000), fmt.Sprintf("%064x", 1_000_000_000_000), 1), api.ErrSimulationFailed)
+		c.denied(c.preparePath(), strings.Replace(body, fmt.Sprintf("%064x", 10_000_000),
+			fmt.Sprintf("%064x", 1_000_000_000_000), 1), api.ErrSimulationFailed)
 	})
 }
 

@@ -17,8 +17,8 @@ import (
 	"coffer/api/network"
 )
 
-// SocketFile is the name of the local socket in the data directory. Its mode 0600 is the credential: who may open it may call the service
-// (docs/security.md#who-may-call-the-service).
+// SocketFile is the name of the local socket in the data directory. Its mode 0600 is the credential: who may open it
+// may call the service (docs/security.md#who-may-call-the-service).
 const SocketFile = "coffer.sock"
 
 // maxSocketPath is the longest path that every system can bind to.
@@ -33,8 +33,8 @@ var errDial = errors.New("the local socket did not answer")
 // errOtherBase says that the process behind the socket was started with other flags.
 var errOtherBase = errors.New("the other process serves below another base path")
 
-// listenSocket binds the socket with mode 0600. It is made in a private directory and moved to its place, so there is no moment in which
-// others could open it; a socket that a dead process left is replaced.
+// listenSocket binds the socket with mode 0600. It is made in a private directory and moved to its place, so there is
+// no moment in which others could open it; a socket that a dead process left is replaced.
 func listenSocket(path string) (net.Listener, error) {
 	private, err := os.MkdirTemp(filepath.Dir(path), ".s-") // mode 0700
 	if err != nil {
@@ -67,8 +67,8 @@ func removeSocket(path string) error {
 	return nil
 }
 
-// socketTransport carries requests to another process. Each request has a connection of its own, so a refused connection means that nothing
-// was sent.
+// socketTransport carries requests to another process. Each request has a connection of its own, so a refused
+// connection means that nothing was sent.
 func socketTransport(path string) *http.Transport {
 	return &http.Transport{
 		DisableKeepAlives: true, DisableCompression: true, ResponseHeaderTimeout: writeTimeout,

@@ -1,6 +1,7 @@
-// Package text holds the one gate through which every string of a foreign document passes before it can reach a screen, a log line or an
-// error (TH-R1): letters, numbers, punctuation, symbols and the plain space stay; everything else, combining marks and invisible characters
-// among it, becomes U+FFFD. The result never contains a control character, an escape sequence or a direction mark.
+// Package text holds the one gate through which every string of a foreign document passes before it can reach a screen,
+// a log line or an error (TH-R1): letters, numbers, punctuation, symbols and the plain space stay; everything else,
+// combining marks and invisible characters among it, becomes U+FFFD. The result never contains a control character, an
+// escape sequence or a direction mark.
 package text
 
 import (
@@ -9,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Clean returns s with every rune outside the allow-list replaced, cut to at most max runes (an ellipsis marks the cut).
+// Clean returns s with every rune outside the allow-list replaced, cut to at most max runes (an ellipsis marks the
+// cut).
 func Clean(s string, max int) string {
 	var b strings.Builder
 	n := 0
@@ -39,7 +41,8 @@ func allowed(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S)
 }
 
-// ignorable lists the letters and symbols that have no shape of their own and would hide in a name (Unicode default-ignorable).
+// ignorable lists the letters and symbols that have no shape of their own and would hide in a name (Unicode
+// default-ignorable).
 func ignorable(r rune) bool {
 	switch r {
 	case 0x00AD, 0x034F, 0x061C, 0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0:

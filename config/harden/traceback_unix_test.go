@@ -44,15 +44,18 @@ func TestAFailureShowsOneGoroutine(t *testing.T) {
 }
 
 func TestOnlyTheWishForMoreIsTakenAway(t *testing.T) {
-	for level, want := range map[string]bool{"": true, "none": true, "single": true, "all": false, "system": false, "crash": false, "wer": false, "0": false, "1": false} {
+	for level, want := range map[string]bool{"": true, "none": true, "single": true, "all": false, "system": false,
+		"crash": false, "wer": false, "0": false, "1": false} {
 		if got := asksForLittle([]string{"A=b", traceback + level}); got != want {
 			t.Errorf("%q: %v", level, got)
 		}
 	}
-	if !asksForLittle([]string{"A=GOTRACEBACK=crash"}) || asksForLittle([]string{"GOTRACEBACK=single", "GOTRACEBACK=crash"}) {
+	if !asksForLittle([]string{"A=GOTRACEBACK=crash"}) ||
+		asksForLittle([]string{"GOTRACEBACK=single", "GOTRACEBACK=crash"}) {
 		t.Error("only the variable itself, and each time that it is there")
 	}
-	if got := without([]string{"A=b", "GOTRACEBACK=crash", "C=d", "GOTRACEBACK=all"}); !slices.Equal(got, []string{"A=b", "C=d"}) {
+	if got := without([]string{"A=b", "GOTRACEBACK=crash", "C=d", "GOTRACEBACK=all"}); !slices.Equal(got,
+		[]string{"A=b", "C=d"}) {
 		t.Errorf("%v", got)
 	}
 }

@@ -111,16 +111,18 @@ use the admin key: to replace the session key, and to leave without the co-signe
 }
 
 func missing(command, names string) error {
-	return &UsageError{Problem: "`coffer " + command + "` needs one of " + names, Hint: "see `coffer " + command + " --help`"}
+	return &UsageError{Problem: "`coffer " + command + "` needs one of " + names,
+		Hint: "see `coffer " + command + " --help`"}
 }
 
 func (p accountsRoot) show(g *Global) *cobra.Command {
 	var on string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "show",
-		Short:   "Print the keys of the profile's role-based account on each chain",
-		Long:    "Prints session key, admin key, co-signer and the state of an exit, as the service reads them from each chain.",
+		Use:   "show",
+		Short: "Print the keys of the profile's role-based account on each chain",
+		Long: "Prints session key, admin key, co-signer and the state of an exit, as the service reads them from " +
+			"each chain.",
 		Example: "  coffer accounts show\n  coffer accounts show --chain eip155:8453 --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -152,8 +154,10 @@ type adminFlags struct {
 
 func (f *adminFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.on, "chain", "all", "one chain such as eip155:8453, or all")
-	cmd.Flags().StringVar(&f.KeyFile, "admin-key-file", "", "file with the admin key in hex, readable by you alone (mode 0600)")
-	cmd.Flags().StringVar(&f.Confirm, "confirm", "", "the last four characters of the account, where no terminal can ask for them")
+	cmd.Flags().StringVar(&f.KeyFile, "admin-key-file", "",
+		"file with the admin key in hex, readable by you alone (mode 0600)")
+	cmd.Flags().StringVar(&f.Confirm, "confirm", "",
+		"the last four characters of the account, where no terminal can ask for them")
 	cmd.Flags().BoolVar(&f.Print, "print", false, "print the signed calls instead of sending them")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 }
@@ -167,11 +171,13 @@ func (p accountsRoot) rotate(g *Global) *cobra.Command {
 	var f adminFlags
 	var session string
 	cmd := &cobra.Command{
-		Use:     "rotate",
-		Short:   "Replace the session key, at once",
-		Long:    "Replaces the session key on the chains named. What the old key signed and was not executed yet is void there.\n\n" + adminHelp,
-		Example: "  coffer accounts rotate --new-session 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --chain all\n  coffer accounts rotate --new-session 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --chain eip155:8453 --print",
-		Args:    noArgs,
+		Use:   "rotate",
+		Short: "Replace the session key, at once",
+		Long: "Replaces the session key on the chains named. What the old key signed and was not executed yet is " +
+			"void there.\n\n" + adminHelp,
+		Example: "  coffer accounts rotate --new-session 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --chain all\n  " +
+			"coffer accounts rotate --new-session 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --chain eip155:8453 --print",
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o := RotateOptions{}
 			var err error
@@ -208,7 +214,8 @@ key alone operates the account, and sweep moves everything to an address of your
 	cmd.AddCommand(
 		Passing(p.exitAction(g, ExitAnnounce, "Start the delay after which the admin operates alone"), p.terminal),
 		Passing(p.exitAction(g, ExitCancel, "End an announced exit, or revoke a signed message"), p.terminal),
-		Passing(p.exitAction(g, ExitSweep, "Move every balance of the account to an address, after the delay"), p.terminal))
+		Passing(p.exitAction(g, ExitSweep, "Move every balance of the account to an address, after the delay"),
+			p.terminal))
 	return cmd
 }
 
@@ -216,7 +223,8 @@ func (p accountsRoot) exitAction(g *Global, action, short string) *cobra.Command
 	var f adminFlags
 	var to string
 	cmd := &cobra.Command{
-		Use: action, Short: short, Long: exitHelp(action) + "\n\n" + adminHelp, Example: exitExample(action), Args: noArgs,
+		Use: action, Short: short, Long: exitHelp(action) + "\n\n" + adminHelp, Example: exitExample(action),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o := ExitOptions{Action: action}
 			if action == ExitSweep {
@@ -244,11 +252,14 @@ func (p accountsRoot) exitAction(g *Global, action, short string) *cobra.Command
 func exitHelp(action string) string {
 	switch action {
 	case ExitAnnounce:
-		return "Starts the delay of one day. From then on the co-signer signs nothing for the account, and after it the admin key alone operates the account."
+		return "Starts the delay of one day. From then on the co-signer signs nothing for the account, and after it " +
+			"the admin key alone operates the account."
 	case ExitCancel:
-		return "Ends an announced exit; the co-signer signs again. On a chain that is named with --chain it also revokes an admin message that was signed and not used."
+		return "Ends an announced exit; the co-signer signs again. On a chain that is named with --chain it also " +
+			"revokes an admin message that was signed and not used."
 	}
-	return "Moves every balance of the account to one address, after the delay. What the service tells of balances decides how much is moved at most, never to whom."
+	return "Moves every balance of the account to one address, after the delay. What the service tells of balances " +
+		"decides how much is moved at most, never to whom."
 }
 
 func exitExample(action string) string {
@@ -266,7 +277,8 @@ func chainFlag(s string) (caip.Chain, error) {
 	}
 	c, err := caip.ParseChain(s)
 	if _, evm := c.EVMID(); err != nil || !evm {
-		return caip.Chain{}, &UsageError{Problem: fmt.Sprintf("--chain takes all or an EVM chain such as eip155:8453, not %q", text.Clean(s, 80))}
+		return caip.Chain{}, &UsageError{Problem: fmt.Sprintf(
+			"--chain takes all or an EVM chain such as eip155:8453, not %q", text.Clean(s, 80))}
 	}
 	return c, nil
 }
@@ -311,7 +323,8 @@ func printRoles(out io.Writer, roles []AccountRoles) error {
 			fmt.Fprintf(w, "  not deployed\tits first operation or admin message deploys it\n")
 			continue
 		}
-		fmt.Fprintf(w, "  session\t%s\n  admin\t%s\n  co-signer\t%s\n  admin nonce\t%s\n  exit\t%s\n", text.Clean(r.SessionAddress, 80), text.Clean(r.AdminAddress, 80),
+		fmt.Fprintf(w, "  session\t%s\n  admin\t%s\n  co-signer\t%s\n  admin nonce\t%s\n  exit\t%s\n",
+			text.Clean(r.SessionAddress, 80), text.Clean(r.AdminAddress, 80),
 			text.Clean(r.CoSigner, 80), text.Clean(r.AdminNonce, 80), exitWords(r.ExitAvailableAt))
 	}
 	return w.Flush()
@@ -343,7 +356,8 @@ func (p accountsRoot) printResults(done []AdminResult, asJSON bool) error {
 			fmt.Fprintf(p.out, "%s  %s: done in transaction %s\n", r.Chain, r.Action, text.Clean(r.Hash, 80))
 		}
 		for i, c := range r.Calls {
-			fmt.Fprintf(p.out, "%s  %s: call %d of %d\n  to    %s\n  data  %s\n", r.Chain, r.Action, i+1, len(r.Calls), strings.ToLower(c.To), c.Data)
+			fmt.Fprintf(p.out, "%s  %s: call %d of %d\n  to    %s\n  data  %s\n", r.Chain, r.Action, i+1, len(r.Calls),
+				strings.ToLower(c.To), c.Data)
 		}
 	}
 	return nil

@@ -31,11 +31,13 @@ type asked struct {
 
 func (a *asked) Show(_ context.Context, _ Global, chain caip.Chain) ([]AccountRoles, error) {
 	a.what = chain
-	one := AccountRoles{Account: "0xAcc0000000000000000000000000000000000001", Chain: "eip155:8453", Name: "Base\x1b[2J"}
+	one := AccountRoles{Account: "0xAcc0000000000000000000000000000000000001", Chain: "eip155:8453",
+		Name: "Base\x1b[2J"}
 	two := one
 	two.Chain, two.Name = "eip155:10", "Optimism"
 	two.RolesResponse = api.RolesResponse{
-		Deployed: true, SessionAddress: "0x5e55", AdminAddress: "0xad", CoSigner: "0xc0", AdminNonce: "3", OperationNonce: "1", ExitAvailableAt: 1_760_000_000,
+		Deployed: true, SessionAddress: "0x5e55", AdminAddress: "0xad", CoSigner: "0xc0", AdminNonce: "3",
+		OperationNonce: "1", ExitAvailableAt: 1_760_000_000,
 	}
 	return []AccountRoles{one, two}, a.err
 }
@@ -67,13 +69,17 @@ func TestAccountsFlagsReachTheCommands(t *testing.T) {
 		args string
 		want any
 	}{
-		"show":           {"show", caip.Chain{}},
-		"show one":       {"show --chain eip155:8453", base},
-		"rotate":         {"rotate --new-session " + newSession, RotateOptions{NewSession: common.HexToAddress(newSession)}},
-		"rotate in full": {"rotate --new-session " + strings.ToLower(newSession) + " --chain eip155:8453 --admin-key-file k --confirm 00aa --print", RotateOptions{AdminOptions{base, "k", "00aa", true}, common.HexToAddress(newSession)}},
-		"announce":       {"exit announce --chain all", ExitOptions{Action: ExitAnnounce}},
-		"cancel":         {"exit cancel --chain eip155:8453 --json", ExitOptions{AdminOptions: AdminOptions{Chain: base}, Action: ExitCancel}},
-		"sweep":          {"exit sweep --to " + newSession, ExitOptions{Action: ExitSweep, To: common.HexToAddress(newSession)}},
+		"show":     {"show", caip.Chain{}},
+		"show one": {"show --chain eip155:8453", base},
+		"rotate": {"rotate --new-session " + newSession,
+			RotateOptions{NewSession: common.HexToAddress(newSession)}},
+		"rotate in full": {"rotate --new-session " + strings.ToLower(newSession) +
+			" --chain eip155:8453 --admin-key-file k --confirm 00aa --print",
+			RotateOptions{AdminOptions{base, "k", "00aa", true}, common.HexToAddress(newSession)}},
+		"announce": {"exit announce --chain all", ExitOptions{Action: ExitAnnounce}},
+		"cancel": {"exit cancel --chain eip155:8453 --json",
+			ExitOptions{AdminOptions: AdminOptions{Chain: base}, Action: ExitCancel}},
+		"sweep": {"exit sweep --to " + newSession, ExitOptions{Action: ExitSweep, To: common.HexToAddress(newSession)}},
 	} {
 		var a asked
 		if _, err := runAccounts(t, &a, strings.Fields(c.args)...); err != nil || !reflect.DeepEqual(a.what, c.want) {
@@ -131,7 +137,8 @@ func TestJSONOfAccountsIsReadable(t *testing.T) {
 	if err != nil || json.Unmarshal([]byte(out), &roles) != nil || len(roles) != 2 || roles[1].AdminNonce != "3" {
 		t.Errorf("%s, %v", out, err)
 	}
-	done := []AdminResult{{Account: "0x1", Chain: "eip155:1", Action: "announce-exit", Hash: "0xab"}, {Account: "0x1", Chain: "eip155:10", Skipped: "done"}}
+	done := []AdminResult{{Account: "0x1", Chain: "eip155:1", Action: "announce-exit", Hash: "0xab"},
+		{Account: "0x1", Chain: "eip155:10", Skipped: "done"}}
 	out, err = runAccounts(t, &asked{done: done}, "exit", "announce", "--json")
 	var got []AdminResult
 	if err != nil || json.Unmarshal([]byte(out), &got) != nil || !reflect.DeepEqual(got, done) {
@@ -143,14 +150,17 @@ func TestJSONOfAccountsIsReadable(t *testing.T) {
 func TestResultsBeforeAFailureAreShown(t *testing.T) {
 	failed := errors.New("the connection broke")
 	for _, flag := range []string{"--json=false", "--json"} {
-		out, err := runAccounts(t, &asked{done: []AdminResult{{Chain: "eip155:1", Hash: "0xabcdef"}}, err: failed}, "exit", "announce", flag)
+		out, err := runAccounts(t, &asked{done: []AdminResult{{Chain: "eip155:1", Hash: "0xabcdef"}}, err: failed},
+			"exit", "announce", flag)
 		if !errors.Is(err, failed) || !strings.Contains(out, "0xabcdef") {
 			t.Errorf("%s, %v", out, err)
 		}
 	}
 	calls := []AdminCall{{To: "0xAA", Data: "0x01"}, {To: "0xBB", Data: "0x02"}}
-	out, err := runAccounts(t, &asked{done: []AdminResult{{Chain: "eip155:1", Action: "rotate-session", Calls: calls}, {Chain: "eip155:10", Skipped: "this is it"}}}, "exit", "cancel", "--print")
-	for _, want := range []string{"call 1 of 2", "0xaa", "0x01", "call 2 of 2", "0xbb", "0x02", "nothing to do, this is it"} {
+	out, err := runAccounts(t, &asked{done: []AdminResult{{Chain: "eip155:1", Action: "rotate-session", Calls: calls},
+		{Chain: "eip155:10", Skipped: "this is it"}}}, "exit", "cancel", "--print")
+	for _, want := range []string{"call 1 of 2", "0xaa", "0x01", "call 2 of 2", "0xbb", "0x02",
+		"nothing to do, this is it"} {
 		if err != nil || !strings.Contains(out, want) {
 			t.Errorf("%q is missing in\n%s", want, out)
 		}
@@ -180,7 +190,8 @@ func TestKeyFileMustBeItsOwnersAlone(t *testing.T) {
 		path := keyFile(t, keyText, mode)
 		_, err := ReadKeyFile(path)
 		var usage *UsageError
-		if !errors.As(err, &usage) || !strings.Contains(usage.Hint, "chmod 600") || strings.Contains(err.Error(), keyText[:8]) {
+		if !errors.As(err, &usage) || !strings.Contains(usage.Hint, "chmod 600") ||
+			strings.Contains(err.Error(), keyText[:8]) {
 			t.Errorf("%o: %v", mode, err)
 		}
 	}
@@ -203,7 +214,8 @@ func TestKeyFileThatIsNoneIsRefusedWithoutRepeatingIt(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for name, content := range map[string]string{
-		"empty": "", "short": keyText[1:], "long": keyText + "0", "not hex": "g" + keyText[1:], "large": strings.Repeat(keyText, 10), "two": keyText + "\n" + keyText,
+		"empty": "", "short": keyText[1:], "long": keyText + "0", "not hex": "g" + keyText[1:],
+		"large": strings.Repeat(keyText, 10), "two": keyText + "\n" + keyText,
 		"zero": strings.Repeat("0", 64), "the order": "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141", "words": "legal winner thank year",
 	} {
 		_, err := ReadKeyFile(keyFile(t, content, 0o600))
@@ -238,12 +250,14 @@ func FuzzParseKey(f *testing.F) {
 func TestConfirmTakesTheLastFourCharactersOnly(t *testing.T) {
 	const account = "0x52908400098527886E0F7030069857D2E4169EE7"
 	p := Prompt{Out: io.Discard}
-	for given, ok := range map[string]bool{"9EE7": true, "9ee7": true, "9EE8": false, "EE7": false, "69EE7": false, account: false, "y": false} {
+	for given, ok := range map[string]bool{"9EE7": true, "9ee7": true, "9EE8": false, "EE7": false, "69EE7": false,
+		account: false, "y": false} {
 		if err := p.Confirm(t.Context(), account, given); (err == nil) != ok || !ok && Code(err) != ExitUsage {
 			t.Errorf("%s: %v", given, err)
 		}
 	}
-	if err := p.Confirm(t.Context(), account, ""); Code(err) != ExitUsage || !strings.Contains(fmt.Sprint(err), "no terminal") {
+	if err := p.Confirm(t.Context(), account, ""); Code(err) != ExitUsage ||
+		!strings.Contains(fmt.Sprint(err), "no terminal") {
 		t.Errorf("without a terminal: %v", err)
 	}
 	if _, err := p.AdminKey(t.Context(), ""); Code(err) != ExitUsage {

@@ -48,7 +48,8 @@ func readKeyFile(path string) (secret.Secret, error) {
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
 		return secret.Secret{}, &UsageError{
-			Problem: fmt.Sprintf("admin key file: others may use %s (mode %04o)", path, mode), Hint: "make it yours alone: chmod 600 " + path,
+			Problem: fmt.Sprintf("admin key file: others may use %s (mode %04o)", path, mode),
+			Hint:    "make it yours alone: chmod 600 " + path,
 		}
 	}
 	content := make([]byte, maxKeyFile+1)
@@ -190,7 +191,8 @@ func (p Prompt) secret(ctx context.Context, question string, limit int, lines bo
 // Line asks a question and shows the answer while it is typed.
 func (p Prompt) Line(ctx context.Context, question string) (string, error) {
 	if !p.Terminal {
-		return "", &UsageError{Problem: "this is asked on a terminal, and there is none: " + question, Hint: "run it where you can type"}
+		return "", &UsageError{Problem: "this is asked on a terminal, and there is none: " + question,
+			Hint: "run it where you can type"}
 	}
 	return AskLine(ctx, p.In, p.Out, question)
 }
@@ -217,7 +219,8 @@ func (p Prompt) confirm(ctx context.Context, account, given, nothing string) err
 			}
 		}
 		var err error
-		if given, err = AskLine(ctx, p.In, p.Out, fmt.Sprintf("Type the last four characters of the account %s to go on: ", account)); err != nil {
+		if given, err = AskLine(ctx, p.In, p.Out,
+			fmt.Sprintf("Type the last four characters of the account %s to go on: ", account)); err != nil {
 			return err
 		}
 	}

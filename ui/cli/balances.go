@@ -68,8 +68,10 @@ func (p Program) findings(cat *catalog.Catalog, b api.AggregatedBalance) {
 		}
 	}
 	sum, says := newSheet(cat, b).total, micro(b.TotalBalance.FiatValue)
-	if sum != nil && says != nil && new(big.Int).Sub(sum, says).CmpAbs(big.NewInt(int64(len(b.BalanceByAggregatedAsset)+1)*10_000)) > 0 {
-		p.finding(verify.Reason{Code: "B1", Level: verify.Warn, Title: "The total is not what the assets add up to.", Path: "/totalBalance/fiatValue", Want: dollars(sum), Got: dollars(says)})
+	if sum != nil && says != nil && new(big.Int).Sub(sum,
+		says).CmpAbs(big.NewInt(int64(len(b.BalanceByAggregatedAsset)+1)*10_000)) > 0 {
+		p.finding(verify.Reason{Code: "B1", Level: verify.Warn, Title: "The total is not what the assets add up to.",
+			Path: "/totalBalance/fiatValue", Want: dollars(sum), Got: dollars(says)})
 	}
 }
 

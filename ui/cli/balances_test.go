@@ -94,7 +94,8 @@ func TestBalancesSayWhatTheChecksFind(t *testing.T) {
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	for i, want := range []string{"USDC 9.000000 $9.00", "Base 5.000000 $5.00", "Base refused refused", "USDC refused refused", "U\\u{405}DC (unverified) 7 base units unknown", "total $9.00"} {
+	for i, want := range []string{"USDC 9.000000 $9.00", "Base 5.000000 $5.00", "Base refused refused",
+		"USDC refused refused", "U\\u{405}DC (unverified) 7 base units unknown", "total $9.00"} {
 		if i >= len(lines) || strings.Join(strings.Fields(lines[i]), " ") != want {
 			t.Errorf("line %d is not %q:\n%s", i, want, out)
 		}
@@ -102,7 +103,8 @@ func TestBalancesSayWhatTheChecksFind(t *testing.T) {
 }
 
 func TestBalancesThatAreSoundSayNothing(t *testing.T) {
-	sound := `{"balanceByAggregatedAsset":[{"aggregatedAssetId":"ob:usdc","balance":"5000000","individualAssetBalances":[
+	sound :=
+		`{"balanceByAggregatedAsset":[{"aggregatedAssetId":"ob:usdc","balance":"5000000","individualAssetBalances":[
     {"assetType":"eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913","balance":"5000000","fiatValue":5}],"fiatValue":5}],
  "balanceBySpecificAsset":[],"totalBalance":{"fiatValue":5}}`
 	if out, said := answering(t, sound); said != "" || !strings.Contains(out, "$5.00") {

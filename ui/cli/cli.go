@@ -38,7 +38,8 @@ type Program struct {
 	Dashboard func(context.Context, Global) error
 	SetUp     func(context.Context, Global) error
 	Doctor    Examine
-	Balances  func(context.Context, Global) (*api.Document, error) // answer of the v3 balance endpoint for the profile's accounts
+	// answer of the v3 balance endpoint for the profile's accounts
+	Balances  func(context.Context, Global) (*api.Document, error)
 	Serve     func(context.Context, ServeOptions) error
 	Keys      KeysCommands     // of a service
 	Store     StoreCommands    // of a service
@@ -122,7 +123,8 @@ func (*DataError) ExitCode() int { return ExitDamaged }
 // Interrupted reports that the user or a signal ended a step.
 func Interrupted(err error) bool {
 	var failed *client.Error
-	return errors.Is(err, context.Canceled) || errors.Is(err, ErrInterrupted) || errors.As(err, &failed) && failed.Kind == client.KindCancelled
+	return errors.Is(err, context.Canceled) || errors.Is(err, ErrInterrupted) ||
+		errors.As(err, &failed) && failed.Kind == client.KindCancelled
 }
 
 // Code maps an error to the exit code: 0 done, 1 failed, 2 usage (or a named file, or a broken configuration), 3
@@ -143,7 +145,8 @@ func Code(err error) int {
 		return ExitRefused
 	case errors.As(err, &usage), errors.As(err, &cfg), errors.Is(err, vault.ErrLabel):
 		return ExitUsage
-	case errors.Is(err, vault.ErrPassphrase), errors.Is(err, vault.ErrLocked), errors.Is(err, vault.ErrNoKey), errors.Is(err, vault.ErrNetwork):
+	case errors.Is(err, vault.ErrPassphrase), errors.Is(err, vault.ErrLocked), errors.Is(err, vault.ErrNoKey),
+		errors.Is(err, vault.ErrNetwork):
 		return ExitAccess
 	case Interrupted(err):
 		return ExitExpired
@@ -252,7 +255,9 @@ func (p Program) getenv(name string) string {
 // never shows their values.
 func (p Program) warnOfSecrets() {
 	for _, name := range config.SecretVariables(p.environ()) {
-		fmt.Fprintf(p.Err, "coffer: %s is ignored: no environment variable takes a secret; remove it from the environment\n", text.Clean(name, maxReport))
+		fmt.Fprintf(p.Err,
+			"coffer: %s is ignored: no environment variable takes a secret; remove it from the environment\n",
+			text.Clean(name, maxReport))
 	}
 }
 
@@ -281,17 +286,22 @@ inside this program.`,
 			case !p.Terminal:
 				return &UsageError{
 					Problem: "the dashboard needs a terminal for input and output",
-					Hint:    "without one, run a command such as `coffer balances --json`; `coffer --help` lists them\nover SSH, ask for a terminal: ssh -t HOST coffer",
+					Hint: "without one, run a command such as `coffer balances --json`; `coffer --help` lists " +
+						"them\nover SSH, ask for a terminal: ssh -t HOST coffer",
 				}
 			}
 			return p.Dashboard(cmd.Context(), g)
 		},
 	}
-	root.PersistentFlags().StringVar(&g.Profile, "profile", "", "profile to use, by its `NAME` (default: that of COFFER_PROFILE, else the one that the configuration names)")
+	root.PersistentFlags().StringVar(&g.Profile, "profile", "",
+		"profile to use, by its `NAME` (default: that of COFFER_PROFILE, else the one that the configuration names)")
 	g.Profile = p.getenv(config.EnvProfile) // until the flag is read
-	root.Flags().BoolVar(&g.Linear, "linear", false, "questions and answers line by line, without moving the cursor: for screen readers and simple terminals")
-	root.Flags().StringVar(&g.Record, "record", "", "keep every exchange with the service in this new `DIR`, without secrets")
-	root.Flags().StringVar(&g.Replay, "replay", "", "show a recording from this `DIR`, with no network; nothing can be signed")
+	root.Flags().BoolVar(&g.Linear, "linear", false,
+		"questions and answers line by line, without moving the cursor: for screen readers and simple terminals")
+	root.Flags().StringVar(&g.Record, "record", "",
+		"keep every exchange with the service in this new `DIR`, without secrets")
+	root.Flags().StringVar(&g.Replay, "replay", "",
+		"show a recording from this `DIR`, with no network; nothing can be signed")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &UsageError{Problem: err.Error(), Hint: "see `" + c.CommandPath() + " --help`"}
 	})
@@ -299,7 +309,8 @@ inside this program.`,
 	if p.AccountsExtra != nil {
 		accounts.AddCommand(p.AccountsExtra(&g)...)
 	}
-	root.AddCommand(Passing(p.balances(&g), p.Terminal), accounts, p.serve(&g), p.config(&g), p.completion(), p.man(), p.version())
+	root.AddCommand(Passing(p.balances(&g), p.Terminal), accounts, p.serve(&g), p.config(&g), p.completion(), p.man(),
+		p.version())
 	if p.SetUp != nil {
 		root.AddCommand(p.setUp(&g))
 	}
@@ -327,7 +338,8 @@ writes the profile only at the end. Leaving earlier changes nothing.`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !p.Terminal {
-				return &UsageError{Problem: "the set-up needs a terminal for input and output", Hint: "without one, use `coffer profile add` and `coffer keys`"}
+				return &UsageError{Problem: "the set-up needs a terminal for input and output",
+					Hint: "without one, use `coffer profile add` and `coffer keys`"}
 			}
 			return p.SetUp(cmd.Context(), *g)
 		},

@@ -90,7 +90,8 @@ func TestVersionNamesTheBuild(t *testing.T) {
 	if err := p.Run(t.Context(), []string{"version"}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "v0.0.0") || !strings.Contains(out.String(), "abc of 2026-01-01, with local changes") {
+	if !strings.Contains(out.String(), "v0.0.0") || !strings.Contains(out.String(),
+		"abc of 2026-01-01, with local changes") {
 		t.Fatalf("got %s", out)
 	}
 }
@@ -99,7 +100,8 @@ func TestVersionNamesTheBuild(t *testing.T) {
 func TestReportCleansForeignText(t *testing.T) {
 	var out strings.Builder
 	Report(&out, fmt.Errorf("open: %w", &UsageError{Problem: "a\x1b]0;x\x07\nb\u202e", Hint: "run \x9b31m\x1b[2J"}))
-	if got := out.String(); !utf8.ValidString(got) || strings.ContainsAny(got, "\x1b\x07\u202e") || !strings.HasPrefix(got, "coffer: open: a") || strings.Count(got, "\n") != 3 {
+	if got := out.String(); !utf8.ValidString(got) || strings.ContainsAny(got, "\x1b\x07\u202e") ||
+		!strings.HasPrefix(got, "coffer: open: a") || strings.Count(got, "\n") != 3 {
 		t.Errorf("%q", got)
 	}
 }
@@ -117,7 +119,8 @@ func TestArgumentsThatMayBeSecretAreNotRepeated(t *testing.T) {
 		}
 	}
 	var usage *UsageError
-	if err := noArgs((Program{}).root(), []string{"balnces"}); !errors.As(err, &usage) || !strings.Contains(usage.Problem, "balnces") || !strings.Contains(usage.Hint, "`coffer balances`?") {
+	if err := noArgs((Program{}).root(), []string{"balnces"}); !errors.As(err, &usage) ||
+		!strings.Contains(usage.Problem, "balnces") || !strings.Contains(usage.Hint, "`coffer balances`?") {
 		t.Errorf("%+v", usage)
 	}
 }

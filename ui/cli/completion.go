@@ -42,7 +42,8 @@ For every shell that starts:
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(shells(), args[0]) {
-				return &UsageError{Problem: "`coffer completion` takes the name of a shell: " + strings.Join(shells(), ", "), Hint: "see `coffer completion --help`"}
+				return &UsageError{Problem: "`coffer completion` takes the name of a shell: " +
+					strings.Join(shells(), ", "), Hint: "see `coffer completion --help`"}
 			}
 			return nil
 		},
@@ -77,7 +78,8 @@ func script(root *cobra.Command, shell string, out io.Writer) error {
 func withAt(s string) (string, error) {
 	for _, change := range [][2]string{
 		{"_init_completion -n =: ||", "_init_completion -n =:@ ||"},
-		{"    __coffer_handle_special_char \"$cur\" =\n", "    __coffer_handle_special_char \"$cur\" =\n    __coffer_handle_special_char \"$cur\" @\n"},
+		{"    __coffer_handle_special_char \"$cur\" =\n",
+			"    __coffer_handle_special_char \"$cur\" =\n    __coffer_handle_special_char \"$cur\" @\n"},
 	} {
 		if !strings.Contains(s, change[0]) {
 			return "", fmt.Errorf("the script of bash has no %q", change[0])

@@ -50,7 +50,8 @@ func (v values) chains(c *cobra.Command, _ []string, _ string) ([]cobra.Completi
 	if err != nil {
 		return nil, noFiles
 	}
-	accounts, service := strings.HasPrefix(c.CommandPath(), "coffer accounts"), strings.HasPrefix(c.CommandPath(), "coffer serve")
+	accounts, service := strings.HasPrefix(c.CommandPath(), "coffer accounts"),
+		strings.HasPrefix(c.CommandPath(), "coffer serve")
 	var names, ids []cobra.Completion
 	if accounts {
 		names = append(names, with("all", "every EVM chain"))
@@ -123,7 +124,8 @@ func (v values) contracts(c *cobra.Command, _ []string, _ string) ([]cobra.Compl
 	}
 	var out []cobra.Completion
 	for _, k := range cat.Chains() {
-		if on := chain.Value.String(); !strings.EqualFold(on, k.Short) && !strings.EqualFold(on, k.Name) && on != k.Chain.String() {
+		if on := chain.Value.String(); !strings.EqualFold(on, k.Short) && !strings.EqualFold(on, k.Name) &&
+			on != k.Chain.String() {
 			continue
 		}
 		for _, a := range cat.Aggregates() {
@@ -161,7 +163,8 @@ func (v values) operations(c *cobra.Command, _ []string, typed string) ([]cobra.
 	defer func() { _ = book.Close() }()
 	var out []cobra.Completion
 	for _, op := range slices.Backward(book.Operations()) {
-		says := strings.ToLower(strings.ReplaceAll(string(op.State), "_", " ")) + ", " + op.Updated.UTC().Format(time.DateTime)
+		says := strings.ToLower(strings.ReplaceAll(string(op.State), "_", " ")) + ", " +
+			op.Updated.UTC().Format(time.DateTime)
 		out = append(out, with(op.ID, says))
 		if op.QuoteID != "" && strings.HasPrefix(typed, "0") {
 			out = append(out, with(op.QuoteID, says))
@@ -195,7 +198,8 @@ func (v values) journal(c *cobra.Command) (*journal.Journal, error) {
 		}
 		id = n.ID
 	}
-	return journal.OpenReadOnly(paths.ProfileState(profile.Name), journal.Options{Network: id, Kind: profile.Kind, Clock: time.Now, Random: noRandom{}})
+	return journal.OpenReadOnly(paths.ProfileState(profile.Name),
+		journal.Options{Network: id, Kind: profile.Kind, Clock: time.Now, Random: noRandom{}})
 }
 
 // embeddedNetwork is the name under which an embedded service writes its network.

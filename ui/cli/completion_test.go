@@ -27,7 +27,8 @@ const completedNetwork = "0x0123456789abcdef0123456789abcdef0123456789abcdef0123
 func home(t *testing.T) (env []string, ids []string) {
 	t.Helper()
 	dir := t.TempDir()
-	config := "version = 1\ndefault = \"team\"\n[profiles.team]\nkind = \"lab\"\nbase_url = \"https://wallet.example:8443/api\"\nvault = \"file\"\nnetwork_id = \"" + completedNetwork + "\"\n"
+	config := "version = 1\ndefault = \"team\"\n[profiles.team]\nkind = \"lab\"\nbase_url = " +
+		"\"https://wallet.example:8443/api\"\nvault = \"file\"\nnetwork_id = \"" + completedNetwork + "\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,8 @@ func quoteOf(digits string) string { return "0x" + strings.Repeat(digits, 32) }
 func keep(t *testing.T, dir, networkID string) (ids []string) {
 	t.Helper()
 	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
-	j, err := journal.Open(dir, journal.Options{Network: networkID, Clock: func() time.Time { return now }, Random: rand.NewChaCha8([32]byte{7})})
+	j, err := journal.Open(dir, journal.Options{Network: networkID, Clock: func() time.Time { return now },
+		Random: rand.NewChaCha8([32]byte{7})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,9 +86,10 @@ func TestWhatAShellIsOffered(t *testing.T) {
 		want []string // words that are there
 		last string   // directive
 	}{
-		"profiles":           {[]string{"balances", "--profile", ""}, []string{"demo", "team"}, ":4"},
-		"chains":             {[]string{"call", "--chain", "ba"}, []string{"base", "eip155:8453"}, ":36"},
-		"chains with Solana": {[]string{"transfer", "--chain", ""}, []string{"base", "sol", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"}, ":36"},
+		"profiles": {[]string{"balances", "--profile", ""}, []string{"demo", "team"}, ":4"},
+		"chains":   {[]string{"call", "--chain", "ba"}, []string{"base", "eip155:8453"}, ":36"},
+		"chains with Solana": {[]string{"transfer", "--chain", ""},
+			[]string{"base", "sol", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"}, ":36"},
 		"chains in a list":   {[]string{"history", "--chain", "base,"}, []string{"base,op", "base,eip155:10"}, ":36"},
 		"chains of accounts": {[]string{"accounts", "show", "--chain", ""}, []string{"all", "eip155:8453"}, ":36"},
 		"chains of limits":   {[]string{"plan", "--limit-chains", "op,"}, []string{"op,base"}, ":36"},
@@ -105,17 +108,20 @@ func TestWhatAShellIsOffered(t *testing.T) {
 		"answers":            {[]string{"verify", "a.json", ""}, []string{"json"}, ":8"},
 		"types":              {[]string{"history", "--type", ""}, []string{"CALL", "SWAP", "TRANSFER"}, ":36"},
 		"statuses":           {[]string{"history", "--status", "COMPLETED,"}, []string{"COMPLETED,REFUNDED"}, ":36"},
-		"account kinds":      {[]string{"accounts", "add", "--type", ""}, []string{"role-based", "kernel-v3.1-ecdsa", "kernel-v3.3-ecdsa", "solana"}, ":36"},
-		"key kinds":          {[]string{"keys", "new", "--kind", ""}, []string{"evm", "solana"}, ":36"},
-		"network kinds":      {[]string{"profile", "add", "--kind", ""}, []string{"embedded", "lab", "real"}, ":36"},
-		"vaults":             {[]string{"profile", "add", "--vault", ""}, []string{"keyring", "keyring-only", "file", "memory"}, ":36"},
-		"faults":             {[]string{"serve", "--fault", ""}, []string{"no-route", "slow-fill="}, ":6"},
-		"permissions":        {[]string{"serve", "keys", "add", "--permission", "read,"}, []string{"read,quote", "read,execute"}, ":36"},
-		"shells":             {[]string{"completion", ""}, []string{"bash", "zsh", "fish", "powershell"}, ":4"},
-		"directories":        {[]string{"--record", ""}, nil, ":16"},
-		"a passphrase":       {[]string{"call", "--passphrase-fd", ""}, nil, ":4"},
-		"an address":         {[]string{"keys", "remove", ""}, nil, ":4"},
-		"nothing":            {[]string{"doctor", ""}, nil, ":4"},
+		"account kinds": {[]string{"accounts", "add", "--type", ""},
+			[]string{"role-based", "kernel-v3.1-ecdsa", "kernel-v3.3-ecdsa", "solana"}, ":36"},
+		"key kinds":     {[]string{"keys", "new", "--kind", ""}, []string{"evm", "solana"}, ":36"},
+		"network kinds": {[]string{"profile", "add", "--kind", ""}, []string{"embedded", "lab", "real"}, ":36"},
+		"vaults": {[]string{"profile", "add", "--vault", ""},
+			[]string{"keyring", "keyring-only", "file", "memory"}, ":36"},
+		"faults": {[]string{"serve", "--fault", ""}, []string{"no-route", "slow-fill="}, ":6"},
+		"permissions": {[]string{"serve", "keys", "add", "--permission", "read,"},
+			[]string{"read,quote", "read,execute"}, ":36"},
+		"shells":       {[]string{"completion", ""}, []string{"bash", "zsh", "fish", "powershell"}, ":4"},
+		"directories":  {[]string{"--record", ""}, nil, ":16"},
+		"a passphrase": {[]string{"call", "--passphrase-fd", ""}, nil, ":4"},
+		"an address":   {[]string{"keys", "remove", ""}, nil, ":4"},
+		"nothing":      {[]string{"doctor", ""}, nil, ":4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := completed(t, env, c.args...)
@@ -139,8 +145,10 @@ func TestGoldenCompletions(t *testing.T) {
 	env, _ := home(t)
 	var b strings.Builder
 	for _, args := range [][]string{
-		{""}, {"--profile", ""}, {"call", "--chain", ""}, {"swap", "--asset", ""}, {"swap", "--for", "usdc@"}, {"history", "--status", ""}, {"history", "--type", ""},
-		{"accounts", "add", "--type", ""}, {"serve", "--fault", ""}, {"status", ""}, {"config", ""}, {"completion", ""}, {"keys", ""}, {"accounts", "exit", ""},
+		{""}, {"--profile", ""}, {"call", "--chain", ""}, {"swap", "--asset", ""}, {"swap", "--for", "usdc@"},
+		{"history", "--status", ""}, {"history", "--type", ""},
+		{"accounts", "add", "--type", ""}, {"serve", "--fault", ""}, {"status", ""}, {"config", ""}, {"completion", ""},
+		{"keys", ""}, {"accounts", "exit", ""},
 	} {
 		b.WriteString("coffer " + strings.Join(args, " ") + "\n")
 		for _, w := range completed(t, env, args...) {
@@ -153,7 +161,8 @@ func TestGoldenCompletions(t *testing.T) {
 // The journal of an embedded profile is found through the network that its service stored, without the service.
 func TestOperationsOfAnEmbeddedProfileAreOffered(t *testing.T) {
 	dir := t.TempDir()
-	n, err := network.Descriptor{Version: network.Version, Kind: network.Embedded, Chains: []string{"eip155:1"}, Genesis: map[string]string{}, Formulas: []network.Formula{}}.WithID()
+	n, err := network.Descriptor{Version: network.Version, Kind: network.Embedded, Chains: []string{"eip155:1"},
+		Genesis: map[string]string{}, Formulas: []network.Formula{}}.WithID()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +188,8 @@ func TestCompletionsChangeNothingAndSurviveAnything(t *testing.T) {
 	env, _ := home(t)
 	dir := filepath.Dir(strings.TrimPrefix(env[0], "COFFER_CONFIG="))
 	before := tree(t, dir)
-	for _, args := range [][]string{{"status", ""}, {"--profile", ""}, {"status", "--profile", "nobody", ""}, {"status", "--profile", "demo", ""}, {"swap", "--for", ""}} {
+	for _, args := range [][]string{{"status", ""}, {"--profile", ""}, {"status", "--profile", "nobody", ""},
+		{"status", "--profile", "demo", ""}, {"swap", "--for", ""}} {
 		completed(t, env, args...)
 	}
 	if after := tree(t, dir); !slices.Equal(before, after) {
@@ -226,9 +236,12 @@ func TestEveryFlagOfAFileOffersFiles(t *testing.T) {
 			}
 			got := completed(t, env, append(strings.Fields(c.CommandPath())[1:], "--"+f.Name, "")...)
 			value, says := pflag.UnquoteUsage(f)
-			isFile := strings.EqualFold(value, "file") || strings.EqualFold(value, "directory") || strings.EqualFold(value, "dir") || strings.HasPrefix(says, "file with") || strings.Contains(says, "to this FILE")
+			isFile := strings.EqualFold(value, "file") || strings.EqualFold(value, "directory") ||
+				strings.EqualFold(value, "dir") || strings.HasPrefix(says, "file with") ||
+				strings.Contains(says, "to this FILE")
 			offers := slices.Contains([]string{":0", ":8", ":16"}, got[len(got)-1])
-			if isFile != offers && !slices.Contains([]string{"--network-file", "--ca-file", "--policy-file", "--policy", "--authorized-keys", "--host-key"}, "--"+f.Name) {
+			if isFile != offers && !slices.Contains([]string{"--network-file", "--ca-file", "--policy-file", "--policy",
+				"--authorized-keys", "--host-key"}, "--"+f.Name) {
 				t.Errorf("%s --%s: file %t, offered %q", c.CommandPath(), f.Name, isFile, got)
 			}
 		})
@@ -251,7 +264,8 @@ func runs(t *testing.T, shell string, args ...string) (string, bool) {
 }
 
 func TestTheScriptOfEveryShellIsParsedByIt(t *testing.T) {
-	for shell, look := range map[string][]string{"bash": {"-n"}, "zsh": {"-n"}, "fish": {"--no-execute"}, "powershell": nil} {
+	for shell, look := range map[string][]string{"bash": {"-n"}, "zsh": {"-n"}, "fish": {"--no-execute"},
+		"powershell": nil} {
 		t.Run(shell, func(t *testing.T) {
 			script := says(t, nil, "completion", shell)
 			if !strings.Contains(script, "coffer") || len(script) < 1000 {
@@ -262,7 +276,9 @@ func TestTheScriptOfEveryShellIsParsedByIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			if shell == "powershell" {
-				runs(t, "pwsh", "-NoProfile", "-Command", "$e=$null; [void][System.Management.Automation.Language.Parser]::ParseFile('"+path+"',[ref]$null,[ref]$e); if ($e) { $e; exit 1 }")
+				runs(t, "pwsh", "-NoProfile", "-Command",
+					"$e=$null; [void][System.Management.Automation.Language.Parser]::ParseFile('"+path+
+						"',[ref]$null,[ref]$e); if ($e) { $e; exit 1 }")
 				return
 			}
 			runs(t, shell, append(look, path)...)

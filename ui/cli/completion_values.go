@@ -124,7 +124,8 @@ func (v values) byName(c *cobra.Command, name string) cobra.CompletionFunc {
 		return v.contracts
 	case "fault":
 		return v.faults
-	case "out", "file", "admin-key-file", "prepared", "request", "quote", "intent", "network", "authorized-keys", "host-key":
+	case "out", "file", "admin-key-file", "prepared", "request", "quote", "intent", "network", "authorized-keys",
+		"host-key":
 		return files()
 	case "network-file":
 		return files("json")
@@ -145,7 +146,8 @@ func fixed(c *cobra.Command, name string) cobra.CompletionFunc {
 		}
 		return of(api.AccountRoleBased, api.AccountKernelV31, api.AccountKernelV33, api.AccountSolana)
 	case "status":
-		return of(api.StatusPending, api.StatusInProgress, api.StatusExecuted, api.StatusCompleted, api.StatusRefunded, api.StatusFailed)
+		return of(api.StatusPending, api.StatusInProgress, api.StatusExecuted, api.StatusCompleted, api.StatusRefunded,
+			api.StatusFailed)
 	case "kind":
 		if strings.HasPrefix(c.CommandPath(), "coffer keys") {
 			return of(string(vault.EVM), string(vault.Solana))

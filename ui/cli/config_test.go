@@ -32,14 +32,16 @@ func TestConfigExampleAndSchemaArePrintedAsTheyAre(t *testing.T) {
 func TestConfigShowNamesEachSource(t *testing.T) {
 	env, _ := home(t)
 	dir := filepath.Dir(strings.TrimPrefix(env[0], "COFFER_CONFIG="))
-	out := strings.ReplaceAll(says(t, append(env, "COFFER_SPEED=9", "XDG_STATE_HOME=here"), "config", "show"), dir, "DIR")
+	out := strings.ReplaceAll(says(t, append(env, "COFFER_SPEED=9", "XDG_STATE_HOME=here"), "config", "show"), dir,
+		"DIR")
 	out = regexp.MustCompile(`(DIR\S*) +`).ReplaceAllString(out, "$1  ") // the length of the directory's name varies
 	golden.RequireEqual(t, []byte(out))
 	var shown struct {
 		Settings []config.Effective
 		Ignored  []string
 	}
-	if err := json.Unmarshal([]byte(says(t, append(env, "COFFER_SPEED=9"), "config", "show", "--json", "--profile", "demo")), &shown); err != nil {
+	if err := json.Unmarshal([]byte(says(t, append(env, "COFFER_SPEED=9"), "config", "show", "--json", "--profile",
+		"demo")), &shown); err != nil {
 		t.Fatal(err)
 	}
 	if len(shown.Ignored) != 1 || shown.Ignored[0] != "COFFER_SPEED" || len(shown.Settings) < 10 {
@@ -51,7 +53,8 @@ func TestConfigShowNamesEachSource(t *testing.T) {
 		}
 	}
 	var none bytes.Buffer
-	if err := whole(&none, env...).Run(t.Context(), []string{"config", "show", "--profile", "nobody"}); cli.Code(err) != cli.ExitUsage {
+	if err := whole(&none, env...).Run(t.Context(), []string{"config", "show", "--profile", "nobody"}); cli.Code(err) !=
+		cli.ExitUsage {
 		t.Error(err)
 	}
 }
@@ -65,7 +68,8 @@ func TestConfigCheckTellsTheLine(t *testing.T) {
 	if out := says(t, env, "config", "check"); !strings.Contains(out, "good, 2 profiles, team is the default one") {
 		t.Error(out)
 	}
-	for _, c := range []struct{ args, part string }{{path, path + ":3:1: ui.theme"}, {path + ".none", "cannot be read"}} {
+	for _, c := range []struct{ args, part string }{{path, path + ":3:1: ui.theme"},
+		{path + ".none", "cannot be read"}} {
 		var out bytes.Buffer
 		err := whole(&out, env...).Run(t.Context(), []string{"config", "check", c.args})
 		if cli.Code(err) != cli.ExitUsage || !strings.Contains(err.Error(), c.part) {
@@ -73,7 +77,8 @@ func TestConfigCheckTellsTheLine(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := whole(&out, "COFFER_CONFIG=config.toml").Run(t.Context(), []string{"config", "check"}); cli.Code(err) != cli.ExitUsage || !strings.Contains(err.Error(), "absolute") {
+	if err := whole(&out, "COFFER_CONFIG=config.toml").Run(t.Context(),
+		[]string{"config", "check"}); cli.Code(err) != cli.ExitUsage || !strings.Contains(err.Error(), "absolute") {
 		t.Error(err)
 	}
 }
@@ -94,13 +99,15 @@ func TestASecretInTheEnvironmentIsIgnoredAndSaid(t *testing.T) {
 			t.Errorf("%v: the value is shown:\n%s%s", args, &out, &errs)
 		}
 		for _, name := range []string{"COFFER_API_KEY", "COFFER_PASSPHRASE"} {
-			if strings.Count(errs.String(), "coffer: "+name+" is ignored: no environment variable takes a secret") != 1 {
+			if strings.Count(errs.String(), "coffer: "+name+
+				" is ignored: no environment variable takes a secret") != 1 {
 				t.Errorf("%v: %s", args, &errs)
 			}
 		}
 	}
 	errs.Reset()
-	if err := p.Run(t.Context(), []string{"__complete", "bal"}); err != nil || strings.Contains(errs.String(), "ignored") {
+	if err := p.Run(t.Context(), []string{"__complete", "bal"}); err != nil ||
+		strings.Contains(errs.String(), "ignored") {
 		t.Errorf("a shell that asks for completions is told: %v, %s", err, &errs)
 	}
 }
@@ -113,7 +120,8 @@ func TestTheProfileComesFromTheFlagThenFromTheEnvironment(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, nil, "team"}, {[]string{"COFFER_PROFILE=demo"}, nil, "demo"}, {[]string{"COFFER_PROFILE=team"}, []string{"--profile", "demo"}, "demo"},
+		{nil, nil, "team"}, {[]string{"COFFER_PROFILE=demo"}, nil, "demo"},
+		{[]string{"COFFER_PROFILE=team"}, []string{"--profile", "demo"}, "demo"},
 	} {
 		var got cli.Global
 		p := whole(new(bytes.Buffer), append(env, c.env...)...)

@@ -39,7 +39,8 @@ nothing. The exit code is 1 when something is bad.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON && report {
-				return &UsageError{Problem: "--json and --report are two forms: choose one", Hint: "see `coffer doctor --help`"}
+				return &UsageError{Problem: "--json and --report are two forms: choose one",
+					Hint: "see `coffer doctor --help`"}
 			}
 			found, d, err := p.Doctor(cmd.Context(), *g)
 			if err != nil {

@@ -25,7 +25,8 @@ func checkValues(root *cobra.Command, args []string) error {
 		if i++; i < len(args) && isFlag(c, args[i]) {
 			return &UsageError{
 				Problem: "--" + name + " needs a value, but a flag follows it" + followed(c, args[i]),
-				Hint:    "write --" + name + "=VALUE if the value begins with a dash; see `" + c.CommandPath() + " --help`",
+				Hint: "write --" + name + "=VALUE if the value begins with a dash; see `" + c.CommandPath() +
+					" --help`",
 			}
 		}
 	}

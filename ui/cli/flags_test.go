@@ -27,12 +27,14 @@ func TestL6_AFlagIsNoValueOfAnotherFlag(t *testing.T) {
 			tried[f.Value.Type()]++
 			for _, next := range []string{"--yes", "--no-such-flag", "--json=true", "--", "-h"} {
 				for _, args := range [][]string{
-					slices.Concat(words, []string{"--" + f.Name, next}), slices.Concat(words, []string{"--" + f.Name, next, "file"}),
+					slices.Concat(words, []string{"--" + f.Name, next}),
+					slices.Concat(words, []string{"--" + f.Name, next, "file"}),
 					slices.Concat([]string{"--profile", "p"}, words, []string{"x", "--" + f.Name, next}),
 				} {
 					err := whole(io.Discard).Run(t.Context(), args)
 					var usage *cli.UsageError
-					if !errors.As(err, &usage) || cli.Code(err) != cli.ExitUsage || !strings.Contains(usage.Problem, "--"+f.Name+" needs a value, but a flag follows") {
+					if !errors.As(err, &usage) || cli.Code(err) != cli.ExitUsage ||
+						!strings.Contains(usage.Problem, "--"+f.Name+" needs a value, but a flag follows") {
 						t.Errorf("%v: %v", args, err)
 					}
 				}
@@ -53,7 +55,8 @@ func TestL6_AFlagIsNoValueOfAnotherFlag(t *testing.T) {
 // TestL6_ValuesThatBeginWithADashAreStillValues keeps numbers below zero, standard input and values joined by =.
 func TestL6_ValuesThatBeginWithADashAreStillValues(t *testing.T) {
 	for _, args := range [][]string{
-		{"apply", "-", "--again=--yes"}, {"apply", "--again", "-5", "-"}, {"history", "--limit", "-1"}, {"call", "--arg", "-5", "--arg=--text"},
+		{"apply", "-", "--again=--yes"}, {"apply", "--again", "-5", "-"}, {"history", "--limit", "-1"},
+		{"call", "--arg", "-5", "--arg=--text"},
 		{"apply", "x", "--", "--again", "--yes"},
 	} {
 		if err := cli.CheckValues(whole(io.Discard).Root(), args); err != nil {

@@ -80,7 +80,8 @@ func TestEveryExampleCanBeTyped(t *testing.T) {
 			if !ok || err != nil {
 				t.Fatalf("%q: %v", line, err)
 			}
-			own = own || found.CommandPath() == c.CommandPath() || strings.HasPrefix(found.CommandPath(), c.CommandPath()+" ")
+			own = own || found.CommandPath() == c.CommandPath() ||
+				strings.HasPrefix(found.CommandPath(), c.CommandPath()+" ")
 			if err := found.ParseFlags(rest); err != nil {
 				t.Errorf("%q: %v", line, err)
 			}
@@ -129,9 +130,14 @@ func TestReflowKeepsTablesAndParagraphs(t *testing.T) {
 func TestHelpOfACommandThatDoesNotExistIsRefusedWithASuggestion(t *testing.T) {
 	const key = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318"
 	for line, hint := range map[string]string{
-		"help nosuch": "see `coffer --help`", "help balnces": "did you mean `coffer balances`?", "help keys nosuch": "see `coffer keys --help`", "help keys improt": "did you mean `coffer keys import`?",
-		"help keys import x": "see `coffer keys import --help`", "help serve keys lst": "did you mean `coffer serve keys list`?", "help " + key: "see `coffer --help`", "help keys " + key: "see `coffer keys --help`",
-		"nosuch --help": "see `coffer --help`", "--help nosuch": "see `coffer --help`", "keys improt --help": "did you mean `coffer keys import`?", "profile lst -h": "did you mean `coffer profile list`?",
+		"help nosuch": "see `coffer --help`", "help balnces": "did you mean `coffer balances`?",
+		"help keys nosuch": "see `coffer keys --help`", "help keys improt": "did you mean `coffer keys import`?",
+		"help keys import x":  "see `coffer keys import --help`",
+		"help serve keys lst": "did you mean `coffer serve keys list`?", "help " + key: "see `coffer --help`",
+		"help keys " + key: "see `coffer keys --help`",
+		"nosuch --help":    "see `coffer --help`", "--help nosuch": "see `coffer --help`",
+		"keys improt --help":          "did you mean `coffer keys import`?",
+		"profile lst -h":              "did you mean `coffer profile list`?",
 		"accounts exit nosuch --help": "see `coffer accounts exit --help`", "help --nosuch": "see `coffer help --help`",
 	} {
 		var out, errs bytes.Buffer
@@ -139,12 +145,15 @@ func TestHelpOfACommandThatDoesNotExistIsRefusedWithASuggestion(t *testing.T) {
 		p.Err = &errs
 		err := p.Run(t.Context(), strings.Fields(line))
 		cli.Report(&errs, err)
-		if cli.Code(err) != cli.ExitUsage || out.Len() > 0 || !strings.Contains(errs.String(), "\n  ") || !strings.Contains(errs.String(), hint) || strings.Contains(errs.String(), key) {
+		if cli.Code(err) != cli.ExitUsage || out.Len() > 0 || !strings.Contains(errs.String(), "\n  ") ||
+			!strings.Contains(errs.String(), hint) || strings.Contains(errs.String(), key) {
 			t.Errorf("coffer %s: %v, printed %q, said %s", line, err, &out, &errs)
 		}
 	}
-	for _, line := range []string{"help", "help keys", "help keys import", "help serve keys", "help help", "help completion"} {
-		if got, want := says(t, nil, strings.Fields(line)...), says(t, nil, append(strings.Fields(line)[1:], "--help")...); got != want || got == "" {
+	for _, line := range []string{"help", "help keys", "help keys import", "help serve keys", "help help",
+		"help completion"} {
+		if got, want := says(t, nil, strings.Fields(line)...),
+			says(t, nil, append(strings.Fields(line)[1:], "--help")...); got != want || got == "" {
 			t.Errorf("coffer %s differs from --help:\n%s\n%s", line, got, want)
 		}
 	}

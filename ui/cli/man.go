@@ -96,7 +96,10 @@ func documented(c *cobra.Command) []*cobra.Command {
 
 // below are the commands one level down that people call.
 func below(c *cobra.Command) []*cobra.Command {
-	return slices.DeleteFunc(slices.Clone(c.Commands()), func(s *cobra.Command) bool { return !s.IsAvailableCommand() || s.Name() == "help" })
+	return slices.DeleteFunc(slices.Clone(c.Commands()), func(s *cobra.Command) bool {
+		return !s.IsAvailableCommand() ||
+			s.Name() == "help"
+	})
 }
 
 // manName is the name of a command's page.
@@ -105,7 +108,9 @@ func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(
 // page is the page of a command, in the macros of man(7).
 func (m manual) page(c *cobra.Command) []byte {
 	r := &roff{}
-	r.line(fmt.Sprintf(".TH \"%s\" %s \"%s\" \"%s\" \"Coffer\"", escape(strings.ToUpper(manName(c))), manSection, m.date, escape("coffer "+m.version))) // programs parse the date, so it is not escaped
+	// programs parse the date, so it is not escaped
+	r.line(fmt.Sprintf(".TH \"%s\" %s \"%s\" \"%s\" \"Coffer\"", escape(strings.ToUpper(manName(c))), manSection,
+		m.date, escape("coffer "+m.version)))
 	r.section("NAME")
 	r.text(manName(c) + " - " + lowerFirst(c.Short))
 	r.section("SYNOPSIS")

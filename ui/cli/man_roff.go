@@ -26,16 +26,20 @@ func exitCodes() []string {
 // surroundings are what the program reads besides its arguments.
 func (manual) surroundings(r *roff) {
 	r.section("ENVIRONMENT")
-	r.prose("No variable takes a secret. One that sounds as if it did, such as COFFER_API_KEY, is ignored, which is said.")
+	r.prose(
+		"No variable takes a secret. One that sounds as if it did, such as COFFER_API_KEY, is ignored, which is said.")
 	for _, v := range config.Variables() {
 		r.item(v.Name, v.What)
 	}
 	r.section("FILES")
 	for _, f := range [][2]string{
-		{"~/.config/coffer/config.toml", "The configuration, see coffer config example. A file that others may write is refused."},
-		{"~/.local/share/coffer/PROFILE", "Data of a profile: the chains of an embedded one, its encrypted file of keys, its exports."},
+		{"~/.config/coffer/config.toml",
+			"The configuration, see coffer config example. A file that others may write is refused."},
+		{"~/.local/share/coffer/PROFILE",
+			"Data of a profile: the chains of an embedded one, its encrypted file of keys, its exports."},
 		{"~/.local/share/coffer/serve", "Data of coffer serve: database, certificate authority, network.json."},
-		{"~/.local/state/coffer/PROFILE", "The journal of a profile: what was signed and sent. It is written before anything is sent and never shared."},
+		{"~/.local/state/coffer/PROFILE", "The journal of a profile: what was signed and sent. It is written before " +
+			"anything is sent and never shared."},
 	} {
 		r.item(f[0], f[1])
 	}

@@ -49,7 +49,8 @@ func TestEveryCommandHasAPageWithItsFlags(t *testing.T) {
 			continue
 		}
 		look := func(f *pflag.Flag) {
-			if !f.Hidden && !strings.Contains(page, "\n\\fB"+cli.Escape("--"+f.Name)) && !strings.Contains(page, cli.Escape(", --"+f.Name)) {
+			if !f.Hidden && !strings.Contains(page, "\n\\fB"+cli.Escape("--"+f.Name)) &&
+				!strings.Contains(page, cli.Escape(", --"+f.Name)) {
 				t.Errorf("%s: --%s is not in the page", c.CommandPath(), f.Name)
 			}
 		}
@@ -82,7 +83,8 @@ func TestThePagesAreTheSameTwice(t *testing.T) {
 	if a := pages(t, "SOURCE_DATE_EPOCH=86400"); !strings.Contains(a["coffer.1"], `"1970-01-02"`) {
 		t.Error(a["coffer.1"][:80])
 	}
-	if err := whole(io.Discard, "SOURCE_DATE_EPOCH=yesterday").Run(t.Context(), []string{"man"}); cli.Code(err) != cli.ExitUsage {
+	if err := whole(io.Discard, "SOURCE_DATE_EPOCH=yesterday").Run(t.Context(),
+		[]string{"man"}); cli.Code(err) != cli.ExitUsage {
 		t.Error(err)
 	}
 }
@@ -96,11 +98,13 @@ func TestThePagesAreAccepted(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	slices.Sort(files)
-	for _, check := range [][]string{{"mandoc", "-T", "lint", "-W", "warning"}, {"groff", "-man", "-Tutf8", "-ww", "-z"}, {"man", "--warnings=w", "-l", "-Tutf8", "-Z"}} {
+	for _, check := range [][]string{{"mandoc", "-T", "lint", "-W", "warning"},
+		{"groff", "-man", "-Tutf8", "-ww", "-z"}, {"man", "--warnings=w", "-l", "-Tutf8", "-Z"}} {
 		if check[0] == "man" {
 			files = files[:1] // it starts four programs for each page
 		}
-		if out, there := runs(t, check[0], append(check[1:], files...)...); there && check[0] != "man" && strings.TrimSpace(out) != "" {
+		if out, there := runs(t, check[0], append(check[1:], files...)...); there && check[0] != "man" &&
+			strings.TrimSpace(out) != "" {
 			t.Errorf("%s:\n%s", check[0], out)
 		}
 	}

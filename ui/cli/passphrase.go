@@ -69,7 +69,8 @@ func ReadPassphrase(cmd *cobra.Command, terminal bool) (*Passphrase, error) {
 		return nil, err
 	}
 	if n == 0 && terminal {
-		return nil, &UsageError{Problem: "--" + PassphraseFlag + " 0 would show on the terminal what is typed", Hint: "leave the flag out: the passphrase is asked for"}
+		return nil, &UsageError{Problem: "--" + PassphraseFlag + " 0 would show on the terminal what is typed",
+			Hint: "leave the flag out: the passphrase is asked for"}
 	}
 	f, err := inherited(n)
 	if err != nil {
@@ -86,7 +87,8 @@ func (p *Passphrase) Take(question string) (pass secret.Secret, mine bool, err e
 		return secret.Secret{}, false, nil
 	}
 	if p.pass.Empty() {
-		return secret.Secret{}, true, &AccessError{Problem: "the passphrase of --" + PassphraseFlag + " does not open the keys"}
+		return secret.Secret{}, true, &AccessError{Problem: "the passphrase of --" + PassphraseFlag +
+			" does not open the keys"}
 	}
 	pass = secret.New(bytes.Clone(p.pass.Reveal()))
 	p.Wipe()
@@ -135,13 +137,16 @@ func PassphraseGiven(ctx context.Context) bool {
 func Unasked(question string) error {
 	if asksPassphrase(question) {
 		return &AccessError{
-			Problem: "the keys are locked and there is no terminal to ask on", Hint: "give the passphrase with --" + PassphraseFlag + " N, where the command has it",
+			Problem: "the keys are locked and there is no terminal to ask on",
+			Hint:    "give the passphrase with --" + PassphraseFlag + " N, where the command has it",
 		}
 	}
 	if strings.HasPrefix(question, serviceQuestion) {
-		return &AccessError{Problem: "the API key is asked for on a terminal, and there is none", Hint: "store it where you can type, once: coffer keys api-key set"}
+		return &AccessError{Problem: "the API key is asked for on a terminal, and there is none",
+			Hint: "store it where you can type, once: coffer keys api-key set"}
 	}
-	return &UsageError{Problem: "a secret is asked for on a terminal, and there is none", Hint: "run it where you can type; no flag and no variable takes a secret"}
+	return &UsageError{Problem: "a secret is asked for on a terminal, and there is none",
+		Hint: "run it where you can type; no flag and no variable takes a secret"}
 }
 
 // readPassphrase takes the first line, or everything when no line ends. It reads no byte beyond.
@@ -156,14 +161,16 @@ func readPassphrase(r io.Reader) (secret.Secret, error) {
 		}
 		if n == 0 && err != nil {
 			clear(line)
-			return secret.Secret{}, &UsageError{Problem: "the passphrase cannot be read from the descriptor of --" + PassphraseFlag}
+			return secret.Secret{}, &UsageError{Problem: "the passphrase cannot be read from the descriptor of --" +
+				PassphraseFlag}
 		}
 		line = append(line, one[:n]...)
 	}
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	if len(line) == 0 || len(line) > maxPassphrase {
 		clear(line)
-		return secret.Secret{}, &UsageError{Problem: fmt.Sprintf("--%s has to give one line of 1 to %d bytes", PassphraseFlag, maxPassphrase)}
+		return secret.Secret{}, &UsageError{Problem: fmt.Sprintf("--%s has to give one line of 1 to %d bytes",
+			PassphraseFlag, maxPassphrase)}
 	}
 	return secret.New(line), nil
 }

@@ -16,7 +16,8 @@ func TestPlainWritesWordsAndNoMarks(t *testing.T) {
 	w := Plain(&b)
 	fmt.Fprint(w, markPastes)
 	fmt.Fprint(w, "Passphrase: ")
-	if n, err := fmt.Fprint(w, plainPastes+"\n"); err != nil || n != len(plainPastes)+1 || b.String() != "Passphrase: \n" {
+	if n, err := fmt.Fprint(w, plainPastes+"\n"); err != nil || n != len(plainPastes)+1 ||
+		b.String() != "Passphrase: \n" {
 		t.Errorf("%d %v %q", n, err, b.String())
 	}
 	if _, err := fmt.Fprint(Plain(broken{}), "x"); err == nil {

@@ -17,15 +17,18 @@ import (
 // someAdmin is the result of an admin command: relayed, printed, and nothing to do.
 func someAdmin(name string) []AdminResult {
 	action := map[string]string{
-		"accounts_exit_announce": api.AdminAnnounceExit, "accounts_exit_cancel": api.AdminCancelExit, "accounts_exit_sweep": api.AdminOperate,
+		"accounts_exit_announce": api.AdminAnnounceExit, "accounts_exit_cancel": api.AdminCancelExit,
+		"accounts_exit_sweep": api.AdminOperate,
 	}[name]
 	if action == "" {
 		action = api.AdminRotateSession
 	}
 	const account = "0xAcc0000000000000000000000000000000000001"
 	return []AdminResult{
-		{Account: account, Chain: "eip155:8453", Action: action, Hash: "0x" + strings.Repeat("0a", 32), ExplorerURL: "https://explorer.invalid/tx/0x0a"},
-		{Account: account, Chain: "eip155:10", Action: action, Calls: []AdminCall{{To: newSession, Data: "0x01"}, {To: account, Data: "0x02"}}},
+		{Account: account, Chain: "eip155:8453", Action: action, Hash: "0x" + strings.Repeat("0a", 32),
+			ExplorerURL: "https://explorer.invalid/tx/0x0a"},
+		{Account: account, Chain: "eip155:10", Action: action,
+			Calls: []AdminCall{{To: newSession, Data: "0x01"}, {To: account, Data: "0x02"}}},
 		{Account: account, Chain: "eip155:1", Action: action, Skipped: "this is the session key already"},
 	}
 }
@@ -35,7 +38,8 @@ func someFindings() []doctor.Finding {
 		{Area: doctor.AreaService, Name: "reached", Text: "in 12 ms"},
 		{Area: doctor.AreaKeys, Name: "vault", Level: doctor.Unknown, Text: "locked"},
 		{Area: doctor.AreaTerminal, Name: "size", Level: doctor.Warn, Text: "40 by 10", Todo: "make it larger"},
-		{Area: doctor.AreaFiles, Name: "mode", Level: doctor.Bad, Text: "/x may be written by others", Todo: "chmod go-w /x"},
+		{Area: doctor.AreaFiles, Name: "mode", Level: doctor.Bad, Text: "/x may be written by others",
+			Todo: "chmod go-w /x"},
 	}
 }
 
@@ -48,10 +52,11 @@ func TestJSON(t *testing.T) {
 		code int
 		err  error // of `accounts` after these results
 	}{
-		"balances":               {args: "balances --json"},
-		"accounts_show":          {args: "accounts show --json"},
-		"accounts_rotate":        {args: "accounts rotate --new-session " + newSession + " --json"},
-		"accounts_rotate_half":   {args: "accounts rotate --new-session " + newSession + " --json", err: failed, code: ExitFailed},
+		"balances":        {args: "balances --json"},
+		"accounts_show":   {args: "accounts show --json"},
+		"accounts_rotate": {args: "accounts rotate --new-session " + newSession + " --json"},
+		"accounts_rotate_half": {args: "accounts rotate --new-session " + newSession + " --json", err: failed,
+			code: ExitFailed},
 		"accounts_exit_announce": {args: "accounts exit announce --json"},
 		"accounts_exit_cancel":   {args: "accounts exit cancel --json"},
 		"accounts_exit_sweep":    {args: "accounts exit sweep --to " + newSession + " --json"},
@@ -84,8 +89,10 @@ func TestJSON(t *testing.T) {
 func TestJSONIsWholeOrNothing(t *testing.T) {
 	failed := errors.New("down")
 	for args, code := range map[string]int{
-		"accounts show --json": ExitFailed, "accounts exit announce --json": ExitFailed, "balances --json --profile nobody": ExitUsage, "doctor --json": ExitFailed,
-		"serve keys list --json": ExitFailed, "serve keys revoke x --json": ExitFailed, "balances --json --passphrase-fd 99": ExitUsage,
+		"accounts show --json": ExitFailed, "accounts exit announce --json": ExitFailed,
+		"balances --json --profile nobody": ExitUsage, "doctor --json": ExitFailed,
+		"serve keys list --json": ExitFailed, "serve keys revoke x --json": ExitFailed,
+		"balances --json --passphrase-fd 99": ExitUsage,
 	} {
 		p, out := program(t)
 		p.Err = new(strings.Builder)

@@ -59,7 +59,8 @@ line, or the default. A setting without a value and without a default reads "-".
 				return printJSON(p.Out, configured{all, append([]string{}, ignored...)})
 			}
 			for _, name := range ignored {
-				fmt.Fprintf(p.Err, "%s is ignored: it is no setting, or no absolute path\n", text.Clean(name, maxReport))
+				fmt.Fprintf(p.Err, "%s is ignored: it is no setting, or no absolute path\n",
+					text.Clean(name, maxReport))
 			}
 			return p.printSettings(all)
 		},
@@ -102,7 +103,8 @@ others may write. The exit code is 2 when something is wrong.`,
 		Example: "  coffer config check\n  coffer config check ./config.toml",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return &UsageError{Problem: "`coffer config check` takes one file", Hint: "see `coffer config check --help`"}
+				return &UsageError{Problem: "`coffer config check` takes one file",
+					Hint: "see `coffer config check --help`"}
 			}
 			return nil
 		},
@@ -122,7 +124,8 @@ others may write. The exit code is 2 when something is wrong.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(p.Out, "%s: good, %d profiles, %s is the default one\n", text.Clean(path, maxReport), len(f.Profiles), f.Default)
+			_, err = fmt.Fprintf(p.Out, "%s: good, %d profiles, %s is the default one\n", text.Clean(path, maxReport),
+				len(f.Profiles), f.Default)
 			return err
 		},
 	}

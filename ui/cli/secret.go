@@ -30,7 +30,8 @@ func AskSecret(ctx context.Context, terminal term.File, out io.Writer, question 
 
 // askSecret asks in the session of ctx, or in a new one. lines allows an answer of several lines, which only a paste
 // can hold.
-func askSecret(ctx context.Context, terminal term.File, out io.Writer, question string, limit int, lines bool) (secret.Secret, error) {
+func askSecret(ctx context.Context, terminal term.File, out io.Writer, question string, limit int,
+	lines bool) (secret.Secret, error) {
 	if err := ctx.Err(); err != nil {
 		return secret.Secret{}, err
 	}

@@ -28,8 +28,9 @@ const (
 )
 
 const (
-	pollTime  = 50 * time.Millisecond // one wait for keys; input within two of them after an answer belongs to the same paste
-	drainTime = 3 * time.Second       // for an answer that never ends
+	// one wait for keys; input within two of them after an answer belongs to the same paste
+	pollTime  = 50 * time.Millisecond
+	drainTime = 3 * time.Second // for an answer that never ends
 )
 
 // session has the terminal exclusively, for one question or for a whole command. Between two questions and at its end

@@ -104,7 +104,8 @@ func playShell() int {
 	fmt.Println("pid", cmd.Process.Pid)
 	for {
 		var ws syscall.WaitStatus
-		if _, err := syscall.Wait4(cmd.Process.Pid, &ws, syscall.WUNTRACED, nil); err != nil && !errors.Is(err, syscall.EINTR) {
+		if _, err := syscall.Wait4(cmd.Process.Pid, &ws, syscall.WUNTRACED, nil); err != nil &&
+			!errors.Is(err, syscall.EINTR) {
 			return 6
 		}
 		_ = unix.IoctlSetPointerInt(0, unix.TIOCSPGRP, unix.Getpgrp())
@@ -112,7 +113,8 @@ func playShell() int {
 		if err != nil {
 			return 7
 		}
-		fmt.Printf("shell: stopped %v, echo %v, code %d\n", ws.Stopped(), state.Lflag&unix.ECHO != 0 && state.Lflag&unix.ICANON != 0, ws.ExitStatus())
+		fmt.Printf("shell: stopped %v, echo %v, code %d\n", ws.Stopped(), state.Lflag&unix.ECHO != 0 &&
+			state.Lflag&unix.ICANON != 0, ws.ExitStatus())
 		line, err := in.ReadString('\n')
 		if err != nil {
 			return 8
@@ -209,7 +211,8 @@ func TestSecretPasteOfSeveralLinesGoesNowhereElse(t *testing.T) {
 	p.closes(0)
 	raw := string(p.Raw())
 	if strings.Count(raw, markPastes) != 2 || strings.Count(raw, plainPastes) != 2 {
-		t.Errorf("pastes are marked %d times and unmarked %d times", strings.Count(raw, markPastes), strings.Count(raw, plainPastes))
+		t.Errorf("pastes are marked %d times and unmarked %d times", strings.Count(raw, markPastes),
+			strings.Count(raw, plainPastes))
 	}
 }
 
@@ -236,13 +239,15 @@ func TestSecretQuestionIsSuspendedAndGoesOn(t *testing.T) {
 	p.signal(syscall.SIGTSTP)
 	p.sees("vault locked", "stopped true, echo true")
 	p.types("fg\r")
-	if err := p.WaitUntil("the question again", limit, func(s string) bool { return strings.Count(s, "First:") == 2 }); err != nil {
+	if err := p.WaitUntil("the question again", limit,
+		func(s string) bool { return strings.Count(s, "First:") == 2 }); err != nil {
 		t.Fatal(err)
 	}
 	p.types("leak7\r")
 	p.sees("First: 5 bytes", "working")
 	p.types("\x1a") // ctrl+z, between two questions
-	if err := p.WaitUntil("the second stop", limit, func(s string) bool { return strings.Count(s, "stopped true, echo true") == 2 }); err != nil {
+	if err := p.WaitUntil("the second stop", limit,
+		func(s string) bool { return strings.Count(s, "stopped true, echo true") == 2 }); err != nil {
 		t.Fatal(err)
 	}
 	p.types("fg2\r")
@@ -283,7 +288,9 @@ func TestWhatWasWrongStandsAboveTheQuestion(t *testing.T) {
 	t.Cleanup(term.Close)
 	p := player{t, term}
 	for n := 1; n <= 4; n++ {
-		if err := p.WaitUntil("the question", limit, func(s string) bool { return strings.Count(s, "Passphrase of profile mine (not shown):") == n }); err != nil {
+		if err := p.WaitUntil("the question", limit,
+			func(s string) bool { return strings.Count(s, "Passphrase of profile mine (not shown):") == n }); err !=
+			nil {
 			t.Fatal(err)
 		}
 		p.types("leak\r")
@@ -291,12 +298,14 @@ func TestWhatWasWrongStandsAboveTheQuestion(t *testing.T) {
 	if err := p.WaitExit(limit); err != nil {
 		t.Error(err)
 	}
-	const once = "Passphrase of profile mine (not shown):\nWrong passphrase, try 2 of 3.\nPassphrase of profile mine (not shown):\n"
+	const once = "Passphrase of profile mine (not shown):\nWrong passphrase, try 2 of 3.\nPassphrase of profile mine " +
+		"(not shown):\n"
 	var lines []string
 	for line := range strings.SplitSeq(p.Screen(), "\n") {
 		lines = append(lines, strings.TrimRight(line, " "))
 	}
-	if got := strings.Join(lines, "\n"); !strings.HasPrefix(got, once+once) || strings.Contains(string(p.Raw()), "leak") || out.Len() > 0 {
+	if got := strings.Join(lines, "\n"); !strings.HasPrefix(got, once+once) ||
+		strings.Contains(string(p.Raw()), "leak") || out.Len() > 0 {
 		t.Errorf("on the terminal:\n%s\non standard output: %q", got, out.String())
 	}
 }

@@ -104,7 +104,8 @@ func FuzzSecretKeys(f *testing.F) {
 			return
 		}
 		got := s.Reveal()
-		if len(got) > 32 || bytes.ContainsFunc(got, func(r rune) bool { return (r < ' ' && r != '\r' && r != '\n' && r != '\t') || r == 127 }) {
+		if len(got) > 32 || bytes.ContainsFunc(got,
+			func(r rune) bool { return (r < ' ' && r != '\r' && r != '\n' && r != '\t') || r == 127 }) {
 			t.Fatalf("%q", got)
 		}
 	})

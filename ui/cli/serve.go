@@ -96,26 +96,37 @@ dashboards are about the remote service of that profile, read only, with its API
 				return err
 			}
 			if o.New && o.SSH.Profile != "" {
-				return &UsageError{Problem: "no service runs here with --profile, so there is no network to begin", Hint: "leave out --new"}
+				return &UsageError{Problem: "no service runs here with --profile, so there is no network to begin",
+					Hint: "leave out --new"}
 			}
 			return p.Serve(cmd.Context(), o)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:8443", "where to listen, as `HOST:PORT`; port 0 takes a free one")
-	f.StringVar(&o.Data, "data", "", "data `directory`, made when it is not there (default: below the user's data directory)")
-	f.BoolVar(&o.New, "new", false, "begin a new network: database and network.json of the data directory are moved aside into a directory there, never deleted; the stored API keys go with them. Once, by hand: never in a service file")
-	f.BoolVar(&o.JSON, "json", false, "print one line of JSON with address, CA file, key and network file once the port accepts")
-	f.StringSliceVar(&o.Hosts, "host", nil, "further host `name` or address that clients use, for the certificate; may be given several times")
-	f.StringVar(&w.fund, "fund", w.fund, "test funds for addresses that are named the first time by a key that may quote: `always or never`")
-	f.IntVar(&o.FundLimit, "fund-limit", defaultFundLimit, "the `number` of new addresses that get test funds through one API key in any 24 hours, up to 10000; a key that names a\nnumber of its own has that")
-	f.BoolVar(&o.Private, "private", false, "show quotes, their status and history only to keys of the company and project that made them, and explorer pages only to\nkeys that may read")
+	f.StringVar(&o.Data, "data", "",
+		"data `directory`, made when it is not there (default: below the user's data directory)")
+	f.BoolVar(&o.New, "new", false, "begin a new network: database and network.json of the data directory are moved "+
+		"aside into a directory there, never deleted; the stored API keys go with them. Once, by hand: never in a service file")
+	f.BoolVar(&o.JSON, "json", false,
+		"print one line of JSON with address, CA file, key and network file once the port accepts")
+	f.StringSliceVar(&o.Hosts, "host", nil,
+		"further host `name` or address that clients use, for the certificate; may be given several times")
+	f.StringVar(&w.fund, "fund", w.fund,
+		"test funds for addresses that are named the first time by a key that may quote: `always or never`")
+	f.IntVar(&o.FundLimit, "fund-limit", defaultFundLimit, "the `number` of new addresses that get test funds "+
+		"through one API key in any 24 hours, up to 10000; a key that names a\nnumber of its own has that")
+	f.BoolVar(&o.Private, "private", false, "show quotes, their status and history only to keys of the company and "+
+		"project that made them, and explorer pages only to\nkeys that may read")
 	f.StringArrayVar(&o.Faults, "fault", nil, p.faultUsage())
 	f.DurationVar(&o.Lifetime, "lifetime", 30*time.Second, "how long a quote may be accepted, 1s to 10m")
-	f.DurationVar(&o.CursorLifetime, "cursor-lifetime", 15*time.Minute, "how long a continuation of history (the token of the next page) stays good, 1s to 24h")
-	f.StringVar(&o.Metrics, "metrics", "", "answer with Prometheus metrics at this loopback `HOST:PORT`, such as 127.0.0.1:9464 (default: no metrics)")
+	f.DurationVar(&o.CursorLifetime, "cursor-lifetime", 15*time.Minute,
+		"how long a continuation of history (the token of the next page) stays good, 1s to 24h")
+	f.StringVar(&o.Metrics, "metrics", "",
+		"answer with Prometheus metrics at this loopback `HOST:PORT`, such as 127.0.0.1:9464 (default: no metrics)")
 	f.StringVar(&o.BasePath, "base-path", "/api", "`path` in front of every endpoint")
-	f.IntVar(&o.Connections, "max-connections", defaultConnections, "connections open at once; one address may have a quarter of this `number`")
+	f.IntVar(&o.Connections, "max-connections", defaultConnections,
+		"connections open at once; one address may have a quarter of this `number`")
 	f.StringVar(&w.format, "log-format", w.format, "form of the log on standard error: `text or json`")
 	f.StringVar(&w.level, "log-level", w.level, "the least that is logged: `debug, info, warn or error`")
 	o.SSH.flags(cmd)
@@ -125,7 +136,8 @@ dashboards are about the remote service of that profile, read only, with its API
 
 // faultUsage describes --fault with every existing fault.
 func (p Program) faultUsage() string {
-	usage := "make the service fail on purpose, for developers, as `name[=value][@share]`; may be given several times. A share is a\npart such as 0.25, or N for every N-th quote"
+	usage := "make the service fail on purpose, for developers, as `name[=value][@share]`; may be given several " +
+		"times. A share is a\npart such as 0.25, or N for every N-th quote"
 	if len(p.FaultHelp) > 0 {
 		usage += ". Faults:\n  " + strings.Join(p.FaultHelp, "\n  ")
 	}
@@ -142,7 +154,8 @@ func (o *ServeOptions) settle(w words) error {
 		return &UsageError{Problem: "--fund takes always or never"}
 	}
 	if o.FundLimit < 1 || o.FundLimit > maxFundLimit {
-		return &UsageError{Problem: fmt.Sprintf("--fund-limit takes 1 to %d", maxFundLimit), Hint: "to give no test funds at all, use --fund never"}
+		return &UsageError{Problem: fmt.Sprintf("--fund-limit takes 1 to %d", maxFundLimit),
+			Hint: "to give no test funds at all, use --fund never"}
 	}
 	switch w.format {
 	case "json":
@@ -176,11 +189,13 @@ func (o *ServeOptions) settlePort() error {
 	}
 	for _, h := range o.Hosts {
 		if net.ParseIP(h) == nil && !isHostName(h) {
-			return &UsageError{Problem: "--host takes a name such as wallet.example, or an address: without a port, a path or a scheme"}
+			return &UsageError{
+				Problem: "--host takes a name such as wallet.example, or an address: without a port, a path or a scheme"}
 		}
 	}
 	if !isBasePath(o.BasePath) {
-		return &UsageError{Problem: "--base-path takes a path such as /api: a slash in front, none at the end; letters, digits, - and _ between"}
+		return &UsageError{Problem: "--base-path takes a path such as /api: a slash in front, none at the end; " +
+			"letters, digits, - and _ between"}
 	}
 	if o.Connections < minConnections || o.Connections > maxConnections {
 		return &UsageError{Problem: fmt.Sprintf("--max-connections takes %d to %d", minConnections, maxConnections)}
@@ -205,7 +220,8 @@ func isHostName(s string) bool {
 // isBasePath reports whether each part of a path reads the same for every client, escaped or not.
 func isBasePath(s string) bool {
 	parts := strings.Split(s, "/")
-	return len(parts) > 1 && parts[0] == "" && !slices.ContainsFunc(parts[1:], func(p string) bool { return p == "" || !isPlain(p) })
+	return len(parts) > 1 && parts[0] == "" && !slices.ContainsFunc(parts[1:],
+		func(p string) bool { return p == "" || !isPlain(p) })
 }
 
 func isPlain(s string) bool {
@@ -220,7 +236,8 @@ func notEmpty(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		f := cmd.Flags().Lookup(name)
 		if v := f.Value.String(); f.Changed && (v == "" || v == "[]" || v == `[""]`) {
-			return &UsageError{Problem: "--" + name + " was given without a value", Hint: "see `" + cmd.CommandPath() + " --help`"}
+			return &UsageError{Problem: "--" + name + " was given without a value",
+				Hint: "see `" + cmd.CommandPath() + " --help`"}
 		}
 	}
 	return nil

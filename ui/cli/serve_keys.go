@@ -79,7 +79,8 @@ through its local socket and knows the change at once. Only a digest of a key is
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return missing("serve keys", "add, list, rotate or revoke") },
 	}
-	cmd.PersistentFlags().StringVar(&data, "data", "", "data `directory` of the service (default: below the user's data directory)")
+	cmd.PersistentFlags().StringVar(&data, "data", "",
+		"data `directory` of the service (default: below the user's data directory)")
 	cmd.AddCommand(p.keysAdd(&data), p.keysList(&data), p.keysRotate(&data), p.keysRevoke(&data))
 	return cmd
 }
@@ -101,10 +102,12 @@ goes on taking the key that it printed as well.`,
 				return err
 			}
 			if cmd.Flags().Changed("limit") && r.PerMinute == 0 {
-				return &UsageError{Problem: "--limit takes a whole number from 1; a key that may do nothing is one to revoke"}
+				return &UsageError{
+					Problem: "--limit takes a whole number from 1; a key that may do nothing is one to revoke"}
 			}
 			if cmd.Flags().Changed("fund-limit") && r.FundLimit == 0 {
-				return &UsageError{Problem: "--fund-limit takes a whole number from 1; a key with --permission read alone brings no test funds"}
+				return &UsageError{Problem: "--fund-limit takes a whole number from 1; a key with --permission read " +
+					"alone brings no test funds"}
 			}
 			if r.Expires, r.ExpiresIn, err = parseExpiry(expires); err != nil {
 				return err
@@ -121,15 +124,22 @@ goes on taking the key that it printed as well.`,
 	f.StringVar(&r.Project, "project", "", "`name` of what it is for; required")
 	f.StringVar(&r.UseCase, "use-case", "", "`text` about what the project does with it (noted)")
 	f.StringVar(&r.Volume, "volume", "", "expected volume, a `text` such as \"5000 quotes a day\" (noted)")
-	f.StringSliceVar(&r.Chains, "chain", nil, "preferred `chain` such as eip155:8453; may be given several times (noted: it restricts nothing)")
-	f.StringSliceVar(&r.Assets, "asset", nil, "preferred `asset` such as ob:usdc, or in CAIP-19; may be given several times (noted: it restricts nothing)")
-	f.StringSliceVar(&r.Permissions, "permission", nil, "what the key may do, `read, quote or execute`; may be given several times (default: all three)")
-	f.StringSliceVar(&r.Endpoints, "endpoint", nil, "`path` that the key may use, without the base path, such as /v3/quote/call-quote, or with a slash at the\nend, such as /v3/, all below it; may be given several times (default: all)")
+	f.StringSliceVar(&r.Chains, "chain", nil,
+		"preferred `chain` such as eip155:8453; may be given several times (noted: it restricts nothing)")
+	f.StringSliceVar(&r.Assets, "asset", nil,
+		"preferred `asset` such as ob:usdc, or in CAIP-19; may be given several times (noted: it restricts nothing)")
+	f.StringSliceVar(&r.Permissions, "permission", nil,
+		"what the key may do, `read, quote or execute`; may be given several times (default: all three)")
+	f.StringSliceVar(&r.Endpoints, "endpoint", nil, "`path` that the key may use, without the base path, such as "+
+		"/v3/quote/call-quote, or with a slash at the\nend, such as /v3/, all below it; may be given several times (default: all)")
 	f.IntVar(&r.PerMinute, "limit", 0, "`number` of requests in any 60 seconds, up to 60000 (default 400)")
 	f.IntVar(&r.Concurrent, "concurrent", 0, "`number` of requests under way at once, up to 1000 (default: no bound)")
-	f.IntVar(&r.FundLimit, "fund-limit", 0, "`number` of new addresses that get test funds through the key in any 24 hours, up to 10000 (default: that of the\nservice, `coffer serve --fund-limit`)")
-	f.StringVar(&expires, "expires", "", "`when` the key ends: a duration such as 720h, the beginning of a day such as 2027-01-31 (UTC), or a time such as\n2027-01-31T18:00:00Z (default: never)")
-	f.BoolVar(&r.PublicTest, "public-test", false, "a key for everybody who develops: 60 requests a minute, all endpoints; only --expires goes with it")
+	f.IntVar(&r.FundLimit, "fund-limit", 0, "`number` of new addresses that get test funds through the key in any 24 "+
+		"hours, up to 10000 (default: that of the\nservice, `coffer serve --fund-limit`)")
+	f.StringVar(&expires, "expires", "", "`when` the key ends: a duration such as 720h, the beginning of a day such "+
+		"as 2027-01-31 (UTC), or a time such as\n2027-01-31T18:00:00Z (default: never)")
+	f.BoolVar(&r.PublicTest, "public-test", false,
+		"a key for everybody who develops: 60 requests a minute, all endpoints; only --expires goes with it")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -165,9 +175,10 @@ func (p Program) keysRotate(data *string) *cobra.Command {
 	var grace time.Duration
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "rotate ID",
-		Short:   "Replace a key by a new one with the same limits, and print it",
-		Long:    "Gives a key a new text and prints that once. Id, limits and expiry stay. The old text ends at once, or with --grace later.",
+		Use:   "rotate ID",
+		Short: "Replace a key by a new one with the same limits, and print it",
+		Long: "Gives a key a new text and prints that once. Id, limits and expiry stay. The old text ends at " +
+			"once, or with --grace later.",
 		Example: "  coffer serve keys rotate k7q2m9xw --grace 24h",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -178,7 +189,8 @@ func (p Program) keysRotate(data *string) *cobra.Command {
 			return p.printGiven(k, asJSON)
 		},
 	}
-	cmd.Flags().DurationVar(&grace, "grace", 0, "how long the old key stays good beside the new one, up to 720h (default: not at all)")
+	cmd.Flags().DurationVar(&grace, "grace", 0,
+		"how long the old key stays good beside the new one, up to 720h (default: not at all)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -228,7 +240,8 @@ func parseExpiry(s string) (at time.Time, in time.Duration, err error) {
 			return at, 0, nil
 		}
 	}
-	return time.Time{}, 0, &UsageError{Problem: "--expires takes a duration such as 720h, a day such as 2027-01-31, or a time in RFC 3339"}
+	return time.Time{}, 0, &UsageError{
+		Problem: "--expires takes a duration such as 720h, a day such as 2027-01-31, or a time in RFC 3339"}
 }
 
 // asUsage turns the service's refusal of a flag into a usage error.
@@ -288,8 +301,10 @@ func (p Program) printKeys(all []Key) error {
 	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTATE\tCOMPANY\tPROJECT\tPERMISSIONS\tENDPOINTS\tA MINUTE\tCREATED\tEXPIRES")
 	for _, k := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", k.ID, k.State, cmp.Or(text.Clean(k.Company, 30), "-"), cmp.Or(text.Clean(k.Project, 30), "-"),
-			strings.Join(k.Permissions, ","), cmp.Or(strings.Join(k.Endpoints, ","), "all"), k.PerMinute, when(k.Created), when(k.Expires))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", k.ID, k.State, cmp.Or(text.Clean(k.Company, 30), "-"),
+			cmp.Or(text.Clean(k.Project, 30), "-"),
+			strings.Join(k.Permissions, ","), cmp.Or(strings.Join(k.Endpoints, ","), "all"), k.PerMinute,
+			when(k.Created), when(k.Expires))
 	}
 	return w.Flush()
 }

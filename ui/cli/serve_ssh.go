@@ -36,17 +36,22 @@ const (
 
 func (s *ServeSSH) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&s.Listen, "ssh", "", "also serve dashboards over SSH at this `HOST:PORT`, such as 127.0.0.1:2222, to everyone in the authorized keys")
+	f.StringVar(&s.Listen, "ssh", "", "also serve dashboards over SSH at this `HOST:PORT`, such as 127.0.0.1:2222, "+
+		"to everyone in the authorized keys")
 	f.BoolVar(&s.Open, "ssh-open", false, "let others than this machine reach the address of --ssh")
-	f.StringVar(&s.Keys, "ssh-keys", "", "authorized-keys `file`: one public key a line, no options (default: ssh/authorized_keys in the data directory)")
-	f.DurationVar(&s.Idle, "ssh-idle", defaultSSHIdle, "close a dashboard in which no key was pressed for so long, 1s to 24h")
+	f.StringVar(&s.Keys, "ssh-keys", "", "authorized-keys `file`: one public key a line, no options (default: "+
+		"ssh/authorized_keys in the data directory)")
+	f.DurationVar(&s.Idle, "ssh-idle", defaultSSHIdle,
+		"close a dashboard in which no key was pressed for so long, 1s to 24h")
 	f.DurationVar(&s.Max, "ssh-max", defaultSSHMax, "close a dashboard that is open for so long, 1s to 168h")
-	f.IntVar(&s.Sessions, "ssh-sessions", defaultSSHSessions, "dashboards open at once, 1 to 1024, as a `number`; a key has one")
+	f.IntVar(&s.Sessions, "ssh-sessions", defaultSSHSessions,
+		"dashboards open at once, 1 to 1024, as a `number`; a key has one")
 }
 
 // elsewhere are the flags of the service, which does not run when the dashboards show a remote profile.
 func elsewhere() []string {
-	return []string{"listen", "host", "fund", "fund-limit", "private", "fault", "lifetime", "cursor-lifetime", "metrics", "base-path", "max-connections"}
+	return []string{"listen", "host", "fund", "fund-limit", "private", "fault", "lifetime", "cursor-lifetime",
+		"metrics", "base-path", "max-connections"}
 }
 
 // settle checks the flags against each other. profile is the named one, if any.
@@ -55,12 +60,14 @@ func (s *ServeSSH) settle(cmd *cobra.Command, profile string) error {
 	if !given("ssh") {
 		for _, name := range []string{"ssh-open", "ssh-keys", "ssh-idle", "ssh-max", "ssh-sessions"} {
 			if given(name) {
-				return &UsageError{Problem: "--" + name + " is about --ssh, which is not there", Hint: "give an address as well, such as --ssh 127.0.0.1:2222"}
+				return &UsageError{Problem: "--" + name + " is about --ssh, which is not there",
+					Hint: "give an address as well, such as --ssh 127.0.0.1:2222"}
 			}
 		}
 	}
 	if given(PassphraseFlag) && !given("profile") {
-		return &UsageError{Problem: "--" + PassphraseFlag + " opens the keys of a profile, and a service has none", Hint: "it goes with --ssh and --profile"}
+		return &UsageError{Problem: "--" + PassphraseFlag + " opens the keys of a profile, and a service has none",
+			Hint: "it goes with --ssh and --profile"}
 	}
 	if !given("ssh") {
 		return nil
@@ -87,7 +94,8 @@ func (s *ServeSSH) settle(cmd *cobra.Command, profile string) error {
 	for _, name := range elsewhere() {
 		if given(name) {
 			return &UsageError{
-				Problem: "--" + name + " is about a service of this process, and with --profile there is none", Hint: "leave --" + name + " out, or --profile",
+				Problem: "--" + name + " is about a service of this process, and with --profile there is none",
+				Hint:    "leave --" + name + " out, or --profile",
 			}
 		}
 	}

@@ -36,7 +36,8 @@ copy: ` + "`coffer serve backup FILE`, then `coffer serve check FILE`.",
 			return p.Store.Check(cmd.Context(), data, file)
 		},
 	}
-	cmd.Flags().StringVar(&data, "data", "", "data `directory` of the service (default: below the user's data directory)")
+	cmd.Flags().StringVar(&data, "data", "",
+		"data `directory` of the service (default: below the user's data directory)")
 	return cmd
 }
 
@@ -59,7 +60,8 @@ To restore it, stop the service, put the copy in the place of coffer.db in the d
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return p.Store.Backup(cmd.Context(), data, args[0]) },
 	}
-	cmd.Flags().StringVar(&data, "data", "", "data `directory` of the service (default: below the user's data directory)")
+	cmd.Flags().StringVar(&data, "data", "",
+		"data `directory` of the service (default: below the user's data directory)")
 	return cmd
 }
 

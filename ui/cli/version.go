@@ -117,8 +117,10 @@ and a digest of the chains, assets, addresses and contracts that are shipped ins
 
 func (b Build) facts(digest string) facts {
 	return facts{
-		Version: b.Version, Revision: b.Revision, Time: b.Time, Modified: b.Modified, Go: b.Go, Experiment: b.Experiment, Target: b.target(), Cgo: b.Cgo, Module: b.Sum,
-		Interface: openapi.Version, Intent: intent.Version, Journal: journal.Version, Network: network.Version, Config: config.SchemaVersion, Assets: digest,
+		Version: b.Version, Revision: b.Revision, Time: b.Time, Modified: b.Modified, Go: b.Go,
+		Experiment: b.Experiment, Target: b.target(), Cgo: b.Cgo, Module: b.Sum,
+		Interface: openapi.Version, Intent: intent.Version, Journal: journal.Version, Network: network.Version,
+		Config: config.SchemaVersion, Assets: digest,
 	}
 }
 
@@ -146,7 +148,8 @@ func (b Build) write(w io.Writer, digest string) error {
 	if b.Sum != "" {
 		fmt.Fprintf(w, "module %s\n", b.Sum)
 	}
-	_, err := fmt.Fprintf(w, "interface %s, network format %d, shipped data %s\n", openapi.Version, network.Version, digest)
+	_, err := fmt.Fprintf(w, "interface %s, network format %d, shipped data %s\n", openapi.Version, network.Version,
+		digest)
 	return err
 }
 

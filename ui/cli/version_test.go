@@ -17,10 +17,12 @@ func TestVersionSaysEveryFactOfTheBuild(t *testing.T) {
 	var b Build
 	b.Version, b.Go = "v1.2.3", "go1.26.8 X:runtimesecret"
 	b.settings([]debug.BuildSetting{
-		{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-11-21T18:00:00Z"}, {Key: "vcs.modified", Value: "true"}, {Key: "GOEXPERIMENT", Value: "runtimesecret"},
+		{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-11-21T18:00:00Z"},
+		{Key: "vcs.modified", Value: "true"}, {Key: "GOEXPERIMENT", Value: "runtimesecret"},
 		{Key: "CGO_ENABLED", Value: "0"}, {Key: "GOAMD64", Value: "v3"}, {Key: "-trimpath", Value: "true"},
 	})
-	want := Build{Version: "v1.2.3", Revision: "abc", Time: "2026-11-21T18:00:00Z", Go: "go1.26.8", Modified: true, Experiment: "runtimesecret", Target: " v3"}
+	want := Build{Version: "v1.2.3", Revision: "abc", Time: "2026-11-21T18:00:00Z", Go: "go1.26.8", Modified: true,
+		Experiment: "runtimesecret", Target: " v3"}
 	if b != want {
 		t.Errorf("%+v", b)
 	}
@@ -31,7 +33,9 @@ func TestVersionSaysEveryFactOfTheBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, part := range []string{
-		"coffer v1.2.3\n", "revision abc of 2026-11-21T18:00:00Z, with local changes\n", "go1.26.8 with runtimesecret linux/amd64 v3\n", "module h1:abc=\n", "interface " + openapi.Version + ",", "shipped data sha256:",
+		"coffer v1.2.3\n", "revision abc of 2026-11-21T18:00:00Z, with local changes\n",
+		"go1.26.8 with runtimesecret linux/amd64 v3\n", "module h1:abc=\n", "interface " + openapi.Version + ",",
+		"shipped data sha256:",
 	} {
 		if !strings.Contains(out.String(), part) {
 			t.Errorf("%q is not in\n%s", part, &out)
@@ -45,7 +49,8 @@ func TestVersionSaysEveryFactOfTheBuild(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != reflect.TypeFor[facts]().NumField() || got["version"] != "v1.2.3" || got["modified"] != true || got["cgo"] != false || got["target"] != "linux/amd64 v3" || got["interface"] != openapi.Version {
+	if len(got) != reflect.TypeFor[facts]().NumField() || got["version"] != "v1.2.3" || got["modified"] != true ||
+		got["cgo"] != false || got["target"] != "linux/amd64 v3" || got["interface"] != openapi.Version {
 		t.Errorf("%s", &out)
 	}
 }
@@ -53,7 +58,8 @@ func TestVersionSaysEveryFactOfTheBuild(t *testing.T) {
 // Unknown facts are left out, never empty or made up.
 func TestVersionLeavesOutWhatIsNotKnown(t *testing.T) {
 	var out bytes.Buffer
-	p := Program{Out: &out, Err: &out, Build: Build{Version: "unknown", Go: "go1.26.8", Target: "linux/amd64"}, Env: []string{}}
+	p := Program{Out: &out, Err: &out, Build: Build{Version: "unknown", Go: "go1.26.8", Target: "linux/amd64"},
+		Env: []string{}}
 	if err := p.Run(t.Context(), []string{"version", "--json"}); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +84,8 @@ func TestTheDigestOfTheShippedDataKnowsEveryByteAndName(t *testing.T) {
 	base := fstest.MapFS{"a.json": {Data: []byte("1")}, "b/c.json": {Data: []byte("2")}}
 	seen := map[string]bool{digest(base): true}
 	for _, other := range []fstest.MapFS{
-		{"a.json": {Data: []byte("1")}}, {"a.json": {Data: []byte("2")}, "b/c.json": {Data: []byte("2")}}, {"A.json": {Data: []byte("1")}, "b/c.json": {Data: []byte("2")}},
+		{"a.json": {Data: []byte("1")}}, {"a.json": {Data: []byte("2")}, "b/c.json": {Data: []byte("2")}},
+		{"A.json": {Data: []byte("1")}, "b/c.json": {Data: []byte("2")}},
 	} {
 		d := digest(other)
 		if seen[d] {

@@ -24,20 +24,24 @@ func whole(out io.Writer, env ...string) cli.Program {
 	actions, profiles := act.Commands{Out: out, Err: out}, keys.Profiles{Out: out}
 	return cli.Program{
 		Out: out, Err: out, Env: append([]string{"HOME=/nowhere"}, env...),
-		Build:   cli.Build{Version: "v1.2.3", Revision: strings.Repeat("ab", 20), Time: "2026-11-21T18:00:00Z", Go: "go1.26.8", Target: "linux/amd64 v1"},
+		Build: cli.Build{Version: "v1.2.3", Revision: strings.Repeat("ab", 20), Time: "2026-11-21T18:00:00Z",
+			Go: "go1.26.8", Target: "linux/amd64 v1"},
 		Catalog: catalog.Load,
 		SetUp:   func(context.Context, cli.Global) error { return nil },
 		Doctor: func(context.Context, cli.Global) ([]doctor.Finding, doctor.Deps, error) {
 			return nil, doctor.Deps{}, nil
 		},
-		Balances:      func(context.Context, cli.Global) (*api.Document, error) { return nil, nil },
-		Serve:         func(context.Context, cli.ServeOptions) error { return nil },
-		Accounts:      roles.Commands{},
-		FaultHelp:     []string{"no-route                     quotes find no route", "slow-fill=<duration>         the solver waits before the target block"},
+		Balances: func(context.Context, cli.Global) (*api.Document, error) { return nil, nil },
+		Serve:    func(context.Context, cli.ServeOptions) error { return nil },
+		Accounts: roles.Commands{},
+		FaultHelp: []string{"no-route                     quotes find no route",
+			"slow-fill=<duration>         the solver waits before the target block"},
 		AccountsExtra: profiles.Accounts,
 		Extra: []func(*cli.Global) *cobra.Command{
-			keys.Commands{Out: out}.Command, profiles.Command, check.Commands{Out: out}.Verify, check.Commands{Out: out}.Intent,
-			actions.Assets, actions.Chains, actions.History, actions.Status, actions.Activity, actions.Call, actions.Transfer, actions.Swap, actions.Plan, actions.Apply, actions.Export,
+			keys.Commands{Out: out}.Command, profiles.Command, check.Commands{Out: out}.Verify,
+			check.Commands{Out: out}.Intent,
+			actions.Assets, actions.Chains, actions.History, actions.Status, actions.Activity, actions.Call,
+			actions.Transfer, actions.Swap, actions.Plan, actions.Apply, actions.Export,
 		},
 	}
 }

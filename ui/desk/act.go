@@ -26,8 +26,10 @@ func Session(ctx context.Context, host profile.Host, name string, ask act.Ask, m
 	}
 	state, options := s.Journal("coffer on " + machine)
 	return &act.Session{
-		Profile: s.Profile.Name, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Query: s.Query(), Service: s.Client, Lists: s.Lists,
-		Locked: s.Locked, Unlock: s.Unlock, Lock: s.Lock, WatchOnly: s.WatchOnly, Close: s.Close, Keep: profile.Folder{Dir: state}, Plans: s.Plans(),
+		Profile: s.Profile.Name, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Query: s.Query(),
+		Service: s.Client, Lists: s.Lists,
+		Locked: s.Locked, Unlock: s.Unlock, Lock: s.Lock, WatchOnly: s.WatchOnly, Close: s.Close,
+		Keep: profile.Folder{Dir: state}, Plans: s.Plans(),
 		Names: func(address string) string { return nameIn(s, address) },
 		Read: func() (act.Book, error) {
 			j, err := journal.OpenReadOnly(state, options)
@@ -37,10 +39,12 @@ func Session(ctx context.Context, host profile.Host, name string, ask act.Ask, m
 			return j, err
 		},
 		Work: func(tighten func(verify.Limits) (verify.Limits, error)) (*act.Work, error) {
-			return work(s, tighten, profile.Folder{Dir: state}, func() (*journal.Journal, error) { return journal.Open(state, options) })
+			return work(s, tighten, profile.Folder{Dir: state},
+				func() (*journal.Journal, error) { return journal.Open(state, options) })
 		},
 		Try: func(tighten func(verify.Limits) (verify.Limits, error)) (*act.Work, error) {
-			return work(s, tighten, unsaved{profile.Folder{Dir: state}}, func() (*journal.Journal, error) { return journal.OpenScratch(state, options) })
+			return work(s, tighten, unsaved{profile.Folder{Dir: state}},
+				func() (*journal.Journal, error) { return journal.OpenScratch(state, options) })
 		},
 		Lost:  func() (journal.Loss, error) { return journal.Examine(state, options) },
 		Adopt: func() error { return journal.Adopt(state, options) },
@@ -76,7 +80,8 @@ func note(s *profile.Opened, doc *api.Document) {
 		return
 	}
 	defer func() { _ = j.Close() }()
-	flow.New(flow.Deps{Client: s.Client, Journal: j, Policy: rules, Clock: s.Clock, Keep: profile.Folder{Dir: state}}).Stated(s.Accounts, b)
+	flow.New(flow.Deps{Client: s.Client, Journal: j, Policy: rules, Clock: s.Clock,
+		Keep: profile.Folder{Dir: state}}).Stated(s.Accounts, b)
 }
 
 // unsaved is a folder in which a dry run writes nothing.
@@ -86,7 +91,8 @@ type unsaved struct{ profile.Folder }
 func (unsaved) Save(string, []byte) error { return nil }
 
 // work opens the journal for operations under the profile's policy.
-func work(s *profile.Opened, tighten func(verify.Limits) (verify.Limits, error), keep flow.Keep, open func() (*journal.Journal, error)) (*act.Work, error) {
+func work(s *profile.Opened, tighten func(verify.Limits) (verify.Limits, error), keep flow.Keep,
+	open func() (*journal.Journal, error)) (*act.Work, error) {
 	rules, err := s.Policy()
 	if err == nil && tighten != nil {
 		rules.Limits, err = tighten(rules.Limits)
@@ -104,7 +110,8 @@ func work(s *profile.Opened, tighten func(verify.Limits) (verify.Limits, error),
 	if err != nil {
 		return nil, err
 	}
-	f := flow.New(flow.Deps{Client: s.Client, Signer: s.Signer(), Journal: j, Policy: rules, Clock: s.Clock, Sleep: sleep, Keep: keep})
+	f := flow.New(flow.Deps{Client: s.Client, Signer: s.Signer(), Journal: j, Policy: rules, Clock: s.Clock,
+		Sleep: sleep, Keep: keep})
 	return &act.Work{
 		Start: func(ctx context.Context, in intent.Intent) (act.Operation, error) { return f.Start(ctx, in) },
 		Unfinished: func() []act.Operation {
@@ -118,6 +125,7 @@ func work(s *profile.Opened, tighten func(verify.Limits) (verify.Limits, error),
 			_, err := f.Reconcile(ctx)
 			return err
 		},
-		Believes: s.Network.Kind == network.Embedded, Hold: j.Hold, Yield: f.Yield, Operations: j.Operations, Void: f.Void, Repair: f.Repair, Remark: j.Remark(), Close: j.Close,
+		Believes: s.Network.Kind == network.Embedded, Hold: j.Hold, Yield: f.Yield, Operations: j.Operations,
+		Void: f.Void, Repair: f.Repair, Remark: j.Remark(), Close: j.Close,
 	}, nil
 }

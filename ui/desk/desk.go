@@ -48,7 +48,8 @@ type Options struct {
 // to the profile that asked for it.
 func Run(ctx context.Context, o Options) error {
 	if !o.Global.Linear && tui.Dumb(o.Env) {
-		return &cli.UsageError{Problem: "this terminal cannot move the cursor (TERM)", Hint: "use `coffer --linear`: the same wallet, line by line"}
+		return &cli.UsageError{Problem: "this terminal cannot move the cursor (TERM)",
+			Hint: "use `coffer --linear`: the same wallet, line by line"}
 	}
 	for {
 		next, err := show(ctx, o)
@@ -128,7 +129,8 @@ func (d *desk) start() (err error) {
 	}
 	d.skew = d.s.Client.Skew
 	d.flow = flow.New(flow.Deps{
-		Client: d.s.Client, Signer: d.s.Signer(), Journal: d.book, Policy: d.rules, Clock: d.s.Clock, Sleep: sleep, Keep: profile.Folder{Dir: state},
+		Client: d.s.Client, Signer: d.s.Signer(), Journal: d.book, Policy: d.rules, Clock: d.s.Clock, Sleep: sleep,
+		Keep: profile.Folder{Dir: state},
 	})
 	return nil
 }
@@ -196,11 +198,13 @@ func show(ctx context.Context, o Options) (next *screen.SwitchMsg, err error) {
 func (d *desk) context() screen.Context {
 	s := d.s
 	c := screen.Context{
-		Profile: s.Title(), BaseURL: s.Where, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts, Clock: s.Clock, Vault: s.Store(),
-		Keep:     profile.Folder{Dir: s.Paths.ProfileScreens(s.Profile.Name)},
-		Export:   profile.Folder{Dir: s.Paths.ProfileExports(s.Profile.Name)}.Export,
-		Settings: screen.Preferences{Dust: d.file.UI.DustMicro(), Hidden: d.file.UI.HideAmounts, Proxy: s.Client.Proxy()},
-		Terms:    d.book.Terms, Names: d.name,
+		Profile: s.Title(), BaseURL: s.Where, Network: s.Network, Catalog: s.Catalog, Accounts: s.Accounts,
+		Clock: s.Clock, Vault: s.Store(),
+		Keep:   profile.Folder{Dir: s.Paths.ProfileScreens(s.Profile.Name)},
+		Export: profile.Folder{Dir: s.Paths.ProfileExports(s.Profile.Name)}.Export,
+		Settings: screen.Preferences{Dust: d.file.UI.DustMicro(), Hidden: d.file.UI.HideAmounts,
+			Proxy: s.Client.Proxy()},
+		Terms: d.book.Terms, Names: d.name,
 	}
 	if d.visit != nil {
 		d.visit.restrict(&c)
@@ -225,7 +229,8 @@ func (d *desk) Balances(ctx context.Context) (api.AggregatedBalance, error) {
 
 // History reads a page of the first account's history.
 func (d *desk) History(ctx context.Context, limit int, continuation string) (api.HistoryPage, error) {
-	return d.s.Client.History(ctx, client.HistoryQuery{User: d.s.Accounts[0].AccountAddress, Limit: limit, Continuation: continuation})
+	return d.s.Client.History(ctx, client.HistoryQuery{User: d.s.Accounts[0].AccountAddress, Limit: limit,
+		Continuation: continuation})
 }
 
 // endInTime wipes the keys as soon as ctx ends, and ends the program two seconds later even when the terminal no

@@ -23,7 +23,8 @@ import (
 // clock is ahead.
 func TestN9ASignatureIsListedUntilBothClocksSayThatItHasEnded(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	book, err := journal.Open(t.TempDir(), journal.Options{Network: "n", Clock: func() time.Time { return now }, Random: bytes.NewReader(make([]byte, 8))})
+	book, err := journal.Open(t.TempDir(), journal.Options{Network: "n", Clock: func() time.Time { return now },
+		Random: bytes.NewReader(make([]byte, 8))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,14 +36,17 @@ func TestN9ASignatureIsListedUntilBothClocksSayThatItHasEnded(t *testing.T) {
 	if err := book.Append(id, journal.Prepared, journal.Entry{Document: []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
-	s := journal.Signature{Role: "prepared", Chain: "eip155:8453", ChainID: 8453, Sender: "0x21f6b1D4B4fA4bE12C4c4a60cE0C4C4A5D4f5A10", Nonce: "0", OpHash: "0x01", ValidUntil: now.Add(time.Minute).Unix()}
+	s := journal.Signature{Role: "prepared", Chain: "eip155:8453", ChainID: 8453,
+		Sender: "0x21f6b1D4B4fA4bE12C4c4a60cE0C4C4A5D4f5A10", Nonce: "0", OpHash: "0x01",
+		ValidUntil: now.Add(time.Minute).Unix()}
 	if err := book.Append(id, journal.Signed, journal.Entry{Signatures: []journal.Signature{s}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range []struct {
 		skew, later time.Duration
 		listed      int
-	}{{0, time.Minute, 1}, {0, 10 * time.Minute, 0}, {-15 * time.Minute, 10 * time.Minute, 1}, {15 * time.Minute, time.Minute, 1}} {
+	}{{0, time.Minute, 1}, {0, 10 * time.Minute, 0}, {-15 * time.Minute, 10 * time.Minute, 1},
+		{15 * time.Minute, time.Minute, 1}} {
 		d := &desk{book: book, skew: func() time.Duration { return x.skew }}
 		if got := d.outstanding(now.Add(x.later)); len(got) != x.listed {
 			t.Errorf("%s later, with the service's clock %s ahead: %d listed", x.later, x.skew, len(got))
@@ -52,14 +56,17 @@ func TestN9ASignatureIsListedUntilBothClocksSayThatItHasEnded(t *testing.T) {
 
 // What was under way when the profile was opened is listed even when it ended before a screen looked.
 func TestAnOperationThatEndsBeforeAnybodyLooksIsListed(t *testing.T) {
-	book, err := journal.Open(t.TempDir(), journal.Options{Network: "n", Clock: time.Now, Random: bytes.NewReader(make([]byte, 64))})
+	book, err := journal.Open(t.TempDir(), journal.Options{Network: "n", Clock: time.Now,
+		Random: bytes.NewReader(make([]byte, 64))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = book.Close() }()
 	id, err := book.Begin([]byte("{}"), [32]byte{})
 	err = errors.Join(err, book.Append(id, journal.Prepared, journal.Entry{Document: []byte("{}")}))
-	err = errors.Join(err, book.Append(id, journal.Signed, journal.Entry{Signatures: []journal.Signature{{Role: "prepared", Chain: "eip155:8453", ChainID: 8453, Nonce: "0", OpHash: "0x01"}}}))
+	err = errors.Join(err, book.Append(id, journal.Signed,
+		journal.Entry{Signatures: []journal.Signature{{Role: "prepared", Chain: "eip155:8453", ChainID: 8453,
+			Nonce: "0", OpHash: "0x01"}}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +118,8 @@ func TestARecordingIsOfOneProfile(t *testing.T) {
 // The dashboard says that the journal is older, and what to do; a guest sees no path of the machine.
 func TestK7_AnOlderJournalIsSaidAtTheStart(t *testing.T) {
 	dir := t.TempDir()
-	o := journal.Options{Network: "n", Clock: time.Now, Random: bytes.NewReader(make([]byte, 64)), Anchor: filepath.Join(t.TempDir(), "journal")}
+	o := journal.Options{Network: "n", Clock: time.Now, Random: bytes.NewReader(make([]byte, 64)),
+		Anchor: filepath.Join(t.TempDir(), "journal")}
 	book, err := journal.Open(dir, o)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +137,8 @@ func TestK7_AnOlderJournalIsSaidAtTheStart(t *testing.T) {
 	}
 	defer func() { _ = d.book.Close() }()
 	for _, words := range []string{d.notice(), d.noSigner()} {
-		if !strings.Contains(words, "older than what was signed") || !strings.Contains(words, dir) || !strings.Contains(words, "coffer activity adopt") {
+		if !strings.Contains(words, "older than what was signed") || !strings.Contains(words, dir) ||
+			!strings.Contains(words, "coffer activity adopt") {
 			t.Errorf("%q", words)
 		}
 	}

@@ -49,8 +49,9 @@ func (g Guests) Show(ctx context.Context, v sshd.Visit) error {
 		return err
 	}
 	return Receive(ctx, Visit{
-		Profile: opened, Log: log, Build: g.Build, Machine: g.Machine, In: v.In, Out: v.Out, Env: v.Env, Broken: v.Broken,
-		Away: tui.Away{Size: v.Size, Resized: v.Resized, Notes: v.Notes},
+		Profile: opened, Log: log, Build: g.Build, Machine: g.Machine, In: v.In, Out: v.Out, Env: v.Env,
+		Broken: v.Broken,
+		Away:   tui.Away{Size: v.Size, Resized: v.Resized, Notes: v.Notes},
 	})
 }
 

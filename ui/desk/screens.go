@@ -42,12 +42,16 @@ func (d *desk) options(next **screen.SwitchMsg) tui.Options {
 
 // screens builds the screens that need more than a source.
 func (d *desk) screens(c screen.Context) map[screen.ID]screen.Screen {
-	build := builder.New(c, builder.Deps{WatchOnly: d.s.WatchOnly, Balances: d.Balances, Book: d.s.Contacts(), Paid: d.book.Recipients})
+	build := builder.New(c, builder.Deps{WatchOnly: d.s.WatchOnly, Balances: d.Balances, Book: d.s.Contacts(),
+		Paid: d.book.Recipients})
 	all := map[screen.ID]screen.Screen{
 		screen.Balances: balances.New(c, d), screen.Build: build, screen.History: history.New(c, d),
 		screen.Accounts: accounts.NewWith(c, d.s.AccountDeps(d.book, true)),
 		screen.Review: review.New(c, review.Deps{
-			Start:  func(ctx context.Context, in intent.Intent) (review.Operation, error) { return d.flow.Start(ctx, in) },
+			Start: func(ctx context.Context, in intent.Intent) (review.Operation,
+				error) {
+				return d.flow.Start(ctx, in)
+			},
 			Locked: d.s.Locked, Unlock: d.s.UnlockWith, Names: d.name, NoSigner: cmp.Or(d.noSigner(), d.watch),
 		}),
 		screen.Activity: activity.New(c, activity.Deps{
@@ -123,7 +127,10 @@ func (d *desk) talk(ctx context.Context) error {
 	return linear.Run(ctx, linear.Options{
 		Context: d.context(), In: d.o.In, Out: d.o.Out, Notice: d.notice(),
 		Deps: linear.Deps{
-			Start:       func(ctx context.Context, in intent.Intent) (linear.Operation, error) { return d.flow.Start(ctx, in) },
+			Start: func(ctx context.Context, in intent.Intent) (linear.Operation,
+				error) {
+				return d.flow.Start(ctx, in)
+			},
 			Unfinished:  func() []linear.Operation { return found[linear.Operation](d) },
 			Outstanding: d.outstanding,
 			Void:        d.flow.Void, Balances: d.Balances, History: d.History, Book: book,

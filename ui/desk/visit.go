@@ -43,7 +43,8 @@ const (
 // does.
 func Receive(ctx context.Context, v Visit) (err error) {
 	d := &desk{
-		o: Options{Build: v.Build, Env: v.Env, Machine: v.Machine}, s: v.Profile, log: v.Log, file: config.File{UI: v.Profile.UI()}, visit: &v,
+		o: Options{Build: v.Build, Env: v.Env, Machine: v.Machine}, s: v.Profile, log: v.Log,
+		file: config.File{UI: v.Profile.UI()}, visit: &v,
 	}
 	defer context.AfterFunc(ctx, v.Profile.Wipe)()
 	if err := d.start(); err != nil {
@@ -81,7 +82,8 @@ func Receive(ctx context.Context, v Visit) (err error) {
 func (v *Visit) restrict(c *screen.Context) {
 	c.Export, c.NoFiles = nil, noFiles
 	c.Keep = bounded{c.Keep}
-	c.Vault.Where = "the server's memory while you are here: a throw-away key of your own, which follows from your SSH key"
+	c.Vault.Where =
+		"the server's memory while you are here: a throw-away key of your own, which follows from your SSH key"
 	if v.Profile.ReadOnly() != "" {
 		c.Vault.Where = "nowhere: no key to sign with is loaded"
 	}
@@ -90,7 +92,8 @@ func (v *Visit) restrict(c *screen.Context) {
 // told puts an error of the journal into words for a guest, without the paths of this machine.
 func told(err error) error {
 	if errors.Is(err, journal.ErrLocked) {
-		return notTold{"your journal is in use by another process on the server; try again in a moment, or tell the operator", err}
+		return notTold{
+			"your journal is in use by another process on the server; try again in a moment, or tell the operator", err}
 	}
 	return notTold{"your journal on the server cannot be opened; tell the operator, whose log has the reason", err}
 }

@@ -133,7 +133,10 @@ func Run(ctx context.Context, d Deps) []Finding {
 	out = append(out, d.Terminal.findings()...)
 	out = append(out, d.build())
 	areas := []string{AreaService, AreaNetwork, AreaKeys, AreaFiles, AreaTerminal, AreaProgram}
-	slices.SortStableFunc(out, func(a, b Finding) int { return slices.Index(areas, a.Area) - slices.Index(areas, b.Area) })
+	slices.SortStableFunc(out, func(a, b Finding) int {
+		return slices.Index(areas, a.Area) - slices.Index(areas,
+			b.Area)
+	})
 	return out
 }
 
@@ -146,9 +149,11 @@ func (d Deps) pins() []Finding {
 	if d.Pins == nil {
 		return nil
 	}
-	f := Finding{Area: AreaNetwork, Name: "addresses", Text: "the fixed addresses of the network are those that this program ships"}
+	f := Finding{Area: AreaNetwork, Name: "addresses",
+		Text: "the fixed addresses of the network are those that this program ships"}
 	if err := d.Pins(); err != nil {
-		f.Level, f.Text, f.Todo = Bad, words(err), "compare the fingerprint of the network file with the operator's; nothing is signed on a network with other addresses"
+		f.Level, f.Text, f.Todo = Bad, words(err), "compare the fingerprint of the network file with the operator's; "+
+			"nothing is signed on a network with other addresses"
 	}
 	return []Finding{f}
 }
@@ -161,11 +166,13 @@ func (d Deps) keys(ctx context.Context) []Finding {
 	f := Finding{Area: AreaKeys, Name: "vault", Text: k.Where}
 	switch {
 	case k.Command:
-		f.Text, f.Level, f.Todo = "another program signs (signer_command); it is asked when something is signed", Unknown, "sign something small to try it"
+		f.Text, f.Level, f.Todo = "another program signs (signer_command); it is asked when something is signed",
+			Unknown, "sign something small to try it"
 	case k.None:
 		f.Text = "this profile keeps no keys: it reads and quotes, and signs nothing but for the demo"
 	case k.Err != nil:
-		f.Level, f.Text, f.Todo = Bad, k.Where+": "+words(k.Err), "see `coffer keys probe`; nothing was stored anywhere else"
+		f.Level, f.Text, f.Todo = Bad, k.Where+": "+words(k.Err),
+			"see `coffer keys probe`; nothing was stored anywhere else"
 	case !k.Setup:
 		f.Level, f.Text, f.Todo = Warn, k.Where+", not set up", "run: coffer keys init --profile "+d.Profile.Name
 	case k.Locked:
@@ -186,10 +193,13 @@ func (d Deps) accountKeys(ctx context.Context) []Finding {
 		f := Finding{Area: AreaKeys, Name: "account", Text: k.Account + ": its key is here"}
 		switch {
 		case !k.Known:
-			f.Level, f.Text = Unknown, k.Account+": whether the key of "+k.Signer+" is here is not known: "+text.Clean(k.Why, maxText)
-			f.Todo = "unlock the keys to know: coffer doctor --passphrase-fd N, or coffer keys list, --profile " + d.Profile.Name
+			f.Level, f.Text = Unknown, k.Account+": whether the key of "+k.Signer+" is here is not known: "+
+				text.Clean(k.Why, maxText)
+			f.Todo = "unlock the keys to know: coffer doctor --passphrase-fd N, or coffer keys list, --profile " +
+				d.Profile.Name
 		case !k.Here:
-			f.Level, f.Text = Warn, k.Account+": watch-only until the key of "+k.Signer+" is in the vault: nothing can be signed"
+			f.Level, f.Text = Warn, k.Account+": watch-only until the key of "+k.Signer+
+				" is in the vault: nothing can be signed"
 			f.Todo = "bring it: coffer keys import --profile " + d.Profile.Name
 		}
 		out = append(out, f)

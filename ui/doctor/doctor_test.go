@@ -46,27 +46,34 @@ func (s service) Chains(context.Context) ([]api.SupportedChain, error) {
 }
 
 func (s service) PredictAddress(_ context.Context, r api.PredictRequest) (api.PredictResponse, error) {
-	init := op.InitDataRoleBased(s.pins.RoleBasedValidator, common.HexToAddress(r.SessionAddress), common.HexToAddress(r.AdminAddress), s.coSigner)
-	return api.PredictResponse{PredictedAddress: op.PredictAddress(s.pins.Factory, s.pins.KernelV31, init, new(big.Int)).Hex()}, s.predErr
+	init := op.InitDataRoleBased(s.pins.RoleBasedValidator, common.HexToAddress(r.SessionAddress),
+		common.HexToAddress(r.AdminAddress), s.coSigner)
+	return api.PredictResponse{PredictedAddress: op.PredictAddress(s.pins.Factory, s.pins.KernelV31, init,
+		new(big.Int)).Hex()}, s.predErr
 }
 
 func (s service) Balances(context.Context, client.BalanceQuery) (api.AggregatedBalance, error) {
-	return api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{{AggregatedAssetID: "ob:usdc", Balance: "5"}, {AggregatedAssetID: "ob:eth", Balance: "0"}}}, s.balErr
+	return api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{
+		{AggregatedAssetID: "ob:usdc", Balance: "5"}, {AggregatedAssetID: "ob:eth", Balance: "0"}}}, s.balErr
 }
 
 func (s service) Skew() time.Duration { return s.skew }
 func (s service) Proxy() string       { return s.proxy }
 
 func lab() (service, Deps) {
-	pins := network.Pins{Factory: common.Address{1}, KernelV31: common.Address{2}, RoleBasedValidator: common.Address{3}, CoSigner: common.Address{4}}
+	pins := network.Pins{Factory: common.Address{1}, KernelV31: common.Address{2},
+		RoleBasedValidator: common.Address{3}, CoSigner: common.Address{4}}
 	s := service{chains: []string{"eip155:1", "eip155:10"}, coSigner: pins.CoSigner, pins: pins}
 	return s, Deps{
-		Clock:   now,
-		Profile: config.Profile{Name: "team", Kind: network.Lab, BaseURL: "https://lab.invalid:8443/api", Vault: config.VaultFile},
-		Network: network.Descriptor{ID: "0x" + strings.Repeat("3fa94c01", 8), Kind: network.Lab, Chains: []string{"eip155:1", "eip155:10"}, Pins: pins},
-		Query:   client.BalanceQuery{Accounts: []string{"eip155:1:0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"}},
+		Clock: now,
+		Profile: config.Profile{Name: "team", Kind: network.Lab, BaseURL: "https://lab.invalid:8443/api",
+			Vault: config.VaultFile},
+		Network: network.Descriptor{ID: "0x" + strings.Repeat("3fa94c01", 8), Kind: network.Lab,
+			Chains: []string{"eip155:1", "eip155:10"}, Pins: pins},
+		Query: client.BalanceQuery{Accounts: []string{"eip155:1:0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"}},
 		TLS: func(context.Context) (tls.ConnectionState, error) {
-			leaf := &x509.Certificate{Issuer: pkix.Name{CommonName: "Coffer\x1b[31m lab"}, NotAfter: now().Add(90 * 24 * time.Hour)}
+			leaf := &x509.Certificate{Issuer: pkix.Name{CommonName: "Coffer\x1b[31m lab"},
+				NotAfter: now().Add(90 * 24 * time.Hour)}
 			return tls.ConnectionState{Version: tls.VersionTLS13, PeerCertificates: []*x509.Certificate{leaf}}, nil
 		},
 	}
@@ -106,7 +113,8 @@ func TestTheAPIKeyIsToldApart(t *testing.T) {
 		level Level
 		text  string
 	}{
-		api.ErrUnauthorized: {Bad, "401"}, api.ErrForbidden: {Bad, "403"}, api.ErrTooManyRequests: {Warn, "429"}, api.ErrInternal: {Unknown, "failed"},
+		api.ErrUnauthorized: {Bad, "401"}, api.ErrForbidden: {Bad, "403"}, api.ErrTooManyRequests: {Warn, "429"},
+		api.ErrInternal: {Unknown, "failed"},
 	} {
 		s, d := lab()
 		s.err = api.NewError(name, "x")
@@ -115,7 +123,8 @@ func TestTheAPIKeyIsToldApart(t *testing.T) {
 		if f := by(t, found, "API key"); f.Level != want.level || !strings.Contains(f.Text, want.text) || f.Todo == "" {
 			t.Errorf("%s: %+v", name, f)
 		}
-		if by(t, found, "reached").Level != Good || by(t, found, "balances").Level != Unknown || by(t, found, "network").Level != Unknown {
+		if by(t, found, "reached").Level != Good || by(t, found, "balances").Level != Unknown ||
+			by(t, found, "network").Level != Unknown {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
@@ -123,8 +132,10 @@ func TestTheAPIKeyIsToldApart(t *testing.T) {
 
 func TestAServiceThatIsNotReachedSaysWhatToDo(t *testing.T) {
 	for err, todo := range map[error]string{
-		error(x509.UnknownAuthorityError{}): "CA file", error(x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}): "another name",
-		error(x509.CertificateInvalidError{Reason: x509.Expired}): "clock", errors.New("connection refused"): "that the service runs",
+		error(x509.UnknownAuthorityError{}):                                    "CA file",
+		error(x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}): "another name",
+		error(x509.CertificateInvalidError{Reason: x509.Expired}):              "clock",
+		errors.New("connection refused"):                                       "that the service runs",
 	} {
 		s, d := lab()
 		s.err = &client.Error{Op: "list chains", Kind: client.KindNetwork, Err: err}
@@ -178,7 +189,8 @@ func TestChainsClockAndBalancesAreJudged(t *testing.T) {
 		s, d := lab()
 		c.change(&s)
 		d.Service = s
-		if f := by(t, Reach(t.Context(), d), c.name); f.Level != c.level || !strings.Contains(f.Text, c.part) || strings.Contains(f.Text, "\x1b") {
+		if f := by(t, Reach(t.Context(), d), c.name); f.Level != c.level || !strings.Contains(f.Text, c.part) ||
+			strings.Contains(f.Text, "\x1b") {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -196,7 +208,8 @@ func TestAChainThatThisProgramDoesNotKnowIsSaid(t *testing.T) {
 	}
 	s.chains = append(s.chains, "eip155:424242")
 	d.Service, d.Network.Chains = s, s.chains
-	if f := by(t, Reach(t.Context(), d), "chains"); f.Level != Warn || !strings.Contains(f.Text, "does not know eip155:424242") {
+	if f := by(t, Reach(t.Context(), d), "chains"); f.Level != Warn ||
+		!strings.Contains(f.Text, "does not know eip155:424242") {
 		t.Errorf("%+v", f)
 	}
 }
@@ -212,7 +225,8 @@ func TestFilesThatOthersMayWriteAreBad(t *testing.T) {
 	}
 	_, d := lab()
 	d.Paths = config.Paths{Config: filepath.Join(dir, "none.toml"), State: dir}
-	d.Profile.NetworkFile, d.Profile.CAFile, d.Profile.PolicyFile = write("network.json", 0o622), filepath.Join(dir, "gone.pem"), write("policy.toml", 0o600)
+	d.Profile.NetworkFile, d.Profile.CAFile, d.Profile.PolicyFile = write("network.json", 0o622),
+		filepath.Join(dir, "gone.pem"), write("policy.toml", 0o600)
 	d.Policy = func() error { return errors.New("policy.toml:1:1: broken") }
 	if err := os.Mkdir(filepath.Join(dir, "team"), 0o777); err != nil {
 		t.Fatal(err)
@@ -221,7 +235,8 @@ func TestFilesThatOthersMayWriteAreBad(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := d.files()
-	for name, level := range map[string]Level{"configuration": Good, "network file": Bad, "certificate authority": Bad, "policy": Bad, "journal": Bad} {
+	for name, level := range map[string]Level{"configuration": Good, "network file": Bad, "certificate authority": Bad,
+		"policy": Bad, "journal": Bad} {
 		if f := by(t, found, name); f.Level != level {
 			t.Errorf("%+v", f)
 		}
@@ -235,7 +250,8 @@ func TestK7_AnOlderJournalIsFound(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	d.Journal = func() error { return errors.New("this journal is older than what was signed") }
-	if f := by(t, d.files(), "journal"); f.Level != Bad || !strings.Contains(f.Text, "older") || !strings.Contains(f.Todo, "coffer activity adopt") {
+	if f := by(t, d.files(), "journal"); f.Level != Bad || !strings.Contains(f.Text, "older") ||
+		!strings.Contains(f.Todo, "coffer activity adopt") {
 		t.Errorf("%+v", f)
 	}
 }
@@ -247,7 +263,8 @@ func TestTheKeysAreJudged(t *testing.T) {
 		part  string
 	}{
 		{Keys{Where: "a file", Setup: true, Locked: true}, Good, "locked"}, {Keys{Where: "a file"}, Warn, "not set up"},
-		{Keys{Where: "the keyring", Err: errors.New("no D-Bus session")}, Bad, "no D-Bus session"}, {Keys{None: true}, Good, "keeps no keys"}, {Keys{Command: true}, Unknown, "another program"},
+		{Keys{Where: "the keyring", Err: errors.New("no D-Bus session")}, Bad, "no D-Bus session"},
+		{Keys{None: true}, Good, "keeps no keys"}, {Keys{Command: true}, Unknown, "another program"},
 	} {
 		_, d := lab()
 		d.Keys = func(context.Context) Keys { return c.keys }
@@ -266,14 +283,17 @@ func TestTheTerminalIsDescribed(t *testing.T) {
 	if f := term.kind(); f.Level != Unknown || !strings.Contains(f.Text, "over SSH, inside screen") {
 		t.Errorf("%+v", f)
 	}
-	for name, level := range map[string]Level{"dumb": Warn, "xterm": Good, "xterm-256color": Good, "tmux-256color": Good, "": Unknown} {
-		if f := TerminalOf(func(k string) string { return map[string]string{"TERM": name}[k] }).kind(); f.Level != level || f.Level == Warn && !strings.Contains(f.Todo, "--linear") {
+	for name, level := range map[string]Level{"dumb": Warn, "xterm": Good, "xterm-256color": Good,
+		"tmux-256color": Good, "": Unknown} {
+		if f := TerminalOf(func(k string) string { return map[string]string{"TERM": name}[k] }).kind(); f.Level !=
+			level || f.Level == Warn && !strings.Contains(f.Todo, "--linear") {
 			t.Errorf("%q: %+v", name, f)
 		}
 	}
 	term.ASCII, term.Width, term.Height, term.MinW, term.MinH = true, 50, 20, 60, 20
 	found := term.findings()
-	for name, level := range map[string]Level{"kind": Unknown, "colours": Unknown, "characters": Warn, "size": Bad, "clipboard": Unknown} {
+	for name, level := range map[string]Level{"kind": Unknown, "colours": Unknown, "characters": Warn, "size": Bad,
+		"clipboard": Unknown} {
 		if f := by(t, found, name); f.Level != level {
 			t.Errorf("%+v", f)
 		}
@@ -282,7 +302,8 @@ func TestTheTerminalIsDescribed(t *testing.T) {
 
 func TestTheReportNamesNobody(t *testing.T) {
 	s, d := lab()
-	s.balErr = errors.New("dial tcp 10.1.2.3:8443: lab.invalid refused 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ")
+	s.balErr = errors.New("dial tcp 10.1.2.3:8443: lab.invalid refused 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 " +
+		"GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ")
 	d.Service, d.Home = s, "/home/me"
 	d.Paths = config.Paths{Config: "/home/me/.config/coffer/config.toml", State: "/home/me/.local/state/coffer"}
 	d.Pins = func() error { return nil }
@@ -293,7 +314,8 @@ func TestTheReportNamesNobody(t *testing.T) {
 			t.Errorf("%q is in the report:\n%s", private, report)
 		}
 	}
-	for _, said := range []string{"accepted", "[host]", "[address]", "~/.config", "coffer 1.2, revision 0123456789ab", "bad      balances"} {
+	for _, said := range []string{"accepted", "[host]", "[address]", "~/.config", "coffer 1.2, revision 0123456789ab",
+		"bad      balances"} {
 		if !strings.Contains(report, said) {
 			t.Errorf("%q is not in the report:\n%s", said, report)
 		}
@@ -307,7 +329,8 @@ func TestTheReportNamesNoPlaceAndNoCompany(t *testing.T) {
 	s.proxy = "proxy.ant-works.example:3128"
 	d.Service, d.Home = s, "/home/me"
 	d.Paths = config.Paths{Config: "/srv/ant/etc/config.toml", Data: "/srv/ant/data", State: "/srv/ant/state"}
-	d.Profile.NetworkFile, d.Profile.CAFile, d.Profile.PolicyFile = "/srv/ant/lab/network.json", "/srv/ant/lab/ca.pem", "/mnt/secret-project/policy.toml"
+	d.Profile.NetworkFile, d.Profile.CAFile, d.Profile.PolicyFile = "/srv/ant/lab/network.json", "/srv/ant/lab/ca.pem",
+		"/mnt/secret-project/policy.toml"
 	d.Policy = func() error { return nil }
 	report := Report(Run(t.Context(), d), d)
 	for _, private := range []string{"ant-works", "/srv/ant", "secret-project"} {
@@ -317,7 +340,9 @@ func TestTheReportNamesNoPlaceAndNoCompany(t *testing.T) {
 	}
 	s.proxy, d.Service = "", nil
 	d.Service = s
-	if report = Report(Run(t.Context(), d), d); strings.Contains(report, "Coffer") || !strings.Contains(report, "certificate by [issuer], until 2027-02-19") || !strings.Contains(report, "[directory]") {
+	if report = Report(Run(t.Context(), d), d); strings.Contains(report, "Coffer") ||
+		!strings.Contains(report, "certificate by [issuer], until 2027-02-19") ||
+		!strings.Contains(report, "[directory]") {
 		t.Errorf("%s", report)
 	}
 }

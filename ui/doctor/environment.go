@@ -24,7 +24,8 @@ func Environment(env []string) Finding {
 	list := func(names []string) string { return text.Clean(strings.Join(names, ", "), maxText) }
 	if secret := config.SecretVariables(env); len(secret) > 0 {
 		f.Level, f.Text = Warn, list(secret)+": ignored, no variable takes a secret"
-		f.Todo = "remove it from the environment, where every program reads it; coffer keys api-key set and coffer keys import keep secrets"
+		f.Todo = "remove it from the environment, where every program reads it; coffer keys api-key set and coffer " +
+			"keys import keep secrets"
 		return f
 	}
 	if relative := config.IgnoredXDG(getenv); len(relative) > 0 {
@@ -32,7 +33,8 @@ func Environment(env []string) Finding {
 		return f
 	}
 	if unknown := config.UnknownVariables(env); len(unknown) > 0 {
-		f.Level, f.Text, f.Todo = Warn, list(unknown)+": no setting of this program", "coffer config show prints the settings that hold"
+		f.Level, f.Text, f.Todo = Warn, list(unknown)+": no setting of this program",
+			"coffer config show prints the settings that hold"
 	}
 	return f
 }

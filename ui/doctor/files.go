@@ -12,7 +12,8 @@ import (
 // write to them.
 func (d Deps) files() []Finding {
 	out := []Finding{file("configuration", d.Paths.Config, true)}
-	for _, f := range []struct{ name, path string }{{"network file", d.Profile.NetworkFile}, {"certificate authority", d.Profile.CAFile}} {
+	for _, f := range []struct{ name, path string }{{"network file", d.Profile.NetworkFile},
+		{"certificate authority", d.Profile.CAFile}} {
 		if f.path != "" {
 			out = append(out, file(f.name, f.path, false))
 		}
@@ -20,14 +21,16 @@ func (d Deps) files() []Finding {
 	if d.Profile.PolicyFile != "" && d.Policy != nil {
 		f := file("policy", d.Profile.PolicyFile, false)
 		if err := d.Policy(); err != nil && f.Level == Good {
-			f.Level, f.Text, f.Todo = Bad, words(err), "repair the file; nothing is signed under a policy that cannot be read"
+			f.Level, f.Text, f.Todo = Bad, words(err),
+				"repair the file; nothing is signed under a policy that cannot be read"
 		}
 		out = append(out, f)
 	}
 	book := directory("journal", d.Paths.ProfileState(d.Profile.Name))
 	if d.Journal != nil && book.Level == Good {
 		if err := d.Journal(); err != nil {
-			book.Level, book.Text, book.Todo = Bad, words(err), "put the newest copy back; without one: coffer activity adopt"
+			book.Level, book.Text, book.Todo = Bad, words(err),
+				"put the newest copy back; without one: coffer activity adopt"
 		}
 	}
 	return append(out, book)

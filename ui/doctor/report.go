@@ -21,7 +21,8 @@ var (
 // certificate's issuer, a proxy, IP addresses and directories.
 func Report(found []Finding, d Deps) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "coffer doctor, %s, profile of kind %s, vault %s\n", d.Clock().UTC().Format(time.RFC3339), d.Profile.Kind, d.Profile.Vault)
+	fmt.Fprintf(&b, "coffer doctor, %s, profile of kind %s, vault %s\n", d.Clock().UTC().Format(time.RFC3339),
+		d.Profile.Kind, d.Profile.Vault)
 	area := ""
 	for _, f := range found {
 		if f.Area != area {
@@ -40,8 +41,10 @@ func Report(found []Finding, d Deps) string {
 // projects and machines.
 func (d Deps) private() []string {
 	var out []string
-	for _, path := range []string{d.Paths.Config, d.Paths.Data + "/x", d.Paths.State + "/x", d.Profile.NetworkFile, d.Profile.CAFile, d.Profile.PolicyFile} {
-		if dir := filepath.Dir(path); filepath.IsAbs(dir) && len(dir) > 1 && (d.Home == "" || !strings.HasPrefix(dir, d.Home)) {
+	for _, path := range []string{d.Paths.Config, d.Paths.Data + "/x", d.Paths.State + "/x", d.Profile.NetworkFile,
+		d.Profile.CAFile, d.Profile.PolicyFile} {
+		if dir := filepath.Dir(path); filepath.IsAbs(dir) && len(dir) > 1 &&
+			(d.Home == "" || !strings.HasPrefix(dir, d.Home)) {
 			out = append(out, dir)
 		}
 	}

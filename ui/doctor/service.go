@@ -94,9 +94,11 @@ func keyFinding(no *api.Error) Finding {
 	case api.ErrForbidden:
 		f.Text, f.Todo = "good, but not allowed to read (403)", "ask the operator for a key with the permission read"
 	case api.ErrTooManyRequests:
-		f.Level, f.Text, f.Todo = Warn, "good, but too many requests were made with it (429)", "wait a minute, or ask the operator for a higher limit"
+		f.Level, f.Text, f.Todo = Warn, "good, but too many requests were made with it (429)",
+			"wait a minute, or ask the operator for a higher limit"
 	default:
-		f.Level, f.Text, f.Todo = Unknown, "the service failed: "+text.Clean(no.Message, maxText), "try again; if it stays so, tell the operator"
+		f.Level, f.Text, f.Todo = Unknown, "the service failed: "+text.Clean(no.Message, maxText),
+			"try again; if it stays so, tell the operator"
 	}
 	return f
 }
@@ -123,7 +125,8 @@ func (d Deps) transport(ctx context.Context) []Finding {
 	}
 	f := Finding{Area: AreaService, Name: "TLS"}
 	if proxy := d.Service.Proxy(); proxy != "" {
-		f.Level, f.Text = Unknown, "not looked at, as the proxy "+text.Clean(proxy, 80)+" stands between; it sees when and how much, never what"
+		f.Level, f.Text = Unknown, "not looked at, as the proxy "+text.Clean(proxy, 80)+
+			" stands between; it sees when and how much, never what"
 		return []Finding{f}
 	}
 	state, err := d.TLS(ctx)
@@ -165,17 +168,22 @@ var (
 // account depends on the co-signer, which differs in every installation. It asks the service for an address, and never
 // takes pins from it.
 func (d Deps) identity(ctx context.Context) Finding {
-	f := Finding{Area: AreaNetwork, Name: "network", Text: "the service computes addresses as network " + short(d.Network) + " does"}
-	said, err := d.Service.PredictAddress(ctx, api.PredictRequest{SessionAddress: probeSession.Hex(), AdminAddress: probeAdmin.Hex()})
+	f := Finding{Area: AreaNetwork, Name: "network", Text: "the service computes addresses as network " +
+		short(d.Network) + " does"}
+	said, err := d.Service.PredictAddress(ctx, api.PredictRequest{SessionAddress: probeSession.Hex(),
+		AdminAddress: probeAdmin.Hex()})
 	if err != nil {
-		f.Level, f.Text, f.Todo = Unknown, "could not be compared: "+words(err), "an API key with the permission quote is needed for it"
+		f.Level, f.Text, f.Todo = Unknown, "could not be compared: "+words(err),
+			"an API key with the permission quote is needed for it"
 		return f
 	}
 	p := d.Network.Pins
 	init := op.InitDataRoleBased(p.RoleBasedValidator, probeSession, probeAdmin, p.CoSigner)
-	if want := op.PredictAddress(p.Factory, p.KernelV31, init, new(big.Int)); want != common.HexToAddress(said.PredictedAddress) {
+	if want := op.PredictAddress(p.Factory, p.KernelV31, init,
+		new(big.Int)); want != common.HexToAddress(said.PredictedAddress) {
 		f.Level, f.Text = Bad, "the service runs another network than "+short(d.Network)+": it computes other addresses"
-		f.Todo = "compare address, network file and fingerprint with the operator's; nothing is signed for another network"
+		f.Todo =
+			"compare address, network file and fingerprint with the operator's; nothing is signed for another network"
 	}
 	return f
 }
@@ -214,11 +222,14 @@ func (d Deps) chains(said []api.SupportedChain) Finding {
 	f.Text = fmt.Sprintf("%d chains, those of the network file", len(have))
 	switch {
 	case len(missing) > 0:
-		f.Level, f.Text, f.Todo = Warn, "the service does not list "+strings.Join(missing, ", "), "calls and payments on these fail; ask the operator"
+		f.Level, f.Text, f.Todo = Warn, "the service does not list "+strings.Join(missing, ", "),
+			"calls and payments on these fail; ask the operator"
 	case len(unknown) > 0:
-		f.Level, f.Text, f.Todo = Warn, "the service lists chains that the network file does not have: "+strings.Join(unknown[:min(len(unknown), 5)], ", "), "nothing is signed there"
+		f.Level, f.Text, f.Todo = Warn, "the service lists chains that the network file does not have: "+
+			strings.Join(unknown[:min(len(unknown), 5)], ", "), "nothing is signed there"
 	case len(foreign) > 0:
-		f.Level, f.Text, f.Todo = Warn, "this program does not know "+text.Clean(strings.Join(foreign, ", "), 200), "a newer version may; what lies there is not shown"
+		f.Level, f.Text, f.Todo = Warn, "this program does not know "+text.Clean(strings.Join(foreign, ", "), 200),
+			"a newer version may; what lies there is not shown"
 	}
 	return f
 }
@@ -236,7 +247,8 @@ func skew(by time.Duration) Finding {
 	f.Text = fmt.Sprintf("%s %s this machine's", away.Round(time.Second), side)
 	switch {
 	case away >= badSkew:
-		f.Level, f.Todo = Bad, "set the clock of this machine (or the service's): quotes look expired or too long-lived and are refused"
+		f.Level, f.Todo = Bad,
+			"set the clock of this machine (or the service's): quotes look expired or too long-lived and are refused"
 	case away >= warnSkew:
 		f.Level, f.Todo = Warn, "let this machine take its time from the network: countdowns are off by that much"
 	}

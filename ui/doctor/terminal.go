@@ -40,7 +40,8 @@ func (t Terminal) kind() Finding {
 	case "":
 		f.Level, f.Text = Unknown, "not known (TERM is not set)"
 	case "dumb":
-		f.Level, f.Text, f.Todo = Warn, "dumb: it cannot move its cursor", "use coffer --linear, or set TERM to what your terminal is"
+		f.Level, f.Text, f.Todo = Warn, "dumb: it cannot move its cursor",
+			"use coffer --linear, or set TERM to what your terminal is"
 	}
 	if t.Remote {
 		f.Text += ", over SSH"
@@ -81,9 +82,12 @@ func (t Terminal) size() Finding {
 
 // clipboard is always Unknown: no terminal says whether it takes OSC 52.
 func (t Terminal) clipboard() Finding {
-	f := Finding{Area: AreaTerminal, Name: "clipboard", Level: Unknown, Text: "copies are sent to the terminal (OSC 52); whether it takes them nobody can ask", Todo: "copy something and paste it to find out"}
+	f := Finding{Area: AreaTerminal, Name: "clipboard", Level: Unknown,
+		Text: "copies are sent to the terminal (OSC 52); whether it takes them nobody can ask",
+		Todo: "copy something and paste it to find out"}
 	if t.Remote {
-		f.Text = "copies are sent to the terminal you sit at, not to this machine (OSC 52); whether it takes them nobody can ask"
+		f.Text = "copies are sent to the terminal you sit at, not to this machine (OSC 52); whether it takes them " +
+			"nobody can ask"
 	}
 	switch t.Multiplexer {
 	case "tmux":

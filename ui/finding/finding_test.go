@@ -14,8 +14,10 @@ func TestPolicyRefusalsAreInPlainWords(t *testing.T) {
 		"Y1": {"your policy allows the chain"},
 		"Y2": {"everybody who receives something can be read", "your policy allows the recipient"},
 		"Y3": {"your policy allows the contract"},
-		"Y4": {"what the calls spend can be read", "what is spent has a known price", "what is spent is within your policy"},
-		"Y5": {"what was spent within a day is known", "what is spent within a day has a known price", "what is spent within a day is within your policy"},
+		"Y4": {"what the calls spend can be read", "what is spent has a known price",
+			"what is spent is within your policy"},
+		"Y5": {"what was spent within a day is known", "what is spent within a day has a known price",
+			"what is spent within a day is within your policy"},
 		"Y6": {"the cost is within your policy"},
 		"Y7": {"your policy allows delegations"},
 		"Y8": {"your slippage tolerance is within your policy"},
@@ -24,7 +26,8 @@ func TestPolicyRefusalsAreInPlainWords(t *testing.T) {
 		for _, title := range titles {
 			x := verify.Reason{Code: code, Level: verify.Refuse, Title: "Not true: " + title + "."}
 			got := Title(x)
-			if strings.Contains(got, "Not true") || !strings.Contains(got, "our policy") && !strings.Contains(got, "your policy") || seen[got] {
+			if strings.Contains(got, "Not true") || !strings.Contains(got, "our policy") &&
+				!strings.Contains(got, "your policy") || seen[got] {
 				t.Errorf("%s %s: %q", code, title, got)
 			}
 			seen[got] = true

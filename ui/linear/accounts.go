@@ -11,7 +11,8 @@ import (
 // accounts lists the accounts of the profile and the signer of each.
 func (s *session) accounts(ctx context.Context) error {
 	n := len(s.ctx.Accounts)
-	s.out.say("Profile " + clean(s.ctx.Profile, 60) + " has " + kit.Plural(n, "account", "accounts") + ". " + networkWords(s.ctx.Network.Kind))
+	s.out.say("Profile " + clean(s.ctx.Profile, 60) + " has " + kit.Plural(n, "account", "accounts") + ". " +
+		networkWords(s.ctx.Network.Kind))
 	if s.ctx.BaseURL != "" {
 		s.out.fact(0, "Service", kit.Plain(whole(s.ctx.BaseURL)))
 	}

@@ -50,7 +50,8 @@ func (s *session) activity(ctx context.Context) error {
 		s.news()
 		ops, live := s.unfinished(), s.outstanding()
 		if len(ops)+len(live) == 0 {
-			s.out.say("Nothing is under way, and nothing that you signed can still be used. What has ended is in the history.")
+			s.out.say("Nothing is under way, and nothing that you signed can still be used. What has ended is in the " +
+				"history.")
 			return nil
 		}
 		m := menu{title: "Under way:"}
@@ -143,7 +144,8 @@ func (s *session) signaturesOpen(ctx context.Context) error {
 		live := s.outstanding()
 		var voidable []journal.Outstanding
 		s.out.say("These signatures were given and can still be used by whoever has them.")
-		m := menu{title: "A signature that no time ends can be declared dead, if you know that it cannot be used any more:"}
+		m := menu{
+			title: "A signature that no time ends can be declared dead, if you know that it cannot be used any more:"}
 		for i, o := range live {
 			s.signature(i+1, o)
 			if o.Voidable() && o.VoidedAt.IsZero() && s.deps.Void != nil {
@@ -238,7 +240,8 @@ func roleWords(role string) string {
 
 // void declares a signature dead, once the person has typed the end of the account's address by hand.
 func (s *session) void(ctx context.Context, o journal.Outstanding) error {
-	s.out.say("Warning: whoever holds this signature can still use it until its nonce is used. Void it only if you know that nobody holds it, or that its nonce was used. " +
+	s.out.say("Warning: whoever holds this signature can still use it until its nonce is used. Void it only if you " +
+		"know that nobody holds it, or that its nonce was used. " +
 		"From then on it is in the way of no new signature; it stays listed.")
 	s.out.fact(0, "Account", address(o.Sender))
 	text, err := s.confirm(ctx, question{text: "To void it, type the last four characters of the account's address:"})

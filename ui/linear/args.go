@@ -26,7 +26,8 @@ type form struct {
 }
 
 // askArgs asks for every argument of a function, one question per leaf.
-func (s *session) askArgs(ctx context.Context, chain caip.Chain, fn abicall.Function, to string) ([]abicall.Value, error) {
+func (s *session) askArgs(ctx context.Context, chain caip.Chain, fn abicall.Function, to string) ([]abicall.Value,
+	error) {
 	f := &form{session: s, chain: chain, fn: fn, values: fn.Empty()}
 	if e, ok := s.tokenAt(chain, to); ok {
 		f.token = &named{e.Symbol, e.Decimals}
@@ -75,7 +76,8 @@ func (f *form) fillArray(ctx context.Context, p abicall.Param, v *abicall.Value,
 		}
 	}
 	for i := range v.Items {
-		if err := f.fill(ctx, *p.Elem, &v.Items[i], append(slices.Clone(path), i), label+", item "+itoa(i+1)); err != nil {
+		if err := f.fill(ctx, *p.Elem, &v.Items[i], append(slices.Clone(path), i),
+			label+", item "+itoa(i+1)); err != nil {
 			return err
 		}
 	}

@@ -66,7 +66,8 @@ func readMoney(c *catalog.Catalog, b api.AggregatedBalance, at time.Time) money 
 // part converts the balance on one chain; decimals count only when the catalogue has the asset under the same aggregate
 // (TH-B2).
 func (m money) part(c *catalog.Catalog, p api.AssetBalance, of holding) holding {
-	h := holding{id: clean(p.AssetType, 200), name: "unknown chain", symbol: of.symbol, decimals: -1, micro: micro(p.FiatValue)}
+	h := holding{id: clean(p.AssetType, 200), name: "unknown chain", symbol: of.symbol, decimals: -1,
+		micro: micro(p.FiatValue)}
 	id, err := caip.ParseAsset(p.AssetType)
 	if err != nil {
 		return h
@@ -133,14 +134,17 @@ func (s *session) balances(ctx context.Context) error {
 			return errBack
 		}
 		listed, left := s.listed(all)
-		m := menu{title: "Total " + s.masked(value(s.money.total)) + ", read at " + s.clock(s.money.at) + ".", brief: brief}
+		m := menu{title: "Total " + s.masked(value(s.money.total)) + ", read at " + s.clock(s.money.at) + ".",
+			brief: brief}
 		brief = false
 		for _, h := range listed {
 			m.items = append(m.items, s.assetLine(h))
 		}
-		m.words = []word{{"r", "read again"}, {"h", map[bool]string{true: "say the amounts", false: "do not say the amounts"}[s.hidden]}}
+		m.words = []word{{"r", "read again"}, {"h", map[bool]string{true: "say the amounts",
+			false: "do not say the amounts"}[s.hidden]}}
 		if left > 0 {
-			m.words = append(m.words, word{"all", "list " + kit.Plural(left, "more asset", "more assets") + ": nothing held, or next to nothing"})
+			m.words = append(m.words, word{"all", "list " + kit.Plural(left, "more asset", "more assets") +
+				": nothing held, or next to nothing"})
 		}
 		i, key, err := s.choose(ctx, m)
 		switch {

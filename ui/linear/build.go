@@ -62,7 +62,8 @@ func (s *session) buildCall(ctx context.Context) error {
 		return err
 	}
 	p := &plan{follows: true, minutes: defaultMinutes}
-	p.d = intent.Draft{Version: intent.Version, TargetChain: chains[i].Chain.String(), SlippageBps: intent.DefaultSlippageBps}
+	p.d = intent.Draft{Version: intent.Version, TargetChain: chains[i].Chain.String(),
+		SlippageBps: intent.DefaultSlippageBps}
 	if err := s.addCall(ctx, p, -1); err != nil {
 		return err
 	}
@@ -120,7 +121,8 @@ func (s *session) planned(ctx context.Context, p *plan, failures []api.Failure) 
 		if err != nil && !errors.Is(err, errBack) {
 			return err
 		}
-		if gone, err := s.yes(ctx, "What you built is lost then. Throw it away?"); gone || err != nil && !errors.Is(err, errBack) {
+		if gone, err := s.yes(ctx, "What you built is lost then. Throw it away?"); gone ||
+			err != nil && !errors.Is(err, errBack) {
 			return err
 		}
 	}
@@ -231,7 +233,8 @@ func (s *session) readPlan(p *plan) {
 		s.readExchange(d)
 		return
 	}
-	s.out.say(capital(plural(len(d.Calls), "call", "calls")) + " on " + screen.ChainName(s.ctx.Catalog, d.TargetChain) + ".")
+	s.out.say(capital(plural(len(d.Calls), "call", "calls")) + " on " + screen.ChainName(s.ctx.Catalog, d.TargetChain) +
+		".")
 	for i, c := range d.Calls {
 		s.readCall(i+1, p.chain(), c)
 	}
@@ -277,7 +280,8 @@ func (s *session) there(asset string) string {
 // askSlippage asks for the tolerance.
 func (s *session) askSlippage(ctx context.Context, p *plan) error {
 	for {
-		text, err := s.ask(ctx, question{text: "How far may the price move, in percent? Type a number such as 0.5, from 0.01 to 100:"})
+		text, err := s.ask(ctx, question{
+			text: "How far may the price move, in percent? Type a number such as 0.5, from 0.01 to 100:"})
 		if err != nil {
 			return err
 		}

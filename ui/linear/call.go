@@ -66,7 +66,8 @@ func (s *session) addCall(ctx context.Context, p *plan, i int) error {
 
 // askCall asks for the contract, the function with its arguments, and the value.
 func (s *session) askCall(ctx context.Context, chain caip.Chain) (intent.Call, error) {
-	to, err := s.askAddress(ctx, chain, "Which contract is called on "+screen.ChainName(s.ctx.Catalog, chain.String())+"?")
+	to, err := s.askAddress(ctx, chain, "Which contract is called on "+screen.ChainName(s.ctx.Catalog, chain.String())+
+		"?")
 	if err != nil {
 		return intent.Call{}, err
 	}
@@ -100,7 +101,8 @@ func (s *session) askCall(ctx context.Context, chain caip.Chain) (intent.Call, e
 // askFunction asks for a function by its signature, for call data, or for neither. It returns nil when there are no
 // arguments to ask for.
 func (s *session) askFunction(ctx context.Context, chain caip.Chain, c *intent.Call) (*abicall.Function, error) {
-	text := "Which function? Type a signature such as transfer(address to, uint256 amount), data to give call data in hex, or none to send only the chain's own coin:"
+	text := "Which function? Type a signature such as transfer(address to, uint256 amount), data to give call data " +
+		"in hex, or none to send only the chain's own coin:"
 	for {
 		a, err := s.ask(ctx, question{text: text})
 		if err != nil {
@@ -158,7 +160,8 @@ func (s *session) askValue(ctx context.Context, chain caip.Chain) (string, error
 	id, _ := chain.EVMID()
 	native, _ := s.ctx.Catalog.NativeOf(id)
 	for {
-		a, err := s.ask(ctx, question{text: "How much " + native.Symbol + " goes with the call? Type an amount, or 0 for none:"})
+		a, err := s.ask(ctx, question{text: "How much " + native.Symbol +
+			" goes with the call? Type an amount, or 0 for none:"})
 		if err != nil {
 			return "", err
 		}
@@ -239,15 +242,18 @@ func (s *session) approval(ctx context.Context, p *plan, c intent.Call, name str
 	token, ok := s.tokenAt(p.chain(), c.To)
 	b := common.FromHex(c.Data)
 	if name != "approve" || !ok || len(b) != 68 {
-		s.out.say("A call of " + name + " gives away rights, or may do so, and is not made here: declare what it may take as an allowance.")
+		s.out.say("A call of " + name +
+			" gives away rights, or may do so, and is not made here: declare what it may take as an allowance.")
 		return errBack
 	}
-	yes, err := s.yes(ctx, "An approve is no call here: it belongs to the allowances, which are taken back after the calls. Make it an allowance?")
+	yes, err := s.yes(ctx, "An approve is no call here: it belongs to the allowances, which are taken back after the "+
+		"calls. Make it an allowance?")
 	if err != nil || !yes {
 		return err
 	}
 	p.d.Allowances = append(p.d.Allowances, api.AllowanceRequirement{
-		AssetType: token.Asset.String(), Amount: new(big.Int).SetBytes(b[36:]).String(), Spender: common.BytesToAddress(b[4:36]).Hex(),
+		AssetType: token.Asset.String(), Amount: new(big.Int).SetBytes(b[36:]).String(),
+		Spender: common.BytesToAddress(b[4:36]).Hex(),
 	})
 	return nil
 }
@@ -306,7 +312,8 @@ func (s *session) readCall(n int, chain caip.Chain, c intent.Call) {
 // askMinutes asks for the validity of the request.
 func (s *session) askMinutes(ctx context.Context, p *plan) error {
 	for {
-		text := "For how many minutes may it run? Type a number from " + itoa(minMinutes) + " to " + itoa(maxMinutes) + ":"
+		text := "For how many minutes may it run? Type a number from " + itoa(minMinutes) + " to " + itoa(maxMinutes) +
+			":"
 		a, err := s.ask(ctx, question{text: text})
 		if err != nil {
 			return err

@@ -47,7 +47,8 @@ func (c *reviewSession) gates(r verify.Report) {
 
 // findings counts the checks and prints every one that needs attention or could not be checked.
 func (c *reviewSession) findings(r verify.Report) {
-	text := plural(len(r.Passed), "check", "checks") + " passed, " + itoa(r.Count(verify.Warn)) + " to read, " + itoa(r.Count(verify.Refuse)) + " refused, " +
+	text := plural(len(r.Passed), "check", "checks") + " passed, " + itoa(r.Count(verify.Warn)) + " to read, " +
+		itoa(r.Count(verify.Refuse)) + " refused, " +
 		itoa(r.Count(verify.Unknown)) + " could not be checked"
 	if n := r.Count(verify.Gate); n > 0 {
 		text += ", " + plural(n, "open gate", "open gates")
@@ -71,10 +72,12 @@ func (c *reviewSession) checks() {
 		title, level string
 	}{
 		{func(x verify.Reason) bool { return x.Level == verify.Refuse }, "Refused:", "Refused"},
-		{func(x verify.Reason) bool { return x.Level == verify.Gate && !x.Open }, "Refused by a closed gate:", "Closed gate"},
+		{func(x verify.Reason) bool { return x.Level == verify.Gate && !x.Open }, "Refused by a closed gate:",
+			"Closed gate"},
 		{func(x verify.Reason) bool { return x.Level == verify.Gate && x.Open }, "Behind an open gate:", "Open gate"},
 		{func(x verify.Reason) bool { return x.Level == verify.Warn }, "To read:", "Warning"},
-		{func(x verify.Reason) bool { return x.Level == verify.Unknown }, "Could not be checked; take it neither for right nor for wrong:", "Not checked"},
+		{func(x verify.Reason) bool { return x.Level == verify.Unknown },
+			"Could not be checked; take it neither for right nor for wrong:", "Not checked"},
 		{func(x verify.Reason) bool { return x.Level == verify.Show }, "For your information:", "Note"},
 	} {
 		if !slices.ContainsFunc(r.Reasons, g.in) {

@@ -62,7 +62,8 @@ func (c *reviewSession) agreed(ctx context.Context, st stage) (bool, error) {
 	var err error
 	switch {
 	case k.Why != "" && k.Tail != "":
-		q := question{text: c.left(st) + " To " + c.verb(st) + ", type the last " + itoa(review.TailLetters) + " characters of the address above, because " + k.Why + ":"}
+		q := question{text: c.left(st) + " To " + c.verb(st) + ", type the last " + itoa(review.TailLetters) +
+			" characters of the address above, because " + k.Why + ":"}
 		q.repeat = func() { c.out.fact(0, "The address", address(k.Tail)) }
 		q.repeat()
 		ok, err = c.typed(ctx, st, q, func(text string) bool { return review.TailRight(text, k.Tail) })

@@ -23,7 +23,8 @@ func stopsAt(t *testing.T, end func(r *rig)) {
 				executes = 1
 			}
 			if r.op.signs != signs || r.op.executes != executes {
-				t.Errorf("ended after answer %d: %d signed, %d executed\n%s", n, r.op.signs, r.op.executes, r.script.String())
+				t.Errorf("ended after answer %d: %d signed, %d executed\n%s", n, r.op.signs, r.op.executes,
+					r.script.String())
 			}
 			if gone := r.op.gones == 1; gone != (n > reviewAt && n <= yesAt) {
 				t.Errorf("ended after answer %d: abandoned %v", n, gone)
@@ -178,7 +179,8 @@ func TestAnEmptyLineThatWasWaitingDoesNotLeaveAReview(t *testing.T) {
 
 func TestOnlyTheRightAmountConfirms(t *testing.T) {
 	for text, right := range map[string]bool{
-		"225.98": true, "225.980000": true, "225.98 USDC": false, "225.97": false, "yes": false, "0": false, "-225.98": false, "22598": false, "225.9800001": false, "1e3": false,
+		"225.98": true, "225.980000": true, "225.98 USDC": false, "225.97": false, "yes": false, "0": false,
+		"-225.98": false, "22598": false, "225.9800001": false, "1e3": false,
 	} {
 		_, op := inFrontOf(t, amountAt, func(r *rig) string { return r.types(text) })
 		if (op.executes == 1) != right {
@@ -188,7 +190,8 @@ func TestOnlyTheRightAmountConfirms(t *testing.T) {
 }
 
 func TestOnlyYesConfirmsWhatIsCheap(t *testing.T) {
-	for text, right := range map[string]bool{"yes": true, "Yes": true, "y": false, "1": false, "yes please": false, "no": false} {
+	for text, right := range map[string]bool{"yes": true, "Yes": true, "y": false, "1": false, "yes please": false,
+		"no": false} {
 		_, op := inFrontOf(t, yesAt, func(r *rig) string { return r.types(text) })
 		if (op.signs == 1) != right {
 			t.Errorf("%q: %d signed", text, op.signs)

@@ -60,11 +60,13 @@ func (s *session) paySide(ctx context.Context, kind, title string) (*plan, catal
 	if err != nil {
 		return nil, catalog.Aggregate{}, err
 	}
-	base, err := s.askAmount(ctx, "How much "+aggs[i].Symbol+"? Type an amount; what it costs is taken out of it:", decimals)
+	base, err := s.askAmount(ctx, "How much "+aggs[i].Symbol+"? Type an amount; what it costs is taken out of it:",
+		decimals)
 	if err != nil {
 		return nil, catalog.Aggregate{}, err
 	}
-	p := &plan{d: intent.Draft{Version: intent.Version, Kind: kind, SlippageBps: intent.DefaultSlippageBps, Pay: &intent.Pay{Asset: asset, Amount: base}}}
+	p := &plan{d: intent.Draft{Version: intent.Version, Kind: kind, SlippageBps: intent.DefaultSlippageBps,
+		Pay: &intent.Pay{Asset: asset, Amount: base}}}
 	return p, aggs[i], nil
 }
 

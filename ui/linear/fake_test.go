@@ -34,18 +34,21 @@ func chain(id uint64, name string) verify.ChainLabel {
 
 func usdcOf(units, micro int64, where string) verify.AmountView {
 	return verify.AmountView{
-		Asset: caip.ERC20(8453, common.HexToAddress(usdc)), Symbol: "USDC", Decimals: 6, Amount: number(units), Micro: number(micro), ChainName: where,
+		Asset: caip.ERC20(8453, common.HexToAddress(usdc)), Symbol: "USDC", Decimals: 6, Amount: number(units),
+		Micro: number(micro), ChainName: where,
 	}
 }
 
 func ethOf(wei string, micro int64, where string) verify.AmountView {
 	v, _ := new(big.Int).SetString(wei, 10)
-	return verify.AmountView{Asset: caip.Native(10), Symbol: "ETH", Decimals: 18, Amount: v, Micro: number(micro), ChainName: where}
+	return verify.AmountView{Asset: caip.Native(10), Symbol: "ETH", Decimals: 18, Amount: v, Micro: number(micro),
+		ChainName: where}
 }
 
 func someAccounts() []api.Account {
 	return []api.Account{{
-		Type: api.AccountKernelV31, SignerAddress: strings.ToLower(payee), AccountAddress: strings.ToLower(account), DeploymentType: api.DeploymentERC4337,
+		Type: api.AccountKernelV31, SignerAddress: strings.ToLower(payee), AccountAddress: strings.ToLower(account),
+		DeploymentType: api.DeploymentERC4337,
 	}}
 }
 
@@ -55,13 +58,17 @@ func someBalances() api.AggregatedBalance {
 	}
 	return api.AggregatedBalance{
 		BalanceByAggregatedAsset: []api.AggregateBalance{
-			{AggregatedAssetID: "ob:eth", Balance: "200000000000000000", FiatValue: "680.14", IndividualAssetBalances: []api.AssetBalance{
-				one(caip.Native(8453), "100000000000000000", "340.07"), one(caip.Native(10), "100000000000000000", "340.07"),
-			}},
-			{AggregatedAssetID: "ob:usdc", Balance: "2275000000", FiatValue: "2274.77", IndividualAssetBalances: []api.AssetBalance{
-				one(caip.ERC20(8453, common.HexToAddress(usdc)), "25000000", "25.00"),
-				one(caip.ERC20(10, common.HexToAddress("0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85")), "2250000000", "2249.77"),
-			}},
+			{AggregatedAssetID: "ob:eth", Balance: "200000000000000000", FiatValue: "680.14",
+				IndividualAssetBalances: []api.AssetBalance{
+					one(caip.Native(8453), "100000000000000000", "340.07"),
+					one(caip.Native(10), "100000000000000000", "340.07"),
+				}},
+			{AggregatedAssetID: "ob:usdc", Balance: "2275000000", FiatValue: "2274.77",
+				IndividualAssetBalances: []api.AssetBalance{
+					one(caip.ERC20(8453, common.HexToAddress(usdc)), "25000000", "25.00"),
+					one(caip.ERC20(10, common.HexToAddress("0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85")), "2250000000",
+						"2249.77"),
+				}},
 			{AggregatedAssetID: "ob:dai", Balance: "0", FiatValue: "0"},
 			{AggregatedAssetID: "ob:nobody\x1b[2J", Balance: "5"},
 		},
@@ -75,15 +82,20 @@ func prepared(now time.Time) *verify.PreparedView {
 	return &verify.PreparedView{
 		Network: hash(1), AccountType: api.AccountKernelV31, Chain: chain(8453, "Base"), Sender: account, Signer: payee,
 		Lines: []verify.CallView{{
-			Index: 1, Asked: 1, Role: verify.RoleCall, To: usdc, ToName: "USDC", Value: new(big.Int), Function: "transfer(address to, uint256 amount)",
-			Args:    []verify.ArgView{{Name: "to", Type: "address", Value: payee}, {Name: "amount", Type: "uint256", Value: "250500000"}},
+			Index: 1, Asked: 1, Role: verify.RoleCall, To: usdc, ToName: "USDC", Value: new(big.Int),
+			Function: "transfer(address to, uint256 amount)",
+			Args: []verify.ArgView{{Name: "to", Type: "address", Value: payee},
+				{Name: "amount", Type: "uint256", Value: "250500000"}},
 			Decoded: true, AsAsked: true, Amount: &a, Recipient: payee, FirstTime: true,
-			Data: "0xa9059cbb" + strings.Repeat("0", 24) + strings.ToLower(payee[2:]) + strings.Repeat("0", 56) + "0eee53a0",
+			Data: "0xa9059cbb" + strings.Repeat("0", 24) + strings.ToLower(payee[2:]) + strings.Repeat("0", 56) +
+				"0eee53a0",
 		}},
 		Outflow: []verify.AmountView{a}, Requires: []verify.AmountView{a},
 		Window:   verify.Window{From: now, Until: now.Add(10 * time.Minute)},
-		CallType: api.CallCrossChain, CallTypeWords: "The same asset on other chains will pay for what is missing. Those payments are reviewed and signed separately.",
-		Deploys: true, Nonce: "1208925819614629174706176", OpHash: hash(2), Digest: hash(3), Fingerprint: hash(4), Signatures: 1,
+		CallType: api.CallCrossChain, CallTypeWords: "The same asset on other chains will pay for what is missing. " +
+			"Those payments are reviewed and signed separately.",
+		Deploys: true, Nonce: "1208925819614629174706176", OpHash: hash(2), Digest: hash(3), Fingerprint: hash(4),
+		Signatures: 1,
 	}
 }
 
@@ -92,13 +104,19 @@ func quote(now time.Time, life time.Duration) *verify.QuoteView {
 	return &verify.QuoteView{
 		ID: hash(5), CallType: api.CallCrossChain, CallTypeWords: "x", Expires: now.Add(life),
 		Legs: []verify.LegView{
-			{Chain: chain(10, "Optimism"), Pays: usdcOf(125_980_000, 125_954_804, "Optimism"), Nonce: "1", OpHash: hash(6), Escrow: escrow, RefundAfter: now.Add(time.Hour)},
-			{Chain: chain(42161, "Arbitrum"), Pays: usdcOf(100_000_000, 99_980_000, "Arbitrum"), Deploys: true, Nonce: "2", OpHash: hash(7), Escrow: escrow, RefundAfter: now.Add(time.Hour)},
+			{Chain: chain(10, "Optimism"), Pays: usdcOf(125_980_000, 125_954_804, "Optimism"), Nonce: "1",
+				OpHash: hash(6), Escrow: escrow, RefundAfter: now.Add(time.Hour)},
+			{Chain: chain(42161, "Arbitrum"), Pays: usdcOf(100_000_000, 99_980_000, "Arbitrum"), Deploys: true,
+				Nonce: "2", OpHash: hash(7), Escrow: escrow, RefundAfter: now.Add(time.Hour)},
 		},
-		Pay: []verify.AmountView{usdcOf(225_980_000, 225_934_804, "")}, Worst: []verify.AmountView{usdcOf(476_480_000, 476_384_704, "")}, PayMicro: number(225_934_804), DeliverMicro: number(225_454_900), FeesMicro: number(479_904),
+		Pay:   []verify.AmountView{usdcOf(225_980_000, 225_934_804, "")},
+		Worst: []verify.AmountView{usdcOf(476_480_000, 476_384_704, "")}, PayMicro: number(225_934_804),
+		DeliverMicro: number(225_454_900), FeesMicro: number(479_904),
 		CostMicro: number(479_904), CostBps: 22, UnexplainedMicro: new(big.Int), Explained: true,
-		Needs:     []verify.NeedView{{Need: usdcOf(250_500_000, 250_449_900, "Base"), Have: number(25_000_000), Short: number(225_500_000)}},
-		Delivered: usdcOf(250_500_000, 250_449_900, "Base"), Minimum: usdcOf(250_500_000, 250_449_900, "Base"), Recipient: account, RecipientOwn: true,
+		Needs: []verify.NeedView{{Need: usdcOf(250_500_000, 250_449_900, "Base"), Have: number(25_000_000),
+			Short: number(225_500_000)}},
+		Delivered: usdcOf(250_500_000, 250_449_900, "Base"), Minimum: usdcOf(250_500_000, 250_449_900, "Base"),
+		Recipient: account, RecipientOwn: true,
 		Fees: []verify.AmountView{usdcOf(480_000, 479_904, "")}, FeeUSD: "0.48", SlippageBps: 50, Fingerprint: hash(8),
 	}
 }
@@ -113,7 +131,8 @@ func exchangeQuote(now time.Time, kind string) *verify.QuoteView {
 	q.Delivered, q.Minimum = usdcOf(89_520_000, 89_502_096, "Base"), usdcOf(89_072_400, 89_054_585, "Base")
 	q.Recipient, q.RecipientFirstTime, q.RecipientOwn, q.Fingerprint = payee, true, false, hash(10)
 	if kind == intent.KindSwap {
-		q.Delivered, q.Minimum = ethOf("26260000000000000", 89_502_096, "Optimism"), ethOf("26128700000000000", 89_054_585, "Optimism")
+		q.Delivered, q.Minimum = ethOf("26260000000000000", 89_502_096, "Optimism"),
+			ethOf("26128700000000000", 89_054_585, "Optimism")
 		q.Recipient, q.RecipientFirstTime, q.RecipientOwn = account, false, true
 	}
 	return q
@@ -130,7 +149,8 @@ func report(reasons ...verify.Reason) verify.Report {
 func notes() []verify.Reason {
 	return []verify.Reason{
 		{Code: "V4", Level: verify.Warn, Title: "You never sent anything to this recipient before.", Got: payee},
-		{Code: "P6", Level: verify.Unknown, Title: "The usable balances are the service's word.", Path: "/sourceAssetBalances"},
+		{Code: "P6", Level: verify.Unknown, Title: "The usable balances are the service's word.",
+			Path: "/sourceAssetBalances"},
 	}
 }
 
@@ -152,16 +172,19 @@ type fakeOp struct {
 }
 
 func newFake(now time.Time) *fakeOp {
-	return &fakeOp{report1: report(notes()...), report2: report(), snap: flow.Snapshot{ID: "op1", State: flow.StateDraft, Started: now, SignaturesTotal: 1}, statuses: settled()}
+	return &fakeOp{report1: report(notes()...), report2: report(),
+		snap: flow.Snapshot{ID: "op1", State: flow.StateDraft, Started: now, SignaturesTotal: 1}, statuses: settled()}
 }
 
 func settled() []api.ExecutionStatus {
 	at := func(status string, origin, target []api.OperationRef) api.ExecutionStatus {
-		return api.ExecutionStatus{QuoteID: hash(5), Status: status, OriginChainOperations: origin, DestinationChainOperations: target}
+		return api.ExecutionStatus{QuoteID: hash(5), Status: status, OriginChainOperations: origin,
+			DestinationChainOperations: target}
 	}
 	o := []api.OperationRef{{Hash: hash(11), Chain: "eip155:10"}, {Hash: hash(12), Chain: "eip155:42161"}}
 	d := []api.OperationRef{{Hash: hash(13), Chain: "eip155:8453"}}
-	return []api.ExecutionStatus{at(api.StatusPending, nil, nil), at(api.StatusInProgress, o[:1], nil), at(api.StatusExecuted, o, d), at(api.StatusCompleted, o, d)}
+	return []api.ExecutionStatus{at(api.StatusPending, nil, nil), at(api.StatusInProgress, o[:1], nil),
+		at(api.StatusExecuted, o, d), at(api.StatusCompleted, o, d)}
 }
 
 func (f *fakeOp) begin(in intent.Intent) {
@@ -197,7 +220,8 @@ func (f *fakeOp) Prepare(context.Context) (flow.Snapshot, error) {
 	if f.view1 == nil || !f.stays && !utc().Before(f.view1.Window.Until) {
 		f.view1 = prepared(utc())
 	}
-	f.snap.Report1, f.snap.Review1, f.snap.State, f.snap.Deadline = f.report1, f.view1, flow.StateReview1, f.view1.Window.Until
+	f.snap.Report1, f.snap.Review1, f.snap.State, f.snap.Deadline = f.report1, f.view1, flow.StateReview1,
+		f.view1.Window.Until
 	if f.report1.Refused() {
 		f.snap.Review1, f.snap.State, f.snap.Err = nil, flow.StateRefused, flow.ErrRefused
 		return f.snap, flow.ErrRefused

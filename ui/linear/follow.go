@@ -143,7 +143,8 @@ func (s *session) failReason(x flow.Snapshot) {
 }
 
 // sentBefore describes an operation whose quote was sent and not accepted.
-const sentBefore = "An earlier quote was sent, and nothing shows that it was accepted. What was signed for it can still be used until it ends. Ask for a new one, or abandon it."
+const sentBefore = "An earlier quote was sent, and nothing shows that it was accepted. What was signed for it can " +
+	"still be used until it ends. Ask for a new one, or abandon it."
 
 // stand is the state of an operation by the clock and the journal: in a word or two, and in a sentence.
 func (s *session) stand(x flow.Snapshot) (word, words string) {
@@ -217,11 +218,14 @@ func stateWords(x flow.Snapshot) (word, words string) {
 		return "never ran", "The quote has expired and the service never started it: nothing was paid."
 	case flow.StateAbandoned:
 		if x.BodyHash != "" {
-			return "abandoned", "It was sent before, and nothing shows that it was accepted. What was signed is listed under outstanding signatures until it ends."
+			return "abandoned", "It was sent before, and nothing shows that it was accepted. What was signed is " +
+				"listed under outstanding signatures until it ends."
 		}
-		return "abandoned", "It was never sent. A signature that was given is listed under outstanding signatures until it ends."
+		return "abandoned",
+			"It was never sent. A signature that was given is listed under outstanding signatures until it ends."
 	case flow.StateUnknown:
-		return "outcome unknown", "The request to run this may or may not have reached the service. It is never sent again, so it cannot run twice. " +
+		return "outcome unknown", "The request to run this may or may not have reached the service. It is never sent " +
+			"again, so it cannot run twice. " +
 			"Coffer keeps asking for the status of this quote; do not build the same " + noun + " again before that."
 	}
 	return statusWords(x)
@@ -255,7 +259,8 @@ func statusWords(x flow.Snapshot) (word, words string) {
 	case api.StatusFailed:
 		return "failed", failed + " and no payment arrived: nothing left your account."
 	}
-	return clean(x.Status.Status, 40), "The service reports a status that Coffer does not know. It is taken as not ended."
+	return clean(x.Status.Status, 40),
+		"The service reports a status that Coffer does not know. It is taken as not ended."
 }
 
 // what describes an operation in a phrase.

@@ -20,7 +20,8 @@ import (
 // callScript leads from the start to an executed transfer of 250.5 USDC on Base; yesAt and amountAt are the answers
 // that confirm.
 func callScript() []string {
-	return []string{"3", "4", "usdc", "transfer(address to, uint256 amount)", "alice", "250.5", "1", "1", "yes", "1", "225.98"}
+	return []string{"3", "4", "usdc", "transfer(address to, uint256 amount)", "alice", "250.5", "1", "1", "yes", "1",
+		"225.98"}
 }
 
 const (
@@ -51,11 +52,13 @@ func conversation(t *testing.T, name string, set func(*rig), script []string, ch
 
 func TestGoldenCall(t *testing.T) {
 	conversation(t, "call", nil, append(callScript(), ""), func(r *rig) {
-		if r.op.signs != 1 || r.op.executes != 1 || r.op.confirmed[0] != hash(4) || r.op.confirmed[1] != hash(8) || r.op.gones != 0 {
+		if r.op.signs != 1 || r.op.executes != 1 || r.op.confirmed[0] != hash(4) || r.op.confirmed[1] != hash(8) ||
+			r.op.gones != 0 {
 			r.t.Errorf("%+v", r.op)
 		}
 		d := r.started[0].Draft()
-		if !strings.EqualFold(d.Calls[0].Data, prepared(utc()).Lines[0].Data) || d.TokensRequired[0].Amount != "250500000" || d.SlippageBps != intent.DefaultSlippageBps {
+		if !strings.EqualFold(d.Calls[0].Data, prepared(utc()).Lines[0].Data) ||
+			d.TokensRequired[0].Amount != "250500000" || d.SlippageBps != intent.DefaultSlippageBps {
 			r.t.Errorf("%+v", d)
 		}
 	})
@@ -64,7 +67,8 @@ func TestGoldenCall(t *testing.T) {
 func TestGoldenTransfer(t *testing.T) {
 	conversation(t, "transfer", nil, []string{"4", "2", "1", "90", "4", "alice", "1", "1", "yes", ""}, func(r *rig) {
 		d := r.started[0].Draft()
-		if d.Kind != intent.KindTransfer || d.Pay.Asset != "ob:usdc" || d.Pay.Amount != "90000000" || d.Receive.Account != "eip155:8453:"+payee {
+		if d.Kind != intent.KindTransfer || d.Pay.Asset != "ob:usdc" || d.Pay.Amount != "90000000" ||
+			d.Receive.Account != "eip155:8453:"+payee {
 			r.t.Errorf("%+v %+v %+v", d, d.Pay, d.Receive)
 		}
 		if r.op.executes != 1 || r.op.signs != 0 {
@@ -74,22 +78,27 @@ func TestGoldenTransfer(t *testing.T) {
 }
 
 func TestGoldenSwap(t *testing.T) {
-	conversation(t, "swap", nil, []string{"5", "2", "3", "90", "1", "2", "4", "0.01", "1", "2", "1", "yes", ""}, func(r *rig) {
-		d := r.started[0].Draft()
-		if d.Kind != intent.KindSwap || d.Pay.Asset != caip.ERC20(8453, addressOf(usdc)).String() || d.Receive.Asset != caip.Native(10).String() || d.Receive.Minimum != "10000000000000000" {
-			r.t.Errorf("%+v %+v %+v", d, d.Pay, d.Receive)
-		}
-		if r.op.executes != 1 || r.op.quotes != 2 {
-			r.t.Errorf("%d executes, %d quotes", r.op.executes, r.op.quotes)
-		}
-	})
+	conversation(t, "swap", nil, []string{"5", "2", "3", "90", "1", "2", "4", "0.01", "1", "2", "1", "yes", ""},
+		func(r *rig) {
+			d := r.started[0].Draft()
+			if d.Kind != intent.KindSwap || d.Pay.Asset != caip.ERC20(8453, addressOf(usdc)).String() ||
+				d.Receive.Asset != caip.Native(10).String() || d.Receive.Minimum != "10000000000000000" {
+				r.t.Errorf("%+v %+v %+v", d, d.Pay, d.Receive)
+			}
+			if r.op.executes != 1 || r.op.quotes != 2 {
+				r.t.Errorf("%d executes, %d quotes", r.op.executes, r.op.quotes)
+			}
+		})
 }
 
 func TestGoldenRefusal(t *testing.T) {
 	conversation(t, "refusal", func(r *rig) {
 		r.op.report1 = report(
-			verify.Reason{Code: "U7", Level: verify.Refuse, Title: "Not true: the operation contains the calls that were asked for.", Path: "/chainOperation/userOp/callData", Want: "1 call", Got: "2 calls"},
-			verify.Reason{Code: "T7", Level: verify.Gate, Setting: verify.GateBlindSigning, Title: "The hash that would be signed cannot be computed here."})
+			verify.Reason{Code: "U7", Level: verify.Refuse,
+				Title: "Not true: the operation contains the calls that were asked for.",
+				Path:  "/chainOperation/userOp/callData", Want: "1 call", Got: "2 calls"},
+			verify.Reason{Code: "T7", Level: verify.Gate, Setting: verify.GateBlindSigning,
+				Title: "The hash that would be signed cannot be computed here."})
 	}, append(callScript()[:reviewAt+1], "3", "1", "9", "yes", ""), func(r *rig) {
 		if r.op.signs != 0 || r.op.gones != 1 {
 			r.t.Errorf("%d signs, %d abandoned", r.op.signs, r.op.gones)
@@ -132,7 +141,9 @@ func (r *rig) gated() {
 	r.op.view1 = prepared(utc())
 	r.op.view1.AccountType, r.op.view1.Phrase = api.AccountRoleBased, gate
 	r.op.report1 = report(verify.Reason{
-		Code: "T7", Level: verify.Gate, Open: true, Setting: verify.GateBlindSigning, Title: "The hash that would be signed cannot be computed here: the service could show one operation and have another one signed.",
+		Code: "T7", Level: verify.Gate, Open: true, Setting: verify.GateBlindSigning,
+		Title: "The hash that would be signed cannot be computed here: the service could show one operation and have " +
+			"another one signed.",
 	})
 }
 
@@ -148,7 +159,8 @@ func TestGoldenWholeConsent(t *testing.T) {
 	conversation(t, "whole", func(r *rig) {
 		r.op.view1 = prepared(utc())
 		r.op.view1.WholeConsent, r.op.view1.AccountType, r.op.view1.Signatures = true, api.AccountKernelV33, 2
-		r.op.view1.Delegation = &verify.DelegationView{Chain: chain(8453, "Base"), Authority: account, Contract: "0xd6CEDDe84be40893d153Be9d467CD6aD37875b28", ContractName: "Kernel v3.3 account", Nonce: 7}
+		r.op.view1.Delegation = &verify.DelegationView{Chain: chain(8453, "Base"), Authority: account,
+			Contract: "0xd6CEDDe84be40893d153Be9d467CD6aD37875b28", ContractName: "Kernel v3.3 account", Nonce: 7}
 	}, append(callScript()[:yesAt], "yes", "5", "6", "1", "250.50"), func(r *rig) {
 		if r.op.signs != 1 {
 			r.t.Errorf("%d signs", r.op.signs)
@@ -160,7 +172,10 @@ func TestGoldenLocked(t *testing.T) {
 	locked, tries := true, 0
 	conversation(t, "locked", func(r *rig) {
 		r.opts.Deps.Locked = func() bool { return locked }
-		r.opts.Deps.Secret = func(context.Context, string) (secret.Secret, error) { return secret.New([]byte("a passphrase")), nil }
+		r.opts.Deps.Secret = func(context.Context, string) (secret.Secret,
+			error) {
+			return secret.New([]byte("a passphrase")), nil
+		}
 		r.opts.Deps.Unlock = func(_ context.Context, pass secret.Secret) error {
 			if tries++; tries == 1 {
 				return vault.ErrPassphrase
@@ -178,34 +193,43 @@ func TestGoldenLocked(t *testing.T) {
 func TestGoldenLooking(t *testing.T) {
 	conversation(t, "looking", func(r *rig) {
 		r.pages = []api.HistoryPage{
-			{Transactions: []api.HistoryRecord{record(hash(5), api.StatusCompleted, ""), record(hash(6), api.StatusRefunded, "SLIPPAGE")}, Continuation: "i"},
-			{Transactions: []api.HistoryRecord{record(hash(6), api.StatusRefunded, "SLIPPAGE"), record(hash(7), "SHIPPED\x1b[2J", "")}},
+			{Transactions: []api.HistoryRecord{record(hash(5), api.StatusCompleted, ""),
+				record(hash(6), api.StatusRefunded, "SLIPPAGE")}, Continuation: "i"},
+			{Transactions: []api.HistoryRecord{record(hash(6), api.StatusRefunded, "SLIPPAGE"),
+				record(hash(7), "SHIPPED\x1b[2J", "")}},
 		}
-	}, []string{"1", "?", "1", "all", "h", "", "2", "8", "2", "more", "1", "page 1", "page 9", "", "9", "0", "nonsense\x1b[A", "?"}, nil)
+	}, []string{"1", "?", "1", "all", "h", "", "2", "8", "2", "more", "1", "page 1", "page 9", "", "9", "0",
+		"nonsense\x1b[A", "?"}, nil)
 }
 
 func record(id, status, reason string) api.HistoryRecord {
 	return api.HistoryRecord{
-		QuoteID: id, Status: status, FailReason: reason, Type: api.RecordTransfer, Timestamp: "2026-11-21T12:01:03Z", RecipientAccountID: "eip155:8453/" + strings.ToLower(payee),
-		OriginToken:           api.OriginToken{AggregatedAssetID: "ob:usdc", Amount: "90480000"},
-		DestinationToken:      api.DestinationToken{AssetType: caip.ERC20(8453, addressOf(usdc)).String(), Amount: "90000000"},
-		OriginChainOperations: []api.OperationRef{{Hash: hash(11), Chain: "eip155:10", ExplorerURL: "https://evil.example/tx"}},
+		QuoteID: id, Status: status, FailReason: reason, Type: api.RecordTransfer, Timestamp: "2026-11-21T12:01:03Z",
+		RecipientAccountID: "eip155:8453/" + strings.ToLower(payee),
+		OriginToken:        api.OriginToken{AggregatedAssetID: "ob:usdc", Amount: "90480000"},
+		DestinationToken: api.DestinationToken{AssetType: caip.ERC20(8453, addressOf(usdc)).String(),
+			Amount: "90000000"},
+		OriginChainOperations: []api.OperationRef{{Hash: hash(11), Chain: "eip155:10",
+			ExplorerURL: "https://evil.example/tx"}},
 	}
 }
 
 func TestGoldenActivity(t *testing.T) {
 	conversation(t, "activity", func(r *rig) {
 		r.op.begin(callIntent(r))
-		r.op.snap.State, r.op.snap.SignaturesDone, r.op.snap.Review1, r.op.view1 = flow.StateQuoting, 1, prepared(utc()), prepared(utc())
+		r.op.snap.State, r.op.snap.SignaturesDone, r.op.snap.Review1, r.op.view1 = flow.StateQuoting, 1,
+			prepared(utc()), prepared(utc())
 		r.op.snap.Problem = "The call was signed but not sent. Ask for a new quote, or abandon it."
 		r.unfinished = []Operation{r.op}
 		sig := journal.Signature{
-			Role: verify.RolePrepared, Kind: api.AccountRoleBased, Chain: "eip155:8453", Sender: account, Nonce: "7", OpHash: hash(2), ValidUntil: verify.NoEnd,
+			Role: verify.RolePrepared, Kind: api.AccountRoleBased, Chain: "eip155:8453", Sender: account, Nonce: "7",
+			OpHash: hash(2), ValidUntil: verify.NoEnd,
 			Spend: []journal.Spend{{Asset: caip.ERC20(8453, addressOf(usdc)).String(), Amount: "250500000"}},
 		}
 		timed := sig
 		timed.Kind, timed.ValidUntil, timed.OpHash = api.AccountKernelV31, utc().Add(time.Minute).Unix(), hash(3)
-		r.live = []journal.Outstanding{{Signature: sig, Op: "op1", Void: "ends when another operation uses nonce 7"}, {Signature: timed, Op: "op1", Void: "ends with its window"}}
+		r.live = []journal.Outstanding{{Signature: sig, Op: "op1", Void: "ends when another operation uses nonce 7"},
+			{Signature: timed, Op: "op1", Void: "ends with its window"}}
 	}, []string{"7", "s", "1", "5A11", "1", "5a10", "", "1", "1", "1", "225.98", ""}, func(r *rig) {
 		if len(r.voided) != 1 || r.voided[0] != hash(2) {
 			r.t.Errorf("%q", r.voided)
@@ -220,7 +244,8 @@ func TestGoldenActivity(t *testing.T) {
 func callIntent(r *rig) intent.Intent {
 	p := &plan{follows: true, minutes: defaultMinutes, d: intent.Draft{
 		Version: intent.Version, TargetChain: "eip155:8453", SlippageBps: 50,
-		Calls: []intent.Call{{To: usdc, Data: prepared(utc()).Lines[0].Data, Function: "transfer(address to, uint256 amount)"}},
+		Calls: []intent.Call{{To: usdc, Data: prepared(utc()).Lines[0].Data,
+			Function: "transfer(address to, uint256 amount)"}},
 	}}
 	s := &session{ctx: r.opts.Context}
 	in, err := s.freeze(p)
@@ -242,7 +267,9 @@ func TestGoldenForms(t *testing.T) {
 			r.t.Fatal("nothing was asked for")
 		}
 		d := r.started[0].Draft()
-		if len(d.Calls) != 1 || d.Calls[0].Value != "250000000000000000" || len(d.Allowances) != 1 || d.Allowances[0].Amount != "7000000" || d.FundWith != "ob:eth" || d.ValidUntil == "" || d.SlippageBps != 100 {
+		if len(d.Calls) != 1 || d.Calls[0].Value != "250000000000000000" || len(d.Allowances) != 1 ||
+			d.Allowances[0].Amount != "7000000" || d.FundWith != "ob:eth" || d.ValidUntil == "" ||
+			d.SlippageBps != 100 {
 			r.t.Errorf("%+v", d)
 		}
 		if n := len(d.TokensRequired); n != 3 {
@@ -255,7 +282,9 @@ func TestSignatureWordsNameEverySignature(t *testing.T) {
 	c := &reviewSession{snap: flow.Snapshot{Review1: prepared(utc()), Review2: quote(utc(), time.Minute)}}
 	c.snap.Review2.Legs[1].Delegation = &verify.DelegationView{Chain: chain(42161, "Arbitrum"), Nonce: 1}
 	c.snap.Review1.WholeConsent = false
-	if got := strings.Join(c.signatures(), "; "); got != "the call; the payment on Optimism; the delegation of your EOA on Arbitrum; the payment on Arbitrum" || c.total() != 4 {
+	if got := strings.Join(c.signatures(), "; "); got !=
+		"the call; the payment on Optimism; the delegation of your EOA on Arbitrum; the payment on Arbitrum" ||
+		c.total() != 4 {
 		t.Errorf("%d: %s", c.total(), got)
 	}
 	if c.signatureWords(9) == "" {

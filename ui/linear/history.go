@@ -75,7 +75,8 @@ func (s *session) history(ctx context.Context) error {
 		if at+1 < len(p.list) || p.next != "" {
 			m.words = append(m.words, word{"more", "the next page"})
 		}
-		m.words = append(m.words, word{"page", "go to a page that was read, such as page 1"}, word{"again", "read from the top"})
+		m.words = append(m.words, word{"page", "go to a page that was read, such as page 1"},
+			word{"again", "read from the top"})
 		i, key, err := s.choose(ctx, m)
 		switch {
 		case err != nil:
@@ -97,7 +98,8 @@ func (s *session) history(ctx context.Context) error {
 		default:
 			before := len(p.list)
 			if err := p.more(ctx, s.deps.History); err != nil {
-				s.out.say("The next page could not be read: " + screen.Words(err) + ". Type more to try again, or again to read from the top.")
+				s.out.say("The next page could not be read: " + screen.Words(err) +
+					". Type more to try again, or again to read from the top.")
 			} else if len(p.list) > before {
 				at++
 			} else {
@@ -218,7 +220,8 @@ func (s *session) record(r api.HistoryRecord) {
 // whoGot prints the payees, their amounts and the costs, from the wallet's journal.
 func (s *session) whoGot(r api.HistoryRecord) {
 	from := receipt.Source{Catalog: s.ctx.Catalog, Accounts: s.ctx.Accounts, Terms: s.ctx.Terms, Names: s.nameIn}
-	for _, row := range from.Rows(receipt.Record{QuoteID: r.QuoteID, Kind: r.Type, Status: r.Status, GotAsset: r.DestinationToken.AssetType, Got: r.DestinationToken.Amount}) {
+	for _, row := range from.Rows(receipt.Record{QuoteID: r.QuoteID, Kind: r.Type, Status: r.Status,
+		GotAsset: r.DestinationToken.AssetType, Got: r.DestinationToken.Amount}) {
 		text := row.Text
 		if row.Money {
 			text = s.masked(text)

@@ -123,7 +123,8 @@ func readLine(r *bufio.Reader) (line, error) {
 // cleanLine trims a line and refuses one with anything but text in it, such as the arrow keys of a terminal.
 func cleanLine(text string) line {
 	text = strings.Trim(strings.ReplaceAll(text, "\t", " "), " \r\n")
-	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r == utf8.RuneError || unicode.IsControl(r) }) {
+	if !utf8.ValidString(text) || strings.ContainsFunc(text,
+		func(r rune) bool { return r == utf8.RuneError || unicode.IsControl(r) }) {
 		return line{wrong: "There is a key in that line that is no text."}
 	}
 	return line{text: text}

@@ -41,7 +41,8 @@ func TestAnErrorOfTheInputIsKept(t *testing.T) {
 
 func TestLinesThatAreNoTextAreRefused(t *testing.T) {
 	for text, ok := range map[string]bool{
-		"yes": true, " yes \r": true, "ja\tdoch": true, "Überweisung": true, "日本": true, "yes\x1b[A": false, "\x03": false, "a\x00b": false, "\xff": false, "\u009b31m": false,
+		"yes": true, " yes \r": true, "ja\tdoch": true, "Überweisung": true, "日本": true, "yes\x1b[A": false,
+		"\x03": false, "a\x00b": false, "\xff": false, "\u009b31m": false,
 	} {
 		if l := cleanLine(text); (l.wrong == "") != ok {
 			t.Errorf("%q: %+v", text, l)
@@ -50,7 +51,8 @@ func TestLinesThatAreNoTextAreRefused(t *testing.T) {
 }
 
 func TestALineHasABound(t *testing.T) {
-	r := bufio.NewReaderSize(strings.NewReader(strings.Repeat("1", maxLine)+"\n"+strings.Repeat("2", maxLine+1)+"\nnext\n"), 16)
+	r := bufio.NewReaderSize(strings.NewReader(strings.Repeat("1", maxLine)+"\n"+strings.Repeat("2", maxLine+1)+
+		"\nnext\n"), 16)
 	for _, want := range []struct {
 		length int
 		wrong  bool
@@ -77,7 +79,8 @@ func FuzzReadLine(f *testing.F) {
 			if l.wrong != "" && l.text != "" {
 				t.Fatalf("a line that is no answer has text: %+v", l)
 			}
-			if !utf8.ValidString(l.text) || strings.ContainsFunc(l.text, unicode.IsControl) || strings.TrimSpace(l.text) != strings.Trim(l.text, " ") && strings.ContainsAny(l.text, "\r\n\t") {
+			if !utf8.ValidString(l.text) || strings.ContainsFunc(l.text, unicode.IsControl) ||
+				strings.TrimSpace(l.text) != strings.Trim(l.text, " ") && strings.ContainsAny(l.text, "\r\n\t") {
 				t.Fatalf("%q", l.text)
 			}
 			want := strings.Trim(strings.ReplaceAll(given[i], "\t", " "), " \r")

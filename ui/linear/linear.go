@@ -118,8 +118,9 @@ func Run(ctx context.Context, o Options) error {
 		o.Deps.TypeFrom = big.NewInt(100_000_000)
 	}
 	s := &session{
-		ctx: o.Context, deps: o.Deps, in: newInput(o.In, o.Context.Clock), out: newPrinter(o.Out, o.Width), hidden: o.Context.Settings.Hidden,
-		given: map[string]bool{}, paidFor: map[string]bool{}, told: map[string]bool{}, life: ctx,
+		ctx: o.Context, deps: o.Deps, in: newInput(o.In, o.Context.Clock), out: newPrinter(o.Out, o.Width),
+		hidden: o.Context.Settings.Hidden,
+		given:  map[string]bool{}, paidFor: map[string]bool{}, told: map[string]bool{}, life: ctx,
 	}
 	defer s.in.close()
 	defer s.unwatchAll()
@@ -145,7 +146,8 @@ func (s *session) now() time.Time { return s.ctx.Clock() }
 // greet prints the profile and the network.
 func (s *session) greet() {
 	s.out.say("Coffer, line by line. Profile " + clean(s.ctx.Profile, 60) + ". " + networkWords(s.ctx.Network.Kind))
-	s.out.say("At every question: type the number or the word of a choice and press Enter. A question mark repeats, an empty line goes back.")
+	s.out.say("At every question: type the number or the word of a choice and press Enter. A question mark repeats, " +
+		"an empty line goes back.")
 }
 
 // mainMenu is the menu to which every conversation returns.

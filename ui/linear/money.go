@@ -25,7 +25,8 @@ func (s *session) tokensOn(chain caip.Chain, coin bool) []catalog.Entity {
 }
 
 // askToken asks for an asset of a chain and its amount.
-func (s *session) askToken(ctx context.Context, title string, from []catalog.Entity) (asset caip.Asset, base string, err error) {
+func (s *session) askToken(ctx context.Context, title string, from []catalog.Entity) (asset caip.Asset, base string,
+	err error) {
 	m := menu{title: title}
 	for _, e := range from {
 		m.items = append(m.items, e.Symbol+", "+e.Name)
@@ -61,7 +62,8 @@ func (s *session) askAmount(ctx context.Context, text string, decimals int) (str
 func (s *session) changeAllowances(ctx context.Context, p *plan) error {
 	m := menu{items: []string{"Add an allowance"}}
 	for i, a := range p.d.Allowances {
-		m.items = append(m.items, "Remove allowance "+itoa(i+1)+": "+s.asked(a.AssetType, a.Amount)+" to "+kit.Address(a.Spender))
+		m.items = append(m.items, "Remove allowance "+itoa(i+1)+": "+s.asked(a.AssetType, a.Amount)+" to "+
+			kit.Address(a.Spender))
 	}
 	i, _, err := s.choose(ctx, m)
 	if err != nil {
@@ -79,7 +81,8 @@ func (s *session) changeAllowances(ctx context.Context, p *plan) error {
 	if err != nil {
 		return err
 	}
-	p.d.Allowances = append(slices.Clone(p.d.Allowances), api.AllowanceRequirement{AssetType: asset.String(), Amount: base, Spender: spender})
+	p.d.Allowances = append(slices.Clone(p.d.Allowances),
+		api.AllowanceRequirement{AssetType: asset.String(), Amount: base, Spender: spender})
 	return nil
 }
 

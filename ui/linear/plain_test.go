@@ -24,26 +24,31 @@ func said(t *testing.T, x flow.Snapshot, say func(c *reviewSession)) string {
 
 func preparedCourse(now time.Time) flow.Snapshot {
 	v := prepared(now)
-	d := intent.Draft{TargetChain: "eip155:8453", Calls: []intent.Call{{To: v.Lines[0].To, Data: v.Lines[0].Data, Function: v.Lines[0].Function}}}
+	d := intent.Draft{TargetChain: "eip155:8453", Calls: []intent.Call{
+		{To: v.Lines[0].To, Data: v.Lines[0].Data, Function: v.Lines[0].Function}}}
 	return flow.Snapshot{Intent: d, Review1: v, Report1: report(notes()...)}
 }
 
 func TestAPlainPaymentIsSaidInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
 	x := preparedCourse(utc())
 	l := &x.Review1.Lines[0]
-	l.To, l.ToName, l.Recipient, l.Data, l.Function, l.Args, l.Amount, l.Value = payee, "", payee, "0x", "", nil, nil, number(1_000_000_000_000_000)
+	l.To, l.ToName, l.Recipient, l.Data, l.Function, l.Args, l.Amount, l.Value = payee, "", payee, "0x", "", nil, nil,
+		number(1_000_000_000_000_000)
 	x.Intent.Calls = []intent.Call{{To: payee, Value: l.Value.String()}}
 	text := flat(said(t, x, func(c *reviewSession) { c.review1() }))
-	for _, want := range []string{"plain transfer of the chain's own coin, on Base: as you asked.", "to: alice, " + kit.Address(payee), "value: 0.001 ETH", "Sent to: alice, " + kit.Address(payee)} {
+	for _, want := range []string{"plain transfer of the chain's own coin, on Base: as you asked.",
+		"to: alice, " + kit.Address(payee), "value: 0.001 ETH", "Sent to: alice, " + kit.Address(payee)} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not said:\n%s", want, text)
 		}
 	}
-	if strings.Contains(text, "unknown contract") || strings.Contains(text, "base units") || strings.Contains(text, "contract: ") {
+	if strings.Contains(text, "unknown contract") || strings.Contains(text, "base units") ||
+		strings.Contains(text, "contract: ") {
 		t.Error(text)
 	}
 	x.Review1.Chain.ID = 1 << 40 // the catalogue knows no coin of this chain
-	if text = said(t, x, func(c *reviewSession) { c.review1() }); !strings.Contains(text, "1,000,000,000,000,000 base units") {
+	if text = said(t, x, func(c *reviewSession) { c.review1() }); !strings.Contains(text,
+		"1,000,000,000,000,000 base units") {
 		t.Error(text)
 	}
 }
@@ -52,7 +57,8 @@ func TestAnAssumedStateIsSaidWithItsAddresses(t *testing.T) {
 	x := preparedCourse(utc())
 	x.Intent.Overrides = []api.StateOverride{{Address: escrow, Balance: "0x1"}, {Address: payee, Code: "0x00"}}
 	text := flat(said(t, x, func(c *reviewSession) { c.review1() }))
-	for _, want := range []string{"Warning: tried on an assumed state (2 addresses)", "assumed of: " + kit.Address(escrow), "assumed of: alice, " + kit.Address(payee)} {
+	for _, want := range []string{"Warning: tried on an assumed state (2 addresses)",
+		"assumed of: " + kit.Address(escrow), "assumed of: alice, " + kit.Address(payee)} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not said:\n%s", want, text)
 		}
@@ -64,7 +70,8 @@ func TestNestedArgumentsStandInByTheirDepth(t *testing.T) {
 	l, before := &x.Review1.Lines[0], 0
 	l.Args, l.Amount = nil, nil
 	for depth := range 14 {
-		l.Args = append(l.Args, verify.ArgView{Name: strings.Repeat("  ", depth) + "level" + itoa(depth), Type: "address", Value: payee})
+		l.Args = append(l.Args, verify.ArgView{Name: strings.Repeat("  ", depth) + "level" + itoa(depth),
+			Type: "address", Value: payee})
 	}
 	text := said(t, x, func(c *reviewSession) { c.review1() })
 	for depth := range 14 {
@@ -79,10 +86,12 @@ func TestNestedArgumentsStandInByTheirDepth(t *testing.T) {
 
 func TestAReviewSaysNoCodesOfChecksAndTheListDoes(t *testing.T) {
 	x := preparedCourse(utc())
-	if text := said(t, x, func(c *reviewSession) { c.review1() }); strings.Contains(text, "V4") || strings.Contains(text, "P6") {
+	if text := said(t, x, func(c *reviewSession) { c.review1() }); strings.Contains(text, "V4") ||
+		strings.Contains(text, "P6") {
 		t.Error(text)
 	}
-	if text := said(t, x, func(c *reviewSession) { c.checks() }); !strings.Contains(text, "Check V4.") || !strings.Contains(text, "Check P6.") {
+	if text := said(t, x, func(c *reviewSession) { c.checks() }); !strings.Contains(text, "Check V4.") ||
+		!strings.Contains(text, "Check P6.") {
 		t.Error(text)
 	}
 }
@@ -92,7 +101,8 @@ func TestABalanceThatNobodyKnowsIsNotSaidToBeThere(t *testing.T) {
 	x.Review2 = quote(utc(), time.Minute)
 	x.Review2.Needs[0].Have, x.Review2.Needs[0].Short = nil, nil
 	text := flat(said(t, x, func(c *reviewSession) { c.review2() }))
-	if !strings.Contains(text, "Base needs: 250.5 USDC. Signature") || !strings.Contains(text, "Unknown: how much of the 250.5 USDC that it needs is there.") {
+	if !strings.Contains(text, "Base needs: 250.5 USDC. Signature") ||
+		!strings.Contains(text, "Unknown: how much of the 250.5 USDC that it needs is there.") {
 		t.Error(text)
 	}
 	if !strings.Contains(text, "Delivered to: "+kit.Address(account)+" That is your own account.") {

@@ -115,7 +115,8 @@ func (c *reviewSession) refused(ctx context.Context) error {
 		c.out.say(c.stillLive())
 	}
 	say()
-	m := menu{title: "It cannot be signed.", items: []string{"Change what you ask for", "Ask again", "List every check", "Leave"}}
+	m := menu{title: "It cannot be signed.", items: []string{"Change what you ask for", "Ask again", "List every check",
+		"Leave"}}
 	i, _, err := c.choose(ctx, m)
 	switch {
 	case err != nil:
@@ -165,7 +166,8 @@ func (c *reviewSession) problem(ctx context.Context) error {
 // canRetry reports whether asking again makes sense. An execute is never repeated: after one without effect, the person
 // can ask for a new quote.
 func (c *reviewSession) canRetry() bool {
-	return !c.submitted() && (c.last != stepExecute || c.snap.State == flow.StateReview2 || c.snap.State == flow.StateQuoting)
+	return !c.submitted() && (c.last != stepExecute || c.snap.State == flow.StateReview2 ||
+		c.snap.State == flow.StateQuoting)
 }
 
 // problemWords says what went wrong, and returns the service's failures that the words do not cover. A call that would

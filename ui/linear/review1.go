@@ -57,7 +57,8 @@ func (c *reviewSession) outflow(v *verify.PreparedView) {
 // diff puts the intent against the calls decoded from the bytes.
 func (c *reviewSession) diff(v *verify.PreparedView) {
 	d := c.snap.Intent
-	c.out.say("You asked for " + plural(len(d.Calls), "call", "calls") + " on " + screen.ChainName(c.ctx.Catalog, d.TargetChain) +
+	c.out.say("You asked for " + plural(len(d.Calls), "call", "calls") + " on " +
+		screen.ChainName(c.ctx.Catalog, d.TargetChain) +
 		" and " + plural(len(d.Allowances), "allowance", "allowances") + ". The operation contains:")
 	for _, l := range v.Lines {
 		c.call(l, v)
@@ -85,7 +86,8 @@ func (c *reviewSession) call(l verify.CallView, v *verify.PreparedView) {
 	switch {
 	case l.Role != verify.RoleCall:
 		fit = ": added for an allowance that you declared."
-	case !l.AsAsked || l.Asked < 1 || l.Asked > len(c.snap.Intent.Calls) || !review.SameCall(c.snap.Intent.Calls[l.Asked-1], l):
+	case !l.AsAsked || l.Asked < 1 || l.Asked > len(c.snap.Intent.Calls) ||
+		!review.SameCall(c.snap.Intent.Calls[l.Asked-1], l):
 		fit = ": NOT what you asked for."
 	}
 	label, where := "contract", whereOf(l.ToName, chain)
@@ -138,7 +140,8 @@ func argText(a verify.ArgView, l verify.CallView) []kit.Span {
 	switch {
 	case a.Type == "address":
 		return []kit.Span{address(a.Value)}
-	case l.Amount != nil && l.Amount.Decimals >= 0 && l.Amount.Amount != nil && a.Value == l.Amount.Amount.String() && strings.HasPrefix(a.Type, "uint"):
+	case l.Amount != nil && l.Amount.Decimals >= 0 && l.Amount.Amount != nil && a.Value == l.Amount.Amount.String() &&
+		strings.HasPrefix(a.Type, "uint"):
 		return []kit.Span{kit.Plain(figure(*l.Amount))}
 	case strings.HasPrefix(a.Type, "bytes") && !strings.Contains(a.Type, "["):
 		return []kit.Span{kit.Plain(kit.Groups(a.Value))}
@@ -222,7 +225,8 @@ func (c *reviewSession) accountOf(v *verify.PreparedView) {
 	}
 	c.out.fact(0, "Can run", kit.Plain(window+"."))
 	if v.AccountType == api.AccountRoleBased {
-		c.out.note("Warning: your approval itself has no end: it stays good until another operation of this account uses its number. " +
+		c.out.note("Warning: your approval itself has no end: it stays good until another operation of this account " +
+			"uses its number. " +
 			"Fees and sponsor are not part of it.")
 	}
 }
@@ -233,10 +237,12 @@ func (c *reviewSession) delegation(d *verify.DelegationView, when string) {
 	if name == "" {
 		name = "an unknown contract"
 	}
-	c.out.say("Warning: from " + when + " on, the code below (" + name + ") controls your EOA on " + clean(d.Chain.Name, 40) + ", until you change it.")
+	c.out.say("Warning: from " + when + " on, the code below (" + name + ") controls your EOA on " +
+		clean(d.Chain.Name, 40) + ", until you change it.")
 	c.out.fact(2, "your EOA", address(d.Authority))
 	c.out.fact(2, "the code", address(d.Contract))
-	c.out.fact(2, "where", kit.Plain(clean(d.Chain.Name, 40)+" ("+clean(d.Chain.CAIP, 60)+") only, with account nonce "+strconv.FormatUint(d.Nonce, 10)))
+	c.out.fact(2, "where", kit.Plain(clean(d.Chain.Name, 40)+" ("+clean(d.Chain.CAIP, 60)+") only, with account nonce "+
+		strconv.FormatUint(d.Nonce, 10)))
 	c.out.fact(2, "to undo", kit.Plain("with a transaction that delegates to other code, or to none"))
 }
 

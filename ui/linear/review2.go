@@ -66,7 +66,8 @@ func (c *reviewSession) youAsked() {
 	if !c.exchange() || d.Pay == nil || d.Receive == nil {
 		return
 	}
-	text := c.noun() + " " + c.asked(d.Pay.Asset, d.Pay.Amount) + map[bool]string{true: " for ", false: ", arriving as "}[d.Kind == intent.KindSwap] +
+	text := c.noun() + " " + c.asked(d.Pay.Asset, d.Pay.Amount) +
+		map[bool]string{true: " for ", false: ", arriving as "}[d.Kind == intent.KindSwap] +
 		c.assetWords(d.Receive.Asset)
 	if d.Receive.Minimum != "" {
 		text += ", at least " + c.asked(d.Receive.Asset, d.Receive.Minimum)
@@ -120,10 +121,12 @@ func (c *reviewSession) legs(v *verify.QuoteView) {
 	for _, l := range v.Legs {
 		if l.Delegation != nil {
 			n++
-			c.out.say("Signature " + itoa(n) + " of " + itoa(total) + ", not given yet: the delegation on " + clean(l.Chain.Name, 40) + ".")
+			c.out.say("Signature " + itoa(n) + " of " + itoa(total) + ", not given yet: the delegation on " +
+				clean(l.Chain.Name, 40) + ".")
 		}
 		n++
-		text := "Signature " + itoa(n) + " of " + itoa(total) + ", not given yet: pays " + worth(l.Pays) + ", on " + clean(l.Chain.Name, 40)
+		text := "Signature " + itoa(n) + " of " + itoa(total) + ", not given yet: pays " + worth(l.Pays) + ", on " +
+			clean(l.Chain.Name, 40)
 		if l.Deploys {
 			text += "; opens your account there"
 		}
@@ -143,7 +146,8 @@ func (c *reviewSession) held(l verify.LegView) {
 		if p.ToName != "" {
 			name = clean(p.ToName, 60)
 		}
-		c.out.fact(2, label, address(p.To), kit.Plain(", "+name+": "+figure(p.Amount)+" ("+percent(p.ShareBps)+" of the payment)"))
+		c.out.fact(2, label, address(p.To), kit.Plain(", "+name+": "+figure(p.Amount)+" ("+percent(p.ShareBps)+
+			" of the payment)"))
 	}
 	if l.Escrow == "" || len(l.Parts) > 0 {
 		return
@@ -224,7 +228,8 @@ func (c *reviewSession) cost(v *verify.QuoteView) {
 	if c.exchange() && v.Minimum.ChainName != "" {
 		on = ", on " + clean(v.Minimum.ChainName, 40)
 	}
-	exact := !c.exchange() && v.Minimum.Amount != nil && v.Delivered.Amount != nil && v.Minimum.Amount.Cmp(v.Delivered.Amount) == 0
+	exact := !c.exchange() && v.Minimum.Amount != nil && v.Delivered.Amount != nil &&
+		v.Minimum.Amount.Cmp(v.Delivered.Amount) == 0
 	switch {
 	case exact:
 		c.out.fact(0, "The call gets", kit.Plain(worth(v.Delivered)+", exactly that and not less."+elsewhere(v)))
@@ -239,9 +244,11 @@ func (c *reviewSession) cost(v *verify.QuoteView) {
 	c.out.fact(0, "Cost", kit.Plain(costWords(v)))
 	c.arithmetic(v)
 	if c.exchange() {
-		c.out.fact(0, "Slippage", kit.Plain("the price may move by "+percent(v.SlippageBps)+" against you, down to the least above; below it nothing is taken and you are paid back."))
+		c.out.fact(0, "Slippage", kit.Plain("the price may move by "+percent(v.SlippageBps)+
+			" against you, down to the least above; below it nothing is taken and you are paid back."))
 	} else {
-		c.out.fact(0, "Slippage", kit.Plain("the price may move by "+percent(v.SlippageBps)+" before nothing is paid and you are paid back."))
+		c.out.fact(0, "Slippage", kit.Plain("the price may move by "+percent(v.SlippageBps)+
+			" before nothing is paid and you are paid back."))
 	}
 	c.unknowns(v)
 	if v.Recipient == "" {
@@ -262,7 +269,8 @@ func (c *reviewSession) cost(v *verify.QuoteView) {
 // elsewhere says which part of what the call gets this quote pays for; the rest is on the chain already.
 func elsewhere(v *verify.QuoteView) string {
 	for _, n := range v.Needs {
-		if n.Need.Asset == v.Delivered.Asset && n.Short != nil && v.Delivered.Decimals >= 0 && v.Delivered.Amount != nil && n.Short.Cmp(v.Delivered.Amount) < 0 {
+		if n.Need.Asset == v.Delivered.Asset && n.Short != nil && v.Delivered.Decimals >= 0 &&
+			v.Delivered.Amount != nil && n.Short.Cmp(v.Delivered.Amount) < 0 {
 			return " " + amount.Human(n.Short, v.Delivered.Decimals) + " of it comes from elsewhere."
 		}
 	}
@@ -319,7 +327,8 @@ func (c *reviewSession) arithmetic(v *verify.QuoteView) {
 	}
 	c.out.note("That is " + kit.USD(v.PayMicro) + " paid, less " + kit.USD(v.DeliverMicro) + " delivered.")
 	if v.FeesMicro != nil && v.UnexplainedMicro != nil {
-		c.out.note("Of it " + kit.USD(v.FeesMicro) + " are fees, " + kit.USD(v.UnexplainedMicro) + " are not explained.")
+		c.out.note("Of it " + kit.USD(v.FeesMicro) + " are fees, " + kit.USD(v.UnexplainedMicro) +
+			" are not explained.")
 	}
 }
 

@@ -144,7 +144,8 @@ func standing(x flow.Snapshot) stage {
 		if errors.Is(x.Err, flow.ErrRefused) {
 			return stageRefused
 		}
-	case flow.StateExecuting, flow.StateAccepted, flow.StateUnknown, flow.StateDone, flow.StateFailed, flow.StateNotExecuted, flow.StateAbandoned:
+	case flow.StateExecuting, flow.StateAccepted, flow.StateUnknown, flow.StateDone, flow.StateFailed,
+		flow.StateNotExecuted, flow.StateAbandoned:
 		return stageGone
 	}
 	return stageProblem
@@ -182,7 +183,8 @@ func (c *reviewSession) again(ctx context.Context) {
 	switch {
 	case c.exchange():
 		c.quote(ctx)
-	case errors.As(c.failed, &no) && no.Name == api.ErrPrepareAgain, c.op.Snapshot().Over, c.stage() == stageReview1, c.last == stepPrepare, !c.signed:
+	case errors.As(c.failed, &no) && no.Name == api.ErrPrepareAgain, c.op.Snapshot().Over, c.stage() == stageReview1,
+		c.last == stepPrepare, !c.signed:
 		c.prepare(ctx)
 	default:
 		c.quote(ctx)
@@ -210,7 +212,8 @@ func (c *reviewSession) execute(ctx context.Context) {
 	snap, err := c.op.Execute(context.WithoutCancel(ctx), c.confirmation(stageReview2), func(e flow.Event) {
 		switch e.Kind {
 		case flow.EventSigned:
-			c.out.note("Signature " + itoa(e.Index) + " of " + itoa(c.total()) + " is given: " + c.signatureWords(e.Index) + ".")
+			c.out.note("Signature " + itoa(e.Index) + " of " + itoa(c.total()) + " is given: " +
+				c.signatureWords(e.Index) + ".")
 		case flow.EventJournaled:
 			c.out.note("Written to the journal.")
 		case flow.EventSent:

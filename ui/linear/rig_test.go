@@ -113,7 +113,8 @@ func newRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, keys: newKeyboard(), paper: &paper{}, done: make(chan error, 1), op: newFake(utc()), held: someBalances()}
+	r := &rig{t: t, keys: newKeyboard(), paper: &paper{}, done: make(chan error, 1), op: newFake(utc()),
+		held: someBalances()}
 	r.opts = Options{
 		Context: screen.Context{
 			Profile: "demo", BaseURL: "inside this program", Catalog: cat, Clock: utc, Accounts: someAccounts(),
@@ -235,7 +236,8 @@ func (r *rig) plain() {
 		r.t.Error("the last line has no end")
 	}
 	for l := range strings.SplitSeq(text, "\n") {
-		if !utf8.ValidString(l) || strings.ContainsFunc(l, func(c rune) bool { return c != '\uFFFD' && !unicode.IsGraphic(c) }) {
+		if !utf8.ValidString(l) || strings.ContainsFunc(l,
+			func(c rune) bool { return c != '\uFFFD' && !unicode.IsGraphic(c) }) {
 			r.t.Errorf("not plain: %q", l)
 		}
 		if kit.Width(l) > max(width, leastWidth) && strings.Contains(l, " ") {

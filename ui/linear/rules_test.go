@@ -21,13 +21,17 @@ import (
 
 func TestAReviewThatIsNotWhatWasAskedIsNotSigned(t *testing.T) {
 	for name, change := range map[string]func(*verify.PreparedView){
-		"other data":     func(v *verify.PreparedView) { v.Lines[0].Data = strings.Replace(v.Lines[0].Data, "53a0", "53a1", 1) },
+		"other data": func(v *verify.PreparedView) {
+			v.Lines[0].Data = strings.Replace(v.Lines[0].Data, "53a0",
+				"53a1", 1)
+		},
 		"other contract": func(v *verify.PreparedView) { v.Lines[0].To = payee },
 		"with a value":   func(v *verify.PreparedView) { v.Lines[0].Value = number(1) },
 		"one more call":  func(v *verify.PreparedView) { v.Lines = append(v.Lines, v.Lines[0]) },
 		"an approval": func(v *verify.PreparedView) {
 			l := v.Lines[0]
-			l.Role, l.Asked, l.Args = verify.RoleApprove, 0, []verify.ArgView{{Name: "spender", Type: "address", Value: payee}}
+			l.Role, l.Asked, l.Args = verify.RoleApprove, 0,
+				[]verify.ArgView{{Name: "spender", Type: "address", Value: payee}}
 			v.Lines = append(v.Lines, l)
 		},
 		"marked":    func(v *verify.PreparedView) { v.Lines[0].AsAsked = false },
@@ -80,8 +84,10 @@ func TestNothingIsConfirmedThatCouldNotBePrinted(t *testing.T) {
 func TestAnErrorOfTheServiceLeavesTheChoice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t).begins()
-		r.op.err = &api.Error{Name: api.ErrSimulationFailed, StatusCode: 422, Message: "reverted", Details: []api.Failure{{Path: "calls[0]", Expected: "a call that succeeds", Got: "paused"}}}
-		r.wants(r.types(callScript()[:reviewAt+1]...), "Not done: Call 1 would fail: paused.", "The contract would refuse this call", "Nothing was signed.")
+		r.op.err = &api.Error{Name: api.ErrSimulationFailed, StatusCode: 422, Message: "reverted",
+			Details: []api.Failure{{Path: "calls[0]", Expected: "a call that succeeds", Got: "paused"}}}
+		r.wants(r.types(callScript()[:reviewAt+1]...), "Not done: Call 1 would fail: paused.",
+			"The contract would refuse this call", "Nothing was signed.")
 		r.wants(r.types("1"), "Review 1 of 2")
 		r.op.err = &api.Error{Name: api.ErrInsufficientBalance, StatusCode: 400, Message: "too little"}
 		r.op.snap.Problem = "There is not enough to pay for this call: too little"
@@ -99,7 +105,10 @@ func TestAVaultThatLocksMeanwhileLeadsBackToTheReview(t *testing.T) {
 		locked := false
 		r.opts.Deps.Locked = func() bool { return locked }
 		r.opts.Deps.Unlock = func(context.Context, secret.Secret) error { locked = false; return nil }
-		r.opts.Deps.Secret = func(context.Context, string) (secret.Secret, error) { return secret.New([]byte("pass")), nil }
+		r.opts.Deps.Secret = func(context.Context, string) (secret.Secret, error) {
+			return secret.New([]byte("pass")),
+				nil
+		}
 		r.begins()
 		r.types(callScript()[:yesAt]...)
 		r.op.err = vault.ErrLocked
@@ -118,7 +127,11 @@ func TestALineThatIsBeingReadComesBeforeThePassphrase(t *testing.T) {
 		r := newRig(t)
 		s := &session{ctx: r.opts.Context, deps: r.opts.Deps, in: newInput(r.keys, utc), out: newPrinter(r.paper, 0)}
 		asked := false
-		s.deps.Secret = func(context.Context, string) (secret.Secret, error) { asked = true; return secret.Secret{}, nil }
+		s.deps.Secret = func(context.Context, string) (secret.Secret, error) {
+			asked = true
+			return secret.Secret{},
+				nil
+		}
 		s.in.ask()
 		done := make(chan error, 1)
 		go func() {
@@ -187,10 +200,12 @@ func TestTheEndOfWhatNobodyFollowsIsTold(t *testing.T) {
 		r.op.statuses = settled()
 		r.types("")
 		said := r.types("9")
-		if !strings.Contains(flat(said), "Meanwhile: transfer on Base, begun") || !strings.Contains(flat(said), "completed. Your call ran and every payment is settled.") {
+		if !strings.Contains(flat(said), "Meanwhile: transfer on Base, begun") ||
+			!strings.Contains(flat(said), "completed. Your call ran and every payment is settled.") {
 			t.Errorf("the end is not told:\n%s", said)
 		}
-		if said := r.types("9", "7"); strings.Contains(said, "Meanwhile") || !strings.Contains(said, "Nothing is under way") {
+		if said := r.types("9", "7"); strings.Contains(said, "Meanwhile") ||
+			!strings.Contains(said, "Nothing is under way") {
 			t.Errorf("told twice, or still under way:\n%s", said)
 		}
 		if err := r.ends(); err != nil {
@@ -208,7 +223,8 @@ func TestTheEndOfWhatNobodyFollowsIsTold(t *testing.T) {
 		}
 		r.unfinished = []Operation{r.op}
 		r.begins()
-		if all := flat(r.paper.text()); strings.Count(all, "Meanwhile: ") != 1 || !strings.Contains(all, "refunded.") || !strings.Contains(all, "The service says: SLIPPAGE.") {
+		if all := flat(r.paper.text()); strings.Count(all, "Meanwhile: ") != 1 || !strings.Contains(all, "refunded.") ||
+			!strings.Contains(all, "The service says: SLIPPAGE.") {
 			t.Errorf("the end is not told:\n%s", all)
 		}
 		if err := r.ends(); err != nil {
@@ -245,19 +261,26 @@ func TestEvilTextReachesNoTerminal(t *testing.T) {
 			r.opts.Context.Profile, r.opts.Context.BaseURL, r.opts.Context.Vault.Where = evil, evil, evil
 			r.op.view1 = prepared(utc())
 			v := r.op.view1
-			v.Chain.Name, v.CallTypeWords, v.Lines[0].ToName, v.Lines[0].Function, v.Fingerprint = evil, evil, evil, evil, hash(4)
-			v.Lines[0].Args = append(v.Lines[0].Args, verify.ArgView{Name: evil, Type: evil, Value: evil}, verify.ArgView{Name: "b", Type: "bytes", Value: evil})
+			v.Chain.Name, v.CallTypeWords, v.Lines[0].ToName, v.Lines[0].Function, v.Fingerprint = evil, evil, evil,
+				evil, hash(4)
+			v.Lines[0].Args = append(v.Lines[0].Args, verify.ArgView{Name: evil, Type: evil, Value: evil},
+				verify.ArgView{Name: "b", Type: "bytes", Value: evil})
 			v.Outflow[0].Symbol, v.Outflow[0].Amount = evil, new(big.Int).Exp(number(10), number(77), nil)
-			r.op.report1 = report(verify.Reason{Code: evil, Level: verify.Warn, Title: evil, Path: evil, Want: evil, Got: evil})
+			r.op.report1 = report(verify.Reason{Code: evil, Level: verify.Warn, Title: evil, Path: evil, Want: evil,
+				Got: evil})
 			q := quote(utc(), time.Minute)
 			q.ID, q.Legs[0].Chain.Name, q.Pay[0].Symbol, q.FeeUSD = evil, evil, evil, evil
-			q.Legs[0].Solana = &verify.SolanaView{FeePayer: evil, Memo: evil, BlockHash: evil, Instructions: []verify.InstructionView{{ProgramName: evil, Name: evil, Args: v.Lines[0].Args}}}
+			q.Legs[0].Solana = &verify.SolanaView{FeePayer: evil, Memo: evil, BlockHash: evil,
+				Instructions: []verify.InstructionView{{ProgramName: evil, Name: evil, Args: v.Lines[0].Args}}}
 			r.op.next = q
 			for i := range r.op.statuses {
 				r.op.statuses[i].FailReason, r.op.statuses[i].Status = evil, evil
-				r.op.statuses[i].OriginChainOperations = []api.OperationRef{{Hash: evil, Chain: evil, ExplorerURL: evil}}
+				r.op.statuses[i].OriginChainOperations = []api.OperationRef{
+					{Hash: evil, Chain: evil, ExplorerURL: evil}}
 			}
-			r.pages = []api.HistoryPage{{Transactions: []api.HistoryRecord{{QuoteID: evil, Status: evil, Type: evil, FailReason: evil, Timestamp: evil, RecipientAccountID: evil}}}}
+			r.pages = []api.HistoryPage{{Transactions: []api.HistoryRecord{
+				{QuoteID: evil, Status: evil, Type: evil, FailReason: evil, Timestamp: evil,
+					RecipientAccountID: evil}}}}
 			r.begins()
 			r.types("9", "8", "1", "")
 			r.types(callScript()[:reviewAt+1]...)
@@ -279,15 +302,18 @@ func TestNoFigureAddressOrReasonOfAReviewIsCut(t *testing.T) {
 		symbol := strings.Repeat("SYMBOL", 6) + "LONG"
 		r.op.next = quote(utc(), time.Minute)
 		for i := range 8 {
-			r.op.next.Legs = append(r.op.next.Legs, verify.LegView{Chain: chain(uint64(100+i), "Chain"), Pays: usdcOf(int64(i), int64(i), "Chain"), Escrow: escrow, OpHash: hash(byte(i))})
+			r.op.next.Legs = append(r.op.next.Legs, verify.LegView{Chain: chain(uint64(100+i), "Chain"),
+				Pays: usdcOf(int64(i), int64(i), "Chain"), Escrow: escrow, OpHash: hash(byte(i))})
 		}
 		r.op.next.Legs[2].Pays.Amount, r.op.next.Legs[2].Pays.Symbol = big78, symbol
 		reason := strings.TrimSpace(strings.Repeat("reason ", 20))
-		r.op.report2 = report(verify.Reason{Code: "Q1", Level: verify.Warn, Title: reason, Got: strings.Repeat("9", 150)})
+		r.op.report2 = report(verify.Reason{Code: "Q1", Level: verify.Warn, Title: reason,
+			Got: strings.Repeat("9", 150)})
 		r.begins()
 		r.types(callScript()[:yesAt+1]...)
 		said := strings.Join(strings.Fields(r.script.String()), "")
-		for _, want := range []string{strings.ReplaceAll(reason, " ", ""), symbol, strings.Repeat("9", 150), strings.Repeat("999,", 23) + "999.999999", escrow[2:]} {
+		for _, want := range []string{strings.ReplaceAll(reason, " ", ""), symbol, strings.Repeat("9", 150),
+			strings.Repeat("999,", 23) + "999.999999", escrow[2:]} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%s is not there", want)
 			}
@@ -307,9 +333,13 @@ func TestFilesAreLoaded(t *testing.T) {
 		}
 		return path
 	}
-	transfer := `{"version":1,"kind":"transfer","pay":{"asset":"ob:usdc","amount":"90000000"},"receive":{"asset":"eip155:8453/erc20:` + usdc + `","account":"eip155:8453:` + payee + `"}}`
-	safe := `{"version":"1.0","chainId":"8453","transactions":[{"to":"` + usdc + `","value":"0","data":"` + prepared(time.Time{}).Lines[0].Data + `"}]}`
-	call, wrong, other := write("transfer.json", transfer), write("wrong.json", `{"version":1,"nonsense":2}`), write("other.json", `{"version":1,"network":"`+hash(2)+`","targetChain":"eip155:8453","calls":[{"to":"`+payee+`","value":"1"}]}`)
+	transfer :=
+		`{"version":1,"kind":"transfer","pay":{"asset":"ob:usdc","amount":"90000000"},"receive":{"asset":"eip155:8453/erc20:` + usdc + `","account":"eip155:8453:` + payee + `"}}`
+	safe := `{"version":"1.0","chainId":"8453","transactions":[{"to":"` + usdc + `","value":"0","data":"` +
+		prepared(time.Time{}).Lines[0].Data + `"}]}`
+	call, wrong, other := write("transfer.json", transfer), write("wrong.json", `{"version":1,"nonsense":2}`),
+		write("other.json", `{"version":1,"network":"`+hash(2)+`","targetChain":"eip155:8453","calls":[{"to":"`+payee+
+			`","value":"1"}]}`)
 	batch := write("batch.json", safe)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t).begins()

@@ -129,9 +129,11 @@ func (c *reviewSession) stillLive() string {
 	case c.exchange():
 		return "What you signed for an earlier quote can still be used until it ends" + listed
 	case c.paidFor[c.snap.ID]:
-		return "The payments were signed, and nothing shows that they were accepted. Those signatures can still be used until they end" + listed
+		return "The payments were signed, and nothing shows that they were accepted. Those signatures can still be " +
+			"used until they end" + listed
 	case c.before():
-		return "It was sent before, and nothing shows that it was accepted. What was signed for it can still be used until it ends" + listed
+		return "It was sent before, and nothing shows that it was accepted. What was signed for it can still be used " +
+			"until it ends" + listed
 	}
 	return "No payment was signed. " + c.firstLives() + listed
 }

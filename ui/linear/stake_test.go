@@ -49,19 +49,27 @@ func stakes() []reviewed {
 		{name: "whole consent", first: whole, why: true, typed: "250.5"},
 		{name: "cheap whole consent", first: func(v *verify.PreparedView) { whole(v); cheap(v) }},
 		{name: "whole consent of nothing", first: func(v *verify.PreparedView) { whole(v); v.Outflow = nil }},
-		{name: "whole consent of unknown value", first: func(v *verify.PreparedView) { whole(v); v.Outflow[0].Micro = nil }, why: true, typed: "250.5"},
-		{name: "whole consent that cannot be read", first: func(v *verify.PreparedView) { whole(v); opaque(v) }, why: true, tail: usdc},
-		{name: "whole consent too long to type", first: func(v *verify.PreparedView) { whole(v); v.Outflow[0].Amount, v.Outflow[0].Micro = huge, nil }, why: true, tail: payee},
+		{name: "whole consent of unknown value",
+			first: func(v *verify.PreparedView) { whole(v); v.Outflow[0].Micro = nil }, why: true, typed: "250.5"},
+		{name: "whole consent that cannot be read", first: func(v *verify.PreparedView) { whole(v); opaque(v) },
+			why: true, tail: usdc},
+		{name: "whole consent too long to type",
+			first: func(v *verify.PreparedView) { whole(v); v.Outflow[0].Amount, v.Outflow[0].Micro = huge, nil },
+			why:   true, tail: payee},
 		{name: "payments", quote: func(*verify.QuoteView) {}, why: true, typed: "225.98"},
 		{name: "cheap payments", first: cheap, quote: pays(99_000_000, 99_999_999, 0)},
-		{name: "cheap payments and a cheap call that together are not", first: cheap, quote: together(100_000_000), why: true, typed: "50"},
+		{name: "cheap payments and a cheap call that together are not", first: cheap, quote: together(100_000_000),
+			why: true, typed: "50"},
 		{name: "cheap payments and a cheap call", first: cheap, quote: together(99_999_999)},
 		{name: "at the limit", first: cheap, quote: pays(100_000_000, 100_000_000, 0), why: true, typed: "100"},
 		{name: "costly payments", first: cheap, quote: pays(5_000_000, 4_999_000, 1000), why: true, typed: "5"},
-		{name: "payments of unknown value", first: cheap, quote: func(q *verify.QuoteView) { q.PayMicro = nil }, why: true, typed: "225.98"},
-		{name: "payments too long to type", first: cheap, quote: func(q *verify.QuoteView) { q.Pay[0].Amount, q.PayMicro = huge, nil }, why: true, tail: account},
+		{name: "payments of unknown value", first: cheap, quote: func(q *verify.QuoteView) { q.PayMicro = nil },
+			why: true, typed: "225.98"},
+		{name: "payments too long to type", first: cheap,
+			quote: func(q *verify.QuoteView) { q.Pay[0].Amount, q.PayMicro = huge, nil }, why: true, tail: account},
 		{name: "calls that take more than the payments", quote: pays(1_000_000, 999_800, 0), why: true, typed: "250.5"},
-		{name: "payments for what cannot be read", first: opaque, quote: pays(1_000_000, 999_800, 0), why: true, tail: usdc},
+		{name: "payments for what cannot be read", first: opaque, quote: pays(1_000_000, 999_800, 0), why: true,
+			tail: usdc},
 		{name: "no payments although some were announced", quote: alone, why: true, typed: "250.5"},
 		{name: "no payments, as agreed to in full", first: whole, quote: alone},
 	}
@@ -77,7 +85,8 @@ func TestWhatIsAtStakeDecidesWhatIsTypedHereAsOnTheScreens(t *testing.T) {
 		if x.first != nil {
 			x.first(first)
 		}
-		c := &reviewSession{session: &session{ctx: r.opts.Context, deps: Deps{TypeFrom: from}}, snap: flow.Snapshot{Review1: first}}
+		c := &reviewSession{session: &session{ctx: r.opts.Context, deps: Deps{TypeFrom: from}},
+			snap: flow.Snapshot{Review1: first}}
 		st, same := stageReview1, review.FirstStake(first, from)
 		if x.quote != nil {
 			q := quote(now, time.Minute)
@@ -165,7 +174,8 @@ func TestAQuoteThatWasSubmittedBeforeIsNotAskedForAgain(t *testing.T) {
 		r.types(callScript()[:amountAt]...)
 		r.op.err = flow.ErrSubmitted
 		said := flat(r.types(callScript()[amountAt]))
-		if strings.Contains(said, "Try again") || strings.Contains(said, "Change what you ask for") || !strings.Contains(said, "Activity follows it") {
+		if strings.Contains(said, "Try again") || strings.Contains(said, "Change what you ask for") ||
+			!strings.Contains(said, "Activity follows it") {
 			t.Error(said)
 		}
 		if err := r.ends(); err != nil {
@@ -200,7 +210,8 @@ func TestWhatWasSentAndNotAcceptedIsNotForgottenByANewQuote(t *testing.T) {
 		r.begins()
 		r.types("7", "1", "1", "1", "yes") // activity, the first, continue, confirm
 		said := r.types("1")               // try again
-		if r.op.executes != 1 || !strings.Contains(flat(said), "Leave") || strings.Contains(flat(said), "nothing is signed") {
+		if r.op.executes != 1 || !strings.Contains(flat(said), "Leave") ||
+			strings.Contains(flat(said), "nothing is signed") {
 			t.Errorf("%d executed:\n%s", r.op.executes, said)
 		}
 		r.types("") // leave

@@ -18,7 +18,8 @@ func TestD2_HowAnOperationStandsFollowsTheJournalAndTheClock(t *testing.T) {
 		r := newRig(t)
 		r.begins()
 		s := &session{ctx: r.opts.Context, deps: r.opts.Deps}
-		sig := journal.Signature{Role: verify.RolePrepared, Kind: api.AccountKernelV31, Chain: "eip155:8453", Sender: account, Nonce: "7", ValidUntil: utc().Add(time.Minute).Unix()}
+		sig := journal.Signature{Role: verify.RolePrepared, Kind: api.AccountKernelV31, Chain: "eip155:8453",
+			Sender: account, Nonce: "7", ValidUntil: utc().Add(time.Minute).Unix()}
 		endless := sig
 		endless.Kind, endless.ValidUntil = api.AccountRoleBased, verify.NoEnd
 		live := func(list ...journal.Signature) {
@@ -30,19 +31,26 @@ func TestD2_HowAnOperationStandsFollowsTheJournalAndTheClock(t *testing.T) {
 		unsent := flow.Snapshot{ID: "op1", State: flow.StateQuoting, SignaturesDone: 1}
 		over, stuck := unsent, unsent
 		over.Over, stuck.Stuck = true, true
-		refunded := flow.Snapshot{ID: "op1", State: flow.StateFailed, Said: true, Status: api.ExecutionStatus{Status: api.StatusRefunded}}
+		refunded := flow.Snapshot{ID: "op1", State: flow.StateFailed, Said: true,
+			Status: api.ExecutionStatus{Status: api.StatusRefunded}}
 		for name, c := range map[string]struct {
 			x    flow.Snapshot
 			open []journal.Signature
 			word string
 			says string
 		}{
-			"open":            {unsent, []journal.Signature{sig}, "signed, no quote yet", "1 signature can still be used until 00:02:00. No payment is signed; ask for a quote, or abandon it."},
-			"ended":           {over, nil, "its time is over", "The first signature has ended and cannot be used any more. No payment is signed, and there is no time left for a quote. Prepare it again, or abandon it."},
-			"without an end":  {unsent, []journal.Signature{endless}, "signed, no quote yet", "it does not end by itself."},
-			"cannot be read":  {stuck, []journal.Signature{sig, endless}, "can only be abandoned", "not all of them end by themselves. No payment is signed. What was signed cannot be checked again; you can only abandon it."},
-			"refunded":        {refunded, []journal.Signature{sig}, "the service says: refunded", "you could pay twice"},
-			"refunded, ended": {refunded, nil, "the service says: refunded", "It may have run before that: look at the chain before you build it again."},
+			"open": {unsent, []journal.Signature{sig}, "signed, no quote yet",
+				"1 signature can still be used until 00:02:00. No payment is signed; ask for a quote, or abandon it."},
+			"ended": {over, nil, "its time is over", "The first signature has ended and cannot be used any " +
+				"more. No payment is signed, and there is no time left for a quote. Prepare it again, or abandon it."},
+			"without an end": {unsent, []journal.Signature{endless}, "signed, no quote yet",
+				"it does not end by itself."},
+			"cannot be read": {stuck, []journal.Signature{sig, endless}, "can only be abandoned",
+				"not all of them end by themselves. No payment is signed. What was signed cannot be checked again; you can only abandon it."},
+			"refunded": {refunded, []journal.Signature{sig}, "the service says: refunded",
+				"you could pay twice"},
+			"refunded, ended": {refunded, nil, "the service says: refunded",
+				"It may have run before that: look at the chain before you build it again."},
 		} {
 			live(c.open...)
 			if word, words := s.stand(c.x); word != c.word || !strings.Contains(words, c.says) {

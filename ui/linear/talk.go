@@ -96,7 +96,8 @@ func (s *session) confirm(ctx context.Context, q question) (string, error) {
 		quietSince = l.at
 		if early {
 			if dropped++; dropped == 1 {
-				s.out.say("What was typed before this question, or within half a second of it, was dropped. Wait a moment, then type.")
+				s.out.say("What was typed before this question, or within half a second of it, was dropped. Wait a " +
+					"moment, then type.")
 			}
 			if dropped >= maxDropped {
 				s.out.say("The input comes by itself, not from a person. Nothing was confirmed.")

@@ -53,9 +53,10 @@ func OpenGuest(g Guest) (*Opened, error) {
 	host := g.Host
 	host.Log, host.Record, host.Ask = g.Log, "", nil
 	o := &Opened{
-		Profile: config.Profile{Name: g.Name, Kind: g.Network.Kind, NetworkID: g.Network.ID, Vault: config.VaultMemory, Accounts: g.Accounts},
-		Paths:   config.Paths{Config: filepath.Join(g.Dir, "config.toml"), State: g.Dir, Data: g.Dir},
-		Where:   g.Where, Network: g.Network, host: host, guest: &g,
+		Profile: config.Profile{Name: g.Name, Kind: g.Network.Kind, NetworkID: g.Network.ID, Vault: config.VaultMemory,
+			Accounts: g.Accounts},
+		Paths: config.Paths{Config: filepath.Join(g.Dir, "config.toml"), State: g.Dir, Data: g.Dir},
+		Where: g.Where, Network: g.Network, host: host, guest: &g,
 	}
 	o.memory = vault.NewMemory(g.Network.ID)
 	o.close = append(o.close, o.memory.Close)
@@ -149,7 +150,8 @@ func (h Host) Showcase(ctx context.Context, name string) (_ *Showcase, err error
 	if p.Embedded() {
 		return nil, &cli.UsageError{
 			Problem: fmt.Sprintf("profile %q runs on chains inside this program, which belong to one person", p.Name),
-			Hint:    "name the profile of a remote service, or leave --profile out: the service runs here then, and every guest has an account of its own",
+			Hint: "name the profile of a remote service, or leave --profile out: the service runs here then, and " +
+				"every guest has an account of its own",
 		}
 	}
 	h.Record = ""
@@ -160,7 +162,8 @@ func (h Host) Showcase(ctx context.Context, name string) (_ *Showcase, err error
 	defer func() { err = errors.Join(err, o.Close()) }()
 	defer o.Wipe()
 	if len(o.Profile.Accounts) == 0 {
-		return nil, &cli.UsageError{Problem: fmt.Sprintf("profile %q has no account to look at", p.Name), Hint: "add one: coffer accounts add --profile " + p.Name}
+		return nil, &cli.UsageError{Problem: fmt.Sprintf("profile %q has no account to look at", p.Name),
+			Hint: "add one: coffer accounts add --profile " + p.Name}
 	}
 	s := &Showcase{profile: o.Profile, network: o.Network}
 	if s.roots, err = o.Profile.Roots(); err != nil {
@@ -198,7 +201,8 @@ func (s *Showcase) Wipe() { s.key.Wipe() }
 func (s *Showcase) Guest(g Guest) Guest {
 	g.Name, g.Title, g.Where, g.Network = s.profile.Name, s.profile.Name+", read only", s.profile.BaseURL, s.network
 	g.Accounts, g.First, g.Limits = s.profile.Accounts, s.profile, s.limits
-	g.Service = client.Options{BaseURL: s.profile.BaseURL, APIKey: secret.New(bytes.Clone(s.key.Reveal())), RootCAs: s.roots}
+	g.Service = client.Options{BaseURL: s.profile.BaseURL, APIKey: secret.New(bytes.Clone(s.key.Reveal())),
+		RootCAs: s.roots}
 	g.ReadOnly = "no key to sign with is loaded here"
 	return g
 }

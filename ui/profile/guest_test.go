@@ -26,8 +26,10 @@ func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, er
 func guestOf(t *testing.T, dir string, signer []byte) Guest {
 	t.Helper()
 	return Guest{
-		Name: "own", Title: "alice", Where: "here", Dir: dir, Network: network.Descriptor{ID: strings.Repeat("ab", 32), Kind: network.Lab},
-		Service: client.Options{BaseURL: "https://service.invalid/api", APIKey: secret.New([]byte("k")), Transport: nowhere{}},
+		Name: "own", Title: "alice", Where: "here", Dir: dir,
+		Network: network.Descriptor{ID: strings.Repeat("ab", 32), Kind: network.Lab},
+		Service: client.Options{BaseURL: "https://service.invalid/api", APIKey: secret.New([]byte("k")),
+			Transport: nowhere{}},
 		Host: Host{Getenv: func(name string) string {
 			t.Errorf("the operator's environment was read: %s", name)
 			return ""
@@ -45,7 +47,8 @@ func TestAGuestsProfileTouchesNothingOfTheOperator(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = o.Close() }()
-	if o.Title() != "alice" || len(o.Accounts) != 1 || o.Accounts[0].Type != api.AccountKernelV31 || o.ReadOnly() != "" {
+	if o.Title() != "alice" || len(o.Accounts) != 1 || o.Accounts[0].Type != api.AccountKernelV31 ||
+		o.ReadOnly() != "" {
 		t.Errorf("%q, %+v, %q", o.Title(), o.Accounts, o.ReadOnly())
 	}
 	if a := o.AccountDeps(nil, true); a.Setup || len(a.Profiles) != 0 {
@@ -70,13 +73,15 @@ func TestAGuestsProfileTouchesNothingOfTheOperator(t *testing.T) {
 	if err := s.Save(config.UI{}); err == nil || strings.Contains(err.Error(), dir) {
 		t.Errorf("saving over a broken file: %v", err)
 	}
-	for _, p := range []string{o.Paths.ProfileState("own"), o.Paths.ProfileScreens("own"), o.Paths.ProfileData("own"), o.Paths.Config} {
+	for _, p := range []string{o.Paths.ProfileState("own"), o.Paths.ProfileScreens("own"), o.Paths.ProfileData("own"),
+		o.Paths.Config} {
 		if !strings.HasPrefix(p, dir+string(filepath.Separator)) {
 			t.Errorf("%s is outside of the guest's directory", p)
 		}
 	}
 	o.Wipe()
-	if err := o.memory.Use(t.Context(), o.Network.ID, o.Profile.Accounts[0].SignerAddress, func(secret.Secret) error { return nil }); err == nil {
+	if err := o.memory.Use(t.Context(), o.Network.ID, o.Profile.Accounts[0].SignerAddress,
+		func(secret.Secret) error { return nil }); err == nil {
 		t.Error("the key is there after it was wiped")
 	}
 }
@@ -88,7 +93,8 @@ func TestAGuestWithoutASignerSignsNothing(t *testing.T) {
 		t.Error("a guest without a signer and without words was opened")
 	}
 	g = guestOf(t, t.TempDir(), nil)
-	g.ReadOnly, g.Accounts = "it looks at another service", []config.Account{{Type: api.AccountKernelV31, SignerAddress: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"}}
+	g.ReadOnly, g.Accounts = "it looks at another service",
+		[]config.Account{{Type: api.AccountKernelV31, SignerAddress: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"}}
 	o, err := OpenGuest(g)
 	if err != nil {
 		t.Fatal(err)

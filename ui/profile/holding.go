@@ -84,7 +84,8 @@ func (o *Opened) Holding(ctx context.Context, a api.Account) Holding {
 // allows a question.
 func (o *Opened) Hold(ctx context.Context, a api.Account, ask bool) (Holding, error) {
 	h := o.Holding(ctx, a)
-	if h.State != KeyUnknown || !o.Locked() || !ask && !cli.PassphraseGiven(ctx) && o.vault.Backend() != vault.BackendKeyringOnly {
+	if h.State != KeyUnknown || !o.Locked() || !ask && !cli.PassphraseGiven(ctx) &&
+		o.vault.Backend() != vault.BackendKeyringOnly {
 		return h, nil
 	}
 	if err := o.Unlock(ctx); err != nil {
@@ -118,7 +119,8 @@ func (o *Opened) accountKeys(ctx context.Context) []doctor.AccountKey {
 		if err != nil {
 			h.Why = err.Error()
 		}
-		out = append(out, doctor.AccountKey{Account: a.AccountAddress, Signer: kit.Checksummed(h.Signer), Here: h.State == KeyHere, Known: h.State != KeyUnknown, Why: h.Why})
+		out = append(out, doctor.AccountKey{Account: a.AccountAddress, Signer: kit.Checksummed(h.Signer),
+			Here: h.State == KeyHere, Known: h.State != KeyUnknown, Why: h.Why})
 	}
 	return out
 }

@@ -28,8 +28,10 @@ func TestL4_HoldingTellsHereMissingAndUnknownApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = v.Close() }()
-	o := &Opened{Profile: config.Profile{Name: "p", Vault: config.VaultFile}, Network: network.Descriptor{ID: id}, vault: v}
-	o.Accounts = []api.Account{{Type: api.AccountKernelV31, SignerAddress: otherSigner, AccountAddress: "0x21f6B1d4b4fA4Be12C4c4a60Ce0C4C4A5D4F5A10"}}
+	o := &Opened{Profile: config.Profile{Name: "p", Vault: config.VaultFile}, Network: network.Descriptor{ID: id},
+		vault: v}
+	o.Accounts = []api.Account{{Type: api.AccountKernelV31, SignerAddress: otherSigner,
+		AccountAddress: "0x21f6B1d4b4fA4Be12C4c4a60Ce0C4C4A5D4F5A10"}}
 	is := func(state, words string) {
 		t.Helper()
 		h := o.Holding(t.Context(), o.Accounts[0])
@@ -40,7 +42,8 @@ func TestL4_HoldingTellsHereMissingAndUnknownApart(t *testing.T) {
 			t.Errorf("%s: watch-only %q", state, watch)
 		}
 		found := doctor.Run(t.Context(), doctor.Deps{Clock: time.Now, Profile: o.Profile, AccountKeys: o.accountKeys})
-		level := map[string]doctor.Level{KeyHere: doctor.Good, KeyMissing: doctor.Warn, KeyUnknown: doctor.Unknown}[state]
+		level := map[string]doctor.Level{KeyHere: doctor.Good, KeyMissing: doctor.Warn,
+			KeyUnknown: doctor.Unknown}[state]
 		seen := false
 		for _, f := range found {
 			if f.Name == "account" {

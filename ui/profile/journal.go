@@ -14,7 +14,8 @@ const anchorName = "journal"
 // Journal returns the directory of the profile's journal and how to open it; holder names this process to another one.
 // A replay has its own journal, which ends with it and has no anchor.
 func (o *Opened) Journal(holder string) (dir string, options journal.Options) {
-	options = journal.Options{Network: o.Network.ID, Kind: o.Network.Kind, Clock: o.Clock, Random: rand.Reader, Holder: holder}
+	options = journal.Options{Network: o.Network.ID, Kind: o.Network.Kind, Clock: o.Clock, Random: rand.Reader,
+		Holder: holder}
 	if o.player == nil {
 		options.Anchor = filepath.Join(o.anchors(), anchorName)
 	}

@@ -37,7 +37,8 @@ func TestAFolderTakesNoPathForAName(t *testing.T) {
 	for _, name := range []string{"", "../x", "a/b", "/etc/passwd", ".hidden", "a.b.c", "A"} {
 		_, errLoad := f.Load(name)
 		_, errExport := f.Export(name, nil)
-		if !errors.Is(errLoad, profile.ErrName) || !errors.Is(f.Save(name, nil), profile.ErrName) || !errors.Is(errExport, profile.ErrName) {
+		if !errors.Is(errLoad, profile.ErrName) || !errors.Is(f.Save(name, nil), profile.ErrName) ||
+			!errors.Is(errExport, profile.ErrName) {
 			t.Errorf("%q was taken", name)
 		}
 	}

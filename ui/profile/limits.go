@@ -54,7 +54,8 @@ func LimitWords(l verify.Limits, cat *catalog.Catalog) []string {
 	if len(l.Gates) > 0 {
 		say("gates that stand open, each with a sentence to type: %s", strings.Join(l.Gates, ", "))
 	}
-	pins := len(l.EntryPoints) + len(l.Validators) + len(l.Factories) + len(l.Delegates) + len(l.Paymasters) + len(l.Escrows) + len(l.Programs)
+	pins := len(l.EntryPoints) + len(l.Validators) + len(l.Factories) + len(l.Delegates) + len(l.Paymasters) +
+		len(l.Escrows) + len(l.Programs)
 	switch {
 	case pins == 1:
 		say("one address is trusted on this network beside the shipped ones")

@@ -29,7 +29,8 @@ func (l *listing) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	b, err := json.Marshal(answer)
 	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(b)), Request: r,
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewReader(b)), Request: r,
 	}, err
 }
 
@@ -39,12 +40,14 @@ func opened(t *testing.T, l *listing) *Opened {
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := client.New(client.Options{BaseURL: client.EmbeddedBaseURL, APIKey: secret.New([]byte("key")), Transport: l})
+	service, err := client.New(client.Options{BaseURL: client.EmbeddedBaseURL, APIKey: secret.New([]byte("key")),
+		Transport: l})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &Opened{
-		Profile: config.Profile{Name: "team"}, Paths: config.Paths{State: t.TempDir()}, Catalog: c, Client: service, Network: network.Descriptor{ID: "one"},
+		Profile: config.Profile{Name: "team"}, Paths: config.Paths{State: t.TempDir()}, Catalog: c, Client: service,
+		Network: network.Descriptor{ID: "one"},
 	}
 }
 
@@ -56,7 +59,8 @@ const (
 func stranger(decimals int) api.AggregatedAsset {
 	return api.AggregatedAsset{
 		AggregatedAssetID: strangerID, Symbol: "NOVEL", Name: "Novel", Decimals: decimals,
-		AggregatedEntities: []api.AggregatedEntity{{AssetType: strangerAsset, Symbol: "NOVEL", Name: "Novel", Decimals: decimals}},
+		AggregatedEntities: []api.AggregatedEntity{{AssetType: strangerAsset, Symbol: "NOVEL", Name: "Novel",
+			Decimals: decimals}},
 	}
 }
 
@@ -105,7 +109,8 @@ func TestB2_AnAssetIsTrustedOnFirstUseAndAChangeOnlyWhenAccepted(t *testing.T) {
 }
 
 func TestB2_WhatThisProgramShipsCannotBeTalkedAway(t *testing.T) {
-	l := &listing{assets: []api.AggregatedAsset{{AggregatedAssetID: "ob:usdc", Symbol: "USDC", Name: "USD Coin", Decimals: 8}}}
+	l := &listing{assets: []api.AggregatedAsset{{AggregatedAssetID: "ob:usdc", Symbol: "USDC", Name: "USD Coin",
+		Decimals: 8}}}
 	o := opened(t, l)
 	got, err := o.Lists(t.Context())
 	if err != nil {
@@ -148,13 +153,15 @@ func TestB2_AnAssetThatIsGoneIsForgottenWhenAccepted(t *testing.T) {
 	if gone == 0 {
 		t.Fatalf("nobody says that it is gone: %+v", got.Assets.Changes)
 	}
-	if got, err = o.Lists(t.Context()); err != nil || slices.ContainsFunc(got.Assets.Changes, func(c verify.AssetChange) bool { return !c.Pinned }) {
+	if got, err = o.Lists(t.Context()); err != nil ||
+		slices.ContainsFunc(got.Assets.Changes, func(c verify.AssetChange) bool { return !c.Pinned }) {
 		t.Errorf("%+v, %v", got.Assets.Changes, err)
 	}
 }
 
 func FuzzParseAssetMemory(f *testing.F) {
-	for _, s := range []string{`{"version":1,"network":"one","assets":{}}`, `{"version":1,"network":"one","assets":{"ob:x":{"decimals":6}}}`, `{}`, `{"version":1}{}`, `[`} {
+	for _, s := range []string{`{"version":1,"network":"one","assets":{}}`,
+		`{"version":1,"network":"one","assets":{"ob:x":{"decimals":6}}}`, `{}`, `{"version":1}{}`, `[`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

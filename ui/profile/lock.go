@@ -26,7 +26,8 @@ func (o *Opened) Unlock(ctx context.Context) error {
 		return err
 	}
 	if !there {
-		return &cli.UsageError{Problem: fmt.Sprintf("profile %q has no vault yet", o.Profile.Name), Hint: "set it up: coffer keys init --profile " + o.Profile.Name}
+		return &cli.UsageError{Problem: fmt.Sprintf("profile %q has no vault yet", o.Profile.Name),
+			Hint: "set it up: coffer keys init --profile " + o.Profile.Name}
 	}
 	if o.vault.Backend() == vault.BackendKeyringOnly {
 		return o.vault.Unlock(ctx, secret.Secret{})
@@ -97,7 +98,8 @@ func (o *Opened) Store() screen.Vault {
 		return screen.Vault{}
 	}
 	where := map[vault.Backend]string{
-		vault.BackendFile: "an encrypted file", vault.BackendKeyring: "the system's keyring, encrypted as well", vault.BackendKeyringOnly: "the system's keyring alone",
+		vault.BackendFile: "an encrypted file", vault.BackendKeyring: "the system's keyring, encrypted as well",
+		vault.BackendKeyringOnly: "the system's keyring alone",
 	}[o.vault.Backend()]
 	return screen.Vault{Where: where, Locked: o.Locked, Lock: o.Lock, Touch: o.vault.Touch, Has: o.has}
 }

@@ -30,7 +30,9 @@ func TestAWrongPassphraseIsToldBeforeItIsAskedForAgain(t *testing.T) {
 	const right, question = "correct horse battery", "Passphrase of profile mine (not shown): "
 	dir := t.TempDir()
 	open := func(p *typing) *Opened {
-		v, err := vault.OpenFile(vault.Options{Profile: "mine", NetworkID: "0x" + "1212121212121212121212121212121212121212121212121212121212121212", Dir: dir, Clock: time.Now, Random: zeros{}, WorkFactor: 1})
+		v, err := vault.OpenFile(vault.Options{Profile: "mine",
+			NetworkID: "0x" + "1212121212121212121212121212121212121212121212121212121212121212", Dir: dir,
+			Clock: time.Now, Random: zeros{}, WorkFactor: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,10 +46,14 @@ func TestAWrongPassphraseIsToldBeforeItIsAskedForAgain(t *testing.T) {
 		answers, asked []string
 		want           error
 	}{
-		"right at once":   {[]string{right}, []string{question}, nil},
-		"wrong, right":    {[]string{"not this one", right}, []string{question, "Wrong passphrase, try 2 of 3.\n" + question}, nil},
-		"nothing, right":  {[]string{"", right}, []string{question, "Nothing was typed, try 2 of 3.\n" + question}, nil},
-		"wrong each time": {[]string{"not this", "nor this", "nor that"}, []string{question, "Wrong passphrase, try 2 of 3.\n" + question, "Wrong passphrase, try 3 of 3.\n" + question}, vault.ErrPassphrase},
+		"right at once": {[]string{right}, []string{question}, nil},
+		"wrong, right": {[]string{"not this one", right},
+			[]string{question, "Wrong passphrase, try 2 of 3.\n" + question}, nil},
+		"nothing, right": {[]string{"", right}, []string{question, "Nothing was typed, try 2 of 3.\n" + question},
+			nil},
+		"wrong each time": {[]string{"not this", "nor this", "nor that"},
+			[]string{question, "Wrong passphrase, try 2 of 3.\n" + question,
+				"Wrong passphrase, try 3 of 3.\n" + question}, vault.ErrPassphrase},
 	} {
 		p := &typing{answers: c.answers}
 		err := open(p).Unlock(t.Context())
@@ -60,7 +66,8 @@ func TestAWrongPassphraseIsToldBeforeItIsAskedForAgain(t *testing.T) {
 // A wrong passphrase from --passphrase-fd is not asked for again: no user is there, and the only output is the error.
 func TestAWrongPassphraseOfADescriptorIsTheEnd(t *testing.T) {
 	given := cli.GivenPassphrase(secret.New([]byte("not this one")))
-	for i, question := range []string{cli.PassphraseQuestion("mine"), again(false, 2) + cli.PassphraseQuestion("mine")} {
+	for i, question := range []string{cli.PassphraseQuestion("mine"),
+		again(false, 2) + cli.PassphraseQuestion("mine")} {
 		_, mine, err := given.Take(question)
 		if !mine || (err == nil) != (i == 0) || i == 1 && cli.Code(err) != cli.ExitAccess {
 			t.Errorf("%q: %v, %v", question, mine, err)

@@ -64,7 +64,10 @@ func (h Host) steps(p Plan) ([]step, error) {
 	if p.Profile.Vault == config.VaultMemory && (len(p.Keys) > 0 || !p.Passphrase.Empty()) {
 		return nil, errors.New("this profile keeps nothing, and there are keys to keep")
 	}
-	steps := []step{{name: "check the profile", do: func(context.Context) error { return config.CanAdd(paths.Config, p.Profile) }}}
+	steps := []step{{name: "check the profile", do: func(context.Context) error {
+		return config.CanAdd(paths.Config,
+			p.Profile)
+	}}}
 	switch p.Profile.Vault {
 	case config.VaultMemory:
 	case config.VaultFile:

@@ -76,7 +76,8 @@ func newBench(t *testing.T) *bench {
 	b.host = Host{Getenv: func(k string) string {
 		return map[string]string{"COFFER_CONFIG": b.dir + "/config/config.toml", "COFFER_DATA": b.dir, "HOME": b.dir}[k]
 	}, Keyring: b.ring}
-	n, err := network.Descriptor{Version: network.Version, Kind: network.Lab, Chains: []string{"eip155:1"}, Genesis: map[string]string{"eip155:1": "0xab"}}.WithID()
+	n, err := network.Descriptor{Version: network.Version, Kind: network.Lab, Chains: []string{"eip155:1"},
+		Genesis: map[string]string{"eip155:1": "0xab"}}.WithID()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +96,10 @@ func (b *bench) plan(t *testing.T, kind string) Plan {
 	t.Helper()
 	p := Plan{
 		Profile: config.Profile{
-			Name: "team", Kind: network.Lab, BaseURL: "https://lab.invalid/api", NetworkFile: b.file, NetworkID: b.n.ID, Vault: kind,
-			Accounts: []config.Account{{Type: api.AccountKernelV31, SignerAddress: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"}},
+			Name: "team", Kind: network.Lab, BaseURL: "https://lab.invalid/api", NetworkFile: b.file, NetworkID: b.n.ID,
+			Vault: kind,
+			Accounts: []config.Account{{Type: api.AccountKernelV31,
+				SignerAddress: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"}},
 		},
 		Network: b.n, APIKey: secret.New([]byte(planAPIKey)), Default: true,
 	}
@@ -153,7 +156,10 @@ func TestMakingAProfileLeavesOneThatOpens(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.Passphrase.Wipe()
-			b.host.Ask = func(context.Context, string) (secret.Secret, error) { return secret.New([]byte(planPass)), nil }
+			b.host.Ask = func(context.Context, string) (secret.Secret, error) {
+				return secret.New([]byte(planPass)),
+					nil
+			}
 			o, err := b.host.Open(t.Context(), "") // the default one
 			if err != nil {
 				t.Fatal(err)
@@ -250,7 +256,8 @@ func TestASetUpThatIsCalledOffLeavesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	before := b.tree(t)
-	if err := b.host.Make(ctx, b.plan(t, config.VaultFile)); !errors.Is(err, context.Canceled) || !slices.Equal(before, b.tree(t)) {
+	if err := b.host.Make(ctx, b.plan(t, config.VaultFile)); !errors.Is(err, context.Canceled) ||
+		!slices.Equal(before, b.tree(t)) {
 		t.Errorf("%v", err)
 	}
 }
@@ -265,11 +272,13 @@ func TestKeysOfAnEarlierProfileAreNotOverwritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := b.tree(t)
-		if err := b.host.Make(t.Context(), b.plan(t, kind)); err == nil || !strings.Contains(err.Error(), "earlier profile") || !slices.Equal(before, b.tree(t)) {
+		if err := b.host.Make(t.Context(), b.plan(t, kind)); err == nil ||
+			!strings.Contains(err.Error(), "earlier profile") || !slices.Equal(before, b.tree(t)) {
 			t.Errorf("%s: %v", kind, err)
 		}
 		p := b.plan(t, kind).Profile
-		if err := b.host.ProbeStore(t.Context(), p, b.n.ID); kind == config.VaultKeyringOnly && (err == nil || !strings.Contains(err.Error(), "earlier profile")) {
+		if err := b.host.ProbeStore(t.Context(), p, b.n.ID); kind == config.VaultKeyringOnly &&
+			(err == nil || !strings.Contains(err.Error(), "earlier profile")) {
 			t.Errorf("the probe: %v", err)
 		}
 	}
@@ -284,7 +293,8 @@ func TestTheNetworkFileIsFoundByTheFingerprintThatWasTyped(t *testing.T) {
 	}
 	dir := filepath.Join(b.dir, ".local", "share", "coffer", "serve")
 	b.host.Getenv = func(k string) string { return map[string]string{"HOME": b.dir}[k] }
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "network.json"), raw, 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "network.json"), raw, 0o600)); err !=
+		nil {
 		t.Fatal(err)
 	}
 	typed := strings.ToUpper(strings.ReplaceAll(pinned.Fingerprint(), " ", "-"))
@@ -295,7 +305,8 @@ func TestTheNetworkFileIsFoundByTheFingerprintThatWasTyped(t *testing.T) {
 	if _, _, err := b.host.FindNetwork(b.n.Fingerprint(), network.Lab); !errors.Is(err, ErrNoNetworkFile) {
 		t.Errorf("another fingerprint: %v", err)
 	}
-	if _, err := b.host.ReadNetwork(b.file, network.Lab); err == nil || !strings.Contains(err.Error(), "this program expects") {
+	if _, err := b.host.ReadNetwork(b.file, network.Lab); err == nil ||
+		!strings.Contains(err.Error(), "this program expects") {
 		t.Errorf("a network with other addresses than the shipped ones: %v", err)
 	}
 }

@@ -83,7 +83,8 @@ func (h Host) ReadNetwork(path string, kind network.Kind) (network.Descriptor, e
 		return n, err
 	}
 	if err := verify.CheckPins(n); err != nil {
-		return n, fmt.Errorf("%w; a network with addresses of its own needs a policy file that pins them (docs/policy.md), and coffer profile add", err)
+		return n, fmt.Errorf("%w; a network with addresses of its own needs a policy file that pins them "+
+			"(docs/policy.md), and coffer profile add", err)
 	}
 	return n, nil
 }
@@ -104,7 +105,8 @@ func plainHex(s string) string {
 }
 
 // ErrNoNetworkFile means that no network file with the fingerprint is on this machine.
-var ErrNoNetworkFile = errors.New("no network file with this fingerprint is on this machine: ask the operator for network.json and name it here")
+var ErrNoNetworkFile = errors.New(
+	"no network file with this fingerprint is on this machine: ask the operator for network.json and name it here")
 
 // FindNetwork looks for the network file of a fingerprint among those of the configuration's profiles and that of a
 // service that the user runs on this machine. The location of a file proves nothing; the fingerprint does. The
@@ -180,8 +182,9 @@ func (h Host) ProbeStore(ctx context.Context, p config.Profile, networkID string
 
 func errKeysThere(name string) error {
 	return &cli.UsageError{
-		Problem: fmt.Sprintf("keys of an earlier profile %q are there already, and are not overwritten; choose another name", name),
-		Hint:    "to use them, add the profile with coffer profile add",
+		Problem: fmt.Sprintf(
+			"keys of an earlier profile %q are there already, and are not overwritten; choose another name", name),
+		Hint: "to use them, add the profile with coffer profile add",
 	}
 }
 
@@ -263,7 +266,8 @@ func (c Compared) Words() string {
 	case c.Equal():
 		return fmt.Sprintf("%s  %s  is what the service predicts", a.Type, a.AccountAddress)
 	}
-	return fmt.Sprintf("%s: computed here %s, the service says %s: do not use this account with this service", a.Type, a.AccountAddress, c.Said.Hex())
+	return fmt.Sprintf("%s: computed here %s, the service says %s: do not use this account with this service", a.Type,
+		a.AccountAddress, c.Said.Hex())
 }
 
 // predictor is what Compare needs of a service.
@@ -280,7 +284,8 @@ func Compare(ctx context.Context, s predictor, p config.Profile, accounts []api.
 			out = append(out, Compared{Account: a, Own: true})
 			continue
 		}
-		r := api.PredictRequest{Type: a.Type, SignerAddress: a.SignerAddress, SessionAddress: a.SessionAddress, AdminAddress: a.AdminAddress}
+		r := api.PredictRequest{Type: a.Type, SignerAddress: a.SignerAddress, SessionAddress: a.SessionAddress,
+			AdminAddress: a.AdminAddress}
 		if a.Type == api.AccountRoleBased {
 			r.Type = "" // the form with two keys has none
 		}

@@ -132,7 +132,8 @@ func (h Host) open(ctx context.Context, name string) (*Opened, error) {
 	}
 	o.Accounts = o.Profile.WireAccounts(o.Network.Pins)
 	if o.local != nil {
-		if err = o.dial(client.Options{BaseURL: o.local.BaseURL, APIKey: o.local.APIKey, Transport: o.local.Transport}); err != nil {
+		if err = o.dial(client.Options{BaseURL: o.local.BaseURL, APIKey: o.local.APIKey,
+			Transport: o.local.Transport}); err != nil {
 			return nil, errors.Join(err, o.Close())
 		}
 	}
@@ -146,7 +147,8 @@ func (o *Opened) findNetwork(ctx context.Context) error {
 		if o.Profile.NetworkFile == "" {
 			return &cli.UsageError{
 				Problem: fmt.Sprintf("profile %q names no network_file", o.Profile.Name),
-				Hint:    "copy network.json out of the service's data directory, compare its fingerprint with the operator's, and name it in the profile",
+				Hint: "copy network.json out of the service's data directory, compare its fingerprint with the " +
+					"operator's, and name it in the profile",
 			}
 		}
 		var err error
@@ -161,8 +163,10 @@ func (o *Opened) findNetwork(ctx context.Context) error {
 	o.close = append(o.close, service.Close)
 	if service.Network.Kind != network.Embedded {
 		return &cli.UsageError{
-			Problem: fmt.Sprintf("the data of profile %q belong to a service for others (%s), not to one inside this program", o.Profile.Name, service.Network.Kind),
-			Hint:    "reach that service with a profile of kind lab, or give this profile another name",
+			Problem: fmt.Sprintf(
+				"the data of profile %q belong to a service for others (%s), not to one inside this program",
+				o.Profile.Name, service.Network.Kind),
+			Hint: "reach that service with a profile of kind lab, or give this profile another name",
 		}
 	}
 	o.Network, o.Where = service.Network, "inside this program"
@@ -177,7 +181,8 @@ func (o *Opened) openVault() error {
 		return o.openMemory()
 	}
 	var err error
-	if o.vault, err = openStore(o.Profile.Vault, o.host.vaultOptions(o.Profile, o.Network.ID, o.Paths.ProfileKeys(o.Profile.Name))); err == nil {
+	if o.vault, err = openStore(o.Profile.Vault, o.host.vaultOptions(o.Profile, o.Network.ID,
+		o.Paths.ProfileKeys(o.Profile.Name))); err == nil {
 		o.close = append(o.close, o.vault.Close)
 	}
 	return err
@@ -209,7 +214,8 @@ func (o *Opened) openMemory() error {
 func (o *Opened) connect(ctx context.Context) error {
 	if len(o.Profile.Accounts) == 0 {
 		return &cli.UsageError{
-			Problem: fmt.Sprintf("profile %q has no account", o.Profile.Name), Hint: "make a key and an account: coffer keys new, then coffer accounts add",
+			Problem: fmt.Sprintf("profile %q has no account", o.Profile.Name),
+			Hint:    "make a key and an account: coffer keys new, then coffer accounts add",
 		}
 	}
 	if o.Client != nil {
@@ -232,7 +238,8 @@ func (o *Opened) apiKey(ctx context.Context) (secret.Secret, error) {
 		key, err := o.host.Ask(ctx, fmt.Sprintf("API key for profile %s (not shown): ", o.Profile.Name))
 		var nowhere *cli.UsageError
 		if errors.As(err, &nowhere) {
-			err = api.NewError(api.ErrUnauthorized, "the API key of profile %q is asked for on a terminal, and there is none", o.Profile.Name)
+			err = api.NewError(api.ErrUnauthorized,
+				"the API key of profile %q is asked for on a terminal, and there is none", o.Profile.Name)
 		}
 		return key, err
 	}
@@ -244,15 +251,19 @@ func (o *Opened) apiKey(ctx context.Context) (secret.Secret, error) {
 		of, plain, bound := bytes.Cut(k.Reveal(), []byte("|")) // no address has one
 		if !bound || string(of) != o.Profile.BaseURL {
 			return &cli.UsageError{
-				Problem: fmt.Sprintf("the API key of profile %q was stored for another service than %s; it is not sent there", o.Profile.Name, o.Profile.BaseURL),
-				Hint:    "if the new address is right, store the key again: coffer keys api-key set --profile " + o.Profile.Name,
+				Problem: fmt.Sprintf(
+					"the API key of profile %q was stored for another service than %s; it is not sent there",
+					o.Profile.Name, o.Profile.BaseURL),
+				Hint: "if the new address is right, store the key again: coffer keys api-key set --profile " +
+					o.Profile.Name,
 			}
 		}
 		key = secret.New(bytes.Clone(plain))
 		return nil
 	})
 	if errors.Is(err, vault.ErrNoKey) {
-		err = &cli.AccessError{Problem: fmt.Sprintf("profile %q has no API key", o.Profile.Name), Hint: "store it: coffer keys api-key set --profile " + o.Profile.Name}
+		err = &cli.AccessError{Problem: fmt.Sprintf("profile %q has no API key", o.Profile.Name),
+			Hint: "store it: coffer keys api-key set --profile " + o.Profile.Name}
 	}
 	return key, err
 }
@@ -262,7 +273,8 @@ func (o *Opened) apiKey(ctx context.Context) (secret.Secret, error) {
 func (o *Opened) SetAPIKey(ctx context.Context, key secret.Secret) error {
 	defer key.Wipe()
 	if o.vault == nil || o.Profile.BaseURL == "" {
-		return &cli.UsageError{Problem: fmt.Sprintf("profile %q has no service that asks for an API key", o.Profile.Name)}
+		return &cli.UsageError{Problem: fmt.Sprintf("profile %q has no service that asks for an API key",
+			o.Profile.Name)}
 	}
 	bound, err := boundKey(o.Profile.BaseURL, key)
 	if err != nil {

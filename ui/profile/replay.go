@@ -62,14 +62,17 @@ func (h Host) Replay(ctx context.Context, dir string) (*Opened, error) {
 	}
 	o := &Opened{
 		Profile: config.Profile{
-			Name: about.Profile + "-replay", Kind: about.Network.Kind, NetworkID: about.Network.ID, BaseURL: about.BaseURL, Vault: config.VaultMemory,
+			Name: about.Profile + "-replay", Kind: about.Network.Kind, NetworkID: about.Network.ID,
+			BaseURL: about.BaseURL, Vault: config.VaultMemory,
 		},
-		Paths: paths, Where: "the recording in " + dir, Network: about.Network, Accounts: about.Accounts, host: h, player: player,
-		close: []func() error{func() error { return os.RemoveAll(paths.State) }},
+		Paths: paths, Where: "the recording in " + dir, Network: about.Network, Accounts: about.Accounts, host: h,
+		player: player,
+		close:  []func() error{func() error { return os.RemoveAll(paths.State) }},
 	}
 	for _, a := range about.Accounts {
 		o.Profile.Accounts = append(o.Profile.Accounts, config.Account{
-			Type: a.Type, AccountAddress: a.AccountAddress, SignerAddress: a.SignerAddress, SessionAddress: a.SessionAddress, AdminAddress: a.AdminAddress,
+			Type: a.Type, AccountAddress: a.AccountAddress, SignerAddress: a.SignerAddress,
+			SessionAddress: a.SessionAddress, AdminAddress: a.AdminAddress,
 			DeploymentType: a.DeploymentType,
 		})
 	}

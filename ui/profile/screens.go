@@ -33,7 +33,10 @@ func (h Host) UI() (config.UI, error) {
 // AccountDeps are what the accounts screen shows beside its context. setup: the program can set up another profile. A
 // nil journal has no records.
 func (o *Opened) AccountDeps(j *journal.Journal, setup bool) accounts.Deps {
-	d := accounts.Deps{Setup: setup, States: func(ctx context.Context, a api.Account) ([]accounts.OnChain, error) { return o.onChains(ctx, j, a) }}
+	d := accounts.Deps{Setup: setup, States: func(ctx context.Context, a api.Account) ([]accounts.OnChain,
+		error) {
+		return o.onChains(ctx, j, a)
+	}}
 	if o.guest != nil {
 		d.Setup = false
 	}
@@ -53,7 +56,8 @@ func (o *Opened) AccountDeps(j *journal.Journal, setup bool) accounts.Deps {
 	}
 	for _, name := range slices.Sorted(maps.Keys(file.Profiles)) {
 		p := file.Profiles[name]
-		d.Profiles = append(d.Profiles, accounts.Profile{Name: name, Kind: p.Kind, Service: p.BaseURL, Keys: keysWords(p), NoOwnAccount: len(p.Accounts) == 0 && (!p.Embedded() || p.Vault != config.VaultMemory)})
+		d.Profiles = append(d.Profiles, accounts.Profile{Name: name, Kind: p.Kind, Service: p.BaseURL,
+			Keys: keysWords(p), NoOwnAccount: len(p.Accounts) == 0 && (!p.Embedded() || p.Vault != config.VaultMemory)})
 	}
 	return d
 }
@@ -133,7 +137,8 @@ func (o *Opened) SettingsDeps(build cli.Build, getenv func(string) string) setti
 	d.UI, _ = o.host.UI() // the program read it a moment ago
 	name := o.Profile.Name
 	d.Paths = []settings.Path{
-		{Name: "configuration", Path: o.Paths.Config}, {Name: "journal", Path: o.Paths.ProfileState(name)}, {Name: "kept screens", Path: o.Paths.ProfileScreens(name)},
+		{Name: "configuration", Path: o.Paths.Config}, {Name: "journal", Path: o.Paths.ProfileState(name)},
+		{Name: "kept screens", Path: o.Paths.ProfileScreens(name)},
 		{Name: "exports", Path: o.Paths.ProfileExports(name)},
 	}
 	if o.Profile.Embedded() {
@@ -162,7 +167,8 @@ func (o *Opened) guestSettings(getenv func(string) string) settings.Deps {
 		UI: o.UI(), Config: "your own settings on the server", Service: o.Where, Getenv: getenv,
 		Save: func(ui config.UI) error {
 			if err := config.SetUI(o.Paths.Config, ui); err != nil {
-				return errors.New("your settings could not be written on the server; tell the operator") // without the path
+				// without the path
+				return errors.New("your settings could not be written on the server; tell the operator")
 			}
 			return nil
 		},
@@ -180,11 +186,13 @@ func (o *Opened) policyWords() ([]string, error) {
 // DoctorDeps are what the doctor examines in this profile.
 func (o *Opened) DoctorDeps(build cli.Build, t doctor.Terminal) doctor.Deps {
 	d := doctor.Deps{
-		Clock: time.Now, Profile: o.Profile, Paths: o.Paths, Network: o.Network, Catalog: o.Catalog, Query: o.Query(), Keys: o.keysState, Terminal: t,
+		Clock: time.Now, Profile: o.Profile, Paths: o.Paths, Network: o.Network, Catalog: o.Catalog, Query: o.Query(),
+		Keys: o.keysState, Terminal: t,
 		AccountKeys: o.accountKeys,
 		Pins:        func() error { return verify.CheckPins(o.Network) },
-		Build:       doctor.Build{Version: build.Version, Revision: build.Revision, Modified: build.Modified, Go: build.Go, System: runtime.GOOS + "/" + runtime.GOARCH},
-		Home:        o.host.Getenv("HOME"),
+		Build: doctor.Build{Version: build.Version, Revision: build.Revision, Modified: build.Modified,
+			Go: build.Go, System: runtime.GOOS + "/" + runtime.GOARCH},
+		Home: o.host.Getenv("HOME"),
 	}
 	if o.player == nil {
 		d.Journal = o.journalState

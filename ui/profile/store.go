@@ -14,7 +14,8 @@ import (
 // vaultOptions returns the options of a profile's vault in a directory.
 func (h Host) vaultOptions(p config.Profile, networkID, dir string) vault.Options {
 	o := vault.Options{
-		Profile: p.Name, NetworkID: networkID, Dir: dir, Clock: time.Now, Random: rand.Reader, IdleLock: p.LockTime(), SSH: h.overSSH(), Keyring: h.Keyring,
+		Profile: p.Name, NetworkID: networkID, Dir: dir, Clock: time.Now, Random: rand.Reader, IdleLock: p.LockTime(),
+		SSH: h.overSSH(), Keyring: h.Keyring,
 	}
 	o.Interactive = !o.SSH
 	return o
@@ -42,5 +43,6 @@ func boundKey(baseURL string, key secret.Secret) (secret.Secret, error) {
 	if key.Empty() || bytes.ContainsAny(key.Reveal(), " \t") {
 		return secret.Secret{}, &cli.UsageError{Problem: "an API key has no blanks; nothing was stored"}
 	}
-	return secret.New(append(append(make([]byte, 0, len(baseURL)+1+len(key.Reveal())), baseURL+"|"...), key.Reveal()...)), nil
+	return secret.New(append(append(make([]byte, 0, len(baseURL)+1+len(key.Reveal())), baseURL+"|"...),
+		key.Reveal()...)), nil
 }

@@ -136,7 +136,8 @@ func (s Source) payee(r Record, p journal.Payee) Row {
 
 func (s Source) name(address string) string {
 	for _, a := range s.Accounts {
-		if address == a.AccountAddress || strings.HasPrefix(address, "0x") && strings.EqualFold(address, a.AccountAddress) {
+		if address == a.AccountAddress || strings.HasPrefix(address, "0x") &&
+			strings.EqualFold(address, a.AccountAddress) {
 			return "your own account"
 		}
 	}
@@ -186,7 +187,8 @@ func (s Source) sum(r Record, t journal.Terms) string {
 		return ""
 	}
 	human := func(v *big.Int) string { return amount.Human(v, most) }
-	return human(paid) + " paid + " + human(before) + " there before = " + human(used) + " used + " + human(fees) + " fees"
+	return human(paid) + " paid + " + human(before) + " there before = " + human(used) + " used + " + human(fees) +
+		" fees"
 }
 
 func (s Source) entity(asset string) (catalog.Entity, bool) {

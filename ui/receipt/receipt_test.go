@@ -21,8 +21,10 @@ const (
 // terms are those of a call that paid 1,276.68 and used 1,300.5, because 24.3 were there.
 func terms() journal.Terms {
 	return journal.Terms{
-		Payees: []journal.Payee{{To: payee, Asset: onBase, Amount: "1300500000"}}, Paid: []journal.Spend{{Asset: onOptimism, Amount: "1276680000"}},
-		There: []journal.Spend{{Asset: onBase, Amount: "24300000"}}, Fees: []journal.Spend{{Asset: onOptimism, Amount: "480000"}}, FeesMicro: "480000", FeesNamed: true,
+		Payees: []journal.Payee{{To: payee, Asset: onBase, Amount: "1300500000"}},
+		Paid:   []journal.Spend{{Asset: onOptimism, Amount: "1276680000"}},
+		There:  []journal.Spend{{Asset: onBase, Amount: "24300000"}},
+		Fees:   []journal.Spend{{Asset: onOptimism, Amount: "480000"}}, FeesMicro: "480000", FeesNamed: true,
 	}
 }
 
@@ -59,7 +61,8 @@ func text(rows []receipt.Row) string {
 func TestD3_ACallOfThisJournalSaysWhoGotWhatAndAddsUp(t *testing.T) {
 	s := source(t, map[string]journal.Terms{"0x01": terms()})
 	got := text(s.Rows(call(api.StatusCompleted)))
-	want := "payee|Demo payee|" + payee + "|got 1,300.5 USDC on Base\npayment|||1,276.68 USDC on Optimism\nwas there|||24.3 USDC on Base, as the service said\n" +
+	want := "payee|Demo payee|" + payee + "|got 1,300.5 USDC on Base\npayment|||1,276.68 USDC on Optimism\nwas " +
+		"there|||24.3 USDC on Base, as the service said\n" +
 		"fees|||0.48 USDC ($0.48), as reviewed\n|||1,276.68 paid + 24.3 there before = 1,300.5 used + 0.48 fees\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -67,12 +70,14 @@ func TestD3_ACallOfThisJournalSaysWhoGotWhatAndAddsUp(t *testing.T) {
 }
 
 func TestD3_WhatAnotherDeviceDidHasNoInventedFigure(t *testing.T) {
-	s := source(t, map[string]journal.Terms{"0x02": terms()}) // of another quote of the same amount: only the id matches
+	// of another quote of the same amount: only the id matches
+	s := source(t, map[string]journal.Terms{"0x02": terms()})
 	if got := text(s.Rows(call(api.StatusCompleted))); got != "was there|||not reported\nfees|||not reported\n" {
 		t.Error(got)
 	}
 	s.Terms = nil
-	if got := text(s.Rows(receipt.Record{QuoteID: "0x01", Kind: api.RecordTransfer, Status: api.StatusCompleted})); got != "fees|||not reported\n" {
+	if got := text(s.Rows(receipt.Record{QuoteID: "0x01", Kind: api.RecordTransfer,
+		Status: api.StatusCompleted})); got != "fees|||not reported\n" {
 		t.Error(got)
 	}
 }
@@ -89,7 +94,8 @@ func TestD3_WhatDoesNotAddUpIsNotAddedUp(t *testing.T) {
 	} {
 		x := terms()
 		change(&x)
-		if got := text(source(t, map[string]journal.Terms{"0x01": x}).Rows(call(api.StatusCompleted))); strings.Contains(got, " = ") {
+		if got := text(source(t, map[string]journal.Terms{"0x01": x}).Rows(
+			call(api.StatusCompleted))); strings.Contains(got, " = ") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -97,13 +103,15 @@ func TestD3_WhatDoesNotAddUpIsNotAddedUp(t *testing.T) {
 
 func TestD3_EachEndHasItsOwnWords(t *testing.T) {
 	s := source(t, map[string]journal.Terms{"0x01": terms()})
-	if got := text(s.Rows(call(api.StatusRefunded))); strings.Contains(got, "fees") || !strings.Contains(got, "|got nothing\n") {
+	if got := text(s.Rows(call(api.StatusRefunded))); strings.Contains(got, "fees") ||
+		!strings.Contains(got, "|got nothing\n") {
 		t.Error(got)
 	}
 	if got := text(s.Rows(call(api.StatusPending))); !strings.Contains(got, "|is to get 1,300.5 USDC on Base\n") {
 		t.Error(got)
 	}
-	for status, want := range map[string]string{api.StatusCompleted: "got 1,300.5 USDC on Base", api.StatusPending: "is to get 1,300.5 USDC on Base"} {
+	for status, want := range map[string]string{api.StatusCompleted: "got 1,300.5 USDC on Base",
+		api.StatusPending: "is to get 1,300.5 USDC on Base"} {
 		x := journal.Terms{Payees: []journal.Payee{{To: own}}, FeesNamed: true}
 		r := call(status)
 		r.Kind = api.RecordTransfer
@@ -113,7 +121,8 @@ func TestD3_EachEndHasItsOwnWords(t *testing.T) {
 		}
 	}
 	unread := journal.Terms{Payees: []journal.Payee{{To: payee}}}
-	if got := text(source(t, map[string]journal.Terms{"0x01": unread}).Rows(call(api.StatusCompleted))); !strings.Contains(got, "the amount is not known here") ||
+	if got := text(source(t, map[string]journal.Terms{"0x01": unread}).Rows(
+		call(api.StatusCompleted))); !strings.Contains(got, "the amount is not known here") ||
 		!strings.Contains(got, "fees|||not reported") {
 		t.Error(got)
 	}

@@ -134,7 +134,8 @@ func TestCVE2024_45337TheKeyThatCountsIsTheOneThatSigned(t *testing.T) {
 	if len(shown) != 1 || !shown["alice "+gossh.FingerprintSHA256(alice.PublicKey())] {
 		t.Errorf("dashboards were shown to %v", shown)
 	}
-	if dirs, _ := os.ReadDir(filepath.Join(r.dir, GuestsDir)); len(dirs) != 1 || dirs[0].Name() != guestDir(alice.PublicKey().Marshal()) {
+	if dirs, _ := os.ReadDir(filepath.Join(r.dir, GuestsDir)); len(dirs) != 1 ||
+		dirs[0].Name() != guestDir(alice.PublicKey().Marshal()) {
 		t.Errorf("directories of guests: %v", dirs)
 	}
 }
@@ -142,7 +143,8 @@ func TestCVE2024_45337TheKeyThatCountsIsTheOneThatSigned(t *testing.T) {
 func TestCertificatesAreRefusedAlsoOfAKeyThatIsAdmitted(t *testing.T) {
 	alice, ca := newSigner(t), newSigner(t)
 	r := serving(t, Options{}, line(alice, "alice"), line(ca, "ca"))
-	cert := &gossh.Certificate{Key: alice.PublicKey(), CertType: gossh.UserCert, ValidPrincipals: []string{"anybody"}, ValidBefore: gossh.CertTimeInfinity}
+	cert := &gossh.Certificate{Key: alice.PublicKey(), CertType: gossh.UserCert, ValidPrincipals: []string{"anybody"},
+		ValidBefore: gossh.CertTimeInfinity}
 	if err := cert.SignCert(rand.Reader, ca); err != nil {
 		t.Fatal(err)
 	}
@@ -157,8 +159,10 @@ func TestCertificatesAreRefusedAlsoOfAKeyThatIsAdmitted(t *testing.T) {
 
 func TestOnlyThisMachineUnlessSaidOtherwise(t *testing.T) {
 	for address, x := range map[string]struct{ closed, open bool }{
-		"127.0.0.1:2222": {true, true}, "[::1]:0": {true, true}, "localhost:22": {true, true}, "0.0.0.0:2222": {false, true}, ":2222": {false, true},
-		"[::]:22": {false, true}, "192.0.2.1:22": {false, true}, "wallet.example:22": {false, true}, "127.0.0.1": {}, "127.0.0.1:ssh": {}, "127.0.0.1:65536": {}, "": {},
+		"127.0.0.1:2222": {true, true}, "[::1]:0": {true, true}, "localhost:22": {true, true},
+		"0.0.0.0:2222": {false, true}, ":2222": {false, true},
+		"[::]:22": {false, true}, "192.0.2.1:22": {false, true}, "wallet.example:22": {false, true}, "127.0.0.1": {},
+		"127.0.0.1:ssh": {}, "127.0.0.1:65536": {}, "": {},
 	} {
 		if got := CheckAddress(address, false) == nil; got != x.closed {
 			t.Errorf("%q: %v", address, got)
@@ -169,7 +173,8 @@ func TestOnlyThisMachineUnlessSaidOtherwise(t *testing.T) {
 	}
 	dir := t.TempDir()
 	writeKeys(t, dir, line(newSigner(t), "alice"))
-	if _, err := Start(t.Context(), Options{Listen: "0.0.0.0:0", Dir: dir, Show: echo}); err == nil || !strings.Contains(err.Error(), "--ssh-open") {
+	if _, err := Start(t.Context(), Options{Listen: "0.0.0.0:0", Dir: dir, Show: echo}); err == nil ||
+		!strings.Contains(err.Error(), "--ssh-open") {
 		t.Errorf("%v", err)
 	}
 }

@@ -19,14 +19,16 @@ import (
 func TestNoCommandNoSubsystemNoForwardingNoAgent(t *testing.T) {
 	alice := newSigner(t)
 	shown := make(chan Visit, 1)
-	r := serving(t, Options{Show: func(_ context.Context, v Visit) error { shown <- v; return nil }}, line(alice, "alice"))
+	r := serving(t, Options{Show: func(_ context.Context, v Visit) error { shown <- v; return nil }},
+		line(alice, "alice"))
 	c := r.dial(alice)
 
 	g := newSession(t, c)
 	if err := g.s.Start("ls /; echo done"); err != nil {
 		t.Fatal(err)
 	}
-	if code := g.code(); code != exitUsage || !strings.Contains(g.errs.String(), "runs no commands") || g.out.String() != "" {
+	if code := g.code(); code != exitUsage || !strings.Contains(g.errs.String(), "runs no commands") ||
+		g.out.String() != "" {
 		t.Errorf("a command: code %d, %q, %q", code, g.out, g.errs)
 	}
 	for _, name := range []string{"sftp", "anything"} {
@@ -54,7 +56,8 @@ func TestNoCommandNoSubsystemNoForwardingNoAgent(t *testing.T) {
 		_ = l.Close()
 		t.Error("a socket was forwarded back")
 	}
-	if _, _, err := c.OpenChannel("direct-streamlocal@openssh.com", gossh.Marshal(struct{ A, B string }{"/tmp/x", ""})); err == nil {
+	if _, _, err := c.OpenChannel("direct-streamlocal@openssh.com",
+		gossh.Marshal(struct{ A, B string }{"/tmp/x", ""})); err == nil {
 		t.Error("a socket was forwarded")
 	}
 	select {
@@ -82,7 +85,8 @@ func TestWithoutATerminalThereAreWordsAndACode(t *testing.T) {
 		if err := g.s.Shell(); err != nil {
 			t.Fatal(err)
 		}
-		if code := g.code(); code != exitUsage || !strings.Contains(g.out.String(), "TERM=dumb") || strings.Contains(g.out.String(), "\x1b") {
+		if code := g.code(); code != exitUsage || !strings.Contains(g.out.String(), "TERM=dumb") ||
+			strings.Contains(g.out.String(), "\x1b") {
 			t.Errorf("%q: code %d, %q", term, code, g.out)
 		}
 	}
@@ -93,7 +97,8 @@ func TestWithoutATerminalThereAreWordsAndACode(t *testing.T) {
 func TestZ2OfTheClientsEnvironmentOnlyWhatDescribesItsTerminalIsTaken(t *testing.T) {
 	alice := newSigner(t)
 	env := make(chan []string, 1)
-	r := serving(t, Options{Show: func(_ context.Context, v Visit) error { env <- v.Env; return nil }}, line(alice, "alice"))
+	r := serving(t, Options{Show: func(_ context.Context, v Visit) error { env <- v.Env; return nil }},
+		line(alice, "alice"))
 	trace := filepath.Join(t.TempDir(), "trace")
 	before := os.Environ()
 	g := newSession(t, r.dial(alice))
@@ -101,9 +106,12 @@ func TestZ2OfTheClientsEnvironmentOnlyWhatDescribesItsTerminalIsTaken(t *testing
 		value string
 		taken bool
 	}{
-		"LANG": {"de_DE.UTF-8", true}, "COLORTERM": {"truecolor", true}, "NO_COLOR": {"1", true}, "LC_ALL": {"C.UTF-8\x1b]52;c;x\a", false},
-		"TEA_TRACE": {trace, false}, "TEA_DEBUG": {"1", false}, "PATH": {"/tmp", false}, "LD_PRELOAD": {"/tmp/x.so", false}, "HOME": {"/", false},
-		"COFFER_CONFIG": {"/tmp/x", false}, "LC_CTYPE": {strings.Repeat("x", 1000), false}, "SSH_TTY": {"", false}, "TERM": {"dumb", false},
+		"LANG": {"de_DE.UTF-8", true}, "COLORTERM": {"truecolor", true}, "NO_COLOR": {"1", true},
+		"LC_ALL":    {"C.UTF-8\x1b]52;c;x\a", false},
+		"TEA_TRACE": {trace, false}, "TEA_DEBUG": {"1", false}, "PATH": {"/tmp", false},
+		"LD_PRELOAD": {"/tmp/x.so", false}, "HOME": {"/", false},
+		"COFFER_CONFIG": {"/tmp/x", false}, "LC_CTYPE": {strings.Repeat("x", 1000), false}, "SSH_TTY": {"", false},
+		"TERM": {"dumb", false},
 	} {
 		if err := g.s.Setenv(name, x.value); (err == nil) != x.taken {
 			t.Errorf("%s=%q: %v", name, x.value, err)
@@ -124,7 +132,8 @@ func TestZ2OfTheClientsEnvironmentOnlyWhatDescribesItsTerminalIsTaken(t *testing
 			t.Errorf("SSH_CONNECTION=%q", value)
 		}
 	}
-	if want := []string{"COLORTERM", "LANG", "NO_COLOR", "SSH_CONNECTION", "SSH_TTY", "TERM"}; !slices.Equal(names, want) {
+	if want := []string{"COLORTERM", "LANG", "NO_COLOR", "SSH_CONNECTION", "SSH_TTY", "TERM"}; !slices.Equal(names,
+		want) {
 		t.Errorf("the dashboard's environment is %q", got)
 	}
 	if !slices.Equal(os.Environ(), before) {

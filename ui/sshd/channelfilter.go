@@ -37,7 +37,8 @@ type channelFilter struct {
 
 func newChannelFilter() *channelFilter {
 	ended := make(chan struct{})
-	return &channelFilter{env: map[string]string{}, sizes: make(chan tui.Size, 1), gone: make(chan struct{}), ended: ended, in: newIntake(ended)}
+	return &channelFilter{env: map[string]string{}, sizes: make(chan tui.Size, 1), gone: make(chan struct{}),
+		ended: ended, in: newIntake(ended)}
 }
 
 // channel handles a client's channel. A connection has one at a time.
@@ -140,7 +141,8 @@ func (g *channelFilter) noCommand(r *gossh.Request) {
 	close(g.ended) // nothing was passed on, and nothing will be
 	_ = r.Reply(true, nil)
 	go func() { // a client that reads nothing delays only itself
-		_, _ = g.ch.Stderr().Write([]byte("coffer: this server shows a dashboard and runs no commands; connect without one\r\n"))
+		_, _ = g.ch.Stderr().Write([]byte(
+			"coffer: this server shows a dashboard and runs no commands; connect without one\r\n"))
 		_, _ = g.ch.SendRequest("exit-status", false, gossh.Marshal(struct{ Status uint32 }{exitUsage}))
 		_ = g.ch.Close()
 	}()

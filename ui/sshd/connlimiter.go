@@ -25,7 +25,8 @@ func CheckAddress(address string, open bool) error {
 	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("others than this machine can reach %s; if that is meant, say so with --ssh-open, else take 127.0.0.1 and let people come through a tunnel of your own", address)
+	return fmt.Errorf("others than this machine can reach %s; if that is meant, say so with --ssh-open, else take "+
+		"127.0.0.1 and let people come through a tunnel of your own", address)
 }
 
 // spare is how many connections may exist beyond the dashboards: those that are proving their key, or reading why they
@@ -52,7 +53,8 @@ type connLimiter struct {
 func newConnLimiter(l net.Listener, o Options) *connLimiter {
 	total := o.Sessions + spare
 	return &connLimiter{
-		Listener: l, o: o, total: total, each: max(1, total*3/4), open: map[*conn]struct{}{}, from: map[netip.Addr]int{}, pace: map[netip.Addr]*rate.Limiter{},
+		Listener: l, o: o, total: total, each: max(1, total*3/4), open: map[*conn]struct{}{},
+		from: map[netip.Addr]int{}, pace: map[netip.Addr]*rate.Limiter{},
 	}
 }
 
@@ -122,7 +124,8 @@ func (d *connLimiter) admit(c net.Conn, now time.Time) (*conn, string) {
 	case len(d.open) >= d.total:
 		return nil, "too many at once"
 	}
-	a := &conn{Conn: c, limiter: d, id: strconv.FormatInt(d.number.Add(1), 10), from: from, begun: now, slot: make(chan struct{}, 1)}
+	a := &conn{Conn: c, limiter: d, id: strconv.FormatInt(d.number.Add(1), 10), from: from, begun: now,
+		slot: make(chan struct{}, 1)}
 	a.alone = time.AfterFunc(d.o.Limits.Waiting, func() { _ = a.Close() })
 	d.open[a] = struct{}{}
 	d.from[from]++

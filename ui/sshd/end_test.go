@@ -34,7 +34,8 @@ func TestADashboardIsClosedAfterTheLongestTimeWhateverIsTyped(t *testing.T) {
 	g := opened(t, r.dial(alice))
 	g.out.wait(t, "note: this closes in")
 	_, _ = g.in.Write([]byte("x"))
-	if code := g.code(); code != exitFailed || !strings.Contains(g.out.String(), "closed: a dashboard is open for 400ms at most") {
+	if code := g.code(); code != exitFailed || !strings.Contains(g.out.String(),
+		"closed: a dashboard is open for 400ms at most") {
 		t.Errorf("code %d, %q", code, g.out)
 	}
 }
@@ -64,7 +65,8 @@ func TestAPanicEndsOneConnectionAndIsLoggedWithoutItsValue(t *testing.T) {
 	opened(t, r.dial(alice)).out.wait(t, "something broke")
 	well.typed("z")
 	well.out.wait(t, "<z>")
-	if s := r.log.String(); strings.Contains(s, "s3cr3t") || !strings.Contains(s, "sshd.secretValue") || !strings.Contains(s, "index out of range") {
+	if s := r.log.String(); strings.Contains(s, "s3cr3t") || !strings.Contains(s, "sshd.secretValue") ||
+		!strings.Contains(s, "index out of range") {
 		t.Errorf("the log is\n%s", s)
 	}
 }
@@ -80,7 +82,8 @@ func TestAClientThatReadsNothingHoldsNobody(t *testing.T) {
 		}
 		b := []byte(strings.Repeat("x", 1<<15))
 		for {
-			late := time.AfterFunc(300*time.Millisecond, func() { once.Do(func() { close(full) }) }) // this write waits for the client
+			// this write waits for the client
+			late := time.AfterFunc(300*time.Millisecond, func() { once.Do(func() { close(full) }) })
 			n, err := v.Out.Write(b)
 			late.Stop()
 			total.Add(int64(n))
@@ -127,7 +130,8 @@ func TestAClientThatReadsNothingHoldsNobody(t *testing.T) {
 	})
 	t.Run("the end comes in time", func(t *testing.T) {
 		full, once = make(chan struct{}), new(sync.Once)
-		r := serving(t, Options{Show: show, Limits: Limits{Stall: time.Hour, Ending: 200 * time.Millisecond}}, line(alice, "alice"))
+		r := serving(t, Options{Show: show, Limits: Limits{Stall: time.Hour, Ending: 200 * time.Millisecond}},
+			line(alice, "alice"))
 		stalled(r)
 		r.stop()
 		ended := make(chan struct{})
@@ -272,7 +276,8 @@ func TestWhatIsTypedIsNotLogged(t *testing.T) {
 	if strings.Contains(s, "hunter2") || strings.Contains(s, "<h>") {
 		t.Errorf("the log has what was typed:\n%s", s)
 	}
-	for _, want := range []string{"dashboard opened", "dashboard closed", "key=SHA256:", "name=alice@laptop", "address=127.0.0.1:", "length=", "conn=1", "the guest left"} {
+	for _, want := range []string{"dashboard opened", "dashboard closed", "key=SHA256:", "name=alice@laptop",
+		"address=127.0.0.1:", "length=", "conn=1", "the guest left"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("the log lacks %q:\n%s", want, s)
 		}

@@ -33,7 +33,8 @@ type intake struct {
 	budget  *rate.Limiter
 	arrived chan struct{} // something changed
 	ended   chan struct{} // the reader is gone
-	refused chan struct{} // closed when the client sent something that is refused; from then on the intake drops everything
+	// closed when the client sent something that is refused; from then on the intake drops everything
+	refused chan struct{}
 
 	mu   sync.Mutex
 	wait []byte

@@ -40,7 +40,8 @@ func (s screenful) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (s screenful) View() tea.View { return tea.NewView("") }
 
 func program(ctx context.Context, v Visit) error {
-	_, err := tea.NewProgram(screenful{}, tea.WithContext(ctx), tea.WithInput(v.In), tea.WithOutput(v.Out), tea.WithEnvironment(v.Env),
+	_, err := tea.NewProgram(screenful{}, tea.WithContext(ctx), tea.WithInput(v.In), tea.WithOutput(v.Out),
+		tea.WithEnvironment(v.Env),
 		tea.WithWindowSize(v.Size.Width, v.Size.Height), tea.WithoutSignalHandler()).Run()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -104,7 +105,8 @@ func TestK9_AGuestWhoPoursEndsItsOwnVisitAlone(t *testing.T) {
 			if sent >= 64<<20 || grown > 128<<20 {
 				t.Errorf("%d MiB were taken, and the heap grew by %d MiB", sent>>20, grown>>20)
 			}
-			if code := g.code(); code != exitFailed || !strings.Contains(strings.ReplaceAll(g.out.String(), "\n", " "), "sent more than 1 MiB at once") {
+			if code := g.code(); code != exitFailed ||
+				!strings.Contains(strings.ReplaceAll(g.out.String(), "\n", " "), "sent more than 1 MiB at once") {
 				t.Errorf("code %d, %q", code, g.out)
 			}
 			other.typed("y")
@@ -188,7 +190,8 @@ func reads(i *intake, from io.Reader) (got []byte, work, kept int) {
 
 // TestK9_WhatTheLibraryKeepsAndReadsAgainIsBounded counts a million single bytes on a fake clock.
 func TestK9_WhatTheLibraryKeepsAndReadsAgainIsBounded(t *testing.T) {
-	for name, first := range map[string]string{"OSC": "\x1b]0;", "key": "\x1ba", "no text": "\xff", "8-bit OSC": "\x9d"} {
+	for name, first := range map[string]string{"OSC": "\x1b]0;", "key": "\x1ba", "no text": "\xff",
+		"8-bit OSC": "\x9d"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				i := newIntake(make(chan struct{}))
@@ -208,7 +211,8 @@ func TestK9_WhatTheLibraryKeepsAndReadsAgainIsBounded(t *testing.T) {
 // TestK9_TextIsNotHeldUp: a paste of plain text and ordinary typing pass without any pause.
 func TestK9_TextIsNotHeldUp(t *testing.T) {
 	for name, text := range map[string]string{
-		"a paste": pasteStart + strings.Repeat("a line, ünïcödé\r\n", 10_000) + pasteEnd, "keys": strings.Repeat("j", 60), "arrows": strings.Repeat("\x1b[B", 20),
+		"a paste": pasteStart + strings.Repeat("a line, ünïcödé\r\n", 10_000) + pasteEnd,
+		"keys":    strings.Repeat("j", 60), "arrows": strings.Repeat("\x1b[B", 20),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -227,7 +231,8 @@ func TestK9_TextIsNotHeldUp(t *testing.T) {
 func TestK9_ASlowPasteHasTheSameBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newIntake(make(chan struct{}))
-		got, _, _ := reads(i, &bytewise{text: append([]byte(pasteStart), bytes.Repeat([]byte("a"), 2*maxPaste)...), pause: 2 * time.Millisecond})
+		got, _, _ := reads(i, &bytewise{text: append([]byte(pasteStart), bytes.Repeat([]byte("a"), 2*maxPaste)...),
+			pause: 2 * time.Millisecond})
 		select {
 		case <-i.refused:
 		default:
@@ -242,7 +247,8 @@ func TestK9_ASlowPasteHasTheSameBound(t *testing.T) {
 func TestK9_ADayOfMouseMovesIsNoFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newIntake(make(chan struct{}))
-		moves := &bytewise{text: bytes.Repeat([]byte("\x1b[<35;100;40M"), 200_000), pause: 2 * time.Millisecond} // 500 bytes a second, for an hour and more
+		// 500 bytes a second, for an hour and more
+		moves := &bytewise{text: bytes.Repeat([]byte("\x1b[<35;100;40M"), 200_000), pause: 2 * time.Millisecond}
 		if got, _, _ := reads(i, moves); len(got) != 13*200_000 {
 			t.Errorf("%d bytes came through", len(got))
 		}
@@ -316,11 +322,15 @@ func TestK9_AReaderThatIsGoneHoldsNothing(t *testing.T) {
 func breakers() map[string]string {
 	many := strings.Repeat("1;", 33)
 	return map[string]string{
-		"parameters": "\x1b[" + many + "1m", "sub-parameters": "\x1b[" + strings.Repeat("1:", 33) + "1m", "no digits": "\x1b[" + strings.Repeat(";", 40) + "1m",
-		"DCS": "\x1bP" + many + "1q", "8-bit": "\x9b" + many + "1m", "8-bit DCS": "\x90" + many + "1q", "intermediates before": "\x1b !/[" + many + "1m",
-		"a prefix": "\x1b[?" + many + "1h", "in a paste": pasteStart + "\x1b[" + many + "1m" + pasteEnd, "8-bit mouse": "\x9bMabc", "8-bit mouse at the end": "a\x9bM\xf0\x9f;",
+		"parameters": "\x1b[" + many + "1m", "sub-parameters": "\x1b[" + strings.Repeat("1:", 33) + "1m",
+		"no digits": "\x1b[" + strings.Repeat(";", 40) + "1m",
+		"DCS":       "\x1bP" + many + "1q", "8-bit": "\x9b" + many + "1m", "8-bit DCS": "\x90" + many + "1q",
+		"intermediates before": "\x1b !/[" + many + "1m",
+		"a prefix":             "\x1b[?" + many + "1h", "in a paste": pasteStart + "\x1b[" + many + "1m" + pasteEnd,
+		"8-bit mouse": "\x9bMabc", "8-bit mouse at the end": "a\x9bM\xf0\x9f;",
 		"after the old mouse":             "\x1b[Mab\u975b\u975bMabc",
-		"half a character as 8-bit mouse": "\x1b]\U0001f71bMabc", "half a character as 8-bit": "\x1b]\U0001f71b" + many + "1m",
+		"half a character as 8-bit mouse": "\x1b]\U0001f71bMabc",
+		"half a character as 8-bit":       "\x1b]\U0001f71b" + many + "1m",
 	}
 }
 
@@ -328,14 +338,16 @@ func breakers() map[string]string {
 // its guests, by thirty-three numbers.
 func TestK9_ASequenceThatBreaksTheLibraryEndsOneVisit(t *testing.T) {
 	alice, bob := newSigner(t), newSigner(t)
-	r := serving(t, Options{Show: program, Limits: Limits{PerMinute: 1000, Burst: 100}}, line(alice, "alice"), line(bob, "bob"))
+	r := serving(t, Options{Show: program, Limits: Limits{PerMinute: 1000, Burst: 100}}, line(alice, "alice"),
+		line(bob, "bob"))
 	other := opened(t, r.dial(bob))
 	for name, text := range breakers() {
 		g := opened(t, r.dial(alice))
 		g.typed("x")
 		g.out.wait(t, "typed=x")
 		g.typed(text)
-		if code := g.code(); code != exitFailed || !strings.Contains(g.out.String(), "closed: your terminal sent a control sequence") {
+		if code := g.code(); code != exitFailed || !strings.Contains(g.out.String(),
+			"closed: your terminal sent a control sequence") {
 			t.Errorf("%s: code %d, %q", name, code, g.out)
 		}
 		other.typed("y")
@@ -346,8 +358,10 @@ func TestK9_ASequenceThatBreaksTheLibraryEndsOneVisit(t *testing.T) {
 // TestK9_WhatTerminalsSendIsSafe: nothing that people type or paste counts as a breaker.
 func TestK9_WhatTerminalsSendIsSafe(t *testing.T) {
 	for _, text := range []string{
-		"\x1b[<35;100;40M", "\x1b[M abc", "\x1b[97;5:1;97u", "\x1b[?62;1;2;3;4;6;7;8;9;15;16;17;18;21;22;28;29;42;52c", "\x1bP>|term(1.0)\x1b\\", "\x1b]11;rgb:ffff/ffff/ffff\x07",
-		"雛M and 雛;1;2;3", pasteStart + "[" + strings.Repeat("1;", 100) + "] 雛M" + pasteEnd, strings.Repeat("1;2;3;", 50),
+		"\x1b[<35;100;40M", "\x1b[M abc", "\x1b[97;5:1;97u", "\x1b[?62;1;2;3;4;6;7;8;9;15;16;17;18;21;22;28;29;42;52c",
+		"\x1bP>|term(1.0)\x1b\\", "\x1b]11;rgb:ffff/ffff/ffff\x07",
+		"雛M and 雛;1;2;3", pasteStart + "[" + strings.Repeat("1;", 100) + "] 雛M" + pasteEnd,
+		strings.Repeat("1;2;3;", 50),
 	} {
 		var m marks
 		if m.look([]byte(text)); m.refused() != nil {

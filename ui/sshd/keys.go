@@ -32,7 +32,8 @@ const (
 // signatureAlgorithms are those that a key may prove itself with: no SHA-1, no DSA, no certificates.
 func signatureAlgorithms() []string {
 	return []string{
-		gossh.KeyAlgoED25519, gossh.KeyAlgoSKED25519, gossh.KeyAlgoECDSA256, gossh.KeyAlgoECDSA384, gossh.KeyAlgoECDSA521, gossh.KeyAlgoSKECDSA256,
+		gossh.KeyAlgoED25519, gossh.KeyAlgoSKED25519, gossh.KeyAlgoECDSA256, gossh.KeyAlgoECDSA384,
+		gossh.KeyAlgoECDSA521, gossh.KeyAlgoSKECDSA256,
 		gossh.KeyAlgoRSASHA256, gossh.KeyAlgoRSASHA512,
 	}
 }
@@ -75,7 +76,8 @@ func parseKeys(content io.Reader) (authorized, error) {
 		}
 	}
 	if errors.Is(in.Err(), bufio.ErrTooLong) {
-		out.bad = append(out.bad, badLine{n + 1, fmt.Sprintf("it is longer than %d bytes; it and everything below it is not read", maxKeyLine)})
+		out.bad = append(out.bad, badLine{n + 1,
+			fmt.Sprintf("it is longer than %d bytes; it and everything below it is not read", maxKeyLine)})
 		return out, nil
 	}
 	return out, in.Err()
@@ -98,7 +100,8 @@ func unfit(key gossh.PublicKey) string {
 		return "it is a certificate, and only plain keys are admitted"
 	}
 	switch key.Type() {
-	case gossh.KeyAlgoED25519, gossh.KeyAlgoSKED25519, gossh.KeyAlgoECDSA256, gossh.KeyAlgoECDSA384, gossh.KeyAlgoECDSA521, gossh.KeyAlgoSKECDSA256:
+	case gossh.KeyAlgoED25519, gossh.KeyAlgoSKED25519, gossh.KeyAlgoECDSA256, gossh.KeyAlgoECDSA384,
+		gossh.KeyAlgoECDSA521, gossh.KeyAlgoSKECDSA256:
 		return ""
 	case gossh.KeyAlgoRSA:
 		plain, ok := key.(gossh.CryptoPublicKey)
@@ -142,7 +145,8 @@ func (f *keyFile) start() (int, error) {
 		for _, b := range now.bad {
 			why += fmt.Sprintf("\nline %d: %s", b.line, b.why)
 		}
-		return 0, fmt.Errorf("no key in %s admits anybody, so nothing is served over SSH; add the line of a .pub file for everyone who may come in%s", f.path, why)
+		return 0, fmt.Errorf("no key in %s admits anybody, so nothing is served over SSH; add the line of a .pub "+
+			"file for everyone who may come in%s", f.path, why)
 	}
 	return len(now.names), nil
 }
@@ -171,7 +175,8 @@ func (f *keyFile) read() (authorized, error) {
 		return f.now, err
 	}
 	at := stamp{changed: info.ModTime(), size: info.Size(), file: info}
-	if f.seen.file != nil && at.changed.Equal(f.seen.changed) && at.size == f.seen.size && os.SameFile(at.file, f.seen.file) && f.err == nil && time.Since(at.changed) > time.Second {
+	if f.seen.file != nil && at.changed.Equal(f.seen.changed) && at.size == f.seen.size &&
+		os.SameFile(at.file, f.seen.file) && f.err == nil && time.Since(at.changed) > time.Second {
 		return f.now, nil
 	}
 	again := f.seen.file != nil && at.changed.Equal(f.seen.changed) && at.size == f.seen.size
@@ -202,7 +207,8 @@ func checkKeysFile(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no file %s: put the public keys of those who may come in there, one a line, or name another file with --ssh-keys", path)
+		return nil, fmt.Errorf("there is no file %s: put the public keys of those who may come in there, one a line, "+
+			"or name another file with --ssh-keys", path)
 	case err != nil:
 		return nil, fmt.Errorf("the authorized keys cannot be read: %w", err)
 	case !info.Mode().IsRegular():
@@ -222,7 +228,8 @@ func checkKeysFile(path string) (fs.FileInfo, error) {
 		return nil, fmt.Errorf("the authorized keys cannot be read: %w", err)
 	}
 	if why := writable(dir); why != "" {
-		return nil, fmt.Errorf("the directory %s of the authorized keys %s, who could let anybody in: chmod go-w %s", filepath.Dir(real), why, filepath.Dir(real))
+		return nil, fmt.Errorf("the directory %s of the authorized keys %s, who could let anybody in: chmod go-w %s",
+			filepath.Dir(real), why, filepath.Dir(real))
 	}
 	return info, nil
 }

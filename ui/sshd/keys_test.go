@@ -41,14 +41,17 @@ func TestALineWithOptionsAdmitsNobodyAndEveryBadLineIsNumbered(t *testing.T) {
 		t.Fatal(err)
 	}
 	short := &rsa.PublicKey{N: new(big.Int).SetBit(new(big.Int).SetInt64(1), 1023, 1), E: 65537}
-	old := &dsa.PublicKey{Parameters: dsa.Parameters{P: new(big.Int).Lsh(big.NewInt(1), 1023), Q: big.NewInt(7), G: big.NewInt(2)}, Y: big.NewInt(3)}
+	old := &dsa.PublicKey{Parameters: dsa.Parameters{P: new(big.Int).Lsh(big.NewInt(1), 1023), Q: big.NewInt(7),
+		G: big.NewInt(2)}, Y: big.NewInt(3)}
 	cert := &gossh.Certificate{Key: good.PublicKey(), CertType: gossh.UserCert, ValidBefore: gossh.CertTimeInfinity}
 	if err := cert.SignCert(rand.Reader, newSigner(t)); err != nil {
 		t.Fatal(err)
 	}
 	lines := []string{
-		"# people", "", key + " alice@laptop", `command="ls" ` + key, "cert-authority " + key, "restrict " + key, "ssh-ed25519 AAAA", "nonsense",
-		publicLine(t, short), publicLine(t, old), plainLine(cert), publicLine(t, &p256.PublicKey), publicLine(t, &strong.PublicKey) + " \x1b[31mred",
+		"# people", "", key + " alice@laptop", `command="ls" ` + key, "cert-authority " + key, "restrict " + key,
+		"ssh-ed25519 AAAA", "nonsense",
+		publicLine(t, short), publicLine(t, old), plainLine(cert), publicLine(t, &p256.PublicKey),
+		publicLine(t, &strong.PublicKey) + " \x1b[31mred",
 	}
 	got, err := parseKeys(strings.NewReader(strings.Join(lines, "\n")))
 	if err != nil {
@@ -80,12 +83,20 @@ func TestWithoutKeysThatCanBeReliedOnNothingIsServed(t *testing.T) {
 		prepare func(dir, file string) error
 		says    string
 	}{
-		"missing":            {func(_, file string) error { return os.Remove(file) }, "there is no file"},
-		"empty":              {func(_, file string) error { return os.WriteFile(file, []byte("# nobody yet\n"), 0o600) }, "no key in"},
-		"only bad lines":     {func(_, file string) error { return os.WriteFile(file, []byte("\nno-pty "+good), 0o600) }, "line 2: it has options"},
-		"others may write":   {func(_, file string) error { return os.Chmod(file, 0o622) }, "may be written to by others"},
+		"missing": {func(_, file string) error { return os.Remove(file) }, "there is no file"},
+		"empty": {func(_, file string) error {
+			return os.WriteFile(file, []byte("# nobody yet\n"),
+				0o600)
+		}, "no key in"},
+		"only bad lines": {func(_, file string) error {
+			return os.WriteFile(file, []byte("\nno-pty "+good),
+				0o600)
+		}, "line 2: it has options"},
+		"others may write": {func(_, file string) error { return os.Chmod(file, 0o622) },
+			"may be written to by others"},
 		"others may replace": {func(dir, _ string) error { return os.Chmod(dir, 0o777) }, "chmod go-w"}, //nolint:gosec // on purpose
-		"a directory":        {func(_, file string) error { _ = os.Remove(file); return os.Mkdir(file, 0o700) }, "is not a file"},
+		"a directory": {func(_, file string) error { _ = os.Remove(file); return os.Mkdir(file, 0o700) },
+			"is not a file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "ssh")
@@ -167,7 +178,8 @@ func TestAGuestsSecretIsItsOwnAndComesAgain(t *testing.T) {
 	if len(seen) != 16 {
 		t.Errorf("%d different secrets of 16", len(seen))
 	}
-	const want = "05f5933c1e596626a1a21471acdce01efe8b9858d65d7b581a5ce8fc4171e410" // by RFC 5869 in another language; guests lose their accounts when it changes
+	// by RFC 5869 in another language; guests lose their accounts when it changes
+	const want = "05f5933c1e596626a1a21471acdce01efe8b9858d65d7b581a5ce8fc4171e410"
 	if got, _ := GuestSecret(host, "one", []byte("alice"), 0); hex.EncodeToString(got) != want {
 		t.Errorf("the derivation changed: %x", got)
 	}

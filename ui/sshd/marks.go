@@ -9,10 +9,11 @@ import (
 // the library reads depends on pauses that are not visible here, so marks assumes the worse case.
 type marks struct {
 	pasting bool
-	plain   bool   // only text came since the last mark, so the library sees the next one
-	pasted  int    // bytes of the paste so far
-	odd     bool   // something came that the library may keep: an escape sequence that is no mark, or bytes that are no text
-	begun   []byte // the end of the input so far, which may be the beginning of a mark or of a character
+	plain   bool // only text came since the last mark, so the library sees the next one
+	pasted  int  // bytes of the paste so far
+	// something came that the library may keep: an escape sequence that is no mark, or bytes that are no text
+	odd   bool
+	begun []byte // the end of the input so far, which may be the beginning of a mark or of a character
 	sequence
 }
 

@@ -72,7 +72,8 @@ func (s *Server) release(v *session, mine *live) {
 
 // asked asks on the terminal whether to take over, and waits for one key.
 func (s *Server) asked(v *session, other *live) bool {
-	_, err := fmt.Fprintf(v.term, "Your dashboard is open already, since %s UTC, from %s.\nIt has one journal, so it is shown in one place.\n\n  t  show it here and close it there\n  any other key leaves\n",
+	_, err := fmt.Fprintf(v.term, "Your dashboard is open already, since %s UTC, from %s.\nIt has one journal, so it "+
+		"is shown in one place.\n\n  t  show it here and close it there\n  any other key leaves\n",
 		other.since.UTC().Format("15:04"), other.from)
 	if err != nil {
 		return false

@@ -41,11 +41,13 @@ func TestASecondConnectionOfAKeyIsAskedWhetherToTakeOver(t *testing.T) {
 	second := opened(t, r.dial(alice))
 	second.out.wait(t, "Your dashboard is open already")
 	third := opened(t, r.dial(alice))
-	if code := third.code(); code != exitFailed || !strings.Contains(third.out.String(), "another connection that asks for it") {
+	if code := third.code(); code != exitFailed || !strings.Contains(third.out.String(),
+		"another connection that asks for it") {
 		t.Errorf("a third one: code %d, %q", code, third.out)
 	}
 	second.typed("n")
-	if code := second.code(); code != exitFailed || !strings.Contains(second.out.String(), "the other dashboard goes on") {
+	if code := second.code(); code != exitFailed || !strings.Contains(second.out.String(),
+		"the other dashboard goes on") {
 		t.Errorf("left: code %d, %q", code, second.out)
 	}
 	first.typed("x")

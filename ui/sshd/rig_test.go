@@ -66,7 +66,8 @@ func line(s gossh.Signer, name string) string { return plainLine(s.PublicKey()) 
 func writeKeys(t testing.TB, dir string, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(dir, KeysFile)
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600)); err !=
+		nil {
 		t.Fatal(err)
 	}
 	return path

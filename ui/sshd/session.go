@@ -105,7 +105,8 @@ func (s *Server) panicked(id string, what any, stack []byte) {
 	}); ok {
 		words = e.Error()
 	}
-	s.log.Error("ssh: a dashboard broke and was closed", "conn", id, "panic", text.Clean(words, 300), "stack", string(stack))
+	s.log.Error("ssh: a dashboard broke and was closed", "conn", id, "panic", text.Clean(words, 300), "stack",
+		string(stack))
 }
 
 // show is the innermost handler.
@@ -196,7 +197,8 @@ func (s *Server) serve(v *session) int {
 	}
 	defer s.release(v, mine)
 	s.began.Add(1)
-	s.log.Info("ssh: dashboard opened", "conn", v.id, "key", v.print, "name", v.name, "address", v.RemoteAddr().String())
+	s.log.Info("ssh: dashboard opened", "conn", v.id, "key", v.print, "name", v.name, "address",
+		v.RemoteAddr().String())
 	go v.watch()
 	go v.alive()
 	err := v.run()
@@ -204,7 +206,8 @@ func (s *Server) serve(v *session) int {
 	if why != "" {
 		s.say(v, why)
 	}
-	s.log.Info("ssh: dashboard closed", "conn", v.id, "key", v.print, "address", v.RemoteAddr().String(), "length", time.Since(v.begun).Round(time.Millisecond), "why", v.reason(err))
+	s.log.Info("ssh: dashboard closed", "conn", v.id, "key", v.print, "address", v.RemoteAddr().String(), "length",
+		time.Since(v.begun).Round(time.Millisecond), "why", v.reason(err))
 	return code
 }
 
@@ -237,7 +240,8 @@ func (v *session) run() (err error) {
 	}()
 	size, _ := v.g.current()
 	err = v.s.o.Show(v.ctx, Visit{
-		ID: v.id, Name: v.name, Fingerprint: v.print, Key: v.key, Dir: dir, In: v.term, Out: v.term, Env: v.g.environ(connection(v)), Size: size,
+		ID: v.id, Name: v.name, Fingerprint: v.print, Key: v.key, Dir: dir, In: v.term, Out: v.term,
+		Env: v.g.environ(connection(v)), Size: size,
 		Resized: v.g.sizes, Notes: v.notes, Broken: v.panicked,
 		Secret: func(network string, try byte) ([]byte, error) { return GuestSecret(v.s.host, network, v.key, try) },
 	})
@@ -273,9 +277,11 @@ func connection(v *session) string {
 func (v *session) farewell(err error) (string, int) {
 	switch cause := context.Cause(v.ctx); {
 	case v.broke.Load():
-		return "something broke in this dashboard and it was closed; other dashboards go on. What was sent before goes on, too. Tell the operator: connection " + v.id, exitFailed
+		return "something broke in this dashboard and it was closed; other dashboards go on. What was sent before " +
+			"goes on, too. Tell the operator: connection " + v.id, exitFailed
 	case errors.Is(cause, errStopping):
-		return "the service is stopping, and this dashboard was closed. What was sent goes on when the service does; connect again later", exitFailed
+		return "the service is stopping, and this dashboard was closed. What was sent goes on when the service does; " +
+			"connect again later", exitFailed
 	case errors.Is(cause, errIdle):
 		return "closed: nothing was typed for " + words(v.s.o.Idle) + ". Connect again to go on", exitFailed
 	case errors.Is(cause, errMax):
@@ -283,9 +289,11 @@ func (v *session) farewell(err error) (string, int) {
 	case errors.Is(cause, errTaken):
 		return "closed: another connection with your key took this dashboard over", exitFailed
 	case errors.Is(cause, errFlood):
-		return "closed: your terminal sent more than 1 MiB at once, such as a paste without an end. Connect again to go on", exitFailed
+		return "closed: your terminal sent more than 1 MiB at once, such as a paste without an end. Connect again to " +
+			"go on", exitFailed
 	case errors.Is(cause, errUnsafe):
-		return "closed: your terminal sent a control sequence that no terminal sends by itself. Connect again to go on", exitFailed
+		return "closed: your terminal sent a control sequence that no terminal sends by itself. Connect again to go on",
+			exitFailed
 	case v.ctx.Err() != nil:
 		return "", exitFailed
 	case err != nil:

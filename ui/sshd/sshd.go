@@ -76,13 +76,16 @@ const (
 const perKey = 2
 
 func (o Options) withDefaults() Options {
-	o.Idle, o.Max, o.Sessions = cmp.Or(o.Idle, DefaultIdle), cmp.Or(o.Max, DefaultMax), cmp.Or(o.Sessions, DefaultSessions)
+	o.Idle, o.Max, o.Sessions = cmp.Or(o.Idle, DefaultIdle), cmp.Or(o.Max, DefaultMax),
+		cmp.Or(o.Sessions, DefaultSessions)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	l := &o.Limits
-	l.Handshake, l.Waiting, l.Stall = cmp.Or(l.Handshake, time.Minute), cmp.Or(l.Waiting, 75*time.Second), cmp.Or(l.Stall, 30*time.Second)
-	l.Ending, l.Asking, l.Alive = cmp.Or(l.Ending, 2*time.Second), cmp.Or(l.Asking, time.Minute), cmp.Or(l.Alive, 30*time.Second)
+	l.Handshake, l.Waiting, l.Stall = cmp.Or(l.Handshake, time.Minute), cmp.Or(l.Waiting, 75*time.Second),
+		cmp.Or(l.Stall, 30*time.Second)
+	l.Ending, l.Asking, l.Alive = cmp.Or(l.Ending, 2*time.Second), cmp.Or(l.Asking, time.Minute),
+		cmp.Or(l.Alive, 30*time.Second)
 	l.PerMinute, l.Burst = cmp.Or(l.PerMinute, 30), cmp.Or(l.Burst, 40)
 	return o
 }
@@ -180,8 +183,10 @@ func start(ctx context.Context, o Options, keys *keyFile, admitted int, host ed2
 		return nil, fmt.Errorf("host key: %w", err)
 	}
 	s := &Server{
-		HostKey: plainLine(signer.PublicKey()), Fingerprint: gossh.FingerprintSHA256(signer.PublicKey()), KeysFile: o.Keys, Guests: admitted,
-		o: o, host: host, keys: keys, log: o.Log, open: map[string]*live{}, count: map[string]int{}, done: make(chan struct{}),
+		HostKey: plainLine(signer.PublicKey()), Fingerprint: gossh.FingerprintSHA256(signer.PublicKey()),
+		KeysFile: o.Keys, Guests: admitted,
+		o: o, host: host, keys: keys, log: o.Log, open: map[string]*live{}, count: map[string]int{},
+		done: make(chan struct{}),
 	}
 	if s.ssh, err = s.library(signer); err != nil {
 		return nil, err
@@ -210,7 +215,8 @@ func (s *Server) library(host gossh.Signer) (*ssh.Server, error) {
 		wish.WithVersion("Coffer"),
 		wish.WithPublicKeyAuth(s.admit),
 		wish.WithMiddleware(s.show, s.guarded),
-		wish.WithMaxTimeout(s.o.Max+l.Ending+time.Minute), // the dashboard gets its warning before: this is a second line of defence
+		// the dashboard gets its warning before: this is a second line of defence
+		wish.WithMaxTimeout(s.o.Max+l.Ending+time.Minute),
 		ssh.EmulatePty(),
 		func(srv *ssh.Server) error {
 			srv.HandshakeTimeout = l.Handshake

@@ -73,14 +73,16 @@ func (v *session) watch() {
 			next = min(next, left-warnIdle)
 		case !toldIdle:
 			toldIdle = true
-			v.note("nothing was typed for a while: this closes in " + words(left.Round(time.Second)) + ", unless a key is pressed")
+			v.note("nothing was typed for a while: this closes in " + words(left.Round(time.Second)) +
+				", unless a key is pressed")
 		}
 		switch left := most - open; {
 		case left > warnMax:
 			next = min(next, left-warnMax)
 		case !toldMax:
 			toldMax = true
-			v.note("this closes in " + words(left.Round(time.Second)) + ": a dashboard is open for " + words(most) + " at most")
+			v.note("this closes in " + words(left.Round(time.Second)) + ": a dashboard is open for " + words(most) +
+				" at most")
 		}
 		timer := time.NewTimer(max(next, time.Millisecond))
 		select {

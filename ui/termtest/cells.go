@@ -34,8 +34,10 @@ func (t *Terminal) Cells() [][]Cell {
 				continue
 			}
 			out[y][x] = Cell{
-				Text: c.Content, Fg: c.Style.Fg, Bg: c.Style.Bg, Bold: c.Style.Attrs&attrBold != 0, Faint: c.Style.Attrs&attrFaint != 0,
-				Italic: c.Style.Attrs&attrItalic != 0, Reverse: c.Style.Attrs&attrReverse != 0, Line: c.Style.Underline != 0,
+				Text: c.Content, Fg: c.Style.Fg, Bg: c.Style.Bg, Bold: c.Style.Attrs&attrBold != 0,
+				Faint:  c.Style.Attrs&attrFaint != 0,
+				Italic: c.Style.Attrs&attrItalic != 0, Reverse: c.Style.Attrs&attrReverse != 0,
+				Line: c.Style.Underline != 0,
 			}
 		}
 	}

@@ -25,10 +25,13 @@ type action struct {
 func (m *Model) actions() []action {
 	out := make([]action, 0, len(m.tabs)+10)
 	for _, id := range m.tabs {
-		out = append(out, action{kit.NewKey(m.screens[id].Title(), number(id)).Named("open-" + string(id)), m.opener(id)})
+		out = append(out, action{kit.NewKey(m.screens[id].Title(), number(id)).Named("open-" + string(id)),
+			m.opener(id)})
 	}
 	out = append(out,
-		action{kit.NewKey("all keys of this screen", "?", "f1").Explain("all keys of this screen; f1 also while typing").Named("help"), func() tea.Cmd { m.help.show(m); return nil }},
+		action{kit.NewKey("all keys of this screen", "?",
+			"f1").Explain("all keys of this screen; f1 also while typing").Named("help"),
+			func() tea.Cmd { m.help.show(m); return nil }},
 		action{kit.NewKey("go to or do", ":", "ctrl+p").Named("palette"), m.openPalette},
 		action{kit.NewKey("hide or show amounts", "h").Named("hide-amounts"), m.hide})
 	for _, o := range []struct {
@@ -45,7 +48,8 @@ func (m *Model) actions() []action {
 		action{kit.NewKey("next theme", "T").Named("theme"), m.nextTheme},
 		action{kit.NewKey("lock the keys now", "L").Named("lock").OffWhen(m.ctx.Vault.Lock == nil, noVault), m.lock})
 	if m.job != nil {
-		out = append(out, action{kit.NewKey("lock and suspend", "ctrl+z").Explain("lock and suspend; fg in the shell brings it back").Named("suspend"),
+		out = append(out, action{kit.NewKey("lock and suspend",
+			"ctrl+z").Explain("lock and suspend; fg in the shell brings it back").Named("suspend"),
 			func() tea.Cmd { return m.suspend(job.SuspendMsg{}) }})
 	}
 	return append(out, action{kit.NewKey("quit", "q", "ctrl+c").Named("quit"), m.quit})
@@ -123,7 +127,8 @@ func (m *Model) checkKeys() {
 	}
 	text := "[ui.keys] " + bad[0]
 	if len(bad) > 1 {
-		text = fmt.Sprintf("[ui.keys] has %d mistakes (%s, then n, lists them): %s", len(bad), m.shellKey("help"), bad[0])
+		text = fmt.Sprintf("[ui.keys] has %d mistakes (%s, then n, lists them): %s", len(bad), m.shellKey("help"),
+			bad[0])
 	}
 	m.show(screen.ToastMsg{Meaning: theme.Warn, Text: text})
 }
@@ -135,11 +140,13 @@ func (m *Model) checkScreen(id screen.ID) {
 		names[i] = k.ActionName()
 		for action, key := range m.keys.want[shellOwner] {
 			if k.Match(key) {
-				m.keys.refuse(shellOwner, action, fmt.Sprintf("on %s, %s is the key of %s", m.screens[id].Title(), key, names[i]), "")
+				m.keys.refuse(shellOwner, action, fmt.Sprintf("on %s, %s is the key of %s", m.screens[id].Title(), key,
+					names[i]), "")
 			}
 		}
 	}
-	for _, action := range m.keys.unmet(string(id)) { // it may come with another state of the screen, unless it looks like a typo
+	// it may come with another state of the screen, unless it looks like a typo
+	for _, action := range m.keys.unmet(string(id)) {
 		if near := nearest(action, names); near != "" {
 			m.keys.refuse(string(id), action, "there is no such action", near)
 		}
@@ -190,8 +197,10 @@ func keyPress(name string) tea.KeyPressMsg {
 
 func namedCodes() map[string]rune {
 	return map[string]rune{
-		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "space": tea.KeySpace, "up": tea.KeyUp, "down": tea.KeyDown,
-		"left": tea.KeyLeft, "right": tea.KeyRight, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
+		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "space": tea.KeySpace, "up": tea.KeyUp,
+		"down": tea.KeyDown,
+		"left": tea.KeyLeft, "right": tea.KeyRight, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome,
+		"end":       tea.KeyEnd,
 		"backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "insert": tea.KeyInsert,
 	}
 }

@@ -97,7 +97,8 @@ func awayOptions(t *testing.T, f *far, a *Away) Options {
 
 // A panic ends its own program and is reported; this process keeps running.
 func TestAPanicEndsAProgramThatIsShownElsewhereAndNothingElse(t *testing.T) {
-	for key, want := range map[string]string{"\x1b[15~": "in Update", "\x1b[17~": "in a command", "\x1b[18~": "in a command of several", "\x1b[19~": "in View"} {
+	for key, want := range map[string]string{"\x1b[15~": "in Update", "\x1b[17~": "in a command",
+		"\x1b[18~": "in a command of several", "\x1b[19~": "in View"} {
 		t.Run(want, func(t *testing.T) {
 			f := newFar(80, 24)
 			told := make(chan any, 4)

@@ -42,11 +42,13 @@ func aKeyTakesThePlaceOfTheOldOne(t *testing.T) {
 	if got := pad.take(); got != "?" || m.help.open {
 		t.Errorf("keys that were taken away do something: %q", got)
 	}
-	if line := strings.Split(text(t, m), "\n"); !strings.Contains(line[m.h-1], "O/↵ open  o sort") || !strings.Contains(line[1], "H help") {
+	if line := strings.Split(text(t, m), "\n"); !strings.Contains(line[m.h-1], "O/↵ open  o sort") ||
+		!strings.Contains(line[1], "H help") {
 		t.Errorf("the new names are not shown:\n%s", text(t, m))
 	}
 	press(m, "H", "n")
-	if got := text(t, m); !strings.Contains(got, "build.sort") || !strings.Contains(got, "build.sign (fixed: it signs or confirms)") {
+	if got := text(t, m); !strings.Contains(got, "build.sort") ||
+		!strings.Contains(got, "build.sign (fixed: it signs or confirms)") {
 		t.Errorf("the help does not name the actions:\n%s", got)
 	}
 	press(m, "esc", ":", "s", "o", "r", "t", "enter")
@@ -97,12 +99,15 @@ func TestKeysThatCannotBeUsedAreTold(t *testing.T) {
 		keys []string
 		says string
 	}{
-		"taken on the screen":    {[]string{"build.sort", "ctrl+r"}, "build.sort: ctrl+r is the key of refresh already"},
+		"taken on the screen": {[]string{"build.sort", "ctrl+r"},
+			"build.sort: ctrl+r is the key of refresh already"},
 		"taken by another state": {[]string{"shell.palette", "s"}, "shell.palette: on Build, s is the key of sort"},
 		"taken in the shell":     {[]string{"shell.palette", "T"}, "shell.palette: T is the key of theme already"},
-		"unknown in the shell":   {[]string{"shell.palete", "P"}, "shell.palete: the shell has no such action: is it shell.palette?"},
-		"a slip":                 {[]string{"build.srt", "P"}, "build.srt: there is no such action: is it build.sort?"},
-		"several":                {[]string{"build.srt", "P", "shell.nothing", "P"}, "[ui.keys] has 2 mistakes (?, then n, lists them): build.srt"},
+		"unknown in the shell": {[]string{"shell.palete", "P"},
+			"shell.palete: the shell has no such action: is it shell.palette?"},
+		"a slip": {[]string{"build.srt", "P"}, "build.srt: there is no such action: is it build.sort?"},
+		"several": {[]string{"build.srt", "P", "shell.nothing", "P"},
+			"[ui.keys] has 2 mistakes (?, then n, lists them): build.srt"},
 	} {
 		t.Run(name, bubble(func(t *testing.T) {
 			m, pad, _ := withPad(t, keysOf(c.keys...))
@@ -116,7 +121,8 @@ func TestKeysThatCannotBeUsedAreTold(t *testing.T) {
 			press(m, "?", "n")
 			_ = text(t, m)
 			press(m, "G")
-			if got := text(t, m); !strings.Contains(got, "!") || !strings.Contains(strings.Join(strings.Fields(got), " "), c.keys[0]) {
+			if got := text(t, m); !strings.Contains(got, "!") ||
+				!strings.Contains(strings.Join(strings.Fields(got), " "), c.keys[0]) {
 				t.Errorf("the help does not list it:\n%s", got)
 			}
 		}))
@@ -190,7 +196,8 @@ func TestConfigurationAndScreensNameTheSameThings(t *testing.T) {
 	looks := func(colors map[string]string) string {
 		th := theme.Make(theme.Look{Name: theme.Dark, Colors: colors}, theme.OnDark, colorprofile.TrueColor, false)
 		var b strings.Builder
-		for _, s := range []theme.Style{th.Dim, th.Rule, th.Accent, th.Good, th.Warn, th.Danger, th.Unknown, th.Selected, th.Disabled} {
+		for _, s := range []theme.Style{th.Dim, th.Rule, th.Accent, th.Good, th.Warn, th.Danger, th.Unknown,
+			th.Selected, th.Disabled} {
 			b.WriteString(s.Render("x"))
 		}
 		return b.String()
@@ -203,7 +210,8 @@ func TestConfigurationAndScreensNameTheSameThings(t *testing.T) {
 }
 
 func TestEveryKeyHasAMessageOfItsName(t *testing.T) {
-	for _, name := range append(config.FixedKeys(), "space", "f4", "f12", "ctrl+k", "alt+x", "ctrl+alt+x", "shift+up", "backspace", "delete", "+", "é", "界", "ctrl++") {
+	for _, name := range append(config.FixedKeys(), "space", "f4", "f12", "ctrl+k", "alt+x", "ctrl+alt+x", "shift+up",
+		"backspace", "delete", "+", "é", "界", "ctrl++") {
 		if got := keyPress(name).String(); got != name {
 			t.Errorf("%s becomes %s", name, got)
 		}

@@ -22,7 +22,8 @@ const (
 // It says where the text went, or why it did not go; whether the terminal accepted it cannot be known.
 func (m *Model) copyText(msg screen.CopyMsg) tea.Cmd {
 	if len(msg.Text) > largestCopy {
-		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "not copied: " + msg.What + " has " + kit.Plural(len(msg.Text), "byte", "bytes") +
+		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "not copied: " + msg.What + " has " +
+			kit.Plural(len(msg.Text), "byte", "bytes") +
 			", and terminals take 74,994 at most"})
 		return nil
 	}

@@ -19,7 +19,8 @@ func TestD1_TheShellLeavesATextRowAlone(t *testing.T) {
 	bubble(func(t *testing.T) {
 		o := options(t, sample(t))
 		o.Services.More = func(ctx screen.Context) map[screen.ID]screen.Screen {
-			return map[screen.ID]screen.Screen{screen.Build: builder.New(ctx, builder.Deps{}), screen.Lab: &fieldScreen{title: "Lab"}}
+			return map[screen.ID]screen.Screen{screen.Build: builder.New(ctx, builder.Deps{}),
+				screen.Lab: &fieldScreen{title: "Lab"}}
 		}
 		m := started(t, o, 80, 24)
 		press := func(keys ...string) {
@@ -34,14 +35,16 @@ func TestD1_TheShellLeavesATextRowAlone(t *testing.T) {
 			for _, c := range word {
 				m.Update(tea.KeyPressMsg{Code: c, Text: string(c)})
 				if m.activeID() != screen.Build || m.help.open || m.palette.IsOpen() || m.toast.Text != "" || m.hidden {
-					t.Fatalf("%q of %q: on %s, help %v, palette %v, %q", c, word, m.activeID(), m.help.open, m.palette.IsOpen(), m.toast.Text)
+					t.Fatalf("%q of %q: on %s, help %v, palette %v, %q", c, word, m.activeID(), m.help.open,
+						m.palette.IsOpen(), m.toast.Text)
 				}
 			}
 			press("ctrl+u")
 		}
 		press("0", "x", "A", "1")
 		lines := strings.Split(ansi.Strip(m.View().Content), "\n")
-		if !strings.Contains(strings.Join(lines, "\n"), "0xA1") || !strings.Contains(lines[1], "f1 help") || strings.Contains(lines[23], "? ") {
+		if !strings.Contains(strings.Join(lines, "\n"), "0xA1") || !strings.Contains(lines[1], "f1 help") ||
+			strings.Contains(lines[23], "? ") {
 			t.Fatalf("%s", strings.Join(lines, "\n"))
 		}
 		if press("f1"); !m.help.open {

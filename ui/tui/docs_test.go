@@ -36,7 +36,8 @@ func TestTheConfigurationPageIsComplete(t *testing.T) {
 				t.Errorf("no row for shell.%s with %v: %q", k.ActionName(), k.Press, row)
 			}
 		}
-		for _, word := range append(append(config.FixedKeys(), config.ColorNames()...), append(config.KeyOwners(), theme.Names()...)...) {
+		for _, word := range append(append(config.FixedKeys(), config.ColorNames()...),
+			append(config.KeyOwners(), theme.Names()...)...) {
 			if !strings.Contains(page, "`"+word+"`") {
 				t.Errorf("the page does not name %s", word)
 			}

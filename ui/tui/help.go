@@ -105,7 +105,8 @@ func (h *help) notes(th theme.Theme, w int) []string {
 	lines := []string{"", th.Dim.Render("in the configuration")}
 	lines = append(lines, kit.Prose(w, 0, kit.Plain(`Under [ui.keys], "name" = "key" gives an action another key.`))...)
 	for _, b := range h.bad {
-		lines = append(lines, kit.Prose(w, 2, kit.Span{Text: th.Signs.Warn, Style: th.Warn}, kit.Plain(" "+kit.Clean(b, 200)))...)
+		lines = append(lines, kit.Prose(w, 2, kit.Span{Text: th.Signs.Warn, Style: th.Warn},
+			kit.Plain(" "+kit.Clean(b, 200)))...)
 	}
 	return lines
 }

@@ -15,7 +15,8 @@ func TestAScreenThatWasLeftBehindClosesItselfAndNoOther(t *testing.T) {
 func aScreenThatWasLeftBehindClosesItselfAndNoOther(t *testing.T) {
 	o := options(t, sample(t))
 	o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
-		return map[screen.ID]screen.Screen{screen.Review: &fieldScreen{field: kit.NewField("to", 0)}, screen.Settings: &fieldScreen{field: kit.NewField("x", 0), title: "Settings"}}
+		return map[screen.ID]screen.Screen{screen.Review: &fieldScreen{field: kit.NewField("to", 0)},
+			screen.Settings: &fieldScreen{field: kit.NewField("x", 0), title: "Settings"}}
 	}
 	m := started(t, o, 80, 24)
 	drive(m, screen.OpenMsg{Screen: screen.Review})

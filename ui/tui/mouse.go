@@ -109,7 +109,8 @@ func (m *Model) clickKey(k kit.Key, to back) tea.Cmd {
 	case m.palette.IsOpen():
 		return m.choose(m.palette.Update(msg))
 	case k.Off == "" && m.careful(original(k, to)):
-		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "a click never signs: press " + k.Name(m.theme) + " on the keyboard"})
+		m.show(screen.ToastMsg{Meaning: theme.Warn, Text: "a click never signs: press " + k.Name(m.theme) +
+			" on the keyboard"})
 		return nil
 	}
 	return m.pressScreen(k, k.Press[0], msg, to)

@@ -48,14 +48,17 @@ func (s *padScreen) take() string { out := strings.Join(s.got, " "); s.got = nil
 // padKeys are keys of every kind.
 func padKeys() []kit.Key {
 	return []kit.Key{
-		kit.NewKey("open", "enter"), kit.NewKey("sort", "s"), kit.NewKey("sign", "y").WithCare(), kit.NewKey("off today", "x").OffWhen(true, "x is off today"),
-		kit.NewKey("refresh", "ctrl+r"), kit.NewKey("filter", "/").Hidden(), kit.NewKey("down", "down", "j").Hidden(), kit.NewKey("last", "G", "end").Hidden(),
+		kit.NewKey("open", "enter"), kit.NewKey("sort", "s"), kit.NewKey("sign", "y").WithCare(),
+		kit.NewKey("off today", "x").OffWhen(true, "x is off today"),
+		kit.NewKey("refresh", "ctrl+r"), kit.NewKey("filter", "/").Hidden(), kit.NewKey("down", "down", "j").Hidden(),
+		kit.NewKey("last", "G", "end").Hidden(),
 	}
 }
 
 // withPad starts the program with a pad as the first screen and another one on top as the review.
 func withPad(t testing.TB, change func(*Options)) (m *Model, pad, review *padScreen) {
-	pad, review = &padScreen{title: "Build", keys: padKeys()}, &padScreen{title: "Review", keys: []kit.Key{kit.NewKey("sign 1 of 3", "y"), kit.NewKey("edit", "e")}}
+	pad, review = &padScreen{title: "Build", keys: padKeys()},
+		&padScreen{title: "Review", keys: []kit.Key{kit.NewKey("sign 1 of 3", "y"), kit.NewKey("edit", "e")}}
 	o := options(t, sample(t))
 	o.Start = screen.Build
 	o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
@@ -85,7 +88,8 @@ func aClickOnATabOpensIt(t *testing.T) {
 	for _, c := range []struct {
 		words string
 		want  screen.ID
-	}{{"4 History", screen.History}, {"1 Balances", screen.Balances}, {"6 Accounts", screen.Accounts}, {"2 Build", screen.Build}} {
+	}{{"4 History", screen.History}, {"1 Balances", screen.Balances}, {"6 Accounts", screen.Accounts},
+		{"2 Build", screen.Build}} {
 		if drive(m, at(t, m, 1, c.words)); m.activeID() != c.want {
 			t.Errorf("%s: %s is active", c.words, m.activeID())
 		}
@@ -140,7 +144,8 @@ func aClickNeverSigns(t *testing.T) {
 	if got := review.take(); got != "" {
 		t.Errorf("the review gets %q", got)
 	}
-	review.capturing, review.keys = true, append([]kit.Key{kit.NewKey("confirm what you typed", "enter")}, review.keys...)
+	review.capturing, review.keys = true, append([]kit.Key{kit.NewKey("confirm what you typed", "enter")},
+		review.keys...)
 	if drive(m, at(t, m, m.h-1, "↵ confirm")); review.take() != "" {
 		t.Error("a click ends what is typed")
 	}
@@ -232,7 +237,8 @@ func TestTheMouseIsOnHereAndOffOverSSHUnlessTheFileSaysOtherwise(t *testing.T) {
 			env  string
 			set  *bool
 			want bool
-		}{{"", nil, true}, {"SSH_TTY=/dev/pts/1", nil, false}, {"SSH_CONNECTION=a 1 b 2", nil, false}, {"SSH_TTY=/dev/pts/1", &yes, true}, {"", &no, false}} {
+		}{{"", nil, true}, {"SSH_TTY=/dev/pts/1", nil, false}, {"SSH_CONNECTION=a 1 b 2", nil, false},
+			{"SSH_TTY=/dev/pts/1", &yes, true}, {"", &no, false}} {
 			m, pad, _ := withPad(t, func(o *Options) { o.Env, o.UI.Mouse = append(o.Env, c.env), c.set })
 			if got := m.View().MouseMode != tea.MouseModeNone; got != c.want {
 				t.Errorf("%q, %v: the mouse is on: %v", c.env, c.set, got)

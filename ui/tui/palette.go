@@ -85,7 +85,8 @@ func (m *Model) screenItems() []kit.Item {
 		if len(k.Press) == 0 {
 			continue
 		}
-		it := kit.Item{Value: palettePress + string(id) + " " + own[i].Press[0], Label: k.Words(), Note: k.Name(m.theme), Off: k.Off}
+		it := kit.Item{Value: palettePress + string(id) + " " + own[i].Press[0], Label: k.Words(),
+			Note: k.Name(m.theme), Off: k.Off}
 		if it.Off == "" && m.careful(own[i]) {
 			it.Off = "press " + it.Note + " yourself: a list never signs"
 		}
@@ -102,7 +103,8 @@ func (m *Model) shellItems() []kit.Item {
 		if _, shadowed := kit.FindKey(own, k.Press[0]); shadowed && name == "hide-amounts" {
 			continue // the screen lists it as its own
 		}
-		if strings.HasPrefix(name, "open-") || slices.Contains([]string{"palette", string(screen.Settings), string(screen.Wire)}, name) {
+		if strings.HasPrefix(name, "open-") || slices.Contains([]string{"palette", string(screen.Settings),
+			string(screen.Wire)}, name) {
 			continue
 		}
 		items = append(items, kit.Item{Value: paletteDo + name, Label: k.Label, Note: k.Name(m.theme), Off: k.Off})

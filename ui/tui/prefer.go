@@ -43,7 +43,8 @@ func lookOf(ui config.UI) theme.Look {
 func (m *Model) use(name string) tea.Cmd {
 	m.look.Name = name
 	m.retheme()
-	m.show(screen.ToastMsg{Text: "theme " + name + ", " + themeNotes(name) + "; the configuration names the one for good"})
+	m.show(screen.ToastMsg{Text: "theme " + name + ", " + themeNotes(name) +
+		"; the configuration names the one for good"})
 	return nil
 }
 

@@ -38,12 +38,19 @@ func find(t testing.TB, items []kit.Item, label string) kit.Item {
 
 func TestPaletteHasScreensActionsThemesAndProfiles(t *testing.T) {
 	bubble(func(t *testing.T) {
-		m, _, _ := withPad(t, func(o *Options) { o.Profiles = []string{"demo", "team"}; o.Switch = func(screen.SwitchMsg) {} })
+		m, _, _ := withPad(t, func(o *Options) {
+			o.Profiles = []string{"demo",
+				"team"}
+			o.Switch = func(screen.SwitchMsg) {}
+		})
 		items := m.paletteItems()
 		for label, off := range map[string]string{
-			"open History": "", "open Build": "you are there", "sort": "", "off today": "x is off today", "sign": "press y yourself: a list never signs",
-			"mouse off": "", "next theme": "", "theme auto": "this is the theme now", "theme contrast": "", "hide or show amounts": "",
-			"lock the keys now": noVault, "switch to profile demo": "this profile is open", "switch to profile team": "", "quit": "", "all keys of this screen": "",
+			"open History": "", "open Build": "you are there", "sort": "", "off today": "x is off today",
+			"sign":      "press y yourself: a list never signs",
+			"mouse off": "", "next theme": "", "theme auto": "this is the theme now", "theme contrast": "",
+			"hide or show amounts": "",
+			"lock the keys now":    noVault, "switch to profile demo": "this profile is open",
+			"switch to profile team": "", "quit": "", "all keys of this screen": "",
 		} {
 			if it := find(t, items, label); it.Off != off {
 				t.Errorf("%s is off because of %q, want %q", label, it.Off, off)
@@ -126,8 +133,10 @@ func TestThemeFollowsTheTerminalUntilThePersonChooses(t *testing.T) {
 
 func TestTheEnvironmentTellsTheBackgroundBeforeTheTerminalDoes(t *testing.T) {
 	for env, want := range map[string]theme.Ground{
-		"COLORFGBG=15;0": theme.OnDark, "COLORFGBG=0;15": theme.OnLight, "COLORFGBG=0;default;7": theme.OnLight, "COLORFGBG=12;8": theme.OnDark,
-		"COLORFGBG=default;default": theme.OnAny, "COLORFGBG=": theme.OnAny, "COLORFGBG=0": theme.OnAny, "COLORFGBG=0;99": theme.OnAny, "TERM=linux": theme.OnDark,
+		"COLORFGBG=15;0": theme.OnDark, "COLORFGBG=0;15": theme.OnLight, "COLORFGBG=0;default;7": theme.OnLight,
+		"COLORFGBG=12;8":            theme.OnDark,
+		"COLORFGBG=default;default": theme.OnAny, "COLORFGBG=": theme.OnAny, "COLORFGBG=0": theme.OnAny,
+		"COLORFGBG=0;99": theme.OnAny, "TERM=linux": theme.OnDark,
 	} {
 		if got := (Options{Env: []string{env}}).ground(); got != want {
 			t.Errorf("%s: %v, want %v", env, got, want)
@@ -139,7 +148,8 @@ func TestChoicesOfTheFileHoldFromTheStart(t *testing.T) {
 	bubble(func(t *testing.T) {
 		s := sample(t)
 		o := options(t, s)
-		o.UI = config.UI{Theme: config.ThemeContrast, HideAmounts: true, ASCII: true, Colors: map[string]config.Color{"accent": "208"}}
+		o.UI = config.UI{Theme: config.ThemeContrast, HideAmounts: true, ASCII: true,
+			Colors: map[string]config.Color{"accent": "208"}}
 		m := started(t, o, 80, 24)
 		got := text(t, m)
 		if strings.Contains(got, "$4,9") || !strings.Contains(got, "*****") || strings.ContainsAny(got, "─↵›") {
@@ -155,7 +165,8 @@ func TestSavedChoicesTakeEffectAtOnce(t *testing.T) {
 	bubble(func(t *testing.T) {
 		m, pad, _ := withPad(t, nil)
 		off := false
-		drive(m, config.UI{Theme: config.ThemeLight, Mouse: &off, HideAmounts: true, ASCII: true, Keys: map[string]string{"build.sort": "o"}})
+		drive(m, config.UI{Theme: config.ThemeLight, Mouse: &off, HideAmounts: true, ASCII: true,
+			Keys: map[string]string{"build.sort": "o"}})
 		press(m, "o")
 		if !m.hidden || m.mouseOn || m.theme.Dark || !m.theme.ASCII || pad.take() != "s" {
 			t.Errorf("hidden %v, mouse %v, dark %v, ASCII %v", m.hidden, m.mouseOn, m.theme.Dark, m.theme.ASCII)
@@ -173,7 +184,8 @@ func TestSwitchingLeavesAfterAskingOnceMore(t *testing.T) {
 		var got []screen.SwitchMsg
 		m, pad, _ := withPad(t, func(o *Options) { o.Switch = func(msg screen.SwitchMsg) { got = append(got, msg) } })
 		pad.keep = "an operation is not finished"
-		if cmd := m.handle(screen.SwitchMsg{Profile: "team"}); cmd != nil || len(got) != 0 || !strings.Contains(text(t, m), "an operation is not finished; do it again to leave") {
+		if cmd := m.handle(screen.SwitchMsg{Profile: "team"}); cmd != nil || len(got) != 0 ||
+			!strings.Contains(text(t, m), "an operation is not finished; do it again to leave") {
 			t.Errorf("left at once: %v\n%s", got, text(t, m))
 		}
 		cmd := m.handle(screen.SwitchMsg{Profile: "team"})
@@ -205,13 +217,16 @@ func TestTheFirstLineNamesTheProxyWithoutItsPassword(t *testing.T) {
 			proxy, want string
 			w           int
 		}{
-			{"http://me:secret@proxy.lan:3128", "via proxy proxy.lan:3128", 100}, {"socks5://127.0.0.1:1080", "via proxy 127.0.0.1:1080", 100},
-			{"me:secret@proxy.lan", "via proxy proxy.lan", 100}, {"proxy.lan:3128", "via proxy proxy.lan:3128", 100}, {"http://a-rather-long-name.example:3128", "via proxy ", 60},
+			{"http://me:secret@proxy.lan:3128", "via proxy proxy.lan:3128", 100},
+			{"socks5://127.0.0.1:1080", "via proxy 127.0.0.1:1080", 100},
+			{"me:secret@proxy.lan", "via proxy proxy.lan", 100}, {"proxy.lan:3128", "via proxy proxy.lan:3128", 100},
+			{"http://a-rather-long-name.example:3128", "via proxy ", 60},
 		} {
 			o := options(t, sample(t))
 			o.Context.Settings.Proxy = c.proxy
 			m := started(t, o, c.w, 24)
-			if first, _, _ := strings.Cut(text(t, m), "\n"); !strings.Contains(first, c.want) || strings.Contains(first, "secret") {
+			if first, _, _ := strings.Cut(text(t, m), "\n"); !strings.Contains(first, c.want) ||
+				strings.Contains(first, "secret") {
 				t.Errorf("%s: %q", c.proxy, first)
 			}
 		}
@@ -226,12 +241,14 @@ func TestCopiesGoToTheTerminalOfThePerson(t *testing.T) {
 			says string
 			sent string
 		}{
-			"plain":        {nil, "0xabc", "sent to the terminal's clipboard: id 0xabc", "0xabc"},
-			"over SSH":     {[]string{"SSH_TTY=/dev/pts/1"}, "0xabc", "sent to the terminal's clipboard", "0xabc"},
-			"in tmux":      {[]string{"TMUX=/tmp/x,1,0", "TERM=tmux-256color"}, "0xabc", "set-clipboard on", "0xabc"},
-			"in screen":    {[]string{"STY=1.x", "TERM=screen-256color"}, "0xabc", "sent to the terminal's clipboard", "\x1bP" + ansi.SetSystemClipboard("0xabc") + "\x1b\\"},
-			"largest":      {nil, strings.Repeat("a", 74_994), "sent", strings.Repeat("a", 74_994)},
-			"too large":    {nil, strings.Repeat("a", 74_995), "not copied: id has 74995 bytes, and terminals take 74,994 at most", ""},
+			"plain":    {nil, "0xabc", "sent to the terminal's clipboard: id 0xabc", "0xabc"},
+			"over SSH": {[]string{"SSH_TTY=/dev/pts/1"}, "0xabc", "sent to the terminal's clipboard", "0xabc"},
+			"in tmux":  {[]string{"TMUX=/tmp/x,1,0", "TERM=tmux-256color"}, "0xabc", "set-clipboard on", "0xabc"},
+			"in screen": {[]string{"STY=1.x", "TERM=screen-256color"}, "0xabc", "sent to the terminal's clipboard",
+				"\x1bP" + ansi.SetSystemClipboard("0xabc") + "\x1b\\"},
+			"largest": {nil, strings.Repeat("a", 74_994), "sent", strings.Repeat("a", 74_994)},
+			"too large": {nil, strings.Repeat("a", 74_995),
+				"not copied: id has 74995 bytes, and terminals take 74,994 at most", ""},
 			"console":      {[]string{"TERM=linux"}, "0xabc", "not copied: the console has no clipboard", ""},
 			"dumb":         {[]string{"TERM=dumb"}, "0xabc", "not copied: this terminal has no clipboard", ""},
 			"Apple's":      {[]string{"TERM_PROGRAM=Apple_Terminal"}, "0xabc", "takes no copies from programs", ""},
@@ -251,7 +268,8 @@ func TestCopiesGoToTheTerminalOfThePerson(t *testing.T) {
 			}
 		}
 	})(t)
-	if n := len(ansi.SetSystemClipboard(strings.Repeat("a", largestCopy))); n > 100_000 || base64.StdEncoding.EncodedLen(largestCopy+1) <= 99_992 {
+	if n := len(ansi.SetSystemClipboard(strings.Repeat("a", largestCopy))); n > 100_000 ||
+		base64.StdEncoding.EncodedLen(largestCopy+1) <= 99_992 {
 		t.Errorf("the largest copy is a sequence of %d bytes", n)
 	}
 }
@@ -261,11 +279,13 @@ func TestR2TheSettingTurnsCopiesOff(t *testing.T) {
 	bubble(func(t *testing.T) {
 		off := false
 		m, _, _ := withPad(t, func(o *Options) { o.Env = append(o.Env, "SSH_TTY=/dev/pts/1"); o.UI.Clipboard = &off })
-		if cmd := m.handle(screen.CopyMsg{What: "id", Text: "0xabc"}); cmd != nil || !strings.Contains(m.toast.Text, "copies are turned off") {
+		if cmd := m.handle(screen.CopyMsg{What: "id", Text: "0xabc"}); cmd != nil ||
+			!strings.Contains(m.toast.Text, "copies are turned off") {
 			t.Errorf("says %q", m.toast.Text)
 		}
 		m.handle(config.UI{})
-		if cmd := m.handle(screen.CopyMsg{What: "id", Text: "0xabc"}); cmd == nil || !strings.Contains(m.toast.Text, "sent to the terminal's clipboard") {
+		if cmd := m.handle(screen.CopyMsg{What: "id", Text: "0xabc"}); cmd == nil ||
+			!strings.Contains(m.toast.Text, "sent to the terminal's clipboard") {
 			t.Errorf("says %q", m.toast.Text)
 		}
 	})(t)
@@ -280,14 +300,16 @@ func TestALongCopyPassesScreenInPieces(t *testing.T) {
 				t.Errorf("a piece has %d bytes", len(part))
 			}
 		}
-		if joined := strings.NewReplacer("\x1b\\\x1bP", "").Replace(got); !strings.Contains(joined, ansi.SetSystemClipboard(strings.Repeat("abc", 1000))) {
+		if joined := strings.NewReplacer("\x1b\\\x1bP", "").Replace(got); !strings.Contains(joined,
+			ansi.SetSystemClipboard(strings.Repeat("abc", 1000))) {
 			t.Error("the pieces are not the whole")
 		}
 	})(t)
 }
 
 func TestADumbTerminalIsKnown(t *testing.T) {
-	for env, want := range map[string]bool{"TERM=dumb": true, "TERM=unknown": true, "TERM=xterm": false, "TERM=": false, "A=B": false} {
+	for env, want := range map[string]bool{"TERM=dumb": true, "TERM=unknown": true, "TERM=xterm": false, "TERM=": false,
+		"A=B": false} {
 		if got := Dumb([]string{env}); got != want {
 			t.Errorf("%s: %v", env, got)
 		}
@@ -300,20 +322,26 @@ func TestADumbTerminalIsKnown(t *testing.T) {
 // Whatever screens name themselves and their keys, at every size each view is the terminal, cell by cell, and no line
 // ends inside a character.
 func TestTheShellFitsEveryTerminalWithAnyWords(t *testing.T) {
-	words := rapid.SampledFrom([]string{"sort", "並べ替え", "정렬", "ｆｕｌｌ", "naïve", "日", strings.Repeat("長い", 12), "a b", "–", "e\u0301"})
+	words := rapid.SampledFrom([]string{"sort", "並べ替え", "정렬", "ｆｕｌｌ", "naïve", "日", strings.Repeat("長い", 12), "a b",
+		"–", "e\u0301"})
 	presses := []string{"j", "s", "?", "esc", ":", "n", "M", "T", "1", "2", "4", "h", "G", "enter", ",", "a", "日"}
 	rapid.Check(t, func(rt *rapid.T) {
-		pad := &padScreen{title: kit.Clean(words.Draw(rt, "title"), 20), line: strings.Repeat("界a", rapid.IntRange(0, 90).Draw(rt, "line"))}
+		pad := &padScreen{title: kit.Clean(words.Draw(rt, "title"), 20),
+			line: strings.Repeat("界a", rapid.IntRange(0, 90).Draw(rt, "line"))}
 		for range rapid.IntRange(0, 12).Draw(rt, "keys") {
-			k := kit.NewKey(kit.Clean(words.Draw(rt, "label"), 40), rapid.SampledFrom([]string{"s", "ctrl+r", "界", "enter"}).Draw(rt, "press"))
+			k := kit.NewKey(kit.Clean(words.Draw(rt, "label"), 40),
+				rapid.SampledFrom([]string{"s", "ctrl+r", "界", "enter"}).Draw(rt, "press"))
 			pad.keys = append(pad.keys, k.OffWhen(rapid.Bool().Draw(rt, "off"), words.Draw(rt, "why")))
 		}
 		o := options(t, sample(t))
-		o.Context.Profile, o.Context.Settings.Proxy = words.Draw(rt, "profile"), rapid.SampledFrom([]string{"", "http://プロキシ:1", "p:1"}).Draw(rt, "proxy")
-		o.UI = config.UI{Theme: rapid.SampledFrom(config.Themes()).Draw(rt, "theme"), ASCII: rapid.Bool().Draw(rt, "ascii"), Keys: map[string]string{"shell.help": "界", "shell.theme": "f4"}}
+		o.Context.Profile, o.Context.Settings.Proxy = words.Draw(rt, "profile"),
+			rapid.SampledFrom([]string{"", "http://プロキシ:1", "p:1"}).Draw(rt, "proxy")
+		o.UI = config.UI{Theme: rapid.SampledFrom(config.Themes()).Draw(rt, "theme"),
+			ASCII: rapid.Bool().Draw(rt, "ascii"), Keys: map[string]string{"shell.help": "界", "shell.theme": "f4"}}
 		o.Profiles = []string{"demo", "チーム"}
 		o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
-			return map[screen.ID]screen.Screen{screen.Build: pad, screen.Settings: &padScreen{title: "設定", keys: padKeys()}}
+			return map[screen.ID]screen.Screen{screen.Build: pad,
+				screen.Settings: &padScreen{title: "設定", keys: padKeys()}}
 		}
 		o.Start = screen.Build
 		m := New(o)
@@ -322,7 +350,8 @@ func TestTheShellFitsEveryTerminalWithAnyWords(t *testing.T) {
 		m.Update(tea.WindowSizeMsg{Width: w, Height: h})
 		checkCells(rt, m, w, h)
 		for range rapid.IntRange(0, 10).Draw(rt, "steps") {
-			switch x, y := rapid.IntRange(0, w-1).Draw(rt, "x"), rapid.IntRange(0, h-1).Draw(rt, "y"); rapid.IntRange(0, 4).Draw(rt, "kind") {
+			switch x, y := rapid.IntRange(0, w-1).Draw(rt, "x"),
+				rapid.IntRange(0, h-1).Draw(rt, "y"); rapid.IntRange(0, 4).Draw(rt, "kind") {
 			case 0:
 				m.Update(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
 			case 1:
@@ -345,7 +374,8 @@ func checkCells(rt *rapid.T, m *Model, w, h int) {
 	}
 	for i, l := range lines {
 		if ansi.StringWidth(l) != w || ansi.StringWidthWc(l) != w {
-			rt.Fatalf("line %d is %d (or %d) cells wide, want %d: %q", i, ansi.StringWidth(l), ansi.StringWidthWc(l), w, l)
+			rt.Fatalf("line %d is %d (or %d) cells wide, want %d: %q", i, ansi.StringWidth(l), ansi.StringWidthWc(l),
+				w, l)
 		}
 	}
 	keys, _ := m.lineKeys()
@@ -368,7 +398,8 @@ func TestThemesAreDrawnInTheirProfileOnly(t *testing.T) {
 	bubble(func(t *testing.T) {
 		for _, name := range theme.Names() {
 			m, _, _ := withPad(t, func(o *Options) { o.UI.Theme, o.NoColor = name, true })
-			if v := m.View().Content; strings.Contains(v, "38;") || strings.Contains(v, "48;") || strings.Contains(v, "\x1b[3") {
+			if v := m.View().Content; strings.Contains(v, "38;") || strings.Contains(v, "48;") ||
+				strings.Contains(v, "\x1b[3") {
 				t.Errorf("theme %s has colours under NO_COLOR: %q", name, v)
 			}
 			m.profile = colorprofile.ANSI256

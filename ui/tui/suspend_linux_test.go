@@ -51,7 +51,8 @@ func playProgram() int {
 	}
 	err = Run(context.Background(), Options{
 		Env: os.Environ(), Suspended: note,
-		Context: screen.Context{Profile: "demo", Catalog: c, Network: network.Descriptor{Kind: network.Embedded, ID: "0x12"}},
+		Context: screen.Context{Profile: "demo", Catalog: c,
+			Network: network.Descriptor{Kind: network.Embedded, ID: "0x12"}},
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -73,7 +74,8 @@ func playShell() int {
 	signal.Ignore(syscall.SIGTTOU) // only now: the program must not inherit it
 	for {
 		var ws syscall.WaitStatus
-		if _, err := syscall.Wait4(cmd.Process.Pid, &ws, syscall.WUNTRACED, nil); err != nil && !errors.Is(err, syscall.EINTR) {
+		if _, err := syscall.Wait4(cmd.Process.Pid, &ws, syscall.WUNTRACED, nil); err != nil &&
+			!errors.Is(err, syscall.EINTR) {
 			return 6
 		}
 		if !ws.Stopped() {
@@ -100,7 +102,8 @@ func played(t *testing.T, part string) (*termtest.Terminal, string) {
 	t.Helper()
 	note := filepath.Join(t.TempDir(), "note")
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = []string{playEnv + "=" + part, "NOTE=" + note, "TERM=xterm-256color", "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH")}
+	cmd.Env = []string{playEnv + "=" + part, "NOTE=" + note, "TERM=xterm-256color", "LANG=C.UTF-8",
+		"PATH=" + os.Getenv("PATH")}
 	term, err := termtest.Start(cmd, 80, 24)
 	if err != nil {
 		t.Fatal(err)
@@ -171,13 +174,15 @@ func TestK6AStoppedProgramIsLockedAndShowsItsScreenAgain(t *testing.T) {
 		if len(notes(t, note)) == before {
 			t.Error("stopped without telling whoever keeps the keys")
 		}
-		if err := term.WaitUntil("the terminal given back", suspendLimit, func(s string) bool { return !strings.Contains(s, "EMBEDDED") }); err != nil {
+		if err := term.WaitUntil("the terminal given back", suspendLimit,
+			func(s string) bool { return !strings.Contains(s, "EMBEDDED") }); err != nil {
 			t.Fatal(err)
 		}
 		if err := term.Process().Signal(syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}
-		if err := term.WaitUntil("the screen again", suspendLimit, func(s string) bool { return strings.Contains(s, "EMBEDDED") }); err != nil {
+		if err := term.WaitUntil("the screen again", suspendLimit,
+			func(s string) bool { return strings.Contains(s, "EMBEDDED") }); err != nil {
 			t.Fatal(err)
 		}
 		if err := term.Type("?"); err != nil {
@@ -189,7 +194,8 @@ func TestK6AStoppedProgramIsLockedAndShowsItsScreenAgain(t *testing.T) {
 		if err := term.Type("\x1b"); err != nil {
 			t.Fatal(err)
 		}
-		if err := term.WaitUntil("the help is closed", suspendLimit, func(s string) bool { return !strings.Contains(s, "Keys on") }); err != nil {
+		if err := term.WaitUntil("the help is closed", suspendLimit,
+			func(s string) bool { return !strings.Contains(s, "Keys on") }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -213,7 +219,8 @@ func TestK6CtrlZHandsTheTerminalToTheShellAndBack(t *testing.T) {
 		if err := term.Type("fg\r"); err != nil {
 			t.Fatal(err)
 		}
-		if err := term.WaitUntil("the screen again", suspendLimit, func(s string) bool { return strings.Contains(s, "EMBEDDED") }); err != nil {
+		if err := term.WaitUntil("the screen again", suspendLimit,
+			func(s string) bool { return strings.Contains(s, "EMBEDDED") }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -47,7 +47,8 @@ func TestProgramInATerminal(t *testing.T) {
 	if err := s.End(); err != nil {
 		t.Fatal(err)
 	}
-	if raw := s.Raw(); !strings.Contains(raw, "\x1b[?1049h") || strings.LastIndex(raw, "\x1b[?1049l") < strings.LastIndex(raw, "\x1b[?1049h") {
+	if raw := s.Raw(); !strings.Contains(raw, "\x1b[?1049h") ||
+		strings.LastIndex(raw, "\x1b[?1049l") < strings.LastIndex(raw, "\x1b[?1049h") {
 		t.Error("the terminal was not given back")
 	}
 }
@@ -155,7 +156,9 @@ func TestCountdownWakesAtMostFourTimesASecond(t *testing.T) {
 		o := options(t, sample(t))
 		o.Context.Clock = time.Now
 		o.Start = screen.Build
-		o.Services.More = func(screen.Context) map[screen.ID]screen.Screen { return map[screen.ID]screen.Screen{screen.Build: fs} }
+		o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
+			return map[screen.ID]screen.Screen{screen.Build: fs}
+		}
 		m := &counting{Model: New(o)}
 		s := tuitest.Start(t, m, 80, 24)
 		time.Sleep(time.Second)

@@ -16,11 +16,13 @@ import (
 
 func TestAToastIsReadToItsEnd(t *testing.T) {
 	bubble(func(t *testing.T) {
-		const said = "11 holdings written to /home/somebody/.local/share/coffer/data/demo/exports/holdings-2.csv and /home/somebody/holdings-2.json"
+		const said = "11 holdings written to /home/somebody/.local/share/coffer/data/demo/exports/holdings-2.csv and " +
+			"/home/somebody/holdings-2.json"
 		for _, w := range []int{60, 80, 120} {
 			m := started(t, options(t, sample(t)), w, 24)
 			drive(m, screen.ToastMsg{Meaning: theme.Good, Text: said})
-			if got := strings.Join(strings.Fields(text(t, m)), ""); !strings.Contains(got, strings.ReplaceAll(said, " ", "")) {
+			if got := strings.Join(strings.Fields(text(t, m)), ""); !strings.Contains(got,
+				strings.ReplaceAll(said, " ", "")) {
 				t.Errorf("at %d columns:\n%s", w, text(t, m))
 			}
 		}
@@ -90,7 +92,8 @@ func TestWhatIsOpenOnTopLeavesTheWayToTheHelp(t *testing.T) {
 		for _, w := range []int{60, 66, 72, 80, 100} {
 			drive(m, tea.WindowSizeMsg{Width: w, Height: 24})
 			drive(m, screen.OpenMsg{Screen: screen.Review})
-			if line := strings.Split(text(t, m), "\n")[1]; strings.Contains(line, "…") || !strings.Contains(line, "? help") {
+			if line := strings.Split(text(t, m), "\n")[1]; strings.Contains(line, "…") ||
+				!strings.Contains(line, "? help") {
 				t.Errorf("at %d columns: %q", w, line)
 			}
 		}

@@ -48,7 +48,8 @@ func sample(t testing.TB) *service {
 }
 
 func options(t testing.TB, s *service) Options {
-	return Options{Context: tuitest.Context(t), Services: Services{Balances: s, History: s}, Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8"}}
+	return Options{Context: tuitest.Context(t), Services: Services{Balances: s, History: s},
+		Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8"}}
 }
 
 // drive passes a message to the model and then every answer that follows. It runs no timers. It needs the fake clock of
@@ -163,7 +164,8 @@ func TestNetworkBadgeIsOnEveryScreenAndRealIsLoud(t *testing.T) {
 }
 
 func networkBadgeIsOnEveryScreenAndRealIsLoud(t *testing.T) {
-	for kind, want := range map[network.Kind]string{network.Embedded: " EMBEDDED ", network.Lab: " LAB ", network.Real: " ! REAL ! ", "": " ! REAL ! "} {
+	for kind, want := range map[network.Kind]string{network.Embedded: " EMBEDDED ", network.Lab: " LAB ",
+		network.Real: " ! REAL ! ", "": " ! REAL ! "} {
 		o := options(t, sample(t))
 		o.Context.Network.Kind = kind
 		m := started(t, o, 60, 20)
@@ -229,7 +231,9 @@ func (s *fieldScreen) Update(msg tea.Msg) tea.Cmd {
 func withField(t testing.TB) (*Model, *fieldScreen) {
 	fs := &fieldScreen{field: kit.NewField("to", 0)}
 	o := options(t, sample(t))
-	o.Services.More = func(screen.Context) map[screen.ID]screen.Screen { return map[screen.ID]screen.Screen{screen.Build: fs} }
+	o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
+		return map[screen.ID]screen.Screen{screen.Build: fs}
+	}
 	return started(t, o, 80, 24), fs
 }
 
@@ -284,7 +288,8 @@ func TestUnfinishedWorkAsksBeforeQuitting(t *testing.T) {
 
 func unfinishedWorkAsksBeforeQuitting(t *testing.T) {
 	m, _ := withField(t)
-	if cmd := m.press(tuitest.Press("q")); cmd != nil || !strings.Contains(text(t, m), "an operation is not finished; press again to quit") {
+	if cmd := m.press(tuitest.Press("q")); cmd != nil ||
+		!strings.Contains(text(t, m), "an operation is not finished; press again to quit") {
 		t.Errorf("one q quits:\n%s", text(t, m))
 	}
 	if cmd := m.press(tuitest.Press("q")); cmd == nil {
@@ -342,7 +347,9 @@ func everyTabFitsTheSmallestTerminal(t *testing.T) {
 	o.Services.More = func(screen.Context) map[screen.ID]screen.Screen {
 		out := map[screen.ID]screen.Screen{}
 		for _, id := range []screen.ID{screen.Build, screen.Activity, screen.Review} {
-			out[id] = &fieldScreen{field: kit.NewField("to", 0), title: map[screen.ID]string{screen.Build: "Build", screen.Activity: "Activity", screen.Review: "Review"}[id]}
+			out[id] = &fieldScreen{field: kit.NewField("to", 0),
+				title: map[screen.ID]string{screen.Build: "Build", screen.Activity: "Activity",
+					screen.Review: "Review"}[id]}
 		}
 		return out
 	}
@@ -362,8 +369,10 @@ func everyTabFitsTheSmallestTerminal(t *testing.T) {
 
 // At any size and for anything a service sends, the view is exactly the terminal and nothing panics.
 func TestViewIsExactlyTheTerminal(t *testing.T) {
-	nasty := rapid.SampledFrom([]string{"USDC", "日本語の名前", "\x1b[31mred", "a\u202eb", "e\u0301\u0301", "👩‍👩‍👧‍👦", "🇩🇪🇫🇷", "\r\n\t", "ｆｕｌｌ", "한국어", "\u1100\u1161\u11a8", strings.Repeat("界", 90), ""})
-	names := []string{"down", "up", "enter", "v", "s", "z", "h", "/", "esc", "r", "i", "e", "?", ":", "1", "4", "5", "6", "G", "g", "pgdown", "x", "y", "J", "ctrl+r"}
+	nasty := rapid.SampledFrom([]string{"USDC", "日本語の名前", "\x1b[31mred", "a\u202eb", "e\u0301\u0301", "👩‍👩‍👧‍👦", "🇩🇪🇫🇷",
+		"\r\n\t", "ｆｕｌｌ", "한국어", "\u1100\u1161\u11a8", strings.Repeat("界", 90), ""})
+	names := []string{"down", "up", "enter", "v", "s", "z", "h", "/", "esc", "r", "i", "e", "?", ":", "1", "4", "5",
+		"6", "G", "g", "pgdown", "x", "y", "J", "ctrl+r"}
 	rapid.Check(t, func(rt *rapid.T) {
 		s := sample(t)
 		s.balances.BalanceByAggregatedAsset = append(s.balances.BalanceByAggregatedAsset, api.AggregateBalance{
@@ -371,8 +380,10 @@ func TestViewIsExactlyTheTerminal(t *testing.T) {
 			IndividualAssetBalances: []api.AssetBalance{{AssetType: nasty.Draw(rt, "asset"), Balance: "1"}},
 		})
 		r := &s.page.Transactions[0]
-		r.QuoteID, r.Status, r.FailReason, r.Type = nasty.Draw(rt, "quote"), nasty.Draw(rt, "status"), nasty.Draw(rt, "reason"), nasty.Draw(rt, "type")
-		r.OriginChainOperations[0] = api.OperationRef{Hash: nasty.Draw(rt, "hash"), Chain: nasty.Draw(rt, "chain"), ExplorerURL: nasty.Draw(rt, "url")}
+		r.QuoteID, r.Status, r.FailReason, r.Type = nasty.Draw(rt, "quote"), nasty.Draw(rt, "status"),
+			nasty.Draw(rt, "reason"), nasty.Draw(rt, "type")
+		r.OriginChainOperations[0] = api.OperationRef{Hash: nasty.Draw(rt, "hash"), Chain: nasty.Draw(rt, "chain"),
+			ExplorerURL: nasty.Draw(rt, "url")}
 		o := options(t, s)
 		o.Context.Profile = nasty.Draw(rt, "profile")
 		m := New(o)
@@ -426,7 +437,8 @@ func hiddenAmountsStayHiddenOnEveryTabAndInTheHeader(t *testing.T) {
 	o := options(t, s)
 	o.Services.More = func(c screen.Context) map[screen.ID]screen.Screen {
 		return map[screen.ID]screen.Screen{
-			screen.Build:  builder.New(c, builder.Deps{Balances: s.Balances, Book: []builder.Contact{{Name: "Payee", Address: tuitest.Signer}}}),
+			screen.Build: builder.New(c, builder.Deps{Balances: s.Balances,
+				Book: []builder.Contact{{Name: "Payee", Address: tuitest.Signer}}}),
 			screen.Review: review.New(c, review.Deps{}),
 		}
 	}
@@ -477,7 +489,8 @@ func TestK6LLocksOnEveryScreenAndAKeyCountsAsUse(t *testing.T) { bubble(lLocksOn
 func lLocksOnEveryScreen(t *testing.T) {
 	locked, touched := 0, 0
 	o := options(t, sample(t))
-	o.Context.Vault = screen.Vault{Where: "an encrypted file", Lock: func() { locked++ }, Touch: func() { touched++ }, Locked: func() bool { return locked > 0 }}
+	o.Context.Vault = screen.Vault{Where: "an encrypted file", Lock: func() { locked++ }, Touch: func() { touched++ },
+		Locked: func() bool { return locked > 0 }}
 	m := started(t, o, 80, 24)
 	for i, tab := range []string{"1", "4", "6"} {
 		press(m, tab, "L")

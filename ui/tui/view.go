@@ -16,7 +16,8 @@ import (
 
 // View draws the whole terminal.
 func (m *Model) View() tea.View {
-	v := tea.View{AltScreen: true, WindowTitle: "coffer " + kit.Clean(m.ctx.Profile, 40) + " (" + badgeText(m.ctx.Network.Kind) + ")"}
+	v := tea.View{AltScreen: true, WindowTitle: "coffer " + kit.Clean(m.ctx.Profile, 40) + " (" +
+		badgeText(m.ctx.Network.Kind) + ")"}
 	content, x, y, ok := kit.TakeCursor(m.content())
 	if ok && !m.help.open {
 		v.Cursor = tea.NewCursor(x, y)
@@ -242,9 +243,11 @@ func (m *Model) helpKey() string {
 func (m *Model) lineKeys() ([]kit.Key, back) {
 	switch {
 	case m.help.open:
-		return []kit.Key{kit.NewKey("close help", "esc"), kit.NewKey("names of the keys", "n"), {Press: []string{"down", "up"}, Show: m.theme.Signs.Up + "/" + m.theme.Signs.Down, Label: "scroll"}}, nil
+		return []kit.Key{kit.NewKey("close help", "esc"), kit.NewKey("names of the keys", "n"),
+			{Press: []string{"down", "up"}, Show: m.theme.Signs.Up + "/" + m.theme.Signs.Down, Label: "scroll"}}, nil
 	case m.palette.IsOpen():
-		return []kit.Key{kit.NewKey("do it", "enter"), {Press: []string{"down", "up"}, Show: m.theme.Signs.Up + "/" + m.theme.Signs.Down, Label: "choose"}, kit.NewKey("leave", "esc")}, nil
+		return []kit.Key{kit.NewKey("do it", "enter"), {Press: []string{"down", "up"},
+			Show: m.theme.Signs.Up + "/" + m.theme.Signs.Down, Label: "choose"}, kit.NewKey("leave", "esc")}, nil
 	}
 	return m.screenKeys()
 }

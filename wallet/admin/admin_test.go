@@ -43,7 +43,8 @@ func descriptor(t *testing.T) network.Descriptor {
 	}
 	at := common.HexToAddress
 	return network.Descriptor{ID: "0xnet", Chains: []string{"eip155:8453", "eip155:10"}, Pins: network.Pins{
-		EntryPoint: at(raw.EntryPoint), Factory: at(raw.Factory), MetaFactory: at(raw.MetaFactory), KernelV31: at(raw.KernelV31Implementation),
+		EntryPoint: at(raw.EntryPoint), Factory: at(raw.Factory), MetaFactory: at(raw.MetaFactory),
+		KernelV31:          at(raw.KernelV31Implementation),
 		RoleBasedValidator: at(raw.RoleBasedValidator), CoSigner: addressOf(key("co-signer")),
 	}}
 }
@@ -58,7 +59,8 @@ func signer(t *testing.T) (*Signer, Account, network.Descriptor) {
 	}
 	session, owner := addressOf(key("session")), addressOf(key("admin"))
 	p := n.Pins
-	where := op.PredictAddress(p.Factory, p.KernelV31, op.InitDataRoleBased(p.RoleBasedValidator, session, owner, p.CoSigner), new(big.Int))
+	where := op.PredictAddress(p.Factory, p.KernelV31, op.InitDataRoleBased(p.RoleBasedValidator, session, owner,
+		p.CoSigner), new(big.Int))
 	a, err := Read(api.Account{SessionAddress: session.Hex(), AdminAddress: owner.Hex(), AccountAddress: where.Hex()})
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +81,8 @@ func artifact(t *testing.T, name string) abi.ABI {
 	return parsed
 }
 
-// The call that is given out says what the user said, as the contract's own interface reads it, and the admin signed exactly that.
+// The call that is given out says what the user said, as the contract's own interface reads it, and the admin signed
+// exactly that.
 func TestMessagesCarryTheUsersWordsOnly(t *testing.T) {
 	s, a, n := signer(t)
 	validator := artifact(t, "RoleBasedECDSAValidator")
@@ -89,9 +92,14 @@ func TestMessagesCarryTheUsersWordsOnly(t *testing.T) {
 		action string
 		extra  []any
 	}{
-		"rotateSession": {func(nonce *big.Int) (Signed, error) { return s.RotateSession(t.Context(), base, nonce, session) }, api.AdminRotateSession, []any{session}},
-		"announceExit":  {func(nonce *big.Int) (Signed, error) { return s.AnnounceExit(t.Context(), base, nonce) }, api.AdminAnnounceExit, nil},
-		"cancelExit":    {func(nonce *big.Int) (Signed, error) { return s.CancelExit(t.Context(), base, nonce) }, api.AdminCancelExit, nil},
+		"rotateSession": {func(nonce *big.Int) (Signed,
+			error) {
+			return s.RotateSession(t.Context(), base, nonce, session)
+		}, api.AdminRotateSession, []any{session}},
+		"announceExit": {func(nonce *big.Int) (Signed, error) { return s.AnnounceExit(t.Context(), base, nonce) },
+			api.AdminAnnounceExit, nil},
+		"cancelExit": {func(nonce *big.Int) (Signed, error) { return s.CancelExit(t.Context(), base, nonce) },
+			api.AdminCancelExit, nil},
 	} {
 		t.Run(method, func(t *testing.T) {
 			out, err := c.sign(big.NewInt(3))
@@ -99,7 +107,8 @@ func TestMessagesCarryTheUsersWordsOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 			args, err := validator.Methods[method].Inputs.Unpack(out.Data[4:])
-			if err != nil || !bytes.Equal(out.Data[:4], validator.Methods[method].ID) || out.To != n.Pins.RoleBasedValidator || out.Chain != base {
+			if err != nil || !bytes.Equal(out.Data[:4], validator.Methods[method].ID) ||
+				out.To != n.Pins.RoleBasedValidator || out.Chain != base {
 				t.Fatalf("%x to %s, %v", out.Data, out.To, err)
 			}
 			want := append(append([]any{a.Address}, c.extra...), big.NewInt(3))
@@ -119,7 +128,8 @@ func TestMessagesCarryTheUsersWordsOnly(t *testing.T) {
 				t.Errorf("signed by %s, %v", by, err)
 			}
 			r := out.Request
-			if r.Action != c.action || r.Chain != "eip155:8453" || r.Nonce != "3" || r.Signature != "0x"+hex.EncodeToString(sig) || r.Account != a.Wire || r.UserOp != nil ||
+			if r.Action != c.action || r.Chain != "eip155:8453" || r.Nonce != "3" ||
+				r.Signature != "0x"+hex.EncodeToString(sig) || r.Account != a.Wire || r.UserOp != nil ||
 				(r.NewSession == "") != (c.extra == nil) || r.Account.Type != api.AccountRoleBased {
 				t.Errorf("%+v", r)
 			}
@@ -133,7 +143,8 @@ func nonce(n network.Descriptor, seq uint64) *big.Int {
 
 func TestOperateSignsTheUsersCallsWithoutFees(t *testing.T) {
 	s, a, n := signer(t)
-	calls := []op.Call{{To: common.Address{1}, Value: big.NewInt(5)}, {To: common.Address{2}, Value: new(big.Int), Data: []byte{1, 2, 3}}}
+	calls := []op.Call{{To: common.Address{1}, Value: big.NewInt(5)},
+		{To: common.Address{2}, Value: new(big.Int), Data: []byte{1, 2, 3}}}
 	out, err := s.Operate(t.Context(), base, nonce(n, 4), calls)
 	if err != nil {
 		t.Fatal(err)
@@ -143,10 +154,12 @@ func TestOperateSignsTheUsersCallsWithoutFees(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := op.DecodeExecute(o.CallData)
-	if err != nil || len(got) != 2 || got[0].To != calls[0].To || got[0].Value.Int64() != 5 || !bytes.Equal(got[1].Data, calls[1].Data) {
+	if err != nil || len(got) != 2 || got[0].To != calls[0].To || got[0].Value.Int64() != 5 ||
+		!bytes.Equal(got[1].Data, calls[1].Data) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if o.Sender != a.Address || o.Nonce.Cmp(nonce(n, 4)) != 0 || o.Factory != nil || o.Paymaster != nil || o.MaxFeePerGas.Sign() != 0 || o.MaxPriorityFeePerGas.Sign() != 0 {
+	if o.Sender != a.Address || o.Nonce.Cmp(nonce(n, 4)) != 0 || o.Factory != nil || o.Paymaster != nil ||
+		o.MaxFeePerGas.Sign() != 0 || o.MaxPriorityFeePerGas.Sign() != 0 {
 		t.Errorf("%+v", o)
 	}
 	hash, err := o.Hash(n.Pins.EntryPoint, big.NewInt(base))
@@ -158,7 +171,8 @@ func TestOperateSignsTheUsersCallsWithoutFees(t *testing.T) {
 	}
 	point := artifact(t, "EntryPoint")
 	args, err := point.Methods["handleOps"].Inputs.Unpack(out.Data[4:])
-	if err != nil || out.To != n.Pins.EntryPoint || args[1] != a.Admin || !strings.Contains(fmt.Sprintf("%x", out.Data), fmt.Sprintf("%x", o.Signature)) {
+	if err != nil || out.To != n.Pins.EntryPoint || args[1] != a.Admin ||
+		!strings.Contains(fmt.Sprintf("%x", out.Data), fmt.Sprintf("%x", o.Signature)) {
 		t.Errorf("%v, %v", args, err)
 	}
 }
@@ -168,16 +182,20 @@ func TestOperateRefusesNoncesAndCallsThatAreNotForAnExit(t *testing.T) {
 	call := []op.Call{{To: common.Address{1}, Value: new(big.Int)}}
 	v := n.Pins.RoleBasedValidator
 	for name, bad := range map[string]*big.Int{
-		"none": nil, "negative": big.NewInt(-1), "no validator": new(big.Int), "another validator": op.Nonce{Validator: common.Address{1}}.Big(),
-		"enable mode": op.Nonce{Mode: 1, Validator: v}.Big(), "another type": op.Nonce{Type: 2, Validator: v}.Big(), "another lane": op.Nonce{Validator: v, Key: 1}.Big(),
-		"far ahead": nonce(n, MaxNonce+1), "too large": new(big.Int).Lsh(big.NewInt(1), 256),
+		"none": nil, "negative": big.NewInt(-1), "no validator": new(big.Int),
+		"another validator": op.Nonce{Validator: common.Address{1}}.Big(),
+		"enable mode":       op.Nonce{Mode: 1, Validator: v}.Big(),
+		"another type":      op.Nonce{Type: 2, Validator: v}.Big(),
+		"another lane":      op.Nonce{Validator: v, Key: 1}.Big(),
+		"far ahead":         nonce(n, MaxNonce+1), "too large": new(big.Int).Lsh(big.NewInt(1), 256),
 	} {
 		if _, err := s.Operate(t.Context(), base, bad, call); !errors.Is(err, ErrNonce) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, bad := range map[string][]op.Call{
-		"none": nil, "too many": make([]op.Call, MaxCalls+1), "the account": {{To: a.Address, Value: new(big.Int)}}, "the validator": {{To: v, Value: new(big.Int)}},
+		"none": nil, "too many": make([]op.Call, MaxCalls+1), "the account": {{To: a.Address, Value: new(big.Int)}},
+		"the validator":   {{To: v, Value: new(big.Int)}},
 		"the entry point": {{To: n.Pins.EntryPoint, Value: new(big.Int)}}, "no value": {{To: common.Address{1}}},
 	} {
 		if out, err := s.Operate(t.Context(), base, nonce(n, 0), bad); err == nil {
@@ -196,7 +214,8 @@ func TestMessagesOfImpossibleNoncesChainsAndKeysAreNotSigned(t *testing.T) {
 	if _, err := s.AnnounceExit(t.Context(), 5, new(big.Int)); err == nil {
 		t.Error("signed for a chain that the network does not have")
 	}
-	if _, err := s.Operate(t.Context(), 5, nonce(n, 0), []op.Call{{To: common.Address{1}, Value: new(big.Int)}}); err == nil {
+	if _, err := s.Operate(t.Context(), 5, nonce(n, 0),
+		[]op.Call{{To: common.Address{1}, Value: new(big.Int)}}); err == nil {
 		t.Error("an operation for a chain that the network does not have")
 	}
 	for _, bad := range []common.Address{{}, a.Admin, n.Pins.CoSigner} {

@@ -10,7 +10,8 @@ import (
 	"coffer/api/op"
 )
 
-// Gas of an operation. Nobody pays fees for it, so generous limits cost the user nothing; unused gas is not charged to anybody either.
+// Gas of an operation. Nobody pays fees for it, so generous limits cost the user nothing; unused gas is not charged to
+// anybody either.
 const (
 	verificationGas = 300_000
 	gasPerCall      = 250_000
@@ -21,9 +22,9 @@ const (
 // MaxCalls bounds the calls of one operation.
 const MaxCalls = 30
 
-// Operate signs an operation of the admin alone: an ERC-7579 batch of the given calls, without fees, paymaster or factory. The chain takes it
-// from the end of an announced exit's delay. Nonce is the full nonce of the account's operations on that chain; it must name the role-based
-// validator, mode 00 and type 00 (TH-U2).
+// Operate signs an operation of the admin alone: an ERC-7579 batch of the given calls, without fees, paymaster or
+// factory. The chain takes it from the end of an announced exit's delay. Nonce is the full nonce of the account's
+// operations on that chain; it must name the role-based validator, mode 00 and type 00 (TH-U2).
 func (s *Signer) Operate(ctx context.Context, chainID uint64, nonce *big.Int, calls []op.Call) (Signed, error) {
 	chain, err := s.chain(chainID)
 	if err != nil {
@@ -56,7 +57,8 @@ func (s *Signer) operation(nonce *big.Int, calls []op.Call) (op.UserOp, error) {
 	if err != nil {
 		return op.UserOp{}, ErrNonce
 	}
-	if n.Mode != 0 || n.Type != 0 || n.Validator != s.network.Pins.RoleBasedValidator || n.Key != op.LanePrepared || n.Sequence > MaxNonce {
+	if n.Mode != 0 || n.Type != 0 || n.Validator != s.network.Pins.RoleBasedValidator || n.Key != op.LanePrepared ||
+		n.Sequence > MaxNonce {
 		return op.UserOp{}, ErrNonce
 	}
 	if len(calls) == 0 || len(calls) > MaxCalls {
@@ -65,7 +67,8 @@ func (s *Signer) operation(nonce *big.Int, calls []op.Call) (op.UserOp, error) {
 	var bytes int
 	for _, c := range calls {
 		if c.To == s.account.Address || c.To == s.network.Pins.EntryPoint || c.To == s.network.Pins.RoleBasedValidator {
-			return op.UserOp{}, errors.New("a call to the account itself, its validator or the entry point has no place in an exit")
+			return op.UserOp{},
+				errors.New("a call to the account itself, its validator or the entry point has no place in an exit")
 		}
 		bytes += len(c.Data)
 	}
@@ -76,7 +79,8 @@ func (s *Signer) operation(nonce *big.Int, calls []op.Call) (op.UserOp, error) {
 	gas := min(100_000+gasPerCall*len(calls)+gasPerByte*bytes, maxCallGas)
 	return op.UserOp{
 		Sender: s.account.Address, Nonce: nonce, CallData: data,
-		CallGasLimit: big.NewInt(int64(gas)), VerificationGasLimit: big.NewInt(verificationGas), PreVerificationGas: new(big.Int),
-		MaxFeePerGas: new(big.Int), MaxPriorityFeePerGas: new(big.Int),
+		CallGasLimit: big.NewInt(int64(gas)), VerificationGasLimit: big.NewInt(verificationGas),
+		PreVerificationGas: new(big.Int),
+		MaxFeePerGas:       new(big.Int), MaxPriorityFeePerGas: new(big.Int),
 	}, nil
 }

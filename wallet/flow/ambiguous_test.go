@@ -79,7 +79,8 @@ func (w *wire) arm(c *cut) {
 // carried waits for the end of a connection that was not cut and returns its sizes.
 func (w *wire) carried() [2]int64 {
 	for {
-		if out := [2]int64{w.sizes[0].Load(), w.sizes[1].Load()}; out[0] > 0 && out[1] > 0 || w.t.Context().Err() != nil {
+		if out := [2]int64{w.sizes[0].Load(), w.sizes[1].Load()}; out[0] > 0 && out[1] > 0 ||
+			w.t.Context().Err() != nil {
 			return out
 		}
 		time.Sleep(time.Millisecond)
@@ -169,7 +170,8 @@ func (a *ambiguity) run(arm func(), wait time.Duration) flow.Snapshot {
 	roots := x509.NewCertPool()
 	roots.AddCert(a.s.https.Certificate())
 	c, err := client.New(client.Options{
-		BaseURL: "https://" + a.wire.listen.Addr().String() + "/api", RootCAs: roots, Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }, Clock: a.now,
+		BaseURL: "https://" + a.wire.listen.Addr().String() + "/api", RootCAs: roots,
+		Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }, Clock: a.now,
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
 	if err != nil {
@@ -177,7 +179,8 @@ func (a *ambiguity) run(arm func(), wait time.Duration) flow.Snapshot {
 	}
 	defer c.Close()
 	f := flow.New(flow.Deps{
-		Client: shortFuse{c, sync.OnceFunc(arm), wait}, Signer: a.pen, Journal: a.j, Policy: verify.DefaultPolicy(a.w.Network, a.w.Catalog), Clock: a.now,
+		Client: shortFuse{c, sync.OnceFunc(arm), wait}, Signer: a.pen, Journal: a.j,
+		Policy: verify.DefaultPolicy(a.w.Network, a.w.Catalog), Clock: a.now,
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			a.s.mu.Lock()
 			defer a.s.mu.Unlock()
@@ -198,7 +201,8 @@ func (a *ambiguity) run(arm func(), wait time.Duration) flow.Snapshot {
 		t.Fatalf("%v %+v %+v", err, s.Report1.Reasons, s.Report2.Reasons)
 	}
 	s, err = o.Execute(t.Context(), confirmation2(o), nil)
-	for s.State == flow.StateReview2 && t.Context().Err() == nil { // proven not to have been accepted: the person tries again, on a busy machine more than once
+	// proven not to have been accepted: the person tries again, on a busy machine more than once
+	for s.State == flow.StateReview2 && t.Context().Err() == nil {
 		if err == nil {
 			t.Fatal("back in review without a reason")
 		}
@@ -218,7 +222,8 @@ func (a *ambiguity) judge(s flow.Snapshot) {
 	a.t.Helper()
 	a.s.mu.Lock()
 	defer a.s.mu.Unlock()
-	if accepted := a.s.accepted[s.QuoteID]; accepted != (s.State == flow.StateDone) || !accepted && s.State != flow.StateNotExecuted {
+	if accepted := a.s.accepted[s.QuoteID]; accepted != (s.State == flow.StateDone) ||
+		!accepted && s.State != flow.StateNotExecuted {
 		a.t.Errorf("accepted %v, ended as %s", accepted, s.State)
 	}
 	if n := a.s.attempts[s.QuoteID]; n > 1 {

@@ -252,7 +252,8 @@ func (c *counter) Read(p []byte) (int, error) {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	w := golden.New(t)
-	b := &bench{t: t, w: w, dir: filepath.Join(t.TempDir(), "wallet"), policy: verify.DefaultPolicy(w.Network, w.Catalog)}
+	b := &bench{t: t, w: w, dir: filepath.Join(t.TempDir(), "wallet"),
+		policy: verify.DefaultPolicy(w.Network, w.Catalog)}
 	b.f = &fake{w: w, build: w.CrossChain}
 	b.useKeys(crypto.FromECDSA(golden.KeyOf(w.Key)), nil)
 	b.reopen()
@@ -284,7 +285,8 @@ func (b *bench) reopen() {
 	if b.j != nil {
 		b.j.Close()
 	}
-	j, err := journal.Open(b.dir, journal.Options{Network: b.policy.Network.ID, Kind: b.policy.Network.Kind, Clock: b.now, Random: &b.ids})
+	j, err := journal.Open(b.dir, journal.Options{Network: b.policy.Network.ID, Kind: b.policy.Network.Kind,
+		Clock: b.now, Random: &b.ids})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -316,7 +318,8 @@ func (b *bench) useJournal(path string) {
 // payment is the golden quote with the given sequences on the two chains that pay.
 func (b *bench) payment(arbitrum, optimism uint64) api.Quote {
 	return b.w.QuoteResponse("225980000", map[string]string{golden.ArbUSDC: "300000", golden.OpUSDC: "180000"},
-		golden.Payment{Asset: golden.ArbUSDC, Amount: 125_980_000, Sequence: arbitrum}, golden.Payment{Asset: golden.OpUSDC, Amount: 100_000_000, Sequence: optimism})
+		golden.Payment{Asset: golden.ArbUSDC, Amount: 125_980_000, Sequence: arbitrum},
+		golden.Payment{Asset: golden.OpUSDC, Amount: 100_000_000, Sequence: optimism})
 }
 
 func (b *bench) start() *flow.Operation {

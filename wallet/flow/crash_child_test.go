@@ -50,8 +50,8 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// childOrders say what a child does: it reconciles what it finds in Dir, goes on with what was not sent or abandons it, and begins a new operation if Begin
-// says so. It kills itself at the point Kill.
+// childOrders say what a child does: it reconciles what it finds in Dir, goes on with what was not sent or abandons it,
+// and begins a new operation if Begin says so. It kills itself at the point Kill.
 type childOrders struct {
 	Dir         string
 	Service     string // https
@@ -110,7 +110,8 @@ func runChild(orders string) error {
 		}
 	}
 	j, err := journal.Open(c.Dir, journal.Options{
-		Network: n.ID, Kind: n.Kind, Clock: func() time.Time { return c.clock }, Random: rand.Reader, OpenFile: c.open, Anchor: anchorOf(c.Dir), Patience: time.Minute,
+		Network: n.ID, Kind: n.Kind, Clock: func() time.Time { return c.clock }, Random: rand.Reader, OpenFile: c.open,
+		Anchor: anchorOf(c.Dir), Patience: time.Minute,
 	})
 	if err != nil {
 		return err
@@ -119,7 +120,8 @@ func runChild(orders string) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(c.CA)
 	service, err := client.New(client.Options{
-		BaseURL: c.Service, RootCAs: roots, Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }, Clock: func() time.Time { return c.clock },
+		BaseURL: c.Service, RootCAs: roots, Proxy: func(*http.Request) (*url.URL, error) { return nil, nil },
+		Clock: func() time.Time { return c.clock },
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
 	if err != nil {
@@ -127,8 +129,9 @@ func runChild(orders string) error {
 	}
 	defer service.Close()
 	f := flow.New(flow.Deps{
-		Client: childWire{service, c}, Signer: childPen{sign.New(keys, n.ID), c}, Journal: childJournal{j, c}, Policy: verify.DefaultPolicy(n, cat),
-		Clock: func() time.Time { return c.clock }, Sleep: c.wait,
+		Client: childWire{service, c}, Signer: childPen{sign.New(keys, n.ID), c}, Journal: childJournal{j, c},
+		Policy: verify.DefaultPolicy(n, cat),
+		Clock:  func() time.Time { return c.clock }, Sleep: c.wait,
 	})
 	if _, err := os.Stdout.WriteString("ready\n"); err != nil {
 		return err
@@ -148,7 +151,8 @@ func anchorOf(dir string) string { return filepath.Join(filepath.Dir(dir), "anch
 
 // taken reports that another process went on with an operation, or signed one that this one must not stand beside.
 func taken(err error) bool {
-	for _, e := range []error{flow.ErrMoved, flow.ErrState, flow.ErrRefused, journal.ErrConflict, journal.ErrPaid, journal.ErrQuote} {
+	for _, e := range []error{flow.ErrMoved, flow.ErrState, flow.ErrRefused, journal.ErrConflict, journal.ErrPaid,
+		journal.ErrQuote} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -220,7 +224,8 @@ func (c *child) goOn(ctx context.Context, o *flow.Operation) error {
 
 // wait lets the test's clock go on and takes its time over.
 func (c *child) wait(ctx context.Context, d time.Duration) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Control+"?ms="+strconv.FormatInt(d.Milliseconds(), 10), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost,
+		c.Control+"?ms="+strconv.FormatInt(d.Milliseconds(), 10), nil)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,8 @@ const (
 // late is how long a late request takes; a quote lives longer.
 const late = 20 * time.Second
 
-// countingService is an honest service over loopback that counts. It answers from the golden world or from a recorded run, and keeps the clock of the test.
+// countingService is an honest service over loopback that counts. It answers from the golden world or from a recorded
+// run, and keeps the clock of the test.
 type countingService struct {
 	t        testing.TB
 	world    *golden.World
@@ -52,7 +53,8 @@ type countingService struct {
 }
 
 func serveCounting(t testing.TB, r *recorded) *countingService {
-	s := &countingService{t: t, recorded: r, clock: golden.Clock(), attempts: map[string]int{}, accepted: map[string]bool{}, late: map[string]time.Time{}, seen: map[string]bool{}}
+	s := &countingService{t: t, recorded: r, clock: golden.Clock(), attempts: map[string]int{},
+		accepted: map[string]bool{}, late: map[string]time.Time{}, seen: map[string]bool{}}
 	s.world = golden.New(t)
 	s.world.Freeze()
 	s.https = httptest.NewUnstartedServer(http.HandlerFunc(s.answer))
@@ -142,8 +144,10 @@ func (s *countingService) quote() *api.Document {
 	s.quotes++
 	s.world.Now, s.world.Sequence, s.world.ID = s.clock, uint64(len(s.order)), fmt.Sprintf("0x%064x", s.quotes)
 	n := uint64(len(s.order))
-	return s.world.Document(s.world.QuoteResponse("225980000", map[string]string{golden.ArbUSDC: "300000", golden.OpUSDC: "180000"},
-		golden.Payment{Asset: golden.ArbUSDC, Amount: 125_980_000, Sequence: 4 + n}, golden.Payment{Asset: golden.OpUSDC, Amount: 100_000_000, Sequence: n, Deploy: n == 0}))
+	return s.world.Document(s.world.QuoteResponse("225980000",
+		map[string]string{golden.ArbUSDC: "300000", golden.OpUSDC: "180000"},
+		golden.Payment{Asset: golden.ArbUSDC, Amount: 125_980_000, Sequence: 4 + n},
+		golden.Payment{Asset: golden.OpUSDC, Amount: 100_000_000, Sequence: n, Deploy: n == 0}))
 }
 
 func (s *countingService) execute(w http.ResponseWriter, body []byte) {
@@ -155,8 +159,10 @@ func (s *countingService) execute(w http.ResponseWriter, body []byte) {
 		s.t.Errorf("an execute that cannot be read: %v", err)
 	}
 	s.attempts[q.ID]++
-	if at, err := strconv.ParseInt(q.Expires, 10, 64); err != nil || s.clock.Unix() > at { // a busy machine may handle a request long after its client gave up
-		http.Error(w, `{"error":"QuoteExpired","message":"the quote has expired","statusCode":400}`, http.StatusBadRequest)
+	// a busy machine may handle a request long after its client gave up
+	if at, err := strconv.ParseInt(q.Expires, 10, 64); err != nil || s.clock.Unix() > at {
+		http.Error(w, `{"error":"QuoteExpired","message":"the quote has expired","statusCode":400}`,
+			http.StatusBadRequest)
 		return
 	}
 	if s.fault == requestLost {

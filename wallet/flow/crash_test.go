@@ -127,7 +127,8 @@ func (g *ground) check() {
 		g.t.Fatal(err)
 	}
 	j, err := journal.OpenReadOnly(g.orders.Dir, journal.Options{
-		Network: n.ID, Kind: network.Embedded, Clock: func() time.Time { return g.s.clock }, Anchor: anchorOf(g.orders.Dir),
+		Network: n.ID, Kind: network.Embedded, Clock: func() time.Time { return g.s.clock },
+		Anchor: anchorOf(g.orders.Dir),
 	})
 	if err != nil {
 		g.t.Fatal(err)
@@ -207,8 +208,8 @@ func pointsOf(fault string, signatures int, prepared bool) []string {
 	return out
 }
 
-// TestF6_KillAtEveryPointUnderEveryFault kills a real process at every place of a call's way, with each fault of its execute request, and starts another one
-// that reconciles and goes on, or abandons.
+// TestF6_KillAtEveryPointUnderEveryFault kills a real process at every place of a call's way, with each fault of its
+// execute request, and starts another one that reconciles and goes on, or abandons.
 func TestF6_KillAtEveryPointUnderEveryFault(t *testing.T) {
 	for _, fault := range []string{answerLost, requestLost, serverError, requestLate} {
 		points := pointsOf(fault, 3, true)
@@ -216,7 +217,8 @@ func TestF6_KillAtEveryPointUnderEveryFault(t *testing.T) {
 			t.Fatalf("%d points", len(points))
 		}
 		for i, point := range points {
-			if fault == requestLate && !strings.Contains(strings.ToLower(point), "execut") && !strings.HasSuffix(point, "status") {
+			if fault == requestLate && !strings.Contains(strings.ToLower(point), "execut") &&
+				!strings.HasSuffix(point, "status") {
 				continue // beyond the three: where it differs from an answer that is lost
 			}
 			if underRace && i%5 != 0 {
@@ -230,12 +232,15 @@ func TestF6_KillAtEveryPointUnderEveryFault(t *testing.T) {
 	}
 }
 
-// TestF6_KillAroundExecuteOfEveryKindOfAccount does the same where the service first holds signatures, with delegations, approvals and Solana messages.
+// TestF6_KillAroundExecuteOfEveryKindOfAccount does the same where the service first holds signatures, with
+// delegations, approvals and Solana messages.
 func TestF6_KillAroundExecuteOfEveryKindOfAccount(t *testing.T) {
-	for _, name := range []string{"v3-eip7702-funded", "v3-role-based-funded", "v3-kernel-mixed", "v3-swap-several-chains", "v3-swap-from-solana"} {
+	for _, name := range []string{"v3-eip7702-funded", "v3-role-based-funded", "v3-kernel-mixed",
+		"v3-swap-several-chains", "v3-swap-from-solana"} {
 		r := readRecorded(t, name)
 		for _, fault := range []string{answerLost, requestLost} {
-			for i, point := range []string{"half of QUOTE_SIGNED", "after QUOTE_SIGNED", "unsynced EXECUTING", "before execute", "after execute", "after status"} {
+			for i, point := range []string{"half of QUOTE_SIGNED", "after QUOTE_SIGNED", "unsynced EXECUTING",
+				"before execute", "after execute", "after status"} {
 				if underRace && i != 4 {
 					continue
 				}
@@ -261,7 +266,8 @@ func killAndRecover(t *testing.T, r *recorded, fault, point string, abandon bool
 	g.check()
 }
 
-// TestF6_RandomKills kills processes at any moment, also while they recover from the last kill. COFFER_TEST_WHOLE=1 makes it a thousand:
+// TestF6_RandomKills kills processes at any moment, also while they recover from the last kill. COFFER_TEST_WHOLE=1
+// makes it a thousand:
 //
 //	COFFER_TEST_WHOLE=1 go test ./wallet/flow -run TestF6_RandomKills -timeout 30m
 func TestF6_RandomKills(t *testing.T) {
@@ -302,8 +308,8 @@ func randomKills(t *testing.T, kills int, random *rand.Rand) {
 	g.check()
 }
 
-// TestK8_ProcessesBesideEachOtherSendNothingTwice lets real processes work on one journal at the same time; some are killed. What one of them signed and left
-// another one takes over, and one that is moved out of its operation stops.
+// TestK8_ProcessesBesideEachOtherSendNothingTwice lets real processes work on one journal at the same time; some are
+// killed. What one of them signed and left another one takes over, and one that is moved out of its operation stops.
 func TestK8_ProcessesBesideEachOtherSendNothingTwice(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	for n := range 3 {
@@ -338,7 +344,8 @@ func crowd(g *ground, random *rand.Rand) {
 		cmd, complaint := g.start(o)
 		all = append(all, child{cmd, complaint})
 	}
-	kill := time.AfterFunc(time.Duration(random.IntN(60_000))*time.Microsecond, func() { _ = all[0].cmd.Process.Kill() })
+	kill := time.AfterFunc(time.Duration(random.IntN(60_000))*time.Microsecond,
+		func() { _ = all[0].cmd.Process.Kill() })
 	defer kill.Stop()
 	for _, c := range all {
 		g.ended(c.cmd, c.complaint)

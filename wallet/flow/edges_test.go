@@ -32,20 +32,23 @@ func (f *forger) SignUserOp(ctx context.Context, v verify.VerifiedUserOp) (sign.
 }
 
 func (b *bench) useSigner(s flow.Signer) {
-	b.flow = flow.New(flow.Deps{Client: b.f, Signer: s, Journal: b.j, Policy: b.policy, Clock: b.now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
+	b.flow = flow.New(flow.Deps{Client: b.f, Signer: s, Journal: b.j, Policy: b.policy, Clock: b.now,
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
 }
 
 func TestU15_AForgedSignatureIsNeitherRecordedNorSent(t *testing.T) {
 	b := newBench(t)
 	b.useSigner(&forger{Signer: b.pen, from: 1})
 	o := b.review1()
-	if s, err := o.SignPrepared(t.Context(), confirmation1(o)); err == nil || s.State != flow.StateReview1 || len(b.j.Outstanding(b.now())) != 0 || len(b.f.quoted) != 0 {
+	if s, err := o.SignPrepared(t.Context(), confirmation1(o)); err == nil || s.State != flow.StateReview1 ||
+		len(b.j.Outstanding(b.now())) != 0 || len(b.f.quoted) != 0 {
 		t.Fatal(s.State, err)
 	}
 	b = newBench(t)
 	b.useSigner(&forger{Signer: b.pen, from: 2})
 	o = b.review2()
-	if s, err := o.Execute(t.Context(), confirmation2(o), nil); err == nil || s.State != flow.StateReview2 || b.record().State != journal.Quoted || len(b.f.executed) != 0 {
+	if s, err := o.Execute(t.Context(), confirmation2(o), nil); err == nil || s.State != flow.StateReview2 ||
+		b.record().State != journal.Quoted || len(b.f.executed) != 0 {
 		t.Fatal(s.State, err)
 	}
 }
@@ -60,7 +63,8 @@ func TestAFailedDelegationStopsTheOperationBesideIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := o.SignPrepared(t.Context(), confirmation1(o))
-	if !errors.Is(err, sign.ErrExternal) || s.State != flow.StateReview1 || s.SignaturesDone != 0 || b.pen.count.Load() != 1 || !strings.HasPrefix(s.Problem, "The signer command") {
+	if !errors.Is(err, sign.ErrExternal) || s.State != flow.StateReview1 || s.SignaturesDone != 0 ||
+		b.pen.count.Load() != 1 || !strings.HasPrefix(s.Problem, "The signer command") {
 		t.Fatalf("%+v", s)
 	}
 }
@@ -70,7 +74,8 @@ func TestQ10_AQuoteThatExpiresWhileItIsSignedIsNotSent(t *testing.T) {
 	o := b.review2()
 	b.pen.before = func() { b.clock.Store(29) } // a person took time over the device
 	s, err := o.Execute(t.Context(), confirmation2(o), nil)
-	if !errors.Is(err, flow.ErrExpired) || s.State != flow.StateReview2 || b.record().State != journal.QuoteSigned || len(b.f.executed) != 0 {
+	if !errors.Is(err, flow.ErrExpired) || s.State != flow.StateReview2 || b.record().State != journal.QuoteSigned ||
+		len(b.f.executed) != 0 {
 		t.Fatal(s.State, err)
 	}
 	if n := len(b.record().Signatures); n > 0 && strings.Contains(s.Problem, "Nothing was signed") {
@@ -83,7 +88,8 @@ func TestJ5_AClosedJournalStopsEveryStep(t *testing.T) {
 	o := b.review2()
 	signed := b.pen.count.Load()
 	b.j.Close()
-	if s, err := o.Execute(t.Context(), confirmation2(o), nil); !errors.Is(err, journal.ErrClosed) || s.State != flow.StateReview2 || b.pen.count.Load() != signed {
+	if s, err := o.Execute(t.Context(), confirmation2(o), nil); !errors.Is(err, journal.ErrClosed) ||
+		s.State != flow.StateReview2 || b.pen.count.Load() != signed {
 		t.Fatal(s.State, err)
 	}
 	if err := o.Abandon(); !errors.Is(err, journal.ErrClosed) || o.Snapshot().State != flow.StateReview2 {
@@ -107,7 +113,8 @@ func TestARefusalThatCannotBeRecordedLeavesTheOutcomeOpen(t *testing.T) {
 		b.j.Close()
 		return api.ExecuteResponse{}, api.NewError(api.ErrNoRoute, "price moved")
 	}
-	if s, err := o.Execute(t.Context(), confirmation2(o), nil); !errors.Is(err, journal.ErrClosed) || s.State != flow.StateUnknown {
+	if s, err := o.Execute(t.Context(), confirmation2(o), nil); !errors.Is(err, journal.ErrClosed) ||
+		s.State != flow.StateUnknown {
 		t.Fatal(s.State, err)
 	}
 }
@@ -129,8 +136,10 @@ func TestOnlyOneStepOfAnOperationRunsAtATime(t *testing.T) {
 	}
 	b.f.onWire = func(string) {
 		for name, step := range map[string]func() error{
-			"prepare": func() error { _, err := o.Prepare(t.Context()); return err }, "quote": func() error { _, err := o.Quote(t.Context()); return err },
-			"sign": func() error { _, err := o.SignPrepared(t.Context(), "x"); return err }, "watch": func() error { _, err := o.Watch(t.Context(), nil); return err },
+			"prepare": func() error { _, err := o.Prepare(t.Context()); return err },
+			"quote":   func() error { _, err := o.Quote(t.Context()); return err },
+			"sign":    func() error { _, err := o.SignPrepared(t.Context(), "x"); return err },
+			"watch":   func() error { _, err := o.Watch(t.Context(), nil); return err },
 			"abandon": o.Abandon,
 		} {
 			if err := step(); !errors.Is(err, flow.ErrBusy) {
@@ -169,7 +178,8 @@ func TestASponsorThatIsNotPinnedMaySayNothingOfItsWindow(t *testing.T) {
 		}
 	}
 	b.reopen()
-	if list := b.flow.Unfinished(); len(list) != 1 || list[0].Snapshot().Err != nil || !list[0].Snapshot().Deadline.Equal(b.now().Add(b.policy.MaxWindow)) {
+	if list := b.flow.Unfinished(); len(list) != 1 || list[0].Snapshot().Err != nil ||
+		!list[0].Snapshot().Deadline.Equal(b.now().Add(b.policy.MaxWindow)) {
 		t.Fatalf("%+v", list[0].Snapshot())
 	}
 }
@@ -178,7 +188,8 @@ func TestV6_WhatCannotBeDecodedIsOnRecordAsBytes(t *testing.T) {
 	b := newBench(t)
 	b.w.Draft.Calls[1].Data = "0xdeadbeef"
 	b.review2()
-	if got := strings.Join(b.record().Agreed[0].Summary, "\n"); !strings.Contains(got, "not decoded: 0xdeadbeef") || !strings.Contains(got, "transfer") {
+	if got := strings.Join(b.record().Agreed[0].Summary, "\n"); !strings.Contains(got, "not decoded: 0xdeadbeef") ||
+		!strings.Contains(got, "transfer") {
 		t.Errorf("%s", got)
 	}
 }
@@ -199,16 +210,22 @@ func (e edited) Operations() []journal.Operation {
 
 func TestJ3_ARecordThatWasChangedIsNotSignedOrSentAgain(t *testing.T) {
 	for name, edit := range map[string]func(o *journal.Operation){
-		"no answer":            func(o *journal.Operation) { o.Prepared = nil },
-		"a broken answer":      func(o *journal.Operation) { o.Prepared = []byte("{") },
-		"another answer":       func(o *journal.Operation) { o.Prepared = []byte("{}") },
-		"another time":         func(o *journal.Operation) { o.PreparedAt = o.PreparedAt.Add(time.Hour) },
-		"another role":         func(o *journal.Operation) { o.Signatures[0].Role = verify.RoleFunding },
-		"another operation":    func(o *journal.Operation) { o.Signatures[0].OpHash = "0x77" },
-		"a broken signature":   func(o *journal.Operation) { o.Signatures[0].Signature = "0xzz" },
-		"another signature":    func(o *journal.Operation) { o.Signatures[0].Signature = "0x" + strings.Repeat("11", 65) },
-		"no delegation":        func(o *journal.Operation) { o.Signatures[0].Delegation = nil },
-		"a broken delegation":  func(o *journal.Operation) { o.Signatures[0].Delegation = &journal.Delegation{Signature: "0x11"} },
+		"no answer":          func(o *journal.Operation) { o.Prepared = nil },
+		"a broken answer":    func(o *journal.Operation) { o.Prepared = []byte("{") },
+		"another answer":     func(o *journal.Operation) { o.Prepared = []byte("{}") },
+		"another time":       func(o *journal.Operation) { o.PreparedAt = o.PreparedAt.Add(time.Hour) },
+		"another role":       func(o *journal.Operation) { o.Signatures[0].Role = verify.RoleFunding },
+		"another operation":  func(o *journal.Operation) { o.Signatures[0].OpHash = "0x77" },
+		"a broken signature": func(o *journal.Operation) { o.Signatures[0].Signature = "0xzz" },
+		"another signature": func(o *journal.Operation) {
+			o.Signatures[0].Signature = "0x" +
+				strings.Repeat("11", 65)
+		},
+		"no delegation": func(o *journal.Operation) { o.Signatures[0].Delegation = nil },
+		"a broken delegation": func(o *journal.Operation) {
+			o.Signatures[0].Delegation = &journal.Delegation{
+				Signature: "0x11"}
+		},
 		"another delegation":   func(o *journal.Operation) { o.Signatures[0].Delegation = forgedDelegation() },
 		"a damaged intent":     func(o *journal.Operation) { o.Intent = []byte("{}") },
 		"another intent's sum": func(o *journal.Operation) { o.IntentHash = strings.Repeat("0", 64) },
@@ -217,13 +234,16 @@ func TestJ3_ARecordThatWasChangedIsNotSignedOrSentAgain(t *testing.T) {
 			b := newRecorded(t, "v3-eip7702-funded")
 			b.toReviewOnly()
 			sent := len(b.f.calls)
-			b.flow = flow.New(flow.Deps{Client: b.f, Signer: b.pen, Journal: edited{b.j, edit}, Policy: b.policy, Clock: b.now})
+			b.flow = flow.New(flow.Deps{Client: b.f, Signer: b.pen, Journal: edited{b.j, edit}, Policy: b.policy,
+				Clock: b.now})
 			list := b.flow.Unfinished()
-			if len(list) != 1 || list[0].Snapshot().Err == nil || !strings.Contains(list[0].Snapshot().Problem, "only be abandoned") {
+			if len(list) != 1 || list[0].Snapshot().Err == nil ||
+				!strings.Contains(list[0].Snapshot().Problem, "only be abandoned") {
 				t.Fatalf("%+v", list)
 			}
 			for step, try := range map[string]func() (flow.Snapshot, error){
-				"requote": func() (flow.Snapshot, error) { return list[0].Requote(t.Context()) }, "quote": func() (flow.Snapshot, error) { return list[0].Quote(t.Context()) },
+				"requote": func() (flow.Snapshot, error) { return list[0].Requote(t.Context()) },
+				"quote":   func() (flow.Snapshot, error) { return list[0].Quote(t.Context()) },
 			} {
 				if _, err := try(); err == nil || len(b.f.calls) != sent {
 					t.Errorf("%s: %v, calls %v", step, err, b.f.calls[sent:])
@@ -250,7 +270,8 @@ func TestASwapWhoseIntentDoesNotHoldIsNotQuoted(t *testing.T) {
 		t.Fatal("accepted")
 	}
 	sent := len(b.f.calls)
-	b.flow = flow.New(flow.Deps{Client: b.f, Signer: b.pen, Journal: edited{b.j, func(o *journal.Operation) { o.IntentHash = "" }}, Policy: b.policy, Clock: b.now})
+	b.flow = flow.New(flow.Deps{Client: b.f, Signer: b.pen,
+		Journal: edited{b.j, func(o *journal.Operation) { o.IntentHash = "" }}, Policy: b.policy, Clock: b.now})
 	o = b.flow.Unfinished()[0]
 	if _, err := o.Quote(t.Context()); err == nil || len(b.f.calls) != sent {
 		t.Fatal(err)
@@ -270,7 +291,8 @@ func TestTheEndOfATransferIsToldAsOne(t *testing.T) {
 		if _, err := o.Execute(t.Context(), confirmation2(o), nil); err != nil {
 			t.Fatal(err)
 		}
-		if s, err := o.Watch(t.Context(), nil); err != nil || s.State != flow.StateFailed || !strings.HasPrefix(s.Problem, want) {
+		if s, err := o.Watch(t.Context(), nil); err != nil || s.State != flow.StateFailed ||
+			!strings.HasPrefix(s.Problem, want) {
 			t.Errorf("%v %v %q", s.State, err, s.Problem)
 		}
 		used := len(b.record().Used)
@@ -335,7 +357,8 @@ func TestY5_ADaysCapCountsEveryOperationOnceHoweverOftenItsStepsAreJudged(t *tes
 	if _, err := o.Execute(t.Context(), confirmation2(o), nil); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := b.start().Prepare(t.Context()); !errors.Is(err, flow.ErrRefused) || !s.Report1.Has("Y5", verify.Refuse) {
+	if s, err := b.start().Prepare(t.Context()); !errors.Is(err, flow.ErrRefused) ||
+		!s.Report1.Has("Y5", verify.Refuse) {
 		t.Fatalf("a second call of 250 USD on the same day: %v %+v", err, s.Report1.Reasons)
 	}
 	// A cap that holds for the call and what it is missing, but not for the cost as well.
@@ -343,7 +366,8 @@ func TestY5_ADaysCapCountsEveryOperationOnceHoweverOftenItsStepsAreJudged(t *tes
 	b.policy.Limits.MaxSpendPerDay = big.NewInt(476_000_000)
 	b.reopen()
 	o = b.review1()
-	if s, err := o.SignPrepared(t.Context(), confirmation1(o)); !errors.Is(err, flow.ErrRefused) || !s.Report2.Has("Y5", verify.Refuse) {
+	if s, err := o.SignPrepared(t.Context(), confirmation1(o)); !errors.Is(err, flow.ErrRefused) ||
+		!s.Report2.Has("Y5", verify.Refuse) {
 		t.Fatalf("%v %+v", err, s.Report2.Reasons)
 	}
 }

@@ -14,9 +14,10 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Execute signs the operations of the quote that was confirmed and sends the quote, once; confirmed is the review's fingerprint and, where a gate stands open,
-// a newline and the sentence that was typed. It ends in StateAccepted; in StateUnknown when the request may have arrived but no answer came; or back in
-// StateReview2 with the reason when the service refused or nothing was sent. progress may be nil and is called from this goroutine, once for each signature.
+// Execute signs the operations of the quote that was confirmed and sends the quote, once; confirmed is the review's
+// fingerprint and, where a gate stands open, a newline and the sentence that was typed. It ends in StateAccepted; in
+// StateUnknown when the request may have arrived but no answer came; or back in StateReview2 with the reason when the
+// service refused or nothing was sent. progress may be nil and is called from this goroutine, once for each signature.
 func (o *Operation) Execute(ctx context.Context, confirmed string, progress func(Event)) (Snapshot, error) {
 	if err := o.begin(StateReview2); err != nil {
 		return o.Snapshot(), err
@@ -31,8 +32,8 @@ func (o *Operation) Execute(ctx context.Context, confirmed string, progress func
 	return o.execute(ctx, confirmed, progress)
 }
 
-// execute runs the confirmed quote. The journal is held from before the first signature until the answer to the request is recorded, so that no other process
-// takes the operation for one that was left.
+// execute runs the confirmed quote. The journal is held from before the first signature until the answer to the request
+// is recorded, so that no other process takes the operation for one that was left.
 func (o *Operation) execute(ctx context.Context, confirmed string, progress func(Event)) (Snapshot, error) {
 	q, d := o.quote, o.f.d
 	release, err := o.hold(ctx)
@@ -53,7 +54,8 @@ func (o *Operation) execute(ctx context.Context, confirmed string, progress func
 	}
 	raw := body.Raw()
 	sum := sha256.Sum256(raw)
-	if err := o.record(journal.Executing, journal.Entry{QuoteID: q.ID(), BodyHash: hex.EncodeToString(sum[:])}); err != nil {
+	if err := o.record(journal.Executing, journal.Entry{QuoteID: q.ID(), BodyHash: hex.EncodeToString(sum[:])}); err !=
+		nil {
 		o.f.unclaim(q.ID())
 		return o.fail(StateReview2, err)
 	}
@@ -67,7 +69,8 @@ func (o *Operation) execute(ctx context.Context, confirmed string, progress func
 	return o.outcome(answer, err, progress)
 }
 
-// signPayments makes and records the signatures of the quote and returns the body to send. No other operation of this process is signed meanwhile.
+// signPayments makes and records the signatures of the quote and returns the body to send. No other operation of this
+// process is signed meanwhile.
 func (o *Operation) signPayments(ctx context.Context, confirmed string, progress func(Event)) (*api.Document, error) {
 	q := o.quote
 	o.f.signing.Lock()
@@ -104,7 +107,8 @@ func (o *Operation) open() error {
 }
 
 // signQuote makes the signatures of every operation of the quote, and the record of them.
-func (o *Operation) signQuote(ctx context.Context, confirmed string, progress func(Event)) ([]verify.Signatures, journal.Entry, error) {
+func (o *Operation) signQuote(ctx context.Context, confirmed string, progress func(Event)) ([]verify.Signatures,
+	journal.Entry, error) {
 	view := o.quote.View()
 	entry := journal.Entry{QuoteID: o.quote.ID(), Confirmed: confirmed, Summary: quoteWords(view), Terms: o.terms(view)}
 	if o.signed == nil && !view.RecipientOwn {
@@ -156,8 +160,9 @@ func refusal(a api.ExecuteResponse) error {
 	return api.NewError("NotAccepted", "%s", message)
 }
 
-// certainlyNot reports whether an execute error proves that the quote was not accepted: no byte left, or the service answered with a refusal of its own. A
-// conflict means that it was accepted before; a server error, a lost answer or an unreadable one mean nothing.
+// certainlyNot reports whether an execute error proves that the quote was not accepted: no byte left, or the service
+// answered with a refusal of its own. A conflict means that it was accepted before; a server error, a lost answer or an
+// unreadable one mean nothing.
 func certainlyNot(err error) bool {
 	var failed *client.Error
 	if errors.As(err, &failed) {

@@ -1,22 +1,27 @@
-// Package flow is the one state machine of an operation: an intent goes in, reviews come out, confirmations and signatures go back, and the end is a status.
-// Screens, commands and resume call it; nothing else writes the journal or calls a signing verb.
+// Package flow is the one state machine of an operation: an intent goes in, reviews come out, confirmations and
+// signatures go back, and the end is a status. Screens, commands and resume call it; nothing else writes the journal or
+// calls a signing verb.
 //
-// A call goes Prepare → review 1 → SignPrepared → review 2 → Execute → Watch. A swap or a transfer has nothing to prepare: Quote → review 2 → Execute → Watch.
-// The intent also says which version of the interface is spoken.
+// A call goes Prepare → review 1 → SignPrepared → review 2 → Execute → Watch. A swap or a transfer has nothing to
+// prepare: Quote → review 2 → Execute → Watch. The intent also says which version of the interface is spoken.
 //
-// Several processes may use one journal: each step that signs, sends or records holds it, and stops with ErrMoved when another process went on with the same
-// operation meanwhile. Waiting, for a person or between two questions, holds nothing.
+// Several processes may use one journal: each step that signs, sends or records holds it, and stops with ErrMoved when
+// another process went on with the same operation meanwhile. Waiting, for a person or between two questions, holds
+// nothing.
 //
-// Promise: nothing is signed without a confirmation that carries the fingerprint of exactly the review that was shown (protocol §1.3), and behind an open gate
-// the sentence that had to be typed. Every record is on disk
-// before what it announces is on the wire: SIGNED before call-quote, QUOTE_SIGNED and EXECUTING before execute (TH-J2). An execute request is sent
-// once for a quote id, and once more only after the service refused it or no byte of it left; if its outcome is unknown it is asked for by status and never
-// sent again (TH-N7). The body that is sent is the reviewed document with signatures and nothing else (TH-X1). There is one Operation for a record of the
-// journal, however often it is asked for, and no signature is made beside an open one of the same lane with another nonce (TH-U3). A same-chain call executes on its one signature only if the quote brings back exactly the signed operation
-// (protocol §3.2). The clock is judged conservatively: a review is open only while both the local and the service's clock say so (TH-N9).
+// Promise: nothing is signed without a confirmation that carries the fingerprint of exactly the review that was shown
+// (protocol §1.3), and behind an open gate the sentence that had to be typed. Every record is on disk before what it
+// announces is on the wire: SIGNED before call-quote, QUOTE_SIGNED and EXECUTING before execute (TH-J2). An execute
+// request is sent once for a quote id, and once more only after the service refused it or no byte of it left; if its
+// outcome is unknown it is asked for by status and never sent again (TH-N7). The body that is sent is the reviewed
+// document with signatures and nothing else (TH-X1). There is one Operation for a record of the journal, however often
+// it is asked for, and no signature is made beside an open one of the same lane with another nonce (TH-U3). A
+// same-chain call executes on its one signature only if the quote brings back exactly the signed operation (protocol
+// §3.2). The clock is judged conservatively: a review is open only while both the local and the service's clock say so
+// (TH-N9).
 //
-// The methods of an Operation are synchronous; while one runs the others return ErrBusy, Snapshot always answers. Errors are also in Snapshot.Problem, in
-// plain words.
+// The methods of an Operation are synchronous; while one runs the others return ErrBusy, Snapshot always answers.
+// Errors are also in Snapshot.Problem, in plain words.
 package flow
 
 import (
@@ -78,11 +83,13 @@ type Journal interface {
 	Lanes(now time.Time) []journal.LaneFacts
 	SpentBeside(op string, prepared bool, since time.Time) []verify.Spend
 	ReadOnly() error
-	// Hold takes the journal for one step, and what other processes recorded since the last one is then known; release ends the step.
+	// Hold takes the journal for one step, and what other processes recorded since the last one is then known; release
+	// ends the step.
 	Hold(ctx context.Context) (release func(), err error)
 }
 
-// Deps are the surroundings of a Flow. Sleep returns early with the context's error. Keep, which may be nil, holds what the service stated between starts.
+// Deps are the surroundings of a Flow. Sleep returns early with the context's error. Keep, which may be nil, holds what
+// the service stated between starts.
 type Deps struct {
 	Client  Client
 	Signer  Signer
@@ -95,18 +102,22 @@ type Deps struct {
 
 // Flow makes operations. It is safe for concurrent use.
 type Flow struct {
-	d        Deps
-	stated   stated
-	signing  sync.Mutex // from judging what is signed beside an operation until its own signatures are recorded; taken after the journal is held
-	mu       sync.Mutex
-	ops      map[string]*Operation
-	sent     sync.Mutex
-	inFlight map[string]bool // quote ids whose execute was sent, by this process or as the journal knows; guarded by sent
+	d      Deps
+	stated stated
+	// from judging what is signed beside an operation until its own signatures are recorded; taken after the journal is
+	// held
+	signing sync.Mutex
+	mu      sync.Mutex
+	ops     map[string]*Operation
+	sent    sync.Mutex
+	// quote ids whose execute was sent, by this process or as the journal knows; guarded by sent
+	inFlight map[string]bool
 }
 
 // New makes a Flow.
 func New(d Deps) *Flow {
-	return &Flow{d: d, stated: stated{keep: d.Keep, net: d.Policy.Network.ID}, inFlight: map[string]bool{}, ops: map[string]*Operation{}}
+	return &Flow{d: d, stated: stated{keep: d.Keep, net: d.Policy.Network.ID}, inFlight: map[string]bool{},
+		ops: map[string]*Operation{}}
 }
 
 // The errors of the state machine itself.
@@ -119,7 +130,8 @@ var (
 	ErrRefused      = errors.New("the service's answer was refused")
 	ErrBeside       = errors.New("another operation was signed since this review, and both could run")
 	ErrMoved        = errors.New("another process of this wallet went on with this operation")
-	ErrSpent        = fmt.Errorf("%w: something else was signed since, and it counts against the cap of the day", ErrExpired)
+	ErrSpent        = fmt.Errorf("%w: something else was signed since, and it counts against the cap of the day",
+		ErrExpired)
 )
 
 // Start records the intent and returns a new operation in StateDraft.
@@ -153,8 +165,9 @@ func (f *Flow) keep(o *Operation) {
 	f.ops[o.ID()] = o
 }
 
-// history is the journal as the checks of one operation's next step see it: a signature counts as open until both clocks say that it has ended (TH-N9), and
-// what the step replaces does not count as spent. When a quote is judged the signed call before it counts.
+// history is the journal as the checks of one operation's next step see it: a signature counts as open until both
+// clocks say that it has ended (TH-N9), and what the step replaces does not count as spent. When a quote is judged the
+// signed call before it counts.
 func (o *Operation) history(quote bool) verify.History {
 	return history{o.f.d.Journal, o.f, o.ID(), quote}
 }
@@ -169,7 +182,8 @@ type history struct {
 // Spent is part of verify.History.
 func (h history) Spent(since time.Time) []verify.Spend { return h.SpentBeside(h.op, h.quote, since) }
 
-// Open is part of verify.History: what is open by either clock, but for what the operation signed itself, which paysTwice and the nonces rule.
+// Open is part of verify.History: what is open by either clock, but for what the operation signed itself, which
+// paysTwice and the nonces rule.
 func (h history) Open(time.Time) []verify.Open {
 	return slices.DeleteFunc(h.Journal.Open(h.f.earliest()), func(x verify.Open) bool { return x.Operation == h.op })
 }
@@ -188,8 +202,8 @@ func (h history) LiveNonces(sender common.Address, chainID uint64, lane uint16, 
 // believes reports whether the service's word ends a signature: only where service and wallet are one program.
 func (f *Flow) believes() bool { return f.d.Policy.Network.Kind == network.Embedded }
 
-// alone refuses operations of which a signature would stand beside an open one that could take effect as well (TH-U3). The check was made when the answer
-// was judged; another operation may have been signed since.
+// alone refuses operations of which a signature would stand beside an open one that could take effect as well (TH-U3).
+// The check was made when the answer was judged; another operation may have been signed since.
 func (f *Flow) alone(quoteID string, ops ...verify.Signing) error {
 	open := f.d.Journal.Outstanding(f.earliest())
 	for _, v := range ops {
@@ -234,7 +248,8 @@ func (f *Flow) clockRemark(r verify.Report, skew time.Duration) verify.Report {
 		return r
 	}
 	r.Reasons = append(r.Reasons, verify.Reason{
-		Code: "N9", Level: verify.Warn, Title: "The clock of this machine and the clock of the service differ; expiry times are judged by the stricter one.",
+		Code: "N9", Level: verify.Warn, Title: "The clock of this machine and the clock of the service differ; " +
+			"expiry times are judged by the stricter one.",
 		Want: "at most " + f.d.Policy.ClockTolerance.String(), Got: skew.Round(time.Second).String(),
 	})
 	return r

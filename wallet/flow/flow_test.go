@@ -27,7 +27,8 @@ func TestACallRunsThroughBothReviewsToItsEnd(t *testing.T) {
 	b := newBench(t)
 	o := b.review2()
 	var events []string
-	s, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, func(e flow.Event) { events = append(events, e.Kind) })
+	s, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint,
+		func(e flow.Event) { events = append(events, e.Kind) })
 	if err != nil || s.State != flow.StateAccepted || s.SignaturesDone != 3 || s.SignaturesTotal != 3 {
 		t.Fatalf("%+v %v", s, err)
 	}
@@ -35,7 +36,8 @@ func TestACallRunsThroughBothReviewsToItsEnd(t *testing.T) {
 		t.Errorf("events %v", events)
 	}
 	b.f.status = func(n int, id string) (api.ExecutionStatus, error) {
-		return api.ExecutionStatus{QuoteID: id, Status: []string{"PENDING", "IN_PROGRESS", "EXECUTED", "COMPLETED"}[min(n-1, 3)]}, nil
+		return api.ExecutionStatus{QuoteID: id, Status: []string{"PENDING", "IN_PROGRESS", "EXECUTED",
+			"COMPLETED"}[min(n-1, 3)]}, nil
 	}
 	var seen []string
 	s, err = o.Watch(t.Context(), func(s flow.Snapshot) { seen = append(seen, s.Status.Status) })
@@ -43,7 +45,8 @@ func TestACallRunsThroughBothReviewsToItsEnd(t *testing.T) {
 		t.Fatalf("%v %v %v", s.State, err, seen)
 	}
 	rec := b.record()
-	if rec.State != journal.Done || rec.Outcome != "COMPLETED" || len(rec.Used) != 3 || len(b.j.Outstanding(b.now())) != 0 {
+	if rec.State != journal.Done || rec.Outcome != "COMPLETED" || len(rec.Used) != 3 ||
+		len(b.j.Outstanding(b.now())) != 0 {
 		t.Errorf("%+v", rec)
 	}
 	if len(b.j.Recipients()) == 0 || len(b.flow.Unfinished()) != 0 {
@@ -99,10 +102,12 @@ func TestAConfirmationOfAnOldReviewIsVoid(t *testing.T) {
 	}
 	first := s.Review2
 	b.w.ID = "0x" + strings.Repeat("2", 64)
-	if s, err = o.Requote(t.Context()); err != nil || s.Previous == nil || s.Previous.ID != first.ID || s.Review2.ID == first.ID {
+	if s, err = o.Requote(t.Context()); err != nil || s.Previous == nil || s.Previous.ID != first.ID ||
+		s.Review2.ID == first.ID {
 		t.Fatalf("%v %+v", err, s.Report2.Reasons)
 	}
-	if _, err := o.Execute(t.Context(), first.Fingerprint, nil); !errors.Is(err, flow.ErrConfirmation) || b.pen.count.Load() != 1 {
+	if _, err := o.Execute(t.Context(), first.Fingerprint, nil); !errors.Is(err, flow.ErrConfirmation) ||
+		b.pen.count.Load() != 1 {
 		t.Fatal(err)
 	}
 	if _, err := o.Execute(t.Context(), s.Review2.Fingerprint, nil); err != nil {
@@ -120,7 +125,8 @@ func TestATamperedPreparedAnswerIsNeverSigned(t *testing.T) {
 		"address": {"P1", func(_ *bench, r *api.PrepareResponse) { r.Accounts[0].AccountAddress = stranger }},
 		"amount":  {"P7", func(_ *bench, r *api.PrepareResponse) { r.ChainOperation.Amount = "999" }},
 		"extra call": {"U7", func(b *bench, r *api.PrepareResponse) {
-			r.ChainOperation = b.w.PreparedOperation(append(b.w.Asked(), op.Call{To: common.HexToAddress(stranger), Value: common.Big0}))
+			r.ChainOperation = b.w.PreparedOperation(append(b.w.Asked(),
+				op.Call{To: common.HexToAddress(stranger), Value: common.Big0}))
 		}},
 		"spender": {"U8", func(b *bench, r *api.PrepareResponse) {
 			r.ChainOperation = b.w.PreparedOperation(append(b.w.Asked(), approveCall(stranger)))
@@ -128,8 +134,11 @@ func TestATamperedPreparedAnswerIsNeverSigned(t *testing.T) {
 		"recipient": {"U7", func(b *bench, r *api.PrepareResponse) {
 			r.ChainOperation = b.w.PreparedOperation(redirected(b.w.Asked()))
 		}},
-		"chain id": {"T2", func(_ *bench, r *api.PrepareResponse) { r.ChainOperation.TypedDataToSign.Domain.ChainID = 1 }},
-		"nonce":    {"U2", func(_ *bench, r *api.PrepareResponse) { r.ChainOperation.UserOp.Nonce = "5" }},
+		"chain id": {"T2", func(_ *bench, r *api.PrepareResponse) {
+			r.ChainOperation.TypedDataToSign.Domain.ChainID =
+				1
+		}},
+		"nonce": {"U2", func(_ *bench, r *api.PrepareResponse) { r.ChainOperation.UserOp.Nonce = "5" }},
 		"factory": {"U4", func(b *bench, r *api.PrepareResponse) {
 			b.w.Deploy = true
 			r.ChainOperation = b.w.PreparedOperation(b.w.Asked())
@@ -141,14 +150,16 @@ func TestATamperedPreparedAnswerIsNeverSigned(t *testing.T) {
 			b.f.prepare = func(r *api.PrepareResponse) error { c.change(b, r); return nil }
 			o := b.start()
 			s, err := o.Prepare(t.Context())
-			if !errors.Is(err, flow.ErrRefused) || s.State != flow.StateRefused || !s.Report1.Has(c.code, verify.Refuse) || s.Review1 != nil {
+			if !errors.Is(err, flow.ErrRefused) || s.State != flow.StateRefused ||
+				!s.Report1.Has(c.code, verify.Refuse) || s.Review1 != nil {
 				t.Fatalf("%v %v %+v", s.State, err, s.Report1.Reasons)
 			}
 			if _, err := o.SignPrepared(t.Context(), "x"); !errors.Is(err, flow.ErrState) {
 				t.Error(err)
 			}
 			if b.pen.count.Load() != 0 || len(b.f.quoted)+len(b.f.executed) != 0 {
-				t.Errorf("%d signatures, %d requests after the refusal", b.pen.count.Load(), len(b.f.quoted)+len(b.f.executed))
+				t.Errorf("%d signatures, %d requests after the refusal", b.pen.count.Load(),
+					len(b.f.quoted)+len(b.f.executed))
 			}
 		})
 	}
@@ -174,18 +185,27 @@ func TestATamperedQuoteIsNeverSigned(t *testing.T) {
 		"account": {"Q2", func(_ *bench, q *api.Quote) { q.Accounts[0].SignerAddress = stranger }},
 		"amount":  {"Q5", func(_ *bench, q *api.Quote) { q.OriginToken.Amount = "1" }},
 		"extra op": {"Q6", func(b *bench, q *api.Quote) {
-			q.OriginChainsOperations = append(q.OriginChainsOperations, b.w.Deposit(golden.Payment{Asset: golden.ArbETH, Amount: 5, Sequence: 9}))
+			q.OriginChainsOperations = append(q.OriginChainsOperations,
+				b.w.Deposit(golden.Payment{Asset: golden.ArbETH, Amount: 5, Sequence: 9}))
 		}},
-		"chain id":  {"T2", func(_ *bench, q *api.Quote) { q.OriginChainsOperations[0].TypedDataToSign.Domain.ChainID = 1 }},
-		"recipient": {"Q9", func(_ *bench, q *api.Quote) { q.DestinationToken.RecipientAccount = "eip155:8453:" + stranger }},
-		"nonce":     {"U2", func(_ *bench, q *api.Quote) { q.OriginChainsOperations[0].UserOp.Nonce = "5" }},
-		"factory":   {"U4", func(_ *bench, q *api.Quote) { q.OriginChainsOperations[1].UserOp.Factory = stranger }},
+		"chain id": {"T2", func(_ *bench, q *api.Quote) {
+			q.OriginChainsOperations[0].TypedDataToSign.Domain.ChainID =
+				1
+		}},
+		"recipient": {"Q9", func(_ *bench, q *api.Quote) {
+			q.DestinationToken.RecipientAccount = "eip155:8453:" +
+				stranger
+		}},
+		"nonce":   {"U2", func(_ *bench, q *api.Quote) { q.OriginChainsOperations[0].UserOp.Nonce = "5" }},
+		"factory": {"U4", func(_ *bench, q *api.Quote) { q.OriginChainsOperations[1].UserOp.Factory = stranger }},
 		"escrow": {"Q4", func(b *bench, q *api.Quote) {
 			b.w.Network.Pins.Escrow = common.HexToAddress(stranger)
-			q.OriginChainsOperations[0] = b.w.Deposit(golden.Payment{Asset: golden.ArbUSDC, Amount: 125_980_000, Sequence: 4})
+			q.OriginChainsOperations[0] = b.w.Deposit(golden.Payment{Asset: golden.ArbUSDC, Amount: 125_980_000,
+				Sequence: 4})
 		}},
 		"over-pull": {"Q5", func(b *bench, q *api.Quote) {
-			*q = b.w.QuoteResponse("400000000", map[string]string{}, golden.Payment{Asset: golden.ArbUSDC, Amount: 400_000_000, Sequence: 4})
+			*q = b.w.QuoteResponse("400000000", map[string]string{},
+				golden.Payment{Asset: golden.ArbUSDC, Amount: 400_000_000, Sequence: 4})
 		}},
 		"expired": {"Q10", func(_ *bench, q *api.Quote) { q.ExpirationTimestamp = "1" }},
 		"minimum": {"Q8", func(_ *bench, q *api.Quote) { q.DestinationToken.MinimumAmount = "1" }},
@@ -193,7 +213,8 @@ func TestATamperedQuoteIsNeverSigned(t *testing.T) {
 			q.OriginChainsOperations[0].UserOp.Signature = "0x" + strings.Repeat("11", 65)
 		}},
 		"unprepared": {"U2", func(b *bench, q *api.Quote) {
-			q.OriginChainsOperations = append(q.OriginChainsOperations, b.w.Operation(42161, op.LanePrepared, 9, false, b.w.Asked(), golden.ArbUSDC, "1"))
+			q.OriginChainsOperations = append(q.OriginChainsOperations,
+				b.w.Operation(42161, op.LanePrepared, 9, false, b.w.Asked(), golden.ArbUSDC, "1"))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,7 +240,8 @@ func TestJ2_EveryRecordIsOnDiskBeforeTheWire(t *testing.T) {
 	b := newBench(t)
 	at := map[string]journal.Operation{}
 	b.f.onWire = func(call string) {
-		r, err := journal.OpenReadOnly(b.dir, journal.Options{Network: b.w.Network.ID, Kind: b.policy.Network.Kind, Clock: b.now})
+		r, err := journal.OpenReadOnly(b.dir, journal.Options{Network: b.w.Network.ID, Kind: b.policy.Network.Kind,
+			Clock: b.now})
 		if err != nil {
 			t.Error(err)
 			return
@@ -269,7 +291,8 @@ func TestX1_TheBodyIsTheReviewedQuoteWithSignatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	back, err := body.Splice(
-		api.Edit{Pointer: "/originChainsOperations/0/userOp/signature", Value: []byte(`"0x"`)}, api.Edit{Pointer: "/originChainsOperations/1/userOp/signature", Value: []byte(`"0x"`)})
+		api.Edit{Pointer: "/originChainsOperations/0/userOp/signature", Value: []byte(`"0x"`)},
+		api.Edit{Pointer: "/originChainsOperations/1/userOp/signature", Value: []byte(`"0x"`)})
 	if err != nil || string(back.Raw()) != string(reviewed.Raw()) {
 		t.Fatalf("the body differs from the reviewed quote: %v", err)
 	}
@@ -298,7 +321,8 @@ func TestX3_AThousandExecutesMakeOneRequest(t *testing.T) {
 
 func TestN7_AnUnknownOutcomeIsAskedForAndNeverSentAgain(t *testing.T) {
 	for name, err := range map[string]error{
-		"time-out":     &client.Error{Op: "execute", Kind: client.KindTimeout, Sent: true, Err: context.DeadlineExceeded},
+		"time-out": &client.Error{Op: "execute", Kind: client.KindTimeout, Sent: true,
+			Err: context.DeadlineExceeded},
 		"cut body":     &client.Error{Op: "execute", Kind: client.KindBadAnswer, Sent: true, Err: errors.New("x")},
 		"reset":        &client.Error{Op: "execute", Kind: client.KindNetwork, Sent: true, Err: errors.New("x")},
 		"server error": &api.Error{Name: api.ErrInternal, StatusCode: 502, Message: "bad gateway"},
@@ -337,8 +361,10 @@ func TestN7_AnUnknownOutcomeIsAskedForAndNeverSentAgain(t *testing.T) {
 				if happened {
 					want, outstanding = flow.StateDone, 0
 				}
-				if got != nil || s.State != want || len(b.f.executed) != 1 || len(b.j.Outstanding(b.now())) != outstanding {
-					t.Fatalf("%v %v, %d executes, %d outstanding", s.State, got, len(b.f.executed), len(b.j.Outstanding(b.now())))
+				if got != nil || s.State != want || len(b.f.executed) != 1 ||
+					len(b.j.Outstanding(b.now())) != outstanding {
+					t.Fatalf("%v %v, %d executes, %d outstanding", s.State, got, len(b.f.executed),
+						len(b.j.Outstanding(b.now())))
 				}
 				if !happened && b.clock.Load() < 60 {
 					t.Errorf("given up after %d seconds: before expiry and margin", b.clock.Load())
@@ -365,7 +391,8 @@ func TestARefusedExecuteLeavesTheQuoteUsable(t *testing.T) {
 			o := b.review2()
 			fp := o.Snapshot().Review2.Fingerprint
 			s, err := o.Execute(t.Context(), fp, nil)
-			if err == nil || s.State != flow.StateReview2 || s.Problem == "" || b.record().State != journal.QuoteSigned {
+			if err == nil || s.State != flow.StateReview2 || s.Problem == "" ||
+				b.record().State != journal.QuoteSigned {
 				t.Fatalf("%v %v %s", s.State, err, b.record().State)
 			}
 			b.f.execute = nil
@@ -384,7 +411,8 @@ func TestSameChainExecutesOnOneSignatureOnlyIfTheQuoteIsThatOperation(t *testing
 		t.Fatalf("%+v", v)
 	}
 	s, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint)
-	if err != nil || s.State != flow.StateAccepted || b.pen.count.Load() != 1 || len(b.f.executed) != 1 || s.SignaturesTotal != 1 {
+	if err != nil || s.State != flow.StateAccepted || b.pen.count.Load() != 1 || len(b.f.executed) != 1 ||
+		s.SignaturesTotal != 1 {
 		t.Fatalf("%v %v, %d signatures", s.State, err, b.pen.count.Load())
 	}
 	if s, err := o.Watch(t.Context(), nil); err != nil || s.State != flow.StateDone {
@@ -397,7 +425,8 @@ func TestSameChainThatTurnsIntoAFundedCallNeedsTheSecondReview(t *testing.T) {
 	b.w.CallType = api.CallSameChainExcludeSolver // announced so, but the quote wants payments
 	o := b.review1()
 	s, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint)
-	if err != nil || s.State != flow.StateReview2 || b.pen.count.Load() != 1 || len(b.f.executed) != 0 || !s.Report2.Has("P4", verify.Warn) {
+	if err != nil || s.State != flow.StateReview2 || b.pen.count.Load() != 1 || len(b.f.executed) != 0 ||
+		!s.Report2.Has("P4", verify.Warn) {
 		t.Fatalf("%v %v %+v", s.State, err, s.Report2.Reasons)
 	}
 }
@@ -409,7 +438,8 @@ func TestFundedCallThatTurnsOutToNeedNothingStillWaitsForTheSecondReview(t *test
 	if b.pen.count.Load() != 1 || len(b.f.executed) != 0 {
 		t.Fatal("executed without the second confirmation")
 	}
-	if s, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil); err != nil || s.State != flow.StateAccepted || b.pen.count.Load() != 1 {
+	if s, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil); err != nil ||
+		s.State != flow.StateAccepted || b.pen.count.Load() != 1 {
 		t.Fatal(s.State, err)
 	}
 }
@@ -429,13 +459,15 @@ func TestQ10_ExpiryIsCheckedAgainAtSigningAndAtExecute(t *testing.T) {
 	b := newBench(t)
 	o := b.review1()
 	b.clock.Store(575) // the window ends at 600
-	if _, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint); !errors.Is(err, flow.ErrExpired) || b.pen.count.Load() != 0 {
+	if _, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint); !errors.Is(err, flow.ErrExpired) ||
+		b.pen.count.Load() != 0 {
 		t.Fatal(err)
 	}
 	b = newBench(t)
 	o = b.review2()
 	b.clock.Store(29)
-	if _, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil); !errors.Is(err, flow.ErrExpired) || b.pen.count.Load() != 1 {
+	if _, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil); !errors.Is(err, flow.ErrExpired) ||
+		b.pen.count.Load() != 1 {
 		t.Fatal(err)
 	}
 	if b.record().State != journal.Quoted || len(b.f.executed) != 0 {
@@ -460,8 +492,10 @@ func TestN9_TheStricterClockDecides(t *testing.T) {
 
 func TestErrorsOfTheServiceComeInPlainWords(t *testing.T) {
 	for _, name := range []string{
-		api.ErrInsufficientBalance, api.ErrNoRoute, api.ErrQuoteExpired, api.ErrPrepareAgain, api.ErrAlreadyExecuted, api.ErrSimulationFailed, api.ErrInvalidSignature,
-		api.ErrTamperProof, api.ErrDelegation, api.ErrUnauthorized, api.ErrForbidden, api.ErrTooManyRequests, api.ErrValidation, api.ErrInternal, "Odd",
+		api.ErrInsufficientBalance, api.ErrNoRoute, api.ErrQuoteExpired, api.ErrPrepareAgain, api.ErrAlreadyExecuted,
+		api.ErrSimulationFailed, api.ErrInvalidSignature,
+		api.ErrTamperProof, api.ErrDelegation, api.ErrUnauthorized, api.ErrForbidden, api.ErrTooManyRequests,
+		api.ErrValidation, api.ErrInternal, "Odd",
 	} {
 		b := newBench(t)
 		b.f.prepare = func(*api.PrepareResponse) error { return api.NewError(name, "details \x1b[31m") }
@@ -470,7 +504,8 @@ func TestErrorsOfTheServiceComeInPlainWords(t *testing.T) {
 			t.Errorf("%s: %v %q", name, s.State, s.Problem)
 		}
 	}
-	for _, kind := range []client.Kind{client.KindNetwork, client.KindTimeout, client.KindCancelled, client.KindTooLarge, client.KindBadAnswer, client.KindRedirect, client.KindRequest} {
+	for _, kind := range []client.Kind{client.KindNetwork, client.KindTimeout, client.KindCancelled,
+		client.KindTooLarge, client.KindBadAnswer, client.KindRedirect, client.KindRequest} {
 		b := newBench(t)
 		b.f.prepare = func(*api.PrepareResponse) error {
 			return &client.Error{Op: "prepare", Kind: kind, Err: errors.New("cause")}
@@ -487,13 +522,15 @@ func TestAFailedSignatureChangesNothing(t *testing.T) {
 		o := b.review1()
 		b.pen.fail = fault
 		s, err := o.SignPrepared(t.Context(), o.Snapshot().Review1.Fingerprint)
-		if !errors.Is(err, fault) || s.State != flow.StateReview1 || b.record().State != journal.Prepared || len(b.f.quoted) != 0 || s.Problem == "" {
+		if !errors.Is(err, fault) || s.State != flow.StateReview1 || b.record().State != journal.Prepared ||
+			len(b.f.quoted) != 0 || s.Problem == "" {
 			t.Fatalf("%v %v", s.State, err)
 		}
 		b = newBench(t)
 		o = b.review2()
 		b.pen.fail = fault
-		if s, err = o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil); !errors.Is(err, fault) || s.State != flow.StateReview2 || len(b.f.executed) != 0 {
+		if s, err = o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil); !errors.Is(err, fault) ||
+			s.State != flow.StateReview2 || len(b.f.executed) != 0 {
 			t.Fatalf("%v %v", s.State, err)
 		}
 	}
@@ -569,8 +606,10 @@ func TestJ3_ARestartResumesWithoutSendingAnything(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if s, err := o.Watch(t.Context(), nil); err != nil || s.State != flow.StateDone || len(b.f.executed) != 1 || len(b.j.Outstanding(b.now())) != 0 {
-				t.Fatalf("%v %v, %d executes, %d outstanding", s.State, err, len(b.f.executed), len(b.j.Outstanding(b.now())))
+			if s, err := o.Watch(t.Context(), nil); err != nil || s.State != flow.StateDone || len(b.f.executed) != 1 ||
+				len(b.j.Outstanding(b.now())) != 0 {
+				t.Fatalf("%v %v, %d executes, %d outstanding", s.State, err, len(b.f.executed),
+					len(b.j.Outstanding(b.now())))
 			}
 		})
 	}
@@ -584,7 +623,8 @@ func TestAResumedOperationCanBeAbandonedAndItsSignatureStaysListed(t *testing.T)
 	if err := o.Abandon(); err != nil {
 		t.Fatal(err)
 	}
-	if o.Snapshot().State != flow.StateAbandoned || len(b.flow.Unfinished()) != 0 || len(b.j.Outstanding(b.now())) != 1 {
+	if o.Snapshot().State != flow.StateAbandoned || len(b.flow.Unfinished()) != 0 ||
+		len(b.j.Outstanding(b.now())) != 1 {
 		t.Fatalf("%v", o.Snapshot().State)
 	}
 	// The next operation of the account must take the same nonce, so that only one of the two can run.
@@ -601,17 +641,20 @@ func TestAResumedOperationCanBeAbandonedAndItsSignatureStaysListed(t *testing.T)
 
 func TestRefundedAndFailedAreEndsWithWords(t *testing.T) {
 	for status, c := range map[string]struct{ outstanding int }{api.StatusRefunded: {1}, api.StatusFailed: {3}} {
-		for _, reason := range []string{"", "SLIPPAGE", "SOLVER_CAPACITY_EXCEEDED", "EXECUTION_REVERTED", "ORDER_EXPIRED", "NEW_REASON\x1b"} {
+		for _, reason := range []string{"", "SLIPPAGE", "SOLVER_CAPACITY_EXCEEDED", "EXECUTION_REVERTED",
+			"ORDER_EXPIRED", "NEW_REASON\x1b"} {
 			b := newBench(t)
 			b.f.status = func(_ int, id string) (api.ExecutionStatus, error) {
-				return api.ExecutionStatus{QuoteID: strings.ToUpper(id[:2]) + id[2:], Status: status, FailReason: reason}, nil
+				return api.ExecutionStatus{QuoteID: strings.ToUpper(id[:2]) + id[2:], Status: status,
+					FailReason: reason}, nil
 			}
 			o := b.review2()
 			if _, err := o.Execute(t.Context(), o.Snapshot().Review2.Fingerprint, nil); err != nil {
 				t.Fatal(err)
 			}
 			s, err := o.Watch(t.Context(), nil)
-			if err != nil || s.State != flow.StateFailed || s.Problem == "" || strings.ContainsRune(s.Problem, '\x1b') || len(b.j.Outstanding(b.now())) != c.outstanding {
+			if err != nil || s.State != flow.StateFailed || s.Problem == "" ||
+				strings.ContainsRune(s.Problem, '\x1b') || len(b.j.Outstanding(b.now())) != c.outstanding {
 				t.Fatalf("%s: %v %v %q %d", status, s.State, err, s.Problem, len(b.j.Outstanding(b.now())))
 			}
 		}
@@ -687,7 +730,8 @@ func TestJ2_NothingIsSentThatCouldNotBeRecorded(t *testing.T) {
 		b := newBench(t)
 		j := &brittle{b.j, left}
 		b.flow = flow.New(flow.Deps{
-			Client: b.f, Signer: b.pen, Journal: j, Policy: verify.DefaultPolicy(b.w.Network, b.w.Catalog), Clock: b.now,
+			Client: b.f, Signer: b.pen, Journal: j, Policy: verify.DefaultPolicy(b.w.Network, b.w.Catalog),
+			Clock: b.now,
 			Sleep: func(ctx context.Context, _ time.Duration) error { b.clock.Add(1); return ctx.Err() },
 		})
 		o := b.start()
@@ -740,8 +784,10 @@ func TestAResumedOperationWhoseRecordDoesNotHoldCanOnlyBeAbandoned(t *testing.T)
 		state journal.State
 		entry journal.Entry
 	}{
-		{journal.Prepared, journal.Entry{}}, {journal.Signed, journal.Entry{Signatures: []journal.Signature{used}}}, {journal.Quoted, journal.Entry{QuoteID: "0x5"}},
-		{journal.QuoteSigned, journal.Entry{QuoteID: "0x5"}}, {journal.Executing, journal.Entry{QuoteID: "0x5"}}, {journal.Done, journal.Entry{Used: []string{"0xother"}}},
+		{journal.Prepared, journal.Entry{}}, {journal.Signed, journal.Entry{Signatures: []journal.Signature{used}}},
+		{journal.Quoted, journal.Entry{QuoteID: "0x5"}},
+		{journal.QuoteSigned, journal.Entry{QuoteID: "0x5"}}, {journal.Executing, journal.Entry{QuoteID: "0x5"}},
+		{journal.Done, journal.Entry{Used: []string{"0xother"}}},
 	} {
 		if err := b.j.Append(id, s.state, s.entry); err != nil {
 			t.Fatal(err)

@@ -18,7 +18,8 @@ func (b *bench) beside() (*flow.Flow, *journal.Journal) {
 	b.t.Helper()
 	ids := counter(100)
 	j, err := journal.Open(b.dir, journal.Options{
-		Network: b.policy.Network.ID, Clock: b.now, Random: &ids, Holder: "the other process", Patience: time.Millisecond,
+		Network: b.policy.Network.ID, Clock: b.now, Random: &ids, Holder: "the other process",
+		Patience: time.Millisecond,
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -75,7 +76,8 @@ func TestK8_NothingIsResumedWhileItIsSent(t *testing.T) {
 	other, j := b.beside()
 	x := only(t, other)
 	inside := func() {
-		if s, err := x.Requote(t.Context()); !errors.Is(err, journal.ErrLocked) || s.State != flow.StateQuoting || !strings.Contains(s.Problem, "process") {
+		if s, err := x.Requote(t.Context()); !errors.Is(err, journal.ErrLocked) || s.State != flow.StateQuoting ||
+			!strings.Contains(s.Problem, "process") {
 			t.Errorf("%s: %v: %s", s.State, err, s.Problem)
 		}
 		if err := x.Abandon(); !errors.Is(err, journal.ErrLocked) {
@@ -175,7 +177,8 @@ func TestK8_TheCapOfTheDayCountsWhatAnotherProcessSigned(t *testing.T) {
 	}
 	signed := b.pen.count.Load()
 	s, err := o.Execute(t.Context(), confirmation2(o), nil)
-	if !errors.Is(err, flow.ErrSpent) || !errors.Is(err, flow.ErrExpired) || s.State != flow.StateReview2 || b.pen.count.Load() != signed {
+	if !errors.Is(err, flow.ErrSpent) || !errors.Is(err, flow.ErrExpired) || s.State != flow.StateReview2 ||
+		b.pen.count.Load() != signed {
 		t.Fatal(s.State, err)
 	}
 	if !strings.Contains(s.Problem, "cap of the day") {

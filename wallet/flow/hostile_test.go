@@ -25,7 +25,8 @@ func TestU3_OfTwoOpenReviewsWithDifferentNoncesOnlyOneIsSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := second.SignPrepared(t.Context(), second.Snapshot().Review1.Fingerprint)
-	if !errors.Is(err, journal.ErrConflict) || b.pen.count.Load() != 1 || len(b.f.quoted) != 1 || s.State != flow.StateReview1 || s.Problem == "" {
+	if !errors.Is(err, journal.ErrConflict) || b.pen.count.Load() != 1 || len(b.f.quoted) != 1 ||
+		s.State != flow.StateReview1 || s.Problem == "" {
 		t.Fatalf("%v %v, %d signatures", s.State, err, b.pen.count.Load())
 	}
 	if list := b.j.Outstanding(b.now()); len(list) != 1 {
@@ -39,7 +40,8 @@ func TestU3_OfTwoQuotesWithDifferentFundingNoncesOnlyOneIsSigned(t *testing.T) {
 	b.w.ID = "0x" + strings.Repeat("4", 64)
 	b.f.build = func() api.Quote {
 		return b.w.QuoteResponse("225980000", map[string]string{golden.ArbUSDC: "480000"},
-			golden.Payment{Asset: golden.ArbUSDC, Amount: 125_980_000, Sequence: 5}, golden.Payment{Asset: golden.OpUSDC, Amount: 100_000_000, Deploy: true})
+			golden.Payment{Asset: golden.ArbUSDC, Amount: 125_980_000, Sequence: 5},
+			golden.Payment{Asset: golden.OpUSDC, Amount: 100_000_000, Deploy: true})
 	}
 	second := b.review2()
 	if s, err := first.Execute(t.Context(), first.Snapshot().Review2.Fingerprint, nil); err != nil {
@@ -47,7 +49,8 @@ func TestU3_OfTwoQuotesWithDifferentFundingNoncesOnlyOneIsSigned(t *testing.T) {
 	}
 	signed := b.pen.count.Load()
 	s, err := second.Execute(t.Context(), second.Snapshot().Review2.Fingerprint, nil)
-	if !errors.Is(err, journal.ErrConflict) || b.pen.count.Load() != signed || len(b.f.executed) != 1 || s.State != flow.StateReview2 || s.Problem == "" {
+	if !errors.Is(err, journal.ErrConflict) || b.pen.count.Load() != signed || len(b.f.executed) != 1 ||
+		s.State != flow.StateReview2 || s.Problem == "" {
 		t.Fatalf("%v %v, %d signatures, %d executes", s.State, err, b.pen.count.Load(), len(b.f.executed))
 	}
 }
@@ -62,7 +65,8 @@ func TestU3_ASignatureThatAppearsWhileAnotherIsMadeIsThrownAway(t *testing.T) {
 		}
 		v := o.Snapshot().Review1
 		other := journal.Signature{
-			Role: "prepared", Chain: v.Chain.CAIP, ChainID: v.Chain.ID, Sender: v.Sender, Nonce: "77", OpHash: "0x77", ValidUntil: v.Window.Until.Unix(),
+			Role: "prepared", Chain: v.Chain.CAIP, ChainID: v.Chain.ID, Sender: v.Sender, Nonce: "77", OpHash: "0x77",
+			ValidUntil: v.Window.Until.Unix(),
 		}
 		if err := b.j.Append(id, journal.Prepared, journal.Entry{}); err != nil {
 			t.Fatal(err)
@@ -111,7 +115,8 @@ func TestN9_ASignatureCountsAsOpenUntilBothClocksSayItEnded(t *testing.T) {
 	}
 }
 
-// setBack returns t with its wall clock set back and its monotonic reading as it is, as after a change of the system's clock.
+// setBack returns t with its wall clock set back and its monotonic reading as it is, as after a change of the system's
+// clock.
 func setBack(t time.Time, d time.Duration) time.Time {
 	(*struct {
 		wall uint64
@@ -126,7 +131,8 @@ func TestN9_AClockThatIsSetBackDoesNotReopenAReview(t *testing.T) {
 	shift := golden.Clock().Sub(started)
 	var passed, back time.Duration
 	b.flow = flow.New(flow.Deps{
-		Client: b.f, Signer: b.pen, Journal: b.j, Policy: verify.DefaultPolicy(b.w.Network, b.w.Catalog), Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Client: b.f, Signer: b.pen, Journal: b.j, Policy: verify.DefaultPolicy(b.w.Network, b.w.Catalog),
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		Clock: func() time.Time { return setBack(started.Add(shift).Add(passed), back) },
 	})
 	o := b.review2()
@@ -151,7 +157,8 @@ func TestAnAcceptedQuoteThatTheServiceForgetsStaysOpen(t *testing.T) {
 		return api.ExecutionStatus{}, nil
 	}
 	s, err := o.Watch(ctx, nil)
-	if !errors.Is(err, context.Canceled) || s.State != flow.StateAccepted || s.Problem == "" || b.record().State != journal.Acked {
+	if !errors.Is(err, context.Canceled) || s.State != flow.StateAccepted || s.Problem == "" ||
+		b.record().State != journal.Acked {
 		t.Fatalf("%v %v %s", s.State, err, b.record().State)
 	}
 	if b.clock.Load() < 100 {
@@ -173,7 +180,8 @@ func TestARecordWhoseIntentDoesNotHoldSendsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sig := journal.Signature{Role: "prepared", Chain: "eip155:8453", ChainID: 8453, Sender: b.w.Account.Hex(), Nonce: "0", OpHash: "0x1", ValidUntil: b.now().Unix() + 600}
+	sig := journal.Signature{Role: "prepared", Chain: "eip155:8453", ChainID: 8453, Sender: b.w.Account.Hex(),
+		Nonce: "0", OpHash: "0x1", ValidUntil: b.now().Unix() + 600}
 	if err := b.j.Append(id, journal.Prepared, journal.Entry{}); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +201,8 @@ func TestARecordWhoseIntentDoesNotHoldSendsNothing(t *testing.T) {
 func TestAReviewThatCouldNotBeRecordedIsNoReview(t *testing.T) {
 	b := newBench(t)
 	j := &brittle{b.j, 1}
-	b.flow = flow.New(flow.Deps{Client: b.f, Signer: b.pen, Journal: j, Policy: verify.DefaultPolicy(b.w.Network, b.w.Catalog), Clock: b.now})
+	b.flow = flow.New(flow.Deps{Client: b.f, Signer: b.pen, Journal: j,
+		Policy: verify.DefaultPolicy(b.w.Network, b.w.Catalog), Clock: b.now})
 	o := b.review1()
 	s, err := o.Prepare(t.Context())
 	if !errors.Is(err, journal.ErrReadOnly) || (s.State == flow.StateReview1) != (s.Review1 != nil) {
@@ -221,7 +230,8 @@ func TestR1_TextOfTheServiceIsCleanInErrorsAndRecords(t *testing.T) {
 		if n == 1 {
 			return api.ExecutionStatus{QuoteID: evil, Status: api.StatusCompleted}, nil
 		}
-		return api.ExecutionStatus{QuoteID: id, Status: api.StatusFailed, FailReason: evil + strings.Repeat("x", 1<<20)}, nil
+		return api.ExecutionStatus{QuoteID: id, Status: api.StatusFailed,
+			FailReason: evil + strings.Repeat("x", 1<<20)}, nil
 	}
 	s, err = o.Watch(t.Context(), func(s flow.Snapshot) {
 		if s.Err != nil {

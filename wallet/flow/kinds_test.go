@@ -53,7 +53,8 @@ func (r *recorded) expected(t *testing.T) (before, after []string) {
 	}
 	before = verbsOf(r, p.ChainOperation)
 	first := q.OriginChainsOperations[0]
-	if len(q.OriginChainsOperations) == 1 && first.UserOp != nil && first.UserOp.Nonce == p.ChainOperation.UserOp.Nonce {
+	if len(q.OriginChainsOperations) == 1 && first.UserOp != nil &&
+		first.UserOp.Nonce == p.ChainOperation.UserOp.Nonce {
 		return before, nil
 	}
 	return before, verbsOf(r, q.OriginChainsOperations...)
@@ -69,7 +70,8 @@ func TestEveryKindOfOperationIsSignedWithItsOwnVerbsAndSentWhereItBelongs(t *tes
 			o := b.toReview2()
 			var events []string
 			if s := o.Snapshot(); s.State == flow.StateReview2 {
-				if !slices.Equal(b.pen.verbs, before) || s.SignaturesDone != len(before) || s.SignaturesTotal != len(before)+len(after) {
+				if !slices.Equal(b.pen.verbs, before) || s.SignaturesDone != len(before) ||
+					s.SignaturesTotal != len(before)+len(after) {
 					t.Fatalf("before the second review: %v, %d of %d", b.pen.verbs, s.SignaturesDone, s.SignaturesTotal)
 				}
 				index := len(before)
@@ -88,8 +90,10 @@ func TestEveryKindOfOperationIsSignedWithItsOwnVerbsAndSentWhereItBelongs(t *tes
 			}
 			want := append(slices.Clone(before), after...)
 			s := o.Snapshot()
-			if !slices.Equal(b.pen.verbs, want) || s.State != flow.StateAccepted || s.SignaturesDone != len(want) || s.SignaturesTotal != len(want) {
-				t.Fatalf("%v signed with %v, want %v; %d of %d", s.State, b.pen.verbs, want, s.SignaturesDone, s.SignaturesTotal)
+			if !slices.Equal(b.pen.verbs, want) || s.State != flow.StateAccepted || s.SignaturesDone != len(want) ||
+				s.SignaturesTotal != len(want) {
+				t.Fatalf("%v signed with %v, want %v; %d of %d", s.State, b.pen.verbs, want, s.SignaturesDone,
+					s.SignaturesTotal)
 			}
 			if len(after) > 0 && strings.Count(strings.Join(events, " "), flow.EventSigned) != len(after) {
 				t.Errorf("events %v", events)
@@ -149,10 +153,12 @@ func checkRecord(t *testing.T, b *bench, prepared, paid bool) {
 	}
 	for _, s := range rec.Signatures {
 		solana := s.Kind == api.AccountSolana
-		if s.Digest == "" || s.Signature == "" || len(s.Spend) == 0 || s.Kind == "" || solana != (s.BlockHash != "") || solana != (s.ChainID == 0) || s.ValidUntil == 0 {
+		if s.Digest == "" || s.Signature == "" || len(s.Spend) == 0 || s.Kind == "" || solana != (s.BlockHash != "") ||
+			solana != (s.ChainID == 0) || s.ValidUntil == 0 {
 			t.Errorf("%+v", s)
 		}
-		if s.Delegation != nil && (s.Delegation.Digest == "" || len(s.Delegation.Signature) != 132 || s.Delegation.ChainID != s.ChainID) {
+		if s.Delegation != nil && (s.Delegation.Digest == "" || len(s.Delegation.Signature) != 132 ||
+			s.Delegation.ChainID != s.ChainID) {
 			t.Errorf("%+v", s.Delegation)
 		}
 	}
@@ -188,7 +194,8 @@ func TestJ4_EverySignatureThatMayHaveLeftIsListedWithWhatEndsIt(t *testing.T) {
 			b.clock.Add(3600)
 			endless := 0
 			for _, l := range b.j.Outstanding(b.now()) {
-				if l.Role != journal.RoleDelegation && l.ValidUntil != verify.NoEnd || !strings.HasPrefix(l.Void, "It does not end by itself") {
+				if l.Role != journal.RoleDelegation && l.ValidUntil != verify.NoEnd ||
+					!strings.HasPrefix(l.Void, "It does not end by itself") {
 					t.Errorf("still open after an hour: %+v", l)
 				}
 				endless++
@@ -246,10 +253,12 @@ func TestJ3_EveryKindResumesAfterARestart(t *testing.T) {
 				if len(list) != 0 {
 					t.Fatalf("%+v", list)
 				}
-			} else if len(list) != 1 || list[0].Snapshot().State != flow.StateQuoting || list[0].Snapshot().Err != nil || list[0].Snapshot().SignaturesDone != len(before) {
+			} else if len(list) != 1 || list[0].Snapshot().State != flow.StateQuoting ||
+				list[0].Snapshot().Err != nil || list[0].Snapshot().SignaturesDone != len(before) {
 				t.Fatalf("%+v", list[0].Snapshot())
 			}
-			// The recorded quote may be met once only, so what goes on is the first program's operation, sent with its answer lost.
+			// The recorded quote may be met once only, so what goes on is the first program's operation, sent with its
+			// answer lost.
 			b = newRecorded(t, name)
 			b.f.execute = func([]byte) (api.ExecuteResponse, error) { return api.ExecuteResponse{}, errUnclear }
 			o := b.toUnknown()
@@ -260,7 +269,8 @@ func TestJ3_EveryKindResumesAfterARestart(t *testing.T) {
 				t.Fatalf("%v %v, calls %v", list, err, b.f.calls[sent:])
 			}
 			s := list[0].Snapshot()
-			if s.State != flow.StateDone || s.SignaturesDone != len(before)+len(after) || len(b.j.Outstanding(b.now())) != 0 {
+			if s.State != flow.StateDone || s.SignaturesDone != len(before)+len(after) ||
+				len(b.j.Outstanding(b.now())) != 0 {
 				t.Fatalf("%v, %d signatures, %+v", s.State, s.SignaturesDone, b.j.Outstanding(b.now()))
 			}
 		})
@@ -307,18 +317,21 @@ func TestASwapHasOneReviewAndCanBeQuotedAgain(t *testing.T) {
 		t.Fatal(s.State, err)
 	}
 	b.f.quote = nil
-	if s, err := o.Requote(t.Context()); err != nil || s.State != flow.StateReview2 || s.Review1 != nil || s.Review2.Kind != intent.KindSwap {
+	if s, err := o.Requote(t.Context()); err != nil || s.State != flow.StateReview2 || s.Review1 != nil ||
+		s.Review2.Kind != intent.KindSwap {
 		t.Fatal(s.State, err)
 	}
 	old := confirmation2(o)
 	// The same quote once more is an id that was met before (TH-Q1).
-	if s, err := o.Requote(t.Context()); !errors.Is(err, flow.ErrRefused) || !s.Report2.Has("Q1", verify.Refuse) || s.Previous == nil {
+	if s, err := o.Requote(t.Context()); !errors.Is(err, flow.ErrRefused) || !s.Report2.Has("Q1", verify.Refuse) ||
+		s.Previous == nil {
 		t.Fatal(s.State, err)
 	}
 	if _, err := o.Execute(t.Context(), old, nil); !errors.Is(err, flow.ErrState) || b.pen.count.Load() != 0 {
 		t.Fatal(err)
 	}
-	if err := o.Abandon(); err != nil || o.Snapshot().State != flow.StateAbandoned || len(b.j.Outstanding(b.now())) != 0 {
+	if err := o.Abandon(); err != nil || o.Snapshot().State != flow.StateAbandoned ||
+		len(b.j.Outstanding(b.now())) != 0 {
 		t.Fatal(err)
 	}
 	call := newBench(t).start()
@@ -329,14 +342,16 @@ func TestASwapHasOneReviewAndCanBeQuotedAgain(t *testing.T) {
 
 func TestARefusedQuoteOfASwapIsNeverSigned(t *testing.T) {
 	b := newRecorded(t, "v3-swap-from-solana")
-	quote, err := b.f.recorded.quote.Splice(api.Edit{Pointer: "/destinationToken/recipientAccount", Value: []byte(`"eip155:10:` + stranger + `"`)})
+	quote, err := b.f.recorded.quote.Splice(api.Edit{Pointer: "/destinationToken/recipientAccount",
+		Value: []byte(`"eip155:10:` + stranger + `"`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.f.recorded.quote = quote
 	o := b.start()
 	s, err := o.Quote(t.Context())
-	if !errors.Is(err, flow.ErrRefused) || s.State != flow.StateQuoting || s.Review2 != nil || !s.Report2.Has("Q9", verify.Refuse) || b.pen.count.Load() != 0 {
+	if !errors.Is(err, flow.ErrRefused) || s.State != flow.StateQuoting || s.Review2 != nil ||
+		!s.Report2.Has("Q9", verify.Refuse) || b.pen.count.Load() != 0 {
 		t.Fatalf("%v %v %+v", s.State, err, s.Report2.Reasons)
 	}
 }
@@ -356,16 +371,19 @@ func TestASwapThatWasRefusedIsQuotedAgainOrAbandoned(t *testing.T) {
 		t.Fatalf("%d unfinished", len(list))
 	}
 	o = list[0]
-	if s := o.Snapshot(); s.State != flow.StateQuoting || s.Err != nil || s.SignaturesDone != 1 || !strings.HasPrefix(s.Problem, "The swap was sent, and the service says that it did not take it") {
+	if s := o.Snapshot(); s.State != flow.StateQuoting || s.Err != nil || s.SignaturesDone != 1 ||
+		!strings.HasPrefix(s.Problem, "The swap was sent, and the service says that it did not take it") {
 		t.Fatalf("%+v", s)
 	}
-	if s, err := o.Requote(t.Context()); !errors.Is(err, flow.ErrRefused) || b.f.calls[len(b.f.calls)-1] != "exchange" || !s.Report2.Has("Q1", verify.Refuse) {
+	if s, err := o.Requote(t.Context()); !errors.Is(err, flow.ErrRefused) ||
+		b.f.calls[len(b.f.calls)-1] != "exchange" || !s.Report2.Has("Q1", verify.Refuse) {
 		t.Fatal(s.State, err) // asked again; the recording has one quote only
 	}
 	if err := o.Abandon(); err != nil || len(b.flow.Unfinished()) != 0 || len(b.j.Outstanding(b.now())) != 1 {
 		t.Fatal(err)
 	}
-	if b.j.Outstanding(b.now())[0].Kind != api.AccountRoleBased || !strings.Contains(b.j.Outstanding(b.now())[0].Void, "does not end by itself") {
+	if b.j.Outstanding(b.now())[0].Kind != api.AccountRoleBased ||
+		!strings.Contains(b.j.Outstanding(b.now())[0].Void, "does not end by itself") {
 		t.Errorf("%+v", b.j.Outstanding(b.now())[0])
 	}
 }
@@ -380,7 +398,8 @@ func TestTH_S13_OneSolanaMessageOfAnAccountIsOpenAtATime(t *testing.T) {
 		t.Fatal("accepted")
 	}
 	// The same message is no second one; it may be sent again.
-	if s, err := first.Execute(t.Context(), confirmation2(first), nil); err == nil || s.State != flow.StateReview2 || len(b.f.executed) != 2 {
+	if s, err := first.Execute(t.Context(), confirmation2(first), nil); err == nil || s.State != flow.StateReview2 ||
+		len(b.f.executed) != 2 {
 		t.Fatal(s.State, err)
 	}
 	other := newRecorded(t, "v3-swap-from-solana").f.recorded
@@ -414,15 +433,18 @@ func TestGatedReviewsNeedTheSentenceBesideTheFingerprint(t *testing.T) {
 	if err != nil || s.Review1.Phrase == "" || !s.Report1.Gated() {
 		t.Fatalf("%v %+v", err, s.Report1.Reasons)
 	}
-	for _, wrong := range []string{s.Review1.Fingerprint, s.Review1.Fingerprint + "\n", s.Review1.Phrase, s.Review1.Fingerprint + "\n" + strings.ToUpper(s.Review1.Phrase)} {
-		if _, err := o.SignPrepared(t.Context(), wrong); !errors.Is(err, flow.ErrConfirmation) || b.pen.count.Load() != 0 {
+	for _, wrong := range []string{s.Review1.Fingerprint, s.Review1.Fingerprint + "\n", s.Review1.Phrase,
+		s.Review1.Fingerprint + "\n" + strings.ToUpper(s.Review1.Phrase)} {
+		if _, err := o.SignPrepared(t.Context(), wrong); !errors.Is(err, flow.ErrConfirmation) ||
+			b.pen.count.Load() != 0 {
 			t.Fatalf("%q: %v", wrong, err)
 		}
 	}
 	if s, err = o.SignPrepared(t.Context(), confirmation1(o)); err != nil || s.Review2.Phrase == "" {
 		t.Fatalf("%v %+v", err, s.Report2.Reasons)
 	}
-	if _, err := o.Execute(t.Context(), s.Review2.Fingerprint, nil); !errors.Is(err, flow.ErrConfirmation) || b.pen.count.Load() != 1 {
+	if _, err := o.Execute(t.Context(), s.Review2.Fingerprint, nil); !errors.Is(err, flow.ErrConfirmation) ||
+		b.pen.count.Load() != 1 {
 		t.Fatal(err)
 	}
 	if s, err = o.Execute(t.Context(), confirmation2(o), nil); err != nil || s.State != flow.StateAccepted {

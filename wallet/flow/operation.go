@@ -57,7 +57,8 @@ func (o *Operation) Snapshot() Snapshot {
 		s.Over = !s.Stuck && o.in.Kind() == intent.KindCall && (o.quotable.IsZero() || o.f.latest().After(o.quotable))
 	}
 	if s.Over && s.Problem == o.unsent() {
-		s.Problem = strings.Replace(s.Problem, ". Ask for a new quote", ", and there is no time left for a quote. Prepare it again", 1)
+		s.Problem = strings.Replace(s.Problem, ". Ask for a new quote",
+			", and there is no time left for a quote. Prepare it again", 1)
 	}
 	return s
 }
@@ -104,8 +105,9 @@ func (o *Operation) begin(allowed ...State) error {
 	return nil
 }
 
-// Prepare asks the service to build the operation and judges the answer. It ends in StateReview1, or in StateRefused with ErrRefused and the reasons in
-// Report1. It may be repeated until the prepared operation is signed, and after the service asked for it.
+// Prepare asks the service to build the operation and judges the answer. It ends in StateReview1, or in StateRefused
+// with ErrRefused and the reasons in Report1. It may be repeated until the prepared operation is signed, and after the
+// service asked for it.
 func (o *Operation) Prepare(ctx context.Context) (Snapshot, error) {
 	if err := o.begin(StateDraft, StateRefused, StateReview1, StateQuoting, StateReview2); err != nil {
 		return o.Snapshot(), err
@@ -164,7 +166,8 @@ func (o *Operation) canQuote(until time.Time) {
 	o.quotable = until
 }
 
-// windowEnd is when the window of a prepared operation ends. A sponsor behind an open gate may not say; then the longest window of the policy counts.
+// windowEnd is when the window of a prepared operation ends. A sponsor behind an open gate may not say; then the
+// longest window of the policy counts.
 func (f *Flow) windowEnd(v verify.PreparedView, made time.Time) time.Time {
 	if v.Window.Until.IsZero() {
 		return made.Add(f.d.Policy.MaxWindow)
@@ -175,14 +178,15 @@ func (f *Flow) windowEnd(v verify.PreparedView, made time.Time) time.Time {
 // local turns a time of the service's clock into the moment at which the local clock must stop trusting it.
 func (o *Operation) local(t time.Time) time.Time { return t.Add(-max(o.f.d.Client.Skew(), 0)) }
 
-// over reports whether less than left remains until end, by either clock or by the time that has passed since the answer came: that one goes on when the
-// local clock is set back (TH-N9).
+// over reports whether less than left remains until end, by either clock or by the time that has passed since the
+// answer came: that one goes on when the local clock is set back (TH-N9).
 func (o *Operation) over(end time.Time, left time.Duration) bool {
 	passed := o.f.d.Clock().Sub(o.arrived)
 	return o.f.latest().Add(left).After(end) || (!o.arrived.IsZero() && passed+left > end.Sub(o.arrived))
 }
 
-// Abandon ends an operation that was not sent. Signatures that were made stay on the journal's list of outstanding ones.
+// Abandon ends an operation that was not sent. Signatures that were made stay on the journal's list of outstanding
+// ones.
 func (o *Operation) Abandon() error {
 	if err := o.begin(StateDraft, StateRefused, StateReview1, StateQuoting, StateReview2); err != nil {
 		return err

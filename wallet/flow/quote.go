@@ -14,9 +14,10 @@ import (
 // minWindowLeft is what must remain of the prepared operation's window for signing it to make sense.
 const minWindowLeft = 30 * time.Second
 
-// SignPrepared signs the prepared operation that was confirmed and asks for a quote; confirmed is the review's fingerprint and, where a gate stands open, a
-// newline and the sentence that was typed. It ends in StateReview2; a same-chain call whose quote brings back exactly the signed operation is executed right
-// away (StateAccepted, or StateUnknown). If the quote fails, the state is StateQuoting and Requote tries again with the same signature.
+// SignPrepared signs the prepared operation that was confirmed and asks for a quote; confirmed is the review's
+// fingerprint and, where a gate stands open, a newline and the sentence that was typed. It ends in StateReview2; a
+// same-chain call whose quote brings back exactly the signed operation is executed right away (StateAccepted, or
+// StateUnknown). If the quote fails, the state is StateQuoting and Requote tries again with the same signature.
 func (o *Operation) SignPrepared(ctx context.Context, confirmed string) (Snapshot, error) {
 	if err := o.begin(StateReview1); err != nil {
 		return o.Snapshot(), err
@@ -65,7 +66,8 @@ func (o *Operation) signCall(ctx context.Context, confirmed string) error {
 		return err
 	}
 	entry := journal.Entry{
-		Signatures: []journal.Signature{signatureRecord(p.Signing(), made, "")}, Recipients: recipients(p.View()), Confirmed: confirmed, Summary: callWords(p.View()),
+		Signatures: []journal.Signature{signatureRecord(p.Signing(), made, "")}, Recipients: recipients(p.View()),
+		Confirmed: confirmed, Summary: callWords(p.View()),
 	}
 	if err := o.record(journal.Signed, entry); err != nil {
 		return err
@@ -76,8 +78,8 @@ func (o *Operation) signCall(ctx context.Context, confirmed string) error {
 	return nil
 }
 
-// Quote asks for the quote of a swap or a transfer and judges it. It ends in StateReview2, or in StateQuoting with the reason, ErrRefused among them; it may
-// be repeated until the quote is sent.
+// Quote asks for the quote of a swap or a transfer and judges it. It ends in StateReview2, or in StateQuoting with the
+// reason, ErrRefused among them; it may be repeated until the quote is sent.
 func (o *Operation) Quote(ctx context.Context) (Snapshot, error) {
 	if err := o.begin(StateDraft, StateQuoting, StateReview2); err != nil {
 		return o.Snapshot(), err
@@ -92,8 +94,8 @@ func (o *Operation) Quote(ctx context.Context) (Snapshot, error) {
 	return o.askQuote(ctx)
 }
 
-// Requote asks for a new quote, for the same signed operation if there is one; Previous then holds the view of the old one. A confirmation of the old quote
-// is void.
+// Requote asks for a new quote, for the same signed operation if there is one; Previous then holds the view of the old
+// one. A confirmation of the old quote is void.
 func (o *Operation) Requote(ctx context.Context) (Snapshot, error) {
 	if err := o.begin(StateQuoting, StateReview2); err != nil {
 		return o.Snapshot(), err
@@ -138,11 +140,13 @@ func (o *Operation) askQuote(ctx context.Context) (Snapshot, error) {
 	if q == nil {
 		return o.fail(StateQuoting, ErrRefused)
 	}
-	quoted := journal.Entry{Document: answer.Raw(), QuoteID: q.ID(), Expires: q.Expires(), RefundFrom: refundFrom(q.View())}
+	quoted := journal.Entry{Document: answer.Raw(), QuoteID: q.ID(), Expires: q.Expires(),
+		RefundFrom: refundFrom(q.View())}
 	if err := o.record(journal.Quoted, quoted); err != nil {
 		return o.fail(StateQuoting, err)
 	}
-	o.quote, o.expires, o.refund, o.arrived, o.others = q, q.Expires(), quoted.RefundFrom, o.f.d.Clock(), o.countOthers()
+	o.quote, o.expires, o.refund, o.arrived, o.others = q, q.Expires(), quoted.RefundFrom, o.f.d.Clock(),
+		o.countOthers()
 	view, total := q.View(), o.signedBefore()
 	for _, v := range q.Operations() {
 		total += v.Count()

@@ -11,7 +11,8 @@ import (
 	"coffer/api/client"
 )
 
-// How much of the history is read for one quote: pages of records, the newest first, until one is older than the operation.
+// How much of the history is read for one quote: pages of records, the newest first, until one is older than the
+// operation.
 const (
 	historyPage   = 50
 	historyPages  = 20
@@ -19,13 +20,15 @@ const (
 	historySlack  = 1 * time.Hour // the clocks of the records and of this machine differ by less
 )
 
-// Reconcile asks once for the outcome of every unfinished operation that may have been sent, and returns all unfinished operations as they then are, those that
-// just ended among them. Nothing is sent but questions (TH-J3). The error joins what kept a journal record from being written; a service that does not answer
-// is no error, its words are in the operation's Snapshot.
+// Reconcile asks once for the outcome of every unfinished operation that may have been sent, and returns all unfinished
+// operations as they then are, those that just ended among them. Nothing is sent but questions (TH-J3). The error joins
+// what kept a journal record from being written; a service that does not answer is no error, its words are in the
+// operation's Snapshot.
 //
-// It may run in the background beside everything else, also twice at a time: what a step or a Watch holds is left alone, and a Watch waits for the one question.
-// When nothing is open it returns without asking; when ctx ends it returns after the question under way, with the error of ctx. What a journal that cannot be
-// written could not record is not asked for: the error is then the journal's.
+// It may run in the background beside everything else, also twice at a time: what a step or a Watch holds is left
+// alone, and a Watch waits for the one question. When nothing is open it returns without asking; when ctx ends it
+// returns after the question under way, with the error of ctx. What a journal that cannot be written could not record
+// is not asked for: the error is then the journal's.
 func (f *Flow) Reconcile(ctx context.Context) ([]*Operation, error) {
 	list := f.Unfinished()
 	var failed []error
@@ -117,7 +120,8 @@ func (o *Operation) lookUp(ctx context.Context, quoteID string) (api.ExecutionSt
 func (o *Operation) find(ctx context.Context, user, quoteID string) (api.ExecutionStatus, error) {
 	cursors := []string{""}
 	for range historyPages {
-		q := client.HistoryQuery{User: user, Limit: historyPage, SortBy: "createdAt", Continuation: cursors[len(cursors)-1]}
+		q := client.HistoryQuery{User: user, Limit: historyPage, SortBy: "createdAt",
+			Continuation: cursors[len(cursors)-1]}
 		page, err := o.f.d.Client.History(ctx, q)
 		if err != nil {
 			return api.ExecutionStatus{}, err
@@ -148,7 +152,8 @@ func (o *Operation) before(page []api.HistoryRecord) bool {
 // statusOf is a line of history in the form of a status.
 func statusOf(r api.HistoryRecord) api.ExecutionStatus {
 	return api.ExecutionStatus{
-		QuoteID: r.QuoteID, Status: r.Status, User: r.User, RecipientAccountID: r.RecipientAccountID, OriginChainOperations: r.OriginChainOperations,
+		QuoteID: r.QuoteID, Status: r.Status, User: r.User, RecipientAccountID: r.RecipientAccountID,
+		OriginChainOperations:      r.OriginChainOperations,
 		DestinationChainOperations: r.DestinationChainOperations, FailReason: r.FailReason,
 	}
 }

@@ -25,7 +25,8 @@ func unknown(t *testing.T) (*bench, *flow.Operation) {
 	t.Helper()
 	b := newBench(t)
 	b.f.execute = func([]byte) (api.ExecuteResponse, error) {
-		return api.ExecuteResponse{}, &client.Error{Op: "execute", Kind: client.KindTimeout, Sent: true, Err: context.DeadlineExceeded}
+		return api.ExecuteResponse{}, &client.Error{Op: "execute", Kind: client.KindTimeout, Sent: true,
+			Err: context.DeadlineExceeded}
 	}
 	b.f.status = func(int, string) (api.ExecutionStatus, error) { return api.ExecutionStatus{}, nil }
 	o := b.review2()
@@ -62,18 +63,22 @@ func TestJ3_TheHistoryIsReadBeforeAQuoteCountsAsNotExecuted(t *testing.T) {
 		return api.HistoryPage{Transactions: lines("0x3", "0x"+id)}, nil
 	}
 	b.clock.Store(20)
-	if s, err := o.Watch(t.Context(), nil); err != nil || s.State != flow.StateDone || s.Status.Status != api.StatusCompleted {
+	if s, err := o.Watch(t.Context(), nil); err != nil || s.State != flow.StateDone ||
+		s.Status.Status != api.StatusCompleted {
 		t.Fatal(s.State, err)
 	}
 	if len(b.f.asked) != 3 || b.clock.Load() < 60 {
-		t.Errorf("%d pages read after %d seconds: before the expiry an empty status says nothing", len(b.f.asked), b.clock.Load())
+		t.Errorf("%d pages read after %d seconds: before the expiry an empty status says nothing", len(b.f.asked),
+			b.clock.Load())
 	}
-	if rec := b.record(); rec.Outcome != api.StatusCompleted || len(b.f.executed) != 1 || len(b.j.Outstanding(b.now())) != 0 {
+	if rec := b.record(); rec.Outcome != api.StatusCompleted || len(b.f.executed) != 1 ||
+		len(b.j.Outstanding(b.now())) != 0 {
 		t.Errorf("%+v", rec)
 	}
 }
 
-// An unknown outcome is asked for at longer and longer intervals, but not past the moment from which the answer is an end.
+// An unknown outcome is asked for at longer and longer intervals, but not past the moment from which the answer is an
+// end.
 func TestJ3_TheEndOfAnUnknownOutcomeIsToldAsSoonAsItIsProven(t *testing.T) {
 	for later := range int64(40) {
 		b, o := unknown(t)
@@ -104,7 +109,8 @@ func TestJ3_WhenTheHistoryCannotBeReadNothingIsConcluded(t *testing.T) {
 		return api.HistoryPage{}, errors.New("no connection")
 	}
 	s, err := o.Watch(ctx, nil)
-	if !errors.Is(err, context.Canceled) || s.State != flow.StateUnknown || b.record().State != journal.Executing || s.Problem == "" {
+	if !errors.Is(err, context.Canceled) || s.State != flow.StateUnknown || b.record().State != journal.Executing ||
+		s.Problem == "" {
 		t.Fatalf("%v %v %s", s.State, err, b.record().State)
 	}
 }
@@ -114,9 +120,13 @@ func TestH3_AHistoryWithoutEndIsReadInPart(t *testing.T) {
 		page  func(n int) api.HistoryPage
 		reads int
 	}{
-		"the same token": {func(int) api.HistoryPage { return api.HistoryPage{Transactions: lines("0x1"), Continuation: "again"} }, 2},
-		"a long token":   {func(int) api.HistoryPage { return api.HistoryPage{Continuation: strings.Repeat("x", 4097)} }, 1},
-		"no end":         {func(n int) api.HistoryPage { return api.HistoryPage{Continuation: fmt.Sprint(n)} }, 20},
+		"the same token": {func(int) api.HistoryPage {
+			return api.HistoryPage{Transactions: lines("0x1"),
+				Continuation: "again"}
+		}, 2},
+		"a long token": {func(int) api.HistoryPage { return api.HistoryPage{Continuation: strings.Repeat("x", 4097)} },
+			1},
+		"no end": {func(n int) api.HistoryPage { return api.HistoryPage{Continuation: fmt.Sprint(n)} }, 20},
 		"older records": {func(n int) api.HistoryPage {
 			r := lines("0x1")
 			r[0].Timestamp = time.Unix(1_760_000_000-3599-int64(n), 0).UTC().Format("2006-01-02T15:04:05.000Z")
@@ -150,7 +160,8 @@ func TestJ3_EveryAccountsHistoryIsSearched(t *testing.T) {
 		r[0].Status = api.StatusRefunded
 		return api.HistoryPage{Transactions: r}, nil
 	}
-	if s, err := o.Watch(t.Context(), nil); err != nil || s.State != flow.StateFailed || b.record().Outcome != api.StatusRefunded || len(b.f.asked) != 2 {
+	if s, err := o.Watch(t.Context(), nil); err != nil || s.State != flow.StateFailed ||
+		b.record().Outcome != api.StatusRefunded || len(b.f.asked) != 2 {
 		t.Fatal(s.State, err, len(b.f.asked))
 	}
 	// What was paid came back and is spent; the call itself can still run.
@@ -167,13 +178,15 @@ func TestJ3_ReconcileAsksOnceForEveryOperationThatMayHaveBeenSent(t *testing.T) 
 	}
 	b.f.status = nil
 	b.reopen()
-	if list, err = b.flow.Reconcile(t.Context()); err != nil || len(list) != 1 || list[0].Snapshot().State != flow.StateDone || len(b.flow.Unfinished()) != 0 {
+	if list, err = b.flow.Reconcile(t.Context()); err != nil || len(list) != 1 ||
+		list[0].Snapshot().State != flow.StateDone || len(b.flow.Unfinished()) != 0 {
 		t.Fatalf("%+v %v", list, err)
 	}
 	// What was not sent is listed and not asked for.
 	b = newBench(t)
 	b.review2()
-	if list, err = b.flow.Reconcile(t.Context()); err != nil || len(list) != 1 || b.f.polls != 0 || list[0].Snapshot().State != flow.StateReview2 {
+	if list, err = b.flow.Reconcile(t.Context()); err != nil || len(list) != 1 || b.f.polls != 0 ||
+		list[0].Snapshot().State != flow.StateReview2 {
 		t.Fatalf("%+v %v", list, err)
 	}
 }
@@ -189,7 +202,8 @@ func TestJ3_ReconcileInTheBackgroundIsInNobodysWay(t *testing.T) {
 	ended := make(chan error)
 	go func() { _, err := b.flow.Reconcile(t.Context()); ended <- err }()
 	<-asked
-	if _, err := b.flow.Reconcile(t.Context()); err != nil || b.f.polls != 1 { // a second one leaves what the first asks alone
+	// a second one leaves what the first asks alone
+	if _, err := b.flow.Reconcile(t.Context()); err != nil || b.f.polls != 1 {
 		t.Fatal(err, b.f.polls)
 	}
 	gone, cancel := context.WithCancel(t.Context())
@@ -210,8 +224,10 @@ func TestJ3_ReconcileInTheBackgroundIsInNobodysWay(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	// Whether the watch began before or after the question was over, it sees the end; only one that came too late is told so.
-	if w := <-watched; w.s.State != flow.StateDone || (w.err != nil && !errors.Is(w.err, flow.ErrState)) || (w.err == nil) != (told == 1) || b.f.polls != 1 {
+	// Whether the watch began before or after the question was over, it sees the end; only one that came too late is
+	// told so.
+	if w := <-watched; w.s.State != flow.StateDone || (w.err != nil && !errors.Is(w.err, flow.ErrState)) ||
+		(w.err == nil) != (told == 1) || b.f.polls != 1 {
 		t.Fatalf("%v %v, told %d times, %d questions", w.s.State, w.err, told, b.f.polls)
 	}
 	b.f.status = func(int, string) (api.ExecutionStatus, error) {
@@ -227,7 +243,8 @@ func TestJ3_ReconcileStopsWithItsContext(t *testing.T) {
 	b, o := unknown(t)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := b.flow.Reconcile(gone); !errors.Is(err, context.Canceled) || b.f.polls != 0 || o.Snapshot().State != flow.StateUnknown {
+	if _, err := b.flow.Reconcile(gone); !errors.Is(err, context.Canceled) || b.f.polls != 0 ||
+		o.Snapshot().State != flow.StateUnknown {
 		t.Fatal(err, b.f.polls)
 	}
 }

@@ -25,8 +25,9 @@ import (
 	"coffer/wallet/verify"
 )
 
-// recorded is one run through the real service, kept by the service's tests for those of the wallet (wallet/verify/testdata/golden): the answers to one intent.
-// The service checked the signature of the prepared operation in it; what the wallet signs here is the same, because the keys are and no signature is random.
+// recorded is one run through the real service, kept by the service's tests for those of the wallet
+// (wallet/verify/testdata/golden): the answers to one intent. The service checked the signature of the prepared
+// operation in it; what the wallet signs here is the same, because the keys are and no signature is random.
 type recorded struct {
 	name            string
 	in              intent.Intent
@@ -129,7 +130,8 @@ func newRecorded(t *testing.T, name string) *bench {
 	t.Helper()
 	r := readRecorded(t, name)
 	w := golden.New(t)
-	b := &bench{t: t, w: w, dir: filepath.Join(t.TempDir(), "wallet"), policy: verify.DefaultPolicy(r.network, w.Catalog)}
+	b := &bench{t: t, w: w, dir: filepath.Join(t.TempDir(), "wallet"),
+		policy: verify.DefaultPolicy(r.network, w.Catalog)}
 	b.f = &fake{w: w, recorded: r}
 	b.useKeys(r.keys(t))
 	b.reopen()

@@ -13,17 +13,18 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Unfinished returns the operations of the journal that were signed and have no end yet, oldest first. One that may have been sent is in StateUnknown or
-// StateAccepted and can only be watched; one that was not sent is in StateQuoting and can be quoted again or abandoned (TH-J3), a swap or a transfer with a
-// quote and signatures of its own. Operations that were never
-// signed have had no effect and are not listed. An operation that is under way in this process is returned as it is: a second one for the same record could
-// sign and send beside it.
+// Unfinished returns the operations of the journal that were signed and have no end yet, oldest first. One that may
+// have been sent is in StateUnknown or StateAccepted and can only be watched; one that was not sent is in StateQuoting
+// and can be quoted again or abandoned (TH-J3), a swap or a transfer with a quote and signatures of its own. Operations
+// that were never signed have had no effect and are not listed. An operation that is under way in this process is
+// returned as it is: a second one for the same record could sign and send beside it.
 func (f *Flow) Unfinished() []*Operation {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []*Operation
 	for _, rec := range f.d.Journal.Operations() {
-		if rec.State.Terminal() || (len(rec.Signatures) == 0 && rec.State != journal.Executing && rec.State != journal.Acked) {
+		if rec.State.Terminal() || (len(rec.Signatures) == 0 && rec.State != journal.Executing &&
+			rec.State != journal.Acked) {
 			continue
 		}
 		o := f.ops[rec.ID]
@@ -73,7 +74,8 @@ func (o *Operation) adopt(rec journal.Operation) {
 		o.f.claim(rec.QuoteID)
 		o.update(func(s *Snapshot) {
 			s.State = StateUnknown
-			s.Problem = "The program ended while this quote was being sent. Its outcome is asked for; it is not sent again."
+			s.Problem =
+				"The program ended while this quote was being sent. Its outcome is asked for; it is not sent again."
 		})
 	case journal.Acked:
 		o.f.claim(rec.QuoteID)
@@ -88,7 +90,8 @@ func (o *Operation) adopt(rec journal.Operation) {
 
 // adoptEnd takes an end over that another process recorded.
 func (o *Operation) adoptEnd(rec journal.Operation) {
-	said, live, status := !o.f.believes(), "", api.ExecutionStatus{QuoteID: rec.QuoteID, Status: rec.Outcome, FailReason: rec.Note}
+	said, live, status := !o.f.believes(), "", api.ExecutionStatus{QuoteID: rec.QuoteID, Status: rec.Outcome,
+		FailReason: rec.Note}
 	words := ""
 	if said {
 		live, words = o.liveWords(), o.saidWords(status)
@@ -99,15 +102,18 @@ func (o *Operation) adoptEnd(rec journal.Operation) {
 		case rec.State == journal.Abandoned:
 			s.State = StateAbandoned
 		case rec.State == journal.NotExecuted:
-			s.State, s.Problem = StateNotExecuted, "The quote was never executed; another process of this wallet found that out."
+			s.State, s.Problem = StateNotExecuted,
+				"The quote was never executed; another process of this wallet found that out."
 			if said {
-				s.Problem = "The service says that it never executed the quote; another process of this wallet asked. " + live
+				s.Problem =
+					"The service says that it never executed the quote; another process of this wallet asked. " + live
 			}
 		case rec.Outcome == api.StatusCompleted:
 			s.State, s.Status = StateDone, api.ExecutionStatus{QuoteID: rec.QuoteID, Status: rec.Outcome}
 		default:
 			s.State, s.Status = StateFailed, status
-			s.Problem = "It ended " + text.Clean(rec.Outcome, 40) + "; another process of this wallet recorded that. " + reasonWords(rec.Note)
+			s.Problem = "It ended " + text.Clean(rec.Outcome, 40) + "; another process of this wallet recorded that. " +
+				reasonWords(rec.Note)
 			if said {
 				s.Problem = words
 			}

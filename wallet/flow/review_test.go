@@ -13,10 +13,12 @@ import (
 	"coffer/wallet/verify"
 )
 
-// K3: a service holds what was signed, says at once that it failed, and runs it while its window is open. A repeat after the window is no longer gated, but for a
-// day it is pointed out: the end of a window says that nothing can begin any more, not that nothing did.
+// K3: a service holds what was signed, says at once that it failed, and runs it while its window is open. A repeat
+// after the window is no longer gated, but for a day it is pointed out: the end of a window says that nothing can begin
+// any more, not that nothing did.
 func TestK3_ARepeatAfterTheWindowIsAWarningForADay(t *testing.T) {
-	for after, warned := range map[time.Duration]bool{20 * time.Minute: true, 23 * time.Hour: true, 25 * time.Hour: false} {
+	for after, warned := range map[time.Duration]bool{20 * time.Minute: true, 23 * time.Hour: true,
+		25 * time.Hour: false} {
 		b := onLab(t)
 		b.ended(api.StatusFailed)
 		b.clock.Add(int64(after / time.Second))
@@ -55,7 +57,8 @@ func TestK5_TwoStepsOfOneProcessDoNotBothFitIntoTheDay(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if b.pen.count.Load() != 1 || len(failed) == 0 || !errors.Is(errors.Join(failed...), flow.ErrExpired) && !errors.Is(errors.Join(failed...), flow.ErrBeside) {
+	if b.pen.count.Load() != 1 || len(failed) == 0 || !errors.Is(errors.Join(failed...), flow.ErrExpired) &&
+		!errors.Is(errors.Join(failed...), flow.ErrBeside) {
 		t.Errorf("%d signatures, %v", b.pen.count.Load(), failed)
 	}
 }

@@ -50,8 +50,9 @@ func (o *Operation) liveWords() string {
 // ErrRepairTyped says that a repair was not confirmed.
 var ErrRepairTyped = errors.New("what was typed is not the end of the account's address")
 
-// Repair records where a lane of an account goes on, because its owner knows: from the chain itself, or from another device. typed is the last four characters
-// of the account's address, or "" with yes, where a script takes the responsibility. Nothing that is open or counted is lost by it (journal.Journal.Repair).
+// Repair records where a lane of an account goes on, because its owner knows: from the chain itself, or from another
+// device. typed is the last four characters of the account's address, or "" with yes, where a script takes the
+// responsibility. Nothing that is open or counted is lost by it (journal.Journal.Repair).
 //
 // Errors: ErrRepairTyped; those of the journal.
 func (f *Flow) Repair(l journal.Lane, typed string, yes bool) error {

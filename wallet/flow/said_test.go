@@ -51,14 +51,19 @@ func TestK3_OnAnotherNetworkTheEndIsWhatTheServiceSays(t *testing.T) {
 		words string
 		said  journal.Word
 	}{
-		api.StatusRefunded:  {flow.StateFailed, "The service says the call was refunded. The price moved further than you allowed. The signatures can still be used until ", journal.SaidNothing},
-		api.StatusFailed:    {flow.StateFailed, "The service says the call failed and nothing was paid. The price moved further than you allowed. The signatures can still be used until ", journal.SaidNothing},
-		"":                  {flow.StateNotExecuted, "The service says that it never executed the quote. The signatures can still be used until ", journal.SaidNothing},
+		api.StatusRefunded: {flow.StateFailed, "The service says the call was refunded. The price moved further " +
+			"than you allowed. The signatures can still be used until ", journal.SaidNothing},
+		api.StatusFailed: {flow.StateFailed, "The service says the call failed and nothing was paid. The price " +
+			"moved further than you allowed. The signatures can still be used until ", journal.SaidNothing},
+		"": {flow.StateNotExecuted,
+			"The service says that it never executed the quote. The signatures can still be used until ",
+			journal.SaidNothing},
 		api.StatusCompleted: {flow.StateDone, "", journal.SaidRan},
 	} {
 		b := onLab(t)
 		o, s := b.ended(status)
-		if s.State != c.state || !s.Said || !strings.HasPrefix(s.Problem, c.words) || (c.words == "") != (s.Problem == "") {
+		if s.State != c.state || !s.Said || !strings.HasPrefix(s.Problem, c.words) ||
+			(c.words == "") != (s.Problem == "") {
 			t.Errorf("%q: %s %v: %s", status, s.State, s.Said, s.Problem)
 		}
 		open := b.j.Outstanding(b.now())
@@ -88,7 +93,8 @@ func TestK3_TheWordsSayWhenNoTimeEndsASignature(t *testing.T) {
 	if _, err := o.Execute(t.Context(), confirmation2(o), nil); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := o.Watch(t.Context(), nil); err != nil || !strings.HasSuffix(s.Problem, "no time ends them. See `coffer activity`.") {
+	if s, err := o.Watch(t.Context(), nil); err != nil ||
+		!strings.HasSuffix(s.Problem, "no time ends them. See `coffer activity`.") {
 		t.Errorf("%v %s", err, s.Problem)
 	}
 }
@@ -105,7 +111,8 @@ func TestK3_WhatIsSignedBetweenReviewAndConfirmationIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := journal.Signature{
-		Role: verify.RolePrepared, Chain: "eip155:10", ChainID: 10, Sender: o.Snapshot().Review1.Sender, Nonce: "77", OpHash: "0x77", ValidUntil: b.now().Add(time.Minute).Unix(),
+		Role: verify.RolePrepared, Chain: "eip155:10", ChainID: 10, Sender: o.Snapshot().Review1.Sender, Nonce: "77",
+		OpHash: "0x77", ValidUntil: b.now().Add(time.Minute).Unix(),
 	}
 	for _, step := range []struct {
 		state journal.State
@@ -116,7 +123,8 @@ func TestK3_WhatIsSignedBetweenReviewAndConfirmationIsNoticed(t *testing.T) {
 		}
 	}
 	s, err := o.SignPrepared(t.Context(), confirmation1(o))
-	if !errors.Is(err, flow.ErrBeside) || b.pen.count.Load() != 0 || s.State != flow.StateReview1 || !strings.Contains(s.Problem, "Nothing was signed") {
+	if !errors.Is(err, flow.ErrBeside) || b.pen.count.Load() != 0 || s.State != flow.StateReview1 ||
+		!strings.Contains(s.Problem, "Nothing was signed") {
 		t.Fatalf("%v %v: %s", s.State, err, s.Problem)
 	}
 }

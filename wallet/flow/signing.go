@@ -14,7 +14,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// sign makes every signature of one operation with the verb of its kind, the delegation first: without it the operation cannot run. Each is counted and told.
+// sign makes every signature of one operation with the verb of its kind, the delegation first: without it the operation
+// cannot run. Each is counted and told.
 func (o *Operation) sign(ctx context.Context, v verify.Signing, progress func(Event)) (verify.Signatures, error) {
 	made := func() {
 		s := o.update(func(s *Snapshot) { s.SignaturesDone++ })
@@ -55,7 +56,8 @@ func (o *Operation) signOperation(ctx context.Context, v verify.Signing) ([]byte
 func signatureRecord(v verify.Signing, made verify.Signatures, quoteID string) journal.Signature {
 	s := v.Summary()
 	out := journal.Signature{
-		Role: s.Role, Kind: s.Kind, Chain: s.Chain, Sender: s.Sender, Lane: s.Lane, Nonce: s.Nonce, BlockHash: s.BlockHash, OpHash: v.Hash(), Digest: v.Digest(),
+		Role: s.Role, Kind: s.Kind, Chain: s.Chain, Sender: s.Sender, Lane: s.Lane, Nonce: s.Nonce,
+		BlockHash: s.BlockHash, OpHash: v.Hash(), Digest: v.Digest(),
 		Signature: hex0x(made.Operation), ValidUntil: s.ValidUntil, QuoteID: quoteID,
 	}
 	if c, err := caip.ParseChain(s.Chain); err == nil {
@@ -64,7 +66,8 @@ func signatureRecord(v verify.Signing, made verify.Signatures, quoteID string) j
 	if d := made.Delegation; d != nil {
 		raw := append(append(slices.Clone(d.R[:]), d.S[:]...), d.YParity+27)
 		out.Delegation = &journal.Delegation{
-			ChainID: d.ChainID.Uint64(), Contract: d.Address.Hex(), Nonce: d.Nonce, Digest: d.Hash().Hex(), Signature: hex0x(raw),
+			ChainID: d.ChainID.Uint64(), Contract: d.Address.Hex(), Nonce: d.Nonce, Digest: d.Hash().Hex(),
+			Signature: hex0x(raw),
 		}
 	}
 	out.Spend, out.Counts = spends(s.Spend), spends(s.Counts)
@@ -97,7 +100,8 @@ func restore(v verify.Signing, s journal.Signature) (verify.Signatures, error) {
 	if err != nil || len(sig) != 65 {
 		return verify.Signatures{}, errResume
 	}
-	out.Delegation = &op.SignedAuthorization{Authorization: d.Authorization(), R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]), YParity: sig[64] - 27}
+	out.Delegation = &op.SignedAuthorization{Authorization: d.Authorization(), R: [32]byte(sig[:32]),
+		S: [32]byte(sig[32:64]), YParity: sig[64] - 27}
 	return out, nil
 }
 
@@ -127,7 +131,8 @@ func callWords(v verify.PreparedView) []string {
 		for _, a := range l.Args {
 			args = append(args, strings.TrimSpace(a.Name+" "+a.Value))
 		}
-		out = append(out, fmt.Sprintf("%s %d: to %s, value %s, %s (%s)", l.Role, l.Index, l.To, l.Value, what, strings.Join(args, ", ")))
+		out = append(out, fmt.Sprintf("%s %d: to %s, value %s, %s (%s)", l.Role, l.Index, l.To, l.Value, what,
+			strings.Join(args, ", ")))
 	}
 	return append(out, delegationWords(v.Delegation)...)
 }
@@ -141,14 +146,16 @@ func quoteWords(v verify.QuoteView) []string {
 	for _, l := range v.Legs {
 		out = append(out, delegationWords(l.Delegation)...)
 	}
-	return append(out, fmt.Sprintf("receive %s, at least %s, to %s", amountWords(v.Delivered), amountWords(v.Minimum), v.Recipient))
+	return append(out, fmt.Sprintf("receive %s, at least %s, to %s", amountWords(v.Delivered), amountWords(v.Minimum),
+		v.Recipient))
 }
 
 func delegationWords(d *verify.DelegationView) []string {
 	if d == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("delegate %s to %s on %s, account nonce %d", d.Authority, d.Contract, d.Chain.CAIP, d.Nonce)}
+	return []string{fmt.Sprintf("delegate %s to %s on %s, account nonce %d", d.Authority, d.Contract, d.Chain.CAIP,
+		d.Nonce)}
 }
 
 // amountWords writes an amount in base units of its asset, which never changes its meaning.

@@ -42,8 +42,9 @@ type statements struct {
 	Balances []statement `json:"balances"`
 }
 
-// stated remembers the last balances that the service stated, between starts where there is a Keep. It proves nothing; it lets the service contradict itself.
-// A file that is lost or cannot be read costs a warning and nothing else, so its errors are dropped.
+// stated remembers the last balances that the service stated, between starts where there is a Keep. It proves nothing;
+// it lets the service contradict itself. A file that is lost or cannot be read costs a warning and nothing else, so its
+// errors are dropped.
 type stated struct {
 	mu     sync.Mutex
 	keep   Keep
@@ -66,7 +67,8 @@ func (s *stated) load() {
 // parseStated reads the file of a network; nothing of one that is not sound is used.
 func parseStated(b []byte, network string) []statement {
 	var d statements
-	if len(b) == 0 || len(b) > statedMost || json.Unmarshal(b, &d, json.RejectUnknownMembers(true)) != nil || d.Version != 1 || d.Network != network {
+	if len(b) == 0 || len(b) > statedMost || json.Unmarshal(b, &d, json.RejectUnknownMembers(true)) != nil ||
+		d.Version != 1 || d.Network != network {
 		return nil
 	}
 	for _, x := range d.Balances {
@@ -86,7 +88,8 @@ func (s *stated) of(account string, a caip.Asset, now time.Time) (*big.Int, time
 	defer s.mu.Unlock()
 	s.load()
 	for _, x := range s.list {
-		if x.Asset == a.String() && strings.EqualFold(x.Account, account) && now.Sub(x.At) < statedFor && !x.At.After(now) {
+		if x.Asset == a.String() && strings.EqualFold(x.Account, account) && now.Sub(x.At) < statedFor &&
+			!x.At.After(now) {
 			v, err := amount.ParseBase(x.Amount)
 			return v, x.At, err == nil
 		}
@@ -108,7 +111,10 @@ func (s *stated) put(list []statement) {
 		}
 	}
 	for _, x := range list {
-		s.list = slices.DeleteFunc(s.list, func(o statement) bool { return o.Asset == x.Asset && strings.EqualFold(o.Account, x.Account) })
+		s.list = slices.DeleteFunc(s.list, func(o statement) bool {
+			return o.Asset == x.Asset &&
+				strings.EqualFold(o.Account, x.Account)
+		})
 		s.list = append(s.list, x)
 	}
 	if n := len(s.list); n > statedCount {
@@ -132,9 +138,10 @@ func holder(accounts []api.Account, a caip.Asset) string {
 	return ""
 }
 
-// balanceRemark compares the balances that an answer states with those stated before. Less than before is explained by what the account's own signatures can
-// have taken since; what is not gets a warning with both figures (TH-P6). A statement that contradicts an earlier one does not replace
-// it, so the warning stays until the service agrees with itself or a day has passed.
+// balanceRemark compares the balances that an answer states with those stated before. Less than before is explained by
+// what the account's own signatures can have taken since; what is not gets a warning with both figures (TH-P6). A
+// statement that contradicts an earlier one does not replace it, so the warning stays until the service agrees with
+// itself or a day has passed.
 func (o *Operation) balanceRemark(r verify.Report, sources []verify.AmountView) verify.Report {
 	now, d := o.f.d.Clock(), o.in.Draft()
 	var fresh []statement
@@ -148,7 +155,8 @@ func (o *Operation) balanceRemark(r verify.Report, sources []verify.AmountView) 
 				continue
 			}
 			if a.Amount.Cmp(before) < 0 {
-				continue // explained; what comes next is measured from the same statement, so that nothing explains two losses
+				// explained; what comes next is measured from the same statement, so that nothing explains two losses
+				continue
 			}
 		}
 		fresh = append(fresh, statement{account, a.Asset.String(), a.Amount.String(), now})
@@ -170,15 +178,18 @@ func contradiction(a verify.AmountView, before, own *big.Int, at time.Time) veri
 	}
 	return verify.Reason{
 		Code: "P6", Level: verify.Warn, Path: "/sourceAssetBalances", Want: want, Got: text(a.Amount),
-		Title: "The service states a lower balance than before, and your own operations do not explain it. It may want you to pay for what you already have.",
+		Title: "The service states a lower balance than before, and your own operations do not explain it. It may " +
+			"want you to pay for what you already have.",
 	}
 }
 
-// comparable is what an answer states: every balance that it lists, and nothing of every other asset that could pay, because the service lists all of those.
+// comparable is what an answer states: every balance that it lists, and nothing of every other asset that could pay,
+// because the service lists all of those.
 func (o *Operation) comparable(sources []verify.AmountView) []verify.AmountView {
 	out := slices.Clone(sources)
 	for _, e := range o.payers() {
-		if slices.ContainsFunc(out, func(x verify.AmountView) bool { return x.Asset == e.Asset }) || holder(o.in.Draft().Accounts, e.Asset) == "" {
+		if slices.ContainsFunc(out, func(x verify.AmountView) bool { return x.Asset == e.Asset }) ||
+			holder(o.in.Draft().Accounts, e.Asset) == "" {
 			continue
 		}
 		out = append(out, e)
@@ -216,7 +227,8 @@ func (o *Operation) payers() []verify.AmountView {
 	return out
 }
 
-// takenSince is what the account's own signatures can have taken of an asset since a statement, those that were still open then among them.
+// takenSince is what the account's own signatures can have taken of an asset since a statement, those that were still
+// open then among them.
 func (f *Flow) takenSince(a caip.Asset, at time.Time) *big.Int {
 	total := new(big.Int)
 	for _, s := range f.d.Journal.Spent(at.Add(-f.d.Policy.MaxWindow)) {
@@ -227,8 +239,9 @@ func (f *Flow) takenSince(a caip.Asset, at time.Time) *big.Int {
 	return total
 }
 
-// Stated notes the balances that the service stated for the accounts of a profile, such as those of a screen: later answers are compared with them. Less than
-// was stated within a day is not noted, so that what explained it once does not explain it again.
+// Stated notes the balances that the service stated for the accounts of a profile, such as those of a screen: later
+// answers are compared with them. Less than was stated within a day is not noted, so that what explained it once does
+// not explain it again.
 func (f *Flow) Stated(accounts []api.Account, b api.AggregatedBalance) {
 	now := f.d.Clock()
 	var fresh []statement

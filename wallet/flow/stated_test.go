@@ -33,10 +33,11 @@ func states(i int, balance string) func(*api.PrepareResponse) error {
 	}
 }
 
-// K1: a service that drops a balance, or lowers one, contradicts what it said before; the warning has both figures, stays until the service agrees with itself,
-// and survives a restart.
+// K1: a service that drops a balance, or lowers one, contradicts what it said before; the warning has both figures,
+// stays until the service agrees with itself, and survives a restart.
 func TestK1_ABalanceThatContradictsAnEarlierOneIsAWarningWithBothFigures(t *testing.T) {
-	for name, lie := range map[string]func(*api.PrepareResponse) error{"left out": states(1, ""), "lowered": states(1, "5")} {
+	for name, lie := range map[string]func(*api.PrepareResponse) error{"left out": states(1, ""),
+		"lowered": states(1, "5")} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			b.keep = folder{}
@@ -56,7 +57,8 @@ func TestK1_ABalanceThatContradictsAnEarlierOneIsAWarningWithBothFigures(t *test
 					t.Fatalf("the contradiction is not told: %v %+v", err, s.Report1.Reasons)
 				}
 				for _, x := range s.Report1.Reasons {
-					if x.Code == "P6" && (!strings.Contains(x.Want, before.Symbol+" on "+before.ChainName) || !strings.Contains(x.Got, before.Symbol)) {
+					if x.Code == "P6" && (!strings.Contains(x.Want, before.Symbol+" on "+before.ChainName) ||
+						!strings.Contains(x.Got, before.Symbol)) {
 						t.Errorf("not both figures: %+v", x)
 					}
 				}
@@ -111,17 +113,21 @@ func TestK1_BalancesOfAScreenAreComparedAndABrokenFileIsNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := s.Review1.Sources[0]
-	told := api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{{IndividualAssetBalances: []api.AssetBalance{
-		{AssetType: a.Asset.String(), Balance: "999999999999"}, {AssetType: "rubbish", Balance: "1"}, {AssetType: a.Asset.String(), Balance: "-1"},
-	}}}}
+	told := api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{
+		{IndividualAssetBalances: []api.AssetBalance{
+			{AssetType: a.Asset.String(), Balance: "999999999999"}, {AssetType: "rubbish", Balance: "1"},
+			{AssetType: a.Asset.String(), Balance: "-1"},
+		}}}}
 	b.flow.Stated(b.w.Intent().Draft().Accounts, told)
 	if s, err = b.start().Prepare(t.Context()); err != nil || !s.Report1.Has("P6", verify.Warn) {
 		t.Errorf("the balances of a screen are not compared: %v %+v", err, s.Report1.Reasons)
 	}
 	for name, file := range map[string]string{
 		"no JSON": "{", "another version": `{"version":2,"network":"` + b.policy.Network.ID + `","balances":[]}`,
-		"another network": `{"version":1,"network":"0x00","balances":[{"account":"` + s.Review1.Sender + `","asset":"` + a.Asset.String() + `","amount":"999999999999","at":"` + b.now().Format(time.RFC3339) + `"}]}`,
-		"no amount":       `{"version":1,"network":"` + b.policy.Network.ID + `","balances":[{"account":"x","asset":"` + a.Asset.String() + `","amount":"1e9","at":"` + b.now().Format(time.RFC3339) + `"}]}`,
+		"another network": `{"version":1,"network":"0x00","balances":[{"account":"` + s.Review1.Sender + `","asset":"` +
+			a.Asset.String() + `","amount":"999999999999","at":"` + b.now().Format(time.RFC3339) + `"}]}`,
+		"no amount": `{"version":1,"network":"` + b.policy.Network.ID + `","balances":[{"account":"x","asset":"` +
+			a.Asset.String() + `","amount":"1e9","at":"` + b.now().Format(time.RFC3339) + `"}]}`,
 	} {
 		b.keep = folder{"stated.json": []byte(file)}
 		b.reopen()

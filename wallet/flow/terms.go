@@ -9,7 +9,8 @@ import (
 
 // terms is what review 2, and review 1 of a call, said about who gets what and what it costs.
 func (o *Operation) terms(v verify.QuoteView) *journal.Terms {
-	t := &journal.Terms{Paid: spends(v.Pay), There: there(v.Needs), Fees: spends(v.Fees), FeesNamed: len(v.Fees) > 0 || v.FeesMicro != nil}
+	t := &journal.Terms{Paid: spends(v.Pay), There: there(v.Needs), Fees: spends(v.Fees), FeesNamed: len(v.Fees) > 0 ||
+		v.FeesMicro != nil}
 	if v.FeesMicro != nil {
 		t.FeesMicro = v.FeesMicro.String()
 	}
@@ -21,7 +22,8 @@ func (o *Operation) terms(v verify.QuoteView) *journal.Terms {
 	return t
 }
 
-// there is what the calls use of what was on their chain, by the balances that the service named; nil as soon as one of them is not known.
+// there is what the calls use of what was on their chain, by the balances that the service named; nil as soon as one of
+// them is not known.
 func there(needs []verify.NeedView) []journal.Spend {
 	var out []journal.Spend
 	for _, n := range needs {
@@ -29,7 +31,8 @@ func there(needs []verify.NeedView) []journal.Spend {
 		case n.Need.Amount == nil || n.Short == nil:
 			return nil
 		case n.Need.Amount.Sign() > 0:
-			out = append(out, journal.Spend{Asset: n.Need.Asset.String(), Amount: new(big.Int).Sub(n.Need.Amount, n.Short).String()})
+			out = append(out, journal.Spend{Asset: n.Need.Asset.String(),
+				Amount: new(big.Int).Sub(n.Need.Amount, n.Short).String()})
 		}
 	}
 	return out

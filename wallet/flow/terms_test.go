@@ -22,11 +22,13 @@ func TestD3_TheJournalKeepsWhatWasReviewed(t *testing.T) {
 		t.Fatal(s.State, err)
 	}
 	got, known := b.j.Terms(v.ID)
-	if !known || len(got.Payees) != len(first.Lines) || len(got.Paid) != len(v.Pay) || len(got.Fees) != len(v.Fees) || len(got.There) != len(v.Needs) || !got.FeesNamed {
+	if !known || len(got.Payees) != len(first.Lines) || len(got.Paid) != len(v.Pay) || len(got.Fees) != len(v.Fees) ||
+		len(got.There) != len(v.Needs) || !got.FeesNamed {
 		t.Fatalf("%+v of %+v", got, v)
 	}
 	for i, l := range first.Lines {
-		if p := got.Payees[i]; p.To != l.Recipient || p.Amount != l.Amount.Amount.String() || p.Asset != l.Amount.Asset.String() {
+		if p := got.Payees[i]; p.To != l.Recipient || p.Amount != l.Amount.Amount.String() ||
+			p.Asset != l.Amount.Asset.String() {
 			t.Errorf("payee %+v of %+v", p, l)
 		}
 	}

@@ -9,9 +9,10 @@ import (
 	"coffer/wallet/verify"
 )
 
-// paysTwice refuses a quote that would pay beside a payment that was sent for an earlier quote of the same operation and is still open: the service's word that
-// it did not take that quote does not end the signatures. Only payments in exactly the same places can stand for the earlier ones (TH-U3). The reason says
-// when another quote becomes possible, by the local clock.
+// paysTwice refuses a quote that would pay beside a payment that was sent for an earlier quote of the same operation
+// and is still open: the service's word that it did not take that quote does not end the signatures. Only payments in
+// exactly the same places can stand for the earlier ones (TH-U3). The reason says when another quote becomes possible,
+// by the local clock.
 func (o *Operation) paysTwice(q *verify.VerifiedQuote) (verify.Reason, bool) {
 	var next []journal.Signature
 	for _, v := range q.Operations() {
@@ -27,8 +28,9 @@ func (o *Operation) paysTwice(q *verify.VerifiedQuote) (verify.Reason, bool) {
 	}
 	return verify.Reason{
 		Code: "U3", Level: verify.Refuse,
-		Title: "An earlier payment of this operation was sent and is still open; this quote pays from another place, so both could be taken. " + o.untilWhen(open),
-		Want:  "a payment from " + strings.Join(places, ", "), Got: paidFrom(next),
+		Title: "An earlier payment of this operation was sent and is still open; this quote pays from another place, " +
+			"so both could be taken. " + o.untilWhen(open),
+		Want: "a payment from " + strings.Join(places, ", "), Got: paidFrom(next),
 	}, true
 }
 
@@ -38,14 +40,16 @@ func (o *Operation) untilWhen(open []journal.Outstanding) string {
 	for _, x := range open {
 		end, ends := x.Ends()
 		if !ends {
-			return "It does not end by itself: another quote becomes possible when its nonce was used or you void it. You can also abandon this operation."
+			return "It does not end by itself: another quote becomes possible when its nonce was used or you void " +
+				"it. You can also abandon this operation."
 		}
 		if end.After(last) {
 			last = end
 		}
 	}
 	last = last.Add(-min(o.f.d.Client.Skew(), 0)).UTC() // the clock that is behind decides
-	return fmt.Sprintf("Ask again after %s, when it has ended, or abandon this operation.", last.Format("2 January 2006, 15:04:05 UTC"))
+	return fmt.Sprintf("Ask again after %s, when it has ended, or abandon this operation.",
+		last.Format("2 January 2006, 15:04:05 UTC"))
 }
 
 func paidFrom(list []journal.Signature) string {

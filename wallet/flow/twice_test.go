@@ -17,12 +17,14 @@ import (
 
 // onlyArbitrum is the golden quote paid from one chain.
 func (b *bench) onlyArbitrum(sequence uint64) api.Quote {
-	return b.w.QuoteResponse("225980000", map[string]string{golden.ArbUSDC: "480000"}, golden.Payment{Asset: golden.ArbUSDC, Amount: 225_980_000, Sequence: sequence})
+	return b.w.QuoteResponse("225980000", map[string]string{golden.ArbUSDC: "480000"},
+		golden.Payment{Asset: golden.ArbUSDC, Amount: 225_980_000, Sequence: sequence})
 }
 
 // onlyOptimism pays from the other.
 func (b *bench) onlyOptimism(sequence uint64) api.Quote {
-	return b.w.QuoteResponse("225980000", map[string]string{golden.OpUSDC: "480000"}, golden.Payment{Asset: golden.OpUSDC, Amount: 225_980_000, Sequence: sequence})
+	return b.w.QuoteResponse("225980000", map[string]string{golden.OpUSDC: "480000"},
+		golden.Payment{Asset: golden.OpUSDC, Amount: 225_980_000, Sequence: sequence})
 }
 
 // denied has a quote sent that the service then says it did not take.
@@ -60,17 +62,21 @@ func TestU3_ARequoteMayNotPayBesideAPaymentThatWasSent(t *testing.T) {
 			}
 			signed := b.pen.count.Load()
 			for name, build := range map[string]func() api.Quote{
-				"another chain": func() api.Quote { return b.onlyOptimism(9) }, "both": func() api.Quote { return b.payment(4, 9) },
+				"another chain": func() api.Quote { return b.onlyOptimism(9) },
+				"both":          func() api.Quote { return b.payment(4, 9) },
 			} {
 				b.f.build = build
 				s, err := o.Requote(t.Context())
 				r := b.reasonU3(s)
-				if !errors.Is(err, flow.ErrRefused) || s.State != flow.StateQuoting || s.Review2 != nil || r.Code == "" {
+				if !errors.Is(err, flow.ErrRefused) || s.State != flow.StateQuoting || s.Review2 != nil ||
+					r.Code == "" {
 					t.Fatalf("%s: %v %v %+v", name, s.State, err, s.Report2.Reasons)
 				}
 				end := b.sent(o.ID())[0]
 				at, ends := end.Ends()
-				if !ends || !strings.Contains(r.Title, "Ask again after "+at.UTC().Format("2 January 2006, 15:04:05 UTC")) || !strings.Contains(r.Want, "eip155:42161") || r.Got == r.Want {
+				if !ends || !strings.Contains(r.Title, "Ask again after "+
+					at.UTC().Format("2 January 2006, 15:04:05 UTC")) || !strings.Contains(r.Want, "eip155:42161") ||
+					r.Got == r.Want {
 					t.Errorf("%s: %+v", name, r)
 				}
 			}
@@ -116,7 +122,8 @@ func TestU3_AfterTheEndOfASentPaymentAnotherPlaceMayPay(t *testing.T) {
 }
 
 func TestY5_TheWordOfTheServiceTakesNothingOffTheDay(t *testing.T) {
-	for name, status := range map[string]string{"not executed": "", "refunded": api.StatusRefunded, "failed": api.StatusFailed} {
+	for name, status := range map[string]string{"not executed": "", "refunded": api.StatusRefunded,
+		"failed": api.StatusFailed} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			b.policy.Limits.MaxSpendPerDay = big.NewInt(500_000_000)
@@ -136,7 +143,8 @@ func TestY5_TheWordOfTheServiceTakesNothingOffTheDay(t *testing.T) {
 				t.Fatal(s.State, err)
 			}
 			b.w.Now = b.now()
-			if s, err := b.start().Prepare(t.Context()); !errors.Is(err, flow.ErrRefused) || !s.Report1.Has("Y5", verify.Refuse) {
+			if s, err := b.start().Prepare(t.Context()); !errors.Is(err, flow.ErrRefused) ||
+				!s.Report1.Has("Y5", verify.Refuse) {
 				t.Fatalf("a second call of 250 USD on the same day: %v %+v", err, s.Report1.Reasons)
 			}
 		})
@@ -193,7 +201,8 @@ func TestU3_OnlyTheOwnersTypedWordVoidsAnEndlessSignature(t *testing.T) {
 	}
 }
 
-// K3: what was sent and refused may have been taken all the same, also when its window is over. A review of the same operation counts it, with a warning.
+// K3: what was sent and refused may have been taken all the same, also when its window is over. A review of the same
+// operation counts it, with a warning.
 func TestK3_WhatWasSentAndRefusedStaysInTheWorstCase(t *testing.T) {
 	for kind, counts := range map[network.Kind]bool{network.Embedded: false, network.Lab: true, network.Real: true} {
 		t.Run(string(kind), func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 // State is where an operation stands.
 type State string
 
-// The states. Review1 and Review2 wait for the user; Refused, Done, Failed, NotExecuted and Abandoned are ends; Unknown means that an execute request
-// may have arrived and its outcome must be asked for, never sent again.
+// The states. Review1 and Review2 wait for the user; Refused, Done, Failed, NotExecuted and Abandoned are ends; Unknown
+// means that an execute request may have arrived and its outcome must be asked for, never sent again.
 const (
 	StateDraft       State = "draft"
 	StatePreparing   State = "preparing"
@@ -41,23 +41,26 @@ func (s State) Terminal() bool {
 
 // Snapshot is the operation as a screen shows it. It shares nothing that changes.
 //
-// Review1 and Report1 belong to the prepared operation, Review2 and Report2 to the quote; a report with refusals comes without its review. Previous is the
-// view of the quote before the last Requote; a swap or a transfer has Review2 and Report2 only. SignaturesTotal counts what is known so far: 1 in a draft, then
-// the signatures of the prepared operation, a delegation among them, then those of the quote as well. Deadline is the moment, by the local clock and corrected by the
-// service's, after which the review that waits can no longer be confirmed. Problem is Err in plain words; both are empty when the last step went well.
-// BodyHash is the SHA-256 of the execute body that was sent, in hex.
+// Review1 and Report1 belong to the prepared operation, Review2 and Report2 to the quote; a report with refusals comes
+// without its review. Previous is the view of the quote before the last Requote; a swap or a transfer has Review2 and
+// Report2 only. SignaturesTotal counts what is known so far: 1 in a draft, then the signatures of the prepared
+// operation, a delegation among them, then those of the quote as well. Deadline is the moment, by the local clock and
+// corrected by the service's, after which the review that waits can no longer be confirmed. Problem is Err in plain
+// words; both are empty when the last step went well. BodyHash is the SHA-256 of the execute body that was sent, in
+// hex.
 type Snapshot struct {
-	ID              string
-	State           State
-	Started         time.Time
-	Intent          intent.Draft
-	Review1         *verify.PreparedView
-	Report1         verify.Report
-	Review2         *verify.QuoteView
-	Report2         verify.Report
-	Previous        *verify.QuoteView
-	Deadline        time.Time
-	Over            bool // a signed call for which there is no time left to ask for a quote: it can be prepared again, or abandoned
+	ID       string
+	State    State
+	Started  time.Time
+	Intent   intent.Draft
+	Review1  *verify.PreparedView
+	Report1  verify.Report
+	Review2  *verify.QuoteView
+	Report2  verify.Report
+	Previous *verify.QuoteView
+	Deadline time.Time
+	// a signed call for which there is no time left to ask for a quote: it can be prepared again, or abandoned
+	Over            bool
 	Stuck           bool // its record does not hold: it can only be abandoned
 	QuoteID         string
 	SignaturesDone  int
@@ -69,7 +72,8 @@ type Snapshot struct {
 	BodyHash        string
 	Err             error
 	Problem         string
-	Overdue         bool // it was sent, has no end, and the time after which its payments can be taken back is over; Problem says what to do
+	// it was sent, has no end, and the time after which its payments can be taken back is over; Problem says what to do
+	Overdue bool
 }
 
 // The kinds of events of one execute.
@@ -80,8 +84,8 @@ const (
 	EventAccepted  = "accepted"
 )
 
-// Event is one step of an execute as it happens. Index counts signatures from 1 over all signatures of the operation, a delegation being one of its own; Chain
-// is CAIP-2.
+// Event is one step of an execute as it happens. Index counts signatures from 1 over all signatures of the operation, a
+// delegation being one of its own; Chain is CAIP-2.
 type Event struct {
 	Kind  string
 	Index int

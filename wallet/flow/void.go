@@ -16,13 +16,16 @@ var (
 	ErrVoidTyped   = errors.New("what was typed is not the end of the account's address")
 )
 
-// Void declares a signature dead that no time ends, because its owner knows that its nonce was used elsewhere or that nobody holds it: an approval of a
-// role-based account, or an operation beside a sponsor that is not known. hash is its OpHash, as Outstanding lists it; typed is what the person typed: the last
-// four characters of the account's address (Outstanding.Sender), in either case for an 0x address. From then on the signature is in the way of no new one,
-// but it stays listed as voided and counts for its day. A screen must say before: whoever holds it can still use it until its nonce is used.
+// Void declares a signature dead that no time ends, because its owner knows that its nonce was used elsewhere or that
+// nobody holds it: an approval of a role-based account, or an operation beside a sponsor that is not known. hash is its
+// OpHash, as Outstanding lists it; typed is what the person typed: the last four characters of the account's address
+// (Outstanding.Sender), in either case for an 0x address. From then on the signature is in the way of no new one, but
+// it stays listed as voided and counts for its day. A screen must say before: whoever holds it can still use it until
+// its nonce is used.
 //
-// It is recorded for every operation that made this signature. Errors: ErrVoidTyped; ErrVoidUnknown when the hash is not on the list, ends by itself, was used
-// or was voided before; those of the journal, after which nothing, or not everything, was recorded and Void can be called again.
+// It is recorded for every operation that made this signature. Errors: ErrVoidTyped; ErrVoidUnknown when the hash is
+// not on the list, ends by itself, was used or was voided before; those of the journal, after which nothing, or not
+// everything, was recorded and Void can be called again.
 func (f *Flow) Void(hash, typed string) error {
 	release, err := f.d.Journal.Hold(context.Background())
 	if err != nil {

@@ -21,13 +21,14 @@ const (
 	longestPoll      = 5 * time.Second
 	firstUnknownPoll = 2 * time.Second
 	longestUnknown   = 60 * time.Second
-	// notSeenMargin is how long after the expiry an empty status proves that a quote never ran (protocol §4.3), on top of the difference of the clocks.
+	// notSeenMargin is how long after the expiry an empty status proves that a quote never ran (protocol §4.3), on top
+	// of the difference of the clocks.
 	notSeenMargin = 30 * time.Second
 )
 
-// Watch asks for the status until it is final, the outcome is known, or the context ends. progress may be nil; it gets every change. Ends: StateDone
-// (COMPLETED), StateFailed (REFUNDED or FAILED), StateNotExecuted (the service does not know the quote after its expiry). It waits for a question that Reconcile
-// is asking.
+// Watch asks for the status until it is final, the outcome is known, or the context ends. progress may be nil; it gets
+// every change. Ends: StateDone (COMPLETED), StateFailed (REFUNDED or FAILED), StateNotExecuted (the service does not
+// know the quote after its expiry). It waits for a question that Reconcile is asking.
 func (o *Operation) Watch(ctx context.Context, progress func(Snapshot)) (Snapshot, error) {
 	if progress == nil {
 		progress = func(Snapshot) {}
@@ -68,7 +69,8 @@ func (o *Operation) Watch(ctx context.Context, progress func(Snapshot)) (Snapsho
 
 var errForgotten = errors.New("the service accepted this quote before and now says that it does not know it")
 
-// ask reads the status once. The error is only set when the journal or the context fails; a service that does not answer is asked again.
+// ask reads the status once. The error is only set when the journal or the context fails; a service that does not
+// answer is asked again.
 func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 	id := o.Snapshot().QuoteID
 	status, err := o.f.d.Client.Status(ctx, id)
@@ -94,7 +96,8 @@ func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 		return o.notSeen()
 	}
 	if !strings.EqualFold(status.QuoteID, id) {
-		snap, _ := o.fail("", fmt.Errorf("the service answered about another quote: %s", text.Clean(status.QuoteID, 20)))
+		snap, _ := o.fail("", fmt.Errorf("the service answered about another quote: %s",
+			text.Clean(status.QuoteID, 20)))
 		return snap, false, nil
 	}
 	o.update(func(s *Snapshot) {
@@ -115,7 +118,8 @@ func (o *Operation) ask(ctx context.Context) (Snapshot, bool, error) {
 	return o.finish(status)
 }
 
-// overdue reports whether a service that knew the quote would have to say so: it accepted it before, or the expiry is over by some time.
+// overdue reports whether a service that knew the quote would have to say so: it accepted it before, or the expiry is
+// over by some time.
 func (o *Operation) overdue() bool {
 	return o.accepted || (o.expires != 0 && o.f.earliest().After(o.proven()))
 }
@@ -123,7 +127,8 @@ func (o *Operation) overdue() bool {
 // proven is when an empty status begins to prove that the quote never ran.
 func (o *Operation) proven() time.Time { return time.Unix(o.expires, 0).Add(notSeenMargin) }
 
-// untilOverdue is how long to wait for the question whose empty answer is an end; zero when there is no such moment, or it is over.
+// untilOverdue is how long to wait for the question whose empty answer is an end; zero when there is no such moment, or
+// it is over.
 func (o *Operation) untilOverdue() time.Duration {
 	if o.expires == 0 || o.overdue() {
 		return 0
@@ -131,8 +136,8 @@ func (o *Operation) untilOverdue() time.Duration {
 	return o.proven().Sub(o.f.earliest()) + time.Second
 }
 
-// notSeen handles an empty status: before the expiry it means nothing, some time after it the quote never ran. Of a quote that the service accepted it proves
-// nothing: one of its two answers is wrong, so the operation stays open.
+// notSeen handles an empty status: before the expiry it means nothing, some time after it the quote never ran. Of a
+// quote that the service accepted it proves nothing: one of its two answers is wrong, so the operation stays open.
 func (o *Operation) notSeen() (Snapshot, bool, error) {
 	if o.accepted {
 		snap, _ := o.fail("", errForgotten)
@@ -146,18 +151,21 @@ func (o *Operation) notSeen() (Snapshot, bool, error) {
 	if err := o.record(journal.NotExecuted, journal.Entry{QuoteID: o.Snapshot().QuoteID, Note: note}); err != nil {
 		return o.failed(err)
 	}
-	words := "The quote was never executed. The signatures that were made stay valid until their nonces are used or their windows end."
+	words := "The quote was never executed. The signatures that were made stay valid until their nonces are used or " +
+		"their windows end."
 	if !o.f.believes() {
 		words = "The service says that it never executed the quote. " + o.liveWords()
 	}
-	return o.update(func(s *Snapshot) { s.State, s.Said, s.Problem = StateNotExecuted, !o.f.believes(), words }), true, nil
+	return o.update(func(s *Snapshot) { s.State, s.Said, s.Problem = StateNotExecuted, !o.f.believes(), words }), true,
+		nil
 }
 
-// finish records a final status. On COMPLETED every nonce is used; on REFUNDED the deposits landed but the call did not run (protocol §5.1); on FAILED
-// nothing is known to be used. Where service and wallet are not one program that is what the service says: the journal keeps the signatures open, and the
-// words say whose they are.
+// finish records a final status. On COMPLETED every nonce is used; on REFUNDED the deposits landed but the call did not
+// run (protocol §5.1); on FAILED nothing is known to be used. Where service and wallet are not one program that is what
+// the service says: the journal keeps the signatures open, and the words say whose they are.
 func (o *Operation) finish(status api.ExecutionStatus) (Snapshot, bool, error) {
-	entry := journal.Entry{QuoteID: o.Snapshot().QuoteID, Outcome: status.Status, Note: text.Clean(status.FailReason, 80)}
+	entry := journal.Entry{QuoteID: o.Snapshot().QuoteID, Outcome: status.Status,
+		Note: text.Clean(status.FailReason, 80)}
 	state, words := StateDone, ""
 	switch status.Status {
 	case api.StatusCompleted:

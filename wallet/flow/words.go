@@ -26,11 +26,14 @@ func problem(err error) string {
 	case errors.Is(err, ErrRefused):
 		return "The answer of the service was refused. Nothing was signed with it; see the reasons."
 	case errors.Is(err, ErrSpent):
-		return "Something else was signed since this review was made, and it counts against your cap of the day. Nothing was signed now; ask for a new one."
+		return "Something else was signed since this review was made, and it counts against your cap of the day. " +
+			"Nothing was signed now; ask for a new one."
 	case errors.Is(err, ErrMoved):
-		return "Another process of this wallet went on with this operation. Nothing was signed or sent here; look at where it is now."
+		return "Another process of this wallet went on with this operation. Nothing was signed or sent here; look at " +
+			"where it is now."
 	case errors.Is(err, journal.ErrLocked):
-		return "Another process of this wallet is in the middle of a step. Nothing was done here; try again in a moment: " + text.Clean(err.Error(), 300)
+		return "Another process of this wallet is in the middle of a step. Nothing was done here; try again in a " +
+			"moment: " + text.Clean(err.Error(), 300)
 	case errors.Is(err, ErrExpired):
 		return "The time for this review is over. Nothing was sent; ask for a new one."
 	case errors.Is(err, ErrConfirmation):
@@ -40,13 +43,17 @@ func problem(err error) string {
 	case errors.Is(err, ErrBusy):
 		return "This operation is busy with another step."
 	case errors.Is(err, ErrBeside):
-		return "Another operation was signed since this review was made, and both could run. Nothing was signed; ask for a new review and read its warnings."
+		return "Another operation was signed since this review was made, and both could run. Nothing was signed; ask " +
+			"for a new review and read its warnings."
 	case errors.Is(err, journal.ErrConflict):
-		return "An earlier signature of this account is still open and would stand beside this one. Ask again for what the service offers now, or wait until that signature ends."
+		return "An earlier signature of this account is still open and would stand beside this one. Ask again for " +
+			"what the service offers now, or wait until that signature ends."
 	case errors.Is(err, journal.ErrPaid):
-		return "An earlier payment of this operation was sent and is still open in another place, so a second one is not signed beside it. Wait until it ended, or abandon the operation."
+		return "An earlier payment of this operation was sent and is still open in another place, so a second one is " +
+			"not signed beside it. Wait until it ended, or abandon the operation."
 	case errors.Is(err, errForgotten):
-		return "The service accepted this quote and now says that it does not know it. Nothing can be concluded from that; the signatures stay valid until their nonces are used or their windows end."
+		return "The service accepted this quote and now says that it does not know it. Nothing can be concluded from " +
+			"that; the signatures stay valid until their nonces are used or their windows end."
 	case errors.Is(err, journal.ErrReadOnly):
 		return "The journal cannot be written, so nothing is signed: " + text.Clean(err.Error(), 600)
 	case errors.Is(err, sign.ErrFault):
@@ -58,7 +65,8 @@ func problem(err error) string {
 	case errors.Is(err, vault.ErrNetwork):
 		return "The key belongs to another network and is not used here."
 	case errors.Is(err, errResume):
-		return "The signed operation cannot be checked again. It can only be abandoned; its signature stays listed until its window ends."
+		return "The signed operation cannot be checked again. It can only be abandoned; its signature stays listed " +
+			"until its window ends."
 	case isCancelled(err):
 		return "You stopped this step."
 	}

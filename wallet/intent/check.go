@@ -66,7 +66,8 @@ func checkDraft(d Draft) []api.Failure {
 	return fs
 }
 
-// checkKind demands the members of the draft's kind and refuses those of the others: what is not in the request must not look as if it were.
+// checkKind demands the members of the draft's kind and refuses those of the others: what is not in the request must
+// not look as if it were.
 func checkKind(d Draft) []api.Failure {
 	var fs []api.Failure
 	refuse := func(path string, present bool, kind string) {

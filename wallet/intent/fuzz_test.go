@@ -42,7 +42,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzParseDraft: what ParseDraft accepts is written and read again without a change, and Freeze takes or refuses it with reasons.
+// FuzzParseDraft: what ParseDraft accepts is written and read again without a change, and Freeze takes or refuses it
+// with reasons.
 func FuzzParseDraft(f *testing.F) {
 	f.Add([]byte(`{"version":1,"targetChain":"eip155:8453","calls":[{"to":"` + to + `"}]}`))
 	f.Add([]byte(`{"version":1,"calls":[],"receive":{"asset":"ob:usdc","account":"eip155:1:x","minimum":"0"}}`))
@@ -73,7 +74,8 @@ func FuzzParseDraft(f *testing.F) {
 	})
 }
 
-// FuzzFromSafe: what FromSafe accepts has well-formed calls and nothing else, and goes out and comes back as the same calls.
+// FuzzFromSafe: what FromSafe accepts has well-formed calls and nothing else, and goes out and comes back as the same
+// calls.
 func FuzzFromSafe(f *testing.F) {
 	for _, name := range []string{"transfer-1.16.1", "approve-1.18.2", "mixed-1.4.0", "types"} {
 		f.Add([]byte(batch(f, name)))

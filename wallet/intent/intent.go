@@ -1,14 +1,16 @@
-// Package intent holds what the user asked for: calls, a swap or a transfer, what may be spent, where and for which accounts. An Intent is immutable,
-// has a hash, and is the only source of expected values when an answer of the service is judged (docs/threats.md: nothing in a check comes from the
-// answer itself).
+// Package intent holds what the user asked for: calls, a swap or a transfer, what may be spent, where and for which
+// accounts. An Intent is immutable, has a hash, and is the only source of expected values when an answer of the service
+// is judged (docs/threats.md: nothing in a check comes from the answer itself).
 //
-// Promise: Freeze and Parse return an Intent only if its request passes every validation rule of the interface and of its kind, and every address
-// is in lower case or carries a correct checksum (TH-L5). All broken rules are listed, each with its place. The JSON form has a version and one schema
-// (Schema) for plan, template and verify files; unknown members, duplicate names, null and other versions are refused. A template is read with
-// ParseDraft and completed with Fill; batches of the Safe Transaction Builder come in with FromSafe and go out with ToSafe.
+// Promise: Freeze and Parse return an Intent only if its request passes every validation rule of the interface and of
+// its kind, and every address is in lower case or carries a correct checksum (TH-L5). All broken rules are listed, each
+// with its place. The JSON form has a version and one schema (Schema) for plan, template and verify files; unknown
+// members, duplicate names, null and other versions are refused. A template is read with ParseDraft and completed with
+// Fill; batches of the Safe Transaction Builder come in with FromSafe and go out with ToSafe.
 //
-// Units: amounts are base units and wei in decimal strings, slippage is in basis points, times are Unix seconds in decimal strings. Sources:
-// protocol §2, §3.7 and §7, docs/interface.md#requests, Safe Transaction Builder file version 1.0.
+// Units: amounts are base units and wei in decimal strings, slippage is in basis points, times are Unix seconds in
+// decimal strings. Sources: protocol §2, §3.7 and §7, docs/interface.md#requests, Safe Transaction Builder file version
+// 1.0.
 package intent
 
 import (
@@ -31,8 +33,9 @@ import (
 // Version is the version of the JSON schema.
 const Version = 1
 
-// DefaultSlippageBps is the tolerance when none is named, in basis points: on the screens, in lines, in files and in commands alike. Every request names its
-// tolerance, so that the service's own default of 200 (protocol §3.7) never holds for this wallet.
+// DefaultSlippageBps is the tolerance when none is named, in basis points: on the screens, in lines, in files and in
+// commands alike. Every request names its tolerance, so that the service's own default of 200 (protocol §3.7) never
+// holds for this wallet.
 const DefaultSlippageBps = 50
 
 // Kinds of an intent.
@@ -48,11 +51,13 @@ const (
 	InterfaceV3 = "v3"
 )
 
-// Draft is what a builder fills in and what is written to files. Network is the network id. Kind and Interface are "" for a call and for v3.
+// Draft is what a builder fills in and what is written to files. Network is the network id. Kind and Interface are ""
+// for a call and for v3.
 //
-// A call has TargetChain and Calls, and may have everything down to Overrides. FundWith is an aggregated asset id or, for v3, a CAIP-19 asset; empty
-// means the aggregate of the first required token. A swap or a transfer has Pay and Receive and nothing of a call. SlippageBps 0 means the default.
-// Members that do not matter for the kind are absent, so the hash of a call is what it was before there were other kinds.
+// A call has TargetChain and Calls, and may have everything down to Overrides. FundWith is an aggregated asset id or,
+// for v3, a CAIP-19 asset; empty means the aggregate of the first required token. A swap or a transfer has Pay and
+// Receive and nothing of a call. SlippageBps 0 means the default. Members that do not matter for the kind are absent,
+// so the hash of a call is what it was before there were other kinds.
 type Draft struct {
 	Version        int                        `json:"version"`
 	Kind           string                     `json:"kind,omitzero"`
@@ -72,23 +77,25 @@ type Draft struct {
 	Receive        *Receive                   `json:"receive,omitzero"`
 }
 
-// Pay is the paying side of a swap or a transfer: Asset is an aggregated asset id or a CAIP-19 asset, Amount is in base units of that asset, more
-// than 0 and spent in full.
+// Pay is the paying side of a swap or a transfer: Asset is an aggregated asset id or a CAIP-19 asset, Amount is in base
+// units of that asset, more than 0 and spent in full.
 type Pay struct {
 	Asset  string `json:"asset"`
 	Amount string `json:"amount"`
 }
 
-// Receive is the receiving side of a swap or a transfer: Asset as in Pay, Account the CAIP-10 account that gets it (a transfer needs one; for a swap
-// "" means the own account), Minimum the smallest amount that the user takes, in base units of the delivered asset ("" means what the slippage allows).
+// Receive is the receiving side of a swap or a transfer: Asset as in Pay, Account the CAIP-10 account that gets it (a
+// transfer needs one; for a swap "" means the own account), Minimum the smallest amount that the user takes, in base
+// units of the delivered asset ("" means what the slippage allows).
 type Receive struct {
 	Asset   string `json:"asset"`
 	Account string `json:"account,omitzero"`
 	Minimum string `json:"minimum,omitzero"`
 }
 
-// Call is one call of the user. Value is wei in decimal ("" is zero), Data 0x hex ("" is none). Function is a human-readable signature such as
-// "transfer(address to, uint256 amount)"; it is only ever used to show the call, never to build it.
+// Call is one call of the user. Value is wei in decimal ("" is zero), Data 0x hex ("" is none). Function is a
+// human-readable signature such as "transfer(address to, uint256 amount)"; it is only ever used to show the call, never
+// to build it.
 type Call struct {
 	To       string `json:"to"`
 	Value    string `json:"value,omitzero"`
@@ -104,8 +111,8 @@ type Intent struct {
 	body    []byte
 }
 
-// An Error lists every rule that a draft breaks. Places are those of the file, except that a call's allowanceRequirements, fromAssetId and
-// slippageTolerance have the names of the request.
+// An Error lists every rule that a draft breaks. Places are those of the file, except that a call's
+// allowanceRequirements, fromAssetId and slippageTolerance have the names of the request.
 type Error struct{ Failures []api.Failure }
 
 // Error names the first failure and how many there are.
@@ -120,8 +127,8 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Freeze checks the draft against the rules and makes it immutable. Defaults become explicit, and the kind "call" and the interface "v3" become "",
-// so that one intent has one hash. The error is an *Error with every failure.
+// Freeze checks the draft against the rules and makes it immutable. Defaults become explicit, and the kind "call" and
+// the interface "v3" become "", so that one intent has one hash. The error is an *Error with every failure.
 func Freeze(d Draft, rules api.Rules) (Intent, error) {
 	d = normal(d)
 	failures := checkDraft(d)
@@ -174,7 +181,8 @@ func (i Intent) Kind() string {
 // V1 reports whether the intent is for the v1 interface.
 func (i Intent) V1() bool { return i.draft.Interface == InterfaceV1 }
 
-// PrepareBody returns the body of POST /v3/quote/prepare-call-quote, or for v1 of POST /quotes/prepare-call-quote; nil for a swap or a transfer.
+// PrepareBody returns the body of POST /v3/quote/prepare-call-quote, or for v1 of POST /quotes/prepare-call-quote; nil
+// for a swap or a transfer.
 func (i Intent) PrepareBody() []byte {
 	if exchanges(i.draft) {
 		return nil

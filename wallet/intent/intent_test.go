@@ -30,10 +30,13 @@ func rules(t testing.TB) api.Rules {
 func draft() intent.Draft {
 	return intent.Draft{
 		Version: 1, Network: "0x" + strings.Repeat("a", 64), TargetChain: "eip155:8453",
-		Accounts:       []api.Account{{Type: api.AccountKernelV31, SignerAddress: "0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72", AccountAddress: "0x0000000000000000000000000000000000000001"}},
+		Accounts: []api.Account{{Type: api.AccountKernelV31,
+			SignerAddress:  "0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72",
+			AccountAddress: "0x0000000000000000000000000000000000000001"}},
 		Calls:          []intent.Call{{To: to, Value: "1", Function: "pay()"}, {To: to, Data: "0x01"}},
 		TokensRequired: []api.TokenRequirement{{AssetType: usdc, Amount: "5"}},
-		Overrides:      []api.StateOverride{{Address: to, StateDiff: map[string]string{"0x" + strings.Repeat("0", 64): "0x" + strings.Repeat("1", 64)}}},
+		Overrides: []api.StateOverride{{Address: to,
+			StateDiff: map[string]string{"0x" + strings.Repeat("0", 64): "0x" + strings.Repeat("1", 64)}}},
 	}
 }
 
@@ -58,7 +61,8 @@ func TestAnIntentIsImmutable(t *testing.T) {
 	got.Calls[1].Data = "0xff"
 	body := i.PrepareBody()
 	body[0] = 'x'
-	if again := freeze(t, draft()); again.Hash() != before || i.Draft().Calls[1].Data != "0x01" || i.PrepareBody()[0] != '{' || i.Draft().Calls[0].To != to {
+	if again := freeze(t, draft()); again.Hash() != before || i.Draft().Calls[1].Data != "0x01" ||
+		i.PrepareBody()[0] != '{' || i.Draft().Calls[0].To != to {
 		t.Fatal("a copy reaches inside")
 	}
 }
@@ -110,7 +114,8 @@ func TestEveryBrokenRuleIsNamedWithItsPlace(t *testing.T) {
 			t.Error("an escape sequence reached an error")
 		}
 	}
-	for _, want := range []string{"version", "network", "calls[0].value", "calls[0].to", "calls[1].function", "slippageTolerance"} {
+	for _, want := range []string{"version", "network", "calls[0].value", "calls[0].to", "calls[1].function",
+		"slippageTolerance"} {
 		if !paths[want] {
 			t.Errorf("%s is not reported: %v", want, paths)
 		}
@@ -129,7 +134,8 @@ func TestDefaultsAreMadeExplicit(t *testing.T) {
 	if err := json.Unmarshal(i.PrepareBody(), &body); err != nil {
 		t.Fatal(err)
 	}
-	if body.SlippageTolerance != 50 || body.Calls[0].Data != "0x" || body.Calls[1].Value != "0" || body.FromAssetID != "" {
+	if body.SlippageTolerance != 50 || body.Calls[0].Data != "0x" || body.Calls[1].Value != "0" ||
+		body.FromAssetID != "" {
 		t.Fatalf("%+v", body)
 	}
 	d := draft()
@@ -150,9 +156,12 @@ func TestDefaultsAreMadeExplicit(t *testing.T) {
 func TestDifferentIntentsHaveDifferentHashes(t *testing.T) {
 	seen := map[[32]byte]string{}
 	for name, change := range map[string]func(d *intent.Draft){
-		"same": func(*intent.Draft) {}, "value": func(d *intent.Draft) { d.Calls[0].Value = "2" }, "order": func(d *intent.Draft) { d.Calls[0], d.Calls[1] = d.Calls[1], d.Calls[0] },
-		"slippage": func(d *intent.Draft) { d.SlippageBps = 1 }, "network": func(d *intent.Draft) { d.Network = "0x" + strings.Repeat("b", 64) },
-		"function": func(d *intent.Draft) { d.Calls[0].Function = "" }, "fund": func(d *intent.Draft) { d.FundWith = "ob:eth" },
+		"same": func(*intent.Draft) {}, "value": func(d *intent.Draft) { d.Calls[0].Value = "2" },
+		"order":    func(d *intent.Draft) { d.Calls[0], d.Calls[1] = d.Calls[1], d.Calls[0] },
+		"slippage": func(d *intent.Draft) { d.SlippageBps = 1 },
+		"network":  func(d *intent.Draft) { d.Network = "0x" + strings.Repeat("b", 64) },
+		"function": func(d *intent.Draft) { d.Calls[0].Function = "" },
+		"fund":     func(d *intent.Draft) { d.FundWith = "ob:eth" },
 	} {
 		d := draft()
 		change(&d)

@@ -24,7 +24,8 @@ const (
 )
 
 func kernel() api.Account {
-	return api.Account{Type: api.AccountKernelV31, SignerAddress: "0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72", AccountAddress: "0x0000000000000000000000000000000000000001"}
+	return api.Account{Type: api.AccountKernelV31, SignerAddress: "0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72",
+		AccountAddress: "0x0000000000000000000000000000000000000001"}
 }
 
 func solanaAccount() api.Account {
@@ -53,15 +54,20 @@ func v1(d intent.Draft) intent.Draft {
 // withAll has every member that a call can have.
 func withAll() intent.Draft {
 	return intent.Draft{
-		Version: 1, Network: "0x" + strings.Repeat("0123456789abcdef", 4), TargetChain: "eip155:42161", SlippageBps: 50, FundWith: "ob:usdc",
+		Version: 1, Network: "0x" + strings.Repeat("0123456789abcdef", 4), TargetChain: "eip155:42161", SlippageBps: 50,
+		FundWith:   "ob:usdc",
 		ValidAfter: "1760000000", ValidUntil: "1760003600",
 		Accounts: []api.Account{
-			{Type: api.AccountRoleBased, SessionAddress: "0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72", AdminAddress: "0x93dbd23b6b71b82e3a19ad8d51ddebbb13af7bc0", AccountAddress: "0x0000000000000000000000000000000000000002"},
+			{Type: api.AccountRoleBased, SessionAddress: "0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72",
+				AdminAddress:   "0x93dbd23b6b71b82e3a19ad8d51ddebbb13af7bc0",
+				AccountAddress: "0x0000000000000000000000000000000000000002"},
 			solanaAccount(),
 		},
-		Calls:          []intent.Call{{To: "0x1111111111111111111111111111111111111111", Data: "0xd0e30db0", Function: "deposit()"}},
+		Calls: []intent.Call{{To: "0x1111111111111111111111111111111111111111", Data: "0xd0e30db0",
+			Function: "deposit()"}},
 		TokensRequired: []api.TokenRequirement{{AssetType: strings.ToLower(arbUSDC), Amount: "7"}},
-		Allowances:     []api.AllowanceRequirement{{AssetType: strings.ToLower(arbUSDC), Amount: "7", Spender: "0x1111111111111111111111111111111111111111"}},
+		Allowances: []api.AllowanceRequirement{{AssetType: strings.ToLower(arbUSDC), Amount: "7",
+			Spender: "0x1111111111111111111111111111111111111111"}},
 	}
 }
 
@@ -101,7 +107,8 @@ func TestOneIntentHasOneHash(t *testing.T) {
 		t.Error("a call that says so is another intent")
 	}
 	untyped, typed := v1(draft()), v1(draft())
-	role := api.Account{SessionAddress: kernel().SignerAddress, AdminAddress: to, AccountAddress: kernel().AccountAddress}
+	role := api.Account{SessionAddress: kernel().SignerAddress, AdminAddress: to,
+		AccountAddress: kernel().AccountAddress}
 	untyped.Accounts = []api.Account{role}
 	role.Type = api.AccountRoleBased
 	typed.Accounts = []api.Account{role}
@@ -113,7 +120,8 @@ func TestOneIntentHasOneHash(t *testing.T) {
 	least.Receive.Minimum = "1"
 	paid := swap()
 	paid.Pay.Amount = "5000001"
-	for name, d := range map[string]intent.Draft{"call": draft(), "v1": v1(draft()), "swap": swap(), "swap v1": v1(swap()), "transfer": transfer(), "minimum": least, "amount": paid} {
+	for name, d := range map[string]intent.Draft{"call": draft(), "v1": v1(draft()), "swap": swap(),
+		"swap v1": v1(swap()), "transfer": transfer(), "minimum": least, "amount": paid} {
 		h := freeze(t, d).Hash()
 		if other, ok := seen[h]; ok {
 			t.Errorf("%s and %s have one hash", name, other)
@@ -130,7 +138,8 @@ func TestACallForV1HasTheBodyOfV1(t *testing.T) {
 	if err := json.Unmarshal(i.PrepareBody(), &body); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]bool{"account": true, "accounts": false, "fromAssetId": false, "fromAggregatedAssetId": false, "tokensRequired": true, "slippageTolerance": true} {
+	for name, want := range map[string]bool{"account": true, "accounts": false, "fromAssetId": false,
+		"fromAggregatedAssetId": false, "tokensRequired": true, "slippageTolerance": true} {
 		if _, ok := body[name]; ok != want {
 			t.Errorf("%s: %v in %s", name, ok, i.PrepareBody())
 		}
@@ -146,12 +155,14 @@ func TestACallForV1HasTheBodyOfV1(t *testing.T) {
 
 func TestASwapHasAQuoteBodyAndNothingOfACall(t *testing.T) {
 	i := freeze(t, swap())
-	want := `{"from":{"accounts":[{"type":"kernel-v3.1-ecdsa","signerAddress":"0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72","accountAddress":"0x0000000000000000000000000000000000000001"}],` +
-		`"asset":{"assetId":"ob:usdc"},"amount":"5000000"},"to":{"asset":{"assetId":"eip155:8453/slip44:60"}},"slippageTolerance":50}`
+	want :=
+		`{"from":{"accounts":[{"type":"kernel-v3.1-ecdsa","signerAddress":"0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72","accountAddress":"0x0000000000000000000000000000000000000001"}],` +
+			`"asset":{"assetId":"ob:usdc"},"amount":"5000000"},"to":{"asset":{"assetId":"eip155:8453/slip44:60"}},"slippageTolerance":50}`
 	if string(i.QuoteBody()) != want {
 		t.Errorf("%s", i.QuoteBody())
 	}
-	if i.PrepareBody() != nil || i.Kind() != intent.KindSwap || i.Funding() != "ob:usdc" || i.ChainID() != 0 || i.IsZero() {
+	if i.PrepareBody() != nil || i.Kind() != intent.KindSwap || i.Funding() != "ob:usdc" || i.ChainID() != 0 ||
+		i.IsZero() {
 		t.Errorf("%s %s %d", i.Kind(), i.Funding(), i.ChainID())
 	}
 	body := i.QuoteBody()
@@ -169,7 +180,8 @@ func TestASwapHasAQuoteBodyAndNothingOfACall(t *testing.T) {
 
 func TestATransferNamesWhoReceives(t *testing.T) {
 	i := freeze(t, transfer())
-	if !strings.Contains(string(i.QuoteBody()), `"to":{"asset":{"assetId":"`+arbUSDC+`"},"account":"eip155:42161:`+to+`"}`) || i.Kind() != intent.KindTransfer {
+	if !strings.Contains(string(i.QuoteBody()), `"to":{"asset":{"assetId":"`+arbUSDC+`"},"account":"eip155:42161:`+to+
+		`"}`) || i.Kind() != intent.KindTransfer {
 		t.Errorf("%s", i.QuoteBody())
 	}
 	if strings.Contains(string(i.QuoteBody()), "4900000") {
@@ -185,7 +197,8 @@ func TestATransferNamesWhoReceives(t *testing.T) {
 func TestASolanaAccountPaysForASwapAlone(t *testing.T) {
 	d := swap()
 	d.Accounts = []api.Account{solanaAccount()}
-	d.Pay, d.Receive = &intent.Pay{Asset: solanaUSDC, Amount: "1"}, &intent.Receive{Asset: "ob:eth", Account: "eip155:8453:" + to}
+	d.Pay, d.Receive = &intent.Pay{Asset: solanaUSDC, Amount: "1"},
+		&intent.Receive{Asset: "ob:eth", Account: "eip155:8453:" + to}
 	i := freeze(t, d)
 	a, ok := i.SolanaAccount()
 	if !ok || a != solanaAccount() || i.Account() != [20]byte{} {
@@ -225,53 +238,88 @@ func TestEveryRuleOfAKindIsCheckedAtItsPlace(t *testing.T) {
 		change func(d *intent.Draft)
 		want   string
 	}{
-		"unknown kind":                {call, func(d *intent.Draft) { d.Kind = "bridge" }, "kind"},
-		"unknown interface":           {call, func(d *intent.Draft) { d.Interface = "v2" }, "interface"},
-		"a call that pays":            {call, func(d *intent.Draft) { d.Pay = exchange().Pay }, "pay"},
-		"a call that receives":        {call, func(d *intent.Draft) { d.Receive = exchange().Receive }, "receive"},
-		"a call without calls":        {call, func(d *intent.Draft) { d.Calls = nil }, "calls"},
-		"a call without a chain":      {call, func(d *intent.Draft) { d.TargetChain, d.TokensRequired = "", nil }, "targetChain"},
-		"asset with a wrong checksum": {call, func(d *intent.Draft) { d.TokensRequired[0].AssetType = strings.Replace(usdc, "fcd6", "fcD6", 1) }, "tokensRequired[0].assetType"},
+		"unknown kind":         {call, func(d *intent.Draft) { d.Kind = "bridge" }, "kind"},
+		"unknown interface":    {call, func(d *intent.Draft) { d.Interface = "v2" }, "interface"},
+		"a call that pays":     {call, func(d *intent.Draft) { d.Pay = exchange().Pay }, "pay"},
+		"a call that receives": {call, func(d *intent.Draft) { d.Receive = exchange().Receive }, "receive"},
+		"a call without calls": {call, func(d *intent.Draft) { d.Calls = nil }, "calls"},
+		"a call without a chain": {call, func(d *intent.Draft) { d.TargetChain, d.TokensRequired = "", nil },
+			"targetChain"},
+		"asset with a wrong checksum": {call,
+			func(d *intent.Draft) { d.TokensRequired[0].AssetType = strings.Replace(usdc, "fcd6", "fcD6", 1) },
+			"tokensRequired[0].assetType"},
 		"allowance with a wrong checksum": {withAll, func(d *intent.Draft) {
 			d.Allowances[0].AssetType = strings.Replace(strings.ToLower(arbUSDC), "af88", "aF88", 1)
 		}, "allowanceRequirements[0].assetType"},
-		"funding with a wrong checksum":   {call, func(d *intent.Draft) { d.FundWith = strings.Replace(usdc, "fcd6", "fcD6", 1) }, "fromAssetId"},
-		"v1 without accounts":             {func() intent.Draft { return v1(call()) }, func(d *intent.Draft) { d.Accounts = nil }, "accounts"},
-		"v1 with two accounts":            {func() intent.Draft { return v1(call()) }, func(d *intent.Draft) { d.Accounts = append(d.Accounts, solanaAccount()) }, "accounts"},
-		"v1 with a Solana account":        {func() intent.Draft { return v1(call()) }, func(d *intent.Draft) { d.Accounts[0] = solanaAccount() }, "accounts[0].type"},
-		"v1 with a broken account":        {func() intent.Draft { return v1(call()) }, func(d *intent.Draft) { d.Accounts[0].SignerAddress = "0x" }, "accounts[0].signerAddress"},
-		"v1 funded with one asset":        {func() intent.Draft { return v1(call()) }, func(d *intent.Draft) { d.FundWith = usdc }, "fundWith"},
-		"v1 funded with nobody's asset":   {func() intent.Draft { return v1(call()) }, func(d *intent.Draft) { d.FundWith = "ob:nothing" }, "fundWith"},
-		"swap without accounts":           {exchange, func(d *intent.Draft) { d.Accounts = nil }, "accounts"},
-		"swap for v1 without accounts":    {func() intent.Draft { return v1(exchange()) }, func(d *intent.Draft) { d.Accounts = nil }, "accounts"},
-		"swap for v1 from Solana":         {func() intent.Draft { return v1(exchange()) }, func(d *intent.Draft) { d.Pay.Asset = solanaUSDC }, "pay.asset"},
-		"swap without pay":                {exchange, func(d *intent.Draft) { d.Pay = nil }, "pay"},
-		"swap without receive":            {exchange, func(d *intent.Draft) { d.Receive = nil }, "receive"},
-		"swap with a chain":               {exchange, func(d *intent.Draft) { d.TargetChain = "eip155:1" }, "targetChain"},
-		"swap with calls":                 {exchange, func(d *intent.Draft) { d.Calls = call().Calls[1:] }, "calls"},
-		"swap with requirements":          {exchange, func(d *intent.Draft) { d.TokensRequired = call().TokensRequired }, "tokensRequired"},
-		"swap with allowances":            {exchange, func(d *intent.Draft) { d.Allowances = withAll().Allowances }, "allowances"},
-		"swap with funding":               {exchange, func(d *intent.Draft) { d.FundWith = "ob:usdc" }, "fundWith"},
-		"swap from a time on":             {exchange, func(d *intent.Draft) { d.ValidAfter = "1760000000" }, "validAfter"},
-		"swap until a time":               {exchange, func(d *intent.Draft) { d.ValidUntil = "1760003600" }, "validUntil"},
-		"swap with overrides":             {exchange, func(d *intent.Draft) { d.Overrides = call().Overrides }, "overrides"},
-		"swap of nothing":                 {exchange, func(d *intent.Draft) { d.Pay.Amount = "0" }, "pay.amount"},
-		"swap of a fraction":              {exchange, func(d *intent.Draft) { d.Pay.Amount = "1.5" }, "pay.amount"},
-		"swap of an unknown asset":        {exchange, func(d *intent.Draft) { d.Pay.Asset = "ob:nothing" }, "pay.asset"},
-		"swap to an unknown asset":        {exchange, func(d *intent.Draft) { d.Receive.Asset = "usdc" }, "receive.asset"},
-		"swap of another chain's asset":   {exchange, func(d *intent.Draft) { d.Pay.Asset = solanaUSDC }, "pay.asset"},
-		"swap to another chain's account": {exchange, func(d *intent.Draft) { d.Receive.Account = "eip155:1:" + to }, "receive.account"},
-		"swap to no account":              {exchange, func(d *intent.Draft) { d.Receive.Account = to }, "receive.account"},
-		"swap with too much slippage":     {exchange, func(d *intent.Draft) { d.SlippageBps = 10_001 }, "slippageTolerance"},
-		"minimum of zero":                 {exchange, func(d *intent.Draft) { d.Receive.Minimum = "0" }, "receive.minimum"},
-		"minimum that is no number":       {exchange, func(d *intent.Draft) { d.Receive.Minimum = "1e3" }, "receive.minimum"},
-		"minimum beyond every amount":     {exchange, func(d *intent.Draft) { d.Receive.Minimum = strings.Repeat("9", 78) }, "receive.minimum"},
-		"swap of one asset":               {exchange, func(d *intent.Draft) { d.Receive = transfer().Receive }, "kind"},
-		"transfer of two assets":          {transfer, func(d *intent.Draft) { d.Receive.Asset = "eip155:42161/slip44:60" }, "kind"},
-		"paid asset, wrong checksum":      {exchange, func(d *intent.Draft) { d.Pay.Asset = strings.Replace(usdc, "fcd6", "fcD6", 1) }, "pay.asset"},
-		"received asset, wrong checksum":  {transfer, func(d *intent.Draft) { d.Receive.Asset = strings.Replace(arbUSDC, "af88", "Af88", 1) }, "receive.asset"},
-		"receiving account, one letter":   {transfer, func(d *intent.Draft) { d.Receive.Account = "eip155:42161:" + strings.Replace(to, "DBD", "dBD", 1) }, "receive.account"},
-		"receiving account, all upper":    {transfer, func(d *intent.Draft) { d.Receive.Account = "eip155:42161:0x" + strings.ToUpper(to[2:]) }, "receive.account"},
+		"funding with a wrong checksum": {call,
+			func(d *intent.Draft) { d.FundWith = strings.Replace(usdc, "fcd6", "fcD6", 1) }, "fromAssetId"},
+		"v1 without accounts": {func() intent.Draft { return v1(call()) },
+			func(d *intent.Draft) { d.Accounts = nil }, "accounts"},
+		"v1 with two accounts": {func() intent.Draft { return v1(call()) },
+			func(d *intent.Draft) { d.Accounts = append(d.Accounts, solanaAccount()) }, "accounts"},
+		"v1 with a Solana account": {func() intent.Draft { return v1(call()) },
+			func(d *intent.Draft) { d.Accounts[0] = solanaAccount() }, "accounts[0].type"},
+		"v1 with a broken account": {func() intent.Draft { return v1(call()) },
+			func(d *intent.Draft) { d.Accounts[0].SignerAddress = "0x" }, "accounts[0].signerAddress"},
+		"v1 funded with one asset": {func() intent.Draft { return v1(call()) },
+			func(d *intent.Draft) { d.FundWith = usdc }, "fundWith"},
+		"v1 funded with nobody's asset": {func() intent.Draft { return v1(call()) },
+			func(d *intent.Draft) { d.FundWith = "ob:nothing" }, "fundWith"},
+		"swap without accounts": {exchange, func(d *intent.Draft) { d.Accounts = nil }, "accounts"},
+		"swap for v1 without accounts": {func() intent.Draft { return v1(exchange()) },
+			func(d *intent.Draft) { d.Accounts = nil }, "accounts"},
+		"swap for v1 from Solana": {func() intent.Draft { return v1(exchange()) },
+			func(d *intent.Draft) { d.Pay.Asset = solanaUSDC }, "pay.asset"},
+		"swap without pay":     {exchange, func(d *intent.Draft) { d.Pay = nil }, "pay"},
+		"swap without receive": {exchange, func(d *intent.Draft) { d.Receive = nil }, "receive"},
+		"swap with a chain": {exchange, func(d *intent.Draft) { d.TargetChain = "eip155:1" },
+			"targetChain"},
+		"swap with calls": {exchange, func(d *intent.Draft) { d.Calls = call().Calls[1:] }, "calls"},
+		"swap with requirements": {exchange,
+			func(d *intent.Draft) { d.TokensRequired = call().TokensRequired }, "tokensRequired"},
+		"swap with allowances": {exchange, func(d *intent.Draft) { d.Allowances = withAll().Allowances },
+			"allowances"},
+		"swap with funding": {exchange, func(d *intent.Draft) { d.FundWith = "ob:usdc" }, "fundWith"},
+		"swap from a time on": {exchange, func(d *intent.Draft) { d.ValidAfter = "1760000000" },
+			"validAfter"},
+		"swap until a time": {exchange, func(d *intent.Draft) { d.ValidUntil = "1760003600" },
+			"validUntil"},
+		"swap with overrides": {exchange, func(d *intent.Draft) { d.Overrides = call().Overrides },
+			"overrides"},
+		"swap of nothing":    {exchange, func(d *intent.Draft) { d.Pay.Amount = "0" }, "pay.amount"},
+		"swap of a fraction": {exchange, func(d *intent.Draft) { d.Pay.Amount = "1.5" }, "pay.amount"},
+		"swap of an unknown asset": {exchange, func(d *intent.Draft) { d.Pay.Asset = "ob:nothing" },
+			"pay.asset"},
+		"swap to an unknown asset": {exchange, func(d *intent.Draft) { d.Receive.Asset = "usdc" },
+			"receive.asset"},
+		"swap of another chain's asset": {exchange, func(d *intent.Draft) { d.Pay.Asset = solanaUSDC }, "pay.asset"},
+		"swap to another chain's account": {exchange, func(d *intent.Draft) { d.Receive.Account = "eip155:1:" + to },
+			"receive.account"},
+		"swap to no account": {exchange, func(d *intent.Draft) { d.Receive.Account = to },
+			"receive.account"},
+		"swap with too much slippage": {exchange, func(d *intent.Draft) { d.SlippageBps = 10_001 },
+			"slippageTolerance"},
+		"minimum of zero": {exchange, func(d *intent.Draft) { d.Receive.Minimum = "0" },
+			"receive.minimum"},
+		"minimum that is no number": {exchange, func(d *intent.Draft) { d.Receive.Minimum = "1e3" },
+			"receive.minimum"},
+		"minimum beyond every amount": {exchange,
+			func(d *intent.Draft) { d.Receive.Minimum = strings.Repeat("9", 78) }, "receive.minimum"},
+		"swap of one asset": {exchange, func(d *intent.Draft) { d.Receive = transfer().Receive }, "kind"},
+		"transfer of two assets": {transfer,
+			func(d *intent.Draft) { d.Receive.Asset = "eip155:42161/slip44:60" }, "kind"},
+		"paid asset, wrong checksum": {exchange,
+			func(d *intent.Draft) { d.Pay.Asset = strings.Replace(usdc, "fcd6", "fcD6", 1) }, "pay.asset"},
+		"received asset, wrong checksum": {transfer,
+			func(d *intent.Draft) { d.Receive.Asset = strings.Replace(arbUSDC, "af88", "Af88", 1) }, "receive.asset"},
+		"receiving account, one letter": {transfer, func(d *intent.Draft) {
+			d.Receive.Account = "eip155:42161:" +
+				strings.Replace(to, "DBD", "dBD", 1)
+		}, "receive.account"},
+		"receiving account, all upper": {transfer, func(d *intent.Draft) {
+			d.Receive.Account = "eip155:42161:0x" +
+				strings.ToUpper(to[2:])
+		}, "receive.account"},
 		"signer of a swap, wrong checksum": {exchange, func(d *intent.Draft) {
 			d.Accounts[0].SignerAddress = strings.Replace(d.Accounts[0].SignerAddress, "A4986", "a4986", 1)
 		}, "accounts[0].signerAddress"},
@@ -286,8 +334,10 @@ func TestEveryRuleOfAKindIsCheckedAtItsPlace(t *testing.T) {
 }
 
 func TestAllFailuresOfASwapAreListed(t *testing.T) {
-	d := intent.Draft{Kind: intent.KindTransfer, Interface: "v9", TargetChain: "x", Calls: []intent.Call{{}}, Pay: &intent.Pay{}, Receive: &intent.Receive{Account: "x", Minimum: "-1"}, SlippageBps: -1}
-	want := []string{"accounts", "calls", "interface", "network", "pay.amount", "pay.asset", "receive.account", "receive.asset", "receive.minimum", "slippageTolerance", "targetChain", "version"}
+	d := intent.Draft{Kind: intent.KindTransfer, Interface: "v9", TargetChain: "x", Calls: []intent.Call{{}},
+		Pay: &intent.Pay{}, Receive: &intent.Receive{Account: "x", Minimum: "-1"}, SlippageBps: -1}
+	want := []string{"accounts", "calls", "interface", "network", "pay.amount", "pay.asset", "receive.account",
+		"receive.asset", "receive.minimum", "slippageTolerance", "targetChain", "version"}
 	if got := paths(t, d, rules(t)); !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
@@ -345,7 +395,8 @@ func TestAMinimumNeedsOneUnit(t *testing.T) {
 }
 
 func TestKindsRoundTripThroughTheirFiles(t *testing.T) {
-	for name, d := range map[string]intent.Draft{"call": draft(), "all": withAll(), "v1": v1(draft()), "swap": swap(), "swap v1": v1(swap()), "transfer": transfer()} {
+	for name, d := range map[string]intent.Draft{"call": draft(), "all": withAll(), "v1": v1(draft()), "swap": swap(),
+		"swap v1": v1(swap()), "transfer": transfer()} {
 		i := freeze(t, d)
 		b, err := json.Marshal(i)
 		if err != nil {

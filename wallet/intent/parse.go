@@ -23,8 +23,9 @@ func Parse(b []byte, rules api.Rules) (Intent, error) {
 	return Freeze(d, rules)
 }
 
-// ParseDraft reads the JSON form strictly and checks nothing but its form and version: a template may leave members out. Duplicate names, unknown
-// members, null, wrong types, other versions and documents beyond api.DefaultLimits are refused. The error is an *Error with the places, or wraps an
+// ParseDraft reads the JSON form strictly and checks nothing but its form and version: a template may leave members
+// out. Duplicate names, unknown members, null, wrong types, other versions and documents beyond api.DefaultLimits are
+// refused. The error is an *Error with the places, or wraps an
 // *api.DocumentError with the byte.
 func ParseDraft(b []byte) (Draft, error) {
 	doc, err := api.ParseDocument(b, api.DefaultLimits())
@@ -32,7 +33,8 @@ func ParseDraft(b []byte) (Draft, error) {
 		return Draft{}, fmt.Errorf("intent: %w", err)
 	}
 	if v, ok := doc.At("/version"); !ok || string(v) != strconv.Itoa(Version) {
-		return Draft{}, &Error{Failures: []api.Failure{failure("version", fmt.Sprintf("version %d", Version), string(v))}}
+		return Draft{}, &Error{Failures: []api.Failure{failure("version", fmt.Sprintf("version %d", Version),
+			string(v))}}
 	}
 	var nulls []api.Failure
 	doc.Leaves(func(pointer string, value []byte) {
@@ -50,7 +52,8 @@ func ParseDraft(b []byte) (Draft, error) {
 	return d, nil
 }
 
-// Fill returns a copy of the draft with the network and the accounts that a template left out; what it names stays. A v1 draft takes the EVM account.
+// Fill returns a copy of the draft with the network and the accounts that a template left out; what it names stays. A
+// v1 draft takes the EVM account.
 func (d Draft) Fill(network string, accounts []api.Account) Draft {
 	d = copyDraft(d)
 	if d.Network == "" {

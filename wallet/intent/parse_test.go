@@ -12,7 +12,8 @@ import (
 )
 
 func TestATemplateLeavesOutWhatFillCompletes(t *testing.T) {
-	template, err := intent.ParseDraft([]byte(`{"version":1,"targetChain":"eip155:8453","calls":[{"to":"` + to + `","value":"1"}]}`))
+	template, err := intent.ParseDraft([]byte(`{"version":1,"targetChain":"eip155:8453","calls":[{"to":"` + to +
+		`","value":"1"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +22,8 @@ func TestATemplateLeavesOutWhatFillCompletes(t *testing.T) {
 	}
 	accounts := []api.Account{solanaAccount(), kernel()}
 	full := template.Fill(draft().Network, accounts)
-	if freeze(t, full).Account() == [20]byte{} || full.Network != draft().Network || !reflect.DeepEqual(full.Accounts, accounts) {
+	if freeze(t, full).Account() == [20]byte{} || full.Network != draft().Network ||
+		!reflect.DeepEqual(full.Accounts, accounts) {
 		t.Errorf("%+v", full)
 	}
 	accounts[1].SignerAddress = "0x"
@@ -30,11 +32,13 @@ func TestATemplateLeavesOutWhatFillCompletes(t *testing.T) {
 	}
 	one := template
 	one.Interface = intent.InterfaceV1
-	if one = one.Fill(draft().Network, []api.Account{solanaAccount(), kernel()}); !reflect.DeepEqual(one.Accounts, []api.Account{kernel()}) {
+	if one = one.Fill(draft().Network, []api.Account{solanaAccount(), kernel()}); !reflect.DeepEqual(one.Accounts,
+		[]api.Account{kernel()}) {
 		t.Errorf("v1 got %+v", one.Accounts)
 	}
 	b, err := json.Marshal(template)
-	if err != nil || strings.Contains(string(b), "network") || strings.Contains(string(b), "accounts") || strings.Contains(string(b), "null") {
+	if err != nil || strings.Contains(string(b), "network") || strings.Contains(string(b), "accounts") ||
+		strings.Contains(string(b), "null") {
 		t.Errorf("a template is written as %s, %v", b, err)
 	}
 }
@@ -54,9 +58,12 @@ func TestParseDraftNamesThePlace(t *testing.T) {
 		"version as fraction": {`{"version":1.0}`, "version", "version 1"},
 		"no object":           {`[]`, "version", "version 1"},
 		"unknown member":      {`{"version":1,"extra":1}`, "extra", "no such member"},
-		"unknown in a call":   {`{"version":1,"calls":[{"to":"0x"},{"to":"0x","gas":"1"}]}`, "calls[1].gas", "no such member"},
-		"unknown in pay":      {`{"version":1,"pay":{"asset":"a","amount":"1","max":"2"}}`, "pay.max", "no such member"},
-		"unknown in account":  {`{"version":1,"accounts":[{"accountAddress":"","key":"x"}]}`, "accounts[0].key", "no such member"},
+		"unknown in a call": {`{"version":1,"calls":[{"to":"0x"},{"to":"0x","gas":"1"}]}`, "calls[1].gas",
+			"no such member"},
+		"unknown in pay": {`{"version":1,"pay":{"asset":"a","amount":"1","max":"2"}}`, "pay.max",
+			"no such member"},
+		"unknown in account": {`{"version":1,"accounts":[{"accountAddress":"","key":"x"}]}`, "accounts[0].key",
+			"no such member"},
 		"escape in a name":    {`{"version":1,"a\u001b[31m/~":1}`, "a\uFFFD[31m/~", "no such member"},
 		"calls are an object": {`{"version":1,"calls":{}}`, "calls", "an array"},
 		"a call is text":      {`{"version":1,"calls":["x"]}`, "calls[0]", "an object"},
@@ -66,14 +73,17 @@ func TestParseDraftNamesThePlace(t *testing.T) {
 		"slippage too large":  {`{"version":1,"slippageBps":99999999999999999999}`, "slippageBps", "an integer"},
 		"network is true":     {`{"version":1,"network":true}`, "network", "a string"},
 		"pay is a list":       {`{"version":1,"pay":[]}`, "pay", "an object"},
-		"a slot is a list":    {`{"version":1,"overrides":[{"address":"","stateDiff":[]}]}`, "overrides[0].stateDiff", "an object"},
-		"null for a list":     {`{"version":1,"calls":null}`, "calls", "leave the member out"},
-		"null in a call":      {`{"version":1,"calls":[{"to":null}]}`, "calls[0].to", "leave the member out"},
-		"null in a map":       {`{"version":1,"overrides":[{"stateDiff":{"0":null}}]}`, "overrides[0].stateDiff[0]", "leave the member out"},
+		"a slot is a list": {`{"version":1,"overrides":[{"address":"","stateDiff":[]}]}`, "overrides[0].stateDiff",
+			"an object"},
+		"null for a list": {`{"version":1,"calls":null}`, "calls", "leave the member out"},
+		"null in a call":  {`{"version":1,"calls":[{"to":null}]}`, "calls[0].to", "leave the member out"},
+		"null in a map": {`{"version":1,"overrides":[{"stateDiff":{"0":null}}]}`, "overrides[0].stateDiff[0]",
+			"leave the member out"},
 	} {
 		_, err := intent.ParseDraft([]byte(c.file))
 		var e *intent.Error
-		if !errors.As(err, &e) || len(e.Failures) != 1 || e.Failures[0].Path != c.path || !strings.Contains(e.Failures[0].Expected, c.expected) {
+		if !errors.As(err, &e) || len(e.Failures) != 1 || e.Failures[0].Path != c.path ||
+			!strings.Contains(e.Failures[0].Expected, c.expected) {
 			t.Errorf("%s: %v, expected %q at %s", name, err, c.expected, c.path)
 		}
 	}

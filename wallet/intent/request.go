@@ -7,8 +7,8 @@ import (
 	"coffer/api/caip"
 )
 
-// checkRequest makes the body that the draft asks for and returns it with every rule of the interface that it breaks. A draft of an unknown kind has
-// no body; checkDraft reports it.
+// checkRequest makes the body that the draft asks for and returns it with every rule of the interface that it breaks. A
+// draft of an unknown kind has no body; checkDraft reports it.
 func checkRequest(d Draft, rules api.Rules) (*api.Document, []api.Failure) {
 	v1 := d.Interface == InterfaceV1
 	var request any
@@ -27,7 +27,8 @@ func checkRequest(d Draft, rules api.Rules) (*api.Document, []api.Failure) {
 	}
 	body, err := api.Encode(request)
 	if err != nil {
-		return nil, []api.Failure{failure("", "text in UTF-8 and a request within the limits of a document", err.Error())}
+		return nil, []api.Failure{failure("", "text in UTF-8 and a request within the limits of a document",
+			err.Error())}
 	}
 	failures := inFile(d, check(body))
 	switch {
@@ -39,13 +40,14 @@ func checkRequest(d Draft, rules api.Rules) (*api.Document, []api.Failure) {
 	return body, failures
 }
 
-// inFile gives failures the places of the file where the request has others, and leaves out what checkDraft reports better: the members of an account
-// or of a side that is not there.
+// inFile gives failures the places of the file where the request has others, and leaves out what checkDraft reports
+// better: the members of an account or of a side that is not there.
 func inFile(d Draft, in []api.Failure) []api.Failure {
 	names := []struct{ request, file string }{{"account", "accounts[0]"}}
 	if exchanges(d) {
 		names = []struct{ request, file string }{
-			{"from.accounts", "accounts"}, {"from.account", "accounts[0]"}, {"from.asset.assetId", "pay.asset"}, {"from.amount", "pay.amount"},
+			{"from.accounts", "accounts"}, {"from.account", "accounts[0]"}, {"from.asset.assetId", "pay.asset"},
+			{"from.amount", "pay.amount"},
 			{"to.asset.assetId", "receive.asset"}, {"to.account", "receive.account"},
 		}
 	}
@@ -70,30 +72,36 @@ func inFile(d Draft, in []api.Failure) []api.Failure {
 
 func prepareRequest(d Draft) api.PrepareRequest {
 	return api.PrepareRequest{
-		Accounts: d.Accounts, TargetChain: d.TargetChain, Calls: calls(d), TokensRequired: d.TokensRequired, AllowanceRequirements: d.Allowances,
-		Overrides: d.Overrides, ValidAfter: d.ValidAfter, ValidUntil: d.ValidUntil, FromAssetID: d.FundWith, SlippageTolerance: d.SlippageBps,
+		Accounts: d.Accounts, TargetChain: d.TargetChain, Calls: calls(d), TokensRequired: d.TokensRequired,
+		AllowanceRequirements: d.Allowances,
+		Overrides:             d.Overrides, ValidAfter: d.ValidAfter, ValidUntil: d.ValidUntil, FromAssetID: d.FundWith,
+		SlippageTolerance: d.SlippageBps,
 	}
 }
 
 // prepareRequestV1 has no funding asset: v1 takes that with the quote.
 func prepareRequestV1(d Draft) api.PrepareRequestV1 {
 	return api.PrepareRequestV1{
-		Account: account(d), TargetChain: d.TargetChain, Calls: calls(d), TokensRequired: d.TokensRequired, AllowanceRequirements: d.Allowances,
-		Overrides: d.Overrides, ValidAfter: d.ValidAfter, ValidUntil: d.ValidUntil, SlippageTolerance: d.SlippageBps,
+		Account: account(d), TargetChain: d.TargetChain, Calls: calls(d), TokensRequired: d.TokensRequired,
+		AllowanceRequirements: d.Allowances,
+		Overrides:             d.Overrides, ValidAfter: d.ValidAfter, ValidUntil: d.ValidUntil,
+		SlippageTolerance: d.SlippageBps,
 	}
 }
 
 func quoteRequest(d Draft) api.QuoteRequest {
 	pay, to := sides(d)
 	return api.QuoteRequest{
-		From: api.QuoteFrom{Accounts: d.Accounts, Asset: api.AssetRef{AssetID: pay.Asset}, Amount: pay.Amount}, To: to, SlippageTolerance: d.SlippageBps,
+		From: api.QuoteFrom{Accounts: d.Accounts, Asset: api.AssetRef{AssetID: pay.Asset}, Amount: pay.Amount}, To: to,
+		SlippageTolerance: d.SlippageBps,
 	}
 }
 
 func quoteRequestV1(d Draft) api.QuoteRequestV1 {
 	pay, to := sides(d)
 	return api.QuoteRequestV1{
-		From: api.QuoteFromV1{Account: account(d), Asset: api.AssetRef{AssetID: pay.Asset}, Amount: pay.Amount}, To: to, SlippageTolerance: d.SlippageBps,
+		From: api.QuoteFromV1{Account: account(d), Asset: api.AssetRef{AssetID: pay.Asset}, Amount: pay.Amount}, To: to,
+		SlippageTolerance: d.SlippageBps,
 	}
 }
 
@@ -143,10 +151,12 @@ func checkFundingV1(d Draft, rules api.Rules) []api.Failure {
 			return nil
 		}
 	}
-	return []api.Failure{failure("fundWith", "a known aggregated asset id such as ob:usdc: v1 takes nothing else", d.FundWith)}
+	return []api.Failure{failure("fundWith", "a known aggregated asset id such as ob:usdc: v1 takes nothing else",
+		d.FundWith)}
 }
 
-// checkExchange tells swap and transfer apart and looks after the minimum. Sides that are not known were reported already.
+// checkExchange tells swap and transfer apart and looks after the minimum. Sides that are not known were reported
+// already.
 func checkExchange(d Draft, rules api.Rules) []api.Failure {
 	if d.Pay == nil || d.Receive == nil {
 		return nil
@@ -162,7 +172,8 @@ func checkExchange(d Draft, rules api.Rules) []api.Failure {
 		out = append(out, failure("kind", want, d.Kind))
 	}
 	if okGets && d.Receive.Minimum != "" && !oneUnit(*d.Receive, gets, rules) {
-		out = append(out, failure("receive.minimum", "a CAIP-19 asset in receive.asset beside it: the units of "+d.Receive.Asset+" differ by chain", d.Receive.Minimum))
+		out = append(out, failure("receive.minimum", "a CAIP-19 asset in receive.asset beside it: the units of "+
+			d.Receive.Asset+" differ by chain", d.Receive.Minimum))
 	}
 	return out
 }
@@ -180,7 +191,8 @@ func aggregateOf(name string, rules api.Rules) (caip.AggregateID, bool) {
 	return e.Aggregate, known
 }
 
-// oneUnit reports whether the base unit of what is delivered is known before the service chooses the asset: a minimum in another unit protects nobody.
+// oneUnit reports whether the base unit of what is delivered is known before the service chooses the asset: a minimum
+// in another unit protects nobody.
 func oneUnit(r Receive, id caip.AggregateID, rules api.Rules) bool {
 	if _, err := caip.ParseAsset(r.Asset); err == nil {
 		return true

@@ -18,7 +18,8 @@ import (
 // safeVersion is the one version that batch files of the Safe Transaction Builder have.
 const safeVersion = "1.0"
 
-// safeFile is a batch file of the Safe Transaction Builder. Members stay as they were written until their place is known; others are not ours.
+// safeFile is a batch file of the Safe Transaction Builder. Members stay as they were written until their place is
+// known; others are not ours.
 type safeFile struct {
 	Version      jsontext.Value `json:"version"`
 	ChainID      jsontext.Value `json:"chainId"`
@@ -26,8 +27,8 @@ type safeFile struct {
 	Transactions jsontext.Value `json:"transactions"`
 }
 
-// safeTransaction is one transaction of a batch: Data, or ContractMethod with the values of its inputs by name. The members from Operation on are not of
-// the format, but tools write them and they change what a Safe does.
+// safeTransaction is one transaction of a batch: Data, or ContractMethod with the values of its inputs by name. The
+// members from Operation on are not of the format, but tools write them and they change what a Safe does.
 type safeTransaction struct {
 	To             jsontext.Value `json:"to"`
 	Value          jsontext.Value `json:"value"`
@@ -45,12 +46,14 @@ var (
 	reData    = regexp.MustCompile(`^0x([0-9a-fA-F]{2})*$`)
 )
 
-// FromSafe reads a batch file of the Safe Transaction Builder into a draft that has the calls and the target chain and nothing else: complete it with Fill
-// and with what the calls need. Inputs described by contractMethod are encoded; where a transaction has data too, both must be the same call.
+// FromSafe reads a batch file of the Safe Transaction Builder into a draft that has the calls and the target chain and
+// nothing else: complete it with Fill and with what the calls need. Inputs described by contractMethod are encoded;
+// where a transaction has data too, both must be the same call.
 //
-// The file is foreign: members that the format does not have are ignored unless they change what runs. Refused are a checksum that is not the file's, another
-// version, a delegate call, a refund, numbers that are not written as strings, and whatever does not make a call. The error is an *Error that lists every
-// failure with its place ("transactions[2].data"), or wraps an *api.DocumentError.
+// The file is foreign: members that the format does not have are ignored unless they change what runs. Refused are a
+// checksum that is not the file's, another version, a delegate call, a refund, numbers that are not written as strings,
+// and whatever does not make a call. The error is an *Error that lists every failure with its place
+// ("transactions[2].data"), or wraps an *api.DocumentError.
 func FromSafe(b []byte) (Draft, error) {
 	doc, err := api.ParseDocument(b, api.DefaultLimits())
 	if err != nil {
@@ -58,7 +61,8 @@ func FromSafe(b []byte) (Draft, error) {
 	}
 	var f safeFile
 	if err := doc.Decode(&f); err != nil {
-		return Draft{}, &Error{Failures: []api.Failure{failure("", "a batch of the Safe Transaction Builder: an object", shown(doc.Raw()))}}
+		return Draft{}, &Error{Failures: []api.Failure{failure("", "a batch of the Safe Transaction Builder: an object",
+			shown(doc.Raw()))}}
 	}
 	r := &safeReader{}
 	if v, ok := stringIn(f.Version); !ok || v != safeVersion {
@@ -69,7 +73,8 @@ func FromSafe(b []byte) (Draft, error) {
 		return Draft{}, fmt.Errorf("safe batch: %w", err)
 	}
 	var list []jsontext.Value
-	if f.Transactions.Kind() != '[' || json.Unmarshal(f.Transactions, &list) != nil || len(list) < 1 || len(list) > api.MaxListed {
+	if f.Transactions.Kind() != '[' || json.Unmarshal(f.Transactions, &list) != nil || len(list) < 1 ||
+		len(list) > api.MaxListed {
 		r.fail("transactions", fmt.Sprintf("1 to %d transactions", api.MaxListed), f.Transactions)
 		list = nil
 	}

@@ -10,9 +10,9 @@ import (
 	"coffer/api"
 )
 
-// safeChecksum is the checksum of a batch file: Keccak-256 of a text in which every object is a brace, the JSON array of its names in order, and its values
-// each with a comma behind it, and a brace; arrays and scalars are as in JSON without spaces. meta.checksum is left out and meta.name is null, so that a
-// batch can be renamed.
+// safeChecksum is the checksum of a batch file: Keccak-256 of a text in which every object is a brace, the JSON array
+// of its names in order, and its values each with a comma behind it, and a brace; arrays and scalars are as in JSON
+// without spaces. meta.checksum is left out and meta.name is null, so that a batch can be renamed.
 func safeChecksum(doc *api.Document) (string, error) {
 	doc, err := doc.Splice(api.Edit{Pointer: "/meta/name", Value: []byte("null")})
 	if err != nil {

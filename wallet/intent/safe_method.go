@@ -39,7 +39,8 @@ func readMethod(raw jsontext.Value) (safeMethod, string) {
 	return m, ""
 }
 
-// plain reports whether the method is one of the two that have no selector: the Safe sends nothing or the data as it stands.
+// plain reports whether the method is one of the two that have no selector: the Safe sends nothing or the data as it
+// stands.
 func (m safeMethod) plain() bool { return m.Name == "receive" || m.Name == "fallback" }
 
 func (m safeMethod) function() (abicall.Function, error) {
@@ -58,7 +59,8 @@ func (m safeMethod) function() (abicall.Function, error) {
 	return list[0], nil
 }
 
-// encode makes call data of the values in the file. Values of inputs that the method does not have are left over from other methods and mean nothing.
+// encode makes call data of the values in the file. Values of inputs that the method does not have are left over from
+// other methods and mean nothing.
 func (r *safeReader) encode(path string, f abicall.Function, raw jsontext.Value) ([]byte, bool) {
 	given := map[string]jsontext.Value{}
 	if !absent(raw) && (raw.Kind() != '{' || json.Unmarshal(raw, &given) != nil) {

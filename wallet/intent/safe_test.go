@@ -37,7 +37,8 @@ func fromSafe(t testing.TB, file string) intent.Draft {
 	return d
 }
 
-// TestPublishedBatchesKeepTheirChecksum reads batches whose checksum the builder itself wrote; their figures are public.
+// TestPublishedBatchesKeepTheirChecksum reads batches whose checksum the builder itself wrote; their figures are
+// public.
 func TestPublishedBatchesKeepTheirChecksum(t *testing.T) {
 	for name, want := range map[string]struct {
 		chain string
@@ -52,16 +53,20 @@ func TestPublishedBatchesKeepTheirChecksum(t *testing.T) {
 			Data: "0x095ea7b3000000000000000000000000474e5ded6b5d078163bfb8f6dba355c3aa5478c8000000000000000000000000000000000000000000000000000000174876e800",
 		}}},
 		"mixed-1.4.0": {"eip155:4", []intent.Call{
-			{To: "0x49d4450977E2c95362C13D3a31a09311E0Ea26A6", Function: "testAddress(address paramAddress)", Data: "0x42f4579000000000000000000000000049d4450977e2c95362c13d3a31a09311e0ea26a6"},
-			{To: "0x49d4450977E2c95362C13D3a31a09311E0Ea26A6", Function: "testBool(bool paramBool)", Data: "0x" + selectorOf("testBool", "bool") + strings.Repeat("0", 64)},
-			{To: "0x49d4450977E2c95362C13D3a31a09311E0Ea26A6", Value: "2000000000000000000", Data: "0x42f4579000000000000000000000000049d4450977e2c95362c13d3a31a09311e0ea26a6"},
+			{To: "0x49d4450977E2c95362C13D3a31a09311E0Ea26A6", Function: "testAddress(address paramAddress)",
+				Data: "0x42f4579000000000000000000000000049d4450977e2c95362c13d3a31a09311e0ea26a6"},
+			{To: "0x49d4450977E2c95362C13D3a31a09311E0Ea26A6", Function: "testBool(bool paramBool)",
+				Data: "0x" + selectorOf("testBool", "bool") + strings.Repeat("0", 64)},
+			{To: "0x49d4450977E2c95362C13D3a31a09311E0Ea26A6", Value: "2000000000000000000",
+				Data: "0x42f4579000000000000000000000000049d4450977e2c95362c13d3a31a09311e0ea26a6"},
 		}},
 	} {
 		got := fromSafe(t, batch(t, name))
 		if !reflect.DeepEqual(got, intent.Draft{Version: 1, TargetChain: want.chain, Calls: want.calls}) {
 			t.Errorf("%s: %+v", name, got)
 		}
-		renamed := strings.NewReplacer(`"name": "Transactions Batch"`, `"name": "Mine"`, `"name": "test batch file"`, `"name": "Mine"`).Replace(batch(t, name))
+		renamed := strings.NewReplacer(`"name": "Transactions Batch"`, `"name": "Mine"`, `"name": "test batch file"`,
+			`"name": "Mine"`).Replace(batch(t, name))
 		if renamed == batch(t, name) {
 			t.Fatal("not applied")
 		}
@@ -89,7 +94,8 @@ func TestAChangedBatchIsRefusedByItsChecksum(t *testing.T) {
 		"moment":   strings.Replace(file, "1690542403538", "1690542403539", 1),
 		"extra":    strings.Replace(file, `"value": "0",`, `"value": "0", "note": [],`, 1),
 		"checksum": strings.Replace(file, "0x38bc", "0x38bd", 1),
-		"a number": strings.Replace(file, `"0x38bc7947894c99cdb9b10ec8e17f2c770aa48b5df11320e5412394d5993e3d94"`, "1", 1),
+		"a number": strings.Replace(file, `"0x38bc7947894c99cdb9b10ec8e17f2c770aa48b5df11320e5412394d5993e3d94"`, "1",
+			1),
 	} {
 		if changed == file {
 			t.Fatalf("%s: not applied", name)
@@ -99,7 +105,8 @@ func TestAChangedBatchIsRefusedByItsChecksum(t *testing.T) {
 		}
 	}
 	for _, none := range []string{`"checksum": ""`, `"checksum": null`, `"other": 1`} {
-		fromSafe(t, strings.Replace(file, `"checksum": "0x38bc7947894c99cdb9b10ec8e17f2c770aa48b5df11320e5412394d5993e3d94"`, none, 1))
+		fromSafe(t, strings.Replace(file,
+			`"checksum": "0x38bc7947894c99cdb9b10ec8e17f2c770aa48b5df11320e5412394d5993e3d94"`, none, 1))
 	}
 }
 
@@ -120,7 +127,8 @@ func TestInputsAreEncodedAsAnotherImplementationDoes(t *testing.T) {
 	}
 	who := common.HexToAddress(to)
 	half := new(big.Int).Lsh(big.NewInt(1), 127)
-	parsed, err := abi.JSON(strings.NewReader(`[{"type":"function","name":"settle","inputs":[{"name":"orders","type":"tuple[]","components":[{"name":"maker","type":"address"},
+	parsed, err := abi.JSON(strings.NewReader(
+		`[{"type":"function","name":"settle","inputs":[{"name":"orders","type":"tuple[]","components":[{"name":"maker","type":"address"},
 		{"name":"amounts","type":"int256[2]"},{"name":"terms","type":"tuple","components":[{"name":"open","type":"bool"},{"name":"memo","type":"string"}]}]},
 		{"name":"roles","type":"bytes32[]"},{"name":"matrix","type":"uint16[][2]"},{"name":"delta","type":"int24"},{"name":"extra","type":"bytes"},{"name":"on","type":"bool"},{"name":"s","type":"string"}]},
 		{"type":"function","name":"native","inputs":[{"name":"list","type":"bool[]"},{"name":"pair","type":"tuple","components":[{"name":"a","type":"uint8"},{"name":"b","type":"uint8"}]}]}]`))
@@ -128,8 +136,10 @@ func TestInputsAreEncodedAsAnotherImplementationDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want, err := parsed.Pack("settle",
-		[]order{{who, [2]*big.Int{big.NewInt(-1), half}, terms{true, `a "b" \n, [c]`}}, {who, [2]*big.Int{new(big.Int), big.NewInt(2)}, terms{}}},
-		[][32]byte{common.HexToHash("0xe4041b7c17d9c1871f2ba2855b724e8cdbb7c190bc2fbfaab37f914aa5ead4e9"), common.HexToHash("0x3a5fbda603e92fb625ac204c5e4dc0e375c53b53fa42682287bdce2bca35a5dd")},
+		[]order{{who, [2]*big.Int{big.NewInt(-1), half}, terms{true, `a "b" \n, [c]`}},
+			{who, [2]*big.Int{new(big.Int), big.NewInt(2)}, terms{}}},
+		[][32]byte{common.HexToHash("0xe4041b7c17d9c1871f2ba2855b724e8cdbb7c190bc2fbfaab37f914aa5ead4e9"),
+			common.HexToHash("0x3a5fbda603e92fb625ac204c5e4dc0e375c53b53fa42682287bdce2bca35a5dd")},
 		[2][]uint16{{1, 2}, {}}, big.NewInt(-8388608), []byte{0, 0xff}, true, "back\\slash, \"quotes\" and ünïcode\n")
 	if err != nil {
 		t.Fatal(err)
@@ -144,10 +154,12 @@ func TestInputsAreEncodedAsAnotherImplementationDoes(t *testing.T) {
 	if d.Calls[3].Data != "0x"+hex.EncodeToString(want) || d.Calls[3].Value != "" {
 		t.Errorf("native\n%+v\n0x%x", d.Calls[3], want)
 	}
-	if want := "settle((address maker, int256[2] amounts, (bool open, string memo) terms)[] orders, bytes32[] roles, uint16[][2] matrix, int24 delta, bytes extra, bool on, string)"; d.Calls[0].Function != want {
+	if want := "settle((address maker, int256[2] amounts, (bool open, string memo) terms)[] orders, bytes32[] roles, " +
+		"uint16[][2] matrix, int24 delta, bytes extra, bool on, string)"; d.Calls[0].Function != want {
 		t.Errorf("%s", d.Calls[0].Function)
 	}
-	plain := []intent.Call{{To: strings.ToLower(to), Value: "1000000000000000000"}, {To: "0x1111111111111111111111111111111111111111", Value: "16"}}
+	plain := []intent.Call{{To: strings.ToLower(to), Value: "1000000000000000000"},
+		{To: "0x1111111111111111111111111111111111111111", Value: "16"}}
 	if !reflect.DeepEqual(d.Calls[1:3], plain) {
 		t.Errorf("%+v", d.Calls[1:3])
 	}
@@ -174,7 +186,8 @@ func safePaths(t *testing.T, file string) []string {
 
 // one is a batch of two transactions, the second of which has the given members beside a good receiver and value.
 func one(members string) string {
-	return `{"version":"1.0","chainId":"8453","transactions":[{"to":"` + to + `","value":"1"},{"to":"` + to + `","value":"0"` + members + `}]}`
+	return `{"version":"1.0","chainId":"8453","transactions":[{"to":"` + to + `","value":"1"},{"to":"` + to +
+		`","value":"0"` + members + `}]}`
 }
 
 func method(inputs, values string) string {
@@ -186,48 +199,64 @@ func TestEveryRefusalOfATransactionNamesIt(t *testing.T) {
 	tuple := `{"name":"x","type":"tuple","components":[{"name":"a","type":"uint8"},{"name":"b","type":"uint8"}]}`
 	const at = "transactions[1]"
 	for name, c := range map[string]struct{ file, path string }{
-		"no object":                 {`{"version":"1.0","chainId":"1","transactions":[{"to":"` + to + `","value":"1"},7]}`, at},
-		"no receiver":               {`{"version":"1.0","chainId":"1","transactions":[{"to":"` + to + `","value":"1"},{"value":"1"}]}`, at + ".to"},
-		"short receiver":            {strings.Replace(one(""), `{"to":"`+to+`","value":"0"`, `{"to":"0x12","value":"0"`, 1), at + ".to"},
-		"receiver, wrong checksum":  {strings.Replace(one(""), `{"to":"`+to+`","value":"0"`, `{"to":"`+strings.Replace(to, "DBD", "dBD", 1)+`","value":"0"`, 1), at + ".to"},
-		"value is a number":         {strings.Replace(one(""), `"value":"0"`, `"value":1`, 1), at + ".value"},
-		"value missing":             {strings.Replace(one(""), `,"value":"0"`, ``, 1), at + ".value"},
-		"value in ether":            {strings.Replace(one(""), `"value":"0"`, `"value":"1.5"`, 1), at + ".value"},
-		"value too large":           {strings.Replace(one(""), `"value":"0"`, `"value":"`+strings.Repeat("9", 78)+`"`, 1), at + ".value"},
-		"delegate call":             {one(`,"operation":1`), at + ".operation"},
-		"delegate call as text":     {one(`,"operation":"1"`), at + ".operation"},
-		"delegate call in words":    {one(`,"operation":"DELEGATECALL"`), at + ".operation"},
-		"operation as an object":    {one(`,"operation":{}`), at + ".operation"},
-		"refund price":              {one(`,"gasPrice":"1"`), at + ".gasPrice"},
-		"refund token":              {one(`,"gasToken":"` + to + `"`), at + ".gasToken"},
-		"refund receiver":           {one(`,"refundReceiver":"` + to + `"`), at + ".refundReceiver"},
-		"data is a number":          {one(`,"data":1`), at + ".data"},
-		"data without 0x":           {one(`,"data":"a9059cbb"`), at + ".data"},
-		"odd data":                  {one(`,"data":"0xa"`), at + ".data"},
-		"data of another method":    {one(`,"data":"0x01020304","contractMethod":{"name":"f","inputs":[]},"contractInputsValues":{}`), at + ".data"},
-		"data, another selector":    {one(`,"data":"0x01020304","contractMethod":{"name":"f","inputs":[` + input("uint8") + `]}`), at + ".data"},
-		"empty data beside method":  {one(`,"data":"0x","contractMethod":{"name":"f","inputs":[]},"contractInputsValues":{}`), at + ".data"},
+		"no object": {`{"version":"1.0","chainId":"1","transactions":[{"to":"` + to +
+			`","value":"1"},7]}`, at},
+		"no receiver": {`{"version":"1.0","chainId":"1","transactions":[{"to":"` + to +
+			`","value":"1"},{"value":"1"}]}`, at + ".to"},
+		"short receiver": {strings.Replace(one(""), `{"to":"`+to+`","value":"0"`, `{"to":"0x12","value":"0"`,
+			1), at + ".to"},
+		"receiver, wrong checksum": {strings.Replace(one(""), `{"to":"`+to+`","value":"0"`,
+			`{"to":"`+strings.Replace(to, "DBD", "dBD", 1)+`","value":"0"`, 1), at + ".to"},
+		"value is a number": {strings.Replace(one(""), `"value":"0"`, `"value":1`, 1), at + ".value"},
+		"value missing":     {strings.Replace(one(""), `,"value":"0"`, ``, 1), at + ".value"},
+		"value in ether":    {strings.Replace(one(""), `"value":"0"`, `"value":"1.5"`, 1), at + ".value"},
+		"value too large": {strings.Replace(one(""), `"value":"0"`, `"value":"`+strings.Repeat("9", 78)+`"`,
+			1), at + ".value"},
+		"delegate call":          {one(`,"operation":1`), at + ".operation"},
+		"delegate call as text":  {one(`,"operation":"1"`), at + ".operation"},
+		"delegate call in words": {one(`,"operation":"DELEGATECALL"`), at + ".operation"},
+		"operation as an object": {one(`,"operation":{}`), at + ".operation"},
+		"refund price":           {one(`,"gasPrice":"1"`), at + ".gasPrice"},
+		"refund token":           {one(`,"gasToken":"` + to + `"`), at + ".gasToken"},
+		"refund receiver":        {one(`,"refundReceiver":"` + to + `"`), at + ".refundReceiver"},
+		"data is a number":       {one(`,"data":1`), at + ".data"},
+		"data without 0x":        {one(`,"data":"a9059cbb"`), at + ".data"},
+		"odd data":               {one(`,"data":"0xa"`), at + ".data"},
+		"data of another method": {
+			one(`,"data":"0x01020304","contractMethod":{"name":"f","inputs":[]},"contractInputsValues":{}`),
+			at + ".data"},
+		"data, another selector": {one(`,"data":"0x01020304","contractMethod":{"name":"f","inputs":[` +
+			input("uint8") + `]}`), at + ".data"},
+		"empty data beside method": {
+			one(`,"data":"0x","contractMethod":{"name":"f","inputs":[]},"contractInputsValues":{}`), at + ".data"},
 		"values without a method":   {one(`,"contractInputsValues":{"x":"1"}`), at + ".contractMethod"},
 		"method is text":            {one(`,"contractMethod":"f()"`), at + ".contractMethod"},
 		"method without a name":     {one(`,"contractMethod":{"inputs":[]}`), at + ".contractMethod"},
 		"method, names in capitals": {one(`,"contractMethod":{"NAME":"f","inputs":[]}`), at + ".contractMethod"},
-		"method is an event":        {one(`,"contractMethod":{"type":"event","name":"f","inputs":[]}`), at + ".contractMethod"},
-		"fallback with inputs":      {one(`,"contractMethod":{"name":"fallback","inputs":[` + input("uint8") + `]},"contractInputsValues":{"x":"1"}`), at + ".contractMethod"},
-		"unknown type":              {method(input("uint9"), `"x":"1"`), at + ".contractMethod"},
-		"tuple without components":  {method(input("tuple"), `"x":"[]"`), at + ".contractMethod"},
-		"values are a list":         {one(`,"contractMethod":{"name":"f","inputs":[` + input("uint8") + `]},"contractInputsValues":["1"]`), at + ".contractInputsValues"},
-		"no values":                 {one(`,"contractMethod":{"name":"f","inputs":[` + input("uint8") + `]}`), at + ".contractInputsValues.x"},
-		"value is missing":          {method(input("uint8"), `"y":"1"`), at + ".contractInputsValues.x"},
-		"value is null":             {method(input("uint8"), `"x":null`), at + ".contractInputsValues.x"},
-		"two inputs of a name":      {method(input("uint8")+","+input("uint8"), `"x":"1"`), at + ".contractInputsValues.x"},
-		"number as JSON":            {method(input("uint256"), `"x":10000000000000000001`), at + ".contractInputsValues.x"},
-		"number as JSON, inside":    {method(input("uint8[]"), `"x":[1]`), at + ".contractInputsValues.x"},
-		"number out of range":       {method(input("uint8"), `"x":"256"`), at + ".contractInputsValues.x"},
-		"negative unsigned":         {method(input("uint8"), `"x":"-1"`), at + ".contractInputsValues.x"},
-		"number with exponent":      {method(input("uint256[]"), `"x":"[1e18]"`), at + ".contractInputsValues.x[0]"},
-		"empty number":              {method(input("uint8"), `"x":""`), at + ".contractInputsValues.x"},
-		"bool in words":             {method(input("bool"), `"x":"yes"`), at + ".contractInputsValues.x"},
-		"address, wrong checksum":   {method(input("address"), `"x":"`+strings.Replace(to, "DBD", "dBD", 1)+`"`), at + ".contractInputsValues.x"},
+		"method is an event": {one(`,"contractMethod":{"type":"event","name":"f","inputs":[]}`),
+			at + ".contractMethod"},
+		"fallback with inputs": {one(`,"contractMethod":{"name":"fallback","inputs":[` + input("uint8") +
+			`]},"contractInputsValues":{"x":"1"}`), at + ".contractMethod"},
+		"unknown type":             {method(input("uint9"), `"x":"1"`), at + ".contractMethod"},
+		"tuple without components": {method(input("tuple"), `"x":"[]"`), at + ".contractMethod"},
+		"values are a list": {one(`,"contractMethod":{"name":"f","inputs":[` + input("uint8") +
+			`]},"contractInputsValues":["1"]`), at + ".contractInputsValues"},
+		"no values": {one(`,"contractMethod":{"name":"f","inputs":[` + input("uint8") + `]}`),
+			at + ".contractInputsValues.x"},
+		"value is missing": {method(input("uint8"), `"y":"1"`), at + ".contractInputsValues.x"},
+		"value is null":    {method(input("uint8"), `"x":null`), at + ".contractInputsValues.x"},
+		"two inputs of a name": {method(input("uint8")+","+input("uint8"), `"x":"1"`),
+			at + ".contractInputsValues.x"},
+		"number as JSON": {method(input("uint256"), `"x":10000000000000000001`),
+			at + ".contractInputsValues.x"},
+		"number as JSON, inside": {method(input("uint8[]"), `"x":[1]`), at + ".contractInputsValues.x"},
+		"number out of range":    {method(input("uint8"), `"x":"256"`), at + ".contractInputsValues.x"},
+		"negative unsigned":      {method(input("uint8"), `"x":"-1"`), at + ".contractInputsValues.x"},
+		"number with exponent":   {method(input("uint256[]"), `"x":"[1e18]"`), at + ".contractInputsValues.x[0]"},
+		"empty number":           {method(input("uint8"), `"x":""`), at + ".contractInputsValues.x"},
+		"bool in words":          {method(input("bool"), `"x":"yes"`), at + ".contractInputsValues.x"},
+		"address, wrong checksum": {method(input("address"), `"x":"`+strings.Replace(to, "DBD", "dBD", 1)+`"`),
+			at + ".contractInputsValues.x"},
 		"odd bytes":                 {method(input("bytes"), `"x":"0xa"`), at + ".contractInputsValues.x"},
 		"list for a leaf":           {method(input("uint8"), `"x":["1"]`), at + ".contractInputsValues.x"},
 		"leaf for a list":           {method(input("uint8[]"), `"x":"1"`), at + ".contractInputsValues.x"},
@@ -235,7 +264,8 @@ func TestEveryRefusalOfATransactionNamesIt(t *testing.T) {
 		"list that ends in a comma": {method(input("uint8[]"), `"x":"[1,]"`), at + ".contractInputsValues.x"},
 		"list without commas":       {method(input("uint8[]"), `"x":"[1 2]"`), at + ".contractInputsValues.x"},
 		"text after a list":         {method(input("uint8[]"), `"x":"[1] 2"`), at + ".contractInputsValues.x"},
-		"list that is too deep":     {method(input("uint8[]"), `"x":"`+strings.Repeat("[", 100)+strings.Repeat("]", 100)+`"`), at + ".contractInputsValues.x"},
+		"list that is too deep": {method(input("uint8[]"),
+			`"x":"`+strings.Repeat("[", 100)+strings.Repeat("]", 100)+`"`), at + ".contractInputsValues.x"},
 		"empty text for a list":     {method(input("uint8[]"), `"x":""`), at + ".contractInputsValues.x"},
 		"quote left open":           {method(input("string[]"), `"x":"[\"a]"`), at + ".contractInputsValues.x"},
 		"bad escape":                {method(input("string[]"), `"x":"[\"\\q\"]"`), at + ".contractInputsValues.x"},
@@ -277,7 +307,8 @@ func TestAFileThatIsNoBatchIsRefused(t *testing.T) {
 		"no transactions":      {`{"version":"1.0","chainId":"1"}`, "transactions"},
 		"empty":                {`{"version":"1.0","chainId":"1","transactions":[]}`, "transactions"},
 		"transactions by name": {`{"version":"1.0","chainId":"1","transactions":{}}`, "transactions"},
-		"too many":             {`{"version":"1.0","chainId":"1","transactions":[` + strings.Repeat("{},", 100) + `{}]}`, "transactions"},
+		"too many": {`{"version":"1.0","chainId":"1","transactions":[` + strings.Repeat("{},", 100) +
+			`{}]}`, "transactions"},
 	} {
 		if got := safePaths(t, c.file); !slices.Equal(got, []string{c.path}) {
 			t.Errorf("%s: refused at %v, expected at %q", name, got, c.path)
@@ -299,8 +330,11 @@ func TestANumberWithoutAValueHasNoChecksum(t *testing.T) {
 }
 
 func TestAllFailuresOfABatchAreListed(t *testing.T) {
-	got := safePaths(t, `{"version":"3","chainId":"x","meta":{"checksum":"0x"},"transactions":[{"to":"x","value":1,"operation":1,"data":"x"},{"to":"`+to+`","value":"0","contractMethod":{"name":"f","inputs":[{"name":"a","type":"uint8"},{"name":"b","type":"uint8[]"}]},"contractInputsValues":{"a":"300","b":"[1,x]"}}]}`)
-	want := []string{"version", "chainId", "meta.checksum", "transactions[0].operation", "transactions[0].to", "transactions[0].value", "transactions[0].data", "transactions[1].contractInputsValues.a", "transactions[1].contractInputsValues.b[1]"}
+	got := safePaths(t,
+		`{"version":"3","chainId":"x","meta":{"checksum":"0x"},"transactions":[{"to":"x","value":1,"operation":1,"data":"x"},{"to":"`+to+`","value":"0","contractMethod":{"name":"f","inputs":[{"name":"a","type":"uint8"},{"name":"b","type":"uint8[]"}]},"contractInputsValues":{"a":"300","b":"[1,x]"}}]}`)
+	want := []string{"version", "chainId", "meta.checksum", "transactions[0].operation", "transactions[0].to",
+		"transactions[0].value", "transactions[0].data", "transactions[1].contractInputsValues.a",
+		"transactions[1].contractInputsValues.b[1]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
@@ -309,8 +343,9 @@ func TestAllFailuresOfABatchAreListed(t *testing.T) {
 func TestWhatChangesNothingIsTolerated(t *testing.T) {
 	want := fromSafe(t, one(""))
 	for name, file := range map[string]string{
-		"a call, said twice":    one(`,"operation":"0"`),
-		"no refund":             one(`,"gasPrice":"0","gasToken":"0x0000000000000000000000000000000000000000","refundReceiver":null,"safeTxGas":"50000","nonce":7`),
+		"a call, said twice": one(`,"operation":"0"`),
+		"no refund": one(
+			`,"gasPrice":"0","gasToken":"0x0000000000000000000000000000000000000000","refundReceiver":null,"safeTxGas":"50000","nonce":7`),
 		"notes":                 one(`,"meta":{"tx_index":1}`),
 		"chain as a number":     strings.Replace(one(""), `"8453"`, `8453`, 1),
 		"no values, no method":  one(`,"contractMethod":null,"contractInputsValues":{}`),
@@ -324,14 +359,17 @@ func TestWhatChangesNothingIsTolerated(t *testing.T) {
 	data := `,"data":"0x26121ff0"`
 	for name, file := range map[string]string{
 		"data that agrees": one(data + `,"contractMethod":{"name":"f","inputs":[]},"contractInputsValues":{}`),
-		"data by itself":   one(data + `,"contractMethod":{"name":"f","type":"function","inputs":[]},"contractInputsValues":null`),
-		"the method alone": one(`,"contractMethod":{"name":"f","inputs":[],"payable":true},"contractInputsValues":{"left over":"1"}`),
+		"data by itself": one(data +
+			`,"contractMethod":{"name":"f","type":"function","inputs":[]},"contractInputsValues":null`),
+		"the method alone": one(
+			`,"contractMethod":{"name":"f","inputs":[],"payable":true},"contractInputsValues":{"left over":"1"}`),
 	} {
 		if got := fromSafe(t, file).Calls[1]; got != (intent.Call{To: to, Data: "0x26121ff0", Function: "f()"}) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if got := fromSafe(t, one(data+`,"contractInputsValues":{"x":"1"}`)).Calls[1]; got.Function != "" || got.Data != "0x26121ff0" {
+	if got := fromSafe(t, one(data+`,"contractInputsValues":{"x":"1"}`)).Calls[1]; got.Function != "" ||
+		got.Data != "0x26121ff0" {
 		t.Errorf("%+v", got)
 	}
 	long := method(`{"name":"`+strings.Repeat("x", 600)+`","type":"uint8"}`, `"`+strings.Repeat("x", 600)+`":"1"`)
@@ -350,9 +388,11 @@ func TestAnApprovalInABatchIsRefusedAtFreeze(t *testing.T) {
 func TestABatchIsWrittenAndReadBack(t *testing.T) {
 	created := time.UnixMilli(1_760_000_000_123)
 	full := fromSafe(t, batch(t, "types"))
-	full.Calls = append(full.Calls, intent.Call{To: to, Data: "0x1234"}, intent.Call{To: to, Value: "3", Data: "0xd0e30db0", Function: "deposit()"})
+	full.Calls = append(full.Calls, intent.Call{To: to, Data: "0x1234"},
+		intent.Call{To: to, Value: "3", Data: "0xd0e30db0", Function: "deposit()"})
 	for name, d := range map[string]intent.Draft{
-		"every type": full, "transfer": fromSafe(t, batch(t, "transfer-1.16.1")), "mixed": fromSafe(t, batch(t, "mixed-1.4.0")), "call": draft(),
+		"every type": full, "transfer": fromSafe(t, batch(t, "transfer-1.16.1")),
+		"mixed": fromSafe(t, batch(t, "mixed-1.4.0")), "call": draft(),
 	} {
 		b, err := intent.ToSafe(d, created)
 		if err != nil {
@@ -371,7 +411,8 @@ func TestABatchIsWrittenAndReadBack(t *testing.T) {
 		if again, _ := intent.ToSafe(d, created); string(again) != string(b) {
 			t.Errorf("%s: written twice, two files", name)
 		}
-		if changed := strings.Replace(string(b), `"value": "`, `"value": "9`, 1); !slices.Contains(safePaths(t, changed), "meta.checksum") {
+		if changed := strings.Replace(string(b), `"value": "`, `"value": "9`,
+			1); !slices.Contains(safePaths(t, changed), "meta.checksum") {
 			t.Errorf("%s: the checksum does not cover the value", name)
 		}
 	}
@@ -402,11 +443,14 @@ func TestAWrittenBatchHasTheFormOfTheBuilder(t *testing.T) {
 	if err := json.Unmarshal(b, &f); err != nil {
 		t.Fatal(err)
 	}
-	if f.Version != "1.0" || f.ChainID != "8453" || f.CreatedAt != 1_760_000_000_123 || len(f.Meta["checksum"]) != 66 || f.Meta["name"] == "" {
+	if f.Version != "1.0" || f.ChainID != "8453" || f.CreatedAt != 1_760_000_000_123 || len(f.Meta["checksum"]) != 66 ||
+		f.Meta["name"] == "" {
 		t.Errorf("%+v", f)
 	}
 	first, plain, last := f.Transactions[0], f.Transactions[1], f.Transactions[4]
-	if first.ContractMethod == nil || first.ContractMethod.Name != "settle" || first.ContractMethod.Inputs[0].Type != "tuple[]" || first.ContractMethod.Inputs[2].Type != "uint16[][2]" || first.ContractMethod.Payable {
+	if first.ContractMethod == nil || first.ContractMethod.Name != "settle" ||
+		first.ContractMethod.Inputs[0].Type != "tuple[]" || first.ContractMethod.Inputs[2].Type != "uint16[][2]" ||
+		first.ContractMethod.Payable {
 		t.Errorf("%+v", first.ContractMethod)
 	}
 	for name, want := range map[string]string{
@@ -417,10 +461,12 @@ func TestAWrittenBatchHasTheFormOfTheBuilder(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
-	if plain.Data != "0x" || plain.Value != "1000000000000000000" || plain.ContractMethod != nil || plain.ContractInputsValues != nil {
+	if plain.Data != "0x" || plain.Value != "1000000000000000000" || plain.ContractMethod != nil ||
+		plain.ContractInputsValues != nil {
 		t.Errorf("%+v", plain)
 	}
-	if last.ContractMethod == nil || !last.ContractMethod.Payable || len(last.ContractMethod.Inputs) != 0 || last.Data != "0xd0e30db0" {
+	if last.ContractMethod == nil || !last.ContractMethod.Payable || len(last.ContractMethod.Inputs) != 0 ||
+		last.Data != "0xd0e30db0" {
 		t.Errorf("%+v", last)
 	}
 	if !strings.Contains(string(b), "\"inputs\": []") {
@@ -428,18 +474,21 @@ func TestAWrittenBatchHasTheFormOfTheBuilder(t *testing.T) {
 	}
 }
 
-// TestADescriptionThatDoesNotFitStaysOut: the data counts, so a method that would be read as another call is not written.
+// TestADescriptionThatDoesNotFitStaysOut: the data counts, so a method that would be read as another call is not
+// written.
 func TestADescriptionThatDoesNotFitStaysOut(t *testing.T) {
 	packed := func(s string) string {
-		return "0x" + selectorOf("f", "string") + strings.Repeat("0", 62) + "20" + strings.Repeat("0", 62) + "01" + s + strings.Repeat("0", 62)
+		return "0x" + selectorOf("f", "string") + strings.Repeat("0", 62) + "20" + strings.Repeat("0", 62) + "01" + s +
+			strings.Repeat("0", 62)
 	}
 	for name, c := range map[string]intent.Call{
 		"another function":   {To: to, Data: "0x01020304", Function: "deposit()"},
 		"not a signature":    {To: to, Data: "0x01020304", Function: "pay the bill"},
 		"bytes without text": {To: to, Data: packed("ff"), Function: "f(string s)"},
 		"invisible text":     {To: to, Data: packed("00"), Function: "f(string s)"},
-		"two inputs, a name": {To: to, Data: "0x" + selectorOf("f", "uint8", "uint8") + strings.Repeat("0", 128), Function: "f(uint8 a, uint8 a)"},
-		"receive":            {To: to, Data: "0x" + selectorOf("receive"), Function: "receive()"},
+		"two inputs, a name": {To: to, Data: "0x" + selectorOf("f", "uint8", "uint8") + strings.Repeat("0", 128),
+			Function: "f(uint8 a, uint8 a)"},
+		"receive": {To: to, Data: "0x" + selectorOf("receive"), Function: "receive()"},
 	} {
 		d := intent.Draft{Version: 1, TargetChain: "eip155:1", Calls: []intent.Call{c}}
 		b, err := intent.ToSafe(d, time.Unix(0, 0))
@@ -458,15 +507,17 @@ func TestToSafeRefusesWhatABatchCannotSay(t *testing.T) {
 		change func(d *intent.Draft)
 		want   string
 	}{
-		"swap":          {func(d *intent.Draft) { d.Kind = intent.KindSwap }, "kind"},
-		"no chain":      {func(d *intent.Draft) { d.TargetChain = "" }, "targetChain"},
-		"Solana":        {func(d *intent.Draft) { d.TargetChain = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" }, "targetChain"},
-		"no calls":      {func(d *intent.Draft) { d.Calls = nil }, "calls"},
-		"allowances":    {func(d *intent.Draft) { d.Allowances = withAll().Allowances }, "allowances"},
-		"not before":    {func(d *intent.Draft) { d.ValidAfter = "1" }, "validAfter"},
-		"not after":     {func(d *intent.Draft) { d.ValidUntil = "1" }, "validUntil"},
-		"receiver":      {func(d *intent.Draft) { d.Calls[1].To = "0x1" }, "calls[1].to"},
-		"checksum":      {func(d *intent.Draft) { d.Calls[1].To = strings.Replace(to, "DBD", "dBD", 1) }, "calls[1].to"},
+		"swap":     {func(d *intent.Draft) { d.Kind = intent.KindSwap }, "kind"},
+		"no chain": {func(d *intent.Draft) { d.TargetChain = "" }, "targetChain"},
+		"Solana": {func(d *intent.Draft) { d.TargetChain = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" },
+			"targetChain"},
+		"no calls":   {func(d *intent.Draft) { d.Calls = nil }, "calls"},
+		"allowances": {func(d *intent.Draft) { d.Allowances = withAll().Allowances }, "allowances"},
+		"not before": {func(d *intent.Draft) { d.ValidAfter = "1" }, "validAfter"},
+		"not after":  {func(d *intent.Draft) { d.ValidUntil = "1" }, "validUntil"},
+		"receiver":   {func(d *intent.Draft) { d.Calls[1].To = "0x1" }, "calls[1].to"},
+		"checksum": {func(d *intent.Draft) { d.Calls[1].To = strings.Replace(to, "DBD", "dBD", 1) },
+			"calls[1].to"},
 		"value":         {func(d *intent.Draft) { d.Calls[1].Value = "1.5" }, "calls[1].value"},
 		"value in hex":  {func(d *intent.Draft) { d.Calls[1].Value = "0x10" }, "calls[1].value"},
 		"value too big": {func(d *intent.Draft) { d.Calls[1].Value = strings.Repeat("9", 78) }, "calls[1].value"},

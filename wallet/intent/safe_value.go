@@ -11,9 +11,10 @@ import (
 	"coffer/api/op/abicall"
 )
 
-// formValue puts what a batch file gives for an input into the form that is encoded. The format has strings: a leaf as it is, an array or tuple as a list in
-// brackets whose items may stand without quotes. Lists, objects and booleans of JSON are taken too; numbers of JSON are refused at every depth, because
-// JavaScript rounds them before it computes the checksum. The problem is in words, "" when there is none.
+// formValue puts what a batch file gives for an input into the form that is encoded. The format has strings: a leaf as
+// it is, an array or tuple as a list in brackets whose items may stand without quotes. Lists, objects and booleans of
+// JSON are taken too; numbers of JSON are refused at every depth, because JavaScript rounds them before it computes the
+// checksum. The problem is in words, "" when there is none.
 func formValue(p abicall.Param, raw jsontext.Value) (abicall.Value, string) {
 	s, isString := stringIn(raw)
 	if isString && !p.IsArray() && !p.IsTuple() {
@@ -89,7 +90,8 @@ func leafValue(p abicall.Param, n node) (abicall.Value, string) {
 		if n.kind != '"' {
 			return abicall.Value{}, "text in quotes"
 		}
-		return abicall.Value{Text: strings.ReplaceAll(n.text, `\`, `\\`)}, "" // a form reads escapes, a batch file has none
+		// a form reads escapes, a batch file has none
+		return abicall.Value{Text: strings.ReplaceAll(n.text, `\`, `\\`)}, ""
 	case "bool":
 		switch s = strings.ToLower(s); s {
 		case "1":
@@ -117,7 +119,8 @@ func (l *listParser) all() (node, string) {
 	n, ok := l.value(0)
 	l.space()
 	if !ok || l.at != len(l.s) {
-		return node{}, "a list in brackets, numbers in quotes where the file has no string (character " + strconv.Itoa(l.at+1) + ")"
+		return node{}, "a list in brackets, numbers in quotes where the file has no string (character " +
+			strconv.Itoa(l.at+1) + ")"
 	}
 	return n, ""
 }

@@ -40,18 +40,21 @@ type safeEntry struct {
 	Values *map[string]string `json:"contractInputsValues"`
 }
 
-// ToSafe writes the calls of a draft as a batch file of the Safe Transaction Builder, with its checksum; created is when. The data of every call is in the
-// file and is what counts; a method with values stands beside it where the call's Function describes the data exactly, so that a person can read it.
+// ToSafe writes the calls of a draft as a batch file of the Safe Transaction Builder, with its checksum; created is
+// when. The data of every call is in the file and is what counts; a method with values stands beside it where the
+// call's Function describes the data exactly, so that a person can read it.
 //
-// A batch has calls on one chain and nothing else. What says who pays and how much stays behind (network, accounts, tokensRequired, fundWith, slippageBps,
-// overrides); what changes when or with which rights the calls run cannot, so a draft with allowances, validAfter or validUntil is refused, and so is a
-// swap or a transfer. The error is an *Error with every failure and its place in the draft.
+// A batch has calls on one chain and nothing else. What says who pays and how much stays behind (network, accounts,
+// tokensRequired, fundWith, slippageBps, overrides); what changes when or with which rights the calls run cannot, so a
+// draft with allowances, validAfter or validUntil is refused, and so is a swap or a transfer. The error is an *Error
+// with every failure and its place in the draft.
 func ToSafe(d Draft, created time.Time) ([]byte, error) {
 	chain, failures := checkBatch(d)
 	if len(failures) > 0 {
 		return nil, &Error{Failures: failures}
 	}
-	b := safeBatch{Version: safeVersion, ChainID: strconv.FormatUint(chain, 10), CreatedAt: created.UnixMilli(), Meta: safeMeta{Name: "Transactions Batch"}}
+	b := safeBatch{Version: safeVersion, ChainID: strconv.FormatUint(chain, 10), CreatedAt: created.UnixMilli(),
+		Meta: safeMeta{Name: "Transactions Batch"}}
 	for _, c := range d.Calls {
 		b.Transactions = append(b.Transactions, entryOf(c))
 	}
@@ -143,8 +146,8 @@ func entryOf(c Call) safeEntry {
 	return e
 }
 
-// readsBack reports whether method and values come back as the same call. They do not where a string has bytes that JSON cannot carry or two inputs have
-// one name; the data alone is written then.
+// readsBack reports whether method and values come back as the same call. They do not where a string has bytes that
+// JSON cannot carry or two inputs have one name; the data alone is written then.
 func readsBack(m safeMethod, given map[string]string, data string) bool {
 	method, err := json.Marshal(m)
 	if err != nil {
@@ -181,7 +184,8 @@ func inputsOf(params []abicall.Param) []safeInput {
 	return out
 }
 
-// valueText writes a decoded value the way the builder's form takes it: a leaf as it is, arrays and tuples as JSON lists of strings.
+// valueText writes a decoded value the way the builder's form takes it: a leaf as it is, arrays and tuples as JSON
+// lists of strings.
 func valueText(p abicall.Param, v abicall.Value, top bool) string {
 	switch {
 	case p.IsArray() || p.IsTuple():
@@ -206,7 +210,8 @@ func valueText(p abicall.Param, v abicall.Value, top bool) string {
 	return string(quoted)
 }
 
-// plainText undoes the escapes of a form that stand for visible text: \\, \n, \r and \t. Others stay, and the value does not read back.
+// plainText undoes the escapes of a form that stand for visible text: \\, \n, \r and \t. Others stay, and the value
+// does not read back.
 func plainText(p abicall.Param, s string) string {
 	if p.Type != "string" {
 		return s

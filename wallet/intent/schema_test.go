@@ -47,7 +47,8 @@ func TestEveryAcceptedDraftIsValidUnderTheSchema(t *testing.T) {
 	empty := swap()
 	empty.Calls = []intent.Call{}
 	for name, d := range map[string]intent.Draft{
-		"call": draft(), "all": withAll(), "v1": v1(draft()), "swap": swap(), "swap v1": v1(swap()), "transfer": transfer(), "empty": empty,
+		"call": draft(), "all": withAll(), "v1": v1(draft()), "swap": swap(), "swap v1": v1(swap()),
+		"transfer": transfer(), "empty": empty,
 	} {
 		frozen, err := json.Marshal(freeze(t, d))
 		if err != nil {
@@ -63,7 +64,8 @@ func TestEveryAcceptedDraftIsValidUnderTheSchema(t *testing.T) {
 			}
 		}
 	}
-	spelled := `{"version":1,"kind":"swap","interface":"v3","network":"` + draft().Network + `","accounts":[{"type":"solana","accountAddress":"` + solana + `","signerAddress":""}],` +
+	spelled := `{"version":1,"kind":"swap","interface":"v3","network":"` + draft().Network +
+		`","accounts":[{"type":"solana","accountAddress":"` + solana + `","signerAddress":""}],` +
 		`"targetChain":"","calls":[],"tokensRequired":[],"allowances":[],"fundWith":"","slippageBps":0,"validAfter":"","validUntil":"","overrides":[],` +
 		`"pay":{"asset":"ob:usdc","amount":"1"},"receive":{"asset":"ob:sol","account":"","minimum":""}}`
 	if _, err := intent.Parse([]byte(spelled), rules(t)); err != nil {
@@ -105,7 +107,8 @@ func TestTheSchemaRefusesWhatItCanSay(t *testing.T) {
 	}
 }
 
-// TestTheSchemaHasTheMembersOfTheDraft walks schema and Go types side by side: the same names, the right JSON types, nothing open.
+// TestTheSchemaHasTheMembersOfTheDraft walks schema and Go types side by side: the same names, the right JSON types,
+// nothing open.
 func TestTheSchemaHasTheMembersOfTheDraft(t *testing.T) {
 	var root map[string]any
 	if err := json.Unmarshal(intent.Schema(), &root); err != nil {
@@ -140,7 +143,8 @@ func TestTheSchemaHasTheMembersOfTheDraft(t *testing.T) {
 				}
 			}
 			slices.Sort(want)
-			if got := slices.Sorted(maps.Keys(properties)); node["additionalProperties"] != false || !slices.Equal(got, want) {
+			if got := slices.Sorted(maps.Keys(properties)); node["additionalProperties"] != false ||
+				!slices.Equal(got, want) {
 				t.Errorf("%s: the schema has %v, the type %v", path, got, want)
 			}
 			var required []string
@@ -167,7 +171,8 @@ func TestTheSchemaHasTheMembersOfTheDraft(t *testing.T) {
 		}
 	}
 	walk("", root, reflect.TypeFor[intent.Draft]())
-	for _, name := range []string{"call", "account", "tokenRequirement", "allowance", "stateOverride", "pay", "receive"} {
+	for _, name := range []string{"call", "account", "tokenRequirement", "allowance", "stateOverride", "pay",
+		"receive"} {
 		if _, ok := defs[name]; !ok {
 			t.Errorf("no definition of %s", name)
 		}

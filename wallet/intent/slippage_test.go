@@ -8,7 +8,8 @@ import (
 	"coffer/wallet/intent"
 )
 
-// TestL1_AFileWithoutSlippageAsksForTheDefault reads the files that every face reads in its own TestL1: the body is that of a file which names 0.50 %.
+// TestL1_AFileWithoutSlippageAsksForTheDefault reads the files that every face reads in its own TestL1: the body is
+// that of a file which names 0.50 %.
 func TestL1_AFileWithoutSlippageAsksForTheDefault(t *testing.T) {
 	for _, name := range []string{"call", "transfer", "swap"} {
 		file, err := os.ReadFile("testdata/no-slippage/" + name + ".json")
@@ -20,7 +21,11 @@ func TestL1_AFileWithoutSlippageAsksForTheDefault(t *testing.T) {
 			t.Fatal(name, d.SlippageBps, err)
 		}
 		d = d.Fill(draft().Network, draft().Accounts)
-		body := func(d intent.Draft) string { i := freeze(t, d); return string(i.PrepareBody()) + string(i.QuoteBody()) }
+		body := func(d intent.Draft) string {
+			i := freeze(t, d)
+			return string(i.PrepareBody()) +
+				string(i.QuoteBody())
+		}
 		without := body(d)
 		d.SlippageBps = 50
 		if with := body(d); without != with || !strings.Contains(without, `"slippageTolerance":50`) {

@@ -24,12 +24,18 @@ func TestU3_NoSecondSignatureIsRecordedBesideAnOpenOne(t *testing.T) {
 		change  func(s *journal.Signature)
 		refused bool
 	}{
-		"another nonce":             {func(*journal.Signature) {}, true},
-		"sender in other letters":   {func(s *journal.Signature) { s.Sender = "0x00000000000000000000000000000000000000A1" }, true},
-		"the same nonce":            {func(s *journal.Signature) { s.Nonce = signature("", 0, 4, until).Nonce }, false},
-		"another lane":              {func(s *journal.Signature) { s.Lane = 1 }, false},
-		"another chain":             {func(s *journal.Signature) { s.ChainID = 10 }, false},
-		"another account":           {func(s *journal.Signature) { s.Sender = "0x00000000000000000000000000000000000000a2" }, false},
+		"another nonce": {func(*journal.Signature) {}, true},
+		"sender in other letters": {func(s *journal.Signature) {
+			s.Sender =
+				"0x00000000000000000000000000000000000000A1"
+		}, true},
+		"the same nonce": {func(s *journal.Signature) { s.Nonce = signature("", 0, 4, until).Nonce }, false},
+		"another lane":   {func(s *journal.Signature) { s.Lane = 1 }, false},
+		"another chain":  {func(s *journal.Signature) { s.ChainID = 10 }, false},
+		"another account": {func(s *journal.Signature) {
+			s.Sender =
+				"0x00000000000000000000000000000000000000a2"
+		}, false},
 		"beside another one's pair": {func(s *journal.Signature) { s.ChainID, s.Lane = 10, 7 }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +64,8 @@ func TestU3_TheSignaturesOfOneRecordDoNotConflict(t *testing.T) {
 	until := now().Unix() + 600
 	id := run(t, j, fullRun()[:3])
 	pair := []journal.Signature{signature("funding", 1, 7, until), signature("funding", 1, 8, until)}
-	if err := j.Append(id, journal.QuoteSigned, journal.Entry{QuoteID: "0xAB", Signatures: pair}); !errors.Is(err, journal.ErrConflict) {
+	if err := j.Append(id, journal.QuoteSigned, journal.Entry{QuoteID: "0xAB", Signatures: pair}); !errors.Is(err,
+		journal.ErrConflict) {
 		t.Fatal(err)
 	}
 }
@@ -158,7 +165,8 @@ func TestJ1_TheLockNamesAHolderThatLeftNoName(t *testing.T) {
 	}
 	o := options()
 	o.Patience = time.Millisecond
-	if _, err := journal.Open(dir, o); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), "a process that left no name") {
+	if _, err := journal.Open(dir, o); !errors.Is(err, journal.ErrLocked) ||
+		!strings.Contains(err.Error(), "a process that left no name") {
 		t.Fatal(err)
 	}
 }

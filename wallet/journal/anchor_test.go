@@ -188,7 +188,8 @@ func TestK7_ADamagedAnchorIsNotTakenForNone(t *testing.T) {
 	good := content(t, o.Anchor)
 	for name, b := range map[string][]byte{
 		"empty": nil, "cut": good[:20], "another network": []byte(strings.Replace(string(good), `"0xaa"`, `"0xab"`, 1)),
-		"another version": []byte(strings.Replace(string(good), `anchor":1`, `anchor":2`, 1)), "huge": append(good, make([]byte, 1<<20)...),
+		"another version": []byte(strings.Replace(string(good), `anchor":1`, `anchor":2`, 1)),
+		"huge":            append(good, make([]byte, 1<<20)...),
 	} {
 		put(t, o.Anchor, b)
 		j := open(t, dir, o)
@@ -219,10 +220,12 @@ func TestK7_ARecordThatCannotBeAnchoredIsNotThere(t *testing.T) {
 	if err := j.Append(id, journal.Prepared, journal.Entry{}); !errors.Is(err, journal.ErrReadOnly) {
 		t.Fatal(err)
 	}
-	if got := content(t, filepath.Join(dir, "journal")); string(got) != string(before) || j.Operations()[0].State != journal.Intent {
+	if got := content(t, filepath.Join(dir, "journal")); string(got) != string(before) ||
+		j.Operations()[0].State != journal.Intent {
 		t.Error("a record that is not anchored is there")
 	}
-	if err := errors.Join(os.Remove(filepath.Dir(o.Anchor)), os.Rename(filepath.Dir(o.Anchor)+"-away", filepath.Dir(o.Anchor))); err != nil {
+	if err := errors.Join(os.Remove(filepath.Dir(o.Anchor)),
+		os.Rename(filepath.Dir(o.Anchor)+"-away", filepath.Dir(o.Anchor))); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Append(id, journal.Prepared, journal.Entry{}); err != nil {
@@ -296,14 +299,16 @@ func TestK7_AdoptingGoesOnWithTheOlderJournal(t *testing.T) {
 				has = n + 1
 			}
 			lost, err := journal.Examine(dir, o)
-			if err != nil || lost.Has != has || lost.Written != 8 || lost.Missing != (n < 0) || !lost.Until.Equal(now()) {
+			if err != nil || lost.Has != has || lost.Written != 8 || lost.Missing != (n < 0) ||
+				!lost.Until.Equal(now()) {
 				t.Fatalf("%+v %v", lost, err)
 			}
 			if err := journal.Adopt(dir, o); err != nil {
 				t.Fatal(err)
 			}
 			j := open(t, dir, o)
-			if j.ReadOnly() != nil || len(j.Adoptions()) != 1 || !strings.Contains(j.Adoptions()[0].Note, "8 were written") {
+			if j.ReadOnly() != nil || len(j.Adoptions()) != 1 ||
+				!strings.Contains(j.Adoptions()[0].Note, "8 were written") {
 				t.Fatalf("%v %+v", j.ReadOnly(), j.Adoptions())
 			}
 			run(t, j, withQuote("0xAD", fullRun()[:1]))

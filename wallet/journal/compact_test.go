@@ -60,16 +60,19 @@ func random(t testing.TB, dir string, o journal.Options, r *rand.Rand) {
 		q := quoteOf(n)
 		steps := []step{
 			{journal.Prepared, journal.Entry{Document: answer()}},
-			{journal.Signed, journal.Entry{Signatures: []journal.Signature{signature("prepared", 0, uint64(n), until)}, Confirmed: "yes", Summary: []string{"a", "b"}}},
+			{journal.Signed, journal.Entry{Signatures: []journal.Signature{signature("prepared", 0, uint64(n), until)},
+				Confirmed: "yes", Summary: []string{"a", "b"}}},
 			{journal.Quoted, journal.Entry{Document: answer(), QuoteID: q, Expires: at.Unix() + 30}},
-			{journal.QuoteSigned, journal.Entry{QuoteID: q, Signatures: []journal.Signature{signature("funding", 1, uint64(n), until)}, Confirmed: "yes"}},
+			{journal.QuoteSigned, journal.Entry{QuoteID: q,
+				Signatures: []journal.Signature{signature("funding", 1, uint64(n), until)}, Confirmed: "yes"}},
 			{journal.Executing, journal.Entry{QuoteID: q, BodyHash: "00ff"}},
 			{journal.Acked, journal.Entry{QuoteID: q}},
 		}
 		steps = steps[:1+r.IntN(len(steps))]
 		switch last := steps[len(steps)-1].state; {
 		case last == journal.Acked && r.IntN(3) > 0:
-			steps = append(steps, step{journal.Done, journal.Entry{QuoteID: q, Outcome: "COMPLETED", Used: []string{fmt.Sprintf("0xprepared%d", n), fmt.Sprintf("0xfunding%d", n)}}})
+			steps = append(steps, step{journal.Done, journal.Entry{QuoteID: q, Outcome: "COMPLETED",
+				Used: []string{fmt.Sprintf("0xprepared%d", n), fmt.Sprintf("0xfunding%d", n)}}})
 		case last == journal.Executing && r.IntN(3) > 0:
 			steps = append(steps, step{journal.NotExecuted, journal.Entry{QuoteID: q}})
 		case last != journal.Acked && last != journal.Executing && r.IntN(3) > 0:
@@ -177,7 +180,8 @@ func TestK10_AFullDiskLeavesTheLargerFile(t *testing.T) {
 		return f, err
 	}
 	j := open(t, dir, full)
-	if j.ReadOnly() != nil || !strings.Contains(j.Remark(), "no space left") || !bytes.Equal(content(t, filepath.Join(dir, "journal")), b) {
+	if j.ReadOnly() != nil || !strings.Contains(j.Remark(), "no space left") ||
+		!bytes.Equal(content(t, filepath.Join(dir, "journal")), b) {
 		t.Fatalf("%v %q", j.ReadOnly(), j.Remark())
 	}
 	run(t, j, withQuote("0xFF", fullRun()[:1]))

@@ -23,16 +23,19 @@
 // The file holds intents, answers of the service, what was agreed to, signatures, digests and quote ids, but no key.
 // Directory 0700, file 0600.
 //
-// A signature is outstanding until its place is used or its time is over (TH-J4): a user operation until its nonce is used or its window ends, an approval of a
-// role-based account until its nonce is used, an EIP-7702 authorization until the account nonce of its EOA moved on, a Solana message until its block hash is
-// forgotten. What no time ends a person may void (VOID): it is then in nobody's way, but stays listed. That a place is used is known only on an embedded
-// network, where service and wallet are one program (Options.Kind). Elsewhere the end that a record holds is what the service said: the signature stays
-// outstanding with that word (Signature.Said), and a person may say where a lane goes on (REPAIR), which closes nothing either.
+// A signature is outstanding until its place is used or its time is over (TH-J4): a user operation until its nonce is
+// used or its window ends, an approval of a role-based account until its nonce is used, an EIP-7702 authorization until
+// the account nonce of its EOA moved on, a Solana message until its block hash is forgotten. What no time ends a person
+// may void (VOID): it is then in nobody's way, but stays listed. That a place is used is known only on an embedded
+// network, where service and wallet are one program (Options.Kind). Elsewhere the end that a record holds is what the
+// service said: the signature stays outstanding with that word (Signature.Said), and a person may say where a lane goes
+// on (REPAIR), which closes nothing either.
 //
-// Format, all numbers big endian: header = magic "COFFERJL" (8) | version u32 | SHA-256 of the network id (32) | CRC32C of the header so far (4); record =
-// payload length u32 | type u8 | payload JSON | CRC32C of length, type and payload (4). Payloads only ever gain members, so a file of an earlier program is
-// read and continued; a later program's file is read-only for an earlier one: one with a VOID record (type 11) is for a program that knows ten types, and one with
-// REPAIR (type 12) likewise. Type 255
-// is about the file (ADOPTED). The anchor is a JSON object: version, network, records, sum (hex) and the time of the last record; sum n = SHA-256(sum n-1 |
-// digest of record n), digest = SHA-256(type | payload with answerHash for document).
+// Format, all numbers big endian: header = magic "COFFERJL" (8) | version u32 | SHA-256 of the network id (32) | CRC32C
+// of the header so far (4); record = payload length u32 | type u8 | payload JSON | CRC32C of length, type and payload
+// (4). Payloads only ever gain members, so a file of an earlier program is read and continued; a later program's file
+// is read-only for an earlier one: one with a VOID record (type 11) is for a program that knows ten types, and one with
+// REPAIR (type 12) likewise. Type 255 is about the file (ADOPTED). The anchor is a JSON object: version, network,
+// records, sum (hex) and the time of the last record; sum n = SHA-256(sum n-1 | digest of record n), digest =
+// SHA-256(type | payload with answerHash for document).
 package journal

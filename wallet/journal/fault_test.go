@@ -147,9 +147,11 @@ func TestJ5_AFaultyDiskIsSaidAndNothingCountsAsWritten(t *testing.T) {
 	b := &broken{}
 	j := open(t, dirOf(t), withBroken(b))
 	id := run(t, j, nil)
-	for name, fault := range map[string]func(bool){"seek": func(on bool) { b.seek = on }, "short write": func(on bool) { b.short = on }} {
+	for name, fault := range map[string]func(bool){"seek": func(on bool) { b.seek = on },
+		"short write": func(on bool) { b.short = on }} {
 		fault(true)
-		if err := j.Append(id, journal.Prepared, journal.Entry{}); !errors.Is(err, journal.ErrReadOnly) || j.Operations()[0].State != journal.Intent {
+		if err := j.Append(id, journal.Prepared, journal.Entry{}); !errors.Is(err, journal.ErrReadOnly) ||
+			j.Operations()[0].State != journal.Intent {
 			t.Errorf("%s: %v", name, err)
 		}
 		fault(false)
@@ -161,7 +163,8 @@ func TestJ5_AFaultyDiskIsSaidAndNothingCountsAsWritten(t *testing.T) {
 
 func TestJ5_ATornTailThatCannotBeRemovedIsAnError(t *testing.T) {
 	whole, _ := image(t)
-	if _, err := journal.Open(place(t, whole[:len(whole)-3]), withBroken(&broken{cut: syscall.EROFS})); !errors.Is(err, syscall.EROFS) {
+	if _, err := journal.Open(place(t, whole[:len(whole)-3]), withBroken(&broken{cut: syscall.EROFS})); !errors.Is(err,
+		syscall.EROFS) {
 		t.Error(err)
 	}
 }

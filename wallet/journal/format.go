@@ -130,7 +130,8 @@ type content struct {
 	damaged error
 }
 
-// decodeFile reads a whole file. An error means that the file is not a journal of this network and version; damage is reported in the content.
+// decodeFile reads a whole file. An error means that the file is not a journal of this network and version; damage is
+// reported in the content.
 func decodeFile(b []byte, networkID string) (content, error) {
 	want := header(networkID)
 	if len(b) < headerSize {
@@ -154,7 +155,8 @@ func decodeFile(b []byte, networkID string) (content, error) {
 	return c, nil
 }
 
-// decodeRecords reads the records of a part of a file that begins at offset from; good counts from the start of the file.
+// decodeRecords reads the records of a part of a file that begins at offset from; good counts from the start of the
+// file.
 func decodeRecords(b []byte, from int) content {
 	c := content{good: from}
 	for at := 0; at < len(b); {
@@ -172,9 +174,10 @@ func decodeRecords(b []byte, from int) content {
 	return c
 }
 
-// isTorn tells a write that a crash cut short from damage. A torn record is the last thing in the file: it ends before its length says, or it ends in zeros
-// because the file grew before all its data arrived; the text of a sound record holds no zero byte. It is damage when a sound record follows, or when the
-// bytes are a sound record with a wrong length.
+// isTorn tells a write that a crash cut short from damage. A torn record is the last thing in the file: it ends before
+// its length says, or it ends in zeros because the file grew before all its data arrived; the text of a sound record
+// holds no zero byte. It is damage when a sound record follows, or when the bytes are a sound record with a wrong
+// length.
 func isTorn(tail []byte, err error) bool {
 	if allZero(tail) {
 		return true
@@ -199,10 +202,12 @@ func isTorn(tail []byte, err error) bool {
 	return true
 }
 
-// endsInZeros reports whether the last record of a file of the length that it announces lacks at least its last data byte and its checksum.
+// endsInZeros reports whether the last record of a file of the length that it announces lacks at least its last data
+// byte and its checksum.
 func endsInZeros(tail []byte) bool {
 	const missing = 1 + 4
-	return len(tail) > frameSize && int64(binary.BigEndian.Uint32(tail)) == int64(len(tail)-frameSize) && allZero(tail[len(tail)-missing:])
+	return len(tail) > frameSize && int64(binary.BigEndian.Uint32(tail)) == int64(len(tail)-frameSize) &&
+		allZero(tail[len(tail)-missing:])
 }
 
 func allZero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }

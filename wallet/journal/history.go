@@ -18,13 +18,16 @@ import (
 // windowMargin keeps a signature on the list a little longer than its window, because block times and clocks differ.
 const windowMargin = 60 * time.Second
 
-// RoleDelegation is the role of an Outstanding that is an EIP-7702 authorization: Nonce is then the account nonce of the EOA, OpHash and Digest what was signed.
+// RoleDelegation is the role of an Outstanding that is an EIP-7702 authorization: Nonce is then the account nonce of
+// the EOA, OpHash and Digest what was signed.
 const RoleDelegation = "delegation"
 
-// endless reports whether no time ends a signature: that of an authorization, of an approval, or beside a sponsor that is not known.
+// endless reports whether no time ends a signature: that of an authorization, of an approval, or beside a sponsor that
+// is not known.
 func (s Signature) endless() bool { return s.Role == RoleDelegation || s.ValidUntil >= verify.NoEnd }
 
-// Ends is the moment after which a signature certainly cannot be used any more, by the clock that the caller trusts; false if no time ends it.
+// Ends is the moment after which a signature certainly cannot be used any more, by the clock that the caller trusts;
+// false if no time ends it.
 func (s Signature) Ends() (time.Time, bool) {
 	return time.Unix(s.ValidUntil, 0).Add(windowMargin), !s.endless()
 }
@@ -35,7 +38,8 @@ func (s Signature) ended(now time.Time) bool {
 	return ends && now.After(end)
 }
 
-// Voidable reports whether a person may void the signature: no time ends it, and it was not voided before. Authorizations are in nobody's way.
+// Voidable reports whether a person may void the signature: no time ends it, and it was not voided before.
+// Authorizations are in nobody's way.
 func (s Signature) Voidable() bool {
 	return s.Role != RoleDelegation && s.endless() && s.VoidedAt.IsZero()
 }
@@ -49,8 +53,8 @@ type Outstanding struct {
 	Void  string // plain words: what ends it, or when it was voided
 }
 
-// outstanding lists what is not known to be used and whose time is not over: operations, and the authorizations signed beside them as entries of their own,
-// which last until the EOA's account nonce is past theirs.
+// outstanding lists what is not known to be used and whose time is not over: operations, and the authorizations signed
+// beside them as entries of their own, which last until the EOA's account nonce is past theirs.
 func (b *book) outstanding(now time.Time) []Outstanding {
 	var out []Outstanding
 	for _, id := range b.order {
@@ -78,8 +82,10 @@ func (b *book) outstanding(now time.Time) []Outstanding {
 func (s Signature) authorization() Signature {
 	d := s.Delegation
 	return Signature{
-		Role: RoleDelegation, Kind: s.Kind, Chain: caip.EVM(d.ChainID).String(), ChainID: d.ChainID, Sender: s.Sender, Nonce: fmt.Sprint(d.Nonce), OpHash: d.Digest,
-		Digest: d.Digest, Signature: d.Signature, Delegation: d, QuoteID: s.QuoteID, Made: s.Made, Sent: s.Sent, Said: s.Said,
+		Role: RoleDelegation, Kind: s.Kind, Chain: caip.EVM(d.ChainID).String(), ChainID: d.ChainID, Sender: s.Sender,
+		Nonce: fmt.Sprint(d.Nonce), OpHash: d.Digest,
+		Digest: d.Digest, Signature: d.Signature, Delegation: d, QuoteID: s.QuoteID, Made: s.Made, Sent: s.Sent,
+		Said: s.Said,
 	}
 }
 
@@ -95,18 +101,23 @@ func (s Signature) void() string {
 		return fmt.Sprintf("Voided by you on %s (%s). Whoever holds it can still use it until nonce %s on %s is used.",
 			s.VoidedAt.UTC().Format("2 January 2006, 15:04 UTC"), s.VoidNote, s.Nonce, s.Chain)
 	case s.Role == RoleDelegation:
-		return fmt.Sprintf("It does not end by itself: it ends when account nonce %s of this EOA is used on %s, which any transaction of the EOA there does.", s.Nonce, s.Chain)
+		return fmt.Sprintf("It does not end by itself: it ends when account nonce %s of this EOA is used on %s, "+
+			"which any transaction of the EOA there does.", s.Nonce, s.Chain)
 	case s.solana():
 		return fmt.Sprintf("It ends by itself with its block hash, at %s at the latest.", until)
 	case s.endless():
-		return fmt.Sprintf("It does not end by itself: it ends when another operation of this account uses nonce %s on %s.", s.Nonce, s.Chain)
+		return fmt.Sprintf(
+			"It does not end by itself: it ends when another operation of this account uses nonce %s on %s.", s.Nonce,
+			s.Chain)
 	}
-	return fmt.Sprintf("It ends by itself at %s, or as soon as another operation of this account uses nonce %s on %s.", until, s.Nonce, s.Chain)
+	return fmt.Sprintf("It ends by itself at %s, or as soon as another operation of this account uses nonce %s on %s.",
+		until, s.Nonce, s.Chain)
 }
 
 // of reports whether a signature is of an account's lane on a chain.
 func (s Signature) of(sender common.Address, chainID uint64, lane uint16) bool {
-	return !s.solana() && s.Role != RoleDelegation && s.Lane == lane && s.ChainID == chainID && common.HexToAddress(s.Sender) == sender
+	return !s.solana() && s.Role != RoleDelegation && s.Lane == lane && s.ChainID == chainID &&
+		common.HexToAddress(s.Sender) == sender
 }
 
 func (b *book) liveNonces(sender common.Address, chainID uint64, lane uint16, now time.Time) []*big.Int {
@@ -123,9 +134,9 @@ func (b *book) liveNonces(sender common.Address, chainID uint64, lane uint16, no
 	return out
 }
 
-// nextSequence: a used sequence is past, and one that is signed and open was the next when it was signed. One that ended unused says nothing: the service
-// chose it, and if it lay too far ahead, no honest nonce could ever follow it. Nor does one that a person voided, or one from before a repair of its lane at
-// or beyond the sequence that was set.
+// nextSequence: a used sequence is past, and one that is signed and open was the next when it was signed. One that
+// ended unused says nothing: the service chose it, and if it lay too far ahead, no honest nonce could ever follow it.
+// Nor does one that a person voided, or one from before a repair of its lane at or beyond the sequence that was set.
 func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16, now time.Time) (uint64, bool) {
 	set, known := b.lanes[laneKey{chainID, sender, lane}]
 	next := set.Sequence
@@ -152,13 +163,15 @@ func (b *book) nextSequence(sender common.Address, chainID uint64, lane uint16, 
 	return next, known
 }
 
-// nextAuthorization follows nextSequence: a used account nonce is past, and that of an authorization beside an operation that can still run was the next. An
-// authorization whose operation ended says nothing, though it lives on: the service chose its nonce.
+// nextAuthorization follows nextSequence: a used account nonce is past, and that of an authorization beside an
+// operation that can still run was the next. An authorization whose operation ended says nothing, though it lives on:
+// the service chose its nonce.
 func (b *book) nextAuthorization(eoa common.Address, chainID uint64, now time.Time) (uint64, bool) {
 	next, known := b.delegated[slot{chainID: chainID, sender: eoa}]
 	for _, o := range b.ops {
 		for _, s := range o.Signatures {
-			if s.Delegation == nil || s.Delegation.ChainID != chainID || common.HexToAddress(s.Sender) != eoa || s.ended(now) {
+			if s.Delegation == nil || s.Delegation.ChainID != chainID || common.HexToAddress(s.Sender) != eoa ||
+				s.ended(now) {
 				continue
 			}
 			next, known = max(next, s.Delegation.Nonce), true

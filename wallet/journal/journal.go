@@ -26,10 +26,12 @@ type File interface {
 	Sync() error
 }
 
-// Options are the surroundings of a journal. Network is the id of the network it belongs to, Kind what the user declared it to be: only on an embedded one,
-// where service and wallet are one program, does the service's word end a signature; the zero value believes nothing. Clock stamps the records; Random makes
-// operation ids; Holder is how this process is named to another one; OpenFile is os.OpenFile unless a test replaces it. Anchor is the path of the file that says how far the journal
-// was written, outside its directory; "" keeps none. Patience is how long a step waits for another process, 0: five seconds.
+// Options are the surroundings of a journal. Network is the id of the network it belongs to, Kind what the user
+// declared it to be: only on an embedded one, where service and wallet are one program, does the service's word end a
+// signature; the zero value believes nothing. Clock stamps the records; Random makes operation ids; Holder is how this
+// process is named to another one; OpenFile is os.OpenFile unless a test replaces it. Anchor is the path of the file
+// that says how far the journal was written, outside its directory; "" keeps none. Patience is how long a step waits
+// for another process, 0: five seconds.
 type Options struct {
 	Network  string
 	Kind     network.Kind
@@ -46,8 +48,9 @@ var (
 	ErrReadOnly = errors.New("the journal cannot be written, so nothing may be signed")
 	ErrLocked   = errors.New("another process is in the middle of a step with this journal")
 	ErrClosed   = errors.New("the journal is closed")
-	ErrConflict = errors.New("an earlier signature of this account is still open under another nonce, so a second one must not exist beside it")
-	ErrQuote    = errors.New("the record is not about the quote of this operation")
+	ErrConflict = errors.New("an earlier signature of this account is still open under another nonce, so a second " +
+		"one must not exist beside it")
+	ErrQuote = errors.New("the record is not about the quote of this operation")
 )
 
 // Journal is an open journal. It is safe for concurrent use, also beside other processes.
@@ -116,9 +119,10 @@ func (j *Journal) Begin(intentJSON []byte, intentHash [32]byte) (string, error) 
 	return id, j.Append(id, Intent, Entry{Intent: intentJSON, IntentHash: hex.EncodeToString(intentHash[:])})
 }
 
-// Append puts the operation into a state, in a step of its own or in the one that Hold began. It returns nil only when the record is on disk and anchored;
-// after an error nothing was recorded, unless the journal is read-only from then on. Errors: ErrReadOnly, ErrLocked, ErrClosed, ErrConflict (a signature that
-// must not exist beside an open one), ErrQuote, and a record that cannot follow the last one.
+// Append puts the operation into a state, in a step of its own or in the one that Hold began. It returns nil only when
+// the record is on disk and anchored; after an error nothing was recorded, unless the journal is read-only from then
+// on. Errors: ErrReadOnly, ErrLocked, ErrClosed, ErrConflict (a signature that must not exist beside an open one),
+// ErrQuote, and a record that cannot follow the last one.
 func (j *Journal) Append(op string, state State, e Entry) error {
 	release, err := j.Hold(context.Background())
 	if err != nil {
@@ -163,7 +167,8 @@ func (j *Journal) record(r record) error {
 	return nil
 }
 
-// takeBack undoes a record that could not be anchored. When the anchor may be in place nevertheless, the record stays, and only reading both again tells.
+// takeBack undoes a record that could not be anchored. When the anchor may be in place nevertheless, the record stays,
+// and only reading both again tells.
 func (j *Journal) takeBack(n int64, anchored bool, why error) error {
 	if anchored {
 		j.readOnly = why

@@ -39,7 +39,8 @@ func (c *counter) Read(p []byte) (int, error) {
 }
 
 func options() journal.Options {
-	return journal.Options{Network: networkID, Kind: network.Embedded, Clock: now, Random: new(counter), Holder: "a test"}
+	return journal.Options{Network: networkID, Kind: network.Embedded, Clock: now, Random: new(counter),
+		Holder: "a test"}
 }
 
 func dirOf(t testing.TB) string { return filepath.Join(t.TempDir(), "wallet") }
@@ -59,8 +60,10 @@ var account = common.HexToAddress("0x00000000000000000000000000000000000000a1")
 func signature(role string, lane uint16, seq uint64, until int64) journal.Signature {
 	n := op.Nonce{Validator: common.Address{9}, Key: lane, Sequence: seq}
 	return journal.Signature{
-		Role: role, Chain: "eip155:8453", ChainID: 8453, Sender: account.Hex(), Lane: lane, Nonce: n.Big().String(), OpHash: fmt.Sprintf("0x%s%d", role, seq),
-		Digest: "0x02", Signature: "0x03", ValidUntil: until, Spend: []journal.Spend{{Asset: "eip155:8453/slip44:60", Amount: "1"}},
+		Role: role, Chain: "eip155:8453", ChainID: 8453, Sender: account.Hex(), Lane: lane, Nonce: n.Big().String(),
+		OpHash: fmt.Sprintf("0x%s%d", role, seq),
+		Digest: "0x02", Signature: "0x03", ValidUntil: until,
+		Spend: []journal.Spend{{Asset: "eip155:8453/slip44:60", Amount: "1"}},
 	}
 }
 
@@ -74,12 +77,15 @@ func fullRun() []step {
 	until := now().Unix() + 600
 	return []step{
 		{journal.Prepared, journal.Entry{Document: []byte(`{"p":1}`)}},
-		{journal.Signed, journal.Entry{Signatures: []journal.Signature{signature("prepared", 0, 4, until)}, Recipients: []string{"0x00000000000000000000000000000000000000b2"}}},
+		{journal.Signed, journal.Entry{Signatures: []journal.Signature{signature("prepared", 0, 4, until)},
+			Recipients: []string{"0x00000000000000000000000000000000000000b2"}}},
 		{journal.Quoted, journal.Entry{Document: []byte(`{"q":1}`), QuoteID: "0xAB", Expires: now().Unix() + 30}},
-		{journal.QuoteSigned, journal.Entry{QuoteID: "0xAB", Signatures: []journal.Signature{signature("funding", 1, 7, until)}}},
+		{journal.QuoteSigned, journal.Entry{QuoteID: "0xAB",
+			Signatures: []journal.Signature{signature("funding", 1, 7, until)}}},
 		{journal.Executing, journal.Entry{QuoteID: "0xAB", BodyHash: "00ff"}},
 		{journal.Acked, journal.Entry{QuoteID: "0xAB"}},
-		{journal.Done, journal.Entry{QuoteID: "0xAB", Outcome: "COMPLETED", Used: []string{"0xprepared4", "0xfunding7"}}},
+		{journal.Done, journal.Entry{QuoteID: "0xAB", Outcome: "COMPLETED",
+			Used: []string{"0xprepared4", "0xfunding7"}}},
 	}
 }
 
@@ -127,7 +133,8 @@ func TestJ1_EveryStateSurvivesAReopening(t *testing.T) {
 func TestJ1_FilesArePrivate(t *testing.T) {
 	dir := dirOf(t)
 	open(t, dir, options())
-	for path, want := range map[string]fs.FileMode{dir: 0o700, filepath.Join(dir, "journal"): 0o600, filepath.Join(dir, "journal.lock"): 0o600} {
+	for path, want := range map[string]fs.FileMode{dir: 0o700, filepath.Join(dir, "journal"): 0o600,
+		filepath.Join(dir, "journal.lock"): 0o600} {
 		info, err := os.Stat(path)
 		if err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v", path, info.Mode().Perm(), err)
@@ -157,7 +164,8 @@ func TestJ1_ASecondWriterIsNamedTheFirstAndMayRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = k.Begin(nil, [32]byte{})
-	if !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), fmt.Sprintf("a test, process %d", os.Getpid())) {
+	if !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(),
+		fmt.Sprintf("a test, process %d", os.Getpid())) {
 		t.Fatal(err)
 	}
 	r, err := journal.OpenReadOnly(dir, options())
@@ -209,7 +217,8 @@ func TestJ1_ASecondProcessIsKeptOutAndADeadOneIsNot(t *testing.T) {
 	}
 	o := options()
 	o.Patience = time.Millisecond
-	if _, err := journal.Open(dir, o); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), fmt.Sprint(cmd.Process.Pid)) {
+	if _, err := journal.Open(dir, o); !errors.Is(err, journal.ErrLocked) ||
+		!strings.Contains(err.Error(), fmt.Sprint(cmd.Process.Pid)) {
 		t.Error(err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
@@ -231,7 +240,8 @@ func TestJ1_AJournalBelongsToOneNetworkAndVersion(t *testing.T) {
 		t.Error("another network's journal was opened")
 	}
 	path := filepath.Join(dir, "journal")
-	if err := os.WriteFile(path, []byte("PK\x03\x04 something else entirely, long enough for a header"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("PK\x03\x04 something else entirely, long enough for a header"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := journal.Open(dir, options()); err == nil {
@@ -242,7 +252,8 @@ func TestJ1_AJournalBelongsToOneNetworkAndVersion(t *testing.T) {
 func TestJ2_RecordsComeInOrderOrNotAtAll(t *testing.T) {
 	j := open(t, dirOf(t), options())
 	id := run(t, j, nil)
-	for _, s := range []journal.State{journal.Signed, journal.QuoteSigned, journal.Executing, journal.Acked, journal.Done, journal.NotExecuted, journal.Intent, "NONSENSE"} {
+	for _, s := range []journal.State{journal.Signed, journal.QuoteSigned, journal.Executing, journal.Acked,
+		journal.Done, journal.NotExecuted, journal.Intent, "NONSENSE"} {
 		if err := j.Append(id, s, journal.Entry{}); err == nil {
 			t.Errorf("%s after INTENT was recorded", s)
 		}
@@ -272,7 +283,8 @@ func TestJ4_OutstandingSignaturesAreListedUntilUsedOrOver(t *testing.T) {
 	j := open(t, dirOf(t), options())
 	run(t, j, fullRun()[:4])
 	list := j.Outstanding(now())
-	if len(list) != 2 || list[0].Role != "prepared" || !strings.Contains(list[0].Void, list[0].Nonce) || list[0].Spend[0].Amount != "1" {
+	if len(list) != 2 || list[0].Role != "prepared" || !strings.Contains(list[0].Void, list[0].Nonce) ||
+		list[0].Spend[0].Amount != "1" {
 		t.Fatalf("%+v", list)
 	}
 	if n := len(j.Outstanding(now().Add(661 * time.Second))); n != 0 {
@@ -285,7 +297,8 @@ func TestJ4_OutstandingSignaturesAreListedUntilUsedOrOver(t *testing.T) {
 	if len(live) != 1 || live[0].Cmp(op.Nonce{Validator: common.Address{9}, Key: 1, Sequence: 7}.Big()) != 0 {
 		t.Errorf("live %v", live)
 	}
-	if len(j.LiveNonces(common.Address{1}, 8453, 1, now()))+len(j.LiveNonces(account, 1, 1, now()))+len(j.LiveNonces(account, 8453, 2, now())) != 0 {
+	if len(j.LiveNonces(common.Address{1}, 8453, 1, now()))+len(j.LiveNonces(account, 1, 1, now()))+
+		len(j.LiveNonces(account, 8453, 2, now())) != 0 {
 		t.Error("another account, chain or lane is affected")
 	}
 	if seq, ok := j.NextSequence(account, 8453, 0); !ok || seq != 4 {
@@ -378,7 +391,8 @@ func TestJ5_AFullDiskRefusesAndLeavesNothingBehind(t *testing.T) {
 		f := &failing{writes: 3, syncs: -1, truncates: -1, partial: partial, err: syscall.ENOSPC}
 		j := open(t, dir, withFault(f))
 		id := run(t, j, fullRun()[:1]) // header, INTENT, PREPARED
-		if err := j.Append(id, journal.Signed, fullRun()[1].entry); !errors.Is(err, syscall.ENOSPC) || !errors.Is(err, journal.ErrReadOnly) {
+		if err := j.Append(id, journal.Signed, fullRun()[1].entry); !errors.Is(err, syscall.ENOSPC) ||
+			!errors.Is(err, journal.ErrReadOnly) {
 			t.Fatal(err)
 		}
 		if len(j.Outstanding(now())) != 0 || j.Operations()[0].State != journal.Prepared {
@@ -409,7 +423,8 @@ func TestJ5_AFailedSyncOrUndoEndsWriting(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.writes, f.syncs, f.truncates = -1, -1, -1
-			if err := j.Append(id, journal.Prepared, journal.Entry{}); !errors.Is(err, journal.ErrReadOnly) || j.ReadOnly() == nil {
+			if err := j.Append(id, journal.Prepared, journal.Entry{}); !errors.Is(err, journal.ErrReadOnly) ||
+				j.ReadOnly() == nil {
 				t.Errorf("writing goes on although nobody knows what is on disk: %v", err)
 			}
 			j.Close()

@@ -34,8 +34,10 @@ func clocked(t *testing.T) (*journal.Journal, *time.Time) {
 // message is the signature of a Solana message that dies in 90 seconds.
 func message(name, quote string) journal.Signature {
 	return journal.Signature{
-		Role: "swap", Kind: api.AccountSolana, Chain: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", Sender: payer, BlockHash: "B1", OpHash: "0x" + name, Digest: "0x" + name,
-		Signature: "0x01", Spend: []journal.Spend{{Asset: sol, Amount: "1005"}}, Counts: []journal.Spend{{Asset: sol, Amount: "1000"}}, ValidUntil: now().Unix() + 90, QuoteID: quote,
+		Role: "swap", Kind: api.AccountSolana, Chain: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", Sender: payer,
+		BlockHash: "B1", OpHash: "0x" + name, Digest: "0x" + name,
+		Signature: "0x01", Spend: []journal.Spend{{Asset: sol, Amount: "1005"}},
+		Counts: []journal.Spend{{Asset: sol, Amount: "1000"}}, ValidUntil: now().Unix() + 90, QuoteID: quote,
 	}
 }
 
@@ -43,7 +45,8 @@ func message(name, quote string) journal.Signature {
 func delegated(seq, nonce uint64) journal.Signature {
 	s := signature("prepared", 0, seq, now().Unix()+600)
 	s.Kind = api.AccountKernelV33
-	s.Delegation = &journal.Delegation{ChainID: 8453, Contract: "0x00000000000000000000000000000000000000dd", Nonce: nonce, Digest: "0xd" + s.Nonce, Signature: "0x02"}
+	s.Delegation = &journal.Delegation{ChainID: 8453, Contract: "0x00000000000000000000000000000000000000dd",
+		Nonce: nonce, Digest: "0xd" + s.Nonce, Signature: "0x02"}
 	return s
 }
 
@@ -51,7 +54,8 @@ func delegated(seq, nonce uint64) journal.Signature {
 func swap(quote string, signatures ...journal.Signature) []step {
 	return []step{
 		{journal.Quoted, journal.Entry{Document: []byte(`{"q":1}`), QuoteID: quote, Expires: now().Unix() + 30}},
-		{journal.QuoteSigned, journal.Entry{QuoteID: quote, Signatures: signatures, Recipients: []string{payer}, Confirmed: "ab cd", Summary: []string{"swap"}}},
+		{journal.QuoteSigned, journal.Entry{QuoteID: quote, Signatures: signatures, Recipients: []string{payer},
+			Confirmed: "ab cd", Summary: []string{"swap"}}},
 		{journal.Executing, journal.Entry{QuoteID: quote}},
 		{journal.Acked, journal.Entry{QuoteID: quote}},
 	}
@@ -111,10 +115,12 @@ func TestJ1_AJournalOfTheFirstFormatIsReadInFull(t *testing.T) {
 			}
 		}
 	}
-	if strings.Join(got, ", ") != "DONE COMPLETED, DONE REFUNDED, ABANDONED , PREPARED , QUOTED , EXECUTING " || signatures != 11 {
+	if strings.Join(got, ", ") != "DONE COMPLETED, DONE REFUNDED, ABANDONED , PREPARED , QUOTED , EXECUTING " ||
+		signatures != 11 {
 		t.Fatalf("%v, %d signatures", got, signatures)
 	}
-	if r := j.Recipients(); strings.Join(r, " ") != "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 0x1111111111111111111111111111111111111111" {
+	if r := j.Recipients(); strings.Join(r, " ") !=
+		"0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 0x1111111111111111111111111111111111111111" {
 		t.Errorf("recipients %v", r)
 	}
 	if len(j.Outstanding(now().Add(20*time.Second))) == 0 || len(j.Spent(now())) == 0 {
@@ -127,7 +133,8 @@ func TestJ1_AJournalOfTheFirstFormatIsReadInFull(t *testing.T) {
 	// It goes on with records of today.
 	run(t, j, swap("0xNEW", message("m1", "0xNEW")))
 	j.Close()
-	if k := open(t, dir, o); k.ReadOnly() != nil || len(k.Operations()) != 7 || k.Operations()[6].Signatures[0].BlockHash != "B1" {
+	if k := open(t, dir, o); k.ReadOnly() != nil || len(k.Operations()) != 7 ||
+		k.Operations()[6].Signatures[0].BlockHash != "B1" {
 		t.Fatalf("%v %+v", k.ReadOnly(), k.Operations())
 	}
 }
@@ -138,16 +145,19 @@ func TestV6_WhatWasAgreedToIsOnRecord(t *testing.T) {
 	run(t, j, append(swap("0xAB", message("m1", "0xAB")), end("0xAB", "COMPLETED", "0xm1")))
 	j.Close()
 	op := open(t, dir, options()).Operations()[0]
-	if len(op.Agreed) != 1 || op.Agreed[0].Confirmed != "ab cd" || op.Agreed[0].Summary[0] != "swap" || op.Agreed[0].State != journal.QuoteSigned || op.Agreed[0].At.IsZero() {
+	if len(op.Agreed) != 1 || op.Agreed[0].Confirmed != "ab cd" || op.Agreed[0].Summary[0] != "swap" ||
+		op.Agreed[0].State != journal.QuoteSigned || op.Agreed[0].At.IsZero() {
 		t.Errorf("%+v", op.Agreed)
 	}
-	if s := op.Signatures[0]; s.Digest != "0xm1" || s.Signature != "0x01" || s.Spend[0].Amount != "1005" || s.Counts[0].Amount != "1000" || op.Outcome != "COMPLETED" {
+	if s := op.Signatures[0]; s.Digest != "0xm1" || s.Signature != "0x01" || s.Spend[0].Amount != "1005" ||
+		s.Counts[0].Amount != "1000" || op.Outcome != "COMPLETED" {
 		t.Errorf("%+v", op)
 	}
 }
 
 func TestJ2_ASignatureIsRecordedWithWhatItsRulesNeed(t *testing.T) {
-	good := map[string]journal.Signature{"operation": signature("prepared", 0, 4, 1), "message": message("m1", ""), "delegation": delegated(4, 0)}
+	good := map[string]journal.Signature{"operation": signature("prepared", 0, 4, 1), "message": message("m1", ""),
+		"delegation": delegated(4, 0)}
 	for name, s := range good {
 		j := open(t, dirOf(t), options())
 		run(t, j, signedRun(s))
@@ -165,13 +175,17 @@ func TestJ2_ASignatureIsRecordedWithWhatItsRulesNeed(t *testing.T) {
 		"an unnamed delegation":   func(s *journal.Signature) { s.Delegation.Digest = "" },
 		"an unknown asset":        func(s *journal.Signature) { s.Spend[0].Asset = "gold" },
 		"a broken amount":         func(s *journal.Signature) { s.Spend[0].Amount = "-1" },
-		"a broken count":          func(s *journal.Signature) { s.Counts = []journal.Spend{{Asset: usdc, Amount: "1e9"}} },
+		"a broken count": func(s *journal.Signature) {
+			s.Counts = []journal.Spend{
+				{Asset: usdc, Amount: "1e9"}}
+		},
 	} {
 		j := open(t, dirOf(t), options())
 		id := run(t, j, signedRun()[:1])
 		s := delegated(4, 0)
 		change(&s)
-		if err := j.Append(id, journal.Signed, journal.Entry{Signatures: []journal.Signature{s}}); err == nil || len(j.Outstanding(now())) != 0 {
+		if err := j.Append(id, journal.Signed, journal.Entry{Signatures: []journal.Signature{s}}); err == nil ||
+			len(j.Outstanding(now())) != 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -191,7 +205,8 @@ func TestJ4_AnAuthorizationIsOpenUntilTheAccountNonceMoved(t *testing.T) {
 	}
 	run(t, j, signedRun(delegated(4, 7)))
 	list := j.Outstanding(*clock)
-	if len(list) != 2 || list[1].Role != journal.RoleDelegation || list[1].Nonce != "7" || list[1].Sender != account.Hex() || !strings.Contains(list[1].Void, "does not end by itself") {
+	if len(list) != 2 || list[1].Role != journal.RoleDelegation || list[1].Nonce != "7" ||
+		list[1].Sender != account.Hex() || !strings.Contains(list[1].Void, "does not end by itself") {
 		t.Fatalf("%+v", list)
 	}
 	if n := j.LiveNonces(account, 8453, 0, *clock); len(n) != 1 {
@@ -216,7 +231,8 @@ func TestJ4_AnAuthorizationIsOpenUntilTheAccountNonceMoved(t *testing.T) {
 	// An operation with the next authorization runs: the account nonce is past both.
 	again := delegated(4, 8)
 	again.ValidUntil = clock.Unix() + 600
-	run(t, j, append(signedRun(again), step{journal.Quoted, journal.Entry{QuoteID: "0x5"}}, step{journal.QuoteSigned, journal.Entry{QuoteID: "0x5"}},
+	run(t, j, append(signedRun(again), step{journal.Quoted, journal.Entry{QuoteID: "0x5"}},
+		step{journal.QuoteSigned, journal.Entry{QuoteID: "0x5"}},
 		step{journal.Executing, journal.Entry{QuoteID: "0x5"}}, end("0x5", "COMPLETED", again.OpHash)))
 	if list = j.Outstanding(*clock); len(list) != 0 {
 		t.Fatalf("%+v", list)
@@ -263,12 +279,14 @@ func TestJ4_AnApprovalHasNoEndButItsNonce(t *testing.T) {
 	run(t, j, signedRun(s))
 	*clock = clock.Add(365 * 24 * time.Hour)
 	list := j.Outstanding(*clock)
-	if len(list) != 1 || !strings.Contains(list[0].Void, "does not end by itself") || !strings.Contains(list[0].Void, s.Nonce) {
+	if len(list) != 1 || !strings.Contains(list[0].Void, "does not end by itself") ||
+		!strings.Contains(list[0].Void, s.Nonce) {
 		t.Fatalf("%+v", list)
 	}
 	id := run(t, j, signedRun()[:1])
 	later := signature("prepared", 0, 5, verify.NoEnd)
-	if err := j.Append(id, journal.Signed, journal.Entry{Signatures: []journal.Signature{later}}); !errors.Is(err, journal.ErrConflict) {
+	if err := j.Append(id, journal.Signed, journal.Entry{Signatures: []journal.Signature{later}}); !errors.Is(err,
+		journal.ErrConflict) {
 		t.Errorf("two approvals stand beside each other: %v", err)
 	}
 	if err := j.Append(id, journal.Signed, journal.Entry{Signatures: []journal.Signature{s}}); err != nil {
@@ -305,7 +323,8 @@ func TestU3_ASecondMessageOfASolanaAccountWaitsForTheFirst(t *testing.T) {
 			other := run(t, j, swap("0xAC")[:1])
 			s := message("m2", "0xAC")
 			s.Sender, s.ValidUntil = c.sender, clock.Unix()+90
-			err := j.Append(other, journal.QuoteSigned, journal.Entry{QuoteID: "0xAC", Signatures: []journal.Signature{s}})
+			err := j.Append(other, journal.QuoteSigned,
+				journal.Entry{QuoteID: "0xAC", Signatures: []journal.Signature{s}})
 			if errors.Is(err, journal.ErrConflict) != c.refused || (err != nil) != c.refused {
 				t.Fatal(err)
 			}
@@ -315,7 +334,8 @@ func TestU3_ASecondMessageOfASolanaAccountWaitsForTheFirst(t *testing.T) {
 	j := open(t, dirOf(t), options())
 	id := run(t, j, swap("0xAB", message("m1", "0xAB"), message("m2", "0xAB"))[:3])
 	must(t, j.Append(id, journal.QuoteSigned, journal.Entry{QuoteID: "0xAB"}))
-	must(t, j.Append(id, journal.QuoteSigned, journal.Entry{QuoteID: "0xAB", Signatures: []journal.Signature{message("m1", "0xAB")}}))
+	must(t, j.Append(id, journal.QuoteSigned, journal.Entry{QuoteID: "0xAB",
+		Signatures: []journal.Signature{message("m1", "0xAB")}}))
 }
 
 func must(t testing.TB, err error) {
@@ -347,8 +367,11 @@ func paying(role string, lane uint16, seq uint64, amount, quote string) journal.
 // pays is a run of a call that spends 5 and is paid for with the given amount.
 func pays(quote, amount string, seq uint64) []step {
 	return []step{
-		{journal.Prepared, journal.Entry{}}, {journal.Signed, journal.Entry{Signatures: []journal.Signature{paying("prepared", 0, seq, "5", "")}}},
-		{journal.Quoted, journal.Entry{QuoteID: quote}}, {journal.QuoteSigned, journal.Entry{QuoteID: quote, Signatures: []journal.Signature{paying("funding", 1, seq, amount, quote)}}},
+		{journal.Prepared, journal.Entry{}}, {journal.Signed,
+			journal.Entry{Signatures: []journal.Signature{paying("prepared", 0, seq, "5", "")}}},
+		{journal.Quoted, journal.Entry{QuoteID: quote}},
+		{journal.QuoteSigned, journal.Entry{QuoteID: quote,
+			Signatures: []journal.Signature{paying("funding", 1, seq, amount, quote)}}},
 		{journal.Executing, journal.Entry{QuoteID: quote}},
 	}
 }
@@ -359,23 +382,27 @@ func TestY5_EverythingSignedAndSentCountsWhateverTheServiceSays(t *testing.T) {
 		steps                     []step
 		want, prepared, preparing string
 	}{
-		"nothing signed":  {pays("0x1", "100", 4)[:1], "0", "0", "0"},
-		"prepared":        {pays("0x1", "100", 4)[:2], "5", "5", "0"},
-		"quoted":          {pays("0x1", "100", 4)[:3], "5", "5", "0"},
-		"quote signed":    {pays("0x1", "100", 4)[:4], "105", "5", "0"},
-		"sent":            {twice(), "105", "105", "100"},
-		"completed":       {twice(end("0x1", "COMPLETED", "0xprepared4", "0xfunding40x1")), "105", "105", "100"},
-		"refunded":        {twice(end("0x1", "REFUNDED", "0xfunding40x1")), "105", "105", "100"},
-		"failed":          {twice(end("0x1", "FAILED")), "105", "105", "100"},
-		"not executed":    {twice(step{journal.NotExecuted, journal.Entry{}}), "105", "105", "100"},
-		"abandoned":       {append(pays("0x1", "100", 4)[:4], step{journal.Abandoned, journal.Entry{}}), "105", "5", "0"},
-		"quoted again":    {append(pays("0x1", "100", 4)[:4], pays("0x2", "40", 4)[2]), "105", "5", "0"},
-		"the last quote":  {append(pays("0x1", "100", 4)[:4], pays("0x2", "40", 4)[2:4]...), "45", "5", "0"},
-		"prepared again":  {append(pays("0x1", "100", 4)[:2], step{journal.Prepared, journal.Entry{}}, step{journal.Signed, journal.Entry{Signatures: []journal.Signature{again("9")}}}), "9", "9", "0"},
+		"nothing signed": {pays("0x1", "100", 4)[:1], "0", "0", "0"},
+		"prepared":       {pays("0x1", "100", 4)[:2], "5", "5", "0"},
+		"quoted":         {pays("0x1", "100", 4)[:3], "5", "5", "0"},
+		"quote signed":   {pays("0x1", "100", 4)[:4], "105", "5", "0"},
+		"sent":           {twice(), "105", "105", "100"},
+		"completed":      {twice(end("0x1", "COMPLETED", "0xprepared4", "0xfunding40x1")), "105", "105", "100"},
+		"refunded":       {twice(end("0x1", "REFUNDED", "0xfunding40x1")), "105", "105", "100"},
+		"failed":         {twice(end("0x1", "FAILED")), "105", "105", "100"},
+		"not executed":   {twice(step{journal.NotExecuted, journal.Entry{}}), "105", "105", "100"},
+		"abandoned": {append(pays("0x1", "100", 4)[:4], step{journal.Abandoned, journal.Entry{}}), "105", "5",
+			"0"},
+		"quoted again":   {append(pays("0x1", "100", 4)[:4], pays("0x2", "40", 4)[2]), "105", "5", "0"},
+		"the last quote": {append(pays("0x1", "100", 4)[:4], pays("0x2", "40", 4)[2:4]...), "45", "5", "0"},
+		"prepared again": {append(pays("0x1", "100", 4)[:2], step{journal.Prepared, journal.Entry{}},
+			step{journal.Signed, journal.Entry{Signatures: []journal.Signature{again("9")}}}), "9", "9", "0"},
 		"refused, resent": {twice(pays("0x1", "100", 4)[3], pays("0x1", "100", 4)[4]), "105", "105", "100"},
 		// One nonce: only one of the two runs, and the larger one may.
-		"refused, less in the same place": {twice(pays("0x1", "100", 4)[3], pays("0x2", "40", 4)[2], pays("0x2", "40", 4)[3], pays("0x2", "40", 4)[4]), "105", "105", "100"},
-		"refused, more in the same place": {twice(pays("0x1", "100", 4)[3], pays("0x2", "140", 4)[2], pays("0x2", "140", 4)[3]), "145", "105", "100"},
+		"refused, less in the same place": {twice(pays("0x1", "100", 4)[3], pays("0x2", "40", 4)[2],
+			pays("0x2", "40", 4)[3], pays("0x2", "40", 4)[4]), "105", "105", "100"},
+		"refused, more in the same place": {twice(pays("0x1", "100", 4)[3], pays("0x2", "140", 4)[2],
+			pays("0x2", "140", 4)[3]), "145", "105", "100"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := open(t, dirOf(t), options())
@@ -403,16 +430,20 @@ func TestY5_EverySentPaymentOfAnOperationCountsNotOnlyTheLast(t *testing.T) {
 	j, clock := clocked(t)
 	id := run(t, j, pays("0x1", "100", 4))
 	must(t, j.Append(id, journal.QuoteSigned, journal.Entry{QuoteID: "0x1"})) // the service refused
-	*clock = clock.Add(700 * time.Second)                                     // both windows are over; whether the first payment ran only the service says
+	// both windows are over; whether the first payment ran only the service says
+	*clock = clock.Add(700 * time.Second)
 	elsewhere := paying("funding", 1, 9, "40", "0x2")
 	elsewhere.Chain, elsewhere.ChainID, elsewhere.ValidUntil = "eip155:10", 10, clock.Unix()+600
 	must(t, j.Append(id, journal.Quoted, journal.Entry{QuoteID: "0x2"}))
-	must(t, j.Append(id, journal.QuoteSigned, journal.Entry{QuoteID: "0x2", Signatures: []journal.Signature{elsewhere}}))
-	if all, beside := total(j.Spent(now()), usdc), total(j.SpentBeside(id, true, now()), usdc); all != "145" || beside != "105" {
+	must(t, j.Append(id, journal.QuoteSigned, journal.Entry{QuoteID: "0x2",
+		Signatures: []journal.Signature{elsewhere}}))
+	if all, beside := total(j.Spent(now()), usdc), total(j.SpentBeside(id, true, now()), usdc); all != "145" ||
+		beside != "105" {
 		t.Errorf("%s spent, %s beside the next quote", all, beside)
 	}
 	if got := total(j.SpentBeside(id, false, now()), usdc); got != "105" {
-		t.Errorf("%s spent beside what is prepared again: the first prepared call ended and the next may have another nonce", got)
+		t.Errorf("%s spent beside what is prepared again: the first prepared call ended and the next may have "+
+			"another nonce", got)
 	}
 	if got := total(j.Spent(now().Add(24*time.Hour)), usdc); got != "0" {
 		t.Errorf("%s spent on the next day", got)
@@ -476,7 +507,8 @@ func TestRecipientsAreThoseOfCompletedOperationsOnce(t *testing.T) {
 	for i, c := range []struct {
 		outcome string
 		to      []string
-	}{{"COMPLETED", []string{low, payer}}, {"COMPLETED", []string{strings.ToUpper(low[2:])}}, {"REFUNDED", []string{"0x01"}}, {"FAILED", []string{"0x02"}}} {
+	}{{"COMPLETED", []string{low, payer}}, {"COMPLETED", []string{strings.ToUpper(low[2:])}},
+		{"REFUNDED", []string{"0x01"}}, {"FAILED", []string{"0x02"}}} {
 		quote := "0x" + strings.Repeat("1", i+1)
 		steps := swap(quote, message("m"+quote, quote))
 		steps[1].entry.Recipients = c.to

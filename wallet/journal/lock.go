@@ -12,18 +12,21 @@ import (
 	"coffer/api/text"
 )
 
-// lock is held by a process for the length of one step. The lock file's text names that process; only the lock itself decides, so the text of a dead process is harmless.
+// lock is held by a process for the length of one step. The lock file's text names that process; only the lock itself
+// decides, so the text of a dead process is harmless.
 type lock struct{ f *os.File }
 
 const maxHolder = 200
 
-// patience is how long a step waits for another process, which holds the lock for the length of one step; again is how often it looks.
+// patience is how long a step waits for another process, which holds the lock for the length of one step; again is how
+// often it looks.
 const (
 	patience = 5 * time.Second
 	again    = 15 * time.Millisecond
 )
 
-// takeLock waits for the lock until ctx ends or the time is over. The error is then ErrLocked with the name of the holder.
+// takeLock waits for the lock until ctx ends or the time is over. The error is then ErrLocked with the name of the
+// holder.
 func takeLock(ctx context.Context, path string, o Options) (*lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

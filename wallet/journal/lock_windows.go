@@ -9,7 +9,8 @@ import (
 
 func lockFile(f *os.File) error {
 	const lockedAt = 1 << 30 // beyond the note, which stays readable
-	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{Offset: lockedAt})
+	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
+		0, 1, 0, &windows.Overlapped{Offset: lockedAt})
 }
 
 // othersMayWrite: access is governed by lists there, which the mode bits do not show.

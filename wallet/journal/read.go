@@ -29,8 +29,8 @@ func (j *Journal) Operation(id string) (Operation, bool) {
 	return o.copy(), true
 }
 
-// Outstanding lists every signature that is not known to be used and whose time is not over (TH-J4). The authorizations beside operations are entries of their
-// own with RoleDelegation.
+// Outstanding lists every signature that is not known to be used and whose time is not over (TH-J4). The authorizations
+// beside operations are entries of their own with RoleDelegation.
 func (j *Journal) Outstanding(now time.Time) []Outstanding {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -70,7 +70,8 @@ func (j *Journal) Recipients() []string {
 	return j.book.recipients()
 }
 
-// Spent is part of verify.History: what was signed since then and counts against the caps, summed by asset, whatever the service says became of it (TH-Y5).
+// Spent is part of verify.History: what was signed since then and counts against the caps, summed by asset, whatever
+// the service says became of it (TH-Y5).
 func (j *Journal) Spent(since time.Time) []verify.Spend {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -78,8 +79,9 @@ func (j *Journal) Spent(since time.Time) []verify.Spend {
 	return j.book.spent(since, j.o.Clock(), beside{})
 }
 
-// SpentBeside is Spent for judging the next step of one operation: without the signatures that the step replaces. These are its payments that were never sent
-// and, when it is prepared, the open prepared call; with prepared, when it is quoted, that call counts. What was sent for an earlier quote always counts.
+// SpentBeside is Spent for judging the next step of one operation: without the signatures that the step replaces. These
+// are its payments that were never sent and, when it is prepared, the open prepared call; with prepared, when it is
+// quoted, that call counts. What was sent for an earlier quote always counts.
 func (j *Journal) SpentBeside(op string, prepared bool, since time.Time) []verify.Spend {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -95,8 +97,9 @@ func (j *Journal) NextAuthorization(eoa common.Address, chainID uint64) (uint64,
 	return j.book.nextAuthorization(eoa, chainID, j.o.Clock())
 }
 
-// Open is part of verify.History: the signatures of operations that can still be used, with the intents they were given for. Authorizations, which are in
-// nobody's way, and what a person voided are not among them. Where the service's word ends a signature only what a repair opened again is listed.
+// Open is part of verify.History: the signatures of operations that can still be used, with the intents they were given
+// for. Authorizations, which are in nobody's way, and what a person voided are not among them. Where the service's word
+// ends a signature only what a repair opened again is listed.
 func (j *Journal) Open(now time.Time) []verify.Open {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -19,24 +19,29 @@ const (
 	Abandoned   State = "ABANDONED"
 )
 
-// Voided is the type of a record that leaves its operation in the state it had, an ended one too: a person said that a signature which no time ends is dead.
+// Voided is the type of a record that leaves its operation in the state it had, an ended one too: a person said that a
+// signature which no time ends is dead.
 const Voided State = "VOID"
 
-// Repaired is the type of a record that belongs to no operation: a person said at which sequence a lane of an account goes on.
+// Repaired is the type of a record that belongs to no operation: a person said at which sequence a lane of an account
+// goes on.
 const Repaired State = "REPAIR"
 
-// Adopted is the type of a record about the file itself: a person went on with a journal that is older than what was signed (Adopt).
+// Adopted is the type of a record about the file itself: a person went on with a journal that is older than what was
+// signed (Adopt).
 const Adopted State = "ADOPTED"
 
 // states lists the states by their record type, which is the index plus one.
 func states() []State {
-	return []State{Intent, Prepared, Signed, Quoted, QuoteSigned, Executing, Acked, Done, NotExecuted, Abandoned, Voided, Repaired}
+	return []State{Intent, Prepared, Signed, Quoted, QuoteSigned, Executing, Acked, Done, NotExecuted, Abandoned,
+		Voided, Repaired}
 }
 
 // Terminal reports whether no record may follow but VOID.
 func (s State) Terminal() bool { return s == Done || s == NotExecuted || s == Abandoned }
 
-// follows reports whether a record of state next may come after s; "" is the state of an operation that does not exist yet.
+// follows reports whether a record of state next may come after s; "" is the state of an operation that does not exist
+// yet.
 func (s State) follows(next State) bool {
 	switch next {
 	case Intent:
@@ -63,8 +68,9 @@ func (s State) follows(next State) bool {
 	return false
 }
 
-// Entry is the payload of a record. Op and At are set by the journal. Documents are the bytes as received or sent. Confirmed and Summary say what a person
-// agreed to: the confirmation as it was given and the decoded content in plain words (TH-V6).
+// Entry is the payload of a record. Op and At are set by the journal. Documents are the bytes as received or sent.
+// Confirmed and Summary say what a person agreed to: the confirmation as it was given and the decoded content in plain
+// words (TH-V6).
 type Entry struct {
 	Op         string      `json:"op"`
 	At         time.Time   `json:"at"`
@@ -78,14 +84,15 @@ type Entry struct {
 	Summary    []string    `json:"summary,omitempty"`    // SIGNED, QUOTE_SIGNED: what was agreed to
 	QuoteID    string      `json:"quoteId,omitzero"`     // QUOTED and later
 	Expires    int64       `json:"expires,omitzero"`     // QUOTED: Unix seconds
-	RefundFrom int64       `json:"refundFrom,omitzero"`  // QUOTED: Unix seconds; from then on anyone may trigger the refund of its payments
-	BodyHash   string      `json:"bodyHash,omitzero"`    // EXECUTING: SHA-256 of the body, hex
-	Outcome    string      `json:"outcome,omitzero"`     // DONE: the final status
-	Used       []string    `json:"used,omitempty"`       // DONE: hashes of the operations whose nonces are used
-	Void       string      `json:"void,omitzero"`        // VOID: the hash of the operation whose signature is void
-	Lane       *Lane       `json:"lane,omitzero"`        // REPAIR: where the lane goes on
-	Note       string      `json:"note,omitzero"`        // plain words: why
-	Terms      *Terms      `json:"terms,omitzero"`       // QUOTE_SIGNED: who gets what and what it costs
+	// QUOTED: Unix seconds; from then on anyone may trigger the refund of its payments
+	RefundFrom int64    `json:"refundFrom,omitzero"`
+	BodyHash   string   `json:"bodyHash,omitzero"` // EXECUTING: SHA-256 of the body, hex
+	Outcome    string   `json:"outcome,omitzero"`  // DONE: the final status
+	Used       []string `json:"used,omitempty"`    // DONE: hashes of the operations whose nonces are used
+	Void       string   `json:"void,omitzero"`     // VOID: the hash of the operation whose signature is void
+	Lane       *Lane    `json:"lane,omitzero"`     // REPAIR: where the lane goes on
+	Note       string   `json:"note,omitzero"`     // plain words: why
+	Terms      *Terms   `json:"terms,omitzero"`    // QUOTE_SIGNED: who gets what and what it costs
 }
 
 // Spend is one amount that a signed operation can move, in base units; Asset is CAIP-19.
@@ -94,13 +101,16 @@ type Spend struct {
 	Amount string `json:"amount"`
 }
 
-// Signature describes a signature that was made. Kind is the account's type ("" in records from before it was written: a kernel account). Digest is what was
-// signed, OpHash what identifies the operation. An EVM operation has a Lane, a full Nonce in decimal and ValidUntil, the end of its window in Unix seconds (verify.NoEnd: none); a
-// Solana message has ChainID 0, no nonce, the BlockHash with which it dies (base58), and in ValidUntil a time by which that has certainly happened. Delegation
-// is the EIP-7702 authorization that was signed beside the operation. Spend is what can leave the account, Counts what of it counts against the caps of the
-// policy, so that a call and what pays for it are not counted twice; records without a Kind count all of Spend.
+// Signature describes a signature that was made. Kind is the account's type ("" in records from before it was written:
+// a kernel account). Digest is what was signed, OpHash what identifies the operation. An EVM operation has a Lane, a
+// full Nonce in decimal and ValidUntil, the end of its window in Unix seconds (verify.NoEnd: none); a Solana message
+// has ChainID 0, no nonce, the BlockHash with which it dies (base58), and in ValidUntil a time by which that has
+// certainly happened. Delegation is the EIP-7702 authorization that was signed beside the operation. Spend is what can
+// leave the account, Counts what of it counts against the caps of the policy, so that a call and what pays for it are
+// not counted twice; records without a Kind count all of Spend.
 //
-// Said is what the service said became of it, where its word proves nothing. Made and Sent are read from the records around it: when it was made last, and whether it may have left this machine. VoidedAt is when a person said that it
+// Said is what the service said became of it, where its word proves nothing. Made and Sent are read from the records
+// around it: when it was made last, and whether it may have left this machine. VoidedAt is when a person said that it
 // is dead (zero: never), VoidNote why.
 type Signature struct {
 	Role       string      `json:"role"`
@@ -126,8 +136,9 @@ type Signature struct {
 	VoidNote   string      `json:"-"`
 }
 
-// Delegation is a signed EIP-7702 authorization of the operation's sender: the code at Contract controls the EOA on the chain from the transaction on that
-// takes account nonce Nonce. Digest is what was signed, Signature is 65 bytes r‖s‖v with v 27 or 28, both 0x hex.
+// Delegation is a signed EIP-7702 authorization of the operation's sender: the code at Contract controls the EOA on the
+// chain from the transaction on that takes account nonce Nonce. Digest is what was signed, Signature is 65 bytes r‖s‖v
+// with v 27 or 28, both 0x hex.
 type Delegation struct {
 	ChainID   uint64 `json:"chainId"`
 	Contract  string `json:"contract"`

@@ -16,7 +16,8 @@ import (
 // ErrRepair says that a record of a repair names no lane.
 var ErrRepair = errors.New("a repair needs a chain, an account and a lane")
 
-// Lane is a lane of an account on a chain, and the sequence at which it goes on. ChainID is that of an EVM chain, Account an 0x address.
+// Lane is a lane of an account on a chain, and the sequence at which it goes on. ChainID is that of an EVM chain,
+// Account an 0x address.
 type Lane struct {
 	ChainID  uint64 `json:"chainId"`
 	Account  string `json:"account"`
@@ -47,9 +48,10 @@ func (s Signature) Sequence() (uint64, bool) {
 	return n.Sequence, err == nil
 }
 
-// Repair records that a person says where a lane goes on, because what the journal knows of it and what the service offers disagree; note says how that was
-// confirmed. It takes nothing back and closes nothing: what was taken to be used from that sequence on is open again until its time is over, every signature
-// stays listed, and what counts as spent stays or grows. Nothing that the service says may lead here.
+// Repair records that a person says where a lane goes on, because what the journal knows of it and what the service
+// offers disagree; note says how that was confirmed. It takes nothing back and closes nothing: what was taken to be
+// used from that sequence on is open again until its time is over, every signature stays listed, and what counts as
+// spent stays or grows. Nothing that the service says may lead here.
 //
 // Errors: ErrRepair; those of Append. Programs from before this record open a file with one read-only.
 func (j *Journal) Repair(l Lane, note string) error {
@@ -59,7 +61,8 @@ func (j *Journal) Repair(l Lane, note string) error {
 // checkRepair demands what a REPAIR record needs, and that it carries nothing else.
 func (e Entry) checkRepair() error {
 	switch {
-	case e.Lane == nil, e.Lane.ChainID == 0, !common.IsHexAddress(e.Lane.Account), e.Op != "", len(e.Signatures) > 0, len(e.Used) > 0, e.Void != "":
+	case e.Lane == nil, e.Lane.ChainID == 0, !common.IsHexAddress(e.Lane.Account), e.Op != "", len(e.Signatures) > 0,
+		len(e.Used) > 0, e.Void != "":
 		return fmt.Errorf("journal: %w", ErrRepair)
 	}
 	return nil
@@ -111,9 +114,10 @@ func (b *book) countDelegations() {
 	}
 }
 
-// LaneFacts is what the journal knows of a lane. Next is the sequence from which it takes a new operation, by the word of the service where nothing proves it;
-// Known is false when it knows none. Open holds the signatures of the lane that can still be used. Set is true when a person said where it goes on. Key is what
-// the entry point counts by: the upper 192 bits of the nonce, as a number; nil when no nonce of the lane is known.
+// LaneFacts is what the journal knows of a lane. Next is the sequence from which it takes a new operation, by the word
+// of the service where nothing proves it; Known is false when it knows none. Open holds the signatures of the lane that
+// can still be used. Set is true when a person said where it goes on. Key is what the entry point counts by: the upper
+// 192 bits of the nonce, as a number; nil when no nonce of the lane is known.
 type LaneFacts struct {
 	Lane
 	Known bool
@@ -122,7 +126,8 @@ type LaneFacts struct {
 	Open  []Outstanding
 }
 
-// Doubtful reports whether the service spoke about a signature of the lane that is still open, or a person set the lane: what comes next is not proven.
+// Doubtful reports whether the service spoke about a signature of the lane that is still open, or a person set the
+// lane: what comes next is not proven.
 func (l LaneFacts) Doubtful() bool {
 	return l.Set || slices.ContainsFunc(l.Open, func(x Outstanding) bool { return x.Said != "" })
 }
@@ -159,7 +164,8 @@ func (b *book) laneFacts(now time.Time) []LaneFacts {
 		out = append(out, *l)
 	}
 	slices.SortFunc(out, func(a, c LaneFacts) int {
-		return cmp.Or(cmp.Compare(a.ChainID, c.ChainID), cmp.Compare(a.Account, c.Account), cmp.Compare(a.Lane.Lane, c.Lane.Lane))
+		return cmp.Or(cmp.Compare(a.ChainID, c.ChainID), cmp.Compare(a.Account, c.Account),
+			cmp.Compare(a.Lane.Lane, c.Lane.Lane))
 	})
 	return out
 }

@@ -8,8 +8,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Word is what the service said became of a signature, on a network where its word proves nothing: the signature stays open until its time is over or a person
-// voids it. "" means that it said nothing, or that its word closes.
+// Word is what the service said became of a signature, on a network where its word proves nothing: the signature stays
+// open until its time is over or a person voids it. "" means that it said nothing, or that its word closes.
 type Word string
 
 // The words.
@@ -40,8 +40,8 @@ type place struct {
 
 func (p place) signature() *Signature { return &p.op.Signatures[p.at] }
 
-// hear notes on every signature of an ended operation what the service said of it, and on those of other operations in the places that it calls used: only one
-// can ever take a place. What is signed later starts without a word.
+// hear notes on every signature of an ended operation what the service said of it, and on those of other operations in
+// the places that it calls used: only one can ever take a place. What is signed later starts without a word.
 func (b *book) hear(o *Operation) {
 	if b.closes {
 		return
@@ -74,7 +74,8 @@ func (b *book) open(now time.Time) []verify.Open {
 		}
 		o := b.ops[x.Op]
 		v := verify.Open{
-			Operation: x.Op, Hash: x.OpHash, Role: x.Role, Chain: x.Chain, Sender: x.Sender, Nonce: x.Nonce, Made: x.Made, Sent: x.Sent, Intent: o.Intent,
+			Operation: x.Op, Hash: x.OpHash, Role: x.Role, Chain: x.Chain, Sender: x.Sender, Nonce: x.Nonce,
+			Made: x.Made, Sent: x.Sent, Intent: o.Intent,
 			Ran: x.Said == SaidRan, Nothing: x.Said == SaidNothing || x.Said == SaidDoubted, Running: x.State == Acked,
 			Tried: o.BodyHash != "",
 		}
@@ -106,7 +107,8 @@ func (b *book) past(now time.Time) []verify.Open {
 				continue
 			}
 			v := verify.Open{
-				Operation: id, Hash: s.OpHash, Role: s.Role, Chain: s.Chain, Sender: s.Sender, Nonce: s.Nonce, Made: s.Made, Ends: end, Sent: true, Past: true,
+				Operation: id, Hash: s.OpHash, Role: s.Role, Chain: s.Chain, Sender: s.Sender, Nonce: s.Nonce,
+				Made: s.Made, Ends: end, Sent: true, Past: true,
 				Ran: s.Said == SaidRan, Nothing: s.Said == SaidNothing || s.Said == SaidDoubted, Intent: o.Intent,
 			}
 			for _, p := range s.Spend {
@@ -129,7 +131,8 @@ func (b *book) sentFor(op string) []verify.Open {
 		if !s.Sent {
 			continue
 		}
-		v := verify.Open{Operation: op, Hash: s.OpHash, Role: s.Role, Chain: s.Chain, Sender: s.Sender, Nonce: s.Nonce, Made: s.Made, Sent: true}
+		v := verify.Open{Operation: op, Hash: s.OpHash, Role: s.Role, Chain: s.Chain, Sender: s.Sender, Nonce: s.Nonce,
+			Made: s.Made, Sent: true}
 		for _, p := range s.counts() {
 			v.Spend = add(v.Spend, p)
 		}

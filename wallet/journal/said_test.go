@@ -42,9 +42,11 @@ func TestK4_WhatTheServiceSaysRanStaysOpenUntilItsTimeIsOver(t *testing.T) {
 		run(t, j, fullRun())
 		endless := approval(5)
 		run(t, j, append(append(signedRun(endless), withQuote("0xCD", fullRun()[2:3])...),
-			step{journal.QuoteSigned, journal.Entry{QuoteID: "0xCD"}}, step{journal.Executing, journal.Entry{QuoteID: "0xCD"}}, end("0xCD", "COMPLETED", endless.OpHash)))
+			step{journal.QuoteSigned, journal.Entry{QuoteID: "0xCD"}},
+			step{journal.Executing, journal.Entry{QuoteID: "0xCD"}}, end("0xCD", "COMPLETED", endless.OpHash)))
 		got := words(j, now())
-		if len(got) != 3 || got["0xprepared4"] != journal.SaidRan || got["0xfunding7"] != journal.SaidRan || got[endless.OpHash] != journal.SaidRan {
+		if len(got) != 3 || got["0xprepared4"] != journal.SaidRan || got["0xfunding7"] != journal.SaidRan ||
+			got[endless.OpHash] != journal.SaidRan {
 			t.Fatalf("%q: %v", kind, got)
 		}
 		over := now().Add(700 * time.Second)
@@ -77,10 +79,12 @@ func TestK3_WhatTheServiceSaysCameToNothingStaysOpen(t *testing.T) {
 		run(t, j, append(slices.Clone(full[:6]), last))
 		check := func(j *journal.Journal) {
 			t.Helper()
-			if got := words(j, now()); len(got) != 2 || got["0xprepared4"] != journal.SaidNothing || got["0xfunding7"] != journal.SaidNothing {
+			if got := words(j, now()); len(got) != 2 || got["0xprepared4"] != journal.SaidNothing ||
+				got["0xfunding7"] != journal.SaidNothing {
 				t.Errorf("%s: %v", name, got)
 			}
-			if list := j.Open(now()); len(list) != 2 || !list[0].Nothing || !list[0].Sent || list[0].Ran || len(list[0].Spend) != 1 || len(list[0].Intent) == 0 || list[0].Ends.IsZero() {
+			if list := j.Open(now()); len(list) != 2 || !list[0].Nothing || !list[0].Sent || list[0].Ran ||
+				len(list[0].Spend) != 1 || len(list[0].Intent) == 0 || list[0].Ends.IsZero() {
 				t.Errorf("%s: %+v", name, list)
 			}
 			// It stands in the way of no other nonce: whether that is a repeat is for verify to judge.
@@ -108,7 +112,8 @@ func TestK3_WhatTheServiceSaysCameToNothingStaysOpen(t *testing.T) {
 func TestK3_NothingIsTakenOffTheCapsForALostNonceThatOnlyTheServiceSaw(t *testing.T) {
 	for kind, want := range map[network.Kind]int64{network.Embedded: 2, network.Lab: 3} {
 		j := open(t, dirOf(t), elsewhere(kind))
-		run(t, j, append(signedRun(signature("prepared", 0, 4, now().Unix()+600)), step{journal.Abandoned, journal.Entry{}}))
+		run(t, j, append(signedRun(signature("prepared", 0, 4, now().Unix()+600)),
+			step{journal.Abandoned, journal.Entry{}}))
 		steps := fullRun()
 		other := signature("prepared", 0, 4, now().Unix()+600)
 		other.OpHash = "0xother"
@@ -143,8 +148,10 @@ func TestK4_AnAuthorizationStaysListedWhenTheServiceSaysThatItWasUsed(t *testing
 		j := open(t, dirOf(t), elsewhere(kind))
 		d := delegated(4, 0)
 		run(t, j, append(append(signedRun(d), withQuote("0xCD", fullRun()[2:3])...),
-			step{journal.QuoteSigned, journal.Entry{QuoteID: "0xCD"}}, step{journal.Executing, journal.Entry{QuoteID: "0xCD"}}, end("0xCD", "COMPLETED", d.OpHash)))
-		list := slices.DeleteFunc(j.Outstanding(now()), func(x journal.Outstanding) bool { return x.Role != journal.RoleDelegation })
+			step{journal.QuoteSigned, journal.Entry{QuoteID: "0xCD"}},
+			step{journal.Executing, journal.Entry{QuoteID: "0xCD"}}, end("0xCD", "COMPLETED", d.OpHash)))
+		list := slices.DeleteFunc(j.Outstanding(now()),
+			func(x journal.Outstanding) bool { return x.Role != journal.RoleDelegation })
 		if len(list) != want {
 			t.Errorf("%s: %+v", kind, list)
 		}
@@ -162,7 +169,8 @@ func TestK4_ARepairSetsTheLaneAndClosesNothing(t *testing.T) {
 		j := open(t, dir, elsewhere(kind))
 		run(t, j, fullRun())
 		run(t, j, append(append(signedRun(delegated(5, 0)), withQuote("0xCD", fullRun()[2:3])...),
-			step{journal.QuoteSigned, journal.Entry{QuoteID: "0xCD"}}, step{journal.Executing, journal.Entry{QuoteID: "0xCD"}}, end("0xCD", "COMPLETED", "0xprepared5")))
+			step{journal.QuoteSigned, journal.Entry{QuoteID: "0xCD"}},
+			step{journal.Executing, journal.Entry{QuoteID: "0xCD"}}, end("0xCD", "COMPLETED", "0xprepared5")))
 		if next, _ := j.NextSequence(account, 8453, 0); next != 6 {
 			t.Fatalf("%s: next %d", kind, next)
 		}
@@ -177,7 +185,8 @@ func TestK4_ARepairSetsTheLaneAndClosesNothing(t *testing.T) {
 				t.Errorf("%s: the other lane goes on at %d", kind, next)
 			}
 			got := words(j, now())
-			if got["0xprepared4"] != journal.SaidDoubted || got["0xprepared5"] != journal.SaidDoubted || got["0xd"+delegated(5, 0).Nonce] == journal.SaidRan {
+			if got["0xprepared4"] != journal.SaidDoubted || got["0xprepared5"] != journal.SaidDoubted ||
+				got["0xd"+delegated(5, 0).Nonce] == journal.SaidRan {
 				t.Errorf("%s: %v", kind, got)
 			}
 			if _, listed := got["0xd"+delegated(5, 0).Nonce]; !listed {
@@ -207,7 +216,8 @@ func TestK4_ARepairSetsTheLaneAndClosesNothing(t *testing.T) {
 		again := signature("prepared", 0, 4, now().Unix()+600)
 		again.OpHash = "0xagain"
 		steps := withQuote("0xEF", fullRun())
-		steps[1].entry.Signatures, steps[3].entry.Signatures, steps[6].entry.Used = []journal.Signature{again}, nil, []string{"0xagain"}
+		steps[1].entry.Signatures, steps[3].entry.Signatures, steps[6].entry.Used = []journal.Signature{again}, nil,
+			[]string{"0xagain"}
 		run(t, j, steps)
 		if next, _ := j.NextSequence(account, 8453, 0); next != 5 {
 			t.Errorf("%s: next %d", kind, next)
@@ -219,7 +229,8 @@ func TestK4_ARepairSetsTheLaneAndClosesNothing(t *testing.T) {
 			t.Errorf("%s: next %d, %d open", kind, next, len(j.Outstanding(now())))
 		}
 		facts := j.Lanes(now())
-		if len(facts) != 2 || !facts[0].Set || !facts[0].Doubtful() || facts[0].Sequence != 60 || facts[0].Key == nil || facts[1].Lane.Lane != 1 {
+		if len(facts) != 2 || !facts[0].Set || !facts[0].Doubtful() || facts[0].Sequence != 60 || facts[0].Key == nil ||
+			facts[1].Lane.Lane != 1 {
 			t.Errorf("%s: %+v", kind, facts)
 		}
 	}
@@ -228,7 +239,8 @@ func TestK4_ARepairSetsTheLaneAndClosesNothing(t *testing.T) {
 func TestK4_ARepairNamesALane(t *testing.T) {
 	j := open(t, dirOf(t), options())
 	for name, l := range map[string]journal.Lane{
-		"no chain": {Account: account.Hex()}, "no account": {ChainID: 1}, "another account": {ChainID: 1, Account: payer},
+		"no chain": {Account: account.Hex()}, "no account": {ChainID: 1},
+		"another account": {ChainID: 1, Account: payer},
 	} {
 		if err := j.Repair(l, "x"); !errors.Is(err, journal.ErrRepair) {
 			t.Errorf("%s: %v", name, err)
@@ -239,7 +251,8 @@ func TestK4_ARepairNamesALane(t *testing.T) {
 	}
 	id := run(t, j, nil)
 	l := lane(1)
-	for name, e := range map[string]journal.Entry{"signatures": {Lane: &l, Signatures: []journal.Signature{approval(1)}}, "what is used": {Lane: &l, Used: []string{"0x1"}}} {
+	for name, e := range map[string]journal.Entry{"signatures": {Lane: &l,
+		Signatures: []journal.Signature{approval(1)}}, "what is used": {Lane: &l, Used: []string{"0x1"}}} {
 		if err := j.Append("", journal.Repaired, e); !errors.Is(err, journal.ErrRepair) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -10,14 +10,16 @@ import (
 	"coffer/wallet/verify"
 )
 
-// beside names the operation that is judged: what its next step replaces does not count. prepared keeps its prepared call among what counts.
+// beside names the operation that is judged: what its next step replaces does not count. prepared keeps its prepared
+// call among what counts.
 type beside struct {
 	op       string
 	prepared bool
 }
 
-// replaces reports whether the step that is judged takes the place of a signature: of a payment that was never sent, and, when the call is prepared again, of
-// the prepared one while it is open, because the next must then have its nonce (TH-U3).
+// replaces reports whether the step that is judged takes the place of a signature: of a payment that was never sent,
+// and, when the call is prepared again, of the prepared one while it is open, because the next must then have its nonce
+// (TH-U3).
 func (j beside) replaces(op string, s Signature, now time.Time) bool {
 	switch {
 	case op != j.op:
@@ -28,10 +30,11 @@ func (j beside) replaces(op string, s Signature, now time.Time) bool {
 	return !j.prepared && !s.ended(now)
 }
 
-// spent sums by asset what was signed since a moment and counts against the caps (TH-Y5). The word of the service takes nothing off: a signature that was sent
-// counts however its operation ended, for it may run in spite of that word, and so does what came back. Left out is what cannot happen: a payment that was never
-// sent and that the same operation replaced by a later signed quote, and what lost its nonce to another operation. Of the signatures of one operation for
-// one nonce only one can run, so they count with the largest amount of each asset.
+// spent sums by asset what was signed since a moment and counts against the caps (TH-Y5). The word of the service takes
+// nothing off: a signature that was sent counts however its operation ended, for it may run in spite of that word, and
+// so does what came back. Left out is what cannot happen: a payment that was never sent and that the same operation
+// replaced by a later signed quote, and what lost its nonce to another operation. Of the signatures of one operation
+// for one nonce only one can run, so they count with the largest amount of each asset.
 func (b *book) spent(since, now time.Time, judged beside) []verify.Spend {
 	var out []verify.Spend
 	for _, id := range b.order {
@@ -69,7 +72,8 @@ func (s Signature) counts() []Spend {
 	return s.Counts
 }
 
-// counted are the signatures of an operation that may take effect: every one that was sent, and those of the last quote that was signed.
+// counted are the signatures of an operation that may take effect: every one that was sent, and those of the last quote
+// that was signed.
 func (o *Operation) counted() []Signature {
 	quote := ""
 	for _, s := range o.Signatures {

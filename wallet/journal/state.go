@@ -14,8 +14,9 @@ import (
 	"coffer/api/caip"
 )
 
-// Operation is the latest known state of one operation. Prepared and Quote are the last answers as received, PreparedAt and QuotedAt when they came; Signatures
-// holds every signature that was made for it, also for earlier quotes. Used lists the hashes of operations whose nonces are known to be used.
+// Operation is the latest known state of one operation. Prepared and Quote are the last answers as received, PreparedAt
+// and QuotedAt when they came; Signatures holds every signature that was made for it, also for earlier quotes. Used
+// lists the hashes of operations whose nonces are known to be used.
 type Operation struct {
 	ID         string
 	State      State
@@ -37,11 +38,12 @@ type Operation struct {
 	Used       []string
 	Note       string
 	Agreed     []Agreement
-	Records    int // how many records moved it, VOID not counted: another number means that another process went on with it
+	// how many records moved it, VOID not counted: another number means that another process went on with it
+	Records int
 }
 
-// Agreement is what a person confirmed and what was signed upon it: the state that the signatures led to, the confirmation as it was given, and the decoded
-// content in plain words (TH-V6).
+// Agreement is what a person confirmed and what was signed upon it: the state that the signatures led to, the
+// confirmation as it was given, and the decoded content in plain words (TH-V6).
 type Agreement struct {
 	State     State
 	At        time.Time
@@ -49,9 +51,10 @@ type Agreement struct {
 	Summary   []string
 }
 
-// book is what the records amount to. closes says that the service's word ends a signature. used holds what is known to have run: which operation took a place;
-// said holds the places that are used by the service's word, whether it proves anything or not, and delegated by that word the lowest account nonce of an EOA
-// that can be unused. places finds the signatures of a place, lanes is where a person said that a lane goes on.
+// book is what the records amount to. closes says that the service's word ends a signature. used holds what is known to
+// have run: which operation took a place; said holds the places that are used by the service's word, whether it proves
+// anything or not, and delegated by that word the lowest account nonce of an EOA that can be unused. places finds the
+// signatures of a place, lanes is where a person said that a lane goes on.
 type book struct {
 	closes    bool
 	order     []string
@@ -65,8 +68,8 @@ type book struct {
 	terms     map[string]Terms // by quote id in lower case
 }
 
-// slot is a place in an account's sequence: only one operation can ever take it. A Solana message is a place of its own, and an EOA on a chain, with no nonce,
-// has the place of its authorizations.
+// slot is a place in an account's sequence: only one operation can ever take it. A Solana message is a place of its
+// own, and an EOA on a chain, with no nonce, has the place of its authorizations.
 type slot struct {
 	chainID uint64
 	sender  common.Address
@@ -89,7 +92,8 @@ func (s Signature) solana() bool { return s.BlockHash != "" }
 
 func newBook(closes bool) *book {
 	return &book{
-		closes: closes, ops: map[string]*Operation{}, quotes: map[string]bool{}, used: map[slot]string{}, said: map[slot]bool{}, delegated: map[slot]uint64{},
+		closes: closes, ops: map[string]*Operation{}, quotes: map[string]bool{}, used: map[slot]string{},
+		said: map[slot]bool{}, delegated: map[slot]uint64{},
 		places: map[slot][]place{}, lanes: map[laneKey]Lane{}, terms: map[string]Terms{},
 	}
 }
@@ -139,9 +143,10 @@ func (s Signature) check() error {
 	return nil
 }
 
-// admit applies the rules that depend on what else is known at the moment of a record. They hold for new records only: a file that was written before a
-// rule existed stays readable. Records about a quote must be about the one on record, a quote id is used once (TH-Q1), and a signature is refused while an
-// earlier one of the same lane is open under another nonce, whoever signs in between (TH-U3).
+// admit applies the rules that depend on what else is known at the moment of a record. They hold for new records only:
+// a file that was written before a rule existed stays readable. Records about a quote must be about the one on record,
+// a quote id is used once (TH-Q1), and a signature is refused while an earlier one of the same lane is open under
+// another nonce, whoever signs in between (TH-U3).
 func (b *book) admit(r record, now time.Time) error {
 	o := b.ops[r.entry.Op]
 	switch r.state {
@@ -160,7 +165,8 @@ func (b *book) admit(r record, now time.Time) error {
 	}) {
 		return fmt.Errorf("%w: it was used, or voided before", ErrVoid)
 	}
-	if r.state == QuoteSigned && len(r.entry.Signatures) > 0 && len(PaidElsewhere(r.entry.Op, open, r.entry.QuoteID, r.entry.Signatures)) > 0 {
+	if r.state == QuoteSigned && len(r.entry.Signatures) > 0 &&
+		len(PaidElsewhere(r.entry.Op, open, r.entry.QuoteID, r.entry.Signatures)) > 0 {
 		return ErrPaid
 	}
 	for i, s := range r.entry.Signatures {
@@ -178,9 +184,10 @@ func (b *book) admit(r record, now time.Time) error {
 	return nil
 }
 
-// Conflicts reports whether both a new signature and an open one could take effect although only one of them is wanted: operations of one lane with two
-// nonces, or messages of one Solana account, which has no nonces, for two quotes of which the first may have left this machine. Authorizations never do: each
-// takes the same step again. What a person voided is in nobody's way, nor is what the service spoke about (Said): that stays open, and whether a new operation
+// Conflicts reports whether both a new signature and an open one could take effect although only one of them is wanted:
+// operations of one lane with two nonces, or messages of one Solana account, which has no nonces, for two quotes of
+// which the first may have left this machine. Authorizations never do: each takes the same step again. What a person
+// voided is in nobody's way, nor is what the service spoke about (Said): that stays open, and whether a new operation
 // would repeat it is for verify to judge.
 func (s Signature) Conflicts(open Signature) bool {
 	switch {
@@ -189,9 +196,11 @@ func (s Signature) Conflicts(open Signature) bool {
 	case s.Role == RoleDelegation || open.Role == RoleDelegation || s.solana() != open.solana():
 		return false
 	case s.solana():
-		return s.Sender == open.Sender && s.OpHash != open.OpHash && open.Sent && !strings.EqualFold(s.QuoteID, open.QuoteID)
+		return s.Sender == open.Sender && s.OpHash != open.OpHash && open.Sent &&
+			!strings.EqualFold(s.QuoteID, open.QuoteID)
 	}
-	return s.ChainID == open.ChainID && s.Lane == open.Lane && s.Nonce != open.Nonce && common.HexToAddress(s.Sender) == common.HexToAddress(open.Sender)
+	return s.ChainID == open.ChainID && s.Lane == open.Lane && s.Nonce != open.Nonce &&
+		common.HexToAddress(s.Sender) == common.HexToAddress(open.Sender)
 }
 
 // apply takes a checked record in.
@@ -246,7 +255,8 @@ func (b *book) apply(r record) {
 	}
 }
 
-// sign adds a signature, or the time at which it was made once more. That of a prepared operation is recorded right before it leaves.
+// sign adds a signature, or the time at which it was made once more. That of a prepared operation is recorded right
+// before it leaves.
 func (b *book) sign(o *Operation, s Signature, at time.Time) {
 	s.Made, s.Sent = at, s.QuoteID == ""
 	for i, x := range o.Signatures {
@@ -260,7 +270,8 @@ func (b *book) sign(o *Operation, s Signature, at time.Time) {
 	o.Signatures = append(o.Signatures, s)
 }
 
-// use takes the places of the operations that ran; where the service's word proves nothing they are only noted as what it said.
+// use takes the places of the operations that ran; where the service's word proves nothing they are only noted as what
+// it said.
 func (b *book) use(o *Operation) {
 	for _, s := range o.Signatures {
 		if !slices.Contains(o.Used, s.OpHash) {

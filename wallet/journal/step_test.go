@@ -143,7 +143,8 @@ func TestK8_APartOfARecordOfADeadProcessIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 		j.Close()
-		if k := open(t, dir, o); k.ReadOnly() != nil || k.Repaired() != 0 || k.Operations()[0].State != journal.Prepared {
+		if k := open(t, dir, o); k.ReadOnly() != nil || k.Repaired() != 0 ||
+			k.Operations()[0].State != journal.Prepared {
 			t.Errorf("%v %d", k.ReadOnly(), k.Repaired())
 		}
 	}
@@ -161,7 +162,8 @@ func TestK10_AScratchJournalWritesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := run(t, j, withQuote("0xAD", fullRun()[:5]))
-	if x, ok := j.Operation(id); !ok || x.State != journal.Executing || len(j.Operations()) != 2 || !j.SeenQuote("0xAB") || !j.SeenQuote("0xad") {
+	if x, ok := j.Operation(id); !ok || x.State != journal.Executing || len(j.Operations()) != 2 ||
+		!j.SeenQuote("0xAB") || !j.SeenQuote("0xad") {
 		t.Errorf("%+v", x)
 	}
 	release, err := j.Hold(t.Context())

@@ -8,11 +8,13 @@ import (
 	"coffer/wallet/journal"
 )
 
-// What was agreed to for a quote is found by its id in any case of letters, after the end and in a journal that was opened again.
+// What was agreed to for a quote is found by its id in any case of letters, after the end and in a journal that was
+// opened again.
 func TestD3_TermsOutliveTheDocuments(t *testing.T) {
 	want := journal.Terms{
-		Payees: []journal.Payee{{To: account.Hex(), Asset: "eip155:8453/slip44:60", Amount: "5"}}, Paid: []journal.Spend{{Asset: "eip155:10/slip44:60", Amount: "4"}},
-		There: []journal.Spend{{Asset: "eip155:8453/slip44:60", Amount: "2"}}, FeesMicro: "0", FeesNamed: true,
+		Payees: []journal.Payee{{To: account.Hex(), Asset: "eip155:8453/slip44:60", Amount: "5"}},
+		Paid:   []journal.Spend{{Asset: "eip155:10/slip44:60", Amount: "4"}},
+		There:  []journal.Spend{{Asset: "eip155:8453/slip44:60", Amount: "2"}}, FeesMicro: "0", FeesNamed: true,
 	}
 	steps := fullRun()
 	i := slices.IndexFunc(steps, func(s step) bool { return s.state == journal.QuoteSigned })
@@ -31,17 +33,20 @@ func TestD3_TermsOutliveTheDocuments(t *testing.T) {
 			t.Errorf("%s: terms of another quote: %+v", name, got)
 		}
 	}
-	if got := want.Cells(); fmt.Sprint(got) != fmt.Sprint([]string{account.Hex(), "eip155:8453/slip44:60", "5", "eip155:8453/slip44:60", "2", "", "0"}) {
+	if got := want.Cells(); fmt.Sprint(got) != fmt.Sprint([]string{account.Hex(), "eip155:8453/slip44:60", "5",
+		"eip155:8453/slip44:60", "2", "", "0"}) {
 		t.Errorf("%q", got)
 	}
 }
 
-// Records from before terms were written name their recipients and nothing else; nothing is known of a quote that was not sent.
+// Records from before terms were written name their recipients and nothing else; nothing is known of a quote that was
+// not sent.
 func TestD3_OldRecordsHaveTheirRecipients(t *testing.T) {
 	j := open(t, dirOf(t), options())
 	run(t, j, fullRun())
 	got, ok := j.Terms("0xAB")
-	if !ok || len(got.Payees) != 1 || got.Payees[0] != (journal.Payee{To: "0x00000000000000000000000000000000000000b2"}) || got.FeesNamed || got.There != nil {
+	if !ok || len(got.Payees) != 1 || got.Payees[0] !=
+		(journal.Payee{To: "0x00000000000000000000000000000000000000b2"}) || got.FeesNamed || got.There != nil {
 		t.Errorf("%+v %v", got, ok)
 	}
 	k := open(t, dirOf(t), options())

@@ -36,10 +36,12 @@ func TestU3_AVoidedApprovalBlocksItsLaneNoMoreAndStaysListed(t *testing.T) {
 		t.Fatal(j.ReadOnly())
 	}
 	list := j.Outstanding(now())
-	if len(list) != 1 || !strings.HasPrefix(list[0].Void, "Voided by you on 9 October 2025, 08:53 UTC (typed 00a1).") || !list[0].VoidedAt.Equal(now()) || list[0].Voidable() {
+	if len(list) != 1 || !strings.HasPrefix(list[0].Void, "Voided by you on 9 October 2025, 08:53 UTC (typed 00a1).") ||
+		!list[0].VoidedAt.Equal(now()) || list[0].Voidable() {
 		t.Fatalf("%+v", list)
 	}
-	if o := j.Operations()[0]; o.State != journal.Abandoned || o.Note != before.Note || !o.Updated.Equal(before.Updated) {
+	if o := j.Operations()[0]; o.State != journal.Abandoned || o.Note != before.Note ||
+		!o.Updated.Equal(before.Updated) {
 		t.Errorf("the operation changed: %+v", o)
 	}
 	if n := j.LiveNonces(account, 8453, 0, now()); len(n) != 0 {
@@ -71,7 +73,8 @@ func TestU3_ASignatureMadeAgainIsVoidNoMore(t *testing.T) {
 	must(t, j.Void(id, approval(4).OpHash, "x"))
 	must(t, j.Append(id, journal.Prepared, journal.Entry{}))
 	must(t, j.Append(id, journal.Signed, journal.Entry{Signatures: []journal.Signature{approval(4)}}))
-	if list := j.Outstanding(now()); len(list) != 1 || !list[0].VoidedAt.IsZero() || len(j.LiveNonces(account, 8453, 0, now())) != 1 {
+	if list := j.Outstanding(now()); len(list) != 1 || !list[0].VoidedAt.IsZero() ||
+		len(j.LiveNonces(account, 8453, 0, now())) != 1 {
 		t.Errorf("%+v", list)
 	}
 }
@@ -85,10 +88,12 @@ func TestU3_OnlyAnOpenSignatureWithoutAnEndCanBeVoided(t *testing.T) {
 	must(t, j.Void(open, endless.OpHash, "x"))
 	used := approval(5)
 	used.Lane, used.Nonce = 5, signature("", 5, 5, 0).Nonce
-	done := run(t, j, append(signedRun(used), step{journal.Quoted, journal.Entry{QuoteID: "0x5"}}, step{journal.QuoteSigned, journal.Entry{QuoteID: "0x5"}},
+	done := run(t, j, append(signedRun(used), step{journal.Quoted, journal.Entry{QuoteID: "0x5"}},
+		step{journal.QuoteSigned, journal.Entry{QuoteID: "0x5"}},
 		step{journal.Executing, journal.Entry{QuoteID: "0x5"}}, end("0x5", "COMPLETED", used.OpHash)))
 	for name, c := range map[string]struct{ op, hash string }{
-		"ends by itself": {ends, "0xprepared4"}, "voided before": {open, endless.OpHash}, "used": {done, used.OpHash}, "another hash": {open, "0x99"}, "no hash": {open, ""},
+		"ends by itself": {ends, "0xprepared4"}, "voided before": {open, endless.OpHash}, "used": {done, used.OpHash},
+		"another hash": {open, "0x99"}, "no hash": {open, ""},
 	} {
 		if err := j.Void(c.op, c.hash, "x"); !errors.Is(err, journal.ErrVoid) {
 			t.Errorf("%s: %v", name, err)
@@ -99,7 +104,8 @@ func TestU3_OnlyAnOpenSignatureWithoutAnEndCanBeVoided(t *testing.T) {
 	}
 }
 
-// An earlier program takes the type of the record for damage and opens the file read-only, as this one does with a type that it does not know.
+// An earlier program takes the type of the record for damage and opens the file read-only, as this one does with a type
+// that it does not know.
 func TestJ5_ARecordOfAnUnknownTypeMakesTheFileReadOnly(t *testing.T) {
 	dir := dirOf(t)
 	j := open(t, dir, options())
@@ -157,7 +163,8 @@ func TestU3_APaymentInAnotherPlaceWaitsForTheOneThatWasSent(t *testing.T) {
 			if errors.Is(err, journal.ErrPaid) != c.refused || (err != nil) != c.refused {
 				t.Fatal(err)
 			}
-			none := journal.PaidElsewhere(id, j.Outstanding(*clock), "0x3", nil) // a quote that asks for no payment at all
+			// a quote that asks for no payment at all
+			none := journal.PaidElsewhere(id, j.Outstanding(*clock), "0x3", nil)
 			if (len(none) > 0) != (c.sent && c.after < 661*time.Second) {
 				t.Errorf("%+v", none)
 			}

@@ -12,8 +12,8 @@ import (
 // maxSize bounds a policy file, in bytes.
 const maxSize = 1 << 20
 
-// Load reads the policy file at path. No path and a file that is not there mean no limits; every other failure is an error. Use Read for a file that a
-// person has named and that should be there.
+// Load reads the policy file at path. No path and a file that is not there mean no limits; every other failure is an
+// error. Use Read for a file that a person has named and that should be there.
 func Load(path string) (File, error) {
 	if path == "" {
 		return File{}, nil
@@ -25,7 +25,8 @@ func Load(path string) (File, error) {
 	return f, err
 }
 
-// Read reads the policy file at path, which must exist. Errors of the content and of the mode are *Error; the others wrap those of package os.
+// Read reads the policy file at path, which must exist. Errors of the content and of the mode are *Error; the others
+// wrap those of package os.
 func Read(path string) (File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -50,7 +51,8 @@ func Read(path string) (File, error) {
 		return File{}, &Error{Path: path, Problem: "larger than 1 MiB"}
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
-		return File{}, &Error{Path: path, Problem: fmt.Sprintf("the file is empty; a policy begins with version = %d", Version)}
+		return File{}, &Error{Path: path, Problem: fmt.Sprintf("the file is empty; a policy begins with version = %d",
+			Version)}
 	}
 	return Parse(path, data)
 }

@@ -57,8 +57,10 @@ const (
 
 var expected = map[string]string{
 	"version": "the number 1", "chains": wantList, "recipients": wantList, "contracts": wantList, "allow": wantList,
-	"max_spend_usd": wantMoney, "max_spend_per_day_usd": wantMoney + `, or "none"`, "max_slippage_bps": wantBps, "max_cost_bps": wantBps, "never_delegate": "true or false",
-	"entry_points": wantList, "validators": wantList, "factories": wantList, "delegates": wantList, "paymasters": wantList, "escrows": wantList,
+	"max_spend_usd": wantMoney, "max_spend_per_day_usd": wantMoney + `, or "none"`, "max_slippage_bps": wantBps,
+	"max_cost_bps": wantBps, "never_delegate": "true or false",
+	"entry_points": wantList, "validators": wantList, "factories": wantList, "delegates": wantList,
+	"paymasters": wantList, "escrows": wantList,
 	"solana_programs": wantList, "pins": `tables such as [pins."0x…"]`,
 }
 
@@ -141,7 +143,8 @@ func (r *reader) file(w wire) File {
 		Recipients:     each(r, "recipients", w.Recipients, recipient),
 		Contracts:      each(r, "contracts", w.Contracts, address),
 		MaxSpend:       r.money("max_spend_usd", w.MaxSpendUSD),
-		MaxSlippageBps: r.bps("max_slippage_bps", w.MaxSlippageBps), MaxCostBps: r.bps("max_cost_bps", w.MaxCostBps), AllowCostBps: r.bps("max_cost_bps", w.MaxCostBps),
+		MaxSlippageBps: r.bps("max_slippage_bps", w.MaxSlippageBps), MaxCostBps: r.bps("max_cost_bps", w.MaxCostBps),
+		AllowCostBps:  r.bps("max_cost_bps", w.MaxCostBps),
 		NeverDelegate: w.NeverDelegate,
 		Gates:         each(r, "allow", w.Allow, gate),
 	}}
@@ -164,14 +167,18 @@ func (r *reader) file(w wire) File {
 
 func (r *reader) pins(prefix string, w wirePins) verify.Limits {
 	return verify.Limits{
-		EntryPoints: each(r, prefix+"entry_points", w.EntryPoints, address), Validators: each(r, prefix+"validators", w.Validators, address),
-		Factories: each(r, prefix+"factories", w.Factories, address), Delegates: each(r, prefix+"delegates", w.Delegates, address),
-		Paymasters: each(r, prefix+"paymasters", w.Paymasters, address), Escrows: each(r, prefix+"escrows", w.Escrows, address),
-		Programs: each(r, prefix+"solana_programs", w.SolanaPrograms, program),
+		EntryPoints: each(r, prefix+"entry_points", w.EntryPoints, address),
+		Validators:  each(r, prefix+"validators", w.Validators, address),
+		Factories:   each(r, prefix+"factories", w.Factories, address),
+		Delegates:   each(r, prefix+"delegates", w.Delegates, address),
+		Paymasters:  each(r, prefix+"paymasters", w.Paymasters, address),
+		Escrows:     each(r, prefix+"escrows", w.Escrows, address),
+		Programs:    each(r, prefix+"solana_programs", w.SolanaPrograms, program),
 	}
 }
 
-// each reads the elements of a list. A list without elements could be read as "nothing" and as "everything", so it is refused.
+// each reads the elements of a list. A list without elements could be read as "nothing" and as "everything", so it is
+// refused.
 func each[T any](r *reader, key string, list []string, read func(string) (T, string)) []T {
 	if len(list) == 0 {
 		if r.has(key) {
@@ -234,7 +241,8 @@ func program(s string) (solmsg.Key, string) {
 }
 
 func gate(s string) (string, string) {
-	known := []string{verify.GateBlindSigning, verify.GatePaymaster, verify.GateDelegationNonce, verify.GateTarget, verify.GateOpenRepeat}
+	known := []string{verify.GateBlindSigning, verify.GatePaymaster, verify.GateDelegationNonce, verify.GateTarget,
+		verify.GateOpenRepeat}
 	if !slices.Contains(known, s) {
 		return "", "there is no gate " + text.Clean(s, 60) + "; gates: " + strings.Join(known, ", ")
 	}

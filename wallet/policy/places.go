@@ -8,7 +8,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// places says at which byte of the file keys stand: tables ("pins.0x…"), keys ("chains") and elements of lists ("chains[1]").
+// places says at which byte of the file keys stand: tables ("pins.0x…"), keys ("chains") and elements of lists
+// ("chains[1]").
 type places map[string]int
 
 // locate walks over a file that was decoded before and notes where its keys stand.

@@ -61,7 +61,8 @@ func TestK5_TheDailyCapIsSwitchedOffByName(t *testing.T) {
 	if !l.NoDayCap || l.MaxSpendPerDay != nil {
 		t.Fatalf("%+v", l)
 	}
-	for kind, want := range map[network.Kind]int64{network.Embedded: 0, network.Lab: 5_000_000_000, network.Real: 100_000_000, "": 100_000_000} {
+	for kind, want := range map[network.Kind]int64{network.Embedded: 0, network.Lab: 5_000_000_000,
+		network.Real: 100_000_000, "": 100_000_000} {
 		if l.OrDefault(kind).MaxSpendPerDay != nil {
 			t.Errorf("%q has a daily cap although none is wanted", kind)
 		}
@@ -70,7 +71,8 @@ func TestK5_TheDailyCapIsSwitchedOffByName(t *testing.T) {
 			t.Errorf("%q: an own cap became %+v", kind, own)
 		}
 		d := verify.Limits{}.OrDefault(kind)
-		if (d.MaxSpendPerDay == nil) != (want == 0) || d.MaxSpendPerDay != nil && (d.MaxSpendPerDay.Int64() != want || !d.DefaultDayCap) {
+		if (d.MaxSpendPerDay == nil) != (want == 0) || d.MaxSpendPerDay != nil &&
+			(d.MaxSpendPerDay.Int64() != want || !d.DefaultDayCap) {
 			t.Errorf("%q: %+v", kind, d)
 		}
 	}
@@ -87,14 +89,18 @@ func TestEveryKeyOfAPolicyBecomesALimit(t *testing.T) {
 	}
 	at := func(s string) []common.Address { return []common.Address{common.HexToAddress(s)} }
 	want := verify.Limits{
-		Chains:     []caip.Chain{caip.EVM(8453), caip.SolanaMainnet()},
-		Recipients: []string{"0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0", "HKRGrYCfcZPtvwAToxUGFRjzm196RRpHXeahWJuPMvBJ"},
-		Contracts:  at("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
-		MaxSpend:   big.NewInt(250_000_000), MaxSpendPerDay: big.NewInt(1_000_000_000),
+		Chains: []caip.Chain{caip.EVM(8453), caip.SolanaMainnet()},
+		Recipients: []string{"0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0",
+			"HKRGrYCfcZPtvwAToxUGFRjzm196RRpHXeahWJuPMvBJ"},
+		Contracts: at("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
+		MaxSpend:  big.NewInt(250_000_000), MaxSpendPerDay: big.NewInt(1_000_000_000),
 		MaxSlippageBps: 50, MaxCostBps: 300, AllowCostBps: 300, NeverDelegate: true, Gates: []string{verify.GateTarget},
-		EntryPoints: at("0x0000000071727De22E5E9d8BAf0edAc6f37da032"), Validators: at("0x845ADb2C711129d4f3966735eD98a9F09fC4cE57"),
-		Factories: at("0xaac5D4240AF87249B3f71BC8E4A2cae074A3E419"), Delegates: at("0xd6CEDDe84be40893d153Be9d467CD6aD37875b28"),
-		Paymasters: at("0xa784e6482bd5edbfe5991b18cbd545ebd46e1cc4"), Escrows: at("0x0ad63e341d6ca640c84993e15051febf742e1fef"),
+		EntryPoints: at("0x0000000071727De22E5E9d8BAf0edAc6f37da032"),
+		Validators:  at("0x845ADb2C711129d4f3966735eD98a9F09fC4cE57"),
+		Factories:   at("0xaac5D4240AF87249B3f71BC8E4A2cae074A3E419"),
+		Delegates:   at("0xd6CEDDe84be40893d153Be9d467CD6aD37875b28"),
+		Paymasters:  at("0xa784e6482bd5edbfe5991b18cbd545ebd46e1cc4"),
+		Escrows:     at("0x0ad63e341d6ca640c84993e15051febf742e1fef"),
 	}
 	want.Programs = append(want.Programs, key("6tymeastaHjs9APZuVep6Vq61LPn3wMuDyC7zgKFWpq4"))
 	if !reflect.DeepEqual(l, want) {
@@ -105,7 +111,8 @@ func TestEveryKeyOfAPolicyBecomesALimit(t *testing.T) {
 func TestPinsHoldOnTheirNetworkOnly(t *testing.T) {
 	f := parse(t, full)
 	l := f.Limits(other)
-	if l.EntryPoints != nil || l.Validators != nil || l.Factories != nil || l.Delegates != nil || l.Paymasters != nil || l.Escrows != nil || l.Programs != nil {
+	if l.EntryPoints != nil || l.Validators != nil || l.Factories != nil || l.Delegates != nil || l.Paymasters != nil ||
+		l.Escrows != nil || l.Programs != nil {
 		t.Fatalf("pins of another network: %+v", l)
 	}
 	if !l.NeverDelegate || len(l.Chains) != 2 || l.MaxSpend == nil {
@@ -119,7 +126,8 @@ func TestPinsHoldOnTheirNetworkOnly(t *testing.T) {
 func TestLimitsAreTheCallersOwnCopy(t *testing.T) {
 	f := parse(t, full)
 	l := f.Limits(lab)
-	l.Chains[0], l.Recipients[0], l.Contracts[0], l.Gates[0], l.Escrows[0] = caip.Chain{}, "", common.Address{}, "", common.Address{}
+	l.Chains[0], l.Recipients[0], l.Contracts[0], l.Gates[0], l.Escrows[0] = caip.Chain{}, "", common.Address{}, "",
+		common.Address{}
 	l.MaxSpend.SetInt64(1 << 60)
 	l.MaxSpendPerDay.SetInt64(1 << 60)
 	if !reflect.DeepEqual(f.Limits(lab), parse(t, full).Limits(lab)) {
@@ -176,7 +184,8 @@ func TestPolicyErrorsNameLineAndColumn(t *testing.T) {
 		"share beyond numbers": {"= 50", "= 99999999999999999999", 11, 20, "max_slippage_bps", ""},
 		"cost below zero":      {"= 300", "= -1", 12, 1, "max_cost_bps", "1 to 10000"},
 		"yes as text":          {"= true", `= "true"`, 13, 18, "never_delegate", "true or false"},
-		"unknown gate":         {"unknown-target", "everything", 14, 10, "allow[0]", "blind-signing, unknown-paymaster"},
+		"unknown gate": {"unknown-target", "everything", 14, 10, "allow[0]",
+			"blind-signing, unknown-paymaster"},
 		"empty list":           {`["unknown-target"]`, `[]`, 14, 1, "allow", "empty"},
 		"list as text":         {`["unknown-target"]`, `"unknown-target"`, 14, 9, "allow", "a list"},
 		"chain":                {"eip155:8453", "base", 3, 11, "chains[0]", "eip155:8453"},
@@ -184,7 +193,8 @@ func TestPolicyErrorsNameLineAndColumn(t *testing.T) {
 		"checksum":             {"0x833589fCD6", "0x833589fcD6", 8, 14, "contracts[0]", "checksum"},
 		"recipient's checksum": {"0x93dbd23b6b71b82e", "0x93dbd23b6b71B82e", 5, 3, "recipients[0]", "checksum"},
 		"recipient's key":      {"HKRG", "0KRG", 6, 3, "recipients[1]", "base58"},
-		"zero address":         {"0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "0x0000000000000000000000000000000000000000", 8, 14, "contracts[0]", "zero address"},
+		"zero address": {"0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+			"0x0000000000000000000000000000000000000000", 8, 14, "contracts[0]", "zero address"},
 		"pin":                  {"0x845ADb2C", "0x845ADb2", 18, 15, "pins." + lab + ".validators[0]", "40 hex"},
 		"program":              {"6tymeasta", "6tymeastl", 23, 20, "pins." + lab + ".solana_programs[0]", "base58"},
 		"network id":           {"[pins.\"0x2e", "[pins.\"0x2E", 16, 2, "", "network id"},
@@ -201,7 +211,8 @@ func TestPolicyErrorsNameLineAndColumn(t *testing.T) {
 			if !errors.As(err, &pe) {
 				t.Fatalf("got %v", err)
 			}
-			if pe.Line != c.line || c.column > 0 && pe.Column != c.column || !strings.Contains(pe.Error(), c.says) || c.key != "" && pe.Key != c.key {
+			if pe.Line != c.line || c.column > 0 && pe.Column != c.column || !strings.Contains(pe.Error(), c.says) ||
+				c.key != "" && pe.Key != c.key {
 				t.Fatalf("%+v, expected %+v", pe, c)
 			}
 			if c.line > 0 && !strings.HasPrefix(pe.Error(), "policy.toml:") {
@@ -261,7 +272,8 @@ func TestAPolicyThatCannotBeReadIsAnErrorNeverNoLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, path := range map[string]string{
-		"a directory": dir, "a file as directory": filepath.Join(big, "policy.toml"), "a device": os.DevNull, "too large": big, "a loop": loop,
+		"a directory": dir, "a file as directory": filepath.Join(big, "policy.toml"), "a device": os.DevNull,
+		"too large": big, "a loop": loop,
 	} {
 		if _, err := policy.Load(path); err == nil {
 			t.Errorf("%s: no error", name)
@@ -278,7 +290,8 @@ func TestAPolicyThatCannotBeReadIsAnErrorNeverNoLimits(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(full))
 	f.Add([]byte("version = 1"))
-	f.Add([]byte("version = 1\npins.\"" + lab + "\" = { escrows = [\"0x0ad63e341d6ca640c84993e15051febf742e1fef\"] }\n"))
+	f.Add([]byte("version = 1\npins.\"" + lab +
+		"\" = { escrows = [\"0x0ad63e341d6ca640c84993e15051febf742e1fef\"] }\n"))
 	f.Add([]byte("version = 1\nchains = [\n]\n[[pins]]\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		file, err := policy.Parse("p", b)
@@ -290,7 +303,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		l := file.Limits(lab)
-		if l.Chains != nil && len(l.Chains) == 0 || l.Recipients != nil && len(l.Recipients) == 0 || l.Contracts != nil && len(l.Contracts) == 0 {
+		if l.Chains != nil && len(l.Chains) == 0 || l.Recipients != nil && len(l.Recipients) == 0 ||
+			l.Contracts != nil && len(l.Contracts) == 0 {
 			t.Fatal("an empty list passed")
 		}
 		if l.MaxSlippageBps < 0 || l.MaxSlippageBps > 10_000 || l.MaxSpend != nil && l.MaxSpend.Sign() < 0 {

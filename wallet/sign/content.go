@@ -10,14 +10,16 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Content is what a digest was made of, taken from the verified value that is signed and from nothing else. Scheme says how the digest follows:
+// Content is what a digest was made of, taken from the verified value that is signed and from nothing else. Scheme says
+// how the digest follows:
 //
 //	eip191-user-op-hash  the personal message (EIP-191) of the 32 bytes UserOpHash, which is the hash of UserOp at EntryPoint (v0.7) on ChainID
 //	eip712               the EIP-712 digest of TypedData
 //	eip7702              keccak256(0x05 ‖ rlp([chainId, address, nonce])) of Authorization
 //	ed25519              Message itself is signed; the digest names it (SHA-256)
 //
-// Numbers are 0x quantities, byte strings 0x and pairs of hex digits, addresses in checksum form; the typed data has the JSON form of EIP-712.
+// Numbers are 0x quantities, byte strings 0x and pairs of hex digits, addresses in checksum form; the typed data has
+// the JSON form of EIP-712.
 type Content struct {
 	AccountKind   string         `json:"accountKind"` // an account type of the interface, such as "kernel-v3.1-ecdsa"
 	Scheme        string         `json:"scheme"`
@@ -39,7 +41,8 @@ const (
 	SchemeMessage       = "ed25519"
 )
 
-// UserOp is an unsigned ERC-4337 v0.7 user operation with the members and the spelling of ERC-7769. Those of factory and paymaster are there all or not at all.
+// UserOp is an unsigned ERC-4337 v0.7 user operation with the members and the spelling of ERC-7769. Those of factory
+// and paymaster are there all or not at all.
 type UserOp struct {
 	Sender                        string `json:"sender"`
 	Nonce                         string `json:"nonce"`
@@ -74,7 +77,8 @@ type Authorization struct {
 func userOpContent(v verify.VerifiedUserOp) Content {
 	u := v.UserOp()
 	out := &UserOp{
-		Sender: u.Sender.Hex(), Nonce: quantity(u.Nonce), CallData: hexutil.Encode(u.CallData), CallGasLimit: quantity(u.CallGasLimit),
+		Sender: u.Sender.Hex(), Nonce: quantity(u.Nonce), CallData: hexutil.Encode(u.CallData),
+		CallGasLimit:         quantity(u.CallGasLimit),
 		VerificationGasLimit: quantity(u.VerificationGasLimit), PreVerificationGas: quantity(u.PreVerificationGas),
 		MaxFeePerGas: quantity(u.MaxFeePerGas), MaxPriorityFeePerGas: quantity(u.MaxPriorityFeePerGas),
 	}
@@ -87,8 +91,9 @@ func userOpContent(v verify.VerifiedUserOp) Content {
 		out.PaymasterPostOpGasLimit = quantity(u.PaymasterPostOpGasLimit)
 	}
 	return Content{
-		AccountKind: v.Kind(), Scheme: SchemeUserOp, ChainID: hexutil.EncodeUint64(v.ChainID()), EntryPoint: v.EntryPoint().Hex(),
-		UserOp: out, UserOpHash: v.OpHash().Hex(),
+		AccountKind: v.Kind(), Scheme: SchemeUserOp, ChainID: hexutil.EncodeUint64(v.ChainID()),
+		EntryPoint: v.EntryPoint().Hex(),
+		UserOp:     out, UserOpHash: v.OpHash().Hex(),
 	}
 }
 

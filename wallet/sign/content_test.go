@@ -34,7 +34,8 @@ type signed struct {
 	sign          func(context.Context, External) error
 }
 
-// everything is one value of every verb and account kind, of accounts that exist and of new ones, and an approval whose formula is unknown.
+// everything is one value of every verb and account kind, of accounts that exist and of new ones, and an approval whose
+// formula is unknown.
 func everything(t *testing.T) []signed {
 	t.Helper()
 	var out []signed
@@ -54,14 +55,19 @@ func everything(t *testing.T) []signed {
 	w.Network, w.Draft.Network = n, n.ID
 	out = append(out, ofSigning("role-based, formula unknown", n.ID, judged(t, w).Signing())...)
 	v := verified(t)
-	return append(out, signed{"solana", network, func(ctx context.Context, e External) error { _, err := e.SignSolana(ctx, v.message); return err }})
+	return append(out, signed{"solana", network, func(ctx context.Context,
+		e External) error {
+		_, err := e.SignSolana(ctx, v.message)
+		return err
+	}})
 }
 
 func judged(t *testing.T, w *golden.World) *verify.PreparedOp {
 	t.Helper()
 	policy := verify.DefaultPolicy(w.Network, w.Catalog)
 	policy.Limits.Gates = []string{verify.GateBlindSigning}
-	p, report := verify.Prepared(w.Intent(), policy, verify.NoHistory{}, golden.Clock(), w.Document(w.PrepareResponse()))
+	p, report := verify.Prepared(w.Intent(), policy, verify.NoHistory{}, golden.Clock(),
+		w.Document(w.PrepareResponse()))
 	if p == nil {
 		t.Fatalf("refused: %+v", report.Reasons)
 	}
@@ -80,7 +86,11 @@ func ofSigning(name, networkID string, s verify.Signing) []signed {
 		add("approve", func(ctx context.Context, e External) error { _, err := e.SignApprove(ctx, v); return err })
 	}
 	if v, ok := s.Delegation(); ok {
-		add("delegation", func(ctx context.Context, e External) error { _, err := e.SignDelegation(ctx, v); return err })
+		add("delegation", func(ctx context.Context, e External) error {
+			_, err := e.SignDelegation(ctx,
+				v)
+			return err
+		})
 	}
 	return out
 }
@@ -104,7 +114,8 @@ func signAfterRecomputing(line []byte, label string) (string, error) {
 	return "0x" + hex.EncodeToString(sig), nil
 }
 
-// TestK14_AnotherProgramComputesWhatItSignsForEveryVerbAndAccount: a program that signs only what it computed itself makes a signature that is accepted.
+// TestK14_AnotherProgramComputesWhatItSignsForEveryVerbAndAccount: a program that signs only what it computed itself
+// makes a signature that is accepted.
 func TestK14_AnotherProgramComputesWhatItSignsForEveryVerbAndAccount(t *testing.T) {
 	verbs := map[string]int{}
 	for _, c := range everything(t) {
@@ -135,27 +146,31 @@ func TestK14_AnotherProgramRefusesContentOfAnotherDigest(t *testing.T) {
 	lies := map[string]func(e External) error{
 		"another operation": func(e External) error {
 			_, err := e.SignUserOp(t.Context(), forge[verify.VerifiedUserOp](map[string]any{
-				"network": network, "kind": userOp.Kind(), "userOp": userOp.UserOp(), "chainID": userOp.ChainID(), "entryPoint": userOp.EntryPoint(),
-				"signer": userOp.Signer(), "opHash": common.Hash{7},
+				"network": network, "kind": userOp.Kind(), "userOp": userOp.UserOp(), "chainID": userOp.ChainID(),
+				"entryPoint": userOp.EntryPoint(),
+				"signer":     userOp.Signer(), "opHash": common.Hash{7},
 			}))
 			return err
 		},
 		"another chain": func(e External) error {
 			_, err := e.SignUserOp(t.Context(), forge[verify.VerifiedUserOp](map[string]any{
-				"network": network, "kind": userOp.Kind(), "userOp": userOp.UserOp(), "chainID": userOp.ChainID() + 1, "entryPoint": userOp.EntryPoint(),
-				"signer": userOp.Signer(), "opHash": userOp.OpHash(),
+				"network": network, "kind": userOp.Kind(), "userOp": userOp.UserOp(), "chainID": userOp.ChainID() + 1,
+				"entryPoint": userOp.EntryPoint(),
+				"signer":     userOp.Signer(), "opHash": userOp.OpHash(),
 			}))
 			return err
 		},
 		"other calls than those approved": func(e External) error {
 			_, err := e.SignApprove(t.Context(), forge[verify.VerifiedApprove](map[string]any{
-				"network": network, "kind": approve.Kind(), "signer": approve.Signer(), "domain": approve.Domain(), "hash": approve.Hash(), "approved": &about,
+				"network": network, "kind": approve.Kind(), "signer": approve.Signer(), "domain": approve.Domain(),
+				"hash": approve.Hash(), "approved": &about,
 			}))
 			return err
 		},
 	}
 	for name, sign := range lies {
-		if err := sign(command(t, "recomputes", goldenKey)); !errors.Is(err, ErrExternal) || !strings.Contains(err.Error(), ", not ") {
+		if err := sign(command(t, "recomputes", goldenKey)); !errors.Is(err, ErrExternal) ||
+			!strings.Contains(err.Error(), ", not ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -244,7 +259,8 @@ func lie(t *testing.T, line []byte, path []any, leaveOut bool) []byte {
 	return b
 }
 
-// noticed is the refusal of a request; the program of the test does not look before it reads, so what is missing may end it.
+// noticed is the refusal of a request; the program of the test does not look before it reads, so what is missing may
+// end it.
 func noticed(line []byte) (err error) {
 	defer func() {
 		if what := recover(); what != nil {
@@ -255,7 +271,8 @@ func noticed(line []byte) (err error) {
 	return err
 }
 
-// TestK14_EveryMemberOfTheContentIsBoundToTheDigest: whatever is changed in a content, or left out, a program that computes the digest notices.
+// TestK14_EveryMemberOfTheContentIsBoundToTheDigest: whatever is changed in a content, or left out, a program that
+// computes the digest notices.
 func TestK14_EveryMemberOfTheContentIsBoundToTheDigest(t *testing.T) {
 	for name, line := range requests(t) {
 		if err := noticed(line); err != nil {
@@ -273,7 +290,8 @@ func TestK14_EveryMemberOfTheContentIsBoundToTheDigest(t *testing.T) {
 	}
 }
 
-// TestK14_AnOldSignerReadsWhatItAlwaysRead: but for the version, a request of version 1 is the beginning of one of version 2, byte for byte.
+// TestK14_AnOldSignerReadsWhatItAlwaysRead: but for the version, a request of version 1 is the beginning of one of
+// version 2, byte for byte.
 func TestK14_AnOldSignerReadsWhatItAlwaysRead(t *testing.T) {
 	for name, line := range requests(t) {
 		var r Request
@@ -293,18 +311,23 @@ func TestK14_AnOldSignerReadsWhatItAlwaysRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rest, ok := bytes.CutPrefix(line, old[:len(old)-1]); !ok || !bytes.HasPrefix(rest, []byte(`,"content":{"accountKind":`)) {
+		if rest, ok := bytes.CutPrefix(line, old[:len(old)-1]); !ok ||
+			!bytes.HasPrefix(rest, []byte(`,"content":{"accountKind":`)) {
 			t.Errorf("%s: %s\nwas %s", name, line, old)
 		}
 	}
 }
 
-// TestK14_NoSecretReachesTheCommand looks for keys, whole and in every spelling, in all that the command is given, and for members that no document names.
+// TestK14_NoSecretReachesTheCommand looks for keys, whole and in every spelling, in all that the command is given, and
+// for members that no document names.
 func TestK14_NoSecretReachesTheCommand(t *testing.T) {
 	known := []string{
-		"accountKind", "address", "approved", "authorization", "callData", "callDataAndNonceHash", "callGasLimit", "chainId", "domain", "entryPoint", "factory",
-		"factoryData", "maxFeePerGas", "maxPriorityFeePerGas", "message", "name", "nonce", "paymaster", "paymasterData", "paymasterPostOpGasLimit",
-		"paymasterVerificationGasLimit", "preVerificationGas", "primaryType", "scheme", "sender", "type", "typedData", "types", "userOp", "userOpHash",
+		"accountKind", "address", "approved", "authorization", "callData", "callDataAndNonceHash", "callGasLimit",
+		"chainId", "domain", "entryPoint", "factory",
+		"factoryData", "maxFeePerGas", "maxPriorityFeePerGas", "message", "name", "nonce", "paymaster", "paymasterData",
+		"paymasterPostOpGasLimit",
+		"paymasterVerificationGasLimit", "preVerificationGas", "primaryType", "scheme", "sender", "type", "typedData",
+		"types", "userOp", "userOpHash",
 		"verificationGasLimit", "verifyingContract", "version",
 	}
 	for name, line := range requests(t) {
@@ -313,8 +336,10 @@ func TestK14_NoSecretReachesTheCommand(t *testing.T) {
 			whole := ed25519.NewKeyFromSeed(raw)
 			for _, spelling := range []string{
 				string(raw),
-				hex.EncodeToString(raw), base64.StdEncoding.EncodeToString(raw), base64.RawURLEncoding.EncodeToString(raw), caip.FormatSolanaKey([32]byte(raw)),
-				caip.FormatSolanaSignature([64]byte(whole)), base64.StdEncoding.EncodeToString(whole), new(big.Int).SetBytes(raw).String(),
+				hex.EncodeToString(raw), base64.StdEncoding.EncodeToString(raw),
+				base64.RawURLEncoding.EncodeToString(raw), caip.FormatSolanaKey([32]byte(raw)),
+				caip.FormatSolanaSignature([64]byte(whole)), base64.StdEncoding.EncodeToString(whole),
+				new(big.Int).SetBytes(raw).String(),
 			} {
 				if bytes.Contains(bytes.ToLower(line), []byte(strings.ToLower(spelling))) {
 					t.Errorf("%s: a key is in the request", name)
@@ -327,7 +352,8 @@ func TestK14_NoSecretReachesTheCommand(t *testing.T) {
 		}
 		for _, path := range leaves(r.Content) {
 			for _, step := range path {
-				if member, ok := step.(string); ok && !slices.Contains(known, member) && member != "Approve" && member != "EIP712Domain" {
+				if member, ok := step.(string); ok && !slices.Contains(known, member) && member != "Approve" &&
+					member != "EIP712Domain" {
 					t.Errorf("%s: the content has a member %s", name, member)
 				}
 			}

@@ -21,7 +21,8 @@ var update = flag.Bool("update", false, "write the examples of docs/signer.md")
 func examples(t *testing.T) map[string][]byte {
 	t.Helper()
 	cases := map[string]signed{}
-	for kind, account := range map[string]string{"userOp": api.AccountKernelV31, "approve": api.AccountRoleBased, "delegation": api.AccountKernelV33} {
+	for kind, account := range map[string]string{"userOp": api.AccountKernelV31, "approve": api.AccountRoleBased,
+		"delegation": api.AccountKernelV33} {
 		w := golden.NewOf(t, account, false)
 		w.Deploy, w.CallType = true, api.CallSameChainExcludeSolver
 		w.Draft.Calls, w.Draft.TokensRequired = []intent.Call{{To: golden.Vault, Value: "7", Data: "0x"}}, nil

@@ -24,13 +24,15 @@ import (
 	"coffer/wallet/verify"
 )
 
-// External signs through a command of the user's, such as a bridge to a hardware key. For each signature the command is started once: it gets one line of JSON
-// (a Request) on its standard input and answers with one JSON object {"signature":"…"} on its standard output: 0x and 65 bytes r‖s‖v with v 27 or 28 and a low
-// s, or base58 of 64 bytes for Solana. What it signs is Digest as it stands, without a prefix, or for Solana the bytes of Message.
+// External signs through a command of the user's, such as a bridge to a hardware key. For each signature the command is
+// started once: it gets one line of JSON (a Request) on its standard input and answers with one JSON object
+// {"signature":"…"} on its standard output: 0x and 65 bytes r‖s‖v with v 27 or 28 and a low s, or base58 of 64 bytes
+// for Solana. What it signs is Digest as it stands, without a prefix, or for Solana the bytes of Message.
 //
-// Promise: no shell; the program is named by an absolute path or found in PATH; its environment holds the names in the list below and nothing else of this
-// process; it is ended when the time is over or the context is; its answer is at most 4 KiB, what it writes to standard error is bounded and cleaned before it
-// is shown; and its signature leaves this package only if the account's key made it (TH-U15).
+// Promise: no shell; the program is named by an absolute path or found in PATH; its environment holds the names in the
+// list below and nothing else of this process; it is ended when the time is over or the context is; its answer is at
+// most 4 KiB, what it writes to standard error is bounded and cleaned before it is shown; and its signature leaves this
+// package only if the account's key made it (TH-U15).
 type External struct {
 	Command []string      // program and arguments
 	Network string        // network id
@@ -49,9 +51,10 @@ const (
 // ErrExternal says that the command gave no signature; the text says why.
 var ErrExternal = errors.New("the external signer gave no signature")
 
-// Request is what the command reads. Kind is "userOp", "approve", "delegation" or "solana"; Address is the account of the key (0x checksum form or base58),
-// Digest 0x and 64 hex digits, Message base64 of a Solana message, Chain CAIP-2. Summary holds what the verifier decoded, for the command to show. Content, since
-// version 2, is what the digest was made of, for a command that decodes it and computes the digest itself (docs/signer.md).
+// Request is what the command reads. Kind is "userOp", "approve", "delegation" or "solana"; Address is the account of
+// the key (0x checksum form or base58), Digest 0x and 64 hex digits, Message base64 of a Solana message, Chain CAIP-2.
+// Summary holds what the verifier decoded, for the command to show. Content, since version 2, is what the digest was
+// made of, for a command that decodes it and computes the digest itself (docs/signer.md).
 type Request struct {
 	Version int     `json:"version"`
 	Network string  `json:"network"`
@@ -77,7 +80,8 @@ func (e External) SignUserOp(ctx context.Context, v verify.VerifiedUserOp) (Sign
 	if v.IsZero() {
 		return nil, ErrUnverified
 	}
-	r := Request{Kind: "userOp", Network: v.Network(), Chain: caip.EVM(v.ChainID()).String(), Summary: userOpSummary(v), Content: userOpContent(v)}
+	r := Request{Kind: "userOp", Network: v.Network(), Chain: caip.EVM(v.ChainID()).String(), Summary: userOpSummary(v),
+		Content: userOpContent(v)}
 	return e.recoverable(ctx, r, v.Signer(), v.Digest())
 }
 
@@ -87,7 +91,8 @@ func (e External) SignApprove(ctx context.Context, v verify.VerifiedApprove) (Si
 		return nil, ErrUnverified
 	}
 	r := Request{
-		Kind: "approve", Network: v.Network(), Chain: caip.EVM(v.Domain().ChainID).String(), Summary: approveSummary(v), Content: approveContent(v),
+		Kind: "approve", Network: v.Network(), Chain: caip.EVM(v.Domain().ChainID).String(), Summary: approveSummary(v),
+		Content: approveContent(v),
 	}
 	return e.recoverable(ctx, r, v.Signer(), v.Digest())
 }
@@ -102,7 +107,8 @@ func (e External) SignDelegation(ctx context.Context, v verify.VerifiedDelegatio
 		return op.SignedAuthorization{}, err
 	}
 	r := Request{
-		Kind: "delegation", Network: v.Network(), Chain: caip.EVM(a.ChainID.Uint64()).String(), Summary: delegationSummary(a),
+		Kind: "delegation", Network: v.Network(), Chain: caip.EVM(a.ChainID.Uint64()).String(),
+		Summary: delegationSummary(a),
 		Content: delegationContent(v.Kind(), a),
 	}
 	sig, err := e.recoverable(ctx, r, v.Signer(), a.Hash())
@@ -119,8 +125,9 @@ func (e External) SignSolana(ctx context.Context, v verify.VerifiedMessage) (Sig
 	}
 	public, message := v.Signer(), v.Message()
 	r := Request{
-		Kind: "solana", Network: v.Network(), Address: caip.FormatSolanaKey(public), Digest: messageDigest(message), Message: base64.StdEncoding.EncodeToString(message),
-		Chain: caip.SolanaMainnet().String(), Summary: messageSummary(message), Content: messageContent(message),
+		Kind: "solana", Network: v.Network(), Address: caip.FormatSolanaKey(public), Digest: messageDigest(message),
+		Message: base64.StdEncoding.EncodeToString(message),
+		Chain:   caip.SolanaMainnet().String(), Summary: messageSummary(message), Content: messageContent(message),
 	}
 	said, err := e.ask(ctx, r)
 	if err != nil {
@@ -135,7 +142,8 @@ func (e External) SignSolana(ctx context.Context, v verify.VerifiedMessage) (Sig
 
 var errNoSignature = errors.New("its answer is not a signature of this kind")
 
-func (e External) recoverable(ctx context.Context, r Request, signer common.Address, digest common.Hash) (Signature, error) {
+func (e External) recoverable(ctx context.Context, r Request, signer common.Address, digest common.Hash) (Signature,
+	error) {
 	r.Address, r.Digest = signer.Hex(), digest.Hex()
 	said, err := e.ask(ctx, r)
 	if err != nil {
@@ -201,7 +209,8 @@ func (e External) command(ctx context.Context) (*exec.Cmd, error) {
 	}
 	program := e.Command[0]
 	if !filepath.IsAbs(program) && program != filepath.Base(program) {
-		return nil, fmt.Errorf("%w: %s is neither an absolute path nor the name of a program in PATH", ErrExternal, text.Clean(program, 200))
+		return nil, fmt.Errorf("%w: %s is neither an absolute path nor the name of a program in PATH", ErrExternal,
+			text.Clean(program, 200))
 	}
 	env := e.Env
 	if len(env) == 0 {

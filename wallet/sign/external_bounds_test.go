@@ -20,7 +20,8 @@ func TestAnAnswerOf4KiBIsTheLongest(t *testing.T) {
 	}
 	answer := `{"signature":"` + hexutil.Encode(raw) + `"}`
 	fill := func(size int) string { return answer + strings.Repeat(" ", size-len(answer)) }
-	if sig, err := command(t, "answers", fill(4096)).SignUserOp(t.Context(), v.userOp); err != nil || string(sig) != string(raw) {
+	if sig, err := command(t, "answers", fill(4096)).SignUserOp(t.Context(), v.userOp); err != nil ||
+		string(sig) != string(raw) {
 		t.Errorf("4096 bytes: %x, %v", sig, err)
 	}
 	sig, err := command(t, "answers", fill(4097)).SignUserOp(t.Context(), v.userOp)

@@ -29,7 +29,8 @@ import (
 
 const helper = "external-signer-of-the-test"
 
-// TestMain makes the test binary a signer command when it is started as one: with the helper's name, a way to behave and its argument.
+// TestMain makes the test binary a signer command when it is started as one: with the helper's name, a way to behave
+// and its argument.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == helper {
 		os.Exit(behave(os.Args[2], os.Args[3]))
@@ -135,11 +136,15 @@ func verified(t *testing.T) values {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.userOp = forge[verify.VerifiedUserOp](map[string]any{"network": network, "userOp": u, "chainID": uint64(8453), "opHash": common.Hash{7}, "signer": address})
-	domain := op.Domain{Name: "RoleBasedECDSAValidator", Version: "1.4.3", ChainID: 10, VerifyingContract: common.Address{9}}
-	v.approve = forge[verify.VerifiedApprove](map[string]any{"network": network, "hash": common.Hash{8}, "signer": address, "domain": domain})
+	v.userOp = forge[verify.VerifiedUserOp](map[string]any{"network": network, "userOp": u, "chainID": uint64(8453),
+		"opHash": common.Hash{7}, "signer": address})
+	domain := op.Domain{Name: "RoleBasedECDSAValidator", Version: "1.4.3", ChainID: 10,
+		VerifyingContract: common.Address{9}}
+	v.approve = forge[verify.VerifiedApprove](map[string]any{"network": network, "hash": common.Hash{8},
+		"signer": address, "domain": domain})
 	a := op.Authorization{ChainID: big.NewInt(10), Address: common.Address{5}, Nonce: 3}
-	v.delegation = forge[verify.VerifiedDelegation](map[string]any{"network": network, "signer": address, "authorization": a})
+	v.delegation = forge[verify.VerifiedDelegation](map[string]any{"network": network, "signer": address,
+		"authorization": a})
 	if v.raw, err = os.ReadFile("testdata/message.bin"); err != nil {
 		t.Fatal(err)
 	}
@@ -182,18 +187,25 @@ func TestTH_U15_NothingButTheAccountsSignatureLeavesAnExternalSigner(t *testing.
 		how, arg string
 		want     [4]error // of the verbs; nil: either error
 	}{
-		"another key":      {"another key", "", [4]error{ErrFault, ErrFault, ErrFault, ErrFault}},
-		"high s":           {"high s", "", [4]error{ErrFault, ErrFault, ErrFault, nil}},
-		"of another kind":  {"of another kind", "", [4]error{ErrFault, ErrFault, ErrFault, ErrExternal}},
-		"nothing":          {"says nothing", "", [4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
-		"garbage":          {"answers", "\x00\xffgarbage", [4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
-		"not hex":          {"answers", `{"signature":"0xzz"}`, [4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
-		"without 0x":       {"answers", `{"signature":"` + strings.Repeat("11", 65) + `"}`, [4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
-		"short":            {"answers", `{"signature":"0x1122"}`, [4]error{ErrFault, ErrFault, ErrFault, ErrExternal}},
-		"empty":            {"answers", `{"signature":""}`, [4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
-		"other members":    {"answers", `{"signature":"0x11","sent":true}`, [4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
-		"two answers":      {"answers", `{"signature":"0x11"}{"signature":"0x22"}`, [4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
-		"twice in one":     {"answers", `{"signature":"0x11","signature":"0x22"}`, [4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
+		"another key":     {"another key", "", [4]error{ErrFault, ErrFault, ErrFault, ErrFault}},
+		"high s":          {"high s", "", [4]error{ErrFault, ErrFault, ErrFault, nil}},
+		"of another kind": {"of another kind", "", [4]error{ErrFault, ErrFault, ErrFault, ErrExternal}},
+		"nothing":         {"says nothing", "", [4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
+		"garbage": {"answers", "\x00\xffgarbage",
+			[4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
+		"not hex": {"answers", `{"signature":"0xzz"}`,
+			[4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
+		"without 0x": {"answers", `{"signature":"` + strings.Repeat("11", 65) + `"}`,
+			[4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
+		"short": {"answers", `{"signature":"0x1122"}`, [4]error{ErrFault, ErrFault, ErrFault, ErrExternal}},
+		"empty": {"answers", `{"signature":""}`,
+			[4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
+		"other members": {"answers", `{"signature":"0x11","sent":true}`,
+			[4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
+		"two answers": {"answers", `{"signature":"0x11"}{"signature":"0x22"}`,
+			[4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
+		"twice in one": {"answers", `{"signature":"0x11","signature":"0x22"}`,
+			[4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
 		"more than 4 KiB":  {"talks", "", [4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
 		"an endless text":  {"floods", "", [4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
 		"an exit status":   {"fails", "no device", [4]error{ErrExternal, ErrExternal, ErrExternal, ErrExternal}},
@@ -216,8 +228,10 @@ func TestTH_U15_NothingButTheAccountsSignatureLeavesAnExternalSigner(t *testing.
 
 func TestTH_R1_WhatASignerCommandComplainsAboutIsCleanAndShort(t *testing.T) {
 	v := verified(t)
-	_, err := command(t, "fails", "\x1b]0;owned\x07\u202e device "+strings.Repeat("x", 3000)).SignUserOp(t.Context(), v.userOp)
-	if err == nil || strings.ContainsAny(err.Error(), "\x1b\x07\u202e") || !strings.Contains(err.Error(), "device") || len(err.Error()) > 800 {
+	_, err := command(t, "fails", "\x1b]0;owned\x07\u202e device "+strings.Repeat("x", 3000)).SignUserOp(t.Context(),
+		v.userOp)
+	if err == nil || strings.ContainsAny(err.Error(), "\x1b\x07\u202e") || !strings.Contains(err.Error(), "device") ||
+		len(err.Error()) > 800 {
 		t.Errorf("%q", err)
 	}
 }
@@ -226,7 +240,8 @@ func TestAnExternalSignerIsEndedWithItsTimeOrItsContext(t *testing.T) {
 	v := verified(t)
 	e := command(t, "hangs", "")
 	e.Timeout = 100 * time.Millisecond
-	if _, err := e.SignUserOp(t.Context(), v.userOp); !errors.Is(err, ErrExternal) || !strings.Contains(err.Error(), "in time") {
+	if _, err := e.SignUserOp(t.Context(), v.userOp); !errors.Is(err, ErrExternal) ||
+		!strings.Contains(err.Error(), "in time") {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -244,7 +259,8 @@ func TestAnExternalSignerIsToldWhatItSignsAndNothingElse(t *testing.T) {
 	v := verified(t)
 	path := filepath.Join(t.TempDir(), "request")
 	e := command(t, "keeps", path)
-	e.Env = []string{"PATH=/bin", "HOME=/home/me", "COFFER_API_KEY=sentinel", "SSH_AUTH_SOCK=/run/agent", "GOTRACEBACK=crash", "nonsense"}
+	e.Env = []string{"PATH=/bin", "HOME=/home/me", "COFFER_API_KEY=sentinel", "SSH_AUTH_SOCK=/run/agent",
+		"GOTRACEBACK=crash", "nonsense"}
 	ask := func(want, kind, chain, address string, sign func() error) Request {
 		t.Helper()
 		if err := sign(); err != nil {
@@ -259,7 +275,8 @@ func TestAnExternalSignerIsToldWhatItSignsAndNothingElse(t *testing.T) {
 		if err := json.Unmarshal(line, &r); err != nil {
 			t.Fatal(err)
 		}
-		if r.Version != 2 || r.Network != network || r.Kind != kind || r.Chain != chain || r.Address != address || r.Digest != want {
+		if r.Version != 2 || r.Network != network || r.Kind != kind || r.Chain != chain || r.Address != address ||
+			r.Digest != want {
 			t.Errorf("%s", line)
 		}
 		if got := string(env); got != "PATH=/bin\nHOME=/home/me" && got != "HOME=/home/me\nPATH=/bin" {
@@ -267,25 +284,32 @@ func TestAnExternalSignerIsToldWhatItSignsAndNothingElse(t *testing.T) {
 		}
 		return r
 	}
-	r := ask(v.userOp.Digest().Hex(), "userOp", "eip155:8453", v.address.Hex(), func() error { _, err := e.SignUserOp(t.Context(), v.userOp); return err })
+	r := ask(v.userOp.Digest().Hex(), "userOp", "eip155:8453", v.address.Hex(),
+		func() error { _, err := e.SignUserOp(t.Context(), v.userOp); return err })
 	u := r.Summary.UserOp
-	if u == nil || u.Hash != v.userOp.OpHash().Hex() || len(u.Calls) != 2 || u.Calls[1].Value != "7" || u.Nonce != u.Fields.Nonce || !strings.EqualFold(u.Sender, u.Fields.Sender) {
+	if u == nil || u.Hash != v.userOp.OpHash().Hex() || len(u.Calls) != 2 || u.Calls[1].Value != "7" ||
+		u.Nonce != u.Fields.Nonce || !strings.EqualFold(u.Sender, u.Fields.Sender) {
 		t.Fatalf("%+v", u)
 	}
 	if again, err := op.FromWire(u.Fields); err != nil || !reflect.DeepEqual(again, v.userOp.UserOp()) {
 		t.Errorf("the fields are not those of the operation: %v", err)
 	}
-	r = ask(v.approve.Digest().Hex(), "approve", "eip155:10", v.address.Hex(), func() error { _, err := e.SignApprove(t.Context(), v.approve); return err })
-	if a := r.Summary.Approve; a == nil || a.Name != "RoleBasedECDSAValidator" || a.Version != "1.4.3" || a.ChainID != 10 || a.CallDataAndNonceHash != v.approve.Hash().Hex() {
+	r = ask(v.approve.Digest().Hex(), "approve", "eip155:10", v.address.Hex(),
+		func() error { _, err := e.SignApprove(t.Context(), v.approve); return err })
+	if a := r.Summary.Approve; a == nil || a.Name != "RoleBasedECDSAValidator" || a.Version != "1.4.3" ||
+		a.ChainID != 10 || a.CallDataAndNonceHash != v.approve.Hash().Hex() {
 		t.Errorf("%+v", a)
 	}
-	r = ask(v.delegation.Authorization().Hash().Hex(), "delegation", "eip155:10", v.address.Hex(), func() error { _, err := e.SignDelegation(t.Context(), v.delegation); return err })
-	if d := r.Summary.Delegation; d == nil || d.ChainID != "10" || d.Nonce != 3 || common.HexToAddress(d.Contract) != (common.Address{5}) {
+	r = ask(v.delegation.Authorization().Hash().Hex(), "delegation", "eip155:10", v.address.Hex(),
+		func() error { _, err := e.SignDelegation(t.Context(), v.delegation); return err })
+	if d := r.Summary.Delegation; d == nil || d.ChainID != "10" || d.Nonce != 3 ||
+		common.HexToAddress(d.Contract) != (common.Address{5}) {
 		t.Errorf("%+v", d)
 	}
 	r = ask(messageDigest(v.raw), "solana", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", caip.FormatSolanaKey(v.public),
 		func() error { _, err := e.SignSolana(t.Context(), v.message); return err })
-	if s := r.Summary.Solana; s == nil || len(s.Instructions) != 2 || s.BlockHash == "" || s.FeePayer == "" || r.Message != base64.StdEncoding.EncodeToString(v.raw) {
+	if s := r.Summary.Solana; s == nil || len(s.Instructions) != 2 || s.BlockHash == "" || s.FeePayer == "" ||
+		r.Message != base64.StdEncoding.EncodeToString(v.raw) {
 		t.Errorf("%+v", s)
 	}
 }
@@ -307,7 +331,8 @@ func TestAnExternalSignerSignsVerifiedValuesOfItsNetworkOnly(t *testing.T) {
 	}
 	everywhere := op.Authorization{ChainID: new(big.Int), Address: common.Address{5}}
 	e.Network = network
-	if _, err := e.SignDelegation(t.Context(), forge[verify.VerifiedDelegation](map[string]any{"network": network, "signer": v.address, "authorization": everywhere})); err == nil {
+	if _, err := e.SignDelegation(t.Context(), forge[verify.VerifiedDelegation](map[string]any{"network": network,
+		"signer": v.address, "authorization": everywhere})); err == nil {
 		t.Error("signed a delegation for every chain")
 	}
 }
@@ -315,7 +340,8 @@ func TestAnExternalSignerSignsVerifiedValuesOfItsNetworkOnly(t *testing.T) {
 func TestAnExternalSignerIsNamedByAnAbsolutePathOrFoundInPath(t *testing.T) {
 	v := verified(t)
 	for name, argv := range map[string][]string{
-		"none": nil, "empty": {""}, "relative": {"./signer"}, "parent": {"../signer"}, "not there": {"/nowhere/signer"}, "not in PATH": {"no-such-signer-of-anybody"},
+		"none": nil, "empty": {""}, "relative": {"./signer"}, "parent": {"../signer"}, "not there": {"/nowhere/signer"},
+		"not in PATH":     {"no-such-signer-of-anybody"},
 		"a shell's words": {"true; echo"},
 	} {
 		e := External{Command: argv, Network: network}
@@ -350,7 +376,8 @@ func FuzzReadAnswer(f *testing.F) {
 		if err != nil && (said != "" || !errors.Is(err, ErrExternal)) {
 			t.Fatalf("%q %v", said, err)
 		}
-		if err == nil && bytes.Count(b, []byte(`"signature"`)) > 1 && !bytes.Contains([]byte(said), []byte(`"signature"`)) {
+		if err == nil && bytes.Count(b, []byte(`"signature"`)) > 1 &&
+			!bytes.Contains([]byte(said), []byte(`"signature"`)) {
 			t.Fatalf("two signatures are one: %q", b)
 		}
 	})

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestACommandThatLeavesAnotherBehindIsNotWaitedFor: the other holds the command's output open for half a minute; the answer is over two seconds after the
-// command's end.
+// TestACommandThatLeavesAnotherBehindIsNotWaitedFor: the other holds the command's output open for half a minute; the
+// answer is over two seconds after the command's end.
 func TestACommandThatLeavesAnotherBehindIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	v := verified(t)

@@ -20,8 +20,9 @@ import (
 	"github.com/holiman/uint256"
 )
 
-// asked is a request as the author of a signer would read it from docs/signer.md. Nothing below uses a type or a function of this program: the hashes are made
-// with go-ethereum's ABI encoder, its typed data and its set-code transactions.
+// asked is a request as the author of a signer would read it from docs/signer.md. Nothing below uses a type or a
+// function of this program: the hashes are made with go-ethereum's ABI encoder, its typed data and its set-code
+// transactions.
 type asked struct {
 	Version int             `json:"version"`
 	Kind    string          `json:"kind"`
@@ -74,8 +75,8 @@ type foreignSetCode struct {
 	Nonce   *hexutil.Big   `json:"nonce"`
 }
 
-// recompute reads a request, computes what would be signed from its content, and refuses a request whose digest is another one. It returns the 32 bytes to sign
-// with a secp256k1 key, or the message to sign with an ed25519 key.
+// recompute reads a request, computes what would be signed from its content, and refuses a request whose digest is
+// another one. It returns the 32 bytes to sign with a secp256k1 key, or the message to sign with an ed25519 key.
 func recompute(line []byte) (toSign []byte, kind string, err error) {
 	var r asked
 	d := json.NewDecoder(bytes.NewReader(line))
@@ -96,7 +97,8 @@ func recompute(line []byte) (toSign []byte, kind string, err error) {
 		toSign, err = approvalDigest(c.TypedData, c.Approved)
 	case "delegation of kernel-v3.3-ecdsa by eip7702":
 		chain = "eip155:" + (*big.Int)(c.Authorization.ChainID).String()
-		tuple := types.SetCodeAuthorization{Address: c.Authorization.Address, Nonce: (*big.Int)(c.Authorization.Nonce).Uint64()}
+		tuple := types.SetCodeAuthorization{Address: c.Authorization.Address,
+			Nonce: (*big.Int)(c.Authorization.Nonce).Uint64()}
 		tuple.ChainID = *uint256.MustFromBig((*big.Int)(c.Authorization.ChainID))
 		toSign = tuple.SigHash().Bytes()
 	case "solana of solana by ed25519":
@@ -117,8 +119,10 @@ func recompute(line []byte) (toSign []byte, kind string, err error) {
 	return toSign, r.Kind, err
 }
 
-// userOpDigest hashes a user operation as EntryPoint v0.7 does: abi.encode of nine members, of which the dynamic ones are hashed.
-func userOpDigest(u *foreignUserOp, entryPoint *common.Address, chainID *hexutil.Big, said common.Hash) ([]byte, error) {
+// userOpDigest hashes a user operation as EntryPoint v0.7 does: abi.encode of nine members, of which the dynamic ones
+// are hashed.
+func userOpDigest(u *foreignUserOp, entryPoint *common.Address, chainID *hexutil.Big, said common.Hash) ([]byte,
+	error) {
 	var initCode, paymasterAndData []byte
 	if u.Factory != nil {
 		initCode = append(u.Factory.Bytes(), u.FactoryData...)
@@ -132,8 +136,10 @@ func userOpDigest(u *foreignUserOp, entryPoint *common.Address, chainID *hexutil
 	}
 	gas := [32]byte(append(uint128(u.VerificationGasLimit), uint128(u.CallGasLimit)...))
 	fees := [32]byte(append(uint128(u.MaxPriorityFeePerGas), uint128(u.MaxFeePerGas)...))
-	inner, err := encode("address uint256 bytes32 bytes32 bytes32 uint256 bytes32 bytes32", u.Sender, (*big.Int)(u.Nonce), crypto.Keccak256Hash(initCode),
-		crypto.Keccak256Hash(u.CallData), gas, (*big.Int)(u.PreVerificationGas), fees, crypto.Keccak256Hash(paymasterAndData))
+	inner, err := encode("address uint256 bytes32 bytes32 bytes32 uint256 bytes32 bytes32", u.Sender,
+		(*big.Int)(u.Nonce), crypto.Keccak256Hash(initCode),
+		crypto.Keccak256Hash(u.CallData), gas, (*big.Int)(u.PreVerificationGas), fees,
+		crypto.Keccak256Hash(paymasterAndData))
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,13 @@
-// Package sign holds the four verbs that make a signature. Each accepts only a value that package verify made, so nothing can be signed that was not
-// checked and decoded; there is no verb for a hash, for typed data or for a message of somebody's choice (docs/threats.md).
+// Package sign holds the four verbs that make a signature. Each accepts only a value that package verify made, so
+// nothing can be signed that was not checked and decoded; there is no verb for a hash, for typed data or for a message
+// of somebody's choice (docs/threats.md).
 //
 // Two signers speak them: Signer with keys that a vault lends, External with a command of the user's.
 //
-// Promise: before a signature leaves this package its signer is recovered from it and compared with the account's key, s is low and the length is 65 bytes
-// (64 for Solana); anything else is an error and no signature (TH-U15). A value of another network than the signer's is refused. Key bytes are borrowed from
-// a Keys for the length of one call and wiped afterwards. No error contains a key or a signature.
+// Promise: before a signature leaves this package its signer is recovered from it and compared with the account's key,
+// s is low and the length is 65 bytes (64 for Solana); anything else is an error and no signature (TH-U15). A value of
+// another network than the signer's is refused. Key bytes are borrowed from a Keys for the length of one call and wiped
+// afterwards. No error contains a key or a signature.
 //
 // Sources: TH-U14, U15, T7, D2, S1; protocol §8.
 package sign
@@ -28,8 +30,9 @@ import (
 	"coffer/wallet/verify"
 )
 
-// Keys lends the key of an address. Address is 0x and 40 lower-case hex digits, or base58 for Solana. Use calls fn with the 32 bytes of the key (the seed for
-// Solana) if the key belongs to the network, and wipes them afterwards; fn must not keep them.
+// Keys lends the key of an address. Address is 0x and 40 lower-case hex digits, or base58 for Solana. Use calls fn with
+// the 32 bytes of the key (the seed for Solana) if the key belongs to the network, and wipes them afterwards; fn must
+// not keep them.
 type Keys interface {
 	Use(ctx context.Context, networkID, address string, fn func(key secret.Secret) error) error
 }
@@ -114,7 +117,8 @@ func (s *Signer) SignSolana(ctx context.Context, v verify.VerifiedMessage) (Sign
 }
 
 // recoverable makes a secp256k1 signature and recovers its signer before it is handed out.
-func (s *Signer) recoverable(ctx context.Context, network string, signer common.Address, digest common.Hash) (Signature, error) {
+func (s *Signer) recoverable(ctx context.Context, network string, signer common.Address, digest common.Hash) (Signature,
+	error) {
 	if network != s.network {
 		return nil, otherNetwork(network, s.network)
 	}
@@ -147,7 +151,8 @@ func recovered(digest common.Hash, sig []byte, signer common.Address) (Signature
 
 // authorized joins a signature that was checked to its authorization, and checks the whole.
 func authorized(a op.Authorization, sig Signature, signer common.Address) (op.SignedAuthorization, error) {
-	signed := op.SignedAuthorization{Authorization: a, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]), YParity: sig[64] - 27}
+	signed := op.SignedAuthorization{Authorization: a, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]),
+		YParity: sig[64] - 27}
 	if who, err := signed.Authority(); err != nil || who != signer {
 		return op.SignedAuthorization{}, ErrFault
 	}

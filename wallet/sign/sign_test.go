@@ -79,7 +79,8 @@ func TestTH_U15_EveryVerbSignsItsOwnDigestAndChecksTheSigner(t *testing.T) {
 	s := New(ring, network)
 	ctx := context.Background()
 
-	userOp := forge[verify.VerifiedUserOp](map[string]any{"network": network, "opHash": common.Hash{7}, "signer": address})
+	userOp := forge[verify.VerifiedUserOp](map[string]any{"network": network, "opHash": common.Hash{7},
+		"signer": address})
 	sig, err := s.SignUserOp(ctx, userOp)
 	if err != nil || len(sig) != 65 {
 		t.Fatal(err)
@@ -88,8 +89,10 @@ func TestTH_U15_EveryVerbSignsItsOwnDigestAndChecksTheSigner(t *testing.T) {
 		t.Fatalf("user operation: signed by %v, %v", who, err)
 	}
 
-	domain := op.Domain{Name: "RoleBasedECDSAValidator", Version: "1.4.3", ChainID: 10, VerifyingContract: common.Address{9}}
-	approve := forge[verify.VerifiedApprove](map[string]any{"network": network, "hash": common.Hash{8}, "signer": address, "domain": domain})
+	domain := op.Domain{Name: "RoleBasedECDSAValidator", Version: "1.4.3", ChainID: 10,
+		VerifyingContract: common.Address{9}}
+	approve := forge[verify.VerifiedApprove](map[string]any{"network": network, "hash": common.Hash{8},
+		"signer": address, "domain": domain})
 	if sig, err = s.SignApprove(ctx, approve); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +101,8 @@ func TestTH_U15_EveryVerbSignsItsOwnDigestAndChecksTheSigner(t *testing.T) {
 	}
 
 	a := op.Authorization{ChainID: big.NewInt(10), Address: common.Address{5}, Nonce: 3}
-	signed, err := s.SignDelegation(ctx, forge[verify.VerifiedDelegation](map[string]any{"network": network, "signer": address, "authorization": a}))
+	signed, err := s.SignDelegation(ctx, forge[verify.VerifiedDelegation](map[string]any{"network": network,
+		"signer": address, "authorization": a}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +111,8 @@ func TestTH_U15_EveryVerbSignsItsOwnDigestAndChecksTheSigner(t *testing.T) {
 	}
 
 	message := []byte{0x80, 1, 2, 3}
-	sig, err = s.SignSolana(ctx, forge[verify.VerifiedMessage](map[string]any{"network": network, "signer": public, "message": message}))
+	sig, err = s.SignSolana(ctx, forge[verify.VerifiedMessage](map[string]any{"network": network, "signer": public,
+		"message": message}))
 	if err != nil || !ed25519.Verify(public[:], message, sig) {
 		t.Fatalf("solana: %v", err)
 	}
@@ -124,7 +129,8 @@ func TestTH_U15_AFaultySignatureNeverLeaves(t *testing.T) {
 	_, raw, address := evmKey("owner")
 	other, otherRaw, _ := evmKey("other")
 	ctx := context.Background()
-	userOp := forge[verify.VerifiedUserOp](map[string]any{"network": network, "opHash": common.Hash{7}, "signer": address})
+	userOp := forge[verify.VerifiedUserOp](map[string]any{"network": network, "opHash": common.Hash{7},
+		"signer": address})
 	good := func() *Signer { return New(&keyring{keys: map[string][]byte{low(address): raw}}, network) }
 	flip := func(i int) func(common.Hash, *ecdsa.PrivateKey) ([]byte, error) {
 		return func(d common.Hash, k *ecdsa.PrivateKey) ([]byte, error) {
@@ -150,14 +156,25 @@ func TestTH_U15_AFaultySignatureNeverLeaves(t *testing.T) {
 		ecdsa  func(common.Hash, *ecdsa.PrivateKey) ([]byte, error)
 	}{
 		"wrong key in the vault": {New(&keyring{keys: map[string][]byte{low(address): otherRaw}}, network), op.Sign},
-		"wrong key used":         {good(), func(d common.Hash, _ *ecdsa.PrivateKey) ([]byte, error) { return op.Sign(d, other) }},
-		"flipped bit in r":       {good(), flip(3)},
-		"flipped bit in s":       {good(), flip(40)},
-		"flipped parity":         {good(), flip(64)},
-		"high s":                 {good(), highS},
-		"short":                  {good(), func(d common.Hash, k *ecdsa.PrivateKey) ([]byte, error) { s, err := op.Sign(d, k); return s[:64], err }},
-		"empty":                  {good(), func(common.Hash, *ecdsa.PrivateKey) ([]byte, error) { return nil, nil }},
-		"other digest":           {good(), func(d common.Hash, k *ecdsa.PrivateKey) ([]byte, error) { d[0] ^= 1; return op.Sign(d, k) }},
+		"wrong key used": {good(), func(d common.Hash, _ *ecdsa.PrivateKey) ([]byte,
+			error) {
+			return op.Sign(d, other)
+		}},
+		"flipped bit in r": {good(), flip(3)},
+		"flipped bit in s": {good(), flip(40)},
+		"flipped parity":   {good(), flip(64)},
+		"high s":           {good(), highS},
+		"short": {good(), func(d common.Hash, k *ecdsa.PrivateKey) ([]byte,
+			error) {
+			s, err := op.Sign(d, k)
+			return s[:64], err
+		}},
+		"empty": {good(), func(common.Hash, *ecdsa.PrivateKey) ([]byte, error) { return nil, nil }},
+		"other digest": {good(), func(d common.Hash, k *ecdsa.PrivateKey) ([]byte,
+			error) {
+			d[0] ^= 1
+			return op.Sign(d, k)
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.signer.ecdsa = c.ecdsa
@@ -166,7 +183,9 @@ func TestTH_U15_AFaultySignatureNeverLeaves(t *testing.T) {
 				t.Fatalf("signature %x, error %v", sig, err)
 			}
 			a := op.Authorization{ChainID: big.NewInt(10), Address: common.Address{5}}
-			if _, err := c.signer.SignDelegation(ctx, forge[verify.VerifiedDelegation](map[string]any{"network": network, "signer": address, "authorization": a})); err == nil {
+			if _, err := c.signer.SignDelegation(ctx,
+				forge[verify.VerifiedDelegation](map[string]any{"network": network, "signer": address,
+					"authorization": a})); err == nil {
 				t.Fatal("the delegation left")
 			}
 		})
@@ -190,10 +209,12 @@ func TestTH_S13_AFaultySolanaSignatureNeverLeaves(t *testing.T) {
 
 func TestTH_U15_BytesThatAreNoKeyAreAFaultAndAreNotTold(t *testing.T) {
 	_, _, address := evmKey("owner")
-	userOp := forge[verify.VerifiedUserOp](map[string]any{"network": network, "opHash": common.Hash{7}, "signer": address})
+	userOp := forge[verify.VerifiedUserOp](map[string]any{"network": network, "opHash": common.Hash{7},
+		"signer": address})
 	order := crypto.S256().Params().N.Bytes()
 	for name, raw := range map[string][]byte{
-		"zero": make([]byte, 32), "the curve's order": order, "short": order[:31], "long": append([]byte{1}, order...), "nothing": {},
+		"zero": make([]byte, 32), "the curve's order": order, "short": order[:31], "long": append([]byte{1}, order...),
+		"nothing": {},
 	} {
 		s := New(&keyring{keys: map[string][]byte{low(address): raw}}, network)
 		sig, err := s.SignUserOp(context.Background(), userOp)
@@ -218,22 +239,27 @@ func TestOnlyVerifiedValuesOfThisNetworkAreSigned(t *testing.T) {
 		}
 	}
 	elsewhere := "0x00000000000000000000000000000000000000000000000000000000000000bb"
-	if _, err := s.SignUserOp(ctx, forge[verify.VerifiedUserOp](map[string]any{"network": elsewhere, "opHash": common.Hash{7}, "signer": address})); err == nil {
+	if _, err := s.SignUserOp(ctx, forge[verify.VerifiedUserOp](map[string]any{"network": elsewhere,
+		"opHash": common.Hash{7}, "signer": address})); err == nil {
 		t.Error("signed an operation of another network")
 	}
-	if _, err := s.SignSolana(ctx, forge[verify.VerifiedMessage](map[string]any{"network": elsewhere, "message": []byte{1}})); err == nil {
+	if _, err := s.SignSolana(ctx, forge[verify.VerifiedMessage](map[string]any{"network": elsewhere,
+		"message": []byte{1}})); err == nil {
 		t.Error("signed a message of another network")
 	}
 	zero := op.Authorization{ChainID: new(big.Int), Address: common.Address{5}}
-	if _, err := s.SignDelegation(ctx, forge[verify.VerifiedDelegation](map[string]any{"network": network, "signer": address, "authorization": zero})); err == nil {
+	if _, err := s.SignDelegation(ctx, forge[verify.VerifiedDelegation](map[string]any{"network": network,
+		"signer": address, "authorization": zero})); err == nil {
 		t.Error("signed a delegation for every chain")
 	}
 	stopped, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := s.SignUserOp(stopped, forge[verify.VerifiedUserOp](map[string]any{"network": network, "opHash": common.Hash{7}, "signer": address})); !errors.Is(err, context.Canceled) {
+	if _, err := s.SignUserOp(stopped, forge[verify.VerifiedUserOp](map[string]any{"network": network,
+		"opHash": common.Hash{7}, "signer": address})); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled signing: %v", err)
 	}
-	if _, err := s.SignUserOp(ctx, forge[verify.VerifiedUserOp](map[string]any{"network": network, "opHash": common.Hash{7}, "signer": common.Address{1}})); !errors.Is(err, errNone) {
+	if _, err := s.SignUserOp(ctx, forge[verify.VerifiedUserOp](map[string]any{"network": network,
+		"opHash": common.Hash{7}, "signer": common.Address{1}})); !errors.Is(err, errNone) {
 		t.Errorf("an unknown key: %v", err)
 	}
 	if ring.uses != 0 {
@@ -241,12 +267,14 @@ func TestOnlyVerifiedValuesOfThisNetworkAreSigned(t *testing.T) {
 	}
 }
 
-// TestNoExportedFunctionTakesRawBytesToSign reads the source of the packages that touch keys: here only the four verbs sign, each a value that the verifier
-// made, and the vault, which has to take secrets as bytes, calls nothing that signs.
+// TestNoExportedFunctionTakesRawBytesToSign reads the source of the packages that touch keys: here only the four verbs
+// sign, each a value that the verifier made, and the vault, which has to take secrets as bytes, calls nothing that
+// signs.
 func TestNoExportedFunctionTakesRawBytesToSign(t *testing.T) {
 	allowed := map[string]string{ // exported name -> parameter types
 		"SignUserOp": "context.Context verify.VerifiedUserOp", "SignApprove": "context.Context verify.VerifiedApprove",
-		"SignDelegation": "context.Context verify.VerifiedDelegation", "SignSolana": "context.Context verify.VerifiedMessage",
+		"SignDelegation": "context.Context verify.VerifiedDelegation",
+		"SignSolana":     "context.Context verify.VerifiedMessage",
 	}
 	verbs := map[string]bool{}
 	for _, f := range sources(t, ".") {
@@ -263,7 +291,8 @@ func TestNoExportedFunctionTakesRawBytesToSign(t *testing.T) {
 				}
 				continue
 			}
-			for _, raw := range []string{"[]byte", "[]uint8", "Hash", "[32]", "hash.", "TypedData", "json", "any", "[ ]"} {
+			for _, raw := range []string{"[]byte", "[]uint8", "Hash", "[32]", "hash.", "TypedData", "json", "any",
+				"[ ]"} {
 				if strings.Contains(params, raw) {
 					t.Errorf("%s takes (%s): raw material for a signature", fn.Name.Name, params)
 				}

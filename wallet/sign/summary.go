@@ -18,7 +18,8 @@ type Summary struct {
 	Solana     *SolanaSummary     `json:"solana,omitzero"`
 }
 
-// UserOpSummary is a user operation: its hash, its fields in the form of the interface, and the calls in its call data. Numbers are decimal.
+// UserOpSummary is a user operation: its hash, its fields in the form of the interface, and the calls in its call data.
+// Numbers are decimal.
 type UserOpSummary struct {
 	Hash   string        `json:"userOpHash"`
 	Sender string        `json:"sender"`
@@ -59,7 +60,8 @@ type SolanaSummary struct {
 
 func userOpSummary(v verify.VerifiedUserOp) Summary {
 	u := v.UserOp()
-	s := &UserOpSummary{Hash: v.OpHash().Hex(), Sender: u.Sender.Hex(), Nonce: "0", Fields: u.Wire(), Calls: []CallSummary{}}
+	s := &UserOpSummary{Hash: v.OpHash().Hex(), Sender: u.Sender.Hex(), Nonce: "0", Fields: u.Wire(),
+		Calls: []CallSummary{}}
 	if u.Nonce != nil {
 		s.Nonce = u.Nonce.String()
 	}
@@ -68,7 +70,8 @@ func userOpSummary(v verify.VerifiedUserOp) Summary {
 		return Summary{UserOp: s} // the verifier decoded it before; without its calls the fields still say everything
 	}
 	for _, c := range calls {
-		s.Calls = append(s.Calls, CallSummary{To: c.To.Hex(), Value: c.Value.String(), Data: "0x" + hex.EncodeToString(c.Data)})
+		s.Calls = append(s.Calls, CallSummary{To: c.To.Hex(), Value: c.Value.String(),
+			Data: "0x" + hex.EncodeToString(c.Data)})
 	}
 	return Summary{UserOp: s}
 }
@@ -76,12 +79,14 @@ func userOpSummary(v verify.VerifiedUserOp) Summary {
 func approveSummary(v verify.VerifiedApprove) Summary {
 	d := v.Domain()
 	return Summary{Approve: &ApproveSummary{
-		Name: d.Name, Version: d.Version, ChainID: d.ChainID, VerifyingContract: d.VerifyingContract.Hex(), CallDataAndNonceHash: v.Hash().Hex(),
+		Name: d.Name, Version: d.Version, ChainID: d.ChainID, VerifyingContract: d.VerifyingContract.Hex(),
+		CallDataAndNonceHash: v.Hash().Hex(),
 	}}
 }
 
 func delegationSummary(a op.Authorization) Summary {
-	return Summary{Delegation: &DelegationSummary{ChainID: a.ChainID.String(), Contract: a.Address.Hex(), Nonce: a.Nonce}}
+	return Summary{Delegation: &DelegationSummary{ChainID: a.ChainID.String(), Contract: a.Address.Hex(),
+		Nonce: a.Nonce}}
 }
 
 func messageSummary(raw []byte) Summary {
@@ -89,7 +94,8 @@ func messageSummary(raw []byte) Summary {
 	if err != nil {
 		return Summary{} // the verifier parsed it before; without a summary the message itself says everything
 	}
-	return Summary{Solana: &SolanaSummary{FeePayer: m.FeePayer().String(), BlockHash: m.Blockhash.String(), Instructions: m.Wire()}}
+	return Summary{Solana: &SolanaSummary{FeePayer: m.FeePayer().String(), BlockHash: m.Blockhash.String(),
+		Instructions: m.Wire()}}
 }
 
 // messageDigest names a Solana message; the message itself is what gets signed.

@@ -23,7 +23,8 @@ const backupVersion = 1
 // maxBackup bounds a backup that is read, in bytes.
 const maxBackup = 256 << 10
 
-// backup is the plaintext of a backup: an age document under a passphrase of its own, in ASCII armour, which any age program opens.
+// backup is the plaintext of a backup: an age document under a passphrase of its own, in ASCII armour, which any age
+// program opens.
 type backup struct {
 	Version int          `json:"coffer_backup"`
 	Network string       `json:"network"`
@@ -47,8 +48,8 @@ func (b backup) wipe() {
 	}
 }
 
-// Backup returns all keys and the API key, encrypted under a passphrase of at least MinPassphrase characters, as text of a few kilobytes. The vault has to be
-// unlocked.
+// Backup returns all keys and the API key, encrypted under a passphrase of at least MinPassphrase characters, as text
+// of a few kilobytes. The vault has to be unlocked.
 func (v *Vault) Backup(ctx context.Context, pass secret.Secret) ([]byte, error) {
 	if err := v.usable(ctx); err != nil {
 		return nil, err
@@ -94,7 +95,8 @@ func (b backup) encrypt(pass secret.Secret, work int) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// encode writes the JSON by hand into one buffer that can be wiped: an encoder would leave its own with the keys behind.
+// encode writes the JSON by hand into one buffer that can be wiped: an encoder would leave its own with the keys
+// behind.
 func (b backup) encode() ([]byte, error) {
 	const perItem = 512 // more than a description, a label in JSON and a key in base64 take
 	out := make([]byte, 0, 1024+perItem*len(b.Items)+2*len(b.APIKey))
@@ -107,7 +109,8 @@ func (b backup) encode() ([]byte, error) {
 		if err != nil {
 			return out, fmt.Errorf("backup: %w", err)
 		}
-		out = fmt.Appendf(out, `{"kind":%q,"address":%q,"label":%s,"created":%s,"key":"`, item.Kind, item.Address, label, strconv.FormatInt(item.Created, 10))
+		out = fmt.Appendf(out, `{"kind":%q,"address":%q,"label":%s,"created":%s,"key":"`, item.Kind, item.Address,
+			label, strconv.FormatInt(item.Created, 10))
 		out = append(base64.StdEncoding.AppendEncode(out, item.Key), `"}`...)
 	}
 	out = append(out, `],"api_key":"`...)
@@ -163,15 +166,17 @@ func (b backup) sound() bool {
 	return true
 }
 
-// Restore adds the keys of a backup, and its API key where the vault has none, and returns what it added. Keys that are there already stay as they are. A
-// backup of another network is ErrNetwork; see RestoreFrom.
+// Restore adds the keys of a backup, and its API key where the vault has none, and returns what it added. Keys that are
+// there already stay as they are. A backup of another network is ErrNetwork; see RestoreFrom.
 func (v *Vault) Restore(ctx context.Context, data []byte, pass secret.Secret) ([]Item, error) {
 	return v.RestoreFrom(ctx, v.network, data, pass)
 }
 
-// RestoreFrom restores a backup that was made on the network with the given id, for a user who wants the same keys on both networks and says so: what such a
-// key signs here can be valid there. An API key is restored on its own network only.
-func (v *Vault) RestoreFrom(ctx context.Context, networkID string, data []byte, pass secret.Secret) (added []Item, err error) {
+// RestoreFrom restores a backup that was made on the network with the given id, for a user who wants the same keys on
+// both networks and says so: what such a key signs here can be valid there. An API key is restored on its own network
+// only.
+func (v *Vault) RestoreFrom(ctx context.Context, networkID string, data []byte, pass secret.Secret) (added []Item,
+	err error) {
 	if err := v.usable(ctx); err != nil {
 		return nil, err
 	}

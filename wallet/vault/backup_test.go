@@ -208,8 +208,10 @@ func TestABackupThatDoesNotAddUpIsRefusedWhole(t *testing.T) {
 		}
 	}
 	for name, text := range map[string][]byte{
-		"empty": nil, "armour": []byte(armor.Header + "\nAAAA\n"), "huge": make([]byte, maxBackup+1), "no JSON": encrypted(t, []byte("{")),
-		"unknown member": encrypted(t, []byte(`{"coffer_backup":1,"x":1}`)), "trailing": encrypted(t, []byte(`{"coffer_backup":1} {}`)),
+		"empty": nil, "armour": []byte(armor.Header + "\nAAAA\n"), "huge": make([]byte, maxBackup+1),
+		"no JSON":        encrypted(t, []byte("{")),
+		"unknown member": encrypted(t, []byte(`{"coffer_backup":1,"x":1}`)),
+		"trailing":       encrypted(t, []byte(`{"coffer_backup":1} {}`)),
 	} {
 		if _, err := v.Restore(t.Context(), text, pass()); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)

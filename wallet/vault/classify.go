@@ -25,7 +25,8 @@ const (
 	StateFailed    State = "failed"     // anything else
 )
 
-// KeyringError says what is the matter with the keyring and what to do about it. Whatever the state, nothing was stored anywhere else (TH-KR3).
+// KeyringError says what is the matter with the keyring and what to do about it. Whatever the state, nothing was stored
+// anywhere else (TH-KR3).
 type KeyringError struct {
 	State  State
 	Advice string // one or two sentences in plain words
@@ -46,8 +47,9 @@ func isState(err error, state State) bool {
 	return errors.As(err, &k) && k.State == state
 }
 
-// signs are the texts by which the errors of the keyring library are told apart, measured and documented ones (TH-KR2); the first that is found
-// decides. goos "" is any system but macOS, whose tool only answers with an exit status: the lowest byte of the system's error number.
+// signs are the texts by which the errors of the keyring library are told apart, measured and documented ones (TH-KR2);
+// the first that is found decides. goos "" is any system but macOS, whose tool only answers with an exit status: the
+// lowest byte of the system's error number.
 func signs(goos string) []struct {
 	state State
 	text  string
@@ -152,7 +154,8 @@ func advice(state State, ssh bool, limit time.Duration) string {
 	if ssh {
 		switch state {
 		case StateNoBus, StateStaleBus, StateNoService, StateLocked, StateMute:
-			return "This is an SSH session, which the keyring of the desktop does not serve: set the profile up with the encrypted file (vault = \"file\"), " +
+			return "This is an SSH session, which the keyring of the desktop does not serve: set the profile up with " +
+				"the encrypted file (vault = \"file\"), " +
 				"or start and unlock a keyring inside this session."
 		}
 	}
@@ -161,15 +164,18 @@ func advice(state State, ssh bool, limit time.Duration) string {
 	case StateNoBus:
 		return "Run this inside a desktop session, " + file
 	case StateStaleBus:
-		return "DBUS_SESSION_BUS_ADDRESS names a session that is gone, which happens in an old tmux or screen: open a new terminal, " + file
+		return "DBUS_SESSION_BUS_ADDRESS names a session that is gone, which happens in an old tmux or screen: open " +
+			"a new terminal, " + file
 	case StateNoService:
 		return "Start gnome-keyring, KWallet or another program for the system's keyring, " + file
 	case StateLocked:
-		return "Unlock the keyring with its password, in the desktop's password manager, and try again; nothing was stored anywhere else."
+		return "Unlock the keyring with its password, in the desktop's password manager, and try again; nothing was " +
+			"stored anywhere else."
 	case StateDenied:
 		return "Allow this program to use the keyring, and try again; nothing was stored anywhere else."
 	case StateMute:
-		return fmt.Sprintf("It had %s. Look for a question that waits on the desktop, or restart the keyring, and try again; nothing was stored anywhere else.", limit)
+		return fmt.Sprintf("It had %s. Look for a question that waits on the desktop, or restart the keyring, and "+
+			"try again; nothing was stored anywhere else.", limit)
 	case StateTooBig:
 		return fmt.Sprintf("An item holds at most %d bytes.", maxValue)
 	case StateNotFound:

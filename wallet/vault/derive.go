@@ -24,7 +24,8 @@ func defaultPath(kind Kind) string {
 	return "m/44'/60'/0'/0/0"
 }
 
-// parsePath reads "m/44'/60'/0'/0/0"; h and H mean ' as well. A number is below 2^31 and has no sign and no zero in front.
+// parsePath reads "m/44'/60'/0'/0/0"; h and H mean ' as well. A number is below 2^31 and has no sign and no zero in
+// front.
 func parsePath(path string) ([]uint32, error) {
 	wrong := bad(FormMnemonic, "a derivation path looks like m/44'/60'/0'/0/0")
 	root, rest, more := strings.Cut(path, "/")

@@ -49,11 +49,16 @@ func TestDerivationKeepsLeadingZeros(t *testing.T) {
 		four  = "3ddd5602285899a946114506157c7997e5444528f3003f6134712147db19b678"
 	)
 	for _, v := range [][3]string{
-		{three, "m", "xprv9s21ZrQH143K25QhxbucbDDuQ4naNntJRi4KUfWT7xo4EKsHt2QJDu7KXp1A3u7Bi1j8ph3EGsZ9Xvz9dGuVrtHHs7pXeTzjuxBrCmmhgC6"},
-		{three, "m/0'", "xprv9uPDJpEQgRQfDcW7BkF7eTya6RPxXeJCqCJGHuCJ4GiRVLzkTXBAJMu2qaMWPrS7AANYqdq6vcBcBUdJCVVFceUvJFjaPdGZ2y9WACViL4L"},
-		{four, "m", "xprv9s21ZrQH143K48vGoLGRPxgo2JNkJ3J3fqkirQC2zVdk5Dgd5w14S7fRDyHH4dWNHUgkvsvNDCkvAwcSHNAQwhwgNMgZhLtQC63zxwhQmRv"},
-		{four, "m/0'", "xprv9vB7xEWwNp9kh1wQRfCCQMnZUEG21LpbR9NPCNN1dwhiZkjjeGRnaALmPXCX7SgjFTiCTT6bXes17boXtjq3xLpcDjzEuGLQBM5ohqkao9G"},
-		{four, "m/0'/1'", "xprv9xJocDuwtYCMNAo3Zw76WENQeAS6WGXQ55RCy7tDJ8oALr4FWkuVoHJeHVAcAqiZLE7Je3vZJHxspZdFHfnBEjHqU5hG1Jaj32dVoS6XLT1"},
+		{three, "m",
+			"xprv9s21ZrQH143K25QhxbucbDDuQ4naNntJRi4KUfWT7xo4EKsHt2QJDu7KXp1A3u7Bi1j8ph3EGsZ9Xvz9dGuVrtHHs7pXeTzjuxBrCmmhgC6"},
+		{three, "m/0'",
+			"xprv9uPDJpEQgRQfDcW7BkF7eTya6RPxXeJCqCJGHuCJ4GiRVLzkTXBAJMu2qaMWPrS7AANYqdq6vcBcBUdJCVVFceUvJFjaPdGZ2y9WACViL4L"},
+		{four, "m",
+			"xprv9s21ZrQH143K48vGoLGRPxgo2JNkJ3J3fqkirQC2zVdk5Dgd5w14S7fRDyHH4dWNHUgkvsvNDCkvAwcSHNAQwhwgNMgZhLtQC63zxwhQmRv"},
+		{four, "m/0'",
+			"xprv9vB7xEWwNp9kh1wQRfCCQMnZUEG21LpbR9NPCNN1dwhiZkjjeGRnaALmPXCX7SgjFTiCTT6bXes17boXtjq3xLpcDjzEuGLQBM5ohqkao9G"},
+		{four, "m/0'/1'",
+			"xprv9xJocDuwtYCMNAo3Zw76WENQeAS6WGXQ55RCy7tDJ8oALr4FWkuVoHJeHVAcAqiZLE7Je3vZJHxspZdFHfnBEjHqU5hG1Jaj32dVoS6XLT1"},
 	} {
 		extended, ok := decode58([]byte(v[2]), 82)
 		if !ok {
@@ -79,8 +84,10 @@ func TestMnemonicsLeadToTheAddressesOtherWalletsShow(t *testing.T) {
 	}{
 		{junk, Hint{Kind: EVM}, []string{"0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"}},
 		{junk, Hint{Path: "m/44'/60'/0'/0/1"}, []string{"0x70997970c51812dc3a010c7d01b50e0d17dc79c8"}},
-		{"  TEST test\ttest test test\n test test test test test test  junk\r\n", Hint{Path: "m/44h/60H/0'/0/0"}, []string{"0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"}},
-		{about, Hint{}, []string{"0x9858effd232b4033e47d90003d41ec34ecaeda94", "HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk"}},
+		{"  TEST test\ttest test test\n test test test test test test  junk\r\n", Hint{Path: "m/44h/60H/0'/0/0"},
+			[]string{"0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"}},
+		{about, Hint{}, []string{"0x9858effd232b4033e47d90003d41ec34ecaeda94",
+			"HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk"}},
 		{about, Hint{Path: "m/44'/501'/0'/0'"}, []string{"HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk"}},
 		{about, Hint{Kind: Solana, Form: FormMnemonic}, []string{"HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk"}},
 	} {
@@ -120,17 +127,20 @@ func TestMnemonicsWithAPassphraseFollowTheVectorsOfBIP39(t *testing.T) {
 	}
 }
 
-// TestMnemonicsAgreeWithAnotherImplementation compares random mnemonics, sound ones and spoiled ones, with the library whose word list is used.
+// TestMnemonicsAgreeWithAnotherImplementation compares random mnemonics, sound ones and spoiled ones, with the library
+// whose word list is used.
 func TestMnemonicsAgreeWithAnotherImplementation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		entropy := rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "entropy")[:rapid.SampledFrom([]int{16, 20, 24, 28, 32}).Draw(t, "size")]
+		entropy := rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t,
+			"entropy")[:rapid.SampledFrom([]int{16, 20, 24, 28, 32}).Draw(t, "size")]
 		text, err := bip39.NewMnemonic(entropy)
 		if err != nil {
 			t.Fatal(err)
 		}
 		words := strings.Fields(text)
 		if rapid.Bool().Draw(t, "spoil") {
-			words[rapid.IntRange(0, len(words)-1).Draw(t, "place")] = rapid.SampledFrom(bip39.GetWordList()).Draw(t, "word")
+			words[rapid.IntRange(0, len(words)-1).Draw(t, "place")] = rapid.SampledFrom(bip39.GetWordList()).Draw(t,
+				"word")
 			text = strings.Join(words, " ")
 		}
 		password := rapid.SampledFrom([]string{"", "x", "ｐäss wörd ﬁ"}).Draw(t, "password")
@@ -151,14 +161,16 @@ func TestMnemonicsAgreeWithAnotherImplementation(t *testing.T) {
 func TestWrongMnemonicsAndPathsAreRefused(t *testing.T) {
 	const about = "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about"
 	for text, hint := range map[string]Hint{
-		strings.Repeat("abandon ", 12): {}, strings.Replace(about, "about", "abou", 1): {}, strings.Replace(about, "about", "zzz", 1): {}, about + " about": {},
+		strings.Repeat("abandon ", 12): {}, strings.Replace(about, "about", "abou", 1): {},
+		strings.Replace(about, "about", "zzz", 1): {}, about + " about": {},
 		"abandon about": {}, strings.Repeat("abandon ", 27): {}, strings.Replace(about, "about", "äbout", 1): {},
 	} {
 		_, err := ParseKey([]byte(text), hint)
 		want(t, err, ErrBadKey)
 		shown(t, err, text)
 	}
-	for _, path := range []string{"44'/60'", "m/", "m//0", "m/0/", "M/0", "m/-1", "m/+1", "m/01", "m/2147483648", "m/0''", "m/x", "m/'", "m/ 0", "m/1/1/1/1/1/1/1/1/1/1/1", "/"} {
+	for _, path := range []string{"44'/60'", "m/", "m//0", "m/0/", "M/0", "m/-1", "m/+1", "m/01", "m/2147483648",
+		"m/0''", "m/x", "m/'", "m/ 0", "m/1/1/1/1/1/1/1/1/1/1/1", "/"} {
 		for _, kind := range []Kind{"", EVM, Solana} {
 			if _, err := ParseKey([]byte(about), Hint{Path: path, Kind: kind}); !errors.Is(err, ErrBadKey) {
 				t.Errorf("%q: %v", path, err)

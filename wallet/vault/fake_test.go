@@ -27,7 +27,8 @@ func wrong() secret.Secret { return secret.New([]byte("battery staple")) }
 // raw makes a key out of a word.
 func raw(label string) []byte { return crypto.Keccak256([]byte(label)) }
 
-// fakeRing is a keyring in memory with a mutex of its own (TH-KR5). before, when set, is asked ahead of each call and may block or fail it.
+// fakeRing is a keyring in memory with a mutex of its own (TH-KR5). before, when set, is asked ahead of each call and
+// may block or fail it.
 type fakeRing struct {
 	mu     sync.Mutex
 	items  map[string][]byte
@@ -140,7 +141,8 @@ func newBench(t testing.TB) *bench {
 }
 
 func (b *bench) options() Options {
-	return Options{Profile: "main", NetworkID: here, Dir: b.dir, Clock: b.clock.Now, Random: rand.Reader, WorkFactor: 1, Keyring: b.ring}
+	return Options{Profile: "main", NetworkID: here, Dir: b.dir, Clock: b.clock.Now, Random: rand.Reader, WorkFactor: 1,
+		Keyring: b.ring}
 }
 
 // open opens a vault of the backend and closes it when the test ends.
@@ -150,7 +152,8 @@ func (b *bench) open(t testing.TB, backend Backend, change ...func(*Options)) *V
 	for _, c := range change {
 		c(&o)
 	}
-	openers := map[Backend]func(Options) (*Vault, error){BackendFile: OpenFile, BackendKeyring: OpenKeyring, BackendKeyringOnly: OpenKeyringOnly}
+	openers := map[Backend]func(Options) (*Vault, error){BackendFile: OpenFile, BackendKeyring: OpenKeyring,
+		BackendKeyringOnly: OpenKeyringOnly}
 	v, err := openers[backend](o)
 	if err != nil {
 		t.Fatal(err)

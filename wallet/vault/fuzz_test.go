@@ -30,11 +30,13 @@ func FuzzParseKey(f *testing.F) {
 	f.Add([]byte("0x"+hex.EncodeToString(raw("k"))), "", "")
 	f.Add([]byte(array(raw("k"))), "solana", "")
 	f.Add([]byte(encode58(raw("k"))), "", "")
-	f.Add([]byte("abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about"), "evm", "m/44'/60'/0'/0/0")
+	f.Add([]byte("abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about"),
+		"evm", "m/44'/60'/0'/0/0")
 	f.Add(keystoreSeed(f), "", "")
 	f.Fuzz(func(t *testing.T, text []byte, kind, path string) {
 		before := bytes.Clone(text)
-		out, err := ParseKey(text, Hint{Kind: Kind(kind), Path: path}) // without a password, so that no work is done for a keystore file
+		// without a password, so that no work is done for a keystore file
+		out, err := ParseKey(text, Hint{Kind: Kind(kind), Path: path})
 		if !bytes.Equal(text, before) {
 			t.Fatal("the text was changed")
 		}
@@ -67,7 +69,8 @@ func keystoreSeed(f *testing.F) []byte {
 
 func FuzzParseKeystore(f *testing.F) {
 	f.Add(keystoreSeed(f))
-	f.Add([]byte(`{"version":3,"crypto":{"cipher":"aes-128-ctr","kdf":"scrypt","kdfparams":{"n":2,"r":1,"p":1,"dklen":32}}}`))
+	f.Add([]byte(
+		`{"version":3,"crypto":{"cipher":"aes-128-ctr","kdf":"scrypt","kdfparams":{"n":2,"r":1,"p":1,"dklen":32}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var k keystoreV3
 		if p := k.Crypto.KDFParams; json.Unmarshal(text, &k) == nil {

@@ -29,7 +29,8 @@ const (
 	wrapNone       = "none"
 )
 
-// head is the record that opens a vault. Key is the age document with the master key, or the master key itself when Wrap is "none". Index is sealed.
+// head is the record that opens a vault. Key is the age document with the master key, or the master key itself when
+// Wrap is "none". Index is sealed.
 type head struct {
 	Version int    `json:"coffer_vault"`
 	Network string `json:"network"`
@@ -67,7 +68,8 @@ func (h head) forget() {
 // index lists the names of the keys, in order of arrival, and of those whose removal has begun and may not be finished.
 type index struct{ names, leaving []string }
 
-// sealIndex seals the list under the head's way of keeping the master key, which therefore cannot be changed by somebody else either.
+// sealIndex seals the list under the head's way of keeping the master key, which therefore cannot be changed by
+// somebody else either.
 func (k *keys) sealIndex(random io.Reader, h head, x index) (string, error) {
 	plain := []byte{recordVersion, byte(len(x.names)), byte(len(x.leaving))}
 	for _, name := range slices.Concat(x.names, x.leaving) {

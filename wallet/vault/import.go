@@ -24,7 +24,8 @@ const (
 // maxKeyFile bounds what ParseKey and ReadKeyFile take, in bytes.
 const maxKeyFile = 64 << 10
 
-// Hint says what the person who imports a key knows about it. The zero value recognises everything that needs no password.
+// Hint says what the person who imports a key knows about it. The zero value recognises everything that needs no
+// password.
 type Hint struct {
 	Form     Form          // empty: recognised from the text
 	Kind     Kind          // empty: every kind that the form can mean by itself; a hexadecimal key is then an EVM key
@@ -53,7 +54,8 @@ func (i Imported) Wipe() {
 	}
 }
 
-// ImportError says why a text is no key. It never contains a part of the text. Unwrap gives ErrBadKey, ErrPassphrase (wrong keystore password) or ErrWork.
+// ImportError says why a text is no key. It never contains a part of the text. Unwrap gives ErrBadKey, ErrPassphrase
+// (wrong keystore password) or ErrWork.
 type ImportError struct {
 	Form    Form // what the text was taken for; empty when it looks like nothing known
 	Problem string
@@ -77,7 +79,8 @@ func bad(form Form, problem string) error {
 	return &ImportError{Form: form, Problem: problem, cause: ErrBadKey}
 }
 
-// ParseKey reads a foreign key from at most 64 KiB of text. Its errors are *ImportError. It neither keeps nor changes data, which the caller wipes.
+// ParseKey reads a foreign key from at most 64 KiB of text. Its errors are *ImportError. It neither keeps nor changes
+// data, which the caller wipes.
 func ParseKey(data []byte, hint Hint) (out Imported, err error) {
 	guard.Do(func() { out, err = parseKey(data, hint) })
 	return out, err
@@ -119,7 +122,8 @@ func parseKey(data []byte, hint Hint) (Imported, error) {
 	case FormBase58:
 		key, err = parseBase58(text)
 	default:
-		return Imported{}, bad("", "expected 64 hexadecimal digits, a keystore file, a Solana key (array or base58) or the words of a mnemonic")
+		return Imported{}, bad("", "expected 64 hexadecimal digits, a keystore file, a Solana key (array or base58) "+
+			"or the words of a mnemonic")
 	}
 	if err != nil {
 		return Imported{}, err
@@ -141,8 +145,8 @@ func single(form Form, kind Kind, key []byte, wanted Kind) (Imported, error) {
 	return Imported{Form: form, Keys: []Candidate{{Kind: kind, Address: address, Key: secret.New(key)}}}, nil
 }
 
-// recognise tells the form from the look of the text; no text looks like two of them that could both be keys, since 64 hexadecimal digits are not the length
-// of a base58 key.
+// recognise tells the form from the look of the text; no text looks like two of them that could both be keys, since 64
+// hexadecimal digits are not the length of a base58 key.
 func recognise(text []byte) Form {
 	digits := bytes.TrimPrefix(text, []byte("0x"))
 	switch {
@@ -182,8 +186,8 @@ func parseHex(text []byte) ([]byte, error) {
 	return key, nil
 }
 
-// ReadKeyFile reads a file with a key for ParseKey: a regular file of at most 64 KiB that nobody but its owner may read or write (TH-K1). The caller wipes
-// the text.
+// ReadKeyFile reads a file with a key for ParseKey: a regular file of at most 64 KiB that nobody but its owner may read
+// or write (TH-K1). The caller wipes the text.
 func ReadKeyFile(path string) (secret.Secret, error) {
 	b, err := readPrivate(path, maxKeyFile)
 	if err != nil {

@@ -16,15 +16,16 @@ import (
 	"coffer/api/secret"
 )
 
-// The most work that a keystore file may ask for, checked before any is done (TH-KR6): scrypt's memory of 128·N·r bytes and its time of N·r·p steps, and the
-// rounds of PBKDF2. The usual files ask for 256 MiB and 2^21, or for 2^18 rounds.
+// The most work that a keystore file may ask for, checked before any is done (TH-KR6): scrypt's memory of 128·N·r bytes
+// and its time of N·r·p steps, and the rounds of PBKDF2. The usual files ask for 256 MiB and 2^21, or for 2^18 rounds.
 const (
 	maxScryptMemory = 1 << 30
 	maxScryptSteps  = 1 << 24
 	maxRounds       = 1 << 22
 )
 
-// keystoreV3 is a Web3 Secret Storage file. Its other members do not matter. Older programs write "Crypto", which the decoder takes as well.
+// keystoreV3 is a Web3 Secret Storage file. Its other members do not matter. Older programs write "Crypto", which the
+// decoder takes as well.
 type keystoreV3 struct {
 	Version int    `json:"version"`
 	Address string `json:"address"`
@@ -66,7 +67,8 @@ func parseKeystore(text []byte, password secret.Secret) ([]byte, error) {
 		return nil, bad(FormKeystore, "its ciphertext, iv, mac or salt is malformed")
 	}
 	if password.Empty() {
-		return nil, &ImportError{Form: FormKeystore, Problem: "its password is needed", NeedsPassword: true, cause: ErrPassphrase}
+		return nil, &ImportError{Form: FormKeystore, Problem: "its password is needed", NeedsPassword: true,
+			cause: ErrPassphrase}
 	}
 	derived, err := c.KDFParams.derive(c.KDF, password.Reveal(), salt)
 	if err != nil {
@@ -82,7 +84,8 @@ func parseKeystore(text []byte, password secret.Secret) ([]byte, error) {
 	}
 	key := make([]byte, keySize)
 	cipher.NewCTR(block, iv).XORKeyStream(key, sealed) //nolint:gosec // it decrypts: the iv is the file's
-	if address, err := addressOf(EVM, key); err == nil && k.Address != "" && !strings.EqualFold("0x"+strings.TrimPrefix(k.Address, "0x"), address) {
+	if address, err := addressOf(EVM, key); err == nil && k.Address != "" &&
+		!strings.EqualFold("0x"+strings.TrimPrefix(k.Address, "0x"), address) {
 		clear(key)
 		return nil, bad(FormKeystore, "the key in it belongs to another address than the file says")
 	}
@@ -90,7 +93,8 @@ func parseKeystore(text []byte, password secret.Secret) ([]byte, error) {
 }
 
 func (p kdfParams) derive(kdf string, password, salt []byte) ([]byte, error) {
-	tooMuch := &ImportError{Form: FormKeystore, Problem: "opening it would take more work or memory than is allowed", cause: ErrWork}
+	tooMuch := &ImportError{Form: FormKeystore, Problem: "opening it would take more work or memory than is allowed",
+		cause: ErrWork}
 	if p.Length != keySize {
 		return nil, bad(FormKeystore, "its derived key is not 32 bytes long")
 	}
@@ -100,7 +104,8 @@ func (p kdfParams) derive(kdf string, password, salt []byte) ([]byte, error) {
 			return nil, bad(FormKeystore, "its scrypt parameters are impossible")
 		}
 		// Each factor is bounded first, so that no product overflows.
-		if p.N > maxScryptMemory/128 || p.R > maxScryptMemory/128/p.N || p.P > maxScryptSteps || p.P > maxScryptSteps/(p.N*p.R) {
+		if p.N > maxScryptMemory/128 || p.R > maxScryptMemory/128/p.N || p.P > maxScryptSteps ||
+			p.P > maxScryptSteps/(p.N*p.R) {
 			return nil, tooMuch
 		}
 		derived, err := scrypt.Key(password, salt, p.N, p.R, p.P, p.Length)

@@ -14,8 +14,8 @@ import (
 	"coffer/api/secret"
 )
 
-// parseMnemonic reads BIP-39 words of the English list and derives the keys that the hint asks for. The checksum has to be right, so a word that was
-// mistyped as another one is found 15 times in 16 or better.
+// parseMnemonic reads BIP-39 words of the English list and derives the keys that the hint asks for. The checksum has to
+// be right, so a word that was mistyped as another one is found 15 times in 16 or better.
 func parseMnemonic(text []byte, hint Hint) (Imported, error) {
 	words, err := checkWords(text)
 	defer clear(words)
@@ -63,7 +63,8 @@ func wantedKinds(h Hint) []Kind {
 	return []Kind{EVM}
 }
 
-// checkWords returns the words in lower case with one space between them, when their number, each word and the checksum are right. The caller wipes it.
+// checkWords returns the words in lower case with one space between them, when their number, each word and the checksum
+// are right. The caller wipes it.
 func checkWords(text []byte) ([]byte, error) {
 	const perWord = 11 // bits
 	parts := bytes.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == '\n' })

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// parseArray reads a JSON array of 64 numbers (seed and public key) or 32 (seed), without an encoder that would keep copies.
+// parseArray reads a JSON array of 64 numbers (seed and public key) or 32 (seed), without an encoder that would keep
+// copies.
 func parseArray(text []byte) ([]byte, error) {
 	wrong := bad(FormSolanaArray, "expected [ ] with 64 or 32 whole numbers from 0 to 255 between commas")
 	if len(text) < 2 || text[0] != '[' || text[len(text)-1] != ']' {
@@ -49,7 +50,8 @@ func skipSpace(b []byte) []byte {
 	return b
 }
 
-// seedOf copies the seed out of a seed or a key pair, whose halves have to belong together: a key pair with a foreign public half would sign for nobody.
+// seedOf copies the seed out of a seed or a key pair, whose halves have to belong together: a key pair with a foreign
+// public half would sign for nobody.
 func seedOf(form Form, all []byte) ([]byte, error) {
 	seed := append(make([]byte, 0, ed25519.SeedSize), all[:ed25519.SeedSize]...)
 	if len(all) == ed25519.SeedSize {

@@ -55,7 +55,8 @@ func imported(t *testing.T, text string, hint Hint, form Form, kind Kind, key []
 	}
 	defer out.Wipe()
 	address, err := AddressOf(kind, secret.New(bytes.Clone(key)))
-	if got := out.Keys[0]; err != nil || got.Kind != kind || got.Address != address || !bytes.Equal(got.Key.Reveal(), key) {
+	if got := out.Keys[0]; err != nil || got.Kind != kind || got.Address != address ||
+		!bytes.Equal(got.Key.Reveal(), key) {
 		t.Fatalf("%s: %+v, want %s %v", form, got, address, err)
 	}
 }
@@ -69,12 +70,14 @@ func TestImportReadsEveryForm(t *testing.T) {
 		imported(t, text, Hint{Kind: Solana}, FormHex, Solana, key)
 		imported(t, text, Hint{Form: FormHex, Kind: EVM}, FormHex, EVM, key)
 	}
-	for _, text := range []string{array(private), array(key), "[ " + strings.ReplaceAll(array(private)[1:], ",", " ,\n ")} {
+	for _, text := range []string{array(private), array(key),
+		"[ " + strings.ReplaceAll(array(private)[1:], ",", " ,\n ")} {
 		imported(t, text, Hint{}, FormSolanaArray, Solana, key)
 	}
 	zeros := append(make([]byte, 3), key[:29]...)
 	for _, k := range [][]byte{key, zeros, make([]byte, 32)} {
-		for _, text := range []string{encode58(ed25519.NewKeyFromSeed(k)), encode58(k), caip.FormatSolanaKey([32]byte(k))} {
+		for _, text := range []string{encode58(ed25519.NewKeyFromSeed(k)), encode58(k),
+			caip.FormatSolanaKey([32]byte(k))} {
 			imported(t, text+"\n", Hint{Kind: Solana}, FormBase58, Solana, k)
 		}
 	}
@@ -87,13 +90,22 @@ func TestImportRefusesWhatIsNoKey(t *testing.T) {
 	digits := hex.EncodeToString(key)
 	order := "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141"
 	for text, hint := range map[string]Hint{
-		"": {}, " \n ": {}, strings.Repeat("a", maxKeyFile+1): {}, "hello!": {}, "0x": {}, "0x" + digits[2:]: {}, "0x" + digits + "00": {}, "0x" + digits[:63] + "g": {},
-		strings.Repeat("0", 64): {}, order: {}, digits: {Kind: "paper"}, digits + " ": {Form: "paper"}, "\t" + digits: {Form: FormBase58},
-		encode58(key): {Kind: EVM}, array(private): {Kind: EVM}, encode58(mixed): {}, array(mixed): {}, encode58(key[:31]): {}, encode58(private) + "1": {}, "1" + encode58(key): {},
-		encode58(append(bytes.Clone(private), 1)): {}, strings.Repeat("z", 88): {}, strings.Repeat("z", 44): {}, "O0Il": {Form: FormBase58},
-		"[]": {}, "[": {}, "[1]": {}, "[1,2": {}, array(key[:31]): {}, array(append(bytes.Clone(private), 7)): {}, "[256" + array(key)[strings.Index(array(key), ","):]: {},
-		"[01" + array(key)[strings.Index(array(key), ","):]: {}, "[-1" + array(key)[strings.Index(array(key), ","):]: {}, "[1.0" + array(key)[strings.Index(array(key), ","):]: {},
-		"[" + array(key)[1:len(array(key))-1] + ",]": {}, "[00001" + array(key)[strings.Index(array(key), ","):]: {}, "[1 2" + array(key)[strings.Index(array(key), ","):]: {},
+		"": {}, " \n ": {}, strings.Repeat("a", maxKeyFile+1): {}, "hello!": {}, "0x": {}, "0x" + digits[2:]: {},
+		"0x" + digits + "00": {}, "0x" + digits[:63] + "g": {},
+		strings.Repeat("0", 64): {}, order: {}, digits: {Kind: "paper"}, digits + " ": {Form: "paper"},
+		"\t" + digits: {Form: FormBase58},
+		encode58(key): {Kind: EVM}, array(private): {Kind: EVM}, encode58(mixed): {}, array(mixed): {},
+		encode58(key[:31]): {}, encode58(private) + "1": {}, "1" + encode58(key): {},
+		encode58(append(bytes.Clone(private), 1)): {}, strings.Repeat("z", 88): {}, strings.Repeat("z", 44): {},
+		"O0Il": {Form: FormBase58},
+		"[]":   {}, "[": {}, "[1]": {}, "[1,2": {}, array(key[:31]): {}, array(append(bytes.Clone(private), 7)): {},
+		"[256" + array(key)[strings.Index(array(key), ","):]:   {},
+		"[01" + array(key)[strings.Index(array(key), ","):]:    {},
+		"[-1" + array(key)[strings.Index(array(key), ","):]:    {},
+		"[1.0" + array(key)[strings.Index(array(key), ","):]:   {},
+		"[" + array(key)[1:len(array(key))-1] + ",]":           {},
+		"[00001" + array(key)[strings.Index(array(key), ","):]: {},
+		"[1 2" + array(key)[strings.Index(array(key), ","):]:   {},
 		"{": {}, "{}": {}, `{"version":1}`: {}, `{"version":3}`: {}, "one two three": {}, "[[1],2]": {},
 	} {
 		out, err := ParseKey([]byte(text), hint)
@@ -111,7 +123,8 @@ func shown(t testing.TB, err error, text string) {
 	t.Helper()
 	const part = 8
 	for i := 0; i+part <= len(text); i++ {
-		if p := text[i : i+part]; strings.Contains(err.Error(), p) && !strings.Contains("expected 64 hexadecimal digits, version ciphertext mnemonic", p) {
+		if p := text[i : i+part]; strings.Contains(err.Error(), p) &&
+			!strings.Contains("expected 64 hexadecimal digits, version ciphertext mnemonic", p) {
 			t.Errorf("the error shows %q of the text: %v", p, err)
 			return
 		}
@@ -200,7 +213,8 @@ func TestKR6AKeystoreFileThatAsksForTooMuchIsRefusedBeforeAnyWorkIsDone(t *testi
 		{"pbkdf2", `{"dklen":32,"c":0,"prf":"hmac-sha256","salt":""}`, ErrBadKey},
 		{"pbkdf2", `{"dklen":32,"c":1,"prf":"hmac-md5","salt":""}`, ErrBadKey},
 		{"argon2", `{"dklen":32,"salt":""}`, ErrBadKey},
-		{"pbkdf2", `{"dklen":32,"c":1,"prf":"hmac-sha256","salt":""}`, ErrPassphrase}, // sound, but the password is wrong
+		// sound, but the password is wrong
+		{"pbkdf2", `{"dklen":32,"c":1,"prf":"hmac-sha256","salt":""}`, ErrPassphrase},
 	} {
 		file := fmt.Sprintf(weakKeystore, "", "aes-128-ctr", iv, text, c.kdf, c.params, mac)
 		began := time.Now()
@@ -214,8 +228,10 @@ func TestKR6AKeystoreFileThatAsksForTooMuchIsRefusedBeforeAnyWorkIsDone(t *testi
 	}
 	sound := `{"dklen":32,"c":1,"prf":"hmac-sha256","salt":""}`
 	for _, file := range []string{
-		fmt.Sprintf(weakKeystore, "", "aes-256-gcm", iv, text, "pbkdf2", sound, mac), fmt.Sprintf(weakKeystore, "", "aes-128-ctr", iv[2:], text, "pbkdf2", sound, mac),
-		fmt.Sprintf(weakKeystore, "", "aes-128-ctr", iv, text[2:], "pbkdf2", sound, mac), fmt.Sprintf(weakKeystore, "", "aes-128-ctr", iv, text, "pbkdf2", sound, mac[2:]),
+		fmt.Sprintf(weakKeystore, "", "aes-256-gcm", iv, text, "pbkdf2", sound, mac),
+		fmt.Sprintf(weakKeystore, "", "aes-128-ctr", iv[2:], text, "pbkdf2", sound, mac),
+		fmt.Sprintf(weakKeystore, "", "aes-128-ctr", iv, text[2:], "pbkdf2", sound, mac),
+		fmt.Sprintf(weakKeystore, "", "aes-128-ctr", iv, text, "pbkdf2", sound, mac[2:]),
 		fmt.Sprintf(weakKeystore, "", "aes-128-ctr", iv, "zz"+text[2:], "pbkdf2", sound, mac),
 	} {
 		_, err := ParseKey([]byte(file), Hint{Password: pass()})
@@ -228,7 +244,8 @@ func TestAKeystoreFileThatNamesAnotherAddressIsRefused(t *testing.T) {
 	v := vectors(t, "keystore.json")
 	pbkdf2 := string(v.Files[1])
 	own := "008aeeda4d805471df9b2a5b0f38a0c3bcba786b" // of the specification
-	for address, ok := range map[string]bool{own: true, "0x" + own: true, strings.ToUpper(own): true, "": true, strings.Repeat("00", 20): false, "x": false} {
+	for address, ok := range map[string]bool{own: true, "0x" + own: true, strings.ToUpper(own): true, "": true,
+		strings.Repeat("00", 20): false, "x": false} {
 		file := strings.Replace(pbkdf2, "{", `{"address":"`+address+`",`, 1)
 		out, err := ParseKey([]byte(file), Hint{Password: secret.New([]byte("testpassword"))})
 		if ok != (err == nil) || !ok && !errors.Is(err, ErrBadKey) {
@@ -258,7 +275,8 @@ func TestNewMakesAKeyOfTheKind(t *testing.T) {
 	if _, err := New(EVM, bytes.NewReader(make([]byte, 1<<10))); !errors.Is(err, ErrBadKey) {
 		t.Error("a source of zeros gave a key", err)
 	}
-	if k, err := New(EVM, bytes.NewReader(append(make([]byte, 32), raw("second draw")...))); err != nil || !bytes.Equal(k.Reveal(), raw("second draw")) {
+	if k, err := New(EVM, bytes.NewReader(append(make([]byte, 32), raw("second draw")...))); err != nil ||
+		!bytes.Equal(k.Reveal(), raw("second draw")) {
 		t.Error("a draw that is no key is not drawn again", err)
 	}
 	if _, err := New("paper", rand.Reader); !errors.Is(err, ErrBadKey) {

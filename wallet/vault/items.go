@@ -10,7 +10,8 @@ import (
 	"coffer/wallet/vault/internal/guard"
 )
 
-// change runs fn while nobody else changes the store: with the head, the index and the keys of the unlocked vault, which fn must not keep.
+// change runs fn while nobody else changes the store: with the head, the index and the keys of the unlocked vault,
+// which fn must not keep.
 func (v *Vault) change(ctx context.Context, fn func(k *keys, h head, x index) error) error {
 	if err := v.usable(ctx); err != nil {
 		return err
@@ -39,7 +40,8 @@ func (v *Vault) change(ctx context.Context, fn func(k *keys, h head, x index) er
 	return fn(k, h, x)
 }
 
-// borrowKeys copies the keys of the unlocked vault for the length of one change; the caller wipes them. It counts as a use.
+// borrowKeys copies the keys of the unlocked vault for the length of one change; the caller wipes them. It counts as a
+// use.
 func (v *Vault) borrowKeys() (k *keys, err error) {
 	err = v.with(true, func(own *keys) error {
 		guard.Do(func() {
@@ -50,8 +52,8 @@ func (v *Vault) borrowKeys() (k *keys, err error) {
 	return k, err
 }
 
-// Items lists the keys without showing them, ordered by address. Every record is opened and checked: one that was changed, moved or deleted is ErrDamaged.
-// It does not count as a use.
+// Items lists the keys without showing them, ordered by address. Every record is opened and checked: one that was
+// changed, moved or deleted is ErrDamaged. It does not count as a use.
 func (v *Vault) Items(ctx context.Context) (items []Item, err error) {
 	err = v.each(ctx, func(m meta, _ []byte) error {
 		items = append(items, m.item())
@@ -64,7 +66,8 @@ func (v *Vault) Items(ctx context.Context) (items []Item, err error) {
 	return items, nil
 }
 
-// each calls fn with every key, in order of arrival, while the vault cannot be locked; fn only computes and does not keep the key.
+// each calls fn with every key, in order of arrival, while the vault cannot be locked; fn only computes and does not
+// keep the key.
 func (v *Vault) each(ctx context.Context, fn func(m meta, key []byte) error) error {
 	if err := v.usable(ctx); err != nil {
 		return err
@@ -102,8 +105,9 @@ func (v *Vault) each(ctx context.Context, fn func(m meta, key []byte) error) err
 	return nil
 }
 
-// Add takes ownership of the 32 bytes of a key, stores it tagged with the vault's network and wipes it, whatever happens. It fails with ErrExists for an
-// address that is there already, and with ErrBadKey, ErrLabel, ErrFull or ErrLocked.
+// Add takes ownership of the 32 bytes of a key, stores it tagged with the vault's network and wipes it, whatever
+// happens. It fails with ErrExists for an address that is there already, and with ErrBadKey, ErrLabel, ErrFull or
+// ErrLocked.
 func (v *Vault) Add(ctx context.Context, kind Kind, key secret.Secret, label string) (item Item, err error) {
 	defer key.Wipe()
 	address, err := AddressOf(kind, key)
@@ -121,7 +125,8 @@ func (v *Vault) Add(ctx context.Context, kind Kind, key secret.Secret, label str
 	return m.item(), nil
 }
 
-// put stores a key and lists it. The record comes first: a crash in between leaves a record that no list names, which the same Add takes up again.
+// put stores a key and lists it. The record comes first: a crash in between leaves a record that no list names, which
+// the same Add takes up again.
 func (v *Vault) put(ctx context.Context, k *keys, h head, x index, m meta, key secret.Secret) error {
 	name := k.recordName(m.Address)
 	if slices.Contains(x.names, name) {
@@ -154,8 +159,9 @@ func (v *Vault) putRecord(ctx context.Context, k *keys, name string, m meta, val
 	return v.store.put(ctx, name, text)
 }
 
-// Use lends the key of address to fn and wipes it when fn returns; fn must not keep it. It fails with ErrNetwork unless networkID is the vault's, with
-// ErrLocked, ErrNoKey, ErrDamaged or a *KeyringError. It counts as a use, when it begins and when it ends.
+// Use lends the key of address to fn and wipes it when fn returns; fn must not keep it. It fails with ErrNetwork unless
+// networkID is the vault's, with ErrLocked, ErrNoKey, ErrDamaged or a *KeyringError. It counts as a use, when it begins
+// and when it ends.
 func (v *Vault) Use(ctx context.Context, networkID, address string, fn func(key secret.Secret) error) error {
 	if err := v.usable(ctx); err != nil {
 		return err
@@ -186,8 +192,8 @@ func (v *Vault) Use(ctx context.Context, networkID, address string, fn func(key 
 	return err
 }
 
-// Remove deletes the key of address for good: ErrNoKey when there is none. The list forgets the key first, so that a removal which is cut short is
-// finished by the next Unlock.
+// Remove deletes the key of address for good: ErrNoKey when there is none. The list forgets the key first, so that a
+// removal which is cut short is finished by the next Unlock.
 func (v *Vault) Remove(ctx context.Context, address string) error {
 	return v.change(ctx, func(k *keys, h head, x index) error {
 		name := k.recordName(address)
@@ -236,7 +242,8 @@ func (v *Vault) finishRemovals(ctx context.Context, k *keys) error {
 	return v.remove(ctx, k, h, x)
 }
 
-// SetAPIKey takes ownership of the profile's API key, 1 to 512 bytes of printable ASCII, stores it in place of the one before and wipes it.
+// SetAPIKey takes ownership of the profile's API key, 1 to 512 bytes of printable ASCII, stores it in place of the one
+// before and wipes it.
 func (v *Vault) SetAPIKey(ctx context.Context, key secret.Secret) error {
 	defer key.Wipe()
 	if !isAPIKey(key.Reveal()) {
@@ -247,11 +254,12 @@ func (v *Vault) SetAPIKey(ctx context.Context, key secret.Secret) error {
 }
 
 func isAPIKey(b []byte) bool {
-	return len(b) > 0 && len(b) <= maxAPIKey && !slices.ContainsFunc(b, func(c byte) bool { return c <= ' ' || c > '~' })
+	return len(b) > 0 && len(b) <= maxAPIKey && !slices.ContainsFunc(b,
+		func(c byte) bool { return c <= ' ' || c > '~' })
 }
 
-// APIKey lends the profile's API key to fn and wipes it when fn returns; ErrNoKey when there is none. It does not count as a use: a program that keeps
-// asking a service must not keep the vault open.
+// APIKey lends the profile's API key to fn and wipes it when fn returns; ErrNoKey when there is none. It does not count
+// as a use: a program that keeps asking a service must not keep the vault open.
 func (v *Vault) APIKey(ctx context.Context, fn func(key secret.Secret) error) error {
 	if err := v.usable(ctx); err != nil {
 		return err

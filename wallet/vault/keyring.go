@@ -9,15 +9,16 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// Keyring stores small values under a service and a user name. Get and Delete answer an absent value with an error for which Classify says
-// StateNotFound. A call may take for ever; the vault never waits for one longer than its deadline.
+// Keyring stores small values under a service and a user name. Get and Delete answer an absent value with an error for
+// which Classify says StateNotFound. A call may take for ever; the vault never waits for one longer than its deadline.
 type Keyring interface {
 	Set(service, user string, value []byte) error
 	Get(service, user string) ([]byte, error)
 	Delete(service, user string) error
 }
 
-// system is the keyring of the operating system. DeleteAll is never called: on Windows it takes other services along whose name begins alike (TH-KR5).
+// system is the keyring of the operating system. DeleteAll is never called: on Windows it takes other services along
+// whose name begins alike (TH-KR5).
 type system struct{}
 
 func (system) Set(service, user string, value []byte) error {
@@ -31,7 +32,8 @@ func (system) Get(service, user string) ([]byte, error) {
 
 func (system) Delete(service, user string) error { return keyring.Delete(service, user) }
 
-// The deadlines of one keyring call: when nobody is asked, and when the system may ask a person for the keyring's password (TH-KR1).
+// The deadlines of one keyring call: when nobody is asked, and when the system may ask a person for the keyring's
+// password (TH-KR1).
 const (
 	keyringDeadline     = 3 * time.Second
 	interactiveDeadline = 30 * time.Second
@@ -68,8 +70,9 @@ type answer struct {
 	err   error
 }
 
-// do makes one call. A keyring that does not answer is a *KeyringError with StateMute; what it answers later is wiped and dropped, and only then does the
-// next call get its turn, so that a mute keyring holds one goroutine and not one per attempt.
+// do makes one call. A keyring that does not answer is a *KeyringError with StateMute; what it answers later is wiped
+// and dropped, and only then does the next call get its turn, so that a mute keyring holds one goroutine and not one
+// per attempt.
 func (c *caller) do(ctx context.Context, what string, call func(Keyring) ([]byte, error)) ([]byte, error) {
 	timed, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()

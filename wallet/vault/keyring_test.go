@@ -16,7 +16,8 @@ import (
 	"coffer/api/secret"
 )
 
-// TestKR2EveryStateIsToldFromTheLibrarysError holds the texts that were measured on Linux, and those that macOS and Windows document.
+// TestKR2EveryStateIsToldFromTheLibrarysError holds the texts that were measured on Linux, and those that macOS and
+// Windows document.
 func TestKR2EveryStateIsToldFromTheLibrarysError(t *testing.T) {
 	for _, c := range []struct {
 		goos, text string
@@ -61,8 +62,9 @@ func TestKR2EveryStateIsToldFromTheLibrarysError(t *testing.T) {
 		}
 	}
 	for err, state := range map[error]State{
-		keyring.ErrNotFound: StateNotFound, keyring.ErrSetDataTooBig: StateTooBig, keyring.ErrUnsupportedPlatform: StateNoService,
-		errTooBig: StateTooBig, errMute: StateMute, nil: StateFailed, errNonsense: StateFailed,
+		keyring.ErrNotFound: StateNotFound, keyring.ErrSetDataTooBig: StateTooBig,
+		keyring.ErrUnsupportedPlatform: StateNoService,
+		errTooBig:                      StateTooBig, errMute: StateMute, nil: StateFailed, errNonsense: StateFailed,
 	} {
 		if got := Classify(err, "linux"); got != state {
 			t.Errorf("%v is %s", err, got)
@@ -74,10 +76,12 @@ func TestKR2EveryStateIsToldFromTheLibrarysError(t *testing.T) {
 }
 
 func TestEveryStateSaysWhatToDo(t *testing.T) {
-	all := []State{StateNoBus, StateStaleBus, StateNoService, StateLocked, StateDenied, StateMute, StateTooBig, StateNotFound, StateFailed}
+	all := []State{StateNoBus, StateStaleBus, StateNoService, StateLocked, StateDenied, StateMute, StateTooBig,
+		StateNotFound, StateFailed}
 	seen := map[string]State{}
 	for _, s := range all {
-		e := &KeyringError{State: s, Advice: advice(s, false, keyringDeadline), what: "store", cause: errors.New("cause")}
+		e := &KeyringError{State: s, Advice: advice(s, false, keyringDeadline), what: "store",
+			cause: errors.New("cause")}
 		if other, twice := seen[e.Error()]; twice || len(e.Advice) < 20 || !strings.HasSuffix(e.Advice, ".") {
 			t.Errorf("%s says the same as %s, or too little: %s", s, other, e)
 		}
@@ -109,7 +113,8 @@ func TestKR1AMuteKeyringIsGivenUpAfterItsDeadline(t *testing.T) {
 	for _, c := range []struct {
 		interactive, ssh bool
 		want             time.Duration
-	}{{false, false, 3 * time.Second}, {true, false, 30 * time.Second}, {true, true, 3 * time.Second}, {false, true, 3 * time.Second}} {
+	}{{false, false, 3 * time.Second}, {true, false, 30 * time.Second}, {true, true, 3 * time.Second},
+		{false, true, 3 * time.Second}} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
 			v := b.open(t, BackendKeyring, func(o *Options) { o.Interactive, o.SSH = c.interactive, c.ssh })
@@ -246,8 +251,10 @@ func TestAKeyringThatPanicsOrRefusesIsAnError(t *testing.T) {
 		_, add := v.Add(t.Context(), EVM, secret.New(raw("x")), "")
 		_, backup := v.Backup(t.Context(), pass())
 		for _, err := range []error{
-			exists, items, add, backup, v.Use(t.Context(), here, item.Address, never), v.Remove(t.Context(), item.Address), v.Unlock(t.Context(), pass()),
-			v.Create(t.Context(), pass()), v.APIKey(t.Context(), never), v.SetAPIKey(t.Context(), secret.New([]byte("k"))), v.RemoveAPIKey(t.Context()),
+			exists, items, add, backup, v.Use(t.Context(), here, item.Address, never),
+			v.Remove(t.Context(), item.Address), v.Unlock(t.Context(), pass()),
+			v.Create(t.Context(), pass()), v.APIKey(t.Context(), never),
+			v.SetAPIKey(t.Context(), secret.New([]byte("k"))), v.RemoveAPIKey(t.Context()),
 			v.ChangePassphrase(t.Context(), pass(), wrong()), v.Probe(t.Context()),
 		} {
 			wantState(t, err, state)

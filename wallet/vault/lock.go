@@ -11,8 +11,8 @@ import (
 	"coffer/wallet/vault/internal/guard"
 )
 
-// Create sets the vault up under a passphrase of at least MinPassphrase characters, and leaves it unlocked. A keyring-only vault takes an empty
-// passphrase. It fails with ErrExists when there is one already.
+// Create sets the vault up under a passphrase of at least MinPassphrase characters, and leaves it unlocked. A
+// keyring-only vault takes an empty passphrase. It fails with ErrExists when there is one already.
 func (v *Vault) Create(ctx context.Context, pass secret.Secret) error {
 	if err := v.usable(ctx); err != nil {
 		return err
@@ -97,8 +97,9 @@ func (v *Vault) checkPass(pass secret.Secret, fresh bool) error {
 	return nil
 }
 
-// Unlock opens the vault with its passphrase: ErrPassphrase, ErrNotSetUp, ErrDamaged, ErrWork, ErrBackend or a *KeyringError when it cannot. On a vault that is
-// unlocked already it checks the passphrase again, and a wrong one changes nothing. A Lock that comes while the passphrase is being checked wins: ErrLocked.
+// Unlock opens the vault with its passphrase: ErrPassphrase, ErrNotSetUp, ErrDamaged, ErrWork, ErrBackend or a
+// *KeyringError when it cannot. On a vault that is unlocked already it checks the passphrase again, and a wrong one
+// changes nothing. A Lock that comes while the passphrase is being checked wins: ErrLocked.
 func (v *Vault) Unlock(ctx context.Context, pass secret.Secret) error {
 	if err := v.usable(ctx); err != nil {
 		return err
@@ -122,7 +123,8 @@ func (v *Vault) Unlock(ctx context.Context, pass secret.Secret) error {
 		return err
 	}
 	if len(x.leaving) > 0 {
-		// A removal was cut short. That it cannot be finished now does not keep the other keys from use; the next Unlock or Remove tries again.
+		// A removal was cut short. That it cannot be finished now does not keep the other keys from use; the next
+		// Unlock or Remove tries again.
 		_ = v.finishRemovals(ctx, k)
 	}
 	return v.hold(k, since)
@@ -175,7 +177,8 @@ func (v *Vault) openHead(h head, pass secret.Secret) (k *keys, x index, err erro
 	return k, x, nil
 }
 
-// hold takes over the keys of an unlocked vault and starts to count idle time. A vault that was locked since then stays locked.
+// hold takes over the keys of an unlocked vault and starts to count idle time. A vault that was locked since then stays
+// locked.
 func (v *Vault) hold(k *keys, since uint64) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -212,15 +215,15 @@ func (v *Vault) expire() {
 	}
 }
 
-// unused is the time since the last use: by the wall clock, which goes on while the machine sleeps, or by the monotonic one, which nobody can set back;
-// the longer of the two.
+// unused is the time since the last use: by the wall clock, which goes on while the machine sleeps, or by the monotonic
+// one, which nobody can set back; the longer of the two.
 func (v *Vault) unused() time.Duration {
 	now := v.clock()
 	return max(now.Sub(v.last), now.Round(0).Sub(v.last.Round(0)))
 }
 
-// Lock wipes the keys of the vault. What is lent at this moment is wiped when its callback returns. An Unlock that is under
-// way fails; otherwise locking a locked vault does nothing.
+// Lock wipes the keys of the vault. What is lent at this moment is wiped when its callback returns. An Unlock that is
+// under way fails; otherwise locking a locked vault does nothing.
 func (v *Vault) Lock() {
 	v.mu.Lock()
 	v.locked++
@@ -242,7 +245,8 @@ func (v *Vault) wipe() []func() {
 	return append([]func(){}, v.onLock...)
 }
 
-// Locked reports whether the passphrase is needed before a key can be used. A vault that has been idle for too long locks here at the latest.
+// Locked reports whether the passphrase is needed before a key can be used. A vault that has been idle for too long
+// locks here at the latest.
 func (v *Vault) Locked() bool { return v.opened(false) != nil }
 
 // Touch counts as a use: the person is there. It does nothing to a locked vault.
@@ -286,8 +290,8 @@ func (v *Vault) with(use bool, fn func(*keys) error) error {
 	return fn(v.keys)
 }
 
-// ChangePassphrase replaces the passphrase; the keys stay as they are, and the vault stays locked or unlocked. Copies of the store that were made before
-// still open with the old passphrase.
+// ChangePassphrase replaces the passphrase; the keys stay as they are, and the vault stays locked or unlocked. Copies
+// of the store that were made before still open with the old passphrase.
 func (v *Vault) ChangePassphrase(ctx context.Context, old, fresh secret.Secret) error {
 	if err := v.usable(ctx); err != nil {
 		return err

@@ -23,8 +23,10 @@ func TestK6AnIdleVaultLocksItself(t *testing.T) {
 		}
 		own := v.keys
 		b.clock.advance(5 * time.Minute)
-		want(t, v.Use(t.Context(), here, item.Address, func(secret.Secret) error { t.Error("lent"); return nil }), ErrLocked)
-		if told != 1 || !v.Locked() || !bytes.Equal(own.master, make([]byte, 32)) || !bytes.Equal(own.seal, make([]byte, 32)) || !bytes.Equal(own.name, make([]byte, 32)) {
+		want(t, v.Use(t.Context(), here, item.Address, func(secret.Secret) error { t.Error("lent"); return nil }),
+			ErrLocked)
+		if told != 1 || !v.Locked() || !bytes.Equal(own.master, make([]byte, 32)) ||
+			!bytes.Equal(own.seal, make([]byte, 32)) || !bytes.Equal(own.name, make([]byte, 32)) {
 			t.Error("not told once, or not wiped", told)
 		}
 		v.Lock()

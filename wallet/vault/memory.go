@@ -28,7 +28,8 @@ func NewMemory(networkID string) *Memory {
 	return &Memory{network: networkID, items: map[string]stored{}}
 }
 
-// Add takes ownership of the 32 bytes of a key, tags it and returns its description. The bytes are wiped when they are no key.
+// Add takes ownership of the 32 bytes of a key, tags it and returns its description. The bytes are wiped when they are
+// no key.
 func (m *Memory) Add(kind Kind, key secret.Secret) (Item, error) {
 	address, err := AddressOf(kind, key)
 	if err != nil {
@@ -63,8 +64,8 @@ func (m *Memory) Items() []Item {
 
 func byAddress(a, b Item) int { return strings.Compare(a.Address, b.Address) }
 
-// Use lends a copy of the key of address to fn and wipes the copy afterwards. It fails with ErrNetwork unless networkID is the tag of the key and of the
-// vault, with ErrNoKey or with ErrClosed.
+// Use lends a copy of the key of address to fn and wipes the copy afterwards. It fails with ErrNetwork unless networkID
+// is the tag of the key and of the vault, with ErrNoKey or with ErrClosed.
 func (m *Memory) Use(ctx context.Context, networkID, address string, fn func(key secret.Secret) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

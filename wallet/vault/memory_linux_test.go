@@ -87,7 +87,8 @@ func (h hits) String() string {
 	return fmt.Sprintf("%d as bytes, %d in hex, %d in base64", h.raw, h.hex, h.base64)
 }
 
-// search looks for the key in all memory that this process may write. The buffer is outside of Go's heap and is not searched itself.
+// search looks for the key in all memory that this process may write. The buffer is outside of Go's heap and is not
+// searched itself.
 func (h *halves) search(t *testing.T) (found hits) {
 	t.Helper()
 	const step, overlap = 1 << 20, 64
@@ -179,8 +180,9 @@ func TestK4TheSearchFindsAKeyThatIsThere(t *testing.T) {
 	runtime.KeepAlive(key)
 }
 
-// TestK4AfterUseTheKeyIsGoneFromMemory adds a key to each kind of vault, uses it, locks the vault and counts what is left. Without the runtime's help two
-// copies as bytes are tolerated, on stacks that were left or in memory that was not used again; with it none.
+// TestK4AfterUseTheKeyIsGoneFromMemory adds a key to each kind of vault, uses it, locks the vault and counts what is
+// left. Without the runtime's help two copies as bytes are tolerated, on stacks that were left or in memory that was
+// not used again; with it none.
 func TestK4AfterUseTheKeyIsGoneFromMemory(t *testing.T) {
 	for _, backend := range []Backend{BackendFile, BackendKeyring, BackendKeyringOnly} {
 		v := newBench(t).created(t, backend)
@@ -231,8 +233,8 @@ func useHalves(t *testing.T, v *Vault, h *halves, address string) {
 	}
 }
 
-// TestK4TheMasterKeyIsGoneWhenTheVaultIsLocked: the master key goes through the buffers of age, which cannot be wiped; without the runtime's help their copies
-// stay until the memory is used again, and are counted.
+// TestK4TheMasterKeyIsGoneWhenTheVaultIsLocked: the master key goes through the buffers of age, which cannot be wiped;
+// without the runtime's help their copies stay until the memory is used again, and are counted.
 func TestK4TheMasterKeyIsGoneWhenTheVaultIsLocked(t *testing.T) {
 	h := newHalves(t)
 	v := newBench(t).created(t, BackendFile, func(o *Options) { o.Random = &halvesSource{halves: h} })
@@ -251,7 +253,8 @@ func TestK4TheMasterKeyIsGoneWhenTheVaultIsLocked(t *testing.T) {
 	}
 }
 
-// TestK4ABackupLeavesNoKeyBehind does the same for a backup and its restoring, where age's buffers hold the keys in base64.
+// TestK4ABackupLeavesNoKeyBehind does the same for a backup and its restoring, where age's buffers hold the keys in
+// base64.
 func TestK4ABackupLeavesNoKeyBehind(t *testing.T) {
 	v := newBench(t).created(t, BackendFile)
 	h := newHalves(t)

@@ -66,7 +66,8 @@ func TestK1AKeyFileIsItsOwnersAlone(t *testing.T) {
 	if err := os.WriteFile(path, []byte("content"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o644: false, 0o620: false, 0o601: false} {
+	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o644: false,
+		0o620: false, 0o601: false} {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +77,8 @@ func TestK1AKeyFileIsItsOwnersAlone(t *testing.T) {
 		}
 	}
 	pipe, empty, big := filepath.Join(dir, "pipe"), filepath.Join(dir, "empty"), filepath.Join(dir, "big")
-	if err := errors.Join(unix.Mkfifo(pipe, 0o600), os.WriteFile(empty, nil, 0o600), os.WriteFile(big, make([]byte, maxKeyFile+1), 0o600)); err != nil {
+	if err := errors.Join(unix.Mkfifo(pipe, 0o600), os.WriteFile(empty, nil, 0o600),
+		os.WriteFile(big, make([]byte, maxKeyFile+1), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range []string{pipe, dir, big, filepath.Join(dir, "none"), "/dev/null"} {

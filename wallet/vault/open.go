@@ -29,16 +29,17 @@ const defaultIdle = 5 * time.Minute
 type Options struct {
 	Profile   string // name of the profile: 1 to 32 of a-z 0-9 _ -
 	NetworkID string // 0x and 64 lower-case hex digits
-	// Dir is the directory of the vault file; it is made with mode 0700, and refused when others may write in it. The keyring backends only use it
-	// for a lock between processes, and do without when it is empty.
-	Dir         string
-	Clock       func() time.Time // required
-	Random      io.Reader        // required, cryptographic
-	IdleLock    time.Duration    // 0 means 5 minutes
-	WorkFactor  int              // log2 of scrypt's N for a new passphrase, 1 to 20; 0 means 18
-	Keyring     Keyring          // nil means the operating system's
-	Interactive bool             // the system may ask a person for the keyring's password: calls get 30 s instead of 3 s
-	SSH         bool             // the session came over SSH: no question on a desktop is waited for, and advice says so
+	// Dir is the directory of the vault file; it is made with mode 0700, and refused when others may write in it. The
+	// keyring backends only use it for a lock between processes, and do without when it is empty.
+	Dir        string
+	Clock      func() time.Time // required
+	Random     io.Reader        // required, cryptographic
+	IdleLock   time.Duration    // 0 means 5 minutes
+	WorkFactor int              // log2 of scrypt's N for a new passphrase, 1 to 20; 0 means 18
+	Keyring    Keyring          // nil means the operating system's
+	// the system may ask a person for the keyring's password: calls get 30 s instead of 3 s
+	Interactive bool
+	SSH         bool // the session came over SSH: no question on a desktop is waited for, and advice says so
 }
 
 // Vault is the store of one profile's keys for one network. It is safe for concurrent use, and begins locked.
@@ -96,7 +97,8 @@ func OpenFile(o Options) (*Vault, error) {
 // OpenKeyring opens the vault whose records lie in the keyring and are encrypted under a passphrase as well (TH-K5).
 func OpenKeyring(o Options) (*Vault, error) { return openRing(BackendKeyring, o) }
 
-// OpenKeyringOnly opens the vault that the keyring alone protects: it has no passphrase. For a user who chose that knowingly (TH-K5).
+// OpenKeyringOnly opens the vault that the keyring alone protects: it has no passphrase. For a user who chose that
+// knowingly (TH-K5).
 func OpenKeyringOnly(o Options) (*Vault, error) { return openRing(BackendKeyringOnly, o) }
 
 func openRing(b Backend, o Options) (*Vault, error) {
@@ -129,7 +131,8 @@ func open(b Backend, o Options) (*Vault, error) {
 	case o.IdleLock < 0:
 		return nil, errors.New("vault: the idle time is negative")
 	}
-	v := &Vault{backend: b, network: o.NetworkID, clock: o.Clock, random: o.Random, idle: o.IdleLock, work: o.WorkFactor}
+	v := &Vault{backend: b, network: o.NetworkID, clock: o.Clock, random: o.Random, idle: o.IdleLock,
+		work: o.WorkFactor}
 	if v.idle == 0 {
 		v.idle = defaultIdle
 	}
@@ -155,7 +158,8 @@ func (v *Vault) Exists(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// Probe finds out whether the store works: it writes, reads and deletes a random item. Its error is a *KeyringError for a keyring. The vault may be locked.
+// Probe finds out whether the store works: it writes, reads and deletes a random item. Its error is a *KeyringError for
+// a keyring. The vault may be locked.
 func (v *Vault) Probe(ctx context.Context) error {
 	if err := v.usable(ctx); err != nil {
 		return err

@@ -17,7 +17,8 @@ import (
 // MinPassphrase is the smallest number of characters of a new passphrase.
 const MinPassphrase = 8
 
-// The work of a passphrase, as log2 of scrypt's N: what is used unless Options say otherwise, and the most that is accepted when reading (TH-KR6).
+// The work of a passphrase, as log2 of scrypt's N: what is used unless Options say otherwise, and the most that is
+// accepted when reading (TH-KR6).
 const (
 	defaultWork = 18
 	maxWork     = 20
@@ -56,7 +57,8 @@ func encrypt(plaintext []byte, pass secret.Secret, work int) (doc []byte, err er
 	return doc, err
 }
 
-// decrypt opens an age document under a passphrase: ErrPassphrase, ErrWork or ErrDamaged when it cannot. The caller wipes the plaintext.
+// decrypt opens an age document under a passphrase: ErrPassphrase, ErrWork or ErrDamaged when it cannot. The caller
+// wipes the plaintext.
 func decrypt(doc []byte, pass secret.Secret) (plaintext []byte, err error) {
 	if pass.Empty() {
 		return nil, ErrPassphrase
@@ -78,8 +80,8 @@ func decrypt(doc []byte, pass secret.Secret) (plaintext []byte, err error) {
 	return plaintext, err
 }
 
-// readWhole reads up to the end, and less than limit bytes, without a buffer that grows and leaves copies behind. Only io.EOF is the end: age says
-// io.ErrUnexpectedEOF for a document that was cut off.
+// readWhole reads up to the end, and less than limit bytes, without a buffer that grows and leaves copies behind. Only
+// io.EOF is the end: age says io.ErrUnexpectedEOF for a document that was cut off.
 func readWhole(r io.Reader, limit int) ([]byte, error) {
 	buf := make([]byte, limit)
 	for n := 0; n < limit; {
@@ -106,7 +108,8 @@ func decryptError(err error) error {
 	return ErrDamaged // the cause may quote the document
 }
 
-// bounded refuses a document that is not encrypted under a passphrase, or asks for too much work, before any work is done.
+// bounded refuses a document that is not encrypted under a passphrase, or asks for too much work, before any work is
+// done.
 type bounded struct{ identity *age.ScryptIdentity }
 
 // Unwrap returns the file key.

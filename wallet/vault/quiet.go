@@ -5,8 +5,8 @@ import "errors"
 // errAsks says that the keyring would have to ask somebody first.
 var errAsks = errors.New("it is locked, and in this session nobody can be asked to unlock it")
 
-// SystemKeyring is the keyring of the operating system. For a session over SSH it is one that asks nobody: a question would appear on a desktop that nobody may sit
-// at, and the call would wait for its answer (TH-Z2).
+// SystemKeyring is the keyring of the operating system. For a session over SSH it is one that asks nobody: a question
+// would appear on a desktop that nobody may sit at, and the call would wait for its answer (TH-Z2).
 func SystemKeyring(ssh bool) Keyring {
 	if open := asking(); ssh && open != nil {
 		return quiet{system{}, open}
@@ -14,7 +14,8 @@ func SystemKeyring(ssh bool) Keyring {
 	return system{}
 }
 
-// quiet makes a call only when the keyring is open already. The moment between looking and calling is left: a keyring that is locked in it may ask.
+// quiet makes a call only when the keyring is open already. The moment between looking and calling is left: a keyring
+// that is locked in it may ask.
 type quiet struct {
 	ring Keyring
 	open func(service, user string) error // fails when a call for this item would raise a question

@@ -23,8 +23,8 @@ const (
 // asking is how a keyring is looked at; nil where the system itself asks nobody in a session over SSH.
 func asking() func(service, user string) error { return openKeyring }
 
-// openKeyring fails unless a Secret Service runs, its collection is open, and so is the item if there is one. It starts no message bus and no service, unlocks nothing
-// and asks nothing that could raise a question.
+// openKeyring fails unless a Secret Service runs, its collection is open, and so is the item if there is one. It starts
+// no message bus and no service, unlocks nothing and asks nothing that could raise a question.
 func openKeyring(service, user string) error {
 	conn, err := dbus.SessionBusPrivateNoAutoStartup()
 	if err != nil {
@@ -57,7 +57,8 @@ func openKeyring(service, user string) error {
 	}
 	var items []dbus.ObjectPath
 	attributes := map[string]string{"username": user, "service": service}
-	if err := conn.Object(secretsName, at).Call(collectionIs+".SearchItems", dbus.FlagNoAutoStart, attributes).Store(&items); err != nil {
+	if err := conn.Object(secretsName, at).Call(collectionIs+".SearchItems", dbus.FlagNoAutoStart,
+		attributes).Store(&items); err != nil {
 		return err
 	}
 	for _, item := range items {
@@ -86,7 +87,8 @@ func unlocked(conn *dbus.Conn, at dbus.ObjectPath, kind string) error {
 // property reads a property; a value of another type is an error.
 func property(conn *dbus.Conn, at dbus.ObjectPath, kind, name string, into any) error {
 	var v dbus.Variant
-	if err := conn.Object(secretsName, at).Call("org.freedesktop.DBus.Properties.Get", dbus.FlagNoAutoStart, kind, name).Store(&v); err != nil {
+	if err := conn.Object(secretsName, at).Call("org.freedesktop.DBus.Properties.Get", dbus.FlagNoAutoStart, kind,
+		name).Store(&v); err != nil {
 		return err
 	}
 	return v.Store(into)

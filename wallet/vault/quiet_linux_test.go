@@ -14,7 +14,8 @@ import (
 func TestZ2OverSSHNoMessageBusIsStarted(t *testing.T) {
 	dir := t.TempDir()
 	called := filepath.Join(dir, "called")
-	if err := os.WriteFile(filepath.Join(dir, "dbus-launch"), []byte("#!/bin/sh\necho >'"+called+"'\nexit 1\n"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "dbus-launch"), []byte("#!/bin/sh\necho >'"+called+"'\nexit 1\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir)
@@ -62,7 +63,8 @@ func TestZ2TheStateOfABusIsToldOverSSH(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "nonsense")
-	if err := openKeyring("s", "u"); Classify(err, "linux") != StateNoBus || !strings.Contains(err.Error(), "invalid bus address") {
+	if err := openKeyring("s", "u"); Classify(err, "linux") != StateNoBus ||
+		!strings.Contains(err.Error(), "invalid bus address") {
 		t.Errorf("no address: %v", err)
 	}
 }

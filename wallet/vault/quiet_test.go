@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestZ2OverSSHALockedKeyringIsNotAsked: no call is made that could raise a question on a desktop, and the error says what to do instead.
+// TestZ2OverSSHALockedKeyringIsNotAsked: no call is made that could raise a question on a desktop, and the error says
+// what to do instead.
 func TestZ2OverSSHALockedKeyringIsNotAsked(t *testing.T) {
 	b := newBench(t)
 	locked := true
@@ -52,7 +53,8 @@ func TestZ2OnADesktopTheKeyringIsAskedAsItIs(t *testing.T) {
 		t.Error("the system's keyring is not looked at first")
 	}
 	for _, ssh := range []bool{false, true} {
-		if got := newCaller(nil, "linux", ssh, true).ring; got == nil || fmt.Sprintf("%T", got) != fmt.Sprintf("%T", SystemKeyring(ssh)) {
+		if got := newCaller(nil, "linux", ssh, true).ring; got == nil ||
+			fmt.Sprintf("%T", got) != fmt.Sprintf("%T", SystemKeyring(ssh)) {
 			t.Errorf("over SSH %v: %T", ssh, got)
 		}
 	}

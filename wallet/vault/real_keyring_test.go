@@ -21,10 +21,12 @@ import (
 	"coffer/api/secret"
 )
 
-// The tests of this file ask a real Secret Service. .ci/keyring/run brings up a private one in the state that a test's name says and runs that test alone, in
-// a process of its own, since the library keeps its connection for the life of the process.
+// The tests of this file ask a real Secret Service. .ci/keyring/run brings up a private one in the state that a test's
+// name says and runs that test alone, in a process of its own, since the library keeps its connection for the life of
+// the process.
 
-// inState fails unless the script has prepared the state: without it the tests would ask the keyring of whoever runs them.
+// inState fails unless the script has prepared the state: without it the tests would ask the keyring of whoever runs
+// them.
 func inState(t *testing.T, state string) {
 	t.Helper()
 	if got := os.Getenv("COFFER_KEYRING_STATE"); got != state {
@@ -101,7 +103,8 @@ func TestRealKeyringUnlocked(t *testing.T) {
 			t.Fatal(err)
 		}
 		lent(t, v, address, "real")
-		want(t, timed(t, "wrong passphrase", func() error { v.Lock(); return v.Unlock(ctx, wrong()) }), map[Backend]error{BackendKeyring: ErrPassphrase, BackendKeyringOnly: ErrNoPassphrase}[v.Backend()])
+		want(t, timed(t, "wrong passphrase", func() error { v.Lock(); return v.Unlock(ctx, wrong()) }),
+			map[Backend]error{BackendKeyring: ErrPassphrase, BackendKeyringOnly: ErrNoPassphrase}[v.Backend()])
 		if err := v.Unlock(ctx, p); err != nil {
 			t.Fatal(err)
 		}
@@ -118,13 +121,19 @@ func TestRealKeyringUnlocked(t *testing.T) {
 		}
 	}
 	c := newCaller(nil, "linux", false, false)
-	if err := timed(t, "the largest item", func() error { return c.set(t.Context(), "coffer:real:big", "u", make([]byte, maxValue)) }); err != nil {
+	if err := timed(t, "the largest item", func() error {
+		return c.set(t.Context(), "coffer:real:big", "u",
+			make([]byte, maxValue))
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := c.get(t.Context(), "coffer:real:big", "u"); err != nil || len(b) != maxValue {
 		t.Fatal(len(b), err)
 	}
-	wantState(t, timed(t, "a larger one", func() error { return c.set(t.Context(), "coffer:real:big", "u", make([]byte, maxValue+1)) }), StateTooBig)
+	wantState(t, timed(t, "a larger one", func() error {
+		return c.set(t.Context(), "coffer:real:big", "u",
+			make([]byte, maxValue+1))
+	}), StateTooBig)
 	if err := c.remove(t.Context(), "coffer:real:big", "u"); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +172,8 @@ func TestRealKeyringLockedWhileRunning(t *testing.T) {
 		t.Fatal(err)
 	}
 	item := mustAdd(t, v, EVM, "k")
-	_ = exec.CommandContext(t.Context(), "secret-tool", "lock", "--collection=login").Run() // it locks, and then ends badly itself
+	// it locks, and then ends badly itself
+	_ = exec.CommandContext(t.Context(), "secret-tool", "lock", "--collection=login").Run()
 	never := func(secret.Secret) error { t.Error("lent"); return nil }
 	wantState(t, timed(t, "use", func() error { return v.Use(t.Context(), here, item.Address, never) }), StateLocked)
 	wantState(t, timed(t, "probe", func() error { return v.Probe(t.Context()) }), StateLocked)

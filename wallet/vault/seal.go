@@ -89,7 +89,8 @@ func (k *keys) seal64(random io.Reader, network, name string, plaintext []byte) 
 	return text, err
 }
 
-// open64 is the inverse of seal64; whatever was not sealed here under this name is ErrDamaged. The caller wipes the plaintext.
+// open64 is the inverse of seal64; whatever was not sealed here under this name is ErrDamaged. The caller wipes the
+// plaintext.
 func (k *keys) open64(network, name string, text []byte) (plaintext []byte, err error) {
 	guard.Do(func() {
 		sealed := make([]byte, base64.RawStdEncoding.DecodedLen(len(text)))
@@ -117,10 +118,12 @@ type meta struct {
 }
 
 func (m meta) item() Item {
-	return Item{Kind: m.Kind, Address: m.Address, Network: m.Network, Label: m.Label, Created: time.Unix(m.Created, 0).UTC()}
+	return Item{Kind: m.Kind, Address: m.Address, Network: m.Network, Label: m.Label,
+		Created: time.Unix(m.Created, 0).UTC()}
 }
 
-// encodeRecord writes version, length of the description, description and secret. No encoder ever sees the secret. The caller wipes the result.
+// encodeRecord writes version, length of the description, description and secret. No encoder ever sees the secret. The
+// caller wipes the result.
 func encodeRecord(m meta, secretBytes []byte) ([]byte, error) {
 	described, err := json.Marshal(m)
 	if err != nil {
@@ -149,8 +152,8 @@ func decodeRecord(plaintext []byte) (meta, []byte, error) {
 	return m, plaintext[3+length:], nil
 }
 
-// openKey opens the record of a key and checks that it is the one of the name and the network: its address is derived again. The caller wipes the
-// plaintext, of which the key is a part.
+// openKey opens the record of a key and checks that it is the one of the name and the network: its address is derived
+// again. The caller wipes the plaintext, of which the key is a part.
 func (k *keys) openKey(network, name string, text []byte) (m meta, plaintext, key []byte, err error) {
 	if plaintext, err = k.open64(network, name, text); err != nil {
 		return meta{}, nil, nil, err

@@ -12,7 +12,8 @@ import (
 // errNone says that a store has nothing under a name.
 var errNone = errors.New("nothing is stored under this name")
 
-// store keeps texts of at most maxValue bytes under names. put replaces, remove of an absent name is no error, get of one is errNone.
+// store keeps texts of at most maxValue bytes under names. put replaces, remove of an absent name is no error, get of
+// one is errNone.
 type store interface {
 	get(ctx context.Context, name string) ([]byte, error)
 	put(ctx context.Context, name string, value []byte) error

@@ -16,8 +16,8 @@ import (
 // maxFile bounds a vault file, in bytes: every record that fits into a vault, and some.
 const maxFile = 256 << 10
 
-// fileStore keeps all records in one file, mode 0600, that is replaced as a whole: written beside it, synced, renamed, and the directory synced. A crash
-// leaves the old file or the new one.
+// fileStore keeps all records in one file, mode 0600, that is replaced as a whole: written beside it, synced, renamed,
+// and the directory synced. A crash leaves the old file or the new one.
 type fileStore struct {
 	lock *dirLock
 	path string
@@ -88,7 +88,8 @@ func (f *fileStore) remove(_ context.Context, name string) error {
 	return f.write(r)
 }
 
-// read returns the records, none when there is no file yet. A file that others may read or write, or that is no file, is refused.
+// read returns the records, none when there is no file yet. A file that others may read or write, or that is no file,
+// is refused.
 func (f *fileStore) read() (records, error) {
 	empty := records{Version: headVersion, Records: map[string]string{}}
 	if err := checkDir(filepath.Dir(f.path)); errors.Is(err, fs.ErrNotExist) {
@@ -186,10 +187,12 @@ func readPrivate(path string, limit int) ([]byte, error) {
 	return content[:n], nil
 }
 
-// dirLock keeps processes apart that change the same vault: an empty file beside it, locked by the operating system for the length of a change.
+// dirLock keeps processes apart that change the same vault: an empty file beside it, locked by the operating system for
+// the length of a change.
 type dirLock struct{ path string }
 
-// lockWait bounds the wait for another process, which holds the lock for a few milliseconds, or for one slow keyring call.
+// lockWait bounds the wait for another process, which holds the lock for a few milliseconds, or for one slow keyring
+// call.
 const lockWait = 5 * time.Second
 
 func (l *dirLock) hold(ctx context.Context) (release func(), err error) {
@@ -208,7 +211,8 @@ func (l *dirLock) hold(ctx context.Context) (release func(), err error) {
 		select {
 		case <-again.C:
 		case <-wait.Done():
-			return nil, fmt.Errorf("vault lock: another program is changing this vault (%s): %w", l.path, errors.Join(wait.Err(), f.Close()))
+			return nil, fmt.Errorf("vault lock: another program is changing this vault (%s): %w", l.path,
+				errors.Join(wait.Err(), f.Close()))
 		}
 	}
 	return func() { _ = f.Close() }, nil // closing releases it

@@ -67,7 +67,8 @@ func TestWrongPassphrasesOpenNothing(t *testing.T) {
 		v.Lock()
 		for _, p := range []secret.Secret{wrong(), {}, secret.New([]byte("correct horse "))} {
 			want(t, v.Unlock(t.Context(), p), ErrPassphrase)
-			want(t, v.Use(t.Context(), here, item.Address, func(secret.Secret) error { t.Error("lent"); return nil }), ErrLocked)
+			want(t, v.Use(t.Context(), here, item.Address, func(secret.Secret) error { t.Error("lent"); return nil }),
+				ErrLocked)
 		}
 		if err := v.Unlock(t.Context(), pass()); err != nil {
 			t.Fatal(err)
@@ -125,7 +126,8 @@ func TestAddRefusesWhatIsThereAndWhatIsNoKeyAndWipesIt(t *testing.T) {
 			}
 		}
 		ok := raw("ok")
-		if _, err := v.Add(t.Context(), EVM, secret.New(ok), "Ä 日本 ✓"); err != nil || !bytes.Equal(ok, make([]byte, 32)) {
+		if _, err := v.Add(t.Context(), EVM, secret.New(ok), "Ä 日本 ✓"); err != nil ||
+			!bytes.Equal(ok, make([]byte, 32)) {
 			t.Error("a stored key was left in the caller's hands", err)
 		}
 		v.Lock()
@@ -146,7 +148,8 @@ func TestUseIsRefusedForAnotherNetworkOrAddress(t *testing.T) {
 		for _, n := range []string{elsewhere, "", here + " "} {
 			want(t, v.Use(t.Context(), n, item.Address, never), ErrNetwork)
 		}
-		for _, a := range []string{"", "0x00", strings.ToUpper(item.Address), item.Address + " ", nameHead, nameAPIKey} {
+		for _, a := range []string{"", "0x00", strings.ToUpper(item.Address), item.Address + " ", nameHead,
+			nameAPIKey} {
 			want(t, v.Use(t.Context(), here, a, never), ErrNoKey)
 		}
 		stopped, cancel := context.WithCancel(t.Context())
@@ -161,7 +164,8 @@ func TestALentKeyIsWipedWhenTheCallbackReturnsOrPanics(t *testing.T) {
 	v := newBench(t).created(t, BackendFile)
 	item := mustAdd(t, v, EVM, "k")
 	var kept []byte
-	if err := v.Use(t.Context(), here, item.Address, func(k secret.Secret) error { kept = k.Reveal(); return nil }); err != nil || kept[0] != 0 {
+	if err := v.Use(t.Context(), here, item.Address,
+		func(k secret.Secret) error { kept = k.Reveal(); return nil }); err != nil || kept[0] != 0 {
 		t.Error("not wiped", err)
 	}
 	func() {
@@ -200,7 +204,8 @@ func TestTheAPIKeyIsKeptApartFromTheKeys(t *testing.T) {
 		none := func(secret.Secret) error { t.Error("lent"); return nil }
 		want(t, v.APIKey(t.Context(), none), ErrNoKey)
 		for _, bad := range []string{"", "with space", "line\n", "ä", strings.Repeat("x", 513)} {
-			if err := v.SetAPIKey(t.Context(), secret.New([]byte(bad))); err == nil || bad != "" && strings.Contains(err.Error(), bad) {
+			if err := v.SetAPIKey(t.Context(), secret.New([]byte(bad))); err == nil ||
+				bad != "" && strings.Contains(err.Error(), bad) {
 				t.Errorf("%q: %v", bad, err)
 			}
 		}
@@ -253,7 +258,8 @@ func TestChangePassphraseKeepsTheKeys(t *testing.T) {
 		}
 		mustAdd(t, v, EVM, "after")
 		v.Lock()
-		if err := v.ChangePassphrase(t.Context(), wrong(), secret.New([]byte("a third one"))); err != nil || !v.Locked() {
+		if err := v.ChangePassphrase(t.Context(), wrong(), secret.New([]byte("a third one"))); err != nil ||
+			!v.Locked() {
 			t.Fatal("a locked vault changes its passphrase and stays locked", err)
 		}
 		want(t, v.Unlock(t.Context(), pass()), ErrPassphrase)
@@ -287,8 +293,10 @@ func TestCloseEndsEveryVerb(t *testing.T) {
 		_, backup := v.Backup(ctx, pass())
 		_, restore := v.Restore(ctx, nil, pass())
 		for i, err := range []error{
-			exists, items, add, backup, restore, v.Create(ctx, passOf(backend)), v.Unlock(ctx, passOf(backend)), v.Use(ctx, here, item.Address, none), v.Remove(ctx, item.Address),
-			v.SetAPIKey(ctx, secret.New([]byte("k"))), v.APIKey(ctx, none), v.RemoveAPIKey(ctx), v.ChangePassphrase(ctx, pass(), wrong()), v.Probe(ctx), v.Close(),
+			exists, items, add, backup, restore, v.Create(ctx, passOf(backend)), v.Unlock(ctx, passOf(backend)),
+			v.Use(ctx, here, item.Address, none), v.Remove(ctx, item.Address),
+			v.SetAPIKey(ctx, secret.New([]byte("k"))), v.APIKey(ctx, none), v.RemoveAPIKey(ctx),
+			v.ChangePassphrase(ctx, pass(), wrong()), v.Probe(ctx), v.Close(),
 		} {
 			if i < 14 && !errors.Is(err, ErrClosed) || i == 14 && err != nil {
 				t.Errorf("verb %d: %v", i, err)
@@ -363,14 +371,17 @@ func TestK5WhatIsStoredShowsNoKeyAddressLabelOrPassphrase(t *testing.T) {
 		all := storedText(t, b, backend)
 		key := raw("savings")
 		for name, sentinel := range map[string]string{
-			"raw key": string(key), "hex key": hex.EncodeToString(key), "base64 key": base64.RawStdEncoding.EncodeToString(key)[:40],
-			"address": item.Address[2:], "label": "savings", "API key": "api-sentinel-77", "passphrase": "correct horse",
+			"raw key": string(key), "hex key": hex.EncodeToString(key),
+			"base64 key": base64.RawStdEncoding.EncodeToString(key)[:40],
+			"address":    item.Address[2:], "label": "savings", "API key": "api-sentinel-77",
+			"passphrase": "correct horse",
 		} {
 			if strings.Contains(strings.ToLower(all), strings.ToLower(sentinel)) {
 				t.Errorf("the %s is in the store", name)
 			}
 		}
-		if backend != BackendKeyringOnly && strings.Contains(all, base64.StdEncoding.EncodeToString(v.keys.master)[:40]) {
+		if backend != BackendKeyringOnly && strings.Contains(all,
+			base64.StdEncoding.EncodeToString(v.keys.master)[:40]) {
 			t.Error("the master key is in the store")
 		}
 	})
@@ -384,7 +395,8 @@ func TestKR4EveryItemFitsIntoEveryKeyring(t *testing.T) {
 		v := b.created(t, backend)
 		label := strings.Repeat("日", maxLabel/3)
 		for i := range maxKeys {
-			if _, err := v.Add(t.Context(), []Kind{EVM, Solana}[i%2], secret.New(raw(fmt.Sprint(i))), label); err != nil {
+			if _, err := v.Add(t.Context(), []Kind{EVM, Solana}[i%2], secret.New(raw(fmt.Sprint(i))),
+				label); err != nil {
 				t.Fatal(i, err)
 			}
 		}
@@ -507,15 +519,20 @@ func TestAVaultFileThatIsNoFileIsRefused(t *testing.T) {
 		"too large": func() error { return os.WriteFile(path, make([]byte, maxFile+1), 0o600) },
 		"no JSON":   func() error { return os.WriteFile(path, []byte("{"), 0o600) },
 		"version":   func() error { return os.WriteFile(path, []byte(`{"coffer_vault_file":2,"records":{}}`), 0o600) },
-		"unknown":   func() error { return os.WriteFile(path, []byte(`{"coffer_vault_file":1,"records":{},"x":1}`), 0o600) },
+		"unknown": func() error {
+			return os.WriteFile(path, []byte(`{"coffer_vault_file":1,"records":{},"x":1}`),
+				0o600)
+		},
 		"long": func() error {
-			return os.WriteFile(path, []byte(`{"coffer_vault_file":1,"records":{"head":"`+strings.Repeat("x", 2049)+`"}}`), 0o600)
+			return os.WriteFile(path, []byte(`{"coffer_vault_file":1,"records":{"head":"`+strings.Repeat("x", 2049)+
+				`"}}`), 0o600)
 		},
 	} {
 		if err := errors.Join(os.RemoveAll(path), spoil()); err != nil {
 			t.Fatal(err)
 		}
-		for verb, err := range map[string]error{"unlock": v.Unlock(t.Context(), pass()), "probe": v.Probe(t.Context())} {
+		for verb, err := range map[string]error{"unlock": v.Unlock(t.Context(), pass()),
+			"probe": v.Probe(t.Context())} {
 			if err == nil && (name != "long" || verb != "probe") {
 				t.Errorf("%s: %s succeeded", name, verb)
 			}
@@ -555,8 +572,10 @@ func TestWhatACrashLeftBesideTheFileIsRemovedAndNothingElse(t *testing.T) {
 	b := newBench(t)
 	v := b.created(t, BackendFile)
 	item := mustAdd(t, v, EVM, "k")
-	left, other := filepath.Join(b.dir, "."+filepath.Base(v.store.(*fileStore).path)+"-123"), filepath.Join(b.dir, ".vault-other-00.json-123")
-	if err := errors.Join(os.WriteFile(left, []byte("half"), 0o600), os.WriteFile(other, []byte("half"), 0o600)); err != nil {
+	left, other := filepath.Join(b.dir, "."+filepath.Base(v.store.(*fileStore).path)+"-123"),
+		filepath.Join(b.dir, ".vault-other-00.json-123")
+	if err := errors.Join(os.WriteFile(left, []byte("half"), 0o600),
+		os.WriteFile(other, []byte("half"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	lent(t, v, item.Address, "k")

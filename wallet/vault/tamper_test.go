@@ -54,7 +54,8 @@ func TestEveryChangedRecordIsNoticed(t *testing.T) {
 		sound := b.ring.copyOf()
 		key, api := service(here)+v.keys.recordName(item.Address), service(here)+nameAPIKey
 		never := func(secret.Secret) error { t.Error("lent"); return nil }
-		for _, bad := range append(bits(sound[key], 40), nil, []byte("x"), sound[key][:20], append(bytes.Clone(sound[key]), 'A')) {
+		for _, bad := range append(bits(sound[key], 40), nil, []byte("x"), sound[key][:20],
+			append(bytes.Clone(sound[key]), 'A')) {
 			b.ring.put(key, bad)
 			want(t, v.Use(t.Context(), here, item.Address, never), ErrDamaged)
 			_, err := v.Items(t.Context())
@@ -108,7 +109,8 @@ func TestKeysThatChangePlacesAreNoticed(t *testing.T) {
 	b.ring.put(names[0], sound[names[1]])
 	b.ring.put(names[1], sound[names[0]])
 	for _, item := range []Item{one, two} {
-		want(t, v.Use(t.Context(), here, item.Address, func(secret.Secret) error { t.Error("lent"); return nil }), ErrDamaged)
+		want(t, v.Use(t.Context(), here, item.Address, func(secret.Secret) error { t.Error("lent"); return nil }),
+			ErrDamaged)
 	}
 	_, err := v.Items(t.Context())
 	want(t, err, ErrDamaged)
@@ -166,7 +168,8 @@ func TestARecordWithTheRightSealIsStillChecked(t *testing.T) {
 	}
 	reseal(t, b, v, nameAPIKey, meta{Kind: kindAPIKey, Network: here}, []byte("with space "))
 	want(t, v.APIKey(t.Context(), never), ErrDamaged)
-	for _, plain := range [][]byte{nil, {1}, {2, 0, 0}, {1, 0, 9}, {1, 0, 1, '{'}, append([]byte{1, 0, 7}, `{"x":1}`...)} {
+	for _, plain := range [][]byte{nil, {1}, {2, 0, 0}, {1, 0, 9}, {1, 0, 1, '{'},
+		append([]byte{1, 0, 7}, `{"x":1}`...)} {
 		text, err := v.keys.seal64(v.random, here, name, plain)
 		if err != nil {
 			t.Fatal(err)
@@ -182,11 +185,13 @@ func TestAVaultOfAnotherNetworkOrProfileStaysApart(t *testing.T) {
 		item := mustAdd(t, v, EVM, "k")
 		foreign := b.open(t, backend, func(o *Options) { o.NetworkID = elsewhere })
 		want(t, foreign.Unlock(t.Context(), passOf(backend)), ErrNotSetUp)
-		want(t, b.open(t, backend, func(o *Options) { o.Profile = "other" }).Unlock(t.Context(), passOf(backend)), ErrNotSetUp)
+		want(t, b.open(t, backend, func(o *Options) { o.Profile = "other" }).Unlock(t.Context(), passOf(backend)),
+			ErrNotSetUp)
 		if err := foreign.Create(t.Context(), passOf(backend)); err != nil {
 			t.Fatal(err)
 		}
-		want(t, foreign.Use(t.Context(), elsewhere, item.Address, func(secret.Secret) error { t.Error("lent"); return nil }), ErrNoKey)
+		want(t, foreign.Use(t.Context(), elsewhere, item.Address,
+			func(secret.Secret) error { t.Error("lent"); return nil }), ErrNoKey)
 		lent(t, v, item.Address, "k")
 	})
 	// Somebody copies one network's items to the name of the other.
@@ -306,7 +311,8 @@ func TestAnIndexThatDoesNotAddUpIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, plain := range [][]byte{nil, {1, 0}, {2, 0, 0}, {1, 1, 0}, {1, 0, 0, 0}, append([]byte{1, 0, 1}, make([]byte, 17)...)} {
+	for _, plain := range [][]byte{nil, {1, 0}, {2, 0, 0}, {1, 1, 0}, {1, 0, 0, 0},
+		append([]byte{1, 0, 1}, make([]byte, 17)...)} {
 		text, err := v.keys.seal64(v.random, here, nameHead+" "+wrapPassphrase, plain)
 		if err != nil {
 			t.Fatal(err)

@@ -52,7 +52,8 @@ func TestAKeyIsRefusedOnAnotherNetwork(t *testing.T) {
 			t.Errorf("%q: %v", n, err)
 		}
 	}
-	if err := m.Use(context.Background(), here, "0x00", func(secret.Secret) error { return nil }); !errors.Is(err, vault.ErrNoKey) {
+	if err := m.Use(context.Background(), here, "0x00", func(secret.Secret) error { return nil }); !errors.Is(err,
+		vault.ErrNoKey) {
 		t.Error(err)
 	}
 }
@@ -91,7 +92,8 @@ func TestCloseWipesAndEndsTheVault(t *testing.T) {
 			t.Fatal("not wiped")
 		}
 	}
-	if err := m.Use(context.Background(), here, item.Address, func(secret.Secret) error { return nil }); !errors.Is(err, vault.ErrClosed) {
+	if err := m.Use(context.Background(), here, item.Address, func(secret.Secret) error { return nil }); !errors.Is(err,
+		vault.ErrClosed) {
 		t.Error(err)
 	}
 	c := raw("c")
@@ -156,7 +158,8 @@ func TestTheVaultNeverShowsAKey(t *testing.T) {
 	}
 	stopped, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := m.Use(stopped, here, item.Address, func(secret.Secret) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := m.Use(stopped, here, item.Address, func(secret.Secret) error { return nil }); !errors.Is(err,
+		context.Canceled) {
 		t.Error(err)
 	}
 	if _, err := m.Add(vault.EVM, secret.New(raw("shown"))); err != nil || len(m.Items()) != 1 {

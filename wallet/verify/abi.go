@@ -6,9 +6,10 @@ import (
 	"coffer/api/op/abicall"
 )
 
-// decodeAs reads call data by a well-known function of the same selector or, without one that fits, by the human-readable signature that the user built it
-// with. The well-known one goes first: an intent may come from a file, and a harmless name with the selector of a dangerous function is quickly found. It
-// fails when the selector differs or the data is not the one encoding of its arguments. The name is a reading aid only: nothing is decided by it.
+// decodeAs reads call data by a well-known function of the same selector or, without one that fits, by the
+// human-readable signature that the user built it with. The well-known one goes first: an intent may come from a file,
+// and a harmless name with the selector of a dangerous function is quickly found. It fails when the selector differs or
+// the data is not the one encoding of its arguments. The name is a reading aid only: nothing is decided by it.
 func decodeAs(function string, data []byte) (string, []ArgView, bool) {
 	if len(data) < 4 {
 		return "", nil, false

@@ -33,7 +33,8 @@ func (j *judge) evmAccount(p Policy, in intent.Intent) (account, bool) {
 
 func (j *judge) accountOf(p Policy, a api.Account) (account, bool) {
 	pins := p.Network.Pins
-	acc := account{kind: a.Type, address: common.HexToAddress(a.AccountAddress), signer: common.HexToAddress(a.SignerAddress), validator: pins.ECDSAValidator}
+	acc := account{kind: a.Type, address: common.HexToAddress(a.AccountAddress),
+		signer: common.HexToAddress(a.SignerAddress), validator: pins.ECDSAValidator}
 	switch a.Type {
 	case api.AccountKernelV31:
 		acc.name, acc.version = "ECDSAValidator", "0.3.1"
@@ -43,19 +44,23 @@ func (j *judge) accountOf(p Policy, a api.Account) (account, bool) {
 	default:
 		acc.name, acc.version = "ECDSAValidator", "0.3.3"
 		ok := a.Type == api.AccountKernelV33 && a.DeploymentType == api.DeploymentEIP7702 && acc.address == acc.signer
-		return acc, j.must(ok, "U1", "the account is of a known type, or the EOA of your key", "/accounts", "an EVM account", a.Type+" "+acc.address.Hex())
+		return acc, j.must(ok, "U1", "the account is of a known type, or the EOA of your key", "/accounts",
+			"an EVM account", a.Type+" "+acc.address.Hex())
 	}
 	return acc, j.follows(pins, acc, "the account's address follows from your key")
 }
 
-// roleBased checks an account of session, admin and the pinned co-signer. After the session key was replaced the address still follows from the first one.
+// roleBased checks an account of session, admin and the pinned co-signer. After the session key was replaced the
+// address still follows from the first one.
 func (j *judge) roleBased(p Policy, a api.Account, acc account) (account, bool) {
 	pins := p.Network.Pins
 	session, admin := common.HexToAddress(a.SessionAddress), common.HexToAddress(a.AdminAddress)
 	d := op.RoleBasedDomain(0, pins.RoleBasedValidator)
 	acc.signer, acc.validator, acc.name, acc.version = session, pins.RoleBasedValidator, d.Name, d.Version
-	apart := session != admin && session != pins.CoSigner && admin != pins.CoSigner && pins.CoSigner != (common.Address{})
-	if !j.must(apart, "U1", "session key, admin key and the pinned co-signer are three different keys", "/accounts", "three addresses", "the same address twice, or none") {
+	apart := session != admin && session != pins.CoSigner && admin != pins.CoSigner &&
+		pins.CoSigner != (common.Address{})
+	if !j.must(apart, "U1", "session key, admin key and the pinned co-signer are three different keys", "/accounts",
+		"three addresses", "the same address twice, or none") {
 		return acc, false
 	}
 	first := session
@@ -74,7 +79,8 @@ func (j *judge) follows(pins network.Pins, acc account, title string) bool {
 // accounts compares the accounts of an answer with those that were sent, as sets (TH-P1, Q2).
 func (j *judge) accounts(code string, want, got []api.Account, v1 bool) {
 	title := "the answer is for your accounts and no others"
-	if !j.must(len(want) == len(got), code, title, "/accounts", plural(len(want), "account"), plural(len(got), "account")) {
+	if !j.must(len(want) == len(got), code, title, "/accounts", plural(len(want), "account"),
+		plural(len(got), "account")) {
 		return
 	}
 	for i, g := range got {
@@ -84,7 +90,8 @@ func (j *judge) accounts(code string, want, got []api.Account, v1 bool) {
 		}
 		for _, s := range []string{g.AccountAddress, g.SignerAddress, g.SessionAddress, g.AdminAddress} {
 			if g.IsEVM() && s != "" && caip.CheckEIP55(s) != nil {
-				j.add(Refuse, "L5", "An address is malformed or has a wrong checksum.", path, "lower case or a correct checksum", s)
+				j.add(Refuse, "L5", "An address is malformed or has a wrong checksum.", path,
+					"lower case or a correct checksum", s)
 				return
 			}
 		}
@@ -105,7 +112,8 @@ func sameAccount(w, g api.Account) bool {
 	}
 	implied := w.Type == api.AccountKernelV31 || w.Type == api.AccountRoleBased // of these ERC4337 may be left out
 	deployment := g.DeploymentType == w.DeploymentType ||
-		(implied && (g.DeploymentType == "" || g.DeploymentType == api.DeploymentERC4337) && (w.DeploymentType == "" || w.DeploymentType == api.DeploymentERC4337))
+		(implied && (g.DeploymentType == "" || g.DeploymentType == api.DeploymentERC4337) &&
+			(w.DeploymentType == "" || w.DeploymentType == api.DeploymentERC4337))
 	same := func(a, b string) bool {
 		return (a == "") == (b == "") && common.HexToAddress(a) == common.HexToAddress(b)
 	}

@@ -23,7 +23,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// answers is one run through the real service, kept under testdata/golden: what was asked, what was answered, and what the account signed in between.
+// answers is one run through the real service, kept under testdata/golden: what was asked, what was answered, and what
+// the account signed in between.
 type answers struct {
 	t      testing.TB
 	name   string
@@ -57,7 +58,8 @@ func answer(t testing.TB, name string) *answers {
 	need(t, err)
 	c, err := catalog.Load()
 	need(t, err)
-	a := &answers{t: t, name: name, now: time.Unix(f.Now, 0), rules: api.Rules{Catalog: c, Now: time.Unix(f.Now, 0)}, policy: verify.DefaultPolicy(n, c), seen: verify.NoHistory{}}
+	a := &answers{t: t, name: name, now: time.Unix(f.Now, 0), rules: api.Rules{Catalog: c, Now: time.Unix(f.Now, 0)},
+		policy: verify.DefaultPolicy(n, c), seen: verify.NoHistory{}}
 	a.draft, err = intent.ParseDraft(f.Intent)
 	need(t, err)
 	if f.Signatures != nil {
@@ -120,8 +122,10 @@ func (a *answers) document() *api.Document {
 	var form any = a.quote
 	if q := a.quote; a.draft.Interface == intent.InterfaceV1 {
 		form = api.QuoteV1{
-			ID: q.ID, Account: q.Accounts[0], OriginChainsOperations: q.OriginChainsOperations, OriginToken: q.OriginToken, DestinationToken: q.DestinationToken,
-			ExpirationTimestamp: q.ExpirationTimestamp, TamperProofSignature: q.TamperProofSignature, DestinationChainOperation: a.again,
+			ID: q.ID, Account: q.Accounts[0], OriginChainsOperations: q.OriginChainsOperations,
+			OriginToken: q.OriginToken, DestinationToken: q.DestinationToken,
+			ExpirationTimestamp: q.ExpirationTimestamp, TamperProofSignature: q.TamperProofSignature,
+			DestinationChainOperation: a.again,
 		}
 	}
 	d, err := api.Encode(form)
@@ -146,7 +150,8 @@ func (a *answers) refuses(code string) {
 	refused(a.t.(*testing.T), q != nil, r, code)
 }
 
-// eachRefused judges copies of a run, each changed in one way, and demands that each is refused by the row of this code.
+// eachRefused judges copies of a run, each changed in one way, and demands that each is refused by the row of this
+// code.
 func eachRefused(t *testing.T, name, code string, changes map[string]func(a *answers)) {
 	t.Helper()
 	for what, change := range changes {
@@ -203,7 +208,8 @@ func (a *answers) pays(i int, v *big.Int) {
 	} else {
 		value.Set(v)
 	}
-	calls = append(calls, op.Call{To: at, Value: value, Data: escrow.DepositCalldata([32]byte(common.FromHex(a.quote.ID)), token, v, uint64(a.now.Unix())+3600)})
+	calls = append(calls, op.Call{To: at, Value: value,
+		Data: escrow.DepositCalldata([32]byte(common.FromHex(a.quote.ID)), token, v, uint64(a.now.Unix())+3600)})
 	data, err := op.EncodeExecute(calls)
 	need(a.t, err)
 	a.userOp(i, func(u *op.UserOp) { u.CallData = data })

@@ -27,16 +27,20 @@ func megabytes(w *world) map[string]*api.Document {
 	}
 	rows := list(list("1", 5_000), 19) // as many values as the lexical gate lets through
 	return map[string]*api.Document{
-		"long string":            at("/tamperProofSignature", `"0x`+strings.Repeat("ab", megabyte/2)+`"`),
-		"long number":            at("/sourceAssetBalances/0/fiatValue", strings.Repeat("9", megabyte)),
-		"long amount":            at("/chainOperation/amount", `"`+strings.Repeat("9", megabyte)+`"`),
-		"long call data":         at("/chainOperation/userOp/callData", `"0xe9ae5c53`+strings.Repeat("00", megabyte/2)+`"`),
-		"many leaves":            at("/extra", rows),
-		"many leaves inside":     at("/chainOperation/userOp/extra", rows),
-		"many typed data fields": at("/chainOperation/typedDataToSign/types/Approve", list(`{"name":"a","type":"b"}`, 9_000)),
-		"many balances":          at("/sourceAssetBalances", list(fmt.Sprintf(`{"assetType":%q,"balance":"1","decimals":6,"fiatValue":1}`, baseUSDC), 9_000)),
-		"many unknown balances":  at("/sourceAssetBalances", list(`{"assetType":"eip155:1/slip44:1","balance":"1","decimals":6,"fiatValue":1}`, 9_000)),
-		"many accounts":          at("/accounts", list(`{"type":"kernel-v3.1-ecdsa","accountAddress":"0x1"}`, 9_000)),
+		"long string": at("/tamperProofSignature", `"0x`+strings.Repeat("ab", megabyte/2)+`"`),
+		"long number": at("/sourceAssetBalances/0/fiatValue", strings.Repeat("9", megabyte)),
+		"long amount": at("/chainOperation/amount", `"`+strings.Repeat("9", megabyte)+`"`),
+		"long call data": at("/chainOperation/userOp/callData",
+			`"0xe9ae5c53`+strings.Repeat("00", megabyte/2)+`"`),
+		"many leaves":        at("/extra", rows),
+		"many leaves inside": at("/chainOperation/userOp/extra", rows),
+		"many typed data fields": at("/chainOperation/typedDataToSign/types/Approve",
+			list(`{"name":"a","type":"b"}`, 9_000)),
+		"many balances": at("/sourceAssetBalances",
+			list(fmt.Sprintf(`{"assetType":%q,"balance":"1","decimals":6,"fiatValue":1}`, baseUSDC), 9_000)),
+		"many unknown balances": at("/sourceAssetBalances",
+			list(`{"assetType":"eip155:1/slip44:1","balance":"1","decimals":6,"fiatValue":1}`, 9_000)),
+		"many accounts": at("/accounts", list(`{"type":"kernel-v3.1-ecdsa","accountAddress":"0x1"}`, 9_000)),
 	}
 }
 
@@ -67,11 +71,14 @@ func megabyteQuotes(w *world) map[string]*api.Document {
 	base := w.Document(w.CrossChain())
 	out := map[string]*api.Document{}
 	for name, e := range map[string]api.Edit{
-		"long percent":    {Pointer: "/slippage/origin/percent", Value: []byte(`"0.` + strings.Repeat("1", megabyte) + `"`)},
-		"huge exponent":   {Pointer: "/slippage/origin/percent", Value: []byte(`"1e999999"`)},
-		"long call data":  {Pointer: "/originChainsOperations/0/userOp/callData", Value: []byte(`"0xe9ae5c53` + strings.Repeat("00", megabyte/2) + `"`)},
-		"many fees":       {Pointer: "/fees/assets", Value: []byte(manyFees(9_000))},
-		"many assets":     {Pointer: "/originToken/assetType", Value: []byte("[" + strings.TrimSuffix(strings.Repeat(`"`+arbUSDC+`",`, 9_000), ",") + "]")},
+		"long percent": {Pointer: "/slippage/origin/percent",
+			Value: []byte(`"0.` + strings.Repeat("1", megabyte) + `"`)},
+		"huge exponent": {Pointer: "/slippage/origin/percent", Value: []byte(`"1e999999"`)},
+		"long call data": {Pointer: "/originChainsOperations/0/userOp/callData",
+			Value: []byte(`"0xe9ae5c53` + strings.Repeat("00", megabyte/2) + `"`)},
+		"many fees": {Pointer: "/fees/assets", Value: []byte(manyFees(9_000))},
+		"many assets": {Pointer: "/originToken/assetType",
+			Value: []byte("[" + strings.TrimSuffix(strings.Repeat(`"`+arbUSDC+`",`, 9_000), ",") + "]")},
 		"many operations": {Pointer: "/originChainsOperations", Value: manyOperations(base, 300)},
 	} {
 		doc, err := base.Splice(e)

@@ -36,7 +36,8 @@ func theQuoteRequestIsTheAnswerWithOneSignature(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	names, _ := body.Members("")
-	if strings.Join(names, " ") != accounts+" chainOperation tamperProofSignature fromAggregatedAssetId slippageTolerance" {
+	if strings.Join(names, " ") != accounts+
+		" chainOperation tamperProofSignature fromAggregatedAssetId slippageTolerance" {
 		t.Fatalf("members %v", names)
 	}
 	back, err := body.Splice(api.Edit{Pointer: "/chainOperation/userOp/signature", Value: []byte(`"0x"`)})
@@ -74,7 +75,8 @@ func theExecuteBodyIsTheQuoteWithSignaturesOnly(t *testing.T, w *world) {
 		t.Errorf("the body grew by %d bytes", len(body.Raw())-len(q.Document().Raw()))
 	}
 	for pointer, value := range map[string]string{
-		"/destinationToken/recipientAccount": `"eip155:8453:0x0"`, "/originChainsOperations/0/userOp/callGasLimit": `"1"`, "/expirationTimestamp": `"1"`, "/extra": `1`,
+		"/destinationToken/recipientAccount":            `"eip155:8453:0x0"`,
+		"/originChainsOperations/0/userOp/callGasLimit": `"1"`, "/expirationTimestamp": `"1"`, "/extra": `1`,
 	} {
 		changed, err := body.Splice(api.Edit{Pointer: pointer, Value: []byte(value)})
 		if err != nil {
@@ -106,7 +108,8 @@ func TestU15_ASignatureOfAnotherKeyIsRefused(t *testing.T) {
 				t.Errorf("accepted %d bytes", n)
 			}
 		}
-		// the key is right, but what was signed is the other form: the typed data of a kernel account, the operation of a role-based one
+		// the key is right, but what was signed is the other form: the typed data of a kernel account, the operation of
+		// a role-based one
 		u, err := op.FromWire(*w.PrepareResponse().ChainOperation.UserOp)
 		if err != nil {
 			t.Fatal(err)
@@ -144,7 +147,8 @@ func TestSameChainBodyReusesTheOneSignature(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, _ := body.At("/originChainsOperations/0/userOp/signature")
-		if string(got) != `"`+golden.HexOf(s.Signatures().Operation)+`"` || len(body.Raw()) != len(q.Document().Raw())+130 {
+		if string(got) != `"`+golden.HexOf(s.Signatures().Operation)+`"` ||
+			len(body.Raw()) != len(q.Document().Raw())+130 {
 			t.Fatalf("signature %s", got)
 		}
 	})
@@ -153,7 +157,8 @@ func TestSameChainBodyReusesTheOneSignature(t *testing.T) {
 // respaced writes a document with other spaces between its tokens, and with members that this wallet does not know.
 func respaced(raw []byte, rng *rand.Rand) []byte {
 	spaces := []string{"", "", " ", "\n", "\t\t", "\r\n  "}
-	extra := []string{`"x":1e400,`, `"deep":{"a":[[],{"b":null}]},`, `"big":123456789012345678901234567890.10,`, `"text":"\u00e9\/\ud83d\ude00",`, ``}
+	extra := []string{`"x":1e400,`, `"deep":{"a":[[],{"b":null}]},`, `"big":123456789012345678901234567890.10,`,
+		`"text":"\u00e9\/\ud83d\ude00",`, ``}
 	var out []byte
 	inside, escaped, first := false, false, true
 	for _, c := range raw {
@@ -175,7 +180,8 @@ func respaced(raw []byte, rng *rand.Rand) []byte {
 	return out
 }
 
-// TestL6_OnlySignaturesAreInsertedIntoWhatWasReceived compares 1 000 documents of odd spacing and unknown members with what is sent back, byte for byte.
+// TestL6_OnlySignaturesAreInsertedIntoWhatWasReceived compares 1 000 documents of odd spacing and unknown members with
+// what is sent back, byte for byte.
 func TestL6_OnlySignaturesAreInsertedIntoWhatWasReceived(t *testing.T) {
 	rng := rand.New(rand.NewSource(6))
 	for i := range 1_000 / thinning() {
@@ -235,7 +241,8 @@ func onlySignatures(t *testing.T, received, sent string, sigs ...verify.Signatur
 }
 
 func TestZeroVerifiedValuesAreEmpty(t *testing.T) {
-	if !(verify.VerifiedUserOp{}).IsZero() || !(verify.VerifiedApprove{}).IsZero() || !(verify.VerifiedDelegation{}).IsZero() || !(verify.VerifiedMessage{}).IsZero() {
+	if !(verify.VerifiedUserOp{}).IsZero() || !(verify.VerifiedApprove{}).IsZero() ||
+		!(verify.VerifiedDelegation{}).IsZero() || !(verify.VerifiedMessage{}).IsZero() {
 		t.Fatal("a zero value passes for a verified one")
 	}
 }

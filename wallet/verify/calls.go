@@ -22,7 +22,8 @@ type allowance struct {
 	amount         *big.Int
 }
 
-// line is one call of an operation together with what it is for: the user's call number (from 0), or the allowance it belongs to.
+// line is one call of an operation together with what it is for: the user's call number (from 0), or the allowance it
+// belongs to.
 type line struct {
 	call  op.Call
 	role  string
@@ -30,7 +31,8 @@ type line struct {
 	allow *allowance
 }
 
-// askedCalls returns the calls of an intent. An intent was checked when it was frozen, so a failure here means a programming error upstream and is refused.
+// askedCalls returns the calls of an intent. An intent was checked when it was frozen, so a failure here means a
+// programming error upstream and is refused.
 func askedCalls(d intent.Draft) ([]op.Call, bool) {
 	calls := make([]op.Call, len(d.Calls))
 	for i, c := range d.Calls {
@@ -68,9 +70,9 @@ func sameCall(a, b op.Call) bool {
 	return a.To == b.To && a.Value.Cmp(b.Value) == 0 && bytes.Equal(a.Data, b.Data)
 }
 
-// arrange matches the decoded calls with approve* + asked + revoke* in which every declared allowance appears as the exact pair or not at all (protocol
-// §2.7). An allowance of 0 asks for a revocation: exactly one approve of 0, before or after the calls. It returns the lines, or false and the index of the
-// first call that does not fit.
+// arrange matches the decoded calls with approve* + asked + revoke* in which every declared allowance appears as the
+// exact pair or not at all (protocol §2.7). An allowance of 0 asks for a revocation: exactly one approve of 0, before
+// or after the calls. It returns the lines, or false and the index of the first call that does not fit.
 func arrange(calls, asked []op.Call, allowances []allowance) ([]line, int, bool) {
 	var lines []line
 	k := 0
@@ -101,7 +103,8 @@ func arrange(calls, asked []op.Call, allowances []allowance) ([]line, int, bool)
 	}
 	for i := range allowances {
 		a := &allowances[i]
-		closes := opened[i] != (a.amount.Sign() == 0) // an opened pair must close; a revocation that did not come yet must come
+		// an opened pair must close; a revocation that did not come yet must come
+		closes := opened[i] != (a.amount.Sign() == 0)
 		if closes && !take(approve(a, new(big.Int)), RoleRevoke, -1, a) {
 			return nil, k, false
 		}
@@ -110,7 +113,8 @@ func arrange(calls, asked []op.Call, allowances []allowance) ([]line, int, bool)
 }
 
 // preparedCalls checks rows U5 to U10 for the prepared operation and returns its lines.
-func (j *judge) preparedCalls(p Policy, d intent.Draft, chainID uint64, sender common.Address, callData []byte, path string) []line {
+func (j *judge) preparedCalls(p Policy, d intent.Draft, chainID uint64, sender common.Address, callData []byte,
+	path string) []line {
 	calls, err := op.DecodeExecute(callData)
 	if err != nil {
 		j.codec(err, "U5", "the operation is a plain batch of calls", path+"/userOp")
@@ -130,14 +134,16 @@ func (j *judge) preparedCalls(p Policy, d intent.Draft, chainID uint64, sender c
 		return nil
 	}
 	again, err := op.EncodeExecute(calls)
-	if !j.must(err == nil && bytes.Equal(again, callData), "U6", "the call data is the one encoding of these calls", path, "a batch in canonical encoding", "") {
+	if !j.must(err == nil && bytes.Equal(again, callData), "U6", "the call data is the one encoding of these calls",
+		path, "a batch in canonical encoding", "") {
 		return nil
 	}
 	j.pass("U7", "the calls are exactly yours, in your order")
 	j.pass("U8", "approvals are exactly the declared ones and end with the calls")
 	j.pass("U10", "no native value beyond yours")
 	for i := range allowances {
-		j.must(!erc20.Unlimited(allowances[i].amount), "U8", "no approval is unlimited", path, "an exact amount", "2^256-1")
+		j.must(!erc20.Unlimited(allowances[i].amount), "U8", "no approval is unlimited", path, "an exact amount",
+			"2^256-1")
 	}
 	return lines
 }
@@ -146,7 +152,8 @@ func (j *judge) preparedCalls(p Policy, d intent.Draft, chainID uint64, sender c
 func (j *judge) forbiddenTargets(p Policy, sender common.Address, calls []op.Call, path string) {
 	for i, c := range calls {
 		if p.controls(sender, c.To) {
-			j.add(Refuse, "U9", "A call goes to the account itself or to a contract that controls it.", path, "other targets", "call "+strconv.Itoa(i+1)+" to "+c.To.Hex())
+			j.add(Refuse, "U9", "A call goes to the account itself or to a contract that controls it.", path,
+				"other targets", "call "+strconv.Itoa(i+1)+" to "+c.To.Hex())
 			return
 		}
 	}
@@ -156,18 +163,21 @@ func (j *judge) forbiddenTargets(p Policy, sender common.Address, calls []op.Cal
 // explainMismatch finds the row that best names why the calls are not the asked ones.
 func (j *judge) explainMismatch(p Policy, chainID uint64, calls, asked []op.Call, at int, path string) {
 	if at >= len(calls) {
-		j.add(Refuse, "U7", "The operation leaves out something that you asked for.", path, plural(len(asked), "call")+" of yours", plural(len(calls), "call")+" in all")
+		j.add(Refuse, "U7", "The operation leaves out something that you asked for.", path,
+			plural(len(asked), "call")+" of yours", plural(len(calls), "call")+" in all")
 		return
 	}
 	got := calls[at]
 	where := "call " + strconv.Itoa(at+1) + ": " + p.describe(chainID, got)
 	if grantsRights(got.Data) {
-		j.add(Refuse, "U8", "The operation contains an approval that you did not declare.", path, "declared approvals only", where)
+		j.add(Refuse, "U8", "The operation contains an approval that you did not declare.", path,
+			"declared approvals only", where)
 		return
 	}
 	for _, a := range asked {
 		if a.To == got.To && bytes.Equal(a.Data, got.Data) && a.Value.Cmp(got.Value) != 0 {
-			j.add(Refuse, "U10", "A call sends another native value than yours.", path, a.Value.String()+" wei", got.Value.String()+" wei")
+			j.add(Refuse, "U10", "A call sends another native value than yours.", path, a.Value.String()+" wei",
+				got.Value.String()+" wei")
 			return
 		}
 	}

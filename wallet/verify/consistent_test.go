@@ -15,7 +15,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// lie changes what a service builds an answer from; call data, typed data, accounts and amounts then agree with each other.
+// lie changes what a service builds an answer from; call data, typed data, accounts and amounts then agree with each
+// other.
 type lie struct {
 	name string
 	tell func(w *world, rng *rand.Rand)
@@ -47,12 +48,14 @@ func lies() []lie {
 			w.Draft.Calls = append(w.Draft.Calls, w.Draft.Calls[rng.Intn(2)])
 		}},
 		{"an approval", func(w *world, rng *rand.Rand) {
-			w.Draft.Allowances = []api.AllowanceRequirement{{AssetType: baseUSDC, Amount: fmt.Sprint(1 + rng.Int63()), Spender: random(rng).Hex()}}
+			w.Draft.Allowances = []api.AllowanceRequirement{
+				{AssetType: baseUSDC, Amount: fmt.Sprint(1 + rng.Int63()), Spender: random(rng).Hex()}}
 		}},
 		{"account of another key", func(w *world, rng *rand.Rand) {
 			other := golden.KeyOf(fmt.Sprint("mallory ", rng.Int()))
 			w.Signer = addressOf(other)
-			w.Account = op.PredictAddress(w.Network.Pins.Factory, w.Network.Pins.KernelV31, op.InitDataECDSA(w.Network.Pins.ECDSAValidator, w.Signer), new(big.Int))
+			w.Account = op.PredictAddress(w.Network.Pins.Factory, w.Network.Pins.KernelV31,
+				op.InitDataECDSA(w.Network.Pins.ECDSAValidator, w.Signer), new(big.Int))
 			w.Draft.Accounts[0].SignerAddress, w.Draft.Accounts[0].AccountAddress = w.Signer.Hex(), w.Account.Hex()
 		}},
 		{"another chain", func(w *world, rng *rand.Rand) {
@@ -112,8 +115,10 @@ func (w *world) tampered() api.PrepareResponse {
 	calls := w.Asked()
 	for _, a := range w.Draft.Allowances {
 		v, _ := new(big.Int).SetString(a.Amount, 10)
-		open := op.Call{To: golden.TokenOf(a.AssetType), Value: new(big.Int), Data: erc20.Approve(common.HexToAddress(a.Spender), v)}
-		shut := op.Call{To: open.To, Value: new(big.Int), Data: erc20.Approve(common.HexToAddress(a.Spender), new(big.Int))}
+		open := op.Call{To: golden.TokenOf(a.AssetType), Value: new(big.Int),
+			Data: erc20.Approve(common.HexToAddress(a.Spender), v)}
+		shut := op.Call{To: open.To, Value: new(big.Int),
+			Data: erc20.Approve(common.HexToAddress(a.Spender), new(big.Int))}
 		calls = append(append([]op.Call{open}, calls...), shut)
 	}
 	asset, amount := fmt.Sprintf("eip155:%d/slip44:60", chainID), "0"
@@ -121,7 +126,8 @@ func (w *world) tampered() api.PrepareResponse {
 		asset, amount = w.Draft.TokensRequired[0].AssetType, w.Draft.TokensRequired[0].Amount
 	}
 	return api.PrepareResponse{
-		Accounts: w.Draft.Accounts, ChainOperation: w.Operation(chainID, op.LanePrepared, 0, w.Deploy, calls, asset, amount),
+		Accounts: w.Draft.Accounts, ChainOperation: w.Operation(chainID, op.LanePrepared, 0, w.Deploy, calls, asset,
+			amount),
 		TamperProofSignature: "0xab", CallType: w.CallType,
 	}
 }
@@ -135,7 +141,8 @@ func TestConsistentLiesAboutTheFundingAreRefused(t *testing.T) {
 	for i := range 600 {
 		evil := newWorld(t)
 		evil.Freeze()
-		payments := []golden.Payment{{Asset: arbUSDC, Amount: 125_980_000, Sequence: 4}, {Asset: opUSDC, Amount: 100_000_000, Deploy: true}}
+		payments := []golden.Payment{{Asset: arbUSDC, Amount: 125_980_000, Sequence: 4},
+			{Asset: opUSDC, Amount: 100_000_000, Deploy: true}}
 		fees := map[string]string{arbUSDC: "300000", opUSDC: "180000"}
 		sum := "225980000"
 		switch i % 6 {

@@ -14,8 +14,8 @@ import (
 	"coffer/api/op/escrow"
 )
 
-// decoded is what a call's data says when it is one of the functions known here. moves is the amount that leaves the account or may be taken, recipient who
-// gets it.
+// decoded is what a call's data says when it is one of the functions known here. moves is the amount that leaves the
+// account or may be taken, recipient who gets it.
 type decoded struct {
 	function  string
 	args      []ArgView
@@ -29,10 +29,12 @@ func decodeKnown(data []byte) (decoded, bool) {
 	address := func(name string, a common.Address) ArgView { return ArgView{name, "address", a.Hex()} }
 	number := func(name string, v *big.Int) ArgView { return ArgView{name, "uint256", v.String()} }
 	if to, v, ok := erc20.DecodeTransfer(data); ok {
-		return decoded{"transfer(address to, uint256 amount)", []ArgView{address("to", to), number("amount", v)}, v, to, nil}, true
+		return decoded{"transfer(address to, uint256 amount)", []ArgView{address("to", to), number("amount", v)}, v, to,
+			nil}, true
 	}
 	if spender, v, ok := erc20.DecodeApprove(data); ok {
-		return decoded{"approve(address spender, uint256 amount)", []ArgView{address("spender", spender), number("amount", v)}, v, spender, nil}, true
+		return decoded{"approve(address spender, uint256 amount)",
+			[]ArgView{address("spender", spender), number("amount", v)}, v, spender, nil}, true
 	}
 	if from, to, v, ok := erc20.DecodeTransferFrom(data); ok {
 		args := []ArgView{address("from", from), address("to", to), number("amount", v)}
@@ -40,10 +42,13 @@ func decodeKnown(data []byte) (decoded, bool) {
 	}
 	if d, ok := escrow.DecodeDeposit(data); ok {
 		args := []ArgView{
-			{"quoteId", "bytes32", "0x" + hex.EncodeToString(d.QuoteID[:])}, address("token", d.Token), number("amount", d.Amount),
-			{"refundDeadline", "uint64", strconv.FormatUint(d.RefundDeadline, 10) + " (" + unixText(d.RefundDeadline) + ")"},
+			{"quoteId", "bytes32", "0x" + hex.EncodeToString(d.QuoteID[:])}, address("token", d.Token),
+			number("amount", d.Amount),
+			{"refundDeadline", "uint64", strconv.FormatUint(d.RefundDeadline, 10) + " (" + unixText(d.RefundDeadline) +
+				")"},
 		}
-		return decoded{"deposit(bytes32 quoteId, address token, uint256 amount, uint64 refundDeadline)", args, nil, common.Address{}, nil}, true
+		return decoded{"deposit(bytes32 quoteId, address token, uint256 amount, uint64 refundDeadline)", args, nil,
+			common.Address{}, nil}, true
 	}
 	return decoded{}, false
 }
@@ -94,8 +99,9 @@ func indexByte(s string, b byte) int {
 // callView shows one line of the prepared operation.
 func (p Policy) callView(index int, chainID uint64, l line, function string, known map[common.Address]bool) CallView {
 	v := CallView{
-		Index: index, Asked: l.asked + 1, Role: l.role, To: l.call.To.Hex(), ToName: p.nameOf(chainID, l.call.To), Value: new(big.Int).Set(l.call.Value),
-		Data: "0x" + hex.EncodeToString(l.call.Data), AsAsked: true,
+		Index: index, Asked: l.asked + 1, Role: l.role, To: l.call.To.Hex(), ToName: p.nameOf(chainID, l.call.To),
+		Value: new(big.Int).Set(l.call.Value),
+		Data:  "0x" + hex.EncodeToString(l.call.Data), AsAsked: true,
 	}
 	var recipient common.Address
 	if k, ok := decodeKnown(l.call.Data); ok {

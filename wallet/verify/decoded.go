@@ -13,7 +13,8 @@ import (
 func (v VerifiedUserOp) UserOp() op.UserOp {
 	u := v.userOp
 	for _, n := range []**big.Int{
-		&u.Nonce, &u.CallGasLimit, &u.VerificationGasLimit, &u.PreVerificationGas, &u.MaxFeePerGas, &u.MaxPriorityFeePerGas, &u.PaymasterVerificationGasLimit,
+		&u.Nonce, &u.CallGasLimit, &u.VerificationGasLimit, &u.PreVerificationGas, &u.MaxFeePerGas,
+		&u.MaxPriorityFeePerGas, &u.PaymasterVerificationGasLimit,
 		&u.PaymasterPostOpGasLimit,
 	} {
 		if *n != nil {
@@ -26,7 +27,8 @@ func (v VerifiedUserOp) UserOp() op.UserOp {
 			*a = &c
 		}
 	}
-	u.FactoryData, u.CallData, u.PaymasterData = bytes.Clone(u.FactoryData), bytes.Clone(u.CallData), bytes.Clone(u.PaymasterData)
+	u.FactoryData, u.CallData, u.PaymasterData = bytes.Clone(u.FactoryData), bytes.Clone(u.CallData),
+		bytes.Clone(u.PaymasterData)
 	return u
 }
 
@@ -36,19 +38,22 @@ func (v VerifiedUserOp) Kind() string { return v.kind }
 // EntryPoint is the pinned contract that the hash binds the operation to.
 func (v VerifiedUserOp) EntryPoint() common.Address { return v.entryPoint }
 
-// Approved is what the hash of an approval was computed from: keccak256(abi.encode(sender, callData, nonce)), protocol §2.11.
+// Approved is what the hash of an approval was computed from: keccak256(abi.encode(sender, callData, nonce)), protocol
+// §2.11.
 type Approved struct {
 	Sender   common.Address
 	CallData []byte
 	Nonce    *big.Int
 }
 
-// Approved returns a copy of what the approval is about. It is false where the validator's formula is unknown: nobody here can say what the hash covers (TH-T7).
+// Approved returns a copy of what the approval is about. It is false where the validator's formula is unknown: nobody
+// here can say what the hash covers (TH-T7).
 func (v VerifiedApprove) Approved() (Approved, bool) {
 	if v.approved == nil {
 		return Approved{}, false
 	}
-	return Approved{Sender: v.approved.Sender, CallData: bytes.Clone(v.approved.CallData), Nonce: new(big.Int).Set(v.approved.Nonce)}, true
+	return Approved{Sender: v.approved.Sender, CallData: bytes.Clone(v.approved.CallData),
+		Nonce: new(big.Int).Set(v.approved.Nonce)}, true
 }
 
 // Kind is the account type.

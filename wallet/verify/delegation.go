@@ -22,19 +22,24 @@ func (j *judge) delegation(p Policy, acc account, h History, w api.ChainOperatio
 		j.pass("D1", "no delegation is asked for")
 		return
 	}
-	if !j.must(acc.kind == api.AccountKernelV33, "D1", "only an EOA that acts as a smart account is asked for a delegation", path, "none", w.Delegation.ContractAddress) {
+	if !j.must(acc.kind == api.AccountKernelV33, "D1",
+		"only an EOA that acts as a smart account is asked for a delegation", path, "none",
+		w.Delegation.ContractAddress) {
 		return
 	}
-	j.must(!p.Limits.NeverDelegate, "Y7", "your policy allows delegations", path, "no delegation", w.Delegation.ContractAddress)
+	j.must(!p.Limits.NeverDelegate, "Y7", "your policy allows delegations", path, "no delegation",
+		w.Delegation.ContractAddress)
 	j.pass("D5", "the delegation arrives unsigned") // the class table knows no signature of it
 	if caip.CheckEIP55(w.Delegation.ContractAddress) != nil {
-		j.add(Refuse, "L5", "An address is malformed or has a wrong checksum.", path+"/contractAddress", "lower case or a correct checksum", w.Delegation.ContractAddress)
+		j.add(Refuse, "L5", "An address is malformed or has a wrong checksum.", path+"/contractAddress",
+			"lower case or a correct checksum", w.Delegation.ContractAddress)
 		return
 	}
 	delegate := common.HexToAddress(w.Delegation.ContractAddress)
 	pinned := p.Network.Pins.KernelV33
 	known := delegate == pinned || slices.Contains(p.Limits.Delegates, delegate)
-	if !j.must(known, "D2", "the delegation is to the pinned account code and nothing else", path+"/contractAddress", pinned.Hex(), delegate.Hex()) {
+	if !j.must(known, "D2", "the delegation is to the pinned account code and nothing else", path+"/contractAddress",
+		pinned.Hex(), delegate.Hex()) {
 		return
 	}
 	a := op.Authorization{ChainID: new(big.Int).SetUint64(o.role.chainID), Address: delegate, Nonce: w.Delegation.Nonce}
@@ -48,32 +53,40 @@ func (j *judge) delegation(p Policy, acc account, h History, w api.ChainOperatio
 	}
 }
 
-// delegationNonce: an authorization with a later nonce than the next would stay good for a time nobody can foresee (TH-D4).
+// delegationNonce: an authorization with a later nonce than the next would stay good for a time nobody can foresee
+// (TH-D4).
 func (j *judge) delegationNonce(p Policy, acc account, h History, a op.Authorization, path string) bool {
 	got := strconv.FormatUint(a.Nonce, 10)
 	next, known := h.NextAuthorization(acc.address, a.ChainID.Uint64())
 	switch {
 	case known && a.Nonce < next && !p.believes():
-		j.add(Warn, "D4", "By what the service said before, this nonce of your EOA is used. If that was true, this delegation can never be used; if not, it takes the place of the earlier one.",
+		j.add(Warn, "D4", "By what the service said before, this nonce of your EOA is used. If that was true, this "+
+			"delegation can never be used; if not, it takes the place of the earlier one.",
 			path, "from "+strconv.FormatUint(next, 10), got)
 	case known && a.Nonce < next:
-		return j.must(false, "D4", "the delegation's nonce is not used yet", path, "from "+strconv.FormatUint(next, 10), got)
+		return j.must(false, "D4", "the delegation's nonce is not used yet", path, "from "+strconv.FormatUint(next, 10),
+			got)
 	case known && a.Nonce-next <= 1: // a transaction that this wallet never heard of may have used the next one
 		j.pass("D4", "the delegation is good for the account's next transaction only")
 	case known:
-		return j.gate(GateDelegationNonce, "D4", "The delegation carries another nonce than the account's next one, so it could be used at a later time.", path,
+		return j.gate(GateDelegationNonce, "D4",
+			"The delegation carries another nonce than the account's next one, so it could be used at a later time.",
+			path,
 			strconv.FormatUint(next, 10), got)
 	case a.Nonce == 0:
 		j.pass("D4", "the delegation is good for the account's next transaction only")
 	default:
-		j.add(Unknown, "D4", "This wallet has not seen a transaction of this EOA, so it cannot tell whether the delegation's nonce is the next one.", path, "", "nonce "+got)
-		return j.must(a.Nonce < maxAuthorizationNonce, "D4", "the delegation's nonce is plausible", path, "a small number", got)
+		j.add(Unknown, "D4", "This wallet has not seen a transaction of this EOA, so it cannot tell whether the "+
+			"delegation's nonce is the next one.", path, "", "nonce "+got)
+		return j.must(a.Nonce < maxAuthorizationNonce, "D4", "the delegation's nonce is plausible", path,
+			"a small number", got)
 	}
 	return true
 }
 
-// oneDelegation: where the prepared operation asks for a delegation and a payment on the same chain does, too, it is the same one (TH-D6; protocol §2.12).
-// Among themselves payments cannot differ, because each chain pays with one operation.
+// oneDelegation: where the prepared operation asks for a delegation and a payment on the same chain does, too, it is
+// the same one (TH-D6; protocol §2.12). Among themselves payments cannot differ, because each chain pays with one
+// operation.
 func (j *judge) oneDelegation(p *PreparedOp, legs []leg) {
 	first := p.signing.delegation.authorization
 	for _, l := range legs {
@@ -81,8 +94,10 @@ func (j *judge) oneDelegation(p *PreparedOp, legs []leg) {
 		if d == nil || first.ChainID == nil || d.ChainID.Cmp(first.ChainID) != 0 {
 			continue
 		}
-		j.must(d.Address == first.Address && d.Nonce == first.Nonce, "D6", "one delegation is enough for each chain", l.role.path+"/delegation",
-			first.Address.Hex()+" nonce "+strconv.FormatUint(first.Nonce, 10), d.Address.Hex()+" nonce "+strconv.FormatUint(d.Nonce, 10))
+		j.must(d.Address == first.Address && d.Nonce == first.Nonce, "D6", "one delegation is enough for each chain",
+			l.role.path+"/delegation",
+			first.Address.Hex()+" nonce "+strconv.FormatUint(first.Nonce, 10),
+			d.Address.Hex()+" nonce "+strconv.FormatUint(d.Nonce, 10))
 	}
 }
 
@@ -97,5 +112,6 @@ func (p Policy) delegationView(s Signing) *DelegationView {
 	if a.Address == p.Network.Pins.KernelV33 {
 		name = "Kernel v3.3 account"
 	}
-	return &DelegationView{Chain: p.chainLabel(a.ChainID.Uint64()), Authority: d.signer.Hex(), Contract: a.Address.Hex(), ContractName: name, Nonce: a.Nonce}
+	return &DelegationView{Chain: p.chainLabel(a.ChainID.Uint64()), Authority: d.signer.Hex(),
+		Contract: a.Address.Hex(), ContractName: name, Nonce: a.Nonce}
 }

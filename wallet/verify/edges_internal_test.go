@@ -28,7 +28,8 @@ func told(j *judge, l Level, about string) bool {
 
 func TestP3_TheIntegrityMarkIsAtMostAKilobyte(t *testing.T) {
 	for s, ok := range map[string]bool{
-		"": false, "0x": false, "0x0": false, "0x00": true, "0x0g": false, "1x00": false, "0x" + strings.Repeat("ab", 1024): true, "0x" + strings.Repeat("ab", 1025): false,
+		"": false, "0x": false, "0x0": false, "0x00": true, "0x0g": false, "1x00": false,
+		"0x" + strings.Repeat("ab", 1024): true, "0x" + strings.Repeat("ab", 1025): false,
 	} {
 		j := &judge{}
 		if j.tamperProof(s); j.refused() == ok {
@@ -53,14 +54,21 @@ func TestP4_PaymentsAreAnnouncedOnlyForWhatIsMissing(t *testing.T) {
 		sources []AmountView
 		want    Level // "" when nothing is wrong
 	}{
-		"nothing is required":                          {nil, []AmountView{have(golden.BaseUSDC, 5)}, Refuse},
-		"nothing of anything is required":              {[]api.TokenRequirement{need(golden.BaseUSDC, "0")}, nil, Refuse},
-		"nothing of one and something of another":      {[]api.TokenRequirement{need(golden.BaseETH, "0"), need(golden.BaseUSDC, "5")}, nil, ""},
-		"what is there is less":                        {[]api.TokenRequirement{need(golden.BaseUSDC, "5")}, []AmountView{have(golden.BaseUSDC, 4)}, ""},
-		"what is there is just enough":                 {[]api.TokenRequirement{need(golden.BaseUSDC, "5")}, []AmountView{have(golden.BaseUSDC, 5)}, Warn},
-		"another asset is there":                       {[]api.TokenRequirement{need(golden.BaseUSDC, "5")}, []AmountView{have(golden.ArbUSDC, 9)}, ""},
-		"the first is missing and the second is there": {[]api.TokenRequirement{need(golden.BaseETH, "5"), need(golden.BaseUSDC, "5")}, []AmountView{have(golden.BaseUSDC, 5)}, ""},
-		"the first is there and the second is missing": {[]api.TokenRequirement{need(golden.BaseUSDC, "5"), need(golden.BaseETH, "5")}, []AmountView{have(golden.BaseUSDC, 5)}, ""},
+		"nothing is required": {nil, []AmountView{have(golden.BaseUSDC, 5)}, Refuse},
+		"nothing of anything is required": {[]api.TokenRequirement{need(golden.BaseUSDC, "0")}, nil,
+			Refuse},
+		"nothing of one and something of another": {[]api.TokenRequirement{need(golden.BaseETH, "0"),
+			need(golden.BaseUSDC, "5")}, nil, ""},
+		"what is there is less": {[]api.TokenRequirement{need(golden.BaseUSDC, "5")},
+			[]AmountView{have(golden.BaseUSDC, 4)}, ""},
+		"what is there is just enough": {[]api.TokenRequirement{need(golden.BaseUSDC, "5")},
+			[]AmountView{have(golden.BaseUSDC, 5)}, Warn},
+		"another asset is there": {[]api.TokenRequirement{need(golden.BaseUSDC, "5")},
+			[]AmountView{have(golden.ArbUSDC, 9)}, ""},
+		"the first is missing and the second is there": {[]api.TokenRequirement{need(golden.BaseETH, "5"),
+			need(golden.BaseUSDC, "5")}, []AmountView{have(golden.BaseUSDC, 5)}, ""},
+		"the first is there and the second is missing": {[]api.TokenRequirement{need(golden.BaseUSDC, "5"),
+			need(golden.BaseETH, "5")}, []AmountView{have(golden.BaseUSDC, 5)}, ""},
 	} {
 		j := &judge{}
 		j.callTypeFits(intent.Draft{TokensRequired: c.needs}, api.CallCrossChain, c.sources)
@@ -68,7 +76,8 @@ func TestP4_PaymentsAreAnnouncedOnlyForWhatIsMissing(t *testing.T) {
 			t.Errorf("%s: %+v", name, j.report.Reasons)
 		}
 		j = &judge{}
-		if j.callTypeFits(intent.Draft{TokensRequired: c.needs}, api.CallSameChainExcludeSolver, c.sources); len(j.report.Reasons) > 0 {
+		if j.callTypeFits(intent.Draft{TokensRequired: c.needs}, api.CallSameChainExcludeSolver,
+			c.sources); len(j.report.Reasons) > 0 {
 			t.Errorf("%s: no payments are announced, but: %+v", name, j.report.Reasons)
 		}
 	}
@@ -86,13 +95,15 @@ func TestP6_AThousandBalancesAreListedAndEachIsLookedAt(t *testing.T) {
 	}
 	j := &judge{}
 	j.sources(p, []api.SourceAssetBalance{
-		{AssetType: "a", Balance: "1"}, {AssetType: "b", Balance: "1"}, {AssetType: golden.BaseUSDC, Balance: "x"}, {AssetType: golden.ArbUSDC, Balance: "y"},
+		{AssetType: "a", Balance: "1"}, {AssetType: "b", Balance: "1"}, {AssetType: golden.BaseUSDC, Balance: "x"},
+		{AssetType: golden.ArbUSDC, Balance: "y"},
 	})
 	var paths []string
 	for _, x := range j.report.Reasons {
 		paths = append(paths, x.Path)
 	}
-	want := "/sourceAssetBalances/0/assetType /sourceAssetBalances/1/assetType /sourceAssetBalances/2/balance /sourceAssetBalances/3/balance"
+	want := "/sourceAssetBalances/0/assetType /sourceAssetBalances/1/assetType /sourceAssetBalances/2/balance " +
+		"/sourceAssetBalances/3/balance"
 	if got := strings.Join(paths, " "); got != want {
 		t.Errorf("%s\nnot\n%s", got, want)
 	}
@@ -103,11 +114,13 @@ func TestQ10_TheLifeOfAQuoteHasExactEnds(t *testing.T) {
 	p := DefaultPolicy(w.Network, w.Catalog)
 	now := time.Unix(1_760_000_000, 0)
 	for left, want := range map[int64]Level{
-		1: Refuse, 2: Warn, 14: Warn, 15: "", 600: "", 630: "", 631: Refuse, 1 << 32: Refuse, 1<<33 + 60: Refuse, 18_446_744_076: Refuse, 0: Refuse, -1: Refuse, -1_759_999_999: Refuse,
+		1: Refuse, 2: Warn, 14: Warn, 15: "", 600: "", 630: "", 631: Refuse, 1 << 32: Refuse, 1<<33 + 60: Refuse,
+		18_446_744_076: Refuse, 0: Refuse, -1: Refuse, -1_759_999_999: Refuse,
 	} {
 		j := &judge{}
 		at := j.expiry(p, now, strconv.FormatInt(now.Unix()+left, 10))
-		if (want == "" && len(j.report.Reasons) > 0) || (want != "" && !j.report.Has("Q10", want)) || (at == 0) != (want == Refuse) {
+		if (want == "" && len(j.report.Reasons) > 0) || (want != "" && !j.report.Has("Q10", want)) ||
+			(at == 0) != (want == Refuse) {
 			t.Errorf("%d s: %d, %+v", left, at, j.report.Reasons)
 		}
 	}
@@ -136,7 +149,8 @@ func TestQ3_TenOperationsAreLookedAt(t *testing.T) {
 			q.OriginChainsOperations = append(q.OriginChainsOperations, q.OriginChainsOperations[0])
 		}
 		j := &judge{}
-		j.quote(in, p, NoHistory{}, w.Now, &SignedPrepared{prepared: &PreparedOp{intent: in.Hash(), end: w.Now.Unix() + 30}}, w.Document(q))
+		j.quote(in, p, NoHistory{}, w.Now, &SignedPrepared{
+			prepared: &PreparedOp{intent: in.Hash(), end: w.Now.Unix() + 30}}, w.Document(q))
 		if told(j, Refuse, "one to ten operations") != many {
 			t.Errorf("%d: %+v", n, j.report.Reasons)
 		}
@@ -151,10 +165,14 @@ func TestEveryPaymentIsLookedAtAlsoAfterOneThatIsRefused(t *testing.T) {
 		q.OriginChainsOperations[i].UserOp.CallData = "0x00"
 	}
 	j := &judge{}
-	j.quote(in, p, NoHistory{}, w.Now, &SignedPrepared{prepared: &PreparedOp{intent: in.Hash(), end: w.Now.Unix() + 30}}, w.Document(q))
+	j.quote(in, p, NoHistory{}, w.Now, &SignedPrepared{prepared: &PreparedOp{intent: in.Hash(),
+		end: w.Now.Unix() + 30}}, w.Document(q))
 	for i := range q.OriginChainsOperations {
 		path := operationPath(i)
-		if !slices.ContainsFunc(j.report.Reasons, func(x Reason) bool { return x.Level == Refuse && strings.HasPrefix(x.Path, path) }) {
+		if !slices.ContainsFunc(j.report.Reasons, func(x Reason) bool {
+			return x.Level == Refuse &&
+				strings.HasPrefix(x.Path, path)
+		}) {
 			t.Errorf("%s: %+v", path, j.report.Reasons)
 		}
 	}
@@ -165,7 +183,8 @@ func TestH1_LookAlikesOfSolanaAddressesShareFourCharactersAtBothEnds(t *testing.
 		known, other string
 		want         bool
 	}{
-		{"aaaabbbb", "aaaabbbb", false}, {"aaaabbbb", "aaaaXbbbb", true}, {"aaaaXbbbb", "aaaabbbb", true}, {"aaaabbb", "aaaaXbbb", false}, {"aaaaXbbb", "aaaabbb", false},
+		{"aaaabbbb", "aaaabbbb", false}, {"aaaabbbb", "aaaaXbbbb", true}, {"aaaaXbbbb", "aaaabbbb", true},
+		{"aaaabbb", "aaaaXbbb", false}, {"aaaaXbbb", "aaaabbb", false},
 		{"aaaaXbbbb", "aaaaYbbbb", true}, {"aaaaXbbbb", "aaabXbbbb", false}, {"aaaaXbbbb", "aaaaXabbb", false},
 	} {
 		if got := imitates(c.known, c.other); got != c.want {
@@ -194,7 +213,8 @@ func TestTheChainThatPaysMostIsTheFirstOfEquals(t *testing.T) {
 
 func TestU8_AnAllowanceIsThereOnlyForItsTokenAndItsSpender(t *testing.T) {
 	usdc := golden.TokenOf(golden.BaseUSDC)
-	d := intent.Draft{Allowances: []api.AllowanceRequirement{{AssetType: golden.BaseUSDC, Spender: someone.Hex(), Amount: "5"}}}
+	d := intent.Draft{Allowances: []api.AllowanceRequirement{
+		{AssetType: golden.BaseUSDC, Spender: someone.Hex(), Amount: "5"}}}
 	for name, c := range map[string]struct {
 		allow allowance
 		left  bool
@@ -222,7 +242,8 @@ func TestQ5_ADepositThatIsCutOffIsNamedByWhatIsMissing(t *testing.T) {
 	for n, missing := range map[int]string{0: p.describe(8453, want[0]), 1: p.describe(8453, want[1])} {
 		j := &judge{}
 		j.explainDeposit(p, 8453, want[:n], want, "/x")
-		if x := j.report.Reasons[0]; x.Code != "Q5" || !strings.HasPrefix(missing, strings.TrimSuffix(x.Want, "…")) || len(x.Want) < 40 || x.Got != "nothing more" {
+		if x := j.report.Reasons[0]; x.Code != "Q5" || !strings.HasPrefix(missing, strings.TrimSuffix(x.Want, "…")) ||
+			len(x.Want) < 40 || x.Got != "nothing more" {
 			t.Errorf("%d: %+v", n, x)
 		}
 	}
@@ -236,7 +257,8 @@ func TestQ5_ADepositThatIsCutOffIsNamedByWhatIsMissing(t *testing.T) {
 func TestQ11_TheCostHasExactSteps(t *testing.T) {
 	w := golden.New(t)
 	p := DefaultPolicy(w.Network, w.Catalog)
-	p.WarnCostBps, p.WarnCostFloor, p.RefuseCostBps, p.RefuseCostFloor = 500, big.NewInt(500_000), 2000, big.NewInt(1_000_000)
+	p.WarnCostBps, p.WarnCostFloor, p.RefuseCostBps, p.RefuseCostFloor = 500, big.NewInt(500_000), 2000,
+		big.NewInt(1_000_000)
 	for name, c := range map[string]struct {
 		bps    int
 		micro  int64
@@ -253,8 +275,10 @@ func TestQ11_TheCostHasExactSteps(t *testing.T) {
 		"above it, and a bit":         {2001, 1_000_000, Warn, false},
 	} {
 		j := &judge{}
-		j.cost(p, &VerifiedQuote{view: QuoteView{PayMicro: big.NewInt(1), MinimumCostMicro: big.NewInt(c.micro), MinimumCostBps: c.bps}})
-		if (c.level == "") != (len(j.report.Reasons) == 0) || (c.level != "" && !j.report.Has("Q11", c.level)) || (len(j.report.Passed) == 1) != c.passed {
+		j.cost(p, &VerifiedQuote{view: QuoteView{PayMicro: big.NewInt(1), MinimumCostMicro: big.NewInt(c.micro),
+			MinimumCostBps: c.bps}})
+		if (c.level == "") != (len(j.report.Reasons) == 0) || (c.level != "" && !j.report.Has("Q11", c.level)) ||
+			(len(j.report.Passed) == 1) != c.passed {
 			t.Errorf("%s: %+v", name, j.report)
 		}
 	}
@@ -274,7 +298,8 @@ func TestQ5_WhatTheServiceSaidIsMissingIsComparedExactly(t *testing.T) {
 		level    Level
 	}{7: {10, ""}, 8: {10, Warn}, 10: {10, Warn}, 11: {10, Refuse}} {
 		j := &judge{}
-		j.exactFlow(p, w.Intent(), big.NewInt(delivered+1), big.NewInt(1), big.NewInt(c.required), 6, &VerifiedQuote{view: QuoteView{Needs: []NeedView{need}}})
+		j.exactFlow(p, w.Intent(), big.NewInt(delivered+1), big.NewInt(1), big.NewInt(c.required), 6,
+			&VerifiedQuote{view: QuoteView{Needs: []NeedView{need}}})
 		if (c.level == "") != (len(j.report.Reasons) == 0) || (c.level != "" && !j.report.Has("Q5", c.level)) {
 			t.Errorf("%d: %+v", delivered, j.report.Reasons)
 		}
@@ -324,13 +349,16 @@ func TestQ5_PricesExplainAPaymentInAnotherAsset(t *testing.T) {
 		"more is lost":             {1000, 0, 989, 989, 11, false},
 	} {
 		micro := func(v int64) AmountView { return AmountView{Amount: big.NewInt(1), Micro: big.NewInt(v)} }
-		q := &VerifiedQuote{view: QuoteView{Pay: []AmountView{micro(c.pay)}, Fees: []AmountView{micro(c.fees)}, Needs: []NeedView{
-			{Need: micro(c.need)}, {Need: AmountView{Amount: new(big.Int)}}, // nothing of an asset without a price
-		}}}
+		q := &VerifiedQuote{view: QuoteView{Pay: []AmountView{micro(c.pay)}, Fees: []AmountView{micro(c.fees)},
+			Needs: []NeedView{
+				{Need: micro(c.need)}, {Need: AmountView{Amount: new(big.Int)}}, // nothing of an asset without a price
+			}}}
 		j := &judge{}
 		j.pricedFlow(p, in, q)
 		v := q.view
-		if v.DeliverMicro == nil || v.DeliverMicro.Int64() != c.delivered || v.UnexplainedMicro.Int64() != c.unexplained || v.Explained != c.explained || v.CostMicro.Int64() != c.pay-c.delivered {
+		if v.DeliverMicro == nil || v.DeliverMicro.Int64() != c.delivered ||
+			v.UnexplainedMicro.Int64() != c.unexplained || v.Explained != c.explained ||
+			v.CostMicro.Int64() != c.pay-c.delivered {
 			t.Errorf("%s: %+v", name, v)
 		}
 		if j.report.Has("Q5", Warn) == c.explained {
@@ -339,9 +367,11 @@ func TestQ5_PricesExplainAPaymentInAnotherAsset(t *testing.T) {
 	}
 	for name, q := range map[string]*VerifiedQuote{
 		"what pays": {view: QuoteView{Pay: []AmountView{{Amount: big.NewInt(1)}}}},
-		"what is needed, by one of two": {view: QuoteView{Pay: []AmountView{{Amount: big.NewInt(1), Micro: big.NewInt(1)}}, Needs: []NeedView{
-			{Need: AmountView{Amount: big.NewInt(1)}}, {Need: AmountView{Amount: big.NewInt(1), Micro: big.NewInt(1)}},
-		}}},
+		"what is needed, by one of two": {view: QuoteView{
+			Pay: []AmountView{{Amount: big.NewInt(1), Micro: big.NewInt(1)}}, Needs: []NeedView{
+				{Need: AmountView{Amount: big.NewInt(1)}},
+				{Need: AmountView{Amount: big.NewInt(1), Micro: big.NewInt(1)}},
+			}}},
 	} {
 		j := &judge{}
 		if j.pricedFlow(p, in, q); !j.report.Has("Q5", Refuse) || q.view.CostBps != -1 {
@@ -359,12 +389,14 @@ func TestY4_WhatIsCountedIsTheLargerOfWhatGoesAndWhatIsRequired(t *testing.T) {
 	}
 	out := []AmountView{p.amountView(caip.Native(8453), big.NewInt(3)), p.amountView(usdc, big.NewInt(5))}
 	for need, want := range map[string]int64{"4": 5, "5": 5, "6": 6} {
-		got := p.counted(intent.Draft{TokensRequired: []api.TokenRequirement{{AssetType: golden.BaseUSDC, Amount: need}}}, out)
+		got := p.counted(intent.Draft{TokensRequired: []api.TokenRequirement{
+			{AssetType: golden.BaseUSDC, Amount: need}}}, out)
 		if len(got) != 2 || got[0].Amount.Int64() != 3 || got[1].Amount.Int64() != want {
 			t.Errorf("%s: %+v", need, got)
 		}
 	}
-	got := p.counted(intent.Draft{TokensRequired: []api.TokenRequirement{{AssetType: golden.ArbUSDC, Amount: "0"}, {AssetType: golden.OpUSDC, Amount: "9"}}}, out)
+	got := p.counted(intent.Draft{TokensRequired: []api.TokenRequirement{{AssetType: golden.ArbUSDC, Amount: "0"},
+		{AssetType: golden.OpUSDC, Amount: "9"}}}, out)
 	if len(got) != 3 || got[2].Amount.Int64() != 9 {
 		t.Errorf("%+v", got)
 	}
@@ -383,7 +415,8 @@ func TestK1_TheWorstCaseSumsEachAssetOnce(t *testing.T) {
 	view := func(a caip.Asset, v int64) AmountView { return p.amountView(a, big.NewInt(v)) }
 	call, payments := []AmountView{view(usdc, 50), view(caip.Native(8453), 3)}, []AmountView{view(usdc, 7)}
 	got := p.addAmounts(payments, call)
-	if len(got) != 2 || got[0].Asset != usdc || got[0].Amount.Int64() != 57 || got[1].Amount.Int64() != 3 || got[0].Micro == nil {
+	if len(got) != 2 || got[0].Asset != usdc || got[0].Amount.Int64() != 57 || got[1].Amount.Int64() != 3 ||
+		got[0].Micro == nil {
 		t.Errorf("%+v", got)
 	}
 	if call[0].Amount.Int64() != 50 || payments[0].Amount.Int64() != 7 {
@@ -400,7 +433,8 @@ func TestQ4_TheLargestPartPaysAndTheFirstOfEquals(t *testing.T) {
 	}
 	for want, amounts := range map[common.Address][]int64{someone: {5, 5}, other: {4, 5}} {
 		l := &leg{asset: a, amount: big.NewInt(10)}
-		(&judge{}).shares(p, l, []part{{to: someone, amount: big.NewInt(amounts[0])}, {to: other, amount: big.NewInt(amounts[1])}}, "/x")
+		(&judge{}).shares(p, l, []part{{to: someone, amount: big.NewInt(amounts[0])},
+			{to: other, amount: big.NewInt(amounts[1])}}, "/x")
 		if l.escrow != want {
 			t.Errorf("%v: %s pays", amounts, l.escrow)
 		}

@@ -19,7 +19,8 @@ import (
 func TestTheReviewCountsTheCallsAndNamesTheFunctionsThatWereAskedFor(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		selector := crypto.Keccak256([]byte("first(uint256)"))[:4]
-		w.Draft.Calls[0] = intent.Call{To: vault, Function: "first(uint256 a)", Data: hexutil.Encode(append(selector, make([]byte, 32)...))}
+		w.Draft.Calls[0] = intent.Call{To: vault, Function: "first(uint256 a)",
+			Data: hexutil.Encode(append(selector, make([]byte, 32)...))}
 		p, r := w.prepared(w.Document(w.PrepareResponse()))
 		if p == nil {
 			t.Fatalf("%+v", r.Reasons)
@@ -39,7 +40,8 @@ func TestTheReviewCountsTheCallsAndNamesTheFunctionsThatWereAskedFor(t *testing.
 
 func TestP4_OneSignatureIsTheWholeConsentWhereNoPaymentIsAnnounced(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		for way, whole := range map[string]bool{api.CallSameChainExcludeSolver: true, api.CallSameChainWithSolver: false, api.CallCrossChain: false} {
+		for way, whole := range map[string]bool{api.CallSameChainExcludeSolver: true,
+			api.CallSameChainWithSolver: false, api.CallCrossChain: false} {
 			answer := w.PrepareResponse()
 			answer.CallType = way
 			p, r := w.prepared(w.Document(answer))
@@ -80,7 +82,8 @@ func TestQ5_TheRefundComesAfterTheExpiryAndWithinADay(t *testing.T) {
 		w := newWorld(t)
 		s, q := w.signed(), w.CrossChain()
 		calls := w.DepositCalls(assetOf(arbUSDC), big.NewInt(125_980_000))
-		calls[1].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), golden.TokenOf(arbUSDC), big.NewInt(125_980_000), uint64(clock().Unix())+30+after)
+		calls[1].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), golden.TokenOf(arbUSDC),
+			big.NewInt(125_980_000), uint64(clock().Unix())+30+after)
 		o := q.OriginChainsOperations[0]
 		q.OriginChainsOperations[0] = w.Deposit(golden.Payment{Asset: o.AssetType, Amount: 125_980_000, Sequence: 4})
 		w.rebuild(&q, 0, calls)

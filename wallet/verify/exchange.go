@@ -15,7 +15,8 @@ import (
 	"coffer/wallet/intent"
 )
 
-// Exchange judges the quote of a swap or a transfer, v1 or v3 as the intent says. now is the local clock. The quote is nil when the report refuses.
+// Exchange judges the quote of a swap or a transfer, v1 or v3 as the intent says. now is the local clock. The quote is
+// nil when the report refuses.
 func Exchange(in intent.Intent, p Policy, h History, now time.Time, doc *api.Document) (*VerifiedQuote, Report) {
 	j := &judge{gates: p.Limits.Gates}
 	q := j.exchange(in, p, h, now, doc)
@@ -42,13 +43,15 @@ func (j *judge) exchange(in intent.Intent, p Policy, h History, now time.Time, d
 	if !ok {
 		return nil
 	}
-	j.must(again == nil, "Q13", "the quote brings no prepared operation", "/destinationChainOperation", "nothing", "an operation")
+	j.must(again == nil, "Q13", "the quote brings no prepared operation", "/destinationChainOperation", "nothing",
+		"an operation")
 	id := j.quoteID(h, w.ID)
 	j.accounts("Q2", d.Accounts, w.Accounts, in.V1())
 	j.tamperProof(w.TamperProofSignature)
 	expires := j.expiry(p, now, w.ExpirationTimestamp)
 	n := len(w.OriginChainsOperations)
-	if !j.must(n >= 1 && n <= maxOperations, "Q3", "the quote has one to ten operations", "/originChainsOperations", "1 to 10", strconv.Itoa(n)) {
+	if !j.must(n >= 1 && n <= maxOperations, "Q3", "the quote has one to ten operations", "/originChainsOperations",
+		"1 to 10", strconv.Itoa(n)) {
 		return nil
 	}
 	j.slippage(w.Slippage, 0, d.SlippageBps)
@@ -57,7 +60,8 @@ func (j *judge) exchange(in intent.Intent, p Policy, h History, now time.Time, d
 		return nil
 	}
 	q := &VerifiedQuote{doc: doc, expires: expires}
-	q.view = QuoteView{ID: w.ID, Kind: in.Kind(), CallTypeWords: exchangeWords(in.Kind()), Expires: time.Unix(expires, 0), SlippageBps: d.SlippageBps}
+	q.view = QuoteView{ID: w.ID, Kind: in.Kind(), CallTypeWords: exchangeWords(in.Kind()),
+		Expires: time.Unix(expires, 0), SlippageBps: d.SlippageBps}
 	if !j.received(p, in, acc, h, legs, w.DestinationToken, q) {
 		return nil
 	}
@@ -80,10 +84,12 @@ func exchangeWords(kind string) string {
 	if kind == intent.KindTransfer {
 		return "The payments below are signed now; the same asset, less the fees, is sent to the recipient."
 	}
-	return "The payments below are signed now; another asset is delivered for them, no less than the minimum; otherwise they should come back."
+	return "The payments below are signed now; another asset is delivered for them, no less than the minimum; " +
+		"otherwise they should come back."
 }
 
-// payer takes the accounts that pay from the intent: an EVM account, a Solana account or both. Without an EVM account the first result is empty.
+// payer takes the accounts that pay from the intent: an EVM account, a Solana account or both. Without an EVM account
+// the first result is empty.
 func (j *judge) payer(p Policy, in intent.Intent) (account, bool) {
 	if _, evm := in.EVMAccount(); evm {
 		return j.evmAccount(p, in)
@@ -104,18 +110,22 @@ func (acc account) own(in intent.Intent, c caip.Chain) (caip.Account, bool) {
 }
 
 // received checks what is delivered and to whom (TH-Q7, Q8, Q9), and shows it.
-func (j *judge) received(p Policy, in intent.Intent, acc account, h History, legs []leg, w api.DestinationToken, q *VerifiedQuote) bool {
+func (j *judge) received(p Policy, in intent.Intent, acc account, h History, legs []leg, w api.DestinationToken,
+	q *VerifiedQuote) bool {
 	const path = "/destinationToken"
 	want, _ := p.wanted(in, legs) // nothing is equal to an asset that is not in the catalogue
 	got, err := caip.ParseAsset(w.AssetType)
-	if !j.must(err == nil && got == want.Asset, "Q7", "what is delivered is what you asked for, on the chain that you chose", path+"/assetType", want.Asset.Display(), w.AssetType) {
+	if !j.must(err == nil && got == want.Asset, "Q7",
+		"what is delivered is what you asked for, on the chain that you chose", path+"/assetType", want.Asset.Display(),
+		w.AssetType) {
 		return false
 	}
 	j.names(in, want, w)
 	v, err := parseAmount(w.Amount)
 	least, errLeast := parseAmount(w.MinimumAmount)
 	ok := j.must(err == nil && v.Sign() > 0, "Q8", "something is delivered", path+"/amount", "more than 0", w.Amount)
-	ok = j.must(errLeast == nil && least.Sign() > 0, "Q8", "there is a minimum below which nothing is taken", path+"/minimumAmount", "more than 0", w.MinimumAmount) && ok
+	ok = j.must(errLeast == nil && least.Sign() > 0, "Q8", "there is a minimum below which nothing is taken",
+		path+"/minimumAmount", "more than 0", w.MinimumAmount) && ok
 	if !ok {
 		return false
 	}
@@ -131,9 +141,12 @@ func (j *judge) names(in intent.Intent, e catalog.Entity, w api.DestinationToken
 	if asked, err := caip.ParseAggregate(in.Draft().Receive.Asset); err == nil {
 		id = asked.String()
 	}
-	j.must(w.AggregatedAssetID == id, "Q7", "the delivered token has the id that you asked for", path+"/aggregatedAssetId", id, w.AggregatedAssetID)
-	j.must(w.Decimals == nil || *w.Decimals == e.Decimals, "Q7", "the delivered token has its own decimals", path+"/decimals", strconv.Itoa(e.Decimals), "other decimals")
-	j.must(w.Symbol == "" || w.Symbol == e.Symbol, "Q7", "the delivered token has its own symbol", path+"/symbol", e.Symbol, w.Symbol)
+	j.must(w.AggregatedAssetID == id, "Q7", "the delivered token has the id that you asked for",
+		path+"/aggregatedAssetId", id, w.AggregatedAssetID)
+	j.must(w.Decimals == nil || *w.Decimals == e.Decimals, "Q7", "the delivered token has its own decimals",
+		path+"/decimals", strconv.Itoa(e.Decimals), "other decimals")
+	j.must(w.Symbol == "" || w.Symbol == e.Symbol, "Q7", "the delivered token has its own symbol", path+"/symbol",
+		e.Symbol, w.Symbol)
 }
 
 // minimum: no less arrives than the tolerance allows, and never less than the user's own bound (TH-Q8; protocol §3.7).
@@ -143,16 +156,19 @@ func (j *judge) minimum(in intent.Intent, v, least *big.Int) {
 	j.must(least.Cmp(v) <= 0, "Q8", "the minimum is not above the amount", path, "at most "+v.String(), least.String())
 	floor := new(big.Int).Mul(v, big.NewInt(int64(10_000-d.SlippageBps)))
 	floor.Quo(floor, big.NewInt(10_000))
-	j.must(least.Cmp(floor) >= 0, "Q8", "the minimum is within your tolerance", path, "at least "+floor.String(), least.String())
+	j.must(least.Cmp(floor) >= 0, "Q8", "the minimum is within your tolerance", path, "at least "+floor.String(),
+		least.String())
 	if d.Receive.Minimum == "" {
 		return
 	}
 	own, err := parseAmount(d.Receive.Minimum)
-	j.must(err == nil && least.Cmp(own) >= 0, "Q8", "no less arrives than you said", path, "at least "+d.Receive.Minimum, least.String())
+	j.must(err == nil && least.Cmp(own) >= 0, "Q8", "no less arrives than you said", path,
+		"at least "+d.Receive.Minimum, least.String())
 }
 
-// wanted is the asset that the intent asks for. Of an aggregate it is the one on the recipient's chain; without a recipient the one on the chain that most is
-// paid from, where that chain has one, else the first of the catalogue, for v1 the first on an EVM chain.
+// wanted is the asset that the intent asks for. Of an aggregate it is the one on the recipient's chain; without a
+// recipient the one on the chain that most is paid from, where that chain has one, else the first of the catalogue, for
+// v1 the first on an EVM chain.
 func (p Policy) wanted(in intent.Intent, legs []leg) (catalog.Entity, bool) {
 	r := in.Draft().Receive
 	if a, err := caip.ParseAsset(r.Asset); err == nil {
@@ -195,7 +211,8 @@ func paidMost(legs []leg) caip.Chain {
 }
 
 // recipient checks who receives: the account that the intent names, or the user's own on that chain (TH-Q9, H1, V4).
-func (j *judge) recipient(in intent.Intent, acc account, h History, chain caip.Chain, text string, q *VerifiedQuote) bool {
+func (j *judge) recipient(in intent.Intent, acc account, h History, chain caip.Chain, text string,
+	q *VerifiedQuote) bool {
 	const path = "/destinationToken/recipientAccount"
 	own, has := acc.own(in, chain)
 	want, named := own, has
@@ -203,17 +220,20 @@ func (j *judge) recipient(in intent.Intent, acc account, h History, chain caip.C
 		a, err := caip.ParseAccount(asked)
 		want, named = a, err == nil && a.Chain == chain
 	}
-	if !j.must(named, "Q9", "somebody receives on the chain of what is delivered", path, "an account on "+chain.String(), text) {
+	if !j.must(named, "Q9", "somebody receives on the chain of what is delivered", path,
+		"an account on "+chain.String(), text) {
 		return false
 	}
 	got, err := caip.ParseAccount(text)
-	if !j.must(err == nil && got == want, "Q9", "the recipient is the one that you named, or you", path, want.Display(), text) {
+	if !j.must(err == nil && got == want, "Q9", "the recipient is the one that you named, or you", path, want.Display(),
+		text) {
 		return false
 	}
 	q.view.RecipientOwn = has && want == own
 	if a, evm := want.EVM(); evm {
 		raw := text[strings.LastIndexByte(text, ':')+1:]
-		j.must(caip.CheckEIP55(raw) == nil, "L5", "the recipient's address has a correct checksum", path, "lower case or a correct checksum", raw)
+		j.must(caip.CheckEIP55(raw) == nil, "L5", "the recipient's address has a correct checksum", path,
+			"lower case or a correct checksum", raw)
 		q.view.Recipient = a.Hex()
 	} else {
 		q.view.Recipient = want.Address
@@ -224,7 +244,8 @@ func (j *judge) recipient(in intent.Intent, acc account, h History, chain caip.C
 	return true
 }
 
-// stranger looks at a recipient that is none of the user's accounts: one that imitates an address the user knows is refused, a new one is pointed out.
+// stranger looks at a recipient that is none of the user's accounts: one that imitates an address the user knows is
+// refused, a new one is pointed out.
 func (j *judge) stranger(in intent.Intent, h History, q *VerifiedQuote, path string) {
 	known := slices.Clone(h.Recipients())
 	if slices.Contains(known, q.view.Recipient) {
@@ -236,14 +257,16 @@ func (j *judge) stranger(in intent.Intent, h History, q *VerifiedQuote, path str
 	}
 	for _, k := range known {
 		if imitates(k, q.view.Recipient) {
-			j.add(Refuse, "H1", "The recipient looks like an address that you know, but is another one.", path, k, q.view.Recipient)
+			j.add(Refuse, "H1", "The recipient looks like an address that you know, but is another one.", path, k,
+				q.view.Recipient)
 			return
 		}
 	}
 	j.add(Warn, "V4", "No payment to this address is known to have arrived before.", path, "", q.view.Recipient)
 }
 
-// imitates reports whether two addresses of one kind differ but begin and end alike: the first and last four digits, or characters of base58 (TH-H1).
+// imitates reports whether two addresses of one kind differ but begin and end alike: the first and last four digits, or
+// characters of base58 (TH-H1).
 func imitates(known, other string) bool {
 	if strings.HasPrefix(known, "0x") != strings.HasPrefix(other, "0x") {
 		return false

@@ -12,10 +12,12 @@ import (
 // fineDecimals is a number of decimals that every asset of the catalogue can be written in exactly.
 const fineDecimals = 18
 
-// fine writes an amount in fineDecimals, so that amounts of one asset on several chains can be added and compared to the unit.
+// fine writes an amount in fineDecimals, so that amounts of one asset on several chains can be added and compared to
+// the unit.
 func fine(v *big.Int, decimals int) *big.Int { return amount.Scale(v, decimals, fineDecimals) }
 
-// trade checks that exactly what the user chose is paid, and that it is explained by what arrives and the fees (TH-Q5, Q6, Q11; protocol §3.5, §3.7).
+// trade checks that exactly what the user chose is paid, and that it is explained by what arrives and the fees (TH-Q5,
+// Q6, Q11; protocol §3.5, §3.7).
 func (j *judge) trade(p Policy, in intent.Intent, w api.Quote, legs []leg, q *VerifiedQuote) {
 	pay := map[caip.Asset]*big.Int{}
 	for _, l := range legs {
@@ -36,7 +38,8 @@ func (j *judge) trade(p Policy, in intent.Intent, w api.Quote, legs []leg, q *Ve
 	if !j.chosen(p, in, paid, q.view.Delivered.Decimals) {
 		return
 	}
-	if !j.must(p.sum(fees, fineDecimals).Cmp(paid) < 0, "Q11", "the fees are less than what is paid", "/fees/assets", "less than the payment", "more") {
+	if !j.must(p.sum(fees, fineDecimals).Cmp(paid) < 0, "Q11", "the fees are less than what is paid", "/fees/assets",
+		"less than the payment", "more") {
 		return
 	}
 	if w.Fees == nil {
@@ -51,8 +54,8 @@ func (j *judge) trade(p Policy, in intent.Intent, w api.Quote, legs []leg, q *Ve
 	j.cost(p, q)
 }
 
-// chosen: a swap or a transfer pays exactly what the user named. What the coarsest chain cannot express stays where it is; a transfer
-// also has to arrive to the unit, in the given decimals.
+// chosen: a swap or a transfer pays exactly what the user named. What the coarsest chain cannot express stays where it
+// is; a transfer also has to arrive to the unit, in the given decimals.
 func (j *judge) chosen(p Policy, in intent.Intent, paid *big.Int, arrives int) bool {
 	pay := in.Draft().Pay
 	v, err := parseAmount(pay.Amount)
@@ -66,7 +69,8 @@ func (j *judge) chosen(p Policy, in intent.Intent, paid *big.Int, arrives int) b
 	rest := new(big.Int).Sub(fine(v, units), paid)
 	grain := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(fineDecimals-min(units, coarsest))), nil)
 	exact := rest.Sign() == 0 || (coarsest < units && rest.Sign() > 0 && rest.Cmp(grain) < 0)
-	return j.must(exact, "Q5", "exactly what you chose is paid", "/originToken/amount", amount.Human(fine(v, units), fineDecimals), amount.Human(paid, fineDecimals))
+	return j.must(exact, "Q5", "exactly what you chose is paid", "/originToken/amount",
+		amount.Human(fine(v, units), fineDecimals), amount.Human(paid, fineDecimals))
 }
 
 // units are the decimals in which an amount of a named asset is written, and the fewest that any of its chains has.
@@ -84,7 +88,8 @@ func (p Policy) units(name string) (units, coarsest int, ok bool) {
 	return aggregate.Decimals, coarsest, known
 }
 
-// sent: the same asset is paid and delivered, so what is paid arrives, except for the fees. Without named fees, as in v1, all that does not arrive is cost.
+// sent: the same asset is paid and delivered, so what is paid arrives, except for the fees. Without named fees, as in
+// v1, all that does not arrive is cost.
 func (j *judge) sent(p Policy, in intent.Intent, paid *big.Int, fees map[caip.Asset]*big.Int, q *VerifiedQuote) {
 	const title = "what is paid arrives, except for the fees"
 	to := q.view.Delivered
@@ -95,19 +100,21 @@ func (j *judge) sent(p Policy, in intent.Intent, paid *big.Int, fees map[caip.As
 		named = p.sum(fees, fineDecimals)
 	}
 	ok := cost.Sign() >= 0 && named.Cmp(cost) == 0
-	if !j.must(ok, "Q5", title, "/destinationToken/amount", amount.Human(new(big.Int).Sub(paid, named), fineDecimals), amount.Human(arrives, fineDecimals)) {
+	if !j.must(ok, "Q5", title, "/destinationToken/amount", amount.Human(new(big.Int).Sub(paid, named), fineDecimals),
+		amount.Human(arrives, fineDecimals)) {
 		return
 	}
 	price := p.fundingPrice(in)
 	v := &q.view
-	v.PayMicro, v.DeliverMicro, v.CostMicro = amount.Value(paid, fineDecimals, price), amount.Value(arrives, fineDecimals, price), amount.Value(cost, fineDecimals, price)
+	v.PayMicro, v.DeliverMicro, v.CostMicro = amount.Value(paid, fineDecimals, price),
+		amount.Value(arrives, fineDecimals, price), amount.Value(cost, fineDecimals, price)
 	v.CostBps, v.UnexplainedMicro, v.Explained = bpsOf(cost, paid), new(big.Int), fees != nil
 	atMinimum := new(big.Int).Sub(paid, fine(v.Minimum.Amount, v.Minimum.Decimals))
 	v.MinimumCostMicro, v.MinimumCostBps = amount.Value(atMinimum, fineDecimals, price), bpsOf(atMinimum, paid)
 }
 
-// swapped: another asset is delivered, so catalogue prices have to explain the payment. Where one is missing only the user's own minimum protects, and without
-// that nothing does.
+// swapped: another asset is delivered, so catalogue prices have to explain the payment. Where one is missing only the
+// user's own minimum protects, and without that nothing does.
 func (j *judge) swapped(p Policy, in intent.Intent, fees map[caip.Asset]*big.Int, q *VerifiedQuote) {
 	v := &q.view
 	v.PayMicro, v.DeliverMicro, v.CostBps, v.MinimumCostBps = micro(v.Pay), v.Delivered.Micro, -1, -1
@@ -115,17 +122,20 @@ func (j *judge) swapped(p Policy, in intent.Intent, fees map[caip.Asset]*big.Int
 	if v.PayMicro == nil || v.DeliverMicro == nil || feesMicro == nil {
 		v.Explained = false
 		bounded := in.Draft().Receive.Minimum != ""
-		j.must(bounded, "Q5", "the payment can be compared with what is delivered", "/originToken", "known prices, or a minimum of your own", "a price is missing")
+		j.must(bounded, "Q5", "the payment can be compared with what is delivered", "/originToken",
+			"known prices, or a minimum of your own", "a price is missing")
 		return
 	}
 	v.CostMicro = atLeastZero(new(big.Int).Sub(v.PayMicro, v.DeliverMicro))
 	v.CostBps = bpsOf(v.CostMicro, v.PayMicro)
-	v.MinimumCostMicro = atLeastZero(new(big.Int).Sub(v.PayMicro, v.Minimum.Micro)) // of the same asset as what is delivered, so its price is known, too
+	// of the same asset as what is delivered, so its price is known, too
+	v.MinimumCostMicro = atLeastZero(new(big.Int).Sub(v.PayMicro, v.Minimum.Micro))
 	v.MinimumCostBps = bpsOf(v.MinimumCostMicro, v.PayMicro)
 	v.UnexplainedMicro = atLeastZero(new(big.Int).Sub(v.CostMicro, feesMicro))
 	v.Explained = bpsOf(v.UnexplainedMicro, v.PayMicro) <= p.WarnUnexplainedBps
 	if !v.Explained {
-		j.add(Warn, "Q5", "Part of the payment is explained neither by what is delivered nor by the fees.", "/originToken/amount", "at most "+percent(p.WarnUnexplainedBps), amount.USD2(v.UnexplainedMicro)+" USD")
+		j.add(Warn, "Q5", "Part of the payment is explained neither by what is delivered nor by the fees.",
+			"/originToken/amount", "at most "+percent(p.WarnUnexplainedBps), amount.USD2(v.UnexplainedMicro)+" USD")
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// FuzzExchange judges whatever parses under the intents of a swap and of a transfer that Solana pays, and of a swap that an EVM chain pays.
+// FuzzExchange judges whatever parses under the intents of a swap and of a transfer that Solana pays, and of a swap
+// that an EVM chain pays.
 func FuzzExchange(f *testing.F) {
 	var runs []*answers
 	for _, name := range []string{"v3-swap-evm", paysCoins, "v3-transfer-on-solana"} {
@@ -35,7 +36,8 @@ func FuzzExchange(f *testing.F) {
 			}
 			// Whatever is accepted pays what the user chose, to whom the user chose, signed by the user's keys.
 			d, v := a.draft, q.View()
-			if len(v.Pay) != 1 || v.Pay[0].Amount.String() != d.Pay.Amount || (d.Receive.Account != "" && v.RecipientOwn) || v.Minimum.Amount.Cmp(v.Delivered.Amount) > 0 {
+			if len(v.Pay) != 1 || v.Pay[0].Amount.String() != d.Pay.Amount ||
+				(d.Receive.Account != "" && v.RecipientOwn) || v.Minimum.Amount.Cmp(v.Delivered.Amount) > 0 {
 				t.Fatalf("accepted %+v", v)
 			}
 			for _, s := range q.Operations() {
@@ -47,8 +49,8 @@ func FuzzExchange(f *testing.F) {
 	})
 }
 
-// FuzzSolanaMessage puts any bytes in the place of a message, with what they contain listed honestly, so that only the rows about what a message does stand
-// between them and a signature.
+// FuzzSolanaMessage puts any bytes in the place of a message, with what they contain listed honestly, so that only the
+// rows about what a message does stand between them and a signature.
 func FuzzSolanaMessage(f *testing.F) {
 	coins, tokens := answer(f, paysCoins), answer(f, paysTokens)
 	for _, a := range []*answers{coins, tokens} {
@@ -78,7 +80,8 @@ func FuzzSolanaMessage(f *testing.F) {
 				continue
 			}
 			signed, _ := q.Operations()[0].Message()
-			if string(signed.Message()) != string(raw) || m.Instructions == nil || q.View().Legs[0].Solana.Memo != a.quote.ID {
+			if string(signed.Message()) != string(raw) || m.Instructions == nil ||
+				q.View().Legs[0].Solana.Memo != a.quote.ID {
 				t.Fatalf("accepted %x", raw)
 			}
 			transfers := 0

@@ -10,7 +10,8 @@ import (
 	"coffer/wallet/internal/golden"
 )
 
-// TestAnIntentThatTheCatalogueDoesNotKnowIsRefused: an intent is frozen under one catalogue and judged under another that knows nothing of it.
+// TestAnIntentThatTheCatalogueDoesNotKnowIsRefused: an intent is frozen under one catalogue and judged under another
+// that knows nothing of it.
 func TestAnIntentThatTheCatalogueDoesNotKnowIsRefused(t *testing.T) {
 	w := golden.New(t)
 	j := &judge{}
@@ -22,7 +23,8 @@ func TestAnIntentThatTheCatalogueDoesNotKnowIsRefused(t *testing.T) {
 		"a recipient": func(d *intent.Draft) { d.Receive.Account = "eip155:10:" + golden.Payee },
 	} {
 		d := intent.Draft{
-			Version: 1, Kind: intent.KindSwap, Network: w.Network.ID, Accounts: w.Draft.Accounts, Pay: &intent.Pay{Asset: "ob:eth", Amount: "1"},
+			Version: 1, Kind: intent.KindSwap, Network: w.Network.ID, Accounts: w.Draft.Accounts,
+			Pay:     &intent.Pay{Asset: "ob:eth", Amount: "1"},
 			Receive: &intent.Receive{Asset: "ob:usdc"},
 		}
 		change(&d)
@@ -36,7 +38,8 @@ func TestAnIntentThatTheCatalogueDoesNotKnowIsRefused(t *testing.T) {
 			t.Errorf("%s: what is paid was compared with nothing: %+v", name, j.report.Reasons)
 		}
 		j = &judge{}
-		if j.received(p, in, account{}, NoHistory{}, nil, api.DestinationToken{}, &VerifiedQuote{}) || !j.report.Has("Q7", Refuse) {
+		if j.received(p, in, account{}, NoHistory{}, nil, api.DestinationToken{}, &VerifiedQuote{}) ||
+			!j.report.Has("Q7", Refuse) {
 			t.Errorf("%s: what is delivered was compared with nothing: %+v", name, j.report.Reasons)
 		}
 	}

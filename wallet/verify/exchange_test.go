@@ -18,11 +18,14 @@ func TestHonestAnswersOfTheServicePass(t *testing.T) {
 			q, r := a.judge(a.doc)
 			accepted(t, r)
 			v := q.View()
-			if v.ID != a.quote.ID || v.Fingerprint == "" || q.Fingerprint() != v.Fingerprint || q.Confirmation() != v.Fingerprint || v.Kind != a.intent().Kind() || v.Phrase != "" {
+			if v.ID != a.quote.ID || v.Fingerprint == "" || q.Fingerprint() != v.Fingerprint ||
+				q.Confirmation() != v.Fingerprint || v.Kind != a.intent().Kind() || v.Phrase != "" {
 				t.Errorf("%+v", v)
 			}
-			costly := v.MinimumCostBps > a.policy.WarnCostBps && v.MinimumCostMicro.Cmp(a.policy.WarnCostFloor) > 0 // of small sums, measured to the minimum
-			if r.Has("V4", verify.Warn) != v.RecipientFirstTime || r.Has("Q11", verify.Warn) != costly || r.Count(verify.Warn) > 2 {
+			// of small sums, measured to the minimum
+			costly := v.MinimumCostBps > a.policy.WarnCostBps && v.MinimumCostMicro.Cmp(a.policy.WarnCostFloor) > 0
+			if r.Has("V4", verify.Warn) != v.RecipientFirstTime || r.Has("Q11", verify.Warn) != costly ||
+				r.Count(verify.Warn) > 2 {
 				t.Errorf("an honest answer raises %+v", r.Reasons)
 			}
 			if q.SameChainOnly() {
@@ -32,7 +35,8 @@ func TestHonestAnswersOfTheServicePass(t *testing.T) {
 				t.Errorf("%d operations, %d legs", len(q.Operations()), len(v.Legs))
 			}
 			for i, s := range q.Operations() {
-				if v.Legs[i].OpHash != s.Hash() || v.Legs[i].AccountType != s.Summary().Kind || v.Legs[i].Pays.Amount.Cmp(s.Summary().Spend[0].Amount) != 0 {
+				if v.Legs[i].OpHash != s.Hash() || v.Legs[i].AccountType != s.Summary().Kind ||
+					v.Legs[i].Pays.Amount.Cmp(s.Summary().Spend[0].Amount) != 0 {
 					t.Errorf("leg %d: %+v", i, v.Legs[i])
 				}
 			}
@@ -53,17 +57,24 @@ func TestAReviewOfAnExchangeShowsWhatIsPaidDeliveredAndLost(t *testing.T) {
 		"v3-transfer":           {intent.KindTransfer, "40000000", "39952987", "39153927", "USDC", false, 12, true},
 		"v3-transfer-on-solana": {intent.KindTransfer, "100000000", "99920031", "97921630", "SOL", false, 8, true},
 		"v1-swap":               {intent.KindSwap, "5000000000000000", "14464179", "14174895", "USDC", true, 399, true},
-		"v1-transfer-eip7702":   {intent.KindTransfer, "5000000000000000", "4878840231870203", "4781263427232798", "ETH", false, 243, false},
+		"v1-transfer-eip7702": {intent.KindTransfer, "5000000000000000", "4878840231870203", "4781263427232798",
+			"ETH", false, 243, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := answer(t, name).passes()
-			if v.Kind != want.kind || len(v.Pay) != 1 || v.Pay[0].Amount.String() != want.pays || v.Delivered.Amount.String() != want.delivers || v.Minimum.Amount.String() != want.least {
+			if v.Kind != want.kind || len(v.Pay) != 1 || v.Pay[0].Amount.String() != want.pays ||
+				v.Delivered.Amount.String() != want.delivers || v.Minimum.Amount.String() != want.least {
 				t.Errorf("%+v", v)
 			}
-			if v.Delivered.Symbol != want.symbol || v.RecipientOwn != want.own || v.RecipientFirstTime == want.own || v.CostBps != want.cost || v.Explained != want.explained {
-				t.Errorf("%s own %v first %v cost %d explained %v", v.Delivered.Symbol, v.RecipientOwn, v.RecipientFirstTime, v.CostBps, v.Explained)
+			if v.Delivered.Symbol != want.symbol || v.RecipientOwn != want.own || v.RecipientFirstTime == want.own ||
+				v.CostBps != want.cost || v.Explained != want.explained {
+				t.Errorf("%s own %v first %v cost %d explained %v", v.Delivered.Symbol, v.RecipientOwn,
+					v.RecipientFirstTime, v.CostBps, v.Explained)
 			}
-			if v.PayMicro == nil || v.DeliverMicro == nil || v.CostMicro == nil || v.UnexplainedMicro == nil || (v.FeesMicro == nil) != strings.HasPrefix(name, "v1") || strings.Contains(v.CallTypeWords, "another asset") != (want.kind == intent.KindSwap) || v.SameChainOnly || v.SlippageBps != 200 {
+			if v.PayMicro == nil || v.DeliverMicro == nil || v.CostMicro == nil || v.UnexplainedMicro == nil ||
+				(v.FeesMicro == nil) != strings.HasPrefix(name, "v1") ||
+				strings.Contains(v.CallTypeWords, "another asset") != (want.kind == intent.KindSwap) ||
+				v.SameChainOnly || v.SlippageBps != 200 {
 				t.Errorf("%+v", v)
 			}
 		})
@@ -71,7 +82,8 @@ func TestAReviewOfAnExchangeShowsWhatIsPaidDeliveredAndLost(t *testing.T) {
 }
 
 func TestOperationsOfAnExchangeHaveItsRole(t *testing.T) {
-	for name, role := range map[string]string{"v3-swap-evm": verify.RoleSwap, "v3-transfer": verify.RoleTransfer, "v1-swap": verify.RoleSwap, "v3-kernel-funded": verify.RoleFunding} {
+	for name, role := range map[string]string{"v3-swap-evm": verify.RoleSwap, "v3-transfer": verify.RoleTransfer,
+		"v1-swap": verify.RoleSwap, "v3-kernel-funded": verify.RoleFunding} {
 		a := answer(t, name)
 		q, r := a.judge(a.doc)
 		accepted(t, r)
@@ -87,7 +99,8 @@ func TestDelegationsOfAnExchangeAreVerified(t *testing.T) {
 	accepted(t, r)
 	for i, s := range q.Operations() {
 		d, ok := s.Delegation()
-		if !ok || d.Authorization().Address != a.policy.Network.Pins.KernelV33 || s.Count() != 2 || q.View().Legs[i].Delegation == nil {
+		if !ok || d.Authorization().Address != a.policy.Network.Pins.KernelV33 || s.Count() != 2 ||
+			q.View().Legs[i].Delegation == nil {
 			t.Errorf("operation %d: %+v", i, s.Summary())
 		}
 	}
@@ -98,7 +111,8 @@ func TestDelegationsOfAnExchangeAreVerified(t *testing.T) {
 	})
 	eachRefused(t, "v3-swap-evm", "D1", map[string]func(a *answers){
 		"of a deployed account": func(a *answers) {
-			a.quote.OriginChainsOperations[0].Delegation = &api.Delegation{ContractAddress: a.policy.Network.Pins.KernelV33.Hex()}
+			a.quote.OriginChainsOperations[0].Delegation = &api.Delegation{
+				ContractAddress: a.policy.Network.Pins.KernelV33.Hex()}
 		},
 	})
 }
@@ -141,7 +155,8 @@ func caipOf(t testing.TB, s string) string {
 }
 
 func TestQ7_OfSolanaOnlyThingsV1DeliversNothing(t *testing.T) {
-	// SOL is listed on Solana only; the request that asks for it in v1 is refused by the intent, an answer that brings it by the verifier.
+	// SOL is listed on Solana only; the request that asks for it in v1 is refused by the intent, an answer that brings
+	// it by the verifier.
 	a := answer(t, "v1-swap")
 	a.draft.Receive.Asset = "ob:sol"
 	q, r := a.judge(a.doc)
@@ -157,12 +172,13 @@ func TestV4AndH1_ARecipientIsComparedWithKnownOnes(t *testing.T) {
 		first bool
 		code  string
 	}{
-		"known":                    {evm, payee, false, ""},
-		"known on Solana":          {sol, friend, false, ""},
-		"nobody known":             {evm, stranger, true, ""},
-		"nobody known on Solana":   {sol, somebody().String(), true, ""},
-		"a look-alike":             {evm, payee[:6] + strings.Repeat("0", 32) + payee[38:], true, "H1"},
-		"a look-alike on Solana":   {sol, friend[:4] + strings.Repeat("1", len(friend)-8) + friend[len(friend)-4:], true, "H1"},
+		"known":                  {evm, payee, false, ""},
+		"known on Solana":        {sol, friend, false, ""},
+		"nobody known":           {evm, stranger, true, ""},
+		"nobody known on Solana": {sol, somebody().String(), true, ""},
+		"a look-alike":           {evm, payee[:6] + strings.Repeat("0", 32) + payee[38:], true, "H1"},
+		"a look-alike on Solana": {sol, friend[:4] + strings.Repeat("1", len(friend)-8) + friend[len(friend)-4:],
+			true, "H1"},
 		"too short to be one":      {sol, "2JTj4ze", true, ""},
 		"another kind of address":  {sol, payee, true, ""},
 		"begins alike on Solana":   {sol, friend[:40] + "2222", true, ""},
@@ -188,7 +204,8 @@ func TestV4AndH1_ARecipientIsComparedWithKnownOnes(t *testing.T) {
 func TestH1_ARecipientThatImitatesAnOwnAddressIsRefused(t *testing.T) {
 	twin := func(s string) string { return s[:6] + strings.Repeat("0", 32) + s[38:] }
 	for _, of := range []func(x api.Account) string{
-		func(x api.Account) string { return x.AccountAddress }, func(x api.Account) string { return x.SessionAddress }, func(x api.Account) string { return x.AdminAddress },
+		func(x api.Account) string { return x.AccountAddress }, func(x api.Account) string { return x.SessionAddress },
+		func(x api.Account) string { return x.AdminAddress },
 	} {
 		a := answer(t, "v3-transfer-one-chain")
 		a.draft.Receive.Account = "eip155:10:" + strings.ToLower(twin(of(a.draft.Accounts[0])))
@@ -211,7 +228,8 @@ func TestATransferToAnOwnAccountIsNobodyNew(t *testing.T) {
 }
 
 func TestAPaymentCannotBeMoreOrLessThanWhatWasChosen(t *testing.T) {
-	for name, v := range map[string]int64{"more": 10_000_000_000_000_001, "less": 9_999_999_999_999_999, "half": 5_000_000_000_000_000} {
+	for name, v := range map[string]int64{"more": 10_000_000_000_000_001, "less": 9_999_999_999_999_999,
+		"half": 5_000_000_000_000_000} {
 		t.Run(name, func(t *testing.T) {
 			a := answer(t, "v3-swap-evm")
 			a.pays(0, big.NewInt(v))

@@ -41,7 +41,8 @@ func newWorld(t testing.TB) *world {
 	return variant{kind: api.AccountKernelV31}.world(t)
 }
 
-// variant is an account type together with an interface. The rows of docs/threats.md are tested for all six, except where a row belongs to one type.
+// variant is an account type together with an interface. The rows of docs/threats.md are tested for all six, except
+// where a row belongs to one type.
 type variant struct {
 	name, kind string
 	v1         bool

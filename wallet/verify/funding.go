@@ -29,7 +29,8 @@ type leg struct {
 }
 
 // fundingQuote checks every funding operation and then the flow of value.
-func (j *judge) fundingQuote(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.Quote, id [32]byte, expires int64, q *VerifiedQuote) {
+func (j *judge) fundingQuote(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.Quote,
+	id [32]byte, expires int64, q *VerifiedQuote) {
 	legs, ok := j.legs(p, in, acc, h, now, w, id, expires)
 	if !ok {
 		return
@@ -44,7 +45,8 @@ func (j *judge) fundingQuote(p Policy, in intent.Intent, acc account, h History,
 }
 
 // legs checks every operation that pays; each chain pays with one. It reports false when anything was refused.
-func (j *judge) legs(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.Quote, id [32]byte, expires int64) ([]leg, bool) {
+func (j *judge) legs(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.Quote, id [32]byte,
+	expires int64) ([]leg, bool) {
 	var legs []leg
 	seen := map[caip.Chain]leg{}
 	for i, entry := range w.OriginChainsOperations {
@@ -71,9 +73,10 @@ func (j *judge) legs(p Policy, in intent.Intent, acc account, h History, now tim
 	return legs, !j.refused()
 }
 
-// leg checks one funding operation (protocol §3.3): one approve of the exact amount and one deposit for this quote into the pinned escrow, or a native
-// deposit.
-func (j *judge) leg(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.ChainOperation, i int, id [32]byte, expires int64) (leg, bool) {
+// leg checks one funding operation (protocol §3.3): one approve of the exact amount and one deposit for this quote into
+// the pinned escrow, or a native deposit.
+func (j *judge) leg(p Policy, in intent.Intent, acc account, h History, now time.Time, w api.ChainOperation, i int,
+	id [32]byte, expires int64) (leg, bool) {
 	path := operationPath(i)
 	asset, e, ok := j.legAsset(p, in, w, path)
 	if !ok || !j.evmOnly(acc, w, path) {
@@ -82,7 +85,8 @@ func (j *judge) leg(p Policy, in intent.Intent, acc account, h History, now time
 	chainID, _ := asset.Chain.EVMID()
 	l := leg{asset: asset, entity: e}
 	d := in.Draft()
-	r := role{name: fundingRole(in), path: path, chainID: chainID, lane: op.LaneFunding, mayDeploy: chainID != in.ChainID(), until: seconds(d.ValidUntil)}
+	r := role{name: fundingRole(in), path: path, chainID: chainID, lane: op.LaneFunding,
+		mayDeploy: chainID != in.ChainID(), until: seconds(d.ValidUntil)}
 	if chainID == in.ChainID() {
 		r.start = seconds(d.ValidAfter) // it runs in one transaction with the prepared operation
 	}
@@ -90,7 +94,8 @@ func (j *judge) leg(p Policy, in intent.Intent, acc account, h History, now time
 		return leg{}, false
 	}
 	v, err := parseAmount(w.Amount)
-	if !j.must(err == nil && v.Sign() > 0, "Q5", "each payment has an amount", path+"/amount", "more than 0", w.Amount) {
+	if !j.must(err == nil && v.Sign() > 0, "Q5", "each payment has an amount", path+"/amount", "more than 0",
+		w.Amount) {
 		return leg{}, false
 	}
 	l.amount = v
@@ -117,16 +122,20 @@ func (j *judge) legAsset(p Policy, in intent.Intent, w api.ChainOperation, path 
 	if chosen, err := caip.ParseAsset(want); err == nil {
 		matches = chosen == asset
 	}
-	return asset, entity{known.Decimals, p.Catalog.Price(asset)}, j.must(matches, "Q6", title, path+"/assetType", want, w.AssetType)
+	return asset, entity{known.Decimals, p.Catalog.Price(asset)},
+		j.must(matches, "Q6", title, path+"/assetType", want, w.AssetType)
 }
 
 // evmOnly: a payment of an EVM chain needs an EVM account, and carries nothing of a Solana operation (TH-L4).
 func (j *judge) evmOnly(acc account, w api.ChainOperation, path string) bool {
-	if !j.must(acc.kind != "", "Q3", "each payment is from one of your accounts", path, "an account of yours", "a payment on an EVM chain") {
+	if !j.must(acc.kind != "", "Q3", "each payment is from one of your accounts", path, "an account of yours",
+		"a payment on an EVM chain") {
 		return false
 	}
-	mixed := w.Type != "" || w.Instructions != nil || w.RecentBlockHash != "" || w.FeePayer != "" || w.DataToSign != "" || w.AddressLookupTableAddresses != nil
-	return j.must(!mixed, "L4", "an EVM operation carries nothing of a Solana one", path, "a user operation and its typed data", "a message beside it")
+	mixed := w.Type != "" || w.Instructions != nil || w.RecentBlockHash != "" || w.FeePayer != "" ||
+		w.DataToSign != "" || w.AddressLookupTableAddresses != nil
+	return j.must(!mixed, "L4", "an EVM operation carries nothing of a Solana one", path,
+		"a user operation and its typed data", "a message beside it")
 }
 
 // deposit compares the calls with those that pay into the escrow, and returns them built from checked values.
@@ -143,9 +152,11 @@ func (j *judge) deposit(p Policy, l *leg, id [32]byte, expires int64, now time.T
 		return j.unknownTarget(p, l, id, calls, path)
 	}
 	j.pass("Q4", "each payment goes into a pinned escrow")
-	j.must(got.QuoteID == id, "Q1", "each payment is bound to this quote's id", path, hex0x(id[:]), hex0x(got.QuoteID[:]))
+	j.must(got.QuoteID == id, "Q1", "each payment is bound to this quote's id", path, hex0x(id[:]),
+		hex0x(got.QuoteID[:]))
 	limit := uint64(expires) + uint64(p.MaxRefundDelay/time.Second)
-	j.must(expires > 0 && got.RefundDeadline > uint64(expires) && got.RefundDeadline <= limit, "Q5", "a payment that is not used comes back in time", path,
+	j.must(expires > 0 && got.RefundDeadline > uint64(expires) &&
+		got.RefundDeadline <= limit, "Q5", "a payment that is not used comes back in time", path,
 		"between the expiry and "+unixText(limit), unixText(got.RefundDeadline))
 	l.deadline, l.escrow = got.RefundDeadline, last.To
 	want := depositCalls(last.To, id, l.asset, l.amount, got.RefundDeadline)
@@ -156,7 +167,8 @@ func (j *judge) deposit(p Policy, l *leg, id [32]byte, expires int64, now time.T
 	}
 	j.pass("Q5", "each payment takes the named amount and nothing else")
 	again, err := op.EncodeExecute(want)
-	return want, j.must(err == nil && bytes.Equal(again, l.userOp.CallData), "U6", "the call data is the one encoding of these calls", path, "a batch in canonical encoding", "")
+	return want, j.must(err == nil && bytes.Equal(again, l.userOp.CallData), "U6",
+		"the call data is the one encoding of these calls", path, "a batch in canonical encoding", "")
 }
 
 // explainDeposit names the first call that is not the one that pays.

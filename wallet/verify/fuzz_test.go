@@ -45,7 +45,8 @@ func FuzzPrepared(f *testing.F) {
 		}
 		// Whatever is accepted calls what the user asked for, for the user's account and chain, with the user's key.
 		v, s := p.View(), p.Signing().Summary()
-		if v.Sender != w.Account.Hex() || v.Signer != w.Signer.Hex() || v.Chain.ID != 8453 || s.Chain != "eip155:8453" || len(v.Lines) != len(w.Draft.Calls) || r.Gated() {
+		if v.Sender != w.Account.Hex() || v.Signer != w.Signer.Hex() || v.Chain.ID != 8453 ||
+			s.Chain != "eip155:8453" || len(v.Lines) != len(w.Draft.Calls) || r.Gated() {
 			t.Fatalf("accepted %+v", v)
 		}
 		if _, err := signedBy(t, p, w.Key).CallQuoteBody(); err != nil {

@@ -36,16 +36,20 @@ func TestGoldenPreparedAnswerPasses(t *testing.T) {
 				preparedViewIsWhatGetsSigned(t, w, p, doc)
 				v := p.View()
 				eoa := w.Kind == api.AccountKernelV33
-				if v.Deploys != (fresh && !eoa) || (v.Delegation != nil) != (fresh && eoa) || v.Signatures != p.Signing().Count() || v.AccountType != w.Kind || v.Signer != w.Signer.Hex() {
+				if v.Deploys != (fresh && !eoa) || (v.Delegation != nil) != (fresh && eoa) ||
+					v.Signatures != p.Signing().Count() || v.AccountType != w.Kind || v.Signer != w.Signer.Hex() {
 					t.Fatalf("view %+v", v)
 				}
-				if len(v.Lines) != 2 || v.Lines[0].Function != "transfer(address to, uint256 amount)" || v.Lines[0].Recipient != payee || p.Confirmation() != p.Fingerprint() || v.Phrase != "" {
+				if len(v.Lines) != 2 || v.Lines[0].Function != "transfer(address to, uint256 amount)" ||
+					v.Lines[0].Recipient != payee || p.Confirmation() != p.Fingerprint() || v.Phrase != "" {
 					t.Fatalf("view %+v", v)
 				}
-				if len(v.Requires) != 1 || v.Requires[0].Symbol != "USDC" || v.Requires[0].Amount.Int64() != 250_500_000 || len(v.Sources) != 2 {
+				if len(v.Requires) != 1 || v.Requires[0].Symbol != "USDC" ||
+					v.Requires[0].Amount.Int64() != 250_500_000 || len(v.Sources) != 2 {
 					t.Fatalf("requires %+v", v.Requires)
 				}
-				if len(v.Outflow) != 2 || v.Outflow[0].Symbol != "USDC" || v.Outflow[0].Amount.String() != "250500000" || v.Outflow[1].Amount.String() != "7" {
+				if len(v.Outflow) != 2 || v.Outflow[0].Symbol != "USDC" ||
+					v.Outflow[0].Amount.String() != "250500000" || v.Outflow[1].Amount.String() != "7" {
 					t.Fatalf("outflow %+v", v.Outflow)
 				}
 			})
@@ -60,13 +64,16 @@ func TestGoldenCrossChainQuotePasses(t *testing.T) {
 		accepted(t, report)
 		quoteViewIsWhatGetsSigned(t, w, q, doc)
 		v := q.View()
-		if v.SameChainOnly || len(v.Legs) != 2 || len(q.Operations()) != 2 || v.CallType != api.CallCrossChain || v.Kind != "call" || !v.RecipientOwn || v.Recipient != w.Account.Hex() {
+		if v.SameChainOnly || len(v.Legs) != 2 || len(q.Operations()) != 2 || v.CallType != api.CallCrossChain ||
+			v.Kind != "call" || !v.RecipientOwn || v.Recipient != w.Account.Hex() {
 			t.Fatalf("view %+v", v)
 		}
-		if v.Legs[1].Deploys == (v.Legs[1].Delegation != nil) || v.Needs[0].Short.String() != "225500000" || q.Confirmation() != q.Fingerprint() || v.Phrase != "" {
+		if v.Legs[1].Deploys == (v.Legs[1].Delegation != nil) || v.Needs[0].Short.String() != "225500000" ||
+			q.Confirmation() != q.Fingerprint() || v.Phrase != "" {
 			t.Fatalf("view %+v", v)
 		}
-		if named := w.Draft.Interface == ""; named != v.Explained || v.CostBps != 22 || named != (len(v.Fees) == 2) || named == report.Has("Q11", verify.Unknown) {
+		if named := w.Draft.Interface == ""; named != v.Explained || v.CostBps != 22 || named != (len(v.Fees) == 2) ||
+			named == report.Has("Q11", verify.Unknown) {
 			t.Fatalf("view %+v", v)
 		}
 	})

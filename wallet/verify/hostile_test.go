@@ -17,7 +17,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// allocated returns the bytes that fn allocates: the work of a hostile answer shows there, and no busy machine changes it.
+// allocated returns the bytes that fn allocates: the work of a hostile answer shows there, and no busy machine changes
+// it.
 func allocated(fn func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -26,7 +27,8 @@ func allocated(fn func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// judgedWithin bounds the memory that judging one megabyte takes (TH-L1). The time (TH-F16) is measured by the benchmarks.
+// judgedWithin bounds the memory that judging one megabyte takes (TH-L1). The time (TH-F16) is measured by the
+// benchmarks.
 const judgedWithin = 32 << 20
 
 func TestL1_OneMegabyteIsJudgedInBoundedMemory(t *testing.T) {
@@ -104,7 +106,8 @@ func TestR1_PathsOfReasonsAreClean(t *testing.T) {
 	w := newWorld(t)
 	base := w.Document(w.PrepareResponse())
 	name := "\x1b]0;owned\x07\u202e" + strings.Repeat("x", 10_000)
-	raw := []byte(strings.Replace(string(base.Raw()), `"callData":`, fmt.Sprintf(`%s:1,"callData":`, quoted(t, name)), 1))
+	raw := []byte(strings.Replace(string(base.Raw()), `"callData":`, fmt.Sprintf(`%s:1,"callData":`, quoted(t, name)),
+		1))
 	doc, err := api.ParseDocument(raw, api.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +131,8 @@ func quoted(t *testing.T, s string) string {
 }
 
 func TestU13_TheEmptySignatureHasOneSpelling(t *testing.T) {
-	// An escaped spelling means the same, but the bytes could not be restored when the body is compared with what was reviewed.
+	// An escaped spelling means the same, but the bytes could not be restored when the body is compared with what was
+	// reviewed.
 	for _, spelling := range []string{`"\u0030x"`, `"0\u0078"`} {
 		w := newWorld(t)
 		base := w.Document(w.PrepareResponse())
@@ -139,7 +143,8 @@ func TestU13_TheEmptySignatureHasOneSpelling(t *testing.T) {
 		p, r := w.prepared(doc)
 		refused(t, p != nil, r, "U13")
 		s := w.signed()
-		doc, err = w.Document(w.CrossChain()).Splice(api.Edit{Pointer: "/originChainsOperations/1/userOp/signature", Value: []byte(spelling)})
+		doc, err = w.Document(w.CrossChain()).Splice(api.Edit{Pointer: "/originChainsOperations/1/userOp/signature",
+			Value: []byte(spelling)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +158,8 @@ func changed(t *testing.T, name, old string) string {
 	t.Helper()
 	switch {
 	case name == "paymasterData":
-		return golden.HexOf(op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: uint64(clock().Unix()) + 599, ValidAfter: uint64(clock().Unix())}, make([]byte, 65)))
+		return golden.HexOf(op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: uint64(clock().Unix()) + 599,
+			ValidAfter: uint64(clock().Unix())}, make([]byte, 65)))
 	case old == "0x" || old == "":
 		return "0x01"
 	case strings.HasPrefix(old, "0x"):
@@ -168,8 +174,8 @@ func changed(t *testing.T, name, old string) string {
 	return n.Add(n, big.NewInt(1)).String()
 }
 
-// TestU14_EveryMemberOfTheOperationIsInTheDigest changes each member by itself, with typed data that fits: the answer is refused, or what gets signed is
-// another digest. A member that is added to the wire type is tested as well.
+// TestU14_EveryMemberOfTheOperationIsInTheDigest changes each member by itself, with typed data that fits: the answer
+// is refused, or what gets signed is another digest. A member that is added to the wire type is tested as well.
 func TestU14_EveryMemberOfTheOperationIsInTheDigest(t *testing.T) {
 	w := newWorld(t)
 	w.Deploy = true
@@ -194,12 +200,14 @@ func TestU14_EveryMemberOfTheOperationIsInTheDigest(t *testing.T) {
 			t.Errorf("%s: no value and no refusal", name)
 		case p != nil:
 			tolerated[name] = true
-			if p.Signing().Digest() == base.Signing().Digest() || p.View().Digest == base.View().Digest || p.Fingerprint() == base.Fingerprint() {
+			if p.Signing().Digest() == base.Signing().Digest() || p.View().Digest == base.View().Digest ||
+				p.Fingerprint() == base.Fingerprint() {
 				t.Errorf("%s is not in what gets signed", name)
 			}
 		}
 	}
-	for _, name := range []string{"callGasLimit", "verificationGasLimit", "paymasterVerificationGasLimit", "paymasterPostOpGasLimit", "paymasterData"} {
+	for _, name := range []string{"callGasLimit", "verificationGasLimit", "paymasterVerificationGasLimit",
+		"paymasterPostOpGasLimit", "paymasterData"} {
 		if !tolerated[name] {
 			t.Errorf("%s is never tolerated", name)
 		}
@@ -229,8 +237,8 @@ func members(ty reflect.Type, prefix string, out map[string]bool) {
 	}
 }
 
-// TestF1_TheClassTablesCoverEveryMemberOfTheInterface compares the tables with the wire types: each member is in a class, or belongs to a kind of operation
-// that this version refuses because no table names it (L4, D1, P2).
+// TestF1_TheClassTablesCoverEveryMemberOfTheInterface compares the tables with the wire types: each member is in a
+// class, or belongs to a kind of operation that this version refuses because no table names it (L4, D1, P2).
 func TestF1_TheClassTablesCoverEveryMemberOfTheInterface(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -247,16 +255,19 @@ func TestF1_TheClassTablesCoverEveryMemberOfTheInterface(t *testing.T) {
 			t.Fatalf("%s: only %d members found", c.name, len(all))
 		}
 		for pointer := range all {
-			l, ok := verify.FindLeaf(c.table, strings.ReplaceAll(strings.ReplaceAll(pointer, "/types/*/*", "/types/Approve/0"), "*", "0"))
+			l, ok := verify.FindLeaf(c.table, strings.ReplaceAll(strings.ReplaceAll(pointer, "/types/*/*",
+				"/types/Approve/0"), "*", "0"))
 			switch {
 			case ok && l.Code == "":
 				t.Errorf("%s: %s has no rule", c.name, pointer)
-			case !ok && !unsupported(strings.TrimPrefix(pointer, c.prefix), pointer != strings.TrimPrefix(pointer, c.prefix)):
+			case !ok && !unsupported(strings.TrimPrefix(pointer, c.prefix),
+				pointer != strings.TrimPrefix(pointer, c.prefix)):
 				t.Errorf("%s: %s is in no class", c.name, pointer)
 			}
 		}
 		for _, l := range c.table {
-			known := map[verify.Class]bool{verify.Bound: true, verify.Bounded: true, verify.Opaque: true, verify.Display: true}
+			known := map[verify.Class]bool{verify.Bound: true, verify.Bounded: true, verify.Opaque: true,
+				verify.Display: true}
 			if !known[l.Class] || l.Code == "" || !strings.HasPrefix(l.Pattern, "/") {
 				t.Errorf("%s: %+v", c.name, l)
 			}
@@ -270,7 +281,8 @@ func unsupported(member string, inOperation bool) bool {
 		return false
 	}
 	switch strings.Split(member, "/")[0] {
-	case "delegation", "type", "dataToSign", "signature", "feePayer", "recentBlockHash", "instructions", "addressLookupTableAddresses":
+	case "delegation", "type", "dataToSign", "signature", "feePayer", "recentBlockHash", "instructions",
+		"addressLookupTableAddresses":
 		return true
 	}
 	return false
@@ -278,9 +290,11 @@ func unsupported(member string, inOperation bool) bool {
 
 func TestV3_AHarmlessNameWithTheSelectorOfAKnownFunctionIsNotShown(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		data := append(common.FromHex("42966c68"), common.LeftPadBytes(new(big.Int).Lsh(big.NewInt(5), 128).Bytes(), 32)...)
+		data := append(common.FromHex("42966c68"), common.LeftPadBytes(new(big.Int).Lsh(big.NewInt(5), 128).Bytes(),
+			32)...)
 		w.Draft.Calls[1].Data, w.Draft.Calls[1].Value = golden.HexOf(data), ""
-		w.Draft.Calls[1].Function = "collate_propagate_storage(bytes16 note)" // a well-known collision with burn(uint256)
+		// a well-known collision with burn(uint256)
+		w.Draft.Calls[1].Function = "collate_propagate_storage(bytes16 note)"
 		p, r := w.prepared(w.Document(w.PrepareResponse()))
 		if p == nil {
 			t.Fatalf("%+v", r.Reasons)
@@ -292,16 +306,20 @@ func TestV3_AHarmlessNameWithTheSelectorOfAKnownFunctionIsNotShown(t *testing.T)
 }
 
 func TestV3_TheUsersOwnSignatureDecodesWhatIsNotWellKnown(t *testing.T) {
-	for function, decoded := range map[string]bool{"bridge(address to, uint64 chain)": true, "other(address to)": false, "not a signature": false, "": false} {
+	for function, decoded := range map[string]bool{"bridge(address to, uint64 chain)": true, "other(address to)": false,
+		"not a signature": false, "": false} {
 		w := newWorld(t)
-		data := append(selectorOf("bridge(address,uint64)"), append(common.LeftPadBytes(common.HexToAddress(payee).Bytes(), 32), common.LeftPadBytes([]byte{10}, 32)...)...)
+		data := append(selectorOf("bridge(address,uint64)"),
+			append(common.LeftPadBytes(common.HexToAddress(payee).Bytes(), 32),
+				common.LeftPadBytes([]byte{10}, 32)...)...)
 		w.Draft.Calls[1].Data, w.Draft.Calls[1].Function = golden.HexOf(data), function
 		p, r := w.prepared(w.Document(w.PrepareResponse()))
 		if p == nil {
 			t.Fatalf("%+v", r.Reasons)
 		}
 		l := p.View().Lines[1]
-		if l.Decoded != decoded || r.Has("V3", verify.Warn) == decoded || (decoded && (len(l.Args) != 2 || l.Args[0].Value != payee)) {
+		if l.Decoded != decoded || r.Has("V3", verify.Warn) == decoded ||
+			(decoded && (len(l.Args) != 2 || l.Args[0].Value != payee)) {
 			t.Errorf("%q: %+v", function, l)
 		}
 	}
@@ -332,7 +350,8 @@ func TestP5_NoAssetHasTwoBalances(t *testing.T) {
 func TestQ10_AQuoteEndsBeforeTheOperationThatItIsFor(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		answer := w.PrepareResponse()
-		window := op.PaymasterWindow{ValidAfter: uint64(clock().Unix()), ValidUntil: uint64(clock().Unix()) + 29} // the quote lives 30 s
+		// the quote lives 30 s
+		window := op.PaymasterWindow{ValidAfter: uint64(clock().Unix()), ValidUntil: uint64(clock().Unix()) + 29}
 		answer.ChainOperation.UserOp.PaymasterData = golden.HexOf(op.EncodePaymasterData(window, make([]byte, 65)))
 		p, r := w.prepared(w.Document(answer))
 		if p == nil {
@@ -347,7 +366,8 @@ func TestQ10_AQuoteEndsBeforeTheOperationThatItIsFor(t *testing.T) {
 func TestU3_EachChainPaysWithOneOperation(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		q := w.QuoteResponse("225980000", map[string]string{arbUSDC: "480000"},
-			golden.Payment{Asset: arbUSDC, Amount: 125_980_000, Sequence: 4}, golden.Payment{Asset: arbUSDC, Amount: 100_000_000, Sequence: 5})
+			golden.Payment{Asset: arbUSDC, Amount: 125_980_000, Sequence: 4},
+			golden.Payment{Asset: arbUSDC, Amount: 100_000_000, Sequence: 5})
 		q.OriginToken.AssetType = []string{arbUSDC}
 		v, r := w.quote(w.signed(), w.Document(q))
 		refused(t, v != nil, r, "U3")

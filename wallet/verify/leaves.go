@@ -11,8 +11,8 @@ import (
 // Class says what protects a leaf of an answer against change (docs/threats.md).
 type Class string
 
-// The classes: Bound leaves must equal a value computed here, Bounded ones must lie inside a limit, Opaque ones are carried and harmless, Display ones are
-// only ever shown.
+// The classes: Bound leaves must equal a value computed here, Bounded ones must lie inside a limit, Opaque ones are
+// carried and harmless, Display ones are only ever shown.
 const (
 	Bound   Class = "bound"
 	Bounded Class = "bounded"
@@ -31,8 +31,8 @@ const (
 	formEmpty // an empty object or array
 )
 
-// Leaf is one row of the class table. Pattern is a JSON pointer in which "*" stands for an array index or a member name; Code is the row of
-// docs/threats.md that guards it.
+// Leaf is one row of the class table. Pattern is a JSON pointer in which "*" stands for an array index or a member
+// name; Code is the row of docs/threats.md that guards it.
 type Leaf struct {
 	Pattern string
 	Class   Class
@@ -40,23 +40,31 @@ type Leaf struct {
 	form    form
 }
 
-// operationLeaves lists the leaves of one EVM operation below prefix. assetCode is the row that guards what the operation says it moves.
+// operationLeaves lists the leaves of one EVM operation below prefix. assetCode is the row that guards what the
+// operation says it moves.
 func operationLeaves(prefix, assetCode string) []Leaf {
 	rows := []Leaf{
 		{"/userOp/sender", Bound, "U1", formString}, {"/userOp/nonce", Bounded, "U2", formString},
 		{"/userOp/factory", Bound, "U4", formString}, {"/userOp/factoryData", Bound, "U4", formString},
 		{"/userOp/callData", Bound, "U7", formString},
-		{"/userOp/callGasLimit", Bounded, "U11", formString}, {"/userOp/verificationGasLimit", Bounded, "U11", formString},
+		{"/userOp/callGasLimit", Bounded, "U11", formString},
+		{"/userOp/verificationGasLimit", Bounded, "U11", formString},
 		{"/userOp/preVerificationGas", Bound, "U11", formString}, {"/userOp/maxFeePerGas", Bound, "U11", formString},
 		{"/userOp/maxPriorityFeePerGas", Bound, "U11", formString},
 		{"/userOp/paymaster", Bound, "U12", formString}, {"/userOp/paymasterData", Bounded, "U12", formString},
-		{"/userOp/paymasterVerificationGasLimit", Bounded, "U11", formString}, {"/userOp/paymasterPostOpGasLimit", Bounded, "U11", formString},
+		{"/userOp/paymasterVerificationGasLimit", Bounded, "U11", formString},
+		{"/userOp/paymasterPostOpGasLimit", Bounded, "U11", formString},
 		{"/userOp/signature", Bound, "U13", formString},
-		{"/typedDataToSign/domain/name", Bound, "T1", formString}, {"/typedDataToSign/domain/version", Bound, "T1", formString},
-		{"/typedDataToSign/domain/chainId", Bound, "T2", formInteger}, {"/typedDataToSign/domain/verifyingContract", Bound, "T3", formString},
-		{"/typedDataToSign/types/Approve/*/name", Bound, "T5", formString}, {"/typedDataToSign/types/Approve/*/type", Bound, "T5", formString},
-		{"/typedDataToSign/types/EIP712Domain/*/name", Bound, "T5", formString}, {"/typedDataToSign/types/EIP712Domain/*/type", Bound, "T5", formString},
-		{"/typedDataToSign/primaryType", Bound, "T6", formString}, {"/typedDataToSign/message/callDataAndNonceHash", Bound, "T7", formString},
+		{"/typedDataToSign/domain/name", Bound, "T1", formString},
+		{"/typedDataToSign/domain/version", Bound, "T1", formString},
+		{"/typedDataToSign/domain/chainId", Bound, "T2", formInteger},
+		{"/typedDataToSign/domain/verifyingContract", Bound, "T3", formString},
+		{"/typedDataToSign/types/Approve/*/name", Bound, "T5", formString},
+		{"/typedDataToSign/types/Approve/*/type", Bound, "T5", formString},
+		{"/typedDataToSign/types/EIP712Domain/*/name", Bound, "T5", formString},
+		{"/typedDataToSign/types/EIP712Domain/*/type", Bound, "T5", formString},
+		{"/typedDataToSign/primaryType", Bound, "T6", formString},
+		{"/typedDataToSign/message/callDataAndNonceHash", Bound, "T7", formString},
 		{"/delegation/contractAddress", Bound, "D2", formString}, {"/delegation/nonce", Bounded, "D4", formInteger},
 		{"/assetType", Bound, assetCode, formString}, {"/amount", Bound, assetCode, formString},
 	}
@@ -69,12 +77,14 @@ func operationLeaves(prefix, assetCode string) []Leaf {
 // solanaLeaves lists the leaves of one Solana operation below prefix, without those that an EVM one has, too.
 func solanaLeaves(prefix string) []Leaf {
 	rows := []Leaf{
-		{"/type", Bound, "P2", formString}, {"/recentBlockHash", Bound, "S4", formString}, {"/feePayer", Bound, "S3", formString},
+		{"/type", Bound, "P2", formString}, {"/recentBlockHash", Bound, "S4", formString},
+		{"/feePayer", Bound, "S3", formString},
 		{"/dataToSign", Bound, "S1", formString}, {"/addressLookupTableAddresses", Opaque, "S12", formEmpty},
 		{"/addressLookupTableAddresses/*", Bound, "S12", formString},
 		{"/instructions/*/programId", Bound, "S5", formString}, {"/instructions/*/data", Bound, "S5", formString},
 		{"/instructions/*/keys", Bound, "S5", formEmpty}, {"/instructions/*/keys/*/pubkey", Bound, "S5", formString},
-		{"/instructions/*/keys/*/isSigner", Bound, "S5", formBool}, {"/instructions/*/keys/*/isWritable", Bound, "S5", formBool},
+		{"/instructions/*/keys/*/isSigner", Bound, "S5", formBool},
+		{"/instructions/*/keys/*/isWritable", Bound, "S5", formBool},
 	}
 	for i := range rows {
 		rows[i].Pattern = prefix + rows[i].Pattern
@@ -88,7 +98,8 @@ func accountLeaves(code string, v1 bool) []Leaf {
 	if v1 {
 		prefix = "/account/"
 	}
-	for _, name := range []string{"type", "accountAddress", "signerAddress", "sessionAddress", "adminAddress", "deploymentType"} {
+	for _, name := range []string{"type", "accountAddress", "signerAddress", "sessionAddress", "adminAddress",
+		"deploymentType"} {
 		rows = append(rows, Leaf{prefix + name, Bound, code, formString})
 	}
 	return rows
@@ -119,7 +130,8 @@ func QuoteLeaves() []Leaf { return quoteTable(false) }
 // QuoteLeavesV1 is the class table of a quote (v1).
 func QuoteLeavesV1() []Leaf { return quoteTable(true) }
 
-// ExchangeLeaves is the class table of the quote of a swap or a transfer (v3). It is that of a quote, but what is delivered is only known within bounds.
+// ExchangeLeaves is the class table of the quote of a swap or a transfer (v3). It is that of a quote, but what is
+// delivered is only known within bounds.
 func ExchangeLeaves() []Leaf { return exchangeTable(false) }
 
 // ExchangeLeavesV1 is the class table of the quote of a swap or a transfer (v1).
@@ -127,7 +139,8 @@ func ExchangeLeavesV1() []Leaf { return exchangeTable(true) }
 
 func exchangeTable(v1 bool) []Leaf {
 	return append([]Leaf{
-		{"/destinationToken/amount", Bounded, "Q8", formString}, {"/destinationToken/minimumAmount", Bounded, "Q8", formString},
+		{"/destinationToken/amount", Bounded, "Q8", formString},
+		{"/destinationToken/minimumAmount", Bounded, "Q8", formString},
 	}, quoteTable(v1)...)
 }
 
@@ -155,9 +168,12 @@ func quoteTable(v1 bool) []Leaf {
 		rows = append(rows, costLeaves()...)
 	}
 	for name, l := range map[string]Leaf{
-		"aggregatedAssetId": {Class: Bound, Code: "Q7"}, "assetType": {Class: Bound, Code: "Q7"}, "amount": {Class: Bound, Code: "Q8"},
-		"minimumAmount": {Class: Bound, Code: "Q8"}, "decimals": {Class: Bound, Code: "Q7", form: formInteger}, "symbol": {Class: Bound, Code: "Q7"},
-		"name": {Class: Display, Code: "Q7"}, "fiatValue": {Class: Display, Code: "Q12"}, "minimumFiatValue": {Class: Display, Code: "Q12"},
+		"aggregatedAssetId": {Class: Bound, Code: "Q7"}, "assetType": {Class: Bound, Code: "Q7"},
+		"amount":        {Class: Bound, Code: "Q8"},
+		"minimumAmount": {Class: Bound, Code: "Q8"}, "decimals": {Class: Bound, Code: "Q7", form: formInteger},
+		"symbol": {Class: Bound, Code: "Q7"},
+		"name":   {Class: Display, Code: "Q7"}, "fiatValue": {Class: Display, Code: "Q12"},
+		"minimumFiatValue": {Class: Display, Code: "Q12"},
 		"recipientAccount": {Class: Bound, Code: "Q9"},
 	} {
 		l.Pattern = "/destinationToken/" + name
@@ -180,7 +196,8 @@ func repeated(prefix, code string) []Leaf {
 // costLeaves are the leaves of fees and tolerances, which quotes of v1 do not have.
 func costLeaves() []Leaf {
 	rows := []Leaf{
-		{"/fees/assets", Display, "Q11", formEmpty}, {"/fees/assets/*", Bounded, "Q11", formString}, {"/fees/cumulativeUSD", Display, "Q12", formString},
+		{"/fees/assets", Display, "Q11", formEmpty}, {"/fees/assets/*", Bounded, "Q11", formString},
+		{"/fees/cumulativeUSD", Display, "Q12", formString},
 	}
 	for _, side := range []string{"origin", "destination"} {
 		rows = append(rows,
@@ -195,7 +212,8 @@ func costLeaves() []Leaf {
 // FindLeaf returns the row of the table that a pointer falls under; of several the first.
 func FindLeaf(table []Leaf, pointer string) (Leaf, bool) { return newLeafTree(table).find(pointer) }
 
-// leafTree is a class table by the parts of its patterns, so that a document of many leaves costs no more than its length (TH-F16).
+// leafTree is a class table by the parts of its patterns, so that a document of many leaves costs no more than its
+// length (TH-F16).
 type leafTree struct {
 	parts map[string]*leafTree
 	any   *leafTree
@@ -287,9 +305,10 @@ func (l Leaf) accepts(raw []byte) bool {
 // reOperationSignature finds the place of a Solana operation's signature; that of a user operation stands inside it.
 var reOperationSignature = regexp.MustCompile(`^/originChainsOperations/[0-9]+/signature(/|$)`)
 
-// lexical passes every leaf through the class table: a known leaf must have its JSON form and must not be empty (L3); an unknown one is refused inside an
-// operation (L4) and counted elsewhere. strict holds the prefixes of the operations. A signature must be the plain text "0x", as only those bytes are restored
-// when a body is compared with what was reviewed (U13, X1).
+// lexical passes every leaf through the class table: a known leaf must have its JSON form and must not be empty (L3);
+// an unknown one is refused inside an operation (L4) and counted elsewhere. strict holds the prefixes of the
+// operations. A signature must be the plain text "0x", as only those bytes are restored when a body is compared with
+// what was reviewed (U13, X1).
 func (j *judge) lexical(doc *api.Document, table []Leaf, strict ...string) {
 	unknown := 0
 	tree := newLeafTree(table)
@@ -307,7 +326,8 @@ func (j *judge) lexical(doc *api.Document, table []Leaf, strict ...string) {
 		case !ok && reOperationSignature.MatchString(pointer):
 			j.add(Refuse, "S13", failed("the message arrives unsigned"), pointer, "no signature", "a signature")
 		case !ok && inside:
-			j.add(Refuse, "L4", "The operation carries a member that this wallet does not know.", pointer, "known members only", string(raw))
+			j.add(Refuse, "L4", "The operation carries a member that this wallet does not know.", pointer,
+				"known members only", string(raw))
 		case !ok:
 			unknown++
 		case !l.accepts(raw):

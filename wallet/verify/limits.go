@@ -15,7 +15,8 @@ import (
 	"coffer/wallet/intent"
 )
 
-// The settings that open a gate. Each is off unless the user turned it on, and a sentence has to be typed for every signature behind one.
+// The settings that open a gate. Each is off unless the user turned it on, and a sentence has to be typed for every
+// signature behind one.
 const (
 	GateBlindSigning    = "blind-signing"     // an approval whose hash cannot be computed here (TH-T7)
 	GatePaymaster       = "unknown-paymaster" // a sponsor of the gas that is not pinned (TH-U12)
@@ -24,8 +25,9 @@ const (
 	GateOpenRepeat      = "open-repeat"       // an operation that repeats one that may still run (TH-J4)
 )
 
-// Limits are what the user's policy adds to the checks; the zero value adds nothing. Nil lists allow everything, amounts are micro USD at catalogue prices,
-// nil means none. Gates names the settings that are on. The address lists at the end are pins beside those of the network.
+// Limits are what the user's policy adds to the checks; the zero value adds nothing. Nil lists allow everything,
+// amounts are micro USD at catalogue prices, nil means none. Gates names the settings that are on. The address lists at
+// the end are pins beside those of the network.
 type Limits struct {
 	Chains     []caip.Chain
 	Recipients []string // 0x addresses or base58
@@ -35,7 +37,8 @@ type Limits struct {
 	MaxSlippageBps, MaxCostBps int
 	// AllowCostBps raises, on purpose, the cost above which every quote is refused; 0 leaves it as it is.
 	AllowCostBps int
-	// NoDayCap says that the user wants no daily cap. DefaultDayCap says that MaxSpendPerDay is this program's own and not the user's.
+	// NoDayCap says that the user wants no daily cap. DefaultDayCap says that MaxSpendPerDay is this program's own and
+	// not the user's.
 	NoDayCap, DefaultDayCap bool
 	NeverDelegate           bool
 	Gates                   []string
@@ -44,14 +47,15 @@ type Limits struct {
 	Programs                                                           []solmsg.Key
 }
 
-// The daily caps in micro USD that hold where the user's policy names none. An embedded network has none: its money is play money.
+// The daily caps in micro USD that hold where the user's policy names none. An embedded network has none: its money is
+// play money.
 const (
 	labDayCap  = 5_000_000_000
 	realDayCap = 100_000_000
 )
 
-// OrDefault is l with the daily cap of this program where l has none and does not ask for none: $5,000 on a lab, $100 on a real network. An unknown kind of
-// network counts as a real one.
+// OrDefault is l with the daily cap of this program where l has none and does not ask for none: $5,000 on a lab, $100
+// on a real network. An unknown kind of network counts as a real one.
 func (l Limits) OrDefault(kind network.Kind) Limits {
 	if l.MaxSpendPerDay != nil || l.NoDayCap || kind == network.Embedded {
 		return l
@@ -80,8 +84,8 @@ func phrase(setting string) string {
 	return ""
 }
 
-// gate adds a reason that forbids a signature unless its setting is on, and reports whether it is. It stands on every report, however full, for its sentence;
-// there are a few for each operation at most.
+// gate adds a reason that forbids a signature unless its setting is on, and reports whether it is. It stands on every
+// report, however full, for its sentence; there are a few for each operation at most.
 func (j *judge) gate(setting, code, title, path, want, got string) bool {
 	open := slices.Contains(j.gates, setting)
 	j.put(Reason{Code: code, Level: Gate, Title: title, Path: path, Want: want, Got: got, Setting: setting, Open: open})
@@ -109,8 +113,8 @@ func (j *judge) preparedLimits(p Policy, h History, now time.Time, in intent.Int
 	}
 }
 
-// expectedPayments are what the payments of a prepared call will come to at least, if the balances that the service states are true. The caps would refuse a quote
-// of them, so they refuse before the call is signed.
+// expectedPayments are what the payments of a prepared call will come to at least, if the balances that the service
+// states are true. The caps would refuse a quote of them, so they refuse before the call is signed.
 func (p Policy) expectedPayments(callType string, needs []NeedView) []AmountView {
 	if callType == api.CallSameChainExcludeSolver {
 		return nil
@@ -124,8 +128,8 @@ func (p Policy) expectedPayments(callType string, needs []NeedView) []AmountView
 	return out
 }
 
-// quoteLimits applies the user's limits to a quote (rows Y1 to Y6, Y8), and notes in its operations what they count. It knows the accounts that receive
-// because the view says whether the recipient is one of the user's own.
+// quoteLimits applies the user's limits to a quote (rows Y1 to Y6, Y8), and notes in its operations what they count. It
+// knows the accounts that receive because the view says whether the recipient is one of the user's own.
 func (j *judge) quoteLimits(p Policy, h History, now time.Time, q *VerifiedQuote) {
 	v := q.view
 	j.blind(p)
@@ -146,7 +150,8 @@ func (j *judge) quoteLimits(p Policy, h History, now time.Time, q *VerifiedQuote
 		if v.MinimumCostBps >= 0 {
 			got = percent(v.MinimumCostBps)
 		}
-		j.must(v.MinimumCostBps >= 0 && v.MinimumCostBps <= limit, "Y6", "the cost is within your policy", "/fees", "at most "+percent(limit)+" of the payment", got)
+		j.must(v.MinimumCostBps >= 0 && v.MinimumCostBps <= limit, "Y6", "the cost is within your policy", "/fees",
+			"at most "+percent(limit)+" of the payment", got)
 	}
 	var counts []AmountView
 	for i := range q.operations {
@@ -162,25 +167,30 @@ func (j *judge) quoteLimits(p Policy, h History, now time.Time, q *VerifiedQuote
 	j.dayLimit(p, h, now, counts) // the history holds the prepared operation, which is signed
 }
 
-// blind: what a limit compares was decoded from what is shown; behind the gate of blind signing something else may be signed, so no limit can hold.
+// blind: what a limit compares was decoded from what is shown; behind the gate of blind signing something else may be
+// signed, so no limit can hold.
 func (j *judge) blind(p Policy) {
 	l := p.Limits
-	limited := l.MaxSpend != nil || l.MaxSpendPerDay != nil || l.Recipients != nil || l.Contracts != nil || l.Chains != nil
+	limited := l.MaxSpend != nil || l.MaxSpendPerDay != nil || l.Recipients != nil || l.Contracts != nil ||
+		l.Chains != nil
 	blind := slices.ContainsFunc(j.report.Reasons, func(r Reason) bool { return r.Setting == GateBlindSigning })
 	if limited && blind {
-		j.must(false, "Y4", "the limits of your policy can be judged", "", "an approval that can be computed here", "blind signing")
+		j.must(false, "Y4", "the limits of your policy can be judged", "", "an approval that can be computed here",
+			"blind signing")
 	}
 }
 
 func (j *judge) slippageLimit(p Policy, bps int) {
 	if limit := p.Limits.MaxSlippageBps; limit > 0 {
-		j.must(bps <= limit, "Y8", "your slippage tolerance is within your policy", "", "at most "+percent(limit), percent(bps))
+		j.must(bps <= limit, "Y8", "your slippage tolerance is within your policy", "", "at most "+percent(limit),
+			percent(bps))
 	}
 }
 
 func (j *judge) chainLimit(p Policy, c caip.Chain, path string) {
 	if p.Limits.Chains != nil {
-		j.must(slices.Contains(p.Limits.Chains, c), "Y1", "your policy allows the chain", path, "a chain of your policy", c.String())
+		j.must(slices.Contains(p.Limits.Chains, c), "Y1", "your policy allows the chain", path,
+			"a chain of your policy", c.String())
 	}
 }
 
@@ -193,8 +203,9 @@ func (p Policy) ownAccounts(d intent.Draft) []string {
 	return own
 }
 
-// recipientLimit demands that everybody who gets something by a call, or the right to take it, is on the list. A call of which this program does not know who
-// that is cannot pass (fail closed); the name that an intent gives a function decides nothing.
+// recipientLimit demands that everybody who gets something by a call, or the right to take it, is on the list. A call
+// of which this program does not know who that is cannot pass (fail closed); the name that an intent gives a function
+// decides nothing.
 func (j *judge) recipientLimit(p Policy, own []string, chainID uint64, l line) {
 	const path = "/chainOperation/userOp/callData"
 	if p.Limits.Recipients == nil {
@@ -207,7 +218,8 @@ func (j *judge) recipientLimit(p Policy, own []string, chainID uint64, l line) {
 		return
 	}
 	k, _ := decodeKnown(l.call.Data)
-	if !j.must(k.moves != nil, "Y2", "everybody who receives something can be read", path, "transfers and approvals", p.describe(chainID, l.call)) {
+	if !j.must(k.moves != nil, "Y2", "everybody who receives something can be read", path, "transfers and approvals",
+		p.describe(chainID, l.call)) {
 		return
 	}
 	if k.moves.Sign() > 0 {
@@ -218,12 +230,13 @@ func (j *judge) recipientLimit(p Policy, own []string, chainID uint64, l line) {
 // mayReceive demands that an address is on the list of recipients, if there is one; own addresses always are.
 func (j *judge) mayReceive(p Policy, own []string, who, path string) {
 	if p.Limits.Recipients != nil {
-		j.must(listed(p.Limits.Recipients, who) || listed(own, who), "Y2", "your policy allows the recipient", path, "a recipient of your policy", who)
+		j.must(listed(p.Limits.Recipients, who) || listed(own, who), "Y2", "your policy allows the recipient", path,
+			"a recipient of your policy", who)
 	}
 }
 
-// contractLimit demands that the target of a call is on the list of contracts, if there is one. What only receives the native coin may be on the list of
-// recipients instead.
+// contractLimit demands that the target of a call is on the list of contracts, if there is one. What only receives the
+// native coin may be on the list of recipients instead.
 func (j *judge) contractLimit(p Policy, to string, plain bool, path string) {
 	if p.Limits.Contracts == nil {
 		return

@@ -12,11 +12,12 @@ import (
 	"coffer/api/catalog"
 )
 
-// The checks of what the wallet only reads: balances, assets, chains, symbols, explorer pages, history. Nothing of it is ever signed, so a reason of level
-// Refuse means here: do not use the value at Path.
+// The checks of what the wallet only reads: balances, assets, chains, symbols, explorer pages, history. Nothing of it
+// is ever signed, so a reason of level Refuse means here: do not use the value at Path.
 
-// Balances judges an answer of aggregated-balance against the catalogue (TH-B1): figures are whole numbers in base units, no aggregate and no part is there
-// twice, a part belongs to its aggregate, and the sum that is named is that of the parts, scaled with our decimals. A sum that cannot be computed is Unknown.
+// Balances judges an answer of aggregated-balance against the catalogue (TH-B1): figures are whole numbers in base
+// units, no aggregate and no part is there twice, a part belongs to its aggregate, and the sum that is named is that of
+// the parts, scaled with our decimals. A sum that cannot be computed is Unknown.
 func Balances(c *catalog.Catalog, b api.AggregatedBalance) Report {
 	j := &judge{}
 	seen := map[string]bool{}
@@ -58,7 +59,8 @@ func (j *judge) aggregate(c *catalog.Catalog, a api.AggregateBalance, path strin
 	says := j.figure(a.Balance, path+"/balance")
 	known, ok := c.Aggregate(caip.AggregateID(a.AggregatedAssetID))
 	if !ok {
-		j.add(Unknown, "B1", "The asset is not in this wallet's list, so its sum was not checked.", path, "", a.AggregatedAssetID)
+		j.add(Unknown, "B1", "The asset is not in this wallet's list, so its sum was not checked.", path, "",
+			a.AggregatedAssetID)
 	}
 	total := new(big.Int)
 	seen := map[caip.Asset]bool{}
@@ -67,14 +69,17 @@ func (j *judge) aggregate(c *catalog.Catalog, a api.AggregateBalance, path strin
 		j.worth(p.FiatValue, at+"/fiatValue")
 		v := j.figure(p.Balance, at+"/balance")
 		asset, err := caip.ParseAsset(p.AssetType)
-		if !j.must(err == nil && !seen[asset], "B1", "every part is an asset and is listed once", at+"/assetType", "an asset", p.AssetType) {
+		if !j.must(err == nil && !seen[asset], "B1", "every part is an asset and is listed once", at+"/assetType",
+			"an asset", p.AssetType) {
 			total = nil
 			continue
 		}
 		seen[asset] = true
 		e, mine := c.Entity(asset)
 		if mine {
-			mine = j.must(e.Aggregate.String() == a.AggregatedAssetID, "B1", "every part belongs to the asset that it is counted to", at+"/assetType", e.Aggregate.String(), a.AggregatedAssetID)
+			mine = j.must(e.Aggregate.String() == a.AggregatedAssetID, "B1",
+				"every part belongs to the asset that it is counted to", at+"/assetType", e.Aggregate.String(),
+				a.AggregatedAssetID)
 		}
 		if v == nil || !mine || total == nil {
 			total = nil
@@ -87,14 +92,16 @@ func (j *judge) aggregate(c *catalog.Catalog, a api.AggregateBalance, path strin
 	case total == nil:
 		j.add(Unknown, "B1", "The sum could not be checked.", path+"/balance", "", a.Balance)
 	case total.Cmp(says) != 0:
-		j.add(Warn, "B1", "The sum is not what its parts add up to.", path+"/balance", amount.Human(total, known.Decimals)+" "+known.Symbol, amount.Human(says, known.Decimals)+" "+known.Symbol)
+		j.add(Warn, "B1", "The sum is not what its parts add up to.", path+"/balance",
+			amount.Human(total, known.Decimals)+" "+known.Symbol, amount.Human(says, known.Decimals)+" "+known.Symbol)
 	default:
 		j.pass("B1", "every sum is that of its parts")
 	}
 }
 
-// Chains intersects the service's list of chains with the catalogue: names, ids, explorers and native coins are ours (TH-B3). The result is in the order of
-// the catalogue. The list is of chains on which calls can run, so a service may leave Solana out.
+// Chains intersects the service's list of chains with the catalogue: names, ids, explorers and native coins are ours
+// (TH-B3). The result is in the order of the catalogue. The list is of chains on which calls can run, so a service may
+// leave Solana out.
 func Chains(c *catalog.Catalog, list []api.SupportedChain) ([]catalog.ChainInfo, Report) {
 	j := &judge{}
 	there := map[caip.Chain]bool{}
@@ -106,7 +113,8 @@ func Chains(c *catalog.Catalog, list []api.SupportedChain) ([]catalog.ChainInfo,
 			continue
 		}
 		same := id.Namespace == s.Chain.Namespace && id.Reference == s.Chain.Reference
-		if !j.must(same, "B3", "a chain's id is its namespace and its reference", path, id.String(), s.Chain.Namespace+":"+s.Chain.Reference) {
+		if !j.must(same, "B3", "a chain's id is its namespace and its reference", path, id.String(),
+			s.Chain.Namespace+":"+s.Chain.Reference) {
 			continue
 		}
 		if !j.must(!there[id], "B3", "every chain is listed once", path, "one line", id.String()) {
@@ -119,7 +127,8 @@ func Chains(c *catalog.Catalog, list []api.SupportedChain) ([]catalog.ChainInfo,
 		there[id] = true
 	}
 	if foreign > 0 {
-		j.add(Show, "B3", "The service lists chains that this wallet does not know; they are left out.", "", "", plural(foreign, "chain"))
+		j.add(Show, "B3", "The service lists chains that this wallet does not know; they are left out.", "", "",
+			plural(foreign, "chain"))
 	}
 	var out []catalog.ChainInfo
 	all := append(c.Chains(), c.Solana())
@@ -135,7 +144,8 @@ func Chains(c *catalog.Catalog, list []api.SupportedChain) ([]catalog.ChainInfo,
 		}
 	}
 	if missing > 0 {
-		j.add(Show, "B3", "The service does not list all chains of this wallet on which calls can run.", "", plural(len(c.Chains()), "chain"), plural(len(c.Chains())-missing, "chain"))
+		j.add(Show, "B3", "The service does not list all chains of this wallet on which calls can run.", "",
+			plural(len(c.Chains()), "chain"), plural(len(c.Chains())-missing, "chain"))
 	} else {
 		j.pass("B3", "the service lists every chain of this wallet on which calls can run")
 	}

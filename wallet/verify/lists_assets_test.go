@@ -16,7 +16,9 @@ func shippedAssets(c *catalog.Catalog) []api.AggregatedAsset {
 	for _, a := range c.Aggregates() {
 		w := api.AggregatedAsset{AggregatedAssetID: a.ID.String(), Symbol: a.Symbol, Name: a.Name, Decimals: a.Decimals}
 		for _, e := range a.Entities {
-			w.AggregatedEntities = append(w.AggregatedEntities, api.AggregatedEntity{AssetType: e.Asset.Display(), Decimals: e.Decimals, Name: e.Name, Symbol: e.Symbol})
+			w.AggregatedEntities = append(w.AggregatedEntities,
+				api.AggregatedEntity{AssetType: e.Asset.Display(), Decimals: e.Decimals, Name: e.Name,
+					Symbol: e.Symbol})
 		}
 		out = append(out, w)
 	}
@@ -50,7 +52,8 @@ func TestTH_B2_TheShippedListIsUsableAsItIs(t *testing.T) {
 		n += 1 + len(a.Entities)
 	}
 	same := verify.Check{Code: "B2", Title: "every listed asset is what it was"}
-	if !slices.Contains(r.Passed, same) || len(r.Reasons) != 0 || len(l.Usable) != n || len(l.Changes) != 0 || len(l.First) != 0 || !canUse(l, listUSDC) || !canUse(l, "ob:usdc") {
+	if !slices.Contains(r.Passed, same) || len(r.Reasons) != 0 || len(l.Usable) != n || len(l.Changes) != 0 ||
+		len(l.First) != 0 || !canUse(l, listUSDC) || !canUse(l, "ob:usdc") {
 		t.Fatalf("%d of %d usable, %+v", len(l.Usable), n, r.Reasons)
 	}
 	named := shippedAssets(c)
@@ -76,11 +79,14 @@ func TestTH_B2_AnEntityThatContradictsThePinsIsUnusable(t *testing.T) {
 		id     string
 		pinned bool
 	}{
-		"decimals":           {func(l []api.AggregatedAsset) { entity(l).Decimals = 18 }, listUSDC, true},
-		"symbol":             {func(l []api.AggregatedAsset) { entity(l).Symbol = "USDT" }, listUSDC, true},
-		"re-pointed":         {func(l []api.AggregatedAsset) { entity(l).AssetType = listStranger }, listStranger, false},
-		"aggregate decimals": {func(l []api.AggregatedAsset) { listAggregate(l, "ob:usdc").Decimals = 18 }, "ob:usdc", true},
-		"aggregate symbol":   {func(l []api.AggregatedAsset) { listAggregate(l, "ob:usdc").Symbol = "USDT" }, "ob:usdc", true},
+		"decimals": {func(l []api.AggregatedAsset) { entity(l).Decimals = 18 }, listUSDC, true},
+		"symbol":   {func(l []api.AggregatedAsset) { entity(l).Symbol = "USDT" }, listUSDC, true},
+		"re-pointed": {func(l []api.AggregatedAsset) { entity(l).AssetType = listStranger }, listStranger,
+			false},
+		"aggregate decimals": {func(l []api.AggregatedAsset) { listAggregate(l, "ob:usdc").Decimals = 18 }, "ob:usdc",
+			true},
+		"aggregate symbol": {func(l []api.AggregatedAsset) { listAggregate(l, "ob:usdc").Symbol = "USDT" }, "ob:usdc",
+			true},
 		"moved to another": {func(l []api.AggregatedAsset) {
 			e := entity(l)
 			x := *e
@@ -92,13 +98,15 @@ func TestTH_B2_AnEntityThatContradictsThePinsIsUnusable(t *testing.T) {
 	} {
 		list := shippedAssets(c)
 		m.change(list)
-		memory := verify.AssetMemory{listUSDC: {Aggregate: "ob:usdc", Decimals: 7, Symbol: "USDC", Name: "USD Coin"}} // what is shipped wins
+		// what is shipped wins
+		memory := verify.AssetMemory{listUSDC: {Aggregate: "ob:usdc", Decimals: 7, Symbol: "USDC", Name: "USD Coin"}}
 		l, r := verify.Assets(c, memory, list)
 		found := false
 		for _, x := range l.Changes {
 			found = found || x.ID == m.id && x.Pinned == m.pinned && x.Is != nil
 		}
-		if canUse(l, m.id) || !found || !r.Has("B2", verify.Warn) || slices.Contains(r.Passed, verify.Check{Code: "B2", Title: "every listed asset is what it was"}) {
+		if canUse(l, m.id) || !found || !r.Has("B2", verify.Warn) ||
+			slices.Contains(r.Passed, verify.Check{Code: "B2", Title: "every listed asset is what it was"}) {
 			t.Errorf("%s: %+v %+v", name, l.Changes, r.Reasons)
 		}
 	}
@@ -112,7 +120,8 @@ func TestTH_B2_AnEntityThatContradictsThePinsIsUnusable(t *testing.T) {
 func newAsset(symbol string, decimals int) api.AggregatedAsset {
 	return api.AggregatedAsset{
 		AggregatedAssetID: "ob:new", Symbol: symbol, Name: "New", Decimals: decimals,
-		AggregatedEntities: []api.AggregatedEntity{{AssetType: listStranger, Symbol: symbol, Name: "New", Decimals: decimals}},
+		AggregatedEntities: []api.AggregatedEntity{{AssetType: listStranger, Symbol: symbol, Name: "New",
+			Decimals: decimals}},
 	}
 }
 
@@ -124,7 +133,8 @@ func TestTH_B2_AStrangerIsTrustedOnFirstUseAndPinnedFromThen(t *testing.T) {
 		t.Fatalf("%+v %+v", l, r.Reasons)
 	}
 	for _, decimals := range []int{0, 77} { // what an amount can be written with
-		if l, r := verify.Assets(c, nil, []api.AggregatedAsset{newAsset("NEW", decimals)}); len(r.Reasons) != 0 || !canUse(l, listStranger) {
+		if l, r := verify.Assets(c, nil, []api.AggregatedAsset{newAsset("NEW", decimals)}); len(r.Reasons) != 0 ||
+			!canUse(l, listStranger) {
 			t.Errorf("%d decimals: %+v", decimals, r.Reasons)
 		}
 	}
@@ -136,12 +146,15 @@ func TestTH_B2_AStrangerIsTrustedOnFirstUseAndPinnedFromThen(t *testing.T) {
 	if err := json.Unmarshal(raw, &memory); err != nil {
 		t.Fatal(err)
 	}
-	if l, r := verify.Assets(c, memory, []api.AggregatedAsset{newAsset("NEW", 9)}); len(r.Reasons) != 0 || !canUse(l, listStranger) || len(l.First) != 0 {
+	if l, r := verify.Assets(c, memory, []api.AggregatedAsset{newAsset("NEW", 9)}); len(r.Reasons) != 0 ||
+		!canUse(l, listStranger) || len(l.First) != 0 {
 		t.Fatalf("the same again: %+v", r.Reasons)
 	}
-	for name, a := range map[string]api.AggregatedAsset{"decimals": newAsset("NEW", 18), "symbol": newAsset("NEWS", 9)} {
+	for name, a := range map[string]api.AggregatedAsset{"decimals": newAsset("NEW", 18),
+		"symbol": newAsset("NEWS", 9)} {
 		l, r := verify.Assets(c, memory, []api.AggregatedAsset{a})
-		if canUse(l, "ob:new") || canUse(l, listStranger) || !r.Has("B2", verify.Warn) || l.Changes[0].Was == nil || *l.Changes[0].Was != want || l.Changes[0].Pinned {
+		if canUse(l, "ob:new") || canUse(l, listStranger) || !r.Has("B2", verify.Warn) || l.Changes[0].Was == nil ||
+			*l.Changes[0].Was != want || l.Changes[0].Pinned {
 			t.Errorf("%s: %+v", name, l)
 		}
 		if x := r.Reasons[0]; x.Want != "NEW, 9 decimals, of ob:new (New)" || x.Got == x.Want {
@@ -159,7 +172,8 @@ func TestTH_B2_AStrangerIsTrustedOnFirstUseAndPinnedFromThen(t *testing.T) {
 	}
 	entityOnly := newAsset("NEW", 9)
 	entityOnly.AggregatedEntities[0].Decimals = 10
-	if l, _ := verify.Assets(c, memory, []api.AggregatedAsset{entityOnly}); canUse(l, listStranger) || !canUse(l, "ob:new") {
+	if l, _ := verify.Assets(c, memory, []api.AggregatedAsset{entityOnly}); canUse(l, listStranger) ||
+		!canUse(l, "ob:new") {
 		t.Errorf("only the entity changed: %+v", l)
 	}
 	l, r = verify.Assets(c, memory, nil)
@@ -172,12 +186,14 @@ func TestTH_B2_ANewContractOfAShippedAssetIsAccepted(t *testing.T) {
 	c := listCatalog(t)
 	list := shippedAssets(c)
 	a := listAggregate(list, "ob:usdc")
-	a.AggregatedEntities = append(a.AggregatedEntities, api.AggregatedEntity{AssetType: listStranger, Symbol: "USDC", Name: "USD Coin", Decimals: 6})
+	a.AggregatedEntities = append(a.AggregatedEntities,
+		api.AggregatedEntity{AssetType: listStranger, Symbol: "USDC", Name: "USD Coin", Decimals: 6})
 	l, _ := verify.Assets(c, nil, list)
 	if canUse(l, listStranger) || !canUse(l, listUSDC) || len(l.Changes) != 1 {
 		t.Fatalf("%+v", l.Changes)
 	}
-	if l, r := verify.Assets(c, verify.AssetMemory{listStranger: *l.Changes[0].Is}, list); !canUse(l, listStranger) || len(r.Reasons) != 0 {
+	if l, r := verify.Assets(c, verify.AssetMemory{listStranger: *l.Changes[0].Is}, list); !canUse(l, listStranger) ||
+		len(r.Reasons) != 0 {
 		t.Fatalf("accepted by hand: %+v", r.Reasons)
 	}
 }
@@ -191,7 +207,8 @@ func TestTH_B2_MalformedEntriesAreUnusable(t *testing.T) {
 	}{
 		"aggregate id": {func(a *api.AggregatedAsset) { a.AggregatedAssetID = "new" }, "B2", verify.Refuse},
 		"reserved id":  {func(a *api.AggregatedAsset) { a.AggregatedAssetID = "ob:single" }, "B2", verify.Refuse},
-		"asset":        {func(a *api.AggregatedAsset) { a.AggregatedEntities[0].AssetType = "0x11" }, "B2", verify.Refuse},
+		"asset": {func(a *api.AggregatedAsset) { a.AggregatedEntities[0].AssetType = "0x11" }, "B2",
+			verify.Refuse},
 		"twice": {func(a *api.AggregatedAsset) {
 			a.AggregatedEntities = append(a.AggregatedEntities, a.AggregatedEntities[0])
 		}, "B2", verify.Refuse},

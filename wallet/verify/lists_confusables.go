@@ -2,9 +2,10 @@ package verify
 
 import "strings"
 
-// confusables maps characters to the letter that they read as, in upper case. The first character of a line is the letter, the others are its look-alikes
-// in Greek, Cyrillic, Cherokee, Lisu, Canadian syllabics, Coptic, Armenian, phonetic and mathematical writing, and its forms with accents and strokes.
-// I stands for the one stroke of I, l, 1 and |, O for the ring of O and 0.
+// confusables maps characters to the letter that they read as, in upper case. The first character of a line is the
+// letter, the others are its look-alikes in Greek, Cyrillic, Cherokee, Lisu, Canadian syllabics, Coptic, Armenian,
+// phonetic and mathematical writing, and its forms with accents and strokes. I stands for the one stroke of I, l, 1 and
+// |, O for the ring of O and 0.
 func confusables() map[rune]string {
 	out := map[rune]string{}
 	for line := range strings.Lines(lookAlikes) {
@@ -55,8 +56,9 @@ Z ΖᏃꓜᴢźŹžŽżŻẐẑẒẓẔẕℤℨʐƵƶȤȥ2ƧᶻⱫⱬ
 _ ＿
 `
 
-// styled returns the plain letter or digit of one that is written full-width, in a circle or a square, raised, lowered, as a flag, or in a mathematical
-// alphabet: Latin in groups of 26, digits in groups of 10, Greek in groups of 58 with a theta and a nabla in between.
+// styled returns the plain letter or digit of one that is written full-width, in a circle or a square, raised, lowered,
+// as a flag, or in a mathematical alphabet: Latin in groups of 26, digits in groups of 10, Greek in groups of 58 with a
+// theta and a nabla in between.
 func styled(r rune) rune {
 	for _, x := range []struct{ from, to, first, group rune }{
 		{0xFF01, 0xFF5E, '!', 94}, // full-width

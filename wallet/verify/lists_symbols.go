@@ -11,15 +11,17 @@ import (
 // maxSymbol bounds a symbol that is shown, in characters.
 const maxSymbol = 32
 
-// Symbols knows the symbols that this program ships, and tells what looks like one of them (TH-B4). It is immutable; NewSymbols makes it.
+// Symbols knows the symbols that this program ships, and tells what looks like one of them (TH-B4). It is immutable;
+// NewSymbols makes it.
 type Symbols struct {
 	table map[rune]string
 	known map[string]string // skeleton to symbol
 }
 
-// SymbolView is a foreign symbol as it may be shown. Plain: it is of the allowed ASCII characters, and Text is the symbol itself. Otherwise Text has every
-// other character as \u{…} and must be marked "unverified". Like is the shipped symbol that it looks like, "" when there is none; an asset that we do not
-// ship and that looks like one of ours must not be traded.
+// SymbolView is a foreign symbol as it may be shown. Plain: it is of the allowed ASCII characters, and Text is the
+// symbol itself. Otherwise Text has every other character as \u{…} and must be marked "unverified". Like is the shipped
+// symbol that it looks like, "" when there is none; an asset that we do not ship and that looks like one of ours must
+// not be traded.
 type SymbolView struct {
 	Text  string
 	Plain bool
@@ -49,19 +51,24 @@ func NewSymbols(c *catalog.Catalog) Symbols {
 	return s
 }
 
-// Judge looks at the symbol of an asset that the catalogue does not have. The reason is nil for a plain symbol that looks like no other; it refuses to trade
-// what looks like a shipped symbol, the exact symbol included, and warns about one that is not plain.
+// Judge looks at the symbol of an asset that the catalogue does not have. The reason is nil for a plain symbol that
+// looks like no other; it refuses to trade what looks like a shipped symbol, the exact symbol included, and warns about
+// one that is not plain.
 func (s Symbols) Judge(symbol string) (SymbolView, *Reason) {
 	v := SymbolView{Plain: plainSymbol(symbol)}
 	v.Text = escapeSymbol(symbol)
 	for _, form := range []string{symbol, strings.TrimFunc(symbol, decoration)} {
 		if like, ok := s.known[s.skeleton(form)]; ok {
 			v.Like = like
-			return v, &Reason{Code: "B4", Level: Refuse, Title: "The symbol looks like that of a known asset, but this is another one.", Want: "another symbol than " + like, Got: v.Text}
+			return v, &Reason{Code: "B4", Level: Refuse,
+				Title: "The symbol looks like that of a known asset, but this is another one.",
+				Want:  "another symbol than " + like, Got: v.Text}
 		}
 	}
 	if !v.Plain {
-		return v, &Reason{Code: "B4", Level: Warn, Title: "The symbol has characters that symbols do not have; it is unverified.", Want: "letters, digits and . + - _ $", Got: v.Text}
+		return v, &Reason{Code: "B4", Level: Warn,
+			Title: "The symbol has characters that symbols do not have; it is unverified.",
+			Want:  "letters, digits and . + - _ $", Got: v.Text}
 	}
 	return v, nil
 }
@@ -103,8 +110,9 @@ func escapeSymbol(s string) string {
 // maxSkeleton bounds the work on one symbol, in characters: no known symbol is nearly as long.
 const maxSkeleton = 256
 
-// skeleton writes a symbol the way it reads, after the idea of UTS-39: what is invisible is left out, look-alikes become one letter, letter case is folded,
-// and pairs that read as one letter become that. Two symbols with one skeleton can be taken for each other.
+// skeleton writes a symbol the way it reads, after the idea of UTS-39: what is invisible is left out, look-alikes
+// become one letter, letter case is folded, and pairs that read as one letter become that. Two symbols with one
+// skeleton can be taken for each other.
 func (s Symbols) skeleton(symbol string) string {
 	var b strings.Builder
 	n := 0
@@ -121,7 +129,8 @@ func (s Symbols) skeleton(symbol string) string {
 }
 
 func invisible(r rune) bool {
-	return unicode.In(r, unicode.M, unicode.C, unicode.Z, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	return unicode.In(r, unicode.M, unicode.C, unicode.Z, unicode.Other_Default_Ignorable_Code_Point,
+		unicode.Variation_Selector)
 }
 
 // fold maps one character to what it reads as.

@@ -12,14 +12,21 @@ import (
 func TestTH_B4_LookAlikesOfKnownSymbolsAreRefused(t *testing.T) {
 	s := verify.NewSymbols(listCatalog(t))
 	for _, c := range []struct{ symbol, like string }{
-		{"USDC", "USDC"}, {"usdc", "USDC"}, {"U\u0405DC", "USDC"}, {"USD\u0421", "USDC"}, {"\u222aSDC", "USDC"}, {"U$DC", "USDC"}, {"U5DC", "USDC"}, {"USDC.", "USDC"},
-		{"$USDC", "USDC"}, {"US\u200bDC", "USDC"}, {"\u202eUSDC", "USDC"}, {"USDC\ufeff", "USDC"}, {"US\u00adDC", "USDC"}, {"U\u0301SDC", "USDC"}, {"ÚŠĎČ", "USDC"},
-		{"ＵＳＤＣ", "USDC"}, {"𝐔𝐒𝐃𝐂", "USDC"}, {"𝚞𝚜𝚍𝚌", "USDC"}, {"ⓊⓈⒹⒸ", "USDC"}, {"🅄🅂🄳🄲", "USDC"}, {"🇺🇸🇩🇨", "USDC"}, {"USD C", "USDC"}, {"US\tDC", "USDC"}, {"USclC", "USDC"},
+		{"USDC", "USDC"}, {"usdc", "USDC"}, {"U\u0405DC", "USDC"}, {"USD\u0421", "USDC"}, {"\u222aSDC", "USDC"},
+		{"U$DC", "USDC"}, {"U5DC", "USDC"}, {"USDC.", "USDC"},
+		{"$USDC", "USDC"}, {"US\u200bDC", "USDC"}, {"\u202eUSDC", "USDC"}, {"USDC\ufeff", "USDC"},
+		{"US\u00adDC", "USDC"}, {"U\u0301SDC", "USDC"}, {"ÚŠĎČ", "USDC"},
+		{"ＵＳＤＣ", "USDC"}, {"𝐔𝐒𝐃𝐂", "USDC"}, {"𝚞𝚜𝚍𝚌", "USDC"}, {"ⓊⓈⒹⒸ", "USDC"}, {"🅄🅂🄳🄲", "USDC"}, {"🇺🇸🇩🇨", "USDC"},
+		{"USD C", "USDC"}, {"US\tDC", "USDC"}, {"USclC", "USDC"},
 		{"U\U000e0053SDC", "USDC"}, {"USDC\ufe0f", "USDC"}, {"ꓴꓢꓓꓚ", "USDC"}, {"USꭰC", "USDC"}, {"ᴜꜱᴅᴄ", "USDC"},
-		{"USD\u0422", "USDT"}, {"U\u0405D\u03a4", "USDT"}, {"\u0395\u03a4\u0397", "ETH"}, {"ЕТН", "ETH"}, {"𝛦𝛵𝛨", "ETH"}, {"ETH＋", "ETH+"}, {"ETH\u2795", "ETH+"},
-		{"VVETH", "WETH"}, {"ꓪETH", "WETH"}, {"\u051cETH", "WETH"}, {"W8TC", "WBTC"}, {"WВТС", "WBTC"}, {"w\u0455tETH", "wstETH"}, {"cbВТC", "cbBTC"},
-		{"L1NK", "LINK"}, {"IlNK", "LINK"}, {"LlNK", "LINK"}, {"ⅬINK", "LINK"}, {"l1NCH", "1INCH"}, {"UNI\u200d", "UNI"}, {"\u0405OL", "SOL"}, {"S0L", "SOL"}, {"SОL", "SOL"},
-		{"DA1", "DAI"}, {"DАІ", "DAI"}, {"ΑRB", "ARB"}, {"0P", "OP"}, {"ОР", "OP"}, {"A\u0410VE", "AAVE"}, {"AVA\u0425", "AVAX"}, {"USDC\u00b7e", "USDC.e"}, {"ZER0", "ZERO"}, {"РOL", "POL"},
+		{"USD\u0422", "USDT"}, {"U\u0405D\u03a4", "USDT"}, {"\u0395\u03a4\u0397", "ETH"}, {"ЕТН", "ETH"},
+		{"𝛦𝛵𝛨", "ETH"}, {"ETH＋", "ETH+"}, {"ETH\u2795", "ETH+"},
+		{"VVETH", "WETH"}, {"ꓪETH", "WETH"}, {"\u051cETH", "WETH"}, {"W8TC", "WBTC"}, {"WВТС", "WBTC"},
+		{"w\u0455tETH", "wstETH"}, {"cbВТC", "cbBTC"},
+		{"L1NK", "LINK"}, {"IlNK", "LINK"}, {"LlNK", "LINK"}, {"ⅬINK", "LINK"}, {"l1NCH", "1INCH"},
+		{"UNI\u200d", "UNI"}, {"\u0405OL", "SOL"}, {"S0L", "SOL"}, {"SОL", "SOL"},
+		{"DA1", "DAI"}, {"DАІ", "DAI"}, {"ΑRB", "ARB"}, {"0P", "OP"}, {"ОР", "OP"}, {"A\u0410VE", "AAVE"},
+		{"AVA\u0425", "AVAX"}, {"USDC\u00b7e", "USDC.e"}, {"ZER0", "ZERO"}, {"РOL", "POL"},
 	} {
 		v, r := s.Judge(c.symbol)
 		if r == nil || r.Code != "B4" || r.Level != verify.Refuse || v.Like != c.like {
@@ -45,7 +52,8 @@ func TestTH_B4_SymbolsOutsideTheAllowListAreEscapedAndUnverified(t *testing.T) {
 		strings.Repeat("Q", 33): strings.Repeat("Q", 32) + "...",
 	} {
 		v, r := s.Judge(in)
-		if r == nil || r.Level != verify.Warn || r.Code != "B4" || v.Plain || v.Text != text || v.String() != text+" (unverified)" {
+		if r == nil || r.Level != verify.Warn || r.Code != "B4" || v.Plain || v.Text != text ||
+			v.String() != text+" (unverified)" {
 			t.Errorf("%+q: %+v %+v", in, v, r)
 		}
 	}
@@ -120,13 +128,15 @@ func TestTH_H2_OnlyPagesOfTheKnownExplorerAreLinks(t *testing.T) {
 		{network.Lab, lab, "eip155:8453", "http://lab.invalid:8443/api/explorer", false},
 		{network.Lab, lab, "eip155:8453", "https://lab.invalid/api/explorer", false},
 		{network.Lab, lab, "eip155:8453", "https://basescan.org/tx/0x12", false},
-		{network.Embedded, "https://embedded.invalid/api", "eip155:8453", "https://embedded.invalid/api/explorer/x", true},
+		{network.Embedded, "https://embedded.invalid/api", "eip155:8453", "https://embedded.invalid/api/explorer/x",
+			true},
 		{network.Embedded, "inside this program", "eip155:8453", "https://embedded.invalid/api/explorer/x", false},
 		{network.Embedded, "", "eip155:8453", "", false},
 		{"", lab, "eip155:8453", "https://lab.invalid:8443/", false},
 	} {
 		ok, r := verify.ExplorerURL(c, x.kind, x.service, x.chain, x.link)
-		if ok != x.ok || ok != (r == nil) || r != nil && (r.Code != "H2" || r.Level != verify.Warn || strings.ContainsRune(r.Got, '\x1b')) {
+		if ok != x.ok || ok != (r == nil) || r != nil &&
+			(r.Code != "H2" || r.Level != verify.Warn || strings.ContainsRune(r.Got, '\x1b')) {
 			t.Errorf("%s %s %q: %v %+v", x.kind, x.chain, x.link, ok, r)
 		}
 	}
@@ -206,7 +216,8 @@ func FuzzStatus(f *testing.F) {
 	f.Add("\u202eDETELPMOC", "")
 	f.Fuzz(func(t *testing.T, status, token string) {
 		v := verify.Status(status)
-		if v.Success != (status == "COMPLETED") || !v.Known && !strings.HasPrefix(v.Text, "unknown") || strings.ContainsAny(v.Text, "\x1b\u202e\n") {
+		if v.Success != (status == "COMPLETED") || !v.Known && !strings.HasPrefix(v.Text, "unknown") ||
+			strings.ContainsAny(v.Text, "\x1b\u202e\n") {
 			t.Fatalf("%q: %+v", status, v)
 		}
 		if more, _ := verify.Continuation(map[string]bool{token: true}, token); more {

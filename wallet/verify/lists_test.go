@@ -50,7 +50,8 @@ func TestTH_B1_BalancesAreWholeNumbersAndSumUp(t *testing.T) {
 	}
 	nothing := heldBalances()
 	nothing.BalanceByAggregatedAsset[0].FiatValue, nothing.TotalBalance.FiatValue = "0", "0.00"
-	if r := verify.Balances(c, nothing); len(r.Reasons) != 0 || !slices.Contains(r.Passed, verify.Check{Code: "B1", Title: "every sum is that of its parts"}) {
+	if r := verify.Balances(c, nothing); len(r.Reasons) != 0 ||
+		!slices.Contains(r.Passed, verify.Check{Code: "B1", Title: "every sum is that of its parts"}) {
 		t.Fatalf("worth nothing: %+v", r.Reasons)
 	}
 	part := func(b *api.AggregatedBalance, i int) *api.AssetBalance {
@@ -61,23 +62,46 @@ func TestTH_B1_BalancesAreWholeNumbersAndSumUp(t *testing.T) {
 		level  verify.Level
 		path   string
 	}{
-		"negative":                 {func(b *api.AggregatedBalance) { part(b, 0).Balance = "-5000000" }, verify.Refuse, "/balanceByAggregatedAsset/0/individualAssetBalances/0/balance"},
-		"not a number":             {func(b *api.AggregatedBalance) { part(b, 1).Balance = "NaN" }, verify.Refuse, "/balanceByAggregatedAsset/0/individualAssetBalances/1/balance"},
-		"fraction":                 {func(b *api.AggregatedBalance) { part(b, 0).Balance = "5.0" }, verify.Refuse, "/balanceByAggregatedAsset/0/individualAssetBalances/0/balance"},
-		"exponent in sum":          {func(b *api.AggregatedBalance) { b.BalanceByAggregatedAsset[0].Balance = "7e6" }, verify.Refuse, "/balanceByAggregatedAsset/0/balance"},
-		"sum too high":             {func(b *api.AggregatedBalance) { b.BalanceByAggregatedAsset[0].Balance = "7000001" }, verify.Warn, "/balanceByAggregatedAsset/0/balance"},
-		"part too high":            {func(b *api.AggregatedBalance) { part(b, 1).Balance = "2000001" }, verify.Warn, "/balanceByAggregatedAsset/0/balance"},
-		"part of another":          {func(b *api.AggregatedBalance) { part(b, 1).AssetType = "eip155:10/slip44:60" }, verify.Refuse, "/balanceByAggregatedAsset/0/individualAssetBalances/1/assetType"},
-		"part twice":               {func(b *api.AggregatedBalance) { part(b, 1).AssetType = listUSDC }, verify.Refuse, "/balanceByAggregatedAsset/0/individualAssetBalances/1/assetType"},
-		"no asset":                 {func(b *api.AggregatedBalance) { part(b, 1).AssetType = "USDC" }, verify.Refuse, "/balanceByAggregatedAsset/0/individualAssetBalances/1/assetType"},
-		"unknown part":             {func(b *api.AggregatedBalance) { part(b, 1).AssetType = listStranger }, verify.Unknown, "/balanceByAggregatedAsset/0/balance"},
-		"unknown aggregate":        {func(b *api.AggregatedBalance) { b.BalanceByAggregatedAsset[0].AggregatedAssetID = "ob:new" }, verify.Unknown, "/balanceByAggregatedAsset/0"},
-		"known part of an unknown": {func(b *api.AggregatedBalance) { b.BalanceByAggregatedAsset[0].AggregatedAssetID = "ob:new" }, verify.Refuse, "/balanceByAggregatedAsset/0/individualAssetBalances/0/assetType"},
-		"specific asset":           {func(b *api.AggregatedBalance) { b.BalanceBySpecificAsset[0].Balance = "" }, verify.Refuse, "/balanceBySpecificAsset/0/balance"},
-		"specific value":           {func(b *api.AggregatedBalance) { b.BalanceBySpecificAsset[0].FiatValue = "-1" }, verify.Refuse, "/balanceBySpecificAsset/0/fiatValue"},
-		"worth below zero":         {func(b *api.AggregatedBalance) { part(b, 0).FiatValue = "-0.01" }, verify.Refuse, "/balanceByAggregatedAsset/0/individualAssetBalances/0/fiatValue"},
-		"sum worth nonsense":       {func(b *api.AggregatedBalance) { b.BalanceByAggregatedAsset[0].FiatValue = "1e9" }, verify.Refuse, "/balanceByAggregatedAsset/0/fiatValue"},
-		"total below zero":         {func(b *api.AggregatedBalance) { b.TotalBalance.FiatValue = "-7" }, verify.Refuse, "/totalBalance/fiatValue"},
+		"negative": {func(b *api.AggregatedBalance) { part(b, 0).Balance = "-5000000" }, verify.Refuse,
+			"/balanceByAggregatedAsset/0/individualAssetBalances/0/balance"},
+		"not a number": {func(b *api.AggregatedBalance) { part(b, 1).Balance = "NaN" }, verify.Refuse,
+			"/balanceByAggregatedAsset/0/individualAssetBalances/1/balance"},
+		"fraction": {func(b *api.AggregatedBalance) { part(b, 0).Balance = "5.0" }, verify.Refuse,
+			"/balanceByAggregatedAsset/0/individualAssetBalances/0/balance"},
+		"exponent in sum": {func(b *api.AggregatedBalance) { b.BalanceByAggregatedAsset[0].Balance = "7e6" },
+			verify.Refuse, "/balanceByAggregatedAsset/0/balance"},
+		"sum too high": {func(b *api.AggregatedBalance) {
+			b.BalanceByAggregatedAsset[0].Balance =
+				"7000001"
+		}, verify.Warn, "/balanceByAggregatedAsset/0/balance"},
+		"part too high": {func(b *api.AggregatedBalance) { part(b, 1).Balance = "2000001" }, verify.Warn,
+			"/balanceByAggregatedAsset/0/balance"},
+		"part of another": {func(b *api.AggregatedBalance) { part(b, 1).AssetType = "eip155:10/slip44:60" },
+			verify.Refuse, "/balanceByAggregatedAsset/0/individualAssetBalances/1/assetType"},
+		"part twice": {func(b *api.AggregatedBalance) { part(b, 1).AssetType = listUSDC }, verify.Refuse,
+			"/balanceByAggregatedAsset/0/individualAssetBalances/1/assetType"},
+		"no asset": {func(b *api.AggregatedBalance) { part(b, 1).AssetType = "USDC" }, verify.Refuse,
+			"/balanceByAggregatedAsset/0/individualAssetBalances/1/assetType"},
+		"unknown part": {func(b *api.AggregatedBalance) { part(b, 1).AssetType = listStranger },
+			verify.Unknown, "/balanceByAggregatedAsset/0/balance"},
+		"unknown aggregate": {func(b *api.AggregatedBalance) {
+			b.BalanceByAggregatedAsset[0].AggregatedAssetID =
+				"ob:new"
+		}, verify.Unknown, "/balanceByAggregatedAsset/0"},
+		"known part of an unknown": {func(b *api.AggregatedBalance) {
+			b.BalanceByAggregatedAsset[0].AggregatedAssetID =
+				"ob:new"
+		}, verify.Refuse, "/balanceByAggregatedAsset/0/individualAssetBalances/0/assetType"},
+		"specific asset": {func(b *api.AggregatedBalance) { b.BalanceBySpecificAsset[0].Balance = "" },
+			verify.Refuse, "/balanceBySpecificAsset/0/balance"},
+		"specific value": {func(b *api.AggregatedBalance) { b.BalanceBySpecificAsset[0].FiatValue = "-1" },
+			verify.Refuse, "/balanceBySpecificAsset/0/fiatValue"},
+		"worth below zero": {func(b *api.AggregatedBalance) { part(b, 0).FiatValue = "-0.01" }, verify.Refuse,
+			"/balanceByAggregatedAsset/0/individualAssetBalances/0/fiatValue"},
+		"sum worth nonsense": {func(b *api.AggregatedBalance) { b.BalanceByAggregatedAsset[0].FiatValue = "1e9" },
+			verify.Refuse, "/balanceByAggregatedAsset/0/fiatValue"},
+		"total below zero": {func(b *api.AggregatedBalance) { b.TotalBalance.FiatValue = "-7" }, verify.Refuse,
+			"/totalBalance/fiatValue"},
 		"aggregate twice": {func(b *api.AggregatedBalance) {
 			b.BalanceByAggregatedAsset = append(b.BalanceByAggregatedAsset, b.BalanceByAggregatedAsset[0])
 		}, verify.Refuse, "/balanceByAggregatedAsset/1"},
@@ -88,7 +112,8 @@ func TestTH_B1_BalancesAreWholeNumbersAndSumUp(t *testing.T) {
 		if !hasReason(r, "B1", m.level, m.path) {
 			t.Errorf("%s: %+v", name, r.Reasons)
 		}
-		if m.level == verify.Warn && slices.Contains(r.Passed, verify.Check{Code: "B1", Title: "every sum is that of its parts"}) {
+		if m.level == verify.Warn && slices.Contains(r.Passed,
+			verify.Check{Code: "B1", Title: "every sum is that of its parts"}) {
 			t.Errorf("%s: the sum passed", name)
 		}
 	}
@@ -126,9 +151,10 @@ func TestTH_B1_SumsAreScaledWithOurDecimals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := api.AggregateBalance{AggregatedAssetID: "ob:usdc", Balance: "7000000", IndividualAssetBalances: []api.AssetBalance{
-		{AssetType: ids[0], Balance: "5000000000000000000"}, {AssetType: ids[1], Balance: "2000000"},
-	}}
+	b := api.AggregateBalance{AggregatedAssetID: "ob:usdc", Balance: "7000000",
+		IndividualAssetBalances: []api.AssetBalance{
+			{AssetType: ids[0], Balance: "5000000000000000000"}, {AssetType: ids[1], Balance: "2000000"},
+		}}
 	judge := func() verify.Report {
 		return verify.Balances(c, api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{b}})
 	}
@@ -144,7 +170,8 @@ func TestTH_B1_SumsAreScaledWithOurDecimals(t *testing.T) {
 func chainList(c *catalog.Catalog) []api.SupportedChain {
 	var out []api.SupportedChain
 	for _, info := range append(c.Chains(), c.Solana()) {
-		out = append(out, api.SupportedChain{Chain: api.ChainRef{Chain: info.Chain.String(), Namespace: info.Chain.Namespace, Reference: info.Chain.Reference}})
+		out = append(out, api.SupportedChain{Chain: api.ChainRef{Chain: info.Chain.String(),
+			Namespace: info.Chain.Namespace, Reference: info.Chain.Reference}})
 	}
 	return out
 }
@@ -160,7 +187,8 @@ func TestTH_B3_ChainsAreIntersectedWithOurs(t *testing.T) {
 	if got, r = verify.Chains(c, targets); len(r.Reasons) != 0 || !reflect.DeepEqual(got, c.Chains()) {
 		t.Fatalf("%+v %+v", got, r.Reasons)
 	}
-	fewer := append([]api.SupportedChain{{Chain: api.ChainRef{Chain: "eip155:666", Namespace: "eip155", Reference: "666"}}}, chainList(c)[1:]...)
+	fewer := append([]api.SupportedChain{{Chain: api.ChainRef{Chain: "eip155:666", Namespace: "eip155",
+		Reference: "666"}}}, chainList(c)[1:]...)
 	got, r = verify.Chains(c, fewer)
 	if !reflect.DeepEqual(got, all[1:]) || r.Count(verify.Show) != 2 || r.Refused() || !r.Has("B3", verify.Show) {
 		t.Fatalf("%+v %+v", got, r.Reasons)

@@ -39,7 +39,8 @@ func drop(t testing.TB, d *api.Document, pointer string) *api.Document {
 	}
 	for _, part := range []string{text + ",", "," + text, text} {
 		if strings.Contains(string(parent), part) {
-			out, err := d.Splice(api.Edit{Pointer: pointer[:at], Value: []byte(strings.Replace(string(parent), part, "", 1))})
+			out, err := d.Splice(api.Edit{Pointer: pointer[:at],
+				Value: []byte(strings.Replace(string(parent), part, "", 1))})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,9 +54,12 @@ func drop(t testing.TB, d *api.Document, pointer string) *api.Document {
 // mutants returns the values that a leaf is replaced with: other types, hostile forms, and small edits of its text.
 func mutants(raw string, rng *rand.Rand, edits int) []any {
 	out := []any{
-		nil, "", "0x", "0", "1", "-1", "1e9", " 1", "0x10", "00", true, json.Number("1"), json.Number("-1"), json.Number("1.5"), []any{}, map[string]any{},
-		"0x000000000000000000000000000000000000dEaD", "115792089237316195423570985008687907853269984665640564039457584007913129639935",
-		"eip155:1/slip44:60", "ob:eth", "COMPLETED", strings.Repeat("9", 79), "1\u202e", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/slip44:501",
+		nil, "", "0x", "0", "1", "-1", "1e9", " 1", "0x10", "00", true, json.Number("1"), json.Number("-1"),
+		json.Number("1.5"), []any{}, map[string]any{},
+		"0x000000000000000000000000000000000000dEaD",
+		"115792089237316195423570985008687907853269984665640564039457584007913129639935",
+		"eip155:1/slip44:60", "ob:eth", "COMPLETED", strings.Repeat("9", 79), "1\u202e",
+		"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/slip44:501",
 	}
 	var s string
 	if json.Unmarshal([]byte(raw), &s) != nil {
@@ -94,19 +98,20 @@ type subject struct {
 	edits int // random small edits of each text leaf
 }
 
-// subjects are golden documents of a kernel account, built here, and the recordings of the service; the figures over all kinds of accounts come from
-// TestMutationsAreRefusedExceptInDeclaredLeaves.
+// subjects are golden documents of a kernel account, built here, and the recordings of the service; the figures over
+// all kinds of accounts come from TestMutationsAreRefusedExceptInDeclaredLeaves.
 func subjects(t testing.TB) []subject {
 	var out []subject
 	prepare := func(name string, change func(*world)) {
 		w := newWorld(t)
 		change(w)
 		w.Freeze()
-		out = append(out, subject{name, w.Document(w.PrepareResponse()), verify.PreparedLeaves(), func(d *api.Document) (bool, verify.Report) {
-			p, r := w.prepared(d)
-			preparedViewIsWhatGetsSigned(t, w, p, d)
-			return p != nil, r
-		}, 10})
+		out = append(out, subject{name, w.Document(w.PrepareResponse()), verify.PreparedLeaves(),
+			func(d *api.Document) (bool, verify.Report) {
+				p, r := w.prepared(d)
+				preparedViewIsWhatGetsSigned(t, w, p, d)
+				return p != nil, r
+			}, 10})
 	}
 	prepare("prepare", func(*world) {})
 	prepare("prepare new account", func(w *world) { w.Deploy = true })
@@ -137,7 +142,8 @@ func subjects(t testing.TB) []subject {
 
 // nativeQuote pays with ETH of another chain for USDC: 0.0832 ETH at 3 012.45 are $250.64.
 func (w *world) nativeQuote() api.Quote {
-	return w.QuoteResponse("83200000000000000", map[string]string{arbETH: "60000000000000"}, golden.Payment{Asset: arbETH, Amount: 83_200_000_000_000_000, Sequence: 2, Deploy: false})
+	return w.QuoteResponse("83200000000000000", map[string]string{arbETH: "60000000000000"},
+		golden.Payment{Asset: arbETH, Amount: 83_200_000_000_000_000, Sequence: 2, Deploy: false})
 }
 
 // tally counts the fate of mutants over all subjects.
@@ -172,13 +178,15 @@ func TestEveryMutationOfABoundLeafIsRefusedWithAReason(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("%d mutants, %d refused, %d accepted in %d declared leaves", all.total, all.refusals, all.total-all.refusals, len(all.tolerated))
+	t.Logf("%d mutants, %d refused, %d accepted in %d declared leaves", all.total, all.refusals, all.total-all.refusals,
+		len(all.tolerated))
 	if least := 20_000 / thinning(); all.total < least {
 		t.Errorf("only %d mutants", all.total)
 	}
 }
 
-// mutate drops a leaf and replaces it with every mutant of it; only a leaf that is not bound may be accepted with another value.
+// mutate drops a leaf and replaces it with every mutant of it; only a leaf that is not bound may be accepted with
+// another value.
 func (s subject) mutate(t *testing.T, pointer, original string, rng *rand.Rand, all *tally) {
 	row, ok := verify.FindLeaf(s.table, pointer)
 	if !ok {

@@ -20,7 +20,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// goldenCase is one run through the real service: what was asked, what was answered, and what was signed in between. The service's own tests write it:
+// goldenCase is one run through the real service: what was asked, what was answered, and what was signed in between.
+// The service's own tests write it:
 //
 //	go test ./api/service -run Golden -update
 type goldenCase struct {
@@ -95,7 +96,8 @@ func parsed(t testing.TB, text string) *api.Document {
 	return d
 }
 
-// specimens are the documents of all cases: prepare answers and quotes. A case whose prepare answer is refused fails the test and gives no quote.
+// specimens are the documents of all cases: prepare answers and quotes. A case whose prepare answer is refused fails
+// the test and gives no quote.
 func specimens(t testing.TB) []*specimen {
 	t.Helper()
 	c, err := catalog.Load()
@@ -125,7 +127,8 @@ func (g goldenCase) specimens(t testing.TB, c *catalog.Catalog) []*specimen {
 	shared := specimen{v1: in.V1(), policy: policy, in: in, call: in.Kind() == intent.KindCall}
 	version := map[bool]string{true: "v1", false: "v3"}[shared.v1]
 	quote := shared
-	quote.name, quote.kind, quote.base, quote.table = g.Name+" quote", version+" "+in.Kind()+" quote", parsed(t, g.Quote), verify.QuoteLeaves()
+	quote.name, quote.kind, quote.base, quote.table = g.Name+" quote", version+" "+in.Kind()+" quote",
+		parsed(t, g.Quote), verify.QuoteLeaves()
 	if shared.v1 {
 		quote.table = verify.QuoteLeavesV1()
 	}
@@ -140,7 +143,8 @@ func (g goldenCase) specimens(t testing.TB, c *catalog.Catalog) []*specimen {
 		return []*specimen{quote.ready()}
 	}
 	prepared := shared
-	prepared.name, prepared.kind, prepared.prepared, prepared.base, prepared.table = g.Name+" prepare", version+" prepare", true, parsed(t, g.Prepared), verify.PreparedLeaves()
+	prepared.name, prepared.kind, prepared.prepared, prepared.base, prepared.table = g.Name+" prepare",
+		version+" prepare", true, parsed(t, g.Prepared), verify.PreparedLeaves()
 	if shared.v1 {
 		prepared.table = verify.PreparedLeavesV1()
 	}
@@ -161,7 +165,8 @@ func (g goldenCase) specimens(t testing.TB, c *catalog.Catalog) []*specimen {
 	}
 	if quote.sameChain() {
 		// without a deposit nothing carries the quote id: it is only a name, which must be new
-		quote.table = append([]verify.Leaf{{Pattern: "/id", Class: verify.Opaque, Code: "Q1"}}, bound(quote.table, "/originChainsOperations/", "Q14")...)
+		quote.table = append([]verify.Leaf{{Pattern: "/id", Class: verify.Opaque, Code: "Q1"}},
+			bound(quote.table, "/originChainsOperations/", "Q14")...)
 	}
 	return []*specimen{prepared.ready(), quote.ready()}
 }
@@ -190,7 +195,8 @@ func (s specimen) ready() *specimen {
 }
 
 // signed joins the signatures of the case to its prepared operation.
-func (g goldenCase) signed(in intent.Intent, policy verify.Policy, now time.Time, d *api.Document) (*verify.SignedPrepared, error) {
+func (g goldenCase) signed(in intent.Intent, policy verify.Policy, now time.Time,
+	d *api.Document) (*verify.SignedPrepared, error) {
 	p, report := verify.Prepared(in, policy, verify.NoHistory{}, now, d)
 	if p == nil {
 		return nil, fmt.Errorf("the prepare answer is refused: %v", refusals(report))
@@ -213,7 +219,8 @@ func ofQuote(q *verify.VerifiedQuote, r verify.Report) judgement {
 	return judgement{true, signs(q.Operations()...), delegates(q.Operations()...), r}
 }
 
-// signs says which accounts would spend what: what no harmless change of a document may alter. The order is that of the text.
+// signs says which accounts would spend what: what no harmless change of a document may alter. The order is that of the
+// text.
 func signs(all ...verify.Signing) string {
 	var lines []string
 	for _, s := range all {
@@ -265,7 +272,8 @@ func (s *specimen) strict(pointer string) bool {
 	if s.prepared {
 		return strings.HasPrefix(pointer, "/chainOperation/")
 	}
-	return strings.HasPrefix(pointer, "/originChainsOperations/") || strings.HasPrefix(pointer, "/destinationChainOperation")
+	return strings.HasPrefix(pointer, "/originChainsOperations/") ||
+		strings.HasPrefix(pointer, "/destinationChainOperation")
 }
 
 // leaves are the scalars and empty containers of a document.

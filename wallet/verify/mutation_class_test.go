@@ -12,12 +12,12 @@ import (
 	"coffer/wallet/verify"
 )
 
-// kept is the class of a mutant that means the same as the original: nothing changed but the letter case of hex digits, the order of what is a set, or a
-// member that may be left out.
+// kept is the class of a mutant that means the same as the original: nothing changed but the letter case of hex digits,
+// the order of what is a set, or a member that may be left out.
 const kept verify.Class = "same meaning"
 
-// freedom is a place where two different texts mean the same, beside the letter case of hex digits and the order of object members. Each is read by the
-// verifier in one way only and cannot change what is signed.
+// freedom is a place where two different texts mean the same, beside the letter case of hex digits and the order of
+// object members. Each is read by the verifier in one way only and cannot change what is signed.
 type freedom struct{ pattern, why string }
 
 // sets are arrays whose order means nothing.
@@ -36,9 +36,11 @@ func optional() []freedom {
 		{"/destinationToken/symbol", "the symbol comes from the catalogue; a value must agree (Q7)"},
 		{"/accounts/*/deploymentType", "ERC4337 is what these account types are without a word (P1)"},
 		{"/account/deploymentType", "ERC4337 is what these account types are without a word (P1)"},
-		{"/destinationChainOperation/**", "the operation was signed before; without the second copy there is only less to compare (Q13)"},
+		{"/destinationChainOperation/**",
+			"the operation was signed before; without the second copy there is only less to compare (Q13)"},
 		{"/chainOperation/delegation/**", "less is signed; without code the EOA's operation does nothing (D1)"},
-		{"/originChainsOperations/*/delegation/**", "less is signed; without code the EOA's operation does nothing (D1)"},
+		{"/originChainsOperations/*/delegation/**",
+			"less is signed; without code the EOA's operation does nothing (D1)"},
 	}
 }
 
@@ -55,7 +57,8 @@ func rank(c verify.Class) int {
 	return slices.Index([]verify.Class{kept, verify.Display, verify.Opaque, verify.Bounded, verify.Bound}, c)
 }
 
-// classify compares a mutant with the original leaf by leaf and returns the class of the change with the patterns that it touches.
+// classify compares a mutant with the original leaf by leaf and returns the class of the change with the patterns that
+// it touches.
 func (s *specimen) classify(d *api.Document) (verify.Class, []string) {
 	if s.flat == nil {
 		s.flat = s.flatten(s.base)
@@ -117,10 +120,11 @@ func (s *specimen) lost(pointer, was string, now map[string]string) (verify.Clas
 		if !whole && matches([]freedom{f}, pointer) {
 			return kept, ""
 		}
-		if at, inside := below(top, pointer); whole && inside && !slices.ContainsFunc(slices.Collect(maps.Keys(now)), func(p string) bool {
-			_, left := below(top, p)
-			return left && strings.HasPrefix(p, at+"/")
-		}) {
+		if at, inside := below(top, pointer); whole && inside &&
+			!slices.ContainsFunc(slices.Collect(maps.Keys(now)), func(p string) bool {
+				_, left := below(top, p)
+				return left && strings.HasPrefix(p, at+"/")
+			}) {
 			return kept, ""
 		}
 	}
@@ -143,7 +147,8 @@ func below(pattern, pointer string) (string, bool) {
 
 const balances = "/sourceAssetBalances"
 
-// flatten lists leaves with the elements of sets in the order of the original. The balances that the service shows are no part of it: see shown.
+// flatten lists leaves with the elements of sets in the order of the original. The balances that the service shows are
+// no part of it: see shown.
 func (s *specimen) flatten(d *api.Document) map[string]string {
 	out := map[string]string{}
 	order := map[string][]int{}
@@ -170,8 +175,8 @@ func (s *specimen) flatten(d *api.Document) map[string]string {
 	return out
 }
 
-// shown compares the balances of two documents: each is only shown, whatever there is of them and in whatever order, but for the decimals, which must be those
-// of the asset (P5).
+// shown compares the balances of two documents: each is only shown, whatever there is of them and in whatever order,
+// but for the decimals, which must be those of the asset (P5).
 func (s *specimen) shown(d *api.Document) (verify.Class, []string) {
 	own, got := elements(s.base, balances), elements(d, balances)
 	if slices.Equal(own, got) {
@@ -186,7 +191,8 @@ func (s *specimen) shown(d *api.Document) (verify.Class, []string) {
 			continue
 		}
 		asset, err := caip.ParseAsset(b.AssetType)
-		if known, ok := s.policy.Catalog.Entity(asset); err == nil && ok && string(b.Decimals) != number(known.Decimals) {
+		if known, ok := s.policy.Catalog.Entity(asset); err == nil && ok &&
+			string(b.Decimals) != number(known.Decimals) {
 			return verify.Bound, []string{balances + "/*/decimals"}
 		}
 	}
@@ -220,7 +226,8 @@ func elements(d *api.Document, at string) []string {
 	}
 }
 
-// sorted returns the indexes of an array's elements in the order of the original where they stand in it, and then as they come.
+// sorted returns the indexes of an array's elements in the order of the original where they stand in it, and then as
+// they come.
 func (s *specimen) sorted(d *api.Document, at string) []int {
 	own := elements(s.base, at)
 	places := make([]int, len(own))
@@ -250,8 +257,8 @@ func (s *specimen) sorted(d *api.Document, at string) []int {
 	return append(places, others...)
 }
 
-// sameMeaning reports whether two JSON values have one reading: equal texts under JSON's escapes, or hex digits in another letter case. Base58 and base64 have
-// no second reading.
+// sameMeaning reports whether two JSON values have one reading: equal texts under JSON's escapes, or hex digits in
+// another letter case. Base58 and base64 have no second reading.
 func sameMeaning(a, b string) bool {
 	if a == b {
 		return true
@@ -264,7 +271,8 @@ func sameMeaning(a, b string) bool {
 		return true
 	}
 	i, k := strings.LastIndex(x, "0x"), strings.LastIndex(y, "0x")
-	return i >= 0 && i == k && x[:i] == y[:i] && (i == 0 || strings.HasPrefix(x, "eip155:")) && strings.EqualFold(x[i:], y[i:])
+	return i >= 0 && i == k && x[:i] == y[:i] && (i == 0 || strings.HasPrefix(x, "eip155:")) &&
+		strings.EqualFold(x[i:], y[i:])
 }
 
 // hexData reports whether a pointer names hex digits without 0x (protocol §3.4).

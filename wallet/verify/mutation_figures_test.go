@@ -12,7 +12,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// everyLieWasTold demands that each lie found a document for which it was told, and that a lie which may be accepted was accepted once.
+// everyLieWasTold demands that each lie found a document for which it was told, and that a lie which may be accepted
+// was accepted once.
 func everyLieWasTold(t *testing.T, told *ledger) {
 	t.Helper()
 	for _, l := range falsehoods() {
@@ -26,9 +27,11 @@ func everyLieWasTold(t *testing.T, told *ledger) {
 	}
 }
 
-// liesTable is the second table of docs/security.md: by what is lied about, and then the lies that are not always refused.
+// liesTable is the second table of docs/security.md: by what is lied about, and then the lies that are not always
+// refused.
 func liesTable(told *ledger) string {
-	out := []string{"| a lie told in every place, about | lies | documents | mutants | refused | accepted |", "|---|---:|---:|---:|---:|---:|"}
+	out := []string{"| a lie told in every place, about | lies | documents | mutants | refused | accepted |",
+		"|---|---:|---:|---:|---:|---:|"}
 	kinds, all := map[string]int{}, figures{}
 	for _, l := range falsehoods() {
 		kinds[l.about]++
@@ -39,14 +42,17 @@ func liesTable(told *ledger) string {
 		if f == nil {
 			continue
 		}
-		out = append(out, fmt.Sprintf("| %s | %d | %d | %d | %d | %d |", about, kinds[about], told.documents[about], f.mutants, f.refused, f.mutants-f.refused))
+		out = append(out, fmt.Sprintf("| %s | %d | %d | %d | %d | %d |", about, kinds[about], told.documents[about],
+			f.mutants, f.refused, f.mutants-f.refused))
 		all.add(*f)
 		lies += kinds[about]
 	}
-	out = append(out, fmt.Sprintf("| **all** | %d | | %d | %d | %d |", lies, all.mutants, all.refused, all.mutants-all.refused), "", "| accepted | class | told | accepted | because |", "|---|---|---:|---:|---|")
+	out = append(out, fmt.Sprintf("| **all** | %d | | %d | %d | %d |", lies, all.mutants, all.refused,
+		all.mutants-all.refused), "", "| accepted | class | told | accepted | because |", "|---|---|---:|---:|---|")
 	for _, l := range falsehoods() {
 		if f := told.rows[l.about+": "+l.what]; l.class != verify.Bound && f != nil {
-			out = append(out, fmt.Sprintf("| %s (%s) | %s | %d | %d | %s |", l.what, l.about, l.class, f.mutants, f.accepted[l.class], l.why))
+			out = append(out, fmt.Sprintf("| %s (%s) | %s | %d | %d | %s |", l.what, l.about, l.class, f.mutants,
+				f.accepted[l.class], l.why))
 		}
 	}
 	return strings.Join(out, "\n")
@@ -75,13 +81,15 @@ func writeFigures(t *testing.T, book, told *ledger) {
 	if !found {
 		t.Fatalf("%s has no end of the figures", path)
 	}
-	if err := os.WriteFile(path, []byte(before+figuresBegin+"\n"+figuresText(book, told)+figuresEnd+after), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(before+figuresBegin+"\n"+figuresText(book, told)+figuresEnd+after),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func figuresText(book, told *ledger) string {
-	return "\nMade by `" + wholeMutations + "=1 go test ./wallet/verify -run TestMutations -timeout 60m -update` from the answers of the real service in " +
+	return "\nMade by `" + wholeMutations +
+		"=1 go test ./wallet/verify -run TestMutations -timeout 60m -update` from the answers of the real service in " +
 		"`wallet/verify/testdata/golden`\n(`go test ./api/service -run Golden -update` makes those). A mutant that changes a bound value is refused, always. What is accepted differs in leaves " +
 		"alone that\n`wallet/verify/leaves.go` declares as bounded, opaque or display, or means the same, and signs the same.\n\n" +
 		book.table() + "\n\n" + liesTable(told) + "\n\n" + sameText() + "\n"
@@ -89,7 +97,8 @@ func figuresText(book, told *ledger) string {
 
 // sameText lists what has two spellings of one meaning.
 func sameText() string {
-	out := "The same meaning have: the letter case of hex digits, JSON's escapes, the order of an object's members, and\n\n"
+	out := "The same meaning have: the letter case of hex digits, JSON's escapes, the order of an object's members, " +
+		"and\n\n"
 	row := func(kind string, f freedom) { out += fmt.Sprintf("- `%s` %s: %s\n", f.pattern, kind, f.why) }
 	for _, f := range sets() {
 		row("in another order", f)

@@ -14,8 +14,8 @@ import (
 	"coffer/api/op/solmsg"
 )
 
-// forged is a golden document in the hands of a service that lies: it takes the document apart, changes what it likes, and writes it again so that every
-// derived value agrees. It shares no code with the verifier.
+// forged is a golden document in the hands of a service that lies: it takes the document apart, changes what it likes,
+// and writes it again so that every derived value agrees. It shares no code with the verifier.
 type forged struct {
 	t     testing.TB
 	s     *specimen
@@ -230,7 +230,8 @@ func (f *forged) raw(o *api.ChainOperation, change func(e *evmForm)) {
 		f.t.Fatal(err)
 	}
 	change(&e)
-	user, typed := e.user.Wire(), e.domain.ApproveWire(op.CallDataAndNonceHash(e.user.Sender, e.user.CallData, e.user.Nonce))
+	user, typed := e.user.Wire(), e.domain.ApproveWire(op.CallDataAndNonceHash(e.user.Sender, e.user.CallData,
+		e.user.Nonce))
 	o.UserOp, o.TypedDataToSign = &user, &typed
 }
 
@@ -253,7 +254,8 @@ type solanaForm struct {
 	builds           []solmsg.Build
 }
 
-// solana changes a message; the message and the list of instructions beside it are written again. It is false for a message that cannot exist.
+// solana changes a message; the message and the list of instructions beside it are written again. It is false for a
+// message that cannot exist.
 func (f *forged) solana(o *api.ChainOperation, change func(s *solanaForm)) bool {
 	f.t.Helper()
 	m, err := solmsg.ParseBase64(o.DataToSign)
@@ -274,9 +276,11 @@ func (f *forged) solana(o *api.ChainOperation, change func(s *solanaForm)) bool 
 	}
 	o.Instructions = nil
 	for _, in := range m.Instructions {
-		line := api.SolanaInstruction{Keys: []api.SolanaKey{}, ProgramID: in.Program.String(), Data: hex.EncodeToString(in.Data)}
+		line := api.SolanaInstruction{Keys: []api.SolanaKey{}, ProgramID: in.Program.String(),
+			Data: hex.EncodeToString(in.Data)}
 		for _, a := range in.Accounts {
-			line.Keys = append(line.Keys, api.SolanaKey{Pubkey: a.Key.String(), IsSigner: a.Signer, IsWritable: a.Writable})
+			line.Keys = append(line.Keys, api.SolanaKey{Pubkey: a.Key.String(), IsSigner: a.Signer,
+				IsWritable: a.Writable})
 		}
 		o.Instructions = append(o.Instructions, line)
 	}

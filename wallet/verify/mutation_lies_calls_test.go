@@ -22,7 +22,10 @@ func liesAboutNonces() []falsehood {
 	return []falsehood{
 		{what: "the mode that enables a validator", tell: on(func(f *forged, n *op.Nonce) { n.Mode = 1 })},
 		{what: "any other mode", tell: on(func(f *forged, n *op.Nonce) { n.Mode = byte(1 + f.r.Intn(255)) })},
-		{what: "another type of validation", tell: on(func(f *forged, n *op.Nonce) { n.Type = byte(1 + f.r.Intn(255)) })},
+		{what: "another type of validation", tell: on(func(f *forged,
+			n *op.Nonce) {
+			n.Type = byte(1 + f.r.Intn(255))
+		})},
 		{what: "another lane", tell: on(func(f *forged, n *op.Nonce) { n.Key ^= uint16(1 + f.r.Intn(65535)) })},
 		{what: "another validator in the nonce", tell: on(func(f *forged, n *op.Nonce) { n.Validator = f.address() })},
 		{what: "another validator in nonce and typed data", tell: func(f *forged) bool {
@@ -35,8 +38,9 @@ func liesAboutNonces() []falsehood {
 			return true
 		}},
 		{what: "a sequence far ahead", tell: on(func(f *forged, n *op.Nonce) { n.Sequence += 1 << 40 })},
-		{what: "another sequence", tell: on(func(f *forged, n *op.Nonce) { n.Sequence += uint64(1 + f.r.Intn(3)) }), class: verify.Bounded,
-			why: "a used nonce does nothing; without history the next one is not known (U3)"},
+		{what: "another sequence", tell: on(func(f *forged, n *op.Nonce) { n.Sequence += uint64(1 + f.r.Intn(3)) }),
+			class: verify.Bounded,
+			why:   "a used nonce does nothing; without history the next one is not known (U3)"},
 	}
 }
 
@@ -84,7 +88,11 @@ func liesAboutCalls() []falsehood {
 			})
 			return done
 		}},
-		{what: "another target", tell: on(func(f *forged, e *evmForm) bool { e.calls[f.r.Intn(len(e.calls))].To = f.address(); return true })},
+		{what: "another target", tell: on(func(f *forged,
+			e *evmForm) bool {
+			e.calls[f.r.Intn(len(e.calls))].To = f.address()
+			return true
+		})},
 		{what: "a value", tell: on(func(f *forged, e *evmForm) bool {
 			c := &e.calls[f.r.Intn(len(e.calls))]
 			c.Value = new(big.Int).Add(c.Value, big.NewInt(1+f.r.Int63()))
@@ -104,7 +112,11 @@ func liesAboutCalls() []falsehood {
 			e.calls = append(e.calls, e.calls[f.r.Intn(len(e.calls))])
 			return true
 		})},
-		{what: "a call less", tell: on(func(f *forged, e *evmForm) bool { e.calls = e.calls[1:]; return len(e.calls) > 0 || f.refill(e) })},
+		{what: "a call less", tell: on(func(f *forged,
+			e *evmForm) bool {
+			e.calls = e.calls[1:]
+			return len(e.calls) > 0 || f.refill(e)
+		})},
 		{what: "calls in another order", tell: on(func(f *forged, e *evmForm) bool {
 			if len(e.calls) < 2 {
 				return false
@@ -113,16 +125,20 @@ func liesAboutCalls() []falsehood {
 			return true
 		})},
 		{what: "an approval for somebody", tell: on(func(f *forged, e *evmForm) bool {
-			e.calls = append(e.calls, op.Call{To: e.calls[0].To, Value: new(big.Int), Data: erc20.Approve(f.address(), big.NewInt(1+f.r.Int63()))})
+			e.calls = append(e.calls, op.Call{To: e.calls[0].To, Value: new(big.Int),
+				Data: erc20.Approve(f.address(), big.NewInt(1+f.r.Int63()))})
 			return true
 		})},
 		{what: "a transfer to somebody in front", tell: on(func(f *forged, e *evmForm) bool {
-			e.calls = append([]op.Call{{To: e.calls[0].To, Value: new(big.Int), Data: erc20.Transfer(f.address(), big.NewInt(1))}}, e.calls...)
+			e.calls = append([]op.Call{{To: e.calls[0].To, Value: new(big.Int),
+				Data: erc20.Transfer(f.address(), big.NewInt(1))}}, e.calls...)
 			return true
 		})},
 		{what: "a call of the account's own administration", tell: on(func(f *forged, e *evmForm) bool {
-			selector := [][]byte{{0x95, 0x17, 0xe2, 0x9f}, {0xa7, 0x17, 0x63, 0xa8}, {0x36, 0x59, 0xcf, 0xe6}, {0x52, 0x14, 0x1c, 0xd9}}[f.r.Intn(4)]
-			e.calls = append(e.calls, op.Call{To: e.user.Sender, Value: new(big.Int), Data: append(selector, make([]byte, 64)...)})
+			selector := [][]byte{{0x95, 0x17, 0xe2, 0x9f}, {0xa7, 0x17, 0x63, 0xa8}, {0x36, 0x59, 0xcf, 0xe6},
+				{0x52, 0x14, 0x1c, 0xd9}}[f.r.Intn(4)]
+			e.calls = append(e.calls, op.Call{To: e.user.Sender, Value: new(big.Int),
+				Data: append(selector, make([]byte, 64)...)})
 			return true
 		})},
 		{what: "a delegate call, a static call, the mode that lets calls fail", tell: raw(func(f *forged, e *evmForm) {

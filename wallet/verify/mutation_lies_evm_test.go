@@ -40,7 +40,8 @@ func liesAboutGas() []falsehood {
 	huge := func() *big.Int { return big.NewInt(1 << 40) }
 	return []falsehood{
 		{what: "more gas than any operation needs", tell: on(func(f *forged, e *evmForm) bool {
-			*[]**big.Int{&e.user.CallGasLimit, &e.user.VerificationGasLimit, &e.user.PaymasterVerificationGasLimit, &e.user.PaymasterPostOpGasLimit}[f.r.Intn(4)] = huge()
+			*[]**big.Int{&e.user.CallGasLimit, &e.user.VerificationGasLimit, &e.user.PaymasterVerificationGasLimit,
+				&e.user.PaymasterPostOpGasLimit}[f.r.Intn(4)] = huge()
 			return true
 		})},
 		{what: "fees for gas", tell: on(func(f *forged, e *evmForm) bool {
@@ -51,7 +52,12 @@ func liesAboutGas() []falsehood {
 			e.user.PreVerificationGas = big.NewInt(1 + f.r.Int63n(1e6))
 			return true
 		})},
-		{what: "another sponsor", tell: on(func(f *forged, e *evmForm) bool { a := f.address(); e.user.Paymaster = &a; return true })},
+		{what: "another sponsor", tell: on(func(f *forged,
+			e *evmForm) bool {
+			a := f.address()
+			e.user.Paymaster = &a
+			return true
+		})},
 		{what: "a sponsor's window without end", tell: on(func(f *forged, e *evmForm) bool {
 			w, sig, err := op.DecodePaymasterData(e.user.PaymasterData)
 			if err != nil {
@@ -84,7 +90,8 @@ func liesAboutGas() []falsehood {
 		})},
 		{what: "the deployment of somebody else's account", tell: on(func(f *forged, e *evmForm) bool {
 			pins := f.s.policy.Network.Pins
-			e.user.Factory, e.user.FactoryData = &pins.MetaFactory, op.FactoryData(pins.Factory, op.InitDataECDSA(pins.ECDSAValidator, f.address()), new(big.Int))
+			e.user.Factory, e.user.FactoryData = &pins.MetaFactory,
+				op.FactoryData(pins.Factory, op.InitDataECDSA(pins.ECDSAValidator, f.address()), new(big.Int))
 			return true
 		})},
 		{what: "no deployment", tell: on(func(f *forged, e *evmForm) bool {
@@ -118,16 +125,22 @@ func liesAboutDelegations() []falsehood {
 			a[f.r.Intn(20)] ^= 1 << f.r.Intn(8)
 			d.ContractAddress = a.Hex()
 		})},
-		{what: "no contract", tell: with(func(f *forged, d *api.Delegation) { d.ContractAddress = common.Address{}.Hex() })},
+		{what: "no contract", tell: with(func(f *forged,
+			d *api.Delegation) {
+			d.ContractAddress = common.Address{}.Hex()
+		})},
 		{what: "a contract that is pinned for something else", tell: with(func(f *forged, d *api.Delegation) {
 			pins := f.s.policy.Network.Pins
-			d.ContractAddress = []common.Address{pins.EntryPoint, pins.Escrow, pins.KernelV31, pins.Paymaster, pins.ECDSAValidator}[f.r.Intn(5)].Hex()
+			d.ContractAddress = []common.Address{pins.EntryPoint, pins.Escrow, pins.KernelV31, pins.Paymaster,
+				pins.ECDSAValidator}[f.r.Intn(5)].Hex()
 		})},
 		{what: "a nonce far ahead", tell: with(func(f *forged, d *api.Delegation) { d.Nonce += 1 << 33 })},
-		{what: "another nonce", tell: with(func(f *forged, d *api.Delegation) { d.Nonce += uint64(1 + f.r.Intn(5)) }), class: verify.Bounded,
-			why: "without history the EOA's nonce is not known, and the report says so (D4)"},
+		{what: "another nonce", tell: with(func(f *forged, d *api.Delegation) { d.Nonce += uint64(1 + f.r.Intn(5)) }),
+			class: verify.Bounded,
+			why:   "without history the EOA's nonce is not known, and the report says so (D4)"},
 		{what: "a signature that was there before", tell: with(func(f *forged, d *api.Delegation) {
-			d.Signature = &api.DelegationSignature{ChainID: 8453, ContractAddress: d.ContractAddress, Nonce: d.Nonce, R: "0x01", S: "0x01", V: "0x1b", Type: "Signed"}
+			d.Signature = &api.DelegationSignature{ChainID: 8453, ContractAddress: d.ContractAddress, Nonce: d.Nonce,
+				R: "0x01", S: "0x01", V: "0x1b", Type: "Signed"}
 		})},
 		{what: "a delegation that no such account needs", tell: func(f *forged) bool {
 			o := f.anEVM()
@@ -148,7 +161,8 @@ func liesAboutDelegations() []falsehood {
 				}
 			}
 			return false
-		}, class: verify.Bounded, why: "it is to the pinned contract, shown, and does nothing that the account has not done (D1, D2)"},
+		}, class: verify.Bounded,
+			why: "it is to the pinned contract, shown, and does nothing that the account has not done (D1, D2)"},
 	}
 }
 
@@ -187,10 +201,17 @@ func liesAboutDeposits() []falsehood {
 		{what: "a refund before the quote ends", tell: each(func(f *forged, d *escrow.Deposit, at *common.Address) {
 			d.RefundDeadline = uint64(f.r.Intn(1_760_000_000))
 		})},
-		{what: "a refund some minutes later", tell: each(func(f *forged, d *escrow.Deposit, at *common.Address) { d.RefundDeadline += uint64(1 + f.r.Intn(600)) }),
+		{what: "a refund some minutes later", tell: each(func(f *forged, d *escrow.Deposit,
+			at *common.Address) {
+			d.RefundDeadline += uint64(1 + f.r.Intn(600))
+		}),
 			class: verify.Bounded, why: "the deadline is shown and within the policy's bound (Q5)"},
-		{what: "much more than asked for", tell: one(func(f *forged, o *api.ChainOperation) bool { return f.more(o, f.much()) })},
-		{what: "one unit more, which exact input does not allow", tell: one(func(f *forged, o *api.ChainOperation) bool { return !f.s.call && f.more(o, big.NewInt(1)) })},
+		{what: "much more than asked for", tell: one(func(f *forged,
+			o *api.ChainOperation) bool {
+			return f.more(o, f.much())
+		})},
+		{what: "one unit more, which exact input does not allow",
+			tell: one(func(f *forged, o *api.ChainOperation) bool { return !f.s.call && f.more(o, big.NewInt(1)) })},
 		{what: "one unit more, told as a fee", tell: one(func(f *forged, o *api.ChainOperation) bool {
 			return f.quote != nil && f.s.call && f.more(o, big.NewInt(1)) && f.fee(o, big.NewInt(1))
 		}), class: verify.Bounded, why: "fees are bounded by the all-in cost (Q11)"},
@@ -203,8 +224,10 @@ func liesAboutDeposits() []falsehood {
 			f.deposit(o, func(d *escrow.Deposit, _ *common.Address) { d.Token = other })
 			return f.asset(o.AssetType).Chain.String() != "" && !f.asset(o.AssetType).IsNative()
 		})},
-		{what: "another payment of another asset", tell: one(func(f *forged, o *api.ChainOperation) bool { return f.another(o, true) })},
-		{what: "another payment of the same asset", tell: one(func(f *forged, o *api.ChainOperation) bool { return f.another(o, false) })},
+		{what: "another payment of another asset",
+			tell: one(func(f *forged, o *api.ChainOperation) bool { return f.another(o, true) })},
+		{what: "another payment of the same asset",
+			tell: one(func(f *forged, o *api.ChainOperation) bool { return f.another(o, false) })},
 		{what: "a payment twice, with the next nonce", tell: one(func(f *forged, o *api.ChainOperation) bool {
 			again := clone(o)
 			f.nonce(&again, func(n *op.Nonce) { n.Sequence++ })
@@ -215,14 +238,16 @@ func liesAboutDeposits() []falsehood {
 		{what: "a transfer to somebody instead of the escrow", tell: one(func(f *forged, o *api.ChainOperation) bool {
 			token, ok := f.asset(o.AssetType).Token()
 			f.evm(o, func(e *evmForm) {
-				e.calls = []op.Call{{To: token, Value: new(big.Int), Data: erc20.Transfer(f.address(), bigOf(o.Amount))}}
+				e.calls = []op.Call{{To: token, Value: new(big.Int),
+					Data: erc20.Transfer(f.address(), bigOf(o.Amount))}}
 			})
 			return ok
 		})},
 		{what: "a second leg beside the deposit", tell: one(func(f *forged, o *api.ChainOperation) bool {
 			token, ok := f.asset(o.AssetType).Token()
 			f.evm(o, func(e *evmForm) {
-				leg := op.Call{To: token, Value: new(big.Int), Data: erc20.Transfer(f.address(), big.NewInt(1+f.r.Int63n(1e6)))}
+				leg := op.Call{To: token, Value: new(big.Int),
+					Data: erc20.Transfer(f.address(), big.NewInt(1+f.r.Int63n(1e6)))}
 				if !ok {
 					leg = op.Call{To: f.address(), Value: big.NewInt(1 + f.r.Int63n(1e9))}
 				}
@@ -253,7 +278,8 @@ func (f *forged) fee(o *api.ChainOperation, by *big.Int) bool {
 	return true
 }
 
-// another appends a payment on a chain that does not pay yet: of the same aggregate, or of the chain's native coin, which the user did not let pay.
+// another appends a payment on a chain that does not pay yet: of the same aggregate, or of the chain's native coin,
+// which the user did not let pay.
 func (f *forged) another(o *api.ChainOperation, foreign bool) bool {
 	a := f.asset(o.AssetType)
 	other, ok := f.sibling(a)

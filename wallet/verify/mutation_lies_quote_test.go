@@ -36,7 +36,8 @@ func liesAboutQuotes() []falsehood {
 				}
 			}
 			return true
-		}, class: verify.Opaque, why: "the service names its quotes; the id only has to be new and the same everywhere (Q1)"},
+		}, class: verify.Opaque,
+			why: "the service names its quotes; the id only has to be new and the same everywhere (Q1)"},
 		{what: "another recipient", tell: dest(func(f *forged, d *api.DestinationToken) bool {
 			a, err := caip.ParseAccount(d.RecipientAccount)
 			if err != nil {
@@ -54,16 +55,19 @@ func liesAboutQuotes() []falsehood {
 			d.RecipientAccount = caip.EVMAccount(5, a).Display()
 			return err == nil
 		})},
-		{what: "less is delivered, with a minimum that agrees", tell: dest(func(f *forged, d *api.DestinationToken) bool {
-			v := bigOf(d.Amount)
-			v.Div(v, big.NewInt(2+f.r.Int63n(50)))
-			d.Amount = v.String()
-			d.MinimumAmount = v.Div(v.Mul(v, big.NewInt(int64(10_000-f.s.in.Draft().SlippageBps))), big.NewInt(10_000)).String()
-			return true
-		})},
+		{what: "less is delivered, with a minimum that agrees",
+			tell: dest(func(f *forged, d *api.DestinationToken) bool {
+				v := bigOf(d.Amount)
+				v.Div(v, big.NewInt(2+f.r.Int63n(50)))
+				d.Amount = v.String()
+				d.MinimumAmount = v.Div(v.Mul(v, big.NewInt(int64(10_000-f.s.in.Draft().SlippageBps))),
+					big.NewInt(10_000)).String()
+				return true
+			})},
 		{what: "a minimum beyond the tolerance", tell: dest(func(f *forged, d *api.DestinationToken) bool {
 			v := bigOf(d.MinimumAmount)
-			d.MinimumAmount = v.Sub(v, new(big.Int).Add(new(big.Int).Div(v, big.NewInt(100)), big.NewInt(1+f.r.Int63n(1000)))).String()
+			d.MinimumAmount = v.Sub(v, new(big.Int).Add(new(big.Int).Div(v, big.NewInt(100)),
+				big.NewInt(1+f.r.Int63n(1000)))).String()
 			return true
 		})},
 		{what: "a minimum above the amount", tell: dest(func(f *forged, d *api.DestinationToken) bool {
@@ -75,16 +79,18 @@ func liesAboutQuotes() []falsehood {
 			d.AssetType = other.String()
 			return ok
 		})},
-		{what: "another asset is delivered, by all its names", tell: dest(func(f *forged, d *api.DestinationToken) bool {
-			all := f.s.policy.Catalog.Aggregates()
-			agg := all[f.r.Intn(len(all))]
-			e := agg.Entities[f.r.Intn(len(agg.Entities))]
-			if e.Asset == f.asset(d.AssetType) {
-				return false
-			}
-			d.AggregatedAssetID, d.AssetType, d.Symbol, d.Name, d.Decimals = agg.ID.String(), e.Asset.String(), e.Symbol, agg.Name, &e.Decimals
-			return true
-		})},
+		{what: "another asset is delivered, by all its names",
+			tell: dest(func(f *forged, d *api.DestinationToken) bool {
+				all := f.s.policy.Catalog.Aggregates()
+				agg := all[f.r.Intn(len(all))]
+				e := agg.Entities[f.r.Intn(len(agg.Entities))]
+				if e.Asset == f.asset(d.AssetType) {
+					return false
+				}
+				d.AggregatedAssetID, d.AssetType, d.Symbol, d.Name, d.Decimals = agg.ID.String(), e.Asset.String(),
+					e.Symbol, agg.Name, &e.Decimals
+				return true
+			})},
 		{what: "an end that is past or far", tell: func(f *forged) bool {
 			if f.expiry() == nil {
 				return false

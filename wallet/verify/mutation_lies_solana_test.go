@@ -140,13 +140,21 @@ func liesAboutMessages() []falsehood {
 			s.builds[i].Data[9] ^= byte(1 + f.r.Intn(255))
 			return true
 		})},
-		{what: "the memo of another quote", tell: onSolana(func(f *forged, s *solanaForm) bool { s.memo("0x" + f.key().String()); return true })},
-		{what: "no memo", tell: onSolana(func(f *forged, s *solanaForm) bool {
-			s.builds = slices.DeleteFunc(s.builds, func(b solmsg.Build) bool { return b.Program == solmsg.MemoProgram() })
+		{what: "the memo of another quote", tell: onSolana(func(f *forged,
+			s *solanaForm) bool {
+			s.memo("0x" + f.key().String())
 			return true
 		})},
-		{what: "another block hash in both places", tell: onSolana(func(f *forged, s *solanaForm) bool { s.blockhash = f.key(); return true }), class: verify.Opaque,
-			why: "a block hash only says until when the message is good; the chain knows no other than recent ones (S4)"},
+		{what: "no memo", tell: onSolana(func(f *forged, s *solanaForm) bool {
+			s.builds = slices.DeleteFunc(s.builds,
+				func(b solmsg.Build) bool { return b.Program == solmsg.MemoProgram() })
+			return true
+		})},
+		{what: "another block hash in both places",
+			tell:  onSolana(func(f *forged, s *solanaForm) bool { s.blockhash = f.key(); return true }),
+			class: verify.Opaque,
+			why: "a block hash only says until when the message is good; the chain knows no other than recent ones " +
+				"(S4)"},
 		{what: "another block hash in the description", tell: func(f *forged) bool {
 			o := f.aPayment(true)
 			if o == nil {
@@ -155,7 +163,11 @@ func liesAboutMessages() []falsehood {
 			o.RecentBlockHash = f.key().String()
 			return true
 		}},
-		{what: "another fee payer", tell: onSolana(func(f *forged, s *solanaForm) bool { s.payer = f.key(); return true })},
+		{what: "another fee payer", tell: onSolana(func(f *forged,
+			s *solanaForm) bool {
+			s.payer = f.key()
+			return true
+		})},
 		{what: "the user pays Solana's fee", tell: onSolana(func(f *forged, s *solanaForm) bool {
 			s.replace(s.payer, f.user())
 			return !slices.ContainsFunc(s.builds, func(b solmsg.Build) bool { return b.Program == solmsg.ATAProgram() })
@@ -183,7 +195,11 @@ func liesAboutInstructions() []falsehood {
 		{what: "a second transfer, to somebody", tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) {
 			return solmsg.SystemTransfer(f.user(), f.key(), 1+uint64(f.r.Int63())), true
 		})},
-		{what: "the transfer twice", tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) { i, _ := transfer(s); return s.builds[i], true })},
+		{what: "the transfer twice", tell: more(func(f *forged, s *solanaForm) (solmsg.Build,
+			bool) {
+			i, _ := transfer(s)
+			return s.builds[i], true
+		})},
 		{what: "an approval for somebody", tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) {
 			return owned(f, s, solmsg.TokenProgram(), 4, 1, 0, 0, 0, 0, 0, 0, 0), true
 		})},
@@ -191,34 +207,44 @@ func liesAboutInstructions() []falsehood {
 			k := f.key()
 			return owned(f, s, solmsg.TokenProgram(), append([]byte{6, 2, 1}, k[:]...)...), true
 		})},
-		{what: "the token account is closed to somebody", tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) {
-			return owned(f, s, solmsg.TokenProgram(), 9), true
-		})},
-		{what: "any other instruction of the token programs", tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) {
-			program := []solmsg.Key{solmsg.TokenProgram(), solmsg.Token2022Program()}[f.r.Intn(2)]
-			return owned(f, s, program, byte(f.r.Intn(256)), 1, 0, 0, 0, 0, 0, 0, 0, 6), true
-		})},
+		{what: "the token account is closed to somebody",
+			tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) {
+				return owned(f, s, solmsg.TokenProgram(), 9), true
+			})},
+		{what: "any other instruction of the token programs",
+			tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) {
+				program := []solmsg.Key{solmsg.TokenProgram(), solmsg.Token2022Program()}[f.r.Intn(2)]
+				return owned(f, s, program, byte(f.r.Intn(256)), 1, 0, 0, 0, 0, 0, 0, 0, 6), true
+			})},
 		{what: "another owner of the user's account", tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) {
 			k := f.key()
-			return solmsg.Build{Program: solmsg.SystemProgram(), Data: append([]byte{1, 0, 0, 0}, k[:]...), Accounts: []solmsg.Meta{{Key: f.user(), Signer: true, Writable: true}}}, true
+			return solmsg.Build{Program: solmsg.SystemProgram(), Data: append([]byte{1, 0, 0, 0}, k[:]...),
+				Accounts: []solmsg.Meta{{Key: f.user(), Signer: true, Writable: true}}}, true
 		})},
 		{what: "a durable nonce in front", tell: onSolana(func(f *forged, s *solanaForm) bool {
-			b := solmsg.Build{Program: solmsg.SystemProgram(), Data: []byte{4, 0, 0, 0}, Accounts: []solmsg.Meta{{Key: f.key(), Writable: true}, {Key: f.key()}, {Key: f.user(), Signer: true}}}
+			b := solmsg.Build{Program: solmsg.SystemProgram(), Data: []byte{4, 0, 0, 0},
+				Accounts: []solmsg.Meta{{Key: f.key(), Writable: true}, {Key: f.key()}, {Key: f.user(), Signer: true}}}
 			s.builds = append([]solmsg.Build{b}, s.builds...)
 			return true
 		})},
-		{what: "any other instruction of the system program", tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) {
-			tag := byte(f.r.Intn(13))
-			b := owned(f, s, solmsg.SystemProgram(), tag, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0)
-			return b, true
+		{what: "any other instruction of the system program",
+			tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) {
+				tag := byte(f.r.Intn(13))
+				b := owned(f, s, solmsg.SystemProgram(), tag, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0)
+				return b, true
+			})},
+		{what: "a program that nobody knows", tell: more(func(f *forged, s *solanaForm) (solmsg.Build,
+			bool) {
+			return owned(f, s, f.key(), 1, 2, 3), true
 		})},
-		{what: "a program that nobody knows", tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) { return owned(f, s, f.key(), 1, 2, 3), true })},
-		{what: "a program that nobody knows, without the user", tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) {
-			return solmsg.Build{Program: f.key(), Data: []byte{1}}, true
-		})},
-		{what: "a token account of somebody at the user's cost", tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) {
-			return solmsg.CreateATAIdempotent(f.user(), f.key(), f.key()), true
-		})},
+		{what: "a program that nobody knows, without the user",
+			tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) {
+				return solmsg.Build{Program: f.key(), Data: []byte{1}}, true
+			})},
+		{what: "a token account of somebody at the user's cost",
+			tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) {
+				return solmsg.CreateATAIdempotent(f.user(), f.key(), f.key()), true
+			})},
 		{what: "one signer more", tell: onSolana(func(f *forged, s *solanaForm) bool {
 			i, _ := transfer(s)
 			s.builds[i].Accounts = append(slices.Clone(s.builds[i].Accounts), solmsg.Meta{Key: f.key(), Signer: true})
@@ -229,24 +255,31 @@ func liesAboutInstructions() []falsehood {
 			s.builds[i].Accounts = append(slices.Clone(s.builds[i].Accounts), solmsg.Meta{Key: f.key(), Writable: true})
 			return true
 		})},
-		{what: "a second memo", tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) { return solmsg.Memo("pay me"), true })},
+		{what: "a second memo", tell: more(func(f *forged, s *solanaForm) (solmsg.Build,
+			bool) {
+			return solmsg.Memo("pay me"), true
+		})},
 		{what: "a limit of compute units", tell: more(func(f *forged, s *solanaForm) (solmsg.Build, bool) {
-			return solmsg.Build{Program: solmsg.ComputeBudgetProgram(), Data: binary.LittleEndian.AppendUint32([]byte{2}, 1+uint32(f.r.Intn(1_000_000)))}, true
+			return solmsg.Build{Program: solmsg.ComputeBudgetProgram(),
+				Data: binary.LittleEndian.AppendUint32([]byte{2}, 1+uint32(f.r.Intn(1_000_000)))}, true
 		}), class: verify.Bounded, why: "the sponsor pays; where the user does, the fee is capped (S3)"},
 		{what: "an enormous price, paid by the user", tell: onSolana(func(f *forged, s *solanaForm) bool {
 			s.replace(s.payer, f.user())
-			s.builds = append(s.builds, solmsg.Build{Program: solmsg.ComputeBudgetProgram(), Data: binary.LittleEndian.AppendUint64([]byte{3}, 1<<50)})
+			s.builds = append(s.builds, solmsg.Build{Program: solmsg.ComputeBudgetProgram(),
+				Data: binary.LittleEndian.AppendUint64([]byte{3}, 1<<50)})
 			return true
 		})},
 		{what: "a list that leaves an instruction out", tell: described(func(f *forged, o *api.ChainOperation) {
 			i := f.r.Intn(len(o.Instructions))
 			o.Instructions = slices.Delete(slices.Clone(o.Instructions), i, i+1)
 		})},
-		{what: "a list with another recipient than the message", tell: described(func(f *forged, o *api.ChainOperation) {
-			keys := o.Instructions[0].Keys
-			keys[f.r.Intn(len(keys))].Pubkey = f.key().String()
-		})},
-		{what: "a list in another order than the message", tell: described(func(f *forged, o *api.ChainOperation) { slices.Reverse(o.Instructions) })},
+		{what: "a list with another recipient than the message",
+			tell: described(func(f *forged, o *api.ChainOperation) {
+				keys := o.Instructions[0].Keys
+				keys[f.r.Intn(len(keys))].Pubkey = f.key().String()
+			})},
+		{what: "a list in another order than the message",
+			tell: described(func(f *forged, o *api.ChainOperation) { slices.Reverse(o.Instructions) })},
 		{what: "a list with another flag than the message", tell: described(func(f *forged, o *api.ChainOperation) {
 			k := &o.Instructions[0].Keys[f.r.Intn(len(o.Instructions[0].Keys))]
 			k.IsSigner = !k.IsSigner

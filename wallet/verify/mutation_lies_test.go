@@ -15,8 +15,9 @@ import (
 	"coffer/wallet/verify"
 )
 
-// falsehood is one lie that is told in every place: tell changes a document so that all derived values agree, and is false where the document has no place for
-// it. Class Bound means that it is always refused; a lie of another class may be accepted, and why says what it can do.
+// falsehood is one lie that is told in every place: tell changes a document so that all derived values agree, and is
+// false where the document has no place for it. Class Bound means that it is always refused; a lie of another class may
+// be accepted, and why says what it can do.
 type falsehood struct {
 	about, what string
 	class       verify.Class
@@ -30,9 +31,12 @@ func falsehoods() []falsehood {
 		about string
 		lies  []falsehood
 	}{
-		{"the chain", liesAboutChains()}, {"the account", liesAboutAccounts()}, {"the nonce", liesAboutNonces()}, {"the calls", liesAboutCalls()},
-		{"gas, sponsor and deployment", liesAboutGas()}, {"the delegation", liesAboutDelegations()}, {"payments on EVM chains", liesAboutDeposits()},
-		{"payments on Solana", liesAboutMessages()}, {"instructions of Solana", liesAboutInstructions()}, {"the quote", liesAboutQuotes()},
+		{"the chain", liesAboutChains()}, {"the account", liesAboutAccounts()}, {"the nonce", liesAboutNonces()},
+		{"the calls", liesAboutCalls()},
+		{"gas, sponsor and deployment", liesAboutGas()}, {"the delegation", liesAboutDelegations()},
+		{"payments on EVM chains", liesAboutDeposits()},
+		{"payments on Solana", liesAboutMessages()}, {"instructions of Solana", liesAboutInstructions()},
+		{"the quote", liesAboutQuotes()},
 	} {
 		for _, l := range group.lies {
 			l.about = group.about
@@ -45,7 +49,8 @@ func falsehoods() []falsehood {
 	return out
 }
 
-// lies tells every lie about a document, each as often as the effort says, and demands its refusal, or its declared class.
+// lies tells every lie about a document, each as often as the effort says, and demands its refusal, or its declared
+// class.
 func (s *specimen) lies(t *testing.T, e effort, told *ledger) {
 	honest := s.judge(s.base)
 	if again := s.judge(forge(t, s, nil).document()); again.accepted != honest.accepted || again.signs != honest.signs {
@@ -149,7 +154,8 @@ func liesAboutChains() []falsehood {
 			})
 			f.renameAsset(o, other.String())
 			return true
-		}, class: verify.Bounded, why: "a payment may come from any chain that has the asset which the user lets pay; the amount and the asset stay the same"},
+		}, class: verify.Bounded, why: "a payment may come from any chain that has the asset which the user lets " +
+			"pay; the amount and the asset stay the same"},
 	}
 }
 
@@ -200,7 +206,8 @@ func (f *forged) paysFrom(c caip.Chain) bool {
 func liesAboutAccounts() []falsehood {
 	return []falsehood{
 		{what: "another account in every place", tell: func(f *forged) bool { return f.everywhere(f.address()) }},
-		{what: "the account of somebody else's key, with its factory data", tell: func(f *forged) bool { return f.becomes(true, true) }},
+		{what: "the account of somebody else's key, with its factory data",
+			tell: func(f *forged) bool { return f.becomes(true, true) }},
 		{what: "the account of another admin key, with its factory data", tell: func(f *forged) bool {
 			return f.s.in.Draft().Accounts[0].Type == api.AccountRoleBased && f.becomes(false, true)
 		}},
@@ -240,14 +247,16 @@ func liesAboutAccounts() []falsehood {
 			}
 			pins := f.s.policy.Network.Pins
 			all := []op.Domain{
-				{Name: "ECDSAValidator", Version: "0.3.1", VerifyingContract: pins.ECDSAValidator}, {Name: "ECDSAValidator", Version: "0.3.3", VerifyingContract: pins.ECDSAValidator},
+				{Name: "ECDSAValidator", Version: "0.3.1", VerifyingContract: pins.ECDSAValidator},
+				{Name: "ECDSAValidator", Version: "0.3.3", VerifyingContract: pins.ECDSAValidator},
 				op.RoleBasedDomain(0, pins.RoleBasedValidator),
 			}
 			other := all[f.r.Intn(len(all))]
 			same := false
 			f.evm(o, func(e *evmForm) {
 				same = e.domain.Name == other.Name && e.domain.Version == other.Version
-				e.domain.Name, e.domain.Version, e.domain.VerifyingContract = other.Name, other.Version, other.VerifyingContract
+				e.domain.Name, e.domain.Version, e.domain.VerifyingContract = other.Name, other.Version,
+					other.VerifyingContract
 			})
 			return !same
 		}},
@@ -274,7 +283,8 @@ func (f *forged) becomes(session, admin bool) bool {
 			if admin {
 				a.AdminAddress = f.address().Hex()
 			}
-			init = op.InitDataRoleBased(pins.RoleBasedValidator, common.HexToAddress(a.SessionAddress), common.HexToAddress(a.AdminAddress), pins.CoSigner)
+			init = op.InitDataRoleBased(pins.RoleBasedValidator, common.HexToAddress(a.SessionAddress),
+				common.HexToAddress(a.AdminAddress), pins.CoSigner)
 		case api.AccountKernelV33:
 			a.SignerAddress = f.address().Hex()
 			return f.everywhere(common.HexToAddress(a.SignerAddress))

@@ -31,7 +31,8 @@ func (f *forged) aPayment(solana bool) *api.ChainOperation {
 	return f.any(slices.DeleteFunc(f.payments(), func(o *api.ChainOperation) bool { return o.IsSolana() != solana }))
 }
 
-// deposit changes what an EVM payment pays into the escrow, in the approval, the deposit, the value and the operation's amount.
+// deposit changes what an EVM payment pays into the escrow, in the approval, the deposit, the value and the operation's
+// amount.
 func (f *forged) deposit(o *api.ChainOperation, change func(d *escrow.Deposit, at *common.Address)) {
 	f.t.Helper()
 	f.evm(o, func(e *evmForm) {
@@ -42,7 +43,8 @@ func (f *forged) deposit(o *api.ChainOperation, change func(d *escrow.Deposit, a
 		}
 		at := last.To
 		change(&d, &at)
-		*last = op.Call{To: at, Value: new(big.Int), Data: escrow.DepositCalldata(d.QuoteID, d.Token, d.Amount, d.RefundDeadline)}
+		*last = op.Call{To: at, Value: new(big.Int), Data: escrow.DepositCalldata(d.QuoteID, d.Token, d.Amount,
+			d.RefundDeadline)}
 		if d.Token == (common.Address{}) {
 			last.Value.Set(d.Amount)
 		} else {
@@ -65,8 +67,8 @@ func transfer(s *solanaForm) (at, amount int) {
 	return -1, 0
 }
 
-// more changes the amount of a payment everywhere: instructions or calls, operation, the sum and the worth of the paying token. It is false when the amount does
-// not fit.
+// more changes the amount of a payment everywhere: instructions or calls, operation, the sum and the worth of the
+// paying token. It is false when the amount does not fit.
 func (f *forged) more(o *api.ChainOperation, by *big.Int) bool {
 	f.t.Helper()
 	was := bigOf(o.Amount)
@@ -95,7 +97,8 @@ func (f *forged) more(o *api.ChainOperation, by *big.Int) bool {
 	return true
 }
 
-// much is a third and up to five times what the whole quote pays and the user requires, far beyond any bound on its cost.
+// much is a third and up to five times what the whole quote pays and the user requires, far beyond any bound on its
+// cost.
 func (f *forged) much() *big.Int {
 	v := bigOf(f.origin().Amount)
 	for _, r := range f.s.in.Draft().TokensRequired {

@@ -19,7 +19,8 @@ import (
 // wholeMutations set to anything runs every mutant; otherwise each leaf gets a few.
 const wholeMutations = "COFFER_TEST_WHOLE"
 
-var updateFigures = flag.Bool("update", false, "write the mutation figures into docs/security.md (with "+wholeMutations+"=1)")
+var updateFigures = flag.Bool("update", false, "write the mutation figures into docs/security.md (with "+wholeMutations+
+	"=1)")
 
 // effort is how many mutants of each sort are made.
 type effort struct{ hostile, near, edits, neighbours, structures, foreign, lies int }
@@ -34,7 +35,8 @@ func effortOfRun() effort {
 	return effort{hostile: 1, near: 1, edits: 2, neighbours: 1, structures: 1, lies: 1}
 }
 
-// mutants hands every mutant of a specimen to try: the pointer that is written at, and the raw value. Pool holds the documents whose values are borrowed.
+// mutants hands every mutant of a specimen to try: the pointer that is written at, and the raw value. Pool holds the
+// documents whose values are borrowed.
 func (s *specimen) mutants(e effort, rng *rand.Rand, pool []*specimen, try func(pointer, raw string)) {
 	var values []string
 	for _, raw := range leaves(s.base) {
@@ -45,7 +47,8 @@ func (s *specimen) mutants(e effort, rng *rand.Rand, pool []*specimen, try func(
 	slices.Sort(values)
 	s.base.Leaves(func(pointer string, raw []byte) {
 		for _, all := range [][]string{
-			some(hostile(), rng, e.hostile), some(near(string(raw), rng, e.edits), rng, e.near), some(values, rng, e.neighbours), s.borrowed(pool, pointer, e.foreign),
+			some(hostile(), rng, e.hostile), some(near(string(raw), rng, e.edits), rng, e.near),
+			some(values, rng, e.neighbours), s.borrowed(pool, pointer, e.foreign),
 		} {
 			for _, v := range all {
 				if v != string(raw) {
@@ -69,7 +72,8 @@ func (s *specimen) borrowed(pool []*specimen, pointer string, n int) []string {
 		if len(out) >= n {
 			break
 		}
-		if raw, there := other.base.At(pointer); other != s && there && string(raw) != string(own) && !slices.Contains(out, string(raw)) {
+		if raw, there := other.base.At(pointer); other != s && there && string(raw) != string(own) &&
+			!slices.Contains(out, string(raw)) {
 			out = append(out, string(raw))
 		}
 	}
@@ -104,7 +108,8 @@ type ledger struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{rows: map[string]*figures{}, present: map[string]verify.Class{}, moved: map[string]bool{}, documents: map[string]int{}}
+	return &ledger{rows: map[string]*figures{}, present: map[string]verify.Class{}, moved: map[string]bool{},
+		documents: map[string]int{}}
 }
 
 func (l *ledger) enter(kind string, f figures, present map[string]verify.Class, moved map[string]bool) {
@@ -118,9 +123,10 @@ func (l *ledger) enter(kind string, f figures, present map[string]verify.Class, 
 	maps.Copy(l.moved, moved)
 }
 
-// TestMutationsAreRefusedExceptInDeclaredLeaves runs over every golden document: whatever is accepted differs from the original in leaves alone that the class
-// table declares as bounded, opaque or display, or means the same, and signs the same. With COFFER_TEST_WHOLE every mutant is made, and each declared leaf
-// must have been accepted with another value; -update then writes the figures into docs/security.md.
+// TestMutationsAreRefusedExceptInDeclaredLeaves runs over every golden document: whatever is accepted differs from the
+// original in leaves alone that the class table declares as bounded, opaque or display, or means the same, and signs
+// the same. With COFFER_TEST_WHOLE every mutant is made, and each declared leaf must have been accepted with another
+// value; -update then writes the figures into docs/security.md.
 func TestMutationsAreRefusedExceptInDeclaredLeaves(t *testing.T) {
 	pool, e := specimens(t), effortOfRun()
 	book, told := newLedger(), newLedger()
@@ -183,8 +189,10 @@ func (s *specimen) run(t *testing.T, e effort, pool []*specimen, book *ledger) {
 		switch {
 		case class == verify.Bound:
 			t.Errorf("accepted at %s with bound changes in %v: %.200s", pointer, touched, raw)
-		case v.signs != honest.signs || slices.ContainsFunc(v.delegates, func(d string) bool { return !slices.Contains(honest.delegates, d) }):
-			t.Errorf("accepted at %s and signs something else: %.200s\n%s %s\nnot\n%s %s", pointer, raw, v.signs, v.delegates, honest.signs, honest.delegates)
+		case v.signs != honest.signs || slices.ContainsFunc(v.delegates,
+			func(d string) bool { return !slices.Contains(honest.delegates, d) }):
+			t.Errorf("accepted at %s and signs something else: %.200s\n%s %s\nnot\n%s %s", pointer, raw, v.signs,
+				v.delegates, honest.signs, honest.delegates)
 		}
 		for _, p := range touched {
 			moved[p] = true
@@ -208,7 +216,8 @@ func (s *specimen) reasons(t *testing.T, at string, v judgement) {
 
 // rowOfTheTable reports whether a code is a row of docs/threats.md or of the policy.
 func rowOfTheTable(code string) bool {
-	last, ok := map[byte]int{'L': 6, 'P': 7, 'U': 15, 'T': 8, 'D': 6, 'Q': 14, 'S': 13, 'V': 6, 'X': 3, 'H': 4, 'B': 4, 'Y': 8}[(code + " ")[0]]
+	last, ok := map[byte]int{'L': 6, 'P': 7, 'U': 15, 'T': 8, 'D': 6, 'Q': 14, 'S': 13, 'V': 6, 'X': 3, 'H': 4, 'B': 4,
+		'Y': 8}[(code + " ")[0]]
 	if !ok {
 		return false
 	}
@@ -216,8 +225,8 @@ func rowOfTheTable(code string) bool {
 	return n >= 1 && n <= last && code[1:] == number(n)
 }
 
-// judge demands that every leaf which the table declares as not bound was accepted with another value at least once: a freedom that does not exist is an error of
-// the table.
+// judge demands that every leaf which the table declares as not bound was accepted with another value at least once: a
+// freedom that does not exist is an error of the table.
 func (l *ledger) judge(t *testing.T) {
 	t.Helper()
 	for _, p := range slices.Sorted(maps.Keys(l.present)) {
@@ -246,7 +255,8 @@ func (l *ledger) table() string {
 		"|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
 	}
 	line := func(name string, f figures) {
-		out = append(out, fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %d | %d | %d | %d |", name, f.documents, f.leaves, f.mutants, f.refused, f.bound,
+		out = append(out, fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %d | %d | %d | %d |", name, f.documents,
+			f.leaves, f.mutants, f.refused, f.bound,
 			f.accepted[kept], f.accepted[verify.Bounded], f.accepted[verify.Opaque], f.accepted[verify.Display]))
 	}
 	for _, k := range slices.Sorted(maps.Keys(l.rows)) {

@@ -6,7 +6,8 @@ import (
 	"coffer/api"
 )
 
-// part is an object or an array of a document: the pointer, the raw bytes of what is in it, and the names of an object's members.
+// part is an object or an array of a document: the pointer, the raw bytes of what is in it, and the names of an
+// object's members.
 type part struct {
 	pointer string
 	object  bool
@@ -71,15 +72,20 @@ func (p part) text(names, values []string) string {
 // intruders are members that no operation has, or has only of another kind: name and value.
 func intruders() [][2]string {
 	return [][2]string{
-		{"initCode", `"0x"`}, {"paymasterAndData", `"0x00"`}, {"operation", "1"}, {"to", `"0x000000000000000000000000000000000000dEaD"`}, {"salt", `"0x01"`},
-		{"delegation", `{"contractAddress":"0x000000000000000000000000000000000000dEaD","nonce":0}`}, {"type", `"solana"`}, {"signature", `"0xab"`},
-		{"addressLookupTableAddresses", `["11111111111111111111111111111111"]`}, {"destinationChainOperation", "{}"}, {"deploymentType", `"ERC4337"`},
-		{"EIP712Domain", `[{"name":"name","type":"string"}]`}, {"eip7702Auth", "null"}, {"nonce", "0"}, {"", `""`}, {"allowances", "[]"}, {"extra", "{}"},
+		{"initCode", `"0x"`}, {"paymasterAndData", `"0x00"`}, {"operation", "1"},
+		{"to", `"0x000000000000000000000000000000000000dEaD"`}, {"salt", `"0x01"`},
+		{"delegation", `{"contractAddress":"0x000000000000000000000000000000000000dEaD","nonce":0}`},
+		{"type", `"solana"`}, {"signature", `"0xab"`},
+		{"addressLookupTableAddresses", `["11111111111111111111111111111111"]`}, {"destinationChainOperation", "{}"},
+		{"deploymentType", `"ERC4337"`},
+		{"EIP712Domain", `[{"name":"name","type":"string"}]`}, {"eip7702Auth", "null"}, {"nonce", "0"}, {"", `""`},
+		{"allowances", "[]"}, {"extra", "{}"},
 		{"fees", `{"assets":{},"cumulativeUSD":"0.00"}`}, {"__proto__", "{}"}, {"ACCOUNTS", "[]"},
 	}
 }
 
-// structures are the mutants of a part: what is in it is left out, doubled, exchanged, put in another order, replaced by nothing, and joined by intruders.
+// structures are the mutants of a part: what is in it is left out, doubled, exchanged, put in another order, replaced
+// by nothing, and joined by intruders.
 func (p part) structures() []string {
 	n := len(p.values)
 	names := p.names
@@ -91,12 +97,14 @@ func (p part) structures() []string {
 		out = append(out, p.text(without(names, i), without(p.values, i)))
 		out = append(out, p.text(with(names, i, names[i]), with(p.values, i, p.values[i])))
 		if p.object {
-			out = append(out, p.text(with(names, n, strings.ToUpper(names[i])), with(p.values, n, p.values[i])), p.text(with(names, n, names[i]), with(p.values, n, "null")))
+			out = append(out, p.text(with(names, n, strings.ToUpper(names[i])), with(p.values, n, p.values[i])),
+				p.text(with(names, n, names[i]), with(p.values, n, "null")))
 		}
 		for k := range i {
 			out = append(out, p.text(names, exchanged(p.values, i, k)))
 			if p.object {
-				out = append(out, p.text(exchanged(names, i, k), exchanged(p.values, i, k))) // another order of the same members
+				// another order of the same members
+				out = append(out, p.text(exchanged(names, i, k), exchanged(p.values, i, k)))
 			}
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"coffer/wallet/internal/golden"
 )
 
-// TestU2_EveryOtherModeAndTypeOfTheNonceIsRefused asks the one check that decides about a nonce for all 65 536 pairs of mode and type.
+// TestU2_EveryOtherModeAndTypeOfTheNonceIsRefused asks the one check that decides about a nonce for all 65 536 pairs of
+// mode and type.
 func TestU2_EveryOtherModeAndTypeOfTheNonceIsRefused(t *testing.T) {
 	w := golden.New(t)
 	p := DefaultPolicy(w.Network, w.Catalog)
@@ -15,8 +16,10 @@ func TestU2_EveryOtherModeAndTypeOfTheNonceIsRefused(t *testing.T) {
 	for i := range 1 << 16 {
 		n := op.Nonce{Mode: byte(i >> 8), Type: byte(i), Validator: p.Network.Pins.ECDSAValidator}
 		j := &judge{}
-		o := operation{role: role{path: "/chainOperation", chainID: 8453, lane: op.LanePrepared}, userOp: op.UserOp{Nonce: n.Big()}}
-		j.nonce(p, account{address: w.Account, validator: p.Network.Pins.ECDSAValidator}, NoHistory{}, golden.Clock(), &o)
+		o := operation{role: role{path: "/chainOperation", chainID: 8453, lane: op.LanePrepared},
+			userOp: op.UserOp{Nonce: n.Big()}}
+		j.nonce(p, account{address: w.Account, validator: p.Network.Pins.ECDSAValidator}, NoHistory{}, golden.Clock(),
+			&o)
 		if j.report.Has("U2", Refuse) == (i == 0) {
 			t.Fatalf("mode %02x type %02x: refused %v", n.Mode, n.Type, i == 0)
 		}

@@ -82,14 +82,16 @@ func openSaved(t *testing.T, name string) savedCall {
 }
 
 func TestTH_V5_AQuoteWithoutTheSignatureIsJudgedLikeOneWithIt(t *testing.T) {
-	for _, name := range []string{"v3-kernel-same-chain", "v3-eip7702-funded", "v3-role-based-mixed", "v3-kernel-solana-funded", "v1-kernel-funded", "v1-role-based-same-chain"} {
+	for _, name := range []string{"v3-kernel-same-chain", "v3-eip7702-funded", "v3-role-based-mixed",
+		"v3-kernel-solana-funded", "v1-kernel-funded", "v1-role-based-same-chain"} {
 		c := openSaved(t, name)
 		q, want := verify.Quote(c.in, c.policy, verify.NoHistory{}, c.now, c.signed, c.quote)
 		u, got := verify.Unsigned(c.in, c.policy, verify.NoHistory{}, c.now, c.prepared, c.quote)
 		if q == nil || u == nil {
 			t.Fatalf("%s: %+v %+v", name, want.Reasons, got.Reasons)
 		}
-		if !got.Has("U15", verify.Unknown) || len(got.Reasons) != len(want.Reasons)+1 || len(got.Passed) != len(want.Passed) {
+		if !got.Has("U15", verify.Unknown) || len(got.Reasons) != len(want.Reasons)+1 ||
+			len(got.Passed) != len(want.Passed) {
 			t.Errorf("%s: %+v, with the signature %+v", name, got.Reasons, want.Reasons)
 		}
 		if u.View().Fingerprint != q.Fingerprint() || len(u.Digests()) != len(q.Operations()) {
@@ -98,7 +100,8 @@ func TestTH_V5_AQuoteWithoutTheSignatureIsJudgedLikeOneWithIt(t *testing.T) {
 		for i, s := range q.Operations() {
 			d := u.Digests()[i]
 			delegated, ok := s.Delegation()
-			if d.Hash != s.Hash() || d.Digest != s.Digest() || (d.Delegation != "") != ok || ok && d.Delegation != delegated.Authorization().Hash().Hex() || d.Summary.Sender != s.Summary().Sender {
+			if d.Hash != s.Hash() || d.Digest != s.Digest() || (d.Delegation != "") != ok ||
+				ok && d.Delegation != delegated.Authorization().Hash().Hex() || d.Summary.Sender != s.Summary().Sender {
 				t.Errorf("%s: digests %+v", name, d)
 			}
 		}
@@ -107,17 +110,20 @@ func TestTH_V5_AQuoteWithoutTheSignatureIsJudgedLikeOneWithIt(t *testing.T) {
 
 func TestTH_V5_AQuoteWithoutTheSignatureIsRefusedLikeOneWithIt(t *testing.T) {
 	c := openSaved(t, "v3-kernel-funded")
-	for name, at := range map[string]time.Time{"expired": c.now.Add(time.Hour), "from the future": c.now.Add(-time.Hour)} {
+	for name, at := range map[string]time.Time{"expired": c.now.Add(time.Hour),
+		"from the future": c.now.Add(-time.Hour)} {
 		u, r := verify.Unsigned(c.in, c.policy, verify.NoHistory{}, at, c.prepared, c.quote)
 		if u != nil || !r.Has("Q10", verify.Refuse) || !r.Has("U15", verify.Unknown) {
 			t.Errorf("%s: %+v", name, r.Reasons)
 		}
 	}
 	other := openSaved(t, "v3-kernel-several-chains")
-	if u, r := verify.Unsigned(c.in, c.policy, verify.NoHistory{}, c.now, other.prepared, c.quote); u != nil || !r.Has("Q14", verify.Refuse) {
+	if u, r := verify.Unsigned(c.in, c.policy, verify.NoHistory{}, c.now, other.prepared, c.quote); u != nil ||
+		!r.Has("Q14", verify.Refuse) {
 		t.Errorf("another call's: %+v", r.Reasons)
 	}
-	if u, r := verify.Unsigned(c.in, c.policy, verify.NoHistory{}, c.now, nil, c.quote); u != nil || !r.Has("Q14", verify.Refuse) {
+	if u, r := verify.Unsigned(c.in, c.policy, verify.NoHistory{}, c.now, nil, c.quote); u != nil ||
+		!r.Has("Q14", verify.Refuse) {
 		t.Errorf("nothing: %+v", r.Reasons)
 	}
 }

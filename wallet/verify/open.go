@@ -14,10 +14,11 @@ import (
 	"coffer/wallet/intent"
 )
 
-// Open is a signature of an earlier operation that can still be used, as the journal has it. Chain is CAIP-2, Sender 0x or base58, Nonce in decimal ("" for a
-// Solana message, whose place is Hash). Sent: it may have left this machine; Tried: so may a request to execute its operation. Ran and Nothing are what the
-// service said of it, which proves nothing; Running: the service accepted it and has not ended it. Ends is when it certainly cannot be used any more (zero: no time ends it), Spend what it can move, Intent the
-// intent of its operation as JSON.
+// Open is a signature of an earlier operation that can still be used, as the journal has it. Chain is CAIP-2, Sender 0x
+// or base58, Nonce in decimal ("" for a Solana message, whose place is Hash). Sent: it may have left this machine;
+// Tried: so may a request to execute its operation. Ran and Nothing are what the service said of it, which proves
+// nothing; Running: the service accepted it and has not ended it. Ends is when it certainly cannot be used any more
+// (zero: no time ends it), Spend what it can move, Intent the intent of its operation as JSON.
 type Open struct {
 	Operation, Hash, Role, Chain, Sender, Nonce string
 
@@ -27,9 +28,10 @@ type Open struct {
 	Ran        bool
 	Nothing    bool
 	Running    bool
-	Past       bool // its time is over, less than a day ago: it cannot start to run any more, but nothing proves that it did not
-	Spend      []Spend
-	Intent     []byte
+	// its time is over, less than a day ago: it cannot start to run any more, but nothing proves that it did not
+	Past   bool
+	Spend  []Spend
+	Intent []byte
 }
 
 // believes reports whether the service's word ends a signature: only where service and wallet are one program.
@@ -44,13 +46,15 @@ func (s Signing) takes(x Open) bool {
 	return x.Chain == m.Chain && x.Nonce == m.Nonce && common.HexToAddress(x.Sender) == common.HexToAddress(m.Sender)
 }
 
-// standing is what may stand beside an operation: repeats holds what it could double, others what the service said came to nothing, or of which the outcome is
-// not known. replaced are those in whose place it is signed, again those that it repeats and that the service says ran, past those that it repeats and whose
-// time is over without a proof that they did not run.
+// standing is what may stand beside an operation: repeats holds what it could double, others what the service said came
+// to nothing, or of which the outcome is not known. replaced are those in whose place it is signed, again those that it
+// repeats and that the service says ran, past those that it repeats and whose time is over without a proof that they
+// did not run.
 type standing struct{ repeats, others, replaced, again, past []Open }
 
-// stand sorts the open signatures of other operations. Payments for a call count when payments are judged: without their call they move nothing to anybody
-// else, and a prepared call takes the place of an earlier one or is judged beside it. What the service says ran is taken to have run, as the person was told.
+// stand sorts the open signatures of other operations. Payments for a call count when payments are judged: without
+// their call they move nothing to anybody else, and a prepared call takes the place of an earlier one or is judged
+// beside it. What the service says ran is taken to have run, as the person was told.
 func (p Policy) stand(in intent.Intent, h History, now time.Time, payments bool, ops []Signing) standing {
 	var out standing
 	for _, x := range h.Open(now) {
@@ -84,41 +88,53 @@ func (s standing) all() []string {
 	return out
 }
 
-// beside judges an operation beside the open signatures of others (TH-J4): a repeat of what may still run stands behind a gate, anything else is warned about.
-// Both say the sum, and until when waiting settles it. next is what the operation signs, signed what was signed for it before. It returns what stood beside.
-func (j *judge) beside(p Policy, in intent.Intent, h History, now time.Time, next []Signing, signed ...Signing) []string {
+// beside judges an operation beside the open signatures of others (TH-J4): a repeat of what may still run stands behind
+// a gate, anything else is warned about. Both say the sum, and until when waiting settles it. next is what the
+// operation signs, signed what was signed for it before. It returns what stood beside.
+func (j *judge) beside(p Policy, in intent.Intent, h History, now time.Time, next []Signing,
+	signed ...Signing) []string {
 	s := p.stand(in, h, now, in.Kind() != intent.KindCall || len(signed) > 0, append(slices.Clone(next), signed...))
 	j.replaces(s.replaced)
 	if len(s.again) > 0 {
-		j.add(Show, "J4", "This repeats what you signed on "+made(s.again)+". The service says that it ran; "+p.figures(p.openSum(s.again))+" of it can still be taken if it did not. "+untilWhen(s.again), "", "", "")
+		j.add(Show, "J4", "This repeats what you signed on "+made(s.again)+". The service says that it ran; "+
+			p.figures(p.openSum(s.again))+" of it can still be taken if it did not. "+untilWhen(s.again), "", "", "")
 	}
 	if len(s.past) > 0 {
-		j.add(Warn, "J4", "This repeats what you signed on "+made(s.past)+". That has ended, but it may have run before: only the service says that it did not. "+
-			p.figures(p.openSum(s.past))+" may have left already; look at the chain first.", "", "nothing that this repeats", saidOf(s.past))
+		j.add(Warn, "J4", "This repeats what you signed on "+made(s.past)+
+			". That has ended, but it may have run before: only the service says that it did not. "+
+			p.figures(p.openSum(s.past))+" may have left already; look at the chain first.", "",
+			"nothing that this repeats", saidOf(s.past))
 	}
 	if len(s.repeats)+len(s.others) == 0 {
 		return nil
 	}
 	open := slices.Concat(s.repeats, s.others)
 	could, mine := p.openSum(open), p.signedSum(append(slices.Clone(next), signed...))
-	words := fmt.Sprintf("%s can still be taken, and this can move %s: %s in all. %s", p.figures(could), p.figures(mine), p.figures(p.addAmounts(could, mine)), untilWhen(open))
+	words := fmt.Sprintf("%s can still be taken, and this can move %s: %s in all. %s", p.figures(could),
+		p.figures(mine), p.figures(p.addAmounts(could, mine)), untilWhen(open))
 	if len(s.repeats) > 0 {
-		j.gate(GateOpenRepeat, "J4", "This repeats what you signed on "+made(s.repeats)+", which can still run: you could pay twice. "+words, "", "nothing open that this repeats", saidOf(s.repeats))
+		j.gate(GateOpenRepeat, "J4", "This repeats what you signed on "+made(s.repeats)+
+			", which can still run: you could pay twice. "+words, "", "nothing open that this repeats",
+			saidOf(s.repeats))
 	} else {
-		j.add(Warn, "J4", "What you signed on "+made(s.others)+" can still run beside this. "+words, "", "nothing open", saidOf(s.others))
+		j.add(Warn, "J4", "What you signed on "+made(s.others)+" can still run beside this. "+words, "", "nothing open",
+			saidOf(s.others))
 	}
 	return s.all()
 }
 
-// replaces says which open signatures lose their place. Of one that the service said had run, its two answers contradict each other.
+// replaces says which open signatures lose their place. Of one that the service said had run, its two answers
+// contradict each other.
 func (j *judge) replaces(list []Open) {
 	for i, x := range list {
 		if slices.ContainsFunc(list[:i], func(y Open) bool { return y.Nonce == x.Nonce && y.Chain == x.Chain }) {
 			continue
 		}
-		text := "This replaces the open signature of " + clockText(x.Made) + ": both have the same nonce, so only one of them can ever run."
+		text := "This replaces the open signature of " + clockText(x.Made) +
+			": both have the same nonce, so only one of them can ever run."
 		if x.Ran {
-			j.add(Warn, "U3", text+" The service said that the earlier one ran; then this one never can.", "", "", x.Chain)
+			j.add(Warn, "U3", text+" The service said that the earlier one ran; then this one never can.", "", "",
+				x.Chain)
 			continue
 		}
 		j.add(Show, "U3", text, "", "", x.Chain)
@@ -167,7 +183,8 @@ func untilWhen(list []Open) string {
 	return "After " + clockText(last) + " it cannot start to run any more."
 }
 
-// openSum is what open signatures can move, by asset. Of those in one place only one can run: they count with the largest amount of each asset.
+// openSum is what open signatures can move, by asset. Of those in one place only one can run: they count with the
+// largest amount of each asset.
 func (p Policy) openSum(list []Open) []AmountView {
 	var out []AmountView
 	places := map[string][]AmountView{}
@@ -243,7 +260,8 @@ func (p Policy) figures(list []AmountView) string {
 			order, sums[at], decimals[at] = append(order, at), new(big.Int).Set(a.Amount), a.Decimals
 		default:
 			d := max(decimals[at], a.Decimals)
-			sums[at], decimals[at] = new(big.Int).Add(amount.Scale(sums[at], decimals[at], d), amount.Scale(a.Amount, a.Decimals, d)), d
+			sums[at], decimals[at] = new(big.Int).Add(amount.Scale(sums[at], decimals[at], d),
+				amount.Scale(a.Amount, a.Decimals, d)), d
 		}
 	}
 	for i, at := range order {
@@ -259,7 +277,8 @@ func (p Policy) figures(list []AmountView) string {
 	return text
 }
 
-// Unseen reports whether something could stand beside the operation now that did not when it was judged: another operation was signed in between.
+// Unseen reports whether something could stand beside the operation now that did not when it was judged: another
+// operation was signed in between.
 func (p *PreparedOp) Unseen(rules Policy, in intent.Intent, h History, now time.Time) bool {
 	return unseen(rules.stand(in, h, now, false, []Signing{p.signing}), p.stood)
 }

@@ -23,7 +23,8 @@ func lab(t testing.TB) *world {
 	return w
 }
 
-// earlier is a signature of another operation that may still run: the same intent, on Base in the lane of prepared calls.
+// earlier is a signature of another operation that may still run: the same intent, on Base in the lane of prepared
+// calls.
 func (w *world) earlier(t testing.TB, sequence uint64) verify.Open {
 	t.Helper()
 	raw, err := w.Intent().MarshalJSON()
@@ -31,9 +32,11 @@ func (w *world) earlier(t testing.TB, sequence uint64) verify.Open {
 	usdc, err := caip.ParseAsset(baseUSDC)
 	need(t, err)
 	return verify.Open{
-		Operation: "before", Hash: "0xbefore", Role: verify.RolePrepared, Chain: "eip155:8453", Sender: w.Account.Hex(), Nonce: w.Nonce(op.LanePrepared, sequence).Big().String(),
-		Made: clock().Add(-20 * time.Minute), Ends: clock().Add(5 * time.Minute), Sent: true, Nothing: true, Intent: raw,
-		Spend: []verify.Spend{{Asset: usdc, Amount: big.NewInt(250_500_000)}},
+		Operation: "before", Hash: "0xbefore", Role: verify.RolePrepared, Chain: "eip155:8453", Sender: w.Account.Hex(),
+		Nonce: w.Nonce(op.LanePrepared, sequence).Big().String(),
+		Made:  clock().Add(-20 * time.Minute), Ends: clock().Add(5 * time.Minute), Sent: true, Nothing: true,
+		Intent: raw,
+		Spend:  []verify.Spend{{Asset: usdc, Amount: big.NewInt(250_500_000)}},
 	}
 }
 
@@ -60,7 +63,8 @@ func TestK3_ARepeatOfWhatMayStillRunStandsBehindAGateWithTheSum(t *testing.T) {
 	if p != nil || g.Open || g.Code != "J4" {
 		t.Fatalf("%+v", r.Reasons)
 	}
-	for _, want := range []string{"250.5 USDC ($250.45) can still be taken", "501 USDC", "in all. After " + clock().Add(5*time.Minute).UTC().Format("2 January 2006, 15:04:05 UTC")} {
+	for _, want := range []string{"250.5 USDC ($250.45) can still be taken", "501 USDC",
+		"in all. After " + clock().Add(5*time.Minute).UTC().Format("2 January 2006, 15:04:05 UTC")} {
 		if !strings.Contains(g.Title, want) {
 			t.Errorf("%q lacks %q", g.Title, want)
 		}
@@ -82,21 +86,30 @@ func TestK3_WhatStandsBesideIsSortedByWhatItCanDo(t *testing.T) {
 		change func(x *verify.Open)
 		level  verify.Level // of J4; "" none
 	}{
-		"said to have come to nothing":           {func(*verify.Open) {}, verify.Gate},
-		"its outcome is not known":               {func(x *verify.Open) { x.Nothing = false }, verify.Gate},
-		"accepted and not ended":                 {func(x *verify.Open) { x.Nothing, x.Running = false, true }, verify.Gate},
-		"said to have run":                       {func(x *verify.Open) { x.Nothing, x.Ran = false, true }, verify.Show},
-		"another intent, said to have run":       {func(x *verify.Open) { x.Intent, x.Nothing, x.Ran = toSomebodyElse(t), false, true }, ""},
-		"another intent, its outcome not known":  {func(x *verify.Open) { x.Intent, x.Nothing, x.Tried = toSomebodyElse(t), false, true }, verify.Warn},
-		"another intent, never executed":         {func(x *verify.Open) { x.Intent, x.Nothing = toSomebodyElse(t), false }, ""},
-		"never left this machine":                {func(x *verify.Open) { x.Sent = false }, ""},
-		"no intent that can be read":             {func(x *verify.Open) { x.Intent = []byte("{") }, verify.Gate},
-		"another intent":                         {func(x *verify.Open) { x.Intent = toSomebodyElse(t) }, verify.Warn},
-		"another intent, accepted and not ended": {func(x *verify.Open) { x.Intent, x.Nothing, x.Tried, x.Running = toSomebodyElse(t), false, true, true }, ""},
-		"another chain":                          {func(x *verify.Open) { x.Chain = "eip155:10" }, verify.Gate},
-		"another account":                        {func(x *verify.Open) { x.Sender = vault }, verify.Gate},
-		"a payment for a call":                   {func(x *verify.Open) { x.Role, x.Chain = verify.RoleFunding, "eip155:10" }, ""},
-		"without an end":                         {func(x *verify.Open) { x.Ends = time.Time{} }, verify.Gate},
+		"said to have come to nothing": {func(*verify.Open) {}, verify.Gate},
+		"its outcome is not known":     {func(x *verify.Open) { x.Nothing = false }, verify.Gate},
+		"accepted and not ended": {func(x *verify.Open) { x.Nothing, x.Running = false, true },
+			verify.Gate},
+		"said to have run": {func(x *verify.Open) { x.Nothing, x.Ran = false, true },
+			verify.Show},
+		"another intent, said to have run": {
+			func(x *verify.Open) { x.Intent, x.Nothing, x.Ran = toSomebodyElse(t), false, true }, ""},
+		"another intent, its outcome not known": {
+			func(x *verify.Open) { x.Intent, x.Nothing, x.Tried = toSomebodyElse(t), false, true }, verify.Warn},
+		"another intent, never executed": {func(x *verify.Open) {
+			x.Intent, x.Nothing = toSomebodyElse(t),
+				false
+		}, ""},
+		"never left this machine":    {func(x *verify.Open) { x.Sent = false }, ""},
+		"no intent that can be read": {func(x *verify.Open) { x.Intent = []byte("{") }, verify.Gate},
+		"another intent":             {func(x *verify.Open) { x.Intent = toSomebodyElse(t) }, verify.Warn},
+		"another intent, accepted and not ended": {
+			func(x *verify.Open) { x.Intent, x.Nothing, x.Tried, x.Running = toSomebodyElse(t), false, true, true },
+			""},
+		"another chain":        {func(x *verify.Open) { x.Chain = "eip155:10" }, verify.Gate},
+		"another account":      {func(x *verify.Open) { x.Sender = vault }, verify.Gate},
+		"a payment for a call": {func(x *verify.Open) { x.Role, x.Chain = verify.RoleFunding, "eip155:10" }, ""},
+		"without an end":       {func(x *verify.Open) { x.Ends = time.Time{} }, verify.Gate},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := lab(t)
@@ -120,7 +133,8 @@ func TestK3_WhatStandsBesideIsSortedByWhatItCanDo(t *testing.T) {
 func toSomebodyElse(t testing.TB) []byte {
 	t.Helper()
 	w := newWorld(t)
-	w.Draft.Calls, w.Draft.TokensRequired = []intent.Call{{To: "0x2222222222222222222222222222222222222222", Value: "9"}}, nil
+	w.Draft.Calls, w.Draft.TokensRequired = []intent.Call{
+		{To: "0x2222222222222222222222222222222222222222", Value: "9"}}, nil
 	raw, err := w.Intent().MarshalJSON()
 	need(t, err)
 	return raw
@@ -152,14 +166,16 @@ func TestK3_PaymentsOfAQuoteAreJudgedBesideThoseOfEarlierOnes(t *testing.T) {
 		gate  bool
 	}{"in its place": {4, false}, "in another place": {3, true}} {
 		x.Nonce = w.Nonce(op.LaneFunding, c.nonce).Big().String()
-		q, r := verify.Quote(w.Intent(), w.Policy, memory{standing: []verify.Open{x}}, clock(), s, w.Document(w.CrossChain()))
+		q, r := verify.Quote(w.Intent(), w.Policy, memory{standing: []verify.Open{x}}, clock(), s,
+			w.Document(w.CrossChain()))
 		if (gateOf(r).Code != "") != c.gate || (q == nil) != c.gate {
 			t.Errorf("%s: %+v", name, r.Reasons)
 		}
 	}
 	// The call that was signed for this quote takes the place of an earlier one.
 	x = w.earlier(t, 0)
-	if q, r := verify.Quote(w.Intent(), w.Policy, memory{standing: []verify.Open{x}}, clock(), s, w.Document(w.CrossChain())); q == nil || gateOf(r).Code != "" {
+	if q, r := verify.Quote(w.Intent(), w.Policy, memory{standing: []verify.Open{x}}, clock(), s,
+		w.Document(w.CrossChain())); q == nil || gateOf(r).Code != "" {
 		t.Errorf("%+v", r.Reasons)
 	}
 }
@@ -169,7 +185,8 @@ func TestK3_ATransferIsJudgedAtItsQuote(t *testing.T) {
 	a.policy.Network.Kind = network.Lab
 	raw, err := a.intent().MarshalJSON()
 	need(t, err)
-	x := verify.Open{Operation: "before", Hash: "0x1", Role: verify.RoleTransfer, Chain: "eip155:1", Nonce: "1", Sent: true, Nothing: true, Intent: raw, Ends: a.now.Add(time.Minute)}
+	x := verify.Open{Operation: "before", Hash: "0x1", Role: verify.RoleTransfer, Chain: "eip155:1", Nonce: "1",
+		Sent: true, Nothing: true, Intent: raw, Ends: a.now.Add(time.Minute)}
 	a.seen = memory{standing: []verify.Open{x}}
 	q, r := a.judge(a.doc)
 	if q != nil || gateOf(r).Code != "J4" {
@@ -197,13 +214,15 @@ func TestK4_OnOtherNetworksALowerSequenceOrAGapIsExplained(t *testing.T) {
 		level    verify.Level
 		words    string
 	}{
-		"the next one": {4, "", ""}, "lower": {3, verify.Warn, "this can never run"}, "a gap": {6, verify.Warn, "another device"}, "too far": {21, verify.Refuse, ""},
+		"the next one": {4, "", ""}, "lower": {3, verify.Warn, "this can never run"},
+		"a gap": {6, verify.Warn, "another device"}, "too far": {21, verify.Refuse, ""},
 	} {
 		w := lab(t)
 		w.Sequence = c.sequence
 		p, r := w.prepareBeside(memory{next: 4, known: true})
 		i := slices.IndexFunc(r.Reasons, func(x verify.Reason) bool { return x.Code == "U3" })
-		if (p == nil) != (c.level == verify.Refuse) || (i >= 0) != (c.level != "") || i >= 0 && (r.Reasons[i].Level != c.level || !strings.Contains(r.Reasons[i].Title, c.words)) {
+		if (p == nil) != (c.level == verify.Refuse) || (i >= 0) != (c.level != "") ||
+			i >= 0 && (r.Reasons[i].Level != c.level || !strings.Contains(r.Reasons[i].Title, c.words)) {
 			t.Errorf("%s: %+v", name, r.Reasons)
 		}
 		if i >= 0 && (!strings.Contains(r.Reasons[i].Want, "4") || !strings.HasPrefix(r.Reasons[i].Got, "sequence ")) {
@@ -226,7 +245,8 @@ func TestK3_AGapThatTheWalletItselfSignedForIsNotBlamedOnAnotherDevice(t *testin
 	for name, c := range map[string]struct {
 		open []uint64
 		own  bool
-	}{"all of it": {[]uint64{4, 5}, true}, "a part": {[]uint64{5}, false}, "the place itself": {[]uint64{4, 6}, false}} {
+	}{"all of it": {[]uint64{4, 5}, true}, "a part": {[]uint64{5}, false},
+		"the place itself": {[]uint64{4, 6}, false}} {
 		w := lab(t)
 		w.Sequence = 6
 		h := memory{next: 4, known: true}
@@ -263,10 +283,12 @@ func encodedDraft(t testing.TB, d intent.Draft) []byte {
 
 func TestK3_WhatARepeatIs(t *testing.T) {
 	transfer := func(asset, account string) intent.Draft {
-		return intent.Draft{Kind: intent.KindTransfer, Pay: &intent.Pay{Asset: asset, Amount: "1"}, Receive: &intent.Receive{Asset: asset, Account: account}}
+		return intent.Draft{Kind: intent.KindTransfer, Pay: &intent.Pay{Asset: asset, Amount: "1"},
+			Receive: &intent.Receive{Asset: asset, Account: account}}
 	}
 	swap := func(from, to, account string) intent.Draft {
-		return intent.Draft{Kind: intent.KindSwap, Pay: &intent.Pay{Asset: from, Amount: "1"}, Receive: &intent.Receive{Asset: to, Account: account}}
+		return intent.Draft{Kind: intent.KindSwap, Pay: &intent.Pay{Asset: from, Amount: "1"},
+			Receive: &intent.Receive{Asset: to, Account: account}}
 	}
 	call := func(to, data, value string) intent.Draft {
 		return intent.Draft{TargetChain: "eip155:8453", Calls: []intent.Call{{To: to, Data: data, Value: value}}}
@@ -282,21 +304,32 @@ func TestK3_WhatARepeatIs(t *testing.T) {
 		a, b intent.Draft
 		want bool
 	}{
-		"the same payee on another chain":        {transfer("ob:usdc", "eip155:1:"+bob), transfer("ob:usdc", "eip155:10:"+bob), true},
-		"the same payee with another asset":      {transfer("ob:usdc", "eip155:1:"+bob), transfer("ob:eth", "eip155:1:"+bob), true},
-		"the same payee by a call":               {transfer("ob:usdc", "eip155:1:"+bob), call(token, send(bob), ""), true},
-		"the same payee by coins":                {call(bob, "", "5"), call(bob, "0x", "7"), true},
-		"another payee":                          {transfer("ob:usdc", "eip155:1:"+bob), transfer("ob:usdc", "eip155:1:"+carol), false},
-		"another payee of the same token":        {call(token, send(bob), ""), call(token, send(carol), ""), false},
-		"the same contract":                      {call(vault, "0x12345678", ""), call(vault, "0x87654321", ""), true},
-		"the same call that pays oneself":        {call(token, send(me), ""), call(token, send(me), ""), true},
-		"to oneself, the same asset":             {transfer("ob:usdc", "eip155:1:"+me), transfer(baseUSDC, "eip155:1:"+me), true},
-		"to oneself, another asset":              {transfer("ob:usdc", "eip155:1:"+me), transfer("ob:eth", "eip155:1:"+me), false},
-		"a swap for the same asset":              {swap("ob:usdc", "ob:eth", ""), swap("ob:usdt", baseETH, "eip155:8453:"+me), true},
-		"a swap for another asset":               {swap("ob:usdc", "ob:eth", ""), swap("ob:usdc", "ob:usdt", ""), false},
-		"a swap to somebody else":                {swap("ob:usdc", "ob:eth", ""), swap("ob:usdc", "ob:eth", "eip155:1:"+bob), false},
-		"a swap and a transfer to oneself":       {swap("ob:usdc", "ob:eth", ""), transfer("ob:eth", "eip155:1:"+me), false},
-		"an approval and a transfer to the same": {call(token, "0x095ea7b3"+send(bob)[10:], ""), transfer("ob:usdc", "eip155:1:"+bob), true},
+		"the same payee on another chain": {transfer("ob:usdc", "eip155:1:"+bob),
+			transfer("ob:usdc", "eip155:10:"+bob), true},
+		"the same payee with another asset": {transfer("ob:usdc", "eip155:1:"+bob),
+			transfer("ob:eth", "eip155:1:"+bob), true},
+		"the same payee by a call": {transfer("ob:usdc", "eip155:1:"+bob), call(token, send(bob), ""),
+			true},
+		"the same payee by coins": {call(bob, "", "5"), call(bob, "0x", "7"), true},
+		"another payee": {transfer("ob:usdc", "eip155:1:"+bob),
+			transfer("ob:usdc", "eip155:1:"+carol), false},
+		"another payee of the same token": {call(token, send(bob), ""), call(token, send(carol), ""), false},
+		"the same contract":               {call(vault, "0x12345678", ""), call(vault, "0x87654321", ""), true},
+		"the same call that pays oneself": {call(token, send(me), ""), call(token, send(me), ""), true},
+		"to oneself, the same asset": {transfer("ob:usdc", "eip155:1:"+me),
+			transfer(baseUSDC, "eip155:1:"+me), true},
+		"to oneself, another asset": {transfer("ob:usdc", "eip155:1:"+me),
+			transfer("ob:eth", "eip155:1:"+me), false},
+		"a swap for the same asset": {swap("ob:usdc", "ob:eth", ""),
+			swap("ob:usdt", baseETH, "eip155:8453:"+me), true},
+		"a swap for another asset": {swap("ob:usdc", "ob:eth", ""), swap("ob:usdc", "ob:usdt", ""),
+			false},
+		"a swap to somebody else": {swap("ob:usdc", "ob:eth", ""),
+			swap("ob:usdc", "ob:eth", "eip155:1:"+bob), false},
+		"a swap and a transfer to oneself": {swap("ob:usdc", "ob:eth", ""), transfer("ob:eth", "eip155:1:"+me),
+			false},
+		"an approval and a transfer to the same": {call(token, "0x095ea7b3"+send(bob)[10:], ""),
+			transfer("ob:usdc", "eip155:1:"+bob), true},
 	} {
 		c.a.Accounts, c.b.Accounts, c.a.Version, c.b.Version = w.Draft.Accounts, w.Draft.Accounts, 1, 1
 		for _, pair := range [][2]intent.Draft{{c.a, c.b}, {c.b, c.a}} {

@@ -10,8 +10,8 @@ import (
 	"coffer/assets"
 )
 
-// CheckPins compares the addresses that are the same on every network with those that this program was built with (protocol §4.2); a descriptor that was
-// tampered with fails here. The error names the first that differs.
+// CheckPins compares the addresses that are the same on every network with those that this program was built with
+// (protocol §4.2); a descriptor that was tampered with fails here. The error names the first that differs.
 func CheckPins(n network.Descriptor) error {
 	shipped, err := shippedPins()
 	if err != nil {
@@ -28,23 +28,29 @@ func shippedPins() (network.Pins, error) {
 	}
 	a := common.HexToAddress
 	return network.Pins{
-		EntryPoint: a(p.EntryPoint), Paymaster: a(p.Paymaster), Escrow: a(p.Escrow), KernelV31: a(p.KernelV31Implementation), KernelV33: a(p.KernelV33Delegate),
-		Factory: a(p.Factory), MetaFactory: a(p.MetaFactory), ECDSAValidator: a(p.ECDSAValidator), RoleBasedValidator: a(p.RoleBasedValidator),
+		EntryPoint: a(p.EntryPoint), Paymaster: a(p.Paymaster), Escrow: a(p.Escrow),
+		KernelV31: a(p.KernelV31Implementation), KernelV33: a(p.KernelV33Delegate),
+		Factory: a(p.Factory), MetaFactory: a(p.MetaFactory), ECDSAValidator: a(p.ECDSAValidator),
+		RoleBasedValidator: a(p.RoleBasedValidator),
 	}, nil
 }
 
-// comparePins demands that a network's addresses are the shipped ones or, each in its role, among the additional pins of the user's policy. The zero address is
-// never one.
+// comparePins demands that a network's addresses are the shipped ones or, each in its role, among the additional pins
+// of the user's policy. The zero address is never one.
 func comparePins(shipped, got network.Pins, l Limits) error {
 	for _, p := range []struct {
 		name      string
 		want, got common.Address
 		more      []common.Address
 	}{
-		{"entry point", shipped.EntryPoint, got.EntryPoint, l.EntryPoints}, {"paymaster", shipped.Paymaster, got.Paymaster, l.Paymasters},
-		{"escrow", shipped.Escrow, got.Escrow, l.Escrows}, {"account implementation", shipped.KernelV31, got.KernelV31, nil},
-		{"account delegate", shipped.KernelV33, got.KernelV33, l.Delegates}, {"account factory", shipped.Factory, got.Factory, l.Factories},
-		{"meta factory", shipped.MetaFactory, got.MetaFactory, l.Factories}, {"validator", shipped.ECDSAValidator, got.ECDSAValidator, l.Validators},
+		{"entry point", shipped.EntryPoint, got.EntryPoint, l.EntryPoints},
+		{"paymaster", shipped.Paymaster, got.Paymaster, l.Paymasters},
+		{"escrow", shipped.Escrow, got.Escrow, l.Escrows},
+		{"account implementation", shipped.KernelV31, got.KernelV31, nil},
+		{"account delegate", shipped.KernelV33, got.KernelV33, l.Delegates},
+		{"account factory", shipped.Factory, got.Factory, l.Factories},
+		{"meta factory", shipped.MetaFactory, got.MetaFactory, l.Factories},
+		{"validator", shipped.ECDSAValidator, got.ECDSAValidator, l.Validators},
 		{"role-based validator", shipped.RoleBasedValidator, got.RoleBasedValidator, l.Validators},
 	} {
 		if p.got == (common.Address{}) || (p.got != p.want && !slices.Contains(p.more, p.got)) {
@@ -54,11 +60,12 @@ func comparePins(shipped, got network.Pins, l Limits) error {
 	return nil
 }
 
-// pinsHold reports whether the network's addresses are pinned: those of this program or of the user's policy. A Policy that DefaultPolicy did not make has
-// nothing to compare with.
+// pinsHold reports whether the network's addresses are pinned: those of this program or of the user's policy. A Policy
+// that DefaultPolicy did not make has nothing to compare with.
 func (p Policy) pinsHold() bool { return comparePins(p.shipped, p.Network.Pins, p.Limits) == nil }
 
-// sponsors reports whether a paymaster is pinned. own says that it is the one whose data this program reads; the data of others is opaque.
+// sponsors reports whether a paymaster is pinned. own says that it is the one whose data this program reads; the data
+// of others is opaque.
 func (p Policy) sponsors(a common.Address) (own, pinned bool) {
 	if a == p.shipped.Paymaster && a == p.Network.Pins.Paymaster {
 		return true, true
@@ -71,12 +78,14 @@ func (p Policy) escrowPinned(a common.Address) bool {
 	return a == p.Network.Pins.Escrow || slices.Contains(p.Limits.Escrows, a)
 }
 
-// controls reports whether an address is one that reconfigures accounts or runs their operations: the account itself and the pins of every role (TH-U9).
+// controls reports whether an address is one that reconfigures accounts or runs their operations: the account itself
+// and the pins of every role (TH-U9).
 func (p Policy) controls(sender, a common.Address) bool {
 	pins := p.Network.Pins
 	l := p.Limits
 	if slices.Contains([]common.Address{
-		sender, pins.EntryPoint, pins.ECDSAValidator, pins.RoleBasedValidator, pins.Factory, pins.MetaFactory, pins.KernelV31, pins.KernelV33,
+		sender, pins.EntryPoint, pins.ECDSAValidator, pins.RoleBasedValidator, pins.Factory, pins.MetaFactory,
+		pins.KernelV31, pins.KernelV33,
 	}, a) {
 		return true
 	}

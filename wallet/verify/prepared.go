@@ -18,8 +18,8 @@ import (
 	"coffer/wallet/intent"
 )
 
-// Prepared judges an answer of prepare-call-quote, v1 or v3 as the intent says, against the intent that was sent. now is the local clock. The operation is
-// nil when the report refuses.
+// Prepared judges an answer of prepare-call-quote, v1 or v3 as the intent says, against the intent that was sent. now
+// is the local clock. The operation is nil when the report refuses.
 func Prepared(in intent.Intent, p Policy, h History, now time.Time, doc *api.Document) (*PreparedOp, Report) {
 	j := &judge{gates: p.Limits.Gates}
 	op := j.prepared(in, p, h, now, doc)
@@ -61,7 +61,8 @@ func (j *judge) prepared(in intent.Intent, p Policy, h History, now time.Time, d
 	o, ok := j.operation(p, acc, h, now, w.ChainOperation, r)
 	if !ok {
 		if len(o.userOp.CallData) > 0 {
-			j.preparedCalls(p, d, chainID, acc.address, o.userOp.CallData, r.path) // name what is wrong with the calls as well
+			// name what is wrong with the calls as well
+			j.preparedCalls(p, d, chainID, acc.address, o.userOp.CallData, r.path)
 		}
 		return nil
 	}
@@ -75,7 +76,8 @@ func (j *judge) prepared(in intent.Intent, p Policy, h History, now time.Time, d
 	}
 	v.summary.Spend = p.outflow(chainID, acc.address, lines)
 	prep := &PreparedOp{
-		signing: v, end: o.window.until(), doc: doc, callType: w.CallType, intent: in.Hash(), v1: in.V1(), funding: in.Funding(), slippage: d.SlippageBps, sources: sources,
+		signing: v, end: o.window.until(), doc: doc, callType: w.CallType, intent: in.Hash(), v1: in.V1(),
+		funding: in.Funding(), slippage: d.SlippageBps, sources: sources,
 	}
 	prep.view = j.preparedView(p, h, d, w, acc, o, v, lines, sources)
 	j.preparedLimits(p, h, now, in, lines, prep)
@@ -93,7 +95,8 @@ func readPrepared(doc *api.Document, v1 bool) (api.PrepareResponse, error) {
 	var w api.PrepareResponseV1
 	err := doc.Decode(&w)
 	return api.PrepareResponse{
-		Accounts: []api.Account{w.Account}, ChainOperation: w.ChainOperation, TamperProofSignature: w.TamperProofSignature, CallType: w.CallType,
+		Accounts: []api.Account{w.Account}, ChainOperation: w.ChainOperation,
+		TamperProofSignature: w.TamperProofSignature, CallType: w.CallType,
 		SourceAssetBalances: w.SourceAssetBalances,
 	}, err
 }
@@ -127,16 +130,18 @@ func (j *judge) tamperProof(s string) {
 		_, err := hex.DecodeString(s[2:])
 		ok = err == nil
 	}
-	j.must(ok, "P3", "the service's integrity mark has its plain form", "/tamperProofSignature", "0x and hex digits", strconv.Itoa(len(s))+" characters")
+	j.must(ok, "P3", "the service's integrity mark has its plain form", "/tamperProofSignature", "0x and hex digits",
+		strconv.Itoa(len(s))+" characters")
 }
 
 func (j *judge) callType(t string) {
-	known := slices.Contains([]string{api.CallSameChainExcludeSolver, api.CallSameChainWithSolver, api.CallCrossChain, api.CallCrossChainSwaps}, t)
+	known := slices.Contains([]string{api.CallSameChainExcludeSolver, api.CallSameChainWithSolver, api.CallCrossChain,
+		api.CallCrossChainSwaps}, t)
 	j.must(known, "P4", "the way of paying is one of the known ones", "/callType", "a known call type", t)
 }
 
-// callTypeFits refuses a way of paying that contradicts what is asked, and points at one that contradicts the service's own balances: a call that announces
-// payments is shown as one that waits for them (TH-P4; protocol §3.1).
+// callTypeFits refuses a way of paying that contradicts what is asked, and points at one that contradicts the service's
+// own balances: a call that announces payments is shown as one that waits for them (TH-P4; protocol §3.1).
 func (j *judge) callTypeFits(d intent.Draft, announced string, sources []AmountView) {
 	if announced == api.CallSameChainExcludeSolver {
 		return
@@ -149,20 +154,24 @@ func (j *judge) callTypeFits(d intent.Draft, announced string, sources []AmountV
 			continue
 		}
 		needs = true
-		covered = covered && slices.ContainsFunc(sources, func(s AmountView) bool { return s.Asset == asset && s.Amount.Cmp(v) >= 0 })
+		covered = covered && slices.ContainsFunc(sources,
+			func(s AmountView) bool { return s.Asset == asset && s.Amount.Cmp(v) >= 0 })
 	}
-	if !j.must(needs, "P4", "payments are announced only for what you require", "/callType", api.CallSameChainExcludeSolver, announced) {
+	if !j.must(needs, "P4", "payments are announced only for what you require", "/callType",
+		api.CallSameChainExcludeSolver, announced) {
 		return
 	}
 	if covered {
-		j.add(Warn, "P4", "Payments are announced although the service says that everything is there: this signature alone may let the calls run.", "/callType", api.CallSameChainExcludeSolver, announced)
+		j.add(Warn, "P4", "Payments are announced although the service says that everything is there: this signature "+
+			"alone may let the calls run.", "/callType", api.CallSameChainExcludeSolver, announced)
 	}
 }
 
 // sources checks the usable balances that the service names; they are shown as its word (TH-P5, P6).
 func (j *judge) sources(p Policy, list []api.SourceAssetBalance) []AmountView {
 	const root = "/sourceAssetBalances"
-	if !j.must(len(list) <= maxBalances, "P6", "the list of balances has a plausible length", root, "at most "+strconv.Itoa(maxBalances), strconv.Itoa(len(list))) {
+	if !j.must(len(list) <= maxBalances, "P6", "the list of balances has a plausible length", root,
+		"at most "+strconv.Itoa(maxBalances), strconv.Itoa(len(list))) {
 		return nil
 	}
 	var out []AmountView
@@ -181,10 +190,14 @@ func (j *judge) sources(p Policy, list []api.SourceAssetBalance) []AmountView {
 		}
 		e, known := p.Catalog.Entity(asset)
 		if !known && unknown == "" {
-			unknown = s.AssetType // one reason for all of them: the report has no room for every name that a service can think of
-			j.add(Warn, "P5", "A balance is of an asset that is not in this wallet's list; its decimals cannot be trusted.", path, "", s.AssetType)
+			// one reason for all of them: the report has no room for every name that a service can think of
+			unknown = s.AssetType
+			j.add(Warn, "P5",
+				"A balance is of an asset that is not in this wallet's list; its decimals cannot be trusted.", path, "",
+				s.AssetType)
 		} else if known {
-			j.must(s.Decimals == e.Decimals, "P5", "decimals are those of this wallet's list", path+"/decimals", strconv.Itoa(e.Decimals), strconv.Itoa(s.Decimals))
+			j.must(s.Decimals == e.Decimals, "P5", "decimals are those of this wallet's list", path+"/decimals",
+				strconv.Itoa(e.Decimals), strconv.Itoa(s.Decimals))
 		}
 		out = append(out, p.amountView(asset, v))
 	}
@@ -199,12 +212,15 @@ func (j *judge) operationAsset(d intent.Draft, chainID uint64, w api.ChainOperat
 		wantAmount = d.TokensRequired[0].Amount
 	}
 	got, err := caip.ParseAsset(w.AssetType)
-	j.must(err == nil && got == wantAsset, "P7", "the operation names the required token", "/chainOperation/assetType", wantAsset.String(), w.AssetType)
-	j.must(w.Amount == wantAmount, "P7", "the operation names the required amount", "/chainOperation/amount", wantAmount, w.Amount)
+	j.must(err == nil && got == wantAsset, "P7", "the operation names the required token", "/chainOperation/assetType",
+		wantAsset.String(), w.AssetType)
+	j.must(w.Amount == wantAmount, "P7", "the operation names the required amount", "/chainOperation/amount",
+		wantAmount, w.Amount)
 }
 
 // preparedView shows what was decoded, and adds the remarks that need the history (TH-V3, V4, H1).
-func (j *judge) preparedView(p Policy, h History, d intent.Draft, w api.PrepareResponse, acc account, o operation, v Signing, lines []line, sources []AmountView) PreparedView {
+func (j *judge) preparedView(p Policy, h History, d intent.Draft, w api.PrepareResponse, acc account, o operation,
+	v Signing, lines []line, sources []AmountView) PreparedView {
 	known := map[common.Address]bool{}
 	for _, a := range h.Recipients() {
 		if strings.HasPrefix(a, "0x") {
@@ -212,10 +228,13 @@ func (j *judge) preparedView(p Policy, h History, d intent.Draft, w api.PrepareR
 		}
 	}
 	view := PreparedView{
-		Network: p.Network.ID, AccountType: acc.kind, Chain: p.chainLabel(o.role.chainID), Sender: o.userOp.Sender.Hex(), Signer: acc.signer.Hex(), Outflow: v.summary.Spend,
+		Network: p.Network.ID, AccountType: acc.kind, Chain: p.chainLabel(o.role.chainID),
+		Sender: o.userOp.Sender.Hex(), Signer: acc.signer.Hex(), Outflow: v.summary.Spend,
 		Window:   o.window.view(),
-		CallType: w.CallType, CallTypeWords: callTypeWords(w.CallType), Deploys: o.userOp.Factory != nil, Nonce: o.userOp.Nonce.String(),
-		OpHash: v.Hash(), Digest: v.Digest(), Sources: sources, WholeConsent: w.CallType == api.CallSameChainExcludeSolver, Signatures: v.Count(),
+		CallType: w.CallType, CallTypeWords: callTypeWords(w.CallType), Deploys: o.userOp.Factory != nil,
+		Nonce:  o.userOp.Nonce.String(),
+		OpHash: v.Hash(), Digest: v.Digest(), Sources: sources,
+		WholeConsent: w.CallType == api.CallSameChainExcludeSolver, Signatures: v.Count(),
 		Delegation: p.delegationView(v),
 	}
 	for _, t := range d.TokensRequired {
@@ -238,12 +257,13 @@ func (j *judge) preparedView(p Policy, h History, d intent.Draft, w api.PrepareR
 	return view
 }
 
-// remarks warns about a call that only its bytes describe and about a recipient that is new; one that imitates the account or an earlier recipient is
-// refused.
+// remarks warns about a call that only its bytes describe and about a recipient that is new; one that imitates the
+// account or an earlier recipient is refused.
 func (j *judge) remarks(c CallView, sender common.Address, known map[common.Address]bool) {
 	where := "call " + strconv.Itoa(c.Index)
 	if !c.Decoded {
-		j.add(Warn, "V3", "A call could not be decoded; only its bytes can be shown.", "/chainOperation/userOp/callData", "", where+" to "+c.To)
+		j.add(Warn, "V3", "A call could not be decoded; only its bytes can be shown.",
+			"/chainOperation/userOp/callData", "", where+" to "+c.To)
 	}
 	if c.Recipient == "" || !c.FirstTime {
 		return
@@ -256,10 +276,12 @@ func (j *judge) remarks(c CallView, sender common.Address, known map[common.Addr
 		}
 	}
 	if imitated {
-		j.add(Refuse, "H1", "The recipient looks like an address that you know, but is another one.", "/chainOperation/userOp/callData", sender.Hex(), c.Recipient)
+		j.add(Refuse, "H1", "The recipient looks like an address that you know, but is another one.",
+			"/chainOperation/userOp/callData", sender.Hex(), c.Recipient)
 		return
 	}
-	j.add(Warn, "V4", "No payment to this address is known to have arrived before.", "/chainOperation/userOp/callData", "", c.Recipient)
+	j.add(Warn, "V4", "No payment to this address is known to have arrived before.", "/chainOperation/userOp/callData",
+		"", c.Recipient)
 }
 
 // looksLike reports whether two addresses differ but share their first and last four digits (TH-H1).
@@ -267,7 +289,8 @@ func looksLike(a, b common.Address) bool {
 	return a != b && [2]byte(a[:2]) == [2]byte(b[:2]) && [2]byte(a[18:]) == [2]byte(b[18:])
 }
 
-// undeclared points at assets that can leave the account beyond what the intent requires; they must be there already (protocol §2.8).
+// undeclared points at assets that can leave the account beyond what the intent requires; they must be there already
+// (protocol §2.8).
 func (j *judge) undeclared(p Policy, d intent.Draft, outflow []AmountView) {
 	for _, out := range outflow {
 		declared := new(big.Int)
@@ -277,7 +300,8 @@ func (j *judge) undeclared(p Policy, d intent.Draft, outflow []AmountView) {
 			}
 		}
 		if declared == nil || out.Amount.Cmp(declared) > 0 {
-			j.add(Show, "U10", "More of an asset can leave the account than the tokens you listed as required; the rest must be there already.", "", "", p.human(out.Asset, out.Amount))
+			j.add(Show, "U10", "More of an asset can leave the account than the tokens you listed as required; the "+
+				"rest must be there already.", "", "", p.human(out.Asset, out.Amount))
 		}
 	}
 }
@@ -285,17 +309,23 @@ func (j *judge) undeclared(p Policy, d intent.Draft, outflow []AmountView) {
 func (j *judge) skippedAllowances(d intent.Draft, lines []line) {
 	all, _ := declaredAllowances(d)
 	for _, a := range all {
-		used := slices.ContainsFunc(lines, func(l line) bool { return l.allow != nil && l.allow.token == a.token && l.allow.spender == a.spender })
+		used := slices.ContainsFunc(lines, func(l line) bool {
+			return l.allow != nil && l.allow.token == a.token &&
+				l.allow.spender == a.spender
+		})
 		if !used {
-			j.add(Show, "U8", "A declared approval is left out: the service takes the present one as sufficient.", "", "", a.spender.Hex())
+			j.add(Show, "U8", "A declared approval is left out: the service takes the present one as sufficient.", "",
+				"", a.spender.Hex())
 		}
 	}
 }
 
-// fingerprintBytes is long enough that a service cannot build two answers with one fingerprint: it chooses both, so half of the bits count.
+// fingerprintBytes is long enough that a service cannot build two answers with one fingerprint: it chooses both, so
+// half of the bits count.
 const fingerprintBytes = 16
 
-// fingerprint is a short form of a hash over the intent, the received bytes and every operation that gets signed, in groups of four digits.
+// fingerprint is a short form of a hash over the intent, the received bytes and every operation that gets signed, in
+// groups of four digits.
 func fingerprint(tag string, intentHash [32]byte, doc *api.Document, ops ...Signing) string {
 	h := sha256.New()
 	h.Write([]byte(tag + "\n"))

@@ -20,9 +20,10 @@ import (
 // maxOperations is how many operations one quote may carry (TH-Q3).
 const maxOperations = 10
 
-// Quote judges an answer of call-quote, v1 or v3 as the intent says, that was asked for with a signed prepared operation. now is the local clock. The quote is
-// nil when the report refuses.
-func Quote(in intent.Intent, p Policy, h History, now time.Time, prepared *SignedPrepared, doc *api.Document) (*VerifiedQuote, Report) {
+// Quote judges an answer of call-quote, v1 or v3 as the intent says, that was asked for with a signed prepared
+// operation. now is the local clock. The quote is nil when the report refuses.
+func Quote(in intent.Intent, p Policy, h History, now time.Time, prepared *SignedPrepared,
+	doc *api.Document) (*VerifiedQuote, Report) {
 	j := &judge{gates: p.Limits.Gates}
 	q := j.quote(in, p, h, now, prepared, doc)
 	if j.refused() {
@@ -31,11 +32,14 @@ func Quote(in intent.Intent, p Policy, h History, now time.Time, prepared *Signe
 	return q, j.report
 }
 
-func (j *judge) quote(in intent.Intent, p Policy, h History, now time.Time, prepared *SignedPrepared, doc *api.Document) *VerifiedQuote {
-	if !j.must(doc != nil && prepared != nil && prepared.prepared != nil && h != nil, "Q14", "there is a quote for a signed operation", "", "a quote", "nothing") || !j.network(p, in) {
+func (j *judge) quote(in intent.Intent, p Policy, h History, now time.Time, prepared *SignedPrepared,
+	doc *api.Document) *VerifiedQuote {
+	if !j.must(doc != nil && prepared != nil && prepared.prepared != nil &&
+		h != nil, "Q14", "there is a quote for a signed operation", "", "a quote", "nothing") || !j.network(p, in) {
 		return nil
 	}
-	if !j.must(prepared.prepared.intent == in.Hash(), "Q14", "the signed operation belongs to this intent", "", "the same intent", "another intent") {
+	if !j.must(prepared.prepared.intent == in.Hash(), "Q14", "the signed operation belongs to this intent", "",
+		"the same intent", "another intent") {
 		return nil
 	}
 	acc, ok := j.evmAccount(p, in)
@@ -52,15 +56,18 @@ func (j *judge) quote(in intent.Intent, p Policy, h History, now time.Time, prep
 	j.tamperProof(w.TamperProofSignature)
 	expires := j.expiry(p, now, w.ExpirationTimestamp)
 	end := prepared.prepared.end
-	j.must(expires <= end, "Q10", "the quote ends before the operation that it is for", "/expirationTimestamp", "not after "+unixText(uint64(max(end, 0))), unixText(uint64(expires)))
+	j.must(expires <= end, "Q10", "the quote ends before the operation that it is for", "/expirationTimestamp",
+		"not after "+unixText(uint64(max(end, 0))), unixText(uint64(expires)))
 	n := len(w.OriginChainsOperations)
-	if !j.must(n >= 1 && n <= maxOperations, "Q3", "the quote has one to ten operations", "/originChainsOperations", "1 to 10", strconv.Itoa(n)) {
+	if !j.must(n >= 1 && n <= maxOperations, "Q3", "the quote has one to ten operations", "/originChainsOperations",
+		"1 to 10", strconv.Itoa(n)) {
 		return nil
 	}
 	dest := j.destination(p, in, acc, w.DestinationToken)
 	j.slippage(w.Slippage, d.SlippageBps, 0)
 	q := &VerifiedQuote{doc: doc, prepared: prepared, expires: expires}
-	q.view = QuoteView{ID: w.ID, Kind: intent.KindCall, RecipientOwn: true, Expires: time.Unix(expires, 0), SlippageBps: d.SlippageBps, Recipient: acc.address.Hex(), Needs: p.needs(d, prepared.prepared)}
+	q.view = QuoteView{ID: w.ID, Kind: intent.KindCall, RecipientOwn: true, Expires: time.Unix(expires, 0),
+		SlippageBps: d.SlippageBps, Recipient: acc.address.Hex(), Needs: p.needs(d, prepared.prepared)}
 	if dest != nil {
 		q.view.Delivered, q.view.Minimum = *dest, *dest
 	}
@@ -77,13 +84,14 @@ func (j *judge) quote(in intent.Intent, p Policy, h History, now time.Time, prep
 	if len(q.operations) > 0 {
 		q.stood = j.beside(p, in, h, now, q.operations, prepared.prepared.signing)
 	}
-	q.view.Fingerprint = fingerprint("coffer/review/2", in.Hash(), doc, append([]Signing{prepared.prepared.signing}, q.operations...)...)
+	q.view.Fingerprint = fingerprint("coffer/review/2", in.Hash(), doc,
+		append([]Signing{prepared.prepared.signing}, q.operations...)...)
 	q.view.Phrase = j.report.Phrase()
 	return q
 }
 
-// readQuote passes a quote of either version through its class table and reads it; that of v1 names one account, has neither fees nor tolerances, and may
-// show the prepared operation once more.
+// readQuote passes a quote of either version through its class table and reads it; that of v1 names one account, has
+// neither fees nor tolerances, and may show the prepared operation once more.
 func (j *judge) readQuote(doc *api.Document, v1 bool) (w api.Quote, again *api.ChainOperation, ok bool) {
 	j.lexical(doc, quoteTable(v1), "/originChainsOperations/", "/destinationChainOperation/")
 	var err error
@@ -91,14 +99,17 @@ func (j *judge) readQuote(doc *api.Document, v1 bool) (w api.Quote, again *api.C
 		var one api.QuoteV1
 		err = doc.Decode(&one)
 		w = api.Quote{
-			ID: one.ID, Accounts: []api.Account{one.Account}, OriginChainsOperations: one.OriginChainsOperations, OriginToken: one.OriginToken,
-			DestinationToken: one.DestinationToken, ExpirationTimestamp: one.ExpirationTimestamp, TamperProofSignature: one.TamperProofSignature,
+			ID: one.ID, Accounts: []api.Account{one.Account}, OriginChainsOperations: one.OriginChainsOperations,
+			OriginToken:      one.OriginToken,
+			DestinationToken: one.DestinationToken, ExpirationTimestamp: one.ExpirationTimestamp,
+			TamperProofSignature: one.TamperProofSignature,
 		}
 		again = one.DestinationChainOperation
 	} else {
 		err = doc.Decode(&w)
 		_, smuggled := doc.At("/destinationChainOperation")
-		j.must(!smuggled, "Q13", "the quote brings no second prepared operation", "/destinationChainOperation", "nothing", "an operation")
+		j.must(!smuggled, "Q13", "the quote brings no second prepared operation", "/destinationChainOperation",
+			"nothing", "an operation")
 	}
 	if err != nil || j.refused() {
 		j.must(err == nil, "L3", "the answer has the shape of a quote", "", "a quote", "another shape")
@@ -107,14 +118,17 @@ func (j *judge) readQuote(doc *api.Document, v1 bool) (w api.Quote, again *api.C
 	return w, again, true
 }
 
-// destinationOperation: where a quote shows the prepared operation once more, it is the one that was signed, byte for byte, and is not signed again (TH-Q13).
+// destinationOperation: where a quote shows the prepared operation once more, it is the one that was signed, byte for
+// byte, and is not signed again (TH-Q13).
 func (j *judge) destinationOperation(p *PreparedOp, doc *api.Document, again *api.ChainOperation, same bool) {
 	if again == nil {
 		return
 	}
 	want, _ := p.doc.At("/chainOperation")
 	got, _ := doc.At("/destinationChainOperation")
-	j.must(!same && bytes.Equal(want, got), "Q13", "the operation on the target chain is the one you signed, byte for byte", "/destinationChainOperation", "the prepared operation", "another operation")
+	j.must(!same && bytes.Equal(want, got), "Q13",
+		"the operation on the target chain is the one you signed, byte for byte", "/destinationChainOperation",
+		"the prepared operation", "another operation")
 }
 
 var reQuoteID = regexp.MustCompile(`^0x[0-9a-fA-F]{64}$`)
@@ -140,7 +154,8 @@ func (j *judge) expiry(p Policy, now time.Time, s string) int64 {
 	}
 	at, _ := strconv.ParseInt(s, 10, 64)
 	left := time.Duration(min(at-now.Unix(), maxExpiry)) * time.Second
-	if !j.must(left >= p.MinQuoteLife && left <= p.MaxQuoteLife+p.ClockTolerance, "Q10", "the quote is still open, and not for long", path,
+	if !j.must(left >= p.MinQuoteLife && left <= p.MaxQuoteLife+p.ClockTolerance, "Q10",
+		"the quote is still open, and not for long", path,
 		"between "+p.MinQuoteLife.String()+" and "+p.MaxQuoteLife.String()+" from now", unixText(uint64(max(at, 0)))) {
 		return 0
 	}
@@ -150,7 +165,8 @@ func (j *judge) expiry(p Policy, now time.Time, s string) int64 {
 	return at
 }
 
-// destination checks what is delivered: a required token in full, exactly, to the account itself (TH-Q7, Q8, Q9; protocol §3.6, §3.7).
+// destination checks what is delivered: a required token in full, exactly, to the account itself (TH-Q7, Q8, Q9;
+// protocol §3.6, §3.7).
 func (j *judge) destination(p Policy, in intent.Intent, acc account, w api.DestinationToken) *AmountView {
 	const path = "/destinationToken"
 	d := in.Draft()
@@ -163,24 +179,33 @@ func (j *judge) destination(p Policy, in intent.Intent, acc account, w api.Desti
 		a, errWant := caip.ParseAsset(t.AssetType)
 		return errWant == nil && a == asset
 	})
-	if !j.must(err == nil && at >= 0, "Q7", "what is delivered is a token that you asked for", path+"/assetType", required[0].AssetType, w.AssetType) {
+	if !j.must(err == nil && at >= 0, "Q7", "what is delivered is a token that you asked for", path+"/assetType",
+		required[0].AssetType, w.AssetType) {
 		return nil
 	}
 	e, known := p.Catalog.Entity(asset)
-	if !j.must(known, "Q7", "the delivered token is in this wallet's list", path+"/assetType", "a known token", w.AssetType) {
+	if !j.must(known, "Q7", "the delivered token is in this wallet's list", path+"/assetType", "a known token",
+		w.AssetType) {
 		return nil
 	}
 	idOK := w.AggregatedAssetID == e.Aggregate.String() || w.AggregatedAssetID == caip.Single.String()
-	j.must(idOK, "Q7", "the delivered token has its own aggregated id", path+"/aggregatedAssetId", e.Aggregate.String(), w.AggregatedAssetID)
-	j.must(w.Decimals == nil || *w.Decimals == e.Decimals, "Q7", "the delivered token has its own decimals", path+"/decimals", strconv.Itoa(e.Decimals), "other decimals")
-	j.must(w.Symbol == "" || w.Symbol == e.Symbol, "Q7", "the delivered token has its own symbol", path+"/symbol", e.Symbol, w.Symbol)
-	j.must(w.Amount == required[at].Amount, "Q8", "the delivered amount is the required one", path+"/amount", required[at].Amount, w.Amount)
-	j.must(w.MinimumAmount == required[at].Amount, "Q8", "no less than the required amount may arrive", path+"/minimumAmount", required[at].Amount, w.MinimumAmount)
+	j.must(idOK, "Q7", "the delivered token has its own aggregated id", path+"/aggregatedAssetId", e.Aggregate.String(),
+		w.AggregatedAssetID)
+	j.must(w.Decimals == nil || *w.Decimals == e.Decimals, "Q7", "the delivered token has its own decimals",
+		path+"/decimals", strconv.Itoa(e.Decimals), "other decimals")
+	j.must(w.Symbol == "" || w.Symbol == e.Symbol, "Q7", "the delivered token has its own symbol", path+"/symbol",
+		e.Symbol, w.Symbol)
+	j.must(w.Amount == required[at].Amount, "Q8", "the delivered amount is the required one", path+"/amount",
+		required[at].Amount, w.Amount)
+	j.must(w.MinimumAmount == required[at].Amount, "Q8", "no less than the required amount may arrive",
+		path+"/minimumAmount", required[at].Amount, w.MinimumAmount)
 	want := caip.EVMAccount(in.ChainID(), acc.address)
 	got, err := caip.ParseAccount(w.RecipientAccount)
-	if j.must(err == nil && got == want, "Q9", "the recipient is your own account on the target chain", path+"/recipientAccount", want.Display(), w.RecipientAccount) {
+	if j.must(err == nil && got == want, "Q9", "the recipient is your own account on the target chain",
+		path+"/recipientAccount", want.Display(), w.RecipientAccount) {
 		raw := w.RecipientAccount[strings.LastIndexByte(w.RecipientAccount, ':')+1:]
-		j.must(caip.CheckEIP55(raw) == nil, "L5", "the recipient's address has a correct checksum", path+"/recipientAccount", "lower case or a correct checksum", raw)
+		j.must(caip.CheckEIP55(raw) == nil, "L5", "the recipient's address has a correct checksum",
+			path+"/recipientAccount", "lower case or a correct checksum", raw)
 	}
 	v, _ := new(big.Int).SetString(required[at].Amount, 10)
 	view := p.amountView(asset, v)
@@ -189,8 +214,8 @@ func (j *judge) destination(p Policy, in intent.Intent, acc account, w api.Desti
 
 var reDecimal = regexp.MustCompile(`^(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$`)
 
-// slippage compares the tolerances with those that were asked for, in basis points: calls are exact on the receiving side, swaps and transfers on the paying
-// one (protocol §3.7).
+// slippage compares the tolerances with those that were asked for, in basis points: calls are exact on the receiving
+// side, swaps and transfers on the paying one (protocol §3.7).
 func (j *judge) slippage(s *api.Slippage, origin, destination int) {
 	if s == nil {
 		return
@@ -203,15 +228,18 @@ func (j *judge) slippage(s *api.Slippage, origin, destination int) {
 		{"/slippage/origin/percent", s.Origin, big.NewRat(int64(origin), 100)},
 		{"/slippage/destination/percent", s.Destination, big.NewRat(int64(destination), 100)},
 	} {
-		r, ok := new(big.Rat), reDecimal.MatchString(side.s.Percent) // the form first: a long or exponential number takes long to read
+		// the form first: a long or exponential number takes long to read
+		r, ok := new(big.Rat), reDecimal.MatchString(side.s.Percent)
 		if ok {
 			r, ok = r.SetString(side.s.Percent)
 		}
-		j.must(ok && r.Cmp(side.limit) <= 0, "Q11", "the price may move no further than you allowed", side.path, "at most "+side.limit.FloatString(2)+" %", side.s.Percent)
+		j.must(ok && r.Cmp(side.limit) <= 0, "Q11", "the price may move no further than you allowed", side.path,
+			"at most "+side.limit.FloatString(2)+" %", side.s.Percent)
 	}
 }
 
-// isPreparedAgain reports whether a quote consists of the one operation that was already signed: one entry in the lane of prepared operations.
+// isPreparedAgain reports whether a quote consists of the one operation that was already signed: one entry in the lane
+// of prepared operations.
 func isPreparedAgain(p *PreparedOp, ops []api.ChainOperation) bool {
 	if len(ops) != 1 || ops[0].UserOp == nil {
 		return false
@@ -220,22 +248,26 @@ func isPreparedAgain(p *PreparedOp, ops []api.ChainOperation) bool {
 }
 
 // sameChain accepts a quote whose single entry is the prepared operation, byte for byte (protocol §3.2).
-func (j *judge) sameChain(policy Policy, p *PreparedOp, doc *api.Document, w api.Quote, dest *AmountView, q *VerifiedQuote) {
+func (j *judge) sameChain(policy Policy, p *PreparedOp, doc *api.Document, w api.Quote, dest *AmountView,
+	q *VerifiedQuote) {
 	if dest != nil {
 		j.sameOrigin(policy, w.OriginToken, *dest)
 	}
 	want, _ := p.doc.At("/chainOperation")
 	got, _ := doc.At("/originChainsOperations/0")
-	j.must(bytes.Equal(want, got), "Q14", "the quoted operation is the one you signed, byte for byte", "/originChainsOperations/0", "the prepared operation", "another operation")
+	j.must(bytes.Equal(want, got), "Q14", "the quoted operation is the one you signed, byte for byte",
+		"/originChainsOperations/0", "the prepared operation", "another operation")
 	free := w.Fees == nil || (len(w.Fees.Assets) == 0 && w.Fees.CumulativeUSD == "0.00")
 	j.must(free, "Q11", "a call that needs no funding costs nothing", "/fees", "no fees", "fees")
 	q.view.SameChainOnly, q.view.CallType = true, api.CallSameChainExcludeSolver
 	q.view.CallTypeWords = callTypeWords(q.view.CallType)
 	q.view.Explained, q.view.FeeUSD = true, "0.00"
-	q.view.PayMicro, q.view.FeesMicro, q.view.CostMicro, q.view.UnexplainedMicro = new(big.Int), new(big.Int), new(big.Int), new(big.Int)
+	q.view.PayMicro, q.view.FeesMicro, q.view.CostMicro, q.view.UnexplainedMicro = new(big.Int), new(big.Int),
+		new(big.Int), new(big.Int)
 	q.view.DeliverMicro = new(big.Int)
 	if p.callType != api.CallSameChainExcludeSolver {
-		j.add(Warn, "P4", "The way of paying differs from the one announced when the call was prepared.", "/callType", p.callType, q.view.CallType)
+		j.add(Warn, "P4", "The way of paying differs from the one announced when the call was prepared.", "/callType",
+			p.callType, q.view.CallType)
 	}
 }
 
@@ -244,12 +276,14 @@ func (j *judge) sameOrigin(p Policy, w api.OriginToken, dest AmountView) {
 	e, _ := p.Catalog.Entity(dest.Asset)
 	agg, _ := p.Catalog.Aggregate(e.Aggregate)
 	want := amount.Scale(dest.Amount, e.Decimals, agg.Decimals).String()
-	j.must(w.AggregatedAssetID == agg.ID.String(), "Q6", "the quote names the required token", "/originToken/aggregatedAssetId", agg.ID.String(), w.AggregatedAssetID)
+	j.must(w.AggregatedAssetID == agg.ID.String(), "Q6", "the quote names the required token",
+		"/originToken/aggregatedAssetId", agg.ID.String(), w.AggregatedAssetID)
 	j.must(w.Amount == want, "Q5", "the quote names the required amount", "/originToken/amount", want, w.Amount)
 	listed := len(w.AssetType) == 1
 	if listed {
 		a, err := caip.ParseAsset(w.AssetType[0])
 		listed = err == nil && a == dest.Asset
 	}
-	j.must(listed, "Q6", "the quote lists the required token only", "/originToken/assetType", dest.Asset.String(), plural(len(w.AssetType), "asset"))
+	j.must(listed, "Q6", "the quote lists the required token only", "/originToken/assetType", dest.Asset.String(),
+		plural(len(w.AssetType), "asset"))
 }

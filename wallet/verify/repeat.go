@@ -10,9 +10,10 @@ import (
 	"coffer/wallet/intent"
 )
 
-// repeats reports whether an operation does what an earlier one was to do, so that both running would do it twice: it pays, or lets take, somebody whom the
-// earlier one did; it makes a call that the earlier one made; or it is a swap or a transfer of the same kind that brings the same asset to the same account.
-// Only the two intents decide, which the user made; of an intent that cannot be read it is taken that it is repeated.
+// repeats reports whether an operation does what an earlier one was to do, so that both running would do it twice: it
+// pays, or lets take, somebody whom the earlier one did; it makes a call that the earlier one made; or it is a swap or
+// a transfer of the same kind that brings the same asset to the same account. Only the two intents decide, which the
+// user made; of an intent that cannot be read it is taken that it is repeated.
 func (p Policy) repeats(d intent.Draft, earlier []byte) bool {
 	e, err := intent.ParseDraft(earlier)
 	if err != nil {
@@ -35,7 +36,8 @@ func (p Policy) repeats(d intent.Draft, earlier []byte) bool {
 	})
 }
 
-// payees are the addresses that get something by an intent, or the right to take it. Of a call that is no transfer or approval it is the contract.
+// payees are the addresses that get something by an intent, or the right to take it. Of a call that is no transfer or
+// approval it is the contract.
 func payees(d intent.Draft) []string {
 	var out []string
 	if d.Receive != nil && d.Receive.Account != "" {
@@ -53,7 +55,8 @@ func payees(d intent.Draft) []string {
 	return out
 }
 
-// sameReceiver reports whether two exchanges deliver to one account; those to the own accounts do, also when they name none.
+// sameReceiver reports whether two exchanges deliver to one account; those to the own accounts do, also when they name
+// none.
 func sameReceiver(d, e intent.Draft, own []string) bool {
 	a, b := addressOf(d.Receive.Account), addressOf(e.Receive.Account)
 	mineA, mineB := a == "" || listed(own, a), b == "" || listed(own, b)
@@ -63,7 +66,8 @@ func sameReceiver(d, e intent.Draft, own []string) bool {
 // addressOf is the address of a CAIP-10 account, "" when there is none.
 func addressOf(account string) string { return account[strings.LastIndexByte(account, ':')+1:] }
 
-// purpose is what an asset is wanted for: its aggregate, on whatever chain; what the catalogue does not know stands for itself.
+// purpose is what an asset is wanted for: its aggregate, on whatever chain; what the catalogue does not know stands for
+// itself.
 func (p Policy) purpose(asset string) string {
 	if a, err := caip.ParseAsset(asset); err == nil {
 		if e, ok := p.Catalog.Entity(a); ok {

@@ -12,8 +12,8 @@ import (
 // Level says what a reason means for signing.
 type Level string
 
-// The levels. Refuse forbids a signature, Gate does unless a named setting is on, Warn asks for attention, Show only informs, Unknown is a check that
-// could not be made.
+// The levels. Refuse forbids a signature, Gate does unless a named setting is on, Warn asks for attention, Show only
+// informs, Unknown is a check that could not be made.
 const (
 	Refuse  Level = "refuse"
 	Gate    Level = "gate"
@@ -22,9 +22,9 @@ const (
 	Unknown Level = "unknown"
 )
 
-// Reason is one finding. Code is the row of docs/threats.md, Title a plain sentence, Path a JSON pointer into the answer (or ""), Want and Got what
-// was compared; foreign text in Path, Want and Got is cleaned and cut. A Gate reason names the Setting that opens it; Open says that the setting is on, so that
-// the reason does not refuse.
+// Reason is one finding. Code is the row of docs/threats.md, Title a plain sentence, Path a JSON pointer into the
+// answer (or ""), Want and Got what was compared; foreign text in Path, Want and Got is cleaned and cut. A Gate reason
+// names the Setting that opens it; Open says that the setting is on, so that the reason does not refuse.
 type Reason struct {
 	Code  string
 	Level Level
@@ -43,7 +43,8 @@ type Check struct {
 	Title string
 }
 
-// Report is the outcome of all checks of one answer. It holds about a hundred reasons at most; what is beyond is left out, but never the first refusal.
+// Report is the outcome of all checks of one answer. It holds about a hundred reasons at most; what is beyond is left
+// out, but never the first refusal.
 type Report struct {
 	Passed  []Check
 	Reasons []Reason
@@ -51,7 +52,10 @@ type Report struct {
 
 // Refused reports whether a signature is forbidden: by a refusal or by a gate that is closed.
 func (r Report) Refused() bool {
-	return slices.ContainsFunc(r.Reasons, func(x Reason) bool { return x.Level == Refuse || (x.Level == Gate && !x.Open) })
+	return slices.ContainsFunc(r.Reasons, func(x Reason) bool {
+		return x.Level == Refuse ||
+			(x.Level == Gate && !x.Open)
+	})
 }
 
 // Gated reports whether a gate stands open: a signature then needs a sentence typed beside the confirmation.
@@ -95,13 +99,15 @@ const (
 	maxReasons = 100 // of one report: more than a person reads, and a bound on what a hostile answer can make us keep
 )
 
-// judge collects the outcome while an answer is checked. Checks go on after a refusal where that is safe, so that one report names everything.
+// judge collects the outcome while an answer is checked. Checks go on after a refusal where that is safe, so that one
+// report names everything.
 type judge struct {
 	report Report
 	gates  []string // settings that are on
 }
 
-// add puts a reason on the report. When the report is full only a refusal is added, so that it never passes for one that did not refuse.
+// add puts a reason on the report. When the report is full only a refusal is added, so that it never passes for one
+// that did not refuse.
 func (j *judge) add(l Level, code, title, path, want, got string) {
 	if j.full() && (l != Refuse || j.refused()) {
 		return
@@ -141,7 +147,8 @@ func failed(title string) string { return "Not true: " + title + "." }
 
 func (j *judge) refused() bool { return j.report.Refused() }
 
-// codec records a refusal of a codec, which names its own row and field; path is where that field's object stands, fallback the row of other errors.
+// codec records a refusal of a codec, which names its own row and field; path is where that field's object stands,
+// fallback the row of other errors.
 func (j *judge) codec(err error, fallback, title, path string) {
 	var oe *op.Error
 	if errors.As(err, &oe) {

@@ -38,9 +38,12 @@ func TestU1_ARoleBasedAccountFollowsFromThreeDifferentKeys(t *testing.T) {
 		change func(w *world)
 		ok     bool
 	}{
-		"as it is":                         {func(*world) {}, true},
-		"another co-signer in the address": {func(w *world) { w.follow(w.Signer, admin, common.HexToAddress(stranger)) }, false},
-		"session and admin exchanged":      {func(w *world) { w.follow(admin, w.Signer, w.Network.Pins.CoSigner) }, false},
+		"as it is": {func(*world) {}, true},
+		"another co-signer in the address": {func(w *world) {
+			w.follow(w.Signer, admin,
+				common.HexToAddress(stranger))
+		}, false},
+		"session and admin exchanged": {func(w *world) { w.follow(admin, w.Signer, w.Network.Pins.CoSigner) }, false},
 		"the co-signer is the session": {func(w *world) {
 			w.onNetwork(func(n *network.Descriptor) { n.Pins.CoSigner = w.Signer })
 		}, false},
@@ -51,7 +54,8 @@ func TestU1_ARoleBasedAccountFollowsFromThreeDifferentKeys(t *testing.T) {
 			w.onNetwork(func(n *network.Descriptor) { n.Pins.CoSigner = common.Address{} })
 		}, false},
 		"a kernel account's address": {func(w *world) {
-			w.Account = op.PredictAddress(w.Network.Pins.Factory, w.Network.Pins.KernelV31, op.InitDataECDSA(w.Network.Pins.ECDSAValidator, w.Signer), new(big.Int))
+			w.Account = op.PredictAddress(w.Network.Pins.Factory, w.Network.Pins.KernelV31,
+				op.InitDataECDSA(w.Network.Pins.ECDSAValidator, w.Signer), new(big.Int))
 			w.Draft.Accounts[0].AccountAddress = w.Account.Hex()
 		}, false},
 	} {
@@ -69,7 +73,8 @@ func TestU1_ARoleBasedAccountFollowsFromThreeDifferentKeys(t *testing.T) {
 	}
 }
 
-// TestU1_AReplacedSessionKeyLeavesTheAddress: the address follows from the first session key for ever, the present one signs.
+// TestU1_AReplacedSessionKeyLeavesTheAddress: the address follows from the first session key for ever, the present one
+// signs.
 func TestU1_AReplacedSessionKeyLeavesTheAddress(t *testing.T) {
 	roleBased(t, func(t *testing.T, w *world) {
 		first := crypto.PubkeyToAddress(golden.KeyOf("the first session key").PublicKey)
@@ -87,7 +92,8 @@ func TestU1_AReplacedSessionKeyLeavesTheAddress(t *testing.T) {
 		if _, err := p.WithSignatures(signatures(t, p.Signing(), "the first session key")); err == nil {
 			t.Fatal("the replaced key's signature is taken")
 		}
-		funding := w.Document(w.QuoteResponse("225980000", map[string]string{arbUSDC: "480000"}, golden.Payment{Asset: arbUSDC, Amount: 225_980_000, Sequence: 4}))
+		funding := w.Document(w.QuoteResponse("225980000", map[string]string{arbUSDC: "480000"},
+			golden.Payment{Asset: arbUSDC, Amount: 225_980_000, Sequence: 4}))
 		q, r := w.quote(signedBy(t, p, w.Key), funding)
 		if q == nil {
 			t.Fatalf("%+v", r.Reasons)
@@ -110,14 +116,16 @@ func TestU4_NothingIsDeployedWithAReplacedSessionKey(t *testing.T) {
 		answer := w.PrepareResponse()
 		u := answer.ChainOperation.UserOp
 		init := op.InitDataRoleBased(w.Network.Pins.RoleBasedValidator, first, admin, w.Network.Pins.CoSigner)
-		u.Factory, u.FactoryData = w.Network.Pins.MetaFactory.Hex(), golden.HexOf(op.FactoryData(w.Network.Pins.Factory, init, new(big.Int)))
+		u.Factory, u.FactoryData = w.Network.Pins.MetaFactory.Hex(),
+			golden.HexOf(op.FactoryData(w.Network.Pins.Factory, init, new(big.Int)))
 		p, r := w.prepared(w.Document(answer))
 		refused(t, p != nil, r, "U4")
 		if len(r.Reasons) == 0 || r.Count(verify.Refuse) != 1 {
 			t.Fatalf("the deployment is otherwise ours: %+v", r.Reasons)
 		}
 	})
-	roleBased(t, func(t *testing.T, w *world) { // a key that is named as the first and was never replaced changes nothing
+	// a key that is named as the first and was never replaced changes nothing
+	roleBased(t, func(t *testing.T, w *world) {
 		w.Deploy = true
 		w.Policy.FirstSession = map[common.Address]common.Address{w.Account: w.Signer}
 		if p, r := w.prepared(w.Document(w.PrepareResponse())); p == nil {
@@ -130,15 +138,18 @@ func TestU1_AnAccountThatIsAskedForMustBeThere(t *testing.T) {
 	w := newWorld(t)
 	s := w.signed()
 	in := w.Intent()
-	if p, r := verify.Prepared(in, verify.Policy{Network: w.Network, Catalog: w.Catalog}, verify.NoHistory{}, clock(), w.Document(w.PrepareResponse())); p != nil || !r.Has("U14", verify.Refuse) {
+	if p, r := verify.Prepared(in, verify.Policy{Network: w.Network, Catalog: w.Catalog}, verify.NoHistory{}, clock(),
+		w.Document(w.PrepareResponse())); p != nil || !r.Has("U14", verify.Refuse) {
 		t.Fatal("a policy without pins judges")
 	}
-	if q, r := verify.Quote(in, w.Policy, nil, clock(), s, w.Document(w.CrossChain())); q != nil || !r.Has("Q14", verify.Refuse) {
+	if q, r := verify.Quote(in, w.Policy, nil, clock(), s, w.Document(w.CrossChain())); q != nil ||
+		!r.Has("Q14", verify.Refuse) {
 		t.Fatal("judged without a history")
 	}
 }
 
-// TestAnApprovalNamesNoEnd: a session key's approval covers call data and nonce, so nothing but the nonce ends it (protocol §8.2).
+// TestAnApprovalNamesNoEnd: a session key's approval covers call data and nonce, so nothing but the nonce ends it
+// (protocol §8.2).
 func TestAnApprovalNamesNoEnd(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		p, _ := w.prepared(w.Document(w.PrepareResponse()))
@@ -147,7 +158,8 @@ func TestAnApprovalNamesNoEnd(t *testing.T) {
 			want = verify.NoEnd
 		}
 		if got := p.Signing().Summary().ValidUntil; got != want || p.View().Window.Until.Unix() != clock().Unix()+600 {
-			t.Fatalf("ends at %d, want %d; the sponsor's window is shown to end at %s", got, want, p.View().Window.Until)
+			t.Fatalf("ends at %d, want %d; the sponsor's window is shown to end at %s", got, want,
+				p.View().Window.Until)
 		}
 		q, r := w.quote(signedBy(t, p, w.Key), w.Document(w.CrossChain()))
 		if q == nil || q.Operations()[0].Summary().ValidUntil != want {
@@ -161,8 +173,10 @@ func TestSummariesNameTheOperation(t *testing.T) {
 		w.Sequence = 3
 		p, _ := w.prepared(w.Document(w.PrepareResponse()))
 		s := p.Signing().Summary()
-		if s.Role != verify.RolePrepared || s.Kind != w.Kind || s.Chain != "eip155:8453" || s.Sender != w.Account.Hex() || s.Lane != op.LanePrepared || s.BlockHash != "" ||
-			s.Nonce != w.Nonce(op.LanePrepared, 3).Big().String() || len(s.Spend) != 2 || s.Spend[0].Amount.Int64() != 250_500_000 {
+		if s.Role != verify.RolePrepared || s.Kind != w.Kind || s.Chain != "eip155:8453" ||
+			s.Sender != w.Account.Hex() || s.Lane != op.LanePrepared || s.BlockHash != "" ||
+			s.Nonce != w.Nonce(op.LanePrepared, 3).Big().String() || len(s.Spend) != 2 ||
+			s.Spend[0].Amount.Int64() != 250_500_000 {
 			t.Fatalf("%+v", s)
 		}
 		q, r := w.quote(signedBy(t, p, w.Key), w.Document(w.CrossChain()))
@@ -170,28 +184,38 @@ func TestSummariesNameTheOperation(t *testing.T) {
 			t.Fatalf("%+v", r.Reasons)
 		}
 		s = q.Operations()[0].Summary()
-		if s.Role != verify.RoleFunding || s.Kind != w.Kind || s.Chain != "eip155:42161" || s.Lane != op.LaneFunding || s.Spend[0].Amount.Int64() != paid || q.View().Legs[0].AccountType != w.Kind {
+		if s.Role != verify.RoleFunding || s.Kind != w.Kind || s.Chain != "eip155:42161" || s.Lane != op.LaneFunding ||
+			s.Spend[0].Amount.Int64() != paid || q.View().Legs[0].AccountType != w.Kind {
 			t.Fatalf("%+v", s)
 		}
 	})
 }
 
-// TestU14_PinsOfTheUsersPolicyExtendThoseOfTheProgram replaces one address of the network at a time: refused, unless the policy names it in its role.
+// TestU14_PinsOfTheUsersPolicyExtendThoseOfTheProgram replaces one address of the network at a time: refused, unless
+// the policy names it in its role.
 func TestU14_PinsOfTheUsersPolicyExtendThoseOfTheProgram(t *testing.T) {
 	other := common.HexToAddress(stranger)
 	for name, c := range map[string]struct {
 		change func(p *network.Pins)
 		allow  func(l *verify.Limits)
 	}{
-		"entry point":          {func(p *network.Pins) { p.EntryPoint = other }, func(l *verify.Limits) { l.EntryPoints = []common.Address{other} }},
-		"paymaster":            {func(p *network.Pins) { p.Paymaster = other }, func(l *verify.Limits) { l.Paymasters = []common.Address{other} }},
-		"escrow":               {func(p *network.Pins) { p.Escrow = other }, func(l *verify.Limits) { l.Escrows = []common.Address{other} }},
-		"factory":              {func(p *network.Pins) { p.Factory = other }, func(l *verify.Limits) { l.Factories = []common.Address{other} }},
-		"meta factory":         {func(p *network.Pins) { p.MetaFactory = other }, func(l *verify.Limits) { l.Factories = []common.Address{other} }},
-		"delegate":             {func(p *network.Pins) { p.KernelV33 = other }, func(l *verify.Limits) { l.Delegates = []common.Address{other} }},
-		"validator":            {func(p *network.Pins) { p.ECDSAValidator = other }, func(l *verify.Limits) { l.Validators = []common.Address{other} }},
-		"role-based validator": {func(p *network.Pins) { p.RoleBasedValidator = other }, func(l *verify.Limits) { l.Validators = []common.Address{other} }},
-		"implementation":       {func(p *network.Pins) { p.KernelV31 = other }, nil},
+		"entry point": {func(p *network.Pins) { p.EntryPoint = other },
+			func(l *verify.Limits) { l.EntryPoints = []common.Address{other} }},
+		"paymaster": {func(p *network.Pins) { p.Paymaster = other },
+			func(l *verify.Limits) { l.Paymasters = []common.Address{other} }},
+		"escrow": {func(p *network.Pins) { p.Escrow = other },
+			func(l *verify.Limits) { l.Escrows = []common.Address{other} }},
+		"factory": {func(p *network.Pins) { p.Factory = other },
+			func(l *verify.Limits) { l.Factories = []common.Address{other} }},
+		"meta factory": {func(p *network.Pins) { p.MetaFactory = other },
+			func(l *verify.Limits) { l.Factories = []common.Address{other} }},
+		"delegate": {func(p *network.Pins) { p.KernelV33 = other },
+			func(l *verify.Limits) { l.Delegates = []common.Address{other} }},
+		"validator": {func(p *network.Pins) { p.ECDSAValidator = other },
+			func(l *verify.Limits) { l.Validators = []common.Address{other} }},
+		"role-based validator": {func(p *network.Pins) { p.RoleBasedValidator = other },
+			func(l *verify.Limits) { l.Validators = []common.Address{other} }},
+		"implementation": {func(p *network.Pins) { p.KernelV31 = other }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, w *world) {
@@ -208,7 +232,8 @@ func TestU14_PinsOfTheUsersPolicyExtendThoseOfTheProgram(t *testing.T) {
 				p, r := w.prepared(doc)
 				refused(t, p != nil, r, "U14")
 				every := []common.Address{other}
-				w.Policy.Limits = verify.Limits{EntryPoints: every, Paymasters: every, Escrows: every, Factories: every, Delegates: every, Validators: every}
+				w.Policy.Limits = verify.Limits{EntryPoints: every, Paymasters: every, Escrows: every, Factories: every,
+					Delegates: every, Validators: every}
 				if c.allow == nil {
 					p, r = w.prepared(doc)
 					refused(t, p != nil, r, "U14")
@@ -232,7 +257,8 @@ func TestU14_PinsOfTheUsersPolicyExtendThoseOfTheProgram(t *testing.T) {
 
 // allowsZero puts the zero address on every list of pins, as an empty entry of a file would.
 func allowsZero(l *verify.Limits) {
-	for _, list := range []*[]common.Address{&l.EntryPoints, &l.Validators, &l.Factories, &l.Delegates, &l.Paymasters, &l.Escrows} {
+	for _, list := range []*[]common.Address{&l.EntryPoints, &l.Validators, &l.Factories, &l.Delegates, &l.Paymasters,
+		&l.Escrows} {
 		*list = append(*list, common.Address{})
 	}
 }
@@ -240,7 +266,8 @@ func allowsZero(l *verify.Limits) {
 // clearPin makes every pin of this address the zero address.
 func clearPin(p *network.Pins, a common.Address) {
 	for _, pin := range []*common.Address{
-		&p.EntryPoint, &p.Paymaster, &p.Escrow, &p.Factory, &p.MetaFactory, &p.KernelV31, &p.KernelV33, &p.ECDSAValidator, &p.RoleBasedValidator,
+		&p.EntryPoint, &p.Paymaster, &p.Escrow, &p.Factory, &p.MetaFactory, &p.KernelV31, &p.KernelV33,
+		&p.ECDSAValidator, &p.RoleBasedValidator,
 	} {
 		if *pin == a {
 			*pin = common.Address{}
@@ -277,14 +304,16 @@ func TestQ13_TheDestinationOperationOfV1IsTheSignedOne(t *testing.T) {
 				t.Fatal("the prepared operation is not carried as it came")
 			}
 			changes := map[string]any{
-				"/userOp/callData": "0x" + strings.Repeat("00", 8), "/userOp/nonce": "1", "/userOp/sender": stranger, "/userOp/callGasLimit": "400001", "/amount": "1",
+				"/userOp/callData": "0x" + strings.Repeat("00", 8), "/userOp/nonce": "1", "/userOp/sender": stranger,
+				"/userOp/callGasLimit": "400001", "/amount": "1",
 				"/typedDataToSign/domain/chainId": 1, "/assetType": arbUSDC,
 			}
 			for pointer, value := range changes {
 				q, r := w.quote(s, replace(t, base, "/destinationChainOperation"+pointer, value))
 				refused(t, q != nil, r, "Q13")
 			}
-			q, r = w.quote(s, replace(t, base, "/destinationChainOperation/userOp/signature", golden.HexOf(s.Signatures().Operation)))
+			q, r = w.quote(s, replace(t, base, "/destinationChainOperation/userOp/signature",
+				golden.HexOf(s.Signatures().Operation)))
 			refused(t, q != nil, r, "U13")
 			q, r = w.quote(s, replace(t, base, "/destinationChainOperation/userOp/initCode", "0x"))
 			refused(t, q != nil, r, "L4")
@@ -308,7 +337,8 @@ func TestQ13_NoSecondPreparedOperationInV3(t *testing.T) {
 		}
 		w := v.world(t)
 		s := w.signed()
-		for _, value := range []any{map[string]any{"userOp": map[string]any{"sender": stranger}}, w.PreparedOperation(w.Asked()), nil, "0x", map[string]any{}} {
+		for _, value := range []any{map[string]any{"userOp": map[string]any{"sender": stranger}},
+			w.PreparedOperation(w.Asked()), nil, "0x", map[string]any{}} {
 			q, r := w.quote(s, replace(t, w.Document(w.CrossChain()), "/destinationChainOperation", value))
 			refused(t, q != nil, r, "Q13")
 		}

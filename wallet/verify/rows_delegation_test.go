@@ -61,14 +61,16 @@ func TestADelegationIsShownSignedAndSent(t *testing.T) {
 		}
 		v, pins := p.View(), w.Network.Pins
 		d, ok := p.Signing().Delegation()
-		if !ok || p.Signing().Count() != 2 || v.Signatures != 2 || v.AccountType != api.AccountKernelV33 || v.Delegation == nil || v.Deploys {
+		if !ok || p.Signing().Count() != 2 || v.Signatures != 2 || v.AccountType != api.AccountKernelV33 ||
+			v.Delegation == nil || v.Deploys {
 			t.Fatalf("%+v", v)
 		}
 		want := op.Authorization{ChainID: big.NewInt(8453), Address: pins.KernelV33, Nonce: 0}
 		if d.Authorization().Hash() != want.Hash() || d.Signer() != w.Signer || d.Network() != w.Network.ID {
 			t.Fatalf("signs %+v", d.Authorization())
 		}
-		if s := v.Delegation; s.Chain.ID != 8453 || s.Authority != w.Signer.Hex() || s.Contract != pins.KernelV33.Hex() || s.ContractName != "Kernel v3.3 account" || s.Nonce != 0 {
+		if s := v.Delegation; s.Chain.ID != 8453 || s.Authority != w.Signer.Hex() ||
+			s.Contract != pins.KernelV33.Hex() || s.ContractName != "Kernel v3.3 account" || s.Nonce != 0 {
 			t.Fatalf("shown %+v", v.Delegation)
 		}
 		w.Deploy = false
@@ -97,7 +99,8 @@ func TestD2_TheDelegateIsThePinnedCode(t *testing.T) {
 			p, r := with(string(forged))
 			refused(t, p != nil, r, "D2")
 		}
-		for _, a := range []string{"0x0000000000000000000000000000000000000000", stranger, w.Network.Pins.KernelV31.Hex(), w.Account.Hex()} {
+		for _, a := range []string{"0x0000000000000000000000000000000000000000", stranger,
+			w.Network.Pins.KernelV31.Hex(), w.Account.Hex()} {
 			p, r := with(a)
 			refused(t, p != nil, r, "D2")
 		}
@@ -107,7 +110,8 @@ func TestD2_TheDelegateIsThePinnedCode(t *testing.T) {
 			refused(t, p != nil, r, "L5")
 		}
 		s := w.signed()
-		q, r := w.quote(s, replace(t, w.Document(w.CrossChain()), "/originChainsOperations/1/delegation/contractAddress", stranger))
+		q, r := w.quote(s, replace(t, w.Document(w.CrossChain()),
+			"/originChainsOperations/1/delegation/contractAddress", stranger))
 		refused(t, q != nil, r, "D2")
 	})
 }
@@ -117,10 +121,12 @@ func TestD2_ADelegateOfTheUsersPolicyIsPinnedAsWell(t *testing.T) {
 		w.Policy.Limits.Delegates = []common.Address{common.HexToAddress(stranger), {}}
 		base := w.Document(w.PrepareResponse())
 		p, r := w.prepared(replace(t, base, "/chainOperation/delegation/contractAddress", stranger))
-		if p == nil || p.View().Delegation.Contract != stranger || p.View().Delegation.ContractName != "an account contract of your policy" {
+		if p == nil || p.View().Delegation.Contract != stranger ||
+			p.View().Delegation.ContractName != "an account contract of your policy" {
 			t.Fatalf("%+v", r.Reasons)
 		}
-		p, r = w.prepared(replace(t, base, "/chainOperation/delegation/contractAddress", "0x0000000000000000000000000000000000000000"))
+		p, r = w.prepared(replace(t, base, "/chainOperation/delegation/contractAddress",
+			"0x0000000000000000000000000000000000000000"))
 		refused(t, p != nil, r, "D2")
 	})
 }
@@ -137,7 +143,8 @@ func TestD3_ADelegationIsForTheChainOfItsOperation(t *testing.T) {
 			t.Fatalf("%+v", r.Reasons)
 		}
 		for i, chain := range []int64{42161, 10} {
-			if d, ok := q.Operations()[i].Delegation(); !ok || d.Authorization().ChainID.Int64() != chain || q.View().Legs[i].Delegation.Chain.ID != uint64(chain) {
+			if d, ok := q.Operations()[i].Delegation(); !ok || d.Authorization().ChainID.Int64() != chain ||
+				q.View().Legs[i].Delegation.Chain.ID != uint64(chain) {
 				t.Fatalf("operation %d delegates on %v", i, d.Authorization().ChainID)
 			}
 		}
@@ -192,14 +199,16 @@ func TestD4_TheNonceIsTheNextOneAsFarAsAnybodyKnows(t *testing.T) {
 
 func TestD5_ADelegationArrivesUnsigned(t *testing.T) {
 	eoa(t, func(t *testing.T, w *world) {
-		a, err := op.Authorization{ChainID: big.NewInt(8453), Address: w.Network.Pins.KernelV33}.Sign(golden.KeyOf("another key"))
+		a, err := op.Authorization{ChainID: big.NewInt(8453),
+			Address: w.Network.Pins.KernelV33}.Sign(golden.KeyOf("another key"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, sig := range []any{a.Wire(), nil, map[string]any{}, "0x", "", []any{}} {
 			p, r := w.prepared(replace(t, w.Document(w.PrepareResponse()), "/chainOperation/delegation/signature", sig))
 			refused(t, p != nil, r, "D5")
-			q, r := w.quote(w.signed(), replace(t, w.Document(w.CrossChain()), "/originChainsOperations/1/delegation/signature", sig))
+			q, r := w.quote(w.signed(), replace(t, w.Document(w.CrossChain()),
+				"/originChainsOperations/1/delegation/signature", sig))
 			refused(t, q != nil, r, "D5")
 		}
 	})
@@ -208,7 +217,8 @@ func TestD5_ADelegationArrivesUnsigned(t *testing.T) {
 // onBase is a quote that pays on the target chain, where the EOA is delegated with the given nonce.
 func onBase(w *world, nonce uint64) api.Quote {
 	w.Delegates = map[uint64]uint64{8453: nonce}
-	q := w.QuoteResponse("225980000", map[string]string{baseUSDC: "480000"}, golden.Payment{Asset: baseUSDC, Amount: 225_980_000})
+	q := w.QuoteResponse("225980000", map[string]string{baseUSDC: "480000"},
+		golden.Payment{Asset: baseUSDC, Amount: 225_980_000})
 	w.Delegates = nil
 	return q
 }
@@ -229,7 +239,8 @@ func TestD6_OneAuthorizationForEachChain(t *testing.T) {
 		refused(t, q != nil, r, "D6")
 		w.Policy.Limits.Delegates = []common.Address{common.HexToAddress(stranger)}
 		elsewhere := func() *api.Document {
-			return replace(t, w.Document(onBase(w, 0)), "/originChainsOperations/0/delegation/contractAddress", stranger)
+			return replace(t, w.Document(onBase(w, 0)), "/originChainsOperations/0/delegation/contractAddress",
+				stranger)
 		}
 		q, r = w.quote(s, elsewhere())
 		refused(t, q != nil, r, "D6")
@@ -300,13 +311,15 @@ func TestX1_BodiesCarryTheSignedDelegation(t *testing.T) {
 				t.Errorf("a change at %s goes unnoticed: %v", change.Pointer, err)
 			}
 		}
-		if err := q.CheckBody(drop(t, sent, "/originChainsOperations/1/delegation/signature")); !errors.Is(err, verify.ErrBody) {
+		if err := q.CheckBody(drop(t, sent, "/originChainsOperations/1/delegation/signature")); !errors.Is(err,
+			verify.ErrBody) {
 			t.Errorf("a missing delegation goes unnoticed: %v", err)
 		}
 	})
 }
 
-// TestX1_ASameChainBodyCarriesBothSignatures: the quote brings the prepared operation back unsigned, delegation and all; what was signed once is put in again.
+// TestX1_ASameChainBodyCarriesBothSignatures: the quote brings the prepared operation back unsigned, delegation and
+// all; what was signed once is put in again.
 func TestX1_ASameChainBodyCarriesBothSignatures(t *testing.T) {
 	eoa(t, func(t *testing.T, w *world) {
 		w.CallType = api.CallSameChainExcludeSolver
@@ -359,12 +372,14 @@ func delegationIsOurs(t *testing.T, w *world, body *api.Document, path string, c
 		t.Fatal(err)
 	}
 	who, err := a.Authority()
-	if err != nil || who != w.Signer || a.ChainID.Int64() != chainID || a.Address != w.Network.Pins.KernelV33 || wire.Type != "Signed" {
+	if err != nil || who != w.Signer || a.ChainID.Int64() != chainID || a.Address != w.Network.Pins.KernelV33 ||
+		wire.Type != "Signed" {
 		t.Fatalf("signed by %s: %+v (%v)", who, wire, err)
 	}
 }
 
-// withoutSignatures demands that two documents have the same bytes at a pointer once the signatures are taken out again.
+// withoutSignatures demands that two documents have the same bytes at a pointer once the signatures are taken out
+// again.
 func withoutSignatures(t *testing.T, want, signed *api.Document, pointer string) {
 	t.Helper()
 	back := signed
@@ -402,13 +417,15 @@ func TestU15_ADelegationIsTheVerifiedOneSignedByTheAccount(t *testing.T) {
 		n.Sub(n, new(big.Int).SetBytes(highS.S[:])).FillBytes(highS.S[:])
 		highS.YParity ^= 1
 		for name, bad := range map[string]*op.SignedAuthorization{
-			"none":           nil,
-			"another key":    sign(a, "another key"),
-			"another chain":  sign(op.Authorization{ChainID: big.NewInt(1), Address: a.Address, Nonce: a.Nonce}, w.Key),
-			"another code":   sign(op.Authorization{ChainID: a.ChainID, Address: common.HexToAddress(stranger), Nonce: a.Nonce}, w.Key),
-			"another nonce":  sign(op.Authorization{ChainID: a.ChainID, Address: a.Address, Nonce: a.Nonce + 1}, w.Key),
-			"high s":         &highS,
-			"no chain":       {Authorization: op.Authorization{Address: a.Address, Nonce: a.Nonce}, R: good.Delegation.R, S: good.Delegation.S, YParity: good.Delegation.YParity},
+			"none":          nil,
+			"another key":   sign(a, "another key"),
+			"another chain": sign(op.Authorization{ChainID: big.NewInt(1), Address: a.Address, Nonce: a.Nonce}, w.Key),
+			"another code": sign(op.Authorization{ChainID: a.ChainID, Address: common.HexToAddress(stranger),
+				Nonce: a.Nonce}, w.Key),
+			"another nonce": sign(op.Authorization{ChainID: a.ChainID, Address: a.Address, Nonce: a.Nonce + 1}, w.Key),
+			"high s":        &highS,
+			"no chain": {Authorization: op.Authorization{Address: a.Address, Nonce: a.Nonce},
+				R: good.Delegation.R, S: good.Delegation.S, YParity: good.Delegation.YParity},
 			"no signature":   {Authorization: a},
 			"of another one": sign(op.Authorization{ChainID: big.NewInt(10), Address: a.Address, Nonce: 5}, w.Key),
 		} {

@@ -60,7 +60,8 @@ func TestQ11_ASwapMustBeWorthWhatItDelivers(t *testing.T) {
 				a.draft.Receive.Minimum = ""
 				a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount = v.String(), v.String()
 				q, r := a.judge(a.document())
-				if (q == nil) != (level == verify.Refuse) || (level == verify.Refuse && !r.Has("Q11", verify.Refuse)) || (level == verify.Warn) != (q != nil && r.Count(verify.Warn) > 0) {
+				if (q == nil) != (level == verify.Refuse) || (level == verify.Refuse && !r.Has("Q11", verify.Refuse)) ||
+					(level == verify.Warn) != (q != nil && r.Count(verify.Warn) > 0) {
 					t.Fatalf("%+v", r.Reasons)
 				}
 			})
@@ -73,14 +74,16 @@ func TestQ11_ATransferOfWhichMuchIsLostIsRefused(t *testing.T) {
 		arrives string
 		level   verify.Level
 	}{
-		"all": {"5000000000000000", ""}, "eleven per cent less": {"4450000000000000", verify.Warn}, "a quarter less": {"3750000000000000", verify.Refuse},
+		"all": {"5000000000000000", ""}, "eleven per cent less": {"4450000000000000", verify.Warn},
+		"a quarter less": {"3750000000000000", verify.Refuse},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := answer(t, "v1-transfer-eip7702")
 			a.seen = memory{paid: []string{payee}}
 			a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount = c.arrives, c.arrives
 			q, r := a.judge(a.document())
-			if (q == nil) != (c.level == verify.Refuse) || (c.level != "" && !r.Has("Q11", c.level)) || (c.level == "" && r.Count(verify.Warn) > 0) {
+			if (q == nil) != (c.level == verify.Refuse) || (c.level != "" && !r.Has("Q11", c.level)) ||
+				(c.level == "" && r.Count(verify.Warn) > 0) {
 				t.Fatalf("%+v", r.Reasons)
 			}
 		})
@@ -92,7 +95,8 @@ func TestQ11_FeesThatNobodyNamesAreUnknown(t *testing.T) {
 		a := answer(t, name)
 		a.quote.Fees = nil
 		q, r := a.judge(a.document())
-		if q == nil || !r.Has("Q11", verify.Unknown) || q.View().FeesMicro != nil || len(q.View().Fees) != 0 || q.View().CostMicro == nil {
+		if q == nil || !r.Has("Q11", verify.Unknown) || q.View().FeesMicro != nil || len(q.View().Fees) != 0 ||
+			q.View().CostMicro == nil {
 			t.Errorf("%s: %+v", name, r.Reasons)
 		}
 	}
@@ -124,7 +128,8 @@ func TestQ5_WithoutAPriceOnlyTheUsersOwnMinimumProtectsASwap(t *testing.T) {
 		a := answer(t, "v3-swap-evm")
 		a.withTokens(id, func(k *assets.Token) { k.PriceMicroUSD = "" })
 		q, r := a.judge(a.document())
-		if q == nil || !r.Has("Q11", verify.Unknown) || q.View().CostBps != -1 || q.View().CostMicro != nil || q.View().Explained {
+		if q == nil || !r.Has("Q11", verify.Unknown) || q.View().CostBps != -1 || q.View().CostMicro != nil ||
+			q.View().Explained {
 			t.Fatalf("%s: %+v", id, r.Reasons)
 		}
 		a.draft.Receive.Minimum = ""

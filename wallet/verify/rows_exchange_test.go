@@ -52,7 +52,8 @@ func TestQ3_AnExchangeHasOneToTenPaymentsOfDifferentChains(t *testing.T) {
 		"none": func(a *answers) { a.quote.OriginChainsOperations = nil },
 		"eleven": func(a *answers) {
 			for len(a.quote.OriginChainsOperations) < 11 {
-				a.quote.OriginChainsOperations = append(a.quote.OriginChainsOperations, a.quote.OriginChainsOperations[0])
+				a.quote.OriginChainsOperations = append(a.quote.OriginChainsOperations,
+					a.quote.OriginChainsOperations[0])
 			}
 		},
 		"one twice": func(a *answers) {
@@ -74,8 +75,9 @@ func TestTheRowsOfOperationsHoldInAnExchange(t *testing.T) {
 		return func(a *answers) { a.userOp(0, change) }
 	}
 	for code, change := range map[string]func(a *answers){
-		"U1":  first(func(u *op.UserOp) { u.Sender = common.HexToAddress(stranger) }),
-		"U2":  first(func(u *op.UserOp) { u.Nonce = new(big.Int).Sub(u.Nonce, new(big.Int).Lsh(big.NewInt(1), 64)) }), // the lane of prepared operations
+		"U1": first(func(u *op.UserOp) { u.Sender = common.HexToAddress(stranger) }),
+		// the lane of prepared operations
+		"U2":  first(func(u *op.UserOp) { u.Nonce = new(big.Int).Sub(u.Nonce, new(big.Int).Lsh(big.NewInt(1), 64)) }),
 		"U3":  first(func(u *op.UserOp) { u.Nonce = new(big.Int).Add(u.Nonce, big.NewInt(1)) }),
 		"U4":  first(func(u *op.UserOp) { u.FactoryData = append(u.FactoryData, 0) }),
 		"U5":  first(func(u *op.UserOp) { u.CallData[4] = 0xff }),
@@ -88,12 +90,14 @@ func TestTheRowsOfOperationsHoldInAnExchange(t *testing.T) {
 		"U13": first(func(u *op.UserOp) { u.Signature = []byte{1} }),
 		"T1":  func(a *answers) { a.quote.OriginChainsOperations[0].TypedDataToSign.Domain.Name = "Permit2" },
 		"T7": func(a *answers) {
-			a.quote.OriginChainsOperations[0].TypedDataToSign.Message.CallDataAndNonceHash = "0x" + strings.Repeat("ab", 32)
+			a.quote.OriginChainsOperations[0].TypedDataToSign.Message.CallDataAndNonceHash = "0x" +
+				strings.Repeat("ab", 32)
 		},
 		"P2": func(a *answers) { a.quote.OriginChainsOperations[0].TypedDataToSign = nil },
 		"P3": func(a *answers) { a.quote.TamperProofSignature = "0x0" },
 		"L5": func(a *answers) {
-			a.quote.DestinationToken.RecipientAccount = "eip155:10:0x" + strings.ToUpper(a.draft.Accounts[0].AccountAddress[2:])
+			a.quote.DestinationToken.RecipientAccount = "eip155:10:0x" +
+				strings.ToUpper(a.draft.Accounts[0].AccountAddress[2:])
 		},
 		"Q5": func(a *answers) { a.quote.OriginChainsOperations[0].Amount = "0" },
 	} {
@@ -133,7 +137,8 @@ func TestQ5_ThePaymentIsTheChosenOneAndTheAnnouncedOne(t *testing.T) {
 }
 
 func TestQ5_ATransferArrivesExceptForItsFees(t *testing.T) {
-	for _, name := range []string{"v3-transfer", "v3-transfer-one-chain", "v3-transfer-to-solana", "v3-transfer-from-solana", "v3-transfer-on-solana"} {
+	for _, name := range []string{"v3-transfer", "v3-transfer-one-chain", "v3-transfer-to-solana",
+		"v3-transfer-from-solana", "v3-transfer-on-solana"} {
 		eachRefused(t, name, "Q5", map[string]func(a *answers){
 			"one unit less": func(a *answers) { a.moves(-1) },
 			"one unit more": func(a *answers) { a.moves(1) },
@@ -147,7 +152,8 @@ func TestQ5_ATransferArrivesExceptForItsFees(t *testing.T) {
 	}
 	eachRefused(t, "v1-transfer-eip7702", "Q5", map[string]func(a *answers){
 		"more than is paid": func(a *answers) {
-			a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount = "5000000000000001", "5000000000000001"
+			a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount = "5000000000000001",
+				"5000000000000001"
 		},
 	})
 	a := answer(t, "v1-transfer-eip7702")
@@ -193,7 +199,10 @@ func TestQ7_WhatIsDeliveredIsWhatWasAskedFor(t *testing.T) {
 		"other listing": func(a *answers) { a.quote.DestinationToken.AggregatedAssetID = "single" },
 	})
 	eachRefused(t, "v3-transfer", "Q7", map[string]func(a *answers){
-		"an exact asset was not asked for": func(a *answers) { a.quote.DestinationToken.AggregatedAssetID = "ob:single" },
+		"an exact asset was not asked for": func(a *answers) {
+			a.quote.DestinationToken.AggregatedAssetID =
+				"ob:single"
+		},
 		"not on the recipient's chain": func(a *answers) {
 			delivers(a, arbUSDC, "eip155:42161:"+payee)
 		},
@@ -210,13 +219,19 @@ func TestQ7_WhatIsDeliveredIsWhatWasAskedFor(t *testing.T) {
 
 func TestQ8_NoLessArrivesThanToleranceAndUserAllow(t *testing.T) {
 	eachExchangeRefused(t, "Q8", map[string]func(a *answers){
-		"no amount":    func(a *answers) { a.quote.DestinationToken.Amount = "0" },
-		"odd amount":   func(a *answers) { a.quote.DestinationToken.Amount = "1e9" },
-		"no minimum":   func(a *answers) { a.quote.DestinationToken.MinimumAmount = "" },
-		"zero":         func(a *answers) { a.quote.DestinationToken.MinimumAmount = "0" },
-		"zero of one":  func(a *answers) { a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount = "1", "0" },
-		"odd minimum":  func(a *answers) { a.quote.DestinationToken.MinimumAmount = "-1" },
-		"above amount": func(a *answers) { a.quote.DestinationToken.MinimumAmount = a.quote.DestinationToken.Amount + "0" },
+		"no amount":  func(a *answers) { a.quote.DestinationToken.Amount = "0" },
+		"odd amount": func(a *answers) { a.quote.DestinationToken.Amount = "1e9" },
+		"no minimum": func(a *answers) { a.quote.DestinationToken.MinimumAmount = "" },
+		"zero":       func(a *answers) { a.quote.DestinationToken.MinimumAmount = "0" },
+		"zero of one": func(a *answers) {
+			a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount =
+				"1", "0"
+		},
+		"odd minimum": func(a *answers) { a.quote.DestinationToken.MinimumAmount = "-1" },
+		"above amount": func(a *answers) {
+			a.quote.DestinationToken.MinimumAmount = a.quote.DestinationToken.Amount +
+				"0"
+		},
 		"one less": func(a *answers) {
 			v, _ := new(big.Int).SetString(a.quote.DestinationToken.MinimumAmount, 10)
 			a.quote.DestinationToken.MinimumAmount = v.Sub(v, big.NewInt(1)).String()
@@ -242,12 +257,16 @@ func TestQ9_TheRecipientIsTheNamedOneOrTheUser(t *testing.T) {
 			a.quote.DestinationToken.RecipientAccount = "eip155:1:" + a.quote.Accounts[0].AccountAddress
 		},
 		"slash form": func(a *answers) {
-			a.quote.DestinationToken.RecipientAccount = strings.Replace(a.quote.DestinationToken.RecipientAccount, ":0x", "/0x", 1)
+			a.quote.DestinationToken.RecipientAccount = strings.Replace(a.quote.DestinationToken.RecipientAccount,
+				":0x", "/0x", 1)
 		},
 		"on Solana": func(a *answers) {
 			a.quote.DestinationToken.RecipientAccount = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:" + somebody().String()
 		},
-		"only address": func(a *answers) { a.quote.DestinationToken.RecipientAccount = a.quote.Accounts[0].AccountAddress },
+		"only address": func(a *answers) {
+			a.quote.DestinationToken.RecipientAccount =
+				a.quote.Accounts[0].AccountAddress
+		},
 	})
 	eachRefused(t, "v3-transfer-to-solana", "Q9", map[string]func(a *answers){
 		"a stranger": func(a *answers) {
@@ -262,9 +281,11 @@ func TestQ9_TheRecipientIsTheNamedOneOrTheUser(t *testing.T) {
 }
 
 func TestQ9_SomebodyMustReceiveWhereItIsDelivered(t *testing.T) {
-	a := answer(t, paysCoins) // nothing but an account on Solana, and no ETH there: the first one listed is on a chain where nobody receives
+	// nothing but an account on Solana, and no ETH there: the first one listed is on a chain where nobody receives
+	a := answer(t, paysCoins)
 	a.draft.Receive.Asset, a.draft.Receive.Account = "ob:eth", ""
-	a.quote.DestinationToken.AggregatedAssetID, a.quote.DestinationToken.Symbol, a.quote.DestinationToken.Decimals = "ob:eth", "", nil
+	a.quote.DestinationToken.AggregatedAssetID, a.quote.DestinationToken.Symbol, a.quote.DestinationToken.Decimals =
+		"ob:eth", "", nil
 	a.quote.DestinationToken.Amount, a.quote.DestinationToken.MinimumAmount = "55800000000000000", "55800000000000000"
 	for _, nobody := range []string{stranger, "0x0000000000000000000000000000000000000000"} {
 		delivers(a, "eip155:1/slip44:60", "eip155:1:"+nobody)
@@ -285,7 +306,8 @@ func TestQ12_FiatTextDecidesNothingInAnExchange(t *testing.T) {
 	before := a.passes()
 	a.quote.DestinationToken.FiatValue, a.quote.DestinationToken.MinimumFiatValue, a.quote.Fees.CumulativeUSD, a.quote.OriginToken.FiatValue[0].FiatValue = "9999", "", "0.00", "0.01"
 	after := a.passes()
-	if before.CostBps != after.CostBps || before.PayMicro.Cmp(after.PayMicro) != 0 || before.DeliverMicro.Cmp(after.DeliverMicro) != 0 {
+	if before.CostBps != after.CostBps || before.PayMicro.Cmp(after.PayMicro) != 0 ||
+		before.DeliverMicro.Cmp(after.DeliverMicro) != 0 {
 		t.Errorf("%+v", after)
 	}
 }

@@ -19,7 +19,8 @@ import (
 
 // allGates are the settings that open a gate.
 func allGates() []string {
-	return []string{verify.GateBlindSigning, verify.GatePaymaster, verify.GateDelegationNonce, verify.GateTarget, verify.GateOpenRepeat}
+	return []string{verify.GateBlindSigning, verify.GatePaymaster, verify.GateDelegationNonce, verify.GateTarget,
+		verify.GateOpenRepeat}
 }
 
 // others are all settings but one.
@@ -43,7 +44,8 @@ func opened(t *testing.T, r verify.Report, setting, fingerprint, phrase, confirm
 func TestEachGateHasASentenceOfItsOwn(t *testing.T) {
 	seen := map[string]bool{}
 	for _, g := range allGates() {
-		r := verify.Report{Reasons: []verify.Reason{{Code: "X", Level: verify.Gate, Setting: g, Open: true}, {Code: "Y", Level: verify.Gate, Setting: g, Open: true}}}
+		r := verify.Report{Reasons: []verify.Reason{{Code: "X", Level: verify.Gate, Setting: g, Open: true},
+			{Code: "Y", Level: verify.Gate, Setting: g, Open: true}}}
 		if p := r.Phrase(); p == "" || seen[p] || strings.Contains(p, ", ") {
 			t.Errorf("%s: %q", g, p)
 		}
@@ -52,11 +54,14 @@ func TestEachGateHasASentenceOfItsOwn(t *testing.T) {
 			t.Errorf("%s: a closed gate beside an open one does not refuse", g)
 		}
 	}
-	both := verify.Report{Reasons: []verify.Reason{{Level: verify.Gate, Setting: verify.GateTarget, Open: true}, {Level: verify.Gate, Setting: verify.GatePaymaster, Open: true}}}
-	if both.Phrase() != "I trust this contract with the payment, I trust this paymaster" || !both.Gated() || both.Refused() {
+	both := verify.Report{Reasons: []verify.Reason{{Level: verify.Gate, Setting: verify.GateTarget, Open: true},
+		{Level: verify.Gate, Setting: verify.GatePaymaster, Open: true}}}
+	if both.Phrase() != "I trust this contract with the payment, I trust this paymaster" || !both.Gated() ||
+		both.Refused() {
 		t.Errorf("%q", both.Phrase())
 	}
-	if unknown := (verify.Report{Reasons: []verify.Reason{{Level: verify.Gate, Setting: "all", Open: true}}}); unknown.Gated() {
+	if unknown := (verify.Report{Reasons: []verify.Reason{{Level: verify.Gate, Setting: "all",
+		Open: true}}}); unknown.Gated() {
 		t.Error("an unknown setting has a sentence")
 	}
 }
@@ -84,7 +89,8 @@ func TestU12_AnUnknownPaymasterIsBehindItsGate(t *testing.T) {
 			t.Fatalf("%+v", r.Reasons)
 		}
 		opened(t, r, verify.GatePaymaster, p.Fingerprint(), p.View().Phrase, p.Confirmation())
-		if v := p.View(); !v.Window.From.IsZero() || !v.Window.Until.IsZero() || !r.Has("U12", verify.Unknown) || p.Signing().Summary().ValidUntil != verify.NoEnd {
+		if v := p.View(); !v.Window.From.IsZero() || !v.Window.Until.IsZero() || !r.Has("U12", verify.Unknown) ||
+			p.Signing().Summary().ValidUntil != verify.NoEnd {
 			t.Fatalf("an unknown window is not said: %+v", r.Reasons)
 		}
 		if _, h, _ := received(t, w, doc, "/chainOperation/userOp", 8453); p.Signing().Hash() != h.Hex() {
@@ -98,7 +104,8 @@ func TestU12_AnUnknownPaymasterIsBehindItsGate(t *testing.T) {
 			t.Fatalf("%+v", r.Reasons)
 		}
 		opened(t, r, verify.GatePaymaster, v.Fingerprint(), v.View().Phrase, v.Confirmation())
-		endless := w.Draft.Accounts[0].Type == api.AccountRoleBased // what it signs carries no time, whoever sponsors it
+		// what it signs carries no time, whoever sponsors it
+		endless := w.Draft.Accounts[0].Type == api.AccountRoleBased
 		if legs := v.View().Legs; !legs[0].Until.IsZero() || legs[1].Until.IsZero() != endless {
 			t.Fatalf("%+v", legs)
 		}
@@ -141,11 +148,13 @@ func TestU12_APaymasterOfTheUsersPolicyNeedsNoGate(t *testing.T) {
 		answer := w.PrepareResponse()
 		foreignSponsor(&answer.ChainOperation, []byte{1})
 		p, r := w.prepared(w.Document(answer))
-		if p == nil || r.Gated() || p.Confirmation() != p.Fingerprint() || p.View().Phrase != "" || !r.Has("U12", verify.Unknown) {
+		if p == nil || r.Gated() || p.Confirmation() != p.Fingerprint() || p.View().Phrase != "" ||
+			!r.Has("U12", verify.Unknown) {
 			t.Fatalf("%+v", r.Reasons)
 		}
 		own := w.PrepareResponse() // naming the network's own paymaster does not free it from its window
-		own.ChainOperation.UserOp.PaymasterData = golden.HexOf(op.EncodePaymasterData(op.PaymasterWindow{}, make([]byte, 65)))
+		own.ChainOperation.UserOp.PaymasterData = golden.HexOf(op.EncodePaymasterData(op.PaymasterWindow{},
+			make([]byte, 65)))
 		p, r = w.prepared(w.Document(own))
 		refused(t, p != nil, r, "U12")
 	})
@@ -180,7 +189,8 @@ func TestT7_WithoutAFormulaAnApprovalIsBlindAndBehindItsGate(t *testing.T) {
 	}
 }
 
-// blindSigning judges answers whose hash only the service can explain, in prepare and quote, with the gate closed and open.
+// blindSigning judges answers whose hash only the service can explain, in prepare and quote, with the gate closed and
+// open.
 func blindSigning(t *testing.T, w *world) {
 	answer := w.PrepareResponse()
 	answer.ChainOperation.TypedDataToSign.Message.CallDataAndNonceHash = "0x" + strings.Repeat("5e", 32)
@@ -197,7 +207,8 @@ func blindSigning(t *testing.T, w *world) {
 	if p.View().Phrase != "this signature can move everything in the account" {
 		t.Fatalf("%q", p.View().Phrase)
 	}
-	if a, ok := p.Signing().Approve(); !ok || a.Digest() != w.Domain(8453).ApproveDigest(common.HexToHash("0x"+strings.Repeat("5e", 32))) {
+	if a, ok := p.Signing().Approve(); !ok || a.Digest() !=
+		w.Domain(8453).ApproveDigest(common.HexToHash("0x"+strings.Repeat("5e", 32))) {
 		t.Fatal("something else than the served hash is signed")
 	}
 	zero := w.PrepareResponse()
@@ -227,11 +238,13 @@ func toStranger(w *world, calls ...op.Call) api.Quote {
 const paid = 125_980_000 // the first leg
 
 func transferTo(to string, v int64) op.Call {
-	return op.Call{To: golden.TokenOf(arbUSDC), Value: new(big.Int), Data: erc20.Transfer(common.HexToAddress(to), big.NewInt(v))}
+	return op.Call{To: golden.TokenOf(arbUSDC), Value: new(big.Int),
+		Data: erc20.Transfer(common.HexToAddress(to), big.NewInt(v))}
 }
 
 func approveTo(to string, v int64) op.Call {
-	return op.Call{To: golden.TokenOf(arbUSDC), Value: new(big.Int), Data: erc20.Approve(common.HexToAddress(to), big.NewInt(v))}
+	return op.Call{To: golden.TokenOf(arbUSDC), Value: new(big.Int),
+		Data: erc20.Approve(common.HexToAddress(to), big.NewInt(v))}
 }
 
 func callTo(to string, value int64, data string) op.Call {
@@ -254,8 +267,11 @@ func TestQ4_AnUnknownTargetIsBehindItsGate(t *testing.T) {
 		fee   verify.Level // of the part that is not the payment
 		bound bool
 	}{
-		"a transfer":          {func(*world) []op.Call { return []op.Call{transferTo(stranger, paid)} }, 1, "", false},
-		"approve and call":    {func(*world) []op.Call { return []op.Call{approveTo(stranger, paid), callTo(stranger, 0, "0xdeadbeef")} }, 1, "", false},
+		"a transfer": {func(*world) []op.Call { return []op.Call{transferTo(stranger, paid)} }, 1, "", false},
+		"approve and call": {func(*world) []op.Call {
+			return []op.Call{approveTo(stranger, paid),
+				callTo(stranger, 0, "0xdeadbeef")}
+		}, 1, "", false},
 		"a deposit elsewhere": {func(w *world) []op.Call { return w.elsewhere() }, 1, "", true},
 		"a fee of 1 %": {func(*world) []op.Call {
 			return []op.Call{transferTo(other, paid/100), transferTo(stranger, paid-paid/100)}
@@ -281,10 +297,12 @@ func TestQ4_AnUnknownTargetIsBehindItsGate(t *testing.T) {
 				for _, x := range leg.Parts {
 					sum.Add(sum, x.Amount.Amount)
 				}
-				if len(leg.Parts) != c.parts || sum.Int64() != paid || leg.Escrow != stranger || !leg.RefundAfter.IsZero() || !r.Has("Q5", verify.Unknown) {
+				if len(leg.Parts) != c.parts || sum.Int64() != paid || leg.Escrow != stranger ||
+					!leg.RefundAfter.IsZero() || !r.Has("Q5", verify.Unknown) {
 					t.Fatalf("shown %+v; %+v", leg, r.Reasons)
 				}
-				if r.Has("Q1", verify.Unknown) == c.bound || (c.fee != "" && !r.Has("Q5", c.fee)) || (c.fee != verify.Warn && r.Has("Q5", verify.Warn)) {
+				if r.Has("Q1", verify.Unknown) == c.bound || (c.fee != "" && !r.Has("Q5", c.fee)) ||
+					(c.fee != verify.Warn && r.Has("Q5", verify.Warn)) {
 					t.Fatalf("%+v", r.Reasons)
 				}
 			})
@@ -300,7 +318,10 @@ func TestQ4_BehindTheGateOnlyReadablePaymentsPass(t *testing.T) {
 	}{
 		"more than named": {"Q5", func(*world) []op.Call { return []op.Call{transferTo(stranger, paid+1)} }},
 		"less than named": {"Q5", func(*world) []op.Call { return []op.Call{transferTo(stranger, paid-1)} }},
-		"a fee beside":    {"Q5", func(*world) []op.Call { return []op.Call{transferTo(stranger, paid), transferTo(stranger, 1)} }},
+		"a fee beside": {"Q5", func(*world) []op.Call {
+			return []op.Call{transferTo(stranger, paid),
+				transferTo(stranger, 1)}
+		}},
 		"the native coin instead": {"Q5", func(*world) []op.Call {
 			return []op.Call{transferTo(stranger, paid-1), callTo(stranger, 1, "0x")}
 		}},
@@ -310,17 +331,26 @@ func TestQ4_BehindTheGateOnlyReadablePaymentsPass(t *testing.T) {
 			return []op.Call{c}
 		}},
 		"two calls of the target": {"Q4", func(*world) []op.Call {
-			return []op.Call{approveTo(stranger, paid), callTo(stranger, 0, "0xdeadbeef"), callTo(stranger, 0, "0xdeadbeef")}
+			return []op.Call{approveTo(stranger, paid), callTo(stranger, 0, "0xdeadbeef"),
+				callTo(stranger, 0, "0xdeadbeef")}
 		}},
-		"an approval beside":     {"Q4", func(*world) []op.Call { return []op.Call{transferTo(stranger, paid), approveTo(stranger, 1)} }},
-		"an approval as the fee": {"Q4", func(*world) []op.Call { return []op.Call{approveTo(stranger, 1), transferTo(stranger, paid-1)} }},
+		"an approval beside": {"Q4", func(*world) []op.Call {
+			return []op.Call{transferTo(stranger, paid),
+				approveTo(stranger, 1)}
+		}},
+		"an approval as the fee": {"Q4", func(*world) []op.Call {
+			return []op.Call{approveTo(stranger, 1),
+				transferTo(stranger, paid-1)}
+		}},
 		"an approval of nothing that opens another contract": {"Q4", func(*world) []op.Call {
 			const pool = "0x00000000000000000000000000000000000000F2"
-			return []op.Call{approveTo(pool, 0), callTo(pool, 0, "0x69328dec"), approveTo(stranger, paid), callTo(stranger, 0, "0xdeadbeef")}
+			return []op.Call{approveTo(pool, 0), callTo(pool, 0, "0x69328dec"), approveTo(stranger, paid),
+				callTo(stranger, 0, "0xdeadbeef")}
 		}},
 		"a second contract": {"Q4", func(*world) []op.Call {
 			const pool = "0x00000000000000000000000000000000000000F2"
-			return []op.Call{approveTo(stranger, paid-1), callTo(stranger, 0, "0xdeadbeef"), approveTo(pool, 1), callTo(pool, 0, "0x69328dec")}
+			return []op.Call{approveTo(stranger, paid-1), callTo(stranger, 0, "0xdeadbeef"), approveTo(pool, 1),
+				callTo(pool, 0, "0x69328dec")}
 		}},
 		"more parts than anybody reads": {"Q4", func(*world) []op.Call {
 			calls := []op.Call{transferTo(stranger, paid-20)}
@@ -329,25 +359,56 @@ func TestQ4_BehindTheGateOnlyReadablePaymentsPass(t *testing.T) {
 			}
 			return calls
 		}},
-		"the native coin beside": {"Q5", func(*world) []op.Call { return []op.Call{transferTo(stranger, paid), callTo(stranger, 1, "0x")} }},
-		"another token":          {"Q5", func(*world) []op.Call { return []op.Call{transferTo(stranger, paid), callTo(weth, 0, "0x2e1a7d4d")} }},
-		"a token nobody lists": {"Q5", func(*world) []op.Call {
-			return []op.Call{approveTo(stranger, paid), callTo(stranger, 0, golden.HexOf(erc20.Transfer(common.Address{1}, big.NewInt(5))))}
+		"the native coin beside": {"Q5", func(*world) []op.Call {
+			return []op.Call{transferTo(stranger, paid),
+				callTo(stranger, 1, "0x")}
 		}},
-		"transferFrom elsewhere": {"Q5", func(*world) []op.Call { return []op.Call{approveTo(stranger, paid), callTo(stranger, 0, "0x23b872dd")} }},
-		"an ERC-721":             {"Q5", func(*world) []op.Call { return []op.Call{approveTo(stranger, paid), callTo(stranger, 0, "0x42842e0e")} }},
-		"an ERC-721 with data":   {"Q5", func(*world) []op.Call { return []op.Call{approveTo(stranger, paid), callTo(stranger, 0, "0xb88d4fde")} }},
-		"an ERC-1155":            {"Q5", func(*world) []op.Call { return []op.Call{approveTo(stranger, paid), callTo(stranger, 0, "0xf242432a")} }},
-		"a batch of ERC-1155":    {"Q5", func(*world) []op.Call { return []op.Call{approveTo(stranger, paid), callTo(stranger, 0, "0x2eb2c2d6")} }},
-		"rights elsewhere":       {"Q5", func(*world) []op.Call { return []op.Call{approveTo(stranger, paid), callTo(stranger, 0, "0xa22cb465")} }},
+		"another token": {"Q5", func(*world) []op.Call {
+			return []op.Call{transferTo(stranger, paid),
+				callTo(weth, 0, "0x2e1a7d4d")}
+		}},
+		"a token nobody lists": {"Q5", func(*world) []op.Call {
+			return []op.Call{approveTo(stranger, paid),
+				callTo(stranger, 0, golden.HexOf(erc20.Transfer(common.Address{1}, big.NewInt(5))))}
+		}},
+		"transferFrom elsewhere": {"Q5", func(*world) []op.Call {
+			return []op.Call{approveTo(stranger, paid),
+				callTo(stranger, 0, "0x23b872dd")}
+		}},
+		"an ERC-721": {"Q5", func(*world) []op.Call {
+			return []op.Call{approveTo(stranger, paid),
+				callTo(stranger, 0, "0x42842e0e")}
+		}},
+		"an ERC-721 with data": {"Q5", func(*world) []op.Call {
+			return []op.Call{approveTo(stranger, paid),
+				callTo(stranger, 0, "0xb88d4fde")}
+		}},
+		"an ERC-1155": {"Q5", func(*world) []op.Call {
+			return []op.Call{approveTo(stranger, paid),
+				callTo(stranger, 0, "0xf242432a")}
+		}},
+		"a batch of ERC-1155": {"Q5", func(*world) []op.Call {
+			return []op.Call{approveTo(stranger, paid),
+				callTo(stranger, 0, "0x2eb2c2d6")}
+		}},
+		"rights elsewhere": {"Q5", func(*world) []op.Call {
+			return []op.Call{approveTo(stranger, paid),
+				callTo(stranger, 0, "0xa22cb465")}
+		}},
 		"more rights to the token": {"Q4", func(*world) []op.Call {
 			return []op.Call{transferTo(stranger, paid), callTo(golden.TokenOf(arbUSDC).Hex(), 0, "0x39509351")}
 		}},
-		"transferFrom of the token": {"Q4", func(*world) []op.Call { return []op.Call{callTo(golden.TokenOf(arbUSDC).Hex(), 0, "0x23b872dd")} }},
+		"transferFrom of the token": {"Q4", func(*world) []op.Call {
+			return []op.Call{
+				callTo(golden.TokenOf(arbUSDC).Hex(), 0, "0x23b872dd")}
+		}},
 		"a call that takes nothing": {"Q4", func(*world) []op.Call {
 			return []op.Call{transferTo(stranger, paid), callTo(stranger, 0, "0xdeadbeef")}
 		}},
-		"a call before its right": {"Q4", func(*world) []op.Call { return []op.Call{callTo(stranger, 0, "0xdeadbeef"), approveTo(stranger, paid)} }},
+		"a call before its right": {"Q4", func(*world) []op.Call {
+			return []op.Call{callTo(stranger, 0, "0xdeadbeef"),
+				approveTo(stranger, paid)}
+		}},
 		"for another quote": {"Q1", func(w *world) []op.Call {
 			w.ID = "0x" + strings.Repeat("77", 32)
 			defer func() { w.ID = quoteID }()
@@ -357,7 +418,8 @@ func TestQ4_BehindTheGateOnlyReadablePaymentsPass(t *testing.T) {
 			return []op.Call{approveTo(w.Account.Hex(), paid), callTo(w.Account.Hex(), 0, "0xdeadbeef")}
 		}},
 		"into the validator": {"U9", func(w *world) []op.Call {
-			return []op.Call{transferTo(stranger, paid), {To: w.Validator(), Value: new(big.Int), Data: []byte{1, 2, 3, 4}}}
+			return []op.Call{transferTo(stranger, paid),
+				{To: w.Validator(), Value: new(big.Int), Data: []byte{1, 2, 3, 4}}}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -371,7 +433,8 @@ func TestQ4_BehindTheGateOnlyReadablePaymentsPass(t *testing.T) {
 	}
 }
 
-// TestQ4_TheCoinItselfCanPayAnUnknownTarget is the shape of the one public sample: most of the value to a contract, a few per cent to a second address.
+// TestQ4_TheCoinItselfCanPayAnUnknownTarget is the shape of the one public sample: most of the value to a contract, a
+// few per cent to a second address.
 func TestQ4_TheCoinItselfCanPayAnUnknownTarget(t *testing.T) {
 	const wei, fee = 83_200_000_000_000_000, 2_500_000_000_000_000
 	pay := func(w *world, calls ...op.Call) (*verify.VerifiedQuote, verify.Report) {
@@ -379,7 +442,8 @@ func TestQ4_TheCoinItselfCanPayAnUnknownTarget(t *testing.T) {
 		w.Policy.Limits.Gates = []string{verify.GateTarget}
 		s := w.signed()
 		q := w.nativeQuote()
-		q.OriginChainsOperations[0] = w.Operation(42161, op.LaneFunding, 2, false, calls, arbETH, fmt.Sprint(int64(wei)))
+		q.OriginChainsOperations[0] = w.Operation(42161, op.LaneFunding, 2, false, calls, arbETH,
+			fmt.Sprint(int64(wei)))
 		return w.quote(s, w.Document(q))
 	}
 	each(t, func(t *testing.T, w *world) {
@@ -387,7 +451,8 @@ func TestQ4_TheCoinItselfCanPayAnUnknownTarget(t *testing.T) {
 		if q == nil || !r.Has("Q5", verify.Warn) {
 			t.Fatalf("%+v", r.Reasons)
 		}
-		if parts := q.View().Legs[0].Parts; len(parts) != 2 || parts[1].ShareBps != 301 || parts[1].To != payee || parts[0].Approval {
+		if parts := q.View().Legs[0].Parts; len(parts) != 2 || parts[1].ShareBps != 301 || parts[1].To != payee ||
+			parts[0].Approval {
 			t.Fatalf("%+v", parts)
 		}
 		q, r = pay(w, callTo(stranger, wei, "0xdeadbeef"), callTo(payee, 0, "0xdeadbeef"))
@@ -407,10 +472,12 @@ func TestU6_AnUnknownTargetIsPaidInTheOneEncodingToo(t *testing.T) {
 		s := w.signed()
 		q := toStranger(w, transferTo(stranger, paid))
 		call := transferTo(stranger, paid)
-		execution := append(append(call.To.Bytes(), make([]byte, 32)...), call.Data...) // the single mode, which says the same in other bytes
+		// the single mode, which says the same in other bytes
+		execution := append(append(call.To.Bytes(), make([]byte, 32)...), call.Data...)
 		data := append(common.FromHex("e9ae5c53"), make([]byte, 32)...)
 		data = append(data, common.LeftPadBytes([]byte{64}, 32)...)
-		data = append(append(data, common.LeftPadBytes(big.NewInt(int64(len(execution))).Bytes(), 32)...), common.RightPadBytes(execution, (len(execution)+31)/32*32)...)
+		data = append(append(data, common.LeftPadBytes(big.NewInt(int64(len(execution))).Bytes(), 32)...),
+			common.RightPadBytes(execution, (len(execution)+31)/32*32)...)
 		u := *q.OriginChainsOperations[0].UserOp
 		u.CallData = golden.HexOf(data)
 		q.OriginChainsOperations[0].UserOp = &u
@@ -425,7 +492,8 @@ func TestQ4_AnEscrowOfTheUsersPolicyCountsAsPinned(t *testing.T) {
 		w.Policy.Limits.Escrows = []common.Address{common.HexToAddress(stranger)}
 		s := w.signed()
 		q, r := w.quote(s, w.Document(toStranger(w, w.elsewhere()...)))
-		if q == nil || r.Gated() || q.View().Legs[0].Escrow != stranger || len(q.View().Legs[0].Parts) != 0 || q.View().Legs[0].RefundAfter.IsZero() {
+		if q == nil || r.Gated() || q.View().Legs[0].Escrow != stranger || len(q.View().Legs[0].Parts) != 0 ||
+			q.View().Legs[0].RefundAfter.IsZero() {
 			t.Fatalf("%+v", r.Reasons)
 		}
 		// what holds for the pinned escrow holds for it, too

@@ -113,12 +113,14 @@ func TestY2_OnlyRecipientsOfThePolicyReceive(t *testing.T) {
 			w.Draft.Calls[1].To = payee
 			w.Draft.Calls[0].Data = golden.HexOf(erc20.Transfer(w.Account, big.NewInt(1)))
 		}, false, false},
-		"an unreadable call": {call(func(_ *world, c *[2]string) { c[0], c[1] = "0", "0xdeadbeef" }, payee, vault), true, false},
+		"an unreadable call": {call(func(_ *world, c *[2]string) { c[0], c[1] = "0", "0xdeadbeef" }, payee, vault),
+			true, false},
 		"a deposit, which names no recipient": {call(func(_ *world, c *[2]string) {
 			c[0], c[1] = "0", golden.HexOf(escrow.DepositCalldata([32]byte{1}, common.Address{1}, big.NewInt(1), 1))
 		}, payee, vault), true, false},
 		"named by its file only": {call(func(w *world, c *[2]string) {
-			c[0], c[1] = "0", golden.HexOf(append(selectorOf("give(address)"), common.LeftPadBytes(common.HexToAddress(payee).Bytes(), 32)...))
+			c[0], c[1] = "0", golden.HexOf(append(selectorOf("give(address)"),
+				common.LeftPadBytes(common.HexToAddress(payee).Bytes(), 32)...))
 			w.Draft.Calls[1].Function = "give(address to)"
 		}, payee, vault), true, false},
 		"the coin beside a transfer": {func(w *world) {
@@ -136,7 +138,8 @@ func TestY2_SpendersOfAllowancesAreRecipients(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		withAllowance(w, "1000000", stranger)
 		answer := w.PrepareResponse()
-		w.withCalls(&answer, append(append([]op.Call{approve(stranger, 1_000_000)}, w.Asked()...), approve(stranger, 0))...)
+		w.withCalls(&answer, append(append([]op.Call{approve(stranger, 1_000_000)}, w.Asked()...),
+			approve(stranger, 0))...)
 		w.Policy.Limits.Recipients = []string{payee, vault}
 		p, r := w.prepared(w.Document(answer))
 		refused(t, p != nil, r, "Y2")
@@ -158,7 +161,8 @@ func TestY2Y3_PartsOfAPaymentBehindTheGateAreJudged(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.Policy.Limits.Gates = allGates()
 		s := w.signed()
-		doc := w.Document(toStranger(w, transferTo(stranger, 5), approveTo(vault, paid-5), callTo(vault, 0, "0xdeadbeef")))
+		doc := w.Document(toStranger(w, transferTo(stranger, 5), approveTo(vault, paid-5),
+			callTo(vault, 0, "0xdeadbeef")))
 		judge := func(recipients []string, contracts ...common.Address) (bool, verify.Report) {
 			w.Policy.Limits.Recipients, w.Policy.Limits.Contracts = recipients, contracts
 			q, r := w.quote(s, doc)
@@ -218,13 +222,15 @@ func (w *world) worth(t *testing.T, list []verify.AmountView) int64 {
 	return total.Int64()
 }
 
-// TestK1_AnOperationCountsItsCallsAndItsPaymentsInFull finds the cap at which an operation just passes, in prepare and quote.
+// TestK1_AnOperationCountsItsCallsAndItsPaymentsInFull finds the cap at which an operation just passes, in prepare and
+// quote.
 func TestK1_AnOperationCountsItsCallsAndItsPaymentsInFull(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		_, _, q := w.judged(t, verify.NoHistory{})
 		p, _ := w.prepared(w.Document(w.PrepareResponse()))
 		call := w.worth(t, p.Signing().Summary().Counts)
-		if price := w.Catalog.Price(assetOf(baseUSDC)).Int64(); call != 250_500_000*price/1_000_000 || len(p.Signing().Summary().Counts) != 2 {
+		if price := w.Catalog.Price(assetOf(baseUSDC)).Int64(); call != 250_500_000*price/1_000_000 ||
+			len(p.Signing().Summary().Counts) != 2 {
 			t.Fatalf("the call counts %d", call)
 		}
 		var funding int64
@@ -244,14 +250,17 @@ func TestK1_AnOperationCountsItsCallsAndItsPaymentsInFull(t *testing.T) {
 		if w.worth(t, p.View().Worst) != call {
 			t.Fatalf("review 1 says %d, the call counts %d", w.worth(t, p.View().Worst), call)
 		}
-		missing := w.worth(t, []verify.AmountView{{Asset: assetOf(baseUSDC), Micro: amount.Value(q.View().Needs[0].Short, 6, w.Catalog.Price(assetOf(baseUSDC)))}})
+		missing := w.worth(t, []verify.AmountView{{Asset: assetOf(baseUSDC),
+			Micro: amount.Value(q.View().Needs[0].Short, 6, w.Catalog.Price(assetOf(baseUSDC)))}})
 		for _, c := range []struct {
 			cap             int64
 			prepared, quote bool
-		}{{call + funding, false, false}, {call + funding - 1, false, true}, {call + missing, false, true}, {call + missing - 1, true, true}, {0, true, true}} {
+		}{{call + funding, false, false}, {call + funding - 1, false, true}, {call + missing, false, true},
+			{call + missing - 1, true, true}, {0, true, true}} {
 			w.Policy.Limits.MaxSpend = big.NewInt(c.cap)
 			rp, rq, _ := w.judged(t, verify.NoHistory{})
-			if rp.Has("Y4", verify.Refuse) != c.prepared || rq.Has("Y4", verify.Refuse) != c.quote || rp.Refused() != c.prepared || rq.Refused() != c.quote {
+			if rp.Has("Y4", verify.Refuse) != c.prepared || rq.Has("Y4", verify.Refuse) != c.quote ||
+				rp.Refused() != c.prepared || rq.Refused() != c.quote {
 				t.Fatalf("cap %d: %+v, %+v", c.cap, rp.Reasons, rq.Reasons)
 			}
 		}
@@ -268,7 +277,8 @@ func saysCost(t *testing.T, r verify.Report, want string) {
 	}
 }
 
-// TestY4Y6_WhereTheCostIsUnknownAllOfThePaymentCounts: a quote without fees that pays less than what is missing does not say what it costs.
+// TestY4Y6_WhereTheCostIsUnknownAllOfThePaymentCounts: a quote without fees that pays less than what is missing does
+// not say what it costs.
 func TestY4Y6_WhereTheCostIsUnknownAllOfThePaymentCounts(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		answer := w.PrepareResponse()
@@ -296,13 +306,15 @@ func TestY4Y6_WhereTheCostIsUnknownAllOfThePaymentCounts(t *testing.T) {
 	})
 }
 
-// TestY4_WhatIsRequiredCountsWhereCallsCannotBeRead: an allowance of former days may let a contract take what the intent requires.
+// TestY4_WhatIsRequiredCountsWhereCallsCannotBeRead: an allowance of former days may let a contract take what the
+// intent requires.
 func TestY4_WhatIsRequiredCountsWhereCallsCannotBeRead(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.Draft.Calls = w.Draft.Calls[1:]
 		w.Draft.Calls[0].Value, w.Draft.Calls[0].Data = "0", "0xdeadbeef"
 		price := w.Catalog.Price(assetOf(baseUSDC)).Int64()
-		const short = 225_500_000 // of the 250.5 that are required, the service states 25 there: payments of at least that much come on top
+		// of the 250.5 that are required, the service states 25 there: payments of at least that much come on top
+		const short = 225_500_000
 		w.Policy.Limits.MaxSpend = big.NewInt(250_500_000*price/1_000_000 + short*price/1_000_000 - 1)
 		p, r := w.prepared(w.Document(w.PrepareResponse()))
 		refused(t, p != nil, r, "Y4")
@@ -310,7 +322,8 @@ func TestY4_WhatIsRequiredCountsWhereCallsCannotBeRead(t *testing.T) {
 		if p, r = w.prepared(w.Document(w.PrepareResponse())); p == nil || !r.Has("Y4", verify.Unknown) {
 			t.Fatalf("%+v", r.Reasons)
 		}
-		if c := p.Signing().Summary(); len(c.Counts) != 1 || c.Counts[0].Amount.Int64() != 250_500_000 || len(c.Spend) != 0 {
+		if c := p.Signing().Summary(); len(c.Counts) != 1 || c.Counts[0].Amount.Int64() != 250_500_000 ||
+			len(c.Spend) != 0 {
 			t.Fatalf("%+v", c)
 		}
 		w.Draft.Calls[0].Data = w.Draft.Calls[0].Data[:2]
@@ -330,7 +343,8 @@ func TestY4_TheLargerOfOutflowAndRequirementCounts(t *testing.T) {
 		if p == nil {
 			t.Fatalf("%+v", r.Reasons)
 		}
-		if c := p.Signing().Summary(); c.Counts[0].Amount.Int64() != 300_000_000 || c.Spend[0].Amount.Int64() != 250_500_000 || len(c.Counts) != 2 {
+		if c := p.Signing().Summary(); c.Counts[0].Amount.Int64() != 300_000_000 ||
+			c.Spend[0].Amount.Int64() != 250_500_000 || len(c.Counts) != 2 {
 			t.Fatalf("%+v", c)
 		}
 	})
@@ -394,7 +408,8 @@ func (s spending) Spent(since time.Time) []verify.Spend {
 
 func TestY5_EverythingSignedWithinADayCounts(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		h := spending{memory{spent: []verify.Spend{{Asset: assetOf(arbUSDC), Amount: big.NewInt(100_000_000)}, {Asset: assetOf(baseUSDC), Amount: big.NewInt(20_000_000)}}}, new(time.Time)}
+		h := spending{memory{spent: []verify.Spend{{Asset: assetOf(arbUSDC), Amount: big.NewInt(100_000_000)},
+			{Asset: assetOf(baseUSDC), Amount: big.NewInt(20_000_000)}}}, new(time.Time)}
 		_, _, q := w.judged(t, h)
 		p, _ := w.prepared(w.Document(w.PrepareResponse()))
 		price := w.Catalog.Price(assetOf(baseUSDC)).Int64()
@@ -404,18 +419,21 @@ func TestY5_EverythingSignedWithinADayCounts(t *testing.T) {
 		for _, o := range q.Operations() {
 			funding += w.worth(t, o.Summary().Counts)
 		}
-		missing := w.worth(t, []verify.AmountView{{Asset: assetOf(baseUSDC), Micro: amount.Value(q.View().Needs[0].Short, 6, w.Catalog.Price(assetOf(baseUSDC)))}})
+		missing := w.worth(t, []verify.AmountView{{Asset: assetOf(baseUSDC),
+			Micro: amount.Value(q.View().Needs[0].Short, 6, w.Catalog.Price(assetOf(baseUSDC)))}})
 		// the quote's own history holds the prepared call as well; here it is what it was before
 		for _, c := range []struct {
 			cap             int64
 			prepared, quote bool
 		}{
-			{before + call + missing, false, false}, {before + call + missing - 1, true, false}, {before + funding - 1, true, true},
+			{before + call + missing, false, false}, {before + call + missing - 1, true, false},
+			{before + funding - 1, true, true},
 			{before - 1, true, true}, {0, true, true},
 		} {
 			w.Policy.Limits.MaxSpendPerDay = big.NewInt(c.cap)
 			rp, rq, _ := w.judged(t, h)
-			if rp.Has("Y5", verify.Refuse) != c.prepared || rq.Has("Y5", verify.Refuse) != c.quote || rp.Refused() != c.prepared || rq.Refused() != c.quote {
+			if rp.Has("Y5", verify.Refuse) != c.prepared || rq.Has("Y5", verify.Refuse) != c.quote ||
+				rp.Refused() != c.prepared || rq.Refused() != c.quote {
 				t.Fatalf("cap %d: %+v, %+v", c.cap, rp.Reasons, rq.Reasons)
 			}
 			if !h.asked.Equal(clock().Add(-24 * time.Hour)) {
@@ -439,7 +457,8 @@ func TestY5_WhatWasSpentMustHaveAPrice(t *testing.T) {
 			each(t, func(t *testing.T, w *world) {
 				w.Policy.Limits.MaxSpendPerDay = new(big.Int).Lsh(big.NewInt(1), 300)
 				rp, rq, _ := w.judged(t, memory{spent: []verify.Spend{c.spent}})
-				if rp.Refused() == c.ok || rq.Refused() == c.ok || rp.Has("Y5", verify.Refuse) == c.ok || rq.Has("Y5", verify.Refuse) == c.ok {
+				if rp.Refused() == c.ok || rq.Refused() == c.ok || rp.Has("Y5", verify.Refuse) == c.ok ||
+					rq.Has("Y5", verify.Refuse) == c.ok {
 					t.Fatalf("%+v, %+v", rp.Reasons, rq.Reasons)
 				}
 			})
@@ -482,7 +501,8 @@ func TestY8_TheToleranceHasACap(t *testing.T) {
 	})
 }
 
-// TestY_NoLimitHoldsBehindBlindSigning: what a limit compares is decoded from what is shown, and something else may be signed.
+// TestY_NoLimitHoldsBehindBlindSigning: what a limit compares is decoded from what is shown, and something else may be
+// signed.
 func TestY_NoLimitHoldsBehindBlindSigning(t *testing.T) {
 	huge := new(big.Int).Lsh(big.NewInt(1), 300)
 	for name, set := range map[string]func(l *verify.Limits){
@@ -538,21 +558,31 @@ func TestY_SwapsAndTransfersObeyTheLimits(t *testing.T) {
 				set  func(l *verify.Limits)
 				ok   bool
 			}{
-				"all chains":         {"Y1", func(l *verify.Limits) { l.Chains = append([]caip.Chain{to}, all...) }, true},
-				"not the paying":     {"Y1", func(l *verify.Limits) { l.Chains = []caip.Chain{to} }, same},
-				"not the receiving":  {"Y1", func(l *verify.Limits) { l.Chains = all }, same},
-				"no recipient":       {"Y2", func(l *verify.Limits) { l.Recipients = []string{} }, v.RecipientOwn},
-				"the recipient":      {"Y2", func(l *verify.Limits) { l.Recipients = []string{v.Recipient} }, true},
-				"no contracts":       {"Y3", func(l *verify.Limits) { l.Contracts = []common.Address{} }, true},
-				"spend":              {"Y4", func(l *verify.Limits) { l.MaxSpend = paid }, true},
-				"spend less":         {"Y4", func(l *verify.Limits) { l.MaxSpend = new(big.Int).Sub(paid, big.NewInt(1)) }, false},
-				"spend of a day":     {"Y5", func(l *verify.Limits) { l.MaxSpendPerDay = paid }, true},
-				"less of a day":      {"Y5", func(l *verify.Limits) { l.MaxSpendPerDay = new(big.Int).Sub(paid, big.NewInt(1)) }, false},
-				"cost":               {"Y6", func(l *verify.Limits) { l.MaxCostBps = max(v.MinimumCostBps, 1) }, v.MinimumCostBps >= 0},
-				"costs less":         {"Y6", func(l *verify.Limits) { l.MaxCostBps = max(v.MinimumCostBps-1, 1) }, v.MinimumCostBps >= 0 && v.MinimumCostBps <= 1},
-				"tolerance":          {"Y8", func(l *verify.Limits) { l.MaxSlippageBps = v.SlippageBps }, true},
-				"a smaller one":      {"Y8", func(l *verify.Limits) { l.MaxSlippageBps = v.SlippageBps - 1 }, false},
-				"one of its letters": {"Y2", func(l *verify.Limits) { l.Recipients = []string{flip(v.Recipient)} }, v.RecipientOwn},
+				"all chains": {"Y1", func(l *verify.Limits) { l.Chains = append([]caip.Chain{to}, all...) },
+					true},
+				"not the paying":    {"Y1", func(l *verify.Limits) { l.Chains = []caip.Chain{to} }, same},
+				"not the receiving": {"Y1", func(l *verify.Limits) { l.Chains = all }, same},
+				"no recipient":      {"Y2", func(l *verify.Limits) { l.Recipients = []string{} }, v.RecipientOwn},
+				"the recipient":     {"Y2", func(l *verify.Limits) { l.Recipients = []string{v.Recipient} }, true},
+				"no contracts":      {"Y3", func(l *verify.Limits) { l.Contracts = []common.Address{} }, true},
+				"spend":             {"Y4", func(l *verify.Limits) { l.MaxSpend = paid }, true},
+				"spend less": {"Y4", func(l *verify.Limits) {
+					l.MaxSpend = new(big.Int).Sub(paid,
+						big.NewInt(1))
+				}, false},
+				"spend of a day": {"Y5", func(l *verify.Limits) { l.MaxSpendPerDay = paid }, true},
+				"less of a day": {"Y5", func(l *verify.Limits) {
+					l.MaxSpendPerDay = new(big.Int).Sub(paid,
+						big.NewInt(1))
+				}, false},
+				"cost": {"Y6", func(l *verify.Limits) { l.MaxCostBps = max(v.MinimumCostBps, 1) },
+					v.MinimumCostBps >= 0},
+				"costs less": {"Y6", func(l *verify.Limits) { l.MaxCostBps = max(v.MinimumCostBps-1, 1) },
+					v.MinimumCostBps >= 0 && v.MinimumCostBps <= 1},
+				"tolerance":     {"Y8", func(l *verify.Limits) { l.MaxSlippageBps = v.SlippageBps }, true},
+				"a smaller one": {"Y8", func(l *verify.Limits) { l.MaxSlippageBps = v.SlippageBps - 1 }, false},
+				"one of its letters": {"Y2", func(l *verify.Limits) { l.Recipients = []string{flip(v.Recipient)} },
+					v.RecipientOwn},
 			}
 			for what, c := range cases {
 				a.policy.Limits = verify.Limits{}
@@ -565,7 +595,8 @@ func TestY_SwapsAndTransfersObeyTheLimits(t *testing.T) {
 			a.policy.Limits = verify.Limits{}
 			q, _ := a.judge(a.doc)
 			for i, o := range q.Operations() {
-				if s := o.Summary(); len(s.Counts) != 1 || s.Counts[0].Amount.Cmp(v.Legs[i].Pays.Amount) != 0 || len(s.Spend) != 1 || s.Spend[0].Amount.Cmp(v.Legs[i].Pays.Amount) != 0 {
+				if s := o.Summary(); len(s.Counts) != 1 || s.Counts[0].Amount.Cmp(v.Legs[i].Pays.Amount) != 0 ||
+					len(s.Spend) != 1 || s.Spend[0].Amount.Cmp(v.Legs[i].Pays.Amount) != 0 {
 					t.Errorf("operation %d counts %+v", i, s.Counts)
 				}
 			}

@@ -55,10 +55,12 @@ func TestU6_FundingInSingleModeIsNotTheFormThatWasBuilt(t *testing.T) {
 		q := w.nativeQuote()
 		o := &q.OriginChainsOperations[0]
 		deposit := w.DepositCalls(assetOf(arbETH), big.NewInt(83_200_000_000_000_000))[0]
-		execution := append(append(deposit.To.Bytes(), common.LeftPadBytes(deposit.Value.Bytes(), 32)...), deposit.Data...)
+		execution := append(append(deposit.To.Bytes(), common.LeftPadBytes(deposit.Value.Bytes(), 32)...),
+			deposit.Data...)
 		data := append(common.FromHex("e9ae5c53"), make([]byte, 32)...)
 		data = append(data, common.LeftPadBytes([]byte{64}, 32)...)
-		data = append(append(data, common.LeftPadBytes(big.NewInt(int64(len(execution))).Bytes(), 32)...), common.RightPadBytes(execution, (len(execution)+31)/32*32)...)
+		data = append(append(data, common.LeftPadBytes(big.NewInt(int64(len(execution))).Bytes(), 32)...),
+			common.RightPadBytes(execution, (len(execution)+31)/32*32)...)
 		u := *o.UserOp
 		u.CallData = golden.HexOf(data)
 		o.UserOp = &u
@@ -68,15 +70,19 @@ func TestU6_FundingInSingleModeIsNotTheFormThatWasBuilt(t *testing.T) {
 	})
 }
 
-// TestQ5_ANativeDepositIsOneCallOfTheNamedValue covers the leg without a token: value, zero token and the deposit's own amount must agree.
+// TestQ5_ANativeDepositIsOneCallOfTheNamedValue covers the leg without a token: value, zero token and the deposit's own
+// amount must agree.
 func TestQ5_ANativeDepositIsOneCallOfTheNamedValue(t *testing.T) {
 	const wei = 83_200_000_000_000_000
 	for name, change := range map[string]func(w *world, c []op.Call) []op.Call{
-		"more value":     func(_ *world, c []op.Call) []op.Call { c[0].Value = big.NewInt(wei + 1); return c },
-		"less value":     func(_ *world, c []op.Call) []op.Call { c[0].Value = big.NewInt(wei - 1); return c },
-		"another amount": func(w *world, c []op.Call) []op.Call { return w.DepositCalls(assetOf(arbETH), big.NewInt(wei+1)) },
+		"more value": func(_ *world, c []op.Call) []op.Call { c[0].Value = big.NewInt(wei + 1); return c },
+		"less value": func(_ *world, c []op.Call) []op.Call { c[0].Value = big.NewInt(wei - 1); return c },
+		"another amount": func(w *world, c []op.Call) []op.Call {
+			return w.DepositCalls(assetOf(arbETH), big.NewInt(wei+1))
+		},
 		"a token": func(_ *world, c []op.Call) []op.Call {
-			c[0].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), golden.TokenOf(arbUSDC), big.NewInt(wei), uint64(clock().Unix())+3600)
+			c[0].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), golden.TokenOf(arbUSDC),
+				big.NewInt(wei), uint64(clock().Unix())+3600)
 			return c
 		},
 		"a call before": func(_ *world, c []op.Call) []op.Call {
@@ -90,7 +96,8 @@ func TestQ5_ANativeDepositIsOneCallOfTheNamedValue(t *testing.T) {
 				s := w.signed()
 				q := w.nativeQuote()
 				calls := change(w, w.DepositCalls(assetOf(arbETH), big.NewInt(wei)))
-				q.OriginChainsOperations[0] = w.Operation(42161, op.LaneFunding, 2, false, calls, arbETH, fmt.Sprint(wei))
+				q.OriginChainsOperations[0] = w.Operation(42161, op.LaneFunding, 2, false, calls, arbETH,
+					fmt.Sprint(wei))
 				v, r := w.quote(s, w.Document(q))
 				refused(t, v != nil, r, "Q5")
 			})
@@ -104,7 +111,8 @@ func TestQ11_WithoutFeesAndSlippageThePaymentItselfMustFit(t *testing.T) {
 		q := w.CrossChain()
 		q.Fees, q.Slippage = nil, nil
 		v, r := w.quote(s, w.Document(q))
-		if v == nil || len(v.View().Fees) != 0 || v.View().CostBps != 22 || v.View().FeesMicro != nil || v.View().FeeUSD != "" || !r.Has("Q11", verify.Unknown) {
+		if v == nil || len(v.View().Fees) != 0 || v.View().CostBps != 22 || v.View().FeesMicro != nil ||
+			v.View().FeeUSD != "" || !r.Has("Q11", verify.Unknown) {
 			t.Fatalf("%+v", r.Reasons)
 		}
 		for paid, bps := range map[int64]int{226_000_000: 23, 233_000_000: 322, 251_000_000: 0, 320_000_000: 0} {
@@ -140,7 +148,8 @@ func TestQ7_WhatIsDeliveredIsInThisWalletsList(t *testing.T) {
 	solana, err := assets.SolanaChain()
 	need(t, err)
 	for i := range tokens {
-		tokens[i].AggregatedEntities = slices.DeleteFunc(tokens[i].AggregatedEntities, func(e assets.Entity) bool { return strings.EqualFold(e.AssetType, baseUSDC) })
+		tokens[i].AggregatedEntities = slices.DeleteFunc(tokens[i].AggregatedEntities,
+			func(e assets.Entity) bool { return strings.EqualFold(e.AssetType, baseUSDC) })
 	}
 	less, err := catalog.New(all, tokens, solana)
 	need(t, err)
@@ -153,17 +162,22 @@ func TestQ7_WhatIsDeliveredIsInThisWalletsList(t *testing.T) {
 }
 
 func TestQ5_TwoRequirementsOfOneAggregateAreAddedUp(t *testing.T) {
-	// ETH and USDC are required: what is paid in USDC covers only its own part exactly, so prices have to explain the rest.
+	// ETH and USDC are required: what is paid in USDC covers only its own part exactly, so prices have to explain the
+	// rest.
 	eachV3(t, func(t *testing.T, w *world) {
 		w.CallType = api.CallCrossChainSwaps
-		w.Draft.TokensRequired = append(w.Draft.TokensRequired, api.TokenRequirement{AssetType: baseETH, Amount: "10000000000000000"}) // $30.12
+		// $30.12
+		w.Draft.TokensRequired = append(w.Draft.TokensRequired,
+			api.TokenRequirement{AssetType: baseETH, Amount: "10000000000000000"})
 		s := w.signed()
-		q := w.QuoteResponse("281500000", map[string]string{arbUSDC: "480000"}, golden.Payment{Asset: arbUSDC, Amount: 281_500_000, Sequence: 4})
+		q := w.QuoteResponse("281500000", map[string]string{arbUSDC: "480000"},
+			golden.Payment{Asset: arbUSDC, Amount: 281_500_000, Sequence: 4})
 		v, r := w.quote(s, w.Document(q))
 		if v == nil || v.View().CallType != api.CallCrossChainSwaps || v.View().PayMicro == nil || !v.View().Explained {
 			t.Fatalf("%+v", r.Reasons)
 		}
-		q = w.QuoteResponse("400000000", map[string]string{arbUSDC: "480000"}, golden.Payment{Asset: arbUSDC, Amount: 400_000_000, Sequence: 4})
+		q = w.QuoteResponse("400000000", map[string]string{arbUSDC: "480000"},
+			golden.Payment{Asset: arbUSDC, Amount: 400_000_000, Sequence: 4})
 		v, r = w.quote(s, w.Document(q))
 		refused(t, v != nil, r, "Q11")
 	})
@@ -174,7 +188,8 @@ func TestU10_TransferFromOfOthersIsNotTheAccountsOutflow(t *testing.T) {
 		own, other := w.Account, common.HexToAddress(vault)
 		from := func(a common.Address, v int64) string {
 			data := append(common.FromHex("23b872dd"), common.LeftPadBytes(a.Bytes(), 32)...)
-			data = append(append(data, common.LeftPadBytes(common.HexToAddress(payee).Bytes(), 32)...), common.LeftPadBytes(big.NewInt(v).Bytes(), 32)...)
+			data = append(append(data, common.LeftPadBytes(common.HexToAddress(payee).Bytes(), 32)...),
+				common.LeftPadBytes(big.NewInt(v).Bytes(), 32)...)
 			return golden.HexOf(data)
 		}
 		w.Draft.Calls[0].Data = from(own, 5)
@@ -185,7 +200,8 @@ func TestU10_TransferFromOfOthersIsNotTheAccountsOutflow(t *testing.T) {
 			t.Fatalf("%+v", r.Reasons)
 		}
 		v := p.View()
-		if len(v.Outflow) != 1 || v.Outflow[0].Amount.Int64() != 5 || v.Lines[1].Recipient != payee || len(v.Lines[1].Args) != 3 || v.Lines[1].Args[0].Value != other.Hex() {
+		if len(v.Outflow) != 1 || v.Outflow[0].Amount.Int64() != 5 || v.Lines[1].Recipient != payee ||
+			len(v.Lines[1].Args) != 3 || v.Lines[1].Args[0].Value != other.Hex() {
 			t.Fatalf("%+v", v)
 		}
 	})
@@ -194,7 +210,8 @@ func TestU10_TransferFromOfOthersIsNotTheAccountsOutflow(t *testing.T) {
 func TestU8_AnAllowanceOfAnUnlistedTokenIsShownInBaseUnits(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		token := common.HexToAddress("0x00000000000000000000000000000000000c0ffe")
-		w.Draft.Allowances = []api.AllowanceRequirement{{AssetType: "eip155:8453/erc20:" + strings.ToLower(token.Hex()), Amount: "5", Spender: vault}}
+		w.Draft.Allowances = []api.AllowanceRequirement{{AssetType: "eip155:8453/erc20:" + strings.ToLower(token.Hex()),
+			Amount: "5", Spender: vault}}
 		answer := w.PrepareResponse()
 		open := op.Call{To: token, Value: new(big.Int), Data: erc20.Approve(common.HexToAddress(vault), big.NewInt(5))}
 		shut := op.Call{To: token, Value: new(big.Int), Data: erc20.Approve(common.HexToAddress(vault), new(big.Int))}
@@ -215,7 +232,8 @@ func TestU8_AnAllowanceOfAnUnlistedTokenIsShownInBaseUnits(t *testing.T) {
 
 func TestP1_ASolanaAccountBesideIsTheSameOrRefused(t *testing.T) {
 	w := newWorld(t)
-	w.Draft.Accounts = append(w.Draft.Accounts, api.Account{Type: api.AccountSolana, AccountAddress: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"})
+	w.Draft.Accounts = append(w.Draft.Accounts, api.Account{Type: api.AccountSolana,
+		AccountAddress: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"})
 	answer := w.PrepareResponse()
 	if p, r := w.prepared(w.Document(answer)); p == nil {
 		t.Fatalf("%+v", r.Reasons)
@@ -242,7 +260,8 @@ func TestX1_AnAnswerThatLacksAPartMakesNoBody(t *testing.T) {
 		t.Fatal("the answer is not kept")
 	}
 	q, r := w.quote(s, w.Document(w.CrossChain()))
-	if q == nil || q.ID() != quoteID || q.Expires() != clock().Unix()+30 || q.Fingerprint() != q.View().Fingerprint || q.Document().Len() == 0 {
+	if q == nil || q.ID() != quoteID || q.Expires() != clock().Unix()+30 || q.Fingerprint() != q.View().Fingerprint ||
+		q.Document().Len() == 0 {
 		t.Fatalf("%+v", r.Reasons)
 	}
 	foreign, err := api.ParseDocument([]byte(`{"originChainsOperations":[]}`), api.DefaultLimits())

@@ -35,7 +35,8 @@ func refused(t *testing.T, ok bool, r verify.Report, code string) {
 	}
 }
 
-// prepareRefused changes a golden answer on the service's side, for every account type and interface, and demands a refusal.
+// prepareRefused changes a golden answer on the service's side, for every account type and interface, and demands a
+// refusal.
 func prepareRefused(t *testing.T, code string, change func(w *world, r *api.PrepareResponse)) {
 	t.Helper()
 	each(t, func(t *testing.T, w *world) {
@@ -83,8 +84,10 @@ func TestL3_NumbersHaveOnePlainForm(t *testing.T) {
 func numbersHaveOnePlainForm(t *testing.T, w *world) {
 	w.Freeze()
 	base := w.Document(w.PrepareResponse())
-	for _, bad := range []string{"1e9", "0x10", "-1", " 1", "01", "1 ", "+1", "1.0", "1_000", "", strings.Repeat("9", 79), "115792089237316195423570985008687907853269984665640564039457584007913129639936"} {
-		for _, field := range []string{"nonce", "callGasLimit", "verificationGasLimit", "preVerificationGas", "maxFeePerGas", "maxPriorityFeePerGas", "paymasterVerificationGasLimit", "paymasterPostOpGasLimit"} {
+	for _, bad := range []string{"1e9", "0x10", "-1", " 1", "01", "1 ", "+1", "1.0", "1_000", "",
+		strings.Repeat("9", 79), "115792089237316195423570985008687907853269984665640564039457584007913129639936"} {
+		for _, field := range []string{"nonce", "callGasLimit", "verificationGasLimit", "preVerificationGas",
+			"maxFeePerGas", "maxPriorityFeePerGas", "paymasterVerificationGasLimit", "paymasterPostOpGasLimit"} {
 			p, r := w.prepared(replace(t, base, "/chainOperation/userOp/"+field, bad))
 			refused(t, p != nil, r, "L3")
 		}
@@ -93,7 +96,8 @@ func numbersHaveOnePlainForm(t *testing.T, w *world) {
 
 func TestL3_JSONFormsAreExact(t *testing.T) {
 	for pointer, bad := range map[string]any{
-		"/chainOperation/userOp/sender": 1, "/chainOperation/userOp/factory": nil, "/chainOperation/amount": []int{}, "/callType": true,
+		"/chainOperation/userOp/sender": 1, "/chainOperation/userOp/factory": nil, "/chainOperation/amount": []int{},
+		"/callType": true,
 		"/chainOperation/typedDataToSign/domain/chainId": "8453", "/accounts/0/type": map[string]int{},
 	} {
 		each(t, func(t *testing.T, w *world) {
@@ -107,17 +111,21 @@ func TestL3_JSONFormsAreExact(t *testing.T) {
 // TestL3_AnAnswerOfAnotherShapeIsRefused: every leaf has its form, but lists and objects have changed places.
 func TestL3_AnAnswerOfAnotherShapeIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		p, r := w.prepared(replace(t, w.Document(w.PrepareResponse()), "/sourceAssetBalances", map[string]any{"x": map[string]any{"balance": "1"}}))
+		p, r := w.prepared(replace(t, w.Document(w.PrepareResponse()), "/sourceAssetBalances",
+			map[string]any{"x": map[string]any{"balance": "1"}}))
 		refused(t, p != nil, r, "L3")
-		q, r := w.quote(w.signed(), replace(t, w.Document(w.CrossChain()), "/originToken/fiatValue", map[string]any{"x": map[string]any{"amount": "1"}}))
+		q, r := w.quote(w.signed(), replace(t, w.Document(w.CrossChain()), "/originToken/fiatValue",
+			map[string]any{"x": map[string]any{"amount": "1"}}))
 		refused(t, q != nil, r, "L3")
 	})
 }
 
 func TestL4_UnknownMembersOfAnOperationAreRefused(t *testing.T) {
 	for _, pointer := range []string{
-		"/chainOperation/userOp/initCode", "/chainOperation/userOp/paymasterAndData", "/chainOperation/operation", "/chainOperation/userOp/to",
-		"/chainOperation/typedDataToSign/domain/salt", "/chainOperation/typedDataToSign/message/extra", "/chainOperation/type",
+		"/chainOperation/userOp/initCode", "/chainOperation/userOp/paymasterAndData", "/chainOperation/operation",
+		"/chainOperation/userOp/to",
+		"/chainOperation/typedDataToSign/domain/salt", "/chainOperation/typedDataToSign/message/extra",
+		"/chainOperation/type",
 		"/chainOperation/typedDataToSign/types/Permit", "/chainOperation/dataToSign", "/chainOperation/signature",
 	} {
 		each(t, func(t *testing.T, w *world) {
@@ -129,7 +137,8 @@ func TestL4_UnknownMembersOfAnOperationAreRefused(t *testing.T) {
 
 func TestL4_UnknownMembersElsewhereAreCarriedAndCounted(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		p, r := w.prepared(replace(t, w.Document(w.PrepareResponse()), "/extra", map[string]any{"a": 1, "b": []int{1, 2}}))
+		p, r := w.prepared(replace(t, w.Document(w.PrepareResponse()), "/extra",
+			map[string]any{"a": 1, "b": []int{1, 2}}))
 		if p == nil || !r.Has("L4", verify.Show) {
 			t.Fatalf("report %+v", r.Reasons)
 		}
@@ -150,14 +159,18 @@ func TestL5_AddressesNeedACorrectChecksumOrNone(t *testing.T) {
 
 func TestP1_AccountsAreExactlyThoseThatWereSent(t *testing.T) {
 	other := api.Account{Type: api.AccountSolana, AccountAddress: "EB8Hi4LoqUVCGUPJ2y9MsHbEsJQJvmpQRUWrLpjEZxC6"}
-	another := map[string]string{api.AccountKernelV31: api.AccountKernelV33, api.AccountKernelV33: api.AccountRoleBased, api.AccountRoleBased: api.AccountKernelV31}
+	another := map[string]string{api.AccountKernelV31: api.AccountKernelV33, api.AccountKernelV33: api.AccountRoleBased,
+		api.AccountRoleBased: api.AccountKernelV31}
 	for name, change := range map[string]func(w *world, r *api.PrepareResponse){
 		"other signer":  func(_ *world, r *api.PrepareResponse) { r.Accounts[0].SignerAddress = stranger },
 		"other address": func(_ *world, r *api.PrepareResponse) { r.Accounts[0].AccountAddress = stranger },
 		"other type":    func(w *world, r *api.PrepareResponse) { r.Accounts[0].Type = another[w.Kind] },
 		"other session": func(_ *world, r *api.PrepareResponse) { r.Accounts[0].SessionAddress = stranger },
-		"empty session": func(_ *world, r *api.PrepareResponse) { r.Accounts[0].SessionAddress = common.Address{}.Hex() },
-		"other admin":   func(_ *world, r *api.PrepareResponse) { r.Accounts[0].AdminAddress = stranger },
+		"empty session": func(_ *world, r *api.PrepareResponse) {
+			r.Accounts[0].SessionAddress =
+				common.Address{}.Hex()
+		},
+		"other admin": func(_ *world, r *api.PrepareResponse) { r.Accounts[0].AdminAddress = stranger },
 		"swapped keys": func(w *world, r *api.PrepareResponse) {
 			a := &r.Accounts[0]
 			a.SignerAddress, a.SessionAddress, a.AdminAddress = a.AdminAddress, a.AdminAddress, a.SessionAddress
@@ -232,8 +245,12 @@ func TestP2_TheOperationIsAnEVMOperation(t *testing.T) {
 }
 
 func TestP3_TheIntegrityMarkIsCarriedButNeverTakenForHonesty(t *testing.T) {
-	prepareRefused(t, "P3", func(_ *world, r *api.PrepareResponse) { r.TamperProofSignature = "0x" + strings.Repeat("ab", 1025) })
-	for _, mark := range []string{"verified", "0x", strings.Repeat("ab", 65), "0X" + strings.Repeat("ab", 65), "0xabc", "0xzz"} {
+	prepareRefused(t, "P3", func(_ *world, r *api.PrepareResponse) {
+		r.TamperProofSignature = "0x" +
+			strings.Repeat("ab", 1025)
+	})
+	for _, mark := range []string{"verified", "0x", strings.Repeat("ab", 65), "0X" + strings.Repeat("ab", 65), "0xabc",
+		"0xzz"} {
 		prepareRefused(t, "P3", func(_ *world, r *api.PrepareResponse) { r.TamperProofSignature = mark })
 	}
 	w := newWorld(t)
@@ -274,7 +291,9 @@ func TestP6_BalancesAreOnlyEverShown(t *testing.T) {
 func TestP6_TheListOfBalancesHasAPlausibleLength(t *testing.T) {
 	prepareRefused(t, "P6", func(_ *world, r *api.PrepareResponse) {
 		for i := range 1_000 {
-			r.SourceAssetBalances = append(r.SourceAssetBalances, api.SourceAssetBalance{AssetType: fmt.Sprintf("eip155:8453/erc20:0x%040x", i+1), Balance: "1", Decimals: 6, FiatValue: "1"})
+			r.SourceAssetBalances = append(r.SourceAssetBalances,
+				api.SourceAssetBalance{AssetType: fmt.Sprintf("eip155:8453/erc20:0x%040x", i+1), Balance: "1",
+					Decimals: 6, FiatValue: "1"})
 		}
 	})
 }
@@ -307,8 +326,8 @@ func TestU1_AnIntentWithAForeignAccountIsRefused(t *testing.T) {
 	})
 }
 
-// TestU2_OtherModesAndTypesOfTheNonceAreRefused sends all 65 536 pairs of mode and type of a kernel account through the whole judgement; of the other accounts
-// those that Kernel gives a meaning to, with typed data that fits.
+// TestU2_OtherModesAndTypesOfTheNonceAreRefused sends all 65 536 pairs of mode and type of a kernel account through the
+// whole judgement; of the other accounts those that Kernel gives a meaning to, with typed data that fits.
 func TestU2_OtherModesAndTypesOfTheNonceAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.Freeze()
@@ -328,7 +347,8 @@ func TestU2_OtherModesAndTypesOfTheNonceAreRefused(t *testing.T) {
 				doc = w.Document(answer)
 			case thorough:
 				var err error
-				if doc, err = api.ParseDocument([]byte(strings.Replace(string(base.Raw()), old, nonceOf(n), 1)), api.DefaultLimits()); err != nil {
+				if doc, err = api.ParseDocument([]byte(strings.Replace(string(base.Raw()), old, nonceOf(n), 1)),
+					api.DefaultLimits()); err != nil {
 					t.Fatal(err)
 				}
 			default:
@@ -411,7 +431,8 @@ func TestU3_SequencesFollowWhatIsKnown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, w *world) {
 				w.Sequence, w.Deploy = c.sequence, c.deploy
-				ok := c.ok || (name == "new account, not at 0" && w.Kind == api.AccountKernelV33) // a new EOA is delegated, which starts no nonce
+				// a new EOA is delegated, which starts no nonce
+				ok := c.ok || (name == "new account, not at 0" && w.Kind == api.AccountKernelV33)
 				p, r := verify.Prepared(w.Intent(), w.Policy, c.h, clock(), w.Document(w.PrepareResponse()))
 				if (p != nil) != ok || (!ok && !r.Has("U3", verify.Refuse)) {
 					t.Fatalf("accepted %v, want %v: %+v", p != nil, ok, r.Reasons)
@@ -474,7 +495,8 @@ func TestU4_TheFactoryIsThePinnedOne(t *testing.T) {
 		"of another type": func(w *world, u *api.UserOp) {
 			init := op.InitDataECDSA(w.Network.Pins.ECDSAValidator, w.Signer)
 			if w.Kind == api.AccountKernelV31 {
-				init = op.InitDataRoleBased(w.Network.Pins.RoleBasedValidator, w.Signer, common.HexToAddress(golden.Admin), w.Network.Pins.CoSigner)
+				init = op.InitDataRoleBased(w.Network.Pins.RoleBasedValidator, w.Signer,
+					common.HexToAddress(golden.Admin), w.Network.Pins.CoSigner)
 			}
 			u.FactoryData = golden.HexOf(op.FactoryData(w.Network.Pins.Factory, init, new(big.Int)))
 		},
@@ -484,7 +506,8 @@ func TestU4_TheFactoryIsThePinnedOne(t *testing.T) {
 				w.Deploy = true
 				*r = w.PrepareResponse()
 				if u := r.ChainOperation.UserOp; u.Factory == "" { // an EOA, which is never deployed
-					u.Factory, u.FactoryData = w.Network.Pins.MetaFactory.Hex(), golden.HexOf(op.FactoryData(w.Network.Pins.Factory, nil, new(big.Int)))
+					u.Factory, u.FactoryData = w.Network.Pins.MetaFactory.Hex(),
+						golden.HexOf(op.FactoryData(w.Network.Pins.Factory, nil, new(big.Int)))
 				}
 				change(w, r.ChainOperation.UserOp)
 			})
@@ -493,26 +516,30 @@ func TestU4_TheFactoryIsThePinnedOne(t *testing.T) {
 	w := variant{kind: api.AccountKernelV33}.world(t)
 	r := w.PrepareResponse()
 	u := r.ChainOperation.UserOp
-	u.Factory, u.FactoryData = w.Network.Pins.MetaFactory.Hex(), golden.HexOf(op.FactoryData(w.Network.Pins.Factory, nil, new(big.Int)))
+	u.Factory, u.FactoryData = w.Network.Pins.MetaFactory.Hex(),
+		golden.HexOf(op.FactoryData(w.Network.Pins.Factory, nil, new(big.Int)))
 	p, report := w.prepared(w.Document(r))
 	refused(t, p != nil, report, "U4")
 }
 
-// forged puts other bytes at a place of the call data of a prepare answer, in every place at once and without encoding it again.
+// forged puts other bytes at a place of the call data of a prepare answer, in every place at once and without encoding
+// it again.
 func forgedCallData(t testing.TB, base *api.Document, callData string, at int, b ...byte) *api.Document {
 	t.Helper()
 	forged := []byte(callData)
 	for i, x := range b {
 		copy(forged[2+2*(at+i):], fmt.Sprintf("%02x", x))
 	}
-	d, err := api.ParseDocument([]byte(strings.Replace(string(base.Raw()), callData, string(forged), 1)), api.DefaultLimits())
+	d, err := api.ParseDocument([]byte(strings.Replace(string(base.Raw()), callData, string(forged), 1)),
+		api.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-// TestU5_OnlyThePlainBatchModeIsAccepted sends all 65 536 modes of a kernel account through the whole judgement, and those that mean something of the others.
+// TestU5_OnlyThePlainBatchModeIsAccepted sends all 65 536 modes of a kernel account through the whole judgement, and
+// those that mean something of the others.
 func TestU5_OnlyThePlainBatchModeIsAccepted(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.Freeze()
@@ -544,10 +571,12 @@ func TestU5_OnlyThePlainBatchModeIsAccepted(t *testing.T) {
 }
 
 func TestU5_NoOtherFunctionOfTheAccountIsAccepted(t *testing.T) {
-	for name, prefix := range map[string]string{"executeUserOp": "8dd7712f", "executeUserOp twice": "8dd7712f8dd7712f", "another function": "deadbeef"} {
+	for name, prefix := range map[string]string{"executeUserOp": "8dd7712f", "executeUserOp twice": "8dd7712f8dd7712f",
+		"another function": "deadbeef"} {
 		t.Run(name, func(t *testing.T) {
 			prepareRefused(t, "U5", func(w *world, r *api.PrepareResponse) {
-				r.ChainOperation.UserOp.CallData = "0x" + prefix + strings.TrimPrefix(r.ChainOperation.UserOp.CallData, "0x")
+				r.ChainOperation.UserOp.CallData = "0x" + prefix +
+					strings.TrimPrefix(r.ChainOperation.UserOp.CallData, "0x")
 				w.again(&r.ChainOperation, 8453)
 			})
 		})
@@ -571,7 +600,8 @@ func TestU6_OneCallInSingleModeIsNotTheFormThatWasAsked(t *testing.T) {
 		execution := append(append(call.To.Bytes(), make([]byte, 32)...), call.Data...)
 		data := append(common.FromHex("e9ae5c53"), make([]byte, 32)...)
 		data = append(data, common.LeftPadBytes([]byte{64}, 32)...)
-		data = append(append(data, common.LeftPadBytes(big.NewInt(int64(len(execution))).Bytes(), 32)...), common.RightPadBytes(execution, (len(execution)+31)/32*32)...)
+		data = append(append(data, common.LeftPadBytes(big.NewInt(int64(len(execution))).Bytes(), 32)...),
+			common.RightPadBytes(execution, (len(execution)+31)/32*32)...)
 		if calls, err := op.DecodeExecute(data); err != nil || len(calls) != 1 {
 			t.Fatal(err)
 		}
@@ -587,7 +617,8 @@ func TestU7_ASwapIsNotPrepared(t *testing.T) {
 		doc := w.Document(w.PrepareResponse())
 		s, quote := w.signed(), w.Document(w.CrossChain())
 		w.Draft = intent.Draft{
-			Version: 1, Kind: intent.KindSwap, Interface: w.Draft.Interface, Network: w.Draft.Network, Accounts: w.Draft.Accounts, SlippageBps: 50,
+			Version: 1, Kind: intent.KindSwap, Interface: w.Draft.Interface, Network: w.Draft.Network,
+			Accounts: w.Draft.Accounts, SlippageBps: 50,
 			Pay: &intent.Pay{Asset: "ob:usdc", Amount: "1000000"}, Receive: &intent.Receive{Asset: "ob:eth"},
 		}
 		p, r := w.prepared(doc)
@@ -598,7 +629,8 @@ func TestU7_ASwapIsNotPrepared(t *testing.T) {
 }
 
 func TestU7_CallsAreExactlyTheUsersInOrder(t *testing.T) {
-	extra := op.Call{To: golden.TokenOf(baseUSDC), Value: new(big.Int), Data: erc20.Transfer(common.HexToAddress(stranger), big.NewInt(1))}
+	extra := op.Call{To: golden.TokenOf(baseUSDC), Value: new(big.Int),
+		Data: erc20.Transfer(common.HexToAddress(stranger), big.NewInt(1))}
 	for name, change := range map[string]func(calls []op.Call) []op.Call{
 		"extra at the end":   func(c []op.Call) []op.Call { return append(c, extra) },
 		"extra at the start": func(c []op.Call) []op.Call { return append([]op.Call{extra}, c...) },
@@ -627,7 +659,8 @@ func withAllowance(w *world, amount, spender string) {
 }
 
 func approve(spender string, v int64) op.Call {
-	return op.Call{To: golden.TokenOf(baseUSDC), Value: new(big.Int), Data: erc20.Approve(common.HexToAddress(spender), big.NewInt(v))}
+	return op.Call{To: golden.TokenOf(baseUSDC), Value: new(big.Int),
+		Data: erc20.Approve(common.HexToAddress(spender), big.NewInt(v))}
 }
 
 func TestU8_DeclaredAllowancesAppearAsPairsOrNotAtAll(t *testing.T) {
@@ -638,19 +671,34 @@ func TestU8_DeclaredAllowancesAppearAsPairsOrNotAtAll(t *testing.T) {
 		calls  func(asked []op.Call) []op.Call
 		ok     bool
 	}{
-		"pair":                    {"1000000", func(a []op.Call) []op.Call { return append(append([]op.Call{open}, a...), shut) }, true},
-		"neither":                 {"1000000", func(a []op.Call) []op.Call { return a }, true},
-		"never closed":            {"1000000", func(a []op.Call) []op.Call { return append([]op.Call{open}, a...) }, false},
-		"only closed":             {"1000000", func(a []op.Call) []op.Call { return append(a, shut) }, false},
-		"twice":                   {"1000000", func(a []op.Call) []op.Call { return append(append([]op.Call{open, open}, a...), shut) }, false},
-		"more than declared":      {"1000000", func(a []op.Call) []op.Call { return append(append([]op.Call{approve(vault, declared+1)}, a...), shut) }, false},
-		"less than declared":      {"1000000", func(a []op.Call) []op.Call { return append(append([]op.Call{approve(vault, declared-1)}, a...), shut) }, false},
-		"third party":             {"1000000", func(a []op.Call) []op.Call { return append(append([]op.Call{approve(stranger, declared)}, a...), shut) }, false},
-		"third party beside":      {"1000000", func(a []op.Call) []op.Call { return append(append([]op.Call{open, approve(stranger, 1)}, a...), shut) }, false},
-		"revoke before":           {"0", func(a []op.Call) []op.Call { return append([]op.Call{shut}, a...) }, true},
-		"revoke after":            {"0", func(a []op.Call) []op.Call { return append(a, shut) }, true},
-		"revoke left out":         {"0", func(a []op.Call) []op.Call { return a }, false},
-		"revoke turned to a gift": {"0", func(a []op.Call) []op.Call { return append([]op.Call{approve(vault, 1)}, a...) }, false},
+		"pair": {"1000000", func(a []op.Call) []op.Call {
+			return append(append([]op.Call{open}, a...), shut)
+		}, true},
+		"neither": {"1000000", func(a []op.Call) []op.Call { return a }, true},
+		"never closed": {"1000000", func(a []op.Call) []op.Call { return append([]op.Call{open}, a...) },
+			false},
+		"only closed": {"1000000", func(a []op.Call) []op.Call { return append(a, shut) }, false},
+		"twice": {"1000000", func(a []op.Call) []op.Call {
+			return append(append([]op.Call{open, open}, a...), shut)
+		}, false},
+		"more than declared": {"1000000", func(a []op.Call) []op.Call {
+			return append(append([]op.Call{approve(vault, declared+1)}, a...), shut)
+		}, false},
+		"less than declared": {"1000000", func(a []op.Call) []op.Call {
+			return append(append([]op.Call{approve(vault, declared-1)}, a...), shut)
+		}, false},
+		"third party": {"1000000", func(a []op.Call) []op.Call {
+			return append(append([]op.Call{approve(stranger, declared)}, a...), shut)
+		}, false},
+		"third party beside": {"1000000", func(a []op.Call) []op.Call {
+			return append(append([]op.Call{open, approve(stranger, 1)}, a...), shut)
+		}, false},
+		"revoke before":   {"0", func(a []op.Call) []op.Call { return append([]op.Call{shut}, a...) }, true},
+		"revoke after":    {"0", func(a []op.Call) []op.Call { return append(a, shut) }, true},
+		"revoke left out": {"0", func(a []op.Call) []op.Call { return a }, false},
+		"revoke turned to a gift": {"0", func(a []op.Call) []op.Call {
+			return append([]op.Call{approve(vault, 1)}, a...)
+		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, w *world) {
@@ -683,7 +731,8 @@ func TestU8_UnlimitedAllowancesAreRefusedEvenIfDeclared(t *testing.T) {
 		all := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))
 		withAllowance(w, all.String(), vault)
 		r := w.PrepareResponse()
-		open := op.Call{To: golden.TokenOf(baseUSDC), Value: new(big.Int), Data: erc20.Approve(common.HexToAddress(vault), all)}
+		open := op.Call{To: golden.TokenOf(baseUSDC), Value: new(big.Int),
+			Data: erc20.Approve(common.HexToAddress(vault), all)}
 		w.withCalls(&r, append(append([]op.Call{open}, w.Asked()...), approve(vault, 0))...)
 		p, report := w.prepared(w.Document(r))
 		refused(t, p != nil, report, "U8")
@@ -691,12 +740,15 @@ func TestU8_UnlimitedAllowancesAreRefusedEvenIfDeclared(t *testing.T) {
 }
 
 func TestU9_NoCallMayReconfigureTheAccount(t *testing.T) {
-	selectors := []string{"9517e29f", "a71763a8", "3659cfe6", "52141cd9", "9198bdf5", "b9b82941", "1f1b92e3", "98c867ca", "e9ae5c53"}
+	selectors := []string{"9517e29f", "a71763a8", "3659cfe6", "52141cd9", "9198bdf5", "b9b82941", "1f1b92e3",
+		"98c867ca", "e9ae5c53"}
 	each(t, func(t *testing.T, w *world) {
 		pins := w.Network.Pins
 		more := []common.Address{{0xa1}, {0xa2}, {0xa3}, {0xa4}} // the user's own pins control accounts as well
-		w.Policy.Limits = verify.Limits{EntryPoints: more[:1], Validators: more[1:2], Factories: more[2:3], Delegates: more[3:]}
-		targets := append(more, w.Account, pins.EntryPoint, pins.ECDSAValidator, pins.RoleBasedValidator, pins.Factory, pins.MetaFactory, pins.KernelV31, pins.KernelV33)
+		w.Policy.Limits = verify.Limits{EntryPoints: more[:1], Validators: more[1:2], Factories: more[2:3],
+			Delegates: more[3:]}
+		targets := append(more, w.Account, pins.EntryPoint, pins.ECDSAValidator, pins.RoleBasedValidator, pins.Factory,
+			pins.MetaFactory, pins.KernelV31, pins.KernelV33)
 		own := op.Call{To: w.Account, Value: new(big.Int), Data: common.FromHex("e9ae5c53")}
 		r := w.PrepareResponse()
 		w.withCalls(&r, append(w.Asked(), own)...)
@@ -707,7 +759,8 @@ func TestU9_NoCallMayReconfigureTheAccount(t *testing.T) {
 				if s == "e9ae5c53" && to == w.Account {
 					continue // no intent can ask for it: the rules of requests refuse the account's own execute
 				}
-				w.Draft.Calls[1].To, w.Draft.Calls[1].Data, w.Draft.Calls[1].Value = to.Hex(), "0x"+s, "0" // even when the intent itself asks for it
+				// even when the intent itself asks for it
+				w.Draft.Calls[1].To, w.Draft.Calls[1].Data, w.Draft.Calls[1].Value = to.Hex(), "0x"+s, "0"
 				p, r := w.prepared(w.Document(w.PrepareResponse()))
 				refused(t, p != nil, r, "U9")
 			}
@@ -730,8 +783,10 @@ func TestU11_GasFieldsHaveCaps(t *testing.T) {
 		caps := w.Policy.Caps
 		base := w.Document(w.PrepareResponse())
 		for field, limit := range map[string]uint64{
-			"callGasLimit": caps.CallGas, "verificationGasLimit": caps.VerificationGas, "preVerificationGas": caps.PreVerificationGas, "maxFeePerGas": caps.MaxFeePerGas,
-			"maxPriorityFeePerGas": caps.MaxFeePerGas, "paymasterVerificationGasLimit": caps.PaymasterVerificationGas, "paymasterPostOpGasLimit": caps.PaymasterPostOpGas,
+			"callGasLimit": caps.CallGas, "verificationGasLimit": caps.VerificationGas,
+			"preVerificationGas": caps.PreVerificationGas, "maxFeePerGas": caps.MaxFeePerGas,
+			"maxPriorityFeePerGas": caps.MaxFeePerGas, "paymasterVerificationGasLimit": caps.PaymasterVerificationGas,
+			"paymasterPostOpGasLimit": caps.PaymasterPostOpGas,
 		} {
 			if p, r := w.prepared(replace(t, base, "/chainOperation/userOp/"+field, fmt.Sprint(limit))); p == nil {
 				t.Fatalf("%s at its cap is refused: %+v", field, r.Reasons)
@@ -745,12 +800,14 @@ func TestU11_GasFieldsHaveCaps(t *testing.T) {
 func TestU11_ThePriorityFeeIsNotAboveTheFee(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.Policy.Caps.MaxFeePerGas = 100
-		p, r := w.prepared(replace(t, w.Document(w.PrepareResponse()), "/chainOperation/userOp/maxPriorityFeePerGas", "1"))
+		p, r := w.prepared(replace(t, w.Document(w.PrepareResponse()), "/chainOperation/userOp/maxPriorityFeePerGas",
+			"1"))
 		refused(t, p != nil, r, "U11")
 	})
 }
 
-// TestU11_AnApprovalCarriesNoFeesWhateverTheCapsSay: the signature of a session key does not cover fees, so another figure could be put in their place.
+// TestU11_AnApprovalCarriesNoFeesWhateverTheCapsSay: the signature of a session key does not cover fees, so another
+// figure could be put in their place.
 func TestU11_AnApprovalCarriesNoFeesWhateverTheCapsSay(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.Policy.Caps.MaxFeePerGas = 100
@@ -771,7 +828,8 @@ func TestU12_ThePaymasterIsThePinnedOneWithAShortWindow(t *testing.T) {
 	now := uint64(clock().Unix())
 	data := func(from, until uint64) func(*world, *api.PrepareResponse) {
 		return func(_ *world, r *api.PrepareResponse) {
-			r.ChainOperation.UserOp.PaymasterData = golden.HexOf(op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: until, ValidAfter: from}, make([]byte, 65)))
+			r.ChainOperation.UserOp.PaymasterData = golden.HexOf(
+				op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: until, ValidAfter: from}, make([]byte, 65)))
 		}
 	}
 	for name, change := range map[string]func(*world, *api.PrepareResponse){
@@ -797,7 +855,8 @@ func TestU12_TheWindowStaysInsideTheOneAskedFor(t *testing.T) {
 	now := clock().Unix()
 	each(t, func(t *testing.T, w *world) {
 		p, r := w.prepared(w.Document(w.PrepareResponse()))
-		if p == nil || !r.Has("U12", verify.Show) || p.View().Window.Until.Unix() != now+600 || p.View().Window.From.Unix() != now {
+		if p == nil || !r.Has("U12", verify.Show) || p.View().Window.Until.Unix() != now+600 ||
+			p.View().Window.From.Unix() != now {
 			t.Fatalf("the window must be shown: %+v", r.Reasons)
 		}
 		w.Draft.ValidUntil = fmt.Sprint(now + 120)
@@ -830,10 +889,12 @@ func TestU14_TheHashIsForThePinnedEntryPointAndTheIntentsChain(t *testing.T) {
 			t.Fatalf("approves %v", ok)
 		} else if ok {
 			digest := w.Domain(8453).ApproveDigest(op.CallDataAndNonceHash(w.Account, u.CallData, u.Nonce))
-			if _, also := p.Signing().UserOp(); also || a.Digest() != digest || a.Signer() != w.Signer || a.Network() != w.Network.ID || p.Signing().Digest() != digest.Hex() {
+			if _, also := p.Signing().UserOp(); also || a.Digest() != digest || a.Signer() != w.Signer ||
+				a.Network() != w.Network.ID || p.Signing().Digest() != digest.Hex() {
 				t.Fatalf("digest %v, want %v", a.Digest(), digest)
 			}
-		} else if v := userOp(t, p.Signing()); v.OpHash() != want || v.Digest() != op.EIP191(want) || v.ChainID() != 8453 || v.Signer() != w.Signer || v.Network() != w.Network.ID {
+		} else if v := userOp(t, p.Signing()); v.OpHash() != want || v.Digest() != op.EIP191(want) ||
+			v.ChainID() != 8453 || v.Signer() != w.Signer || v.Network() != w.Network.ID {
 			t.Fatalf("digest %v", v.Digest())
 		}
 		w.Draft.Network = "0x" + strings.Repeat("0", 64)
@@ -846,7 +907,8 @@ func TestV3_WhatCannotBeDecodedIsSaid(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.Draft.Calls[1].Data = "0xdeadbeef01"
 		p, r := w.prepared(w.Document(w.PrepareResponse()))
-		if p == nil || !r.Has("V3", verify.Warn) || p.View().Lines[1].Decoded || p.View().Lines[1].Data != "0xdeadbeef01" {
+		if p == nil || !r.Has("V3", verify.Warn) || p.View().Lines[1].Decoded ||
+			p.View().Lines[1].Data != "0xdeadbeef01" {
 			t.Fatalf("report %+v", r.Reasons)
 		}
 	})
@@ -871,7 +933,8 @@ func TestH1_LookalikesOfKnownRecipientsAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := common.HexToAddress(payee)
 		b[9] ^= 0xff // same first and last digits, other middle
-		p, r := verify.Prepared(w.Intent(), w.Policy, memory{paid: []string{b.Hex()}}, clock(), w.Document(w.PrepareResponse()))
+		p, r := verify.Prepared(w.Intent(), w.Policy, memory{paid: []string{b.Hex()}}, clock(),
+			w.Document(w.PrepareResponse()))
 		refused(t, p != nil, r, "H1")
 	})
 }
@@ -914,7 +977,8 @@ func TestViewsSumWhatCanLeaveTheAccount(t *testing.T) {
 			t.Fatalf("refused: %+v", report.Reasons)
 		}
 		v := p.View()
-		if v.Outflow[0].Amount.String() != "251500000" || v.Lines[0].Role != verify.RoleApprove || v.Lines[3].Role != verify.RoleRevoke || v.Lines[1].Asked != 1 {
+		if v.Outflow[0].Amount.String() != "251500000" || v.Lines[0].Role != verify.RoleApprove ||
+			v.Lines[3].Role != verify.RoleRevoke || v.Lines[1].Asked != 1 {
 			t.Fatalf("view %+v", v)
 		}
 		if !report.Has("U10", verify.Show) {
@@ -932,7 +996,8 @@ func TestNothingIsJudgedWithoutItsInputs(t *testing.T) {
 		p, r = verify.Prepared(intent.Intent{}, w.Policy, verify.NoHistory{}, clock(), w.Document(w.PrepareResponse()))
 		refused(t, p != nil, r, "U7")
 		doc := w.Document(w.PrepareResponse())
-		if p, r := verify.Prepared(w.Intent(), verify.Policy{}, verify.NoHistory{}, clock(), doc); p != nil || !r.Refused() {
+		if p, r := verify.Prepared(w.Intent(), verify.Policy{}, verify.NoHistory{}, clock(), doc); p != nil ||
+			!r.Refused() {
 			t.Error("accepted without pins")
 		}
 		if p, r := verify.Prepared(w.Intent(), w.Policy, nil, clock(), doc); p != nil || !r.Refused() {

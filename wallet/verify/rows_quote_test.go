@@ -18,7 +18,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// quoteRefused changes a golden cross-chain quote on the service's side, for every account type and interface, and demands a refusal.
+// quoteRefused changes a golden cross-chain quote on the service's side, for every account type and interface, and
+// demands a refusal.
 func quoteRefused(t *testing.T, code string, change func(w *world, q *api.Quote)) {
 	t.Helper()
 	each(t, func(t *testing.T, w *world) { quoteRefusedOf(t, w, code, change) })
@@ -57,7 +58,8 @@ func assetOf(s string) caip.Asset {
 }
 
 func TestQ1_TheIDIsNewAndCarriedByEveryDeposit(t *testing.T) {
-	quoteRefused(t, "Q1", func(_ *world, q *api.Quote) { q.ID = "0x" + strings.Repeat("11", 32) }) // deposits carry another id
+	// deposits carry another id
+	quoteRefused(t, "Q1", func(_ *world, q *api.Quote) { q.ID = "0x" + strings.Repeat("11", 32) })
 	quoteRefused(t, "Q1", func(_ *world, q *api.Quote) { q.ID = "0x12" })
 	w := newWorld(t)
 	q, r := verify.Quote(w.Intent(), w.Policy, memory{seen: quoteID}, clock(), w.signed(), w.Document(w.CrossChain()))
@@ -102,7 +104,8 @@ func TestQ3_TooManyOperationsAreNotEvenLookedAt(t *testing.T) {
 
 func TestQ3_AValidOperationOfAnotherAssetIsRefused(t *testing.T) {
 	quoteRefused(t, "Q6", func(w *world, q *api.Quote) {
-		q.OriginChainsOperations = append(q.OriginChainsOperations, w.Deposit(golden.Payment{Asset: arbETH, Amount: 1_000_000_000_000_000, Sequence: 5, Deploy: false}))
+		q.OriginChainsOperations = append(q.OriginChainsOperations,
+			w.Deposit(golden.Payment{Asset: arbETH, Amount: 1_000_000_000_000_000, Sequence: 5, Deploy: false}))
 	})
 }
 
@@ -116,7 +119,8 @@ func TestQ5_EveryPaymentIsExactlyItsAmount(t *testing.T) {
 		},
 		"deposit more": func(w *world) []op.Call { return w.DepositCalls(at, big.NewInt(125_980_001)) },
 		"fee leg": func(w *world) []op.Call {
-			fee := op.Call{To: golden.TokenOf(arbUSDC), Value: new(big.Int), Data: erc20.Transfer(common.HexToAddress(stranger), big.NewInt(1))}
+			fee := op.Call{To: golden.TokenOf(arbUSDC), Value: new(big.Int),
+				Data: erc20.Transfer(common.HexToAddress(stranger), big.NewInt(1))}
 			return append([]op.Call{fee}, w.DepositCalls(at, big.NewInt(125_980_000))...)
 		},
 		"native beside": func(w *world) []op.Call {
@@ -127,7 +131,8 @@ func TestQ5_EveryPaymentIsExactlyItsAmount(t *testing.T) {
 		"no approve": func(w *world) []op.Call { return w.DepositCalls(at, big.NewInt(125_980_000))[1:] },
 		"for another token": func(w *world) []op.Call {
 			c := w.DepositCalls(at, big.NewInt(125_980_000))
-			c[1].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), golden.TokenOf(opUSDC), big.NewInt(125_980_000), uint64(clock().Unix())+3600)
+			c[1].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), golden.TokenOf(opUSDC),
+				big.NewInt(125_980_000), uint64(clock().Unix())+3600)
 			return c
 		},
 	} {
@@ -149,11 +154,13 @@ func TestQ5_EveryPaymentIsExactlyItsAmount(t *testing.T) {
 }
 
 func TestQ5_RefundDeadlinesAreAfterTheExpiryAndSoon(t *testing.T) {
-	for name, deadline := range map[string]uint64{"before the expiry": 30, "far away": 30 + 86_401, "never": 1<<63 - uint64(clock().Unix())} {
+	for name, deadline := range map[string]uint64{"before the expiry": 30, "far away": 30 + 86_401,
+		"never": 1<<63 - uint64(clock().Unix())} {
 		t.Run(name, func(t *testing.T) {
 			quoteRefused(t, "Q5", func(w *world, q *api.Quote) {
 				calls := w.DepositCalls(assetOf(arbUSDC), big.NewInt(125_980_000))
-				calls[1].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), golden.TokenOf(arbUSDC), big.NewInt(125_980_000), uint64(clock().Unix())+deadline)
+				calls[1].Data = escrow.DepositCalldata([32]byte(common.FromHex(quoteID)), golden.TokenOf(arbUSDC),
+					big.NewInt(125_980_000), uint64(clock().Unix())+deadline)
 				w.rebuild(q, 0, calls)
 			})
 		})
@@ -162,10 +169,13 @@ func TestQ5_RefundDeadlinesAreAfterTheExpiryAndSoon(t *testing.T) {
 
 func TestQ5_TheSumOfTheOperationsIsTheAnnouncedPayment(t *testing.T) {
 	quoteRefused(t, "Q5", func(_ *world, q *api.Quote) { q.OriginToken.Amount = "225980001" })
-	// One unit moved between the legs, announcement unchanged: the sum still fits, each leg is its own amount, so this is another valid split.
+	// One unit moved between the legs, announcement unchanged: the sum still fits, each leg is its own amount, so this
+	// is another valid split.
 	each(t, func(t *testing.T, w *world) {
 		s := w.signed()
-		q := w.QuoteResponse("225980000", map[string]string{arbUSDC: "300000", opUSDC: "180000"}, golden.Payment{Asset: arbUSDC, Amount: 125_980_001, Sequence: 4, Deploy: false}, golden.Payment{Asset: opUSDC, Amount: 99_999_999, Sequence: 0, Deploy: true})
+		q := w.QuoteResponse("225980000", map[string]string{arbUSDC: "300000", opUSDC: "180000"},
+			golden.Payment{Asset: arbUSDC, Amount: 125_980_001, Sequence: 4, Deploy: false},
+			golden.Payment{Asset: opUSDC, Amount: 99_999_999, Sequence: 0, Deploy: true})
 		if v, r := w.quote(s, w.Document(q)); v == nil {
 			t.Fatalf("refused %+v", r.Reasons)
 		}
@@ -176,7 +186,8 @@ func TestQ5_NoMoreIsTakenThanRequiredPlusFees(t *testing.T) {
 	// Everything is consistent: calls, amounts, sums. Only the intent tells that 300 USDC are not needed for 250.5.
 	eachV3(t, func(t *testing.T, w *world) {
 		s := w.signed()
-		q := w.QuoteResponse("300000000", map[string]string{arbUSDC: "480000"}, golden.Payment{Asset: arbUSDC, Amount: 300_000_000, Sequence: 4, Deploy: false})
+		q := w.QuoteResponse("300000000", map[string]string{arbUSDC: "480000"},
+			golden.Payment{Asset: arbUSDC, Amount: 300_000_000, Sequence: 4, Deploy: false})
 		v, r := w.quote(s, w.Document(q))
 		refused(t, v != nil, r, "Q5")
 	})
@@ -195,12 +206,14 @@ func TestQ6_AnExactAssetMeansThatAssetOnly(t *testing.T) {
 	eachV3(t, func(t *testing.T, w *world) {
 		w.Draft.FundWith = arbUSDC
 		s := w.signed()
-		q := w.QuoteResponse("225980000", map[string]string{arbUSDC: "480000"}, golden.Payment{Asset: arbUSDC, Amount: 225_980_000, Sequence: 4, Deploy: false})
+		q := w.QuoteResponse("225980000", map[string]string{arbUSDC: "480000"},
+			golden.Payment{Asset: arbUSDC, Amount: 225_980_000, Sequence: 4, Deploy: false})
 		q.OriginToken.AggregatedAssetID = "ob:single"
 		if v, r := w.quote(s, w.Document(q)); v == nil {
 			t.Fatalf("refused: %+v", r.Reasons)
 		}
-		q = w.QuoteResponse("225980000", map[string]string{opUSDC: "480000"}, golden.Payment{Asset: opUSDC, Amount: 225_980_000, Sequence: 4, Deploy: false})
+		q = w.QuoteResponse("225980000", map[string]string{opUSDC: "480000"},
+			golden.Payment{Asset: opUSDC, Amount: 225_980_000, Sequence: 4, Deploy: false})
 		q.OriginToken.AggregatedAssetID = "ob:single"
 		v, r := w.quote(s, w.Document(q))
 		refused(t, v != nil, r, "Q6")
@@ -215,8 +228,9 @@ func TestQ7_TheDeliveredTokenIsTheRequiredOne(t *testing.T) {
 		},
 		"other chain": func(_ *world, q *api.Quote) { q.DestinationToken.AssetType = arbUSDC },
 		"decimals":    func(_ *world, q *api.Quote) { q.DestinationToken.Decimals = &eighteen },
-		"symbol":      func(_ *world, q *api.Quote) { q.DestinationToken.Symbol = "USDС" }, // the last letter is Cyrillic
-		"aggregate":   func(_ *world, q *api.Quote) { q.DestinationToken.AggregatedAssetID = "ob:usdt" },
+		// the last letter is Cyrillic
+		"symbol":    func(_ *world, q *api.Quote) { q.DestinationToken.Symbol = "USDС" },
+		"aggregate": func(_ *world, q *api.Quote) { q.DestinationToken.AggregatedAssetID = "ob:usdt" },
 	} {
 		t.Run(name, func(t *testing.T) { quoteRefused(t, "Q7", change) })
 	}
@@ -226,8 +240,10 @@ func TestQ7_NamesMayBeLeftOutAndTheIdMayBeThatOfASingleAsset(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s := w.signed()
 		q := w.CrossChain()
-		q.DestinationToken.Decimals, q.DestinationToken.Symbol, q.DestinationToken.AggregatedAssetID = nil, "", "ob:single"
-		if v, r := w.quote(s, w.Document(q)); v == nil || v.View().Delivered.Symbol != "USDC" || v.View().Delivered.Decimals != 6 {
+		q.DestinationToken.Decimals, q.DestinationToken.Symbol, q.DestinationToken.AggregatedAssetID = nil, "",
+			"ob:single"
+		if v, r := w.quote(s, w.Document(q)); v == nil || v.View().Delivered.Symbol != "USDC" ||
+			v.View().Delivered.Decimals != 6 {
 			t.Fatalf("%+v", r.Reasons)
 		}
 	})
@@ -272,8 +288,11 @@ func TestQ8_CallsReceiveExactlyWhatTheyRequire(t *testing.T) {
 	for name, change := range map[string]func(w *world, q *api.Quote){
 		"minimum less one": func(_ *world, q *api.Quote) { q.DestinationToken.MinimumAmount = "250499999" },
 		"minimum absent":   func(_ *world, q *api.Quote) { q.DestinationToken.MinimumAmount = "" },
-		"amount less":      func(_ *world, q *api.Quote) { q.DestinationToken.Amount, q.DestinationToken.MinimumAmount = "1", "1" },
-		"amount more":      func(_ *world, q *api.Quote) { q.DestinationToken.Amount = "250500001" },
+		"amount less": func(_ *world, q *api.Quote) {
+			q.DestinationToken.Amount, q.DestinationToken.MinimumAmount =
+				"1", "1"
+		},
+		"amount more": func(_ *world, q *api.Quote) { q.DestinationToken.Amount = "250500001" },
 	} {
 		t.Run(name, func(t *testing.T) { quoteRefused(t, "Q8", change) })
 	}
@@ -281,7 +300,8 @@ func TestQ8_CallsReceiveExactlyWhatTheyRequire(t *testing.T) {
 
 func TestQ9_TheRecipientIsTheAccountItself(t *testing.T) {
 	for name, recipient := range map[string]string{
-		"stranger": "eip155:8453:" + stranger, "other chain": "eip155:1:" + newWorld(t).Account.Hex(), "slash form": "eip155:8453/" + newWorld(t).Account.Hex(), "absent": "",
+		"stranger": "eip155:8453:" + stranger, "other chain": "eip155:1:" + newWorld(t).Account.Hex(),
+		"slash form": "eip155:8453/" + newWorld(t).Account.Hex(), "absent": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			quoteRefused(t, "Q9", func(_ *world, q *api.Quote) { q.DestinationToken.RecipientAccount = recipient })
@@ -295,8 +315,11 @@ func TestQ9_TheRecipientIsTheAccountItself(t *testing.T) {
 func TestQ10_TheExpiryIsSoonButNotPast(t *testing.T) {
 	now := clock().Unix()
 	for name, at := range map[string]string{
-		"zero": "0", "past": fmt.Sprint(now - 1), "now": fmt.Sprint(now), "one second": fmt.Sprint(now + 1), "a year": fmt.Sprint(now + 31_536_000),
-		"2^63": "9223372036854775808", "int64": "9223372036854775807", "sign": "-5", "around the clock": fmt.Sprint(now + 18_446_744_076), "plus": "+" + fmt.Sprint(now+30), "a zero in front": "0" + fmt.Sprint(now+30), "eleven minutes": fmt.Sprint(now + 660), "words": "soon",
+		"zero": "0", "past": fmt.Sprint(now - 1), "now": fmt.Sprint(now), "one second": fmt.Sprint(now + 1),
+		"a year": fmt.Sprint(now + 31_536_000),
+		"2^63":   "9223372036854775808", "int64": "9223372036854775807", "sign": "-5",
+		"around the clock": fmt.Sprint(now + 18_446_744_076), "plus": "+" + fmt.Sprint(now+30),
+		"a zero in front": "0" + fmt.Sprint(now+30), "eleven minutes": fmt.Sprint(now + 660), "words": "soon",
 	} {
 		t.Run(name, func(t *testing.T) {
 			quoteRefused(t, "Q10", func(_ *world, q *api.Quote) { q.ExpirationTimestamp = at })
@@ -338,7 +361,8 @@ func TestQ11_FeesAreAmountsOfWhatPaysAndInProportion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			q := w.QuoteResponse(fmt.Sprint(c.paid), map[string]string{arbUSDC: fmt.Sprint(c.fee)}, golden.Payment{Asset: arbUSDC, Amount: c.paid, Sequence: 4, Deploy: false})
+			q := w.QuoteResponse(fmt.Sprint(c.paid), map[string]string{arbUSDC: fmt.Sprint(c.fee)},
+				golden.Payment{Asset: arbUSDC, Amount: c.paid, Sequence: 4, Deploy: false})
 			v, r := w.quote(w.signed(), w.Document(q))
 			if (v == nil) != (c.level == verify.Refuse) || (c.level != "" && !r.Has("Q11", c.level)) {
 				t.Fatalf("report %+v", r.Reasons)
@@ -361,7 +385,8 @@ func TestQ11_APaymentInAnotherAssetMustBeWorthWhatItDelivers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.Draft.FundWith, w.CallType = "ob:eth", api.CallCrossChainSwaps
-			q := w.QuoteResponse(fmt.Sprint(c.wei), map[string]string{arbETH: "60000000000000"}, golden.Payment{Asset: arbETH, Amount: c.wei, Sequence: 2, Deploy: false})
+			q := w.QuoteResponse(fmt.Sprint(c.wei), map[string]string{arbETH: "60000000000000"},
+				golden.Payment{Asset: arbETH, Amount: c.wei, Sequence: 2, Deploy: false})
 			v, r := w.quote(w.signed(), w.Document(q))
 			if (v == nil) != c.refused || (c.warned && r.Count(verify.Warn) == 0) {
 				t.Fatalf("report %+v", r.Reasons)
@@ -399,7 +424,8 @@ func TestNeedsCompareWithWhatTheServiceSaidIsThere(t *testing.T) {
 		if q == nil {
 			t.Fatalf("%+v", r.Reasons)
 		}
-		if n := q.View().Needs; n[0].Have.Int64() != 300_000_000 || n[0].Short.Sign() != 0 || n[1].Have != nil || n[1].Short != nil {
+		if n := q.View().Needs; n[0].Have.Int64() != 300_000_000 || n[0].Short.Sign() != 0 || n[1].Have != nil ||
+			n[1].Short != nil {
 			t.Fatalf("%+v", n)
 		}
 	})
@@ -412,7 +438,8 @@ func TestQ12_FiatTextDecidesNothing(t *testing.T) {
 		q := w.CrossChain()
 		q.DestinationToken.FiatValue, q.DestinationToken.MinimumFiatValue, q.Fees.CumulativeUSD, q.OriginToken.FiatValue[0].FiatValue = "0.01", "999999", "0.00", ""
 		b, rb := w.quote(s, w.Document(q))
-		if a == nil || b == nil || len(ra.Reasons) != len(rb.Reasons) || a.View().CostBps != b.View().CostBps || a.View().PayMicro.Cmp(b.View().PayMicro) != 0 {
+		if a == nil || b == nil || len(ra.Reasons) != len(rb.Reasons) || a.View().CostBps != b.View().CostBps ||
+			a.View().PayMicro.Cmp(b.View().PayMicro) != 0 {
 			t.Fatalf("fiat text changed the judgement: %+v %+v", ra.Reasons, rb.Reasons)
 		}
 	})
@@ -421,7 +448,8 @@ func TestQ12_FiatTextDecidesNothing(t *testing.T) {
 func TestQ13_NoSecondPreparedOperation(t *testing.T) {
 	w := newWorld(t)
 	s := w.signed()
-	v, r := w.quote(s, replace(t, w.Document(w.CrossChain()), "/destinationChainOperation", map[string]any{"userOp": map[string]any{}}))
+	v, r := w.quote(s, replace(t, w.Document(w.CrossChain()), "/destinationChainOperation",
+		map[string]any{"userOp": map[string]any{}}))
 	refused(t, v != nil, r, "Q13")
 }
 
@@ -458,8 +486,10 @@ func TestQ14_AQuoteForAnotherIntentIsRefused(t *testing.T) {
 }
 
 func TestU2_FundingUsesItsOwnLaneAndThePreparedOneNeverRunsTwice(t *testing.T) {
-	quoteRefused(t, "U2", func(w *world, q *api.Quote) { // an operation in the prepared lane among the funding operations
-		o := w.Operation(42161, op.LanePrepared, 4, false, w.DepositCalls(assetOf(arbUSDC), big.NewInt(125_980_000)), arbUSDC, "125980000")
+	// an operation in the prepared lane among the funding operations
+	quoteRefused(t, "U2", func(w *world, q *api.Quote) {
+		o := w.Operation(42161, op.LanePrepared, 4, false, w.DepositCalls(assetOf(arbUSDC), big.NewInt(125_980_000)),
+			arbUSDC, "125980000")
 		q.OriginChainsOperations[0] = o
 	})
 }
@@ -467,7 +497,8 @@ func TestU2_FundingUsesItsOwnLaneAndThePreparedOneNeverRunsTwice(t *testing.T) {
 func TestU4_FundingDeploysOnlyOnOtherChains(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s := w.signed()
-		q := w.QuoteResponse("225980000", nil, golden.Payment{Asset: baseUSDC, Amount: 225_980_000, Sequence: 0, Deploy: true})
+		q := w.QuoteResponse("225980000", nil, golden.Payment{Asset: baseUSDC, Amount: 225_980_000, Sequence: 0,
+			Deploy: true})
 		v, r := w.quote(s, w.Document(q))
 		if w.Kind == api.AccountKernelV33 { // whose first payment asks for a delegation instead
 			if v == nil || v.View().Legs[0].Delegation == nil {
@@ -482,13 +513,15 @@ func TestU4_FundingDeploysOnlyOnOtherChains(t *testing.T) {
 func TestU1_FundingBelongsToTheAccount(t *testing.T) {
 	quoteRefused(t, "U1", func(w *world, q *api.Quote) {
 		w.Account = common.HexToAddress(stranger)
-		q.OriginChainsOperations[0] = w.Deposit(golden.Payment{Asset: arbUSDC, Amount: 125_980_000, Sequence: 4, Deploy: false})
+		q.OriginChainsOperations[0] = w.Deposit(golden.Payment{Asset: arbUSDC, Amount: 125_980_000, Sequence: 4,
+			Deploy: false})
 	})
 }
 
 func TestT2_FundingIsForItsOwnChain(t *testing.T) {
 	quoteRefused(t, "T2", func(w *world, q *api.Quote) { // the typed data of another chain
-		other := w.Operation(10, op.LaneFunding, 4, false, w.DepositCalls(assetOf(arbUSDC), big.NewInt(125_980_000)), arbUSDC, "125980000")
+		other := w.Operation(10, op.LaneFunding, 4, false, w.DepositCalls(assetOf(arbUSDC), big.NewInt(125_980_000)),
+			arbUSDC, "125980000")
 		q.OriginChainsOperations[0] = other
 	})
 }
@@ -514,7 +547,8 @@ func TestQuoteWithoutRequirementsNamesTheCoinWithNothing(t *testing.T) {
 	eighteen := 18
 	q.OriginToken = api.OriginToken{AggregatedAssetID: "ob:eth", Amount: "0", AssetType: []string{baseETH}}
 	q.DestinationToken = api.DestinationToken{
-		AggregatedAssetID: "ob:eth", AssetType: baseETH, Amount: "0", MinimumAmount: "0", Decimals: &eighteen, Symbol: "ETH",
+		AggregatedAssetID: "ob:eth", AssetType: baseETH, Amount: "0", MinimumAmount: "0", Decimals: &eighteen,
+		Symbol:           "ETH",
 		RecipientAccount: "eip155:8453:" + strings.ToLower(w.Account.Hex()),
 	}
 	s := w.signed()
@@ -527,7 +561,8 @@ func TestQuoteWithoutRequirementsNamesTheCoinWithNothing(t *testing.T) {
 	// With nothing required nothing may be taken.
 	w2 := newWorld(t)
 	w2.CallType, w2.Draft.TokensRequired, w2.Draft.FundWith = api.CallSameChainExcludeSolver, nil, ""
-	bad := w2.QuoteResponse("1000000", nil, golden.Payment{Asset: arbUSDC, Amount: 1_000_000, Sequence: 4, Deploy: false})
+	bad := w2.QuoteResponse("1000000", nil, golden.Payment{Asset: arbUSDC, Amount: 1_000_000, Sequence: 4,
+		Deploy: false})
 	bad.OriginToken.AggregatedAssetID = "ob:usdc"
 	v, r := w2.quote(w2.signed(), w2.Document(bad))
 	refused(t, v != nil, r, "Q6")
@@ -537,7 +572,8 @@ func TestFundingOnTheTargetChainMayWaitForTheAskedStart(t *testing.T) {
 	w := newWorld(t)
 	start := clock().Add(2 * time.Minute).Unix()
 	w.Draft.ValidAfter = fmt.Sprint(start)
-	window := golden.HexOf(op.EncodePaymasterData(op.PaymasterWindow{ValidAfter: uint64(start), ValidUntil: uint64(clock().Unix()) + 600}, make([]byte, 65)))
+	window := golden.HexOf(op.EncodePaymasterData(op.PaymasterWindow{ValidAfter: uint64(start),
+		ValidUntil: uint64(clock().Unix()) + 600}, make([]byte, 65)))
 	answer := w.PrepareResponse()
 	answer.ChainOperation.UserOp.PaymasterData = window
 	p, report := w.prepared(w.Document(answer))
@@ -546,12 +582,14 @@ func TestFundingOnTheTargetChainMayWaitForTheAskedStart(t *testing.T) {
 	}
 	s := signedBy(t, p, w.Key)
 	usdt := "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
-	q := w.QuoteResponse("225980000", map[string]string{usdt: "480000"}, golden.Payment{Asset: usdt, Amount: 225_980_000, Sequence: 0, Deploy: false})
+	q := w.QuoteResponse("225980000", map[string]string{usdt: "480000"},
+		golden.Payment{Asset: usdt, Amount: 225_980_000, Sequence: 0, Deploy: false})
 	q.OriginChainsOperations[0].UserOp.PaymasterData = window
 	if v, r := w.quote(s, w.Document(q)); v == nil {
 		t.Fatalf("refused: %+v", r.Reasons)
 	}
-	q = w.QuoteResponse("225980000", map[string]string{arbUSDC: "480000"}, golden.Payment{Asset: arbUSDC, Amount: 225_980_000, Sequence: 0, Deploy: false})
+	q = w.QuoteResponse("225980000", map[string]string{arbUSDC: "480000"},
+		golden.Payment{Asset: arbUSDC, Amount: 225_980_000, Sequence: 0, Deploy: false})
 	q.OriginChainsOperations[0].UserOp.PaymasterData = window
 	v, r := w.quote(s, w.Document(q))
 	refused(t, v != nil, r, "U12")

@@ -9,7 +9,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// A call that needs nothing pays for itself: an answer that announces payments would be shown as one that waits for them.
+// A call that needs nothing pays for itself: an answer that announces payments would be shown as one that waits for
+// them.
 func TestP4_PaymentsAreAnnouncedOnlyForWhatIsRequired(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.Draft.TokensRequired, w.Draft.FundWith = nil, ""
@@ -20,7 +21,9 @@ func TestP4_PaymentsAreAnnouncedOnlyForWhatIsRequired(t *testing.T) {
 	})
 	each(t, func(t *testing.T, w *world) {
 		answer := w.PrepareResponse()
-		answer.SourceAssetBalances = []api.SourceAssetBalance{{AssetType: w.Draft.TokensRequired[0].AssetType, Balance: w.Draft.TokensRequired[0].Amount, Decimals: 6, FiatValue: "1"}}
+		answer.SourceAssetBalances = []api.SourceAssetBalance{
+			{AssetType: w.Draft.TokensRequired[0].AssetType, Balance: w.Draft.TokensRequired[0].Amount, Decimals: 6,
+				FiatValue: "1"}}
 		if p, r := w.prepared(w.Document(answer)); p == nil || !r.Has("P4", verify.Warn) {
 			t.Fatalf("%+v", r.Reasons)
 		}

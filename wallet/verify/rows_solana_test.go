@@ -25,10 +25,12 @@ func TestPaymentsAreTakenApartAndPutTogetherAsTheServiceMadeThem(t *testing.T) {
 		}
 		v := a.passes()
 		l := v.Legs[len(v.Legs)-1]
-		if l.Solana == nil || l.Nonce != "" || l.Escrow != a.policy.Network.Pins.SolanaVault || l.AccountType != api.AccountSolana || l.Chain.Name != "Solana" {
+		if l.Solana == nil || l.Nonce != "" || l.Escrow != a.policy.Network.Pins.SolanaVault ||
+			l.AccountType != api.AccountSolana || l.Chain.Name != "Solana" {
 			t.Errorf("%s: %+v", name, l)
 		}
-		if s := l.Solana; s.FeePayer != a.policy.Network.Pins.SolanaSponsor || s.Memo != v.ID || len(s.Instructions) != 2 || s.Instructions[1].ProgramName != "Memo" {
+		if s := l.Solana; s.FeePayer != a.policy.Network.Pins.SolanaSponsor || s.Memo != v.ID ||
+			len(s.Instructions) != 2 || s.Instructions[1].ProgramName != "Memo" {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
@@ -36,11 +38,19 @@ func TestPaymentsAreTakenApartAndPutTogetherAsTheServiceMadeThem(t *testing.T) {
 
 func TestS1_OnlyTheOneSpellingOfAMessageIsSigned(t *testing.T) {
 	eachPaymentRefused(t, "S1", []string{paysCoins, paysForCall}, map[string]func(p *payment){
-		"line break":      func(p *payment) { p.op.DataToSign = p.op.DataToSign[:4] + "\n" + p.op.DataToSign[4:] },
-		"no padding":      func(p *payment) { p.op.DataToSign = strings.TrimRight(p.op.DataToSign, "=") + "A" },
-		"a login text":    func(p *payment) { p.op.DataToSign = base64.StdEncoding.EncodeToString([]byte("log in to example.org")) },
-		"another version": func(p *payment) { b := p.bytes(); b[0] = 0x81; p.op.DataToSign = base64.StdEncoding.EncodeToString(b) },
-		"legacy":          func(p *payment) { b := p.bytes(); p.raw(b[1 : len(b)-1]) },
+		"line break": func(p *payment) { p.op.DataToSign = p.op.DataToSign[:4] + "\n" + p.op.DataToSign[4:] },
+		"no padding": func(p *payment) { p.op.DataToSign = strings.TrimRight(p.op.DataToSign, "=") + "A" },
+		"a login text": func(p *payment) {
+			p.op.DataToSign =
+				base64.StdEncoding.EncodeToString([]byte("log in to example.org"))
+		},
+		"another version": func(p *payment) {
+			b := p.bytes()
+			b[0] = 0x81
+			p.op.DataToSign =
+				base64.StdEncoding.EncodeToString(b)
+		},
+		"legacy": func(p *payment) { b := p.bytes(); p.raw(b[1 : len(b)-1]) },
 		"a key that nothing uses": func(p *payment) {
 			b := p.bytes()
 			b[3]++ // read-only accounts without signature
@@ -54,7 +64,8 @@ func TestS1_OnlyTheOneSpellingOfAMessageIsSigned(t *testing.T) {
 			p.builds[0].Accounts = append(slices.Clone(p.builds[0].Accounts), p.builds[0].Accounts[last])
 			p.builds[0].Accounts[last].Writable = true
 			p.builds[0].Accounts = p.builds[0].Accounts[:last+1]
-			p.builds = append(p.builds, solmsg.Build{Program: solmsg.ComputeBudgetProgram(), Data: unhex(p.a.t, "0240420f00"), Accounts: []solmsg.Meta{{Key: p.vault, Writable: true}}})
+			p.builds = append(p.builds, solmsg.Build{Program: solmsg.ComputeBudgetProgram(),
+				Data: unhex(p.a.t, "0240420f00"), Accounts: []solmsg.Meta{{Key: p.vault, Writable: true}}})
 			p.put()
 		},
 	})
@@ -88,7 +99,12 @@ func TestS2_TheUserAndTheFeePayerSignAndNobodyElse(t *testing.T) {
 			p.builds = []solmsg.Build{solmsg.SystemTransfer(somebody(), p.vault, p.amount), p.builds[1]}
 			p.put()
 		},
-		"impossible header": func(p *payment) { b := p.bytes(); b[1] = 0; p.op.DataToSign = base64.StdEncoding.EncodeToString(b) },
+		"impossible header": func(p *payment) {
+			b := p.bytes()
+			b[1] = 0
+			p.op.DataToSign =
+				base64.StdEncoding.EncodeToString(b)
+		},
 	})
 	eachPaymentRefused(t, "S2", []string{paysCoins, paysTokens}, map[string]func(p *payment){
 		"your account is the sponsor": func(p *payment) { p.belongsTo(p.sponsor) },
@@ -98,15 +114,25 @@ func TestS2_TheUserAndTheFeePayerSignAndNobodyElse(t *testing.T) {
 
 func TestS3_TheFeeIsPaidByThePinnedSponsorOrWithinTheLimitByTheUser(t *testing.T) {
 	eachPaymentRefused(t, "S3", everyPayment, map[string]func(p *payment){
-		"a stranger pays":   func(p *payment) { p.payer = somebody(); p.put() },
-		"another is named":  func(p *payment) { p.op.FeePayer = p.user.String() },
-		"no key is named":   func(p *payment) { p.op.FeePayer = "sponsor" },
-		"two prices":        func(p *payment) { p.builds = append(p.builds, price(1), price(1)); p.put() },
-		"two limits":        func(p *payment) { p.builds = append(p.builds, limit(1), limit(1)); p.put() },
-		"heap frame":        func(p *payment) { p.builds = append(p.builds, budget(1, 0, 0, 1, 0)); p.put() },
-		"another setting":   func(p *payment) { p.builds = append(p.builds, budget(4, 0, 0, 1, 0)); p.put() },
-		"no setting":        func(p *payment) { p.builds = append(p.builds, budget()); p.put(); p.op.Instructions[2].Data = "02" },
-		"you pay a fortune": func(p *payment) { p.payer = p.user; p.builds = append(p.builds, price(10_000_000)); p.put() },
+		"a stranger pays":  func(p *payment) { p.payer = somebody(); p.put() },
+		"another is named": func(p *payment) { p.op.FeePayer = p.user.String() },
+		"no key is named":  func(p *payment) { p.op.FeePayer = "sponsor" },
+		"two prices":       func(p *payment) { p.builds = append(p.builds, price(1), price(1)); p.put() },
+		"two limits":       func(p *payment) { p.builds = append(p.builds, limit(1), limit(1)); p.put() },
+		"heap frame":       func(p *payment) { p.builds = append(p.builds, budget(1, 0, 0, 1, 0)); p.put() },
+		"another setting":  func(p *payment) { p.builds = append(p.builds, budget(4, 0, 0, 1, 0)); p.put() },
+		"no setting": func(p *payment) {
+			p.builds = append(p.builds,
+				budget())
+			p.put()
+			p.op.Instructions[2].Data = "02"
+		},
+		"you pay a fortune": func(p *payment) {
+			p.payer = p.user
+			p.builds = append(p.builds,
+				price(10_000_000))
+			p.put()
+		},
 		"you pay a fortune for a limit": func(p *payment) {
 			p.payer = p.user
 			p.builds = append([]solmsg.Build{limit(1_400_000), price(711_000)}, p.builds...)
@@ -140,12 +166,16 @@ func TestS3_AFeeThatTheUserPaysIsShownAndCountedAsSpent(t *testing.T) {
 		fee    int64
 		spend  []string
 	}{
-		"signature only":        {paysCoins, func(p *payment) []solmsg.Build { return p.builds }, 5_000, []string{"1000005000"}},
-		"price without a limit": {paysCoins, func(p *payment) []solmsg.Build { return append(p.builds, price(1_000)) }, 5_400, []string{"1000005400"}},
+		"signature only": {paysCoins, func(p *payment) []solmsg.Build { return p.builds }, 5_000,
+			[]string{"1000005000"}},
+		"price without a limit": {paysCoins, func(p *payment) []solmsg.Build { return append(p.builds, price(1_000)) },
+			5_400, []string{"1000005400"}},
 		"limit and price": {paysTokens, func(p *payment) []solmsg.Build {
 			return append([]solmsg.Build{limit(200_001), price(1_000)}, p.builds...)
 		}, 5_201, []string{"50000000", "5201"}},
-		"a limit beyond the chain's": {paysTokens, func(p *payment) []solmsg.Build { return append(p.builds, limit(1<<31), price(1_000)) }, 6_400, []string{"50000000", "6400"}},
+		"a limit beyond the chain's": {paysTokens,
+			func(p *payment) []solmsg.Build { return append(p.builds, limit(1<<31), price(1_000)) }, 6_400,
+			[]string{"50000000", "6400"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := answer(t, c.run)
@@ -240,7 +270,9 @@ func TestS6_AProgramOfThePolicyMayRunWithoutTheUsersAccounts(t *testing.T) {
 		a := answer(t, name)
 		a.policy.Limits.Programs = []solmsg.Key{foreign}
 		p := a.onSolana()
-		p.builds = append(p.builds, solmsg.Build{Program: foreign, Accounts: []solmsg.Meta{{Key: p.sponsor, Signer: true, Writable: true}, {Key: p.vault}}, Data: []byte{1, 2, 3}})
+		p.builds = append(p.builds, solmsg.Build{Program: foreign,
+			Accounts: []solmsg.Meta{{Key: p.sponsor, Signer: true, Writable: true}, {Key: p.vault}},
+			Data:     []byte{1, 2, 3}})
 		p.put()
 		q, r := a.judge(a.document())
 		accepted(t, r)
@@ -249,7 +281,8 @@ func TestS6_AProgramOfThePolicyMayRunWithoutTheUsersAccounts(t *testing.T) {
 		}
 		legs := q.View().Legs
 		shown := legs[len(legs)-1].Solana.Instructions[2]
-		if shown.Program != foreign.String() || shown.ProgramName != "" || shown.Args[0].Value != "0x010203" || shown.Args[1].Value != p.sponsor.String() {
+		if shown.Program != foreign.String() || shown.ProgramName != "" || shown.Args[0].Value != "0x010203" ||
+			shown.Args[1].Value != p.sponsor.String() {
 			t.Errorf("%s: %+v", name, shown)
 		}
 	}
@@ -291,7 +324,12 @@ func TestS7_TheSystemProgramOnlyTransfers(t *testing.T) {
 		})
 	}
 	eachPaymentRefused(t, "S7", everyPayment, map[string]func(p *payment){
-		"no data":     func(p *payment) { p.builds[1].Program = solmsg.SystemProgram(); p.builds[1].Data = []byte{2}; p.put() },
+		"no data": func(p *payment) {
+			p.builds[1].Program = solmsg.SystemProgram()
+			p.builds[1].Data = []byte{
+				2}
+			p.put()
+		},
 		"longer data": func(p *payment) { system(p, append(solmsg.SystemTransfer(p.user, p.vault, 1).Data, 0)) },
 		"three parties": func(p *payment) {
 			b := solmsg.SystemTransfer(p.user, p.vault, p.amount)
@@ -304,7 +342,9 @@ func TestS7_TheSystemProgramOnlyTransfers(t *testing.T) {
 
 // system puts an instruction of the system program with the user's account behind the payment.
 func system(p *payment, data []byte) {
-	p.builds = append(p.builds, solmsg.Build{Program: solmsg.SystemProgram(), Accounts: []solmsg.Meta{{Key: p.user, Signer: true, Writable: true}, {Key: p.vault, Writable: true}}, Data: data})
+	p.builds = append(p.builds, solmsg.Build{Program: solmsg.SystemProgram(),
+		Accounts: []solmsg.Meta{{Key: p.user, Signer: true, Writable: true}, {Key: p.vault, Writable: true}},
+		Data:     data})
 	p.put()
 }
 
@@ -312,7 +352,9 @@ func TestS8_NoDurableNonce(t *testing.T) {
 	for _, tag := range []uint32{4, 5, 6, 7, 12} {
 		eachPaymentRefused(t, "S8", everyPayment, map[string]func(p *payment){
 			fmt.Sprint(tag): func(p *payment) {
-				advance := solmsg.Build{Program: solmsg.SystemProgram(), Accounts: []solmsg.Meta{{Key: somebody(), Writable: true}, {Key: p.sponsor, Signer: true}}, Data: binary.LittleEndian.AppendUint32(nil, tag)}
+				advance := solmsg.Build{Program: solmsg.SystemProgram(),
+					Accounts: []solmsg.Meta{{Key: somebody(), Writable: true}, {Key: p.sponsor, Signer: true}},
+					Data:     binary.LittleEndian.AppendUint32(nil, tag)}
 				p.builds = append([]solmsg.Build{advance}, p.builds...)
 				p.put()
 			},
@@ -340,7 +382,12 @@ func TestS9_TheTokenProgramOnlyTransfersWithMintAndDecimals(t *testing.T) {
 		}
 	}
 	eachPaymentRefused(t, "S9", []string{paysTokens, paysForCall}, map[string]func(p *payment){
-		"plain transfer": func(p *payment) { p.builds[0].Data = p.builds[0].Data[:9]; p.builds[0].Data[0] = 3; p.put() },
+		"plain transfer": func(p *payment) {
+			p.builds[0].Data = p.builds[0].Data[:9]
+			p.builds[0].Data[0] =
+				3
+			p.put()
+		},
 		"several owners": func(p *payment) {
 			p.builds[0].Accounts = append(p.builds[0].Accounts, solmsg.Meta{Key: p.sponsor})
 			p.put()
@@ -366,6 +413,7 @@ func TestS9_TheTokenProgramOnlyTransfersWithMintAndDecimals(t *testing.T) {
 func tokenCall(p *payment, tag byte) solmsg.Build {
 	return solmsg.Build{
 		Program: solmsg.TokenProgram(), Data: []byte{tag, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
-		Accounts: []solmsg.Meta{{Key: p.tokens(p.user), Writable: true}, {Key: somebody()}, {Key: p.user, Signer: true}},
+		Accounts: []solmsg.Meta{{Key: p.tokens(p.user), Writable: true}, {Key: somebody()},
+			{Key: p.user, Signer: true}},
 	}
 }

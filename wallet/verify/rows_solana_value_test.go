@@ -22,11 +22,15 @@ func TestS10_ExactlyTheNamedAmountLeavesTheUsersAccount(t *testing.T) {
 			p.builds[0].Accounts = []solmsg.Meta{{Key: p.user, Signer: true}}
 			p.put()
 		},
-		"no amount":     func(p *payment) { p.op.Amount = "0" },
-		"nothing":       func(p *payment) { p.op.Amount, p.amount = "0", 0; p.builds[0] = p.pay()[0]; p.put() },
-		"sign":          func(p *payment) { p.op.Amount = "-1" },
-		"65 bits":       func(p *payment) { p.op.Amount = "18446744073709551616" },
-		"coins besides": func(p *payment) { p.builds = append(p.builds, solmsg.SystemTransfer(p.user, p.vault, 1)); p.put() },
+		"no amount": func(p *payment) { p.op.Amount = "0" },
+		"nothing":   func(p *payment) { p.op.Amount, p.amount = "0", 0; p.builds[0] = p.pay()[0]; p.put() },
+		"sign":      func(p *payment) { p.op.Amount = "-1" },
+		"65 bits":   func(p *payment) { p.op.Amount = "18446744073709551616" },
+		"coins besides": func(p *payment) {
+			p.builds = append(p.builds,
+				solmsg.SystemTransfer(p.user, p.vault, 1))
+			p.put()
+		},
 		"of the sponsor": func(p *payment) {
 			p.builds = append(p.builds, solmsg.SystemTransfer(p.sponsor, p.vault, p.amount))
 			p.put()
@@ -72,9 +76,15 @@ func TestS11_ThePaymentGoesIntoThePinnedVault(t *testing.T) {
 		return func(p *payment) { p.builds = append([]solmsg.Build{build(p)}, p.builds...); p.put() }
 	}
 	eachPaymentRefused(t, "S11", []string{paysTokens, paysForCall}, map[string]func(p *payment){
-		"the vault's key":      func(p *payment) { p.builds[0].Accounts[2].Key = p.vault; p.put() },
-		"a stranger's account": open(func(p *payment) solmsg.Build { return solmsg.CreateATAIdempotent(p.sponsor, somebody(), p.mint) }),
-		"of another mint":      open(func(p *payment) solmsg.Build { return solmsg.CreateATAIdempotent(p.sponsor, p.vault, somebody()) }),
+		"the vault's key": func(p *payment) { p.builds[0].Accounts[2].Key = p.vault; p.put() },
+		"a stranger's account": open(func(p *payment) solmsg.Build {
+			return solmsg.CreateATAIdempotent(p.sponsor,
+				somebody(), p.mint)
+		}),
+		"of another mint": open(func(p *payment) solmsg.Build {
+			return solmsg.CreateATAIdempotent(p.sponsor, p.vault,
+				somebody())
+		}),
 		"at another place": open(func(p *payment) solmsg.Build {
 			b := solmsg.CreateATAIdempotent(p.sponsor, p.vault, p.mint)
 			b.Accounts[1].Key = somebody()
@@ -100,7 +110,8 @@ func TestS11_TheSponsorMayOpenTheVaultsTokenAccount(t *testing.T) {
 		p.builds = append([]solmsg.Build{solmsg.CreateATAIdempotent(p.sponsor, p.vault, p.mint)}, p.builds...)
 		p.put()
 		v := a.passes()
-		if got := v.Legs[len(v.Legs)-1].Solana.Instructions[0]; got.ProgramName != "Associated Token Account" || got.Args[2].Value != p.vault.String() {
+		if got := v.Legs[len(v.Legs)-1].Solana.Instructions[0]; got.ProgramName != "Associated Token Account" ||
+			got.Args[2].Value != p.vault.String() {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -125,8 +136,9 @@ func TestS12_NoKeyComesFromALookupTable(t *testing.T) {
 		"used by the transfer": func(p *payment) {
 			b := p.bytes()
 			n := int(b[4])
-			at := 5 + 32*n + 32 + 1 + 2 // version, header, count; keys; block hash; count; program and length of the first instruction
-			b[at+1] = byte(n)           // its second account is the table's
+			// version, header, count; keys; block hash; count; program and length of the first instruction
+			at := 5 + 32*n + 32 + 1 + 2
+			b[at+1] = byte(n) // its second account is the table's
 			p.raw(append(append(append(b[:len(b)-1], 1), table[:]...), 1, 7, 0))
 			p.op.Instructions[0].Keys[1].Pubkey = p.tokens(p.vault).String() // says the service
 		},
@@ -158,7 +170,8 @@ func TestS13_OnlyTheAccountsOwnSignatureOfThisMessageIsSent(t *testing.T) {
 	accepted(t, r)
 	s := q.Operations()[0]
 	m, ok := s.Message()
-	if !ok || m.IsZero() || m.Signer() != user || m.Network() != a.policy.Network.ID || s.Count() != 1 || s.Hash() != s.Digest() || string(m.Message()) != string(a.onSolana().bytes()) {
+	if !ok || m.IsZero() || m.Signer() != user || m.Network() != a.policy.Network.ID || s.Count() != 1 ||
+		s.Hash() != s.Digest() || string(m.Message()) != string(a.onSolana().bytes()) {
 		t.Fatalf("%+v", s.Summary())
 	}
 	good := ed25519.Sign(key, m.Message())
@@ -166,19 +179,22 @@ func TestS13_OnlyTheAccountsOwnSignatureOfThisMessageIsSent(t *testing.T) {
 	spoilt := append([]byte(nil), good...)
 	spoilt[40] ^= 1
 	for name, sig := range map[string][]byte{
-		"nothing": nil, "short": good[:63], "long": append(append([]byte(nil), good...), 0), "spoilt": spoilt, "a stranger's": ed25519.Sign(stranger, m.Message()),
+		"nothing": nil, "short": good[:63], "long": append(append([]byte(nil), good...), 0), "spoilt": spoilt,
+		"a stranger's":   ed25519.Sign(stranger, m.Message()),
 		"of other bytes": ed25519.Sign(key, append(m.Message(), 0)),
 	} {
 		if _, err := q.ExecuteBody([]verify.Signatures{{Operation: sig}}); err == nil {
 			t.Errorf("%s: sent", name)
 		}
 	}
-	if _, err := q.ExecuteBody([]verify.Signatures{{Operation: good, Delegation: &op.SignedAuthorization{}}}); err == nil {
+	if _, err := q.ExecuteBody([]verify.Signatures{{Operation: good, Delegation: &op.SignedAuthorization{}}}); err ==
+		nil {
 		t.Error("a delegation beside a message was sent")
 	}
 	body, err := q.ExecuteBody([]verify.Signatures{{Operation: good}})
 	need(t, err)
-	want := strings.Replace(string(doc.Raw()), `"amount":"50000000"}]`, `"amount":"50000000","signature":"`+caip.FormatSolanaSignature([64]byte(good))+`"}]`, 1)
+	want := strings.Replace(string(doc.Raw()), `"amount":"50000000"}]`,
+		`"amount":"50000000","signature":"`+caip.FormatSolanaSignature([64]byte(good))+`"}]`, 1)
 	if string(body.Raw()) != want {
 		t.Errorf("more than the signature was changed: %s", body.Raw())
 	}
@@ -188,13 +204,15 @@ func TestS13_OnlyTheAccountsOwnSignatureOfThisMessageIsSent(t *testing.T) {
 }
 
 func TestSummariesOfMessagesNameTheirEnd(t *testing.T) {
-	for name, role := range map[string]string{paysCoins: verify.RoleSwap, "v3-transfer-from-solana": verify.RoleTransfer, paysForCall: verify.RoleFunding} {
+	for name, role := range map[string]string{paysCoins: verify.RoleSwap,
+		"v3-transfer-from-solana": verify.RoleTransfer, paysForCall: verify.RoleFunding} {
 		a := answer(t, name)
 		q, r := a.judge(a.doc)
 		accepted(t, r)
 		s := q.Operations()[0].Summary()
 		p := a.onSolana()
-		if s.Role != role || s.Kind != api.AccountSolana || s.Chain != "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" || s.Sender != p.user.String() || s.Nonce != "" || s.BlockHash != p.hash.String() ||
+		if s.Role != role || s.Kind != api.AccountSolana || s.Chain != "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" ||
+			s.Sender != p.user.String() || s.Nonce != "" || s.BlockHash != p.hash.String() ||
 			s.ValidUntil != a.now.Unix()+90 || len(s.Spend) != 1 || s.Spend[0].Amount.String() != p.op.Amount {
 			t.Errorf("%s: %+v", name, s)
 		}
@@ -237,18 +255,28 @@ func TestL4_AnOperationIsOfOneKind(t *testing.T) {
 	eachPaymentRefused(t, "L4", everyPayment, map[string]func(p *payment){
 		"a user operation beside": func(p *payment) { p.op.UserOp = evm.UserOp },
 		"typed data beside":       func(p *payment) { p.op.TypedDataToSign = evm.TypedDataToSign },
-		"a delegation beside":     func(p *payment) { p.op.Delegation = &api.Delegation{ContractAddress: evm.UserOp.Sender} },
+		"a delegation beside": func(p *payment) {
+			p.op.Delegation = &api.Delegation{
+				ContractAddress: evm.UserOp.Sender}
+		},
 	})
 	message := answer(t, paysCoins).quote.OriginChainsOperations[0]
 	eachRefused(t, "v3-swap-evm", "L4", map[string]func(a *answers){
-		"a kind":        func(a *answers) { a.quote.OriginChainsOperations[0].Type = "evm" },
-		"instructions":  func(a *answers) { a.quote.OriginChainsOperations[0].Instructions = message.Instructions },
-		"a block hash":  func(a *answers) { a.quote.OriginChainsOperations[0].RecentBlockHash = message.RecentBlockHash },
-		"a fee payer":   func(a *answers) { a.quote.OriginChainsOperations[0].FeePayer = message.FeePayer },
-		"a message":     func(a *answers) { a.quote.OriginChainsOperations[0].DataToSign = message.DataToSign },
-		"lookup tables": func(a *answers) { a.quote.OriginChainsOperations[0].AddressLookupTableAddresses = []string{} },
+		"a kind":       func(a *answers) { a.quote.OriginChainsOperations[0].Type = "evm" },
+		"instructions": func(a *answers) { a.quote.OriginChainsOperations[0].Instructions = message.Instructions },
+		"a block hash": func(a *answers) {
+			a.quote.OriginChainsOperations[0].RecentBlockHash =
+				message.RecentBlockHash
+		},
+		"a fee payer": func(a *answers) { a.quote.OriginChainsOperations[0].FeePayer = message.FeePayer },
+		"a message":   func(a *answers) { a.quote.OriginChainsOperations[0].DataToSign = message.DataToSign },
+		"lookup tables": func(a *answers) {
+			a.quote.OriginChainsOperations[0].AddressLookupTableAddresses =
+				[]string{}
+		},
 	})
-	for _, pointer := range []string{"/originChainsOperations/0/instructions/0/extra", "/originChainsOperations/0/versioned"} {
+	for _, pointer := range []string{"/originChainsOperations/0/instructions/0/extra",
+		"/originChainsOperations/0/versioned"} {
 		a := answer(t, paysCoins)
 		q, r := a.judge(replace(t, a.doc, pointer, "1"))
 		refused(t, q != nil, r, "L4")
@@ -271,7 +299,10 @@ func TestQ6_AMessagePaysInTheChosenAsset(t *testing.T) {
 		},
 	})
 	eachRefused(t, "v3-swap-evm", "Q6", map[string]func(a *answers){
-		"a Solana asset of a user operation": func(a *answers) { a.quote.OriginChainsOperations[0].AssetType = caip.SOL().String() },
+		"a Solana asset of a user operation": func(a *answers) {
+			a.quote.OriginChainsOperations[0].AssetType =
+				caip.SOL().String()
+		},
 	})
 }
 

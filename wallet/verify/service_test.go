@@ -14,8 +14,8 @@ import (
 	"coffer/wallet/verify"
 )
 
-// recorded is one run through the real service, kept by the service's own tests (testdata/service): its intent, its two answers, and the judgements of this
-// package on them. The clock of the recording is that of golden answers.
+// recorded is one run through the real service, kept by the service's own tests (testdata/service): its intent, its two
+// answers, and the judgements of this package on them. The clock of the recording is that of golden answers.
 type recorded struct {
 	name            string
 	in              intent.Intent
@@ -61,7 +61,8 @@ func recordings(t testing.TB) []recorded {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		out = append(out, recorded{name, in, verify.DefaultPolicy(n, c), document(name + ".prepared.json"), document(name + ".quote.json")})
+		out = append(out, recorded{name, in, verify.DefaultPolicy(n, c), document(name + ".prepared.json"),
+			document(name + ".quote.json")})
 	}
 	return out
 }
@@ -105,8 +106,10 @@ func TestAnswersOfTheRealServicePassUnderTheirCallType(t *testing.T) {
 				q, report := verify.Quote(r.in, r.policy, verify.NoHistory{}, clock(), r.signed(t), r.quote)
 				accepted(t, report)
 				v := q.View()
-				if p.CallType() != want.callType || v.CallType != want.callType || len(v.Legs) < want.legs || (want.legs == 0) != q.SameChainOnly() || p.View().Deploys != want.deploys {
-					t.Fatalf("announced %s, found %s with %d payments, deploys %v", p.CallType(), v.CallType, len(v.Legs), p.View().Deploys)
+				if p.CallType() != want.callType || v.CallType != want.callType || len(v.Legs) < want.legs ||
+					(want.legs == 0) != q.SameChainOnly() || p.View().Deploys != want.deploys {
+					t.Fatalf("announced %s, found %s with %d payments, deploys %v", p.CallType(), v.CallType,
+						len(v.Legs), p.View().Deploys)
 				}
 				if report.Has("P4", verify.Warn) || !v.Explained {
 					t.Errorf("an honest answer raises %+v", report.Reasons)
@@ -123,21 +126,25 @@ func serviceSubjects(t testing.TB) []subject {
 	var out []subject
 	for _, r := range recordings(t) {
 		s := r.signed(t)
-		w := &world{World: &golden.World{T: t, Draft: r.in.Draft(), Network: r.policy.Network, Catalog: r.policy.Catalog}, Policy: r.policy}
-		out = append(out, subject{"service prepare " + r.name, r.prepared, verify.PreparedLeaves(), func(d *api.Document) (bool, verify.Report) {
-			p, report := r.judgePrepared(d)
-			preparedViewIsWhatGetsSigned(t, w, p, d)
-			return p != nil, report
-		}, 3})
+		w := &world{World: &golden.World{T: t, Draft: r.in.Draft(), Network: r.policy.Network,
+			Catalog: r.policy.Catalog}, Policy: r.policy}
+		out = append(out, subject{"service prepare " + r.name, r.prepared, verify.PreparedLeaves(),
+			func(d *api.Document) (bool, verify.Report) {
+				p, report := r.judgePrepared(d)
+				preparedViewIsWhatGetsSigned(t, w, p, d)
+				return p != nil, report
+			}, 3})
 		table := verify.QuoteLeaves()
-		if q, _ := verify.Quote(r.in, r.policy, verify.NoHistory{}, clock(), s, r.quote); q != nil && q.SameChainOnly() {
+		if q, _ := verify.Quote(r.in, r.policy, verify.NoHistory{}, clock(), s, r.quote); q != nil &&
+			q.SameChainOnly() {
 			table = append([]verify.Leaf{{Pattern: "/id", Class: verify.Opaque, Code: "Q1"}}, table...)
 		}
-		out = append(out, subject{"service quote " + r.name, r.quote, table, func(d *api.Document) (bool, verify.Report) {
-			q, report := verify.Quote(r.in, r.policy, verify.NoHistory{}, clock(), s, d)
-			quoteViewIsWhatGetsSigned(t, w, q, d)
-			return q != nil, report
-		}, 3})
+		out = append(out, subject{"service quote " + r.name, r.quote, table,
+			func(d *api.Document) (bool, verify.Report) {
+				q, report := verify.Quote(r.in, r.policy, verify.NoHistory{}, clock(), s, d)
+				quoteViewIsWhatGetsSigned(t, w, q, d)
+				return q != nil, report
+			}, 3})
 	}
 	return out
 }

@@ -14,8 +14,10 @@ import (
 	"coffer/wallet/verify"
 )
 
-// received reads an operation from the bytes of an answer without the verifier, and hashes it for the pinned entry point.
-func received(t testing.TB, w *world, d *api.Document, pointer string, chainID uint64) (op.UserOp, common.Hash, []op.Call) {
+// received reads an operation from the bytes of an answer without the verifier, and hashes it for the pinned entry
+// point.
+func received(t testing.TB, w *world, d *api.Document, pointer string, chainID uint64) (op.UserOp, common.Hash,
+	[]op.Call) {
 	t.Helper()
 	raw, _ := d.At(pointer)
 	part, err := api.ParseDocument(raw, api.DefaultLimits())
@@ -49,8 +51,8 @@ func digestOf(w *world, u op.UserOp, hash common.Hash, chainID uint64) common.Ha
 	return op.EIP191(hash)
 }
 
-// preparedViewIsWhatGetsSigned compares everything that review 1 shows with the bytes that the key signs (TH-V1, U14). It is asked about every answer that
-// the mutator gets accepted; nil is a refused one.
+// preparedViewIsWhatGetsSigned compares everything that review 1 shows with the bytes that the key signs (TH-V1, U14).
+// It is asked about every answer that the mutator gets accepted; nil is a refused one.
 func preparedViewIsWhatGetsSigned(t testing.TB, w *world, p *verify.PreparedOp, d *api.Document) {
 	t.Helper()
 	if p == nil {
@@ -58,7 +60,8 @@ func preparedViewIsWhatGetsSigned(t testing.TB, w *world, p *verify.PreparedOp, 
 	}
 	v, signed := p.View(), p.Signing()
 	u, hash, calls := received(t, w, d, "/chainOperation/userOp", v.Chain.ID)
-	if signed.Hash() != hash.Hex() || v.OpHash != hash.Hex() || v.Digest != signed.Digest() || signed.Digest() != digestOf(w, u, hash, v.Chain.ID).Hex() {
+	if signed.Hash() != hash.Hex() || v.OpHash != hash.Hex() || v.Digest != signed.Digest() ||
+		signed.Digest() != digestOf(w, u, hash, v.Chain.ID).Hex() {
 		t.Fatalf("what is signed is not what was received: %s, %s, shown %s", signed.Hash(), hash, v.OpHash)
 	}
 	window, _, err := op.DecodePaymasterData(u.PaymasterData)
@@ -66,10 +69,12 @@ func preparedViewIsWhatGetsSigned(t testing.TB, w *world, p *verify.PreparedOp, 
 	if w.Kind == api.AccountRoleBased {
 		end = verify.NoEnd
 	}
-	if err != nil || v.Window.From.Unix() != int64(window.ValidAfter) || v.Window.Until.Unix() != int64(window.ValidUntil) || signed.Summary().ValidUntil != end {
+	if err != nil || v.Window.From.Unix() != int64(window.ValidAfter) ||
+		v.Window.Until.Unix() != int64(window.ValidUntil) || signed.Summary().ValidUntil != end {
 		t.Fatalf("the window shown is %v, signed %+v", v.Window, window)
 	}
-	if v.Sender != u.Sender.Hex() || v.Nonce != u.Nonce.String() || signed.Summary().Nonce != v.Nonce || v.Deploys != (u.Factory != nil) || signed.Summary().Chain != v.Chain.CAIP {
+	if v.Sender != u.Sender.Hex() || v.Nonce != u.Nonce.String() || signed.Summary().Nonce != v.Nonce ||
+		v.Deploys != (u.Factory != nil) || signed.Summary().Chain != v.Chain.CAIP {
 		t.Fatalf("shown %+v, signed %+v", v, u)
 	}
 	if len(v.Lines) != len(calls) {
@@ -90,7 +95,8 @@ func preparedViewIsWhatGetsSigned(t testing.TB, w *world, p *verify.PreparedOp, 
 	}
 }
 
-// quoteViewIsWhatGetsSigned does the same for review 2: every payment, its amount, its deadline and its window are read again from the received bytes.
+// quoteViewIsWhatGetsSigned does the same for review 2: every payment, its amount, its deadline and its window are read
+// again from the received bytes.
 func quoteViewIsWhatGetsSigned(t testing.TB, w *world, q *verify.VerifiedQuote, d *api.Document) {
 	t.Helper()
 	if q == nil {
@@ -111,14 +117,17 @@ func quoteViewIsWhatGetsSigned(t testing.TB, w *world, q *verify.VerifiedQuote, 
 		signed := q.Operations()[i]
 		u, hash, calls := received(t, w, d, "/originChainsOperations/"+string(rune('0'+i))+"/userOp", leg.Chain.ID)
 		deposit, ok := escrow.DecodeDeposit(calls[len(calls)-1].Data)
-		if !ok || signed.Hash() != hash.Hex() || leg.OpHash != hash.Hex() || signed.Digest() != digestOf(w, u, hash, leg.Chain.ID).Hex() || signed.Summary().Chain != leg.Chain.CAIP {
+		if !ok || signed.Hash() != hash.Hex() || leg.OpHash != hash.Hex() ||
+			signed.Digest() != digestOf(w, u, hash, leg.Chain.ID).Hex() || signed.Summary().Chain != leg.Chain.CAIP {
 			t.Fatalf("payment %d: shown %+v, signed %s", i, leg, signed.Hash())
 		}
 		at := calls[len(calls)-1].To
-		if leg.Pays.Amount.Cmp(deposit.Amount) != 0 || leg.Escrow != at.Hex() || at != w.Network.Pins.Escrow || leg.RefundAfter.Unix() != int64(deposit.RefundDeadline) {
+		if leg.Pays.Amount.Cmp(deposit.Amount) != 0 || leg.Escrow != at.Hex() || at != w.Network.Pins.Escrow ||
+			leg.RefundAfter.Unix() != int64(deposit.RefundDeadline) {
 			t.Fatalf("payment %d: shown %+v, signed %+v", i, leg, deposit)
 		}
-		if !strings.EqualFold(golden.HexOf(deposit.QuoteID[:]), v.ID) || leg.Nonce != u.Nonce.String() || leg.Deploys != (u.Factory != nil) {
+		if !strings.EqualFold(golden.HexOf(deposit.QuoteID[:]), v.ID) || leg.Nonce != u.Nonce.String() ||
+			leg.Deploys != (u.Factory != nil) {
 			t.Fatalf("payment %d: shown %+v, signed %+v", i, leg, u)
 		}
 		key := leg.Pays.Asset.String()

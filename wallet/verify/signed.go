@@ -43,8 +43,8 @@ func (NoHistory) Spent(time.Time) []Spend { return nil }
 // NextAuthorization knows nothing.
 func (NoHistory) NextAuthorization(common.Address, uint64) (uint64, bool) { return 0, false }
 
-// SignedPrepared is a prepared operation together with the signature of its account's key. It is a live authorization until its nonce is used or its
-// window ends (protocol §1.3).
+// SignedPrepared is a prepared operation together with the signature of its account's key. It is a live authorization
+// until its nonce is used or its window ends (protocol §1.3).
 type SignedPrepared struct {
 	prepared   *PreparedOp
 	signatures Signatures
@@ -64,8 +64,8 @@ func (s *SignedPrepared) Prepared() *PreparedOp { return s.prepared }
 // Signatures returns a copy of what was signed.
 func (s *SignedPrepared) Signatures() Signatures { return s.signatures.copy() }
 
-// CallQuoteBody is the body of call-quote: the account or accounts, chainOperation and tamperProofSignature exactly as they were received, with the
-// signatures spliced in, and our own funding asset and slippage (TH-L6, X1).
+// CallQuoteBody is the body of call-quote: the account or accounts, chainOperation and tamperProofSignature exactly as
+// they were received, with the signatures spliced in, and our own funding asset and slippage (TH-L6, X1).
 func (s *SignedPrepared) CallQuoteBody() ([]byte, error) {
 	if s.prepared == nil {
 		return nil, errCount
@@ -126,7 +126,8 @@ func (q *VerifiedQuote) View() QuoteView { return q.view }
 // Fingerprint identifies exactly this quote.
 func (q *VerifiedQuote) Fingerprint() string { return q.view.Fingerprint }
 
-// Confirmation is what a confirmation of review 2 must carry: the fingerprint and, where a gate stands open, a newline and the sentence that was typed.
+// Confirmation is what a confirmation of review 2 must carry: the fingerprint and, where a gate stands open, a newline
+// and the sentence that was typed.
 func (q *VerifiedQuote) Confirmation() string { return confirmation(q.view.Fingerprint, q.view.Phrase) }
 
 // Document is the quote as received.
@@ -141,8 +142,9 @@ func (q *VerifiedQuote) Expires() int64 { return q.expires }
 // SameChainOnly reports whether the prepared operation is the only one.
 func (q *VerifiedQuote) SameChainOnly() bool { return q.view.SameChainOnly }
 
-// ExecuteBody is the body of execute-quote: the received bytes with the signatures spliced in and nothing else. Each must be the account's for the operation
-// at its place. For a same-chain quote there must be none: those of the prepared operation are used.
+// ExecuteBody is the body of execute-quote: the received bytes with the signatures spliced in and nothing else. Each
+// must be the account's for the operation at its place. For a same-chain quote there must be none: those of the
+// prepared operation are used.
 func (q *VerifiedQuote) ExecuteBody(signatures []Signatures) (*api.Document, error) {
 	if q.doc == nil || len(signatures) != len(q.operations) {
 		return nil, errCount
@@ -172,7 +174,8 @@ func (q *VerifiedQuote) ExecuteBody(signatures []Signatures) (*api.Document, err
 // ErrBody says that a body differs from the reviewed quote in more than its signatures (TH-X1).
 var ErrBody = errors.New("the body to send is not the reviewed quote with signatures")
 
-// CheckBody puts the signatures of a body into the reviewed bytes, and demands that the result is that body: nothing else may differ.
+// CheckBody puts the signatures of a body into the reviewed bytes, and demands that the result is that body: nothing
+// else may differ.
 func (q *VerifiedQuote) CheckBody(body *api.Document) error {
 	if q.doc == nil || body == nil {
 		return ErrBody

@@ -14,8 +14,9 @@ import (
 	"coffer/api/op"
 )
 
-// Signing is one verified operation and all that its account has to sign for it: a user operation, an approval of one (role-based accounts) or a Solana
-// message, and beside a user operation a delegation where the EOA has no code yet. Only this package makes one; the zero value holds nothing.
+// Signing is one verified operation and all that its account has to sign for it: a user operation, an approval of one
+// (role-based accounts) or a Solana message, and beside a user operation a delegation where the EOA has no code yet.
+// Only this package makes one; the zero value holds nothing.
 type Signing struct {
 	op         VerifiedUserOp // what runs, of every EVM account; signer and all
 	roleBased  bool           // op is approved by approve and not signed itself
@@ -65,8 +66,8 @@ func (s Signing) Hash() string {
 	return s.op.opHash.Hex()
 }
 
-// Digest is what the account's key signs: the EIP-191 form of the userOpHash, the EIP-712 digest of the approval, or the SHA-256 of a Solana message, which is
-// signed itself; 0x and 64 hex digits.
+// Digest is what the account's key signs: the EIP-191 form of the userOpHash, the EIP-712 digest of the approval, or
+// the SHA-256 of a Solana message, which is signed itself; 0x and 64 hex digits.
 func (s Signing) Digest() string {
 	switch {
 	case !s.message.IsZero():
@@ -77,7 +78,8 @@ func (s Signing) Digest() string {
 	return s.op.Digest().Hex()
 }
 
-// Signatures are what an account made for one Signing: 65 bytes r‖s‖v, or 64 bytes for Solana, and the signed delegation where one was asked for.
+// Signatures are what an account made for one Signing: 65 bytes r‖s‖v, or 64 bytes for Solana, and the signed
+// delegation where one was asked for.
 type Signatures struct {
 	Operation  []byte
 	Delegation *op.SignedAuthorization
@@ -101,7 +103,8 @@ var (
 // check verifies the signatures against the operation they were made for (TH-U15, S13).
 func (s Signing) check(sig Signatures) error {
 	if m, ok := s.Message(); ok {
-		if len(sig.Operation) != ed25519.SignatureSize || !ed25519.Verify(m.signer[:], m.message, sig.Operation) || sig.Delegation != nil {
+		if len(sig.Operation) != ed25519.SignatureSize || !ed25519.Verify(m.signer[:], m.message, sig.Operation) ||
+			sig.Delegation != nil {
 			return errSignature
 		}
 		return nil
@@ -144,7 +147,8 @@ func (s Signing) checkDelegation(got *op.SignedAuthorization) error {
 // edits writes checked signatures at the operation's place in its document.
 func (s Signing) edits(path string, sig Signatures) ([]api.Edit, error) {
 	if !s.message.IsZero() {
-		return []api.Edit{{Pointer: path + "/signature", Value: []byte(`"` + caip.FormatSolanaSignature([64]byte(sig.Operation)) + `"`)}}, nil
+		return []api.Edit{{Pointer: path + "/signature",
+			Value: []byte(`"` + caip.FormatSolanaSignature([64]byte(sig.Operation)) + `"`)}}, nil
 	}
 	out := []api.Edit{{Pointer: path + "/userOp/signature", Value: []byte(`"` + hex0x(sig.Operation) + `"`)}}
 	if sig.Delegation != nil {

@@ -14,8 +14,8 @@ import (
 	"coffer/wallet/intent"
 )
 
-// Figures of Solana: the fee of one signature in lamports, what an instruction may use when no limit is set, the most that a transaction may use, and how long
-// after it was made a block hash is good at the longest (150 slots).
+// Figures of Solana: the fee of one signature in lamports, what an instruction may use when no limit is set, the most
+// that a transaction may use, and how long after it was made a block hash is good at the longest (150 slots).
 const (
 	lamportsPerSignature = 5_000
 	defaultUnits         = 200_000
@@ -23,7 +23,8 @@ const (
 	blockHashLife        = 90 * time.Second
 )
 
-// solanaPay is one payment on Solana while it is checked: what the intent, the pins and the operation's own amount lead to, and what was found of it.
+// solanaPay is one payment on Solana while it is checked: what the intent, the pins and the operation's own amount lead
+// to, and what was found of it.
 type solanaPay struct {
 	*judge
 	p    Policy
@@ -45,8 +46,10 @@ type solanaPay struct {
 	views       []InstructionView
 }
 
-// solanaLeg checks one payment on Solana (TH-S1 to S13; protocol §3.4): one transfer of the named amount into the pinned vault, and a memo with the quote's id.
-func (j *judge) solanaLeg(p Policy, in intent.Intent, now time.Time, w api.ChainOperation, i int, id string, expires int64) (leg, bool) {
+// solanaLeg checks one payment on Solana (TH-S1 to S13; protocol §3.4): one transfer of the named amount into the
+// pinned vault, and a memo with the quote's id.
+func (j *judge) solanaLeg(p Policy, in intent.Intent, now time.Time, w api.ChainOperation, i int, id string,
+	expires int64) (leg, bool) {
 	before := j.report.Count(Refuse)
 	path := operationPath(i)
 	asset, e, ok := j.legAsset(p, in, w, path)
@@ -63,8 +66,10 @@ func (j *judge) solanaLeg(p Policy, in intent.Intent, now time.Time, w api.Chain
 	for k, ix := range s.message.Instructions {
 		s.instruction(k, ix)
 	}
-	s.must(s.paid == 1, "S10", "the message makes one payment", path+"/instructions", "one transfer", plural(s.paid, "transfer"))
-	s.must(s.noted == 1, "Q1", "each payment is bound to this quote's id", path+"/instructions", "one memo with "+id, plural(s.noted, "memo"))
+	s.must(s.paid == 1, "S10", "the message makes one payment", path+"/instructions", "one transfer",
+		plural(s.paid, "transfer"))
+	s.must(s.noted == 1, "Q1", "each payment is bound to this quote's id", path+"/instructions", "one memo with "+id,
+		plural(s.noted, "memo"))
 	fee := s.networkFee()
 	if j.report.Count(Refuse) != before || !s.again() {
 		return leg{}, false
@@ -74,8 +79,9 @@ func (j *judge) solanaLeg(p Policy, in intent.Intent, now time.Time, w api.Chain
 	l.verified = Signing{
 		message: VerifiedMessage{network: p.Network.ID, signer: s.user, message: s.message.Bytes()},
 		summary: OpSummary{
-			Role: l.role.name, Kind: api.AccountSolana, Chain: asset.Chain.String(), Sender: s.user.String(), BlockHash: s.message.Blockhash.String(),
-			Spend: p.solanaSpend(asset, l.amount, fee), ValidUntil: max(expires, now.Add(blockHashLife).Unix()),
+			Role: l.role.name, Kind: api.AccountSolana, Chain: asset.Chain.String(), Sender: s.user.String(),
+			BlockHash: s.message.Blockhash.String(),
+			Spend:     p.solanaSpend(asset, l.amount, fee), ValidUntil: max(expires, now.Add(blockHashLife).Unix()),
 		},
 	}
 	return l, true
@@ -92,13 +98,15 @@ func fundingRole(in intent.Intent) string {
 	return RoleFunding
 }
 
-// solanaOnly: an operation is of one kind and takes no key from a lookup table, which could be anybody's (TH-L4, S12). That it is unsigned was seen before:
-// no table has a place for a signature (S13).
+// solanaOnly: an operation is of one kind and takes no key from a lookup table, which could be anybody's (TH-L4, S12).
+// That it is unsigned was seen before: no table has a place for a signature (S13).
 func (s *solanaPay) solanaOnly() {
 	w := s.wire
 	mixed := w.UserOp != nil || w.TypedDataToSign != nil || w.Delegation != nil
-	s.must(!mixed, "L4", "a Solana operation carries nothing of an EVM one", s.path, "a message and its instructions", "a user operation beside it")
-	s.must(len(w.AddressLookupTableAddresses) == 0, "S12", "every key stands in the message itself", s.path+"/addressLookupTableAddresses",
+	s.must(!mixed, "L4", "a Solana operation carries nothing of an EVM one", s.path, "a message and its instructions",
+		"a user operation beside it")
+	s.must(len(w.AddressLookupTableAddresses) == 0, "S12", "every key stands in the message itself",
+		s.path+"/addressLookupTableAddresses",
 		"no lookup tables", plural(len(w.AddressLookupTableAddresses), "lookup table"))
 	s.pass("S13", "the message arrives unsigned")
 }
@@ -106,7 +114,8 @@ func (s *solanaPay) solanaOnly() {
 // parties takes the payer from the intent, and sponsor and vault from the pins.
 func (s *solanaPay) parties(in intent.Intent) bool {
 	account, ok := in.SolanaAccount()
-	if !s.must(ok, "Q3", "each payment is from one of your accounts", s.path, "an account of yours", "a payment on Solana") {
+	if !s.must(ok, "Q3", "each payment is from one of your accounts", s.path, "an account of yours",
+		"a payment on Solana") {
 		return false
 	}
 	var errUser, errSponsor, errVault error
@@ -118,7 +127,8 @@ func (s *solanaPay) parties(in intent.Intent) bool {
 		return false
 	}
 	apart := errUser == nil && s.user != s.sponsor && s.user != s.vault
-	return s.must(apart, "S2", "your account is a key of yours and none of the service's", s.path, "an account of yours", account.AccountAddress)
+	return s.must(apart, "S2", "your account is a key of yours and none of the service's", s.path,
+		"an account of yours", account.AccountAddress)
 }
 
 // quantity reads what the operation says it moves (TH-S10), and derives the token accounts.
@@ -150,23 +160,28 @@ func (s *solanaPay) read() bool {
 	}
 	s.pass("S1", title)
 	s.message = m
-	return s.must(len(m.Lookups) == 0, "S12", "every key stands in the message itself", s.path+"/dataToSign", "no lookup tables", plural(len(m.Lookups), "lookup table"))
+	return s.must(len(m.Lookups) == 0, "S12", "every key stands in the message itself", s.path+"/dataToSign",
+		"no lookup tables", plural(len(m.Lookups), "lookup table"))
 }
 
 // signers checks who signs, who pays the fee, and the block hash (TH-S2, S3, S4).
 func (s *solanaPay) signers() {
 	m := s.message
 	payer := m.FeePayer()
-	s.must(payer == s.user || payer == s.sponsor, "S3", "Solana's fee is paid by the pinned sponsor or by you", s.path+"/dataToSign", s.sponsor.String(), payer.String())
+	s.must(payer == s.user || payer == s.sponsor, "S3", "Solana's fee is paid by the pinned sponsor or by you",
+		s.path+"/dataToSign", s.sponsor.String(), payer.String())
 	named, err := solmsg.ParseKey(s.wire.FeePayer)
-	s.must(err == nil && named == payer, "S3", "the named fee payer is that of the message", s.path+"/feePayer", payer.String(), s.wire.FeePayer)
+	s.must(err == nil && named == payer, "S3", "the named fee payer is that of the message", s.path+"/feePayer",
+		payer.String(), s.wire.FeePayer)
 	want := []solmsg.Key{payer, s.user}
 	if payer == s.user {
 		want = want[:1]
 	}
-	s.must(slices.Equal(m.Signers(), want), "S2", "you sign, beside the fee payer nobody else does", s.path+"/dataToSign", plural(len(want), "signature"), plural(len(m.Signers()), "signature"))
+	s.must(slices.Equal(m.Signers(), want), "S2", "you sign, beside the fee payer nobody else does",
+		s.path+"/dataToSign", plural(len(want), "signature"), plural(len(m.Signers()), "signature"))
 	hash, err := solmsg.ParseKey(s.wire.RecentBlockHash)
-	s.must(err == nil && hash == m.Blockhash, "S4", "the named block hash is that of the message", s.path+"/recentBlockHash", m.Blockhash.String(), s.wire.RecentBlockHash)
+	s.must(err == nil && hash == m.Blockhash, "S4", "the named block hash is that of the message",
+		s.path+"/recentBlockHash", m.Blockhash.String(), s.wire.RecentBlockHash)
 }
 
 // described compares the instructions as they are listed with those of the message (TH-S5).
@@ -174,7 +189,8 @@ func (s *solanaPay) described() {
 	const title = "the listed instructions are those of the message"
 	path := s.path + "/instructions"
 	want, got := s.message.Wire(), s.wire.Instructions
-	if !s.must(len(want) == len(got), "S5", title, path, plural(len(want), "instruction"), plural(len(got), "instruction")) {
+	if !s.must(len(want) == len(got), "S5", title, path, plural(len(want), "instruction"),
+		plural(len(got), "instruction")) {
 		return
 	}
 	for k, ix := range want {
@@ -183,11 +199,13 @@ func (s *solanaPay) described() {
 		data, err := hex.DecodeString(got[k].Data)
 		plain := err == nil && hex.EncodeToString(data) == ix.Data
 		s.must(plain, "S5", title, at+"/data", ix.Data, got[k].Data)
-		if !s.must(got[k].Keys != nil && len(got[k].Keys) == len(ix.Keys), "S5", title, at+"/keys", plural(len(ix.Keys), "account"), plural(len(got[k].Keys), "account")) {
+		if !s.must(got[k].Keys != nil && len(got[k].Keys) == len(ix.Keys), "S5", title, at+"/keys",
+			plural(len(ix.Keys), "account"), plural(len(got[k].Keys), "account")) {
 			continue
 		}
 		for n, key := range ix.Keys {
-			s.must(got[k].Keys[n] == key, "S5", title, at+"/keys/"+strconv.Itoa(n), describeKey(key), describeKey(got[k].Keys[n]))
+			s.must(got[k].Keys[n] == key, "S5", title, at+"/keys/"+strconv.Itoa(n), describeKey(key),
+				describeKey(got[k].Keys[n]))
 		}
 	}
 }
@@ -226,18 +244,20 @@ func (s *solanaPay) networkFee() *big.Int {
 	fee.Add(fee, big.NewInt(int64(lamportsPerSignature*len(s.message.Signers()))))
 	limit := new(big.Int).SetUint64(s.p.Caps.SolanaFee)
 	got := s.p.human(caip.SOL(), fee)
-	if s.must(fee.Cmp(limit) <= 0, "S3", "Solana's fee is within this wallet's limit", s.path+"/dataToSign", "at most "+s.p.human(caip.SOL(), limit), got) {
+	if s.must(fee.Cmp(limit) <= 0, "S3", "Solana's fee is within this wallet's limit", s.path+"/dataToSign",
+		"at most "+s.p.human(caip.SOL(), limit), got) {
 		s.add(Show, "S3", "You pay Solana's fee, not the sponsor.", s.path+"/feePayer", "", got)
 	}
 	return fee
 }
 
-// again makes the message once more from checked values; what gets signed is exactly what was checked. An older version of the format, a key that nothing uses
-// and a right that nothing needs end here (TH-S1).
+// again makes the message once more from checked values; what gets signed is exactly what was checked. An older version
+// of the format, a key that nothing uses and a right that nothing needs end here (TH-S1).
 func (s *solanaPay) again() bool {
 	m, err := solmsg.Compose(s.message.FeePayer(), s.message.Blockhash, s.builds...)
 	same := err == nil && bytes.Equal(m.Bytes(), s.message.Bytes())
-	if s.must(same, "S1", "the message is the one encoding of these instructions", s.path+"/dataToSign", "no other keys and no more rights than needed", "another encoding") {
+	if s.must(same, "S1", "the message is the one encoding of these instructions", s.path+"/dataToSign",
+		"no other keys and no more rights than needed", "another encoding") {
 		s.message = m
 	}
 	return same

@@ -16,7 +16,8 @@ import (
 // at is the place of an instruction in the document.
 func (s *solanaPay) at(k int) string { return s.path + "/instructions/" + strconv.Itoa(k) }
 
-// instruction checks one instruction, makes it again from the values it must have and shows it. Everything that is not the payment, its memo or its price is refused.
+// instruction checks one instruction, makes it again from the values it must have and shows it. Everything that is not
+// the payment, its memo or its price is refused.
 func (s *solanaPay) instruction(k int, ix solmsg.Instruction) {
 	switch ix.Program {
 	case solmsg.SystemProgram():
@@ -40,20 +41,26 @@ func (s *solanaPay) system(k int, ix solmsg.Instruction) {
 	lamports, ok := solmsg.DecodeSystemTransfer(ix.Data)
 	if !ok {
 		if tag := systemTag(ix.Data); slices.Contains([]uint32{4, 5, 6, 7, 12}, tag) {
-			s.add(Refuse, "S8", "The message would never expire: it uses a durable nonce instead of a block hash.", path, "a transfer", "system instruction "+strconv.FormatUint(uint64(tag), 10))
+			s.add(Refuse, "S8", "The message would never expire: it uses a durable nonce instead of a block hash.",
+				path, "a transfer", "system instruction "+strconv.FormatUint(uint64(tag), 10))
 			return
 		}
-		s.add(Refuse, "S7", "The message asks the system program for something else than a transfer; that can take the account away.", path, "a transfer", short(ix.Data))
+		s.add(Refuse, "S7",
+			"The message asks the system program for something else than a transfer; that can take the account away.",
+			path, "a transfer", short(ix.Data))
 		return
 	}
-	if !s.must(len(ix.Accounts) == 2, "S7", "a transfer has a giver and a receiver", path+"/keys", "2 accounts", plural(len(ix.Accounts), "account")) {
+	if !s.must(len(ix.Accounts) == 2, "S7", "a transfer has a giver and a receiver", path+"/keys", "2 accounts",
+		plural(len(ix.Accounts), "account")) {
 		return
 	}
 	from, to := ix.Accounts[0].Key, ix.Accounts[1].Key
 	s.must(!s.token, "S10", "the payment is of the named asset", path, s.wire.AssetType, "a transfer of SOL")
 	s.must(from == s.user, "S10", "the payment leaves your own account", path+"/keys/0", s.user.String(), from.String())
-	s.must(to == s.vault, "S11", "the payment goes into the pinned vault", path+"/keys/1", s.vault.String(), to.String())
-	s.must(lamports == s.amount, "S10", "the payment is exactly the named amount", path+"/data", strconv.FormatUint(s.amount, 10), strconv.FormatUint(lamports, 10))
+	s.must(to == s.vault, "S11", "the payment goes into the pinned vault", path+"/keys/1", s.vault.String(),
+		to.String())
+	s.must(lamports == s.amount, "S10", "the payment is exactly the named amount", path+"/data",
+		strconv.FormatUint(s.amount, 10), strconv.FormatUint(lamports, 10))
 	s.paid++
 	s.builds = append(s.builds, solmsg.SystemTransfer(s.user, s.vault, s.amount))
 	s.show(ix.Program, "transfer", arg("from", s.user), arg("to", s.vault), s.quantityArg("lamports", 9))
@@ -70,10 +77,12 @@ func systemTag(data []byte) uint32 {
 func (s *solanaPay) transferToken(k int, ix solmsg.Instruction) {
 	path := s.at(k)
 	v, decimals, ok := solmsg.DecodeTokenTransferChecked(ix.Data)
-	if !s.must(ok, "S9", "the token program only transfers, naming mint and decimals", path+"/data", "TransferChecked", short(ix.Data)) {
+	if !s.must(ok, "S9", "the token program only transfers, naming mint and decimals", path+"/data", "TransferChecked",
+		short(ix.Data)) {
 		return
 	}
-	if !s.must(len(ix.Accounts) == 4, "S9", "a transfer of tokens names source, mint, destination and owner", path+"/keys", "4 accounts", plural(len(ix.Accounts), "account")) {
+	if !s.must(len(ix.Accounts) == 4, "S9", "a transfer of tokens names source, mint, destination and owner",
+		path+"/keys", "4 accounts", plural(len(ix.Accounts), "account")) {
 		return
 	}
 	source, mint, target, owner := ix.Accounts[0].Key, ix.Accounts[1].Key, ix.Accounts[2].Key, ix.Accounts[3].Key
@@ -82,28 +91,38 @@ func (s *solanaPay) transferToken(k int, ix solmsg.Instruction) {
 		return
 	}
 	s.must(mint == s.mint, "S10", "the payment is of the named asset", path+"/keys/1", s.mint.String(), mint.String())
-	s.must(int(decimals) == s.decimals, "S10", "the token has its own decimals", path+"/data", strconv.Itoa(s.decimals), strconv.Itoa(int(decimals)))
-	s.must(source == s.source, "S10", "the payment leaves your own account", path+"/keys/0", s.source.String(), source.String())
+	s.must(int(decimals) == s.decimals, "S10", "the token has its own decimals", path+"/data", strconv.Itoa(s.decimals),
+		strconv.Itoa(int(decimals)))
+	s.must(source == s.source, "S10", "the payment leaves your own account", path+"/keys/0", s.source.String(),
+		source.String())
 	s.must(owner == s.user, "S10", "you are the owner of what is paid", path+"/keys/3", s.user.String(), owner.String())
-	s.must(target == s.target, "S11", "the payment goes into the pinned vault", path+"/keys/2", s.target.String(), target.String())
-	s.must(v == s.amount, "S10", "the payment is exactly the named amount", path+"/data", strconv.FormatUint(s.amount, 10), strconv.FormatUint(v, 10))
+	s.must(target == s.target, "S11", "the payment goes into the pinned vault", path+"/keys/2", s.target.String(),
+		target.String())
+	s.must(v == s.amount, "S10", "the payment is exactly the named amount", path+"/data",
+		strconv.FormatUint(s.amount, 10), strconv.FormatUint(v, 10))
 	s.builds = append(s.builds, solmsg.TokenTransferChecked(s.source, s.mint, s.target, s.user, s.amount, decimals))
-	s.show(ix.Program, "transferChecked", arg("source", s.source), arg("mint", s.mint), arg("destination", s.target), arg("owner", s.user), s.quantityArg("amount", s.decimals))
+	s.show(ix.Program, "transferChecked", arg("source", s.source), arg("mint", s.mint), arg("destination", s.target),
+		arg("owner", s.user), s.quantityArg("amount", s.decimals))
 }
 
 // openAccount accepts that the sponsor pays for the vault's token account, and nothing else of that program.
 func (s *solanaPay) openAccount(k int, ix solmsg.Instruction) {
 	path := s.at(k)
 	kind, ok := solmsg.DecodeATA(ix.Data)
-	ok = s.must(ok && kind == solmsg.ATACreateIdempotent && len(ix.Accounts) == 6 && s.token, "S9", "a token account is only opened where the payment needs one", path, "CreateIdempotent", short(ix.Data))
+	ok = s.must(ok && kind == solmsg.ATACreateIdempotent && len(ix.Accounts) == 6 &&
+		s.token, "S9", "a token account is only opened where the payment needs one", path, "CreateIdempotent",
+		short(ix.Data))
 	if !ok {
 		return
 	}
 	payer, account, owner, mint := ix.Accounts[0].Key, ix.Accounts[1].Key, ix.Accounts[2].Key, ix.Accounts[3].Key
-	s.must(payer == s.sponsor, "S10", "the sponsor pays for the vault's token account", path+"/keys/0", s.sponsor.String(), payer.String())
-	s.must(account == s.target && owner == s.vault && mint == s.mint, "S11", "the token account that is opened is the vault's", path+"/keys/2", s.vault.String(), owner.String())
+	s.must(payer == s.sponsor, "S10", "the sponsor pays for the vault's token account", path+"/keys/0",
+		s.sponsor.String(), payer.String())
+	s.must(account == s.target && owner == s.vault && mint == s.mint, "S11",
+		"the token account that is opened is the vault's", path+"/keys/2", s.vault.String(), owner.String())
 	s.builds = append(s.builds, solmsg.CreateATAIdempotent(s.sponsor, s.vault, s.mint))
-	s.show(ix.Program, "createIdempotent", arg("payer", payer), arg("account", account), arg("owner", owner), arg("mint", mint))
+	s.show(ix.Program, "createIdempotent", arg("payer", payer), arg("account", account), arg("owner", owner),
+		arg("mint", mint))
 }
 
 // note accepts the memo that binds the payment to the quote.
@@ -123,41 +142,47 @@ func (s *solanaPay) budget(k int, ix solmsg.Instruction) {
 	if limit, ok := solmsg.DecodeComputeUnitLimit(ix.Data); ok {
 		if s.must(s.limit == nil, "S3", title, path, "once", "again") {
 			s.limit = &limit
-			s.builds = append(s.builds, solmsg.Build{Program: ix.Program, Data: binary.LittleEndian.AppendUint32([]byte{2}, limit)})
+			s.builds = append(s.builds, solmsg.Build{Program: ix.Program,
+				Data: binary.LittleEndian.AppendUint32([]byte{2}, limit)})
 			s.show(ix.Program, "setComputeUnitLimit", ArgView{"units", "u32", strconv.FormatUint(uint64(limit), 10)})
 		}
 		return
 	}
 	price, ok := solmsg.DecodeComputeUnitPrice(ix.Data)
-	if !s.must(ok, "S3", "of computing only limit and price are set", path+"/data", "a limit or a price", short(ix.Data)) {
+	if !s.must(ok, "S3", "of computing only limit and price are set", path+"/data", "a limit or a price",
+		short(ix.Data)) {
 		return
 	}
 	if s.must(s.price == nil, "S3", title, path, "once", "again") {
 		s.price = &price
-		s.builds = append(s.builds, solmsg.Build{Program: ix.Program, Data: binary.LittleEndian.AppendUint64([]byte{3}, price)})
+		s.builds = append(s.builds, solmsg.Build{Program: ix.Program,
+			Data: binary.LittleEndian.AppendUint64([]byte{3}, price)})
 		s.show(ix.Program, "setComputeUnitPrice", ArgView{"microLamports", "u64", strconv.FormatUint(price, 10)})
 	}
 }
 
-// foreign refuses programs that nobody pinned. One of the user's policy may run, but never gets an account or the signature of the user: with those it could
-// take everything (TH-S6).
+// foreign refuses programs that nobody pinned. One of the user's policy may run, but never gets an account or the
+// signature of the user: with those it could take everything (TH-S6).
 func (s *solanaPay) foreign(k int, ix solmsg.Instruction) {
 	path := s.at(k)
 	pinned := slices.Contains(s.p.Limits.Programs, ix.Program)
-	if !s.must(pinned, "S6", "only known programs run with your signature", path+"/programId", "a program of this wallet's list", ix.Program.String()) {
+	if !s.must(pinned, "S6", "only known programs run with your signature", path+"/programId",
+		"a program of this wallet's list", ix.Program.String()) {
 		return
 	}
 	b := solmsg.Build{Program: ix.Program, Data: ix.Data}
 	args := []ArgView{{"data", "bytes", hex0x(ix.Data)}}
 	for n, a := range ix.Accounts {
 		yours := a.Key == s.user || (s.token && a.Key == s.source)
-		if !s.must(!yours, "S6", "a program of your policy gets none of your accounts", path+"/keys/"+strconv.Itoa(n), "others", a.Key.String()) {
+		if !s.must(!yours, "S6", "a program of your policy gets none of your accounts", path+"/keys/"+strconv.Itoa(n),
+			"others", a.Key.String()) {
 			return
 		}
 		b.Accounts = append(b.Accounts, solmsg.Meta{Key: a.Key, Signer: a.Signer, Writable: a.Writable})
 		args = append(args, arg("account "+strconv.Itoa(n+1), a.Key))
 	}
-	s.add(Warn, "V3", "An instruction of a program of your policy could not be decoded; only its bytes can be shown.", path, "", ix.Program.String())
+	s.add(Warn, "V3", "An instruction of a program of your policy could not be decoded; only its bytes can be shown.",
+		path, "", ix.Program.String())
 	s.builds = append(s.builds, b)
 	s.show(ix.Program, "", args...)
 }
@@ -188,7 +213,8 @@ func (s *solanaPay) quantityArg(name string, decimals int) ArgView {
 }
 
 func (s *solanaPay) show(program solmsg.Key, name string, args ...ArgView) {
-	s.views = append(s.views, InstructionView{Program: program.String(), ProgramName: programName(program), Name: name, Args: args})
+	s.views = append(s.views, InstructionView{Program: program.String(), ProgramName: programName(program), Name: name,
+		Args: args})
 }
 
 func programName(k solmsg.Key) string {
@@ -210,7 +236,8 @@ func programName(k solmsg.Key) string {
 }
 
 func (s *solanaPay) view() *SolanaView {
-	return &SolanaView{FeePayer: s.message.FeePayer().String(), BlockHash: s.message.Blockhash.String(), Memo: s.memo, Instructions: s.views}
+	return &SolanaView{FeePayer: s.message.FeePayer().String(), BlockHash: s.message.Blockhash.String(), Memo: s.memo,
+		Instructions: s.views}
 }
 
 // solanaSpend is what a payment on Solana takes, with Solana's fee where the user pays it.

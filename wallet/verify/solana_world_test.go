@@ -14,8 +14,8 @@ import (
 	"coffer/api/op/solmsg"
 )
 
-// payment is the Solana operation of a run, taken apart so that a test can change it and put it together again the way a service would: the message, the
-// listed instructions and the other members always agree with one another.
+// payment is the Solana operation of a run, taken apart so that a test can change it and put it together again the way
+// a service would: the message, the listed instructions and the other members always agree with one another.
 type payment struct {
 	a                    *answers
 	op                   *api.ChainOperation
@@ -33,7 +33,8 @@ func (a *answers) onSolana() *payment {
 	o := &a.quote.OriginChainsOperations[len(a.quote.OriginChainsOperations)-1]
 	m, err := solmsg.ParseBase64(o.DataToSign)
 	need(a.t, err)
-	p := &payment{a: a, op: o, hash: m.Blockhash, payer: m.FeePayer(), vault: keyOf(a.t, a.policy.Network.Pins.SolanaVault), sponsor: keyOf(a.t, a.policy.Network.Pins.SolanaSponsor)}
+	p := &payment{a: a, op: o, hash: m.Blockhash, payer: m.FeePayer(),
+		vault: keyOf(a.t, a.policy.Network.Pins.SolanaVault), sponsor: keyOf(a.t, a.policy.Network.Pins.SolanaSponsor)}
 	account, _ := a.intent().SolanaAccount()
 	p.user = keyOf(a.t, account.AccountAddress)
 	p.amount, err = strconv.ParseUint(o.Amount, 10, 64)
@@ -71,7 +72,8 @@ func (p *payment) put() {
 }
 
 func (p *payment) say(m solmsg.Message) {
-	p.op.DataToSign, p.op.Instructions, p.op.FeePayer, p.op.RecentBlockHash = m.Base64(), m.Wire(), m.FeePayer().String(), m.Blockhash.String()
+	p.op.DataToSign, p.op.Instructions, p.op.FeePayer, p.op.RecentBlockHash = m.Base64(), m.Wire(),
+		m.FeePayer().String(), m.Blockhash.String()
 }
 
 // raw writes bytes that Compose would not make, and lists what they contain.

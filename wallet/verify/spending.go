@@ -11,8 +11,9 @@ import (
 	"coffer/wallet/intent"
 )
 
-// What counts as spent (rows Y4, Y5): every signature counts in full, as if nothing were delivered for it. A service that lies about balances can have a call
-// signed that spends what is there and payments beside it for what it says is missing (TH-P6), and nothing that was promised has to arrive.
+// What counts as spent (rows Y4, Y5): every signature counts in full, as if nothing were delivered for it. A service
+// that lies about balances can have a call signed that spends what is there and payments beside it for what it says is
+// missing (TH-P6), and nothing that was promised has to arrive.
 //
 //   - a prepared call counts, by asset, the larger of what its calls visibly take and what the intent requires for them, wherever it comes from;
 //   - a payment counts in full, with the fee of a Solana message that its user pays, whatever it is for and whoever receives.
@@ -47,8 +48,9 @@ func (p Policy) counted(d intent.Draft, outflow []AmountView) []AmountView {
 	return out
 }
 
-// worst is what can leave the account in the worst case: everything that ops can move, and what the operation sent before. Where the service's word proves nothing
-// it may have taken that although it says that it did not, also after the window has ended. Of two signatures in one place only one can run.
+// worst is what can leave the account in the worst case: everything that ops can move, and what the operation sent
+// before. Where the service's word proves nothing it may have taken that although it says that it did not, also after
+// the window has ended. Of two signatures in one place only one can run.
 func (j *judge) worst(p Policy, h History, ops ...Signing) []AmountView {
 	var all []Open
 	for _, s := range ops {
@@ -69,13 +71,15 @@ func (j *judge) worst(p Policy, h History, ops ...Signing) []AmountView {
 	}
 	out := p.openSum(all)
 	if again {
-		j.add(Warn, "J4", "Something was sent for this operation before, and only the service says that it did not take it. With that "+p.figures(out)+" can leave in all.", "", "", "")
+		j.add(Warn, "J4", "Something was sent for this operation before, and only the service says that it did not "+
+			"take it. With that "+p.figures(out)+" can leave in all.", "", "", "")
 	}
 	return out
 }
 
-// capsHold reports whether a cap on spending can be judged: a call of a listed token that is neither a transfer nor an approval may take what nobody can read.
-// Other contracts take only native values, what is approved to them and what the intent requires, as far as anybody can tell beforehand; that is said.
+// capsHold reports whether a cap on spending can be judged: a call of a listed token that is neither a transfer nor an
+// approval may take what nobody can read. Other contracts take only native values, what is approved to them and what
+// the intent requires, as far as anybody can tell beforehand; that is said.
 func (j *judge) capsHold(p Policy, chainID uint64, lines []line) bool {
 	if p.Limits.MaxSpend == nil && p.Limits.MaxSpendPerDay == nil {
 		return false
@@ -86,10 +90,12 @@ func (j *judge) capsHold(p Policy, chainID uint64, lines []line) bool {
 			continue
 		}
 		where := p.describe(chainID, l.call)
-		if own && !j.must(!p.isToken(chainID, l.call.To), "Y4", "what the calls spend can be read", "/chainOperation/userOp/callData", "transfers and approvals of tokens", where) {
+		if own && !j.must(!p.isToken(chainID, l.call.To), "Y4", "what the calls spend can be read",
+			"/chainOperation/userOp/callData", "transfers and approvals of tokens", where) {
 			return false
 		}
-		j.add(Unknown, "Y4", "Your caps count what is approved, sent and required; what else a contract may take from earlier approvals cannot be read.",
+		j.add(Unknown, "Y4", "Your caps count what is approved, sent and required; what else a contract may take "+
+			"from earlier approvals cannot be read.",
 			"/chainOperation/userOp/callData", "", where)
 	}
 	return true
@@ -103,7 +109,8 @@ func (j *judge) spendLimit(p Policy, counts []AmountView) {
 	}
 	total, missing := worth(counts)
 	if j.must(total != nil, "Y4", "what is spent has a known price", "", "a price", missing) {
-		j.must(total.Cmp(limit) <= 0, "Y4", "what is spent is within your policy", "", "at most "+usd(limit), usd(total))
+		j.must(total.Cmp(limit) <= 0, "Y4", "what is spent is within your policy", "", "at most "+usd(limit),
+			usd(total))
 	}
 }
 
@@ -125,11 +132,13 @@ func (j *judge) dayLimit(p Policy, h History, now time.Time, counts []AmountView
 	}
 	total, missing := worth(all)
 	if j.must(total != nil, "Y5", "what is spent within a day has a known price", "", "a price", missing) {
-		j.must(total.Cmp(limit) <= 0, "Y5", "what is spent within a day is within "+p.capName(), "", "at most "+usd(limit), usd(total))
+		j.must(total.Cmp(limit) <= 0, "Y5", "what is spent within a day is within "+p.capName(), "",
+			"at most "+usd(limit), usd(total))
 	}
 }
 
-// softDayCap reports whether the daily cap is this program's own, on a network without real money: what has no price is then pointed out and not refused.
+// softDayCap reports whether the daily cap is this program's own, on a network without real money: what has no price is
+// then pointed out and not refused.
 func (p Policy) softDayCap() bool {
 	return p.Limits.DefaultDayCap && p.Network.Kind == network.Lab
 }

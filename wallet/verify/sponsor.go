@@ -9,8 +9,8 @@ import (
 	"coffer/api/op"
 )
 
-// NoEnd is the ValidUntil of a signature that ends with its nonce only: an approval of a role-based account, which covers no window, or an operation whose
-// sponsor's data this program cannot read. It lies beyond every clock.
+// NoEnd is the ValidUntil of a signature that ends with its nonce only: an approval of a role-based account, which
+// covers no window, or an operation whose sponsor's data this program cannot read. It lies beyond every clock.
 const NoEnd int64 = maxTime
 
 // window is when an operation can run, in Unix seconds, by its sponsor; known is false when that cannot be read.
@@ -35,7 +35,8 @@ func (w window) view() Window {
 	return Window{From: time.Unix(int64(min(w.ValidAfter, maxTime)), 0), Until: time.Unix(w.until(), 0)}
 }
 
-// gas compares the gas fields with the caps (TH-U11). An approval of a role-based account does not cover fees, so that they must be zero, whatever the caps say.
+// gas compares the gas fields with the caps (TH-U11). An approval of a role-based account does not cover fees, so that
+// they must be zero, whatever the caps say.
 func (j *judge) gas(p Policy, acc account, u op.UserOp, path string) {
 	c := p.Caps
 	fee := c.MaxFeePerGas
@@ -47,22 +48,26 @@ func (j *judge) gas(p Policy, acc account, u op.UserOp, path string) {
 		v    *big.Int
 		cap  uint64
 	}{
-		{"callGasLimit", u.CallGasLimit, c.CallGas}, {"verificationGasLimit", u.VerificationGasLimit, c.VerificationGas},
+		{"callGasLimit", u.CallGasLimit, c.CallGas}, {"verificationGasLimit", u.VerificationGasLimit,
+			c.VerificationGas},
 		{"preVerificationGas", u.PreVerificationGas, c.PreVerificationGas}, {"maxFeePerGas", u.MaxFeePerGas, fee},
 		{"maxPriorityFeePerGas", u.MaxPriorityFeePerGas, fee},
 		{"paymasterVerificationGasLimit", u.PaymasterVerificationGasLimit, c.PaymasterVerificationGas},
 		{"paymasterPostOpGasLimit", u.PaymasterPostOpGasLimit, c.PaymasterPostOpGas},
 	} {
 		if g.v != nil && g.v.Cmp(new(big.Int).SetUint64(g.cap)) > 0 {
-			j.add(Refuse, "U11", "A gas field is above this wallet's limit.", path+"/"+g.name, "at most "+strconv.FormatUint(g.cap, 10), g.v.String())
+			j.add(Refuse, "U11", "A gas field is above this wallet's limit.", path+"/"+g.name,
+				"at most "+strconv.FormatUint(g.cap, 10), g.v.String())
 			return
 		}
 	}
-	j.must(u.MaxPriorityFeePerGas.Cmp(u.MaxFeePerGas) <= 0, "U11", "gas and fees are within the limits", path+"/maxPriorityFeePerGas", "at most maxFeePerGas", u.MaxPriorityFeePerGas.String())
+	j.must(u.MaxPriorityFeePerGas.Cmp(u.MaxFeePerGas) <= 0, "U11", "gas and fees are within the limits",
+		path+"/maxPriorityFeePerGas", "at most maxFeePerGas", u.MaxPriorityFeePerGas.String())
 }
 
-// paymaster demands a sponsor: the pinned one with a short window, or another one that the user's policy or an open gate lets pass (TH-U12; protocol §2.2, §2.4).
-// The data of another one, of which the codec lets 4 kB pass, is carried without being understood.
+// paymaster demands a sponsor: the pinned one with a short window, or another one that the user's policy or an open
+// gate lets pass (TH-U12; protocol §2.2, §2.4). The data of another one, of which the codec lets 4 kB pass, is carried
+// without being understood.
 func (j *judge) paymaster(p Policy, now time.Time, o *operation) {
 	path := o.role.path + "/userOp/paymaster"
 	want := p.Network.Pins.Paymaster.Hex()
@@ -83,12 +88,16 @@ func (j *judge) paymaster(p Policy, now time.Time, o *operation) {
 		j.gate(GatePaymaster, "U12", "The sponsor of the gas is not a pinned one.", path, want, o.sponsor.Hex())
 	}
 	asked := o.role.after != 0 || o.role.until != 0
-	if j.must(!asked, "U12", "the time that you asked for can be checked", path+"Data", "a window", "the data of a foreign sponsor") {
-		j.add(Unknown, "U12", "This program cannot read the sponsor's data, so it does not know when this can run, or until when.", path+"Data", "", "")
+	if j.must(!asked, "U12", "the time that you asked for can be checked", path+"Data", "a window",
+		"the data of a foreign sponsor") {
+		j.add(Unknown, "U12",
+			"This program cannot read the sponsor's data, so it does not know when this can run, or until when.",
+			path+"Data", "", "")
 	}
 }
 
-// window reads the time for which our paymaster sponsors the operation and compares it with the limits and with what the intent asks for.
+// window reads the time for which our paymaster sponsors the operation and compares it with the limits and with what
+// the intent asks for.
 func (j *judge) window(p Policy, now time.Time, o *operation) {
 	path := o.role.path + "/userOp/paymasterData"
 	w, _, err := op.DecodePaymasterData(o.userOp.PaymasterData)
@@ -104,7 +113,8 @@ func (j *judge) window(p Policy, now time.Time, o *operation) {
 		latest = o.role.until
 	}
 	shown := unixText(w.ValidAfter) + " to " + unixText(w.ValidUntil)
-	ok := w.ValidUntil > at && w.ValidUntil <= latest && w.ValidAfter >= o.role.after && w.ValidAfter <= earliest && w.ValidAfter < w.ValidUntil
+	ok := w.ValidUntil > at && w.ValidUntil <= latest && w.ValidAfter >= o.role.after && w.ValidAfter <= earliest &&
+		w.ValidAfter < w.ValidUntil
 	title := "the signature is good only for a short time, and no longer than you asked"
 	if o.endless {
 		title = "the sponsor pays for a short time only"
@@ -113,6 +123,7 @@ func (j *judge) window(p Policy, now time.Time, o *operation) {
 		j.add(Show, "U12", "When this can run.", path, "", shown)
 	}
 	if o.endless && (o.role.after != 0 || o.role.until != 0) {
-		j.add(Warn, "U12", "What this kind of account signs does not carry the time that you asked for: it stays good until its nonce is used.", path, "", shown)
+		j.add(Warn, "U12", "What this kind of account signs does not carry the time that you asked for: it stays "+
+			"good until its nonce is used.", path, "", shown)
 	}
 }

@@ -27,14 +27,17 @@ type part struct {
 	approval bool
 }
 
-// unknownTarget judges a payment that does not end in a deposit into a pinned escrow (TH-Q4). Behind its gate only calls pass of which every amount can be read:
-// what they move of the paid asset must be the named amount, and nothing else may move. What the contract then does with it cannot be known.
+// unknownTarget judges a payment that does not end in a deposit into a pinned escrow (TH-Q4). Behind its gate only
+// calls pass of which every amount can be read: what they move of the paid asset must be the named amount, and nothing
+// else may move. What the contract then does with it cannot be known.
 func (j *judge) unknownTarget(p Policy, l *leg, id [32]byte, calls []op.Call, path string) ([]op.Call, bool) {
-	if !j.must(len(calls) <= maxParts, "Q4", "a payment has few parts", path, "at most "+strconv.Itoa(maxParts), plural(len(calls), "call")) {
+	if !j.must(len(calls) <= maxParts, "Q4", "a payment has few parts", path, "at most "+strconv.Itoa(maxParts),
+		plural(len(calls), "call")) {
 		return nil, false
 	}
 	target := p.target(l, calls)
-	if !j.gate(GateTarget, "Q4", "A payment does not go into a pinned escrow.", path, p.Network.Pins.Escrow.Hex(), p.describe(l.role.chainID, calls[target])) {
+	if !j.gate(GateTarget, "Q4", "A payment does not go into a pinned escrow.", path, p.Network.Pins.Escrow.Hex(),
+		p.describe(l.role.chainID, calls[target])) {
 		return nil, false
 	}
 	j.forbiddenTargets(p, l.userOp.Sender, calls, path)
@@ -46,19 +49,23 @@ func (j *judge) unknownTarget(p Policy, l *leg, id [32]byte, calls []op.Call, pa
 	for _, x := range parts {
 		total.Add(total, x.amount)
 	}
-	if !j.must(total.Cmp(l.amount) == 0, "Q5", "each payment takes the named amount and nothing else", path, p.human(l.asset, l.amount), p.human(l.asset, total)) {
+	if !j.must(total.Cmp(l.amount) == 0, "Q5", "each payment takes the named amount and nothing else", path,
+		p.human(l.asset, l.amount), p.human(l.asset, total)) {
 		return nil, false
 	}
 	if !bound {
-		j.add(Unknown, "Q1", "The payment does not name this quote in a form that this program reads.", path, hex0x(id[:]), "")
+		j.add(Unknown, "Q1", "The payment does not name this quote in a form that this program reads.", path,
+			hex0x(id[:]), "")
 	}
 	j.add(Unknown, "Q5", "It is not known whether a payment that is not used comes back, or when.", path, "", "")
 	j.shares(p, l, parts, path)
 	again, err := op.EncodeExecute(calls)
-	return calls, j.must(err == nil && bytes.Equal(again, l.userOp.CallData), "U6", "the call data is the one encoding of these calls", path, "a batch in canonical encoding", "")
+	return calls, j.must(err == nil && bytes.Equal(again, l.userOp.CallData), "U6",
+		"the call data is the one encoding of these calls", path, "a batch in canonical encoding", "")
 }
 
-// target is the call that the gate is about: the first one with data that is not for the paid token, else the last. There may be no second one.
+// target is the call that the gate is about: the first one with data that is not for the paid token, else the last.
+// There may be no second one.
 func (p Policy) target(l *leg, calls []op.Call) int {
 	token, isToken := l.asset.Token()
 	for i, c := range calls {
@@ -70,15 +77,18 @@ func (p Policy) target(l *leg, calls []op.Call) int {
 }
 
 // parts reads what each call moves. bound reports whether one of them carries the quote's id.
-func (j *judge) parts(p Policy, l *leg, id [32]byte, calls []op.Call, target int, path string) (parts []part, bound, ok bool) {
+func (j *judge) parts(p Policy, l *leg, id [32]byte, calls []op.Call, target int, path string) (parts []part, bound,
+	ok bool) {
 	token, isToken := l.asset.Token()
 	refuse := func(code, title string, c op.Call) ([]part, bool, bool) {
-		j.add(Refuse, code, title, path, "approvals and transfers of the named amount, and calls that take it", p.describe(l.role.chainID, c))
+		j.add(Refuse, code, title, path, "approvals and transfers of the named amount, and calls that take it",
+			p.describe(l.role.chainID, c))
 		return nil, false, false
 	}
 	for i, c := range calls {
 		if d, deposits := escrow.DecodeDeposit(c.Data); deposits {
-			if !j.must(d.QuoteID == id, "Q1", "each payment is bound to this quote's id", path, hex0x(id[:]), hex0x(d.QuoteID[:])) {
+			if !j.must(d.QuoteID == id, "Q1", "each payment is bound to this quote's id", path, hex0x(id[:]),
+				hex0x(d.QuoteID[:])) {
 				return nil, false, false
 			}
 			bound = true
@@ -117,7 +127,8 @@ func tokenPart(data []byte) (part, bool) {
 	return part{to: spender, amount: v, approval: true}, ok
 }
 
-// movesTokens reports whether call data is one of the functions that move tokens or give others rights to them, whatever contract it is for.
+// movesTokens reports whether call data is one of the functions that move tokens or give others rights to them,
+// whatever contract it is for.
 func movesTokens(data []byte) bool {
 	if len(data) < 4 {
 		return false
@@ -125,7 +136,8 @@ func movesTokens(data []byte) bool {
 	switch [4]byte(data[:4]) {
 	case [4]byte{0xa9, 0x05, 0x9c, 0xbb}, [4]byte{0x23, 0xb8, 0x72, 0xdd}, // transfer, transferFrom
 		[4]byte{0x42, 0x84, 0x2e, 0x0e}, [4]byte{0xb8, 0x8d, 0x4f, 0xde}, // safeTransferFrom of ERC-721
-		[4]byte{0xf2, 0x42, 0x43, 0x2a}, [4]byte{0x2e, 0xb2, 0xc2, 0xd6}: // safeTransferFrom and safeBatchTransferFrom of ERC-1155
+		// safeTransferFrom and safeBatchTransferFrom of ERC-1155
+		[4]byte{0xf2, 0x42, 0x43, 0x2a}, [4]byte{0x2e, 0xb2, 0xc2, 0xd6}:
 		return true
 	}
 	return grantsRights(data)
@@ -142,7 +154,8 @@ func (j *judge) shares(p Policy, l *leg, parts []part, path string) {
 	l.escrow = parts[main].to
 	for i, x := range parts {
 		v := PartView{
-			To: x.to.Hex(), ToName: p.nameOf(l.role.chainID, x.to), Amount: p.amountView(l.asset, x.amount), ShareBps: bpsOf(x.amount, l.amount), Approval: x.approval,
+			To: x.to.Hex(), ToName: p.nameOf(l.role.chainID, x.to), Amount: p.amountView(l.asset, x.amount),
+			ShareBps: bpsOf(x.amount, l.amount), Approval: x.approval,
 		}
 		l.parts = append(l.parts, v)
 		if i == main {
@@ -152,7 +165,8 @@ func (j *judge) shares(p Policy, l *leg, parts []part, path string) {
 		if v.ShareBps > warnPartBps {
 			level = Warn
 		}
-		j.add(level, "Q5", "Part of the payment goes to another address.", path, "at most "+percent(warnPartBps), v.To+" "+p.human(l.asset, x.amount)+", "+percent(v.ShareBps))
+		j.add(level, "Q5", "Part of the payment goes to another address.", path, "at most "+percent(warnPartBps),
+			v.To+" "+p.human(l.asset, x.amount)+", "+percent(v.ShareBps))
 	}
 }
 

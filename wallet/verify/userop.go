@@ -18,12 +18,15 @@ import (
 
 // network refuses an intent for another network, and answers that are judged without pins.
 func (j *judge) network(p Policy, in intent.Intent) bool {
-	if !j.must(p.Catalog != nil && !in.IsZero(), "U7", "there is an intent to compare with", "", "an intent", "nothing") {
+	if !j.must(p.Catalog != nil && !in.IsZero(), "U7", "there is an intent to compare with", "", "an intent",
+		"nothing") {
 		return false
 	}
 	d := in.Draft()
-	j.must(d.SlippageBps <= p.MaxSlippageBps, "Q11", "your slippage tolerance is within this wallet's limit", "", percent(p.MaxSlippageBps), percent(d.SlippageBps))
-	if !j.must(p.pinsHold(), "U14", "the network's fixed addresses are those of this program or of your policy", "", "the pinned addresses", "others") {
+	j.must(d.SlippageBps <= p.MaxSlippageBps, "Q11", "your slippage tolerance is within this wallet's limit", "",
+		percent(p.MaxSlippageBps), percent(d.SlippageBps))
+	if !j.must(p.pinsHold(), "U14", "the network's fixed addresses are those of this program or of your policy", "",
+		"the pinned addresses", "others") {
 		return false
 	}
 	return j.must(d.Network == p.Network.ID, "U14", "the intent was made for this network", "", p.Network.ID, d.Network)
@@ -55,10 +58,12 @@ type operation struct {
 }
 
 // operation checks everything of an EVM operation but its calls and amounts (rows L, U1–U4, U11–U13, T, D1).
-func (j *judge) operation(p Policy, acc account, h History, now time.Time, w api.ChainOperation, r role) (operation, bool) {
+func (j *judge) operation(p Policy, acc account, h History, now time.Time, w api.ChainOperation, r role) (operation,
+	bool) {
 	before := j.report.Count(Refuse)
 	path := r.path + "/userOp"
-	if !j.must(w.UserOp != nil && w.TypedDataToSign != nil, "P2", "the operation is an EVM user operation with its typed data", r.path, "userOp and typedDataToSign", "") {
+	if !j.must(w.UserOp != nil && w.TypedDataToSign != nil, "P2",
+		"the operation is an EVM user operation with its typed data", r.path, "userOp and typedDataToSign", "") {
 		return operation{}, false
 	}
 	u, err := op.FromWire(*w.UserOp)
@@ -66,9 +71,11 @@ func (j *judge) operation(p Policy, acc account, h History, now time.Time, w api
 		j.codec(err, "L3", "the user operation can be read", r.path)
 		return operation{}, false
 	}
-	j.must(p.onNetwork(r.chainID), "B3", "the chain is one of the network's", r.path, "a chain of the network", caip.EVM(r.chainID).String())
+	j.must(p.onNetwork(r.chainID), "B3", "the chain is one of the network's", r.path, "a chain of the network",
+		caip.EVM(r.chainID).String())
 	o := operation{role: r, userOp: u, endless: acc.kind == api.AccountRoleBased}
-	j.must(u.Sender == acc.address, "U1", "the operation belongs to your account", path+"/sender", acc.address.Hex(), u.Sender.Hex())
+	j.must(u.Sender == acc.address, "U1", "the operation belongs to your account", path+"/sender", acc.address.Hex(),
+		u.Sender.Hex())
 	j.pass("U13", "the operation arrives unsigned") // the lexical layer lets no other spelling pass
 	j.nonce(p, acc, h, now, &o)
 	j.factory(p, acc, &o)
@@ -89,14 +96,16 @@ func (j *judge) nonce(p Policy, acc account, h History, now time.Time, o *operat
 	}
 	o.nonce = n
 	want := op.Nonce{Validator: acc.validator, Key: o.role.lane, Sequence: n.Sequence}
-	if !j.must(n == want, "U2", "the nonce names your validator, no other mode, and the lane of its role", path, describeNonce(want), describeNonce(n)) {
+	if !j.must(n == want, "U2", "the nonce names your validator, no other mode, and the lane of its role", path,
+		describeNonce(want), describeNonce(n)) {
 		return
 	}
 	live := h.LiveNonces(acc.address, o.role.chainID, o.role.lane, now)
 	if len(live) > 0 {
 		same := slices.ContainsFunc(live, func(v *big.Int) bool { return v.Cmp(o.userOp.Nonce) == 0 })
 		j.must(same, "U3", "an earlier signature that is still open cannot run beside this one", path,
-			"the nonce of the open signature, sequence "+describeSequence(live), "sequence "+strconv.FormatUint(n.Sequence, 10))
+			"the nonce of the open signature, sequence "+describeSequence(live),
+			"sequence "+strconv.FormatUint(n.Sequence, 10))
 	}
 	seq := strconv.FormatUint(n.Sequence, 10)
 	if o.userOp.Factory != nil {
@@ -110,32 +119,39 @@ func (j *judge) nonce(p Policy, acc account, h History, now time.Time, o *operat
 	case n.Sequence == 0:
 		j.pass("U3", "the nonce follows the last one known")
 	default:
-		j.add(Unknown, "U3", "This wallet has not seen an earlier nonce of this account here, so it cannot tell whether this is the next one.", path, "", "sequence "+seq)
+		j.add(Unknown, "U3", "This wallet has not seen an earlier nonce of this account here, so it cannot tell "+
+			"whether this is the next one.", path, "", "sequence "+seq)
 		j.must(n.Sequence < 1<<32, "U3", "the sequence is plausible", path, "a small number", seq)
 	}
 }
 
-// sequence compares a sequence with the next one known. Where the service's word proves nothing, a lower one is explained and let through: it takes the place of a
-// signature that did not run, or it can never run; and a gap is, as far as the policy allows one. Where the wallet itself signed for what is between, that has run
-// if this can. Where service and wallet are one program both know.
+// sequence compares a sequence with the next one known. Where the service's word proves nothing, a lower one is
+// explained and let through: it takes the place of a signature that did not run, or it can never run; and a gap is, as
+// far as the policy allows one. Where the wallet itself signed for what is between, that has run if this can. Where
+// service and wallet are one program both know.
 func (j *judge) sequence(p Policy, acc account, o *operation, next uint64, open []Open) {
 	const title = "the nonce follows the last one known"
 	path, n := o.role.path+"/userOp/nonce", o.nonce.Sequence
 	want, seq := "a sequence from "+strconv.FormatUint(next, 10), "sequence "+strconv.FormatUint(n, 10)
-	repair := "; to set it: coffer activity repair --chain " + caip.EVM(o.role.chainID).String() + " --account " + acc.address.Hex() +
+	repair := "; to set it: coffer activity repair --chain " + caip.EVM(o.role.chainID).String() + " --account " +
+		acc.address.Hex() +
 		" --lane " + strconv.Itoa(int(o.role.lane)) + " --sequence N"
 	switch {
 	case n >= next && n-next > p.MaxSequenceGap:
-		j.must(false, "U3", title, path, want+", at most "+strconv.FormatUint(p.MaxSequenceGap, 10)+" ahead"+repair, seq)
+		j.must(false, "U3", title, path, want+", at most "+strconv.FormatUint(p.MaxSequenceGap, 10)+" ahead"+repair,
+			seq)
 	case p.believes():
 		j.must(n >= next, "U3", title, path, want+repair, seq)
 	case n < next:
-		j.add(Warn, "U3", "By what the service said before, this place is used: if that was true, this can never run; if not, it runs in place of the earlier one.", path, want, seq)
+		j.add(Warn, "U3", "By what the service said before, this place is used: if that was true, this can never "+
+			"run; if not, it runs in place of the earlier one.", path, want, seq)
 	case n > next && o.follows(acc, next, open):
-		j.add(Warn, "U3", "You signed for the place before this one yourself. If this can run, that has run, whatever the service said of it, or another device signed in its place.",
+		j.add(Warn, "U3", "You signed for the place before this one yourself. If this can run, that has run, "+
+			"whatever the service said of it, or another device signed in its place.",
 			path, want, seq)
 	case n > next:
-		j.add(Warn, "U3", "There is a gap: another device or an older copy of this journal signed in between, or the service made it up. This cannot run before what is between.",
+		j.add(Warn, "U3", "There is a gap: another device or an older copy of this journal signed in between, or the "+
+			"service made it up. This cannot run before what is between.",
 			path, want, seq)
 	default:
 		j.pass("U3", title)
@@ -148,7 +164,8 @@ func (o *operation) follows(acc account, next uint64, open []Open) bool {
 		n.Sequence--
 		place := n.Big().String()
 		if !slices.ContainsFunc(open, func(x Open) bool {
-			return x.Sent && x.Nonce == place && x.Chain == caip.EVM(o.role.chainID).String() && common.HexToAddress(x.Sender) == acc.address
+			return x.Sent && x.Nonce == place && x.Chain == caip.EVM(o.role.chainID).String() &&
+				common.HexToAddress(x.Sender) == acc.address
 		}) {
 			return false
 		}
@@ -157,7 +174,8 @@ func (o *operation) follows(acc account, next uint64, open []Open) bool {
 }
 
 func describeNonce(n op.Nonce) string {
-	return "mode " + strconv.Itoa(int(n.Mode)) + ", type " + strconv.Itoa(int(n.Type)) + ", validator " + n.Validator.Hex() + ", lane " + strconv.Itoa(int(n.Key))
+	return "mode " + strconv.Itoa(int(n.Mode)) + ", type " + strconv.Itoa(int(n.Type)) + ", validator " +
+		n.Validator.Hex() + ", lane " + strconv.Itoa(int(n.Key))
 }
 
 func describeSequence(live []*big.Int) string {
@@ -176,17 +194,22 @@ func (j *judge) factory(p Policy, acc account, o *operation) {
 		return
 	}
 	pins := p.Network.Pins
-	if !j.must(o.role.mayDeploy && acc.initData != nil, "U4", "the account is deployed only by the operation that may do it", path, "no factory here", o.userOp.Factory.Hex()) {
+	if !j.must(o.role.mayDeploy && acc.initData != nil, "U4",
+		"the account is deployed only by the operation that may do it", path, "no factory here",
+		o.userOp.Factory.Hex()) {
 		return
 	}
-	j.must(!acc.replaced, "U4", "the account is not deployed with a session key that was replaced", path, "no deployment", "a deployment with the first session key")
-	j.must(*o.userOp.Factory == pins.MetaFactory, "U4", "nothing is deployed but your own account", path, pins.MetaFactory.Hex(), o.userOp.Factory.Hex())
+	j.must(!acc.replaced, "U4", "the account is not deployed with a session key that was replaced", path,
+		"no deployment", "a deployment with the first session key")
+	j.must(*o.userOp.Factory == pins.MetaFactory, "U4", "nothing is deployed but your own account", path,
+		pins.MetaFactory.Hex(), o.userOp.Factory.Hex())
 	want := op.FactoryData(pins.Factory, acc.initData, new(big.Int))
-	j.must(bytes.Equal(o.userOp.FactoryData, want), "U4", "nothing is deployed but your own account", path+"Data", "the deployment of your account", "other bytes")
+	j.must(bytes.Equal(o.userOp.FactoryData, want), "U4", "nothing is deployed but your own account", path+"Data",
+		"the deployment of your account", "other bytes")
 }
 
-// typedData checks the Approve document: it must be that of this very operation. A kernel account never signs it (TH-T8; protocol §2.10), a role-based account
-// signs nothing else (TH-T1 to T7).
+// typedData checks the Approve document: it must be that of this very operation. A kernel account never signs it
+// (TH-T8; protocol §2.10), a role-based account signs nothing else (TH-T1 to T7).
 func (j *judge) typedData(p Policy, acc account, w api.ChainOperation, o *operation) {
 	path := o.role.path + "/typedDataToSign"
 	d, hash, err := op.CheckTypedData(*w.TypedDataToSign)
@@ -195,24 +218,30 @@ func (j *judge) typedData(p Policy, acc account, w api.ChainOperation, o *operat
 		return
 	}
 	o.hash = hash
-	j.must(d.Name == acc.name && d.Version == acc.version, "T1", "the typed data belongs to your validator", path+"/domain", acc.name+" "+acc.version, d.Name+" "+d.Version)
-	j.must(d.ChainID == o.role.chainID, "T2", "the typed data is for the same chain", path+"/domain/chainId", strconv.FormatUint(o.role.chainID, 10), strconv.FormatUint(d.ChainID, 10))
-	j.must(d.VerifyingContract == acc.validator, "T3", "the typed data is for the pinned validator", path+"/domain/verifyingContract", acc.validator.Hex(), d.VerifyingContract.Hex())
+	j.must(d.Name == acc.name && d.Version == acc.version, "T1", "the typed data belongs to your validator",
+		path+"/domain", acc.name+" "+acc.version, d.Name+" "+d.Version)
+	j.must(d.ChainID == o.role.chainID, "T2", "the typed data is for the same chain", path+"/domain/chainId",
+		strconv.FormatUint(o.role.chainID, 10), strconv.FormatUint(d.ChainID, 10))
+	j.must(d.VerifyingContract == acc.validator, "T3", "the typed data is for the pinned validator",
+		path+"/domain/verifyingContract", acc.validator.Hex(), d.VerifyingContract.Hex())
 	path += "/message/callDataAndNonceHash"
 	if acc.kind == api.AccountRoleBased && !p.knowsFormula(acc) {
-		j.gate(GateBlindSigning, "T7", "The hash that would be signed cannot be computed here: the service could show one operation and have another one signed. "+
-			"This signature can move everything in the account.", path, "a known formula for "+acc.name+" "+acc.version, hash.Hex())
+		j.gate(GateBlindSigning, "T7", "The hash that would be signed cannot be computed here: the service could "+
+			"show one operation and have another one signed. "+
+			"This signature can move everything in the account.", path, "a known formula for "+acc.name+" "+acc.version,
+			hash.Hex())
 		return
 	}
 	want := op.CallDataAndNonceHash(acc.address, o.userOp.CallData, o.userOp.Nonce)
 	j.must(hash == want, "T7", "the typed data is about this operation", path, want.Hex(), hash.Hex())
 }
 
-// knowsFormula reports whether the network's registry says how the validator computes the hash of an approval (protocol §2.11). The network id is part of the
-// key: the registry belongs to one network.
+// knowsFormula reports whether the network's registry says how the validator computes the hash of an approval (protocol
+// §2.11). The network id is part of the key: the registry belongs to one network.
 func (p Policy) knowsFormula(acc account) bool {
 	return slices.ContainsFunc(p.Network.Formulas, func(f network.Formula) bool {
-		return f.Name == acc.name && f.Version == acc.version && f.VerifyingContract == acc.validator && f.Formula == network.FormulaCallDataAndNonce
+		return f.Name == acc.name && f.Version == acc.version && f.VerifyingContract == acc.validator &&
+			f.Formula == network.FormulaCallDataAndNonce
 	})
 }
 
@@ -229,9 +258,12 @@ func (j *judge) rebuild(p Policy, acc account, o operation, calls []op.Call) (Si
 	nonce := op.Nonce{Validator: acc.validator, Key: o.role.lane, Sequence: o.nonce.Sequence}
 	u := o.userOp
 	mine := op.UserOp{
-		Sender: acc.address, Nonce: nonce.Big(), CallData: callData, CallGasLimit: u.CallGasLimit, VerificationGasLimit: u.VerificationGasLimit,
-		PreVerificationGas: u.PreVerificationGas, MaxFeePerGas: u.MaxFeePerGas, MaxPriorityFeePerGas: u.MaxPriorityFeePerGas, Paymaster: &paymaster,
-		PaymasterVerificationGasLimit: u.PaymasterVerificationGasLimit, PaymasterPostOpGasLimit: u.PaymasterPostOpGasLimit, PaymasterData: bytes.Clone(u.PaymasterData),
+		Sender: acc.address, Nonce: nonce.Big(), CallData: callData, CallGasLimit: u.CallGasLimit,
+		VerificationGasLimit: u.VerificationGasLimit,
+		PreVerificationGas:   u.PreVerificationGas, MaxFeePerGas: u.MaxFeePerGas,
+		MaxPriorityFeePerGas: u.MaxPriorityFeePerGas, Paymaster: &paymaster,
+		PaymasterVerificationGasLimit: u.PaymasterVerificationGasLimit,
+		PaymasterPostOpGasLimit:       u.PaymasterPostOpGasLimit, PaymasterData: bytes.Clone(u.PaymasterData),
 	}
 	if u.Factory != nil {
 		meta := pins.MetaFactory
@@ -240,20 +272,24 @@ func (j *judge) rebuild(p Policy, acc account, o operation, calls []op.Call) (Si
 	chain := new(big.Int).SetUint64(o.role.chainID)
 	hash, err := mine.Hash(pins.EntryPoint, chain)
 	received, errReceived := u.Hash(pins.EntryPoint, chain)
-	if !j.must(err == nil && errReceived == nil && hash == received, "U14", "what gets signed is exactly what was checked", path, hash.Hex(), received.Hex()) {
+	if !j.must(err == nil && errReceived == nil && hash == received, "U14",
+		"what gets signed is exactly what was checked", path, hash.Hex(), received.Hex()) {
 		return Signing{}, false
 	}
 	s := Signing{op: VerifiedUserOp{
-		network: p.Network.ID, kind: acc.kind, userOp: mine, chainID: o.role.chainID, entryPoint: pins.EntryPoint, signer: acc.signer, opHash: hash,
+		network: p.Network.ID, kind: acc.kind, userOp: mine, chainID: o.role.chainID, entryPoint: pins.EntryPoint,
+		signer: acc.signer, opHash: hash,
 	}}
 	if acc.kind == api.AccountRoleBased {
 		s.roleBased, s.approve = true, p.approval(acc, o, mine)
 	}
 	if o.delegation != nil {
-		s.delegation = VerifiedDelegation{network: p.Network.ID, kind: acc.kind, signer: acc.signer, authorization: *o.delegation}
+		s.delegation = VerifiedDelegation{network: p.Network.ID, kind: acc.kind, signer: acc.signer,
+			authorization: *o.delegation}
 	}
 	s.summary = OpSummary{
-		Role: o.role.name, Kind: acc.kind, Chain: caip.EVM(o.role.chainID).String(), Sender: acc.address.Hex(), Lane: o.role.lane, Nonce: mine.Nonce.String(),
+		Role: o.role.name, Kind: acc.kind, Chain: caip.EVM(o.role.chainID).String(), Sender: acc.address.Hex(),
+		Lane: o.role.lane, Nonce: mine.Nonce.String(),
 		ValidUntil: o.window.until(),
 	}
 	if s.roleBased {
@@ -265,7 +301,8 @@ func (j *judge) rebuild(p Policy, acc account, o operation, calls []op.Call) (Si
 // approval is what a role-based account signs instead of its operation.
 func (p Policy) approval(acc account, o operation, mine op.UserOp) VerifiedApprove {
 	v := VerifiedApprove{network: p.Network.ID, kind: acc.kind, signer: acc.signer}
-	v.domain = op.Domain{Name: acc.name, Version: acc.version, ChainID: o.role.chainID, VerifyingContract: acc.validator}
+	v.domain = op.Domain{Name: acc.name, Version: acc.version, ChainID: o.role.chainID,
+		VerifyingContract: acc.validator}
 	if !p.knowsFormula(acc) {
 		v.hash = o.hash // behind the gate of blind signing
 		return v

@@ -21,7 +21,8 @@ type entity struct {
 
 func parseAmount(s string) (*big.Int, error) { return amount.ParseBase(s) }
 
-// value checks that what is taken is what was announced, and that it is explained by what is delivered and the fees (TH-Q5, Q6, Q11; protocol §3.5).
+// value checks that what is taken is what was announced, and that it is explained by what is delivered and the fees
+// (TH-Q5, Q6, Q11; protocol §3.5).
 func (j *judge) value(p Policy, in intent.Intent, w api.Quote, legs []leg, q *VerifiedQuote) {
 	pay := map[caip.Asset]*big.Int{}
 	for _, l := range legs {
@@ -44,7 +45,8 @@ func (j *judge) value(p Policy, in intent.Intent, w api.Quote, legs []leg, q *Ve
 		q.view.Fees, q.view.FeesMicro = nil, nil
 	}
 	paid, cost := p.sum(pay, decimals), p.sum(fees, decimals)
-	if !j.must(cost.Cmp(paid) < 0, "Q11", "the fees are less than what is paid", "/fees/assets", "less than the payment", "more") {
+	if !j.must(cost.Cmp(paid) < 0, "Q11", "the fees are less than what is paid", "/fees/assets",
+		"less than the payment", "more") {
 		return
 	}
 	if required, same := p.requiredIn(in, decimals); same && w.Fees == nil {
@@ -54,17 +56,21 @@ func (j *judge) value(p Policy, in intent.Intent, w api.Quote, legs []leg, q *Ve
 	} else {
 		j.pricedFlow(p, in, q)
 	}
-	q.view.MinimumCostMicro, q.view.MinimumCostBps = q.view.CostMicro, q.view.CostBps // a call gets exactly what it requires
+	// a call gets exactly what it requires
+	q.view.MinimumCostMicro, q.view.MinimumCostBps = q.view.CostMicro, q.view.CostBps
 	j.cost(p, q)
 	words := p.callTypeOf(in, legs)
 	q.view.CallType, q.view.CallTypeWords = words, callTypeWords(words)
 	if announced := q.prepared.prepared.callType; announced != words {
-		j.add(Warn, "P4", "The way of paying differs from the one announced when the call was prepared.", "/originChainsOperations", announced, words)
+		j.add(Warn, "P4", "The way of paying differs from the one announced when the call was prepared.",
+			"/originChainsOperations", announced, words)
 	}
 }
 
-// originToken checks the announced sum against the sum of the operations (protocol §3.5), and returns the decimals in which it is written.
-func (j *judge) originToken(p Policy, in intent.Intent, w api.OriginToken, legs []leg, pay map[caip.Asset]*big.Int) (int, bool) {
+// originToken checks the announced sum against the sum of the operations (protocol §3.5), and returns the decimals in
+// which it is written.
+func (j *judge) originToken(p Policy, in intent.Intent, w api.OriginToken, legs []leg,
+	pay map[caip.Asset]*big.Int) (int, bool) {
 	want, decimals := in.Funding(), legs[0].entity.decimals
 	if id, err := caip.ParseAggregate(want); err == nil {
 		if agg, ok := p.Catalog.Aggregate(id); ok {
@@ -73,19 +79,24 @@ func (j *judge) originToken(p Policy, in intent.Intent, w api.OriginToken, legs 
 	} else {
 		want = caip.Single.String()
 	}
-	j.must(w.AggregatedAssetID == want, "Q6", "the quote is paid with the asset that you chose", "/originToken/aggregatedAssetId", want, w.AggregatedAssetID)
+	j.must(w.AggregatedAssetID == want, "Q6", "the quote is paid with the asset that you chose",
+		"/originToken/aggregatedAssetId", want, w.AggregatedAssetID)
 	listed := map[caip.Asset]bool{}
-	if !j.must(len(w.AssetType) <= len(legs), "Q6", "the listed assets are those of the operations", "/originToken/assetType", plural(len(pay), "asset"), plural(len(w.AssetType), "asset")) {
+	if !j.must(len(w.AssetType) <= len(legs), "Q6", "the listed assets are those of the operations",
+		"/originToken/assetType", plural(len(pay), "asset"), plural(len(w.AssetType), "asset")) {
 		return 0, false
 	}
 	for i, s := range w.AssetType {
 		a, err := caip.ParseAsset(s)
-		j.must(err == nil && pay[a] != nil && !listed[a], "Q6", "the listed assets are those of the operations", "/originToken/assetType/"+strconv.Itoa(i), "an asset of an operation", s)
+		j.must(err == nil && pay[a] != nil && !listed[a], "Q6", "the listed assets are those of the operations",
+			"/originToken/assetType/"+strconv.Itoa(i), "an asset of an operation", s)
 		listed[a] = true
 	}
-	j.must(len(listed) == len(pay), "Q6", "the listed assets are those of the operations", "/originToken/assetType", plural(len(pay), "asset"), plural(len(listed), "asset"))
+	j.must(len(listed) == len(pay), "Q6", "the listed assets are those of the operations", "/originToken/assetType",
+		plural(len(pay), "asset"), plural(len(listed), "asset"))
 	sum := p.sum(pay, decimals)
-	j.must(w.Amount == sum.String(), "Q5", "the announced payment is the sum of the operations", "/originToken/amount", sum.String(), w.Amount)
+	j.must(w.Amount == sum.String(), "Q5", "the announced payment is the sum of the operations", "/originToken/amount",
+		sum.String(), w.Amount)
 	return decimals, !j.refused()
 }
 
@@ -98,7 +109,9 @@ func (j *judge) fees(p Policy, w *api.Fees, pay map[caip.Asset]*big.Int) (map[ca
 	for key, s := range w.Assets {
 		a, err := caip.ParseAsset(key)
 		v, errAmount := parseAmount(s)
-		if !j.must(err == nil && errAmount == nil && pay[a] != nil && fees[a] == nil, "Q11", "fees are amounts of the assets that pay", "/fees/assets", "an asset of an operation", key+" "+s) {
+		if !j.must(err == nil && errAmount == nil && pay[a] != nil &&
+			fees[a] == nil, "Q11", "fees are amounts of the assets that pay", "/fees/assets",
+			"an asset of an operation", key+" "+s) {
 			return nil, false
 		}
 		fees[a] = v
@@ -116,7 +129,8 @@ func (p Policy) sum(m map[caip.Asset]*big.Int, decimals int) *big.Int {
 	return total
 }
 
-// requiredIn sums the requirements in the funding asset's decimals, and reports false when one of them is another asset.
+// requiredIn sums the requirements in the funding asset's decimals, and reports false when one of them is another
+// asset.
 func (p Policy) requiredIn(in intent.Intent, decimals int) (*big.Int, bool) {
 	total := new(big.Int)
 	for _, t := range in.Draft().TokensRequired {
@@ -145,12 +159,15 @@ func (p Policy) sameAggregate(funding string, id caip.AggregateID) bool {
 	return ok && e.Aggregate == id
 }
 
-// exactFlow: the same asset is paid and delivered, so what is taken minus the fees is what arrives and must not exceed what is required.
+// exactFlow: the same asset is paid and delivered, so what is taken minus the fees is what arrives and must not exceed
+// what is required.
 func (j *judge) exactFlow(p Policy, in intent.Intent, paid, cost, required *big.Int, decimals int, q *VerifiedQuote) {
 	delivered := new(big.Int).Sub(paid, cost)
-	j.must(delivered.Cmp(required) <= 0, "Q5", "no more is taken than what is required plus the fees", "/originToken/amount", "at most "+required.String()+" plus fees", paid.String())
+	j.must(delivered.Cmp(required) <= 0, "Q5", "no more is taken than what is required plus the fees",
+		"/originToken/amount", "at most "+required.String()+" plus fees", paid.String())
 	if short, known := missing(q.view.Needs, decimals); known && delivered.Cmp(short) > 0 {
-		j.add(Warn, "Q5", "More is paid than the service said is missing.", "/originToken/amount", amount.Human(short, decimals), amount.Human(delivered, decimals))
+		j.add(Warn, "Q5", "More is paid than the service said is missing.", "/originToken/amount",
+			amount.Human(short, decimals), amount.Human(delivered, decimals))
 	}
 	price := p.fundingPrice(in)
 	q.view.PayMicro = amount.Value(paid, decimals, price)
@@ -160,8 +177,8 @@ func (j *judge) exactFlow(p Policy, in intent.Intent, paid, cost, required *big.
 	q.view.UnexplainedMicro, q.view.Explained = new(big.Int), true
 }
 
-// hiddenFees: a quote of v1 names no fees, so all that is paid above the requirement is cost; whatever the account holds already makes the true cost higher,
-// which is why it is unknown as soon as less is paid than required.
+// hiddenFees: a quote of v1 names no fees, so all that is paid above the requirement is cost; whatever the account
+// holds already makes the true cost higher, which is why it is unknown as soon as less is paid than required.
 func (j *judge) hiddenFees(p Policy, in intent.Intent, paid, required *big.Int, decimals int, q *VerifiedQuote) {
 	price := p.fundingPrice(in)
 	q.view.PayMicro, q.view.CostBps = amount.Value(paid, decimals, price), -1
@@ -190,7 +207,8 @@ func missing(needs []NeedView, decimals int) (*big.Int, bool) {
 
 // pricedFlow: another asset is delivered, so catalogue prices have to explain the payment.
 func (j *judge) pricedFlow(p Policy, in intent.Intent, q *VerifiedQuote) {
-	pay, fees := micro(q.view.Pay), micro(q.view.Fees) // unknown fees count as none: they are part of the unexplained rest
+	// unknown fees count as none: they are part of the unexplained rest
+	pay, fees := micro(q.view.Pay), micro(q.view.Fees)
 	required := new(big.Int)
 	for _, n := range q.view.Needs {
 		switch {
@@ -202,7 +220,8 @@ func (j *judge) pricedFlow(p Policy, in intent.Intent, q *VerifiedQuote) {
 		}
 	}
 	q.view.PayMicro, q.view.CostBps = pay, -1
-	if !j.must(pay != nil && fees != nil && required != nil, "Q5", "the payment can be compared with what is delivered", "/originToken", "known prices", "a price is missing") {
+	if !j.must(pay != nil && fees != nil && required != nil, "Q5", "the payment can be compared with what is delivered",
+		"/originToken", "known prices", "a price is missing") {
 		return
 	}
 	arrives := new(big.Int).Sub(pay, fees)
@@ -216,7 +235,9 @@ func (j *judge) pricedFlow(p Policy, in intent.Intent, q *VerifiedQuote) {
 	q.view.CostBps = bpsOf(q.view.CostMicro, pay)
 	q.view.Explained = bpsOf(q.view.UnexplainedMicro, pay) <= p.WarnUnexplainedBps
 	if !q.view.Explained {
-		j.add(Warn, "Q5", "Part of the payment is explained neither by what is delivered nor by the fees.", "/originToken/amount", "at most "+percent(p.WarnUnexplainedBps), amount.USD2(q.view.UnexplainedMicro)+" USD")
+		j.add(Warn, "Q5", "Part of the payment is explained neither by what is delivered nor by the fees.",
+			"/originToken/amount", "at most "+percent(p.WarnUnexplainedBps),
+			amount.USD2(q.view.UnexplainedMicro)+" USD")
 	}
 }
 
@@ -231,15 +252,17 @@ func micro(list []AmountView) *big.Int {
 	return total
 }
 
-// cost compares what is lost if no more than the minimum arrives with the limits (TH-Q11). A share of the payment is bounded, but not below a sum that small
-// payments cost anyway.
+// cost compares what is lost if no more than the minimum arrives with the limits (TH-Q11). A share of the payment is
+// bounded, but not below a sum that small payments cost anyway.
 func (j *judge) cost(p Policy, q *VerifiedQuote) {
 	v := q.view
 	if v.PayMicro == nil || v.MinimumCostMicro == nil {
-		j.add(Unknown, "Q11", "What this costs in dollars is unknown: a price is missing, or the fees are not named.", "/fees", "", "")
+		j.add(Unknown, "Q11", "What this costs in dollars is unknown: a price is missing, or the fees are not named.",
+			"/fees", "", "")
 	}
 	above := func(bps int, floor *big.Int) bool {
-		return v.MinimumCostBps > bps && (v.MinimumCostMicro == nil || floor == nil || v.MinimumCostMicro.Cmp(floor) > 0)
+		return v.MinimumCostBps > bps && (v.MinimumCostMicro == nil || floor == nil ||
+			v.MinimumCostMicro.Cmp(floor) > 0)
 	}
 	got := percent(max(v.MinimumCostBps, 0)) + " of the payment"
 	if v.MinimumCostMicro != nil {
@@ -248,10 +271,12 @@ func (j *judge) cost(p Policy, q *VerifiedQuote) {
 	limit := max(p.RefuseCostBps, p.Limits.AllowCostBps)
 	switch {
 	case above(limit, p.RefuseCostFloor):
-		j.add(Refuse, "Q11", "The quote costs far more than it delivers. A higher max_cost_bps of your policy file, or --max-cost-bps, allows it on purpose.", "/fees",
+		j.add(Refuse, "Q11", "The quote costs far more than it delivers. A higher max_cost_bps of your policy file, "+
+			"or --max-cost-bps, allows it on purpose.", "/fees",
 			costBound(limit, p.RefuseCostFloor), got)
 	case above(p.WarnCostBps, p.WarnCostFloor):
-		j.add(Warn, "Q11", "The quote costs much for what it delivers.", "/fees", costBound(p.WarnCostBps, p.WarnCostFloor), got)
+		j.add(Warn, "Q11", "The quote costs much for what it delivers.", "/fees",
+			costBound(p.WarnCostBps, p.WarnCostFloor), got)
 	case v.MinimumCostBps >= 0:
 		j.pass("Q11", "the cost is in proportion")
 	}
@@ -288,7 +313,8 @@ func (p Policy) callTypeOf(in intent.Intent, legs []leg) string {
 }
 
 // legViews fills the parts of the view that come from the operations and the fees.
-func (j *judge) legViews(p Policy, in intent.Intent, legs []leg, pay, fees map[caip.Asset]*big.Int, w api.Quote, q *VerifiedQuote) {
+func (j *judge) legViews(p Policy, in intent.Intent, legs []leg, pay, fees map[caip.Asset]*big.Int, w api.Quote,
+	q *VerifiedQuote) {
 	for _, l := range legs {
 		q.view.Legs = append(q.view.Legs, p.legView(l))
 	}

@@ -10,8 +10,8 @@ import (
 	"coffer/api/op"
 )
 
-// VerifiedUserOp is a user operation that passed every check and was built again from the checked values. Only this package makes one; the zero value is
-// refused by the signer.
+// VerifiedUserOp is a user operation that passed every check and was built again from the checked values. Only this
+// package makes one; the zero value is refused by the signer.
 type VerifiedUserOp struct {
 	network    string
 	kind       string
@@ -22,9 +22,10 @@ type VerifiedUserOp struct {
 	opHash     common.Hash
 }
 
-// OpSummary says in short what an operation does; it goes into the journal. Kind is the account type, Chain CAIP-2, Sender in checksum form or base58.
-// Lane and Nonce belong to EVM operations, BlockHash (base58) to Solana messages, which die with it. ValidUntil is in Unix seconds; NoEnd means
-// that only the nonce ends the signature. Spend is what the signature can move, Counts what it adds to the spending that the user's limits bound (row Y4).
+// OpSummary says in short what an operation does; it goes into the journal. Kind is the account type, Chain CAIP-2,
+// Sender in checksum form or base58. Lane and Nonce belong to EVM operations, BlockHash (base58) to Solana messages,
+// which die with it. ValidUntil is in Unix seconds; NoEnd means that only the nonce ends the signature. Spend is what
+// the signature can move, Counts what it adds to the spending that the user's limits bound (row Y4).
 type OpSummary struct {
 	Role       string
 	Kind       string
@@ -158,7 +159,8 @@ func (p *PreparedOp) View() PreparedView { return p.view }
 // Fingerprint identifies exactly this answer and intent.
 func (p *PreparedOp) Fingerprint() string { return p.view.Fingerprint }
 
-// Confirmation is what a confirmation of review 1 must carry: the fingerprint and, where a gate stands open, a newline and the sentence that was typed.
+// Confirmation is what a confirmation of review 1 must carry: the fingerprint and, where a gate stands open, a newline
+// and the sentence that was typed.
 func (p *PreparedOp) Confirmation() string { return confirmation(p.view.Fingerprint, p.view.Phrase) }
 
 func confirmation(fingerprint, phrase string) string {

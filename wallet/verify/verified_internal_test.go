@@ -16,23 +16,28 @@ import (
 
 // TestVerifiedValuesLendCopies changes what the accessors return; what gets signed must stay as it was checked.
 func TestVerifiedValuesLendCopies(t *testing.T) {
-	u := VerifiedUserOp{network: "n", userOp: op.UserOp{Nonce: big.NewInt(7)}, opHash: common.Hash{1}, signer: common.Address{2}}
+	u := VerifiedUserOp{network: "n", userOp: op.UserOp{Nonce: big.NewInt(7)}, opHash: common.Hash{1},
+		signer: common.Address{2}}
 	u.Nonce().SetInt64(9)
 	paymaster, factory := common.Address{4}, common.Address{5}
 	u.userOp.Paymaster, u.userOp.Factory, u.userOp.CallData = &paymaster, &factory, []byte{1}
 	lent := u.UserOp()
 	lent.Nonce.SetInt64(9)
 	lent.Paymaster[0], lent.Factory[0], lent.CallData[0] = 9, 9, 9
-	if again := u.UserOp(); again.Nonce.Int64() != 7 || *again.Paymaster != (common.Address{4}) || *again.Factory != (common.Address{5}) || again.CallData[0] != 1 {
+	if again := u.UserOp(); again.Nonce.Int64() != 7 || *again.Paymaster != (common.Address{4}) ||
+		*again.Factory != (common.Address{5}) || again.CallData[0] != 1 {
 		t.Error("the operation changed")
 	}
-	if u.Nonce().Int64() != 7 || u.Network() != "n" || u.Signer() != (common.Address{2}) || u.Digest() != op.EIP191(common.Hash{1}) {
+	if u.Nonce().Int64() != 7 || u.Network() != "n" || u.Signer() != (common.Address{2}) ||
+		u.Digest() != op.EIP191(common.Hash{1}) {
 		t.Error("the operation changed")
 	}
-	d := VerifiedDelegation{network: "n", signer: common.Address{2}, authorization: op.Authorization{ChainID: big.NewInt(10), Address: common.Address{3}, Nonce: 4}}
+	d := VerifiedDelegation{network: "n", signer: common.Address{2},
+		authorization: op.Authorization{ChainID: big.NewInt(10), Address: common.Address{3}, Nonce: 4}}
 	a := d.Authorization()
 	a.ChainID.SetInt64(0)
-	if d.Authorization().ChainID.Int64() != 10 || d.Network() != "n" || d.Signer() != (common.Address{2}) || d.IsZero() {
+	if d.Authorization().ChainID.Int64() != 10 || d.Network() != "n" || d.Signer() != (common.Address{2}) ||
+		d.IsZero() {
 		t.Error("the delegation changed: it would hold on every chain")
 	}
 	m := VerifiedMessage{network: "n", signer: [32]byte{5}, message: []byte{1, 2}}
@@ -40,16 +45,19 @@ func TestVerifiedValuesLendCopies(t *testing.T) {
 	if !bytes.Equal(m.Message(), []byte{1, 2}) || m.Network() != "n" || m.Signer() != [32]byte{5} || m.IsZero() {
 		t.Error("the message changed")
 	}
-	p := VerifiedApprove{network: "n", signer: common.Address{2}, domain: op.Domain{Name: "x", Version: "1", ChainID: 1}, hash: common.Hash{6}}
+	p := VerifiedApprove{network: "n", signer: common.Address{2},
+		domain: op.Domain{Name: "x", Version: "1", ChainID: 1}, hash: common.Hash{6}}
 	if p.Domain().Name != "x" || p.Hash() != (common.Hash{6}) {
 		t.Error("the approval changed")
 	}
-	if p.Network() != "n" || p.Signer() != (common.Address{2}) || p.Digest() != p.domain.ApproveDigest(p.hash) || p.IsZero() {
+	if p.Network() != "n" || p.Signer() != (common.Address{2}) || p.Digest() != p.domain.ApproveDigest(p.hash) ||
+		p.IsZero() {
 		t.Error("the approval changed")
 	}
 }
 
-// TestU14_WhatGetsSignedIsBuiltHereAndMustBeWhatCame hands rebuild an operation whose received form differs from its checked values.
+// TestU14_WhatGetsSignedIsBuiltHereAndMustBeWhatCame hands rebuild an operation whose received form differs from its
+// checked values.
 func TestU14_WhatGetsSignedIsBuiltHereAndMustBeWhatCame(t *testing.T) {
 	w := golden.New(t)
 	p := DefaultPolicy(w.Network, w.Catalog)
@@ -58,18 +66,23 @@ func TestU14_WhatGetsSignedIsBuiltHereAndMustBeWhatCame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	acc := account{address: w.Account, signer: w.Signer, validator: p.Network.Pins.ECDSAValidator, initData: op.InitDataECDSA(p.Network.Pins.ECDSAValidator, w.Signer)}
+	acc := account{address: w.Account, signer: w.Signer, validator: p.Network.Pins.ECDSAValidator,
+		initData: op.InitDataECDSA(p.Network.Pins.ECDSAValidator, w.Signer)}
 	for name, change := range map[string]func(o *operation){
 		"as it came":       func(*operation) {},
 		"another sender":   func(o *operation) { o.userOp.Sender[0] ^= 1 },
 		"another lane":     func(o *operation) { o.role.lane = op.LaneFunding },
 		"another sequence": func(o *operation) { o.nonce.Sequence++ },
 		"another sponsor":  func(o *operation) { o.userOp.Paymaster = &common.Address{9} },
-		"a deployment":     func(o *operation) { o.userOp.Factory, o.userOp.FactoryData = &common.Address{9}, []byte{1} },
-		"no gas limit":     func(o *operation) { o.userOp.CallGasLimit = nil },
+		"a deployment": func(o *operation) {
+			o.userOp.Factory, o.userOp.FactoryData = &common.Address{9},
+				[]byte{1}
+		},
+		"no gas limit": func(o *operation) { o.userOp.CallGasLimit = nil },
 	} {
 		j := &judge{}
-		o := operation{role: role{name: RolePrepared, path: "/chainOperation", chainID: 8453, lane: op.LanePrepared}, userOp: u, sponsor: p.Network.Pins.Paymaster}
+		o := operation{role: role{name: RolePrepared, path: "/chainOperation", chainID: 8453, lane: op.LanePrepared},
+			userOp: u, sponsor: p.Network.Pins.Paymaster}
 		change(&o)
 		v, ok := j.rebuild(p, acc, o, w.Asked())
 		if ok != (name == "as it came") || ok == (v.Count() == 0) || ok == j.refused() {
@@ -87,7 +100,8 @@ func TestSharesRoundAgainstTheUser(t *testing.T) {
 	for _, c := range []struct {
 		part, whole *big.Int
 		want        int
-	}{{n(1), n(1_000_000), 1}, {n(0), n(5), 0}, {n(5), n(5), 10_000}, {n(1), n(0), -1}, {nil, n(1), -1}, {n(1), nil, -1}, {new(big.Int).Lsh(n(1), 200), n(1), 1_000_000}} {
+	}{{n(1), n(1_000_000), 1}, {n(0), n(5), 0}, {n(5), n(5), 10_000}, {n(1), n(0), -1}, {nil, n(1), -1},
+		{n(1), nil, -1}, {new(big.Int).Lsh(n(1), 200), n(1), 1_000_000}} {
 		if got := bpsOf(c.part, c.whole); got != c.want {
 			t.Errorf("%v of %v: %d, want %d", c.part, c.whole, got, c.want)
 		}
@@ -140,7 +154,8 @@ func TestQ5_WithoutAPriceAPaymentInAnotherAssetIsRefused(t *testing.T) {
 	}
 }
 
-// TestU1_AccountsThatNoIntentCanHoldAreRefusedHereAsWell: the rules of an intent let none of these pass, and this package does not rely on them.
+// TestU1_AccountsThatNoIntentCanHoldAreRefusedHereAsWell: the rules of an intent let none of these pass, and this
+// package does not rely on them.
 func TestU1_AccountsThatNoIntentCanHoldAreRefusedHereAsWell(t *testing.T) {
 	w := golden.NewOf(t, api.AccountKernelV33, false)
 	p := DefaultPolicy(w.Network, w.Catalog)
@@ -156,16 +171,19 @@ func TestU1_AccountsThatNoIntentCanHoldAreRefusedHereAsWell(t *testing.T) {
 		a  api.Account
 		ok bool
 	}{
-		"an EOA":                        {eoa, true},
-		"three roles":                   {roles, true},
-		"none":                          {api.Account{}, false},
-		"a Solana account":              {api.Account{Type: api.AccountSolana, AccountAddress: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"}, false},
-		"an unknown type":               {change(eoa, func(a *api.Account) { a.Type = "kernel-v4" }), false},
-		"an EOA that would be deployed": {change(eoa, func(a *api.Account) { a.DeploymentType = api.DeploymentERC4337 }), false},
-		"an EOA of another key":         {change(eoa, func(a *api.Account) { a.SignerAddress = golden.Vault }), false},
+		"an EOA":      {eoa, true},
+		"three roles": {roles, true},
+		"none":        {api.Account{}, false},
+		"a Solana account": {api.Account{Type: api.AccountSolana,
+			AccountAddress: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"}, false},
+		"an unknown type": {change(eoa, func(a *api.Account) { a.Type = "kernel-v4" }), false},
+		"an EOA that would be deployed": {change(eoa,
+			func(a *api.Account) { a.DeploymentType = api.DeploymentERC4337 }), false},
+		"an EOA of another key": {change(eoa, func(a *api.Account) { a.SignerAddress = golden.Vault }), false},
 		"one key in two roles": {change(roles, func(a *api.Account) {
 			a.AdminAddress = a.SessionAddress
-			a.AccountAddress = op.PredictAddress(p.Network.Pins.Factory, p.Network.Pins.KernelV31, same, new(big.Int)).Hex()
+			a.AccountAddress = op.PredictAddress(p.Network.Pins.Factory, p.Network.Pins.KernelV31, same,
+				new(big.Int)).Hex()
 		}), false},
 	} {
 		j := &judge{}
@@ -175,7 +193,8 @@ func TestU1_AccountsThatNoIntentCanHoldAreRefusedHereAsWell(t *testing.T) {
 	}
 }
 
-// TestY4_WhatGoesBesideAPaymentCountsAsWell: a message whose fee the user pays spends that as well, in the paid asset or another.
+// TestY4_WhatGoesBesideAPaymentCountsAsWell: a message whose fee the user pays spends that as well, in the paid asset
+// or another.
 func TestU3_ANonceThatIsNoNumberOf256BitsIsRefused(t *testing.T) {
 	w := golden.New(t)
 	p := DefaultPolicy(w.Network, w.Catalog)
@@ -207,7 +226,8 @@ func TestU7_WhatCannotBeComparedIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := &judge{}
-	if lines := j.preparedCalls(DefaultPolicy(w.Network, w.Catalog), d, 8453, w.Account, callData, "/chainOperation"); lines != nil || !j.report.Has("U7", Refuse) {
+	if lines := j.preparedCalls(DefaultPolicy(w.Network, w.Catalog), d, 8453, w.Account, callData,
+		"/chainOperation"); lines != nil || !j.report.Has("U7", Refuse) {
 		t.Errorf("%+v", j.report.Reasons)
 	}
 }

@@ -16,8 +16,9 @@ type ChainLabel struct {
 	Short string
 }
 
-// AmountView is an amount of a known or unknown asset. Symbol and Decimals come from the catalogue; an unknown asset has Symbol "" and Decimals -1, and
-// its Amount can only be shown in base units. Micro is its value in micro USD, nil when unknown.
+// AmountView is an amount of a known or unknown asset. Symbol and Decimals come from the catalogue; an unknown asset
+// has Symbol "" and Decimals -1, and its Amount can only be shown in base units. Micro is its value in micro USD, nil
+// when unknown.
 type AmountView struct {
 	Asset     caip.Asset
 	Symbol    string
@@ -27,7 +28,8 @@ type AmountView struct {
 	ChainName string
 }
 
-// ArgView is one decoded argument. Value is written in full: an address in checksum form, a number in base units, bytes in hex.
+// ArgView is one decoded argument. Value is written in full: an address in checksum form, a number in base units, bytes
+// in hex.
 type ArgView struct {
 	Name  string
 	Type  string
@@ -41,10 +43,11 @@ const (
 	RoleRevoke  = "revoke"
 )
 
-// CallView is one call decoded from the bytes that get signed. Index counts from 1 among the calls of the operation, Asked is the index of the user's
-// call from 1, or 0 for an approve or revoke. To is in checksum form, ToName a name from the catalogue or the pins ("" when unknown). Function and Args
-// are filled when Decoded; otherwise Data must be shown. AsAsked says that the call equals the intent, which always holds when nothing was refused.
-// Amount is what the call moves or approves when that is known.
+// CallView is one call decoded from the bytes that get signed. Index counts from 1 among the calls of the operation,
+// Asked is the index of the user's call from 1, or 0 for an approve or revoke. To is in checksum form, ToName a name
+// from the catalogue or the pins ("" when unknown). Function and Args are filled when Decoded; otherwise Data must be
+// shown. AsAsked says that the call equals the intent, which always holds when nothing was refused. Amount is what the
+// call moves or approves when that is known.
 type CallView struct {
 	Index     int
 	Asked     int
@@ -62,7 +65,8 @@ type CallView struct {
 	FirstTime bool   // Recipient was never used in a completed operation
 }
 
-// Window is when an operation can run, by the paymaster's signed window; the zero Window is not known (a foreign paymaster's).
+// Window is when an operation can run, by the paymaster's signed window; the zero Window is not known (a foreign
+// paymaster's).
 type Window struct{ From, Until time.Time }
 
 // PreparedView is everything that review 1 shows.
@@ -92,8 +96,8 @@ type PreparedView struct {
 	Phrase       string // to be typed beside the confirmation, because a gate stands open; "" otherwise
 }
 
-// PayeeView is an account that a call of the user's pays, or the contract that it calls where the bytes do not say whom it pays. Amount is nil where they do not
-// say what it gets.
+// PayeeView is an account that a call of the user's pays, or the contract that it calls where the bytes do not say whom
+// it pays. Amount is nil where they do not say what it gets.
 type PayeeView struct {
 	To        string // checksum form
 	Amount    *AmountView
@@ -115,7 +119,8 @@ func (v PreparedView) Payees() []PayeeView {
 	return out
 }
 
-// DelegationView is an EIP-7702 authorization: from its signature on the code at Contract controls the EOA on that chain until it is changed.
+// DelegationView is an EIP-7702 authorization: from its signature on the code at Contract controls the EOA on that
+// chain until it is changed.
 type DelegationView struct {
 	Chain        ChainLabel
 	Authority    string // checksum form: the EOA
@@ -140,8 +145,8 @@ type SolanaView struct {
 	Instructions []InstructionView
 }
 
-// PartView is a part of a payment into a contract that is not pinned: a transfer, a native value, or an amount that To may take. ShareBps is its share of the
-// payment.
+// PartView is a part of a payment into a contract that is not pinned: a transfer, a native value, or an amount that To
+// may take. ShareBps is its share of the payment.
 type PartView struct {
 	To       string // checksum form
 	ToName   string // "" when unknown
@@ -173,17 +178,18 @@ type NeedView struct {
 	Short *big.Int
 }
 
-// QuoteView is everything that review 2 shows. Pay sums the legs by asset. The micro figures use catalogue prices and are nil when a price is unknown.
-// FeeUSD is what the service says and was not checked.
+// QuoteView is everything that review 2 shows. Pay sums the legs by asset. The micro figures use catalogue prices and
+// are nil when a price is unknown. FeeUSD is what the service says and was not checked.
 type QuoteView struct {
-	ID               string
-	Kind             string // "call", "swap" or "transfer"
-	CallType         string
-	CallTypeWords    string
-	Expires          time.Time
-	Legs             []LegView
-	Pay              []AmountView
-	Worst            []AmountView // by asset: what can leave the account if every signature of this operation runs and nothing is delivered
+	ID            string
+	Kind          string // "call", "swap" or "transfer"
+	CallType      string
+	CallTypeWords string
+	Expires       time.Time
+	Legs          []LegView
+	Pay           []AmountView
+	// by asset: what can leave the account if every signature of this operation runs and nothing is delivered
+	Worst            []AmountView
 	PayMicro         *big.Int
 	DeliverMicro     *big.Int
 	FeesMicro        *big.Int
@@ -204,7 +210,8 @@ type QuoteView struct {
 	SameChainOnly bool
 	Fingerprint   string
 	Phrase        string // to be typed beside the confirmation, because a gate stands open; "" otherwise
-	// RecipientOwn: the recipient is one of the intent's accounts. RecipientFirstTime: no completed operation paid it before.
+	// RecipientOwn: the recipient is one of the intent's accounts. RecipientFirstTime: no completed operation paid it
+	// before.
 	RecipientOwn       bool
 	RecipientFirstTime bool
 }

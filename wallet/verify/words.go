@@ -24,13 +24,17 @@ func plural(n int, noun string) string {
 func callTypeWords(t string) string {
 	switch t {
 	case api.CallSameChainExcludeSolver:
-		return "Everything needed is already on the target chain. This signature is the only one: with it the calls can run."
+		return "Everything needed is already on the target chain. This signature is the only one: with it the calls " +
+			"can run."
 	case api.CallSameChainWithSolver:
-		return "Other tokens on the target chain will pay for what is missing. Their payment is reviewed and signed separately."
+		return "Other tokens on the target chain will pay for what is missing. Their payment is reviewed and signed " +
+			"separately."
 	case api.CallCrossChain:
-		return "The same asset on other chains will pay for what is missing. Those payments are reviewed and signed separately."
+		return "The same asset on other chains will pay for what is missing. Those payments are reviewed and signed " +
+			"separately."
 	case api.CallCrossChainSwaps:
-		return "Another asset, possibly on other chains, will be swapped for what is missing. Those payments are reviewed and signed separately."
+		return "Another asset, possibly on other chains, will be swapped for what is missing. Those payments are " +
+			"reviewed and signed separately."
 	}
 	return "unknown: " + t
 }
@@ -79,8 +83,10 @@ func (p Policy) nameOf(chainID uint64, a common.Address) string {
 		at   common.Address
 		name string
 	}{
-		{pins.Escrow, "escrow"}, {pins.Paymaster, "paymaster"}, {pins.EntryPoint, "entry point"}, {pins.ECDSAValidator, "validator"},
-		{pins.RoleBasedValidator, "role-based validator"}, {pins.Factory, "account factory"}, {pins.MetaFactory, "meta factory"},
+		{pins.Escrow, "escrow"}, {pins.Paymaster, "paymaster"}, {pins.EntryPoint, "entry point"},
+		{pins.ECDSAValidator, "validator"},
+		{pins.RoleBasedValidator, "role-based validator"}, {pins.Factory, "account factory"},
+		{pins.MetaFactory, "meta factory"},
 		{pins.Operator, "operator"}, {pins.Solver, "solver"},
 	} {
 		if n.at == a && a != (common.Address{}) {

@@ -52,7 +52,8 @@ func (r *reader) receipt(rc solana.Receipt) error {
 	for _, k := range m.Signers() {
 		if r.accounts[k.String()] {
 			r.report.Ran = append(r.report.Ran, ran{
-				Chain: caip.SolanaMainnet().String(), Hash: "0x" + hex.EncodeToString(sum[:]), Sender: k.String(), Time: rc.Time, Success: rc.Success,
+				Chain: caip.SolanaMainnet().String(), Hash: "0x" + hex.EncodeToString(sum[:]), Sender: k.String(),
+				Time: rc.Time, Success: rc.Success,
 			})
 		}
 	}

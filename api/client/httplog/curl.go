@@ -17,7 +17,8 @@ func (e Exchange) Curl(base string) string {
 		target += "?" + e.Query
 	}
 	address := `"$COFFER_URL"` + Quote(target)
-	if u, err := url.Parse(base); err == nil && u.Scheme == "https" && u.Host != "" && !strings.HasSuffix(u.Hostname(), ".invalid") {
+	if u, err := url.Parse(base); err == nil && u.Scheme == "https" && u.Host != "" &&
+		!strings.HasSuffix(u.Hostname(), ".invalid") {
 		address = Quote("https://" + u.Host + target)
 	}
 	parts := []string{"curl", "-sS", "-X", Quote(e.Method), address, "-H", `"x-api-key: $API_KEY"`}

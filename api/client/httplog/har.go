@@ -86,11 +86,13 @@ func entry(e Exchange) harEntry {
 	out := harEntry{
 		Started: e.At.UTC().Format(time.RFC3339Nano), Time: ms, Timings: harTimings{Wait: ms}, Comment: e.Err,
 		Request: harRequest{
-			Method: e.Method, URL: e.Base + e.Path, Version: "HTTP/1.1", Cookies: []string{}, Headers: pairs(e.RequestHeader), Query: query(e.Query),
+			Method: e.Method, URL: e.Base + e.Path, Version: "HTTP/1.1", Cookies: []string{},
+			Headers: pairs(e.RequestHeader), Query: query(e.Query),
 			HeadersSize: -1, BodySize: e.RequestSize,
 		},
 		Response: harResponse{
-			Status: e.Status, Version: "HTTP/1.1", Cookies: []string{}, Headers: pairs(e.ResponseHeader), HeadersSize: -1, BodySize: e.ResponseSize,
+			Status: e.Status, Version: "HTTP/1.1", Cookies: []string{}, Headers: pairs(e.ResponseHeader),
+			HeadersSize: -1, BodySize: e.ResponseSize,
 			Content: harText{Size: e.ResponseSize, Type: e.ResponseHeader["content-type"], Text: string(e.Response)},
 		},
 	}

@@ -85,7 +85,8 @@ func (l *Log) All() []Exchange {
 
 func (l *Log) heard(r *http.Request, body []byte) func(tap.Outcome) {
 	e := &Exchange{
-		At: l.clock(), Method: r.Method, Base: r.URL.Scheme + "://" + r.URL.Host, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, RequestSize: len(body),
+		At: l.clock(), Method: r.Method, Base: r.URL.Scheme + "://" + r.URL.Host, Path: r.URL.EscapedPath(),
+		Query: r.URL.RawQuery, RequestSize: len(body),
 		RequestHeader: Headers(r.Header),
 	}
 	if len(body) > 0 {

@@ -31,8 +31,10 @@ func answering(status int, body string) trip {
 		if r.Body != nil {
 			_, _ = io.Copy(io.Discard, r.Body)
 		}
-		h := http.Header{"Content-Type": {"application/json"}, "Set-Cookie": {"a=" + key}, "X-Internal": {key}, "X-Request-Id": {"r-1"}}
-		return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+		h := http.Header{"Content-Type": {"application/json"}, "Set-Cookie": {"a=" + key}, "X-Internal": {key},
+			"X-Request-Id": {"r-1"}}
+		return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body)), Request: r},
+			nil
 	}
 }
 
@@ -50,7 +52,8 @@ func clock() func() time.Time {
 
 func dial(t *testing.T, l *httplog.Log, rt http.RoundTripper) *client.Client {
 	t.Helper()
-	c, err := client.New(client.Options{BaseURL: "https://service.example/api", APIKey: secret.New([]byte(key)), Transport: rt, Wrap: l.Wrap})
+	c, err := client.New(client.Options{BaseURL: "https://service.example/api", APIKey: secret.New([]byte(key)),
+		Transport: rt, Wrap: l.Wrap})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,14 +80,17 @@ func TestK2_TheKeyIsNotKept(t *testing.T) {
 		t.Fatalf("%d exchanges, %v", len(all), err)
 	}
 	everything := fmt.Sprintf("%+v %s %s %s", all, archive, all[0].Curl("https://service.example/api"), all[1].Curl(""))
-	if strings.Contains(everything, key) || strings.Contains(everything, strings.Trim(fmt.Sprintf("%d", []byte(key)), "[]")) {
+	if strings.Contains(everything, key) || strings.Contains(everything,
+		strings.Trim(fmt.Sprintf("%d", []byte(key)), "[]")) {
 		t.Error("the key was kept")
 	}
 	e := all[0]
-	if e.Method != "POST" || e.Path != "/api/v3/quote/execute-quote" || e.Status != 200 || string(e.Request) != `{"id":"0x1"}` || string(e.Response) != `{"success":true}` || !e.Done || e.Took <= 0 {
+	if e.Method != "POST" || e.Path != "/api/v3/quote/execute-quote" || e.Status != 200 ||
+		string(e.Request) != `{"id":"0x1"}` || string(e.Response) != `{"success":true}` || !e.Done || e.Took <= 0 {
 		t.Errorf("%+v", e)
 	}
-	if len(e.ResponseHeader) != 2 || e.ResponseHeader["x-request-id"] != "r-1" || e.RequestHeader["content-length"] != "12" {
+	if len(e.ResponseHeader) != 2 || e.ResponseHeader["x-request-id"] != "r-1" ||
+		e.RequestHeader["content-length"] != "12" {
 		t.Errorf("headers %v and %v", e.RequestHeader, e.ResponseHeader)
 	}
 	if all[1].Query != "quoteId=0x1" {
@@ -97,16 +103,19 @@ func TestSignaturesAreLeftOut(t *testing.T) {
 		body, want string
 		n          int
 	}{
-		"none":       {`{"a":"b", "n": 1.50}`, `{"a":"b", "n": 1.50}`, 0},
-		"unsigned":   {`{"userOp":{"signature":"0x"}}`, `{"userOp":{"signature":"0x"}}`, 0},
-		"signed":     {`{"userOp":{"signature":"0xabcd"}, "x":1}`, `{"userOp":{"signature":"[signature left out: 6 characters]"}, "x":1}`, 1},
-		"delegation": {`{"signature":{"r":"0x12ab","v":"0x1b"}}`, `{"signature":{"r":"[signature left out: 6 characters]","v":"[signature left out: 4 characters]"}}`, 2},
-		"case":       {`{"Signature":"0xabcd"}`, `{"Signature":"[signature left out: 6 characters]"}`, 1},
-		"escape":     {`{"\u0073ignature":"0xabcd"}`, `{"\u0073ignature":"[signature left out: 6 characters]"}`, 1},
-		"integrity":  {`{"tamperProofSignature":"0xabcdef"}`, `{"tamperProofSignature":"0xabcdef"}`, 0},
-		"no JSON":    {`signature=0xabcdef`, `[left out: it is no readable JSON and may hold a signature]`, 1},
-		"twice":      {`{"signature":"0xabcd","signature":"0xabcd"}`, `[left out: it is no readable JSON and may hold a signature]`, 1},
-		"page":       {`<html>no</html>`, `<html>no</html>`, 0},
+		"none":     {`{"a":"b", "n": 1.50}`, `{"a":"b", "n": 1.50}`, 0},
+		"unsigned": {`{"userOp":{"signature":"0x"}}`, `{"userOp":{"signature":"0x"}}`, 0},
+		"signed": {`{"userOp":{"signature":"0xabcd"}, "x":1}`,
+			`{"userOp":{"signature":"[signature left out: 6 characters]"}, "x":1}`, 1},
+		"delegation": {`{"signature":{"r":"0x12ab","v":"0x1b"}}`,
+			`{"signature":{"r":"[signature left out: 6 characters]","v":"[signature left out: 4 characters]"}}`, 2},
+		"case":      {`{"Signature":"0xabcd"}`, `{"Signature":"[signature left out: 6 characters]"}`, 1},
+		"escape":    {`{"\u0073ignature":"0xabcd"}`, `{"\u0073ignature":"[signature left out: 6 characters]"}`, 1},
+		"integrity": {`{"tamperProofSignature":"0xabcdef"}`, `{"tamperProofSignature":"0xabcdef"}`, 0},
+		"no JSON":   {`signature=0xabcdef`, `[left out: it is no readable JSON and may hold a signature]`, 1},
+		"twice": {`{"signature":"0xabcd","signature":"0xabcd"}`,
+			`[left out: it is no readable JSON and may hold a signature]`, 1},
+		"page": {`<html>no</html>`, `<html>no</html>`, 0},
 	} {
 		got, n := httplog.Redacted([]byte(c.body))
 		if string(got) != c.want || n != c.n {
@@ -196,8 +205,10 @@ func TestTheLogIsSafeForConcurrentUse(t *testing.T) {
 
 func sample() httplog.Exchange {
 	return httplog.Exchange{
-		Method: "POST", Base: "https://service.example", Path: "/api/v3/quote", Query: "a=b&c=it%27s", Request: []byte(`{"memo":"it's $HOME; rm -rf \"x\" ` + "`id`" + ` \\ !!"}`),
-		RequestHeader: map[string]string{"content-type": "application/json", "content-length": "9"}, Done: true, Status: 200,
+		Method: "POST", Base: "https://service.example", Path: "/api/v3/quote", Query: "a=b&c=it%27s",
+		Request:       []byte(`{"memo":"it's $HOME; rm -rf \"x\" ` + "`id`" + ` \\ !!"}`),
+		RequestHeader: map[string]string{"content-type": "application/json", "content-length": "9"}, Done: true,
+		Status:   200,
 		Response: []byte("{\"a\":\"\xff\"}"), ResponseHeader: map[string]string{"content-type": "application/json"},
 	}
 }
@@ -209,10 +220,12 @@ func TestCurlIsOneCommandForAShell(t *testing.T) {
 		t.Skip("this system has no shell to ask")
 	}
 	e := sample()
-	cmd := exec.CommandContext(t.Context(), shell, "-c", `curl() { printf '%s\n' "$@"; }; `+e.Curl("https://service.example/api"))
+	cmd := exec.CommandContext(t.Context(), shell, "-c", `curl() { printf '%s\n' "$@"; }; `+
+		e.Curl("https://service.example/api"))
 	cmd.Env = []string{"API_KEY=k ey"}
 	out, err := cmd.Output()
-	want := strings.Join([]string{"-sS", "-X", "POST", "https://service.example/api/v3/quote?a=b&c=it%27s", "-H", "x-api-key: k ey",
+	want := strings.Join([]string{"-sS", "-X", "POST", "https://service.example/api/v3/quote?a=b&c=it%27s", "-H",
+		"x-api-key: k ey",
 		"-H", "content-type: application/json", "--data-raw", string(e.Request), ""}, "\n")
 	if err != nil || string(out) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, out, want)
@@ -230,7 +243,8 @@ func TestCurlIsOneCommandForAShell(t *testing.T) {
 
 func TestAnArchiveIsJSON(t *testing.T) {
 	e := sample()
-	broken := httplog.Exchange{ID: 2, Method: "GET", Base: "https://service.example", Path: "/x", Err: "no route", Done: true}
+	broken := httplog.Exchange{ID: 2, Method: "GET", Base: "https://service.example", Path: "/x", Err: "no route",
+		Done: true}
 	b, err := httplog.HAR([]httplog.Exchange{e, broken}, "1.0")
 	var doc struct {
 		Log struct {
@@ -249,7 +263,8 @@ func TestAnArchiveIsJSON(t *testing.T) {
 	if err != nil || json.Unmarshal(b, &doc) != nil || doc.Log.Version != "1.2" || len(doc.Log.Entries) != 2 {
 		t.Fatalf("%v\n%s", err, b)
 	}
-	if r := doc.Log.Entries[0].Request; r.URL != "https://service.example/api/v3/quote?a=b&c=it%27s" || r.Body.Text != string(e.Request) || doc.Log.Entries[1].Comment != "no route" {
+	if r := doc.Log.Entries[0].Request; r.URL != "https://service.example/api/v3/quote?a=b&c=it%27s" ||
+		r.Body.Text != string(e.Request) || doc.Log.Entries[1].Comment != "no route" {
 		t.Errorf("%+v", doc)
 	}
 }
@@ -297,7 +312,8 @@ func TestAShellReadsWhatQuoteWrites(t *testing.T) {
 	if err != nil {
 		t.Skip("this system has no shell to ask")
 	}
-	for _, s := range []string{"", "'", "it's", `\`, "$HOME `id` $(id) !! ~ * ? [a] {a,b}", "a\nb\n", "\t\r\x01\x7f", "ü日\xff", "'\"'\"'", strings.Repeat("'", 50)} {
+	for _, s := range []string{"", "'", "it's", `\`, "$HOME `id` $(id) !! ~ * ? [a] {a,b}", "a\nb\n", "\t\r\x01\x7f",
+		"ü日\xff", "'\"'\"'", strings.Repeat("'", 50)} {
 		out, err := exec.CommandContext(t.Context(), shell, "-c", "printf %s "+httplog.Quote(s)).Output()
 		if err != nil || string(out) != s {
 			t.Errorf("%q became %q, %v", s, out, err)
@@ -325,7 +341,8 @@ func FuzzRedacted(f *testing.F) {
 		}
 		if doc, err := api.ParseDocument(got, api.DefaultLimits()); err == nil {
 			doc.Leaves(func(pointer string, v []byte) {
-				if strings.HasSuffix(strings.ToLower(pointer), "/signature") && v[0] == '"' && len(v) > 4 && !bytes.HasPrefix(v, []byte(`"[signature left out`)) {
+				if strings.HasSuffix(strings.ToLower(pointer), "/signature") && v[0] == '"' && len(v) > 4 &&
+					!bytes.HasPrefix(v, []byte(`"[signature left out`)) {
 					t.Fatalf("%s is still %s", pointer, v)
 				}
 			})

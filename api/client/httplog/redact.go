@@ -30,10 +30,12 @@ func Redacted(body []byte) ([]byte, int) {
 	}
 	var edits []api.Edit
 	doc.Leaves(func(pointer string, value []byte) {
-		if len(value) <= shortest || value[0] != '"' || !signature(pointer) || bytes.HasPrefix(value, []byte(`"`+mark)) {
+		if len(value) <= shortest || value[0] != '"' || !signature(pointer) ||
+			bytes.HasPrefix(value, []byte(`"`+mark)) {
 			return
 		}
-		edits = append(edits, api.Edit{Pointer: pointer, Value: fmt.Appendf(nil, `"%s%d characters]"`, mark, len(value)-2)})
+		edits = append(edits, api.Edit{Pointer: pointer,
+			Value: fmt.Appendf(nil, `"%s%d characters]"`, mark, len(value)-2)})
 	})
 	if len(edits) == 0 {
 		return body, 0

@@ -19,7 +19,8 @@ func account(a api.Account) error {
 	default:
 		return fmt.Errorf("the account type %q is not known", a.Type)
 	}
-	if a.DeploymentType != "" && a.DeploymentType != api.DeploymentERC4337 && a.DeploymentType != api.DeploymentEIP7702 {
+	if a.DeploymentType != "" && a.DeploymentType != api.DeploymentERC4337 &&
+		a.DeploymentType != api.DeploymentEIP7702 {
 		return fmt.Errorf("the deployment type %q is not known", a.DeploymentType)
 	}
 	if _, err := caip.ParseAddress(a.AccountAddress); err != nil {

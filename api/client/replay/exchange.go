@@ -56,7 +56,8 @@ type exchangeFile struct {
 // byte as text instead.
 func (e exchange) encode() ([]byte, error) {
 	f := exchangeFile{
-		Version: Version, Number: e.number, At: e.at.UTC().Format(time.RFC3339Nano), TookMS: e.took.Milliseconds(), Method: e.method, Path: e.path, Query: e.query,
+		Version: Version, Number: e.number, At: e.at.UTC().Format(time.RFC3339Nano), TookMS: e.took.Milliseconds(),
+		Method: e.method, Path: e.path, Query: e.query,
 		Status: e.status, Headers: e.headers, Failure: e.failure,
 	}
 	if exact(e.request) {
@@ -125,11 +126,13 @@ func parseExchange(name string, b []byte) (exchange, error) {
 		return bad("there is either an answer or a failure", nil)
 	case len(f.Headers) > 16:
 		return bad("too many headers", nil)
-	case more(len(f.Request) > 0, f.RequestText != "") || more(len(f.Answer) > 0, f.AnswerText != "", len(f.AnswerBytes) > 0):
+	case more(len(f.Request) > 0, f.RequestText != "") ||
+		more(len(f.Answer) > 0, f.AnswerText != "", len(f.AnswerBytes) > 0):
 		return bad("one body in two forms", nil)
 	}
 	e := exchange{
-		number: f.Number, at: at, took: time.Duration(f.TookMS) * time.Millisecond, method: f.Method, path: f.Path, query: f.Query, status: f.Status,
+		number: f.Number, at: at, took: time.Duration(f.TookMS) * time.Millisecond, method: f.Method, path: f.Path,
+		query: f.Query, status: f.Status,
 		headers: f.Headers, failure: text.Clean(f.Failure, 500), request: f.Request, answer: f.Answer,
 	}
 	if f.RequestText != "" {
@@ -182,7 +185,8 @@ func (e exchange) response(r *http.Request) *http.Response {
 		}
 	}
 	return &http.Response{
-		Status: fmt.Sprintf("%d %s", e.status, http.StatusText(e.status)), StatusCode: e.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h,
+		Status: fmt.Sprintf("%d %s", e.status, http.StatusText(e.status)), StatusCode: e.status, Proto: "HTTP/1.1",
+		ProtoMajor: 1, ProtoMinor: 1, Header: h,
 		Body: nopBody{bytes.NewReader(e.answer)}, ContentLength: int64(len(e.answer)), Request: r,
 	}
 }

@@ -80,7 +80,8 @@ func Open(dir string, clock func() time.Time) (*Player, About, error) {
 			return nil, About{}, err
 		}
 		if size += len(b); size > MaxBytes || len(p.exchanges) == MaxExchanges {
-			return nil, About{}, &FormatError{File: name, Problem: fmt.Sprintf("the recording has more than %d exchanges or %d bytes", MaxExchanges, MaxBytes)}
+			return nil, About{}, &FormatError{File: name,
+				Problem: fmt.Sprintf("the recording has more than %d exchanges or %d bytes", MaxExchanges, MaxBytes)}
 		}
 		p.add(e)
 	}

@@ -78,7 +78,8 @@ func (r *Recorder) Close() error {
 func (r *Recorder) heard(req *http.Request, body []byte) func(tap.Outcome) {
 	kept, _ := httplog.Redacted(body)
 	r.mu.Lock()
-	e := exchange{number: r.next, at: r.clock(), method: req.Method, path: req.URL.EscapedPath(), query: req.URL.RawQuery, request: kept}
+	e := exchange{number: r.next, at: r.clock(), method: req.Method, path: req.URL.EscapedPath(),
+		query: req.URL.RawQuery, request: kept}
 	r.next++
 	r.mu.Unlock()
 	return func(o tap.Outcome) { r.keep(e, o) }

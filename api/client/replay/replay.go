@@ -87,7 +87,8 @@ func (a About) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := aboutFile{Version: Version, At: a.At.UTC().Format(time.RFC3339Nano), Profile: a.Profile, BaseURL: a.BaseURL, Network: n, Accounts: a.Accounts}
+	f := aboutFile{Version: Version, At: a.At.UTC().Format(time.RFC3339Nano), Profile: a.Profile, BaseURL: a.BaseURL,
+		Network: n, Accounts: a.Accounts}
 	b, err := json.Marshal(f, jsontext.WithIndent("  "), json.Deterministic(true))
 	if err != nil {
 		return nil, fmt.Errorf("describe the recording: %w", err)
@@ -116,7 +117,8 @@ func ParseAbout(b []byte) (About, error) {
 		return bad("network", err)
 	}
 	base, err := url.Parse(f.BaseURL)
-	if err != nil || base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
+	if err != nil || base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" ||
+		base.Fragment != "" {
 		return bad("baseURL is no https address without user, query and fragment", nil)
 	}
 	if len(f.Accounts) == 0 || len(f.Accounts) > maxAccounts {

@@ -40,12 +40,15 @@ func newClock() *clock { return &clock{at: time.Date(2026, 11, 21, 9, 30, 0, 0, 
 
 func about(t testing.TB) About {
 	t.Helper()
-	n, err := network.Descriptor{Version: network.Version, Kind: network.Lab, Chains: []string{"eip155:1"}, Genesis: map[string]string{}}.WithID()
+	n, err := network.Descriptor{Version: network.Version, Kind: network.Lab, Chains: []string{"eip155:1"},
+		Genesis: map[string]string{}}.WithID()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return About{Profile: "demo", BaseURL: "https://service.example/api", Network: n,
-		Accounts: []api.Account{{Type: api.AccountKernelV31, AccountAddress: "0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442", SignerAddress: "0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72"}}}
+		Accounts: []api.Account{{Type: api.AccountKernelV31,
+			AccountAddress: "0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442",
+			SignerAddress:  "0xcd75e991A4986A4E96042BFB3F6a7AB26F7b5B72"}}}
 }
 
 // script answers with the bodies of a list in turn; "!" is a failure.
@@ -65,14 +68,17 @@ func script(bodies ...string) http.RoundTripper {
 		if b == "!" {
 			return nil, errors.New("no route")
 		}
-		h := http.Header{"Content-Type": {"application/json"}, "Set-Cookie": {key}, "Date": {"Sat, 21 Nov 2026 09:30:00 GMT"}}
+		h := http.Header{"Content-Type": {"application/json"}, "Set-Cookie": {key},
+			"Date": {"Sat, 21 Nov 2026 09:30:00 GMT"}}
 		return &http.Response{StatusCode: 200, Header: h, Body: io.NopCloser(strings.NewReader(b))}, nil
 	})
 }
 
-func open(t *testing.T, rt http.RoundTripper, wrap func(http.RoundTripper) http.RoundTripper, now func() time.Time) *client.Client {
+func open(t *testing.T, rt http.RoundTripper, wrap func(http.RoundTripper) http.RoundTripper,
+	now func() time.Time) *client.Client {
 	t.Helper()
-	c, err := client.New(client.Options{BaseURL: "https://service.example/api", APIKey: secret.New([]byte(key)), Transport: rt, Wrap: wrap, Clock: now, Rand: func() float64 { return 0 }})
+	c, err := client.New(client.Options{BaseURL: "https://service.example/api", APIKey: secret.New([]byte(key)),
+		Transport: rt, Wrap: wrap, Clock: now, Rand: func() float64 { return 0 }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +112,8 @@ func TestARecordedSessionAnswersWithoutANetwork(t *testing.T) {
 		if _, err := c.Quote(t.Context(), []byte(`{"amount":"1","x":2}`)); err != nil {
 			t.Fatal(err)
 		}
-		if a, err := c.CallQuote(t.Context(), []byte(`{"userOp":{"signature":"0xfeedbeef"}}`)); err != nil || string(a.Raw()) != odd {
+		if a, err := c.CallQuote(t.Context(), []byte(`{"userOp":{"signature":"0xfeedbeef"}}`)); err != nil ||
+			string(a.Raw()) != odd {
 			t.Fatalf("%s, %v", a.Raw(), err)
 		}
 	}, `{"status":"PENDING"}`, `{"status":"COMPLETED"}`, `{"status":"FAILED"}`, `{"id":"0xq"}`, odd)
@@ -114,14 +121,16 @@ func TestARecordedSessionAnswersWithoutANetwork(t *testing.T) {
 
 	later := &clock{at: at.now().Add(400 * 24 * time.Hour)}
 	p, info, err := Open(dir, later.now)
-	if err != nil || p.Len() != 5 || info.Profile != "demo" || info.Network.ID != about(t).Network.ID || len(info.Accounts) != 1 {
+	if err != nil || p.Len() != 5 || info.Profile != "demo" || info.Network.ID != about(t).Network.ID ||
+		len(info.Accounts) != 1 {
 		t.Fatalf("%+v, %v", info, err)
 	}
 	c := open(t, p, nil, p.Clock)
 	if now := p.Clock(); !now.Equal(info.At) {
 		t.Errorf("the replay begins at %s, the recording at %s", now, info.At)
 	}
-	for _, w := range []struct{ id, status string }{{"0x2", "FAILED"}, {"0x1", "PENDING"}, {"0x1", "COMPLETED"}, {"0x1", "COMPLETED"}, {"0x2", "FAILED"}} {
+	for _, w := range []struct{ id, status string }{{"0x2", "FAILED"}, {"0x1", "PENDING"}, {"0x1", "COMPLETED"},
+		{"0x1", "COMPLETED"}, {"0x2", "FAILED"}} {
 		if s, err := c.Status(t.Context(), w.id); err != nil || s.Status != w.status {
 			t.Errorf("%s: %q, %v, expected %s", w.id, s.Status, err, w.status)
 		}
@@ -140,7 +149,8 @@ func TestARecordedSessionAnswersWithoutANetwork(t *testing.T) {
 	if now := p.Clock(); !now.Equal(info.At.Add(65 * time.Second)) {
 		t.Errorf("the clock of the replay stands at %s", now.Sub(info.At))
 	}
-	if a, err := c.CallQuote(t.Context(), []byte(`{"userOp":{"signature":"0xfeedbeef"}}`)); err != nil || string(a.Raw()) != odd {
+	if a, err := c.CallQuote(t.Context(), []byte(`{"userOp":{"signature":"0xfeedbeef"}}`)); err != nil ||
+		string(a.Raw()) != odd {
 		t.Errorf("an answer is not as it was: %v", err)
 	}
 }
@@ -158,7 +168,8 @@ func checkFiles(t *testing.T, dir string, n int) {
 	for _, f := range files {
 		i, _ := f.Info()
 		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
-		if err != nil || i.Mode().Perm() != 0o600 && runtime.GOOS != "windows" || strings.Contains(string(b), key) || strings.Contains(string(b), "feedbeef") || strings.Contains(string(b), "ookie") {
+		if err != nil || i.Mode().Perm() != 0o600 && runtime.GOOS != "windows" || strings.Contains(string(b), key) ||
+			strings.Contains(string(b), "feedbeef") || strings.Contains(string(b), "ookie") {
 			t.Errorf("%s, %s, %v:\n%s", f.Name(), i.Mode(), err, b)
 		}
 	}
@@ -177,13 +188,15 @@ func TestARequestThatWasNeverMadeIsNamed(t *testing.T) {
 	c := open(t, p, nil, p.Clock)
 	_, err = c.Chains(t.Context())
 	var failed *client.Error
-	if !errors.As(err, &failed) || failed.Kind != client.KindRequest || !errors.Is(err, ErrNotRecorded) || !strings.Contains(err.Error(), "GET /api/chains/supported-list") {
+	if !errors.As(err, &failed) || failed.Kind != client.KindRequest || !errors.Is(err, ErrNotRecorded) ||
+		!strings.Contains(err.Error(), "GET /api/chains/supported-list") {
 		t.Errorf("%v", err)
 	}
 	if a, err := c.Quote(t.Context(), []byte(`{"amount":"2"}`)); err != nil || string(a.Raw()) != `{"id":"0xq"}` {
 		t.Errorf("the next of the same place: %v", err)
 	}
-	if _, err = c.Quote(t.Context(), []byte(`{"amount":"1"}`)); !errors.Is(err, ErrExhausted) || !strings.Contains(err.Error(), "POST /api/v3/quote") {
+	if _, err = c.Quote(t.Context(), []byte(`{"amount":"1"}`)); !errors.Is(err, ErrExhausted) ||
+		!strings.Contains(err.Error(), "POST /api/v3/quote") {
 		t.Errorf("%v", err)
 	}
 	if _, err := c.Status(t.Context(), "0x77"); err != nil {
@@ -211,7 +224,8 @@ func TestAFailureIsRecordedAndAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := open(t, p, nil, p.Clock).Quote(t.Context(), []byte(`{}`)); err == nil || !strings.Contains(err.Error(), "no route") {
+	if _, err := open(t, p, nil, p.Clock).Quote(t.Context(), []byte(`{}`)); err == nil ||
+		!strings.Contains(err.Error(), "no route") {
 		t.Errorf("%v", err)
 	}
 }
@@ -254,8 +268,10 @@ func TestWhatCannotBeWrittenIsSaidAtTheEndAndTheSessionGoesOn(t *testing.T) {
 }
 
 func TestEveryBodyComesBackByteForByte(t *testing.T) {
-	for i, body := range []string{"", "{}", `{"a":1}`, `{"a": 1}`, "[1.50,1e3,12345678901234567890123]", `"\u0041\/"`, "<html>\x00", "\xff\xfe", "\ufeff{}", strings.Repeat("x", 100)} {
-		e := exchange{number: 7, at: newClock().now(), method: "GET", path: "/x", status: 200, answer: []byte(body), headers: map[string]string{"content-type": "text/html"}}
+	for i, body := range []string{"", "{}", `{"a":1}`, `{"a": 1}`, "[1.50,1e3,12345678901234567890123]", `"\u0041\/"`,
+		"<html>\x00", "\xff\xfe", "\ufeff{}", strings.Repeat("x", 100)} {
+		e := exchange{number: 7, at: newClock().now(), method: "GET", path: "/x", status: 200, answer: []byte(body),
+			headers: map[string]string{"content-type": "text/html"}}
 		b, err := e.encode()
 		if err != nil {
 			t.Fatal(err)
@@ -268,19 +284,24 @@ func TestEveryBodyComesBackByteForByte(t *testing.T) {
 }
 
 func TestABrokenTapeIsRefusedWithItsFile(t *testing.T) {
-	good, err := exchange{number: 1, at: newClock().now(), method: "GET", path: "/api/x", status: 200, answer: []byte(`{}`)}.encode()
+	good, err := exchange{number: 1, at: newClock().now(), method: "GET", path: "/api/x", status: 200,
+		answer: []byte(`{}`)}.encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, change := range map[string][2]string{
-		"version": {`"version":1`, `"version":2`}, "number": {`"number":1`, `"number":2`}, "method": {`"GET"`, `"DELETE"`}, "path": {`"/api/x"`, `"api x"`},
-		"status": {`"status":200`, `"status":2000`}, "member": {`"version":1`, `"version":1,"more":1`}, "twice": {`"version":1`, `"version":1,"version":1`},
-		"time": {`2026-11`, `1926-11`}, "bodies": {`"version":1`, `"version":1,"answerText":"x"`}, "failure": {`"version":1`, `"version":1,"failure":"x"`},
-		"took": {`"tookMs":0`, `"tookMs":-1`},
+		"version": {`"version":1`, `"version":2`}, "number": {`"number":1`, `"number":2`},
+		"method": {`"GET"`, `"DELETE"`}, "path": {`"/api/x"`, `"api x"`},
+		"status": {`"status":200`, `"status":2000`}, "member": {`"version":1`, `"version":1,"more":1`},
+		"twice": {`"version":1`, `"version":1,"version":1`},
+		"time":  {`2026-11`, `1926-11`}, "bodies": {`"version":1`, `"version":1,"answerText":"x"`},
+		"failure": {`"version":1`, `"version":1,"failure":"x"`},
+		"took":    {`"tookMs":0`, `"tookMs":-1`},
 	} {
 		changed := strings.Replace(string(good), change[0], change[1], 1)
 		var format *FormatError
-		if _, err := parseExchange("000001.json", []byte(changed)); changed == string(good) || !errors.As(err, &format) || format.File != "000001.json" {
+		if _, err := parseExchange("000001.json", []byte(changed)); changed == string(good) ||
+			!errors.As(err, &format) || format.File != "000001.json" {
 			t.Errorf("%s: %v\n%s", name, err, changed)
 		}
 	}
@@ -311,8 +332,10 @@ func TestAboutIsStrict(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for name, change := range map[string][2]string{
-		"version": {`"version": 1`, `"version": 3`}, "http": {`https://service`, `http://service`}, "user": {`https://service`, `https://me@service`},
-		"network": {`"eip155:1"`, `"eip155:2"`}, "type": {api.AccountKernelV31, "kernel-v9"}, "address": {`0xfe52`, `fe52`}, "member": {`"profile"`, `"more": 1, "profile"`},
+		"version": {`"version": 1`, `"version": 3`}, "http": {`https://service`, `http://service`},
+		"user":    {`https://service`, `https://me@service`},
+		"network": {`"eip155:1"`, `"eip155:2"`}, "type": {api.AccountKernelV31, "kernel-v9"},
+		"address": {`0xfe52`, `fe52`}, "member": {`"profile"`, `"more": 1, "profile"`},
 		"profile": {`"demo"`, `""`}, "way out": {`"demo"`, `"../demo"`}, "time": {`"2026-`, `"x2026-`},
 	} {
 		changed := strings.Replace(string(good), change[0], change[1], 1)
@@ -373,7 +396,8 @@ func FuzzExchange(f *testing.F) {
 			t.Fatal(err)
 		}
 		got, err := parseExchange("000001.json", again)
-		if err != nil || string(got.answer) != string(e.answer) || exactly(got.method, got.path, got.query, got.request) != exactly(e.method, e.path, e.query, e.request) {
+		if err != nil || string(got.answer) != string(e.answer) ||
+			exactly(got.method, got.path, got.query, got.request) != exactly(e.method, e.path, e.query, e.request) {
 			t.Fatalf("%v\n%s\n%s", err, b, again)
 		}
 	})
@@ -397,7 +421,8 @@ func FuzzAbout(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := ParseAbout(again); err != nil || got.Network.ID != a.Network.ID || !got.At.Equal(a.At) || len(got.Accounts) != len(a.Accounts) {
+		if got, err := ParseAbout(again); err != nil || got.Network.ID != a.Network.ID || !got.At.Equal(a.At) ||
+			len(got.Accounts) != len(a.Accounts) {
 			t.Fatalf("%v\n%s", err, again)
 		}
 	})

@@ -55,7 +55,8 @@ func TestEncodingIsThatOfTheABIPackage(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := drawFunction(rt)
 		args := reference(t, f.Inputs())
-		if m := abi.NewMethod(f.Name(), f.Name(), abi.Function, "", false, false, args, nil); m.Sig != f.Signature() || !bytes.Equal(m.ID, first4(f.Selector())) {
+		if m := abi.NewMethod(f.Name(), f.Name(), abi.Function, "", false, false, args, nil); m.Sig != f.Signature() ||
+			!bytes.Equal(m.ID, first4(f.Selector())) {
 			rt.Fatalf("%s against %s", m.Sig, f.Signature())
 		}
 		data, err := f.Encode(drawValues(rt, f.Inputs()))
@@ -103,7 +104,8 @@ func TestParseSignatureReadsWhatPeopleWrite(t *testing.T) {
 	f := parse(t, "f((uint256 a, bytes[] b)[3] items, address x)")
 	in := f.Inputs()
 	items := in[0]
-	if items.Name != "items" || !items.IsArray() || items.Length != 3 || !items.Elem.IsTuple() || items.Elem.Components[1].Elem.Type != "bytes" || items.Elem.Components[1].Length != -1 || in[1].Name != "x" {
+	if items.Name != "items" || !items.IsArray() || items.Length != 3 || !items.Elem.IsTuple() ||
+		items.Elem.Components[1].Elem.Type != "bytes" || items.Elem.Components[1].Length != -1 || in[1].Name != "x" {
 		t.Errorf("%+v", in)
 	}
 	in[0].Elem.Components[0].Type = "changed"
@@ -114,12 +116,18 @@ func TestParseSignatureReadsWhatPeopleWrite(t *testing.T) {
 
 func TestParseSignatureSaysWhereItStopsMakingSense(t *testing.T) {
 	for in, problem := range map[string]string{
-		"": "name", "(": "name", "f": "want (", "f(": "want a type", "f(uint": "a comma or )", "f(uint256,)": "want a type", "f(,)": "want a type",
-		"f(uint257)": "unknown type", "f(uint7)": "unknown type", "f(uint08)": "unknown type", "f(bytes33)": "unknown type", "f(bytes0)": "unknown type",
-		"f(IERC20 token)": "contracts as address", "f(function)": "not supported", "f(fixed128x18)": "not supported", "f(ufixed)": "not supported",
-		"f(uint[)": "want ]", "f(uint[0])": "length of an array", "f(uint[01])": "length of an array", "f(uint[99999999999999999999])": "length of an array",
-		"f(uint[-1])": "want ]", "f(())": "want a type", "f(uint payable x)": "only an address", "f(uint) hello": "unknown text", "f(uint); x": "semicolon",
-		"f(uint))": "unknown text", "f(uint a b)": "a comma or )", "f(uint)returns": "want (", "f(uint)returns()": "want a type", "1f()": "name", "f(uint256\x00)": "a comma or )",
+		"": "name", "(": "name", "f": "want (", "f(": "want a type", "f(uint": "a comma or )",
+		"f(uint256,)": "want a type", "f(,)": "want a type",
+		"f(uint257)": "unknown type", "f(uint7)": "unknown type", "f(uint08)": "unknown type",
+		"f(bytes33)": "unknown type", "f(bytes0)": "unknown type",
+		"f(IERC20 token)": "contracts as address", "f(function)": "not supported", "f(fixed128x18)": "not supported",
+		"f(ufixed)": "not supported",
+		"f(uint[)":  "want ]", "f(uint[0])": "length of an array", "f(uint[01])": "length of an array",
+		"f(uint[99999999999999999999])": "length of an array",
+		"f(uint[-1])":                   "want ]", "f(())": "want a type", "f(uint payable x)": "only an address",
+		"f(uint) hello": "unknown text", "f(uint); x": "semicolon",
+		"f(uint))": "unknown text", "f(uint a b)": "a comma or )", "f(uint)returns": "want (",
+		"f(uint)returns()": "want a type", "1f()": "name", "f(uint256\x00)": "a comma or )",
 		"f(uint[4096][2])": "need more than", "f(string[4096])": "need more than", "f(tuple)": "want a type",
 		strings.Repeat("f(", 9000):                             "longer than",
 		"f" + strings.Repeat("(", 40):                          "levels deep",
@@ -130,7 +138,8 @@ func TestParseSignatureSaysWhereItStopsMakingSense(t *testing.T) {
 	} {
 		f, err := abicall.ParseSignature(in)
 		var syntax *abicall.SyntaxError
-		if !errors.As(err, &syntax) || !strings.Contains(syntax.Problem, problem) || syntax.At < 0 || syntax.At > len(in) {
+		if !errors.As(err, &syntax) || !strings.Contains(syntax.Problem, problem) || syntax.At < 0 ||
+			syntax.At > len(in) {
 			t.Errorf("%.60q: %v (%+v), want %q", in, f, err, problem)
 		}
 	}
@@ -181,17 +190,24 @@ func TestParseJSONReadsTheContractsOfThisProject(t *testing.T) {
 }
 
 func TestParseJSONRefusesWhatItCannotCall(t *testing.T) {
-	one, err := abicall.ParseJSON([]byte(`{"name":"f","inputs":[{"name":"x","type":"tuple[2][]","components":[{"type":"uint256"}]}]}`))
+	one, err := abicall.ParseJSON([]byte(
+		`{"name":"f","inputs":[{"name":"x","type":"tuple[2][]","components":[{"type":"uint256"}]}]}`))
 	if err != nil || len(one) != 1 || one[0].Signature() != "f((uint256)[2][])" {
 		t.Errorf("%v, %v", one, err)
 	}
 	for _, in := range []string{
-		``, `null`, `7`, `"f"`, `{}`, `[]`, `[{"type":"event","name":"E","inputs":[]}]`, `{"name":"f","inputs":[{"type":"function"}]}`,
-		`{"name":"f","inputs":[{"type":"tuple"}]}`, `{"name":"f","inputs":[{"type":"uint256[","name":"x"}]}`, `{"name":"f","inputs":[{"type":"uint256]["}]}`,
-		`{"name":"f","inputs":[{"type":"uint256[]x"}]}`, `{"name":"f(","inputs":[]}`, `{"name":"f","inputs":[{"type":"uint256","name":"a b"}]}`,
-		`{"name":"f","inputs":[]} {"name":"g"}`, `{"name":"f","inputs":[{"type":""}]}`, `{"name":"f","inputs":[{"type":"uint256[1]` + strings.Repeat("[1]", 20) + `"}]}`,
-		`{"name":"f","inputs":[{"type":"uint256[4096][4096]"}]}`, `{"name":"f","inputs":[{"type":"uint256 "}]}`, strings.Repeat(" ", 1<<20+1),
-		`{"name":"f","inputs":` + strings.Repeat(`[{"type":"tuple","components":`, 20) + `[]` + strings.Repeat(`}]`, 20) + `}`,
+		``, `null`, `7`, `"f"`, `{}`, `[]`, `[{"type":"event","name":"E","inputs":[]}]`,
+		`{"name":"f","inputs":[{"type":"function"}]}`,
+		`{"name":"f","inputs":[{"type":"tuple"}]}`, `{"name":"f","inputs":[{"type":"uint256[","name":"x"}]}`,
+		`{"name":"f","inputs":[{"type":"uint256]["}]}`,
+		`{"name":"f","inputs":[{"type":"uint256[]x"}]}`, `{"name":"f(","inputs":[]}`,
+		`{"name":"f","inputs":[{"type":"uint256","name":"a b"}]}`,
+		`{"name":"f","inputs":[]} {"name":"g"}`, `{"name":"f","inputs":[{"type":""}]}`,
+		`{"name":"f","inputs":[{"type":"uint256[1]` + strings.Repeat("[1]", 20) + `"}]}`,
+		`{"name":"f","inputs":[{"type":"uint256[4096][4096]"}]}`, `{"name":"f","inputs":[{"type":"uint256 "}]}`,
+		strings.Repeat(" ", 1<<20+1),
+		`{"name":"f","inputs":` + strings.Repeat(`[{"type":"tuple","components":`, 20) + `[]` +
+			strings.Repeat(`}]`, 20) + `}`,
 	} {
 		if f, err := abicall.ParseJSON([]byte(in)); err == nil {
 			t.Errorf("%.80s was read as %v", in, f)

@@ -17,7 +17,8 @@ import (
 func TestEncodeMarksTheFieldThatIsWrong(t *testing.T) {
 	f := parse(t, "f((uint8 a, bool[] ok)[] items, address who, bytes4 tag)")
 	item := func(a string, ok ...abicall.Value) abicall.Value { return list(abicall.Value{Text: a}, list(ok...)) }
-	good := []abicall.Value{list(item("1"), item("2", text("true")...)), {Text: "0x000000000000000000000000000000000000dEaD"}, {Text: "0x01020304"}}
+	good := []abicall.Value{list(item("1"), item("2", text("true")...)),
+		{Text: "0x000000000000000000000000000000000000dEaD"}, {Text: "0x01020304"}}
 	if _, err := f.Encode(good); err != nil {
 		t.Fatal(err)
 	}
@@ -32,10 +33,13 @@ func TestEncodeMarksTheFieldThatIsWrong(t *testing.T) {
 		{func(v []abicall.Value) { v[0].Items[1].Items[0].Text = "01" }, "items[1].a", []int{0, 1, 0}, "start with 0"},
 		{func(v []abicall.Value) { v[0].Items[1].Items[0].Text = "1e3" }, "items[1].a", []int{0, 1, 0}, "whole number"},
 		{func(v []abicall.Value) { v[0].Items[1].Items[0].Text = "" }, "items[1].a", []int{0, 1, 0}, "whole number"},
-		{func(v []abicall.Value) { v[0].Items[1].Items[1].Items[0].Text = "yes" }, "items[1].ok[0]", []int{0, 1, 1, 0}, "true or false"},
-		{func(v []abicall.Value) { v[0].Items[0].Items = v[0].Items[0].Items[:1] }, "items[0]", []int{0, 0}, "want 2 items"},
+		{func(v []abicall.Value) { v[0].Items[1].Items[1].Items[0].Text = "yes" }, "items[1].ok[0]", []int{0, 1, 1, 0},
+			"true or false"},
+		{func(v []abicall.Value) { v[0].Items[0].Items = v[0].Items[0].Items[:1] }, "items[0]", []int{0, 0},
+			"want 2 items"},
 		{func(v []abicall.Value) { v[0].Text = "x" }, "items", []int{0}, "items, not text"},
-		{func(v []abicall.Value) { v[1].Text = "0x000000000000000000000000000000000000DEaD" }, "who", []int{1}, "checksum"},
+		{func(v []abicall.Value) { v[1].Text = "0x000000000000000000000000000000000000DEaD" }, "who", []int{1},
+			"checksum"},
 		{func(v []abicall.Value) { v[1].Text = "0xdead" }, "who", []int{1}, "40 hexadecimal"},
 		{func(v []abicall.Value) { v[1].Items = text("x") }, "who", []int{1}, "text, not items"},
 		{func(v []abicall.Value) { v[2].Text = "0x0102" }, "tag", []int{2}, "want 4 bytes"},
@@ -45,7 +49,8 @@ func TestEncodeMarksTheFieldThatIsWrong(t *testing.T) {
 		c.spoil(v)
 		_, err := f.Encode(v)
 		var field *abicall.FieldError
-		if !errors.As(err, &field) || field.Field != c.field || !slices.Equal(field.Path, c.path) || !strings.Contains(field.Problem, c.problem) {
+		if !errors.As(err, &field) || field.Field != c.field || !slices.Equal(field.Path, c.path) ||
+			!strings.Contains(field.Problem, c.problem) {
 			t.Errorf("%s: got %v (%+v), want %q", c.field, err, field, c.problem)
 		}
 	}
@@ -78,9 +83,12 @@ func clone(values []abicall.Value) []abicall.Value {
 
 func TestIntegersAcceptDecimalAndHexInsideTheirRange(t *testing.T) {
 	for _, c := range []struct{ kind, in, want string }{
-		{"uint8", "0xff", "255"}, {"uint256", "0x00ff", "255"}, {"int8", "-128", "-128"}, {"int8", "127", "127"}, {"int16", "-0x10", "-16"}, {"int256", "-1", "-1"}, {"int8", "-0", "0"},
-		{"uint256", "115792089237316195423570985008687907853269984665640564039457584007913129639935", "115792089237316195423570985008687907853269984665640564039457584007913129639935"},
-		{"int256", "-57896044618658097711785492504343953926634992332820282019728792003956564819968", "-57896044618658097711785492504343953926634992332820282019728792003956564819968"},
+		{"uint8", "0xff", "255"}, {"uint256", "0x00ff", "255"}, {"int8", "-128", "-128"}, {"int8", "127", "127"},
+		{"int16", "-0x10", "-16"}, {"int256", "-1", "-1"}, {"int8", "-0", "0"},
+		{"uint256", "115792089237316195423570985008687907853269984665640564039457584007913129639935",
+			"115792089237316195423570985008687907853269984665640564039457584007913129639935"},
+		{"int256", "-57896044618658097711785492504343953926634992332820282019728792003956564819968",
+			"-57896044618658097711785492504343953926634992332820282019728792003956564819968"},
 	} {
 		f := parse(t, "f("+c.kind+")")
 		data, err := f.Encode(text(c.in))
@@ -93,8 +101,10 @@ func TestIntegersAcceptDecimalAndHexInsideTheirRange(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ kind, in string }{
-		{"int8", "128"}, {"int8", "-129"}, {"uint8", "256"}, {"uint256", "0x1" + strings.Repeat("0", 64)}, {"uint8", "0x"}, {"uint8", "+1"}, {"uint8", "--1"}, {"uint8", "1_0"}, {"uint8", "0x_1"},
-		{"uint8", " 1"}, {"uint8", "1 "}, {"uint8", "１"}, {"uint256", strings.Repeat("9", 100)}, {"int8", "0x-1"}, {"int8", "-"}, {"uint8", "0X1"},
+		{"int8", "128"}, {"int8", "-129"}, {"uint8", "256"}, {"uint256", "0x1" + strings.Repeat("0", 64)},
+		{"uint8", "0x"}, {"uint8", "+1"}, {"uint8", "--1"}, {"uint8", "1_0"}, {"uint8", "0x_1"},
+		{"uint8", " 1"}, {"uint8", "1 "}, {"uint8", "１"}, {"uint256", strings.Repeat("9", 100)}, {"int8", "0x-1"},
+		{"int8", "-"}, {"uint8", "0X1"},
 	} {
 		f := parse(t, "f("+c.kind+")")
 		if data, err := f.Encode(text(c.in)); err == nil {
@@ -106,7 +116,8 @@ func TestIntegersAcceptDecimalAndHexInsideTheirRange(t *testing.T) {
 func TestStringsAreLossless(t *testing.T) {
 	f := parse(t, "f(string)")
 	for raw, want := range map[string]string{
-		"plain ÄÖ 漢字 🦀": "plain ÄÖ 漢字 🦀", "a\nb\r\tc\\": `a\nb\r\tc\\`, "\x00\x1b[2J": `\x00\x1b[2J`, "\xff\xfe": `\xff\xfe`,
+		"plain ÄÖ 漢字 🦀": "plain ÄÖ 漢字 🦀", "a\nb\r\tc\\": `a\nb\r\tc\\`, "\x00\x1b[2J": `\x00\x1b[2J`,
+		"\xff\xfe":              `\xff\xfe`,
 		"\u202eabc\u200b\u00a0": `\u{202e}abc\u{200b}\u{a0}`, "": "", "\u0085": `\u{85}`,
 	} {
 		data, err := f.Encode(text(want))
@@ -118,7 +129,8 @@ func TestStringsAreLossless(t *testing.T) {
 			t.Errorf("%q became %q, %v", want, got, err)
 		}
 	}
-	for _, bad := range []string{`\`, `\q`, `\x1`, `\xzz`, `\u{}`, `\u{110000}`, `\u{d800}`, `\u1234`, `\u{1`, `\u`, `C:\Users`} {
+	for _, bad := range []string{`\`, `\q`, `\x1`, `\xzz`, `\u{}`, `\u{110000}`, `\u{d800}`, `\u1234`, `\u{1`, `\u`,
+		`C:\Users`} {
 		if _, err := f.Encode(text(bad)); err == nil {
 			t.Errorf("%q was encoded", bad)
 		}
@@ -128,7 +140,9 @@ func TestStringsAreLossless(t *testing.T) {
 func TestDecodeRefusesEveryNonCanonicalByte(t *testing.T) {
 	f := parse(t, "f((uint8 a, bytes b)[] items, bool ok, address who, bytes3 tag, int16 n, string[2] s)")
 	values := []abicall.Value{
-		list(list(text("1", "0x0102")...), list(text("2", "0x")...)), {Text: "true"}, {Text: "0x000000000000000000000000000000000000dEaD"}, {Text: "0x010203"}, {Text: "-5"}, list(text("x", "yy")...),
+		list(list(text("1", "0x0102")...), list(text("2", "0x")...)), {Text: "true"},
+		{Text: "0x000000000000000000000000000000000000dEaD"}, {Text: "0x010203"}, {Text: "-5"},
+		list(text("x", "yy")...),
 	}
 	data, err := f.Encode(values)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 
 func FuzzParseSignature(f *testing.F) {
 	for _, s := range []string{
-		"transfer(address to, uint256 amount)", "function foo((uint256 a, bytes[] b)[] items, address payable x) external returns (bool)",
+		"transfer(address to, uint256 amount)",
+		"function foo((uint256 a, bytes[] b)[] items, address payable x) external returns (bool)",
 		"f(tuple(uint a)[2][])", "error Bad(uint256)", "f(())", "f(uint[4096])", "f(uint8)returns(bool);",
 	} {
 		f.Add(s)
@@ -62,7 +63,8 @@ func FuzzParseJSON(f *testing.F) {
 			return
 		}
 		for _, fn := range functions {
-			if again, err := abicall.ParseSignature(fn.String()); len(fn.String()) < 8<<10 && (err != nil || again.Signature() != fn.Signature()) {
+			if again, err := abicall.ParseSignature(fn.String()); len(fn.String()) < 8<<10 &&
+				(err != nil || again.Signature() != fn.Signature()) {
 				t.Fatalf("%s: %v", fn, err)
 			}
 		}
@@ -72,7 +74,9 @@ func FuzzParseJSON(f *testing.F) {
 // Whatever Decode accepts encodes back to the same bytes.
 func FuzzDecode(f *testing.F) {
 	signatures := []string{
-		"transfer(address,uint256)", "f((uint8 a, bytes b)[] items, bool ok, address who, bytes3 tag, int16 n, string[2] s)", "f(uint8[][])", "multicall(bytes[])", "f(string)", "f()",
+		"transfer(address,uint256)",
+		"f((uint8 a, bytes b)[] items, bool ok, address who, bytes3 tag, int16 n, string[2] s)", "f(uint8[][])",
+		"multicall(bytes[])", "f(string)", "f()",
 	}
 	for i, s := range signatures {
 		fn := parse(f, s)
@@ -87,7 +91,9 @@ func FuzzDecode(f *testing.F) {
 		}
 	}
 	rich := parse(f, signatures[1])
-	data, err := rich.Encode([]abicall.Value{list(list(text("1", "0x0102")...)), {Text: "true"}, {Text: "0x000000000000000000000000000000000000dEaD"}, {Text: "0x010203"}, {Text: "-5"}, list(text("x", "y")...)})
+	data, err := rich.Encode([]abicall.Value{list(list(text("1", "0x0102")...)), {Text: "true"},
+		{Text: "0x000000000000000000000000000000000000dEaD"}, {Text: "0x010203"}, {Text: "-5"},
+		list(text("x", "y")...)})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -49,8 +49,10 @@ func drawParams(t *rapid.T, depth, atLeast int) string {
 }
 
 func drawFunction(t *rapid.T) abicall.Function {
-	s := rapid.SampledFrom([]string{"", "function "}).Draw(t, "keyword") + rapid.SampledFrom([]string{"f", "transfer", "_x9"}).Draw(t, "f")
-	s += "(" + drawParams(t, 0, 0) + ")" + rapid.SampledFrom([]string{"", " external view returns (uint256, (bool a)[] b)", " payable;"}).Draw(t, "rest")
+	s := rapid.SampledFrom([]string{"", "function "}).Draw(t, "keyword") +
+		rapid.SampledFrom([]string{"f", "transfer", "_x9"}).Draw(t, "f")
+	s += "(" + drawParams(t, 0, 0) + ")" + rapid.SampledFrom([]string{"",
+		" external view returns (uint256, (bool a)[] b)", " payable;"}).Draw(t, "rest")
 	f, err := abicall.ParseSignature(s)
 	if err != nil {
 		t.Fatalf("%q: %v", s, err)

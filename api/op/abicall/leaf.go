@@ -59,7 +59,8 @@ func leafParam(name string) (Param, string) {
 	if strings.HasPrefix(name, "fixed") || strings.HasPrefix(name, "ufixed") {
 		return Param{}, "fixed point numbers are not supported"
 	}
-	return Param{}, "unknown type " + showText(name) + ": write contracts as address, enums as uint8, structs as a tuple (…)"
+	return Param{}, "unknown type " + showText(name) +
+		": write contracts as address, enums as uint8, structs as a tuple (…)"
 }
 
 // encodeLeaf turns the text of a field into its encoding; the problem is in words.

@@ -27,7 +27,8 @@ func (e *SyntaxError) Error() string {
 // Everything after the arguments is checked and dropped.
 func ParseSignature(s string) (Function, error) {
 	if len(s) > maxSignature {
-		return Function{}, &SyntaxError{Input: s[:64] + mark, At: 0, Problem: "longer than " + strconv.Itoa(maxSignature) + " bytes"}
+		return Function{}, &SyntaxError{Input: s[:64] + mark, At: 0,
+			Problem: "longer than " + strconv.Itoa(maxSignature) + " bytes"}
 	}
 	p := &parser{s: s}
 	f, problem := p.function()
@@ -81,7 +82,8 @@ func (p *parser) rest() string {
 		}
 		start := p.at
 		switch p.word() {
-		case "external", "public", "internal", "private", "view", "pure", "payable", "nonpayable", "constant", "virtual", "override":
+		case "external", "public", "internal", "private", "view", "pure", "payable", "nonpayable", "constant",
+			"virtual", "override":
 		case "returns":
 			if _, problem := p.params(0, false); problem != "" {
 				return problem

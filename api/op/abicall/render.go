@@ -58,7 +58,8 @@ func formatList(n int, param func(int) *Param, values []Value) string {
 		p, text := param(i), ""
 		switch {
 		case p.IsTuple():
-			text = "(" + formatList(len(p.Components), func(i int) *Param { return &p.Components[i] }, values[i].Items) + ")"
+			text = "(" + formatList(len(p.Components), func(i int) *Param { return &p.Components[i] },
+				values[i].Items) + ")"
 		case p.IsArray():
 			text = "[" + formatList(len(values[i].Items), func(int) *Param { return p.Elem }, values[i].Items) + "]"
 		case p.leaf == leafString:

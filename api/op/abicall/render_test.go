@@ -28,8 +28,10 @@ func TestFormatAndLinesShowEveryField(t *testing.T) {
 	}
 	lines := f.Lines(values)
 	want := []abicall.Line{
-		{Depth: 0, Label: "items", Type: "(uint8,string)[]", Text: "1 item"}, {Depth: 1, Label: "0", Type: "(uint8,string)", Text: "2 items"},
-		{Depth: 2, Label: "a", Type: "uint8", Text: "1", Leaf: true}, {Depth: 2, Label: "s", Type: "string", Text: `say "hi"`, Leaf: true},
+		{Depth: 0, Label: "items", Type: "(uint8,string)[]", Text: "1 item"},
+		{Depth: 1, Label: "0", Type: "(uint8,string)", Text: "2 items"},
+		{Depth: 2, Label: "a", Type: "uint8", Text: "1", Leaf: true},
+		{Depth: 2, Label: "s", Type: "string", Text: `say "hi"`, Leaf: true},
 		{Depth: 0, Label: "1", Type: "uint256", Text: "7", Leaf: true},
 	}
 	if !reflect.DeepEqual(lines, want) {
@@ -47,9 +49,12 @@ func TestKnownFunctionsHaveTheirPublishedSelectors(t *testing.T) {
 		seen[f.Selector()] = f.Signature()
 	}
 	for selector, name := range map[string]string{
-		"a9059cbb": "transfer", "095ea7b3": "approve", "23b872dd": "transferFrom", "39509351": "increaseAllowance", "a22cb465": "setApprovalForAll", "d505accf": "permit", "87517c45": "approve",
-		"9517e29f": "installModule", "a71763a8": "uninstallModule", "3659cfe6": "upgradeTo", "52141cd9": "changeRootValidator", "9198bdf5": "installValidations", "b9b82941": "grantAccess",
-		"1f1b92e3": "invalidateNonce", "98c867ca": "renew", "e9ae5c53": "execute", "d0e30db0": "deposit", "2e1a7d4d": "withdraw", "ac9650d8": "multicall",
+		"a9059cbb": "transfer", "095ea7b3": "approve", "23b872dd": "transferFrom", "39509351": "increaseAllowance",
+		"a22cb465": "setApprovalForAll", "d505accf": "permit", "87517c45": "approve",
+		"9517e29f": "installModule", "a71763a8": "uninstallModule", "3659cfe6": "upgradeTo",
+		"52141cd9": "changeRootValidator", "9198bdf5": "installValidations", "b9b82941": "grantAccess",
+		"1f1b92e3": "invalidateNonce", "98c867ca": "renew", "e9ae5c53": "execute", "d0e30db0": "deposit",
+		"2e1a7d4d": "withdraw", "ac9650d8": "multicall",
 	} {
 		b, err := hex.DecodeString(selector)
 		if err != nil {
@@ -72,16 +77,20 @@ func TestDecodeRevertPutsReasonsIntoWords(t *testing.T) {
 		}
 		return data
 	}
-	inner := call("ERC20InsufficientBalance(address,uint256,uint256)", "0x000000000000000000000000000000000000dEaD", "1", "2")
+	inner := call("ERC20InsufficientBalance(address,uint256,uint256)", "0x000000000000000000000000000000000000dEaD",
+		"1", "2")
 	for _, c := range []struct {
 		data []byte
 		want string
 	}{
-		{nil, "reverted without a reason"}, {[]byte{1, 2}, "reverted with 0x0102"}, {call("Error(string)", "no money"), "no money"},
+		{nil, "reverted without a reason"}, {[]byte{1, 2}, "reverted with 0x0102"},
+		{call("Error(string)", "no money"), "no money"},
 		{call("Error(string)", ""), "reverted without a reason"}, {call("Error(string)", `\x1b[31mred`), `\x1b[31mred`},
-		{call("Panic(uint256)", "0x11"), "arithmetic overflow or underflow (panic 0x11)"}, {call("Panic(uint256)", "0x77"), "panic 0x77"},
+		{call("Panic(uint256)", "0x11"), "arithmetic overflow or underflow (panic 0x11)"},
+		{call("Panic(uint256)", "0x77"), "panic 0x77"},
 		{inner, "ERC20InsufficientBalance(sender 0x000000000000000000000000000000000000dEaD, balance 1, needed 2)"},
-		{call("FailedOpWithRevert(uint256,string,bytes)", "0", "AA23 reverted", "0x"+hex.EncodeToString(inner)), "AA23 reverted: ERC20InsufficientBalance(sender 0x000000000000000000000000000000000000dEaD, balance 1, needed 2)"},
+		{call("FailedOpWithRevert(uint256,string,bytes)", "0", "AA23 reverted", "0x"+hex.EncodeToString(inner)),
+			"AA23 reverted: ERC20InsufficientBalance(sender 0x000000000000000000000000000000000000dEaD, balance 1, needed 2)"},
 		{call("Mine(uint8)", "3"), "Mine(code 3)"}, {[]byte{1, 2, 3, 4, 5}, "unknown error 0x01020304 with 1 bytes"},
 		{append(call("Error(string)", "x"), 0), "unknown error 0x08c379a0 with 97 bytes"},
 	} {

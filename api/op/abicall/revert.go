@@ -73,8 +73,10 @@ func standardReason(selector [4]byte, data []byte) (string, bool) {
 // require".
 func panicReason(code *big.Int) string {
 	meaning := map[uint64]string{
-		0x00: "compiler panic", 0x01: "assertion failed", 0x11: "arithmetic overflow or underflow", 0x12: "division by zero",
-		0x21: "value outside an enum", 0x22: "broken storage byte array", 0x31: "pop from an empty array", 0x32: "array index out of range",
+		0x00: "compiler panic", 0x01: "assertion failed", 0x11: "arithmetic overflow or underflow",
+		0x12: "division by zero",
+		0x21: "value outside an enum", 0x22: "broken storage byte array", 0x31: "pop from an empty array",
+		0x32: "array index out of range",
 		0x41: "out of memory", 0x51: "call of an empty function variable",
 	}
 	text := "panic 0x" + code.Text(16)

@@ -57,7 +57,8 @@ func TestCallsAreThoseOfTheTokenContract(t *testing.T) {
 		if to, x, ok := erc20.DecodeTransfer(erc20.Transfer(a, v)); !ok || to != a || x.Cmp(v) != 0 {
 			rt.Fatal("transfer lost")
 		}
-		if from, to, x, ok := erc20.DecodeTransferFrom(erc20.TransferFrom(a, b, v)); !ok || from != a || to != b || x.Cmp(v) != 0 {
+		if from, to, x, ok := erc20.DecodeTransferFrom(erc20.TransferFrom(a, b, v)); !ok || from != a || to != b ||
+			x.Cmp(v) != 0 {
 			rt.Fatal("transferFrom lost")
 		}
 	})
@@ -69,7 +70,8 @@ func TestDecodersRefuseOtherCallsAndLengths(t *testing.T) {
 	dirty[4] = 1
 	other := erc20.Transfer(common.Address{1}, big.NewInt(5))
 	for name, d := range map[string][]byte{
-		"short": data[:67], "long": append(bytes.Clone(data), 0), "dirty address": dirty, "transfer": other, "empty": nil, "selector": data[:4],
+		"short": data[:67], "long": append(bytes.Clone(data), 0), "dirty address": dirty, "transfer": other,
+		"empty": nil, "selector": data[:4],
 	} {
 		if spender, v, ok := erc20.DecodeApprove(d); ok || v != nil || spender != (common.Address{}) {
 			t.Errorf("%s was read as approve(%s, %v)", name, spender, v)
@@ -91,7 +93,8 @@ func TestDecodersRefuseOtherCallsAndLengths(t *testing.T) {
 
 func TestAmountsOutsideAWordHaveNoEncoding(t *testing.T) {
 	for _, v := range []*big.Int{nil, big.NewInt(-1), new(big.Int).Lsh(big.NewInt(1), 256)} {
-		if erc20.Approve(common.Address{1}, v) != nil || erc20.Transfer(common.Address{1}, v) != nil || erc20.TransferFrom(common.Address{1}, common.Address{2}, v) != nil {
+		if erc20.Approve(common.Address{1}, v) != nil || erc20.Transfer(common.Address{1}, v) != nil ||
+			erc20.TransferFrom(common.Address{1}, common.Address{2}, v) != nil {
 			t.Errorf("%v was encoded", v)
 		}
 	}
@@ -102,7 +105,8 @@ func TestUnlimitedIsOnlyTheLargestNumber(t *testing.T) {
 	if !erc20.Unlimited(limit) {
 		t.Error("2^256-1 is unlimited")
 	}
-	for _, v := range []*big.Int{nil, new(big.Int), big.NewInt(1), new(big.Int).Sub(limit, big.NewInt(1)), new(big.Int).Neg(limit)} {
+	for _, v := range []*big.Int{nil, new(big.Int), big.NewInt(1), new(big.Int).Sub(limit, big.NewInt(1)),
+		new(big.Int).Neg(limit)} {
 		if erc20.Unlimited(v) {
 			t.Errorf("%v is not unlimited", v)
 		}
@@ -120,7 +124,8 @@ func FuzzDecode(f *testing.F) {
 		if to, v, ok := erc20.DecodeTransfer(data); ok && !bytes.Equal(erc20.Transfer(to, v), data) {
 			t.Fatalf("transfer %x", data)
 		}
-		if from, to, v, ok := erc20.DecodeTransferFrom(data); ok && !bytes.Equal(erc20.TransferFrom(from, to, v), data) {
+		if from, to, v, ok := erc20.DecodeTransferFrom(data); ok &&
+			!bytes.Equal(erc20.TransferFrom(from, to, v), data) {
 			t.Fatalf("transferFrom %x", data)
 		}
 	})

@@ -29,7 +29,8 @@ func contract(t *testing.T) abi.ABI {
 
 func TestCallsAreThoseOfTheEscrowContract(t *testing.T) {
 	c := contract(t)
-	for name, want := range map[string]string{"deposit": escrow.DepositSignature, "release": escrow.ReleaseSignature, "refund": escrow.RefundSignature} {
+	for name, want := range map[string]string{"deposit": escrow.DepositSignature, "release": escrow.ReleaseSignature,
+		"refund": escrow.RefundSignature} {
 		if got := c.Methods[name].Sig; got != want {
 			t.Errorf("the contract has %s, we call %s", got, want)
 		}
@@ -49,14 +50,17 @@ func TestCallsAreThoseOfTheEscrowContract(t *testing.T) {
 			rt.Fatalf("deposit %x, want %x, %v", data, want, err)
 		}
 		got, ok := escrow.DecodeDeposit(data)
-		if !ok || got.QuoteID != d.QuoteID || got.Token != d.Token || got.Amount.Cmp(d.Amount) != 0 || got.RefundDeadline != d.RefundDeadline {
+		if !ok || got.QuoteID != d.QuoteID || got.Token != d.Token || got.Amount.Cmp(d.Amount) != 0 ||
+			got.RefundDeadline != d.RefundDeadline {
 			rt.Fatalf("%+v became %+v", d, got)
 		}
 		who, to := draw("depositor"), draw("to")
-		if want, err := c.Pack("release", d.QuoteID, who, to); err != nil || !bytes.Equal(escrow.ReleaseCalldata(d.QuoteID, who, to), want) {
+		if want, err := c.Pack("release", d.QuoteID, who, to); err != nil ||
+			!bytes.Equal(escrow.ReleaseCalldata(d.QuoteID, who, to), want) {
 			rt.Fatalf("release differs, %v", err)
 		}
-		if want, err := c.Pack("refund", d.QuoteID, who); err != nil || !bytes.Equal(escrow.RefundCalldata(d.QuoteID, who), want) {
+		if want, err := c.Pack("refund", d.QuoteID, who); err != nil ||
+			!bytes.Equal(escrow.RefundCalldata(d.QuoteID, who), want) {
 			rt.Fatalf("refund differs, %v", err)
 		}
 	})
@@ -71,14 +75,16 @@ func TestDecodeDepositRefusesAnythingElse(t *testing.T) {
 	}
 	spoil := func(i int) []byte { b := bytes.Clone(data); b[i] ^= 1; return b }
 	for name, d := range map[string][]byte{
-		"selector": spoil(0), "dirty token": spoil(4 + 32), "wide deadline": spoil(4 + 96), "long": append(bytes.Clone(data), 0),
+		"selector": spoil(0), "dirty token": spoil(4 + 32), "wide deadline": spoil(4 + 96),
+		"long":   append(bytes.Clone(data), 0),
 		"refund": escrow.RefundCalldata([32]byte{1}, common.Address{2}),
 	} {
 		if got, ok := escrow.DecodeDeposit(d); ok {
 			t.Errorf("%s was read as %+v", name, got)
 		}
 	}
-	if escrow.DepositCalldata([32]byte{}, common.Address{}, nil, 0) != nil || escrow.DepositCalldata([32]byte{}, common.Address{}, big.NewInt(-1), 0) != nil {
+	if escrow.DepositCalldata([32]byte{}, common.Address{}, nil, 0) != nil ||
+		escrow.DepositCalldata([32]byte{}, common.Address{}, big.NewInt(-1), 0) != nil {
 		t.Error("an impossible amount was encoded")
 	}
 }
@@ -87,7 +93,8 @@ func FuzzDecodeDeposit(f *testing.F) {
 	f.Add(escrow.DepositCalldata([32]byte{1}, common.Address{2}, big.NewInt(3), 4))
 	f.Add(escrow.RefundCalldata([32]byte{1}, common.Address{2}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if d, ok := escrow.DecodeDeposit(data); ok && !bytes.Equal(escrow.DepositCalldata(d.QuoteID, d.Token, d.Amount, d.RefundDeadline), data) {
+		if d, ok := escrow.DecodeDeposit(data); ok &&
+			!bytes.Equal(escrow.DepositCalldata(d.QuoteID, d.Token, d.Amount, d.RefundDeadline), data) {
 			t.Fatalf("%x did not encode back", data)
 		}
 	})

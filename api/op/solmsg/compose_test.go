@@ -33,7 +33,8 @@ func builds(t testing.TB, c vector) []solmsg.Build {
 		}
 		b := solmsg.Build{Program: key(t, ix.ProgramID), Data: data}
 		for _, k := range ix.Keys {
-			b.Accounts = append(b.Accounts, solmsg.Meta{Key: key(t, k.Pubkey), Signer: k.IsSigner, Writable: k.IsWritable})
+			b.Accounts = append(b.Accounts, solmsg.Meta{Key: key(t, k.Pubkey), Signer: k.IsSigner,
+				Writable: k.IsWritable})
 		}
 		out = append(out, b)
 	}
@@ -79,7 +80,8 @@ func TestInstructionEncodersGiveTheInstructionsOfTheVectors(t *testing.T) {
 			case "token-transfer-checked-v0/2":
 				got = solmsg.CreateATAIdempotent(accounts[0].Key, accounts[2].Key, accounts[3].Key)
 			case "token-transfer-checked-v0/3":
-				got = solmsg.TokenTransferChecked(accounts[0].Key, accounts[1].Key, accounts[2].Key, accounts[3].Key, 18446744073709551615, 6)
+				got = solmsg.TokenTransferChecked(accounts[0].Key, accounts[1].Key, accounts[2].Key, accounts[3].Key,
+					18446744073709551615, 6)
 			case "token-transfer-checked-v0/4":
 				got = solmsg.Memo("quote 0x01", accounts[0].Key)
 			default:
@@ -96,13 +98,15 @@ func TestAFundingMessageListsSponsorAndUserFirst(t *testing.T) {
 	sponsor, user, vault, mint, hash := solmsg.Key{9}, solmsg.Key{1}, solmsg.Key{2}, solmsg.Key{3}, solmsg.Key{4}
 	memo := solmsg.Memo("0x" + strings.Repeat("ab", 32))
 	for name, b := range map[string]solmsg.Build{
-		"SOL": solmsg.SystemTransfer(user, vault, 5), "token": solmsg.TokenTransferChecked(solmsg.Key{5}, mint, solmsg.Key{6}, user, 5, 6),
+		"SOL": solmsg.SystemTransfer(user, vault, 5), "token": solmsg.TokenTransferChecked(solmsg.Key{5}, mint,
+			solmsg.Key{6}, user, 5, 6),
 	} {
 		m, err := solmsg.Compose(sponsor, hash, b, memo)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(m.Signers(), []solmsg.Key{sponsor, user}) || !slices.Equal(m.Keys[:2], []solmsg.Key{sponsor, user}) {
+		if !slices.Equal(m.Signers(), []solmsg.Key{sponsor, user}) ||
+			!slices.Equal(m.Keys[:2], []solmsg.Key{sponsor, user}) {
 			t.Errorf("%s: keys %v, signers %v", name, m.Keys, m.Signers())
 		}
 	}
@@ -115,12 +119,14 @@ func TestWireIsHexWithoutPrefixAndBase58(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, ix := range m.Wire() {
-			if ix.Data != c.Instructions[i].Data || ix.ProgramID != c.Instructions[i].ProgramID || len(ix.Keys) != len(c.Instructions[i].Keys) {
+			if ix.Data != c.Instructions[i].Data || ix.ProgramID != c.Instructions[i].ProgramID ||
+				len(ix.Keys) != len(c.Instructions[i].Keys) {
 				t.Errorf("%s: %+v", c.Name, ix)
 			}
 			for j, k := range ix.Keys {
 				a := m.Instructions[i].Accounts[j]
-				if want := c.Instructions[i].Keys[j].Pubkey; !a.Lookup && k.Pubkey != want || a.Lookup && k.Pubkey != "" {
+				if want := c.Instructions[i].Keys[j].Pubkey; !a.Lookup && k.Pubkey != want ||
+					a.Lookup && k.Pubkey != "" {
 					t.Errorf("%s: key %q, want %q", c.Name, k.Pubkey, want)
 				}
 				if k.IsSigner != a.Signer || k.IsWritable != a.Writable {
@@ -134,7 +140,8 @@ func TestWireIsHexWithoutPrefixAndBase58(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw, err := json.Marshal(memo.Wire())
-	if want := `[{"keys":[],"programId":"MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr","data":"6869"}]`; err != nil || string(raw) != want {
+	if want := `[{"keys":[],"programId":"MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr","data":"6869"}]`; err != nil ||
+		string(raw) != want {
 		t.Errorf("%s, %v", raw, err)
 	}
 }
@@ -145,7 +152,8 @@ func TestSignatureTextIsBase58AndHasOneSpelling(t *testing.T) {
 		if err != nil || solmsg.FormatSignature(sig) != c.SignatureBase58 {
 			t.Errorf("%s: %v", c.Name, err)
 		}
-		for _, bad := range []string{"", c.SignatureBase58[2:], "1" + c.SignatureBase58, " " + c.SignatureBase58, hex.EncodeToString(sig[:]), strings.Repeat("z", 88)} {
+		for _, bad := range []string{"", c.SignatureBase58[2:], "1" + c.SignatureBase58, " " + c.SignatureBase58,
+			hex.EncodeToString(sig[:]), strings.Repeat("z", 88)} {
 			if _, err := solmsg.ParseSignature(bad); err == nil {
 				t.Errorf("%q is taken for a signature", bad)
 			}
@@ -178,10 +186,12 @@ func TestWhatComposeBuildsIsParsedAsTheSameInstructions(t *testing.T) {
 		}), 2, 14, rapid.ID).Draw(t, "pool")
 		payer, hash := pool[0], solmsg.Key{9, 9}
 		ixs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) solmsg.Build {
-			b := solmsg.Build{Program: rapid.SampledFrom(pool[1:]).Draw(t, "program"), Data: rapid.SliceOfN(rapid.Byte(), 0, 60).Draw(t, "data")}
+			b := solmsg.Build{Program: rapid.SampledFrom(pool[1:]).Draw(t, "program"),
+				Data: rapid.SliceOfN(rapid.Byte(), 0, 60).Draw(t, "data")}
 			for range rapid.IntRange(0, 6).Draw(t, "accounts") {
 				b.Accounts = append(b.Accounts, solmsg.Meta{
-					Key: rapid.SampledFrom(pool).Draw(t, "account"), Signer: rapid.Bool().Draw(t, "signer"), Writable: rapid.Bool().Draw(t, "writable"),
+					Key: rapid.SampledFrom(pool).Draw(t, "account"), Signer: rapid.Bool().Draw(t, "signer"),
+					Writable: rapid.Bool().Draw(t, "writable"),
 				})
 			}
 			return b
@@ -194,22 +204,26 @@ func TestWhatComposeBuildsIsParsedAsTheSameInstructions(t *testing.T) {
 		if err != nil || !bytes.Equal(again.Bytes(), m.Bytes()) {
 			t.Fatalf("parsed again: %v", err)
 		}
-		if again.Version != solmsg.V0 || again.FeePayer() != payer || again.Blockhash != hash || len(again.Lookups) != 0 || len(again.Instructions) != len(ixs) {
+		if again.Version != solmsg.V0 || again.FeePayer() != payer || again.Blockhash != hash ||
+			len(again.Lookups) != 0 || len(again.Instructions) != len(ixs) {
 			t.Fatalf("%+v", again)
 		}
 		rights := map[solmsg.Key]solmsg.Meta{payer: {Key: payer, Signer: true, Writable: true}}
 		for _, ix := range ixs {
 			for _, a := range ix.Accounts {
 				r := rights[a.Key]
-				rights[a.Key] = solmsg.Meta{Key: a.Key, Signer: r.Signer || a.Signer, Writable: r.Writable || a.Writable}
+				rights[a.Key] = solmsg.Meta{Key: a.Key, Signer: r.Signer || a.Signer, Writable: r.Writable ||
+					a.Writable}
 			}
 		}
 		for i, ix := range again.Instructions {
-			if ix.Program != ixs[i].Program || !bytes.Equal(ix.Data, ixs[i].Data) || len(ix.Accounts) != len(ixs[i].Accounts) {
+			if ix.Program != ixs[i].Program || !bytes.Equal(ix.Data, ixs[i].Data) ||
+				len(ix.Accounts) != len(ixs[i].Accounts) {
 				t.Fatalf("instruction %d is %+v", i, ix)
 			}
 			for j, a := range ix.Accounts {
-				if want := rights[ixs[i].Accounts[j].Key]; (solmsg.Meta{Key: a.Key, Signer: a.Signer, Writable: a.Writable}) != want {
+				if want := rights[ixs[i].Accounts[j].Key]; (solmsg.Meta{Key: a.Key, Signer: a.Signer,
+					Writable: a.Writable}) != want {
 					t.Fatalf("instruction %d account %d is %+v, want %+v", i, j, a, want)
 				}
 			}

@@ -27,7 +27,8 @@ func TokenTransferChecked(source, mint, destination, authority Key, amount uint6
 	return Build{
 		Program: TokenProgram(),
 		Accounts: []Meta{
-			{Key: source, Writable: true}, {Key: mint}, {Key: destination, Writable: true}, {Key: authority, Signer: true},
+			{Key: source, Writable: true}, {Key: mint}, {Key: destination, Writable: true},
+			{Key: authority, Signer: true},
 		},
 		Data: append(data, decimals),
 	}

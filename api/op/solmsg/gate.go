@@ -30,7 +30,8 @@ func Parse(data []byte) (Message, error) {
 		m.Keys = append(m.Keys, Key(k))
 	}
 	for _, l := range decoded.AddressTableLookups {
-		m.Lookups = append(m.Lookups, Lookup{Table: Key(l.AccountKey), Writable: l.WritableIndexes, Readonly: l.ReadonlyIndexes})
+		m.Lookups = append(m.Lookups, Lookup{Table: Key(l.AccountKey), Writable: l.WritableIndexes,
+			Readonly: l.ReadonlyIndexes})
 	}
 	if err := m.checkHeader(); err != nil {
 		return Message{}, err

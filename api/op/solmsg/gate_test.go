@@ -76,21 +76,25 @@ func (b build) bytes() []byte {
 }
 
 func table(writable, readonly []byte) []byte {
-	return slices.Concat(bytes.Repeat([]byte{0xee}, 32), []byte{byte(len(writable))}, writable, []byte{byte(len(readonly))}, readonly)
+	return slices.Concat(bytes.Repeat([]byte{0xee}, 32), []byte{byte(len(writable))}, writable,
+		[]byte{byte(len(readonly))}, readonly)
 }
 
 func TestGateRefusesEveryImpossibleIndexAndHeader(t *testing.T) {
 	good := func() build {
-		return build{header: [3]byte{1, 0, 1}, keys: 3, instructions: [][]byte{{2, 3, 0, 1, 3, 2, 9, 9}}, lookups: [][]byte{table([]byte{7}, []byte{8})}}
+		return build{header: [3]byte{1, 0, 1}, keys: 3, instructions: [][]byte{{2, 3, 0, 1, 3, 2, 9, 9}},
+			lookups: [][]byte{table([]byte{7}, []byte{8})}}
 	}
 	m, err := solmsg.Parse(good().bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []solmsg.Account{
-		{Key: m.Keys[0], Signer: true, Writable: true}, {Key: m.Keys[1], Writable: true}, {Lookup: true, Table: m.Lookups[0].Table, Entry: 7, Writable: true},
+		{Key: m.Keys[0], Signer: true, Writable: true}, {Key: m.Keys[1], Writable: true},
+		{Lookup: true, Table: m.Lookups[0].Table, Entry: 7, Writable: true},
 	}
-	if !slices.Equal(m.Instructions[0].Accounts, want) || m.Instructions[0].Program != m.Keys[2] || len(m.Accounts()) != 5 {
+	if !slices.Equal(m.Instructions[0].Accounts, want) || m.Instructions[0].Program != m.Keys[2] ||
+		len(m.Accounts()) != 5 {
 		t.Errorf("%+v", m.Instructions[0])
 	}
 	for _, c := range []struct {
@@ -109,7 +113,8 @@ func TestGateRefusesEveryImpossibleIndexAndHeader(t *testing.T) {
 		{"account outside", "S1", func(b *build) { b.instructions[0][4] = 5 }},
 		{"empty table", "S1", func(b *build) { b.lookups = append(b.lookups, table(nil, nil)) }},
 		{"too many accounts", "S1", func(b *build) {
-			b.lookups = [][]byte{slices.Concat(bytes.Repeat([]byte{1}, 32), []byte{0xfe, 0x01}, make([]byte, 254), []byte{0})}
+			b.lookups = [][]byte{slices.Concat(bytes.Repeat([]byte{1}, 32), []byte{0xfe, 0x01}, make([]byte, 254),
+				[]byte{0})}
 		}},
 		{"legacy with a table", "S1", func(b *build) { b.legacy = true }},
 	} {
@@ -133,8 +138,10 @@ func TestBase64HasOneSpelling(t *testing.T) {
 	s := load(t).Cases[0].MessageBase64
 	body := strings.TrimRight(s, "=")
 	for name, in := range map[string]string{
-		"line break": s[:8] + "\n" + s[8:], "carriage return": s + "\r\n", "no padding": body, "space": " " + s, "url alphabet": strings.NewReplacer("+", "-", "/", "_").Replace(s),
-		"nothing": "", "too long": strings.Repeat("A", 1648), "not base64": "!" + s[1:], "loose bits": looseBits(s),
+		"line break": s[:8] + "\n" + s[8:], "carriage return": s + "\r\n", "no padding": body, "space": " " + s,
+		"url alphabet": strings.NewReplacer("+", "-", "/", "_").Replace(s),
+		"nothing":      "", "too long": strings.Repeat("A", 1648), "not base64": "!" + s[1:],
+		"loose bits": looseBits(s),
 	} {
 		if in == s {
 			continue // this vector has no such character
@@ -209,6 +216,7 @@ func FuzzParse(f *testing.F) {
 	for _, c := range load(f).Cases {
 		f.Add(unbase64(f, c.MessageBase64))
 	}
-	f.Add(build{header: [3]byte{1, 0, 1}, keys: 3, instructions: [][]byte{{2, 3, 0, 1, 3, 2, 9, 9}}, lookups: [][]byte{table([]byte{7}, []byte{8})}}.bytes())
+	f.Add(build{header: [3]byte{1, 0, 1}, keys: 3, instructions: [][]byte{{2, 3, 0, 1, 3, 2, 9, 9}},
+		lookups: [][]byte{table([]byte{7}, []byte{8})}}.bytes())
 	f.Fuzz(func(t *testing.T, data []byte) { agree(t, data) })
 }

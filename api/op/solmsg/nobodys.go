@@ -7,19 +7,22 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// manyOnes is how many '1's in a row no address of a key pair has. A key whose address has sixteen chosen characters in a row takes some 2⁹⁰ tries.
+// manyOnes is how many '1's in a row no address of a key pair has. A key whose address has sixteen chosen characters in
+// a row takes some 2⁹⁰ tries.
 const manyOnes = 16
 
-// Nobodys reports whether a key is an address of Solana that no private key stands behind although it may lie on the curve: programs, sysvars, mints
-// and the incinerator (see WellKnown), and whatever address has sixteen or more '1's in a row in base58, as such addresses are made by hand.
+// Nobodys reports whether a key is an address of Solana that no private key stands behind although it may lie on the
+// curve: programs, sysvars, mints and the incinerator (see WellKnown), and whatever address has sixteen or more '1's in
+// a row in base58, as such addresses are made by hand.
 func Nobodys(k Key) bool {
 	text := k.String()
-	return strings.Contains(text, strings.Repeat("1", manyOnes)) || slices.Contains(fromLibrary(), solana.PublicKey(k)) ||
+	return strings.Contains(text, strings.Repeat("1", manyOnes)) ||
+		slices.Contains(fromLibrary(), solana.PublicKey(k)) ||
 		slices.ContainsFunc(typed(), func(list []string) bool { return slices.Contains(list, text) })
 }
 
-// WellKnown lists addresses of Solana's mainnet that belong to no key pair. Those that the library names come from it; the others are typed from
-// the public documentation of Solana's runtime, of the SPL programs and of the tokens.
+// WellKnown lists addresses of Solana's mainnet that belong to no key pair. Those that the library names come from it;
+// the others are typed from the public documentation of Solana's runtime, of the SPL programs and of the tokens.
 func WellKnown() []Key {
 	var out []Key
 	for _, k := range fromLibrary() {
@@ -37,15 +40,20 @@ func typed() [][]string { return [][]string{runtimeAddresses(), splAddresses(), 
 
 func fromLibrary() []solana.PublicKey {
 	return []solana.PublicKey{
-		solana.SystemProgramID, solana.ConfigProgramID, solana.StakeProgramID, solana.VoteProgramID, solana.BPFLoaderDeprecatedProgramID,
-		solana.BPFLoaderProgramID, solana.BPFLoaderUpgradeableProgramID, solana.Secp256k1ProgramID, solana.FeatureProgramID, solana.ComputeBudget,
+		solana.SystemProgramID, solana.ConfigProgramID, solana.StakeProgramID, solana.VoteProgramID,
+		solana.BPFLoaderDeprecatedProgramID,
+		solana.BPFLoaderProgramID, solana.BPFLoaderUpgradeableProgramID, solana.Secp256k1ProgramID,
+		solana.FeatureProgramID, solana.ComputeBudget,
 		solana.AddressLookupTableProgramID,
 
-		solana.SysVarClockPubkey, solana.SysVarEpochSchedulePubkey, solana.SysVarFeesPubkey, solana.SysVarInstructionsPubkey,
-		solana.SysVarRecentBlockHashesPubkey, solana.SysVarRentPubkey, solana.SysVarRewardsPubkey, solana.SysVarSlotHashesPubkey,
+		solana.SysVarClockPubkey, solana.SysVarEpochSchedulePubkey, solana.SysVarFeesPubkey,
+		solana.SysVarInstructionsPubkey,
+		solana.SysVarRecentBlockHashesPubkey, solana.SysVarRentPubkey, solana.SysVarRewardsPubkey,
+		solana.SysVarSlotHashesPubkey,
 		solana.SysVarSlotHistoryPubkey, solana.SysVarStakeHistoryPubkey, solana.SysVarStakeConfigPubkey,
 
-		solana.TokenProgramID, solana.Token2022ProgramID, solana.SPLAssociatedTokenAccountProgramID, solana.MemoProgramID, solana.TokenSwapProgramID,
+		solana.TokenProgramID, solana.Token2022ProgramID, solana.SPLAssociatedTokenAccountProgramID,
+		solana.MemoProgramID, solana.TokenSwapProgramID,
 		solana.TokenLendingProgramID, solana.TokenMetadataProgramID, solana.SolMint,
 	}
 }

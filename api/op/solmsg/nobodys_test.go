@@ -17,7 +17,8 @@ func TestNobodySignsForAnyWellKnownAddress(t *testing.T) {
 		seen[k] = true
 	}
 	for _, k := range []solmsg.Key{
-		solmsg.SystemProgram(), solmsg.TokenProgram(), solmsg.Token2022Program(), solmsg.ATAProgram(), solmsg.MemoProgram(), solmsg.ComputeBudgetProgram(),
+		solmsg.SystemProgram(), solmsg.TokenProgram(), solmsg.Token2022Program(), solmsg.ATAProgram(),
+		solmsg.MemoProgram(), solmsg.ComputeBudgetProgram(),
 	} {
 		if !seen[k] {
 			t.Errorf("%s is missing", k)
@@ -25,7 +26,8 @@ func TestNobodySignsForAnyWellKnownAddress(t *testing.T) {
 	}
 	// Addresses that no table names: sixteen '1's in a row, at the end, at the beginning and in the middle.
 	for _, text := range []string{
-		"SomethingNew1111111111111111111111111111111", "11111111111111111111111111111112", "So11111111111111111111111111111111111111113",
+		"SomethingNew1111111111111111111111111111111", "11111111111111111111111111111112",
+		"So11111111111111111111111111111111111111113",
 	} {
 		k, err := solmsg.ParseKey(text)
 		if err != nil {

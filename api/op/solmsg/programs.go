@@ -32,8 +32,8 @@ func ComputeBudgetProgram() Key {
 	}
 }
 
-// OnCurve reports whether a key is a point of the curve. Only such a key can sign; addresses that programs derive, token accounts among them, never
-// are.
+// OnCurve reports whether a key is a point of the curve. Only such a key can sign; addresses that programs derive,
+// token accounts among them, never are.
 func (k Key) OnCurve() bool { return solana.PublicKey(k).IsOnCurve() }
 
 // AssociatedTokenAccount is the token account of owner for mint under a token program.
@@ -41,7 +41,8 @@ func AssociatedTokenAccount(owner, mint, tokenProgram Key) (Key, error) {
 	var found solana.PublicKey
 	err := guard(func() error {
 		var err error
-		found, _, err = solana.FindProgramAddress([][]byte{owner[:], tokenProgram[:], mint[:]}, solana.SPLAssociatedTokenAccountProgramID)
+		found, _, err = solana.FindProgramAddress([][]byte{owner[:], tokenProgram[:], mint[:]},
+			solana.SPLAssociatedTokenAccountProgramID)
 		return err
 	})
 	return Key(found), err

@@ -71,8 +71,9 @@ func TestInstructionsOfTheVectorsDecode(t *testing.T) {
 		}
 	}
 	want := map[string]int{
-		"transfer 1234567890": 3, "token 42": 3, "checked 18446744073709551615/6": 3, "limit 200000": 3, "price 1000": 3,
-		"create": 3, "create idempotent": 3, "memo quote 0x01": 3, "tag 13": 3, "tag 5": 3, "tag 17": 3, "tag 9": 3,
+		"transfer 1234567890": 3, "token 42": 3, "checked 18446744073709551615/6": 3, "limit 200000": 3,
+		"price 1000": 3,
+		"create":     3, "create idempotent": 3, "memo quote 0x01": 3, "tag 13": 3, "tag 5": 3, "tag 17": 3, "tag 9": 3,
 	}
 	for k, n := range want {
 		if seen[k] != n {

@@ -139,8 +139,9 @@ func (d drawing) rights() (order []solmsg.Key, of map[solmsg.Key]rights) {
 	return order, of
 }
 
-// compiled is the message's bytes. Version 0 without tables comes from Compose. The legacy form has the same bytes without the version in front and the
-// count of tables behind. Messages with tables are never made by our code, so encodeWithTables writes them here.
+// compiled is the message's bytes. Version 0 without tables comes from Compose. The legacy form has the same bytes
+// without the version in front and the count of tables behind. Messages with tables are never made by our code, so
+// encodeWithTables writes them here.
 func (d drawing) compiled() ([]byte, error) {
 	if d.form == formTables {
 		return d.encodeWithTables(), nil
@@ -153,7 +154,8 @@ func (d drawing) compiled() ([]byte, error) {
 	return b[1 : len(b)-1], nil
 }
 
-// encodeWithTables writes a version 0 message whose keys are taken from the tables where they may be: they neither sign nor run.
+// encodeWithTables writes a version 0 message whose keys are taken from the tables where they may be: they neither sign
+// nor run.
 func (d drawing) encodeWithTables() []byte {
 	order, of := d.rights()
 	var lookups []byte
@@ -173,7 +175,8 @@ func (d drawing) encodeWithTables() []byte {
 		}
 		if len(entries[0])+len(entries[1]) > 0 {
 			used++
-			lookups = slices.Concat(lookups, t.key[:], short(len(entries[0])), entries[0], short(len(entries[1])), entries[1])
+			lookups = slices.Concat(lookups, t.key[:], short(len(entries[0])), entries[0], short(len(entries[1])),
+				entries[1])
 		}
 	}
 	var keys []solmsg.Key
@@ -214,7 +217,8 @@ func short(n int) []byte {
 // sameAsDrawn compares a parsed message with the drawing, with the entries of its tables looked up.
 func (d drawing) sameAsDrawn(m solmsg.Message) error {
 	_, of := d.rights()
-	if (m.Version == solmsg.Legacy) != (d.form == formLegacy) || m.FeePayer() != d.payer || m.Blockhash != d.blockhash || len(m.Instructions) != len(d.instructions) {
+	if (m.Version == solmsg.Legacy) != (d.form == formLegacy) || m.FeePayer() != d.payer ||
+		m.Blockhash != d.blockhash || len(m.Instructions) != len(d.instructions) {
 		return fmt.Errorf("reads as %s of %s with %d instructions", m.Version, m.FeePayer(), len(m.Instructions))
 	}
 	for i, ix := range m.Instructions {
@@ -231,7 +235,8 @@ func (d drawing) sameAsDrawn(m solmsg.Message) error {
 				}
 				key = d.tables[at].addresses[a.Entry]
 			}
-			if r := of[want.Accounts[j].Key]; key != want.Accounts[j].Key || a.Signer != r.signer || a.Writable != r.writable {
+			if r := of[want.Accounts[j].Key]; key != want.Accounts[j].Key || a.Signer != r.signer ||
+				a.Writable != r.writable {
 				return fmt.Errorf("instruction %d account %d is %+v", i, j, a)
 			}
 		}
@@ -256,8 +261,9 @@ func (d drawing) signed(m solmsg.Message) ([]byte, error) {
 	return all, nil
 }
 
-// TestTH_S1_TenThousandMessagesAreCompiledReadAndSignedAsByWeb3js: our bytes are those of web3.js, the gate reads from them what was put in, and the
-// signatures are the same. A byte of the file that is flipped anywhere makes one difference.
+// TestTH_S1_TenThousandMessagesAreCompiledReadAndSignedAsByWeb3js: our bytes are those of web3.js, the gate reads from
+// them what was put in, and the signatures are the same. A byte of the file that is flipped anywhere makes one
+// difference.
 func TestTH_S1_TenThousandMessagesAreCompiledReadAndSignedAsByWeb3js(t *testing.T) {
 	who := newHolders()
 	var perForm [forms]atomic.Int32

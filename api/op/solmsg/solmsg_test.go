@@ -91,11 +91,15 @@ func TestVectorsAreReadAsTheyWereBuilt(t *testing.T) {
 		if m.Base64() != c.MessageBase64 || !bytes.Equal(m.Bytes(), unbase64(t, c.MessageBase64)) {
 			t.Errorf("%s: bytes changed", c.Name)
 		}
-		if want := map[bool]solmsg.Version{true: solmsg.Legacy, false: solmsg.V0}[c.Kind == "legacy"]; m.Version != want || m.Version.String() != strings.TrimSuffix(c.Kind, "-alt") {
+		if want := map[bool]solmsg.Version{true: solmsg.Legacy,
+			false: solmsg.V0}[c.Kind == "legacy"]; m.Version != want ||
+			m.Version.String() != strings.TrimSuffix(c.Kind, "-alt") {
 			t.Errorf("%s: version %s", c.Name, m.Version)
 		}
-		h := solmsg.Header{RequiredSignatures: c.Header.NumRequiredSignatures, ReadonlySigned: c.Header.NumReadonlySignedAccounts, ReadonlyUnsigned: c.Header.NumReadonlyUnsignedAccounts}
-		if m.Header != h || m.FeePayer().String() != c.FeePayer || m.Blockhash.String() != c.RecentBlockhash || m.Signers()[0] != m.FeePayer() {
+		h := solmsg.Header{RequiredSignatures: c.Header.NumRequiredSignatures,
+			ReadonlySigned: c.Header.NumReadonlySignedAccounts, ReadonlyUnsigned: c.Header.NumReadonlyUnsignedAccounts}
+		if m.Header != h || m.FeePayer().String() != c.FeePayer || m.Blockhash.String() != c.RecentBlockhash ||
+			m.Signers()[0] != m.FeePayer() {
 			t.Errorf("%s: %+v", c.Name, m.Header)
 		}
 		var keys []string
@@ -125,7 +129,8 @@ func compareLookups(t *testing.T, c vector, m solmsg.Message) {
 	}
 	for i, l := range c.Lookups {
 		got := m.Lookups[i]
-		if got.Table.String() != l.AccountKey || !slices.Equal(ints(got.Writable), l.WritableIndexes) || !slices.Equal(ints(got.Readonly), l.ReadonlyIndexes) {
+		if got.Table.String() != l.AccountKey || !slices.Equal(ints(got.Writable), l.WritableIndexes) ||
+			!slices.Equal(ints(got.Readonly), l.ReadonlyIndexes) {
 			t.Errorf("%s: lookup %+v", c.Name, got)
 		}
 	}
@@ -139,7 +144,8 @@ func compareInstructions(t *testing.T, all vectors, c vector, m solmsg.Message) 
 	for _, ix := range c.Instructions {
 		for _, k := range ix.Keys {
 			f := flags[k.Pubkey]
-			flags[k.Pubkey] = vectorKey{Pubkey: k.Pubkey, IsSigner: f.IsSigner || k.IsSigner, IsWritable: f.IsWritable || k.IsWritable}
+			flags[k.Pubkey] = vectorKey{Pubkey: k.Pubkey, IsSigner: f.IsSigner ||
+				k.IsSigner, IsWritable: f.IsWritable || k.IsWritable}
 		}
 	}
 	if len(m.Instructions) != len(c.Instructions) {
@@ -148,7 +154,8 @@ func compareInstructions(t *testing.T, all vectors, c vector, m solmsg.Message) 
 	}
 	for i, ix := range c.Instructions {
 		got := m.Instructions[i]
-		if got.Program.String() != ix.ProgramID || hex.EncodeToString(got.Data) != ix.Data || len(got.Accounts) != len(ix.Keys) {
+		if got.Program.String() != ix.ProgramID || hex.EncodeToString(got.Data) != ix.Data ||
+			len(got.Accounts) != len(ix.Keys) {
 			t.Errorf("%s: instruction %d is %+v", c.Name, i, got)
 			continue
 		}
@@ -161,7 +168,8 @@ func compareInstructions(t *testing.T, all vectors, c vector, m solmsg.Message) 
 				key = all.LookupTable.Addresses[a.Entry]
 			}
 			if want := flags[ix.Keys[j].Pubkey]; (vectorKey{key, a.Signer, a.Writable}) != want {
-				t.Errorf("%s: instruction %d account %d is %s %v %v, want %+v", c.Name, i, j, key, a.Signer, a.Writable, want)
+				t.Errorf("%s: instruction %d account %d is %s %v %v, want %+v", c.Name, i, j, key, a.Signer, a.Writable,
+					want)
 			}
 		}
 	}
@@ -190,7 +198,8 @@ func TestVectorSignaturesAreOverTheMessageBytes(t *testing.T) {
 		if own := ed25519.Sign(private, m.Bytes()); !bytes.Equal(own, sig[:]) {
 			t.Errorf("%s: our signature differs", c.Name)
 		}
-		if transaction := slices.Concat([]byte{1}, sig[:], m.Bytes()); !bytes.Equal(transaction, unbase64(t, c.TransactionBase64)) {
+		if transaction := slices.Concat([]byte{1}, sig[:], m.Bytes()); !bytes.Equal(transaction,
+			unbase64(t, c.TransactionBase64)) {
 			t.Errorf("%s: the transaction differs", c.Name)
 		}
 		sig[0] ^= 1
@@ -220,7 +229,8 @@ func TestAssociatedTokenAccountsEqualTheVectors(t *testing.T) {
 		if err != nil || got.String() != c.ATA {
 			t.Errorf("%s: %s, %v", c.Owner, got, err)
 		}
-		if other, err := solmsg.AssociatedTokenAccount(owner, mint, solmsg.Token2022Program()); err != nil || other == got {
+		if other, err := solmsg.AssociatedTokenAccount(owner, mint, solmsg.Token2022Program()); err != nil ||
+			other == got {
 			t.Errorf("the token program does not enter: %v", err)
 		}
 	}

@@ -20,14 +20,18 @@ func TestK11_AKeyThatOnlyReadsBringsNoFunds(t *testing.T) {
 		permission, endpoint   string
 		funds                  bool
 	}{
-		"all":                      {nil, nil, access.Read, "/v3/balances/aggregated-balance", true},
-		"read":                     {[]string{access.Read}, nil, access.Read, "/v3/balances/aggregated-balance", false},
-		"read and execute":         {[]string{access.Read, access.Execute}, nil, access.Read, "/account/roles", false},
-		"read and execute, relay":  {[]string{access.Read, access.Execute}, nil, access.Execute, "/account/relay", true},
-		"read and quote":           {[]string{access.Read, access.Quote}, nil, access.Read, "/v2/balances/aggregated-balance", true},
-		"quote":                    {[]string{access.Quote}, nil, access.Quote, "/v3/quote", true},
-		"only balances":            {nil, []string{"/v3/balances/"}, access.Read, "/v3/balances/aggregated-balance", false},
-		"balances and predictions": {nil, []string{"/v3/balances/", "/account/predict-address"}, access.Read, "/v3/balances/aggregated-balance", true},
+		"all":              {nil, nil, access.Read, "/v3/balances/aggregated-balance", true},
+		"read":             {[]string{access.Read}, nil, access.Read, "/v3/balances/aggregated-balance", false},
+		"read and execute": {[]string{access.Read, access.Execute}, nil, access.Read, "/account/roles", false},
+		"read and execute, relay": {[]string{access.Read, access.Execute}, nil, access.Execute, "/account/relay",
+			true},
+		"read and quote": {[]string{access.Read, access.Quote}, nil, access.Read,
+			"/v2/balances/aggregated-balance", true},
+		"quote": {[]string{access.Quote}, nil, access.Quote, "/v3/quote", true},
+		"only balances": {nil, []string{"/v3/balances/"}, access.Read, "/v3/balances/aggregated-balance",
+			false},
+		"balances and predictions": {nil, []string{"/v3/balances/", "/account/predict-address"}, access.Read,
+			"/v3/balances/aggregated-balance", true},
 	} {
 		spec := team()
 		spec.Permissions, spec.Endpoints = c.permissions, c.endpoints
@@ -42,8 +46,8 @@ func TestK11_AKeyThatOnlyReadsBringsNoFunds(t *testing.T) {
 	}
 }
 
-// TestK11_TheBudgetOfNewAccountsSlides: of the key, the same for all its requests, in any 24 hours; refused accounts do not count, and known ones are
-// not asked about.
+// TestK11_TheBudgetOfNewAccountsSlides: of the key, the same for all its requests, in any 24 hours; refused accounts do
+// not count, and known ones are not asked about.
 func TestK11_TheBudgetOfNewAccountsSlides(t *testing.T) {
 	c := newClock()
 	k, err := access.OpenKeys(store.NewMemory(), access.KeysOptions{Clock: c.Now, Random: rand.Reader, FundLimit: 2})
@@ -63,7 +67,8 @@ func TestK11_TheBudgetOfNewAccountsSlides(t *testing.T) {
 	if !first.MayFund(true) {
 		t.Fatal("the first new account gets nothing")
 	}
-	if c.add(time.Hour); !grant().MayFund(true) || first.MayFund(true) || grant().MayFund(true) || !grant().MayFund(false) {
+	if c.add(time.Hour); !grant().MayFund(true) || first.MayFund(true) || grant().MayFund(true) ||
+		!grant().MayFund(false) {
 		t.Error("two new accounts are the budget, whichever request names them")
 	}
 	if text, _, err = k.Rotate(info.ID, 0); err != nil || grant().MayFund(true) {

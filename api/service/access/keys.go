@@ -21,19 +21,22 @@ import (
 // bucketKeys holds id → record. The only trace of a key in it is its SHA-256 digest.
 const bucketKeys = "access-keys"
 
-// KeysOptions configure Keys. Clock and Random are required; FundLimit is that of a key that names none, 0 means DefaultFundLimit.
+// KeysOptions configure Keys. Clock and Random are required; FundLimit is that of a key that names none, 0 means
+// DefaultFundLimit.
 type KeysOptions struct {
 	Clock     func() time.Time
 	Random    io.Reader // for ids and keys
 	FundLimit int
 }
 
-// Keys are the stored keys of a service: made, rotated and revoked by the operator, and the Authenticator that admits who holds one. It is safe for
-// concurrent use. The process that has the database open is the only one that writes it, so what is in memory is what is stored.
+// Keys are the stored keys of a service: made, rotated and revoked by the operator, and the Authenticator that admits
+// who holds one. It is safe for concurrent use. The process that has the database open is the only one that writes it,
+// so what is in memory is what is stored.
 //
-// A request counts for exactly Span from the moment it was made. Every request of a known, live key that finds room counts, also one that is then
-// forbidden; one that finds no room does not. Windows live in memory and begin empty with the process. They hold at most eight bytes for
-// each request, and for each new account with test funds, that their limits admit, whatever is sent.
+// A request counts for exactly Span from the moment it was made. Every request of a known, live key that finds room
+// counts, also one that is then forbidden; one that finds no room does not. Windows live in memory and begin empty with
+// the process. They hold at most eight bytes for each request, and for each new account with test funds, that their
+// limits admit, whatever is sent.
 type Keys struct {
 	store  store.Store
 	clock  func() time.Time
@@ -89,7 +92,8 @@ func OpenKeys(s store.Store, o KeysOptions) (*Keys, error) {
 	if s == nil || o.Clock == nil || o.Random == nil {
 		return nil, errors.New("keys need a store, a clock and a random source")
 	}
-	k := &Keys{store: s, clock: o.Clock, random: o.Random, funds: cmp.Or(o.FundLimit, DefaultFundLimit), start: o.Clock(), keys: map[string]*key{}}
+	k := &Keys{store: s, clock: o.Clock, random: o.Random, funds: cmp.Or(o.FundLimit, DefaultFundLimit),
+		start: o.Clock(), keys: map[string]*key{}}
 	err := s.View(func(tx store.Tx) (err error) {
 		stored := tx.Bucket(bucketKeys).Reporting(func(damage error) { k.damaged = append(k.damaged, damage) })
 		stored.Ascend(nil, func(id, value []byte) bool {
@@ -127,8 +131,8 @@ func (k *Keys) Usable() int {
 	return n
 }
 
-// Admit implements Authenticator. An unknown, revoked or expired key gets the one 401, a full window or too many requests at once 429, an
-// endpoint that is not the key's 403.
+// Admit implements Authenticator. An unknown, revoked or expired key gets the one 401, a full window or too many
+// requests at once 429, an endpoint that is not the key's 403.
 func (k *Keys) Admit(_ context.Context, a Attempt) (Grant, error) {
 	now := k.clock()
 	one, r := k.find(a.Key, now)
@@ -139,7 +143,8 @@ func (k *Keys) Admit(_ context.Context, a Attempt) (Grant, error) {
 	defer one.mu.Unlock()
 	elapsed := now.Sub(k.start)
 	ok, remaining, reset := one.window.take(elapsed, r.PerMinute)
-	g := Grant{Caller: "key " + r.ID, Limit: r.PerMinute, Remaining: remaining, Reset: now.Add(reset - elapsed), Funds: k.funding(one, r, a.Permission), Project: r.project}
+	g := Grant{Caller: "key " + r.ID, Limit: r.PerMinute, Remaining: remaining, Reset: now.Add(reset - elapsed),
+		Funds: k.funding(one, r, a.Permission), Project: r.project}
 	switch {
 	case !ok:
 		return g, tooMany(reset-elapsed, "This key may make %d requests in 60 seconds", r.PerMinute)
@@ -153,8 +158,8 @@ func (k *Keys) Admit(_ context.Context, a Attempt) (Grant, error) {
 	return g, nil
 }
 
-// funding says whether a request brings test funds to the accounts that it names: never to one that is only read by a key that may not quote, and to
-// new ones within the key's budget.
+// funding says whether a request brings test funds to the accounts that it names: never to one that is only read by a
+// key that may not quote, and to new ones within the key's budget.
 func (k *Keys) funding(one *key, r *kept, permission string) func(bool) bool {
 	if permission == Read && !r.quotes {
 		return nil
@@ -189,7 +194,8 @@ func (k *key) release() func() {
 	}
 }
 
-// find returns the live key of a text. Who has no key is compared with digests of nothing, so that the time taken tells nothing of a digest.
+// find returns the live key of a text. Who has no key is compared with digests of nothing, so that the time taken tells
+// nothing of a digest.
 func (k *Keys) find(text string, now time.Time) (*key, *kept) {
 	id, formed := IDOf(text)
 	if !formed {

@@ -85,10 +85,12 @@ func TestAKeyIsGoodAfterItWasAddedAndAfterReopening(t *testing.T) {
 	}
 	for _, keys := range []*access.Keys{k, openKeys(t, db, c)} {
 		g, err := ask(keys, text, "/assets/list", access.Read)
-		if err != nil || g.Caller != "key "+info.ID || g.Limit != access.DefaultPerMinute || g.Remaining != access.DefaultPerMinute-1 {
+		if err != nil || g.Caller != "key "+info.ID || g.Limit != access.DefaultPerMinute ||
+			g.Remaining != access.DefaultPerMinute-1 {
 			t.Errorf("%+v %v", g, err)
 		}
-		if got := keys.List(); len(got) != 1 || got[0].ID != info.ID || got[0].Company != "Ant Works" || got[0].State(c.Now()) != access.Live {
+		if got := keys.List(); len(got) != 1 || got[0].ID != info.ID || got[0].Company != "Ant Works" ||
+			got[0].State(c.Now()) != access.Live {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -139,7 +141,8 @@ func TestUnknownAndAlteredKeysAreUnauthorized(t *testing.T) {
 		wants(t, err, api.ErrUnauthorized, 401)
 		flipped[i] = was
 	}
-	for _, wrong := range []string{"", info.ID, text + "x", text[:len(text)-1], " " + text, strings.ToUpper(text), strings.Repeat("a", 64), strings.Repeat("x", 1<<20)} {
+	for _, wrong := range []string{"", info.ID, text + "x", text[:len(text)-1], " " + text, strings.ToUpper(text),
+		strings.Repeat("a", 64), strings.Repeat("x", 1<<20)} {
 		_, err := ask(k, wrong, "/assets/list", access.Read)
 		if e := wants(t, err, api.ErrUnauthorized, 401); e.Message != "Invalid or missing API key" {
 			t.Errorf("the text of a 401 is %q", e.Message)
@@ -231,7 +234,8 @@ func TestRotateGivesANewKeyAndKeepsTheOldOneForItsGrace(t *testing.T) {
 		wants(t, err, api.ErrValidation, 400)
 	}
 	_, _, err = k.Rotate(fourth, 0)
-	if e := wants(t, err, api.ErrValidation, 400); strings.Contains(e.Error(), fourth[len(fourth)-52:]) || !strings.Contains(e.Details[0].Expected, info.ID) {
+	if e := wants(t, err, api.ErrValidation, 400); strings.Contains(e.Error(), fourth[len(fourth)-52:]) ||
+		!strings.Contains(e.Details[0].Expected, info.ID) {
 		t.Errorf("a key that was given as an id: %s", e)
 	}
 }
@@ -259,7 +263,8 @@ func TestAKeyWithoutThePermissionIsForbidden(t *testing.T) {
 	spec := team()
 	spec.Permissions = []string{access.Read, access.Quote}
 	text, _ := add(t, k, spec)
-	for permission, allowed := range map[string]bool{access.Read: true, access.Quote: true, access.Execute: false, "": false, "admin": false} {
+	for permission, allowed := range map[string]bool{access.Read: true, access.Quote: true, access.Execute: false,
+		"": false, "admin": false} {
 		g, err := ask(k, text, "/x", permission)
 		if allowed {
 			if err != nil {
@@ -284,7 +289,8 @@ func TestAKeyForSomeEndpointsIsForbiddenElsewhere(t *testing.T) {
 	spec.Endpoints = []string{"/assets/list", "/v3/status/"}
 	text, _ := add(t, k, spec)
 	for endpoint, allowed := range map[string]bool{
-		"/assets/list": true, "/v3/status/get-tx-history": true, "/assets/list/more": false, "/v3/status": false, "/v3/quote": false, "/assets": false,
+		"/assets/list": true, "/v3/status/get-tx-history": true, "/assets/list/more": false, "/v3/status": false,
+		"/v3/quote": false, "/assets": false,
 	} {
 		if _, err := ask(k, text, endpoint, access.Read); (err == nil) != allowed {
 			t.Errorf("%s: %v", endpoint, err)
@@ -303,7 +309,8 @@ func TestThePublicTestKeyMakesSixtyRequestsAMinuteOnEveryEndpoint(t *testing.T) 
 	}
 	for i := range 60 {
 		g, err := ask(k, text, "/v3/quote/execute-quote", access.Execute)
-		if err != nil || g.Remaining != 59-i || g.Limit != 60 || !g.Reset.Equal(c.Now().Add(time.Minute-time.Duration(i)*time.Second)) {
+		if err != nil || g.Remaining != 59-i || g.Limit != 60 ||
+			!g.Reset.Equal(c.Now().Add(time.Minute-time.Duration(i)*time.Second)) {
 			t.Fatalf("request %d: %+v %v", i, g, err)
 		}
 		c.add(time.Second)
@@ -396,15 +403,18 @@ func TestASpecificationListsEveryBrokenRule(t *testing.T) {
 	k := openKeys(t, store.NewMemory(), c)
 	many := make([]string, 51)
 	_, _, err := k.Add(access.KeySpec{
-		Company: "\x1b[2J", UseCase: strings.Repeat("x", 201), Chains: []string{"base", "eip155:1", "eip155:1"}, Assets: []string{"usdc"},
-		Permissions: []string{"admin"}, Endpoints: []string{"x", "/a?b"}, PerMinute: -1, Concurrent: 1001, FundLimit: 10_001, Expires: c.Now(), Volume: " ",
+		Company: "\x1b[2J", UseCase: strings.Repeat("x", 201), Chains: []string{"base", "eip155:1", "eip155:1"},
+		Assets:      []string{"usdc"},
+		Permissions: []string{"admin"}, Endpoints: []string{"x", "/a?b"}, PerMinute: -1, Concurrent: 1001,
+		FundLimit: 10_001, Expires: c.Now(), Volume: " ",
 	})
 	e := wants(t, err, api.ErrValidation, 400)
 	got := map[string]bool{}
 	for _, f := range e.Details {
 		got[f.Path] = true
 	}
-	for _, path := range []string{"company", "project", "useCase", "volume", "chains[0]", "chains[2]", "assets[0]", "permissions[0]", "endpoints[0]", "endpoints[1]", "perMinute", "concurrent", "fundLimit", "expires"} {
+	for _, path := range []string{"company", "project", "useCase", "volume", "chains[0]", "chains[2]", "assets[0]",
+		"permissions[0]", "endpoints[0]", "endpoints[1]", "perMinute", "concurrent", "fundLimit", "expires"} {
 		if !got[path] {
 			t.Errorf("%s is not listed: %v", path, e.Details)
 		}
@@ -417,7 +427,8 @@ func TestASpecificationListsEveryBrokenRule(t *testing.T) {
 		t.Error("a refused key was stored")
 	}
 	ok := access.KeySpec{
-		Company: "c", Project: "p", UseCase: "payments", Volume: "1000 a day", Chains: []string{"eip155:8453", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"},
+		Company: "c", Project: "p", UseCase: "payments", Volume: "1000 a day",
+		Chains: []string{"eip155:8453", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"},
 		Assets: []string{"ob:usdc", "eip155:1/slip44:60"}, Expires: c.Now().Add(1),
 	}
 	if _, _, err := k.Add(ok); err != nil {
@@ -462,15 +473,21 @@ func TestTheKeyThatEndedFirstMakesRoom(t *testing.T) {
 
 func TestADamagedRecordIsNotTakenForAKey(t *testing.T) {
 	for _, record := range []string{
-		`{"id":"other","perMinute":1}`, `{"id":"abcdefgh"}`, `{"id":"abcdefgh","perMinute":0}`, `{"id":"abcdefgh","perMinute":-1}`,
-		`{"id":"abcdefgh","perMinute":60001}`, `{"id":"abcdefgh","perMinute":1,"concurrent":-1}`, `{"id":"abcdefgh","perMinute":1,"fundLimit":10001}`, `{"id":"abcdefgh","perMinute":1,"digest":"00"}`, `{`,
+		`{"id":"other","perMinute":1}`, `{"id":"abcdefgh"}`, `{"id":"abcdefgh","perMinute":0}`,
+		`{"id":"abcdefgh","perMinute":-1}`,
+		`{"id":"abcdefgh","perMinute":60001}`, `{"id":"abcdefgh","perMinute":1,"concurrent":-1}`,
+		`{"id":"abcdefgh","perMinute":1,"fundLimit":10001}`, `{"id":"abcdefgh","perMinute":1,"digest":"00"}`, `{`,
 	} {
 		db := store.NewMemory()
-		err := db.Update(func(tx store.Tx) error { return tx.Bucket("access-keys").Put([]byte("abcdefgh"), []byte(record)) })
+		err := db.Update(func(tx store.Tx) error {
+			return tx.Bucket("access-keys").Put([]byte("abcdefgh"),
+				[]byte(record))
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := access.OpenKeys(db, access.KeysOptions{Clock: time.Now, Random: rand.Reader}); err == nil || !strings.Contains(err.Error(), "damaged") {
+		if _, err := access.OpenKeys(db, access.KeysOptions{Clock: time.Now, Random: rand.Reader}); err == nil ||
+			!strings.Contains(err.Error(), "damaged") {
 			t.Errorf("%s: %v", record, err)
 		}
 	}
@@ -583,7 +600,8 @@ func TestTheWindowAgreesWithANaiveModel(t *testing.T) {
 			made = live
 			g, err := ask(k, text, "/x", access.Read)
 			if (err == nil) != want || g.Remaining != limit-len(live) || !g.Reset.Equal(live[0].Add(time.Minute)) {
-				t.Fatalf("%+v %v, expected admitted %t, %d left, reset %s", g, err, want, limit-len(live), live[0].Add(time.Minute))
+				t.Fatalf("%+v %v, expected admitted %t, %d left, reset %s", g, err, want, limit-len(live),
+					live[0].Add(time.Minute))
 			}
 		}
 	})
@@ -613,13 +631,15 @@ func FuzzIDOf(f *testing.F) {
 	c := newClock()
 	k := openKeys(f, store.NewMemory(), c)
 	text, _ := add(f, k, team())
-	for _, s := range []string{text, "", "coffer_", "coffer_abcdefgh_", strings.Repeat("a", 64), strings.Replace(text, "_", "-", 2), "coffer_ABCDEFGH_" + text[16:]} {
+	for _, s := range []string{text, "", "coffer_", "coffer_abcdefgh_", strings.Repeat("a", 64),
+		strings.Replace(text, "_", "-", 2), "coffer_ABCDEFGH_" + text[16:]} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		if id, ok := access.IDOf(s); ok {
 			rest, found := strings.CutPrefix(s, "coffer_"+id+"_")
-			if !found || len(id) != 8 || len(rest) != 52 || strings.Trim(id+rest, "abcdefghijkmnpqrstuvwxyz23456789") != "" {
+			if !found || len(id) != 8 || len(rest) != 52 ||
+				strings.Trim(id+rest, "abcdefghijkmnpqrstuvwxyz23456789") != "" {
 				t.Errorf("%q was read as key %q", s, id)
 			}
 		}

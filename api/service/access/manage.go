@@ -25,8 +25,8 @@ const (
 // MaxGrace is how long the text before a rotation can stay good.
 const MaxGrace = 30 * 24 * time.Hour
 
-// KeyInfo is what can be told of a key: everything but the key. Times are zero for what has not happened; PreviousUntil is when the text before the last
-// rotation stops being good.
+// KeyInfo is what can be told of a key: everything but the key. Times are zero for what has not happened; PreviousUntil
+// is when the text before the last rotation stops being good.
 type KeyInfo struct {
 	ID string `json:"id"`
 	KeySpec
@@ -36,8 +36,8 @@ type KeyInfo struct {
 	Revoked       time.Time `json:"revoked,omitzero"`
 }
 
-// projectID is that of company and project, which are the same for two keys when both names are, letter by letter. A public test key is a project of
-// its own.
+// projectID is that of company and project, which are the same for two keys when both names are, letter by letter. A
+// public test key is a project of its own.
 func (i KeyInfo) projectID() string {
 	if i.PublicTest {
 		return projectOf("public", i.ID)
@@ -67,8 +67,9 @@ func (i KeyInfo) ended(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// Add makes a key and returns its text, which is kept nowhere, and its information. A broken rule of the specification is a validation error. The key
-// that ended first makes room when MaxKeys are stored; when all of them are live it fails.
+// Add makes a key and returns its text, which is kept nowhere, and its information. A broken rule of the specification
+// is a validation error. The key that ended first makes room when MaxKeys are stored; when all of them are live it
+// fails.
 func (k *Keys) Add(s KeySpec) (string, KeyInfo, error) {
 	k.writing.Lock()
 	defer k.writing.Unlock()
@@ -139,8 +140,9 @@ func (k *Keys) List() []KeyInfo {
 	return out
 }
 
-// Rotate gives a key a new text and returns it. The old text stays good for grace, at most MaxGrace; a text before that ends at once. Limits, window and
-// expiry stay. An unknown id is NotFound; a key that has ended, or a grace out of bounds, is a validation error.
+// Rotate gives a key a new text and returns it. The old text stays good for grace, at most MaxGrace; a text before that
+// ends at once. Limits, window and expiry stay. An unknown id is NotFound; a key that has ended, or a grace out of
+// bounds, is a validation error.
 func (k *Keys) Rotate(id string, grace time.Duration) (string, KeyInfo, error) {
 	k.writing.Lock()
 	defer k.writing.Unlock()
@@ -192,7 +194,8 @@ func (k *Keys) get(id string) (record, error) {
 	one, ok := k.keys[id]
 	if !ok {
 		if in, whole := IDOf(id); whole {
-			return record{}, api.NewValidationError([]api.Failure{{Path: "id", Expected: "the id alone, " + in, Got: "a whole key"}})
+			return record{}, api.NewValidationError([]api.Failure{
+				{Path: "id", Expected: "the id alone, " + in, Got: "a whole key"}})
 		}
 		return record{}, api.NewError(api.ErrNotFound, "there is no key %q", text.Clean(id, 2*idLength))
 	}

@@ -9,11 +9,13 @@ import (
 	"time"
 )
 
-// PassPerMinute is how many requests a caller with a pass may make in a Span: ten a second, several times what a person at a dashboard brings about.
+// PassPerMinute is how many requests a caller with a pass may make in a Span: ten a second, several times what a person
+// at a dashboard brings about.
 const PassPerMinute = 600
 
-// Passes are keys that exist in memory only, each good until it is taken back. Of a key only its digest is kept. A caller has one sliding window, whatever the
-// number of its keys, and a new key does not empty it. It is a project of its own. Passes are safe for concurrent use.
+// Passes are keys that exist in memory only, each good until it is taken back. Of a key only its digest is kept. A
+// caller has one sliding window, whatever the number of its keys, and a new key does not empty it. It is a project of
+// its own. Passes are safe for concurrent use.
 type Passes struct {
 	clock     func() time.Time
 	perMinute int
@@ -25,7 +27,8 @@ type Passes struct {
 	callers map[string]*passing
 }
 
-// passing is a caller that has keys, made requests within the last Span, or brought new accounts within the last FundSpan.
+// passing is a caller that has keys, made requests within the last Span, or brought new accounts within the last
+// FundSpan.
 type passing struct {
 	caller  string
 	project string
@@ -34,9 +37,11 @@ type passing struct {
 	funded  window // new accounts
 }
 
-// NewPasses admits no one at first, and then each caller with perMinute requests in a Span and fundLimit new accounts with test funds in a FundSpan.
+// NewPasses admits no one at first, and then each caller with perMinute requests in a Span and fundLimit new accounts
+// with test funds in a FundSpan.
 func NewPasses(clock func() time.Time, perMinute, fundLimit int) *Passes {
-	return &Passes{clock: clock, perMinute: perMinute, fundLimit: fundLimit, start: clock(), known: map[[sha256.Size]byte]*passing{}, callers: map[string]*passing{}}
+	return &Passes{clock: clock, perMinute: perMinute, fundLimit: fundLimit, start: clock(),
+		known: map[[sha256.Size]byte]*passing{}, callers: map[string]*passing{}}
 }
 
 // Issue draws a key. caller names it in log lines. revoke ends it and may be called more than once.
@@ -78,7 +83,8 @@ func (p *Passes) forget(now time.Duration) {
 	}
 }
 
-// Admit implements Authenticator. It looks for the key's digest, so that the time taken tells nothing about a key. A full window gets 429.
+// Admit implements Authenticator. It looks for the key's digest, so that the time taken tells nothing about a key. A
+// full window gets 429.
 func (p *Passes) Admit(_ context.Context, a Attempt) (Grant, error) {
 	sum := sha256.Sum256([]byte(a.Key))
 	now := p.clock()
@@ -90,7 +96,8 @@ func (p *Passes) Admit(_ context.Context, a Attempt) (Grant, error) {
 	}
 	elapsed := now.Sub(p.start)
 	ok, remaining, reset := one.window.take(elapsed, p.perMinute)
-	g := Grant{Caller: one.caller, Limit: p.perMinute, Remaining: remaining, Reset: now.Add(reset - elapsed), Funds: p.funding(one), Project: one.project}
+	g := Grant{Caller: one.caller, Limit: p.perMinute, Remaining: remaining, Reset: now.Add(reset - elapsed),
+		Funds: p.funding(one), Project: one.project}
 	if !ok {
 		return g, tooMany(reset-elapsed, "This visitor may make %d requests in 60 seconds", p.perMinute)
 	}

@@ -51,7 +51,8 @@ func TestAVisitorHasOneWindowForAllItsPasses(t *testing.T) {
 	one, revoke := issue("guest 1")
 	other, _ := issue("guest 2")
 	for left := 2; left >= 0; left-- {
-		if g, err := p.Admit(t.Context(), Attempt{Key: one}); err != nil || g.Limit != 3 || g.Remaining != left || !g.Reset.Equal(now.Add(Span)) {
+		if g, err := p.Admit(t.Context(), Attempt{Key: one}); err != nil || g.Limit != 3 || g.Remaining != left ||
+			!g.Reset.Equal(now.Add(Span)) {
 			t.Fatalf("%d left: %+v, %v", left, g, err)
 		}
 	}

@@ -28,16 +28,18 @@ const (
 	maxListed = 50  // entries of a list
 )
 
-// KeySpec is what a key is given out for. Company and Project are required, except of a public test key. UseCase, Volume, Chains (CAIP-2) and Assets
-// (ob: or CAIP-19) note what was asked for when the key was requested; they inform the operator and restrict nothing, as they
-// are preferences of the project.
+// KeySpec is what a key is given out for. Company and Project are required, except of a public test key. UseCase,
+// Volume, Chains (CAIP-2) and Assets (ob: or CAIP-19) note what was asked for when the key was requested; they inform
+// the operator and restrict nothing, as they are preferences of the project.
 //
-// Permissions are read, quote and execute; none means all. Endpoints are paths below the base path, such as /v3/quote/call-quote, or, with a slash at
-// the end, everything below; none means all. PerMinute bounds the requests of any 60 seconds, 0 means DefaultPerMinute; Concurrent bounds those
-// under way at once, 0 means no bound. FundLimit bounds the new accounts that get test funds through the key in any 24 hours, 0 means the service's
-// limit. A zero Expires never comes.
+// Permissions are read, quote and execute; none means all. Endpoints are paths below the base path, such as
+// /v3/quote/call-quote, or, with a slash at the end, everything below; none means all. PerMinute bounds the requests of
+// any 60 seconds, 0 means DefaultPerMinute; Concurrent bounds those under way at once, 0 means no bound. FundLimit
+// bounds the new accounts that get test funds through the key in any 24 hours, 0 means the service's limit. A zero
+// Expires never comes.
 //
-// PublicTest makes a key for everybody who develops: PublicPerMinute requests a minute on all endpoints, nothing else is set.
+// PublicTest makes a key for everybody who develops: PublicPerMinute requests a minute on all endpoints, nothing else
+// is set.
 type KeySpec struct {
 	Company     string    `json:"company,omitzero"`
 	Project     string    `json:"project,omitzero"`
@@ -70,7 +72,8 @@ func (s KeySpec) settled(now time.Time) (KeySpec, error) {
 	c.words("volume", s.Volume, false)
 	c.list("chains", s.Chains, "a chain in CAIP-2 notation", isChain)
 	c.list("assets", s.Assets, "an ob: id or an asset in CAIP-19 notation", isAsset)
-	c.list("permissions", s.Permissions, "read, quote or execute", func(p string) bool { return slices.Contains(permissions(), p) })
+	c.list("permissions", s.Permissions, "read, quote or execute",
+		func(p string) bool { return slices.Contains(permissions(), p) })
 	c.list("endpoints", s.Endpoints, "a path that begins with a slash", isEndpoint)
 	if s.PerMinute == 0 {
 		s.PerMinute = DefaultPerMinute
@@ -91,17 +94,23 @@ func (s KeySpec) settled(now time.Time) (KeySpec, error) {
 // onlyPublic reports whether nothing but PublicTest and Expires is set.
 func (s KeySpec) onlyPublic() bool {
 	lists := len(s.Chains) + len(s.Assets) + len(s.Permissions) + len(s.Endpoints)
-	return s.Company+s.Project+s.UseCase+s.Volume == "" && lists == 0 && s.PerMinute == 0 && s.Concurrent == 0 && s.FundLimit == 0
+	return s.Company+s.Project+s.UseCase+s.Volume == "" && lists == 0 && s.PerMinute == 0 && s.Concurrent == 0 &&
+		s.FundLimit == 0
 }
 
 // bounded reports whether the limits of a stored key are ones that a key can have.
 func (s KeySpec) bounded() bool {
-	return s.PerMinute >= 1 && s.PerMinute <= MaxPerMinute && s.Concurrent >= 0 && s.FundLimit >= 0 && s.FundLimit <= MaxFundLimit
+	return s.PerMinute >= 1 && s.PerMinute <= MaxPerMinute && s.Concurrent >= 0 && s.FundLimit >= 0 &&
+		s.FundLimit <= MaxFundLimit
 }
 
-// quotes reports whether the key may use an endpoint that prepares or prices; one that may not only reads, unless it executes.
+// quotes reports whether the key may use an endpoint that prepares or prices; one that may not only reads, unless it
+// executes.
 func (s KeySpec) quotes() bool {
-	return slices.ContainsFunc(openapi.Endpoints(), func(e openapi.Endpoint) bool { return e.Permission == Quote && s.allows(e.Path, Quote) })
+	return slices.ContainsFunc(openapi.Endpoints(), func(e openapi.Endpoint) bool {
+		return e.Permission == Quote &&
+			s.allows(e.Path, Quote)
+	})
 }
 
 // permissions lists every permission.

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The text of a key is coffer_<id>_<random>: a prefix by which a scanner finds a key that leaked, the id, and 256 random bits in lower-case base 32.
-// Clients must not look into it.
+// The text of a key is coffer_<id>_<random>: a prefix by which a scanner finds a key that leaked, the id, and 256
+// random bits in lower-case base 32. Clients must not look into it.
 const (
 	textPrefix  = "coffer_"
 	idBytes     = 5
@@ -46,7 +46,8 @@ func newText(random io.Reader, id string) (string, digest, error) {
 // digest is all that is kept of a key.
 type digest = [sha256.Size]byte
 
-// IDOf reads the id from the text of a key; false when it does not have the form of one. The id is no secret, the rest of the text is.
+// IDOf reads the id from the text of a key; false when it does not have the form of one. The id is no secret, the rest
+// of the text is.
 func IDOf(key string) (string, bool) {
 	if len(key) != textLength || !strings.HasPrefix(key, textPrefix) || key[len(textPrefix)+idLength] != '_' {
 		return "", false

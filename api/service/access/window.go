@@ -11,8 +11,8 @@ const Span = time.Minute
 // FundSpan is how long a new account counts against the budget of the key that test funds came with.
 const FundSpan = 24 * time.Hour
 
-// window is a sliding window of one key: the moments of what the last span brought, oldest first, in a ring that grows with use up to the key's
-// limit. Moments are durations since the keys were opened. A span of zero is Span.
+// window is a sliding window of one key: the moments of what the last span brought, oldest first, in a ring that grows
+// with use up to the key's limit. Moments are durations since the keys were opened. A span of zero is Span.
 type window struct {
 	span time.Duration
 	ring []time.Duration
@@ -27,7 +27,8 @@ func (w *window) life() time.Duration { return cmp.Or(w.span, Span) }
 
 func (w *window) at(i int) *time.Duration { return &w.ring[(w.head+i)%len(w.ring)] }
 
-// slide drops what has expired. A clock that was set back makes later moments now: a key is never shut out for longer than the span.
+// slide drops what has expired. A clock that was set back makes later moments now: a key is never shut out for longer
+// than the span.
 func (w *window) slide(now time.Duration) {
 	for i := w.n - 1; i >= 0 && *w.at(i) > now; i-- {
 		*w.at(i) = now
@@ -40,7 +41,8 @@ func (w *window) slide(now time.Duration) {
 	}
 }
 
-// take counts something unless limit of it is in the window. It returns how many more are admitted and when the oldest expires.
+// take counts something unless limit of it is in the window. It returns how many more are admitted and when the oldest
+// expires.
 func (w *window) take(now time.Duration, limit int) (ok bool, remaining int, reset time.Duration) {
 	w.slide(now)
 	if ok = w.n < limit; ok {

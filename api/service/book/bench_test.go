@@ -19,15 +19,16 @@ import (
 	"coffer/api/service/store"
 )
 
-// Figures of the store that BenchmarkHistory reads: batch records in one commit, 25 seconds between two of them, swept along the way as a running
-// service does.
+// Figures of the store that BenchmarkHistory reads: batch records in one commit, 25 seconds between two of them, swept
+// along the way as a running service does.
 const (
 	benchBatch = 10_000
 	benchTick  = 25 * time.Second
 )
 
-// BenchmarkHistory reads one page of 20 records out of histories of different lengths, in a file: the newest page and one from the middle, in both orders.
-// Making the longest takes a few minutes, once; `-bench 'History/(1k|100k)$'` leaves it out.
+// BenchmarkHistory reads one page of 20 records out of histories of different lengths, in a file: the newest page and
+// one from the middle, in both orders. Making the longest takes a few minutes, once; `-bench 'History/(1k|100k)$'`
+// leaves it out.
 func BenchmarkHistory(b *testing.B) {
 	for _, size := range []struct {
 		name    string
@@ -38,7 +39,10 @@ func BenchmarkHistory(b *testing.B) {
 			for _, order := range []string{book.SortCreated, book.SortUpdated} {
 				b.Run(order+"/first", func(b *testing.B) { long.read(b, book.HistoryQuery{SortBy: order}) })
 				middle := long.cursor(b, order, size.records/2)
-				b.Run(order+"/middle", func(b *testing.B) { long.read(b, book.HistoryQuery{SortBy: order, Continuation: middle}) })
+				b.Run(order+"/middle", func(b *testing.B) {
+					long.read(b,
+						book.HistoryQuery{SortBy: order, Continuation: middle})
+				})
 			}
 		})
 	}
@@ -82,12 +86,16 @@ func (l *long) write(tx store.Tx) error {
 	nonce := new(big.Int).SetBytes(id[:8]).String()
 	now := uint64(l.clock.now.Unix())
 	q := &book.Quote{
-		ID: "0x" + hex.EncodeToString(id[:]), ChainID: 8453, Owner: common.HexToAddress(alice), Expires: now + 30, ValidUntil: now + 600, Type: api.RecordSwap,
-		Accounts: []api.Account{{Type: api.AccountKernelV31, AccountAddress: alice}, {Type: api.AccountSolana, AccountAddress: carol}},
-		Legs:     []book.Leg{{ChainID: 10, Pays: book.Amount{Asset: "eip155:10/slip44:60", Value: big.NewInt(10)}, Op: api.UserOp{Sender: "0xaa", Nonce: nonce}, Signature: "0x01"}},
-		Fills:    []book.Fill{{Delivers: book.Amount{Asset: usdc, Value: big.NewInt(10)}}},
+		ID: "0x" + hex.EncodeToString(id[:]), ChainID: 8453, Owner: common.HexToAddress(alice), Expires: now + 30,
+		ValidUntil: now + 600, Type: api.RecordSwap,
+		Accounts: []api.Account{{Type: api.AccountKernelV31, AccountAddress: alice},
+			{Type: api.AccountSolana, AccountAddress: carol}},
+		Legs: []book.Leg{{ChainID: 10, Pays: book.Amount{Asset: "eip155:10/slip44:60", Value: big.NewInt(10)},
+			Op: api.UserOp{Sender: "0xaa", Nonce: nonce}, Signature: "0x01"}},
+		Fills: []book.Fill{{Delivers: book.Amount{Asset: usdc, Value: big.NewInt(10)}}},
 	}
-	document := fmt.Sprintf(`{"id":%q,"originToken":{"aggregatedAssetId":"ob:eth","amount":"1","assetType":[],"fiatValue":[]},"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"30","assetType":%q,"fiatValue":"1.00"}}`, q.ID, usdc)
+	document := fmt.Sprintf(
+		`{"id":%q,"originToken":{"aggregatedAssetId":"ob:eth","amount":"1","assetType":[],"fiatValue":[]},"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"30","assetType":%q,"fiatValue":"1.00"}}`, q.ID, usdc)
 	if err := errors.Join(l.Offer(tx, q, []byte(document)), l.Accept(tx, q)); err != nil {
 		return err
 	}

@@ -1,16 +1,19 @@
-// Package book keeps what the service promised and what became of it: the context of prepared operations, quotes with their settlement, the
-// history index, the amounts that executing quotes have pledged and the nonces they have claimed. It is typed persistence over package store
-// and knows no chain.
+// Package book keeps what the service promised and what became of it: the context of prepared operations, quotes with
+// their settlement, the history index, the amounts that executing quotes have pledged and the nonces they have claimed.
+// It is typed persistence over package store and knows no chain.
 //
-// Promise: every write happens in the caller's store transaction, so a step of settlement and the block that carries it are one commit
-// (docs/architecture.md#storage). A record appears with [Book.Accept] at PENDING, under each account of the quote, and status and history read that one record
-// (protocol §7). The signed prepared operation is kept once, with its context, and is gone when its quote is terminal or its window has ended
-// (protocol §2.1): no entry holds it any more, while bytes of freed pages stay in the database file, which is private, until they are used again.
-// Pages of history are stable while records come and change, and cost the same however long the history is. In a private book (Options) status and
-// history of a quote are for its project alone; records of the same account that belong to others are passed over one by one.
+// Promise: every write happens in the caller's store transaction, so a step of settlement and the block that carries it
+// are one commit (docs/architecture.md#storage). A record appears with [Book.Accept] at PENDING, under each account of
+// the quote, and status and history read that one record (protocol §7). The signed prepared operation is kept once,
+// with its context, and is gone when its quote is terminal or its window has ended (protocol §2.1): no entry holds it
+// any more, while bytes of freed pages stay in the database file, which is private, until they are used again. Pages of
+// history are stable while records come and change, and cost the same however long the history is. In a private book
+// (Options) status and history of a quote are for its project alone; records of the same account that belong to others
+// are passed over one by one.
 //
-// Units: amounts in base units, times in Unix seconds, prices in micro-USD. Errors of History are *api.Error; others tell of a damaged or
-// closed database, or wrap [ErrUnknownQuote], [ErrAlreadyAccepted], [ErrContextGone] or [ErrClaimed].
+// Units: amounts in base units, times in Unix seconds, prices in micro-USD. Errors of History are *api.Error; others
+// tell of a damaged or closed database, or wrap [ErrUnknownQuote], [ErrAlreadyAccepted], [ErrContextGone] or
+// [ErrClaimed].
 //
 // Sources: protocol §2.1, §4.3, §5.1 and §7, docs/interface.md#status.
 package book
@@ -40,7 +43,8 @@ const (
 	bucketPledge   = "book-pledge"   // owner ‖ asset ‖ 0 ‖ id ‖ number → amount
 	bucketClaim    = "book-claim"    // claim → id
 	bucketCreated  = "book-created"  // owner ‖ stamp → id
-	bucketUpdated  = "book-updated"  // owner ‖ stamp → stamp of the update that replaced this one (8, zero while current) ‖ id
+	// owner ‖ stamp → stamp of the update that replaced this one (8, zero while current) ‖ id
+	bucketUpdated  = "book-updated"
 	bucketReplaced = "book-replaced" // moment of replacement (8) ‖ key in bucketUpdated → nothing
 )
 
@@ -50,7 +54,8 @@ var (
 	ErrUnknownQuote = errors.New("no such quote")
 	// ErrAlreadyAccepted says that a quote was accepted before.
 	ErrAlreadyAccepted = errors.New("the quote was already accepted")
-	// ErrContextGone says that the prepared operation of a quote is unknown, ended or belongs to another accepted quote.
+	// ErrContextGone says that the prepared operation of a quote is unknown, ended or belongs to another accepted
+	// quote.
 	ErrContextGone = errors.New("the prepared operation is no longer available")
 	// ErrClaimed says that a quote in execution uses the same nonce or deploys the same account.
 	ErrClaimed = errors.New("a quote in execution uses the same nonce")
@@ -59,8 +64,8 @@ var (
 // DefaultCursorLifetime is how long a continuation of history stays good, from its first page.
 const DefaultCursorLifetime = 15 * time.Minute
 
-// Options configure a Book. CursorLifetime 0 means DefaultCursorLifetime. Reader finds out who makes a request; nil means no project. Private binds what
-// is kept to the project that it was made for.
+// Options configure a Book. CursorLifetime 0 means DefaultCursorLifetime. Reader finds out who makes a request; nil
+// means no project. Private binds what is kept to the project that it was made for.
 type Options struct {
 	Clock          func() time.Time
 	Random         io.Reader // for the key that signs cursors, once per installation
@@ -69,8 +74,8 @@ type Options struct {
 	Private        bool
 }
 
-// Reader is who makes a request. Project is the id of the project that its quotes belong to, "" for none. All lets it see those of every project, and
-// those of none.
+// Reader is who makes a request. Project is the id of the project that its quotes belong to, "" for none. All lets it
+// see those of every project, and those of none.
 type Reader struct {
 	Project string
 	All     bool
@@ -98,7 +103,8 @@ func Open(s store.Store, o Options) (*Book, error) {
 		b.lifetime = DefaultCursorLifetime
 	}
 	err := s.View(func(tx store.Tx) error {
-		b.cursorKey = sound(tx.Bucket(bucketMeta)).Get([]byte("cursor-key")) // a damaged one is drawn anew: only continuations end
+		// a damaged one is drawn anew: only continuations end
+		b.cursorKey = sound(tx.Bucket(bucketMeta)).Get([]byte("cursor-key"))
 		return nil
 	})
 	if err != nil {
@@ -123,14 +129,14 @@ func Open(s store.Store, o Options) (*Book, error) {
 // Reader says who makes the request of a context.
 func (b *Book) Reader(ctx context.Context) Reader { return b.reader(ctx) }
 
-// Sees reports whether a reader may see what was made for a project. In a private book that is one's own; what was made for no project is seen by a
-// reader of all alone.
+// Sees reports whether a reader may see what was made for a project. In a private book that is one's own; what was made
+// for no project is seen by a reader of all alone.
 func (b *Book) Sees(r Reader, project string) bool {
 	return !b.private || r.All || project != "" && project == r.Project
 }
 
-// Bound is the project that a reader's prepared operations belong to: "" unless the book is private, so that equal ones of several projects are one
-// operation.
+// Bound is the project that a reader's prepared operations belong to: "" unless the book is private, so that equal ones
+// of several projects are one operation.
 func (b *Book) Bound(r Reader) string {
 	if !b.private {
 		return ""
@@ -144,7 +150,8 @@ func (b *Book) View(fn func(store.Tx) error) error { return b.store.View(fn) }
 // Update runs fn and commits what it wrote, or nothing.
 func (b *Book) Update(fn func(store.Tx) error) error { return b.store.Update(fn) }
 
-// stamp is the next of a strictly growing series near the clock's nanoseconds. It orders records even when the clock stands or goes back.
+// stamp is the next of a strictly growing series near the clock's nanoseconds. It orders records even when the clock
+// stands or goes back.
 func (b *Book) stamp(tx store.Tx) (uint64, error) {
 	meta := tx.Bucket(bucketMeta)
 	next := uint64(b.clock().UnixNano())

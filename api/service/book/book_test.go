@@ -98,14 +98,18 @@ func (s *shelf) offerAs(tb testing.TB, id string) *book.Quote {
 	nonce := fmt.Sprint(s.n)
 	q := &book.Quote{
 		ID: id, OpHash: hash, ChainID: 8453, Owner: owner, Expires: at + 30, ValidUntil: at + 600, Type: api.RecordCall,
-		Accounts: []api.Account{{Type: api.AccountKernelV31, AccountAddress: alice}, {Type: api.AccountSolana, AccountAddress: carol}},
-		Legs:     []book.Leg{{ChainID: 10, Pays: book.Amount{Asset: "eip155:10/slip44:60", Value: big.NewInt(10)}, Op: api.UserOp{Sender: "0xaa", Nonce: nonce}, Signature: "0x01"}},
+		Accounts: []api.Account{{Type: api.AccountKernelV31, AccountAddress: alice},
+			{Type: api.AccountSolana, AccountAddress: carol}},
+		Legs: []book.Leg{{ChainID: 10, Pays: book.Amount{Asset: "eip155:10/slip44:60", Value: big.NewInt(10)},
+			Op: api.UserOp{Sender: "0xaa", Nonce: nonce}, Signature: "0x01"}},
 		Fills:    []book.Fill{{Delivers: book.Amount{Asset: usdc, Value: big.NewInt(10)}}},
 		Required: []book.Amount{{Asset: usdc, Value: big.NewInt(30)}},
 	}
-	doc := fmt.Sprintf(`{"id":%q,"originToken":{"aggregatedAssetId":"ob:usdc","amount":"1","assetType":[],"fiatValue":[]},"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"30","assetType":%q,"fiatValue":"1.00"}}`, q.ID, usdc)
+	doc := fmt.Sprintf(
+		`{"id":%q,"originToken":{"aggregatedAssetId":"ob:usdc","amount":"1","assetType":[],"fiatValue":[]},"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"30","assetType":%q,"fiatValue":"1.00"}}`, q.ID, usdc)
 	must(tb, s.Update(func(tx store.Tx) error {
-		err := s.PutContext(tx, book.Context{OpHash: hash, ChainID: 8453, Owner: owner, ValidUntil: q.ValidUntil, Op: api.UserOp{Sender: "0xaa", Nonce: nonce}, Signature: "0x02"})
+		err := s.PutContext(tx, book.Context{OpHash: hash, ChainID: 8453, Owner: owner, ValidUntil: q.ValidUntil,
+			Op: api.UserOp{Sender: "0xaa", Nonce: nonce}, Signature: "0x02"})
 		return errors.Join(err, s.Offer(tx, q, []byte(doc)))
 	}))
 	return q
@@ -158,7 +162,8 @@ func TestHistoryIsNewestFirstUnderEveryAccount(t *testing.T) {
 	}
 	for _, user := range []string{alice, strings.ToLower(alice), "0x" + strings.ToUpper(alice[2:]), carol} {
 		p := s.page(t, book.HistoryQuery{User: user})
-		if got := ids(p); !slices.Equal(got, []string{"3", "2", "1"}) || p.Continuation != "" || p.Transactions[0].User != alice {
+		if got := ids(p); !slices.Equal(got, []string{"3", "2", "1"}) || p.Continuation != "" ||
+			p.Transactions[0].User != alice {
 			t.Errorf("%s: %v %q", user, got, p.Continuation)
 		}
 	}
@@ -215,8 +220,8 @@ func TestPagesByCreationAreStableWhileRecordsArrive(t *testing.T) {
 	}
 }
 
-// TestPagesByUpdateShowTheirMomentExactly: whatever is accepted or updated between pages, the pages together show every record of the first
-// page's moment once, in the order of that moment.
+// TestPagesByUpdateShowTheirMomentExactly: whatever is accepted or updated between pages, the pages together show every
+// record of the first page's moment once, in the order of that moment.
 func TestPagesByUpdateShowTheirMomentExactly(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := open(t)
@@ -486,10 +491,12 @@ func TestContinuationEndsWithTheShorterOfTwoLifetimes(t *testing.T) {
 		made, now, age time.Duration
 		good           bool
 	}{
-		{time.Hour, time.Minute, 2 * time.Minute, false}, {time.Minute, time.Hour, 2 * time.Minute, false}, {time.Hour, time.Minute, time.Minute, true},
+		{time.Hour, time.Minute, 2 * time.Minute, false}, {time.Minute, time.Hour, 2 * time.Minute, false},
+		{time.Hour, time.Minute, time.Minute, true},
 	} {
 		with := func(life time.Duration) *book.Book {
-			b, err := book.Open(s.store, book.Options{Clock: s.clock.Now, Random: rand.NewChaCha8([32]byte{1}), CursorLifetime: life})
+			b, err := book.Open(s.store, book.Options{Clock: s.clock.Now, Random: rand.NewChaCha8([32]byte{1}),
+				CursorLifetime: life})
 			must(t, err)
 			return b
 		}

@@ -9,8 +9,8 @@ import (
 	"coffer/api"
 )
 
-// cursor is the content of a continuation: the moment whose view is paged through, the stamp of the last record shown, and begin and end of its
-// life. The begin counts too, as the book may be opened with another lifetime before the end.
+// cursor is the content of a continuation: the moment whose view is paged through, the stamp of the last record shown,
+// and begin and end of its life. The begin counts too, as the book may be opened with another lifetime before the end.
 type cursor struct {
 	snapshot uint64 // stamp
 	last     uint64 // stamp
@@ -25,7 +25,8 @@ const (
 	cursorText    = ((cursorBody+cursorTag)*8 + 5) / 6 // base64 without padding
 )
 
-// seal makes the opaque text. The tag also covers the user, the order and in a private book the project, so a cursor answers one question only.
+// seal makes the opaque text. The tag also covers the user, the order and in a private book the project, so a cursor
+// answers one question only.
 func (b *Book) seal(c cursor, q HistoryQuery) string {
 	raw := append(c.encode(q), b.tag(c.encode(q), q)...)
 	return base64.RawURLEncoding.EncodeToString(raw)
@@ -54,7 +55,8 @@ func (b *Book) tag(body []byte, q HistoryQuery) []byte {
 // unseal reads a continuation that seal made for the same user and order.
 func (b *Book) unseal(s string, q HistoryQuery) (cursor, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(s)
-	if err != nil || len(s) != cursorText || len(raw) != cursorBody+cursorTag || raw[0] != cursorVersion { // the decoder passes over line ends
+	// the decoder passes over line ends
+	if err != nil || len(s) != cursorText || len(raw) != cursorBody+cursorTag || raw[0] != cursorVersion {
 		return cursor{}, cursorError("an altered or foreign value")
 	}
 	body := raw[:cursorBody]
@@ -75,6 +77,7 @@ func (b *Book) unseal(s string, q HistoryQuery) (cursor, error) {
 
 func cursorError(got string) error {
 	return api.NewValidationError([]api.Failure{{
-		Path: "continuation", Expected: "a continuation of an earlier page of the same history, as it was answered", Got: got,
+		Path: "continuation", Expected: "a continuation of an earlier page of the same history, as it was answered",
+		Got: got,
 	}})
 }

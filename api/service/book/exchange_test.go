@@ -22,25 +22,33 @@ const (
 	dave    = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
 )
 
-// swap issues a quote of alice and carol without a prepared operation: 10 on Optimism and 7 on Solana pay, up to 1 000 USDC arrive on Solana.
+// swap issues a quote of alice and carol without a prepared operation: 10 on Optimism and 7 on Solana pay, up to 1 000
+// USDC arrive on Solana.
 func (s *shelf) swap(tb testing.TB, version int) *book.Quote {
 	tb.Helper()
 	s.n++
 	at := uint64(s.clock.now.Unix())
 	q := &book.Quote{
-		ID: fmt.Sprintf("0x%064x", s.n), Version: version, Owner: common.HexToAddress(alice), SolanaOwner: carol, Minimum: big.NewInt(900),
-		Recipient: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:" + dave, Expires: at + 30, ValidUntil: at + 600, Type: api.RecordSwap,
-		Accounts: []api.Account{{Type: api.AccountKernelV33, AccountAddress: alice}, {Type: api.AccountSolana, AccountAddress: carol}},
+		ID: fmt.Sprintf("0x%064x", s.n), Version: version, Owner: common.HexToAddress(alice), SolanaOwner: carol,
+		Minimum:   big.NewInt(900),
+		Recipient: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:" + dave, Expires: at + 30, ValidUntil: at + 600,
+		Type: api.RecordSwap,
+		Accounts: []api.Account{{Type: api.AccountKernelV33, AccountAddress: alice},
+			{Type: api.AccountSolana, AccountAddress: carol}},
 		Legs: []book.Leg{
 			{
-				ChainID: 10, Pays: book.Amount{Asset: "eip155:10/slip44:60", Value: big.NewInt(10)}, Op: api.UserOp{Sender: "0xaa", Nonce: fmt.Sprint(s.n)},
-				Signature: "0x01", Delegation: &api.Delegation{ContractAddress: "0xbb", Nonce: 3, Signature: &api.DelegationSignature{R: "0x11"}},
+				ChainID: 10, Pays: book.Amount{Asset: "eip155:10/slip44:60", Value: big.NewInt(10)},
+				Op:        api.UserOp{Sender: "0xaa", Nonce: fmt.Sprint(s.n)},
+				Signature: "0x01", Delegation: &api.Delegation{ContractAddress: "0xbb", Nonce: 3,
+					Signature: &api.DelegationSignature{R: "0x11"}},
 			},
 			{Pays: book.Amount{Asset: usdcSPL, Value: big.NewInt(7)}, Message: "AQ==", Signature: "5u"},
 		},
-		Fills: []book.Fill{{Delivers: book.Amount{Asset: usdcSPL, Value: big.NewInt(1000)}, Swapped: true, PricePay: big.NewInt(2), PriceGet: big.NewInt(1)}},
+		Fills: []book.Fill{{Delivers: book.Amount{Asset: usdcSPL, Value: big.NewInt(1000)}, Swapped: true,
+			PricePay: big.NewInt(2), PriceGet: big.NewInt(1)}},
 	}
-	doc := fmt.Sprintf(`{"id":%q,"originToken":{"aggregatedAssetId":"ob:eth","amount":"1","assetType":[],"fiatValue":[]},"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"1000","assetType":%q,"fiatValue":"12.00"}}`, q.ID, usdcSPL)
+	doc := fmt.Sprintf(
+		`{"id":%q,"originToken":{"aggregatedAssetId":"ob:eth","amount":"1","assetType":[],"fiatValue":[]},"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"1000","assetType":%q,"fiatValue":"12.00"}}`, q.ID, usdcSPL)
 	must(tb, s.Update(func(tx store.Tx) error { return s.Offer(tx, q, []byte(doc)) }))
 	return q
 }
@@ -70,7 +78,8 @@ func TestRecordsOfV1AndV3QuotesReadTheSame(t *testing.T) {
 	if string(a.Raw()) != string(b.Raw()) {
 		t.Errorf("%s\n%s", a.Raw(), b.Raw())
 	}
-	if v1.Type != api.RecordSwap || v1.User != alice || v1.RecipientAccountID != "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/"+dave {
+	if v1.Type != api.RecordSwap || v1.User != alice ||
+		v1.RecipientAccountID != "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/"+dave {
 		t.Errorf("record %+v", v1)
 	}
 }
@@ -96,7 +105,8 @@ func TestSolanaTransactionsAreNamedByTheirSignature(t *testing.T) {
 	s.save(t, q, api.StatusInProgress)
 	status, _, err := s.Status(context.Background(), q.ID)
 	must(t, err)
-	want := api.OperationRef{Hash: "3deposit", Chain: caip.SolanaMainnet().String(), ExplorerURL: "https://x/explorer/solana"}
+	want := api.OperationRef{Hash: "3deposit", Chain: caip.SolanaMainnet().String(),
+		ExplorerURL: "https://x/explorer/solana"}
 	if len(status.OriginChainOperations) != 1 || status.OriginChainOperations[0] != want {
 		t.Errorf("%+v", status.OriginChainOperations)
 	}
@@ -128,7 +138,8 @@ func TestPledgesOfASolanaLegStandUnderTheSolanaAccount(t *testing.T) {
 		must(t, s.View(func(tx store.Tx) error { out = s.Pledged(tx, owner, asset).String(); return nil }))
 		return out
 	}
-	if a, b, c := pledged(carol, usdcSPL), pledged(alice, "eip155:10/slip44:60"), pledged(alice, usdcSPL); a != "7" || b != "10" || c != "0" {
+	if a, b, c := pledged(carol, usdcSPL), pledged(alice, "eip155:10/slip44:60"), pledged(alice, usdcSPL); a != "7" ||
+		b != "10" || c != "0" {
 		t.Errorf("pledged %s, %s, %s", a, b, c)
 	}
 	q = q.Clone()
@@ -166,10 +177,12 @@ func TestOneAuthorizationOfAnEOAAndChainBelongsToOneExecutingQuote(t *testing.T)
 func TestPreparedAndFundingOperationsShareOneClaimOnAnAuthorization(t *testing.T) {
 	d := &api.Delegation{ContractAddress: "0xbb", Nonce: 3}
 	q := &book.Quote{OpHash: common.Hash{1}, ChainID: 10, Legs: []book.Leg{
-		{ChainID: 10, Op: api.UserOp{Sender: "0xaa", Nonce: "9"}, Delegation: d}, {ChainID: 10, Op: api.UserOp{Sender: "0xaa", Nonce: "9"}, Delegation: d},
+		{ChainID: 10, Op: api.UserOp{Sender: "0xaa", Nonce: "9"}, Delegation: d},
+		{ChainID: 10, Op: api.UserOp{Sender: "0xaa", Nonce: "9"}, Delegation: d},
 	}}
 	got := q.Claims(book.Context{Op: api.UserOp{Sender: "0xaa", Nonce: "5"}, Delegation: d})
-	if want := []string{"eip155:10/0xaa/nonce/5", "eip155:10/0xaa/deploy", "eip155:10/0xaa/nonce/9"}; !slices.Equal(got, want) {
+	if want := []string{"eip155:10/0xaa/nonce/5", "eip155:10/0xaa/deploy", "eip155:10/0xaa/nonce/9"}; !slices.Equal(got,
+		want) {
 		t.Errorf("claims %v", got)
 	}
 }
@@ -198,14 +211,17 @@ func TestSignedAuthorizationsAndMessagesAreGoneWithTheEnd(t *testing.T) {
 func TestRecordsOfTheEarlierFormStayReadable(t *testing.T) {
 	s := open(t)
 	const id = "0x00000000000000000000000000000000000000000000000000000000000000aa"
-	old := `{"id":"` + id + `","opHash":"0x0000000000000000000000000000000000000000000000000000000000000001","chainId":8453,"accounts":[{"type":"kernel-v3.1-ecdsa","accountAddress":"` +
-		alice + `"}],"owner":"` + strings.ToLower(alice) + `","expires":1,"validAfter":1,"validUntil":2,"canonical":"0x0000000000000000000000000000000000000000000000000000000000000002",` +
+	old := `{"id":"` + id +
+		`","opHash":"0x0000000000000000000000000000000000000000000000000000000000000001","chainId":8453,"accounts":[{"type":"kernel-v3.1-ecdsa","accountAddress":"` +
+		alice + `"}],"owner":"` + strings.ToLower(alice) +
+		`","expires":1,"validAfter":1,"validUntil":2,"canonical":"0x0000000000000000000000000000000000000000000000000000000000000002",` +
 		`"legs":[{"chainId":10,"pays":{"asset":"eip155:10/slip44:60","value":10},"op":{"sender":"0xaa","nonce":"1","callData":"0x","callGasLimit":"0","verificationGasLimit":"0","preVerificationGas":"0","maxFeePerGas":"0","maxPriorityFeePerGas":"0","signature":"0x"},"state":"released","deposit":"0x0000000000000000000000000000000000000000000000000000000000000003"}],` +
 		`"status":"COMPLETED","origin":[{"chainId":10,"hash":"0x0000000000000000000000000000000000000000000000000000000000000003","url":"u"}],"type":"CALL"}`
 	must(t, s.Update(func(tx store.Tx) error { return tx.Bucket("book-quote").Put([]byte(id), []byte(old)) }))
 	status, known, err := s.Status(context.Background(), id)
 	must(t, err)
-	if !known || status.RecipientAccountID != "eip155:8453/"+common.HexToAddress(alice).Hex() || status.OriginChainOperations[0].Chain != "eip155:10" {
+	if !known || status.RecipientAccountID != "eip155:8453/"+common.HexToAddress(alice).Hex() ||
+		status.OriginChainOperations[0].Chain != "eip155:10" {
 		t.Errorf("%t %+v", known, status)
 	}
 }

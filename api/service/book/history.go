@@ -27,8 +27,8 @@ const (
 	MaxPage     = 100
 )
 
-// HistoryQuery asks for a page of records of one account, newest first. User is an EVM address in any case or a Solana address. Limit 0 means
-// DefaultPage; more than MaxPage is capped. SortBy "" means SortCreated.
+// HistoryQuery asks for a page of records of one account, newest first. User is an EVM address in any case or a Solana
+// address. Limit 0 means DefaultPage; more than MaxPage is capped. SortBy "" means SortCreated.
 type HistoryQuery struct {
 	User         string
 	Limit        int
@@ -74,8 +74,8 @@ func (b *Book) index(tx store.Tx, q *Quote) error {
 	return nil
 }
 
-// touch gives the record a new place in the order of updates. The old entry stays, marked with the stamp that replaced it, so that a page of
-// an older moment still finds it.
+// touch gives the record a new place in the order of updates. The old entry stays, marked with the stamp that replaced
+// it, so that a page of an older moment still finds it.
 func (b *Book) touch(tx store.Tx, before, q *Quote) (err error) {
 	if q.Updated, err = b.stamp(tx); err != nil {
 		return err
@@ -112,7 +112,8 @@ func (p *Page) leaveOut(name string, why error) {
 	p.Damaged, p.Reasons = append(p.Damaged, name), append(p.Reasons, fmt.Errorf("%s: %w", name, why))
 }
 
-// History returns one page. A continuation that was altered, belongs to another question or has expired is a validation error.
+// History returns one page. A continuation that was altered, belongs to another question or has expired is a validation
+// error.
 func (b *Book) History(ctx context.Context, query HistoryQuery) (Page, error) {
 	page := Page{HistoryPage: api.HistoryPage{Transactions: []api.HistoryRecord{}}}
 	if err := ctx.Err(); err != nil {
@@ -194,8 +195,8 @@ type found struct {
 	id    string
 }
 
-// scan walks the index from the cursor towards older records and collects one page of those that the reader may see; more says that at least one
-// of them follows, damaged which entries cannot be read.
+// scan walks the index from the cursor towards older records and collects one page of those that the reader may see;
+// more says that at least one of them follows, damaged which entries cannot be read.
 func (b *Book) scan(tx store.Tx, q HistoryQuery, c cursor) (page []found, more bool, damaged []error, err error) {
 	owner := hashOf(q.User)
 	name := bucketCreated
@@ -267,14 +268,15 @@ func (b *Book) record(tx store.Tx, id string) (api.HistoryRecord, error) {
 	s := b.status(q)
 	return api.HistoryRecord{
 		QuoteID: s.QuoteID, Status: s.Status, User: s.User, RecipientAccountID: s.RecipientAccountID,
-		OriginChainOperations: s.OriginChainOperations, DestinationChainOperations: orEmpty(s.DestinationChainOperations),
-		Type: q.Type, OriginToken: tokens.Origin, DestinationToken: tokens.Destination,
+		OriginChainOperations:      s.OriginChainOperations,
+		DestinationChainOperations: orEmpty(s.DestinationChainOperations),
+		Type:                       q.Type, OriginToken: tokens.Origin, DestinationToken: tokens.Destination,
 		Timestamp: q.AcceptedAt.UTC().Format("2006-01-02T15:04:05.000Z"), FailReason: s.FailReason,
 	}, nil
 }
 
-// arrived writes what a swap or a transfer has delivered over what was quoted, once it has: an exact input brings what the price gives at the
-// fill (protocol §3.7).
+// arrived writes what a swap or a transfer has delivered over what was quoted, once it has: an exact input brings what
+// the price gives at the fill (protocol §3.7).
 func arrived(q *Quote, t *api.DestinationToken) {
 	if q.Minimum == nil || len(q.Fills) != 1 || len(q.Destination) == 0 {
 		return
@@ -296,8 +298,8 @@ func orEmpty(refs []api.OperationRef) []api.OperationRef {
 	return refs
 }
 
-// Status returns what became of a quote. The bool is false for an id that is unknown, was never accepted (docs/interface.md#status), or is not the
-// reader's to see.
+// Status returns what became of a quote. The bool is false for an id that is unknown, was never accepted
+// (docs/interface.md#status), or is not the reader's to see.
 func (b *Book) Status(ctx context.Context, id string) (api.ExecutionStatus, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return api.ExecutionStatus{}, false, err
@@ -310,7 +312,8 @@ func (b *Book) Status(ctx context.Context, id string) (api.ExecutionStatus, bool
 		}
 		return err
 	})
-	damaged := errors.Is(err, store.ErrDamaged) && b.private && !b.reader(ctx).All // whose record that is cannot be read
+	// whose record that is cannot be read
+	damaged := errors.Is(err, store.ErrDamaged) && b.private && !b.reader(ctx).All
 	if errors.Is(err, ErrUnknownQuote) || damaged {
 		err = nil
 	}

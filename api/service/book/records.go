@@ -44,7 +44,8 @@ type Context struct {
 	Project     string              `json:"project,omitzero"` // of a private book: whose it is
 	Gas         uint64              `json:"gas"`              // estimate of the whole handleOps
 	UsedBy      string              `json:"usedBy,omitzero"`  // id of the quote that was accepted with it
-	// Delegation is the authorization that the operation needs (EIP-7702), signed from call-quote on; nil when it needs none.
+	// Delegation is the authorization that the operation needs (EIP-7702), signed from call-quote on; nil when it needs
+	// none.
 	Delegation *api.Delegation `json:"delegation,omitzero"`
 }
 
@@ -61,12 +62,13 @@ const (
 
 // Leg is one funding operation of a quote: a user operation on an EVM chain, or a message on Solana.
 type Leg struct {
-	ChainID    uint64          `json:"chainId,omitzero"` // 0 on Solana
-	Pays       Amount          `json:"pays"`
-	Op         api.UserOp      `json:"op,omitzero"`         // EVM, without signature
-	Delegation *api.Delegation `json:"delegation,omitzero"` // EVM: the authorization that the operation needs, signed from execute on
-	Message    string          `json:"message,omitzero"`    // Solana: base64 of what gets signed
-	Signature  string          `json:"signature,omitzero"`  // 0x hex, base58 on Solana
+	ChainID uint64     `json:"chainId,omitzero"` // 0 on Solana
+	Pays    Amount     `json:"pays"`
+	Op      api.UserOp `json:"op,omitzero"` // EVM, without signature
+	// EVM: the authorization that the operation needs, signed from execute on
+	Delegation *api.Delegation `json:"delegation,omitzero"`
+	Message    string          `json:"message,omitzero"`   // Solana: base64 of what gets signed
+	Signature  string          `json:"signature,omitzero"` // 0x hex, base58 on Solana
 	Deploys    bool            `json:"deploys,omitzero"`
 	State      LegState        `json:"state,omitzero"`
 	Deposit    common.Hash     `json:"deposit,omitzero"` // transaction of the deposit
@@ -86,8 +88,8 @@ func chainOf(id uint64) caip.Chain {
 	return caip.EVM(id)
 }
 
-// Fill is what the solver delivers for one requirement, with the prices of the quote (micro-USD per whole unit). Swapped is false when the
-// paid asset belongs to the delivered one's aggregate; the price then does not matter.
+// Fill is what the solver delivers for one requirement, with the prices of the quote (micro-USD per whole unit).
+// Swapped is false when the paid asset belongs to the delivered one's aggregate; the price then does not matter.
 type Fill struct {
 	Delivers Amount   `json:"delivers"`
 	Swapped  bool     `json:"swapped,omitzero"`
@@ -114,9 +116,9 @@ func (r Ref) ID() string {
 	return r.Hash.Hex()
 }
 
-// Quote is an issued quote and, once accepted, the saga of its settlement. Status is empty while it is only an offer. A call has a prepared
-// operation; a swap or a transfer has none (OpHash is zero) and delivers its one fill to Recipient. ChainID is the chain that is delivered on, 0 for
-// Solana.
+// Quote is an issued quote and, once accepted, the saga of its settlement. Status is empty while it is only an offer. A
+// call has a prepared operation; a swap or a transfer has none (OpHash is zero) and delivers its one fill to Recipient.
+// ChainID is the chain that is delivered on, 0 for Solana.
 type Quote struct {
 	ID          string           `json:"id"`
 	Project     string           `json:"project,omitzero"` // that it was made for; "" when none was known
@@ -182,8 +184,8 @@ func (q *Quote) OwnerOn(c caip.Chain) string {
 	return q.Owner.Hex()
 }
 
-// Claims are what at most one executing quote may use: the nonces of its operations, the deployments they make and the authorizations they
-// carry. Prepared is the context of its prepared operation, the zero Context for a quote without.
+// Claims are what at most one executing quote may use: the nonces of its operations, the deployments they make and the
+// authorizations they carry. Prepared is the context of its prepared operation, the zero Context for a quote without.
 func (q *Quote) Claims(prepared Context) []string {
 	var claims []string
 	add := func(chainID uint64, o api.UserOp, d *api.Delegation) {
@@ -213,8 +215,8 @@ func claimsOf(chainID uint64, o api.UserOp, d *api.Delegation) []string {
 	return claims
 }
 
-// Pledges are the amounts that an executing quote will still take from its account: what each waiting deposit pays, and until the target block
-// what the calls need of what is already there.
+// Pledges are the amounts that an executing quote will still take from its account: what each waiting deposit pays, and
+// until the target block what the calls need of what is already there.
 func (q *Quote) Pledges() []Amount {
 	if q.Status != api.StatusPending && q.Status != api.StatusInProgress || q.FailReason != "" {
 		return nil

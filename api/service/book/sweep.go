@@ -13,16 +13,16 @@ import (
 // sweepAtOnce bounds the work of one Sweep; what remains waits for the next.
 const sweepAtOnce = 64
 
-// Sweep removes what has ended by the clock: contexts with their signed operations, offers that nobody accepted, and index entries that no
-// live cursor can need. It does a bounded amount of work; callers run it along with their own writes. Contexts of executing quotes stay, as
-// settlement ends them.
+// Sweep removes what has ended by the clock: contexts with their signed operations, offers that nobody accepted, and
+// index entries that no live cursor can need. It does a bounded amount of work; callers run it along with their own
+// writes. Contexts of executing quotes stay, as settlement ends them.
 func (b *Book) Sweep(tx store.Tx) error {
 	_, err := b.sweep(tx)
 	return err
 }
 
-// SweepAll runs Sweep until nothing is left to remove. Whoever keeps a service running calls it now and then, so that signed operations do not
-// outlive their window on a service that nobody uses.
+// SweepAll runs Sweep until nothing is left to remove. Whoever keeps a service running calls it now and then, so that
+// signed operations do not outlive their window on a service that nobody uses.
 func (b *Book) SweepAll() error {
 	for more := true; more; {
 		due := false
@@ -60,7 +60,8 @@ func (b *Book) due(tx store.Tx) (found bool) {
 	return found
 }
 
-// replacedBefore is the stamp below which no live cursor needs a replaced entry. A cursor knows whole seconds only and lives to the end of its last.
+// replacedBefore is the stamp below which no live cursor needs a replaced entry. A cursor knows whole seconds only and
+// lives to the end of its last.
 func (b *Book) replacedBefore() uint64 {
 	return uint64(b.clock().Add(-b.lifetime - time.Second).UnixNano())
 }
@@ -77,7 +78,8 @@ func (b *Book) sweep(tx store.Tx) (more bool, err error) {
 		return true
 	})
 	for _, k := range due {
-		if err := b.sweepOne(tx, k[8], k[9:]); err != nil && !errors.Is(err, store.ErrDamaged) { // what cannot be read stays
+		// what cannot be read stays
+		if err := b.sweepOne(tx, k[8], k[9:]); err != nil && !errors.Is(err, store.ErrDamaged) {
 			return false, err
 		}
 		if err := tx.Bucket(bucketEnds).Delete(k); err != nil {

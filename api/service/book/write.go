@@ -68,8 +68,8 @@ func (b *Book) Document(tx store.Tx, id string) []byte {
 	return tx.Bucket(bucketDocument).Get([]byte(strings.ToLower(id)))
 }
 
-// Accept makes an offer an executing quote at PENDING: it claims nonces and deployments, takes the prepared operation for this quote, and
-// enters pledges and history. The error wraps ErrAlreadyAccepted, ErrContextGone or ErrClaimed.
+// Accept makes an offer an executing quote at PENDING: it claims nonces and deployments, takes the prepared operation
+// for this quote, and enters pledges and history. The error wraps ErrAlreadyAccepted, ErrContextGone or ErrClaimed.
 func (b *Book) Accept(tx store.Tx, q *Quote) error {
 	stored, err := b.Quote(tx, q.ID)
 	if err != nil {
@@ -116,7 +116,8 @@ func (b *Book) Accept(tx store.Tx, q *Quote) error {
 	return b.write(tx, q, nil)
 }
 
-// Save writes the next step of an accepted quote. A terminal status ends its pledges and claims and erases the signed operations.
+// Save writes the next step of an accepted quote. A terminal status ends its pledges and claims and erases the signed
+// operations.
 func (b *Book) Save(tx store.Tx, q *Quote) error {
 	before, err := b.Quote(tx, q.ID)
 	if err != nil {
@@ -162,8 +163,8 @@ func (b *Book) end(tx store.Tx, q *Quote) error {
 	return tx.Bucket(bucketOpen).Delete([]byte(q.ID))
 }
 
-// dropClaims looks for the claims of a quote among those of all executing ones, which are few: they go even if the operation that they were
-// made for cannot be read any more.
+// dropClaims looks for the claims of a quote among those of all executing ones, which are few: they go even if the
+// operation that they were made for cannot be read any more.
 func (b *Book) dropClaims(tx store.Tx, id string) error {
 	bucket := tx.Bucket(bucketClaim)
 	var mine [][]byte
@@ -212,8 +213,8 @@ func pledgePrefix(owner, asset string) []byte {
 	return append(append(hashOf(UserKey(owner)), asset...), 0)
 }
 
-// Pledged is the sum of an asset that executing quotes of the account will still take (protocol §4.3). Owner is an EVM address in any case or a
-// Solana address.
+// Pledged is the sum of an asset that executing quotes of the account will still take (protocol §4.3). Owner is an EVM
+// address in any case or a Solana address.
 func (b *Book) Pledged(tx store.Tx, owner, asset string) *big.Int {
 	sum := new(big.Int)
 	prefix := string(pledgePrefix(owner, asset))
@@ -227,8 +228,8 @@ func (b *Book) Pledged(tx store.Tx, owner, asset string) *big.Int {
 	return sum
 }
 
-// Latest is the stamp of the last step of any quote of an account, 0 when it has none. While it stays the same, no quote of the account was
-// accepted, took a step or ended. Owner is an EVM address in any case or a Solana address.
+// Latest is the stamp of the last step of any quote of an account, 0 when it has none. While it stays the same, no
+// quote of the account was accepted, took a step or ended. Owner is an EVM address in any case or a Solana address.
 func (b *Book) Latest(tx store.Tx, owner string) (stamp uint64) {
 	key := hashOf(UserKey(owner))
 	tx.Bucket(bucketUpdated).Descend(indexKey(key, math.MaxUint64), func(k, _ []byte) bool {

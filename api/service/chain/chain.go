@@ -155,7 +155,8 @@ type Chain interface {
 	Block(n uint64) (Block, bool, error)
 }
 
-// Nobodys reports an address that nobody can have a key or a contract at: zero, and the first 1023, among which the precompiled contracts are.
+// Nobodys reports an address that nobody can have a key or a contract at: zero, and the first 1023, among which the
+// precompiled contracts are.
 func Nobodys(a common.Address) bool { return [18]byte(a[:18]) == [18]byte{} && a[18] < 4 }
 
 // SealRequest asks for one block.

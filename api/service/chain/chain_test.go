@@ -11,7 +11,8 @@ import (
 func TestRefusedTransactionNamesItsPlaceAndReason(t *testing.T) {
 	why := errors.New("no funds")
 	var err error = &chain.TxError{Index: 3, Err: why}
-	if !errors.Is(err, why) || !strings.Contains(err.Error(), "transaction 3 ") || !strings.HasSuffix(err.Error(), "no funds") {
+	if !errors.Is(err, why) || !strings.Contains(err.Error(), "transaction 3 ") ||
+		!strings.HasSuffix(err.Error(), "no funds") {
 		t.Fatalf("error is %q", err)
 	}
 }

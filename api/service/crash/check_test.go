@@ -52,7 +52,8 @@ func (h *harness) checkHistory(ctx context.Context, s *served) error {
 			}
 			for _, r := range page.Transactions {
 				if status, known := quotes[r.QuoteID]; !known || status != r.Status {
-					h.problem("the history of %s says %q of quote %s, the client was told %q", who, r.Status, r.QuoteID, status)
+					h.problem("the history of %s says %q of quote %s, the client was told %q", who, r.Status, r.QuoteID,
+						status)
 				}
 				delete(quotes, r.QuoteID)
 			}
@@ -65,8 +66,8 @@ func (h *harness) checkHistory(ctx context.Context, s *served) error {
 	return nil
 }
 
-// check opens the database in this process, as the service itself does, and compares books, balances, nonces, escrow and sums. The last check looks
-// at every quote once more.
+// check opens the database in this process, as the service itself does, and compares books, balances, nonces, escrow
+// and sums. The last check looks at every quote once more.
 func (h *harness) check(last bool) (err error) {
 	s, err := store.OpenBolt(filepath.Join(h.data(), "coffer.db"), store.BoltOptions{Holder: "crash test"})
 	if err != nil {
@@ -99,8 +100,8 @@ func (h *harness) check(last bool) (err error) {
 	return h.checkSolana(in)
 }
 
-// checkBooks compares the record of every quote with what the client was told, and learns from it what a client cannot know: which deposits of a
-// refunded quote had landed, and what exactly a swap delivered.
+// checkBooks compares the record of every quote with what the client was told, and learns from it what a client cannot
+// know: which deposits of a refunded quote had landed, and what exactly a swap delivered.
 func (h *harness) checkBooks(b *book.Book, from int) error {
 	return b.View(func(tx store.Tx) error {
 		for _, id := range b.Open(tx) {
@@ -187,7 +188,8 @@ func (h *harness) checkMember(in *genesis.Installation, m *member) error {
 			}
 			if want := m.uses[traffic.Use{Chain: chain, Lane: lane}]; n.Sequence != want {
 				h.checker.doubled++
-				h.problem("lane %d of %s on eip155:%d is at %d; its quotes make it %d", lane, m.Address, chain, n.Sequence, want)
+				h.problem("lane %d of %s on eip155:%d is at %d; its quotes make it %d", lane, m.Address, chain,
+					n.Sequence, want)
 			}
 		}
 	}
@@ -206,11 +208,13 @@ func balance(in *genesis.Installation, account string, asset caip.Asset) (*big.I
 	return in.SolanaBalance(solmsg.Key(key), asset)
 }
 
-// checkSums checks that the escrow is empty and that every asset adds up to what genesis made (coins: with the burned fees).
+// checkSums checks that the escrow is empty and that every asset adds up to what genesis made (coins: with the burned
+// fees).
 func (h *harness) checkSums(in *genesis.Installation) error {
 	pins := in.Network.Pins
 	holders := []common.Address{
-		genesis.AddressOf(in.Operator), genesis.AddressOf(in.Solver), genesis.AddressOf(in.Faucet), genesis.AddressOf(in.Treasury),
+		genesis.AddressOf(in.Operator), genesis.AddressOf(in.Solver), genesis.AddressOf(in.Faucet),
+		genesis.AddressOf(in.Treasury),
 	}
 	for _, p := range h.born {
 		holders = append(holders, p.Address)
@@ -278,7 +282,8 @@ func supply(decimals int) *big.Int {
 	return v.Mul(v, big.NewInt(wholeSupply))
 }
 
-func (h *harness) checkSum(in *genesis.Installation, chain uint64, asset caip.Asset, decimals int, holders []common.Address) error {
+func (h *harness) checkSum(in *genesis.Installation, chain uint64, asset caip.Asset, decimals int,
+	holders []common.Address) error {
 	sum := new(big.Int)
 	for _, at := range holders {
 		v, err := in.Balance(at, asset)

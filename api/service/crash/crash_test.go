@@ -1,11 +1,13 @@
 //go:build unix
 
-// Package crash_test kills the built program with signal 9, again and again, while a crowd of clients has quotes in flight, and then compares the
-// books with what the clients were told. It is an outside process: the service runs as `coffer serve` over TLS on one data directory, with every
-// commit synced. Some settlements are made to fail, so that refunds are cut off too.
+// Package crash_test kills the built program with signal 9, again and again, while a crowd of clients has quotes in
+// flight, and then compares the books with what the clients were told. It is an outside process: the service runs as
+// `coffer serve` over TLS on one data directory, with every commit synced. Some settlements are made to fail, so that
+// refunds are cut off too.
 //
-// Rules proved (protocol §4.3, §5.1; TH-N7): a quote whose execute was answered with 200 is never lost; one whose answer was cut off either never
-// ran or ran once; every accepted quote ends; nothing is paid twice; token sums stay what genesis made; status, history and books agree.
+// Rules proved (protocol §4.3, §5.1; TH-N7): a quote whose execute was answered with 200 is never lost; one whose
+// answer was cut off either never ran or ran once; every accepted quote ends; nothing is paid twice; token sums stay
+// what genesis made; status, history and books agree.
 //
 //	go test -run TestKilled ./api/service/crash                    25 kills
 //	go test -run TestKilled ./api/service/crash -timeout 2h -kills 10000 -v
@@ -37,8 +39,10 @@ func TestMain(m *testing.M) {
 	flag.IntVar(&settings.kills, "kills", 25, "how often the service is killed")
 	flag.Uint64Var(&settings.seed, "seed", 0, "seed of moments, people and amounts; 0 takes one from the clock")
 	flag.IntVar(&settings.checkEvery, "check-every", 1000, "kills between two full checks of the books")
-	flag.StringVar(&settings.dir, "dir", "", "directory to work in, kept afterwards (default: a temporary one, kept when the test fails)")
-	flag.StringVar(&settings.serve, "serve", "--fault revert@6 --fault deposit-missing@9 --fault deposit-fails@11", "further flags of `coffer serve`, separated by blanks")
+	flag.StringVar(&settings.dir, "dir", "",
+		"directory to work in, kept afterwards (default: a temporary one, kept when the test fails)")
+	flag.StringVar(&settings.serve, "serve", "--fault revert@6 --fault deposit-missing@9 --fault deposit-fails@11",
+		"further flags of `coffer serve`, separated by blanks")
 	flag.Parse()
 	os.Exit(func() int {
 		if settings.program = os.Getenv("COFFER_BIN"); settings.program != "" {
@@ -153,8 +157,8 @@ func (h *harness) run(t *testing.T) error {
 	return nil
 }
 
-// killOnce starts the service, waits until enough quotes are in flight, and kills it at a random moment after that; sometimes it dies before it
-// listens.
+// killOnce starts the service, waits until enough quotes are in flight, and kills it at a random moment after that;
+// sometimes it dies before it listens.
 func (h *harness) killOnce(ctx context.Context, dice *rand.Rand) error {
 	begin := time.Now()
 	if h.starts > 0 && dice.IntN(early) == 0 {

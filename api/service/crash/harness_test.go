@@ -71,7 +71,9 @@ type told struct {
 func newHarness(t *testing.T, dir string, seed uint64) (*harness, error) {
 	t.Helper()
 	h := &harness{
-		dir: dir, seed: seed, begun: time.Now(), changed: make(chan struct{}), balances: map[string]map[caip.Asset]*big.Int{}, people: map[*traffic.Person]*member{}, active: map[int]*traffic.Person{}, refusal: map[string]int{}, fewest: crowd,
+		dir: dir, seed: seed, begun: time.Now(), changed: make(chan struct{}),
+		balances: map[string]map[caip.Asset]*big.Int{}, people: map[*traffic.Person]*member{},
+		active: map[int]*traffic.Person{}, refusal: map[string]int{}, fewest: crowd,
 	}
 	cat, err := catalog.Load()
 	if err != nil {
@@ -82,7 +84,8 @@ func newHarness(t *testing.T, dir string, seed uint64) (*harness, error) {
 	}
 	all := traffic.Recipes()
 	for n := range crowd {
-		h.payers = append(h.payers, &payer{h: h, n: n, recipe: all[n%len(all)], dice: rand.New(rand.NewPCG(seed, uint64(100+n)))})
+		h.payers = append(h.payers, &payer{h: h, n: n, recipe: all[n%len(all)],
+			dice: rand.New(rand.NewPCG(seed, uint64(100+n)))})
 	}
 	return h, nil
 }
@@ -168,10 +171,13 @@ func (h *harness) figures() string {
 		}
 	}
 	late := max(1, h.kills-h.early)
-	return fmt.Sprintf("%d kills (%d while starting), in flight at a kill at least %d, on average %.1f; quotes accepted %d, completed %d (%s), refunded %d, failed %d, "+
+	return fmt.Sprintf("%d kills (%d while starting), in flight at a kill at least %d, on average %.1f; quotes "+
+		"accepted %d, completed %d (%s), refunded %d, failed %d, "+
 		"never accepted %d, lost %d, doubled %d; %d people; a start takes %d ms, a cycle %d ms; refused: %s; duration %s",
-		h.kills, h.early, h.fewest, float64(h.flown)/float64(late), len(h.quotes)-by[""], by[api.StatusCompleted], listed(sorts), by[api.StatusRefunded],
-		by[api.StatusFailed], by[""], h.lost.Load(), h.checker.doubled, len(h.people), h.startTime.Milliseconds()/int64(max(1, h.starts)),
+		h.kills, h.early, h.fewest, float64(h.flown)/float64(late), len(h.quotes)-by[""], by[api.StatusCompleted],
+		listed(sorts), by[api.StatusRefunded],
+		by[api.StatusFailed], by[""], h.lost.Load(), h.checker.doubled, len(h.people),
+		h.startTime.Milliseconds()/int64(max(1, h.starts)),
 		h.cycles.Milliseconds()/int64(late), listed(h.refusal), time.Since(h.begun).Round(time.Second))
 }
 

@@ -106,8 +106,8 @@ func (p *payer) step(ctx context.Context, s *served) error {
 	return err
 }
 
-// begin makes a new person and writes down what its test funds are. When the service dies while it gives them, the next life is asked by the
-// same person and gives the rest.
+// begin makes a new person and writes down what its test funds are. When the service dies while it gives them, the next
+// life is asked by the same person and gives the rest.
 func (p *payer) begin(ctx context.Context, s *served) (err error) {
 	if p.newborn == nil {
 		if p.newborn, err = p.h.bear(p.recipe); err != nil {
@@ -123,8 +123,8 @@ func (p *payer) begin(ctx context.Context, s *served) (err error) {
 	return nil
 }
 
-// reconcile asks what became of a quote. An id without a record was never accepted, as the life that got the request is over; after a 200 that
-// would be a lost quote.
+// reconcile asks what became of a quote. An id without a record was never accepted, as the life that got the request is
+// over; after a 200 that would be a lost quote.
 func (p *payer) reconcile(ctx context.Context, s *served) error {
 	status, err := s.client.Status(ctx, p.offer.ID)
 	if err != nil {
@@ -152,7 +152,8 @@ func (p *payer) reconcile(ctx context.Context, s *served) error {
 	return nil
 }
 
-// refused deals with an answer that is an error. Only what a crash or the pace of the crowd can bring about is no defect.
+// refused deals with an answer that is an error. Only what a crash or the pace of the crowd can bring about is no
+// defect.
 func (p *payer) refused(s *served, e *api.Error) error {
 	switch e.Name {
 	case api.ErrPrepareAgain, api.ErrQuoteExpired, api.ErrInsufficientBalance, api.ErrNoRoute:

@@ -38,7 +38,8 @@ type served struct {
 
 // spawn starts the process and does not wait for it to listen.
 func (h *harness) spawn() (*served, error) {
-	args := append([]string{"serve", "--data", h.data(), "--listen", "127.0.0.1:0", "--json"}, strings.Fields(settings.serve)...)
+	args := append([]string{"serve", "--data", h.data(), "--listen", "127.0.0.1:0", "--json"},
+		strings.Fields(settings.serve)...)
 	s := &served{cmd: exec.Command(settings.program, args...), ended: make(chan struct{}), enough: make(chan struct{})}
 	log, err := os.OpenFile(filepath.Join(h.dir, "serve.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -1,11 +1,13 @@
-// Package daemon runs the service for a team, as `coffer serve` does, and administers its API keys, as `coffer serve keys` does.
+// Package daemon runs the service for a team, as `coffer serve` does, and administers its API keys, as `coffer serve
+// keys` does.
 //
-// Promise: Run opens the service in a data directory, listens over TLS and, when asked to, with metrics on a loopback address, prints how it is
-// reached, and returns when its context has ended and the requests under way are finished. What can be told wrong before anything is opened is an
+// Promise: Run opens the service in a data directory, listens over TLS and, when asked to, with metrics on a loopback
+// address, prints how it is reached, and returns when its context has ended and the requests under way are finished.
+// What can be told wrong before anything is opened is an
 // *OptionError, and then nothing was made. No key is ever logged; the key of the process is printed once, and only while there is no stored one.
 //
-// Units: lifetimes are durations. Errors say what to do in the words of the command line (--listen, --data), as they are read by who typed it.
-// Sources: protocol §5.2, TH-C3.
+// Units: lifetimes are durations. Errors say what to do in the words of the command line (--listen, --data), as they
+// are read by who typed it. Sources: protocol §5.2, TH-C3.
 package daemon
 
 import (
@@ -28,16 +30,18 @@ import (
 
 // Options say what is run. Dir is the data directory, absolute; it is made when it is not there.
 type Options struct {
-	Dir            string
-	New            bool     // begin a new network: what is there is moved aside first
-	Listen         string   // host:port; port 0 takes a free one
-	Hosts          []string // further host names of the certificate
-	Connections    int      // open at once, on the open port; 0 means the service's default
-	BasePath       string
-	Fund           bool          // give test funds to new addresses
-	FundLimit      int           // new addresses that get them through one key in 24 hours; 0 means the service's default
-	Faults         []string      // what the service is asked to bring about, as settle.ParseFaults reads it
-	Private        bool          // status, history and quotes are for the project of their key, explorer pages for keys that may read
+	Dir         string
+	New         bool     // begin a new network: what is there is moved aside first
+	Listen      string   // host:port; port 0 takes a free one
+	Hosts       []string // further host names of the certificate
+	Connections int      // open at once, on the open port; 0 means the service's default
+	BasePath    string
+	Fund        bool // give test funds to new addresses
+	// new addresses that get them through one key in 24 hours; 0 means the service's default
+	FundLimit int
+	Faults    []string // what the service is asked to bring about, as settle.ParseFaults reads it
+	// status, history and quotes are for the project of their key, explorer pages for keys that may read
+	Private        bool
 	Lifetime       time.Duration // of quotes; 0 means the service's default
 	CursorLifetime time.Duration // of continuations of history; 0 means the book's default
 	Metrics        string        // host:port of the metrics listener, "" for none
@@ -46,7 +50,8 @@ type Options struct {
 	LogLevel       slog.Level
 	Out, Log       io.Writer // what is printed, and what is logged
 
-	// SSH, when set, starts what serves dashboards over SSH once the service is open and before anything listens. It ends with ctx, and the service after it.
+	// SSH, when set, starts what serves dashboards over SSH once the service is open and before anything listens. It
+	// ends with ctx, and the service after it.
 	SSH func(ctx context.Context, in Inside) (Beside, error)
 }
 
@@ -59,7 +64,8 @@ type Inside struct {
 	Log       *slog.Logger
 }
 
-// Beside is what runs beside the service. Wait returns when it has ended; Announced goes into the line of JSON, Lines are for people.
+// Beside is what runs beside the service. Wait returns when it has ended; Announced goes into the line of JSON, Lines
+// are for people.
 type Beside struct {
 	Announced any
 	Lines     []string
@@ -91,18 +97,21 @@ func Run(ctx context.Context, o Options) error {
 	}
 	log := NewLog(o)
 	a, err := service.OpenOrAttach(ctx, o.Dir, service.Options{
-		Kind: network.Lab, Fund: o.Fund, FundLimit: o.FundLimit, Private: o.Private, Log: log, Lifetime: o.Lifetime, CursorLifetime: o.CursorLifetime,
-		BasePath: o.BasePath, Faults: faults, StoredKeys: true, Metrics: figures.meter(), New: o.New,
+		Kind: network.Lab, Fund: o.Fund, FundLimit: o.FundLimit, Private: o.Private, Log: log, Lifetime: o.Lifetime,
+		CursorLifetime: o.CursorLifetime,
+		BasePath:       o.BasePath, Faults: faults, StoredKeys: true, Metrics: figures.meter(), New: o.New,
 	})
 	if err != nil && !errors.Is(err, store.ErrInUse) {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("another process runs the service in %s; stop it, or name another directory with --data: %w", o.Dir, err)
+		return fmt.Errorf("another process runs the service in %s; stop it, or name another directory with --data: %w",
+			o.Dir, err)
 	}
 	defer func() { _ = a.Close() }()
 	if a.Attached() {
-		return fmt.Errorf("another process runs the service in %s; stop it, or name another directory with --data", o.Dir)
+		return fmt.Errorf("another process runs the service in %s; stop it, or name another directory with --data",
+			o.Dir)
 	}
 	return listen(ctx, o, a, figures, log)
 }
@@ -142,7 +151,8 @@ func listen(ctx context.Context, o Options, a *service.Attachment, f *figures, l
 	if err != nil {
 		return err
 	}
-	running, err := a.Service().Serve(ctx, service.ServeOptions{Listen: o.Listen, Dir: o.Dir, Host: o.Hosts, Connections: o.Connections})
+	running, err := a.Service().Serve(ctx, service.ServeOptions{Listen: o.Listen, Dir: o.Dir, Host: o.Hosts,
+		Connections: o.Connections})
 	if err != nil {
 		return taken(o.Listen, err)
 	}
@@ -150,8 +160,9 @@ func listen(ctx context.Context, o Options, a *service.Attachment, f *figures, l
 		log.Warn("FAULTS ARE ON: this service fails on purpose", "faults", o.Faults)
 	}
 	err = reach{
-		BaseURL: running.BaseURL, CAFile: running.CAFile, APIKey: a.Service().APIKey(), NetworkFile: filepath.Join(o.Dir, service.NetworkFile),
-		MetricsURL: scraped, Faults: o.Faults, SSH: beside.Announced, lines: beside.Lines,
+		BaseURL: running.BaseURL, CAFile: running.CAFile, APIKey: a.Service().APIKey(),
+		NetworkFile: filepath.Join(o.Dir, service.NetworkFile),
+		MetricsURL:  scraped, Faults: o.Faults, SSH: beside.Announced, lines: beside.Lines,
 	}.announce(o.Out, o.JSON, a.Network.Fingerprint())
 	if err != nil {
 		return err

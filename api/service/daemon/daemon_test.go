@@ -60,7 +60,8 @@ func line(t *testing.T, r *bufio.Reader) string {
 	return s
 }
 
-// TestTheKeyOfTheProcessIsPrintedWhileThereIsNoStoredOne: for machines in the one line, for people with a word on lasting keys; it is in no log.
+// TestTheKeyOfTheProcessIsPrintedWhileThereIsNoStoredOne: for machines in the one line, for people with a word on
+// lasting keys; it is in no log.
 func TestTheKeyOfTheProcessIsPrintedWhileThereIsNoStoredOne(t *testing.T) {
 	dir, log := t.TempDir(), new(logged)
 	out, stop := running(t, Options{Dir: dir, JSON: true, Log: log, Faults: []string{"slow-fill=1ms"}})
@@ -71,7 +72,8 @@ func TestTheKeyOfTheProcessIsPrintedWhileThereIsNoStoredOne(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	if first.APIKey == "" || filepath.Dir(first.NetworkFile) != dir || !strings.HasPrefix(first.BaseURL, "https://127.0.0.1:") || len(first.Faults) != 1 {
+	if first.APIKey == "" || filepath.Dir(first.NetworkFile) != dir ||
+		!strings.HasPrefix(first.BaseURL, "https://127.0.0.1:") || len(first.Faults) != 1 {
 		t.Errorf("%+v", first)
 	}
 	if text := log.String(); strings.Contains(text, first.APIKey) || !strings.Contains(text, "FAULTS ARE ON") {
@@ -95,7 +97,8 @@ func TestTheKeyOfTheProcessIsPrintedWhileThereIsNoStoredOne(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	if s := said.String(); !strings.Contains(s, "api key  the stored ones") || strings.Contains(s, text) || !strings.HasPrefix(s, "serving  https://") {
+	if s := said.String(); !strings.Contains(s, "api key  the stored ones") || strings.Contains(s, text) ||
+		!strings.HasPrefix(s, "serving  https://") {
 		t.Errorf("printed\n%s", s)
 	}
 }
@@ -121,18 +124,23 @@ func TestNothingIsMadeOfAWrongOption(t *testing.T) {
 func TestKeysAreNotMadeForPathsThatNoEndpointHas(t *testing.T) {
 	dir := t.TempDir()
 	for path, good := range map[string]bool{
-		"/v3/quote/call-quote": true, "/v3/": true, "/explorer": true, "/v3/qoute/call-quote": false, "/v4/": false, "/v3": false, "": false,
+		"/v3/quote/call-quote": true, "/v3/": true, "/explorer": true, "/v3/qoute/call-quote": false, "/v4/": false,
+		"/v3": false, "": false,
 	} {
-		_, _, err := Keys{Dir: dir}.Add(t.Context(), access.KeySpec{Company: "a", Project: "b", Endpoints: []string{path}})
+		_, _, err := Keys{Dir: dir}.Add(t.Context(), access.KeySpec{Company: "a", Project: "b",
+			Endpoints: []string{path}})
 		var refused *api.Error
-		if isRefused := errors.As(err, &refused) && refused.Name == api.ErrValidation; isRefused == good || good && err != nil {
+		if isRefused := errors.As(err, &refused) && refused.Name == api.ErrValidation; isRefused == good ||
+			good && err != nil {
 			t.Errorf("%q: %v", path, err)
 		}
 	}
-	if _, err := (Keys{Dir: t.TempDir()}).List(t.Context()); err == nil || !strings.Contains(err.Error(), "--data is missing") {
+	if _, err := (Keys{Dir: t.TempDir()}).List(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "--data is missing") {
 		t.Errorf("a directory without a database: %v", err)
 	}
-	if _, err := (Keys{Dir: dir}).Revoke(t.Context(), "nobody"); err == nil || !strings.Contains(err.Error(), "serve keys list") {
+	if _, err := (Keys{Dir: dir}).Revoke(t.Context(), "nobody"); err == nil ||
+		!strings.Contains(err.Error(), "serve keys list") {
 		t.Errorf("an unknown key: %v", err)
 	}
 }

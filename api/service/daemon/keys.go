@@ -15,11 +15,13 @@ import (
 	"coffer/api/service/httpapi"
 )
 
-// Keys are the API keys of a data directory, whether a service runs on it or not. A directory without a database is service.ErrNoDatabase, except
-// for Add; what is wrong with a request is a validation error (*api.Error) whose details name the member.
+// Keys are the API keys of a data directory, whether a service runs on it or not. A directory without a database is
+// service.ErrNoDatabase, except for Add; what is wrong with a request is a validation error (*api.Error) whose details
+// name the member.
 type Keys struct{ Dir string }
 
-// Add makes a key and returns its text, this once. Where no service ran yet, the directory is made; the one that starts there has the key.
+// Add makes a key and returns its text, this once. Where no service ran yet, the directory is made; the one that starts
+// there has the key.
 func (k Keys) Add(ctx context.Context, spec access.KeySpec) (text string, info access.KeyInfo, err error) {
 	if err := known(spec.Endpoints); err != nil {
 		return "", info, err
@@ -41,7 +43,8 @@ func (k Keys) List(ctx context.Context) (all []access.KeyInfo, err error) {
 }
 
 // Rotate gives a key a new text; the old one stays good for grace.
-func (k Keys) Rotate(ctx context.Context, id string, grace time.Duration) (text string, info access.KeyInfo, err error) {
+func (k Keys) Rotate(ctx context.Context, id string, grace time.Duration) (text string, info access.KeyInfo,
+	err error) {
 	err = k.administer(ctx, false, func(keys service.KeyAdmin) (err error) {
 		text, info, err = keys.Rotate(ctx, id, grace)
 		return err
@@ -79,7 +82,8 @@ func known(paths []string) error {
 			return !e.Open && (e.Path == p || strings.HasSuffix(p, "/") && strings.HasPrefix(e.Path, p))
 		}) {
 			failures = append(failures, api.Failure{
-				Path: fmt.Sprintf("endpoints[%d]", i), Expected: "an endpoint such as /v3/quote/call-quote, or /v3/ for all below it", Got: p,
+				Path:     fmt.Sprintf("endpoints[%d]", i),
+				Expected: "an endpoint such as /v3/quote/call-quote, or /v3/ for all below it", Got: p,
 			})
 		}
 	}

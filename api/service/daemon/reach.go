@@ -8,7 +8,8 @@ import (
 	"coffer/api"
 )
 
-// reach is how the service is reached. APIKey is the key of this process, "" when there are stored ones; MetricsURL is "" without metrics.
+// reach is how the service is reached. APIKey is the key of this process, "" when there are stored ones; MetricsURL is
+// "" without metrics.
 type reach struct {
 	BaseURL     string   `json:"baseUrl"`
 	CAFile      string   `json:"caFile"`
@@ -31,9 +32,11 @@ func (r reach) announce(out io.Writer, asJSON bool, fingerprint string) error {
 		_, err = fmt.Fprintf(out, "%s\n", line.Raw())
 		return err
 	}
-	lines := []string{"serving  " + r.BaseURL, "ca file  " + r.CAFile, "network  " + r.NetworkFile, "         " + fingerprint}
+	lines := []string{"serving  " + r.BaseURL, "ca file  " + r.CAFile, "network  " + r.NetworkFile,
+		"         " + fingerprint}
 	if r.APIKey != "" {
-		lines = append(lines, "api key  "+r.APIKey+" (good while this process runs; `coffer serve keys add` makes lasting ones)")
+		lines = append(lines, "api key  "+r.APIKey+
+			" (good while this process runs; `coffer serve keys add` makes lasting ones)")
 	} else {
 		lines = append(lines, "api key  the stored ones (`coffer serve keys list`)")
 	}

@@ -32,7 +32,8 @@ func Check(dir, file string, out io.Writer) error {
 		return err
 	}
 	if r.Damages > 0 {
-		return fmt.Errorf("%w: %d of %d records in %s are not what was written", store.ErrDamaged, r.Damages, r.Records, path)
+		return fmt.Errorf("%w: %d of %d records in %s are not what was written", store.ErrDamaged, r.Damages, r.Records,
+			path)
 	}
 	return nil
 }

@@ -24,8 +24,8 @@ func supply(decimals int) *big.Int {
 	return unit.Mul(unit, big.NewInt(wholeSupply))
 }
 
-// contract is one contract of genesis: its artifact, where it stands, and the constructor's arguments with their types. The types are
-// written down here because reading a whole interface for them is the slowest part of a reopening.
+// contract is one contract of genesis: its artifact, where it stands, and the constructor's arguments with their types.
+// The types are written down here because reading a whole interface for them is the slowest part of a reopening.
 type contract struct {
 	name  string
 	at    common.Address
@@ -105,8 +105,8 @@ func entryPoint(p pinned) ([]evm.Account, error) {
 	return accounts, nil
 }
 
-// deploy runs the constructor at the contract's place. None of the contracts reads the chain id while it is constructed, so one run serves
-// all chains.
+// deploy runs the constructor at the contract's place. None of the contracts reads the chain id while it is
+// constructed, so one run serves all chains.
 func (c contract) deploy() ([]evm.Account, error) {
 	art, err := assets.Contract(c.name)
 	if err != nil {
@@ -161,8 +161,8 @@ func tokenKinds(cat *catalog.Catalog) []tokenKind {
 	return kinds
 }
 
-// deployTokens constructs one token of each kind with the whole supply at the treasury. Nothing in a token depends on its address, so the
-// account is moved to the real one afterwards.
+// deployTokens constructs one token of each kind with the whole supply at the treasury. Nothing in a token depends on
+// its address, so the account is moved to the real one afterwards.
 func deployTokens(kinds []tokenKind, treasury common.Address, out []evm.Account) error {
 	art, err := assets.Contract("Token")
 	if err != nil {
@@ -192,7 +192,8 @@ func deployTokens(kinds []tokenKind, treasury common.Address, out []evm.Account)
 	return nil
 }
 
-// spec is the specification of one chain: shared contracts, its tokens at their real addresses, and the native coin at the treasury.
+// spec is the specification of one chain: shared contracts, its tokens at their real addresses, and the native coin at
+// the treasury.
 func (a *alloc) spec(id uint64, cat *catalog.Catalog, treasury common.Address) evm.Spec {
 	s := evm.Spec{ChainID: id, Time: Time, Alloc: append([]evm.Account(nil), a.shared...)}
 	for _, t := range tokensOf(id, cat) {

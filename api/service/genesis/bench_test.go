@@ -30,7 +30,8 @@ func BenchmarkOpenFreshBolt(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n++
-		s, err := store.OpenBolt(filepath.Join(dir, string(rune('a'+n%26)), time.Now().Format("150405.000000000")), store.BoltOptions{})
+		s, err := store.OpenBolt(filepath.Join(dir, string(rune('a'+n%26)), time.Now().Format("150405.000000000")),
+			store.BoltOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}

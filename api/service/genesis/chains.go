@@ -56,7 +56,8 @@ func (in *Installation) openChains(s store.Store, fresh bool, p pinned, now uint
 	return nil
 }
 
-// SealAll makes one block on each of several chains in one commit, all or none. Its errors wrap those of chain.Chain.Seal.
+// SealAll makes one block on each of several chains in one commit, all or none. Its errors wrap those of
+// chain.Chain.Seal.
 func (in *Installation) SealAll(requests map[uint64]chain.SealRequest) (map[uint64]chain.Block, error) {
 	var sealings []evm.Sealing
 	for _, id := range in.ChainIDs {
@@ -71,7 +72,8 @@ func (in *Installation) SealAll(requests map[uint64]chain.SealRequest) (map[uint
 		sealings = append(sealings, evm.Sealing{Chain: c, Request: req})
 	}
 	if len(sealings) != len(requests) {
-		return nil, fmt.Errorf("%w: blocks are asked of %d chains and %d are there", ErrChain, len(requests), len(sealings))
+		return nil, fmt.Errorf("%w: blocks are asked of %d chains and %d are there", ErrChain, len(requests),
+			len(sealings))
 	}
 	made, err := evm.SealAll(sealings)
 	if err != nil {
@@ -84,8 +86,8 @@ func (in *Installation) SealAll(requests map[uint64]chain.SealRequest) (map[uint
 	return blocks, nil
 }
 
-// create makes genesis and block 1 of every chain, and the Solana ledger, aside and commits them together with the seed, so that a first start that is cut off
-// leaves nothing behind.
+// create makes genesis and block 1 of every chain, and the Solana ledger, aside and commits them together with the
+// seed, so that a first start that is cut off leaves nothing behind.
 func (in *Installation) create(s store.Store, specs []evm.Spec, now uint64) error {
 	aside := newStage()
 	chains, err := evm.OpenAll(aside, specs)

@@ -1,13 +1,16 @@
-// Package genesis makes an installation: its seed and keys, the seven EVM chains with every contract and token in place, the Solana ledger, and
-// the descriptor that says who this network is. Opened again it finds the same installation.
+// Package genesis makes an installation: its seed and keys, the seven EVM chains with every contract and token in
+// place, the Solana ledger, and the descriptor that says who this network is. Opened again it finds the same
+// installation.
 //
-// Promise: genesis gives the treasury everything; in block 1 of each chain the treasury's signed transfers stock faucet, solver and
-// operator; nobody mints, so each token's sum never changes (protocol §5.3). Paymaster and escrow stand at addresses that are the same on
-// every network, with this installation's operator in storage (protocol §4.2). The same seed and clock give the same head hashes. A first
-// start is all or nothing. Data of a version without Solana gets the ledger when it is opened, in one commit; the EVM chains and the network
-// id stay what they are, because the pins of sponsor and vault already name the ledger's side of the network.
+// Promise: genesis gives the treasury everything; in block 1 of each chain the treasury's signed transfers stock
+// faucet, solver and operator; nobody mints, so each token's sum never changes (protocol §5.3). Paymaster and escrow
+// stand at addresses that are the same on every network, with this installation's operator in storage (protocol §4.2).
+// The same seed and clock give the same head hashes. A first start is all or nothing. Data of a version without Solana
+// gets the ledger when it is opened, in one commit; the EVM chains and the network id stay what they are, because the
+// pins of sponsor and vault already name the ledger's side of the network.
 //
-// Units: amounts in base units of their asset, times in Unix seconds. Sources: protocol §4.2 and §5.3, docs/architecture.md#storage.
+// Units: amounts in base units of their asset, times in Unix seconds. Sources: protocol §4.2 and §5.3,
+// docs/architecture.md#storage.
 package genesis
 
 import (
@@ -38,8 +41,8 @@ const (
 	keySeed            = "seed"
 )
 
-// Options say how an installation is opened. Clock gives the time of block 1. The seed of a first start is Seed, or 32 bytes from Random
-// when Seed is nil. Kind is what the user declares the network to be.
+// Options say how an installation is opened. Clock gives the time of block 1. The seed of a first start is Seed, or 32
+// bytes from Random when Seed is nil. Kind is what the user declares the network to be.
 type Options struct {
 	Clock  func() time.Time
 	Random io.Reader
@@ -52,8 +55,10 @@ var (
 	ErrSeed = errors.New("the store holds an installation with another seed")
 	// ErrNoSeed says that a store holds chains and no seed: it is damaged, and another seed would not be theirs.
 	ErrNoSeed = errors.New("the store holds chains without the seed that they were made from")
-	// ErrVersion says that a store holds chains that began with other contracts or assets than this program has. Nothing was changed.
-	ErrVersion = errors.New("the data was made by another version of this program: use that version, or another data directory")
+	// ErrVersion says that a store holds chains that began with other contracts or assets than this program has.
+	// Nothing was changed.
+	ErrVersion = errors.New(
+		"the data was made by another version of this program: use that version, or another data directory")
 )
 
 // Installation is an opened network. Its methods are safe for concurrent use; its fields must not be changed.
@@ -165,8 +170,8 @@ func chooseSeed(stored []byte, o Options) ([]byte, error) {
 	return seed, nil
 }
 
-// Secret derives n bytes for another purpose of the service (price walk, cursor key, test funds) from the installation's seed. The same label
-// gives the same bytes for the life of the installation.
+// Secret derives n bytes for another purpose of the service (price walk, cursor key, test funds) from the
+// installation's seed. The same label gives the same bytes for the life of the installation.
 func (in *Installation) Secret(label string, n int) ([]byte, error) {
 	return derive(in.seed, "coffer/secret/"+label, n)
 }
@@ -223,7 +228,8 @@ func readPins() (pinned, error) {
 		if err != nil {
 			return pinned{}, fmt.Errorf("pins: %w", err)
 		}
-		p.formulas = append(p.formulas, network.Formula{Name: f.Name, Version: f.Version, VerifyingContract: at, Formula: f.Formula})
+		p.formulas = append(p.formulas, network.Formula{Name: f.Name, Version: f.Version, VerifyingContract: at,
+			Formula: f.Formula})
 	}
 	return p, nil
 }

@@ -120,7 +120,8 @@ func TestAFirstStartThatFailsLeavesNothing(t *testing.T) {
 
 func TestChainsOfAnotherVersionAreRefusedAndLeftAlone(t *testing.T) {
 	s := store.NewMemory()
-	other := evm.Spec{ChainID: 1, Time: genesis.Time, Alloc: []evm.Account{{Address: common.Address{1}, Balance: big.NewInt(1)}}}
+	other := evm.Spec{ChainID: 1, Time: genesis.Time,
+		Alloc: []evm.Account{{Address: common.Address{1}, Balance: big.NewInt(1)}}}
 	c, err := evm.Open(s, other)
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +150,8 @@ func (f *failing) Update(fn func(store.Tx) error) error {
 
 func TestEveryTokenSumIsTheSupplyAndStaysIt(t *testing.T) {
 	in := open(t, store.NewMemory())
-	holders := []common.Address{genesis.AddressOf(in.Treasury), genesis.AddressOf(in.Solver), genesis.AddressOf(in.Faucet)}
+	holders := []common.Address{genesis.AddressOf(in.Treasury), genesis.AddressOf(in.Solver),
+		genesis.AddressOf(in.Faucet)}
 	for _, a := range tokens(in) {
 		sum := new(big.Int)
 		for _, h := range holders {
@@ -180,7 +182,8 @@ func TestNativeCoinIsBalancesPlusBurnedFees(t *testing.T) {
 		}
 		sum := new(big.Int).Mul(block.BaseFee, new(big.Int).SetUint64(block.GasUsed))
 		for _, who := range []common.Address{
-			genesis.AddressOf(in.Treasury), genesis.AddressOf(in.Solver), genesis.AddressOf(in.Faucet), genesis.AddressOf(in.Operator),
+			genesis.AddressOf(in.Treasury), genesis.AddressOf(in.Solver), genesis.AddressOf(in.Faucet),
+			genesis.AddressOf(in.Operator),
 		} {
 			v, err := in.Balance(who, caip.Native(id))
 			if err != nil {
@@ -204,8 +207,10 @@ func TestContractsStandAtThePinnedAddressesWithTheOperatorInStorage(t *testing.T
 	operator := common.BytesToHash(genesis.AddressOf(in.Operator).Bytes())
 	for _, id := range in.ChainIDs {
 		for name, at := range map[string]common.Address{
-			"entry point": p.EntryPoint, "kernel 3.1": p.KernelV31, "kernel 3.3": p.KernelV33, "factory": p.Factory, "meta factory": p.MetaFactory,
-			"ecdsa validator": p.ECDSAValidator, "role-based validator": p.RoleBasedValidator, "paymaster": p.Paymaster, "escrow": p.Escrow,
+			"entry point": p.EntryPoint, "kernel 3.1": p.KernelV31, "kernel 3.3": p.KernelV33, "factory": p.Factory,
+			"meta factory":    p.MetaFactory,
+			"ecdsa validator": p.ECDSAValidator, "role-based validator": p.RoleBasedValidator, "paymaster": p.Paymaster,
+			"escrow": p.Escrow,
 		} {
 			if ok, err := in.Deployed(id, at); err != nil || !ok {
 				t.Errorf("eip155:%d: no %s at %s (%v)", id, name, at, err)
@@ -247,12 +252,14 @@ func TestDescriptorNamesThisInstallation(t *testing.T) {
 	if len(d.Chains) != 7 || len(d.Genesis) != 7 || d.Kind != network.Embedded {
 		t.Errorf("descriptor: %d chains, %d genesis hashes, kind %s", len(d.Chains), len(d.Genesis), d.Kind)
 	}
-	if d.Pins.CoSigner != genesis.AddressOf(in.CoSigner) || d.Pins.Solver == (common.Address{}) || d.Pins.SolanaVault == "" {
+	if d.Pins.CoSigner != genesis.AddressOf(in.CoSigner) || d.Pins.Solver == (common.Address{}) ||
+		d.Pins.SolanaVault == "" {
 		t.Errorf("pins: %+v", d.Pins)
 	}
 	found := false
 	for _, f := range d.Formulas {
-		found = found || f.Name == "RoleBasedECDSAValidator" && f.Version == "1.4.3" && f.VerifyingContract == d.Pins.RoleBasedValidator && f.Formula == network.FormulaCallDataAndNonce
+		found = found || f.Name == "RoleBasedECDSAValidator" && f.Version == "1.4.3" &&
+			f.VerifyingContract == d.Pins.RoleBasedValidator && f.Formula == network.FormulaCallDataAndNonce
 	}
 	if !found {
 		t.Errorf("no formula for RoleBasedECDSAValidator 1.4.3: %v", d.Formulas)
@@ -314,8 +321,10 @@ func TestKeysAreNeverPrinted(t *testing.T) {
 	in := open(t, store.NewMemory())
 	raw := crypto.FromECDSA(in.CoSigner)
 	number := new(big.Int).SetBytes(raw)
-	secrets := []string{number.String(), number.Text(16), hex.EncodeToString(raw), fmt.Sprintf("%d", raw), fmt.Sprintf("%d", in.Vault), fmt.Sprintf("%d", in.SolanaFaucet), string(options().Seed)}
-	for _, printed := range []string{fmt.Sprint(in.Keys), fmt.Sprintf("%+v", in.Keys), fmt.Sprintf("%#v", in.Keys), fmt.Sprintf("%v", in), fmt.Sprintf("%+v", *in)} {
+	secrets := []string{number.String(), number.Text(16), hex.EncodeToString(raw), fmt.Sprintf("%d", raw),
+		fmt.Sprintf("%d", in.Vault), fmt.Sprintf("%d", in.SolanaFaucet), string(options().Seed)}
+	for _, printed := range []string{fmt.Sprint(in.Keys), fmt.Sprintf("%+v", in.Keys), fmt.Sprintf("%#v", in.Keys),
+		fmt.Sprintf("%v", in), fmt.Sprintf("%+v", *in)} {
 		for _, s := range secrets {
 			if strings.Contains(printed, s) {
 				t.Errorf("a key is printed: %.60s…", printed)
@@ -328,7 +337,8 @@ func TestEachLabelHasItsOwnKey(t *testing.T) {
 	in := open(t, store.NewMemory())
 	seen := map[string]bool{}
 	for _, a := range []common.Address{
-		genesis.AddressOf(in.Operator), genesis.AddressOf(in.Solver), genesis.AddressOf(in.CoSigner), genesis.AddressOf(in.TamperProof),
+		genesis.AddressOf(in.Operator), genesis.AddressOf(in.Solver), genesis.AddressOf(in.CoSigner),
+		genesis.AddressOf(in.TamperProof),
 		genesis.AddressOf(in.Treasury), genesis.AddressOf(in.Faucet),
 	} {
 		seen[a.Hex()] = true

@@ -34,8 +34,8 @@ const (
 	labelSolanaFaucet   = "coffer/key/solana-faucet/1"
 )
 
-// Keys are the keys of one installation, all derived from its seed. The first six sign on EVM chains and documents (secp256k1), the last
-// five on Solana (ed25519). Whatever prints a Keys value shows "[redacted]".
+// Keys are the keys of one installation, all derived from its seed. The first six sign on EVM chains and documents
+// (secp256k1), the last five on Solana (ed25519). Whatever prints a Keys value shows "[redacted]".
 type Keys struct {
 	Operator    *ecdsa.PrivateKey  // submits operations and pays their gas; owner of paymaster and escrow
 	Solver      *ecdsa.PrivateKey  // fills on the target chain out of its inventory

@@ -56,8 +56,8 @@ func (in *Installation) Balance(account common.Address, asset caip.Asset) (*big.
 	return in.BalanceAt(st, account, asset)
 }
 
-// BalanceAt is Balance in a view of the asset's chain, which may have been changed by overlays and calls. The error wraps ErrAsset for an
-// asset outside the catalogue: only there the place of a balance in storage is known.
+// BalanceAt is Balance in a view of the asset's chain, which may have been changed by overlays and calls. The error
+// wraps ErrAsset for an asset outside the catalogue: only there the place of a balance in storage is known.
 func (in *Installation) BalanceAt(st chain.State, account common.Address, asset caip.Asset) (*big.Int, error) {
 	if _, known := in.Catalog.Entity(asset); !known {
 		return nil, fmt.Errorf("%w: %s", ErrAsset, asset)
@@ -73,8 +73,8 @@ func (in *Installation) BalanceAt(st chain.State, account common.Address, asset 
 	return v, st.Err()
 }
 
-// CreditOverlay is the overlay under which the account holds exactly amount of the asset, for simulations (protocol §2.3). An asset that is
-// neither native nor a token of the catalogue gives an empty overlay.
+// CreditOverlay is the overlay under which the account holds exactly amount of the asset, for simulations (protocol
+// §2.3). An asset that is neither native nor a token of the catalogue gives an empty overlay.
 func (in *Installation) CreditOverlay(asset caip.Asset, account common.Address, amount *big.Int) chain.Overlay {
 	if _, known := in.Catalog.Entity(asset); !known {
 		return chain.Overlay{}
@@ -86,7 +86,8 @@ func (in *Installation) CreditOverlay(asset caip.Asset, account common.Address, 
 	if !ok {
 		return chain.Overlay{}
 	}
-	return chain.Overlay{token: {Storage: map[common.Hash]common.Hash{in.balanceKey(account): common.BigToHash(amount)}}}
+	return chain.Overlay{token: {Storage: map[common.Hash]common.Hash{
+		in.balanceKey(account): common.BigToHash(amount)}}}
 }
 
 // Deployed reports whether the address has code at the head of the chain.
@@ -100,8 +101,8 @@ func (in *Installation) Deployed(chainID uint64, addr common.Address) (bool, err
 	return deployed, st.Err()
 }
 
-// AccountNonce is the next nonce of a smart account for one 192-bit key at the head of the chain, as EntryPoint.getNonce tells it. Key 0 of
-// an account that never was used gives 0.
+// AccountNonce is the next nonce of a smart account for one 192-bit key at the head of the chain, as
+// EntryPoint.getNonce tells it. Key 0 of an account that never was used gives 0.
 func (in *Installation) AccountNonce(chainID uint64, sender common.Address, key192 *big.Int) (*big.Int, error) {
 	st, err := in.head(chainID)
 	if err != nil {

@@ -27,8 +27,8 @@ func (in *Installation) SolanaMint(asset caip.Asset) (solmsg.Key, bool) {
 	return solmsg.Key(mint), ok
 }
 
-// SolanaBalance is what an owner has of a catalogue asset on Solana: the lamports of its account, or what its associated token account holds,
-// 0 when there is none. The error wraps ErrChain or ErrAsset for anything else.
+// SolanaBalance is what an owner has of a catalogue asset on Solana: the lamports of its account, or what its
+// associated token account holds, 0 when there is none. The error wraps ErrChain or ErrAsset for anything else.
 func (in *Installation) SolanaBalance(owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
 	st, err := in.Solana.State()
 	if err != nil {
@@ -65,8 +65,9 @@ func (in *Installation) OwnsKey(k solmsg.Key) bool {
 	return false
 }
 
-// SolanaSpendable is the part of SolanaBalance that can be moved away. That is everything, as an account may end with nothing (with less than the
-// rent minimum it may not), but the service's own accounts stay: they keep the rent minimum in SOL.
+// SolanaSpendable is the part of SolanaBalance that can be moved away. That is everything, as an account may end with
+// nothing (with less than the rent minimum it may not), but the service's own accounts stay: they keep the rent minimum
+// in SOL.
 func (in *Installation) SolanaSpendable(owner solmsg.Key, asset caip.Asset) (*big.Int, error) {
 	v, err := in.SolanaBalance(owner, asset)
 	if err != nil || !asset.IsNative() || !in.OwnsKey(owner) {
@@ -78,7 +79,8 @@ func (in *Installation) SolanaSpendable(owner solmsg.Key, asset caip.Asset) (*bi
 	return v, nil
 }
 
-// SolanaExists reports whether the account that holds an asset for an owner exists: the owner's own for SOL, the associated one for a token.
+// SolanaExists reports whether the account that holds an asset for an owner exists: the owner's own for SOL, the
+// associated one for a token.
 func (in *Installation) SolanaExists(owner solmsg.Key, asset caip.Asset) (bool, error) {
 	if _, err := in.solanaEntity(asset); err != nil {
 		return false, err
@@ -91,9 +93,10 @@ func (in *Installation) SolanaExists(owner solmsg.Key, asset caip.Asset) (bool, 
 	return lamports > 0, err
 }
 
-// SolanaTransfer is the instructions that move an amount of a catalogue asset between the accounts of two owners. From signs. A token account
-// that `to` does not have yet is created first; payer signs and pays its rent.
-func (in *Installation) SolanaTransfer(from, to, payer solmsg.Key, asset caip.Asset, amount *big.Int) ([]solmsg.Build, error) {
+// SolanaTransfer is the instructions that move an amount of a catalogue asset between the accounts of two owners. From
+// signs. A token account that `to` does not have yet is created first; payer signs and pays its rent.
+func (in *Installation) SolanaTransfer(from, to, payer solmsg.Key, asset caip.Asset, amount *big.Int) ([]solmsg.Build,
+	error) {
 	decimals, err := in.solanaEntity(asset)
 	if err != nil {
 		return nil, err

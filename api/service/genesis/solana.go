@@ -41,7 +41,8 @@ func (in *Installation) openSolana(s store.Store, now uint64) error {
 	return err
 }
 
-// solanaSpec is the genesis of the ledger: the treasury has all SOL but the rent of the mints and of its token accounts, and all tokens.
+// solanaSpec is the genesis of the ledger: the treasury has all SOL but the rent of the mints and of its token
+// accounts, and all tokens.
 func (in *Installation) solanaSpec() (solana.Spec, error) {
 	treasury := KeyOf(in.SolanaTreasury)
 	spec := solana.Spec{Time: Time}
@@ -83,8 +84,9 @@ func (in *Installation) solanaTokens() []catalog.Entity {
 	return out
 }
 
-// createSolana makes a ledger in a store that has none and stocks it with the treasury's signed transactions: SOL for solver, faucet and
-// sponsor, the rent minimum for the vault, and for each token the accounts of solver, faucet and vault with the shares of the first two.
+// createSolana makes a ledger in a store that has none and stocks it with the treasury's signed transactions: SOL for
+// solver, faucet and sponsor, the rent minimum for the vault, and for each token the accounts of solver, faucet and
+// vault with the shares of the first two.
 func (in *Installation) createSolana(s store.Store, now uint64) error {
 	spec, err := in.solanaSpec()
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 // splUSDC is USDC on Solana.
 func splUSDC(t testing.TB) caip.Asset {
 	t.Helper()
-	a, err := caip.ParseAsset("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
+	a, err := caip.ParseAsset(
+		"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +52,10 @@ func TestTheTreasuryStocksTheSolanaAccountsByASignedTransaction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if balance(t, in, c.owner, caip.SOL()) != c.sol || balance(t, in, c.owner, usdc) != c.tokens || exists != c.hasAccount {
-			t.Errorf("%s: %d lamports, %d units, account %t", name, balance(t, in, c.owner, caip.SOL()), balance(t, in, c.owner, usdc), exists)
+		if balance(t, in, c.owner, caip.SOL()) != c.sol || balance(t, in, c.owner, usdc) != c.tokens ||
+			exists != c.hasAccount {
+			t.Errorf("%s: %d lamports, %d units, account %t", name, balance(t, in, c.owner, caip.SOL()),
+				balance(t, in, c.owner, usdc), exists)
 		}
 	}
 	sums, err := in.Solana.Sums()
@@ -60,10 +63,12 @@ func TestTheTreasuryStocksTheSolanaAccountsByASignedTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	mint, _ := in.SolanaMint(usdc)
-	if sums.Lamports != sol || sums.Burned != 10_000 || len(sums.Tokens) != 1 || sums.Tokens[mint] != dollars || in.Solana.Transactions() != 2 {
+	if sums.Lamports != sol || sums.Burned != 10_000 || len(sums.Tokens) != 1 || sums.Tokens[mint] != dollars ||
+		in.Solana.Transactions() != 2 {
 		t.Errorf("%+v after %d transactions", sums, in.Solana.Transactions())
 	}
-	if in.Network.Pins.SolanaSponsor != genesis.KeyOf(in.Sponsor).String() || in.Network.Pins.SolanaVault != genesis.KeyOf(in.Vault).String() {
+	if in.Network.Pins.SolanaSponsor != genesis.KeyOf(in.Sponsor).String() ||
+		in.Network.Pins.SolanaVault != genesis.KeyOf(in.Vault).String() {
 		t.Errorf("pins %+v", in.Network.Pins)
 	}
 }
@@ -72,7 +77,8 @@ func TestEachSolanaKeyIsAnotherOneAndTheLedgerIsOfThisSeed(t *testing.T) {
 	in := open(t, store.NewMemory())
 	seen := map[solmsg.Key]bool{}
 	for _, k := range []solmsg.Key{
-		genesis.KeyOf(in.Sponsor), genesis.KeyOf(in.Vault), genesis.KeyOf(in.SolanaTreasury), genesis.KeyOf(in.SolanaSolver), genesis.KeyOf(in.SolanaFaucet),
+		genesis.KeyOf(in.Sponsor), genesis.KeyOf(in.Vault), genesis.KeyOf(in.SolanaTreasury),
+		genesis.KeyOf(in.SolanaSolver), genesis.KeyOf(in.SolanaFaucet),
 	} {
 		seen[k] = true
 	}
@@ -149,7 +155,8 @@ func TestOldDataGetsTheLedgerAndKeepsItsHeadsAndID(t *testing.T) {
 			t.Errorf("eip155:%d: head %s, was %s", id, y.Hash, x.Hash)
 		}
 	}
-	if after.Solana.Genesis() != before.Solana.Genesis() || balance(t, after, genesis.KeyOf(after.SolanaFaucet), caip.SOL()) == 0 {
+	if after.Solana.Genesis() != before.Solana.Genesis() ||
+		balance(t, after, genesis.KeyOf(after.SolanaFaucet), caip.SOL()) == 0 {
 		t.Error("the added ledger is another one than that of a first start")
 	}
 	again := &counting{Store: s}
@@ -173,7 +180,8 @@ func TestALedgerOfAnotherVersionIsRefused(t *testing.T) {
 	s := store.NewMemory()
 	open(t, s)
 	withoutSolana(t, s)
-	if _, err := solana.Open(s, solana.Spec{Time: 1, Accounts: []solana.Allocation{{Key: solmsg.Key{1}, Account: solana.SystemAccount(1e9)}}}); err != nil {
+	if _, err := solana.Open(s, solana.Spec{Time: 1,
+		Accounts: []solana.Allocation{{Key: solmsg.Key{1}, Account: solana.SystemAccount(1e9)}}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := genesis.Open(s, options()); !errors.Is(err, genesis.ErrVersion) {
@@ -230,7 +238,8 @@ func TestSolanaTransfersCreateTheAccountOnceAndArrive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = in.Solana.Seal(solana.SealRequest{Time: now, Txs: []solana.Tx{solana.Sign(m, in.SolanaSolver, in.Sponsor)}, Accept: solana.AllSucceed})
+		_, err = in.Solana.Seal(solana.SealRequest{Time: now,
+			Txs: []solana.Tx{solana.Sign(m, in.SolanaSolver, in.Sponsor)}, Accept: solana.AllSucceed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +267,8 @@ func TestSolanaTransfersCreateTheAccountOnceAndArrive(t *testing.T) {
 func TestUnknownSolanaAssetsAreAnErrorAndNotZero(t *testing.T) {
 	in := open(t, store.NewMemory())
 	for asset, want := range map[caip.Asset]error{
-		caip.SPL([32]byte{1}): genesis.ErrAsset, caip.Native(1): genesis.ErrChain, caip.ERC20(1, common.Address{1}): genesis.ErrChain, {}: genesis.ErrChain,
+		caip.SPL([32]byte{1}): genesis.ErrAsset, caip.Native(1): genesis.ErrChain,
+		caip.ERC20(1, common.Address{1}): genesis.ErrChain, {}: genesis.ErrChain,
 	} {
 		_, balanceErr := in.SolanaBalance(solmsg.Key{1}, asset)
 		_, spendableErr := in.SolanaSpendable(solmsg.Key{1}, asset)

@@ -6,7 +6,8 @@ import (
 	"coffer/api/service/store"
 )
 
-// stage is a store in memory that remembers which buckets were written, so that everything can be moved into another store in one commit.
+// stage is a store in memory that remembers which buckets were written, so that everything can be moved into another
+// store in one commit.
 type stage struct {
 	store.Store
 	mu      sync.Mutex

@@ -20,8 +20,13 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 		out := map[uint64]chain.SealRequest{}
 		for i, id := range in.ChainIDs {
 			req := chain.SealRequest{
-				Time: genesis.Time + 1<<29, Txs: []chain.Tx{{From: in.Faucet, To: common.HexToAddress("0x1234567890"), Gas: 21_000}}, Accept: genesis.AllSucceed,
-				Record: func(tx store.Tx, b chain.Block) error { return tx.Bucket("test").Put([]byte{byte(i)}, b.Hash[:]) },
+				Time: genesis.Time + 1<<29, Txs: []chain.Tx{
+					{From: in.Faucet, To: common.HexToAddress("0x1234567890"), Gas: 21_000}},
+				Accept: genesis.AllSucceed,
+				Record: func(tx store.Tx, b chain.Block) error {
+					return tx.Bucket("test").Put([]byte{byte(i)},
+						b.Hash[:])
+				},
 			}
 			if i == len(in.ChainIDs)-1 && last != nil {
 				req.Accept = last
@@ -37,7 +42,8 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 		return out
 	}
 	before := heads()
-	if _, err := in.SealAll(requests(func([]chain.Receipt) error { return wrong })); !errors.Is(err, wrong) || !errors.Is(err, chain.ErrNotAccepted) {
+	if _, err := in.SealAll(requests(func([]chain.Receipt) error { return wrong })); !errors.Is(err, wrong) ||
+		!errors.Is(err, chain.ErrNotAccepted) {
 		t.Errorf("%v", err)
 	}
 	bad := requests(nil)
@@ -59,7 +65,8 @@ func TestR6_BlocksOfSeveralChainsAreOneCommit(t *testing.T) {
 	}
 	for i, n := range heads() {
 		id := in.ChainIDs[i]
-		if stored, found, err := in.Chains[id].Block(n); n != before[i]+1 || err != nil || !found || stored.Hash != blocks[id].Hash {
+		if stored, found, err := in.Chains[id].Block(n); n != before[i]+1 || err != nil || !found ||
+			stored.Hash != blocks[id].Hash {
 			t.Errorf("chain %d: block %d, %v", id, n, err)
 		}
 	}

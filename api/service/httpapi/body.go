@@ -15,11 +15,13 @@ import (
 // maxURL bounds path and query of a request in bytes; the server's own header limit does not reach requests in process.
 const maxURL = 64 << 10
 
-// body reads and checks the body of a route that takes one; it is nil for the others. The caller calls leave, never nil, after the answer.
+// body reads and checks the body of a route that takes one; it is nil for the others. The caller calls leave, never
+// nil, after the answer.
 func (h *handler) body(w *answer, r *http.Request, rt route) (doc *api.Document, leave func(), err error) {
 	leave = func() {}
 	if len(r.URL.RawQuery) > maxURL {
-		return nil, leave, invalid("", "a query of at most "+strconv.Itoa(maxURL)+" bytes", strconv.Itoa(len(r.URL.RawQuery))+" bytes")
+		return nil, leave, invalid("", "a query of at most "+strconv.Itoa(maxURL)+" bytes",
+			strconv.Itoa(len(r.URL.RawQuery))+" bytes")
 	}
 	if rt.rules == nil {
 		return nil, leave, nil
@@ -85,8 +87,8 @@ func tooLarge(limit int) error {
 	return invalid("", "a body of at most "+strconv.Itoa(limit)+" bytes", "a larger one")
 }
 
-// query returns the value of each named parameter, "" when absent. A parameter that appears twice is refused: two readers could take
-// different ones.
+// query returns the value of each named parameter, "" when absent. A parameter that appears twice is refused: two
+// readers could take different ones.
 func query(r *http.Request, names ...string) ([]string, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -96,7 +98,8 @@ func query(r *http.Request, names ...string) ([]string, error) {
 	var failures []api.Failure
 	for i, name := range names {
 		if len(values[name]) > 1 {
-			failures = append(failures, api.Failure{Path: name, Expected: "the parameter once", Got: strconv.Itoa(len(values[name])) + " times"})
+			failures = append(failures, api.Failure{Path: name, Expected: "the parameter once",
+				Got: strconv.Itoa(len(values[name])) + " times"})
 		}
 		out[i] = values.Get(name)
 	}

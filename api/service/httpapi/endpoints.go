@@ -80,7 +80,8 @@ func (h *handler) describe(*http.Request, *api.Document) (*api.Document, error) 
 	return h.description()
 }
 
-// relay carries an admin's message. The account gets its test funds first: deployed, it would no longer be new (protocol §5.4).
+// relay carries an admin's message. The account gets its test funds first: deployed, it would no longer be new
+// (protocol §5.4).
 func (h *handler) relay(ctx context.Context, doc *api.Document) (*api.Document, error) {
 	var named struct {
 		Account api.Account `json:"account"`
@@ -128,8 +129,8 @@ var reLimit = regexp.MustCompile(`^[1-9][0-9]*$`)
 // maxCursor bounds a continuation in bytes.
 const maxCursor = 1024
 
-// ParseHistory reads the parameters of a history request and returns every failure. User is an EVM address in any case, which becomes lower
-// case, or a Solana address.
+// ParseHistory reads the parameters of a history request and returns every failure. User is an EVM address in any case,
+// which becomes lower case, or a Solana address.
 func ParseHistory(user, limit, continuation, sortBy string) (book.HistoryQuery, []api.Failure) {
 	q := book.HistoryQuery{Limit: DefaultLimit, Continuation: continuation, SortBy: "createdAt"}
 	var failures []api.Failure

@@ -23,7 +23,8 @@ const (
 	maxShown  = 200
 )
 
-// fail writes the error body. What is no *api.Error is the operator's business: it is logged, and the sender gets a 500 without detail.
+// fail writes the error body. What is no *api.Error is the operator's business: it is logged, and the sender gets a 500
+// without detail.
 func (h *handler) fail(w *answer, r *http.Request, log *slog.Logger, err error) {
 	var e *api.Error
 	if errors.Is(err, store.ErrNotWritten) {
@@ -50,24 +51,28 @@ func (h *handler) fail(w *answer, r *http.Request, log *slog.Logger, err error) 
 	doc, err := api.Encode(body)
 	if err != nil { // an error body is bounded and always encodes; if not, an answer must still go out
 		log.Error("encode an error body", "error", err)
-		h.write(w, http.StatusInternalServerError, []byte(`{"error":"`+api.ErrInternal+`","message":"Something went wrong here","statusCode":500}`))
+		h.write(w, http.StatusInternalServerError, []byte(`{"error":"`+api.ErrInternal+
+			`","message":"Something went wrong here","statusCode":500}`))
 		return
 	}
 	h.write(w, body.StatusCode, doc.Raw())
 }
 
-// notWritten says that what was asked for could not be kept. Whether it was done is not certain: an execution is asked for by its id.
+// notWritten says that what was asked for could not be kept. Whether it was done is not certain: an execution is asked
+// for by its id.
 func notWritten(err error) *api.Error {
 	if errors.Is(err, store.ErrFull) {
 		return api.NewError(api.ErrUnavailable, "The service's disk is full: its operator has to make room")
 	}
-	return api.NewError(api.ErrUnavailable, "The service's database cannot be written: its operator has to look at the log")
+	return api.NewError(api.ErrUnavailable,
+		"The service's database cannot be written: its operator has to look at the log")
 }
 
 // inside says what went wrong that is no fault of the request.
 func inside(err error) string {
 	if errors.Is(err, store.ErrDamaged) {
-		return "A record that this needs is damaged in the service's database; its operator finds it named in the log, and all of them with coffer serve check"
+		return "A record that this needs is damaged in the service's database; its operator finds it named in the " +
+			"log, and all of them with coffer serve check"
 	}
 	return "Something went wrong here, not with the request"
 }
@@ -94,16 +99,19 @@ func notFound(r *http.Request, methods map[string]route) error {
 		known = append(known, m)
 	}
 	slices.Sort(known)
-	return api.NewError(api.ErrNotFound, "Cannot %s %s: this path takes %s", text.Clean(r.Method, 16), path, strings.Join(known, " or "))
+	return api.NewError(api.ErrNotFound, "Cannot %s %s: this path takes %s", text.Clean(r.Method, 16), path,
+		strings.Join(known, " or "))
 }
 
-// panicked answers for a use case that broke down. When the answer has begun there is nothing left but to cut the connection.
+// panicked answers for a use case that broke down. When the answer has begun there is nothing left but to cut the
+// connection.
 func (h *handler) panicked(w *answer, r *http.Request, log *slog.Logger, p any) {
 	log.Error("panic", "value", text.Clean(fmt.Sprint(p), maxShown), "stack", string(debug.Stack()))
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	h.fail(w, r, log, api.NewError(api.ErrInternal, "Something went wrong here, not with the request. Request id: %s", w.Header().Get("X-Request-Id")))
+	h.fail(w, r, log, api.NewError(api.ErrInternal, "Something went wrong here, not with the request. Request id: %s",
+		w.Header().Get("X-Request-Id")))
 }
 
 // answer notes what went out, for the log.
@@ -138,7 +146,8 @@ func (a *answer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// logEnd writes one line for each request and tells the observer. Headers and query are left out of the line: a key can stand in either.
+// logEnd writes one line for each request and tells the observer. Headers and query are left out of the line: a key can
+// stand in either.
 func (h *handler) logEnd(log *slog.Logger, w *answer, r *http.Request, start time.Time) {
 	took := h.Clock().Sub(start)
 	if h.Observe != nil {

@@ -21,8 +21,8 @@ import (
 	"coffer/api/service/genesis"
 )
 
-// explorer serves {base}/explorer/{chain}/tx/{hash}: the decoded receipt of a transaction of an embedded chain, without a key (protocol §7).
-// Everything on the page comes out of a template that escapes it.
+// explorer serves {base}/explorer/{chain}/tx/{hash}: the decoded receipt of a transaction of an embedded chain, without
+// a key (protocol §7). Everything on the page comes out of a template that escapes it.
 type explorer struct {
 	in     *genesis.Installation
 	page   func() (*template.Template, error)
@@ -30,7 +30,10 @@ type explorer struct {
 }
 
 func newExplorer(in *genesis.Installation) *explorer {
-	x := &explorer{in: in, page: sync.OnceValues(func() (*template.Template, error) { return template.New("tx").Parse(pageHTML) })}
+	x := &explorer{in: in, page: sync.OnceValues(func() (*template.Template,
+		error) {
+		return template.New("tx").Parse(pageHTML)
+	})}
 	x.events = sync.OnceValues(func() (decoder, error) { return newDecoder(in, x.label) })
 	return x
 }
@@ -61,7 +64,8 @@ func TransactionPath(chain caip.Chain, id string) string {
 	return ExplorerEndpoint + "/" + chain.String() + "/tx/" + id
 }
 
-// view is what the page shows; Missing is a sentence when there is no such transaction. Facts differ between EVM chains and Solana.
+// view is what the page shows; Missing is a sentence when there is no such transaction. Facts differ between EVM chains
+// and Solana.
 type view struct {
 	Title, Missing string
 	Chain, Hash    string
@@ -95,7 +99,8 @@ func (x *explorer) serve(w http.ResponseWriter, chainText, hashText string) {
 	}
 	head := w.Header()
 	head.Set("Content-Type", "text/html; charset=utf-8")
-	head.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	head.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	head.Set("Referrer-Policy", "no-referrer")
 	w.WriteHeader(status)
 	_, _ = w.Write(out.Bytes()) // the peer may be gone; there is nobody left to tell
@@ -140,8 +145,10 @@ func (x *explorer) evm(v *view, id caip.Chain, ch chain.Chain, hash common.Hash)
 	v.Title, v.Hash, v.Success = "Transaction "+rc.TxHash.Hex(), rc.TxHash.Hex(), rc.Success
 	from, to := x.label(id, rc.From), x.label(id, rc.To)
 	v.Facts = []fact{
-		{Name: "Block", Value: strconv.FormatUint(rc.Block, 10)}, {Name: "Block hash", Value: rc.BlockHash.Hex(), Code: true},
-		{Name: "Time", Value: utc(rc.Time)}, {Name: "From", At: &from}, {Name: "To", At: &to}, {Name: "Value", Value: x.coins(id, rc.Value)},
+		{Name: "Block", Value: strconv.FormatUint(rc.Block, 10)},
+		{Name: "Block hash", Value: rc.BlockHash.Hex(), Code: true},
+		{Name: "Time", Value: utc(rc.Time)}, {Name: "From", At: &from}, {Name: "To", At: &to},
+		{Name: "Value", Value: x.coins(id, rc.Value)},
 		{Name: "Gas used", Value: strconv.FormatUint(rc.GasUsed, 10)},
 	}
 	for _, a := range rc.Authorizations {
@@ -173,7 +180,8 @@ func (x *explorer) coins(on caip.Chain, v *big.Int) string {
 	return v.String() + " wei"
 }
 
-// delegation tells of an EIP-7702 authorization. The receipt does not say whether it came into force, so the page does not either.
+// delegation tells of an EIP-7702 authorization. The receipt does not say whether it came into force, so the page does
+// not either.
 func (x *explorer) delegation(on caip.Chain, a op.SignedAuthorization) fact {
 	out := fact{Name: "Authorization", Value: "without a valid signature"}
 	if authority, err := a.Authority(); err == nil {
@@ -190,9 +198,12 @@ func (x *explorer) label(on caip.Chain, a common.Address) labelled {
 		at   common.Address
 		name string
 	}{
-		{p.EntryPoint, "entry point"}, {p.Paymaster, "paymaster"}, {p.Escrow, "escrow"}, {p.MetaFactory, "meta factory"}, {p.Factory, "factory"},
-		{p.KernelV31, "Kernel v3.1"}, {p.KernelV33, "Kernel v3.3"}, {p.ECDSAValidator, "ECDSA validator"}, {p.RoleBasedValidator, "role-based validator"},
-		{p.Operator, "operator"}, {p.Solver, "solver"}, {p.CoSigner, "co-signer"}, {genesis.AddressOf(x.in.Faucet), "faucet"}, {genesis.AddressOf(x.in.Treasury), "treasury"},
+		{p.EntryPoint, "entry point"}, {p.Paymaster, "paymaster"}, {p.Escrow, "escrow"},
+		{p.MetaFactory, "meta factory"}, {p.Factory, "factory"},
+		{p.KernelV31, "Kernel v3.1"}, {p.KernelV33, "Kernel v3.3"}, {p.ECDSAValidator, "ECDSA validator"},
+		{p.RoleBasedValidator, "role-based validator"},
+		{p.Operator, "operator"}, {p.Solver, "solver"}, {p.CoSigner, "co-signer"},
+		{genesis.AddressOf(x.in.Faucet), "faucet"}, {genesis.AddressOf(x.in.Treasury), "treasury"},
 	} {
 		if known.at == a {
 			return labelled{a.Hex(), known.name}

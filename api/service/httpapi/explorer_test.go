@@ -41,7 +41,8 @@ func TestExplorerShowsTheDecodedReceiptWithoutAKey(t *testing.T) {
 	if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
 		t.Fatalf("%d %s", w.Code, w.Header())
 	}
-	for _, want := range []string{transfer.TxHash.Hex(), "Base (eip155:8453)", "Success", "treasury", "Transfer", "200,000,000 USDC"} {
+	for _, want := range []string{transfer.TxHash.Hex(), "Base (eip155:8453)", "Success", "treasury", "Transfer",
+		"200,000,000 USDC"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not show %q", want)
 		}
@@ -68,7 +69,8 @@ func (b *bench) explained(t *testing.T, on uint64, tx chain.Tx) string {
 
 func TestExplorerShowsCoinsInWholeUnits(t *testing.T) {
 	b := newBench(t)
-	page := b.explained(t, 10, chain.Tx{From: b.in.Treasury, To: common.Address{7}, Value: big.NewInt(55_900_000_000_000_000)})
+	page := b.explained(t, 10, chain.Tx{From: b.in.Treasury, To: common.Address{7},
+		Value: big.NewInt(55_900_000_000_000_000)})
 	if !strings.Contains(page, "0.0559 ETH") {
 		t.Errorf("the page does not show what was sent: %s", page)
 	}
@@ -78,7 +80,8 @@ func TestExplorerShowsDepositsInWholeUnitsWithDateAndNames(t *testing.T) {
 	b := newBench(t)
 	deadline := b.in.Chains[10].Head().Time + 3600
 	data := escrow.DepositCalldata(common.Hash{1}, common.Address{}, big.NewInt(2_500_000_000_000_000_000), deadline)
-	page := b.explained(t, 10, chain.Tx{From: b.in.Treasury, To: b.in.Network.Pins.Escrow, Value: big.NewInt(2_500_000_000_000_000_000), Data: data})
+	page := b.explained(t, 10, chain.Tx{From: b.in.Treasury, To: b.in.Network.Pins.Escrow,
+		Value: big.NewInt(2_500_000_000_000_000_000), Data: data})
 	date := time.Unix(int64(deadline), 0).UTC().Format("2006-01-02 15:04:05 UTC")
 	for _, want := range []string{"Deposited", "2500000000000000000 = 2.5 ETH", date, "treasury", "escrow"} {
 		if !strings.Contains(page, want) {
@@ -99,10 +102,12 @@ func TestExplorerNamesTokensAndShowsAuthorizations(t *testing.T) {
 	}
 	usdc := common.HexToAddress("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913")
 	page := b.explained(t, 8453, chain.Tx{
-		From: b.in.Treasury, To: usdc, Data: erc20.Transfer(b.in.Network.Pins.Solver, big.NewInt(1_500_000)), Authorizations: []op.SignedAuthorization{signed},
+		From: b.in.Treasury, To: usdc, Data: erc20.Transfer(b.in.Network.Pins.Solver, big.NewInt(1_500_000)),
+		Authorizations: []op.SignedAuthorization{signed},
 	})
 	for _, want := range []string{
-		"1500000 = 1.5 USDC", "USDC token", "solver", crypto.PubkeyToAddress(key.PublicKey).Hex(), "lends itself to " + b.in.Network.Pins.KernelV33.Hex() + " Kernel v3.3",
+		"1500000 = 1.5 USDC", "USDC token", "solver", crypto.PubkeyToAddress(key.PublicKey).Hex(),
+		"lends itself to " + b.in.Network.Pins.KernelV33.Hex() + " Kernel v3.3",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not show %q: %s", want, page)
@@ -117,7 +122,8 @@ func TestExplorerEscapesWhatTheAddressSays(t *testing.T) {
 		"/api/explorer/%3Cscript%3Ealert(1)%3C%2Fscript%3E/tx/" + hash,
 		"/api/explorer/eip155:1/tx/%3Cimg%20src=x%20onerror=alert(1)%3E",
 		"/api/explorer/eip155:1%22onload=alert(1)/tx/" + hash,
-		"/api/explorer/eip155:56/tx/" + hash, "/api/explorer/eip155:1/tx/" + hash, "/api/explorer/solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/tx/" + hash,
+		"/api/explorer/eip155:56/tx/" + hash, "/api/explorer/eip155:1/tx/" + hash,
+		"/api/explorer/solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/tx/" + hash,
 	} {
 		w := b.withoutKey(path)
 		if w.Code != 404 {

@@ -1,9 +1,9 @@
-// Package httpapi is the HTTP layer of the service: it finds the route, asks the authenticator, bounds and checks the body, calls one use case
-// and writes the answer. No use case knows HTTP.
+// Package httpapi is the HTTP layer of the service: it finds the route, asks the authenticator, bounds and checks the
+// body, calls one use case and writes the answer. No use case knows HTTP.
 //
-// Promise: every answer is application/json (the explorer page is HTML) and every failure has the documented error body with an `error` from
-// protocol §6; a panic becomes a 500 without detail; no key reaches a log line; encoding is deterministic. The handler is safe for
-// concurrent use.
+// Promise: every answer is application/json (the explorer page is HTML) and every failure has the documented error body
+// with an `error` from protocol §6; a panic becomes a 500 without detail; no key reaches a log line; encoding is
+// deterministic. The handler is safe for concurrent use.
 //
 // Sources: docs/interface.md, protocol §6 and §7.
 package httpapi
@@ -45,7 +45,8 @@ type Settler interface {
 	ExecuteV1(context.Context, *api.Document) (*api.Document, error)
 }
 
-// Relay answers for the roles of role-based accounts and carries what their admins signed; the document has passed api.Rules.
+// Relay answers for the roles of role-based accounts and carries what their admins signed; the document has passed
+// api.Rules.
 type Relay interface {
 	Relay(context.Context, *api.Document) (*api.Document, error)
 	Roles(ctx context.Context, chain caip.Chain, account common.Address) (api.RolesResponse, error)
@@ -81,13 +82,14 @@ type Config struct {
 	Private bool
 	// ExplorerBase is the URL up to and with the base path under which a browser finds the explorer pages.
 	ExplorerBase func() string
-	// Descriptor, when set, makes GET {base}/network.json answer with the network's descriptor: the local socket has it, the open port
-	// does not, as a wallet must not take pins from an answer.
+	// Descriptor, when set, makes GET {base}/network.json answer with the network's descriptor: the local socket has
+	// it, the open port does not, as a wallet must not take pins from an answer.
 	Descriptor *network.Descriptor
-	// Condition, when set, keeps quotes and executions back while the service cannot make them, and is what GET /healthz tells.
+	// Condition, when set, keeps quotes and executions back while the service cannot make them, and is what GET
+	// /healthz tells.
 	Condition Condition
-	// Observe, when set, is told of every request: the route's path below the base, "/explorer" for its pages, "" when there is no such route, the
-	// status and the time taken.
+	// Observe, when set, is told of every request: the route's path below the base, "/explorer" for its pages, "" when
+	// there is no such route, the status and the time taken.
 	Observe func(endpoint string, status int, took time.Duration)
 }
 
@@ -152,7 +154,8 @@ func (h *handler) serve(w *answer, r *http.Request, log *slog.Logger) {
 	}
 	rt, ok := h.routes[path][method]
 	if !below {
-		h.fail(w, r, log, api.NewError(api.ErrNotFound, "Cannot %s %s: the interface is below %s", text.Clean(r.Method, 16), text.Clean(r.URL.Path, maxShown), h.BasePath))
+		h.fail(w, r, log, api.NewError(api.ErrNotFound, "Cannot %s %s: the interface is below %s",
+			text.Clean(r.Method, 16), text.Clean(r.URL.Path, maxShown), h.BasePath))
 		return
 	}
 	if !ok {
@@ -230,7 +233,8 @@ func (h *handler) page(w *answer, r *http.Request, log *slog.Logger, chain, hash
 	h.explorer.serve(w, chain, hash)
 }
 
-// unchanged tells caches what the answer is called and that they must ask again each time, and answers 304 when the caller has it already.
+// unchanged tells caches what the answer is called and that they must ask again each time, and answers 304 when the
+// caller has it already.
 func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 	w.Header().Set("ETag", tag)
 	w.Header().Set("Cache-Control", "no-cache")
@@ -243,12 +247,14 @@ func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 	return false
 }
 
-// window tells the caller how much of its limit is left (docs/interface.md#errors); a key without a window has no such headers.
+// window tells the caller how much of its limit is left (docs/interface.md#errors); a key without a window has no such
+// headers.
 func window(head http.Header, g access.Grant) {
 	if g.Reset.IsZero() {
 		return
 	}
 	head.Set("X-Ratelimit-Limit", strconv.Itoa(g.Limit))
 	head.Set("X-Ratelimit-Remaining", strconv.Itoa(g.Remaining))
-	head.Set("X-Ratelimit-Reset", strconv.FormatInt(g.Reset.Add(time.Second-time.Nanosecond).Unix(), 10)) // no earlier than a Retry-After
+	// no earlier than a Retry-After
+	head.Set("X-Ratelimit-Reset", strconv.FormatInt(g.Reset.Add(time.Second-time.Nanosecond).Unix(), 10))
 }

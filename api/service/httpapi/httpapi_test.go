@@ -92,7 +92,8 @@ type bench struct {
 
 func newBench(t testing.TB, change ...func(*httpapi.Config, *useCases)) *bench {
 	t.Helper()
-	in, err := genesis.Open(store.NewMemory(), genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"), Kind: network.Embedded})
+	in, err := genesis.Open(store.NewMemory(), genesis.Options{Clock: now,
+		Seed: []byte("an installation seed of 32 bytes"), Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +167,10 @@ const (
 func TestEveryErrorOfAUseCaseKeepsItsNameAndStatus(t *testing.T) {
 	b := newBench(t)
 	for name, status := range map[string]int{
-		api.ErrTamperProof: 400, api.ErrInvalidSignature: 400, api.ErrQuoteExpired: 400, api.ErrPrepareAgain: 400, api.ErrInsufficientBalance: 400,
-		api.ErrNoRoute: 400, api.ErrDelegation: 400, api.ErrForbidden: 403, api.ErrNotFound: 404, api.ErrAlreadyExecuted: 409,
+		api.ErrTamperProof: 400, api.ErrInvalidSignature: 400, api.ErrQuoteExpired: 400, api.ErrPrepareAgain: 400,
+		api.ErrInsufficientBalance: 400,
+		api.ErrNoRoute:             400, api.ErrDelegation: 400, api.ErrForbidden: 403, api.ErrNotFound: 404,
+		api.ErrAlreadyExecuted:  409,
 		api.ErrSimulationFailed: 422, api.ErrTooManyRequests: 429, api.ErrValidation: 400,
 	} {
 		b.err = fmt.Errorf("wrapped: %w", api.NewError(name, "plain words"))
@@ -207,13 +210,15 @@ func TestAMissingOrWrongKeyIsAnsweredWithTimeAndPath(t *testing.T) {
 
 func TestUnknownPathsAndMethodsHaveTheErrorBody(t *testing.T) {
 	b := newBench(t)
-	for _, path := range []string{"/", "/api", "/api/", "/api/nothing", "/assets/list", "/api/assets/list/", "/apix/assets/list", "/api/network.json", "/api/explorer/x"} {
+	for _, path := range []string{"/", "/api", "/api/", "/api/nothing", "/assets/list", "/api/assets/list/",
+		"/apix/assets/list", "/api/network.json", "/api/explorer/x"} {
 		w := b.get(path)
 		if m := errorOf(t, w); w.Code != 404 || m["error"] != api.ErrNotFound {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}
-	if m := errorOf(t, b.get("/assets/list")); !strings.HasSuffix(m["message"].(string), "the interface is below /api") {
+	if m := errorOf(t, b.get("/assets/list")); !strings.HasSuffix(m["message"].(string),
+		"the interface is below /api") {
 		t.Errorf("a forgotten base path: %v", m)
 	}
 	w := b.post("/api/assets/list", "{}")
@@ -263,7 +268,8 @@ func TestBodiesMustBeJSONWithinTheLimits(t *testing.T) {
 	}
 }
 
-// Large bodies are held in memory: a caller who keeps some from ending gets no more of them, but goes on with small ones, as all others do.
+// Large bodies are held in memory: a caller who keeps some from ending gets no more of them, but goes on with small
+// ones, as all others do.
 func TestOnlySoManyLargeBodiesAreUnderWay(t *testing.T) {
 	b := newBench(t)
 	post := func(body io.Reader) *httptest.ResponseRecorder {
@@ -286,7 +292,8 @@ func TestOnlySoManyLargeBodiesAreUnderWay(t *testing.T) {
 		held = append(held, out)
 	}
 	w := post(large())
-	if m := errorOf(t, w); w.Code != 429 || m["error"] != api.ErrTooManyRequests || w.Header().Get("Retry-After") != "1" {
+	if m := errorOf(t, w); w.Code != 429 || m["error"] != api.ErrTooManyRequests ||
+		w.Header().Get("Retry-After") != "1" {
 		t.Errorf("one more large body: %d %s", w.Code, w.Body)
 	}
 	if w := post(strings.NewReader(predictBody)); w.Code != 201 {
@@ -311,7 +318,8 @@ func TestOnlySoManyLargeBodiesAreUnderWay(t *testing.T) {
 
 func TestAValidationErrorListsEveryFailure(t *testing.T) {
 	b := newBench(t)
-	w := b.post("/api/v3/quote/prepare-call-quote", `{"targetChain":"eip155:999","calls":[{"to":"0x1"}],"slippageTolerance":0}`)
+	w := b.post("/api/v3/quote/prepare-call-quote",
+		`{"targetChain":"eip155:999","calls":[{"to":"0x1"}],"slippageTolerance":0}`)
 	m := errorOf(t, w)
 	var paths []string
 	for _, d := range m["details"].([]any) {
@@ -336,7 +344,8 @@ func TestAPanicOrAnInternalErrorShowsNoDetail(t *testing.T) {
 		if w.Code != 500 || m["error"] != api.ErrInternal || strings.Contains(w.Body.String(), "disk") {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
-		if id := w.Header().Get("X-Request-Id"); id == "" || !strings.Contains(w.Body.String(), id) || !strings.Contains(b.log.String(), id) {
+		if id := w.Header().Get("X-Request-Id"); id == "" || !strings.Contains(w.Body.String(), id) ||
+			!strings.Contains(b.log.String(), id) {
 			t.Errorf("request id %q must be in the answer and in the log", id)
 		}
 	}
@@ -364,7 +373,8 @@ func TestLogLinesNeverHoldTheKey(t *testing.T) {
 
 func TestListsAreBareArrays(t *testing.T) {
 	b := newBench(t)
-	for path, want := range map[string]int{"/api/chains/supported-list": 7, "/api/assets/list": len(b.in.Catalog.Aggregates())} {
+	for path, want := range map[string]int{"/api/chains/supported-list": 7,
+		"/api/assets/list": len(b.in.Catalog.Aggregates())} {
 		w := b.get(path)
 		var list []map[string]any
 		if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || len(list) != want || w.Code != 200 {
@@ -418,14 +428,16 @@ func TestExplorerAddressesAreThoseOfThisService(t *testing.T) {
 func TestHistoryParametersHaveTheDocumentedDefaultsAndBounds(t *testing.T) {
 	b := newBench(t)
 	const path, user = "/api/v3/status/get-tx-history", "0xC162a3cE45ad151eeCd0a5532D6E489D034aB3B8"
-	if w := b.get(path + "?user=" + user); w.Code != 200 || !strings.Contains(w.Body.String(), `"transactions":[]`) || strings.Contains(w.Body.String(), "continuation") {
+	if w := b.get(path + "?user=" + user); w.Code != 200 || !strings.Contains(w.Body.String(), `"transactions":[]`) ||
+		strings.Contains(w.Body.String(), "continuation") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if want := (book.HistoryQuery{User: strings.ToLower(user), Limit: 20, SortBy: "createdAt"}); b.history != want {
 		t.Errorf("%+v, expected %+v", b.history, want)
 	}
 	b.get(path + "?user=" + user + "&limit=1000&sortBy=updatedAt&continuation=abc")
-	if want := (book.HistoryQuery{User: strings.ToLower(user), Limit: 100, SortBy: "updatedAt", Continuation: "abc"}); b.history != want {
+	if want := (book.HistoryQuery{User: strings.ToLower(user), Limit: 100, SortBy: "updatedAt",
+		Continuation: "abc"}); b.history != want {
 		t.Errorf("%+v, expected %+v", b.history, want)
 	}
 	for _, limit := range []string{"4294967296", "99999999999999999999999"} {
@@ -433,7 +445,8 @@ func TestHistoryParametersHaveTheDocumentedDefaultsAndBounds(t *testing.T) {
 			t.Errorf("limit %s: %d", limit, b.history.Limit)
 		}
 	}
-	for _, bad := range []string{"?user=" + user + "&limit=01", "", "?user=me", "?user=" + user + "&limit=0", "?user=" + user + "&limit=-1", "?user=" + user + "&limit=1.5",
+	for _, bad := range []string{"?user=" + user + "&limit=01", "", "?user=me", "?user=" + user + "&limit=0",
+		"?user=" + user + "&limit=-1", "?user=" + user + "&limit=1.5",
 		"?user=" + user + "&limit=+3", "?user=" + user + "&sortBy=amount", "?user=" + user + "&user=" + user} {
 		if w := b.get(path + bad); w.Code != 400 {
 			t.Errorf("%q: %d %s", bad, w.Code, w.Body)
@@ -450,7 +463,8 @@ func TestAnOversizedQueryIsRefused(t *testing.T) {
 
 func TestABrokenOffBodyIsA400(t *testing.T) {
 	b := newBench(t)
-	r := httptest.NewRequest(http.MethodPost, "/api/account/predict-address", io.MultiReader(strings.NewReader("{"), brokenReader{}))
+	r := httptest.NewRequest(http.MethodPost, "/api/account/predict-address",
+		io.MultiReader(strings.NewReader("{"), brokenReader{}))
 	r.Header.Set("x-api-key", key)
 	r.Header.Set("Content-Type", "application/json")
 	if w := b.send(r); w.Code != 400 {
@@ -468,7 +482,8 @@ func FuzzParseHistory(f *testing.F) {
 	f.Add("", "-1", "\x00", "'")
 	f.Fuzz(func(t *testing.T, user, limit, continuation, sortBy string) {
 		q, failures := httpapi.ParseHistory(user, limit, continuation, sortBy)
-		if len(failures) == 0 && (q.User == "" || q.Limit < 1 || q.Limit > 100 || q.SortBy != "createdAt" && q.SortBy != "updatedAt") {
+		if len(failures) == 0 && (q.User == "" || q.Limit < 1 || q.Limit > 100 ||
+			q.SortBy != "createdAt" && q.SortBy != "updatedAt") {
 			t.Errorf("accepted as %+v", q)
 		}
 		for _, x := range failures {

@@ -11,8 +11,8 @@ import (
 const (
 	// freeBody is how long a body may be in bytes without counting as large: nearly all are far below.
 	freeBody = 256 << 10
-	// Large bodies are held in memory while they arrive and are worked on, so there is a bound for all and one for each caller, which cannot
-	// keep the others out.
+	// Large bodies are held in memory while they arrive and are worked on, so there is a bound for all and one for each
+	// caller, which cannot keep the others out.
 	mostLarge       = 32
 	mostLargeCaller = 8
 )
@@ -46,7 +46,8 @@ func (l *largeBodies) enter(caller string) (leave func(), ok bool) {
 	}), true
 }
 
-// read reads a body to its end. What is beyond freeBody is only read while there is room for a large one; leave, never nil, gives the room back.
+// read reads a body to its end. What is beyond freeBody is only read while there is room for a large one; leave, never
+// nil, gives the room back.
 func (l *largeBodies) read(body io.Reader, caller string) (raw []byte, leave func(), err error) {
 	leave = func() {}
 	raw, err = io.ReadAll(io.LimitReader(body, freeBody))
@@ -55,7 +56,8 @@ func (l *largeBodies) read(body io.Reader, caller string) (raw []byte, leave fun
 	}
 	room, ok := l.enter(caller)
 	if !ok {
-		e := api.NewError(api.ErrTooManyRequests, "Too many requests with bodies above %d bytes are under way", freeBody)
+		e := api.NewError(api.ErrTooManyRequests, "Too many requests with bodies above %d bytes are under way",
+			freeBody)
 		e.RetryAfter = time.Second
 		return nil, leave, e
 	}

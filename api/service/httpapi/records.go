@@ -41,7 +41,9 @@ func (h *handler) statusOf(r *http.Request, v version) (*api.Document, error) {
 	out, known, err := h.Records.Status(r.Context(), strings.ToLower(asked[0]))
 	if errors.Is(err, store.ErrDamaged) {
 		h.Log.Error("a record is damaged", "error", err)
-		return nil, api.NewError(api.ErrInternal, "The record of quote %s is damaged in the service's database: what became of it cannot be told", strings.ToLower(asked[0]))
+		return nil, api.NewError(api.ErrInternal,
+			"The record of quote %s is damaged in the service's database: what became of it cannot be told",
+			strings.ToLower(asked[0]))
 	}
 	if err != nil {
 		return nil, err
@@ -100,8 +102,8 @@ func (h *handler) historyOf(r *http.Request, v version) (*api.Document, error) {
 	return api.Encode(out)
 }
 
-// link makes explorer addresses of this moment, as a record outlives the port that the service listened on when it was written, and gives the
-// transactions the form of the version.
+// link makes explorer addresses of this moment, as a record outlives the port that the service listened on when it was
+// written, and gives the transactions the form of the version.
 func (h *handler) link(ops []api.OperationRef, v version) {
 	for i, o := range ops {
 		ops[i].ChainID = 0

@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// RequestIDs names requests for their answers and for the log: a part that was drawn once, and a number that counts them.
+// RequestIDs names requests for their answers and for the log: a part that was drawn once, and a number that counts
+// them.
 type RequestIDs struct {
 	prefix string
 	count  atomic.Uint64

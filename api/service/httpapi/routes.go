@@ -43,9 +43,11 @@ type (
 func (h *handler) build() error {
 	endpoints := openapi.Endpoints()
 	if h.Relay == nil {
-		endpoints = slices.DeleteFunc(endpoints, func(e openapi.Endpoint) bool { return slices.Contains(openapi.RelayPaths(), e.Path) })
+		endpoints = slices.DeleteFunc(endpoints,
+			func(e openapi.Endpoint) bool { return slices.Contains(openapi.RelayPaths(), e.Path) })
 	}
-	h.description = sync.OnceValues(func() (*api.Document, error) { // when it is first asked for: a service starts often
+	// when it is first asked for: a service starts often
+	h.description = sync.OnceValues(func() (*api.Document, error) {
 		raw, err := openapi.Describe(h.BasePath, endpoints)
 		if err != nil {
 			return nil, err

@@ -78,7 +78,8 @@ func TestRateLimitHeadersAreOnEveryAnswerToAKnownKey(t *testing.T) {
 		g.err = err
 		w := b.get("/api/assets/list")
 		head := w.Header()
-		if head.Get("x-ratelimit-limit") != "60" || head.Get("x-ratelimit-remaining") != "7" || head.Get("x-ratelimit-reset") != "1760000043" {
+		if head.Get("x-ratelimit-limit") != "60" || head.Get("x-ratelimit-remaining") != "7" ||
+			head.Get("x-ratelimit-reset") != "1760000043" {
 			t.Errorf("%s: %v", name, head)
 		}
 		if want := map[bool]string{true: "42", false: ""}[name == "429"]; head.Get("Retry-After") != want {
@@ -108,7 +109,8 @@ func TestObserveIsToldOfEveryRequest(t *testing.T) {
 	b.withoutKey("/healthz")
 	b.panics = "broken"
 	b.post("/api/v3/quote/prepare-call-quote", prepareBody)
-	want := "/assets/list OK| Not Found|/assets/list Unauthorized|/explorer Not Found|/healthz OK|/v3/quote/prepare-call-quote Internal Server Error"
+	want := "/assets/list OK| Not Found|/assets/list Unauthorized|/explorer Not Found|/healthz " +
+		"OK|/v3/quote/prepare-call-quote Internal Server Error"
 	if got := strings.Join(seen, "|"); got != want {
 		t.Errorf("%s\nexpected %s", got, want)
 	}
@@ -127,10 +129,12 @@ func TestTheDescriptionNeedsNoBasePath(t *testing.T) {
 	b := newBench(t)
 	below, without := b.withoutKey("/api/openapi.json"), b.withoutKey("/openapi.json")
 	if without.Code != http.StatusOK || !bytes.Equal(below.Body.Bytes(), without.Body.Bytes()) {
-		t.Fatalf("%d with %d bytes, below the base path %d with %d", without.Code, without.Body.Len(), below.Code, below.Body.Len())
+		t.Fatalf("%d with %d bytes, below the base path %d with %d", without.Code, without.Body.Len(), below.Code,
+			below.Body.Len())
 	}
 	var d struct{ Servers []struct{ URL string } }
-	if err := json.Unmarshal(without.Body.Bytes(), &d); err != nil || len(d.Servers) != 1 || d.Servers[0].URL != "/api" {
+	if err := json.Unmarshal(without.Body.Bytes(), &d); err != nil || len(d.Servers) != 1 ||
+		d.Servers[0].URL != "/api" {
 		t.Errorf("%v: it does not name the base path: %+v", err, d)
 	}
 }
@@ -142,21 +146,27 @@ func TestHEADIsAnsweredLikeGETWithoutABody(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	for _, path := range []string{
-		"/healthz", "/api/healthz", "/api/openapi.json", "/api/assets/list", "/api/chains/supported-list", "/api/v3/status/get-tx-history?user=x",
-		"/api" + httpapi.ExplorerPath(caip.EVM(8453), block.Receipts[0].TxHash), "/api/explorer/eip155:1/tx/0x" + strings.Repeat("0", 64), "/api/nothing",
+		"/healthz", "/api/healthz", "/api/openapi.json", "/api/assets/list", "/api/chains/supported-list",
+		"/api/v3/status/get-tx-history?user=x",
+		"/api" + httpapi.ExplorerPath(caip.EVM(8453), block.Receipts[0].TxHash),
+		"/api/explorer/eip155:1/tx/0x" + strings.Repeat("0", 64), "/api/nothing",
 	} {
 		whole := b.get(path)
 		r := httptest.NewRequest(http.MethodHead, path, nil)
 		r.Header.Set("x-api-key", key)
 		w := b.send(r)
-		if w.Code != whole.Code || w.Body.Len() != 0 || w.Header().Get("Content-Type") != whole.Header().Get("Content-Type") {
-			t.Errorf("%s: %d with %d bytes and %v, GET %d with %v", path, w.Code, w.Body.Len(), w.Header(), whole.Code, whole.Header())
+		if w.Code != whole.Code || w.Body.Len() != 0 ||
+			w.Header().Get("Content-Type") != whole.Header().Get("Content-Type") {
+			t.Errorf("%s: %d with %d bytes and %v, GET %d with %v", path, w.Code, w.Body.Len(), w.Header(), whole.Code,
+				whole.Header())
 		}
-		if length := whole.Header().Get("Content-Length"); whole.Code == http.StatusOK && w.Header().Get("Content-Length") != length {
+		if length := whole.Header().Get("Content-Length"); whole.Code == http.StatusOK &&
+			w.Header().Get("Content-Length") != length {
 			t.Errorf("%s: Content-Length %q, GET %q", path, w.Header().Get("Content-Length"), length)
 		}
 	}
-	for path, want := range map[string]int{"/api/assets/list": http.StatusUnauthorized, "/api/v3/quote": http.StatusNotFound} {
+	for path, want := range map[string]int{"/api/assets/list": http.StatusUnauthorized,
+		"/api/v3/quote": http.StatusNotFound} {
 		if w := b.send(httptest.NewRequest(http.MethodHead, path, nil)); w.Code != want || w.Body.Len() != 0 {
 			t.Errorf("%s without a key: %d with %d bytes, expected %d", path, w.Code, w.Body.Len(), want)
 		}
@@ -179,7 +189,8 @@ func TestAnUnchangedDescriptionIsNotSentAgain(t *testing.T) {
 	}
 	for _, known := range []string{tag, "W/" + tag, `"other", ` + tag, "*"} {
 		w := ask(known)
-		if w.Code != http.StatusNotModified || w.Body.Len() != 0 || w.Header().Get("ETag") != tag || w.Header().Get("Content-Length") != "" {
+		if w.Code != http.StatusNotModified || w.Body.Len() != 0 || w.Header().Get("ETag") != tag ||
+			w.Header().Get("Content-Length") != "" {
 			t.Errorf("If-None-Match %s: %d with %d bytes, %v", known, w.Code, w.Body.Len(), w.Header())
 		}
 	}
@@ -194,7 +205,8 @@ func TestAnUnchangedDescriptionIsNotSentAgain(t *testing.T) {
 }
 
 func TestTheDescriptionIsServedWithoutAKeyAndHasWhatIsServed(t *testing.T) {
-	for name, change := range map[string]func(*httpapi.Config, *useCases){"with a relay": withRelay, "without": func(*httpapi.Config, *useCases) {}} {
+	for name, change := range map[string]func(*httpapi.Config, *useCases){"with a relay": withRelay,
+		"without": func(*httpapi.Config, *useCases) {}} {
 		b := newBench(t, change)
 		w := b.withoutKey("/api/openapi.json")
 		var d struct {
@@ -222,12 +234,16 @@ func TestTheDescriptionIsServedWithoutAKeyAndHasWhatIsServed(t *testing.T) {
 func TestV1RecordsCarryTheChainIDOfEVMTransactionsOnly(t *testing.T) {
 	b := newBench(t)
 	id := "?quoteId=0x" + strings.Repeat("a", 64)
-	for path, want := range map[string]bool{"/api/status/get-execution-status": true, "/api/v3/status/get-execution-status": false} {
+	for path, want := range map[string]bool{"/api/status/get-execution-status": true,
+		"/api/v3/status/get-execution-status": false} {
 		w := b.get(path + id)
-		if w.Code != 200 || strings.Contains(w.Body.String(), `"chainId":10,`) != want || strings.Count(w.Body.String(), "chainId") > 1 {
+		if w.Code != 200 || strings.Contains(w.Body.String(), `"chainId":10,`) != want ||
+			strings.Count(w.Body.String(), "chainId") > 1 {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
-		if !strings.Contains(w.Body.String(), `"explorerUrl":"https://here.example/api/explorer/solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/tx/`+solanaTx+`"`) {
+		if !strings.Contains(w.Body.String(),
+			`"explorerUrl":"https://here.example/api/explorer/solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/tx/`+solanaTx+
+				`"`) {
 			t.Errorf("%s: the Solana transaction has no page: %s", path, w.Body)
 		}
 	}
@@ -236,10 +252,13 @@ func TestV1RecordsCarryTheChainIDOfEVMTransactionsOnly(t *testing.T) {
 func TestRolesAreAskedForByCAIP10(t *testing.T) {
 	b := newBench(t, withRelay)
 	const at = "0xC162a3cE45ad151eeCd0a5532D6E489D034aB3B8"
-	if w := b.get("/api/account/roles?account=eip155:10:" + at); w.Code != 200 || !strings.Contains(strings.ToLower(w.Body.String()), strings.ToLower(at)) || !strings.Contains(w.Body.String(), "eip155:10") {
+	if w := b.get("/api/account/roles?account=eip155:10:" + at); w.Code != 200 ||
+		!strings.Contains(strings.ToLower(w.Body.String()), strings.ToLower(at)) ||
+		!strings.Contains(w.Body.String(), "eip155:10") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	for _, bad := range []string{"", "?account=" + at, "?account=eip155:56:" + at, "?account=eip155:10:0x1", "?account=solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:11111111111111111111111111111111"} {
+	for _, bad := range []string{"", "?account=" + at, "?account=eip155:56:" + at, "?account=eip155:10:0x1",
+		"?account=solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:11111111111111111111111111111111"} {
 		w := b.get("/api/account/roles" + bad)
 		if m := errorOf(t, w); w.Code != 400 || m["error"] != api.ErrValidation {
 			t.Errorf("%q: %d %s", bad, w.Code, w.Body)
@@ -256,13 +275,16 @@ func TestBalancesV2TakesOneAddress(t *testing.T) {
 		t.Fatal(w.Code, w.Body)
 	}
 	var list []any
-	if err := json.Unmarshal(out["balanceByAggregatedAsset"], &list); err != nil || len(list) != len(b.in.Catalog.Aggregates()) {
+	if err := json.Unmarshal(out["balanceByAggregatedAsset"], &list); err != nil ||
+		len(list) != len(b.in.Catalog.Aggregates()) {
 		t.Errorf("%d aggregates of %d", len(list), len(b.in.Catalog.Aggregates()))
 	}
-	if _, there := out["accounts"]; there || !strings.Contains(string(out["balanceBySpecificAsset"]), "eip155:1/slip44:60") {
+	if _, there := out["accounts"]; there || !strings.Contains(string(out["balanceBySpecificAsset"]),
+		"eip155:1/slip44:60") {
 		t.Errorf("%s", w.Body)
 	}
-	for _, bad := range []string{"", "me", "0x12", "eip155:1:0xC162a3cE45ad151eeCd0a5532D6E489D034aB3B8", "0xC162a3cE45ad151eeCd0a5532D6E489D034aB3B8&assetId=ob:usdc"} {
+	for _, bad := range []string{"", "me", "0x12", "eip155:1:0xC162a3cE45ad151eeCd0a5532D6E489D034aB3B8",
+		"0xC162a3cE45ad151eeCd0a5532D6E489D034aB3B8&assetId=ob:usdc"} {
 		if w := b.get(path + bad); w.Code != 400 {
 			t.Errorf("%q: %d %s", bad, w.Code, w.Body)
 		}

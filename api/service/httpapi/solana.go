@@ -37,8 +37,10 @@ func (x *explorer) solana(v *view, signature string) (bool, error) {
 	v.Title, v.Hash, v.Success = "Transaction "+rc.Signature, rc.Signature, rc.Success
 	payer := x.key(m.FeePayer())
 	v.Facts = []fact{
-		{Name: "Slot", Value: strconv.FormatUint(rc.Slot, 10)}, {Name: "Time", Value: utc(rc.Time)}, {Name: "Fee payer", At: &payer},
-		{Name: "Fee", Value: x.money("", new(big.Int).SetUint64(rc.Fee))}, {Name: "Block hash", Value: m.Blockhash.String(), Code: true},
+		{Name: "Slot", Value: strconv.FormatUint(rc.Slot, 10)}, {Name: "Time", Value: utc(rc.Time)},
+		{Name: "Fee payer", At: &payer},
+		{Name: "Fee", Value: x.money("", new(big.Int).SetUint64(rc.Fee))},
+		{Name: "Block hash", Value: m.Blockhash.String(), Code: true},
 	}
 	for i, k := range m.Signers()[1:] {
 		at := x.key(k)
@@ -77,7 +79,8 @@ func (x *explorer) change(c solana.Change) change {
 	return out
 }
 
-// money writes an amount of a mint, of lamports where the mint is empty, in whole units; of an unknown mint in base units.
+// money writes an amount of a mint, of lamports where the mint is empty, in whole units; of an unknown mint in base
+// units.
 func (x *explorer) money(mint string, v *big.Int) string {
 	asset := caip.SOL()
 	if mint != "" {
@@ -103,9 +106,11 @@ func (x *explorer) key(k solmsg.Key) labelled {
 		at   solmsg.Key
 		name string
 	}{
-		{genesis.KeyOf(x.in.Sponsor), "sponsor"}, {genesis.KeyOf(x.in.Vault), "vault"}, {genesis.KeyOf(x.in.SolanaSolver), "solver"},
+		{genesis.KeyOf(x.in.Sponsor), "sponsor"}, {genesis.KeyOf(x.in.Vault), "vault"},
+		{genesis.KeyOf(x.in.SolanaSolver), "solver"},
 		{genesis.KeyOf(x.in.SolanaFaucet), "faucet"}, {genesis.KeyOf(x.in.SolanaTreasury), "treasury"},
-		{solmsg.SystemProgram(), "System"}, {solmsg.TokenProgram(), "SPL Token"}, {solmsg.ATAProgram(), "Associated Token Account"},
+		{solmsg.SystemProgram(), "System"}, {solmsg.TokenProgram(), "SPL Token"},
+		{solmsg.ATAProgram(), "Associated Token Account"},
 		{solmsg.MemoProgram(), "Memo"}, {solmsg.ComputeBudgetProgram(), "Compute Budget"},
 	} {
 		if known.at == k {

@@ -14,14 +14,16 @@ import (
 )
 
 // sealed puts one transaction of the faucet on the ledger and returns its page.
-func (b *bench) sealed(t *testing.T, accept func([]solana.Receipt) error, builds ...solmsg.Build) (int, string, solana.Receipt) {
+func (b *bench) sealed(t *testing.T, accept func([]solana.Receipt) error, builds ...solmsg.Build) (int, string,
+	solana.Receipt) {
 	t.Helper()
 	hash, _ := b.in.Solana.Blockhash(uint64(now().Unix()))
 	m, err := solmsg.Compose(genesis.KeyOf(b.in.SolanaFaucet), hash, builds...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	receipts, err := b.in.Solana.Seal(solana.SealRequest{Time: uint64(now().Unix()), Txs: []solana.Tx{solana.Sign(m, b.in.SolanaFaucet)}, Accept: accept})
+	receipts, err := b.in.Solana.Seal(solana.SealRequest{Time: uint64(now().Unix()),
+		Txs: []solana.Tx{solana.Sign(m, b.in.SolanaFaucet)}, Accept: accept})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +37,8 @@ func (b *bench) sealed(t *testing.T, accept func([]solana.Receipt) error, builds
 func TestExplorerShowsADecodedSolanaTransaction(t *testing.T) {
 	b := newBench(t)
 	faucet, friend := genesis.KeyOf(b.in.SolanaFaucet), solmsg.Key{7, 7, 7}
-	usdc, err := caip.ParseAsset("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
+	usdc, err := caip.ParseAsset(
+		"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +52,8 @@ func TestExplorerShowsADecodedSolanaTransaction(t *testing.T) {
 		t.Fatal(status, page)
 	}
 	for _, want := range []string{
-		rc.Signature, "Solana (solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp)", "Success", "faucet", "CreateIdempotent", "TransferChecked", "12.5 USDC", "Transfer", "1.5 SOL",
+		rc.Signature, "Solana (solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp)", "Success", "faucet", "CreateIdempotent",
+		"TransferChecked", "12.5 USDC", "Transfer", "1.5 SOL",
 		"Memo", "0xabc", friend.String(), "SPL Token", "Balance changes", "\u2212", "Log",
 	} {
 		if !strings.Contains(page, want) {
@@ -62,7 +66,8 @@ func TestExplorerSaysWhyASolanaTransactionFailed(t *testing.T) {
 	b := newBench(t)
 	faucet := genesis.KeyOf(b.in.SolanaFaucet)
 	_, page, rc := b.sealed(t, nil, solmsg.SystemTransfer(faucet, solmsg.Key{7}, 1<<62))
-	if rc.Success || !strings.Contains(page, "Failed") || !strings.Contains(page, "Reason") || !strings.Contains(page, "instruction 1") {
+	if rc.Success || !strings.Contains(page, "Failed") || !strings.Contains(page, "Reason") ||
+		!strings.Contains(page, "instruction 1") {
 		t.Errorf("%+v\n%s", rc, page)
 	}
 }

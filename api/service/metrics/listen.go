@@ -29,12 +29,13 @@ const (
 // Handler answers GET /metrics.
 func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxAtOnce, Timeout: writeTimeout}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry,
+		promhttp.HandlerOpts{MaxRequestsInFlight: maxAtOnce, Timeout: writeTimeout}))
 	return mux
 }
 
-// localOnly refuses a request that names a host other than this machine. A page in the operator's browser could otherwise read the figures under a name
-// of its own that it lets mean 127.0.0.1.
+// localOnly refuses a request that names a host other than this machine. A page in the operator's browser could
+// otherwise read the figures under a name of its own that it lets mean 127.0.0.1.
 func localOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocal(r.Host) {
@@ -67,7 +68,8 @@ func (r *Running) Wait() error {
 	return r.err
 }
 
-// CheckAddress returns ErrNotLoopback for an address, host:port, that others could reach. A name is looked up: all its addresses must be loopback ones.
+// CheckAddress returns ErrNotLoopback for an address, host:port, that others could reach. A name is looked up: all its
+// addresses must be loopback ones.
 func CheckAddress(address string) error {
 	_, err := resolve(context.Background(), address)
 	return err
@@ -89,7 +91,8 @@ func resolve(ctx context.Context, address string) (string, error) {
 	return net.JoinHostPort(ip, port), nil
 }
 
-// Listen answers on a loopback address, port 0 for a free one, until ctx ends. Where CheckAddress has an error nothing listens.
+// Listen answers on a loopback address, port 0 for a free one, until ctx ends. Where CheckAddress has an error nothing
+// listens.
 func (m *Metrics) Listen(ctx context.Context, address string, log *slog.Logger) (*Running, error) {
 	address, err := resolve(ctx, address)
 	if err != nil {
@@ -102,7 +105,8 @@ func (m *Metrics) Listen(ctx context.Context, address string, log *slog.Logger) 
 	}
 	r := &Running{URL: "http://" + l.Addr().String() + "/metrics", done: make(chan struct{})}
 	server := &http.Server{
-		Handler: localOnly(m.Handler()), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: time.Minute,
+		Handler: localOnly(m.Handler()), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout,
+		WriteTimeout: writeTimeout, IdleTimeout: time.Minute,
 		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	go r.run(ctx, server, l)

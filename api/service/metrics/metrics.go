@@ -1,12 +1,15 @@
-// Package metrics counts what the service does and answers with it in the Prometheus text format, on a listener of its own.
+// Package metrics counts what the service does and answers with it in the Prometheus text format, on a listener of its
+// own.
 //
-// Promise: a registry of its own, so nothing of other packages appears; every label has a bounded set of values, and none of them is foreign text or
-// names a key, an account or an amount; the listener takes loopback addresses only, as whoever reaches it sees how busy the service is. Figures
-// begin at zero with the process. Times are in seconds, sizes in bytes.
+// Promise: a registry of its own, so nothing of other packages appears; every label has a bounded set of values, and
+// none of them is foreign text or names a key, an account or an amount; the listener takes loopback addresses only, as
+// whoever reaches it sees how busy the service is. Figures begin at zero with the process. Times are in seconds, sizes
+// in bytes.
 //
-// Series: coffer_requests_total{endpoint,permission,status}, coffer_request_seconds{endpoint}, coffer_quotes_total{call_type},
-// coffer_settlements_total{status,fail_reason}, coffer_open_sagas, coffer_store_bytes, where dashboards are served coffer_ssh_sessions and
-// coffer_ssh_sessions_total, and the Go runtime and process collectors' (go_*, process_*).
+// Series: coffer_requests_total{endpoint,permission,status}, coffer_request_seconds{endpoint},
+// coffer_quotes_total{call_type}, coffer_settlements_total{status,fail_reason}, coffer_open_sagas, coffer_store_bytes,
+// where dashboards are served coffer_ssh_sessions and coffer_ssh_sessions_total, and the Go runtime and process
+// collectors' (go_*, process_*).
 package metrics
 
 import (
@@ -37,12 +40,14 @@ type Metrics struct {
 	known map[string]map[string]bool // label → values seen
 }
 
-// Gauges are read when somebody asks for the figures. An error leaves the series out, since an unknown figure is not zero.
+// Gauges are read when somebody asks for the figures. An error leaves the series out, since an unknown figure is not
+// zero.
 type Gauges struct {
 	OpenSagas  func() (int, error)   // accepted quotes that are not terminal
 	StoreBytes func() (int64, error) // size of the database file
 
-	// Dashboards that are open over SSH, and how many were opened since the start; nil: none are served, and the series are not there.
+	// Dashboards that are open over SSH, and how many were opened since the start; nil: none are served, and the series
+	// are not there.
 	SSHOpen  func() int
 	SSHBegan func() int64
 }
@@ -68,7 +73,8 @@ func New() *Metrics {
 	}
 	m.registry.MustRegister(m.requests, m.durations, m.quotes, m.settlements, // the names are constants: it cannot fail
 		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{
-			Matcher: regexp.MustCompile(`^/gc/heap/live:bytes$`), // what a collection left: the figure that shows a leak
+			// what a collection left: the figure that shows a leak
+			Matcher: regexp.MustCompile(`^/gc/heap/live:bytes$`),
 		})), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -87,7 +93,8 @@ func (m *Metrics) Watch(g Gauges) {
 // Request counts an answer. The endpoint is one of the route table.
 func (m *Metrics) Request(endpoint, permission string, status int, took time.Duration) {
 	endpoint = m.bounded("endpoint", endpoint)
-	m.requests.WithLabelValues(endpoint, m.bounded("permission", permission), m.bounded("status", strconv.Itoa(status))).Inc()
+	m.requests.WithLabelValues(endpoint, m.bounded("permission", permission),
+		m.bounded("status", strconv.Itoa(status))).Inc()
 	m.durations.WithLabelValues(endpoint).Observe(took.Seconds())
 }
 
@@ -104,7 +111,8 @@ func (m *Metrics) Settled(status, failReason string) {
 	m.settlements.WithLabelValues(m.bounded("settled", status), failReason).Inc()
 }
 
-// bounded keeps the number of a label's values below maxValues, and its values to those that look like a word of the program.
+// bounded keeps the number of a label's values below maxValues, and its values to those that look like a word of the
+// program.
 func (m *Metrics) bounded(label, value string) string {
 	if !isWord(value) {
 		return other

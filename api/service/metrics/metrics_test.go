@@ -71,7 +71,8 @@ func TestEveryFigureIsCounted(t *testing.T) {
 func TestAnUnknownFigureIsLeftOut(t *testing.T) {
 	m := metrics.New()
 	m.Watch(metrics.Gauges{OpenSagas: func() (int, error) { return 0, errors.New("closed") }})
-	if text := scrape(t, m); strings.Contains(text, "coffer_open_sagas") || strings.Contains(text, "coffer_store_bytes") {
+	if text := scrape(t, m); strings.Contains(text, "coffer_open_sagas") ||
+		strings.Contains(text, "coffer_store_bytes") {
 		t.Errorf("an unknown figure is shown:\n%s", text)
 	}
 }
@@ -106,13 +107,16 @@ func TestCountingIsSafeForConcurrentUse(t *testing.T) {
 	}
 	_ = scrape(t, m)
 	group.Wait()
-	has(t, scrape(t, m), `coffer_requests_total{endpoint="/x",permission="read",status="200"} 800`, `coffer_settlements_total{fail_reason="UNKNOWN",status="FAILED"} 800`)
+	has(t, scrape(t, m), `coffer_requests_total{endpoint="/x",permission="read",status="200"} 800`,
+		`coffer_settlements_total{fail_reason="UNKNOWN",status="FAILED"} 800`)
 }
 
 func TestOnlyALoopbackAddressIsListenedOn(t *testing.T) {
-	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:9464", "9464", "", "no-such-host.invalid:0"} {
+	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:9464", "9464", "",
+		"no-such-host.invalid:0"} {
 		ctx, cancel := context.WithCancel(context.Background())
-		if r, err := metrics.New().Listen(ctx, address, slog.New(slog.DiscardHandler)); !errors.Is(err, metrics.ErrNotLoopback) {
+		if r, err := metrics.New().Listen(ctx, address, slog.New(slog.DiscardHandler)); !errors.Is(err,
+			metrics.ErrNotLoopback) {
 			t.Errorf("%q: %v, expected a refusal", address, err)
 			cancel()
 			if r != nil {
@@ -167,7 +171,8 @@ func TestAForeignHostGetsNoFigures(t *testing.T) {
 	way := &http.Transport{DisableKeepAlives: true}
 	for host, want := range map[string]int{
 		"": 200, "localhost": 200, "localhost:9464": 200, "LOCALHOST.": 200, "[::1]:9464": 200, "127.8.8.8": 200,
-		"evil.example": 421, "evil.example:80": 421, "127.0.0.1.evil.example": 421, "localhost.evil.example": 421, "10.0.0.1": 421, "0.0.0.0": 421,
+		"evil.example": 421, "evil.example:80": 421, "127.0.0.1.evil.example": 421, "localhost.evil.example": 421,
+		"10.0.0.1": 421, "0.0.0.0": 421,
 	} {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 		if err != nil {
@@ -179,7 +184,8 @@ func TestAForeignHostGetsNoFigures(t *testing.T) {
 			t.Fatal(err)
 		}
 		raw, err := io.ReadAll(res.Body)
-		if err = errors.Join(err, res.Body.Close()); err != nil || res.StatusCode != want || want != 200 && strings.Contains(string(raw), "coffer_") {
+		if err = errors.Join(err, res.Body.Close()); err != nil || res.StatusCode != want ||
+			want != 200 && strings.Contains(string(raw), "coffer_") {
 			t.Errorf("host %q: %d %v, expected %d", host, res.StatusCode, err, want)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"coffer/api/service/chain/solana"
 )
 
-// Balances answers GET /v3/balances/aggregated-balance. The named addresses get test funds first, if the request may bring them. All prices are of one moment, so fiat
-// values add up.
+// Balances answers GET /v3/balances/aggregated-balance. The named addresses get test funds first, if the request may
+// bring them. All prices are of one moment, so fiat values add up.
 func (p *Portfolio) Balances(ctx context.Context, q Query) (api.AggregatedBalance, error) {
 	out, err := p.sums(ctx, q)
 	if err != nil {
@@ -29,9 +29,11 @@ func (p *Portfolio) Balances(ctx context.Context, q Query) (api.AggregatedBalanc
 	return out, nil
 }
 
-// BalancesV2 answers GET /v2/balances/aggregated-balance: every aggregated asset in the order of the catalogue, the further assets asked for,
-// and no accounts. An EVM address holds nothing on Solana, whose entities are listed with zero. The address gets test funds first, if the request may bring them.
-func (p *Portfolio) BalancesV2(ctx context.Context, address common.Address, assets []Asked) (api.AggregatedBalance, error) {
+// BalancesV2 answers GET /v2/balances/aggregated-balance: every aggregated asset in the order of the catalogue, the
+// further assets asked for, and no accounts. An EVM address holds nothing on Solana, whose entities are listed with
+// zero. The address gets test funds first, if the request may bring them.
+func (p *Portfolio) BalancesV2(ctx context.Context, address common.Address, assets []Asked) (api.AggregatedBalance,
+	error) {
 	q := Query{EVM: &address, Assets: assets}
 	for _, a := range p.in.Catalog.Aggregates() {
 		q.Aggregates = append(q.Aggregates, a.ID)
@@ -46,7 +48,8 @@ func (p *Portfolio) sums(ctx context.Context, q Query) (api.AggregatedBalance, e
 	}
 	s := &sheet{p: p, q: q, at: p.clock(), views: map[uint64]chain.State{}, counted: map[caip.Asset]bool{}}
 	defer s.close()
-	out := api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{}, BalanceBySpecificAsset: []api.AssetBalance{}}
+	out := api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{},
+		BalanceBySpecificAsset: []api.AssetBalance{}}
 	for _, id := range q.Aggregates {
 		if err := ctx.Err(); err != nil {
 			return api.AggregatedBalance{}, err
@@ -83,8 +86,8 @@ func (p *Portfolio) fund(ctx context.Context, q Query) error {
 	return nil
 }
 
-// sheet collects the figures of one answer: one view of each chain, one moment of prices, and a total that counts each asset once however
-// often it is listed.
+// sheet collects the figures of one answer: one view of each chain, one moment of prices, and a total that counts each
+// asset once however often it is listed.
 type sheet struct {
 	p       *Portfolio
 	q       Query
@@ -145,7 +148,8 @@ func (s *sheet) entity(e catalog.Entity) (v, worth *big.Int, err error) {
 	return v, worth, nil
 }
 
-// balance is zero where the query names no account, and on a chain that this network does not run: nobody can hold anything there.
+// balance is zero where the query names no account, and on a chain that this network does not run: nobody can hold
+// anything there.
 func (s *sheet) balance(a caip.Asset) (*big.Int, error) {
 	if a.Chain == caip.SolanaMainnet() {
 		owner, ok := s.q.solanaKey()

@@ -50,7 +50,8 @@ func TestEveryEntityOfAnAskedIDIsListedAndTheSumsAgree(t *testing.T) {
 		line := out.BalanceByAggregatedAsset[i]
 		agg, _ := in.Catalog.Aggregate(id)
 		if line.AggregatedAssetID != id.String() || len(line.IndividualAssetBalances) != len(agg.Entities) {
-			t.Fatalf("line %d: %s with %d of %d entities", i, line.AggregatedAssetID, len(line.IndividualAssetBalances), len(agg.Entities))
+			t.Fatalf("line %d: %s with %d of %d entities", i, line.AggregatedAssetID, len(line.IndividualAssetBalances),
+				len(agg.Entities))
 		}
 		sum, fiat := new(big.Int), new(big.Int)
 		for j, e := range agg.Entities {
@@ -121,12 +122,14 @@ func TestSpecificAssetsEchoTheirSpellingAndCountOnceInTheTotal(t *testing.T) {
 	in, p := world(t)
 	const usdc = "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 	account := "eip155:8453:" + someone.Hex()
-	both, err := p.Balances(context.Background(), query(t, in, account, "ob:usdc,ob:usdc", usdc+","+strings.ToLower(usdc)+",eip155:8453/slip44:60"))
+	both, err := p.Balances(context.Background(), query(t, in, account, "ob:usdc,ob:usdc",
+		usdc+","+strings.ToLower(usdc)+",eip155:8453/slip44:60"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(both.BalanceByAggregatedAsset) != 1 || len(both.BalanceBySpecificAsset) != 2 {
-		t.Fatalf("%d aggregates and %d specific assets, expected 1 and 2", len(both.BalanceByAggregatedAsset), len(both.BalanceBySpecificAsset))
+		t.Fatalf("%d aggregates and %d specific assets, expected 1 and 2", len(both.BalanceByAggregatedAsset),
+			len(both.BalanceBySpecificAsset))
 	}
 	if got := both.BalanceBySpecificAsset[0]; got.AssetType != usdc || got.Balance != "25000000" {
 		t.Errorf("%+v", got)
@@ -136,7 +139,8 @@ func TestSpecificAssetsEchoTheirSpellingAndCountOnceInTheTotal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if both.TotalBalance != aggregate.TotalBalance {
-		t.Errorf("total %q with the asset named twice, %q without", both.TotalBalance.FiatValue, aggregate.TotalBalance.FiatValue)
+		t.Errorf("total %q with the asset named twice, %q without", both.TotalBalance.FiatValue,
+			aggregate.TotalBalance.FiatValue)
 	}
 }
 
@@ -152,7 +156,8 @@ func TestASolanaAccountIsEchoedAndItsEntitiesAreListed(t *testing.T) {
 			t.Errorf("accounts %+v", out.Accounts)
 		}
 		line := out.BalanceByAggregatedAsset[0]
-		if line.Balance != "0" || len(line.IndividualAssetBalances) != 1 || line.IndividualAssetBalances[0].AssetType != caip.SOL().String() {
+		if line.Balance != "0" || len(line.IndividualAssetBalances) != 1 ||
+			line.IndividualAssetBalances[0].AssetType != caip.SOL().String() {
 			t.Errorf("%+v", line)
 		}
 	}
@@ -219,19 +224,21 @@ func TestABalanceQueryNamesEveryFailure(t *testing.T) {
 		account, aggregates, assets string
 		want                        []string
 	}{
-		"nothing":               {"", "", "", []string{"account", "aggregatedAssetId"}},
-		"no asset":              {a, "", "", []string{"aggregatedAssetId"}},
-		"two EVM accounts":      {a + "," + b, "ob:usdc", "", []string{"account[1]"}},
-		"two Solana accounts":   {"solana:" + solanaAddress + ",solana:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", "ob:sol", "", []string{"account[1]"}},
+		"nothing":          {"", "", "", []string{"account", "aggregatedAssetId"}},
+		"no asset":         {a, "", "", []string{"aggregatedAssetId"}},
+		"two EVM accounts": {a + "," + b, "ob:usdc", "", []string{"account[1]"}},
+		"two Solana accounts": {"solana:" + solanaAddress + ",solana:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+			"ob:sol", "", []string{"account[1]"}},
 		"other namespace":       {"cosmos:hub-4:addr", "ob:usdc", "", []string{"account[0]"}},
 		"bare address":          {"0x1111111111111111111111111111111111111111", "ob:usdc", "", []string{"account[0]"}},
 		"a plus sign unescaped": {a, "ob:eth ", "", []string{"aggregatedAssetId[0]"}},
 		"blanks before":         {a, " ob:usdc, ob:eth+", "", nil},
-		"unknown ids":           {a, "ob:nothing,USDC", "eip155:1/erc20:0x1111111111111111111111111111111111111111,x", []string{"aggregatedAssetId[0]", "aggregatedAssetId[1]", "assetId[0]", "assetId[1]"}},
-		"empty elements":        {a + ",", "ob:usdc,,ob:eth", "", []string{"account[1]", "aggregatedAssetId[1]"}},
-		"oversized":             {a, "ob:usdc", strings.Repeat("x", portfolio.MaxQuery+1), []string{"assetId"}},
-		"same address, chains":  {a + "," + strings.Replace(a, ":1:", ":10:", 1), "ob:usdc", "", nil},
-		"both kinds":            {a + ",solana:" + solanaAddress, "ob:usdc", "", nil},
+		"unknown ids": {a, "ob:nothing,USDC", "eip155:1/erc20:0x1111111111111111111111111111111111111111,x",
+			[]string{"aggregatedAssetId[0]", "aggregatedAssetId[1]", "assetId[0]", "assetId[1]"}},
+		"empty elements":       {a + ",", "ob:usdc,,ob:eth", "", []string{"account[1]", "aggregatedAssetId[1]"}},
+		"oversized":            {a, "ob:usdc", strings.Repeat("x", portfolio.MaxQuery+1), []string{"assetId"}},
+		"same address, chains": {a + "," + strings.Replace(a, ":1:", ":10:", 1), "ob:usdc", "", nil},
+		"both kinds":           {a + ",solana:" + solanaAddress, "ob:usdc", "", nil},
 	} {
 		_, failures := portfolio.ParseQuery(in.Catalog, c.account, c.aggregates, c.assets)
 		var got []string
@@ -246,7 +253,8 @@ func TestABalanceQueryNamesEveryFailure(t *testing.T) {
 
 func TestPredictionUsesOurCoSignerAndFundsThePredictedAddress(t *testing.T) {
 	in, p := world(t)
-	session, admin := common.HexToAddress("0x1cBFbFd62a276BF6D79d504eA4CA75a7baDcf5b1"), common.HexToAddress("0xc162a3cE45ad151eeCd0a5532D6E489D034aB3B8")
+	session, admin := common.HexToAddress("0x1cBFbFd62a276BF6D79d504eA4CA75a7baDcf5b1"),
+		common.HexToAddress("0xc162a3cE45ad151eeCd0a5532D6E489D034aB3B8")
 	doc, err := api.Encode(api.PredictRequest{SessionAddress: session.Hex(), AdminAddress: admin.Hex()})
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +265,8 @@ func TestPredictionUsesOurCoSignerAndFundsThePredictedAddress(t *testing.T) {
 	}
 	pins := in.Network.Pins
 	factory := op.Factory{Factory: pins.Factory, Implementation: pins.KernelV31}
-	want := factory.Predict(op.InitDataRoleBased(pins.RoleBasedValidator, session, admin, genesis.AddressOf(in.CoSigner)), new(big.Int))
+	want := factory.Predict(op.InitDataRoleBased(pins.RoleBasedValidator, session, admin,
+		genesis.AddressOf(in.CoSigner)), new(big.Int))
 	if got.PredictedAddress != want.Hex() {
 		t.Errorf("%s, expected %s", got.PredictedAddress, want.Hex())
 	}
@@ -285,10 +294,11 @@ func TestPredictedAddressIsWhereTheFactoryDeploys(t *testing.T) {
 	}
 	pins := in.Network.Pins
 	for _, id := range in.ChainIDs {
-		block, err := in.Chains[id].Seal(chain.SealRequest{Time: uint64(now().Unix()), Accept: genesis.AllSucceed, Txs: []chain.Tx{{
-			From: in.Operator, To: pins.MetaFactory, Gas: 1_000_000,
-			Data: op.FactoryData(pins.Factory, op.InitDataECDSA(pins.ECDSAValidator, owner), new(big.Int)),
-		}}})
+		block, err := in.Chains[id].Seal(chain.SealRequest{Time: uint64(now().Unix()), Accept: genesis.AllSucceed,
+			Txs: []chain.Tx{{
+				From: in.Operator, To: pins.MetaFactory, Gas: 1_000_000,
+				Data: op.FactoryData(pins.Factory, op.InitDataECDSA(pins.ECDSAValidator, owner), new(big.Int)),
+			}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -302,7 +312,8 @@ func TestOnlyAccountAddressesOfARequestAreFunded(t *testing.T) {
 	in, p := world(t)
 	signer := common.HexToAddress("0x5161")
 	err := p.FundAccounts(context.Background(), []api.Account{
-		{Type: api.AccountKernelV31, AccountAddress: someone.Hex(), SignerAddress: signer.Hex()}, {Type: api.AccountSolana, AccountAddress: solanaAddress},
+		{Type: api.AccountKernelV31, AccountAddress: someone.Hex(), SignerAddress: signer.Hex()},
+		{Type: api.AccountSolana, AccountAddress: solanaAddress},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -313,7 +324,8 @@ func TestOnlyAccountAddressesOfARequestAreFunded(t *testing.T) {
 	if sol, usdc := onSolana(t, in, solanaKey(t)); sol != "5000000000" || usdc != "250000000" {
 		t.Errorf("the Solana account has %s lamports and %s of USDC", sol, usdc)
 	}
-	if err := p.FundAccounts(context.Background(), []api.Account{{Type: api.AccountSolana, AccountAddress: someone.Hex()}}); err == nil {
+	if err := p.FundAccounts(context.Background(),
+		[]api.Account{{Type: api.AccountSolana, AccountAddress: someone.Hex()}}); err == nil {
 		t.Error("an EVM address was taken for a Solana account")
 	}
 }
@@ -321,7 +333,8 @@ func TestOnlyAccountAddressesOfARequestAreFunded(t *testing.T) {
 func TestWithoutAFaucetNobodyIsFunded(t *testing.T) {
 	in := open(t, store.NewMemory())
 	p := portfolio.New(portfolio.Deps{Installation: in, Clock: now})
-	both := []api.Account{{Type: api.AccountKernelV31, AccountAddress: someone.Hex()}, {Type: api.AccountSolana, AccountAddress: solanaAddress}}
+	both := []api.Account{{Type: api.AccountKernelV31, AccountAddress: someone.Hex()},
+		{Type: api.AccountSolana, AccountAddress: solanaAddress}}
 	if err := p.FundAccounts(context.Background(), both); err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +343,8 @@ func TestWithoutAFaucetNobodyIsFunded(t *testing.T) {
 	}
 }
 
-// Where chains are paid one by one, a crash between two of them leaves a grant started; the next request finishes it and pays no chain twice.
+// Where chains are paid one by one, a crash between two of them leaves a grant started; the next request finishes it
+// and pays no chain twice.
 func TestACutOffGrantIsFinished(t *testing.T) {
 	whole := open(t, store.NewMemory())
 	if err := newFaucet(t, whole).Consider(context.Background(), someone); err != nil {
@@ -339,7 +353,8 @@ func TestACutOffGrantIsFinished(t *testing.T) {
 	want := balances(t, whole, someone)
 
 	weak := &dying{Store: store.NewMemory(), left: -1}
-	in, err := genesis.Open(weak, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"), Kind: network.Embedded})
+	in, err := genesis.Open(weak, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
+		Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +382,8 @@ func TestACutOffGrantIsFinished(t *testing.T) {
 
 var errCut = errors.New("the process was killed")
 
-// dying commits a number of times more and then no longer; -1 is for ever. With late, one more commit happens and is reported as failed.
+// dying commits a number of times more and then no longer; -1 is for ever. With late, one more commit happens and is
+// reported as failed.
 type dying struct {
 	store.Store
 	left int

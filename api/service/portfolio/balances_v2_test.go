@@ -16,14 +16,16 @@ import (
 func TestLamportsAndSolanaTokensAreInTheAggregates(t *testing.T) {
 	in, p := world(t)
 	mint := "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
-	both, err := p.Balances(context.Background(), query(t, in, "eip155:1:"+someone.Hex()+",solana:"+solanaAddress, "ob:sol,ob:usdc", mint))
+	both, err := p.Balances(context.Background(), query(t, in, "eip155:1:"+someone.Hex()+",solana:"+solanaAddress,
+		"ob:sol,ob:usdc", mint))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if both.Accounts.Solana != solanaAddress || both.Accounts.EVM != someone.Hex() {
 		t.Errorf("accounts %+v", both.Accounts)
 	}
-	if sol := both.BalanceByAggregatedAsset[0]; sol.Balance != "5000000000" || sol.IndividualAssetBalances[0].Balance != "5000000000" {
+	if sol := both.BalanceByAggregatedAsset[0]; sol.Balance != "5000000000" ||
+		sol.IndividualAssetBalances[0].Balance != "5000000000" {
 		t.Errorf("%+v", sol)
 	}
 	if one := both.BalanceBySpecificAsset[0]; one.AssetType != mint || one.Balance != "250000000" {
@@ -40,7 +42,8 @@ func TestLamportsAndSolanaTokensAreInTheAggregates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if with := without.Add(without, big.NewInt(250_000_000)).String(); both.BalanceByAggregatedAsset[1].Balance != with {
+	if with := without.Add(without, big.NewInt(250_000_000)).String(); both.BalanceByAggregatedAsset[1].Balance !=
+		with {
 		t.Errorf("ob:usdc is %s, without Solana and 250 USDC it is %s", both.BalanceByAggregatedAsset[1].Balance, with)
 	}
 	if evm.BalanceByAggregatedAsset[0].Balance != "0" || evm.BalanceBySpecificAsset[0].Balance != "0" {
@@ -61,19 +64,22 @@ func TestTheSecondVersionListsEveryAggregateAndNoAccounts(t *testing.T) {
 	}
 	all := in.Catalog.Aggregates()
 	if out.Accounts != nil || len(out.BalanceByAggregatedAsset) != len(all) || len(out.BalanceBySpecificAsset) != 2 {
-		t.Fatalf("accounts %v, %d of %d aggregates, %d specific assets", out.Accounts, len(out.BalanceByAggregatedAsset), len(all), len(out.BalanceBySpecificAsset))
+		t.Fatalf("accounts %v, %d of %d aggregates, %d specific assets", out.Accounts,
+			len(out.BalanceByAggregatedAsset), len(all), len(out.BalanceBySpecificAsset))
 	}
 	var ids []string
 	for i, a := range all {
 		ids = append(ids, a.ID.String())
-		if line := out.BalanceByAggregatedAsset[i]; line.AggregatedAssetID != a.ID.String() || len(line.IndividualAssetBalances) != len(a.Entities) {
+		if line := out.BalanceByAggregatedAsset[i]; line.AggregatedAssetID != a.ID.String() ||
+			len(line.IndividualAssetBalances) != len(a.Entities) {
 			t.Errorf("line %d is %s with %d entities", i, line.AggregatedAssetID, len(line.IndividualAssetBalances))
 		}
 	}
 	if got := out.BalanceBySpecificAsset[0]; got.AssetType != usdc || got.Balance != "25000000" {
 		t.Errorf("%+v", got)
 	}
-	third, err := p.Balances(context.Background(), query(t, in, "eip155:1:"+someone.Hex(), strings.Join(ids, ","), usdc+",eip155:1/slip44:60"))
+	third, err := p.Balances(context.Background(), query(t, in, "eip155:1:"+someone.Hex(), strings.Join(ids, ","),
+		usdc+",eip155:1/slip44:60"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +96,8 @@ func TestTheSecondVersionListsEveryAggregateAndNoAccounts(t *testing.T) {
 	}
 	bare, err := p.BalancesV2(context.Background(), at, nil)
 	if err != nil || len(bare.BalanceBySpecificAsset) != 0 || bare.TotalBalance != out.TotalBalance {
-		t.Errorf("without assets: %d specific, total %q and %q, %v", len(bare.BalanceBySpecificAsset), bare.TotalBalance.FiatValue, out.TotalBalance.FiatValue, err)
+		t.Errorf("without assets: %d specific, total %q and %q, %v", len(bare.BalanceBySpecificAsset),
+			bare.TotalBalance.FiatValue, out.TotalBalance.FiatValue, err)
 	}
 }
 
@@ -106,8 +113,9 @@ func TestAQueryOfTheSecondVersionNamesEveryFailure(t *testing.T) {
 		"nothing":          {"", "", []string{"address"}},
 		"CAIP-10":          {"eip155:1:" + someone.Hex(), "", []string{"address"}},
 		"a Solana address": {solanaAddress, "", []string{"address"}},
-		"everything wrong": {"0x12", "x,eip155:1/erc20:0x1111111111111111111111111111111111111111", []string{"address", "assetId[0]", "assetId[1]"}},
-		"oversized":        {someone.Hex(), strings.Repeat("x", portfolio.MaxQuery+1), []string{"assetId"}},
+		"everything wrong": {"0x12", "x,eip155:1/erc20:0x1111111111111111111111111111111111111111",
+			[]string{"address", "assetId[0]", "assetId[1]"}},
+		"oversized": {someone.Hex(), strings.Repeat("x", portfolio.MaxQuery+1), []string{"assetId"}},
 	} {
 		_, _, failures := portfolio.ParseQueryV2(in.Catalog, c.address, c.assets)
 		var got []string

@@ -21,11 +21,12 @@ import (
 	"coffer/api/service/store"
 )
 
-// Faucet pays test funds: an address is funded once, when it is first named, and only if it holds nothing and has no code, nonce or history on
-// any chain (protocol §5.4). What was decided about an address is written down, so a recipient that was paid is never topped up. On each chain
-// a grant is paid whole or declined for good: a faucet that ran dry there is no error of the request. Where May says no, nothing is decided and
-// nothing written, and the address gets its funds when it is named again by a request that may bring them. A nil *Faucet pays nothing. It is
-// safe for concurrent use.
+// Faucet pays test funds: an address is funded once, when it is first named, and only if it holds nothing and has no
+// code, nonce or history on any chain (protocol §5.4). What was decided about an address is written down, so a
+// recipient that was paid is never topped up. On each chain a grant is paid whole or declined for good: a faucet that
+// ran dry there is no error of the request. Where May says no, nothing is decided and nothing written, and the address
+// gets its funds when it is named again by a request that may bring them. A nil *Faucet pays nothing. It is safe for
+// concurrent use.
 type Faucet struct {
 	in    *genesis.Installation
 	clock func() time.Time
@@ -38,10 +39,10 @@ type Faucet struct {
 	queue queue
 }
 
-// FaucetOptions configure a Faucet. Known and KnownSolana report whether the service's history names an address; nil means that there is no
-// history to ask. May reports whether a request may bring test funds; it is asked with true once for each new address, which counts against a
-// budget, and with false otherwise; nil means always. Log is told of every grant that a chain refuses and of every address that a budget
-// leaves out; it may be nil.
+// FaucetOptions configure a Faucet. Known and KnownSolana report whether the service's history names an address; nil
+// means that there is no history to ask. May reports whether a request may bring test funds; it is asked with true once
+// for each new address, which counts against a budget, and with false otherwise; nil means always. Log is told of every
+// grant that a chain refuses and of every address that a budget leaves out; it may be nil.
 type FaucetOptions struct {
 	Installation *genesis.Installation
 	Clock        func() time.Time
@@ -51,12 +52,12 @@ type FaucetOptions struct {
 	Log          *slog.Logger
 }
 
-// bucketFunds holds address (20 bytes) or Solana account (32 bytes) → decision, and address ‖ chain id (28 bytes) → hash of the first
-// transaction of the grant there, or declined (1 byte).
+// bucketFunds holds address (20 bytes) or Solana account (32 bytes) → decision, and address ‖ chain id (28 bytes) →
+// hash of the first transaction of the grant there, or declined (1 byte).
 const bucketFunds = "faucet"
 
-// Decisions about an address. A started grant that a crash cut off is finished when the address is named again; it is funded when every chain
-// has paid or declined and one of them has paid.
+// Decisions about an address. A started grant that a crash cut off is finished when the address is named again; it is
+// funded when every chain has paid or declined and one of them has paid.
 const (
 	declined = 'd'
 	started  = 's'
@@ -75,7 +76,8 @@ func NewFaucet(o FaucetOptions) (*Faucet, error) {
 	if o.May == nil {
 		o.May = func(context.Context, bool) bool { return true }
 	}
-	return &Faucet{in: o.Installation, clock: o.Clock, known: o.Known, named: o.KnownSolana, may: o.May, log: o.Log, seed: seed}, nil
+	return &Faucet{in: o.Installation, clock: o.Clock, known: o.Known, named: o.KnownSolana, may: o.May, log: o.Log,
+		seed: seed}, nil
 }
 
 // Consider funds the addresses that deserve it. It returns when the blocks are sealed.
@@ -129,7 +131,8 @@ func (f *Faucet) decision(a []byte) (d byte, err error) {
 	return d, err
 }
 
-// used reports whether the address holds or ever did anything. The zero address and those of precompiled contracts count as used: nobody owns them.
+// used reports whether the address holds or ever did anything. The zero address and those of precompiled contracts
+// count as used: nobody owns them.
 func (f *Faucet) used(ctx context.Context, a common.Address) (bool, error) {
 	if chain.Nobodys(a) {
 		return true, nil
@@ -185,8 +188,8 @@ func (f *Faucet) byChain(a common.Address) (map[uint64][]gift, error) {
 	return byChain, nil
 }
 
-// fund pays a grant chain by chain, each in a commit of its own, so that a chain which refuses does not keep the others from paying. The decision is
-// committed with the blocks and the declines.
+// fund pays a grant chain by chain, each in a commit of its own, so that a chain which refuses does not keep the others
+// from paying. The decision is committed with the blocks and the declines.
 func (f *Faucet) fund(a common.Address) error {
 	byChain, err := f.byChain(a)
 	if err != nil {
@@ -253,7 +256,8 @@ func (p part) transfers(in *genesis.Installation) []chain.Tx {
 	return txs
 }
 
-// note writes what came of the part, and the decision about the address as far as all chains of the grant have led to one.
+// note writes what came of the part, and the decision about the address as far as all chains of the grant have led to
+// one.
 func (p part) note(tx store.Tx, outcome []byte, all map[uint64][]gift) error {
 	b := tx.Bucket(bucketFunds)
 	if err := b.Put(onChain(p.to, p.chain), outcome); err != nil {

@@ -11,7 +11,8 @@ import (
 	"coffer/api/service/store"
 )
 
-// refusal says that a chain does not take the faucet's transfers, as when the faucet ran dry there. Asset is what it could not give.
+// refusal says that a chain does not take the faucet's transfers, as when the faucet ran dry there. Asset is what it
+// could not give.
 type refusal struct {
 	asset caip.Asset
 	why   error
@@ -21,7 +22,8 @@ func (r *refusal) Error() string { return fmt.Sprintf("%s cannot be given: %v", 
 
 func (r *refusal) Unwrap() error { return r.why }
 
-// refused writes a refusal down and then tells of it: whoever has read the warning can rely on it that nothing more will come.
+// refused writes a refusal down and then tells of it: whoever has read the warning can rely on it that nothing more
+// will come.
 func (f *Faucet) refused(account string, r *refusal, note func(store.Tx) error) error {
 	if err := f.in.Store.Update(note); err != nil {
 		return err
@@ -31,8 +33,9 @@ func (f *Faucet) refused(account string, r *refusal, note func(store.Tx) error) 
 	return nil
 }
 
-// short reports whether an account's coin might not cover the transactions. A chain.TxError can also be a fault of the database, and its text
-// is no proof of anything: the balance is. Gas counts in full, at the highest base fee that the next block can have (EIP-1559: an eighth more).
+// short reports whether an account's coin might not cover the transactions. A chain.TxError can also be a fault of the
+// database, and its text is no proof of anything: the balance is. Gas counts in full, at the highest base fee that the
+// next block can have (EIP-1559: an eighth more).
 func short(c chain.Chain, payer common.Address, txs []chain.Tx) (bool, error) {
 	st, err := c.State(c.Head().Time)
 	if err != nil {

@@ -37,7 +37,8 @@ func TestAGrantThatOneChainRefusesIsDeclinedThereAndPaidElsewhere(t *testing.T) 
 				t.Errorf("%d blocks for funds on %d chains", got, len(chainsOf(want)))
 			}
 			told := warnings(t, text)
-			if len(told) != 1 || told[0].Level != "WARN" || told[0].Chain != empty.asset.Chain.String() || told[0].Asset != empty.asset.String() ||
+			if len(told) != 1 || told[0].Level != "WARN" || told[0].Chain != empty.asset.Chain.String() ||
+				told[0].Asset != empty.asset.String() ||
 				told[0].Account != someone.Hex() || told[0].Error == "" {
 				t.Errorf("the log says %+v, expected one warning about %s", told, empty.asset)
 			}
@@ -52,7 +53,8 @@ func TestAGrantThatOneChainRefusesIsDeclinedThereAndPaidElsewhere(t *testing.T) 
 				t.Fatal(err)
 			}
 			if heads(again) != before || len(warnings(t, text)) != 1 {
-				t.Errorf("later requests made %d blocks and %d warnings more", heads(again)-before, len(warnings(t, text))-1)
+				t.Errorf("later requests made %d blocks and %d warnings more", heads(again)-before,
+					len(warnings(t, text))-1)
 			}
 			expectHoldings(t, again, want)
 			expectDecision(t, again, someone, 'f')
@@ -67,13 +69,15 @@ func TestRequestsAreAnsweredWithWhatIsThereWhileTheFaucetIsEmpty(t *testing.T) {
 	}
 	emptySolana(t, in, 0)
 	before, count := heads(in), in.Solana.Transactions()
-	out, err := p.Balances(context.Background(), query(t, in, "eip155:1:"+someone.Hex()+",solana:"+solanaAddress, "ob:usdc,ob:sol", ""))
+	out, err := p.Balances(context.Background(), query(t, in, "eip155:1:"+someone.Hex()+",solana:"+solanaAddress,
+		"ob:usdc,ob:sol", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range out.BalanceByAggregatedAsset {
 		if micro, known := line.FiatValue.Micro(); line.Balance != "0" || !known || micro.Sign() != 0 {
-			t.Errorf("%s: %s worth %q, expected zero and nothing unknown", line.AggregatedAssetID, line.Balance, line.FiatValue)
+			t.Errorf("%s: %s worth %q, expected zero and nothing unknown", line.AggregatedAssetID, line.Balance,
+				line.FiatValue)
 		}
 	}
 	doc, err := api.Encode(api.PredictRequest{Type: api.AccountKernelV31, SignerAddress: someone.Hex()})
@@ -84,7 +88,8 @@ func TestRequestsAreAnsweredWithWhatIsThereWhileTheFaucetIsEmpty(t *testing.T) {
 		t.Error(err)
 	}
 	err = p.FundAccounts(context.Background(), []api.Account{
-		{Type: api.AccountKernelV31, AccountAddress: "0x000000000000000000000000000000000000bEEF"}, {Type: api.AccountSolana, AccountAddress: wallet(9).String()},
+		{Type: api.AccountKernelV31, AccountAddress: "0x000000000000000000000000000000000000bEEF"},
+		{Type: api.AccountSolana, AccountAddress: wallet(9).String()},
 	})
 	if err != nil {
 		t.Error(err)
@@ -115,7 +120,8 @@ func TestARefusedGrantIsDeclinedOnceUnderConcurrency(t *testing.T) {
 	}
 }
 
-// The process dies before or right after any of its commits; the next one ends in one grant or one decline on every chain.
+// The process dies before or right after any of its commits; the next one ends in one grant or one decline on every
+// chain.
 func TestACutOffGrantWithARefusingChainIsFinished(t *testing.T) {
 	want := without(grantOf(t, someone), caip.EVM(base))
 	commits := len(chainsOf(want)) + 1
@@ -136,7 +142,8 @@ func TestACutOffGrantWithARefusingChainIsFinished(t *testing.T) {
 		}
 		expectHoldings(t, again, want)
 		if got := heads(again) - before; got != uint64(len(chainsOf(want))) || len(warnings(t, text)) > 1 {
-			t.Errorf("cut at commit %d: %d blocks for %d chains and %d warnings", n/2, got, len(chainsOf(want)), len(warnings(t, text)))
+			t.Errorf("cut at commit %d: %d blocks for %d chains and %d warnings", n/2, got, len(chainsOf(want)),
+				len(warnings(t, text)))
 		}
 	}
 }
@@ -236,7 +243,8 @@ func TestADeclineThatCannotBeWrittenIsAnError(t *testing.T) {
 	}
 }
 
-// faulty is a chain whose database fails while a transaction runs, which reaches Seal's caller as the refusal of that transaction.
+// faulty is a chain whose database fails while a transaction runs, which reaches Seal's caller as the refusal of that
+// transaction.
 type faulty struct{ chain.Chain }
 
 var errDisk = errors.New("the disk cannot be read")

@@ -35,7 +35,8 @@ func baseUSDC(t testing.TB) caip.Asset {
 func openWeak(t testing.TB) (*genesis.Installation, *dying) {
 	t.Helper()
 	weak := &dying{Store: store.NewMemory(), left: -1}
-	in, err := genesis.Open(weak, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"), Kind: network.Embedded})
+	in, err := genesis.Open(weak, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
+		Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func openWeak(t testing.TB) (*genesis.Installation, *dying) {
 // telling is a faucet that logs into text.
 func telling(t testing.TB, in *genesis.Installation, text *bytes.Buffer) *portfolio.Faucet {
 	t.Helper()
-	f, err := portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: now, Log: slog.New(slog.NewJSONHandler(text, nil))})
+	f, err := portfolio.NewFaucet(portfolio.FaucetOptions{Installation: in, Clock: now,
+		Log: slog.New(slog.NewJSONHandler(text, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,8 @@ func lend(t testing.TB, in *genesis.Installation, asset caip.Asset, v *big.Int, 
 		tx = chain.Tx{From: from, To: token, Data: erc20.Transfer(tx.To, v), Gas: 100_000}
 	}
 	id, _ := asset.Chain.EVMID()
-	if _, err := in.Chains[id].Seal(chain.SealRequest{Time: uint64(now().Unix()), Txs: []chain.Tx{tx}, Accept: genesis.AllSucceed}); err != nil {
+	if _, err := in.Chains[id].Seal(chain.SealRequest{Time: uint64(now().Unix()), Txs: []chain.Tx{tx},
+		Accept: genesis.AllSucceed}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -19,9 +19,9 @@ const (
 	solanaUSDC = "250"
 )
 
-// ConsiderSolana funds the Solana accounts that deserve it: 5 SOL and 250 USDC, once, when the account is first named, and only if it holds
-// nothing and never did anything on the ledger. The faucet's signed transaction and the decision are one commit; what the ledger refuses is
-// declined for good.
+// ConsiderSolana funds the Solana accounts that deserve it: 5 SOL and 250 USDC, once, when the account is first named,
+// and only if it holds nothing and never did anything on the ledger. The faucet's signed transaction and the decision
+// are one commit; what the ledger refuses is declined for good.
 func (f *Faucet) ConsiderSolana(ctx context.Context, owners ...solmsg.Key) error {
 	if f == nil {
 		return nil
@@ -56,8 +56,8 @@ func (f *Faucet) considerSolana(ctx context.Context, k solmsg.Key) error {
 	return f.fundSolana(k)
 }
 
-// usedSolana reports whether the account holds or ever did anything, or is named by the history. Programs and addresses that no key signs for, such
-// as token accounts, count as used.
+// usedSolana reports whether the account holds or ever did anything, or is named by the history. Programs and addresses
+// that no key signs for, such as token accounts, count as used.
 func (f *Faucet) usedSolana(ctx context.Context, k solmsg.Key) (bool, error) {
 	if !k.OnCurve() {
 		return true, nil
@@ -73,7 +73,10 @@ func (f *Faucet) usedSolana(ctx context.Context, k solmsg.Key) (bool, error) {
 func (f *Faucet) fundSolana(k solmsg.Key) error {
 	err := f.sealSolana(k)
 	if r, ok := errors.AsType[*refusal](err); ok {
-		return f.refused(k.String(), r, func(tx store.Tx) error { return tx.Bucket(bucketFunds).Put(k[:], []byte{declined}) })
+		return f.refused(k.String(), r, func(tx store.Tx) error {
+			return tx.Bucket(bucketFunds).Put(k[:],
+				[]byte{declined})
+		})
 	}
 	return err
 }
@@ -98,7 +101,8 @@ func (f *Faucet) sealSolana(k solmsg.Key) error {
 		if i := receipts[0].Instruction; i >= 0 {
 			return &refusal{gives[i], err}
 		}
-		return &refusal{caip.SOL(), err} // no single instruction failed: the faucet would fall below its own rent minimum
+		// no single instruction failed: the faucet would fall below its own rent minimum
+		return &refusal{caip.SOL(), err}
 	}
 	_, err = f.in.Solana.Seal(solana.SealRequest{
 		Time: at, Txs: []solana.Tx{solana.Sign(m, f.in.SolanaFaucet)}, Accept: accept,

@@ -17,7 +17,8 @@ import (
 
 func solanaUSDC(t testing.TB) caip.Asset {
 	t.Helper()
-	a, err := caip.ParseAsset("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
+	a, err := caip.ParseAsset(
+		"solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,8 @@ func lendSolana(t testing.TB, in *genesis.Installation, asset caip.Asset, v *big
 		t.Fatal(err)
 	}
 	tx := solana.Sign(m, in.SolanaTreasury, in.SolanaFaucet)
-	if _, err := in.Solana.Seal(solana.SealRequest{Time: at, Txs: []solana.Tx{tx}, Accept: solana.AllSucceed}); err != nil {
+	if _, err := in.Solana.Seal(solana.SealRequest{Time: at, Txs: []solana.Tx{tx}, Accept: solana.AllSucceed}); err !=
+		nil {
 		t.Fatal(err)
 	}
 }
@@ -84,7 +86,8 @@ func TestAGrantThatTheSolanaLedgerRefusesIsDeclined(t *testing.T) {
 			f := telling(t, in, text)
 			consider(t, f, solanaKey(t))
 			told := warnings(t, text)
-			if len(told) != 1 || told[0].Level != "WARN" || told[0].Chain != caip.SolanaMainnet().String() || told[0].Asset != empty.asset.String() ||
+			if len(told) != 1 || told[0].Level != "WARN" || told[0].Chain != caip.SolanaMainnet().String() ||
+				told[0].Asset != empty.asset.String() ||
 				told[0].Account != solanaAddress || told[0].Error == "" {
 				t.Errorf("the log says %+v, expected one warning about %s", told, empty.asset)
 			}

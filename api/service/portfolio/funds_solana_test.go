@@ -125,11 +125,13 @@ func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
 	faucet, at := genesis.KeyOf(in.SolanaSolver), uint64(now().Unix())
 	hash, _ := in.Solana.Blockhash(at)
 	mint, _ := solmsg.ParseKey("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
-	m, err := solmsg.Compose(faucet, hash, solmsg.SystemTransfer(faucet, paid, 1e9), solmsg.CreateATAIdempotent(faucet, usdc, mint))
+	m, err := solmsg.Compose(faucet, hash, solmsg.SystemTransfer(faucet, paid, 1e9),
+		solmsg.CreateATAIdempotent(faucet, usdc, mint))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = in.Solana.Seal(solana.SealRequest{Time: at, Txs: []solana.Tx{solana.Sign(m, in.SolanaSolver)}, Accept: solana.AllSucceed})
+	_, err = in.Solana.Seal(solana.SealRequest{Time: at, Txs: []solana.Tx{solana.Sign(m, in.SolanaSolver)},
+		Accept: solana.AllSucceed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +141,8 @@ func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
 	}
 	before := in.Solana.Transactions()
 	for name, k := range map[string]solmsg.Key{
-		"was paid": paid, "has a token account": usdc, "is in the history": known, "is a program": solmsg.TokenProgram(), "is a mint": mint,
+		"was paid": paid, "has a token account": usdc, "is in the history": known,
+		"is a program": solmsg.TokenProgram(), "is a mint": mint,
 		"is the service's": genesis.KeyOf(in.Vault), "nobody can sign for": tokenAccount,
 	} {
 		consider(t, f, k)
@@ -155,7 +158,8 @@ func TestSolanaAccountsThatWereUsedGetNothing(t *testing.T) {
 
 func TestTheDecisionAndTheSolanaFundsAreOneCommit(t *testing.T) {
 	weak := &dying{Store: store.NewMemory(), left: -1}
-	in, err := genesis.Open(weak, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"), Kind: network.Embedded})
+	in, err := genesis.Open(weak, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
+		Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,6 +183,7 @@ func BenchmarkFundSolanaMemory(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n++
-		consider(b, f, genesis.KeyOf(ed25519.NewKeyFromSeed(binary.BigEndian.AppendUint64(make([]byte, ed25519.SeedSize-8), uint64(n)))))
+		consider(b, f, genesis.KeyOf(ed25519.NewKeyFromSeed(
+			binary.BigEndian.AppendUint64(make([]byte, ed25519.SeedSize-8), uint64(n)))))
 	}
 }

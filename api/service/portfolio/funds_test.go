@@ -23,7 +23,8 @@ func now() time.Time { return time.Unix(1_760_000_000, 0) }
 
 func open(t testing.TB, s store.Store) *genesis.Installation {
 	t.Helper()
-	in, err := genesis.Open(s, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"), Kind: network.Embedded})
+	in, err := genesis.Open(s, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
+		Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,8 @@ func newFaucet(t testing.TB, in *genesis.Installation) *portfolio.Faucet {
 
 func world(t testing.TB) (*genesis.Installation, *portfolio.Portfolio) {
 	in := open(t, store.NewMemory())
-	return in, portfolio.New(portfolio.Deps{Installation: in, Prices: prices(t, in), Faucet: newFaucet(t, in), Clock: now})
+	return in, portfolio.New(portfolio.Deps{Installation: in, Prices: prices(t, in), Faucet: newFaucet(t, in),
+		Clock: now})
 }
 
 func prices(t testing.TB, in *genesis.Installation) *price.Table {
@@ -183,7 +185,8 @@ func TestARecipientThatWasPaidIsNeverToppedUp(t *testing.T) {
 	in := open(t, store.NewMemory())
 	f := newFaucet(t, in)
 	c := in.Chains[10]
-	_, err := c.Seal(chain.SealRequest{Time: uint64(now().Unix()), Txs: []chain.Tx{{From: in.Solver, To: someone, Value: big.NewInt(1), Gas: 21_000}}})
+	_, err := c.Seal(chain.SealRequest{Time: uint64(now().Unix()),
+		Txs: []chain.Tx{{From: in.Solver, To: someone, Value: big.NewInt(1), Gas: 21_000}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +208,8 @@ func TestAddressesWithHistoryCodeOrNonceGetNothing(t *testing.T) {
 	}
 	before := heads(in)
 	for name, a := range map[string]common.Address{
-		"history": known, "code": in.Network.Pins.EntryPoint, "nonce": genesis.AddressOf(in.Treasury), "nobody's": {}, "a precompiled contract": common.HexToAddress("0x01"), "another": common.HexToAddress("0x100"),
+		"history": known, "code": in.Network.Pins.EntryPoint, "nonce": genesis.AddressOf(in.Treasury), "nobody's": {},
+		"a precompiled contract": common.HexToAddress("0x01"), "another": common.HexToAddress("0x100"),
 	} {
 		if err := f.Consider(context.Background(), a); err != nil {
 			t.Fatal(err)

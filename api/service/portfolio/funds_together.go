@@ -92,7 +92,8 @@ func (f *Faucet) serve(ctx context.Context, seats []*seat) {
 	done = true
 }
 
-// decide reports whether an address gets nothing, or nothing more. A new one is taken out of the budget of one of those who named it.
+// decide reports whether an address gets nothing, or nothing more. A new one is taken out of the budget of one of those
+// who named it.
 func (f *Faucet) decide(ctx context.Context, s *seat) (over bool, err error) {
 	a := s.to
 	d, err := f.decision(a[:])

@@ -34,7 +34,8 @@ func (c *commits) Update(fn func(store.Tx) error) error {
 
 func onStore(t *testing.T, s store.Store) *genesis.Installation {
 	t.Helper()
-	in, err := genesis.Open(s, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"), Kind: network.Embedded})
+	in, err := genesis.Open(s, genesis.Options{Clock: now, Seed: []byte("an installation seed of 32 bytes"),
+		Kind: network.Embedded})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,8 @@ func (g gift) transfer(in *genesis.Installation, to common.Address) chain.Tx {
 	return chain.Tx{From: in.Faucet, To: token, Data: erc20.Transfer(to, g.amount), Gas: tokenGas}
 }
 
-// share is one asset of every grant: between min and max whole units, in multiples of step, on count chains or one more.
+// share is one asset of every grant: between min and max whole units, in multiples of step, on count chains or one
+// more.
 type share struct {
 	asset          caip.AggregateID
 	count          int
@@ -62,8 +63,8 @@ func shares() []share {
 
 const baseUSDC = "25"
 
-// grant computes the gifts for an address; seed and address alone decide. The other assets go to the chains that the USDC goes to wherever
-// they exist there: every chain more is one more block to commit before the request is answered.
+// grant computes the gifts for an address; seed and address alone decide. The other assets go to the chains that the
+// USDC goes to wherever they exist there: every chain more is one more block to commit before the request is answered.
 func (f *Faucet) grant(a common.Address) ([]gift, error) {
 	dice := &dice{seed: append(slices.Clone(f.seed), a[:]...)}
 	var gifts []gift

@@ -30,7 +30,8 @@ func BenchmarkNamingBy64Clients(b *testing.B) {
 			clients.Go(func() {
 				for i := range 8 {
 					begin := time.Now()
-					err := f.Consider(context.Background(), common.BigToAddress(big.NewInt(int64(1_000_000+(round*8+i)*64+c))))
+					err := f.Consider(context.Background(),
+						common.BigToAddress(big.NewInt(int64(1_000_000+(round*8+i)*64+c))))
 					mu.Lock()
 					if waits = append(waits, time.Since(begin)); err != nil {
 						b.Error(err)

@@ -1,12 +1,12 @@
-// Package portfolio answers what an account is and has: predicted addresses, the lists of chains and assets, balances over all chains, and the
-// test funds that an address gets when it is first named.
+// Package portfolio answers what an account is and has: predicted addresses, the lists of chains and assets, balances
+// over all chains, and the test funds that an address gets when it is first named.
 //
-// Promise: a balance is read at the head of its chain, never cached; amounts are scaled to the aggregate's decimals before they are added;
-// fiat values are micro-USD with six decimals, and an unknown price is null, never zero. Every asked id and every entity of it is listed,
-// zero included, in the order asked (protocol §7).
+// Promise: a balance is read at the head of its chain, never cached; amounts are scaled to the aggregate's decimals
+// before they are added; fiat values are micro-USD with six decimals, and an unknown price is null, never zero. Every
+// asked id and every entity of it is listed, zero included, in the order asked (protocol §7).
 //
-// Units: base units as decimal strings, USD as JSON numbers. Errors are *api.Error for what the sender can mend, plain errors for what only
-// the operator can. Sources: docs/interface.md#decisions, protocol §5.4 and §7.
+// Units: base units as decimal strings, USD as JSON numbers. Errors are *api.Error for what the sender can mend, plain
+// errors for what only the operator can. Sources: docs/interface.md#decisions, protocol §5.4 and §7.
 package portfolio
 
 import (
@@ -44,16 +44,18 @@ func New(d Deps) *Portfolio {
 	return &Portfolio{in: d.Installation, prices: d.Prices, faucet: d.Faucet, clock: d.Clock}
 }
 
-// PredictAddress answers POST /account/predict-address for a document that passed api.Rules.Predict: the address that the account will have on
-// every chain, with this installation's co-signer for a role-based one (protocol §8.4). Keys that no other request would accept are refused
-// here, too: what is sent to such an address is stuck. The address gets test funds.
+// PredictAddress answers POST /account/predict-address for a document that passed api.Rules.Predict: the address that
+// the account will have on every chain, with this installation's co-signer for a role-based one (protocol §8.4). Keys
+// that no other request would accept are refused here, too: what is sent to such an address is stuck. The address gets
+// test funds.
 func (p *Portfolio) PredictAddress(ctx context.Context, doc *api.Document) (api.PredictResponse, error) {
 	var req api.PredictRequest
 	if err := doc.Decode(&req); err != nil {
 		return api.PredictResponse{}, api.NewDecodeError(err)
 	}
 	predicted, err := account.Predict(p.in.Network.Pins, api.Account{
-		Type: req.Type, SignerAddress: req.SignerAddress, SessionAddress: req.SessionAddress, AdminAddress: req.AdminAddress,
+		Type: req.Type, SignerAddress: req.SignerAddress, SessionAddress: req.SessionAddress,
+		AdminAddress: req.AdminAddress,
 	})
 	var unserved *account.Unserved
 	if errors.As(err, &unserved) {
@@ -79,8 +81,8 @@ func (p *Portfolio) Chains() []api.SupportedChain {
 	return out
 }
 
-// Assets answers GET /assets/list: every aggregated asset with its entities, those on Solana among them (protocol §7). ERC-20 references
-// are in EIP-55 form.
+// Assets answers GET /assets/list: every aggregated asset with its entities, those on Solana among them (protocol §7).
+// ERC-20 references are in EIP-55 form.
 func (p *Portfolio) Assets() []api.AggregatedAsset {
 	out := []api.AggregatedAsset{}
 	for _, a := range p.in.Catalog.Aggregates() {
@@ -98,7 +100,8 @@ func (p *Portfolio) Assets() []api.AggregatedAsset {
 	return out
 }
 
-// FundAccounts gives test funds to the accounts that a request names, each by its account address and never by its signer (protocol §5.4).
+// FundAccounts gives test funds to the accounts that a request names, each by its account address and never by its
+// signer (protocol §5.4).
 func (p *Portfolio) FundAccounts(ctx context.Context, accounts []api.Account) error {
 	for _, a := range accounts {
 		if !a.IsEVM() {

@@ -20,14 +20,21 @@ func TestNoAddressIsPredictedForKeysThatNoAccountCanHave(t *testing.T) {
 		req        api.PredictRequest
 		path, want string
 	}{
-		"session is the co-signer":    {api.PredictRequest{SessionAddress: coSigner, AdminAddress: other}, "sessionAddress", "co-signer"},
-		"admin is the co-signer":      {api.PredictRequest{SessionAddress: one, AdminAddress: coSigner}, "adminAddress", "co-signer"},
-		"co-signer in lower case":     {api.PredictRequest{SessionAddress: one, AdminAddress: strings.ToLower(coSigner)}, "adminAddress", "co-signer"},
-		"typed, session is co-signer": {api.PredictRequest{Type: api.AccountRoleBased, SessionAddress: coSigner, AdminAddress: other}, "sessionAddress", "co-signer"},
-		"session zero":                {api.PredictRequest{SessionAddress: zero, AdminAddress: other}, "sessionAddress", api.WantKeyAddress},
-		"admin zero":                  {api.PredictRequest{SessionAddress: one, AdminAddress: zero}, "adminAddress", api.WantKeyAddress},
-		"admin is the session":        {api.PredictRequest{SessionAddress: one, AdminAddress: one}, "adminAddress", "differs"},
-		"signer zero":                 {api.PredictRequest{Type: api.AccountKernelV31, SignerAddress: zero}, "signerAddress", api.WantKeyAddress},
+		"session is the co-signer": {api.PredictRequest{SessionAddress: coSigner, AdminAddress: other},
+			"sessionAddress", "co-signer"},
+		"admin is the co-signer": {api.PredictRequest{SessionAddress: one, AdminAddress: coSigner}, "adminAddress",
+			"co-signer"},
+		"co-signer in lower case": {api.PredictRequest{SessionAddress: one,
+			AdminAddress: strings.ToLower(coSigner)}, "adminAddress", "co-signer"},
+		"typed, session is co-signer": {api.PredictRequest{Type: api.AccountRoleBased, SessionAddress: coSigner,
+			AdminAddress: other}, "sessionAddress", "co-signer"},
+		"session zero": {api.PredictRequest{SessionAddress: zero, AdminAddress: other}, "sessionAddress",
+			api.WantKeyAddress},
+		"admin zero": {api.PredictRequest{SessionAddress: one, AdminAddress: zero}, "adminAddress",
+			api.WantKeyAddress},
+		"admin is the session": {api.PredictRequest{SessionAddress: one, AdminAddress: one}, "adminAddress", "differs"},
+		"signer zero": {api.PredictRequest{Type: api.AccountKernelV31, SignerAddress: zero}, "signerAddress",
+			api.WantKeyAddress},
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc, err := api.Encode(c.req)
@@ -36,7 +43,8 @@ func TestNoAddressIsPredictedForKeysThatNoAccountCanHave(t *testing.T) {
 			}
 			got, err := p.PredictAddress(context.Background(), doc)
 			var e *api.Error
-			if !errors.As(err, &e) || e.Name != api.ErrValidation || len(e.Details) != 1 || e.Details[0].Path != c.path || !strings.Contains(e.Details[0].Expected, c.want) {
+			if !errors.As(err, &e) || e.Name != api.ErrValidation || len(e.Details) != 1 ||
+				e.Details[0].Path != c.path || !strings.Contains(e.Details[0].Expected, c.want) {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})

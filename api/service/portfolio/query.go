@@ -36,9 +36,9 @@ type Asked struct {
 	As    string
 }
 
-// ParseQuery reads the query parameters account, aggregatedAssetId and assetId, comma-separated lists all. It returns every failure. An EVM
-// account may be named for several chains, as the chain does not restrict the answer, but only one address of each kind may appear. An id
-// that appears twice counts once.
+// ParseQuery reads the query parameters account, aggregatedAssetId and assetId, comma-separated lists all. It returns
+// every failure. An EVM account may be named for several chains, as the chain does not restrict the answer, but only
+// one address of each kind may appear. An id that appears twice counts once.
 func ParseQuery(cat *catalog.Catalog, account, aggregates, assets string) (Query, []api.Failure) {
 	p := queryParser{cat: cat}
 	p.accounts(account)
@@ -50,8 +50,8 @@ func ParseQuery(cat *catalog.Catalog, account, aggregates, assets string) (Query
 	return p.q, p.failures
 }
 
-// ParseQueryV2 reads the query parameters address and assetId of the second version: one 0x address, and further assets as a comma-separated
-// list that may be absent. It returns every failure.
+// ParseQueryV2 reads the query parameters address and assetId of the second version: one 0x address, and further assets
+// as a comma-separated list that may be absent. It returns every failure.
 func ParseQueryV2(cat *catalog.Catalog, address, assets string) (common.Address, []Asked, []api.Failure) {
 	p := queryParser{cat: cat}
 	a, err := caip.ParseAddress(address)
@@ -82,7 +82,8 @@ func (p *queryParser) list(name, value string, one func(path, item string)) {
 		return
 	}
 	for i, item := range strings.Split(value, ",") {
-		one(name+"["+strconv.Itoa(i)+"]", strings.TrimLeft(item, " ")) // a plus sign at the end, as ob:eth+ has one, comes as a blank when it was not escaped
+		// a plus sign at the end, as ob:eth+ has one, comes as a blank when it was not escaped
+		one(name+"["+strconv.Itoa(i)+"]", strings.TrimLeft(item, " "))
 	}
 }
 

@@ -1,9 +1,9 @@
-// Package price is the price source of the embedded service: a seeded, bounded random walk around the price table in assets (protocol §3.8),
-// and the gas price table that the network fee is made from (protocol §3.5).
+// Package price is the price source of the embedded service: a seeded, bounded random walk around the price table in
+// assets (protocol §3.8), and the gas price table that the network fee is made from (protocol §3.5).
 //
-// Promise: a price depends on seed, asset and time only, so a seed repeats and any moment can be asked for. Stablecoins stay within ±0.1 % of
-// the table, everything else within ±3 %. Assets with the same table price (a coin and its wrapped form) move together. An asset without a
-// table price has no price; it never becomes zero.
+// Promise: a price depends on seed, asset and time only, so a seed repeats and any moment can be asked for. Stablecoins
+// stay within ±0.1 % of the table, everything else within ±3 %. Assets with the same table price (a coin and its
+// wrapped form) move together. An asset without a table price has no price; it never becomes zero.
 //
 // Units: micro-USD for one whole unit; gas in gas units.
 package price
@@ -37,7 +37,8 @@ type wave struct {
 
 const weightSum = 32
 
-// waves make slow drift with a little fast noise: within a minute a price moves by less than 0.6 %, between seconds by about 0.01 %.
+// waves make slow drift with a little fast noise: within a minute a price moves by less than 0.6 %, between seconds by
+// about 0.01 %.
 func waves() [4]wave {
 	return [4]wave{{2 * time.Hour, 20}, {16 * time.Minute, 8}, {2 * time.Minute, 3}, {15 * time.Second, 1}}
 }
@@ -51,7 +52,8 @@ type Table struct {
 	entity func(caip.Asset) (catalog.Entity, bool)
 }
 
-// New makes the table of a catalogue. The seed may have any length. It fails when a chain has no gas price or no native coin.
+// New makes the table of a catalogue. The seed may have any length. It fails when a chain has no gas price or no native
+// coin.
 func New(cat *catalog.Catalog, seed []byte) (*Table, error) {
 	t := &Table{
 		seed: sha256.Sum256(seed), base: map[caip.AggregateID]*big.Int{}, gas: map[uint64]*big.Int{},
@@ -79,7 +81,8 @@ func (t *Table) Price(id caip.AggregateID, at time.Time) (*big.Int, bool) {
 		return nil, false
 	}
 	bound := int64(otherPPM)
-	if d := new(big.Int).Sub(base, big.NewInt(dollar)); d.IsInt64() && -stableWithin <= d.Int64() && d.Int64() <= stableWithin {
+	if d := new(big.Int).Sub(base, big.NewInt(dollar)); d.IsInt64() && -stableWithin <= d.Int64() &&
+		d.Int64() <= stableWithin {
 		bound = stablePPM
 	}
 	// base × (1 + walk × bound), with walk in -1 … 1 as a fixed-point number
@@ -97,8 +100,8 @@ func (t *Table) PriceOf(a caip.Asset, at time.Time) (*big.Int, bool) {
 	return t.Price(e.Aggregate, at)
 }
 
-// GasCostMicroUSD is the worth of an amount of gas on a chain at the table's gas price, rounded up, and false when chain or price is
-// unknown.
+// GasCostMicroUSD is the worth of an amount of gas on a chain at the table's gas price, rounded up, and false when
+// chain or price is unknown.
 func (t *Table) GasCostMicroUSD(chainID, gas uint64, at time.Time) (*big.Int, bool) {
 	wei, known := t.gas[chainID]
 	coin, hasCoin := t.native[chainID]
@@ -114,8 +117,8 @@ func (t *Table) GasCostMicroUSD(chainID, gas uint64, at time.Time) (*big.Int, bo
 	return amount.ScaleUp(cost, coin.Decimals, 0), true
 }
 
-// walk is the walk's position, -unit … unit, for a table price at a moment: straight lines between pseudo-random targets, summed over the
-// waves.
+// walk is the walk's position, -unit … unit, for a table price at a moment: straight lines between pseudo-random
+// targets, summed over the waves.
 func (t *Table) walk(base *big.Int, at time.Time) int64 {
 	ms := at.UnixMilli()
 	var sum int64

@@ -146,7 +146,8 @@ func TestGasCostsGasTimesTheTableRoundedUp(t *testing.T) {
 func TestTimesBeforeTheEpochHaveAPriceToo(t *testing.T) {
 	p, cat := table(t, "seed")
 	eth, _ := cat.Aggregate("ob:eth")
-	if v, ok := p.Price("ob:eth", time.Unix(-12_345, 678)); !ok || ppmOff(v, eth.PriceMicroUSD) > 30_000 || ppmOff(v, eth.PriceMicroUSD) < -30_000 {
+	if v, ok := p.Price("ob:eth", time.Unix(-12_345, 678)); !ok || ppmOff(v, eth.PriceMicroUSD) > 30_000 ||
+		ppmOff(v, eth.PriceMicroUSD) < -30_000 {
 		t.Errorf("%v", v)
 	}
 }

@@ -53,7 +53,8 @@ func (f form) relocate(err error) error {
 	return api.NewValidationError(moved)
 }
 
-// open reads the accounts of a request. Every account that this network does not serve is a validation failure, and so is one of the service.
+// open reads the accounts of a request. Every account that this network does not serve is a validation failure, and so
+// is one of the service.
 func (q *Quoter) open(f form, accounts []api.Account) (p payer, err error) {
 	pins := q.Installation.Network.Pins
 	p.wire = accounts
@@ -79,7 +80,8 @@ func (p payer) needEVM(f form) error {
 	return api.NewValidationError([]api.Failure{{Path: f.rename("accounts"), Expected: "an EVM account", Got: "none"}})
 }
 
-// refused turns what an account says about its standing into the answer: an *account.Unserved becomes a validation failure at the account's place.
+// refused turns what an account says about its standing into the answer: an *account.Unserved becomes a validation
+// failure at the account's place.
 func (p payer) refused(err error) error {
 	var unserved *account.Unserved
 	if errors.As(err, &unserved) {

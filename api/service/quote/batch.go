@@ -16,7 +16,8 @@ import (
 	"coffer/api/service/chain"
 )
 
-// batch tells the user's calls from the approvals around them. deposit is the chain of a funding operation, which has neither; else 0.
+// batch tells the user's calls from the approvals around them. deposit is the chain of a funding operation, which has
+// neither; else 0.
 type batch struct {
 	approvals, calls int
 	deposit          uint64
@@ -53,12 +54,15 @@ func (q *Quoter) batch(st chain.State, r *request) ([]op.Call, batch, error) {
 		if err != nil {
 			return nil, batch{}, err
 		}
-		// Not asked in the account's name: a call counts as its sender's transaction, and an account with a nonce could not be deployed.
-		res := st.Call(chain.Message{From: q.Installation.Network.Pins.EntryPoint, To: token, Data: erc20.Allowance(r.evm.Address, spender), Gas: 1_000_000})
+		// Not asked in the account's name: a call counts as its sender's transaction, and an account with a nonce could
+		// not be deployed.
+		res := st.Call(chain.Message{From: q.Installation.Network.Pins.EntryPoint, To: token,
+			Data: erc20.Allowance(r.evm.Address, spender), Gas: 1_000_000})
 		now, ok := erc20.DecodeUint(res.Return)
 		if res.Err != nil || !ok {
 			return nil, batch{}, api.NewValidationError([]api.Failure{{
-				Path: fmt.Sprintf("allowanceRequirements[%d].assetType", i), Expected: "a token contract on the target chain", Got: a.AssetType,
+				Path:     fmt.Sprintf("allowanceRequirements[%d].assetType", i),
+				Expected: "a token contract on the target chain", Got: a.AssetType,
 			}})
 		}
 		if want.Sign() > 0 && now.Cmp(want) >= 0 {
@@ -96,7 +100,8 @@ func (q *Quoter) balancesOf(st chain.State, owner common.Address, chainID uint64
 }
 
 // spentSince tells what the view's calls took of an asset; what they brought in counts as nothing taken.
-func (q *Quoter) spentSince(st chain.State, owner common.Address, before map[caip.Asset]*big.Int) func(caip.Asset) (*big.Int, error) {
+func (q *Quoter) spentSince(st chain.State, owner common.Address,
+	before map[caip.Asset]*big.Int) func(caip.Asset) (*big.Int, error) {
 	return func(a caip.Asset) (*big.Int, error) {
 		now, err := q.Installation.BalanceAt(st, owner, a)
 		if err != nil {

@@ -67,7 +67,8 @@ func (q *Quoter) readCallQuote(doc *api.Document, f form) (*call, error) {
 	}
 	failures := check(doc)
 	digest, err := integrity.Prepare(doc)
-	if err := integrity.Verify(doc, digest, err, q.Installation.Network.Pins.TamperProof); err != nil && !integrity.Incomplete(failures) {
+	if err := integrity.Verify(doc, digest, err, q.Installation.Network.Pins.TamperProof); err != nil &&
+		!integrity.Incomplete(failures) {
 		return nil, err
 	}
 	if err := api.NewValidationError(failures); err != nil {
@@ -83,10 +84,12 @@ func (q *Quoter) readCallQuote(doc *api.Document, f form) (*call, error) {
 		return nil, err
 	}
 	if c.ChainOperation.UserOp == nil || c.ChainOperation.TypedDataToSign == nil {
-		return nil, api.NewValidationError([]api.Failure{{Path: "chainOperation", Expected: "the prepared EVM operation", Got: "another"}})
+		return nil, api.NewValidationError([]api.Failure{{Path: "chainOperation",
+			Expected: "the prepared EVM operation", Got: "another"}})
 	}
 	if c.op, err = op.FromWire(*c.ChainOperation.UserOp); err != nil {
-		return nil, api.NewValidationError([]api.Failure{{Path: "chainOperation.userOp", Expected: "a well-formed operation", Got: err.Error()}})
+		return nil, api.NewValidationError([]api.Failure{{Path: "chainOperation.userOp",
+			Expected: "a well-formed operation", Got: err.Error()}})
 	}
 	return c, q.recall(c)
 }
@@ -99,7 +102,8 @@ func (c *call) decode(doc *api.Document) error {
 			return api.NewDecodeError(err)
 		}
 		c.CallQuoteRequest = api.CallQuoteRequest{
-			Accounts: []api.Account{integrity.Typed(body.Account)}, ChainOperation: body.ChainOperation, TamperProofSignature: body.TamperProofSignature,
+			Accounts: []api.Account{integrity.Typed(body.Account)}, ChainOperation: body.ChainOperation,
+			TamperProofSignature:  body.TamperProofSignature,
 			FromAggregatedAssetID: body.FromAggregatedAssetID, SlippageTolerance: body.SlippageTolerance,
 		}
 		return nil
@@ -108,7 +112,8 @@ func (c *call) decode(doc *api.Document) error {
 		return api.NewDecodeError(err)
 	}
 	if c.FromAggregatedAssetID != "" && c.FromAssetID != "" {
-		return api.NewValidationError([]api.Failure{{Path: "fromAssetId", Expected: "nothing beside fromAggregatedAssetId", Got: c.FromAssetID}})
+		return api.NewValidationError([]api.Failure{{Path: "fromAssetId",
+			Expected: "nothing beside fromAggregatedAssetId", Got: c.FromAssetID}})
 	}
 	return nil
 }
@@ -146,7 +151,8 @@ func (q *Quoter) recall(c *call) error {
 		return err
 	}
 	if !c.evm.Signed(c.op, k.ChainID) {
-		return api.NewError(api.ErrInvalidSignature, "Invalid signature: chainOperation.userOp.signature is not the account signer's over this operation")
+		return api.NewError(api.ErrInvalidSignature,
+			"Invalid signature: chainOperation.userOp.signature is not the account signer's over this operation")
 	}
 	if k.Delegation == nil {
 		return nil
@@ -211,13 +217,15 @@ func (q *Quoter) rehearse(st chain.State, c *call) error {
 	if err != nil {
 		return err
 	}
-	r := st.Call(chain.Message{From: operator, To: q.Installation.Network.Pins.EntryPoint, Data: data, Authorizations: c.authorize})
+	r := st.Call(chain.Message{From: operator, To: q.Installation.Network.Pins.EntryPoint, Data: data,
+		Authorizations: c.authorize})
 	if r.Err != nil {
 		return Refused(outcomeOf(q.codec, r))
 	}
 	outcomes, err := q.codec.Outcomes(r.Logs)
 	if err != nil { // only under overrides that put other code in its place
-		return api.NewError(api.ErrSimulationFailed, "Simulation failed: under the overrides the entry point does not work: %v", err)
+		return api.NewError(api.ErrSimulationFailed,
+			"Simulation failed: under the overrides the entry point does not work: %v", err)
 	}
 	if len(outcomes) != 1 || !outcomes[0].Success {
 		var revert []byte
@@ -234,7 +242,8 @@ func (q *Quoter) price(c *call) (err error) {
 	asked := c.FromAggregatedAssetID + c.FromAssetID
 	if asked == "" && c.v1 && missing(c.funds.needs) {
 		return api.NewValidationError([]api.Failure{{
-			Path: "fromAggregatedAssetId", Expected: "an aggregated asset id such as ob:usdc: the account lacks what the calls need", Got: "nothing",
+			Path:     "fromAggregatedAssetId",
+			Expected: "an aggregated asset id such as ob:usdc: the account lacks what the calls need", Got: "nothing",
 		}})
 	}
 	if asked == "" {
@@ -250,7 +259,8 @@ func (q *Quoter) price(c *call) (err error) {
 	c.market, c.plan = found.market, found.plan
 	const whole = api.CallSameChainExcludeSolver
 	if (c.plan.callType == whole) != (c.context.CallType == whole) {
-		return PrepareAgain("the account's balances have changed: the call was %s and would now be %s", c.context.CallType, c.plan.callType)
+		return PrepareAgain("the account's balances have changed: the call was %s and would now be %s",
+			c.context.CallType, c.plan.callType)
 	}
 	return q.stocked(c.plan.fills)
 }
@@ -279,8 +289,8 @@ func (q *Quoter) issue(c *call, legs []built) (*api.Document, error) {
 	})
 }
 
-// first is the requirement that the quote names: the largest missing amount in USD, or the first, or the target chain's coin with nothing
-// (protocol §3.6).
+// first is the requirement that the quote names: the largest missing amount in USD, or the first, or the target chain's
+// coin with nothing (protocol §3.6).
 func (c *call) first(native need) need {
 	best := native
 	if len(c.funds.needs) > 0 {

@@ -64,14 +64,16 @@ func TestFundingOperationsPayIntoTheEscrow(t *testing.T) {
 			Must(t, err)
 			last := calls[len(calls)-1]
 			d, ok := escrow.DecodeDeposit(last.Data)
-			if !ok || last.To != w.Installation.Network.Pins.Escrow || d.Amount.String() != o.Amount || common.Hash(d.QuoteID).Hex() != q.ID || n.Key != op.LaneFunding {
+			if !ok || last.To != w.Installation.Network.Pins.Escrow || d.Amount.String() != o.Amount ||
+				common.Hash(d.QuoteID).Hex() != q.ID || n.Key != op.LaneFunding {
 				t.Fatalf("%s: deposit %+v", from, d)
 			}
 			asset, err := caip.ParseAsset(o.AssetType)
 			Must(t, err)
 			if token, isToken := asset.Token(); isToken {
 				spender, v, ok := erc20.DecodeApprove(calls[0].Data)
-				if len(calls) != 2 || !ok || calls[0].To != token || d.Token != token || spender != last.To || v.Cmp(d.Amount) != 0 || last.Value.Sign() != 0 {
+				if len(calls) != 2 || !ok || calls[0].To != token || d.Token != token || spender != last.To ||
+					v.Cmp(d.Amount) != 0 || last.Value.Sign() != 0 {
 					t.Errorf("%s: calls %+v", from, calls)
 				}
 			} else if len(calls) != 1 || last.Value.Cmp(d.Amount) != 0 || d.Token != (common.Address{}) {
@@ -110,10 +112,12 @@ func TestQuoteTermsFollowTheProtocol(t *testing.T) {
 		t.Errorf("the fees are %s of %s: over one percent", fees, paid)
 	}
 	d := q.DestinationToken
-	if d.Amount != "200000000" || d.MinimumAmount != d.Amount || d.RecipientAccount != "eip155:8453:"+w.User.Address.Hex() || d.Symbol != "USDC" || *d.Decimals != 6 {
+	if d.Amount != "200000000" || d.MinimumAmount != d.Amount ||
+		d.RecipientAccount != "eip155:8453:"+w.User.Address.Hex() || d.Symbol != "USDC" || *d.Decimals != 6 {
 		t.Errorf("%+v", d)
 	}
-	if q.Slippage.Destination != (api.SlippageSide{Percent: "0", USD: "0.00", Value: "0"}) || q.Slippage.Origin.Percent != "2" {
+	if q.Slippage.Destination != (api.SlippageSide{Percent: "0", USD: "0.00", Value: "0"}) ||
+		q.Slippage.Origin.Percent != "2" {
 		t.Errorf("%+v", q.Slippage)
 	}
 	if q.ExpirationTimestamp != "1760000030" {
@@ -161,7 +165,8 @@ func TestPlainHashSignatureIsAcceptedAsOnChain(t *testing.T) {
 	sig, err := crypto.Sign(hash[:], w.User.Key)
 	Must(t, err)
 	sig[64] += 27
-	body, err := w.CallQuoteBody(doc, "", w.User.Key).Splice(api.Edit{Pointer: "/chainOperation/userOp/signature", Value: []byte(`"0x` + hex.EncodeToString(sig) + `"`)})
+	body, err := w.CallQuoteBody(doc, "", w.User.Key).Splice(api.Edit{Pointer: "/chainOperation/userOp/signature",
+		Value: []byte(`"0x` + hex.EncodeToString(sig) + `"`)})
 	Must(t, err)
 	_, err = w.Quoter.CallQuote(context.Background(), body)
 	Must(t, err)
@@ -203,7 +208,8 @@ func TestAccountsArePartOfThePreparedTagAsParsedValues(t *testing.T) {
 	w := funded(t)
 	_, doc := prepared(t, w, pay(w, Base, 200*usdcPlain))
 	body := w.CallQuoteBody(doc, "", w.User.Key)
-	account := `[{"accountAddress":"` + strings.ToLower(w.User.Account.AccountAddress) + `","deploymentType":"ERC4337","signerAddress":"` +
+	account := `[{"accountAddress":"` + strings.ToLower(w.User.Account.AccountAddress) +
+		`","deploymentType":"ERC4337","signerAddress":"` +
 		strings.ToLower(w.User.Account.SignerAddress) + `","type":"kernel-v3.1-ecdsa"}]`
 	same, err := body.Splice(api.Edit{Pointer: "/accounts", Value: []byte(account)})
 	Must(t, err)
@@ -280,8 +286,8 @@ func TestRequestsThatDifferOnlyInRequirementsGetDifferentOperations(t *testing.T
 	}
 }
 
-// The hash does not tell the slippage of requests apart. However many such requests there are, each finds an operation of its own without
-// walking past those of the others, and asking again gives the same one.
+// The hash does not tell the slippage of requests apart. However many such requests there are, each finds an operation
+// of its own without walking past those of the others, and asking again gives the same one.
 func TestManyRequestsOfOneOperationDoNotQueueUpForAHash(t *testing.T) {
 	w := funded(t)
 	usdc := w.Asset("usdc", Base)
@@ -320,7 +326,8 @@ func TestManyRequestsOfOneOperationDoNotQueueUpForAHash(t *testing.T) {
 	}
 }
 
-// Slots are a set: in whatever order they are written, here or by the sender, the same request finds the operation that it has.
+// Slots are a set: in whatever order they are written, here or by the sender, the same request finds the operation that
+// it has.
 func TestTheSameOverridesGiveTheSameOperation(t *testing.T) {
 	w := funded(t)
 	usdc := w.Asset("usdc", Base)
@@ -344,7 +351,8 @@ func TestTheSameOverridesGiveTheSameOperation(t *testing.T) {
 func TestBothPayingAssetsAreOneTooMany(t *testing.T) {
 	w := funded(t)
 	_, doc := prepared(t, w, pay(w, Base, 100*usdcPlain))
-	body, err := w.CallQuoteBody(doc, "ob:usdc", w.User.Key).Splice(api.Edit{Pointer: "/fromAssetId", Value: []byte(`"eip155:42161/slip44:60"`)})
+	body, err := w.CallQuoteBody(doc, "ob:usdc", w.User.Key).Splice(api.Edit{Pointer: "/fromAssetId",
+		Value: []byte(`"eip155:42161/slip44:60"`)})
 	Must(t, err)
 	_, err = w.Quoter.CallQuote(context.Background(), body)
 	Refused(t, err, api.ErrValidation)
@@ -377,7 +385,8 @@ func TestWhatTheCallsSpendUndeclaredIsNoSource(t *testing.T) {
 	w := New(t, Options{})
 	w.FundBig(w.User.Address, caip.Native(Base), big.NewInt(5e16))
 	usdc := w.Asset("usdc", Base)
-	r := w.Request(usdc, 100*usdcPlain, Transfer(usdc, payee(), 100*usdcPlain), api.Call{To: payee().Hex(), Value: "30000000000000000"})
+	r := w.Request(usdc, 100*usdcPlain, Transfer(usdc, payee(), 100*usdcPlain),
+		api.Call{To: payee().Hex(), Value: "30000000000000000"})
 	r.FromAssetID = "ob:eth" // 0.05 are there, 0.03 leave with the calls, about 0.033 would be needed
 	_, err := w.Prepare(r)
 	e := Refused(t, err, api.ErrInsufficientBalance)
@@ -408,7 +417,8 @@ func TestAssetOfAnotherKindOfChainHasNoRoute(t *testing.T) {
 
 func TestRefusalsOfTheEntryPointKeepTheirMeaning(t *testing.T) {
 	for code, name := range map[string]string{
-		"AA24": api.ErrInvalidSignature, "AA25": api.ErrPrepareAgain, "AA10": api.ErrPrepareAgain, "AA22": api.ErrPrepareAgain,
+		"AA24": api.ErrInvalidSignature, "AA25": api.ErrPrepareAgain, "AA10": api.ErrPrepareAgain,
+		"AA22": api.ErrPrepareAgain,
 		"AA32": api.ErrPrepareAgain, "AA23": api.ErrSimulationFailed, "": api.ErrSimulationFailed,
 	} {
 		Refused(t, quote.Refused(entry.Failure{Code: code, Text: "words"}), name)

@@ -10,7 +10,8 @@ import (
 	. "coffer/api/service/settle/settletest"
 )
 
-// TestOffersMadeAtTheSameTimeAreDifferentOnes: quotes of one account, asked for at once, all succeed under ids of their own.
+// TestOffersMadeAtTheSameTimeAreDifferentOnes: quotes of one account, asked for at once, all succeed under ids of their
+// own.
 func TestOffersMadeAtTheSameTimeAreDifferentOnes(t *testing.T) {
 	w := as(New(t, Options{}), api.AccountRoleBased+WithSolana, 8, map[uint64]int64{Arbitrum: 100, Solana: 100})
 	body := w.SwapBody(Exchange{From: "ob:usdc", Amount: plain(150), Get: "ob:eth"})

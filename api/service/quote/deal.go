@@ -80,14 +80,15 @@ func (q *Quoter) stocked(fills []fill) error {
 			return err
 		}
 		if have.Cmp(f.amount) < 0 {
-			return api.NewError(api.ErrNoRoute, "no routes found: no solver can deliver that much %s", f.asset.Display())
+			return api.NewError(api.ErrNoRoute, "no routes found: no solver can deliver that much %s",
+				f.asset.Display())
 		}
 	}
 	return nil
 }
 
-// expires is the last second in which the quote may be executed: its lifetime, within the operations' window and the life of a block hash
-// (protocol §3.4, §5.2).
+// expires is the last second in which the quote may be executed: its lifetime, within the operations' window and the
+// life of a block hash (protocol §3.4, §5.2).
 func (q *Quoter) expires(d *deal) uint64 {
 	end := min(uint64(d.now.Add(q.Lifetime).Unix()), d.window.ValidUntil)
 	if d.lastValid > 0 {
@@ -111,7 +112,8 @@ func (q *Quoter) terms(d *deal, expires uint64, to api.DestinationToken) api.Quo
 		asset := l.asset.String()
 		out.OriginToken.AssetType = append(out.OriginToken.AssetType, asset)
 		out.OriginToken.FiatValue = append(out.OriginToken.FiatValue, api.TokenFiat{
-			AssetType: asset, Amount: l.amount.String(), FiatValue: usd(amount.Value(l.amount, l.decimals, d.market.price)),
+			AssetType: asset, Amount: l.amount.String(),
+			FiatValue: usd(amount.Value(l.amount, l.decimals, d.market.price)),
 		})
 		out.Fees.Assets[asset] = l.fee.String()
 	}
@@ -119,13 +121,16 @@ func (q *Quoter) terms(d *deal, expires uint64, to api.DestinationToken) api.Quo
 	return out
 }
 
-// seal encodes and signs a quote in the form that was asked for. destination is the prepared operation of a call that is funded, for v1.
+// seal encodes and signs a quote in the form that was asked for. destination is the prepared operation of a call that
+// is funded, for v1.
 func (q *Quoter) seal(d *deal, body api.Quote, destination *api.ChainOperation) (*api.Document, common.Hash, error) {
 	var form any = body
 	if d.v1 {
 		form = api.QuoteV1{
-			ID: body.ID, Account: body.Accounts[0], OriginChainsOperations: body.OriginChainsOperations, OriginToken: body.OriginToken,
-			DestinationToken: body.DestinationToken, ExpirationTimestamp: body.ExpirationTimestamp, DestinationChainOperation: destination,
+			ID: body.ID, Account: body.Accounts[0], OriginChainsOperations: body.OriginChainsOperations,
+			OriginToken:      body.OriginToken,
+			DestinationToken: body.DestinationToken, ExpirationTimestamp: body.ExpirationTimestamp,
+			DestinationChainOperation: destination,
 		}
 	}
 	doc, err := api.Encode(form)
@@ -143,8 +148,10 @@ func (q *Quoter) seal(d *deal, body api.Quote, destination *api.ChainOperation) 
 // record is what the book keeps of the quote.
 func (d *deal) record(expires uint64, digest common.Hash, legs []built) *book.Quote {
 	r := &book.Quote{
-		ID: d.id.Hex(), Project: d.by.Project, ChainID: d.chainID, Accounts: d.wire, Owner: d.owner(), SolanaOwner: d.solanaOwner(), Expires: expires,
-		ValidAfter: d.window.ValidAfter, ValidUntil: d.window.ValidUntil, SlippageBps: d.slippage, From: d.market.aggregate, Canonical: digest,
+		ID: d.id.Hex(), Project: d.by.Project, ChainID: d.chainID, Accounts: d.wire, Owner: d.owner(),
+		SolanaOwner: d.solanaOwner(), Expires: expires,
+		ValidAfter: d.window.ValidAfter, ValidUntil: d.window.ValidUntil, SlippageBps: d.slippage,
+		From: d.market.aggregate, Canonical: digest,
 	}
 	if d.v1 {
 		r.Version = 1
@@ -154,7 +161,8 @@ func (d *deal) record(expires uint64, digest common.Hash, legs []built) *book.Qu
 	}
 	for _, f := range d.plan.fills {
 		r.Fills = append(r.Fills, book.Fill{
-			Delivers: book.Amount{Asset: f.asset.String(), Value: f.amount}, Swapped: f.swapped, PricePay: d.market.price, PriceGet: f.price,
+			Delivers: book.Amount{Asset: f.asset.String(), Value: f.amount}, Swapped: f.swapped,
+			PricePay: d.market.price, PriceGet: f.price,
 		})
 	}
 	return r
@@ -178,7 +186,8 @@ func noSlippage() api.SlippageSide { return api.SlippageSide{Percent: "0", USD: 
 // tolerance is bps as a percentage beside the amount that it makes of an asset.
 func tolerance(bps int, v *big.Int, decimals int, price *big.Int) api.SlippageSide {
 	return api.SlippageSide{
-		Percent: amount.Trim(amount.Format(big.NewInt(int64(bps)), 2)), USD: usd(amount.Value(v, decimals, price)), Value: v.String(),
+		Percent: amount.Trim(amount.Format(big.NewInt(int64(bps)), 2)), USD: usd(amount.Value(v, decimals, price)),
+		Value: v.String(),
 	}
 }
 

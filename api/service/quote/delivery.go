@@ -68,8 +68,8 @@ func (q *Quoter) fillWorks(st chain.State, x *trade) error {
 	return st.Err()
 }
 
-// solanaFill simulates the solver's transfer on Solana. A recipient of coins must end with the rent minimum of an account even after the largest
-// slippage, and when quotes in execution have taken theirs.
+// solanaFill simulates the solver's transfer on Solana. A recipient of coins must end with the rent minimum of an
+// account even after the largest slippage, and when quotes in execution have taken theirs.
 func (q *Quoter) solanaFill(x *trade) error {
 	d := x.delivery()
 	key, _ := x.recipient.SolanaKey()
@@ -89,7 +89,8 @@ func (q *Quoter) solanaFill(x *trade) error {
 		have = less(have, pledged)
 		rent := new(big.Int).SetUint64(solana.RentMinimum(0))
 		if have.Add(have, least(d.amount, x.slippage)).Cmp(rent) < 0 {
-			return refusedDelivery("an account on Solana must hold at least " + amount.Trim(amount.Format(rent, d.decimals)) + " SOL")
+			return refusedDelivery("an account on Solana must hold at least " +
+				amount.Trim(amount.Format(rent, d.decimals)) + " SOL")
 		}
 	}
 	solver, sponsor := genesis.KeyOf(q.Installation.SolanaSolver), genesis.KeyOf(q.Installation.Sponsor)

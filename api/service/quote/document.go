@@ -8,8 +8,8 @@ import (
 	"coffer/api/caip"
 )
 
-// document is the quote of a call as it goes to the client, without its integrity signature, and the prepared operation when it stands beside the
-// funding operations (v1 alone shows it).
+// document is the quote of a call as it goes to the client, without its integrity signature, and the prepared operation
+// when it stands beside the funding operations (v1 alone shows it).
 func (q *Quoter) document(c *call, legs []built, expires uint64) (body api.Quote, destination *api.ChainOperation) {
 	body = q.terms(&c.deal, expires, q.destinationToken(c))
 	prepared := c.ChainOperation
@@ -37,23 +37,29 @@ func (q *Quoter) wholeToken(c *call) api.OriginToken {
 	agg, _ := q.Installation.Catalog.Aggregate(n.aggregate)
 	asset := n.asset.String()
 	return api.OriginToken{
-		AggregatedAssetID: string(n.aggregate), Amount: amount.Scale(n.required, n.decimals, agg.Decimals).String(), AssetType: []string{asset},
-		FiatValue: []api.TokenFiat{{AssetType: asset, Amount: n.required.String(), FiatValue: usd(amount.Value(n.required, n.decimals, n.price))}},
+		AggregatedAssetID: string(n.aggregate), Amount: amount.Scale(n.required, n.decimals, agg.Decimals).String(),
+		AssetType: []string{asset},
+		FiatValue: []api.TokenFiat{{AssetType: asset, Amount: n.required.String(),
+			FiatValue: usd(amount.Value(n.required, n.decimals, n.price))}},
 	}
 }
 
-// destinationToken is the requirement with the largest missing amount, in full: calls are exact-output (protocol §3.6, §3.7).
+// destinationToken is the requirement with the largest missing amount, in full: calls are exact-output (protocol §3.6,
+// §3.7).
 func (q *Quoter) destinationToken(c *call) api.DestinationToken {
 	n := c.first(q.coin(c))
 	return q.delivered(n, n.required, n.required, string(n.aggregate), caip.EVMAccount(c.chainID, c.evm.Address))
 }
 
-// delivered describes an amount of an asset that arrives at an account. id is how the quote names the asset across chains.
+// delivered describes an amount of an asset that arrives at an account. id is how the quote names the asset across
+// chains.
 func (q *Quoter) delivered(n need, v, least *big.Int, id string, to caip.Account) api.DestinationToken {
 	e, _ := q.Installation.Catalog.Entity(n.asset)
 	return api.DestinationToken{
-		AggregatedAssetID: id, Amount: v.String(), AssetType: n.asset.String(), FiatValue: usd(amount.Value(v, n.decimals, n.price)),
-		MinimumAmount: least.String(), MinimumFiatValue: usd(amount.Value(least, n.decimals, n.price)), Symbol: e.Symbol, Name: e.Name,
+		AggregatedAssetID: id, Amount: v.String(), AssetType: n.asset.String(),
+		FiatValue:     usd(amount.Value(v, n.decimals, n.price)),
+		MinimumAmount: least.String(), MinimumFiatValue: usd(amount.Value(least, n.decimals, n.price)),
+		Symbol: e.Symbol, Name: e.Name,
 		Decimals: &n.decimals, RecipientAccount: to.Display(),
 	}
 }
@@ -62,7 +68,8 @@ func (q *Quoter) delivered(n need, v, least *big.Int, id string, to caip.Account
 func (q *Quoter) coin(c *call) need {
 	e, _ := q.Installation.Catalog.NativeOf(c.chainID)
 	price, _ := q.Prices.Price(e.Aggregate, c.now)
-	return need{asset: e.Asset, aggregate: e.Aggregate, decimals: e.Decimals, price: price, required: new(big.Int), have: new(big.Int)}
+	return need{asset: e.Asset, aggregate: e.Aggregate, decimals: e.Decimals, price: price, required: new(big.Int),
+		have: new(big.Int)}
 }
 
 // usd is money with two decimals; an unknown worth is an empty text, never zero.

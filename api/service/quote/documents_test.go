@@ -21,7 +21,8 @@ type document struct {
 	digest func(*api.Document) (common.Hash, error)
 }
 
-// documents are all kinds of signed documents, of an account that has everything to sign: delegations, and a message on Solana.
+// documents are all kinds of signed documents, of an account that has everything to sign: delegations, and a message on
+// Solana.
 func documents(t *testing.T) (*World, []document) {
 	w := as(New(t, Options{}), api.AccountKernelV33+WithSolana, 7, map[uint64]int64{Polygon: 50, Solana: 40})
 	r := pay(w, Base, 80*usdcPlain)
@@ -35,8 +36,10 @@ func documents(t *testing.T) (*World, []document) {
 	Must(t, err)
 	swapV1 := w.SwapV1(Exchange{From: "ob:usdc", Amount: plain(40), Get: "ob:eth"})
 	return w, []document{
-		{"prepare v3", recent, integrity.Prepare}, {"prepare v1", old, integrity.Prepare}, {"call quote v3", call, integrity.Quote},
-		{"call quote v1", callV1, integrity.Quote}, {"swap v3", swap, integrity.Quote}, {"swap v1", swapV1, integrity.Quote},
+		{"prepare v3", recent, integrity.Prepare}, {"prepare v1", old, integrity.Prepare},
+		{"call quote v3", call, integrity.Quote},
+		{"call quote v1", callV1, integrity.Quote}, {"swap v3", swap, integrity.Quote},
+		{"swap v1", swapV1, integrity.Quote},
 	}
 }
 
@@ -64,7 +67,8 @@ func TestEveryKindOfDocumentSurvivesAnotherWriterAndNoChange(t *testing.T) {
 		leaves := 0
 		d.doc.Leaves(func(pointer string, value []byte) {
 			if strings.HasSuffix(pointer, "/userOp/signature") || pointer == "/tamperProofSignature" ||
-				strings.HasPrefix(d.name, "prepare") && !strings.HasPrefix(pointer, "/account") && !strings.HasPrefix(pointer, "/chainOperation/") {
+				strings.HasPrefix(d.name, "prepare") && !strings.HasPrefix(pointer, "/account") &&
+					!strings.HasPrefix(pointer, "/chainOperation/") {
 				return // callType and the balances that prepare shows are not signed
 			}
 			leaves++

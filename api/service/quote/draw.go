@@ -8,7 +8,8 @@ import (
 	"coffer/api/caip"
 )
 
-// all is the most that a source can give, on the grid: everything, or as much as leaves what must stay when the grid is too coarse for everything.
+// all is the most that a source can give, on the grid: everything, or as much as leaves what must stay when the grid is
+// too coarse for everything.
 func (s source) all(g int) *big.Int {
 	v := amount.Scale(s.available, s.decimals, g)
 	if s.keep != nil && amount.Scale(v, g, s.decimals).Cmp(s.available) != 0 {
@@ -36,17 +37,17 @@ func (s source) fit(want *big.Int, g int) *big.Int {
 // worthless reports whether a source is worth no more than its own fee.
 func (s source) worthless(m market, g int) bool { return s.all(g).Cmp(toUnits(s.own, m.price, g)) <= 0 }
 
-// drawing is how sources cover an amount: the legs, what is still missing, and the source that could give neither what was asked of it nor
-// everything.
+// drawing is how sources cover an amount: the legs, what is still missing, and the source that could give neither what
+// was asked of it nor everything.
 type drawing struct {
 	legs  []leg
 	rest  *big.Int
 	stuck *source
 }
 
-// draw lets the sources pay want in their order; what is worth no more than its own fee is skipped. With onTop each leg bears its own fee beside its
-// part of want, else out of it. A source that cannot give its part without falling below what must stay leaves the missing part to later ones;
-// without any it gives everything, and the others less.
+// draw lets the sources pay want in their order; what is worth no more than its own fee is skipped. With onTop each leg
+// bears its own fee beside its part of want, else out of it. A source that cannot give its part without falling below
+// what must stay leaves the missing part to later ones; without any it gives everything, and the others less.
 func draw(m market, sources []source, want *big.Int, g int, onTop bool) drawing {
 	d := drawOnce(m, sources, want, g, onTop, nil)
 	if d.rest.Sign() == 0 || d.stuck == nil {
@@ -97,8 +98,8 @@ func drawOnce(m market, sources []source, want *big.Int, g int, onTop bool, empt
 	return d
 }
 
-// withheld is what of the paying asset cannot be spent at the moment, in the aggregate's decimals: what quotes in execution will take, and the rent
-// that stays on Solana until they have. Nil is nothing.
+// withheld is what of the paying asset cannot be spent at the moment, in the aggregate's decimals: what quotes in
+// execution will take, and the rent that stays on Solana until they have. Nil is nothing.
 type withheld struct {
 	pledged, rent *big.Int
 }
@@ -130,8 +131,8 @@ func spendable(m market, sources []source, g int) *big.Int {
 	return sum
 }
 
-// reasons tells why more of the paying asset than what is available does not help, or why an amount below it is impossible: "" when there is simply
-// no more.
+// reasons tells why more of the paying asset than what is available does not help, or why an amount below it is
+// impossible: "" when there is simply no more.
 func reasons(m market, sources []source, stuck *source, g int) string {
 	words := func(v *big.Int, decimals int) string { return amount.Trim(amount.Format(v, decimals)) + " " + m.symbol }
 	var out []string
@@ -140,7 +141,8 @@ func reasons(m market, sources []source, stuck *source, g int) string {
 		if part := s.part(g); part.Sign() > 0 {
 			may = "at most " + words(part, g) + " or all " + words(s.all(g), g) + " can be taken from it"
 		}
-		out = append(out, "an account on "+place(s.asset)+" keeps at least "+words(s.keep, s.decimals)+" of rent or nothing, so "+may)
+		out = append(out, "an account on "+place(s.asset)+" keeps at least "+words(s.keep, s.decimals)+
+			" of rent or nothing, so "+may)
 	}
 	if m.held.pledged != nil {
 		out = append(out, words(m.held.pledged, m.decimals)+" is pledged to quotes in execution")

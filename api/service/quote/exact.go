@@ -7,9 +7,9 @@ import (
 	"coffer/api/amount"
 )
 
-// exact finds the funding of an exact input: give, in base units of the given decimals, is what leaves the sources, which must be in funding order,
-// and to is what the rest buys after all fees (protocol §3.5, §3.7). What the coarsest chain cannot express of give stays where it is. The error is
-// an *api.Error named InsufficientBalance or NoRoute.
+// exact finds the funding of an exact input: give, in base units of the given decimals, is what leaves the sources,
+// which must be in funding order, and to is what the rest buys after all fees (protocol §3.5, §3.7). What the coarsest
+// chain cannot express of give stays where it is. The error is an *api.Error named InsufficientBalance or NoRoute.
 func exact(m market, give *big.Int, decimals int, to need, sources []source) (plan, error) {
 	var p plan
 	swapped := to.aggregate != m.aggregate
@@ -53,9 +53,9 @@ func exact(m market, give *big.Int, decimals int, to need, sources []source) (pl
 	return p, nil
 }
 
-// afterFees books all fees on the legs and returns what is left of total, which is not positive when the fees eat it up: the largest net of which
-// the solver's share (and the spread, for another asset) still fits in. Each leg bears its own network fee as far as it goes round, and the first
-// legs the rest.
+// afterFees books all fees on the legs and returns what is left of total, which is not positive when the fees eat it
+// up: the largest net of which the solver's share (and the spread, for another asset) still fits in. Each leg bears its
+// own network fee as far as it goes round, and the first legs the rest.
 func (p *plan) afterFees(m market, total *big.Int, swapped bool, g int) *big.Int {
 	network := toUnits(m.targetFee, m.price, g)
 	for _, l := range p.legs {
@@ -90,7 +90,8 @@ func worth(v *big.Int, decimals int, price *big.Int, getDecimals int, getPrice *
 
 // short is the refusal of an exact input that the sources cannot give.
 func short(m market, total *big.Int, sources []source, stuck *source, g int) error {
-	return api.NewError(api.ErrInsufficientBalance, "Insufficient balance: needed %s %s, available %s %s%s", amount.Trim(amount.Format(total, g)),
+	return api.NewError(api.ErrInsufficientBalance, "Insufficient balance: needed %s %s, available %s %s%s",
+		amount.Trim(amount.Format(total, g)),
 		m.symbol, amount.Trim(amount.Format(spendable(m, sources, g), g)), m.symbol, reasons(m, sources, stuck, g))
 }
 
@@ -104,9 +105,9 @@ func least(v *big.Int, bps int) *big.Int {
 	return m.Quo(m, big.NewInt(10_000))
 }
 
-// SwapDelivery is what the price now gives of an exact-input quote, at most what was quoted: floor(quoted × (pay now / get now) / (pay then / get
-// then)). Prices are micro-USD per whole unit of what is got and of what is paid, when the quote is filled and when it was made; a price that is
-// missing or not positive gives zero.
+// SwapDelivery is what the price now gives of an exact-input quote, at most what was quoted: floor(quoted × (pay now /
+// get now) / (pay then / get then)). Prices are micro-USD per whole unit of what is got and of what is paid, when the
+// quote is filled and when it was made; a price that is missing or not positive gives zero.
 func SwapDelivery(quoted, priceGetNow, pricePayNow, priceGetThen, pricePayThen *big.Int) *big.Int {
 	for _, v := range []*big.Int{quoted, priceGetNow, pricePayNow, priceGetThen, pricePayThen} {
 		if v == nil || v.Sign() <= 0 {

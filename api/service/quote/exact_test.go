@@ -17,7 +17,8 @@ import (
 func bigs(v int64) *big.Int { return big.NewInt(v) }
 
 func ethNeed() need {
-	return need{asset: caip.Native(8453), aggregate: "ob:eth", decimals: 18, price: bigs(3_000_000_000), have: new(big.Int)}
+	return need{asset: caip.Native(8453), aggregate: "ob:eth", decimals: 18, price: bigs(3_000_000_000),
+		have: new(big.Int)}
 }
 
 func TestExactInputTakesExactlyTheAmountInFundingOrder(t *testing.T) {
@@ -35,7 +36,8 @@ func TestExactInputTakesExactlyTheAmountInFundingOrder(t *testing.T) {
 		t.Errorf("legs %v, expected %s", got, want)
 	}
 	// 230 − 3 × 0.001 − 0.02 = 229.977; / 1.0005 = 229.862068…
-	if f := p.fills[0]; f.amount.Int64() != 229_862_068 || f.swapped || p.feeMicro(bigs(1_000_000)).Int64() != 230_000_000-229_862_068 {
+	if f := p.fills[0]; f.amount.Int64() != 229_862_068 || f.swapped ||
+		p.feeMicro(bigs(1_000_000)).Int64() != 230_000_000-229_862_068 {
 		t.Errorf("delivers %s, fees %s", f.amount, p.feeMicro(bigs(1_000_000)))
 	}
 }
@@ -58,11 +60,14 @@ func TestExactInputRefusesWithWords(t *testing.T) {
 		want    string
 		words   string
 	}{
-		"more than there is":    {81e6, ethNeed(), few, api.ErrInsufficientBalance, "needed 81 USDC, available 80 USDC"},
-		"nothing there":         {5e6, ethNeed(), nil, api.ErrInsufficientBalance, "needed 5 USDC, available 0 USDC"},
-		"less than its fees":    {20_000, ethNeed(), few, api.ErrNoRoute, "not more than its fees"},
-		"an unpriced delivery":  {5e6, need{asset: token(1, 9), aggregate: "ob:zero", decimals: 18, have: new(big.Int)}, few, api.ErrNoRoute, "has no price"},
-		"a delivery of nothing": {21_500, need{asset: token(1, 9), aggregate: "ob:dear", decimals: 0, price: bigs(1e12), have: new(big.Int)}, few, api.ErrNoRoute, "fees"},
+		"more than there is": {81e6, ethNeed(), few, api.ErrInsufficientBalance,
+			"needed 81 USDC, available 80 USDC"},
+		"nothing there":      {5e6, ethNeed(), nil, api.ErrInsufficientBalance, "needed 5 USDC, available 0 USDC"},
+		"less than its fees": {20_000, ethNeed(), few, api.ErrNoRoute, "not more than its fees"},
+		"an unpriced delivery": {5e6, need{asset: token(1, 9), aggregate: "ob:zero", decimals: 18, have: new(big.Int)},
+			few, api.ErrNoRoute, "has no price"},
+		"a delivery of nothing": {21_500, need{asset: token(1, 9), aggregate: "ob:dear", decimals: 0, price: bigs(1e12),
+			have: new(big.Int)}, few, api.ErrNoRoute, "fees"},
 	} {
 		_, err := exact(dollars(), bigs(c.give), 6, c.to, c.sources)
 		var e *api.Error
@@ -87,21 +92,23 @@ func TestExactInputNeedsAtMostTenDeposits(t *testing.T) {
 	}
 }
 
-// TestExactInputBalancesToTheUnit: whatever the sources, prices and decimals, exactly the amount leaves the sources in funding order; what one
-// asset delivers is the amount minus all fees, and what another delivers is floor((Σ a − Σ fees) × price) (protocol §3.5); the solver's share and
-// the spread are in the fees, and one unit more would not be. An account that must keep something keeps it or ends empty, and an amount that could be
-// taken so is not refused.
+// TestExactInputBalancesToTheUnit: whatever the sources, prices and decimals, exactly the amount leaves the sources in
+// funding order; what one asset delivers is the amount minus all fees, and what another delivers is floor((Σ a − Σ
+// fees) × price) (protocol §3.5); the solver's share and the spread are in the fees, and one unit more would not be. An
+// account that must keep something keeps it or ends empty, and an amount that could be taken so is not refused.
 func TestExactInputBalancesToTheUnit(t *testing.T) {
 	legs, emptied, stuck := map[int]int{}, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		decimals := rapid.SampledFrom([]int{6, 8, 9, 18}).Draw(t, "decimals")
 		m := market{
-			aggregate: "ob:pay", symbol: "PAY", decimals: decimals, price: bigs(rapid.SampledFrom([]int64{1, 999_999, 3e9, 1e12}).Draw(t, "price")),
+			aggregate: "ob:pay", symbol: "PAY", decimals: decimals,
+			price:       bigs(rapid.SampledFrom([]int64{1, 999_999, 3e9, 1e12}).Draw(t, "price")),
 			targetChain: 1, targetFee: bigs(rapid.Int64Range(0, 1e7).Draw(t, "targetFee")),
 		}
 		var sources []source
 		for i := range rapid.SampledFrom([]int{3, 1, 0, 2, 5, 12}).Draw(t, "sources") {
-			s := source{asset: token(uint64(i+1), 1), chainID: uint64(i + 1), decimals: decimals, own: bigs(rapid.Int64Range(0, 1e6).Draw(t, "own"))}
+			s := source{asset: token(uint64(i+1), 1), chainID: uint64(i + 1), decimals: decimals,
+				own: bigs(rapid.Int64Range(0, 1e6).Draw(t, "own"))}
 			if rapid.Bool().Draw(t, "solana") && i == 0 {
 				s.asset, s.chainID = caip.SOL(), 0
 			}
@@ -119,7 +126,8 @@ func TestExactInputBalancesToTheUnit(t *testing.T) {
 		}
 		give := new(big.Int).Mul(all, bigs(rapid.SampledFrom([]int64{95, 60, 30, 1, 99, 130}).Draw(t, "percent")))
 		give.Quo(give, bigs(100)).Add(give, bigs(1))
-		if short := bigs(rapid.Int64Range(0, 2e6).Draw(t, "nearly all")); rapid.Bool().Draw(t, "the edge") && short.Cmp(all) < 0 {
+		if short := bigs(rapid.Int64Range(0, 2e6).Draw(t, "nearly all")); rapid.Bool().Draw(t, "the edge") &&
+			short.Cmp(all) < 0 {
 			give.Sub(all, short)
 		}
 		to := need{asset: token(1, 10), aggregate: "ob:pay", decimals: decimals, price: m.price, have: new(big.Int)}
@@ -150,15 +158,18 @@ func TestExactInputBalancesToTheUnit(t *testing.T) {
 	if legs[1] == 0 || legs[2] == 0 {
 		t.Errorf("no case with one leg or none with several: %v", legs)
 	}
-	t.Logf("%d cases emptied an account that keeps its rent otherwise, %d were impossible for the rent", emptied, stuck) // both are certain in the tests of drawing
+	// both are certain in the tests of drawing
+	t.Logf("%d cases emptied an account that keeps its rent otherwise, %d were impossible for the rent", emptied, stuck)
 }
 
-// empties is the place of the leg that takes everything from an account that would have to keep something otherwise, -1 without one.
+// empties is the place of the leg that takes everything from an account that would have to keep something otherwise, -1
+// without one.
 func empties(legs []leg) int {
 	return slices.IndexFunc(legs, func(l leg) bool { return l.keep != nil && l.amount.Cmp(l.available) == 0 })
 }
 
-// possible reports whether an amount can be taken from sources of one unit: what must keep something gives nothing, as much as leaves it, or all.
+// possible reports whether an amount can be taken from sources of one unit: what must keep something gives nothing, as
+// much as leaves it, or all.
 func possible(m market, give *big.Int, decimals int, sources []source) bool {
 	free, keeps, usable := new(big.Int), source{}, 0
 	for _, s := range sources {
@@ -203,7 +214,8 @@ func checkExact(t *rapid.T, m market, give *big.Int, decimals int, to need, sour
 		if i < len(p.legs)-1 && !spent {
 			t.Fatal("a later source was used before an earlier one was empty")
 		}
-		for ; sources[at].asset != l.asset; at++ { // in order, and what was skipped is dust, or can give no more than dust
+		// in order, and what was skipped is dust, or can give no more than dust
+		for ; sources[at].asset != l.asset; at++ {
 			s := sources[at]
 			most := s.available
 			if s.keep != nil {
@@ -252,7 +264,8 @@ func TestMinimumIsTheFlooredRestOfTheTolerance(t *testing.T) {
 		got := least(v, bps)
 		// got ≤ v × (10000 − bps) / 10000 < got + 1
 		exactly := new(big.Rat).SetFrac(new(big.Int).Mul(v, bigs(int64(10_000-bps))), bigs(10_000))
-		if lo := new(big.Rat).SetInt(got); lo.Cmp(exactly) > 0 || new(big.Rat).Add(lo, big.NewRat(1, 1)).Cmp(exactly) <= 0 {
+		if lo := new(big.Rat).SetInt(got); lo.Cmp(exactly) > 0 ||
+			new(big.Rat).Add(lo, big.NewRat(1, 1)).Cmp(exactly) <= 0 {
 			t.Fatalf("least(%s, %d) = %s", v, bps, got)
 		}
 	})
@@ -282,7 +295,8 @@ func TestSwapDeliveryFollowsThePriceDownButNotUp(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		price := func(name string) *big.Int { return bigs(rapid.Int64Range(1, 1e13).Draw(t, name)) }
-		quoted, getNow, payNow, getThen, payThen := price("quoted"), price("getNow"), price("payNow"), price("getThen"), price("payThen")
+		quoted, getNow, payNow, getThen, payThen := price("quoted"), price("getNow"), price("payNow"), price("getThen"),
+			price("payThen")
 		got := SwapDelivery(quoted, getNow, payNow, getThen, payThen)
 		now := new(big.Rat).SetFrac(new(big.Int).Mul(payNow, getThen), new(big.Int).Mul(getNow, payThen))
 		now.Mul(now, new(big.Rat).SetInt(quoted))
@@ -303,7 +317,8 @@ func TestCallTypeIsTheDefinition(t *testing.T) {
 			if !rapid.Bool().Draw(t, "has") {
 				continue
 			}
-			s := usdcSource(chainID, rapid.Int64Range(1, 500e6).Draw(t, "have"), rapid.Int64Range(0, 1e5).Draw(t, "own"))
+			s := usdcSource(chainID, rapid.Int64Range(1, 500e6).Draw(t, "have"),
+				rapid.Int64Range(0, 1e5).Draw(t, "own"))
 			if s.asset = token(chainID, byte(i+50)); chainID == 0 {
 				s.asset = caip.SOL()
 			}

@@ -19,8 +19,8 @@ import (
 )
 
 // Gas that the network fee counts besides the prepared operation; measured on the embedded chains and rounded up
-// (TestGasTableCoversMeasuredCosts). The prepared operation itself is measured in its parts, each with the fixed cost of a transaction, which
-// together cover what handleOps adds around them.
+// (TestGasTableCoversMeasuredCosts). The prepared operation itself is measured in its parts, each with the fixed cost
+// of a transaction, which together cover what handleOps adds around them.
 const (
 	GasDeposit    = 200_000 // handleOps with one funding operation of a deployed account
 	GasDeployment = 160_000 // what deploying the account adds
@@ -30,7 +30,8 @@ const (
 	GasFill       = 60_000
 )
 
-// funds is everything that deciding about money needs: who pays, on which chain it is spent, what is needed and taken there.
+// funds is everything that deciding about money needs: who pays, on which chain it is spent, what is needed and taken
+// there.
 type funds struct {
 	payer
 	now     time.Time
@@ -39,12 +40,14 @@ type funds struct {
 	gas     uint64 // estimate of the prepared operation
 	// delegation is the authorization that the prepared operation brings along.
 	delegation *api.Delegation
-	// spent is what the simulated calls took of assets on the target chain, beside what was declared; nil without calls.
+	// spent is what the simulated calls took of assets on the target chain, beside what was declared; nil without
+	// calls.
 	spent func(caip.Asset) (*big.Int, error)
 }
 
 // readNeeds resolves the token requirements with what the account has and has not pledged.
-func (q *Quoter) readNeeds(tx store.Tx, st chain.State, owner common.Address, required []book.Amount, now time.Time) ([]need, error) {
+func (q *Quoter) readNeeds(tx store.Tx, st chain.State, owner common.Address, required []book.Amount,
+	now time.Time) ([]need, error) {
 	needs := make([]need, 0, len(required))
 	for _, r := range required {
 		e, ok := q.Installation.Catalog.Entity(r.CAIP())
@@ -88,8 +91,8 @@ func (p paying) id() string {
 	return string(p.aggregate.ID)
 }
 
-// choose resolves the paying asset: what was asked, or the aggregate of the first required token, or that of the target chain's coin when
-// nothing is required.
+// choose resolves the paying asset: what was asked, or the aggregate of the first required token, or that of the target
+// chain's coin when nothing is required.
 func (q *Quoter) choose(asked string, chainID uint64, required []book.Amount) (paying, error) {
 	p := paying{asked: asked}
 	id := caip.AggregateID(asked)
@@ -117,7 +120,8 @@ func (q *Quoter) choose(asked string, chainID uint64, required []book.Amount) (p
 
 // market is the paying side of a call's route.
 func (q *Quoter) market(p paying, f funds) (market, error) {
-	m := market{aggregate: p.aggregate.ID, symbol: p.aggregate.Symbol, decimals: p.aggregate.Decimals, targetChain: f.chainID}
+	m := market{aggregate: p.aggregate.ID, symbol: p.aggregate.Symbol, decimals: p.aggregate.Decimals,
+		targetChain: f.chainID}
 	m.price, _ = q.Prices.Price(p.aggregate.ID, f.now)
 	gas := f.gas
 	for _, n := range f.needs {
@@ -139,9 +143,9 @@ func (q *Quoter) gasFee(chainID, gas uint64, now time.Time) (*big.Int, error) {
 	return fee, nil
 }
 
-// sources lists the balances of the paying asset that can fund, in funding order. A required token on the target chain is none of them while any
-// of it is missing; otherwise what is left of it counts. What lies on a chain where the account cannot be served is no source either; when nothing
-// else was named to pay, the refusal tells why.
+// sources lists the balances of the paying asset that can fund, in funding order. A required token on the target chain
+// is none of them while any of it is missing; otherwise what is left of it counts. What lies on a chain where the
+// account cannot be served is no source either; when nothing else was named to pay, the refusal tells why.
 func (q *Quoter) sources(p paying, f funds) (out []source, held withheld, err error) {
 	if q.NoRoute != nil && q.NoRoute() {
 		return nil, held, api.NewError(api.ErrNoRoute, "no routes found")
@@ -154,7 +158,8 @@ func (q *Quoter) sources(p paying, f funds) (out []source, held withheld, err er
 		}
 	}
 	if len(entities) == 0 {
-		return nil, held, api.NewError(api.ErrNoRoute, "no routes found: %s lies on no chain from which these accounts could pay", p.aggregate.Symbol)
+		return nil, held, api.NewError(api.ErrNoRoute,
+			"no routes found: %s lies on no chain from which these accounts could pay", p.aggregate.Symbol)
 	}
 	pledged := make([]*big.Int, len(entities))
 	err = q.Book.View(func(tx store.Tx) error {
@@ -186,7 +191,8 @@ func (q *Quoter) sources(p paying, f funds) (out []source, held withheld, err er
 	return out, held, nil
 }
 
-// unusable tells an account that cannot be served on a chain from a fault: the refusal for the former, nil for the latter.
+// unusable tells an account that cannot be served on a chain from a fault: the refusal for the former, nil for the
+// latter.
 func (p payer) unusable(err error) error {
 	var refusal *api.Error
 	if err = p.refused(err); errors.As(err, &refusal) {
@@ -248,19 +254,21 @@ func (q *Quoter) source(e catalog.Entity, f funds, pledged *big.Int) (source, er
 		gas += GasDelegation
 	}
 	var priced bool
-	if s.own, priced = q.Prices.GasCostMicroUSD(id, gas, f.now); priced { // a chain without a gas price cannot be charged for
+	// a chain without a gas price cannot be charged for
+	if s.own, priced = q.Prices.GasCostMicroUSD(id, gas, f.now); priced {
 		s.available = available
 	}
 	return s, nil
 }
 
-// sourceBalances is what prepare shows: the required token on the target chain if it is of the paying asset, then the sources that are worth more
-// than their own fee (protocol §2.9).
+// sourceBalances is what prepare shows: the required token on the target chain if it is of the paying asset, then the
+// sources that are worth more than their own fee (protocol §2.9).
 func (q *Quoter) sourceBalances(p paying, f funds, m market, sources []source) []api.SourceAssetBalance {
 	out := []api.SourceAssetBalance{}
 	add := func(asset caip.Asset, v *big.Int, decimals int) {
 		out = append(out, api.SourceAssetBalance{
-			AssetType: asset.String(), Balance: v.String(), Decimals: decimals, FiatValue: api.Micro(amount.Value(v, decimals, m.price)),
+			AssetType: asset.String(), Balance: v.String(), Decimals: decimals,
+			FiatValue: api.Micro(amount.Value(v, decimals, m.price)),
 		})
 	}
 	for _, n := range f.needs {
@@ -269,7 +277,10 @@ func (q *Quoter) sourceBalances(p paying, f funds, m market, sources []source) [
 		}
 	}
 	for _, s := range sources {
-		shown := slices.ContainsFunc(out, func(b api.SourceAssetBalance) bool { return b.AssetType == s.asset.String() })
+		shown := slices.ContainsFunc(out, func(b api.SourceAssetBalance) bool {
+			return b.AssetType ==
+				s.asset.String()
+		})
 		worth := amount.Value(s.available, s.decimals, m.price)
 		if !shown && worth != nil && worth.Cmp(s.own) > 0 {
 			add(s.asset, s.available, s.decimals)

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// spreadGas is how many call gas limits there are for one operation, so that contexts which its hash does not tell apart get hashes of
-	// their own. It is small beside what a call takes.
+	// spreadGas is how many call gas limits there are for one operation, so that contexts which its hash does not tell
+	// apart get hashes of their own. It is small beside what a call takes.
 	spreadGas = 1 << 16
 	// mostTries bounds the search for a free one.
 	mostTries = 256
@@ -27,9 +27,10 @@ const (
 // errHashTaken says that another context has the hash.
 var errHashTaken = errors.New("another request has this operation's hash")
 
-// keep sponsors the operation and stores its context under its hash. Two requests that differ only in what the hash does not cover (say, the
-// required tokens) must not share a hash: where it is taken, the call gas is raised by an amount that follows from the request. So a free one is
-// found at once however many such requests there are, and nothing is signed while others wait to write.
+// keep sponsors the operation and stores its context under its hash. Two requests that differ only in what the hash
+// does not cover (say, the required tokens) must not share a hash: where it is taken, the call gas is raised by an
+// amount that follows from the request. So a free one is found at once however many such requests there are, and
+// nothing is signed while others wait to write.
 func (q *Quoter) keep(r *request, c *book.Context) error {
 	o, err := op.FromWire(c.Op)
 	if err != nil {
@@ -50,12 +51,14 @@ func (q *Quoter) keep(r *request, c *book.Context) error {
 			return err
 		}
 	}
-	e := api.NewError(api.ErrTooManyRequests, "the same call was prepared too many times at once: wait until the first of them end")
+	e := api.NewError(api.ErrTooManyRequests,
+		"the same call was prepared too many times at once: wait until the first of them end")
 	e.RetryAfter = time.Minute
 	return e
 }
 
-// claim stores a context, or finds it stored: then it stays as it is, with the signature that its quotes are executed with.
+// claim stores a context, or finds it stored: then it stays as it is, with the signature that its quotes are executed
+// with.
 func (q *Quoter) claim(tx store.Tx, c book.Context) error {
 	there, taken, err := q.Book.Context(tx, c.OpHash)
 	switch {
@@ -70,7 +73,8 @@ func (q *Quoter) claim(tx store.Tx, c book.Context) error {
 	return q.Book.PutContext(tx, c)
 }
 
-// contentOf is a digest of all that makes a context another one; the sponsored operation, which is looked for, is not part of it.
+// contentOf is a digest of all that makes a context another one; the sponsored operation, which is looked for, is not
+// part of it.
 func contentOf(c book.Context) []byte {
 	c.Op.CallGasLimit, c.Op.PaymasterData = "", ""
 	raw, _ := json.Marshal(c, json.Deterministic(true)) // strings and numbers only

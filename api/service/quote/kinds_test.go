@@ -143,10 +143,12 @@ func checkSolanaDeposit(t *testing.T, w *World, q api.Quote, o api.ChainOperatio
 	Must(t, err)
 	pins := w.Installation.Network.Pins
 	signers := m.Signers()
-	if m.Version != solmsg.V0 || len(m.Lookups) != 0 || len(signers) != 2 || signers[0].String() != pins.SolanaSponsor || signers[1] != w.User.Wallet {
+	if m.Version != solmsg.V0 || len(m.Lookups) != 0 || len(signers) != 2 ||
+		signers[0].String() != pins.SolanaSponsor || signers[1] != w.User.Wallet {
 		t.Errorf("signers %v", signers)
 	}
-	if o.FeePayer != pins.SolanaSponsor || o.RecentBlockHash != m.Blockhash.String() || o.Signature != "" || len(m.Instructions) != 2 {
+	if o.FeePayer != pins.SolanaSponsor || o.RecentBlockHash != m.Blockhash.String() || o.Signature != "" ||
+		len(m.Instructions) != 2 {
 		t.Errorf("%+v", o)
 	}
 	memo, ok := solmsg.DecodeMemo(m.Instructions[1].Data)
@@ -182,12 +184,13 @@ func checkSolanaDeposit(t *testing.T, w *World, q api.Quote, o api.ChainOperatio
 	}
 }
 
-// checkNumbers: a signed document holds no fraction and no number above 2^53 (protocol §4.1). Prepare's sourceAssetBalances are outside the
-// signature.
+// checkNumbers: a signed document holds no fraction and no number above 2^53 (protocol §4.1). Prepare's
+// sourceAssetBalances are outside the signature.
 func checkNumbers(t *testing.T, doc *api.Document) {
 	t.Helper()
 	doc.Leaves(func(pointer string, value []byte) {
-		if strings.HasPrefix(pointer, "/sourceAssetBalances/") || value[0] != '-' && (value[0] < '0' || value[0] > '9') {
+		if strings.HasPrefix(pointer, "/sourceAssetBalances/") ||
+			value[0] != '-' && (value[0] < '0' || value[0] > '9') {
 			return
 		}
 		if n, err := strconv.ParseUint(string(value), 10, 64); err != nil || n > 1<<53 {
@@ -208,14 +211,16 @@ func TestQuoteNeverOutlivesTheBlockHash(t *testing.T) {
 }
 
 func TestFundingOrderIsByValueOverAllChains(t *testing.T) {
-	w := as(New(t, Options{}), api.AccountKernelV31+WithSolana, 3, map[uint64]int64{Solana: 100, Polygon: 90, Arbitrum: 120})
+	w := as(New(t, Options{}), api.AccountKernelV31+WithSolana, 3,
+		map[uint64]int64{Solana: 100, Polygon: 90, Arbitrum: 120})
 	p, doc := prepared(t, w, pay(w, Base, 250*usdcPlain))
 	want := []caip.Asset{w.Asset("usdc", Arbitrum), w.Asset("usdc", Solana), w.Asset("usdc", Polygon)}
 	quoted, err := callQuoteAs(w, doc)
 	Must(t, err)
 	q := w.Decode(quoted)
 	for i, a := range want {
-		if p.SourceAssetBalances[i].AssetType != a.String() || q.OriginChainsOperations[i].AssetType != a.String() || q.OriginToken.AssetType[i] != a.String() {
+		if p.SourceAssetBalances[i].AssetType != a.String() || q.OriginChainsOperations[i].AssetType != a.String() ||
+			q.OriginToken.AssetType[i] != a.String() {
 			t.Errorf("place %d: %s, %s", i, p.SourceAssetBalances[i].AssetType, q.OriginChainsOperations[i].AssetType)
 		}
 	}
@@ -232,7 +237,8 @@ func delegateTo(w *World, chainID uint64, to common.Address) {
 	Must(w.TB, err)
 	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{
 		Time: uint64(w.Clock.Now().Unix()), Accept: genesis.AllSucceed,
-		Txs: []chain.Tx{{From: w.Installation.Operator, To: payee(), Value: new(big.Int), Authorizations: []op.SignedAuthorization{auth}}},
+		Txs: []chain.Tx{{From: w.Installation.Operator, To: payee(), Value: new(big.Int),
+			Authorizations: []op.SignedAuthorization{auth}}},
 	})
 	Must(w.TB, err)
 }
@@ -292,9 +298,11 @@ func TestDelegationOfAnotherKeyChainOrNonceIsAnInvalidSignature(t *testing.T) {
 		"another nonce":    {Base, 1, pins.KernelV33, 3},
 		"another contract": {Base, 0, pins.ECDSAValidator, 3},
 	} {
-		auth, err := op.Authorization{ChainID: new(big.Int).SetUint64(a.chainID), Address: a.to, Nonce: a.nonce}.Sign(Key(a.key))
+		auth, err := op.Authorization{ChainID: new(big.Int).SetUint64(a.chainID), Address: a.to,
+			Nonce: a.nonce}.Sign(Key(a.key))
 		Must(t, err)
-		changed, err := signed.Splice(api.Edit{Pointer: "/chainOperation/delegation/signature", Value: w.Encode(auth.Wire()).Raw()})
+		changed, err := signed.Splice(api.Edit{Pointer: "/chainOperation/delegation/signature",
+			Value: w.Encode(auth.Wire()).Raw()})
 		Must(t, err)
 		_, err = w.Quoter.CallQuote(context.Background(), w.Encode(map[string]json.RawMessage{
 			"accounts": member(w, changed, "/accounts"), "chainOperation": member(w, changed, "/chainOperation"),

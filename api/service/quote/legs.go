@@ -27,8 +27,8 @@ func Refused(f entry.Failure) error {
 	return api.NewError(api.ErrSimulationFailed, "Simulation failed: %s", f.Text)
 }
 
-// legs builds the funding operation of every deposit. target is the view of an EVM target chain in which deposits on that chain are simulated,
-// after everything that the target block does before them; nil on Solana.
+// legs builds the funding operation of every deposit. target is the view of an EVM target chain in which deposits on
+// that chain are simulated, after everything that the target block does before them; nil on Solana.
 func (q *Quoter) legs(target chain.State, d *deal) ([]built, error) {
 	out := make([]built, 0, len(d.plan.legs))
 	for _, l := range d.plan.legs {
@@ -73,7 +73,8 @@ func (q *Quoter) leg(target chain.State, d *deal, l leg) (built, error) {
 	if _, err := q.measure(st, d.evm, &f, l.chainID, batch{deposit: l.chainID}); err != nil {
 		return built{}, err
 	}
-	w := op.PaymasterWindow{ValidAfter: uint64(d.now.Unix()), ValidUntil: min(d.window.ValidUntil, uint64(d.now.Add(Window).Unix()))}
+	w := op.PaymasterWindow{ValidAfter: uint64(d.now.Unix()),
+		ValidUntil: min(d.window.ValidUntil, uint64(d.now.Add(Window).Unix()))}
 	if here {
 		w.ValidAfter = d.window.ValidAfter // it runs in one transaction with a prepared operation
 	}
@@ -82,7 +83,8 @@ func (q *Quoter) leg(target chain.State, d *deal, l leg) (built, error) {
 	}
 	pays := book.Amount{Asset: l.asset.String(), Value: l.amount}
 	return built{
-		Leg:  book.Leg{ChainID: l.chainID, Pays: pays, Op: f.Wire(), Deploys: l.standing.Deploys, Delegation: unsigned(l.standing.Delegation)},
+		Leg: book.Leg{ChainID: l.chainID, Pays: pays, Op: f.Wire(), Deploys: l.standing.Deploys,
+			Delegation: unsigned(l.standing.Delegation)},
 		wire: chainOperation(d.evm, f, l.chainID, pays, l.standing.Delegation),
 	}, nil
 }
@@ -99,7 +101,8 @@ func unsigned(d *api.Delegation) *api.Delegation {
 func depositCalls(at common.Address, id common.Hash, l leg, deadline uint64) []op.Call {
 	token, isToken := l.asset.Token()
 	if !isToken {
-		return []op.Call{{To: at, Value: l.amount, Data: escrow.DepositCalldata(id, common.Address{}, l.amount, deadline)}}
+		return []op.Call{{To: at, Value: l.amount, Data: escrow.DepositCalldata(id, common.Address{}, l.amount,
+			deadline)}}
 	}
 	return []op.Call{
 		{To: token, Value: new(big.Int), Data: erc20.Approve(at, l.amount)},

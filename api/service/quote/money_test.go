@@ -79,7 +79,8 @@ func number(t *rapid.T, s string) *big.Int {
 func checkMoney(t *rapid.T, p *purse, q api.Quote, at time.Time) {
 	cat := p.w.Installation.Catalog
 	paid, fees := new(big.Int), new(big.Int)
-	if n := len(q.OriginChainsOperations); n < 1 || n > 10 || n != len(q.OriginToken.AssetType) || n != len(q.OriginToken.FiatValue) || n != len(q.Fees.Assets) {
+	if n := len(q.OriginChainsOperations); n < 1 || n > 10 || n != len(q.OriginToken.AssetType) ||
+		n != len(q.OriginToken.FiatValue) || n != len(q.Fees.Assets) {
 		t.Fatalf("%d operations, %+v, %+v", n, q.OriginToken, q.Fees)
 	}
 	var last *big.Int
@@ -90,10 +91,12 @@ func checkMoney(t *rapid.T, p *purse, q api.Quote, at time.Time) {
 		}
 		e, _ := cat.Entity(asset)
 		a, have := number(t, o.Amount), p.have[o.AssetType]
-		if q.OriginToken.AssetType[i] != o.AssetType || q.OriginToken.FiatValue[i].Amount != o.Amount || have == nil || a.Cmp(have) > 0 || a.Sign() <= 0 {
+		if q.OriginToken.AssetType[i] != o.AssetType || q.OriginToken.FiatValue[i].Amount != o.Amount || have == nil ||
+			a.Cmp(have) > 0 || a.Sign() <= 0 {
 			t.Fatalf("operation %d takes %s of %s", i, a, have)
 		}
-		if left := new(big.Int).Sub(have, a); asset == caip.SOL() && left.Sign() > 0 && left.Cmp(big.NewInt(leastSOL)) < 0 {
+		if left := new(big.Int).Sub(have, a); asset == caip.SOL() && left.Sign() > 0 &&
+			left.Cmp(big.NewInt(leastSOL)) < 0 {
 			t.Fatalf("%s lamports of %s would stay", left, have)
 		}
 		fee, listed := q.Fees.Assets[o.AssetType]
@@ -147,7 +150,8 @@ func bought(v *big.Int, decimals int, price *big.Int, getDecimals int, getPrice 
 	return new(big.Int).Quo(r.Num(), r.Denom())
 }
 
-// checked runs a property over random users of a world that lives as long as the test. The property reports whether there was a quote to look at.
+// checked runs a property over random users of a world that lives as long as the test. The property reports whether
+// there was a quote to look at.
 func checked(t *testing.T, property func(t *rapid.T, w *World, p *purse) bool) {
 	w := New(t, Options{})
 	n, quotes := uint64(1000), 0
@@ -155,7 +159,8 @@ func checked(t *testing.T, property func(t *rapid.T, w *World, p *purse) bool) {
 		n++
 		kind := rapid.SampledFrom(evmKinds()).Draw(t, "kind")
 		w.User = NewUserOf(w.Installation.Network.Pins, kind, n)
-		id := caip.AggregateID(rapid.SampledFrom([]string{"ob:usdc", "ob:usdt", "ob:eth", "ob:sol", "ob:wbtc"}).Draw(t, "pays with"))
+		id := caip.AggregateID(rapid.SampledFrom([]string{"ob:usdc", "ob:usdt", "ob:eth", "ob:sol", "ob:wbtc"}).Draw(t,
+			"pays with"))
 		agg, _ := w.Installation.Catalog.Aggregate(id)
 		p := &purse{w: w, agg: agg}
 		p.fill(t)
@@ -168,8 +173,8 @@ func checked(t *testing.T, property func(t *rapid.T, w *World, p *purse) bool) {
 	}
 }
 
-// mayRefuse judges a refusal: not when one holding alone is far more than what is asked for and its fees, unless it is the recipient's account on
-// Solana that would stay too small.
+// mayRefuse judges a refusal: not when one holding alone is far more than what is asked for and its fees, unless it is
+// the recipient's account on Solana that would stay too small.
 func (p *purse) mayRefuse(t *rapid.T, err error, v *big.Int, decimals int, price *big.Int) bool {
 	e := asError(err)
 	if e == nil || e.Name != api.ErrInsufficientBalance && e.Name != api.ErrNoRoute {
@@ -191,8 +196,8 @@ func (p *purse) mayRefuse(t *rapid.T, err error, v *big.Int, decimals int, price
 	return true
 }
 
-// TestMoneyOfSwapsAndTransfers: exact input in funding order, Σ a = delivered + fees for one asset and delivered = floor((Σ a − Σ fees) × price)
-// for another, minimum and slippage from the delivery, whoever pays with whatever.
+// TestMoneyOfSwapsAndTransfers: exact input in funding order, Σ a = delivered + fees for one asset and delivered =
+// floor((Σ a − Σ fees) × price) for another, minimum and slippage from the delivery, whoever pays with whatever.
 func TestMoneyOfSwapsAndTransfers(t *testing.T) {
 	checked(t, func(t *rapid.T, w *World, p *purse) bool {
 		get := rapid.SampledFrom([]string{"ob:usdc", "ob:eth", "ob:wbtc", "ob:sol"}).Draw(t, "gets")
@@ -232,15 +237,16 @@ func TestMoneyOfSwapsAndTransfers(t *testing.T) {
 			bps = 200
 		}
 		minimum := new(big.Int).Quo(new(big.Int).Mul(got, big.NewInt(int64(10_000-bps))), big.NewInt(10_000))
-		if q.DestinationToken.MinimumAmount != minimum.String() || q.Slippage.Destination.Value != new(big.Int).Sub(got, minimum).String() {
+		if q.DestinationToken.MinimumAmount != minimum.String() ||
+			q.Slippage.Destination.Value != new(big.Int).Sub(got, minimum).String() {
 			t.Fatalf("minimum %s of %s at %d bps", q.DestinationToken.MinimumAmount, got, bps)
 		}
 		return true
 	})
 }
 
-// TestMoneyOfCalls: what is missing of the required token is delivered in full, the rest of what is paid is fees, and the call type is the
-// definition's.
+// TestMoneyOfCalls: what is missing of the required token is delivered in full, the rest of what is paid is fees, and
+// the call type is the definition's.
 func TestMoneyOfCalls(t *testing.T) {
 	checked(t, func(t *rapid.T, w *World, p *purse) bool {
 		need := w.Asset("usdc", Arbitrum)
@@ -297,7 +303,8 @@ func TestMoneyOfCalls(t *testing.T) {
 				t.Fatalf("the solver delivers %s, floor((Σ a − Σ fees) × price) is %s", f, got)
 			}
 		}
-		if d := q.DestinationToken; d.Amount != fmt.Sprint(required) || d.MinimumAmount != d.Amount || d.AssetType != need.String() {
+		if d := q.DestinationToken; d.Amount != fmt.Sprint(required) || d.MinimumAmount != d.Amount ||
+			d.AssetType != need.String() {
 			t.Fatalf("%+v", d)
 		}
 		return true
@@ -306,7 +313,8 @@ func TestMoneyOfCalls(t *testing.T) {
 
 // callTypeOf is protocol §3.1 in other words.
 func callTypeOf(paysWith caip.AggregateID, short *big.Int, q api.Quote) string {
-	elsewhere := slices.ContainsFunc(q.OriginToken.AssetType, func(a string) bool { return !strings.HasPrefix(a, "eip155:42161/") })
+	elsewhere := slices.ContainsFunc(q.OriginToken.AssetType,
+		func(a string) bool { return !strings.HasPrefix(a, "eip155:42161/") })
 	switch {
 	case short.Sign() <= 0:
 		return api.CallSameChainExcludeSolver

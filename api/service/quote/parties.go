@@ -23,14 +23,17 @@ const (
 func (q *Quoter) ownAddress(a common.Address) bool {
 	p := q.Installation.Network.Pins
 	switch a {
-	case p.EntryPoint, p.Paymaster, p.Escrow, p.KernelV31, p.KernelV33, p.Factory, p.MetaFactory, p.ECDSAValidator, p.RoleBasedValidator,
-		p.Operator, p.Solver, p.CoSigner, p.TamperProof, genesis.AddressOf(q.Installation.Faucet), genesis.AddressOf(q.Installation.Treasury):
+	case p.EntryPoint, p.Paymaster, p.Escrow, p.KernelV31, p.KernelV33, p.Factory, p.MetaFactory, p.ECDSAValidator,
+		p.RoleBasedValidator,
+		p.Operator, p.Solver, p.CoSigner, p.TamperProof, genesis.AddressOf(q.Installation.Faucet),
+		genesis.AddressOf(q.Installation.Treasury):
 		return true
 	}
 	return false
 }
 
-// stranded tells why an amount that is sent to an account would be out of everybody's reach, "" when somebody can have it.
+// stranded tells why an amount that is sent to an account would be out of everybody's reach, "" when somebody can have
+// it.
 func (q *Quoter) stranded(a caip.Account) string {
 	evm, isEVM := a.EVM()
 	key, isSolana := a.SolanaKey()
@@ -41,7 +44,11 @@ func (q *Quoter) stranded(a caip.Account) string {
 		return wantOwned
 	case isEVM && q.ownAddress(evm), isSolana && q.Installation.OwnsKey(k):
 		return wantForeign
-	case isEVM && q.isAsset(func(e caip.Asset) bool { t, token := e.Token(); return token && t == evm && e.Chain == a.Chain }),
+	case isEVM && q.isAsset(func(e caip.Asset) bool {
+		t, token := e.Token()
+		return token && t == evm &&
+			e.Chain == a.Chain
+	}),
 		isSolana && q.isAsset(func(e caip.Asset) bool { m, token := e.Mint(); return token && m == key }):
 		return "an account that is not a token itself"
 	case isSolana && !isWallet(k):
@@ -62,8 +69,8 @@ func (q *Quoter) isAsset(is func(caip.Asset) bool) bool {
 	return false
 }
 
-// checkPayer refuses accounts that could never sign for the user: the service's own, and on Solana what no key signs for. With the sponsor as the
-// user a deposit would have one signature, the service's (protocol §3.4).
+// checkPayer refuses accounts that could never sign for the user: the service's own, and on Solana what no key signs
+// for. With the sponsor as the user a deposit would have one signature, the service's (protocol §3.4).
 func (q *Quoter) checkPayer(p payer, f form) error {
 	var failures []api.Failure
 	for i, a := range p.wire {
@@ -71,14 +78,16 @@ func (q *Quoter) checkPayer(p payer, f form) error {
 		switch {
 		case a.Type != api.AccountSolana && chain.Nobodys(p.evm.Address):
 			want = wantOwned
-		case a.Type != api.AccountSolana && q.ownAddress(p.evm.Address), a.Type == api.AccountSolana && q.Installation.OwnsKey(p.solana):
+		case a.Type != api.AccountSolana && q.ownAddress(p.evm.Address), a.Type == api.AccountSolana &&
+			q.Installation.OwnsKey(p.solana):
 			want = wantForeign
 		case a.Type == api.AccountSolana && !isWallet(p.solana):
 			want = wantWallet
 		default:
 			continue
 		}
-		failures = append(failures, api.Failure{Path: f.rename("accounts[" + strconv.Itoa(i) + "].accountAddress"), Expected: want, Got: a.AccountAddress})
+		failures = append(failures, api.Failure{Path: f.rename("accounts[" + strconv.Itoa(i) + "].accountAddress"),
+			Expected: want, Got: a.AccountAddress})
 	}
 	return api.NewValidationError(failures)
 }

@@ -18,7 +18,8 @@ import (
 // ownKeys are the service's accounts on Solana.
 func ownKeys(in *genesis.Installation) map[string]solmsg.Key {
 	return map[string]solmsg.Key{
-		"sponsor": genesis.KeyOf(in.Sponsor), "vault": genesis.KeyOf(in.Vault), "solver": genesis.KeyOf(in.SolanaSolver),
+		"sponsor": genesis.KeyOf(in.Sponsor), "vault": genesis.KeyOf(in.Vault),
+		"solver": genesis.KeyOf(in.SolanaSolver),
 		"faucet": genesis.KeyOf(in.SolanaFaucet), "treasury": genesis.KeyOf(in.SolanaTreasury),
 	}
 }
@@ -34,8 +35,9 @@ func unsignable(w *World) map[string]solmsg.Key {
 		return at
 	}
 	return map[string]solmsg.Key{
-		"a token account": token(genesis.KeyOf(in.Vault)), "a token account to be": token(NewUserOf(in.Network.Pins, api.AccountSolana, 9).Wallet),
-		"the token program": solmsg.TokenProgram(), "off the curve": {2},
+		"a token account":       token(genesis.KeyOf(in.Vault)),
+		"a token account to be": token(NewUserOf(in.Network.Pins, api.AccountSolana, 9).Wallet),
+		"the token program":     solmsg.TokenProgram(), "off the curve": {2},
 	}
 }
 
@@ -45,8 +47,10 @@ func TestNothingIsDeliveredWhereNobodyCouldHaveIt(t *testing.T) {
 	usdc, _ := w.Asset("usdc", Arbitrum).Token()
 	recipients := map[string]string{}
 	for name, a := range map[string]common.Address{
-		"escrow": pins.Escrow, "paymaster": pins.Paymaster, "entry point": pins.EntryPoint, "solver": pins.Solver, "operator": pins.Operator,
-		"factory": pins.Factory, "co-signer": pins.CoSigner, "the token itself": usdc, "faucet": genesis.AddressOf(w.Installation.Faucet),
+		"escrow": pins.Escrow, "paymaster": pins.Paymaster, "entry point": pins.EntryPoint, "solver": pins.Solver,
+		"operator": pins.Operator,
+		"factory":  pins.Factory, "co-signer": pins.CoSigner, "the token itself": usdc,
+		"faucet": genesis.AddressOf(w.Installation.Faucet),
 	} {
 		recipients[name] = onChain(Arbitrum, a)
 	}
@@ -72,8 +76,8 @@ func TestNothingIsDeliveredWhereNobodyCouldHaveIt(t *testing.T) {
 	}
 }
 
-// TestSolanaAccountThatTheUserCannotSignForIsRefused: the service's own accounts above all. With the sponsor as the user a deposit would have one
-// signature, which the service gives to every deposit.
+// TestSolanaAccountThatTheUserCannotSignForIsRefused: the service's own accounts above all. With the sponsor as the
+// user a deposit would have one signature, which the service gives to every deposit.
 func TestSolanaAccountThatTheUserCannotSignForIsRefused(t *testing.T) {
 	w := funded(t)
 	user := w.User
@@ -83,15 +87,18 @@ func TestSolanaAccountThatTheUserCannotSignForIsRefused(t *testing.T) {
 	}
 	for name, k := range accounts {
 		w.User = &User{Wallet: k, Solana: SolanaKey(1)}
-		_, err := w.TrySwap(Exchange{From: "ob:sol", Amount: big.NewInt(1e8), Get: "ob:eth", To: onChain(Arbitrum, payee())})
-		if e := asError(err); e == nil || e.Name != api.ErrValidation || e.Details[0].Path != "from.accounts[0].accountAddress" {
+		_, err := w.TrySwap(Exchange{From: "ob:sol", Amount: big.NewInt(1e8), Get: "ob:eth",
+			To: onChain(Arbitrum, payee())})
+		if e := asError(err); e == nil || e.Name != api.ErrValidation ||
+			e.Details[0].Path != "from.accounts[0].accountAddress" {
 			t.Errorf("swap of the %s: %v", name, err)
 		}
 		w.User = user
 		r := pay(w, Arbitrum, 20*usdcPlain)
 		r.Accounts = append(r.Accounts, api.Account{Type: api.AccountSolana, AccountAddress: k.String()})
 		_, err = w.Quoter.Prepare(context.Background(), w.Encode(r))
-		if e := asError(err); e == nil || e.Name != api.ErrValidation || e.Details[0].Path != "accounts[1].accountAddress" {
+		if e := asError(err); e == nil || e.Name != api.ErrValidation ||
+			e.Details[0].Path != "accounts[1].accountAddress" {
 			t.Errorf("call with the %s: %v", name, err)
 		}
 	}
@@ -100,18 +107,24 @@ func TestSolanaAccountThatTheUserCannotSignForIsRefused(t *testing.T) {
 func TestEVMAccountOfTheServiceIsRefused(t *testing.T) {
 	w := funded(t)
 	pins := w.Installation.Network.Pins
-	for name, a := range map[string]common.Address{"solver": pins.Solver, "operator": pins.Operator, "co-signer": pins.CoSigner, "tamper-proof key": pins.TamperProof, "precompiled contract": common.HexToAddress("0x09")} {
+	for name, a := range map[string]common.Address{"solver": pins.Solver, "operator": pins.Operator,
+		"co-signer": pins.CoSigner, "tamper-proof key": pins.TamperProof,
+		"precompiled contract": common.HexToAddress("0x09")} {
 		r := pay(w, Arbitrum, 20*usdcPlain)
-		r.Accounts = []api.Account{{Type: api.AccountKernelV33, AccountAddress: a.Hex(), SignerAddress: a.Hex(), DeploymentType: api.DeploymentEIP7702}}
+		r.Accounts = []api.Account{{Type: api.AccountKernelV33, AccountAddress: a.Hex(), SignerAddress: a.Hex(),
+			DeploymentType: api.DeploymentEIP7702}}
 		_, err := w.Quoter.Prepare(context.Background(), w.Encode(r))
-		if e := asError(err); e == nil || e.Name != api.ErrValidation || e.Details[0].Path != "accounts[0].accountAddress" {
+		if e := asError(err); e == nil || e.Name != api.ErrValidation ||
+			e.Details[0].Path != "accounts[0].accountAddress" {
 			t.Errorf("call of the %s: %v", name, err)
 		}
 		_, err = w.Quoter.QuoteV1(context.Background(), w.Encode(api.QuoteRequestV1{
-			From: api.QuoteFromV1{Account: r.Accounts[0], Asset: api.AssetRef{AssetID: "ob:eth"}, Amount: "1000000000000000"},
-			To:   api.QuoteTo{Asset: api.AssetRef{AssetID: "ob:usdc"}},
+			From: api.QuoteFromV1{Account: r.Accounts[0], Asset: api.AssetRef{AssetID: "ob:eth"},
+				Amount: "1000000000000000"},
+			To: api.QuoteTo{Asset: api.AssetRef{AssetID: "ob:usdc"}},
 		}))
-		if e := asError(err); e == nil || e.Name != api.ErrValidation || e.Details[0].Path != "from.account.accountAddress" {
+		if e := asError(err); e == nil || e.Name != api.ErrValidation ||
+			e.Details[0].Path != "from.account.accountAddress" {
 			t.Errorf("swap of the %s: %v", name, err)
 		}
 	}
@@ -125,23 +138,28 @@ func TestToleranceOfEverythingIsAQuoteWithoutAMinimum(t *testing.T) {
 	}
 }
 
-// TestNoWellKnownAddressOfSolanaReceivesOrPays: programs, sysvars and mints that the ledger does not know are no accounts of anybody.
+// TestNoWellKnownAddressOfSolanaReceivesOrPays: programs, sysvars and mints that the ledger does not know are no
+// accounts of anybody.
 func TestNoWellKnownAddressOfSolanaReceivesOrPays(t *testing.T) {
 	w := funded(t)
 	user := w.User
 	for _, k := range solmsg.WellKnown() {
 		w.User = user
-		_, err := w.TrySwap(Exchange{From: w.Asset("usdc", Polygon).String(), Amount: plain(50), Get: "ob:sol", To: caip.SolanaAccount(k).String()})
+		_, err := w.TrySwap(Exchange{From: w.Asset("usdc", Polygon).String(), Amount: plain(50), Get: "ob:sol",
+			To: caip.SolanaAccount(k).String()})
 		if e := asError(err); e == nil || e.Name != api.ErrValidation || e.Details[0].Path != "to.account" {
 			t.Errorf("to %s: %v", k, err)
 		}
 		w.User = &User{Wallet: k, Solana: SolanaKey(1)}
-		_, err = w.TrySwap(Exchange{From: "ob:sol", Amount: big.NewInt(1e8), Get: "ob:eth", To: onChain(Arbitrum, payee())})
-		if e := asError(err); e == nil || e.Name != api.ErrValidation || e.Details[0].Path != "from.accounts[0].accountAddress" {
+		_, err = w.TrySwap(Exchange{From: "ob:sol", Amount: big.NewInt(1e8), Get: "ob:eth",
+			To: onChain(Arbitrum, payee())})
+		if e := asError(err); e == nil || e.Name != api.ErrValidation ||
+			e.Details[0].Path != "from.accounts[0].accountAddress" {
 			t.Errorf("from %s: %v", k, err)
 		}
 	}
 	w.User = user
 	ordinary := NewUserOf(w.Installation.Network.Pins, api.AccountSolana, 9).Wallet
-	w.Swap(Exchange{From: w.Asset("usdc", Polygon).String(), Amount: plain(50), Get: "ob:sol", To: caip.SolanaAccount(ordinary).String()})
+	w.Swap(Exchange{From: w.Asset("usdc", Polygon).String(), Amount: plain(50), Get: "ob:sol",
+		To: caip.SolanaAccount(ordinary).String()})
 }

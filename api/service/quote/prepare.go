@@ -115,8 +115,10 @@ func (q *Quoter) decodePrepare(doc *api.Document, r *request) error {
 	var body api.PrepareRequestV1
 	err := decode(doc, &body)
 	r.PrepareRequest = api.PrepareRequest{
-		Accounts: []api.Account{integrity.Typed(body.Account)}, TargetChain: body.TargetChain, Calls: body.Calls, TokensRequired: body.TokensRequired,
-		AllowanceRequirements: body.AllowanceRequirements, Overrides: body.Overrides, ValidAfter: body.ValidAfter, ValidUntil: body.ValidUntil,
+		Accounts: []api.Account{integrity.Typed(body.Account)}, TargetChain: body.TargetChain, Calls: body.Calls,
+		TokensRequired:        body.TokensRequired,
+		AllowanceRequirements: body.AllowanceRequirements, Overrides: body.Overrides, ValidAfter: body.ValidAfter,
+		ValidUntil:        body.ValidUntil,
 		SlippageTolerance: body.SlippageTolerance,
 	}
 	return err
@@ -156,7 +158,8 @@ func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) 
 	}
 	callData, err := op.EncodeExecute(calls)
 	if err != nil {
-		return fail(api.NewValidationError([]api.Failure{{Path: "calls", Expected: "calls that fit into one batch", Got: err.Error()}}))
+		return fail(api.NewValidationError([]api.Failure{{Path: "calls", Expected: "calls that fit into one batch",
+			Got: err.Error()}}))
 	}
 	nonce, err := q.Installation.AccountNonceAt(st, owner, r.evm.Key192(op.LanePrepared))
 	if err != nil {
@@ -194,7 +197,8 @@ func (q *Quoter) build(st chain.State, r *request) (book.Context, funds, error) 
 		return fail(err)
 	}
 	return book.Context{
-		ChainID: r.chainID, Accounts: r.wire, Owner: owner, Op: o.Wire(), Deployed: standing.Deployed, Delegation: standing.Delegation,
+		ChainID: r.chainID, Accounts: r.wire, Owner: owner, Op: o.Wire(), Deployed: standing.Deployed,
+		Delegation: standing.Delegation,
 		ValidAfter: r.window.ValidAfter, ValidUntil: r.window.ValidUntil, Approvals: b.approvals, Calls: b.calls,
 		Required: r.required, Overrides: r.Overrides, From: r.FromAssetID, SlippageBps: r.SlippageTolerance, Gas: f.gas,
 		Project: q.Book.Bound(r.by),
@@ -212,12 +216,14 @@ func (q *Quoter) answerPrepare(r *request, c book.Context, sources []api.SourceA
 		pays = r.required[0]
 	}
 	body := api.PrepareResponse{
-		Accounts: r.wire, ChainOperation: chainOperation(r.evm, o, r.chainID, pays, c.Delegation), CallType: c.CallType, SourceAssetBalances: sources,
+		Accounts: r.wire, ChainOperation: chainOperation(r.evm, o, r.chainID, pays, c.Delegation), CallType: c.CallType,
+		SourceAssetBalances: sources,
 	}
 	var form any = body
 	if r.v1 {
 		form = api.PrepareResponseV1{
-			Account: body.Accounts[0], ChainOperation: body.ChainOperation, CallType: body.CallType, SourceAssetBalances: sources,
+			Account: body.Accounts[0], ChainOperation: body.ChainOperation, CallType: body.CallType,
+			SourceAssetBalances: sources,
 		}
 	}
 	doc, err := api.Encode(form)
@@ -232,10 +238,12 @@ func (q *Quoter) answerPrepare(r *request, c book.Context, sources []api.SourceA
 }
 
 // chainOperation is an operation as it goes to the client: neither it nor the delegation that it needs is signed.
-func chainOperation(a account.Account, o op.UserOp, chainID uint64, pays book.Amount, d *api.Delegation) api.ChainOperation {
+func chainOperation(a account.Account, o op.UserOp, chainID uint64, pays book.Amount,
+	d *api.Delegation) api.ChainOperation {
 	o.Signature = nil
 	wire, typed := o.Wire(), a.TypedData(o, chainID)
-	return api.ChainOperation{UserOp: &wire, TypedDataToSign: &typed, Delegation: unsigned(d), AssetType: pays.Asset, Amount: pays.Value.String()}
+	return api.ChainOperation{UserOp: &wire, TypedDataToSign: &typed, Delegation: unsigned(d), AssetType: pays.Asset,
+		Amount: pays.Value.String()}
 }
 
 // sign writes the integrity signature into an encoded document.

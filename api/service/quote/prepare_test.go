@@ -61,12 +61,14 @@ func TestPreparedOperationHasOurFormAndNoFees(t *testing.T) {
 	p, _ := prepared(t, w, pay(w, Base, 200*usdcPlain))
 	u := userOp(t, p.ChainOperation)
 	pins := w.Installation.Network.Pins
-	for name, v := range map[string]*big.Int{"maxFeePerGas": u.MaxFeePerGas, "maxPriorityFeePerGas": u.MaxPriorityFeePerGas, "preVerificationGas": u.PreVerificationGas} {
+	for name, v := range map[string]*big.Int{"maxFeePerGas": u.MaxFeePerGas,
+		"maxPriorityFeePerGas": u.MaxPriorityFeePerGas, "preVerificationGas": u.PreVerificationGas} {
 		if v.Sign() != 0 {
 			t.Errorf("%s is %s", name, v)
 		}
 	}
-	if *u.Paymaster != pins.Paymaster || *u.Factory != pins.MetaFactory || len(u.Signature) != 0 || u.Sender != w.User.Address {
+	if *u.Paymaster != pins.Paymaster || *u.Factory != pins.MetaFactory || len(u.Signature) != 0 ||
+		u.Sender != w.User.Address {
 		t.Errorf("operation %+v", u)
 	}
 	n, err := op.ParseNonce(u.Nonce)
@@ -81,13 +83,15 @@ func TestPreparedOperationHasOurFormAndNoFees(t *testing.T) {
 	}
 	domain, hash, err := op.CheckTypedData(*p.ChainOperation.TypedDataToSign)
 	Must(t, err)
-	if domain != (op.Domain{Name: "ECDSAValidator", Version: "0.3.1", ChainID: Base, VerifyingContract: common.HexToAddress("0x845ADb2C711129d4f3966735eD98a9F09fC4cE57")}) {
+	if domain != (op.Domain{Name: "ECDSAValidator", Version: "0.3.1", ChainID: Base,
+		VerifyingContract: common.HexToAddress("0x845ADb2C711129d4f3966735eD98a9F09fC4cE57")}) {
 		t.Errorf("domain %+v", domain)
 	}
 	if hash != op.CallDataAndNonceHash(u.Sender, u.CallData, u.Nonce) {
 		t.Error("the message is not the formula's")
 	}
-	if p.ChainOperation.AssetType != w.Asset("usdc", Base).String() || p.ChainOperation.Amount != "200000000" || p.CallType != api.CallCrossChain {
+	if p.ChainOperation.AssetType != w.Asset("usdc", Base).String() || p.ChainOperation.Amount != "200000000" ||
+		p.CallType != api.CallCrossChain {
 		t.Errorf("%s %s %s", p.ChainOperation.AssetType, p.ChainOperation.Amount, p.CallType)
 	}
 	var order []string
@@ -164,7 +168,8 @@ func TestAllowancesComeAsPairsAroundTheCallsOrNotAtAll(t *testing.T) {
 	if want := "0x00C0=50 0x0000=0 0x93DB=70 call 0x00C0=0 0x93DB=0"; strings.Join(got, " ") != want {
 		t.Errorf("batch %v, expected %s", got, want)
 	}
-	r.AllowanceRequirements = []api.AllowanceRequirement{{AssetType: usdc.String(), Amount: "30", Spender: spender.Hex()}}
+	r.AllowanceRequirements = []api.AllowanceRequirement{{AssetType: usdc.String(), Amount: "30",
+		Spender: spender.Hex()}}
 	p, _ = prepared(t, w, r)
 	if n := len(callsOf(t, p.ChainOperation)); n != 1 {
 		t.Errorf("a sufficient allowance gave %d calls", n)
@@ -188,7 +193,8 @@ func TestAllowanceWithoutSpenderGoesToTheOnlyOtherTarget(t *testing.T) {
 func TestAllowanceOfWhatIsNoTokenIsAValidationFailure(t *testing.T) {
 	w := funded(t)
 	r := pay(w, Base, 20*usdcPlain)
-	r.AllowanceRequirements = []api.AllowanceRequirement{{AssetType: caip.ERC20(Base, payee()).String(), Amount: "5", Spender: payee().Hex()}}
+	r.AllowanceRequirements = []api.AllowanceRequirement{{AssetType: caip.ERC20(Base, payee()).String(), Amount: "5",
+		Spender: payee().Hex()}}
 	_, err := w.Prepare(r)
 	e := Refused(t, err, api.ErrValidation)
 	if e.Details[0].Path != "allowanceRequirements[0].assetType" {
@@ -200,10 +206,12 @@ func TestRevertIsA422WithReasonAndCall(t *testing.T) {
 	w := funded(t)
 	usdc := w.Asset("usdc", Base)
 	r := w.Request(usdc, 20*usdcPlain, Transfer(usdc, payee(), 5*usdcPlain), Transfer(usdc, payee(), 50*usdcPlain))
-	r.AllowanceRequirements = []api.AllowanceRequirement{{AssetType: usdc.String(), Amount: "5", Spender: payee().Hex()}}
+	r.AllowanceRequirements = []api.AllowanceRequirement{{AssetType: usdc.String(), Amount: "5",
+		Spender: payee().Hex()}}
 	_, err := w.Prepare(r)
 	e := Refused(t, err, api.ErrSimulationFailed)
-	if e.StatusCode != 422 || !strings.Contains(e.Message, "call 1 would revert: ERC20InsufficientBalance") || e.Details[0].Path != "calls[1]" {
+	if e.StatusCode != 422 || !strings.Contains(e.Message, "call 1 would revert: ERC20InsufficientBalance") ||
+		e.Details[0].Path != "calls[1]" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -211,7 +219,8 @@ func TestRevertIsA422WithReasonAndCall(t *testing.T) {
 func TestUndeclaredSpendMustBeCoveredByWhatIsThere(t *testing.T) {
 	w := funded(t)
 	usdc := w.Asset("usdc", Base)
-	r := w.Request(usdc, 100*usdcPlain, Transfer(usdc, payee(), 100*usdcPlain), api.Call{To: payee().Hex(), Value: "0x5"})
+	r := w.Request(usdc, 100*usdcPlain, Transfer(usdc, payee(), 100*usdcPlain),
+		api.Call{To: payee().Hex(), Value: "0x5"})
 	_, err := w.Prepare(r)
 	Refused(t, err, api.ErrSimulationFailed)
 	w.Fund(w.User.Address, caip.Native(Base), 5)
@@ -245,7 +254,8 @@ func TestAccountAddressMustFollowFromItsKeys(t *testing.T) {
 	r.Accounts[0].AccountAddress = payee().Hex()
 	_, err := w.Prepare(r)
 	e := Refused(t, err, api.ErrValidation)
-	if e.Details[0].Path != "accounts[0].accountAddress" || !strings.Contains(e.Details[0].Expected, w.User.Address.Hex()) {
+	if e.Details[0].Path != "accounts[0].accountAddress" ||
+		!strings.Contains(e.Details[0].Expected, w.User.Address.Hex()) {
 		t.Errorf("%+v", e.Details)
 	}
 }
@@ -264,7 +274,8 @@ func TestUnpricedRequirementIsRefusedUnlessZero(t *testing.T) {
 	quoted, err := w.CallQuote(doc, "")
 	Must(t, err)
 	q := w.Decode(quoted) // nothing is worth nothing at any price
-	if to, from := q.DestinationToken, q.OriginToken.FiatValue; to.FiatValue != "0.00" || to.MinimumFiatValue != "0.00" || len(from) != 1 || from[0].FiatValue != "0.00" {
+	if to, from := q.DestinationToken, q.OriginToken.FiatValue; to.FiatValue != "0.00" ||
+		to.MinimumFiatValue != "0.00" || len(from) != 1 || from[0].FiatValue != "0.00" {
 		t.Errorf("%+v, %+v", to, from)
 	}
 }
@@ -274,7 +285,8 @@ func TestNoRequirementAtAllNamesTheCoin(t *testing.T) {
 	r := pay(w, Polygon, 1)
 	r.TokensRequired, r.Calls = nil, []api.Call{{To: payee().Hex()}}
 	p, doc := prepared(t, w, r)
-	if p.ChainOperation.AssetType != "eip155:137/slip44:60" || p.ChainOperation.Amount != "0" || p.SourceAssetBalances == nil {
+	if p.ChainOperation.AssetType != "eip155:137/slip44:60" || p.ChainOperation.Amount != "0" ||
+		p.SourceAssetBalances == nil {
 		t.Errorf("%+v", p)
 	}
 	quoted, err := w.CallQuote(doc, "")
@@ -299,7 +311,8 @@ func TestOverridesHaveNoSayInWhatGetsSigned(t *testing.T) {
 	key := op.Nonce{Validator: pins.ECDSAValidator, Key: op.LaneFunding}.Key192()
 	outer := crypto.Keccak256(common.LeftPadBytes(w.User.Address[:], 32), common.LeftPadBytes([]byte{1}, 32))
 	slot := crypto.Keccak256Hash(common.LeftPadBytes(key.Bytes(), 32), outer)
-	r.Overrides = []api.StateOverride{{Address: pins.EntryPoint.Hex(), StateDiff: map[string]string{slot.Hex(): common.BigToHash(big.NewInt(7)).Hex()}}}
+	r.Overrides = []api.StateOverride{{Address: pins.EntryPoint.Hex(),
+		StateDiff: map[string]string{slot.Hex(): common.BigToHash(big.NewInt(7)).Hex()}}}
 	prepared, err := w.Prepare(r)
 	Must(t, err)
 	doc, err := w.CallQuote(prepared, "")
@@ -307,7 +320,8 @@ func TestOverridesHaveNoSayInWhatGetsSigned(t *testing.T) {
 		Refused(t, err, api.ErrSimulationFailed)
 		return
 	}
-	if got, want := w.Decode(doc).OriginChainsOperations[0].UserOp.Nonce, plain.OriginChainsOperations[0].UserOp.Nonce; got != want {
+	if got, want := w.Decode(doc).OriginChainsOperations[0].UserOp.Nonce,
+		plain.OriginChainsOperations[0].UserOp.Nonce; got != want {
 		t.Errorf("nonce %s, expected %s", got, want)
 	}
 }
@@ -315,7 +329,8 @@ func TestOverridesHaveNoSayInWhatGetsSigned(t *testing.T) {
 func TestBrokenEntryPointUnderOverridesIsASimulationFailure(t *testing.T) {
 	w := New(t, Options{})
 	w.Fund(w.User.Address, w.Asset("usdt", Arbitrum), 50*usdcPlain)
-	event := crypto.Keccak256Hash([]byte("UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)")).Hex()[2:]
+	event := crypto.Keccak256Hash([]byte(
+		"UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)")).Hex()[2:]
 	for name, code := range map[string]string{
 		"removed":                  "0x",
 		"an event without data":    "0x5f5f5f7f" + event + "5f5fa400",

@@ -1,45 +1,52 @@
-// Package quote prepares calls and prices calls, swaps and transfers: it builds the user operation of a call, simulates it, finds the funding, and
-// issues signed quotes, in the forms of v1 and v3 (protocol §2, §3 and §4.1).
+// Package quote prepares calls and prices calls, swaps and transfers: it builds the user operation of a call, simulates
+// it, finds the funding, and issues signed quotes, in the forms of v1 and v3 (protocol §2, §3 and §4.1).
 //
 // # Prepare
 //
-// A prepared operation is one batch: approve(spender, amount) for every declared allowance that the chain does not already hold, the user's
-// calls, and approve(spender, 0) for the same allowances; a declared amount of 0 is one approve(spender, 0) in front. It is simulated from the
-// EntryPoint's address with max(0, required − balance) credited; what is not declared must be covered by what is already there.
+// A prepared operation is one batch: approve(spender, amount) for every declared allowance that the chain does not
+// already hold, the user's calls, and approve(spender, 0) for the same allowances; a declared amount of 0 is one
+// approve(spender, 0) in front. It is simulated from the EntryPoint's address with max(0, required − balance) credited;
+// what is not declared must be covered by what is already there.
 //
 // # Accounts
 //
-// A request has an EVM account, a Solana account, or both; calls need the EVM one. How the account stands on a chain decides what an operation
-// carries: factory and factoryData, or a delegation to be signed (EIP-7702). Prepared and funding operation of one chain ask for the same
-// authorization. On the target chain an account that cannot be served there is an error; elsewhere its chain is no source, and only where that one
-// asset alone was named to pay does the refusal say why.
+// A request has an EVM account, a Solana account, or both; calls need the EVM one. How the account stands on a chain
+// decides what an operation carries: factory and factoryData, or a delegation to be signed (EIP-7702). Prepared and
+// funding operation of one chain ask for the same authorization. On the target chain an account that cannot be served
+// there is an error; elsewhere its chain is no source, and only where that one asset alone was named to pay does the
+// refusal say why.
 //
 // # Call quote
 //
-// The signed operation runs through the real handleOps on the same overlay, co-signed and with its authorization where the account needs them.
-// Sources are the entities of one aggregate (or one exact asset) on all chains of the accounts, Solana among them, largest value first, ties by
-// CAIP-19; amounts pledged to executing quotes, amounts that the calls themselves use, what an account on Solana must keep, and dust below its own
-// fee do not count. The required token on the target chain counts first and is never a source. What the calls took of the target chain's assets,
-// declared or not and with or without overrides, is pledged when the quote executes, and must not be pledged to another one.
+// The signed operation runs through the real handleOps on the same overlay, co-signed and with its authorization where
+// the account needs them. Sources are the entities of one aggregate (or one exact asset) on all chains of the accounts,
+// Solana among them, largest value first, ties by CAIP-19; amounts pledged to executing quotes, amounts that the calls
+// themselves use, what an account on Solana must keep, and dust below its own fee do not count. The required token on
+// the target chain counts first and is never a source. What the calls took of the target chain's assets, declared or
+// not and with or without overrides, is pledged when the quote executes, and must not be pledged to another one.
 //
 // # Swaps and transfers
 //
-// Exact input: the sources pay the amount in the same order, and what is left after all fees buys what is delivered, rounded down. With both sides
-// in one aggregate it is a transfer, which must name its recipient; a swap goes to the own account unless it names one. What is delivered of an
-// aggregate is, in this order, the entity on the recipient's chain; the one on the chain that most is paid from; the first one that the catalogue
-// lists. An asset that is delivered to its own account does not pay. The solver's transfer is simulated too. Nothing is delivered to the service
-// itself, to a token, or to a Solana address that no wallet's key signs for; nor does such a Solana address pay.
+// Exact input: the sources pay the amount in the same order, and what is left after all fees buys what is delivered,
+// rounded down. With both sides in one aggregate it is a transfer, which must name its recipient; a swap goes to the
+// own account unless it names one. What is delivered of an aggregate is, in this order, the entity on the recipient's
+// chain; the one on the chain that most is paid from; the first one that the catalogue lists. An asset that is
+// delivered to its own account does not pay. The solver's transfer is simulated too. Nothing is delivered to the
+// service itself, to a token, or to a Solana address that no wallet's key signs for; nor does such a Solana address
+// pay.
 //
 // # Fees
 //
-// All in the paid asset and inside the deposits (protocol §3.3): the network fee, [SolverBps] of what is delivered, and [SpreadBps] of what is
-// delivered in another asset than the paid one. The network fee is the estimated gas of deposit and release on each origin chain, of fill and
-// operation on the target chain, at the gas price table, rounded up; on Solana the signatures of deposit, release and fill, and the rent of a token
-// account that a fill opens. So Σ deposits = Σ cost + Σ fees exactly. For calls the cost of another asset is rounded up to the paid asset's unit and
-// the delivery is floor(cost × price), which is never less than what is required; for swaps the delivery is floor((Σ deposits − Σ fees) × price).
+// All in the paid asset and inside the deposits (protocol §3.3): the network fee, [SolverBps] of what is delivered, and
+// [SpreadBps] of what is delivered in another asset than the paid one. The network fee is the estimated gas of deposit
+// and release on each origin chain, of fill and operation on the target chain, at the gas price table, rounded up; on
+// Solana the signatures of deposit, release and fill, and the rent of a token account that a fill opens. So Σ deposits
+// = Σ cost + Σ fees exactly. For calls the cost of another asset is rounded up to the paid asset's unit and the
+// delivery is floor(cost × price), which is never less than what is required; for swaps the delivery is floor((Σ
+// deposits − Σ fees) × price).
 //
-// Units: amounts in base units, money in micro-USD, times in Unix seconds, slippage in basis points. Errors are *api.Error with the names of
-// protocol §6; anything else is a fault of the service.
+// Units: amounts in base units, money in micro-USD, times in Unix seconds, slippage in basis points. Errors are
+// *api.Error with the names of protocol §6; anything else is a fault of the service.
 package quote
 
 import (
@@ -83,8 +90,8 @@ type Prices interface {
 	GasCostMicroUSD(chainID, gas uint64, at time.Time) (*big.Int, bool)
 }
 
-// Deps is what a Quoter stands on. Random gives quote ids. NoRoute is a fault for tests and developers: when it returns true, no funding is
-// found; nil in production.
+// Deps is what a Quoter stands on. Random gives quote ids. NoRoute is a fault for tests and developers: when it returns
+// true, no funding is found; nil in production.
 type Deps struct {
 	Installation *genesis.Installation
 	Book         *book.Book
@@ -116,20 +123,20 @@ func New(d Deps) *Quoter {
 	return q
 }
 
-// Prepare answers POST /v3/quote/prepare-call-quote. Without fromAssetId the aggregate of the first required token pays; if it cannot, the answer
-// is InsufficientBalance.
+// Prepare answers POST /v3/quote/prepare-call-quote. Without fromAssetId the aggregate of the first required token
+// pays; if it cannot, the answer is InsufficientBalance.
 func (q *Quoter) Prepare(ctx context.Context, doc *api.Document) (*api.Document, error) {
 	return q.prepare(ctx, doc, false)
 }
 
-// PrepareV1 answers POST /quotes/prepare-call-quote. As v1 has no way to name the paying asset before call-quote, a call that the aggregate of
-// the first required token cannot cover may be covered by any other single aggregate.
+// PrepareV1 answers POST /quotes/prepare-call-quote. As v1 has no way to name the paying asset before call-quote, a
+// call that the aggregate of the first required token cannot cover may be covered by any other single aggregate.
 func (q *Quoter) PrepareV1(ctx context.Context, doc *api.Document) (*api.Document, error) {
 	return q.prepare(ctx, doc, true)
 }
 
-// CallQuote answers POST /v3/quote/call-quote: it checks the prepared operation and its signature, runs it, finds the funding and issues a
-// signed quote.
+// CallQuote answers POST /v3/quote/call-quote: it checks the prepared operation and its signature, runs it, finds the
+// funding and issues a signed quote.
 func (q *Quoter) CallQuote(ctx context.Context, doc *api.Document) (*api.Document, error) {
 	return q.callQuote(ctx, doc, form{by: q.Book.Reader(ctx)})
 }

@@ -31,7 +31,8 @@ func rule(w *World, chainID uint64, action string, session common.Address) {
 	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{
 		Time: uint64(w.Clock.Now().Unix()), Accept: genesis.AllSucceed,
 		Txs: []chain.Tx{
-			{From: w.Installation.Operator, To: pins.MetaFactory, Data: op.FactoryData(pins.Factory, init, new(big.Int))},
+			{From: w.Installation.Operator, To: pins.MetaFactory,
+				Data: op.FactoryData(pins.Factory, init, new(big.Int))},
 			{From: w.Installation.Operator, To: pins.RoleBasedValidator, Data: data},
 		},
 	})

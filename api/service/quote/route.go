@@ -11,8 +11,8 @@ import (
 	"coffer/api/service/quote/account"
 )
 
-// need is one required token: what the calls take, what is there already, what is missing. Price is nil when unknown, which is only allowed
-// when nothing is missing.
+// need is one required token: what the calls take, what is there already, what is missing. Price is nil when unknown,
+// which is only allowed when nothing is missing.
 type need struct {
 	asset     caip.Asset
 	aggregate caip.AggregateID
@@ -38,8 +38,9 @@ func missing(needs []need) bool {
 // shortMicro is the worth of the missing amount in micro-USD, nil when unknown.
 func (n need) shortMicro() *big.Int { return amount.Value(n.short(), n.decimals, n.price) }
 
-// source is one balance that could pay. Own is the network fee of taking it, in micro-USD. Keep is what must stay unless all of available is taken,
-// nil when nothing must. ChainID is 0 on Solana; standing is how the account stands on an EVM chain.
+// source is one balance that could pay. Own is the network fee of taking it, in micro-USD. Keep is what must stay
+// unless all of available is taken, nil when nothing must. ChainID is 0 on Solana; standing is how the account stands
+// on an EVM chain.
 type source struct {
 	asset     caip.Asset
 	chainID   uint64
@@ -51,8 +52,8 @@ type source struct {
 	standing  account.Standing
 }
 
-// market is the aggregate that pays, its price, the fixed fee of the target chain (0 for Solana) in micro-USD, and what of the aggregate cannot be
-// spent at the moment.
+// market is the aggregate that pays, its price, the fixed fee of the target chain (0 for Solana) in micro-USD, and what
+// of the aggregate cannot be spent at the moment.
 type market struct {
 	aggregate   caip.AggregateID
 	symbol      string
@@ -83,23 +84,24 @@ type plan struct {
 	fills    []fill
 }
 
-// order puts sources in funding order: largest value first, ties by CAIP-19 (protocol §3.1). All sources belong to one aggregate, so the scaled
-// balance decides.
+// order puts sources in funding order: largest value first, ties by CAIP-19 (protocol §3.1). All sources belong to one
+// aggregate, so the scaled balance decides.
 func order(sources []source) {
 	digits := 0
 	for _, s := range sources {
 		digits = max(digits, s.decimals)
 	}
 	slices.SortFunc(sources, func(a, b source) int {
-		if c := amount.Scale(b.available, b.decimals, digits).Cmp(amount.Scale(a.available, a.decimals, digits)); c != 0 {
+		if c := amount.Scale(b.available, b.decimals, digits).Cmp(amount.Scale(a.available, a.decimals, digits)); c !=
+			0 {
 			return c
 		}
 		return strings.Compare(a.asset.String(), b.asset.String())
 	})
 }
 
-// grid is the number of decimals in which one plan is computed: that of the coarsest source, so that every share is a whole number of base
-// units on every chain.
+// grid is the number of decimals in which one plan is computed: that of the coarsest source, so that every share is a
+// whole number of base units on every chain.
 func grid(sources []source) int {
 	g := amount.MaxDecimals
 	for _, s := range sources {
@@ -108,8 +110,8 @@ func grid(sources []source) int {
 	return g
 }
 
-// route finds the funding of all needs out of the sources, which must be in funding order. The error is an *api.Error named InsufficientBalance
-// or NoRoute.
+// route finds the funding of all needs out of the sources, which must be in funding order. The error is an *api.Error
+// named InsufficientBalance or NoRoute.
 func route(m market, needs []need, sources []source) (plan, error) {
 	p := plan{callType: api.CallSameChainExcludeSolver}
 	if !missing(needs) {
@@ -140,8 +142,8 @@ func route(m market, needs []need, sources []source) (plan, error) {
 	return p, nil
 }
 
-// deliver fixes what the solver delivers for each missing amount. It returns the cost in the paid asset, and that cost plus the solver's share
-// and the spread, both on the grid.
+// deliver fixes what the solver delivers for each missing amount. It returns the cost in the paid asset, and that cost
+// plus the solver's share and the spread, both on the grid.
 func (p *plan) deliver(m market, needs []need, g int) (cost, rest *big.Int, err error) {
 	cost, swapped := new(big.Int), new(big.Int)
 	for _, n := range needs {
@@ -153,7 +155,8 @@ func (p *plan) deliver(m market, needs []need, g int) (cost, rest *big.Int, err 
 		var c *big.Int
 		if f.swapped {
 			if n.price == nil || n.price.Sign() <= 0 {
-				return nil, nil, api.NewError(api.ErrNoRoute, "%s has no price, so it cannot be delivered", n.asset.Display())
+				return nil, nil, api.NewError(api.ErrNoRoute, "%s has no price, so it cannot be delivered",
+					n.asset.Display())
 			}
 			c, f.amount = exchange(short, n.decimals, n.price, g, m.price)
 			swapped.Add(swapped, c)
@@ -168,7 +171,8 @@ func (p *plan) deliver(m market, needs []need, g int) (cost, rest *big.Int, err 
 	return cost, rest.Add(rest, share(swapped, SpreadBps)), nil
 }
 
-// exchange returns the smallest cost on the grid of the paid asset that buys at least want, and what that cost buys: floor(cost × price).
+// exchange returns the smallest cost on the grid of the paid asset that buys at least want, and what that cost buys:
+// floor(cost × price).
 func exchange(want *big.Int, decimals int, price *big.Int, g int, payPrice *big.Int) (cost, got *big.Int) {
 	wantUnit, payUnit := unit(decimals), unit(g)
 	num := new(big.Int).Mul(want, price)
@@ -225,8 +229,9 @@ func (p *plan) paid(decimals int) *big.Int {
 	return sum
 }
 
-// insufficient tells what is needed and available of the paying asset. What the required token on the target chain already holds is counted on
-// both sides when it is the same asset. taken is how far the sources went, on the grid; its rest is nil when there is no source.
+// insufficient tells what is needed and available of the paying asset. What the required token on the target chain
+// already holds is counted on both sides when it is the same asset. taken is how far the sources went, on the grid; its
+// rest is nil when there is no source.
 func insufficient(m market, needs []need, sources []source, g int, taken drawing) error {
 	available, needed := spendable(m, sources, g), new(big.Int)
 	if taken.rest != nil {
@@ -250,7 +255,8 @@ func insufficient(m market, needs []need, sources []source, g int, taken drawing
 			available.Add(available, here)
 		}
 	}
-	return api.NewError(api.ErrInsufficientBalance, "Insufficient balance: needed %s %s with fees, available %s %s%s", amount.Trim(amount.Format(needed, g)),
+	return api.NewError(api.ErrInsufficientBalance, "Insufficient balance: needed %s %s with fees, available %s %s%s",
+		amount.Trim(amount.Format(needed, g)),
 		m.symbol, amount.Trim(amount.Format(available, g)), m.symbol, reasons(m, sources, taken.stuck, g))
 }
 

@@ -18,15 +18,18 @@ import (
 func token(chainID uint64, n byte) caip.Asset { return caip.ERC20(chainID, common.Address{n}) }
 
 func usdcSource(chainID uint64, have int64, ownMicro int64) source {
-	return source{asset: token(chainID, 1), chainID: chainID, decimals: 6, available: big.NewInt(have), own: big.NewInt(ownMicro)}
+	return source{asset: token(chainID, 1), chainID: chainID, decimals: 6, available: big.NewInt(have),
+		own: big.NewInt(ownMicro)}
 }
 
 func dollars() market {
-	return market{aggregate: "ob:usdc", symbol: "USDC", decimals: 6, price: big.NewInt(1_000_000), targetChain: 8453, targetFee: big.NewInt(20_000)}
+	return market{aggregate: "ob:usdc", symbol: "USDC", decimals: 6, price: big.NewInt(1_000_000), targetChain: 8453,
+		targetFee: big.NewInt(20_000)}
 }
 
 func usdcNeed(required, have int64) need {
-	return need{asset: token(8453, 1), aggregate: "ob:usdc", decimals: 6, price: big.NewInt(1_000_000), required: big.NewInt(required), have: big.NewInt(have)}
+	return need{asset: token(8453, 1), aggregate: "ob:usdc", decimals: 6, price: big.NewInt(1_000_000),
+		required: big.NewInt(required), have: big.NewInt(have)}
 }
 
 func TestRouteTakesTheLargestFirstAndTheLastOnlyInPart(t *testing.T) {
@@ -44,7 +47,8 @@ func TestRouteTakesTheLargestFirstAndTheLastOnlyInPart(t *testing.T) {
 	if want := "42161:120000000 137:90000000 10:15135500"; strings.Join(got, " ") != want {
 		t.Errorf("legs %v, expected %s", got, want)
 	}
-	if p.callType != api.CallCrossChain || p.paid(6).Int64() != 225_135_500 || p.feeMicro(big.NewInt(1_000_000)).Int64() != 135_500 {
+	if p.callType != api.CallCrossChain || p.paid(6).Int64() != 225_135_500 ||
+		p.feeMicro(big.NewInt(1_000_000)).Int64() != 135_500 {
 		t.Errorf("%s, paid %s, fees %s", p.callType, p.paid(6), p.feeMicro(big.NewInt(1_000_000)))
 	}
 }
@@ -72,11 +76,13 @@ func TestRouteSkipsDustBelowItsOwnFee(t *testing.T) {
 func TestRouteTellsNeededAndAvailable(t *testing.T) {
 	_, err := route(dollars(), []need{usdcNeed(250e6, 25e6)}, []source{usdcSource(10, 80e6, 1000)})
 	var e *api.Error
-	if !errors.As(err, &e) || e.Name != api.ErrInsufficientBalance || !strings.Contains(e.Message, "needed 250.1335 USDC with fees, available 105 USDC") {
+	if !errors.As(err, &e) || e.Name != api.ErrInsufficientBalance ||
+		!strings.Contains(e.Message, "needed 250.1335 USDC with fees, available 105 USDC") {
 		t.Errorf("%v", err)
 	}
 	_, err = route(dollars(), []need{usdcNeed(250e6, 0)}, nil)
-	if !errors.As(err, &e) || e.Name != api.ErrInsufficientBalance || !strings.Contains(e.Message, "needed 250 USDC with fees, available 0 USDC") {
+	if !errors.As(err, &e) || e.Name != api.ErrInsufficientBalance ||
+		!strings.Contains(e.Message, "needed 250 USDC with fees, available 0 USDC") {
 		t.Errorf("%v", err)
 	}
 }
@@ -98,7 +104,8 @@ func TestRouteNeedsAtMostTenDeposits(t *testing.T) {
 }
 
 func TestCallTypeFollowsTheSources(t *testing.T) {
-	eth := need{asset: caip.Native(8453), aggregate: "ob:eth", decimals: 18, price: big.NewInt(3_000_000_000), required: big.NewInt(1e15), have: new(big.Int)}
+	eth := need{asset: caip.Native(8453), aggregate: "ob:eth", decimals: 18, price: big.NewInt(3_000_000_000),
+		required: big.NewInt(1e15), have: new(big.Int)}
 	for want, c := range map[string]struct {
 		needs   []need
 		sources []source
@@ -115,9 +122,9 @@ func TestCallTypeFollowsTheSources(t *testing.T) {
 	}
 }
 
-// TestRouteBalancesExactly: whatever the sources, prices and decimals, what is paid is what is delivered plus the fees, to the unit; nothing is
-// taken that is not there, nor so much that less than what must stay is left; every need is met; other assets are delivered at floor(cost × price)
-// (protocol §3.5).
+// TestRouteBalancesExactly: whatever the sources, prices and decimals, what is paid is what is delivered plus the fees,
+// to the unit; nothing is taken that is not there, nor so much that less than what must stay is left; every need is
+// met; other assets are delivered at floor(cost × price) (protocol §3.5).
 func TestRouteBalancesExactly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		decimals := rapid.SampledFrom([]int{6, 8, 18}).Draw(t, "decimals")
@@ -126,14 +133,16 @@ func TestRouteBalancesExactly(t *testing.T) {
 			return v.Mul(v, unit(decimals)).Quo(v, big.NewInt(1000))
 		}
 		m := market{
-			aggregate: "ob:pay", symbol: "PAY", decimals: decimals, price: big.NewInt(rapid.Int64Range(1, 1e12).Draw(t, "price")),
+			aggregate: "ob:pay", symbol: "PAY", decimals: decimals,
+			price:       big.NewInt(rapid.Int64Range(1, 1e12).Draw(t, "price")),
 			targetChain: 1, targetFee: big.NewInt(rapid.Int64Range(0, 1e7).Draw(t, "targetFee")),
 		}
 		var sources []source
 		for i := range rapid.IntRange(1, 12).Draw(t, "sources") {
 			extra := rapid.SampledFrom([]int{0, 0, 12}).Draw(t, "extra")
 			d := min(decimals+extra, 18)
-			s := source{asset: token(uint64(i+1), 1), chainID: uint64(i + 1), decimals: d, own: big.NewInt(rapid.Int64Range(0, 1e6).Draw(t, "own"))}
+			s := source{asset: token(uint64(i+1), 1), chainID: uint64(i + 1), decimals: d,
+				own: big.NewInt(rapid.Int64Range(0, 1e6).Draw(t, "own"))}
 			s.available = amount.Scale(whole("have", 1e9), decimals, d)
 			s.available.Add(s.available, big.NewInt(rapid.Int64Range(0, 1e6).Draw(t, "odd")))
 			if i == 0 && rapid.Bool().Draw(t, "keeps") {
@@ -144,7 +153,8 @@ func TestRouteBalancesExactly(t *testing.T) {
 		order(sources)
 		var needs []need
 		for i := range rapid.IntRange(1, 3).Draw(t, "needs") {
-			n := need{asset: token(1, byte(10+i)), aggregate: "ob:pay", decimals: decimals, price: m.price, have: new(big.Int), required: whole("required", 1e9)}
+			n := need{asset: token(1, byte(10+i)), aggregate: "ob:pay", decimals: decimals, price: m.price,
+				have: new(big.Int), required: whole("required", 1e9)}
 			if rapid.Bool().Draw(t, "other") {
 				n.aggregate, n.decimals = "ob:other", rapid.SampledFrom([]int{0, 6, 18}).Draw(t, "needDecimals")
 				n.price = big.NewInt(rapid.Int64Range(1, 1e12).Draw(t, "needPrice"))
@@ -216,7 +226,8 @@ func checkPlan(t *rapid.T, m market, needs []need, p plan) {
 func TestAFailedCallIsNamedAsTheUserCountsIt(t *testing.T) {
 	b := batch{approvals: 2, calls: 3}
 	for index, want := range map[int]string{
-		-1: "calls", 0: "allowanceRequirements", 1: "allowanceRequirements", 2: "calls[0]", 4: "calls[2]", 5: "allowanceRequirements",
+		-1: "calls", 0: "allowanceRequirements", 1: "allowanceRequirements", 2: "calls[0]", 4: "calls[2]",
+		5: "allowanceRequirements",
 	} {
 		if _, path := b.where(index); path != want {
 			t.Errorf("index %d is %s, expected %s", index, path, want)

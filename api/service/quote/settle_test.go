@@ -12,14 +12,15 @@ import (
 	. "coffer/api/service/settle/settletest"
 )
 
-// TestWhatIsQuotedSettles: every way to pay for a call, and swaps and transfers in every direction, end as they were offered, for every kind of
-// account.
+// TestWhatIsQuotedSettles: every way to pay for a call, and swaps and transfers in every direction, end as they were
+// offered, for every kind of account.
 func TestWhatIsQuotedSettles(t *testing.T) {
 	for n, kind := range evmKinds() {
 		t.Run(kind, func(t *testing.T) {
 			w := New(t, Options{})
 			for i, s := range scenes() {
-				if w.User = NewUserOf(w.Installation.Network.Pins, kind, uint64(100*n+i+200)); s.solana && !w.User.HasSolana() {
+				if w.User = NewUserOf(w.Installation.Network.Pins, kind, uint64(100*n+i+200)); s.solana &&
+					!w.User.HasSolana() {
 					continue
 				}
 				s.fund(w)
@@ -32,7 +33,8 @@ func TestWhatIsQuotedSettles(t *testing.T) {
 				if got := w.Settle(w.SignQuote(quoted)); got.Status != api.StatusCompleted {
 					t.Errorf("call %d: %+v", i, got)
 				}
-				if got := w.Balance(payee(), w.Asset("usdc", Arbitrum)); got.Sub(got, there).Int64() != s.need*usdcPlain {
+				if got := w.Balance(payee(), w.Asset("usdc", Arbitrum)); got.Sub(got,
+					there).Int64() != s.need*usdcPlain {
 					t.Errorf("call %d paid %s", i, got)
 				}
 				w.SameSums(before, w.Sums(payee()))
@@ -52,15 +54,20 @@ func TestQuotedSwapsAndTransfersArriveAsOffered(t *testing.T) {
 			w.Fund(w.User.Address, w.Asset("usdc", Polygon), 190*usdcPlain)
 			exchanges = append(exchanges,
 				Exchange{From: "ob:usdc", Amount: plain(100), Get: "ob:eth", To: onChain(Linea, payee())},
-				Exchange{From: "ob:usdc", Amount: plain(30), Get: w.Asset("usdc", Polygon).String(), To: onChain(Polygon, payee())}, // on one chain
-				Exchange{From: "ob:usdc", Amount: plain(30), Get: w.Asset("usdc", Solana).String(), To: caip.SolanaAccount(other).String()},
+				// on one chain
+				Exchange{From: "ob:usdc", Amount: plain(30), Get: w.Asset("usdc", Polygon).String(),
+					To: onChain(Polygon, payee())},
+				Exchange{From: "ob:usdc", Amount: plain(30), Get: w.Asset("usdc", Solana).String(),
+					To: caip.SolanaAccount(other).String()},
 			)
 		}
 		if w.User.HasSolana() {
 			w.FundSolana(w.User.Wallet, w.Asset("usdc", Solana), 150*usdcPlain)
 			exchanges = append(exchanges,
-				Exchange{From: w.Asset("usdc", Solana).String(), Amount: plain(50), Get: "ob:eth", To: onChain(Linea, payee())},
-				Exchange{From: w.Asset("usdc", Solana).String(), Amount: plain(50), Get: "ob:sol", To: caip.SolanaAccount(other).String()},
+				Exchange{From: w.Asset("usdc", Solana).String(), Amount: plain(50), Get: "ob:eth",
+					To: onChain(Linea, payee())},
+				Exchange{From: w.Asset("usdc", Solana).String(), Amount: plain(50), Get: "ob:sol",
+					To: caip.SolanaAccount(other).String()},
 			)
 		}
 		for i, x := range exchanges {
@@ -85,8 +92,9 @@ func TestQuotedSwapsAndTransfersArriveAsOffered(t *testing.T) {
 	}
 }
 
-// TestNetworkFeeCoversWhatItPaysForEveryKindOfAccount: the gas of a deposit, of what it deploys or authorizes, of release and fill lies within the
-// table that the fee is made from, and not so far below it that the fee loses touch with the cost.
+// TestNetworkFeeCoversWhatItPaysForEveryKindOfAccount: the gas of a deposit, of what it deploys or authorizes, of
+// release and fill lies within the table that the fee is made from, and not so far below it that the fee loses touch
+// with the cost.
 func TestNetworkFeeCoversWhatItPaysForEveryKindOfAccount(t *testing.T) {
 	for n, kind := range []string{api.AccountKernelV31, api.AccountRoleBased, api.AccountKernelV33} {
 		w := as(New(t, Options{}), kind, uint64(n+100), map[uint64]int64{Arbitrum: 500})
@@ -110,13 +118,15 @@ func TestNetworkFeeCoversWhatItPaysForEveryKindOfAccount(t *testing.T) {
 				tx      [32]byte
 				table   uint64
 			}{
-				"deposit": {Arbitrum, r.Legs[0].Deposit, deposit}, "release": {Arbitrum, r.Legs[0].Settled, quote.GasRelease},
-				"fill": {Polygon, r.Destination[0].Hash, quote.GasFill},
+				"deposit": {Arbitrum, r.Legs[0].Deposit, deposit},
+				"release": {Arbitrum, r.Legs[0].Settled, quote.GasRelease},
+				"fill":    {Polygon, r.Destination[0].Hash, quote.GasFill},
 			} {
 				receipt, found, err := w.Installation.Chains[c.chainID].Receipt(c.tx)
 				Must(t, err)
 				if !found || receipt.GasUsed > c.table || receipt.GasUsed*2 < c.table {
-					t.Errorf("%s, first %t, %s: %d gas used, the table says %d", kind, first, what, receipt.GasUsed, c.table)
+					t.Errorf("%s, first %t, %s: %d gas used, the table says %d", kind, first, what, receipt.GasUsed,
+						c.table)
 				}
 			}
 		}
@@ -151,7 +161,8 @@ func TestV1QuotesSettleAtTheV1Endpoint(t *testing.T) {
 		for name, ask := range map[string]func() *api.Document{
 			"call": func() *api.Document { return w.QuoteV1(pay(w, Base, 50*usdcPlain), "ob:usdc") },
 			"swap": func() *api.Document {
-				return w.SwapV1(Exchange{From: w.Asset("usdc", Arbitrum).String(), Amount: plain(50), Get: w.Asset("usdt", Polygon).String()})
+				return w.SwapV1(Exchange{From: w.Asset("usdc", Arbitrum).String(), Amount: plain(50),
+					Get: w.Asset("usdt", Polygon).String()})
 			},
 		} {
 			signed := w.SignQuote(ask())

@@ -15,7 +15,8 @@ import (
 	"coffer/api/service/quote/entry"
 )
 
-// Caps of the gas limits that the service writes; together they fit into one transaction with room for a second operation.
+// Caps of the gas limits that the service writes; together they fit into one transaction with room for a second
+// operation.
 const (
 	maxCallGas         = 8_000_000
 	maxVerificationGas = 3_000_000
@@ -52,8 +53,8 @@ func (q *Quoter) state(chainID uint64, at time.Time) (chain.State, error) {
 	return ch.State(uint64(at.Unix()))
 }
 
-// overlay makes a view look as it will when the solver has delivered: the request's overrides, then each required token credited up to what is
-// required (protocol §2.3).
+// overlay makes a view look as it will when the solver has delivered: the request's overrides, then each required token
+// credited up to what is required (protocol §2.3).
 func (q *Quoter) overlay(st chain.State, owner common.Address, needs []need, overrides []api.StateOverride) error {
 	o, err := parseOverrides(overrides)
 	if err != nil {
@@ -104,15 +105,17 @@ func parseOverrides(in []api.StateOverride) (chain.Overlay, error) {
 	return o, nil
 }
 
-// measure simulates an operation step by step from the EntryPoint's address, sets its gas limits with margin, and returns what one handleOps
-// of it costs. The simulated changes stay in the view.
-func (q *Quoter) measure(st chain.State, a account.Account, o *op.UserOp, chainID uint64, b batch) (gas uint64, err error) {
+// measure simulates an operation step by step from the EntryPoint's address, sets its gas limits with margin, and
+// returns what one handleOps of it costs. The simulated changes stay in the view.
+func (q *Quoter) measure(st chain.State, a account.Account, o *op.UserOp, chainID uint64, b batch) (gas uint64,
+	err error) {
 	point := q.Installation.Network.Pins.EntryPoint
 	var deploy uint64
 	if o.Factory != nil {
 		r := st.Call(chain.Message{From: point, To: *o.Factory, Data: o.FactoryData, Gas: maxVerificationGas})
 		if r.Err != nil {
-			return 0, api.NewError(api.ErrSimulationFailed, "Simulation failed: the account cannot be deployed: %s", outcomeOf(q.codec, r).Text)
+			return 0, api.NewError(api.ErrSimulationFailed, "Simulation failed: the account cannot be deployed: %s",
+				outcomeOf(q.codec, r).Text)
 		}
 		deploy = r.GasUsed
 	}
@@ -130,12 +133,15 @@ func (q *Quoter) measure(st chain.State, a account.Account, o *op.UserOp, chainI
 	return deploy + validate + sponsor + r.GasUsed, nil
 }
 
-// measureValidation runs the account's and the paymaster's validation with stub signatures; what they decide does not matter, only the gas.
-func (q *Quoter) measureValidation(st chain.State, a account.Account, o op.UserOp, chainID uint64) (validate, sponsor uint64, err error) {
+// measureValidation runs the account's and the paymaster's validation with stub signatures; what they decide does not
+// matter, only the gas.
+func (q *Quoter) measureValidation(st chain.State, a account.Account, o op.UserOp, chainID uint64) (validate,
+	sponsor uint64, err error) {
 	o.Signature = a.StubSignature()
 	o.CallGasLimit, o.VerificationGasLimit = big.NewInt(maxCallGas), big.NewInt(maxVerificationGas)
 	o.PaymasterVerificationGasLimit = big.NewInt(maxPaymasterGas)
-	o.PaymasterData = op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: 1}, account.StubSignature()) // one signature, the operator's
+	// one signature, the operator's
+	o.PaymasterData = op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: 1}, account.StubSignature())
 	p, err := o.Pack()
 	if err != nil {
 		return 0, 0, err
@@ -158,9 +164,11 @@ func (q *Quoter) measureValidation(st chain.State, a account.Account, o op.UserO
 		data []byte
 		gas  *uint64
 	}{{o.Sender, own, &validate}, {pins.Paymaster, ours, &sponsor}} {
-		r := st.Call(chain.Message{From: pins.EntryPoint, To: e.to, Data: e.data, Gas: maxVerificationGas + dataGas(e.data)})
+		r := st.Call(chain.Message{From: pins.EntryPoint, To: e.to, Data: e.data,
+			Gas: maxVerificationGas + dataGas(e.data)})
 		if r.Err != nil {
-			return 0, 0, api.NewError(api.ErrSimulationFailed, "Simulation failed: the operation cannot be validated: %s", outcomeOf(q.codec, r).Text)
+			return 0, 0, api.NewError(api.ErrSimulationFailed,
+				"Simulation failed: the operation cannot be validated: %s", outcomeOf(q.codec, r).Text)
 		}
 		*e.gas = r.GasUsed
 	}
@@ -172,7 +180,8 @@ func dataGas(data []byte) uint64 { return 21_000 + 40*uint64(len(data)) }
 
 func limit(v, most uint64) *big.Int { return new(big.Int).SetUint64(min(v, most)) }
 
-// newOp is an operation of ours without gas limits: no fees, our paymaster (protocol §2.4), and the factory when deploys says so.
+// newOp is an operation of ours without gas limits: no fees, our paymaster (protocol §2.4), and the factory when
+// deploys says so.
 func (q *Quoter) newOp(a account.Account, nonce *big.Int, callData []byte, deploys bool) op.UserOp {
 	paymaster := q.Installation.Network.Pins.Paymaster
 	o := op.UserOp{

@@ -15,8 +15,9 @@ import (
 	"coffer/api/service/genesis"
 )
 
-// Network fees on Solana in lamports, at SOL's price and rounded up: every transaction has two signatures of 5 000 lamports each, the sponsor's
-// and that of whoever gives (protocol §3.4). The sponsor pays them, and the rent of a token account that a fill has to open.
+// Network fees on Solana in lamports, at SOL's price and rounded up: every transaction has two signatures of 5 000
+// lamports each, the sponsor's and that of whoever gives (protocol §3.4). The sponsor pays them, and the rent of a
+// token account that a fill has to open.
 const (
 	SolanaSignatureFee = 5_000
 	SolanaDepositFee   = 2 * SolanaSignatureFee
@@ -37,8 +38,8 @@ func (q *Quoter) lamportFee(lamports uint64, now time.Time) (*big.Int, error) {
 	return ceilDiv(new(big.Int).Mul(new(big.Int).SetUint64(lamports), price), unit(e.Decimals)), nil
 }
 
-// solanaSource is what one entity on Solana can pay. An account keeps its rent minimum or nothing. While something is pledged it must keep it: in
-// which order deposits land is not known, and each of them leaves one or the other.
+// solanaSource is what one entity on Solana can pay. An account keeps its rent minimum or nothing. While something is
+// pledged it must keep it: in which order deposits land is not known, and each of them leaves one or the other.
 func (q *Quoter) solanaSource(e catalog.Entity, f funds, pledged *big.Int) (source, error) {
 	s := source{asset: e.Asset, decimals: e.Decimals, available: new(big.Int)}
 	spendable, err := q.Installation.SolanaSpendable(f.solana, e.Asset)
@@ -83,7 +84,8 @@ func (q *Quoter) solanaLeg(d *deal, l leg) (built, error) {
 		return built{}, err
 	}
 	if why != "" {
-		return built{}, api.NewError(api.ErrSimulationFailed, "Simulation failed: the deposit on Solana would fail: %s", why)
+		return built{}, api.NewError(api.ErrSimulationFailed, "Simulation failed: the deposit on Solana would fail: %s",
+			why)
 	}
 	d.lastValid = lastValid
 	pays := book.Amount{Asset: l.asset.String(), Value: l.amount}

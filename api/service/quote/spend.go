@@ -12,8 +12,8 @@ import (
 	"coffer/api/service/store"
 )
 
-// taken lists what the simulated calls take of the target chain's assets: what was declared, and more where they took more. An executing quote
-// pledges all of it. What only overrides put there is not taken.
+// taken lists what the simulated calls take of the target chain's assets: what was declared, and more where they took
+// more. An executing quote pledges all of it. What only overrides put there is not taken.
 func (q *Quoter) taken(f funds, declared []book.Amount) ([]book.Amount, error) {
 	out := make([]book.Amount, 0, len(declared))
 	at := map[string]int{}
@@ -61,8 +61,8 @@ func (q *Quoter) take(c *call, handleOps []byte) (err error) {
 	return q.unpledged(c.funds, c.taken)
 }
 
-// takenPlainly adds what the calls take without the request's overrides, which could hide it. Where the operation fails without them it takes nothing,
-// and settlement would refuse it.
+// takenPlainly adds what the calls take without the request's overrides, which could hide it. Where the operation fails
+// without them it takes nothing, and settlement would refuse it.
 func (q *Quoter) takenPlainly(c *call, handleOps []byte) error {
 	k := c.context
 	st, err := q.state(k.ChainID, time.Unix(max(c.now.Unix(), int64(k.ValidAfter)), 0))
@@ -78,7 +78,8 @@ func (q *Quoter) takenPlainly(c *call, handleOps []byte) error {
 		return err
 	}
 	r := st.Call(chain.Message{
-		From: genesis.AddressOf(q.Installation.Operator), To: q.Installation.Network.Pins.EntryPoint, Data: handleOps, Authorizations: c.authorize,
+		From: genesis.AddressOf(q.Installation.Operator), To: q.Installation.Network.Pins.EntryPoint, Data: handleOps,
+		Authorizations: c.authorize,
 	})
 	if r.Err != nil {
 		return st.Err()
@@ -89,8 +90,8 @@ func (q *Quoter) takenPlainly(c *call, handleOps []byte) error {
 	return err
 }
 
-// unpledged checks that calls take nothing that is pledged to quotes in execution (protocol §4.3). What they take beyond what was declared must be
-// covered by what is there (protocol §2.8); only what is declared is delivered.
+// unpledged checks that calls take nothing that is pledged to quotes in execution (protocol §4.3). What they take
+// beyond what was declared must be covered by what is there (protocol §2.8); only what is declared is delivered.
 func (q *Quoter) unpledged(f funds, taken []book.Amount) error {
 	declared := map[string]need{}
 	for _, n := range f.needs {
@@ -127,6 +128,7 @@ func (q *Quoter) unpledged(f funds, taken []book.Amount) error {
 }
 
 func overdrawn(asset caip.Asset, taken, free, pledged *big.Int) error {
-	return api.NewError(api.ErrInsufficientBalance, "Insufficient balance of %s: the calls take %s, available %s (%s is pledged to quotes in execution)",
+	return api.NewError(api.ErrInsufficientBalance,
+		"Insufficient balance of %s: the calls take %s, available %s (%s is pledged to quotes in execution)",
 		asset.Display(), taken, free, pledged)
 }

@@ -89,8 +89,9 @@ func (q *Quoter) decodeSwap(doc *api.Document, x *trade) error {
 	var body api.QuoteRequestV1
 	err := decode(doc, &body)
 	x.QuoteRequest = api.QuoteRequest{
-		From: api.QuoteFrom{Accounts: []api.Account{integrity.Typed(body.From.Account)}, Asset: body.From.Asset, Amount: body.From.Amount},
-		To:   body.To, SlippageTolerance: body.SlippageTolerance,
+		From: api.QuoteFrom{Accounts: []api.Account{integrity.Typed(body.From.Account)}, Asset: body.From.Asset,
+			Amount: body.From.Amount},
+		To: body.To, SlippageTolerance: body.SlippageTolerance,
 	}
 	return err
 }
@@ -127,8 +128,9 @@ func (q *Quoter) match(x *trade) error {
 	x.gives = need{asset: to.Asset, aggregate: to.Aggregate, decimals: to.Decimals, have: new(big.Int)}
 	x.gives.price, _ = q.Prices.Price(to.Aggregate, x.now)
 	x.market = market{
-		aggregate: x.paying.aggregate.ID, symbol: x.paying.aggregate.Symbol, decimals: x.paying.aggregate.Decimals, targetChain: x.chainID,
-		held: held,
+		aggregate: x.paying.aggregate.ID, symbol: x.paying.aggregate.Symbol, decimals: x.paying.aggregate.Decimals,
+		targetChain: x.chainID,
+		held:        held,
 	}
 	x.market.price, _ = q.Prices.Price(x.market.aggregate, x.now)
 	if x.market.targetFee, err = q.fillFee(x); err != nil {
@@ -138,7 +140,8 @@ func (q *Quoter) match(x *trade) error {
 		return err
 	}
 	if x.slippage < api.MaxSlippageBps && least(x.delivery().amount, x.slippage).Sign() == 0 {
-		return api.NewError(api.ErrNoRoute, "no routes found: after fees and tolerance nothing would be left of the amount")
+		return api.NewError(api.ErrNoRoute,
+			"no routes found: after fees and tolerance nothing would be left of the amount")
 	}
 	return q.stocked(x.plan.fills)
 }
@@ -146,8 +149,9 @@ func (q *Quoter) match(x *trade) error {
 // delivery is the one fill of a trade.
 func (x *trade) delivery() fill { return x.plan.fills[0] }
 
-// destination chooses what is delivered, and to whom. An exact asset is what it is. Of an aggregate it is the entity on the chain of to.account;
-// without one that on the chain that most is paid from, which is the first source's; else the first one listed. v1 knows no Solana.
+// destination chooses what is delivered, and to whom. An exact asset is what it is. Of an aggregate it is the entity on
+// the chain of to.account; without one that on the chain that most is paid from, which is the first source's; else the
+// first one listed. v1 knows no Solana.
 func (q *Quoter) destination(x *trade, sources []source) (catalog.Entity, error) {
 	side, err := q.choose(x.To.Asset.AssetID, 0, nil)
 	if err != nil {
@@ -160,7 +164,8 @@ func (q *Quoter) destination(x *trade, sources []source) (catalog.Entity, error)
 			return catalog.Entity{}, err
 		}
 	} else if side.aggregate.ID == x.paying.aggregate.ID {
-		return catalog.Entity{}, fail("to.account", "a CAIP-10 account that receives: both sides are the same asset", "nothing")
+		return catalog.Entity{}, fail("to.account", "a CAIP-10 account that receives: both sides are the same asset",
+			"nothing")
 	}
 	e, found := entityFor(side, recipient, q.paysMost(x, sources), x.v1)
 	if !found {
@@ -172,7 +177,8 @@ func (q *Quoter) destination(x *trade, sources []source) (catalog.Entity, error)
 	if recipient == (caip.Account{}) {
 		var has bool
 		if recipient, has = x.on(e.Asset.Chain); !has {
-			return e, fail("to.account", "an account that receives on "+e.Asset.Chain.String()+": the request has none there", "nothing")
+			return e, fail("to.account", "an account that receives on "+e.Asset.Chain.String()+
+				": the request has none there", "nothing")
 		}
 	}
 	x.recipient = recipient
@@ -194,8 +200,8 @@ func (q *Quoter) recipientOf(text string) (caip.Account, error) {
 	return a, nil
 }
 
-// paysMost is the chain that most is paid from: that of the first source worth more than its own fee, as sources stand in the order of their worth;
-// no chain without one.
+// paysMost is the chain that most is paid from: that of the first source worth more than its own fee, as sources stand
+// in the order of their worth; no chain without one.
 func (q *Quoter) paysMost(x *trade, sources []source) caip.Chain {
 	price, _ := q.Prices.Price(x.paying.aggregate.ID, x.now)
 	for _, s := range sources {

@@ -26,12 +26,14 @@ func TestSwapIsExactInputWithMinimumAndTolerance(t *testing.T) {
 	w := funded(t)
 	w.Fund(w.User.Address, w.Asset("usdc", Optimism), 10*usdcPlain)
 	q := w.Decode(w.Swap(Exchange{From: "ob:usdc", Amount: plain(200), Get: "ob:eth", Slippage: 150}))
-	if q.OriginToken.Amount != "200000000" || q.OriginToken.AggregatedAssetID != "ob:usdc" || len(q.OriginChainsOperations) != 2 {
+	if q.OriginToken.Amount != "200000000" || q.OriginToken.AggregatedAssetID != "ob:usdc" ||
+		len(q.OriginChainsOperations) != 2 {
 		t.Errorf("%+v", q.OriginToken)
 	}
 	d := q.DestinationToken
 	// most is paid on Arbitrum, which has ETH
-	if d.AssetType != caip.Native(Arbitrum).String() || d.AggregatedAssetID != "ob:eth" || d.RecipientAccount != "eip155:42161:"+w.User.Address.Hex() ||
+	if d.AssetType != caip.Native(Arbitrum).String() || d.AggregatedAssetID != "ob:eth" ||
+		d.RecipientAccount != "eip155:42161:"+w.User.Address.Hex() ||
 		d.Symbol != "ETH" || d.Name != "Ether" || *d.Decimals != 18 {
 		t.Errorf("%+v", d)
 	}
@@ -41,12 +43,15 @@ func TestSwapIsExactInputWithMinimumAndTolerance(t *testing.T) {
 		t.Errorf("minimum %s, expected %s", d.MinimumAmount, minimum)
 	}
 	side := q.Slippage.Destination
-	if side.Percent != "1.5" || side.Value != new(big.Int).Sub(got, minimum).String() || side.USD == "" || q.Slippage.Origin.Percent != "0" {
+	if side.Percent != "1.5" || side.Value != new(big.Int).Sub(got, minimum).String() || side.USD == "" ||
+		q.Slippage.Origin.Percent != "0" {
 		t.Errorf("%+v", q.Slippage)
 	}
 	r := stored(w, q.ID)
-	if r.HasPrepared() || r.Type != api.RecordSwap || r.Minimum.Cmp(minimum) != 0 || r.ChainID != Arbitrum || r.Version != 0 ||
-		len(r.Fills) != 1 || r.Fills[0].Delivers.Value.Cmp(got) != 0 || !r.Fills[0].Swapped || r.Recipient != onChain(Arbitrum, w.User.Address) {
+	if r.HasPrepared() || r.Type != api.RecordSwap || r.Minimum.Cmp(minimum) != 0 || r.ChainID != Arbitrum ||
+		r.Version != 0 ||
+		len(r.Fills) != 1 || r.Fills[0].Delivers.Value.Cmp(got) != 0 || !r.Fills[0].Swapped ||
+		r.Recipient != onChain(Arbitrum, w.User.Address) {
 		t.Errorf("%+v", r)
 	}
 	checkNumbers(t, w.Swap(Exchange{From: "ob:usdc", Amount: plain(20), Get: "ob:eth"}))
@@ -70,7 +75,8 @@ func TestDestinationEntityFollowsRecipientThenPayingChainThenTheList(t *testing.
 		}
 	}
 	q := w.Decode(w.Swap(Exchange{From: w.Asset("usdc", Polygon).String(), Amount: plain(50), Get: "ob:usdt"}))
-	if q.OriginToken.AggregatedAssetID != "ob:single" || len(q.OriginChainsOperations) != 1 || q.DestinationToken.AssetType != w.Asset("usdt", Polygon).String() {
+	if q.OriginToken.AggregatedAssetID != "ob:single" || len(q.OriginChainsOperations) != 1 ||
+		q.DestinationToken.AssetType != w.Asset("usdt", Polygon).String() {
 		t.Errorf("%+v", q.OriginToken)
 	}
 }
@@ -82,7 +88,8 @@ func TestTransferNeedsARecipientAndIsOne(t *testing.T) {
 		t.Errorf("%+v", e.Details)
 	}
 	q := w.Decode(w.Swap(Exchange{From: "ob:usdc", Amount: plain(50), Get: "ob:usdc", To: onChain(Optimism, payee())}))
-	if r := stored(w, q.ID); r.Type != api.RecordTransfer || r.Fills[0].Swapped || r.RecipientAccount().Address != strings.ToLower(payee().Hex()) {
+	if r := stored(w, q.ID); r.Type != api.RecordTransfer || r.Fills[0].Swapped ||
+		r.RecipientAccount().Address != strings.ToLower(payee().Hex()) {
 		t.Errorf("%+v", r)
 	}
 	paid, _ := new(big.Int).SetString(q.OriginToken.Amount, 10)
@@ -97,11 +104,13 @@ func TestTransferNeedsARecipientAndIsOne(t *testing.T) {
 
 func TestWhatIsDeliveredToOneselfDoesNotPayForItself(t *testing.T) {
 	w := funded(t) // 25 on Base, 120 on Arbitrum, 90 on Polygon
-	q := w.Decode(w.Swap(Exchange{From: "ob:usdc", Amount: plain(200), Get: "ob:usdc", To: onChain(Base, w.User.Address)}))
+	q := w.Decode(w.Swap(Exchange{From: "ob:usdc", Amount: plain(200), Get: "ob:usdc",
+		To: onChain(Base, w.User.Address)}))
 	if slices.Contains(q.OriginToken.AssetType, w.Asset("usdc", Base).String()) {
 		t.Errorf("%v", q.OriginToken.AssetType)
 	}
-	_, err := w.TrySwap(Exchange{From: "ob:usdc", Amount: plain(220), Get: "ob:usdc", To: onChain(Base, w.User.Address)})
+	_, err := w.TrySwap(Exchange{From: "ob:usdc", Amount: plain(220), Get: "ob:usdc",
+		To: onChain(Base, w.User.Address)})
 	Refused(t, err, api.ErrInsufficientBalance)
 	q = w.Decode(w.Swap(Exchange{From: "ob:usdc", Amount: plain(220), Get: "ob:usdc", To: onChain(Base, payee())}))
 	if !slices.Contains(q.OriginToken.AssetType, w.Asset("usdc", Base).String()) {
@@ -117,20 +126,34 @@ func TestSwapRefusals(t *testing.T) {
 		want  string
 		words string
 	}{
-		"zero address":            {Exchange{From: "ob:usdc", Amount: plain(5), Get: "ob:usdc", To: onChain(Base, common.Address{})}, api.ErrValidation, "to.account"},
-		"zero key":                {Exchange{From: "ob:usdc", Amount: plain(5), Get: "ob:sol", To: caip.SolanaAccount([32]byte{}).String()}, api.ErrValidation, "to.account"},
-		"chain without the asset": {Exchange{From: "ob:usdc", Amount: plain(5), Get: "ob:pol", To: onChain(Base, payee())}, api.ErrValidation, "to.account"},
-		"another chain's account": {Exchange{From: "ob:usdc", Amount: plain(5), Get: caip.Native(Base).String(), To: onChain(Linea, payee())}, api.ErrValidation, "to.account"},
-		"no account of one's own": {Exchange{From: "ob:usdc", Amount: plain(5), Get: "ob:sol"}, api.ErrValidation, "to.account"},
-		"no amount":               {Exchange{From: "ob:usdc", Amount: none, Get: "ob:eth"}, api.ErrValidation, "from.amount"},
-		"unknown asset":           {Exchange{From: "ob:nothing", Amount: plain(5), Get: "ob:eth"}, api.ErrValidation, "from.asset.assetId"},
-		"not enough":              {Exchange{From: "ob:usdc", Amount: plain(5000), Get: "ob:eth"}, api.ErrInsufficientBalance, "needed 5000 USDC, available 235 USDC"},
-		"less than its fees":      {Exchange{From: "ob:usdc", Amount: big.NewInt(100), Get: "ob:eth", To: onChain(Ethereum, payee())}, api.ErrNoRoute, "not more than its fees"},
-		"nobody's address":        {Exchange{From: "ob:usdc", Amount: plain(5), Get: "ob:eth", To: onChain(Base, common.HexToAddress("0x100"))}, api.ErrValidation, "to.account"},
-		"it is there already":     {Exchange{From: w.Asset("usdc", Polygon).String(), Amount: plain(5), Get: w.Asset("usdc", Polygon).String(), To: onChain(Polygon, w.User.Address)}, api.ErrValidation, "to.account"},
-		"unpriced":                {Exchange{From: "ob:usdc", Amount: plain(5), Get: "ob:zero"}, api.ErrNoRoute, "no price"},
-		"nothing of it":           {Exchange{From: "ob:eth", Amount: big.NewInt(1e15), Get: "ob:usdc"}, api.ErrInsufficientBalance, "available 0 ETH"},
-		"Solana pays alone":       {Exchange{From: caip.SOL().String(), Amount: big.NewInt(1e9), Get: "ob:usdc"}, api.ErrValidation, "from.asset.assetId"},
+		"zero address": {Exchange{From: "ob:usdc", Amount: plain(5), Get: "ob:usdc",
+			To: onChain(Base, common.Address{})}, api.ErrValidation, "to.account"},
+		"zero key": {Exchange{From: "ob:usdc", Amount: plain(5), Get: "ob:sol",
+			To: caip.SolanaAccount([32]byte{}).String()}, api.ErrValidation, "to.account"},
+		"chain without the asset": {Exchange{From: "ob:usdc", Amount: plain(5), Get: "ob:pol",
+			To: onChain(Base, payee())}, api.ErrValidation, "to.account"},
+		"another chain's account": {Exchange{From: "ob:usdc", Amount: plain(5), Get: caip.Native(Base).String(),
+			To: onChain(Linea, payee())}, api.ErrValidation, "to.account"},
+		"no account of one's own": {Exchange{From: "ob:usdc", Amount: plain(5), Get: "ob:sol"}, api.ErrValidation,
+			"to.account"},
+		"no amount": {Exchange{From: "ob:usdc", Amount: none, Get: "ob:eth"}, api.ErrValidation,
+			"from.amount"},
+		"unknown asset": {Exchange{From: "ob:nothing", Amount: plain(5), Get: "ob:eth"}, api.ErrValidation,
+			"from.asset.assetId"},
+		"not enough": {Exchange{From: "ob:usdc", Amount: plain(5000), Get: "ob:eth"},
+			api.ErrInsufficientBalance, "needed 5000 USDC, available 235 USDC"},
+		"less than its fees": {Exchange{From: "ob:usdc", Amount: big.NewInt(100), Get: "ob:eth",
+			To: onChain(Ethereum, payee())}, api.ErrNoRoute, "not more than its fees"},
+		"nobody's address": {Exchange{From: "ob:usdc", Amount: plain(5), Get: "ob:eth",
+			To: onChain(Base, common.HexToAddress("0x100"))}, api.ErrValidation, "to.account"},
+		"it is there already": {Exchange{From: w.Asset("usdc", Polygon).String(), Amount: plain(5),
+			Get: w.Asset("usdc", Polygon).String(), To: onChain(Polygon, w.User.Address)}, api.ErrValidation,
+			"to.account"},
+		"unpriced": {Exchange{From: "ob:usdc", Amount: plain(5), Get: "ob:zero"}, api.ErrNoRoute, "no price"},
+		"nothing of it": {Exchange{From: "ob:eth", Amount: big.NewInt(1e15), Get: "ob:usdc"},
+			api.ErrInsufficientBalance, "available 0 ETH"},
+		"Solana pays alone": {Exchange{From: caip.SOL().String(), Amount: big.NewInt(1e9), Get: "ob:usdc"},
+			api.ErrValidation, "from.asset.assetId"},
 	} {
 		_, err := w.TrySwap(c.x)
 		if e := asError(err); e == nil || e.Name != c.want || !strings.Contains(e.Message, c.words) {
@@ -141,7 +164,8 @@ func TestSwapRefusals(t *testing.T) {
 
 func TestRecipientThatTakesNoCoinsIsNoRoute(t *testing.T) {
 	w := funded(t)
-	creator := common.HexToAddress("0xEFC2c1444eBCC4Db75e7613d20C6a62fF67A167C") // the entry point's helper, a contract that cannot be paid
+	// the entry point's helper, a contract that cannot be paid
+	creator := common.HexToAddress("0xEFC2c1444eBCC4Db75e7613d20C6a62fF67A167C")
 	_, err := w.TrySwap(Exchange{From: "ob:usdc", Amount: plain(5), Get: "ob:eth", To: onChain(Base, creator)})
 	Refused(t, err, api.ErrNoRoute)
 }
@@ -171,7 +195,8 @@ func TestSwapOperationsDepositInTheFundingLaneAndDeploy(t *testing.T) {
 			Must(t, err)
 			calls := callsOf(t, o)
 			d, ok := escrow.DecodeDeposit(calls[len(calls)-1].Data)
-			if !ok || common.Hash(d.QuoteID).Hex() != q.ID || d.Amount.String() != o.Amount || lane.Key != op.LaneFunding {
+			if !ok || common.Hash(d.QuoteID).Hex() != q.ID || d.Amount.String() != o.Amount ||
+				lane.Key != op.LaneFunding {
 				t.Errorf("%s: %+v", kind, d)
 			}
 			if (u.Factory != nil) == delegated || (o.Delegation != nil) != delegated {
@@ -196,7 +221,8 @@ func TestSolanaIsEitherSideOfASwapOrTransfer(t *testing.T) {
 		w.FundSolana(w.User.Wallet, caip.SOL(), 3e9)
 		exchanges := []Exchange{
 			{From: "ob:usdc", Amount: plain(40), Get: "ob:eth", To: onChain(Base, payee())},
-			{From: "ob:sol", Amount: big.NewInt(1e9), Get: w.Asset("usdc", Arbitrum).String(), To: onChain(Arbitrum, payee())},
+			{From: "ob:sol", Amount: big.NewInt(1e9), Get: w.Asset("usdc", Arbitrum).String(),
+				To: onChain(Arbitrum, payee())},
 			{From: "ob:usdc", Amount: plain(40), Get: "ob:usdc", To: there},
 			{From: "ob:usdc", Amount: plain(40), Get: "ob:sol"},
 			{From: caip.SOL().String(), Amount: big.NewInt(1e9), Get: "ob:sol", To: there},
@@ -209,7 +235,10 @@ func TestSolanaIsEitherSideOfASwapOrTransfer(t *testing.T) {
 				checkSolanaDeposit(t, w, q, o)
 			}
 			r := stored(w, q.ID)
-			if r.SolanaOwner != w.User.Wallet.String() || r.Legs[0].ChainID != 0 || r.Legs[0].Message != q.OriginChainsOperations[0].DataToSign || r.Target().String()+":"+strings.SplitN(q.DestinationToken.RecipientAccount, ":", 3)[2] != q.DestinationToken.RecipientAccount {
+			if r.SolanaOwner != w.User.Wallet.String() || r.Legs[0].ChainID != 0 ||
+				r.Legs[0].Message != q.OriginChainsOperations[0].DataToSign ||
+				r.Target().String()+":"+strings.SplitN(q.DestinationToken.RecipientAccount, ":",
+					3)[2] != q.DestinationToken.RecipientAccount {
 				t.Errorf("%s %+v: %+v", kind, x, r)
 			}
 		}
@@ -218,7 +247,8 @@ func TestSolanaIsEitherSideOfASwapOrTransfer(t *testing.T) {
 		}
 		w.Fund(w.User.Address, w.Asset("usdc", Polygon), 500*usdcPlain)
 		q := w.Decode(w.Swap(Exchange{From: "ob:usdc", Amount: plain(560), Get: "ob:sol"})) // both pay, Solana receives
-		if len(q.OriginChainsOperations) != 2 || q.DestinationToken.RecipientAccount != caip.SolanaAccount(w.User.Wallet).String() {
+		if len(q.OriginChainsOperations) != 2 ||
+			q.DestinationToken.RecipientAccount != caip.SolanaAccount(w.User.Wallet).String() {
 			t.Errorf("%s: %+v", kind, q.DestinationToken)
 		}
 	}
@@ -227,7 +257,8 @@ func TestSolanaIsEitherSideOfASwapOrTransfer(t *testing.T) {
 func TestRentOfANewTokenAccountIsPartOfTheFee(t *testing.T) {
 	w := as(New(t, Options{}), api.AccountKernelV31, 3, map[uint64]int64{Polygon: 100})
 	to := NewUserOf(w.Installation.Network.Pins, api.AccountSolana, 77).Wallet
-	ask := Exchange{From: "ob:usdc", Amount: plain(40), Get: w.Asset("usdc", Solana).String(), To: caip.SolanaAccount(to).String()}
+	ask := Exchange{From: "ob:usdc", Amount: plain(40), Get: w.Asset("usdc", Solana).String(),
+		To: caip.SolanaAccount(to).String()}
 	fee := func() int64 {
 		v, err := strconv.ParseInt(w.Decode(w.Swap(ask)).Fees.Assets[w.Asset("usdc", Polygon).String()], 10, 64)
 		Must(t, err)
@@ -253,15 +284,18 @@ func TestCoinsBelowTheRentMinimumDoNotOpenAnAccount(t *testing.T) {
 	w.Swap(ask)
 }
 
-// TestWhatARecipientHasPledgedKeepsNoAccountOpen: once the recipient's own quote has emptied the account, what arrives must open it again.
+// TestWhatARecipientHasPledgedKeepsNoAccountOpen: once the recipient's own quote has emptied the account, what arrives
+// must open it again.
 func TestWhatARecipientHasPledgedKeepsNoAccountOpen(t *testing.T) {
 	w := as(New(t, Options{}), api.AccountKernelV31, 3, map[uint64]int64{Polygon: 100})
 	payer, recipient := w.User, NewUserOf(w.Installation.Network.Pins, api.AccountSolana, 79)
 	w.FundSolana(recipient.Wallet, caip.SOL(), 1e9)
-	ask := Exchange{From: "ob:usdc", Amount: big.NewInt(140_000), Get: "ob:sol", To: caip.SolanaAccount(recipient.Wallet).String()}
+	ask := Exchange{From: "ob:usdc", Amount: big.NewInt(140_000), Get: "ob:sol",
+		To: caip.SolanaAccount(recipient.Wallet).String()}
 	w.Swap(ask)
 	w.User = recipient
-	acceptOffer(w, w.Decode(w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(1e9), Get: "ob:usdc", To: onChain(Polygon, payee())})).ID)
+	acceptOffer(w, w.Decode(w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(1e9), Get: "ob:usdc",
+		To: onChain(Polygon, payee())})).ID)
 	w.User = payer
 	_, err := w.TrySwap(ask)
 	if e := Refused(t, err, api.ErrNoRoute); !strings.Contains(e.Message, "0.00089088 SOL") {
@@ -288,7 +322,8 @@ func TestV1SwapIsAnsweredInTheV1Form(t *testing.T) {
 	}))
 	Must(t, err)
 	names, _ := doc.Members("")
-	if got := strings.Join(names, " "); got != "id account originChainsOperations originToken destinationToken expirationTimestamp tamperProofSignature" {
+	if got := strings.Join(names, " "); got !=
+		"id account originChainsOperations originToken destinationToken expirationTimestamp tamperProofSignature" {
 		t.Error(got)
 	}
 	q := decodeV1(t, doc)

@@ -18,8 +18,10 @@ func v1(r api.PrepareRequest) api.PrepareRequestV1 {
 		a.Type = ""
 	}
 	return api.PrepareRequestV1{
-		Account: a, TargetChain: r.TargetChain, Calls: r.Calls, TokensRequired: append([]api.TokenRequirement{}, r.TokensRequired...),
-		AllowanceRequirements: r.AllowanceRequirements, Overrides: r.Overrides, ValidAfter: r.ValidAfter, ValidUntil: r.ValidUntil,
+		Account: a, TargetChain: r.TargetChain, Calls: r.Calls,
+		TokensRequired:        append([]api.TokenRequirement{}, r.TokensRequired...),
+		AllowanceRequirements: r.AllowanceRequirements, Overrides: r.Overrides, ValidAfter: r.ValidAfter,
+		ValidUntil:        r.ValidUntil,
 		SlippageTolerance: r.SlippageTolerance,
 	}
 }
@@ -87,7 +89,8 @@ func TestV1AnswersCarryTheTypeThatTheRequestLeftOut(t *testing.T) {
 	if p.Account.Type != api.AccountRoleBased || p.Account.AccountAddress != w.User.Account.AccountAddress {
 		t.Errorf("%+v", p.Account)
 	}
-	if names, _ := doc.Members(""); strings.Join(names, " ") != "account chainOperation tamperProofSignature callType sourceAssetBalances" {
+	if names, _ := doc.Members(""); strings.Join(names,
+		" ") != "account chainOperation tamperProofSignature callType sourceAssetBalances" {
 		t.Error(names)
 	}
 	quoted, err := quoteV1(w, doc, "ob:usdc")
@@ -103,10 +106,12 @@ func TestV1FundedCallShowsThePreparedOperationAsTheDestinations(t *testing.T) {
 	quoted, err := quoteV1(w, doc, "ob:usdc")
 	Must(t, err)
 	q := decodeV1(t, quoted)
-	if q.DestinationChainOperation == nil || *q.DestinationChainOperation.UserOp != *p.ChainOperation.UserOp || q.DestinationChainOperation.UserOp.Signature != "0x" {
+	if q.DestinationChainOperation == nil || *q.DestinationChainOperation.UserOp != *p.ChainOperation.UserOp ||
+		q.DestinationChainOperation.UserOp.Signature != "0x" {
 		t.Errorf("%+v", q.DestinationChainOperation)
 	}
-	if len(q.OriginChainsOperations) != 1 || q.OriginChainsOperations[0].AssetType != w.Asset("usdc", Arbitrum).String() {
+	if len(q.OriginChainsOperations) != 1 || q.OriginChainsOperations[0].AssetType != w.Asset("usdc",
+		Arbitrum).String() {
 		t.Errorf("%+v", q.OriginChainsOperations)
 	}
 	names, _ := quoted.Members("")
@@ -123,7 +128,8 @@ func TestV1CallThatPaysForItselfStandsInOriginAlone(t *testing.T) {
 	quoted, err := quoteV1(w, doc, "") // nothing is short, so nothing has to be named
 	Must(t, err)
 	q := decodeV1(t, quoted)
-	if q.DestinationChainOperation != nil || len(q.OriginChainsOperations) != 1 || *q.OriginChainsOperations[0].UserOp != *p.ChainOperation.UserOp {
+	if q.DestinationChainOperation != nil || len(q.OriginChainsOperations) != 1 ||
+		*q.OriginChainsOperations[0].UserOp != *p.ChainOperation.UserOp {
 		t.Errorf("%+v", q)
 	}
 }
@@ -132,7 +138,8 @@ func TestV1NamesThePayingAssetWhenSomethingIsShort(t *testing.T) {
 	w := funded(t)
 	_, doc := preparedV1(t, w, pay(w, Base, 200*usdcPlain))
 	_, err := quoteV1(w, doc, "")
-	if e := Refused(t, err, api.ErrValidation); e.Details[0].Path != "fromAggregatedAssetId" || e.Details[0].Got != "nothing" {
+	if e := Refused(t, err, api.ErrValidation); e.Details[0].Path != "fromAggregatedAssetId" ||
+		e.Details[0].Got != "nothing" {
 		t.Errorf("%+v", e.Details)
 	}
 }
@@ -142,7 +149,8 @@ func TestEitherVersionQuotesWhatTheOtherPrepared(t *testing.T) {
 	_, old := preparedV1(t, w, pay(w, Base, 200*usdcPlain))
 	signed := w.SignOperationAs(w.User, old, "/chainOperation")
 	_, err := w.Quoter.CallQuote(context.Background(), w.Encode(map[string]any{
-		"accounts": []json.RawMessage{member(w, signed, "/account")}, "chainOperation": member(w, signed, "/chainOperation"),
+		"accounts":             []json.RawMessage{member(w, signed, "/account")},
+		"chainOperation":       member(w, signed, "/chainOperation"),
 		"tamperProofSignature": member(w, signed, "/tamperProofSignature"),
 	}))
 	Must(t, err)
@@ -194,7 +202,8 @@ func TestFailuresOfAV1AccountAreAtAccount(t *testing.T) {
 		t.Errorf("%+v", e.Details)
 	}
 	x := api.QuoteRequestV1{
-		From: api.QuoteFromV1{Account: r.Account, Asset: api.AssetRef{AssetID: "ob:usdc"}, Amount: "5000000"}, To: api.QuoteTo{Asset: api.AssetRef{AssetID: "ob:eth"}},
+		From: api.QuoteFromV1{Account: r.Account, Asset: api.AssetRef{AssetID: "ob:usdc"}, Amount: "5000000"},
+		To:   api.QuoteTo{Asset: api.AssetRef{AssetID: "ob:eth"}},
 	}
 	_, err = w.Quoter.QuoteV1(context.Background(), w.Encode(x))
 	if e := Refused(t, err, api.ErrValidation); e.Details[0].Path != "from.account.accountAddress" {

@@ -12,7 +12,8 @@ import (
 	"coffer/api/service/quote/account"
 )
 
-// operation checks an admin's operation against the chain, runs it in the view, and returns the operator's transaction that submits it.
+// operation checks an admin's operation against the chain, runs it in the view, and returns the operator's transaction
+// that submits it.
 func (r *Relay) operation(q request, st chain.State, roles account.Roles, now uint64) (chain.Tx, error) {
 	o := q.userOp
 	hash, err := o.Hash(r.Installation.Network.Pins.EntryPoint, new(big.Int).SetUint64(q.on.ID()))
@@ -20,10 +21,12 @@ func (r *Relay) operation(q request, st chain.State, roles account.Roles, now ui
 		return chain.Tx{}, err
 	}
 	if by, err := op.Recover(op.EIP191(hash), o.Signature); err != nil || by != roles.Admin {
-		return chain.Tx{}, invalid("userOp.signature", "the signature of the account's admin, "+roles.Admin.Hex()+", over this operation", "a signature that is not")
+		return chain.Tx{}, invalid("userOp.signature", "the signature of the account's admin, "+roles.Admin.Hex()+
+			", over this operation", "a signature that is not")
 	}
 	if roles.ExitAvailableAt == 0 {
-		return chain.Tx{}, invalid("action", "an account whose exit was announced; the admin operates alone only then", "no announced exit on "+q.chain.String())
+		return chain.Tx{}, invalid("action", "an account whose exit was announced; the admin operates alone only then",
+			"no announced exit on "+q.chain.String())
 	}
 	n, err := op.ParseNonce(o.Nonce)
 	if err != nil {
@@ -34,7 +37,8 @@ func (r *Relay) operation(q request, st chain.State, roles account.Roles, now ui
 		return chain.Tx{}, err
 	}
 	if next.Cmp(o.Nonce) != 0 {
-		return chain.Tx{}, invalid("userOp.nonce", "the account's next nonce on "+q.chain.String()+", "+next.String(), o.Nonce.String())
+		return chain.Tx{}, invalid("userOp.nonce", "the account's next nonce on "+q.chain.String()+", "+next.String(),
+			o.Nonce.String())
 	}
 	data, err := op.HandleOpsCall(genesis.AddressOf(r.Installation.Operator), o)
 	if err != nil {
@@ -53,7 +57,9 @@ func (r *Relay) rehearse(tx chain.Tx, st chain.State, roles account.Roles, now u
 	if res.Err != nil {
 		f := r.explain(res)
 		if now < roles.ExitAvailableAt {
-			return api.NewError(api.ErrSimulationFailed, "The entry point refuses the operation: %s. The announced exit opens at %s", f.Text, moment(roles.ExitAvailableAt))
+			return api.NewError(api.ErrSimulationFailed,
+				"The entry point refuses the operation: %s. The announced exit opens at %s", f.Text,
+				moment(roles.ExitAvailableAt))
 		}
 		return api.NewError(api.ErrSimulationFailed, "The entry point refuses the operation: %s", f.Text)
 	}
@@ -75,7 +81,8 @@ func (r *Relay) outcome(logs []chain.Log) error {
 	f := r.codec.Explain(out[0].Revert)
 	e := api.NewError(api.ErrSimulationFailed, "Simulation failed: the operation would revert: %s", f.Text)
 	if f.Call >= 0 {
-		e = api.NewError(api.ErrSimulationFailed, "Simulation failed: call %d of the operation would revert: %s", f.Call, f.Text)
+		e = api.NewError(api.ErrSimulationFailed, "Simulation failed: call %d of the operation would revert: %s",
+			f.Call, f.Text)
 	}
 	return e
 }

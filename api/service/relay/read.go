@@ -15,7 +15,8 @@ import (
 	"coffer/api/service/quote/account"
 )
 
-// Caps of the gas limits of an admin's operation, in gas units. The operator pays for it, and it must fit into one transaction.
+// Caps of the gas limits of an admin's operation, in gas units. The operator pays for it, and it must fit into one
+// transaction.
 const (
 	maxCallGas         = 8_000_000
 	maxVerificationGas = 1_000_000
@@ -88,12 +89,14 @@ func (r *reader) message(q *request, w api.RelayRequest) {
 		r.absent("newSession", w.NewSession, w.Action)
 		return
 	}
-	if q.message.NewSession, err = caip.ParseAddress(w.NewSession); err != nil || q.message.NewSession == (common.Address{}) {
+	if q.message.NewSession, err = caip.ParseAddress(w.NewSession); err != nil ||
+		q.message.NewSession == (common.Address{}) {
 		r.fail("newSession", "a 0x address", w.NewSession)
 	}
 }
 
-// operation reads the operation that the admin signed alone: no fees, no paymaster, no factory, limits that fit into one transaction.
+// operation reads the operation that the admin signed alone: no fees, no paymaster, no factory, limits that fit into
+// one transaction.
 func (r *reader) operation(q *request, w api.RelayRequest, validator common.Address) {
 	r.absent("newSession", w.NewSession, w.Action)
 	r.absent("nonce", w.Nonce, w.Action)
@@ -128,7 +131,8 @@ func (r *reader) operation(q *request, w api.RelayRequest, validator common.Addr
 		r.fail("userOp.callGasLimit", "at most "+strconv.Itoa(maxCallGas), o.CallGasLimit.String())
 	}
 	if !o.VerificationGasLimit.IsUint64() || o.VerificationGasLimit.Uint64() > maxVerificationGas {
-		r.fail("userOp.verificationGasLimit", "at most "+strconv.Itoa(maxVerificationGas), o.VerificationGasLimit.String())
+		r.fail("userOp.verificationGasLimit", "at most "+strconv.Itoa(maxVerificationGas),
+			o.VerificationGasLimit.String())
 	}
 	if _, err := op.DecodeExecute(o.CallData); errors.As(err, &bad) {
 		r.fail("userOp."+bad.Field, bad.Want, bad.Got)

@@ -1,15 +1,16 @@
-// Package relay puts on chain what the admin of a role-based account signed: rotating the session key, announcing or cancelling an exit, and,
-// after an exit's delay, the admin's own operations. It also tells the roles of an account. Anybody else could submit the same; the operator
-// does it so that an admin needs no coins.
+// Package relay puts on chain what the admin of a role-based account signed: rotating the session key, announcing or
+// cancelling an exit, and, after an exit's delay, the admin's own operations. It also tells the roles of an account.
+// Anybody else could submit the same; the operator does it so that an admin needs no coins.
 //
-// Promise: nothing is believed that came with a request. The account object, the admin's nonce and signature and the operation are checked
-// against the chain before a transaction is made. A message is one block with one transaction, or two when the account has to be deployed first,
-// in one commit: all of it is there after a crash or nothing. A block is kept only if every transaction, and the operation in it, succeeded. One
-// message of an account wins; a second one with its nonce is told which nonce is next.
+// Promise: nothing is believed that came with a request. The account object, the admin's nonce and signature and the
+// operation are checked against the chain before a transaction is made. A message is one block with one transaction, or
+// two when the account has to be deployed first, in one commit: all of it is there after a crash or nothing. A block is
+// kept only if every transaction, and the operation in it, succeeded. One message of an account wins; a second one with
+// its nonce is told which nonce is next.
 //
-// Errors are *api.Error: a validation error that names member, expectation and what was found, or SimulationFailed (422) when the entry point
-// refuses an operation or its calls fail. Anything else is a fault of the service. Nonces are decimal strings, times Unix seconds. Sources:
-// assets/contracts/RoleBasedECDSAValidator.sol, protocol §5.3.
+// Errors are *api.Error: a validation error that names member, expectation and what was found, or SimulationFailed
+// (422) when the entry point refuses an operation or its calls fail. Anything else is a fault of the service. Nonces
+// are decimal strings, times Unix seconds. Sources: assets/contracts/RoleBasedECDSAValidator.sol, protocol §5.3.
 package relay
 
 import (
@@ -59,8 +60,8 @@ func New(d Deps) *Relay {
 	return r
 }
 
-// Roles reads the roles of a role-based account on one chain. An address without code may still become one, so the answer then says that it is
-// not deployed; an address with other code is a validation error.
+// Roles reads the roles of a role-based account on one chain. An address without code may still become one, so the
+// answer then says that it is not deployed; an address with other code is a validation error.
 func (r *Relay) Roles(ctx context.Context, on caip.Chain, at common.Address) (api.RolesResponse, error) {
 	if err := errors.Join(ctx.Err(), r.fault); err != nil {
 		return api.RolesResponse{}, err
@@ -82,14 +83,16 @@ func (r *Relay) Roles(ctx context.Context, on caip.Chain, at common.Address) (ap
 	if !roles.Deployed && len(st.Code(at)) > 0 {
 		return api.RolesResponse{}, invalid("account", "a role-based account of this network", at.Hex())
 	}
-	nonce, err := r.Installation.AccountNonceAt(st, at, op.Nonce{Validator: pins.RoleBasedValidator, Key: op.LanePrepared}.Key192())
+	nonce, err := r.Installation.AccountNonceAt(st, at,
+		op.Nonce{Validator: pins.RoleBasedValidator, Key: op.LanePrepared}.Key192())
 	if err != nil {
 		return api.RolesResponse{}, err
 	}
 	out := api.RolesResponse{AdminNonce: "0", OperationNonce: nonce.String()}
 	if roles.Deployed {
 		out.Deployed, out.AdminNonce, out.ExitAvailableAt = true, roles.AdminNonce.String(), roles.ExitAvailableAt
-		out.SessionAddress, out.AdminAddress, out.CoSigner = roles.Session.Hex(), roles.Admin.Hex(), roles.CoSigner.Hex()
+		out.SessionAddress, out.AdminAddress, out.CoSigner = roles.Session.Hex(), roles.Admin.Hex(),
+			roles.CoSigner.Hex()
 	}
 	return out, st.Err()
 }
@@ -107,22 +110,25 @@ func (r *Relay) Relay(ctx context.Context, doc *api.Document) (*api.Document, er
 	if err != nil {
 		return nil, err
 	}
-	// Another message or settlement may come between the look and the commit. Then the block is not accepted, nothing has changed, and the
-	// second look tells what is true now.
+	// Another message or settlement may come between the look and the commit. Then the block is not accepted, nothing
+	// has changed, and the second look tells what is true now.
 	for range 2 {
 		hash, err := r.attempt(q)
 		if errors.Is(err, chain.ErrNotAccepted) {
-			r.Log.Info("a relayed message was overtaken and is checked again", "account", q.account.Address.Hex(), "error", err)
+			r.Log.Info("a relayed message was overtaken and is checked again", "account", q.account.Address.Hex(),
+				"error", err)
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
 		return api.Encode(api.RelayResponse{OperationRef: api.OperationRef{
-			Hash: hash.Hex(), Chain: q.chain.String(), ExplorerURL: r.ExplorerBase() + "/explorer/" + q.chain.String() + "/tx/" + hash.Hex(),
+			Hash: hash.Hex(), Chain: q.chain.String(), ExplorerURL: r.ExplorerBase() + "/explorer/" + q.chain.String() +
+				"/tx/" + hash.Hex(),
 		}})
 	}
-	return nil, api.NewError(api.ErrSimulationFailed, "The chain refused the message each time it was tried; read the account's roles and sign again")
+	return nil, api.NewError(api.ErrSimulationFailed,
+		"The chain refused the message each time it was tried; read the account's roles and sign again")
 }
 
 // request is a relay request whose form is right.
@@ -150,7 +156,8 @@ func (r *Relay) attempt(q request) (common.Hash, error) {
 	return block.Receipts[len(txs)-1].TxHash, nil
 }
 
-// plan checks the request in a view of the chain, which it closes, and returns the transactions of the block and who judges their receipts.
+// plan checks the request in a view of the chain, which it closes, and returns the transactions of the block and who
+// judges their receipts.
 func (r *Relay) plan(q request, now uint64) (txs []chain.Tx, accept func([]chain.Receipt) error, err error) {
 	st, err := q.on.State(now)
 	if err != nil {
@@ -176,7 +183,8 @@ func (r *Relay) plan(q request, now uint64) (txs []chain.Tx, accept func([]chain
 	if err != nil {
 		return nil, nil, err
 	}
-	return append(txs, chain.Tx{From: r.Installation.Operator, To: r.Installation.Network.Pins.RoleBasedValidator, Data: data, Gas: messageGas}), genesis.AllSucceed, nil
+	return append(txs, chain.Tx{From: r.Installation.Operator, To: r.Installation.Network.Pins.RoleBasedValidator,
+		Data: data, Gas: messageGas}), genesis.AllSucceed, nil
 }
 
 // Gas limits of the operator's transactions; both are several times what they need.
@@ -192,14 +200,17 @@ func (r *Relay) roles(q request, st chain.State) (roles account.Roles, deployed 
 		return roles, true, err
 	}
 	if len(st.Code(q.account.Address)) > 0 {
-		return roles, false, invalid("account.accountAddress", "a role-based account of this network", q.account.Address.Hex())
+		return roles, false, invalid("account.accountAddress", "a role-based account of this network",
+			q.account.Address.Hex())
 	}
 	if _, _, needed := q.account.Deployment(); !needed {
-		return roles, false, invalid("account.accountAddress", "the account of these keys, as it is not deployed on "+q.chain.String()+" yet", q.account.Address.Hex())
+		return roles, false, invalid("account.accountAddress",
+			"the account of these keys, as it is not deployed on "+q.chain.String()+" yet", q.account.Address.Hex())
 	}
 	w := q.account.Wire()
 	return account.Roles{
-		Session: common.HexToAddress(w.SessionAddress), Admin: common.HexToAddress(w.AdminAddress), CoSigner: pins.CoSigner, AdminNonce: new(big.Int),
+		Session: common.HexToAddress(w.SessionAddress), Admin: common.HexToAddress(w.AdminAddress),
+		CoSigner: pins.CoSigner, AdminNonce: new(big.Int),
 	}, false, st.Err()
 }
 
@@ -211,18 +222,21 @@ func (r *Relay) domain(q request) op.Domain {
 func checkMessage(q request, roles account.Roles, d op.Domain) error {
 	m := q.message
 	if m.Nonce.Cmp(roles.AdminNonce) != 0 {
-		return invalid("nonce", "the account's next admin nonce on "+q.chain.String()+", "+roles.AdminNonce.String(), m.Nonce.String())
+		return invalid("nonce", "the account's next admin nonce on "+q.chain.String()+", "+roles.AdminNonce.String(),
+			m.Nonce.String())
 	}
 	digest, err := m.Digest(d)
 	if err != nil {
 		return err
 	}
 	if by, err := op.Recover(digest, q.signature); err != nil || by != roles.Admin {
-		return invalid("signature", "the signature of the account's admin, "+roles.Admin.Hex()+", over this message", "a signature that is not")
+		return invalid("signature", "the signature of the account's admin, "+roles.Admin.Hex()+", over this message",
+			"a signature that is not")
 	}
 	switch {
 	case m.Action == api.AdminAnnounceExit && roles.ExitAvailableAt != 0:
-		return invalid("action", "an account whose exit is not announced yet", "an exit announced, open from "+moment(roles.ExitAvailableAt))
+		return invalid("action", "an account whose exit is not announced yet",
+			"an exit announced, open from "+moment(roles.ExitAvailableAt))
 	case m.Action == api.AdminRotateSession && (m.NewSession == roles.Admin || m.NewSession == roles.CoSigner):
 		return invalid("newSession", "a key that is neither the account's admin nor its co-signer", m.NewSession.Hex())
 	}

@@ -19,7 +19,8 @@ import (
 	"coffer/api/service/relay"
 )
 
-// Rotate on two chains, one where the account is not deployed yet: there and only there the new key counts and the old one does not.
+// Rotate on two chains, one where the account is not deployed yet: there and only there the new key counts and the old
+// one does not.
 func TestRotationChangesTheSessionKeyOnEachChainThatWasNamed(t *testing.T) {
 	w := newWorld(t)
 	fresh := key("new session")
@@ -39,7 +40,8 @@ func TestRotationChangesTheSessionKeyOnEachChainThatWasNamed(t *testing.T) {
 			t.Errorf("the message is transaction %d of its block", r.Index)
 		}
 		roles := w.roles(id)
-		if !roles.Deployed || roles.SessionAddress != to.Hex() || roles.AdminAddress != w.wire.AdminAddress || roles.AdminNonce != big.NewInt(nonce+1).String() ||
+		if !roles.Deployed || roles.SessionAddress != to.Hex() || roles.AdminAddress != w.wire.AdminAddress ||
+			roles.AdminNonce != big.NewInt(nonce+1).String() ||
 			roles.CoSigner != w.in.Network.Pins.CoSigner.Hex() || roles.ExitAvailableAt != 0 {
 			t.Errorf("%+v", roles)
 		}
@@ -112,29 +114,56 @@ func TestMessagesThatTheContractWouldRefuseAreRefusedInPlainWords(t *testing.T) 
 		r          api.RelayRequest
 		path, want string
 	}{
-		"old nonce":            {w.message(base, api.AdminRotateSession, 0, to), "nonce", "next admin nonce on eip155:8453, 1"},
-		"later nonce":          {w.message(base, api.AdminCancelExit, 2, common.Address{}), "nonce", "next admin nonce on eip155:8453, 1"},
-		"announced twice":      {w.message(base, api.AdminAnnounceExit, 1, common.Address{}), "action", "an exit announced, open from 2025-10-10T08:53:20Z"},
-		"another key":          {w.messageBy(key("thief"), base, api.AdminRotateSession, 1, to), "signature", "the account's admin, " + w.wire.AdminAddress},
-		"for another chain":    {forged(w.message(optimism, api.AdminRotateSession, 1, to), func(r *api.RelayRequest) { r.Chain = "eip155:8453" }), "signature", "admin"},
-		"another session":      {forged(good, func(r *api.RelayRequest) { r.NewSession = common.Address{0x12}.Hex() }), "signature", "admin"},
-		"another action":       {forged(w.message(base, api.AdminAnnounceExit, 1, common.Address{}), func(r *api.RelayRequest) { r.Action = api.AdminCancelExit }), "signature", "admin"},
-		"session is admin":     {w.message(base, api.AdminRotateSession, 1, genesis.AddressOf(w.admin)), "newSession", "neither"},
-		"session is co-signer": {w.message(base, api.AdminRotateSession, 1, w.in.Network.Pins.CoSigner), "newSession", "neither"},
-		"zero session":         {forged(good, func(r *api.RelayRequest) { r.NewSession = common.Address{}.Hex() }), "newSession", "0x address"},
-		"no session":           {forged(good, func(r *api.RelayRequest) { r.NewSession = "" }), "newSession", "0x address"},
-		"session with cancel":  {forged(w.message(base, api.AdminCancelExit, 1, common.Address{}), func(r *api.RelayRequest) { r.NewSession = to.Hex() }), "newSession", "nothing"},
-		"nonce in hex":         {forged(good, func(r *api.RelayRequest) { r.Nonce = "0x1" }), "nonce", "decimal"},
-		"short signature":      {forged(good, func(r *api.RelayRequest) { r.Signature = r.Signature[:130] }), "signature", "65 bytes"},
-		"signature without 0x": {forged(good, func(r *api.RelayRequest) { r.Signature = r.Signature[2:] }), "signature", "65 bytes"},
-		"unknown action":       {forged(good, func(r *api.RelayRequest) { r.Action = "upgrade" }), "action", "rotate-session"},
-		"unknown chain":        {forged(good, func(r *api.RelayRequest) { r.Chain = "eip155:5" }), "chain", "EVM chain of this network"},
-		"solana":               {forged(good, func(r *api.RelayRequest) { r.Chain = caip.SolanaMainnet().String() }), "chain", "EVM chain of this network"},
-		"an operation too":     {forged(good, func(r *api.RelayRequest) { r.UserOp = &api.UserOp{} }), "userOp", "nothing"},
-		"another account":      {forged(good, func(r *api.RelayRequest) { r.Account.AccountAddress = common.Address{9}.Hex() }), "account.accountAddress", "of these keys"},
-		"a contract":           {forged(good, func(r *api.RelayRequest) { r.Account.AccountAddress = w.in.Network.Pins.Escrow.Hex() }), "account.accountAddress", "role-based"},
-		"a kernel account":     {forged(good, func(r *api.RelayRequest) { r.Account = w.kernel() }), "account.type", "role-based"},
-		"a solana account":     {forged(good, func(r *api.RelayRequest) { r.Account = api.Account{Type: api.AccountSolana, AccountAddress: "1"} }), "account.type", "type"},
+		"old nonce": {w.message(base, api.AdminRotateSession, 0, to), "nonce",
+			"next admin nonce on eip155:8453, 1"},
+		"later nonce": {w.message(base, api.AdminCancelExit, 2, common.Address{}), "nonce",
+			"next admin nonce on eip155:8453, 1"},
+		"announced twice": {w.message(base, api.AdminAnnounceExit, 1, common.Address{}), "action",
+			"an exit announced, open from 2025-10-10T08:53:20Z"},
+		"another key": {w.messageBy(key("thief"), base, api.AdminRotateSession, 1, to), "signature",
+			"the account's admin, " + w.wire.AdminAddress},
+		"for another chain": {forged(w.message(optimism, api.AdminRotateSession, 1, to),
+			func(r *api.RelayRequest) { r.Chain = "eip155:8453" }), "signature", "admin"},
+		"another session": {forged(good, func(r *api.RelayRequest) { r.NewSession = common.Address{0x12}.Hex() }),
+			"signature", "admin"},
+		"another action": {forged(w.message(base, api.AdminAnnounceExit, 1, common.Address{}),
+			func(r *api.RelayRequest) { r.Action = api.AdminCancelExit }), "signature", "admin"},
+		"session is admin": {w.message(base, api.AdminRotateSession, 1, genesis.AddressOf(w.admin)), "newSession",
+			"neither"},
+		"session is co-signer": {w.message(base, api.AdminRotateSession, 1, w.in.Network.Pins.CoSigner), "newSession",
+			"neither"},
+		"zero session": {forged(good, func(r *api.RelayRequest) { r.NewSession = common.Address{}.Hex() }),
+			"newSession", "0x address"},
+		"no session": {forged(good, func(r *api.RelayRequest) { r.NewSession = "" }), "newSession",
+			"0x address"},
+		"session with cancel": {forged(w.message(base, api.AdminCancelExit, 1, common.Address{}),
+			func(r *api.RelayRequest) { r.NewSession = to.Hex() }), "newSession", "nothing"},
+		"nonce in hex": {forged(good, func(r *api.RelayRequest) { r.Nonce = "0x1" }), "nonce", "decimal"},
+		"short signature": {forged(good, func(r *api.RelayRequest) { r.Signature = r.Signature[:130] }),
+			"signature", "65 bytes"},
+		"signature without 0x": {forged(good, func(r *api.RelayRequest) { r.Signature = r.Signature[2:] }), "signature",
+			"65 bytes"},
+		"unknown action": {forged(good, func(r *api.RelayRequest) { r.Action = "upgrade" }), "action",
+			"rotate-session"},
+		"unknown chain": {forged(good, func(r *api.RelayRequest) { r.Chain = "eip155:5" }), "chain",
+			"EVM chain of this network"},
+		"solana": {forged(good, func(r *api.RelayRequest) { r.Chain = caip.SolanaMainnet().String() }),
+			"chain", "EVM chain of this network"},
+		"an operation too": {forged(good, func(r *api.RelayRequest) { r.UserOp = &api.UserOp{} }), "userOp", "nothing"},
+		"another account": {forged(good, func(r *api.RelayRequest) {
+			r.Account.AccountAddress = common.Address{
+				9}.Hex()
+		}), "account.accountAddress", "of these keys"},
+		"a contract": {forged(good, func(r *api.RelayRequest) {
+			r.Account.AccountAddress =
+				w.in.Network.Pins.Escrow.Hex()
+		}), "account.accountAddress", "role-based"},
+		"a kernel account": {forged(good, func(r *api.RelayRequest) { r.Account = w.kernel() }), "account.type",
+			"role-based"},
+		"a solana account": {forged(good, func(r *api.RelayRequest) {
+			r.Account = api.Account{Type: api.AccountSolana,
+				AccountAddress: "1"}
+		}), "account.type", "type"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w.TB = t
@@ -165,20 +194,28 @@ func TestOperationsThatAreNotTheAdminsAloneAreRefused(t *testing.T) {
 		o          op.UserOp
 		path, want string
 	}{
-		"another sender":    {with(func(o *op.UserOp) { o.Sender = common.Address{7} }), "userOp.sender", "the account"},
+		"another sender": {with(func(o *op.UserOp) { o.Sender = common.Address{7} }), "userOp.sender",
+			"the account"},
 		"another validator": {with(func(o *op.UserOp) { o.Nonce = other }), "userOp.nonce", "role-based validator"},
-		"mode that enables": {with(func(o *op.UserOp) { o.Nonce = new(big.Int).SetBit(o.Nonce, 248, 1) }), "userOp.nonce", "mode 00"},
-		"a later nonce":     {with(func(o *op.UserOp) { o.Nonce = new(big.Int).Add(o.Nonce, big.NewInt(1)) }), "userOp.nonce", "next nonce"},
-		"fees":              {with(func(o *op.UserOp) { o.MaxFeePerGas = big.NewInt(1) }), "userOp.maxFeePerGas", "no fees"},
-		"priority fee":      {with(func(o *op.UserOp) { o.MaxPriorityFeePerGas = big.NewInt(1) }), "userOp.maxFeePerGas", "no fees"},
+		"mode that enables": {with(func(o *op.UserOp) { o.Nonce = new(big.Int).SetBit(o.Nonce, 248, 1) }),
+			"userOp.nonce", "mode 00"},
+		"a later nonce": {with(func(o *op.UserOp) { o.Nonce = new(big.Int).Add(o.Nonce, big.NewInt(1)) }),
+			"userOp.nonce", "next nonce"},
+		"fees": {with(func(o *op.UserOp) { o.MaxFeePerGas = big.NewInt(1) }), "userOp.maxFeePerGas", "no fees"},
+		"priority fee": {with(func(o *op.UserOp) { o.MaxPriorityFeePerGas = big.NewInt(1) }), "userOp.maxFeePerGas",
+			"no fees"},
 		"paymaster": {with(func(o *op.UserOp) {
 			o.Paymaster, o.PaymasterVerificationGasLimit, o.PaymasterPostOpGasLimit = &pay, new(big.Int), new(big.Int)
 			o.PaymasterData = []byte{1}
 		}), "userOp.paymaster", "nothing"},
-		"factory":          {with(func(o *op.UserOp) { o.Factory, o.FactoryData = &make, []byte{1} }), "userOp.factory", "nothing"},
-		"call gas":         {with(func(o *op.UserOp) { o.CallGasLimit = big.NewInt(8_000_001) }), "userOp.callGasLimit", "at most"},
-		"verification gas": {with(func(o *op.UserOp) { o.VerificationGasLimit = big.NewInt(1_000_001) }), "userOp.verificationGasLimit", "at most"},
-		"another function": {with(func(o *op.UserOp) { o.CallData = []byte{1, 2, 3, 4} }), "userOp.callData", "execute"},
+		"factory": {with(func(o *op.UserOp) { o.Factory, o.FactoryData = &make, []byte{1} }), "userOp.factory",
+			"nothing"},
+		"call gas": {with(func(o *op.UserOp) { o.CallGasLimit = big.NewInt(8_000_001) }), "userOp.callGasLimit",
+			"at most"},
+		"verification gas": {with(func(o *op.UserOp) { o.VerificationGasLimit = big.NewInt(1_000_001) }),
+			"userOp.verificationGasLimit", "at most"},
+		"another function": {with(func(o *op.UserOp) { o.CallData = []byte{1, 2, 3, 4} }), "userOp.callData",
+			"execute"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w.TB = t
@@ -189,7 +226,8 @@ func TestOperationsThatAreNotTheAdminsAloneAreRefused(t *testing.T) {
 	for _, who := range []string{"session", "thief"} {
 		w.refused(w.operate(base, good, key(who)), api.ErrValidation, "userOp.signature", "admin")
 	}
-	w.refused(w.operate(optimism, w.operation(optimism, call), w.admin), api.ErrValidation, "action", "no announced exit on eip155:10")
+	w.refused(w.operate(optimism, w.operation(optimism, call), w.admin), api.ErrValidation, "action",
+		"no announced exit on eip155:10")
 	foreign := w.operate(base, good, w.admin)
 	foreign.Account = w.kernel()
 	w.refused(foreign, api.ErrValidation, "account.type", "role-based")
@@ -209,14 +247,16 @@ func TestOperationWhoseCallsFailIsNotSealed(t *testing.T) {
 	w.advance(day + time.Second)
 	calls := w.sweep(common.Address{1}, 1_000, 501)
 	calls[0], calls[1] = calls[1], calls[0]
-	w.refused(w.operate(base, w.operation(base, calls...), w.admin), api.ErrSimulationFailed, "", "call 1 of the operation would revert: ERC20InsufficientBalance")
+	w.refused(w.operate(base, w.operation(base, calls...), w.admin), api.ErrSimulationFailed, "",
+		"call 1 of the operation would revert: ERC20InsufficientBalance")
 	w.holds(w.at, 1_000, 500)
 }
 
 // Many clients send the same message, and another one with the same nonce: one wins.
 func TestOneOfManyMessagesWithOneNonceWins(t *testing.T) {
 	w := newWorld(t)
-	rotate, announce := w.message(base, api.AdminRotateSession, 0, common.Address{0x11}), w.message(base, api.AdminAnnounceExit, 0, common.Address{})
+	rotate, announce := w.message(base, api.AdminRotateSession, 0, common.Address{0x11}),
+		w.message(base, api.AdminAnnounceExit, 0, common.Address{})
 	before := w.heads()[base]
 	errs := make([]error, 12)
 	var all sync.WaitGroup
@@ -261,13 +301,16 @@ func TestFailedCommitLeavesNothingBehind(t *testing.T) {
 	w.done(base, r)
 }
 
-// Somebody else deploys the account, or relays the message, between the look and the commit: Seal judges by what is true then.
+// Somebody else deploys the account, or relays the message, between the look and the commit: Seal judges by what is
+// true then.
 func TestAccountThatSomebodyElseDeployedTakesTheMessage(t *testing.T) {
 	w := newWorld(t)
 	p := w.in.Network.Pins
-	init := op.InitDataRoleBased(p.RoleBasedValidator, genesis.AddressOf(w.session), genesis.AddressOf(w.admin), p.CoSigner)
+	init := op.InitDataRoleBased(p.RoleBasedValidator, genesis.AddressOf(w.session), genesis.AddressOf(w.admin),
+		p.CoSigner)
 	deploy := chain.Tx{From: w.in.Operator, To: p.MetaFactory, Data: op.FactoryData(p.Factory, init, new(big.Int))}
-	_, err := w.in.Chains[base].Seal(chain.SealRequest{Time: start, Accept: genesis.AllSucceed, Txs: []chain.Tx{deploy}})
+	_, err := w.in.Chains[base].Seal(chain.SealRequest{Time: start, Accept: genesis.AllSucceed,
+		Txs: []chain.Tx{deploy}})
 	w.must(err)
 	if r := w.done(base, w.message(base, api.AdminAnnounceExit, 0, common.Address{})); r.Index != 0 {
 		t.Errorf("transaction %d", r.Index)
@@ -284,7 +327,8 @@ func TestRolesOfWhatIsNoRoleBasedAccount(t *testing.T) {
 		return err
 	}
 	var e *api.Error
-	if err := ask(t.Context(), caip.EVM(base), w.in.Network.Pins.Escrow); !errors.As(err, &e) || e.Name != api.ErrValidation || e.Details[0].Path != "account" {
+	if err := ask(t.Context(), caip.EVM(base), w.in.Network.Pins.Escrow); !errors.As(err, &e) ||
+		e.Name != api.ErrValidation || e.Details[0].Path != "account" {
 		t.Errorf("a contract: %v", err)
 	}
 	for _, on := range []caip.Chain{caip.EVM(5), caip.SolanaMainnet()} {
@@ -304,12 +348,14 @@ func TestRolesOfWhatIsNoRoleBasedAccount(t *testing.T) {
 	}
 }
 
-// Whatever comes in is answered with an error of the interface, and an account of these keys changes by its admin's signature alone.
+// Whatever comes in is answered with an error of the interface, and an account of these keys changes by its admin's
+// signature alone.
 func FuzzRelay(f *testing.F) {
 	w := newWorld(f)
 	w.done(base, w.message(base, api.AdminAnnounceExit, 0, common.Address{}))
 	for _, r := range []api.RelayRequest{
-		w.message(base, api.AdminRotateSession, 7, common.Address{1}), w.message(optimism, api.AdminCancelExit, 7, common.Address{}),
+		w.message(base, api.AdminRotateSession, 7, common.Address{1}),
+		w.message(optimism, api.AdminCancelExit, 7, common.Address{}),
 		w.operate(base, w.operation(base, op.Call{To: common.Address{1}, Value: new(big.Int)}), key("thief")), {},
 	} {
 		doc, err := api.Encode(r)
@@ -351,7 +397,8 @@ func (r *racing) Seal(s chain.SealRequest) (chain.Block, error) {
 
 func TestMessageOvertakenBeforeItsCommitIsToldTheNonce(t *testing.T) {
 	w := newWorld(t)
-	overtaker, late := w.message(base, api.AdminAnnounceExit, 0, common.Address{}), w.message(base, api.AdminRotateSession, 0, common.Address{0x11})
+	overtaker, late := w.message(base, api.AdminAnnounceExit, 0, common.Address{}),
+		w.message(base, api.AdminRotateSession, 0, common.Address{0x11})
 	c := &racing{Chain: w.in.Chains[base]}
 	w.in.Chains[base] = c
 	other := relay.New(w.relay.Deps)

@@ -71,14 +71,19 @@ func (f *failing) Update(fn func(store.Tx) error) error {
 
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
-	w := &world{TB: tb, now: time.Unix(start, 0), fails: &failing{Store: store.NewMemory()}, session: key("session"), admin: key("admin")}
-	in, err := genesis.Open(w.fails, genesis.Options{Clock: w.clock, Seed: []byte("relay tests: a seed of 32 bytes."), Kind: network.Embedded})
+	w := &world{TB: tb, now: time.Unix(start, 0), fails: &failing{Store: store.NewMemory()}, session: key("session"),
+		admin: key("admin")}
+	in, err := genesis.Open(w.fails, genesis.Options{Clock: w.clock, Seed: []byte("relay tests: a seed of 32 bytes."),
+		Kind: network.Embedded})
 	w.must(err)
 	w.in = in
-	w.relay = relay.New(relay.Deps{Installation: in, Clock: w.clock, ExplorerBase: func() string { return "https://here.example/api" }})
+	w.relay = relay.New(relay.Deps{Installation: in, Clock: w.clock,
+		ExplorerBase: func() string { return "https://here.example/api" }})
 	p, s, a := in.Network.Pins, genesis.AddressOf(w.session), genesis.AddressOf(w.admin)
-	w.at = op.PredictAddress(p.Factory, p.KernelV31, op.InitDataRoleBased(p.RoleBasedValidator, s, a, p.CoSigner), new(big.Int))
-	w.wire = api.Account{Type: api.AccountRoleBased, SessionAddress: s.Hex(), AdminAddress: a.Hex(), AccountAddress: w.at.Hex()}
+	w.at = op.PredictAddress(p.Factory, p.KernelV31, op.InitDataRoleBased(p.RoleBasedValidator, s, a, p.CoSigner),
+		new(big.Int))
+	w.wire = api.Account{Type: api.AccountRoleBased, SessionAddress: s.Hex(), AdminAddress: a.Hex(),
+		AccountAddress: w.at.Hex()}
 	return w
 }
 
@@ -123,13 +128,15 @@ func (w *world) message(chainID uint64, action string, nonce int64, session comm
 	return w.messageBy(w.admin, chainID, action, nonce, session)
 }
 
-func (w *world) messageBy(k *ecdsa.PrivateKey, chainID uint64, action string, nonce int64, session common.Address) api.RelayRequest {
+func (w *world) messageBy(k *ecdsa.PrivateKey, chainID uint64, action string, nonce int64,
+	session common.Address) api.RelayRequest {
 	w.Helper()
 	m := op.AdminMessage{Action: action, Account: w.at, NewSession: session, Nonce: big.NewInt(nonce)}
 	digest, err := m.Digest(op.RoleBasedDomain(chainID, w.in.Network.Pins.RoleBasedValidator))
 	w.must(err)
 	r := api.RelayRequest{
-		Account: w.wire, Chain: caip.EVM(chainID).String(), Action: action, Nonce: m.Nonce.String(), Signature: fmt.Sprintf("0x%x", sign(digest, k)),
+		Account: w.wire, Chain: caip.EVM(chainID).String(), Action: action, Nonce: m.Nonce.String(),
+		Signature: fmt.Sprintf("0x%x", sign(digest, k)),
 	}
 	if session != (common.Address{}) {
 		r.NewSession = session.Hex()
@@ -147,8 +154,9 @@ func (w *world) operation(chainID uint64, calls ...op.Call) op.UserOp {
 		w.Fatal("no operation nonce")
 	}
 	return op.UserOp{
-		Sender: w.at, Nonce: nonce, CallData: data, CallGasLimit: big.NewInt(500_000), VerificationGasLimit: big.NewInt(200_000),
-		PreVerificationGas: new(big.Int), MaxFeePerGas: new(big.Int), MaxPriorityFeePerGas: new(big.Int),
+		Sender: w.at, Nonce: nonce, CallData: data, CallGasLimit: big.NewInt(500_000),
+		VerificationGasLimit: big.NewInt(200_000),
+		PreVerificationGas:   new(big.Int), MaxFeePerGas: new(big.Int), MaxPriorityFeePerGas: new(big.Int),
 	}
 }
 
@@ -192,13 +200,15 @@ func (w *world) done(chainID uint64, r api.RelayRequest) chain.Receipt {
 	return receipt
 }
 
-// refused posts a request that must fail with a name, at a path when it is a validation error, in words that contain want. Nothing is sealed.
+// refused posts a request that must fail with a name, at a path when it is a validation error, in words that contain
+// want. Nothing is sealed.
 func (w *world) refused(r api.RelayRequest, name, path, want string) {
 	w.Helper()
 	heads := w.heads()
 	_, err := w.send(r)
 	var e *api.Error
-	if !errors.As(err, &e) || e.Name != name || !strings.Contains(e.Message, want) || path != "" && (len(e.Details) == 0 || e.Details[0].Path != path) {
+	if !errors.As(err, &e) || e.Name != name || !strings.Contains(e.Message, want) ||
+		path != "" && (len(e.Details) == 0 || e.Details[0].Path != path) {
 		w.Errorf("%v: want %s at %q with %q", err, name, path, want)
 	}
 	for id, n := range w.heads() {
@@ -255,16 +265,18 @@ func (w *world) runs(chainID uint64, session *ecdsa.PrivateKey, a account.Accoun
 	w.must(err)
 	st := w.state(chainID)
 	defer st.Close()
-	return st.Call(chain.Message{From: genesis.AddressOf(w.in.Operator), To: w.in.Network.Pins.EntryPoint, Data: data}).Err == nil
+	return st.Call(chain.Message{From: genesis.AddressOf(w.in.Operator), To: w.in.Network.Pins.EntryPoint,
+		Data: data}).Err == nil
 }
 
 // fund pays the account coins and USDC on Base.
 func (w *world) fund(wei, usdc int64) {
 	w.Helper()
-	_, err := w.in.Chains[base].Seal(chain.SealRequest{Time: uint64(w.clock().Unix()), Accept: genesis.AllSucceed, Txs: []chain.Tx{
-		{From: w.in.Faucet, To: w.at, Value: big.NewInt(wei)},
-		{From: w.in.Faucet, To: common.HexToAddress(usdcBase), Data: erc20.Transfer(w.at, big.NewInt(usdc))},
-	}})
+	_, err := w.in.Chains[base].Seal(chain.SealRequest{Time: uint64(w.clock().Unix()), Accept: genesis.AllSucceed,
+		Txs: []chain.Tx{
+			{From: w.in.Faucet, To: w.at, Value: big.NewInt(wei)},
+			{From: w.in.Faucet, To: common.HexToAddress(usdcBase), Data: erc20.Transfer(w.at, big.NewInt(usdc))},
+		}})
 	w.must(err)
 }
 
@@ -284,6 +296,7 @@ func (w *world) holds(who common.Address, wei, usdc int64) {
 // sweep is everything that the account has on Base.
 func (w *world) sweep(to common.Address, wei, usdc int64) []op.Call {
 	return []op.Call{
-		{To: common.HexToAddress(usdcBase), Value: new(big.Int), Data: erc20.Transfer(to, big.NewInt(usdc))}, {To: to, Value: big.NewInt(wei)},
+		{To: common.HexToAddress(usdcBase), Value: new(big.Int), Data: erc20.Transfer(to, big.NewInt(usdc))},
+		{To: to, Value: big.NewInt(wei)},
 	}
 }

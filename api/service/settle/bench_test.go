@@ -72,8 +72,8 @@ func reportPercentiles(b *testing.B, all []time.Duration) {
 	b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "µs-p99")
 }
 
-// BenchmarkCrossChainFlow is the whole way of one call with three deposits: prepare, sign, quote, sign, execute, settle. The breakdown is in
-// microseconds of each part.
+// BenchmarkCrossChainFlow is the whole way of one call with three deposits: prepare, sign, quote, sign, execute,
+// settle. The breakdown is in microseconds of each part.
 func BenchmarkCrossChainFlow(b *testing.B) {
 	for name, open := range stores() {
 		b.Run(name, func(b *testing.B) {
@@ -129,8 +129,8 @@ func refill(w *World) {
 	}
 }
 
-// BenchmarkFlowOfEveryKind is prepare to COMPLETED of a call from two chains, and from Solana where the user has an account there, with the account
-// deployed already.
+// BenchmarkFlowOfEveryKind is prepare to COMPLETED of a call from two chains, and from Solana where the user has an
+// account there, with the account deployed already.
 func BenchmarkFlowOfEveryKind(b *testing.B) {
 	for _, kind := range Kinds() {
 		if kind == api.AccountSolana {
@@ -150,7 +150,8 @@ func BenchmarkFlowOfEveryKind(b *testing.B) {
 					sum = 140
 				}
 				b.StartTimer()
-				if s := w.Settle(w.SignQuote(w.Quote(pay(w, Base, sum*usdcPlain), "ob:usdc"))); s.Status != api.StatusCompleted {
+				if s := w.Settle(w.SignQuote(w.Quote(pay(w, Base, sum*usdcPlain), "ob:usdc"))); s.Status !=
+					api.StatusCompleted {
 					b.Fatalf("status %+v", s)
 				}
 				w.Clock.Advance(time.Second)

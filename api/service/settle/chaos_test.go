@@ -119,7 +119,8 @@ func (c *chaos) stock(u *User) {
 		for _, id := range []uint64{Arbitrum, Polygon, Base} {
 			c.w.Fund(u.Address, c.w.Asset("usdc", id), int64(20+c.random.IntN(150))*usdcPlain)
 		}
-		c.w.FundBig(u.Address, c.w.Asset("eth", []uint64{Optimism, Base, Linea}[c.random.IntN(3)]), big.NewInt(int64(1+c.random.IntN(5))*1e16))
+		c.w.FundBig(u.Address, c.w.Asset("eth", []uint64{Optimism, Base, Linea}[c.random.IntN(3)]),
+			big.NewInt(int64(1+c.random.IntN(5))*1e16))
 	}
 	if u.HasSolana() {
 		c.w.FundSolana(u.Wallet, c.w.Asset("sol", Solana), int64(1+c.random.IntN(3))*sol)
@@ -279,7 +280,8 @@ func states(qs []*book.Quote) (out []string) {
 	return out
 }
 
-// held demands that escrow and vault hold exactly what the open quotes have deposited, and that exactly they have pledged.
+// held demands that escrow and vault hold exactly what the open quotes have deposited, and that exactly they have
+// pledged.
 func (c *chaos) held() {
 	c.t.Helper()
 	deposited, escrow := map[string]*big.Int{}, c.w.Installation.Network.Pins.Escrow

@@ -50,10 +50,12 @@ func stories() []story {
 		{"call", api.AccountKernelV31, nil, cross, api.StatusCompleted},
 		{"call, reverted", api.AccountKernelV31, []string{"revert"}, cross, api.StatusRefunded},
 		{"role-based call with Solana", api.AccountRoleBased + WithSolana, nil, call, api.StatusCompleted},
-		{"role-based call with Solana, refunded", api.AccountRoleBased + WithSolana, []string{"bad-signature"}, call, api.StatusRefunded},
+		{"role-based call with Solana, refunded", api.AccountRoleBased + WithSolana, []string{"bad-signature"}, call,
+			api.StatusRefunded},
 		{"7702 call with Solana", api.AccountKernelV33 + WithSolana, nil, call, api.StatusCompleted},
 		{"7702 swap to Solana", api.AccountKernelV33 + WithSolana, nil, toSolana, api.StatusCompleted},
-		{"role-based swap to Solana, refunded", api.AccountRoleBased + WithSolana, []string{"price-jump=400"}, toSolana, api.StatusRefunded},
+		{"role-based swap to Solana, refunded", api.AccountRoleBased + WithSolana, []string{"price-jump=400"}, toSolana,
+			api.StatusRefunded},
 		{"swap within Solana, failed", api.AccountSolana, []string{"no-capacity"}, func(w *World) *api.Document {
 			return w.Swap(Exchange{From: "ob:sol", Amount: bigOf(sol), Get: usdcOnSolana})
 		}, api.StatusFailed},
@@ -130,7 +132,8 @@ func TestKilledAfterAnyCommitTheSagaEndsWithSumsIntact(t *testing.T) {
 func (y story) killAndResume(t *testing.T, number, step int, last bool, clean *World) {
 	path := filepath.Join(t.TempDir(), "coffer.db")
 	c := exec.Command(os.Args[0], "-test.run=^TestKilledAfterAnyCommitTheSagaEndsWithSumsIntact$")
-	c.Env = append(os.Environ(), crashFile+"="+path, fmt.Sprintf("%s=%d", crashStep, step), fmt.Sprintf("%s=%d", crashStory, number))
+	c.Env = append(os.Environ(), crashFile+"="+path, fmt.Sprintf("%s=%d", crashStep, step),
+		fmt.Sprintf("%s=%d", crashStory, number))
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
@@ -156,12 +159,14 @@ func (y story) sameEnd(t *testing.T, w, clean *World) {
 	t.Helper()
 	operator := func(w *World) common.Address { return genesis.AddressOf(w.Installation.Operator) }
 	for _, of := range []func(*World) common.Address{
-		func(w *World) common.Address { return w.User.Address }, solverOf, operator, func(*World) common.Address { return payee() },
+		func(w *World) common.Address { return w.User.Address }, solverOf, operator,
+		func(*World) common.Address { return payee() },
 	} {
 		sameBalances(t, balances(clean, of(clean)), balances(w, of(w)))
 	}
 	in := w.Installation
-	for _, k := range []solmsg.Key{w.User.Wallet, w.Vault(), genesis.KeyOf(in.Sponsor), genesis.KeyOf(in.SolanaSolver)} {
+	for _, k := range []solmsg.Key{w.User.Wallet, w.Vault(), genesis.KeyOf(in.Sponsor),
+		genesis.KeyOf(in.SolanaSolver)} {
 		for _, a := range w.SolanaAssets {
 			if x, y := w.SolanaBalance(k, a), clean.SolanaBalance(k, a); x.Cmp(y) != 0 {
 				t.Errorf("%s holds %s of %s, expected %s", k, x, a, y)
@@ -178,7 +183,8 @@ func (y story) sameEnd(t *testing.T, w, clean *World) {
 			}
 		}
 		if x, y := in.Chains[id].Head(), clean.Installation.Chains[id].Head(); x.Hash != y.Hash {
-			t.Errorf("%d ends with block %d %s, expected %d %s: a step happened twice or never", id, x.Number, x.Hash, y.Number, y.Hash)
+			t.Errorf("%d ends with block %d %s, expected %d %s: a step happened twice or never", id, x.Number, x.Hash,
+				y.Number, y.Hash)
 		}
 	}
 	nothingHeld(t, w)
@@ -203,7 +209,8 @@ func onlyRecord(t *testing.T, w *World, status string) string {
 	return page.Transactions[0].QuoteID
 }
 
-// supplies checks that each token's sum is what genesis made, and each coin's is that minus burned fees (protocol §5.3).
+// supplies checks that each token's sum is what genesis made, and each coin's is that minus burned fees (protocol
+// §5.3).
 func supplies(t *testing.T, w *World) {
 	t.Helper()
 	for a, sum := range w.Sums(payee()) {

@@ -26,7 +26,8 @@ func pause(attempt int) time.Duration {
 	return min(d, lastPause)
 }
 
-// start runs the saga of a quote in the background; when it runs already, a pause of it ends. It reports false after Close.
+// start runs the saga of a quote in the background; when it runs already, a pause of it ends. It reports false after
+// Close.
 func (s *Settler) start(q *book.Quote) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,9 +48,9 @@ func (s *Settler) start(q *book.Quote) bool {
 	return true
 }
 
-// drive brings a saga to its end. Each attempt begins from the record in the book, which is what really was committed. Funds lie in escrow or
-// are pledged while a saga stands still, so it is never given up; a window that ends meanwhile turns it into a refund. A record without status is
-// one whose acceptance could not be read back.
+// drive brings a saga to its end. Each attempt begins from the record in the book, which is what really was committed.
+// Funds lie in escrow or are pledged while a saga stands still, so it is never given up; a window that ends meanwhile
+// turns it into a refund. A record without status is one whose acceptance could not be read back.
 func (s *Settler) drive(q *book.Quote, again <-chan struct{}) {
 	id := q.ID
 	for attempt := 0; ; attempt++ {
@@ -178,8 +179,8 @@ func (s *Settler) wake() {
 	s.waiting = nil
 }
 
-// Idle waits until no saga is at work. The error is the context's, or tells which quotes stand still before they are terminal, and why; those
-// are tried again by themselves.
+// Idle waits until no saga is at work. The error is the context's, or tells which quotes stand still before they are
+// terminal, and why; those are tried again by themselves.
 func (s *Settler) Idle(ctx context.Context) error {
 	s.mu.Lock()
 	done := make(chan struct{})

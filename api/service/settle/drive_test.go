@@ -106,7 +106,8 @@ func TestIdleTellsWhatStandsStillAndResumeTriesItAtOnce(t *testing.T) {
 }
 
 func TestCloseEndsAPause(t *testing.T) {
-	w := New(t, Options{Pause: hourly, Faults: &settle.Faults{BeforeFill: func(context.Context, string) error { return errDisk }}})
+	w := New(t, Options{Pause: hourly, Faults: &settle.Faults{
+		BeforeFill: func(context.Context, string) error { return errDisk }}})
 	Must(t, w.Execute(w.SignQuote(w.Quote(crossChain(w), ""))))
 	if err := w.Settler.Idle(context.Background()); !errors.Is(err, errDisk) {
 		t.Fatalf("idle told %v", err)
@@ -116,7 +117,8 @@ func TestCloseEndsAPause(t *testing.T) {
 
 func TestSagaThatStandsStillBeyondTheWindowRefunds(t *testing.T) {
 	clock := NewClock()
-	w := New(t, Options{Clock: clock, Pause: hourly, Faults: &settle.Faults{BeforeFill: func(context.Context, string) error { return errDisk }}})
+	w := New(t, Options{Clock: clock, Pause: hourly,
+		Faults: &settle.Faults{BeforeFill: func(context.Context, string) error { return errDisk }}})
 	signed := w.SignQuote(w.Quote(crossChain(w), ""))
 	had := balances(w, w.User.Address)
 	Must(t, w.Execute(signed))
@@ -148,7 +150,8 @@ func TestADepositThatSomebodyElseRefundedDoesNotHoldTheSagaUp(t *testing.T) {
 				}
 				clock.Advance(2 * time.Hour) // a long stop
 				w.RunDirect(Arbitrum, 7, false, op.Call{
-					To: w.Installation.Network.Pins.Escrow, Value: zero(), Data: escrow.RefundCalldata(common.HexToHash(id), w.User.Address),
+					To: w.Installation.Network.Pins.Escrow, Value: zero(),
+					Data: escrow.RefundCalldata(common.HexToHash(id), w.User.Address),
 				})
 			}})
 			signed := w.SignQuote(w.Quote(crossChain(w), ""))
@@ -294,8 +297,8 @@ func (b *blind) View(fn func(store.Tx) error) error {
 	return b.lost.View(fn)
 }
 
-// A commit that was reported as failed and a record that could not be read again leave the saga with an old record: what it does from there must
-// leave nothing behind, or a quote that was delivered would end as refused.
+// A commit that was reported as failed and a record that could not be read again leave the saga with an old record:
+// what it does from there must leave nothing behind, or a quote that was delivered would end as refused.
 func TestAStepFromAnOldRecordLeavesNothingBehind(t *testing.T) {
 	kept := &blind{lost: lost{Store: store.NewMemory()}}
 	var pauses int
@@ -340,7 +343,8 @@ func (i *interrupted) Update(fn func(store.Tx) error) error {
 	return i.Store.Update(fn)
 }
 
-// Between the checks of an execute and its commit another quote of the account may end, and give its claims back with its nonces used.
+// Between the checks of an execute and its commit another quote of the account may end, and give its claims back with
+// its nonces used.
 func TestAQuoteWhoseNonceWasUsedDuringItsChecksIsNotAccepted(t *testing.T) {
 	kept, hold := &interrupted{Store: store.NewMemory()}, make(chan struct{})
 	w := New(t, Options{Store: kept, Faults: &settle.Faults{Wait: func(context.Context, settle.Moment, string) error {

@@ -66,7 +66,8 @@ func TestAnAmountThatLeavesLessThanTheRentIsRefusedForTheRent(t *testing.T) {
 		return err
 	}
 	for _, v := range []int64{5*sol - 1, 5*sol - 890_879} {
-		if e := Refused(t, ask(v), api.ErrInsufficientBalance); !strings.Contains(e.Message, "at most 4.99910912 SOL or all 5 SOL can be taken") {
+		if e := Refused(t, ask(v), api.ErrInsufficientBalance); !strings.Contains(e.Message,
+			"at most 4.99910912 SOL or all 5 SOL can be taken") {
 			t.Error(e.Message)
 		}
 	}
@@ -74,16 +75,18 @@ func TestAnAmountThatLeavesLessThanTheRentIsRefusedForTheRent(t *testing.T) {
 	Must(t, ask(5*sol-890_880))
 }
 
-// TestWhatArrivesAfterTheQuoteIsNotLeftBehind: a little that has come since would stay below the rent minimum, so the quote is refused and another
-// one takes it along.
+// TestWhatArrivesAfterTheQuoteIsNotLeftBehind: a little that has come since would stay below the rent minimum, so the
+// quote is refused and another one takes it along.
 func TestWhatArrivesAfterTheQuoteIsNotLeftBehind(t *testing.T) {
 	w := holderOfSOL(t, Options{}, 5*sol)
 	swap := func(v int64) *api.Document {
-		return w.SignQuote(w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(v), Get: "ob:eth", To: payeeOn(Linea)(w)}))
+		return w.SignQuote(w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(v), Get: "ob:eth",
+			To: payeeOn(Linea)(w)}))
 	}
 	doc := swap(5 * sol)
 	w.FundSolana(w.User.Wallet, w.Asset("sol", Solana), 1)
-	if e := Refused(t, w.Execute(doc), api.ErrSimulationFailed); !strings.Contains(e.Message, "left with 1 lamports, its rent minimum is 890880") {
+	if e := Refused(t, w.Execute(doc), api.ErrSimulationFailed); !strings.Contains(e.Message,
+		"left with 1 lamports, its rent minimum is 890880") {
 		t.Error(e.Message)
 	}
 	if s := w.Settle(swap(5*sol + 1)); s.Status != api.StatusCompleted || lamports(w).Sign() != 0 {
@@ -91,7 +94,8 @@ func TestWhatArrivesAfterTheQuoteIsNotLeftBehind(t *testing.T) {
 	}
 }
 
-// TestNothingIsEmptiedWhileSomethingIsPledged: which deposit lands first is not known, so the rent stays until the other quote has ended.
+// TestNothingIsEmptiedWhileSomethingIsPledged: which deposit lands first is not known, so the rent stays until the
+// other quote has ended.
 func TestNothingIsEmptiedWhileSomethingIsPledged(t *testing.T) {
 	arrived, closed := make(chan struct{}), make(chan struct{})
 	w := holderOfSOL(t, Options{Faults: &settle.Faults{Wait: func(_ context.Context, at settle.Moment, _ string) error {
@@ -101,14 +105,17 @@ func TestNothingIsEmptiedWhileSomethingIsPledged(t *testing.T) {
 		}
 		return nil
 	}}}, 5*sol)
-	first := w.SignQuote(w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(sol), Get: "ob:eth", To: payeeOn(Linea)(w)}))
-	all := w.SignQuote(w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(5 * sol), Get: "ob:eth", To: payeeOn(Linea)(w)}))
+	first := w.SignQuote(w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(sol), Get: "ob:eth",
+		To: payeeOn(Linea)(w)}))
+	all := w.SignQuote(w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(5 * sol), Get: "ob:eth",
+		To: payeeOn(Linea)(w)}))
 	Must(t, w.Execute(first))
 	<-arrived
 	Refused(t, w.Execute(all), api.ErrInsufficientBalance)
 	rest := Exchange{From: "ob:sol", Amount: big.NewInt(4 * sol), Get: "ob:eth", To: payeeOn(Linea)(w)}
 	_, err := w.TrySwap(rest)
-	if e := Refused(t, err, api.ErrInsufficientBalance); !strings.Contains(e.Message, "1 SOL is pledged to quotes in execution; 0.00089088 SOL stays for rent") {
+	if e := Refused(t, err, api.ErrInsufficientBalance); !strings.Contains(e.Message,
+		"1 SOL is pledged to quotes in execution; 0.00089088 SOL stays for rent") {
 		t.Error(e.Message)
 	}
 	close(closed)
@@ -116,8 +123,8 @@ func TestNothingIsEmptiedWhileSomethingIsPledged(t *testing.T) {
 	w.Swap(rest)
 }
 
-// TestTwoQuotesTogetherLeaveTheRent: each of them leaves enough alone, both together less than the rent, and the second is refused before anything
-// of it lands.
+// TestTwoQuotesTogetherLeaveTheRent: each of them leaves enough alone, both together less than the rent, and the second
+// is refused before anything of it lands.
 func TestTwoQuotesTogetherLeaveTheRent(t *testing.T) {
 	arrived, closed := make(chan struct{}), make(chan struct{})
 	var once sync.Once
@@ -129,13 +136,15 @@ func TestTwoQuotesTogetherLeaveTheRent(t *testing.T) {
 		return nil
 	}}}, 5*sol)
 	swap := func(v int64) *api.Document {
-		return w.SignQuote(w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(v), Get: "ob:eth", To: payeeOn(Linea)(w)}))
+		return w.SignQuote(w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(v), Get: "ob:eth",
+			To: payeeOn(Linea)(w)}))
 	}
 	first, dust, all, enough := swap(sol), swap(4*sol-1), swap(4*sol), swap(4*sol-890_880)
 	Must(t, w.Execute(first))
 	<-arrived
 	for name, second := range map[string]*api.Document{"dust stays": dust, "nothing stays": all} {
-		if e := Refused(t, w.Execute(second), api.ErrInsufficientBalance); !strings.Contains(e.Message, "890880 stays for rent") {
+		if e := Refused(t, w.Execute(second), api.ErrInsufficientBalance); !strings.Contains(e.Message,
+			"890880 stays for rent") {
 			t.Errorf("%s: %s", name, e.Message)
 		}
 	}
@@ -159,8 +168,8 @@ func TestAnEmptiedSolanaAccountGetsItsRefund(t *testing.T) {
 	nothingHeld(t, w)
 }
 
-// TestARefundDoesNotDependOnWhatAnotherQuoteHasEmptied: less than the rent minimum comes back to an account that another quote has emptied since; the
-// sponsor adds the rent.
+// TestARefundDoesNotDependOnWhatAnotherQuoteHasEmptied: less than the rent minimum comes back to an account that
+// another quote has emptied since; the sponsor adds the rent.
 func TestARefundDoesNotDependOnWhatAnotherQuoteHasEmptied(t *testing.T) {
 	const small = 800_000
 	var first string
@@ -180,7 +189,8 @@ func TestARefundDoesNotDependOnWhatAnotherQuoteHasEmptied(t *testing.T) {
 	}}, 5*sol)
 	sums := w.Sums(payee())
 	swap := func(v int64) *api.Document {
-		return w.SignQuote(w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(v), Get: "ob:usdc", To: payeeOn(Base)(w)}))
+		return w.SignQuote(w.Swap(Exchange{From: "ob:sol", Amount: big.NewInt(v), Get: "ob:usdc",
+			To: payeeOn(Base)(w)}))
 	}
 	doc := swap(small)
 	first = w.Decode(doc).ID

@@ -13,7 +13,8 @@ import (
 // bookBuckets is everything that package book keeps.
 func bookBuckets() []string {
 	return []string{
-		"book", "book-context", "book-quote", "book-document", "book-ends", "book-open", "book-pledge", "book-claim", "book-created",
+		"book", "book-context", "book-quote", "book-document", "book-ends", "book-open", "book-pledge", "book-claim",
+		"book-created",
 		"book-updated", "book-replaced",
 	}
 }
@@ -60,7 +61,8 @@ func found(w *World, signatures []string) (n int) {
 func TestNoSignatureOfAnyKindOutlivesItsQuote(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ fault, status string }{
-		{"slow-fill=1ns", api.StatusCompleted}, {"revert", api.StatusRefunded}, {"deposit-fails", api.StatusFailed}, {"", ""},
+		{"slow-fill=1ns", api.StatusCompleted}, {"revert", api.StatusRefunded}, {"deposit-fails", api.StatusFailed},
+		{"", ""},
 	} {
 		for _, kind := range []string{api.AccountKernelV31, api.AccountKernelV33 + WithSolana, api.AccountRoleBased} {
 			t.Run(kind+" "+c.status, func(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 
 const sol = 1_000_000_000 // lamports
 
-// stock gives a user of any kind money on every side: 120 USDC on Arbitrum and Polygon and 90 on Solana, 0.05 ETH on Optimism, 2 SOL.
+// stock gives a user of any kind money on every side: 120 USDC on Arbitrum and Polygon and 90 on Solana, 0.05 ETH on
+// Optimism, 2 SOL.
 func stock(w *World, u *User) {
 	if u.HasEVM() {
 		for _, id := range []uint64{Arbitrum, Polygon} {
@@ -93,21 +94,28 @@ type direction struct {
 
 func directions() []direction {
 	return []direction{
-		{"usdc to eth on Base", false, true, "ob:usdc", 150 * usdcPlain, "eip155:8453/slip44:60", nil, own("eth", Base)},
-		{"eth to usdc where most is paid from", false, true, "ob:eth", 3e16, "eip155:10/erc20:0x0b2c639c533813f4aa9d7837caf62653d097ff85", nil, own("usdc", Optimism)},
-		{"usdc to the payee on Base", false, true, "ob:usdc", 140 * usdcPlain, "ob:usdc", payeeOn(Base), func(w *World) *big.Int { return w.Balance(payee(), w.Asset("usdc", Base)) }},
-		{"usdc of Arbitrum to the payee on Arbitrum", false, true, "eip155:42161/erc20:0xaf88d065e77c8cc2239327c5edb3a432268e5831", 50 * usdcPlain, "ob:usdc", payeeOn(Arbitrum),
+		{"usdc to eth on Base", false, true, "ob:usdc", 150 * usdcPlain, "eip155:8453/slip44:60", nil,
+			own("eth", Base)},
+		{"eth to usdc where most is paid from", false, true, "ob:eth", 3e16,
+			"eip155:10/erc20:0x0b2c639c533813f4aa9d7837caf62653d097ff85", nil, own("usdc", Optimism)},
+		{"usdc to the payee on Base", false, true, "ob:usdc", 140 * usdcPlain, "ob:usdc", payeeOn(Base),
+			func(w *World) *big.Int { return w.Balance(payee(), w.Asset("usdc", Base)) }},
+		{"usdc of Arbitrum to the payee on Arbitrum", false, true,
+			"eip155:42161/erc20:0xaf88d065e77c8cc2239327c5edb3a432268e5831", 50 * usdcPlain, "ob:usdc",
+			payeeOn(Arbitrum),
 			func(w *World) *big.Int { return w.Balance(payee(), w.Asset("usdc", Arbitrum)) }},
 		{"usdc of all chains to sol", true, true, "ob:usdc", 250 * usdcPlain, "ob:sol", nil, own("sol", Solana)},
 		{"eth to usdc on Solana", true, true, "ob:eth", 4e16, usdcOnSolana, nil, own("usdc", Solana)},
 		{"sol to usdc on Solana", true, false, "ob:sol", sol, usdcOnSolana, nil, own("usdc", Solana)},
-		{"usdc of Solana to a new account on Solana", true, false, usdcOnSolana, 40 * usdcPlain, "ob:usdc", strangerOnSolana,
+		{"usdc of Solana to a new account on Solana", true, false, usdcOnSolana, 40 * usdcPlain, "ob:usdc",
+			strangerOnSolana,
 			func(w *World) *big.Int { return w.SolanaBalance(stranger().Wallet, w.Asset("usdc", Solana)) }},
 		{"sol to a new account", true, false, "ob:sol", sol, "ob:sol", strangerOnSolana,
 			func(w *World) *big.Int { return w.SolanaBalance(stranger().Wallet, w.Asset("sol", Solana)) }},
 		{"usdc of Solana to the payee on Base", true, false, usdcOnSolana, 60 * usdcPlain, "ob:usdc", payeeOn(Base),
 			func(w *World) *big.Int { return w.Balance(payee(), w.Asset("usdc", Base)) }},
-		{"sol to eth of the payee", true, false, "ob:sol", sol, "ob:eth", payeeOn(Linea), func(w *World) *big.Int { return w.Balance(payee(), w.Asset("eth", Linea)) }},
+		{"sol to eth of the payee", true, false, "ob:sol", sol, "ob:eth", payeeOn(Linea),
+			func(w *World) *big.Int { return w.Balance(payee(), w.Asset("eth", Linea)) }},
 	}
 }
 
@@ -155,7 +163,8 @@ func TestSwapsAndTransfersSettleInEveryDirectionForEveryKind(t *testing.T) {
 				q := w.Decode(doc)
 				had, sums := x.arrives(w), w.Sums(payee())
 				s := w.Settle(w.SignQuote(doc))
-				if s.Status != api.StatusCompleted || len(s.OriginChainOperations) != len(q.OriginChainsOperations) || len(s.DestinationChainOperations) != 1 {
+				if s.Status != api.StatusCompleted || len(s.OriginChainOperations) != len(q.OriginChainsOperations) ||
+					len(s.DestinationChainOperations) != 1 {
 					t.Fatalf("status %+v", s)
 				}
 				gained := zero().Sub(x.arrives(w), had)

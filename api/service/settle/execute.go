@@ -62,7 +62,8 @@ func (s *Settler) execute(ctx context.Context, doc *api.Document, v version) (*a
 // mostTries bounds how often the checks are made again because other quotes of the account took steps meanwhile.
 const mostTries = 20
 
-// errMoved says that another quote of the account took a step while a quote was checked: what the checks have seen may no longer be so.
+// errMoved says that another quote of the account took a step while a quote was checked: what the checks have seen may
+// no longer be so.
 var errMoved = errors.New("another quote of the account took a step")
 
 // check looks at everything that must hold when PENDING is committed.
@@ -90,8 +91,8 @@ func (s *Settler) step(name string) {
 	}
 }
 
-// affordable checks that what the quote takes is there and not pledged to another one. Pledges are read before balances: a deposit that lands in
-// between is then counted twice, never forgotten.
+// affordable checks that what the quote takes is there and not pledged to another one. Pledges are read before
+// balances: a deposit that lands in between is then counted twice, never forgotten.
 func (s *Settler) affordable(o *order) error {
 	pending := o.Clone()
 	pending.Status = api.StatusPending
@@ -128,14 +129,16 @@ func (s *Settler) affordable(o *order) error {
 		if stays.Sign() > 0 {
 			rent = ", " + stays.String() + " stays for rent until they end"
 		}
-		return api.NewError(api.ErrInsufficientBalance, "Insufficient balance of %s: needed %s, available %s (%s is pledged to quotes in execution%s)",
+		return api.NewError(api.ErrInsufficientBalance,
+			"Insufficient balance of %s: needed %s, available %s (%s is pledged to quotes in execution%s)",
 			a.CAIP().Display(), wants[a.Asset], positive(free), pledged[a.Asset], rent)
 	}
 	return nil
 }
 
-// rentBeside is what must stay of an asset while something of it is pledged. An account on Solana keeps its rent minimum or nothing, and in which
-// order deposits land is not known: the last of them may not find less than the minimum behind another.
+// rentBeside is what must stay of an asset while something of it is pledged. An account on Solana keeps its rent
+// minimum or nothing, and in which order deposits land is not known: the last of them may not find less than the
+// minimum behind another.
 func rentBeside(a caip.Asset, pledged *big.Int) *big.Int {
 	if !a.Chain.IsSolana() || !a.IsNative() || pledged.Sign() == 0 {
 		return new(big.Int)
@@ -163,9 +166,9 @@ func positive(v *big.Int) *big.Int {
 	return v
 }
 
-// accept commits PENDING. Balances, pledges and the clock are looked at once more: other quotes of the account may have been accepted since, and
-// what is not committed by its expiry never will be (protocol §4.3). The error is errMoved when the checks must be made again: a quote that was
-// accepted and ended since has used nonces that were still free.
+// accept commits PENDING. Balances, pledges and the clock are looked at once more: other quotes of the account may have
+// been accepted since, and what is not committed by its expiry never will be (protocol §4.3). The error is errMoved
+// when the checks must be made again: a quote that was accepted and ended since has used nonces that were still free.
 func (s *Settler) accept(o *order) error {
 	s.accepting.Lock()
 	defer s.accepting.Unlock()
@@ -222,8 +225,9 @@ func (s *Settler) keepSignature(tx store.Tx, o *order) error {
 	return s.Book.PutContext(tx, c)
 }
 
-// startIfAccepted follows a commit that was reported as failed: if it happened all the same, the saga must run. A record that cannot be read now is
-// left to the saga, which reads it first. The caller is told of the fault and finds the outcome by quote id.
+// startIfAccepted follows a commit that was reported as failed: if it happened all the same, the saga must run. A
+// record that cannot be read now is left to the saga, which reads it first. The caller is told of the fault and finds
+// the outcome by quote id.
 func (s *Settler) startIfAccepted(id string) {
 	q, err := s.reload(id)
 	if err != nil {
@@ -234,7 +238,8 @@ func (s *Settler) startIfAccepted(id string) {
 	}
 }
 
-// orExecuted prefers to say that the quote itself was executed meanwhile: its own deposits and nonces are then what a check stumbled over.
+// orExecuted prefers to say that the quote itself was executed meanwhile: its own deposits and nonces are then what a
+// check stumbled over.
 func (s *Settler) orExecuted(o *order, err error) error {
 	var q *book.Quote
 	errRead := s.Book.View(func(tx store.Tx) (err error) {

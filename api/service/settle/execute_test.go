@@ -56,7 +56,8 @@ func TestOfFiftyConcurrentExecutesOneWins(t *testing.T) {
 		switch {
 		case err == nil:
 			won++
-		case !errors.As(err, &e) || e.Name != api.ErrAlreadyExecuted && e.Name != api.ErrPrepareAgain && e.Name != api.ErrInsufficientBalance:
+		case !errors.As(err, &e) || e.Name != api.ErrAlreadyExecuted && e.Name != api.ErrPrepareAgain &&
+			e.Name != api.ErrInsufficientBalance:
 			t.Errorf("a loser got %v", err)
 		case e.Name != api.ErrAlreadyExecuted:
 			t.Errorf("a loser got %s", e.Name)
@@ -175,7 +176,8 @@ func TestEveryChangedLeafIsTamperProof(t *testing.T) {
 	if leaves < 90 {
 		t.Errorf("only %d leaves were tried", leaves)
 	}
-	for _, added := range []string{"/note", "/originChainsOperations/0/signature", "/originChainsOperations/0/userOp/initCode", "/fees/assets/x"} {
+	for _, added := range []string{"/note", "/originChainsOperations/0/signature",
+		"/originChainsOperations/0/userOp/initCode", "/fees/assets/x"} {
 		changed, err := signed.Splice(api.Edit{Pointer: added, Value: []byte(`"0x"`)})
 		Must(t, err)
 		Refused(t, w.Execute(changed), api.ErrTamperProof)
@@ -271,7 +273,8 @@ func TestPledgedAmountsAreNotAvailableToAnotherQuote(t *testing.T) {
 	w.Fund(w.User.Address, w.Asset("usdt", Optimism), 500*usdcPlain)
 	Must(t, w.Execute(w.SignQuote(w.Quote(pay(w, Base, 60*usdcPlain), ""))))
 	<-reached // the deposit has landed; the 25 on Base wait for the fill
-	e := Refused(t, func() error { _, err := w.Prepare(pay(w, Base, 105*usdcPlain)); return err }(), api.ErrInsufficientBalance)
+	e := Refused(t, func() error { _, err := w.Prepare(pay(w, Base, 105*usdcPlain)); return err }(),
+		api.ErrInsufficientBalance)
 	if !strings.Contains(e.Message, "available 84.") {
 		t.Errorf("message %q", e.Message)
 	}
@@ -340,7 +343,8 @@ func TestExecutionRevertingSinceTheQuoteIsA422WithItsCall(t *testing.T) {
 	Refused(t, w.Execute(signed), api.ErrPrepareAgain)
 	_, err := w.Prepare(r)
 	e := Refused(t, err, api.ErrSimulationFailed)
-	if e.StatusCode != 422 || e.Details[0].Path != "calls[1]" || !strings.Contains(e.Message, "ERC20InsufficientBalance") {
+	if e.StatusCode != 422 || e.Details[0].Path != "calls[1]" ||
+		!strings.Contains(e.Message, "ERC20InsufficientBalance") {
 		t.Errorf("%+v", e)
 	}
 }

@@ -21,10 +21,11 @@ const (
 	AtRelease     Moment = "release"
 )
 
-// Faults bring about what seldom happens, for tests and developers. A nil function does nothing. What they bring about goes the way
-// that the real event would go: a refused step refunds, a wait ends with the context.
+// Faults bring about what seldom happens, for tests and developers. A nil function does nothing. What they bring about
+// goes the way that the real event would go: a refused step refunds, a wait ends with the context.
 type Faults struct {
-	// BeforeFill runs when all deposits have landed; the fill waits for it. An error stops the saga where it is, to be tried again.
+	// BeforeFill runs when all deposits have landed; the fill waits for it. An error stops the saga where it is, to be
+	// tried again.
 	BeforeFill func(ctx context.Context, quoteID string) error
 	// NoCapacity makes the solver refuse.
 	NoCapacity func(quoteID string) bool
@@ -70,7 +71,8 @@ func (f *Faults) priceJump(id string) int64 {
 
 func asked(reason string) error { return refusal{reason, "a fault was asked for"} }
 
-// faultKind is one name that ParseFaults knows: a refusal of a step with a reason, a wait before one (value: a duration), or apply for the rest.
+// faultKind is one name that ParseFaults knows: a refusal of a step with a reason, a wait before one (value: a
+// duration), or apply for the rest.
 type faultKind struct {
 	name    string
 	at      Moment
@@ -89,29 +91,39 @@ func faultKinds() []faultKind {
 			return nil
 		}},
 		{name: "no-capacity", at: AtFill, reason: reasonCapacity, help: "the solver refuses to deliver"},
-		{name: "revert", at: AtFill, reason: reasonReverted, help: "the target block fails as if the calls had reverted"},
+		{name: "revert", at: AtFill, reason: reasonReverted,
+			help: "the target block fails as if the calls had reverted"},
 		{name: "unpriced", at: AtFill, reason: reasonUnpriced, help: "a price becomes unknown"},
-		{name: "transfer-fails", at: AtFill, reason: reasonTransfer, help: "the recipient does not accept what is delivered"},
+		{name: "transfer-fails", at: AtFill, reason: reasonTransfer,
+			help: "the recipient does not accept what is delivered"},
 		{name: "bad-nonce", at: AtFill, reason: reasonNonce, help: "the account's nonce was used by somebody else"},
-		{name: "bad-signature", at: AtFill, reason: reasonSignature, help: "the account no longer accepts its signature"},
-		{name: "deposit-fails", at: AtDeposit, reason: reasonTransaction, help: "the first deposit ahead of the target block fails"},
-		{name: "deposit-missing", at: AtLastDeposit, reason: reasonMismatch, help: "the last deposit ahead of the target block does not reach the escrow"},
-		{name: "price-jump", value: "basis points", example: "300", help: "the delivered asset becomes dearer", apply: func(f *Faults, s *share, value string) error {
-			bps, err := strconv.ParseUint(value, 10, 20)
-			if err != nil || bps == 0 {
-				return fmt.Errorf("%q is no whole number of basis points from 1", value)
-			}
-			f.PriceJump = first(f.PriceJump, s, int64(bps))
-			return nil
-		}},
-		{name: "expire", help: "the operation's time is over before the fill", apply: func(f *Faults, s *share, _ string) error {
-			before := f.Expire
-			f.Expire = func(id string) bool { return before != nil && before(id) || s.hit(id) }
-			return nil
-		}},
-		{name: "slow-deposit", at: AtDeposit, value: "duration", example: "2s", help: "each deposit waits: PENDING can be seen"},
-		{name: "slow-fill", at: AtFill, value: "duration", example: "2s", help: "the fill waits: IN_PROGRESS can be seen"},
-		{name: "slow-release", at: AtRelease, value: "duration", example: "2s", help: "each release waits: EXECUTED can be seen"},
+		{name: "bad-signature", at: AtFill, reason: reasonSignature,
+			help: "the account no longer accepts its signature"},
+		{name: "deposit-fails", at: AtDeposit, reason: reasonTransaction,
+			help: "the first deposit ahead of the target block fails"},
+		{name: "deposit-missing", at: AtLastDeposit, reason: reasonMismatch,
+			help: "the last deposit ahead of the target block does not reach the escrow"},
+		{name: "price-jump", value: "basis points", example: "300", help: "the delivered asset becomes dearer",
+			apply: func(f *Faults, s *share, value string) error {
+				bps, err := strconv.ParseUint(value, 10, 20)
+				if err != nil || bps == 0 {
+					return fmt.Errorf("%q is no whole number of basis points from 1", value)
+				}
+				f.PriceJump = first(f.PriceJump, s, int64(bps))
+				return nil
+			}},
+		{name: "expire", help: "the operation's time is over before the fill",
+			apply: func(f *Faults, s *share, _ string) error {
+				before := f.Expire
+				f.Expire = func(id string) bool { return before != nil && before(id) || s.hit(id) }
+				return nil
+			}},
+		{name: "slow-deposit", at: AtDeposit, value: "duration", example: "2s",
+			help: "each deposit waits: PENDING can be seen"},
+		{name: "slow-fill", at: AtFill, value: "duration", example: "2s",
+			help: "the fill waits: IN_PROGRESS can be seen"},
+		{name: "slow-release", at: AtRelease, value: "duration", example: "2s",
+			help: "each release waits: EXECUTED can be seen"},
 	}
 }
 
@@ -143,10 +155,11 @@ func FaultHelp() []string {
 	return out
 }
 
-// ParseFaults reads `name[=value][@share]`, as `coffer serve --fault` takes it: "slow-fill=2s", "revert@0.25", "price-jump=300@4". A share with a
-// point is the part of all quotes that is hit, 0.25 one quarter; one without is N for every N-th quote; none hits all. Which ones are hit follows
-// from the order in which they come, so that a run repeats; a quote that was hit once stays hit. Several faults add up; of the same name the
-// first that hits wins. The error says what is wrong with which text.
+// ParseFaults reads `name[=value][@share]`, as `coffer serve --fault` takes it: "slow-fill=2s", "revert@0.25",
+// "price-jump=300@4". A share with a point is the part of all quotes that is hit, 0.25 one quarter; one without is N
+// for every N-th quote; none hits all. Which ones are hit follows from the order in which they come, so that a run
+// repeats; a quote that was hit once stays hit. Several faults add up; of the same name the first that hits wins. The
+// error says what is wrong with which text.
 func ParseFaults(specs []string) (Faults, error) {
 	var f Faults
 	for _, spec := range specs {
@@ -211,7 +224,8 @@ func refusing(before func(Moment, string) string, k faultKind, s *share) func(Mo
 	}
 }
 
-func waiting(before func(context.Context, Moment, string) error, k faultKind, s *share, d time.Duration) func(context.Context, Moment, string) error {
+func waiting(before func(context.Context, Moment, string) error, k faultKind, s *share,
+	d time.Duration) func(context.Context, Moment, string) error {
 	return func(ctx context.Context, at Moment, id string) error {
 		if before != nil {
 			if err := before(ctx, at, id); err != nil {

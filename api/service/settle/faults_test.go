@@ -103,8 +103,10 @@ func same(t *testing.T, before, after map[string]string) {
 func TestFaultsOfTheSolverSpareACallThatNeedsNone(t *testing.T) {
 	t.Parallel()
 	for spec, reason := range map[string]string{
-		"no-capacity": "", "unpriced": "", "transfer-fails": "", "price-jump=500": "", "deposit-fails": "", "deposit-missing": "",
-		"revert": "EXECUTION_REVERTED", "bad-nonce": "ACCOUNT_ABSTRACTION_INVALID_NONCE", "expire": "ORDER_EXPIRED",
+		"no-capacity": "", "unpriced": "", "transfer-fails": "", "price-jump=500": "", "deposit-fails": "",
+		"deposit-missing": "",
+		"revert":          "EXECUTION_REVERTED", "bad-nonce": "ACCOUNT_ABSTRACTION_INVALID_NONCE",
+		"expire": "ORDER_EXPIRED",
 	} {
 		w := New(t, Options{Faults: faultsFrom(t, spec)})
 		w.Fund(w.User.Address, w.Asset("usdc", Base), 25*usdcPlain)
@@ -156,8 +158,10 @@ func TestFaultsAddUp(t *testing.T) {
 
 func TestUnreadableFaultsAreRefusedWithTheirText(t *testing.T) {
 	for _, spec := range []string{
-		"", "typo", "revert=1", "slow-fill", "slow-fill=", "slow-fill=-1s", "slow-fill=3", "price-jump=x", "price-jump=0", "price-jump=-5",
-		"revert@", "revert@0", "revert@0.0", "revert@1.1", "revert@.5", "revert@x", "revert@-1", "revert@0.1234567", "@2", "revert@2@2",
+		"", "typo", "revert=1", "slow-fill", "slow-fill=", "slow-fill=-1s", "slow-fill=3", "price-jump=x",
+		"price-jump=0", "price-jump=-5",
+		"revert@", "revert@0", "revert@0.0", "revert@1.1", "revert@.5", "revert@x", "revert@-1", "revert@0.1234567",
+		"@2", "revert@2@2",
 	} {
 		_, err := settle.ParseFaults([]string{"expire", spec})
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", spec)) {
@@ -168,7 +172,8 @@ func TestUnreadableFaultsAreRefusedWithTheirText(t *testing.T) {
 
 func TestAFaultWithoutItsValueIsToldSuchAValue(t *testing.T) {
 	for name, want := range map[string]string{
-		"slow-deposit": "slow-deposit=2s", "slow-fill": "slow-fill=2s", "slow-release": "slow-release=2s", "price-jump": "price-jump=300",
+		"slow-deposit": "slow-deposit=2s", "slow-fill": "slow-fill=2s", "slow-release": "slow-release=2s",
+		"price-jump": "price-jump=300",
 	} {
 		_, err := settle.ParseFaults([]string{name})
 		if err == nil || !strings.HasSuffix(err.Error(), name+" needs a value, such as "+want) {
@@ -181,7 +186,8 @@ func TestAFaultWithoutItsValueIsToldSuchAValue(t *testing.T) {
 }
 
 func FuzzParseFaults(f *testing.F) {
-	for _, spec := range []string{"revert", "slow-fill=2s@0.25", "price-jump=300@4", "no-route@1.0", "deposit-missing@2147483647", "x=@"} {
+	for _, spec := range []string{"revert", "slow-fill=2s@0.25", "price-jump=300@4", "no-route@1.0",
+		"deposit-missing@2147483647", "x=@"} {
 		f.Add(spec)
 	}
 	f.Fuzz(func(t *testing.T, spec string) {
@@ -193,7 +199,8 @@ func FuzzParseFaults(f *testing.F) {
 			faults.NoRoute()
 		}
 		if faults.Refuse != nil {
-			if first, second := faults.Refuse(settle.AtFill, "id"), faults.Refuse(settle.AtFill, "id"); first != second {
+			if first, second := faults.Refuse(settle.AtFill, "id"),
+				faults.Refuse(settle.AtFill, "id"); first != second {
 				t.Errorf("two decisions about one quote: %q and %q", first, second)
 			}
 		}
@@ -202,14 +209,16 @@ func FuzzParseFaults(f *testing.F) {
 
 func TestASlowFaultEndsWithTheService(t *testing.T) {
 	for spec, status := range map[string]string{
-		"slow-deposit=1h": api.StatusPending, "slow-fill=1h": api.StatusInProgress, "slow-release=1h": api.StatusExecuted,
+		"slow-deposit=1h": api.StatusPending, "slow-fill=1h": api.StatusInProgress,
+		"slow-release=1h": api.StatusExecuted,
 	} {
 		t.Run(spec, func(t *testing.T) {
 			steps := make(chan string, 20)
 			w := New(t, Options{Faults: faultsFrom(t, spec), AfterStep: func(s string) { steps <- s }})
 			signed := w.SignQuote(w.Quote(crossChain(w), ""))
 			Must(t, w.Execute(signed))
-			last := map[string]string{api.StatusPending: "accepted", api.StatusInProgress: "deposit eip155:10", api.StatusExecuted: "target"}[status]
+			last := map[string]string{api.StatusPending: "accepted", api.StatusInProgress: "deposit eip155:10",
+				api.StatusExecuted: "target"}[status]
 			for step := range steps {
 				if step == last {
 					break

@@ -13,14 +13,16 @@ import (
 // places are where a client writes into a quote: everything else is covered by the integrity signature.
 func places() []string {
 	return []string{
-		"/originChainsOperations/0/signature", "/originChainsOperations/1/userOp/signature", "/originChainsOperations/2/userOp/signature",
+		"/originChainsOperations/0/signature", "/originChainsOperations/1/userOp/signature",
+		"/originChainsOperations/2/userOp/signature",
 		"/originChainsOperations/1/delegation/signature", "/originChainsOperations/1/delegation/signature/r",
-		"/originChainsOperations/2/delegation/signature/yParity", "/originChainsOperations/2/delegation/signature/chainId", "/tamperProofSignature",
+		"/originChainsOperations/2/delegation/signature/yParity",
+		"/originChainsOperations/2/delegation/signature/chainId", "/tamperProofSignature",
 	}
 }
 
-// FuzzExecuteTakesNoForeignSignature: whatever stands in the places that a client fills in, execute answers with a named refusal and the quote stays
-// an offer; only the right signatures are accepted.
+// FuzzExecuteTakesNoForeignSignature: whatever stands in the places that a client fills in, execute answers with a
+// named refusal and the quote stays an offer; only the right signatures are accepted.
 func FuzzExecuteTakesNoForeignSignature(f *testing.F) {
 	w := New(f, Options{})
 	w.User = w.AddUser(api.AccountKernelV33+WithSolana, 7)
@@ -34,7 +36,8 @@ func FuzzExecuteTakesNoForeignSignature(f *testing.F) {
 		f.Fatalf("%d operations", n)
 	}
 	for i := range places() {
-		for _, v := range []string{`"0x"`, `""`, `"0x11"`, `null`, `1`, `-1`, `1e400`, `{}`, `[]`, `{"r":"0x"}`, `"11111111111111111111111111111111"`} {
+		for _, v := range []string{`"0x"`, `""`, `"0x11"`, `null`, `1`, `-1`, `1e400`, `{}`, `[]`, `{"r":"0x"}`,
+			`"11111111111111111111111111111111"`} {
 			f.Add(uint8(i), v)
 		}
 	}

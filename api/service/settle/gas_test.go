@@ -10,8 +10,8 @@ import (
 	"coffer/api/service/store"
 )
 
-// TestGasTableCoversMeasuredCosts: the network fee is made from a table of gas; what the embedded chains really use must lie below it, and not so
-// far below that the fee loses touch with the cost.
+// TestGasTableCoversMeasuredCosts: the network fee is made from a table of gas; what the embedded chains really use
+// must lie below it, and not so far below that the fee loses touch with the cost.
 func TestGasTableCoversMeasuredCosts(t *testing.T) {
 	w := New(t, Options{})
 	w.Fund(w.User.Address, w.Asset("usdc", Arbitrum), 500*usdcPlain)
@@ -55,8 +55,9 @@ func TestGasTableCoversMeasuredCosts(t *testing.T) {
 	note("release", coin, Optimism, 0, 0)
 	t.Logf("%v, estimated %v", used, estimate)
 	for name, table := range map[string]uint64{
-		"deposit of first operation": quote.GasDeposit + quote.GasDeployment, "deposit of later operation": quote.GasDeposit,
-		"release": quote.GasRelease, "fill": quote.GasFill,
+		"deposit of first operation": quote.GasDeposit + quote.GasDeployment,
+		"deposit of later operation": quote.GasDeposit,
+		"release":                    quote.GasRelease, "fill": quote.GasFill,
 		"first operation": estimate["first operation"], "later operation": estimate["later operation"],
 	} {
 		if used[name] > table || used[name]*2 < table {

@@ -18,7 +18,8 @@ import (
 
 func transferData(to common.Address, v *big.Int) []byte { return erc20.Transfer(to, v) }
 
-// wholeEnv set to anything runs every case of the long tests, which otherwise take a part that touches each kind, step and story.
+// wholeEnv set to anything runs every case of the long tests, which otherwise take a part that touches each kind, step
+// and story.
 const wholeEnv = "COFFER_TEST_WHOLE"
 
 func whole() bool { return os.Getenv(wholeEnv) != "" }

@@ -36,12 +36,14 @@ func submit(w *World, signed *api.Document, i int) {
 	Must(w.TB, err)
 	data, err := codec.HandleOps(genesis.AddressOf(w.Installation.Faucet), user)
 	Must(w.TB, err)
-	seal(w, o.TypedDataToSign.Domain.ChainID, chain.Tx{From: w.Installation.Faucet, To: pins.EntryPoint, Data: data, Gas: 3_000_000})
+	seal(w, o.TypedDataToSign.Domain.ChainID, chain.Tx{From: w.Installation.Faucet, To: pins.EntryPoint, Data: data,
+		Gas: 3_000_000})
 }
 
 func seal(w *World, chainID uint64, txs ...chain.Tx) {
 	w.TB.Helper()
-	_, err := w.Installation.Chains[chainID].Seal(chain.SealRequest{Time: uint64(w.Clock.Now().Unix()), Txs: txs, Accept: genesis.AllSucceed})
+	_, err := w.Installation.Chains[chainID].Seal(chain.SealRequest{Time: uint64(w.Clock.Now().Unix()), Txs: txs,
+		Accept: genesis.AllSucceed})
 	Must(w.TB, err)
 }
 
@@ -83,7 +85,8 @@ func TestNothingIsFilledWhenAChainIsPastTheWindow(t *testing.T) {
 		"the target chain": func(w *World, _ string) { w.Fund(payee(), w.Asset("dai", Base), 1) },
 		"a chain that was paid on, and somebody refunded": func(w *World, id string) {
 			data := escrow.RefundCalldata(common.HexToHash(id), w.User.Address)
-			seal(w, Arbitrum, chain.Tx{From: w.Installation.Faucet, To: w.Installation.Network.Pins.Escrow, Data: data, Gas: 300_000})
+			seal(w, Arbitrum, chain.Tx{From: w.Installation.Faucet, To: w.Installation.Network.Pins.Escrow, Data: data,
+				Gas: 300_000})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +100,8 @@ func TestNothingIsFilledWhenAChainIsPastTheWindow(t *testing.T) {
 				}
 			}})
 			w.Fund(w.User.Address, w.Asset("usdc", Arbitrum), 120*usdcPlain)
-			doc := w.Swap(Exchange{From: "ob:usdc", Amount: big.NewInt(100 * usdcPlain), Get: "ob:usdc", To: payeeOn(Base)(w)})
+			doc := w.Swap(Exchange{From: "ob:usdc", Amount: big.NewInt(100 * usdcPlain), Get: "ob:usdc",
+				To: payeeOn(Base)(w)})
 			id = w.Decode(doc).ID
 			had := balances(w, w.User.Address)
 			s := w.Settle(w.SignQuote(doc))
@@ -217,21 +221,25 @@ func TestASolverWithoutStockIsNotTheRecipientsFault(t *testing.T) {
 			have, err := in.SolanaSpendable(genesis.KeyOf(in.SolanaSolver), a)
 			Must(t, err)
 			sponsor := genesis.KeyOf(in.Sponsor)
-			builds, err := in.SolanaTransfer(genesis.KeyOf(in.SolanaSolver), genesis.KeyOf(in.SolanaFaucet), sponsor, a, have)
+			builds, err := in.SolanaTransfer(genesis.KeyOf(in.SolanaSolver), genesis.KeyOf(in.SolanaFaucet), sponsor, a,
+				have)
 			Must(t, err)
 			now := uint64(w.Clock.Now().Unix())
 			hash, _ := in.Solana.Blockhash(now)
 			m, err := solmsg.Compose(sponsor, hash, builds...)
 			Must(t, err)
-			_, err = in.Solana.Seal(solana.SealRequest{Time: now, Txs: []solana.Tx{solana.Sign(m, in.Sponsor, in.SolanaSolver)}, Accept: solana.AllSucceed})
+			_, err = in.Solana.Seal(solana.SealRequest{Time: now,
+				Txs: []solana.Tx{solana.Sign(m, in.Sponsor, in.SolanaSolver)}, Accept: solana.AllSucceed})
 			Must(t, err)
 		})
-		x := Exchange{From: "ob:usdc", Amount: big.NewInt(100 * usdcPlain), Get: w.Asset(name, get).String(), To: payeeOn(Base)(w)}
+		x := Exchange{From: "ob:usdc", Amount: big.NewInt(100 * usdcPlain), Get: w.Asset(name, get).String(),
+			To: payeeOn(Base)(w)}
 		if get == Solana {
 			x.To = stranger().On(Solana)
 		}
 		doc := w.Swap(x)
-		if s := w.Settle(w.SignQuote(doc)); s.Status != api.StatusRefunded || s.FailReason != "SOLVER_CAPACITY_EXCEEDED" {
+		if s := w.Settle(w.SignQuote(doc)); s.Status != api.StatusRefunded ||
+			s.FailReason != "SOLVER_CAPACITY_EXCEEDED" {
 			t.Errorf("%s: %s %s", name, s.Status, s.FailReason)
 		}
 		nothingHeld(t, w)
@@ -306,7 +314,8 @@ func (r *refusing) Update(fn func(store.Tx) error) error {
 func TestAnAcceptanceThatNeverHappenedStartsNothing(t *testing.T) {
 	kept := &refusing{deaf: deaf{Store: store.NewMemory()}}
 	var steps atomic.Int32
-	w := New(t, Options{Store: kept, Pause: func(int) time.Duration { return 0 }, AfterStep: func(string) { steps.Add(1) }})
+	w := New(t, Options{Store: kept, Pause: func(int) time.Duration { return 0 },
+		AfterStep: func(string) { steps.Add(1) }})
 	signed := w.SignQuote(w.Quote(crossChain(w), ""))
 	kept.next.Store(true)
 	if err := w.Execute(signed); !errors.Is(err, errDisk) {

@@ -24,8 +24,8 @@ func send(a caip.Asset, to common.Address, v *big.Int) api.Call {
 	return api.Call{To: token.Hex(), Data: "0x" + common.Bytes2Hex(erc20.Transfer(to, v))}
 }
 
-// Whatever the decimals on both sides: Σ a is what is paid, delivered = (Σ a − Σ fees) × price rounded down, at least what is required, and it
-// settles without a token made or lost (protocol §3.5).
+// Whatever the decimals on both sides: Σ a is what is paid, delivered = (Σ a − Σ fees) × price rounded down, at least
+// what is required, and it settles without a token made or lost (protocol §3.5).
 func TestOtherAssetFundingKeepsTheFeeIdentity(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -52,7 +52,8 @@ func TestOtherAssetFundingKeepsTheFeeIdentity(t *testing.T) {
 				a := w.Asset(c.pays, id)
 				e, _ := w.Installation.Catalog.Entity(a)
 				agg, _ := w.Installation.Catalog.Aggregate(e.Aggregate)
-				v := zero().Mul(bigOf(75_000_001), zero().Exp(bigOf(10), bigOf(int64(e.Decimals)), nil)) // about 75 dollars
+				// about 75 dollars
+				v := zero().Mul(bigOf(75_000_001), zero().Exp(bigOf(10), bigOf(int64(e.Decimals)), nil))
 				w.FundBig(w.User.Address, a, v.Quo(v, agg.PriceMicroUSD))
 			}
 			asset := w.Asset(c.get, c.target)
@@ -85,7 +86,8 @@ func identity(t *testing.T, w *World, q api.Quote, pays string, need *big.Int) {
 		fees.Add(fees, amount.Scale(fee, e.Decimals, agg.Decimals))
 		micro.Add(micro, amount.Value(fee, e.Decimals, price))
 	}
-	if q.OriginToken.Amount != paid.String() || q.OriginToken.AggregatedAssetID != string(agg.ID) || len(q.Fees.Assets) != len(q.OriginChainsOperations) {
+	if q.OriginToken.Amount != paid.String() || q.OriginToken.AggregatedAssetID != string(agg.ID) ||
+		len(q.Fees.Assets) != len(q.OriginChainsOperations) {
 		t.Errorf("origin token %+v, paid %s, fees %v", q.OriginToken, paid, q.Fees.Assets)
 	}
 	if q.Fees.CumulativeUSD != amount.USD2(micro) {

@@ -30,8 +30,8 @@ type refusal struct {
 
 func (r refusal) Error() string { return r.reason + ": " + r.text }
 
-// judge decides whether a handleOps transaction did everything that was wanted: it succeeded, ops operations succeeded, and each of the deposits
-// lies in escrow.
+// judge decides whether a handleOps transaction did everything that was wanted: it succeeded, ops operations succeeded,
+// and each of the deposits lies in escrow.
 func (s *Settler) judge(o *order, r chain.Receipt, ops int, deposits []book.Leg) error {
 	if !r.Success {
 		f := s.codec.Explain(r.Revert)
@@ -64,7 +64,8 @@ func (s *Settler) judge(o *order, r chain.Receipt, ops int, deposits []book.Leg)
 func contains(landed []entry.Deposit, o *order, l book.Leg) bool {
 	token, _ := l.Pays.CAIP().Token() // zero for the native coin, as the escrow says it
 	for _, d := range landed {
-		if d.QuoteID == common.HexToHash(o.ID) && d.Depositor == o.Owner && d.Token == token && d.Amount.Cmp(l.Pays.Value) == 0 {
+		if d.QuoteID == common.HexToHash(o.ID) && d.Depositor == o.Owner && d.Token == token &&
+			d.Amount.Cmp(l.Pays.Value) == 0 {
 			return true
 		}
 	}

@@ -170,7 +170,8 @@ func TestForeignDelegationIsRefusedAtExecuteAndRefundedLater(t *testing.T) {
 			foreign(w, Base)
 		}
 	})
-	refunded(t, w, w.SignQuote(w.Quote(pay(w, Base, 200*usdcPlain), "ob:usdc")), api.StatusRefunded, "ACCOUNT_ABSTRACTION_SIGNATURE_ERROR")
+	refunded(t, w, w.SignQuote(w.Quote(pay(w, Base, 200*usdcPlain), "ob:usdc")), api.StatusRefunded,
+		"ACCOUNT_ABSTRACTION_SIGNATURE_ERROR")
 }
 
 func TestUsedUpAuthorizationMeansPrepareAgainOrRefund(t *testing.T) {
@@ -188,7 +189,8 @@ func TestUsedUpAuthorizationMeansPrepareAgainOrRefund(t *testing.T) {
 			spoil(w, Base)
 		}
 	})
-	refunded(t, w, w.SignQuote(w.Quote(pay(w, Base, 200*usdcPlain), "ob:usdc")), api.StatusRefunded, "ACCOUNT_ABSTRACTION_INVALID_NONCE")
+	refunded(t, w, w.SignQuote(w.Quote(pay(w, Base, 200*usdcPlain), "ob:usdc")), api.StatusRefunded,
+		"ACCOUNT_ABSTRACTION_INVALID_NONCE")
 }
 
 // admin sends an admin message of the user's role-based account to the validator of a chain.
@@ -210,7 +212,8 @@ func admin(w *World, chainID uint64, m op.AdminMessage) {
 }
 
 func rotate(w *World, chainID uint64) {
-	admin(w, chainID, op.AdminMessage{Action: api.AdminRotateSession, NewSession: crypto.PubkeyToAddress(Key(500).PublicKey)})
+	admin(w, chainID, op.AdminMessage{Action: api.AdminRotateSession,
+		NewSession: crypto.PubkeyToAddress(Key(500).PublicKey)})
 }
 
 func announce(w *World, chainID uint64) {
@@ -237,7 +240,8 @@ func TestReplacedSessionKeyAndAnnouncedExitStopAQuoteBeforeAndAfterAcceptance(t 
 				}
 			})
 			deployed(w)
-			refunded(t, w, w.SignQuote(w.Quote(pay(w, Base, 200*usdcPlain), "ob:usdc")), api.StatusRefunded, "ACCOUNT_ABSTRACTION_SIGNATURE_ERROR")
+			refunded(t, w, w.SignQuote(w.Quote(pay(w, Base, 200*usdcPlain), "ob:usdc")), api.StatusRefunded,
+				"ACCOUNT_ABSTRACTION_SIGNATURE_ERROR")
 		})
 	}
 }
@@ -264,7 +268,8 @@ func TestRoleBasedOperationsAreStoredWithoutTheCoSignature(t *testing.T) {
 			return nil
 		}))
 	})
-	if s := w.Settle(w.SignQuote(w.Quote(pay(w, Base, 200*usdcPlain), "ob:usdc"))); s.Status != api.StatusCompleted || seen == 0 {
+	if s := w.Settle(w.SignQuote(w.Quote(pay(w, Base, 200*usdcPlain), "ob:usdc"))); s.Status != api.StatusCompleted ||
+		seen == 0 {
 		t.Fatalf("status %+v, %d signatures seen", s, seen)
 	}
 }

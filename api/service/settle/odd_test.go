@@ -30,7 +30,8 @@ func calldata(signature string, words ...[]byte) string {
 	return "0x" + hex.EncodeToString(out)
 }
 
-// Calls into the service's own contracts, to odd recipients and of odd sizes either settle or are refused by name, and no token is made or lost.
+// Calls into the service's own contracts, to odd recipients and of odd sizes either settle or are refused by name, and
+// no token is made or lost.
 func TestOddCallsSettleOrAreRefusedByName(t *testing.T) {
 	t.Parallel()
 	id := common.HexToHash("0x11")
@@ -42,18 +43,24 @@ func TestOddCallsSettleOrAreRefusedByName(t *testing.T) {
 			token, _ := w.Asset("usdc", Base).Token()
 			return []api.Call{Transfer(w.Asset("usdc", Base), token, 7)}
 		}},
-		"to itself": {"", func(w *World) []api.Call { return []api.Call{Transfer(w.Asset("usdc", Base), w.User.Address, 7)} }},
+		"to itself": {"", func(w *World) []api.Call {
+			return []api.Call{
+				Transfer(w.Asset("usdc", Base), w.User.Address, 7)}
+		}},
 		"to the escrow": {"", func(w *World) []api.Call {
 			return []api.Call{Transfer(w.Asset("usdc", Base), w.Installation.Network.Pins.Escrow, 7)}
 		}},
 		"more than was credited": {api.ErrSimulationFailed, func(w *World) []api.Call {
-			return []api.Call{Transfer(w.Asset("usdc", Base), payee(), 200*usdcPlain), Transfer(w.Asset("usdc", Base), payee(), 51*usdcPlain)}
+			return []api.Call{Transfer(w.Asset("usdc", Base), payee(), 200*usdcPlain),
+				Transfer(w.Asset("usdc", Base), payee(), 51*usdcPlain)}
 		}},
 		"a release from the escrow": {api.ErrSimulationFailed, func(w *World) []api.Call {
-			return []api.Call{{To: w.Installation.Network.Pins.Escrow.Hex(), Data: "0x" + hex.EncodeToString(escrow.ReleaseCalldata(id, w.User.Address, payee()))}}
+			return []api.Call{{To: w.Installation.Network.Pins.Escrow.Hex(),
+				Data: "0x" + hex.EncodeToString(escrow.ReleaseCalldata(id, w.User.Address, payee()))}}
 		}},
 		"a refund from the escrow": {api.ErrSimulationFailed, func(w *World) []api.Call {
-			return []api.Call{{To: w.Installation.Network.Pins.Escrow.Hex(), Data: "0x" + hex.EncodeToString(escrow.RefundCalldata(id, w.User.Address))}}
+			return []api.Call{{To: w.Installation.Network.Pins.Escrow.Hex(),
+				Data: "0x" + hex.EncodeToString(escrow.RefundCalldata(id, w.User.Address))}}
 		}},
 		"a deposit in the entry point, taken back": {"", func(w *World) []api.Call {
 			point := w.Installation.Network.Pins.EntryPoint.Hex()
@@ -64,14 +71,17 @@ func TestOddCallsSettleOrAreRefusedByName(t *testing.T) {
 		}},
 		"a nonce that it uses up itself": {"", func(w *World) []api.Call {
 			key := op.Nonce{Validator: w.Installation.Network.Pins.ECDSAValidator, Key: 9}.Key192()
-			return []api.Call{{To: w.Installation.Network.Pins.EntryPoint.Hex(), Data: calldata("incrementNonce(uint192)", key.Bytes())}}
+			return []api.Call{{To: w.Installation.Network.Pins.EntryPoint.Hex(),
+				Data: calldata("incrementNonce(uint192)", key.Bytes())}}
 		}},
 		"operations inside an operation": {api.ErrSimulationFailed, func(w *World) []api.Call {
 			return []api.Call{{To: w.Installation.Network.Pins.EntryPoint.Hex(),
-				Data: calldata("handleOps((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes)[],address)", []byte{64}, payee().Bytes(), nil)}}
+				Data: calldata("handleOps((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes)[],address)",
+					[]byte{64}, payee().Bytes(), nil)}}
 		}},
 		"the paymaster": {api.ErrSimulationFailed, func(w *World) []api.Call {
-			return []api.Call{{To: w.Installation.Network.Pins.Paymaster.Hex(), Data: calldata("postOp(uint8,bytes,uint256,uint256)")}}
+			return []api.Call{{To: w.Installation.Network.Pins.Paymaster.Hex(),
+				Data: calldata("postOp(uint8,bytes,uint256,uint256)")}}
 		}},
 		"more value than there is": {api.ErrSimulationFailed, func(*World) []api.Call {
 			return []api.Call{{To: payee().Hex(), Value: "0x" + strings.Repeat("f", 64)}}
@@ -131,12 +141,17 @@ func modexp() string {
 	return "0x" + strings.Repeat(lengths, 3) + strings.Repeat("ff", 3*0x200)
 }
 
-// Quotes of one account that take the same money, executed at the same time, some of them failing: each ends, and nothing stays pledged or
-// claimed.
+// Quotes of one account that take the same money, executed at the same time, some of them failing: each ends, and
+// nothing stays pledged or claimed.
 func TestOverlappingQuotesOfOneAccountLeaveNothingBehind(t *testing.T) {
 	var mu sync.Mutex
 	random := rand.New(rand.NewPCG(3, 5))
-	w := New(t, Options{Faults: &settle.Faults{Revert: func(string) bool { mu.Lock(); defer mu.Unlock(); return random.IntN(3) == 0 }}})
+	w := New(t, Options{Faults: &settle.Faults{Revert: func(
+		string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return random.IntN(3) == 0
+	}}})
 	for _, id := range []uint64{Ethereum, Optimism, Polygon, Base, Arbitrum, Avalanche} {
 		w.Fund(w.User.Address, w.Asset("usdc", id), 60*usdcPlain)
 	}

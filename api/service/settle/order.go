@@ -41,8 +41,8 @@ type body struct {
 	DestinationChainOperation *api.ChainOperation  `json:"destinationChainOperation"`
 }
 
-// operation is one signed operation: a user operation, with the authorization that it needs as long as the EOA has no code, or a Solana
-// transaction.
+// operation is one signed operation: a user operation, with the authorization that it needs as long as the EOA has no
+// code, or a Solana transaction.
 type operation struct {
 	op   op.UserOp
 	auth *op.SignedAuthorization
@@ -57,7 +57,8 @@ const (
 	v3 version = 3
 )
 
-// read checks the integrity of the document, finds its quote, and checks that it may be executed now by the caller of the context.
+// read checks the integrity of the document, finds its quote, and checks that it may be executed now by the caller of
+// the context.
 func (s *Settler) read(ctx context.Context, doc *api.Document, v version) (*order, error) {
 	o := &order{now: s.Clock()}
 	rules := api.Rules{Catalog: s.Installation.Catalog, Now: o.now}
@@ -67,7 +68,8 @@ func (s *Settler) read(ctx context.Context, doc *api.Document, v version) (*orde
 	}
 	failures := check(doc)
 	digest, err := integrity.Quote(doc)
-	if err := integrity.Verify(doc, digest, err, s.Installation.Network.Pins.TamperProof); err != nil && !integrity.Incomplete(failures) {
+	if err := integrity.Verify(doc, digest, err, s.Installation.Network.Pins.TamperProof); err != nil &&
+		!integrity.Incomplete(failures) {
 		return nil, err
 	}
 	if err := api.NewValidationError(failures); err != nil {
@@ -90,8 +92,8 @@ func (s *Settler) read(ctx context.Context, doc *api.Document, v version) (*orde
 	return o, nil
 }
 
-// find reads the stored quote and its context. What was signed by us and has expired may have been swept away: that is an expired quote too. A quote
-// that is not the reader's to see is an unknown one.
+// find reads the stored quote and its context. What was signed by us and has expired may have been swept away: that is
+// an expired quote too. A quote that is not the reader's to see is an unknown one.
 func (s *Settler) find(o *order, digest common.Hash, by book.Reader) error {
 	found := false
 	err := s.Book.View(func(tx store.Tx) (err error) {
@@ -123,9 +125,11 @@ func (s *Settler) find(o *order, digest common.Hash, by book.Reader) error {
 	case expired:
 		return expiredAt(o.body.ExpirationTimestamp)
 	case !found || o.context.UsedBy != "":
-		return quote.PrepareAgain("the prepared operation of this quote was executed with another quote or its time is over")
+		return quote.PrepareAgain(
+			"the prepared operation of this quote was executed with another quote or its time is over")
 	case len(o.body.OriginChainsOperations) != max(1, len(o.Legs)):
-		return fmt.Errorf("quote %s has %d legs and was answered with %d operations", o.ID, len(o.Legs), len(o.body.OriginChainsOperations))
+		return fmt.Errorf("quote %s has %d legs and was answered with %d operations", o.ID, len(o.Legs),
+			len(o.body.OriginChainsOperations))
 	}
 	return nil
 }
@@ -167,8 +171,8 @@ func signedBy(asked, given *api.Delegation) *api.Delegation {
 	return &api.Delegation{ContractAddress: asked.ContractAddress, Nonce: asked.Nonce, Signature: given.Signature}
 }
 
-// signedAgain checks the prepared operation of a funded v1 quote: it was signed for call-quote, and a client may fill that signature, or another
-// valid one, in once more.
+// signedAgain checks the prepared operation of a funded v1 quote: it was signed for call-quote, and a client may fill
+// that signature, or another valid one, in once more.
 func (s *Settler) signedAgain(o *order) error {
 	const where = "destinationChainOperation"
 	d := o.body.DestinationChainOperation
@@ -199,7 +203,8 @@ func (s *Settler) assemble(o *order) (err error) {
 	}
 	if o.HasPrepared() {
 		where := "the prepared operation"
-		if o.prepared, err = o.evm(where, o.ChainID, o.context.Op, o.context.Signature, o.context.Delegation); err != nil {
+		if o.prepared, err = o.evm(where, o.ChainID, o.context.Op, o.context.Signature,
+			o.context.Delegation); err != nil {
 			return err
 		}
 	}
@@ -221,7 +226,8 @@ func (s *Settler) assemble(o *order) (err error) {
 }
 
 // evm is a user operation with its signature and authorization.
-func (o *order) evm(where string, chainID uint64, w api.UserOp, signature string, d *api.Delegation) (operation, error) {
+func (o *order) evm(where string, chainID uint64, w api.UserOp, signature string, d *api.Delegation) (operation,
+	error) {
 	signed, err := signedOp(w, signature)
 	if err != nil {
 		return operation{}, invalidSignature(where, err.Error())

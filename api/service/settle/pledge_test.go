@@ -29,25 +29,29 @@ func deploy(t *testing.T, w *World, chainID uint64, runtime string) common.Addre
 	Must(t, err)
 	size := byte(len(code))
 	init := append(append([]byte{0x5f + size}, code...), 0x60, 0, 0x52, 0x60, size, 0x60, 32-size, 0xf3)
-	seal(w, chainID, chain.Tx{From: w.Installation.Faucet, To: evm.DeterministicDeployer(), Data: append(make([]byte, 32), init...)})
+	seal(w, chainID, chain.Tx{From: w.Installation.Faucet, To: evm.DeterministicDeployer(),
+		Data: append(make([]byte, 32), init...)})
 	return crypto.CreateAddress2(evm.DeterministicDeployer(), common.Hash{}, crypto.Keccak256(init))
 }
 
-// TestExecuteLeavesWhatOtherQuotesHavePledged: calls that spend more at execute than in the simulation of their quote do not touch what an
-// executing quote will still take (protocol §4.3).
+// TestExecuteLeavesWhatOtherQuotesHavePledged: calls that spend more at execute than in the simulation of their quote
+// do not touch what an executing quote will still take (protocol §4.3).
 func TestExecuteLeavesWhatOtherQuotesHavePledged(t *testing.T) {
 	const coin = 1_000_000_000_000_000_000
 	w := New(t, Options{})
 	eth := w.Asset("eth", Base)
 	w.Fund(w.User.Address, eth, coin)
-	w.RunDirect(Base, op.LanePrepared, true, op.Call{To: payee(), Value: new(big.Int)}) // deploys the account, which two quotes could not
+	// deploys the account, which two quotes could not
+	w.RunDirect(Base, op.LanePrepared, true, op.Call{To: payee(), Value: new(big.Int)})
 	at := deploy(t, w, Base, moody)
 	gives := func(v int64) {
-		seal(w, Base, chain.Tx{From: w.Installation.Faucet, To: at, Data: common.BigToHash(big.NewInt(v)).Bytes(), Gas: 100_000})
+		seal(w, Base, chain.Tx{From: w.Installation.Faucet, To: at, Data: common.BigToHash(big.NewInt(v)).Bytes(),
+			Gas: 100_000})
 	}
 	gives(coin / 2)
 	call := w.SignQuote(w.Quote(w.Request(eth, 0, api.Call{To: at.Hex(), Value: big.NewInt(coin / 2).String()}), ""))
-	swap := w.Decode(w.Swap(Exchange{From: caip.Native(Base).String(), Amount: big.NewInt(coin * 8 / 10), Get: "ob:usdc", To: payeeOn(Optimism)(w)}))
+	swap := w.Decode(w.Swap(Exchange{From: caip.Native(Base).String(), Amount: big.NewInt(coin * 8 / 10),
+		Get: "ob:usdc", To: payeeOn(Optimism)(w)}))
 	Must(t, w.Book.Update(func(tx store.Tx) error {
 		q, err := w.Book.Quote(tx, swap.ID)
 		Must(t, err)

@@ -13,8 +13,8 @@ import (
 	"coffer/api/service/store"
 )
 
-// The random run makes this many requests (prepare, quote, execute), and ten times as many with COFFER_TEST_WHOLE; COFFER_TEST_OPERATIONS asks for
-// a number, COFFER_TEST_SEED for another run.
+// The random run makes this many requests (prepare, quote, execute), and ten times as many with COFFER_TEST_WHOLE;
+// COFFER_TEST_OPERATIONS asks for a number, COFFER_TEST_SEED for another run.
 const (
 	defaultOperations = 1500
 	operationsEnv     = "COFFER_TEST_OPERATIONS"
@@ -32,8 +32,9 @@ func fromEnv(t *testing.T, name string, otherwise uint64) uint64 {
 	return v
 }
 
-// Whatever is asked for, together, twice, with every way of failing: sums stay constant, each quote ends, no clock moves a status, terminal states
-// hold, nothing stays pledged, and escrow and vault hold exactly what open quotes have deposited.
+// Whatever is asked for, together, twice, with every way of failing: sums stay constant, each quote ends, no clock
+// moves a status, terminal states hold, nothing stays pledged, and escrow and vault hold exactly what open quotes have
+// deposited.
 func TestRandomOperationsOfAllKindsKeepEverySum(t *testing.T) {
 	t.Parallel()
 	usual := uint64(defaultOperations)
@@ -74,7 +75,8 @@ func TestRandomOperationsOfAllKindsKeepEverySum(t *testing.T) {
 	if n := c.seen["ACCOUNT_ABSTRACTION_INVALID_NONCE"]; n > 0 {
 		t.Errorf("%d quotes were accepted although their nonces were used", n)
 	}
-	for _, must := range []string{api.StatusCompleted, api.StatusRefunded, api.StatusFailed, "SLIPPAGE", "EXECUTION_REVERTED", "DEPOSIT_ADDRESS_MISMATCH", api.ErrAlreadyExecuted, api.ErrPrepareAgain} {
+	for _, must := range []string{api.StatusCompleted, api.StatusRefunded, api.StatusFailed, "SLIPPAGE",
+		"EXECUTION_REVERTED", "DEPOSIT_ADDRESS_MISMATCH", api.ErrAlreadyExecuted, api.ErrPrepareAgain} {
 		if c.seen[must] == 0 && most >= defaultOperations {
 			t.Errorf("the mix was too thin: no %s", must)
 		}

@@ -119,7 +119,8 @@ func TestRealRevertInTheTargetBlockThrowsItAway(t *testing.T) {
 	usdc := func() common.Address { token, _ := w.Asset("usdc", Base).Token(); return token }
 	w = New(t, Options{AfterStep: func(step string) {
 		if step == "deposit eip155:42161" { // what the calls count on leaves the account
-			w.RunDirect(Base, 7, false, op.Call{To: usdc(), Value: zero(), Data: transferData(payee(), bigOf(20*usdcPlain))})
+			w.RunDirect(Base, 7, false, op.Call{To: usdc(), Value: zero(),
+				Data: transferData(payee(), bigOf(20*usdcPlain))})
 		}
 	}})
 	w.Fund(w.User.Address, w.Asset("usdc", Base), 30*usdcPlain)
@@ -163,7 +164,8 @@ func TestLateFillIsOrderExpired(t *testing.T) {
 func TestResumeAfterTheWindowRefunds(t *testing.T) {
 	stop := errors.New("the process goes down")
 	clock, kept := NewClock(), store.NewMemory()
-	w := New(t, Options{Store: kept, Clock: clock, Faults: &settle.Faults{BeforeFill: func(context.Context, string) error { return stop }}})
+	w := New(t, Options{Store: kept, Clock: clock, Faults: &settle.Faults{
+		BeforeFill: func(context.Context, string) error { return stop }}})
 	signed := w.SignQuote(w.Quote(crossChain(w), ""))
 	had := balances(w, w.User.Address)
 	Must(t, w.Execute(signed))
@@ -222,12 +224,13 @@ func TestFailedLaterDepositRefundsTheEarlierOnes(t *testing.T) {
 func TestSlowFillDoesNotHoldUpOtherQuotes(t *testing.T) {
 	hold, steps := make(chan struct{}), make(chan string, 100)
 	slow := ""
-	w := New(t, Options{AfterStep: func(step string) { steps <- step }, Faults: &settle.Faults{BeforeFill: func(ctx context.Context, id string) error {
-		if id == slow {
-			<-hold
-		}
-		return nil
-	}}})
+	w := New(t, Options{AfterStep: func(step string) { steps <- step },
+		Faults: &settle.Faults{BeforeFill: func(ctx context.Context, id string) error {
+			if id == slow {
+				<-hold
+			}
+			return nil
+		}}})
 	first := w.SignQuote(w.Quote(crossChain(w), ""))
 	slow = w.Decode(first).ID
 	Must(t, w.Execute(first))
@@ -307,15 +310,18 @@ func TestHistoryTellsOfAnAcceptedQuoteAtOnceUnderItsAccount(t *testing.T) {
 	}
 	Must(t, w.Execute(w.SignQuote(doc)))
 	<-reached
-	for _, user := range []string{w.User.Account.AccountAddress, strings.ToLower(w.User.Account.AccountAddress), strings.ToUpper(w.User.Account.AccountAddress)} {
+	for _, user := range []string{w.User.Account.AccountAddress, strings.ToLower(w.User.Account.AccountAddress),
+		strings.ToUpper(w.User.Account.AccountAddress)} {
 		page, err = w.Book.History(context.Background(), book.HistoryQuery{User: user})
 		Must(t, err)
-		if len(page.Transactions) != 1 || page.Transactions[0].Status != api.StatusInProgress || page.Transactions[0].Type != api.RecordCall {
+		if len(page.Transactions) != 1 || page.Transactions[0].Status != api.StatusInProgress ||
+			page.Transactions[0].Type != api.RecordCall {
 			t.Fatalf("history of %s: %+v", user, page)
 		}
 	}
 	r := page.Transactions[0]
-	if r.User != w.User.Account.AccountAddress || r.OriginToken.Amount != w.Decode(doc).OriginToken.Amount || r.Timestamp != "2025-10-09T08:53:20.000Z" {
+	if r.User != w.User.Account.AccountAddress || r.OriginToken.Amount != w.Decode(doc).OriginToken.Amount ||
+		r.Timestamp != "2025-10-09T08:53:20.000Z" {
 		t.Errorf("record %+v", r)
 	}
 	close(hold)

@@ -67,7 +67,8 @@ func (s *Settler) rehearseOn(chainID uint64, o *order, fills []chain.Tx, ops []o
 	if err != nil {
 		return err
 	}
-	res := st.Call(chain.Message{From: genesis.AddressOf(bundle.From), To: bundle.To, Data: bundle.Data, Authorizations: bundle.Authorizations})
+	res := st.Call(chain.Message{From: genesis.AddressOf(bundle.From), To: bundle.To, Data: bundle.Data,
+		Authorizations: bundle.Authorizations})
 	if res.Err != nil {
 		f := s.codec.Explain(res.Return)
 		if len(res.Return) == 0 {
@@ -95,8 +96,8 @@ func (s *Settler) rehearseOn(chainID uint64, o *order, fills []chain.Tx, ops []o
 	return s.leavesPledged(st, o, chainID)
 }
 
-// leavesPledged checks that after the rehearsed operations the account still holds what other executing quotes will take: calls may find the
-// world other than in the simulation of their quote, and spend more (protocol §4.3).
+// leavesPledged checks that after the rehearsed operations the account still holds what other executing quotes will
+// take: calls may find the world other than in the simulation of their quote, and spend more (protocol §4.3).
 func (s *Settler) leavesPledged(st chain.State, o *order, chainID uint64) error {
 	pledged := map[caip.Asset]*big.Int{}
 	err := s.Book.View(func(tx store.Tx) error {
@@ -121,7 +122,8 @@ func (s *Settler) leavesPledged(st chain.State, o *order, chainID uint64) error 
 			return err
 		}
 		if have.Cmp(v) < 0 {
-			return api.NewError(api.ErrInsufficientBalance, "Insufficient balance of %s: the operation would leave %s of %s that are pledged to quotes in execution",
+			return api.NewError(api.ErrInsufficientBalance, "Insufficient balance of %s: the operation would leave "+
+				"%s of %s that are pledged to quotes in execution",
 				asset.Display(), have, v)
 		}
 	}
@@ -139,7 +141,8 @@ func (s *Settler) fillFails(o *order, r chain.Result) error {
 			return noCapacity()
 		}
 	}
-	return api.NewError(api.ErrSimulationFailed, "Simulation failed: the recipient does not accept the transfer: %s", s.codec.Explain(r.Return).Text)
+	return api.NewError(api.ErrSimulationFailed, "Simulation failed: the recipient does not accept the transfer: %s",
+		s.codec.Explain(r.Return).Text)
 }
 
 func noCapacity() error {

@@ -80,8 +80,9 @@ func (s *Settler) settleEVM(q *book.Quote, i int, how settling) (*book.Quote, er
 	}
 	next := q.Clone()
 	_, err := s.Installation.Chains[at].Seal(chain.SealRequest{
-		Time:   uint64(s.Clock().Unix()),
-		Txs:    []chain.Tx{{From: s.Installation.Operator, To: s.Installation.Network.Pins.Escrow, Data: data, Gas: settleGas}},
+		Time: uint64(s.Clock().Unix()),
+		Txs: []chain.Tx{{From: s.Installation.Operator, To: s.Installation.Network.Pins.Escrow, Data: data,
+			Gas: settleGas}},
 		Accept: genesis.AllSucceed,
 		Record: func(tx store.Tx, b chain.Block) error {
 			settled(next, i, how, s.ref(at, b.Receipts[0].TxHash))
@@ -91,8 +92,8 @@ func (s *Settler) settleEVM(q *book.Quote, i int, how settling) (*book.Quote, er
 	return next, err
 }
 
-// settledByOthers reports whether a deposit has left the escrow without this saga: after the refund deadline anyone may send it back (protocol
-// §3.3).
+// settledByOthers reports whether a deposit has left the escrow without this saga: after the refund deadline anyone may
+// send it back (protocol §3.3).
 func (s *Settler) settledByOthers(q *book.Quote, chainID uint64) (book.LegState, bool) {
 	state, err := s.inEscrow(q, chainID)
 	switch {
@@ -119,10 +120,11 @@ func (s *Settler) inEscrow(q *book.Quote, chainID uint64) (entry.DepositState, e
 	return state, errors.Join(err, st.Err())
 }
 
-// acknowledge writes down that somebody else settled a deposit. When it was to be released, the solver has lost it; the quote still ends, as
-// the user has what he asked for. When the record has moved on, it was this saga after all, whose commit was reported as failed: then the
-// failure stands and the next attempt begins from the record.
-func (s *Settler) acknowledge(q *book.Quote, i int, found book.LegState, last string, failed error) (*book.Quote, error) {
+// acknowledge writes down that somebody else settled a deposit. When it was to be released, the solver has lost it; the
+// quote still ends, as the user has what he asked for. When the record has moved on, it was this saga after all, whose
+// commit was reported as failed: then the failure stands and the next attempt begins from the record.
+func (s *Settler) acknowledge(q *book.Quote, i int, found book.LegState, last string, failed error) (*book.Quote,
+	error) {
 	next := q.Clone()
 	if next.Legs[i].State = found; held(next) < 0 {
 		next.Status = last
@@ -131,7 +133,8 @@ func (s *Settler) acknowledge(q *book.Quote, i int, found book.LegState, last st
 		if stored, err := s.Book.Quote(tx, q.ID); err != nil || stored.Updated != q.Updated {
 			return errors.Join(failed, err)
 		}
-		s.Log.Error("a deposit was settled by somebody else", "quote", q.ID, "chain", q.Legs[i].ChainID, "state", string(found))
+		s.Log.Error("a deposit was settled by somebody else", "quote", q.ID, "chain", q.Legs[i].ChainID, "state",
+			string(found))
 		return s.Book.Save(tx, next)
 	})
 	return next, err

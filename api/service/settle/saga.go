@@ -21,12 +21,12 @@ const (
 	settleGas = 300_000
 )
 
-// errOvertaken says that the record has moved on since a step was begun: the step leaves nothing behind, and the next attempt begins from the
-// record. It happens after a commit that was reported as failed.
+// errOvertaken says that the record has moved on since a step was begun: the step leaves nothing behind, and the next
+// attempt begins from the record. It happens after a commit that was reported as failed.
 var errOvertaken = errors.New("the record has moved on since this step was begun")
 
-// run takes a quote from wherever it stands to a terminal status. It stops with an error when the context ends or the database or a chain cannot
-// be written; everything committed so far stays and Resume goes on from there.
+// run takes a quote from wherever it stands to a terminal status. It stops with an error when the context ends or the
+// database or a chain cannot be written; everything committed so far stays and Resume goes on from there.
 func (s *Settler) run(ctx context.Context, q *book.Quote) error {
 	var kept *order // read back once
 	for !api.Terminal(q.Status) {
@@ -44,8 +44,8 @@ func (s *Settler) run(ctx context.Context, q *book.Quote) error {
 	return nil
 }
 
-// next does the one step that the record calls for and returns the record as it was committed. Deposits on Solana come first, because their
-// block hash expires.
+// next does the one step that the record calls for and returns the record as it was committed. Deposits on Solana come
+// first, because their block hash expires.
 func (s *Settler) next(ctx context.Context, q *book.Quote, kept **order) (string, *book.Quote, error) {
 	if q.FailReason != "" {
 		return s.giveBack(q)
@@ -97,8 +97,8 @@ func ahead(q *book.Quote) []int {
 	return append(solana, evm...)
 }
 
-// over reports whether a quote may no longer be filled (protocol §5.2). Blocks do not go back with a clock: when a chain of the quote is past its
-// time, anybody may have refunded a deposit there.
+// over reports whether a quote may no longer be filled (protocol §5.2). Blocks do not go back with a clock: when a
+// chain of the quote is past its time, anybody may have refunded a deposit there.
 func (s *Settler) over(q *book.Quote) bool {
 	now := max(uint64(s.Clock().Unix()), s.headTime(q.ChainID))
 	for _, l := range q.Legs {
@@ -128,8 +128,9 @@ func (s *Settler) orRefuse(name string, o *order, next *book.Quote, err error) (
 	return name, next, err
 }
 
-// refuse commits the decision not to go on: from here on only refunds follow. Without a deposit in escrow this is the end. Deposits that the
-// account's owner has made himself, with the signed operation or without, count and come back too.
+// refuse commits the decision not to go on: from here on only refunds follow. Without a deposit in escrow this is the
+// end. Deposits that the account's owner has made himself, with the signed operation or without, count and come back
+// too.
 func (s *Settler) refuse(q *book.Quote, r refusal) (string, *book.Quote, error) {
 	next := q.Clone()
 	for i, l := range next.Legs {
@@ -214,10 +215,12 @@ func (s *Settler) landed(q *book.Quote, i int, by book.Ref) {
 
 // ref names a transaction of an EVM chain.
 func (s *Settler) ref(chainID uint64, tx common.Hash) book.Ref {
-	return book.Ref{ChainID: chainID, Hash: tx, URL: s.ExplorerBase + "/explorer/" + caip.EVM(chainID).String() + "/tx/" + tx.Hex()}
+	return book.Ref{ChainID: chainID, Hash: tx, URL: s.ExplorerBase + "/explorer/" + caip.EVM(chainID).String() +
+		"/tx/" + tx.Hex()}
 }
 
 // solanaRef names a transaction of Solana.
 func (s *Settler) solanaRef(signature string) book.Ref {
-	return book.Ref{Signature: signature, URL: s.ExplorerBase + "/explorer/" + caip.SolanaMainnet().String() + "/tx/" + signature}
+	return book.Ref{Signature: signature, URL: s.ExplorerBase + "/explorer/" + caip.SolanaMainnet().String() + "/tx/" +
+		signature}
 }

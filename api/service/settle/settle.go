@@ -1,10 +1,11 @@
-// Package settle executes quotes: it checks everything once more, accepts, and runs the settlement as a saga that survives a crash at any
-// moment (protocol §5.1, §5.2, §4.3).
+// Package settle executes quotes: it checks everything once more, accepts, and runs the settlement as a saga that
+// survives a crash at any moment (protocol §5.1, §5.2, §4.3).
 //
 // # Promise
 //
-// Execute answers 4xx and submits nothing, or commits PENDING and answers 200; one of any number of concurrent executes of an id wins. After that
-// each step is one commit of the block and the record that tells of it, so no step happens twice and none is forgotten:
+// Execute answers 4xx and submits nothing, or commits PENDING and answers 200; one of any number of concurrent executes
+// of an id wins. After that each step is one commit of the block and the record that tells of it, so no step happens
+// twice and none is forgotten:
 //
 //	PENDING      accepted; amounts pledged, nonces claimed
 //	IN_PROGRESS  with every deposit that landed in escrow on another chain, on Solana first: its block hash expires
@@ -13,17 +14,20 @@
 //	REFUNDED     with the last refund, when a later step failed; every deposit in full, fees too
 //	FAILED       when a step failed before any deposit landed
 //
-// The target block is sealed only if every receipt and every operation in it succeeded; otherwise it is thrown away and the target chain, nonce
-// included, is as before. A swap or a transfer has no prepared operation: its target block is the fill to the recipient and a same-chain
-// deposit, and on Solana it is one commit of both transactions. A step never overwrites a record that has moved on since the step was begun. Whatever
-// the end, the signed operations are erased from the book with it. A fault of the database or a chain stops a saga for a bounded pause only: it
-// goes on from what was really committed, and Idle tells of it meanwhile. No clock moves a status: a time that is over is found by the next step.
+// The target block is sealed only if every receipt and every operation in it succeeded; otherwise it is thrown away and
+// the target chain, nonce included, is as before. A swap or a transfer has no prepared operation: its target block is
+// the fill to the recipient and a same-chain deposit, and on Solana it is one commit of both transactions. A step never
+// overwrites a record that has moved on since the step was begun. Whatever the end, the signed operations are erased
+// from the book with it. A fault of the database or a chain stops a saga for a bounded pause only: it goes on from what
+// was really committed, and Idle tells of it meanwhile. No clock moves a status: a time that is over is found by the
+// next step.
 //
-// Operations of role-based accounts are co-signed just before they are submitted and never stored so. An EOA's authorization (EIP-7702) travels
-// with the first transaction that still needs it. When the account is no longer what it was at acceptance, the step is refused and what was
-// deposited comes back.
+// Operations of role-based accounts are co-signed just before they are submitted and never stored so. An EOA's
+// authorization (EIP-7702) travels with the first transaction that still needs it. When the account is no longer what
+// it was at acceptance, the step is refused and what was deposited comes back.
 //
-// Units: times in Unix seconds, amounts in base units. Errors of Execute are *api.Error (protocol §6); anything else is a fault of the service.
+// Units: times in Unix seconds, amounts in base units. Errors of Execute are *api.Error (protocol §6); anything else is
+// a fault of the service.
 package settle
 
 import (
@@ -48,9 +52,10 @@ type Prices interface {
 	Price(id caip.AggregateID, at time.Time) (*big.Int, bool)
 }
 
-// Deps is what a Settler stands on. ExplorerBase is put in front of /explorer/{chain}/tx/{hash}. AfterStep, when set, is called after each commit
-// of a saga with the step's name. Pause says how long a saga that a fault of the database or a chain has stopped waits before its next attempt
-// (the first is number 0); nil doubles from 100 ms to 30 s. Faults is nil in production.
+// Deps is what a Settler stands on. ExplorerBase is put in front of /explorer/{chain}/tx/{hash}. AfterStep, when set,
+// is called after each commit of a saga with the step's name. Pause says how long a saga that a fault of the database
+// or a chain has stopped waits before its next attempt (the first is number 0); nil doubles from 100 ms to 30 s. Faults
+// is nil in production.
 type Deps struct {
 	Installation *genesis.Installation
 	Book         *book.Book
@@ -105,8 +110,8 @@ func New(d Deps) *Settler {
 // ErrClosed is returned by Execute and Resume after Close.
 var ErrClosed = errors.New("the settlement is closed")
 
-// Resume sweeps what ended while nobody was there, starts the saga of every accepted quote that is not terminal, and returns; Idle waits for
-// them. A saga that pauses after a fault tries again at once.
+// Resume sweeps what ended while nobody was there, starts the saga of every accepted quote that is not terminal, and
+// returns; Idle waits for them. A saga that pauses after a fault tries again at once.
 func (s *Settler) Resume(ctx context.Context) error {
 	if err := errors.Join(ctx.Err(), s.fault); err != nil {
 		return err
@@ -126,7 +131,8 @@ func (s *Settler) Resume(ctx context.Context) error {
 	return nil
 }
 
-// open reads the quotes that are not terminal. One whose record is damaged is left alone: it cannot be settled, and the others can.
+// open reads the quotes that are not terminal. One whose record is damaged is left alone: it cannot be settled, and the
+// others can.
 func (s *Settler) open() (open []*book.Quote, err error) {
 	var ids []string
 	err = s.Book.View(func(tx store.Tx) error {
@@ -154,7 +160,8 @@ func (s *Settler) open() (open []*book.Quote, err error) {
 	return open, nil
 }
 
-// Close stops after the commits that are under way; what is not terminal goes on with the next Resume. The store stays open.
+// Close stops after the commits that are under way; what is not terminal goes on with the next Resume. The store stays
+// open.
 func (s *Settler) Close() error {
 	s.mu.Lock()
 	s.closed = true

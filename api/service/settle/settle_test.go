@@ -77,7 +77,8 @@ func TestCrossChainCallFromThreeChainsWithUndeployedAccountCompletes(t *testing.
 	had := balances(w, w.User.Address)
 	solverHad := balances(w, solver)
 	s := w.Settle(w.SignQuote(doc))
-	if s.Status != api.StatusCompleted || s.FailReason != "" || len(s.OriginChainOperations) != 3 || len(s.DestinationChainOperations) != 1 {
+	if s.Status != api.StatusCompleted || s.FailReason != "" || len(s.OriginChainOperations) != 3 ||
+		len(s.DestinationChainOperations) != 1 {
 		t.Fatalf("status %+v", s)
 	}
 	wantBalance(t, w, payee(), w.Asset("usdc", Base), big.NewInt(250*usdcPlain))
@@ -92,7 +93,8 @@ func TestCrossChainCallFromThreeChainsWithUndeployedAccountCompletes(t *testing.
 		gained.Add(gained, number(t, o.Amount))
 		id, _ := a.Chain.EVMID()
 		if w.Nonce(id, op.LaneFunding) != 1 || w.Nonce(id, op.LanePrepared) != 0 {
-			t.Errorf("nonces on %d: prepared %d, funding %d", id, w.Nonce(id, op.LanePrepared), w.Nonce(id, op.LaneFunding))
+			t.Errorf("nonces on %d: prepared %d, funding %d", id, w.Nonce(id, op.LanePrepared),
+				w.Nonce(id, op.LaneFunding))
 		}
 	}
 	if w.Nonce(Base, op.LanePrepared) != 1 {
@@ -205,7 +207,8 @@ func TestAnotherAssetPays(t *testing.T) {
 			doc := w.Quote(r, "")
 			sums := w.Sums(payee())
 			q := w.Decode(doc)
-			if got := q.OriginToken.AggregatedAssetID; c.from[:3] != "ob:" && got != "ob:single" || c.from[:3] == "ob:" && got != c.from {
+			if got := q.OriginToken.AggregatedAssetID; c.from[:3] != "ob:" && got != "ob:single" ||
+				c.from[:3] == "ob:" && got != c.from {
 				t.Errorf("origin token is named %s", got)
 			}
 			if s := w.Settle(w.SignQuote(doc)); s.Status != api.StatusCompleted {

@@ -19,9 +19,10 @@ import (
 	"coffer/api/service/store"
 )
 
-// payment is a transfer of the service on Solana: the sponsor pays fee and rent, and the memo names the quote. The rent of a token account that
-// is not there comes first, extra instructions come last.
-func (s *Settler) payment(q *book.Quote, from ed25519.PrivateKey, to solmsg.Key, a book.Amount, at time.Time, extra ...solmsg.Build) (solana.Tx, error) {
+// payment is a transfer of the service on Solana: the sponsor pays fee and rent, and the memo names the quote. The rent
+// of a token account that is not there comes first, extra instructions come last.
+func (s *Settler) payment(q *book.Quote, from ed25519.PrivateKey, to solmsg.Key, a book.Amount, at time.Time,
+	extra ...solmsg.Build) (solana.Tx, error) {
 	sponsor := genesis.KeyOf(s.Installation.Sponsor)
 	builds, err := s.Installation.SolanaTransfer(genesis.KeyOf(from), to, sponsor, a.CAIP(), a.Value)
 	if err != nil {
@@ -88,7 +89,8 @@ func (s *Settler) rehearseSolana(o *order, fills []solana.Tx, deposits []operati
 	return nil
 }
 
-// fillFailsOnSolana tells a solver without inventory from a transfer that cannot arrive, such as less than the rent of a new account.
+// fillFailsOnSolana tells a solver without inventory from a transfer that cannot arrive, such as less than the rent of
+// a new account.
 func (s *Settler) fillFailsOnSolana(o *order, r solana.Receipt) error {
 	for _, f := range o.Fills {
 		have, err := s.stock(f.Delivers.CAIP())
@@ -99,7 +101,8 @@ func (s *Settler) fillFailsOnSolana(o *order, r solana.Receipt) error {
 			return noCapacity()
 		}
 	}
-	return api.NewError(api.ErrSimulationFailed, "Simulation failed: the transfer to %s cannot arrive: %s", o.RecipientAccount(), r.Error)
+	return api.NewError(api.ErrSimulationFailed, "Simulation failed: the transfer to %s cannot arrive: %s",
+		o.RecipientAccount(), r.Error)
 }
 
 // depositSolana lands a deposit on Solana with its record in one commit.
@@ -163,8 +166,8 @@ func (s *Settler) targetSolana(o *order, next *book.Quote) error {
 	}, fills)
 }
 
-// sealSolana seals transactions of a saga now. The first ones are the service's own; a later one that cannot be included any more turns the
-// settlement back.
+// sealSolana seals transactions of a saga now. The first ones are the service's own; a later one that cannot be
+// included any more turns the settlement back.
 func (s *Settler) sealSolana(r solana.SealRequest, own int) error {
 	r.Time = uint64(s.Clock().Unix())
 	_, err := s.Installation.Solana.Seal(r)
@@ -200,8 +203,8 @@ func (s *Settler) judgeSolana(r solana.Receipt, l book.Leg) error {
 	return nil
 }
 
-// settleSolana pays a deposit out of the vault: to the solver, or back to the user. The record is written in the same commit and only over the
-// record that this step was begun from, so it happens once.
+// settleSolana pays a deposit out of the vault: to the solver, or back to the user. The record is written in the same
+// commit and only over the record that this step was begun from, so it happens once.
 func (s *Settler) settleSolana(q *book.Quote, i int, how settling) (*book.Quote, error) {
 	to := genesis.KeyOf(s.Installation.SolanaSolver)
 	if how.state == book.LegRefunded {
@@ -230,8 +233,8 @@ func (s *Settler) settleSolana(q *book.Quote, i int, how settling) (*book.Quote,
 	return next, err
 }
 
-// missingRent is the sponsor's part of a payment in SOL to an account that would otherwise end below the rent minimum: whoever emptied it since
-// his deposit could never get a small one back.
+// missingRent is the sponsor's part of a payment in SOL to an account that would otherwise end below the rent minimum:
+// whoever emptied it since his deposit could never get a small one back.
 func (s *Settler) missingRent(to solmsg.Key, pays book.Amount) ([]solmsg.Build, error) {
 	if !pays.CAIP().IsNative() {
 		return nil, nil

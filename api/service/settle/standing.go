@@ -53,7 +53,8 @@ func (s *Settler) unchangedOn(o *order, chainID uint64) error {
 			return err
 		}
 		deploys := signed.op.Factory != nil
-		if nonce.Cmp(signed.op.Nonce) != 0 || deploys != (standing.Deploys && first) || !covers(d, standing.Delegation) && first {
+		if nonce.Cmp(signed.op.Nonce) != 0 || deploys != (standing.Deploys && first) ||
+			!covers(d, standing.Delegation) && first {
 			return quote.PrepareAgain("the account on %s has changed since the operation was signed", caip.EVM(chainID))
 		}
 		first = false
@@ -75,14 +76,16 @@ func (s *Settler) unchangedOn(o *order, chainID uint64) error {
 	return nil
 }
 
-// covers reports whether a signed delegation gives what the account still needs. One that is no longer needed does no harm: it landed with
-// another operation that shares it.
+// covers reports whether a signed delegation gives what the account still needs. One that is no longer needed does no
+// harm: it landed with another operation that shares it.
 func covers(signed, needed *api.Delegation) bool {
 	return needed == nil ||
-		signed != nil && signed.Nonce == needed.Nonce && strings.EqualFold(signed.ContractAddress, needed.ContractAddress)
+		signed != nil && signed.Nonce == needed.Nonce &&
+			strings.EqualFold(signed.ContractAddress, needed.ContractAddress)
 }
 
-// unservedNow is the answer when an account cannot be served on a chain any more, although it could when the quote was made.
+// unservedNow is the answer when an account cannot be served on a chain any more, although it could when the quote was
+// made.
 func unservedNow(err error) error {
 	var u *account.Unserved
 	if errors.As(err, &u) {
@@ -91,8 +94,8 @@ func unservedNow(err error) error {
 	return err
 }
 
-// bundle is the operator's transaction handleOps(ops) as the chain needs it now: co-signed, and with the authorization that the account still
-// needs. The error is a refusal when the world has changed so that the operations cannot run.
+// bundle is the operator's transaction handleOps(ops) as the chain needs it now: co-signed, and with the authorization
+// that the account still needs. The error is a refusal when the world has changed so that the operations cannot run.
 func (s *Settler) bundle(st chain.State, o *order, chainID uint64, ops []operation) (chain.Tx, error) {
 	standing, err := o.account.Standing(st, chainID)
 	var u *account.Unserved
@@ -134,8 +137,9 @@ func (s *Settler) bundleNow(o *order, chainID uint64, ops []operation) (chain.Tx
 	return s.bundle(st, o, chainID, ops)
 }
 
-// stillServed looks once more at a co-signed account while its block is about to be committed and no other can be: keys that were replaced and an
-// exit that was announced since the bundle was made stop it. Other accounts need no second look, as their chain enforces what matters.
+// stillServed looks once more at a co-signed account while its block is about to be committed and no other can be: keys
+// that were replaced and an exit that was announced since the bundle was made stop it. Other accounts need no second
+// look, as their chain enforces what matters.
 func (s *Settler) stillServed(o *order, chainID uint64) error {
 	if !o.account.CoSigned() {
 		return nil

@@ -110,8 +110,8 @@ func (s *Settler) stock(asset caip.Asset) (*big.Int, error) {
 	return s.Installation.Balance(genesis.AddressOf(s.Installation.Solver), asset)
 }
 
-// executed writes what the target block has done into the record. The last transaction is the one with the account's operations; without any
-// it is the fill.
+// executed writes what the target block has done into the record. The last transaction is the one with the account's
+// operations; without any it is the fill.
 func (s *Settler) executed(q *book.Quote, block []book.Ref) {
 	here := block[len(block)-1]
 	q.Destination = append(q.Destination, here)
@@ -150,8 +150,8 @@ func (s *Settler) fillTxs(q *book.Quote) ([]chain.Tx, error) {
 	return txs, nil
 }
 
-// beforeFill is the solver's last look: it waits for a slow fill, and refuses when the order has expired, its inventory is not to be touched, or
-// the price has moved against it by more than the tolerance. It returns what is delivered now.
+// beforeFill is the solver's last look: it waits for a slow fill, and refuses when the order has expired, its inventory
+// is not to be touched, or the price has moved against it by more than the tolerance. It returns what is delivered now.
 func (s *Settler) beforeFill(ctx context.Context, o *order) ([]book.Fill, error) {
 	if wait := s.Faults.BeforeFill; wait != nil {
 		if err := wait(ctx, o.ID); err != nil {
@@ -195,9 +195,10 @@ func (s *Settler) askedAtFill(o *order) error {
 	return err
 }
 
-// delivered is what the solver gives for a fill at the prices of this moment (protocol §3.7). A call gets exactly what was quoted or nothing: the
-// price of one delivered unit in the paid asset may rise by the tolerance. A swap or a transfer gets what the price gives now, at most what
-// was quoted and at least its minimum. Within one aggregate prices do not matter.
+// delivered is what the solver gives for a fill at the prices of this moment (protocol §3.7). A call gets exactly what
+// was quoted or nothing: the price of one delivered unit in the paid asset may rise by the tolerance. A swap or a
+// transfer gets what the price gives now, at most what was quoted and at least its minimum. Within one aggregate prices
+// do not matter.
 func (s *Settler) delivered(o *order, f book.Fill) (*big.Int, error) {
 	pay, get := big.NewInt(1), big.NewInt(1)
 	wasPay, wasGet := pay, get

@@ -24,12 +24,14 @@ func settleV1(w *World, signed *api.Document) api.ExecutionStatus {
 
 func TestV1QuotesOfEveryKindSettleAtTheV1Endpoint(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{api.AccountKernelV31, api.AccountKernelV33, api.AccountRoleBased, "role-based without its type"} {
+	for _, kind := range []string{api.AccountKernelV31, api.AccountKernelV33, api.AccountRoleBased,
+		"role-based without its type"} {
 		for name, ask := range map[string]func(w *World) *api.Document{
 			"funded call": func(w *World) *api.Document { return w.QuoteV1(pay(w, Base, 200*usdcPlain), "ob:usdc") },
 			"whole call":  func(w *World) *api.Document { return w.QuoteV1(pay(w, Arbitrum, 20*usdcPlain), "") },
 			"transfer": func(w *World) *api.Document {
-				return w.SwapV1(Exchange{From: "ob:usdc", Amount: big.NewInt(200 * usdcPlain), Get: "ob:usdc", To: payeeOn(Base)(w)})
+				return w.SwapV1(Exchange{From: "ob:usdc", Amount: big.NewInt(200 * usdcPlain), Get: "ob:usdc",
+					To: payeeOn(Base)(w)})
 			},
 		} {
 			t.Run(kind+"/"+name, func(t *testing.T) {
@@ -110,7 +112,8 @@ func TestASwapDeliversWhatThePriceGivesBetweenQuoteAndMinimum(t *testing.T) {
 			w := New(t, Options{Prices: prices})
 			w.User = w.AddUser(api.AccountKernelV31, 7)
 			stock(w, w.User)
-			doc := w.Swap(Exchange{From: "ob:usdc", Amount: big.NewInt(200 * usdcPlain), Get: caip.Native(Base).String()})
+			doc := w.Swap(Exchange{From: "ob:usdc", Amount: big.NewInt(200 * usdcPlain),
+				Get: caip.Native(Base).String()})
 			q := w.Decode(doc)
 			quoted, least := number(t, q.DestinationToken.Amount), number(t, q.DestinationToken.MinimumAmount)
 			prices.eth.Store(c.eth)
@@ -169,7 +172,8 @@ func TestARecipientThatTakesNothingIsRefusedAtExecuteAndRefundedLater(t *testing
 	}
 	ask := func(w *World) *api.Document {
 		recipient = NewUserOf(w.Installation.Network.Pins, api.AccountKernelV33, 55)
-		return w.SignQuote(w.Swap(Exchange{From: "ob:usdc", Amount: big.NewInt(100 * usdcPlain), Get: caip.Native(Base).String(), To: recipient.On(Base)}))
+		return w.SignQuote(w.Swap(Exchange{From: "ob:usdc", Amount: big.NewInt(100 * usdcPlain),
+			Get: caip.Native(Base).String(), To: recipient.On(Base)}))
 	}
 	w := kindWorld(t, api.AccountKernelV31, nil)
 	signed := ask(w)
@@ -192,7 +196,8 @@ func TestOfSixteenExecutesOfAQuoteAndItsSiblingsEachMoneyMovesOnce(t *testing.T)
 	for name, ask := range map[string]func(w *World) *api.Document{
 		"calls": func(w *World) *api.Document { return w.Quote(pay(w, Base, 250*usdcPlain), "ob:usdc") },
 		"swaps": func(w *World) *api.Document {
-			return w.Swap(Exchange{From: "ob:usdc", Amount: big.NewInt(250 * usdcPlain), Get: "ob:usdc", To: payeeOn(Base)(w)})
+			return w.Swap(Exchange{From: "ob:usdc", Amount: big.NewInt(250 * usdcPlain), Get: "ob:usdc",
+				To: payeeOn(Base)(w)})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

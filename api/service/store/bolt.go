@@ -288,7 +288,8 @@ func (s *boltStore) Trouble() (at time.Time, err error) {
 	return at, nil
 }
 
-// Trouble returns when and why the last commit of a store failed; nil when it succeeded, and for a store that cannot fail.
+// Trouble returns when and why the last commit of a store failed; nil when it succeeded, and for a store that cannot
+// fail.
 func Trouble(s Store) (at time.Time, err error) {
 	if b, ok := s.(interface{ Trouble() (time.Time, error) }); ok {
 		return b.Trouble()

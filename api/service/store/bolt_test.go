@@ -214,8 +214,9 @@ func inTime(t *testing.T, what string, done <-chan error) {
 	}
 }
 
-// Beyond the reservation an Update that may map the file anew waits until the readers have gone, the reason for the rule "release before
-// Update". A reader that begins another view meanwhile is not held up: it would wait for the writer, and the writer for it.
+// Beyond the reservation an Update that may map the file anew waits until the readers have gone, the reason for the
+// rule "release before Update". A reader that begins another view meanwhile is not held up: it would wait for the
+// writer, and the writer for it.
 func TestMappingTheFileAnewWaitsForReadersAndHoldsNoneUp(t *testing.T) {
 	s := small(t)
 	first, err := s.Snapshot()
@@ -286,8 +287,8 @@ func TestViewsInsideViewsAndAGrowingFile(t *testing.T) {
 	}
 }
 
-// Requests that overlap without a gap, each with a view inside another, make way at their beginning, so an update that has to be alone gets its
-// turn.
+// Requests that overlap without a gap, each with a view inside another, make way at their beginning, so an update that
+// has to be alone gets its turn.
 func TestRequestsWithoutAGapMakeWay(t *testing.T) {
 	s := small(t)
 	var end atomic.Bool
@@ -340,7 +341,8 @@ func TestMappedSizes(t *testing.T) {
 }
 
 func FuzzHolderNoteIsSafeOnATerminal(f *testing.F) {
-	for _, s := range []string{"", "coffer serve (process id 7)", "\x1b[2Jgone", "\xff\xfe", "a\nb", "\u202eabc", strings.Repeat("x", 5000)} {
+	for _, s := range []string{"", "coffer serve (process id 7)", "\x1b[2Jgone", "\xff\xfe", "a\nb", "\u202eabc",
+		strings.Repeat("x", 5000)} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, note []byte) {

@@ -43,7 +43,8 @@ func TestR6_ACommitThatFailsIsSaid(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, err := range []error{syscall.ENOSPC, errors.New("file resize error: " + syscall.ENOSPC.Error())} {
-		if full := s.(*boltStore).committed(&boltTx{good: true}, err); !errors.Is(full, ErrFull) || !errors.Is(full, ErrNotWritten) {
+		if full := s.(*boltStore).committed(&boltTx{good: true}, err); !errors.Is(full, ErrFull) ||
+			!errors.Is(full, ErrNotWritten) {
 			t.Errorf("%v: %v", err, full)
 		}
 	}

@@ -22,7 +22,8 @@ func filled(t *testing.T) string {
 		err := s.Update(func(tx Tx) error {
 			for i := range 300 {
 				k := fmt.Appendf(nil, "key %05d", part*300+i)
-				if err := errors.Join(tx.Bucket("first").Put(k, bytes.Repeat(k, 4)), tx.Bucket("second").Put(k, k)); err != nil {
+				if err := errors.Join(tx.Bucket("first").Put(k, bytes.Repeat(k, 4)),
+					tx.Bucket("second").Put(k, k)); err != nil {
 					return err
 				}
 			}
@@ -293,7 +294,8 @@ func TestR3_ADamagedRecordIsNamedAndTheRestIsServed(t *testing.T) {
 	s := mustOpen(t, path, BoltOptions{})
 	is := func(err error) bool {
 		var d *DamageError
-		return errors.As(err, &d) && errors.Is(err, ErrDamaged) && d.Bucket == "first" && string(d.Key) == "key 00007" && strings.Contains(err.Error(), "key 00007")
+		return errors.As(err, &d) && errors.Is(err, ErrDamaged) && d.Bucket == "first" &&
+			string(d.Key) == "key 00007" && strings.Contains(err.Error(), "key 00007")
 	}
 	err := s.Update(func(tx Tx) error {
 		if v := tx.Bucket("first").Get([]byte("key 00007")); v != nil {
@@ -417,7 +419,8 @@ func TestR3_ACheckNamesWhatIsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := CheckFile(path)
-	if err != nil || r.Records != 6001 || r.Damages != 2 || len(r.Notes) != 0 || !strings.Contains(errors.Join(r.Damaged...).Error(), "key 02999 of second") {
+	if err != nil || r.Records != 6001 || r.Damages != 2 || len(r.Notes) != 0 ||
+		!strings.Contains(errors.Join(r.Damaged...).Error(), "key 02999 of second") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// reservedMap is address space, not memory: while the file fits in it, no Update ever waits for a reader. Where so much is not to be
-	// had, fewReserved is tried.
+	// reservedMap is address space, not memory: while the file fits in it, no Update ever waits for a reader. Where so
+	// much is not to be had, fewReserved is tried.
 	reservedMap = 64 << 30
 	fewReserved = 1 << 30
 	// leastReserved is for Windows, where the file itself takes the size that is reserved, and for 32 bits.
@@ -28,7 +28,8 @@ func reservations(file int64) []int {
 	return []int{int(max(leastReserved, min(2*file, fewReserved))), 0}
 }
 
-// mapped is how much the library maps at least for a file that has had to hold so many bytes: powers of two up to 1 GiB, then whole GiB.
+// mapped is how much the library maps at least for a file that has had to hold so many bytes: powers of two up to 1
+// GiB, then whole GiB.
 func mapped(bytes int64) int64 {
 	const gib = 1 << 30
 	for size := int64(32 << 10); size <= gib; size *= 2 {
@@ -39,8 +40,8 @@ func mapped(bytes int64) int64 {
 	return (bytes + gib - 1) / gib * gib
 }
 
-// gate counts the transactions that are open and keeps apart what the library does not: there a reader that waits to begin can hold up the
-// end of another one.
+// gate counts the transactions that are open and keeps apart what the library does not: there a reader that waits to
+// begin can hold up the end of another one.
 //
 //   - While the library maps the file anew it waits for all readers and lets none begin. A reader that begins a second transaction inside its
 //     first would wait for the writer, which waits for the first. An Update that may map anew therefore runs alone: it waits here, where
@@ -93,7 +94,8 @@ func (g *gate) doneReading() {
 	g.admit()
 }
 
-// admit lets a waiting writer in at the very moment when nobody reads: if it had to wake up first, the next reader would be faster.
+// admit lets a waiting writer in at the very moment when nobody reads: if it had to wake up first, the next reader
+// would be faster.
 func (g *gate) admit() {
 	if g.readers == 0 && g.waiting {
 		g.waiting, g.alone = false, true
@@ -142,7 +144,8 @@ func (g *gate) end() {
 	}
 }
 
-// mayMapAnew reports whether the next Update may need more than is mapped. Only the writer whose turn it is may ask: no other adds to the file.
+// mayMapAnew reports whether the next Update may need more than is mapped. Only the writer whose turn it is may ask: no
+// other adds to the file.
 func mayMapAnew(db *bolt.DB, reserved int64) (bool, error) {
 	tx, err := db.Begin(false)
 	if err != nil {

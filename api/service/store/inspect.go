@@ -74,7 +74,8 @@ func inspectFile(path string) (meta, error) {
 		return m, err
 	}
 	if want := int64(m.pages) * int64(m.pageSize); m.pages > uint64(1)<<40 || info.Size() < want {
-		return m, damage("%d bytes are missing at its end: it has %d of at least %d", want-info.Size(), info.Size(), want)
+		return m, damage("%d bytes are missing at its end: it has %d of at least %d", want-info.Size(), info.Size(),
+			want)
 	}
 	w := &pageWalk{file: f, meta: m, seen: make([]bool, m.pages)}
 	if _, err = w.tree(m.root, true, nil, nil); err != nil || m.freeList == noFreeList {
@@ -125,7 +126,8 @@ func metaOf(f io.ReaderAt, page int64) (m meta, ok bool) {
 	native := binary.NativeEndian
 	sum := fnv.New64a()
 	_, _ = sum.Write(b[:metaSummed]) // a hash takes everything
-	if native.Uint32(b[0:]) != boltMagic || native.Uint32(b[4:]) != boltVersion || native.Uint64(b[metaSummed:]) != sum.Sum64() {
+	if native.Uint32(b[0:]) != boltMagic || native.Uint32(b[4:]) != boltVersion ||
+		native.Uint64(b[metaSummed:]) != sum.Sum64() {
 		return m, false
 	}
 	return meta{
@@ -277,7 +279,8 @@ func (w *pageWalk) element(p page, i int) (e element, err error) {
 	native := binary.NativeEndian
 	var offset, key uint32
 	if p.flags == flagLeaf {
-		e.flags, offset, key, e.size = native.Uint32(b), native.Uint32(b[4:]), native.Uint32(b[8:]), native.Uint32(b[12:])
+		e.flags, offset, key, e.size = native.Uint32(b), native.Uint32(b[4:]), native.Uint32(b[8:]),
+			native.Uint32(b[12:])
 	} else {
 		offset, key, e.ref = native.Uint32(b), native.Uint32(b[4:]), native.Uint64(b[8:])
 	}

@@ -113,7 +113,8 @@ func checkScan(t *rapid.T, b store.Bucket, m map[string]string, keys []string, f
 }
 
 func checkPrefix(t *rapid.T, b store.Bucket, keys []string, prefix string) {
-	want := slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return !bytes.HasPrefix([]byte(k), []byte(prefix)) })
+	want := slices.DeleteFunc(slices.Clone(keys),
+		func(k string) bool { return !bytes.HasPrefix([]byte(k), []byte(prefix)) })
 	var got []string
 	collect := func(k, _ []byte) bool { got = append(got, string(k)); return true }
 	if store.AscendPrefix(b, []byte(prefix), collect); !slices.Equal(got, want) {

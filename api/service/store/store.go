@@ -39,14 +39,15 @@ var (
 	ErrKey = errors.New("a database key has 1 to 32768 bytes")
 	// ErrBucketName is returned for a write to a bucket without a name.
 	ErrBucketName = errors.New("a database bucket needs a name")
-	// ErrNotWritten is wrapped by what Update returns when the function succeeded and its commit did not. It may have happened all the same.
+	// ErrNotWritten is wrapped by what Update returns when the function succeeded and its commit did not. It may have
+	// happened all the same.
 	ErrNotWritten = errors.New("the database cannot be written")
 	// ErrFull is wrapped beside ErrNotWritten when there is no room.
 	ErrFull = errors.New("the disk is full")
 	// ErrInUse is wrapped by OpenBolt when another process holds the file.
 	ErrInUse = errors.New("the database file is in use by another process")
-	// ErrDamaged is wrapped by OpenBolt when the file is no intact database, and by what a transaction returns that met a
-	// damaged page or record; for a record it is a *DamageError.
+	// ErrDamaged is wrapped by OpenBolt when the file is no intact database, and by what a transaction returns that met
+	// a damaged page or record; for a record it is a *DamageError.
 	ErrDamaged = errors.New("the database is damaged, or no database")
 )
 
@@ -77,7 +78,8 @@ type Tx interface {
 	// Bucket returns the bucket of that name. Buckets come into being with the
 	// first write; one that never was written holds nothing.
 	Bucket(name string) Bucket
-	// Err is the first damage that a read met, nil when there was none. View and Update return it themselves; whoever holds a Snapshot asks.
+	// Err is the first damage that a read met, nil when there was none. View and Update return it themselves; whoever
+	// holds a Snapshot asks.
 	Err() error
 }
 
@@ -99,8 +101,8 @@ type Bucket interface {
 	// Descend calls fn for every entry whose key is not greater than from, in
 	// descending order. A nil from starts at the last. Otherwise as Ascend.
 	Descend(from []byte, fn func(key, value []byte) bool)
-	// Reporting is the same bucket for a reader that can go on without a damaged record: report is told of it, in place of
-	// the transaction's Err. Get then returns nil, and Ascend and Descend pass over it.
+	// Reporting is the same bucket for a reader that can go on without a damaged record: report is told of it, in place
+	// of the transaction's Err. Get then returns nil, and Ascend and Descend pass over it.
 	Reporting(report func(error)) Bucket
 }
 

@@ -50,16 +50,22 @@ func forms(t *testing.T, v []byte) map[string]string {
 		wide.Write([]byte{byte(u), byte(u >> 8)})
 	}
 	out := map[string]string{
-		"raw": string(v), "reversed": string(backwards(v)), "hex": hex.EncodeToString(v), "0x": "0x" + hex.EncodeToString(v), "HEX": fmt.Sprintf("%X", v),
-		"reversed 0x": "0x" + hex.EncodeToString(backwards(v)), "reversed HEX": fmt.Sprintf("%X", backwards(v)), "base58": toBase58(v),
-		"number": new(big.Int).SetBytes(v).String(), "%v": fmt.Sprint(list), "%#v": fmt.Sprintf("%#v", v), "JSON": string(array), "UTF-16": wide.String(),
-		"escaped": `\x` + strings.ReplaceAll(fmt.Sprintf("% x", v), " ", `\x`), "with commas": strings.ReplaceAll(string(array), ",", ", "),
+		"raw": string(v), "reversed": string(backwards(v)), "hex": hex.EncodeToString(v),
+		"0x": "0x" + hex.EncodeToString(v), "HEX": fmt.Sprintf("%X", v),
+		"reversed 0x": "0x" + hex.EncodeToString(backwards(v)), "reversed HEX": fmt.Sprintf("%X", backwards(v)),
+		"base58": toBase58(v),
+		"number": new(big.Int).SetBytes(v).String(), "%v": fmt.Sprint(list), "%#v": fmt.Sprintf("%#v", v),
+		"JSON": string(array), "UTF-16": wide.String(),
+		"escaped":     `\x` + strings.ReplaceAll(fmt.Sprintf("% x", v), " ", `\x`),
+		"with commas": strings.ReplaceAll(string(array), ",", ", "),
 	}
 	for before := range 4 {
 		for name, enc := range map[string]*base64.Encoding{
-			"base64": base64.StdEncoding, "base64url": base64.URLEncoding, "raw base64": base64.RawStdEncoding, "raw base64url": base64.RawURLEncoding,
+			"base64": base64.StdEncoding, "base64url": base64.URLEncoding, "raw base64": base64.RawStdEncoding,
+			"raw base64url": base64.RawURLEncoding,
 		} {
-			out[fmt.Sprint(name, " after ", before)] = enc.EncodeToString(slices.Concat(noise(before), v, []byte("tail")))
+			out[fmt.Sprint(name, " after ", before)] = enc.EncodeToString(slices.Concat(noise(before), v,
+				[]byte("tail")))
 		}
 	}
 	return out
@@ -122,7 +128,8 @@ func TestHitsSayWhatAndWhereWithoutTheSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	hits := s.Find([]byte("0123456789" + word + word))
-	if len(hits) != 1 || hits[0].At != 10 || strings.Contains(hits[0].String(), "5f2c") || !strings.Contains(hits[0].String(), "API key as bytes at byte 10") {
+	if len(hits) != 1 || hits[0].At != 10 || strings.Contains(hits[0].String(), "5f2c") ||
+		!strings.Contains(hits[0].String(), "API key as bytes at byte 10") {
 		t.Errorf("%v", hits)
 	}
 	if (&Scanner{}).Find([]byte(word)) != nil {
@@ -150,7 +157,8 @@ func TestTreesAreSearchedInFilesAndNames(t *testing.T) {
 		}
 	}
 	hits, files, err := s.Tree(dir)
-	if err != nil || files != 3 || len(hits) != 2 || len(hits[filepath.Join(dir, "a/b/in")]) != 1 || len(hits[filepath.Join(dir, word)]) != 1 {
+	if err != nil || files != 3 || len(hits) != 2 || len(hits[filepath.Join(dir, "a/b/in")]) != 1 ||
+		len(hits[filepath.Join(dir, word)]) != 1 {
 		t.Errorf("%d files, %v, %v", files, hits, err)
 	}
 	if _, _, err := s.Tree(filepath.Join(dir, "none")); err == nil {

@@ -183,7 +183,8 @@ func (c Commands) say(format string, args ...any) {
 
 // with opens the profile, does the work and closes the profile. It wipes a secret of --passphrase-fd that was not
 // needed.
-func (c Commands) with(cmd *cobra.Command, g *cli.Global, work func(ctx context.Context, s *Session) error) (err error) {
+func (c Commands) with(cmd *cobra.Command, g *cli.Global,
+	work func(ctx context.Context, s *Session) error) (err error) {
 	pass, err := c.passphrase(cmd)
 	if err != nil {
 		return err

@@ -56,7 +56,8 @@ type activityFact struct {
 }
 
 func (c Commands) activity(s *Session, asJSON bool) error {
-	f := activityFact{Network: s.Network.ID, Kind: string(s.Network.Kind), Open: []openFact{}, Unfinished: []operationFact{}}
+	f := activityFact{Network: s.Network.ID, Kind: string(s.Network.Kind), Open: []openFact{},
+		Unfinished: []operationFact{}}
 	b, err := s.Read()
 	if err != nil {
 		return err
@@ -173,7 +174,8 @@ of the account's address are asked for; --confirm gives them in a script.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			odd := slices.ContainsFunc(args, func(a string) bool { return !reQuote.MatchString(a) })
 			if len(args) == 0 || odd {
-				return usage("`coffer activity` lists the hashes", "`coffer activity void` takes the hash of an open signature: 0x and 64 digits")
+				return usage("`coffer activity` lists the hashes",
+					"`coffer activity void` takes the hash of an open signature: 0x and 64 digits")
 			}
 			return nil
 		},
@@ -195,8 +197,10 @@ func (c Commands) void(ctx context.Context, s *Session, hashes []string, confirm
 	for _, hash := range hashes {
 		typed := confirm
 		if typed == "" {
-			c.say("Anyone who has the signature %s can still use it. Void it only if you know that its nonce was used, or that no one has it.", hash)
-			if typed, err = c.ending(ctx, "--confirm with the last four characters of the account's address"); err != nil {
+			c.say("Anyone who has the signature %s can still use it. Void it only if you know that its nonce was "+
+				"used, or that no one has it.", hash)
+			if typed, err = c.ending(ctx, "--confirm with the last four characters of the account's address"); err !=
+				nil {
 				return err
 			}
 		}

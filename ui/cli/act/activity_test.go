@@ -17,20 +17,26 @@ import (
 // message, and a delegation; and puts their lanes in doubt.
 func someOpen(r *rig) {
 	call := journal.Signature{
-		Role: verify.RolePrepared, Kind: api.AccountKernelV31, Chain: "eip155:8453", ChainID: 8453, Sender: account, Nonce: "3", OpHash: hash("08"), Signature: "0xSECRETSIGNATURE",
-		Spend: []journal.Spend{{Asset: "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", Amount: "430500000"}}, ValidUntil: start().Add(9 * time.Minute).Unix(),
+		Role: verify.RolePrepared, Kind: api.AccountKernelV31, Chain: "eip155:8453", ChainID: 8453, Sender: account,
+		Nonce: "3", OpHash: hash("08"), Signature: "0xSECRETSIGNATURE",
+		Spend: []journal.Spend{{Asset: "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+			Amount: "430500000"}}, ValidUntil: start().Add(9 * time.Minute).Unix(),
 		Made: start().Add(-time.Minute), Sent: true, Said: journal.SaidRan,
 	}
 	approval := call
-	approval.Kind, approval.OpHash, approval.ValidUntil, approval.Said, approval.Nonce = api.AccountRoleBased, hash("09"), verify.NoEnd, journal.SaidNothing, "4"
+	approval.Kind, approval.OpHash, approval.ValidUntil, approval.Said, approval.Nonce = api.AccountRoleBased,
+		hash("09"), verify.NoEnd, journal.SaidNothing, "4"
 	message := journal.Signature{
-		Role: verify.RoleSwap, Kind: api.AccountSolana, Chain: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", Sender: "EkMehVu7aXiEBpnYr8HLEei7xf25Y5sjoHXPRviM2jTR", BlockHash: "B1",
+		Role: verify.RoleSwap, Kind: api.AccountSolana, Chain: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+		Sender: "EkMehVu7aXiEBpnYr8HLEei7xf25Y5sjoHXPRviM2jTR", BlockHash: "B1",
 		OpHash: hash("0a"), ValidUntil: start().Add(time.Minute).Unix(), Made: start(), Sent: true,
 	}
-	delegation := journal.Signature{Role: journal.RoleDelegation, Kind: api.AccountKernelV33, Chain: "eip155:10", ChainID: 10, Sender: account, Nonce: "7", OpHash: hash("0b"), Made: start()}
+	delegation := journal.Signature{Role: journal.RoleDelegation, Kind: api.AccountKernelV33, Chain: "eip155:10",
+		ChainID: 10, Sender: account, Nonce: "7", OpHash: hash("0b"), Made: start()}
 	r.live = nil
 	for _, s := range []journal.Signature{call, approval, message, delegation} {
-		r.live = append(r.live, journal.Outstanding{Signature: s, Op: opID, State: journal.Done, Made: s.Made, Void: "What ends it."})
+		r.live = append(r.live, journal.Outstanding{Signature: s, Op: opID, State: journal.Done, Made: s.Made,
+			Void: "What ends it."})
 	}
 	lane := journal.Lane{ChainID: 8453, Account: account, Sequence: 5}
 	r.facts = []journal.LaneFacts{
@@ -41,7 +47,8 @@ func someOpen(r *rig) {
 }
 
 func repairFlags() []string {
-	return []string{"activity", "repair", "--chain", "base", "--account", strings.ToLower(account), "--lane", "0", "--sequence", "3"}
+	return []string{"activity", "repair", "--chain", "base", "--account", strings.ToLower(account), "--lane", "0",
+		"--sequence", "3"}
 }
 
 func TestK4_ARepairIsTypedOrAskedForOnPurpose(t *testing.T) {
@@ -54,8 +61,10 @@ func TestK4_ARepairIsTypedOrAskedForOnPurpose(t *testing.T) {
 		args     []string
 		wrote    string
 	}{
-		"typed":                {terminal: true, answers: []string{end}, args: repairFlags(), wrote: `Sequence:3} "` + end + `" false`},
-		"wrongly typed":        {code: 5, terminal: true, answers: []string{"0000"}, wrong: flow.ErrRepairTyped, args: repairFlags(), wrote: `"0000" false`},
+		"typed": {terminal: true, answers: []string{end}, args: repairFlags(),
+			wrote: `Sequence:3} "` + end + `" false`},
+		"wrongly typed": {code: 5, terminal: true, answers: []string{"0000"}, wrong: flow.ErrRepairTyped,
+			args: repairFlags(), wrote: `"0000" false`},
 		"without a terminal":   {code: 2, args: repairFlags()},
 		"by a script":          {args: append(repairFlags(), "--yes"), wrote: `Sequence:3} "" true`},
 		"half":                 {code: 2, args: []string{"activity", "repair", "--chain", "base"}},
@@ -95,9 +104,12 @@ func TestK4_ASignatureIsVoidedByTheEndOfItsAccountsAddress(t *testing.T) {
 		args     []string
 		wrote    int
 	}{
-		"typed":              {terminal: true, answers: []string{end, end}, args: []string{hash("08"), hash("09")}, wrote: 2},
-		"wrongly typed":      {code: 5, terminal: true, answers: []string{"0000"}, wrong: flow.ErrVoidTyped, args: []string{hash("08")}, wrote: 1},
-		"another hash":       {code: 2, args: []string{hash("08"), "--confirm", end}, wrong: flow.ErrVoidUnknown, wrote: 1},
+		"typed": {terminal: true, answers: []string{end, end}, args: []string{hash("08"), hash("09")},
+			wrote: 2},
+		"wrongly typed": {code: 5, terminal: true, answers: []string{"0000"}, wrong: flow.ErrVoidTyped,
+			args: []string{hash("08")}, wrote: 1},
+		"another hash": {code: 2, args: []string{hash("08"), "--confirm", end}, wrong: flow.ErrVoidUnknown,
+			wrote: 1},
 		"by a script":        {args: []string{hash("08"), "--confirm", end}, wrote: 1},
 		"without a terminal": {code: 2, args: []string{hash("08")}},
 		"without a hash":     {code: 2},

@@ -89,6 +89,7 @@ func (c Commands) sayLost(s *Session, lost journal.Loss) {
 	} else {
 		c.say("Every lost signature with a window has ended, at %s at the latest.", clock(end))
 	}
-	c.say("An approval of a role-based account has no window: it lives until its nonce is used. Compare `coffer history` " +
+	c.say("An approval of a role-based account has no window: it lives until its nonce is used. Compare `coffer " +
+		"history` " +
 		"with what you know before you go on.")
 }

@@ -52,7 +52,8 @@ func readApplied(from Keep) (*appliedBook, error) {
 		return book, err
 	}
 	if err := json.Unmarshal(b, book, json.RejectUnknownMembers(true)); err != nil || book.Version != 1 {
-		return nil, outcome(cli.ExitFailed, err, "the list of applied plans (%s) cannot be read; nothing was applied", appliedFile)
+		return nil, outcome(cli.ExitFailed, err, "the list of applied plans (%s) cannot be read; nothing was applied",
+			appliedFile)
 	}
 	return book, nil
 }

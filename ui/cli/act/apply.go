@@ -48,7 +48,8 @@ type that salt with --again.
 			}
 			p, err := plan.Parse(b)
 			if err != nil {
-				return usage("review it, then write it anew: coffer plan FILE --out FILE", "%s: %s", clean(args[0]), clean(err.Error()))
+				return usage("review it, then write it anew: coffer plan FILE --out FILE", "%s: %s", clean(args[0]),
+					clean(err.Error()))
 			}
 			return c.with(cmd, g, func(ctx context.Context, s *Session) error { return c.apply(ctx, s, o, p, again) })
 		},
@@ -98,7 +99,8 @@ func (c Commands) apply(ctx context.Context, s *Session, o runOptions, p plan.Pl
 		},
 		compared: func(x flow.Snapshot) string { return differencesText(hash, s.differences(p, x)) },
 		extra: func(x flow.Snapshot) []member {
-			return []member{{"plan", object(member{"hash", encode(hash)}, member{"salt", encode(p.Salt)}, member{"differences", encode(s.differences(p, x))})}}
+			return []member{{"plan", object(member{"hash", encode(hash)}, member{"salt", encode(p.Salt)},
+				member{"differences", encode(s.differences(p, x))})}}
 		},
 	})
 }
@@ -124,8 +126,11 @@ func (c Commands) claim(ctx context.Context, s *Session, w *Work, me application
 		return err
 	}
 	for _, rec := range w.Operations() {
-		if rec.ID != me.Operation && rec.IntentHash == me.Intent && !rec.State.Terminal() && len(rec.Signatures) > 0 && !wasSent(&rec) {
-			return &cli.RefusedError{Problem: "another process of this wallet signed this plan meanwhile, as operation " + rec.ID + "; look at it first: coffer status " + rec.ID}
+		if rec.ID != me.Operation && rec.IntentHash == me.Intent && !rec.State.Terminal() && len(rec.Signatures) > 0 &&
+			!wasSent(&rec) {
+			return &cli.RefusedError{
+				Problem: "another process of this wallet signed this plan meanwhile, as operation " + rec.ID +
+					"; look at it first: coffer status " + rec.ID}
 		}
 	}
 	if err := w.Yield(me.Operation, me.Intent); err != nil {
@@ -154,7 +159,8 @@ func (c Commands) notTwice(w *Work, kept *appliedBook, me application, again str
 		return kept.already(sent[len(sent)-1])
 	case again == "":
 		x := lost[len(lost)-1]
-		return &cli.RefusedError{Problem: "this plan was applied on " + clean(x.At) + " as operation " + clean(x.Operation) + ", which this journal does not know: it is an older one " +
+		return &cli.RefusedError{Problem: "this plan was applied on " + clean(x.At) + " as operation " +
+			clean(x.Operation) + ", which this journal does not know: it is an older one " +
 			"that was adopted. What became of the operation is not known here, so it counts as sent; to repeat the plan, give it a new salt (coffer plan FILE --fresh) and type that with --again"}
 	}
 	sameSalt := func(x application) bool { return x.Salt == me.Salt }
@@ -162,7 +168,10 @@ func (c Commands) notTwice(w *Work, kept *appliedBook, me application, again str
 		return errSalt()
 	}
 	for _, rec := range sent {
-		if slices.ContainsFunc(kept.Applied, func(x application) bool { return x.Operation == rec.ID && x.Intent == me.Intent && x.Salt == me.Salt }) {
+		if slices.ContainsFunc(kept.Applied, func(x application) bool {
+			return x.Operation == rec.ID &&
+				x.Intent == me.Intent && x.Salt == me.Salt
+		}) {
 			return errSalt()
 		}
 	}
@@ -170,7 +179,8 @@ func (c Commands) notTwice(w *Work, kept *appliedBook, me application, again str
 }
 
 func errSalt() error {
-	return &cli.RefusedError{Problem: "the plan was applied with this very salt; give it a new one: coffer plan FILE --fresh --out FILE"}
+	return &cli.RefusedError{
+		Problem: "the plan was applied with this very salt; give it a new one: coffer plan FILE --fresh --out FILE"}
 }
 
 // lost are the uses of an intent for which the journal has no operation.
@@ -202,7 +212,8 @@ func (b *appliedBook) already(rec journal.Operation) error {
 	case journal.Abandoned:
 		became = "it was sent, and only the service says that it did not take it"
 	default:
-		return outcome(cli.ExitUnknown, nil, "this plan was sent on %s and has no end that is known; it is not sent again. Ask: coffer status %s --watch", when, rec.ID)
+		return outcome(cli.ExitUnknown, nil, "this plan was sent on %s and has no end that is known; it is not sent "+
+			"again. Ask: coffer status %s --watch", when, rec.ID)
 	}
 	return &cli.RefusedError{Problem: "this plan was applied on " + when + " as operation " + rec.ID + ": " + became +
 		". It is not applied twice; to repeat it, give it a new salt (coffer plan FILE --fresh) and type that with --again"}
@@ -254,7 +265,8 @@ func narrow(base, more verify.Limits) (verify.Limits, error) {
 	out.MaxSlippageBps = least(base.MaxSlippageBps, more.MaxSlippageBps)
 	out.NeverDelegate = base.NeverDelegate || more.NeverDelegate
 	if len(none) > 0 {
-		return out, &cli.RefusedError{Problem: "your policy and the plan have no " + strings.Join(none, " and no ") + " in common"}
+		return out, &cli.RefusedError{Problem: "your policy and the plan have no " + strings.Join(none, " and no ") +
+			" in common"}
 	}
 	return out, nil
 }

@@ -39,7 +39,8 @@ func sent(t testing.TB, r *rig, path string, s journal.State) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.book = append(r.book, journal.Operation{ID: opID, State: s, IntentHash: hashOf(in), Updated: r.now, QuoteID: quoteID(5), Outcome: "COMPLETED"})
+	r.book = append(r.book, journal.Operation{ID: opID, State: s, IntentHash: hashOf(in), Updated: r.now,
+		QuoteID: quoteID(5), Outcome: "COMPLETED"})
 }
 
 // TestAPlanIsAppliedOnce: a second application is refused with words, whatever the outcome of the first; it asks no
@@ -48,10 +49,12 @@ func TestAPlanIsAppliedOnce(t *testing.T) {
 	r := newRig(t)
 	path := aPlan(t, r)
 	r.done(0, "apply", path, "--yes")
-	if len(r.started) != 1 || !strings.Contains(string(r.kept[appliedFile]), `"salt":"ab01ab01ab01ab01","operation":"`+opID) {
+	if len(r.started) != 1 || !strings.Contains(string(r.kept[appliedFile]),
+		`"salt":"ab01ab01ab01ab01","operation":"`+opID) {
 		t.Fatalf("%d started, kept %s", len(r.started), r.kept[appliedFile])
 	}
-	for state, code := range map[journal.State]int{journal.Done: 4, journal.Acked: 6, journal.NotExecuted: 4, journal.Executing: 6} {
+	for state, code := range map[journal.State]int{journal.Done: 4, journal.Acked: 6, journal.NotExecuted: 4,
+		journal.Executing: 6} {
 		r.book = nil
 		sent(t, r, path, state)
 		r.done(code, "apply", path, "--yes")
@@ -142,11 +145,14 @@ func TestAnUnsentApplicationGoesOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.op.snap = flow.Snapshot{ID: opID, State: flow.StateQuoting, Intent: in.Draft(), SignaturesDone: 1, Deadline: r.now.Add(left)}
+		r.op.snap = flow.Snapshot{ID: opID, State: flow.StateQuoting, Intent: in.Draft(), SignaturesDone: 1,
+			Deadline: r.now.Add(left)}
 		r.unfinished = []Operation{r.op}
 		r.done(0, "apply", path, "--yes")
-		if (len(r.started) == 1) != anew || (r.op.signs == 1) != anew || (r.op.gones == 1) != anew || r.op.executes != 1 {
-			t.Errorf("%s left: %d started, %d signed, %d abandoned, %d executed", left, len(r.started), r.op.signs, r.op.gones, r.op.executes)
+		if (len(r.started) == 1) != anew || (r.op.signs == 1) != anew || (r.op.gones == 1) != anew ||
+			r.op.executes != 1 {
+			t.Errorf("%s left: %d started, %d signed, %d abandoned, %d executed", left, len(r.started), r.op.signs,
+				r.op.gones, r.op.executes)
 		}
 	}
 }
@@ -157,7 +163,8 @@ func TestThePlanIsShownBesideTheOperation(t *testing.T) {
 	path := aPlan(t, r)
 	r.op.spend = 31_000_000
 	r.run("apply", path, "--dry-run")
-	if out := r.out.String(); !strings.Contains(out, "AND OPERATION") || !strings.Contains(out, "= call 1") || !strings.Contains(out, "= besides") {
+	if out := r.out.String(); !strings.Contains(out, "AND OPERATION") || !strings.Contains(out, "= call 1") ||
+		!strings.Contains(out, "= besides") {
 		t.Error(out)
 	}
 	r.done(0, "apply", path, "--yes") // the fake has no limits; the verifier has
@@ -170,12 +177,14 @@ func TestTheLimitsOfAPlanNarrowThePolicy(t *testing.T) {
 	r := newRig(t)
 	path := aPlan(t, r, "--never-delegate", "--limit-contracts", usdc)
 	r.limits = verify.Limits{
-		Chains: []caip.Chain{caip.EVM(8453), caip.EVM(1)}, MaxSpend: big.NewInt(5_000_000), MaxCostBps: 300, Gates: []string{verify.GateTarget}, MaxSlippageBps: 70,
+		Chains: []caip.Chain{caip.EVM(8453), caip.EVM(1)}, MaxSpend: big.NewInt(5_000_000), MaxCostBps: 300,
+		Gates: []string{verify.GateTarget}, MaxSlippageBps: 70,
 		Paymasters: []common.Address{{1}},
 	}
 	r.done(0, "apply", path, "--yes")
 	want := verify.Limits{
-		Chains: []caip.Chain{caip.EVM(8453)}, Contracts: []common.Address{common.HexToAddress(usdc)}, MaxSpend: big.NewInt(5_000_000), MaxCostBps: 100, MaxSlippageBps: 70,
+		Chains: []caip.Chain{caip.EVM(8453)}, Contracts: []common.Address{common.HexToAddress(usdc)},
+		MaxSpend: big.NewInt(5_000_000), MaxCostBps: 100, MaxSlippageBps: 70,
 		NeverDelegate: true, Gates: []string{verify.GateTarget}, Paymasters: []common.Address{{1}},
 	}
 	if !reflect.DeepEqual(r.limits, want) {
@@ -201,7 +210,8 @@ func TestAChangedPlanIsNotApplied(t *testing.T) {
 		t.Fatal(err)
 	}
 	edited := filepath.Join(t.TempDir(), "edited.toml")
-	if err := os.WriteFile(edited, []byte(strings.Replace(string(b), `max_spend_usd = "30"`, `max_spend_usd = "3000"`, 1)), 0o600); err != nil {
+	if err := os.WriteFile(edited, []byte(strings.Replace(string(b), `max_spend_usd = "30"`, `max_spend_usd = "3000"`,
+		1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r.done(2, "apply", edited, "--yes")
@@ -225,7 +235,9 @@ func TestPlanComesFromWhateverDescribesACall(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "p.json")
 		r.done(0, "plan", file(t, name+".json", text), "--fund-with", "usdc", "--max-cost-bps", "50", "--out", out)
 		p := readPlan(t, out)
-		if p.Intent.FundWith != "ob:usdc" || len(p.Intent.TokensRequired) != 1 || p.Intent.TokensRequired[0].Amount != "25000000" || p.Limits.MaxCostBps != 50 || p.Intent.Network != netID || len(p.Intent.Accounts) != 1 {
+		if p.Intent.FundWith != "ob:usdc" || len(p.Intent.TokensRequired) != 1 ||
+			p.Intent.TokensRequired[0].Amount != "25000000" || p.Limits.MaxCostBps != 50 || p.Intent.Network != netID ||
+			len(p.Intent.Accounts) != 1 {
 			t.Errorf("%s: %+v", name, p)
 		}
 		r.done(2, "plan", file(t, name+".json", text), "--to", "usdc")

@@ -38,7 +38,8 @@ func (a *asked) input(cat *catalog.Catalog, chain caip.Chain, c *intent.Call) er
 	}
 	inputs := fn.Inputs()
 	if len(a.args) != len(inputs) {
-		return usage("one --arg for each", "%s takes %d arguments, %d were given", clean(fn.String()), len(inputs), len(a.args))
+		return usage("one --arg for each", "%s takes %d arguments, %d were given", clean(fn.String()), len(inputs),
+			len(a.args))
 	}
 	values := fn.Empty()
 	for i, p := range inputs {
@@ -62,7 +63,8 @@ func (a *asked) input(cat *catalog.Catalog, chain caip.Chain, c *intent.Call) er
 func refuseGrants(data string) error {
 	raw, err := hex.DecodeString(strings.TrimPrefix(data, "0x"))
 	if err == nil && api.ApprovalName(raw) != "" {
-		return usage(`for instance --allow "250 USDC"`, "that call gives away rights, or cannot be read to its end: declare what may be taken with --allow")
+		return usage(`for instance --allow "250 USDC"`,
+			"that call gives away rights, or cannot be read to its end: declare what may be taken with --allow")
 	}
 	return nil
 }
@@ -72,7 +74,8 @@ func argument(cat *catalog.Catalog, chain caip.Chain, p abicall.Param, s string)
 	if p.IsArray() || p.IsTuple() {
 		v, ok := listed(p, jsontext.Value(s))
 		if !ok {
-			return v, usage(`for instance --arg '["0x…", "5"]'`, "--arg %s: a list or a tuple is JSON with every value as text", clean(p.Name))
+			return v, usage(`for instance --arg '["0x…", "5"]'`,
+				"--arg %s: a list or a tuple is JSON with every value as text", clean(p.Name))
 		}
 		return v, nil
 	}
@@ -80,7 +83,8 @@ func argument(cat *catalog.Catalog, chain caip.Chain, p abicall.Param, s string)
 		e, known := entityNamed(cat, symbol, chain)
 		v, err := amount.Parse(figure, e.Decimals)
 		if !known || err != nil {
-			return abicall.Value{}, usage("", "--arg %s: %q is no amount of an asset of this chain", clean(p.Name), clean(s))
+			return abicall.Value{}, usage("", "--arg %s: %q is no amount of an asset of this chain", clean(p.Name),
+				clean(s))
 		}
 		return abicall.Value{Text: v.String()}, nil
 	}

@@ -38,11 +38,14 @@ func (a *asked) callFlags(cmd *cobra.Command) {
 	f.StringVar(&a.chain, "chain", "", "chain on which the call runs: name, CAIP-2 or number")
 	f.StringVar(&a.to, "to", "", "contract that is called: address, or the symbol of a token there")
 	f.StringVar(&a.function, "function", "", `signature such as "transfer(address to, uint256 amount)"`)
-	f.StringArrayVar(&a.args, "arg", nil, `next argument; a list or a tuple is JSON, and a whole number may be an amount such as "250.5 USDC"`)
+	f.StringArrayVar(&a.args, "arg", nil,
+		`next argument; a list or a tuple is JSON, and a whole number may be an amount such as "250.5 USDC"`)
 	f.StringVar(&a.data, "data", "", "call data in hex, instead of --function")
 	f.StringVar(&a.value, "value", "", `coin that goes with the call: wei, or an amount such as "0.1 ETH"`)
-	f.StringArrayVar(&a.allow, "allow", nil, `what may be taken while the calls run, such as "250 USDC" (by the contract) or "250 USDC 0x…"`)
-	f.StringArrayVar(&a.require, "require", nil, `what the calls need, such as "250 USDC" (default: what they spend as far as it can be seen)`)
+	f.StringArrayVar(&a.allow, "allow", nil,
+		`what may be taken while the calls run, such as "250 USDC" (by the contract) or "250 USDC 0x…"`)
+	f.StringArrayVar(&a.require, "require", nil,
+		`what the calls need, such as "250 USDC" (default: what they spend as far as it can be seen)`)
 	f.StringVar(&a.fundWith, "fund-with", "", "asset that pays: usdc, usdc@base, ob:usdc or a CAIP-19 id")
 	f.DurationVar(&a.validFor, "valid-for", 0, "how long the request is good, from 2m to 10m (default: 10m)")
 	a.commonFlags(f, "that of the file, else ")
@@ -139,7 +142,8 @@ func (a *asked) wei(cat *catalog.Catalog, chain caip.Chain) (string, error) {
 	}
 	switch {
 	case err != nil:
-		return "", usage("", `--value takes wei, or an amount of the chain's coin such as "0.1 %s"`, orElse(coin.Symbol, "ETH"))
+		return "", usage("", `--value takes wei, or an amount of the chain's coin such as "0.1 %s"`,
+			orElse(coin.Symbol, "ETH"))
 	case v.Sign() == 0:
 		return "", nil
 	}
@@ -204,7 +208,8 @@ func (a *asked) complete(cat *catalog.Catalog, d *intent.Draft, now time.Time) e
 func amountOn(cat *catalog.Catalog, flag, figure, name string, chain caip.Chain) (catalog.Entity, string, error) {
 	e, ok := entityNamed(cat, name, chain)
 	if !ok {
-		return e, "", usage("`coffer assets` lists the assets", "%s: there is no asset %q on this chain", flag, clean(name))
+		return e, "", usage("`coffer assets` lists the assets", "%s: there is no asset %q on this chain", flag,
+			clean(name))
 	}
 	v, err := amount.Parse(figure, e.Decimals)
 	if err != nil {

@@ -20,25 +20,32 @@ func asks(t testing.TB, args ...string) intent.Draft {
 
 // TestFlagsMakeTheIntent: whole units become base units of the right asset, and every default is written out.
 func TestFlagsMakeTheIntent(t *testing.T) {
-	d := asks(t, callFlags("--fund-with", "usdc@op", "--slippage", "1.25%", "--valid-for", "5m", "--allow", "7.5 USDC "+payee, "--value", "0.1 ETH", "--require", "0.2 ETH", "--require", "30 USDC")...)
+	d := asks(t, callFlags("--fund-with", "usdc@op", "--slippage", "1.25%", "--valid-for", "5m", "--allow",
+		"7.5 USDC "+payee, "--value", "0.1 ETH", "--require", "0.2 ETH", "--require", "30 USDC")...)
 	switch {
 	case d.TargetChain != "eip155:8453" || d.SlippageBps != 125 || d.ValidUntil != "1769861100":
 		t.Errorf("%+v", d)
-	case len(d.Calls) != 1 || d.Calls[0].Value != "100000000000000000" || !strings.EqualFold(d.Calls[0].To, usdc) || !strings.HasSuffix(d.Calls[0].Data, "17d7840"):
+	case len(d.Calls) != 1 || d.Calls[0].Value != "100000000000000000" || !strings.EqualFold(d.Calls[0].To, usdc) ||
+		!strings.HasSuffix(d.Calls[0].Data, "17d7840"):
 		t.Errorf("%+v", d.Calls)
 	case len(d.Allowances) != 1 || d.Allowances[0].Amount != "7500000" || d.Allowances[0].Spender != payee:
 		t.Errorf("%+v", d.Allowances)
-	case len(d.TokensRequired) != 2 || d.TokensRequired[0].Amount != "200000000000000000" || d.TokensRequired[1].Amount != "30000000":
+	case len(d.TokensRequired) != 2 || d.TokensRequired[0].Amount != "200000000000000000" ||
+		d.TokensRequired[1].Amount != "30000000":
 		t.Errorf("%+v", d.TokensRequired)
 	case !strings.HasPrefix(d.FundWith, "eip155:10/erc20:"):
 		t.Error(d.FundWith)
 	}
-	d = asks(t, "transfer", "--asset", "usdc@op", "--amount", "1.5", "--to", payee, "--chain", "8453", "--interface", "v1")
-	if d.Kind != intent.KindTransfer || d.Interface != "v1" || d.Pay.Amount != "1500000" || d.Receive.Account != "eip155:8453:"+payee || !strings.HasPrefix(d.Receive.Asset, "eip155:8453/erc20:0x833589") || d.SlippageBps != 50 {
+	d = asks(t, "transfer", "--asset", "usdc@op", "--amount", "1.5", "--to", payee, "--chain", "8453", "--interface",
+		"v1")
+	if d.Kind != intent.KindTransfer || d.Interface != "v1" || d.Pay.Amount != "1500000" ||
+		d.Receive.Account != "eip155:8453:"+payee || !strings.HasPrefix(d.Receive.Asset,
+		"eip155:8453/erc20:0x833589") || d.SlippageBps != 50 {
 		t.Errorf("%+v %+v %+v", d, d.Pay, d.Receive)
 	}
 	d = asks(t, "swap", "--asset", "ob:usdc", "--amount", "100", "--for", "eth@base", "--min", "0.02", "--to", payee)
-	if d.Kind != intent.KindSwap || d.Pay.Asset != "ob:usdc" || d.Receive.Asset != "eip155:8453/slip44:60" || d.Receive.Minimum != "20000000000000000" || d.Receive.Account == "" {
+	if d.Kind != intent.KindSwap || d.Pay.Asset != "ob:usdc" || d.Receive.Asset != "eip155:8453/slip44:60" ||
+		d.Receive.Minimum != "20000000000000000" || d.Receive.Account == "" {
 		t.Errorf("%+v %+v", d.Pay, d.Receive)
 	}
 }
@@ -67,10 +74,12 @@ func TestArgumentsOfEveryShape(t *testing.T) {
 			t.Errorf("%s %q: %s", x[0], x[1], got)
 		}
 	}
-	if got := one("f(uint256[] a, (address to, bool yes) b)", `["3","4"]`, `["`+payee+`", true]`); len(got) != 10+64*6 || !strings.Contains(got, "93dbd23b") {
+	if got := one("f(uint256[] a, (address to, bool yes) b)", `["3","4"]`, `["`+payee+`", true]`); len(got) != 10+
+		64*6 || !strings.Contains(got, "93dbd23b") {
 		t.Error(got)
 	}
-	for _, bad := range [][]string{{"f(uint256[] a)", "[3]"}, {"f(uint256[] a)", "3"}, {"f(uint256 a)", "25 nothing"}, {"f(uint256 a)", "1.5"}, {"f(address a)", "0x1"}, {"f((bool a) b)", `["true","x"]`},
+	for _, bad := range [][]string{{"f(uint256[] a)", "[3]"}, {"f(uint256[] a)", "3"}, {"f(uint256 a)", "25 nothing"},
+		{"f(uint256 a)", "1.5"}, {"f(address a)", "0x1"}, {"f((bool a) b)", `["true","x"]`},
 		{"f(uint256 a)"}, {"f("}, {"approve(address a, uint256 b)", payee, "1"}} {
 		if got := one(bad[0], bad[1:]...); strings.HasPrefix(got, "0x") {
 			t.Errorf("%q makes %s", bad, got)
@@ -81,15 +90,23 @@ func TestArgumentsOfEveryShape(t *testing.T) {
 // TestMistakesOnTheCommandLineAreUsage: they end with code 2, explain what is expected, and start nothing.
 func TestMistakesOnTheCommandLineAreUsage(t *testing.T) {
 	for _, args := range [][]string{
-		{"call"}, {"call", "--chain", "base"}, {"call", "--chain", "nowhere", "--to", "usdc"}, {"call", "--chain", "base", "--to", "0x12"},
-		{"call", "--chain", "base", "--to", "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7Bc0"}, {"call", "--chain", "solana", "--to", "x"},
-		callFlags("--data", "0x00"), callFlags("--slippage", "0"), callFlags("--slippage", "100.01"), callFlags("--interface", "v2"), callFlags("--valid-for", "1m"),
-		callFlags("--allow", "x"), callFlags("--allow", "1 NOTHING"), callFlags("--require", "1"), callFlags("--fund-with", "nothing"), callFlags("--value", "1.5"),
-		{"call", "--chain", "base", "--to", payee, "--data", "zz"}, {"call", "--chain", "base", "--to", payee, "--arg", "1"},
-		{"call", file(t, "x.json", "{}")}, {"call", file(t, "x.json", transferOf25), "--to", "usdc"}, {"call", "a", "b"},
+		{"call"}, {"call", "--chain", "base"}, {"call", "--chain", "nowhere", "--to", "usdc"},
+		{"call", "--chain", "base", "--to", "0x12"},
+		{"call", "--chain", "base", "--to", "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7Bc0"},
+		{"call", "--chain", "solana", "--to", "x"},
+		callFlags("--data", "0x00"), callFlags("--slippage", "0"), callFlags("--slippage", "100.01"),
+		callFlags("--interface", "v2"), callFlags("--valid-for", "1m"),
+		callFlags("--allow", "x"), callFlags("--allow", "1 NOTHING"), callFlags("--require", "1"),
+		callFlags("--fund-with", "nothing"), callFlags("--value", "1.5"),
+		{"call", "--chain", "base", "--to", payee, "--data", "zz"},
+		{"call", "--chain", "base", "--to", payee, "--arg", "1"},
+		{"call", file(t, "x.json", "{}")}, {"call", file(t, "x.json", transferOf25), "--to", "usdc"},
+		{"call", "a", "b"},
 		{"call", file(t, "x.json", strings.Replace(transferOf25, "eip155:8453", "eip155:5", 1))},
-		{"transfer", "--asset", "usdc", "--amount", "1", "--to", payee}, {"transfer", "--asset", "x", "--amount", "1"}, {"transfer", "--asset", "usdc", "--amount", "-1", "--to", payee, "--chain", "base"},
-		{"swap", "--asset", "usdc", "--amount", "1"}, {"swap", "--asset", "usdc", "--amount", "1", "--for", "eth", "--min", "1"}, {"swap", "--asset", "usdc", "--amount", "1", "--for", "usdc@base"},
+		{"transfer", "--asset", "usdc", "--amount", "1", "--to", payee}, {"transfer", "--asset", "x", "--amount", "1"},
+		{"transfer", "--asset", "usdc", "--amount", "-1", "--to", payee, "--chain", "base"},
+		{"swap", "--asset", "usdc", "--amount", "1"}, {"swap", "--asset", "usdc", "--amount", "1", "--for", "eth",
+			"--min", "1"}, {"swap", "--asset", "usdc", "--amount", "1", "--for", "usdc@base"},
 		{"transfer", "extra"},
 	} {
 		r := newRig(t)

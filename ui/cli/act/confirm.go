@@ -40,7 +40,8 @@ func (r *runner) agree(ctx context.Context, second bool) (string, error) {
 			return "", err
 		}
 		if k.Phrase != "" && !slices.Contains(r.o.confirm, k.Phrase) {
-			return "", &cli.RefusedError{Problem: "a gate stands open; sign behind it only with --confirm \"" + k.Phrase + "\""}
+			return "", &cli.RefusedError{Problem: "a gate stands open; sign behind it only with --confirm \"" +
+				k.Phrase + "\""}
 		}
 		return confirmed, r.unlock(ctx)
 	}
@@ -56,7 +57,8 @@ func (r *runner) agree(ctx context.Context, second bool) (string, error) {
 	switch {
 	case k.Why != "" && k.Tail != "":
 		r.c.say("The address is %s.", k.Tail)
-		question := "To sign, type the last " + strconv.Itoa(review.TailLetters) + " characters of that address, because " + k.Why + ": "
+		question := "To sign, type the last " + strconv.Itoa(review.TailLetters) +
+			" characters of that address, because " + k.Why + ": "
 		return confirmed, r.typed(ctx, question, func(s string) bool { return review.TailRight(s, k.Tail) })
 	case k.Why != "":
 		question := "To sign, type the amount " + review.AmountToType(*k.Typed) + ", because " + k.Why + ": "
@@ -89,7 +91,8 @@ func (r *runner) unaccepted(second bool) error {
 		return nil
 	}
 	return &cli.RefusedError{
-		Problem: "--yes stops at " + plural(len(words), "warning") + ": " + strings.Join(words, " ") + " To sign in spite of that, add --accept " + strings.Join(codes, ","),
+		Problem: "--yes stops at " + plural(len(words), "warning") + ": " + strings.Join(words, " ") +
+			" To sign in spite of that, add --accept " + strings.Join(codes, ","),
 	}
 }
 

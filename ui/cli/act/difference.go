@@ -44,7 +44,8 @@ func (s *Session) callDifferences(x flow.Snapshot, v *verify.PreparedView) []dif
 	d := x.Intent
 	out = append(out, difference{"chain", d.TargetChain, v.Chain.CAIP, d.TargetChain == v.Chain.CAIP})
 	for i, c := range d.Calls {
-		row := difference{What: "call " + strconv.Itoa(i+1), Plan: callWords(c.To, c.Value, c.Data), Operation: "missing"}
+		row := difference{What: "call " + strconv.Itoa(i+1), Plan: callWords(c.To, c.Value, c.Data),
+			Operation: "missing"}
 		for _, l := range v.Lines {
 			if l.Asked == i+1 {
 				value := ""
@@ -57,7 +58,8 @@ func (s *Session) callDifferences(x flow.Snapshot, v *verify.PreparedView) []dif
 		out = append(out, row)
 	}
 	for i, a := range d.Allowances {
-		row := difference{What: "allowance " + strconv.Itoa(i+1), Plan: s.baseWords(a.AssetType, a.Amount), Operation: "left out: the present one is sufficient", Same: true}
+		row := difference{What: "allowance " + strconv.Itoa(i+1), Plan: s.baseWords(a.AssetType, a.Amount),
+			Operation: "left out: the present one is sufficient", Same: true}
 		var found []string
 		for _, l := range v.Lines {
 			if l.Role != verify.RoleCall && declared(a, d, l) {
@@ -98,8 +100,10 @@ func (s *Session) quoteDifferences(p plan.Plan, x flow.Snapshot, v *verify.Quote
 				paid.Add(paid, amount.Scale(a.Amount, a.Decimals, n))
 			}
 		}
-		out = append(out, difference{"pay", s.baseWords(d.Pay.Asset, d.Pay.Amount), s.baseWords(d.Pay.Asset, paid.String()), paid.String() == d.Pay.Amount})
-		out = append(out, difference{"receive", s.assetWords(d.Receive.Asset), figure(v.Delivered) + ", at least " + figure(v.Minimum), true})
+		out = append(out, difference{"pay", s.baseWords(d.Pay.Asset, d.Pay.Amount),
+			s.baseWords(d.Pay.Asset, paid.String()), paid.String() == d.Pay.Amount})
+		out = append(out, difference{"receive", s.assetWords(d.Receive.Asset),
+			figure(v.Delivered) + ", at least " + figure(v.Minimum), true})
 	}
 	funding := d.FundWith
 	if funding != "" {
@@ -110,15 +114,19 @@ func (s *Session) quoteDifferences(p plan.Plan, x flow.Snapshot, v *verify.Quote
 			e, known := s.Catalog.Entity(a.Asset)
 			same = same && (a.Asset.String() == funding || known && e.Aggregate == caip.AggregateID(funding))
 		}
-		out = append(out, difference{"funding", s.assetWords(funding), orElse(strings.Join(pays, ", "), "nothing"), same})
+		out = append(out, difference{"funding", s.assetWords(funding), orElse(strings.Join(pays, ", "), "nothing"),
+			same})
 	}
-	out = append(out, difference{"slippage", percent(d.SlippageBps), percent(v.SlippageBps), v.SlippageBps <= d.SlippageBps})
+	out = append(out, difference{"slippage", percent(d.SlippageBps), percent(v.SlippageBps),
+		v.SlippageBps <= d.SlippageBps})
 	if l, err := p.Limits.Verify(); err == nil {
 		if worst := review.Sum(v.Worst); l.MaxSpend != nil {
-			out = append(out, difference{"can leave at most", dollars(l.MaxSpend), dollars(worst), worst != nil && worst.Cmp(l.MaxSpend) <= 0})
+			out = append(out, difference{"can leave at most", dollars(l.MaxSpend), dollars(worst), worst != nil &&
+				worst.Cmp(l.MaxSpend) <= 0})
 		}
 		if l.MaxCostBps > 0 && !v.SameChainOnly {
-			out = append(out, difference{"costs at most", percent(l.MaxCostBps), costWords(v), v.MinimumCostBps >= 0 && v.MinimumCostBps <= l.MaxCostBps})
+			out = append(out, difference{"costs at most", percent(l.MaxCostBps), costWords(v), v.MinimumCostBps >= 0 &&
+				v.MinimumCostBps <= l.MaxCostBps})
 		}
 	}
 	return out
@@ -159,5 +167,8 @@ func declared(a api.AllowanceRequirement, d intent.Draft, l verify.CallView) boo
 	if err != nil || !ok || !found || !strings.EqualFold(token.Hex(), l.To) {
 		return false
 	}
-	return slices.ContainsFunc(l.Args, func(x verify.ArgView) bool { return x.Type == "address" && strings.EqualFold(x.Value, spender) })
+	return slices.ContainsFunc(l.Args, func(x verify.ArgView) bool {
+		return x.Type == "address" &&
+			strings.EqualFold(x.Value, spender)
+	})
 }

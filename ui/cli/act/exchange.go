@@ -55,7 +55,8 @@ func (a *asked) anyDraft(cat *catalog.Catalog, now time.Time) (intent.Draft, err
 		}
 		return a.callDraft(cat, now)
 	}
-	if call := a.changed("function", "arg", "data", "value", "allow", "require", "fund-with", "valid-for"); len(call) > 0 {
+	if call := a.changed("function", "arg", "data", "value", "allow", "require", "fund-with",
+		"valid-for"); len(call) > 0 {
 		return intent.Draft{}, usage("", "--%s belongs to a call, --asset to a transfer or a swap", call[0])
 	}
 	kind := intent.KindTransfer

@@ -56,10 +56,12 @@ func (c Commands) export(ctx context.Context, s *Session) error {
 		return err
 	}
 	head := encode(exportHead{
-		Version: exportVersion, Made: at(c.Clock()), Program: c.Build.Version, Profile: s.Profile, Network: s.Network.ID, Kind: string(s.Network.Kind), Accounts: s.Accounts,
+		Version: exportVersion, Made: at(c.Clock()), Program: c.Build.Version, Profile: s.Profile,
+		Network: s.Network.ID, Kind: string(s.Network.Kind), Accounts: s.Accounts,
 	})
 	w := &bytes.Buffer{} // printed as a whole or not at all
-	for _, part := range [][]byte{bytes.TrimSuffix(head, []byte("}")), []byte(`,"balances":`), balances.Raw(), []byte(`,"journal":`), encode(book), []byte(`,"history":[`)} {
+	for _, part := range [][]byte{bytes.TrimSuffix(head, []byte("}")), []byte(`,"balances":`), balances.Raw(),
+		[]byte(`,"journal":`), encode(book), []byte(`,"history":[`)} {
 		w.Write(part)
 	}
 	if err := c.exportHistory(ctx, s, w); err != nil {
@@ -70,7 +72,8 @@ func (c Commands) export(ctx context.Context, s *Session) error {
 }
 
 func (c Commands) exportHistory(ctx context.Context, s *Session, w *bytes.Buffer) error {
-	src := newStream(s, pageSize, func([]entry) bool { return false }, func(r verify.Reason) { c.findings(verify.Report{Reasons: []verify.Reason{r}}) })
+	src := newStream(s, pageSize, func([]entry) bool { return false },
+		func(r verify.Reason) { c.findings(verify.Report{Reasons: []verify.Reason{r}}) })
 	for n := 0; ; n++ {
 		e, err := src.take(ctx)
 		if err != nil || e == nil {
@@ -121,7 +124,8 @@ type signatureFact struct {
 	Sent       bool            `json:"sent"`
 	Ends       string          `json:"ends"`
 	Spend      []journal.Spend `json:"spend,omitempty"`
-	Said       string          `json:"said,omitzero"` // what the service reports about it where that proves nothing: ran, nothing; doubted after a repair
+	// what the service reports about it where that proves nothing: ran, nothing; doubted after a repair
+	Said string `json:"said,omitzero"`
 }
 
 func (c Commands) bookFacts(s *Session) (bookFact, error) {
@@ -146,8 +150,10 @@ func (c Commands) bookFacts(s *Session) (bookFact, error) {
 
 func factOf(o journal.Operation) operationFact {
 	f := operationFact{
-		ID: o.ID, State: string(o.State), Started: at(o.Started), Updated: at(o.Updated), IntentHash: o.IntentHash, QuoteID: o.QuoteID, Expires: o.Expires,
-		BodyHash: o.BodyHash, Outcome: o.Outcome, Note: clean(o.Note), Signatures: len(o.Signatures), Recipients: o.Recipients,
+		ID: o.ID, State: string(o.State), Started: at(o.Started), Updated: at(o.Updated), IntentHash: o.IntentHash,
+		QuoteID: o.QuoteID, Expires: o.Expires,
+		BodyHash: o.BodyHash, Outcome: o.Outcome, Note: clean(o.Note), Signatures: len(o.Signatures),
+		Recipients: o.Recipients,
 	}
 	if v := jsontext.Value(o.Intent); v.IsValid() {
 		f.Intent = v
@@ -162,7 +168,8 @@ func factOf(o journal.Operation) operationFact {
 
 func signatureOf(x journal.Outstanding) signatureFact {
 	f := signatureFact{
-		Operation: x.Op, Role: x.Role, Chain: x.Chain, Sender: x.Sender, Nonce: x.Nonce, OpHash: x.OpHash, QuoteID: x.QuoteID, Sent: x.Sent, Ends: clean(x.Void), Spend: x.Spend,
+		Operation: x.Op, Role: x.Role, Chain: x.Chain, Sender: x.Sender, Nonce: x.Nonce, OpHash: x.OpHash,
+		QuoteID: x.QuoteID, Sent: x.Sent, Ends: clean(x.Void), Spend: x.Spend,
 		Said: string(x.Said),
 	}
 	if _, ends := x.Ends(); ends {

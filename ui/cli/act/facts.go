@@ -19,7 +19,8 @@ func reviewOf(document, fingerprint, phrase string, r verify.Report) check.Revie
 	}
 	for _, x := range r.Reasons {
 		out.Reasons = append(out.Reasons, check.Reason{
-			Code: x.Code, Level: string(x.Level), Title: clean(x.Title), Path: clean(x.Path), Want: clean(x.Want), Got: clean(x.Got), Setting: x.Setting, Open: x.Open,
+			Code: x.Code, Level: string(x.Level), Title: clean(x.Title), Path: clean(x.Path), Want: clean(x.Want),
+			Got: clean(x.Got), Setting: x.Setting, Open: x.Open,
 		})
 	}
 	return out
@@ -31,8 +32,10 @@ func review1Of(v *verify.PreparedView, r verify.Report, d intent.Draft) check.Re
 	}
 	out := reviewOf("the prepared call", v.Fingerprint, v.Phrase, r)
 	c := &check.Call{
-		Chain: v.Chain.CAIP, ChainName: clean(v.Chain.Name), Account: v.Sender, Type: v.AccountType, Signer: v.Signer, Leaves: amountsOf(v.Outflow),
-		Requires: amountsOf(v.Requires), From: at(v.Window.From), Until: at(v.Window.Until), CallType: clean(v.CallType), Routing: clean(v.CallTypeWords),
+		Chain: v.Chain.CAIP, ChainName: clean(v.Chain.Name), Account: v.Sender, Type: v.AccountType, Signer: v.Signer,
+		Leaves:   amountsOf(v.Outflow),
+		Requires: amountsOf(v.Requires), From: at(v.Window.From), Until: at(v.Window.Until),
+		CallType: clean(v.CallType), Routing: clean(v.CallTypeWords),
 		Deploys: v.Deploys, OnlyOne: v.WholeConsent, Delegation: delegationOf(v.Delegation),
 	}
 	if !v.WholeConsent {
@@ -43,14 +46,16 @@ func review1Of(v *verify.PreparedView, r verify.Report, d intent.Draft) check.Re
 	}
 	out.Call = c
 	out.Operations = []check.Operation{{
-		Role: verify.RolePrepared, Type: v.AccountType, Chain: v.Chain.CAIP, Sender: v.Sender, Nonce: v.Nonce, Spends: amountsOf(v.Outflow), Hash: v.OpHash, Digest: v.Digest,
+		Role: verify.RolePrepared, Type: v.AccountType, Chain: v.Chain.CAIP, Sender: v.Sender, Nonce: v.Nonce,
+		Spends: amountsOf(v.Outflow), Hash: v.OpHash, Digest: v.Digest,
 	}}
 	return out
 }
 
 func lineOf(l verify.CallView) check.Line {
 	out := check.Line{
-		Index: l.Index, Role: l.Role, To: l.To, ToName: clean(l.ToName), Value: number(l.Value), Function: clean(l.Function), Args: argsOf(l.Args), Decoded: l.Decoded,
+		Index: l.Index, Role: l.Role, To: l.To, ToName: clean(l.ToName), Value: number(l.Value),
+		Function: clean(l.Function), Args: argsOf(l.Args), Decoded: l.Decoded,
 		Recipient: l.Recipient,
 	}
 	if !l.Decoded {
@@ -75,7 +80,8 @@ func delegationOf(d *verify.DelegationView) *check.Delegation {
 	if d == nil {
 		return nil
 	}
-	return &check.Delegation{Chain: d.Chain.CAIP, Authority: d.Authority, Contract: d.Contract, Name: clean(d.ContractName), Nonce: d.Nonce}
+	return &check.Delegation{Chain: d.Chain.CAIP, Authority: d.Authority, Contract: d.Contract,
+		Name: clean(d.ContractName), Nonce: d.Nonce}
 }
 
 func review2Of(v *verify.QuoteView, r verify.Report) check.Review {
@@ -84,9 +90,12 @@ func review2Of(v *verify.QuoteView, r verify.Report) check.Review {
 	}
 	out := reviewOf("the quote", v.Fingerprint, v.Phrase, r)
 	q := &check.Quote{
-		ID: v.ID, Kind: v.Kind, CallType: clean(v.CallType), Routing: clean(v.CallTypeWords), Expires: at(v.Expires), Pays: amountsOf(v.Pay), Delivers: amountOf(v.Delivered),
-		Minimum: amountOf(v.Minimum), Recipient: v.Recipient, Own: v.RecipientOwn, Fees: amountsOf(v.Fees), FeeSays: clean(v.FeeUSD), CostUSD: usd(v.CostMicro),
-		CostBps: v.CostBps, AtMinimum: v.MinimumCostBps, Worst: amountsOf(v.Worst), Slippage: v.SlippageBps, SameChain: v.SameChainOnly,
+		ID: v.ID, Kind: v.Kind, CallType: clean(v.CallType), Routing: clean(v.CallTypeWords), Expires: at(v.Expires),
+		Pays: amountsOf(v.Pay), Delivers: amountOf(v.Delivered),
+		Minimum: amountOf(v.Minimum), Recipient: v.Recipient, Own: v.RecipientOwn, Fees: amountsOf(v.Fees),
+		FeeSays: clean(v.FeeUSD), CostUSD: usd(v.CostMicro),
+		CostBps: v.CostBps, AtMinimum: v.MinimumCostBps, Worst: amountsOf(v.Worst), Slippage: v.SlippageBps,
+		SameChain: v.SameChainOnly,
 	}
 	for _, l := range v.Legs {
 		q.Legs = append(q.Legs, legOf(l))
@@ -97,23 +106,28 @@ func review2Of(v *verify.QuoteView, r verify.Report) check.Review {
 
 func legOf(l verify.LegView) check.Leg {
 	out := check.Leg{
-		Chain: l.Pays.Asset.Chain.String(), ChainName: clean(l.Chain.Name), Type: l.AccountType, Pays: amountOf(l.Pays), Escrow: l.Escrow, RefundAfter: at(l.RefundAfter),
+		Chain: l.Pays.Asset.Chain.String(), ChainName: clean(l.Chain.Name), Type: l.AccountType, Pays: amountOf(l.Pays),
+		Escrow: l.Escrow, RefundAfter: at(l.RefundAfter),
 		Until: at(l.Until), Deploys: l.Deploys, Delegation: delegationOf(l.Delegation),
 	}
 	for _, p := range l.Parts {
-		out.Parts = append(out.Parts, check.Part{To: p.To, ToName: clean(p.ToName), Pays: amountOf(p.Amount), ShareBps: p.ShareBps, Approval: p.Approval})
+		out.Parts = append(out.Parts, check.Part{To: p.To, ToName: clean(p.ToName), Pays: amountOf(p.Amount),
+			ShareBps: p.ShareBps, Approval: p.Approval})
 	}
 	if s := l.Solana; s != nil {
 		out.Solana = &check.Solana{FeePayer: s.FeePayer, BlockHash: s.BlockHash, Memo: clean(s.Memo)}
 		for _, i := range s.Instructions {
-			out.Solana.Instructions = append(out.Solana.Instructions, check.Instruction{Program: i.Program, ProgramName: clean(i.ProgramName), Name: clean(i.Name), Args: argsOf(i.Args)})
+			out.Solana.Instructions = append(out.Solana.Instructions,
+				check.Instruction{Program: i.Program, ProgramName: clean(i.ProgramName), Name: clean(i.Name),
+					Args: argsOf(i.Args)})
 		}
 	}
 	return out
 }
 
 func amountOf(a verify.AmountView) check.Amount {
-	out := check.Amount{Asset: a.Asset.Display(), Symbol: clean(a.Symbol), Amount: amount.Unknown, Human: amount.Unknown, USD: usd(a.Micro)}
+	out := check.Amount{Asset: a.Asset.Display(), Symbol: clean(a.Symbol), Amount: amount.Unknown,
+		Human: amount.Unknown, USD: usd(a.Micro)}
 	if a.Amount == nil {
 		return out
 	}

@@ -35,8 +35,10 @@ type fakeOp struct {
 }
 
 func newOp(r *rig) *fakeOp {
-	passed := verify.Report{Passed: []verify.Check{{Code: "U1", Title: "the sender is the account"}, {Code: "T1", Title: "the hash is right"}}}
-	return &fakeOp{r: r, spend: 25_000_000, report1: passed, report2: passed, watched: flow.StateDone, status: api.StatusCompleted, life: time.Minute}
+	passed := verify.Report{Passed: []verify.Check{{Code: "U1", Title: "the sender is the account"},
+		{Code: "T1", Title: "the hash is right"}}}
+	return &fakeOp{r: r, spend: 25_000_000, report1: passed, report2: passed, watched: flow.StateDone,
+		status: api.StatusCompleted, life: time.Minute}
 }
 
 func (f *fakeOp) ID() string              { return opID }
@@ -81,18 +83,24 @@ func (f *fakeOp) Prepare(ctx context.Context) (flow.Snapshot, error) {
 	data := common.FromHex(c.Data)
 	a := usdcOf(new(big.Int).SetBytes(data[36:]).Int64(), f.spend, "Base")
 	v := &verify.PreparedView{
-		Network: netID, AccountType: api.AccountKernelV31, Chain: verify.ChainLabel{ID: 8453, CAIP: "eip155:8453", Name: "Base", Short: "base"},
+		Network: netID, AccountType: api.AccountKernelV31,
+		Chain:  verify.ChainLabel{ID: 8453, CAIP: "eip155:8453", Name: "Base", Short: "base"},
 		Sender: common.HexToAddress(account).Hex(), Signer: payee,
 		Lines: []verify.CallView{{
-			Index: 1, Asked: 1, Role: verify.RoleCall, To: common.HexToAddress(c.To).Hex(), ToName: "USDC", Value: new(big.Int), Function: "transfer(address to, uint256 amount)",
-			Args:    []verify.ArgView{{Name: "to", Type: "address", Value: payee}, {Name: "amount", Type: "uint256", Value: a.Amount.String()}},
+			Index: 1, Asked: 1, Role: verify.RoleCall, To: common.HexToAddress(c.To).Hex(), ToName: "USDC",
+			Value: new(big.Int), Function: "transfer(address to, uint256 amount)",
+			Args: []verify.ArgView{{Name: "to", Type: "address", Value: payee},
+				{Name: "amount", Type: "uint256", Value: a.Amount.String()}},
 			Decoded: true, AsAsked: true, Amount: &a, Recipient: payee, FirstTime: true, Data: c.Data,
 		}},
-		Outflow: []verify.AmountView{a}, Requires: []verify.AmountView{a}, Window: verify.Window{From: now, Until: now.Add(10 * time.Minute)},
-		CallType: api.CallCrossChain, CallTypeWords: "The same asset on other chains will pay.", Deploys: true, Nonce: "7", OpHash: hash("02"), Digest: hash("03"),
+		Outflow: []verify.AmountView{a}, Requires: []verify.AmountView{a},
+		Window:   verify.Window{From: now, Until: now.Add(10 * time.Minute)},
+		CallType: api.CallCrossChain, CallTypeWords: "The same asset on other chains will pay.", Deploys: true,
+		Nonce: "7", OpHash: hash("02"), Digest: hash("03"),
 		Fingerprint: "aaaa 0001", Signatures: 1, WholeConsent: f.consent, Phrase: f.phrase1,
 	}
-	f.snap.Review1, f.snap.State, f.snap.Deadline, f.snap.Err, f.snap.Problem = v, flow.StateReview1, v.Window.Until, nil, ""
+	f.snap.Review1, f.snap.State, f.snap.Deadline, f.snap.Err, f.snap.Problem = v, flow.StateReview1, v.Window.Until,
+		nil, ""
 	return f.snap, nil
 }
 
@@ -138,18 +146,26 @@ func (f *fakeOp) quote() (flow.Snapshot, error) {
 	units := f.spend
 	pays := usdcOf(units, f.spend, "Optimism")
 	v := &verify.QuoteView{
-		ID: quoteID(5), Kind: orElse(f.snap.Intent.Kind, "call"), CallType: api.CallCrossChain, CallTypeWords: "x", Expires: f.r.now.Add(f.life),
+		ID: quoteID(5), Kind: orElse(f.snap.Intent.Kind, "call"), CallType: api.CallCrossChain, CallTypeWords: "x",
+		Expires: f.r.now.Add(f.life),
 		Legs: []verify.LegView{{
-			Chain: verify.ChainLabel{ID: 10, CAIP: "eip155:10", Name: "Optimism"}, Pays: pays, Nonce: "1", OpHash: hash("06"), Escrow: escrow, AccountType: api.AccountKernelV31,
+			Chain: verify.ChainLabel{ID: 10, CAIP: "eip155:10", Name: "Optimism"}, Pays: pays, Nonce: "1",
+			OpHash: hash("06"), Escrow: escrow, AccountType: api.AccountKernelV31,
 			RefundAfter: f.r.now.Add(time.Hour),
 		}},
-		Pay: []verify.AmountView{pays}, Worst: []verify.AmountView{usdcOf(2*units, 2*f.spend, "")}, PayMicro: big.NewInt(f.spend), DeliverMicro: big.NewInt(f.spend - 100_000), FeesMicro: big.NewInt(100_000), CostMicro: big.NewInt(100_000),
-		CostBps: 40, MinimumCostBps: 40, UnexplainedMicro: new(big.Int), Explained: true, Delivered: usdcOf(units-100_000, f.spend-100_000, "Base"), Minimum: usdcOf(units-100_000, f.spend-100_000, "Base"),
-		Recipient: common.HexToAddress(account).Hex(), RecipientOwn: true, Fees: []verify.AmountView{usdcOf(100_000, 100_000, "")}, FeeUSD: "0.10", SlippageBps: 50,
+		Pay: []verify.AmountView{pays}, Worst: []verify.AmountView{usdcOf(2*units, 2*f.spend, "")},
+		PayMicro: big.NewInt(f.spend), DeliverMicro: big.NewInt(f.spend - 100_000), FeesMicro: big.NewInt(100_000),
+		CostMicro: big.NewInt(100_000),
+		CostBps:   40, MinimumCostBps: 40, UnexplainedMicro: new(big.Int), Explained: true,
+		Delivered: usdcOf(units-100_000, f.spend-100_000, "Base"),
+		Minimum:   usdcOf(units-100_000, f.spend-100_000, "Base"),
+		Recipient: common.HexToAddress(account).Hex(), RecipientOwn: true,
+		Fees: []verify.AmountView{usdcOf(100_000, 100_000, "")}, FeeUSD: "0.10", SlippageBps: 50,
 		Fingerprint: "bbbb 0002", Phrase: f.phrase2,
 	}
 	f.snap.Previous, f.snap.Review2 = f.snap.Review2, v
-	f.snap.State, f.snap.Deadline, f.snap.QuoteID, f.snap.SignaturesTotal, f.snap.Err, f.snap.Problem = flow.StateReview2, v.Expires, v.ID, f.snap.SignaturesDone+1, nil, ""
+	f.snap.State, f.snap.Deadline, f.snap.QuoteID, f.snap.SignaturesTotal, f.snap.Err, f.snap.Problem =
+		flow.StateReview2, v.Expires, v.ID, f.snap.SignaturesDone+1, nil, ""
 	return f.snap, nil
 }
 

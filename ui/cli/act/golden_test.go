@@ -31,7 +31,8 @@ func file(t testing.TB, name, text string) string {
 }
 
 func callFlags(more ...string) []string {
-	return append([]string{"call", "--chain", "base", "--to", "usdc", "--function", "transfer(address to, uint256 amount)", "--arg", payee, "--arg", "25 USDC"}, more...)
+	return append([]string{"call", "--chain", "base", "--to", "usdc", "--function",
+		"transfer(address to, uint256 amount)", "--arg", payee, "--arg", "25 USDC"}, more...)
 }
 
 // aPlan is a plan of the same call, with limits, made by the command.
@@ -39,31 +40,39 @@ func aPlan(t testing.TB, r *rig, more ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pay.toml")
 	args := append([]string{"plan"}, callFlags()[1:]...)
-	r.done(0, append(append(args, "--max-spend", "30", "--limit-chains", "base,op", "--max-cost-bps", "100", "--out", path), more...)...)
+	r.done(0, append(append(args, "--max-spend", "30", "--limit-chains", "base,op", "--max-cost-bps", "100", "--out",
+		path), more...)...)
 	return path
 }
 
 // someBook is a journal with a finished operation and one that was only signed; its signatures are authorizations.
 func someBook(r *rig) {
 	sig := journal.Signature{
-		Role: verify.RoleFunding, Kind: api.AccountKernelV31, Chain: "eip155:10", ChainID: 10, Sender: account, Lane: 1, Nonce: "1", OpHash: hash("06"), Digest: hash("07"),
-		Signature: "0xSECRETSIGNATURE", ValidUntil: start().Add(10 * time.Minute).Unix(), QuoteID: quoteID(5), Spend: []journal.Spend{{Asset: "eip155:10/slip44:60", Amount: "5"}},
+		Role: verify.RoleFunding, Kind: api.AccountKernelV31, Chain: "eip155:10", ChainID: 10, Sender: account, Lane: 1,
+		Nonce: "1", OpHash: hash("06"), Digest: hash("07"),
+		Signature: "0xSECRETSIGNATURE", ValidUntil: start().Add(10 * time.Minute).Unix(), QuoteID: quoteID(5),
+		Spend: []journal.Spend{{Asset: "eip155:10/slip44:60", Amount: "5"}},
 	}
 	r.book = []journal.Operation{
 		{
-			ID: "1111111111111111", State: journal.Done, Started: start().Add(-time.Hour), Updated: start().Add(-time.Hour), Intent: []byte(transferOf25), IntentHash: "ab", QuoteID: quoteID(1),
-			Outcome: api.StatusCompleted, Signatures: []journal.Signature{sig}, Recipients: []string{payee}, Prepared: []byte(`{"tamperProofSignature":"0xSECRETDOCUMENT"}`),
-			Agreed: []journal.Agreement{{Summary: []string{"transfer of 25 USDC"}, Confirmed: "SECRETCONFIRMATION"}},
+			ID: "1111111111111111", State: journal.Done, Started: start().Add(-time.Hour),
+			Updated: start().Add(-time.Hour), Intent: []byte(transferOf25), IntentHash: "ab", QuoteID: quoteID(1),
+			Outcome: api.StatusCompleted, Signatures: []journal.Signature{sig}, Recipients: []string{payee},
+			Prepared: []byte(`{"tamperProofSignature":"0xSECRETDOCUMENT"}`),
+			Agreed:   []journal.Agreement{{Summary: []string{"transfer of 25 USDC"}, Confirmed: "SECRETCONFIRMATION"}},
 		},
-		{ID: "2222222222222222", State: journal.Signed, Started: start(), Updated: start(), Intent: []byte(transferOf25), IntentHash: "cd", Signatures: []journal.Signature{sig}},
+		{ID: "2222222222222222", State: journal.Signed, Started: start(), Updated: start(),
+			Intent: []byte(transferOf25), IntentHash: "cd", Signatures: []journal.Signature{sig}},
 	}
-	r.live = []journal.Outstanding{{Signature: sig, Op: "2222222222222222", State: journal.Signed, Void: "It ends by itself."}}
+	r.live = []journal.Outstanding{{Signature: sig, Op: "2222222222222222", State: journal.Signed,
+		Void: "It ends by itself."}}
 }
 
 // withDocuments makes the journal hold the answers of the operation under way, until it has ended.
 func withDocuments(r *rig) {
 	r.op.forget = func() { r.book = r.book[:0] }
-	r.book = append(r.book, journal.Operation{ID: opID, State: journal.Intent, Prepared: []byte(`{"callType": "x",  "n": 1.0}`), Quote: []byte(`{"id" :"q",  "fees":1.50}`)})
+	r.book = append(r.book, journal.Operation{ID: opID, State: journal.Intent,
+		Prepared: []byte(`{"callType": "x",  "n": 1.0}`), Quote: []byte(`{"id" :"q",  "fees":1.50}`)})
 }
 
 // TestGoldenJSON pins every --json output. Every one is JSON, and the service's documents are in it byte for byte.
@@ -76,15 +85,22 @@ func TestGoldenJSON(t *testing.T) {
 		holds []string
 	}{
 		"chains": {args: []string{"chains", "--json"}, holds: []string{someChains}},
-		"assets": {args: []string{"assets", "--json"}, setup: func(r *rig) { r.lists.Assets.Usable = []string{"ob:usdc"} }, holds: []string{someAssets}},
+		"assets": {args: []string{"assets", "--json"},
+			setup: func(r *rig) { r.lists.Assets.Usable = []string{"ob:usdc"} }, holds: []string{someAssets}},
 		"status_failed": {code: 1, args: []string{"status", quoteID(5), "--json"}, setup: func(r *rig) {
-			r.service.statuses = []string{strings.TrimSuffix(statusJSON(api.StatusFailed), "}") + `,"failReason":"EXECUTION_REVERTED"}`}
+			r.service.statuses = []string{strings.TrimSuffix(statusJSON(api.StatusFailed), "}") +
+				`,"failReason":"EXECUTION_REVERTED"}`}
 		}},
-		"status":        {args: []string{"status", quoteID(5), "--json"}, setup: func(r *rig) { r.service.statuses = []string{statusJSON(api.StatusCompleted)} }, holds: []string{statusJSON(api.StatusCompleted)}},
-		"unknown":       {code: 6, args: []string{"status", quoteID(5), "--json"}, holds: []string{"{}"}},
-		"unsent":        {code: 5, args: []string{"status", "2222222222222222", "--json"}, setup: someBook},
-		"history":       {args: []string{"history", "--json"}, setup: someHistory, lines: true, holds: []string{recordJSON(5, "COMPLETED", "CALL", start())}},
-		"export":        {args: []string{"export", "--json"}, setup: func(r *rig) { someHistory(r); someBook(r) }, holds: []string{`{"totalBalance": {"fiatValue": 12.50}`, recordJSON(1, "FAILED", "TRANSFER", start().Add(-4*time.Hour))}},
+		"status": {args: []string{"status", quoteID(5), "--json"},
+			setup: func(r *rig) { r.service.statuses = []string{statusJSON(api.StatusCompleted)} },
+			holds: []string{statusJSON(api.StatusCompleted)}},
+		"unknown": {code: 6, args: []string{"status", quoteID(5), "--json"}, holds: []string{"{}"}},
+		"unsent":  {code: 5, args: []string{"status", "2222222222222222", "--json"}, setup: someBook},
+		"history": {args: []string{"history", "--json"}, setup: someHistory, lines: true,
+			holds: []string{recordJSON(5, "COMPLETED", "CALL", start())}},
+		"export": {args: []string{"export", "--json"}, setup: func(r *rig) { someHistory(r); someBook(r) },
+			holds: []string{`{"totalBalance": {"fiatValue": 12.50}`,
+				recordJSON(1, "FAILED", "TRANSFER", start().Add(-4*time.Hour))}},
 		"activity":      {args: []string{"activity", "--json"}, setup: func(r *rig) { someBook(r); someOpen(r) }},
 		"activity_none": {args: []string{"activity", "--json"}},
 		"repair":        {args: []string{"activity", "repair", "--json"}, setup: someOpen},
@@ -94,26 +110,37 @@ func TestGoldenJSON(t *testing.T) {
 			r.op.said, r.service.statuses = true, []string{statusJSON(api.StatusCompleted)}
 		}},
 		"call_dry_run": {args: callFlags("--dry-run", "--json"), setup: withDocuments},
-		"call": {args: callFlags("--yes", "--json"), holds: []string{`"prepared":{"callType": "x",  "n": 1.0}`, `"quote":{"id" :"q",  "fees":1.50}`, `"status":` + statusJSON(api.StatusCompleted)},
+		"call": {args: callFlags("--yes", "--json"), holds: []string{`"prepared":{"callType": "x",  "n": 1.0}`,
+			`"quote":{"id" :"q",  "fees":1.50}`, `"status":` + statusJSON(api.StatusCompleted)},
 			setup: func(r *rig) { withDocuments(r); r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
 		"call_refused": {code: 4, args: callFlags("--yes", "--json"), setup: func(r *rig) {
-			r.op.report1.Reasons = []verify.Reason{{Code: "U4", Level: verify.Refuse, Title: "Not true: the calls are those that were asked for.", Path: "/chainOperation/userOp/callData", Want: "1 call", Got: "2 calls"}}
+			r.op.report1.Reasons = []verify.Reason{{Code: "U4", Level: verify.Refuse,
+				Title: "Not true: the calls are those that were asked for.", Path: "/chainOperation/userOp/callData",
+				Want: "1 call", Got: "2 calls"}}
 		}},
-		"call_unknown":     {code: 6, args: callFlags("--yes", "--json"), setup: func(r *rig) { r.op.lost = true; r.op.errWatch = context.Canceled }},
-		"transfer_dry_run": {args: []string{"transfer", "--asset", "usdc", "--amount", "25", "--to", payee, "--chain", "base", "--dry-run", "--json"}},
-		"transfer":         {args: []string{"transfer", "--asset", "usdc", "--amount", "25", "--to", payee, "--chain", "base", "--yes", "--json"}, setup: withDocuments},
-		"transfer_said": {args: []string{"transfer", "--asset", "usdc", "--amount", "25", "--to", payee, "--chain", "base", "--yes", "--json"}, setup: func(r *rig) {
+		"call_unknown": {code: 6, args: callFlags("--yes", "--json"),
+			setup: func(r *rig) { r.op.lost = true; r.op.errWatch = context.Canceled }},
+		"transfer_dry_run": {args: []string{"transfer", "--asset", "usdc", "--amount", "25", "--to", payee, "--chain",
+			"base", "--dry-run", "--json"}},
+		"transfer": {args: []string{"transfer", "--asset", "usdc", "--amount", "25", "--to", payee, "--chain", "base",
+			"--yes", "--json"}, setup: withDocuments},
+		"transfer_said": {args: []string{"transfer", "--asset", "usdc", "--amount", "25", "--to", payee, "--chain",
+			"base", "--yes", "--json"}, setup: func(r *rig) {
 			withDocuments(r)
 			someOpen(r)
 			r.op.said = true
 		}},
-		"swap":              {args: []string{"swap", "--asset", "usdc@op", "--amount", "25", "--for", "eth@base", "--min", "0.001", "--yes", "--json"}, setup: withDocuments},
-		"plan":              {args: append([]string{"plan", "--json", "--max-spend", "30"}, callFlags()[1:]...)},
-		"plan_template":     {args: []string{"plan", "--template", "--format", "json"}},
-		"apply":             {args: []string{"apply", "PLAN", "--yes", "--json"}, setup: func(r *rig) { withDocuments(r); r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
-		"apply_dry_run":     {args: []string{"apply", "PLAN", "--dry-run", "--json"}, setup: withDocuments},
-		"call_paid_back":    {code: 1, args: callFlags("--yes", "--json"), setup: func(r *rig) { r.op.watched, r.op.status = flow.StateFailed, api.StatusRefunded }},
-		"call_not_executed": {code: 5, args: callFlags("--yes", "--json"), setup: func(r *rig) { r.op.watched, r.op.status = flow.StateNotExecuted, "" }},
+		"swap": {args: []string{"swap", "--asset", "usdc@op", "--amount", "25", "--for", "eth@base",
+			"--min", "0.001", "--yes", "--json"}, setup: withDocuments},
+		"plan":          {args: append([]string{"plan", "--json", "--max-spend", "30"}, callFlags()[1:]...)},
+		"plan_template": {args: []string{"plan", "--template", "--format", "json"}},
+		"apply": {args: []string{"apply", "PLAN", "--yes", "--json"},
+			setup: func(r *rig) { withDocuments(r); r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
+		"apply_dry_run": {args: []string{"apply", "PLAN", "--dry-run", "--json"}, setup: withDocuments},
+		"call_paid_back": {code: 1, args: callFlags("--yes", "--json"),
+			setup: func(r *rig) { r.op.watched, r.op.status = flow.StateFailed, api.StatusRefunded }},
+		"call_not_executed": {code: 5, args: callFlags("--yes", "--json"),
+			setup: func(r *rig) { r.op.watched, r.op.status = flow.StateNotExecuted, "" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -160,9 +187,10 @@ func TestGoldenText(t *testing.T) {
 		"assets": {args: []string{"assets"}, setup: func(r *rig) {
 			r.lists.Assets.Usable = []string{"ob:usdc", "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"}
 		}},
-		"history":       {args: []string{"history"}, setup: someHistory},
-		"history_csv":   {args: []string{"history", "--csv"}, setup: someHistory},
-		"status":        {args: []string{"status", quoteID(5)}, setup: func(r *rig) { r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
+		"history":     {args: []string{"history"}, setup: someHistory},
+		"history_csv": {args: []string{"history", "--csv"}, setup: someHistory},
+		"status": {args: []string{"status", quoteID(5)},
+			setup: func(r *rig) { r.service.statuses = []string{statusJSON(api.StatusCompleted)} }},
 		"activity":      {args: []string{"activity"}, setup: func(r *rig) { someBook(r); someOpen(r) }},
 		"activity_none": {args: []string{"activity"}},
 		"repair":        {args: []string{"activity", "repair"}, setup: someOpen},
@@ -173,15 +201,23 @@ func TestGoldenText(t *testing.T) {
 			someOpen(r)
 			r.live[0].Op, r.service.statuses = "3333333333333333", []string{statusJSON(api.StatusRefunded)}
 		}},
-		"unsent":        {code: 5, args: []string{"status", "2222222222222222"}, setup: someBook},
-		"unsent_ended":  {code: 5, args: []string{"status", "2222222222222222"}, setup: func(r *rig) { someBook(r); r.live = nil }},
-		"call_said":     {args: callFlags("--yes"), setup: func(r *rig) { someOpen(r); r.op.said = true }},
-		"call_dry_run":  {args: callFlags("--dry-run")},
-		"call":          {args: callFlags("--yes")},
-		"call_refused":  {code: 4, args: callFlags("--dry-run"), setup: func(r *rig) { r.op.report1.Reasons = []verify.Reason{{Code: "U4", Level: verify.Refuse, Title: "No."}} }},
-		"swap_dry_run":  {args: []string{"swap", "--asset", "usdc", "--amount", "25", "--for", "eth@base", "--dry-run"}},
-		"plan":          {args: append([]string{"plan", "--note", "pays May", "--limit-chains", "base,op", "--max-spend", "30"}, callFlags()[1:]...)},
-		"plan_swap":     {args: []string{"plan", "--asset", "usdc", "--amount", "25", "--for", "eth@base", "--min", "0.001"}},
+		"unsent": {code: 5, args: []string{"status", "2222222222222222"}, setup: someBook},
+		"unsent_ended": {code: 5, args: []string{"status", "2222222222222222"},
+			setup: func(r *rig) { someBook(r); r.live = nil }},
+		"call_said":    {args: callFlags("--yes"), setup: func(r *rig) { someOpen(r); r.op.said = true }},
+		"call_dry_run": {args: callFlags("--dry-run")},
+		"call":         {args: callFlags("--yes")},
+		"call_refused": {code: 4, args: callFlags("--dry-run"),
+			setup: func(r *rig) {
+				r.op.report1.Reasons = []verify.Reason{
+					{Code: "U4", Level: verify.Refuse, Title: "No."}}
+			}},
+		"swap_dry_run": {args: []string{"swap", "--asset", "usdc", "--amount", "25", "--for", "eth@base",
+			"--dry-run"}},
+		"plan": {args: append([]string{"plan", "--note", "pays May", "--limit-chains", "base,op",
+			"--max-spend", "30"}, callFlags()[1:]...)},
+		"plan_swap": {args: []string{"plan", "--asset", "usdc", "--amount", "25", "--for", "eth@base", "--min",
+			"0.001"}},
 		"plan_template": {args: []string{"plan", "--template"}},
 		"apply":         {args: []string{"apply", "PLAN", "--yes"}},
 	} {

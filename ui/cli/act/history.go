@@ -67,7 +67,8 @@ func (c Commands) history(ctx context.Context, s *Session, o historyOptions) err
 	if o.limit > 0 && o.limit < size && o.plain() {
 		size = o.limit
 	}
-	src := newStream(s, size, olderThan(since), func(r verify.Reason) { c.findings(verify.Report{Reasons: []verify.Reason{r}}) })
+	src := newStream(s, size, olderThan(since),
+		func(r verify.Reason) { c.findings(verify.Report{Reasons: []verify.Reason{r}}) })
 	told, done := c.told(s)
 	defer done()
 	out := c.printer(o, told)
@@ -120,7 +121,8 @@ func (o historyOptions) plain() bool {
 // olderThan stops reading after a page that is older than since as a whole.
 func olderThan(since time.Time) func([]entry) bool {
 	return func(page []entry) bool {
-		return !since.IsZero() && len(page) > 0 && !slices.ContainsFunc(page, func(e entry) bool { return e.at.IsZero() || !e.at.Before(since) })
+		return !since.IsZero() && len(page) > 0 && !slices.ContainsFunc(page,
+			func(e entry) bool { return e.at.IsZero() || !e.at.Before(since) })
 	}
 }
 
@@ -132,7 +134,8 @@ func (o historyOptions) filter(cat *catalog.Catalog) (keep func(*entry) bool, si
 	if o.limit < 0 {
 		return nil, since, usage("", "--limit takes a number of records, 1 or more")
 	}
-	statuses, err := oneOf("--status", o.status, api.StatusPending, api.StatusInProgress, api.StatusExecuted, api.StatusCompleted, api.StatusRefunded, api.StatusFailed)
+	statuses, err := oneOf("--status", o.status, api.StatusPending, api.StatusInProgress, api.StatusExecuted,
+		api.StatusCompleted, api.StatusRefunded, api.StatusFailed)
 	if err != nil {
 		return nil, since, err
 	}
@@ -162,7 +165,8 @@ func (o historyOptions) filter(cat *catalog.Catalog) (keep func(*entry) bool, si
 	}
 	until, err := moment("--until", o.until)
 	return func(e *entry) bool {
-		return (len(statuses) == 0 || slices.Contains(statuses, e.Status)) && (len(kinds) == 0 || slices.Contains(kinds, e.Type)) &&
+		return (len(statuses) == 0 || slices.Contains(statuses, e.Status)) &&
+			(len(kinds) == 0 || slices.Contains(kinds, e.Type)) &&
 			(since.IsZero() || !e.at.Before(since)) && (until.IsZero() || e.at.Before(until)) &&
 			(len(chains) == 0 || meets(chains, chainsOf(e))) && (len(assets) == 0 || meets(assets, assetsOf(e)))
 	}, since, err
@@ -216,7 +220,8 @@ func chainsOf(e *entry) []string {
 
 // assetsOf are the assets that a record moved, aggregated and single ones, in lower case.
 func assetsOf(e *entry) []string {
-	out := append([]string{e.OriginToken.AggregatedAssetID, e.DestinationToken.AggregatedAssetID, e.DestinationToken.AssetType}, e.OriginToken.AssetType...)
+	out := append([]string{e.OriginToken.AggregatedAssetID, e.DestinationToken.AggregatedAssetID,
+		e.DestinationToken.AssetType}, e.OriginToken.AssetType...)
 	for i, a := range out {
 		out[i] = strings.ToLower(a)
 	}

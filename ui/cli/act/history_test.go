@@ -14,8 +14,10 @@ import (
 // someHistory gives the service five records over three pages.
 func someHistory(r *rig) {
 	r.service.records = []string{
-		recordJSON(5, "COMPLETED", "CALL", start()), recordJSON(4, "REFUNDED", "SWAP", start().Add(-time.Hour)), recordJSON(3, "COMPLETED", "CALL", start().Add(-2*time.Hour)),
-		recordJSON(2, "WEIRD\u200b", "CALL", start().Add(-3*time.Hour)), recordJSON(1, "FAILED", "TRANSFER", start().Add(-4*time.Hour)),
+		recordJSON(5, "COMPLETED", "CALL", start()), recordJSON(4, "REFUNDED", "SWAP", start().Add(-time.Hour)),
+		recordJSON(3, "COMPLETED", "CALL", start().Add(-2*time.Hour)),
+		recordJSON(2, "WEIRD\u200b", "CALL", start().Add(-3*time.Hour)),
+		recordJSON(1, "FAILED", "TRANSFER", start().Add(-4*time.Hour)),
 	}
 }
 
@@ -64,7 +66,8 @@ func TestHistoryGivesUpWhenThePlaceIsLostAgainAndAgain(t *testing.T) {
 // TestHistoryEndsWhenTheServiceRepeatsItself: a repeated continuation ends the reading with a message (TH-H3).
 func TestHistoryEndsWhenTheServiceRepeatsItself(t *testing.T) {
 	r := newRig(t)
-	r.service.records = []string{recordJSON(2, "COMPLETED", "CALL", start()), recordJSON(1, "COMPLETED", "CALL", start())}
+	r.service.records = []string{recordJSON(2, "COMPLETED", "CALL", start()),
+		recordJSON(1, "COMPLETED", "CALL", start())}
 	r.s.Service = circular{r.service}
 	r.done(0, "history", "--json")
 	if got := numbers(r.out.String()); !slices.Equal(got, []int{2, 1}) {
@@ -106,7 +109,8 @@ func TestHistoryFilters(t *testing.T) {
 func TestHistoryStopsBehindSince(t *testing.T) {
 	r := newRig(t)
 	for n := range 50 {
-		r.service.records = append(r.service.records, recordJSON(n+1, "COMPLETED", "CALL", start().Add(-time.Duration(n)*time.Hour)))
+		r.service.records = append(r.service.records, recordJSON(n+1, "COMPLETED", "CALL",
+			start().Add(-time.Duration(n)*time.Hour)))
 	}
 	r.done(0, "history", "--json", "--since", start().Add(-3*time.Hour).Format(time.RFC3339))
 	if n := len(r.service.queries); n != 3 {
@@ -117,10 +121,13 @@ func TestHistoryStopsBehindSince(t *testing.T) {
 // TestHistoryOfSeveralAccountsIsOneList: newest first over all accounts, a record of two accounts once.
 func TestHistoryOfSeveralAccountsIsOneList(t *testing.T) {
 	r := newRig(t)
-	r.s.Accounts = append(r.s.Accounts, api.Account{Type: api.AccountSolana, AccountAddress: "4Nd1mYvWzSxJYzW5cGsYpDKJf8vRmQ9bRe1M4Q3d9Z7K"})
+	r.s.Accounts = append(r.s.Accounts, api.Account{Type: api.AccountSolana,
+		AccountAddress: "4Nd1mYvWzSxJYzW5cGsYpDKJf8vRmQ9bRe1M4Q3d9Z7K"})
 	r.s.Service = perUser{r.service, map[string][]string{
-		account: {recordJSON(9, "COMPLETED", "CALL", start()), recordJSON(7, "COMPLETED", "CALL", start().Add(-2*time.Hour))},
-		r.s.Accounts[1].AccountAddress: {recordJSON(8, "COMPLETED", "CALL", start().Add(-time.Hour)), recordJSON(7, "COMPLETED", "CALL", start().Add(-2*time.Hour)),
+		account: {recordJSON(9, "COMPLETED", "CALL", start()),
+			recordJSON(7, "COMPLETED", "CALL", start().Add(-2*time.Hour))},
+		r.s.Accounts[1].AccountAddress: {recordJSON(8, "COMPLETED", "CALL", start().Add(-time.Hour)),
+			recordJSON(7, "COMPLETED", "CALL", start().Add(-2*time.Hour)),
 			recordJSON(6, "COMPLETED", "CALL", start().Add(-3*time.Hour))},
 	}}
 	r.done(0, "history", "--json")
@@ -134,9 +141,11 @@ func TestHistoryOfSeveralAccountsIsOneList(t *testing.T) {
 func TestHistoryPrintsRecordsOnOneLineEach(t *testing.T) {
 	r := newRig(t)
 	one := recordJSON(5, "COMPLETED", "CALL", start())
-	r.service.records = []string{strings.Replace(one, `"status"`, "\n\r\n  \"more\": 1.50e0, \"text\":\"a\\u0062\",\n\"status\"", 1)}
+	r.service.records = []string{strings.Replace(one, `"status"`,
+		"\n\r\n  \"more\": 1.50e0, \"text\":\"a\\u0062\",\n\"status\"", 1)}
 	r.done(0, "history", "--json")
-	if out := r.out.String(); strings.Count(out, "\n") != 1 || !strings.Contains(out, `"more":1.50e0,"text":"a\u0062","status"`) {
+	if out := r.out.String(); strings.Count(out, "\n") != 1 ||
+		!strings.Contains(out, `"more":1.50e0,"text":"a\u0062","status"`) {
 		t.Error(out)
 	}
 }
@@ -145,20 +154,23 @@ func TestHistoryPrintsRecordsOnOneLineEach(t *testing.T) {
 // printable text.
 func TestHistoryTableRunsNoFormula(t *testing.T) {
 	r := newRig(t)
-	r.service.records = []string{strings.Replace(recordJSON(5, "=1+1", "CALL", start()), `"user":"`, "\"failReason\":\"\\u001b]52;x\",\"user\":\"@", 1)}
+	r.service.records = []string{strings.Replace(recordJSON(5, "=1+1", "CALL", start()), `"user":"`,
+		"\"failReason\":\"\\u001b]52;x\",\"user\":\"@", 1)}
 	r.done(0, "history", "--csv")
 	out := r.out.String()
 	if !strings.Contains(out, ",'=1+1,") || !strings.Contains(out, ",'@0x") || strings.Contains(out, "\x1b") {
 		t.Errorf("%q", out)
 	}
-	if lines := strings.Split(strings.TrimSpace(out), "\r\n"); len(lines) != 2 || strings.Count(lines[0], ",") != strings.Count(lines[1], ",") {
+	if lines := strings.Split(strings.TrimSpace(out), "\r\n"); len(lines) != 2 ||
+		strings.Count(lines[0], ",") != strings.Count(lines[1], ",") {
 		t.Errorf("%q", out)
 	}
 }
 
 // TestFilterMistakesAreUsage: a meaningless filter ends with code 2 before the service is asked.
 func TestFilterMistakesAreUsage(t *testing.T) {
-	for _, args := range []string{"--csv --json", "--limit -1", "--status DONE", "--type X", "--chain nowhere", "--asset nothing", "--since yesterday", "--until 5", "extra"} {
+	for _, args := range []string{"--csv --json", "--limit -1", "--status DONE", "--type X", "--chain nowhere",
+		"--asset nothing", "--since yesterday", "--until 5", "extra"} {
 		r := newRig(t)
 		r.done(2, append([]string{"history"}, strings.Fields(args)...)...)
 		if len(r.service.queries) != 0 {

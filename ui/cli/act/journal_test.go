@@ -95,7 +95,8 @@ func TestK7_AnOlderJournalIsAdoptedWithASentenceOnly(t *testing.T) {
 	r.says("lacks nothing")
 	r.lostErr = errors.New("damaged")
 	r.done(1, "activity", "adopt", "--confirm", adoptSentence)
-	r.lostErr, r.lost = nil, journal.Loss{Has: 3, Written: 9, Until: r.now.Add(-time.Minute), Why: errors.New("it is older")}
+	r.lostErr, r.lost = nil, journal.Loss{Has: 3, Written: 9, Until: r.now.Add(-time.Minute),
+		Why: errors.New("it is older")}
 	r.done(4, "activity", "adopt", "--confirm", "yes")
 	r.says("it is older", "6 records are lost", "A lost signature with a window ends at 2026-01-31 12:10:00Z")
 	if r.adopted != 0 {

@@ -97,7 +97,8 @@ func (c Commands) assets(ctx context.Context, s *Session, asJSON bool) error {
 		err = c.assetTable(list, lists.Assets, s)
 	}
 	if err = orRefused(err, report); err == nil && differs(lists.Assets) {
-		err = &cli.RefusedError{Problem: "an asset is not what it was: do not use its decimals. Where it does not contradict this program, Balances in the dashboard can accept it"}
+		err = &cli.RefusedError{Problem: "an asset is not what it was: do not use its decimals. Where it does not " +
+			"contradict this program, Balances in the dashboard can accept it"}
 	}
 	return err
 }
@@ -121,8 +122,9 @@ func otherwise(judged verify.AssetList, list []api.AggregatedAsset) []verify.Rea
 	for i, a := range list {
 		if !met[a.AggregatedAssetID] {
 			return []verify.Reason{{
-				Code: "B2", Level: verify.Refuse, Title: "The service lists an asset that was not in the list that was compared.",
-				Path: fmt.Sprintf("/%d/aggregatedAssetId", i), Got: clean(a.AggregatedAssetID),
+				Code: "B2", Level: verify.Refuse,
+				Title: "The service lists an asset that was not in the list that was compared.",
+				Path:  fmt.Sprintf("/%d/aggregatedAssetId", i), Got: clean(a.AggregatedAssetID),
 			}}
 		}
 	}

@@ -50,14 +50,16 @@ func assetNamed(cat *catalog.Catalog, s string) (string, error) {
 	if a, err := caip.ParseAsset(s); err == nil {
 		return a.String(), nil
 	}
-	return "", usage("such as usdc, usdc@base, ob:usdc or a CAIP-19 id; `coffer assets` lists the assets", "there is no asset %q", clean(s))
+	return "", usage("such as usdc, usdc@base, ob:usdc or a CAIP-19 id; `coffer assets` lists the assets",
+		"there is no asset %q", clean(s))
 }
 
 // entityNamed finds the asset of a chain by its own symbol, the symbol of its aggregate or the aggregate's id.
 func entityNamed(cat *catalog.Catalog, name string, chain caip.Chain) (catalog.Entity, bool) {
 	for _, a := range cat.Aggregates() {
 		for _, e := range a.Entities {
-			if e.Asset.Chain == chain && (strings.EqualFold(name, e.Symbol) || strings.EqualFold(name, a.Symbol) || strings.EqualFold(name, a.ID.String())) {
+			if e.Asset.Chain == chain && (strings.EqualFold(name, e.Symbol) || strings.EqualFold(name, a.Symbol) ||
+				strings.EqualFold(name, a.ID.String())) {
 				return e, true
 			}
 		}

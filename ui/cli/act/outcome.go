@@ -63,7 +63,8 @@ func unended(s flow.Snapshot, what string, err error) error {
 	if s.Overdue && s.Err == nil {
 		what = strings.TrimRight(what, ".") + ". " + s.Problem
 	}
-	return outcome(cli.ExitUnknown, err, "%s. Resume with: coffer status %s --watch", strings.TrimRight(what, "."), s.ID)
+	return outcome(cli.ExitUnknown, err, "%s. Resume with: coffer status %s --watch", strings.TrimRight(what, "."),
+		s.ID)
 }
 
 // stopped is the error of a step without an effect beyond what the journal says.
@@ -78,7 +79,8 @@ func stopped(words string, err error) error {
 		return outcome(cli.ExitExpired, err, "%s", words)
 	case errors.Is(err, journal.ErrConflict), errors.Is(err, journal.ErrPaid):
 		return &cli.RefusedError{Problem: words}
-	case errors.Is(err, vault.ErrLocked), errors.Is(err, vault.ErrNoKey), errors.Is(err, vault.ErrNetwork), errors.Is(err, vault.ErrPassphrase):
+	case errors.Is(err, vault.ErrLocked), errors.Is(err, vault.ErrNoKey), errors.Is(err, vault.ErrNetwork),
+		errors.Is(err, vault.ErrPassphrase):
 		return outcome(cli.ExitAccess, err, "%s", words)
 	case errors.Is(err, sign.ErrFault):
 		return &cli.RefusedError{Problem: words}
@@ -101,7 +103,8 @@ func byStatus(status, reason string, believed bool) error {
 			reason = " (" + clean(reason) + ")"
 		}
 		if !believed {
-			return outcome(cli.ExitFailed, nil, "the service says that it ended %s%s; see `coffer activity` for what can still be used", status, reason)
+			return outcome(cli.ExitFailed, nil,
+				"the service says that it ended %s%s; see `coffer activity` for what can still be used", status, reason)
 		}
 		return outcome(cli.ExitFailed, nil, "it ended %s%s", status, reason)
 	case "":

@@ -79,7 +79,8 @@ func plural(n int, noun string) string {
 
 // findings are the checks of an answer: how many passed, and every reason, the worst first.
 func (p *page) findings(r verify.Report) {
-	p.row("checks", plural(len(r.Passed), "check")+" passed, "+strconv.Itoa(r.Count(verify.Refuse))+" refused, "+strconv.Itoa(r.Count(verify.Warn))+" to read, "+
+	p.row("checks", plural(len(r.Passed), "check")+" passed, "+strconv.Itoa(r.Count(verify.Refuse))+" refused, "+
+		strconv.Itoa(r.Count(verify.Warn))+" to read, "+
 		strconv.Itoa(r.Count(verify.Unknown))+" could not be made")
 	for _, level := range []verify.Level{verify.Refuse, verify.Gate, verify.Warn, verify.Unknown, verify.Show} {
 		for _, x := range r.Reasons {
@@ -103,7 +104,8 @@ func (p *page) delegation(d *verify.DelegationView) {
 	if d == nil {
 		return
 	}
-	p.row("WARNING", "from this signature on, the code below controls your EOA on "+clean(d.Chain.Name)+", until you change it")
+	p.row("WARNING", "from this signature on, the code below controls your EOA on "+clean(d.Chain.Name)+
+		", until you change it")
 	p.sub("your EOA", d.Authority)
 	p.sub("the code", d.Contract+" ("+orElse(clean(d.ContractName), "unknown")+")")
 	p.sub("where", d.Chain.CAIP+" only, with account nonce "+strconv.FormatUint(d.Nonce, 10))

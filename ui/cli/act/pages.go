@@ -68,7 +68,8 @@ func (p *pages) peek(ctx context.Context) (*entry, error) {
 // before stay met.
 func (p *pages) read(ctx context.Context) error {
 	p.asked[p.next] = true
-	answer, err := p.service.HistoryDocument(ctx, client.HistoryQuery{User: p.user, Limit: p.size, SortBy: "createdAt", Continuation: p.next})
+	answer, err := p.service.HistoryDocument(ctx, client.HistoryQuery{User: p.user, Limit: p.size, SortBy: "createdAt",
+		Continuation: p.next})
 	if err != nil && p.next != "" && lostPlace(err) && p.losses < maxLosses {
 		p.losses++
 		p.next, p.asked = "", map[string]bool{}
@@ -124,7 +125,8 @@ func records(answer client.Answer) ([]entry, string, error) {
 // lostPlace reports that the service refused a continuation that it gave out before.
 func lostPlace(err error) bool {
 	var refused *api.Error
-	return errors.As(err, &refused) && (refused.StatusCode == http.StatusBadRequest || refused.StatusCode == http.StatusNotFound || refused.StatusCode == http.StatusGone)
+	return errors.As(err, &refused) && (refused.StatusCode == http.StatusBadRequest ||
+		refused.StatusCode == http.StatusNotFound || refused.StatusCode == http.StatusGone)
 }
 
 // stream merges the histories of several accounts, newest first; records without a readable time come first.
@@ -133,7 +135,8 @@ type stream struct{ of []*pages }
 func newStream(s *Session, size int, stop func([]entry) bool, warn func(verify.Reason)) *stream {
 	out, met := &stream{}, map[string]bool{}
 	for _, a := range s.Accounts {
-		out.of = append(out.of, &pages{service: s.Service, user: a.AccountAddress, size: size, met: met, asked: map[string]bool{}, stop: stop, warn: warn})
+		out.of = append(out.of, &pages{service: s.Service, user: a.AccountAddress, size: size, met: met,
+			asked: map[string]bool{}, stop: stop, warn: warn})
 	}
 	return out
 }

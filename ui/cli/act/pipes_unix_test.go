@@ -30,7 +30,8 @@ func TestKeepingGoingIsNotInherited(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", "kill -PIPE $$")
 	err = cmd.Run()
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGPIPE {
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() ||
+		status.Signal() != syscall.SIGPIPE {
 		t.Errorf("a program that is started takes no notice of a closed pipe: %v", err)
 	}
 }

@@ -133,8 +133,10 @@ func (c Commands) planned(cmd *cobra.Command, s *Session, a *asked, o *planOptio
 
 // resealed is the plan of a file with another salt, or unchanged; writing it makes the hash.
 func (c Commands) resealed(a *asked, o *planOptions, name string, b []byte) (plan.Plan, error) {
-	if given := a.changed(append(a.names(), "allow", "require", "fund-with", "slippage", "interface", "valid-for")...); len(given) > 0 {
-		return plan.Plan{}, usage("edit the file", "a plan is written anew as it is, so --%s has no place beside it", given[0])
+	if given := a.changed(append(a.names(), "allow", "require", "fund-with", "slippage", "interface",
+		"valid-for")...); len(given) > 0 {
+		return plan.Plan{}, usage("edit the file", "a plan is written anew as it is, so --%s has no place beside it",
+			given[0])
 	}
 	p, err := plan.ParseUnsealed(b)
 	if err != nil {
@@ -170,7 +172,8 @@ func (c Commands) newPlan(s *Session, o *planOptions, draft func() (intent.Draft
 // limits returns the limits from the flags.
 func (o *planOptions) limits(s *Session) (plan.Limits, error) {
 	l := plan.Limits{
-		Recipients: o.recipients, Contracts: o.targets, MaxSpendUSD: o.maxSpend, MaxCostBps: o.maxCost, MaxSlippageBps: o.maxSlippage, NeverDelegate: o.neverDelegate,
+		Recipients: o.recipients, Contracts: o.targets, MaxSpendUSD: o.maxSpend, MaxCostBps: o.maxCost,
+		MaxSlippageBps: o.maxSlippage, NeverDelegate: o.neverDelegate,
 	}
 	for _, name := range o.chains {
 		id, err := chainNamed(s.Catalog, name)
@@ -210,10 +213,12 @@ func (c Commands) template(s *Session, o *planOptions) (plan.Plan, error) {
 	at, _ := token.Asset.Token()
 	l, err := o.limits(s)
 	return plan.Plan{
-		Salt: salt, Note: orElse(o.note, "a template: put your calls in, then run coffer plan FILE --out FILE"), Limits: l,
+		Salt: salt, Note: orElse(o.note, "a template: put your calls in, then run coffer plan FILE --out FILE"),
+		Limits: l,
 		Intent: intent.Draft{
-			Version: intent.Version, TargetChain: chain.String(), SlippageBps: intent.DefaultSlippageBps, FundWith: token.Aggregate.String(),
-			Calls: []intent.Call{{To: at.Hex(), Function: fn.String(), Data: "0x" + common.Bytes2Hex(data)}},
+			Version: intent.Version, TargetChain: chain.String(), SlippageBps: intent.DefaultSlippageBps,
+			FundWith: token.Aggregate.String(),
+			Calls:    []intent.Call{{To: at.Hex(), Function: fn.String(), Data: "0x" + common.Bytes2Hex(data)}},
 		},
 	}, err
 }
@@ -295,7 +300,8 @@ func (s *Session) explain(d intent.Draft) plan.Explain {
 			for _, l := range fn.Lines(values) {
 				out = append(out, strings.Repeat("  ", l.Depth)+l.Label+" = "+l.Text)
 			}
-			if known && len(values) > 0 && slices.Contains([]string{"transfer(address,uint256)", "transferFrom(address,address,uint256)"}, fn.Signature()) {
+			if known && len(values) > 0 && slices.Contains([]string{"transfer(address,uint256)",
+				"transferFrom(address,address,uint256)"}, fn.Signature()) {
 				out = append(out, "that is "+figureOf(values[len(values)-1].Text, token.Symbol, token.Decimals))
 			}
 			return out

@@ -66,7 +66,8 @@ func (t *textLines) put(e *entry) error {
 			fees += "; to " + to
 		}
 	}
-	fmt.Fprintf(t.w, "%s\t%s\t%s\t%s\t%s\t%s%s\n", stamp(e.at), strings.ToLower(clean(e.Type)), verify.Status(e.Status).Text,
+	fmt.Fprintf(t.w, "%s\t%s\t%s\t%s\t%s\t%s%s\n", stamp(e.at), strings.ToLower(clean(e.Type)),
+		verify.Status(e.Status).Text,
 		paidWords(t.told.Catalog, e), gotWords(t.told.Catalog, e), clean(e.QuoteID), fees)
 	if t.n++; t.n%pageSize == 0 {
 		return t.w.Flush()
@@ -138,9 +139,12 @@ type csvLines struct {
 }
 
 func csvColumns() []string {
-	return []string{"time", "type", "status", "fail_reason", "quote_id", "user", "recipient", "paid_asset", "paid_symbol", "paid_from", "paid_base_units", "paid_decimals",
-		"received_asset", "received_symbol", "received_as", "received_base_units", "received_decimals", "minimum_base_units", "origin_chains", "origin_hashes",
-		"target_chains", "target_hashes", "payees", "payee_assets", "payee_base_units", "there_assets", "there_base_units", "fee_assets", "fee_base_units"}
+	return []string{"time", "type", "status", "fail_reason", "quote_id", "user", "recipient", "paid_asset",
+		"paid_symbol", "paid_from", "paid_base_units", "paid_decimals",
+		"received_asset", "received_symbol", "received_as", "received_base_units", "received_decimals",
+		"minimum_base_units", "origin_chains", "origin_hashes",
+		"target_chains", "target_hashes", "payees", "payee_assets", "payee_base_units", "there_assets",
+		"there_base_units", "fee_assets", "fee_base_units"}
 }
 
 func (p csvLines) begin() error { return p.w.Write(csvColumns()) }
@@ -158,7 +162,8 @@ func (p csvLines) put(e *entry) error {
 	if !e.at.IsZero() {
 		at = e.at.UTC().Format(time.RFC3339)
 	}
-	cells := []string{at, e.Type, e.Status, e.FailReason, e.QuoteID, e.User, e.RecipientAccountID, o.AggregatedAssetID, paid, strings.Join(o.AssetType, " "), o.Amount,
+	cells := []string{at, e.Type, e.Status, e.FailReason, e.QuoteID, e.User, e.RecipientAccountID, o.AggregatedAssetID,
+		paid, strings.Join(o.AssetType, " "), o.Amount,
 		decimals(paidDecimals), d.AggregatedAssetID, got, d.AssetType, d.Amount, decimals(gotDecimals), d.MinimumAmount}
 	for _, refs := range [][]api.OperationRef{e.OriginChainOperations, e.DestinationChainOperations} {
 		var chains, hashes []string

@@ -37,8 +37,9 @@ func (c Commands) repairCommand(g *cli.Global) *cobra.Command {
 
 Nothing is lost by it: every signature stays listed until its time is over, what the service said had run from that sequence on counts as open again, and what counts
 as spent stays or grows. On a terminal the last four characters of the account's address are asked for; --yes does without them.`,
-		Example: "  coffer activity repair\n  coffer activity repair --chain base --account 0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --lane 0 --sequence 3",
-		Args:    atMost(0),
+		Example: "  coffer activity repair\n  coffer activity repair --chain base --account " +
+			"0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0 --lane 0 --sequence 3",
+		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			given := 0
 			names := []string{"chain", "account", "lane", "sequence"}
@@ -48,7 +49,8 @@ as spent stays or grows. On a terminal the last four characters of the account's
 				}
 			}
 			if given != 0 && given != len(names) || given == 0 && o.yes {
-				return usage("`coffer activity repair` prints the lanes", "a repair needs all of --chain, --account, --lane and --sequence")
+				return usage("`coffer activity repair` prints the lanes",
+					"a repair needs all of --chain, --account, --lane and --sequence")
 			}
 			return c.with(cmd, g, func(ctx context.Context, s *Session) error {
 				if given == 0 {
@@ -83,7 +85,8 @@ type laneFact struct {
 }
 
 func laneOf(l journal.LaneFacts) laneFact {
-	f := laneFact{Chain: caip.EVM(l.ChainID).String(), Account: l.Account, Lane: l.Lane.Lane, Set: l.Set, Doubt: l.Doubtful(), Open: []openFact{}}
+	f := laneFact{Chain: caip.EVM(l.ChainID).String(), Account: l.Account, Lane: l.Lane.Lane, Set: l.Set,
+		Doubt: l.Doubtful(), Open: []openFact{}}
 	if l.Known {
 		f.Next = strconv.FormatUint(l.Sequence, 10)
 	}
@@ -146,12 +149,15 @@ func (p *page) lane(s *Session, f laneFact, l journal.LaneFacts) {
 		if end, ends := x.Ends(); ends {
 			until = "until " + stamp(end)
 		}
-		p.row("open", "sequence "+strconv.FormatUint(n, 10)+", "+until+". "+orElse(x.Said.Words(), "The service has not said that it ended."))
+		p.row("open", "sequence "+strconv.FormatUint(n, 10)+", "+until+". "+
+			orElse(x.Said.Words(), "The service has not said that it ended."))
 	}
 	if f.Key != "" {
-		p.row("the chain's figure", "getNonce("+f.Account+", "+f.Key+") of the entry point "+s.Network.Pins.EntryPoint.Hex()+", its lowest 64 bits")
+		p.row("the chain's figure", "getNonce("+f.Account+", "+f.Key+") of the entry point "+
+			s.Network.Pins.EntryPoint.Hex()+", its lowest 64 bits")
 	}
-	p.row("to set it", "coffer activity repair --chain "+f.Chain+" --account "+f.Account+" --lane "+strconv.Itoa(int(f.Lane))+" --sequence N")
+	p.row("to set it", "coffer activity repair --chain "+f.Chain+" --account "+f.Account+" --lane "+
+		strconv.Itoa(int(f.Lane))+" --sequence N")
 }
 
 func (c Commands) repair(ctx context.Context, s *Session, o repairOptions) error {
@@ -164,7 +170,8 @@ func (c Commands) repair(ctx context.Context, s *Session, o repairOptions) error
 		return err
 	}
 	defer func() { _ = w.Close() }()
-	c.say("%s, account %s, lane %d goes on at sequence %d from now on. What the service said had run from there on counts as open again; nothing else changes.",
+	c.say("%s, account %s, lane %d goes on at sequence %d from now on. What the service said had run from there on "+
+		"counts as open again; nothing else changes.",
 		s.chainName(caip.EVM(l.ChainID).String()), l.Account, l.Lane, l.Sequence)
 	typed := ""
 	if !o.yes {
@@ -192,18 +199,24 @@ func (s *Session) laneNamed(o repairOptions) (journal.Lane, error) {
 	if !evm {
 		return journal.Lane{}, usage("only EVM chains have lanes", "%s has no lanes", clean(o.chain))
 	}
-	mine := slices.ContainsFunc(s.Accounts, func(a api.Account) bool { return strings.EqualFold(a.AccountAddress, o.account) })
+	mine := slices.ContainsFunc(s.Accounts, func(a api.Account) bool {
+		return strings.EqualFold(a.AccountAddress,
+			o.account)
+	})
 	if !common.IsHexAddress(o.account) || !mine {
-		return journal.Lane{}, usage("`coffer accounts list` lists them", "%q is not an account of this profile", clean(o.account))
+		return journal.Lane{}, usage("`coffer accounts list` lists them", "%q is not an account of this profile",
+			clean(o.account))
 	}
-	return journal.Lane{ChainID: id, Account: common.HexToAddress(o.account).Hex(), Lane: o.lane, Sequence: o.sequence}, nil
+	return journal.Lane{ChainID: id, Account: common.HexToAddress(o.account).Hex(), Lane: o.lane, Sequence: o.sequence},
+		nil
 }
 
 // unconfirmedBy is the error of a void or a repair.
 func unconfirmedBy(err error) error {
 	switch {
 	case errors.Is(err, flow.ErrVoidTyped), errors.Is(err, flow.ErrRepairTyped):
-		return outcome(cli.ExitExpired, err, "those are not the last four characters of the account's address; nothing was written")
+		return outcome(cli.ExitExpired, err,
+			"those are not the last four characters of the account's address; nothing was written")
 	case errors.Is(err, flow.ErrVoidUnknown):
 		return usage("`coffer activity` lists what can be voided", "no open signature without an end has this hash")
 	}

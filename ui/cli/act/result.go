@@ -29,7 +29,8 @@ func (r *runner) print(ctx context.Context, err error) error {
 	h := r.j.in.Hash()
 	members := []member{
 		{"operation", encode(r.op.ID())},
-		{"intent", object(member{"id", encode(r.j.in.ID())}, member{"hash", encode("0x" + hex.EncodeToString(h[:]))}, member{"kind", encode(r.j.in.Kind())})},
+		{"intent", object(member{"id", encode(r.j.in.ID())}, member{"hash", encode("0x" + hex.EncodeToString(h[:]))},
+			member{"kind", encode(r.j.in.Kind())})},
 	}
 	if r.j.extra != nil {
 		members = append(members, r.j.extra(r.x)...)
@@ -157,7 +158,8 @@ func openWords(open []journal.Outstanding) string {
 }
 
 // statusText is a status in lines; open are the signatures that can still be used.
-func (s *Session) statusText(id string, x api.ExecutionStatus, state flow.State, open []journal.Outstanding, told receipt.Source) string {
+func (s *Session) statusText(id string, x api.ExecutionStatus, state flow.State, open []journal.Outstanding,
+	told receipt.Source) string {
 	p := &page{}
 	p.line("quote " + whole(id))
 	if state != "" {

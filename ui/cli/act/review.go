@@ -30,7 +30,8 @@ func (s *Session) review1Text(x flow.Snapshot) string {
 	p.line(title)
 	p.row("network", networkWords(s.Network.Kind))
 	p.delegation(v.Delegation)
-	p.row("you asked", plural(len(x.Intent.Calls), "call")+" on "+s.chainName(x.Intent.TargetChain)+", "+plural(len(x.Intent.Allowances), "allowance"))
+	p.row("you asked", plural(len(x.Intent.Calls), "call")+" on "+s.chainName(x.Intent.TargetChain)+", "+
+		plural(len(x.Intent.Allowances), "allowance"))
 	for _, l := range v.Lines {
 		p.call(l)
 	}
@@ -65,7 +66,8 @@ func (s *Session) review1Text(x flow.Snapshot) string {
 		p.row("can run", "once, from "+clock(v.Window.From)+" to "+clock(v.Window.Until))
 	}
 	if v.AccountType == api.AccountRoleBased {
-		p.row("WARNING", "the approval itself has no end: it stays good until another operation of this account uses its nonce")
+		p.row("WARNING",
+			"the approval itself has no end: it stays good until another operation of this account uses its nonce")
 	}
 	p.row("routing", clean(v.CallTypeWords))
 	if v.WholeConsent {
@@ -217,7 +219,8 @@ func (p *page) leg(n int, l verify.LegView) {
 		if x.Approval {
 			label = "may be taken by"
 		}
-		p.sub(label, x.To+" ("+orElse(clean(x.ToName), "unknown")+"): "+figure(x.Amount)+", "+percent(x.ShareBps)+" of the payment")
+		p.sub(label, x.To+" ("+orElse(clean(x.ToName), "unknown")+"): "+figure(x.Amount)+", "+percent(x.ShareBps)+
+			" of the payment")
 	}
 	if l.Escrow != "" && len(l.Parts) == 0 {
 		p.sub("held in", l.Escrow+" ("+review.KeepsWords+")")
@@ -230,7 +233,8 @@ func (p *page) leg(n int, l verify.LegView) {
 		p.sub("block hash", x.BlockHash)
 		p.sub("memo", clean(x.Memo))
 		for i, in := range x.Instructions {
-			p.sub("instruction "+strconv.Itoa(i+1), orElse(clean(in.ProgramName), "unknown program "+in.Program)+" "+clean(in.Name))
+			p.sub("instruction "+strconv.Itoa(i+1), orElse(clean(in.ProgramName), "unknown program "+in.Program)+" "+
+				clean(in.Name))
 			for _, a := range in.Args {
 				p.sub("  "+clean(a.Name), whole(a.Value))
 			}

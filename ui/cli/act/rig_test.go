@@ -89,8 +89,9 @@ func newRig(t testing.TB) *rig {
 	r.op = newOp(r)
 	r.s = &Session{
 		Profile: "demo", Network: network.Descriptor{ID: netID, Kind: network.Lab}, Catalog: cat,
-		Accounts: []api.Account{{Type: api.AccountKernelV31, SignerAddress: strings.ToLower(payee), AccountAddress: account, DeploymentType: api.DeploymentERC4337}},
-		Query:    client.BalanceQuery{Accounts: []string{account}}, Service: r.service,
+		Accounts: []api.Account{{Type: api.AccountKernelV31, SignerAddress: strings.ToLower(payee),
+			AccountAddress: account, DeploymentType: api.DeploymentERC4337}},
+		Query: client.BalanceQuery{Accounts: []string{account}}, Service: r.service,
 		Lists: func(context.Context) (profile.Lists, error) { return r.lists, nil },
 		Read:  func() (Book, error) { return r, nil },
 		Work:  r.work,
@@ -117,7 +118,8 @@ func newRig(t testing.TB) *rig {
 			}
 			return r.s, nil
 		},
-		In: strings.NewReader(""), Out: &r.out, Err: &r.err, Clock: r.clock, Random: bytes.NewReader(bytes.Repeat([]byte{0xab, 1}, 64)), Prompt: r,
+		In: strings.NewReader(""), Out: &r.out, Err: &r.err, Clock: r.clock,
+		Random: bytes.NewReader(bytes.Repeat([]byte{0xab, 1}, 64)), Prompt: r,
 		Sleep: func(_ context.Context, d time.Duration) error { r.now = r.now.Add(d); return nil },
 		Build: cli.Build{Version: "v1.2.3"},
 	}
@@ -136,13 +138,18 @@ func (r *rig) work(tighten func(verify.Limits) (verify.Limits, error)) (*Work, e
 	return &Work{
 		Start: func(_ context.Context, in intent.Intent) (Operation, error) {
 			r.started = append(r.started, in)
-			r.op.snap = flow.Snapshot{ID: opID, State: flow.StateDraft, Started: r.now, SignaturesTotal: 1, Intent: in.Draft()}
+			r.op.snap = flow.Snapshot{ID: opID, State: flow.StateDraft, Started: r.now, SignaturesTotal: 1,
+				Intent: in.Draft()}
 			return r.op, nil
 		},
 		Unfinished: func() []Operation { return r.unfinished },
 		Reconcile:  r.reconcile,
 		Operations: r.Operations,
-		Void:       func(hash, typed string) error { r.wrote = append(r.wrote, "void "+hash+" "+typed); return r.wrong },
+		Void: func(hash, typed string) error {
+			r.wrote = append(r.wrote,
+				"void "+hash+" "+typed)
+			return r.wrong
+		},
 		Repair: func(l journal.Lane, typed string, yes bool) error {
 			r.wrote = append(r.wrote, fmt.Sprintf("repair %+v %q %v", l, typed, yes))
 			return r.wrong
@@ -212,7 +219,8 @@ func (r *rig) runError(args ...string) (int, error) {
 	root := &cobra.Command{Use: "coffer", SilenceErrors: true, SilenceUsage: true}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &cli.UsageError{Problem: err.Error()} })
 	c := r.c
-	for _, make := range []func(*cli.Global) *cobra.Command{c.Assets, c.Chains, c.History, c.Status, c.Activity, c.Call, c.Transfer, c.Swap, c.Export, c.Plan, c.Apply} {
+	for _, make := range []func(*cli.Global) *cobra.Command{c.Assets, c.Chains, c.History, c.Status, c.Activity, c.Call,
+		c.Transfer, c.Swap, c.Export, c.Plan, c.Apply} {
 		root.AddCommand(make(&g))
 	}
 	root.SetArgs(args)
@@ -269,7 +277,8 @@ const someAssets = `[{"aggregatedAssetId":"ob:usdc","symbol":"USDC","name":"USD 
 
 func newService() *fakeService {
 	return &fakeService{
-		chains: someChains, assets: someAssets, balances: `{"totalBalance": {"fiatValue": 12.50}, "balanceByAggregatedAsset": []}`,
+		chains: someChains, assets: someAssets,
+		balances: `{"totalBalance": {"fiatValue": 12.50}, "balanceByAggregatedAsset": []}`,
 		statuses: []string{`{}`},
 	}
 }
@@ -307,7 +316,8 @@ func (f *fakeService) HistoryDocument(_ context.Context, q client.HistoryQuery) 
 	if q.Continuation != "" {
 		if f.expire > 0 {
 			f.expire--
-			return client.Answer{}, &api.Error{Name: api.ErrNotFound, Message: "the cursor has expired", StatusCode: 404}
+			return client.Answer{}, &api.Error{Name: api.ErrNotFound, Message: "the cursor has expired",
+				StatusCode: 404}
 		}
 		from, _ = strconv.Atoi(q.Continuation)
 	}
@@ -320,19 +330,24 @@ func (f *fakeService) HistoryDocument(_ context.Context, q client.HistoryQuery) 
 }
 
 func recordJSON(n int, status, kind string, at time.Time) string {
-	return fmt.Sprintf(`{"quoteId":"%s","status":"%s","user":"%s","recipientAccountId":"eip155:8453/%s","originChainOperations":[{"hash":"0x%064x","chain":"eip155:10","explorerUrl":"https://x.invalid"}],`+
-		`"destinationChainOperations":[{"hash":"0x%064x","chain":"eip155:8453","explorerUrl":""}], "type":"%s","originToken":{"aggregatedAssetId":"ob:usdc","amount":"%d500000","assetType":["eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"],"fiatValue":[]},`+
-		`"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"%d000000","assetType":"eip155:8453/erc20:%s","fiatValue":"1.00"},"timestamp":"%s"}`,
+	return fmt.Sprintf(
+		`{"quoteId":"%s","status":"%s","user":"%s","recipientAccountId":"eip155:8453/%s","originChainOperations":[{"hash":"0x%064x","chain":"eip155:10","explorerUrl":"https://x.invalid"}],`+
+			`"destinationChainOperations":[{"hash":"0x%064x","chain":"eip155:8453","explorerUrl":""}], "type":"%s","originToken":{"aggregatedAssetId":"ob:usdc","amount":"%d500000","assetType":["eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"],"fiatValue":[]},`+
+			`"destinationToken":{"aggregatedAssetId":"ob:usdc","amount":"%d000000","assetType":"eip155:8453/erc20:%s","fiatValue":"1.00"},"timestamp":"%s"}`,
 		quoteID(n), status, account, payee, n, n+1000, kind, n, n, usdc, at.Format(time.RFC3339))
 }
 
 func statusJSON(status string) string {
-	return `{"quoteId": "` + quoteID(5) + `","status":"` + status + `","user":"` + account + `","recipientAccountId":"eip155:8453/` + account + `", "originChainOperations":[{"hash":"0x` + strings.Repeat("0d", 32) +
-		`","chain":"eip155:10","explorerUrl":""}],"destinationChainOperations":[{"hash":"0x` + strings.Repeat("0e", 32) + `","chain":"eip155:8453","explorerUrl":""}]}`
+	return `{"quoteId": "` + quoteID(5) + `","status":"` + status + `","user":"` + account +
+		`","recipientAccountId":"eip155:8453/` + account + `", "originChainOperations":[{"hash":"0x` +
+		strings.Repeat("0d", 32) +
+		`","chain":"eip155:10","explorerUrl":""}],"destinationChainOperations":[{"hash":"0x` +
+		strings.Repeat("0e", 32) + `","chain":"eip155:8453","explorerUrl":""}]}`
 }
 
 func amountIn(asset caip.Asset, symbol string, decimals int, units, micro int64, where string) verify.AmountView {
-	return verify.AmountView{Asset: asset, Symbol: symbol, Decimals: decimals, Amount: big.NewInt(units), Micro: big.NewInt(micro), ChainName: where}
+	return verify.AmountView{Asset: asset, Symbol: symbol, Decimals: decimals, Amount: big.NewInt(units),
+		Micro: big.NewInt(micro), ChainName: where}
 }
 
 func usdcOf(units, micro int64, where string) verify.AmountView {

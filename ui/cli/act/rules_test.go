@@ -95,7 +95,10 @@ func (f fast) Line(ctx context.Context, q string) (string, error) {
 
 // TestTheAmountIsTypedFrom100Dollars: the one word is not enough for more, nor for an asset without a price.
 func TestTheAmountIsTypedFrom100Dollars(t *testing.T) {
-	for spend, want := range map[int64]string{49_999_999: "type yes", 50_000_000: "type the amount 50, because up to $100.00 can leave", 100_000_000: "type the amount 100, because it is worth $100.00 or more", 250_500_000: "type the amount 250.5,"} {
+	for spend, want := range map[int64]string{49_999_999: "type yes",
+		50_000_000:  "type the amount 50, because up to $100.00 can leave",
+		100_000_000: "type the amount 100, because it is worth $100.00 or more",
+		250_500_000: "type the amount 250.5,"} {
 		r := atTerminal(t, "yes", "yes")
 		r.op.spend = spend
 		code := 5
@@ -181,12 +184,14 @@ func (l liar) Prepare(ctx context.Context) (flow.Snapshot, error) {
 
 // TestADryRunSignsNothing: it prints the review as data and leaves nothing under way.
 func TestADryRunSignsNothing(t *testing.T) {
-	for _, args := range [][]string{callFlags("--dry-run"), {"swap", "--asset", "usdc", "--amount", "1", "--for", "eth@base", "--dry-run"}} {
+	for _, args := range [][]string{callFlags("--dry-run"),
+		{"swap", "--asset", "usdc", "--amount", "1", "--for", "eth@base", "--dry-run"}} {
 		r := newRig(t)
 		r.locked = true
 		r.done(0, args...)
 		if r.op.signs+r.op.executes != 0 || r.op.gones != 1 || !strings.Contains(r.out.String(), "REVIEW") {
-			t.Errorf("%q: %d, %d signings, %d abandoned:\n%s", args[0], r.op.signs, r.op.executes, r.op.gones, r.out.String())
+			t.Errorf("%q: %d, %d signings, %d abandoned:\n%s", args[0], r.op.signs, r.op.executes, r.op.gones,
+				r.out.String())
 		}
 	}
 }
@@ -239,7 +244,8 @@ func passphrasePipe(t *testing.T, text string) string {
 
 // TestThePassphraseComesFromADescriptor: one line, once, and for no other question.
 func TestThePassphraseComesFromADescriptor(t *testing.T) {
-	for given, want := range map[string]string{"correct horse\n": "correct horse", "no end": "no end", "dos\r\nmore": "dos"} {
+	for given, want := range map[string]string{"correct horse\n": "correct horse", "no end": "no end",
+		"dos\r\nmore": "dos"} {
 		r := newRig(t)
 		r.locked = true
 		r.done(0, callFlags("--yes", "--passphrase-fd", passphrasePipe(t, given))...)
@@ -259,7 +265,8 @@ func TestThePassphraseComesFromADescriptor(t *testing.T) {
 	if _, err := p.ask(t.Context(), "API key for profile x (not shown): "); codeOf(err) != 3 {
 		t.Errorf("another question got %v", err)
 	}
-	if s, err := p.ask(t.Context(), "Passphrase of profile x (not shown): "); err != nil || string(s.Reveal()) != "word" {
+	if s, err := p.ask(t.Context(), "Passphrase of profile x (not shown): "); err != nil ||
+		string(s.Reveal()) != "word" {
 		t.Errorf("%v", err)
 	}
 	if _, err := p.ask(t.Context(), "Passphrase of profile x (not shown): "); codeOf(err) != 3 {
@@ -329,9 +336,12 @@ func (o anotherOp) ID() string { return o.id }
 func TestU3WhatIsInTheWayIsNamed(t *testing.T) {
 	r := newRig(t)
 	const open = "ffeeddccbbaa9988"
-	r.book = []journal.Operation{{ID: open, State: journal.Acked, Started: r.now.Add(-time.Minute), QuoteID: quoteID(7)}}
+	r.book = []journal.Operation{{ID: open, State: journal.Acked, Started: r.now.Add(-time.Minute),
+		QuoteID: quoteID(7)}}
 	r.unfinished = []Operation{anotherOp{newOp(r), open}}
-	r.op.report1.Reasons = append(r.op.report1.Reasons, verify.Reason{Code: "U3", Level: verify.Refuse, Title: "an earlier signature that is still open cannot run beside this one"})
+	r.op.report1.Reasons = append(r.op.report1.Reasons,
+		verify.Reason{Code: "U3", Level: verify.Refuse,
+			Title: "an earlier signature that is still open cannot run beside this one"})
 	r.done(4, callFlags("--yes")...)
 	r.says("Operation "+open+" of "+clock(r.now.Add(-time.Minute)), "coffer status "+open+" --watch")
 }
@@ -374,7 +384,8 @@ func (interruptedPrompt) Line(context.Context, string) (string, error) { return 
 func TestEveryFailureOfTheServiceIsSaid(t *testing.T) {
 	r := newRig(t)
 	r.op.errPrepare = &api.Error{Name: api.ErrValidation, Message: "two", StatusCode: 400, Details: []api.Failure{
-		{Path: "calls[0].to", Expected: "an address", Got: "x\x1b[2J"}, {Path: "targetChain", Expected: "a chain", Got: "y"},
+		{Path: "calls[0].to", Expected: "an address", Got: "x\x1b[2J"},
+		{Path: "targetChain", Expected: "a chain", Got: "y"},
 	}}
 	r.done(1, callFlags("--yes")...)
 	r.says("calls[0].to", "targetChain")
@@ -398,12 +409,16 @@ func TestK5_YesStopsAtEveryWarningThatIsNotNamed(t *testing.T) {
 		"one of review 1":           {[]verify.Reason{warn("V4")}, nil, "", 4, "--accept V4"},
 		"one of review 1, accepted": {[]verify.Reason{warn("V4")}, nil, "V4", 0, ""},
 		"one of review 2":           {nil, []verify.Reason{warn("Q11")}, "", 4, "--accept Q11"},
-		"two, one accepted":         {[]verify.Reason{warn("V4")}, []verify.Reason{warn("Q11"), warn("Q5")}, "V4,Q11", 4, "--accept Q5"},
-		"two, both accepted":        {[]verify.Reason{warn("V4")}, []verify.Reason{warn("Q11")}, "V4,Q11", 0, ""},
-		"another one accepted":      {[]verify.Reason{warn("V4")}, nil, "V3", 4, "--accept V4"},
-		"the cost is unknown":       {nil, []verify.Reason{{Code: "Q11", Level: verify.Unknown, Title: "What this costs is unknown."}}, "", 4, "--accept Q11"},
-		"another thing is unknown":  {nil, []verify.Reason{{Code: "U3", Level: verify.Unknown, Title: "Not seen before."}}, "", 0, ""},
-		"something is only shown":   {[]verify.Reason{{Code: "U12", Level: verify.Show, Title: "When this can run."}}, nil, "", 0, ""},
+		"two, one accepted": {[]verify.Reason{warn("V4")}, []verify.Reason{warn("Q11"), warn("Q5")}, "V4,Q11",
+			4, "--accept Q5"},
+		"two, both accepted":   {[]verify.Reason{warn("V4")}, []verify.Reason{warn("Q11")}, "V4,Q11", 0, ""},
+		"another one accepted": {[]verify.Reason{warn("V4")}, nil, "V3", 4, "--accept V4"},
+		"the cost is unknown": {nil, []verify.Reason{
+			{Code: "Q11", Level: verify.Unknown, Title: "What this costs is unknown."}}, "", 4, "--accept Q11"},
+		"another thing is unknown": {nil, []verify.Reason{
+			{Code: "U3", Level: verify.Unknown, Title: "Not seen before."}}, "", 0, ""},
+		"something is only shown": {[]verify.Reason{{Code: "U12", Level: verify.Show, Title: "When this can run."}},
+			nil, "", 0, ""},
 	} {
 		r := newRig(t)
 		r.op.report1.Reasons, r.op.report2.Reasons = c.first, c.second
@@ -427,7 +442,8 @@ func TestK5_YesStopsAtEveryWarningThatIsNotNamed(t *testing.T) {
 
 // TestK5_MaxCostWidensOnPurpose: the flag raises the limit of this program and never that of the policy file.
 func TestK5_MaxCostWidensOnPurpose(t *testing.T) {
-	for own, want := range map[int]verify.Limits{0: {MaxCostBps: 1500, AllowCostBps: 1500}, 300: {MaxCostBps: 300, AllowCostBps: 1500}} {
+	for own, want := range map[int]verify.Limits{0: {MaxCostBps: 1500, AllowCostBps: 1500},
+		300: {MaxCostBps: 300, AllowCostBps: 1500}} {
 		r := newRig(t)
 		r.limits = verify.Limits{MaxCostBps: own}
 		r.done(0, callFlags("--yes", "--max-cost-bps", "1500")...)

@@ -31,12 +31,15 @@ const defaultWait = 10 * time.Minute
 func (o *runOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print what happened as JSON")
-	f.BoolVar(&o.yes, "yes", false, "sign without asking, if every check passes and no warning is left that --accept does not name")
+	f.BoolVar(&o.yes, "yes", false,
+		"sign without asking, if every check passes and no warning is left that --accept does not name")
 	f.BoolVar(&o.dry, "dry-run", false, "ask the service, check and print; sign nothing, write nothing")
 	f.DurationVar(&o.wait, "wait", defaultWait, "how long to wait for the end of what was sent; 0: not at all")
 	f.StringArrayVar(&o.confirm, "confirm", nil, "with --yes: the `SENTENCE` of an open gate (may be repeated)")
-	f.StringSliceVar(&o.accept, "accept", nil, "with --yes: the `CODES` of the warnings that you accept, such as V4,Q11")
-	f.Int64Var(&o.maxCost, "max-cost-bps", 0, "the most that may be lost on the way, in basis points of what is paid; raises the limit of this program, not that of your policy file")
+	f.StringSliceVar(&o.accept, "accept", nil,
+		"with --yes: the `CODES` of the warnings that you accept, such as V4,Q11")
+	f.Int64Var(&o.maxCost, "max-cost-bps", 0, "the most that may be lost on the way, in basis points of what is "+
+		"paid; raises the limit of this program, not that of your policy file")
 	addPassphrase(cmd)
 }
 
@@ -88,7 +91,8 @@ func (r *runner) watched(ctx context.Context) error {
 		r.c.say("Nothing could be signed: %s.", words)
 		return nil
 	}
-	return &cli.AccessError{Problem: "nothing was asked, because nothing can be signed: " + words, Hint: "--dry-run still asks the service and shows the result"}
+	return &cli.AccessError{Problem: "nothing was asked, because nothing can be signed: " + words,
+		Hint: "--dry-run still asks the service and shows the result"}
 }
 
 // job is what to run. limits narrows the policy, begin may continue an earlier operation (nil: start a new one),
@@ -180,7 +184,8 @@ func unprinted(x flow.Snapshot, err error) error {
 	if x.State != flow.StateDone {
 		return err
 	}
-	return outcome(cli.ExitUnknown, err, "it is done, but the result could not be printed (%s). Ask for it: coffer status %s", err.Error(), x.ID)
+	return outcome(cli.ExitUnknown, err,
+		"it is done, but the result could not be printed (%s). Ask for it: coffer status %s", err.Error(), x.ID)
 }
 
 // details prints every failure that the service lists.
@@ -195,7 +200,8 @@ func (r *runner) details(err error) {
 
 // inTheWay names what is open when an earlier signature is why nothing can be signed now (TH-U3).
 func (r *runner) inTheWay(err error) {
-	if err == nil || !errors.Is(err, journal.ErrConflict) && !r.x.Report1.Has("U3", verify.Refuse) && !r.x.Report2.Has("U3", verify.Refuse) {
+	if err == nil || !errors.Is(err, journal.ErrConflict) && !r.x.Report1.Has("U3", verify.Refuse) &&
+		!r.x.Report2.Has("U3", verify.Refuse) {
 		return
 	}
 	list := r.w.Operations()
@@ -417,7 +423,8 @@ func (r *runner) show(second bool) {
 // leave ends an operation of which nothing was signed, and reports what else is left behind.
 func (r *runner) leave() {
 	switch {
-	case r.x.State.Terminal(), r.x.State == flow.StateAccepted, r.x.State == flow.StateUnknown, r.x.State == flow.StateExecuting:
+	case r.x.State.Terminal(), r.x.State == flow.StateAccepted, r.x.State == flow.StateUnknown,
+		r.x.State == flow.StateExecuting:
 	case r.signed:
 		r.c.say("What was signed can still be used until it ends: see `coffer activity`. The service may have it.")
 	default:

@@ -40,10 +40,12 @@ func (c Commands) Status(g *cli.Global) *cobra.Command {
 		Long: `ID is the id of a quote (0x…), or that of an operation of this wallet (16 digits). --watch asks until it has ended, for as long as --wait says.
 
 Exit codes: 0 COMPLETED, 1 REFUNDED or FAILED, 5 it never ran, 6 it has not ended or is not known.`,
-		Example: "  coffer status 0x5c1f0a9be2d477105c1f0a9be2d477105c1f0a9be2d477105c1f0a9be2d47710 --watch\n  coffer status 5c1f0a9be2d47710 --json",
+		Example: "  coffer status 0x5c1f0a9be2d477105c1f0a9be2d477105c1f0a9be2d477105c1f0a9be2d47710 --watch\n  " +
+			"coffer status 5c1f0a9be2d47710 --json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || !reQuote.MatchString(args[0]) && !reOperation.MatchString(args[0]) {
-				return usage("see `coffer history` and `coffer export`", "`coffer status` takes one id: 0x and 64 digits of a quote, or 16 digits of an operation")
+				return usage("see `coffer history` and `coffer export`",
+					"`coffer status` takes one id: 0x and 64 digits of a quote, or 16 digits of an operation")
 			}
 			return nil
 		},
@@ -56,10 +58,12 @@ Exit codes: 0 COMPLETED, 1 REFUNDED or FAILED, 5 it never ran, 6 it has not ende
 				defer end()
 				err := c.status(limited, s, args[0], asJSON, watch)
 				var known *OutcomeError
-				if err == nil || !errors.Is(context.Cause(limited), errWaited) || errors.As(err, &known) && known.code != cli.ExitUnknown {
+				if err == nil || !errors.Is(context.Cause(limited), errWaited) ||
+					errors.As(err, &known) && known.code != cli.ExitUnknown {
 					return err
 				}
-				return outcome(cli.ExitUnknown, err, "it has not ended after %s. Resume with: coffer status %s --watch", wait, args[0])
+				return outcome(cli.ExitUnknown, err, "it has not ended after %s. Resume with: coffer status %s --watch",
+					wait, args[0])
 			})
 		},
 	}
@@ -165,7 +169,8 @@ func (c Commands) updateJournal(ctx context.Context, s *Session, id string, watc
 }
 
 // poll asks for the status and prints it; with watch until it has ended.
-func (c Commands) poll(ctx context.Context, s *Session, quote string, rec *journal.Operation, asJSON, watch bool) error {
+func (c Commands) poll(ctx context.Context, s *Session, quote string, rec *journal.Operation, asJSON,
+	watch bool) error {
 	wait, last := firstPoll, ""
 	for {
 		answer, err := s.Service.StatusDocument(ctx, quote)
@@ -188,7 +193,8 @@ func (c Commands) poll(ctx context.Context, s *Session, quote string, rec *journ
 			c.say("%s %s", c.Clock().UTC().Format(time.TimeOnly), word)
 		}
 		if err := c.Sleep(ctx, wait); err != nil {
-			return outcome(cli.ExitUnknown, err, "stopped; it has not ended: %s. Resume with: coffer status %s --watch", verify.Status(x.Status).Text, quote)
+			return outcome(cli.ExitUnknown, err, "stopped; it has not ended: %s. Resume with: coffer status %s --watch",
+				verify.Status(x.Status).Text, quote)
 		}
 		wait = min(2*wait, longestPoll)
 	}
@@ -201,7 +207,8 @@ func (c Commands) neverRan(rec *journal.Operation) bool {
 		c.Clock().After(time.Unix(rec.Expires, 0).Add(notSeenMargin)))
 }
 
-func (c Commands) printStatus(s *Session, quote string, rec *journal.Operation, x api.ExecutionStatus, raw []byte, asJSON, gone bool) error {
+func (c Commands) printStatus(s *Session, quote string, rec *journal.Operation, x api.ExecutionStatus, raw []byte,
+	asJSON, gone bool) error {
 	text, state := raw, flow.State("")
 	if gone {
 		state = flow.StateNotExecuted

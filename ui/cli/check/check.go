@@ -79,8 +79,10 @@ func (c Commands) Verify(*cli.Global) *cobra.Command {
 		o.named[k] = f.String(k.flag(), "", "file with "+string(k))
 	}
 	f.StringVar(&o.policy, "policy", "", "policy file with your limits (docs/policy.md)")
-	f.StringVar(&o.now, "now", "", "judge expiry at this time: RFC 3339, Unix seconds, or saved for the time in a bundle (default: the present)")
-	f.StringSliceVar(&o.first, "first-session", nil, "ACCOUNT=SESSION: the session key that a role-based account was made with, if it was replaced")
+	f.StringVar(&o.now, "now", "",
+		"judge expiry at this time: RFC 3339, Unix seconds, or saved for the time in a bundle (default: the present)")
+	f.StringSliceVar(&o.first, "first-session", nil,
+		"ACCOUNT=SESSION: the session key that a role-based account was made with, if it was replaced")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.BoolVar(&o.schema, "schema", false, "print the JSON schema of intent files")
 	return cmd
@@ -159,7 +161,8 @@ func (c Commands) time(s string, in *inputs) (time.Time, string, error) {
 	}
 	at, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		return time.Time{}, "", &cli.UsageError{Problem: "--now takes a time such as 2026-01-31T12:00:00Z, Unix seconds, or saved"}
+		return time.Time{}, "", &cli.UsageError{
+			Problem: "--now takes a time such as 2026-01-31T12:00:00Z, Unix seconds, or saved"}
 	}
 	return at, "the time that you name", nil
 }
@@ -173,7 +176,8 @@ func firstSessions(list []string) (map[common.Address]common.Address, error) {
 		account, session, _ := strings.Cut(s, "=")
 		for _, a := range []string{account, session} {
 			if _, err := caip.ParseAddress(a); err != nil || caip.CheckEIP55(a) != nil {
-				return nil, &cli.UsageError{Problem: "--first-session takes ACCOUNT=SESSION, two addresses of 0x and 40 hex digits in lower case or with a correct checksum"}
+				return nil, &cli.UsageError{Problem: "--first-session takes ACCOUNT=SESSION, two addresses of 0x and " +
+					"40 hex digits in lower case or with a correct checksum"}
 			}
 		}
 		out[common.HexToAddress(account)] = common.HexToAddress(session)

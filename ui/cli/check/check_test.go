@@ -30,7 +30,8 @@ import (
 func run(t *testing.T, args ...string) (string, int, error) {
 	t.Helper()
 	var out bytes.Buffer
-	c := check.Commands{Out: &out, Catalog: catalog.Load, Clock: func() time.Time { return time.Unix(1_800_000_000, 0) }}
+	c := check.Commands{Out: &out, Catalog: catalog.Load,
+		Clock: func() time.Time { return time.Unix(1_800_000_000, 0) }}
 	p := cli.Program{Out: &out, Err: &out, Extra: []func(*cli.Global) *cobra.Command{c.Verify, c.Intent}}
 	err := p.Run(context.Background(), args)
 	return out.String(), cli.Code(err), err
@@ -176,7 +177,8 @@ func TestTH_V5_EveryGoldenBundleIsAccepted(t *testing.T) {
 		}
 		r := result(t, out)
 		last := r.Reviews[len(r.Reviews)-1]
-		if !r.Accepted || last.Quote == nil || last.Fingerprint == "" || r.Intent == nil || r.Network.Kind != "embedded" {
+		if !r.Accepted || last.Quote == nil || last.Fingerprint == "" || r.Intent == nil ||
+			r.Network.Kind != "embedded" {
 			t.Errorf("%s: %s", filepath.Base(f), out)
 		}
 		if !slices.Contains(codes(r, verify.Unknown), "V5") || !slices.Contains(codes(r, verify.Unknown), "Q1") {
@@ -186,7 +188,8 @@ func TestTH_V5_EveryGoldenBundleIsAccepted(t *testing.T) {
 }
 
 func TestTH_V5_FilesAreKnownByTheirContentInAnyOrder(t *testing.T) {
-	for _, name := range []string{"v3-kernel-funded", "v1-eip7702-funded", "v3-role-based-mixed", "v3-swap-from-solana", "v1-swap"} {
+	for _, name := range []string{"v3-kernel-funded", "v1-eip7702-funded", "v3-role-based-mixed", "v3-swap-from-solana",
+		"v1-swap"} {
 		b := open(t, name)
 		want, code, err := run(t, "verify", goldenDir+name+".json", "--now", when, "--json")
 		if code != 0 {
@@ -227,7 +230,8 @@ func TestTH_V5_PartsOfAFlowAreJudgedAlone(t *testing.T) {
 		}
 		r := result(t, out)
 		passed := slices.ContainsFunc(r.Reviews[0].Passed, func(p check.Passed) bool { return p.Code == "U15" })
-		if len(r.Reviews) != c.reviews || !slices.Contains(codes(r, verify.Unknown), c.unknown) || passed != slices.Contains(c.docs, "request") {
+		if len(r.Reviews) != c.reviews || !slices.Contains(codes(r, verify.Unknown), c.unknown) ||
+			passed != slices.Contains(c.docs, "request") {
 			t.Errorf("%s: %s", name, out)
 		}
 		if o := r.Reviews[0].Operations[0]; o.Delegation == "" || o.Hash == "" || o.Digest == o.Hash {

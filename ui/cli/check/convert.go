@@ -40,7 +40,8 @@ complete the file with them.`,
 		}),
 		asJSON(&cobra.Command{
 			Use: "to-safe FILE", Args: oneFile, Short: "Print the calls of an intent file as a batch",
-			Long:    "Prints the calls on their chain. Who pays, with what and on which network stays behind: a batch has no place for it.",
+			Long: "Prints the calls on their chain. Who pays, with what and on which network stays behind: a " +
+				"batch has no place for it.",
 			Example: "  coffer intent to-safe intent.json > batch.json",
 			RunE:    func(_ *cobra.Command, args []string) error { return c.toSafe(args[0]) },
 		}))
@@ -51,14 +52,16 @@ func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return &cli.UsageError{Problem: fmt.Sprintf("`%s` takes no %q", c.CommandPath(), args[0]), Hint: "see `" + c.CommandPath() + " --help`"}
+	return &cli.UsageError{Problem: fmt.Sprintf("`%s` takes no %q", c.CommandPath(), args[0]),
+		Hint: "see `" + c.CommandPath() + " --help`"}
 }
 
 func oneFile(c *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return &cli.UsageError{Problem: "`" + c.CommandPath() + "` takes one file", Hint: "see `" + c.CommandPath() + " --help`"}
+	return &cli.UsageError{Problem: "`" + c.CommandPath() + "` takes one file",
+		Hint: "see `" + c.CommandPath() + " --help`"}
 }
 
 func (c Commands) fromSafe(path string) error {

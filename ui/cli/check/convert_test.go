@@ -35,10 +35,12 @@ func TestAnIntentBecomesASafeBatchAndBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.TargetChain != want.TargetChain || len(got.Calls) != 1 || got.Calls[0].To != want.Calls[0].To || got.Calls[0].Data != want.Calls[0].Data {
+	if got.TargetChain != want.TargetChain || len(got.Calls) != 1 || got.Calls[0].To != want.Calls[0].To ||
+		got.Calls[0].Data != want.Calls[0].Data {
 		t.Fatalf("%+v", got)
 	}
-	if got.Network != "" || got.Accounts != nil || !reflect.DeepEqual(got.Fill(want.Network, want.Accounts).Accounts, want.Accounts) {
+	if got.Network != "" || got.Accounts != nil || !reflect.DeepEqual(got.Fill(want.Network, want.Accounts).Accounts,
+		want.Accounts) {
 		t.Fatalf("%+v", got)
 	}
 }
@@ -47,7 +49,8 @@ func TestConversionsThatLoseSomethingAreRefused(t *testing.T) {
 	call := open(t, "v3-kernel-funded").Intent
 	f := save(t, map[string][]byte{
 		"swap": open(t, "v3-swap-evm").Intent, "broken": []byte(`{`),
-		"batch":     []byte(`{"version":"1.0","chainId":"8453","transactions":[{"to":"0x12","value":"0","data":"0x"},{"to":"0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0","value":"0","data":"0x","operation":1}]}`),
+		"batch": []byte(
+			`{"version":"1.0","chainId":"8453","transactions":[{"to":"0x12","value":"0","data":"0x"},{"to":"0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0","value":"0","data":"0x","operation":1}]}`),
 		"allowance": bytes.Replace(call, []byte(`"version": 1`), []byte(`"validUntil": "1760000100", "version": 1`), 1),
 		"escape":    []byte(`{"version":1,"\u001b[31m":1}`),
 	})
@@ -70,7 +73,8 @@ func TestConversionsThatLoseSomethingAreRefused(t *testing.T) {
 		"not there either":  {[]string{"to-safe", "/nowhere.json"}, 2, "no such file"},
 	} {
 		out, code, err := run(t, append([]string{"intent"}, c.args...)...)
-		if code != c.code || !strings.Contains(err.Error(), c.says) || out != "" || strings.ContainsRune(err.Error(), '\x1b') {
+		if code != c.code || !strings.Contains(err.Error(), c.says) || out != "" ||
+			strings.ContainsRune(err.Error(), '\x1b') {
 			t.Errorf("%s: exit %d, %v\n%s", name, code, err, out)
 		}
 	}
@@ -98,7 +102,8 @@ func FuzzVerify(f *testing.F) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		cmd := check.Commands{Out: &out, Catalog: func() (*catalog.Catalog, error) { return c, nil }, Clock: func() time.Time { return time.Unix(1_760_000_000, 0) }}.Verify(nil)
+		cmd := check.Commands{Out: &out, Catalog: func() (*catalog.Catalog, error) { return c, nil },
+			Clock: func() time.Time { return time.Unix(1_760_000_000, 0) }}.Verify(nil)
 		cmd.SetArgs([]string{path})
 		cmd.SilenceErrors, cmd.SilenceUsage = true, true
 		err := cmd.Execute()

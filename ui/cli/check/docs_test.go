@@ -55,7 +55,8 @@ func TestTheDocumentNamesEveryFlag(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := check.Commands{}.Verify(nil)
-	for _, f := range []string{"intent", "network", "prepared", "request", "quote", "policy", "now", "first-session", "json", "schema"} {
+	for _, f := range []string{"intent", "network", "prepared", "request", "quote", "policy", "now", "first-session",
+		"json", "schema"} {
 		if cmd.Flags().Lookup(f) == nil || !strings.Contains(string(raw), "--"+f) {
 			t.Errorf("--%s", f)
 		}
@@ -77,7 +78,8 @@ func TestTheExampleOfAPolicyIsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := f.Limits("0x2e6e7adf99a44c4bf2d50450af3503dcdf78e4606772affef602cfa5de1234b0")
-	if l.Chains == nil || l.Recipients == nil || l.Contracts == nil || l.MaxSpend == nil || l.MaxSpendPerDay == nil || l.MaxCostBps == 0 || l.MaxSlippageBps == 0 ||
+	if l.Chains == nil || l.Recipients == nil || l.Contracts == nil || l.MaxSpend == nil || l.MaxSpendPerDay == nil ||
+		l.MaxCostBps == 0 || l.MaxSlippageBps == 0 ||
 		!l.NeverDelegate || l.Gates == nil || l.Paymasters == nil || l.Programs == nil {
 		t.Errorf("the example leaves something out: %+v", l)
 	}
@@ -85,7 +87,8 @@ func TestTheExampleOfAPolicyIsOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, gate := range []string{verify.GateBlindSigning, verify.GatePaymaster, verify.GateDelegationNonce, verify.GateTarget} {
+	for _, gate := range []string{verify.GateBlindSigning, verify.GatePaymaster, verify.GateDelegationNonce,
+		verify.GateTarget} {
 		if !strings.Contains(string(raw), "| `"+gate+"` |") {
 			t.Errorf("gate %s", gate)
 		}

@@ -32,7 +32,8 @@ const (
 
 // flag is the name of the flag that takes a file of the kind.
 func (k kind) flag() string {
-	return map[kind]string{kindIntent: "intent", kindNetwork: "network", kindPrepared: "prepared", kindRequest: "request", kindQuote: "quote"}[k]
+	return map[kind]string{kindIntent: "intent", kindNetwork: "network", kindPrepared: "prepared",
+		kindRequest: "request", kindQuote: "quote"}[k]
 }
 
 // maxFile bounds a file: a bundle holds two answers as text.
@@ -77,7 +78,8 @@ func readInputs(o options) (*inputs, error) {
 		}
 	}
 	if len(in.raw) == 0 && len(in.broken) == 0 {
-		return nil, &cli.UsageError{Problem: "there is nothing to verify: name files", Hint: "see `coffer verify --help`"}
+		return nil, &cli.UsageError{Problem: "there is nothing to verify: name files",
+			Hint: "see `coffer verify --help`"}
 	}
 	return in, nil
 }

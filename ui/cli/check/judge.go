@@ -51,7 +51,8 @@ func (j *judgement) run() error {
 	}
 	for _, k := range []kind{kindNetwork, kindIntent} {
 		if j.in.raw[k] == nil {
-			return &cli.UsageError{Problem: string(k) + " is missing: without it there is nothing to compare with", Hint: "give the file, or a bundle that holds it"}
+			return &cli.UsageError{Problem: string(k) + " is missing: without it there is nothing to compare with",
+				Hint: "give the file, or a bundle that holds it"}
 		}
 	}
 	if !j.readNetwork() || !j.readIntent() {
@@ -62,7 +63,8 @@ func (j *judgement) run() error {
 	}
 	j.result.Reasons = append(j.result.Reasons, Reason{
 		Code: "V5", Level: string(verify.Unknown),
-		Title: "The wallet's journal is not at hand: reused nonces and quote ids, new recipients and what was spent today were not checked.",
+		Title: "The wallet's journal is not at hand: reused nonces and quote ids, new recipients and what was spent " +
+			"today were not checked.",
 	})
 	j.result.Accepted = len(j.result.Reviews) > 0
 	for _, r := range j.result.Reviews {
@@ -74,7 +76,8 @@ func (j *judgement) run() error {
 func (j *judgement) readNetwork() bool {
 	n, err := network.Decode(j.in.raw[kindNetwork])
 	if err != nil {
-		j.result.Reasons = append(j.result.Reasons, unreadable("The network's descriptor is not one that can be trusted.", err))
+		j.result.Reasons = append(j.result.Reasons,
+			unreadable("The network's descriptor is not one that can be trusted.", err))
 		return false
 	}
 	j.result.Network = &Network{ID: n.ID, Kind: string(n.Kind), Fingerprint: n.Fingerprint()}
@@ -90,7 +93,8 @@ func (j *judgement) readIntent() bool {
 	case errors.As(err, &broken):
 		for _, f := range broken.Failures {
 			j.result.Reasons = append(j.result.Reasons, Reason{
-				Code: "V5", Level: string(verify.Refuse), Title: "The intent breaks a rule.", Path: clean(f.Path), Want: clean(f.Expected), Got: clean(f.Got),
+				Code: "V5", Level: string(verify.Refuse), Title: "The intent breaks a rule.", Path: clean(f.Path),
+				Want: clean(f.Expected), Got: clean(f.Got),
 			})
 		}
 		return false
@@ -100,7 +104,8 @@ func (j *judgement) readIntent() bool {
 	}
 	j.intent = in
 	hash := in.Hash()
-	j.result.Intent = &Intent{ID: in.ID(), Hash: "0x" + hex.EncodeToString(hash[:]), Kind: in.Kind(), Interface: intent.InterfaceV3}
+	j.result.Intent = &Intent{ID: in.ID(), Hash: "0x" + hex.EncodeToString(hash[:]), Kind: in.Kind(),
+		Interface: intent.InterfaceV3}
 	if in.V1() {
 		j.result.Intent.Interface = intent.InterfaceV1
 	}
@@ -115,7 +120,8 @@ func (j *judgement) judge() error {
 	has := func(k kind) bool { return j.in.raw[k] != nil }
 	if j.intent.Kind() != intent.KindCall {
 		if has(kindPrepared) || has(kindRequest) || j.in.signatures != nil {
-			return &cli.UsageError{Problem: "a " + j.intent.Kind() + " has a quote and nothing that was prepared before"}
+			return &cli.UsageError{Problem: "a " + j.intent.Kind() +
+				" has a quote and nothing that was prepared before"}
 		}
 		if !has(kindQuote) {
 			return &cli.UsageError{Problem: "there is nothing to judge: give the quote of the " + j.intent.Kind()}
@@ -204,7 +210,8 @@ func (j *judgement) quote(prepared *verify.PreparedOp) error {
 	}
 	if prepared == nil {
 		j.add(Review{Document: name, Reasons: []Reason{{
-			Code: "Q14", Level: string(verify.Unknown), Title: "The quote was not judged, because the prepared call that it belongs to is refused.",
+			Code: "Q14", Level: string(verify.Unknown),
+			Title: "The quote was not judged, because the prepared call that it belongs to is refused.",
 		}}})
 		return nil
 	}
@@ -214,7 +221,8 @@ func (j *judgement) quote(prepared *verify.PreparedOp) error {
 		return err
 	case given && signed == nil:
 		j.add(Review{Document: name, Reasons: []Reason{{
-			Code: "Q14", Level: string(verify.Unknown), Title: "The quote was not judged, because the signature of the prepared call is refused.",
+			Code: "Q14", Level: string(verify.Unknown),
+			Title: "The quote was not judged, because the signature of the prepared call is refused.",
 		}}})
 	case given:
 		q, report := verify.Quote(j.intent, j.rules, verify.NoHistory{}, j.now, signed, doc)

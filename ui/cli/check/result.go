@@ -125,7 +125,8 @@ func unreadable(title string, err error) Reason {
 
 func reasonOf(x verify.Reason) Reason {
 	return Reason{
-		Code: x.Code, Level: string(x.Level), Title: clean(x.Title), Path: clean(x.Path), Want: clean(x.Want), Got: clean(x.Got), Setting: x.Setting, Open: x.Open,
+		Code: x.Code, Level: string(x.Level), Title: clean(x.Title), Path: clean(x.Path), Want: clean(x.Want),
+		Got: clean(x.Got), Setting: x.Setting, Open: x.Open,
 	}
 }
 
@@ -150,8 +151,9 @@ func (r *Review) refuse(code, title string) {
 func operationOf(d verify.Digests) Operation {
 	s := d.Summary
 	return Operation{
-		Role: s.Role, Type: s.Kind, Chain: s.Chain, Sender: s.Sender, Nonce: s.Nonce, BlockHash: s.BlockHash, Spends: amountsOf(s.Spend),
-		Hash: d.Hash, Digest: d.Digest, Delegation: d.Delegation,
+		Role: s.Role, Type: s.Kind, Chain: s.Chain, Sender: s.Sender, Nonce: s.Nonce, BlockHash: s.BlockHash,
+		Spends: amountsOf(s.Spend),
+		Hash:   d.Hash, Digest: d.Digest, Delegation: d.Delegation,
 	}
 }
 
@@ -199,5 +201,6 @@ func accountOf(a api.Account) Account {
 		}
 		return clean(s)
 	}
-	return Account{Type: clean(a.Type), Address: show(a.AccountAddress), Signer: show(a.SignerAddress), Session: show(a.SessionAddress), Admin: show(a.AdminAddress)}
+	return Account{Type: clean(a.Type), Address: show(a.AccountAddress), Signer: show(a.SignerAddress),
+		Session: show(a.SessionAddress), Admin: show(a.AdminAddress)}
 }

@@ -35,7 +35,8 @@ func (in *inputs) printed(path string, doc *api.Document) error {
 		}
 	}
 	if !found {
-		return &cli.UsageError{Problem: clean(path) + " holds no answer of the service", Hint: "the answers are in what call, transfer, swap and apply print with --json"}
+		return &cli.UsageError{Problem: clean(path) + " holds no answer of the service",
+			Hint: "the answers are in what call, transfer, swap and apply print with --json"}
 	}
 	return nil
 }

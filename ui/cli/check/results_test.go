@@ -25,13 +25,16 @@ func TestAPlanAndAPrintedResultAreJudgedLikeTheDocumentsInThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := plan.Plan{Intent: d, Salt: "ab01ab01ab01ab01"}
-		asTOML, errTOML := p.EncodeTOML(plan.Explain{Amount: func(string, string) string { return "" }, Call: func(int) []string { return nil }})
+		asTOML, errTOML := p.EncodeTOML(plan.Explain{Amount: func(string, string) string { return "" },
+			Call: func(int) []string { return nil }})
 		asJSON, errJSON := p.EncodeJSON()
 		if errTOML != nil || errJSON != nil {
 			t.Fatal(errTOML, errJSON)
 		}
-		result := `{"operation":"00112233445566aa","intent":{"id":"x"},"plan":{"hash":"0x","salt":"ab01"},"state":"review 2"`
-		docs := map[string][]byte{"empty": []byte(result + "}"), "intent": b.Intent, "network": b.Network, "quote": []byte(b.Quote), "toml": asTOML, "json": asJSON}
+		result :=
+			`{"operation":"00112233445566aa","intent":{"id":"x"},"plan":{"hash":"0x","salt":"ab01"},"state":"review 2"`
+		docs := map[string][]byte{"empty": []byte(result + "}"), "intent": b.Intent, "network": b.Network,
+			"quote": []byte(b.Quote), "toml": asTOML, "json": asJSON}
 		plain := []string{"intent", "network", "quote"}
 		if b.Prepared != "" {
 			docs["prepared"], plain = []byte(b.Prepared), append(plain, "prepared")
@@ -52,7 +55,8 @@ func TestAPlanAndAPrintedResultAreJudgedLikeTheDocumentsInThem(t *testing.T) {
 			return out
 		}
 		want := report(0, plain...)
-		for _, names := range [][]string{{"toml", "network", "result"}, {"json", "network", "result"}, {"intent", "result", "network"}} {
+		for _, names := range [][]string{{"toml", "network", "result"}, {"json", "network", "result"},
+			{"intent", "result", "network"}} {
 			if got := report(0, names...); got != want {
 				t.Errorf("%s %v:\n%s\nwant\n%s", name, names, got, want)
 			}
@@ -66,7 +70,8 @@ func TestAPlanAndAPrintedResultAreJudgedLikeTheDocumentsInThem(t *testing.T) {
 // TestConversionsPrintJSON pins the output of `coffer intent` and the schema, which is JSON with and without --json.
 func TestConversionsPrintJSON(t *testing.T) {
 	for name, args := range map[string][]string{
-		"to-safe": {"intent", "to-safe", "testdata/intent.json"}, "from-safe": {"intent", "from-safe", "testdata/batch.json"}, "schema": {"verify", "--schema"},
+		"to-safe":   {"intent", "to-safe", "testdata/intent.json"},
+		"from-safe": {"intent", "from-safe", "testdata/batch.json"}, "schema": {"verify", "--schema"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plain, code, err := run(t, args...)

@@ -16,7 +16,8 @@ import (
 // signed joins the given signatures to the prepared operation; given reports whether there are any. A signature that
 // is not the account's, and a request that is not the prepared answer with signatures, are refused in the review of
 // the prepared call.
-func (j *judgement) signed(prepared *verify.PreparedOp, review *Review) (signed *verify.SignedPrepared, given bool, err error) {
+func (j *judgement) signed(prepared *verify.PreparedOp, review *Review) (signed *verify.SignedPrepared, given bool,
+	err error) {
 	request, why := j.in.document(kindRequest)
 	if why != nil {
 		review.Accepted, review.Reasons = false, append(review.Reasons, *why)
@@ -24,7 +25,8 @@ func (j *judgement) signed(prepared *verify.PreparedOp, review *Review) (signed 
 	}
 	from := j.in.signatures
 	if request != nil && from != nil {
-		return nil, false, &cli.UsageError{Problem: "signatures are given twice: in the bundle and in the signed request"}
+		return nil, false, &cli.UsageError{
+			Problem: "signatures are given twice: in the bundle and in the signed request"}
 	}
 	if request != nil {
 		if from = signaturesIn(request); from == nil {

@@ -60,14 +60,15 @@ type Delegation struct {
 
 // Quote is review 2. CostBps is -1 when the cost is unknown. FeeSays is the service's claim.
 type Quote struct {
-	ID        string   `json:"id"`
-	Kind      string   `json:"kind"`
-	CallType  string   `json:"callType,omitzero"`
-	Routing   string   `json:"routing"`
-	Expires   string   `json:"expires"`
-	Legs      []Leg    `json:"legs,omitempty"`
-	Pays      []Amount `json:"pays,omitempty"`
-	Worst     []Amount `json:"worst,omitempty"` // all that can leave if every signature of the operation runs and nothing is delivered
+	ID       string   `json:"id"`
+	Kind     string   `json:"kind"`
+	CallType string   `json:"callType,omitzero"`
+	Routing  string   `json:"routing"`
+	Expires  string   `json:"expires"`
+	Legs     []Leg    `json:"legs,omitempty"`
+	Pays     []Amount `json:"pays,omitempty"`
+	// all that can leave if every signature of the operation runs and nothing is delivered
+	Worst     []Amount `json:"worst,omitempty"`
 	Delivers  Amount   `json:"delivers"`
 	Minimum   Amount   `json:"minimum"`
 	Recipient string   `json:"recipient"`
@@ -123,8 +124,10 @@ type Instruction struct {
 
 func callOf(v verify.PreparedView) *Call {
 	c := &Call{
-		Chain: v.Chain.CAIP, ChainName: clean(v.Chain.Name), Account: v.Sender, Type: v.AccountType, Signer: v.Signer, Leaves: amountsOf(v.Outflow), Requires: amountsOf(v.Requires),
-		From: at(v.Window.From), Until: at(v.Window.Until), CallType: clean(v.CallType), Routing: clean(v.CallTypeWords), Deploys: v.Deploys, OnlyOne: v.WholeConsent,
+		Chain: v.Chain.CAIP, ChainName: clean(v.Chain.Name), Account: v.Sender, Type: v.AccountType, Signer: v.Signer,
+		Leaves: amountsOf(v.Outflow), Requires: amountsOf(v.Requires),
+		From: at(v.Window.From), Until: at(v.Window.Until), CallType: clean(v.CallType),
+		Routing: clean(v.CallTypeWords), Deploys: v.Deploys, OnlyOne: v.WholeConsent,
 		Delegation: delegationOf(v.Delegation),
 	}
 	for _, l := range v.Lines {
@@ -135,7 +138,8 @@ func callOf(v verify.PreparedView) *Call {
 
 func lineOf(l verify.CallView) Line {
 	out := Line{
-		Index: l.Index, Role: l.Role, To: l.To, ToName: clean(l.ToName), Value: number(l.Value), Function: clean(l.Function), Args: argsOf(l.Args), Decoded: l.Decoded,
+		Index: l.Index, Role: l.Role, To: l.To, ToName: clean(l.ToName), Value: number(l.Value),
+		Function: clean(l.Function), Args: argsOf(l.Args), Decoded: l.Decoded,
 		Recipient: l.Recipient,
 	}
 	if !l.Decoded {
@@ -167,13 +171,16 @@ func delegationOf(d *verify.DelegationView) *Delegation {
 	if d == nil {
 		return nil
 	}
-	return &Delegation{Chain: d.Chain.CAIP, Authority: d.Authority, Contract: d.Contract, Name: clean(d.ContractName), Nonce: d.Nonce}
+	return &Delegation{Chain: d.Chain.CAIP, Authority: d.Authority, Contract: d.Contract, Name: clean(d.ContractName),
+		Nonce: d.Nonce}
 }
 
 func quoteOf(v verify.QuoteView) *Quote {
 	q := &Quote{
-		ID: v.ID, Kind: v.Kind, CallType: clean(v.CallType), Routing: clean(v.CallTypeWords), Expires: at(v.Expires), Pays: amountsOf(v.Pay), Delivers: amountOf(v.Delivered),
-		Minimum: amountOf(v.Minimum), Recipient: v.Recipient, Own: v.RecipientOwn, Fees: amountsOf(v.Fees), FeeSays: clean(v.FeeUSD), CostUSD: usd(v.CostMicro), CostBps: v.CostBps,
+		ID: v.ID, Kind: v.Kind, CallType: clean(v.CallType), Routing: clean(v.CallTypeWords), Expires: at(v.Expires),
+		Pays: amountsOf(v.Pay), Delivers: amountOf(v.Delivered),
+		Minimum: amountOf(v.Minimum), Recipient: v.Recipient, Own: v.RecipientOwn, Fees: amountsOf(v.Fees),
+		FeeSays: clean(v.FeeUSD), CostUSD: usd(v.CostMicro), CostBps: v.CostBps,
 		AtMinimum: v.MinimumCostBps, Worst: amountsOf(v.Worst), Slippage: v.SlippageBps, SameChain: v.SameChainOnly,
 	}
 	for _, l := range v.Legs {
@@ -184,16 +191,19 @@ func quoteOf(v verify.QuoteView) *Quote {
 
 func legOf(l verify.LegView) Leg {
 	out := Leg{
-		Chain: l.Pays.Asset.Chain.String(), ChainName: clean(l.Chain.Name), Type: l.AccountType, Pays: amountOf(l.Pays), Escrow: l.Escrow, RefundAfter: at(l.RefundAfter), Until: at(l.Until),
+		Chain: l.Pays.Asset.Chain.String(), ChainName: clean(l.Chain.Name), Type: l.AccountType, Pays: amountOf(l.Pays),
+		Escrow: l.Escrow, RefundAfter: at(l.RefundAfter), Until: at(l.Until),
 		Deploys: l.Deploys, Delegation: delegationOf(l.Delegation),
 	}
 	for _, p := range l.Parts {
-		out.Parts = append(out.Parts, Part{To: p.To, ToName: clean(p.ToName), Pays: amountOf(p.Amount), ShareBps: p.ShareBps, Approval: p.Approval})
+		out.Parts = append(out.Parts, Part{To: p.To, ToName: clean(p.ToName), Pays: amountOf(p.Amount),
+			ShareBps: p.ShareBps, Approval: p.Approval})
 	}
 	if s := l.Solana; s != nil {
 		out.Solana = &Solana{FeePayer: s.FeePayer, BlockHash: s.BlockHash, Memo: clean(s.Memo)}
 		for _, i := range s.Instructions {
-			out.Solana.Instructions = append(out.Solana.Instructions, Instruction{i.Program, clean(i.ProgramName), clean(i.Name), argsOf(i.Args)})
+			out.Solana.Instructions = append(out.Solana.Instructions,
+				Instruction{i.Program, clean(i.ProgramName), clean(i.Name), argsOf(i.Args)})
 		}
 	}
 	return out

@@ -31,8 +31,9 @@ func (c Profiles) removeAccount(g *cli.Global) *cobra.Command {
 		Long: `Takes an account out of the configuration, by its address or its type. Its key stays in the vault, its journal stays, and what it holds stays where it is:
 adding the account again brings it back. While signatures of the account can still be used it is refused, because nothing here would show them any more;
 --force does it all the same.`,
-		Example: "  coffer accounts remove 0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442\n  coffer accounts remove solana --yes --json",
-		Args:    oneArg("account"),
+		Example: "  coffer accounts remove 0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442\n  coffer accounts remove " +
+			"solana --yes --json",
+		Args: oneArg("account"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := c.Host.OpenKeys(cmd.Context(), g.Profile)
 			if err != nil {
@@ -58,7 +59,8 @@ func (c Profiles) takeOut(ctx context.Context, o *profile.Opened, which string, 
 	live, err := c.open(o, a)
 	switch {
 	case err != nil && !r.force:
-		return &cli.RefusedError{Problem: "which signatures of this account can still be used is not known: " + err.Error() + " (--force removes it all the same)"}
+		return &cli.RefusedError{Problem: "which signatures of this account can still be used is not known: " +
+			err.Error() + " (--force removes it all the same)"}
 	case live > 0 && !r.force:
 		return &cli.RefusedError{Problem: fmt.Sprintf(
 			"%s of this account can still be used; Activity shows what ends them, --force removes the account all the same", kit.Plural(live, "signature", "signatures"))}
@@ -72,7 +74,8 @@ func (c Profiles) takeOut(ctx context.Context, o *profile.Opened, which string, 
 	if r.json {
 		return printJSON(c.Out, a)
 	}
-	_, err = fmt.Fprintf(c.Out, "%s is out of profile %s; its key and its journal stay\n", a.AccountAddress, o.Profile.Name)
+	_, err = fmt.Fprintf(c.Out, "%s is out of profile %s; its key and its journal stay\n", a.AccountAddress,
+		o.Profile.Name)
 	return err
 }
 
@@ -97,13 +100,15 @@ func accountAt(all []api.Account, which string) (int, error) {
 		case same:
 			return i, nil
 		case a.Type == which && found >= 0:
-			return 0, &cli.UsageError{Problem: "the profile has more than one account of this type", Hint: "name it by its address: coffer accounts list"}
+			return 0, &cli.UsageError{Problem: "the profile has more than one account of this type",
+				Hint: "name it by its address: coffer accounts list"}
 		case a.Type == which:
 			found = i
 		}
 	}
 	if found < 0 {
-		return 0, &cli.UsageError{Problem: "the profile has no such account", Hint: "`coffer accounts list` prints types and addresses; either names one"}
+		return 0, &cli.UsageError{Problem: "the profile has no such account",
+			Hint: "`coffer accounts list` prints types and addresses; either names one"}
 	}
 	return found, nil
 }
@@ -112,7 +117,8 @@ func accountAt(all []api.Account, which string) (int, error) {
 // journal has none.
 func (c Profiles) open(o *profile.Opened, a api.Account) (int, error) {
 	now := c.clock()
-	j, err := journal.OpenReadOnly(o.Paths.ProfileState(o.Profile.Name), journal.Options{Network: o.Network.ID, Clock: c.clock})
+	j, err := journal.OpenReadOnly(o.Paths.ProfileState(o.Profile.Name),
+		journal.Options{Network: o.Network.ID, Clock: c.clock})
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
@@ -122,7 +128,8 @@ func (c Profiles) open(o *profile.Opened, a api.Account) (int, error) {
 	defer func() { _ = j.Close() }()
 	n := 0
 	for _, s := range j.Outstanding(now) {
-		if s.VoidedAt.IsZero() && (s.Sender == a.AccountAddress || a.IsEVM() && strings.EqualFold(s.Sender, a.AccountAddress)) {
+		if s.VoidedAt.IsZero() && (s.Sender == a.AccountAddress ||
+			a.IsEVM() && strings.EqualFold(s.Sender, a.AccountAddress)) {
 			n++
 		}
 	}

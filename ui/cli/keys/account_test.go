@@ -30,7 +30,8 @@ func team(t *testing.T) (d *desk, signer string) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"profile", "add", "team", "--kind", "lab", "--url", "https://wallet.invalid:8443/api", "--network-file", d.dir + "/network.json", "--fingerprint", n.Fingerprint(), "--vault", "keyring-only"},
+		{"profile", "add", "team", "--kind", "lab", "--url", "https://wallet.invalid:8443/api", "--network-file",
+			d.dir + "/network.json", "--fingerprint", n.Fingerprint(), "--vault", "keyring-only"},
 		{"keys", "init"}, {"keys", "new"},
 	} {
 		if code := d.run(args...); code != 0 {
@@ -43,16 +44,19 @@ func team(t *testing.T) (d *desk, signer string) {
 func TestL4_AddSaysThatAnAccountIsWatchOnly(t *testing.T) {
 	d, signer := team(t)
 	if code := d.run("accounts", "add", "--type", "kernel-v3.1-ecdsa", "--signer", strangerKey); code != 0 ||
-		!strings.Contains(d.said.String(), "Watch-only until the key of "+strangerKey+" is in the vault: nothing can be signed (coffer keys import brings a key).") {
+		!strings.Contains(d.said.String(), "Watch-only until the key of "+strangerKey+
+			" is in the vault: nothing can be signed (coffer keys import brings a key).") {
 		t.Fatalf("%d\n%s", code, d.said.String())
 	}
 	if code := d.run("accounts", "remove", "kernel-v3.1-ecdsa", "--yes"); code != 0 {
 		t.Fatalf("%d\n%s", code, d.said.String())
 	}
-	if code := d.run("accounts", "add", "--type", "kernel-v3.1-ecdsa", "--signer", signer, "--json"); code != 0 || d.said.Len() > 0 || !strings.Contains(d.out.String(), `"key":"here"`) {
+	if code := d.run("accounts", "add", "--type", "kernel-v3.1-ecdsa", "--signer", signer, "--json"); code != 0 ||
+		d.said.Len() > 0 || !strings.Contains(d.out.String(), `"key":"here"`) {
 		t.Fatalf("%d\n%s\n%s", code, d.said.String(), d.out.String())
 	}
-	if code := d.run("accounts", "add", "--type", "solana", "--address", solanaHere, "--json"); code != 0 || !strings.Contains(d.out.String(), `"key":"missing"`) ||
+	if code := d.run("accounts", "add", "--type", "solana", "--address", solanaHere, "--json"); code != 0 ||
+		!strings.Contains(d.out.String(), `"key":"missing"`) ||
 		!strings.Contains(d.said.String(), "Watch-only until the key of "+solanaHere) {
 		t.Fatalf("%d\n%s\n%s", code, d.said.String(), d.out.String())
 	}
@@ -68,7 +72,8 @@ func TestL4_RemoveTakesAnAccountOutAndNothingElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{account}, {"solana", "--yes"}, {strangerKey, "--yes"}, {}, {account, account, "--yes"}} {
+	for _, args := range [][]string{{account}, {"solana", "--yes"}, {strangerKey, "--yes"}, {},
+		{account, account, "--yes"}} {
 		if code := d.run(append([]string{"accounts", "remove"}, args...)...); code != cli.ExitUsage {
 			t.Errorf("%v: %d\n%s", args, code, d.said.String())
 		}
@@ -76,14 +81,16 @@ func TestL4_RemoveTakesAnAccountOutAndNothingElse(t *testing.T) {
 	if after, err := os.ReadFile(filepath.Join(d.dir, "config.toml")); err != nil || !bytes.Equal(before, after) {
 		t.Fatalf("%v\n%s", err, after)
 	}
-	if code := d.run("accounts", "remove", strings.ToLower(account), "--yes", "--json"); code != 0 || !strings.Contains(d.out.String(), `"accountAddress":"`+account+`"`) {
+	if code := d.run("accounts", "remove", strings.ToLower(account), "--yes", "--json"); code != 0 ||
+		!strings.Contains(d.out.String(), `"accountAddress":"`+account+`"`) {
 		t.Fatalf("%d\n%s\n%s", code, d.said.String(), d.out.String())
 	}
 	f, err := config.Load(filepath.Join(d.dir, "config.toml"))
 	if err != nil || len(f.Profiles["team"].Accounts) != 0 {
 		t.Fatalf("%v %+v", err, f.Profiles)
 	}
-	if code := d.run("keys", "list"); code != 0 || !strings.Contains(strings.ToLower(d.out.String()), strings.ToLower(signer)) {
+	if code := d.run("keys", "list"); code != 0 || !strings.Contains(strings.ToLower(d.out.String()),
+		strings.ToLower(signer)) {
 		t.Errorf("the key is gone: %s", d.out.String())
 	}
 }
@@ -99,14 +106,16 @@ func (d *desk) signs(account string, lasts time.Duration) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	j, err := journal.Open(paths.ProfileState("team"), journal.Options{Network: n.ID, Clock: time.Now, Random: rand.Reader, Holder: "a test"})
+	j, err := journal.Open(paths.ProfileState("team"), journal.Options{Network: n.ID, Clock: time.Now,
+		Random: rand.Reader, Holder: "a test"})
 	if err != nil {
 		d.Fatal(err)
 	}
 	id, err := j.Begin([]byte("{}"), [32]byte{1})
 	err = errors.Join(err, j.Append(id, journal.Prepared, journal.Entry{Document: []byte("{}")}))
 	err = errors.Join(err, j.Append(id, journal.Signed, journal.Entry{Signatures: []journal.Signature{{
-		Role: "prepared", Chain: "eip155:8453", ChainID: 8453, Sender: account, Nonce: "0", OpHash: "0x01", ValidUntil: time.Now().Add(lasts).Unix(),
+		Role: "prepared", Chain: "eip155:8453", ChainID: 8453, Sender: account, Nonce: "0", OpHash: "0x01",
+		ValidUntil: time.Now().Add(lasts).Unix(),
 	}}}))
 	if err = errors.Join(err, j.Close()); err != nil {
 		d.Fatal(err)
@@ -125,7 +134,8 @@ func TestL4_RemoveIsRefusedWhileSignaturesCanBeUsed(t *testing.T) {
 	account := add()
 	d.signs(strangerKey, time.Hour) // of another account
 	d.signs(strings.ToLower(account), time.Hour)
-	if code := d.run("accounts", "remove", account, "--yes"); code != cli.ExitRefused || !strings.Contains(d.said.String(), "1 signature of this account can still be used") {
+	if code := d.run("accounts", "remove", account, "--yes"); code != cli.ExitRefused ||
+		!strings.Contains(d.said.String(), "1 signature of this account can still be used") {
 		t.Fatalf("%d\n%s", code, d.said.String())
 	}
 	if code := d.run("accounts", "remove", account, "--yes", "--force"); code != 0 {
@@ -140,7 +150,8 @@ func TestL4_RemoveIsRefusedWhileSignaturesCanBeUsed(t *testing.T) {
 	if err := os.WriteFile(file, []byte("no journal"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code := d.run("accounts", "remove", account, "--yes"); code != cli.ExitRefused || !strings.Contains(d.said.String(), "is not known") {
+	if code := d.run("accounts", "remove", account, "--yes"); code != cli.ExitRefused ||
+		!strings.Contains(d.said.String(), "is not known") {
 		t.Fatalf("with a broken journal: %d\n%s", code, d.said.String())
 	}
 }

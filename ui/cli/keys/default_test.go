@@ -16,14 +16,17 @@ func TestProfileAddMakesTheDefaultThatWasTypedAndSaysWhichItIs(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, flag, want, says string
 	}{
-		"first, not typed":   {"", "", "b", "The default profile is b now"},
-		"first, yes":         {"", "--default", "b", "The default profile is b now"},
-		"first, no":          {"", "--default=false", "demo", "The default profile is still demo; to use b type --profile b."},
-		"further, not typed": {"version = 1\ndefault = \"a\" # mine\n", "", "a", "The default profile is still a; to use b type --profile b."},
-		"further, yes":       {"version = 1\ndefault = \"a\" # mine\n", "--default", "b", "The default profile is b now"},
-		"further, no":        {"version = 1\ndefault = \"a\" # mine\n", "--default=false", "a", "The default profile is still a"},
-		"none named, yes":    {"version = 1 # keep\n", "--default", "b", "The default profile is b now"},
-		"none named, not":    {"version = 1 # keep\n", "", "demo", "The default profile is still demo"},
+		"first, not typed": {"", "", "b", "The default profile is b now"},
+		"first, yes":       {"", "--default", "b", "The default profile is b now"},
+		"first, no": {"", "--default=false", "demo",
+			"The default profile is still demo; to use b type --profile b."},
+		"further, not typed": {"version = 1\ndefault = \"a\" # mine\n", "", "a",
+			"The default profile is still a; to use b type --profile b."},
+		"further, yes": {"version = 1\ndefault = \"a\" # mine\n", "--default", "b", "The default profile is b now"},
+		"further, no": {"version = 1\ndefault = \"a\" # mine\n", "--default=false", "a",
+			"The default profile is still a"},
+		"none named, yes": {"version = 1 # keep\n", "--default", "b", "The default profile is b now"},
+		"none named, not": {"version = 1 # keep\n", "", "demo", "The default profile is still demo"},
 	} {
 		for _, asJSON := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", JSON"}[asJSON], func(t *testing.T) {
@@ -38,7 +41,8 @@ func TestProfileAddMakesTheDefaultThatWasTypedAndSaysWhichItIs(t *testing.T) {
 				}
 				says := c.says
 				if asJSON {
-					args, says = append(args, "--json"), map[bool]string{true: `"default":true`, false: `"default":false`}[c.want == "b"]
+					args, says = append(args, "--json"),
+						map[bool]string{true: `"default":true`, false: `"default":false`}[c.want == "b"]
 				}
 				if code := d.run(args...); code != cli.ExitDone || !strings.Contains(d.out.String(), says) {
 					t.Errorf("exit code %d, printed %s, said %s", code, &d.out, &d.said)
@@ -49,7 +53,8 @@ func TestProfileAddMakesTheDefaultThatWasTypedAndSaysWhichItIs(t *testing.T) {
 				if err != nil || f.Default != c.want || c.before != "" && !strings.Contains(string(raw), a) {
 					t.Errorf("the default is %q, %v\n%s", f.Default, err, raw)
 				}
-				if strings.Contains(c.before, "# mine") && !strings.Contains(string(raw), "default = \""+c.want+"\" # mine\n") {
+				if strings.Contains(c.before, "# mine") &&
+					!strings.Contains(string(raw), "default = \""+c.want+"\" # mine\n") {
 					t.Errorf("the line changed beyond its value:\n%s", raw)
 				}
 			})

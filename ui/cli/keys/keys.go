@@ -51,12 +51,14 @@ are never taken from the command line or the environment. A key belongs to the n
   coffer keys backup keys.age         write an encrypted backup`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return &cli.UsageError{Problem: "`coffer keys` needs one of init, list, new, import, remove, backup, restore, passphrase, api-key or probe", Hint: "see `coffer keys --help`"}
+			return &cli.UsageError{Problem: "`coffer keys` needs one of init, list, new, import, remove, backup, " +
+				"restore, passphrase, api-key or probe", Hint: "see `coffer keys --help`"}
 		},
 	}
 	cmd.SetFlagErrorFunc(flagError)
 	there := c.Prompt.Terminal
-	cmd.AddCommand(c.initialise(g), cli.Passing(c.list(g), there), cli.Passing(c.make(g), there), cli.Passing(c.importing(g), there), cli.Passing(c.remove(g), there),
+	cmd.AddCommand(c.initialise(g), cli.Passing(c.list(g), there), cli.Passing(c.make(g), there),
+		cli.Passing(c.importing(g), there), cli.Passing(c.remove(g), there),
 		cli.Passing(c.backup(g), there), cli.Passing(c.restore(g), there), c.passphrase(g), c.apiKey(g), c.probe(g))
 	c.holding(cmd)
 	return cmd
@@ -95,7 +97,8 @@ func (c Commands) with(ctx context.Context, g *cli.Global, fn func(o *profile.Op
 
 // fresh asks for a new passphrase twice.
 func (c Commands) fresh(ctx context.Context, what string) (secret.Secret, error) {
-	first, err := c.Prompt.Secret(ctx, fmt.Sprintf("%s, at least %d characters (not shown): ", what, vault.MinPassphrase))
+	first, err := c.Prompt.Secret(ctx, fmt.Sprintf("%s, at least %d characters (not shown): ", what,
+		vault.MinPassphrase))
 	if err != nil {
 		return secret.Secret{}, err
 	}
@@ -115,9 +118,10 @@ func (c Commands) fresh(ctx context.Context, what string) (secret.Secret, error)
 func (c Commands) initialise(g *cli.Global) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "init",
-		Short:   "Set up the vault of the profile",
-		Long:    "Makes an empty vault in the place that the profile names, and asks for its new passphrase twice. A vault that is there already is not touched.",
+		Use:   "init",
+		Short: "Set up the vault of the profile",
+		Long: "Makes an empty vault in the place that the profile names, and asks for its new passphrase twice. A " +
+			"vault that is there already is not touched.",
 		Example: "  coffer keys init\n  coffer keys init --profile team",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -139,7 +143,8 @@ func (c Commands) setUp(ctx context.Context, o *profile.Opened, v *vault.Vault, 
 	}
 	if there, err := v.Exists(ctx); err != nil || there {
 		if there {
-			err = &cli.UsageError{Problem: fmt.Sprintf("profile %q has a vault already; nothing was changed", o.Profile.Name)}
+			err = &cli.UsageError{Problem: fmt.Sprintf("profile %q has a vault already; nothing was changed",
+				o.Profile.Name)}
 		}
 		return err
 	}
@@ -157,7 +162,8 @@ func (c Commands) setUp(ctx context.Context, o *profile.Opened, v *vault.Vault, 
 	if asJSON {
 		return c.vaultJSON(o, v, true)
 	}
-	_, err := fmt.Fprintf(c.Out, "vault of profile %s is set up (%s), for network %s\n", o.Profile.Name, v.Backend(), o.Network.Fingerprint())
+	_, err := fmt.Fprintf(c.Out, "vault of profile %s is set up (%s), for network %s\n", o.Profile.Name, v.Backend(),
+		o.Network.Fingerprint())
 	return err
 }
 
@@ -248,9 +254,10 @@ func kindFlag(s string) (vault.Kind, error) {
 
 func (c Commands) passphrase(g *cli.Global) *cobra.Command {
 	return &cobra.Command{
-		Use:     "passphrase",
-		Short:   "Change the passphrase of the vault",
-		Long:    "Asks for the present passphrase and twice for the new one, and encrypts the keys anew. Backups keep the passphrase that they were made with.",
+		Use:   "passphrase",
+		Short: "Change the passphrase of the vault",
+		Long: "Asks for the present passphrase and twice for the new one, and encrypts the keys anew. Backups " +
+			"keep the passphrase that they were made with.",
 		Example: "  coffer keys passphrase",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -273,7 +280,8 @@ func (c Commands) passphrase(g *cli.Global) *cobra.Command {
 				if err := v.ChangePassphrase(ctx, old, pass); err != nil {
 					return err
 				}
-				c.Prompt.Say("The passphrase is changed. Older copies of the vault and backups still open with the older one.")
+				c.Prompt.Say(
+					"The passphrase is changed. Older copies of the vault and backups still open with the older one.")
 				return nil
 			}
 			return errors.Join(change(), o.Close())
@@ -289,7 +297,8 @@ func (c Commands) apiKey(g *cli.Global) *cobra.Command {
 		Example: "  coffer keys api-key set\n  coffer keys api-key remove",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return &cli.UsageError{Problem: "`coffer keys api-key` needs one of set or remove", Hint: "see `coffer keys api-key --help`"}
+			return &cli.UsageError{Problem: "`coffer keys api-key` needs one of set or remove",
+				Hint: "see `coffer keys api-key --help`"}
 		},
 	}
 	cmd.AddCommand(cli.Passing(&cobra.Command{
@@ -314,7 +323,10 @@ func (c Commands) apiKey(g *cli.Global) *cobra.Command {
 		Long:    "Deletes the API key from the vault. Only the operator can end it for good.",
 		Example: "  coffer keys api-key remove --profile team",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.with(cmd.Context(), g, func(_ *profile.Opened, v *vault.Vault) error { return v.RemoveAPIKey(cmd.Context()) })
+			return c.with(cmd.Context(), g, func(_ *profile.Opened,
+				v *vault.Vault) error {
+				return v.RemoveAPIKey(cmd.Context())
+			})
 		},
 	}, c.Prompt.Terminal))
 	return cmd
@@ -350,7 +362,8 @@ nobody to answer its question. Nothing falls back to another place.`,
 				if there {
 					state = "set up"
 				}
-				_, err = fmt.Fprintf(c.Out, "%s works; the vault of profile %s is %s\n", v.Backend(), o.Profile.Name, state)
+				_, err = fmt.Fprintf(c.Out, "%s works; the vault of profile %s is %s\n", v.Backend(), o.Profile.Name,
+					state)
 				return err
 			}
 			return errors.Join(look(), o.Close())

@@ -98,7 +98,8 @@ func (d *desk) write(name string, data []byte, mode os.FileMode) {
 }
 
 func (d *desk) getenv(name string) string {
-	return map[string]string{"HOME": d.dir, "COFFER_CONFIG": d.dir + "/config.toml", "COFFER_DATA": d.dir + "/data"}[name]
+	return map[string]string{"HOME": d.dir, "COFFER_CONFIG": d.dir + "/config.toml",
+		"COFFER_DATA": d.dir + "/data"}[name]
 }
 
 // run runs a command and returns its exit code; its output is in out.
@@ -121,7 +122,8 @@ func (d *desk) run(args ...string) int {
 	root := &cobra.Command{Use: "coffer", SilenceErrors: true, SilenceUsage: true}
 	accounts := &cobra.Command{Use: "accounts"}
 	accounts.AddCommand(Profiles{Host: host, Prompt: prompt, Out: &d.out}.Accounts(g)...)
-	root.AddCommand(Commands{Host: host, Prompt: prompt, Out: &d.out, Random: &counter{}}.Command(g), Profiles{Host: host, Prompt: prompt, Out: &d.out}.Command(g), accounts)
+	root.AddCommand(Commands{Host: host, Prompt: prompt, Out: &d.out, Random: &counter{}}.Command(g),
+		Profiles{Host: host, Prompt: prompt, Out: &d.out}.Command(g), accounts)
 	root.SetArgs(args)
 	root.SetOut(&d.out)
 	root.SetErr(&d.said)
@@ -159,8 +161,10 @@ func TestJSON(t *testing.T) {
 	}{
 		{"profile_fingerprint", []string{"profile", "fingerprint", d.dir + "/network.json", "--json"}},
 		{"profile_add", []string{
-			"profile", "add", "team", "--kind", "lab", "--url", "https://wallet.invalid:8443/api", "--network-file", d.dir + "/network.json", "--fingerprint", n.Fingerprint(),
-			"--ca-file", d.dir + "/ca.pem", "--policy-file", d.dir + "/policy.toml", "--vault", "keyring-only", "--lock-after", "10m", "--json",
+			"profile", "add", "team", "--kind", "lab", "--url", "https://wallet.invalid:8443/api", "--network-file",
+			d.dir + "/network.json", "--fingerprint", n.Fingerprint(),
+			"--ca-file", d.dir + "/ca.pem", "--policy-file", d.dir + "/policy.toml", "--vault", "keyring-only",
+			"--lock-after", "10m", "--json",
 		}},
 		{"profile_list", []string{"profile", "list", "--json"}},
 		{"keys_init", []string{"keys", "init", "--json"}},
@@ -170,16 +174,19 @@ func TestJSON(t *testing.T) {
 		{"keys_import", []string{"keys", "import", "--file", d.dir + "/key", "--json"}},
 		{"keys_list", []string{"keys", "list", "--json"}},
 		{"accounts_list_none", []string{"accounts", "list", "--json"}},
-		{"accounts_add", []string{"accounts", "add", "--type", "kernel-v3.1-ecdsa", "--signer", "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23", "--json"}},
+		{"accounts_add", []string{"accounts", "add", "--type", "kernel-v3.1-ecdsa", "--signer",
+			"0x2c7536E3605D9C16a7a3D7b1898e529396a65c23", "--json"}},
 		{"accounts_list", []string{"accounts", "list", "--json"}},
 		{"accounts_add_solana", []string{"accounts", "add", "--type", "solana", "--address", seed58, "--json"}},
 		{"accounts_list_both", []string{"accounts", "list", "--json"}},
 		{"accounts_remove", []string{"accounts", "remove", "solana", "--yes", "--json"}},
 		{"profile_add_memory", []string{
-			"profile", "add", "roles", "--kind", "lab", "--url", "https://wallet.invalid:8443/api", "--network-file", d.dir + "/network.json", "--fingerprint", n.Fingerprint(), "--vault", "memory", "--json",
+			"profile", "add", "roles", "--kind", "lab", "--url", "https://wallet.invalid:8443/api", "--network-file",
+			d.dir + "/network.json", "--fingerprint", n.Fingerprint(), "--vault", "memory", "--json",
 		}},
 		{"accounts_add_roles", []string{
-			"accounts", "add", "--type", "role-based", "--session", "0x5e00000000000000000000000000000000000000", "--admin", "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23", "--json", "--profile", "roles",
+			"accounts", "add", "--type", "role-based", "--session", "0x5e00000000000000000000000000000000000000",
+			"--admin", "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23", "--json", "--profile", "roles",
 		}},
 		{"accounts_list_roles", []string{"accounts", "list", "--json", "--profile", "roles"}},
 	} {
@@ -198,7 +205,8 @@ func TestJSON(t *testing.T) {
 // TestJSONOfWhatWasRestored: the keys of a backup are printed like those of an import.
 func TestJSONOfWhatWasRestored(t *testing.T) {
 	var out bytes.Buffer
-	items := []vault.Item{{Kind: vault.EVM, Address: "0x2c7536e3605d9c16a7a3d7b1898e529396a65c23", Network: "0x" + strings.Repeat("12", 32), Label: "main", Created: fixed()}}
+	items := []vault.Item{{Kind: vault.EVM, Address: "0x2c7536e3605d9c16a7a3d7b1898e529396a65c23",
+		Network: "0x" + strings.Repeat("12", 32), Label: "main", Created: fixed()}}
 	if err := (Commands{Out: &out}).added(items, true); err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +215,8 @@ func TestJSONOfWhatWasRestored(t *testing.T) {
 
 // TestJSONOfAComparison: differing addresses are printed and refused.
 func TestJSONOfAComparison(t *testing.T) {
-	a := api.Account{Type: api.AccountKernelV31, SignerAddress: "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23", AccountAddress: common.Address{0xaa}.Hex()}
+	a := api.Account{Type: api.AccountKernelV31, SignerAddress: "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23",
+		AccountAddress: common.Address{0xaa}.Hex()}
 	own := api.Account{Type: api.AccountSolana, AccountAddress: seed58}
 	for name, c := range map[string]struct {
 		code int
@@ -225,7 +234,8 @@ func TestJSONOfAComparison(t *testing.T) {
 			}
 			golden.RequireEqual(t, out.Bytes())
 			out.Reset()
-			if err := p.compared([]profile.Compared{{Account: a, Said: c.said}}, hold, false); cli.Code(err) != c.code || (out.Len() == 0) != (c.code != 0) {
+			if err := p.compared([]profile.Compared{{Account: a, Said: c.said}}, hold,
+				false); cli.Code(err) != c.code || (out.Len() == 0) != (c.code != 0) {
 				t.Errorf("%v, %s", err, out.String())
 			}
 		})
@@ -240,7 +250,8 @@ func TestNothingIsAskedWithoutATerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	add := []string{"profile", "add", "team", "--kind", "lab", "--url", "https://wallet.invalid/api", "--network-file", d.dir + "/network.json", "--vault", "file"}
+	add := []string{"profile", "add", "team", "--kind", "lab", "--url", "https://wallet.invalid/api", "--network-file",
+		d.dir + "/network.json", "--vault", "file"}
 	for _, c := range []struct {
 		code int
 		hint string
@@ -256,19 +267,23 @@ func TestNothingIsAskedWithoutATerminal(t *testing.T) {
 		{cli.ExitUsage, "keys import --help", []string{"keys", "import", "x"}},
 		{cli.ExitUsage, "`coffer profile` needs one of", []string{"profile"}},
 	} {
-		if code := d.run(c.args...); code != c.code || !strings.Contains(d.said.String(), c.hint) || code != 0 && d.out.Len() > 0 {
+		if code := d.run(c.args...); code != c.code || !strings.Contains(d.said.String(), c.hint) ||
+			code != 0 && d.out.Len() > 0 {
 			t.Errorf("%v: exit code %d, printed %q, said %s", c.args, code, d.out.String(), d.said.String())
 		}
 	}
-	v, err := vault.OpenFile(vault.Options{Profile: "team", NetworkID: n.ID, Dir: filepath.Join(d.dir, "data", "data", "team", "keys"), Clock: fixed, Random: &counter{}, WorkFactor: 1})
+	v, err := vault.OpenFile(vault.Options{Profile: "team", NetworkID: n.ID,
+		Dir: filepath.Join(d.dir, "data", "data", "team", "keys"), Clock: fixed, Random: &counter{}, WorkFactor: 1})
 	if err == nil {
 		err = errors.Join(v.Create(t.Context(), secret.New([]byte(pass))), v.Close())
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range []string{"list", "new", "api-key set", "api-key remove", "backup x.age", "remove 0x2c7536e3605d9c16a7a3d7b1898e529396a65c23"} {
-		if code := d.run(append([]string{"keys"}, strings.Fields(command)...)...); code != cli.ExitAccess || !strings.Contains(d.said.String(), "--passphrase-fd") || d.out.Len() > 0 {
+	for _, command := range []string{"list", "new", "api-key set", "api-key remove", "backup x.age",
+		"remove 0x2c7536e3605d9c16a7a3d7b1898e529396a65c23"} {
+		if code := d.run(append([]string{"keys"}, strings.Fields(command)...)...); code != cli.ExitAccess ||
+			!strings.Contains(d.said.String(), "--passphrase-fd") || d.out.Len() > 0 {
 			t.Errorf("%s: exit code %d, said %s", command, code, d.said.String())
 		}
 	}

@@ -36,7 +36,8 @@ func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return &cli.UsageError{Problem: fmt.Sprintf("`%s` does not take what stands behind it", c.CommandPath()), Hint: "see `" + c.CommandPath() + " --help`"}
+	return &cli.UsageError{Problem: fmt.Sprintf("`%s` does not take what stands behind it", c.CommandPath()),
+		Hint: "see `" + c.CommandPath() + " --help`"}
 }
 
 // oneArg demands exactly one word; what names it in the error.
@@ -45,7 +46,8 @@ func oneArg(what string) cobra.PositionalArgs {
 		if len(args) == 1 {
 			return nil
 		}
-		return &cli.UsageError{Problem: fmt.Sprintf("`%s` takes one %s", c.CommandPath(), what), Hint: "see `" + c.CommandPath() + " --help`"}
+		return &cli.UsageError{Problem: fmt.Sprintf("`%s` takes one %s", c.CommandPath(), what),
+			Hint: "see `" + c.CommandPath() + " --help`"}
 	}
 }
 
@@ -83,18 +85,21 @@ func address(arg string) (string, error) {
 		return arg, err
 	}
 	return "", &cli.UsageError{
-		Problem: "that is not an address", Hint: "an address is 0x and 40 hexadecimal digits, or 32 to 44 characters of base58; `coffer keys list` shows them",
+		Problem: "that is not an address", Hint: "an address is 0x and 40 hexadecimal digits, or 32 to 44 characters " +
+			"of base58; `coffer keys list` shows them",
 	}
 }
 
 func (c Commands) remove(g *cli.Global) *cobra.Command {
 	var confirm string
 	cmd := &cobra.Command{
-		Use:     "remove ADDRESS",
-		Short:   "Delete a key for good",
-		Long:    "Deletes one key from the vault, after you typed the end of its address. Without a backup nobody can ever sign with it again.",
-		Example: "  coffer keys remove 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266\n  coffer keys remove 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --confirm 2266",
-		Args:    oneArg("address"),
+		Use:   "remove ADDRESS",
+		Short: "Delete a key for good",
+		Long: "Deletes one key from the vault, after you typed the end of its address. Without a backup nobody " +
+			"can ever sign with it again.",
+		Example: "  coffer keys remove 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266\n  coffer keys remove " +
+			"0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --confirm 2266",
+		Args: oneArg("address"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			wanted, err := address(args[0])
 			if err != nil {

@@ -31,12 +31,15 @@ const (
 func TestKeysNeverRepeatAnArgument(t *testing.T) {
 	empty := t.TempDir()
 	for _, args := range [][]string{
-		{"import", "0x" + keyText}, {"import", words}, append([]string{"import"}, strings.Fields(words)...), {keyText}, {"api-key", "set", keyText}, {"api-key", keyText},
-		{"remove", keyText}, {"remove", "0x" + keyText}, {"remove", words}, {"remove", keyText, "x"}, {"import", "--" + keyText}, {"import", "-" + keyText},
+		{"import", "0x" + keyText}, {"import", words}, append([]string{"import"}, strings.Fields(words)...), {keyText},
+		{"api-key", "set", keyText}, {"api-key", keyText},
+		{"remove", keyText}, {"remove", "0x" + keyText}, {"remove", words}, {"remove", keyText, "x"},
+		{"import", "--" + keyText}, {"import", "-" + keyText},
 		{"new", "--kind", keyText}, {"list", "--json=" + keyText}, {"init", keyText},
 	} {
 		var out, said bytes.Buffer
-		c := Commands{Host: profile.Host{Getenv: func(string) string { return empty }}, Prompt: cli.Prompt{Out: &said}, Out: &out}
+		c := Commands{Host: profile.Host{Getenv: func(string) string { return empty }}, Prompt: cli.Prompt{Out: &said},
+			Out: &out}
 		cmd := c.Command(&cli.Global{})
 		cmd.SetArgs(args)
 		cmd.SetOut(&out)
@@ -75,7 +78,8 @@ func TestKeysNeverRepeatAFileThatIsNone(t *testing.T) {
 func TestAddressHasTheShapeOfOne(t *testing.T) {
 	for arg, want := range map[string]string{
 		"0x2C7536E3605D9C16a7a3D7b1898e529396a65c23": "0x2c7536e3605d9c16a7a3d7b1898e529396a65c23",
-		seed58: seed58, keyText: "", "0x" + keyText: "", words: "", "": "", "0x2c75": "", seed58 + "11111": "", strings.Repeat("0", 40): "",
+		seed58: seed58, keyText: "", "0x" + keyText: "", words: "", "": "", "0x2c75": "", seed58 + "11111": "",
+		strings.Repeat("0", 40): "",
 	} {
 		if got, err := address(arg); got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", arg, got, err)
@@ -87,7 +91,8 @@ func TestAddressHasTheShapeOfOne(t *testing.T) {
 func opened(t *testing.T) *vault.Vault {
 	t.Helper()
 	v, err := vault.OpenFile(vault.Options{
-		Profile: "mine", NetworkID: "0x" + strings.Repeat("12", 32), Dir: filepath.Join(t.TempDir(), "keys"), Clock: time.Now, Random: rand.Reader,
+		Profile: "mine", NetworkID: "0x" + strings.Repeat("12", 32), Dir: filepath.Join(t.TempDir(), "keys"),
+		Clock: time.Now, Random: rand.Reader,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +134,8 @@ func TestKeysOfAMnemonicAreAddedBesideThoseThatAreThere(t *testing.T) {
 	if err := c.addAll(t.Context(), v, both, "other", false); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(said.String(), first.Address+" is in the vault already") || strings.TrimSpace(out.String()) != both[1].Address {
+	if !strings.Contains(said.String(), first.Address+" is in the vault already") ||
+		strings.TrimSpace(out.String()) != both[1].Address {
 		t.Errorf("said %s, printed %s", said.String(), out.String())
 	}
 	if err := c.addAll(t.Context(), v, candidates(t), "", false); !errors.Is(err, vault.ErrExists) {
@@ -137,17 +143,20 @@ func TestKeysOfAMnemonicAreAddedBesideThoseThatAreThere(t *testing.T) {
 	}
 
 	said.Reset()
-	if err := c.removeOne(t.Context(), o, v, seed58, "DB4T"); !errors.Is(err, vault.ErrNoKey) || strings.Contains(said.String()+fmt.Sprint(err), seed58) {
+	if err := c.removeOne(t.Context(), o, v, seed58, "DB4T"); !errors.Is(err, vault.ErrNoKey) ||
+		strings.Contains(said.String()+fmt.Sprint(err), seed58) {
 		t.Errorf("%v, %s", err, said.String())
 	}
 	err := c.removeOne(t.Context(), o, v, first.Address, "zzzz")
-	if cli.Code(err) != cli.ExitUsage || !strings.Contains(err.Error(), "nothing was deleted") || strings.Contains(err.Error(), "signed") {
+	if cli.Code(err) != cli.ExitUsage || !strings.Contains(err.Error(), "nothing was deleted") ||
+		strings.Contains(err.Error(), "signed") {
 		t.Errorf("%v", err)
 	}
 	if items, err := v.Items(t.Context()); err != nil || len(items) != 2 {
 		t.Errorf("%d keys, %v", len(items), err)
 	}
-	if err := c.removeOne(context.WithoutCancel(t.Context()), o, v, first.Address, first.Address[len(first.Address)-4:]); err != nil {
+	if err := c.removeOne(context.WithoutCancel(t.Context()), o, v, first.Address,
+		first.Address[len(first.Address)-4:]); err != nil {
 		t.Error(err)
 	}
 }

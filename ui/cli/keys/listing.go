@@ -34,7 +34,8 @@ type profileLine struct {
 func profileLineOf(f config.File, name string) profileLine {
 	p := f.Profiles[name]
 	return profileLine{
-		Name: name, Default: name == f.Default, Kind: string(p.Kind), Network: p.NetworkID, NetworkFile: p.NetworkFile, BaseURL: p.BaseURL, CAFile: p.CAFile, Vault: p.Vault,
+		Name: name, Default: name == f.Default, Kind: string(p.Kind), Network: p.NetworkID, NetworkFile: p.NetworkFile,
+		BaseURL: p.BaseURL, CAFile: p.CAFile, Vault: p.Vault,
 		LockAfter: p.LockAfter, PolicyFile: p.PolicyFile, Accounts: len(p.Accounts),
 	}
 }
@@ -43,7 +44,8 @@ func (c Profiles) listProfiles() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "Print the profiles of the configuration", Args: noArgs,
-		Long:    "Prints the profiles with their kind, service and place of the keys, and which one is the default. Nothing is opened and no service is asked.",
+		Long: "Prints the profiles with their kind, service and place of the keys, and which one is the default. " +
+			"Nothing is opened and no service is asked.",
 		Example: "  coffer profile list\n  coffer profile list --json",
 		RunE: func(*cobra.Command, []string) error {
 			paths, err := config.PathsFrom(c.Host.Getenv)
@@ -67,7 +69,8 @@ func (c Profiles) listProfiles() *cobra.Command {
 				if l.Default {
 					mark = "default"
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", l.Name, l.Kind, l.Vault, cmp.Or(l.BaseURL, "inside this program"), mark)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", l.Name, l.Kind, l.Vault,
+					cmp.Or(l.BaseURL, "inside this program"), mark)
 			}
 			return w.Flush()
 		},
@@ -107,7 +110,8 @@ type networkLine struct {
 func (c Profiles) fingerprint() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "fingerprint FILE", Short: "Print the fingerprint of a network.json, for the operator to tell", Args: oneArg("file"),
+		Use: "fingerprint FILE", Short: "Print the fingerprint of a network.json, for the operator to tell",
+		Args: oneArg("file"),
 		Long: `Prints the fingerprint of a network file. The operator of a service runs this on the network.json of its data directory and tells the result by another way
 than the file takes; a wallet that adds a profile compares it.`,
 		Example: "  coffer profile fingerprint ./lab/network.json",

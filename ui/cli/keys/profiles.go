@@ -30,13 +30,15 @@ type Profiles struct {
 // Command builds `coffer profile`.
 func (c Profiles) Command(*cli.Global) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "profile",
-		Short:   "The profiles: which service, which network, where the keys are",
-		Long:    "A profile says which service a wallet talks to, on which network, with which accounts, and where its keys are. The profile demo always exists.",
+		Use:   "profile",
+		Short: "The profiles: which service, which network, where the keys are",
+		Long: "A profile says which service a wallet talks to, on which network, with which accounts, and where " +
+			"its keys are. The profile demo always exists.",
 		Example: "  coffer profile list\n  coffer profile add mine --kind embedded --vault file",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return &cli.UsageError{Problem: "`coffer profile` needs one of list, add or fingerprint", Hint: "see `coffer profile --help`"}
+			return &cli.UsageError{Problem: "`coffer profile` needs one of list, add or fingerprint",
+				Hint: "see `coffer profile --help`"}
 		},
 	}
 	cmd.AddCommand(c.listProfiles(), c.add(), c.fingerprint())
@@ -83,7 +85,8 @@ with --default, and nothing else in the file changes. --default=false keeps the 
 				return err
 			}
 			if others, err := c.Host.OnNetwork(p.NetworkID); err == nil && p.NetworkID != "" && len(others) > 0 {
-				c.Prompt.Say("On this network is "+strings.Join(others, ", ")+" already. Each profile has a journal of its own: this one begins empty, so limits per day and",
+				c.Prompt.Say("On this network is "+strings.Join(others, ", ")+
+					" already. Each profile has a journal of its own: this one begins empty, so limits per day and",
 					"signatures that are still open there are not known here.")
 			}
 			if err := write(paths.Config, p, cmd.Flags().Changed("default"), isDefault); err != nil {
@@ -101,7 +104,8 @@ with --default, and nothing else in the file changes. --default=false keeps the 
 	f.StringVar(&p.Vault, "vault", "", "keyring, keyring-only, file or memory")
 	f.StringVar(&p.LockAfter, "lock-after", "", "lock the vault after this time without use (default 5m)")
 	f.StringVar(&p.PolicyFile, "policy-file", "", "file that limits what may be signed")
-	f.BoolVar(&isDefault, "default", false, "make it the default profile, whichever was before (without the flag: only the first profile of a new configuration; with --default=false: never)")
+	f.BoolVar(&isDefault, "default", false, "make it the default profile, whichever was before (without the flag: "+
+		"only the first profile of a new configuration; with --default=false: never)")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -126,10 +130,12 @@ func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string
 	if fingerprint == "" {
 		if !c.Prompt.Terminal {
 			return &cli.UsageError{
-				Problem: "the fingerprint of the network is missing, and there is no terminal to ask on", Hint: "give the operator's, got by another way than the file: --fingerprint \"0000 0000 …\"",
+				Problem: "the fingerprint of the network is missing, and there is no terminal to ask on",
+				Hint:    "give the operator's, got by another way than the file: --fingerprint \"0000 0000 …\"",
 			}
 		}
-		c.Prompt.Say("The file describes a network of kind "+string(p.Kind)+". Ask the operator for its fingerprint, by another way than the file came by.",
+		c.Prompt.Say("The file describes a network of kind "+string(p.Kind)+
+			". Ask the operator for its fingerprint, by another way than the file came by.",
 			"It begins with "+n.Fingerprint()[:4]+".")
 		if fingerprint, err = c.Prompt.Line(ctx, "Type the fingerprint: "); err != nil {
 			return err
@@ -148,14 +154,16 @@ func (c Profiles) pin(ctx context.Context, p *config.Profile, fingerprint string
 // Accounts builds `coffer accounts list`, `add`, `remove` and `check`.
 func (c Profiles) Accounts(g *cli.Global) []*cobra.Command {
 	there := c.Prompt.Terminal
-	return []*cobra.Command{c.listAccounts(g), cli.Passing(c.addAccount(g), there), c.removeAccount(g), cli.Passing(c.checkAccounts(g), there)}
+	return []*cobra.Command{c.listAccounts(g), cli.Passing(c.addAccount(g), there), c.removeAccount(g),
+		cli.Passing(c.checkAccounts(g), there)}
 }
 
 func (c Profiles) listAccounts(g *cli.Global) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "Print the accounts of the profile with their addresses", Args: noArgs,
-		Long:    "Prints type and address of each account. Addresses are computed here, from the keys and the network; no service is asked for them.",
+		Long: "Prints type and address of each account. Addresses are computed here, from the keys and the " +
+			"network; no service is asked for them.",
 		Example: "  coffer accounts list\n  coffer accounts list --profile team",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := c.Host.OpenKeys(cmd.Context(), g.Profile)
@@ -216,8 +224,10 @@ balances and quotes and signs nothing. That is said here; locked keys are unlock
 	f.StringVar(&a.SignerAddress, "signer", "", "address of the owner's key (kernel accounts)")
 	f.StringVar(&a.SessionAddress, "session", "", "address of the session key (role-based)")
 	f.StringVar(&a.AdminAddress, "admin", "", "address of the admin key (role-based)")
-	f.StringVar(&a.AccountAddress, "address", "", "address of the account (Solana; of others only after their keys were replaced)")
-	f.StringVar(&a.FirstSessionAddress, "first-session", "", "session key that the account was made with, when it was replaced since")
+	f.StringVar(&a.AccountAddress, "address", "",
+		"address of the account (Solana; of others only after their keys were replaced)")
+	f.StringVar(&a.FirstSessionAddress, "first-session", "",
+		"session key that the account was made with, when it was replaced since")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -260,7 +270,8 @@ the account with that service.`,
 			}
 			all, err := profile.Compare(cmd.Context(), o.Client, o.Profile, o.Accounts)
 			if err == nil {
-				err = c.compared(all, func(a api.Account) profile.Holding { return o.Holding(cmd.Context(), a) }, asJSON)
+				err = c.compared(all, func(a api.Account) profile.Holding { return o.Holding(cmd.Context(), a) },
+					asJSON)
 			}
 			return errors.Join(err, o.Close())
 		},

@@ -29,8 +29,9 @@ func (c Commands) importing(g *cli.Global) *cobra.Command {
 		Long: `Reads a key from the terminal without echo, or from a file that only you can read (--file): 64 hexadecimal digits, a keystore file
 (version 3), a Solana key as JSON array or base58, or the words of a BIP-39 mnemonic. A mnemonic gives one key of each kind; --kind
 and --path choose. A key that is used elsewhere as well can be lost there as well.`,
-		Example: "  coffer keys import --label main\n  coffer keys import --file ./keystore.json\n  coffer keys import --kind evm --path \"m/44'/60'/0'/0/3\"",
-		Args:    noArgs,
+		Example: "  coffer keys import --label main\n  coffer keys import --file ./keystore.json\n  coffer keys " +
+			"import --kind evm --path \"m/44'/60'/0'/0/3\"",
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			k, err := kindFlag(kind)
 			if err == nil {
@@ -62,7 +63,8 @@ and --path choose. A key that is used elsewhere as well can be lost there as wel
 
 // addAll stores the keys of a text. It reports a key that the vault already has and stores the others all the same; it
 // fails with vault.ErrExists when all are there. It prints what it stored also when a later one fails.
-func (c Commands) addAll(ctx context.Context, v *vault.Vault, found []vault.Candidate, label string, asJSON bool) error {
+func (c Commands) addAll(ctx context.Context, v *vault.Vault, found []vault.Candidate, label string,
+	asJSON bool) error {
 	added, err := c.store(ctx, v, found, label)
 	if len(added) == 0 {
 		return err
@@ -70,7 +72,8 @@ func (c Commands) addAll(ctx context.Context, v *vault.Vault, found []vault.Cand
 	return errors.Join(c.added(added, asJSON), err)
 }
 
-func (c Commands) store(ctx context.Context, v *vault.Vault, found []vault.Candidate, label string) (added []vault.Item, err error) {
+func (c Commands) store(ctx context.Context, v *vault.Vault, found []vault.Candidate, label string) (added []vault.Item,
+	err error) {
 	there := 0
 	for _, key := range found {
 		item, err := v.Add(ctx, key.Kind, key.Key, label)
@@ -132,7 +135,8 @@ func checkPath(path string) error {
 	if path == "" || rePath.MatchString(path) {
 		return nil
 	}
-	return &cli.UsageError{Problem: "--path takes a derivation path such as m/44'/60'/0'/0/0", Hint: "without the flag the usual path of each kind of key is taken; see `coffer keys import --help`"}
+	return &cli.UsageError{Problem: "--path takes a derivation path such as m/44'/60'/0'/0/0",
+		Hint: "without the flag the usual path of each kind of key is taken; see `coffer keys import --help`"}
 }
 
 func (c Commands) backup(g *cli.Global) *cobra.Command {
@@ -195,13 +199,15 @@ that network.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&from, "from-network", "", "id of the network on which the backup was made, to take its keys to this one")
+	cmd.Flags().StringVar(&from, "from-network", "",
+		"id of the network on which the backup was made, to take its keys to this one")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
 // restored adds the keys of a backup to an open vault, and prints them.
-func (c Commands) restored(ctx context.Context, v *vault.Vault, data []byte, pass secret.Secret, from string, asJSON bool) error {
+func (c Commands) restored(ctx context.Context, v *vault.Vault, data []byte, pass secret.Secret, from string,
+	asJSON bool) error {
 	if _, err := v.Items(ctx); err != nil { // from here on a damage is in the backup
 		return err
 	}
@@ -216,11 +222,13 @@ func (c Commands) restored(ctx context.Context, v *vault.Vault, data []byte, pas
 	case errors.Is(err, vault.ErrNetwork):
 		return &cli.UsageError{
 			Problem: "the backup was made on another network, where its keys belong",
-			Hint:    "what such a key signs here can be valid there; if that is meant, name that network: --from-network 0x…",
+			Hint: "what such a key signs here can be valid there; if that is meant, name that network: " +
+				"--from-network 0x…",
 		}
 	case len(added) == 0 && (errors.Is(err, vault.ErrDamaged) || errors.Is(err, vault.ErrWork)):
 		return &cli.UsageError{
-			Problem: "the file is no backup of keys, or it was changed or damaged; nothing was restored", Hint: "name a file that `coffer keys backup` wrote",
+			Problem: "the file is no backup of keys, or it was changed or damaged; nothing was restored",
+			Hint:    "name a file that `coffer keys backup` wrote",
 		}
 	case len(added) == 0:
 		if err == nil {

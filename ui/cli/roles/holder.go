@@ -94,11 +94,13 @@ func (h *holder) name(id uint64) string {
 }
 
 func (h *holder) result(p plan) cli.AdminResult {
-	return cli.AdminResult{Account: h.account.Address.Hex(), Chain: caip.EVM(p.chain).String(), Action: p.action, Skipped: p.skip}
+	return cli.AdminResult{Account: h.account.Address.Hex(), Chain: caip.EVM(p.chain).String(), Action: p.action,
+		Skipped: p.skip}
 }
 
 // holdings are the transfers of everything that the account has on a chain, with words for each.
-func (h *holder) holdings(ctx context.Context, id uint64, to common.Address) (calls []op.Call, words []string, err error) {
+func (h *holder) holdings(ctx context.Context, id uint64, to common.Address) (calls []op.Call, words []string,
+	err error) {
 	q := client.BalanceQuery{Accounts: []string{caip.EVMAccount(id, h.account.Address).String()}}
 	for _, a := range h.Catalog.Aggregates() {
 		q.Aggregates = append(q.Aggregates, string(a.ID))

@@ -57,7 +57,8 @@ func (h *holder) exitPlan(ctx context.Context, id uint64, r api.RolesResponse, o
 	p := plan{chain: id, roles: r}
 	switch o.Action {
 	case cli.ExitAnnounce:
-		p.action, p.words = api.AdminAnnounceExit, "announce an exit; from now on the co-signer signs nothing for the account there"
+		p.action, p.words = api.AdminAnnounceExit,
+			"announce an exit; from now on the co-signer signs nothing for the account there"
 		if r.ExitAvailableAt != 0 {
 			p.skip = "an exit is announced already"
 		}
@@ -65,7 +66,8 @@ func (h *holder) exitPlan(ctx context.Context, id uint64, r api.RolesResponse, o
 			return s.AnnounceExit(ctx, id, nonce)
 		}
 	case cli.ExitCancel:
-		p.action, p.words = api.AdminCancelExit, "cancel the exit; the session key and the co-signer operate the account again"
+		p.action, p.words = api.AdminCancelExit,
+			"cancel the exit; the session key and the co-signer operate the account again"
 		if r.ExitAvailableAt == 0 && len(h.chains) > 1 {
 			p.skip = "no exit is announced"
 		}

@@ -58,7 +58,8 @@ func (c Commands) Show(ctx context.Context, g cli.Global, on caip.Chain) ([]cli.
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, cli.AccountRoles{Account: h.account.Address.Hex(), Chain: caip.EVM(id).String(), Name: h.name(id), RolesResponse: r})
+		out = append(out, cli.AccountRoles{Account: h.account.Address.Hex(), Chain: caip.EVM(id).String(),
+			Name: h.name(id), RolesResponse: r})
 	}
 	return out, nil
 }
@@ -81,7 +82,8 @@ func (c Commands) Rotate(ctx context.Context, g cli.Global, o cli.RotateOptions)
 	done, err := c.carryOut(ctx, h, o.AdminOptions, plans)
 	if err == nil && !o.Print && !h.follows(o.NewSession) {
 		c.Prompt.Say(
-			"The profile should now name session_address = \""+o.NewSession.Hex()+"\" and account_address = \""+h.account.Address.Hex()+"\".",
+			"The profile should now name session_address = \""+o.NewSession.Hex()+"\" and account_address = \""+
+				h.account.Address.Hex()+"\".",
 			"On a chain where the key was not replaced the old session key still counts. Replace it on every chain before you change the profile:",
 			"where the account is not deployed yet, its first session key is needed to deploy it.")
 	}

@@ -16,7 +16,8 @@ import (
 )
 
 // carryOut shows the plans, gets the user's confirmation, borrows the admin key, and signs and relays chain by chain.
-func (c Commands) carryOut(ctx context.Context, h *holder, o cli.AdminOptions, plans []plan) (done []cli.AdminResult, err error) {
+func (c Commands) carryOut(ctx context.Context, h *holder, o cli.AdminOptions, plans []plan) (done []cli.AdminResult,
+	err error) {
 	address := h.account.Address.Hex()
 	if !slices.ContainsFunc(plans, func(p plan) bool { return p.skip == "" }) {
 		for _, p := range plans {
@@ -65,7 +66,8 @@ func keep(key secret.Secret, networkID string, owner common.Address) (*vault.Mem
 	keys := vault.NewMemory(networkID)
 	item, err := keys.Add(vault.EVM, key)
 	if err == nil && item.Address != strings.ToLower(owner.Hex()) {
-		err = &cli.AccessError{Problem: "this is the key of " + common.HexToAddress(item.Address).Hex() + ", the account's admin is " + owner.Hex()}
+		err = &cli.AccessError{Problem: "this is the key of " + common.HexToAddress(item.Address).Hex() +
+			", the account's admin is " + owner.Hex()}
 	}
 	if err != nil {
 		return nil, errors.Join(err, keys.Close())

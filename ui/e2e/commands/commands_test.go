@@ -15,8 +15,9 @@ import (
 	"coffer/ui/e2e/rig"
 )
 
-// TestCommandsDoTheMainJob walks the main job by commands alone, against a service in another process: lists, a look, a plan, its application, its state,
-// its record; then a transfer and a swap. Every document is the service's own, byte for byte, and a plan is not applied twice.
+// TestCommandsDoTheMainJob walks the main job by commands alone, against a service in another process: lists, a look, a
+// plan, its application, its state, its record; then a transfer and a swap. Every document is the service's own, byte
+// for byte, and a plan is not applied twice.
 func TestCommandsDoTheMainJob(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t)
@@ -28,7 +29,8 @@ func TestCommandsDoTheMainJob(t *testing.T) {
 			t.Errorf("%s prints something else than was answered:\n%s", command, out)
 		}
 	}
-	if out, _ := s.Runs(0, rig.Pays(t, "call", "--dry-run")...); !strings.Contains(out, "430.5 USDC") || !strings.Contains(out, "nothing else") {
+	if out, _ := s.Runs(0, rig.Pays(t, "call", "--dry-run")...); !strings.Contains(out, "430.5 USDC") ||
+		!strings.Contains(out, "nothing else") {
 		t.Errorf("the look:\n%s", out)
 	}
 	file := filepath.Join(t.TempDir(), "pay.toml")
@@ -38,12 +40,14 @@ func TestCommandsDoTheMainJob(t *testing.T) {
 	if done.State != "done" || done.Status.Status != api.StatusCompleted || !strings.Contains(errs, "AND OPERATION") {
 		t.Errorf("%s\n%s", out, errs)
 	}
-	for name, path := range map[string]string{"prepared": "/v3/quote/prepare-call-quote", "quote": "/v3/quote/call-quote", "status": rig.PathStatus} {
+	for name, path := range map[string]string{"prepared": "/v3/quote/prepare-call-quote",
+		"quote": "/v3/quote/call-quote", "status": rig.PathStatus} {
 		if !strings.Contains(out, `"`+name+`":`+h.Of(path)) {
 			t.Errorf("the answer of %s is not in the result as it came", path)
 		}
 	}
-	if _, errs := s.Runs(4, "apply", file, "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json"); !strings.Contains(errs, done.Operation) {
+	if _, errs := s.Runs(4, "apply", file, "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json"); !strings.Contains(errs,
+		done.Operation) {
 		t.Errorf("%s", errs)
 	}
 	if n := len(b.Saw(rig.PathExecute)); n != 1 {
@@ -54,13 +58,16 @@ func TestCommandsDoTheMainJob(t *testing.T) {
 			t.Errorf("status prints something else than was answered:\n%s", out)
 		}
 	}
-	s.Runs(0, "transfer", "--asset", "usdc", "--amount", "20", "--to", rig.Payee(t), "--chain", "op", "--yes", "--accept", "V4,Q10,Q11,J4,U3")
+	s.Runs(0, "transfer", "--asset", "usdc", "--amount", "20", "--to", rig.Payee(t), "--chain", "op", "--yes",
+		"--accept", "V4,Q10,Q11,J4,U3")
 	s.Runs(0, "swap", "--asset", "usdc", "--amount", "20", "--for", "eth@base", "--yes", "--accept", "V4,Q10,Q11,J4,U3")
 	out, _ = s.Runs(0, "history", "--json")
-	if kinds := regexp.MustCompile(`"type":"(\w+)"`).FindAllString(out, -1); strings.Join(kinds, " ") != `"type":"SWAP" "type":"TRANSFER" "type":"CALL"` || strings.Count(out, "\n") != 3 {
+	if kinds := regexp.MustCompile(`"type":"(\w+)"`).FindAllString(out, -1); strings.Join(kinds,
+		" ") != `"type":"SWAP" "type":"TRANSFER" "type":"CALL"` || strings.Count(out, "\n") != 3 {
 		t.Errorf("%q\n%s", kinds, out)
 	}
-	if out, _ := s.Runs(0, "history", "--csv", "--type", "CALL"); strings.Count(out, "\r\n") != 2 || !strings.Contains(out, done.QuoteID) {
+	if out, _ := s.Runs(0, "history", "--csv", "--type", "CALL"); strings.Count(out, "\r\n") != 2 ||
+		!strings.Contains(out, done.QuoteID) {
 		t.Error(out)
 	}
 	exported, _ := s.Runs(0, "export")
@@ -72,7 +79,8 @@ func TestCommandsDoTheMainJob(t *testing.T) {
 			} `json:"operations"`
 		} `json:"journal"`
 	}
-	if err := json.Unmarshal([]byte(exported), &whole); err != nil || len(whole.History) != 3 || len(whole.Journal.Operations) != 3 {
+	if err := json.Unmarshal([]byte(exported), &whole); err != nil || len(whole.History) != 3 ||
+		len(whole.Journal.Operations) != 3 {
 		t.Errorf("%v: %d records, %d operations", err, len(whole.History), len(whole.Journal.Operations))
 	}
 	for _, r := range b.Saw("/v3/quote/call-quote") {
@@ -83,20 +91,22 @@ func TestCommandsDoTheMainJob(t *testing.T) {
 	}
 }
 
-// TestCommandsNeedTheKeysToSign: without the passphrase, with a wrong one and without --yes nothing is signed, and each has its exit code.
+// TestCommandsNeedTheKeysToSign: without the passphrase, with a wrong one and without --yes nothing is signed, and each
+// has its exit code.
 func TestCommandsNeedTheKeysToSign(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t)
 	rig.Script{T: t, Env: env, Pass: ""}.Runs(3, rig.Pays(t, "call", "--yes", "--accept", "V4,Q10,Q11,J4,U3")...)
-	rig.Script{T: t, Env: env, Pass: "not this one"}.Runs(3, rig.Pays(t, "call", "--yes", "--accept", "V4,Q10,Q11,J4,U3")...)
+	rig.Script{T: t, Env: env, Pass: "not this one"}.Runs(3,
+		rig.Pays(t, "call", "--yes", "--accept", "V4,Q10,Q11,J4,U3")...)
 	rig.Script{T: t, Env: env, Pass: rig.Passphrase}.Runs(2, rig.Pays(t, "call")...)
 	if n := len(b.Saw("/v3/quote/prepare-call-quote")); n != 0 {
 		t.Errorf("%d calls were prepared", n)
 	}
 }
 
-// interruptedCall is a call whose program was interrupted while it waited for the answer to execute: it ended with code 6. It returns what the program said. The
-// service has the answer, and behaves again.
+// interruptedCall is a call whose program was interrupted while it waited for the answer to execute: it ended with code
+// 6. It returns what the program said. The service has the answer, and behaves again.
 func interruptedCall(t *testing.T) (s rig.Script, b *rig.Between, out, errs string) {
 	t.Helper()
 	env, b := rig.Team(t, "--lifetime", "60s")
@@ -123,8 +133,8 @@ func interruptedCall(t *testing.T) (s rig.Script, b *rig.Between, out, errs stri
 	return s, b, said.String(), told.String()
 }
 
-// TestCommandsInterruptedDuringExecute: an interrupt while the answer to execute is waited for ends with code 6; the quote is not sent again, and its outcome
-// is found by its id.
+// TestCommandsInterruptedDuringExecute: an interrupt while the answer to execute is waited for ends with code 6; the
+// quote is not sent again, and its outcome is found by its id.
 func TestCommandsInterruptedDuringExecute(t *testing.T) {
 	t.Parallel()
 	s, b, out, errs := interruptedCall(t)
@@ -140,7 +150,8 @@ func TestCommandsInterruptedDuringExecute(t *testing.T) {
 	}
 }
 
-// TestCommandsGoOnAfterAnInterrupt: what was interrupted and has ended since is in no way: the next payment asks for its outcome first, and is made.
+// TestCommandsGoOnAfterAnInterrupt: what was interrupted and has ended since is in no way: the next payment asks for
+// its outcome first, and is made.
 func TestCommandsGoOnAfterAnInterrupt(t *testing.T) {
 	t.Parallel()
 	s, b, _, _ := interruptedCall(t)
@@ -157,7 +168,8 @@ func TestCommandsGoOnAfterAnInterrupt(t *testing.T) {
 	}
 }
 
-// TestCommandsRefuseAHostileAnswer: a changed recipient is refused with code 4 and nothing is signed, with --yes as well.
+// TestCommandsRefuseAHostileAnswer: a changed recipient is refused with code 4 and nothing is signed, with --yes as
+// well.
 func TestCommandsRefuseAHostileAnswer(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t)
@@ -168,7 +180,8 @@ func TestCommandsRefuseAHostileAnswer(t *testing.T) {
 		}
 		return status, answer
 	})
-	out, _ := rig.Script{T: t, Env: env, Pass: rig.Passphrase}.Runs(4, rig.Pays(t, "call", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json")...)
+	out, _ := rig.Script{T: t, Env: env, Pass: rig.Passphrase}.Runs(4,
+		rig.Pays(t, "call", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json")...)
 	if r := rig.ResultOf(t, out); r.State != "abandoned" && r.State != "refused" {
 		t.Errorf("%s", out)
 	}
@@ -177,7 +190,8 @@ func TestCommandsRefuseAHostileAnswer(t *testing.T) {
 	}
 }
 
-// TestCommandsAskOnATerminal: on a terminal both reviews are read and confirmed by typing; what was pasted for both at once does not confirm the second.
+// TestCommandsAskOnATerminal: on a terminal both reviews are read and confirmed by typing; what was pasted for both at
+// once does not confirm the second.
 func TestCommandsAskOnATerminal(t *testing.T) {
 	t.Parallel()
 	dir, env := rig.Home(t)

@@ -16,8 +16,8 @@ import (
 // typed is a command of this program as a document shows it.
 type typed struct{ where, line string }
 
-// documented extracts the commands of README.md, CONTRIBUTING.md and docs/*.md: lines of sh blocks and of indented blocks
-// that begin with coffer, and what is between backquotes and begins with it.
+// documented extracts the commands of README.md, CONTRIBUTING.md and docs/*.md: lines of sh blocks and of indented
+// blocks that begin with coffer, and what is between backquotes and begins with it.
 func documented(t *testing.T) []typed {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(rig.Root(), "docs", "*.md"))
@@ -25,7 +25,8 @@ func documented(t *testing.T) []typed {
 		t.Fatal(err)
 	}
 	var out []typed
-	for _, file := range append(files, filepath.Join(rig.Root(), "README.md"), filepath.Join(rig.Root(), "CONTRIBUTING.md")) {
+	for _, file := range append(files, filepath.Join(rig.Root(), "README.md"),
+		filepath.Join(rig.Root(), "CONTRIBUTING.md")) {
 		raw, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -34,7 +35,8 @@ func documented(t *testing.T) []typed {
 		for _, block := range regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$").FindAllStringSubmatch(text, -1) {
 			text = strings.Replace(text, block[0], "", 1)
 			for line := range strings.SplitSeq(block[2], "\n") {
-				line = regexp.MustCompile(`^(?:go run \. |\./coffer |[a-z]+=\S+ )`).ReplaceAllString(strings.TrimSpace(line), "coffer ")
+				line = regexp.MustCompile(`^(?:go run \. |\./coffer |[a-z]+=\S+ )`).ReplaceAllString(
+					strings.TrimSpace(line), "coffer ")
 				if block[1] == "sh" && strings.HasPrefix(line, "coffer ") {
 					out = append(out, typed{file, line})
 				}
@@ -51,7 +53,8 @@ func documented(t *testing.T) []typed {
 func words(line string) []string {
 	var out []string
 	for _, m := range regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`).FindAllString(line, -1) {
-		if strings.HasPrefix(m, "#") || strings.HasPrefix(m, "|") || strings.HasPrefix(m, "3<") || strings.HasPrefix(m, ">") || strings.HasPrefix(m, "<") {
+		if strings.HasPrefix(m, "#") || strings.HasPrefix(m, "|") || strings.HasPrefix(m, "3<") ||
+			strings.HasPrefix(m, ">") || strings.HasPrefix(m, "<") {
 			break
 		}
 		out = append(out, strings.Trim(m, `"'`))
@@ -59,7 +62,8 @@ func words(line string) []string {
 	return out
 }
 
-// TestEveryCommandOfTheDocumentsExists: the command, and every flag that stands behind it, are in the help of the built program.
+// TestEveryCommandOfTheDocumentsExists: the command, and every flag that stands behind it, are in the help of the built
+// program.
 func TestEveryCommandOfTheDocumentsExists(t *testing.T) {
 	t.Parallel()
 	commands, found := rig.Commands(t), 0

@@ -42,14 +42,16 @@ func members(t *testing.T, text string) map[string]bool {
 	return out
 }
 
-// real is every command with --json on a wallet in front of a real service in another process, and what the goldens say of it.
+// real is every command with --json on a wallet in front of a real service in another process, and what the goldens say
+// of it.
 type real struct {
 	rig.Script
 	goldens map[string][]string
 	ran     map[string]bool
 }
 
-// prints runs a command and holds what it prints against its goldens: it is one document, and it has no member that none of them has.
+// prints runs a command and holds what it prints against its goldens: it is one document, and it has no member that
+// none of them has.
 func (r *real) prints(command string, more ...string) string {
 	r.Helper()
 	args := append(strings.Fields(command), more...)
@@ -88,7 +90,8 @@ func (r *real) judges(command, out string) {
 func (r *real) typed(command string, more []string, answers ...string) {
 	r.Helper()
 	file := filepath.Join(r.TempDir(), "out.json")
-	cmd := exec.Command("sh", append([]string{"-c", `file=$1; shift; exec "$@" >"$file"`, "sh", file, rig.Program()}, append(append(strings.Fields(command), more...), "--json")...)...)
+	cmd := exec.Command("sh", append([]string{"-c", `file=$1; shift; exec "$@" >"$file"`, "sh", file, rig.Program()},
+		append(append(strings.Fields(command), more...), "--json")...)...)
 	cmd.Env = r.Env
 	term, err := termtest.Start(cmd, 120, 30)
 	if err != nil {
@@ -114,13 +117,16 @@ func (r *real) typed(command string, more []string, answers ...string) {
 func TestEveryJSONOutputIsWhatItsGoldensSay(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t)
-	r := &real{rig.Script{T: t, Env: env, Pass: rig.Passphrase}, goldensOfJSON(), map[string]bool{"serve": true}} // TestJSONOfServe
+	// TestJSONOfServe
+	r := &real{rig.Script{T: t, Env: env, Pass: rig.Passphrase}, goldensOfJSON(), map[string]bool{"serve": true}}
 	dir := t.TempDir()
-	key, plan, intent, batch := filepath.Join(dir, "key"), filepath.Join(dir, "pay.toml"), filepath.Join(dir, "intent.json"), filepath.Join(dir, "batch.json")
+	key, plan, intent, batch := filepath.Join(dir, "key"), filepath.Join(dir, "pay.toml"),
+		filepath.Join(dir, "intent.json"), filepath.Join(dir, "batch.json")
 	if err := os.WriteFile(key, []byte(strings.Repeat("07", 32)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range []string{"balances", "assets", "chains", "export", "doctor", "accounts check", "keys list", "keys new"} {
+	for _, command := range []string{"balances", "assets", "chains", "export", "doctor", "accounts check", "keys list",
+		"keys new"} {
 		r.prints(command)
 	}
 	r.prints("keys import", "--file", key)
@@ -132,7 +138,8 @@ func TestEveryJSONOutputIsWhatItsGoldensSay(t *testing.T) {
 	}
 	r.prints("call", append(rig.Pays(t, "call")[1:], "--dry-run")...)
 	r.prints("swap", "--asset", "usdc", "--amount", "20", "--for", "eth@base", "--dry-run")
-	done := rig.ResultOf(t, r.prints("transfer", "--asset", "usdc", "--amount", "20", "--to", rig.Payee(t), "--chain", "op", "--yes", "--accept", "V4,Q10,Q11,J4,U3"))
+	done := rig.ResultOf(t, r.prints("transfer", "--asset", "usdc", "--amount", "20", "--to", rig.Payee(t), "--chain",
+		"op", "--yes", "--accept", "V4,Q10,Q11,J4,U3"))
 	r.prints("activity")
 	r.prints("activity repair")
 	r.prints("status", done.Operation)
@@ -140,7 +147,9 @@ func TestEveryJSONOutputIsWhatItsGoldensSay(t *testing.T) {
 
 	r.Pass = "" // nothing below needs the keys
 	r.prints("verify", plan, b.At.NetworkFile, filepath.Join(dir, "looked.json"))
-	if err := os.WriteFile(intent, []byte(`{"version":1,"targetChain":"eip155:8453","calls":[{"to":"0x833589fcd6edb6e08f4c7c32d4f71b54bda02913","data":"0x01"}],"slippageBps":50}`), 0o600); err != nil {
+	if err := os.WriteFile(intent,
+		[]byte(
+			`{"version":1,"targetChain":"eip155:8453","calls":[{"to":"0x833589fcd6edb6e08f4c7c32d4f71b54bda02913","data":"0x01"}],"slippageBps":50}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(batch, []byte(r.prints("intent to-safe", intent)), 0o600); err != nil {
@@ -184,7 +193,8 @@ func (r *real) roles(dir string) {
 	of := []string{"--profile", "roles"}
 	r.prints("profile add", "roles", "--kind", "embedded", "--vault", "file")
 	r.prints("profile add", "plain", "--kind", "embedded", "--vault", "file")
-	r.prints("accounts add", append(of, "--type", "role-based", "--session", "0x5e00000000000000000000000000000000000000", "--admin", rig.AdminAddress)...)
+	r.prints("accounts add", append(of, "--type", "role-based", "--session",
+		"0x5e00000000000000000000000000000000000000", "--admin", rig.AdminAddress)...)
 	r.prints("accounts list", of...)
 	r.prints("accounts show", append(of, "--chain", "eip155:8453")...)
 	var account []struct {
@@ -194,13 +204,15 @@ func (r *real) roles(dir string) {
 	if err := json.Unmarshal([]byte(out), &account); err != nil || len(account) != 1 {
 		r.Fatalf("%v: %s", err, out)
 	}
-	signed := append(slices.Clone(of), "--chain", "eip155:8453", "--admin-key-file", file, "--confirm", account[0].Address[38:])
+	signed := append(slices.Clone(of), "--chain", "eip155:8453", "--admin-key-file", file, "--confirm",
+		account[0].Address[38:])
 	r.prints("accounts rotate", append(signed, "--new-session", rig.Payee(r.T))...)
 	r.prints("accounts exit announce", append(signed, "--print")...)
 	r.prints("accounts exit announce", signed...)
 	r.prints("accounts exit cancel", signed...)
 	r.prints("accounts exit sweep", append(signed, "--to", rig.Payee(r.T))...)
-	r.prints("accounts add", "--profile", "plain", "--type", "solana", "--address", "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T")
+	r.prints("accounts add", "--profile", "plain", "--type", "solana", "--address",
+		"4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T")
 	r.prints("accounts remove", "--profile", "plain", "solana", "--yes")
 }
 
@@ -212,10 +224,12 @@ func (r *real) backsUp(dir string) {
 	r.Pass = rig.Passphrase
 	item, _ := r.Runs(0, append([]string{"keys", "new"}, of...)...)
 	address, file := strings.TrimSpace(item), filepath.Join(dir, "keys.age")
-	_, err := rig.Asks(r.T, r.Env, append([]string{"keys", "backup", file}, of...), "Passphrase of profile", rig.Passphrase, "Passphrase of the backup", "another good phrase", "once more", "another good phrase")
+	_, err := rig.Asks(r.T, r.Env, append([]string{"keys", "backup", file}, of...), "Passphrase of profile",
+		rig.Passphrase, "Passphrase of the backup", "another good phrase", "once more", "another good phrase")
 	if err = errors.Join(err); err != nil {
 		r.Fatal(err)
 	}
 	r.Runs(0, append([]string{"keys", "remove", address, "--confirm", address[38:]}, of...)...)
-	r.typed("keys restore", append([]string{file}, of...), "Passphrase of profile", rig.Passphrase, "Passphrase of the backup", "another good phrase")
+	r.typed("keys restore", append([]string{file}, of...), "Passphrase of profile", rig.Passphrase,
+		"Passphrase of the backup", "another good phrase")
 }

@@ -18,7 +18,8 @@ import (
 // goldensOfJSON are the golden files of each command that has --json.
 func goldensOfJSON() map[string][]string {
 	const (
-		act, check, keys, program = "ui/cli/act/testdata/TestGoldenJSON/", "ui/cli/check/testdata/", "ui/cli/keys/testdata/", "ui/cli/testdata/TestJSON/"
+		act, check, keys, program = "ui/cli/act/testdata/TestGoldenJSON/", "ui/cli/check/testdata/",
+			"ui/cli/keys/testdata/", "ui/cli/testdata/TestJSON/"
 	)
 	all := func(dir string, names ...string) []string {
 		out := make([]string, len(names))
@@ -28,28 +29,44 @@ func goldensOfJSON() map[string][]string {
 		return out
 	}
 	return map[string][]string{
-		"assets": all(act, "assets"), "chains": all(act, "chains"), "history": all(act, "history"), "export": all(act, "export"),
-		"status": all(act, "status", "status_failed", "unknown", "unsent"), "plan": all(act, "plan", "plan_template"), "apply": all(act, "apply", "apply_dry_run"),
-		"call":     all(act, "call", "call_dry_run", "call_refused", "call_unknown", "call_paid_back", "call_not_executed", "call_said"),
+		"assets": all(act, "assets"), "chains": all(act, "chains"), "history": all(act, "history"),
+		"export": all(act, "export"),
+		"status": all(act, "status", "status_failed", "unknown", "unsent"), "plan": all(act, "plan", "plan_template"),
+		"apply": all(act, "apply", "apply_dry_run"),
+		"call": all(act, "call", "call_dry_run", "call_refused", "call_unknown", "call_paid_back",
+			"call_not_executed", "call_said"),
 		"activity": all(act, "activity", "activity_none"), "activity repair": all(act, "repair", "repair_set"),
 		"swap": all(act, "swap"), "transfer": all(act, "transfer_dry_run", "transfer", "transfer_said"),
-		"verify":           append(all(check+"TestTH_V5_WhatIsPrintedForAProgram/", "v1-role-based-same-chain", "v3-eip7702-solana-funded"), all(check+"TestConversionsPrintJSON/", "schema")...),
-		"intent from-safe": all(check+"TestConversionsPrintJSON/", "from-safe"), "intent to-safe": all(check+"TestConversionsPrintJSON/", "to-safe"),
-		"keys init": all(keys+"TestJSON/", "keys_init"), "keys probe": all(keys+"TestJSON/", "keys_probe"), "keys new": all(keys+"TestJSON/", "keys_new"),
-		"keys list": all(keys+"TestJSON/", "keys_list", "keys_list_none"), "keys import": all(keys+"TestJSON/", "keys_import"),
-		"keys restore": all(keys, "TestJSONOfWhatWasRestored"),
-		"profile add":  all(keys+"TestJSON/", "profile_add", "profile_add_memory"), "profile list": all(keys+"TestJSON/", "profile_list"), "profile fingerprint": all(keys+"TestJSON/", "profile_fingerprint"),
-		"accounts list": all(keys+"TestJSON/", "accounts_list", "accounts_list_none", "accounts_list_both", "accounts_list_roles"), "accounts add": all(keys+"TestJSON/", "accounts_add", "accounts_add_roles", "accounts_add_solana"), "accounts remove": all(keys+"TestJSON/", "accounts_remove"),
+		"verify": append(all(check+"TestTH_V5_WhatIsPrintedForAProgram/", "v1-role-based-same-chain",
+			"v3-eip7702-solana-funded"), all(check+"TestConversionsPrintJSON/", "schema")...),
+		"intent from-safe": all(check+"TestConversionsPrintJSON/", "from-safe"),
+		"intent to-safe":   all(check+"TestConversionsPrintJSON/", "to-safe"),
+		"keys init":        all(keys+"TestJSON/", "keys_init"), "keys probe": all(keys+"TestJSON/", "keys_probe"),
+		"keys new":            all(keys+"TestJSON/", "keys_new"),
+		"keys list":           all(keys+"TestJSON/", "keys_list", "keys_list_none"),
+		"keys import":         all(keys+"TestJSON/", "keys_import"),
+		"keys restore":        all(keys, "TestJSONOfWhatWasRestored"),
+		"profile add":         all(keys+"TestJSON/", "profile_add", "profile_add_memory"),
+		"profile list":        all(keys+"TestJSON/", "profile_list"),
+		"profile fingerprint": all(keys+"TestJSON/", "profile_fingerprint"),
+		"accounts list": all(keys+"TestJSON/", "accounts_list", "accounts_list_none", "accounts_list_both",
+			"accounts_list_roles"), "accounts add": all(keys+"TestJSON/", "accounts_add", "accounts_add_roles",
+			"accounts_add_solana"), "accounts remove": all(keys+"TestJSON/", "accounts_remove"),
 		"accounts check": all(keys+"TestJSONOfAComparison/", "equal", "differs"),
-		"balances":       all(program, "balances"), "doctor": all(program, "doctor"), "accounts show": all(program, "accounts_show"),
-		"accounts rotate": all(program, "accounts_rotate", "accounts_rotate_half"), "accounts exit announce": all(program, "accounts_exit_announce"),
-		"accounts exit cancel": all(program, "accounts_exit_cancel"), "accounts exit sweep": all(program, "accounts_exit_sweep"),
-		"serve": {"testdata/TestJSONOfServe.golden"}, "serve keys add": all(program, "serve_keys_add"), "serve keys list": all(program, "serve_keys_list"),
+		"balances":       all(program, "balances"), "doctor": all(program, "doctor"),
+		"accounts show":          all(program, "accounts_show"),
+		"accounts rotate":        all(program, "accounts_rotate", "accounts_rotate_half"),
+		"accounts exit announce": all(program, "accounts_exit_announce"),
+		"accounts exit cancel":   all(program, "accounts_exit_cancel"),
+		"accounts exit sweep":    all(program, "accounts_exit_sweep"),
+		"serve":                  {"testdata/TestJSONOfServe.golden"}, "serve keys add": all(program, "serve_keys_add"),
+		"serve keys list":   all(program, "serve_keys_list"),
 		"serve keys rotate": all(program, "serve_keys_rotate"), "serve keys revoke": all(program, "serve_keys_revoke"),
 	}
 }
 
-// TestEveryJSONOutputHasAGolden: a command with --json that no golden pins fails here, and so does a golden of a command that has none.
+// TestEveryJSONOutputHasAGolden: a command with --json that no golden pins fails here, and so does a golden of a
+// command that has none.
 func TestEveryJSONOutputHasAGolden(t *testing.T) {
 	t.Parallel()
 	goldens, elsewhere := goldensOfJSON(), jsonElsewhere()
@@ -82,7 +99,8 @@ func TestEveryJSONOutputHasAGolden(t *testing.T) {
 	}
 }
 
-// jsonElsewhere are the commands whose --json is pinned by a test that holds the text itself, with the file of that test.
+// jsonElsewhere are the commands whose --json is pinned by a test that holds the text itself, with the file of that
+// test.
 func jsonElsewhere() map[string]string {
 	return map[string]string{"version": "ui/cli/version_test.go", "config show": "ui/cli/config_test.go"}
 }

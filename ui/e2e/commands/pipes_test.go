@@ -56,7 +56,8 @@ func into(s rig.Script, out, errs io.Writer, args ...string) *exec.Cmd {
 func TestAReaderThatLeavesEndsALookQuietly(t *testing.T) {
 	t.Parallel()
 	_, env := rig.Home(t)
-	for _, args := range []string{"assets --json", "assets", "chains", "balances", "history --csv", "export", "plan --template", "verify --schema", "version", "--help", "accounts list"} {
+	for _, args := range []string{"assets --json", "assets", "chains", "balances", "history --csv", "export",
+		"plan --template", "verify --schema", "version", "--help", "accounts list"} {
 		for _, n := range []int64{0, 10} {
 			var errs bytes.Buffer
 			cmd := exec.CommandContext(t.Context(), rig.Program(), strings.Fields(args)...)
@@ -74,25 +75,29 @@ func TestAReaderThatLeavesEndsALookQuietly(t *testing.T) {
 	}
 }
 
-// TestAReaderThatLeavesDoesNotStopWhatIsBeingSent: progress that nobody reads changes nothing, and a result that cannot be printed is told by 6, not by a code
-// that would make a script send it again.
+// TestAReaderThatLeavesDoesNotStopWhatIsBeingSent: progress that nobody reads changes nothing, and a result that cannot
+// be printed is told by 6, not by a code that would make a script send it again.
 func TestAReaderThatLeavesDoesNotStopWhatIsBeingSent(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t)
 	s := rig.Script{T: t, Env: env, Pass: rig.Passphrase}
 	var out, errs bytes.Buffer
-	if code := into(s, &out, leaves(t, 0), rig.Pays(t, "call", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json")...).ProcessState.ExitCode(); code != 0 || rig.ResultOf(t, out.String()).State != "done" {
+	if code := into(s, &out, leaves(t, 0), rig.Pays(t, "call", "--yes", "--accept", "V4,Q10,Q11,J4,U3",
+		"--json")...).ProcessState.ExitCode(); code != 0 || rig.ResultOf(t, out.String()).State != "done" {
 		t.Fatalf("exit code %d, %s", code, out.String())
 	}
-	cmd := into(s, leaves(t, 0), &errs, "transfer", "--asset", "usdc", "--amount", "20", "--to", rig.Payee(t), "--chain", "op", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json")
-	if code := cmd.ProcessState.ExitCode(); code != 6 || !strings.Contains(errs.String(), "it is done, but the result could not be printed") {
+	cmd := into(s, leaves(t, 0), &errs, "transfer", "--asset", "usdc", "--amount", "20", "--to", rig.Payee(t),
+		"--chain", "op", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json")
+	if code := cmd.ProcessState.ExitCode(); code != 6 ||
+		!strings.Contains(errs.String(), "it is done, but the result could not be printed") {
 		t.Errorf("exit code %d, %s", code, errs.String())
 	}
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err == nil {
 		defer func() { _ = full.Close() }()
 		errs.Reset()
-		cmd := into(s, full, &errs, "swap", "--asset", "usdc", "--amount", "20", "--for", "eth@base", "--yes", "--accept", "V4,Q10,Q11,J4,U3")
+		cmd := into(s, full, &errs, "swap", "--asset", "usdc", "--amount", "20", "--for", "eth@base", "--yes",
+			"--accept", "V4,Q10,Q11,J4,U3")
 		if code := cmd.ProcessState.ExitCode(); code != 6 || !strings.Contains(errs.String(), "coffer status ") {
 			t.Errorf("a full disk: exit code %d, %s", code, errs.String())
 		}

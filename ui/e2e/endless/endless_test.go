@@ -26,13 +26,14 @@ func says(b *rig.Between, lie func(rig.Request) string) {
 	b.With(func() { b.Hijack = lie })
 }
 
-// TestK6_ACommandEndsWhateverTheServiceSays runs commands of the built program against a service that switches protocols, or says half of an answer, and falls
-// silent: each ends by itself and says why.
+// TestK6_ACommandEndsWhateverTheServiceSays runs commands of the built program against a service that switches
+// protocols, or says half of an answer, and falls silent: each ends by itself and says why.
 func TestK6_ACommandEndsWhateverTheServiceSays(t *testing.T) {
 	t.Parallel()
 	s := rig.NewStage(t)
 	for _, args := range []string{"balances", "chains", "status 0x" + strings.Repeat("ab", 32), "apply PLAN --yes"} {
-		for lie, word := range map[string]string{switches: "answered 101", upgrades: "answered 101", processes: "answered 102"} {
+		for lie, word := range map[string]string{switches: "answered 101", upgrades: "answered 101",
+			processes: "answered 102"} {
 			says(s.Between, func(r rig.Request) string { return lie })
 			_, errs := fails(s, strings.Fields(args)...)
 			if !strings.Contains(errs, "coffer: ") || !strings.Contains(errs, word) {
@@ -41,7 +42,8 @@ func TestK6_ACommandEndsWhateverTheServiceSays(t *testing.T) {
 		}
 	}
 	says(s.Between, func(rig.Request) string { return half })
-	if _, errs := fails(s, "status", "0x"+strings.Repeat("ab", 32)); !strings.Contains(errs, "no whole answer within 10s") {
+	if _, errs := fails(s, "status", "0x"+strings.Repeat("ab", 32)); !strings.Contains(errs,
+		"no whole answer within 10s") {
 		t.Errorf("half of an answer: %s", errs)
 	}
 }
@@ -91,8 +93,8 @@ func fails(s *rig.Stage, args ...string) (out, errs string) {
 	return o.String(), e.String()
 }
 
-// TestK10_AnAnswerThatIsTooLargeNeverReachesTheJournal: the answer to a prepare, then that to a quote, carries 3.9 MB of a member that nobody knows. Both are
-// refused with the reason, and the journal grows by none of it.
+// TestK10_AnAnswerThatIsTooLargeNeverReachesTheJournal: the answer to a prepare, then that to a quote, carries 3.9 MB
+// of a member that nobody knows. Both are refused with the reason, and the journal grows by none of it.
 func TestK10_AnAnswerThatIsTooLargeNeverReachesTheJournal(t *testing.T) {
 	t.Parallel()
 	s := rig.NewStage(t)
@@ -104,7 +106,8 @@ func TestK10_AnAnswerThatIsTooLargeNeverReachesTheJournal(t *testing.T) {
 			}
 			return status, []byte(padding + strings.TrimPrefix(string(answer), "{"))
 		})
-		if _, errs := fails(s, "apply", "PLAN", "--yes", "--accept", "V4,Q10,Q11,J4,U3"); !strings.Contains(errs, "more than 256 KiB") {
+		if _, errs := fails(s, "apply", "PLAN", "--yes", "--accept", "V4,Q10,Q11,J4,U3"); !strings.Contains(errs,
+			"more than 256 KiB") {
 			t.Errorf("%s: %s", path, errs)
 		}
 		if len(s.Between.Saw(path)) == 0 {

@@ -54,7 +54,8 @@ func restores(t testing.TB, dir string, copied map[string]string) {
 		t.Fatal(err)
 	}
 	for path, b := range copied {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(b), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, []byte(b), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -100,7 +101,8 @@ func TestK7_AnOlderJournalPaysNoPlanTwice(t *testing.T) {
 		if err := p.Ends(); err != nil {
 			t.Error(err)
 		}
-		refused("transfer", "--asset", "usdc", "--amount", "20", "--to", s.Words["PAYEE"], "--chain", "op", "--yes", "--accept", "V4,Q10,Q11,J4,U3")
+		refused("transfer", "--asset", "usdc", "--amount", "20", "--to", s.Words["PAYEE"], "--chain", "op", "--yes",
+			"--accept", "V4,Q10,Q11,J4,U3")
 	}
 	restores(t, dir, newest)
 	_, errs := s.Runs(4, "apply", plan, "--yes", "--accept", "V4,Q10,Q11,J4,U3")
@@ -121,7 +123,8 @@ func TestK7_AnOlderJournalPaysNoPlanTwice(t *testing.T) {
 	if !strings.Contains(errs, "which this journal does not know") {
 		t.Errorf("%s", errs)
 	}
-	s.Runs(0, "apply", last, "--yes", "--accept", "V4,Q10,Q11,J4,U3,P6") // balances that the older journal does not explain are pointed out, too
+	// balances that the older journal does not explain are pointed out, too
+	s.Runs(0, "apply", last, "--yes", "--accept", "V4,Q10,Q11,J4,U3,P6")
 	if n := len(s.Between.Saw(rig.PathExecute)); n != 3 {
 		t.Errorf("sent %d times", n)
 	}
@@ -144,18 +147,21 @@ func TestK8_AServiceThatNeverEndsKeepsNothingWaiting(t *testing.T) {
 		return status, a
 	}
 	s.Between.Behaves(pending)
-	long, longOut, longErrs := s.Starts("transfer", "--asset", "usdc", "--amount", "20", "--to", s.Words["PAYEE"], "--chain", "op", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json", "--wait", "5m")
+	long, longOut, longErrs := s.Starts("transfer", "--asset", "usdc", "--amount", "20", "--to", s.Words["PAYEE"],
+		"--chain", "op", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json", "--wait", "5m")
 	select { // it waits now
 	case <-asked:
 	case <-time.After(rig.Limit):
 		t.Fatalf("nothing was asked: %s", longErrs)
 	}
-	call := strings.Fields(strings.ReplaceAll(rig.ACall, "PAYEE", "0x2222222222222222222222222222222222222222")) // what pays the same again is no other work
+	// what pays the same again is no other work
+	call := strings.Fields(strings.ReplaceAll(rig.ACall, "PAYEE", "0x2222222222222222222222222222222222222222"))
 	for i := range call {
 		call[i] = strings.ReplaceAll(call[i], "_", " ")
 	}
 	s.Runs(2, append(call, "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--wait", "-1s")...)
-	out, errs := s.Runs(6, append(call, "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json", "--wait", "1s")...) // another process signs and sends beside it
+	// another process signs and sends beside it
+	out, errs := s.Runs(6, append(call, "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json", "--wait", "1s")...)
 	beside := rig.ResultOf(t, out).Operation
 	if !strings.Contains(errs, "it has not ended after 1s. Resume with: coffer status "+beside) {
 		t.Errorf("%s", errs)
@@ -181,7 +187,8 @@ func TestK8_AServiceThatNeverEndsKeepsNothingWaiting(t *testing.T) {
 	}
 	_ = long.Wait()
 	waited := rig.ResultOf(t, longOut.String()).Operation
-	if code := long.ProcessState.ExitCode(); code != 6 || !strings.Contains(longErrs.String(), "Resume with: coffer status "+waited) {
+	if code := long.ProcessState.ExitCode(); code != 6 ||
+		!strings.Contains(longErrs.String(), "Resume with: coffer status "+waited) {
 		t.Errorf("interrupted: exit code %d\n%s", code, longErrs)
 	}
 	s.Between.Behaves(nil)

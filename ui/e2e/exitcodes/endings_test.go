@@ -34,7 +34,8 @@ func replaced(path, old, by string) func(rig.Request, int, []byte) (int, []byte)
 // looking are the endings of the commands that only read.
 func looking() []ending {
 	paths := map[string]string{
-		"balances": "/aggregated-balance", "assets": "/assets/list", "chains": "/supported-list", "history": "/get-tx-history", "export": "/aggregated-balance", "status NOBODY": "/get-execution-status",
+		"balances": "/aggregated-balance", "assets": "/assets/list", "chains": "/supported-list",
+		"history": "/get-tx-history", "export": "/aggregated-balance", "status NOBODY": "/get-execution-status",
 		"accounts check": "/predict-address", "doctor": "/supported-list",
 	}
 	var out []ending
@@ -49,8 +50,10 @@ func looking() []ending {
 			ending{command: words, code: 5, args: words + " --json", stop: at(paths[words])})
 	}
 	return append(out,
-		ending{command: "chains", code: 4, args: "chains --json", answer: replaced("/supported-list", `"reference":"10"`, `"reference":"8453"`)},
-		ending{command: "assets", code: 4, args: "assets --json", answer: replaced("/assets/list", `"decimals":6`, `"decimals":7`)},
+		ending{command: "chains", code: 4, args: "chains --json",
+			answer: replaced("/supported-list", `"reference":"10"`, `"reference":"8453"`)},
+		ending{command: "assets", code: 4, args: "assets --json",
+			answer: replaced("/assets/list", `"decimals":6`, `"decimals":7`)},
 		ending{command: "accounts check", code: 4, args: "accounts check --json", answer: misled},
 		ending{command: "status", code: 1, args: "status NOBODY", refuse: everything},
 		ending{command: "status", code: 2, args: "status 12"},
@@ -69,9 +72,11 @@ func looking() []ending {
 	)
 }
 
-// acting are the endings of the commands that sign, in front of a service that does its work. They are in order: some leave something behind.
+// acting are the endings of the commands that sign, in front of a service that does its work. They are in order: some
+// leave something behind.
 func acting() []ending {
-	short := "call --chain base --to usdc --function transfer(address_to,uint256_amount) --arg PAYEE --arg 900000_USDC --yes --accept V4,Q10,Q11,J4,U3 --json"
+	short := "call --chain base --to usdc --function transfer(address_to,uint256_amount) --arg PAYEE --arg " +
+		"900000_USDC --yes --accept V4,Q10,Q11,J4,U3 --json"
 	out := []ending{
 		{command: "plan", code: 0, args: "plan --template --json"},
 		{command: "plan", code: 2, args: "plan --chain nowhere --to usdc --json"},
@@ -86,17 +91,27 @@ func acting() []ending {
 		{command: "transfer", code: 2, args: "transfer --yes --accept V4,Q10,Q11,J4,U3"},
 		{command: "swap", code: 2, args: "swap --yes --accept V4,Q10,Q11,J4,U3"},
 	}
-	for command, args := range map[string]string{"call": rig.ACall, "transfer": rig.ATransfer, "swap": rig.ASwap, "apply": "apply PLAN"} {
-		out = append(out, ending{command: command, code: 3, args: args + " --yes --accept V4,Q10,Q11,J4,U3 --json", locked: true}, ending{command: command, code: 3, args: args + " --yes --accept V4,Q10,Q11,J4,U3", wrong: true})
+	for command, args := range map[string]string{"call": rig.ACall, "transfer": rig.ATransfer, "swap": rig.ASwap,
+		"apply": "apply PLAN"} {
+		out = append(out, ending{command: command, code: 3, args: args + " --yes --accept V4,Q10,Q11,J4,U3 --json",
+			locked: true}, ending{command: command, code: 3, args: args + " --yes --accept V4,Q10,Q11,J4,U3",
+			wrong: true})
 	}
 	return append(out,
-		ending{command: "call", code: 4, args: rig.ACall + " --yes --accept V4,Q10,Q11,J4,U3 --json", answer: hostile("/prepare-call-quote")},
-		ending{command: "apply", code: 4, args: "apply PLAN --yes --accept V4,Q10,Q11,J4,U3 --json", answer: hostile("/prepare-call-quote")},
-		ending{command: "transfer", code: 4, args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json", answer: replaced("/quote", "eip155:10/", "eip155:8453/")},
-		ending{command: "swap", code: 4, args: rig.ASwap + " --yes --accept V4,Q10,Q11,J4,U3 --json", answer: replaced("/quote", "eip155:8453/", "eip155:10/")},
-		ending{command: "call", code: 5, args: rig.ACall + " --yes --accept V4,Q10,Q11,J4,U3 --json", stop: at("/prepare-call-quote")},
-		ending{command: "apply", code: 5, args: "apply PLAN --yes --accept V4,Q10,Q11,J4,U3 --json", stop: at("/prepare-call-quote")},
-		ending{command: "transfer", code: 5, args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json", stop: at("/quote")},
+		ending{command: "call", code: 4, args: rig.ACall + " --yes --accept V4,Q10,Q11,J4,U3 --json",
+			answer: hostile("/prepare-call-quote")},
+		ending{command: "apply", code: 4, args: "apply PLAN --yes --accept V4,Q10,Q11,J4,U3 --json",
+			answer: hostile("/prepare-call-quote")},
+		ending{command: "transfer", code: 4, args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json",
+			answer: replaced("/quote", "eip155:10/", "eip155:8453/")},
+		ending{command: "swap", code: 4, args: rig.ASwap + " --yes --accept V4,Q10,Q11,J4,U3 --json",
+			answer: replaced("/quote", "eip155:8453/", "eip155:10/")},
+		ending{command: "call", code: 5, args: rig.ACall + " --yes --accept V4,Q10,Q11,J4,U3 --json",
+			stop: at("/prepare-call-quote")},
+		ending{command: "apply", code: 5, args: "apply PLAN --yes --accept V4,Q10,Q11,J4,U3 --json",
+			stop: at("/prepare-call-quote")},
+		ending{command: "transfer", code: 5, args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json",
+			stop: at("/quote")},
 		ending{command: "swap", code: 5, args: rig.ASwap + " --dry-run --json", stop: at("/quote")},
 		ending{command: "call", code: 0, args: rig.ACall + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
 		ending{command: "transfer", code: 0, args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
@@ -106,10 +121,12 @@ func acting() []ending {
 	)
 }
 
-// lost are endings whose outcome is not known: no answer comes to execute, and none to the question how it stands until the person gives up.
+// lost are endings whose outcome is not known: no answer comes to execute, and none to the question how it stands until
+// the person gives up.
 func lost() []ending {
 	var out []ending
-	for command, args := range map[string]string{"call": rig.ACall, "transfer": rig.ATransfer, "swap": rig.ASwap, "apply": "apply PLAN"} {
+	for command, args := range map[string]string{"call": rig.ACall, "transfer": rig.ATransfer, "swap": rig.ASwap,
+		"apply": "apply PLAN"} {
 		out = append(out, ending{command: command, code: 6, args: args + " --yes --accept V4,Q10,Q11,J4,U3 --json"})
 	}
 	slices.SortFunc(out, func(a, b ending) int { return strings.Compare(a.command, b.command) })
@@ -119,8 +136,11 @@ func lost() []ending {
 // paidBack are the endings in front of a service whose target block always fails.
 func paidBack() []ending {
 	return []ending{
-		{command: "call", code: 1, repeat: true, args: strings.Replace(rig.ACall, "20_USDC", "430_USDC", 1) + " --yes --accept V4,Q10,Q11,J4,U3 --json"}, // REFUNDED
-		{command: "call", code: 1, repeat: true, args: rig.ACall + " --yes --accept V4,Q10,Q11,J4,U3 --json"},                                            // FAILED: nobody else pays
+		// REFUNDED
+		{command: "call", code: 1, repeat: true, args: strings.Replace(rig.ACall, "20_USDC", "430_USDC", 1) +
+			" --yes --accept V4,Q10,Q11,J4,U3 --json"},
+		// FAILED: nobody else pays
+		{command: "call", code: 1, repeat: true, args: rig.ACall + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
 		{command: "transfer", code: 1, repeat: true, args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
 		{command: "swap", code: 1, repeat: true, args: rig.ASwap + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
 		{command: "apply", code: 1, repeat: true, args: "apply PLAN --yes --accept V4,Q10,Q11,J4,U3 --json"},
@@ -174,20 +194,24 @@ func hostile(path string) func(rig.Request, int, []byte) (int, []byte) {
 // limited are the endings under a policy that allows next to nothing.
 func limited() []ending {
 	return []ending{
-		{command: "call", code: 4, args: rig.ACall + " --yes --accept V4,Q10,Q11,J4,U3 --json"}, {command: "transfer", code: 4, args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
-		{command: "swap", code: 4, args: rig.ASwap + " --yes --accept V4,Q10,Q11,J4,U3 --json"}, {command: "apply", code: 4, args: "apply PLAN2 --yes --accept V4,Q10,Q11,J4,U3 --json"},
+		{command: "call", code: 4, args: rig.ACall + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
+		{command: "transfer", code: 4, args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
+		{command: "swap", code: 4, args: rig.ASwap + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
+		{command: "apply", code: 4, args: "apply PLAN2 --yes --accept V4,Q10,Q11,J4,U3 --json"},
 	}
 }
 
 // expired are the endings of quotes that came too late.
 func expired() []ending {
-	return []ending{{command: "transfer", code: 5, repeat: true, args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json", refuse: late}}
+	return []ending{{command: "transfer", code: 5, repeat: true,
+		args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json", refuse: late}}
 }
 
 // forbidden are the endings with an API key that may only read.
 func forbidden() []ending {
 	return []ending{
-		{command: "balances", code: 0, args: "balances --json"}, {command: "transfer", code: 3, args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
+		{command: "balances", code: 0, args: "balances --json"},
+		{command: "transfer", code: 3, args: rig.ATransfer + " --yes --accept V4,Q10,Q11,J4,U3 --json"},
 		{command: "call", code: 3, args: rig.ACall + " --dry-run --json"},
 	}
 }
@@ -195,28 +219,37 @@ func forbidden() []ending {
 // keyless are the endings without an API key, and those of the keys themselves.
 func keyless() []ending {
 	return []ending{
-		{command: "balances", code: 3, args: "balances --json"}, {command: "keys", code: 0, args: "keys list --json"}, {command: "keys", code: 3, args: "keys list --json", wrong: true},
-		{command: "keys", code: 3, args: "keys remove 0x0000000000000000000000000000000000000001 --confirm 0001"}, {command: "keys", code: 3, args: "keys new --json", locked: true},
+		{command: "balances", code: 3, args: "balances --json"}, {command: "keys", code: 0, args: "keys list --json"},
+		{command: "keys", code: 3, args: "keys list --json", wrong: true},
+		{command: "keys", code: 3, args: "keys remove 0x0000000000000000000000000000000000000001 --confirm 0001"},
+		{command: "keys", code: 3, args: "keys new --json", locked: true},
 		{command: "keys", code: 1, args: "keys import --file KEYFILE --json"}, // it is there already
 	}
 }
 
-// apart are the endings that the tests bring about outside of their lists, or that stand in tests of the package named in docs/commands.md.
+// apart are the endings that the tests bring about outside of their lists, or that stand in tests of the package named
+// in docs/commands.md.
 func apart() []ending {
 	return []ending{
-		{command: "status", code: 0}, {command: "status", code: 4}, {command: "status", code: 5}, {command: "serve", code: 0},
-		{command: "accounts", code: 0}, {command: "accounts", code: 2}, {command: "accounts", code: 3}, {command: "accounts", code: 4},
-		{command: "activity adopt", code: 0}, {command: "activity adopt", code: 1}, {command: "activity adopt", code: 2}, {command: "activity adopt", code: 4},
-		{command: "activity adopt", code: 5}, {command: "serve check", code: 0}, {command: "serve check", code: 1}, {command: "serve check", code: 2},
+		{command: "status", code: 0}, {command: "status", code: 4}, {command: "status", code: 5},
+		{command: "serve", code: 0},
+		{command: "accounts", code: 0}, {command: "accounts", code: 2}, {command: "accounts", code: 3},
+		{command: "accounts", code: 4},
+		{command: "activity adopt", code: 0}, {command: "activity adopt", code: 1},
+		{command: "activity adopt", code: 2}, {command: "activity adopt", code: 4},
+		{command: "activity adopt", code: 5}, {command: "serve check", code: 0}, {command: "serve check", code: 1},
+		{command: "serve check", code: 2},
 		{command: "serve backup", code: 0}, {command: "serve backup", code: 1}, {command: "serve backup", code: 2},
 	}
 }
 
-// TestTheExitCodesOfTheDocument: the table of docs/commands.md lists the codes that the tests of this program bring about, no more and no fewer.
+// TestTheExitCodesOfTheDocument: the table of docs/commands.md lists the codes that the tests of this program bring
+// about, no more and no fewer.
 func TestTheExitCodesOfTheDocument(t *testing.T) {
 	t.Parallel()
 	brought := map[string]map[string]bool{}
-	for _, e := range slices.Concat(looking(), acting(), lost(), paidBack(), local(), limited(), expired(), forbidden(), keyless(), apart()) {
+	for _, e := range slices.Concat(looking(), acting(), lost(), paidBack(), local(), limited(), expired(), forbidden(),
+		keyless(), apart()) {
 		if brought[e.command] == nil {
 			brought[e.command] = map[string]bool{}
 		}
@@ -246,7 +279,8 @@ func TestTheExitCodesOfTheDocument(t *testing.T) {
 			listed[command[1]] = true
 			for code := range 7 {
 				word := fmt.Sprint(code)
-				if says := slices.Contains(strings.Fields(strings.ReplaceAll(cells[2], ",", "")), word); says != brought[command[1]][word] {
+				if says := slices.Contains(strings.Fields(strings.ReplaceAll(cells[2], ",", "")),
+					word); says != brought[command[1]][word] {
 					t.Errorf("%s: code %d in the document %t, in the tests %t", command[1], code, says, !says)
 				}
 			}

@@ -84,7 +84,8 @@ func ends(s *rig.Stage, e ending) (out, errs string) {
 	return o.String(), er.String()
 }
 
-// all carries out endings one after the other. Each that is no success says why on standard error, and what it prints with --json is whole.
+// all carries out endings one after the other. Each that is no success says why on standard error, and what it prints
+// with --json is whole.
 func all(s *rig.Stage, list []ending) {
 	s.Helper()
 	for _, e := range list {
@@ -103,15 +104,18 @@ func TestExitCodesOfLooking(t *testing.T) {
 	s := rig.NewStage(t)
 	list := looking()
 	all(s, list)
-	out, _ := s.Runs(0, strings.Fields(strings.ReplaceAll(rig.ATransfer, "PAYEE", rig.Payee(t))+" --yes --accept V4,Q10,Q11,J4,U3 --json")...)
+	out, _ := s.Runs(0, strings.Fields(strings.ReplaceAll(rig.ATransfer, "PAYEE", rig.Payee(t))+
+		" --yes --accept V4,Q10,Q11,J4,U3 --json")...)
 	done := rig.ResultOf(t, out)
 	s.Runs(0, "status", done.QuoteID)
 	s.Between.Behaves(replaced(rig.PathStatus, done.QuoteID, "0x"+strings.Repeat("11", 32)))
 	s.Runs(4, "status", done.QuoteID, "--json")
 	s.Between.Behaves(nil)
-	out, _ = ends(s, ending{command: "call", code: 5, args: rig.ACall + " --yes --json", stop: at("/prepare-call-quote")})
+	out, _ = ends(s, ending{command: "call", code: 5, args: rig.ACall + " --yes --json",
+		stop: at("/prepare-call-quote")})
 	s.Runs(5, "status", rig.ResultOf(t, out).Operation) // nothing of it was sent
-	out, _ = s.Runs(0, append(strings.Fields(strings.ReplaceAll(rig.ATransfer, "PAYEE", rig.Payee(t))), "--dry-run", "--json")...)
+	out, _ = s.Runs(0, append(strings.Fields(strings.ReplaceAll(rig.ATransfer, "PAYEE", rig.Payee(t))), "--dry-run",
+		"--json")...)
 	s.Runs(2, "status", rig.ResultOf(t, out).Operation) // nothing of it was recorded
 }
 
@@ -124,7 +128,8 @@ func TestExitCodesOfActing(t *testing.T) {
 	}
 }
 
-// TestExitCodesOfWhatIsLost: the connection is cut during execute and the person gives up: 6, sent once, and the outcome is found later.
+// TestExitCodesOfWhatIsLost: the connection is cut during execute and the person gives up: 6, sent once, and the
+// outcome is found later.
 func TestExitCodesOfWhatIsLost(t *testing.T) {
 	t.Parallel()
 	s := rig.NewStage(t, "--lifetime", "60s")
@@ -157,7 +162,8 @@ func TestExitCodesOfWhatIsLost(t *testing.T) {
 		}
 		rig.WholeJSON(t, e.args, out.String())
 		r := rig.ResultOf(t, out.String())
-		if again, _ := s.Runs(0, "status", r.Operation, "--watch", "--json"); !strings.Contains(again, api.StatusCompleted) {
+		if again, _ := s.Runs(0, "status", r.Operation, "--watch", "--json"); !strings.Contains(again,
+			api.StatusCompleted) {
 			t.Error(again)
 		}
 		if n := len(s.Between.Saw(rig.PathExecute)); n != i+1 {
@@ -167,17 +173,22 @@ func TestExitCodesOfWhatIsLost(t *testing.T) {
 	s.Runs(4, "apply", s.Words["PLAN"], "--yes", "--accept", "V4,Q10,Q11,J4,U3")
 }
 
-// TestExitCodesOfAFailingService: paid back is 1; then what the policy refuses is 4, what a key may not do is 3, and a quote that ended before it was signed is 5.
+// TestExitCodesOfAFailingService: paid back is 1; then what the policy refuses is 4, what a key may not do is 3, and a
+// quote that ended before it was signed is 5.
 func TestExitCodesOfAFailingService(t *testing.T) {
 	t.Parallel()
 	s := rig.NewStage(t, "--fault", "revert@1", "--lifetime", "10s")
 	brought := map[string]bool{}
-	config := filepath.Join(filepath.Dir(strings.TrimPrefix(s.Env[1], "XDG_CONFIG_HOME=")), "config", "coffer", "config.toml")
+	config := filepath.Join(filepath.Dir(strings.TrimPrefix(s.Env[1], "XDG_CONFIG_HOME=")), "config", "coffer",
+		"config.toml")
 	policy := filepath.Join(filepath.Dir(config), "policy.toml")
 	raw, err := os.ReadFile(config)
-	narrowed := strings.Replace(string(raw), `vault = "file"`, fmt.Sprintf("vault = \"file\"\npolicy_file = %q", policy), 1)
-	repeats := []byte("version = 1\nallow = [\"open-repeat\"]\n") // the same is paid again although what came back may still run
-	if err = errors.Join(err, os.WriteFile(policy, repeats, 0o600), os.WriteFile(config, []byte(narrowed), 0o600)); err != nil {
+	narrowed := strings.Replace(string(raw), `vault = "file"`,
+		fmt.Sprintf("vault = \"file\"\npolicy_file = %q", policy), 1)
+	// the same is paid again although what came back may still run
+	repeats := []byte("version = 1\nallow = [\"open-repeat\"]\n")
+	if err = errors.Join(err, os.WriteFile(policy, repeats, 0o600),
+		os.WriteFile(config, []byte(narrowed), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range paidBack() {
@@ -203,7 +214,8 @@ func TestExitCodesOfAFailingService(t *testing.T) {
 	if err := os.WriteFile(policy, []byte("version = 1\nnonsense = 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.Runs(2, strings.Fields(strings.ReplaceAll(rig.ASwap, "PAYEE", rig.Payee(t))+" --yes --accept V4,Q10,Q11,J4,U3")...)
+	s.Runs(2, strings.Fields(strings.ReplaceAll(rig.ASwap, "PAYEE", rig.Payee(t))+
+		" --yes --accept V4,Q10,Q11,J4,U3")...)
 	if err := os.WriteFile(policy, repeats, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -211,8 +223,10 @@ func TestExitCodesOfAFailingService(t *testing.T) {
 	var key struct {
 		Text string `json:"key"`
 	}
-	rig.KeysOf(t, s.Env, &key, "add", "--company", "a", "--project", "b", "--permission", "read", "--data", filepath.Dir(s.Between.At.NetworkFile))
-	if screen, err := rig.Asks(t, s.Env, []string{"keys", "api-key", "set"}, "Passphrase of profile team", rig.Passphrase, "API key", key.Text); err != nil {
+	rig.KeysOf(t, s.Env, &key, "add", "--company", "a", "--project", "b", "--permission", "read", "--data",
+		filepath.Dir(s.Between.At.NetworkFile))
+	if screen, err := rig.Asks(t, s.Env, []string{"keys", "api-key", "set"}, "Passphrase of profile team",
+		rig.Passphrase, "API key", key.Text); err != nil {
 		t.Fatalf("%v\n%s", err, screen)
 	}
 	all(s, forbidden())
@@ -224,21 +238,24 @@ func TestExitCodesOfAFailingService(t *testing.T) {
 	all(s, keyless())
 }
 
-// TestACommandLineThatIsNoneIsRefusedWithAHint: every command of the program answers a flag or an argument that it does not know with 2, a hint and no data.
+// TestACommandLineThatIsNoneIsRefusedWithAHint: every command of the program answers a flag or an argument that it does
+// not know with 2, a hint and no data.
 func TestACommandLineThatIsNoneIsRefusedWithAHint(t *testing.T) {
 	t.Parallel()
 	_, env := rig.Home(t)
 	for path := range rig.Commands(t) {
 		for _, more := range [][]string{{"--nonsense"}, {"nonsense/1", "nonsense/2", "nonsense/3"}} {
 			out, errs, code := rig.Run(t, env, append(strings.Fields(path), more...)...)
-			if code != 2 || out != "" || !strings.HasPrefix(errs, "coffer: ") || !strings.Contains(errs, "\n  ") && !strings.Contains(errs, "no such file") {
+			if code != 2 || out != "" || !strings.HasPrefix(errs, "coffer: ") ||
+				!strings.Contains(errs, "\n  ") && !strings.Contains(errs, "no such file") {
 				t.Errorf("coffer %s %s: exit code %d, printed %q, said %s", path, more[0], code, out, errs)
 			}
 		}
 	}
 }
 
-// TestInterruptsOfApply: at each step an interrupt ends with the right code, and what is begun again afterwards is sent once.
+// TestInterruptsOfApply: at each step an interrupt ends with the right code, and what is begun again afterwards is sent
+// once.
 func TestInterruptsOfApply(t *testing.T) {
 	t.Parallel()
 	s := rig.NewStage(t, "--lifetime", "60s")
@@ -281,7 +298,8 @@ func TestExitCodesWithoutAService(t *testing.T) {
 		if strings.Contains(e.args, "--json") {
 			rig.WholeJSON(t, e.args, out)
 		}
-		if code == 2 && (out != "" || !regexp.MustCompile(`(?m)^  \S`).MatchString(errs) && !strings.Contains(errs, "--") && !strings.Contains(errs, "/nowhere")) {
+		if code == 2 && (out != "" || !regexp.MustCompile(`(?m)^  \S`).MatchString(errs) &&
+			!strings.Contains(errs, "--") && !strings.Contains(errs, "/nowhere")) {
 			t.Errorf("coffer %s: no hint: %s, printed %q", e.args, errs, out)
 		}
 	}

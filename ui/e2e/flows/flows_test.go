@@ -12,8 +12,8 @@ import (
 	"coffer/ui/e2e/rig"
 )
 
-// TestTerminalAQuoteThatExpiresInReviewIsNotConfirmed lets the quote expire on the screen. What is typed then confirms nothing; with a new quote and a fresh
-// confirmation the call runs, once.
+// TestTerminalAQuoteThatExpiresInReviewIsNotConfirmed lets the quote expire on the screen. What is typed then confirms
+// nothing; with a new quote and a fresh confirmation the call runs, once.
 func TestTerminalAQuoteThatExpiresInReviewIsNotConfirmed(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t, "--lifetime", "40s")
@@ -41,8 +41,8 @@ func TestTerminalAQuoteThatExpiresInReviewIsNotConfirmed(t *testing.T) {
 	}
 }
 
-// TestTerminalTheNetworkEndsDuringExecute cuts the connection of execute before or after the service got it, and the network with it. The wallet never sends
-// again; when the network is back it finds out what became of the quote.
+// TestTerminalTheNetworkEndsDuringExecute cuts the connection of execute before or after the service got it, and the
+// network with it. The wallet never sends again; when the network is back it finds out what became of the quote.
 func TestTerminalTheNetworkEndsDuringExecute(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -63,7 +63,8 @@ func TestTerminalTheNetworkEndsDuringExecute(t *testing.T) {
 			p.Sees("Review 2 of 2", "You pay")
 			p.Reads(`expires in (\d+:\d\d)`)
 			gone := false
-			b.Cuts(func(r rig.Request) bool { gone = gone || rig.Executes(r); return gone }, func(r rig.Request) bool { return gone || !c.arrives && rig.Executes(r) })
+			b.Cuts(func(r rig.Request) bool { gone = gone || rig.Executes(r); return gone },
+				func(r rig.Request) bool { return gone || !c.arrives && rig.Executes(r) })
 			if !c.arrives {
 				b.Cuts(nil, func(r rig.Request) bool { gone = gone || rig.Executes(r); return gone })
 			}
@@ -82,8 +83,8 @@ func TestTerminalTheNetworkEndsDuringExecute(t *testing.T) {
 	}
 }
 
-// TestTerminalNothingButAPersonConfirms: keys that were pressed before the review stood there, a held key, a paste and a paste with an end of line confirm
-// nothing.
+// TestTerminalNothingButAPersonConfirms: keys that were pressed before the review stood there, a held key, a paste and
+// a paste with an end of line confirm nothing.
 func TestTerminalNothingButAPersonConfirms(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t)
@@ -119,8 +120,8 @@ func TestTerminalNothingButAPersonConfirms(t *testing.T) {
 	}
 }
 
-// TestTerminalResizingWhileScrollingLosesNothing changes the size again and again while a review is scrolled: what stands there is always whole, nothing is
-// confirmed, and in the end it can be read and signed.
+// TestTerminalResizingWhileScrollingLosesNothing changes the size again and again while a review is scrolled: what
+// stands there is always whole, nothing is confirmed, and in the end it can be read and signed.
 func TestTerminalResizingWhileScrollingLosesNothing(t *testing.T) {
 	t.Parallel()
 	_, env := rig.Home(t)
@@ -147,8 +148,8 @@ func TestTerminalResizingWhileScrollingLosesNothing(t *testing.T) {
 	p.Sees("Review 2 of 2", "You pay")
 }
 
-// TestTerminalARecordingIsShownAgainWithoutTheService records balances, history and a prepared call, and shows them from the recording after the service has gone.
-// Nothing can be signed there.
+// TestTerminalARecordingIsShownAgainWithoutTheService records balances, history and a prepared call, and shows them
+// from the recording after the service has gone. Nothing can be signed there.
 func TestTerminalARecordingIsShownAgainWithoutTheService(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t)
@@ -180,7 +181,8 @@ func TestTerminalARecordingIsShownAgainWithoutTheService(t *testing.T) {
 	}
 	for _, f := range files {
 		text, err := os.ReadFile(f)
-		if info, errInfo := os.Stat(f); err != nil || errInfo != nil || info.Mode().Perm() != 0o600 || strings.Contains(string(text), b.At.APIKey) {
+		if info, errInfo := os.Stat(f); err != nil || errInfo != nil || info.Mode().Perm() != 0o600 ||
+			strings.Contains(string(text), b.At.APIKey) {
 			t.Errorf("%s: %v %v", f, err, errInfo)
 		}
 	}

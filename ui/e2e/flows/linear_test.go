@@ -66,7 +66,8 @@ func listen(t *testing.T, env []string) *listener {
 	return l
 }
 
-// hears waits until text was said in answer to the last line, whatever the line breaks, and returns that answer on one line.
+// hears waits until text was said in answer to the last line, whatever the line breaks, and returns that answer on one
+// line.
 func (l *listener) hears(text string) string {
 	l.Helper()
 	over := time.After(rig.Limit)
@@ -93,7 +94,8 @@ func (l *listener) answers(line, text string) string {
 	return l.hears(text)
 }
 
-// confirms types a line as often as it is dropped for coming too early; each time takes the half second that a person needs.
+// confirms types a line as often as it is dropped for coming too early; each time takes the half second that a person
+// needs.
 func (l *listener) confirms(line, text string) string {
 	l.Helper()
 	pause := time.NewTimer(600 * time.Millisecond)
@@ -101,8 +103,8 @@ func (l *listener) confirms(line, text string) string {
 	return l.answers(line, text)
 }
 
-// TestLinearMainJob walks the main job over a pipe, line by line: a transfer call that two other chains pay for, from an empty home to its end. The truth is
-// then read from the store with the EVM. What is said is plain lines.
+// TestLinearMainJob walks the main job over a pipe, line by line: a transfer call that two other chains pay for, from
+// an empty home to its end. The truth is then read from the store with the EVM. What is said is plain lines.
 func TestLinearMainJob(t *testing.T) {
 	t.Parallel()
 	dir, env := rig.Home(t)
@@ -149,12 +151,14 @@ func TestLinearMainJob(t *testing.T) {
 	checkStore(t, rig.DataOf(dir), "1530.5")
 }
 
-// TestLinearEndsWithItsInput: the end of the input in front of the confirmation leaves nothing signed and nothing under way.
+// TestLinearEndsWithItsInput: the end of the input in front of the confirmation leaves nothing signed and nothing under
+// way.
 func TestLinearEndsWithItsInput(t *testing.T) {
 	t.Parallel()
 	_, env := rig.Home(t)
 	l := listen(t, env)
-	if _, err := io.WriteString(l.in, "4\n1\n1\n10\n1\n0x1111111111111111111111111111111111111111\n1\n1\nyes\n"); err != nil {
+	if _, err := io.WriteString(l.in, "4\n1\n1\n10\n1\n0x1111111111111111111111111111111111111111\n1\n1\nyes\n"); err !=
+		nil {
 		t.Fatal(err)
 	}
 	if err := l.in.Close(); err != nil {

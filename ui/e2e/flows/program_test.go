@@ -30,8 +30,8 @@ import (
 	"coffer/ui/e2e/rig"
 )
 
-// TestTerminalMainJob walks the main job in the real program: from an empty home to COMPLETED. The truth is then read from the store with the
-// EVM, not from the screen.
+// TestTerminalMainJob walks the main job in the real program: from an empty home to COMPLETED. The truth is then read
+// from the store with the EVM, not from the screen.
 func TestTerminalMainJob(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{80, 24}, {120, 40}} {
@@ -143,7 +143,8 @@ func checkEscrow(t *testing.T, in *genesis.Installation, id uint64, sender commo
 		}
 		for _, r := range b.Receipts {
 			for _, l := range r.Logs {
-				if l.Address != in.Network.Pins.Escrow || len(l.Topics) < 3 || common.BytesToAddress(l.Topics[2][:]) != sender {
+				if l.Address != in.Network.Pins.Escrow || len(l.Topics) < 3 ||
+					common.BytesToAddress(l.Topics[2][:]) != sender {
 					continue
 				}
 				st, err := c.State(c.Head().Time)
@@ -152,7 +153,8 @@ func checkEscrow(t *testing.T, in *genesis.Installation, id uint64, sender commo
 				}
 				defer st.Close()
 				// deposits(bytes32,address) returns token, refundDeadline, state, amount; state 2 is Released.
-				ask := slices.Concat(crypto.Keccak256([]byte("deposits(bytes32,address)"))[:4], l.Topics[1][:], common.LeftPadBytes(sender[:], 32))
+				ask := slices.Concat(crypto.Keccak256([]byte("deposits(bytes32,address)"))[:4], l.Topics[1][:],
+					common.LeftPadBytes(sender[:], 32))
 				res := st.Call(chain.Message{To: in.Network.Pins.Escrow, Data: ask})
 				if res.Err != nil || len(res.Return) != 128 || res.Return[95] != 2 {
 					t.Errorf("chain %d: the deposit is not released: %x, %v", id, res.Return, res.Err)
@@ -204,7 +206,8 @@ func TestTerminalEndsOnSignals(t *testing.T) {
 	}
 }
 
-// TestTEATraceLogsNoKeys: the terminal library logs every keystroke when this variable is set; the program takes it away.
+// TestTEATraceLogsNoKeys: the terminal library logs every keystroke when this variable is set; the program takes it
+// away.
 func TestTerminalTraceVariablesAreCleared(t *testing.T) {
 	t.Parallel()
 	dir, env := rig.Home(t)
@@ -247,10 +250,12 @@ func TestCommandsWithoutTerminal(t *testing.T) {
 	if again, _, _ := rig.Run(t, env, "balances", "--json"); !sameAmounts(t, again, b) {
 		t.Error("a second start shows other balances")
 	}
-	if _, errs, code := rig.Run(t, env, "--profile", "nobody", "balances"); code != 2 || !strings.Contains(errs, "nobody") {
+	if _, errs, code := rig.Run(t, env, "--profile", "nobody", "balances"); code != 2 ||
+		!strings.Contains(errs, "nobody") {
 		t.Errorf("an unknown profile: code %d, %s", code, errs)
 	}
-	for _, e := range []struct{ name, mode string }{{filepath.Join(rig.DataOf(dir), service.DatabaseFile), "-rw-------"}, {rig.DataOf(dir), "drwx------"}} {
+	for _, e := range []struct{ name, mode string }{{filepath.Join(rig.DataOf(dir), service.DatabaseFile),
+		"-rw-------"}, {rig.DataOf(dir), "drwx------"}} {
 		if info, err := os.Stat(e.name); err != nil || info.Mode().String() != e.mode {
 			t.Errorf("%s: %v, %v", e.name, info.Mode(), err)
 		}
@@ -275,8 +280,8 @@ func sameAmounts(t *testing.T, out string, want api.AggregatedBalance) bool {
 	return true
 }
 
-// TestTerminalOpensARemoteProfile: the dashboard reaches a service in another process through its network file and certificate authority. The API key
-// is asked for and appears nowhere.
+// TestTerminalOpensARemoteProfile: the dashboard reaches a service in another process through its network file and
+// certificate authority. The API key is asked for and appears nowhere.
 func TestTerminalOpensARemoteProfile(t *testing.T) {
 	t.Parallel()
 	dir, env := rig.Home(t)
@@ -290,12 +295,16 @@ func TestTerminalOpensARemoteProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	configured := filepath.Join(dir, "config", "coffer", "config.toml")
-	text := fmt.Sprintf("version = 1\n[profiles.team]\nkind = \"lab\"\nbase_url = %q\nca_file = %q\nnetwork_file = %q\nvault = \"memory\"\n"+
-		"[[profiles.team.accounts]]\ntype = \"kernel-v3.1-ecdsa\"\nsigner_address = %q\n", at.BaseURL, at.CAFile, at.NetworkFile, demo.Signer)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(configured), 0o700), os.WriteFile(configured, []byte(text), 0o600)); err != nil {
+	text := fmt.Sprintf("version = 1\n[profiles.team]\nkind = \"lab\"\nbase_url = %q\nca_file = %q\nnetwork_file = "+
+		"%q\nvault = \"memory\"\n"+
+		"[[profiles.team.accounts]]\ntype = \"kernel-v3.1-ecdsa\"\nsigner_address = %q\n", at.BaseURL, at.CAFile,
+		at.NetworkFile, demo.Signer)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(configured), 0o700),
+		os.WriteFile(configured, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, code := rig.Run(t, env, "--profile", "team", "balances"); code != 3 || !strings.Contains(errs, "API key") {
+	if _, errs, code := rig.Run(t, env, "--profile", "team", "balances"); code != 3 ||
+		!strings.Contains(errs, "API key") {
 		t.Errorf("without a terminal: code %d, %s", code, errs)
 	}
 	p := rig.At(t, rig.Start(t, env, 80, 24, "--profile", "team"))
@@ -319,8 +328,8 @@ func TestTerminalOpensARemoteProfile(t *testing.T) {
 	}
 }
 
-// BenchmarkFirstFrame measures the time from the start of the built program to the first screen with balances, on an installation that exists
-// (warm) and on an empty home (cold), and the peak memory of the process.
+// BenchmarkFirstFrame measures the time from the start of the built program to the first screen with balances, on an
+// installation that exists (warm) and on an empty home (cold), and the peak memory of the process.
 func BenchmarkFirstFrame(b *testing.B) {
 	for _, name := range []string{"cold", "warm"} {
 		b.Run(name, func(b *testing.B) {
@@ -346,7 +355,8 @@ func BenchmarkFirstFrame(b *testing.B) {
 	}
 }
 
-// firstFrame starts the program, waits for balances, and returns the milliseconds that took and the peak resident memory in kB.
+// firstFrame starts the program, waits for balances, and returns the milliseconds that took and the peak resident
+// memory in kB.
 func firstFrame(b *testing.B, env []string) (ms, kb float64) {
 	b.Helper()
 	p := rig.At(b, rig.Start(b, env, 120, 40))

@@ -40,11 +40,13 @@ func tapeHost(t *testing.T) profile.Host {
 			return ""
 		},
 		Embedded: func(ctx context.Context, _ string) (profile.Embedded, error) {
-			s, err := service.OpenOrAttach(ctx, rig.DataOf(dir), service.Options{Kind: network.Embedded, Fund: true, Lifetime: service.EmbeddedLifetime})
+			s, err := service.OpenOrAttach(ctx, rig.DataOf(dir),
+				service.Options{Kind: network.Embedded, Fund: true, Lifetime: service.EmbeddedLifetime})
 			if err != nil {
 				return profile.Embedded{}, err
 			}
-			return profile.Embedded{Network: s.Network, BaseURL: s.BaseURL, APIKey: secret.New([]byte(s.APIKey)), Transport: s, Close: s.Close}, nil
+			return profile.Embedded{Network: s.Network, BaseURL: s.BaseURL, APIKey: secret.New([]byte(s.APIKey)),
+				Transport: s, Close: s.Close}, nil
 		},
 	}
 }
@@ -128,7 +130,8 @@ func TestARecordedSessionIsReplayedWithoutANetwork(t *testing.T) {
 			t.Errorf("%s differs:\n%s\n%s", name, got, want[name])
 		}
 	}
-	if o.Network.ID != live.Network.ID || o.Network.Kind != network.Embedded || o.Accounts[0] != live.Accounts[0] || !o.Replaying() || o.Vault() != nil || o.Locked() {
+	if o.Network.ID != live.Network.ID || o.Network.Kind != network.Embedded || o.Accounts[0] != live.Accounts[0] ||
+		!o.Replaying() || o.Vault() != nil || o.Locked() {
 		t.Errorf("%+v", o)
 	}
 	if _, err := o.Signer().SignUserOp(t.Context(), verify.VerifiedUserOp{}); !errors.Is(err, replay.ErrNothingSent) {
@@ -146,7 +149,8 @@ func TestARecordedSessionIsReplayedWithoutANetwork(t *testing.T) {
 	}
 }
 
-// The lab gets figures from the service itself, and nothing that it asks for needs a key or leaves a trace but the question.
+// The lab gets figures from the service itself, and nothing that it asks for needs a key or leaves a trace but the
+// question.
 func TestTheLabQuotesAndPreparesWithoutASignature(t *testing.T) {
 	t.Parallel()
 	h := tapeHost(t)
@@ -165,29 +169,34 @@ func TestTheLabQuotesAndPreparesWithoutASignature(t *testing.T) {
 	}
 	ask := lab.Asker{Client: o.Client, Policy: rules, History: verify.NoHistory{}, Clock: o.Clock}
 	swap, err := ask.Quote(t.Context(), swapOf(t, o))
-	if err != nil || swap.Refused != 0 || swap.Prepared || swap.Delivered == nil || swap.Minimum == nil || len(swap.Pays) == 0 || swap.FeesMicro == nil || swap.CostBps < 0 {
+	if err != nil || swap.Refused != 0 || swap.Prepared || swap.Delivered == nil || swap.Minimum == nil ||
+		len(swap.Pays) == 0 || swap.FeesMicro == nil || swap.CostBps < 0 {
 		t.Errorf("%+v, %v", swap, err)
 	}
 	if swap.Lifetime <= 30*time.Second || swap.Lifetime > service.EmbeddedLifetime+time.Second || swap.Passed < 20 {
 		t.Errorf("good for %s, %d checks", swap.Lifetime, swap.Passed)
 	}
 	in, err := intent.Freeze(intent.Draft{
-		Version: intent.Version, Network: o.Network.ID, Accounts: o.Accounts, TargetChain: "eip155:8453", SlippageBps: 50,
+		Version: intent.Version, Network: o.Network.ID, Accounts: o.Accounts, TargetChain: "eip155:8453",
+		SlippageBps: 50,
 		Calls: []intent.Call{{
 			To:   "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
 			Data: "0xa9059cbb000000000000000000000000cd75e991a4986a4e96042bfb3f6a7ab26f7b5b720000000000000000000000000000000000000000000000000000000002faf080",
 		}},
-		TokensRequired: []api.TokenRequirement{{AssetType: "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", Amount: "50000000"}},
+		TokensRequired: []api.TokenRequirement{
+			{AssetType: "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", Amount: "50000000"}},
 	}, api.Rules{Catalog: o.Catalog, Now: o.Clock()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	call, err := ask.Quote(t.Context(), in)
-	if err != nil || call.Refused != 0 || !call.Prepared || call.Delivered == nil || call.FeesMicro != nil || call.CostBps != -1 || call.CallType == "" || call.Lifetime <= 0 {
+	if err != nil || call.Refused != 0 || !call.Prepared || call.Delivered == nil || call.FeesMicro != nil ||
+		call.CostBps != -1 || call.CallType == "" || call.Lifetime <= 0 {
 		t.Errorf("%+v, %v", call, err)
 	}
 	for _, e := range h.Log.All() {
-		if strings.HasSuffix(e.Path, "/execute-quote") || strings.HasSuffix(e.Path, "/call-quote") && !strings.HasSuffix(e.Path, "/prepare-call-quote") || e.Sealed > 0 {
+		if strings.HasSuffix(e.Path, "/execute-quote") || strings.HasSuffix(e.Path, "/call-quote") &&
+			!strings.HasSuffix(e.Path, "/prepare-call-quote") || e.Sealed > 0 {
 			t.Errorf("%s %s", e.Method, e.Path)
 		}
 	}

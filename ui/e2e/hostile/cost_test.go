@@ -12,8 +12,8 @@ import (
 	"coffer/ui/e2e/rig"
 )
 
-// charges puts a service between that keeps a share of a transfer: of what is paid it says that it is a fee. What goes back to the honest service is its own document,
-// so the payment is genuine.
+// charges puts a service between that keeps a share of a transfer: of what is paid it says that it is a fee. What goes
+// back to the honest service is its own document, so the payment is genuine.
 type charges struct {
 	testing.TB
 	bps      int64
@@ -84,14 +84,15 @@ func (c *charges) number(doc *api.Document, pointer string) *big.Int {
 	return v
 }
 
-// TestK5_ACostBeyondTheBoundsIsRefusedOrStopsYes: of 100 a fee of 19.90 is refused, of 20 one of $1 stops --yes, and both go on when a person says so on purpose; of a
-// fee below a floor nothing is said.
+// TestK5_ACostBeyondTheBoundsIsRefusedOrStopsYes: of 100 a fee of 19.90 is refused, of 20 one of $1 stops --yes, and
+// both go on when a person says so on purpose; of a fee below a floor nothing is said.
 func TestK5_ACostBeyondTheBoundsIsRefusedOrStopsYes(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t)
 	s := rig.Script{T: t, Env: env, Pass: rig.Passphrase}
 	pay := func(amount string, more ...string) []string {
-		return append([]string{"transfer", "--asset", "usdc", "--amount", amount, "--to", rig.Payee(t), "--chain", "op", "--yes", "--json"}, more...)
+		return append([]string{"transfer", "--asset", "usdc", "--amount", amount, "--to", rig.Payee(t), "--chain", "op",
+			"--yes", "--json"}, more...)
 	}
 	c := &charges{TB: t, bps: 1990}
 	b.Behaves(c.answer)
@@ -101,12 +102,14 @@ func TestK5_ACostBeyondTheBoundsIsRefusedOrStopsYes(t *testing.T) {
 	if !strings.Contains(errs, "REFUSE Q11") || !strings.Contains(errs, "--max-cost-bps") || executed() != 0 {
 		t.Errorf("executed %d times\n%s", executed(), errs)
 	}
-	if _, errs = s.Runs(4, pay("100", "--max-cost-bps", "2500", "--accept", "V4")...); !strings.Contains(errs, "WARN Q11") || !strings.Contains(errs, "--accept Q11") || executed() != 0 {
+	if _, errs = s.Runs(4, pay("100", "--max-cost-bps", "2500", "--accept", "V4")...); !strings.Contains(errs,
+		"WARN Q11") || !strings.Contains(errs, "--accept Q11") || executed() != 0 {
 		t.Errorf("executed %d times\n%s", executed(), errs)
 	}
 	s.Runs(0, pay("100", "--max-cost-bps", "2500", "--accept", "V4,Q11")...)
 	c.bps = 500
-	if _, errs = s.Runs(4, pay("20")...); !strings.Contains(errs, "WARN Q11") || !strings.Contains(errs, "--accept Q11") || executed() != 1 {
+	if _, errs = s.Runs(4, pay("20")...); !strings.Contains(errs, "WARN Q11") ||
+		!strings.Contains(errs, "--accept Q11") || executed() != 1 {
 		t.Errorf("executed %d times\n%s", executed(), errs)
 	}
 	s.Runs(0, pay("20", "--accept", "Q11")...)
@@ -116,18 +119,21 @@ func TestK5_ACostBeyondTheBoundsIsRefusedOrStopsYes(t *testing.T) {
 	}
 }
 
-// TestK5_TheDayOfALabHasACap: without a policy file no more than $5,000 are signed for on one day, and what came back counts: that it did is the service's word.
+// TestK5_TheDayOfALabHasACap: without a policy file no more than $5,000 are signed for on one day, and what came back
+// counts: that it did is the service's word.
 func TestK5_TheDayOfALabHasACap(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t, "--fault", "revert@1")
 	s := rig.Script{T: t, Env: env, Pass: rig.Passphrase}
 	pay := func(n int) []string { // to another recipient each time: the same payment again would be a repeat
-		return []string{"transfer", "--asset", "usdc", "--amount", "1100", "--to", "0x" + strings.Repeat(fmt.Sprint(n), 40), "--chain", "op", "--yes", "--accept", "V4,Q11,J4,U3"}
+		return []string{"transfer", "--asset", "usdc", "--amount", "1100", "--to",
+			"0x" + strings.Repeat(fmt.Sprint(n), 40), "--chain", "op", "--yes", "--accept", "V4,Q11,J4,U3"}
 	}
 	for n := range 4 {
 		s.Runs(1, pay(n+1)...)
 	}
-	if _, errs := s.Runs(4, pay(5)...); !strings.Contains(errs, "REFUSE Y5") || !strings.Contains(errs, "5,000") && !strings.Contains(errs, "5000") {
+	if _, errs := s.Runs(4, pay(5)...); !strings.Contains(errs, "REFUSE Y5") ||
+		!strings.Contains(errs, "5,000") && !strings.Contains(errs, "5000") {
 		t.Errorf("%s", errs)
 	}
 	if n := len(b.Saw(rig.PathExecute)); n != 4 {

@@ -20,8 +20,8 @@ import (
 	"coffer/ui/termtest"
 )
 
-// TestTerminalF3_AHostileServiceGetsNoSignature walks the call up to review 1 for each attack: what comes is refused in words, `y` does nothing, and no request
-// with a signature leaves the wallet.
+// TestTerminalF3_AHostileServiceGetsNoSignature walks the call up to review 1 for each attack: what comes is refused in
+// words, `y` does nothing, and no request with a signature leaves the wallet.
 func TestTerminalF3_AHostileServiceGetsNoSignature(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t)
@@ -40,7 +40,8 @@ func TestTerminalF3_AHostileServiceGetsNoSignature(t *testing.T) {
 		asked := len(b.Saw(rig.PathPrepare))
 		p.Types("r")
 		p.Waits(a.Name+" to be refused", func(s string) bool {
-			return len(b.Saw(rig.PathPrepare)) > asked && (strings.Contains(s, "Refused") || strings.Contains(s, "cannot be accepted"))
+			return len(b.Saw(rig.PathPrepare)) > asked &&
+				(strings.Contains(s, "Refused") || strings.Contains(s, "cannot be accepted"))
 		})
 		b.With(func() {
 			if !hit {
@@ -49,7 +50,10 @@ func TestTerminalF3_AHostileServiceGetsNoSignature(t *testing.T) {
 		})
 		p.Types("y")
 		p.Types("\x1b")
-		p.Waits("the form again", func(s string) bool { return strings.Contains(s, "fund with") && !strings.Contains(s, "Review 1") })
+		p.Waits("the form again", func(s string) bool {
+			return strings.Contains(s, "fund with") &&
+				!strings.Contains(s, "Review 1")
+		})
 	}
 	if n := len(b.Saw(rig.PathCallQuote)) + len(b.Saw(rig.PathExecute)); n != 0 {
 		t.Errorf("%d requests with a signature", n)
@@ -74,8 +78,9 @@ func quoteAttacks() []rig.Attack {
 	}
 }
 
-// TestTerminalF3_AHostileQuoteIsNeverExecuted signs the call and lies about the quote: the payments are not signed, nothing is executed, and the person is told
-// that the first signature lives on. Each attack has a home of its own, as a signature that lives on counts for the next call.
+// TestTerminalF3_AHostileQuoteIsNeverExecuted signs the call and lies about the quote: the payments are not signed,
+// nothing is executed, and the person is told that the first signature lives on. Each attack has a home of its own, as
+// a signature that lives on counts for the next call.
 func TestTerminalF3_AHostileQuoteIsNeverExecuted(t *testing.T) {
 	attacks := quoteAttacks()
 	if testing.Short() {
@@ -99,7 +104,10 @@ func TestTerminalF3_AHostileQuoteIsNeverExecuted(t *testing.T) {
 			p.Sees("Review 1 of 2", "y sign")
 			p.Reads(`closes in (\d+:\d\d)`)
 			p.Types("y")
-			p.Waits("the lie to be refused", func(s string) bool { return strings.Contains(s, "Refused") || strings.Contains(s, "expired") })
+			p.Waits("the lie to be refused", func(s string) bool {
+				return strings.Contains(s, "Refused") ||
+					strings.Contains(s, "expired")
+			})
 			b.With(func() {
 				if !hit {
 					t.Errorf("nothing was changed at %s", a.Pointer)
@@ -119,23 +127,32 @@ func TestTerminalF3_AHostileQuoteIsNeverExecuted(t *testing.T) {
 // attackStrings is what terminals act on or hide (TH-R1).
 func attackStrings() map[string]string {
 	return map[string]string{
-		"CSI clear": "\x1b[2J", "CSI colour": "\x1b[31m", "OSC title": "\x1b]0;pwned\x07", "OSC 52": "\x1b]52;c;cHduZWQ=\x07", "OSC 8": "\x1b]8;;http://pwned\x1b\\link\x1b]8;;\x1b\\",
-		"OSC 9": "\x1b]9;pwned\x07", "OSC 777": "\x1b]777;notify;pwned;x\x07", "OSC 1337": "\x1b]1337;File=inline=1:AAAA\x07", "DCS": "\x1bPq\x1b\\", "APC": "\x1b_Gpwned\x1b\\", "mode off": "\x1b[?1049l",
-		"mouse on": "\x1b[?1003h", "report": "\x1b[6n", "reset": "\x1bc", "C1 CSI": "\u009b31m", "C1 OSC": "\u009d0;pwned\u009c", "CR": "ok\rNO", "BS": "ok\b\bno", "newline": "a\nb", "tab": "a\tb", "bell": "\x07",
-		"DEL": "\x7f", "RLO": "\u202egpj.exe", "LRI": "\u2066x\u2069", "zero width space": "US\u200bDC", "zero width joiner": "a\u200db", "word joiner": "a\u2060b", "BOM": "\ufeffa",
-		"line separator": "a\u2028b", "tag characters": "a\U000e0041b", "stacked marks": "a" + strings.Repeat("\u0301", 30), "soft hyphen": "a\u00adb", "hangul filler": "a\u3164b",
+		"CSI clear": "\x1b[2J", "CSI colour": "\x1b[31m", "OSC title": "\x1b]0;pwned\x07",
+		"OSC 52": "\x1b]52;c;cHduZWQ=\x07", "OSC 8": "\x1b]8;;http://pwned\x1b\\link\x1b]8;;\x1b\\",
+		"OSC 9": "\x1b]9;pwned\x07", "OSC 777": "\x1b]777;notify;pwned;x\x07",
+		"OSC 1337": "\x1b]1337;File=inline=1:AAAA\x07", "DCS": "\x1bPq\x1b\\", "APC": "\x1b_Gpwned\x1b\\",
+		"mode off": "\x1b[?1049l",
+		"mouse on": "\x1b[?1003h", "report": "\x1b[6n", "reset": "\x1bc", "C1 CSI": "\u009b31m",
+		"C1 OSC": "\u009d0;pwned\u009c", "CR": "ok\rNO", "BS": "ok\b\bno", "newline": "a\nb", "tab": "a\tb",
+		"bell": "\x07",
+		"DEL":  "\x7f", "RLO": "\u202egpj.exe", "LRI": "\u2066x\u2069", "zero width space": "US\u200bDC",
+		"zero width joiner": "a\u200db", "word joiner": "a\u2060b", "BOM": "\ufeffa",
+		"line separator": "a\u2028b", "tag characters": "a\U000e0041b",
+		"stacked marks": "a" + strings.Repeat("\u0301", 30), "soft hyphen": "a\u00adb", "hangul filler": "a\u3164b",
 		"braille blank": "a\u2800b",
 	}
 }
 
-// TestTerminalF11_StringsOfTheServiceLeaveTheTerminalAlone puts every attack string into string values of every answer and walks over the screens. The program
-// writes no kind of control sequence that it does not write to an honest service, and no character that hides or turns text.
+// TestTerminalF11_StringsOfTheServiceLeaveTheTerminalAlone puts every attack string into string values of every answer
+// and walks over the screens. The program writes no kind of control sequence that it does not write to an honest
+// service, and no character that hides or turns text.
 func TestTerminalF11_StringsOfTheServiceLeaveTheTerminalAlone(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t)
 	walk := func() rig.Person {
 		p := rig.Unlocks(t, startUntabbed(t, env, 100, 30))
-		for _, keys := range []string{"\r", "j", "\r", "i", "\x1b", "v", "v", "4", "\r", "j", "\r", "\x1b", "3", "6", "2", "d", "r", "c", "i", "\x1b", "\x1b", "1"} {
+		for _, keys := range []string{"\r", "j", "\r", "i", "\x1b", "v", "v", "4", "\r", "j", "\r", "\x1b", "3", "6",
+			"2", "d", "r", "c", "i", "\x1b", "\x1b", "1"} {
 			p.Types(keys)
 			if err := p.Term.Still(80*time.Millisecond, rig.Limit); err != nil {
 				t.Fatal(err)
@@ -179,7 +196,8 @@ func TestTerminalF11_StringsOfTheServiceLeaveTheTerminalAlone(t *testing.T) {
 			}
 		}
 		for _, r := range text {
-			if r != utf8.RuneError && (unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || unicode.Is(unicode.M, r) && r != '\ufe0f') {
+			if r != utf8.RuneError && (unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) ||
+				unicode.Is(unicode.M, r) && r != '\ufe0f') {
 				t.Errorf("%U reached the terminal", r)
 			}
 		}
@@ -191,7 +209,8 @@ func TestTerminalF11_StringsOfTheServiceLeaveTheTerminalAlone(t *testing.T) {
 	})
 }
 
-// startUntabbed runs the program in a terminal that says it has no tab stops. So the cursor is never moved by a tab, and one that is written was in a text.
+// startUntabbed runs the program in a terminal that says it has no tab stops. So the cursor is never moved by a tab,
+// and one that is written was in a text.
 func startUntabbed(t *testing.T, env []string, cols, rows int) *termtest.Terminal {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", `stty tab3 && exec "$0"`, rig.Program())
@@ -224,14 +243,16 @@ func jsonString(s string) ([]byte, error) {
 
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// written takes the output of a program apart: the kinds of its control sequences (numbers of CSI left out, those of modes and of OSC kept, titles in full; those that
-// only move, erase, shift and colour are what any screen is drawn with), and its text.
+// written takes the output of a program apart: the kinds of its control sequences (numbers of CSI left out, those of
+// modes and of OSC kept, titles in full; those that only move, erase, shift and colour are what any screen is drawn
+// with), and its text.
 func written(raw []byte) (kinds map[string]bool, text string) {
 	drawing := map[string]bool{}
 	for _, final := range "ABCDEFGHJKLMPSTXZ@bdfmr" {
 		drawing["\x1b["+string(final)] = true
 	}
-	for _, cursorOrFrame := range []string{ // of a field that has the keyboard, around a frame, and what moves by one cell or line
+	// of a field that has the keyboard, around a frame, and what moves by one cell or line
+	for _, cursorOrFrame := range []string{
 		"\x1b[?25h", "\x1b[?25l", "\x1b[?2026h", "\x1b[?2026l", "\x1b[ q", "\b", "\r", "\n", "\x1bM",
 	} {
 		drawing[cursorOrFrame] = true

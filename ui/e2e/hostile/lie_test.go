@@ -14,8 +14,9 @@ import (
 	"coffer/ui/e2e/rig"
 )
 
-// balanceLiar hides what an account holds on a chain: it drops the asset from the balances of a prepared answer, and has an honest service quote the call as if it needed
-// that much more. So the payments that it asks for are genuine, and every document that goes back is the service's own again.
+// balanceLiar hides what an account holds on a chain: it drops the asset from the balances of a prepared answer, and
+// has an honest service quote the call as if it needed that much more. So the payments that it asks for are genuine,
+// and every document that goes back is the service's own again.
 type balanceLiar struct {
 	testing.TB
 	asset    string   // CAIP-19, in any case of letters
@@ -66,7 +67,8 @@ func (l *balanceLiar) answer(r rig.Request, status int, answer []byte) (int, []b
 	case status/100 != 2:
 	case r.Path == rig.PathPrepare:
 		l.prepared++
-		answer = l.edit(answer, "/chainOperation/amount", func(old string) string { l.pays = old; return `"` + l.needs + `"` })
+		answer = l.edit(answer, "/chainOperation/amount",
+			func(old string) string { l.pays = old; return `"` + l.needs + `"` })
 		answer = l.edit(answer, "/sourceAssetBalances", l.without)
 	case r.Path == rig.PathCallQuote:
 		l.lied++
@@ -129,8 +131,9 @@ func richest(all map[string]*big.Int) (asset string) {
 	return asset
 }
 
-// TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes: the account holds enough on a chain for a transfer of 50 there; the service hides that and asks for a deposit
-// elsewhere. A plan that may spend $60 is refused, --yes stops at the contradiction, and who accepts it has read the sum of both.
+// TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes: the account holds enough on a chain for a transfer of 50 there; the
+// service hides that and asks for a deposit elsewhere. A plan that may spend $60 is refused, --yes stops at the
+// contradiction, and who accepts it has read the sum of both.
 func TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t)
@@ -143,7 +146,8 @@ func TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes(t *testing.T) {
 	asset := richest(held)
 	chain, _, _ := strings.Cut(asset, "/")
 	call := func(command string, more ...string) []string {
-		return append([]string{command, "--chain", chain, "--to", "usdc", "--function", "transfer(address to, uint256 amount)", "--arg", rig.Payee(t), "--arg", "50 USDC"}, more...)
+		return append([]string{command, "--chain", chain, "--to", "usdc", "--function",
+			"transfer(address to, uint256 amount)", "--arg", rig.Payee(t), "--arg", "50 USDC"}, more...)
 	}
 	file := t.TempDir() + "/pay.toml"
 	s.Runs(0, call("plan", "--max-spend", "60", "--out", file)...)
@@ -152,11 +156,13 @@ func TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes(t *testing.T) {
 	}
 	l := lies(t, b, asset, held[asset])
 	signed := func() int { return len(b.Saw(rig.PathCallQuote)) }
-	if _, errs := s.Runs(4, "apply", file, "--yes", "--accept", "V4,Q11,P6"); !strings.Contains(errs, "Y4") || signed() != 0 {
+	if _, errs := s.Runs(4, "apply", file, "--yes", "--accept", "V4,Q11,P6"); !strings.Contains(errs, "Y4") ||
+		signed() != 0 {
 		t.Errorf("%d signed operations were sent\n%s", signed(), errs)
 	}
 	_, errs := s.Runs(4, call("call", "--yes", "--accept", "V4,Q11")...)
-	if !regexp.MustCompile(`(?s)WARN P6.*found +0 USDC on `).MatchString(errs) || !strings.Contains(errs, "as it said at") || !strings.Contains(errs, "--accept P6") || signed() != 0 {
+	if !regexp.MustCompile(`(?s)WARN P6.*found +0 USDC on `).MatchString(errs) ||
+		!strings.Contains(errs, "as it said at") || !strings.Contains(errs, "--accept P6") || signed() != 0 {
 		t.Errorf("%d signed operations were sent\n%s", signed(), errs)
 	}
 	_, errs = s.Runs(0, call("call", "--yes", "--accept", "V4,Q11,P6")...)
@@ -169,7 +175,8 @@ func TestK1_AHiddenBalanceIsCountedTwiceAndStopsYes(t *testing.T) {
 	}
 }
 
-// TestK1_TerminalTheReviewsShowAHiddenBalance: in the dashboard review 1 names both balances, and review 2 states the sum that leaves if they are a lie.
+// TestK1_TerminalTheReviewsShowAHiddenBalance: in the dashboard review 1 names both balances, and review 2 states the
+// sum that leaves if they are a lie.
 func TestK1_TerminalTheReviewsShowAHiddenBalance(t *testing.T) {
 	t.Parallel()
 	const usdcBase = "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
@@ -196,7 +203,8 @@ func TestK1_TerminalTheReviewsShowAHiddenBalance(t *testing.T) {
 	call, _ := new(big.Float).SetString(gets[1])
 	all, _ := new(big.Float).SetString(worst[1])
 	if all.Cmp(new(big.Float).Add(call, call)) <= 0 {
-		t.Errorf("the call pays %s, the worst case is %s: the payments and the call are not both counted", gets[1], worst[1])
+		t.Errorf("the call pays %s, the worst case is %s: the payments and the call are not both counted", gets[1],
+			worst[1])
 	}
 	if l.lied == 0 || len(b.Saw(rig.PathExecute)) != 0 {
 		t.Errorf("%d lies, executed %d times", l.lied, len(b.Saw(rig.PathExecute)))

@@ -24,21 +24,25 @@ func roleHome(t *testing.T) []string {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text := "version = 1\ndefault = \"mine\"\n[profiles.mine]\nkind = \"embedded\"\nvault = \"memory\"\n[[profiles.mine.accounts]]\ntype = \"role-based\"\n" +
-		"session_address = \"0x5e00000000000000000000000000000000000000\"\nadmin_address = \"" + rig.AdminAddress + "\"\n"
+	text := "version = 1\ndefault = \"mine\"\n[profiles.mine]\nkind = \"embedded\"\nvault = " +
+		"\"memory\"\n[[profiles.mine.accounts]]\ntype = \"role-based\"\n" +
+		"session_address = \"0x5e00000000000000000000000000000000000000\"\nadmin_address = \"" + rig.AdminAddress +
+		"\"\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return env
 }
 
-// TestRoleBasedAccountsNeedNoAddress: where the profile names the keys only, balances and screens are those of the account that follows from them.
+// TestRoleBasedAccountsNeedNoAddress: where the profile names the keys only, balances and screens are those of the
+// account that follows from them.
 func TestRoleBasedAccountsNeedNoAddress(t *testing.T) {
 	t.Parallel()
 	env := roleHome(t)
 	out, errs, code := rig.Run(t, env, "accounts", "show", "--chain", "eip155:8453", "--json")
 	var shown []cli.AccountRoles
-	if err := json.Unmarshal([]byte(out), &shown); err != nil || code != 0 || len(shown) != 1 || !common.IsHexAddress(shown[0].Account) {
+	if err := json.Unmarshal([]byte(out), &shown); err != nil || code != 0 || len(shown) != 1 ||
+		!common.IsHexAddress(shown[0].Account) {
 		t.Fatalf("code %d, %s, %s, %v", code, out, errs, err)
 	}
 	out, errs, code = rig.Run(t, env, "balances", "--json")

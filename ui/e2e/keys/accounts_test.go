@@ -32,7 +32,8 @@ import (
 	"coffer/ui/e2e/rig"
 )
 
-// roleBench is a service in this process, with a clock that only moves when told to, and `coffer accounts` on a profile with a role-based account.
+// roleBench is a service in this process, with a clock that only moves when told to, and `coffer accounts` on a profile
+// with a role-based account.
 type roleBench struct {
 	*rig.Bench
 	wallet  roles.Wallet
@@ -46,10 +47,12 @@ type roleBench struct {
 func newRoleBench(t *testing.T) *roleBench {
 	t.Helper()
 	b := &roleBench{Bench: rig.NewBench(t), file: filepath.Join(t.TempDir(), "admin.key")}
-	svc, err := service.Open(service.Options{Store: store.NewMemory(), Clock: b.Clock, Seed: []byte("accounts tests: 32 bytes of seed"), Fund: true})
+	svc, err := service.Open(service.Options{Store: store.NewMemory(), Clock: b.Clock,
+		Seed: []byte("accounts tests: 32 bytes of seed"), Fund: true})
 	b.Must(err)
 	t.Cleanup(func() { b.Must(svc.Close()) })
-	c, err := client.New(client.Options{BaseURL: client.EmbeddedBaseURL, APIKey: secret.New([]byte(svc.APIKey())), Transport: service.RoundTripper(svc.Handler())})
+	c, err := client.New(client.Options{BaseURL: client.EmbeddedBaseURL, APIKey: secret.New([]byte(svc.APIKey())),
+		Transport: service.RoundTripper(svc.Handler())})
 	b.Must(err)
 	cat, err := catalog.Load()
 	b.Must(err)
@@ -61,8 +64,9 @@ func newRoleBench(t *testing.T) *roleBench {
 		{Type: api.AccountRoleBased, SessionAddress: common.Address{0x5e}.Hex(), AdminAddress: b.admin.Hex()},
 	}}
 	b.wallet = roles.Wallet{
-		Profile: profile.Name, Service: c, Network: svc.Network(), Catalog: cat, Accounts: profile.WireAccounts(svc.Network().Pins),
-		Close: func() error { return nil },
+		Profile: profile.Name, Service: c, Network: svc.Network(), Catalog: cat,
+		Accounts: profile.WireAccounts(svc.Network().Pins),
+		Close:    func() error { return nil },
 	}
 	b.account = common.HexToAddress(b.wallet.Accounts[0].AccountAddress)
 	open := func(context.Context, cli.Global) (roles.Wallet, error) { return b.wallet, nil }
@@ -125,10 +129,12 @@ func TestAccountsRotateReplacesTheKeyWhereItWasNamed(t *testing.T) {
 	fresh := common.Address{0xf7}
 	b.balances(b.account) // test funds come before the account has code
 	done, err := b.rotate(10, fresh)
-	if err != nil || len(done) != 1 || done[0].Hash == "" || done[0].Chain != "eip155:10" || done[0].Action != api.AdminRotateSession {
+	if err != nil || len(done) != 1 || done[0].Hash == "" || done[0].Chain != "eip155:10" ||
+		done[0].Action != api.AdminRotateSession {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	for _, want := range []string{"Optimism: replace the session key by " + fresh.Hex(), "session_address", b.account.Hex()} {
+	for _, want := range []string{"Optimism: replace the session key by " + fresh.Hex(), "session_address",
+		b.account.Hex()} {
 		if !strings.Contains(b.said.String(), want) {
 			t.Errorf("%q was not said:\n%s", want, b.said.String())
 		}
@@ -139,7 +145,8 @@ func TestAccountsRotateReplacesTheKeyWhereItWasNamed(t *testing.T) {
 		t.Errorf("%d chains", len(shown))
 	}
 	for _, r := range shown {
-		if there := r.Chain == "eip155:10"; r.Deployed != there || there && (r.SessionAddress != fresh.Hex() || r.AdminNonce != "1") {
+		if there := r.Chain == "eip155:10"; r.Deployed != there ||
+			there && (r.SessionAddress != fresh.Hex() || r.AdminNonce != "1") {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -174,7 +181,8 @@ func TestAccountsExitLeavesWithEverythingAfterTheDelay(t *testing.T) {
 		t.Fatalf("announced twice: %+v, %v", done, err)
 	}
 	var no *api.Error
-	if done, err := exit(cli.ExitSweep); !errors.As(err, &no) || no.Name != api.ErrSimulationFailed || !strings.Contains(no.Message, "AA22") || len(done) != 0 {
+	if done, err := exit(cli.ExitSweep); !errors.As(err, &no) || no.Name != api.ErrSimulationFailed ||
+		!strings.Contains(no.Message, "AA22") || len(done) != 0 {
 		t.Fatalf("before the delay: %+v, %v", done, err)
 	}
 	b.Advance(24*time.Hour + time.Second)
@@ -257,7 +265,8 @@ func TestAccountsSignsNothingWithoutConfirmationAndTheAdminsKey(t *testing.T) {
 	if r := b.roles(); r.Deployed {
 		t.Errorf("%+v", r)
 	}
-	if _, err := b.exit(cli.ExitOptions{AdminOptions: b.options(8453), Action: cli.ExitSweep, To: b.account}); cli.Code(err) != cli.ExitUsage {
+	if _, err := b.exit(cli.ExitOptions{AdminOptions: b.options(8453), Action: cli.ExitSweep,
+		To: b.account}); cli.Code(err) != cli.ExitUsage {
 		t.Errorf("a sweep to the account itself: %v", err)
 	}
 }

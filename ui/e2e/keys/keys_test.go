@@ -35,13 +35,15 @@ func vaultHome(t *testing.T) (dir string, env []string) {
 // imports brings the throw-away key of these tests into the vault.
 func imports(t *testing.T, env []string) {
 	t.Helper()
-	screen, err := rig.Asks(t, env, []string{"keys", "import", "--label", "main"}, "Passphrase of profile mine", rig.Passphrase, "Key or mnemonic (not shown)", rig.AdminKeyText)
+	screen, err := rig.Asks(t, env, []string{"keys", "import", "--label", "main"}, "Passphrase of profile mine",
+		rig.Passphrase, "Key or mnemonic (not shown)", rig.AdminKeyText)
 	if err != nil || !strings.Contains(screen, rig.AdminAddress) {
 		t.Fatalf("%v\n%s", err, screen)
 	}
 }
 
-// TH-K7: the choice of a place for the keys is made by the person and written down, and only an encrypted file is on the disk.
+// TH-K7: the choice of a place for the keys is made by the person and written down, and only an encrypted file is on
+// the disk.
 func TestKeysAreSetUpWhereTheProfileSaysAndNeverInTheClear(t *testing.T) {
 	t.Parallel()
 	dir, env := vaultHome(t)
@@ -50,7 +52,8 @@ func TestKeysAreSetUpWhereTheProfileSaysAndNeverInTheClear(t *testing.T) {
 	if err != nil || !strings.Contains(screen, rig.AdminAddress) || !strings.Contains(screen, "main") {
 		t.Fatalf("%v\n%s", err, screen)
 	}
-	wrong, err := rig.Asks(t, env, []string{"keys", "list"}, "Passphrase", "not this one", "Passphrase", "nor this", "Passphrase", "nor that one")
+	wrong, err := rig.Asks(t, env, []string{"keys", "list"}, "Passphrase", "not this one", "Passphrase", "nor this",
+		"Passphrase", "nor that one")
 	if err == nil || !strings.Contains(wrong, "wrong passphrase") {
 		t.Errorf("%v\n%s", err, wrong)
 	}
@@ -60,7 +63,8 @@ func TestKeysAreSetUpWhereTheProfileSaysAndNeverInTheClear(t *testing.T) {
 			return err
 		}
 		content, err := os.ReadFile(path)
-		if bytes.Contains(content, raw) || bytes.Contains(bytes.ToLower(content), []byte(rig.AdminKeyText)) || bytes.Contains(content, []byte(rig.Passphrase)) {
+		if bytes.Contains(content, raw) || bytes.Contains(bytes.ToLower(content), []byte(rig.AdminKeyText)) ||
+			bytes.Contains(content, []byte(rig.Passphrase)) {
 			t.Errorf("%s holds a secret in the clear", path)
 		}
 		if info, errInfo := e.Info(); strings.Contains(path, "keys") && errInfo == nil && info.Mode().Perm() != 0o600 {
@@ -79,19 +83,25 @@ func TestARemovedKeyComesBackFromTheBackup(t *testing.T) {
 	dir, env := vaultHome(t)
 	imports(t, env)
 	file := filepath.Join(dir, "keys.age")
-	if s, err := rig.Asks(t, env, []string{"keys", "backup", file}, "Passphrase of profile", rig.Passphrase, "Passphrase of the backup", "another good phrase", "once more", "another good phrase"); err != nil {
+	if s, err := rig.Asks(t, env, []string{"keys", "backup", file}, "Passphrase of profile", rig.Passphrase,
+		"Passphrase of the backup", "another good phrase", "once more", "another good phrase"); err != nil {
 		t.Fatalf("%v\n%s", err, s)
 	}
-	if s, err := rig.Asks(t, env, []string{"keys", "remove", rig.AdminAddress}, "Passphrase of profile", rig.Passphrase, "last four characters", "zzzz"); err == nil {
+	if s, err := rig.Asks(t, env, []string{"keys", "remove", rig.AdminAddress}, "Passphrase of profile", rig.Passphrase,
+		"last four characters", "zzzz"); err == nil {
 		t.Fatalf("removed without the right answer\n%s", s)
 	}
-	if s, err := rig.Asks(t, env, []string{"keys", "remove", rig.AdminAddress}, "Passphrase of profile", rig.Passphrase, "last four characters", rig.AdminAddress[38:]); err != nil {
+	if s, err := rig.Asks(t, env, []string{"keys", "remove", rig.AdminAddress}, "Passphrase of profile", rig.Passphrase,
+		"last four characters", rig.AdminAddress[38:]); err != nil {
 		t.Fatalf("%v\n%s", err, s)
 	}
-	if s, err := rig.Asks(t, env, []string{"keys", "list"}, "Passphrase of profile", rig.Passphrase); err != nil || !strings.Contains(s, "no keys") {
+	if s, err := rig.Asks(t, env, []string{"keys", "list"}, "Passphrase of profile", rig.Passphrase); err != nil ||
+		!strings.Contains(s, "no keys") {
 		t.Fatalf("%v\n%s", err, s)
 	}
-	if s, err := rig.Asks(t, env, []string{"keys", "restore", file}, "Passphrase of profile", rig.Passphrase, "Passphrase of the backup (not shown)", "another good phrase"); err != nil || !strings.Contains(s, rig.AdminAddress) {
+	if s, err := rig.Asks(t, env, []string{"keys", "restore", file}, "Passphrase of profile", rig.Passphrase,
+		"Passphrase of the backup (not shown)", "another good phrase"); err != nil ||
+		!strings.Contains(s, rig.AdminAddress) {
 		t.Fatalf("%v\n%s", err, s)
 	}
 }
@@ -105,10 +115,12 @@ func TestAccountsAreAddedByTheirKeysAndComparedWithTheService(t *testing.T) {
 	if code != 0 || !common.IsHexAddress(strings.TrimSpace(out)) {
 		t.Fatalf("code %d, %s, %s", code, out, errs)
 	}
-	if _, errs, code := rig.Run(t, env, "accounts", "add", "--type", "kernel-v3.3-ecdsa", "--signer", signer); code != cli.ExitUsage || !strings.Contains(errs, "one EVM account") {
+	if _, errs, code := rig.Run(t, env, "accounts", "add", "--type", "kernel-v3.3-ecdsa", "--signer",
+		signer); code != cli.ExitUsage || !strings.Contains(errs, "one EVM account") {
 		t.Errorf("code %d, %s", code, errs)
 	}
-	if _, errs, code := rig.Run(t, env, "accounts", "add", "--type", "solana", "--address", "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"); code != 0 {
+	if _, errs, code := rig.Run(t, env, "accounts", "add", "--type", "solana", "--address",
+		"4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"); code != 0 {
 		t.Fatalf("code %d, %s", code, errs)
 	}
 	out, errs, code = rig.Run(t, env, "accounts", "check")
@@ -128,20 +140,22 @@ func unlocks(p rig.Person) {
 	p.Waits("the review again", func(screen string) bool { return !strings.Contains(screen, "The keys are locked") })
 }
 
-// Every kind of account makes its first call with a key from a file: the vault is unlocked in the review, which is confirmed afterwards, and the truth is read
-// from the store.
+// Every kind of account makes its first call with a key from a file: the vault is unlocked in the review, which is
+// confirmed afterwards, and the truth is read from the store.
 func TestTerminalEveryKindOfAccountSignsWithAKeyOfTheVault(t *testing.T) {
 	t.Parallel()
 	for kind, flags := range map[string][]string{
 		"kernel-v3.1-ecdsa": {"--signer", checksummed(rig.AdminAddress)},
 		"kernel-v3.3-ecdsa": {"--signer", checksummed(rig.AdminAddress)},
-		"role-based":        {"--session", checksummed(rig.AdminAddress), "--admin", "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"},
+		"role-based": {"--session", checksummed(rig.AdminAddress), "--admin",
+			"0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			dir, env := vaultHome(t)
 			imports(t, env)
-			if out, errs, code := rig.Run(t, env, append([]string{"accounts", "add", "--type", kind}, flags...)...); code != 0 {
+			if out, errs, code := rig.Run(t, env, append([]string{"accounts", "add", "--type", kind},
+				flags...)...); code != 0 {
 				t.Fatalf("code %d, %s, %s", code, out, errs)
 			}
 			p := rig.At(t, rig.Start(t, env, 120, 40))

@@ -101,8 +101,9 @@ func files(t *testing.T, dir string) []string {
 	return out
 }
 
-// TestTerminalSetsUpARemoteProfile: from an empty home to the balances of a service in another process, by its network file and by its fingerprint alone. Nothing
-// is written before the end, no secret is ever shown, and none is in the clear on the disk.
+// TestTerminalSetsUpARemoteProfile: from an empty home to the balances of a service in another process, by its network
+// file and by its fingerprint alone. Nothing is written before the end, no secret is ever shown, and none is in the
+// clear on the disk.
 func TestTerminalSetsUpARemoteProfile(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -123,7 +124,8 @@ func TestTerminalSetsUpARemoteProfile(t *testing.T) {
 			_, _, line, _ := rig.Serve(t, env, more...)
 			at, _ := rig.Where(t, line)
 			mine := func() []string {
-				return slices.DeleteFunc(files(t, dir), func(s string) bool { return strings.Contains(s, "/coffer/serve/") })
+				return slices.DeleteFunc(files(t, dir),
+					func(s string) bool { return strings.Contains(s, "/coffer/serve/") })
 			}
 			before := mine()
 
@@ -243,13 +245,14 @@ func TestTerminalALeftSetUpLeavesNothing(t *testing.T) {
 func TestAWrongPassphraseIsAMatterOfAccess(t *testing.T) {
 	t.Parallel()
 	_, env := vaultHome(t)
-	if s, err := rig.Asks(t, env, []string{"keys", "list"}, "Passphrase", "not this one", "Passphrase", "nor this", "Passphrase", "nor that one"); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+	if s, err := rig.Asks(t, env, []string{"keys", "list"}, "Passphrase", "not this one", "Passphrase", "nor this",
+		"Passphrase", "nor that one"); err == nil || !strings.Contains(err.Error(), "exit status 3") {
 		t.Errorf("%v\n%s", err, s)
 	}
 }
 
-// The settings are written with the person's comments kept and used at once; the doctor looks at the profile; from the accounts one gets to another profile and to
-// the set-up, and back when it is left.
+// The settings are written with the person's comments kept and used at once; the doctor looks at the profile; from the
+// accounts one gets to another profile and to the set-up, and back when it is left.
 func TestTerminalSettingsDoctorAndAnotherProfile(t *testing.T) {
 	t.Parallel()
 	dir, env := rig.Home(t)
@@ -272,7 +275,8 @@ func TestTerminalSettingsDoctorAndAnotherProfile(t *testing.T) {
 	p.Types("\r")
 	p.Sees("written to")
 	raw, err := os.ReadFile(path)
-	if err != nil || !strings.HasPrefix(string(raw), text[:len(text)-1]) || !strings.Contains(string(raw), "[ui]\ntheme = 'light'") {
+	if err != nil || !strings.HasPrefix(string(raw), text[:len(text)-1]) ||
+		!strings.Contains(string(raw), "[ui]\ntheme = 'light'") {
 		t.Errorf("%v\n%s", err, raw)
 	}
 	p.Types("d")

@@ -14,9 +14,10 @@ import (
 	"coffer/ui/e2e/rig"
 )
 
-// TestTerminalKilledDuringExecute kills the program with signal 9 at several moments after the second confirmation. After a restart the operation is
-// under Activity, and the chains agree with what it says: the recipient was paid once or not at all, and the escrow holds nothing. Killed between
-// the journal and the wire, the outcome is unknown until some time after the quote has expired, and nothing has run.
+// TestTerminalKilledDuringExecute kills the program with signal 9 at several moments after the second confirmation.
+// After a restart the operation is under Activity, and the chains agree with what it says: the recipient was paid once
+// or not at all, and the escrow holds nothing. Killed between the journal and the wire, the outcome is unknown until
+// some time after the quote has expired, and nothing has run.
 func TestTerminalKilledDuringExecute(t *testing.T) {
 	for name, moment := range map[string]func(p rig.Person){
 		"the key was just pressed": func(rig.Person) {},
@@ -42,7 +43,10 @@ func TestTerminalKilledDuringExecute(t *testing.T) {
 			again.Types("3")
 			outcome := again.Outcome()
 			again.Types("q")
-			again.Waits("the end or a question", func(s string) bool { return !strings.Contains(s, "EMBEDDED") || strings.Contains(s, "again") })
+			again.Waits("the end or a question", func(s string) bool {
+				return !strings.Contains(s, "EMBEDDED") ||
+					strings.Contains(s, "again")
+			})
 			again.Types("q")
 			_ = again.Ends()
 			checkOutcome(t, rig.DataOf(dir), needs, outcome)
@@ -50,8 +54,8 @@ func TestTerminalKilledDuringExecute(t *testing.T) {
 	}
 }
 
-// checkOutcome reads the chains: the recipient of the trial call has the amount once (when it completed) or nothing (when it did not), and no USDC is left
-// in the escrow.
+// checkOutcome reads the chains: the recipient of the trial call has the amount once (when it completed) or nothing
+// (when it did not), and no USDC is left in the escrow.
 func checkOutcome(t *testing.T, dir, needs, outcome string) {
 	t.Helper()
 	in, closeStore := rig.OpenStore(t, dir)

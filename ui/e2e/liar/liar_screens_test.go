@@ -15,7 +15,8 @@ import (
 	"coffer/ui/e2e/rig"
 )
 
-// What reviews say can leave the account: the stated sum, or else what is shown of the call and of the payments, on the dashboard and by commands.
+// What reviews say can leave the account: the stated sum, or else what is shown of the call and of the payments, on the
+// dashboard and by commands.
 var (
 	reUpTo     = regexp.MustCompile(`[Uu]p to ([^()]+) \([^)]*\) can leave`)
 	reCanLeave = regexp.MustCompile(`can leave ([0-9][0-9,.]*) ([A-Za-z.]+)`)
@@ -45,7 +46,8 @@ func (s symbols) plus(symbol string, v *big.Int) {
 // onScreen is what a review says can leave the account. Stated says that it is the sum that the review states.
 func onScreen(screen string) (out symbols, stated bool) {
 	out = symbols{}
-	text := strings.Join(strings.Fields(strings.NewReplacer("│", " ", "!", " ").Replace(screen)), " ") // a sentence may take several lines
+	// a sentence may take several lines
+	text := strings.Join(strings.Fields(strings.NewReplacer("│", " ", "!", " ").Replace(screen)), " ")
 	if m := reUpTo.FindStringSubmatch(text); m != nil {
 		for _, x := range reAmount.FindAllStringSubmatch(m[1], -1) {
 			out.add(x[2], x[1])
@@ -67,10 +69,15 @@ func TestLiarReadsWhatCanLeave(t *testing.T) {
 		want   map[string]string
 		stated bool
 	}{
-		"review 1":             {" Leaves your account on Base   250.500000 USDC  $250.45\n", map[string]string{"USDC": "250.5"}, false},
-		"payments":             {" Optimism  → 125.980000 USDC  $125.95\n Arbitrum  → 1,100.000000 USDC   $99.98\n", map[string]string{"USDC": "1225.98"}, false},
-		"a command's payments": {"  payment 1            20 USDC, $20.00, on Ethereum\n  payment 2            0.5 ETH\n", map[string]string{"USDC": "20", "ETH": "0.5"}, false},
-		"a command's review 1": {"  can leave            25 USDC, $25.00, on Base\n", map[string]string{"USDC": "25"}, false},
+		"review 1": {" Leaves your account on Base   250.500000 USDC  $250.45\n",
+			map[string]string{"USDC": "250.5"}, false},
+		"payments": {" Optimism  → 125.980000 USDC  $125.95\n Arbitrum  → 1,100.000000 USDC   $99.98\n",
+			map[string]string{"USDC": "1225.98"}, false},
+		"a command's payments": {
+			"  payment 1            20 USDC, $20.00, on Ethereum\n  payment 2            0.5 ETH\n",
+			map[string]string{"USDC": "20", "ETH": "0.5"}, false},
+		"a command's review 1": {"  can leave            25 USDC, $25.00, on Base\n", map[string]string{"USDC": "25"},
+			false},
 		"a stated worst case": {
 			" Worst case  Up to 1,276.85 USDC and 0.5 ETH\n             ($2,276.85) can leave if the balances\n Optimism  → 125.980000 USDC\n",
 			map[string]string{"USDC": "1276.85", "ETH": "0.5"}, true,
@@ -124,7 +131,8 @@ func (s *liarSession) shown() symbols {
 	return out
 }
 
-// command runs one command in the terminal and answers its questions, mostly with yes. Now and then it is killed, or left while it waits.
+// command runs one command in the terminal and answers its questions, mostly with yes. Now and then it is killed, or
+// left while it waits.
 func (s *liarSession) command() {
 	s.Helper()
 	s.call = nil
@@ -133,7 +141,8 @@ func (s *liarSession) command() {
 	args := [][]string{
 		{"transfer", "--asset", "usdc", "--amount", how, "--to", rig.Payee(s.T), "--chain", chain},
 		{"swap", "--asset", "usdc", "--amount", how, "--for", "eth@" + chain},
-		{"call", "--chain", chain, "--to", "usdc", "--function", "transfer(address to, uint256 amount)", "--arg", rig.Payee(s.T), "--arg", how + " USDC"},
+		{"call", "--chain", chain, "--to", "usdc", "--function", "transfer(address to, uint256 amount)", "--arg",
+			rig.Payee(s.T), "--arg", how + " USDC"},
 	}[s.dice.IntN(3)]
 	p := rig.At(s.T, rig.Start(s.T, s.env, 150, 200, args...))
 	p.Sees("Passphrase of profile team")

@@ -37,8 +37,9 @@ const (
 	liarKeys           = 26
 )
 
-// TestTerminalNoLieTakesMoreThanTheScreensSay lets somebody with random but sensible keys use the real program against `coffer serve`, with the attacker as the TLS server in between. The attacker
-// cashes out when the service has ended; then another program reads from the store what left, and it is at most what the screens said can leave.
+// TestTerminalNoLieTakesMoreThanTheScreensSay lets somebody with random but sensible keys use the real program against
+// `coffer serve`, with the attacker as the TLS server in between. The attacker cashes out when the service has ended;
+// then another program reads from the store what left, and it is at most what the screens said can leave.
 func TestTerminalNoLieTakesMoreThanTheScreensSay(t *testing.T) {
 	t.Parallel()
 	sums, sessions := sumsProgram(t), liarTerminals
@@ -63,7 +64,8 @@ func TestTerminalNoLieTakesMoreThanTheScreensSay(t *testing.T) {
 				if len(s.confirmed) > 0 {
 					signed++
 				}
-				t.Logf("seed %d: %d reviews confirmed, %v lies, left %v, shown %v", seed, len(s.confirmed), s.attacker.Told, left, s.shown())
+				t.Logf("seed %d: %d reviews confirmed, %v lies, left %v, shown %v", seed, len(s.confirmed),
+					s.attacker.Told, left, s.shown())
 				for symbol, v := range left {
 					if most := s.shown()[symbol]; most == nil || v.Cmp(most) > 0 {
 						t.Errorf("seed %d: %s %s left the account, the screens said that %v can", seed, v, symbol, most)
@@ -156,7 +158,8 @@ func (s *liarSession) step() {
 		s.review1(screen)
 	case strings.Contains(screen, "Review 2 of 2") && reToType.MatchString(screen):
 		s.review2()
-	case strings.Contains(screen, "r new quote"), strings.Contains(screen, "r prepare again"), strings.Contains(screen, "r try again"):
+	case strings.Contains(screen, "r new quote"), strings.Contains(screen, "r prepare again"),
+		strings.Contains(screen, "r try again"):
 		s.types([]string{"r", "r", "\x1b"}[s.dice.IntN(3)])
 	case strings.Contains(screen, "Refused"):
 		s.types([]string{"\x1b", "r"}[s.dice.IntN(2)])
@@ -174,7 +177,8 @@ func (s *liarSession) step() {
 		s.types("2")
 		_ = s.p.Term.WaitFor(5*time.Second, "Build")
 		s.types("d")
-		_ = s.p.Term.WaitUntil("the ready-made call", 5*time.Second, func(screen string) bool { return strings.Contains(screen, "needs") })
+		_ = s.p.Term.WaitUntil("the ready-made call", 5*time.Second,
+			func(screen string) bool { return strings.Contains(screen, "needs") })
 		s.types("r")
 	}
 }
@@ -188,7 +192,8 @@ func (s *liarSession) types(keys string) {
 func (s *liarSession) settles() {
 	for range 2 {
 		before := reCountdown.FindString(s.p.Term.Screen())
-		_ = s.p.Term.WaitUntil("the countdown", 5*time.Second, func(screen string) bool { return reCountdown.FindString(screen) != before })
+		_ = s.p.Term.WaitUntil("the countdown", 5*time.Second,
+			func(screen string) bool { return reCountdown.FindString(screen) != before })
 	}
 }
 
@@ -202,7 +207,8 @@ func (s *liarSession) review1(screen string) {
 	s.signs(screen)
 	s.settles()
 	s.types("y")
-	_ = s.p.Term.WaitUntil("what comes of it", 10*time.Second, func(screen string) bool { return !strings.Contains(screen, "y sign") })
+	_ = s.p.Term.WaitUntil("what comes of it", 10*time.Second,
+		func(screen string) bool { return !strings.Contains(screen, "y sign") })
 }
 
 // review2 reads and mostly pays.
@@ -217,7 +223,8 @@ func (s *liarSession) review2() {
 	}
 	s.pays(screen)
 	s.types(m[1] + "\r")
-	_ = s.p.Term.WaitUntil("what comes of it", 10*time.Second, func(screen string) bool { return !strings.Contains(screen, "press enter") })
+	_ = s.p.Term.WaitUntil("what comes of it", 10*time.Second,
+		func(screen string) bool { return !strings.Contains(screen, "press enter") })
 }
 
 // restarts ends the program, in order or not, and starts it again.
@@ -239,7 +246,8 @@ func (s *liarSession) leaves() {
 	_ = s.p.Term.WaitExit(rig.Limit)
 }
 
-// close ends the program and the service, lets the attacker cash out, and returns what another program says has left the account, by symbol.
+// close ends the program and the service, lets the attacker cash out, and returns what another program says has left
+// the account, by symbol.
 func (s *liarSession) close(sums string) symbols {
 	s.Helper()
 	s.leaves()

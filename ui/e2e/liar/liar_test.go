@@ -18,8 +18,8 @@ import (
 	"coffer/ui/e2e/rig"
 )
 
-// The short run makes this many sessions in batches of so many, the whole one 2 000. COFFER_TEST_SEED names the one batch to run again, COFFER_TEST_SESSION the one session
-// in it that tells each step ("all": every one).
+// The short run makes this many sessions in batches of so many, the whole one 2 000. COFFER_TEST_SEED names the one
+// batch to run again, COFFER_TEST_SESSION the one session in it that tells each step ("all": every one).
 const (
 	liarSessions = 60
 	liarWhole    = 2000
@@ -27,7 +27,8 @@ const (
 	liarSteps    = 20
 )
 
-// liarOpen are the claims that the wallet does not keep yet, with the reason. What breaks them is printed and fails nothing; a claim is switched on by taking its line out.
+// liarOpen are the claims that the wallet does not keep yet, with the reason. What breaks them is printed and fails
+// nothing; a claim is switched on by taking its line out.
 func liarOpen() map[string]string {
 	return map[string]string{}
 }
@@ -132,7 +133,8 @@ func sumsProgram(t *testing.T) string {
 	return at
 }
 
-// fastDir is a directory in memory where there is one: every commit of a service and every record of a journal is synced.
+// fastDir is a directory in memory where there is one: every commit of a service and every record of a journal is
+// synced.
 func fastDir(t *testing.T) string {
 	t.Helper()
 	if dir, err := os.MkdirTemp("/dev/shm", "coffer-liar"); err == nil {

@@ -52,11 +52,13 @@ func completes(s *rig.Stage, quote string) {
 	}
 }
 
-// TestK3_TheProgramDoesNotPayTwiceAfterARefundedLie: the built program, by commands, in front of a real service in another process and a liar between them.
+// TestK3_TheProgramDoesNotPayTwiceAfterARefundedLie: the built program, by commands, in front of a real service in
+// another process and a liar between them.
 func TestK3_TheProgramDoesNotPayTwiceAfterARefundedLie(t *testing.T) {
 	t.Parallel()
 	s := rig.NewStage(t, "--lifetime", "60s")
-	pay := []string{"transfer", "--asset", "usdc", "--amount", "20", "--to", rig.Payee(t), "--chain", "op", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json"}
+	pay := []string{"transfer", "--asset", "usdc", "--amount", "20", "--to", rig.Payee(t), "--chain", "op", "--yes",
+		"--accept", "V4,Q10,Q11,J4,U3", "--json"}
 	s.Between.Holds(api.StatusRefunded)
 	out, errs := s.Runs(1, pay...)
 	first := rig.ResultOf(t, out)
@@ -73,7 +75,8 @@ func TestK3_TheProgramDoesNotPayTwiceAfterARefundedLie(t *testing.T) {
 	}
 	completes(s, first.QuoteID)
 	out, errs = s.Runs(4, pay...)
-	for _, want := range []string{"GATE (closed) J4", "open-repeat", "40 USDC", "can still be taken", "it cannot start to run any more"} {
+	for _, want := range []string{"GATE (closed) J4", "open-repeat", "40 USDC", "can still be taken",
+		"it cannot start to run any more"} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("%q is not said:\n%s", want, errs)
 		}
@@ -94,7 +97,8 @@ func TestK4_TheProgramListsWhatACompletedLieLeavesOpen(t *testing.T) {
 	if len(open) < 2 || open[0].Said != "ran" || open[0].Sequence != "0" || open[0].Chain != "eip155:8453" {
 		t.Fatalf("%+v", open)
 	}
-	if text, _ := s.Runs(0, "activity"); !strings.Contains(text, "The service says it ran; nothing on this machine proves it.") {
+	if text, _ := s.Runs(0, "activity"); !strings.Contains(text,
+		"The service says it ran; nothing on this machine proves it.") {
 		t.Error(text)
 	}
 	exported, _ := s.Runs(0, "export")
@@ -109,20 +113,25 @@ func TestK4_TheProgramListsWhatACompletedLieLeavesOpen(t *testing.T) {
 		t.Errorf("%v %+v", err, x)
 	}
 	s.Between.Honest()
-	if text, _ := s.Runs(0, "activity", "repair"); !strings.Contains(text, "goes on at           1, by what the service said") || !strings.Contains(text, "--lane 0 --sequence N") {
+	if text, _ := s.Runs(0, "activity", "repair"); !strings.Contains(text,
+		"goes on at           1, by what the service said") || !strings.Contains(text, "--lane 0 --sequence N") {
 		t.Error(text)
 	}
 	s.Runs(2, "activity", "repair", "--chain", "base", "--account", open[0].Sender, "--lane", "0")
-	s.Runs(2, "activity", "repair", "--chain", "base", "--account", open[0].Sender, "--lane", "0", "--sequence", "0") // nobody is there to confirm it
-	s.Runs(0, "activity", "repair", "--chain", "base", "--account", open[0].Sender, "--lane", "0", "--sequence", "0", "--yes")
+	// nobody is there to confirm it
+	s.Runs(2, "activity", "repair", "--chain", "base", "--account", open[0].Sender, "--lane", "0", "--sequence", "0")
+	s.Runs(0, "activity", "repair", "--chain", "base", "--account", open[0].Sender, "--lane", "0", "--sequence", "0",
+		"--yes")
 	if again := opened(s.Script).Open; len(again) != len(open) {
 		t.Errorf("%d are open, before the repair %d", len(again), len(open))
 	}
 	s.Runs(2, "activity", "void", "0x"+strings.Repeat("11", 32), "--confirm", "0000")
 	// The honest service offers what the chain has: the first place again.
-	out, errs := s.Runs(0, "call", "--chain", "base", "--to", "usdc", "--function", "transfer(address to, uint256 amount)", "--arg", "0x00000000000000000000000000000000000000f2",
+	out, errs := s.Runs(0, "call", "--chain", "base", "--to", "usdc", "--function",
+		"transfer(address to, uint256 amount)", "--arg", "0x00000000000000000000000000000000000000f2",
 		"--arg", "430.5 USDC", "--yes", "--accept", "V4,Q10,Q11,J4,U3", "--json")
-	if r := rig.ResultOf(t, out); r.State != "done" || r.QuoteID == first.QuoteID || !strings.Contains(errs, "only one of them can ever run") {
+	if r := rig.ResultOf(t, out); r.State != "done" || r.QuoteID == first.QuoteID ||
+		!strings.Contains(errs, "only one of them can ever run") {
 		t.Errorf("%s\n%s", out, errs)
 	}
 	if status := s.Between.Releases(t); status == 200 {

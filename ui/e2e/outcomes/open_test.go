@@ -40,8 +40,9 @@ import (
 	"coffer/wallet/verify"
 )
 
-// heldService stands between a wallet and a real service in this process. It passes everything on, but for executes, which it may hold back while it says that they
-// were accepted, and for the status of what it holds, about which it lies.
+// heldService stands between a wallet and a real service in this process. It passes everything on, but for executes,
+// which it may hold back while it says that they were accepted, and for the status of what it holds, about which it
+// lies.
 type heldService struct {
 	inner http.RoundTripper
 
@@ -61,8 +62,9 @@ func (l *heldService) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		return &http.Response{
-			StatusCode: 200, Status: "200 OK", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"application/json"}},
-			Body: io.NopCloser(bytes.NewReader(raw)), ContentLength: int64(len(raw)), Request: r,
+			StatusCode: 200, Status: "200 OK", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+			Header: http.Header{"Content-Type": {"application/json"}},
+			Body:   io.NopCloser(bytes.NewReader(raw)), ContentLength: int64(len(raw)), Request: r,
 		}, nil
 	}
 	switch {
@@ -116,7 +118,8 @@ func (l *heldService) releases(t *testing.T) bool {
 	return took
 }
 
-// believer is a wallet on a LAB network whose service is the real one of this program behind a heldService, with a clock that only moves when told to.
+// believer is a wallet on a LAB network whose service is the real one of this program behind a heldService, with a
+// clock that only moves when told to.
 type believer struct {
 	*rig.Bench
 	heldService *heldService
@@ -133,11 +136,13 @@ type believer struct {
 func newBeliever(t *testing.T, kind string, gates ...string) *believer {
 	t.Helper()
 	b := &believer{Bench: rig.NewBench(t), dir: t.TempDir(), before: map[common.Address]*big.Int{}}
-	svc, err := service.Open(service.Options{Store: store.NewMemory(), Clock: b.Clock, Seed: []byte("open signatures: 32 bytes seed..")[:32], Fund: true, Kind: network.Lab, Lifetime: time.Minute})
+	svc, err := service.Open(service.Options{Store: store.NewMemory(), Clock: b.Clock,
+		Seed: []byte("open signatures: 32 bytes seed..")[:32], Fund: true, Kind: network.Lab, Lifetime: time.Minute})
 	b.Must(err)
 	t.Cleanup(func() { b.Must(svc.Close()) })
 	b.heldService = &heldService{inner: service.RoundTripper(svc.Handler())}
-	b.client, err = client.New(client.Options{BaseURL: client.EmbeddedBaseURL, APIKey: secret.New([]byte(svc.APIKey())), Transport: b.heldService, Clock: b.Clock})
+	b.client, err = client.New(client.Options{BaseURL: client.EmbeddedBaseURL, APIKey: secret.New([]byte(svc.APIKey())),
+		Transport: b.heldService, Clock: b.Clock})
 	b.Must(err)
 	cat, err := catalog.Load()
 	b.Must(err)
@@ -167,7 +172,8 @@ func (b *believer) opens() {
 		b.Must(b.book.Close())
 	}
 	n := b.policy.Network
-	book, err := journal.Open(b.dir+"/state", journal.Options{Network: n.ID, Kind: n.Kind, Clock: b.Clock, Random: rand.Reader})
+	book, err := journal.Open(b.dir+"/state", journal.Options{Network: n.ID, Kind: n.Kind, Clock: b.Clock,
+		Random: rand.Reader})
 	b.Must(err)
 	b.Cleanup(func() { _ = book.Close() })
 	b.book = book
@@ -186,7 +192,8 @@ func (b *believer) opens() {
 // held is what an address has of USDC, in all.
 func (b *believer) held(who common.Address) *big.Int {
 	b.Helper()
-	got, err := b.client.Balances(b.Context(), client.BalanceQuery{Accounts: []string{caip.EVMAccount(8453, who).String()}, Aggregates: []string{"ob:usdc"}})
+	got, err := b.client.Balances(b.Context(), client.BalanceQuery{
+		Accounts: []string{caip.EVMAccount(8453, who).String()}, Aggregates: []string{"ob:usdc"}})
 	b.Must(err)
 	sum := new(big.Int)
 	for _, one := range got.BalanceByAggregatedAsset {
@@ -201,7 +208,8 @@ func (b *believer) held(who common.Address) *big.Int {
 func (b *believer) begin(d intent.Draft) *flow.Operation {
 	b.Helper()
 	d.Version, d.SlippageBps = intent.Version, 50
-	in, err := intent.Freeze(d.Fill(b.policy.Network.ID, []api.Account{b.account}), api.Rules{Catalog: b.policy.Catalog, Now: b.Clock()})
+	in, err := intent.Freeze(d.Fill(b.policy.Network.ID, []api.Account{b.account}),
+		api.Rules{Catalog: b.policy.Catalog, Now: b.Clock()})
 	b.Must(err)
 	o, err := b.flow.Start(b.Context(), in)
 	b.Must(err)
@@ -221,8 +229,10 @@ func callTo(who common.Address, base int64) intent.Draft {
 	const usdc = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 	v := big.NewInt(base)
 	return intent.Draft{
-		TargetChain: "eip155:8453", Calls: []intent.Call{{To: usdc, Data: "0x" + common.Bytes2Hex(erc20.Transfer(who, v))}},
-		TokensRequired: []api.TokenRequirement{{AssetType: "eip155:8453/erc20:" + usdc, Amount: v.String()}}, FundWith: "ob:usdc",
+		TargetChain: "eip155:8453", Calls: []intent.Call{{To: usdc,
+			Data: "0x" + common.Bytes2Hex(erc20.Transfer(who, v))}},
+		TokensRequired: []api.TokenRequirement{{AssetType: "eip155:8453/erc20:" + usdc, Amount: v.String()}},
+		FundWith:       "ob:usdc",
 	}
 }
 
@@ -278,15 +288,16 @@ func reason(s flow.Snapshot, code string, level verify.Level) (verify.Reason, bo
 	return verify.Reason{}, false
 }
 
-// TestK3_ARefundedLieDoesNotMakeOnePayTwice: the execute is held, the status says REFUNDED. The repeat stands behind a gate with the sum as soon as it could
-// run beside the first, and is free once the first has ended.
+// TestK3_ARefundedLieDoesNotMakeOnePayTwice: the execute is held, the status says REFUNDED. The repeat stands behind a
+// gate with the sum as soon as it could run beside the first, and is free once the first has ended.
 func TestK3_ARefundedLieDoesNotMakeOnePayTwice(t *testing.T) {
 	b := newBeliever(t, api.AccountKernelV31)
 	friend := common.Address{0xf1}
 	b.received(friend)
 	b.heldService.lies(api.StatusRefunded)
 	s := b.runs(transferTo(friend))
-	if s.State != flow.StateFailed || !s.Said || !strings.HasPrefix(s.Problem, "The service says the transfer was refunded. The signatures can still be used until ") {
+	if s.State != flow.StateFailed || !s.Said || !strings.HasPrefix(s.Problem,
+		"The service says the transfer was refunded. The signatures can still be used until ") {
 		t.Fatalf("%s %v: %s", s.State, s.Said, s.Problem)
 	}
 	open := b.open()
@@ -308,12 +319,14 @@ func TestK3_ARefundedLieDoesNotMakeOnePayTwice(t *testing.T) {
 	b.arrives(friend, 1)
 	s, err = again.Requote(t.Context())
 	gate, stands := reason(s, "J4", verify.Gate)
-	if !errors.Is(err, flow.ErrRefused) || !stands || gate.Open || gate.Setting != verify.GateOpenRepeat || !strings.Contains(gate.Title, "40 USDC ($") || !strings.Contains(gate.Title, "in all. After ") {
+	if !errors.Is(err, flow.ErrRefused) || !stands || gate.Open || gate.Setting != verify.GateOpenRepeat ||
+		!strings.Contains(gate.Title, "40 USDC ($") || !strings.Contains(gate.Title, "in all. After ") {
 		t.Fatalf("%v %+v", err, s.Report2.Reasons)
 	}
 	// It stands there after a restart too, and for the same payment by a call.
 	b.opens()
-	if s, err := b.begin(transferTo(friend)).Quote(t.Context()); !errors.Is(err, flow.ErrRefused) || s.Report2.Refused() == false {
+	if s, err := b.begin(transferTo(friend)).Quote(t.Context()); !errors.Is(err, flow.ErrRefused) ||
+		s.Report2.Refused() == false {
 		t.Fatalf("%v %+v", err, s.Report2.Reasons)
 	}
 	if s, err := b.begin(callTo(friend, 1_000_000)).Prepare(t.Context()); !errors.Is(err, flow.ErrRefused) {
@@ -353,7 +366,8 @@ func (b *believer) arrives(who common.Address, transfers int64) {
 	}
 }
 
-// TestK3_AfterItsTimeARepeatIsFreeAndAtMostOneRuns: what is held until its time is over can never run, so the repeat is free, and it alone runs.
+// TestK3_AfterItsTimeARepeatIsFreeAndAtMostOneRuns: what is held until its time is over can never run, so the repeat is
+// free, and it alone runs.
 func TestK3_AfterItsTimeARepeatIsFreeAndAtMostOneRuns(t *testing.T) {
 	b := newBeliever(t, api.AccountKernelV31)
 	friend := common.Address{0xf1}
@@ -387,7 +401,8 @@ func TestK3_AfterItsTimeARepeatIsFreeAndAtMostOneRuns(t *testing.T) {
 	}
 }
 
-// TestK3_ARepeatBehindTheGateNeedsItsSentence: whoever opened the gate types what it means, and a repeat that was signed meanwhile makes a review void.
+// TestK3_ARepeatBehindTheGateNeedsItsSentence: whoever opened the gate types what it means, and a repeat that was
+// signed meanwhile makes a review void.
 func TestK3_ARepeatBehindTheGateNeedsItsSentence(t *testing.T) {
 	b := newBeliever(t, api.AccountKernelV31, verify.GateOpenRepeat)
 	friend := common.Address{0xf1}
@@ -413,7 +428,8 @@ func TestK3_ARepeatBehindTheGateNeedsItsSentence(t *testing.T) {
 	}
 	// Another operation is signed between review and confirmation.
 	b.heldService.lies(api.StatusFailed)
-	if _, err := other.Execute(t.Context(), said(other.Snapshot().Review2.Fingerprint, other.Snapshot().Review2.Phrase), nil); err != nil {
+	if _, err := other.Execute(t.Context(), said(other.Snapshot().Review2.Fingerprint, other.Snapshot().Review2.Phrase),
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := o.Execute(t.Context(), said(s.Review2.Fingerprint, s.Review2.Phrase), nil); err == nil {
@@ -421,7 +437,8 @@ func TestK3_ARepeatBehindTheGateNeedsItsSentence(t *testing.T) {
 	}
 }
 
-// TestK4_ACompletedLieHidesNothingAndBricksNothing: what the service says ran stays listed, and the honest service, which knows nothing of it, is usable.
+// TestK4_ACompletedLieHidesNothingAndBricksNothing: what the service says ran stays listed, and the honest service,
+// which knows nothing of it, is usable.
 func TestK4_ACompletedLieHidesNothingAndBricksNothing(t *testing.T) {
 	for _, kind := range []string{api.AccountKernelV31, api.AccountRoleBased} {
 		t.Run(kind, func(t *testing.T) {
@@ -442,7 +459,9 @@ func TestK4_ACompletedLieHidesNothingAndBricksNothing(t *testing.T) {
 				t.Fatalf("%d signatures are listed: %+v", len(lied), lied)
 			}
 			for _, x := range lied {
-				if x.Said != journal.SaidRan || !strings.HasPrefix(x.Void, "The service says it ran; nothing on this machine proves it. ") || (kind == api.AccountRoleBased) != x.Voidable() {
+				if x.Said != journal.SaidRan || !strings.HasPrefix(x.Void,
+					"The service says it ran; nothing on this machine proves it. ") ||
+					(kind == api.AccountRoleBased) != x.Voidable() {
 					t.Errorf("%+v", x)
 				}
 			}
@@ -464,7 +483,8 @@ func TestK4_ACompletedLieHidesNothingAndBricksNothing(t *testing.T) {
 	}
 }
 
-// TestK4_ALaneThatWasLedAstrayIsRepaired: a nonce far ahead is refused with the command that helps; the repair loses neither open signatures nor caps.
+// TestK4_ALaneThatWasLedAstrayIsRepaired: a nonce far ahead is refused with the command that helps; the repair loses
+// neither open signatures nor caps.
 func TestK4_ALaneThatWasLedAstrayIsRepaired(t *testing.T) {
 	b := newBeliever(t, api.AccountKernelV31)
 	friend := common.Address{0xf1}

@@ -31,7 +31,8 @@ func CheckRecipient(t *testing.T, in *genesis.Installation, usdc caip.Asset, nee
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := in.Balance(common.HexToAddress(demo.AddressBook[0].Address), usdc); err != nil || got.Cmp(sent) != 0 {
+	if got, err := in.Balance(common.HexToAddress(demo.AddressBook[0].Address), usdc); err != nil ||
+		got.Cmp(sent) != 0 {
 		t.Errorf("the recipient has %v, expected %v: %v", got, sent, err)
 	}
 }

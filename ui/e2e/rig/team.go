@@ -63,9 +63,10 @@ func Team(t *testing.T, serve ...string) (env []string, b *Between) {
 	if err := json.Unmarshal(raw, &descriptor); err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf("version = 1\ndefault = \"team\"\n[profiles.team]\nkind = \"lab\"\nbase_url = %q\nca_file = %q\n"+
-		"network_file = %q\nnetwork_id = %q\nvault = \"file\"\n"+
-		"[[profiles.team.accounts]]\ntype = \"kernel-v3.1-ecdsa\"\nsigner_address = %q\n",
+	text := fmt.Sprintf(
+		"version = 1\ndefault = \"team\"\n[profiles.team]\nkind = \"lab\"\nbase_url = %q\nca_file = %q\n"+
+			"network_file = %q\nnetwork_id = %q\nvault = \"file\"\n"+
+			"[[profiles.team.accounts]]\ntype = \"kernel-v3.1-ecdsa\"\nsigner_address = %q\n",
 		b.Server.URL+"/api", ca, at.NetworkFile, descriptor.ID, crypto.PubkeyToAddress(AdminKey(t).PublicKey).Hex())
 	err = errors.Join(
 		os.WriteFile(ca, block, 0o600),

@@ -30,7 +30,8 @@ import (
 	"coffer/ui/termtest"
 )
 
-// scene is a home directory in which a person uses the program with secrets that nobody else knows, and all that comes out meanwhile.
+// scene is a home directory in which a person uses the program with secrets that nobody else knows, and all that comes
+// out meanwhile.
 type scene struct {
 	*testing.T
 	dir    string // the home
@@ -41,13 +42,14 @@ type scene struct {
 	output map[string][]byte // by where it was seen
 }
 
-// step is one use of the program. Without talk and walk it runs without a terminal; with one of them it runs in one. A new command with a secret is one
-// more row of the table below.
+// step is one use of the program. Without talk and walk it runs without a terminal; with one of them it runs in one. A
+// new command with a secret is one more row of the table below.
 type step struct {
-	name  string
-	args  []string
-	env   []string           // beside the scene's
-	talk  []line             // waits for a text, then types, line by line; the program ends by itself after the last one
+	name string
+	args []string
+	env  []string // beside the scene's
+	// waits for a text, then types, line by line; the program ends by itself after the last one
+	talk  []line
 	walk  func(p rig.Person) // what a list of lines cannot say; it ends the program
 	code  int
 	crash bool // the runtime ends the program, and tells of its stacks
@@ -58,7 +60,8 @@ type line struct{ sees, types string }
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	dir, env := rig.Home(t)
-	s := &scene{T: t, dir: dir, env: env, keys: t.TempDir(), cwd: filepath.Join(dir, "cwd"), output: map[string][]byte{}}
+	s := &scene{T: t, dir: dir, env: env, keys: t.TempDir(), cwd: filepath.Join(dir, "cwd"),
+		output: map[string][]byte{}}
 	if err := os.Mkdir(s.cwd, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -110,14 +113,17 @@ func (s *scene) run(st step) {
 			s.Errorf("%s: the system wrote a core file", st.name)
 		}
 	}
-	// The runtime prints the stacks of a program that is made to crash while its other threads still run, and may fail over one that moves: then the system ends it.
+	// The runtime prints the stacks of a program that is made to crash while its other threads still run, and may fail
+	// over one that moves: then the system ends it.
 	if fell := st.crash && exit != nil && exit.Sys().(syscall.WaitStatus).Signaled(); code != st.code && !fell {
 		s.Errorf("%s: exit code %d, expected %d\n%s%s%s", st.name, code, st.code,
-			s.output[st.name+": standard output"], s.output[st.name+": standard error"], s.output[st.name+": transcript"])
+			s.output[st.name+": standard output"], s.output[st.name+": standard error"],
+			s.output[st.name+": transcript"])
 	}
 }
 
-// atTerminal does a step in a terminal and keeps its transcript, and what other programs see of the process at each line.
+// atTerminal does a step in a terminal and keeps its transcript, and what other programs see of the process at each
+// line.
 func (s *scene) atTerminal(st step, cmd *exec.Cmd) error {
 	s.Helper()
 	term, err := termtest.Start(cmd, 120, 40)
@@ -141,8 +147,8 @@ func (s *scene) atTerminal(st step, cmd *exec.Cmd) error {
 	return err
 }
 
-// watch keeps the arguments and the environment of a running process as /proc shows them. A system that shows no environment is as good as one whose
-// environment has no secret (TH-K3).
+// watch keeps the arguments and the environment of a running process as /proc shows them. A system that shows no
+// environment is as good as one whose environment has no secret (TH-K3).
 func (s *scene) watch(name string, pid int) {
 	for _, part := range []string{"cmdline", "environ"} {
 		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, part)); err == nil {
@@ -186,8 +192,8 @@ func (s *scene) nothingLeft(allowed map[string]string) {
 	}
 }
 
-// serviceSecrets makes the scan look for what the service whose data lies in dir keeps to itself: the seed, and the keys that follow from it and are never
-// stored. It returns the name of the seed.
+// serviceSecrets makes the scan look for what the service whose data lies in dir keeps to itself: the seed, and the
+// keys that follow from it and are never stored. It returns the name of the seed.
 func (s *scene) serviceSecrets(dir string) string {
 	s.Helper()
 	in, closeStore := rig.OpenStore(s.T, dir)
@@ -219,23 +225,27 @@ func sentinel(t *testing.T, label string) (key, address string) {
 	return hex.EncodeToString(crypto.FromECDSA(k)), crypto.PubkeyToAddress(k.PublicKey).Hex()
 }
 
-// profiles writes a configuration with a role-based account of the admin, and a service in another process at which the demo's signer has an account.
+// profiles writes a configuration with a role-based account of the admin, and a service in another process at which the
+// demo's signer has an account.
 func (s *scene) profiles(admin string, at rig.Serving, signer string) {
 	s.Helper()
 	path := filepath.Join(s.dir, "config", "coffer", "config.toml")
-	text := fmt.Sprintf("version = 1\n[profiles.mine]\nkind = \"embedded\"\nvault = \"memory\"\n[[profiles.mine.accounts]]\ntype = \"role-based\"\n"+
+	text := fmt.Sprintf("version = 1\n[profiles.mine]\nkind = \"embedded\"\nvault = "+
+		"\"memory\"\n[[profiles.mine.accounts]]\ntype = \"role-based\"\n"+
 		"session_address = \"0x5e00000000000000000000000000000000000000\"\nadmin_address = %q\n"+
 		"[profiles.team]\nkind = \"lab\"\nbase_url = %q\nca_file = %q\nnetwork_file = %q\nvault = \"memory\"\n"+
-		"[[profiles.team.accounts]]\ntype = \"kernel-v3.1-ecdsa\"\nsigner_address = %q\n", admin, at.BaseURL, at.CAFile, at.NetworkFile, signer)
+		"[[profiles.team.accounts]]\ntype = \"kernel-v3.1-ecdsa\"\nsigner_address = %q\n", admin, at.BaseURL, at.CAFile,
+		at.NetworkFile, signer)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 		s.Fatal(err)
 	}
 }
 
-// TestTH_K1_NoSecretIsLeftAnywhere uses the program with each sort of secret that it takes, rightly and wrongly, and kills it while it holds one. Then it
-// searches all output, what a terminal was sent, arguments, environments, and every file below the home, the service's too, for each secret in each of
-// its forms. A seed of an embedded service is in that service's database, as docs/security.md says, and nowhere else. What `serve keys add` prints once
-// is not searched: to tell the key is what it is for.
+// TestTH_K1_NoSecretIsLeftAnywhere uses the program with each sort of secret that it takes, rightly and wrongly, and
+// kills it while it holds one. Then it searches all output, what a terminal was sent, arguments, environments, and
+// every file below the home, the service's too, for each secret in each of its forms. A seed of an embedded service is
+// in that service's database, as docs/security.md says, and nowhere else. What `serve keys add` prints once is not
+// searched: to tell the key is what it is for.
 func TestTH_K1_NoSecretIsLeftAnywhere(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -292,7 +302,8 @@ func TestTH_K1_NoSecretIsLeftAnywhere(t *testing.T) {
 			p.Types(apiKey + "\r")
 			leave("LAB", "team", "USDC")(p)
 		}},
-		{name: "API key at the prompt of a command", args: []string{"--profile", "team", "balances"}, talk: []line{{"API key for profile team", apiKey + "\r"}}},
+		{name: "API key at the prompt of a command", args: []string{"--profile", "team", "balances"},
+			talk: []line{{"API key for profile team", apiKey + "\r"}}},
 		{name: "API key that is pasted", args: []string{"--profile", "team", "balances"}, walk: func(p rig.Person) {
 			p.Sees("API key for profile team")
 			if err := p.Term.Paste(apiKey); err != nil {
@@ -300,27 +311,34 @@ func TestTH_K1_NoSecretIsLeftAnywhere(t *testing.T) {
 			}
 			p.Types("\r")
 		}},
-		{name: "wrong API key", args: []string{"--profile", "team", "balances"}, talk: []line{{"API key for profile team", wrongKey + "\r"}}, code: cli.ExitAccess},
+		{name: "wrong API key", args: []string{"--profile", "team", "balances"},
+			talk: []line{{"API key for profile team", wrongKey + "\r"}}, code: cli.ExitAccess},
 		{name: "list of API keys", args: []string{"serve", "keys", "list", "--data", data}},
 		{name: "admin key from a file", args: exit("announce", fromFile(s.file("admin key", adminKey, 0o600))...)},
 		{name: "admin key at the prompt", args: exit("cancel"), talk: []line{
 			{"Type the last four characters", confirm + "\r"}, {"Admin key (not shown):", "0x" + adminKey + "\r"},
 		}},
-		{name: "another admin's key", args: exit("announce", fromFile(s.file("another admin's key", otherKey, 0o600))...), code: cli.ExitAccess},
-		{name: "admin key in a file for everybody", args: exit("announce", fromFile(s.file("admin key for everybody", adminKey, 0o644))...), code: cli.ExitUsage},
-		{name: "admin key with a wrong letter", args: exit("announce", fromFile(s.file("mistyped admin key", noKey, 0o600))...), code: cli.ExitUsage},
+		{name: "another admin's key", args: exit("announce",
+			fromFile(s.file("another admin's key", otherKey, 0o600))...), code: cli.ExitAccess},
+		{name: "admin key in a file for everybody", args: exit("announce",
+			fromFile(s.file("admin key for everybody", adminKey, 0o644))...), code: cli.ExitUsage},
+		{name: "admin key with a wrong letter", args: exit("announce",
+			fromFile(s.file("mistyped admin key", noKey, 0o600))...), code: cli.ExitUsage},
 		{name: "admin key with a wrong letter at the prompt", args: exit("announce"), talk: []line{
 			{"Type the last four characters", confirm + "\r"}, {"Admin key (not shown):", noKey + "\r"},
 		}, code: cli.ExitFailed},
-		{name: "dashboard, a call from start to end", env: []string{"TEA_TRACE=" + filepath.Join(s.dir, "trace"), "TEA_DEBUG=1"}, walk: func(p rig.Person) {
+		{name: "dashboard, a call from start to end", env: []string{"TEA_TRACE=" + filepath.Join(s.dir, "trace"),
+			"TEA_DEBUG=1"}, walk: func(p rig.Person) {
 			_, pay := p.WalksToReview2("EMBEDDED")
 			p.Types(pay + "\r")
 			p.Sees("COMPLETED")
 			p.Types("3")
 			leave("COMPLETED")(p)
 		}},
-		{name: "abort", args: []string{"--profile", "team"}, env: []string{"GOTRACEBACK=crash"}, walk: crash(syscall.SIGABRT), code: 2, crash: true},
-		{name: "quit", args: []string{"--profile", "team"}, env: []string{"GOTRACEBACK=system"}, walk: crash(syscall.SIGQUIT), code: 2, crash: true},
+		{name: "abort", args: []string{"--profile", "team"}, env: []string{"GOTRACEBACK=crash"},
+			walk: crash(syscall.SIGABRT), code: 2, crash: true},
+		{name: "quit", args: []string{"--profile", "team"}, env: []string{"GOTRACEBACK=system"},
+			walk: crash(syscall.SIGQUIT), code: 2, crash: true},
 	}...) {
 		s.run(st)
 	}
@@ -328,7 +346,8 @@ func TestTH_K1_NoSecretIsLeftAnywhere(t *testing.T) {
 	rig.Interrupt(t, server)
 	s.output["service: log"] = []byte(logs.String())
 	allowed := map[string]string{}
-	for _, dir := range []string{data, rig.DataOf(s.dir), filepath.Join(s.dir, "data", "coffer", "mine"), filepath.Join(s.dir, "data", "coffer", "kept")} {
+	for _, dir := range []string{data, rig.DataOf(s.dir), filepath.Join(s.dir, "data", "coffer", "mine"),
+		filepath.Join(s.dir, "data", "coffer", "kept")} {
 		allowed[filepath.Join(dir, service.DatabaseFile)] = s.serviceSecrets(dir)
 	}
 	s.nothingLeft(allowed)

@@ -31,7 +31,8 @@ func elsewhereHome(t *testing.T, env []string, apiKey string) []string {
 		t.Fatal(err)
 	}
 	rig.KeepsKey(t, dir, string(id[1]))
-	screen, err := rig.Asks(t, out, []string{"keys", "api-key", "set"}, "Passphrase of profile team", rig.Passphrase, "API key", apiKey)
+	screen, err := rig.Asks(t, out, []string{"keys", "api-key", "set"}, "Passphrase of profile team", rig.Passphrase,
+		"API key", apiKey)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, screen)
 	}
@@ -43,12 +44,14 @@ func elsewhereHome(t *testing.T, env []string, apiKey string) []string {
 func TestK13_TerminalAnotherProjectSeesNoHistoryOfAPrivateService(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t, "--private")
-	rig.Script{T: t, Env: env, Pass: rig.Passphrase}.Runs(0, "transfer", "--asset", "usdc", "--amount", "20", "--to", rig.Payee(t), "--chain", "op",
+	rig.Script{T: t, Env: env, Pass: rig.Passphrase}.Runs(0, "transfer", "--asset", "usdc", "--amount", "20", "--to",
+		rig.Payee(t), "--chain", "op",
 		"--yes", "--accept", "V4,Q10,Q11,J4,U3")
 	var other struct {
 		Key string `json:"key"`
 	}
-	rig.KeysOf(t, env, &other, "add", "--data", filepath.Dir(b.At.NetworkFile), "--company", "Bee Works", "--project", "robot")
+	rig.KeysOf(t, env, &other, "add", "--data", filepath.Dir(b.At.NetworkFile), "--company", "Bee Works", "--project",
+		"robot")
 	for _, c := range []struct{ key, shows string }{
 		{b.At.APIKey, "completed"}, {other.Key, "The service lists nothing that was done with this account."},
 	} {

@@ -49,8 +49,8 @@ func admitted(t *testing.T, c *client.Client) bool {
 	return err == nil
 }
 
-// TestServePrintsOneLineAndStops: a second process finds everything it needs in the one line, reaches the service over TLS with the key and the
-// authority of that line, and the service stops cleanly on a signal.
+// TestServePrintsOneLineAndStops: a second process finds everything it needs in the one line, reaches the service over
+// TLS with the key and the authority of that line, and the service stops cleanly on a signal.
 func TestServePrintsOneLineAndStops(t *testing.T) {
 	t.Parallel()
 	_, env := rig.Home(t)
@@ -87,7 +87,8 @@ func TestServePrintsOneLineAndStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *api.Error
-	if _, err := wrong.Chains(t.Context()); !errors.As(err, &refused) || refused.Name != api.ErrUnauthorized || refused.Timestamp == "" || refused.Path == "" {
+	if _, err := wrong.Chains(t.Context()); !errors.As(err, &refused) || refused.Name != api.ErrUnauthorized ||
+		refused.Timestamp == "" || refused.Path == "" {
 		t.Errorf("a wrong key: %+v", err)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
@@ -102,7 +103,8 @@ func TestServePrintsOneLineAndStops(t *testing.T) {
 	}
 }
 
-// TestServeEndsAtOnceOnASecondInterrupt: a request whose body never comes holds the orderly end up for seconds; who asks again does not wait for it.
+// TestServeEndsAtOnceOnASecondInterrupt: a request whose body never comes holds the orderly end up for seconds; who
+// asks again does not wait for it.
 func TestServeEndsAtOnceOnASecondInterrupt(t *testing.T) {
 	t.Parallel()
 	_, env := rig.Home(t)
@@ -121,7 +123,8 @@ func TestServeEndsAtOnceOnASecondInterrupt(t *testing.T) {
 		}
 		break
 	}
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGINT {
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() ||
+		status.Signal() != syscall.SIGINT {
 		t.Errorf("it ended with %s, expected the second interrupt to end it", cmd.ProcessState)
 	}
 }
@@ -134,30 +137,36 @@ func holdOpen(t *testing.T, line string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := (&tls.Dialer{Config: &tls.Config{RootCAs: roots, NextProtos: []string{"http/1.1"}}}).DialContext(t.Context(), "tcp", u.Host)
+	conn, err := (&tls.Dialer{Config: &tls.Config{RootCAs: roots, NextProtos: []string{"http/1.1"}}}).DialContext(
+		t.Context(), "tcp", u.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	if _, err := fmt.Fprintf(conn, "POST %s/v3/quote/prepare-call-quote HTTP/1.1\r\nHost: %s\r\nx-api-key: %s\r\nContent-Type: application/json\r\n"+
+	if _, err := fmt.Fprintf(conn, "POST %s/v3/quote/prepare-call-quote HTTP/1.1\r\nHost: %s\r\nx-api-key: "+
+		"%s\r\nContent-Type: application/json\r\n"+
 		"Content-Length: 100\r\nExpect: 100-continue\r\n\r\n", u.Path, u.Host, at.APIKey); err != nil {
 		t.Fatal(err)
 	}
-	if answer, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.HasPrefix(answer, "HTTP/1.1 100 ") {
+	if answer, err := bufio.NewReader(conn).ReadString('\n'); err != nil ||
+		!strings.HasPrefix(answer, "HTTP/1.1 100 ") {
 		t.Fatalf("%q, %v", answer, err)
 	}
 }
 
-// TestServeKeysAreManagedWhileTheServiceRuns: a key is made, replaced and revoked by other processes while the service runs, which knows each change at
-// once; at its next start the stored keys rule the key of the process out. No key is in the log.
+// TestServeKeysAreManagedWhileTheServiceRuns: a key is made, replaced and revoked by other processes while the service
+// runs, which knows each change at once; at its next start the stored keys rule the key of the process out. No key is
+// in the log.
 func TestServeKeysAreManagedWhileTheServiceRuns(t *testing.T) {
 	t.Parallel()
 	_, env := rig.Home(t)
 	data := t.TempDir()
 	cmd, _, line, logs := rig.Serve(t, env, "--data", data, "--log-format", "json")
 	var given, next cli.GivenKey
-	rig.KeysOf(t, env, &given, "add", "--data", data, "--company", "Ant Works", "--project", "wallet", "--limit", "50", "--expires", "24h")
-	if !admitted(t, reached(t, line, given.Text)) || given.PerMinute != 50 || time.Until(given.Expires) > 24*time.Hour || time.Until(given.Expires) < 23*time.Hour {
+	rig.KeysOf(t, env, &given, "add", "--data", data, "--company", "Ant Works", "--project", "wallet", "--limit", "50",
+		"--expires", "24h")
+	if !admitted(t, reached(t, line, given.Text)) || given.PerMinute != 50 ||
+		time.Until(given.Expires) > 24*time.Hour || time.Until(given.Expires) < 23*time.Hour {
 		t.Errorf("%+v", given.Key)
 	}
 	rig.KeysOf(t, env, &next, "rotate", given.ID, "--data", data)
@@ -165,14 +174,16 @@ func TestServeKeysAreManagedWhileTheServiceRuns(t *testing.T) {
 		t.Error("rotating replaces the key at once")
 	}
 	var all []cli.Key
-	if out := rig.KeysOf(t, env, &all, "list", "--data", data); len(all) != 1 || all[0].State != "live" || all[0].Rotated.IsZero() || strings.Contains(out, next.Text[17:]) {
+	if out := rig.KeysOf(t, env, &all, "list", "--data", data); len(all) != 1 || all[0].State != "live" ||
+		all[0].Rotated.IsZero() || strings.Contains(out, next.Text[17:]) {
 		t.Errorf("%s", out)
 	}
 	rig.Interrupt(t, cmd)
 
 	again, _, line, later := rig.Serve(t, env, "--data", data)
 	var at rig.Serving
-	if err := json.Unmarshal([]byte(line), &at); err != nil || at.APIKey != "" || !admitted(t, reached(t, line, next.Text)) {
+	if err := json.Unmarshal([]byte(line), &at); err != nil || at.APIKey != "" ||
+		!admitted(t, reached(t, line, next.Text)) {
 		t.Errorf("with a stored key no other one is printed: %v %q", err, at.APIKey)
 	}
 	var ended cli.Key
@@ -194,12 +205,14 @@ func TestServeKeysAreManagedWhileTheServiceRuns(t *testing.T) {
 	}
 }
 
-// TestServeKeysAreMadeBeforeTheFirstStart: the service that starts on the directory later has the key, and its network is one like any other.
+// TestServeKeysAreMadeBeforeTheFirstStart: the service that starts on the directory later has the key, and its network
+// is one like any other.
 func TestServeKeysAreMadeBeforeTheFirstStart(t *testing.T) {
 	t.Parallel()
 	_, env := rig.Home(t)
 	data := t.TempDir()
-	if _, errs, code := rig.Run(t, env, "serve", "keys", "list", "--data", data); code != 1 || !strings.Contains(errs, "no database") {
+	if _, errs, code := rig.Run(t, env, "serve", "keys", "list", "--data", data); code != 1 ||
+		!strings.Contains(errs, "no database") {
 		t.Errorf("code %d, %s", code, errs)
 	}
 	out, errs, code := rig.Run(t, env, "serve", "keys", "add", "--public-test", "--data", data)
@@ -217,22 +230,27 @@ func TestServeKeysAreMadeBeforeTheFirstStart(t *testing.T) {
 	rig.Interrupt(t, cmd)
 }
 
-// TestServeFaultsAreAnnouncedLoudly: in the line of JSON and in the log; an unknown one is an error of usage before anything is made.
+// TestServeFaultsAreAnnouncedLoudly: in the line of JSON and in the log; an unknown one is an error of usage before
+// anything is made.
 func TestServeFaultsAreAnnouncedLoudly(t *testing.T) {
 	t.Parallel()
 	_, env := rig.Home(t)
 	data := t.TempDir()
-	for _, args := range [][]string{{"--fault", "earthquake"}, {"--fault", "slow-fill=soon"}, {"--metrics", "0.0.0.0:9464"}} {
-		if _, errs, code := rig.Run(t, env, append([]string{"serve", "--data", data}, args...)...); code != 2 || errs == "" {
+	for _, args := range [][]string{{"--fault", "earthquake"}, {"--fault", "slow-fill=soon"},
+		{"--metrics", "0.0.0.0:9464"}} {
+		if _, errs, code := rig.Run(t, env, append([]string{"serve", "--data", data}, args...)...); code != 2 ||
+			errs == "" {
 			t.Errorf("%v: code %d, %s", args, code, errs)
 		}
 	}
 	if files, err := os.ReadDir(data); err != nil || len(files) > 0 {
 		t.Errorf("%v %v: something was made", files, err)
 	}
-	cmd, _, line, logs := rig.Serve(t, env, "--data", data, "--fault", "slow-fill=1ms", "--fault", "revert@0.5", "--log-level", "warn")
+	cmd, _, line, logs := rig.Serve(t, env, "--data", data, "--fault", "slow-fill=1ms", "--fault", "revert@0.5",
+		"--log-level", "warn")
 	rig.Interrupt(t, cmd)
-	if !strings.Contains(line, `"faults":["slow-fill=1ms","revert@0.5"]`) || !strings.Contains(logs.String(), "FAULTS ARE ON") {
+	if !strings.Contains(line, `"faults":["slow-fill=1ms","revert@0.5"]`) ||
+		!strings.Contains(logs.String(), "FAULTS ARE ON") {
 		t.Errorf("%s\n%s", line, logs)
 	}
 	if strings.Contains(logs.String(), "INFO") {
@@ -243,7 +261,8 @@ func TestServeFaultsAreAnnouncedLoudly(t *testing.T) {
 	}
 }
 
-// TestServeSaysWhatToDo: what cannot be done is told in one line that names the way out, and nothing is made of a wrong command line.
+// TestServeSaysWhatToDo: what cannot be done is told in one line that names the way out, and nothing is made of a wrong
+// command line.
 func TestServeSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	dir, env := rig.Home(t)
@@ -269,7 +288,8 @@ func TestServeSaysWhatToDo(t *testing.T) {
 		{"serve keys add --public-test --data " + open, "chmod 700", 1},
 		{"serve keys list --data " + dir + "/none", "--data", 1},
 		{"serve keys revoke nobody --data " + data, "keys list", 1},
-		{"serve keys add --company a --project b --endpoint /v3/qoute/call-quote --data " + data, "--endpoint: expected", 2},
+		{"serve keys add --company a --project b --endpoint /v3/qoute/call-quote --data " + data,
+			"--endpoint: expected", 2},
 		{"serve keys add --company a --project b --endpoint /v4/ --data " + data, "--endpoint: expected", 2},
 		{"serve keys add --company a --project b --limit -1 --data " + data, "--limit: expected", 2},
 	} {
@@ -282,14 +302,17 @@ func TestServeSaysWhatToDo(t *testing.T) {
 		t.Errorf("%v %v: something was made where everybody may write", files, err)
 	}
 	var given cli.GivenKey
-	rig.KeysOf(t, env, &given, "add", "--company", "a", "--project", "b", "--endpoint", "/v3/", "--endpoint", "/assets/list", "--data", data)
-	if _, errs, code := rig.Run(t, env, "serve", "keys", "revoke", given.Text, "--data", data); code != 2 || !strings.Contains(errs, given.ID) || strings.Contains(errs, given.Text[17:]) {
+	rig.KeysOf(t, env, &given, "add", "--company", "a", "--project", "b", "--endpoint", "/v3/", "--endpoint",
+		"/assets/list", "--data", data)
+	if _, errs, code := rig.Run(t, env, "serve", "keys", "revoke", given.Text, "--data", data); code != 2 ||
+		!strings.Contains(errs, given.ID) || strings.Contains(errs, given.Text[17:]) {
 		t.Errorf("a key in place of an id: code %d, %s", code, errs)
 	}
 	rig.Interrupt(t, cmd)
 }
 
-// TestServeMetricsAreOnALoopbackListenerOfTheirOwn: what was asked over TLS is counted there, without the key, and the open port has no metrics.
+// TestServeMetricsAreOnALoopbackListenerOfTheirOwn: what was asked over TLS is counted there, without the key, and the
+// open port has no metrics.
 func TestServeMetricsAreOnALoopbackListenerOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	_, env := rig.Home(t)

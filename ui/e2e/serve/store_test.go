@@ -53,13 +53,15 @@ func TestR1_ServeRefusesALostNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs, code := rig.Run(t, env, "serve", "--listen", "127.0.0.1:0", "--data", data)
-	if code != 7 || out != "" || !strings.Contains(errs, "is lost") || !strings.Contains(errs, "backup") || !strings.Contains(errs, "serve --new") {
+	if code != 7 || out != "" || !strings.Contains(errs, "is lost") || !strings.Contains(errs, "backup") ||
+		!strings.Contains(errs, "serve --new") {
 		t.Errorf("code %d, %q, %s", code, out, errs)
 	}
 	if after, err := os.ReadFile(filepath.Join(data, "network.json")); err != nil || !bytes.Equal(after, before) {
 		t.Errorf("network.json was changed (%v)", err)
 	}
-	if _, errs, code := rig.Run(t, env, "serve", "keys", "list", "--data", data); code != 7 || !strings.Contains(errs, "is lost") {
+	if _, errs, code := rig.Run(t, env, "serve", "keys", "list", "--data", data); code != 7 ||
+		!strings.Contains(errs, "is lost") {
 		t.Errorf("keys list: code %d, %s", code, errs)
 	}
 	cmd, _, _, logs := rig.Serve(t, env, "--data", data, "--new")
@@ -112,7 +114,8 @@ func TestR1_TheEmbeddedProfileRefusesALostNetwork(t *testing.T) {
 	if err := os.Remove(found[0]); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, code := rig.Run(t, env, "balances"); code != 7 || !strings.Contains(errs, "is lost") || !strings.Contains(errs, "serve --new") {
+	if _, errs, code := rig.Run(t, env, "balances"); code != 7 || !strings.Contains(errs, "is lost") ||
+		!strings.Contains(errs, "serve --new") {
 		t.Errorf("code %d, %s", code, errs)
 	}
 }
@@ -129,13 +132,16 @@ func TestR2_DamageIsSaidInWords(t *testing.T) {
 	}
 	zeroed := bytes.Clone(raw)
 	clear(zeroed[8*4096 : 200*4096])
-	for name, content := range map[string][]byte{"truncated": raw[:300<<10], "zeroed": zeroed, "half a page": raw[:2000]} {
+	for name, content := range map[string][]byte{"truncated": raw[:300<<10], "zeroed": zeroed,
+		"half a page": raw[:2000]} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0", "--data", data}, {"serve", "check", "--data", data}} {
+		for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0", "--data", data},
+			{"serve", "check", "--data", data}} {
 			out, errs, code := rig.Run(t, env, args...)
-			if code != 7 || out != "" || !strings.Contains(errs, "the database is damaged") || !strings.Contains(errs, "backup") || strings.Contains(errs, "goroutine") {
+			if code != 7 || out != "" || !strings.Contains(errs, "the database is damaged") ||
+				!strings.Contains(errs, "backup") || strings.Contains(errs, "goroutine") {
 				t.Errorf("%s, %v: code %d, %q, %s", name, args, code, out, errs)
 			}
 		}
@@ -147,7 +153,8 @@ func TestR3_ServeCheckNamesADamagedRecord(t *testing.T) {
 	t.Parallel()
 	_, env := rig.Home(t)
 	data := oneService(t, env)
-	if out, errs, code := rig.Run(t, env, "serve", "check", "--data", data); code != 0 || !strings.Contains(out, "all pages and records are good") {
+	if out, errs, code := rig.Run(t, env, "serve", "check", "--data", data); code != 0 ||
+		!strings.Contains(out, "all pages and records are good") {
 		t.Errorf("code %d, %s%s", code, out, errs)
 	}
 	damage(t, filepath.Join(data, "coffer.db"), "didn't pay prefund")
@@ -165,7 +172,8 @@ func TestR3_ServeCheckNamesADamagedRecord(t *testing.T) {
 	if _, errs, code := rig.Run(t, env, "serve", "check", empty); code != 7 || !strings.Contains(errs, "it is empty") {
 		t.Errorf("an empty file: code %d, %s", code, errs)
 	}
-	if _, errs, code := rig.Run(t, env, "serve", "check", t.TempDir()); code != 1 || !strings.Contains(errs, "not a regular file") {
+	if _, errs, code := rig.Run(t, env, "serve", "check", t.TempDir()); code != 1 ||
+		!strings.Contains(errs, "not a regular file") {
 		t.Errorf("a directory: code %d, %s", code, errs)
 	}
 	if _, _, code := rig.Run(t, env, "serve", "check", filepath.Join(data, "none.db")); code != 2 {
@@ -185,16 +193,19 @@ func TestR5_ServeBackupOfARunningService(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "backup.db")
-	if out, errs, code := rig.Run(t, env, "serve", "backup", file, "--data", data); code != 0 || !strings.Contains(out, "good") {
+	if out, errs, code := rig.Run(t, env, "serve", "backup", file, "--data", data); code != 0 ||
+		!strings.Contains(out, "good") {
 		t.Fatalf("code %d, %s%s", code, out, errs)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if _, errs, code := rig.Run(t, env, "serve", "backup", file, "--data", data); code != 2 || !strings.Contains(errs, "not overwritten") {
+	if _, errs, code := rig.Run(t, env, "serve", "backup", file, "--data", data); code != 2 ||
+		!strings.Contains(errs, "not overwritten") {
 		t.Errorf("over a file: code %d, %s", code, errs)
 	}
-	if _, errs, code := rig.Run(t, env, "serve", "check", "--data", data); code != 1 || !strings.Contains(errs, "serve backup") {
+	if _, errs, code := rig.Run(t, env, "serve", "check", "--data", data); code != 1 ||
+		!strings.Contains(errs, "serve backup") {
 		t.Errorf("a check of what is in use: code %d, %s", code, errs)
 	}
 	rig.Interrupt(t, cmd)

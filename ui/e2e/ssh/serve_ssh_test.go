@@ -76,7 +76,8 @@ func connects(t *testing.T, at cli.SSHReach, key gossh.Signer, cols, rows int) (
 		t.Fatal(err, at)
 	}
 	c, err := gossh.Dial("tcp", at.Address, &gossh.ClientConfig{
-		User: "anybody", Auth: []gossh.AuthMethod{gossh.PublicKeys(key)}, HostKeyCallback: gossh.FixedHostKey(host), HostKeyAlgorithms: []string{gossh.KeyAlgoED25519}, Timeout: rig.Limit,
+		User: "anybody", Auth: []gossh.AuthMethod{gossh.PublicKeys(key)}, HostKeyCallback: gossh.FixedHostKey(host),
+		HostKeyAlgorithms: []string{gossh.KeyAlgoED25519}, Timeout: rig.Limit,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +92,8 @@ func connects(t *testing.T, at cli.SSHReach, key gossh.Signer, cols, rows int) (
 		t.Fatal(err)
 	}
 	term := termtest.Attach(termtest.Far{
-		In: in, Out: out, Wait: s.Wait, Resize: func(cols, rows int) error { return s.WindowChange(rows, cols) }, End: func(bool) { _ = c.Close() },
+		In: in, Out: out, Wait: s.Wait, Resize: func(cols, rows int) error { return s.WindowChange(rows, cols) },
+		End: func(bool) { _ = c.Close() },
 	}, cols, rows)
 	t.Cleanup(term.Close)
 	return rig.At(t, term), func() { _ = c.Close() }
@@ -104,14 +106,15 @@ func address(p rig.Person) string {
 	return strings.ReplaceAll(p.Finds(`(0x(?: ?[0-9a-fA-F]{4}){10})`), " ", "")
 }
 
-// TestSSHTwoGuestsDoTheMainJobAtOnce: each has an account, a history and a journal of its own, finds them again at the next visit, and nothing that could sign for
-// it is on disk.
+// TestSSHTwoGuestsDoTheMainJobAtOnce: each has an account, a history and a journal of its own, finds them again at the
+// next visit, and nothing that could sign for it is on disk.
 func TestSSHTwoGuestsDoTheMainJobAtOnce(t *testing.T) {
 	t.Parallel()
 	_, env := rig.Home(t)
 	keys := []gossh.Signer{sshKey(t), sshKey(t)}
 	names := []string{"alice@laptop", "bob@desk"}
-	cmd, _, line, logs := rig.Serve(t, env, "--ssh", "127.0.0.1:0", "--ssh-keys", sshKeys(t, names, keys...), "--lifetime", "60s")
+	cmd, _, line, logs := rig.Serve(t, env, "--ssh", "127.0.0.1:0", "--ssh-keys", sshKeys(t, names, keys...),
+		"--lifetime", "60s")
 	at := overSSH(t, line)
 	here, _ := rig.Where(t, line)
 	data := filepath.Dir(here.NetworkFile)
@@ -182,7 +185,8 @@ func TestSSHTwoGuestsDoTheMainJobAtOnce(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if s := logs.String(); !strings.Contains(s, "dashboard opened") || !strings.Contains(s, gossh.FingerprintSHA256(keys[0].PublicKey())) {
+	if s := logs.String(); !strings.Contains(s, "dashboard opened") ||
+		!strings.Contains(s, gossh.FingerprintSHA256(keys[0].PublicKey())) {
 		t.Errorf("the log is\n%s", s)
 	}
 }
@@ -192,9 +196,11 @@ func TestSSHDashboardsAreCounted(t *testing.T) {
 	t.Parallel()
 	_, env := rig.Home(t)
 	key := sshKey(t)
-	cmd, _, line, _ := rig.Serve(t, env, "--metrics", "127.0.0.1:0", "--ssh", "127.0.0.1:0", "--ssh-keys", sshKeys(t, []string{"alice@laptop"}, key))
+	cmd, _, line, _ := rig.Serve(t, env, "--metrics", "127.0.0.1:0", "--ssh", "127.0.0.1:0", "--ssh-keys",
+		sshKeys(t, []string{"alice@laptop"}, key))
 	at := overSSH(t, line)
-	for visits, want := range []string{"coffer_ssh_sessions 0\n", "coffer_ssh_sessions 1\n", "coffer_ssh_sessions 1\n"} {
+	for visits, want := range []string{"coffer_ssh_sessions 0\n", "coffer_ssh_sessions 1\n",
+		"coffer_ssh_sessions 1\n"} {
 		var p rig.Person
 		if visits > 0 {
 			p, _ = connects(t, at, key, 80, 24)
@@ -228,8 +234,8 @@ func networkID(t *testing.T, file string) string {
 	return n.ID
 }
 
-// TestSSHCutDuringExecuteAndResumed cuts the connection right after the second confirmation. At the next visit the operation is under Activity and ends, and it
-// ran once at most.
+// TestSSHCutDuringExecuteAndResumed cuts the connection right after the second confirmation. At the next visit the
+// operation is under Activity and ends, and it ran once at most.
 func TestSSHCutDuringExecuteAndResumed(t *testing.T) {
 	t.Parallel()
 	_, env := rig.Home(t)
@@ -243,7 +249,8 @@ func TestSSHCutDuringExecuteAndResumed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			alice := sshKey(t)
-			_, _, line, _ := rig.Serve(t, env, "--ssh", "127.0.0.1:0", "--ssh-keys", sshKeys(t, []string{"alice"}, alice), "--lifetime", "60s", "--fault", "slow-fill=2s")
+			_, _, line, _ := rig.Serve(t, env, "--ssh", "127.0.0.1:0", "--ssh-keys",
+				sshKeys(t, []string{"alice"}, alice), "--lifetime", "60s", "--fault", "slow-fill=2s")
 			at := overSSH(t, line)
 			p, lost := connects(t, at, alice, 120, 40)
 			_, pay := p.WalksToReview2("LAB")
@@ -280,7 +287,8 @@ func TestSSHCutDuringExecuteAndResumed(t *testing.T) {
 	}
 }
 
-// TestSSHAGuestReachesNothingOfTheServer: no file of the server is written or read for a guest, no other profile is opened, nothing is suspended; the screens say so.
+// TestSSHAGuestReachesNothingOfTheServer: no file of the server is written or read for a guest, no other profile is
+// opened, nothing is suspended; the screens say so.
 func TestSSHAGuestReachesNothingOfTheServer(t *testing.T) {
 	t.Parallel()
 	dir, env := rig.Home(t)
@@ -304,7 +312,10 @@ func TestSSHAGuestReachesNothingOfTheServer(t *testing.T) {
 	p.Types("2")
 	p.Sees("trial call")
 	p.Types("o")
-	p.Waits("the list or the question", func(s string) bool { return strings.Contains(s, "paste the document") || strings.Contains(s, "file") })
+	p.Waits("the list or the question", func(s string) bool {
+		return strings.Contains(s, "paste the document") ||
+			strings.Contains(s, "file")
+	})
 	if !strings.Contains(p.Term.Screen(), "paste the document") {
 		p.Types("\x1b[A\r")
 	}
@@ -360,12 +371,14 @@ func TestSSHTheTerminalIsFollowed(t *testing.T) {
 	p.Quits()
 }
 
-// TestSSHARemoteProfileIsShownReadOnly: its accounts and quotes, with its API key; nothing can be signed, and the review says so before anybody tries.
+// TestSSHARemoteProfileIsShownReadOnly: its accounts and quotes, with its API key; nothing can be signed, and the
+// review says so before anybody tries.
 func TestSSHARemoteProfileIsShownReadOnly(t *testing.T) {
 	t.Parallel()
 	env, b := rig.Team(t)
 	alice := sshKey(t)
-	cmd := exec.Command(rig.Program(), "serve", "--data", t.TempDir(), "--ssh", "127.0.0.1:0", "--ssh-keys", sshKeys(t, []string{"alice"}, alice), "--profile", "team", "--json", "--passphrase-fd", "3")
+	cmd := exec.Command(rig.Program(), "serve", "--data", t.TempDir(), "--ssh", "127.0.0.1:0", "--ssh-keys",
+		sshKeys(t, []string{"alice"}, alice), "--profile", "team", "--json", "--passphrase-fd", "3")
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -435,7 +448,8 @@ func TestSSHSaysWhyItDoesNotStart(t *testing.T) {
 		{"--ssh 127.0.0.1:0 --ssh-sessions 0", cli.ExitUsage, "--ssh-sessions takes"},
 		{"--ssh 127.0.0.1:0 --ssh-idle 0", cli.ExitUsage, "--ssh-idle takes"},
 		{"--profile demo", cli.ExitUsage, "a service has no profile"},
-		{"--ssh 127.0.0.1:0 --profile demo --fault no-route", cli.ExitUsage, "--fault is about a service of this process"},
+		{"--ssh 127.0.0.1:0 --profile demo --fault no-route", cli.ExitUsage,
+			"--fault is about a service of this process"},
 		{"--ssh 127.0.0.1:0 --profile demo --ssh-keys " + keys, cli.ExitUsage, "belong to one person"},
 	} {
 		args := append([]string{"serve", "--data", t.TempDir()}, strings.Fields(x.args)...)
@@ -449,13 +463,15 @@ func TestSSHSaysWhyItDoesNotStart(t *testing.T) {
 	}
 }
 
-// TestSSHKeystrokesAreNotTraced: the variables by which the terminal library logs what is typed have no effect, wherever they come from.
+// TestSSHKeystrokesAreNotTraced: the variables by which the terminal library logs what is typed have no effect,
+// wherever they come from.
 func TestSSHKeystrokesAreNotTraced(t *testing.T) {
 	t.Parallel()
 	_, env := rig.Home(t)
 	alice := sshKey(t)
 	trace := filepath.Join(t.TempDir(), "trace")
-	_, _, line, logs := rig.Serve(t, append(env, "TEA_TRACE="+trace, "TEA_DEBUG=1"), "--ssh", "127.0.0.1:0", "--ssh-keys", sshKeys(t, []string{"alice"}, alice))
+	_, _, line, logs := rig.Serve(t, append(env, "TEA_TRACE="+trace, "TEA_DEBUG=1"), "--ssh", "127.0.0.1:0",
+		"--ssh-keys", sshKeys(t, []string{"alice"}, alice))
 	p, _ := connects(t, overSSH(t, line), alice, 80, 24)
 	p.Sees("LAB", "USDC", "$")
 	p.Types("/usdt")

@@ -20,7 +20,8 @@ func (m *Model) account(th theme.Theme, a api.Account) []fact {
 	case who != "":
 		out = append(out, fact{label, append([]kit.Span{address(who)}, m.keyNote(th, who)...)})
 	case a.Type == api.AccountSolana:
-		out = append(out, fact{"key", append([]kit.Span{kit.Plain("the address is its public key")}, m.keyNote(th, a.AccountAddress)...)})
+		out = append(out, fact{"key", append([]kit.Span{kit.Plain("the address is its public key")},
+			m.keyNote(th, a.AccountAddress)...)})
 	}
 	if a.AdminAddress != "" {
 		out = append(out, fact{"admin", []kit.Span{address(a.AdminAddress)}})
@@ -63,7 +64,8 @@ func signsWords(kind string) string {
 	case api.AccountKernelV33:
 		return "the EOA's own key signs each operation, and once on each chain the delegation"
 	case api.AccountRoleBased:
-		return "the session key approves each operation, the co-signer of the service too; the admin key can replace the session key"
+		return "the session key approves each operation, the co-signer of the service too; the admin key can replace " +
+			"the session key"
 	case api.AccountSolana:
 		return "its own key signs each payment; calls run on EVM chains only"
 	}
@@ -88,7 +90,8 @@ func (m *Model) follows(a api.Account) (theme.Meaning, string) {
 		initData = op.InitDataECDSA(pins.ECDSAValidator, common.HexToAddress(a.SignerAddress))
 	case api.AccountRoleBased:
 		from = "computed here from session, admin and pinned co-signer"
-		initData = op.InitDataRoleBased(pins.RoleBasedValidator, common.HexToAddress(a.SessionAddress), common.HexToAddress(a.AdminAddress), pins.CoSigner)
+		initData = op.InitDataRoleBased(pins.RoleBasedValidator, common.HexToAddress(a.SessionAddress),
+			common.HexToAddress(a.AdminAddress), pins.CoSigner)
 	default:
 		return theme.Unknown, "the address of this type cannot be computed here"
 	}
@@ -96,7 +99,8 @@ func (m *Model) follows(a api.Account) (theme.Meaning, string) {
 		return theme.Unknown, "not computed: this network pins no account factory"
 	}
 	switch {
-	case op.PredictAddress(pins.Factory, pins.KernelV31, initData, new(big.Int)) == common.HexToAddress(a.AccountAddress):
+	case op.PredictAddress(pins.Factory, pins.KernelV31, initData,
+		new(big.Int)) == common.HexToAddress(a.AccountAddress):
 		return theme.Good, from
 	case a.Type == api.AccountRoleBased:
 		return theme.Unknown, "it does not follow from these keys; that is so once the session key was replaced"

@@ -73,7 +73,8 @@ func New(ctx screen.Context) *Model { return NewWith(ctx, Deps{}) }
 // NewWith makes the screen.
 func NewWith(ctx screen.Context, d Deps) *Model {
 	life, stop := context.WithCancel(context.Background())
-	m := &Model{ctx: ctx, deps: d, life: life, stop: stop, switching: kit.NewChoice("Switch to"), accepting: kit.NewChoice("Trust as it is now listed")}
+	m := &Model{ctx: ctx, deps: d, life: life, stop: stop, switching: kit.NewChoice("Switch to"),
+		accepting: kit.NewChoice("Trust as it is now listed")}
 	m.switching.Reasons = true
 	return m
 }
@@ -252,15 +253,18 @@ func (m *Model) Keys() []kit.Key {
 		return []kit.Key{kit.NewKey("switch", "enter"), kit.NewKey("choose", "up", "down"), kit.NewKey("stay", "esc")}
 	}
 	if m.accepting.IsOpen() {
-		return []kit.Key{kit.NewKey("trust it", "enter").WithCare(), kit.NewKey("choose", "up", "down"), kit.NewKey("leave", "esc")}
+		return []kit.Key{kit.NewKey("trust it", "enter").WithCare(), kit.NewKey("choose", "up", "down"),
+			kit.NewKey("leave", "esc")}
 	}
 	keys := []kit.Key{kit.NewKey("copy address", "y").OffWhen(none, "this profile has no account")}
 	keys = append(keys, m.profileKeys()...)
 	return append(keys,
 		kit.NewKey("copy signer", "Y").OffWhen(noSigner, "this account has no separate signer"),
 		kit.NewKey("copy network id", "n").OffWhen(m.ctx.Network.ID == "", "this profile has no network id"),
-		kit.NewKey("ask where accounts exist", "r").Named("refresh").OffWhen(m.deps.States == nil || none, "this program does not ask about the chains").Hidden(),
-		kit.NewKey("accept a changed asset", "A").Named("accept-asset").OffWhen(len(m.acceptable()) == 0 || m.deps.Accept == nil, "no asset changed that could be accepted").Hidden(),
+		kit.NewKey("ask where accounts exist", "r").Named("refresh").OffWhen(m.deps.States == nil ||
+			none, "this program does not ask about the chains").Hidden(),
+		kit.NewKey("accept a changed asset", "A").Named("accept-asset").OffWhen(len(m.acceptable()) == 0 ||
+			m.deps.Accept == nil, "no asset changed that could be accepted").Hidden(),
 		kit.NewKey("account up", "up", "k").Hidden(),
 		kit.NewKey("account down", "down", "j").Hidden(),
 		kit.NewKey("scroll up", "pgup").Hidden(),

@@ -28,9 +28,11 @@ const (
 func sample(t *testing.T) *Model {
 	ctx := tuitest.Context(t)
 	ctx.Network.Pins = network.Pins{
-		Factory: common.HexToAddress("0xaac5D4240AF87249B3f71BC8E4A2cae074A3E419"), KernelV31: common.HexToAddress("0xBAC849bB641841b44E965fB01A4Bf5F074f84b4D"),
-		ECDSAValidator: common.HexToAddress("0x845ADb2C711129d4f3966735eD98a9F09fC4cE57"), RoleBasedValidator: common.HexToAddress("0x41D695Fa7dbb8Bb2edcd9DC1D8FDD0d1F1C19d9f"),
-		CoSigner: common.HexToAddress(cosigner),
+		Factory:            common.HexToAddress("0xaac5D4240AF87249B3f71BC8E4A2cae074A3E419"),
+		KernelV31:          common.HexToAddress("0xBAC849bB641841b44E965fB01A4Bf5F074f84b4D"),
+		ECDSAValidator:     common.HexToAddress("0x845ADb2C711129d4f3966735eD98a9F09fC4cE57"),
+		RoleBasedValidator: common.HexToAddress("0x41D695Fa7dbb8Bb2edcd9DC1D8FDD0d1F1C19d9f"),
+		CoSigner:           common.HexToAddress(cosigner),
 	}
 	p := ctx.Network.Pins
 	key := common.HexToAddress(tuitest.Signer)
@@ -39,8 +41,10 @@ func sample(t *testing.T) *Model {
 	}
 	ctx.Accounts[0].AccountAddress = at(op.InitDataECDSA(p.ECDSAValidator, key))
 	ctx.Accounts = append(ctx.Accounts,
-		api.Account{Type: api.AccountKernelV33, AccountAddress: tuitest.Signer, SignerAddress: tuitest.Signer, DeploymentType: api.DeploymentEIP7702},
-		api.Account{Type: api.AccountRoleBased, AccountAddress: at(op.InitDataRoleBased(p.RoleBasedValidator, key, common.HexToAddress(admin), p.CoSigner)), SessionAddress: tuitest.Signer, AdminAddress: admin},
+		api.Account{Type: api.AccountKernelV33, AccountAddress: tuitest.Signer, SignerAddress: tuitest.Signer,
+			DeploymentType: api.DeploymentEIP7702},
+		api.Account{Type: api.AccountRoleBased, AccountAddress: at(op.InitDataRoleBased(p.RoleBasedValidator, key,
+			common.HexToAddress(admin), p.CoSigner)), SessionAddress: tuitest.Signer, AdminAddress: admin},
 		api.Account{Type: api.AccountSolana, AccountAddress: solana})
 	ctx.Vault = screen.Vault{
 		Where: "an encrypted file", Locked: func() bool { return false }, Lock: func() {},
@@ -80,7 +84,8 @@ func TestCopiesTheSelectedAccountChecksummed(t *testing.T) {
 	if msg := tuitest.Keys(m, "y")().(screen.CopyMsg); msg.Text != m.ctx.Accounts[0].AccountAddress {
 		t.Errorf("copied %q", msg.Text)
 	}
-	if msg := tuitest.Keys(m, "down", "down", "Y")().(screen.CopyMsg); msg.Text != tuitest.Signer || msg.What != "session address" {
+	if msg := tuitest.Keys(m, "down", "down", "Y")().(screen.CopyMsg); msg.Text != tuitest.Signer ||
+		msg.What != "session address" {
 		t.Errorf("copied %q as %q", msg.Text, msg.What)
 	}
 	if msg := tuitest.Keys(m, "n")().(screen.CopyMsg); msg.Text != m.ctx.Network.ID {
@@ -122,7 +127,9 @@ func TestU1AnAddressThatDoesNotFollowFromItsKeysIsSaidSo(t *testing.T) {
 		t.Errorf("%d addresses are said to be computed:\n%s", got, shown(m))
 	}
 	other := "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"
-	for i, want := range map[int]string{0: "it does NOT follow from the signer's key", 1: "it is NOT the signer's own address", 2: "it does not follow from these keys; that is so once the session key was replaced"} {
+	for i, want := range map[int]string{0: "it does NOT follow from the signer's key",
+		1: "it is NOT the signer's own address",
+		2: "it does not follow from these keys; that is so once the session key was replaced"} {
 		m := sample(t)
 		m.ctx.Accounts[i].AccountAddress = other
 		if !strings.Contains(shown(m), want) {
@@ -130,14 +137,16 @@ func TestU1AnAddressThatDoesNotFollowFromItsKeysIsSaidSo(t *testing.T) {
 		}
 	}
 	m.ctx.Network.Pins = network.Pins{}
-	if !strings.Contains(shown(m), "not computed: this network pins no account factory") || strings.Contains(shown(m), "✓ computed here") {
+	if !strings.Contains(shown(m), "not computed: this network pins no account factory") ||
+		strings.Contains(shown(m), "✓ computed here") {
 		t.Errorf("without pins:\n%s", shown(m))
 	}
 }
 
 func TestEachKindSaysWhatSignsForIt(t *testing.T) {
 	got := shown(sample(t))
-	for _, want := range []string{"the signer's key signs each operation", "once on each chain the delegation", "the session key approves each operation", "its own key signs each payment"} {
+	for _, want := range []string{"the signer's key signs each operation", "once on each chain the delegation",
+		"the session key approves each operation", "its own key signs each payment"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, got)
 		}
@@ -146,7 +155,8 @@ func TestEachKindSaysWhatSignsForIt(t *testing.T) {
 
 func TestK6TheLockIsShownAndKeysOfALockedVaultAreUnknown(t *testing.T) {
 	m := sample(t)
-	if got := shown(m); !strings.Contains(got, "unlocked until nobody used them") || strings.Count(got, "key here ✓") != 3 || strings.Count(got, "no key here !") != 1 {
+	if got := shown(m); !strings.Contains(got, "unlocked until nobody used them") ||
+		strings.Count(got, "key here ✓") != 3 || strings.Count(got, "no key here !") != 1 {
 		t.Errorf("unlocked:\n%s", got)
 	}
 	if m.Wake(tuitest.Now()) == 0 {
@@ -155,7 +165,8 @@ func TestK6TheLockIsShownAndKeysOfALockedVaultAreUnknown(t *testing.T) {
 	m.ctx.Vault.Locked = func() bool { return true }
 	m.ctx.Vault.Has = func(context.Context, string) (bool, error) { return false, errors.New("locked") }
 	m.Update(m.Update(screen.LockedMsg{})())
-	if got := shown(m); !strings.Contains(got, "locked: the next signature asks for the passphrase") || strings.Contains(got, "key here") {
+	if got := shown(m); !strings.Contains(got, "locked: the next signature asks for the passphrase") ||
+		strings.Contains(got, "key here") {
 		t.Errorf("locked:\n%s", got)
 	}
 	if m.Wake(tuitest.Now()) != 0 {

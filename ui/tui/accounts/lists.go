@@ -51,7 +51,8 @@ func (m *Model) listed(msg listedMsg) tea.Cmd {
 	}
 	m.lists = msg.listing
 	if n := len(m.lists.list.Changes); n > 0 {
-		return screen.Toast(theme.Danger, kit.Plural(n, "asset of the service is", "assets of the service are")+" not what this wallet knows: see Accounts, and trade none of them before")
+		return screen.Toast(theme.Danger, kit.Plural(n, "asset of the service is", "assets of the service are")+
+			" not what this wallet knows: see Accounts, and trade none of them before")
 	}
 	return nil
 }
@@ -132,7 +133,8 @@ func (m *Model) listLines(th theme.Theme, w int) []string {
 	case m.lists.err != nil:
 		write(theme.Unknown, "not compared: "+screen.Words(m.lists.err))
 	case len(m.lists.list.Changes) == 0:
-		write(theme.Good, kit.Plural(len(m.lists.list.Usable), "asset is", "assets are")+" what this program ships, or what was seen first")
+		write(theme.Good, kit.Plural(len(m.lists.list.Usable), "asset is", "assets are")+
+			" what this program ships, or what was seen first")
 	}
 	for _, c := range m.lists.list.Changes {
 		text := kit.Clean(c.ID, 120) + " " + changeWords(c)

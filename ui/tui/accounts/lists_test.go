@@ -59,8 +59,10 @@ func told(m *Model, cmd tea.Cmd) string {
 
 func TestB2_AChangedAssetIsToldAtTheStartAndAcceptedOnlyByAPerson(t *testing.T) {
 	l := &lister{changes: []verify.AssetChange{
-		{ID: "ob:usdc", Was: &verify.SeenAsset{Symbol: "USDC", Decimals: 6}, Is: &verify.SeenAsset{Symbol: "USDC", Decimals: 8}, Pinned: true},
-		{ID: "ob:novel", Was: &verify.SeenAsset{Symbol: "NOVEL", Decimals: 6}, Is: &verify.SeenAsset{Symbol: "NOVEL", Decimals: 18}},
+		{ID: "ob:usdc", Was: &verify.SeenAsset{Symbol: "USDC", Decimals: 6},
+			Is: &verify.SeenAsset{Symbol: "USDC", Decimals: 8}, Pinned: true},
+		{ID: "ob:novel", Was: &verify.SeenAsset{Symbol: "NOVEL", Decimals: 6},
+			Is: &verify.SeenAsset{Symbol: "NOVEL", Decimals: 18}},
 	}}
 	m := NewWith(tuitest.Context(t), l.deps())
 	defer m.Close()
@@ -69,16 +71,20 @@ func TestB2_AChangedAssetIsToldAtTheStartAndAcceptedOnlyByAPerson(t *testing.T) 
 		t.Errorf("%q", said)
 	}
 	text := tuitest.Text(t, m, 120, 60)
-	for _, want := range []string{"ob:usdc was USDC, 6 decimals", "is USDC, 8 decimals", "cannot be accepted", "ob:novel was NOVEL, 6 decimals", "until you accept it (A)"} {
+	for _, want := range []string{"ob:usdc was USDC, 6 decimals", "is USDC, 8 decimals", "cannot be accepted",
+		"ob:novel was NOVEL, 6 decimals", "until you accept it (A)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing:\n%s", want, text)
 		}
 	}
 	tuitest.Keys(m, "A")
-	if text := tuitest.Text(t, m, 120, 60); !m.Capturing() || strings.Contains(strings.Split(text, "Trust as it is now listed")[1], "ob:usdc was") && len(m.acceptable()) != 1 {
+	if text := tuitest.Text(t, m, 120, 60); !m.Capturing() ||
+		strings.Contains(strings.Split(text, "Trust as it is now listed")[1], "ob:usdc was") &&
+			len(m.acceptable()) != 1 {
 		t.Errorf("%s", text)
 	}
-	if said := told(m, tuitest.Keys(m, "enter")); !strings.Contains(said, "accepted as it is now listed: ob:novel") || len(l.accepted) != 1 || l.accepted[0] != "ob:novel" {
+	if said := told(m, tuitest.Keys(m, "enter")); !strings.Contains(said, "accepted as it is now listed: ob:novel") ||
+		len(l.accepted) != 1 || l.accepted[0] != "ob:novel" {
 		t.Errorf("%q %v", said, l.accepted)
 	}
 	if text := tuitest.Text(t, m, 120, 60); strings.Contains(text, "ob:novel") {

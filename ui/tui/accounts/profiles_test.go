@@ -26,15 +26,19 @@ func many(t *testing.T) *Model {
 	m.deps = Deps{
 		Setup: true,
 		Profiles: []Profile{
-			{Name: "demo", Kind: network.Embedded, Keys: "nowhere"}, {Name: "team", Kind: network.Lab, Service: "https://lab.invalid:8443/api", Keys: "in an encrypted file"},
-			{Name: "savings", Kind: network.Real, Service: "https://wallet.example/api", Keys: "in the keyring", NoOwnAccount: true},
+			{Name: "demo", Kind: network.Embedded, Keys: "nowhere"},
+			{Name: "team", Kind: network.Lab, Service: "https://lab.invalid:8443/api", Keys: "in an encrypted file"},
+			{Name: "savings", Kind: network.Real, Service: "https://wallet.example/api", Keys: "in the keyring",
+				NoOwnAccount: true},
 		},
 		States: func(_ context.Context, a api.Account) ([]OnChain, error) {
 			switch a.Type {
 			case api.AccountRoleBased:
 				return []OnChain{
-					{Chain: "eip155:8453", Known: true, There: true, Session: tuitest.Signer, Admin: admin, ExitAt: time.Unix(1_800_000_000, 0)},
-					{Chain: "eip155:10", Known: true, There: true, Session: cosigner, Admin: admin}, {Chain: "eip155:1", Known: true},
+					{Chain: "eip155:8453", Known: true, There: true, Session: tuitest.Signer, Admin: admin,
+						ExitAt: time.Unix(1_800_000_000, 0)},
+					{Chain: "eip155:10", Known: true, There: true, Session: cosigner, Admin: admin},
+					{Chain: "eip155:1", Known: true},
 				}, nil
 			case api.AccountKernelV33:
 				return []OnChain{{Chain: "eip155:8453", Known: true, There: true}, {Chain: "eip155:10"}}, nil
@@ -69,7 +73,9 @@ func TestGoldenManyProfiles(t *testing.T) {
 
 func TestGoldenColours(t *testing.T) {
 	for name, look := range map[string]theme.Theme{
-		"dark": theme.New(true, colorprofile.TrueColor, false), "light": theme.New(false, colorprofile.TrueColor, false), "no colour": theme.New(true, colorprofile.ASCII, false),
+		"dark":      theme.New(true, colorprofile.TrueColor, false),
+		"light":     theme.New(false, colorprofile.TrueColor, false),
+		"no colour": theme.New(true, colorprofile.ASCII, false),
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := many(t)
@@ -123,7 +129,8 @@ func TestWithoutOtherProfilesTheKeysSayWhy(t *testing.T) {
 func TestRolesOnTheChainsAreComparedWithTheProfile(t *testing.T) {
 	got := shown(many(t))
 	for _, want := range []string{
-		"✓ deployed on Base, Optimism", "not yet on Ethereum", "! Optimism: the session key is 0x", "not that of the profile", "! Base: announced; the admin operates alone from 2027-01-15",
+		"✓ deployed on Base, Optimism", "not yet on Ethereum", "! Optimism: the session key is 0x",
+		"not that of the profile", "! Base: announced; the admin operates alone from 2027-01-15",
 		"✓ delegated on Base, to 0x", "? not known for Optimism: this wallet did nothing there",
 	} {
 		if !strings.Contains(got, want) {

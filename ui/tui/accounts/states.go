@@ -64,10 +64,12 @@ func (m *Model) stateFacts(th theme.Theme, a api.Account) []fact {
 		out = append(out, fact{"state", marked(th, theme.Good, text)})
 	}
 	if len(not) > 0 {
-		out = append(out, fact{stateLabel(out), marked(th, theme.None, "not yet on "+strings.Join(not, ", ")+"; "+first)})
+		out = append(out, fact{stateLabel(out), marked(th, theme.None,
+			"not yet on "+strings.Join(not, ", ")+"; "+first)})
 	}
 	if len(unknown) > 0 {
-		text := "not known for " + strings.Join(unknown, ", ") + ": this wallet did nothing there, and the service does not tell"
+		text := "not known for " + strings.Join(unknown, ", ") +
+			": this wallet did nothing there, and the service does not tell"
 		out = append(out, fact{stateLabel(out), marked(th, theme.Unknown, text)})
 	}
 	return append(out, m.roleFacts(th, a, s.on)...)
@@ -93,21 +95,26 @@ func (m *Model) roleFacts(th theme.Theme, a api.Account, on []OnChain) []fact {
 		}
 		name := screen.ChainName(m.ctx.Catalog, c.Chain)
 		differs := false
-		for _, r := range []struct{ role, there, ours string }{{"session", c.Session, a.SessionAddress}, {"admin", c.Admin, a.AdminAddress}} {
+		for _, r := range []struct{ role, there, ours string }{{"session", c.Session, a.SessionAddress},
+			{"admin", c.Admin, a.AdminAddress}} {
 			if r.there != "" && common.HexToAddress(r.there) != common.HexToAddress(r.ours) {
 				differs = true
-				out = append(out, fact{"roles", append(marked(th, theme.Warn, name+": the "+r.role+" key is "), address(r.there), kit.Plain(", not that of the profile"))})
+				out = append(out, fact{"roles", append(marked(th, theme.Warn, name+": the "+r.role+" key is "),
+					address(r.there), kit.Plain(", not that of the profile"))})
 			}
 		}
 		if !c.ExitAt.IsZero() {
-			out = append(out, fact{"exit", marked(th, theme.Warn, name+": announced; the admin operates alone from "+c.ExitAt.UTC().Format(time.RFC3339))})
+			out = append(out, fact{"exit", marked(th, theme.Warn,
+				name+": announced; the admin operates alone from "+c.ExitAt.UTC().Format(time.RFC3339))})
 		}
 		if !differs {
 			same++
 		}
 	}
 	if same > 0 && len(out) == 0 {
-		out = append(out, fact{"roles", marked(th, theme.Good, "session and admin are those of the profile on "+kit.Plural(same, "chain", "chains")+", as the service says")})
+		out = append(out, fact{"roles", marked(th, theme.Good,
+			"session and admin are those of the profile on "+kit.Plural(same, "chain", "chains")+
+				", as the service says")})
 	}
 	return out
 }

@@ -78,7 +78,8 @@ func (m *Model) lines(th theme.Theme, w int) (lines []string, at, end int) {
 			lines = append(lines, kit.Row(th, w-2, 4, labels, x.label, x.spans...)...)
 		}
 	}
-	lines = append(lines, kit.Sides("  "+th.Strong.Render("Accounts"), th.Dim.Render("profile "+kit.Clean(m.ctx.Profile, 40)+" "), w), "")
+	lines = append(lines, kit.Sides("  "+th.Strong.Render("Accounts"),
+		th.Dim.Render("profile "+kit.Clean(m.ctx.Profile, 40)+" "), w), "")
 	m.starts = m.starts[:0]
 	for i, a := range m.ctx.Accounts {
 		m.starts = append(m.starts, len(lines))
@@ -105,6 +106,7 @@ func (m *Model) lines(th theme.Theme, w int) (lines []string, at, end int) {
 	lines = append(lines, m.listLines(th, w)...)
 	lines = append(lines, m.profileLines(th, w)...)
 	lines = append(lines, "  "+th.Strong.Render("Network"))
-	write(labelW, plain("kind", kindWords(m.ctx.Network.Kind)), plain("fingerprint", m.ctx.Network.Fingerprint()), plain("chains", m.chainNames()), plain("service", m.service()))
+	write(labelW, plain("kind", kindWords(m.ctx.Network.Kind)), plain("fingerprint", m.ctx.Network.Fingerprint()),
+		plain("chains", m.chainNames()), plain("service", m.service()))
 	return lines, at, end
 }

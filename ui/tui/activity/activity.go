@@ -174,11 +174,13 @@ func (s *Screen) Keys() []kit.Key {
 	if it != nil && it.snap.Over {
 		label = "prepare again"
 	}
-	open := kit.NewKey(label, "enter").Named("open-review").OffWhen(it == nil || !waits(it.snap), "only an operation that waits for a review can be opened")
+	open := kit.NewKey(label, "enter").Named("open-review").OffWhen(it == nil ||
+		!waits(it.snap), "only an operation that waits for a review can be opened")
 	if it != nil && waits(it.snap) && it.snap.Stuck {
 		open = open.OffWhen(true, "what was signed cannot be checked again: it can only be abandoned")
 	}
-	leave := kit.NewKey("abandon", "x").Explain("abandon: it is never sent").OffWhen(it == nil || !leavable(it), "only an operation that was not sent can be abandoned")
+	leave := kit.NewKey("abandon", "x").Explain("abandon: it is never sent").OffWhen(it == nil ||
+		!leavable(it), "only an operation that was not sent can be abandoned")
 	if it == nil || !waits(it.snap) {
 		open, leave = open.Hidden(), leave.Hidden()
 	}
@@ -189,7 +191,9 @@ func (s *Screen) Keys() []kit.Key {
 		kit.NewKey("copy id", "c").OffWhen(it == nil || copyID(it.snap) == "", "no operation with a quote is selected"),
 		s.askKey(it),
 		s.pageKey(it),
-		kit.NewKey("support bundle", "b").Explain("copy ids, states and times for somebody who helps; no amounts, no accounts").OffWhen(it == nil, "no operation is selected"),
+		kit.NewKey("support bundle", "b").Explain(
+			"copy ids, states and times for somebody who helps; no amounts, no accounts").OffWhen(it == nil,
+			"no operation is selected"),
 	}
 	return append(keys, detailKeys()...)
 }
@@ -315,7 +319,8 @@ func (s *Screen) pageKey(it *item) kit.Key {
 // pages lists the transactions with a page of the known explorer, the newest first.
 func (s *Screen) pages(snap flow.Snapshot) []api.OperationRef {
 	var out []api.OperationRef
-	for _, list := range [][]api.OperationRef{snap.Status.DestinationChainOperations, snap.Status.OriginChainOperations} {
+	for _, list := range [][]api.OperationRef{snap.Status.DestinationChainOperations,
+		snap.Status.OriginChainOperations} {
 		for _, r := range slices.Backward(list) {
 			if r.ExplorerURL != "" && s.ctx.KnownPage(r.Chain, r.ExplorerURL) {
 				out = append(out, r)

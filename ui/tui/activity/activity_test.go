@@ -62,11 +62,14 @@ func (f *fakeOp) Watch(ctx context.Context, progress func(flow.Snapshot)) (flow.
 func snapshot(state flow.State, status string) flow.Snapshot {
 	now := begin()
 	usd := func(v int64) verify.AmountView {
-		return verify.AmountView{Asset: caip.ERC20(8453, common.HexToAddress(usdc)), Symbol: "USDC", Decimals: 6, Amount: big.NewInt(v), Micro: big.NewInt(v)}
+		return verify.AmountView{Asset: caip.ERC20(8453, common.HexToAddress(usdc)), Symbol: "USDC", Decimals: 6,
+			Amount: big.NewInt(v), Micro: big.NewInt(v)}
 	}
 	s := flow.Snapshot{
-		ID: "op1", State: state, Started: now, QuoteID: id64("9f"), SignaturesDone: 3, SignaturesTotal: 3, StatusAt: now,
-		Intent: intent.Draft{TargetChain: "eip155:8453", Calls: []intent.Call{{To: usdc, Function: "transfer(address to, uint256 amount)"}}},
+		ID: "op1", State: state, Started: now, QuoteID: id64("9f"), SignaturesDone: 3, SignaturesTotal: 3,
+		StatusAt: now,
+		Intent: intent.Draft{TargetChain: "eip155:8453",
+			Calls: []intent.Call{{To: usdc, Function: "transfer(address to, uint256 amount)"}}},
 		Review2: &verify.QuoteView{ID: id64("9f"), Legs: []verify.LegView{
 			{Chain: verify.ChainLabel{ID: 10, CAIP: "eip155:10", Name: "Optimism"}, Pays: usd(125_980_000)},
 			{Chain: verify.ChainLabel{ID: 42161, CAIP: "eip155:42161", Name: "Arbitrum One"}, Pays: usd(100_000_000)},
@@ -74,7 +77,8 @@ func snapshot(state flow.State, status string) flow.Snapshot {
 		Status: api.ExecutionStatus{QuoteID: id64("9f"), Status: status},
 	}
 	ref := func(chain, h string) api.OperationRef {
-		return api.OperationRef{Hash: id64(h), Chain: chain, ExplorerURL: "https://lab.example/explorer/" + chain + "/tx/" + id64(h)}
+		return api.OperationRef{Hash: id64(h), Chain: chain,
+			ExplorerURL: "https://lab.example/explorer/" + chain + "/tx/" + id64(h)}
 	}
 	switch status {
 	case api.StatusInProgress:
@@ -107,7 +111,8 @@ func newRig(t testing.TB, d Deps) *rig {
 		d.Retry = time.Nanosecond
 	}
 	lab := network.Descriptor{Kind: network.Lab}
-	r.s = New(screen.Context{Catalog: c, Clock: func() time.Time { return r.now }, Network: lab, BaseURL: "https://lab.example/api"}, d)
+	r.s = New(screen.Context{Catalog: c, Clock: func() time.Time { return r.now }, Network: lab,
+		BaseURL: "https://lab.example/api"}, d)
 	r.do(r.s.Init())
 	return r
 }
@@ -156,7 +161,8 @@ func (r *rig) golden(name string) {
 	r.t.Helper()
 	th := theme.New(true, colorprofile.NoTTY, false)
 	var b strings.Builder
-	for _, l := range strings.Split(kit.Box(r.view(), r.w, r.h)+"\n"+kit.KeyLine(th, r.s.Keys(), r.w, tuitest.MoreKey(r.s)), "\n") {
+	for _, l := range strings.Split(kit.Box(r.view(), r.w, r.h)+"\n"+
+		kit.KeyLine(th, r.s.Keys(), r.w, tuitest.MoreKey(r.s)), "\n") {
 		b.WriteString(strings.TrimRight(l, " ") + "\n")
 	}
 	path := filepath.Join("testdata", name+".golden")
@@ -177,10 +183,13 @@ func (r *rig) golden(name string) {
 func live(now time.Time) []Outstanding {
 	return []Outstanding{{
 		Operation: "op1", Until: now.Add(9*time.Minute + 41*time.Second),
-		Void: "It ends by itself at 12:10:44 UTC, or as soon as another operation of this account uses nonce 1208925819614629174706176 on eip155:8453.",
+		Void: "It ends by itself at 12:10:44 UTC, or as soon as another operation of this account uses nonce " +
+			"1208925819614629174706176 on eip155:8453.",
 		Summary: verify.OpSummary{
-			Role: verify.RolePrepared, Chain: "eip155:8453", Sender: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0", Nonce: "1208925819614629174706176",
-			Spend: []verify.AmountView{{Asset: caip.ERC20(8453, common.HexToAddress(usdc)), Symbol: "USDC", Decimals: 6, Amount: big.NewInt(250_500_000)}},
+			Role: verify.RolePrepared, Chain: "eip155:8453", Sender: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0",
+			Nonce: "1208925819614629174706176",
+			Spend: []verify.AmountView{{Asset: caip.ERC20(8453, common.HexToAddress(usdc)), Symbol: "USDC", Decimals: 6,
+				Amount: big.NewInt(250_500_000)}},
 		},
 	}}
 }
@@ -214,13 +223,15 @@ func TestGoldenScreens(t *testing.T) {
 		r.press("o").golden("signature-kinds-" + suffix)
 		r = newRig(t, Deps{})
 		r.w, r.h = z[0], z[1]
-		r.track(&fakeOp{id: "op1", snap: aSwap(flow.StateAccepted, api.StatusInProgress)}, &fakeOp{id: "op2", snap: aSwap(flow.StateReview2, "")}).golden("swap-" + suffix)
+		r.track(&fakeOp{id: "op1", snap: aSwap(flow.StateAccepted, api.StatusInProgress)},
+			&fakeOp{id: "op2", snap: aSwap(flow.StateReview2, "")}).golden("swap-" + suffix)
 	}
 }
 
 func TestCompletionRefreshesBalancesAndHistoryOnce(t *testing.T) {
 	op := &fakeOp{id: "op1", snap: snapshot(flow.StateAccepted, ""), steps: []flow.Snapshot{
-		snapshot(flow.StateAccepted, api.StatusInProgress), snapshot(flow.StateAccepted, api.StatusExecuted), snapshot(flow.StateDone, api.StatusCompleted),
+		snapshot(flow.StateAccepted, api.StatusInProgress), snapshot(flow.StateAccepted, api.StatusExecuted),
+		snapshot(flow.StateDone, api.StatusCompleted),
 	}}
 	r := newRig(t, Deps{}).track(op)
 	r.track(op)
@@ -241,7 +252,8 @@ func TestCompletionRefreshesBalancesAndHistoryOnce(t *testing.T) {
 }
 
 func TestUnfinishedOperationsAreWatchedAfterAStart(t *testing.T) {
-	op := &fakeOp{id: "op1", snap: snapshot(flow.StateUnknown, ""), steps: []flow.Snapshot{snapshot(flow.StateNotExecuted, "")}}
+	op := &fakeOp{id: "op1", snap: snapshot(flow.StateUnknown, ""),
+		steps: []flow.Snapshot{snapshot(flow.StateNotExecuted, "")}}
 	waits := &fakeOp{id: "op2", snap: snapshot(flow.StateQuoting, "")}
 	r := newRig(t, Deps{Unfinished: func() []Operation { return []Operation{op, waits} }})
 	if op.watched != 1 || waits.watched != 0 || len(r.s.items) != 2 {
@@ -253,7 +265,8 @@ func TestUnfinishedOperationsAreWatchedAfterAStart(t *testing.T) {
 }
 
 func TestAFailedWatchIsStartedAgain(t *testing.T) {
-	op := &fakeOp{id: "op1", snap: snapshot(flow.StateAccepted, api.StatusPending), err: errors.New("the journal is full")}
+	op := &fakeOp{id: "op1", snap: snapshot(flow.StateAccepted, api.StatusPending),
+		err: errors.New("the journal is full")}
 	r := newRig(t, Deps{}).track(op)
 	var again tea.Msg
 	for _, m := range r.sent {
@@ -290,7 +303,8 @@ func TestOnlyAnOperationThatWaitsOpensAReview(t *testing.T) {
 
 func TestEveryStatusHasWordsAndAnUnknownOneIsNoEnd(t *testing.T) {
 	seen := map[string]bool{}
-	for _, st := range []string{api.StatusPending, api.StatusInProgress, api.StatusExecuted, api.StatusCompleted, api.StatusRefunded, api.StatusFailed} {
+	for _, st := range []string{api.StatusPending, api.StatusInProgress, api.StatusExecuted, api.StatusCompleted,
+		api.StatusRefunded, api.StatusFailed} {
 		x := stateOf(snapshot(flow.StateAccepted, st))
 		if x.sentence == "" || seen[x.word] {
 			t.Errorf("%s: %+v", st, x)
@@ -305,8 +319,9 @@ func TestEveryStatusHasWordsAndAnUnknownOneIsNoEnd(t *testing.T) {
 
 func TestTheReasonOfARefundHasWordsAdviceAndTheServicesOwnName(t *testing.T) {
 	for reason, want := range map[string]string{
-		"SLIPPAGE":         "The price moved further than you allowed. Ask again, or allow a larger move. The service says: SLIPPAGE",
-		"SOMETHING\x1bNEW": "Coffer has no words for this cause. Copy the support bundle (b) for the operator of the service. The service says: SOMETHING\uFFFDNEW",
+		"SLIPPAGE": "The price moved further than you allowed. Ask again, or allow a larger move. The service says: SLIPPAGE",
+		"SOMETHING\x1bNEW": "Coffer has no words for this cause. Copy the support bundle (b) for the operator of the " +
+			"service. The service says: SOMETHING\uFFFDNEW",
 	} {
 		snap := snapshot(flow.StateFailed, api.StatusRefunded)
 		snap.Status.FailReason = reason
@@ -332,7 +347,8 @@ func TestExplorerAddressesAndIdsAreWholeAndCanBeCopied(t *testing.T) {
 	r := newRig(t, Deps{}).track(&fakeOp{id: "op1", snap: snap})
 	r.h = 60
 	all := strings.NewReplacer(" ", "", "\n", "").Replace(r.view())
-	for _, list := range [][]api.OperationRef{snap.Status.OriginChainOperations, snap.Status.DestinationChainOperations} {
+	for _, list := range [][]api.OperationRef{snap.Status.OriginChainOperations,
+		snap.Status.DestinationChainOperations} {
 		for _, ref := range list {
 			if !strings.Contains(all, ref.ExplorerURL) {
 				t.Errorf("%s is not whole", ref.ExplorerURL)
@@ -373,10 +389,12 @@ func TestNoIdAddressAmountOrLinkOfTheDetailsIsCutAtAnySizeFrom60x20(t *testing.T
 		snap := snapshot(flow.StateDone, api.StatusCompleted)
 		snap.QuoteID = hex("quote", 1, 400)
 		want := []string{snap.QuoteID}
-		for i, list := range [][]api.OperationRef{snap.Status.OriginChainOperations, snap.Status.DestinationChainOperations} {
+		for i, list := range [][]api.OperationRef{snap.Status.OriginChainOperations,
+			snap.Status.DestinationChainOperations} {
 			list[0].Hash, list[0].ExplorerURL = hex(fmt.Sprint("hash", i), 64, 300), ""
 			if rapid.Bool().Draw(rt, "with a page") {
-				list[0].ExplorerURL = "https://" + rapid.StringMatching("[a-z./?=-]{1,900}").Draw(rt, fmt.Sprint("url", i)) + list[0].Hash
+				list[0].ExplorerURL = "https://" + rapid.StringMatching("[a-z./?=-]{1,900}").Draw(rt,
+					fmt.Sprint("url", i)) + list[0].Hash
 				want = append(want, list[0].ExplorerURL)
 				continue
 			}
@@ -384,7 +402,8 @@ func TestNoIdAddressAmountOrLinkOfTheDetailsIsCutAtAnySizeFrom60x20(t *testing.T
 		}
 		digits := rapid.StringMatching("[1-9][0-9]{70,76}").Draw(rt, "amount")
 		v, _ := new(big.Int).SetString(digits, 10)
-		a := verify.AmountView{Asset: caip.ERC20(8453, common.HexToAddress(usdc)), Symbol: strings.Repeat("SYM", 15), Decimals: 6, Amount: v}
+		a := verify.AmountView{Asset: caip.ERC20(8453, common.HexToAddress(usdc)), Symbol: strings.Repeat("SYM", 15),
+			Decimals: 6, Amount: v}
 		want = append(want, digits[:len(digits)-6]+"."+digits[len(digits)-6:], a.Symbol)
 		foreign := a
 		foreign.Symbol, foreign.Decimals = "", -1

@@ -42,7 +42,8 @@ func (s *Screen) bundle(it *item) string {
 	}
 	for _, o := range s.live {
 		if o.Operation == snap.ID {
-			line("live signature", kit.Clean(o.Summary.Role+" on "+o.Summary.Chain+" "+o.Hash+" until "+moment(o.Until), 300))
+			line("live signature", kit.Clean(o.Summary.Role+" on "+o.Summary.Chain+" "+o.Hash+" until "+moment(o.Until),
+				300))
 		}
 	}
 	return b.String()

@@ -17,12 +17,14 @@ func FromJournal(cat *catalog.Catalog, live []journal.Outstanding, behind time.D
 	out := make([]Outstanding, 0, len(live))
 	for _, o := range live {
 		sum := verify.OpSummary{
-			Role: o.Role, Kind: o.Kind, Chain: o.Chain, Sender: o.Sender, Lane: o.Lane, Nonce: o.Nonce, BlockHash: o.BlockHash, ValidUntil: o.ValidUntil,
+			Role: o.Role, Kind: o.Kind, Chain: o.Chain, Sender: o.Sender, Lane: o.Lane, Nonce: o.Nonce,
+			BlockHash: o.BlockHash, ValidUntil: o.ValidUntil,
 		}
 		for _, p := range o.Spend {
 			sum.Spend = append(sum.Spend, spend(cat, p))
 		}
-		one := Outstanding{Operation: o.Op, Hash: o.OpHash, Summary: sum, Void: o.Void, Voidable: o.Voidable(), Voided: o.VoidedAt}
+		one := Outstanding{Operation: o.Op, Hash: o.OpHash, Summary: sum, Void: o.Void, Voidable: o.Voidable(),
+			Voided: o.VoidedAt}
 		if o.Role == journal.RoleDelegation && o.Delegation != nil {
 			one.Code = kit.Checksummed(o.Delegation.Contract)
 		}

@@ -30,7 +30,8 @@ func stateOf(s flow.Snapshot) standing {
 	}
 	switch s.State {
 	case flow.StateDraft, flow.StatePreparing:
-		return standing{"being prepared", theme.None, "The service is asked to prepare the operation. Nothing is signed."}
+		return standing{"being prepared", theme.None,
+			"The service is asked to prepare the operation. Nothing is signed."}
 	case flow.StateReview1:
 		return standing{"waits for review 1", theme.Warn, "Nothing is signed. It goes on when you review it."}
 	case flow.StateRefused:
@@ -39,20 +40,26 @@ func stateOf(s flow.Snapshot) standing {
 		if exchange(s) {
 			return quotingExchange(s)
 		}
-		return standing{"signed, no quote yet", theme.Warn, "The first signature was given and can still be used. No payment is signed."}
+		return standing{"signed, no quote yet", theme.Warn,
+			"The first signature was given and can still be used. No payment is signed."}
 	case flow.StateReview2:
 		if exchange(s) {
-			return standing{"waits for review", theme.Warn, "Nothing is signed for this quote. It goes on when you review it."}
+			return standing{"waits for review", theme.Warn,
+				"Nothing is signed for this quote. It goes on when you review it."}
 		}
-		return standing{"waits for review 2", theme.Warn, "The first signature was given and can still be used. No payment is signed; it goes on when you review the costs."}
+		return standing{"waits for review 2", theme.Warn, "The first signature was given and can still be used. No " +
+			"payment is signed; it goes on when you review the costs."}
 	case flow.StateSigning:
 		return standing{"signing", theme.None, "The payments are being signed."}
 	case flow.StateNotExecuted:
-		return standing{"never ran", theme.Good, "The quote has expired and the service never started it: nothing was paid."}
+		return standing{"never ran", theme.Good,
+			"The quote has expired and the service never started it: nothing was paid."}
 	case flow.StateAbandoned:
-		return standing{"abandoned", theme.None, "You abandoned it; it was never sent. A signature that was given is listed under outstanding signatures until it ends."}
+		return standing{"abandoned", theme.None, "You abandoned it; it was never sent. A signature that was given is " +
+			"listed under outstanding signatures until it ends."}
 	case flow.StateUnknown:
-		return standing{"OUTCOME UNKNOWN", theme.Unknown, unknownOutcome + "Do not build the same " + noun(s) + " again before that."}
+		return standing{"OUTCOME UNKNOWN", theme.Unknown, unknownOutcome + "Do not build the same " + noun(s) +
+			" again before that."}
 	}
 	return statusOf(s)
 }
@@ -63,7 +70,8 @@ func sentOnce(s flow.Snapshot) (standing, bool) {
 	if s.BodyHash == "" {
 		return standing{}, false
 	}
-	const live = "An earlier quote was sent, and nothing shows that it was accepted; what was signed for it is listed under outstanding signatures until it ends. "
+	const live = "An earlier quote was sent, and nothing shows that it was accepted; what was signed for it is " +
+		"listed under outstanding signatures until it ends. "
 	switch s.State {
 	case flow.StateReview1:
 		return standing{"waits for review 1", theme.Warn, live + "Nothing is signed of what waits now."}, true
@@ -74,7 +82,8 @@ func sentOnce(s flow.Snapshot) (standing, bool) {
 		if exchange(s) {
 			word = "waits for review"
 		}
-		return standing{word, theme.Warn, live + "No payment of the new quote is signed; it goes on when you review it."}, true
+		return standing{word, theme.Warn, live +
+			"No payment of the new quote is signed; it goes on when you review it."}, true
 	case flow.StateAbandoned:
 		return standing{"abandoned", theme.None, "You abandoned it. " + live}, true
 	}
@@ -97,18 +106,22 @@ func quotingExchange(s flow.Snapshot) standing {
 	if s.SignaturesDone == 0 {
 		return standing{"no quote yet", theme.None, "The service is asked for a quote. Nothing is signed."}
 	}
-	return standing{"signed, not sent", theme.Warn, "An earlier quote was signed and never sent. Ask for a new quote, or abandon it; what was signed is listed under outstanding signatures."}
+	return standing{"signed, not sent", theme.Warn, "An earlier quote was signed and never sent. Ask for a new " +
+		"quote, or abandon it; what was signed is listed under outstanding signatures."}
 }
 
-const unknownOutcome = "The request to run this may or may not have reached the service. It is never sent again, so it cannot run twice. " +
+const unknownOutcome = "The request to run this may or may not have reached the service. It is never sent again, so " +
+	"it cannot run twice. " +
 	"Coffer keeps asking for the status of this quote: if it ran, the steps appear here; if the quote has expired and the service does not know it, " +
 	"it is closed as never run. "
 
 // statusOf puts the service's status into words.
 func statusOf(s flow.Snapshot) standing {
-	done, ran, under, back, failed := "Your call ran", "your call ran", "your call has not run yet", "Your call did not run.", "Your call did not run"
+	done, ran, under, back, failed := "Your call ran", "your call ran", "your call has not run yet",
+		"Your call did not run.", "Your call did not run"
 	if exchange(s) {
-		done, ran, under, back, failed = "It was delivered", "delivered", "nothing is delivered yet", "Nothing was delivered.", "Nothing was delivered"
+		done, ran, under, back, failed = "It was delivered", "delivered", "nothing is delivered yet",
+			"Nothing was delivered.", "Nothing was delivered"
 	}
 	settled := done + " and every payment is settled."
 	switch s.Status.Status {
@@ -121,22 +134,28 @@ func statusOf(s flow.Snapshot) standing {
 		}
 		return standing{"sent", theme.None, "Sent. The service has not reported a status yet; Coffer asks by itself."}
 	case api.StatusPending:
-		return standing{"accepted", theme.None, "The service has accepted it and has not started yet. There is nothing to do; you may close Coffer."}
+		return standing{"accepted", theme.None,
+			"The service has accepted it and has not started yet. There is nothing to do; you may close Coffer."}
 	case api.StatusInProgress:
-		return standing{"under way", theme.None, "The payments are on their way; " + under + ". There is nothing to do; you may close Coffer."}
+		return standing{"under way", theme.None, "The payments are on their way; " + under +
+			". There is nothing to do; you may close Coffer."}
 	case api.StatusExecuted:
 		if exchange(s) {
 			return standing{ran, theme.Good, done + ". The payments are being settled."}
 		}
-		return standing{ran, theme.Good, done + " on the target chain. The payments on the other chains are being settled."}
+		return standing{ran, theme.Good, done +
+			" on the target chain. The payments on the other chains are being settled."}
 	case api.StatusCompleted:
 		return standing{"COMPLETED", theme.Good, settled}
 	case api.StatusRefunded:
-		return standing{"REFUNDED", theme.Warn, back + " What had been paid came back to your account, fees included. You can build it again."}
+		return standing{"REFUNDED", theme.Warn, back +
+			" What had been paid came back to your account, fees included. You can build it again."}
 	case api.StatusFailed:
-		return standing{"FAILED", theme.Danger, failed + " and no payment arrived: nothing left your account. You can build it again."}
+		return standing{"FAILED", theme.Danger, failed +
+			" and no payment arrived: nothing left your account. You can build it again."}
 	}
-	return standing{verify.Status(s.Status.Status).Text, theme.Unknown, "The service reports a status that Coffer does not know. It is taken as not ended: do not build the same again before it ends. The support bundle (b) helps to ask the operator."}
+	return standing{verify.Status(s.Status.Status).Text, theme.Unknown, "The service reports a status that Coffer " +
+		"does not know. It is taken as not ended: do not build the same again before it ends. The support bundle (b) helps to ask the operator."}
 }
 
 // what describes an operation in a phrase: "transfer on Base", "3 calls on Base", "swap USDC for ETH", "transfer USDC

@@ -29,8 +29,10 @@ func aging() func(now time.Time) []Outstanding {
 		var out []Outstanding
 		for i, s := range []time.Duration{30, 90} {
 			o := Outstanding{
-				Operation: "op1", Hash: id64([]string{"a1", "b2"}[i]), Until: made.Add(s * time.Second), Ends: made.Add((s + 60) * time.Second),
-				Summary: verify.OpSummary{Role: verify.RolePrepared, Chain: "eip155:8453", Nonce: "1"}, Void: "It ends by itself.",
+				Operation: "op1", Hash: id64([]string{"a1", "b2"}[i]), Until: made.Add(s * time.Second),
+				Ends:    made.Add((s + 60) * time.Second),
+				Summary: verify.OpSummary{Role: verify.RolePrepared, Chain: "eip155:8453", Nonce: "1"},
+				Void:    "It ends by itself.",
 			}
 			if now.Before(o.Ends) {
 				out = append(out, o)
@@ -58,14 +60,17 @@ func TestD2_WhatHasEndedSaysSo(t *testing.T) {
 		op := r.s.find("op1")
 		op.snap.Over = c.over
 		text := r.view()
-		if !strings.Contains(flat(text), c.says) || strings.Contains(text, "outstanding signature") != (c.header != "") || !strings.Contains(text, c.header) {
+		if !strings.Contains(flat(text), c.says) || strings.Contains(text,
+			"outstanding signature") != (c.header != "") || !strings.Contains(text, c.header) {
 			t.Errorf("after %s:\n%s", c.after, text)
 		}
-		if c.over && (!strings.Contains(text, "its time is over") || strings.Contains(flat(text), "can still be used")) {
+		if c.over && (!strings.Contains(text, "its time is over") ||
+			strings.Contains(flat(text), "can still be used")) {
 			t.Errorf("after %s:\n%s", c.after, text)
 		}
 		r.press("o")
-		if page := r.view(); strings.Count(page, "the call itself, on Base") != c.page || (c.page == 0) != strings.Contains(page, "No signature is outstanding") {
+		if page := r.view(); strings.Count(page, "the call itself, on Base") != c.page ||
+			(c.page == 0) != strings.Contains(page, "No signature is outstanding") {
 			t.Errorf("after %s: not %d signatures:\n%s", c.after, c.page, page)
 		}
 		r.press("esc")
@@ -79,7 +84,8 @@ func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 func TestD2_BetweenItsEndAndTheMarginASignatureIsCountedAndSaysWhy(t *testing.T) {
 	r := newRig(t, Deps{Outstanding: aging()})
 	r.w, r.h, r.now = 100, 35, begin().Add(31*time.Second)
-	if text := r.press("o").view(); !strings.Contains(text, "over; counted until 12:02:33, as clocks differ") || !strings.Contains(text, "until 12:02:33, in 0:59") {
+	if text := r.press("o").view(); !strings.Contains(text, "over; counted until 12:02:33, as clocks differ") ||
+		!strings.Contains(text, "until 12:02:33, in 0:59") {
 		t.Errorf("%s", text)
 	}
 	if got := r.s.Wake(r.now); got <= 0 || got > 59*time.Second {
@@ -95,9 +101,12 @@ func TestD2_TheKeysThatAreOfferedWork(t *testing.T) {
 		off    string
 		says   string
 	}{
-		"a quote can be asked for": {func(*flow.Snapshot) {}, "open review", "", "ask for a quote (enter), or abandon it (x)"},
-		"its time is over":         {func(x *flow.Snapshot) { x.Over = true }, "prepare again", "", "Prepare it again (enter), or abandon it (x)"},
-		"it cannot be read":        {func(x *flow.Snapshot) { x.Stuck = true }, "open review", "it can only be abandoned", "you can only abandon it (x)"},
+		"a quote can be asked for": {func(*flow.Snapshot) {}, "open review", "",
+			"ask for a quote (enter), or abandon it (x)"},
+		"its time is over": {func(x *flow.Snapshot) { x.Over = true }, "prepare again", "",
+			"Prepare it again (enter), or abandon it (x)"},
+		"it cannot be read": {func(x *flow.Snapshot) { x.Stuck = true }, "open review", "it can only be abandoned",
+			"you can only abandon it (x)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := unsentCall(flow.StateQuoting)
@@ -137,12 +146,20 @@ func TestK3_TheEndIsToldAsWhatTheServiceSays(t *testing.T) {
 		says   []string
 		word   string
 	}{
-		"completed":        {flow.StateDone, api.StatusCompleted, true, []string{"The service says it ran and every payment is settled; nothing on this machine proves it.", "2 signatures can still be used until 12:03:33."}, "service: COMPLETED"},
-		"refunded":         {flow.StateFailed, api.StatusRefunded, true, []string{"The service says this was refunded", "until 12:03:33. If you build it again before that, you could pay twice."}, "service: REFUNDED"},
-		"refunded, ended":  {flow.StateFailed, api.StatusRefunded, false, []string{"It may have run before that: look at the chain before you"}, "service: REFUNDED"},
-		"failed":           {flow.StateFailed, api.StatusFailed, true, []string{"The service says this did not run and nothing was paid"}, "service: FAILED"},
-		"never ran":        {flow.StateNotExecuted, "", true, []string{"The service says it never ran this", "you could pay twice"}, "service: never ran"},
-		"not of a service": {flow.StateFailed, api.StatusRefunded, true, []string{"Your call did not run. What had been paid came back"}, " REFUNDED"},
+		"completed": {flow.StateDone, api.StatusCompleted, true,
+			[]string{"The service says it ran and every payment is settled; nothing on this machine proves it.",
+				"2 signatures can still be used until 12:03:33."}, "service: COMPLETED"},
+		"refunded": {flow.StateFailed, api.StatusRefunded, true,
+			[]string{"The service says this was refunded",
+				"until 12:03:33. If you build it again before that, you could pay twice."}, "service: REFUNDED"},
+		"refunded, ended": {flow.StateFailed, api.StatusRefunded, false,
+			[]string{"It may have run before that: look at the chain before you"}, "service: REFUNDED"},
+		"failed": {flow.StateFailed, api.StatusFailed, true,
+			[]string{"The service says this did not run and nothing was paid"}, "service: FAILED"},
+		"never ran": {flow.StateNotExecuted, "", true,
+			[]string{"The service says it never ran this", "you could pay twice"}, "service: never ran"},
+		"not of a service": {flow.StateFailed, api.StatusRefunded, true,
+			[]string{"Your call did not run. What had been paid came back"}, " REFUNDED"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := snapshot(c.state, c.status)
@@ -168,7 +185,8 @@ func TestK3_TheEndIsToldAsWhatTheServiceSays(t *testing.T) {
 
 func TestD2_TheJournalSaysWhenASignatureCertainlyEnds(t *testing.T) {
 	s := journal.Signature{ValidUntil: begin().Unix()}
-	got := FromJournal(nil, []journal.Outstanding{{Signature: s}, {Signature: journal.Signature{ValidUntil: verify.NoEnd}}}, -5*time.Second)
+	got := FromJournal(nil, []journal.Outstanding{{Signature: s},
+		{Signature: journal.Signature{ValidUntil: verify.NoEnd}}}, -5*time.Second)
 	if end, _ := s.Ends(); !got[0].Ends.Equal(end.Add(5*time.Second)) || !got[1].Ends.IsZero() {
 		t.Errorf("%+v", got)
 	}

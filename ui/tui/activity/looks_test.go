@@ -11,7 +11,8 @@ import (
 // TestGoldenLooks fixes the styles too: dark, light and without colour.
 func TestGoldenLooks(t *testing.T) {
 	for name, snap := range map[string]flow.Snapshot{
-		"executing": snapshot(flow.StateAccepted, api.StatusInProgress), "completed": snapshot(flow.StateDone, api.StatusCompleted), "unknown": snapshot(flow.StateUnknown, ""),
+		"executing": snapshot(flow.StateAccepted, api.StatusInProgress),
+		"completed": snapshot(flow.StateDone, api.StatusCompleted), "unknown": snapshot(flow.StateUnknown, ""),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, Deps{Outstanding: live})

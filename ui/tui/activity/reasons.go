@@ -51,7 +51,8 @@ func rareReason(reason string) (what, todo string) {
 	case "FLUID_DEX_ERROR", "INVALID_PATH", "INSUFFICIENT_LIQUIDITY":
 		return "The exchange that was to be used could not do it.", "Try later, another asset, or a smaller amount."
 	case "JUPITER_INVALID_TOKEN_ACCOUNT":
-		return "A token account on Solana does not exist or does not fit.", "Receive the token there once, then try again."
+		return "A token account on Solana does not exist or does not fit.",
+			"Receive the token there once, then try again."
 	case "INSUFFICIENT_BALANCE":
 		return "There was not enough when it ran.", "Check your balances, then build it again."
 	case "TIMEOUT":

@@ -24,7 +24,8 @@ func (s *Screen) signature() (Outstanding, bool) {
 func (s *Screen) sigKeys() []kit.Key {
 	if s.void.open {
 		return []kit.Key{
-			kit.NewKey("void it", "enter").OffWhen(s.void.busy, "it is being written").WithCare(), kit.NewKey("keep it", "esc"),
+			kit.NewKey("void it", "enter").OffWhen(s.void.busy, "it is being written").WithCare(),
+			kit.NewKey("keep it", "esc"),
 			{Press: []string{"pgdown", "pgup", "up", "down"}, Show: "pgdn", Label: "scroll", Quiet: true},
 		}
 	}
@@ -36,7 +37,8 @@ func (s *Screen) sigKeys() []kit.Key {
 		kit.NewKey("void", "v").Explain("declare a signature dead that no time ends").OffWhen(why != "", why),
 		kit.NewKey("copy hash", "c").OffWhen(none, "no signature is outstanding"),
 		kit.NewKey("choose, as the arrows do", "k", "j").Hidden(),
-		{Press: []string{"pgdown", "space", "pgup", "g", "G", "home", "end"}, Show: "space", Label: "scroll", Quiet: true},
+		{Press: []string{"pgdown", "space", "pgup", "g", "G", "home", "end"}, Show: "space", Label: "scroll",
+			Quiet: true},
 	}
 }
 
@@ -69,10 +71,12 @@ func (s *Screen) sigView(f screen.Frame) string {
 		return s.voidView(f)
 	}
 	if len(s.live) == 0 {
-		return kit.Notice(th, theme.Good, f.W, f.H, "No signature is outstanding.", "Nothing that you signed can still be used.")
+		return kit.Notice(th, theme.Good, f.W, f.H, "No signature is outstanding.",
+			"Nothing that you signed can still be used.")
 	}
 	s.sig = max(0, min(s.sig, len(s.live)-1))
-	lines := kit.Prose(f.W-1, 1, kit.Plain("These signatures were given and can still be used by whoever has them. What ends each of them stands below it."))
+	lines := kit.Prose(f.W-1, 1, kit.Plain("These signatures were given and can still be used by whoever has them. "+
+		"What ends each of them stands below it."))
 	s.sigAt = s.sigAt[:0]
 	for i, o := range s.live {
 		lines = append(lines, "")
@@ -82,7 +86,8 @@ func (s *Screen) sigView(f screen.Frame) string {
 	s.sigList.Resize(f.H - 2)
 	s.sigList.Keep(lines)
 	s.showSig(len(lines), f.H-2)
-	return kit.Lines(th.Strong.Render(" Outstanding signatures"), s.sigList.View(f.W), " "+th.Dim.Render(s.sigList.More(th)))
+	return kit.Lines(th.Strong.Render(" Outstanding signatures"), s.sigList.View(f.W),
+		" "+th.Dim.Render(s.sigList.More(th)))
 }
 
 // showSig scrolls to the selected signature when the selection changes.
@@ -153,7 +158,8 @@ func (s *Screen) sigLines(f screen.Frame, o Outstanding, selected bool) []string
 	row := func(label string, spans ...kit.Span) { out = append(out, kit.Row(th, w, 3, 10, label, spans...)...) }
 	account := []kit.Span{{Text: kit.Address(o.Summary.Sender), Whole: true}}
 	if o.Summary.Kind != "" {
-		account = append(account, kit.Plain("  "), kit.Span{Text: screen.AccountWords(o.Summary.Kind), Style: th.Dim, Whole: true})
+		account = append(account, kit.Plain("  "), kit.Span{Text: screen.AccountWords(o.Summary.Kind), Style: th.Dim,
+			Whole: true})
 	}
 	row("account", account...)
 	if it := s.find(o.Operation); it != nil {

@@ -51,7 +51,8 @@ func (s *Screen) signatures(snap flow.Snapshot) []step {
 	total = max(total, len(names))
 	out := make([]step, total)
 	for i := range out {
-		out[i] = step{text: "signature " + strconv.Itoa(i+1) + " of " + strconv.Itoa(total), meaning: done(i < snap.SignaturesDone)}
+		out[i] = step{text: "signature " + strconv.Itoa(i+1) + " of " + strconv.Itoa(total),
+			meaning: done(i < snap.SignaturesDone)}
 		if i < len(names) {
 			out[i].text += ": " + names[i]
 		}
@@ -132,12 +133,14 @@ func (s *Screen) deposits(snap flow.Snapshot) []step {
 			refs := byChain[l.Chain.CAIP]
 			delete(byChain, l.Chain.CAIP)
 			settled := snap.Status.Status == api.StatusExecuted || snap.Status.Status == api.StatusCompleted
-			out = append(out, step{text: kit.Clean(l.Chain.Name, 40) + " deposit", meaning: done(len(refs) > 0 || settled), ref: refs})
+			out = append(out, step{text: kit.Clean(l.Chain.Name, 40) + " deposit",
+				meaning: done(len(refs) > 0 || settled), ref: refs})
 		}
 	}
 	for _, r := range snap.Status.OriginChainOperations {
 		if refs, ok := byChain[r.Chain]; ok {
-			out = append(out, step{text: screen.ChainName(s.ctx.Catalog, r.Chain) + " deposit", meaning: theme.Good, ref: refs})
+			out = append(out, step{text: screen.ChainName(s.ctx.Catalog, r.Chain) + " deposit", meaning: theme.Good,
+				ref: refs})
 			delete(byChain, r.Chain)
 		}
 	}

@@ -20,7 +20,8 @@ import (
 
 // everyReason lists the reasons of the interface, confirmed and inferred, and those of its earlier version.
 func everyReason() []string {
-	return strings.Fields(`UNKNOWN SLIPPAGE AMOUNT_TOO_LOW_TO_REFUND DEPOSIT_ADDRESS_MISMATCH DEPOSIT_CHAIN_MISMATCH INCORRECT_DEPOSIT_CURRENCY DOUBLE_SPEND
+	return strings.Fields(
+		`UNKNOWN SLIPPAGE AMOUNT_TOO_LOW_TO_REFUND DEPOSIT_ADDRESS_MISMATCH DEPOSIT_CHAIN_MISMATCH INCORRECT_DEPOSIT_CURRENCY DOUBLE_SPEND
 		SOLVER_CAPACITY_EXCEEDED DEPOSITED_AMOUNT_TOO_LOW_TO_FILL NEGATIVE_NEW_AMOUNT_AFTER_FEES NO_QUOTES MISSING_REVERT_DATA REVERSE_SWAP_FAILED
 		GENERATE_SWAP_FAILED TOO_LITTLE_RECEIVED EXECUTION_REVERTED NEW_CALLDATA_INCLUDES_HIGHER_RENT_FEE TRANSACTION_REVERTED ORIGIN_CURRENCY_MISMATCH
 		NO_INTERNAL_SWAP_ROUTES_FOUND SWAP_USES_TOO_MUCH_GAS INSUFFICIENT_FUNDS_FOR_RENT ORDER_EXPIRED ORDER_IS_CANCELLED TRANSFER_FROM_FAILED TRANSFER_FAILED
@@ -34,7 +35,8 @@ func everyReason() []string {
 func TestEveryReasonHasWordsAndSaysWhatToDo(t *testing.T) {
 	for _, reason := range everyReason() {
 		what, todo := reasonWords(reason)
-		if what == "" || todo == "" || strings.Contains(what, "_") || !strings.HasSuffix(what, ".") || !strings.HasSuffix(todo, ".") {
+		if what == "" || todo == "" || strings.Contains(what, "_") || !strings.HasSuffix(what, ".") ||
+			!strings.HasSuffix(todo, ".") {
 			t.Errorf("%s: %q, %q", reason, what, todo)
 		}
 	}
@@ -58,7 +60,8 @@ func TestEverySignatureIsAStepOfItsOwn(t *testing.T) {
 	r := newRig(t, Deps{}).track(&fakeOp{id: "op1", snap: snap})
 	v := r.view()
 	for _, want := range []string{
-		"✓ signature 1 of 4: the delegation of your EOA on Base", "✓ signature 2 of 4: the call", "· signature 3 of 4: payment on Optimism", "· signature 4 of 4: payment on Arbitrum One",
+		"✓ signature 1 of 4: the delegation of your EOA on Base", "✓ signature 2 of 4: the call",
+		"· signature 3 of 4: payment on Optimism", "· signature 4 of 4: payment on Arbitrum One",
 	} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is missing:\n%s", want, v)
@@ -73,7 +76,8 @@ func TestAfterARestartTheStepsGoOnFromTheJournal(t *testing.T) {
 	op := &fakeOp{id: "op1", snap: resumed}
 	d := Deps{Unfinished: func() []Operation { return []Operation{op} }}
 	r := newRig(t, d)
-	if v := r.view(); !strings.Contains(v, "✓ signature 1 of 2\n") && !strings.Contains(v, "✓ signature 1 of 2 ") || !strings.Contains(v, "? accepted by the service") {
+	if v := r.view(); !strings.Contains(v, "✓ signature 1 of 2\n") && !strings.Contains(v, "✓ signature 1 of 2 ") ||
+		!strings.Contains(v, "? accepted by the service") {
 		t.Errorf("without a name:\n%s", v)
 	}
 	r.s.Close()
@@ -90,7 +94,9 @@ func TestAfterARestartTheStepsGoOnFromTheJournal(t *testing.T) {
 		t.Fatalf("watched %d times", op.watched)
 	}
 	v := r.view()
-	for _, want := range []string{"COMPLETED ✓", "✓ signature 1 of 2: the call itself, on Base", "✓ signature 2 of 2: a payment on Optimism", "✓ Optimism deposit", "✓ missing tokens lent on Base", "✓ your call ran on Base"} {
+	for _, want := range []string{"COMPLETED ✓", "✓ signature 1 of 2: the call itself, on Base",
+		"✓ signature 2 of 2: a payment on Optimism", "✓ Optimism deposit", "✓ missing tokens lent on Base",
+		"✓ your call ran on Base"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is missing:\n%s", want, v)
 		}
@@ -102,17 +108,20 @@ func TestASameChainCallHasNoFill(t *testing.T) {
 	snap.Review2.Legs, snap.Review2.SameChainOnly, snap.Status.OriginChainOperations = nil, true, nil
 	snap.SignaturesDone, snap.SignaturesTotal = 1, 1
 	v := newRig(t, Deps{}).track(&fakeOp{id: "op1", snap: snap}).view()
-	if strings.Contains(v, "filled") || strings.Contains(v, "deposit") || strings.Contains(v, "released") || !strings.Contains(v, "✓ your call ran on Base") {
+	if strings.Contains(v, "filled") || strings.Contains(v, "deposit") || strings.Contains(v, "released") ||
+		!strings.Contains(v, "✓ your call ran on Base") {
 		t.Error(v)
 	}
 }
 
 func TestALostNetworkSaysWhatItMeansAndWhatGoesOn(t *testing.T) {
 	snap := snapshot(flow.StateAccepted, api.StatusInProgress)
-	snap.Err, snap.Problem = &client.Error{Op: "status", Kind: client.KindNetwork, Err: errors.New("no route")}, "The service cannot be reached: no route"
+	snap.Err, snap.Problem = &client.Error{Op: "status", Kind: client.KindNetwork, Err: errors.New("no route")},
+		"The service cannot be reached: no route"
 	r := newRig(t, Deps{}).track(&fakeOp{id: "op1", snap: snap})
 	v := strings.Join(strings.Fields(r.view()), " ")
-	for _, want := range []string{"! The service cannot be reached: no route", "does not need this machine", "Nothing is sent again.", "asks by itself"} {
+	for _, want := range []string{"! The service cannot be reached: no route", "does not need this machine",
+		"Nothing is sent again.", "asks by itself"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is missing:\n%s", want, r.view())
 		}
@@ -169,8 +178,10 @@ func TestAWatchThatEndedIsAskedAgainByR(t *testing.T) {
 
 func TestTheSupportBundleHasIdsStatesAndTimesAndNothingElse(t *testing.T) {
 	snap := snapshot(flow.StateFailed, api.StatusRefunded)
-	snap.Status.FailReason, snap.BodyHash, snap.Problem, snap.Skew = "SLIPPAGE", strings.Repeat("ab", 32), "The call did not\x1b run.", 3*time.Second
-	snap.Review1 = &verify.PreparedView{Outflow: live(begin())[0].Summary.Spend, Sender: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"}
+	snap.Status.FailReason, snap.BodyHash, snap.Problem, snap.Skew = "SLIPPAGE", strings.Repeat("ab", 32),
+		"The call did not\x1b run.", 3*time.Second
+	snap.Review1 = &verify.PreparedView{Outflow: live(begin())[0].Summary.Spend,
+		Sender: "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"}
 	r := newRig(t, Deps{Outstanding: live}).track(&fakeOp{id: "op1", snap: snap})
 	r.press("b")
 	c, ok := r.sent[len(r.sent)-1].(screen.CopyMsg)
@@ -178,8 +189,11 @@ func TestTheSupportBundleHasIdsStatesAndTimesAndNothingElse(t *testing.T) {
 		t.Fatalf("%+v", r.sent)
 	}
 	for _, want := range []string{
-		"operation: op1", "state: failed", "started: 2026-11-21 12:01:03 UTC", "signatures: 3 of 3", "quote: " + id64("9f"), "sent body, SHA-256: " + snap.BodyHash, "status: REFUNDED",
-		"reason: SLIPPAGE", "asked: 2026-11-21 12:01:03 UTC", "clock of the service minus ours: 3s", "problem: The call did not\uFFFD run.", "paid on: eip155:10 " + id64("a1"), "live signature: prepared on eip155:8453",
+		"operation: op1", "state: failed", "started: 2026-11-21 12:01:03 UTC", "signatures: 3 of 3",
+		"quote: " + id64("9f"), "sent body, SHA-256: " + snap.BodyHash, "status: REFUNDED",
+		"reason: SLIPPAGE", "asked: 2026-11-21 12:01:03 UTC", "clock of the service minus ours: 3s",
+		"problem: The call did not\uFFFD run.", "paid on: eip155:10 " + id64("a1"),
+		"live signature: prepared on eip155:8453",
 	} {
 		if !strings.Contains(c.Text, want+"\n") && !strings.Contains(c.Text, want) {
 			t.Errorf("%q is missing:\n%s", want, c.Text)
@@ -211,7 +225,8 @@ func TestExplorerAddressesAreCopiedOneAfterTheOtherAndForeignOnesNever(t *testin
 			got = append(got, c.Text)
 		}
 	}
-	want := []string{snap.Status.DestinationChainOperations[0].ExplorerURL, snap.Status.OriginChainOperations[1].ExplorerURL, snap.Status.DestinationChainOperations[0].ExplorerURL}
+	want := []string{snap.Status.DestinationChainOperations[0].ExplorerURL,
+		snap.Status.OriginChainOperations[1].ExplorerURL, snap.Status.DestinationChainOperations[0].ExplorerURL}
 	if strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("%q", got)
 	}
@@ -266,7 +281,8 @@ func TestAnOperationHandedOverIsSelectedAndItsAgeKeepsTheScreenAwake(t *testing.
 func TestEveryStateOfAnOperationHasWords(t *testing.T) {
 	seen := map[string]flow.State{}
 	for _, st := range []flow.State{
-		flow.StateDraft, flow.StateReview1, flow.StateRefused, flow.StateQuoting, flow.StateReview2, flow.StateSigning, flow.StateNotExecuted, flow.StateAbandoned, flow.StateUnknown,
+		flow.StateDraft, flow.StateReview1, flow.StateRefused, flow.StateQuoting, flow.StateReview2, flow.StateSigning,
+		flow.StateNotExecuted, flow.StateAbandoned, flow.StateUnknown,
 		flow.StateAccepted, flow.StateDone, flow.StateFailed,
 	} {
 		x := stateOf(snapshot(st, ""))

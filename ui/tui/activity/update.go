@@ -128,7 +128,8 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		return s.watched(m)
 	case abandonedMsg:
 		if m.err != nil {
-			return tea.Batch(s.track(m.op), screen.Toast(theme.Warn, "it could not be abandoned: "+kit.Clean(m.err.Error(), 200)))
+			return tea.Batch(s.track(m.op), screen.Toast(theme.Warn,
+				"it could not be abandoned: "+kit.Clean(m.err.Error(), 200)))
 		}
 		return tea.Batch(s.track(m.op), s.readLive())
 	case retryMsg:

@@ -37,7 +37,8 @@ func (s *Screen) View(f screen.Frame) string {
 	list := s.table.View(th, f.W-2, func(i int, c []kit.Cell) []kit.Cell { return s.row(th, i, c) })
 	head := th.Strong.Render(" Activity")
 	if n := len(s.live); n > 0 {
-		head = kit.Sides(head, th.Mark(theme.Warn)+" "+kit.Plural(n, "outstanding signature", "outstanding signatures")+th.Dim.Render(" (o)")+" ", f.W)
+		head = kit.Sides(head, th.Mark(theme.Warn)+" "+kit.Plural(n, "outstanding signature", "outstanding signatures")+
+			th.Dim.Render(" (o)")+" ", f.W)
 	}
 	used := 2 + rows
 	it := s.selected()
@@ -48,7 +49,8 @@ func (s *Screen) View(f screen.Frame) string {
 	lines := s.details(f, it)
 	s.detail.Resize(f.H - used - 1)
 	s.detail.Keep(lines)
-	return kit.Lines(head, list, th.Rule.Render(kit.Rule(th.Signs.Rule, f.W)), s.detail.View(f.W), " "+th.Dim.Render(s.detail.More(th)))
+	return kit.Lines(head, list, th.Rule.Render(kit.Rule(th.Signs.Rule, f.W)), s.detail.View(f.W),
+		" "+th.Dim.Render(s.detail.More(th)))
 }
 
 // amount writes an amount in full, or hides its number.
@@ -65,12 +67,15 @@ func (s *Screen) amount(th theme.Theme, a verify.AmountView) []kit.Span {
 
 func (s *Screen) emptyView(f screen.Frame) string {
 	if !s.loaded && s.deps.Unfinished != nil {
-		return kit.Notice(f.Theme, theme.None, f.W, f.H, "Reading the journal.", "Operations that were not finished appear here.")
+		return kit.Notice(f.Theme, theme.None, f.W, f.H, "Reading the journal.",
+			"Operations that were not finished appear here.")
 	}
-	lines := []string{"Nothing is under way.", "Press 2 to build a call. What you confirm appears here step by step, also after you closed Coffer and opened it again.",
+	lines := []string{"Nothing is under way.", "Press 2 to build a call. What you confirm appears here step by step, " +
+		"also after you closed Coffer and opened it again.",
 		"What has ended is in History (4)."}
 	if n := len(s.live); n > 0 {
-		lines = append(lines, kit.Plural(n, "outstanding signature", "outstanding signatures")+": press o to see what each allows and until when.")
+		lines = append(lines, kit.Plural(n, "outstanding signature", "outstanding signatures")+
+			": press o to see what each allows and until when.")
 	}
 	return kit.Notice(f.Theme, theme.None, f.W, f.H, lines...)
 }
@@ -103,7 +108,8 @@ type step struct {
 func (s *Screen) details(f screen.Frame, it *item) []string {
 	th, snap := f.Theme, it.snap
 	st := s.stand(snap, f.Now)
-	out := []string{kit.Sides(" "+th.Strong.Render(what(s.ctx.Catalog, snap)), th.Style(st.meaning).Render(st.word)+" "+th.Mark(st.meaning)+" ", f.W)}
+	out := []string{kit.Sides(" "+th.Strong.Render(what(s.ctx.Catalog, snap)),
+		th.Style(st.meaning).Render(st.word)+" "+th.Mark(st.meaning)+" ", f.W)}
 	if v := snap.Review1; v != nil {
 		for _, a := range v.Outflow {
 			out = append(out, kit.Row(th, f.W-1, 1, 8, "moves", s.amount(th, a)...)...)
@@ -113,7 +119,8 @@ func (s *Screen) details(f screen.Frame, it *item) []string {
 		for _, a := range v.Pay {
 			out = append(out, kit.Row(th, f.W-1, 1, 8, "pays", s.amount(th, a)...)...)
 		}
-		out = append(out, kit.Row(th, f.W-1, 1, 8, "gets", append([]kit.Span{kit.Plain("at least ")}, s.amount(th, v.Minimum)...)...)...)
+		out = append(out, kit.Row(th, f.W-1, 1, 8, "gets",
+			append([]kit.Span{kit.Plain("at least ")}, s.amount(th, v.Minimum)...)...)...)
 	}
 	out = append(out, kit.Prose(f.W-1, 1, kit.Plain(st.sentence))...)
 	out = append(out, reasonLines(th, f.W, snap)...)
@@ -137,7 +144,8 @@ func (it *item) remarks(f screen.Frame) []string {
 	th, snap := f.Theme, it.snap
 	var out []string
 	warn := func(text string) {
-		out = append(out, kit.Prose(f.W-1, 1, kit.Span{Text: th.Sign(theme.Warn) + " ", Style: th.Warn}, kit.Plain(text))...)
+		out = append(out, kit.Prose(f.W-1, 1, kit.Span{Text: th.Sign(theme.Warn) + " ", Style: th.Warn},
+			kit.Plain(text))...)
 	}
 	if snap.Problem != "" && !snap.State.Terminal() {
 		warn(kit.Clean(snap.Problem, 500))
@@ -146,7 +154,8 @@ func (it *item) remarks(f screen.Frame) []string {
 		out = append(out, kit.Prose(f.W-1, 3, kit.Plain(lostWords))...)
 	}
 	if it.err != "" && watchable(snap.State) {
-		warn("The last reading failed " + kit.Age(f.Now, it.errAt) + ": " + it.err + ". Coffer asks again by itself; r asks now.")
+		warn("The last reading failed " + kit.Age(f.Now, it.errAt) + ": " + it.err +
+			". Coffer asks again by itself; r asks now.")
 	}
 	if tracked(snap.State) && !snap.StatusAt.IsZero() {
 		out = append(out, " "+th.Dim.Render("asked the service "+kit.Age(f.Now, snap.StatusAt)))
@@ -155,7 +164,8 @@ func (it *item) remarks(f screen.Frame) []string {
 }
 
 // lostWords explain what a lost connection means for a request that was sent.
-const lostWords = "No connection. What was sent does not need this machine: it goes on, or it ends, without it. Nothing is sent again. Coffer asks by itself until an answer comes; you may close it."
+const lostWords = "No connection. What was sent does not need this machine: it goes on, or it ends, without it. " +
+	"Nothing is sent again. Coffer asks by itself until an answer comes; you may close it."
 
 // lost reports whether the network failed, or the service does not answer.
 func lost(err error) bool {
@@ -175,7 +185,8 @@ func reasonLines(th theme.Theme, w int, s flow.Snapshot) []string {
 	case todo != "":
 		words += " " + todo
 	}
-	return kit.Row(th, w-1, 1, 8, "reason", kit.Plain(words+" "), kit.Span{Text: "The service says: " + reason, Style: th.Dim})
+	return kit.Row(th, w-1, 1, 8, "reason", kit.Plain(words+" "),
+		kit.Span{Text: "The service says: " + reason, Style: th.Dim})
 }
 
 func done(ok bool) theme.Meaning {
@@ -208,7 +219,8 @@ func (s *Screen) refLines(th theme.Theme, w int, x step) []string {
 		}
 		out = append(out, kit.Prose(w-1, 3, kit.Plain(where))...)
 		if !s.ctx.KnownPage(r.Chain, r.ExplorerURL) {
-			out = append(out, kit.Prose(w-1, 3, kit.Span{Text: th.Sign(theme.Warn) + " not a page of the known explorer: do not trust it", Style: th.Warn})...)
+			out = append(out, kit.Prose(w-1, 3, kit.Span{Text: th.Sign(theme.Warn) +
+				" not a page of the known explorer: do not trust it", Style: th.Warn})...)
 		}
 	}
 	return out

@@ -98,7 +98,8 @@ func (s *Screen) voided(m voidedMsg) tea.Cmd {
 		if s.void.open && s.void.of.Hash == m.hash {
 			s.void = voidForm{}
 		}
-		return tea.Batch(s.readLive(), screen.Toast(theme.Good, "voided: it stands in the way of nothing any more; whoever holds it can still use it"))
+		return tea.Batch(s.readLive(), screen.Toast(theme.Good,
+			"voided: it stands in the way of nothing any more; whoever holds it can still use it"))
 	}
 	words := voidWords(m.err)
 	if !s.void.open || s.void.of.Hash != m.hash {
@@ -130,16 +131,22 @@ func (s *Screen) voidView(f screen.Frame) string {
 		m    theme.Meaning
 		text string
 	}{
-		{theme.None, "Coffer marks this signature as void: it no longer stands in the way of a new one of this account."},
-		{theme.Warn, "It takes nothing back. Anyone who has the signature can still use it until this nonce is used on " + where + "."},
+		{theme.None,
+			"Coffer marks this signature as void: it no longer stands in the way of a new one of this account."},
+		{theme.Warn,
+			"It takes nothing back. Anyone who has the signature can still use it until this nonce is used on " +
+				where + "."},
 		{theme.None, "It stays on the list as voided, and what it can spend still counts for its day."},
 		{theme.None, "Do it only when you know that the nonce was used elsewhere, or that no one has the signature."},
 	} {
 		lines = append(lines, kit.Row(th, w, 1, 3, th.Sign(x.m), kit.Span{Text: x.text, Style: th.Style(x.m)})...)
 	}
-	lines = append(lines, kit.Prose(w, 1, kit.Span{Text: "To void it, type the last four characters of the account's address by hand and press enter.", Style: th.Strong})...)
+	lines = append(lines, kit.Prose(w, 1, kit.Span{
+		Text:  "To void it, type the last four characters of the account's address by hand and press enter.",
+		Style: th.Strong})...)
 	if v.wrong != "" {
-		lines = append(lines, kit.Prose(w, 1, kit.Span{Text: th.Sign(theme.Danger) + " " + v.wrong, Style: th.Danger})...)
+		lines = append(lines, kit.Prose(w, 1, kit.Span{Text: th.Sign(theme.Danger) + " " + v.wrong,
+			Style: th.Danger})...)
 	}
 	v.text.Resize(f.H - 3)
 	v.text.Keep(lines)

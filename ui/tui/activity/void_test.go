@@ -78,7 +78,8 @@ func TestASignatureIsVoidedByTheEndOfItsAccountTypedByHand(t *testing.T) {
 		t.Fatal("what is typed goes elsewhere")
 	}
 	all := strings.Join(strings.Fields(r.view()), " ")
-	for _, want := range []string{"What voiding means", "It takes nothing back. Anyone who has the signature can still use it until this nonce is used on Base."} {
+	for _, want := range []string{"What voiding means",
+		"It takes nothing back. Anyone who has the signature can still use it until this nonce is used on Base."} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is missing:\n%s", want, r.view())
 		}
@@ -89,7 +90,8 @@ func TestASignatureIsVoidedByTheEndOfItsAccountTypedByHand(t *testing.T) {
 		t.Fatal("a held key voids")
 	}
 	r.press("enter")
-	if len(v.calls) != 1 || v.calls[0] != [2]string{id64("77"), "7BC0"} || r.s.void.open || !r.told("voided: it stands in the way of nothing") {
+	if len(v.calls) != 1 || v.calls[0] != [2]string{id64("77"), "7BC0"} || r.s.void.open ||
+		!r.told("voided: it stands in the way of nothing") {
 		t.Fatalf("%v", v.calls)
 	}
 }
@@ -109,7 +111,8 @@ func TestR4NothingVoidsByAPasteInTheFirstHalfSecondUnreadOrEmpty(t *testing.T) {
 	r.s.void.field.Set("")
 	r.do(r.s.Update(tea.PasteMsg{Content: "7BC0\n"}))
 	r.press("enter")
-	if len(v.calls) != 0 || r.s.void.field.Value() != "" || !r.told("a paste confirms nothing") || !r.told("type the last four") {
+	if len(v.calls) != 0 || r.s.void.field.Value() != "" || !r.told("a paste confirms nothing") ||
+		!r.told("type the last four") {
 		t.Fatalf("%v, typed %q", v.calls, r.s.void.field.Value())
 	}
 	for y := range r.h {
@@ -125,7 +128,8 @@ func TestR4NothingVoidsByAPasteInTheFirstHalfSecondUnreadOrEmpty(t *testing.T) {
 
 func TestWhyASignatureWasNotVoidedIsSaid(t *testing.T) {
 	for err, want := range map[error]string{
-		flow.ErrVoidTyped: "not the end of the account's address", flow.ErrVoidUnknown: "not open any more", errors.New("the disk\x1b is full"): "could not be voided: the disk\uFFFD is full",
+		flow.ErrVoidTyped: "not the end of the account's address", flow.ErrVoidUnknown: "not open any more",
+		errors.New("the disk\x1b is full"): "could not be voided: the disk\uFFFD is full",
 	} {
 		v := &voids{err: err}
 		r := onVoid(t, v)
@@ -206,13 +210,15 @@ func TestTheJournalSaysWhatCanBeVoided(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	endless := journal.Signature{Role: verify.RolePrepared, Kind: api.AccountRoleBased, OpHash: id64("77"), ValidUntil: verify.NoEnd}
+	endless := journal.Signature{Role: verify.RolePrepared, Kind: api.AccountRoleBased, OpHash: id64("77"),
+		ValidUntil: verify.NoEnd}
 	gone := endless
 	gone.VoidedAt = begin()
 	ends := endless
 	ends.ValidUntil = begin().Unix()
 	got := FromJournal(c, []journal.Outstanding{{Signature: endless}, {Signature: gone}, {Signature: ends}}, 0)
-	if !got[0].Voidable || got[0].Hash != id64("77") || got[1].Voidable || !got[1].Voided.Equal(begin()) || got[2].Voidable {
+	if !got[0].Voidable || got[0].Hash != id64("77") || got[1].Voidable || !got[1].Voided.Equal(begin()) ||
+		got[2].Voidable {
 		t.Errorf("%+v", got)
 	}
 }

@@ -153,7 +153,9 @@ func TestGoldenLoadingAndBroken(t *testing.T) {
 func TestUnknownAssetShowsNoAmount(t *testing.T) {
 	b := api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{{
 		AggregatedAssetID: "ob:usdc", Balance: "5000000", FiatValue: "5",
-		IndividualAssetBalances: []api.AssetBalance{{AssetType: "eip155:8453/erc20:0x00000000000000000000000000000000deadbeef", Balance: "5000000", FiatValue: "5"}},
+		IndividualAssetBalances: []api.AssetBalance{
+			{AssetType: "eip155:8453/erc20:0x00000000000000000000000000000000deadbeef", Balance: "5000000",
+				FiatValue: "5"}},
 	}, {AggregatedAssetID: "ob:Scаm\x1b[31m", Balance: "7", FiatValue: "7"}}}
 	m := loaded(t, tuitest.Context(t), &source{b: b})
 	tuitest.Keys(m, "e")
@@ -179,7 +181,9 @@ func TestAggregateThatIsNotItsSumIsMarked(t *testing.T) {
 		}
 	}
 	m := loaded(t, tuitest.Context(t), &source{b: b})
-	if text := tuitest.Text(t, m, 120, 19); !strings.Contains(text, "not what its parts add up to. Expected: 2,275.25 USDC. Found: 9,999 USDC") || !strings.Contains(text, "USDC !") {
+	if text := tuitest.Text(t, m, 120, 19); !strings.Contains(text,
+		"not what its parts add up to. Expected: 2,275.25 USDC. Found: 9,999 USDC") ||
+		!strings.Contains(text, "USDC !") {
 		t.Errorf("no warning:\n%s", text)
 	}
 }
@@ -188,7 +192,8 @@ func TestTotalIsTheSumOfWhatIsShown(t *testing.T) {
 	b := tuitest.Balances(t)
 	b.TotalBalance.FiatValue = "1000000"
 	m := loaded(t, tuitest.Context(t), &source{b: b})
-	if text := tuitest.Text(t, m, 120, 19); !strings.Contains(text, "the service says the total is $1,000,000.00; its assets add up to $4,9") {
+	if text := tuitest.Text(t, m, 120, 19); !strings.Contains(text,
+		"the service says the total is $1,000,000.00; its assets add up to $4,9") {
 		t.Errorf("the service's total is not questioned:\n%s", text)
 	}
 	msg := m.announce()().(screen.TotalChangedMsg)
@@ -230,7 +235,8 @@ func TestSelectionStaysOnItsLineOverRefresh(t *testing.T) {
 
 func TestKeysAskTheShell(t *testing.T) {
 	m := sample(t)
-	if msg, ok := tuitest.Keys(m, "b")().(screen.OpenMsg); !ok || msg.Screen != screen.Build || msg.Arg.(screen.AssetArg).Aggregate != "ob:usdc" {
+	if msg, ok := tuitest.Keys(m, "b")().(screen.OpenMsg); !ok || msg.Screen != screen.Build ||
+		msg.Arg.(screen.AssetArg).Aggregate != "ob:usdc" {
 		t.Errorf("b sent %#v", msg)
 	}
 	if msg, ok := tuitest.Keys(m, "r", "y")().(screen.CopyMsg); !ok || msg.Text != tuitest.Account {
@@ -245,12 +251,14 @@ func TestKeysAskTheShell(t *testing.T) {
 }
 
 func TestReceiveWarnsByNetwork(t *testing.T) {
-	for kind, want := range map[network.Kind]string{network.Embedded: "Real coins sent to this address are lost", network.Lab: "Real coins sent to this address are lost", network.Real: "Compare the whole address"} {
+	for kind, want := range map[network.Kind]string{network.Embedded: "Real coins sent to this address are lost",
+		network.Lab: "Real coins sent to this address are lost", network.Real: "Compare the whole address"} {
 		ctx := tuitest.Context(t)
 		ctx.Network.Kind = kind
 		m := loaded(t, ctx, &source{b: tuitest.Balances(t)})
 		tuitest.Keys(m, "r")
-		if text := tuitest.Text(t, m, 120, 12); !strings.Contains(text, want) || !strings.Contains(text, "0xfe52 613d 747E") {
+		if text := tuitest.Text(t, m, 120, 12); !strings.Contains(text, want) ||
+			!strings.Contains(text, "0xfe52 613d 747E") {
 			t.Errorf("%s:\n%s", kind, text)
 		}
 	}
@@ -260,7 +268,8 @@ func BenchmarkUpdateView200Assets(b *testing.B) {
 	one := api.AggregatedBalance{}
 	for i := range 200 {
 		one.BalanceByAggregatedAsset = append(one.BalanceByAggregatedAsset, api.AggregateBalance{
-			AggregatedAssetID: "ob:asset" + string(rune('a'+i%26)) + strings.Repeat("x", i%9), Balance: "123456789", FiatValue: api.Number(big.NewInt(int64(1000 + i*37)).String()),
+			AggregatedAssetID: "ob:asset" + string(rune('a'+i%26)) + strings.Repeat("x", i%9), Balance: "123456789",
+			FiatValue: api.Number(big.NewInt(int64(1000 + i*37)).String()),
 		})
 	}
 	m := New(tuitest.Context(b), &source{b: one})

@@ -100,7 +100,8 @@ func parseLast(raw []byte, of identity, now time.Time) (b api.AggregatedBalance,
 }
 
 func encodeLast(b api.AggregatedBalance, of identity, at time.Time) ([]byte, error) {
-	raw, err := json.Marshal(lastFile{Version: keepVersion, Network: of.Network, Accounts: of.Accounts, At: at.UTC().Format(time.RFC3339), Answer: b})
+	raw, err := json.Marshal(lastFile{Version: keepVersion, Network: of.Network, Accounts: of.Accounts,
+		At: at.UTC().Format(time.RFC3339), Answer: b})
 	if err != nil {
 		return nil, fmt.Errorf("last known balances: %w", err)
 	}

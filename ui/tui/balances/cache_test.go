@@ -52,7 +52,8 @@ type bench struct {
 }
 
 func newBench(t testing.TB) *bench {
-	b := &bench{t: t, shelf: newShelf(), clock: &clock{now: tuitest.Now()}, src: &source{b: withSolana(t)}, ctx: twoAccounts(t)}
+	b := &bench{t: t, shelf: newShelf(), clock: &clock{now: tuitest.Now()}, src: &source{b: withSolana(t)},
+		ctx: twoAccounts(t)}
 	b.ctx.Keep, b.ctx.Clock = b.shelf, b.clock.read
 	b.start()
 	return b
@@ -137,7 +138,8 @@ func TestLastKnownStaysWithItsAgeWhileTheServiceIsAway(t *testing.T) {
 	b.src.err = errors.New("connection refused")
 	b.kept()
 	b.read(26 * time.Hour)
-	if text := b.text(80, 19); !strings.Contains(text, "last known, 1 d ago") || !strings.Contains(text, "read 1 d ago: connection refused") || !strings.Contains(text, "USDC") {
+	if text := b.text(80, 19); !strings.Contains(text, "last known, 1 d ago") ||
+		!strings.Contains(text, "read 1 d ago: connection refused") || !strings.Contains(text, "USDC") {
 		t.Errorf("got\n%s", text)
 	}
 }
@@ -182,7 +184,8 @@ func TestBalancesOfAnotherNetworkOrAccountAreIgnored(t *testing.T) {
 		if name != "fewer accounts" && len(b.m.points) != 1 {
 			t.Errorf("another %s: %d snapshots of its own", name, len(b.m.points))
 		}
-		if all, err := parseSeries(b.shelf.docs[seriesName]); err != nil || len(all.of(b.m.identity)) != 2 || len(all.of(other)) != 1 {
+		if all, err := parseSeries(b.shelf.docs[seriesName]); err != nil || len(all.of(b.m.identity)) != 2 ||
+			len(all.of(other)) != 1 {
 			t.Errorf("another %s: %v, %d and %d points", name, err, len(all.of(b.m.identity)), len(all.of(other)))
 		}
 	}
@@ -227,7 +230,8 @@ func TestThatNothingCanBeKeptIsSaidOnce(t *testing.T) {
 	toasts := 0
 	for range 3 {
 		for _, msg := range b.read(2 * time.Minute) {
-			if msg, ok := msg.(screen.ToastMsg); ok && strings.Contains(msg.Text, "cannot be kept") && !strings.Contains(msg.Text, "\x1b") {
+			if msg, ok := msg.(screen.ToastMsg); ok && strings.Contains(msg.Text, "cannot be kept") &&
+				!strings.Contains(msg.Text, "\x1b") {
 				toasts++
 			}
 		}

@@ -16,7 +16,8 @@ func (m *Model) cells(th theme.Theme, w, i int, c []kit.Cell) []kit.Cell {
 	r := m.rows[i]
 	switch r.kind {
 	case noteRow:
-		return append(c, kit.Cell{Text: kit.Plural(m.zeros, "zero balance is", "zero balances are") + " not shown: press z", Style: th.Dim, Span: true})
+		return append(c, kit.Cell{Text: kit.Plural(m.zeros, "zero balance is", "zero balances are") +
+			" not shown: press z", Style: th.Dim, Span: true})
 	case headRow:
 		return m.headCells(th, r, w, c)
 	}
@@ -28,7 +29,8 @@ func (m *Model) cells(th theme.Theme, w, i int, c []kit.Cell) []kit.Cell {
 		}
 	}
 	title = marked(th, title, r, m.table.WidthOf(titleAt, w))
-	return append(c, title, name, m.amountCell(th, r, m.table.WidthOf(amountAt, w)), m.shareCell(th, r, m.table.WidthOf(shareAt, w)), m.percentCell(th, r),
+	return append(c, title, name, m.amountCell(th, r, m.table.WidthOf(amountAt, w)),
+		m.shareCell(th, r, m.table.WidthOf(shareAt, w)), m.percentCell(th, r),
 		m.valueCell(th, r, m.table.WidthOf(valueAt, w)))
 }
 

@@ -33,7 +33,8 @@ func (m *Model) click(msg screen.ClickMsg) tea.Cmd {
 func (m *Model) sortAt(x int) {
 	const mark, gap = 2, 2
 	at := mark
-	for i, by := range [...]column{titleAt: titleColumn, nameAt: nameColumn, amountAt: amountColumn, shareAt: valueColumn, percentAt: valueColumn, valueAt: valueColumn} {
+	for i, by := range [...]column{titleAt: titleColumn, nameAt: nameColumn, amountAt: amountColumn,
+		shareAt: valueColumn, percentAt: valueColumn, valueAt: valueColumn} {
 		if !m.table.Shows(i, m.w) {
 			continue
 		}

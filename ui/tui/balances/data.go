@@ -123,7 +123,8 @@ func (r reader) asset(a api.AggregateBalance, owners []owner) asset {
 // part accepts decimals only when the catalog has the asset under the same aggregate; an asset of another aggregate
 // gets no figures at all.
 func (r reader) part(p api.AssetBalance, of asset, owners []owner) holding {
-	out := holding{id: kit.Clean(p.AssetType, 120), decimals: -1, symbol: of.symbol, micro: micro(p.FiatValue), chainTo: "unknown chain"}
+	out := holding{id: kit.Clean(p.AssetType, 120), decimals: -1, symbol: of.symbol, micro: micro(p.FiatValue),
+		chainTo: "unknown chain"}
 	out.given = givenOf(p.Balance, p.FiatValue)
 	id, err := caip.ParseAsset(p.AssetType)
 	if err != nil {

@@ -89,14 +89,16 @@ func (m *Model) exported(msg exportedMsg) tea.Cmd {
 	if msg.err != nil {
 		return screen.Toast(theme.Danger, "the export could not be written: "+kit.Clean(msg.err.Error(), 300))
 	}
-	return screen.Toast(theme.Good, kit.Plural(msg.held, "holding", "holdings")+" written to "+kit.Clean(strings.Join(msg.paths, " and "), 600))
+	return screen.Toast(theme.Good, kit.Plural(msg.held, "holding", "holdings")+" written to "+
+		kit.Clean(strings.Join(msg.paths, " and "), 600))
 }
 
 // held collects the holdings that are not known to be zero.
 func (m *Model) held() heldFile {
 	h := m.real
 	out := heldFile{
-		Format: "coffer holdings 1", Profile: m.ctx.Profile, Network: m.ctx.Network.ID, Kind: string(m.ctx.Network.Kind),
+		Format: "coffer holdings 1", Profile: m.ctx.Profile, Network: m.ctx.Network.ID,
+		Kind:   string(m.ctx.Network.Kind),
 		ReadAt: m.at.UTC().Format(time.RFC3339), LastKnown: m.last, Without: h.without != "", Holdings: []heldRow{},
 	}
 	if h.total != nil {
@@ -109,7 +111,8 @@ func (m *Model) held() heldFile {
 	for _, a := range h.assets {
 		if len(a.parts) == 0 && !isZero(a.amount, a.micro) {
 			out.Holdings = append(out.Holdings, heldRow{
-				Aggregate: a.id, Symbol: a.symbol, Decimals: decimals(a.decimals), BaseUnits: pointer(a.given.amount), FiatUSD: pointer(a.given.fiat), Checks: titlesOf(a.reasons),
+				Aggregate: a.id, Symbol: a.symbol, Decimals: decimals(a.decimals), BaseUnits: pointer(a.given.amount),
+				FiatUSD: pointer(a.given.fiat), Checks: titlesOf(a.reasons),
 			})
 		}
 		for _, p := range a.parts {
@@ -117,8 +120,10 @@ func (m *Model) held() heldFile {
 				continue
 			}
 			one := heldRow{
-				Account: pointer(address[p.owner]), Aggregate: a.id, Asset: p.id, ChainName: p.chainTo, Symbol: p.symbol, Decimals: decimals(p.decimals),
-				BaseUnits: pointer(p.given.amount), FiatUSD: pointer(p.given.fiat), Checks: titlesOf(append(p.reasons[:len(p.reasons):len(p.reasons)], a.reasons...)),
+				Account: pointer(address[p.owner]), Aggregate: a.id, Asset: p.id, ChainName: p.chainTo,
+				Symbol: p.symbol, Decimals: decimals(p.decimals),
+				BaseUnits: pointer(p.given.amount), FiatUSD: pointer(p.given.fiat),
+				Checks: titlesOf(append(p.reasons[:len(p.reasons):len(p.reasons)], a.reasons...)),
 			}
 			if p.chain.Namespace != "" {
 				one.Chain = p.chain.String()
@@ -155,7 +160,8 @@ func decimals(d int) *int {
 func encodeCSV(f heldFile) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	lines := [][]string{{"read_at", "network", "account", "aggregate", "asset", "chain", "chain_name", "symbol", "decimals", "base_units", "fiat_usd", "checks"}}
+	lines := [][]string{{"read_at", "network", "account", "aggregate", "asset", "chain", "chain_name", "symbol",
+		"decimals", "base_units", "fiat_usd", "checks"}}
 	value := func(s *string) string {
 		if s == nil {
 			return ""
@@ -168,7 +174,8 @@ func encodeCSV(f heldFile) ([]byte, error) {
 			places = strconv.Itoa(*h.Decimals)
 		}
 		line := []string{
-			f.ReadAt, f.Network, value(h.Account), h.Aggregate, h.Asset, h.Chain, h.ChainName, h.Symbol, places, value(h.BaseUnits), value(h.FiatUSD),
+			f.ReadAt, f.Network, value(h.Account), h.Aggregate, h.Asset, h.Chain, h.ChainName, h.Symbol, places,
+			value(h.BaseUnits), value(h.FiatUSD),
 			strings.Join(h.Checks, " "),
 		}
 		for i := range line {

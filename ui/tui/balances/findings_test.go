@@ -18,10 +18,12 @@ func lying() api.AggregatedBalance {
 		return api.AssetBalance{AssetType: id, Balance: balance, FiatValue: api.Number(fiat)}
 	}
 	return api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{
-		{AggregatedAssetID: "ob:usdc", Balance: "9000000", FiatValue: "9", IndividualAssetBalances: []api.AssetBalance{part(usdcBase, "5000000", "5")}},
-		{AggregatedAssetID: "ob:eth", Balance: "1000000000000000000", FiatValue: "3000", IndividualAssetBalances: []api.AssetBalance{
-			part("eip155:8453/slip44:60", "1000000000000000000", "3000"), part(usdcBase, "777000000", "777"),
-		}},
+		{AggregatedAssetID: "ob:usdc", Balance: "9000000", FiatValue: "9",
+			IndividualAssetBalances: []api.AssetBalance{part(usdcBase, "5000000", "5")}},
+		{AggregatedAssetID: "ob:eth", Balance: "1000000000000000000", FiatValue: "3000",
+			IndividualAssetBalances: []api.AssetBalance{
+				part("eip155:8453/slip44:60", "1000000000000000000", "3000"), part(usdcBase, "777000000", "777"),
+			}},
 		{AggregatedAssetID: "ob:dai", Balance: "-5", FiatValue: "-5", IndividualAssetBalances: nil},
 		{AggregatedAssetID: "ob:usdc", Balance: "1000000", FiatValue: "1000000"},
 		{AggregatedAssetID: "ob:UЅDC", Balance: "123456", FiatValue: "12", IndividualAssetBalances: nil},
@@ -65,7 +67,8 @@ func TestWhatAChecksRefusesHasNoFigure(t *testing.T) {
 	if got := h.total.String(); got != "3022000000" {
 		t.Errorf("the total is %s", got)
 	}
-	for i, want := range []theme.Meaning{theme.Warn, theme.Danger, theme.Danger, theme.Danger, theme.Danger, theme.Danger} {
+	for i, want := range []theme.Meaning{theme.Warn, theme.Danger, theme.Danger, theme.Danger, theme.Danger,
+		theme.Danger} {
 		if got := (m.assetGroups()[i]).worst(); got != want {
 			t.Errorf("asset %d is marked %v, not %v", i, got, want)
 		}
@@ -98,7 +101,8 @@ func TestALookAlikeIsMarkedAndNotBuiltWith(t *testing.T) {
 		t.Error("the builder opens with a look-alike")
 	}
 	tuitest.Keys(m, "i")
-	if text := tuitest.Text(t, m, 120, 35); !strings.Contains(text, "check B4") || !strings.Contains(text, "another symbol than USDC") {
+	if text := tuitest.Text(t, m, 120, 35); !strings.Contains(text, "check B4") ||
+		!strings.Contains(text, "another symbol than USDC") {
 		t.Errorf("inspect does not say it:\n%s", text)
 	}
 }
@@ -147,7 +151,8 @@ func TestAccountsThatTheAnswerDoesNotTellApartStandTogether(t *testing.T) {
 
 func TestTwoTypesOfOneAddressAreOneAccount(t *testing.T) {
 	ctx := tuitest.Context(t)
-	ctx.Accounts = append(ctx.Accounts, api.Account{Type: api.AccountKernelV33, AccountAddress: strings.ToLower(tuitest.Account)})
+	ctx.Accounts = append(ctx.Accounts, api.Account{Type: api.AccountKernelV33,
+		AccountAddress: strings.ToLower(tuitest.Account)})
 	m := loaded(t, ctx, &source{b: tuitest.Balances(t)})
 	tuitest.Keys(m, "v", "v")
 	if len(m.rows) != 1 || m.rows[0].title != "smart account, EOA, EIP-7702" {

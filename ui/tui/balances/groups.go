@@ -11,7 +11,8 @@ func (m *Model) assetGroups() []group {
 	out := make([]group, 0, len(m.data.assets))
 	for _, a := range m.data.assets {
 		g := group{row: row{
-			key: a.key, title: a.symbol, name: a.name, amount: a.amount, decimals: a.decimals, figure: true, micro: a.micro, reasons: a.reasons,
+			key: a.key, title: a.symbol, name: a.name, amount: a.amount, decimals: a.decimals, figure: true,
+			micro: a.micro, reasons: a.reasons,
 			arg: screen.AssetArg{Aggregate: a.id}, ids: []string{a.id},
 		}}
 		for _, p := range a.parts {
@@ -28,7 +29,8 @@ func (m *Model) assetGroups() []group {
 
 func partOf(p holding, title, name string, a asset) row {
 	return row{
-		kind: partRow, key: a.key + " " + p.id, title: title, name: name, amount: p.amount, decimals: p.decimals, figure: true, micro: p.micro,
+		kind: partRow, key: a.key + " " + p.id, title: title, name: name, amount: p.amount, decimals: p.decimals,
+		figure: true, micro: p.micro,
 		reasons: p.reasons, arg: screen.AssetArg{Aggregate: a.id, Chain: p.chain.String()}, ids: []string{p.id},
 	}
 }
@@ -42,7 +44,8 @@ func (m *Model) chainGroups() []group {
 			if !ok {
 				i = len(out)
 				at[p.chainTo] = i
-				out = append(out, group{row: row{key: "chain " + p.chainTo, title: p.chainTo, arg: screen.AssetArg{Chain: p.chain.String()}, ids: []string{p.chain.String()}}})
+				out = append(out, group{row: row{key: "chain " + p.chainTo, title: p.chainTo,
+					arg: screen.AssetArg{Chain: p.chain.String()}, ids: []string{p.chain.String()}}})
 			}
 			out[i].take(p, partOf(p, p.symbol, a.name, a))
 		}
@@ -59,7 +62,8 @@ func (m *Model) accountGroups() []group {
 	at := map[string]int{}
 	for i, o := range m.data.owners {
 		at[o.key] = i
-		g := group{row: row{key: "account " + o.key, title: o.words, name: "not told apart", address: o.address, untold: !o.told}}
+		g := group{row: row{key: "account " + o.key, title: o.words, name: "not told apart", address: o.address,
+			untold: !o.told}}
 		if o.address != "" {
 			g.name, g.ids = kit.ShortID(o.address, "…"), []string{o.address}
 		}

@@ -24,7 +24,8 @@ func (m *Model) inspectView(th theme.Theme, body string, w, h int) string {
 		panel = w // the ends of the lines beside it would read as part of it
 	}
 	inner := panel - 4
-	lines := kit.Prose(inner, 0, kit.Span{Text: r.title, Style: th.Strong}, kit.Plain("  "), kit.Span{Text: r.name, Style: th.Dim})
+	lines := kit.Prose(inner, 0, kit.Span{Text: r.title, Style: th.Strong}, kit.Plain("  "),
+		kit.Span{Text: r.name, Style: th.Dim})
 	head := len(lines)
 	lines = append(lines, "")
 	lines = append(lines, m.inspectFigures(th, r, inner)...)

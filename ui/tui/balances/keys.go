@@ -13,7 +13,8 @@ func (m *Model) Keys() []kit.Key {
 		return m.receiveKeys()
 	case m.inspect:
 		return []kit.Key{
-			kit.NewKey("copy id", "y").Named("copy"), kit.NewKey("copy amount", "Y").OffWhen(m.secret() != "", m.secret()),
+			kit.NewKey("copy id", "y").Named("copy"), kit.NewKey("copy amount", "Y").OffWhen(m.secret() != "",
+				m.secret()),
 			kit.NewKey("scroll", "up", "down"), kit.NewKey("close", "esc"),
 		}
 	}
@@ -29,7 +30,8 @@ func (m *Model) Keys() []kit.Key {
 		kit.NewKey("build", "b").Explain("build a call with this asset").OffWhen(build != "", build),
 		kit.NewKey("transfer", "t").Explain("transfer this asset").OffWhen(build != "", build),
 		kit.NewKey("swap", "w").Explain("swap this asset").OffWhen(build != "", build),
-		kit.NewKey("receive", "r").Explain("show the address to send to").OffWhen(len(m.ctx.Accounts) == 0, "this profile has no account"),
+		kit.NewKey("receive", "r").Explain("show the address to send to").OffWhen(len(m.ctx.Accounts) == 0,
+			"this profile has no account"),
 		kit.NewKey("view", "v").Explain("group " + next),
 		kit.NewKey("sort", "s").Explain("sort by the next column: value, asset, name, amount"),
 		kit.NewKey("hide", "h").Explain("hide or show amounts, on every screen").Named("hide"),
@@ -39,7 +41,8 @@ func (m *Model) Keys() []kit.Key {
 		kit.NewKey("filter", "/").Hidden(),
 		kit.NewKey("scramble", "H").Explain("show made-up amounts, for sharing the screen").Hidden(),
 		kit.NewKey("reverse", "S").Explain("turn the order around").Hidden(),
-		kit.NewKey("period", "p").Explain("line of totals: a day, a month, two years").OffWhen(!m.hasTrend(), "no earlier totals are kept yet").Hidden(),
+		kit.NewKey("period", "p").Explain("line of totals: a day, a month, two years").OffWhen(!m.hasTrend(),
+			"no earlier totals are kept yet").Hidden(),
 		kit.NewKey("copy id", "y").Explain("copy the asset id or the account's address").Named("copy").Hidden(),
 		kit.NewKey("copy amount", "Y").Explain("copy the exact amount").OffWhen(m.secret() != "", m.secret()).Hidden(),
 		kit.NewKey("expand or collapse all", "e").Hidden(),

@@ -109,8 +109,10 @@ type Model struct {
 // New makes the screen.
 func New(ctx screen.Context, src Source, options ...Option) *Model {
 	m := &Model{
-		ctx: ctx, src: src, open: map[string]bool{unpricedKey: true}, filter: kit.NewField("", 60), random: rand.Reader, hidden: ctx.Settings.Hidden,
-		reader: reader{c: ctx.Catalog, symbols: verify.NewSymbols(ctx.Catalog), accounts: ctx.Accounts}, identity: identityOf(ctx),
+		ctx: ctx, src: src, open: map[string]bool{unpricedKey: true}, filter: kit.NewField("", 60), random: rand.Reader,
+		hidden:   ctx.Settings.Hidden,
+		reader:   reader{c: ctx.Catalog, symbols: verify.NewSymbols(ctx.Catalog), accounts: ctx.Accounts},
+		identity: identityOf(ctx),
 	}
 	for _, o := range options {
 		o(m)
@@ -144,12 +146,15 @@ func (m *Model) retitle(t titles) {
 	old := m.table
 	m.titled = t
 	m.table = kit.NewTable(
-		kit.Column{Title: mark([...]string{"asset", "chain", "account"}[t.view], titleColumn), Min: titleMin, Max: 18, Grow: 1},
+		kit.Column{Title: mark([...]string{"asset", "chain", "account"}[t.view], titleColumn), Min: titleMin, Max: 18,
+			Grow: 1},
 		kit.Column{Title: mark(name, nameColumn), Min: 13, Max: 28, Grow: 2, Hide: 1},
-		kit.Column{Title: mark("amount", amountColumn) + "  ", Min: t.wide.amount, Max: amountMax, Grow: 1, Align: kit.Right},
+		kit.Column{Title: mark("amount", amountColumn) + "  ", Min: t.wide.amount, Max: amountMax, Grow: 1,
+			Align: kit.Right},
 		kit.Column{Title: mark("share", valueColumn), Min: 10, Max: 24, Grow: 2, Hide: 2},
 		kit.Column{Title: "", Min: 7, Hide: 3, Align: kit.Right},
-		kit.Column{Title: mark("value", valueColumn), Min: t.wide.value, Max: max(16, t.wide.value), Grow: 1, Align: kit.Right},
+		kit.Column{Title: mark("value", valueColumn), Min: t.wide.value, Max: max(16, t.wide.value), Grow: 1,
+			Align: kit.Right},
 	)
 	m.resize(m.w, m.h)
 	m.table.SetRows(len(m.rows))

@@ -34,7 +34,8 @@ func ownersOf(accounts []api.Account, says *api.BalanceAccounts) ([]owner, error
 			continue
 		}
 		at[key] = len(out)
-		out = append(out, owner{key: key, address: kit.Checksummed(a.AccountAddress), words: screen.AccountWords(a.Type), evm: a.IsEVM(), told: true})
+		out = append(out, owner{key: key, address: kit.Checksummed(a.AccountAddress),
+			words: screen.AccountWords(a.Type), evm: a.IsEVM(), told: true})
 		if a.IsEVM() {
 			evm++
 		}
@@ -49,7 +50,8 @@ func ownersOf(accounts []api.Account, says *api.BalanceAccounts) ([]owner, error
 				continue
 			}
 			if _, ours := at[ownerKey(one.address, one.evm)]; !ours {
-				return nil, fmt.Errorf("the answer is about another account, %s, so nothing of it is shown", kit.Clean(one.address, 80))
+				return nil, fmt.Errorf("the answer is about another account, %s, so nothing of it is shown",
+					kit.Clean(one.address, 80))
 			}
 			if one.evm {
 				named = ownerKey(one.address, true)

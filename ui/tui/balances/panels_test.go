@@ -33,7 +33,8 @@ func TestReceiveShowsEveryAccountInFullAtEverySize(t *testing.T) {
 			for i, want := range []string{tuitest.Account, solana, tuitest.Account} {
 				text := groupsOf(tuitest.Text(t, m, w, h))
 				if !strings.Contains(text, want) || !strings.Contains(text, "arelost") {
-					t.Errorf("account %d at %dx%d: the address or the warning is cut\n%s", i, w, h, tuitest.Text(t, m, w, h))
+					t.Errorf("account %d at %dx%d: the address or the warning is cut\n%s", i, w, h,
+						tuitest.Text(t, m, w, h))
 				}
 				if i == 1 != strings.Contains(text, "Solanaonly") {
 					t.Errorf("account %d: wrong chains", i)
@@ -54,12 +55,14 @@ func TestReceiveShowsEveryAccountInFullAtEverySize(t *testing.T) {
 func TestReceiveSaysWhenTheCodeDoesNotFit(t *testing.T) {
 	m := loaded(t, tuitest.Context(t), &source{b: tuitest.Balances(t)})
 	tuitest.Keys(m, "r")
-	if text := tuitest.Text(t, m, 60, 15); !strings.Contains(text, "too small for the QR code: it needs") || strings.Contains(text, "▀") {
+	if text := tuitest.Text(t, m, 60, 15); !strings.Contains(text, "too small for the QR code: it needs") ||
+		strings.Contains(text, "▀") {
 		t.Errorf("got\n%s", text)
 	}
 	need := 0
 	fmt.Sscanf(strings.SplitAfter(tuitest.Text(t, m, 80, 15), "it needs ")[1], "%d more", &need)
-	if need == 0 || !strings.Contains(tuitest.Text(t, m, 80, 15+need), "▀") || strings.Contains(tuitest.Text(t, m, 80, 15+need-1), "▀") {
+	if need == 0 || !strings.Contains(tuitest.Text(t, m, 80, 15+need), "▀") ||
+		strings.Contains(tuitest.Text(t, m, 80, 15+need-1), "▀") {
 		t.Errorf("%d more lines are not what it takes", need)
 	}
 }
@@ -73,7 +76,8 @@ func TestReceiveDrawsTheWholeCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, th := range []theme.Theme{
-		tuitest.Theme(), theme.New(false, colorprofile.TrueColor, false), theme.New(true, colorprofile.ASCII, false), theme.New(false, colorprofile.ASCII, false),
+		tuitest.Theme(), theme.New(false, colorprofile.TrueColor, false), theme.New(true, colorprofile.ASCII, false),
+		theme.New(false, colorprofile.ASCII, false),
 		theme.New(true, colorprofile.ASCII, true), theme.New(true, colorprofile.ANSI256, true),
 	} {
 		text := m.View(screen.Frame{W: 120, H: 40, Theme: th, Now: tuitest.Now()})
@@ -107,7 +111,8 @@ func TestReceiveNamesTheChainsThatTheNetworkRuns(t *testing.T) {
 	ctx.Network.Chains = []string{"eip155:10", "eip155:8453"}
 	m := loaded(t, ctx, &source{b: tuitest.Balances(t)})
 	tuitest.Keys(m, "r")
-	if text := tuitest.Text(t, m, 120, 35); !strings.Contains(text, "these chains only: Optimism, Base.") || strings.Contains(text, "Ethereum") {
+	if text := tuitest.Text(t, m, 120, 35); !strings.Contains(text, "these chains only: Optimism, Base.") ||
+		strings.Contains(text, "Ethereum") {
 		t.Errorf("got\n%s", text)
 	}
 }
@@ -133,7 +138,8 @@ func TestExportHasExactFiguresOfAllHoldings(t *testing.T) {
 	b.follow(b.m.Init())
 	asked(b, "/", "b", "t", "c", "enter")
 	files, said := exported(t, b)
-	if !strings.Contains(said.Text, "11 holdings written to /home/someone/exports/holdings.csv and /home/someone/exports/holdings.json") {
+	if !strings.Contains(said.Text,
+		"11 holdings written to /home/someone/exports/holdings.csv and /home/someone/exports/holdings.json") {
 		t.Errorf("said %q", said.Text)
 	}
 	lines, err := csv.NewReader(strings.NewReader(string(files["holdings.csv"]))).ReadAll()
@@ -144,7 +150,8 @@ func TestExportHasExactFiguresOfAllHoldings(t *testing.T) {
 	if err := json.Unmarshal(files["holdings.json"], &f); err != nil || len(f.Holdings) != 11 {
 		t.Fatalf("%d holdings, %v", len(f.Holdings), err)
 	}
-	if f.ReadAt != "2026-11-21T09:30:00Z" || f.Network != b.ctx.Network.ID || f.TotalUSD == nil || !f.Without || f.LastKnown {
+	if f.ReadAt != "2026-11-21T09:30:00Z" || f.Network != b.ctx.Network.ID || f.TotalUSD == nil || !f.Without ||
+		f.LastKnown {
 		t.Errorf("%+v", f)
 	}
 	found, sum := false, new(big.Rat)
@@ -153,13 +160,15 @@ func TestExportHasExactFiguresOfAllHoldings(t *testing.T) {
 			v, _ := new(big.Rat).SetString(*h.FiatUSD)
 			sum.Add(sum, v)
 		}
-		if l := lines[i+1]; l[0] != f.ReadAt || l[4] != h.Asset || l[9] != *h.BaseUnits || l[8] != fmt.Sprint(*h.Decimals) {
+		if l := lines[i+1]; l[0] != f.ReadAt || l[4] != h.Asset || l[9] != *h.BaseUnits ||
+			l[8] != fmt.Sprint(*h.Decimals) {
 			t.Errorf("line %d is %v, not %+v", i, l, h)
 		}
 		if h.Symbol == "ETH" && h.ChainName == "Arbitrum One" {
 			found = *h.BaseUnits == "100000000000000001"
 		}
-		if h.Symbol == "ZERO" && h.FiatUSD != nil || h.Symbol == "SOL" && (*h.Account != solana || *h.FiatUSD != "446.79") {
+		if h.Symbol == "ZERO" && h.FiatUSD != nil || h.Symbol == "SOL" &&
+			(*h.Account != solana || *h.FiatUSD != "446.79") {
 			t.Errorf("%+v", h)
 		}
 	}
@@ -174,7 +183,8 @@ func TestExportHasExactFiguresOfAllHoldings(t *testing.T) {
 func TestExportWritesNoFormulaAndNoRefusedFigure(t *testing.T) {
 	b := newBench(t)
 	b.src.b = lying()
-	b.src.b.BalanceByAggregatedAsset = append(b.src.b.BalanceByAggregatedAsset, api.AggregateBalance{AggregatedAssetID: "=cmd|'/c calc'!A1", Balance: "1", FiatValue: "1"})
+	b.src.b.BalanceByAggregatedAsset = append(b.src.b.BalanceByAggregatedAsset,
+		api.AggregateBalance{AggregatedAssetID: "=cmd|'/c calc'!A1", Balance: "1", FiatValue: "1"})
 	b.follow(b.m.Init())
 	files, _ := exported(t, b)
 	lines, err := csv.NewReader(strings.NewReader(string(files["holdings.csv"]))).ReadAll()
@@ -206,7 +216,8 @@ func TestExportSaysWhyItFails(t *testing.T) {
 	}
 	b.m.ctx.Export = func(string, []byte) (string, error) { return "", errors.New("disk full\x1b[2J") }
 	all := asked(b, "x")
-	if msg := all[len(all)-1].(screen.ToastMsg); msg.Meaning != theme.Danger || !strings.Contains(msg.Text, "disk full") || strings.Contains(msg.Text, "\x1b") {
+	if msg := all[len(all)-1].(screen.ToastMsg); msg.Meaning != theme.Danger ||
+		!strings.Contains(msg.Text, "disk full") || strings.Contains(msg.Text, "\x1b") {
 		t.Error(msg.Text)
 	}
 }
@@ -219,7 +230,8 @@ func TestExportOfLastKnownSaysSo(t *testing.T) {
 	b.kept()
 	files, _ := exported(t, b)
 	var f heldFile
-	if err := json.Unmarshal(files["holdings.json"], &f); err != nil || !f.LastKnown || f.ReadAt != "2026-11-21T09:30:00Z" {
+	if err := json.Unmarshal(files["holdings.json"], &f); err != nil || !f.LastKnown ||
+		f.ReadAt != "2026-11-21T09:30:00Z" {
 		t.Errorf("%v %+v", err, f)
 	}
 }
@@ -240,7 +252,8 @@ func TestAClickSelectsThenOpensAndATitleSorts(t *testing.T) {
 		t.Error("a click below the lines moved the selection")
 	}
 	titles := strings.Split(tuitest.Text(t, m, 120, 35), "\n")[1]
-	for title, want := range map[string]column{"asset": titleColumn, "name": nameColumn, "amount": amountColumn, "share": valueColumn} {
+	for title, want := range map[string]column{"asset": titleColumn, "name": nameColumn, "amount": amountColumn,
+		"share": valueColumn} {
 		m.Update(screen.ClickMsg{X: strings.Index(titles, title), Y: 1})
 		if m.order.by != want {
 			t.Errorf("a click on %q sorts by %d", title, m.order.by)
@@ -302,10 +315,15 @@ func TestDustIsPricedWholeAndSound(t *testing.T) {
 		return api.AssetBalance{AssetType: id, Balance: balance, FiatValue: api.Number(fiat)}
 	}
 	m := loaded(t, ctx, &source{b: api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{
-		{AggregatedAssetID: "ob:usdc", Balance: "999999", FiatValue: "0.999999", IndividualAssetBalances: []api.AssetBalance{part(usdcBase, "999999", "0.999999")}},
-		{AggregatedAssetID: "ob:eth", Balance: "2", FiatValue: "0.5", IndividualAssetBalances: []api.AssetBalance{part("eip155:8453/slip44:60", "1", "0.5"), part("eip155:10/slip44:60", "1", "")}},
-		{AggregatedAssetID: "ob:sol", Balance: "5", FiatValue: "0.2"}, {AggregatedAssetID: "ob:dai", Balance: "1000000000000000000", FiatValue: "1"},
-		{AggregatedAssetID: "ob:zero", Balance: "7", FiatValue: ""}, {AggregatedAssetID: "ob:odd", Balance: "7", FiatValue: "0.1"},
+		{AggregatedAssetID: "ob:usdc", Balance: "999999", FiatValue: "0.999999",
+			IndividualAssetBalances: []api.AssetBalance{part(usdcBase, "999999", "0.999999")}},
+		{AggregatedAssetID: "ob:eth", Balance: "2", FiatValue: "0.5",
+			IndividualAssetBalances: []api.AssetBalance{part("eip155:8453/slip44:60", "1", "0.5"),
+				part("eip155:10/slip44:60", "1", "")}},
+		{AggregatedAssetID: "ob:sol", Balance: "5", FiatValue: "0.2"},
+		{AggregatedAssetID: "ob:dai", Balance: "1000000000000000000", FiatValue: "1"},
+		{AggregatedAssetID: "ob:zero", Balance: "7", FiatValue: ""},
+		{AggregatedAssetID: "ob:odd", Balance: "7", FiatValue: "0.1"},
 		{AggregatedAssetID: "ob:link", Balance: "0", FiatValue: "0"},
 	}}})
 	where := func() map[string]string {
@@ -323,7 +341,8 @@ func TestDustIsPricedWholeAndSound(t *testing.T) {
 	m.open[dustKey] = true
 	m.arrange()
 	got := where()
-	for title, want := range map[string]string{"USDC": dustKey, "ETH": "main", "SOL": "main", "DAI": "main", "ZERO": unpricedKey, "odd": "main", "LINK": ""} {
+	for title, want := range map[string]string{"USDC": dustKey, "ETH": "main", "SOL": "main", "DAI": "main",
+		"ZERO": unpricedKey, "odd": "main", "LINK": ""} {
 		if got[title] != want {
 			t.Errorf("%s stands under %q, not %q", title, got[title], want)
 		}
@@ -347,7 +366,8 @@ func TestDustIsPricedWholeAndSound(t *testing.T) {
 func TestTransferAndSwapOpenTheirForms(t *testing.T) {
 	m := sample(t)
 	for key, form := range map[string]string{"b": "", "t": "transfer", "w": "swap"} {
-		if msg := tuitest.Keys(m, key)().(screen.OpenMsg); msg.Screen != screen.Build || msg.Arg != (screen.AssetArg{Aggregate: "ob:usdc", Form: form}) {
+		if msg := tuitest.Keys(m, key)().(screen.OpenMsg); msg.Screen != screen.Build ||
+			msg.Arg != (screen.AssetArg{Aggregate: "ob:usdc", Form: form}) {
 			t.Errorf("%s sent %+v", key, msg)
 		}
 	}

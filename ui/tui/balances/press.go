@@ -150,7 +150,8 @@ func (m *Model) scramble() tea.Cmd {
 	m.scrambled = !m.scrambled
 	m.show()
 	if m.scrambled {
-		return tea.Batch(m.announce(), screen.Toast(theme.Warn, "amounts here are made up now; other screens show the real ones"))
+		return tea.Batch(m.announce(), screen.Toast(theme.Warn,
+			"amounts here are made up now; other screens show the real ones"))
 	}
 	return tea.Batch(m.announce(), screen.Toast(theme.None, "amounts are real again"))
 }

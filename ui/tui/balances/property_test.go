@@ -26,12 +26,14 @@ func drawnCatalog(rt *rapid.T, chains []assets.Chain, tokens []assets.Token, sol
 	for i := range rapid.IntRange(1, 6).Draw(rt, "assets") {
 		symbol := rapid.StringMatching(`[A-Z]{1,38}`).Draw(rt, "symbol") + fmt.Sprintf("%02d", i)
 		token := assets.Token{
-			AggregatedAssetID: "ob:" + strings.ToLower(symbol), Symbol: symbol, Name: "Name of " + symbol, Decimals: rapid.IntRange(0, 18).Draw(rt, "decimals"),
+			AggregatedAssetID: "ob:" + strings.ToLower(symbol), Symbol: symbol, Name: "Name of " + symbol,
+			Decimals: rapid.IntRange(0, 18).Draw(rt, "decimals"),
 		}
 		for k := range rapid.IntRange(1, len(chains)).Draw(rt, "chains") {
 			token.AggregatedEntities = append(token.AggregatedEntities, assets.Entity{
-				AssetType: caip.Asset{Chain: mustChain(chains[k].Chain), Namespace: "erc20", Reference: fmt.Sprintf("0x%040x", 0xabc000+i)}.Display(),
-				Decimals:  rapid.IntRange(0, 18).Draw(rt, "of the chain"), Symbol: symbol, Name: "Name of " + symbol,
+				AssetType: caip.Asset{Chain: mustChain(chains[k].Chain), Namespace: "erc20",
+					Reference: fmt.Sprintf("0x%040x", 0xabc000+i)}.Display(),
+				Decimals: rapid.IntRange(0, 18).Draw(rt, "of the chain"), Symbol: symbol, Name: "Name of " + symbol,
 			})
 		}
 		all = append(all, token)
@@ -57,7 +59,8 @@ func drawnBalances(rt *rapid.T, c *catalog.Catalog) api.AggregatedBalance {
 	whole := new(big.Int)
 	limit := amount.MaxUint256()
 	figure := func(what string) *big.Int {
-		v, _ := new(big.Int).SetString(rapid.OneOf(rapid.Just("0"), rapid.StringMatching(`[1-9][0-9]{0,76}`), rapid.StringMatching(`[1-9][0-9]{0,24}`)).Draw(rt, what), 10)
+		v, _ := new(big.Int).SetString(rapid.OneOf(rapid.Just("0"), rapid.StringMatching(`[1-9][0-9]{0,76}`),
+			rapid.StringMatching(`[1-9][0-9]{0,24}`)).Draw(rt, what), 10)
 		return v
 	}
 	for _, a := range c.Aggregates() {
@@ -165,7 +168,8 @@ func checkRows(rt *rapid.T, m *Model, w int) {
 		}
 		cells := m.cells(th, w, i, nil)
 		if c := cells[amountAt]; r.figure {
-			if text := c.Text + c.Tail; !honest(text, amount.Format(r.amount, r.decimals)) || kit.Width(text) > m.table.WidthOf(amountAt, w) {
+			if text := c.Text + c.Tail; !honest(text, amount.Format(r.amount, r.decimals)) ||
+				kit.Width(text) > m.table.WidthOf(amountAt, w) {
 				rt.Fatalf("%s of %d decimals is shown as %q", r.amount, r.decimals, text)
 			}
 		}
@@ -213,7 +217,8 @@ func checkInspect(rt *rapid.T, t *testing.T, m *Model, w int) {
 		m.table.Select(i)
 		tuitest.Keys(m, "i")
 		text := strings.NewReplacer(" ", "", "\n", "", "│", "").Replace(tuitest.Text(t, m, w, 60))
-		want := []string{amount.Group(amount.Format(r.amount, r.decimals)), "baseunits" + amount.Group(r.amount.String()), r.title}
+		want := []string{amount.Group(amount.Format(r.amount, r.decimals)),
+			"baseunits" + amount.Group(r.amount.String()), r.title}
 		if r.micro != nil {
 			want = append(want, amount.Group(amount.Format(r.micro, 6)))
 		}

@@ -153,7 +153,8 @@ func groups(address string, w int) []string {
 // senders names the chains on which the account can receive: those of the catalog that the network runs.
 func (m *Model) senders(a api.Account) string {
 	if !a.IsEVM() {
-		return "Send to it on " + m.ctx.Catalog.Solana().Name + " only: its coin and its tokens. It is no address on other chains."
+		return "Send to it on " + m.ctx.Catalog.Solana().Name +
+			" only: its coin and its tokens. It is no address on other chains."
 	}
 	var names []string
 	for _, c := range m.ctx.Catalog.Chains() {

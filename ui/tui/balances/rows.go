@@ -133,7 +133,8 @@ func (m *Model) isOpen(key string) bool {
 // isDust reports whether a line is priced completely, below the threshold, and free of warnings.
 func (m *Model) isDust(r row) bool {
 	limit := m.ctx.Settings.Dust
-	return limit != nil && r.micro != nil && !r.partial && r.micro.Cmp(limit) < 0 && r.worst() == theme.None && (!r.figure || r.amount != nil)
+	return limit != nil && r.micro != nil && !r.partial && r.micro.Cmp(limit) < 0 && r.worst() == theme.None &&
+		(!r.figure || r.amount != nil)
 }
 
 // isZeroGroup reports whether nothing in the group is above zero or unknown.
@@ -157,7 +158,8 @@ func (m *Model) add(groups []group) {
 	for _, g := range groups {
 		parts := g.parts
 		if !m.zero {
-			parts = slices.DeleteFunc(slices.Clone(parts), func(p row) bool { return isZero(p.amount, p.micro) && p.worst() != theme.Danger })
+			parts = slices.DeleteFunc(slices.Clone(parts),
+				func(p row) bool { return isZero(p.amount, p.micro) && p.worst() != theme.Danger })
 		}
 		g.row.parts = len(parts)
 		m.rows = append(m.rows, g.row)
@@ -170,7 +172,10 @@ func (m *Model) add(groups []group) {
 // found lists the findings at the line and at its parts, the worst first.
 func (r row) found() []verify.Reason {
 	all := slices.Concat(r.reasons, r.below)
-	slices.SortStableFunc(all, func(a, b verify.Reason) int { return cmp.Compare(weight(meaning(b.Level)), weight(meaning(a.Level))) })
+	slices.SortStableFunc(all, func(a, b verify.Reason) int {
+		return cmp.Compare(weight(meaning(b.Level)),
+			weight(meaning(a.Level)))
+	})
 	return all
 }
 
@@ -207,7 +212,8 @@ func (m *Model) filtered(groups []group) []group {
 		return groups
 	}
 	has := func(r row) bool {
-		return strings.Contains(strings.ToLower(r.title+" "+r.name+" "+r.address+" "+strings.Join(r.ids[:min(1, len(r.ids))], "")), want)
+		return strings.Contains(strings.ToLower(r.title+" "+r.name+" "+r.address+" "+
+			strings.Join(r.ids[:min(1, len(r.ids))], "")), want)
 	}
 	out := groups[:0]
 	for _, g := range groups {
@@ -215,7 +221,10 @@ func (m *Model) filtered(groups []group) []group {
 			out = append(out, g)
 			continue
 		}
-		g.parts = slices.DeleteFunc(g.parts, func(p row) bool { return !has(p) || !m.zero && isZero(p.amount, p.micro) })
+		g.parts = slices.DeleteFunc(g.parts, func(p row) bool {
+			return !has(p) ||
+				!m.zero && isZero(p.amount, p.micro)
+		})
 		if g.via = len(g.parts) > 0; g.via {
 			out = append(out, g)
 		}

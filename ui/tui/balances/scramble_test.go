@@ -40,14 +40,17 @@ func TestScrambledFiguresHaveTheSharesOfTheRealOnes(t *testing.T) {
 		}
 		real := asset{decimals: 6, amount: new(big.Int), micro: new(big.Int)}
 		for range rapid.IntRange(1, 5).Draw(rt, "parts") {
-			p := holding{decimals: rapid.IntRange(0, 18).Draw(rt, "decimals"), amount: figure.Draw(rt, "amount"), micro: figure.Draw(rt, "micro")}
+			p := holding{decimals: rapid.IntRange(0, 18).Draw(rt, "decimals"), amount: figure.Draw(rt, "amount"),
+				micro: figure.Draw(rt, "micro")}
 			real.parts = append(real.parts, p)
 			real.amount.Add(real.amount, amount.Scale(p.amount, p.decimals, 6))
 			real.micro.Add(real.micro, p.micro)
 		}
-		got := s.holdings(&holdings{assets: []asset{real, {amount: new(big.Int), micro: nil}, {}}, total: real.micro, says: real.micro})
+		got := s.holdings(&holdings{assets: []asset{real, {amount: new(big.Int), micro: nil}, {}}, total: real.micro,
+			says: real.micro})
 		a := got.assets[0]
-		if a.amount.Cmp(partsAmount(a)) != 0 || a.micro.Cmp(partsWorth(a)) != 0 || got.total.Cmp(a.micro) != 0 || got.differs() {
+		if a.amount.Cmp(partsAmount(a)) != 0 || a.micro.Cmp(partsWorth(a)) != 0 || got.total.Cmp(a.micro) != 0 ||
+			got.differs() {
 			rt.Fatal("a sum that was right is wrong")
 		}
 		if z := got.assets[1]; z.amount.Sign() != 0 || z.micro != nil || got.assets[2].amount != nil {
@@ -63,7 +66,8 @@ func TestScrambledFiguresHaveTheSharesOfTheRealOnes(t *testing.T) {
 			}
 		}
 		ratio, other := new(big.Int).Mul(s.num, big.NewInt(10)), new(big.Int).Mul(s.den, big.NewInt(13))
-		if ratio.Cmp(other) < 0 && new(big.Int).Mul(s.num, big.NewInt(13)).Cmp(new(big.Int).Mul(s.den, big.NewInt(10))) > 0 {
+		if ratio.Cmp(other) < 0 && new(big.Int).Mul(s.num,
+			big.NewInt(13)).Cmp(new(big.Int).Mul(s.den, big.NewInt(10))) > 0 {
 			rt.Fatalf("a factor near one tells the real amounts: %s/%s", s.num, s.den)
 		}
 	})
@@ -175,7 +179,8 @@ func TestFactorIsOneForAStart(t *testing.T) {
 		t.Error("another factor in the same start lets one tell the real figures")
 	}
 	m := New(b.ctx, b.src, Random(strings.NewReader("short")))
-	if msg, ok := m.scramble()().(screen.ToastMsg); !ok || m.scrambled || !strings.Contains(msg.Text, "no random number") {
+	if msg, ok := m.scramble()().(screen.ToastMsg); !ok || m.scrambled ||
+		!strings.Contains(msg.Text, "no random number") {
 		t.Error("scrambled without randomness")
 	}
 	if m := New(b.ctx, b.src); m.random == nil {
@@ -186,8 +191,10 @@ func TestFactorIsOneForAStart(t *testing.T) {
 // The values that a check compared do not reveal a hidden or scrambled figure.
 func TestFindingsKeepHiddenAmountsHidden(t *testing.T) {
 	b := newBench(t)
-	b.src.b.BalanceByAggregatedAsset = []api.AggregateBalance{{AggregatedAssetID: "ob:usdc", Balance: "9999000000", FiatValue: "9999",
-		IndividualAssetBalances: []api.AssetBalance{{AssetType: usdcBase, Balance: "2275250000", FiatValue: "2275"}}}}
+	b.src.b.BalanceByAggregatedAsset = []api.AggregateBalance{
+		{AggregatedAssetID: "ob:usdc", Balance: "9999000000", FiatValue: "9999",
+			IndividualAssetBalances: []api.AssetBalance{{AssetType: usdcBase, Balance: "2275250000",
+				FiatValue: "2275"}}}}
 	b.follow(b.m.Init())
 	if !strings.Contains(b.text(120, 30), "9,999 USDC") {
 		t.Fatal("the finding is not shown")

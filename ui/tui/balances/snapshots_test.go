@@ -71,7 +71,8 @@ func TestThinningKeepsADayAnHourlyMonthAndDailyTwoYears(t *testing.T) {
 			t.Fatalf("%v old", age)
 		}
 	}
-	if count["day"] != 145 || count["month"] < 29*24-1 || count["month"] > 29*24+1 || count["years"] < 699 || count["years"] > 701 {
+	if count["day"] != 145 || count["month"] < 29*24-1 || count["month"] > 29*24+1 || count["years"] < 699 ||
+		count["years"] > 701 {
 		t.Errorf("%v", count)
 	}
 	if len(got) > maxPoints/2 {
@@ -118,7 +119,8 @@ func TestThinningOverTimeNeverLeavesMoreThanTheRule(t *testing.T) {
 
 func TestWhatAClockPutIntoTheFutureIsDropped(t *testing.T) {
 	now := tuitest.Now()
-	if got := thin([]point{{at: now.Unix() - 60, micro: big.NewInt(1)}, {at: now.Unix() + 86400, micro: big.NewInt(1)}}, now); len(got) != 1 {
+	if got := thin([]point{{at: now.Unix() - 60, micro: big.NewInt(1)}, {at: now.Unix() + 86400, micro: big.NewInt(1)}},
+		now); len(got) != 1 {
 		t.Errorf("%d points", len(got))
 	}
 }
@@ -161,7 +163,8 @@ func TestAGapInTimeIsNotDrawnAsALine(t *testing.T) {
 		if h > 8 && h < 16 {
 			continue
 		}
-		points = append(points, point{at: now.Add(-time.Duration(h)*time.Hour + time.Minute).Unix(), micro: big.NewInt(int64(h))})
+		points = append(points, point{at: now.Add(-time.Duration(h)*time.Hour + time.Minute).Unix(),
+			micro: big.NewInt(int64(h))})
 	}
 	got := trendOf(points, point{at: now.Unix(), micro: big.NewInt(1)}, lastDay, now, 24)
 	for i, v := range got.values {
@@ -183,10 +186,13 @@ func TestChangeIsAgainstThePeriodBeforeOrSaysSinceWhen(t *testing.T) {
 		change string
 		since  string
 	}{
-		"a day ago":             {[]point{at(25*time.Hour, 500), at(24*time.Hour+time.Minute, 1000), at(12*time.Hour, 5)}, lastDay, "+10.0 %", ""},
-		"too old, then a part":  {[]point{at(40*time.Hour, 500), at(3*time.Hour, 1000), at(time.Hour, 7)}, lastDay, "+10.0 %", "06:30"},
-		"a month ago":           {[]point{at(31*day, 2000), at(day, 1)}, lastMonth, "-45.0 %", ""},
-		"part of a month":       {[]point{at(40*day, 1), at(9*day, 2200), at(day, 1)}, lastMonth, "-50.0 %", "2026-11-12"},
+		"a day ago": {[]point{at(25*time.Hour, 500), at(24*time.Hour+time.Minute, 1000),
+			at(12*time.Hour, 5)}, lastDay, "+10.0 %", ""},
+		"too old, then a part": {[]point{at(40*time.Hour, 500), at(3*time.Hour, 1000), at(time.Hour, 7)}, lastDay,
+			"+10.0 %", "06:30"},
+		"a month ago": {[]point{at(31*day, 2000), at(day, 1)}, lastMonth, "-45.0 %", ""},
+		"part of a month": {[]point{at(40*day, 1), at(9*day, 2200), at(day, 1)}, lastMonth, "-50.0 %",
+			"2026-11-12"},
 		"within one's interval": {[]point{at(10*time.Hour, 0), at(9*time.Minute, 7)}, lastDay, "", ""},
 	} {
 		got := trendOf(c.points, at(0, 1100), c.period, now, 48)
@@ -197,7 +203,8 @@ func TestChangeIsAgainstThePeriodBeforeOrSaysSinceWhen(t *testing.T) {
 	for _, c := range []struct {
 		from, to int64
 		want     string
-	}{{1000, 1012, "+1.2 %"}, {1000, 988, "-1.2 %"}, {1000, 1000, "0.0 %"}, {100_000, 100_001, "+<0.1 %"}, {100_000, 99_999, "-<0.1 %"}, {1, 20_001, "+2,000,000.0 %"}, {0, 5, ""}, {2000, 2001, "+0.1 %"}} {
+	}{{1000, 1012, "+1.2 %"}, {1000, 988, "-1.2 %"}, {1000, 1000, "0.0 %"}, {100_000, 100_001, "+<0.1 %"},
+		{100_000, 99_999, "-<0.1 %"}, {1, 20_001, "+2,000,000.0 %"}, {0, 5, ""}, {2000, 2001, "+0.1 %"}} {
 		if got := change(big.NewInt(c.from), big.NewInt(c.to)); got != c.want {
 			t.Errorf("%d to %d: %q, not %q", c.from, c.to, got, c.want)
 		}
@@ -256,7 +263,8 @@ func TestSnapshotsOfTwoRunningProgramsComeTogether(t *testing.T) {
 func TestSeriesAreReadStrictlyAndTheOldestIsDropped(t *testing.T) {
 	var all series
 	for i := range maxSeries + 3 {
-		all = all.with(identity{Network: fmt.Sprint(i), Accounts: []string{"eip155:0x1"}}, []point{{at: 1, micro: big.NewInt(1)}})
+		all = all.with(identity{Network: fmt.Sprint(i), Accounts: []string{"eip155:0x1"}},
+			[]point{{at: 1, micro: big.NewInt(1)}})
 	}
 	if len(all.Series) != maxSeries || all.Series[0].Network != fmt.Sprint(maxSeries+2) {
 		t.Errorf("%d series, first %s", len(all.Series), all.Series[0].Network)
@@ -266,8 +274,10 @@ func TestSeriesAreReadStrictlyAndTheOldestIsDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string][2]string{
-		"order": {`"at":6`, `"at":5`}, "negative": {`"7"`, `"-7"`}, "float": {`"7"`, `"7.5"`}, "number": {`"7"`, `7`}, "without": {"00ff", "zz"},
-		"long without": {"00ff", strings.Repeat("0", 18)}, "member": {`"at":5`, `"at":5,"x":1`}, "version": {`"version":1`, `"version":7`}, "far": {`"at":6`, `"at":9999999999999`},
+		"order": {`"at":6`, `"at":5`}, "negative": {`"7"`, `"-7"`}, "float": {`"7"`, `"7.5"`}, "number": {`"7"`, `7`},
+		"without":      {"00ff", "zz"},
+		"long without": {"00ff", strings.Repeat("0", 18)}, "member": {`"at":5`, `"at":5,"x":1`},
+		"version": {`"version":1`, `"version":7`}, "far": {`"at":6`, `"at":9999999999999`},
 	} {
 		if _, err := parseSeries([]byte(strings.Replace(good, change[0], change[1], 1))); err == nil {
 			t.Errorf("%s was accepted", name)
@@ -276,7 +286,8 @@ func TestSeriesAreReadStrictlyAndTheOldestIsDropped(t *testing.T) {
 }
 
 func FuzzSeries(f *testing.F) {
-	f.Add([]byte(`{"version":1,"series":[{"network":"n","accounts":["a"],"points":[{"at":5,"micro":"7"},{"at":6,"micro":"8","without":"00ff"}]}]}`))
+	f.Add([]byte(
+		`{"version":1,"series":[{"network":"n","accounts":["a"],"points":[{"at":5,"micro":"7"},{"at":6,"micro":"8","without":"00ff"}]}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		s, err := parseSeries(raw)
 		if err != nil {
@@ -303,7 +314,8 @@ func TestSnapshotFileIsBegunAnewWhenItCannotBeRead(t *testing.T) {
 	b := newBench(t)
 	b.shelf.docs[seriesName] = []byte("broken")
 	b.follow(b.m.Init())
-	if _, err := parseSeries(b.shelf.docs[seriesName]); err != nil || bytes.Equal(b.shelf.docs[seriesName], []byte("broken")) {
+	if _, err := parseSeries(b.shelf.docs[seriesName]); err != nil ||
+		bytes.Equal(b.shelf.docs[seriesName], []byte("broken")) {
 		t.Error(err)
 	}
 }

@@ -140,5 +140,6 @@ func (m *Model) kept(msg cachedMsg) tea.Cmd {
 
 // announce sends the shell the content of the first line.
 func (m *Model) announce() tea.Cmd {
-	return screen.Send(screen.TotalChangedMsg{At: m.at, Stale: m.err != nil || m.last, Micro: m.total(), Scrambled: m.scrambled && m.total() != nil})
+	return screen.Send(screen.TotalChangedMsg{At: m.at, Stale: m.err != nil ||
+		m.last, Micro: m.total(), Scrambled: m.scrambled && m.total() != nil})
 }

@@ -13,7 +13,8 @@ import (
 // View draws the body.
 func (m *Model) View(f screen.Frame) string {
 	th := f.Theme
-	if want := (titles{view: m.view, order: m.order, up: th.Signs.Up, down: th.Signs.Down, wide: m.fitted(f.W)}); want != m.titled {
+	if want := (titles{view: m.view, order: m.order, up: th.Signs.Up, down: th.Signs.Down,
+		wide: m.fitted(f.W)}); want != m.titled {
 		m.retitle(want)
 	}
 	m.resize(f.W, f.H)
@@ -110,11 +111,14 @@ func (m *Model) noteLine(f screen.Frame) string {
 		if m.loading {
 			next = "trying again now"
 		}
-		return kit.Sides(note(theme.Warn, "read "+kit.Age(f.Now, m.at)+": "+screen.Words(m.err)), th.Dim.Render(next+" "), f.W)
+		return kit.Sides(note(theme.Warn, "read "+kit.Age(f.Now, m.at)+": "+screen.Words(m.err)),
+			th.Dim.Render(next+" "), f.W)
 	case len(reasons) > 0:
-		return kit.Sides(note(meaning(reasons[0].Level), m.finding(reasons[0])), th.Dim.Render(others(len(reasons))+" "), f.W)
+		return kit.Sides(note(meaning(reasons[0].Level), m.finding(reasons[0])),
+			th.Dim.Render(others(len(reasons))+" "), f.W)
 	case m.data.differs() && !m.hidden:
-		return note(theme.Warn, "the service says the total is "+kit.USD(m.data.says)+"; its assets add up to "+kit.USD(m.data.total))
+		return note(theme.Warn, "the service says the total is "+kit.USD(m.data.says)+"; its assets add up to "+
+			kit.USD(m.data.total))
 	case len(m.data.reasons) > 0:
 		return note(meaning(m.data.reasons[0].Level), m.finding(m.data.reasons[0]))
 	}

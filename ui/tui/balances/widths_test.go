@@ -22,7 +22,8 @@ func rich(t *testing.T) *Model {
 }
 
 func TestALargeValueKeepsItsDigitsAndOtherColumnsGiveWay(t *testing.T) {
-	for w, want := range map[int]struct{ share, name bool }{120: {true, true}, 92: {true, true}, 80: {false, true}, 60: {false, false}} {
+	for w, want := range map[int]struct{ share, name bool }{120: {true, true}, 92: {true, true}, 80: {false, true},
+		60: {false, false}} {
 		m := rich(t)
 		m.Update(screen.ResizedMsg{W: w, H: 19})
 		text := tuitest.Text(t, m, w, 19)

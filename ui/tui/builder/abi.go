@@ -90,7 +90,8 @@ func (c *call) coin() coin {
 		}
 	}
 	switch c.fn.Signature() {
-	case "transfer(address,uint256)", "transferFrom(address,address,uint256)", "withdraw(uint256)", "balanceOf(address)", "allowance(address,address)":
+	case "transfer(address,uint256)", "transferFrom(address,address,uint256)", "withdraw(uint256)",
+		"balanceOf(address)", "allowance(address,address)":
 		return coinRefused
 	}
 	return coinUnknown

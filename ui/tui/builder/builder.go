@@ -90,7 +90,8 @@ type Screen struct {
 // New makes the screen.
 func New(ctx screen.Context, d Deps) *Screen {
 	life, cancel := context.WithCancel(context.Background())
-	s := &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, choice: kit.NewChoice(""), hidden: ctx.Settings.Hidden, store: newStore()}
+	s := &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, choice: kit.NewChoice(""), hidden: ctx.Settings.Hidden,
+		store: newStore()}
 	s.x = map[string]*exchange{formTransfer: newExchange(formTransfer), formSwap: newExchange(formSwap)}
 	s.b = newBatch(ctx.Catalog, s.b.chain)
 	s.focus = idCall(0)
@@ -99,7 +100,8 @@ func New(ctx screen.Context, d Deps) *Screen {
 
 // clear empties the shown form; calls start again on the chain that was chosen last.
 func (s *Screen) clear() {
-	s.focus, s.editing, s.tried, s.fieldErrors, s.general, s.top, s.trialDue, s.note = "", false, false, nil, nil, 0, false, caution{}
+	s.focus, s.editing, s.tried, s.fieldErrors, s.general, s.top, s.trialDue, s.note = "", false, false, nil, nil, 0,
+		false, caution{}
 	if s.form != formCalls {
 		s.x[s.form] = newExchange(s.form)
 		return
@@ -122,7 +124,8 @@ func (s *Screen) show(form string) {
 	if s.form == form {
 		return
 	}
-	s.form, s.focus, s.tried, s.fieldErrors, s.general, s.top, s.frozen, s.note = form, "", false, nil, nil, 0, "", caution{}
+	s.form, s.focus, s.tried, s.fieldErrors, s.general, s.top, s.frozen, s.note = form, "", false, nil, nil, 0, "",
+		caution{}
 	s.changes++
 }
 
@@ -184,8 +187,10 @@ func (s *Screen) draft() intent.Draft {
 		return s.older(s.exchangeDraft(x), x.v1)
 	}
 	d := intent.Draft{
-		Version: intent.Version, Network: s.ctx.Network.ID, Accounts: s.ctx.Accounts, TargetChain: s.b.chain.String(), FundWith: s.b.fund,
-		SlippageBps: s.b.slip.bps(), TokensRequired: s.b.requirements(s.ctx.Catalog), Allowances: s.b.allowances(s.ctx.Catalog),
+		Version: intent.Version, Network: s.ctx.Network.ID, Accounts: s.ctx.Accounts, TargetChain: s.b.chain.String(),
+		FundWith:    s.b.fund,
+		SlippageBps: s.b.slip.bps(), TokensRequired: s.b.requirements(s.ctx.Catalog),
+		Allowances: s.b.allowances(s.ctx.Catalog),
 		ValidAfter: s.b.after, Overrides: s.b.overrides(s.ctx.Catalog),
 	}
 	for _, c := range s.b.calls {

@@ -29,8 +29,10 @@ type call struct {
 }
 
 func newCall() *call {
-	c := &call{to: kit.NewField("", 100), sig: kit.NewField("", 8192), data: kit.NewField("", maxText), value: kit.NewField("", 100)}
-	c.value.Empty, c.to.Empty, c.sig.Empty = "0", "an address, or the symbol of a token", "a signature such as transfer(address to, uint256 amount)"
+	c := &call{to: kit.NewField("", 100), sig: kit.NewField("", 8192), data: kit.NewField("", maxText),
+		value: kit.NewField("", 100)}
+	c.value.Empty, c.to.Empty, c.sig.Empty = "0", "an address, or the symbol of a token",
+		"a signature such as transfer(address to, uint256 amount)"
 	c.data.Empty = "0x"
 	return c
 }
@@ -64,7 +66,8 @@ func (c *call) moved() *node {
 		return nil
 	}
 	switch c.fn.Signature() {
-	case "transfer(address,uint256)", "transferFrom(address,address,uint256)", "approve(address,uint256)", "withdraw(uint256)", "burn(uint256)", "mint(address,uint256)":
+	case "transfer(address,uint256)", "transferFrom(address,address,uint256)", "approve(address,uint256)",
+		"withdraw(uint256)", "burn(uint256)", "mint(address,uint256)":
 		return c.args[len(c.args)-1]
 	}
 	return nil
@@ -78,7 +81,8 @@ func (c *call) paid() *node {
 	switch c.fn.Signature() {
 	case "transfer(address,uint256)":
 		return c.args[0]
-	case "transferFrom(address,address,uint256)", "safeTransferFrom(address,address,uint256)", "safeTransferFrom(address,address,uint256,bytes)":
+	case "transferFrom(address,address,uint256)", "safeTransferFrom(address,address,uint256)",
+		"safeTransferFrom(address,address,uint256,bytes)":
 		return c.args[1]
 	}
 	return nil
@@ -214,7 +218,8 @@ func (c *call) approval(decimals int) (spender string, v *big.Int, name string) 
 		name = api.ApprovalName(data)
 	case c.fn != nil && !c.raw:
 		sel := c.fn.Selector()
-		if signature, _ := api.FindApproval(sel[:]); signature != "" { // a multicall shows what it holds when it is complete
+		// a multicall shows what it holds when it is complete
+		if signature, _ := api.FindApproval(sel[:]); signature != "" {
 			name = api.ApprovalName(sel[:])
 		}
 	}

@@ -33,7 +33,8 @@ func (s *Screen) cautions() map[string]caution {
 	for i, a := range s.b.allow {
 		put(idAllowRow(i, "amount"), s.allowanceCaution(a))
 		if e, ok := s.b.tokenAt(s.ctx.Catalog, a.spender.Value()); ok {
-			put(idAllowRow(i, "spender"), caution{theme.Warn, "this is the contract of " + e.Symbol + ": a token takes nothing by itself"})
+			put(idAllowRow(i, "spender"), caution{theme.Warn,
+				"this is the contract of " + e.Symbol + ": a token takes nothing by itself"})
 		}
 	}
 	for i, n := range s.b.needs {
@@ -45,7 +46,8 @@ func (s *Screen) cautions() map[string]caution {
 	}
 	put(s.slipID(), slipCaution(s.b.slip.bps()))
 	if len(s.b.over) > 0 {
-		put(idOverRow(0, "address"), caution{theme.Warn, "the calls are tried on this state; on the chain they may still fail"})
+		put(idOverRow(0, "address"), caution{theme.Warn,
+			"the calls are tried on this state; on the chain they may still fail"})
 	}
 	return out
 }
@@ -65,7 +67,8 @@ func (s *Screen) callCautions(i int, c *call, put func(string, caution)) {
 	case s.own(c.to.Value()):
 		put(idTo(i), caution{theme.Warn, "this is your own account: the call does nothing"})
 	case known && c.fn == nil && !c.raw && wei != nil && wei.Sign() > 0:
-		put(idTo(i), caution{theme.Danger, "this is the contract of " + token.Symbol + ": it keeps the coins that are sent to it"})
+		put(idTo(i), caution{theme.Danger, "this is the contract of " + token.Symbol +
+			": it keeps the coins that are sent to it"})
 	case c.fn == nil && !c.raw && !known: // at a token, choosing the function comes next
 		put(idTo(i), s.recipientCaution(c.to.Value(), s.b.chain))
 	}
@@ -87,7 +90,8 @@ func (s *Screen) callCautions(i int, c *call, put func(string, caution)) {
 	}
 	if n := c.moved(); n != nil && known && !c.raw {
 		if _, unit := splitUnit(n.field.Value()); unit == "" {
-			put(idArg(i, []int{len(c.args) - 1}), wrongUnit(suspicious(n.amountOf(token.Decimals), token.Decimals, token.Symbol, n.units)))
+			put(idArg(i, []int{len(c.args) - 1}),
+				wrongUnit(suspicious(n.amountOf(token.Decimals), token.Decimals, token.Symbol, n.units)))
 		}
 	}
 }
@@ -105,7 +109,8 @@ func (s *Screen) dataCautions(i int, c *call, put func(string, caution)) {
 	case c.why != "":
 		put(idData(i), caution{theme.None, "stays raw: " + c.why})
 	case (n-4)%32 != 0:
-		put(idData(i), caution{theme.Warn, strconv.Itoa(n) + " bytes are not four and whole words of 32: no usual arguments"})
+		put(idData(i), caution{theme.Warn, strconv.Itoa(n) +
+			" bytes are not four and whole words of 32: no usual arguments"})
 	}
 }
 

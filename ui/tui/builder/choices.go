@@ -92,7 +92,8 @@ func (s *Screen) spenderItems() []kit.Item {
 	for i, c := range s.b.calls {
 		if a, err := caip.ParseAddress(trim(c.to.Value())); err == nil {
 			if _, token := s.b.tokenAt(s.ctx.Catalog, c.to.Value()); !token {
-				out = append(out, kit.Item{Value: a.Hex(), Label: "the target of call " + strconv.Itoa(i+1), Note: a.Hex()})
+				out = append(out, kit.Item{Value: a.Hex(), Label: "the target of call " + strconv.Itoa(i+1),
+					Note: a.Hex()})
 			}
 		}
 	}
@@ -137,7 +138,8 @@ func (s *Screen) functionItems(c *call) func() []kit.Item {
 			add(fn, "")
 		}
 		out = append(out,
-			kit.Item{Value: pickFn + "approve", Label: "approve", Note: "belongs under allow", Off: "an approval is declared under allow, and ends with your calls"},
+			kit.Item{Value: pickFn + "approve", Label: "approve", Note: "belongs under allow",
+				Off: "an approval is declared under allow, and ends with your calls"},
 			kit.Item{Value: pickRaw, Label: "raw call data", Note: "0x hex"},
 			kit.Item{Value: pickNone, Label: "no function: send only the value"})
 		for _, fn := range abicall.Known() {
@@ -224,7 +226,8 @@ func (s *Screen) assetItems(native bool) func() []kit.Item {
 			list = append([]catalog.Entity{s.b.native(s.ctx.Catalog)}, list...)
 		}
 		for _, e := range list {
-			out = append(out, kit.Item{Value: e.Asset.String(), Label: e.Symbol, Note: "you have " + s.held(s.money.of(e.Asset), e.Decimals)})
+			out = append(out, kit.Item{Value: e.Asset.String(), Label: e.Symbol,
+				Note: "you have " + s.held(s.money.of(e.Asset), e.Decimals)})
 		}
 		return out
 	}
@@ -261,10 +264,12 @@ func (s *Screen) fundItems() []kit.Item {
 		if s.money.known && (total == nil || total.Sign() == 0) {
 			continue
 		}
-		out = append(out, kit.Item{Value: agg.ID.String(), Label: agg.Symbol + " on any chain", Note: s.held(total, agg.Decimals)})
+		out = append(out, kit.Item{Value: agg.ID.String(), Label: agg.Symbol + " on any chain",
+			Note: s.held(total, agg.Decimals)})
 		for _, e := range agg.Entities {
 			if v := s.money.of(e.Asset); s.holds(e.Asset.Chain) && (!s.money.known || v != nil && v.Sign() > 0) {
-				out = append(out, kit.Item{Value: e.Asset.String(), Label: "  " + e.Symbol + " on " + s.chainName(e.Asset.Chain), Note: s.held(v, e.Decimals)})
+				out = append(out, kit.Item{Value: e.Asset.String(),
+					Label: "  " + e.Symbol + " on " + s.chainName(e.Asset.Chain), Note: s.held(v, e.Decimals)})
 			}
 		}
 	}
@@ -319,7 +324,8 @@ func (s *Screen) spanItems(words func(int) string, presets []int) func() []kit.I
 		for _, n := range presets {
 			out = append(out, kit.Item{Value: strconv.Itoa(n), Label: words(n)})
 		}
-		return append(out, kit.Item{Value: strconv.Itoa(ownPreset), Label: "your own", Note: "in minutes", Typed: asMinutes})
+		return append(out, kit.Item{Value: strconv.Itoa(ownPreset), Label: "your own", Note: "in minutes",
+			Typed: asMinutes})
 	}
 }
 

@@ -140,7 +140,8 @@ func (s *Screen) recipientCaution(address string, chain caip.Chain) caution {
 		return caution{}
 	}
 	if c, ok := s.alike(address); ok && s.known(address) == "" {
-		return caution{theme.Danger, kit.Clean(c.Name, 24) + " is " + kit.Address(c.Address) + ": " + kit.Plural(differing(address, c.Address), "character differs", "characters differ")}
+		return caution{theme.Danger, kit.Clean(c.Name, 24) + " is " + kit.Address(c.Address) + ": " +
+			kit.Plural(differing(address, c.Address), "character differs", "characters differ")}
 	}
 	if s.paidKnown && s.known(address) == "" {
 		return caution{theme.Warn, "never sent there before: compare all of it with its source"}
@@ -151,7 +152,8 @@ func (s *Screen) recipientCaution(address string, chain caip.Chain) caution {
 // known is the name of an address, "" without one.
 func (s *Screen) known(address string) string {
 	for _, c := range s.names() {
-		if strings.EqualFold(c.Address, trim(address)) && (strings.HasPrefix(c.Address, "0x") || c.Address == trim(address)) {
+		if strings.EqualFold(c.Address, trim(address)) &&
+			(strings.HasPrefix(c.Address, "0x") || c.Address == trim(address)) {
 			return c.Name
 		}
 	}

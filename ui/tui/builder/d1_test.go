@@ -23,7 +23,8 @@ func everyRow(t testing.TB) *rig {
 		r.s.focus = idCall(0)
 		r.press("n").press("esc")
 	}
-	fn, err := abicall.ParseSignature("swap((address token, uint256[] amounts)[] steps, bytes note, bool exact, string name, int8[2] pair)")
+	fn, err := abicall.ParseSignature(
+		"swap((address token, uint256[] amounts)[] steps, bytes note, bool exact, string name, int8[2] pair)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +60,10 @@ func everyRow(t testing.TB) *rig {
 func (r *rig) all() string {
 	s := r.s
 	b, err := json.Marshal(map[string]any{
-		"calls": s.b.save(), "transfer": s.x[formTransfer].save(), "swap": s.x[formSwap].save(), "form": s.form, "focus": s.focus, "list": s.choice.IsOpen(),
-		"prompt": s.prompt.open, "undo": s.before, "frozen": s.frozen, "trial": s.trialDue, "rows": len(s.rows()), "tried": s.tried,
+		"calls": s.b.save(), "transfer": s.x[formTransfer].save(), "swap": s.x[formSwap].save(), "form": s.form,
+		"focus": s.focus, "list": s.choice.IsOpen(),
+		"prompt": s.prompt.open, "undo": s.before, "frozen": s.frozen, "trial": s.trialDue, "rows": len(s.rows()),
+		"tried": s.tried,
 	}, json.Deterministic(true))
 	if err != nil {
 		r.t.Fatal(err)
@@ -88,7 +91,8 @@ func TestD1_TypingOnATextRowChangesThatFieldOnly(t *testing.T) {
 	if len(places) < 35 {
 		t.Fatalf("only %d rows take text: %v", len(places), places)
 	}
-	next, as := tuitest.NewWords(1), map[place]string{} // state with the focus there: every word starts and ends with it
+	// state with the focus there: every word starts and ends with it
+	next, as := tuitest.NewWords(1), map[place]string{}
 	for n := range words {
 		p := places[n%len(places)]
 		r.s.form, r.s.focus = p.form, p.id
@@ -104,7 +108,8 @@ func TestD1_TypingOnATextRowChangesThatFieldOnly(t *testing.T) {
 		if sent := tuitest.Type(t, r.s, word); len(sent) > 0 {
 			t.Fatalf("%q on %s sends %+v", word, p.id, sent)
 		}
-		if got := row.field.Value(); !r.s.editing || got == had && len(had) < 4 || !strings.HasPrefix(had+word, got) || !strings.HasPrefix(got, had) {
+		if got := row.field.Value(); !r.s.editing || got == had && len(had) < 4 || !strings.HasPrefix(had+word, got) ||
+			!strings.HasPrefix(got, had) {
 			t.Fatalf("%q on %s with %q: %q, editing %v", word, p.id, had, got, r.s.editing)
 		}
 		r.s.stopEditing()
@@ -120,7 +125,8 @@ func TestD1_TypingOnATextRowChangesThatFieldOnly(t *testing.T) {
 func (r *rig) typeIntoList(word, before string) {
 	r.t.Helper()
 	id := r.s.focus
-	if sent := tuitest.Type(r.t, r.s, word); len(sent) > 0 || !r.s.choice.IsOpen() || r.s.choice.Text() != strings.TrimSpace(word) {
+	if sent := tuitest.Type(r.t, r.s, word); len(sent) > 0 || !r.s.choice.IsOpen() ||
+		r.s.choice.Text() != strings.TrimSpace(word) {
 		r.t.Fatalf("%q on %s: %q in the list, sends %+v", word, id, r.s.choice.Text(), sent)
 	}
 	r.press("esc")

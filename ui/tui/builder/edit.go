@@ -69,7 +69,8 @@ func (s *Screen) toAllowance(i int) tea.Cmd {
 	case v == nil:
 		return screen.Toast(theme.Warn, "fill in spender and amount first")
 	}
-	s.b.allow = append(s.b.allow, newAllowance(token.Asset.String(), spender, amount.Trim(amount.Format(v, token.Decimals))))
+	s.b.allow = append(s.b.allow, newAllowance(token.Asset.String(), spender,
+		amount.Trim(amount.Format(v, token.Decimals))))
 	s.b.remove(i)
 	s.focus = idAllowRow(len(s.b.allow)-1, "asset")
 	return screen.Toast(theme.Good, "moved to the allowances: it holds only while your calls run")

@@ -32,7 +32,8 @@ type exchange struct {
 }
 
 func newExchange(kind string) *exchange {
-	x := &exchange{kind: kind, amount: kit.NewField("", 100), to: kit.NewField("", 160), min: kit.NewField("", 100), slip: newTolerance()}
+	x := &exchange{kind: kind, amount: kit.NewField("", 100), to: kit.NewField("", 160), min: kit.NewField("", 100),
+		slip: newTolerance()}
 	x.amount.Empty, x.min.Empty = "how much, or max", "what the slippage leaves"
 	x.to.Empty = "an address or a name; enter lists"
 	if kind == formSwap {
@@ -168,7 +169,8 @@ func (s *Screen) account(x *exchange) string {
 
 // exchangeDraft turns a transfer or a swap into a draft. It is only meaningful without mistakes.
 func (s *Screen) exchangeDraft(x *exchange) intent.Draft {
-	d := intent.Draft{Version: intent.Version, Kind: x.kind, Network: s.ctx.Network.ID, Accounts: s.ctx.Accounts, SlippageBps: x.slip.bps()}
+	d := intent.Draft{Version: intent.Version, Kind: x.kind, Network: s.ctx.Network.ID, Accounts: s.ctx.Accounts,
+		SlippageBps: x.slip.bps()}
 	d.Pay, d.Receive = &intent.Pay{Asset: x.pay}, &intent.Receive{Asset: x.receive, Account: s.account(x)}
 	if v := s.paying(x); v != nil {
 		d.Pay.Amount = v.String()

@@ -119,7 +119,8 @@ func (s *Screen) exchangeCautions(x *exchange, put func(string, caution)) {
 			put(idTarget, caution{theme.Warn, "what arrives goes to somebody else"})
 		}
 		put(idTarget, s.recipientCaution(text, s.arrives(x)))
-		if to, ok := s.side(x.receive); ok && to.exact && from.exact && to.entity.Asset == from.entity.Asset && s.own(text) {
+		if to, ok := s.side(x.receive); ok && to.exact && from.exact && to.entity.Asset == from.entity.Asset &&
+			s.own(text) {
 			put(idTarget, caution{theme.Warn, "it is there already: only the fees would leave"})
 		}
 	}
@@ -137,11 +138,13 @@ func (s *Screen) amountCautions(x *exchange, from side, v *big.Int, put func(str
 	}
 	switch v.Cmp(all) {
 	case 1:
-		put(idAmount, caution{theme.Warn, "more than you have: " + amount.Human(all, from.decimals) + " " + from.agg.Symbol + " could pay"})
+		put(idAmount, caution{theme.Warn, "more than you have: " + amount.Human(all, from.decimals) + " " +
+			from.agg.Symbol + " could pay"})
 	case 0:
 		text := "everything: the fees come off it, so less arrives"
 		if n := s.parts(from); n > 1 {
-			text += "; of its " + kit.Plural(n, "chain", "chains") + ", one that holds less than its own fee cannot pay, and then all of it is too much"
+			text += "; of its " + kit.Plural(n, "chain", "chains") +
+				", one that holds less than its own fee cannot pay, and then all of it is too much"
 		}
 		put(idAmount, caution{theme.Warn, text})
 	}

@@ -25,7 +25,9 @@ const (
 // exchangeRows lists the form of a transfer or a swap from top to bottom.
 func (s *Screen) exchangeRows(x *exchange) []row {
 	from, known := s.side(x.pay)
-	pay := row{id: idPay, label: "send", text: s.sideText(x.pay, "choose an asset"), value: x.pay, call: -1, title: "What to send", items: s.payItems, take: s.takePay, help: "what you pay with; enter chooses, on any chain or on one"}
+	pay := row{id: idPay, label: "send", text: s.sideText(x.pay, "choose an asset"), value: x.pay, call: -1,
+		title: "What to send", items: s.payItems, take: s.takePay,
+		help: "what you pay with; enter chooses, on any chain or on one"}
 	if x.kind == formSwap {
 		pay.label, pay.title = "pay", "What to pay with"
 	}
@@ -35,7 +37,8 @@ func (s *Screen) exchangeRows(x *exchange) []row {
 			pay.aside, pay.mean = "it has no price, so it cannot pay", theme.Warn
 		}
 	}
-	sum := row{id: idAmount, label: "amount", field: x.amount, call: -1, title: "How much", items: s.amountItems, take: s.setText(x.amount), help: "in whole tokens; the word max takes everything"}
+	sum := row{id: idAmount, label: "amount", field: x.amount, call: -1, title: "How much", items: s.amountItems,
+		take: s.setText(x.amount), help: "in whole tokens; the word max takes everything"}
 	if v := s.paying(x); v != nil {
 		symbol := from.agg.Symbol
 		if micro := amount.Value(v, from.decimals, from.agg.PriceMicroUSD); micro != nil {
@@ -60,7 +63,8 @@ func (s *Screen) exchangeRows(x *exchange) []row {
 	for _, text := range s.story(x) {
 		out = append(out, row{text: text, call: -1})
 	}
-	return append(out, row{id: idReview, text: "Review", call: -1, press: s.review, help: "enter asks for a quote and shows it; nothing is signed yet"})
+	return append(out, row{id: idReview, text: "Review", call: -1, press: s.review,
+		help: "enter asks for a quote and shows it; nothing is signed yet"})
 }
 
 func (s *Screen) receiveRow(x *exchange) row {
@@ -69,9 +73,13 @@ func (s *Screen) receiveRow(x *exchange) row {
 		if at := s.arrives(x); at != (caip.Chain{}) {
 			text = s.chainName(at)
 		}
-		return row{id: idReceive, label: "on", text: text, value: x.receive, call: -1, title: "The chain on which it arrives", items: s.arriveItems, take: s.takeReceive, help: "the chain on which it arrives; enter chooses"}
+		return row{id: idReceive, label: "on", text: text, value: x.receive, call: -1,
+			title: "The chain on which it arrives", items: s.arriveItems, take: s.takeReceive,
+			help: "the chain on which it arrives; enter chooses"}
 	}
-	r := row{id: idReceive, label: "receive", text: s.sideText(x.receive, "choose an asset"), value: x.receive, call: -1, title: "What to receive", items: s.receiveItems, take: s.takeReceive, help: "what you get for it; one chain's asset lets you name a minimum"}
+	r := row{id: idReceive, label: "receive", text: s.sideText(x.receive, "choose an asset"), value: x.receive,
+		call: -1, title: "What to receive", items: s.receiveItems, take: s.takeReceive,
+		help: "what you get for it; one chain's asset lets you name a minimum"}
 	if v := s.expected(x); v != nil {
 		decimals, symbol, _ := s.delivered(x)
 		r.aside = "about " + kit.Short(v, decimals, 6, "").Main + " " + symbol + " at list prices, less fees"
@@ -80,7 +88,8 @@ func (s *Screen) receiveRow(x *exchange) row {
 }
 
 func (s *Screen) targetRow(x *exchange) row {
-	r := row{id: idTarget, label: "to", field: x.to, address: true, call: -1, title: "Who gets it", items: s.targetPeople, take: s.setText(x.to), help: "who gets it: a full address or a name; enter lists"}
+	r := row{id: idTarget, label: "to", field: x.to, address: true, call: -1, title: "Who gets it",
+		items: s.targetPeople, take: s.setText(x.to), help: "who gets it: a full address or a name; enter lists"}
 	if x.kind == formSwap {
 		r.optional = true
 		r.help = "empty: your own account; else a full address or a name"
@@ -90,7 +99,8 @@ func (s *Screen) targetRow(x *exchange) row {
 }
 
 func (s *Screen) minRow(x *exchange) row {
-	r := row{id: idMin, label: "at least", field: x.min, call: -1, optional: true, title: "The least that you take", items: s.minItems, take: s.setText(x.min), help: "the smallest amount that you take; less is never signed"}
+	r := row{id: idMin, label: "at least", field: x.min, call: -1, optional: true, title: "The least that you take",
+		items: s.minItems, take: s.setText(x.min), help: "the smallest amount that you take; less is never signed"}
 	if decimals, symbol, ok := s.delivered(x); ok {
 		r.aside = symbol
 		if v, err := quantity(x.min.Value(), decimals, symbol); err == nil {
@@ -101,7 +111,8 @@ func (s *Screen) minRow(x *exchange) row {
 }
 
 func (s *Screen) v1Row() row {
-	return row{id: idInterface, label: "interface", text: "the service's older one (v1)", call: -1, help: "it came with what was loaded; x takes the present one"}
+	return row{id: idInterface, label: "interface", text: "the service's older one (v1)", call: -1,
+		help: "it came with what was loaded; x takes the present one"}
 }
 
 // story describes the request in sentences, as far as it is chosen.
@@ -115,7 +126,8 @@ func (s *Screen) story(x *exchange) []string {
 	if from.exact {
 		where = " from " + s.chainName(from.entity.Asset.Chain)
 	}
-	out := []string{"You pay exactly " + amount.Human(v, from.decimals) + " " + from.agg.Symbol + where + ". The fees come off it."}
+	out := []string{"You pay exactly " + amount.Human(v, from.decimals) + " " + from.agg.Symbol + where +
+		". The fees come off it."}
 	return append(out, "The quote says what arrives. You see it, and its minimum, before anything is signed.")
 }
 
@@ -141,11 +153,13 @@ func (s *Screen) payItems() []kit.Item {
 		if s.money.known && (total == nil || total.Sign() == 0) {
 			continue
 		}
-		out = append(out, kit.Item{Value: agg.ID.String(), Label: agg.Symbol + " on any chain", Note: s.held(total, agg.Decimals)})
+		out = append(out, kit.Item{Value: agg.ID.String(), Label: agg.Symbol + " on any chain",
+			Note: s.held(total, agg.Decimals)})
 		for _, e := range agg.Entities {
 			v := s.money.of(e.Asset)
 			if s.holds(e.Asset.Chain) && (!s.money.known || v != nil && v.Sign() > 0) {
-				out = append(out, kit.Item{Value: e.Asset.String(), Label: "  " + e.Symbol + " on " + s.chainName(e.Asset.Chain), Note: s.held(v, e.Decimals)})
+				out = append(out, kit.Item{Value: e.Asset.String(),
+					Label: "  " + e.Symbol + " on " + s.chainName(e.Asset.Chain), Note: s.held(v, e.Decimals)})
 			}
 		}
 	}
@@ -208,9 +222,11 @@ func (s *Screen) receiveItems() []kit.Item {
 		if agg.PriceMicroUSD == nil {
 			off = agg.Symbol + " has no price, so it cannot be delivered"
 		}
-		out = append(out, kit.Item{Value: agg.ID.String(), Label: agg.Symbol + " on any chain", Note: agg.Name, Off: off})
+		out = append(out, kit.Item{Value: agg.ID.String(), Label: agg.Symbol + " on any chain", Note: agg.Name,
+			Off: off})
 		for _, e := range agg.Entities {
-			out = append(out, kit.Item{Value: e.Asset.String(), Label: "  " + e.Symbol + " on " + s.chainName(e.Asset.Chain), Off: off})
+			out = append(out, kit.Item{Value: e.Asset.String(),
+				Label: "  " + e.Symbol + " on " + s.chainName(e.Asset.Chain), Off: off})
 		}
 	}
 	return out
@@ -265,7 +281,8 @@ func (s *Screen) minItems() []kit.Item {
 		least := new(big.Int).Mul(v, big.NewInt(int64(10_000-bps)))
 		least = roundDown(least.Quo(least, big.NewInt(10_000)), decimals)
 		text := amount.Trim(amount.Format(least, decimals))
-		out = append(out, kit.Item{Value: text, Label: "list price less " + bpsText(bps), Note: amount.Group(text) + " " + symbol})
+		out = append(out, kit.Item{Value: text, Label: "list price less " + bpsText(bps),
+			Note: amount.Group(text) + " " + symbol})
 	}
 	return out
 }

@@ -65,18 +65,22 @@ func balances(c *catalog.Catalog) api.AggregatedBalance {
 		case caip.EVM(42161):
 			v = "750000000"
 		}
-		one.IndividualAssetBalances = append(one.IndividualAssetBalances, api.AssetBalance{AssetType: e.Asset.String(), Balance: v})
+		one.IndividualAssetBalances = append(one.IndividualAssetBalances,
+			api.AssetBalance{AssetType: e.Asset.String(), Balance: v})
 	}
 	return api.AggregatedBalance{BalanceByAggregatedAsset: []api.AggregateBalance{one}}
 }
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	r := &rig{t: t, look: theme.New(true, colorprofile.NoTTY, false), now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), w: 80, h: 19}
+	r := &rig{t: t, look: theme.New(true, colorprofile.NoTTY, false),
+		now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), w: 80, h: 19}
 	c := cat(t)
 	ctx := screen.Context{
-		Catalog: c, Clock: func() time.Time { return r.now }, Network: network.Descriptor{ID: "0x" + strings.Repeat("ab", 32)},
-		Accounts: []api.Account{{Type: api.AccountKernelV31, SignerAddress: strings.ToLower(payee), AccountAddress: account, DeploymentType: api.DeploymentERC4337}},
+		Catalog: c, Clock: func() time.Time { return r.now },
+		Network: network.Descriptor{ID: "0x" + strings.Repeat("ab", 32)},
+		Accounts: []api.Account{{Type: api.AccountKernelV31, SignerAddress: strings.ToLower(payee),
+			AccountAddress: account, DeploymentType: api.DeploymentERC4337}},
 	}
 	r.s = New(ctx, Deps{
 		Balances: func(context.Context) (api.AggregatedBalance, error) { return balances(c), nil },
@@ -172,7 +176,8 @@ func (r *rig) golden(name string) {
 	r.t.Helper()
 	th := r.look
 	var b strings.Builder
-	for _, l := range strings.Split(kit.Box(r.view(), r.w, r.h)+"\n"+kit.KeyLine(th, r.s.Keys(), r.w, tuitest.MoreKey(r.s)), "\n") {
+	for _, l := range strings.Split(kit.Box(r.view(), r.w, r.h)+"\n"+
+		kit.KeyLine(th, r.s.Keys(), r.w, tuitest.MoreKey(r.s)), "\n") {
 		b.WriteString(strings.TrimRight(l, " ") + "\n")
 	}
 	path := filepath.Join("testdata", name+".golden")

@@ -68,7 +68,8 @@ func (s *Screen) rowOf(path string) string {
 			return idNeed(i, map[bool]string{true: "amount", false: "asset"}[rest == "amount"])
 		}
 		return idNeeds
-	case (indexed(path, "allowanceRequirements", &i, &rest) || indexed(path, "allowances", &i, &rest)) && i < len(s.b.allow):
+	case (indexed(path, "allowanceRequirements", &i, &rest) || indexed(path, "allowances", &i, &rest)) &&
+		i < len(s.b.allow):
 		switch rest {
 		case "amount", "spender":
 			return idAllowRow(i, rest)
@@ -79,8 +80,10 @@ func (s *Screen) rowOf(path string) string {
 		return s.overrideRow(i, rest)
 	}
 	return map[string]string{
-		"targetChain": idChain, "fromAssetId": idFund, "fundWith": idFund, "slippageTolerance": s.slipID(), "slippageBps": s.slipID(), "validUntil": idValid, "validAfter": idAfter,
-		"tokensRequired": idNeeds, "allowanceRequirements": idAllow, "allowances": idAllow, "overrides": idOver, "interface": idInterface,
+		"targetChain": idChain, "fromAssetId": idFund, "fundWith": idFund, "slippageTolerance": s.slipID(),
+		"slippageBps": s.slipID(), "validUntil": idValid, "validAfter": idAfter,
+		"tokensRequired": idNeeds, "allowanceRequirements": idAllow, "allowances": idAllow, "overrides": idOver,
+		"interface": idInterface,
 	}[path]
 }
 
@@ -115,7 +118,8 @@ func (s *Screen) exchangeRow(path string) string {
 		return idReceive
 	}
 	for _, p := range []struct{ prefix, id string }{
-		{"pay", idPay}, {"from.asset", idPay}, {"receive.account", idTarget}, {"to.account", idTarget}, {"receive", idReceive}, {"to.asset", idReceive},
+		{"pay", idPay}, {"from.asset", idPay}, {"receive.account", idTarget}, {"to.account", idTarget},
+		{"receive", idReceive}, {"to.asset", idReceive},
 	} {
 		if rest, ok := strings.CutPrefix(path, p.prefix); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
 			return p.id

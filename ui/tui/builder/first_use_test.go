@@ -146,7 +146,8 @@ func TestTabPassesWhatCannotBeTypedInto(t *testing.T) {
 	r := newRig(t)
 	r.fill(idTo(0), router)
 	r.fill(idSig(0), "fill((address maker,(bytes32 salt) in) order, bool[2] flags)").press("tab")
-	r.typeText(account).press("tab").typeText("0x" + strings.Repeat("12", 32)).press("tab").typeText("true").press("tab").typeText("false").press("tab")
+	r.typeText(account).press("tab").typeText("0x" + strings.Repeat("12",
+		32)).press("tab").typeText("true").press("tab").typeText("false").press("tab")
 	if s, ok := r.s.b.calls[0].calldata(-1); !ok || r.s.focus != idValue(0) {
 		t.Fatalf("focus on %s, %x, %v", r.s.focus, s, r.s.mistakes())
 	}

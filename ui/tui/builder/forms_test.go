@@ -111,7 +111,8 @@ func (r *rig) started() intent.Intent {
 }
 
 func filledTransfer(r *rig) {
-	r.press("t").pick(idPay, usdcChoice).pick(idReceive, usdcBase).fill(idAmount, "250.5").fill(idTarget, "demo payee").press("esc")
+	r.press("t").pick(idPay, usdcChoice).pick(idReceive, usdcBase).fill(idAmount, "250.5").fill(idTarget,
+		"demo payee").press("esc")
 }
 
 func filledSwap(r *rig) {
@@ -123,7 +124,9 @@ func TestATransferIsOneIntentOfItsKind(t *testing.T) {
 	filledTransfer(r)
 	r.press("r")
 	d := r.started().Draft()
-	if d.Kind != intent.KindTransfer || d.Pay.Asset != usdcChoice || d.Pay.Amount != "250500000" || d.Receive.Asset != usdcBase || d.Receive.Account != "eip155:8453:"+payee || d.SlippageBps != intent.DefaultSlippageBps {
+	if d.Kind != intent.KindTransfer || d.Pay.Asset != usdcChoice || d.Pay.Amount != "250500000" ||
+		d.Receive.Asset != usdcBase || d.Receive.Account != "eip155:8453:"+payee ||
+		d.SlippageBps != intent.DefaultSlippageBps {
 		t.Fatalf("%+v %+v %+v", d, d.Pay, d.Receive)
 	}
 	if len(d.Calls) != 0 || d.TargetChain != "" {
@@ -136,7 +139,8 @@ func TestASwapIsOneIntentOfItsKind(t *testing.T) {
 	filledSwap(r)
 	r.fill(idMin, "0.16").press("esc", "r")
 	d := r.started().Draft()
-	if d.Kind != intent.KindSwap || d.Pay.Amount != "500000000" || d.Receive.Asset != ethBase || d.Receive.Account != "" || d.Receive.Minimum != "160000000000000000" {
+	if d.Kind != intent.KindSwap || d.Pay.Amount != "500000000" || d.Receive.Asset != ethBase ||
+		d.Receive.Account != "" || d.Receive.Minimum != "160000000000000000" {
 		t.Fatalf("%+v %+v %+v", d, d.Pay, d.Receive)
 	}
 }
@@ -145,7 +149,8 @@ func TestBalancesOpenTheFormThatTheyName(t *testing.T) {
 	for _, form := range []string{formTransfer, formSwap} {
 		r := newRig(t)
 		r.do(r.s.Update(screen.OpenedMsg{Arg: screen.AssetArg{Aggregate: usdcChoice, Chain: "eip155:10", Form: form}}))
-		if r.s.form != form || !strings.HasPrefix(r.s.x[form].pay, "eip155:10/erc20:") || r.s.focus != idAmount || !r.s.editing {
+		if r.s.form != form || !strings.HasPrefix(r.s.x[form].pay, "eip155:10/erc20:") || r.s.focus != idAmount ||
+			!r.s.editing {
 			t.Errorf("%s: %s %s %s", form, r.s.form, r.s.x[form].pay, r.s.focus)
 		}
 		r.do(r.s.Update(screen.OpenedMsg{Arg: screen.AssetArg{Aggregate: etherChoice, Form: form}}))
@@ -218,7 +223,8 @@ func TestTheRecipientIsMarkedAsKnownNewOrAlike(t *testing.T) {
 			t.Errorf("%s: %q", c.address, got)
 		}
 	}
-	if v := r.view(); !strings.Contains(strings.Join(strings.Fields(v), " "), "0x8335 89fC D6eD b6E0 8f4c 7C32 D4f7 1b54 bdA0 2913") {
+	if v := r.view(); !strings.Contains(strings.Join(strings.Fields(v), " "),
+		"0x8335 89fC D6eD b6E0 8f4c 7C32 D4f7 1b54 bdA0 2913") {
 		t.Errorf("the address is cut:\n%s", v)
 	}
 	r.s.paidKnown = false
@@ -243,19 +249,37 @@ func TestMistakesOfATransferAndASwapStandAtTheirField(t *testing.T) {
 		id   string
 		want string
 	}{
-		"nothing chosen":    {func(r *rig) { r.press("t", "r") }, idPay, "choose what is paid"},
-		"no amount":         {func(r *rig) { filledTransfer(r); r.s.x[formTransfer].amount.Set("") }, idAmount, "an amount is needed"},
-		"zero":              {func(r *rig) { filledTransfer(r); r.s.x[formTransfer].amount.Set("0") }, idAmount, "more than 0"},
-		"too many decimals": {func(r *rig) { filledTransfer(r); r.s.x[formTransfer].amount.Set("0.1234567") }, idAmount, "6 decimals"},
-		"wrong checksum":    {func(r *rig) { filledTransfer(r); r.s.x[formTransfer].to.Set(payee[:41] + "7") }, idTarget, "checksum"},
-		"zero address":      {func(r *rig) { filledTransfer(r); r.s.x[formTransfer].to.Set("0x" + strings.Repeat("0", 40)) }, idTarget, "zero address"},
+		"nothing chosen": {func(r *rig) { r.press("t", "r") }, idPay, "choose what is paid"},
+		"no amount": {func(r *rig) { filledTransfer(r); r.s.x[formTransfer].amount.Set("") }, idAmount,
+			"an amount is needed"},
+		"zero": {func(r *rig) { filledTransfer(r); r.s.x[formTransfer].amount.Set("0") }, idAmount,
+			"more than 0"},
+		"too many decimals": {func(r *rig) { filledTransfer(r); r.s.x[formTransfer].amount.Set("0.1234567") }, idAmount,
+			"6 decimals"},
+		"wrong checksum": {func(r *rig) { filledTransfer(r); r.s.x[formTransfer].to.Set(payee[:41] + "7") }, idTarget,
+			"checksum"},
+		"zero address": {func(r *rig) { filledTransfer(r); r.s.x[formTransfer].to.Set("0x" + strings.Repeat("0", 40)) },
+			idTarget, "zero address"},
 		"a token's symbol": {func(r *rig) {
 			filledTransfer(r)
 			r.fill(idTarget, "").on(idTarget).press("ctrl+u").typeText("usdc").press("esc")
 		}, idTarget, "that is a token"},
-		"same asset":         {func(r *rig) { filledSwap(r); r.s.x[formSwap].receive = usdcBase }, idReceive, "t makes a transfer"},
-		"slippage":           {func(r *rig) { filledSwap(r); x := r.s.x[formSwap]; x.slip.preset = 0; x.slip.own.Set("101 %") }, idSlipBps, "basis points"},
-		"somebody, no chain": {func(r *rig) { filledSwap(r); x := r.s.x[formSwap]; x.receive = etherChoice; x.to.Set(payee) }, idReceive, "choose the chain"},
+		"same asset": {func(r *rig) { filledSwap(r); r.s.x[formSwap].receive = usdcBase }, idReceive,
+			"t makes a transfer"},
+		"slippage": {func(r *rig) {
+			filledSwap(r)
+			x := r.s.x[formSwap]
+			x.slip.preset =
+				0
+			x.slip.own.Set("101 %")
+		}, idSlipBps, "basis points"},
+		"somebody, no chain": {func(r *rig) {
+			filledSwap(r)
+			x := r.s.x[formSwap]
+			x.receive =
+				etherChoice
+			x.to.Set(payee)
+		}, idReceive, "choose the chain"},
 	} {
 		r := newRig(t)
 		c.to(r)
@@ -308,7 +332,8 @@ func TestFailuresOfAQuoteStandAtTheirField(t *testing.T) {
 	r.fill(idMin, "0.1").press("esc", "r")
 	in := r.started()
 	want := map[string]string{
-		"from.asset.assetId": idPay, "pay.asset": idPay, "from.amount": idAmount, "pay.amount": idAmount, "to.asset.assetId": idReceive, "receive.asset": idReceive,
+		"from.asset.assetId": idPay, "pay.asset": idPay, "from.amount": idAmount, "pay.amount": idAmount,
+		"to.asset.assetId": idReceive, "receive.asset": idReceive,
 		"to.account": idTarget, "receive.account": idTarget, "receive.minimum": idMin, "slippageTolerance": idSlip,
 	}
 	ids := map[string]bool{}
@@ -316,7 +341,8 @@ func TestFailuresOfAQuoteStandAtTheirField(t *testing.T) {
 		ids[x.id] = true
 	}
 	for path, id := range want {
-		r.do(r.s.Update(screen.OpenedMsg{Arg: review.EditArg{Draft: in.Draft(), Failures: []api.Failure{{Path: path, Expected: "better", Got: "x"}}}}))
+		r.do(r.s.Update(screen.OpenedMsg{Arg: review.EditArg{Draft: in.Draft(),
+			Failures: []api.Failure{{Path: path, Expected: "better", Got: "x"}}}}))
 		if r.s.fieldErrors[id] == "" || !ids[id] || r.s.focus != id {
 			t.Errorf("%s is told at %v, focus %s", path, r.s.fieldErrors, r.s.focus)
 		}
@@ -356,7 +382,8 @@ func TestATransferOrSwapComesBackFromTheReviewAsItWas(t *testing.T) {
 // over.
 func TestEveryIntentOfTheFormsPassesTheParserAndTheRules(t *testing.T) {
 	base := newRig(t)
-	base.s.ctx.Accounts = append(base.s.ctx.Accounts, api.Account{Type: api.AccountSolana, AccountAddress: "J5CCzBULFax899tcirb6wMbenQUd8whbaetG7EfSick5"})
+	base.s.ctx.Accounts = append(base.s.ctx.Accounts, api.Account{Type: api.AccountSolana,
+		AccountAddress: "J5CCzBULFax899tcirb6wMbenQUd8whbaetG7EfSick5"})
 	handed := 0
 	choose := func(rt *rapid.T, id string) {
 		base.s.focus = id

@@ -36,7 +36,8 @@ func FuzzDrafts(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	f.Add([]byte(`{"version":1,"calls":{"chain":"eip155:1","calls":[{"signature":"f((uint256,bytes[])[2] x)","args":[{"items":[{"items":[{},{"items":[{"text":"0x"}]}]},{"items":[{},{}]}]}]}],"slip":{"preset":0},"valid":{"preset":3},"start":{"preset":-1}}}`))
+	f.Add([]byte(
+		`{"version":1,"calls":{"chain":"eip155:1","calls":[{"signature":"f((uint256,bytes[])[2] x)","args":[{"items":[{"items":[{},{"items":[{"text":"0x"}]}]},{"items":[{},{}]}]}]}],"slip":{"preset":0},"valid":{"preset":3},"start":{"preset":-1}}}`))
 	r := newRig(f)
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		d, err := parseDesk(raw)
@@ -73,7 +74,9 @@ func FuzzDrafts(f *testing.F) {
 func FuzzTemplates(f *testing.F) {
 	r := newRig(f)
 	filledSwap(r)
-	b, err := json.Marshal(shelf{Version: savedVersion, Templates: []savedTemplate{{Name: "one", Exchange: r.s.x[formSwap].save()}, {Name: "two", Calls: r.s.b.save()}}})
+	b, err := json.Marshal(shelf{Version: savedVersion,
+		Templates: []savedTemplate{{Name: "one", Exchange: r.s.x[formSwap].save()},
+			{Name: "two", Calls: r.s.b.save()}}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -109,7 +112,8 @@ func FuzzImport(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(batch)
-	f.Add([]byte(`{"version":1,"targetChain":"eip155:10","calls":[{"to":"0x01","data":"0xabc","value":"0x5","function":"f(uint256)"}],"overrides":[{"address":"x","balance":"y","stateDiff":{"a":"b"}}]}`))
+	f.Add([]byte(
+		`{"version":1,"targetChain":"eip155:10","calls":[{"to":"0x01","data":"0xabc","value":"0x5","function":"f(uint256)"}],"overrides":[{"address":"x","balance":"y","stateDiff":{"a":"b"}}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		in, err := readDocument(raw)
 		if err != nil {
@@ -126,7 +130,8 @@ func FuzzImport(f *testing.F) {
 		}
 		for i, want := range in.draft.Calls {
 			got := made.Draft().Calls[i]
-			if !strings.EqualFold(got.To, want.To) || !strings.EqualFold(strings.TrimPrefix(got.Data, "0x"), strings.TrimPrefix(want.Data, "0x")) {
+			if !strings.EqualFold(got.To, want.To) ||
+				!strings.EqualFold(strings.TrimPrefix(got.Data, "0x"), strings.TrimPrefix(want.Data, "0x")) {
 				t.Fatalf("call %d of the file is %+v, of the form %+v", i, want, got)
 			}
 		}
@@ -135,7 +140,8 @@ func FuzzImport(f *testing.F) {
 
 // FuzzABI: an ABI that is accepted offers functions that can be shown and chosen.
 func FuzzABI(f *testing.F) {
-	f.Add([]byte(`[{"type":"function","name":"f","inputs":[{"name":"x","type":"tuple[]","components":[{"name":"a","type":"uint8"}]}],"stateMutability":"payable"},{"type":"event","name":"e"}]`))
+	f.Add([]byte(
+		`[{"type":"function","name":"f","inputs":[{"name":"x","type":"tuple[]","components":[{"name":"a","type":"uint8"}]}],"stateMutability":"payable"},{"type":"event","name":"e"}]`))
 	f.Add([]byte(`{"abi":[{"name":"g","inputs":[],"payable":false}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		list, err := readABI(raw)

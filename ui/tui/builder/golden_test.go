@@ -43,13 +43,15 @@ func TestGoldenMistakes(t *testing.T) {
 
 func TestGoldenApprove(t *testing.T) {
 	sizes(t, "approve", func(r *rig) {
-		r.fill(idTo(0), "USDC").fill(idSig(0), "approve(address spender, uint256 amount)").fill(idArg(0, []int{0}), router).fill(idArg(0, []int{1}), "100").press("esc")
+		r.fill(idTo(0), "USDC").fill(idSig(0), "approve(address spender, uint256 amount)").fill(idArg(0, []int{0}),
+			router).fill(idArg(0, []int{1}), "100").press("esc")
 	})
 }
 
 func TestGoldenNested(t *testing.T) {
 	sizes(t, "nested", func(r *rig) {
-		r.fill(idTo(0), router).fill(idSig(0), "swap((address token, uint256[] amounts)[] steps, bytes note, bool exact)")
+		r.fill(idTo(0), router).fill(idSig(0),
+			"swap((address token, uint256[] amounts)[] steps, bytes note, bool exact)")
 		r.press("esc")
 		r.s.focus = idArg(0, []int{0})
 		r.press("+")
@@ -64,7 +66,8 @@ func TestGoldenServiceFailures(t *testing.T) {
 		in := r.frozen()
 		r.s.frozen = in.ID()
 		r.s.restore(in.Draft(), []api.Failure{
-			{Path: "calls[0].to", Expected: "a contract with code", Got: "an address without code"}, {Path: "accounts[0].type", Expected: "something else", Got: "kernel"},
+			{Path: "calls[0].to", Expected: "a contract with code", Got: "an address without code"},
+			{Path: "accounts[0].type", Expected: "something else", Got: "kernel"},
 		})
 	})
 }
@@ -111,7 +114,8 @@ func TestGoldenKept(t *testing.T) {
 	})
 	sizes(t, "imported", func(r *rig) {
 		r.s = keepRig(r.t, &memory{}).s
-		r.press("o", "enter").paste(`{"version":"1.0","chainId":"8453","meta":{},"transactions":[{"to":"` + router + `","value":"1000000000000000000000000000","data":"0x12345678ff"}]}`).press("enter")
+		r.press("o", "enter").paste(`{"version":"1.0","chainId":"8453","meta":{},"transactions":[{"to":"` + router +
+			`","value":"1000000000000000000000000000","data":"0x12345678ff"}]}`).press("enter")
 	})
 }
 

@@ -25,18 +25,21 @@ func TestUnfinishedWorkIsSavedAfterAChangeAndThereAtTheNextStart(t *testing.T) {
 		t.Errorf("everything is on disk, and still: %s", r.s.KeepOpen())
 	}
 	again := keepRig(t, m)
-	if again.s.form != formTransfer || again.s.x[formTransfer].amount.Value() != "250.5" || again.s.x[formTransfer].to.Value() != payee {
+	if again.s.form != formTransfer || again.s.x[formTransfer].amount.Value() != "250.5" ||
+		again.s.x[formTransfer].to.Value() != payee {
 		t.Fatalf("%+v", again.s.x[formTransfer])
 	}
 	if !strings.Contains(again.view(), "unfinished last time") {
 		t.Error(again.view())
 	}
 	again.press("c")
-	if got, want := texts(again.s.b.calls[0].args), texts(r.s.b.calls[0].args); got != want || !strings.Contains(got, "half a sen") {
+	if got, want := texts(again.s.b.calls[0].args), texts(r.s.b.calls[0].args); got != want ||
+		!strings.Contains(got, "half a sen") {
 		t.Fatalf("%s\n%s", got, want)
 	}
 	for name, doc := range m.docs {
-		if strings.Contains(string(doc), r.s.ctx.Network.ID) || strings.Contains(strings.ToLower(string(doc)), strings.ToLower(account)) {
+		if strings.Contains(string(doc), r.s.ctx.Network.ID) ||
+			strings.Contains(strings.ToLower(string(doc)), strings.ToLower(account)) {
 			t.Errorf("%s names the network or an account: %s", name, doc)
 		}
 	}
@@ -58,13 +61,15 @@ func TestWhatWasHandedOverIsNotThereAgainAtTheNextStart(t *testing.T) {
 }
 
 func TestADamagedDraftIsNamedAndOverwritesNothingOfTheTemplates(t *testing.T) {
-	m := &memory{docs: map[string][]byte{draftsName: []byte(`{"version":1,"calls":null,"x":1}`), templatesName: []byte(`{"version":9}`)}}
+	m := &memory{docs: map[string][]byte{draftsName: []byte(`{"version":1,"calls":null,"x":1}`),
+		templatesName: []byte(`{"version":9}`)}}
 	r := keepRig(t, m)
 	if !strings.Contains(r.view(), "cannot be read") {
 		t.Error(r.view())
 	}
 	r.press("d", "s")
-	if r.s.prompt.open || !strings.Contains(r.toast(), "left as they are") || string(m.docs[templatesName]) != `{"version":9}` {
+	if r.s.prompt.open || !strings.Contains(r.toast(), "left as they are") ||
+		string(m.docs[templatesName]) != `{"version":9}` {
 		t.Errorf("%q", r.toast())
 	}
 }
@@ -101,7 +106,8 @@ func TestTemplatesAreSavedUnderANameAndOpened(t *testing.T) {
 	}
 	again := keepRig(t, m)
 	again.press("o").typeText("into").press("enter")
-	if again.s.form != formSwap || again.s.x[formSwap].receive != ethBase || again.s.x[formSwap].amount.Value() != "500" {
+	if again.s.form != formSwap || again.s.x[formSwap].receive != ethBase ||
+		again.s.x[formSwap].amount.Value() != "500" {
 		t.Fatalf("%s %+v", again.s.form, again.s.x[formSwap])
 	}
 	again.press("o").typeText("delete").press("enter").typeText("pay").press("enter")
@@ -199,7 +205,8 @@ func TestABatchCannotHoldAllowancesAndSaysSoAtThem(t *testing.T) {
 
 func TestAnIntentOfAnotherNetworkIsSaidToBeOne(t *testing.T) {
 	r := keepRig(t, &memory{})
-	r.press("o", "enter").paste(`{"version":1,"network":"0x` + strings.Repeat("cd", 32) + `","targetChain":"eip155:8453","calls":[{"to":"` + payee + `","value":"5"}]}`).press("enter")
+	r.press("o", "enter").paste(`{"version":1,"network":"0x` + strings.Repeat("cd", 32) +
+		`","targetChain":"eip155:8453","calls":[{"to":"` + payee + `","value":"5"}]}`).press("enter")
 	if !strings.Contains(r.s.note.text, "another network") {
 		t.Fatalf("%q %q", r.s.note.text, r.s.prompt.wrong)
 	}
@@ -210,7 +217,8 @@ func TestAnIntentOfAnotherNetworkIsSaidToBeOne(t *testing.T) {
 
 func TestABrokenCallOfAFileBecomesAMistakeAndNoOtherCall(t *testing.T) {
 	r := keepRig(t, &memory{})
-	r.press("o", "enter").paste(`{"version":1,"targetChain":"eip155:8453","calls":[{"to":"` + payee + `","data":"0x12345z","value":"-1"}]}`).press("enter")
+	r.press("o", "enter").paste(`{"version":1,"targetChain":"eip155:8453","calls":[{"to":"` + payee +
+		`","data":"0x12345z","value":"-1"}]}`).press("enter")
 	if _, ok := r.s.freeze(); ok {
 		t.Fatal("it passed")
 	}
@@ -222,7 +230,8 @@ func TestABrokenCallOfAFileBecomesAMistakeAndNoOtherCall(t *testing.T) {
 
 func TestAFileThatIsNoneIsRefusedAtTheDialog(t *testing.T) {
 	for doc, want := range map[string]string{
-		`{"version":1}`: "neither calls", `{"version":2}`: "version 1", `{"a":1,"a":2}`: "", `{`: "", `{"transactions":[],"version":"1.0","chainId":"1"}`: "transactions",
+		`{"version":1}`: "neither calls", `{"version":2}`: "version 1", `{"a":1,"a":2}`: "", `{`: "",
+		`{"transactions":[],"version":"1.0","chainId":"1"}`: "transactions",
 	} {
 		r := keepRig(t, &memory{})
 		r.press("o", "enter").paste(doc).press("enter")
@@ -248,7 +257,8 @@ func TestAClickChoosesARowAndHandsNothingOver(t *testing.T) {
 	for y, line := range lines {
 		n := len(r.sent)
 		r.do(r.s.Update(screen.ClickMsg{X: 5, Y: y}))
-		if strings.Contains(line, "slippage") && r.s.focus != idSlip || strings.Contains(line, "Review") && r.s.focus != idReview {
+		if strings.Contains(line, "slippage") && r.s.focus != idSlip ||
+			strings.Contains(line, "Review") && r.s.focus != idReview {
 			t.Errorf("%q: focus %s", line, r.s.focus)
 		}
 		r.do(r.s.Update(screen.ClickMsg{X: 5, Y: y}))

@@ -8,7 +8,8 @@ func (s *Screen) Keys() []kit.Key {
 	case s.prompt.open:
 		return []kit.Key{kit.NewKey("go on", "enter"), kit.NewKey("leave", "esc")}
 	case s.choice.IsOpen():
-		return []kit.Key{kit.NewKey("choose", "enter"), kit.NewKey("up and down", "up", "down"), kit.NewKey("leave", "esc")}
+		return []kit.Key{kit.NewKey("choose", "enter"), kit.NewKey("up and down", "up", "down"),
+			kit.NewKey("leave", "esc")}
 	}
 	if r := s.current(); r.takesText() {
 		return s.textKeys(r)
@@ -19,7 +20,9 @@ func (s *Screen) Keys() []kit.Key {
 	} else {
 		x := s.x[s.form]
 		keys = append(keys,
-			kit.NewKey("max", "m").Explain("take everything that is there").OffWhen(x.pay == "", "choose an asset first").OffWhen(x.pay != "" && s.everything(x) == nil, "the balance is not known, so everything is not known either"))
+			kit.NewKey("max", "m").Explain("take everything that is there").OffWhen(x.pay == "",
+				"choose an asset first").OffWhen(x.pay != "" &&
+				s.everything(x) == nil, "the balance is not known, so everything is not known either"))
 		if s.current().id == idInterface {
 			keys = append(keys, removeKey())
 		}
@@ -48,7 +51,8 @@ func (s *Screen) enterKey(r row) kit.Key {
 // textKeys lists the keys of a row that takes text: none of them is text.
 func (s *Screen) textKeys(r row) []kit.Key {
 	keys := []kit.Key{
-		s.enterKey(r), kit.NewKey("leave field", "esc").Explain("leave the field: single keys work again, also digits, : and ?"),
+		s.enterKey(r), kit.NewKey("leave field", "esc").Explain(
+			"leave the field: single keys work again, also digits, : and ?"),
 		kit.NewKey("review", "ctrl+r").Named("review-from-field"),
 	}
 	if r.field != nil {
@@ -59,12 +63,14 @@ func (s *Screen) textKeys(r row) []kit.Key {
 	}
 	if r.node != nil && r.node.canUnits() {
 		off := s.b.decimals(s.ctx.Catalog, s.b.calls[r.call]) < 0 && !r.node.units
-		keys = append(keys, kit.NewKey("units", "ctrl+t").OffWhen(off, "the target is no known token: its decimals are not known"))
+		keys = append(keys, kit.NewKey("units", "ctrl+t").OffWhen(off,
+			"the target is no known token: its decimals are not known"))
 	}
 	if s.removable(r) {
 		keys = append(keys, kit.NewKey("remove", "ctrl+x").Named("remove-from-field"))
 	}
-	return append(keys, kit.NewKey("next field", "tab", "down").Hidden(), kit.NewKey("field before", "shift+tab", "up").Hidden())
+	return append(keys, kit.NewKey("next field", "tab", "down").Hidden(),
+		kit.NewKey("field before", "shift+tab", "up").Hidden())
 }
 
 func removeKey() kit.Key { return kit.Key{Press: []string{"x", "ctrl+x"}, Show: "x", Label: "remove"} }
@@ -73,7 +79,8 @@ func removeKey() kit.Key { return kit.Key{Press: []string{"x", "ctrl+x"}, Show: 
 func (s *Screen) callKeys(keys []kit.Key) []kit.Key {
 	r := s.current()
 	if s.b.empty() {
-		keys = append(keys, kit.NewKey("fill in a trial call", "d").OffWhen(len(s.deps.Book) == 0, "this profile has no trial call"))
+		keys = append(keys, kit.NewKey("fill in a trial call", "d").OffWhen(len(s.deps.Book) == 0,
+			"this profile has no trial call"))
 	}
 	if s.offersAllowance(r) {
 		keys = append([]kit.Key{kit.NewKey("move to allow", "a")}, keys...)
@@ -106,14 +113,16 @@ func (s *Screen) formKeys() []kit.Key {
 	return append(keys,
 		kit.NewKey("open", "o").Explain("open a template, a file or a pasted document"),
 		kit.NewKey("save", "s").Explain("save the form as a template"),
-		kit.NewKey("export", "e").Explain("write an intent or a Safe batch to a file").OffWhen(s.ctx.Export == nil, s.ctx.WhyNoFiles("this program cannot export")),
+		kit.NewKey("export", "e").Explain("write an intent or a Safe batch to a file").OffWhen(s.ctx.Export == nil,
+			s.ctx.WhyNoFiles("this program cannot export")),
 		kit.NewKey("bring back", "U").Explain("bring back what was cleared, removed or replaced").Hidden(),
 		kit.NewKey("clear everything", "X").Hidden())
 }
 
 func moveKeys() []kit.Key {
 	return []kit.Key{
-		kit.NewKey("next field", "tab", "down", "j").Hidden(), kit.NewKey("field before", "shift+tab", "up", "k").Hidden(),
+		kit.NewKey("next field", "tab", "down", "j").Hidden(),
+		kit.NewKey("field before", "shift+tab", "up", "k").Hidden(),
 		kit.NewKey("page down", "pgdown", "space").Hidden(), kit.NewKey("page up", "pgup").Hidden(),
 		kit.NewKey("first field", "g", "home").Hidden(), kit.NewKey("last field", "G", "end").Hidden(),
 	}

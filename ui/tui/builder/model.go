@@ -68,7 +68,8 @@ func newBatch(c *catalog.Catalog, chain caip.Chain) batch {
 	if _, ok := c.Chain(chain); !ok {
 		chain = caip.EVM(8453)
 	}
-	return batch{chain: chain, slip: newTolerance(), valid: newMinutes(defaultMinutes), start: newMinutes(0), calls: []*call{newCall()}}
+	return batch{chain: chain, slip: newTolerance(), valid: newMinutes(defaultMinutes), start: newMinutes(0),
+		calls: []*call{newCall()}}
 }
 
 func newTolerance() tolerance {

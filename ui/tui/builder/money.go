@@ -187,7 +187,8 @@ func baseUnits(c *catalog.Catalog, asset, text string) string {
 func (b *batch) allowances(c *catalog.Catalog) []api.AllowanceRequirement {
 	var out []api.AllowanceRequirement
 	for _, a := range b.allow {
-		out = append(out, api.AllowanceRequirement{AssetType: a.asset, Amount: baseUnits(c, a.asset, a.amount.Value()), Spender: trim(a.spender.Value())})
+		out = append(out, api.AllowanceRequirement{AssetType: a.asset, Amount: baseUnits(c, a.asset, a.amount.Value()),
+			Spender: trim(a.spender.Value())})
 	}
 	return out
 }

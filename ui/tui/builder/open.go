@@ -25,7 +25,11 @@ func (s *Screen) prefill(a screen.AssetArg) tea.Cmd {
 	}
 	chain, err := caip.ParseChain(a.Chain)
 	if _, isEVM := chain.EVMID(); err != nil || !isEVM {
-		chain = s.richestOf(a.Aggregate, func(e catalog.Entity) bool { _, ok := e.Asset.Chain.EVMID(); return ok }).Chain
+		chain = s.richestOf(a.Aggregate, func(e catalog.Entity) bool {
+			_, ok :=
+				e.Asset.Chain.EVMID()
+			return ok
+		}).Chain
 	}
 	if a.Aggregate == "" && err == nil { // a chain was chosen, no asset
 		s.show(formCalls)
@@ -94,7 +98,8 @@ func (s *Screen) richestOf(aggregate string, may func(catalog.Entity) bool) caip
 			continue
 		}
 		v, top := s.money.of(e.Asset), s.money.of(best.Asset)
-		if best.Asset == (caip.Asset{}) || v != nil && (top == nil || amount.Scale(v, e.Decimals, agg.Decimals).Cmp(amount.Scale(top, best.Decimals, agg.Decimals)) > 0) {
+		if best.Asset == (caip.Asset{}) || v != nil && (top == nil ||
+			amount.Scale(v, e.Decimals, agg.Decimals).Cmp(amount.Scale(top, best.Decimals, agg.Decimals)) > 0) {
 			best = e
 		}
 	}

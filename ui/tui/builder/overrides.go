@@ -123,21 +123,30 @@ func (s *Screen) overrideRows() []row {
 	for i, o := range s.b.over {
 		whose, mean := s.whose(o.address.Value())
 		out = append(out,
-			row{id: idOverRow(i, "address"), label: "assumes", field: o.address, address: true, aside: whose, mean: mean, call: -1, items: s.spenderItems, take: s.setText(o.address), help: "another state of this address, for the trial only; ctrl+x takes it away"},
-			row{id: idOverRow(i, "balance"), label: "balance", depth: 1, field: o.balance, aside: native, call: -1, help: "whole coins it is assumed to hold; empty: as it is"},
-			row{id: idOverRow(i, "code"), label: "code", depth: 1, field: o.code, call: -1, help: "0x hex of the code it is assumed to have; empty: as it is"})
+			row{id: idOverRow(i, "address"), label: "assumes", field: o.address, address: true, aside: whose,
+				mean: mean, call: -1, items: s.spenderItems, take: s.setText(o.address),
+				help: "another state of this address, for the trial only; ctrl+x takes it away"},
+			row{id: idOverRow(i, "balance"), label: "balance", depth: 1, field: o.balance, aside: native, call: -1,
+				help: "whole coins it is assumed to hold; empty: as it is"},
+			row{id: idOverRow(i, "code"), label: "code", depth: 1, field: o.code, call: -1,
+				help: "0x hex of the code it is assumed to have; empty: as it is"})
 		for k, x := range o.slots {
 			out = append(out,
-				row{id: idSlot(i, k, "key"), label: "slot", depth: 1, field: x.key, call: -1, help: "which word of its storage; ctrl+x takes it away"},
-				row{id: idSlot(i, k, "value"), label: "holds", depth: 2, field: x.value, call: -1, help: "the 32 bytes that it is assumed to hold"})
+				row{id: idSlot(i, k, "key"), label: "slot", depth: 1, field: x.key, call: -1,
+					help: "which word of its storage; ctrl+x takes it away"},
+				row{id: idSlot(i, k, "value"), label: "holds", depth: 2, field: x.value, call: -1,
+					help: "the 32 bytes that it is assumed to hold"})
 		}
-		out = append(out, row{id: idOverRow(i, "add"), label: "", depth: 1, text: "add a storage slot", call: -1, press: func() tea.Cmd { s.addSlot(i); return nil }, help: "enter assumes another word of its storage"})
+		out = append(out, row{id: idOverRow(i, "add"), label: "", depth: 1, text: "add a storage slot", call: -1,
+			press: func() tea.Cmd { s.addSlot(i); return nil }, help: "enter assumes another word of its storage"})
 	}
 	text, label := "assume another state", ""
 	if len(out) == 0 {
 		label, text = "assumes", "the chain as it is"
 	}
-	return append(out, row{id: idOver, label: label, text: text, call: -1, press: func() tea.Cmd { s.addOverride(); return nil }, help: "enter lets the service try the calls as if an address had another state"})
+	return append(out, row{id: idOver, label: label, text: text, call: -1,
+		press: func() tea.Cmd { s.addOverride(); return nil },
+		help:  "enter lets the service try the calls as if an address had another state"})
 }
 
 func (s *Screen) addOverride() {

@@ -23,10 +23,12 @@ func (s *Screen) takePaste(c *call, text string) (cmd tea.Cmd, taken bool) {
 	case len(text) >= 10 && text[:2] == "0x" && text[2:] != "":
 		data, err := unhex(text)
 		if err != nil {
-			return screen.Toast(theme.Warn, "that is not call data: it needs 0x and an even number of hexadecimal digits"), true
+			return screen.Toast(theme.Warn,
+				"that is not call data: it needs 0x and an even number of hexadecimal digits"), true
 		}
 		if s.b.chainDecoded(s.ctx.Catalog, c, data) {
-			return screen.Toast(theme.Good, "decoded as "+kit.Clean(c.fn.Signature(), 120)+": a match of four bytes suggests it and proves nothing"), true
+			return screen.Toast(theme.Good, "decoded as "+kit.Clean(c.fn.Signature(), 120)+
+				": a match of four bytes suggests it and proves nothing"), true
 		}
 		return screen.Toast(theme.Warn, "it stays raw call data: "+c.why), true
 	}

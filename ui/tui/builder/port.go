@@ -228,7 +228,8 @@ func (s *Screen) askExport() tea.Cmd {
 	if s.form != formCalls {
 		safe.Off = "a batch has calls only"
 	}
-	s.openList("Write to a file", []kit.Item{{Value: formatIntent, Label: "intent of this program", Note: "JSON, all of it"}, safe}, "", s.takeExport)
+	s.openList("Write to a file", []kit.Item{{Value: formatIntent, Label: "intent of this program",
+		Note: "JSON, all of it"}, safe}, "", s.takeExport)
 	s.looks = true
 	return nil
 }

@@ -310,7 +310,8 @@ func (s *Screen) firstMistake() tea.Cmd {
 	for _, r := range s.rows() {
 		if wrong[r.id] != "" {
 			s.focus = r.id
-			return screen.Toast(theme.Warn, kit.Plural(len(wrong), "field needs", "fields need")+" attention: the first one is marked")
+			return screen.Toast(theme.Warn, kit.Plural(len(wrong), "field needs", "fields need")+
+				" attention: the first one is marked")
 		}
 	}
 	if len(s.general) > 0 {

@@ -45,10 +45,12 @@ func quantity(text string, decimals int, symbol string) (*big.Int, error) {
 	}
 	d, ok := unitDecimals(unit)
 	if !ok {
-		return nil, &amount.Error{Input: text, Want: "an amount such as 250.5: " + strconv.QuoteToASCII(unit) + " is no unit of it"}
+		return nil, &amount.Error{Input: text, Want: "an amount such as 250.5: " + strconv.QuoteToASCII(unit) +
+			" is no unit of it"}
 	}
 	if d > 0 && decimals != 18 {
-		return nil, &amount.Error{Input: text, Want: "an amount of an asset with " + strconv.Itoa(decimals) + " decimals: gwei and ether have 18"}
+		return nil, &amount.Error{Input: text, Want: "an amount of an asset with " + strconv.Itoa(decimals) +
+			" decimals: gwei and ether have 18"}
 	}
 	return amount.Parse(number, d)
 }
@@ -66,7 +68,8 @@ func suspicious(v *big.Int, decimals int, symbol string, whole bool) string {
 		if rest.Sign() != 0 || n < min(decimals, 9) {
 			return ""
 		}
-		return strconv.Itoa(n) + " zeros at the end: these are " + amount.Human(v, decimals) + " whole " + symbol + ", not base units. Is that meant?"
+		return strconv.Itoa(n) + " zeros at the end: these are " + amount.Human(v, decimals) + " whole " + symbol +
+			", not base units. Is that meant?"
 	}
 	if new(big.Int).Mul(v, big.NewInt(1000)).Cmp(one) >= 0 {
 		return ""

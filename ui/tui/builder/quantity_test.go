@@ -16,14 +16,17 @@ func TestAmountsTakeAUnit(t *testing.T) {
 		decimals int
 		want     string
 	}{
-		{"250.5", 6, "250500000"}, {"250.5 USDC", 6, "250500000"}, {"250.5usdc", 6, "250500000"}, {"7 wei", 6, "7"}, {"7 base", 18, "7"},
-		{"20 gwei", 18, "20000000000"}, {"1.5 ether", 18, "1500000000000000000"}, {"0.5eth", 18, "500000000000000000"}, {"0", 6, "0"},
+		{"250.5", 6, "250500000"}, {"250.5 USDC", 6, "250500000"}, {"250.5usdc", 6, "250500000"}, {"7 wei", 6, "7"},
+		{"7 base", 18, "7"},
+		{"20 gwei", 18, "20000000000"}, {"1.5 ether", 18, "1500000000000000000"}, {"0.5eth", 18, "500000000000000000"},
+		{"0", 6, "0"},
 	} {
 		if v, err := quantity(c.text, c.decimals, "USDC"); err != nil || v.String() != c.want {
 			t.Errorf("%q: %v %v, want %s", c.text, v, err, c.want)
 		}
 	}
-	for _, bad := range []string{"", "gwei", "1 gwei", "1 ether", "1.5 wei", "1,5", "1e6", "-1", "1 DAI", "0x10", ".5", "1 0"} {
+	for _, bad := range []string{"", "gwei", "1 gwei", "1 ether", "1.5 wei", "1,5", "1e6", "-1", "1 DAI", "0x10", ".5",
+		"1 0"} {
 		if v, err := quantity(bad, 6, "USDC"); err == nil {
 			t.Errorf("%q passed as %v", bad, v)
 		}
@@ -35,7 +38,8 @@ func TestAmountsInTheWrongUnitAreSuspected(t *testing.T) {
 		base, decimals int64
 		whole, want    bool
 	}{
-		{1_000_000_000_000, 6, true, true}, {250_000_000_000, 6, true, false}, {250_500_000, 6, true, false}, {250, 6, false, true}, {250_500_000, 6, false, false}, {0, 6, true, false},
+		{1_000_000_000_000, 6, true, true}, {250_000_000_000, 6, true, false}, {250_500_000, 6, true, false},
+		{250, 6, false, true}, {250_500_000, 6, false, false}, {0, 6, true, false},
 		{1, 0, false, false}, {5_000_000, 2, true, false},
 	} {
 		got := suspicious(big.NewInt(c.base), int(c.decimals), "USDC", c.whole)
@@ -49,7 +53,8 @@ func TestABaseAmountAndItsWholeTokensAreOneForAllAmounts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		v := new(big.Int).SetBytes(rapid.SliceOfN(rapid.Byte(), 0, 32).Draw(rt, "v"))
 		d := rapid.IntRange(0, 77).Draw(rt, "decimals")
-		for _, text := range []string{amount.Format(v, d), amount.Trim(amount.Format(v, d)) + " TOK", v.String() + " wei"} {
+		for _, text := range []string{amount.Format(v, d), amount.Trim(amount.Format(v, d)) + " TOK",
+			v.String() + " wei"} {
 			if got, err := quantity(text, d, "TOK"); err != nil || got.Cmp(v) != 0 {
 				rt.Fatalf("%q: %v %v, want %s", text, got, err, v)
 			}
@@ -59,10 +64,12 @@ func TestABaseAmountAndItsWholeTokensAreOneForAllAmounts(t *testing.T) {
 
 func TestUnitsInArgumentsBecomeBaseUnits(t *testing.T) {
 	r := newRig(t)
-	r.fill(idTo(0), router).fill(idSig(0), "f(uint256 a, int128 b, string c)").fill(idArg(0, []int{0}), "1.5 ether").fill(idArg(0, []int{1}), "20 gwei").fill(idArg(0, []int{2}), "7 wei").press("esc")
+	r.fill(idTo(0), router).fill(idSig(0), "f(uint256 a, int128 b, string c)").fill(idArg(0, []int{0}),
+		"1.5 ether").fill(idArg(0, []int{1}), "20 gwei").fill(idArg(0, []int{2}), "7 wei").press("esc")
 	fn := r.s.b.calls[0].fn
 	values, err := fn.Decode(mustHex(t, r.frozen().Draft().Calls[0].Data))
-	if err != nil || values[0].Text != "1500000000000000000" || values[1].Text != "20000000000" || values[2].Text != "7 wei" {
+	if err != nil || values[0].Text != "1500000000000000000" || values[1].Text != "20000000000" ||
+		values[2].Text != "7 wei" {
 		t.Fatalf("%v %v", values, err)
 	}
 	if v := r.view(); !strings.Contains(v, "= 1 500 000 000 000 000 000") {
@@ -95,7 +102,8 @@ func TestSuspicionsStandAtTheirField(t *testing.T) {
 
 func TestPayableIsReadFromSignatureAndABI(t *testing.T) {
 	for sig, want := range map[string]coin{
-		"f(uint256 a) external payable returns (bool)": coinTaken, "f(uint256 a) external": coinRefused, "f((uint256 a) b) view": coinRefused, "f(address payable a)": coinUnknown,
+		"f(uint256 a) external payable returns (bool)": coinTaken, "f(uint256 a) external": coinRefused,
+		"f((uint256 a) b) view": coinRefused, "f(address payable a)": coinUnknown,
 		"f()": coinUnknown, "transfer(address,uint256)": coinRefused,
 	} {
 		c := newCall()
@@ -105,8 +113,10 @@ func TestPayableIsReadFromSignatureAndABI(t *testing.T) {
 			t.Errorf("%s: %v %s", sig, c.coin(), c.sigErr)
 		}
 	}
-	list, err := readABI([]byte(`[{"type":"event","name":"e","inputs":[]},{"type":"function","name":"a","inputs":[],"stateMutability":"payable"},{"name":"b","inputs":[],"payable":false},{"type":"function","name":"c"}]`))
-	if err != nil || len(list) != 3 || list[0].takes != coinTaken || list[1].takes != coinRefused || list[2].takes != coinUnknown {
+	list, err := readABI([]byte(
+		`[{"type":"event","name":"e","inputs":[]},{"type":"function","name":"a","inputs":[],"stateMutability":"payable"},{"name":"b","inputs":[],"payable":false},{"type":"function","name":"c"}]`))
+	if err != nil || len(list) != 3 || list[0].takes != coinTaken || list[1].takes != coinRefused ||
+		list[2].takes != coinUnknown {
 		t.Fatalf("%+v %v", list, err)
 	}
 }
@@ -121,7 +131,8 @@ func TestCallDataThatFitsNothingStaysRawAndSaysWhy(t *testing.T) {
 	} {
 		r := newRig(t)
 		r.fill(idTo(0), usdc).on(idSig(0)).paste(data).press("esc")
-		if c := r.s.b.calls[0]; !c.raw || !strings.Contains(r.s.cautions()[idData(0)].text, want) || c.data.Value() != data {
+		if c := r.s.b.calls[0]; !c.raw || !strings.Contains(r.s.cautions()[idData(0)].text, want) ||
+			c.data.Value() != data {
 			t.Errorf("%s: %q", data, r.s.cautions()[idData(0)].text)
 		}
 		if got := r.frozen().Draft().Calls[0].Data; got != data {
@@ -156,7 +167,8 @@ func TestTimesThatCannotBeAreMistakes(t *testing.T) {
 }
 
 func TestOwnSlippageIsBasisPointsOrPercent(t *testing.T) {
-	for text, want := range map[string]int{"75": 75, "0.75 %": 75, "0.75%": 75, "100 %": 10000, "0": 0, "10001": 0, "0.001 %": 0, "x": 0, "": 0} {
+	for text, want := range map[string]int{"75": 75, "0.75 %": 75, "0.75%": 75, "100 %": 10000, "0": 0, "10001": 0,
+		"0.001 %": 0, "x": 0, "": 0} {
 		s := newTolerance()
 		s.preset = 0
 		s.own.Set(text)
@@ -168,7 +180,8 @@ func TestOwnSlippageIsBasisPointsOrPercent(t *testing.T) {
 
 func TestWordsOfStorageAreFilledUp(t *testing.T) {
 	zeros := strings.Repeat("0", 63)
-	for text, want := range map[string]string{"3": "0x" + zeros + "3", "0x3": "0x" + zeros + "3", "0x": "", "": "", "0xzz": "", "-1": "", "0x" + strings.Repeat("1", 65): "", "10": "0x" + zeros[:62] + "0a"} {
+	for text, want := range map[string]string{"3": "0x" + zeros + "3", "0x3": "0x" + zeros + "3", "0x": "", "": "",
+		"0xzz": "", "-1": "", "0x" + strings.Repeat("1", 65): "", "10": "0x" + zeros[:62] + "0a"} {
 		got, ok := wordOf(text)
 		if ok != (want != "") || got != want {
 			t.Errorf("%q: %q %v", text, got, ok)
@@ -189,7 +202,8 @@ func TestAssumedStateWithMistakesIsNotSent(t *testing.T) {
 	r.s.b.over[0].slots[1].key.Set("0x01")
 	r.s.tried = true
 	m := r.s.mistakes()
-	for _, id := range []string{idOverRow(0, "code"), idOverRow(0, "balance"), idSlot(0, 1, "key"), idSlot(0, 0, "value")} {
+	for _, id := range []string{idOverRow(0, "code"), idOverRow(0, "balance"), idSlot(0, 1, "key"),
+		idSlot(0, 0, "value")} {
 		if m[id] == "" {
 			t.Errorf("no mistake at %s: %v", id, m)
 		}

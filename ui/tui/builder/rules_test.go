@@ -36,7 +36,8 @@ func TestTheTrialCallIsATransferOfUSDCOnBaseToTheFirstContact(t *testing.T) {
 	if len(d.Calls) != 1 || d.Calls[0].To != usdc || d.Calls[0].Data != want || d.TargetChain != "eip155:8453" {
 		t.Fatalf("%+v", d)
 	}
-	if len(d.TokensRequired) != 1 || d.TokensRequired[0].Amount != "1600500000" || !strings.HasPrefix(d.TokensRequired[0].AssetType, "eip155:8453/erc20:") {
+	if len(d.TokensRequired) != 1 || d.TokensRequired[0].Amount != "1600500000" ||
+		!strings.HasPrefix(d.TokensRequired[0].AssetType, "eip155:8453/erc20:") {
 		t.Fatalf("the required token is not suggested: %+v", d.TokensRequired)
 	}
 	if d.SlippageBps != intent.DefaultSlippageBps || d.ValidUntil != "" || d.Network != r.s.ctx.Network.ID {
@@ -47,14 +48,16 @@ func TestTheTrialCallIsATransferOfUSDCOnBaseToTheFirstContact(t *testing.T) {
 func TestAWholeCallCanBeTypedWithTheKeyboardAlone(t *testing.T) {
 	r := newRig(t)
 	r.press("tab", "shift+tab", "enter", "esc") // moving around changes nothing
-	r.press("esc", "g", "down", "down").typeText("usdc").press("tab").typeText("transfer(address to, uint256 amount)").press("tab").
+	r.press("esc", "g", "down", "down").typeText("usdc").press("tab").typeText(
+		"transfer(address to, uint256 amount)").press("tab").
 		typeText("demo payee").press("tab").typeText("250.5").press("tab", "tab", "esc", "r")
 	open, ok := r.sent[len(r.sent)-1].(screen.OpenMsg)
 	if !ok {
 		t.Fatalf("%v %v", r.s.mistakes(), r.sent)
 	}
 	d := open.Arg.(review.StartArg).Intent.Draft()
-	if want := hex0x(erc20.Transfer(common.HexToAddress(payee), big.NewInt(250_500_000))); d.Calls[0].Data != want || !strings.EqualFold(d.Calls[0].To, usdc) {
+	if want := hex0x(erc20.Transfer(common.HexToAddress(payee), big.NewInt(250_500_000))); d.Calls[0].Data != want ||
+		!strings.EqualFold(d.Calls[0].To, usdc) {
 		t.Fatalf("%+v", d.Calls)
 	}
 }
@@ -77,13 +80,15 @@ func TestSingleLettersAreTextWhileAFieldIsEdited(t *testing.T) {
 
 func TestApproveTypedAsACallBecomesAnAllowanceByOneKey(t *testing.T) {
 	r := newRig(t)
-	r.fill(idTo(0), usdc).fill(idSig(0), "approve(address spender, uint256 amount)").fill(idArg(0, []int{0}), router).fill(idArg(0, []int{1}), "100").press("esc")
+	r.fill(idTo(0), usdc).fill(idSig(0), "approve(address spender, uint256 amount)").fill(idArg(0, []int{0}),
+		router).fill(idArg(0, []int{1}), "100").press("esc")
 	if _, ok := r.s.freeze(); ok {
 		t.Fatal("an approve passed as a call")
 	}
 	r.s.focus = idCall(0)
 	r.press("a")
-	if len(r.s.b.allow) != 1 || r.s.b.allow[0].amount.Value() != "100" || r.s.b.allow[0].spender.Value() != router || !strings.HasSuffix(r.s.b.allow[0].asset, strings.ToLower(usdc)) {
+	if len(r.s.b.allow) != 1 || r.s.b.allow[0].amount.Value() != "100" || r.s.b.allow[0].spender.Value() != router ||
+		!strings.HasSuffix(r.s.b.allow[0].asset, strings.ToLower(usdc)) {
 		t.Fatalf("%+v", r.s.b.allow)
 	}
 	r.fill(idTo(0), router).fill(idSig(0), "deposit()").press("esc")
@@ -94,7 +99,8 @@ func TestApproveTypedAsACallBecomesAnAllowanceByOneKey(t *testing.T) {
 }
 
 func TestOtherGrantsOfRightsAreMistakes(t *testing.T) {
-	for _, sig := range []string{"increaseAllowance(address,uint256)", "setApprovalForAll(address,bool)", "permit(address,address,uint256,uint256,uint8,bytes32,bytes32)", "approve(address,address,uint160,uint48)"} {
+	for _, sig := range []string{"increaseAllowance(address,uint256)", "setApprovalForAll(address,bool)",
+		"permit(address,address,uint256,uint256,uint8,bytes32,bytes32)", "approve(address,address,uint160,uint48)"} {
 		r := newRig(t)
 		r.fill(idTo(0), usdc).fill(idSig(0), sig).press("esc")
 		if m := r.s.mistakes()[idSig(0)]; !strings.Contains(m, "under allow") {
@@ -143,7 +149,8 @@ func TestRawCallDataIsDecodedIntoFieldsWhenAKnownFunctionFits(t *testing.T) {
 
 func TestABIJSONIsTakenFromAPaste(t *testing.T) {
 	r := newRig(t)
-	r.fill(idTo(0), router).on(idSig(0)).paste(`[{"type":"function","name":"one","inputs":[]},{"type":"function","name":"two","inputs":[{"name":"x","type":"uint8"}]}]`)
+	r.fill(idTo(0), router).on(idSig(0)).paste(
+		`[{"type":"function","name":"one","inputs":[]},{"type":"function","name":"two","inputs":[{"name":"x","type":"uint8"}]}]`)
 	if !r.s.choice.IsOpen() {
 		t.Fatal("no list of functions")
 	}
@@ -228,9 +235,11 @@ func TestFailuresOfTheServiceStandAtTheirField(t *testing.T) {
 	r.s.b.allow = []*allowance{newAllowance("eip155:8453/erc20:"+strings.ToLower(usdc), router, "1")}
 	var fs []api.Failure
 	want := map[string]string{
-		"calls[0].to": idTo(0), "calls[0].data": idSig(0), "calls[0].value": idValue(0), "tokensRequired[0].amount": idNeed(0, "amount"),
+		"calls[0].to": idTo(0), "calls[0].data": idSig(0), "calls[0].value": idValue(0),
+		"tokensRequired[0].amount":    idNeed(0, "amount"),
 		"tokensRequired[0].assetType": idNeed(0, "asset"), "allowanceRequirements[0].spender": idAllowRow(0, "spender"),
-		"allowanceRequirements[0].assetType": idAllowRow(0, "asset"), "fromAssetId": idFund, "slippageTolerance": idSlip, "validUntil": idValid, "targetChain": idChain,
+		"allowanceRequirements[0].assetType": idAllowRow(0, "asset"), "fromAssetId": idFund,
+		"slippageTolerance": idSlip, "validUntil": idValid, "targetChain": idChain,
 	}
 	for path := range want {
 		fs = append(fs, api.Failure{Path: path, Expected: "better", Got: "x"})
@@ -359,7 +368,8 @@ func TestEveryRowFitsAndTheFocusIsVisible(t *testing.T) {
 
 // aType draws a type with up to depth levels of tuples and arrays.
 func aType(t *rapid.T, depth int) string {
-	leaf := rapid.SampledFrom([]string{"uint256", "uint8", "int128", "bool", "address", "bytes", "bytes4", "bytes32", "string"})
+	leaf := rapid.SampledFrom([]string{"uint256", "uint8", "int128", "bool", "address", "bytes", "bytes4", "bytes32",
+		"string"})
 	switch kind := rapid.IntRange(0, 5).Draw(t, "kind"); {
 	case depth > 0 && kind == 0:
 		return aType(t, depth-1) + "[]"
@@ -499,7 +509,8 @@ func TestDraftsOfTheBuilderAlwaysPassTheRulesOrNameAMistake(t *testing.T) {
 	r.fill(idTo(0), router).fill(idValue(0), "0.5").press("esc")
 	in := r.frozen()
 	d := in.Draft()
-	if d.Calls[0].Value != "500000000000000000" || d.Calls[0].Data != "" || len(d.TokensRequired) != 1 || d.TokensRequired[0].AssetType != "eip155:8453/slip44:60" {
+	if d.Calls[0].Value != "500000000000000000" || d.Calls[0].Data != "" || len(d.TokensRequired) != 1 ||
+		d.TokensRequired[0].AssetType != "eip155:8453/slip44:60" {
 		t.Fatalf("%+v", d)
 	}
 	if _, err := intent.Freeze(d, r.s.rules()); err != nil {
@@ -515,7 +526,8 @@ func TestStateOverridesAndValidAfterStayWithACallThatComesBack(t *testing.T) {
 	d := r.frozen().Draft()
 	d.ValidAfter = unixText(r.now.Add(time.Minute))
 	d.ValidUntil = unixText(r.now.Add(7 * time.Minute))
-	d.Overrides = []api.StateOverride{{Address: router, Balance: "0xf4240", StateDiff: map[string]string{"0x" + strings.Repeat("0", 64): "0x" + strings.Repeat("1", 64)}}}
+	d.Overrides = []api.StateOverride{{Address: router, Balance: "0xf4240",
+		StateDiff: map[string]string{"0x" + strings.Repeat("0", 64): "0x" + strings.Repeat("1", 64)}}}
 	in, err := intent.Freeze(d, r.s.rules())
 	if err != nil {
 		t.Fatal(err)
@@ -526,7 +538,9 @@ func TestStateOverridesAndValidAfterStayWithACallThatComesBack(t *testing.T) {
 		t.Fatalf("%+v\n%+v", got.Draft(), in.Draft())
 	}
 	other.h = 60
-	for _, want := range []string{"not before", "2026-11-21 12:01:00", "assumes", "0x0AD6 3E34 1d6c A640 c849 93e1 5051 febf 742E 1feF", "0.000000000001", "slot", "! the calls are tried on this state"} {
+	for _, want := range []string{"not before", "2026-11-21 12:01:00", "assumes",
+		"0x0AD6 3E34 1d6c A640 c849 93e1 5051 febf 742E 1feF", "0.000000000001", "slot",
+		"! the calls are tried on this state"} {
 		if !strings.Contains(other.view(), want) {
 			t.Errorf("%q is not shown:\n%s", want, other.view())
 		}

@@ -151,7 +151,8 @@ func parseShelf(b []byte) (shelf, error) {
 	}
 	seen := map[string]bool{}
 	for _, t := range f.Templates {
-		if t.Name == "" || kit.Clean(t.Name, maxName) != t.Name || seen[t.Name] || (t.Calls == nil) == (t.Exchange == nil) {
+		if t.Name == "" || kit.Clean(t.Name, maxName) != t.Name || seen[t.Name] ||
+			(t.Calls == nil) == (t.Exchange == nil) {
 			return shelf{}, errors.New("a template without a proper name or form")
 		}
 		seen[t.Name] = true
@@ -181,7 +182,8 @@ func checkBatch(b *savedBatch) error {
 	if _, err := caip.ParseChain(b.Chain); err != nil {
 		return err
 	}
-	if len(b.Calls) < 1 || len(b.Calls) > api.MaxListed || len(b.Needs) > api.MaxListed || len(b.Allow) > api.MaxListed || len(b.Overrides) > api.MaxListed {
+	if len(b.Calls) < 1 || len(b.Calls) > api.MaxListed || len(b.Needs) > api.MaxListed ||
+		len(b.Allow) > api.MaxListed || len(b.Overrides) > api.MaxListed {
 		return fmt.Errorf("a list has not 1 to %d entries", api.MaxListed)
 	}
 	for _, o := range b.Overrides {

@@ -89,7 +89,8 @@ func (m *minutes) load(s savedChoice, presets []int) {
 // save turns the form into a document without anything of this network and these accounts.
 func (b *batch) save() *savedBatch {
 	out := &savedBatch{
-		Chain: b.chain.String(), Own: b.own, Fund: b.fund, Slip: b.slip.save(), Valid: b.valid.save(), Start: b.start.save(), After: b.after, V1: b.v1,
+		Chain: b.chain.String(), Own: b.own, Fund: b.fund, Slip: b.slip.save(), Valid: b.valid.save(),
+		Start: b.start.save(), After: b.after, V1: b.v1,
 	}
 	for _, c := range b.calls {
 		out.Calls = append(out.Calls, c.save())
@@ -111,7 +112,8 @@ func (b *batch) save() *savedBatch {
 }
 
 func (c *call) save() savedCall {
-	out := savedCall{To: c.to.Value(), Signature: c.sig.Value(), Raw: c.raw, Data: c.data.Value(), Value: c.value.Value()}
+	out := savedCall{To: c.to.Value(), Signature: c.sig.Value(), Raw: c.raw, Data: c.data.Value(),
+		Value: c.value.Value()}
 	if !c.raw && c.fn != nil && c.sigErr == "" {
 		out.Args = saveNodes(c.args)
 	}
@@ -174,7 +176,8 @@ func (s savedCall) load() *call {
 
 func (x *exchange) save() *savedExchange {
 	out := &savedExchange{
-		Kind: x.kind, Pay: x.pay, Amount: x.amount.Value(), Receive: x.receive, To: x.to.Value(), Minimum: x.min.Value(), Slip: x.slip.save(), V1: x.v1,
+		Kind: x.kind, Pay: x.pay, Amount: x.amount.Value(), Receive: x.receive, To: x.to.Value(),
+		Minimum: x.min.Value(), Slip: x.slip.save(), V1: x.v1,
 	}
 	if x.at != (caip.Chain{}) {
 		out.At = x.at.String()

@@ -31,13 +31,15 @@ func (s *Screen) openTemplates() tea.Cmd {
 	}
 	items := []kit.Item{{Value: pickImport, Label: label, Note: "intent, Safe batch"}}
 	for i, t := range s.store.templates {
-		items = append(items, kit.Item{Value: pickTemplate + strconv.Itoa(i), Label: kit.Clean(t.Name, maxName), Note: t.words()})
+		items = append(items, kit.Item{Value: pickTemplate + strconv.Itoa(i), Label: kit.Clean(t.Name, maxName),
+			Note: t.words()})
 	}
 	switch {
 	case s.store.broken != "":
 		items = append(items, kit.Item{Value: pickNothing, Label: "the templates cannot be read", Off: s.store.broken})
 	case s.ctx.Keep == nil:
-		items = append(items, kit.Item{Value: pickNothing, Label: "templates", Off: "this program keeps nothing between starts"})
+		items = append(items, kit.Item{Value: pickNothing, Label: "templates",
+			Off: "this program keeps nothing between starts"})
 	case len(s.store.templates) == 0:
 		items = append(items, kit.Item{Value: pickNothing, Label: "no template yet", Off: "s saves the form as one"})
 	default:
@@ -156,7 +158,8 @@ func (s *Screen) saveTemplate(name string) tea.Cmd {
 // saveTemplates writes the list, and shows words afterwards.
 func (s *Screen) saveTemplates(words string) tea.Cmd {
 	keep := s.ctx.Keep
-	data, err := json.Marshal(shelf{Version: savedVersion, Templates: s.store.templates}, json.Deterministic(true), jsontext.WithIndent("  "))
+	data, err := json.Marshal(shelf{Version: savedVersion, Templates: s.store.templates}, json.Deterministic(true),
+		jsontext.WithIndent("  "))
 	return func() tea.Msg {
 		if err == nil {
 			err = keep.Save(templatesName, data)

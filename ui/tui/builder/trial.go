@@ -50,7 +50,8 @@ func (s *Screen) trialAmount(here caip.Asset) string {
 	if !ok || !known || total == nil {
 		return trialFallback
 	}
-	floor := new(big.Int).Add(s.money.largestOther(agg, here), amount.Scale(orZero(s.money.held[here]), e.Decimals, agg.Decimals))
+	floor := new(big.Int).Add(s.money.largestOther(agg, here),
+		amount.Scale(orZero(s.money.held[here]), e.Decimals, agg.Decimals))
 	ceiling := new(big.Int).Quo(new(big.Int).Mul(total, big.NewInt(9)), big.NewInt(10))
 	one := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(agg.Decimals)), nil)
 	half := new(big.Int).Quo(one, big.NewInt(2))

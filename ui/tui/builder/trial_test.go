@@ -20,7 +20,8 @@ func TestTheTrialCallNeedsTwoOrMoreSourceChains(t *testing.T) {
 		m := money{known: true, held: map[caip.Asset]*big.Int{}}
 		base, largest, total := new(big.Int), new(big.Int), new(big.Int)
 		for i, e := range agg.Entities {
-			held := big.NewInt(rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(0, 3_000_000_000)).Draw(t, e.Asset.String()))
+			held := big.NewInt(rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(0, 3_000_000_000)).Draw(t,
+				e.Asset.String()))
 			if i%3 == 2 && held.Sign() == 0 {
 				continue // the service does not list it
 			}

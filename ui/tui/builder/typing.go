@@ -183,7 +183,8 @@ func (s *Screen) pasteList(content string) tea.Cmd {
 	text, r := trim(content), s.current()
 	document := strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{")
 	whole := document || strings.HasPrefix(text, "0x") && len(text) >= 10 && len(text) <= maxText
-	if whole && s.typed != nil && s.choice.Text() == "" && r.call >= 0 && (r.id == idSig(r.call) || r.id == idData(r.call)) {
+	if whole && s.typed != nil && s.choice.Text() == "" && r.call >= 0 &&
+		(r.id == idSig(r.call) || r.id == idData(r.call)) {
 		s.choice.Close()
 		s.touched()
 		if !document {

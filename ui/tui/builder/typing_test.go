@@ -91,8 +91,10 @@ func TestWhatIsTypedIntoAListIsTaken(t *testing.T) {
 		{"address of a call", calls, idArg(0, []int{0}), nobody, arg, nobody, ""},
 		{"address of a call", calls, idArg(0, []int{0}), "demo", arg, kit.Checksummed(payee), ""},
 		{"address of a call", calls, idArg(0, []int{0}), "who", arg, "who", idArg(0, []int{0})},
-		{"spender", allows, idAllowRow(0, "spender"), nobody, func(r *rig) string { return r.s.b.allow[0].spender.Value() }, nobody, ""},
-		{"assumed state", assumes, idOverRow(0, "address"), nobody, func(r *rig) string { return r.s.b.over[0].address.Value() }, nobody, ""},
+		{"spender", allows, idAllowRow(0, "spender"), nobody,
+			func(r *rig) string { return r.s.b.allow[0].spender.Value() }, nobody, ""},
+		{"assumed state", assumes, idOverRow(0, "address"), nobody,
+			func(r *rig) string { return r.s.b.over[0].address.Value() }, nobody, ""},
 		{"function", nil, idSig(0), "transferFr", sig, "transferFrom(address from, address to, uint256 amount)", ""},
 		{"function", nil, idSig(0), "transfer(address)", sig, "transfer(address)", idArg(0, []int{0})},
 		{"function", nil, idSig(0), "fill(uint8", sig, "fill(uint8", idSig(0)},
@@ -119,7 +121,8 @@ func TestWhatIsTypedIntoAListIsTaken(t *testing.T) {
 		{"starts", nil, idAfter, "0", starts, "at once", ""},
 		{"starts", nil, idAfter, "3", starts, "own 3", ""},
 		{"starts", nil, idAfter, "at once", starts, "at once", ""},
-		{"a moment that came with a draft", func(r *rig) { r.s.b.after = "1795262700" }, idAfter, "3", func(r *rig) string { return r.s.b.after + starts(r) }, "own 3", ""},
+		{"a moment that came with a draft", func(r *rig) { r.s.b.after = "1795262700" }, idAfter, "3",
+			func(r *rig) string { return r.s.b.after + starts(r) }, "own 3", ""},
 	} {
 		for _, pasted := range []bool{false, true} {
 			r := newRig(t)
@@ -137,7 +140,8 @@ func TestWhatIsTypedIntoAListIsTaken(t *testing.T) {
 			if r.s.choice.IsOpen() { // pasted call data and documents are taken at once
 				r.press("enter")
 			}
-			if pasted && c.text[0] == '[' && c.wrong != "" { // a remark refuses a document that cannot be read, as in the field
+			// a remark refuses a document that cannot be read, as in the field
+			if pasted && c.text[0] == '[' && c.wrong != "" {
 				if !strings.Contains(r.toast(), "o reads an intent") {
 					t.Errorf("%q: %q", c.text, r.toast())
 				}
@@ -190,7 +194,8 @@ func TestTheBoxSaysWhatEnterDoesWithWhatWasTyped(t *testing.T) {
 	r.press("t")
 	for id, text := range map[string]string{idTarget: nobody, idAmount: "25"} {
 		v := r.openOn(id, text).view()
-		if !strings.Contains(v, "what you typed, as the") || !strings.Contains(v, "enter takes what you typed") || strings.Contains(v, "nothing matches") {
+		if !strings.Contains(v, "what you typed, as the") || !strings.Contains(v, "enter takes what you typed") ||
+			strings.Contains(v, "nothing matches") {
 			t.Errorf("%s:\n%s", id, v)
 		}
 		r.press("esc")
@@ -201,7 +206,8 @@ func TestTheBoxSaysWhatEnterDoesWithWhatWasTyped(t *testing.T) {
 }
 
 func TestTextThatIsTooLongForItsFieldIsNotCut(t *testing.T) {
-	for id, text := range map[string]string{idAmount: strings.Repeat("1", 101), idTarget: strings.Repeat("a", 161), idSlip: "0.7000000000 %"} {
+	for id, text := range map[string]string{idAmount: strings.Repeat("1", 101), idTarget: strings.Repeat("a", 161),
+		idSlip: "0.7000000000 %"} {
 		r := newRig(t)
 		r.press("t").openOn(id, "").paste(text).press("enter")
 		if !r.s.choice.IsOpen() || r.s.choice.Text() != text || !strings.Contains(r.view(), tooLong) {
@@ -217,7 +223,8 @@ func TestTextThatIsTooLongForItsFieldIsNotCut(t *testing.T) {
 
 func TestALongDocumentPastedIntoTheListOfFunctionsIsTakenAtOnce(t *testing.T) {
 	r := newRig(t)
-	r.openOn(idSig(0), "").paste("[" + strings.Repeat(`{"type":"function","name":"poke","inputs":[]},`, 300) + "\n" + `{"type":"function","name":"prod","inputs":[]}]`)
+	r.openOn(idSig(0), "").paste("[" + strings.Repeat(`{"type":"function","name":"poke","inputs":[]},`, 300) + "\n" +
+		`{"type":"function","name":"prod","inputs":[]}]`)
 	if !r.s.choice.IsOpen() || !strings.Contains(r.view(), "Function of the pasted ABI") {
 		t.Fatal(r.view())
 	}

@@ -64,7 +64,8 @@ func (s *Screen) opened(arg any) tea.Cmd {
 		s.restore(a.Draft, a.Failures)
 	case nil:
 		if s.frozen != "" && !s.empty() {
-			s.note = caution{theme.Warn, "this went to a review before: look under Activity (3) before you send it again; X empties the form"}
+			s.note = caution{theme.Warn,
+				"this went to a review before: look under Activity (3) before you send it again; X empties the form"}
 		}
 	}
 	return nil
@@ -91,7 +92,8 @@ func (s *Screen) chosen(it kit.Item) tea.Cmd {
 		take, value = s.typed, text
 	}
 	cmd := take(value)
-	if r := s.current(); r.field != nil && !r.optional && r.field.Value() == "" && !s.choice.IsOpen() && !s.prompt.open {
+	if r := s.current(); r.field != nil && !r.optional && r.field.Value() == "" && !s.choice.IsOpen() &&
+		!s.prompt.open {
 		s.edit()
 	}
 	return cmd
@@ -174,7 +176,8 @@ func (s *Screen) leaveField() {
 	changed := r.field.Value() != before
 	if r.call >= 0 && r.id == idData(r.call) {
 		c := s.b.calls[r.call]
-		if data, err := unhex(trim(c.data.Value())); err == nil && len(data) >= 4 && s.b.chainDecoded(s.ctx.Catalog, c, data) {
+		if data, err := unhex(trim(c.data.Value())); err == nil && len(data) >= 4 &&
+			s.b.chainDecoded(s.ctx.Catalog, c, data) {
 			s.focus, changed = idSig(r.call), true
 		}
 	}
@@ -216,7 +219,8 @@ func (s *Screen) tidyField(r row) {
 		s.tidyTarget(text)
 	case r.node != nil && r.node.isNumber() && r.call >= 0:
 		token, known := s.b.tokenAt(s.ctx.Catalog, s.b.calls[r.call].to.Value())
-		if number, unit := splitUnit(text); known && unit != "" && strings.EqualFold(unit, token.Symbol) && r.node.canUnits() {
+		if number, unit := splitUnit(text); known && unit != "" && strings.EqualFold(unit, token.Symbol) &&
+			r.node.canUnits() {
 			r.node.units = true
 			r.field.Set(number)
 		}
@@ -248,7 +252,8 @@ func (s *Screen) paste(m tea.PasteMsg) tea.Cmd {
 		return s.pasteList(m.Content)
 	}
 	r := s.current()
-	document := !s.editing && strings.HasPrefix(trim(m.Content), "[") || !s.editing && strings.HasPrefix(trim(m.Content), "{")
+	document := !s.editing && strings.HasPrefix(trim(m.Content), "[") ||
+		!s.editing && strings.HasPrefix(trim(m.Content), "{")
 	if r.call >= 0 && (document || r.id == idSig(r.call) || r.id == idData(r.call)) {
 		if cmd, taken := s.takePaste(s.b.calls[r.call], m.Content); taken {
 			s.touched()

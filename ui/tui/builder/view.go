@@ -31,7 +31,9 @@ func (s *Screen) View(f screen.Frame) string {
 		}
 		lines = append(lines, s.rowLines(th, r, focused, f.W)...)
 		if problem := wrong[r.id]; problem != "" && r.id != "" {
-			lines = append(lines, kit.Prose(f.W-1, s.column(r), kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, kit.Span{Text: problem, Style: th.Danger})...)
+			lines = append(lines, kit.Prose(f.W-1, s.column(r),
+				kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger},
+				kit.Span{Text: problem, Style: th.Danger})...)
 		}
 		if c := notes[r.id]; c.text != "" && r.id != "" && wrong[r.id] == "" {
 			lines = append(lines, s.noteLines(th, c, s.column(r), f.W)...)
@@ -73,7 +75,8 @@ func (s *Screen) remarks(th theme.Theme, w int) []string {
 		lines = append(lines, s.noteLines(th, s.note, 1, w)...)
 	}
 	for _, g := range s.general {
-		lines = append(lines, kit.Prose(w-1, 1, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, kit.Plain(g))...)
+		lines = append(lines, kit.Prose(w-1, 1, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger},
+			kit.Plain(g))...)
 	}
 	return lines
 }
@@ -140,7 +143,8 @@ func (s *Screen) noteLines(th theme.Theme, c caution, indent, w int) []string {
 	if c.mean == theme.None {
 		return kit.Prose(w-1, indent, kit.Span{Text: c.text, Style: th.Dim})
 	}
-	return kit.Prose(w-1, indent, kit.Span{Text: th.Sign(c.mean) + " ", Style: th.Style(c.mean)}, kit.Span{Text: c.text, Style: th.Style(c.mean)})
+	return kit.Prose(w-1, indent, kit.Span{Text: th.Sign(c.mean) + " ", Style: th.Style(c.mean)},
+		kit.Span{Text: c.text, Style: th.Style(c.mean)})
 }
 
 // help is the last line: what the focused field expects, and how much is out of sight.
@@ -205,7 +209,8 @@ func (s *Screen) asideBelow(th theme.Theme, r row, w int) []string {
 	case r.mean == theme.None:
 		return kit.Prose(w-1, s.column(r), kit.Span{Text: r.aside, Style: th.Dim})
 	}
-	return kit.Prose(w-1, s.column(r), kit.Span{Text: r.aside + " ", Style: th.Style(r.mean)}, kit.Span{Text: th.Sign(r.mean), Style: th.Style(r.mean)})
+	return kit.Prose(w-1, s.column(r), kit.Span{Text: r.aside + " ", Style: th.Style(r.mean)},
+		kit.Span{Text: th.Sign(r.mean), Style: th.Style(r.mean)})
 }
 
 func (s *Screen) aside(th theme.Theme, r row) string {

@@ -38,16 +38,20 @@ func (o *walkOp) Abandon() error          { o.snap.State = flow.StateAbandoned; 
 
 func usdcView(v int64) verify.AmountView {
 	a, _ := caip.ParseAsset("eip155:8453/erc20:" + strings.ToLower(usdc))
-	return verify.AmountView{Asset: a, Symbol: "USDC", Decimals: 6, Amount: big.NewInt(v), Micro: big.NewInt(v), ChainName: "Base"}
+	return verify.AmountView{Asset: a, Symbol: "USDC", Decimals: 6, Amount: big.NewInt(v), Micro: big.NewInt(v),
+		ChainName: "Base"}
 }
 
 func (o *walkOp) Prepare(context.Context) (flow.Snapshot, error) {
 	base := verify.ChainLabel{ID: 8453, CAIP: "eip155:8453", Name: "Base"}
 	o.snap.State = flow.StateReview1
 	o.snap.Review1 = &verify.PreparedView{
-		Chain: base, Sender: account, Fingerprint: "one", Window: verify.Window{From: time.Now(), Until: time.Now().Add(10 * time.Minute)},
+		Chain: base, Sender: account, Fingerprint: "one",
+		Window:  verify.Window{From: time.Now(), Until: time.Now().Add(10 * time.Minute)},
 		Outflow: []verify.AmountView{usdcView(250_500_000)},
-		Lines:   []verify.CallView{{Index: 1, Asked: 1, Role: verify.RoleCall, To: usdc, ToName: "USDC", Function: "transfer(address to, uint256 amount)", Decoded: true, AsAsked: true, Value: new(big.Int), Data: o.in.Draft().Calls[0].Data}},
+		Lines: []verify.CallView{{Index: 1, Asked: 1, Role: verify.RoleCall, To: usdc, ToName: "USDC",
+			Function: "transfer(address to, uint256 amount)", Decoded: true, AsAsked: true, Value: new(big.Int),
+			Data: o.in.Draft().Calls[0].Data}},
 	}
 	o.snap.Deadline = o.snap.Review1.Window.Until
 	return o.snap, nil
@@ -64,10 +68,14 @@ func (o *walkOp) SignPrepared(_ context.Context, confirmed string) (flow.Snapsho
 func (o *walkOp) Quote(context.Context) (flow.Snapshot, error) { return o.snap, flow.ErrState }
 
 func (o *walkOp) Requote(context.Context) (flow.Snapshot, error) {
-	q := &verify.QuoteView{ID: "0x01", Fingerprint: "two", Expires: time.Now().Add(time.Minute), Pay: []verify.AmountView{usdcView(226_000_000)}, PayMicro: big.NewInt(226_000_000), CostBps: -1,
+	q := &verify.QuoteView{ID: "0x01", Fingerprint: "two", Expires: time.Now().Add(time.Minute),
+		Pay: []verify.AmountView{usdcView(226_000_000)}, PayMicro: big.NewInt(226_000_000), CostBps: -1,
 		Worst: []verify.AmountView{usdcView(226_000_000)},
-		Legs:  []verify.LegView{{Chain: verify.ChainLabel{ID: 10, CAIP: "eip155:10", Name: "Optimism"}, Pays: usdcView(226_000_000), Escrow: router}}, Delivered: usdcView(225_500_000), Minimum: usdcView(225_500_000)}
-	o.snap.State, o.snap.Review2, o.snap.Deadline, o.snap.SignaturesDone, o.snap.SignaturesTotal = flow.StateReview2, q, q.Expires, 1, 2
+		Legs: []verify.LegView{{Chain: verify.ChainLabel{ID: 10, CAIP: "eip155:10", Name: "Optimism"},
+			Pays: usdcView(226_000_000), Escrow: router}}, Delivered: usdcView(225_500_000),
+		Minimum: usdcView(225_500_000)}
+	o.snap.State, o.snap.Review2, o.snap.Deadline, o.snap.SignaturesDone, o.snap.SignaturesTotal = flow.StateReview2, q,
+		q.Expires, 1, 2
 	return o.snap, nil
 }
 
@@ -160,8 +168,10 @@ func opened(r *rig, op *walkOp, w, h int) *program {
 	more := func(c screen.Context) map[screen.ID]screen.Screen {
 		return map[screen.ID]screen.Screen{
 			screen.Build: New(c, Deps{Book: []Contact{{Name: "Demo payee", Address: payee}}}),
-			screen.Review: review.New(c, review.Deps{Start: func(_ context.Context, in intent.Intent) (review.Operation, error) {
-				op.in, op.snap = in, flow.Snapshot{ID: "walk", State: flow.StateDraft, Started: time.Now(), Intent: in.Draft()}
+			screen.Review: review.New(c, review.Deps{Start: func(_ context.Context, in intent.Intent) (review.Operation,
+				error) {
+				op.in, op.snap = in, flow.Snapshot{ID: "walk", State: flow.StateDraft, Started: time.Now(),
+					Intent: in.Draft()}
 				return op, nil
 			}}),
 			screen.Activity: activity.New(c, activity.Deps{}),
@@ -169,7 +179,8 @@ func opened(r *rig, op *walkOp, w, h int) *program {
 	}
 	p := &program{msgs: make(chan tea.Msg, 1000)}
 	p.m = tui.New(tui.Options{Context: ctx, Services: tui.Services{More: more}, Start: screen.Build, NoColor: true})
-	for _, m := range []tea.Msg{tea.WindowSizeMsg{Width: w, Height: h}, tea.ColorProfileMsg{Profile: colorprofile.NoTTY}} {
+	for _, m := range []tea.Msg{tea.WindowSizeMsg{Width: w, Height: h},
+		tea.ColorProfileMsg{Profile: colorprofile.NoTTY}} {
 		_, cmd := p.m.Update(m)
 		p.fan(cmd)
 	}
@@ -220,7 +231,8 @@ func TestTheMainJobCanBeWalkedFromTheTrialCallToCompleted(t *testing.T) {
 
 func TestTheRemarkThatLinesAreUnreadGoesWithThem(t *testing.T) {
 	const words = "read to the end first"
-	for name, keys := range map[string][]string{"a line further": {"down"}, "the end": {"G"}, "another page": {"c"}, "the next review": {"G", "g", "space", "space", "y"}} {
+	for name, keys := range map[string][]string{"a line further": {"down"}, "the end": {"G"}, "another page": {"c"},
+		"the next review": {"G", "g", "space", "space", "y"}} {
 		r := newRig(t)
 		synctest.Test(t, func(t *testing.T) {
 			op := &walkOp{}

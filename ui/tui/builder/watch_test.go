@@ -15,7 +15,8 @@ func TestL4_TheBuilderSaysWatchOnlyBeforeAnythingIsAsked(t *testing.T) {
 	words := "watch-only until the key of " + payee + " is in the vault"
 	r.s.deps.WatchOnly = func(context.Context) string { return words }
 	r.do(r.s.Update(screen.OpenedMsg{}))
-	if v := strings.Join(strings.Fields(r.view()), " "); !strings.Contains(v, "! You can build and look at a review, but not sign: "+words) || len(r.sent) > 0 {
+	if v := strings.Join(strings.Fields(r.view()), " "); !strings.Contains(v,
+		"! You can build and look at a review, but not sign: "+words) || len(r.sent) > 0 {
 		t.Fatalf("%s", r.view())
 	}
 	words = ""

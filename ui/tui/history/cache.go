@@ -71,7 +71,8 @@ var errForeign = errors.New("the kept history is of another account")
 
 // encodeCache writes records, newest first, as many as fit.
 func encodeCache(o owner, at time.Time, rows []*record) ([]byte, error) {
-	f := cacheFile{Version: keptVersion, Network: o.network, User: o.user, At: at.Unix(), Records: make([]cachedRecord, 0, min(len(rows), MaxKept))}
+	f := cacheFile{Version: keptVersion, Network: o.network, User: o.user, At: at.Unix(),
+		Records: make([]cachedRecord, 0, min(len(rows), MaxKept))}
 	for _, r := range rows[:min(len(rows), MaxKept)] {
 		f.Records = append(f.Records, r.kept())
 	}
@@ -86,8 +87,10 @@ func encodeCache(o owner, at time.Time, rows []*record) ([]byte, error) {
 
 func (r *record) kept() cachedRecord {
 	k := cachedRecord{
-		ID: r.id, Kind: r.kind.Value(), Status: r.status.Value(), Reason: r.reason.Value(), User: r.user.Value(), Recipient: r.recipient.Value(),
-		PaidOf: r.paidOf.Value(), PaidFrom: r.paidFrom.Value(), Paid: r.paid, PaidUSD: r.paidUSD, GotOf: r.gotOf.Value(), GotAs: r.gotAs.Value(),
+		ID: r.id, Kind: r.kind.Value(), Status: r.status.Value(), Reason: r.reason.Value(), User: r.user.Value(),
+		Recipient: r.recipient.Value(),
+		PaidOf:    r.paidOf.Value(), PaidFrom: r.paidFrom.Value(), Paid: r.paid, PaidUSD: r.paidUSD,
+		GotOf: r.gotOf.Value(), GotAs: r.gotAs.Value(),
 		Got: r.got, GotUSD: r.gotUSD, Minimum: r.minimum, More: r.more,
 	}
 	if r.when != noTime {
@@ -138,10 +141,14 @@ func (rd reader) kept(k *cachedRecord) (*record, bool) {
 		return nil, false
 	}
 	r := &record{
-		id: own(k.ID, maxID), when: k.When, kind: shared(k.Kind, 20), status: shared(k.Status, 40), reason: shared(k.Reason, 200),
-		user: shared(k.User, maxID), recipient: shared(k.Recipient, maxID), paidOf: shared(k.PaidOf, 80), paidFrom: assetList(strings.Fields(k.PaidFrom)),
-		paid: own(k.Paid, maxAmount), paidUSD: own(k.PaidUSD, maxAmount), gotOf: shared(k.GotOf, 80), gotAs: shared(k.GotAs, maxID),
-		got: own(k.Got, maxAmount), gotUSD: own(k.GotUSD, maxAmount), minimum: own(k.Minimum, maxAmount), more: k.More,
+		id: own(k.ID, maxID), when: k.When, kind: shared(k.Kind, 20), status: shared(k.Status, 40),
+		reason: shared(k.Reason, 200),
+		user:   shared(k.User, maxID), recipient: shared(k.Recipient, maxID), paidOf: shared(k.PaidOf, 80),
+		paidFrom: assetList(strings.Fields(k.PaidFrom)),
+		paid:     own(k.Paid, maxAmount), paidUSD: own(k.PaidUSD, maxAmount), gotOf: shared(k.GotOf, 80),
+		gotAs: shared(k.GotAs, maxID),
+		got:   own(k.Got, maxAmount), gotUSD: own(k.GotUSD, maxAmount), minimum: own(k.Minimum, maxAmount),
+		more: k.More,
 	}
 	if k.When == 0 {
 		r.when = noTime

@@ -59,7 +59,8 @@ func TestTheNewestRecordsSurviveClosingAndAreMarkedAsKept(t *testing.T) {
 		t.Errorf("%s is selected of %d records, want %s", later.chosen.id, later.book.count(), id)
 	}
 	wantAll(t, later, s, later.book.count())
-	if text := tuitest.Text(t, later, 80, 19); strings.Contains(text, "kept") || strings.Contains(text, "· ") || !strings.Contains(text, "✓ completed") {
+	if text := tuitest.Text(t, later, 80, 19); strings.Contains(text, "kept") || strings.Contains(text, "· ") ||
+		!strings.Contains(text, "✓ completed") {
 		t.Errorf("what was read again is still marked as kept:\n%s", text)
 	}
 }
@@ -153,22 +154,29 @@ func TestAtMostMaxKeptRecordsAreKept(t *testing.T) {
 
 func TestWhatIsKeptIsReadStrictly(t *testing.T) {
 	good := `{"version":1,"network":"n","user":"u","at":1,"records":[{"id":"a"},{"id":"b"}]}`
-	if rows, _, err := decodeCache([]byte(good), owner{"n", "u"}, reader{}); err != nil || len(rows) != 2 || rows[0].when != noTime {
+	if rows, _, err := decodeCache([]byte(good), owner{"n", "u"}, reader{}); err != nil || len(rows) != 2 ||
+		rows[0].when != noTime {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{
 		``, `null1`, `[]`, good + `x`, strings.Replace(good, `"b"`, `"a"`, 1), strings.Replace(good, `"b"`, `""`, 1),
-		strings.Replace(good, `"version":1`, `"version":2`, 1), strings.Replace(good, `"at":1`, `"at":-1`, 1), strings.Replace(good, `"at"`, `"AT"`, 1),
-		strings.Replace(good, `"at":1`, `"at":1,"at":1`, 1), strings.Replace(good, `{"id":"a"}`, `{"id":"a","t":9e18}`, 1),
-		strings.Replace(good, `{"id":"a"}`, `{"id":"a","l":[`+strings.TrimSuffix(strings.Repeat(`{"c":"","h":""},`, maxLegs+1), ",")+`]}`, 1),
+		strings.Replace(good, `"version":1`, `"version":2`, 1), strings.Replace(good, `"at":1`, `"at":-1`, 1),
+		strings.Replace(good, `"at"`, `"AT"`, 1),
+		strings.Replace(good, `"at":1`, `"at":1,"at":1`, 1),
+		strings.Replace(good, `{"id":"a"}`, `{"id":"a","t":9e18}`, 1),
+		strings.Replace(good, `{"id":"a"}`, `{"id":"a","l":[`+
+			strings.TrimSuffix(strings.Repeat(`{"c":"","h":""},`, maxLegs+1), ",")+`]}`, 1),
 		good + strings.Repeat(" ", maxKeptSize),
 	} {
 		if _, _, err := decodeCache([]byte(bad), owner{"n", "u"}, reader{}); !errors.Is(err, errKept) {
 			t.Errorf("%.60q: %v", bad, err)
 		}
 	}
-	for _, bad := range []string{``, `{"version":2,"views":[]}`, `{"version":1,"views":[{"name":" ","filter":""}]}`, `{"version":1,"views":[{"name":"a"},{"name":"a"}]}`,
-		`{"version":1,"views":[],"x":1}`, `{"version":1,"views":[` + strings.TrimSuffix(strings.Repeat(`{"name":"a"},`, maxViews+1), ",") + `]}`, strings.Repeat(" ", maxViewsDoc+1)} {
+	for _, bad := range []string{``, `{"version":2,"views":[]}`, `{"version":1,"views":[{"name":" ","filter":""}]}`,
+		`{"version":1,"views":[{"name":"a"},{"name":"a"}]}`,
+		`{"version":1,"views":[],"x":1}`, `{"version":1,"views":[` +
+			strings.TrimSuffix(strings.Repeat(`{"name":"a"},`, maxViews+1), ",") + `]}`,
+		strings.Repeat(" ", maxViewsDoc+1)} {
 		if _, err := decodeViews([]byte(bad)); !errors.Is(err, errViews) {
 			t.Errorf("%.60q: %v", bad, err)
 		}
@@ -182,7 +190,8 @@ func FuzzKept(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(b)
-	f.Add([]byte(`{"version":1,"network":"n","user":"u","at":1,"records":[{"id":"a\u001b[2J","pf":"x y","l":[{"c":"eip155:1","h":"0x1","e":"https://e/0x1"}]}]}`))
+	f.Add([]byte(
+		`{"version":1,"network":"n","user":"u","at":1,"records":[{"id":"a\u001b[2J","pf":"x y","l":[{"c":"eip155:1","h":"0x1","e":"https://e/0x1"}]}]}`))
 	f.Add([]byte(`{"version":1,"views":[{"name":"a","filter":"status:failed"}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if views, err := decodeViews(b); err == nil {
@@ -207,7 +216,8 @@ func FuzzKept(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, _, err := decodeCache(again, owner{"n", "u"}, rd); err == nil && len(back) != len(rows) && len(again) < maxKeptSize/2 {
+		if back, _, err := decodeCache(again, owner{"n", "u"}, rd); err == nil && len(back) != len(rows) &&
+			len(again) < maxKeptSize/2 {
 			t.Fatalf("%d records became %d", len(rows), len(back))
 		}
 	})

@@ -29,7 +29,8 @@ func TestD1_TypingAFilterOrANameChangesThatFieldOnly(t *testing.T) {
 	for range 300 {
 		word := next.Next()
 		m.name.Set("")
-		if sent := tuitest.Type(t, m, word); len(sent) > 0 || m.name.Value() != word || m.asking != askName || len(m.views) > 0 {
+		if sent := tuitest.Type(t, m, word); len(sent) > 0 || m.name.Value() != word || m.asking != askName ||
+			len(m.views) > 0 {
 			t.Fatalf("%q: %q, sends %+v", word, m.name.Value(), sent)
 		}
 	}

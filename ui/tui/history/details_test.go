@@ -33,8 +33,10 @@ func TestEveryFieldOfTheDetailsCanBeChosenAndCopied(t *testing.T) {
 			}
 		}
 		r := tuitest.Record(0)
-		for _, want := range []string{r.QuoteID, r.Status, "225.98", r.OriginToken.Amount, "225.5", r.DestinationToken.Amount, tuitest.Account, r.OriginChainOperations[0].Hash,
-			r.OriginChainOperations[0].ExplorerURL, "eip155:8453", r.DestinationToken.AssetType, r.OriginToken.AssetType[0], "2026-11-21T09:30:00Z", r.Type} {
+		for _, want := range []string{r.QuoteID, r.Status, "225.98", r.OriginToken.Amount, "225.5",
+			r.DestinationToken.Amount, tuitest.Account, r.OriginChainOperations[0].Hash,
+			r.OriginChainOperations[0].ExplorerURL, "eip155:8453", r.DestinationToken.AssetType,
+			r.OriginToken.AssetType[0], "2026-11-21T09:30:00Z", r.Type} {
 			if !strings.Contains("\n"+strings.Join(got, "\n")+"\n", "\n"+want+"\n") {
 				t.Errorf("%d columns: %q cannot be copied; there are %q", w, want, got)
 			}
@@ -106,7 +108,8 @@ func TestTotalsCountWhatIsCompletedAndWhatIsUnknownApart(t *testing.T) {
 	s.records[3].Status = api.StatusExecuted
 	m := opened(t, s, 80, 19)
 	all := m.allMonths()
-	if len(all) != 2 || monthName(all[0].month) != "Nov 2026" || all[0].done != 2 || all[0].noVolume != 1 || all[0].noFees != 1 || all[0].volume.Int64() != 225_500_000 ||
+	if len(all) != 2 || monthName(all[0].month) != "Nov 2026" || all[0].done != 2 || all[0].noVolume != 1 ||
+		all[0].noFees != 1 || all[0].volume.Int64() != 225_500_000 ||
 		all[0].fees.Int64() != 480_000 || monthName(all[1].month) != "Oct 2026" {
 		t.Errorf("%+v", all)
 	}
@@ -142,7 +145,8 @@ func TestFeesAreWhatWasPaidBeyondWhatWasReceived(t *testing.T) {
 			r.DestinationToken.AssetType = bsc
 			r.OriginToken.FiatValue = []api.TokenFiat{{FiatValue: "200.10"}, {}}
 		}, "unknown"},
-		"nothing moved": {func(r *api.HistoryRecord) { r.OriginToken.Amount, r.DestinationToken.Amount = "0", "0" }, "0"},
+		"nothing moved": {func(r *api.HistoryRecord) { r.OriginToken.Amount, r.DestinationToken.Amount = "0", "0" },
+			"0"},
 	} {
 		r := tuitest.Record(0)
 		c.change(&r)
@@ -165,7 +169,8 @@ func TestAHistoryOfMorePagesThanOneReadingGoesOnWhenAsked(t *testing.T) {
 	if n := m.book.count(); n != 50_000 {
 		t.Errorf("it stops at %d records", n)
 	}
-	if text := tuitest.Text(t, m, 80, 19); !strings.Contains(text, "the history has more pages than this program reads; m goes on") {
+	if text := tuitest.Text(t, m, 80, 19); !strings.Contains(text,
+		"the history has more pages than this program reads; m goes on") {
 		t.Error(text)
 	}
 	pressed(m, "m", "G", "G")
@@ -180,9 +185,11 @@ func TestNoTextOfAServiceReachesTheTerminalAsMoreThanText(t *testing.T) {
 	s := records(3)
 	for i := range s.records {
 		r := &s.records[i]
-		r.QuoteID, r.Type, r.Status, r.FailReason, r.User, r.RecipientAccountID = evil+string(rune('a'+i)), evil, evil, evil, evil, "eip155:1/"+evil
+		r.QuoteID, r.Type, r.Status, r.FailReason, r.User, r.RecipientAccountID = evil+string(rune('a'+i)), evil, evil,
+			evil, evil, "eip155:1/"+evil
 		r.OriginToken.AggregatedAssetID, r.OriginToken.Amount, r.OriginToken.AssetType = evil, evil, []string{evil}
-		r.DestinationToken.AssetType, r.DestinationToken.FiatValue, r.Timestamp, r.DestinationToken.MinimumAmount = evil, evil, evil, evil
+		r.DestinationToken.AssetType, r.DestinationToken.FiatValue, r.Timestamp, r.DestinationToken.MinimumAmount =
+			evil, evil, evil, evil
 		r.OriginChainOperations[0] = api.OperationRef{Hash: evil, Chain: evil, ExplorerURL: "https://" + evil}
 	}
 	p := &printer{}

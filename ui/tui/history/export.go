@@ -58,10 +58,14 @@ import (
 //	fee_assets
 //	fee_base_units       "0": none; empty: not reported
 func csvColumns() []string {
-	return []string{"time", "type", "status", "fail_reason", "quote_id", "user", "recipient", "paid_asset", "paid_symbol", "paid_from", "paid_base_units",
-		"paid_decimals", "paid_usd", "received_asset", "received_symbol", "received_as", "received_base_units", "received_decimals", "received_usd",
-		"minimum_base_units", "fees_usd", "origin_chains", "origin_hashes", "origin_pages", "target_chains", "target_hashes", "target_pages",
-		"payees", "payee_assets", "payee_base_units", "there_assets", "there_base_units", "fee_assets", "fee_base_units"}
+	return []string{"time", "type", "status", "fail_reason", "quote_id", "user", "recipient", "paid_asset",
+		"paid_symbol", "paid_from", "paid_base_units",
+		"paid_decimals", "paid_usd", "received_asset", "received_symbol", "received_as", "received_base_units",
+		"received_decimals", "received_usd",
+		"minimum_base_units", "fees_usd", "origin_chains", "origin_hashes", "origin_pages", "target_chains",
+		"target_hashes", "target_pages",
+		"payees", "payee_assets", "payee_base_units", "there_assets", "there_base_units", "fee_assets",
+		"fee_base_units"}
 }
 
 // exportCSV writes records as CSV.
@@ -88,7 +92,8 @@ func exportCSV(ln *formatter, rows []*record) ([]byte, error) {
 // inert puts an apostrophe before a text that a spreadsheet would run as a formula, or whose own apostrophe it would
 // hide.
 func inert(s string) string {
-	if s != "" && strings.ContainsRune("=+-@'\t\r\n", rune(s[0])) || strings.HasPrefix(s, "＝") || strings.HasPrefix(s, "＋") ||
+	if s != "" && strings.ContainsRune("=+-@'\t\r\n", rune(s[0])) || strings.HasPrefix(s, "＝") ||
+		strings.HasPrefix(s, "＋") ||
 		strings.HasPrefix(s, "－") || strings.HasPrefix(s, "＠") {
 		return "'" + s
 	}
@@ -98,9 +103,12 @@ func inert(s string) string {
 func (ln *formatter) cells(r *record) []string {
 	x := ln.exported(r)
 	from, to := sides(x.Transactions, true), sides(x.Transactions, false)
-	return append([]string{x.Time, x.Type, x.Status, x.FailReason, x.QuoteID, x.User, x.Recipient, x.Paid.Asset, x.Paid.Symbol, strings.Join(x.Paid.From, " "),
-		x.Paid.BaseUnits, decimals(x.Paid.Decimals), x.Paid.USD, x.Received.Asset, x.Received.Symbol, x.Received.As, x.Received.BaseUnits,
-		decimals(x.Received.Decimals), x.Received.USD, x.Received.Minimum, x.FeesUSD}, slices.Concat(from, to, x.Journal.Cells())...)
+	return append([]string{x.Time, x.Type, x.Status, x.FailReason, x.QuoteID, x.User, x.Recipient, x.Paid.Asset,
+		x.Paid.Symbol, strings.Join(x.Paid.From, " "),
+		x.Paid.BaseUnits, decimals(x.Paid.Decimals), x.Paid.USD, x.Received.Asset, x.Received.Symbol, x.Received.As,
+		x.Received.BaseUnits,
+		decimals(x.Received.Decimals), x.Received.USD, x.Received.Minimum, x.FeesUSD},
+		slices.Concat(from, to, x.Journal.Cells())...)
 }
 
 func decimals(n *int) string {
@@ -179,9 +187,12 @@ const sideOrigin, sideTarget = "origin", "target"
 func (ln *formatter) exported(r *record) exportedRecord {
 	paid, got := ln.paidUnit(r), ln.gotUnit(r)
 	x := exportedRecord{
-		QuoteID: r.id, Type: r.kind.Value(), Status: r.status.Value(), FailReason: r.reason.Value(), User: r.user.Value(), Recipient: r.recipient.Value(),
-		Paid: exportedPaid{Asset: r.paidOf.Value(), Symbol: paid.symbol, From: strings.Fields(r.paidFrom.Value()), BaseUnits: r.paid, Decimals: paid.known(), USD: r.paidUSD},
-		Received: exportedReceived{Asset: r.gotOf.Value(), Symbol: got.symbol, As: r.gotAs.Value(), BaseUnits: r.got, Decimals: got.known(), USD: r.gotUSD,
+		QuoteID: r.id, Type: r.kind.Value(), Status: r.status.Value(), FailReason: r.reason.Value(),
+		User: r.user.Value(), Recipient: r.recipient.Value(),
+		Paid: exportedPaid{Asset: r.paidOf.Value(), Symbol: paid.symbol, From: strings.Fields(r.paidFrom.Value()),
+			BaseUnits: r.paid, Decimals: paid.known(), USD: r.paidUSD},
+		Received: exportedReceived{Asset: r.gotOf.Value(), Symbol: got.symbol, As: r.gotAs.Value(), BaseUnits: r.got,
+			Decimals: got.known(), USD: r.gotUSD,
 			Minimum: r.minimum},
 		Transactions: make([]exportedLeg, 0, len(r.legs)),
 	}
@@ -203,7 +214,8 @@ func (ln *formatter) exported(r *record) exportedRecord {
 		if l.origin {
 			side = sideOrigin
 		}
-		x.Transactions = append(x.Transactions, exportedLeg{Side: side, Chain: l.chain.Value(), Hash: l.hash, Page: l.url()})
+		x.Transactions = append(x.Transactions, exportedLeg{Side: side, Chain: l.chain.Value(), Hash: l.hash,
+			Page: l.url()})
 	}
 	return x
 }
@@ -230,7 +242,8 @@ func (m *Model) exportRows(kind string) tea.Cmd {
 	write, ln, now := m.ctx.Export, newFormatter(m.ctx.Catalog), m.ctx.Clock()
 	ln.terms = m.ctx.Terms
 	o, _ := m.owner()
-	head := exportFile{Version: 1, Network: o.network, Account: o.user, Made: now.UTC().Format(time.RFC3339), Filter: m.query.text, Complete: m.complete()}
+	head := exportFile{Version: 1, Network: o.network, Account: o.user, Made: now.UTC().Format(time.RFC3339),
+		Filter: m.query.text, Complete: m.complete()}
 	return func() tea.Msg {
 		var b []byte
 		var err error

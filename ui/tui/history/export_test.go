@@ -54,7 +54,8 @@ func TestExportWritesTheFilteredRecordsExactly(t *testing.T) {
 	pressed(m, "enter", "x")
 	golden.RequireEqual(t, tuitest.Text(t, m, 80, 19))
 	told := toasts(pressed(m, "c"))
-	if len(told) != 1 || told[0].Meaning != theme.Good || !strings.Contains(told[0].Text, "6 records written to /exports/history.csv") {
+	if len(told) != 1 || told[0].Meaning != theme.Good ||
+		!strings.Contains(told[0].Text, "6 records written to /exports/history.csv") {
 		t.Errorf("told %+v", told)
 	}
 	if !bytes.Contains(p.data[0], []byte("\r\n")) {
@@ -66,8 +67,10 @@ func TestExportWritesTheFilteredRecordsExactly(t *testing.T) {
 	}
 	cell := func(name string) string { return table[1][slices.Index(table[0], name)] }
 	for name, want := range map[string]string{
-		"quote_id": tuitest.QuoteID(2), "paid_base_units": "227980000", "paid_decimals": "6", "received_base_units": "227500000", "received_usd": "227.50", "status": "REFUNDED",
-		"fail_reason": "SLIPPAGE", "time": "2026-11-21T06:16:00Z", "origin_chains": "eip155:10", "target_chains": "eip155:8453", "fees_usd": "", "paid_usd": "",
+		"quote_id": tuitest.QuoteID(2), "paid_base_units": "227980000", "paid_decimals": "6",
+		"received_base_units": "227500000", "received_usd": "227.50", "status": "REFUNDED",
+		"fail_reason": "SLIPPAGE", "time": "2026-11-21T06:16:00Z", "origin_chains": "eip155:10",
+		"target_chains": "eip155:8453", "fees_usd": "", "paid_usd": "",
 	} {
 		if got := cell(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
@@ -75,7 +78,8 @@ func TestExportWritesTheFilteredRecordsExactly(t *testing.T) {
 	}
 	pressed(m, "x", "j")
 	var f exportFile
-	if err := json.Unmarshal(p.data[1], &f); err != nil || len(f.Records) != 6 || f.Filter != "status:refunded" || f.Records[0].Paid.BaseUnits != "227980000" || !f.Complete {
+	if err := json.Unmarshal(p.data[1], &f); err != nil || len(f.Records) != 6 || f.Filter != "status:refunded" ||
+		f.Records[0].Paid.BaseUnits != "227980000" || !f.Complete {
 		t.Errorf("%+v: %v", f, err)
 	}
 }
@@ -104,9 +108,12 @@ func TestNoCellOfAnExportRunsAsAFormula(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := tuitest.Record(0)
 		evil := rapid.StringMatching(`[=+@'\-\t"\r\n,;|]{0,3}(cmd|HYPERLINK\("x"\)|1\+1|é|日)`)
-		r.Type, r.Status, r.FailReason, r.QuoteID = evil.Draw(rt, "type"), evil.Draw(rt, "status"), evil.Draw(rt, "reason"), evil.Draw(rt, "id")
-		r.OriginToken.Amount, r.DestinationToken.FiatValue, r.User = evil.Draw(rt, "amount"), evil.Draw(rt, "value"), evil.Draw(rt, "user")
-		r.OriginChainOperations[0].Hash, r.OriginChainOperations[0].Chain = evil.Draw(rt, "hash"), evil.Draw(rt, "chain")
+		r.Type, r.Status, r.FailReason, r.QuoteID = evil.Draw(rt, "type"), evil.Draw(rt, "status"),
+			evil.Draw(rt, "reason"), evil.Draw(rt, "id")
+		r.OriginToken.Amount, r.DestinationToken.FiatValue, r.User = evil.Draw(rt, "amount"), evil.Draw(rt, "value"),
+			evil.Draw(rt, "user")
+		r.OriginChainOperations[0].Hash, r.OriginChainOperations[0].Chain = evil.Draw(rt, "hash"),
+			evil.Draw(rt, "chain")
 		b, err := exportCSV(newFormatter(ctx.Catalog), readerOf(ctx).page([]api.HistoryRecord{r}))
 		if err != nil {
 			rt.Fatal(err)
@@ -126,7 +133,8 @@ func TestNoCellOfAnExportRunsAsAFormula(t *testing.T) {
 func TestReceiptTellsEverythingOfARecord(t *testing.T) {
 	p := &printer{}
 	s := records(3)
-	s.records[0].DestinationChainOperations[0].ExplorerURL = "https://evil.example/" + s.records[0].DestinationChainOperations[0].Hash
+	s.records[0].DestinationChainOperations[0].ExplorerURL = "https://evil.example/" +
+		s.records[0].DestinationChainOperations[0].Hash
 	m := exporting(t, p, s)
 	pressed(m, "p")
 	if p.names[0] != "receipt-000000000000.txt" && !strings.HasPrefix(p.names[0], "receipt-") {
@@ -136,7 +144,8 @@ func TestReceiptTellsEverythingOfARecord(t *testing.T) {
 }
 
 func TestNamesOfReceiptsAreThoseOfFiles(t *testing.T) {
-	for id, want := range map[string]string{"0x00ABcdef123456789": "def123456789", "": "record", "../../etc": "etc", "日": "record"} {
+	for id, want := range map[string]string{"0x00ABcdef123456789": "def123456789", "": "record", "../../etc": "etc",
+		"日": "record"} {
 		if got := fileID(id); got != want {
 			t.Errorf("%q is %q, want %q", id, got, want)
 		}

@@ -125,7 +125,8 @@ func (m *Model) told() receipt.Source {
 }
 
 func (r *record) told() receipt.Record {
-	return receipt.Record{QuoteID: r.id, Kind: r.kind.Value(), Status: r.status.Value(), GotAsset: r.gotAs.Value(), Got: r.got}
+	return receipt.Record{QuoteID: r.id, Kind: r.kind.Value(), Status: r.status.Value(), GotAsset: r.gotAs.Value(),
+		Got: r.got}
 }
 
 // toldField is one fact of the journal: a payee with its full address, or a figure.
@@ -142,7 +143,8 @@ func (m *Model) toldField(d *detail, row receipt.Row) {
 	if row.Name != "" {
 		more = append(more, kit.Plain("  "+row.Name))
 	}
-	d.fact(row.Label, row.Label, kit.Address(row.Address), kit.Checksummed(row.Address), append(more, kit.Plain("  "+text))...)
+	d.fact(row.Label, row.Label, kit.Address(row.Address), kit.Checksummed(row.Address),
+		append(more, kit.Plain("  "+text))...)
 }
 
 func orName(label, other string) string {

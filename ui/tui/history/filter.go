@@ -112,7 +112,8 @@ func (p parser) term(w piece) (t term, mistake string) {
 		t.not = true
 		w.text, w.colon = rest, w.colon-1
 	}
-	if w.colon <= 0 || strings.HasPrefix(w.text, "ob:") || strings.HasPrefix(w.text, "eip155:") || strings.HasPrefix(w.text, "solana:") {
+	if w.colon <= 0 || strings.HasPrefix(w.text, "ob:") || strings.HasPrefix(w.text, "eip155:") ||
+		strings.HasPrefix(w.text, "solana:") {
 		if w.text != "" {
 			t.values = []string{strings.ToLower(w.text)}
 		}
@@ -195,12 +196,14 @@ func (p parser) chain(want string) bool {
 
 // isChain accepts the start of a name.
 func isChain(name, short, id, want string) bool {
-	return strings.EqualFold(short, want) || strings.EqualFold(id, want) || len(name) >= len(want) && strings.EqualFold(name[:len(want)], want)
+	return strings.EqualFold(short, want) || strings.EqualFold(id, want) ||
+		len(name) >= len(want) && strings.EqualFold(name[:len(want)], want)
 }
 
 func (p parser) asset(symbol string) bool {
 	return slices.ContainsFunc(p.catalog.Aggregates(), func(a catalog.Aggregate) bool {
-		return strings.EqualFold(a.Symbol, symbol) || slices.ContainsFunc(a.Entities, func(e catalog.Entity) bool { return strings.EqualFold(e.Symbol, symbol) })
+		return strings.EqualFold(a.Symbol, symbol) ||
+			slices.ContainsFunc(a.Entities, func(e catalog.Entity) bool { return strings.EqualFold(e.Symbol, symbol) })
 	})
 }
 

@@ -105,7 +105,8 @@ func TestMistakesInAFilterAreNamed(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, q.mistakes, want)
 		}
 	}
-	if q := parse(t, `"status:done" -"a b" ob:usdc`); len(q.mistakes) > 0 || len(q.terms) != 3 || q.terms[0].key != "" || !q.terms[1].not {
+	if q := parse(t, `"status:done" -"a b" ob:usdc`); len(q.mistakes) > 0 || len(q.terms) != 3 ||
+		q.terms[0].key != "" || !q.terms[1].not {
 		t.Errorf("quotes do not keep a word together: %+v", q)
 	}
 }
@@ -159,7 +160,8 @@ func TestWhatTheFilterFoundStaysWhenItsPageIsGivenBack(t *testing.T) {
 		pressed(m, "m")
 	}
 	if len(m.shown) != 750 || m.book.unsearched() != 0 || !m.ended() {
-		t.Errorf("%d matches, %d not looked at, ended %v: %s", len(m.shown), m.book.unsearched(), m.ended(), m.whyNoMore())
+		t.Errorf("%d matches, %d not looked at, ended %v: %s", len(m.shown), m.book.unsearched(), m.ended(),
+			m.whyNoMore())
 	}
 }
 
@@ -197,7 +199,8 @@ func TestEveryPieceOfAFilterIsAMatchOrAMistake(t *testing.T) {
 	ctx := tuitest.Context(t)
 	rows, ln := readerOf(ctx).page(three()), newFormatter(ctx.Catalog)
 	rapid.Check(t, func(rt *rapid.T) {
-		text := rapid.StringMatching(`(-?(status|type|chain|asset|after|before|in|x)?:?[a-z0-9,"é-]{0,8} ?){0,6}`).Draw(rt, "filter")
+		text := rapid.StringMatching(`(-?(status|type|chain|asset|after|before|in|x)?:?[a-z0-9,"é-]{0,8} ?){0,6}`).Draw(
+			rt, "filter")
 		q := parser{ctx.Catalog, tuitest.Now()}.parse(text)
 		for _, r := range rows {
 			all := true
@@ -212,7 +215,8 @@ func TestEveryPieceOfAFilterIsAMatchOrAMistake(t *testing.T) {
 }
 
 func FuzzFilter(f *testing.F) {
-	for _, s := range []string{"", "status:failed chain:base", `-"a b" after:30d`, "in:2026-02-30", "asset:ob:usdc,dai", "a:\x1b[2J", `"""`, ":::-"} {
+	for _, s := range []string{"", "status:failed chain:base", `-"a b" after:30d`, "in:2026-02-30", "asset:ob:usdc,dai",
+		"a:\x1b[2J", `"""`, ":::-"} {
 		f.Add(s)
 	}
 	ctx := tuitest.Context(f)

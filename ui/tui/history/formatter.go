@@ -53,7 +53,8 @@ const (
 )
 
 func newFormatter(c *catalog.Catalog) *formatter {
-	return &formatter{catalog: c, aggregates: map[word]unit{}, entities: map[word]unit{}, chains: map[word]chainLabel{}, statuses: map[word]string{}, lines: map[*record]line{}}
+	return &formatter{catalog: c, aggregates: map[word]unit{}, entities: map[word]unit{}, chains: map[word]chainLabel{},
+		statuses: map[word]string{}, lines: map[*record]line{}}
 }
 
 // line is the line of a record.

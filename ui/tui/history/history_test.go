@@ -333,7 +333,8 @@ func TestRepeatedContinuationEndsTheList(t *testing.T) {
 
 func TestOversizedContinuationEndsTheList(t *testing.T) {
 	m := opened(t, sourceFunc(func(string) api.HistoryPage {
-		return api.HistoryPage{Transactions: []api.HistoryRecord{tuitest.Record(1)}, Continuation: strings.Repeat("a", verify.MaxContinuation+1)}
+		return api.HistoryPage{Transactions: []api.HistoryRecord{tuitest.Record(1)},
+			Continuation: strings.Repeat("a", verify.MaxContinuation+1)}
 	}), 80, 19)
 	if m.canReadOn() || !strings.Contains(tuitest.Text(t, m, 80, 19), "too long") {
 		t.Error("the continuation would be used")
@@ -347,10 +348,13 @@ func (f sourceFunc) History(_ context.Context, _ int, c string) (api.HistoryPage
 }
 
 func TestOnlyCompletedLooksLikeSuccess(t *testing.T) {
-	for _, status := range []string{api.StatusPending, api.StatusInProgress, api.StatusExecuted, api.StatusRefunded, api.StatusFailed, "", "COMPLETED ", "completed", "DONE"} {
+	for _, status := range []string{api.StatusPending, api.StatusInProgress, api.StatusExecuted, api.StatusRefunded,
+		api.StatusFailed, "", "COMPLETED ", "completed", "DONE"} {
 		r := tuitest.Record(0)
 		r.Status = status
-		m := opened(t, sourceFunc(func(string) api.HistoryPage { return api.HistoryPage{Transactions: []api.HistoryRecord{r}} }), 80, 19)
+		m := opened(t, sourceFunc(func(string) api.HistoryPage {
+			return api.HistoryPage{Transactions: []api.HistoryRecord{r}}
+		}), 80, 19)
 		if text := tuitest.Text(t, m, 80, 19); strings.Contains(text, "✓") {
 			t.Errorf("%q looks like success:\n%s", status, text)
 		}
@@ -458,7 +462,8 @@ func TestNoIdAddressAmountOrLinkOfTheDetailsIsCutAtAnySizeFrom80x24(t *testing.T
 		for i, list := range [][]api.OperationRef{r.OriginChainOperations, r.DestinationChainOperations} {
 			o := &list[0]
 			o.Hash = hexDigits(rt, fmt.Sprint("hash", i), 64, 300)
-			o.ExplorerURL = "https://" + rapid.StringMatching("[a-z./?=-]{1,900}").Draw(rt, fmt.Sprint("url", i)) + o.Hash
+			o.ExplorerURL = "https://" + rapid.StringMatching("[a-z./?=-]{1,900}").Draw(rt, fmt.Sprint("url", i)) +
+				o.Hash
 			want = append(want, o.Hash, o.ExplorerURL)
 		}
 		n := len(units) - 6
@@ -484,11 +489,13 @@ func TestHiddenAmountsAreInNoLineOfTheHistory(t *testing.T) {
 		tuitest.Keys(m, "enter", "down", "down")
 		m.Update(screen.AmountsMsg{Hidden: true})
 		text := tuitest.Text(t, m, w, 19)
-		if strings.Contains(text, "$") || strings.Contains(text, ".5") || !strings.Contains(text, "swap to ••••• USDC") {
+		if strings.Contains(text, "$") || strings.Contains(text, ".5") ||
+			!strings.Contains(text, "swap to ••••• USDC") {
 			t.Errorf("amounts are shown:\n%s", text)
 		}
 		m.Update(screen.AmountsMsg{})
-		if text := tuitest.Text(t, m, w, 19); !strings.Contains(text, "227.5 USDC") || !strings.Contains(text, "$227.50") {
+		if text := tuitest.Text(t, m, w, 19); !strings.Contains(text, "227.5 USDC") ||
+			!strings.Contains(text, "$227.50") {
 			t.Errorf("amounts are not shown again:\n%s", text)
 		}
 	}

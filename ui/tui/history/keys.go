@@ -168,7 +168,8 @@ func (m *Model) viewItems() []kit.Item {
 		items = append(items, kit.Item{Value: viewUse + v.Name, Label: v.Name, Note: v.Filter})
 	}
 	for _, v := range m.views {
-		items = append(items, kit.Item{Value: viewForget + v.Name, Label: "forget " + v.Name, Note: "takes the view out"})
+		items = append(items, kit.Item{Value: viewForget + v.Name, Label: "forget " + v.Name,
+			Note: "takes the view out"})
 	}
 	return items
 }
@@ -252,9 +253,12 @@ const noRecord = "there is no record to use it on"
 func (m *Model) insideKeys() []kit.Key {
 	noExport, whyExport := m.noExport()
 	return []kit.Key{
-		kit.NewKey("choose", "up", "down"), kit.NewKey("copy", "y"), kit.NewKey("receipt", "p").OffWhen(noExport, whyExport), kit.NewKey("back to the list", "esc"),
-		kit.NewKey("next field", "j", "tab").Hidden(), kit.NewKey("field before", "k", "shift+tab").Hidden(), kit.NewKey("first field", "g", "home").Hidden(),
-		kit.NewKey("last field", "G", "end").Hidden(), kit.NewKey("scroll", "J", "K", "pgdown", "pgup").Hidden(), kit.NewKey("back to the list, too", "left", "enter").Hidden(),
+		kit.NewKey("choose", "up", "down"), kit.NewKey("copy", "y"),
+		kit.NewKey("receipt", "p").OffWhen(noExport, whyExport), kit.NewKey("back to the list", "esc"),
+		kit.NewKey("next field", "j", "tab").Hidden(), kit.NewKey("field before", "k", "shift+tab").Hidden(),
+		kit.NewKey("first field", "g", "home").Hidden(),
+		kit.NewKey("last field", "G", "end").Hidden(), kit.NewKey("scroll", "J", "K", "pgdown", "pgup").Hidden(),
+		kit.NewKey("back to the list, too", "left", "enter").Hidden(),
 	}
 }
 
@@ -267,14 +271,20 @@ func (m *Model) listKeys() []kit.Key {
 		details = kit.NewKey("load what is missing", "enter").OffWhen(m.loading, "a page is being read already")
 	}
 	details = details.Named("details")
-	more := kit.NewKey("read more", "m").Explain("read on: close a gap, go on after a stop, look further for the filter").OffWhen(m.loading || !m.canReadOn(), m.whyNoMore())
+	more := kit.NewKey("read more", "m").Explain(
+		"read on: close a gap, go on after a stop, look further for the filter").OffWhen(m.loading ||
+		!m.canReadOn(), m.whyNoMore())
 	more.Quiet = !m.query.active() && !m.stopped()
 	return []kit.Key{
 		details, kit.NewKey("copy quote id", "y").OffWhen(none, noRecord), kit.NewKey("filter", "/"), more,
-		kit.NewKey("views", "v").OffWhen(noKeep, "this program keeps no views"), kit.NewKey("export", "x").OffWhen(noExport, whyExport),
-		kit.NewKey("receipt", "p").OffWhen(none, noRecord).OffWhen(noExport, whyExport), kit.NewKey("totals", "t").Explain("totals of every month"),
-		kit.NewKey("save the filter as a view", "V").Hidden().OffWhen(noKeep, "this program keeps no views").OffWhen(!m.query.active(), "there is no filter to save"),
-		kit.NewKey("read again", "ctrl+r"), kit.NewKey("read everything again from the top", "R").Hidden().OffWhen(m.loading, "a page is being read already"),
+		kit.NewKey("views", "v").OffWhen(noKeep, "this program keeps no views"),
+		kit.NewKey("export", "x").OffWhen(noExport, whyExport),
+		kit.NewKey("receipt", "p").OffWhen(none, noRecord).OffWhen(noExport, whyExport),
+		kit.NewKey("totals", "t").Explain("totals of every month"),
+		kit.NewKey("save the filter as a view", "V").Hidden().OffWhen(noKeep,
+			"this program keeps no views").OffWhen(!m.query.active(), "there is no filter to save"),
+		kit.NewKey("read again", "ctrl+r"), kit.NewKey("read everything again from the top",
+			"R").Hidden().OffWhen(m.loading, "a page is being read already"),
 		kit.NewKey("scroll details", "J", "K").Hidden(), kit.NewKey("close details, clear filter", "esc").Hidden(),
 	}
 }

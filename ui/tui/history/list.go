@@ -28,7 +28,8 @@ func (m *Model) empty(th theme.Theme, s span) kit.Cell {
 	if s.chunk != nil {
 		return kit.Cell{Text: th.Signs.More + " read again when it stays on the screen", Style: th.Dim, Span: true}
 	}
-	return kit.Cell{Text: th.Signs.Warn + " not loaded: records may be missing here, enter loads them", Style: th.Warn, Span: true}
+	return kit.Cell{Text: th.Signs.Warn + " not loaded: records may be missing here, enter loads them", Style: th.Warn,
+		Span: true}
 }
 
 func (m *Model) cells(f screen.Frame, w int, r *record, c []kit.Cell) []kit.Cell {
@@ -45,7 +46,8 @@ func (m *Model) cells(f screen.Frame, w int, r *record, c []kit.Cell) []kit.Cell
 	}
 	chains := l.route(th, m.table.WidthOf(chainsColumn, w))
 	status := kit.Cell{Text: sign(th, look) + " " + word, Style: th.Style(look)}
-	c = append(c, kit.Text(when(f.Now, r.at())), kit.Styled(strings.ToLower(r.kind.Value()), th.Dim), kit.Text(l.what(brief(m.mask(th), th.Signs.More))), kit.Text(chains), value, status)
+	c = append(c, kit.Text(when(f.Now, r.at())), kit.Styled(strings.ToLower(r.kind.Value()), th.Dim),
+		kit.Text(l.what(brief(m.mask(th), th.Signs.More))), kit.Text(chains), value, status)
 	if k := m.book.byID[r.id]; k != nil && !k.sec.live {
 		c[len(c)-1].Text = th.Signs.Dot + " " + word // as the cache has it
 		for i := range c {

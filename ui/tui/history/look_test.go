@@ -13,8 +13,10 @@ import (
 
 func TestGoldenLooks(t *testing.T) {
 	for name, th := range map[string]theme.Theme{
-		"dark": theme.New(true, colorprofile.TrueColor, false), "light": theme.New(false, colorprofile.TrueColor, false), "no colour": theme.New(true, colorprofile.ASCII, false),
-		"ascii": theme.New(true, colorprofile.ASCII, true),
+		"dark":      theme.New(true, colorprofile.TrueColor, false),
+		"light":     theme.New(false, colorprofile.TrueColor, false),
+		"no colour": theme.New(true, colorprofile.ASCII, false),
+		"ascii":     theme.New(true, colorprofile.ASCII, true),
 	} {
 		for _, size := range []struct {
 			name string

@@ -72,16 +72,19 @@ func (ln *formatter) touches(r *record, want string) bool {
 // moves reports whether the record involves an asset.
 func (ln *formatter) moves(r *record, want string) bool {
 	paid, got := ln.paidUnit(r), ln.gotUnit(r)
-	if strings.EqualFold(paid.symbol, want) || strings.EqualFold(got.symbol, want) || strings.EqualFold(r.paidOf.Value(), want) || strings.EqualFold(r.gotOf.Value(), want) {
+	if strings.EqualFold(paid.symbol, want) || strings.EqualFold(got.symbol, want) ||
+		strings.EqualFold(r.paidOf.Value(), want) || strings.EqualFold(r.gotOf.Value(), want) {
 		return true
 	}
-	return strings.Contains(want, "/") && (containsFold(r.gotAs.Value(), want) || containsFold(r.paidFrom.Value(), want))
+	return strings.Contains(want, "/") && (containsFold(r.gotAs.Value(), want) ||
+		containsFold(r.paidFrom.Value(), want))
 }
 
 // says reports whether the text shown of the record contains want, which is in lower case. Cheap texts come first: a
 // filter examines ten thousand records between two frames.
 func (ln *formatter) says(r *record, want string) bool {
-	for _, s := range [...]string{r.id, r.kind.Value(), r.status.Value(), r.reason.Value(), r.recipient.Value(), r.user.Value(), r.gotAs.Value(),
+	for _, s := range [...]string{r.id, r.kind.Value(), r.status.Value(), r.reason.Value(), r.recipient.Value(),
+		r.user.Value(), r.gotAs.Value(),
 		r.paidFrom.Value(), r.paid, r.got, ln.statusText(r.status)} {
 		if containsFold(s, want) {
 			return true

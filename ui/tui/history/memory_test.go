@@ -62,7 +62,8 @@ func TestMemoryStaysFlatWhileScrolling(t *testing.T) {
 	before := heap() - base
 	scrollTo(m, 40_000, f)
 	after := heap() - base
-	t.Logf("%d bytes a record at hand; %d KiB at 10 000 records, %d KiB at 40 000", before/10_000, before>>10, after>>10)
+	t.Logf("%d bytes a record at hand; %d KiB at 10 000 records, %d KiB at 40 000", before/10_000, before>>10,
+		after>>10)
 	if before > 10_000*1000 {
 		t.Errorf("%d bytes for 10 000 records", before)
 	}

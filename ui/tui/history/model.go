@@ -43,15 +43,16 @@ const (
 )
 
 const (
-	patience     = 30 * time.Second
-	followEvery  = 10 * time.Second // while a record near the top is pending
-	saveEvery    = 5 * time.Second
-	freshFor     = 5 * time.Second // reopening the tab within it does not read again
-	bridgePages  = 10              // read in a row to close a gap, or to find matches of a filter, before a key asks again
-	alonePages   = 40              // read in a row since the last key
-	coverRecords = 300             // near the top, in which a refresh sees pending records again
-	maxLosses    = 3               // lost places in a row
-	sideFrom     = 110             // columns from which details are beside the list
+	patience    = 30 * time.Second
+	followEvery = 10 * time.Second // while a record near the top is pending
+	saveEvery   = 5 * time.Second
+	freshFor    = 5 * time.Second // reopening the tab within it does not read again
+	// read in a row to close a gap, or to find matches of a filter, before a key asks again
+	bridgePages  = 10
+	alonePages   = 40  // read in a row since the last key
+	coverRecords = 300 // near the top, in which a refresh sees pending records again
+	maxLosses    = 3   // lost places in a row
+	sideFrom     = 110 // columns from which details are beside the list
 	minListLines = 6
 )
 
@@ -123,7 +124,8 @@ type Model struct {
 // New makes the screen.
 func New(ctx screen.Context, src Source) *Model {
 	m := &Model{
-		ctx: ctx, src: src, later: later, most: MaxRecords, format: newFormatter(ctx.Catalog), filter: kit.NewField("", maxFilter), name: kit.NewField("name", maxName),
+		ctx: ctx, src: src, later: later, most: MaxRecords, format: newFormatter(ctx.Catalog),
+		filter: kit.NewField("", maxFilter), name: kit.NewField("name", maxName),
 		choice: kit.NewChoice("Saved views"), hidden: ctx.Settings.Hidden,
 		table: kit.NewTable(
 			kit.Column{Title: "time", Min: 12},

@@ -148,7 +148,8 @@ func (m *Model) again() tea.Cmd {
 // lostPlace reports whether err is the refusal of a continuation that the service returned before: 400, 404 or 410.
 func lostPlace(err error) bool {
 	var refused *api.Error
-	return errors.As(err, &refused) && (refused.StatusCode == http.StatusBadRequest || refused.StatusCode == http.StatusNotFound ||
+	return errors.As(err, &refused) && (refused.StatusCode == http.StatusBadRequest ||
+		refused.StatusCode == http.StatusNotFound ||
 		refused.StatusCode == http.StatusGone)
 }
 

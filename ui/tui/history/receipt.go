@@ -45,7 +45,8 @@ func (m *Model) receipt(r *record) string {
 		if row.Label == "" {
 			row.Label = " "
 		}
-		put(row.Label, strings.TrimSpace(strings.Join(strings.Fields(row.Name+" "+kit.Checksummed(row.Address)+" "+row.Text), " ")))
+		put(row.Label, strings.TrimSpace(strings.Join(strings.Fields(row.Name+" "+kit.Checksummed(row.Address)+" "+
+			row.Text), " ")))
 	}
 	for _, l := range r.legs {
 		side := "target chain"
@@ -64,7 +65,8 @@ func (m *Model) receipt(r *record) string {
 	put("service", kit.Clean(m.ctx.BaseURL, maxLink))
 	put("network", m.ctx.Network.ID)
 	put("printed", utc(m.ctx.Clock()))
-	b.WriteString("\nThe figures are the service's own; this program has not checked them again. Payees, payments and fees are from this wallet's\n" +
+	b.WriteString("\nThe figures are the service's own; this program has not checked them again. Payees, payments " +
+		"and fees are from this wallet's\n" +
 		"journal: what was reviewed and signed.\n")
 	return b.String()
 }

@@ -108,8 +108,9 @@ func (rd reader) page(in []api.HistoryRecord) []*record {
 
 func (rd reader) record(t *api.HistoryRecord) *record {
 	r := &record{
-		id: own(t.QuoteID, maxID), when: noTime, kind: shared(t.Type, 20), status: shared(t.Status, 40), reason: shared(t.FailReason, 200),
-		user: shared(t.User, maxID), recipient: shared(t.RecipientAccountID, maxID),
+		id: own(t.QuoteID, maxID), when: noTime, kind: shared(t.Type, 20), status: shared(t.Status, 40),
+		reason: shared(t.FailReason, 200),
+		user:   shared(t.User, maxID), recipient: shared(t.RecipientAccountID, maxID),
 		paidOf: shared(t.OriginToken.AggregatedAssetID, 80), paidFrom: assetList(t.OriginToken.AssetType),
 		paid: own(t.OriginToken.Amount, maxAmount), paidUSD: total(t.OriginToken.FiatValue),
 		gotOf: shared(t.DestinationToken.AggregatedAssetID, 80), gotAs: shared(t.DestinationToken.AssetType, maxID),

@@ -17,11 +17,14 @@ const paidTo = "0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0"
 
 // signed enters the first record in this wallet's journal, with more used than paid.
 func signed(ctx *screen.Context, s *service) {
-	const onBase, onOptimism = "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"
+	const onBase, onOptimism = "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+		"eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"
 	s.records[0].OriginToken.Amount, s.records[0].DestinationToken.Amount = "1276680000", "1300500000"
 	terms := journal.Terms{
-		Payees: []journal.Payee{{To: paidTo, Asset: onBase, Amount: "1300500000"}}, Paid: []journal.Spend{{Asset: onOptimism, Amount: "1276680000"}},
-		There: []journal.Spend{{Asset: onBase, Amount: "24300000"}}, Fees: []journal.Spend{{Asset: onOptimism, Amount: "480000"}}, FeesMicro: "480000", FeesNamed: true,
+		Payees: []journal.Payee{{To: paidTo, Asset: onBase, Amount: "1300500000"}},
+		Paid:   []journal.Spend{{Asset: onOptimism, Amount: "1276680000"}},
+		There:  []journal.Spend{{Asset: onBase, Amount: "24300000"}},
+		Fees:   []journal.Spend{{Asset: onOptimism, Amount: "480000"}}, FeesMicro: "480000", FeesNamed: true,
 	}
 	ctx.Terms = func(id string) (journal.Terms, bool) { return terms, id == s.records[0].QuoteID }
 	ctx.Names = func(a string) string { return map[string]string{paidTo: "Demo payee"}[a] }
@@ -35,25 +38,30 @@ func TestD3_DetailsAndReceiptSayWhoGotWhatAndTheFee(t *testing.T) {
 	pressed(m, "p", "j", "p")
 	own, other := string(p.data[0]), string(p.data[1])
 	for _, want := range []string{
-		"\npayee         Demo payee " + paidTo + " got 1,300.5 USDC on Base\n", "\npayment       1,276.68 USDC on Optimism\n", "\nwas there     24.3 USDC on Base, as the service said\n",
-		"\nfees          0.48 USDC ($0.48), as reviewed\n", "1,276.68 paid + 24.3 there before = 1,300.5 used + 0.48 fees\n", "\ncall used     1,300.5 USDC",
+		"\npayee         Demo payee " + paidTo + " got 1,300.5 USDC on Base\n",
+		"\npayment       1,276.68 USDC on Optimism\n", "\nwas there     24.3 USDC on Base, as the service said\n",
+		"\nfees          0.48 USDC ($0.48), as reviewed\n",
+		"1,276.68 paid + 24.3 there before = 1,300.5 used + 0.48 fees\n", "\ncall used     1,300.5 USDC",
 	} {
 		if !strings.Contains(own, want) {
 			t.Errorf("no %q in the receipt:\n%s", want, own)
 		}
 	}
-	if !strings.Contains(other, "\nfees          not reported\n") || strings.Contains(other, "beyond what was received") || strings.Contains(other, "payee ") {
+	if !strings.Contains(other, "\nfees          not reported\n") ||
+		strings.Contains(other, "beyond what was received") || strings.Contains(other, "payee ") {
 		t.Errorf("of another wallet:\n%s", other)
 	}
 	pressed(m, "k", "enter")
 	all := strings.Join(strings.Fields(strings.Join(m.detailLines(m.theme, ctx.Clock(), 200), " ")), " ")
-	for _, want := range []string{"Demo payee got 1,300.5 USDC on Base", "was there 24.3 USDC on Base", "fees 0.48 USDC ($0.48), as reviewed"} {
+	for _, want := range []string{"Demo payee got 1,300.5 USDC on Base", "was there 24.3 USDC on Base",
+		"fees 0.48 USDC ($0.48), as reviewed"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in the details: %s", want, all)
 		}
 	}
 	m.Update(screen.AmountsMsg{Hidden: true})
-	if all := strings.Join(m.detailLines(m.theme, ctx.Clock(), 200), " "); strings.Contains(all, "1,300") || strings.Contains(all, "0.48") || !strings.Contains(all, "Demo payee") {
+	if all := strings.Join(m.detailLines(m.theme, ctx.Clock(), 200), " "); strings.Contains(all, "1,300") ||
+		strings.Contains(all, "0.48") || !strings.Contains(all, "Demo payee") {
 		t.Errorf("amounts are hidden: %s", all)
 	}
 }
@@ -75,15 +83,18 @@ func TestD3_ExportsGainMembersAndChangeNone(t *testing.T) {
 			t.Errorf("line %d changed: %q", i, now[i])
 		}
 	}
-	if got := strings.Join(now[1][27:], " "); got != strings.Join([]string{paidTo, "eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "1300500000",
-		"eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "24300000", "eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85", "480000"}, " ") {
+	if got := strings.Join(now[1][27:], " "); got != strings.Join([]string{paidTo,
+		"eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "1300500000",
+		"eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "24300000",
+		"eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85", "480000"}, " ") {
 		t.Error(got)
 	}
 	var f struct{ Records []map[string]json.RawMessage }
 	if err := json.Unmarshal(p.data[3], &f); err != nil || len(f.Records) != 3 {
 		t.Fatal(err, len(f.Records))
 	}
-	if !bytes.Contains(f.Records[0]["journal"], []byte(paidTo)) || f.Records[1]["journal"] != nil || string(f.Records[1]["feesUsd"]) == "" {
+	if !bytes.Contains(f.Records[0]["journal"], []byte(paidTo)) || f.Records[1]["journal"] != nil ||
+		string(f.Records[1]["feesUsd"]) == "" {
 		t.Errorf("%s", p.data[3])
 	}
 	if tuitest.Record(1).QuoteID != s.records[1].QuoteID {

@@ -81,7 +81,8 @@ func (ln *formatter) fees(r *record) *big.Int {
 	switch {
 	case errPaid == nil && errGot == nil && paid.Sign() == 0 && got.Sign() == 0:
 		return new(big.Int)
-	case errPaid == nil && errGot == nil && worth != nil && got.Sign() > 0 && from.decimals >= 0 && to.decimals >= 0 && from.aggregate == to.aggregate && from.aggregate != "":
+	case errPaid == nil && errGot == nil && worth != nil && got.Sign() > 0 && from.decimals >= 0 && to.decimals >= 0 &&
+		from.aggregate == to.aggregate && from.aggregate != "":
 		most := max(from.decimals, to.decimals)
 		p, g := amount.Scale(paid, from.decimals, most), amount.Scale(got, to.decimals, most)
 		fee = new(big.Int).Sub(p, g)
@@ -161,8 +162,10 @@ func (m *Model) monthWords(th theme.Theme, s monthSum, w int) string {
 	done := "  " + grouped(s.done) + " completed"
 	words := ""
 	for _, form := range [][2]string{{done, " " + amount.Unknown}, {"", " " + amount.Unknown}, {"", kit.UnknownText}} {
-		volume, fees := m.money(th, s.volume, s.noVolume, s.done, form[1]), m.money(th, s.fees, s.noFees, s.done, form[1])
-		words = th.Strong.Render(monthName(s.month)) + th.Dim.Render(form[0]+"  moved ") + volume + th.Dim.Render("  fees ") + fees
+		volume, fees := m.money(th, s.volume, s.noVolume, s.done, form[1]),
+			m.money(th, s.fees, s.noFees, s.done, form[1])
+		words = th.Strong.Render(monthName(s.month)) + th.Dim.Render(form[0]+"  moved ") + volume +
+			th.Dim.Render("  fees ") + fees
 		if kit.Width(words) <= w {
 			break
 		}

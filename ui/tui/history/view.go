@@ -39,21 +39,26 @@ func (m *Model) body(f screen.Frame) string {
 	th := f.Theme
 	switch {
 	case !m.loaded && m.book.count() == 0 && m.err != nil:
-		return kit.Notice(th, theme.Warn, f.W, f.H, "History could not be read: "+screen.Words(m.err)+".", "Press ctrl+r to try again.",
+		return kit.Notice(th, theme.Warn, f.W, f.H, "History could not be read: "+screen.Words(m.err)+".",
+			"Press ctrl+r to try again.",
 			"Nothing was changed. What is under way goes on without this list.")
 	case !m.loaded && m.book.count() == 0:
-		return kit.Notice(th, theme.None, f.W, f.H, "Reading history for the first time.", "Waiting since "+m.since.Format("15:04:05")+".")
+		return kit.Notice(th, theme.None, f.W, f.H, "Reading history for the first time.",
+			"Waiting since "+m.since.Format("15:04:05")+".")
 	case m.book.lines() == 0 && m.ended() && m.err == nil:
-		return kit.Notice(th, theme.None, f.W, f.H, nothingListed, "Press 2 to build a call; what you signed is under Activity (3).")
+		return kit.Notice(th, theme.None, f.W, f.H, nothingListed,
+			"Press 2 to build a call; what you signed is under Activity (3).")
 	case m.rows() == 0:
-		words := []string{"Nothing that is loaded matches the filter.", "Press m to read more, / to change the filter or esc to clear it."}
+		words := []string{"Nothing that is loaded matches the filter.",
+			"Press m to read more, / to change the filter or esc to clear it."}
 		switch {
 		case m.book.lines() == 0 && m.ended(): // and the last line says that reading failed again
 			words = []string{nothingListed}
 		case m.ended():
 			words = []string{"Nothing matches the filter.", "Press / to change it or esc to clear it."}
 		}
-		return kit.Lines(m.stateLine(f, f.W), kit.Notice(th, theme.None, f.W, f.H-frameLines, words...), m.middleLine(f, f.W), m.endLine(f, f.W))
+		return kit.Lines(m.stateLine(f, f.W), kit.Notice(th, theme.None, f.W, f.H-frameLines, words...),
+			m.middleLine(f, f.W), m.endLine(f, f.W))
 	}
 	if m.side() {
 		return m.besideView(f)
@@ -82,13 +87,15 @@ func (m *Model) besideView(f screen.Frame) string {
 			lines[i] += right[i]
 		}
 	}
-	return kit.Box(kit.Lines(m.stateLine(f, f.W), strings.Join(lines, "\n"), m.middleLine(f, f.W), m.endLine(f, f.W)), f.W, f.H)
+	return kit.Box(kit.Lines(m.stateLine(f, f.W), strings.Join(lines, "\n"), m.middleLine(f, f.W), m.endLine(f, f.W)),
+		f.W, f.H)
 }
 
 // monthsPanel lists the totals of as many months as fit.
 func (m *Model) monthsPanel(f screen.Frame, w int) []string {
 	th := f.Theme
-	lines := []string{th.Strong.Render("Totals") + th.Dim.Render("  of what is loaded; only what is completed counts"), ""}
+	lines := []string{th.Strong.Render("Totals") + th.Dim.Render("  of what is loaded; only what is completed counts"),
+		""}
 	all := m.monthLines(th, w)
 	room := max(1, f.H-7)
 	if len(all) == 0 {
@@ -96,7 +103,8 @@ func (m *Model) monthsPanel(f screen.Frame, w int) []string {
 	}
 	lines = append(lines, all[:min(len(all), room)]...)
 	if len(all) > room {
-		lines = append(lines, th.Dim.Render("and "+kit.Plural(len(all)-room, "earlier month", "earlier months")+"; a filter such as in:2026 narrows them"))
+		lines = append(lines, th.Dim.Render("and "+kit.Plural(len(all)-room, "earlier month", "earlier months")+
+			"; a filter such as in:2026 narrows them"))
 	}
 	return append(lines, "", th.Dim.Render("Fees are what was paid beyond what was received."))
 }
@@ -137,7 +145,8 @@ func (m *Model) middleLine(f screen.Frame, w int) string {
 	th := f.Theme
 	switch {
 	case m.asking == askExport:
-		return kit.Fit("  "+th.Strong.Render("Write "+m.exportWords()+"?")+"  "+th.Accent.Render("c")+" CSV  "+th.Accent.Render("j")+" JSON  "+th.Accent.Render("esc")+" leave", w)
+		return kit.Fit("  "+th.Strong.Render("Write "+m.exportWords()+"?")+"  "+th.Accent.Render("c")+" CSV  "+
+			th.Accent.Render("j")+" JSON  "+th.Accent.Render("esc")+" leave", w)
 	case m.asking == askName:
 		line := "  " + th.Strong.Render("Save this filter as ") + m.name.Text(th, min(maxName, max(4, w-40)))
 		if m.name.Error != "" {
@@ -170,7 +179,8 @@ func (m *Model) endLine(f screen.Frame, w int) string {
 	th := f.Theme
 	left := "  " + th.Dim.Render(m.endWords())
 	if m.err != nil {
-		return kit.Fit("  "+th.Mark(theme.Warn)+" "+th.Warn.Render(screen.Words(m.err))+th.Dim.Render("; ctrl+r tries again"), w)
+		return kit.Fit("  "+th.Mark(theme.Warn)+" "+th.Warn.Render(screen.Words(m.err))+
+			th.Dim.Render("; ctrl+r tries again"), w)
 	}
 	if m.loading {
 		return kit.Sides(left, th.Dim.Render(m.loadingWords()+" "), w)

@@ -134,7 +134,8 @@ func TestTheListIsTheServicesWhateverComesChangesOrExpires(t *testing.T) {
 			settle(m, m.Init())
 		}
 		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
-			step := rapid.SampledFrom([]string{"insert", "expire", "update", "size", "ctrl+r", "m", "G", "g", "pgdown", "pgup", "pgdown", "enter", "esc", "up"}).Draw(rt, "step")
+			step := rapid.SampledFrom([]string{"insert", "expire", "update", "size", "ctrl+r", "m", "G", "g", "pgdown",
+				"pgup", "pgdown", "enter", "esc", "up"}).Draw(rt, "step")
 			switch step {
 			case "insert":
 				w.insert(rapid.IntRange(1, 150).Draw(rt, "new"))
@@ -167,7 +168,8 @@ func readAll(rt *rapid.T, m *Model, w *world) {
 	pressed(m, "esc", "R")
 	for n := 0; !m.ended(); n++ {
 		if n > 2000 {
-			rt.Fatalf("the end is never reached: %d of %d records, %d sections, stopped %q", m.book.count(), len(w.truth), len(m.book.sections), m.whyNoMore())
+			rt.Fatalf("the end is never reached: %d of %d records, %d sections, stopped %q", m.book.count(),
+				len(w.truth), len(m.book.sections), m.whyNoMore())
 		}
 		pressed(m, "G", "m")
 	}

@@ -23,7 +23,8 @@ func BarCell(th theme.Theme, part, total *big.Int, w int) Cell {
 		full = 1
 	}
 	full = max(0, full)
-	return Cell{Text: strings.Repeat(th.Signs.BarFull, full), Style: th.Accent, Tail: strings.Repeat(th.Signs.BarEmpty, w-full), TailStyle: th.Rule}
+	return Cell{Text: strings.Repeat(th.Signs.BarFull, full), Style: th.Accent,
+		Tail: strings.Repeat(th.Signs.BarEmpty, w-full), TailStyle: th.Rule}
 }
 
 // Spark draws the last w values as a line of bars between their smallest and largest; nil values are blanks.

@@ -229,7 +229,8 @@ func (c *Choice) View(th theme.Theme, w, h int) string {
 	if inner < 4 || h < 5 {
 		return ""
 	}
-	lines := []string{Sides(th.Strong.Render(c.Title), "", inner), th.Dim.Render(FilterPrefix) + c.filter.Text(th, inner-len(FilterPrefix))}
+	lines := []string{Sides(th.Strong.Render(c.Title), "", inner),
+		th.Dim.Render(FilterPrefix) + c.filter.Text(th, inner-len(FilterPrefix))}
 	rows, top := c.window(h)
 	for i := top; i < top+rows; i++ {
 		lines = append(lines, c.line(th, i, inner))

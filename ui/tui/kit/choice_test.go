@@ -26,7 +26,8 @@ func typed(c *Choice, text string) {
 
 func TestTypedDigitsAreNeverAnItemsNoteOrValue(t *testing.T) {
 	for text, want := range map[string]string{
-		"2": "type", "1,132.667146": "type", "10": "type", "usdc": "type", "rything": "type", "a max": "type", "type": "type",
+		"2": "type", "1,132.667146": "type", "10": "type", "usdc": "type", "rything": "type", "a max": "type",
+		"type":  "type",
 		"every": "2265.334292", "HALF": "1132.667146", "less 10 %": "10", " ": "type",
 	} {
 		c := NewChoice("How much")
@@ -42,7 +43,9 @@ func TestTypedDigitsAreNeverAnItemsNoteOrValue(t *testing.T) {
 
 func TestWhatWasTypedCanBeTakenBesideItemsThatItNames(t *testing.T) {
 	c := NewChoice("Which function")
-	c.Open([]Item{{Value: "type", Label: "type it", Typed: "what you typed"}, {Value: "1", Label: "transferFrom(address from)"}, {Value: "2", Label: "from"}, {Value: "3", Label: "afrom"}}, "")
+	c.Open([]Item{{Value: "type", Label: "type it", Typed: "what you typed"},
+		{Value: "1", Label: "transferFrom(address from)"}, {Value: "2", Label: "from"}, {Value: "3", Label: "afrom"}},
+		"")
 	typed(c, "From")
 	if it, ok := c.Update(press("enter")); !ok || it.Value != "2" {
 		t.Errorf("the item of exactly that label does not come first: %+v", it)
@@ -70,7 +73,8 @@ func TestAListWithoutTextOfOnesOwnSaysThatNothingMatches(t *testing.T) {
 	c := NewChoice("Run the calls on")
 	c.Open([]Item{{Value: "eip155:8453", Label: "Base", Note: "eip155:8453"}}, "")
 	typed(c, "84531")
-	if _, ok := c.Update(press("enter")); ok || !c.IsOpen() || !strings.Contains(c.View(look(), 40, 10), "nothing matches") {
+	if _, ok := c.Update(press("enter")); ok || !c.IsOpen() ||
+		!strings.Contains(c.View(look(), 40, 10), "nothing matches") {
 		t.Error(c.View(look(), 40, 10))
 	}
 	c.Update(press("backspace"))
@@ -89,7 +93,8 @@ func TestTextThatCannotBeTakenSaysWhyAndStays(t *testing.T) {
 	}
 	c.Open(amounts(), "")
 	typed(c, "123")
-	if v := c.View(look(), 40, 10); !strings.Contains(v, "= 1230") || !strings.Contains(v, "what you typed") || strings.Contains(v, "type an amount") {
+	if v := c.View(look(), 40, 10); !strings.Contains(v, "= 1230") || !strings.Contains(v, "what you typed") ||
+		strings.Contains(v, "type an amount") {
 		t.Error(v)
 	}
 	typed(c, "4")

@@ -11,7 +11,8 @@ import (
 )
 
 func TestAKeyIsNamedByItsLabelUnlessItHasAName(t *testing.T) {
-	for label, want := range map[string]string{"copy address": "copy-address", "sign 1 of 3": "sign-1-of-3", "  Expand, collapse!": "expand-collapse", "日本語": "", "é b": "b"} {
+	for label, want := range map[string]string{"copy address": "copy-address", "sign 1 of 3": "sign-1-of-3",
+		"  Expand, collapse!": "expand-collapse", "日本語": "", "é b": "b"} {
 		if got := NewKey(label, "x").ActionName(); got != want {
 			t.Errorf("%q is %q, want %q", label, got, want)
 		}
@@ -28,7 +29,8 @@ func TestSpotsAreWhereTheKeyLineWritesTheKeys(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var keys []Key
 		for range rapid.IntRange(0, 9).Draw(rt, "keys") {
-			k := NewKey(Clean(anyText().Draw(rt, "label"), 30), rapid.SampledFrom([]string{"enter", "s", "界", "ctrl+r", "up"}).Draw(rt, "press"))
+			k := NewKey(Clean(anyText().Draw(rt, "label"), 30),
+				rapid.SampledFrom([]string{"enter", "s", "界", "ctrl+r", "up"}).Draw(rt, "press"))
 			k.Quiet = rapid.IntRange(0, 4).Draw(rt, "quiet") == 0
 			keys = append(keys, k.OffWhen(rapid.Bool().Draw(rt, "off"), "why"))
 		}
@@ -60,7 +62,8 @@ func TestAClickSelectsTheRowThatIsDrawnThere(t *testing.T) {
 		table.SetRows(n)
 		table.Select(rapid.IntRange(0, 30).Draw(rt, "selected"))
 		view := func() []string {
-			return strings.Split(ansi.Strip(table.View(look(), 14, func(i int, c []Cell) []Cell { return append(c, Text("#"+strings.Repeat("i", i))) })), "\n")
+			return strings.Split(ansi.Strip(table.View(look(), 14,
+				func(i int, c []Cell) []Cell { return append(c, Text("#"+strings.Repeat("i", i))) })), "\n")
 		}
 		lines, before := view(), table.Selected()
 		y := rapid.IntRange(-1, 14).Draw(rt, "y")
@@ -74,7 +77,8 @@ func TestAClickSelectsTheRowThatIsDrawnThere(t *testing.T) {
 			}
 			return
 		}
-		if after := view(); strings.TrimLeft(after[y], "› ") != strings.TrimLeft(lines[y], "› ") || !strings.HasPrefix(after[y], "› ") {
+		if after := view(); strings.TrimLeft(after[y], "› ") != strings.TrimLeft(lines[y], "› ") ||
+			!strings.HasPrefix(after[y], "› ") {
 			rt.Fatalf("line %d was %q and is %q", y, lines[y], after[y])
 		}
 	})
@@ -117,7 +121,8 @@ func TestAClickTakesTheItemThatIsDrawnThere(t *testing.T) {
 func TestAPlaceholderIsReadable(t *testing.T) {
 	f := NewField("to", 0)
 	f.Empty = "0x…"
-	if got := f.Text(look(), 6); !strings.Contains(got, look().Disabled.Render("0x…   ")) || look().Disabled == (theme.Style{}) {
+	if got := f.Text(look(), 6); !strings.Contains(got, look().Disabled.Render("0x…   ")) ||
+		look().Disabled == (theme.Style{}) {
 		t.Errorf("%q", got)
 	}
 }

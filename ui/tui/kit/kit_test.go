@@ -18,7 +18,8 @@ import (
 func look() theme.Theme { return theme.New(true, colorprofile.TrueColor, false) }
 
 func anyText() *rapid.Generator[string] {
-	return rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "USDC", "日本語", "e\u0301", "👩‍👩‍👧‍👦", "🇩🇪", "\x1b[31m", "\u1100\u1161", "a\u202eb", strings.Repeat("界", 40)}))
+	return rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "USDC", "日本語", "e\u0301", "👩‍👩‍👧‍👦", "🇩🇪",
+		"\x1b[31m", "\u1100\u1161", "a\u202eb", strings.Repeat("界", 40)}))
 }
 
 func press(name string) tea.KeyPressMsg {
@@ -56,7 +57,8 @@ func TestCleanTextHasOneWidth(t *testing.T) {
 func TestWidthOfSignsIsOneCell(t *testing.T) {
 	for _, th := range []theme.Theme{look(), theme.New(true, colorprofile.TrueColor, true)} {
 		s := th.Signs
-		for _, sign := range append([]string{s.Good, s.Warn, s.Bad, s.Unknown, s.Open, s.Closed, s.Cursor, s.More, s.Dot, s.Rule, s.Divider, s.BarFull, s.BarEmpty, s.Mask}, append(s.Sparks, s.Corners[:]...)...) {
+		for _, sign := range append([]string{s.Good, s.Warn, s.Bad, s.Unknown, s.Open, s.Closed, s.Cursor, s.More,
+			s.Dot, s.Rule, s.Divider, s.BarFull, s.BarEmpty, s.Mask}, append(s.Sparks, s.Corners[:]...)...) {
 			if Width(sign) != 1 || ansi.StringWidth(sign) != 1 || ansi.StringWidthWc(sign) != 1 {
 				t.Errorf("%q is %d cells wide", sign, ansi.StringWidth(sign))
 			}
@@ -96,15 +98,19 @@ func checkBox(t interface{ Fatalf(string, ...any) }, body string, w, h int) {
 func TestTableFitsAnyWidth(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		cols := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) Column {
-			return Column{Title: rapid.SampledFrom([]string{"", "amount", "名前"}).Draw(rt, "title"), Min: rapid.IntRange(0, 20).Draw(rt, "min"),
-				Grow: rapid.IntRange(0, 3).Draw(rt, "grow"), Hide: rapid.IntRange(0, 3).Draw(rt, "hide"), Align: Align(rapid.IntRange(0, 1).Draw(rt, "align"))}
+			return Column{Title: rapid.SampledFrom([]string{"", "amount", "名前"}).Draw(rt, "title"),
+				Min:  rapid.IntRange(0, 20).Draw(rt, "min"),
+				Grow: rapid.IntRange(0, 3).Draw(rt, "grow"), Hide: rapid.IntRange(0, 3).Draw(rt, "hide"),
+				Align: Align(rapid.IntRange(0, 1).Draw(rt, "align"))}
 		}), 1, 6).Draw(rt, "columns")
 		table := NewTable(cols...)
-		n, w, h := rapid.IntRange(0, 30).Draw(rt, "rows"), rapid.IntRange(1, 60).Draw(rt, "w"), rapid.IntRange(2, 12).Draw(rt, "h")
+		n, w, h := rapid.IntRange(0, 30).Draw(rt, "rows"), rapid.IntRange(1, 60).Draw(rt, "w"),
+			rapid.IntRange(2, 12).Draw(rt, "h")
 		table.Resize(h)
 		table.SetRows(n)
 		for range rapid.IntRange(0, 9).Draw(rt, "keys") {
-			table.Press(rapid.SampledFrom([]string{"j", "k", "g", "G", "pgdown", "pgup", "ctrl+d", "ctrl+u"}).Draw(rt, "key"))
+			table.Press(rapid.SampledFrom([]string{"j", "k", "g", "G", "pgdown", "pgup", "ctrl+d", "ctrl+u"}).Draw(rt,
+				"key"))
 		}
 		if sel := table.Selected(); n > 0 {
 			if from, to := table.Window(); sel < from || sel >= to {
@@ -115,7 +121,8 @@ func TestTableFitsAnyWidth(t *testing.T) {
 		}
 		view := table.View(look(), w, func(i int, c []Cell) []Cell {
 			for k := range cols {
-				c = append(c, Cell{Text: Clean(anyText().Draw(rt, "text"), 40), Tail: strings.Repeat("0", k), TailStyle: look().Dim, Span: rapid.IntRange(0, 9).Draw(rt, "span") == 0})
+				c = append(c, Cell{Text: Clean(anyText().Draw(rt, "text"), 40), Tail: strings.Repeat("0", k),
+					TailStyle: look().Dim, Span: rapid.IntRange(0, 9).Draw(rt, "span") == 0})
 			}
 			return c
 		})
@@ -159,7 +166,8 @@ func TestShortNeverShowsSomethingAsNothing(t *testing.T) {
 		decimals int
 		want     string
 	}{
-		{"0", 18, "0.000000 "}, {"1", 18, "<0.000001 "}, {"412300000000000001", 18, "0.412300…"}, {"412300000000000000", 18, "0.412300 "},
+		{"0", 18, "0.000000 "}, {"1", 18, "<0.000001 "}, {"412300000000000001", 18, "0.412300…"},
+		{"412300000000000000", 18, "0.412300 "},
 		{"250500000", 6, "250.500000 "}, {"1234567", 0, "1,234,567        "}, {"150", 2, "1.50     "},
 	}
 	for _, c := range cases {
@@ -179,7 +187,8 @@ func TestShortNeverShowsSomethingAsNothing(t *testing.T) {
 			rt.Fatalf("%s with %d decimals looks like nothing: %q", v, d, s)
 		}
 		exact := amount.Format(v, d)
-		if !strings.HasSuffix(s, "…") && !strings.HasPrefix(s, "<") && amount.Trim(strings.TrimSpace(strings.ReplaceAll(s, ",", ""))) != amount.Trim(exact) {
+		if !strings.HasSuffix(s, "…") && !strings.HasPrefix(s, "<") &&
+			amount.Trim(strings.TrimSpace(strings.ReplaceAll(s, ",", ""))) != amount.Trim(exact) {
 			rt.Fatalf("%q is not %s", s, exact)
 		}
 	})
@@ -212,7 +221,8 @@ func TestExactKeepsEveryDigit(t *testing.T) {
 }
 
 func TestMoneyWords(t *testing.T) {
-	for micro, want := range map[int64]string{0: "$0.00", 1: "<$0.01", 4_999: "<$0.01", 5_000: "$0.01", 4_812_070_000: "$4,812.07", -1_500_000: "-$1.50"} {
+	for micro, want := range map[int64]string{0: "$0.00", 1: "<$0.01", 4_999: "<$0.01", 5_000: "$0.01",
+		4_812_070_000: "$4,812.07", -1_500_000: "-$1.50"} {
 		if got := USD(big.NewInt(micro)); got != want {
 			t.Errorf("%d is %q, want %q", micro, got, want)
 		}
@@ -226,7 +236,8 @@ func TestMoneyWords(t *testing.T) {
 }
 
 func TestAddressInFullAndChecksummed(t *testing.T) {
-	if got := Address("0xfe52613d747e20f2f62e0a5cc36b0dfae771c442"); got != "0xfe52 613d 747E 20F2 f62e 0A5c C36B 0DFA e771 C442" {
+	if got := Address("0xfe52613d747e20f2f62e0a5cc36b0dfae771c442"); got !=
+		"0xfe52 613d 747E 20F2 f62e 0A5c C36B 0DFA e771 C442" {
 		t.Error(got)
 	}
 	if got := Address("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"); got != "5eyk t4Us Fv8P 8NJd TREp Y1vz qKqZ Kvdp" {
@@ -254,7 +265,8 @@ func TestAgeChangesRarely(t *testing.T) {
 	if changes > 6 {
 		t.Errorf("%d changes in 90 seconds", changes)
 	}
-	for d, want := range map[time.Duration]string{0: "now", 3 * time.Second: "2 s ago", 59 * time.Second: "30 s ago", 3 * time.Minute: "2 min ago", 25 * time.Hour: "1 d ago", 75 * time.Hour: "3 d ago"} {
+	for d, want := range map[time.Duration]string{0: "now", 3 * time.Second: "2 s ago", 59 * time.Second: "30 s ago",
+		3 * time.Minute: "2 min ago", 25 * time.Hour: "1 d ago", 75 * time.Hour: "3 d ago"} {
 		if got := Age(at.Add(d), at); got != want {
 			t.Errorf("after %s: %q, want %q", d, got, want)
 		}
@@ -271,15 +283,18 @@ func TestAgeChangesRarely(t *testing.T) {
 
 func TestCountdown(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for left, want := range map[time.Duration]string{47 * time.Second: "0:47", 46100 * time.Millisecond: "0:47", 0: "0:00", -time.Hour: "0:00", 9*time.Minute + 41*time.Second: "9:41", 3723 * time.Second: "1:02:03"} {
+	for left, want := range map[time.Duration]string{47 * time.Second: "0:47", 46100 * time.Millisecond: "0:47",
+		0: "0:00", -time.Hour: "0:00", 9*time.Minute + 41*time.Second: "9:41", 3723 * time.Second: "1:02:03"} {
 		if got := Countdown(now, now.Add(left)); got != want {
 			t.Errorf("%s left: %q, want %q", left, got, want)
 		}
 	}
-	if CountdownChanges(now, now.Add(1300*time.Millisecond)) != 300*time.Millisecond || CountdownChanges(now, now) != 0 {
+	if CountdownChanges(now, now.Add(1300*time.Millisecond)) != 300*time.Millisecond ||
+		CountdownChanges(now, now) != 0 {
 		t.Error("the countdown changes at other moments")
 	}
-	if CountdownMeaning(now, now) != theme.Danger || CountdownMeaning(now, now.Add(time.Minute)) != theme.None || CountdownMeaning(now, now.Add(9*time.Second)) != theme.Warn {
+	if CountdownMeaning(now, now) != theme.Danger || CountdownMeaning(now, now.Add(time.Minute)) != theme.None ||
+		CountdownMeaning(now, now.Add(9*time.Second)) != theme.Warn {
 		t.Error("the countdown has another meaning")
 	}
 }
@@ -291,7 +306,8 @@ func TestGuardRefusesKeysMeantForTheScreenBelow(t *testing.T) {
 	for _, c := range []struct {
 		at    time.Duration
 		allow bool
-	}{{0, false}, {499 * time.Millisecond, false}, {900 * time.Millisecond, false}, {1300 * time.Millisecond, false}, {1500 * time.Millisecond, true}} {
+	}{{0, false}, {499 * time.Millisecond, false}, {900 * time.Millisecond, false}, {1300 * time.Millisecond, false},
+		{1500 * time.Millisecond, true}} {
 		if got := g.Allow(now.Add(c.at)); got != c.allow {
 			t.Errorf("after %s: %v", c.at, got)
 		}
@@ -384,7 +400,8 @@ func TestOverlayKeepsTheSize(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w, h := rapid.IntRange(1, 30).Draw(rt, "w"), rapid.IntRange(1, 8).Draw(rt, "h")
 		body := Box(strings.Repeat(look().Good.Render("日本")+"ab", 9)+"\n"+Clean(anyText().Draw(rt, "text"), 40), w, h)
-		top := Box(Clean(anyText().Draw(rt, "top"), 20), rapid.IntRange(1, 30).Draw(rt, "tw"), rapid.IntRange(1, 8).Draw(rt, "th"))
+		top := Box(Clean(anyText().Draw(rt, "top"), 20), rapid.IntRange(1, 30).Draw(rt, "tw"),
+			rapid.IntRange(1, 8).Draw(rt, "th"))
 		checkBox(rt, Overlay(body, top, rapid.IntRange(0, 30).Draw(rt, "x"), rapid.IntRange(-3, 9).Draw(rt, "y")), w, h)
 	})
 }

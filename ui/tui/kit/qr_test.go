@@ -49,7 +49,8 @@ func (r *qrReader) function(x, y int) bool {
 	if r.version >= 7 && (in(n-11, 0, 3, 6) || in(0, n-11, 6, 3)) {
 		return true
 	}
-	centres := map[int][]int{1: {}, 2: {18}, 3: {22}, 4: {26}, 5: {30}, 6: {34}, 7: {6, 22, 38}, 8: {6, 24, 42}, 9: {6, 26, 46}, 10: {6, 28, 50}}[r.version]
+	centres := map[int][]int{1: {}, 2: {18}, 3: {22}, 4: {26}, 5: {30}, 6: {34}, 7: {6, 22, 38}, 8: {6, 24, 42},
+		9: {6, 26, 46}, 10: {6, 28, 50}}[r.version]
 	for _, cy := range centres {
 		for _, cx := range centres {
 			corner := cx == 6 && cy == 6 || cx == 6 && cy == n-7 || cx == n-7 && cy == 6
@@ -106,8 +107,10 @@ func (r *qrReader) mask() (int, error) {
 // words walks the columns and removes the mask.
 func (r *qrReader) words(mask int) []int {
 	flip := []func(i, j int) bool{
-		func(i, j int) bool { return (i+j)%2 == 0 }, func(i, _ int) bool { return i%2 == 0 }, func(_, j int) bool { return j%3 == 0 },
-		func(i, j int) bool { return (i+j)%3 == 0 }, func(i, j int) bool { return (i/2+j/3)%2 == 0 }, func(i, j int) bool { return i*j%2+i*j%3 == 0 },
+		func(i, j int) bool { return (i+j)%2 == 0 }, func(i, _ int) bool { return i%2 == 0 },
+		func(_, j int) bool { return j%3 == 0 },
+		func(i, j int) bool { return (i+j)%3 == 0 }, func(i, j int) bool { return (i/2+j/3)%2 == 0 },
+		func(i, j int) bool { return i*j%2+i*j%3 == 0 },
 		func(i, j int) bool { return (i*j%2+i*j%3)%2 == 0 }, func(i, j int) bool { return ((i+j)%2+i*j%3)%2 == 0 },
 	}[mask]
 	var bits []bool
@@ -273,7 +276,8 @@ func mustQR(t testing.TB, text string) QR {
 func TestQRIsReadBackByAnIndependentReader(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.OneOf(
-			rapid.StringN(0, 150, 213), rapid.StringMatching(`[0-9A-Z $%*+./:-]{0,311}`), rapid.StringMatching(`0x[0-9a-fA-F]{40}`),
+			rapid.StringN(0, 150, 213), rapid.StringMatching(`[0-9A-Z $%*+./:-]{0,311}`),
+			rapid.StringMatching(`0x[0-9a-fA-F]{40}`),
 			rapid.StringMatching(`[1-9A-HJ-NP-Za-km-z]{32,44}`),
 		).Draw(rt, "text")
 		if got, _ := readQR(t, mustQR(t, text)); got != text {
@@ -294,7 +298,8 @@ func TestQRTakesTheSmallestVersionThatHoldsTheText(t *testing.T) {
 			if q.Size() != 21+4*i {
 				t.Errorf("%d of %q: %d modules, not %d", n, mode, q.Size(), 21+4*i)
 			}
-			if text, got := readQR(t, q); text != strings.Repeat(mode, n) || got != map[string]int{"a": 4, "A": 2}[mode] {
+			if text, got := readQR(t, q); text != strings.Repeat(mode, n) ||
+				got != map[string]int{"a": 4, "A": 2}[mode] {
 				t.Errorf("%d of %q in mode %d: %q", n, mode, got, text)
 			}
 		}
@@ -320,7 +325,8 @@ func TestQRCheckBytesArePublishedOnes(t *testing.T) {
 			t.Errorf("% x, not % x", got, c.check)
 		}
 	}
-	if data, ok := qrData("HELLO WORLD", 1, 16); !ok || !bytes.Equal(data, []byte{32, 91, 11, 120, 209, 114, 220, 77, 67, 64, 236, 17, 236, 17, 236, 17}) {
+	if data, ok := qrData("HELLO WORLD", 1, 16); !ok ||
+		!bytes.Equal(data, []byte{32, 91, 11, 120, 209, 114, 220, 77, 67, 64, 236, 17, 236, 17, 236, 17}) {
 		t.Errorf("HELLO WORLD is % d", data)
 	}
 }
@@ -331,7 +337,8 @@ func TestQRFormatAndVersionBitsArePublishedOnes(t *testing.T) {
 			t.Errorf("mask %d: %s, not %s", mask, got, want)
 		}
 	}
-	for version, want := range map[int]string{7: "000111110010010100", 8: "001000010110111100", 9: "001001101010011001", 10: "001010010011010011"} {
+	for version, want := range map[int]string{7: "000111110010010100", 8: "001000010110111100", 9: "001001101010011001",
+		10: "001010010011010011"} {
 		if got := fmt.Sprintf("%018b", qrBCH(version, 0x1f25, 12)); got != want {
 			t.Errorf("version %d: %s, not %s", version, got, want)
 		}
@@ -371,7 +378,8 @@ func TestQRHasItsPatterns(t *testing.T) {
 
 // The mask has the smallest penalty, counted here in another way.
 func TestQRTakesTheMaskWithTheSmallestPenalty(t *testing.T) {
-	for _, text := range []string{"0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442", "HELLO WORLD", "", strings.Repeat("a", 200)} {
+	for _, text := range []string{"0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442", "HELLO WORLD", "",
+		strings.Repeat("a", 200)} {
 		q := mustQR(t, text)
 		r, err := newQRReader(q.Size(), q.Dark)
 		if err != nil {
@@ -413,7 +421,8 @@ func countedPenalty(q QR) int {
 		dark += strings.Count(row.String(), "1")
 	}
 	for _, l := range lines {
-		for _, run := range strings.FieldsFunc(strings.ReplaceAll(strings.ReplaceAll(l, "01", "0 1"), "10", "1 0"), func(r rune) bool { return r == ' ' }) {
+		for _, run := range strings.FieldsFunc(strings.ReplaceAll(strings.ReplaceAll(l, "01", "0 1"), "10", "1 0"),
+			func(r rune) bool { return r == ' ' }) {
 			if len(run) >= 5 {
 				sum += len(run) - 2
 			}
@@ -442,7 +451,8 @@ func countedPenalty(q QR) int {
 func TestQRIsDrawnDarkOnLightOnEveryTerminal(t *testing.T) {
 	const text = "0xfe52613d747E20F2f62e0A5cC36B0DFAe771C442"
 	q := mustQR(t, text)
-	for _, profile := range []colorprofile.Profile{colorprofile.ASCII, colorprofile.ANSI, colorprofile.ANSI256, colorprofile.TrueColor} {
+	for _, profile := range []colorprofile.Profile{colorprofile.ASCII, colorprofile.ANSI, colorprofile.ANSI256,
+		colorprofile.TrueColor} {
 		for _, dark := range []bool{true, false} {
 			for _, ascii := range []bool{true, false} {
 				th := theme.New(dark, profile, ascii)
@@ -462,7 +472,10 @@ func TestQRIsDrawnDarkOnLightOnEveryTerminal(t *testing.T) {
 						t.Errorf("%v: coloured is %v", profile, coloured)
 					}
 					inkIsDark := coloured || !dark
-					r, err := newQRReader(q.Size(), func(x, y int) bool { return inked(lines, x+quiet, y+quiet, ascii) == inkIsDark })
+					r, err := newQRReader(q.Size(), func(x,
+						y int) bool {
+						return inked(lines, x+quiet, y+quiet, ascii) == inkIsDark
+					})
 					if err != nil {
 						t.Fatal(err)
 					}

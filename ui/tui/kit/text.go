@@ -60,7 +60,8 @@ func Width(s string) int {
 func simple(s string) (n int, ok bool) {
 	for _, r := range s {
 		switch {
-		case r >= 0x20 && r <= 0x7e, r == '…', r == '→', r == '•', r == '·', r == '›', r == '✓', r == '✗', r >= 0x2500 && r <= 0x25c0:
+		case r >= 0x20 && r <= 0x7e, r == '…', r == '→', r == '•', r == '·', r == '›', r == '✓', r == '✗',
+			r >= 0x2500 && r <= 0x25c0:
 			n++
 		default:
 			return 0, false

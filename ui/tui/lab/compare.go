@@ -49,7 +49,8 @@ func (m *Model) fields(th theme.Theme, a, b Result) []field {
 		{"asked at", a.At.Format("02 Jan 15:04:05"), b.At.Format("02 Jan 15:04:05"), ""},
 		{"checks", outA, outB, ""},
 		{"pays", list(a), list(b), m.delta(th, one(a), one(b))},
-		{"delivered", m.moneyText(th, a.Delivered), m.moneyText(th, b.Delivered), m.delta(th, a.Delivered, b.Delivered)},
+		{"delivered", m.moneyText(th, a.Delivered), m.moneyText(th, b.Delivered),
+			m.delta(th, a.Delivered, b.Delivered)},
 		{"minimum", m.moneyText(th, a.Minimum), m.moneyText(th, b.Minimum), m.delta(th, a.Minimum, b.Minimum)},
 		{"fees", m.usd(th, a.FeesMicro), m.usd(th, b.FeesMicro), m.deltaUSD(th, a.FeesMicro, b.FeesMicro)},
 		{"all-in cost", m.usd(th, a.CostMicro), m.usd(th, b.CostMicro), m.deltaUSD(th, a.CostMicro, b.CostMicro)},
@@ -126,7 +127,8 @@ func (m *Model) compareView(f screen.Frame) string {
 	}
 	m.pane.Resize(f.H - 2)
 	m.pane.Keep(lines)
-	title := kit.Sides("  "+th.Strong.Render("A against B"), th.Dim.Render(kit.Plural(n, "difference", "differences")+" ")+" ", f.W)
+	title := kit.Sides("  "+th.Strong.Render("A against B"),
+		th.Dim.Render(kit.Plural(n, "difference", "differences")+" ")+" ", f.W)
 	body := indented(m.pane.View(f.W - 2))
 	return kit.Box(kit.Lines(title, body, kit.Sides("", th.Dim.Render(m.pane.More(th))+" ", f.W)), f.W, f.H)
 }
@@ -141,7 +143,8 @@ func (m *Model) fieldLines(th theme.Theme, w int, x field) []string {
 	side := (w - 2 - name - 4) * 3 / 8
 	rest := w - 2 - name - 2*side - 4
 	if kit.Width(x.a) <= side && kit.Width(x.b) <= side && kit.Width(x.delta) <= rest {
-		return []string{look.Render(mark) + th.Dim.Render(kit.Fit(x.name, name)) + kit.Fit(x.a, side) + "  " + look.Render(kit.Fit(x.b, side)) + "  " + th.Dim.Render(kit.Fit(x.delta, rest))}
+		return []string{look.Render(mark) + th.Dim.Render(kit.Fit(x.name, name)) + kit.Fit(x.a, side) + "  " +
+			look.Render(kit.Fit(x.b, side)) + "  " + th.Dim.Render(kit.Fit(x.delta, rest))}
 	}
 	out := []string{look.Render(mark) + th.Dim.Render(x.name)}
 	out = append(out, kit.Row(th, w, 4, 3, "A", kit.Plain(x.a))...)

@@ -78,10 +78,14 @@ func encode(all []entry) ([]byte, error) {
 	for _, e := range all[max(0, len(all)-MaxKept):] {
 		r := e.Result
 		k := keptEntry{
-			Key: e.Key, At: r.At.UTC().Format(time.RFC3339Nano), LatencyMS: span(r.Latency), Prepared: r.Prepared, Delivered: keepMoney(r.Delivered),
-			Minimum: keepMoney(r.Minimum), PayMicro: digits(r.PayMicro), FeesMicro: digits(r.FeesMicro), CostMicro: digits(r.CostMicro), CostBps: min(r.CostBps, maxBps),
-			LifeMS: span(r.Lifetime), CallType: kit.Clean(r.CallType, maxText), Words: kit.Clean(r.Words, maxText), Legs: r.Legs,
-			Counts: [5]int{r.Passed, r.Warned, r.Gated, r.Refused, r.Unknown}, Reason: kit.Clean(r.Reason, maxText), Problem: kit.Clean(r.Problem, maxText),
+			Key: e.Key, At: r.At.UTC().Format(time.RFC3339Nano), LatencyMS: span(r.Latency), Prepared: r.Prepared,
+			Delivered: keepMoney(r.Delivered),
+			Minimum:   keepMoney(r.Minimum), PayMicro: digits(r.PayMicro), FeesMicro: digits(r.FeesMicro),
+			CostMicro: digits(r.CostMicro), CostBps: min(r.CostBps, maxBps),
+			LifeMS: span(r.Lifetime), CallType: kit.Clean(r.CallType, maxText), Words: kit.Clean(r.Words, maxText),
+			Legs:   r.Legs,
+			Counts: [5]int{r.Passed, r.Warned, r.Gated, r.Refused, r.Unknown}, Reason: kit.Clean(r.Reason, maxText),
+			Problem: kit.Clean(r.Problem, maxText),
 		}
 		for i := range r.Pays[:min(len(r.Pays), maxPays)] {
 			if m := keepMoney(&r.Pays[i]); m != nil {
@@ -100,7 +104,8 @@ func keepMoney(m *Money) *keptMoney {
 	if m == nil || m.Amount == nil {
 		return nil
 	}
-	return &keptMoney{Asset: kit.Clean(m.Asset, maxText), Symbol: kit.Clean(m.Symbol, 40), Chain: kit.Clean(m.Chain, 40), Decimals: m.Decimals, Amount: m.Amount.String(), Micro: digits(m.Micro)}
+	return &keptMoney{Asset: kit.Clean(m.Asset, maxText), Symbol: kit.Clean(m.Symbol, 40),
+		Chain: kit.Clean(m.Chain, 40), Decimals: m.Decimals, Amount: m.Amount.String(), Micro: digits(m.Micro)}
 }
 
 func digits(v *big.Int) string {
@@ -138,7 +143,8 @@ func decode(b []byte) ([]entry, error) {
 
 func (k keptEntry) result() (Result, error) {
 	at, err := time.Parse(time.RFC3339Nano, k.At)
-	if err != nil || at.Year() < 2000 || at.Year() > 2199 || !reKey.MatchString(k.Key) || len(k.Pays) > maxPays || k.LatencyMS < 0 || k.LatencyMS > longest.Milliseconds() || k.LifeMS < 0 ||
+	if err != nil || at.Year() < 2000 || at.Year() > 2199 || !reKey.MatchString(k.Key) || len(k.Pays) > maxPays ||
+		k.LatencyMS < 0 || k.LatencyMS > longest.Milliseconds() || k.LifeMS < 0 ||
 		k.LifeMS > longest.Milliseconds() || k.CostBps < -1 || k.CostBps > maxBps || k.Legs < 0 || k.Legs > 1000 {
 		return Result{}, errors.New("a result is out of its bounds")
 	}
@@ -148,9 +154,12 @@ func (k keptEntry) result() (Result, error) {
 		}
 	}
 	out := Result{
-		At: at, Latency: time.Duration(k.LatencyMS) * time.Millisecond, Prepared: k.Prepared, CostBps: k.CostBps, Lifetime: time.Duration(k.LifeMS) * time.Millisecond,
-		CallType: kit.Clean(k.CallType, maxText), Words: kit.Clean(k.Words, maxText), Legs: k.Legs, Passed: k.Counts[0], Warned: k.Counts[1], Gated: k.Counts[2],
-		Refused: k.Counts[3], Unknown: k.Counts[4], Reason: kit.Clean(k.Reason, maxText), Problem: kit.Clean(k.Problem, maxText),
+		At: at, Latency: time.Duration(k.LatencyMS) * time.Millisecond, Prepared: k.Prepared, CostBps: k.CostBps,
+		Lifetime: time.Duration(k.LifeMS) * time.Millisecond,
+		CallType: kit.Clean(k.CallType, maxText), Words: kit.Clean(k.Words, maxText), Legs: k.Legs, Passed: k.Counts[0],
+		Warned: k.Counts[1], Gated: k.Counts[2],
+		Refused: k.Counts[3], Unknown: k.Counts[4], Reason: kit.Clean(k.Reason, maxText),
+		Problem: kit.Clean(k.Problem, maxText),
 	}
 	var bad error
 	number := func(s string) *big.Int {
@@ -172,7 +181,8 @@ func (k keptEntry) result() (Result, error) {
 			bad = errors.New("an amount is not complete")
 			return nil
 		}
-		return &Money{kit.Clean(m.Asset, maxText), kit.Clean(m.Symbol, 40), kit.Clean(m.Chain, 40), m.Decimals, v, number(m.Micro)}
+		return &Money{kit.Clean(m.Asset, maxText), kit.Clean(m.Symbol, 40), kit.Clean(m.Chain, 40), m.Decimals, v,
+			number(m.Micro)}
 	}
 	for i := range k.Pays {
 		if m := takeMoney(&k.Pays[i]); m != nil {

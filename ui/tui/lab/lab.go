@@ -172,5 +172,6 @@ func (r *Result) prepared(v verify.PreparedView, now time.Time) {
 }
 
 func money(a verify.AmountView) Money {
-	return Money{Asset: a.Asset.String(), Symbol: a.Symbol, Chain: a.ChainName, Decimals: a.Decimals, Amount: a.Amount, Micro: a.Micro}
+	return Money{Asset: a.Asset.String(), Symbol: a.Symbol, Chain: a.ChainName, Decimals: a.Decimals, Amount: a.Amount,
+		Micro: a.Micro}
 }

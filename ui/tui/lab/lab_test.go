@@ -30,8 +30,9 @@ const (
 func swap(t testing.TB) intent.Draft {
 	ctx := tuitest.Context(t)
 	return intent.Draft{
-		Version: intent.Version, Kind: intent.KindSwap, Network: ctx.Network.ID, Accounts: ctx.Accounts, SlippageBps: 50,
-		Pay: &intent.Pay{Asset: "ob:usdc", Amount: "10000000"}, Receive: &intent.Receive{Asset: ethBase},
+		Version: intent.Version, Kind: intent.KindSwap, Network: ctx.Network.ID, Accounts: ctx.Accounts,
+		SlippageBps: 50,
+		Pay:         &intent.Pay{Asset: "ob:usdc", Amount: "10000000"}, Receive: &intent.Receive{Asset: ethBase},
 	}
 }
 
@@ -39,7 +40,8 @@ func swap(t testing.TB) intent.Draft {
 func call(t testing.TB) intent.Draft {
 	ctx := tuitest.Context(t)
 	return intent.Draft{
-		Version: intent.Version, Network: ctx.Network.ID, Accounts: ctx.Accounts, TargetChain: caip.EVM(8453).String(), SlippageBps: 50,
+		Version: intent.Version, Network: ctx.Network.ID, Accounts: ctx.Accounts, TargetChain: caip.EVM(8453).String(),
+		SlippageBps: 50,
 		Calls: []intent.Call{{
 			To:   "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
 			Data: "0xa9059cbb000000000000000000000000cd75e991a4986a4e96042bfb3f6a7ab26f7b5b720000000000000000000000000000000000000000000000000000000000989680",
@@ -67,10 +69,13 @@ func (s *service) quote(ctx context.Context, in intent.Intent) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{At: at, CostBps: -1}, err
 	}
-	r := Result{At: at, Latency: time.Duration(40+7*n) * time.Millisecond, CostBps: -1, Passed: 41, Lifetime: time.Duration(58-n%30) * time.Second}
-	needs := Money{Asset: usdcBase, Symbol: "USDC", Chain: "Base", Decimals: 6, Amount: big.NewInt(10_000_000), Micro: big.NewInt(10_000_000)}
+	r := Result{At: at, Latency: time.Duration(40+7*n) * time.Millisecond, CostBps: -1, Passed: 41,
+		Lifetime: time.Duration(58-n%30) * time.Second}
+	needs := Money{Asset: usdcBase, Symbol: "USDC", Chain: "Base", Decimals: 6, Amount: big.NewInt(10_000_000),
+		Micro: big.NewInt(10_000_000)}
 	if in.Kind() == intent.KindCall {
-		r.Prepared, r.Delivered, r.CallType, r.Words, r.Legs, r.Lifetime = true, &needs, "cross_chain_with_solver", "Other chains pay; a solver runs your call.", 1, 10*time.Minute
+		r.Prepared, r.Delivered, r.CallType, r.Words, r.Legs, r.Lifetime = true, &needs, "cross_chain_with_solver",
+			"Other chains pay; a solver runs your call.", 1, 10*time.Minute
 		return r, nil
 	}
 	if n%5 == 3 {
@@ -79,11 +84,16 @@ func (s *service) quote(ctx context.Context, in intent.Intent) (Result, error) {
 	}
 	wei := new(big.Int).Mul(big.NewInt(int64(2_941_176+n*137)), big.NewInt(1_000_000_000))
 	least := new(big.Int).Div(new(big.Int).Mul(wei, big.NewInt(int64(10000-in.Draft().SlippageBps))), big.NewInt(10000))
-	r.Pays = []Money{{Asset: usdcBase, Symbol: "USDC", Chain: "Base", Decimals: 6, Amount: big.NewInt(10_000_000), Micro: big.NewInt(10_000_000)}}
-	r.Delivered = &Money{Asset: ethBase, Symbol: "ETH", Chain: "Base", Decimals: 18, Amount: wei, Micro: big.NewInt(9_950_000)}
-	r.Minimum = &Money{Asset: ethBase, Symbol: "ETH", Chain: "Base", Decimals: 18, Amount: least, Micro: big.NewInt(9_900_000)}
-	r.PayMicro, r.FeesMicro, r.CostMicro, r.CostBps = big.NewInt(10_000_000), big.NewInt(int64(42_000+n*310)), big.NewInt(int64(50_000+n*310)), 50+n
-	r.CallType, r.Words, r.Legs = "cross_chain_with_solver_and_swaps", "The payments below are signed now; another asset is delivered for them.", 1
+	r.Pays = []Money{{Asset: usdcBase, Symbol: "USDC", Chain: "Base", Decimals: 6, Amount: big.NewInt(10_000_000),
+		Micro: big.NewInt(10_000_000)}}
+	r.Delivered = &Money{Asset: ethBase, Symbol: "ETH", Chain: "Base", Decimals: 18, Amount: wei,
+		Micro: big.NewInt(9_950_000)}
+	r.Minimum = &Money{Asset: ethBase, Symbol: "ETH", Chain: "Base", Decimals: 18, Amount: least,
+		Micro: big.NewInt(9_900_000)}
+	r.PayMicro, r.FeesMicro, r.CostMicro, r.CostBps = big.NewInt(10_000_000), big.NewInt(int64(42_000+n*310)),
+		big.NewInt(int64(50_000+n*310)), 50+n
+	r.CallType, r.Words, r.Legs = "cross_chain_with_solver_and_swaps",
+		"The payments below are signed now; another asset is delivered for them.", 1
 	if n%5 == 2 {
 		r.Warned = 2
 	}
@@ -170,8 +180,10 @@ func TestGoldenScreens(t *testing.T) {
 			draft func(testing.TB) intent.Draft
 			keys  []string
 		}{
-			"nothing": {}, "plan": {swap, nil}, "quoted": {swap, []string{"r"}}, "refused": {swap, []string{"r", "j", "j", "j"}},
-			"drift": {swap, []string{"r", "r", "r", "r", "r", "r"}}, "all axes": {swap, []string{"l", "u", "r"}}, "call": {call, []string{"r"}},
+			"nothing": {}, "plan": {swap, nil}, "quoted": {swap, []string{"r"}},
+			"refused": {swap, []string{"r", "j", "j", "j"}},
+			"drift":   {swap, []string{"r", "r", "r", "r", "r", "r"}}, "all axes": {swap, []string{"l", "u", "r"}},
+			"call":    {call, []string{"r"}},
 			"compare": {swap, []string{"r", "a", "j", "b", "c"}}, "left out": {swap, []string{"j", "space", "r"}},
 		} {
 			t.Run(fmt.Sprintf("%s %dx%d", name, size.w, size.h), func(t *testing.T) {
@@ -195,7 +207,8 @@ func TestHiddenAmountsAreHiddenEverywhere(t *testing.T) {
 	b.Update(screen.AmountsMsg{Hidden: true})
 	for _, key := range []string{"k", "c"} {
 		b.keys(key)
-		if text := tuitest.Text(t, b.Model, 120, 36); strings.Contains(text, "0.0029") || strings.Contains(text, "$0.0") || strings.Contains(text, "10 USDC") {
+		if text := tuitest.Text(t, b.Model, 120, 36); strings.Contains(text, "0.0029") ||
+			strings.Contains(text, "$0.0") || strings.Contains(text, "10 USDC") {
 			t.Errorf("%s", text)
 		}
 	}
@@ -210,7 +223,8 @@ func TestVariantsOfASwapAreTheSameAssetAndTheSameAmount(t *testing.T) {
 	for _, v := range b.variants {
 		got := v.in.Draft()
 		_, decimals, ok := form(b.ctx.Catalog, got.Pay.Asset)
-		if !ok || !strings.HasPrefix(v.fund, "USDC") || figure(Money{Amount: number(t, got.Pay.Amount), Decimals: decimals}) != "10" || got.SlippageBps != 50 {
+		if !ok || !strings.HasPrefix(v.fund, "USDC") ||
+			figure(Money{Amount: number(t, got.Pay.Amount), Decimals: decimals}) != "10" || got.SlippageBps != 50 {
 			t.Errorf("%s pays %s %s", v.fund, got.Pay.Amount, got.Pay.Asset)
 		}
 	}
@@ -234,7 +248,8 @@ func TestVariantsOfACallPayWithWhatIsHeld(t *testing.T) {
 	for _, v := range b.variants {
 		seen[v.fund] = true
 	}
-	for _, want := range []string{"automatic", "USDC, all chains", "ETH, all chains", "USDC on Arbitrum One", "DAI, all chains"} {
+	for _, want := range []string{"automatic", "USDC, all chains", "ETH, all chains", "USDC on Arbitrum One",
+		"DAI, all chains"} {
 		if !seen[want] {
 			t.Errorf("%s is missing: %v", want, seen)
 		}
@@ -351,7 +366,8 @@ func TestResultsAreKeptAndComeBack(t *testing.T) {
 	again.run(again.Update(keptMsg{all: all}))
 	want, _ := b.latest(b.variants[0].key)
 	got, ok := again.latest(again.variants[0].key)
-	if !ok || len(again.series[again.variants[0].key]) != 2 || figure(*got.Delivered) != figure(*want.Delivered) || got.FeesMicro.Cmp(want.FeesMicro) != 0 || got.Lifetime != want.Lifetime {
+	if !ok || len(again.series[again.variants[0].key]) != 2 || figure(*got.Delivered) != figure(*want.Delivered) ||
+		got.FeesMicro.Cmp(want.FeesMicro) != 0 || got.Lifetime != want.Lifetime {
 		t.Errorf("%+v, expected %+v", got, want)
 	}
 	for range 60 {
@@ -361,7 +377,8 @@ func TestResultsAreKeptAndComeBack(t *testing.T) {
 		t.Errorf("%d results are kept, %v", len(all), err)
 	}
 	again.run(again.Update(keptMsg{err: errors.New("broken\x1b")}))
-	if toast, _ := again.out[len(again.out)-1].(screen.ToastMsg); !strings.Contains(toast.Text, "begins anew") || strings.Contains(toast.Text, "\x1b") {
+	if toast, _ := again.out[len(again.out)-1].(screen.ToastMsg); !strings.Contains(toast.Text, "begins anew") ||
+		strings.Contains(toast.Text, "\x1b") {
 		t.Errorf("%+v", toast)
 	}
 }
@@ -370,7 +387,8 @@ func TestADraftThatIsNotCompleteSaysWhy(t *testing.T) {
 	d := swap(t)
 	d.Pay.Amount = "0"
 	b := newBench(t, &d, 80, 20)
-	if text := tuitest.Text(t, b.Model, 80, 20); !strings.Contains(text, "not complete") || !strings.Contains(text, "pay.amount") {
+	if text := tuitest.Text(t, b.Model, 80, 20); !strings.Contains(text, "not complete") ||
+		!strings.Contains(text, "pay.amount") {
 		t.Errorf("%s", text)
 	}
 	good := swap(t)
@@ -397,7 +415,8 @@ func TestSpreadTakesWhatIsKnown(t *testing.T) {
 	if lo, _, _ := spread([]*big.Int{nil}); lo != nil {
 		t.Error("the unknown has a smallest value")
 	}
-	got := lives([]Result{{Lifetime: 10 * time.Second}, {Lifetime: 11 * time.Second}, {}, {Lifetime: 500 * time.Second}})
+	got := lives([]Result{{Lifetime: 10 * time.Second}, {Lifetime: 11 * time.Second}, {},
+		{Lifetime: 500 * time.Second}})
 	if got[0].n != 1 || got[1].n != 1 || got[6].n != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -435,15 +454,18 @@ func TestR1_HostileStringsAreCleaned(t *testing.T) {
 		x := Money{Asset: evil, Symbol: strings.Repeat(evil, 9), Chain: evil, Decimals: 18, Amount: huge, Micro: huge}
 		y := Money{Asset: evil, Decimals: -1, Amount: huge}
 		for _, r := range []Result{
-			{At: tuitest.Now(), Pays: []Money{x, y, x}, Delivered: &x, Minimum: &y, PayMicro: huge, FeesMicro: huge, CostMicro: huge, CostBps: 1 << 30, CallType: evil, Words: evil, Passed: 1, Lifetime: 1 << 50},
-			{At: tuitest.Now(), Refused: 2, Reason: evil, CostBps: -1}, {At: tuitest.Now(), Problem: screen.Words(errors.New(evil)), CostBps: -1},
+			{At: tuitest.Now(), Pays: []Money{x, y, x}, Delivered: &x, Minimum: &y, PayMicro: huge, FeesMicro: huge,
+				CostMicro: huge, CostBps: 1 << 30, CallType: evil, Words: evil, Passed: 1, Lifetime: 1 << 50},
+			{At: tuitest.Now(), Refused: 2, Reason: evil, CostBps: -1},
+			{At: tuitest.Now(), Problem: screen.Words(errors.New(evil)), CostBps: -1},
 		} {
 			b.note(entry{b.variants[0].key, r})
 			b.note(entry{b.variants[0].key, r})
 			b.keys("a", "b")
 			for _, key := range []string{"c", "c"} {
 				b.keys(key)
-				if text := tuitest.Text(t, b.Model, size.w, size.h); strings.ContainsAny(text, "\x1b\x07\u202e\u009b\r") {
+				if text := tuitest.Text(t, b.Model, size.w, size.h); strings.ContainsAny(text,
+					"\x1b\x07\u202e\u009b\r") {
 					t.Errorf("%q", text)
 				}
 			}

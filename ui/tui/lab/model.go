@@ -69,14 +69,20 @@ func waits() []time.Duration {
 // New makes the screen.
 func New(ctx screen.Context, d Deps) *Model {
 	life, cancel := context.WithCancel(context.Background())
-	m := &Model{ctx: ctx, deps: d, life: life, cancel: cancel, axes: axes{funding: true}, series: map[string][]Result{}, asking: -1, every: waits()[1]}
+	m := &Model{ctx: ctx, deps: d, life: life, cancel: cancel, axes: axes{funding: true}, series: map[string][]Result{},
+		asking: -1, every: waits()[1]}
 	m.table = kit.NewTable(
-		kit.Column{Title: "", Min: 2, Max: 2}, kit.Column{Title: "pays with", Min: 15, Grow: 2, Max: 30}, kit.Column{Title: "slippage", Min: 8, Hide: 3, Align: kit.Right},
-		kit.Column{Title: "accounts", Min: 18, Grow: 1, Max: 40, Hide: 9}, kit.Column{Title: "pays", Min: 15, Grow: 1, Max: 24, Hide: 6, Align: kit.Right},
+		kit.Column{Title: "", Min: 2, Max: 2}, kit.Column{Title: "pays with", Min: 15, Grow: 2, Max: 30},
+		kit.Column{Title: "slippage", Min: 8, Hide: 3, Align: kit.Right},
+		kit.Column{Title: "accounts", Min: 18, Grow: 1, Max: 40, Hide: 9},
+		kit.Column{Title: "pays", Min: 15, Grow: 1, Max: 24, Hide: 6, Align: kit.Right},
 		kit.Column{Title: "delivered", Min: 15, Grow: 1, Max: 26, Align: kit.Right},
-		kit.Column{Title: "minimum", Min: 15, Max: 26, Hide: 8, Align: kit.Right}, kit.Column{Title: "fees", Min: 7, Align: kit.Right},
-		kit.Column{Title: "cost", Min: 7, Hide: 2, Align: kit.Right}, kit.Column{Title: "life", Min: 5, Hide: 4, Align: kit.Right},
-		kit.Column{Title: "ms", Min: 5, Hide: 5, Align: kit.Right}, kit.Column{Title: "call type", Min: 20, Max: 34, Grow: 1, Hide: 10},
+		kit.Column{Title: "minimum", Min: 15, Max: 26, Hide: 8, Align: kit.Right},
+		kit.Column{Title: "fees", Min: 7, Align: kit.Right},
+		kit.Column{Title: "cost", Min: 7, Hide: 2, Align: kit.Right},
+		kit.Column{Title: "life", Min: 5, Hide: 4, Align: kit.Right},
+		kit.Column{Title: "ms", Min: 5, Hide: 5, Align: kit.Right},
+		kit.Column{Title: "call type", Min: 20, Max: 34, Grow: 1, Hide: 10},
 		kit.Column{Title: "checks", Min: 11},
 	)
 	return m
@@ -167,7 +173,8 @@ func (m *Model) replan() {
 	if v := m.selected(); v != nil {
 		selected = v.key
 	}
-	p := planner{draft: m.draft, rules: api.Rules{Catalog: m.ctx.Catalog, Now: m.ctx.Clock()}, accounts: m.ctx.Accounts, held: m.held}
+	p := planner{draft: m.draft, rules: api.Rules{Catalog: m.ctx.Catalog, Now: m.ctx.Clock()}, accounts: m.ctx.Accounts,
+		held: m.held}
 	var err error
 	m.variants, m.total, err = p.plan(m.axes)
 	m.wrong = ""

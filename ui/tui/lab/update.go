@@ -209,7 +209,8 @@ func (m *Model) save() tea.Cmd {
 			err = keep.Save(document, b)
 		}
 		if err != nil {
-			return screen.ToastMsg{Meaning: theme.Warn, Text: "the lab's results were not kept: " + kit.Clean(err.Error(), 160)}
+			return screen.ToastMsg{Meaning: theme.Warn, Text: "the lab's results were not kept: " +
+				kit.Clean(err.Error(), 160)}
 		}
 		return nil
 	}

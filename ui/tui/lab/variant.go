@@ -100,7 +100,8 @@ func (p planner) variant(f, b, s choice) (*variant, bool) {
 		return nil, false
 	}
 	hash := timeless.Hash()
-	return &variant{key: fmt.Sprintf("%x", hash[:16]), fund: f.label, bps: in.Draft().SlippageBps, accounts: s.label, in: in}, true
+	return &variant{key: fmt.Sprintf("%x", hash[:16]), fund: f.label, bps: in.Draft().SlippageBps, accounts: s.label,
+		in: in}, true
 }
 
 // slippages are the draft's own and the usual ones.
@@ -194,7 +195,10 @@ func (p planner) paying() []choice {
 		if amount.Scale(scaled, d, decimals).Cmp(v) != 0 {
 			continue
 		}
-		out = append(out, choice{p.fundLabel(h.asset), func(dr *intent.Draft) { dr.Pay.Asset, dr.Pay.Amount = h.asset, scaled.String() }})
+		out = append(out, choice{p.fundLabel(h.asset), func(dr *intent.Draft) {
+			dr.Pay.Asset, dr.Pay.Amount = h.asset,
+				scaled.String()
+		}})
 	}
 	return out
 }

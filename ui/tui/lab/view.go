@@ -28,9 +28,12 @@ func (m *Model) View(f screen.Frame) string {
 			"Build a call, a swap or a transfer (2), then come back: it is quoted here under several funding assets, slippages and accounts, side by side.",
 			"Nothing is signed here.")
 	case m.wrong != "":
-		return kit.Notice(th, theme.Warn, f.W, f.H, "The draft is not complete: "+m.wrong+".", "Go on building it (2), then come back.")
+		return kit.Notice(th, theme.Warn, f.W, f.H, "The draft is not complete: "+m.wrong+".",
+			"Go on building it (2), then come back.")
 	}
-	table := m.table.View(th, f.W, func(i int, c []kit.Cell) []kit.Cell { return m.cells(th, f.W, m.variants[i], i, c) })
+	table := m.table.View(th, f.W, func(i int, c []kit.Cell) []kit.Cell {
+		return m.cells(th, f.W, m.variants[i], i, c)
+	})
 	m.pane.Keep(m.detailLines(th, f.W-4))
 	rule := th.Rule.Render(kit.Rule(th.Signs.Rule, f.W))
 	pane := indented(m.pane.View(f.W - 2))
@@ -52,7 +55,8 @@ func (m *Model) axesLine(th theme.Theme, w int) string {
 		}
 		return th.Accent.Render(key) + " " + th.Dim.Render(name) + " " + mark
 	}
-	left := "  " + th.Dim.Render("vary  ") + axis("f", "funding", m.axes.funding) + "  " + axis("l", "slippage", m.axes.slippage) + "  " + axis("u", "accounts", m.axes.accounts)
+	left := "  " + th.Dim.Render("vary  ") + axis("f", "funding", m.axes.funding) + "  " +
+		axis("l", "slippage", m.axes.slippage) + "  " + axis("u", "accounts", m.axes.accounts)
 	right := kit.Plural(len(m.variants), "variant", "variants")
 	if m.total > len(m.variants) {
 		right = fmt.Sprintf("%d of %d variants", len(m.variants), m.total)
@@ -62,14 +66,17 @@ func (m *Model) axesLine(th theme.Theme, w int) string {
 
 func (m *Model) stateLine(f screen.Frame) string {
 	th := f.Theme
-	left := th.Dim.Render("not quoted yet: ") + th.Accent.Render("r") + th.Dim.Render(" quotes all, ") + th.Accent.Render("w") + th.Dim.Render(" watches every "+secs(m.pause()))
+	left := th.Dim.Render("not quoted yet: ") + th.Accent.Render("r") + th.Dim.Render(" quotes all, ") +
+		th.Accent.Render("w") + th.Dim.Render(" watches every "+secs(m.pause()))
 	switch {
 	case m.asking >= 0 && m.watching:
-		left = th.Dim.Render(fmt.Sprintf("watching, round %d of %d: asking for %s", m.rounds+1, MaxRounds, kit.Count(m.asking+1, len(m.variants))))
+		left = th.Dim.Render(fmt.Sprintf("watching, round %d of %d: asking for %s", m.rounds+1, MaxRounds,
+			kit.Count(m.asking+1, len(m.variants))))
 	case m.asking >= 0:
 		left = th.Dim.Render("asking for " + kit.Count(m.asking+1, len(m.variants)))
 	case m.watching:
-		left = th.Dim.Render(fmt.Sprintf("watching, %d of %d rounds, again %s after the last", m.rounds, MaxRounds, secs(m.pause())))
+		left = th.Dim.Render(fmt.Sprintf("watching, %d of %d rounds, again %s after the last", m.rounds, MaxRounds,
+			secs(m.pause())))
 	case m.why != "":
 		left = th.Warn.Render(th.Signs.Warn + " " + m.why)
 	case !m.last.IsZero():
@@ -93,7 +100,8 @@ func (m *Model) cells(th theme.Theme, w int, v *variant, i int, c []kit.Cell) []
 	if m.b.set && m.b.key == v.key {
 		pin = pin[:1] + "B"
 	}
-	c = append(c, kit.Styled(pin, th.Accent), kit.Text(v.fund), kit.Text(bpsText(v.bps)), kit.Styled(v.accounts, th.Dim))
+	c = append(c, kit.Styled(pin, th.Accent), kit.Text(v.fund), kit.Text(bpsText(v.bps)),
+		kit.Styled(v.accounts, th.Dim))
 	r, ok := m.latest(v.key)
 	switch {
 	case v.off:
@@ -113,8 +121,10 @@ func (m *Model) cells(th theme.Theme, w int, v *variant, i int, c []kit.Cell) []
 	if len(r.Pays) > 1 {
 		pays.Tail += " +" + strconv.Itoa(len(r.Pays)-1)
 	}
-	return append(c, pays, m.amountCell(th, r.Delivered), m.amountCell(th, r.Minimum), known(th, m.usd(th, r.FeesMicro)), known(th, bpsText(r.CostBps)), known(th, secs(r.Lifetime)),
-		kit.Styled(ms(r), th.Dim), kit.Styled(callType(r.CallType), th.Dim), kit.Styled(th.Sign(look)+" "+words, th.Style(look)))
+	return append(c, pays, m.amountCell(th, r.Delivered), m.amountCell(th, r.Minimum),
+		known(th, m.usd(th, r.FeesMicro)), known(th, bpsText(r.CostBps)), known(th, secs(r.Lifetime)),
+		kit.Styled(ms(r), th.Dim), kit.Styled(callType(r.CallType), th.Dim),
+		kit.Styled(th.Sign(look)+" "+words, th.Style(look)))
 }
 
 func ms(r Result) string { return amount.Group(strconv.FormatInt(r.Latency.Milliseconds(), 10)) }
@@ -138,7 +148,8 @@ func (m *Model) amountCell(th theme.Theme, x *Money) kit.Cell {
 		return kit.Text(figure(*x))
 	}
 	f := kit.Short(x.Amount, x.Decimals, 8, th.Signs.More)
-	return kit.Cell{Text: strings.TrimRight(f.Main, " "), Tail: strings.TrimRight(f.Zeros, " ") + " " + kit.Clean(x.Symbol, 6), TailStyle: th.Dim}
+	return kit.Cell{Text: strings.TrimRight(f.Main, " "), Tail: strings.TrimRight(f.Zeros, " ") + " " +
+		kit.Clean(x.Symbol, 6), TailStyle: th.Dim}
 }
 
 // detailLines shows everything about the selected variant.
@@ -156,7 +167,9 @@ func (m *Model) detailLines(th theme.Theme, w int) []string {
 		return out
 	}
 	look, _ := r.outcome()
-	add("checks", kit.Span{Text: th.Sign(look) + " ", Style: th.Style(look)}, kit.Plain(fmt.Sprintf("%d passed, %d to read, %d gated, %d refused, %d could not be made", r.Passed, r.Warned, r.Gated, r.Refused, r.Unknown)))
+	add("checks", kit.Span{Text: th.Sign(look) + " ", Style: th.Style(look)},
+		kit.Plain(fmt.Sprintf("%d passed, %d to read, %d gated, %d refused, %d could not be made", r.Passed, r.Warned,
+			r.Gated, r.Refused, r.Unknown)))
 	switch {
 	case r.Problem != "":
 		add("", kit.Span{Text: r.Problem + ".", Style: th.Danger})
@@ -166,7 +179,8 @@ func (m *Model) detailLines(th theme.Theme, w int) []string {
 		return append(out, m.drift(th, w, v.key)...)
 	}
 	if r.Prepared {
-		add("", kit.Span{Text: "Prepared only: what a call costs is known after its first signature, and the lab never signs. The review (o) goes on from here.", Style: th.Warn})
+		add("", kit.Span{Text: "Prepared only: what a call costs is known after its first signature, and the lab " +
+			"never signs. The review (o) goes on from here.", Style: th.Warn})
 	}
 	for i, p := range r.Pays {
 		add(first(i, "pays"), kit.Plain(m.moneyText(th, &p)))
@@ -180,7 +194,8 @@ func (m *Model) detailLines(th theme.Theme, w int) []string {
 		add("minimum", kit.Plain(m.moneyText(th, r.Minimum)))
 	}
 	if !r.Prepared {
-		add("all in", kit.Plain("pays "+m.usd(th, r.PayMicro)+", fees "+m.usd(th, r.FeesMicro)+", cost "+m.usd(th, r.CostMicro)+" = "+bpsText(r.CostBps)))
+		add("all in", kit.Plain("pays "+m.usd(th, r.PayMicro)+", fees "+m.usd(th, r.FeesMicro)+", cost "+
+			m.usd(th, r.CostMicro)+" = "+bpsText(r.CostBps)))
 	}
 	add("time", kit.Plain("good for "+secs(r.Lifetime)+", answered in "+ms(r)+" ms"))
 	out = append(out, m.drift(th, w, v.key)...)
@@ -214,7 +229,8 @@ func (m *Model) drift(th theme.Theme, w int, key string) []string {
 		if lo == nil {
 			return
 		}
-		spans := []kit.Span{{Text: kit.Spark(th, values, room), Style: th.Accent, Whole: true}, kit.Plain("  "), {Text: text(lo) + " / " + text(mid) + " / " + text(hi)}, {Text: "  min, median, max", Style: th.Dim}}
+		spans := []kit.Span{{Text: kit.Spark(th, values, room), Style: th.Accent, Whole: true}, kit.Plain("  "),
+			{Text: text(lo) + " / " + text(mid) + " / " + text(hi)}, {Text: "  min, median, max", Style: th.Dim}}
 		out = append(out, kit.Row(th, w, 0, 12, label, spans...)...)
 	}
 	amounts, fees := make([]*big.Int, len(all)), make([]*big.Int, len(all))
@@ -242,7 +258,9 @@ func (m *Model) drift(th theme.Theme, w int, key string) []string {
 	}
 	for _, b := range lives(all) {
 		if b.n > 0 {
-			spans = append(spans, kit.Span{Text: b.words + " ", Whole: true}, kit.Span{Text: strings.Repeat(th.Signs.BarFull, 1+7*b.n/most), Style: th.Accent, Whole: true}, kit.Span{Text: " " + strconv.Itoa(b.n) + "   "})
+			spans = append(spans, kit.Span{Text: b.words + " ", Whole: true},
+				kit.Span{Text: strings.Repeat(th.Signs.BarFull, 1+7*b.n/most), Style: th.Accent, Whole: true},
+				kit.Span{Text: " " + strconv.Itoa(b.n) + "   "})
 		}
 	}
 	if len(spans) > 0 {

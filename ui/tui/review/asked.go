@@ -18,7 +18,8 @@ import (
 // else it shows the bytes. The brief form gives recipient and amount, and refers to the lines below it for the rest.
 func (s *Screen) askedLay(th theme.Theme, c intent.Call, l verify.CallView, equal, brief bool) lay {
 	return func(w int) [][]string {
-		out := [][]string{kit.Prose(w, indent, kit.Span{Text: strconv.Itoa(l.Asked) + " " + askedName(c), Style: th.Strong})}
+		out := [][]string{kit.Prose(w, indent, kit.Span{Text: strconv.Itoa(l.Asked) + " " + askedName(c),
+			Style: th.Strong})}
 		row := func(label string, spans ...kit.Span) {
 			out = append(out, kit.Row(th, w, indent+2, labelW, label, spans...))
 		}
@@ -56,7 +57,8 @@ func askedArgs(th theme.Theme, w int, l verify.CallView, brief bool) [][]string 
 		out = append(out, argRow(th, w, i, a, l))
 	}
 	if left > 0 {
-		out = append(out, kit.Prose(w, indent+2, kit.Span{Text: kit.Plural(left, "more line", "more lines") + " of arguments, as below", Style: th.Dim}))
+		out = append(out, kit.Prose(w, indent+2, kit.Span{Text: kit.Plural(left, "more line", "more lines") +
+			" of arguments, as below", Style: th.Dim}))
 	}
 	return out
 }
@@ -84,7 +86,8 @@ func Nested(name string) (depth int, own string) {
 // movedBy reports whether the argument is the amount that the call moves.
 func movedBy(a verify.ArgView, l verify.CallView) bool {
 	m := l.Amount
-	return m != nil && m.Decimals >= 0 && m.Amount != nil && !m.Asset.IsNative() && a.Value == m.Amount.String() && strings.HasPrefix(a.Type, "uint")
+	return m != nil && m.Decimals >= 0 && m.Amount != nil && !m.Asset.IsNative() && a.Value == m.Amount.String() &&
+		strings.HasPrefix(a.Type, "uint")
 }
 
 // targetLabel labels the target of a call: without data the call is a payment, whose recipient need not be a contract.

@@ -25,7 +25,8 @@ func arithmetic(th theme.Theme, v *verify.QuoteView) [][]kit.Span {
 	}
 	return [][]kit.Span{
 		subtraction(th, figure{"paid", v.PayMicro}, figure{gets, v.DeliverMicro}, figure{"cost", v.CostMicro}),
-		subtraction(th, figure{"cost", v.CostMicro}, figure{"fees", v.FeesMicro}, figure{"unexplained", v.UnexplainedMicro}),
+		subtraction(th, figure{"cost", v.CostMicro}, figure{"fees", v.FeesMicro},
+			figure{"unexplained", v.UnexplainedMicro}),
 	}
 }
 
@@ -67,7 +68,8 @@ func subtraction(th theme.Theme, a, b, rest figure) []kit.Span {
 	case diff.Sign() < 0 && rest.micro.Sign() == 0:
 		out = append(out, dim(" (below zero: counts as none)"))
 	default:
-		out = append(out, kit.Plain(" "), kit.Span{Text: "does not add up " + th.Sign(theme.Danger), Style: th.Danger, Whole: true})
+		out = append(out, kit.Plain(" "), kit.Span{Text: "does not add up " + th.Sign(theme.Danger), Style: th.Danger,
+			Whole: true})
 	}
 	return out
 }
@@ -77,10 +79,14 @@ func subtraction(th theme.Theme, a, b, rest figure) []kit.Span {
 // which is a whole number, does not lift it above the tolerance.
 func slippageSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	allowed := kit.Plain("you allowed " + percent(v.SlippageBps))
-	if v.Minimum.Asset != v.Delivered.Asset || v.Minimum.Amount == nil || v.Delivered.Amount == nil || v.Delivered.Amount.Sign() <= 0 {
-		return []kit.Span{kit.Plain("(expected - least) / expected = "), {Text: amount.Unknown, Style: th.Unknown}, kit.Plain(", "), allowed}
+	if v.Minimum.Asset != v.Delivered.Asset || v.Minimum.Amount == nil || v.Delivered.Amount == nil ||
+		v.Delivered.Amount.Sign() <= 0 {
+		return []kit.Span{kit.Plain("(expected - least) / expected = "), {Text: amount.Unknown, Style: th.Unknown},
+			kit.Plain(", "), allowed}
 	}
-	implied := roundedUp(new(big.Int).Mul(new(big.Int).Sub(v.Delivered.Amount, v.Minimum.Amount), big.NewInt(1_000_000)), v.Delivered.Amount) // hundredths of a basis point
+	// hundredths of a basis point
+	implied := roundedUp(new(big.Int).Mul(new(big.Int).Sub(v.Delivered.Amount, v.Minimum.Amount),
+		big.NewInt(1_000_000)), v.Delivered.Amount)
 	limit := big.NewInt(int64(v.SlippageBps))
 	within := implied.Cmp(new(big.Int).Add(new(big.Int).Mul(limit, big.NewInt(100)), big.NewInt(1))) <= 0
 	bps := roundedUp(implied, big.NewInt(100))
@@ -89,7 +95,8 @@ func slippageSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	}
 	spans := []kit.Span{kit.Plain("(expected - least) / expected = " + amount.Format(bps, 2) + " %, ")}
 	if !within {
-		return append(spans, kit.Span{Text: "more than the " + percent(v.SlippageBps) + " that you allowed " + th.Sign(theme.Warn), Style: th.Warn})
+		return append(spans, kit.Span{Text: "more than the " + percent(v.SlippageBps) + " that you allowed " +
+			th.Sign(theme.Warn), Style: th.Warn})
 	}
 	return append(spans, allowed, kit.Span{Text: " " + th.Sign(theme.Good), Style: th.Good})
 }
@@ -125,7 +132,8 @@ func (s *Screen) missing(v *verify.QuoteView) []string {
 	for _, l := range v.Legs {
 		where := " on " + kit.Clean(l.Chain.Name, 40)
 		add(l.Pays.Micro == nil, "the value of the payment"+where)
-		add(l.Solana == nil && l.RefundAfter.IsZero() && len(l.Parts) == 0, "when the payment"+where+" can be reclaimed")
+		add(l.Solana == nil && l.RefundAfter.IsZero() && len(l.Parts) == 0,
+			"when the payment"+where+" can be reclaimed")
 		add(l.Solana == nil && l.Until.IsZero(), "when the payment"+where+" stops being valid")
 	}
 	return out
@@ -140,7 +148,8 @@ func unitOf(a verify.AmountView) string {
 
 func missingSpans(th theme.Theme, names []string) []kit.Span {
 	if len(names) == 0 {
-		return []kit.Span{kit.Plain("nothing: "), {Text: "every figure is known " + th.Sign(theme.Good), Style: th.Good}}
+		return []kit.Span{kit.Plain("nothing: "), {Text: "every figure is known " + th.Sign(theme.Good),
+			Style: th.Good}}
 	}
 	head := kit.Plural(len(names), "figure ", "figures ") + th.Sign(theme.Unknown)
 	return []kit.Span{{Text: head, Style: th.Unknown}, kit.Plain(": " + strings.Join(names, ", "))}
@@ -158,7 +167,8 @@ func wayLines(th theme.Theme, v *verify.QuoteView, w int) []string {
 // consequence explains what a way of paying means for the calls. Where several chains pay, some services let their
 // solver make the calls.
 func consequence(v *verify.QuoteView) string {
-	const lends = "The solver lends what is missing and should get these payments only once your calls ran; the operator decides that."
+	const lends = "The solver lends what is missing and should get these payments only once your calls ran; the " +
+		"operator decides that."
 	switch v.CallType {
 	case api.CallSameChainExcludeSolver:
 		return "Nobody lends anything: your account uses what is there."
@@ -186,7 +196,8 @@ const fingerprintW = 13
 
 // fingerprintLines shows the fingerprint of exactly this document and intent, as a second machine prints it.
 func fingerprintLines(th theme.Theme, w int, fingerprint string) []string {
-	return kit.Row(th, w, indent, fingerprintW, "fingerprint", kit.Plain(kit.Groups(fingerprint)), kit.Plain("  "), kit.Span{Text: "(coffer verify)", Style: th.Dim, Whole: true})
+	return kit.Row(th, w, indent, fingerprintW, "fingerprint", kit.Plain(kit.Groups(fingerprint)), kit.Plain("  "),
+		kit.Span{Text: "(coffer verify)", Style: th.Dim, Whole: true})
 }
 
 // legsWord counts payments in words.

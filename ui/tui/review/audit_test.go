@@ -33,14 +33,17 @@ func TestTheCostIsCalculatedInTheOpen(t *testing.T) {
 		want   []string
 	}{
 		"all known": {func(*verify.QuoteView) {}, []string{
-			"paid $225.934804 - arrives $225.454900 = cost $0.479904", "cost $0.479904 - fees $0.479904 = unexplained $0.000000",
+			"paid $225.934804 - arrives $225.454900 = cost $0.479904",
+			"cost $0.479904 - fees $0.479904 = unexplained $0.000000",
 			"(expected - least) / expected = 0.00 %, you allowed 0.50 % ✓", "Unknown nothing: every figure is known ✓",
 		}},
-		"rounded": {func(q *verify.QuoteView) { q.PayMicro = big.NewInt(225_934_806) }, []string{"= cost $0.479904 (rounded)"}},
+		"rounded": {func(q *verify.QuoteView) { q.PayMicro = big.NewInt(225_934_806) },
+			[]string{"= cost $0.479904 (rounded)"}},
 		"a gain": {func(q *verify.QuoteView) {
 			q.DeliverMicro, q.CostMicro = big.NewInt(300_000_000), new(big.Int)
 		}, []string{"= cost $0.000000 (below zero: counts as none)"}},
-		"a lie": {func(q *verify.QuoteView) { q.CostMicro = big.NewInt(1_000) }, []string{"= cost $0.001000 does not add up ✗"}},
+		"a lie": {func(q *verify.QuoteView) { q.CostMicro = big.NewInt(1_000) },
+			[]string{"= cost $0.001000 does not add up ✗"}},
 		"unexplained": {func(q *verify.QuoteView) {
 			q.FeesMicro, q.UnexplainedMicro, q.Explained = big.NewInt(100_000), big.NewInt(379_904), false
 		}, []string{"cost $0.479904 - fees $0.100000 = unexplained $0.379904", "explained by fees: only 20 % !"}},
@@ -48,12 +51,14 @@ func TestTheCostIsCalculatedInTheOpen(t *testing.T) {
 			q.PayMicro, q.DeliverMicro, q.CostMicro, q.UnexplainedMicro, q.CostBps = nil, nil, nil, nil, -1
 			q.Pay[0].Micro, q.Legs[0].Pays.Micro, q.Needs[0].Have = nil, nil, nil
 		}, []string{
-			"paid unknown - arrives unknown = cost unknown", "Unknown 6 figures ?: the value of what you pay, the value of what is delivered, the cost",
+			"paid unknown - arrives unknown = cost unknown",
+			"Unknown 6 figures ?: the value of what you pay, the value of what is delivered, the cost",
 			"what of the cost is unexplained, what is there of USDC, the value of the payment on Optimism",
 		}},
-		"no times": {func(q *verify.QuoteView) { q.Legs[0].RefundAfter, q.Legs[1].Until = time.Time{}, time.Time{} }, []string{
-			"2 figures ?: when the payment on Optimism can be reclaimed, when the payment on Arbitrum stops being valid",
-		}},
+		"no times": {func(q *verify.QuoteView) { q.Legs[0].RefundAfter, q.Legs[1].Until = time.Time{}, time.Time{} },
+			[]string{
+				"2 figures ?: when the payment on Optimism can be reclaimed, when the payment on Arbitrum stops being valid",
+			}},
 		"no minimum": {func(q *verify.QuoteView) { q.Minimum.Amount = nil }, []string{
 			"(expected - least) / expected = unknown, you allowed 0.50 %", "1 figure ?: the least that is delivered",
 		}},
@@ -75,14 +80,17 @@ func TestAMinimumBelowTheToleranceIsMarked(t *testing.T) {
 	r.w, r.h = 120, 60
 	r.op.next.Minimum.Amount = big.NewInt(28_000_000_000_000_000)
 	r.s.drawn = ""
-	if v := r.flat(); !strings.Contains(v, "(expected - least) / expected = 4.31 %, more than the 0.50 % that you allowed !") {
+	if v := r.flat(); !strings.Contains(v,
+		"(expected - least) / expected = 4.31 %, more than the 0.50 % that you allowed !") {
 		t.Error(r.view())
 	}
 }
 
 func TestTheWayOfPayingIsSaidInWordsWithItsConsequence(t *testing.T) {
 	for callType, want := range map[string]string{
-		api.CallSameChainExcludeSolver: "Nobody lends anything", api.CallSameChainWithSolver: "only once your calls ran; the operator decides that.", api.CallCrossChain: "credit the solver", "new": "",
+		api.CallSameChainExcludeSolver: "Nobody lends anything",
+		api.CallSameChainWithSolver:    "only once your calls ran; the operator decides that.",
+		api.CallCrossChain:             "credit the solver", "new": "",
 	} {
 		v := audited(t, func(q *verify.QuoteView) { q.CallType, q.CallTypeWords = callType, "In words: "+callType+"." })
 		if !strings.Contains(v, "In words: "+callType+".") || !strings.Contains(v, want) {
@@ -119,7 +127,8 @@ func TestOldAndNewFiguresStandSideBySideWithTheirDifference(t *testing.T) {
 	foreign := verify.AmountView{Asset: baseUSDC(), Decimals: -1, Amount: big.NewInt(1_000)}
 	more := foreign
 	more.Amount = big.NewInt(3_500)
-	if c := amountChange("Fees", &foreign, &more); c.diff != "+2,500" || !strings.Contains(c.now, "3,500 base units of") {
+	if c := amountChange("Fees", &foreign, &more); c.diff != "+2,500" ||
+		!strings.Contains(c.now, "3,500 base units of") {
 		t.Errorf("%+v", c)
 	}
 	if c := microChange("Cost", big.NewInt(2), big.NewInt(1)); c.diff != "-$0.000001" {
@@ -129,9 +138,11 @@ func TestOldAndNewFiguresStandSideBySideWithTheirDifference(t *testing.T) {
 
 func TestEveryErrorOfAStepSaysWhatToDo(t *testing.T) {
 	for err, want := range map[error]string{
-		&client.Error{Op: "call-quote", Kind: client.KindNetwork, Err: errors.New("no route to host")}: "when the network is back",
-		&client.Error{Op: "call-quote", Kind: client.KindTimeout, Err: errors.New("deadline")}:         "when the network is back",
-		&client.Error{Op: "call-quote", Kind: client.KindBadAnswer, Err: errors.New("x")}:              "r tries again.",
+		&client.Error{Op: "call-quote", Kind: client.KindNetwork,
+			Err: errors.New("no route to host")}: "when the network is back",
+		&client.Error{Op: "call-quote", Kind: client.KindTimeout,
+			Err: errors.New("deadline")}: "when the network is back",
+		&client.Error{Op: "call-quote", Kind: client.KindBadAnswer, Err: errors.New("x")}: "r tries again.",
 		errors.New("the disk is full"):                    "r tries again.",
 		api.NewError(api.ErrInsufficientBalance, "short"): "e changes the amount",
 		api.NewError(api.ErrNoRoute, "none"):              "e changes the funding asset",
@@ -158,7 +169,8 @@ func TestAQuoteThatFailsAfterTheFirstSignatureSaysWhatLives(t *testing.T) {
 	r.open().settle().read()
 	r.op.err = &client.Error{Op: "call-quote", Kind: client.KindNetwork, Err: errors.New("gone")}
 	r.press("y")
-	if v := r.flat(); !strings.Contains(v, "The quote not done") || !strings.Contains(v, "the delegation has no end of its own") {
+	if v := r.flat(); !strings.Contains(v, "The quote not done") ||
+		!strings.Contains(v, "the delegation has no end of its own") {
 		t.Fatal(r.view())
 	}
 	if r.s.KeepOpen() != "the first signature is given; the call is not finished" {
@@ -286,7 +298,8 @@ func TestAStartThatFailsCanBeTriedAgain(t *testing.T) {
 func TestATransferIsReviewedWithItsRecipientInFull(t *testing.T) {
 	r := newRig(t).openTransfer()
 	r.h = 60
-	if v := r.flat(); !strings.Contains(v, "you asked transfer 100.000000 USDC") || !strings.Contains(v, kit.Address(payee)+" first time !") || !strings.Contains(v, "Arrives at least") {
+	if v := r.flat(); !strings.Contains(v, "you asked transfer 100.000000 USDC") ||
+		!strings.Contains(v, kit.Address(payee)+" first time !") || !strings.Contains(v, "Arrives at least") {
 		t.Error(r.view())
 	}
 }
@@ -294,7 +307,8 @@ func TestATransferIsReviewedWithItsRecipientInFull(t *testing.T) {
 // openTransfer opens a transfer of 100 USDC to a recipient who was never paid before.
 func (r *rig) openTransfer() *rig {
 	q := swapQuote(r.clock.now)
-	q.Kind, q.CallTypeWords = intent.KindTransfer, "The payments below are signed now; the same asset, less the fees, is sent to the recipient."
+	q.Kind, q.CallTypeWords = intent.KindTransfer,
+		"The payments below are signed now; the same asset, less the fees, is sent to the recipient."
 	q.Delivered, q.Minimum = usdcOf(99_520_000, 99_500_000, "Base"), usdcOf(99_520_000, 99_500_000, "Base")
 	q.Recipient, q.RecipientOwn, q.RecipientFirstTime = payee, false, true
 	r.op.next = q
@@ -312,7 +326,8 @@ func TestD3_Review2RepeatsThePayee(t *testing.T) {
 	r := newRig(t)
 	r.w, r.h = 120, 60
 	r.open().settle().press("y").settle()
-	if text := r.flat(); !strings.Contains(text, "payee 0x93DB D23b 6b71 b82E 3A19 aD8d 51Dd EBbB 13aF 7BC0 gets 250.500000 USDC first time") {
+	if text := r.flat(); !strings.Contains(text,
+		"payee 0x93DB D23b 6b71 b82E 3A19 aD8d 51Dd EBbB 13aF 7BC0 gets 250.500000 USDC first time") {
 		t.Error(text)
 	}
 }

@@ -48,14 +48,16 @@ func delegationCard(th theme.Theme, w int, all []delegationAt) []string {
 	case d.signature > 0:
 		when = "signature " + strconv.Itoa(d.signature)
 	}
-	out := kit.Prose(w, indent, marked(th, theme.Warn, "From "+when+" on, the code below ("+name+") controls your EOA on "+where+", until you change it.")...)
+	out := kit.Prose(w, indent, marked(th, theme.Warn, "From "+when+" on, the code below ("+name+
+		") controls your EOA on "+where+", until you change it.")...)
 	row := func(label string, spans ...kit.Span) {
 		out = append(out, kit.Row(th, w, indent+2, labelW, label, spans...)...)
 	}
 	row("your EOA", address(d.Authority))
 	row("the code", address(d.Contract))
 	for i, x := range all {
-		label, text := "", kit.Clean(x.Chain.Name, 40)+" ("+kit.Clean(x.Chain.CAIP, 60)+") only, with account nonce "+strconv.FormatUint(x.Nonce, 10)
+		label, text := "", kit.Clean(x.Chain.Name, 40)+" ("+kit.Clean(x.Chain.CAIP, 60)+") only, with account nonce "+
+			strconv.FormatUint(x.Nonce, 10)
 		if i == 0 {
 			label = "where"
 		}
@@ -73,7 +75,8 @@ func accountLines(f screen.Frame, v *verify.PreparedView) []string {
 	th, w := f.Theme, f.W-1
 	spans := []kit.Span{address(v.Sender)}
 	if v.AccountType != "" {
-		spans = append(spans, kit.Plain("  "), kit.Span{Text: screen.AccountWords(v.AccountType), Style: th.Dim, Whole: true})
+		spans = append(spans, kit.Plain("  "), kit.Span{Text: screen.AccountWords(v.AccountType), Style: th.Dim,
+			Whole: true})
 	}
 	out := kit.Row(th, w, indent, labelW, "account", spans...)
 	window := clockText(v.Window.From, f.Now) + " to " + clockText(v.Window.Until, f.Now) + ", once"
@@ -83,7 +86,8 @@ func accountLines(f screen.Frame, v *verify.PreparedView) []string {
 	if v.AccountType != api.AccountRoleBased {
 		return append(out, kit.Row(th, w, indent, labelW, "can run", kit.Plain(window))...)
 	}
-	out = append(out, kit.Row(th, w, indent, labelW, "session", address(v.Signer), kit.Plain("  "), kit.Span{Text: "approves it", Style: th.Dim, Whole: true})...)
+	out = append(out, kit.Row(th, w, indent, labelW, "session", address(v.Signer), kit.Plain("  "),
+		kit.Span{Text: "approves it", Style: th.Dim, Whole: true})...)
 	out = append(out, kit.Row(th, w, indent, labelW, "can run", kit.Plain(window))...)
 	return append(out, kit.Prose(w, indent+2, marked(th, theme.Warn,
 		"Your approval itself has no end: it stays good until another operation of this account uses its number. Fees and sponsor are not part of it.")...)...)
@@ -99,11 +103,13 @@ func (s *Screen) solanaLines(f screen.Frame) []string {
 		if v == nil {
 			continue
 		}
-		out = append(out, kit.Prose(w, indent, kit.Span{Text: "The message that your account signs on " + kit.Clean(l.Chain.Name, 40), Style: th.Strong})...)
+		out = append(out, kit.Prose(w, indent, kit.Span{Text: "The message that your account signs on " +
+			kit.Clean(l.Chain.Name, 40), Style: th.Strong})...)
 		row := func(label string, spans ...kit.Span) {
 			out = append(out, kit.Row(th, w, indent+2, solanaW, label, spans...)...)
 		}
-		row("fee paid by", address(v.FeePayer), kit.Plain("  "), kit.Span{Text: s.whose(v.FeePayer), Style: th.Dim, Whole: true})
+		row("fee paid by", address(v.FeePayer), kit.Plain("  "),
+			kit.Span{Text: s.whose(v.FeePayer), Style: th.Dim, Whole: true})
 		switch v.Memo {
 		case "":
 		case s.snap.Review2.ID:
@@ -112,7 +118,8 @@ func (s *Screen) solanaLines(f screen.Frame) []string {
 			row("memo", kit.Plain(kit.Groups(v.Memo)))
 		}
 		row("block hash", address(v.BlockHash))
-		row("can run", kit.Plain("once, until this block hash is too old: at "+clockText(l.Until, f.Now)+" at the latest"))
+		row("can run", kit.Plain("once, until this block hash is too old: at "+clockText(l.Until, f.Now)+
+			" at the latest"))
 		for i, x := range v.Instructions {
 			out = append(out, instructionLines(th, w, i+1, x)...)
 		}
@@ -142,7 +149,8 @@ func instructionLines(th theme.Theme, w, n int, x verify.InstructionView) []stri
 		case strings.HasPrefix(a.Type, "bytes"), strings.HasPrefix(a.Value, "0x"):
 			out = append(out, kit.Row(th, w, indent+2, solanaW, label, kit.Plain(kit.Groups(a.Value)))...)
 		default:
-			out = append(out, kit.Row(th, w, indent+2, solanaW, label, kit.Plain(kit.Clean(a.Value, max(1, len(a.Value)))))...)
+			out = append(out, kit.Row(th, w, indent+2, solanaW, label,
+				kit.Plain(kit.Clean(a.Value, max(1, len(a.Value)))))...)
 		}
 	}
 	return out

@@ -16,7 +16,9 @@ type change struct{ label, old, now, diff string }
 // changeLines puts the figures of the previous quote, dim, beside the new ones, with the difference. Where the columns
 // do not fit, it lists one figure after another and cuts nothing.
 func changeLines(th theme.Theme, old, now *verify.QuoteView, w int) []string {
-	out := kit.Prose(w, indent, kit.Span{Text: "New quote. The old figures are dim; what was confirmed or typed for them does not count.", Style: th.Strong})
+	out := kit.Prose(w, indent, kit.Span{
+		Text:  "New quote. The old figures are dim; what was confirmed or typed for them does not count.",
+		Style: th.Strong})
 	return append(append(out, changeTable(th, changes(old, now), w)...), "")
 }
 
@@ -24,7 +26,8 @@ func changeLines(th theme.Theme, old, now *verify.QuoteView, w int) []string {
 func changes(old, now *verify.QuoteView) []change {
 	list := sumChanges("You pay", old.Pay, now.Pay)
 	if now.Kind == intent.KindSwap || now.Kind == intent.KindTransfer {
-		list = append(list, amountChange("At least", &old.Minimum, &now.Minimum), amountChange("Expected", &old.Delivered, &now.Delivered))
+		list = append(list, amountChange("At least", &old.Minimum, &now.Minimum),
+			amountChange("Expected", &old.Delivered, &now.Delivered))
 	} else if now.Delivered.Amount != nil || old.Delivered.Amount != nil {
 		list = append(list, amountChange("The call gets", &old.Delivered, &now.Delivered))
 	}
@@ -148,7 +151,8 @@ func changeTable(th theme.Theme, list []change, w int) []string {
 		return changeRows(th, list, w)
 	}
 	line := func(c change, a, b, d theme.Style) string {
-		return kit.Fit("", indent) + th.Dim.Render(kit.Fit(c.label, label)) + a.Render(kit.FitRight(c.old, old)) + kit.Fit("", changeGap) +
+		return kit.Fit("", indent) + th.Dim.Render(kit.Fit(c.label, label)) + a.Render(kit.FitRight(c.old, old)) +
+			kit.Fit("", changeGap) +
 			b.Render(kit.FitRight(c.now, now)) + kit.Fit("", changeGap) + d.Render(diffText(th, c))
 	}
 	out := []string{line(head, th.Dim, th.Dim, th.Dim)}
@@ -161,7 +165,8 @@ func changeTable(th theme.Theme, list []change, w int) []string {
 func changeRows(th theme.Theme, list []change, w int) []string {
 	var out []string
 	for _, c := range list {
-		out = append(out, kit.Row(th, w, indent, costW, c.label, kit.Span{Text: c.now, Style: th.Strong}, kit.Span{Text: "  was " + c.old + "  ", Style: th.Dim},
+		out = append(out, kit.Row(th, w, indent, costW, c.label, kit.Span{Text: c.now, Style: th.Strong},
+			kit.Span{Text: "  was " + c.old + "  ", Style: th.Dim},
 			kit.Span{Text: diffText(th, c), Style: diffLook(th, c)})...)
 	}
 	return out

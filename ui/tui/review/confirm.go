@@ -95,7 +95,8 @@ func (s *Screen) obstacle(now time.Time) string {
 	case !s.faithful():
 		return "the operation is not what you asked for"
 	case !s.text[pageMain].SeenAll():
-		return "read to the end first: " + kit.Plural(s.text[pageMain].Unseen(), "line was", "lines were") + " not on the screen yet (space)"
+		return "read to the end first: " + kit.Plural(s.text[pageMain].Unseen(), "line was", "lines were") +
+			" not on the screen yet (space)"
 	}
 	return ""
 }

@@ -39,7 +39,8 @@ func (s *Screen) costLines(f screen.Frame) []string {
 		out = append(out, kit.Row(th, w, indent, labels, label, spans...)...)
 	}
 	if exact {
-		row("Minimum", append(amountSpans(th, v.Minimum), kit.Span{Text: "  exactly what is delivered", Style: th.Dim})...)
+		row("Minimum", append(amountSpans(th, v.Minimum),
+			kit.Span{Text: "  exactly what is delivered", Style: th.Dim})...)
 	}
 	if v.Recipient != "" && !s.exchange() {
 		row("Delivered to", s.recipientSpans(th, v)...)
@@ -106,8 +107,10 @@ func (s *Screen) recipientSpans(th theme.Theme, v *verify.QuoteView) []kit.Span 
 // deliveredNote says which part of what the call gets this quote pays for; the rest is on the chain already.
 func deliveredNote(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	for _, n := range v.Needs {
-		if n.Need.Asset == v.Delivered.Asset && n.Short != nil && v.Delivered.Decimals >= 0 && n.Short.Cmp(v.Delivered.Amount) < 0 {
-			return []kit.Span{{Text: amount.Human(n.Short, v.Delivered.Decimals) + " of it comes from elsewhere", Style: th.Dim}}
+		if n.Need.Asset == v.Delivered.Asset && n.Short != nil && v.Delivered.Decimals >= 0 &&
+			n.Short.Cmp(v.Delivered.Amount) < 0 {
+			return []kit.Span{{Text: amount.Human(n.Short, v.Delivered.Decimals) + " of it comes from elsewhere",
+				Style: th.Dim}}
 		}
 	}
 	return nil
@@ -155,11 +158,13 @@ func costSpans(th theme.Theme, v *verify.QuoteView) []kit.Span {
 	case !ok:
 		return append(spans, kit.Plain(", explained by fees: "), unknown)
 	case v.Explained && v.UnexplainedMicro.Sign() <= 0:
-		return append(spans, kit.Span{Text: ", explained by fees: " + share + " " + th.Sign(theme.Good), Style: th.Good})
+		return append(spans, kit.Span{Text: ", explained by fees: " + share + " " + th.Sign(theme.Good),
+			Style: th.Good})
 	case v.Explained: // the rest lies within the error of the prices, so it is neither good nor bad
 		return append(spans, kit.Plain(", explained by fees: "+share))
 	default:
-		return append(spans, kit.Span{Text: ", explained by fees: only " + share + " " + th.Sign(theme.Warn), Style: th.Warn})
+		return append(spans, kit.Span{Text: ", explained by fees: only " + share + " " + th.Sign(theme.Warn),
+			Style: th.Warn})
 	}
 }
 

@@ -79,7 +79,8 @@ func squash(s string) string {
 func hugeAmount(t *rapid.T, i int) verify.AmountView {
 	v := new(big.Int).Sub(amount.MaxUint256(), big.NewInt(int64(rapid.IntRange(0, 1<<30).Draw(t, "amount"))))
 	a := verify.AmountView{
-		Asset: caip.ERC20(8453, common.BigToAddress(big.NewInt(int64(i+1)))), Symbol: rapid.StringMatching(`[A-Z]{40}`).Draw(t, "symbol"),
+		Asset:    caip.ERC20(8453, common.BigToAddress(big.NewInt(int64(i+1)))),
+		Symbol:   rapid.StringMatching(`[A-Z]{40}`).Draw(t, "symbol"),
 		Decimals: rapid.IntRange(0, 18).Draw(t, "decimals"), Amount: v, Micro: nil, ChainName: "Avalanche C-Chain",
 	}
 	if rapid.Bool().Draw(t, "foreign") {
@@ -139,10 +140,13 @@ func (r *rig) anyCalls(t *rapid.T) (want []string) {
 	for i := range rapid.IntRange(0, 3).Draw(t, "allowances") {
 		a, spender := hugeAmount(t, 100+i), anAddress(t, "spender")
 		token := common.BigToAddress(big.NewInt(int64(200 + i)))
-		d.Allowances = append(d.Allowances, api.AllowanceRequirement{AssetType: caip.ERC20(8453, token).String(), Amount: a.Amount.String(), Spender: spender})
+		d.Allowances = append(d.Allowances, api.AllowanceRequirement{AssetType: caip.ERC20(8453, token).String(),
+			Amount: a.Amount.String(), Spender: spender})
 		approve := func(role string, v *big.Int) verify.CallView {
-			return verify.CallView{Role: role, To: token.Hex(), Function: "approve(address spender, uint256 amount)", Decoded: true, Data: "0x" + common.Bytes2Hex(erc20.Approve(common.HexToAddress(spender), v)),
-				Args: []verify.ArgView{{Name: "spender", Type: "address", Value: spender}, {Name: "amount", Type: "uint256", Value: v.String()}}}
+			return verify.CallView{Role: role, To: token.Hex(), Function: "approve(address spender, uint256 amount)",
+				Decoded: true, Data: "0x" + common.Bytes2Hex(erc20.Approve(common.HexToAddress(spender), v)),
+				Args: []verify.ArgView{{Name: "spender", Type: "address", Value: spender},
+					{Name: "amount", Type: "uint256", Value: v.String()}}}
 		}
 		want = append(want, spender, token.Hex())
 		if rapid.Bool().Draw(t, "needed") {
@@ -154,9 +158,12 @@ func (r *rig) anyCalls(t *rapid.T) (want []string) {
 	for i := range rapid.IntRange(1, 10).Draw(t, "calls") {
 		a, to, target := hugeAmount(t, i), anAddress(t, "to"), anAddress(t, "target")
 		l := verify.CallView{
-			Asked: i + 1, Role: verify.RoleCall, To: target, Function: "transfer(address to, uint256 amount)", Decoded: true,
-			Data: "0x" + strings.Repeat("ab", rapid.IntRange(0, 300).Draw(t, "bytes")), Amount: &a, Recipient: to, FirstTime: true,
-			Args: []verify.ArgView{{Name: "to", Type: "address", Value: to}, {Name: "amount", Type: "uint256", Value: a.Amount.String()}},
+			Asked: i + 1, Role: verify.RoleCall, To: target, Function: "transfer(address to, uint256 amount)",
+			Decoded: true,
+			Data:    "0x" + strings.Repeat("ab", rapid.IntRange(0, 300).Draw(t, "bytes")), Amount: &a, Recipient: to,
+			FirstTime: true,
+			Args: []verify.ArgView{{Name: "to", Type: "address", Value: to},
+				{Name: "amount", Type: "uint256", Value: a.Amount.String()}},
 		}
 		if rapid.Bool().Draw(t, "opaque") {
 			l.Decoded, l.Function, l.Args = false, "", nil
@@ -178,13 +185,15 @@ func TestNoAddressAmountOrReasonIsCutAtAnySizeFrom60x20(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newRig(t).anySize(rt)
 		want := r.anyCalls(rt)
-		reason, kind := aReason(rt), rapid.SampledFrom([]string{api.AccountKernelV31, api.AccountKernelV33, api.AccountRoleBased}).Draw(rt, "account")
+		reason, kind := aReason(rt), rapid.SampledFrom([]string{api.AccountKernelV31, api.AccountKernelV33,
+			api.AccountRoleBased}).Draw(rt, "account")
 		r.op.view1.AccountType = kind
 		if kind == api.AccountKernelV33 {
 			delegated(r.op.view1)
 			want = append(want, kernel)
 		}
-		r.op.report1 = report(verify.Reason{Code: "V4", Level: verify.Warn, Title: reason}, verify.Reason{Code: "P6", Level: verify.Unknown, Title: reason + " x"})
+		r.op.report1 = report(verify.Reason{Code: "V4", Level: verify.Warn, Title: reason},
+			verify.Reason{Code: "P6", Level: verify.Unknown, Title: reason + " x"})
 		want = append(want, reason, reason+" x", r.op.view1.Fingerprint)
 		r.open().settle()
 		all := r.shown()
@@ -215,7 +224,8 @@ func TestNoFigureOfTenPaymentsIsCut(t *testing.T) {
 		var want []string
 		for i := range 10 {
 			a, held := hugeAmount(rt, i), anAddress(rt, "escrow")
-			q.Legs = append(q.Legs, verify.LegView{Chain: chain(uint64(i+1), fmt.Sprintf("Chain %d", i)), Pays: a, Escrow: held, Deploys: i%2 == 0, RefundAfter: r.clock.now})
+			q.Legs = append(q.Legs, verify.LegView{Chain: chain(uint64(i+1), fmt.Sprintf("Chain %d", i)), Pays: a,
+				Escrow: held, Deploys: i%2 == 0, RefundAfter: r.clock.now})
 			q.Pay, q.Fees = append(q.Pay, a), append(q.Fees, hugeAmount(rt, 20+i))
 			want = append(want, held)
 		}

@@ -95,7 +95,8 @@ func (s *Screen) pairs(th theme.Theme) []pair {
 			}
 			calls[i] = true
 			out = append(out, pair{
-				asked: s.askedLay(th, d.Calls[i], l, how == same, false), brief: s.askedLay(th, d.Calls[i], l, how == same, true), holds: s.callLay(th, l, how),
+				asked: s.askedLay(th, d.Calls[i], l, how == same, false),
+				brief: s.askedLay(th, d.Calls[i], l, how == same, true), holds: s.callLay(th, l, how),
 			})
 		}
 	}
@@ -107,18 +108,21 @@ func (s *Screen) pairs(th theme.Theme) []pair {
 	for i, done := range calls {
 		if !done {
 			asked := s.askedLay(th, d.Calls[i], verify.CallView{Asked: i + 1}, false, false)
-			out = append(out, pair{asked, asked, words(marked(th, theme.Danger, "your call "+strconv.Itoa(i+1)+" is missing")...)})
+			out = append(out, pair{asked, asked, words(marked(th, theme.Danger,
+				"your call "+strconv.Itoa(i+1)+" is missing")...)})
 		}
 	}
 	for _, t := range d.TokensRequired {
 		needs := s.amountLay(th, "needs", t.AssetType, t.Amount)
 		out = append(out, pair{asked: needs, brief: needs})
 	}
-	nothing, more := words(kit.Plain("nothing else")), words(kit.Plain("nothing else "), kit.Span{Text: th.Sign(theme.Good), Style: th.Good})
+	nothing, more := words(kit.Plain("nothing else")), words(kit.Plain("nothing else "),
+		kit.Span{Text: th.Sign(theme.Good), Style: th.Good})
 	if at := Assumed(d); len(at) > 0 {
 		state := s.assumedLay(th, at)
 		out = append(out, pair{asked: state, brief: state})
-		more = words(marked(th, theme.Warn, "nothing else, but tried on an assumed state: the chain's own one decides when it runs")...)
+		more = words(marked(th, theme.Warn,
+			"nothing else, but tried on an assumed state: the chain's own one decides when it runs")...)
 	}
 	if !s.faithful() {
 		more = words(marked(th, theme.Danger, "not the same as what you asked")...)
@@ -133,7 +137,8 @@ func words(spans ...kit.Span) lay {
 
 // unused is an allowance for which the operation carries no approval.
 func unused(asked lay, th theme.Theme) pair {
-	return pair{asked, asked, words(kit.Span{Text: "no approval: the contract may already take that much", Style: th.Dim})}
+	return pair{asked, asked, words(kit.Span{Text: "no approval: the contract may already take that much",
+		Style: th.Dim})}
 }
 
 func (s *Screen) amountLay(th theme.Theme, label, asset, text string) lay {
@@ -244,8 +249,10 @@ func (s *Screen) callLay(th theme.Theme, l verify.CallView, how fit) lay {
 			out = append(out, kit.Row(th, w, indent+2, labelW, "value", kit.Plain(s.coins(l.Value))))
 		}
 		if !l.Decoded {
-			note := "Coffer cannot decode this call: what it does depends on the contract. Its " + kit.Plural(max(0, (len(l.Data)-2)/2), "byte", "bytes") + ":"
-			out = append(out, kit.Prose(w, indent+2, marked(th, theme.Unknown, note)...), kit.Prose(w, indent+2, kit.Plain(kit.Groups(l.Data))))
+			note := "Coffer cannot decode this call: what it does depends on the contract. Its " +
+				kit.Plural(max(0, (len(l.Data)-2)/2), "byte", "bytes") + ":"
+			out = append(out, kit.Prose(w, indent+2, marked(th, theme.Unknown, note)...),
+				kit.Prose(w, indent+2, kit.Plain(kit.Groups(l.Data))))
 		}
 		return out
 	}

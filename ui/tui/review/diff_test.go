@@ -23,14 +23,17 @@ func (r *rig) flat() string { return strings.Join(strings.Fields(r.view()), " ")
 // allowance adds to review 1 an approval, and its revocation, for a declared allowance of 250.5 USDC.
 func (r *rig) allowance() *rig {
 	d := anIntent(r.t, r.clock.now).Draft()
-	d.Allowances = []api.AllowanceRequirement{{AssetType: baseUSDC().String(), Amount: "250500000", Spender: strings.ToLower(escrow)}}
+	d.Allowances = []api.AllowanceRequirement{{AssetType: baseUSDC().String(), Amount: "250500000",
+		Spender: strings.ToLower(escrow)}}
 	r.op.asked = &d
 	approve := func(role string, units int64) verify.CallView {
 		v := big.NewInt(units)
 		a := usdcOf(units, units, "Base")
-		return verify.CallView{Role: role, To: usdc, ToName: "USDC", Value: new(big.Int), Function: "approve(address spender, uint256 amount)", Decoded: true, AsAsked: true, Amount: &a,
+		return verify.CallView{Role: role, To: usdc, ToName: "USDC", Value: new(big.Int),
+			Function: "approve(address spender, uint256 amount)", Decoded: true, AsAsked: true, Amount: &a,
 			Data: "0x" + common.Bytes2Hex(erc20.Approve(common.HexToAddress(escrow), v)),
-			Args: []verify.ArgView{{Name: "spender", Type: "address", Value: escrow}, {Name: "amount", Type: "uint256", Value: v.String()}}}
+			Args: []verify.ArgView{{Name: "spender", Type: "address", Value: escrow},
+				{Name: "amount", Type: "uint256", Value: v.String()}}}
 	}
 	own := r.op.view1.Lines[0]
 	r.op.view1.Lines = []verify.CallView{approve(verify.RoleApprove, 250_500_000), own, approve(verify.RoleRevoke, 0)}
@@ -47,7 +50,8 @@ func TestAdditionsAreMarkedAndStandBesideTheAllowanceThatAsksForThem(t *testing.
 		r.w, r.h = w, 60
 		r.open().settle()
 		v := r.flat()
-		if strings.Count(v, "added, as you allowed !") != 2 || strings.Count(v, "same ✓") != 1 || !strings.Contains(v, "allowance 250.500000 USDC") {
+		if strings.Count(v, "added, as you allowed !") != 2 || strings.Count(v, "same ✓") != 1 ||
+			!strings.Contains(v, "allowance 250.500000 USDC") {
 			t.Errorf("at %d columns:\n%s", w, r.view())
 		}
 		if two := strings.Contains(r.view(), " │ The operation contains"); two != (w >= sideBySide) {
@@ -71,14 +75,20 @@ func TestADeclaredAllowanceThatIsNotNeededIsSaidToBeSo(t *testing.T) {
 // Whatever the verdict, a call that differs from the intent's own in any byte is marked and cannot be confirmed.
 func TestTheScreenComparesEveryCallItself(t *testing.T) {
 	for name, change := range map[string]func(v *verify.PreparedView, d *intent.Draft){
-		"other data":            func(v *verify.PreparedView, _ *intent.Draft) { v.Lines[0].Data += "00" },
-		"another target":        func(v *verify.PreparedView, _ *intent.Draft) { v.Lines[0].To = escrow },
-		"another value":         func(v *verify.PreparedView, _ *intent.Draft) { v.Lines[0].Value = big.NewInt(1) },
-		"a call too many":       func(v *verify.PreparedView, _ *intent.Draft) { v.Lines = append(v.Lines, v.Lines[0]) },
+		"other data":     func(v *verify.PreparedView, _ *intent.Draft) { v.Lines[0].Data += "00" },
+		"another target": func(v *verify.PreparedView, _ *intent.Draft) { v.Lines[0].To = escrow },
+		"another value":  func(v *verify.PreparedView, _ *intent.Draft) { v.Lines[0].Value = big.NewInt(1) },
+		"a call too many": func(v *verify.PreparedView,
+			_ *intent.Draft) {
+			v.Lines = append(v.Lines, v.Lines[0])
+		},
 		"a call nobody made":    func(v *verify.PreparedView, _ *intent.Draft) { v.Lines[0].Asked = 2 },
 		"marked as foreign":     func(v *verify.PreparedView, _ *intent.Draft) { v.Lines[0].AsAsked = false },
 		"an undeclared approve": func(v *verify.PreparedView, _ *intent.Draft) { v.Lines[0].Role = verify.RoleApprove },
-		"a call is missing":     func(_ *verify.PreparedView, d *intent.Draft) { d.Calls = append(d.Calls, d.Calls[0]) },
+		"a call is missing": func(_ *verify.PreparedView,
+			d *intent.Draft) {
+			d.Calls = append(d.Calls, d.Calls[0])
+		},
 	} {
 		for _, w := range []int{80, 120} {
 			r := newRig(t)
@@ -88,7 +98,9 @@ func TestTheScreenComparesEveryCallItself(t *testing.T) {
 			r.op.asked = &d
 			r.open().settle().press("y").count(0, 0)
 			v := r.flat()
-			if !strings.Contains(v, "not the same as what you asked ✗") && !strings.Contains(v, "✗ not the same as what you asked") || !strings.Contains(v, "the operation is not what you asked for") {
+			if !strings.Contains(v, "not the same as what you asked ✗") &&
+				!strings.Contains(v, "✗ not the same as what you asked") ||
+				!strings.Contains(v, "the operation is not what you asked for") {
 				t.Errorf("%s at %d columns is not said:\n%s", name, w, r.view())
 			}
 		}
@@ -171,7 +183,8 @@ func TestTheEndOfAnAddressIsAskedForAfterTheSentenceOfAGate(t *testing.T) {
 	}
 	r.clock.add(2 * time.Second)
 	r.typeText(payee[len(payee)-4:]).press("enter").count(1, 0)
-	if receiver(&verify.PreparedView{Lines: []verify.CallView{{Role: verify.RoleCall, To: usdc}}}) != usdc || receiver(&verify.PreparedView{}) != "" {
+	if receiver(&verify.PreparedView{Lines: []verify.CallView{{Role: verify.RoleCall, To: usdc}}}) != usdc ||
+		receiver(&verify.PreparedView{}) != "" {
 		t.Error("a call without a recipient is confirmed by its contract")
 	}
 }

@@ -39,7 +39,8 @@ func chain(id uint64, name string) verify.ChainLabel {
 }
 
 func usdcOf(units, micro int64, where string) verify.AmountView {
-	return verify.AmountView{Asset: baseUSDC(), Symbol: "USDC", Decimals: 6, Amount: big.NewInt(units), Micro: big.NewInt(micro), ChainName: where}
+	return verify.AmountView{Asset: baseUSDC(), Symbol: "USDC", Decimals: 6, Amount: big.NewInt(units),
+		Micro: big.NewInt(micro), ChainName: where}
 }
 
 // prepared is review 1 of a transfer of 250.5 USDC on Base.
@@ -48,15 +49,21 @@ func prepared(now time.Time) *verify.PreparedView {
 	return &verify.PreparedView{
 		Network: hash(1), Chain: chain(8453, "Base"), Sender: account, Signer: payee,
 		Lines: []verify.CallView{{
-			Index: 1, Asked: 1, Role: verify.RoleCall, To: usdc, ToName: "USDC", Value: new(big.Int), Function: "transfer(address to, uint256 amount)",
-			Args: []verify.ArgView{{Name: "to", Type: "address", Value: payee}, {Name: "amount", Type: "uint256", Value: "250500000"}},
-			Data: "0xa9059cbb" + strings.Repeat("00", 64), Decoded: true, AsAsked: true, Amount: &a, Recipient: payee, FirstTime: true,
+			Index: 1, Asked: 1, Role: verify.RoleCall, To: usdc, ToName: "USDC", Value: new(big.Int),
+			Function: "transfer(address to, uint256 amount)",
+			Args: []verify.ArgView{{Name: "to", Type: "address", Value: payee},
+				{Name: "amount", Type: "uint256", Value: "250500000"}},
+			Data: "0xa9059cbb" + strings.Repeat("00", 64), Decoded: true, AsAsked: true, Amount: &a, Recipient: payee,
+			FirstTime: true,
 		}},
 		Outflow: []verify.AmountView{a}, Requires: []verify.AmountView{a},
 		Window:   verify.Window{From: now, Until: now.Add(10 * time.Minute)},
-		CallType: api.CallCrossChain, CallTypeWords: "The same asset on other chains will pay for what is missing. Those payments are reviewed and signed separately.",
-		Deploys: true, Nonce: "1208925819614629174706176", OpHash: hash(2), Digest: hash(3), Fingerprint: hash(4), Signatures: 1,
-		Sources: []verify.AmountView{usdcOf(25_000_000, 24_995_000, "Base"), usdcOf(600_000_000, 599_880_000, "Optimism")},
+		CallType: api.CallCrossChain, CallTypeWords: "The same asset on other chains will pay for what is missing. " +
+			"Those payments are reviewed and signed separately.",
+		Deploys: true, Nonce: "1208925819614629174706176", OpHash: hash(2), Digest: hash(3), Fingerprint: hash(4),
+		Signatures: 1,
+		Sources: []verify.AmountView{usdcOf(25_000_000, 24_995_000, "Base"),
+			usdcOf(600_000_000, 599_880_000, "Optimism")},
 	}
 }
 
@@ -64,15 +71,22 @@ func prepared(now time.Time) *verify.PreparedView {
 func quote(now time.Time, life time.Duration) *verify.QuoteView {
 	pay := usdcOf(225_980_000, 225_934_804, "")
 	return &verify.QuoteView{
-		ID: hash(5), CallType: api.CallCrossChain, CallTypeWords: "The same asset on other chains will pay for what is missing. Those payments are reviewed and signed separately.", Expires: now.Add(life),
+		ID: hash(5), CallType: api.CallCrossChain, CallTypeWords: "The same asset on other chains will pay for what " +
+			"is missing. Those payments are reviewed and signed separately.", Expires: now.Add(life),
 		Legs: []verify.LegView{
-			{Chain: chain(10, "Optimism"), Pays: usdcOf(125_980_000, 125_954_804, "Optimism"), Nonce: "1", OpHash: hash(6), Escrow: escrow, RefundAfter: now.Add(time.Hour), Until: now.Add(10 * time.Minute)},
-			{Chain: chain(42161, "Arbitrum"), Pays: usdcOf(100_000_000, 99_980_000, "Arbitrum"), Deploys: true, Nonce: "2", OpHash: hash(7), Escrow: escrow, RefundAfter: now.Add(time.Hour), Until: now.Add(10 * time.Minute)},
+			{Chain: chain(10, "Optimism"), Pays: usdcOf(125_980_000, 125_954_804, "Optimism"), Nonce: "1",
+				OpHash: hash(6), Escrow: escrow, RefundAfter: now.Add(time.Hour), Until: now.Add(10 * time.Minute)},
+			{Chain: chain(42161, "Arbitrum"), Pays: usdcOf(100_000_000, 99_980_000, "Arbitrum"), Deploys: true,
+				Nonce: "2", OpHash: hash(7), Escrow: escrow, RefundAfter: now.Add(time.Hour),
+				Until: now.Add(10 * time.Minute)},
 		},
-		Pay: []verify.AmountView{pay}, Worst: []verify.AmountView{usdcOf(476_480_000, 476_384_704, "")}, PayMicro: big.NewInt(225_934_804), DeliverMicro: big.NewInt(225_454_900), FeesMicro: big.NewInt(479_904),
+		Pay: []verify.AmountView{pay}, Worst: []verify.AmountView{usdcOf(476_480_000, 476_384_704, "")},
+		PayMicro: big.NewInt(225_934_804), DeliverMicro: big.NewInt(225_454_900), FeesMicro: big.NewInt(479_904),
 		CostMicro: big.NewInt(479_904), CostBps: 22, UnexplainedMicro: new(big.Int), Explained: true,
-		Needs:     []verify.NeedView{{Need: usdcOf(250_500_000, 250_449_900, "Base"), Have: big.NewInt(25_000_000), Short: big.NewInt(225_500_000)}},
-		Delivered: usdcOf(250_500_000, 250_449_900, "Base"), Minimum: usdcOf(250_500_000, 250_449_900, "Base"), Recipient: account, RecipientOwn: true,
+		Needs: []verify.NeedView{{Need: usdcOf(250_500_000, 250_449_900, "Base"), Have: big.NewInt(25_000_000),
+			Short: big.NewInt(225_500_000)}},
+		Delivered: usdcOf(250_500_000, 250_449_900, "Base"), Minimum: usdcOf(250_500_000, 250_449_900, "Base"),
+		Recipient: account, RecipientOwn: true,
 		Fees: []verify.AmountView{usdcOf(480_000, 479_904, "")}, FeeUSD: "0.48", SlippageBps: 50, Fingerprint: hash(8),
 	}
 }
@@ -88,7 +102,8 @@ func report(reasons ...verify.Reason) verify.Report {
 func notes() []verify.Reason {
 	return []verify.Reason{
 		{Code: "V4", Level: verify.Warn, Title: "You never sent anything to this recipient before.", Got: payee},
-		{Code: "P6", Level: verify.Unknown, Title: "The usable balances are the service's word.", Path: "/sourceAssetBalances"},
+		{Code: "P6", Level: verify.Unknown, Title: "The usable balances are the service's word.",
+			Path: "/sourceAssetBalances"},
 		{Code: "L4", Level: verify.Show, Title: "The answer carries members that this wallet does not use."},
 	}
 }
@@ -113,7 +128,8 @@ type fakeOp struct {
 }
 
 func newFake(c *clock) *fakeOp {
-	return &fakeOp{clock: c, view1: prepared(c.now), report1: report(notes()...), next: quote(c.now, time.Minute), report2: report(), outcome: flow.StateAccepted,
+	return &fakeOp{clock: c, view1: prepared(c.now), report1: report(notes()...), next: quote(c.now, time.Minute),
+		report2: report(), outcome: flow.StateAccepted,
 		snap: flow.Snapshot{ID: "op1", State: flow.StateDraft, Started: c.now, SignaturesTotal: 1}}
 }
 
@@ -176,7 +192,8 @@ func (f *fakeOp) quoted() (flow.Snapshot, error) {
 		return f.snap, f.err
 	}
 	f.snap.Previous, f.snap.Review2, f.snap.Report2 = f.snap.Review2, f.next, f.report2
-	f.snap.State, f.snap.Deadline, f.snap.SignaturesTotal = flow.StateReview2, f.next.Expires, f.snap.SignaturesDone+payments(f.next)
+	f.snap.State, f.snap.Deadline, f.snap.SignaturesTotal = flow.StateReview2, f.next.Expires,
+		f.snap.SignaturesDone+payments(f.next)
 	if f.report2.Refused() {
 		f.snap.Review2, f.snap.State = nil, flow.StateRefused
 	}

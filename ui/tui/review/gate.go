@@ -25,7 +25,8 @@ func phraseLines(th theme.Theme, phrase string, w int) []string {
 	if phrase == "" {
 		return nil
 	}
-	out := kit.Prose(w, indent, marked(th, theme.Danger, "To sign in spite of the open gate, type this sentence exactly:")...)
+	out := kit.Prose(w, indent, marked(th, theme.Danger,
+		"To sign in spite of the open gate, type this sentence exactly:")...)
 	return append(out, kit.Prose(w, indent+2, kit.Span{Text: phrase, Style: th.Strong})...)
 }
 

@@ -76,7 +76,9 @@ func TestASentenceCannotBePastedNorTypedBeforeAllWasRead(t *testing.T) {
 
 func TestSentenceAndAmountAreBothAskedForSentenceFirst(t *testing.T) {
 	r := newRig(t)
-	r.op.next.Phrase, r.op.report2 = "I trust this contract with the payment", report(verify.Reason{Code: "Q4", Level: verify.Gate, Open: true, Setting: verify.GateTarget, Title: "A payment does not go into a pinned escrow."})
+	r.op.next.Phrase, r.op.report2 = "I trust this contract with the payment",
+		report(verify.Reason{Code: "Q4", Level: verify.Gate, Open: true, Setting: verify.GateTarget,
+			Title: "A payment does not go into a pinned escrow."})
 	r.toReview2().typeText("225.98").press("enter", "enter").count(1, 0)
 	r.press("esc")
 	r.clock.add(time.Second)
@@ -107,7 +109,8 @@ func TestASentenceForOneQuoteIsVoidForTheNext(t *testing.T) {
 }
 
 func TestEveryClosedGateNamesItsSettingAndItsPlace(t *testing.T) {
-	for _, setting := range []string{verify.GateBlindSigning, verify.GatePaymaster, verify.GateDelegationNonce, verify.GateTarget} {
+	for _, setting := range []string{verify.GateBlindSigning, verify.GatePaymaster, verify.GateDelegationNonce,
+		verify.GateTarget} {
 		r := newRig(t)
 		r.op.report1 = report(verify.Reason{Code: "T7", Level: verify.Gate, Setting: setting, Title: "Closed."})
 		r.open().settle().press("y", "enter").count(0, 0)
@@ -135,7 +138,8 @@ func TestRefusalsSayWhoseFaultItIs(t *testing.T) {
 		r.op.report1 = report(c.reasons...)
 		r.h = 35
 		r.open().settle()
-		if v := strings.Join(strings.Fields(r.view()), " "); !strings.Contains(v, c.head) || !strings.Contains(v, c.told) {
+		if v := strings.Join(strings.Fields(r.view()), " "); !strings.Contains(v, c.head) ||
+			!strings.Contains(v, c.told) {
 			t.Errorf("%q, %q:\n%s", c.head, c.told, r.view())
 		}
 	}
@@ -221,10 +225,12 @@ func TestRecipientsOfASwapCarryTheirMarks(t *testing.T) {
 }
 
 func TestUnknownFeesAreUnknownAndNeverNothing(t *testing.T) {
-	for _, open := range []func(*rig) *rig{(*rig).openSwap, func(r *rig) *rig { return r.open().settle().read().press("y") }} {
+	for _, open := range []func(*rig) *rig{(*rig).openSwap,
+		func(r *rig) *rig { return r.open().settle().read().press("y") }} {
 		r := newRig(t)
 		r.h = 40
-		r.op.next.Fees, r.op.next.FeesMicro, r.op.next.FeeUSD, r.op.next.CostMicro, r.op.next.UnexplainedMicro = nil, nil, "", nil, nil
+		r.op.next.Fees, r.op.next.FeesMicro, r.op.next.FeeUSD, r.op.next.CostMicro, r.op.next.UnexplainedMicro = nil,
+			nil, "", nil, nil
 		open(r)
 		if q := r.op.next; q.Kind == "swap" {
 			q.Fees, q.FeesMicro, q.FeeUSD, q.CostMicro, q.UnexplainedMicro = nil, nil, "", nil, nil
@@ -268,7 +274,8 @@ func TestDelegationsHaveTheirOwnSentenceAndTheirOwnSignature(t *testing.T) {
 		}
 	}
 	r.s.Update(eventMsg{gen: r.s.gen, event: signedEvent(3, r.clock.now), feed: closedFeed()})
-	for text, signed := range map[string]bool{"signature 2 of 5": true, "signature 3 of 5": true, "signature 4 of 5": false} {
+	for text, signed := range map[string]bool{"signature 2 of 5": true, "signature 3 of 5": true,
+		"signature 4 of 5": false} {
 		if got := strings.Contains(r.view(), "✓ "+text); got != signed {
 			t.Errorf("%s ticked %v:\n%s", text, got, r.view())
 		}
@@ -278,10 +285,13 @@ func TestDelegationsHaveTheirOwnSentenceAndTheirOwnSignature(t *testing.T) {
 func TestD6DelegationsToOneCodeAreOneCardWithEveryChain(t *testing.T) {
 	r := newRig(t)
 	r.h = 60
-	r.op.next.Legs[0].Delegation, r.op.next.Legs[1].Delegation = delegation(10, "Optimism"), delegation(42161, "Arbitrum")
+	r.op.next.Legs[0].Delegation, r.op.next.Legs[1].Delegation = delegation(10, "Optimism"),
+		delegation(42161, "Arbitrum")
 	r.open().settle().press("y").settle()
 	v := strings.Join(strings.Fields(r.view()), " ")
-	for _, want := range []string{"From these signatures on", "on each chain below", "Optimism (eip155:10) only, with account nonce 7, signature 2", "Arbitrum (eip155:42161) only, with account nonce 7, signature 4"} {
+	for _, want := range []string{"From these signatures on", "on each chain below",
+		"Optimism (eip155:10) only, with account nonce 7, signature 2",
+		"Arbitrum (eip155:42161) only, with account nonce 7, signature 4"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is missing:\n%s", want, r.view())
 		}
@@ -325,7 +335,8 @@ func TestNothingOfADelegationASolanaMessageOrAGateIsCut(t *testing.T) {
 		d.Authority, d.Contract = anAddress(rt, "eoa"), anAddress(rt, "code")
 		r.op.view1 = delegated(r.op.view1)
 		r.op.view1.Delegation, r.op.view1.Phrase = d, phrase
-		r.op.report1 = report(verify.Reason{Code: "T7", Level: verify.Gate, Open: true, Setting: verify.GateBlindSigning, Title: reason})
+		r.op.report1 = report(verify.Reason{Code: "T7", Level: verify.Gate, Open: true,
+			Setting: verify.GateBlindSigning, Title: reason})
 		r.open().settle()
 		all := r.shown()
 		for _, w := range []string{d.Authority, d.Contract, reason, phrase} {
@@ -336,8 +347,11 @@ func TestNothingOfADelegationASolanaMessageOrAGateIsCut(t *testing.T) {
 		q := solanaQuote(r.clock.now)
 		for i := range rapid.IntRange(1, 4).Draw(rt, "instructions") {
 			x := verify.InstructionView{Program: base58Text(rt, "program"), Name: "do", Args: []verify.ArgView{
-				{Name: "to", Type: "address", Value: base58Text(rt, "to")}, {Name: "data", Type: "bytes", Value: "0x" + strings.Repeat("ab", rapid.IntRange(1, 200).Draw(rt, "bytes"))},
-				{Name: fmt.Sprintf("n%d", i), Type: "u64", Value: rapid.StringMatching(`[1-9][0-9]{0,18}`).Draw(rt, "n")},
+				{Name: "to", Type: "address", Value: base58Text(rt, "to")},
+				{Name: "data", Type: "bytes", Value: "0x" +
+					strings.Repeat("ab", rapid.IntRange(1, 200).Draw(rt, "bytes"))},
+				{Name: fmt.Sprintf("n%d", i), Type: "u64",
+					Value: rapid.StringMatching(`[1-9][0-9]{0,18}`).Draw(rt, "n")},
 			}}
 			if rapid.Bool().Draw(rt, "named") {
 				x.ProgramName = "Known"
@@ -350,7 +364,8 @@ func TestNothingOfADelegationASolanaMessageOrAGateIsCut(t *testing.T) {
 			}
 		}
 		m := q.Legs[1].Solana
-		m.FeePayer, m.BlockHash, q.Legs[1].Escrow = base58Text(rt, "payer"), base58Text(rt, "hash"), base58Text(rt, "vault")
+		m.FeePayer, m.BlockHash, q.Legs[1].Escrow = base58Text(rt, "payer"), base58Text(rt, "hash"),
+			base58Text(rt, "vault")
 		a := hugeAmount(rt, 9)
 		q.Legs[0].Parts = []verify.PartView{{To: anAddress(rt, "part"), Amount: a, ShareBps: 305}}
 		want = append(want, m.FeePayer, m.BlockHash, q.Legs[1].Escrow, q.Legs[0].Parts[0].To, phrase)

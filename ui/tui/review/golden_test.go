@@ -35,7 +35,8 @@ func TestGoldenReview1(t *testing.T) {
 func TestGoldenReview1WholeConsent(t *testing.T) {
 	sizes(t, "whole", func(r *rig) {
 		r.op.view1.WholeConsent, r.op.view1.Deploys = true, false
-		r.op.view1.CallTypeWords = "Everything needed is already on the target chain. This signature is the only one: with it the calls can run."
+		r.op.view1.CallTypeWords = "Everything needed is already on the target chain. This signature is the only " +
+			"one: with it the calls can run."
 		r.open().settle().read()
 	})
 }
@@ -59,8 +60,11 @@ func TestGoldenExpired(t *testing.T) {
 func TestGoldenRefused(t *testing.T) {
 	sizes(t, "refused", func(r *rig) {
 		r.op.report1 = report(verify.Reason{
-			Code: "U7", Level: verify.Refuse, Title: "The operation contains a call that is not yours, or not in its place.", Path: "/chainOperation/userOp/callData",
-			Want: "nothing more", Got: "call 2: USDC 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913 transfer(0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0, 24500000)",
+			Code: "U7", Level: verify.Refuse,
+			Title: "The operation contains a call that is not yours, or not in its place.",
+			Path:  "/chainOperation/userOp/callData",
+			Want:  "nothing more", Got: "call 2: USDC 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913 " +
+				"transfer(0x93DBD23b6b71b82E3A19aD8d51DdEBbB13aF7BC0, 24500000)",
 		})
 		r.open().settle()
 	})
@@ -151,8 +155,11 @@ func TestGoldenGate(t *testing.T) {
 func TestGoldenPolicyRefusal(t *testing.T) {
 	sizes(t, "policy", func(r *rig) {
 		r.op.report1 = report(
-			verify.Reason{Code: "Y2", Level: verify.Refuse, Title: "Not true: your policy allows the recipient.", Path: "/chainOperation/userOp/callData", Want: "a recipient of your policy", Got: payee},
-			verify.Reason{Code: "Y5", Level: verify.Refuse, Title: "Not true: what is spent within a day is within your policy.", Want: "at most $500.00", Got: "$750.45"},
+			verify.Reason{Code: "Y2", Level: verify.Refuse, Title: "Not true: your policy allows the recipient.",
+				Path: "/chainOperation/userOp/callData", Want: "a recipient of your policy", Got: payee},
+			verify.Reason{Code: "Y5", Level: verify.Refuse,
+				Title: "Not true: what is spent within a day is within your policy.", Want: "at most $500.00",
+				Got: "$750.45"},
 		)
 		r.open().settle()
 	})
@@ -163,7 +170,8 @@ func TestGoldenLocked(t *testing.T) {
 		r.withVault(&fakeVault{locked: true}).open().settle().read().press("y").typeText("correct horse")
 	})
 	sizes(t, "locked-wrong", func(r *rig) {
-		r.withVault(&fakeVault{locked: true, err: vault.ErrPassphrase}).open().settle().read().press("y").typeText("wrong horse").press("enter")
+		r.withVault(&fakeVault{locked: true, err: vault.ErrPassphrase}).open().settle().read().press("y").typeText(
+			"wrong horse").press("enter")
 	})
 	sizes(t, "locked-busy", func(r *rig) {
 		r.withVault(&fakeVault{locked: true})

@@ -10,14 +10,16 @@ import (
 
 // Keys lists the keys that work now, and one that does not: amounts are never hidden where a person decides on them.
 func (s *Screen) Keys() []kit.Key {
-	hide := kit.NewKey("hide amounts", "h").OffWhen(true, "a review always shows its amounts: you decide on them here").Hidden()
+	hide := kit.NewKey("hide amounts", "h").OffWhen(true,
+		"a review always shows its amounts: you decide on them here").Hidden()
 	return append(s.ownKeys(), hide)
 }
 
 func (s *Screen) ownKeys() []kit.Key {
 	switch {
 	case s.unlock.open:
-		return []kit.Key{kit.NewKey("unlock", "enter").OffWhen(s.unlock.busy, "the vault is being opened").WithCare(), kit.NewKey("back to the review", "esc")}
+		return []kit.Key{kit.NewKey("unlock", "enter").OffWhen(s.unlock.busy, "the vault is being opened").WithCare(),
+			kit.NewKey("back to the review", "esc")}
 	case s.page != pageMain:
 		fp := kit.NewKey("copy fingerprint", "C").OffWhen(s.fingerprint() == "", "there is no review to name")
 		return []kit.Key{kit.NewKey("back to the review", "esc"), fp, scrollKey()}
@@ -36,7 +38,8 @@ func (s *Screen) ownKeys() []kit.Key {
 		}
 		return append(keys, scrollKey())
 	case phaseReview2:
-		keys := []kit.Key{s.confirmKey(), againKey("new quote"), inspectKey(), checksKey(), leave, scrollKey(), kit.NewKey("edit", "e").Hidden()}
+		keys := []kit.Key{s.confirmKey(), againKey("new quote"), inspectKey(), checksKey(), leave, scrollKey(),
+			kit.NewKey("edit", "e").Hidden()}
 		if s.expired(s.ctx.Clock()) {
 			return keys[1:]
 		}
@@ -49,9 +52,11 @@ func (s *Screen) ownKeys() []kit.Key {
 		return []kit.Key{kit.NewKey("edit", "e"), checksKey(), inspectKey(), leave, again.Hidden(), scrollKey()}
 	case phaseProblem:
 		if s.submitted() {
-			return []kit.Key{kit.NewKey("see Activity", "enter"), againKey("try again").OffWhen(true, submittedWords), leave}
+			return []kit.Key{kit.NewKey("see Activity", "enter"), againKey("try again").OffWhen(true, submittedWords),
+				leave}
 		}
-		return []kit.Key{againKey("try again").OffWhen(!s.canRetry(), "this cannot be tried again: e builds it anew"), kit.NewKey("edit", "e"), leave}
+		return []kit.Key{againKey("try again").OffWhen(!s.canRetry(), "this cannot be tried again: e builds it anew"),
+			kit.NewKey("edit", "e"), leave}
 	case phasePrepare:
 		return []kit.Key{leave}
 	case phaseQuote:
@@ -115,7 +120,8 @@ func againKey(label string) kit.Key { return kit.NewKey(label, "r").Named("ask-a
 func inspectKey() kit.Key { return kit.NewKey("inspect", "i") }
 func checksKey() kit.Key  { return kit.NewKey("checks", "c") }
 func scrollKey() kit.Key {
-	return kit.Key{Press: []string{"space", "pgdown", "pgup", "up", "down", "j", "k", "g", "G", "home", "end"}, Show: "space", Label: "read on", Quiet: true}
+	return kit.Key{Press: []string{"space", "pgdown", "pgup", "up", "down", "j", "k", "g", "G", "home", "end"},
+		Show: "space", Label: "read on", Quiet: true}
 }
 
 // canEdit reports whether going back to the builder makes sense.
@@ -138,7 +144,8 @@ func (s *Screen) canRetry() bool {
 	case phaseReview2, phaseRefused:
 		return true
 	case phaseProblem:
-		return !s.submitted() && (s.retry != stepExecute || s.snap.State == flow.StateReview2 || s.snap.State == flow.StateQuoting)
+		return !s.submitted() && (s.retry != stepExecute || s.snap.State == flow.StateReview2 ||
+			s.snap.State == flow.StateQuoting)
 	}
 	return false
 }

@@ -26,7 +26,8 @@ const (
 )
 
 func delegation(id uint64, name string) *verify.DelegationView {
-	return &verify.DelegationView{Chain: chain(id, name), Authority: account, Contract: kernel, ContractName: "Kernel v3.3 account", Nonce: 7}
+	return &verify.DelegationView{Chain: chain(id, name), Authority: account, Contract: kernel,
+		ContractName: "Kernel v3.3 account", Nonce: 7}
 }
 
 // delegated is review 1 of an EOA whose first operation on Base delegates it.
@@ -43,16 +44,23 @@ func solanaChain() verify.ChainLabel {
 func solanaQuote(now time.Time) *verify.QuoteView {
 	q := quote(now, time.Minute)
 	q.Legs[1] = verify.LegView{
-		Chain: solanaChain(), Pays: usdcOf(100_000_000, 99_980_000, "Solana"), OpHash: hash(7), Escrow: solVault, Until: now.Add(2 * time.Minute), AccountType: api.AccountSolana,
+		Chain: solanaChain(), Pays: usdcOf(100_000_000, 99_980_000, "Solana"), OpHash: hash(7), Escrow: solVault,
+		Until: now.Add(2 * time.Minute), AccountType: api.AccountSolana,
 		Solana: &verify.SolanaView{
 			FeePayer: solPayer, BlockHash: solHash, Memo: hash(5),
 			Instructions: []verify.InstructionView{
-				{Program: "ComputeBudget111111111111111111111111111111", ProgramName: "ComputeBudget", Name: "setComputeUnitLimit", Args: []verify.ArgView{{Name: "units", Type: "u32", Value: "60000"}}},
-				{Program: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", ProgramName: "Token", Name: "transferChecked", Args: []verify.ArgView{
-					{Name: "source", Type: "address", Value: solToken}, {Name: "mint", Type: "address", Value: solMint}, {Name: "destination", Type: "address", Value: solVault},
-					{Name: "owner", Type: "address", Value: solOwner}, {Name: "amount", Type: "u64", Value: "100000000 (100)"},
-				}},
-				{Program: "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr", ProgramName: "Memo", Name: "memo", Args: []verify.ArgView{{Name: "text", Type: "string", Value: hash(5)}}},
+				{Program: "ComputeBudget111111111111111111111111111111", ProgramName: "ComputeBudget",
+					Name: "setComputeUnitLimit", Args: []verify.ArgView{{Name: "units", Type: "u32", Value: "60000"}}},
+				{Program: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", ProgramName: "Token", Name: "transferChecked",
+					Args: []verify.ArgView{
+						{Name: "source", Type: "address", Value: solToken},
+						{Name: "mint", Type: "address", Value: solMint},
+						{Name: "destination", Type: "address", Value: solVault},
+						{Name: "owner", Type: "address", Value: solOwner},
+						{Name: "amount", Type: "u64", Value: "100000000 (100)"},
+					}},
+				{Program: "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr", ProgramName: "Memo", Name: "memo",
+					Args: []verify.ArgView{{Name: "text", Type: "string", Value: hash(5)}}},
 			},
 		},
 	}
@@ -61,20 +69,24 @@ func solanaQuote(now time.Time) *verify.QuoteView {
 
 func ethOf(wei string, micro int64, where string) verify.AmountView {
 	v, _ := new(big.Int).SetString(wei, 10)
-	return verify.AmountView{Asset: caip.Native(10), Symbol: "ETH", Decimals: 18, Amount: v, Micro: big.NewInt(micro), ChainName: where}
+	return verify.AmountView{Asset: caip.Native(10), Symbol: "ETH", Decimals: 18, Amount: v, Micro: big.NewInt(micro),
+		ChainName: where}
 }
 
 // swapQuote is the only review of a swap of 100 USDC for ETH.
 func swapQuote(now time.Time) *verify.QuoteView {
 	q := quote(now, time.Minute)
 	q.Kind, q.Needs, q.Legs, q.CallType = "swap", nil, q.Legs[:1], ""
-	q.CallTypeWords = "The payments below are signed now; another asset is delivered for them, no less than the minimum; otherwise they should come back."
-	q.DeliverMicro, q.CostMicro, q.CostBps, q.FeesMicro = big.NewInt(99_500_000), big.NewInt(480_000), 49, big.NewInt(479_904)
+	q.CallTypeWords = "The payments below are signed now; another asset is delivered for them, no less than the " +
+		"minimum; otherwise they should come back."
+	q.DeliverMicro, q.CostMicro, q.CostBps, q.FeesMicro = big.NewInt(99_500_000), big.NewInt(480_000), 49,
+		big.NewInt(479_904)
 	q.UnexplainedMicro = big.NewInt(96)
 	q.Legs[0].Pays = usdcOf(100_000_000, 99_980_000, "Optimism")
 	q.Pay, q.PayMicro = []verify.AmountView{usdcOf(100_000_000, 99_980_000, "Optimism")}, big.NewInt(99_980_000)
 	q.Worst = q.Pay
-	q.Delivered, q.Minimum = ethOf("29260000000000000", 99_500_000, "Optimism"), ethOf("29113700000000000", 99_002_500, "Optimism")
+	q.Delivered, q.Minimum = ethOf("29260000000000000", 99_500_000, "Optimism"),
+		ethOf("29113700000000000", 99_002_500, "Optimism")
 	q.Recipient, q.RecipientOwn = account, true
 	return q
 }
@@ -83,8 +95,10 @@ func aSwap(t testing.TB, now time.Time) intent.Intent {
 	t.Helper()
 	d := intent.Draft{
 		Version: intent.Version, Kind: intent.KindSwap, Network: hash(1), SlippageBps: 50,
-		Accounts: []api.Account{{Type: api.AccountKernelV31, SignerAddress: strings.ToLower(payee), AccountAddress: strings.ToLower(account), DeploymentType: api.DeploymentERC4337}},
-		Pay:      &intent.Pay{Asset: "ob:usdc", Amount: "100000000"}, Receive: &intent.Receive{Asset: "ob:eth", Minimum: "29000000000000000"},
+		Accounts: []api.Account{{Type: api.AccountKernelV31, SignerAddress: strings.ToLower(payee),
+			AccountAddress: strings.ToLower(account), DeploymentType: api.DeploymentERC4337}},
+		Pay:     &intent.Pay{Asset: "ob:usdc", Amount: "100000000"},
+		Receive: &intent.Receive{Asset: "ob:eth", Minimum: "29000000000000000"},
 	}
 	in, err := intent.Freeze(d, api.Rules{Catalog: cat(t), Now: now})
 	if err != nil {
@@ -96,8 +110,10 @@ func aSwap(t testing.TB, now time.Time) intent.Intent {
 // blind is the reason of an approval whose hash cannot be computed.
 func blind(open bool) verify.Reason {
 	return verify.Reason{
-		Code: "T7", Level: verify.Gate, Open: open, Setting: verify.GateBlindSigning, Path: "/chainOperation/typedDataToSign/message",
-		Title: "The hash that would be signed cannot be computed here: the service could show one operation and have another one signed.",
+		Code: "T7", Level: verify.Gate, Open: open, Setting: verify.GateBlindSigning,
+		Path: "/chainOperation/typedDataToSign/message",
+		Title: "The hash that would be signed cannot be computed here: the service could show one operation and have " +
+			"another one signed.",
 	}
 }
 

@@ -57,7 +57,8 @@ func TestWhyNothingIsConfirmedStandsOnce(t *testing.T) {
 	r.clock.add(time.Second)
 	r.view()
 	r.press("enter")
-	if !r.told("read to the end first: ") || strings.Contains(r.view(), "read to the end first") || !strings.Contains(r.view(), "above not read yet  (space)") {
+	if !r.told("read to the end first: ") || strings.Contains(r.view(), "read to the end first") ||
+		!strings.Contains(r.view(), "above not read yet  (space)") {
 		t.Fatal(r.view())
 	}
 	r.count(0, 0)
@@ -67,11 +68,13 @@ func TestAnAssumedStateIsSaidOnBothSidesWithItsAddresses(t *testing.T) {
 	for _, w := range []int{60, 80, 120} {
 		r := newRig(t)
 		d := anIntent(t, r.clock.now).Draft()
-		d.Overrides = []api.StateOverride{{Address: strings.ToLower(escrow), Balance: "0x1"}, {Address: kernel, Code: "0x00"}, {Address: escrow, Code: "0x00"}}
+		d.Overrides = []api.StateOverride{{Address: strings.ToLower(escrow), Balance: "0x1"},
+			{Address: kernel, Code: "0x00"}, {Address: escrow, Code: "0x00"}}
 		r.op.asked = &d
 		r.w, r.h = w, 60
 		all := r.open().settle().shown()
-		for _, want := range []string{"! tried on an assumed state (2 addresses)", escrow, kernel, "! nothing else, but tried on an assumed state"} {
+		for _, want := range []string{"! tried on an assumed state (2 addresses)", escrow, kernel,
+			"! nothing else, but tried on an assumed state"} {
 			if !strings.Contains(all, squash(want)) {
 				t.Errorf("%q is missing at %d columns:\n%s", want, w, r.view())
 			}
@@ -93,7 +96,8 @@ func TestRecipientAndAmountOfACallStandOnBothSidesAtEveryWidth(t *testing.T) {
 			t.Fatal(all)
 		}
 		for _, side := range []string{asked, holds} {
-			if !strings.Contains(side, squash("to "+payee)) || !strings.Contains(side, squash("amount 250.500000 USDC")) {
+			if !strings.Contains(side, squash("to "+payee)) ||
+				!strings.Contains(side, squash("amount 250.500000 USDC")) {
 				t.Errorf("at %d columns: %s", w, side)
 			}
 		}
@@ -104,10 +108,12 @@ func TestWhatABriefCallLeavesOutIsCounted(t *testing.T) {
 	r := newRig(t)
 	r.h = 60
 	l := &r.op.view1.Lines[0]
-	l.Args = append(l.Args, verify.ArgView{Name: "note", Type: "string", Value: "rent"}, verify.ArgView{Name: "until", Type: "uint64", Value: "7"})
+	l.Args = append(l.Args, verify.ArgView{Name: "note", Type: "string", Value: "rent"},
+		verify.ArgView{Name: "until", Type: "uint64", Value: "7"})
 	v := r.open().settle().flat()
 	asked, holds, _ := strings.Cut(v, "The operation contains")
-	if !strings.Contains(asked, "2 more lines of arguments, as below") || strings.Contains(asked, "rent") || !strings.Contains(holds, "note rent") {
+	if !strings.Contains(asked, "2 more lines of arguments, as below") || strings.Contains(asked, "rent") ||
+		!strings.Contains(holds, "note rent") {
 		t.Error(r.view())
 	}
 }
@@ -128,19 +134,22 @@ func TestAPlainPaymentIsReadInItsCoinAndByTheNameOfItsRecipient(t *testing.T) {
 	r.h = 60
 	v := r.open().settle().flat()
 	for want, n := range map[string]int{
-		"value 0.001 ETH": 2, "to Demo payee " + kit.Address(payee): 3, "base units": 0, "unknown contract": 0, "contract": 0,
+		"value 0.001 ETH": 2, "to Demo payee " + kit.Address(payee): 3, "base units": 0, "unknown contract": 0,
+		"contract": 0,
 	} {
 		if strings.Count(v, want) != n {
 			t.Errorf("%q stands %d times, want %d:\n%s", want, strings.Count(v, want), n, r.view())
 		}
 	}
 	r.press("i")
-	if !strings.Contains(r.s.View(screen.Frame{W: 80, H: 60, Theme: theme.Theme{}, Now: r.clock.now}), "1000000000000000 wei") {
+	if !strings.Contains(r.s.View(screen.Frame{W: 80, H: 60, Theme: theme.Theme{}, Now: r.clock.now}),
+		"1000000000000000 wei") {
 		t.Error("the inspection has no base units")
 	}
 	r = newRig(t).nativePayment()
 	r.h = 60
-	if v := r.open().settle().flat(); strings.Contains(v, "unknown contract") || !strings.Contains(v, "to "+kit.Address(payee)+" on Base") {
+	if v := r.open().settle().flat(); strings.Contains(v, "unknown contract") ||
+		!strings.Contains(v, "to "+kit.Address(payee)+" on Base") {
 		t.Error(r.view())
 	}
 }
@@ -172,11 +181,13 @@ func TestASlippageThatIsAllowedNeverReadsAsMoreThanWhatIsAllowed(t *testing.T) {
 		least := new(big.Int).Mul(v.Delivered.Amount, big.NewInt(int64(10_000-v.SlippageBps)))
 		v.Minimum.Amount = least.Quo(least, big.NewInt(10_000)) // rounded down to a whole unit, as the service does
 		text := spansText(slippageSpans(theme.Theme{}, v))
-		if want := "= " + percent(v.SlippageBps) + ", you allowed " + percent(v.SlippageBps); !strings.Contains(text, want) {
+		if want := "= " + percent(v.SlippageBps) + ", you allowed " +
+			percent(v.SlippageBps); !strings.Contains(text, want) {
 			rt.Fatalf("%q has no %q", text, want)
 		}
 		v.Minimum.Amount = new(big.Int).Sub(v.Minimum.Amount, big.NewInt(1+v.Delivered.Amount.Int64()/100_000))
-		if text = spansText(slippageSpans(theme.Theme{}, v)); !strings.Contains(text, "more than the") || strings.Contains(text, "= "+percent(v.SlippageBps)+",") {
+		if text = spansText(slippageSpans(theme.Theme{}, v)); !strings.Contains(text, "more than the") ||
+			strings.Contains(text, "= "+percent(v.SlippageBps)+",") {
 			rt.Fatalf("too much reads as allowed: %q", text)
 		}
 	})
@@ -231,7 +242,8 @@ func TestTheRecipientOfAnExchangeIsOnTheFirstScreenAboveTheFigures(t *testing.T)
 }
 
 func TestAnOwnAccountIsMarkedAsYoursAndAStrangeOneAsNew(t *testing.T) {
-	if v := audited(t, func(*verify.QuoteView) {}); !strings.Contains(v, "Delivered to "+kit.Address(account)+" yours ✓") {
+	if v := audited(t, func(*verify.QuoteView) {}); !strings.Contains(v,
+		"Delivered to "+kit.Address(account)+" yours ✓") {
 		t.Error(v)
 	}
 	v := audited(t, func(q *verify.QuoteView) { q.RecipientOwn, q.RecipientFirstTime = false, true })
@@ -242,7 +254,8 @@ func TestAnOwnAccountIsMarkedAsYoursAndAStrangeOneAsNew(t *testing.T) {
 
 func TestABalanceThatNobodyKnowsIsLeftOutOfTheNeedAndCounted(t *testing.T) {
 	v := audited(t, func(q *verify.QuoteView) { q.Needs[0].Have, q.Needs[0].Short = nil, nil })
-	if !strings.Contains(v, "Base needs 250.500000 USDC Base signature") || strings.Contains(v, "has unknown") || strings.Contains(v, "short") ||
+	if !strings.Contains(v, "Base needs 250.500000 USDC Base signature") || strings.Contains(v, "has unknown") ||
+		strings.Contains(v, "short") ||
 		!strings.Contains(v, "Unknown 1 figure ?: what is there of USDC") {
 		t.Error(v)
 	}
@@ -282,9 +295,11 @@ func TestTheIndentOfArgumentsNeverDecreasesWithDepth(t *testing.T) {
 		w, before := rapid.IntRange(25, 120).Draw(rt, "w"), 0
 		for depth := range 16 {
 			label := rapid.StringMatching(`[a-z]{1,20}`).Draw(rt, "label")
-			rows := argRow(theme.Theme{}, w, 0, verify.ArgView{Name: strings.Repeat("  ", depth) + label, Type: "address", Value: payee}, verify.CallView{})
+			rows := argRow(theme.Theme{}, w, 0, verify.ArgView{Name: strings.Repeat("  ", depth) + label,
+				Type: "address", Value: payee}, verify.CallView{})
 			in := len(rows[0]) - len(strings.TrimLeft(rows[0], " "))
-			if in < before || depth == 3 && w >= 58 && in != indent+2+6 || !strings.Contains(squash(strings.Join(rows, "")), label+payee) {
+			if in < before || depth == 3 && w >= 58 && in != indent+2+6 ||
+				!strings.Contains(squash(strings.Join(rows, "")), label+payee) {
 				rt.Fatalf("at depth %d in %d columns after %d:\n%s", depth, w, before, strings.Join(rows, "\n"))
 			}
 			for _, l := range rows {

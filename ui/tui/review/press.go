@@ -178,13 +178,15 @@ func (s *Screen) typedAll() (toast tea.Cmd, ok bool) {
 		s.typed.Error = ""
 		s.guard.Open(s.ctx.Clock())
 		if k.Tail != "" {
-			return screen.Toast(theme.None, "now the address: type its last "+strconv.Itoa(TailLetters)+" characters, then enter"), false
+			return screen.Toast(theme.None, "now the address: type its last "+strconv.Itoa(TailLetters)+
+				" characters, then enter"), false
 		}
 		return screen.Toast(theme.None, "now the amount: type "+AmountToType(*k.Typed)+", then enter"), false
 	case wantTail:
 		if !TailRight(s.typed.Value(), k.Tail) {
 			s.wrong("that is not the end of the address")
-			return screen.Toast(theme.Warn, "type the last "+strconv.Itoa(TailLetters)+" characters of "+k.Tail+", then enter"), false
+			return screen.Toast(theme.Warn, "type the last "+strconv.Itoa(TailLetters)+" characters of "+k.Tail+
+				", then enter"), false
 		}
 	case wantAmount:
 		if !AmountRight(s.typed.Value(), *k.Typed) {

@@ -8,7 +8,8 @@ import (
 // Where nothing can be signed the review says so first, and the key of the decision says why it is off; nothing reaches
 // the flow.
 func TestAReviewWithoutASignerIsReadAndNotConfirmed(t *testing.T) {
-	for name, open := range map[string]func(*rig) *rig{"review 1": (*rig).open, "the review of a swap": (*rig).openSwap} {
+	for name, open := range map[string]func(*rig) *rig{"review 1": (*rig).open,
+		"the review of a swap": (*rig).openSwap} {
 		r := newRig(t)
 		r.s.deps.NoSigner = "no key to sign with is loaded here"
 		open(r).settle()

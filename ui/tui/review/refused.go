@@ -41,7 +41,8 @@ func (s *Screen) refusedLines(f screen.Frame) []string {
 		out = append(blank(out), kit.Prose(w, indent, kit.Plain(kit.Clean(s.snap.Problem, 800)))...)
 	}
 	advice := finding.Advice(r) + " e changes what you ask, c lists all checks."
-	out = append(blank(out), kit.Prose(w, indent, kit.Span{Text: "What to do  ", Style: th.Strong}, kit.Plain(advice))...)
+	out = append(blank(out), kit.Prose(w, indent, kit.Span{Text: "What to do  ", Style: th.Strong},
+		kit.Plain(advice))...)
 	if s.signed {
 		return append(out, kit.Prose(w, indent, marked(th, theme.Warn, s.stillLive())...)...)
 	}
@@ -59,10 +60,12 @@ func (s *Screen) checkLines(f screen.Frame) []string {
 		title string
 	}{
 		{func(x verify.Reason) bool { return x.Level == verify.Refuse }, theme.Danger, "Refused"},
-		{func(x verify.Reason) bool { return x.Level == verify.Gate && !x.Open }, theme.Danger, "Refused by a closed gate"},
+		{func(x verify.Reason) bool { return x.Level == verify.Gate && !x.Open }, theme.Danger,
+			"Refused by a closed gate"},
 		{func(x verify.Reason) bool { return x.Level == verify.Gate && x.Open }, theme.Danger, "Behind an open gate"},
 		{func(x verify.Reason) bool { return x.Level == verify.Warn }, theme.Warn, "To read"},
-		{func(x verify.Reason) bool { return x.Level == verify.Unknown }, theme.Unknown, "Could not be checked: take it neither for right nor for wrong"},
+		{func(x verify.Reason) bool { return x.Level == verify.Unknown }, theme.Unknown,
+			"Could not be checked: take it neither for right nor for wrong"},
 		{func(x verify.Reason) bool { return x.Level == verify.Show }, theme.None, "For your information"},
 	} {
 		if !slices.ContainsFunc(r.Reasons, g.in) {
@@ -78,7 +81,8 @@ func (s *Screen) checkLines(f screen.Frame) []string {
 	}
 	out = append(out, " "+th.Strong.Render(strconv.Itoa(len(r.Passed))+" passed"))
 	for _, c := range r.Passed {
-		out = append(out, kit.Prose(w, indent, kit.Span{Text: th.Sign(theme.Good) + " ", Style: th.Good}, kit.Plain(kit.Clean(c.Title, 400)), kit.Span{Text: "  " + kit.Clean(c.Code, 8), Style: th.Dim})...)
+		out = append(out, kit.Prose(w, indent, kit.Span{Text: th.Sign(theme.Good) + " ", Style: th.Good},
+			kit.Plain(kit.Clean(c.Title, 400)), kit.Span{Text: "  " + kit.Clean(c.Code, 8), Style: th.Dim})...)
 	}
 	return out
 }
@@ -152,7 +156,8 @@ func sourceLines(th theme.Theme, v *verify.PreparedView, w int) []string {
 	for i, a := range v.Sources {
 		entries[i] = entry(th, kit.Clean(a.ChainName, 40), a)
 	}
-	return append([]string{" " + th.Strong.Render("Usable balances, says the service")}, kit.Ledger(th, w, indent, 16, entries)...)
+	return append([]string{" " + th.Strong.Render("Usable balances, says the service")},
+		kit.Ledger(th, w, indent, 16, entries)...)
 }
 
 // decimalHex writes a decimal nonce as hex, because its parts are bytes; anything else it returns unchanged.
@@ -168,7 +173,8 @@ func decimalHex(s string) string {
 func (s *Screen) problemView(f screen.Frame) string {
 	th, w := f.Theme, f.W-1
 	words, rest := s.problemWords()
-	out := []string{kit.Sides(" "+th.Strong.Render(s.problemTitle()), th.Warn.Render("not done ")+th.Mark(theme.Warn)+" ", f.W), ""}
+	out := []string{kit.Sides(" "+th.Strong.Render(s.problemTitle()),
+		th.Warn.Render("not done ")+th.Mark(theme.Warn)+" ", f.W), ""}
 	out = append(out, kit.Prose(w, indent, marked(th, theme.Warn, kit.Clean(words, 2000))...)...)
 	for _, x := range rest {
 		out = append(out, kit.Prose(w, indent+2, kit.Plain(kit.Clean(x.String(), 600)))...)
@@ -233,7 +239,8 @@ func advice(err error) string {
 	case errors.As(err, &e):
 		return serviceAdvice(e)
 	case errors.As(err, &lost) && (lost.Kind == client.KindTimeout || lost.Kind == client.KindNetwork):
-		return "The network or the service is away. What is signed and sent does not depend on this machine; r tries again when the network is back."
+		return "The network or the service is away. What is signed and sent does not depend on this machine; r tries " +
+			"again when the network is back."
 	}
 	return "r tries again."
 }

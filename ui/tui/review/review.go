@@ -148,7 +148,9 @@ func New(ctx screen.Context, d Deps) *Screen {
 		d.TypeFrom = big.NewInt(100_000_000)
 	}
 	life, cancel := context.WithCancel(context.Background())
-	return &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, typed: kit.NewField("", 600), unlock: unlock{field: kit.NewSecretField()}, busy: map[string]string{}, given: map[string]bool{}, paid: map[string]bool{}}
+	return &Screen{ctx: ctx, deps: d, life: life, cancel: cancel, typed: kit.NewField("", 600),
+		unlock: unlock{field: kit.NewSecretField()}, busy: map[string]string{}, given: map[string]bool{},
+		paid: map[string]bool{}}
 }
 
 // Title is the name of the screen.
@@ -261,7 +263,8 @@ func waitsFor(x flow.Snapshot) phase {
 		if errors.Is(x.Err, flow.ErrRefused) {
 			return phaseRefused
 		}
-	case flow.StateExecuting, flow.StateAccepted, flow.StateUnknown, flow.StateDone, flow.StateFailed, flow.StateNotExecuted, flow.StateAbandoned:
+	case flow.StateExecuting, flow.StateAccepted, flow.StateUnknown, flow.StateDone, flow.StateFailed,
+		flow.StateNotExecuted, flow.StateAbandoned:
 		return phaseGone
 	}
 	return phaseProblem

@@ -43,8 +43,10 @@ func anIntent(t testing.TB, now time.Time) intent.Intent {
 	t.Helper()
 	d := intent.Draft{
 		Version: intent.Version, Network: hash(1), TargetChain: "eip155:8453", SlippageBps: 50,
-		Accounts:       []api.Account{{Type: api.AccountKernelV31, SignerAddress: strings.ToLower(payee), AccountAddress: strings.ToLower(account), DeploymentType: api.DeploymentERC4337}},
-		Calls:          []intent.Call{{To: usdc, Data: "0xa9059cbb" + strings.Repeat("00", 64), Function: "transfer(address to, uint256 amount)"}},
+		Accounts: []api.Account{{Type: api.AccountKernelV31, SignerAddress: strings.ToLower(payee),
+			AccountAddress: strings.ToLower(account), DeploymentType: api.DeploymentERC4337}},
+		Calls: []intent.Call{{To: usdc, Data: "0xa9059cbb" + strings.Repeat("00", 64),
+			Function: "transfer(address to, uint256 amount)"}},
 		TokensRequired: []api.TokenRequirement{{AssetType: baseUSDC().String(), Amount: "250500000"}},
 	}
 	in, err := intent.Freeze(d, api.Rules{Catalog: cat(t), Now: now})

@@ -201,7 +201,8 @@ func TestWholeConsentGetsTheFullConfirmation(t *testing.T) {
 
 func TestRefusalShowsWhatWasComparedAndCannotBeConfirmed(t *testing.T) {
 	r := newRig(t)
-	r.op.report1 = report(verify.Reason{Code: "U8", Level: verify.Refuse, Title: "Not declared.", Want: "nothing", Got: "approve", Path: "/x"})
+	r.op.report1 = report(verify.Reason{Code: "U8", Level: verify.Refuse, Title: "Not declared.", Want: "nothing",
+		Got: "approve", Path: "/x"})
 	r.open().settle().press("y", "enter")
 	r.count(0, 0)
 	for _, want := range []string{"U8", "Not declared.", "nothing", "approve", "/x", "Nothing was signed."} {
@@ -287,9 +288,11 @@ func TestUnknownOutcomeIsHandedOverAndNeverSentAgain(t *testing.T) {
 
 func TestTheBuilderGetsTheFailuresOfTheService(t *testing.T) {
 	r := newRig(t)
-	r.op.err = &api.Error{Name: api.ErrValidation, StatusCode: 400, Details: []api.Failure{{Path: "calls[0].to", Expected: "x", Got: "y"}}}
+	r.op.err = &api.Error{Name: api.ErrValidation, StatusCode: 400,
+		Details: []api.Failure{{Path: "calls[0].to", Expected: "x", Got: "y"}}}
 	r.open().settle().press("e")
-	if arg, ok := r.lastOpen(screen.Build).(EditArg); !ok || len(arg.Failures) != 1 || arg.Failures[0].Path != "calls[0].to" {
+	if arg, ok := r.lastOpen(screen.Build).(EditArg); !ok || len(arg.Failures) != 1 ||
+		arg.Failures[0].Path != "calls[0].to" {
 		t.Fatalf("%+v", r.lastOpen(screen.Build))
 	}
 }
@@ -304,7 +307,8 @@ func TestOneAssetPaidOnSeveralChainsIsOneFigureToReadAndToType(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				return verify.AmountView{Asset: e.Asset, Symbol: "USDC", Decimals: e.Decimals, Amount: v, Micro: big.NewInt(micro)}
+				return verify.AmountView{Asset: e.Asset, Symbol: "USDC", Decimals: e.Decimals, Amount: v,
+					Micro: big.NewInt(micro)}
 			}
 		}
 		t.Fatalf("no USDC on %d", id)
@@ -315,7 +319,8 @@ func TestOneAssetPaidOnSeveralChainsIsOneFigureToReadAndToType(t *testing.T) {
 	r.h = 40
 	r.open().settle().read().press("y").settle().read()
 	v := strings.Join(strings.Fields(r.view()), " ")
-	for _, want := range []string{"You pay 225.980001 USDC $225.93 in 2 payments", "Fees 0.480000 USDC $0.48", "type 225.980001 and press enter"} {
+	for _, want := range []string{"You pay 225.980001 USDC $225.93 in 2 payments", "Fees 0.480000 USDC $0.48",
+		"type 225.980001 and press enter"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is not shown:\n%s", want, r.view())
 		}
@@ -345,7 +350,8 @@ func TestACallThatWouldFailIsNamedAsThePersonCounts(t *testing.T) {
 	e.Details = []api.Failure{{Path: "calls[1]", Expected: "a call that succeeds", Got: "paused"}}
 	r.op.err = e
 	r.open()
-	if v := r.view(); !strings.Contains(v, "Call 2 would fail: paused.") || strings.Contains(v, "calls[1]") || !strings.Contains(v, "Nothing was signed.") {
+	if v := r.view(); !strings.Contains(v, "Call 2 would fail: paused.") || strings.Contains(v, "calls[1]") ||
+		!strings.Contains(v, "Nothing was signed.") {
 		t.Fatal(v)
 	}
 	if r.s.KeepOpen() == "" {

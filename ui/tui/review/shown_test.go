@@ -34,7 +34,8 @@ func TestBytesAndHashesOfBothDocumentsAreShownWhole(t *testing.T) {
 	r.press("i")
 	v := strings.ReplaceAll(r.flat(), " ", "")
 	q, p := r.op.next, r.op.view1
-	for _, want := range []string{p.Fingerprint, p.Digest, p.OpHash, q.Fingerprint, q.ID, q.Legs[0].OpHash, q.Legs[1].OpHash, solHash, solPayer, solVault, kernel, strings.TrimPrefix(p.Lines[0].Data, "0x")} {
+	for _, want := range []string{p.Fingerprint, p.Digest, p.OpHash, q.Fingerprint, q.ID, q.Legs[0].OpHash,
+		q.Legs[1].OpHash, solHash, solPayer, solVault, kernel, strings.TrimPrefix(p.Lines[0].Data, "0x")} {
 		if !strings.Contains(strings.ToLower(v), strings.ToLower(want)) {
 			t.Errorf("%s is not whole:\n%s", want, r.view())
 		}
@@ -53,9 +54,11 @@ func TestBytesAndHashesOfBothDocumentsAreShownWhole(t *testing.T) {
 
 // nativeCall is a call that sends 1 ETH to an unknown contract, with bytes that cannot be decoded.
 func (r *rig) nativeCall() *rig {
-	eth := verify.AmountView{Asset: caip.Native(8453), Symbol: "ETH", Decimals: 18, Amount: big.NewInt(1_000_000_000_000_000_000), Micro: big.NewInt(3_400_000_000), ChainName: "Base"}
+	eth := verify.AmountView{Asset: caip.Native(8453), Symbol: "ETH", Decimals: 18,
+		Amount: big.NewInt(1_000_000_000_000_000_000), Micro: big.NewInt(3_400_000_000), ChainName: "Base"}
 	l := &r.op.view1.Lines[0]
-	l.Value, l.Amount, l.Function, l.Args, l.Decoded, l.ToName, l.Data = eth.Amount, &eth, "", nil, false, "", "0xdeadbeef"
+	l.Value, l.Amount, l.Function, l.Args, l.Decoded, l.ToName, l.Data = eth.Amount, &eth, "", nil, false, "",
+		"0xdeadbeef"
 	d := anIntent(r.t, r.clock.now).Draft()
 	d.Calls = []intent.Call{{To: usdc, Value: eth.Amount.String(), Data: "0xdeadbeef"}}
 	r.op.asked, r.op.view1.Outflow = &d, []verify.AmountView{eth}
@@ -67,7 +70,8 @@ func TestACallThatCannotBeDecodedShowsItsBytesAndItsValue(t *testing.T) {
 		r := newRig(t).nativeCall()
 		r.w, r.h = w, 60
 		v := r.open().settle().flat()
-		want := []string{"4 bytes, as below", "1 unknown function 0xdeadbeef", "an unknown contract, Base", "1.000000000000000000 ETH", "cannot decode this call", "0xdead beef", "a call with 4 bytes of data"}
+		want := []string{"4 bytes, as below", "1 unknown function 0xdeadbeef", "an unknown contract, Base",
+			"1.000000000000000000 ETH", "cannot decode this call", "0xdead beef", "a call with 4 bytes of data"}
 		if w >= sideBySide {
 			want[0] = "4 bytes, as on the right"
 		}
@@ -84,7 +88,9 @@ func TestACallThatCannotBeDecodedShowsItsBytesAndItsValue(t *testing.T) {
 	l.Amount, l.Decoded, l.Data = nil, true, "0x"
 	r.op.asked.Calls[0].Data = ""
 	r.op.view1.Chain.ID = 1 << 40 // the catalogue knows no coin of this chain
-	if v := r.open().settle().flat(); !strings.Contains(v, "1,000,000,000,000,000,000 base units of the chain's own coin") || strings.Count(v, "plain transfer of the chain's own coin") != 2 {
+	if v := r.open().settle().flat(); !strings.Contains(v,
+		"1,000,000,000,000,000,000 base units of the chain's own coin") ||
+		strings.Count(v, "plain transfer of the chain's own coin") != 2 {
 		t.Error(r.view())
 	}
 }
@@ -92,10 +98,13 @@ func TestACallThatCannotBeDecodedShowsItsBytesAndItsValue(t *testing.T) {
 func TestEveryPartOfAPaymentIntoAForeignContractIsNamed(t *testing.T) {
 	v := audited(t, func(q *verify.QuoteView) {
 		q.Legs[0].Parts = []verify.PartView{
-			{To: escrow, Amount: usdcOf(1_000_000, 1, ""), ShareBps: 100, Approval: true}, {To: payee, ToName: "router", Amount: usdcOf(2_000_000, 2, ""), ShareBps: 200},
+			{To: escrow, Amount: usdcOf(1_000_000, 1, ""), ShareBps: 100, Approval: true},
+			{To: payee, ToName: "router", Amount: usdcOf(2_000_000, 2, ""), ShareBps: 200},
 		}
 	})
-	for _, want := range []string{"taken by " + kit.Address(escrow) + " unknown contract on Optimism: 1.000000 USDC (1.00 % of the payment)", "goes to " + kit.Address(payee) + " router on Optimism"} {
+	for _, want := range []string{"taken by " + kit.Address(escrow) +
+		" unknown contract on Optimism: 1.000000 USDC (1.00 % of the payment)",
+		"goes to " + kit.Address(payee) + " router on Optimism"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is missing: %s", want, v)
 		}
@@ -109,7 +118,8 @@ func TestASameChainQuoteSignsNothingMore(t *testing.T) {
 	r.op.cheap()
 	r.toReview2()
 	v := r.flat()
-	for _, want := range []string{"No payment on any other chain.", "You pay nothing more", "Fees none", "Nothing more gets signed", "Nobody lends anything", "every figure is known ✓"} {
+	for _, want := range []string{"No payment on any other chain.", "You pay nothing more", "Fees none",
+		"Nothing more gets signed", "Nobody lends anything", "every figure is known ✓"} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is missing:\n%s", want, r.view())
 		}
@@ -139,14 +149,16 @@ func TestWhatWasSignedForEarlierQuotesIsNotForgotten(t *testing.T) {
 	swap := newRig(t).openSwap()
 	swap.s.signed = true
 	swap.s.enter(phaseQuote)
-	if v := swap.flat(); !strings.Contains(v, "Asking for a new quote.") || !strings.Contains(v, "earlier quote can still be used") {
+	if v := swap.flat(); !strings.Contains(v, "Asking for a new quote.") ||
+		!strings.Contains(v, "earlier quote can still be used") {
 		t.Error(swap.view())
 	}
 }
 
 func TestWhatAVaultRefusesIsSaid(t *testing.T) {
 	for msg, want := range map[unlockedMsg]string{
-		{err: vault.ErrPassphrase, empty: true}: "Type the passphrase first.", {err: vault.ErrPassphrase}: "Wrong passphrase", {err: vault.ErrNoPassphrase}: "has no passphrase",
+		{err: vault.ErrPassphrase, empty: true}: "Type the passphrase first.",
+		{err: vault.ErrPassphrase}:              "Wrong passphrase", {err: vault.ErrNoPassphrase}: "has no passphrase",
 		{err: errors.New("the file\x1b is gone")}: "the file\uFFFD is gone",
 	} {
 		if got := unlockWords(msg); !strings.Contains(got, want) {
@@ -157,7 +169,8 @@ func TestWhatAVaultRefusesIsSaid(t *testing.T) {
 
 func TestStatesThatNeedNoReviewAreHandedOver(t *testing.T) {
 	for state, want := range map[flow.State]phase{
-		flow.StateExecuting: phaseGone, flow.StateUnknown: phaseGone, flow.StateDone: phaseGone, flow.StateRefused: phaseRefused, flow.StateDraft: phaseProblem, flow.StateReview1: phaseRefused,
+		flow.StateExecuting: phaseGone, flow.StateUnknown: phaseGone, flow.StateDone: phaseGone,
+		flow.StateRefused: phaseRefused, flow.StateDraft: phaseProblem, flow.StateReview1: phaseRefused,
 		flow.StateReview2: phaseRefused,
 	} {
 		if got := waitsFor(flow.Snapshot{State: state}); got != want {
@@ -185,7 +198,8 @@ func TestBothReviewsAreWholeAt60x20(t *testing.T) {
 	r.w, r.h = 60, 15
 	r.open().settle()
 	all := r.shown()
-	for _, w := range []string{payee, escrow, usdc, kit.Checksummed(account), "250.500000USDC", r.op.view1.Fingerprint} {
+	for _, w := range []string{payee, escrow, usdc, kit.Checksummed(account), "250.500000USDC",
+		r.op.view1.Fingerprint} {
 		if !strings.Contains(all, w) {
 			t.Errorf("%s is not whole: %s", w, all)
 		}
@@ -193,7 +207,8 @@ func TestBothReviewsAreWholeAt60x20(t *testing.T) {
 	r.clock.add(time.Second)
 	r.press("y").settle()
 	all = r.shown()
-	for _, w := range []string{"225.980000USDC", kit.Checksummed(account), escrow, r.op.next.Fingerprint, "signature3of3[]"} {
+	for _, w := range []string{"225.980000USDC", kit.Checksummed(account), escrow, r.op.next.Fingerprint,
+		"signature3of3[]"} {
 		if !strings.Contains(all, w) {
 			t.Errorf("%s is not whole: %s", w, all)
 		}

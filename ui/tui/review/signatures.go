@@ -141,9 +141,11 @@ func (s *Screen) stillLive() string {
 	case s.exchange():
 		return "What you signed for an earlier quote can still be used until it ends" + listed
 	case s.paid[s.snap.ID]:
-		return "The payments were signed, and nothing shows that they were accepted. Those signatures can still be used until they end" + listed
+		return "The payments were signed, and nothing shows that they were accepted. Those signatures can still be " +
+			"used until they end" + listed
 	case s.before():
-		return "It was sent before, and nothing shows that it was accepted. What was signed for it can still be used until it ends" + listed
+		return "It was sent before, and nothing shows that it was accepted. What was signed for it can still be used " +
+			"until it ends" + listed
 	}
 	return "No payment was signed. " + s.firstLives() + listed
 }
@@ -162,10 +164,12 @@ func (s *Screen) executeView(f screen.Frame) string {
 	marks := s.marks()
 	for _, m := range marks {
 		_, ok := s.event(flow.EventSigned, m.index)
-		add(ok || m.index <= s.firstCount(), "signature "+strconv.Itoa(m.index)+" of "+strconv.Itoa(max(len(marks), s.total()))+": "+m.words)
+		add(ok || m.index <= s.firstCount(), "signature "+strconv.Itoa(m.index)+" of "+
+			strconv.Itoa(max(len(marks), s.total()))+": "+m.words)
 	}
 	for _, x := range []struct{ kind, words string }{
-		{flow.EventJournaled, "written to the journal"}, {flow.EventSent, "sent to the service, once"}, {flow.EventAccepted, "accepted by the service"},
+		{flow.EventJournaled, "written to the journal"}, {flow.EventSent, "sent to the service, once"},
+		{flow.EventAccepted, "accepted by the service"},
 	} {
 		at, ok := s.event(x.kind, 0)
 		words := x.words

@@ -71,7 +71,8 @@ func SecondStake(c *catalog.Catalog, v *verify.QuoteView, first *verify.Prepared
 // account.
 func callsStake(v *verify.PreparedView, from *big.Int) Stake {
 	k := weigh(v.Outflow, Sum(v.Outflow), receiver(v), from)
-	if i := slices.IndexFunc(v.Lines, func(l verify.CallView) bool { return !l.Decoded }); i >= 0 && k.Why == "" && len(v.Lines[i].To) > TailLetters {
+	if i := slices.IndexFunc(v.Lines, func(l verify.CallView) bool { return !l.Decoded }); i >= 0 && k.Why == "" &&
+		len(v.Lines[i].To) > TailLetters {
 		k.Why, k.Tail = "what it does is unknown", kit.Checksummed(v.Lines[i].To)
 	}
 	k.Calls = true

@@ -19,9 +19,11 @@ import (
 
 // sameChain makes a quote of the signed operation alone, without payments.
 func sameChain(q *verify.QuoteView) {
-	q.SameChainOnly, q.Legs, q.Pay, q.Fees, q.FeeUSD, q.CallType = true, nil, nil, nil, "0.00", api.CallSameChainExcludeSolver
+	q.SameChainOnly, q.Legs, q.Pay, q.Fees, q.FeeUSD, q.CallType = true, nil, nil, nil, "0.00",
+		api.CallSameChainExcludeSolver
 	q.Worst = []verify.AmountView{usdcOf(250_500_000, 250_449_900, "Base")}
-	q.PayMicro, q.DeliverMicro, q.FeesMicro, q.CostMicro, q.UnexplainedMicro = new(big.Int), new(big.Int), new(big.Int), new(big.Int), new(big.Int)
+	q.PayMicro, q.DeliverMicro, q.FeesMicro, q.CostMicro, q.UnexplainedMicro = new(big.Int), new(big.Int), new(big.Int),
+		new(big.Int), new(big.Int)
 }
 
 // cheap lowers the value that the calls take below the threshold for typing.
@@ -68,7 +70,8 @@ func TestACallThatCannotBeReadIsNeverTheWholeConsentOfOneKey(t *testing.T) {
 	r := newRig(t)
 	v := r.op.view1
 	v.WholeConsent, v.Outflow = true, nil
-	v.Lines[0].Decoded, v.Lines[0].Function, v.Lines[0].Args, v.Lines[0].Amount, v.Lines[0].Recipient = false, "", nil, nil, ""
+	v.Lines[0].Decoded, v.Lines[0].Function, v.Lines[0].Args, v.Lines[0].Amount, v.Lines[0].Recipient = false, "", nil,
+		nil, ""
 	r.open().settle().read().press("y").count(0, 0)
 	r.press("enter").typeText("0000").press("enter").count(0, 0)
 	r.s.typed.Set("")
@@ -127,7 +130,8 @@ func TestTheAddressToTypeTheEndOfIsNotCutAt60(t *testing.T) {
 	r.toReview2()
 	lines := strings.Split(strings.TrimRight(r.view(), "\n"), "\n")
 	foot := lines[len(lines)-1]
-	if strings.Contains(foot, "…") || kit.Width(strings.TrimRight(foot, " ")) > 60 || strings.Contains(foot, "0x") && !strings.Contains(squash(foot), kit.Checksummed(account)) {
+	if strings.Contains(foot, "…") || kit.Width(strings.TrimRight(foot, " ")) > 60 ||
+		strings.Contains(foot, "0x") && !strings.Contains(squash(foot), kit.Checksummed(account)) {
 		t.Errorf("%q", foot)
 	}
 }
@@ -137,10 +141,12 @@ func TestAQuoteThatEndedWhileItWasSignedIsNotSaidToBeUnsigned(t *testing.T) {
 	r.op.next.PayMicro, r.op.next.Worst = big.NewInt(1), nil
 	r.op.cheap()
 	r.toReview2()
-	r.op.snap.SignaturesDone, r.op.snap.Problem = 3, "The time for this review is over. Nothing was sent; ask for a new one."
+	r.op.snap.SignaturesDone, r.op.snap.Problem = 3,
+		"The time for this review is over. Nothing was sent; ask for a new one."
 	r.op.locked = flow.ErrExpired // how the flow ends when the signatures took too long
 	r.press("y").count(1, 1)
-	if v := r.flat(); strings.Contains(v, "Nothing was signed") || !strings.Contains(v, "It was not sent.") || !strings.Contains(v, "The payments were signed") {
+	if v := r.flat(); strings.Contains(v, "Nothing was signed") || !strings.Contains(v, "It was not sent.") ||
+		!strings.Contains(v, "The payments were signed") {
 		t.Error(r.view())
 	}
 }

@@ -173,7 +173,9 @@ func (s *Screen) unlockView(f screen.Frame, body string) string {
 	panel := min(f.W-4, 72)
 	in := panel - 4
 	lines := append([]string{th.Strong.Render("The keys are locked")}, "")
-	lines = append(lines, kit.Prose(in, 0, kit.Plain("Unlock them to sign. Nothing is signed by that: you come back to this review and confirm it again."))...)
+	lines = append(lines, kit.Prose(in, 0,
+		kit.Plain(
+			"Unlock them to sign. Nothing is signed by that: you come back to this review and confirm it again."))...)
 	const label = "passphrase  "
 	field := u.field.Text(th, in-len(label))
 	foot := "enter unlocks, esc goes back and confirms nothing"

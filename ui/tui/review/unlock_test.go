@@ -203,7 +203,8 @@ func TestAConfirmationWithoutASignatureAsksForNoPassphrase(t *testing.T) {
 // ringError is the error of a keyring that cannot be asked.
 func ringError(t *testing.T) error {
 	t.Helper()
-	o := vault.Options{Profile: "lab", NetworkID: hash(1), Clock: time.Now, Random: strings.NewReader(""), Keyring: deafKeyring{}}
+	o := vault.Options{Profile: "lab", NetworkID: hash(1), Clock: time.Now, Random: strings.NewReader(""),
+		Keyring: deafKeyring{}}
 	s, err := vault.OpenKeyring(o)
 	if err != nil {
 		t.Fatal(err)
@@ -233,7 +234,8 @@ func TestZ2TheAdviceOfAKeyringIsShownWhole(t *testing.T) {
 	r.clock.add(time.Second)
 	r.press("enter")
 	whole := func(view string) bool {
-		return strings.Contains(strings.NewReplacer(" ", "", "\n", "", "│", "").Replace(between(view)), strings.ReplaceAll(ring.Advice, " ", ""))
+		return strings.Contains(strings.NewReplacer(" ", "", "\n", "", "│", "").Replace(between(view)),
+			strings.ReplaceAll(ring.Advice, " ", ""))
 	}
 	if !whole(r.view()) {
 		t.Errorf("%q is not whole:\n%s", ring.Advice, r.view())

@@ -83,7 +83,8 @@ func (s *Screen) reopen(op activity.Operation) tea.Cmd {
 		return nil
 	}
 	if s.busy[o.ID()] != "" {
-		return tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}), screen.Toast(theme.Warn, "the answer to the last step is still awaited"))
+		return tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}),
+			screen.Toast(theme.Warn, "the answer to the last step is still awaited"))
 	}
 	s.reset(o)
 	s.show(o.Snapshot())
@@ -160,7 +161,8 @@ func (s *Screen) stepped(m steppedMsg) tea.Cmd {
 			return tea.Sequence(abandon(m.op), track(m.op)) // the person left before anything was signed
 		}
 		if m.err != nil && (m.step == stepSign || m.step == stepExecute) && waitsFor(m.snap) != phaseGone {
-			return tea.Batch(track(m.op), screen.Toast(theme.Warn, "what you left did not finish; see Activity: "+kit.Clean(m.snap.Problem, 300)))
+			return tea.Batch(track(m.op), screen.Toast(theme.Warn,
+				"what you left did not finish; see Activity: "+kit.Clean(m.snap.Problem, 300)))
 		}
 		return track(m.op)
 	}
@@ -216,7 +218,8 @@ func (s *Screen) fail(err error, at step) {
 
 // handOver hands the operation to the activity screen.
 func (s *Screen) handOver() tea.Cmd {
-	return tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}), screen.Open(screen.Activity, activity.ShowArg{Op: s.op}))
+	return tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}),
+		screen.Open(screen.Activity, activity.ShowArg{Op: s.op}))
 }
 
 // leave closes the screen and says what stays behind.
@@ -240,14 +243,18 @@ func (s *Screen) leave() tea.Cmd {
 		case s.exchange(), s.before() && !s.paid[op.ID()]:
 			text = "Left. What you signed before can still be used until it ends (Activity, o)."
 		case s.before():
-			text = "Left. The first signature and the payments that you signed can still be used until they end (Activity, o)."
+			text = "Left. The first signature and the payments that you signed can still be used until they end " +
+				"(Activity, o)."
 		}
 		s.gen++
 		s.phase = phaseEmpty
-		return tea.Batch(track(op), tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}), screen.Toast(theme.Warn, text)))
+		return tea.Batch(track(op), tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}),
+			screen.Toast(theme.Warn, text)))
 	}
 	s.reset(nil)
-	return tea.Batch(tea.Sequence(abandon(op), track(op)), tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}), screen.Toast(theme.None, "Left. Nothing was signed.")))
+	return tea.Batch(tea.Sequence(abandon(op), track(op)),
+		tea.Sequence(screen.Send(screen.BackMsg{From: screen.Review}),
+			screen.Toast(theme.None, "Left. Nothing was signed.")))
 }
 
 // edit goes back to the builder with the draft and its mistakes.
@@ -262,7 +269,8 @@ func (s *Screen) edit() tea.Cmd {
 	switch {
 	case op == nil:
 	case signed:
-		cmds = append(cmds, track(op), screen.Toast(theme.Warn, "What you signed can still be used until it ends: see Activity."))
+		cmds = append(cmds, track(op), screen.Toast(theme.Warn,
+			"What you signed can still be used until it ends: see Activity."))
 	default:
 		cmds = append(cmds, tea.Sequence(abandon(op), track(op)))
 	}

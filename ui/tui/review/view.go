@@ -29,9 +29,11 @@ func (s *Screen) body(f screen.Frame) string {
 	s.width = f.W
 	switch s.phase {
 	case phaseEmpty:
-		return kit.Notice(f.Theme, theme.None, f.W, f.H, "Nothing to review.", "Press 2 to build a call, or open one that waits from Activity (3).")
+		return kit.Notice(f.Theme, theme.None, f.W, f.H, "Nothing to review.",
+			"Press 2 to build a call, or open one that waits from Activity (3).")
 	case phaseGone:
-		return kit.Notice(f.Theme, theme.None, f.W, f.H, "This operation is under way.", "Activity follows it: press enter.")
+		return kit.Notice(f.Theme, theme.None, f.W, f.H, "This operation is under way.",
+			"Activity follows it: press enter.")
 	case phasePrepare, phaseQuote:
 		return s.waitView(f)
 	case phaseExecute:
@@ -130,7 +132,8 @@ func (s *Screen) foot(f screen.Frame) string {
 		return ""
 	}
 	if n := s.text[pageMain].Unseen(); n > 0 && s.faithful() { // pressing a key shows the whole sentence
-		return kit.Fit(" "+th.Accent.Render(th.Signs.Up+" "+kit.Plural(n, "line", "lines")+" above not read yet")+th.Dim.Render("  (space)"), f.W)
+		return kit.Fit(" "+th.Accent.Render(th.Signs.Up+" "+kit.Plural(n, "line", "lines")+" above not read yet")+
+			th.Dim.Render("  (space)"), f.W)
 	}
 	if why := s.obstacle(f.Now); why != "" {
 		return kit.Fit(" "+th.Mark(theme.Warn)+" "+th.Warn.Render(why), f.W)
@@ -181,7 +184,8 @@ func (s *Screen) typedFoot(f screen.Frame, k Stake) string {
 	th := f.Theme
 	want := AmountToType(*k.Typed)
 	lead := " type the amount above and press enter: "
-	for _, l := range []string{" type " + want + " and press enter to " + s.verb() + ": ", " type " + want + " and press enter: "} {
+	for _, l := range []string{" type " + want + " and press enter to " + s.verb() + ": ",
+		" type " + want + " and press enter: "} {
 		if kit.Width(l)+max(8, kit.Width(want))+2 <= f.W {
 			lead = l
 			break
@@ -242,7 +246,8 @@ func (s *Screen) waitView(f screen.Frame) string {
 		}
 	}
 	age := kit.Age(f.Now, s.since)
-	return kit.Notice(f.Theme, theme.None, f.W, f.H, what, more, "since "+s.since.In(f.Now.Location()).Format("15:04:05")+" ("+age+")")
+	return kit.Notice(f.Theme, theme.None, f.W, f.H, what, more,
+		"since "+s.since.In(f.Now.Location()).Format("15:04:05")+" ("+age+")")
 }
 
 // amountSpans writes an amount in full with its value.

@@ -21,17 +21,21 @@ func (s *Screen) lines1(f screen.Frame) []string {
 	out = append(out, s.outflowLines(f)...)
 	out = append(out, s.recipientLines(th, v, w)...)
 	if v.Deploys {
-		out = append(out, kit.Prose(w, indent, kit.Plain("Creates your account on "+v.Chain.Name+": it is used there for the first time."))...)
+		out = append(out, kit.Prose(w, indent, kit.Plain("Creates your account on "+v.Chain.Name+
+			": it is used there for the first time."))...)
 	}
 	out = append(out, accountLines(f, v)...)
 	out = append(out, reportLines(th, s.snap.Report1, w)...)
 	out = append(out, fingerprintLines(th, w, v.Fingerprint)...)
 	out = append(out, kit.Prose(w, indent, kit.Plain(kit.Clean(v.CallTypeWords, 400)))...)
 	if v.WholeConsent {
-		out = append(out, kit.Prose(w, indent, kit.Span{Text: "This one signature is your whole consent: with it the calls above run. There is no second review.", Style: th.Strong})...)
+		out = append(out, kit.Prose(w, indent, kit.Span{
+			Text:  "This one signature is your whole consent: with it the calls above run. There is no second review.",
+			Style: th.Strong})...)
 	} else {
 		out = append(out, kit.Row(th, w, indent, labelW, "slippage", kit.Plain(SlippageWords(s.snap.Intent)))...)
-		out = append(out, kit.Prose(w, indent, kit.Span{Text: "Fees are known only after this signature.", Style: th.Strong}, kit.Plain(" Once funded, the calls run. "+OnTopWords))...)
+		out = append(out, kit.Prose(w, indent, kit.Span{Text: "Fees are known only after this signature.",
+			Style: th.Strong}, kit.Plain(" Once funded, the calls run. "+OnTopWords))...)
 	}
 	return append(append(out, tailLines(th, s.atStake(), w)...), phraseLines(th, v.Phrase, w)...)
 }
@@ -41,7 +45,8 @@ func (s *Screen) unsignedLines(th theme.Theme, w int) []string {
 	if s.deps.NoSigner == "" {
 		return nil
 	}
-	return append(kit.Prose(w, indent, marked(th, theme.Warn, "Read only: "+s.deps.NoSigner+". You can look at everything; nothing can be signed.")...), "")
+	return append(kit.Prose(w, indent, marked(th, theme.Warn,
+		"Read only: "+s.deps.NoSigner+". You can look at everything; nothing can be signed.")...), "")
 }
 
 // tailLines shows the address whose end is typed, whole at any width, and why.
@@ -49,7 +54,8 @@ func tailLines(th theme.Theme, k Stake, w int) []string {
 	if k.Why == "" || k.Tail == "" {
 		return nil
 	}
-	out := kit.Prose(w, indent, kit.Span{Text: "To confirm, the end of this address has to be typed, because " + k.Why + ":", Style: th.Strong})
+	out := kit.Prose(w, indent, kit.Span{Text: "To confirm, the end of this address has to be typed, because " + k.Why +
+		":", Style: th.Strong})
 	return append(out, kit.Prose(w, indent+2, address(k.Tail))...)
 }
 
@@ -105,14 +111,16 @@ func argSpans(th theme.Theme, a verify.ArgView, l verify.CallView) []kit.Span {
 	case strings.HasPrefix(a.Type, "bytes") && !strings.Contains(a.Type, "["):
 		return []kit.Span{kit.Plain(kit.Groups(a.Value))}
 	}
-	return []kit.Span{kit.Plain(kit.Clean(a.Value, max(1, len(a.Value)))), {Text: "  " + kit.Clean(a.Type, 200), Style: th.Dim}}
+	return []kit.Span{kit.Plain(kit.Clean(a.Value, max(1, len(a.Value)))),
+		{Text: "  " + kit.Clean(a.Type, 200), Style: th.Dim}}
 }
 
 // outflowLines lists what can leave the account on the target chain.
 func (s *Screen) outflowLines(f screen.Frame) []string {
 	th, v, w := f.Theme, s.snap.Review1, f.W-1
 	if len(v.Outflow) == 0 {
-		return kit.Prose(w, indent, kit.Plain("As far as the bytes show, nothing leaves your account on "+v.Chain.Name+"."))
+		return kit.Prose(w, indent, kit.Plain("As far as the bytes show, nothing leaves your account on "+v.Chain.Name+
+			"."))
 	}
 	entries := make([]kit.Entry, len(v.Outflow))
 	for i, a := range v.Outflow {
@@ -141,7 +149,8 @@ func (s *Screen) recipientLines(th theme.Theme, v *verify.PreparedView, w int) [
 		}
 		spans := s.named(l.Recipient)
 		if l.FirstTime && l.Role == verify.RoleCall {
-			spans = append(spans, kit.Plain(" "), kit.Span{Text: "first time " + th.Sign(theme.Warn), Style: th.Warn, Whole: true})
+			spans = append(spans, kit.Plain(" "), kit.Span{Text: "first time " + th.Sign(theme.Warn), Style: th.Warn,
+				Whole: true})
 		}
 		out = append(out, kit.Row(th, w, indent, labelW, label, spans...)...)
 	}
@@ -155,16 +164,19 @@ func reportLines(th theme.Theme, r verify.Report, w int) []string {
 		if n == 0 {
 			return []kit.Span{kit.Plain("  "), {Text: "0 " + words, Style: th.Dim, Whole: true}}
 		}
-		return []kit.Span{kit.Plain("  "), {Text: strconv.Itoa(n) + " " + words + " " + th.Sign(m), Style: th.Style(m), Whole: true}}
+		return []kit.Span{kit.Plain("  "), {Text: strconv.Itoa(n) + " " + words + " " + th.Sign(m), Style: th.Style(m),
+			Whole: true}}
 	}
 	spans := []kit.Span{{Text: strconv.Itoa(len(r.Passed)) + " passed " + th.Sign(theme.Good), Style: th.Good}}
 	spans = append(spans, count(verify.Warn, theme.Warn, "to read")...)
 	spans = append(spans, count(verify.Refuse, theme.Danger, "refused")...)
 	spans = append(spans, count(verify.Unknown, theme.Unknown, "could not be checked")...)
 	if n := r.Count(verify.Gate); n > 0 {
-		spans = append(spans, kit.Plain("  "), kit.Span{Text: kit.Plural(n, "open gate", "open gates") + " " + th.Sign(theme.Danger), Style: th.Danger, Whole: true})
+		spans = append(spans, kit.Plain("  "), kit.Span{Text: kit.Plural(n, "open gate", "open gates") + " " +
+			th.Sign(theme.Danger), Style: th.Danger, Whole: true})
 	}
-	out := kit.Row(th, w, indent, labelW, "checks", append(spans, kit.Plain("  "), kit.Span{Text: "(c list)", Style: th.Dim, Whole: true})...)
+	out := kit.Row(th, w, indent, labelW, "checks", append(spans, kit.Plain("  "),
+		kit.Span{Text: "(c list)", Style: th.Dim, Whole: true})...)
 	for _, x := range r.Reasons {
 		switch x.Level {
 		case verify.Warn:

@@ -20,7 +20,8 @@ func (s *Screen) lines2(f screen.Frame) []string {
 	th, v, w := g.Theme, s.snap.Review2, f.W-1
 	out := s.unsignedLines(th, w)
 	if s.expired(f.Now) {
-		out = append(out, kit.Prose(w, indent, marked(f.Theme, theme.Danger, "This quote has expired. Its figures can no longer be accepted; r asks for new ones.")...)...)
+		out = append(out, kit.Prose(w, indent, marked(f.Theme, theme.Danger,
+			"This quote has expired. Its figures can no longer be accepted; r asks for new ones.")...)...)
 	}
 	if p := s.snap.Previous; p != nil && !s.expired(f.Now) {
 		out = append(out, changeLines(th, s.summed(p), s.summed(v), w)...)
@@ -45,7 +46,8 @@ func (s *Screen) lines2(f screen.Frame) []string {
 	out = append(out, reportLines(th, s.snap.Report2, w)...)
 	out = append(out, fingerprintLines(th, w, v.Fingerprint)...)
 	if v.SameChainOnly {
-		out = append(out, kit.Prose(w, indent, kit.Plain("Nothing more gets signed: your first signature is all it takes. Confirm to run it."))...)
+		out = append(out, kit.Prose(w, indent,
+			kit.Plain("Nothing more gets signed: your first signature is all it takes. Confirm to run it."))...)
 	}
 	k := s.atStake()
 	if k.Calls {
@@ -66,7 +68,8 @@ func (s *Screen) payeeLines(th theme.Theme, w int) []string {
 			spans = append(append(spans, kit.Plain(" gets ")), amountSpans(th, *p.Amount)...)
 		}
 		if p.FirstTime {
-			spans = append(spans, kit.Plain(" "), kit.Span{Text: "first time " + th.Sign(theme.Warn), Style: th.Warn, Whole: true})
+			spans = append(spans, kit.Plain(" "), kit.Span{Text: "first time " + th.Sign(theme.Warn), Style: th.Warn,
+				Whole: true})
 		}
 		out = append(out, kit.Row(th, w, indent, labelW, "payee", spans...)...)
 	}
@@ -87,7 +90,8 @@ func needLines(th theme.Theme, v *verify.QuoteView, w int) []string {
 	for _, n := range v.Needs {
 		spans := append([]kit.Span{kit.Plain("needs ")}, amountSpans(th, n.Need)...)
 		if n.Have != nil { // else it counts among the unknown figures
-			spans = append(spans, kit.Plain(", has "), figureSpan(n.Have, n.Need), kit.Span{Text: " (the service says)", Style: th.Dim})
+			spans = append(spans, kit.Plain(", has "), figureSpan(n.Have, n.Need),
+				kit.Span{Text: " (the service says)", Style: th.Dim})
 		}
 		if n.Short != nil {
 			spans = append(spans, kit.Plain(", short "), figureSpan(n.Short, n.Need))
@@ -119,7 +123,8 @@ func (s *Screen) legLines(f screen.Frame) []string {
 		e.Lead = kit.Span{Text: th.Signs.Arrow + " ", Style: th.Accent}
 		n += legCount(l)
 		if l.Delegation != nil {
-			entries = append(entries, kit.Entry{Label: e.Label, Note: []kit.Span{tick(th, n-1, total, false), kit.Plain(" delegation")}})
+			entries = append(entries, kit.Entry{Label: e.Label,
+				Note: []kit.Span{tick(th, n-1, total, false), kit.Plain(" delegation")}})
 		}
 		e.Note = append(e.Note, tick(th, n, total, false))
 		if l.Deploys {
@@ -143,7 +148,8 @@ func (s *Screen) givenEntries(th theme.Theme) []kit.Entry {
 		if i+1 < s.firstCount() {
 			note = " delegation"
 		}
-		out = append(out, kit.Entry{Label: kit.Clean(s.snap.Review1.Chain.Name, 40), Note: []kit.Span{tick(th, i+1, s.total(), true), kit.Plain(note)}})
+		out = append(out, kit.Entry{Label: kit.Clean(s.snap.Review1.Chain.Name, 40),
+			Note: []kit.Span{tick(th, i+1, s.total(), true), kit.Plain(note)}})
 	}
 	return out
 }
@@ -174,8 +180,10 @@ func partLines(th theme.Theme, w int, legs []verify.LegView) []string {
 			if p.ToName != "" {
 				name = kit.Clean(p.ToName, 60)
 			}
-			spans := append([]kit.Span{address(p.To), kit.Plain("  " + name + " on " + kit.Clean(l.Chain.Name, 40) + ": ")}, amountSpans(th, p.Amount)...)
-			out = append(out, kit.Row(th, w, indent, labelW, label, append(spans, kit.Plain(" ("+percent(p.ShareBps)+" of the payment)"))...)...)
+			spans := append([]kit.Span{address(p.To),
+				kit.Plain("  " + name + " on " + kit.Clean(l.Chain.Name, 40) + ": ")}, amountSpans(th, p.Amount)...)
+			out = append(out, kit.Row(th, w, indent, labelW, label,
+				append(spans, kit.Plain(" ("+percent(p.ShareBps)+" of the payment)"))...)...)
 		}
 	}
 	return out
@@ -206,7 +214,8 @@ func (s *Screen) escrowLines(f screen.Frame, legs []verify.LegView) []string {
 		if l.Solana != nil {
 			back = "; only the service can pay it back"
 		}
-		out = append(out, kit.Row(th, f.W-1, indent, labelW, "held in", address(l.Escrow), kit.Plain(" "), kit.Span{Text: when + back + ";", Style: th.Dim, Whole: true},
+		out = append(out, kit.Row(th, f.W-1, indent, labelW, "held in", address(l.Escrow), kit.Plain(" "),
+			kit.Span{Text: when + back + ";", Style: th.Dim, Whole: true},
 			kit.Plain(" "), kit.Span{Text: KeepsWords + " " + th.Sign(theme.Warn), Style: th.Warn, Whole: true})...)
 	}
 	return out
@@ -221,12 +230,14 @@ func (s *Screen) askedLines(th theme.Theme, w int) []string {
 	if d.Pay == nil || d.Receive == nil {
 		return nil
 	}
-	spans := append([]kit.Span{{Text: s.noun() + " ", Style: th.Strong}}, s.askedAmount(th, d.Pay.Asset, d.Pay.Amount)...)
+	spans := append([]kit.Span{{Text: s.noun() + " ", Style: th.Strong}},
+		s.askedAmount(th, d.Pay.Asset, d.Pay.Amount)...)
 	if s.exchange() && d.Receive.Asset != d.Pay.Asset {
 		spans = append(spans, kit.Plain(" for "+screen.AssetName(s.ctx.Catalog, d.Receive.Asset)))
 	}
 	if d.Receive.Minimum != "" {
-		spans = append(append(spans, kit.Plain(", at least ")), s.askedAmount(th, d.Receive.Asset, d.Receive.Minimum)...)
+		spans = append(append(spans, kit.Plain(", at least ")),
+			s.askedAmount(th, d.Receive.Asset, d.Receive.Minimum)...)
 	}
 	return kit.Row(th, w, indent, askedW, "you asked", spans...)
 }

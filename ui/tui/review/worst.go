@@ -12,8 +12,9 @@ import (
 
 // The words about a payment in escrow and about the caller of the calls, for every face of the wallet.
 const (
-	KeepsWords     = "the operator can keep it"
-	CreditsWords   = "Where several chains pay, some services let the solver make the calls instead of your account: a contract that credits its caller, as for a deposit, could then credit the solver."
+	KeepsWords   = "the operator can keep it"
+	CreditsWords = "Where several chains pay, some services let the solver make the calls instead of your account: " +
+		"a contract that credits its caller, as for a deposit, could then credit the solver."
 	OnTopWords     = "If other chains have to pay for this, their payments come on top; review 2 gives the sum."
 	unreadableMore = " A call that cannot be decoded may take more."
 )

@@ -13,13 +13,15 @@ import (
 
 func TestWordsSayWhatHappened(t *testing.T) {
 	for want, err := range map[string]error{
-		"":                                              nil,
-		"the service did not answer in time":            fmt.Errorf("balances: %w", context.DeadlineExceeded),
-		"the service refused the API key":               &api.Error{Name: api.ErrUnauthorized, Message: "no"},
-		"the service asks for fewer requests":           fmt.Errorf("history: %w", &api.Error{Name: api.ErrTooManyRequests}),
-		"the service refused: the quote is over":        &api.Error{Name: api.ErrQuoteExpired, Message: "the quote is over"},
+		"":                                   nil,
+		"the service did not answer in time": fmt.Errorf("balances: %w", context.DeadlineExceeded),
+		"the service refused the API key":    &api.Error{Name: api.ErrUnauthorized, Message: "no"},
+		"the service asks for fewer requests": fmt.Errorf("history: %w",
+			&api.Error{Name: api.ErrTooManyRequests}),
+		"the service refused: the quote is over": &api.Error{Name: api.ErrQuoteExpired,
+			Message: "the quote is over"},
 		"the service cannot be reached: dial: no route": &net.OpError{Op: "dial", Err: errors.New("no route")},
-		"something else":                                errors.New("something else"),
+		"something else": errors.New("something else"),
 	} {
 		if got := Words(err); got != want {
 			t.Errorf("%v: %q, want %q", err, got, want)
@@ -35,8 +37,10 @@ func TestWordsOfAServiceAreCleaned(t *testing.T) {
 }
 
 func TestEveryReasonOfTheInterfaceHasWords(t *testing.T) {
-	for _, reason := range []string{"SLIPPAGE", "SOLVER_CAPACITY_EXCEEDED", "NO_QUOTES", "EXECUTION_REVERTED", "TRANSACTION_REVERTED", "ORDER_EXPIRED",
-		"TRANSFER_FAILED", "AMOUNT_TOO_LOW_TO_REFUND", "INSUFFICIENT_NATIVE_TOKENS_SUPPLIED", "ACCOUNT_ABSTRACTION_INVALID_NONCE",
+	for _, reason := range []string{"SLIPPAGE", "SOLVER_CAPACITY_EXCEEDED", "NO_QUOTES", "EXECUTION_REVERTED",
+		"TRANSACTION_REVERTED", "ORDER_EXPIRED",
+		"TRANSFER_FAILED", "AMOUNT_TOO_LOW_TO_REFUND", "INSUFFICIENT_NATIVE_TOKENS_SUPPLIED",
+		"ACCOUNT_ABSTRACTION_INVALID_NONCE",
 		"ACCOUNT_ABSTRACTION_SIGNATURE_ERROR", "INVALID_SIGNATURE", "DEPOSIT_ADDRESS_MISMATCH", "UNKNOWN"} {
 		if what, _ := ReasonWords(reason); what == "" {
 			t.Errorf("%s has no words", reason)

@@ -61,7 +61,8 @@ func SaidWords(x flow.Snapshot, exchange bool, l Live, zone *time.Location) stri
 // SignedWords describes a call of which nothing was sent: whether its signatures still live, and what can be done. on
 // is the key or words for asking for a quote or preparing again, off for abandoning; both may be empty.
 func SignedWords(x flow.Snapshot, l Live, zone *time.Location, on, off string) string {
-	words := strings.Replace(l.Words(zone), "Its signatures have ended", "The first signature has ended", 1) + " No payment is signed"
+	words := strings.Replace(l.Words(zone), "Its signatures have ended", "The first signature has ended", 1) +
+		" No payment is signed"
 	switch {
 	case x.Stuck:
 		return words + ". What was signed cannot be checked again; you can only abandon it" + off + "."

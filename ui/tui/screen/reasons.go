@@ -14,7 +14,8 @@ func ReasonWords(reason string) (what, todo string) {
 	case "SLIPPAGE", "TOO_LITTLE_RECEIVED", "NEW_CALLDATA_INCLUDES_HIGHER_RENT_FEE":
 		return "The price moved further than you allowed.", "Ask again, or allow a larger move."
 	case "SOLVER_CAPACITY_EXCEEDED":
-		return "Whoever lends what is missing (the solver) had not enough of the asset at that moment.", "Try later, or a smaller amount."
+		return "Whoever lends what is missing (the solver) had not enough of the asset at that moment.",
+			"Try later, or a smaller amount."
 	case "NO_QUOTES", "NO_INTERNAL_SWAP_ROUTES_FOUND":
 		return "Nobody offered this exchange at that moment.", "Try another funding asset."
 	case "EXECUTION_REVERTED", "TRANSACTION_REVERTED", "MISSING_REVERT_DATA":

@@ -21,7 +21,8 @@ func TestD1_TypingOnTheDustRowChangesThatFieldOnly(t *testing.T) {
 		if sent := tuitest.Type(t, b.m, word); len(sent) > 0 {
 			t.Fatalf("%q sends %+v", word, sent)
 		}
-		if got := b.m.field.Value(); !b.m.editing || !strings.HasPrefix(b.m.dust()+word, got) || len(got) <= len(b.m.dust()) {
+		if got := b.m.field.Value(); !b.m.editing || !strings.HasPrefix(b.m.dust()+word, got) ||
+			len(got) <= len(b.m.dust()) {
 			t.Fatalf("%q: %q, editing %v", word, got, b.m.editing)
 		}
 		if b.keys("esc"); b.text() != before || b.m.sel != sel || len(b.saved) > 0 {

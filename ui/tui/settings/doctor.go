@@ -112,7 +112,8 @@ func (m *Model) doctorLines(th theme.Theme, w int) []string {
 			lines = append(lines, "", "  "+th.Strong.Render(area))
 		}
 		meaning := meanings(f.Level)
-		lines = append(lines, kit.Row(th, w-1, 4, labelW, f.Name, kit.Span{Text: th.Sign(meaning) + " ", Style: th.Style(meaning)}, kit.Plain(kit.Clean(f.Text, 600)))...)
+		lines = append(lines, kit.Row(th, w-1, 4, labelW, f.Name,
+			kit.Span{Text: th.Sign(meaning) + " ", Style: th.Style(meaning)}, kit.Plain(kit.Clean(f.Text, 600)))...)
 		if f.Todo != "" {
 			lines = append(lines, kit.Prose(w-1, 6+labelW, kit.Span{Text: kit.Clean(f.Todo, 600), Style: th.Dim})...)
 		}

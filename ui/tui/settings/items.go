@@ -69,11 +69,17 @@ func (m *Model) items() []item {
 	return []item{
 		{id: idTheme, label: "theme", value: look, shown: themeWords(look), choices: themes(), off: off},
 		{id: idMouse, label: "mouse", value: mouse, shown: mouseWords(mouse), choices: []kit.Item{
-			{Value: auto, Label: "where it helps", Note: "on here, off over SSH"}, {Value: yes, Label: "always", Note: "a click chooses and opens"}, {Value: no, Label: "never", Note: "text can be marked"},
+			{Value: auto, Label: "where it helps", Note: "on here, off over SSH"},
+			{Value: yes, Label: "always", Note: "a click chooses and opens"},
+			{Value: no, Label: "never", Note: "text can be marked"},
 		}, off: off},
-		{id: idASCII, label: "ASCII only", value: yesNo(m.ui.ASCII), shown: yesNo(m.ui.ASCII), choices: switches("for terminals that draw nothing else", "lines and signs as usual"), off: off},
-		{id: idHide, label: "hide amounts", value: yesNo(m.ui.HideAmounts), shown: yesNo(m.ui.HideAmounts) + " at the start", choices: switches("until h shows them", "h hides them"), off: off},
-		{id: idCopies, label: "copies", value: yesNo(m.ui.Copies()), shown: copyWords(m.ui), choices: switches("over SSH too: to the terminal you sit at", "no clipboard gets anything"), off: off},
+		{id: idASCII, label: "ASCII only", value: yesNo(m.ui.ASCII), shown: yesNo(m.ui.ASCII),
+			choices: switches("for terminals that draw nothing else", "lines and signs as usual"), off: off},
+		{id: idHide, label: "hide amounts", value: yesNo(m.ui.HideAmounts),
+			shown: yesNo(m.ui.HideAmounts) + " at the start", choices: switches("until h shows them", "h hides them"),
+			off: off},
+		{id: idCopies, label: "copies", value: yesNo(m.ui.Copies()), shown: copyWords(m.ui),
+			choices: switches("over SSH too: to the terminal you sit at", "no clipboard gets anything"), off: off},
 		{id: idDust, label: "dust", value: m.dust(), shown: dustWords(m.ui), note: "from the next start on", off: off},
 		{id: idKeys, label: "keys", shown: keysWords(m.ui), note: m.keysNote()},
 		{id: idDoctor, label: "doctor", shown: "looks whether everything works", off: sick},
@@ -212,14 +218,16 @@ func (m *Model) sections(th theme.Theme) []section {
 
 func (m *Model) policyFacts(th theme.Theme) []fact {
 	if m.deps.PolicyFile == "" {
-		return []fact{plain("file", "none: what may be signed is limited by the program's own checks alone (policy_file, docs/policy.md)")}
+		return []fact{plain("file",
+			"none: what may be signed is limited by the program's own checks alone (policy_file, docs/policy.md)")}
 	}
 	out := []fact{plain("file", kit.Clean(m.deps.PolicyFile, 1000)+", read at the start")}
 	switch {
 	case !m.limitsGot:
 		out = append(out, plain("limits", "being read"))
 	case m.limitsErr != nil:
-		out = append(out, fact{"limits", []kit.Span{{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, {Text: problem(m.limitsErr), Style: th.Danger}}})
+		out = append(out, fact{"limits", []kit.Span{{Text: th.Sign(theme.Danger) + " ", Style: th.Danger},
+			{Text: problem(m.limitsErr), Style: th.Danger}}})
 	case len(m.limits) == 0:
 		out = append(out, plain("limits", "none"))
 	}
@@ -248,7 +256,8 @@ func (m *Model) vaultFacts() []fact {
 		out = append(out, plain("state", state))
 	}
 	if m.deps.LockAfter > 0 {
-		out = append(out, plain("locks", "after "+duration(m.deps.LockAfter)+" without use (lock_after; from the next start on)"))
+		out = append(out, plain("locks", "after "+duration(m.deps.LockAfter)+
+			" without use (lock_after; from the next start on)"))
 	}
 	return out
 }

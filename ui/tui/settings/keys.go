@@ -56,8 +56,10 @@ func Collect(screens map[screen.ID]screen.Screen) func() []Action {
 func ShellActions() []Action {
 	var out []Action
 	for _, a := range [][3]string{
-		{"help", "?", "all keys of this screen"}, {"palette", ":", "go to or do"}, {"hide-amounts", "h", "hide or show amounts"}, {"settings", ",", "settings"},
-		{"wire", "W", "what went over the wire"}, {"mouse", "M", "mouse on or off"}, {"theme", "T", "next theme"}, {"lock", "L", "lock the keys now"}, {"quit", "q", "quit"},
+		{"help", "?", "all keys of this screen"}, {"palette", ":", "go to or do"},
+		{"hide-amounts", "h", "hide or show amounts"}, {"settings", ",", "settings"},
+		{"wire", "W", "what went over the wire"}, {"mouse", "M", "mouse on or off"}, {"theme", "T", "next theme"},
+		{"lock", "L", "lock the keys now"}, {"quit", "q", "quit"},
 	} {
 		out = append(out, Action{Name: shellOwner + "." + a[0], Screen: "everywhere", Words: a[2], Key: a[1]})
 	}
@@ -209,7 +211,8 @@ func (m *Model) keysKeys() []kit.Key {
 	a, ok := m.selected()
 	return []kit.Key{
 		kit.NewKey("give it another key", "enter").Named("rebind").OffWhen(!ok, "nothing is selected"),
-		kit.NewKey("its own key back", "x").Named("unbind").OffWhen(!ok || m.ui.Keys[a.Name] == "", "this action has the key that it comes with"),
+		kit.NewKey("its own key back", "x").Named("unbind").OffWhen(!ok ||
+			m.ui.Keys[a.Name] == "", "this action has the key that it comes with"),
 		kit.NewKey("filter", "/"), kit.NewKey("back", "esc"),
 	}
 }

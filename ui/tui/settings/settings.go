@@ -98,7 +98,8 @@ type Model struct {
 // New makes the screen.
 func New(ctx screen.Context, d Deps) *Model {
 	life, stop := context.WithCancel(context.Background())
-	return &Model{ctx: ctx, deps: d, ui: d.UI, life: life, stop: stop, choice: kit.NewChoice(""), field: kit.NewField("", 16), filter: kit.NewField("", 40)}
+	return &Model{ctx: ctx, deps: d, ui: d.UI, life: life, stop: stop, choice: kit.NewChoice(""),
+		field: kit.NewField("", 16), filter: kit.NewField("", 40)}
 }
 
 // Title names the screen.

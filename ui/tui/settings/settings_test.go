@@ -36,18 +36,22 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{T: t, found: []doctor.Finding{
 		{Area: doctor.AreaService, Name: "reached", Text: "answered in 12 ms"},
-		{Area: doctor.AreaService, Name: "API key", Level: doctor.Bad, Text: "not accepted (401)", Todo: "ask the operator for another key and store it: coffer keys api-key set"},
+		{Area: doctor.AreaService, Name: "API key", Level: doctor.Bad, Text: "not accepted (401)",
+			Todo: "ask the operator for another key and store it: coffer keys api-key set"},
 		{Area: doctor.AreaService, Name: "TLS", Text: "TLS 1.3, certificate by Coffer lab, until 2027-02-01"},
-		{Area: doctor.AreaKeys, Name: "vault", Level: doctor.Warn, Text: "an encrypted file, not set up", Todo: "run: coffer keys init --profile demo"},
+		{Area: doctor.AreaKeys, Name: "vault", Level: doctor.Warn, Text: "an encrypted file, not set up",
+			Todo: "run: coffer keys init --profile demo"},
 		{Area: doctor.AreaTerminal, Name: "clipboard", Level: doctor.Unknown, Text: "nobody can ask"},
 	}}
 	ctx := tuitest.Context(t)
 	ctx.Vault = screen.Vault{Where: "an encrypted file", Locked: func() bool { return true }}
 	ctx.Settings.Proxy = "proxy.example:3128"
-	balances := []kit.Key{kit.NewKey("sort", "s").Named("sort"), kit.NewKey("filter", "/"), kit.NewKey("up", "up", "k").Hidden()}
+	balances := []kit.Key{kit.NewKey("sort", "s").Named("sort"), kit.NewKey("filter", "/"),
+		kit.NewKey("up", "up", "k").Hidden()}
 	review := []kit.Key{kit.NewKey("sign", "y").WithCare()}
 	b.m = New(ctx, Deps{
-		Config: "/home/me/.config/coffer/config.toml", UI: config.UI{Theme: config.ThemeDark, Keys: map[string]string{"balances.sort": "o"}},
+		Config: "/home/me/.config/coffer/config.toml", UI: config.UI{Theme: config.ThemeDark,
+			Keys: map[string]string{"balances.sort": "o"}},
 		Save: func(ui config.UI) error {
 			if b.saveErr == nil {
 				b.saved = append(b.saved, ui)
@@ -55,9 +59,11 @@ func newBench(t *testing.T) *bench {
 			return b.saveErr
 		},
 		Actions: func() []Action {
-			return append(append(ShellActions(), ActionsOf("balances", "Balances", balances)...), ActionsOf("review", "Review", review)...)
+			return append(append(ShellActions(), ActionsOf("balances", "Balances", balances)...),
+				ActionsOf("review", "Review", review)...)
 		},
-		Paths:     []Path{{"configuration", "/home/me/.config/coffer/config.toml"}, {"journal", "/home/me/.local/state/coffer/demo"}},
+		Paths: []Path{{"configuration", "/home/me/.config/coffer/config.toml"},
+			{"journal", "/home/me/.local/state/coffer/demo"}},
 		LockAfter: 5 * time.Minute, Service: "https://lab.invalid:8443/api", PolicyFile: "/home/me/policy.toml",
 		Policy: func() ([]string, error) {
 			return []string{"one operation spends at most $250", "no EIP-7702 delegation is signed"}, nil
@@ -135,8 +141,10 @@ func TestGoldenScreens(t *testing.T) {
 			name string
 			to   func(b *bench)
 		}{
-			{"main", func(*bench) {}}, {"end", func(b *bench) { b.keys("end") }}, {"theme", func(b *bench) { b.keys("enter") }},
-			{"keys", func(b *bench) { b.row(idKeys); b.keys("enter", "down", "down", "enter") }}, {"doctor", func(b *bench) { b.keys("d") }},
+			{"main", func(*bench) {}}, {"end", func(b *bench) { b.keys("end") }},
+			{"theme", func(b *bench) { b.keys("enter") }},
+			{"keys", func(b *bench) { b.row(idKeys); b.keys("enter", "down", "down", "enter") }},
+			{"doctor", func(b *bench) { b.keys("d") }},
 		} {
 			t.Run(page.name+" "+size.name, func(t *testing.T) {
 				b := newBench(t)
@@ -150,7 +158,9 @@ func TestGoldenScreens(t *testing.T) {
 
 func TestGoldenColours(t *testing.T) {
 	for name, look := range map[string]theme.Theme{
-		"dark": theme.New(true, colorprofile.TrueColor, false), "light": theme.New(false, colorprofile.TrueColor, false), "no colour": theme.New(true, colorprofile.ASCII, false),
+		"dark":      theme.New(true, colorprofile.TrueColor, false),
+		"light":     theme.New(false, colorprofile.TrueColor, false),
+		"no colour": theme.New(true, colorprofile.ASCII, false),
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -164,10 +174,12 @@ func TestAChoiceIsUsedOnceItIsWritten(t *testing.T) {
 	b := newBench(t)
 	b.row(idTheme)
 	b.keys("enter", "down", "enter") // light
-	if ui, ok := b.lastUI(); !ok || ui.Theme != config.ThemeLight || len(b.saved) != 1 || b.saved[0].Keys["balances.sort"] != "o" {
+	if ui, ok := b.lastUI(); !ok || ui.Theme != config.ThemeLight || len(b.saved) != 1 ||
+		b.saved[0].Keys["balances.sort"] != "o" {
 		t.Errorf("%+v, %+v", b.saved, b.sent)
 	}
-	b.sent, b.saveErr = nil, &config.Error{Path: "config.toml", Problem: "this file is written in a form that is not changed by the program"}
+	b.sent, b.saveErr = nil, &config.Error{Path: "config.toml",
+		Problem: "this file is written in a form that is not changed by the program"}
 	b.row(idMouse)
 	b.keys("enter", "down", "down", "enter")
 	if _, ok := b.lastUI(); ok || b.m.ui.Mouse != nil || !strings.Contains(b.flat(), "in a form that is not changed") {
@@ -202,7 +214,8 @@ func TestR2CopiesAreTurnedOffAndOnAgain(t *testing.T) {
 		t.Errorf("%+v\n%s", ui, b.text())
 	}
 	b.keys("enter", "up", "enter")
-	if ui, ok := b.lastUI(); !ok || ui.Clipboard != nil || !strings.Contains(b.flat(), "sent to the terminal's clipboard") {
+	if ui, ok := b.lastUI(); !ok || ui.Clipboard != nil ||
+		!strings.Contains(b.flat(), "sent to the terminal's clipboard") {
 		t.Errorf("%+v\n%s", ui, b.text())
 	}
 }
@@ -238,7 +251,8 @@ func TestAKeyOfAnotherActionIsNotTaken(t *testing.T) {
 	if !ok || a.Name != "balances.sort" || b.m.key(a) != "o" {
 		t.Fatalf("%+v\n%s", a, b.text())
 	}
-	for pressed, why := range map[string]string{"/": "the key of filter", "q": "the key of quit (everywhere)", "j": "fixed meaning", "enter": "fixed meaning"} {
+	for pressed, why := range map[string]string{"/": "the key of filter", "q": "the key of quit (everywhere)",
+		"j": "fixed meaning", "enter": "fixed meaning"} {
 		b.keys("enter", pressed)
 		if !b.m.waiting || len(b.saved) > 0 || !strings.Contains(b.flat(), why) {
 			t.Errorf("%s: %s", pressed, b.text())
@@ -296,7 +310,8 @@ func TestTheDoctorAnswersAndItsReportIsCopied(t *testing.T) {
 	b.text()
 	b.keys("d")
 	text := b.text()
-	for _, want := range []string{"1 thing is wrong, 1 could not be found out", "✗ not accepted (401)", "ask the operator for another key", "✓ TLS 1.3"} {
+	for _, want := range []string{"1 thing is wrong, 1 could not be found out", "✗ not accepted (401)",
+		"ask the operator for another key", "✓ TLS 1.3"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing:\n%s", want, text)
 		}
@@ -327,9 +342,13 @@ func TestTheDoctorAnswersAndItsReportIsCopied(t *testing.T) {
 
 func TestABrokenPolicyIsSaid(t *testing.T) {
 	b := newBench(t)
-	b.m.deps.Policy = func() ([]string, error) { return nil, errors.New("policy.toml:3:1: max_spend_usd: expected an amount") }
+	b.m.deps.Policy = func() ([]string, error) {
+		return nil,
+			errors.New("policy.toml:3:1: max_spend_usd: expected an amount")
+	}
 	b.give(screen.OpenedMsg{})
-	if text := tuitest.Text(t, b.m, 120, 40); !strings.Contains(text, "✗ policy.toml:3:1") || strings.Contains(text, "limits        none") {
+	if text := tuitest.Text(t, b.m, 120, 40); !strings.Contains(text, "✗ policy.toml:3:1") ||
+		strings.Contains(text, "limits        none") {
 		t.Error(text)
 	}
 }

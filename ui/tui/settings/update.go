@@ -296,7 +296,8 @@ func withoutText(keys []kit.Key) []kit.Key {
 func (m *Model) Keys() []kit.Key {
 	switch {
 	case m.choice.IsOpen():
-		return []kit.Key{kit.NewKey("go on", "enter"), kit.NewKey("choose", "up", "down"), kit.NewKey("leave as it is", "esc")}
+		return []kit.Key{kit.NewKey("go on", "enter"), kit.NewKey("choose", "up", "down"),
+			kit.NewKey("leave as it is", "esc")}
 	case m.editing:
 		return []kit.Key{kit.NewKey("write it down", "enter"), kit.NewKey("leave as it is", "esc")}
 	case m.waiting:
@@ -304,7 +305,8 @@ func (m *Model) Keys() []kit.Key {
 	case m.typing:
 		return []kit.Key{kit.NewKey("done", "enter"), kit.NewKey("show all", "esc")}
 	}
-	move := []kit.Key{kit.NewKey("up", "up", "k").Hidden(), kit.NewKey("down", "down", "j").Hidden(), kit.NewKey("page up", "pgup").Hidden(), kit.NewKey("page down", "pgdown").Hidden(),
+	move := []kit.Key{kit.NewKey("up", "up", "k").Hidden(), kit.NewKey("down", "down", "j").Hidden(),
+		kit.NewKey("page up", "pgup").Hidden(), kit.NewKey("page down", "pgdown").Hidden(),
 		kit.NewKey("first", "home", "g").Hidden(), kit.NewKey("last", "end", "G").Hidden()}
 	switch m.page {
 	case pageKeys:
@@ -312,7 +314,9 @@ func (m *Model) Keys() []kit.Key {
 	case pageDoctor:
 		return append([]kit.Key{
 			kit.NewKey("look again", "r").OffWhen(m.asking, "it is looking").Named("look-again"),
-			kit.NewKey("copy the report", "y").OffWhen(m.deps.Report == nil || m.found == nil, "there is no report yet").Explain("copy the report: without addresses, hosts and names of directories"),
+			kit.NewKey("copy the report", "y").OffWhen(m.deps.Report == nil ||
+				m.found == nil, "there is no report yet").Explain(
+				"copy the report: without addresses, hosts and names of directories"),
 			kit.NewKey("back", "esc"),
 		}, move...)
 	}
@@ -320,6 +324,7 @@ func (m *Model) Keys() []kit.Key {
 		return append([]kit.Key{kit.NewKey("change", "enter"), kit.NewKey("back", "esc")}, withoutText(move)...)
 	}
 	return append([]kit.Key{
-		kit.NewKey("change", "enter"), kit.NewKey("doctor", "d").OffWhen(m.deps.Doctor == nil, m.noDoctor()).Explain("look whether everything works"), kit.NewKey("back", "esc"),
+		kit.NewKey("change", "enter"), kit.NewKey("doctor", "d").OffWhen(m.deps.Doctor == nil,
+			m.noDoctor()).Explain("look whether everything works"), kit.NewKey("back", "esc"),
 	}, move...)
 }

@@ -75,7 +75,8 @@ func (m *Model) lines(th theme.Theme, w int) (lines []string, from, to int) {
 	case pageDoctor:
 		return m.doctorLines(th, w), 0, 0
 	}
-	lines = []string{kit.Sides("  "+th.Strong.Render("Settings"), th.Dim.Render(kit.Clean(m.deps.Config, 200)+" "), w), ""}
+	lines = []string{kit.Sides("  "+th.Strong.Render("Settings"), th.Dim.Render(kit.Clean(m.deps.Config, 200)+" "), w),
+		""}
 	for i, it := range m.items() {
 		selected := i == m.sel[pageMain]
 		m.starts = append(m.starts, len(lines))
@@ -110,7 +111,8 @@ func (m *Model) itemLines(th theme.Theme, it item, selected bool, w int) []strin
 	if it.note != "" {
 		text += th.Dim.Render(" (" + it.note + ")")
 	}
-	out := []string{kit.Fit("  "+mark+th.Dim.Render(kit.Fit(it.label, labelW))+style.Render(it.shown)+strings.TrimPrefix(text, it.shown), w)}
+	out := []string{kit.Fit("  "+mark+th.Dim.Render(kit.Fit(it.label, labelW))+style.Render(it.shown)+
+		strings.TrimPrefix(text, it.shown), w)}
 	if selected {
 		out = append(out, m.wrongLines(th, w)...)
 	}
@@ -121,7 +123,8 @@ func (m *Model) wrongLines(th theme.Theme, w int) []string {
 	if m.wrong == "" {
 		return nil
 	}
-	return kit.Prose(w-1, 4+labelW, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, kit.Span{Text: m.wrong, Style: th.Danger})
+	return kit.Prose(w-1, 4+labelW, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger},
+		kit.Span{Text: m.wrong, Style: th.Danger})
 }
 
 // keyLines lists the actions of the keys.

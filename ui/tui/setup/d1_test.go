@@ -43,7 +43,8 @@ func TestD1_TypingInTheSetUpChangesThatFieldOnly(t *testing.T) {
 	w := newWalk(t)
 	next, rows := tuitest.NewWords(6), 0
 	w.m.picks[storeGroup] = config.VaultFile
-	for _, picks := range []map[string]string{{ownGroup: ownFile, evmGroup: api.AccountKernelV31}, {ownGroup: ownTyped, evmGroup: api.AccountRoleBased, solanaGroup: yes}} {
+	for _, picks := range []map[string]string{{ownGroup: ownFile, evmGroup: api.AccountKernelV31},
+		{ownGroup: ownTyped, evmGroup: api.AccountRoleBased, solanaGroup: yes}} {
 		for group, value := range picks {
 			w.m.picks[group] = value
 		}
@@ -60,7 +61,8 @@ func TestD1_TypingInTheSetUpChangesThatFieldOnly(t *testing.T) {
 				for range 40 {
 					word := next.Next()
 					w.typed(word)
-					if r.field != nil && !strings.HasPrefix(word, r.field.Value()) || r.field != nil && r.field.Value() == "" || r.secret != nil && r.secret.Empty() {
+					if r.field != nil && !strings.HasPrefix(word, r.field.Value()) ||
+						r.field != nil && r.field.Value() == "" || r.secret != nil && r.secret.Empty() {
 						t.Fatalf("%q is not in %s", word, r.id)
 					}
 					if after := w.others(r.id); after != before {

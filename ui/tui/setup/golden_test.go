@@ -101,8 +101,10 @@ func golded(t *testing.T) *walk {
 		{Area: doctor.AreaService, Name: "reached", Text: "answered in 12 ms"},
 		{Area: doctor.AreaService, Name: "API key", Text: "accepted"},
 		{Area: doctor.AreaNetwork, Name: "network", Text: "the service computes addresses as network af2c b0a1 does"},
-		{Area: doctor.AreaService, Name: "clock", Level: doctor.Warn, Text: "7s behind this machine's", Todo: "let this machine take its time from the network: countdowns are off by that much"},
-		{Area: doctor.AreaService, Name: "balances", Level: doctor.Bad, Text: "the service failed: no balances today", Todo: "try again; if it stays so, tell the operator"},
+		{Area: doctor.AreaService, Name: "clock", Level: doctor.Warn, Text: "7s behind this machine's",
+			Todo: "let this machine take its time from the network: countdowns are off by that much"},
+		{Area: doctor.AreaService, Name: "balances", Level: doctor.Bad, Text: "the service failed: no balances today",
+			Todo: "try again; if it stays so, tell the operator"},
 	}
 	return w
 }
@@ -133,7 +135,8 @@ func TestGoldenColours(t *testing.T) {
 	for name, look := range map[string]struct {
 		ground  theme.Ground
 		profile colorprofile.Profile
-	}{"dark": {theme.OnDark, colorprofile.TrueColor}, "light": {theme.OnLight, colorprofile.TrueColor}, "no colour": {theme.OnDark, colorprofile.ASCII}} {
+	}{"dark": {theme.OnDark, colorprofile.TrueColor}, "light": {theme.OnLight, colorprofile.TrueColor},
+		"no colour": {theme.OnDark, colorprofile.ASCII}} {
 		t.Run(name, func(t *testing.T) {
 			w := golded(t)
 			for _, s := range sights() {
@@ -153,7 +156,8 @@ func TestThePersonsThemeAndSignsAreUsed(t *testing.T) {
 	w := newWalk(t)
 	w.m.opt.UI = config.UI{Theme: config.ThemeLight, ASCII: true}
 	w.give(tea.BackgroundColorMsg{Color: color.Black})
-	if !w.m.theme.ASCII || w.m.theme.Dim != theme.Make(theme.Look{Name: theme.Light}, theme.OnDark, w.m.colours, true).Dim {
+	if !w.m.theme.ASCII || w.m.theme.Dim != theme.Make(theme.Look{Name: theme.Light}, theme.OnDark, w.m.colours,
+		true).Dim {
 		t.Error("another theme is drawn")
 	}
 	if s := w.m.View().Content; strings.ContainsFunc(ansi.Strip(s), func(r rune) bool { return r >= 0x80 }) {

@@ -95,7 +95,8 @@ func New(o Options) *Model {
 		filled: map[string]string{}, picks: map[string]string{kindGroup: string(network.Lab), solanaGroup: no},
 	}
 	for id, limit := range map[string]int{
-		rowName: 32, rowURL: 300, rowCA: 1000, rowNetwork: 1000, rowFingerprint: 80, rowKeyFile: 1000, rowSigner: 60, rowSession: 60, rowAdmin: 60, rowSolana: 60,
+		rowName: 32, rowURL: 300, rowCA: 1000, rowNetwork: 1000, rowFingerprint: 80, rowKeyFile: 1000, rowSigner: 60,
+		rowSession: 60, rowAdmin: 60, rowSolana: 60,
 	} {
 		m.fields[id] = kit.NewField("", limit)
 	}

@@ -92,12 +92,14 @@ func goOn(label string) row { return row{id: rowContinue, label: label, button: 
 func (m *Model) rows() []row {
 	switch m.step {
 	case stepName:
-		return []row{m.text(rowName, "name", "1 to 32 lower-case letters, digits, - and _, such as team"), goOn("continue")}
+		return []row{m.text(rowName, "name", "1 to 32 lower-case letters, digits, - and _, such as team"),
+			goOn("continue")}
 	case stepService:
 		return []row{
 			m.text(rowURL, "address", "as the operator tells it, such as https://wallet.example:8443/api"),
 			m.text(rowCA, "CA file", "only for a service that signs its own certificate, as coffer serve does"),
-			m.text(rowNetwork, "network file", "network.json of the service; empty: looked for on this machine by the fingerprint"),
+			m.text(rowNetwork, "network file",
+				"network.json of the service; empty: looked for on this machine by the fingerprint"),
 			m.text(rowFingerprint, "fingerprint", "as the operator tells it, by another way than the file came by"),
 			choice(kindGroup, string(network.Lab), "LAB", "test chains, play money; every coffer serve is one"),
 			choice(kindGroup, string(network.Real), "REAL", "real chains, real money"),
@@ -113,7 +115,9 @@ func (m *Model) rows() []row {
 		return m.accountRows()
 	case stepCheck:
 		return []row{
-			goOn("continue").offWhen(m.busy != "" || m.found == nil || !doctor.Well(m.found), "first everything that is marked ✗ has to be well; esc goes back and keeps what you entered"),
+			goOn("continue").offWhen(m.busy != "" || m.found == nil ||
+				!doctor.Well(m.found),
+				"first everything that is marked ✗ has to be well; esc goes back and keeps what you entered"),
 			{id: rowAgainCheck, label: "check again", button: true},
 		}
 	case stepSummary:
@@ -129,10 +133,14 @@ func (m *Model) rows() []row {
 func (m *Model) storeRows() []row {
 	const real = "a profile with real money keeps its API key: choose one of the others"
 	rows := []row{
-		choice(storeGroup, config.VaultFile, "encrypted file", "one file under a passphrase of yours; works everywhere, also over SSH"),
-		choice(storeGroup, config.VaultKeyring, "keyring", "in the keyring of this system, and encrypted under a passphrase of yours as well"),
-		choice(storeGroup, config.VaultKeyringOnly, "keyring only", "in the keyring of this system, without a passphrase: whoever can ask the keyring has the keys"),
-		choice(storeGroup, config.VaultMemory, "nowhere", "nothing is kept: the API key is asked for at every start, and nothing can be signed").
+		choice(storeGroup, config.VaultFile, "encrypted file",
+			"one file under a passphrase of yours; works everywhere, also over SSH"),
+		choice(storeGroup, config.VaultKeyring, "keyring",
+			"in the keyring of this system, and encrypted under a passphrase of yours as well"),
+		choice(storeGroup, config.VaultKeyringOnly, "keyring only",
+			"in the keyring of this system, without a passphrase: whoever can ask the keyring has the keys"),
+		choice(storeGroup, config.VaultMemory, "nowhere",
+			"nothing is kept: the API key is asked for at every start, and nothing can be signed").
 			offWhen(m.picks[kindGroup] == string(network.Real), real),
 	}
 	if m.passphrased() {
@@ -152,9 +160,12 @@ func (m *Model) ownRows() []row {
 	rows := []row{
 		choice(ownGroup, ownNew, "make a new key", "for the EVM chains").offWhen(nowhere, why),
 		choice(ownGroup, ownBoth, "make two new keys", "one for the EVM chains, one for Solana").offWhen(nowhere, why),
-		choice(ownGroup, ownFile, "bring one from a file", "that only you can read (mode 0600): hex, keystore, Solana key, mnemonic").offWhen(nowhere, why),
-		choice(ownGroup, ownTyped, "bring one by typing or pasting it", "unseen: hex, keystore, Solana key, mnemonic").offWhen(nowhere, why),
-		choice(ownGroup, ownWatch, "watch only", "no key here: balances, history and quotes, and nothing can be signed"),
+		choice(ownGroup, ownFile, "bring one from a file",
+			"that only you can read (mode 0600): hex, keystore, Solana key, mnemonic").offWhen(nowhere, why),
+		choice(ownGroup, ownTyped, "bring one by typing or pasting it",
+			"unseen: hex, keystore, Solana key, mnemonic").offWhen(nowhere, why),
+		choice(ownGroup, ownWatch, "watch only",
+			"no key here: balances, history and quotes, and nothing can be signed"),
 	}
 	switch m.picks[ownGroup] {
 	case ownFile:
@@ -167,18 +178,23 @@ func (m *Model) ownRows() []row {
 
 func (m *Model) accountRows() []row {
 	rows := []row{
-		choice(evmGroup, api.AccountKernelV31, "smart account", "its owner's key signs; its first operation deploys it"),
-		choice(evmGroup, api.AccountKernelV33, "the key's own address (EIP-7702)", "an EOA, delegated on each chain when it first acts there"),
-		choice(evmGroup, api.AccountRoleBased, "session and admin keys", "the session key signs every day together with the service, the admin key replaces it"),
+		choice(evmGroup, api.AccountKernelV31, "smart account",
+			"its owner's key signs; its first operation deploys it"),
+		choice(evmGroup, api.AccountKernelV33, "the key's own address (EIP-7702)",
+			"an EOA, delegated on each chain when it first acts there"),
+		choice(evmGroup, api.AccountRoleBased, "session and admin keys",
+			"the session key signs every day together with the service, the admin key replaces it"),
 		choice(evmGroup, none, "none", "no account on EVM chains"),
 	}
 	switch m.picks[evmGroup] {
 	case api.AccountKernelV31, api.AccountKernelV33:
 		rows = append(rows, m.text(rowSigner, "owner's key", "the address of the key that signs"))
 	case api.AccountRoleBased:
-		rows = append(rows, m.text(rowSession, "session key", "its address"), m.text(rowAdmin, "admin key", "its address; keep that key away from this machine"))
+		rows = append(rows, m.text(rowSession, "session key", "its address"),
+			m.text(rowAdmin, "admin key", "its address; keep that key away from this machine"))
 	}
-	rows = append(rows, choice(solanaGroup, yes, "with a Solana account", "it pays and receives; calls run on EVM chains"), choice(solanaGroup, no, "without", "EVM chains only"))
+	rows = append(rows, choice(solanaGroup, yes, "with a Solana account",
+		"it pays and receives; calls run on EVM chains"), choice(solanaGroup, no, "without", "EVM chains only"))
 	if m.picks[solanaGroup] == yes {
 		rows = append(rows, m.text(rowSolana, "Solana address", "base58"))
 	}

@@ -34,8 +34,10 @@ func TestTheWalkEndsInAProfile(t *testing.T) {
 	w.goesOn()
 	w.at(stepDone)
 	p := w.f.made[0]
-	if p.Name != "mine" || p.Kind != network.Lab || p.BaseURL != "https://lab.invalid:8443/api" || p.NetworkID != w.f.n.ID || p.NetworkFile != "/data/serve/network.json" ||
-		p.Vault != config.VaultFile || len(p.Accounts) != 2 || p.Accounts[0].SignerAddress == "" || p.Accounts[1].Type != api.AccountSolana || !w.f.given[0].Default {
+	if p.Name != "mine" || p.Kind != network.Lab || p.BaseURL != "https://lab.invalid:8443/api" ||
+		p.NetworkID != w.f.n.ID || p.NetworkFile != "/data/serve/network.json" ||
+		p.Vault != config.VaultFile || len(p.Accounts) != 2 || p.Accounts[0].SignerAddress == "" ||
+		p.Accounts[1].Type != api.AccountSolana || !w.f.given[0].Default {
 		t.Errorf("%+v", p)
 	}
 	if string(w.f.secrets[0]) != walkAPIKey || string(w.f.secrets[1]) != walkPass || len(w.f.secrets) != 4 {
@@ -51,7 +53,8 @@ func TestTheWalkEndsInAProfile(t *testing.T) {
 		}
 	}
 	for _, g := range w.f.given {
-		if bytes.ContainsFunc(g.APIKey.Reveal(), func(r rune) bool { return r != 0 }) || bytes.ContainsFunc(g.Passphrase.Reveal(), func(r rune) bool { return r != 0 }) {
+		if bytes.ContainsFunc(g.APIKey.Reveal(), func(r rune) bool { return r != 0 }) ||
+			bytes.ContainsFunc(g.Passphrase.Reveal(), func(r rune) bool { return r != 0 }) {
 			t.Error("a plan was not wiped")
 		}
 	}
@@ -165,7 +168,8 @@ func TestTheFingerprintIsTheOperatorsOrNothingGoesOn(t *testing.T) {
 
 func TestWhatIsWrongStandsAtItsRow(t *testing.T) {
 	w := newWalk(t)
-	for name, problem := range map[string]string{"team": "such a profile already", "Über": "lower-case letters", "": "lower-case letters"} {
+	for name, problem := range map[string]string{"team": "such a profile already", "Über": "lower-case letters",
+		"": "lower-case letters"} {
 		w.m.fields[rowName].Set(name)
 		w.goesOn()
 		w.at(stepName)
@@ -260,7 +264,9 @@ func TestAProfileThatKeepsNothingOnlyWatches(t *testing.T) {
 	w.picks(defaultGroup, no)
 	w.goesOn()
 	w.at(stepDone)
-	if p := w.f.made[0]; p.Vault != config.VaultMemory || p.Accounts[0].SignerAddress != "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266" || p.Accounts[0].DeploymentType != api.DeploymentEIP7702 {
+	if p := w.f.made[0]; p.Vault != config.VaultMemory ||
+		p.Accounts[0].SignerAddress != "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266" ||
+		p.Accounts[0].DeploymentType != api.DeploymentEIP7702 {
 		t.Errorf("%+v", p)
 	}
 	if len(w.f.given[0].Keys) > 0 || len(w.f.given[0].Passphrase.Reveal()) > 0 {
@@ -294,7 +300,8 @@ func TestKeysAreBroughtFromAFileOrUnseen(t *testing.T) {
 	w.keys("esc")
 	w.picks(ownGroup, ownTyped)
 	w.to(rowKeyText)
-	w.give(tea.PasteMsg{Content: "abandon abandon abandon abandon abandon abandon\nabandon abandon abandon abandon abandon about\n"})
+	w.give(tea.PasteMsg{
+		Content: "abandon abandon abandon abandon abandon abandon\nabandon abandon abandon abandon abandon about\n"})
 	w.at(stepOwn)
 	w.goesOn()
 	w.at(stepAccounts)
@@ -397,8 +404,10 @@ func TestAnAnswerThatNobodyWaitsForIsDropped(t *testing.T) {
 
 func TestStrengthIsToldWithoutTheWords(t *testing.T) {
 	for typed, part := range map[string]string{
-		"short": "too short", "aaaaaaaaaaaa": "weak", "abcdefghijkl": "weak", "password": "weak", "horse battery staple": "weak",
-		"seven plain words beside the wide river": "strong", "correct horse battery staple lamp": "fair", "x9$Lq2!vR7#tB4&m": "strong",
+		"short": "too short", "aaaaaaaaaaaa": "weak", "abcdefghijkl": "weak", "password": "weak",
+		"horse battery staple":                    "weak",
+		"seven plain words beside the wide river": "strong", "correct horse battery staple lamp": "fair",
+		"x9$Lq2!vR7#tB4&m": "strong",
 	} {
 		if _, words := strengthOf([]byte(typed)); !strings.HasPrefix(words, part) {
 			t.Errorf("%q: %s", typed, words)

@@ -17,7 +17,8 @@ func (m *Model) strength(r row, w int) []string {
 	var words string
 	r.secret.Look(func(typed []byte) { meaning, words = strengthOf(typed) })
 	th := m.theme
-	return kit.Prose(w, margin+labelW, kit.Span{Text: th.Sign(meaning) + " ", Style: th.Style(meaning)}, kit.Span{Text: words, Style: th.Style(meaning)})
+	return kit.Prose(w, margin+labelW, kit.Span{Text: th.Sign(meaning) + " ", Style: th.Style(meaning)},
+		kit.Span{Text: words, Style: th.Style(meaning)})
 }
 
 // The bits from which a passphrase is rated fair and strong. Every guess costs about a second of work (scrypt, 2^18).
@@ -74,7 +75,8 @@ func strengthOf(typed []byte) (theme.Meaning, string) {
 	case n < vault.MinPassphrase:
 		return theme.Danger, "too short: at least 8 characters"
 	case bits < fairBits:
-		return theme.Warn, "weak: whoever gets the file can guess it. Take five or more words that do not belong together"
+		return theme.Warn,
+			"weak: whoever gets the file can guess it. Take five or more words that do not belong together"
 	case bits < strongBits:
 		return theme.Warn, "fair: one or two more words make it strong"
 	}

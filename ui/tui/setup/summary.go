@@ -47,7 +47,8 @@ func (m *Model) summary(w int) []string {
 		if c.Own {
 			word = "its key's own address"
 		}
-		line(screen.AccountWords(c.Account.Type), kit.Span{Text: kit.Address(c.Account.AccountAddress), Whole: true}, kit.Plain("  "+word+" "),
+		line(screen.AccountWords(c.Account.Type), kit.Span{Text: kit.Address(c.Account.AccountAddress), Whole: true},
+			kit.Plain("  "+word+" "),
 			kit.Span{Text: th.Sign(theme.Good), Style: th.Good, Whole: true})
 	}
 	if !done {
@@ -64,7 +65,8 @@ func (m *Model) toKnow(w int) []string {
 	th := m.theme
 	var out []string
 	warn := func(text string) {
-		out = append(out, kit.Row(th, w, margin, labelW, "to know", kit.Span{Text: th.Sign(theme.Warn) + " ", Style: th.Warn}, kit.Plain(text))...)
+		out = append(out, kit.Row(th, w, margin, labelW, "to know",
+			kit.Span{Text: th.Sign(theme.Warn) + " ", Style: th.Warn}, kit.Plain(text))...)
 	}
 	if missing := m.withoutKey(); missing != "" {
 		warn(missing)
@@ -96,7 +98,8 @@ func (m *Model) withoutKey() string {
 			held = held || k.Address == key || k.Kind == vault.EVM && strings.EqualFold(k.Address, key)
 		}
 		if !held {
-			return "the key of " + kit.Checksummed(key) + " is not among those of this profile: its account can be watched and signs nothing here."
+			return "the key of " + kit.Checksummed(key) +
+				" is not among those of this profile: its account can be watched and signs nothing here."
 		}
 	}
 	return ""

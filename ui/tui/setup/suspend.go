@@ -19,7 +19,8 @@ func (m *Model) suspend(msg job.SuspendMsg) tea.Cmd {
 	}
 	if had && m.step > stepAPIKey && m.step < stepDone && m.busy == "" {
 		m.goTo(stepAPIKey)
-		m.note = note{theme.Warn, "the program was suspended, so the API key, the passphrase and the keys were wiped: give them again"}
+		m.note = note{theme.Warn,
+			"the program was suspended, so the API key, the passphrase and the keys were wiped: give them again"}
 	}
 	if m.job == nil {
 		return nil
@@ -38,7 +39,8 @@ func (m *Model) hasSecrets() bool {
 
 func (m *Model) resumed(msg job.ResumedMsg) tea.Cmd {
 	if !msg.Stopped {
-		m.note = note{theme.Warn, "no shell here could bring the set-up back, so the secrets were wiped and it was not suspended"}
+		m.note = note{theme.Warn,
+			"no shell here could bring the set-up back, so the secrets were wiped and it was not suspended"}
 	}
 	return tea.ClearScreen
 }

@@ -151,7 +151,8 @@ func (m *Model) pasted(msg tea.PasteMsg) {
 		r.field.Update(msg)
 	case r.secret != nil:
 		if r.id == rowKeyText && strings.ContainsAny(msg.Content, "\r\n\t") {
-			msg.Content = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ").Replace(strings.TrimSpace(msg.Content))
+			msg.Content = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t",
+				" ").Replace(strings.TrimSpace(msg.Content))
 		}
 		r.secret.Update(msg)
 		secretWords(r)
@@ -318,5 +319,6 @@ func (m *Model) keyLine() []kit.Key {
 	case r.group != "":
 		does = "choose"
 	}
-	return []kit.Key{kit.NewKey(does, "enter"), kit.NewKey("move", "up", "down"), kit.NewKey(back, "esc"), kit.NewKey("leave, nothing written", "ctrl+c")}
+	return []kit.Key{kit.NewKey(does, "enter"), kit.NewKey("move", "up", "down"), kit.NewKey(back, "esc"),
+		kit.NewKey("leave, nothing written", "ctrl+c")}
 }

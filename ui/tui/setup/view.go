@@ -53,12 +53,14 @@ func (m *Model) content() string {
 	case m.w == 0 || m.h == 0:
 		return "" // the size is unknown yet
 	case m.w < minWidth || m.h < minHeight:
-		lines := []string{"This window is too small.", fmt.Sprintf("It has %d×%d cells, the set-up needs %d×%d.", m.w, m.h, minWidth, minHeight), "Make it larger: nothing is lost.", "ctrl+c leave"}
+		lines := []string{"This window is too small.", fmt.Sprintf("It has %d×%d cells, the set-up needs %d×%d.", m.w,
+			m.h, minWidth, minHeight), "Make it larger: nothing is lost.", "ctrl+c leave"}
 		return kit.Box(kit.Lines(lines...), m.w, m.h)
 	}
 	th := m.theme
 	rule := th.Rule.Render(kit.Rule(th.Signs.Rule, m.w))
-	return kit.Lines(kit.Sides(" "+th.Strong.Render("coffer set-up")+"  "+stepTitle(m.step), th.Dim.Render(m.progress()+" "), m.w), rule,
+	return kit.Lines(kit.Sides(" "+th.Strong.Render("coffer set-up")+"  "+stepTitle(m.step),
+		th.Dim.Render(m.progress()+" "), m.w), rule,
 		m.body(), rule, kit.KeyLine(th, m.keyLine(), m.w, ""))
 }
 
@@ -73,24 +75,32 @@ func (m *Model) progress() string {
 }
 
 func stepTitle(s stepID) string {
-	return [...]string{"Name", "Service", "API key", "Where keys are kept", "Key", "Accounts", "Check", "Summary", "Done"}[s]
+	return [...]string{"Name", "Service", "API key", "Where keys are kept", "Key", "Accounts", "Check", "Summary",
+		"Done"}[s]
 }
 
 // intro introduces the step.
 func (m *Model) intro() []string {
 	switch m.step {
 	case stepName:
-		return []string{"This sets up a profile: a service, your keys and your accounts. Nothing is written before the end.", "The profile demo (play money inside this program) is there in any case: coffer opens it without any set-up."}
+		return []string{
+			"This sets up a profile: a service, your keys and your accounts. Nothing is written before the end.",
+			"The profile demo (play money inside this program) is there in any case: coffer opens it without any set-up."}
 	case stepService:
-		return []string{"Which service, and which network is it? The network file holds the addresses that this program trusts. Its fingerprint is what you compare with the operator, by phone for example: it is never taken from the service."}
+		return []string{"Which service, and which network is it? The network file holds the addresses that this " +
+			"program trusts. Its fingerprint is what you compare with the operator, by phone for example: it is never taken from the service."}
 	case stepAPIKey:
-		return []string{"The key that the operator of the service gave you. It is not shown, it is kept with your keys and it is sent to this service and nowhere else."}
+		return []string{"The key that the operator of the service gave you. It is not shown, it is kept with your " +
+			"keys and it is sent to this service and nowhere else."}
 	case stepStore:
-		return []string{"Where do the keys of this profile lie? It is your choice, it is written down, and nothing ever moves them by itself."}
+		return []string{"Where do the keys of this profile lie? It is your choice, it is written down, and nothing " +
+			"ever moves them by itself."}
 	case stepOwn:
-		return []string{"Whose key signs? A key that is made here exists in this profile only: make a backup afterwards (coffer keys backup FILE)."}
+		return []string{"Whose key signs? A key that is made here exists in this profile only: make a backup " +
+			"afterwards (coffer keys backup FILE)."}
 	case stepAccounts:
-		return []string{"One account on EVM chains at most, and one on Solana beside it. Addresses are computed here, from the keys and the network, and compared with what the service says."}
+		return []string{"One account on EVM chains at most, and one on Solana beside it. Addresses are computed " +
+			"here, from the keys and the network, and compared with what the service says."}
 	case stepCheck:
 		return []string{"Does it work? Nothing is written yet."}
 	case stepSummary:
@@ -194,7 +204,8 @@ func (m *Model) after(w int) []string {
 		out = append(out, "", "  "+th.Dim.Render(m.busy+th.Signs.More))
 	case m.note.text != "":
 		out = append(out, "")
-		out = append(out, kit.Prose(w, margin, kit.Span{Text: th.Sign(m.note.meaning) + " ", Style: th.Style(m.note.meaning)}, kit.Span{Text: m.note.text, Style: th.Style(m.note.meaning)})...)
+		out = append(out, kit.Prose(w, margin, kit.Span{Text: th.Sign(m.note.meaning) + " ",
+			Style: th.Style(m.note.meaning)}, kit.Span{Text: m.note.text, Style: th.Style(m.note.meaning)})...)
 	}
 	return out
 }
@@ -270,14 +281,16 @@ func (m *Model) secretText(r row, focused bool, w int) string {
 
 func (m *Model) problem(text string, w int) []string {
 	th := m.theme
-	return kit.Prose(w, margin+labelW, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger}, kit.Span{Text: text, Style: th.Danger})
+	return kit.Prose(w, margin+labelW, kit.Span{Text: th.Sign(theme.Danger) + " ", Style: th.Danger},
+		kit.Span{Text: text, Style: th.Danger})
 }
 
 // fieldNote is the text below a field: the result of a check, and while it has the keyboard what belongs there.
 func (m *Model) fieldNote(r row, focused bool, w int) []string {
 	th := m.theme
 	if r.id == rowNetwork && m.looked.text != "" && m.looked.path == m.value(rowNetwork) {
-		return kit.Prose(w, margin+labelW, kit.Span{Text: th.Sign(m.looked.meaning) + " ", Style: th.Style(m.looked.meaning)}, kit.Plain(m.looked.text))
+		return kit.Prose(w, margin+labelW, kit.Span{Text: th.Sign(m.looked.meaning) + " ",
+			Style: th.Style(m.looked.meaning)}, kit.Plain(m.looked.text))
 	}
 	if !focused {
 		return nil
@@ -305,14 +318,17 @@ func (m *Model) predicted(w int) []string {
 				return nil
 			}
 		}
-		if a.AccountAddress == "" || a.Type == api.AccountRoleBased && (a.SessionAddress == "" || a.AdminAddress == "") || a.Type == api.AccountKernelV31 && a.SignerAddress == "" {
+		if a.AccountAddress == "" || a.Type == api.AccountRoleBased &&
+			(a.SessionAddress == "" || a.AdminAddress == "") ||
+			a.Type == api.AccountKernelV31 && a.SignerAddress == "" {
 			continue
 		}
 		label := "account"
 		if a.Type == api.AccountSolana {
 			label = "on Solana"
 		}
-		out = append(out, kit.Row(th, w, margin, labelW, label, kit.Span{Text: kit.Address(a.AccountAddress), Whole: true})...)
+		out = append(out, kit.Row(th, w, margin, labelW, label,
+			kit.Span{Text: kit.Address(a.AccountAddress), Whole: true})...)
 	}
 	if len(out) == 1 {
 		return nil
@@ -333,8 +349,10 @@ func (m *Model) foundLines(w int) []string {
 }
 
 func findingLines(th theme.Theme, f doctor.Finding, w int) []string {
-	meaning := map[doctor.Level]theme.Meaning{doctor.Good: theme.Good, doctor.Warn: theme.Warn, doctor.Bad: theme.Danger, doctor.Unknown: theme.Unknown}[f.Level]
-	out := kit.Row(th, w, margin, labelW, f.Name, kit.Span{Text: th.Sign(meaning) + " ", Style: th.Style(meaning)}, kit.Plain(kit.Clean(f.Text, 400)))
+	meaning := map[doctor.Level]theme.Meaning{doctor.Good: theme.Good, doctor.Warn: theme.Warn,
+		doctor.Bad: theme.Danger, doctor.Unknown: theme.Unknown}[f.Level]
+	out := kit.Row(th, w, margin, labelW, f.Name, kit.Span{Text: th.Sign(meaning) + " ", Style: th.Style(meaning)},
+		kit.Plain(kit.Clean(f.Text, 400)))
 	if f.Todo != "" {
 		out = append(out, kit.Prose(w, margin+labelW+2, kit.Span{Text: kit.Clean(f.Todo, 400), Style: th.Dim})...)
 	}

@@ -76,7 +76,8 @@ func (f *fake) ProbeStore(context.Context, config.Profile, string) error {
 func (f *fake) ComparePlan(_ context.Context, p profile.Plan) ([]profile.Compared, error) {
 	var out []profile.Compared
 	for _, a := range p.Profile.WireAccounts(p.Network.Pins) {
-		c := profile.Compared{Account: a, Said: common.HexToAddress(a.AccountAddress), Own: a.Type == api.AccountSolana || a.Type == api.AccountKernelV33}
+		c := profile.Compared{Account: a, Said: common.HexToAddress(a.AccountAddress),
+			Own: a.Type == api.AccountSolana || a.Type == api.AccountKernelV33}
 		if f.lie {
 			c.Said = common.Address{1}
 		}
@@ -118,15 +119,19 @@ func newWalk(t *testing.T) *walk {
 	}
 	a := common.HexToAddress
 	n, err := network.Descriptor{
-		Version: network.Version, Kind: network.Lab, Chains: []string{"eip155:1", "eip155:10"}, Genesis: map[string]string{"eip155:1": "0xab"},
-		Pins: network.Pins{Factory: a(p.Factory), KernelV31: a(p.KernelV31Implementation), ECDSAValidator: a(p.ECDSAValidator), RoleBasedValidator: a(p.RoleBasedValidator),
+		Version: network.Version, Kind: network.Lab, Chains: []string{"eip155:1", "eip155:10"},
+		Genesis: map[string]string{"eip155:1": "0xab"},
+		Pins: network.Pins{Factory: a(p.Factory), KernelV31: a(p.KernelV31Implementation),
+			ECDSAValidator: a(p.ECDSAValidator), RoleBasedValidator: a(p.RoleBasedValidator),
 			CoSigner: a("0xf6112bd3da673b15926f16537d2b399844a9ed91")},
 	}.WithID()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &walk{T: t, f: &fake{n: n, found: []doctor.Finding{{Area: doctor.AreaService, Name: "reached", Text: "answered in 3 ms"}}}, now: tuitest.Now()}
-	w.m = New(Options{Maker: w.f, Env: []string{"HOME=" + t.TempDir(), "TERM=xterm-256color", "LANG=C.UTF-8"}, Clock: func() time.Time { return w.now }, Random: rand.Reader})
+	w := &walk{T: t, f: &fake{n: n, found: []doctor.Finding{
+		{Area: doctor.AreaService, Name: "reached", Text: "answered in 3 ms"}}}, now: tuitest.Now()}
+	w.m = New(Options{Maker: w.f, Env: []string{"HOME=" + t.TempDir(), "TERM=xterm-256color", "LANG=C.UTF-8"},
+		Clock: func() time.Time { return w.now }, Random: rand.Reader})
 	t.Cleanup(w.m.Close)
 	w.give(tea.WindowSizeMsg{Width: 80, Height: 24})
 	w.run(w.m.loadNames())

@@ -61,7 +61,8 @@ func (m *Model) lookAtNetwork() tea.Cmd {
 }
 
 func networkWords(n network.Descriptor) string {
-	return kit.Plural(len(n.Chains), "chain", "chains") + ", fixed addresses as shipped; its fingerprint begins with " + n.Fingerprint()[:4]
+	return kit.Plural(len(n.Chains), "chain", "chains") + ", fixed addresses as shipped; its fingerprint begins with " +
+		n.Fingerprint()[:4]
 }
 
 func clean(err error) string { return kit.Clean(err.Error(), 600) }
@@ -71,7 +72,8 @@ func (m *Model) kind() network.Kind { return network.Kind(m.picks[kindGroup]) }
 // draft is the profile as entered so far.
 func (m *Model) draft() config.Profile {
 	return config.Profile{
-		Name: m.value(rowName), Kind: m.kind(), BaseURL: strings.TrimSuffix(m.value(rowURL), "/"), CAFile: m.path(rowCA), NetworkFile: m.netPath,
+		Name: m.value(rowName), Kind: m.kind(), BaseURL: strings.TrimSuffix(m.value(rowURL), "/"),
+		CAFile: m.path(rowCA), NetworkFile: m.netPath,
 		NetworkID: m.net.ID, Vault: m.picks[storeGroup], Accounts: m.accounts(),
 	}
 }
@@ -85,9 +87,11 @@ func (m *Model) accounts() []config.Account {
 	case api.AccountKernelV31:
 		out = append(out, config.Account{Type: kind, SignerAddress: m.address(rowSigner)})
 	case api.AccountKernelV33:
-		out = append(out, config.Account{Type: kind, SignerAddress: m.address(rowSigner), DeploymentType: api.DeploymentEIP7702})
+		out = append(out, config.Account{Type: kind, SignerAddress: m.address(rowSigner),
+			DeploymentType: api.DeploymentEIP7702})
 	case api.AccountRoleBased:
-		out = append(out, config.Account{Type: kind, SessionAddress: m.address(rowSession), AdminAddress: m.address(rowAdmin)})
+		out = append(out, config.Account{Type: kind, SessionAddress: m.address(rowSession),
+			AdminAddress: m.address(rowAdmin)})
 	}
 	if m.picks[solanaGroup] == yes {
 		out = append(out, config.Account{Type: api.AccountSolana, AccountAddress: m.value(rowSolana)})
@@ -143,7 +147,8 @@ func (m *Model) advance() tea.Cmd {
 }
 
 func (m *Model) advanceName() tea.Cmd {
-	can, p := m.opt.Maker.CanAdd, config.Profile{Name: m.value(rowName), Kind: network.Embedded, Vault: config.VaultFile}
+	can, p := m.opt.Maker.CanAdd, config.Profile{Name: m.value(rowName), Kind: network.Embedded,
+		Vault: config.VaultFile}
 	return m.begin("looking at the configuration", func(_ context.Context, gen int) tea.Msg {
 		if err := can(p); err != nil {
 			return steppedMsg{gen: gen, wrong: map[string]string{rowName: problem(p.Name, err)}}
@@ -192,7 +197,8 @@ func (m *Model) advanceService() tea.Cmd {
 			out.wrong[rowURL] = problem(p.Name, err)
 		}
 		if err == nil && !profile.SameFingerprint(typed, n) {
-			out.wrong[rowFingerprint] = "type the operator's; it is not that of this file, which begins with " + n.Fingerprint()[:4] + ". If theirs differs, the file is not theirs"
+			out.wrong[rowFingerprint] = "type the operator's; it is not that of this file, which begins with " +
+				n.Fingerprint()[:4] + ". If theirs differs, the file is not theirs"
 		}
 		if len(out.wrong) > 0 {
 			return out
@@ -209,12 +215,13 @@ func (m *Model) advanceStore() tea.Cmd {
 		m.goTo(m.step + 1)
 		return nil
 	}
-	return m.begin("asking the place of the keys; the system may ask you something", func(ctx context.Context, gen int) tea.Msg {
-		if err := maker.ProbeStore(ctx, p, id); err != nil {
-			return steppedMsg{gen: gen, wrong: map[string]string{storeGroup + "=" + p.Vault: clean(err)}}
-		}
-		return steppedMsg{gen: gen, take: func(m *Model) { m.probed = p.Vault }}
-	})
+	return m.begin("asking the place of the keys; the system may ask you something",
+		func(ctx context.Context, gen int) tea.Msg {
+			if err := maker.ProbeStore(ctx, p, id); err != nil {
+				return steppedMsg{gen: gen, wrong: map[string]string{storeGroup + "=" + p.Vault: clean(err)}}
+			}
+			return steppedMsg{gen: gen, take: func(m *Model) { m.probed = p.Vault }}
+		})
 }
 
 func (m *Model) advanceAccounts() tea.Cmd {
@@ -222,7 +229,8 @@ func (m *Model) advanceAccounts() tea.Cmd {
 	return m.begin("asking the service for the addresses", func(ctx context.Context, gen int) tea.Msg {
 		defer p.Wipe()
 		if err := maker.CanAdd(p.Profile); err != nil {
-			return steppedMsg{gen: gen, wrong: map[string]string{accountRow(p.Profile, err): problem(p.Profile.Name, err)}}
+			return steppedMsg{gen: gen, wrong: map[string]string{
+				accountRow(p.Profile, err): problem(p.Profile.Name, err)}}
 		}
 		all, err := maker.ComparePlan(ctx, p)
 		if err != nil {
@@ -258,7 +266,8 @@ func compareWords(err error) string {
 		case api.ErrUnauthorized:
 			return "the service does not accept the API key; esc goes back to it"
 		case api.ErrForbidden:
-			return "the API key may not ask for addresses; ask the operator for one with the permission quote, esc goes back to it"
+			return "the API key may not ask for addresses; ask the operator for one with the permission quote, esc " +
+				"goes back to it"
 		}
 	}
 	return "the addresses could not be compared: " + clean(err)

@@ -38,7 +38,8 @@ func textHues() map[string]hue {
 
 func TestTextHasContrastOnEveryBackground(t *testing.T) {
 	black, white := lipgloss.Color("#000000"), lipgloss.Color("#ffffff")
-	grounds := map[Ground][]color.Color{OnDark: {black, lipgloss.Color("#1e1e1e")}, OnLight: {white, lipgloss.Color("#fdf6e3")}, OnAny: {black, white}}
+	grounds := map[Ground][]color.Color{OnDark: {black, lipgloss.Color("#1e1e1e")},
+		OnLight: {white, lipgloss.Color("#fdf6e3")}, OnAny: {black, white}}
 	for _, profile := range []colorprofile.Profile{colorprofile.TrueColor, colorprofile.ANSI256} {
 		for ground, behind := range grounds {
 			for _, contrast := range []bool{false, true} {
@@ -61,7 +62,8 @@ func TestTextHasContrastOnEveryBackground(t *testing.T) {
 					}
 					for _, b := range under {
 						if got := ratio(c, b); got < least {
-							t.Errorf("%s on %v (ground %d, contrast %v, %s): %.2f : 1, want %.1f", name, b, ground, contrast, profile, got, least)
+							t.Errorf("%s on %v (ground %d, contrast %v, %s): %.2f : 1, want %.1f", name, b, ground,
+								contrast, profile, got, least)
 						}
 					}
 				}
@@ -105,7 +107,8 @@ func TestSixteenColoursStayReadableOnLight(t *testing.T) {
 func TestMeaningsKeepAStyleWithSixteenColours(t *testing.T) {
 	for _, ground := range []Ground{OnAny, OnDark, OnLight} {
 		th := Make(Look{}, ground, colorprofile.ANSI, false)
-		for name, s := range map[string]Style{"accent": th.Accent, "warn": th.Warn, "danger": th.Danger, "dim": th.Dim} {
+		for name, s := range map[string]Style{"accent": th.Accent, "warn": th.Warn, "danger": th.Danger,
+			"dim": th.Dim} {
 			if s.open == "" {
 				t.Errorf("%s looks like plain text on ground %d", name, ground)
 			}
@@ -121,13 +124,15 @@ func TestLookDecidesOverTheTerminal(t *testing.T) {
 	if auto := Make(Look{Name: Auto}, OnLight, colorprofile.TrueColor, false); auto.Accent != light.Accent {
 		t.Error("the automatic theme does not follow the terminal")
 	}
-	if unknown := Make(Look{}, OnAny, colorprofile.TrueColor, false); unknown.Accent == light.Accent || unknown.Accent == New(true, colorprofile.TrueColor, false).Accent {
+	if unknown := Make(Look{}, OnAny, colorprofile.TrueColor, false); unknown.Accent == light.Accent ||
+		unknown.Accent == New(true, colorprofile.TrueColor, false).Accent {
 		t.Error("an unknown background is taken for a known one")
 	}
 }
 
 func TestOwnColoursHoldInEveryProfileThatHasColours(t *testing.T) {
-	look := Look{Name: Dark, Colors: map[string]string{"accent": "#ff8700", "dim": "250", "selected": "17", "nothing": "#123456"}}
+	look := Look{Name: Dark, Colors: map[string]string{"accent": "#ff8700", "dim": "250", "selected": "17",
+		"nothing": "#123456"}}
 	for profile, want := range map[colorprofile.Profile][2]string{
 		colorprofile.TrueColor: {"\x1b[38;2;255;135;0mx\x1b[m", "\x1b[38;5;250mx\x1b[m"},
 		colorprofile.ANSI256:   {"\x1b[38;5;208mx\x1b[m", "\x1b[38;5;250mx\x1b[m"},

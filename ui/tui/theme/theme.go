@@ -140,16 +140,20 @@ func (t Theme) Mark(m Meaning) string { return t.Style(m).Render(t.Sign(m)) }
 
 func unicodeSigns() Signs {
 	return Signs{
-		Good: "✓", Warn: "!", Bad: "✗", Unknown: "?", Open: "▾", Closed: "▸", Cursor: "›", Arrow: "→", Back: "←", More: "…", Dot: "·",
-		Rule: "─", Divider: "│", Corners: [4]string{"┌", "┐", "└", "┘"}, BarFull: "█", BarEmpty: "░", Up: "↑", Down: "↓", Enter: "↵", Mask: "•",
+		Good: "✓", Warn: "!", Bad: "✗", Unknown: "?", Open: "▾", Closed: "▸", Cursor: "›", Arrow: "→", Back: "←",
+		More: "…", Dot: "·",
+		Rule: "─", Divider: "│", Corners: [4]string{"┌", "┐", "└", "┘"}, BarFull: "█", BarEmpty: "░", Up: "↑",
+		Down: "↓", Enter: "↵", Mask: "•",
 		Sparks: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	}
 }
 
 func asciiSigns() Signs {
 	return Signs{
-		Good: "+", Warn: "!", Bad: "x", Unknown: "?", Open: "v", Closed: ">", Cursor: "*", Arrow: "->", Back: "<-", More: "~", Dot: "-",
-		Rule: "-", Divider: "|", Corners: [4]string{"+", "+", "+", "+"}, BarFull: "#", BarEmpty: ".", Up: "^", Down: "v", Enter: "enter", Mask: "*",
+		Good: "+", Warn: "!", Bad: "x", Unknown: "?", Open: "v", Closed: ">", Cursor: "*", Arrow: "->", Back: "<-",
+		More: "~", Dot: "-",
+		Rule: "-", Divider: "|", Corners: [4]string{"+", "+", "+", "+"}, BarFull: "#", BarEmpty: ".", Up: "^",
+		Down: "v", Enter: "enter", Mask: "*",
 		Sparks: []string{"_", ".", ":", "-", "=", "+", "*", "#"},
 	}
 }

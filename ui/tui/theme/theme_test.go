@@ -8,13 +8,15 @@ import (
 )
 
 func all(t Theme) []Style {
-	return []Style{t.Text, t.Strong, t.Dim, t.Rule, t.Accent, t.Good, t.Warn, t.Danger, t.Unknown, t.Selected, t.Disabled, t.Input, t.BadgeEmbedded, t.BadgeLab, t.BadgeReal}
+	return []Style{t.Text, t.Strong, t.Dim, t.Rule, t.Accent, t.Good, t.Warn, t.Danger, t.Unknown, t.Selected,
+		t.Disabled, t.Input, t.BadgeEmbedded, t.BadgeLab, t.BadgeReal}
 }
 
 func TestProfilesUseOnlyTheirColours(t *testing.T) {
 	for _, dark := range []bool{true, false} {
 		for profile, banned := range map[colorprofile.Profile][]string{
-			colorprofile.NoTTY: {"\x1b"}, colorprofile.ASCII: {"38;", "48;", "\x1b[3"}, colorprofile.ANSI: {"38;", "48;"}, colorprofile.ANSI256: {"38;2", "48;2"},
+			colorprofile.NoTTY: {"\x1b"}, colorprofile.ASCII: {"38;", "48;", "\x1b[3"},
+			colorprofile.ANSI: {"38;", "48;"}, colorprofile.ANSI256: {"38;2", "48;2"},
 			colorprofile.TrueColor: {"38;5", "48;5"},
 		} {
 			for i, s := range all(New(dark, profile, false)) {
@@ -43,7 +45,8 @@ func TestMeaningsDifferWithoutColour(t *testing.T) {
 
 func TestASCIISignsAreASCII(t *testing.T) {
 	s := asciiSigns()
-	for _, sign := range append([]string{s.Good, s.Warn, s.Bad, s.Unknown, s.Open, s.Closed, s.Cursor, s.Arrow, s.Back, s.More, s.Dot, s.Rule, s.Divider, s.BarFull, s.BarEmpty, s.Up, s.Down, s.Enter, s.Mask},
+	for _, sign := range append([]string{s.Good, s.Warn, s.Bad, s.Unknown, s.Open, s.Closed, s.Cursor, s.Arrow, s.Back,
+		s.More, s.Dot, s.Rule, s.Divider, s.BarFull, s.BarEmpty, s.Up, s.Down, s.Enter, s.Mask},
 		append(s.Sparks, s.Corners[:]...)...) {
 		for _, r := range sign {
 			if r < 0x20 || r > 0x7e {

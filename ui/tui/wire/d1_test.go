@@ -22,7 +22,8 @@ func TestD1_TypingAFilterChangesThatFieldOnly(t *testing.T) {
 				t.Fatalf("%q: %q, sends %+v", word, m.field().Value(), sent)
 			}
 			tuitest.Keys(m, "esc")
-			if open == "" && tuitest.Text(t, m, 100, 30) != before || m.Capturing() || (m.detail != nil) != (open != "") {
+			if open == "" && tuitest.Text(t, m, 100, 30) != before || m.Capturing() ||
+				(m.detail != nil) != (open != "") {
 				t.Fatalf("%q changes more than the filter:\n%s", word, tuitest.Text(t, m, 100, 30))
 			}
 		}

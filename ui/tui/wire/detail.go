@@ -28,7 +28,8 @@ const (
 )
 
 func (m *Model) openDetail(e httplog.Exchange) {
-	d := &detail{e: e, root: &node{open: true}, find: kit.NewField("", 80), table: kit.NewTable(kit.Column{Min: 20, Grow: 1})}
+	d := &detail{e: e, root: &node{open: true}, find: kit.NewField("", 80),
+		table: kit.NewTable(kit.Column{Min: 20, Grow: 1})}
 	d.headers("request headers", e.RequestHeader)
 	d.body("request body", e.Request, e.RequestSize, e.RequestCut, "there is none")
 	d.headers("answer headers", e.ResponseHeader)
@@ -213,7 +214,8 @@ func (n *node) matches(want string) bool {
 	if n.kind == 0 {
 		return false
 	}
-	return strings.Contains(strings.ToLower(n.name), want) || !n.container() && strings.Contains(strings.ToLower(n.text), want)
+	return strings.Contains(strings.ToLower(n.name), want) ||
+		!n.container() && strings.Contains(strings.ToLower(n.text), want)
 }
 
 func (d *detail) keys() []kit.Key {
@@ -226,9 +228,13 @@ func (d *detail) keys() []kit.Key {
 	none, why := d.hits == 0, "search with / first"
 	return append([]kit.Key{
 		kit.NewKey(label, "enter", "space").Named("fold").OffWhen(!foldable, "there is nothing below this line"),
-		kit.NewKey("search", "/"), kit.NewKey("next match", "n").OffWhen(none, why).Hidden(), kit.NewKey("match before", "N").OffWhen(none, why).Hidden(),
-		kit.NewKey("copy as curl", "y"), kit.NewKey("copy body", "Y"), kit.NewKey("copy value", "v"), kit.NewKey("export", "x"),
-		kit.NewKey("back to the list", "esc").Named("back"), kit.NewKey("unfold all below", "e").Hidden(), kit.NewKey("fold all below", "c").Hidden(),
-		kit.NewKey("unfold", "right", "l").Named("unfold").Hidden(), kit.NewKey("fold, or go up", "left", "h").Named("fold-or-up").Hidden(),
+		kit.NewKey("search", "/"), kit.NewKey("next match", "n").OffWhen(none, why).Hidden(),
+		kit.NewKey("match before", "N").OffWhen(none, why).Hidden(),
+		kit.NewKey("copy as curl", "y"), kit.NewKey("copy body", "Y"), kit.NewKey("copy value", "v"),
+		kit.NewKey("export", "x"),
+		kit.NewKey("back to the list", "esc").Named("back"), kit.NewKey("unfold all below", "e").Hidden(),
+		kit.NewKey("fold all below", "c").Hidden(),
+		kit.NewKey("unfold", "right", "l").Named("unfold").Hidden(),
+		kit.NewKey("fold, or go up", "left", "h").Named("fold-or-up").Hidden(),
 	}, kit.MoveKeys()...)
 }

@@ -56,8 +56,10 @@ func New(ctx screen.Context, d Deps) *Model {
 	life, cancel := context.WithCancel(context.Background())
 	m := &Model{ctx: ctx, deps: d, life: life, cancel: cancel, follow: true, filter: kit.NewField("", 60)}
 	m.table = kit.NewTable(
-		kit.Column{Title: "time", Min: 12, Hide: 1}, kit.Column{Title: "", Min: 4, Max: 4}, kit.Column{Title: "path", Min: 20, Grow: 1},
-		kit.Column{Title: "status", Min: 8}, kit.Column{Title: "ms", Min: 6, Align: kit.Right}, kit.Column{Title: "bytes", Min: 9, Align: kit.Right},
+		kit.Column{Title: "time", Min: 12, Hide: 1}, kit.Column{Title: "", Min: 4, Max: 4},
+		kit.Column{Title: "path", Min: 20, Grow: 1},
+		kit.Column{Title: "status", Min: 8}, kit.Column{Title: "ms", Min: 6, Align: kit.Right},
+		kit.Column{Title: "bytes", Min: 9, Align: kit.Right},
 	)
 	return m
 }
@@ -118,7 +120,8 @@ func (m *Model) choose() {
 	m.shown = m.shown[:0]
 	at := -1
 	for i, e := range m.all {
-		if want != "" && !strings.Contains(strings.ToLower(e.Method+" "+e.Path+"?"+e.Query+" "+statusText(e)+" "+e.Err), want) {
+		if want != "" && !strings.Contains(strings.ToLower(e.Method+" "+e.Path+"?"+e.Query+" "+statusText(e)+" "+e.Err),
+			want) {
 			continue
 		}
 		if e.ID == m.chosen {

@@ -38,7 +38,8 @@ const (
 // characters show as they are. Anything that is not JSON becomes a remark at its place. cut says that the end of the
 // body is missing.
 func parse(root *node, body []byte, cut bool) {
-	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
 	p := parser{dec: dec, room: maxNodes}
 	err := p.value(root, "", 0)
 	if err == nil {

@@ -255,7 +255,8 @@ func (m *Model) Keys() []kit.Key {
 	const why = "there is no exchange to use it on"
 	keys := []kit.Key{
 		kit.NewKey("open", "enter").OffWhen(!some, why), kit.NewKey("copy as curl", "y").OffWhen(!some, why),
-		kit.NewKey("copy answer", "Y").OffWhen(!some, why), kit.NewKey("export", "x").Explain("export what is listed as an HTTP archive").OffWhen(!some, why),
+		kit.NewKey("copy answer", "Y").OffWhen(!some, why),
+		kit.NewKey("export", "x").Explain("export what is listed as an HTTP archive").OffWhen(!some, why),
 		kit.NewKey("filter", "/"), kit.NewKey("back", "esc").Named("back"),
 	}
 	return append(keys, kit.MoveKeys()...)

@@ -26,9 +26,11 @@ func (m *Model) View(f screen.Frame) string {
 	case m.detail != nil:
 		return m.detail.view(th, f.W, f.H)
 	case len(m.all) == 0:
-		return kit.Notice(th, theme.None, f.W, f.H, "Nothing went over the wire yet.", "Every request of this program and its answer will be listed here, without keys and signatures.")
+		return kit.Notice(th, theme.None, f.W, f.H, "Nothing went over the wire yet.",
+			"Every request of this program and its answer will be listed here, without keys and signatures.")
 	case len(m.shown) == 0:
-		return kit.Lines(m.titleLine(th, f.W), kit.Notice(th, theme.None, f.W, f.H-1, "No exchange matches the filter.", "Press / to change it or esc to clear it."))
+		return kit.Lines(m.titleLine(th, f.W), kit.Notice(th, theme.None, f.W, f.H-1, "No exchange matches the filter.",
+			"Press / to change it or esc to clear it."))
 	}
 	list := m.table.View(th, f.W, func(i int, c []kit.Cell) []kit.Cell { return cells(th, m.all[m.shown[i]], c) })
 	return kit.Box(kit.Lines(m.titleLine(th, f.W), list, m.stateLine(th, f.W)), f.W, f.H)
@@ -113,13 +115,15 @@ func (d *detail) view(th theme.Theme, w, h int) string {
 	}
 	e := d.e
 	look := lookOf(e)
-	left := "  " + th.Strong.Render(kit.Clean(e.Method+" "+e.Path, max(8, w-34))) + "  " + th.Style(look).Render(sign(th, e, look)+" "+statusText(e))
+	left := "  " + th.Strong.Render(kit.Clean(e.Method+" "+e.Path, max(8, w-34))) + "  " +
+		th.Style(look).Render(sign(th, e, look)+" "+statusText(e))
 	right := th.Dim.Render(e.At.Format("15:04:05.000") + " ")
 	if e.Done {
 		right = th.Dim.Render(grouped(int(e.Took.Milliseconds()))+" ms at ") + right
 	}
 	tree := d.table.View(th, w, func(i int, c []kit.Cell) []kit.Cell { return append(c, d.cell(th, w, d.rows[i])) })
-	return kit.Box(kit.Lines(kit.Sides(left, right, w), tree, th.Rule.Render(kit.Rule(th.Signs.Rule, w)), d.value(th, w)), w, h)
+	return kit.Box(kit.Lines(kit.Sides(left, right, w), tree, th.Rule.Render(kit.Rule(th.Signs.Rule, w)),
+		d.value(th, w)), w, h)
 }
 
 // cell is one line of the tree.
@@ -183,7 +187,8 @@ func (d *detail) value(th theme.Theme, w int) string {
 	case d.find.Value() != "" && d.hits == 0:
 		right = th.Warn.Render(th.Signs.Warn+" nothing matches "+kit.Clean(d.find.Value(), 20)) + " "
 	case d.find.Value() != "":
-		right = th.Accent.Render(kit.FilterPrefix+kit.Clean(d.find.Value(), 20)) + th.Dim.Render("  "+kit.Count(d.hit, d.hits)) + " "
+		right = th.Accent.Render(kit.FilterPrefix+kit.Clean(d.find.Value(), 20)) +
+			th.Dim.Render("  "+kit.Count(d.hit, d.hits)) + " "
 	}
 	if !n.isDocument() {
 		return kit.Lines(kit.Sides("", right, w))

@@ -33,15 +33,20 @@ type spoken struct {
 }
 
 const quoteAnswer = `{"id":"0x9f3c00000000000000000000000000000000000000000000000000000000abcd","accounts":[{"type":"kernel-v3.1-ecdsa","accountAddress":"` +
-	tuitest.Account + `"}],"originToken":{"aggregatedAssetId":"ob:usdc","amount":"10000000","fiatValue":[]},"destinationToken":{"amount":"2941176470588235","ratio":1.50e3},` +
-	`"originChainsOperations":[{"userOp":{"nonce":"0x00","callData":"0x` + "e9ae5c53" + `","signature":"0x"}}],"expirationTimestamp":"1795253460","note":"a\u001b[2Jb"}`
+	tuitest.Account +
+	`"}],"originToken":{"aggregatedAssetId":"ob:usdc","amount":"10000000","fiatValue":[]},"destinationToken":{"amount":"2941176470588235","ratio":1.50e3},` +
+	`"originChainsOperations":[{"userOp":{"nonce":"0x00","callData":"0x` + "e9ae5c53" +
+	`","signature":"0x"}}],"expirationTimestamp":"1795253460","note":"a\u001b[2Jb"}`
 
 func samples() []spoken {
 	return []spoken{
-		{"GET", "/api/v3/balances/aggregated-balance?account=eip155%3A1%3A" + tuitest.Account + "&aggregatedAssetId=ob%3Ausdc", "", 200, `{"totalBalance":{"fiatValue":"4812.07"}}`},
+		{"GET", "/api/v3/balances/aggregated-balance?account=eip155%3A1%3A" + tuitest.Account +
+			"&aggregatedAssetId=ob%3Ausdc", "", 200, `{"totalBalance":{"fiatValue":"4812.07"}}`},
 		{"GET", "/api/v3/status/get-tx-history?limit=20", "", 503, `<html><body>down</body></html>`},
-		{"POST", "/api/v3/quote/call-quote", `{"chainOperation":{"userOp":{"signature":"0xfeedbeeffeedbeef"}}}`, 400, `{"error":"QuoteExpired","message":"too late","statusCode":400}`},
-		{"POST", "/api/v3/quote", `{"from":{"asset":{"assetId":"ob:usdc"},"amount":"10000000"},"slippageTolerance":50}`, 200, quoteAnswer},
+		{"POST", "/api/v3/quote/call-quote", `{"chainOperation":{"userOp":{"signature":"0xfeedbeeffeedbeef"}}}`, 400,
+			`{"error":"QuoteExpired","message":"too late","statusCode":400}`},
+		{"POST", "/api/v3/quote", `{"from":{"asset":{"assetId":"ob:usdc"},"amount":"10000000"},"slippageTolerance":50}`,
+			200, quoteAnswer},
 		{"POST", "/api/v3/quote/execute-quote", `{"id":"0x9f3c"}`, 0, ""},
 	}
 }
@@ -59,7 +64,8 @@ func speak(t testing.TB, all []spoken) *httplog.Log {
 			h := http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {"r-77"}}
 			return &http.Response{StatusCode: s.status, Header: h, Body: io.NopCloser(strings.NewReader(s.answer))}, nil
 		}))
-		r, err := http.NewRequestWithContext(t.Context(), s.method, "https://embedded.invalid"+s.path, strings.NewReader(s.body))
+		r, err := http.NewRequestWithContext(t.Context(), s.method, "https://embedded.invalid"+s.path,
+			strings.NewReader(s.body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,8 +90,10 @@ func shown(t testing.TB, l *httplog.Log, w, h int) *Model {
 func TestGoldenScreens(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{80, 20}, {120, 36}, {60, 16}} {
 		for name, keys := range map[string][]string{
-			"list": nil, "quote": {"k", "enter"}, "folded": {"k", "enter", "c"}, "value": {"k", "enter", "j", "j"}, "search": {"k", "enter", "/", "n", "o", "n", "c", "e", "enter"},
-			"failed": {"enter"}, "page": {"g", "j", "enter", "j"}, "sealed": {"g", "j", "j", "enter", "k", "k", "e"}, "filter": {"/", "q", "u", "o", "t", "e", "enter"},
+			"list": nil, "quote": {"k", "enter"}, "folded": {"k", "enter", "c"}, "value": {"k", "enter", "j", "j"},
+			"search": {"k", "enter", "/", "n", "o", "n", "c", "e", "enter"},
+			"failed": {"enter"}, "page": {"g", "j", "enter", "j"}, "sealed": {"g", "j", "j", "enter", "k", "k", "e"},
+			"filter": {"/", "q", "u", "o", "t", "e", "enter"},
 		} {
 			t.Run(fmt.Sprintf("%s %dx%d", name, size.w, size.h), func(t *testing.T) {
 				m := shown(t, speak(t, samples()), size.w, size.h)
@@ -164,13 +172,16 @@ func TestCopiesAreWhatWasSentWithoutSignatures(t *testing.T) {
 		return c
 	}
 	curl := said(tuitest.Keys(m, "g", "j", "j", "y"))
-	if !strings.HasPrefix(curl.Text, `curl -sS -X 'POST' "$COFFER_URL"'/api/v3/quote/call-quote' -H "x-api-key: $API_KEY"`) || strings.Contains(curl.Text, "feedbeef") {
+	if !strings.HasPrefix(curl.Text,
+		`curl -sS -X 'POST' "$COFFER_URL"'/api/v3/quote/call-quote' -H "x-api-key: $API_KEY"`) ||
+		strings.Contains(curl.Text, "feedbeef") {
 		t.Errorf("%s", curl.Text)
 	}
 	if c := said(tuitest.Keys(m, "j", "Y")); c.Text != quoteAnswer {
 		t.Errorf("%s", c.Text)
 	}
-	if c := said(tuitest.Keys(m, "enter", "g", "j", "Y")); c.What != "body of the request" || !strings.Contains(c.Text, `"slippageTolerance":50`) {
+	if c := said(tuitest.Keys(m, "enter", "g", "j", "Y")); c.What != "body of the request" ||
+		!strings.Contains(c.Text, `"slippageTolerance":50`) {
 		t.Errorf("%+v", c)
 	}
 	value := said(tuitest.Keys(m, "/", "r", "a", "t", "i", "o", "enter", "v"))
@@ -193,7 +204,8 @@ func TestAnExportIsMadeFromACommandAndSaysItsPath(t *testing.T) {
 		t.Error("written on the event loop")
 	}
 	toast, _ := cmd().(screen.ToastMsg)
-	if name != "wire.har" || !jsontext.Value(data).IsValid() || bytes.Contains(data, []byte("feedbeef")) || toast.Text != "5 exchanges in /exports/wire.har" {
+	if name != "wire.har" || !jsontext.Value(data).IsValid() || bytes.Contains(data, []byte("feedbeef")) ||
+		toast.Text != "5 exchanges in /exports/wire.har" {
 		t.Errorf("%q, %+v", name, toast)
 	}
 }
@@ -216,11 +228,13 @@ func TestTheWheelOfASearchTurnsBothWays(t *testing.T) {
 
 // TH-R1: no text of an answer acts on the terminal.
 func TestR1_HostileBodiesAreCleaned(t *testing.T) {
-	for _, body := range []string{"\x1b]0;owned\x07", "{\"a\u202e\":\"\x9b31m\"}", "{\"\x1b[2J\":\"\x1b[2J\"}", "a\r\nb\x08\x08c", `{"a":"` + strings.Repeat("\u0301", 300) + `"}`} {
+	for _, body := range []string{"\x1b]0;owned\x07", "{\"a\u202e\":\"\x9b31m\"}", "{\"\x1b[2J\":\"\x1b[2J\"}",
+		"a\r\nb\x08\x08c", `{"a":"` + strings.Repeat("\u0301", 300) + `"}`} {
 		m := shown(t, speak(t, []spoken{{"GET", "/x\u202e", "", 200, body}}), 80, 20)
 		for _, keys := range [][]string{nil, {"enter"}, {"j"}, {"j"}, {"e"}} {
 			tuitest.Keys(m, keys...)
-			if text := ansi.Strip(tuitest.Text(t, m, 80, 20)); strings.ContainsAny(text, "\x1b\x07\x08\r\u202e\u009b\u0301") {
+			if text := ansi.Strip(tuitest.Text(t, m, 80, 20)); strings.ContainsAny(text,
+				"\x1b\x07\x08\r\u202e\u009b\u0301") {
 				t.Errorf("%q shows %q", body, text)
 			}
 		}

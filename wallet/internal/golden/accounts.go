@@ -16,7 +16,8 @@ import (
 // Admin is the admin of role-based accounts.
 const Admin = "0x00A813Bc170DFF7D58D70562fBe15DD012886713"
 
-// NewOf makes the world of New for another account type and interface: api.AccountKernelV31, AccountKernelV33 or AccountRoleBased, asked with v1 or v3.
+// NewOf makes the world of New for another account type and interface: api.AccountKernelV31, AccountKernelV33 or
+// AccountRoleBased, asked with v1 or v3.
 func NewOf(t testing.TB, kind string, v1 bool) *World {
 	t.Helper()
 	w := New(t)
@@ -54,7 +55,8 @@ func (w *World) InitData() []byte {
 	case api.AccountKernelV33:
 		return nil
 	case api.AccountRoleBased:
-		return op.InitDataRoleBased(w.Network.Pins.RoleBasedValidator, w.Signer, common.HexToAddress(Admin), w.Network.Pins.CoSigner)
+		return op.InitDataRoleBased(w.Network.Pins.RoleBasedValidator, w.Signer, common.HexToAddress(Admin),
+			w.Network.Pins.CoSigner)
 	}
 	return op.InitDataECDSA(w.Network.Pins.ECDSAValidator, w.Signer)
 }
@@ -84,17 +86,21 @@ func (w *World) Nonce(lane uint16, sequence uint64) op.Nonce {
 	return op.Nonce{Validator: w.Validator(), Key: lane, Sequence: sequence}
 }
 
-// formulas is the registry of the network: its role-based validator computes the hash of an approval in the one known way.
+// formulas is the registry of the network: its role-based validator computes the hash of an approval in the one known
+// way.
 func formulas(validator common.Address) []network.Formula {
-	return []network.Formula{{Name: "RoleBasedECDSAValidator", Version: "1.4.3", VerifyingContract: validator, Formula: network.FormulaCallDataAndNonce}}
+	return []network.Formula{{Name: "RoleBasedECDSAValidator", Version: "1.4.3", VerifyingContract: validator,
+		Formula: network.FormulaCallDataAndNonce}}
 }
 
-// v1 puts an answer into the form of v1: one account, no fees, no tolerances, and beside the payments of a quote the prepared operation once more.
+// v1 puts an answer into the form of v1: one account, no fees, no tolerances, and beside the payments of a quote the
+// prepared operation once more.
 func (w *World) v1(v any) any {
 	switch a := v.(type) {
 	case api.PrepareResponse:
 		one := api.PrepareResponseV1{
-			ChainOperation: a.ChainOperation, TamperProofSignature: a.TamperProofSignature, CallType: a.CallType, SourceAssetBalances: a.SourceAssetBalances,
+			ChainOperation: a.ChainOperation, TamperProofSignature: a.TamperProofSignature, CallType: a.CallType,
+			SourceAssetBalances: a.SourceAssetBalances,
 		}
 		if len(a.Accounts) > 0 {
 			one.Account = a.Accounts[0]
@@ -102,7 +108,8 @@ func (w *World) v1(v any) any {
 		return one
 	case api.Quote:
 		one := api.QuoteV1{
-			ID: a.ID, OriginChainsOperations: a.OriginChainsOperations, OriginToken: a.OriginToken, DestinationToken: a.DestinationToken,
+			ID: a.ID, OriginChainsOperations: a.OriginChainsOperations, OriginToken: a.OriginToken,
+			DestinationToken:    a.DestinationToken,
 			ExpirationTimestamp: a.ExpirationTimestamp, TamperProofSignature: a.TamperProofSignature,
 		}
 		if len(a.Accounts) > 0 {

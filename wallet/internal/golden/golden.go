@@ -1,5 +1,6 @@
-// Package golden builds the answers that an honest service would give, for tests of the wallet. It speaks the protocol (protocol §2, §3) from the service's
-// side and shares no code with the verifier; every key in it is worthless. Amounts are base units.
+// Package golden builds the answers that an honest service would give, for tests of the wallet. It speaks the protocol
+// (protocol §2, §3) from the service's side and shares no code with the verifier; every key in it is worthless. Amounts
+// are base units.
 package golden
 
 import (
@@ -54,10 +55,11 @@ type World struct {
 	Now      time.Time
 	ID       string // of the next quote
 
-	Kind      string              // of the account: its type
-	Delegates map[uint64]uint64   // the nonce of the delegation that operations on a chain ask for
-	Shown     *api.ChainOperation // what a quote of v1 shows as the prepared operation, where that is not PreparedOperation
-	Alone     bool                // the call pays for itself: its quote shows the prepared operation in one place only
+	Kind      string            // of the account: its type
+	Delegates map[uint64]uint64 // the nonce of the delegation that operations on a chain ask for
+	// what a quote of v1 shows as the prepared operation, where that is not PreparedOperation
+	Shown *api.ChainOperation
+	Alone bool // the call pays for itself: its quote shows the prepared operation in one place only
 
 	frozen *intent.Intent
 }
@@ -74,15 +76,21 @@ func New(t testing.TB) *World {
 		t.Fatal(err)
 	}
 	a := common.HexToAddress
-	n := network.Descriptor{Version: 1, Kind: network.Embedded, Chains: []string{"eip155:1", "eip155:10", "eip155:137", "eip155:8453", "eip155:42161", "eip155:43114", "eip155:59144"}, Genesis: map[string]string{}, Pins: network.Pins{
-		EntryPoint: a(pins.EntryPoint), Paymaster: a(pins.Paymaster), Escrow: a(pins.Escrow), KernelV31: a(pins.KernelV31Implementation),
-		KernelV33: a(pins.KernelV33Delegate), Factory: a(pins.Factory), MetaFactory: a(pins.MetaFactory), ECDSAValidator: a(pins.ECDSAValidator),
-		RoleBasedValidator: a(pins.RoleBasedValidator), Operator: a("0x5"), Solver: a("0x6"), CoSigner: a("0x7"), TamperProof: a("0x8"),
-	}, Formulas: formulas(a(pins.RoleBasedValidator))}
+	n := network.Descriptor{Version: 1, Kind: network.Embedded,
+		Chains: []string{"eip155:1", "eip155:10", "eip155:137", "eip155:8453", "eip155:42161", "eip155:43114",
+			"eip155:59144"}, Genesis: map[string]string{}, Pins: network.Pins{
+			EntryPoint: a(pins.EntryPoint), Paymaster: a(pins.Paymaster), Escrow: a(pins.Escrow),
+			KernelV31: a(pins.KernelV31Implementation),
+			KernelV33: a(pins.KernelV33Delegate), Factory: a(pins.Factory), MetaFactory: a(pins.MetaFactory),
+			ECDSAValidator:     a(pins.ECDSAValidator),
+			RoleBasedValidator: a(pins.RoleBasedValidator), Operator: a("0x5"), Solver: a("0x6"), CoSigner: a("0x7"),
+			TamperProof: a("0x8"),
+		}, Formulas: formulas(a(pins.RoleBasedValidator))}
 	if n, err = n.WithID(); err != nil {
 		t.Fatal(err)
 	}
-	w := &World{T: t, Catalog: c, Network: n, CallType: api.CallCrossChain, Key: "golden key", Now: Clock(), ID: QuoteID}
+	w := &World{T: t, Catalog: c, Network: n, CallType: api.CallCrossChain, Key: "golden key", Now: Clock(),
+		ID: QuoteID}
 	w.Draft = intent.Draft{
 		Version: 1, Network: n.ID, TargetChain: "eip155:8453", SlippageBps: 50,
 		Calls: []intent.Call{
@@ -126,7 +134,8 @@ func (w *World) Asked() []op.Call {
 }
 
 // Operation builds a wire operation the way the service does.
-func (w *World) Operation(chainID uint64, lane uint16, sequence uint64, deploy bool, calls []op.Call, asset, amount string) api.ChainOperation {
+func (w *World) Operation(chainID uint64, lane uint16, sequence uint64, deploy bool, calls []op.Call, asset,
+	amount string) api.ChainOperation {
 	w.T.Helper()
 	data, err := op.EncodeExecute(calls)
 	if err != nil {
@@ -137,9 +146,12 @@ func (w *World) Operation(chainID uint64, lane uint16, sequence uint64, deploy b
 	pm := pins.Paymaster
 	u := op.UserOp{
 		Sender: w.Account, Nonce: w.Nonce(lane, sequence).Big(), CallData: data,
-		CallGasLimit: big.NewInt(400_000), VerificationGasLimit: big.NewInt(300_000), PreVerificationGas: new(big.Int), MaxFeePerGas: new(big.Int),
-		MaxPriorityFeePerGas: new(big.Int), Paymaster: &pm, PaymasterVerificationGasLimit: big.NewInt(60_000), PaymasterPostOpGasLimit: new(big.Int),
-		PaymasterData: op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: now + 600, ValidAfter: now}, make([]byte, 65)),
+		CallGasLimit: big.NewInt(400_000), VerificationGasLimit: big.NewInt(300_000), PreVerificationGas: new(big.Int),
+		MaxFeePerGas:         new(big.Int),
+		MaxPriorityFeePerGas: new(big.Int), Paymaster: &pm, PaymasterVerificationGasLimit: big.NewInt(60_000),
+		PaymasterPostOpGasLimit: new(big.Int),
+		PaymasterData: op.EncodePaymasterData(op.PaymasterWindow{ValidUntil: now + 600, ValidAfter: now},
+			make([]byte, 65)),
 	}
 	init := w.InitData()
 	if deploy && init != nil {
@@ -167,8 +179,9 @@ func (w *World) PreparedOperation(calls []op.Call) api.ChainOperation {
 // PrepareResponse is the golden answer of prepare-call-quote.
 func (w *World) PrepareResponse() api.PrepareResponse {
 	return api.PrepareResponse{
-		Accounts: w.Intent().Draft().Accounts, ChainOperation: w.PreparedOperation(w.Asked()), TamperProofSignature: "0x" + strings.Repeat("ab", 65),
-		CallType: w.CallType, SourceAssetBalances: []api.SourceAssetBalance{
+		Accounts: w.Intent().Draft().Accounts, ChainOperation: w.PreparedOperation(w.Asked()),
+		TamperProofSignature: "0x" + strings.Repeat("ab", 65),
+		CallType:             w.CallType, SourceAssetBalances: []api.SourceAssetBalance{
 			{AssetType: BaseUSDC, Balance: "25000000", Decimals: 6, FiatValue: "24.99"},
 			{AssetType: ArbUSDC, Balance: "900000000", Decimals: 6, FiatValue: "899.8"},
 		},
@@ -203,7 +216,8 @@ func (w *World) Deposit(p Payment) api.ChainOperation {
 		w.T.Fatal(err)
 	}
 	chainID, _ := a.Chain.EVMID()
-	return w.Operation(chainID, op.LaneFunding, p.Sequence, p.Deploy, w.DepositCalls(a, big.NewInt(p.Amount)), p.Asset, strconv.FormatInt(p.Amount, 10))
+	return w.Operation(chainID, op.LaneFunding, p.Sequence, p.Deploy, w.DepositCalls(a, big.NewInt(p.Amount)), p.Asset,
+		strconv.FormatInt(p.Amount, 10))
 }
 
 // DepositCalls are the calls that pay v of an asset into the escrow.
@@ -229,16 +243,19 @@ func (w *World) QuoteResponse(originAmount string, fees map[string]string, payme
 		TamperProofSignature: "0x" + strings.Repeat("cd", 65),
 		OriginToken:          api.OriginToken{AggregatedAssetID: w.Draft.FundWith, Amount: originAmount},
 		DestinationToken: api.DestinationToken{
-			AggregatedAssetID: "ob:usdc", AssetType: BaseUSDC, Amount: "250500000", MinimumAmount: "250500000", FiatValue: "250.45", MinimumFiatValue: "250.45",
+			AggregatedAssetID: "ob:usdc", AssetType: BaseUSDC, Amount: "250500000", MinimumAmount: "250500000",
+			FiatValue: "250.45", MinimumFiatValue: "250.45",
 			Symbol: "USDC", Name: "USD Coin", Decimals: &six, RecipientAccount: "eip155:8453:" + w.Account.Hex(),
 		},
-		Slippage: &api.Slippage{Origin: api.SlippageSide{Percent: "0.50", USD: "1.13", Value: "1127500"}, Destination: api.SlippageSide{Percent: "0", USD: "0", Value: "0"}},
-		Fees:     &api.Fees{Assets: fees, CumulativeUSD: "0.48"},
+		Slippage: &api.Slippage{Origin: api.SlippageSide{Percent: "0.50", USD: "1.13", Value: "1127500"},
+			Destination: api.SlippageSide{Percent: "0", USD: "0", Value: "0"}},
+		Fees: &api.Fees{Assets: fees, CumulativeUSD: "0.48"},
 	}
 	for _, p := range payments {
 		q.OriginChainsOperations = append(q.OriginChainsOperations, w.Deposit(p))
 		q.OriginToken.AssetType = append(q.OriginToken.AssetType, p.Asset)
-		q.OriginToken.FiatValue = append(q.OriginToken.FiatValue, api.TokenFiat{AssetType: p.Asset, Amount: strconv.FormatInt(p.Amount, 10), FiatValue: "100.00"})
+		q.OriginToken.FiatValue = append(q.OriginToken.FiatValue,
+			api.TokenFiat{AssetType: p.Asset, Amount: strconv.FormatInt(p.Amount, 10), FiatValue: "100.00"})
 	}
 	return q
 }

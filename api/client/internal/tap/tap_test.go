@@ -16,12 +16,14 @@ type trip func(*http.Request) (*http.Response, error)
 func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func answer(body io.Reader) *http.Response {
-	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(body)}
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(body)}
 }
 
 func request(t *testing.T, body string, again bool) *http.Request {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://x.invalid/v3/quote", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://x.invalid/v3/quote",
+		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,8 @@ func TestTheOutcomeIsToldOnce(t *testing.T) {
 		}
 		_ = res.Body.Close()
 		_ = res.Body.Close()
-		if len(told) != 1 || !errors.Is(told[0].Err, c.want) || told[0].Size != c.size || len(told[0].Body) > tap.Limit() || told[0].Status != 200 {
+		if len(told) != 1 || !errors.Is(told[0].Err, c.want) || told[0].Size != c.size ||
+			len(told[0].Body) > tap.Limit() || told[0].Status != 200 {
 			t.Errorf("%s: %d times, %v, %d bytes", name, len(told), told[0].Err, told[0].Size)
 		}
 	}
@@ -93,7 +96,8 @@ func TestAFailureIsAnOutcome(t *testing.T) {
 	var told tap.Outcome
 	rt := tap.Transport(trip(func(*http.Request) (*http.Response, error) { return nil, no }),
 		func(*http.Request, []byte) func(tap.Outcome) { return func(o tap.Outcome) { told = o } })
-	if _, err := rt.RoundTrip(request(t, "x", true)); !errors.Is(err, no) || !errors.Is(told.Err, no) || told.Status != 0 {
+	if _, err := rt.RoundTrip(request(t, "x", true)); !errors.Is(err, no) || !errors.Is(told.Err, no) ||
+		told.Status != 0 {
 		t.Errorf("%v, %+v", err, told)
 	}
 }

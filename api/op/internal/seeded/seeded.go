@@ -1,7 +1,9 @@
-// Package seeded draws the inputs of the differential tests of api/op and api/op/solmsg. Nothing of it is linked into Coffer.
+// Package seeded draws the inputs of the differential tests of api/op and api/op/solmsg. Nothing of it is linked into
+// Coffer.
 //
-// Promise: the same kind and item always give the same values, here and in .ci/vectors/stream.mjs, which draws them for the independent implementations.
-// .ci/vectors/README.md describes the stream; both sides were written from it, so that a file needs to hold results only.
+// Promise: the same kind and item always give the same values, here and in .ci/vectors/stream.mjs, which draws them for
+// the independent implementations. .ci/vectors/README.md describes the stream; both sides were written from it, so that
+// a file needs to hold results only.
 //
 // Sources: TH-U14, F4.
 package seeded
@@ -19,8 +21,8 @@ import (
 
 const seed = "coffer vectors 1"
 
-// Count is how many items each file holds, Keys how many signing keys there are of each sort, and Short the length in bytes of what a file keeps
-// of a result.
+// Count is how many items each file holds, Keys how many signing keys there are of each sort, and Short the length in
+// bytes of what a file keeps of a result.
 const (
 	Count = 10_000
 	Keys  = 64
@@ -109,8 +111,9 @@ func Sum(parts ...[]byte) []byte {
 	return h.Sum(nil)[:Short]
 }
 
-// Compare makes the records of all items, on every processor, and compares them with those that an independent implementation left in the file, size
-// bytes each. It fails when a record cannot be made, when the file has another length, and when an item differs, and says which one.
+// Compare makes the records of all items, on every processor, and compares them with those that an independent
+// implementation left in the file, size bytes each. It fails when a record cannot be made, when the file has another
+// length, and when an item differs, and says which one.
 func Compare(path string, size int, record func(item int) ([]byte, error)) (Comparison, error) {
 	want, err := os.ReadFile(path)
 	if err != nil {
@@ -148,7 +151,8 @@ type Comparison struct {
 	size       int
 }
 
-// NoticesEveryFlip fails unless one flipped bit anywhere in the file makes its item differ and no other, and a missing byte the last one.
+// NoticesEveryFlip fails unless one flipped bit anywhere in the file makes its item differ and no other, and a missing
+// byte the last one.
 func (c Comparison) NoticesEveryFlip() error {
 	const step = 997 // a prime, so that every byte of a record has its turn
 	file := bytes.Clone(c.want)

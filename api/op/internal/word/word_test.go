@@ -20,7 +20,8 @@ func TestReaderReturnsWhatWasAppended(t *testing.T) {
 	b = word.Uint64(b, 9)
 	r := word.NewReader(b)
 	v, gotA, text, empty, n := r.Uint(), r.Address(), r.Bytes(), r.Bytes(), r.Int(9)
-	if r.Err() != nil || r.Len() != 0 || v.Int64() != 7 || gotA != a || string(text) != "hello" || len(empty) != 0 || n != 9 {
+	if r.Err() != nil || r.Len() != 0 || v.Int64() != 7 || gotA != a || string(text) != "hello" || len(empty) != 0 ||
+		n != 9 {
 		t.Errorf("%v %v %q %q %d, %v", v, gotA, text, empty, n, r.Err())
 	}
 }
@@ -57,7 +58,8 @@ func TestReaderKeepsTheFirstFailure(t *testing.T) {
 }
 
 func TestFitsAndSelector(t *testing.T) {
-	if word.Fits(nil, 8) || word.Fits(big.NewInt(-1), 8) || word.Fits(big.NewInt(256), 8) || !word.Fits(big.NewInt(255), 8) {
+	if word.Fits(nil, 8) || word.Fits(big.NewInt(-1), 8) || word.Fits(big.NewInt(256), 8) ||
+		!word.Fits(big.NewInt(255), 8) {
 		t.Error("range")
 	}
 	if word.Selector("transfer(address,uint256)") != [4]byte{0xa9, 0x05, 0x9c, 0xbb} {

@@ -72,7 +72,8 @@ func (e *env) begin(r *reader, parent head, time uint64) (*builder, error) {
 	b.evm = vm.NewEVM(blockContext(b.header, r.blockHash), st, e.cfg, vm.Config{})
 	b.evm.SetJumpDestCache(e.cache.jumps)
 	b.gas = core.NewGasPool(b.header.GasLimit)
-	core.PreExecution(context.Background(), b.header.ParentBeaconRoot, parent.header, e.cfg, b.evm, b.header.Number, b.header.Time)
+	core.PreExecution(context.Background(), b.header.ParentBeaconRoot, parent.header, e.cfg, b.evm, b.header.Number,
+		b.header.Time)
 	return b, nil
 }
 
@@ -94,7 +95,8 @@ func (b *builder) add(tx *types.Transaction, signer types.Signer) error {
 		return err
 	}
 	b.state.Finalise(b.evm.GetRules())
-	rc := core.MakeReceipt(b.evm, res, b.state, b.header.Number, common.Hash{}, b.header.Time, tx, b.gas.CumulativeUsed(), nil)
+	rc := core.MakeReceipt(b.evm, res, b.state, b.header.Number, common.Hash{}, b.header.Time, tx,
+		b.gas.CumulativeUsed(), nil)
 	b.txs = append(b.txs, tx)
 	b.receipts = append(b.receipts, rc)
 	b.outcomes = append(b.outcomes, outcome{From: msg.From, Success: !res.Failed(), GasUsed: rc.GasUsed, Logs: rc.Logs})
@@ -109,7 +111,8 @@ func (b *builder) finish() (*sealed, error) {
 		logs = append(logs, r.Logs...)
 	}
 	h := b.header
-	reqs, _, err := core.PostExecution(context.Background(), b.env.cfg, h.Number, h.Time, logs, nil, b.evm, uint32(len(b.txs)+1))
+	reqs, _, err := core.PostExecution(context.Background(), b.env.cfg, h.Number, h.Time, logs, nil, b.evm,
+		uint32(len(b.txs)+1))
 	if err != nil {
 		return nil, fmt.Errorf("end of block: %w", err)
 	}
@@ -122,7 +125,8 @@ func (b *builder) finish() (*sealed, error) {
 	return newSealed(h, b.txs, b.receipts, b.outcomes, b.reverts, b.db.update), nil
 }
 
-func newSealed(h *types.Header, txs types.Transactions, rcs types.Receipts, outs []outcome, reverts [][]byte, u *state.StateUpdate) *sealed {
+func newSealed(h *types.Header, txs types.Transactions, rcs types.Receipts, outs []outcome, reverts [][]byte,
+	u *state.StateUpdate) *sealed {
 	body := &types.Body{Transactions: txs, Withdrawals: []*types.Withdrawal{}}
 	block := types.NewBlock(h, body, rcs, trie.NewListHasher())
 	hd := head{header: block.Header(), hash: block.Hash()}
@@ -177,8 +181,9 @@ func toBlock(r *record, hash common.Hash) chain.Block {
 func toReceipt(r *record, hash common.Hash, i int) chain.Receipt {
 	tx, out := r.Txs[i], r.Outcomes[i]
 	rc := chain.Receipt{
-		TxHash: tx.Hash(), From: out.From, Value: tx.Value(), Authorizations: fromAuthorizations(tx.SetCodeAuthorizations()),
-		Success: out.Success, GasUsed: out.GasUsed, Logs: toLogs(out.Logs),
+		TxHash: tx.Hash(), From: out.From, Value: tx.Value(),
+		Authorizations: fromAuthorizations(tx.SetCodeAuthorizations()),
+		Success:        out.Success, GasUsed: out.GasUsed, Logs: toLogs(out.Logs),
 		Block: r.Header.Number.Uint64(), BlockHash: hash, Time: r.Header.Time, Index: i,
 	}
 	if to := tx.To(); to != nil {

@@ -86,7 +86,8 @@ func FuzzDecodeBlockRecord(f *testing.F) {
 
 func FuzzDecodeAccount(f *testing.F) {
 	f.Add(encodeAccount(types.NewEmptyStateAccount()))
-	f.Add(encodeAccount(&types.StateAccount{Nonce: 7, Balance: uint256.NewInt(9), Root: common.Hash{1}, CodeHash: make([]byte, 32)}))
+	f.Add(encodeAccount(&types.StateAccount{Nonce: 7, Balance: uint256.NewInt(9), Root: common.Hash{1},
+		CodeHash: make([]byte, 32)}))
 	f.Add([]byte{0xc0})
 	f.Fuzz(func(t *testing.T, v []byte) {
 		a, err := decodeAccount(v)
@@ -97,7 +98,8 @@ func FuzzDecodeAccount(f *testing.F) {
 			return
 		}
 		back, err := decodeAccount(encodeAccount(a))
-		if err != nil || back.Nonce != a.Nonce || !back.Balance.Eq(a.Balance) || back.Root != a.Root || !bytes.Equal(back.CodeHash, a.CodeHash) {
+		if err != nil || back.Nonce != a.Nonce || !back.Balance.Eq(a.Balance) || back.Root != a.Root ||
+			!bytes.Equal(back.CodeHash, a.CodeHash) {
 			t.Fatalf("%+v reads back as %+v, %v", a, back, err)
 		}
 	})

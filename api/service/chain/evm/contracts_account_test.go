@@ -23,7 +23,8 @@ func TestAccountExecutesForItsEntryPointAndItselfOnly(t *testing.T) {
 	w.give(a.at, 100, 0)
 	data, err := op.EncodeExecute([]op.Call{w.transfer(addressOf(owner), 1)})
 	w.check(err)
-	for _, from := range []common.Address{addressOf(owner), addressOf(w.operator), w.factory.at, w.implementation.at, w.paymaster.at} {
+	for _, from := range []common.Address{addressOf(owner), addressOf(w.operator), w.factory.at, w.implementation.at,
+		w.paymaster.at} {
 		res := w.simulate(chain.Message{From: from, To: a.at, Data: data})
 		if got := w.decode(res.Return); got != errNotEntryPoint {
 			t.Errorf("from %s: %s", from, got)
@@ -69,8 +70,10 @@ func TestAccountNonceNamesModeTypeAndDecidingValidator(t *testing.T) {
 			}
 			for _, n := range []op.Nonce{
 				{Validator: other}, {}, {Validator: a.at},
-				{Mode: 1, Validator: a.validator}, {Mode: 2, Validator: a.validator}, {Mode: 0xff, Validator: a.validator},
-				{Type: 1, Validator: a.validator}, {Type: 2, Validator: a.validator}, {Type: 0x80, Validator: a.validator},
+				{Mode: 1, Validator: a.validator}, {Mode: 2, Validator: a.validator},
+				{Mode: 0xff, Validator: a.validator},
+				{Type: 1, Validator: a.validator}, {Type: 2, Validator: a.validator},
+				{Type: 0x80, Validator: a.validator},
 			} {
 				w.refused(a.signed(w.unsigned(a, n, w.transfer(to, 1))), "AA23 reverted", "UnsupportedNonce(")
 			}
@@ -125,8 +128,9 @@ func TestExecuteTakesOneCallOrABatchAndNoOtherMode(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"batch":              {batchMode, batch, ""},
-		"empty batch":        {batchMode, common.FromHex("0x" + strings.Repeat("0", 62) + "20" + strings.Repeat("0", 64)), ""},
+		"batch": {batchMode, batch, ""},
+		"empty batch": {batchMode, common.FromHex("0x" + strings.Repeat("0", 62) + "20" +
+			strings.Repeat("0", 64)), ""},
 		"single":             {[32]byte{}, single, ""},
 		"single, no data":    {[32]byte{}, single[:52], ""},
 		"single, too short":  {[32]byte{}, single[:51], "NonCanonicalExecution()"},
@@ -178,7 +182,8 @@ func TestExecuteRefusesABatchInAnyOtherEncoding(t *testing.T) {
 		"padding cut off":            batch[:len(batch)-1],
 	}
 	for name, b := range cases {
-		if got := w.calls(w.entryPoint.at, named{"Account", a.at}, "execute", mode, b); got != "NonCanonicalExecution()" && got != "0x" {
+		if got := w.calls(w.entryPoint.at, named{"Account", a.at}, "execute", mode,
+			b); got != "NonCanonicalExecution()" && got != "0x" {
 			t.Errorf("%s: %q", name, got)
 		}
 		if _, err := op.DecodeExecute(w.pack(named{"Account", a.at}, "execute", mode, b)); err == nil {
@@ -278,7 +283,8 @@ func TestAccountReceivesCoinsAndNFTsAndSaysSo(t *testing.T) {
 		}
 	}
 	for id, want := range map[[4]byte]bool{
-		{0x01, 0xff, 0xc9, 0xa7}: true, {0x15, 0x0b, 0x7a, 0x02}: true, {0x4e, 0x23, 0x12, 0xe0}: true, {0x16, 0x26, 0xba, 0x7e}: true,
+		{0x01, 0xff, 0xc9, 0xa7}: true, {0x15, 0x0b, 0x7a, 0x02}: true, {0x4e, 0x23, 0x12, 0xe0}: true,
+		{0x16, 0x26, 0xba, 0x7e}: true,
 		{0xff, 0xff, 0xff, 0xff}: false, {}: false,
 	} {
 		if got := get[bool](w, account, "supportsInterface", id); got != want {

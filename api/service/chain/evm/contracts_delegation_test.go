@@ -28,7 +28,8 @@ func (w *world) authorization(eoa *ecdsa.PrivateKey, to common.Address) op.Signe
 	w.t.Helper()
 	st := w.state()
 	defer st.Close()
-	s, err := op.Authorization{ChainID: new(big.Int).SetUint64(w.chain.ID()), Address: to, Nonce: st.Nonce(addressOf(eoa))}.Sign(eoa)
+	s, err := op.Authorization{ChainID: new(big.Int).SetUint64(w.chain.ID()), Address: to,
+		Nonce: st.Nonce(addressOf(eoa))}.Sign(eoa)
 	w.check(err)
 	return s
 }
@@ -36,7 +37,8 @@ func (w *world) authorization(eoa *ecdsa.PrivateKey, to common.Address) op.Signe
 // delegateTo seals a type-4 transaction of somebody else.
 func (w *world) delegateTo(eoa *ecdsa.PrivateKey, to common.Address) owned {
 	w.t.Helper()
-	w.transact(chain.Tx{From: w.relayer, To: addressOf(w.relayer), Authorizations: []op.SignedAuthorization{w.authorization(eoa, to)}})
+	w.transact(chain.Tx{From: w.relayer, To: addressOf(w.relayer),
+		Authorizations: []op.SignedAuthorization{w.authorization(eoa, to)}})
 	if !bytes.Equal(w.code(addressOf(eoa)), types.AddressToDelegation(to)) {
 		w.t.Fatal("the delegation was not applied")
 	}
@@ -90,7 +92,8 @@ func TestUnusableAuthorizationLeavesThePlainEOA(t *testing.T) {
 	signedLater, err := op.Authorization{ChainID: big.NewInt(chainID), Address: w.delegate.at, Nonce: 5}.Sign(eoa)
 	w.check(err)
 	for name, s := range map[string]op.SignedAuthorization{
-		"nonce changed": later, "chain changed": elsewhere, "signature changed": forged, "signed for another nonce": signedLater,
+		"nonce changed": later, "chain changed": elsewhere, "signature changed": forged,
+		"signed for another nonce": signedLater,
 	} {
 		w.run(name, func(t *testing.T) {
 			if out := w.submit(u, s); out.refused == "" {
@@ -108,13 +111,16 @@ func TestNobodyInitialisesADelegatedEOA(t *testing.T) {
 	w := newWorld(t)
 	eoa, thief := key("eoa"), key("thief")
 	a := w.delegateTo(eoa, w.delegate.at)
-	for _, data := range [][]byte{op.InitDataECDSA(w.ecdsa.at, addressOf(thief)), op.InitDataRoleBased(w.roles.at, addressOf(thief), common.Address{1}, common.Address{2})} {
+	for _, data := range [][]byte{op.InitDataECDSA(w.ecdsa.at, addressOf(thief)),
+		op.InitDataRoleBased(w.roles.at, addressOf(thief), common.Address{1}, common.Address{2})} {
 		for _, from := range []*ecdsa.PrivateKey{thief, w.relayer} {
-			if r := w.transact(chain.Tx{From: from, To: a.at, Data: data}); w.decode(r.Revert) != "AlreadyInitialized()" {
+			if r := w.transact(chain.Tx{From: from, To: a.at, Data: data}); w.decode(r.Revert) !=
+				"AlreadyInitialized()" {
 				t.Fatal(w.decode(r.Revert))
 			}
 		}
-		w.fails(w.operation(a, 0, op.Call{To: a.at, Value: new(big.Int), Data: data}), "CallFailed(0,[AlreadyInitialized()])")
+		w.fails(w.operation(a, 0, op.Call{To: a.at, Value: new(big.Int), Data: data}),
+			"CallFailed(0,[AlreadyInitialized()])")
 	}
 	if root := get[[21]byte](w, named{"Account", a.at}, "rootValidator"); root != ([21]byte{}) {
 		t.Fatalf("root %x", root)
@@ -152,7 +158,8 @@ func TestStorageOfAnEarlierDelegateDecidesNothing(t *testing.T) {
 	w.runs(a.signed(u))
 	hash := crypto.Keccak256Hash([]byte("a document"))
 	digest := w.kernelDigest(a.at, "0.3.3", hash)
-	if w.valid(a.at, hash, prefixed([]byte{0}, signDigest(thief, digest))) || !w.valid(a.at, hash, prefixed([]byte{0}, signDigest(eoa, digest))) {
+	if w.valid(a.at, hash, prefixed([]byte{0}, signDigest(thief, digest))) ||
+		!w.valid(a.at, hash, prefixed([]byte{0}, signDigest(eoa, digest))) {
 		t.Error("the thief signs messages")
 	}
 }
@@ -225,7 +232,8 @@ func (w *world) delegateAway(eoa *ecdsa.PrivateKey) {
 	auth := op.Authorization{ChainID: big.NewInt(chainID), Nonce: st.Nonce(addressOf(eoa))}
 	st.Close()
 	sig := signDigest(eoa, auth.Hash()) // op.Sign refuses it: nobody asks a wallet for that
-	signed := op.SignedAuthorization{Authorization: auth, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]), YParity: sig[64] - 27}
+	signed := op.SignedAuthorization{Authorization: auth, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]),
+		YParity: sig[64] - 27}
 	w.transact(chain.Tx{From: w.relayer, To: addressOf(w.relayer), Authorizations: []op.SignedAuthorization{signed}})
 	if len(w.code(addressOf(eoa))) != 0 {
 		w.t.Fatal("the delegation is still there")
@@ -253,15 +261,16 @@ func TestDelegatedEOASignsMessagesAsBeforeAndAsKernel(t *testing.T) {
 		sig  []byte
 		want bool
 	}{
-		"plain":                       {signDigest(eoa, hash), true},
-		"plain, thief":                {signDigest(thief, hash), false},
-		"root":                        {prefixed([]byte{0}, signDigest(eoa, digest)), true},
-		"root, personal":              {prefixed([]byte{0}, signDigest(eoa, op.EIP191(digest))), true},
-		"validator":                   {prefixed(byValidator(w.ecdsa.at), signDigest(eoa, digest)), true},
-		"another validator":           {prefixed(byValidator(w.roles.at), signDigest(eoa, digest)), false},
-		"root, thief":                 {prefixed([]byte{0}, signDigest(thief, digest)), false},
-		"root, the hash itself":       {prefixed([]byte{0}, signDigest(eoa, hash)), false},
-		"root, version 0.3.1":         {prefixed([]byte{0}, signDigest(eoa, w.kernelDigest(a.at, "0.3.1", hash))), false},
+		"plain":                 {signDigest(eoa, hash), true},
+		"plain, thief":          {signDigest(thief, hash), false},
+		"root":                  {prefixed([]byte{0}, signDigest(eoa, digest)), true},
+		"root, personal":        {prefixed([]byte{0}, signDigest(eoa, op.EIP191(digest))), true},
+		"validator":             {prefixed(byValidator(w.ecdsa.at), signDigest(eoa, digest)), true},
+		"another validator":     {prefixed(byValidator(w.roles.at), signDigest(eoa, digest)), false},
+		"root, thief":           {prefixed([]byte{0}, signDigest(thief, digest)), false},
+		"root, the hash itself": {prefixed([]byte{0}, signDigest(eoa, hash)), false},
+		"root, version 0.3.1": {prefixed([]byte{0}, signDigest(eoa, w.kernelDigest(a.at, "0.3.1", hash))),
+			false},
 		"unknown prefix":              {prefixed([]byte{2}, signDigest(eoa, digest)), false},
 		"the digest without a prefix": {signDigest(eoa, digest), false},
 		"empty":                       {nil, false},

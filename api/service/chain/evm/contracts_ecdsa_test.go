@@ -26,7 +26,8 @@ func malformed(sig []byte) map[string][]byte {
 	compact[32] |= (sig[64] - 27) << 7
 	return map[string][]byte{
 		"high s": highS, "v 0 or 1": parity, "other parity": flipped, "EIP-2098": compact, "64 bytes": sig[:64],
-		"66 bytes": append(bytes.Clone(sig), 0), "empty": {}, "zeros": make([]byte, 65), "twice": append(bytes.Clone(sig), sig...),
+		"66 bytes": append(bytes.Clone(sig), 0), "empty": {}, "zeros": make([]byte, 65),
+		"twice": append(bytes.Clone(sig), sig...),
 	}
 }
 
@@ -151,16 +152,19 @@ func TestValidatorsAcceptNothingForWhoNeverInstalled(t *testing.T) {
 	w := newWorld(t)
 	stranger := addressOf(key("stranger"))
 	u := w.operation(w.ecdsaAccount(key("owner")), 0, w.transfer(stranger, 1))
-	for _, sig := range [][]byte{nil, make([]byte, 65), make([]byte, 130), append(make([]byte, 64), 27), w.personal(key("stranger"))(u)} {
+	for _, sig := range [][]byte{nil, make([]byte, 65), make([]byte, 130), append(make([]byte, 64), 27),
+		w.personal(key("stranger"))(u)} {
 		u.Signature = sig
 		p, err := u.Pack()
 		w.check(err)
 		for _, v := range []named{w.ecdsa, w.roles} {
-			res := w.simulate(chain.Message{From: stranger, To: v.at, Data: w.pack(v, "validateUserOp", p, w.opHash(u))})
+			res := w.simulate(chain.Message{From: stranger, To: v.at,
+				Data: w.pack(v, "validateUserOp", p, w.opHash(u))})
 			if res.Err != nil || new(big.Int).SetBytes(res.Return).Uint64() != 1 {
 				t.Errorf("%s validates %x: %v %x", v.name, sig, res.Err, res.Return)
 			}
-			res = w.simulate(chain.Message{From: stranger, To: v.at, Data: w.pack(v, "isValidSignatureWithSender", stranger, w.opHash(u), sig)})
+			res = w.simulate(chain.Message{From: stranger, To: v.at,
+				Data: w.pack(v, "isValidSignatureWithSender", stranger, w.opHash(u), sig)})
 			if res.Err != nil || !bytes.HasPrefix(res.Return, []byte{0xff, 0xff, 0xff, 0xff}) {
 				t.Errorf("%s accepts %x: %v %x", v.name, sig, res.Err, res.Return)
 			}

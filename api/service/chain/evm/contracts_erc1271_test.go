@@ -31,7 +31,8 @@ func chainNumber(w *world) *math.HexOrDecimal256 {
 	return (*math.HexOrDecimal256)(new(big.Int).SetUint64(w.chain.ID()))
 }
 
-func (w *world) typedDigest(domain apitypes.TypedDataDomain, primary string, fields []apitypes.Type, message apitypes.TypedDataMessage) common.Hash {
+func (w *world) typedDigest(domain apitypes.TypedDataDomain, primary string, fields []apitypes.Type,
+	message apitypes.TypedDataMessage) common.Hash {
 	w.t.Helper()
 	h, _, err := apitypes.TypedDataAndHash(apitypes.TypedData{
 		Types: apitypes.Types{
@@ -69,16 +70,17 @@ func TestERC1271SignatureIsWorthOneAccountOnly(t *testing.T) {
 		sig  []byte
 		want bool
 	}{
-		"root":                     {a.at, prefixed(root, plain), true},
-		"root, personal":           {a.at, prefixed(root, personal), true},
-		"validator named":          {a.at, prefixed(byValidator(w.ecdsa.at), plain), true},
-		"another validator":        {a.at, prefixed(byValidator(w.roles.at), plain), false},
-		"another account":          {other, prefixed(root, plain), false},
-		"no prefix":                {a.at, plain, false},
-		"unknown prefix":           {a.at, prefixed([]byte{2}, plain), false},
-		"the hash itself":          {a.at, prefixed(root, signDigest(owner, hash)), false},
-		"the hash, personal":       {a.at, prefixed(root, signDigest(owner, op.EIP191(hash))), false},
-		"version 0.3.3":            {a.at, prefixed(root, signDigest(owner, w.kernelDigest(a.at, "0.3.3", hash))), false},
+		"root":               {a.at, prefixed(root, plain), true},
+		"root, personal":     {a.at, prefixed(root, personal), true},
+		"validator named":    {a.at, prefixed(byValidator(w.ecdsa.at), plain), true},
+		"another validator":  {a.at, prefixed(byValidator(w.roles.at), plain), false},
+		"another account":    {other, prefixed(root, plain), false},
+		"no prefix":          {a.at, plain, false},
+		"unknown prefix":     {a.at, prefixed([]byte{2}, plain), false},
+		"the hash itself":    {a.at, prefixed(root, signDigest(owner, hash)), false},
+		"the hash, personal": {a.at, prefixed(root, signDigest(owner, op.EIP191(hash))), false},
+		"version 0.3.3": {a.at, prefixed(root, signDigest(owner, w.kernelDigest(a.at, "0.3.3", hash))),
+			false},
 		"another key":              {a.at, prefixed(root, signDigest(key("thief"), digest)), false},
 		"empty":                    {a.at, nil, false},
 		"prefix only":              {a.at, root, false},
@@ -100,7 +102,8 @@ func TestERC5267DomainIsTheOneThatIsSigned(t *testing.T) {
 	w := newWorld(t)
 	a := w.deployed(w.ecdsaAccount(key("owner")))
 	d := w.read(named{"Account", a.at}, "eip712Domain")
-	if d[0].([1]byte) != [1]byte{0x0f} || d[1] != "Kernel" || d[2] != "0.3.1" || d[3].(*big.Int).Uint64() != chainID || d[4] != a.at {
+	if d[0].([1]byte) != [1]byte{0x0f} || d[1] != "Kernel" || d[2] != "0.3.1" || d[3].(*big.Int).Uint64() != chainID ||
+		d[4] != a.at {
 		t.Fatalf("%v", d)
 	}
 }
@@ -112,7 +115,8 @@ func TestERC1271AndOperationsAreApart(t *testing.T) {
 	a := w.deployed(w.ecdsaAccount(owner))
 	u := w.unsigned(a, w.lane(a, 0), w.transfer(addressOf(owner), 0))
 	hash := w.opHash(u)
-	if w.valid(a.at, hash, prefixed([]byte{0}, a.sign(u))) || w.valid(a.at, op.EIP191(hash), prefixed([]byte{0}, a.sign(u))) {
+	if w.valid(a.at, hash, prefixed([]byte{0}, a.sign(u))) ||
+		w.valid(a.at, op.EIP191(hash), prefixed([]byte{0}, a.sign(u))) {
 		t.Error("the operation's signature is a message's")
 	}
 	u.Signature = signDigest(owner, w.kernelDigest(a.at, "0.3.1", hash))

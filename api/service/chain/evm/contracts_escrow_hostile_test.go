@@ -29,7 +29,8 @@ func reentering(target common.Address, data []byte, strict bool, selector []byte
 	var head []byte
 	if selector != nil {
 		// if selector == calldata[0:4] jump behind the answer
-		head = join(common.FromHex("5f3560e01c63"), selector, []byte{0x14}, push2(15+len(answer)), []byte{0x57}, answer, []byte{0x5b})
+		head = join(common.FromHex("5f3560e01c63"), selector, []byte{0x14}, push2(15+len(answer)), []byte{0x57}, answer,
+			[]byte{0x5b})
 	}
 	var tail []byte
 	if strict {
@@ -58,7 +59,8 @@ func reentering(target common.Address, data []byte, strict bool, selector []byte
 // works shows that hostile code does what it should when the escrow is not busy.
 func (w *world) works(code common.Address, data []byte) {
 	w.t.Helper()
-	if res := w.simulate(chain.Message{From: addressOf(w.relayer), To: code, Data: data}); res.Err != nil || len(res.Logs) == 0 {
+	if res := w.simulate(chain.Message{From: addressOf(w.relayer), To: code, Data: data}); res.Err != nil ||
+		len(res.Logs) == 0 {
 		w.t.Fatalf("the hostile code does not work: %v %s", res.Err, w.decode(res.Return))
 	}
 }
@@ -71,7 +73,8 @@ func TestEscrowPaysOnceWhenTheDepositorCallsItAgain(t *testing.T) {
 	plain := newWorld(t)
 	refund := plain.pack(plain.escrow, "refund", [32]byte{1}, at)
 	strict := evm.Account{Address: common.Address{0xe1}, Nonce: 1, Code: reentering(plain.escrow.at, refund, true, nil)}
-	silent := evm.Account{Address: common.Address{0xe2}, Nonce: 1, Code: reentering(plain.escrow.at, refund, false, nil)}
+	silent := evm.Account{Address: common.Address{0xe2}, Nonce: 1,
+		Code: reentering(plain.escrow.at, refund, false, nil)}
 	w := newWorld(t, strict, silent)
 	user := key("user")
 	w.approves(user, 0)
@@ -105,11 +108,13 @@ func TestEscrowIsClosedWhileItPays(t *testing.T) {
 	plain := newWorld(t)
 	calls := map[string][]byte{
 		"another refund": plain.pack(plain.escrow, "refund", [32]byte{2}, at),
-		"a new deposit":  plain.pack(plain.escrow, "deposit", [32]byte{3}, plain.token.at, big.NewInt(1), uint64(startTime+1000)),
+		"a new deposit": plain.pack(plain.escrow, "deposit", [32]byte{3}, plain.token.at, big.NewInt(1),
+			uint64(startTime+1000)),
 	}
 	for name, data := range calls {
 		t.Run(name, func(t *testing.T) {
-			hostile := evm.Account{Address: common.Address{0xe1}, Nonce: 1, Code: reentering(plain.escrow.at, data, true, nil)}
+			hostile := evm.Account{Address: common.Address{0xe1}, Nonce: 1,
+				Code: reentering(plain.escrow.at, data, true, nil)}
 			w := newWorld(t, hostile)
 			w.approves(attacker, 10)
 			w.send(attacker, w.escrow, 10, "deposit", [32]byte{1}, native(), big.NewInt(10), w.now+10)

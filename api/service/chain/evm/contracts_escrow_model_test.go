@@ -43,7 +43,8 @@ func (m *escrowModel) step() {
 
 func (m *escrowModel) call(from *ecdsa.PrivateKey, value int64, want bool, method string, args ...any) {
 	m.w.t.Helper()
-	r := m.w.transact(chain.Tx{From: from, To: m.w.escrow.at, Value: big.NewInt(value), Data: m.w.pack(m.w.escrow, method, args...)})
+	r := m.w.transact(chain.Tx{From: from, To: m.w.escrow.at, Value: big.NewInt(value),
+		Data: m.w.pack(m.w.escrow, method, args...)})
 	if r.Success != want {
 		m.w.t.Fatalf("%s %v: success %t, the model says %t: %s", method, args, r.Success, want, m.w.decode(r.Revert))
 	}

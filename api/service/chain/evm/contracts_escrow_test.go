@@ -64,10 +64,12 @@ func TestEscrowHoldsADepositUntilItsRelease(t *testing.T) {
 	quote, deadline := [32]byte{1}, w.now+100
 	r := w.send(user, w.escrow, 0, "deposit", quote, w.token.at, big.NewInt(400), deadline)
 	topics, data := w.eventOf(r, "Deposited")
-	if topics[0] != quote || topics[1] != common.BytesToHash(u[:]) || topics[2] != common.BytesToHash(w.token.at[:]) || data[0].(*big.Int).Int64() != 400 || data[1] != deadline {
+	if topics[0] != quote || topics[1] != common.BytesToHash(u[:]) || topics[2] != common.BytesToHash(w.token.at[:]) ||
+		data[0].(*big.Int).Int64() != 400 || data[1] != deadline {
 		t.Fatalf("%v %v", topics, data)
 	}
-	if d := w.deposit(1, u); d != (escrowed{w.token.at, deadline, held, 400}) || w.tokens(w.escrow.at) != 400 || w.tokens(u) != 600 {
+	if d := w.deposit(1, u); d != (escrowed{w.token.at, deadline, held, 400}) || w.tokens(w.escrow.at) != 400 ||
+		w.tokens(u) != 600 {
 		t.Fatalf("%+v", d)
 	}
 	w.now = deadline + 1000 // release has no end
@@ -215,7 +217,8 @@ func TestEscrowRefundsForAnybodyAfterTheDeadline(t *testing.T) {
 	w.now = deadline + 1
 	r := w.send(key("thief"), w.escrow, 0, "refund", [32]byte{2}, u)
 	topics, data := w.eventOf(r, "Refunded")
-	if topics[0] != [32]byte{2} || topics[1] != common.BytesToHash(u[:]) || data[0] != w.token.at || data[1].(*big.Int).Int64() != 100 {
+	if topics[0] != [32]byte{2} || topics[1] != common.BytesToHash(u[:]) || data[0] != w.token.at ||
+		data[1].(*big.Int).Int64() != 100 {
 		t.Fatalf("%v %v", topics, data)
 	}
 	w.send(user, w.escrow, 0, "refund", [32]byte{3}, u)

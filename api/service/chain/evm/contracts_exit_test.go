@@ -69,7 +69,8 @@ func (w *world) nextNonce(account common.Address) int64 {
 func TestAdminMessagesAreEIP712(t *testing.T) {
 	w := newWorld(t)
 	account, session := common.Address{0xaa}, common.Address{0xbb}
-	for _, m := range []adminMessage{{announce, account, common.Address{}, 7}, {cancel, account, common.Address{}, 7}, {rotate, account, session, 7}} {
+	for _, m := range []adminMessage{{announce, account, common.Address{}, 7}, {cancel, account, common.Address{}, 7},
+		{rotate, account, session, 7}} {
 		args := m.args(nil)
 		if got := get[[32]byte](w, w.roles, m.kind+"Digest", args[:len(args)-1]...); common.Hash(got) != w.digest(m) {
 			t.Errorf("%s: %x", m.kind, got)
@@ -114,7 +115,8 @@ func TestAdminOperatesAloneOneDayAfterTheAnnouncement(t *testing.T) {
 	w.holds(to, 25, 0)
 	u := alone()
 	for name, sig := range map[string][]byte{
-		"session": w.personal(k.session)(u), "co-signer": w.personal(k.cosigner)(u), "thief": w.personal(key("thief"))(u),
+		"session": w.personal(k.session)(u), "co-signer": w.personal(k.cosigner)(u),
+		"thief":             w.personal(key("thief"))(u),
 		"admin, plain hash": signDigest(k.admin, w.opHash(u)), "admin, approve": w.approve(k.admin, u),
 		"admin twice": append(w.personal(k.admin)(u), w.personal(k.admin)(u)...),
 	} {
@@ -161,8 +163,10 @@ func TestOnlyTheAdminAnnouncesCancelsAndRotates(t *testing.T) {
 		m := adminMessage{kind: kind, account: a.at, session: addressOf(key("next session")), nonce: w.nextNonce(a.at)}
 		good := signDigest(k.admin, w.digest(m))
 		for name, sig := range map[string][]byte{
-			"session": signDigest(k.session, w.digest(m)), "co-signer": signDigest(k.cosigner, w.digest(m)), "thief": signDigest(key("thief"), w.digest(m)),
-			"both": append(signDigest(k.session, w.digest(m)), signDigest(k.cosigner, w.digest(m))...), "admin, personal": signDigest(k.admin, op.EIP191(w.digest(m))),
+			"session": signDigest(k.session, w.digest(m)), "co-signer": signDigest(k.cosigner, w.digest(m)),
+			"thief":           signDigest(key("thief"), w.digest(m)),
+			"both":            append(signDigest(k.session, w.digest(m)), signDigest(k.cosigner, w.digest(m))...),
+			"admin, personal": signDigest(k.admin, op.EIP191(w.digest(m))),
 		} {
 			w.run(kind+" "+name, func(t *testing.T) { w.refuseRelay("NotAdmin()", sig, m) })
 		}
@@ -231,7 +235,8 @@ func TestExitIsAnnouncedOnceAndItsDelayNeverRestarts(t *testing.T) {
 	again := adminMessage{announce, a.at, common.Address{}, 1}
 	sig := signDigest(k.admin, w.digest(again))
 	w.refuseRelay("ExitAlreadyAnnounced(", sig, again)
-	if at, n := get[*big.Int](w, w.roles, "exitAvailableAt", a.at).Uint64(), w.nextNonce(a.at); at != start+day || n != 1 {
+	if at, n := get[*big.Int](w, w.roles, "exitAvailableAt", a.at).Uint64(), w.nextNonce(a.at); at != start+day ||
+		n != 1 {
 		t.Fatalf("available at %d, nonce %d", at, n)
 	}
 	// What was refused is not used up; after a cancellation its nonce is dead.

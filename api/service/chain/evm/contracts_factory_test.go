@@ -45,7 +45,8 @@ func TestFactoryDeploysAtTheAddressesOfKernel(t *testing.T) {
 			t.Fatal("code before the deployment")
 		}
 		// Exactly the bytes that a user operation carries.
-		r := w.transact(chain.Tx{From: w.relayer, To: w.metaFactory.at, Data: op.FactoryData(w.factory.at, data, big.NewInt(v.index))})
+		r := w.transact(chain.Tx{From: w.relayer, To: w.metaFactory.at,
+			Data: op.FactoryData(w.factory.at, data, big.NewInt(v.index))})
 		if !r.Success || len(w.code(want)) != 61 {
 			t.Fatalf("%s: %s, %d bytes of code", want, w.decode(r.Revert), len(w.code(want)))
 		}
@@ -58,7 +59,8 @@ func TestFactoryDeploysAtTheAddressesOfKernel(t *testing.T) {
 // The role-based account of the service's documentation, its keys and its co-signer.
 func TestRoleBasedAccountStandsAtTheDocumentedAddress(t *testing.T) {
 	w := newWorld(t)
-	session, admin := common.HexToAddress("0x1cBFbFd62a276BF6D79d504eA4CA75a7baDcf5b1"), common.HexToAddress("0xc162a3cE45ad151eeCd0a5532D6E489D034aB3B8")
+	session, admin := common.HexToAddress("0x1cBFbFd62a276BF6D79d504eA4CA75a7baDcf5b1"),
+		common.HexToAddress("0xc162a3cE45ad151eeCd0a5532D6E489D034aB3B8")
 	cosigner := common.HexToAddress("0xf6112bd3da673b15926f16537d2b399844a9ed91")
 	data := op.InitDataRoleBased(w.roles.at, session, admin, cosigner)
 	at := common.HexToAddress("0xE20295ec513DEf805D9c3083b0C8EaB64692D764")
@@ -77,7 +79,8 @@ func TestProxyIsKernelsAndPointsAtTheImplementation(t *testing.T) {
 	pins, err := assets.PinnedAddresses()
 	w.check(err)
 	code := get[[]byte](w, w.factory, "initCode")
-	if !bytes.Equal(code, op.ProxyInitCode(w.implementation.at)) || crypto.Keccak256Hash(code) != common.HexToHash(pins.AccountInitCodeHash) {
+	if !bytes.Equal(code, op.ProxyInitCode(w.implementation.at)) ||
+		crypto.Keccak256Hash(code) != common.HexToHash(pins.AccountInitCodeHash) {
 		t.Fatalf("init code %x", code)
 	}
 	a := w.deployed(w.ecdsaAccount(key("owner")))
@@ -110,16 +113,19 @@ func TestAccountIsInitialisedOnceAndByItsOwnDataOnly(t *testing.T) {
 	w := newWorld(t)
 	a := w.deployed(w.ecdsaAccount(key("owner")))
 	thief := key("thief")
-	for _, data := range [][]byte{a.initData, op.InitDataECDSA(w.ecdsa.at, addressOf(thief)), op.InitDataRoleBased(w.roles.at, addressOf(thief), common.Address{1}, common.Address{2})} {
+	for _, data := range [][]byte{a.initData, op.InitDataECDSA(w.ecdsa.at, addressOf(thief)),
+		op.InitDataRoleBased(w.roles.at, addressOf(thief), common.Address{1}, common.Address{2})} {
 		r := w.transact(chain.Tx{From: thief, To: a.at, Data: data})
 		if got := w.decode(r.Revert); got != "AlreadyInitialized()" {
 			t.Fatal(got)
 		}
 		// Nor by the account itself, from a batch.
-		w.fails(w.operation(a, 0, op.Call{To: a.at, Value: new(big.Int), Data: data}), "CallFailed(0,[AlreadyInitialized()])")
+		w.fails(w.operation(a, 0, op.Call{To: a.at, Value: new(big.Int), Data: data}),
+			"CallFailed(0,[AlreadyInitialized()])")
 	}
 	// Another key or another index is another address: nobody can take this one.
-	for _, other := range []common.Address{w.predict(op.InitDataECDSA(w.ecdsa.at, addressOf(thief)), 0), w.predict(a.initData, 1)} {
+	for _, other := range []common.Address{w.predict(op.InitDataECDSA(w.ecdsa.at, addressOf(thief)), 0),
+		w.predict(a.initData, 1)} {
 		if other == a.at {
 			t.Fatal("two accounts at one address")
 		}
@@ -143,10 +149,13 @@ func TestInitialiseRefusesWhatDoesNotExistHere(t *testing.T) {
 		initial
 		want string
 	}{
-		"hook":                {initial{1, w.ecdsa.at, w.entryPoint.at, owner[:], nil, nil}, "UnsupportedInitialization()"},
-		"hook without a hook": {initial{1, w.ecdsa.at, common.Address{19: 1}, owner[:], nil, nil}, "UnsupportedInitialization()"},
-		"hook data":           {initial{1, w.ecdsa.at, none, owner[:], []byte{1}, nil}, "UnsupportedInitialization()"},
-		"follow-up call":      {initial{1, w.ecdsa.at, none, owner[:], nil, [][]byte{{}}}, "UnsupportedInitialization()"},
+		"hook": {initial{1, w.ecdsa.at, w.entryPoint.at, owner[:], nil, nil},
+			"UnsupportedInitialization()"},
+		"hook without a hook": {initial{1, w.ecdsa.at, common.Address{19: 1}, owner[:], nil, nil},
+			"UnsupportedInitialization()"},
+		"hook data": {initial{1, w.ecdsa.at, none, owner[:], []byte{1}, nil}, "UnsupportedInitialization()"},
+		"follow-up call": {initial{1, w.ecdsa.at, none, owner[:], nil, [][]byte{{}}},
+			"UnsupportedInitialization()"},
 		"root is no module":   {initial{0, w.ecdsa.at, none, owner[:], nil, nil}, "UnsupportedInitialization()"},
 		"root is permission":  {initial{2, w.ecdsa.at, none, owner[:], nil, nil}, "UnsupportedInitialization()"},
 		"locked root":         {initial{0xff, none, none, owner[:], nil, nil}, "UnsupportedInitialization()"},

@@ -62,9 +62,11 @@ func (w *world) unsigned(a owned, n op.Nonce, calls ...op.Call) op.UserOp {
 	u := op.UserOp{
 		Sender: a.at, CallData: data,
 		Nonce:        get[*big.Int](w, w.entryPoint, "getNonce", a.at, n.Key192()),
-		CallGasLimit: big.NewInt(1_000_000), VerificationGasLimit: big.NewInt(1_500_000), PreVerificationGas: new(big.Int),
-		MaxFeePerGas: new(big.Int), MaxPriorityFeePerGas: new(big.Int),
-		Paymaster: &w.paymaster.at, PaymasterVerificationGasLimit: big.NewInt(200_000), PaymasterPostOpGasLimit: new(big.Int),
+		CallGasLimit: big.NewInt(1_000_000), VerificationGasLimit: big.NewInt(1_500_000),
+		PreVerificationGas: new(big.Int),
+		MaxFeePerGas:       new(big.Int), MaxPriorityFeePerGas: new(big.Int),
+		Paymaster: &w.paymaster.at, PaymasterVerificationGasLimit: big.NewInt(200_000),
+		PaymasterPostOpGasLimit: new(big.Int),
 	}
 	if a.initData != nil && len(w.code(a.at)) == 0 {
 		u.Factory, u.FactoryData = &w.metaFactory.at, op.FactoryData(w.factory.at, a.initData, new(big.Int))

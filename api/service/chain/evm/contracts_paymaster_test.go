@@ -24,13 +24,16 @@ func TestPaymasterHashIsTheContracts(t *testing.T) {
 	}
 	for range 40 {
 		p := op.PackedUserOp{
-			Sender: common.Address(some(20)), Nonce: new(big.Int).SetBytes(some(32)), InitCode: some(rnd.IntN(100)), CallData: some(rnd.IntN(100)),
-			AccountGasLimits: [32]byte(some(32)), PreVerificationGas: new(big.Int).SetBytes(some(32)), GasFees: [32]byte(some(32)),
+			Sender: common.Address(some(20)), Nonce: new(big.Int).SetBytes(some(32)), InitCode: some(rnd.IntN(100)),
+			CallData:         some(rnd.IntN(100)),
+			AccountGasLimits: [32]byte(some(32)), PreVerificationGas: new(big.Int).SetBytes(some(32)),
+			GasFees:          [32]byte(some(32)),
 			PaymasterAndData: some(52 + rnd.IntN(100)), Signature: some(rnd.IntN(100)),
 		}
 		window := op.PaymasterWindow{ValidUntil: rnd.Uint64N(1 << 48), ValidAfter: rnd.Uint64N(1 << 48)}
 		want := op.PaymasterHash(p, window, big.NewInt(chainID), w.paymaster.at)
-		got := get[[32]byte](w, w.paymaster, "getHash", p, new(big.Int).SetUint64(window.ValidUntil), new(big.Int).SetUint64(window.ValidAfter))
+		got := get[[32]byte](w, w.paymaster, "getHash", p, new(big.Int).SetUint64(window.ValidUntil),
+			new(big.Int).SetUint64(window.ValidAfter))
 		if common.Hash(got) != want {
 			t.Fatalf("contract %x, codec %s", got, want)
 		}
@@ -98,8 +101,12 @@ func TestPaymasterSponsorsWhatItsOperatorSignedAndNothingElse(t *testing.T) {
 		"own gas":              func(u *op.UserOp) { u.PaymasterVerificationGasLimit = big.NewInt(199_999) },
 		"post-op gas":          func(u *op.UserOp) { u.PaymasterPostOpGasLimit = big.NewInt(1) },
 		"priority fee":         func(u *op.UserOp) { u.MaxPriorityFeePerGas = big.NewInt(1) },
-		"validUntil":           func(u *op.UserOp) { u.PaymasterData = bytes.Clone(u.PaymasterData); u.PaymasterData[5] ^= 1 },
-		"validAfter":           func(u *op.UserOp) { u.PaymasterData = bytes.Clone(u.PaymasterData); u.PaymasterData[8] ^= 1 },
+		"validUntil": func(u *op.UserOp) {
+			u.PaymasterData =
+				bytes.Clone(u.PaymasterData)
+			u.PaymasterData[5] ^= 1
+		},
+		"validAfter": func(u *op.UserOp) { u.PaymasterData = bytes.Clone(u.PaymasterData); u.PaymasterData[8] ^= 1 },
 	} {
 		w.run(name, func(t *testing.T) {
 			u := good
@@ -171,10 +178,12 @@ func TestPaymasterAnswersItsEntryPointOnly(t *testing.T) {
 	p, err := w.operation(a, 0, w.transfer(addressOf(w.relayer), 0)).Pack()
 	w.check(err)
 	for _, from := range []common.Address{addressOf(w.operator), a.at} {
-		if got := w.calls(from, w.paymaster, "validatePaymasterUserOp", p, [32]byte{}, new(big.Int)); got != "NotEntryPoint()" {
+		if got := w.calls(from, w.paymaster, "validatePaymasterUserOp", p, [32]byte{},
+			new(big.Int)); got != "NotEntryPoint()" {
 			t.Error(got)
 		}
-		if got := w.calls(from, w.paymaster, "postOp", uint8(0), []byte{}, new(big.Int), new(big.Int)); got != "NotEntryPoint()" {
+		if got := w.calls(from, w.paymaster, "postOp", uint8(0), []byte{}, new(big.Int),
+			new(big.Int)); got != "NotEntryPoint()" {
 			t.Error(got)
 		}
 	}

@@ -57,32 +57,36 @@ func TestRoleBasedOperationNeedsSessionAndCoSigner(t *testing.T) {
 	approved, cosigned := w.approve(k.session, u), w.personal(k.cosigner)(u)
 	hash := w.opHash(u)
 	wrong := map[string][]byte{
-		"admin and co-signer":      append(w.approve(k.admin, u), cosigned...),
-		"session twice":            append(w.approve(k.session, u), w.personal(k.session)(u)...),
-		"co-signer twice":          append(w.approve(k.cosigner, u), cosigned...),
-		"admin twice":              append(w.approve(k.admin, u), w.personal(k.admin)(u)...),
-		"session and admin":        append(w.approve(k.session, u), w.personal(k.admin)(u)...),
-		"roles exchanged":          append(w.approve(k.cosigner, u), w.personal(k.session)(u)...),
-		"order exchanged":          append(w.personal(k.cosigner)(u), approved...),
-		"thief and co-signer":      append(w.approve(thief, u), cosigned...),
-		"session and thief":        append(w.approve(k.session, u), w.personal(thief)(u)...),
-		"session, operation hash":  append(w.personal(k.session)(u), cosigned...),
-		"co-signer, approve":       append(w.approve(k.session, u), w.approve(k.cosigner, u)...),
-		"co-signer, plain hash":    append(w.approve(k.session, u), signDigest(k.cosigner, hash)...),
-		"session alone":            w.approve(k.session, u),
-		"co-signer alone":          cosigned,
-		"admin without exit":       w.personal(k.admin)(u),
-		"admin, plain hash":        signDigest(k.admin, hash),
-		"admin, approve":           w.approve(k.admin, u),
-		"three signatures":         append(append(w.approve(k.session, u), cosigned...), w.personal(k.admin)(u)...),
-		"one byte more":            append(append(w.approve(k.session, u), cosigned...), 0),
-		"session and empty":        append(w.approve(k.session, u), make([]byte, 65)...),
-		"empty and co-signer":      append(make([]byte, 65), cosigned...),
-		"empty":                    {},
-		"zeros":                    make([]byte, 130),
-		"zeros of an admin":        make([]byte, 65),
-		"session of another chain": append(signDigest(k.session, op.ApproveTypedData("RoleBasedECDSAValidator", "1.4.3", 10, w.roles.at, op.CallDataAndNonceHash(u.Sender, u.CallData, u.Nonce))), cosigned...),
-		"session, ECDSA domain":    append(signDigest(k.session, op.ApproveTypedData("ECDSAValidator", "0.3.1", chainID, w.ecdsa.at, op.CallDataAndNonceHash(u.Sender, u.CallData, u.Nonce))), cosigned...),
+		"admin and co-signer":     append(w.approve(k.admin, u), cosigned...),
+		"session twice":           append(w.approve(k.session, u), w.personal(k.session)(u)...),
+		"co-signer twice":         append(w.approve(k.cosigner, u), cosigned...),
+		"admin twice":             append(w.approve(k.admin, u), w.personal(k.admin)(u)...),
+		"session and admin":       append(w.approve(k.session, u), w.personal(k.admin)(u)...),
+		"roles exchanged":         append(w.approve(k.cosigner, u), w.personal(k.session)(u)...),
+		"order exchanged":         append(w.personal(k.cosigner)(u), approved...),
+		"thief and co-signer":     append(w.approve(thief, u), cosigned...),
+		"session and thief":       append(w.approve(k.session, u), w.personal(thief)(u)...),
+		"session, operation hash": append(w.personal(k.session)(u), cosigned...),
+		"co-signer, approve":      append(w.approve(k.session, u), w.approve(k.cosigner, u)...),
+		"co-signer, plain hash":   append(w.approve(k.session, u), signDigest(k.cosigner, hash)...),
+		"session alone":           w.approve(k.session, u),
+		"co-signer alone":         cosigned,
+		"admin without exit":      w.personal(k.admin)(u),
+		"admin, plain hash":       signDigest(k.admin, hash),
+		"admin, approve":          w.approve(k.admin, u),
+		"three signatures":        append(append(w.approve(k.session, u), cosigned...), w.personal(k.admin)(u)...),
+		"one byte more":           append(append(w.approve(k.session, u), cosigned...), 0),
+		"session and empty":       append(w.approve(k.session, u), make([]byte, 65)...),
+		"empty and co-signer":     append(make([]byte, 65), cosigned...),
+		"empty":                   {},
+		"zeros":                   make([]byte, 130),
+		"zeros of an admin":       make([]byte, 65),
+		"session of another chain": append(signDigest(k.session,
+			op.ApproveTypedData("RoleBasedECDSAValidator", "1.4.3", 10, w.roles.at,
+				op.CallDataAndNonceHash(u.Sender, u.CallData, u.Nonce))), cosigned...),
+		"session, ECDSA domain": append(signDigest(k.session,
+			op.ApproveTypedData("ECDSAValidator", "0.3.1", chainID, w.ecdsa.at,
+				op.CallDataAndNonceHash(u.Sender, u.CallData, u.Nonce))), cosigned...),
 	}
 	for name, bad := range malformed(approved) {
 		if len(bad) == len(approved) {
@@ -118,7 +122,8 @@ func TestCoSignerCannotTurnAnApprovedCallIntoFees(t *testing.T) {
 	for name, change := range map[string]func(*op.UserOp){
 		"fees of the account": func(u *op.UserOp) {
 			*u = unsponsored(*u)
-			u.MaxFeePerGas, u.MaxPriorityFeePerGas, u.PreVerificationGas = big.NewInt(1_000_000), big.NewInt(1_000_000), big.NewInt(900_000_000)
+			u.MaxFeePerGas, u.MaxPriorityFeePerGas, u.PreVerificationGas = big.NewInt(1_000_000), big.NewInt(1_000_000),
+				big.NewInt(900_000_000)
 		},
 		"fee cap":      func(u *op.UserOp) { *u = unsponsored(*u); u.MaxFeePerGas = big.NewInt(1) },
 		"priority fee": func(u *op.UserOp) { *u = unsponsored(*u); u.MaxPriorityFeePerGas = big.NewInt(1) },
@@ -214,7 +219,8 @@ func TestRoleBasedAccountTellsWhoIsWho(t *testing.T) {
 	k := testRoles()
 	a := w.deployed(w.roleAccount(k))
 	for who, want := range map[common.Address]uint8{
-		addressOf(k.session): 2, addressOf(k.admin): 3, addressOf(k.cosigner): 1, addressOf(key("thief")): 0, {}: 0, a.at: 0,
+		addressOf(k.session): 2, addressOf(k.admin): 3, addressOf(k.cosigner): 1, addressOf(key("thief")): 0, {}: 0,
+		a.at: 0,
 	} {
 		if got := get[uint8](w, w.roles, "roleOf", a.at, who); got != want {
 			t.Errorf("%s has role %d, want %d", who, got, want)

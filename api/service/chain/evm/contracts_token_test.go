@@ -72,7 +72,8 @@ func TestTokenBalanceIsInTheSlotThatSimulationsWrite(t *testing.T) {
 	st := w.state()
 	defer st.Close()
 	st.Apply(chain.Overlay{w.token.at: {Storage: map[common.Hash]common.Hash{slot: common.BigToHash(big.NewInt(456))}}})
-	res := st.Call(chain.Message{From: who, To: w.token.at, Data: w.pack(w.token, "transfer", w.escrow.at, big.NewInt(456))})
+	res := st.Call(chain.Message{From: who, To: w.token.at,
+		Data: w.pack(w.token, "transfer", w.escrow.at, big.NewInt(456))})
 	if res.Err != nil {
 		t.Fatal(w.decode(res.Return))
 	}

@@ -53,7 +53,8 @@ func newWorld(t *testing.T, more ...evm.Account) *world { return newWorldOn(t, c
 
 func newWorldOn(t *testing.T, id uint64, more ...evm.Account) *world {
 	t.Helper()
-	w := &world{t: t, now: startTime, gas: 8_000_000, abis: map[string]abi.ABI{}, treasury: key("treasury"), operator: key("operator"), relayer: key("relayer")}
+	w := &world{t: t, now: startTime, gas: 8_000_000, abis: map[string]abi.ABI{}, treasury: key("treasury"),
+		operator: key("operator"), relayer: key("relayer")}
 	w.bind()
 	spec := evm.Spec{ChainID: id, Time: startTime, Alloc: more}
 	rich := new(big.Int).Lsh(big.NewInt(1), 100)
@@ -171,7 +172,8 @@ func (w *world) simulate(m chain.Message) chain.Result {
 func (w *world) transact(tx chain.Tx) chain.Receipt {
 	w.t.Helper()
 	tx.Gas = w.gas
-	sim := w.simulate(chain.Message{From: addressOf(tx.From), To: tx.To, Value: tx.Value, Data: tx.Data, Gas: tx.Gas, Authorizations: tx.Authorizations})
+	sim := w.simulate(chain.Message{From: addressOf(tx.From), To: tx.To, Value: tx.Value, Data: tx.Data, Gas: tx.Gas,
+		Authorizations: tx.Authorizations})
 	b, err := w.chain.Seal(chain.SealRequest{Time: w.now, Txs: []chain.Tx{tx}})
 	w.check(err)
 	r := b.Receipts[0]

@@ -27,7 +27,8 @@ func TestMain(m *testing.M) {
 }
 
 func crashSpec() Spec {
-	return Spec{ChainID: 8453, Time: genesisTime, Alloc: []Account{{Address: addr(treasury()), Balance: tenToThe18(1000)}}}
+	return Spec{ChainID: 8453, Time: genesisTime, Alloc: []Account{
+		{Address: addr(treasury()), Balance: tenToThe18(1000)}}}
 }
 
 // sealUntilKilled reports every block on its standard output after Seal has

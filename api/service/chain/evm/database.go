@@ -53,7 +53,8 @@ func newReader(tx store.Tx, l layout, c *caches) *reader {
 	}
 }
 
-// get returns nil without error for what was never written: once the transaction has met damage, nothing counts as that.
+// get returns nil without error for what was never written: once the transaction has met damage, nothing counts as
+// that.
 func (r *reader) get(b store.Bucket, key []byte) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -150,7 +151,8 @@ func (d *database) OpenTrie(root common.Hash) (state.Trie, error) {
 	return openTrie(trie.StateTrieID(root), d)
 }
 
-func (d *database) OpenStorageTrie(stateRoot common.Hash, addr common.Address, root common.Hash, _ state.Trie) (state.Trie, error) {
+func (d *database) OpenStorageTrie(stateRoot common.Hash, addr common.Address, root common.Hash,
+	_ state.Trie) (state.Trie, error) {
 	return openTrie(trie.StorageTrieID(stateRoot, crypto.Keccak256Hash(addr[:]), root), d)
 }
 
@@ -182,14 +184,16 @@ func writeUpdate(tx store.Tx, l layout, u *state.StateUpdate) error {
 	}
 	for h, slots := range u.Storages {
 		for k, v := range slots {
-			if err := putOrDelete(b, slotKey(h, k), v != common.Hash{}, func() []byte { return encodeSlot(v) }); err != nil {
+			if err := putOrDelete(b, slotKey(h, k), v != common.Hash{},
+				func() []byte { return encodeSlot(v) }); err != nil {
 				return err
 			}
 		}
 	}
 	for owner, set := range u.Nodes.Sets {
 		for path, n := range set.Nodes {
-			if err := putOrDelete(b, nodeKey(owner, []byte(path)), !n.IsDeleted(), func() []byte { return n.Blob }); err != nil {
+			if err := putOrDelete(b, nodeKey(owner, []byte(path)), !n.IsDeleted(),
+				func() []byte { return n.Blob }); err != nil {
 				return err
 			}
 		}

@@ -101,7 +101,8 @@ func alloc(tb testing.TB) []Account {
 	out = append(out, predeployed(tb, initCode(tb, "Paymaster", entryPoint, owner), at(7))...)
 	out = append(out, predeployed(tb, initCode(tb, "Escrow", owner), at(8))...)
 	for i := range 12 {
-		code := initCode(tb, "Token", fmt.Sprintf("Token %d", i), fmt.Sprintf("T%d", i), uint8(6), owner, big.NewInt(supply))
+		code := initCode(tb, "Token", fmt.Sprintf("Token %d", i), fmt.Sprintf("T%d", i), uint8(6), owner,
+			big.NewInt(supply))
 		out = append(out, predeployed(tb, code, tokenAt(i))...)
 	}
 	return out
@@ -193,7 +194,8 @@ func stateOf(tb testing.TB, c *Chain) chain.State {
 }
 
 // authorize signs an EIP-7702 authorization with go-ethereum's own signer.
-func authorize(tb testing.TB, k *ecdsa.PrivateKey, chainID uint64, delegate common.Address, nonce uint64) op.SignedAuthorization {
+func authorize(tb testing.TB, k *ecdsa.PrivateKey, chainID uint64, delegate common.Address,
+	nonce uint64) op.SignedAuthorization {
 	tb.Helper()
 	s, err := types.SignSetCode(k, types.SetCodeAuthorization{
 		ChainID: *uint256.NewInt(chainID), Address: delegate, Nonce: nonce,

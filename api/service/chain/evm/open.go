@@ -55,7 +55,8 @@ func OpenAll(s store.Store, specs []Spec) ([]*Chain, error) {
 	shared := newCaches()
 	chains := make([]*Chain, len(specs))
 	for i, spec := range specs {
-		chains[i] = &Chain{id: spec.ChainID, spec: spec, env: newEnv(spec.ChainID, shared), store: s, layout: layoutOf(spec.ChainID)}
+		chains[i] = &Chain{id: spec.ChainID, spec: spec, env: newEnv(spec.ChainID, shared), store: s,
+			layout: layoutOf(spec.ChainID)}
 	}
 	missing, err := reopen(s, chains, geneses)
 	if err != nil {

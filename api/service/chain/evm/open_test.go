@@ -100,7 +100,8 @@ func TestUnusableSpecificationsAreRefusedBeforeAnythingIsWritten(t *testing.T) {
 		"account twice":    {{ChainID: 1}, {ChainID: 2, Alloc: []Account{rich, rich}}},
 		"system account":   {{ChainID: 1, Alloc: []Account{{Address: DeterministicDeployer(), Nonce: 1}}}},
 		"negative balance": {{ChainID: 1, Alloc: []Account{{Address: common.Address{1}, Balance: big.NewInt(-1)}}}},
-		"empty account":    {{ChainID: 1, Alloc: []Account{{Address: common.Address{1}, Storage: map[common.Hash]common.Hash{{}: {1}}}}}},
+		"empty account": {{ChainID: 1, Alloc: []Account{
+			{Address: common.Address{1}, Storage: map[common.Hash]common.Hash{{}: {1}}}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &countingStore{Store: store.NewMemory()}
@@ -132,9 +133,15 @@ func TestVerifyFindsEveryKindOfTampering(t *testing.T) {
 	}
 	for name, change := range map[string]func(t *testing.T, c *Chain){
 		"token balance": func(t *testing.T, c *Chain) { tamper(t, c, c.layout.state, slot(c), []byte{99}) },
-		"account gone":  func(t *testing.T, c *Chain) { tamper(t, c, c.layout.state, accountKeyOf(addr(treasury())), nil) },
-		"block gone":    func(t *testing.T, c *Chain) { tamper(t, c, c.layout.blocks, numberKey(2), nil) },
-		"code":          func(t *testing.T, c *Chain) { tamper(t, c, codeBucket, codeHashOf(t, c, tokenAt(0)), []byte{0}) },
+		"account gone": func(t *testing.T, c *Chain) {
+			tamper(t, c, c.layout.state, accountKeyOf(addr(treasury())),
+				nil)
+		},
+		"block gone": func(t *testing.T, c *Chain) { tamper(t, c, c.layout.blocks, numberKey(2), nil) },
+		"code": func(t *testing.T, c *Chain) {
+			tamper(t, c, codeBucket, codeHashOf(t, c, tokenAt(0)),
+				[]byte{0})
+		},
 		"extra account": func(t *testing.T, c *Chain) {
 			tamper(t, c, c.layout.state, accountKeyOf(common.Address{9}), []byte{0xc0})
 		},

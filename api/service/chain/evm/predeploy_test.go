@@ -55,8 +55,10 @@ func TestPredeployLeavesWhatARealDeploymentLeaves(t *testing.T) {
 	}
 	sameAccounts(t, got, want)
 
-	c := openTest(t, store.NewMemory(), Spec{ChainID: 1, Alloc: []Account{{Address: addr(treasury()), Balance: big.NewInt(1e18)}}})
-	b := seal(t, c, chain.Tx{From: treasury(), To: DeterministicDeployer(), Data: append(entryPointSalt().Bytes(), code...)})
+	c := openTest(t, store.NewMemory(), Spec{ChainID: 1,
+		Alloc: []Account{{Address: addr(treasury()), Balance: big.NewInt(1e18)}}})
+	b := seal(t, c, chain.Tx{From: treasury(), To: DeterministicDeployer(),
+		Data: append(entryPointSalt().Bytes(), code...)})
 	st := stateOf(t, c)
 	for _, a := range want {
 		if !b.Receipts[0].Success || !bytes.Equal(st.Code(a.Address), a.Code) || st.Nonce(a.Address) != a.Nonce {
@@ -77,7 +79,8 @@ func sameAccounts(t *testing.T, got, want []Account) {
 	}
 	for i, w := range want {
 		g := got[i]
-		if g.Address != w.Address || g.Nonce != w.Nonce || !bytes.Equal(g.Code, w.Code) || g.Balance.Cmp(w.Balance) != 0 || len(g.Storage) != len(w.Storage) {
+		if g.Address != w.Address || g.Nonce != w.Nonce || !bytes.Equal(g.Code, w.Code) ||
+			g.Balance.Cmp(w.Balance) != 0 || len(g.Storage) != len(w.Storage) {
 			t.Fatalf("account %d is %+v, want %+v", i, g, w)
 		}
 		for k, v := range w.Storage {

@@ -38,12 +38,15 @@ func plan(t *rapid.T, tb testing.TB, c *Chain, nonces map[int]uint64) planned {
 		target := rapid.SampledFrom([]common.Address{{}, tokenAt(0)}).Draw(t, "delegate")
 		a := authorize(tb, from, c.ID(), target, nonces[n])
 		nonces[n]++
-		return planned{chain.Tx{From: from, To: common.Address{0x77}, Gas: 100_000, Authorizations: auths(a)}, func(ledger) {}}
+		return planned{chain.Tx{From: from, To: common.Address{0x77}, Gas: 100_000, Authorizations: auths(a)},
+			func(ledger) {}}
 	case 1, 2:
-		return planned{sendToken(tb, from, tokenAt(0), to, amount.Int64()), func(l ledger) { l.move(l.token, addr(from), to, amount) }}
+		return planned{sendToken(tb, from, tokenAt(0), to, amount.Int64()),
+			func(l ledger) { l.move(l.token, addr(from), to, amount) }}
 	}
 	// Enough gas for a receiver that is delegated to a token; that reverts.
-	return planned{chain.Tx{From: from, To: to, Value: amount, Gas: 60_000}, func(l ledger) { l.move(l.native, addr(from), to, amount) }}
+	return planned{chain.Tx{From: from, To: to, Value: amount, Gas: 60_000},
+		func(l ledger) { l.move(l.native, addr(from), to, amount) }}
 }
 
 // Random blocks, some of them refused, lead to balances that follow from the
@@ -52,14 +55,16 @@ func plan(t *rapid.T, tb testing.TB, c *Chain, nonces map[int]uint64) planned {
 func TestRandomBlocksAgreeWithALedgerAndTheImporter(t *testing.T) {
 	owner := addr(treasury())
 	genesis := []Account{{Address: owner, Balance: tenToThe18(1)}}
-	genesis = append(genesis, predeployed(t, initCode(t, "Token", "T", "T", uint8(6), owner, big.NewInt(supply)), tokenAt(0))...)
+	genesis = append(genesis, predeployed(t, initCode(t, "Token", "T", "T", uint8(6), owner, big.NewInt(supply)),
+		tokenAt(0))...)
 	for i := range 5 {
 		genesis = append(genesis, Account{Address: addr(key(300 + i)), Balance: tenToThe18(1)})
 	}
 	spec := Spec{ChainID: 10, Alloc: genesis, Time: genesisTime}
 	rapid.Check(t, func(rt *rapid.T) {
 		c := openTest(t, store.NewMemory(), spec)
-		l := ledger{native: map[common.Address]*big.Int{}, token: map[common.Address]*big.Int{owner: big.NewInt(supply)}}
+		l := ledger{native: map[common.Address]*big.Int{},
+			token: map[common.Address]*big.Int{owner: big.NewInt(supply)}}
 		var gifts []chain.Tx
 		for i := range 5 {
 			a := addr(key(300 + i))
@@ -120,7 +125,8 @@ func randomBlock(rt *rapid.T, t *testing.T, c *Chain, l ledger, nonces map[int]u
 		nonces[k] = v
 	}
 	for i, r := range b.Receipts {
-		l.native[r.From] = new(big.Int).Sub(l.native[r.From], new(big.Int).Mul(b.BaseFee, new(big.Int).SetUint64(r.GasUsed)))
+		l.native[r.From] = new(big.Int).Sub(l.native[r.From],
+			new(big.Int).Mul(b.BaseFee, new(big.Int).SetUint64(r.GasUsed)))
 		if r.Success {
 			plans[i].effect(l)
 		}

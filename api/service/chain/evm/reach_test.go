@@ -22,7 +22,8 @@ func TestPrunedTrieHoldsNothingButTheHead(t *testing.T) {
 	for round := range 3 {
 		var give, back []chain.Tx
 		for i, k := range who {
-			give = append(give, pay(treasury(), addr(k), 1e16), sendToken(t, treasury(), tokenAt(0), addr(k), int64(100+i)))
+			give = append(give, pay(treasury(), addr(k), 1e16),
+				sendToken(t, treasury(), tokenAt(0), addr(k), int64(100+i)))
 			back = append(back, sendToken(t, k, tokenAt(0), addr(treasury()), int64(100+i)))
 		}
 		seal(t, c, give...)
@@ -57,14 +58,15 @@ func onlyReachable(c *Chain) error {
 		if acc.Root == types.EmptyRootHash {
 			return nil
 		}
-		return walk(db, trie.StorageTrieID(h.header.Root, key, acc.Root), want, func(slot common.Hash, blob []byte) error {
-			var value []byte
-			if err := rlp.DecodeBytes(blob, &value); err != nil {
-				return err
-			}
-			want[string(slotKey(key, slot))] = value
-			return nil
-		})
+		return walk(db, trie.StorageTrieID(h.header.Root, key, acc.Root), want,
+			func(slot common.Hash, blob []byte) error {
+				var value []byte
+				if err := rlp.DecodeBytes(blob, &value); err != nil {
+					return err
+				}
+				want[string(slotKey(key, slot))] = value
+				return nil
+			})
 	})
 	if err != nil {
 		return err

@@ -197,10 +197,12 @@ func TestNoncesCountWithinABlock(t *testing.T) {
 	b := seal(t, c, pay(treasury(), addr(key(1)), 1e17), pay(treasury(), addr(key(2)), 2), pay(key(1), addr(key(2)), 3))
 	st := stateOf(t, c)
 	if st.Nonce(addr(treasury())) != 2 || st.Nonce(addr(key(1))) != 1 || st.Balance(addr(key(2))).Int64() != 5 {
-		t.Fatalf("nonces %d, %d, balance %s", st.Nonce(addr(treasury())), st.Nonce(addr(key(1))), st.Balance(addr(key(2))))
+		t.Fatalf("nonces %d, %d, balance %s", st.Nonce(addr(treasury())), st.Nonce(addr(key(1))),
+			st.Balance(addr(key(2))))
 	}
 	for i, r := range b.Receipts {
-		if r.Index != i || r.Block != 1 || r.BlockHash != b.Hash || r.Time != b.Time || !r.Success || r.GasUsed != 21_000 {
+		if r.Index != i || r.Block != 1 || r.BlockHash != b.Hash || r.Time != b.Time || !r.Success ||
+			r.GasUsed != 21_000 {
 			t.Fatalf("receipt %d is %+v", i, r)
 		}
 	}
@@ -213,7 +215,8 @@ func TestNoncesCountWithinABlock(t *testing.T) {
 func TestBlockTimeNeverGoesBack(t *testing.T) {
 	c := memoryChain(t)
 	for _, test := range []struct{ clock, want uint64 }{
-		{0, genesisTime}, {genesisTime + 7, genesisTime + 7}, {genesisTime + 3, genesisTime + 7}, {genesisTime + 7, genesisTime + 7},
+		{0, genesisTime}, {genesisTime + 7, genesisTime + 7}, {genesisTime + 3, genesisTime + 7},
+		{genesisTime + 7, genesisTime + 7},
 	} {
 		b, err := c.Seal(chain.SealRequest{Time: test.clock, Txs: []chain.Tx{pay(treasury(), addr(key(1)), 1)}})
 		if err != nil {
@@ -299,11 +302,13 @@ func TestReceiptsAndBlocksSurviveARestart(t *testing.T) {
 	}
 	a, _ := contract(t, "Token")
 	log := rc.Logs[0]
-	if log.Address != tokenAt(0) || log.Topics[0] != a.Events["Transfer"].ID || common.BytesToAddress(log.Topics[2][:]) != addr(key(1)) || new(big.Int).SetBytes(log.Data).Int64() != 7 {
+	if log.Address != tokenAt(0) || log.Topics[0] != a.Events["Transfer"].ID ||
+		common.BytesToAddress(log.Topics[2][:]) != addr(key(1)) || new(big.Int).SetBytes(log.Data).Int64() != 7 {
 		t.Fatalf("log is %+v", log)
 	}
 	b, found, err := c.Block(1)
-	if err != nil || !found || b.Hash != sealed.Hash || len(b.Receipts) != 2 || b.Receipts[1].TxHash != sealed.Receipts[1].TxHash {
+	if err != nil || !found || b.Hash != sealed.Hash || len(b.Receipts) != 2 ||
+		b.Receipts[1].TxHash != sealed.Receipts[1].TxHash {
 		t.Fatalf("block is %+v, %v, %v", b, found, err)
 	}
 	if _, found, err := c.Block(2); found || err != nil {

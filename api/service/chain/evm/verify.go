@@ -67,7 +67,8 @@ func (c *Chain) replay(copied *Chain, n uint64) error {
 		return damaged("block", fmt.Errorf("replayed hash %s, stored %s", got.head.hash, want.Header.Hash()))
 	}
 	for i, o := range got.record.Outcomes {
-		if w := want.Outcomes[i]; o.From != w.From || o.Success != w.Success || o.GasUsed != w.GasUsed || !sameLogs(o.Logs, w.Logs) {
+		if w := want.Outcomes[i]; o.From != w.From || o.Success != w.Success || o.GasUsed != w.GasUsed ||
+			!sameLogs(o.Logs, w.Logs) {
 			return damaged("receipt", fmt.Errorf("transaction %d differs", i))
 		}
 	}

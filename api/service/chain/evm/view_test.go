@@ -22,7 +22,8 @@ func TestCallsBuildOnEachOtherAndNothingIsKept(t *testing.T) {
 	if fill.Err != nil || len(fill.Logs) != 1 || fill.GasUsed < 21_000 {
 		t.Fatalf("%+v", fill)
 	}
-	spend := st.Call(chain.Message{From: to, To: tokenAt(0), Data: pack(t, "Token", "transfer", addr(key(2)), big.NewInt(4))})
+	spend := st.Call(chain.Message{From: to, To: tokenAt(0),
+		Data: pack(t, "Token", "transfer", addr(key(2)), big.NewInt(4))})
 	if spend.Err != nil || len(spend.Logs) != 1 {
 		t.Fatalf("%+v", spend)
 	}
@@ -51,7 +52,8 @@ func TestFailedCallIsRolledBackWithNonceAndAuthorizations(t *testing.T) {
 	if st.Nonce(addr(treasury())) != 0 || st.Nonce(addr(eoa)) != 0 || st.Code(addr(eoa)) != nil {
 		t.Fatal("a failed call left something")
 	}
-	ok := st.Call(chain.Message{From: addr(key(5)), To: addr(eoa), Authorizations: auths(authorize(t, eoa, c.ID(), tokenAt(1), 0)), Data: pack(t, "Token", "decimals")})
+	ok := st.Call(chain.Message{From: addr(key(5)), To: addr(eoa),
+		Authorizations: auths(authorize(t, eoa, c.ID(), tokenAt(1), 0)), Data: pack(t, "Token", "decimals")})
 	if ok.Err != nil || st.Nonce(addr(eoa)) != 1 || len(st.Code(addr(eoa))) != 23 {
 		t.Fatalf("%+v, nonce %d", ok, st.Nonce(addr(eoa)))
 	}
@@ -60,7 +62,8 @@ func TestFailedCallIsRolledBackWithNonceAndAuthorizations(t *testing.T) {
 func TestCallFromAContractWithoutFundsOrNonceIsAllowed(t *testing.T) {
 	c := memoryChain(t)
 	st := stateOf(t, c)
-	res := st.Call(chain.Message{From: tokenAt(1), To: tokenAt(0), Data: pack(t, "Token", "approve", addr(key(1)), big.NewInt(1))})
+	res := st.Call(chain.Message{From: tokenAt(1), To: tokenAt(0),
+		Data: pack(t, "Token", "approve", addr(key(1)), big.NewInt(1))})
 	if res.Err != nil {
 		t.Fatal(res.Err)
 	}
@@ -76,8 +79,10 @@ func TestOverlayChangesOneViewOnly(t *testing.T) {
 	slot := common.Hash{31: 1}
 	// Returns slot 1: PUSH1 1 SLOAD PUSH1 0 MSTORE PUSH1 32 PUSH1 0 RETURN.
 	code := common.FromHex("60015460005260206000f3")
-	st.Apply(chain.Overlay{a: {Balance: big.NewInt(50), Nonce: &n, Code: code, Storage: map[common.Hash]common.Hash{slot: {31: 42}}}})
-	if st.Err() != nil || st.Balance(a).Int64() != 50 || st.Nonce(a) != 7 || !bytes.Equal(st.Code(a), code) || st.Storage(a, slot) != (common.Hash{31: 42}) {
+	st.Apply(chain.Overlay{a: {Balance: big.NewInt(50), Nonce: &n, Code: code,
+		Storage: map[common.Hash]common.Hash{slot: {31: 42}}}})
+	if st.Err() != nil || st.Balance(a).Int64() != 50 || st.Nonce(a) != 7 || !bytes.Equal(st.Code(a), code) ||
+		st.Storage(a, slot) != (common.Hash{31: 42}) {
 		t.Fatal("the overlay does not read back")
 	}
 	if res := st.Call(chain.Message{To: a}); res.Err != nil || new(big.Int).SetBytes(res.Return).Int64() != 42 {
@@ -93,11 +98,13 @@ func TestOverlayChangesOneViewOnly(t *testing.T) {
 }
 
 func TestImpossibleOverlayFailsEveryCall(t *testing.T) {
-	for name, balance := range map[string]*big.Int{"negative": big.NewInt(-1), "257 bits": new(big.Int).Lsh(big.NewInt(1), 256)} {
+	for name, balance := range map[string]*big.Int{"negative": big.NewInt(-1),
+		"257 bits": new(big.Int).Lsh(big.NewInt(1), 256)} {
 		t.Run(name, func(t *testing.T) {
 			st := stateOf(t, memoryChain(t))
 			st.Apply(chain.Overlay{addr(key(1)): {Balance: balance}})
-			if res := st.Call(chain.Message{To: tokenAt(0), Data: pack(t, "Token", "decimals")}); !errors.Is(res.Err, errAmount) || st.Err() == nil {
+			if res := st.Call(chain.Message{To: tokenAt(0), Data: pack(t, "Token", "decimals")}); !errors.Is(res.Err,
+				errAmount) || st.Err() == nil {
 				t.Fatalf("%+v", res)
 			}
 		})
@@ -186,7 +193,8 @@ func TestOldViewStaysFrozenWhileBlocksAreSealed(t *testing.T) {
 				}
 			}()
 			<-done
-			if got := tokenBalance(t, old, tokenAt(0), addr(key(1))); got.Int64() != 10 || old.Balance(addr(key(2))).Sign() != 0 {
+			if got := tokenBalance(t, old, tokenAt(0), addr(key(1))); got.Int64() != 10 ||
+				old.Balance(addr(key(2))).Sign() != 0 {
 				t.Fatalf("the old view shows %s", got)
 			}
 			if got := tokenBalance(t, stateOf(t, c), tokenAt(0), addr(key(1))); got.Int64() != 30 {
@@ -202,7 +210,8 @@ func TestReadersSeeWholeBlocksWhileSealing(t *testing.T) {
 	for name, c := range map[string]*Chain{"memory": memoryChain(t), "file": boltChain(t)} {
 		t.Run(name, func(t *testing.T) {
 			a, b := key(1), key(2)
-			start := seal(t, c, sendToken(t, treasury(), tokenAt(0), addr(a), 100), pay(treasury(), addr(a), 1e18)).Number
+			start := seal(t, c, sendToken(t, treasury(), tokenAt(0), addr(a), 100),
+				pay(treasury(), addr(a), 1e18)).Number
 			stop := make(chan struct{})
 			var wg sync.WaitGroup
 			for range 4 {

@@ -30,7 +30,8 @@ func TestReplayIsRefusedForEver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := again.Seal(solana.SealRequest{Time: w.at, Txs: []solana.Tx{tx}}); !errors.Is(err, solana.ErrProcessed) {
+	if _, err := again.Seal(solana.SealRequest{Time: w.at, Txs: []solana.Tx{tx}}); !errors.Is(err,
+		solana.ErrProcessed) {
 		t.Errorf("after a restart: %v", err)
 	}
 	w.at += 1_000
@@ -64,7 +65,8 @@ func TestABlockHashIsValidFor150SlotsAndNeverBeforeItsSlot(t *testing.T) {
 			t.Errorf("valid until %d s after it was given out, want about 60", lastValid-at)
 		}
 		if !w.BlockhashValid(hash, at) || !w.BlockhashValid(hash, lastValid) || w.BlockhashValid(hash, lastValid+1) {
-			t.Errorf("at %d: valid now %t, in the last second %t, after it %t", at, w.BlockhashValid(hash, at), w.BlockhashValid(hash, lastValid), w.BlockhashValid(hash, lastValid+1))
+			t.Errorf("at %d: valid now %t, in the last second %t, after it %t", at, w.BlockhashValid(hash, at),
+				w.BlockhashValid(hash, lastValid), w.BlockhashValid(hash, lastValid+1))
 		}
 	}
 }
@@ -75,7 +77,8 @@ func TestAnOldOrUnknownBlockHashIsRefused(t *testing.T) {
 	w.at += 61
 	w.refused(t, solana.ErrBlockhash, tx)
 
-	other, err := solana.Open(store.NewMemory(), solana.Spec{Time: genesisTime, Accounts: []solana.Allocation{{Key: keyOf(w.alice), Account: solana.SystemAccount(10e9)}}})
+	other, err := solana.Open(store.NewMemory(), solana.Spec{Time: genesisTime,
+		Accounts: []solana.Allocation{{Key: keyOf(w.alice), Account: solana.SystemAccount(10e9)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +88,8 @@ func TestAnOldOrUnknownBlockHashIsRefused(t *testing.T) {
 	}
 	foreign, _ := other.Blockhash(w.at)
 	early, _ := future.Blockhash(w.at + 1)
-	for name, hash := range map[string]solmsg.Key{"another network": foreign, "the next second": early, "nothing": {}, "chance": {1, 2, 3}} {
+	for name, hash := range map[string]solmsg.Key{"another network": foreign, "the next second": early, "nothing": {},
+		"chance": {1, 2, 3}} {
 		m, err := solmsg.Compose(keyOf(w.alice), hash, solmsg.Memo(name))
 		if err != nil {
 			t.Fatal(err)
@@ -177,7 +181,8 @@ func TestSetSignatureFindsThePlaceOfAKey(t *testing.T) {
 func TestMalformedMessagesAndLookupTablesAreRefused(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	good := w.tx(t, w.alice, none(), solmsg.Memo("x"))
-	for name, message := range map[string][]byte{"nothing": nil, "cut off": good.Message[:40], "extended": append(slices.Clone(good.Message), 0)} {
+	for name, message := range map[string][]byte{"nothing": nil, "cut off": good.Message[:40],
+		"extended": append(slices.Clone(good.Message), 0)} {
 		tx := solana.Tx{Message: message, Signatures: [][64]byte{[64]byte(ed25519.Sign(w.alice, message))}}
 		if err := w.refused(t, solana.ErrMessage, tx); !strings.Contains(err.Error(), "transaction 0") {
 			t.Errorf("%s: %v", name, err)
@@ -185,7 +190,8 @@ func TestMalformedMessagesAndLookupTablesAreRefused(t *testing.T) {
 	}
 	// The lookup table at the end of the message: one table with one read-only entry.
 	table := slices.Concat(good.Message[:len(good.Message)-1], []byte{1}, make([]byte, 32), []byte{0, 1, 0})
-	w.refused(t, solana.ErrLookup, solana.Tx{Message: table, Signatures: [][64]byte{[64]byte(ed25519.Sign(w.alice, table))}})
+	w.refused(t, solana.ErrLookup, solana.Tx{Message: table,
+		Signatures: [][64]byte{[64]byte(ed25519.Sign(w.alice, table))}})
 }
 
 func TestLegacyMessagesAreExecuted(t *testing.T) {
@@ -201,7 +207,8 @@ func TestLegacyMessagesAreExecuted(t *testing.T) {
 func TestTheFeePayerMustOwnTheFeeAndStayAlive(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	poor, exact, stranger := secret(50), secret(51), secret(52)
-	w.must(t, w.alice, solmsg.SystemTransfer(keyOf(w.alice), keyOf(poor), rent+4_999), solmsg.SystemTransfer(keyOf(w.alice), keyOf(exact), rent+5_000))
+	w.must(t, w.alice, solmsg.SystemTransfer(keyOf(w.alice), keyOf(poor), rent+4_999),
+		solmsg.SystemTransfer(keyOf(w.alice), keyOf(exact), rent+5_000))
 	w.refused(t, solana.ErrPayer, w.tx(t, stranger, none(), solmsg.Memo("without an account")))
 	w.refused(t, solana.ErrPayer, w.tx(t, poor, none(), solmsg.Memo("below the rent minimum afterwards")))
 	w.must(t, exact, solmsg.Memo("exactly the rent minimum afterwards"))
@@ -241,12 +248,13 @@ func TestFeesAreFiveThousandASignatureAndThePriority(t *testing.T) {
 		builds []solmsg.Build
 		want   uint64
 	}{
-		"one signature":            {[]solmsg.Build{memo}, 5_000},
-		"two signatures":           {[]solmsg.Build{solmsg.Memo("fee", keyOf(w.bob))}, 10_000},
-		"price of the limit":       {[]solmsg.Build{budget(2, 100_000, 4), budget(3, 20_000, 8), memo}, 5_000 + 2_000},
-		"rounded up":               {[]solmsg.Build{budget(2, 1, 4), budget(3, 1, 8), memo}, 5_001},
-		"default limit":            {[]solmsg.Build{budget(3, 1_000_000, 8), memo, memo}, 5_000 + 400_000},
-		"limit of a transaction":   {[]solmsg.Build{budget(2, 4_000_000_000, 4), budget(3, 1_000_000, 8)}, 5_000 + 1_400_000},
+		"one signature":      {[]solmsg.Build{memo}, 5_000},
+		"two signatures":     {[]solmsg.Build{solmsg.Memo("fee", keyOf(w.bob))}, 10_000},
+		"price of the limit": {[]solmsg.Build{budget(2, 100_000, 4), budget(3, 20_000, 8), memo}, 5_000 + 2_000},
+		"rounded up":         {[]solmsg.Build{budget(2, 1, 4), budget(3, 1, 8), memo}, 5_001},
+		"default limit":      {[]solmsg.Build{budget(3, 1_000_000, 8), memo, memo}, 5_000 + 400_000},
+		"limit of a transaction": {[]solmsg.Build{budget(2, 4_000_000_000, 4), budget(3, 1_000_000, 8)},
+			5_000 + 1_400_000},
 		"limit without price":      {[]solmsg.Build{budget(2, 100_000, 4), memo}, 5_000},
 		"heap and loaded accounts": {[]solmsg.Build{budget(1, 64<<10, 4), budget(4, 1_000, 4), memo}, 5_000},
 	} {
@@ -260,13 +268,16 @@ func TestFeesAreFiveThousandASignatureAndThePriority(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !r.Success || r.Fee != c.want || before-w.lamports(t, keyOf(w.alice)) != c.want || after.Burned-burned.Burned != c.want {
+		if !r.Success || r.Fee != c.want || before-w.lamports(t, keyOf(w.alice)) != c.want ||
+			after.Burned-burned.Burned != c.want {
 			t.Errorf("%s: fee %d, burned %d, want %d; %s", name, r.Fee, after.Burned-burned.Burned, c.want, r.Error)
 		}
 	}
 	for name, builds := range map[string][]solmsg.Build{
-		"twice": {budget(2, 1, 4), budget(2, 1, 4)}, "unknown": {budget(9, 1, 4)}, "too short": {budget(2, 1, 3)}, "too long": {budget(3, 1, 9)},
-		"no data": {{Program: solmsg.ComputeBudgetProgram()}}, "uneven heap": {budget(1, 33_000, 4)}, "no loaded accounts": {budget(4, 0, 4)},
+		"twice": {budget(2, 1, 4), budget(2, 1, 4)}, "unknown": {budget(9, 1, 4)}, "too short": {budget(2, 1, 3)},
+		"too long": {budget(3, 1, 9)},
+		"no data":  {{Program: solmsg.ComputeBudgetProgram()}}, "uneven heap": {budget(1, 33_000, 4)},
+		"no loaded accounts": {budget(4, 0, 4)},
 	} {
 		t.Run(name, func(t *testing.T) { w.refused(t, solana.ErrBudget, w.tx(t, w.alice, none(), builds...)) })
 	}

@@ -103,7 +103,8 @@ func (x *execution) instructions() (int, error) {
 			continue
 		}
 		if least := RentMinimum(len(a.Data)); a.Lamports < least {
-			return -1, fmt.Errorf("account %s would be left with %d lamports, its rent minimum is %d", k, a.Lamports, least)
+			return -1, fmt.Errorf("account %s would be left with %d lamports, its rent minimum is %d", k, a.Lamports,
+				least)
 		}
 	}
 	return -1, nil
@@ -223,11 +224,13 @@ func compare(k solmsg.Key, was, now Account) []change {
 	amount := func(v uint64) *big.Int { return new(big.Int).SetUint64(v) }
 	before, had := asToken(was)
 	after, has := asToken(now)
-	lamports := change{Change: Change{Account: name, Owner: name, Before: amount(was.Lamports), After: amount(now.Lamports)}}
+	lamports := change{Change: Change{Account: name, Owner: name, Before: amount(was.Lamports),
+		After: amount(now.Lamports)}}
 	var out []change
 	if had {
 		lamports.Owner = before.owner().String()
-		c := change{Change{Account: name, Owner: lamports.Owner, Mint: before.mint().String(), Before: amount(before.amount()), After: amount(0)}, before.mint()}
+		c := change{Change{Account: name, Owner: lamports.Owner, Mint: before.mint().String(),
+			Before: amount(before.amount()), After: amount(0)}, before.mint()}
 		if has && after.mint() == c.mint {
 			c.After, has = amount(after.amount()), false
 		}
@@ -235,7 +238,8 @@ func compare(k solmsg.Key, was, now Account) []change {
 	}
 	if has {
 		lamports.Owner = after.owner().String()
-		out = append(out, change{Change{Account: name, Owner: lamports.Owner, Mint: after.mint().String(), Before: amount(0), After: amount(after.amount())}, after.mint()})
+		out = append(out, change{Change{Account: name, Owner: lamports.Owner, Mint: after.mint().String(),
+			Before: amount(0), After: amount(after.amount())}, after.mint()})
 	}
 	return append([]change{lamports}, out...)
 }

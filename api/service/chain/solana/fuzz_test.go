@@ -21,7 +21,8 @@ func FuzzSeal(f *testing.F) {
 		{solmsg.SystemTransfer(a, b, 1e9)},
 		{solmsg.CreateATAIdempotent(a, b, w.mint), w.usdc(f, w.alice, b, 5e6), solmsg.Memo("quote")},
 		{solmsg.CreateATAIdempotent(a, b, w.mint), closing(to, a, b)},
-		{tokenBuild(13, append(u64(10), decimals), from, w.mint, b, a), tokenTransfer(from, from, b, 4), tokenBuild(5, nil, from, a)},
+		{tokenBuild(13, append(u64(10), decimals), from, w.mint, b, a), tokenTransfer(from, from, b, 4),
+			tokenBuild(5, nil, from, a)},
 		{budget(2, 100_000, 4), budget(3, 20_000, 8), tokenBuild(4, u64(1), from, b, a)},
 		{tokenBuild(17, nil, from, a), tokenBuild(7, u64(5), w.mint, from, a)},
 	} {

@@ -74,7 +74,8 @@ func newWorld(t tb, s store.Store) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{Ledger: l, store: s, treasury: treasury, alice: secret(1), bob: secret(2), mint: mint, at: genesisTime + 1_000_000}
+	w := &world{Ledger: l, store: s, treasury: treasury, alice: secret(1), bob: secret(2), mint: mint,
+		at: genesisTime + 1_000_000}
 	from := keyOf(treasury)
 	w.must(t, treasury,
 		solmsg.SystemTransfer(from, keyOf(w.alice), 10e9), solmsg.SystemTransfer(from, keyOf(w.bob), 10e9),
@@ -86,7 +87,8 @@ func newWorld(t tb, s store.Store) *world {
 // usdc is a transfer between associated accounts.
 func (w *world) usdc(t tb, from ed25519.PrivateKey, to solmsg.Key, amount uint64) solmsg.Build {
 	t.Helper()
-	return solmsg.TokenTransferChecked(ata(t, keyOf(from), w.mint), w.mint, ata(t, to, w.mint), keyOf(from), amount, decimals)
+	return solmsg.TokenTransferChecked(ata(t, keyOf(from), w.mint), w.mint, ata(t, to, w.mint), keyOf(from), amount,
+		decimals)
 }
 
 // tx composes and signs with the current block hash, one second later than the last one.
@@ -106,7 +108,8 @@ func (w *world) seal(txs ...solana.Tx) ([]solana.Receipt, error) {
 }
 
 // send includes one transaction.
-func (w *world) send(t tb, payer ed25519.PrivateKey, signers []ed25519.PrivateKey, builds ...solmsg.Build) solana.Receipt {
+func (w *world) send(t tb, payer ed25519.PrivateKey, signers []ed25519.PrivateKey,
+	builds ...solmsg.Build) solana.Receipt {
 	t.Helper()
 	out, err := w.seal(w.tx(t, payer, signers, builds...))
 	if err != nil {
@@ -131,7 +134,8 @@ func (w *world) fails(t tb, payer ed25519.PrivateKey, instruction int, builds ..
 	before := w.lamports(t, keyOf(payer))
 	r := w.send(t, payer, nil, builds...)
 	if r.Success || r.Error == "" || r.Instruction != instruction {
-		t.Errorf("success %t at instruction %d, want a failure at %d: %s", r.Success, r.Instruction, instruction, r.Error)
+		t.Errorf("success %t at instruction %d, want a failure at %d: %s", r.Success, r.Instruction, instruction,
+			r.Error)
 	}
 	if after := w.lamports(t, keyOf(payer)); after != before-r.Fee {
 		t.Errorf("the payer went from %d to %d, the fee is %d", before, after, r.Fee)

@@ -18,13 +18,15 @@ func TestATransactionThatWouldChangeASumIsAFault(t *testing.T) {
 	}
 	s := store.NewMemory()
 	l, err := Open(s, Spec{Accounts: []Allocation{
-		{Key: payer, Account: SystemAccount(10e9)}, {Key: mint, Account: MintAccount(1_000, 6)}, {Key: account, Account: TokenAccount(owner, mint, 1_000)},
+		{Key: payer, Account: SystemAccount(10e9)}, {Key: mint, Account: MintAccount(1_000, 6)},
+		{Key: account, Account: TokenAccount(owner, mint, 1_000)},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	hash, _ := l.Blockhash(100)
-	m, err := solmsg.Compose(payer, hash, solmsg.SystemTransfer(payer, owner, 0), solmsg.TokenTransferChecked(account, mint, account, owner, 0, 6))
+	m, err := solmsg.Compose(payer, hash, solmsg.SystemTransfer(payer, owner, 0),
+		solmsg.TokenTransferChecked(account, mint, account, owner, 0, 6))
 	if err != nil {
 		t.Fatal(err)
 	}

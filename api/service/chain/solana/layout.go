@@ -102,7 +102,8 @@ func decodeAccount(b []byte) (Account, error) {
 		return Account{}, damaged("account")
 	}
 	return Account{
-		Lamports: binary.LittleEndian.Uint64(b), Owner: solmsg.Key(b[8:accountHead]), Data: slices.Clone(b[accountHead:]),
+		Lamports: binary.LittleEndian.Uint64(b), Owner: solmsg.Key(b[8:accountHead]),
+		Data: slices.Clone(b[accountHead:]),
 	}, nil
 }
 

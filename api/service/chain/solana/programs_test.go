@@ -44,20 +44,25 @@ func TestUnwritableAccountsCannotChange(t *testing.T) {
 	usdc := w.usdc(t, w.alice, keyOf(w.bob), 1e6)
 	closing := tokenBuild(9, nil, ata(t, keyOf(w.bob), w.mint), keyOf(w.bob), keyOf(w.bob))
 	for name, b := range map[string]solmsg.Build{
-		"receiver of lamports": without(pay, 1, "writable"), "source of a token": without(usdc, 0, "writable"), "destination of a token": without(usdc, 2, "writable"),
-		"account to be created":  without(solmsg.CreateATAIdempotent(keyOf(w.alice), keyOf(secret(60)), w.mint), 1, "writable"),
-		"a program":              solmsg.SystemTransfer(keyOf(w.alice), solmsg.MemoProgram(), 1e9),
-		"account to be approved": without(tokenBuild(4, u64(5), ata(t, keyOf(w.alice), w.mint), keyOf(w.bob), keyOf(w.alice)), 0, "writable"),
+		"receiver of lamports": without(pay, 1, "writable"), "source of a token": without(usdc, 0, "writable"),
+		"destination of a token": without(usdc, 2, "writable"),
+		"account to be created": without(solmsg.CreateATAIdempotent(keyOf(w.alice), keyOf(secret(60)), w.mint), 1,
+			"writable"),
+		"a program": solmsg.SystemTransfer(keyOf(w.alice), solmsg.MemoProgram(), 1e9),
+		"account to be approved": without(tokenBuild(4, u64(5), ata(t, keyOf(w.alice), w.mint), keyOf(w.bob),
+			keyOf(w.alice)), 0, "writable"),
 	} {
 		if r := w.fails(t, w.alice, 0, b); !strings.Contains(r.Error, "not writable") {
 			t.Errorf("%s: %s", name, r.Error)
 		}
 	}
-	if r := w.send(t, w.alice, []ed25519.PrivateKey{w.bob}, closing); r.Success || !strings.Contains(r.Error, "not writable") {
+	if r := w.send(t, w.alice, []ed25519.PrivateKey{w.bob}, closing); r.Success ||
+		!strings.Contains(r.Error, "not writable") {
 		t.Errorf("closing into an unwritable account: %+v", r)
 	}
 	payer := solmsg.SystemTransfer(keyOf(w.bob), keyOf(w.alice), 1e9)
-	if r := w.send(t, w.alice, []ed25519.PrivateKey{w.bob}, without(payer, 0, "writable")); r.Success || !strings.Contains(r.Error, "not writable") {
+	if r := w.send(t, w.alice, []ed25519.PrivateKey{w.bob}, without(payer, 0, "writable")); r.Success ||
+		!strings.Contains(r.Error, "not writable") {
 		t.Errorf("sender of lamports: %+v", r)
 	}
 	w.checkSums(t)
@@ -80,7 +85,8 @@ func TestOnlyASignerCanSpend(t *testing.T) {
 			t.Errorf("%s: %s", name, r.Error)
 		}
 	}
-	if r := w.fails(t, w.bob, 0, solmsg.TokenTransferChecked(ata(t, victim, w.mint), w.mint, bobs, keyOf(w.bob), 1, decimals)); !strings.Contains(r.Error, "may not move") {
+	if r := w.fails(t, w.bob, 0, solmsg.TokenTransferChecked(ata(t, victim, w.mint), w.mint, bobs, keyOf(w.bob), 1,
+		decimals)); !strings.Contains(r.Error, "may not move") {
 		t.Errorf("another's tokens with one's own signature: %s", r.Error)
 	}
 	if w.lamports(t, victim) != 10e9 || w.tokens(t, victim) != 1_000e6 {
@@ -99,7 +105,8 @@ func TestAnAccountEndsWithNothingOrItsRentMinimum(t *testing.T) {
 	w.must(t, w.alice, solmsg.SystemTransfer(a, b, rent))
 	w.must(t, w.alice, solmsg.SystemTransfer(a, b, 1))
 	all := w.lamports(t, a)
-	if r := w.fails(t, w.alice, -1, solmsg.SystemTransfer(a, b, all-5_000-rent+1)); !strings.Contains(r.Error, "rent minimum") {
+	if r := w.fails(t, w.alice, -1, solmsg.SystemTransfer(a, b, all-5_000-rent+1)); !strings.Contains(r.Error,
+		"rent minimum") {
 		t.Errorf("%s", r.Error)
 	}
 	all = w.lamports(t, a)
@@ -114,7 +121,8 @@ func TestAnAccountEndsWithNothingOrItsRentMinimum(t *testing.T) {
 	}
 	// In between an account may be below: only the end counts.
 	c := keyOf(secret(71))
-	w.must(t, w.treasury, solmsg.SystemTransfer(keyOf(w.treasury), c, 1), solmsg.SystemTransfer(keyOf(w.treasury), c, rent-1))
+	w.must(t, w.treasury, solmsg.SystemTransfer(keyOf(w.treasury), c, 1),
+		solmsg.SystemTransfer(keyOf(w.treasury), c, rent-1))
 }
 
 func TestATransactionIsAllOrNothingAndAFailedOnePaysItsFee(t *testing.T) {
@@ -122,17 +130,20 @@ func TestATransactionIsAllOrNothingAndAFailedOnePaysItsFee(t *testing.T) {
 	a, b := keyOf(w.alice), keyOf(w.bob)
 	before := w.contents(t)
 	r := w.fails(t, w.alice, 3,
-		solmsg.SystemTransfer(a, b, 1e9), solmsg.CreateATAIdempotent(a, b, w.mint), w.usdc(t, w.alice, b, 5e6), solmsg.SystemTransfer(a, b, 100e9), solmsg.Memo("never reached"))
+		solmsg.SystemTransfer(a, b, 1e9), solmsg.CreateATAIdempotent(a, b, w.mint), w.usdc(t, w.alice, b, 5e6),
+		solmsg.SystemTransfer(a, b, 100e9), solmsg.Memo("never reached"))
 	if w.lamports(t, b) != 10e9 || w.tokens(t, a) != 1_000e6 || w.lamports(t, a) != 10e9-5_000 {
 		t.Error("a part of the failed transaction has happened")
 	}
 	if _, exists, err := w.Tokens(b, w.mint); exists || err != nil {
 		t.Errorf("the token account was created: %v", err)
 	}
-	if len(r.Changes) != 1 || r.Changes[0].Account != a.String() || r.Changes[0].Before.Uint64()-r.Changes[0].After.Uint64() != 5_000 {
+	if len(r.Changes) != 1 || r.Changes[0].Account != a.String() ||
+		r.Changes[0].Before.Uint64()-r.Changes[0].After.Uint64() != 5_000 {
 		t.Errorf("changes %+v", r.Changes)
 	}
-	if strings.Contains(strings.Join(r.Logs, "\n"), "never") || !strings.Contains(r.Error, "instruction 3: insufficient funds") {
+	if strings.Contains(strings.Join(r.Logs, "\n"), "never") ||
+		!strings.Contains(r.Error, "instruction 3: insufficient funds") {
 		t.Errorf("%s: %v", r.Error, r.Logs)
 	}
 	changed := 0
@@ -189,8 +200,9 @@ func TestTokenTransfersFollowTheProgram(t *testing.T) {
 		"to the mint":           solmsg.TokenTransferChecked(from, w.mint, w.mint, a, 1, decimals),
 		"accounts missing":      {Program: solmsg.TokenProgram(), Accounts: good.Accounts[:3], Data: good.Data},
 		"data too short":        {Program: solmsg.TokenProgram(), Accounts: good.Accounts, Data: good.Data[:9]},
-		"data too long":         {Program: solmsg.TokenProgram(), Accounts: good.Accounts, Data: append(slices.Clone(good.Data), 0)},
-		"no data":               {Program: solmsg.TokenProgram(), Accounts: good.Accounts},
+		"data too long": {Program: solmsg.TokenProgram(), Accounts: good.Accounts,
+			Data: append(slices.Clone(good.Data), 0)},
+		"no data": {Program: solmsg.TokenProgram(), Accounts: good.Accounts},
 	} {
 		if r := w.send(t, w.alice, none(), x); r.Success || r.Instruction != 0 {
 			t.Errorf("%s: success %t", name, r.Success)
@@ -262,11 +274,13 @@ func TestClosingAnEmptyTokenAccountReturnsItsRent(t *testing.T) {
 	if _, exists, err := w.Tokens(b, w.mint); exists || err != nil {
 		t.Errorf("the account still exists: %v", err)
 	}
-	if acc, err := w.Account(account); err != nil || acc.Lamports != 0 || len(acc.Data) != 0 || acc.Owner != solmsg.SystemProgram() {
+	if acc, err := w.Account(account); err != nil || acc.Lamports != 0 || len(acc.Data) != 0 ||
+		acc.Owner != solmsg.SystemProgram() {
 		t.Errorf("left behind: %+v, %v", acc, err)
 	}
 	// Closed and created again within one transaction.
-	w.must(t, w.bob, solmsg.CreateATAIdempotent(b, b, w.mint), closing(account, b, b), solmsg.CreateATAIdempotent(b, b, w.mint))
+	w.must(t, w.bob, solmsg.CreateATAIdempotent(b, b, w.mint), closing(account, b, b),
+		solmsg.CreateATAIdempotent(b, b, w.mint))
 	if _, exists, err := w.Tokens(b, w.mint); !exists || err != nil {
 		t.Errorf("the account does not exist again: %v", err)
 	}
@@ -345,7 +359,8 @@ func TestInstructionsThatTheLedgerDoesNotOfferFail(t *testing.T) {
 		}
 	}
 	w.fails(t, w.alice, 0, solmsg.Build{Program: keyOf(secret(90)), Data: []byte{1}})
-	w.fails(t, w.alice, 0, solmsg.Build{Program: solmsg.Token2022Program(), Accounts: w.usdc(t, w.alice, a, 1).Accounts, Data: w.usdc(t, w.alice, a, 1).Data})
+	w.fails(t, w.alice, 0, solmsg.Build{Program: solmsg.Token2022Program(), Accounts: w.usdc(t, w.alice, a, 1).Accounts,
+		Data: w.usdc(t, w.alice, a, 1).Data})
 	w.fails(t, w.alice, 0, solmsg.Build{Program: solmsg.SystemProgram(), Data: solmsg.SystemTransfer(a, a, 1).Data})
 	w.checkSums(t)
 }

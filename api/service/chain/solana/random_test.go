@@ -117,10 +117,12 @@ func (p purse) draw(t *rapid.T) step {
 	from, to := rapid.IntRange(0, wallets-1).Draw(t, "from"), rapid.IntRange(0, wallets-1).Draw(t, "to")
 	switch rapid.IntRange(0, 6).Draw(t, "kind") {
 	case 0, 1:
-		n := rapid.OneOf(rapid.Uint64Range(0, 2*rent), rapid.Uint64Range(0, 20e9), rapid.Just(uint64(1<<64-1))).Draw(t, "lamports")
+		n := rapid.OneOf(rapid.Uint64Range(0, 2*rent), rapid.Uint64Range(0, 20e9), rapid.Just(uint64(1<<64-1))).Draw(t,
+			"lamports")
 		return p.lamportStep(from, to, n)
 	case 2, 3, 4:
-		n := rapid.OneOf(rapid.Uint64Range(0, 10), rapid.Uint64Range(0, 2_000e6), rapid.Just(uint64(1<<64-1))).Draw(t, "tokens")
+		n := rapid.OneOf(rapid.Uint64Range(0, 10), rapid.Uint64Range(0, 2_000e6), rapid.Just(uint64(1<<64-1))).Draw(t,
+			"tokens")
 		return p.tokenStep(from, to, n)
 	case 5:
 		return p.createStep(from, to)
@@ -188,7 +190,8 @@ func TestTheLedgerDoesWhatASimpleModelDoesAndSumsStayConstant(t *testing.T) {
 				k := p.all[i].key
 				tokens, exists, err := w.Tokens(k, w.mint)
 				if err != nil || w.lamports(t, k) != m.lamports[i] || tokens != m.tokens[i] || exists != m.has[i] {
-					t.Fatalf("wallet %d: %d lamports, %d tokens, %t; the model says %d, %d, %t", i, w.lamports(t, k), tokens, exists, m.lamports[i], m.tokens[i], m.has[i])
+					t.Fatalf("wallet %d: %d lamports, %d tokens, %t; the model says %d, %d, %t", i, w.lamports(t, k),
+						tokens, exists, m.lamports[i], m.tokens[i], m.has[i])
 				}
 			}
 			w.checkSums(t)

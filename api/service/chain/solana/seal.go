@@ -92,7 +92,8 @@ func (l *Ledger) run(at uint64, unsigned bool, txs []Tx) (*batch, error) {
 	}
 	b := &batch{
 		ledger: l, view: snap, unsigned: unsigned, start: start, next: start,
-		accounts: map[solmsg.Key]Account{}, seen: map[solmsg.Key]bool{}, messages: map[[32]byte][64]byte{}, taken: map[[64]byte]bool{},
+		accounts: map[solmsg.Key]Account{}, seen: map[solmsg.Key]bool{}, messages: map[[32]byte][64]byte{},
+		taken: map[[64]byte]bool{},
 	}
 	b.next.slot, b.next.time = l.slot(at, start), max(at, start.time)
 	for i, t := range txs {
@@ -144,8 +145,9 @@ func (b *batch) include(t Tx) (refusal, fault error) {
 		return nil, fault
 	}
 	b.finish(t, m, x, Receipt{
-		Slot: b.next.slot, Time: b.next.time, Fee: fee, Success: reason == nil, Error: text(reason), Instruction: failed,
-		Logs: x.logs, Message: m.Bytes(), Changes: changes,
+		Slot: b.next.slot, Time: b.next.time, Fee: fee, Success: reason == nil, Error: text(reason),
+		Instruction: failed,
+		Logs:        x.logs, Message: m.Bytes(), Changes: changes,
 	})
 	return nil, nil
 }

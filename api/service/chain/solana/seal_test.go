@@ -29,7 +29,8 @@ func TestTransactionsOfARequestAreOneCommitWithTheRecord(t *testing.T) {
 		t.Fatal(out, err)
 	}
 	var kept []byte
-	if err := w.store.View(func(tx store.Tx) error { kept = tx.Bucket("mine").Get([]byte("k")); return nil }); err != nil {
+	if err := w.store.View(func(tx store.Tx) error { kept = tx.Bucket("mine").Get([]byte("k")); return nil }); err !=
+		nil {
 		t.Fatal(err)
 	}
 	if string(kept) != out[1].Signature || w.lamports(t, keyOf(secret(40))) != 11e9 || w.Transactions() != 3 {
@@ -66,8 +67,10 @@ func TestAnErrorLeavesEverythingAsItWas(t *testing.T) {
 		want error
 		disk error
 	}{
-		"not accepted":    {solana.SealRequest{Txs: []solana.Tx{good, bad}, Accept: solana.AllSucceed}, solana.ErrNotAccepted, nil},
-		"accept's reason": {solana.SealRequest{Txs: []solana.Tx{good}, Accept: func([]solana.Receipt) error { return errMine }}, errMine, nil},
+		"not accepted": {solana.SealRequest{Txs: []solana.Tx{good, bad}, Accept: solana.AllSucceed},
+			solana.ErrNotAccepted, nil},
+		"accept's reason": {solana.SealRequest{Txs: []solana.Tx{good},
+			Accept: func([]solana.Receipt) error { return errMine }}, errMine, nil},
 		"record": {solana.SealRequest{Txs: []solana.Tx{good}, Record: func(tx store.Tx, _ []solana.Receipt) error {
 			return errors.Join(tx.Bucket("mine").Put([]byte("k"), nil), errMine)
 		}}, errMine, nil},
@@ -155,7 +158,8 @@ func TestASimulationChangesNothingAndSaysWhatSealDoes(t *testing.T) {
 		t.Errorf("simulated %+v\nsealed %+v", simulated, sealed)
 	}
 	for i := range unsigned {
-		if unsigned[i].Success != sealed[i].Success || unsigned[i].Fee != sealed[i].Fee || !reflect.DeepEqual(unsigned[i].Changes, sealed[i].Changes) {
+		if unsigned[i].Success != sealed[i].Success || unsigned[i].Fee != sealed[i].Fee ||
+			!reflect.DeepEqual(unsigned[i].Changes, sealed[i].Changes) {
 			t.Errorf("unsigned %+v", unsigned[i])
 		}
 	}
@@ -219,7 +223,8 @@ func TestUsedMeansThatAnAccountHeldOrDidAnything(t *testing.T) {
 	w.send(t, w.alice, []ed25519.PrivateKey{signer}, solmsg.Memo("hello", keyOf(signer)))
 	w.must(t, w.alice, solmsg.CreateATAIdempotent(keyOf(w.alice), keyOf(owner), w.mint))
 	w.must(t, w.alice, solmsg.SystemTransfer(keyOf(w.alice), keyOf(bystander), 0))
-	if !used(keyOf(signer)) || !used(keyOf(owner)) || used(keyOf(bystander)) || !used(solmsg.SystemProgram()) || !used(w.mint) {
+	if !used(keyOf(signer)) || !used(keyOf(owner)) || used(keyOf(bystander)) || !used(solmsg.SystemProgram()) ||
+		!used(w.mint) {
 		t.Errorf("signer %t, owner %t, bystander %t", used(keyOf(signer)), used(keyOf(owner)), used(keyOf(bystander)))
 	}
 }
@@ -231,7 +236,8 @@ func TestAStateStaysWhatItWasWhenItWasOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	tx := w.tx(t, w.alice, none(), solmsg.CreateATAIdempotent(keyOf(w.alice), keyOf(w.bob), w.mint), w.usdc(t, w.alice, keyOf(w.bob), 5))
+	tx := w.tx(t, w.alice, none(), solmsg.CreateATAIdempotent(keyOf(w.alice), keyOf(w.bob), w.mint),
+		w.usdc(t, w.alice, keyOf(w.bob), 5))
 	sealed := make(chan error)
 	go func() {
 		_, err := w.seal(tx)
@@ -262,12 +268,14 @@ func TestManyWritersAtOnceLoseNothing(t *testing.T) {
 		group.Go(func() {
 			for j := range each {
 				m, err := solmsg.Compose(keyOf(w.treasury), hash,
-					solmsg.SystemTransfer(keyOf(w.treasury), keyOf(secret(100+i)), rent+uint64(j)), solmsg.Memo(string(rune('a'+j))))
+					solmsg.SystemTransfer(keyOf(w.treasury), keyOf(secret(100+i)), rent+uint64(j)),
+					solmsg.Memo(string(rune('a'+j))))
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				if _, err := w.Seal(solana.SealRequest{Time: w.at, Txs: []solana.Tx{solana.Sign(m, w.treasury)}, Accept: solana.AllSucceed}); err != nil {
+				if _, err := w.Seal(solana.SealRequest{Time: w.at, Txs: []solana.Tx{solana.Sign(m, w.treasury)},
+					Accept: solana.AllSucceed}); err != nil {
 					t.Error(err)
 				}
 				if _, err := w.Lamports(keyOf(w.treasury)); err != nil || !w.BlockhashValid(hash, w.at) {
@@ -365,11 +373,18 @@ func TestDamagedRecordsAreReportedAndNotRead(t *testing.T) {
 		key    func(*world, solana.Receipt) []byte
 		value  []byte
 	}{
-		"head":    {"solana/ledger", func(*world, solana.Receipt) []byte { return []byte("head") }, []byte{1}},
-		"account": {"solana/accounts", func(w *world, _ solana.Receipt) []byte { k := keyOf(w.alice); return k[:] }, []byte{1, 2, 3}},
+		"head": {"solana/ledger", func(*world, solana.Receipt) []byte { return []byte("head") }, []byte{1}},
+		"account": {"solana/accounts", func(w *world, _ solana.Receipt) []byte { k := keyOf(w.alice); return k[:] },
+			[]byte{1, 2, 3}},
 		"genesis": {"solana/ledger", func(*world, solana.Receipt) []byte { return []byte("genesis") }, []byte{}},
-		"receipt": {"solana/transactions", func(_ *world, r solana.Receipt) []byte { s, _ := solmsg.ParseSignature(r.Signature); return s[:] }, []byte{9}},
-		"text":    {"solana/transactions", func(_ *world, r solana.Receipt) []byte { s, _ := solmsg.ParseSignature(r.Signature); return s[:] }, []byte{1, '{'}},
+		"receipt": {"solana/transactions", func(_ *world, r solana.Receipt) []byte {
+			s, _ := solmsg.ParseSignature(r.Signature)
+			return s[:]
+		}, []byte{9}},
+		"text": {"solana/transactions", func(_ *world, r solana.Receipt) []byte {
+			s, _ := solmsg.ParseSignature(r.Signature)
+			return s[:]
+		}, []byte{1, '{'}},
 	} {
 		w := newWorld(t, store.NewMemory())
 		r := w.must(t, w.alice, solmsg.Memo("x"))
@@ -383,7 +398,8 @@ func TestDamagedRecordsAreReportedAndNotRead(t *testing.T) {
 		_, _, receiptErr := w.Receipt(r.Signature)
 		_, sealErr := w.seal(next)
 		var refusal *solana.TxError
-		if all := errors.Join(openErr, readErr, receiptErr, sealErr); !errors.Is(all, solana.ErrDamaged) || errors.As(all, &refusal) {
+		if all := errors.Join(openErr, readErr, receiptErr, sealErr); !errors.Is(all, solana.ErrDamaged) ||
+			errors.As(all, &refusal) {
 			t.Errorf("%s: %v", name, all)
 		}
 	}

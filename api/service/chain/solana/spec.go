@@ -113,7 +113,8 @@ func RentMinimum(dataLen int) uint64 { return uint64(accountOverhead+dataLen) * 
 // transaction can change it.
 func reserved(k solmsg.Key) bool {
 	switch k {
-	case solmsg.SystemProgram(), solmsg.TokenProgram(), solmsg.Token2022Program(), solmsg.ATAProgram(), solmsg.MemoProgram(), solmsg.ComputeBudgetProgram():
+	case solmsg.SystemProgram(), solmsg.TokenProgram(), solmsg.Token2022Program(), solmsg.ATAProgram(),
+		solmsg.MemoProgram(), solmsg.ComputeBudgetProgram():
 		return true
 	}
 	return false

@@ -108,8 +108,10 @@ func TestMessagesOfAnotherImplementationAreExecuted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := out[len(out)-1]; r.Instruction != want.failsAt || lamports != want.lamports || tokens != want.tokens || exists != want.exists {
-			t.Errorf("%s: instruction %d (%s), %d lamports, %d tokens, account %t", c.Name, r.Instruction, r.Error, lamports, tokens, exists)
+		if r := out[len(out)-1]; r.Instruction != want.failsAt || lamports != want.lamports || tokens != want.tokens ||
+			exists != want.exists {
+			t.Errorf("%s: instruction %d (%s), %d lamports, %d tokens, account %t", c.Name, r.Instruction, r.Error,
+				lamports, tokens, exists)
 		}
 	}
 	if ran != 10 {

@@ -1,9 +1,11 @@
-// Package traffic is a crowd of foreign clients for load and crash tests: people with keys of their own who know the interface and nothing else.
-// Each asks for quotes, signs what comes back, executes, and says what every completed quote must have done to balances and nonces.
+// Package traffic is a crowd of foreign clients for load and crash tests: people with keys of their own who know the
+// interface and nothing else. Each asks for quotes, signs what comes back, executes, and says what every completed
+// quote must have done to balances and nonces.
 //
-// Promise: a request is sent once and never again. What the service answers with an error body is an *api.Error; every other error of a
-// request means that its outcome is unknown, and [Client.Status] is the way to learn it (TH-N7). Answers are not verified as a wallet
-// does: the service under test is trusted not to cheat, and its books are compared with the effects afterwards.
+// Promise: a request is sent once and never again. What the service answers with an error body is an *api.Error; every
+// other error of a request means that its outcome is unknown, and [Client.Status] is the way to learn it (TH-N7).
+// Answers are not verified as a wallet does: the service under test is trusted not to cheat, and its books are compared
+// with the effects afterwards.
 //
 // Units: amounts in base units. Sources: protocol §1, §3 and §8.
 package traffic
@@ -30,12 +32,14 @@ type Client struct {
 	http      *http.Client
 }
 
-// NewClient makes the client of a base URL such as https://127.0.0.1:8443/api. The round tripper may lead to a service in process.
+// NewClient makes the client of a base URL such as https://127.0.0.1:8443/api. The round tripper may lead to a service
+// in process.
 func NewClient(base, key string, rt http.RoundTripper) *Client {
 	return &Client{base: strings.TrimSuffix(base, "/"), key: key, http: &http.Client{Transport: rt}}
 }
 
-// Trusting is a transport that trusts the certificate authority of a file and keeps one connection for each of n people.
+// Trusting is a transport that trusts the certificate authority of a file and keeps one connection for each of n
+// people.
 func Trusting(caFile string, n int) (*http.Transport, error) {
 	pem, err := os.ReadFile(caFile)
 	if err != nil {
@@ -47,7 +51,8 @@ func Trusting(caFile string, n int) (*http.Transport, error) {
 	}
 	// HTTP/1.1 only: over HTTP/2 a server that says goodbye makes net/http send a POST again by itself (TH-N6).
 	return &http.Transport{
-		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ClientSessionCache: tls.NewLRUClientSessionCache(n)},
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots,
+			ClientSessionCache: tls.NewLRUClientSessionCache(n)},
 		TLSNextProto:        map[string]func(string, *tls.Conn) http.RoundTripper{},
 		MaxIdleConnsPerHost: n,
 	}, nil

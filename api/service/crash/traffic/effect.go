@@ -10,8 +10,8 @@ import (
 	"coffer/api/op"
 )
 
-// Effect is what a quote does when it completes, computed from what the client was told and nothing else. A quote that is refunded or fails
-// moves nothing.
+// Effect is what a quote does when it completes, computed from what the client was told and nothing else. A quote that
+// is refunded or fails moves nothing.
 type Effect struct {
 	Moves []Move
 	Uses  []Use     // operations of the person's EVM account that run
@@ -56,8 +56,8 @@ func Key(a caip.Account) string {
 	return a.Address
 }
 
-// effectOfCall: funding operations take what they say, of which the fees stay away and the rest is delivered to the account; the call then pays the
-// recipient (protocol §3.5).
+// effectOfCall: funding operations take what they say, of which the fees stay away and the rest is delivered to the
+// account; the call then pays the recipient (protocol §3.5).
 func (p *Person) effectOfCall(w Wish, prepared api.ChainOperation, q api.Quote) (Effect, error) {
 	use, err := lane(prepared)
 	if err != nil {
@@ -69,7 +69,8 @@ func (p *Person) effectOfCall(w Wish, prepared api.ChainOperation, q api.Quote) 
 		return Effect{}, err
 	}
 	me := strings.ToLower(p.Address.Hex())
-	e.Moves = append(e.Moves, Move{me, w.Asset, net}, Move{me, w.Asset, new(big.Int).Neg(w.Amount)}, Move{Key(w.To), w.Asset, w.Amount})
+	e.Moves = append(e.Moves, Move{me, w.Asset, net}, Move{me, w.Asset, new(big.Int).Neg(w.Amount)},
+		Move{Key(w.To), w.Asset, w.Amount})
 	if q.DestinationToken.Amount != w.Amount.String() {
 		return Effect{}, fmt.Errorf("the destination is %s, the call needs %s", q.DestinationToken.Amount, w.Amount)
 	}
@@ -93,7 +94,8 @@ func (p *Person) effectOfSwap(q api.Quote) (Effect, error) {
 	top, ok := new(big.Int).SetString(q.DestinationToken.Amount, 10)
 	least, okLeast := new(big.Int).SetString(q.DestinationToken.MinimumAmount, 10)
 	if !ok || !okLeast {
-		return Effect{}, fmt.Errorf("a delivery between %q and %q", q.DestinationToken.MinimumAmount, q.DestinationToken.Amount)
+		return Effect{}, fmt.Errorf("a delivery between %q and %q", q.DestinationToken.MinimumAmount,
+			q.DestinationToken.Amount)
 	}
 	e.Gets = &Delivery{Key(to), asset, least, top}
 	return e, nil

@@ -28,8 +28,8 @@ type Holding struct {
 	Amount *big.Int
 }
 
-// Holdings reads what the person has of the given aggregated assets, entity by entity. The first such question is what gives a new account its
-// test funds.
+// Holdings reads what the person has of the given aggregated assets, entity by entity. The first such question is what
+// gives a new account its test funds.
 func (p *Person) Holdings(ctx context.Context, c *Client, aggregates ...string) ([]Holding, error) {
 	accounts := []string{"eip155:1:" + p.Address.Hex()}
 	if p.solana != nil {
@@ -73,8 +73,9 @@ var ErrPoor = errors.New("too little is left")
 // poor is the sum below which a person takes no further part: 100 USDC.
 const poor = 100_000_000
 
-// Choose makes up a payment to somebody out of what a person holds: on any EVM chain, one time in five no more than is there, else so much that
-// other chains must help, but never most of everything. The error is ErrPoor when there is too little.
+// Choose makes up a payment to somebody out of what a person holds: on any EVM chain, one time in five no more than is
+// there, else so much that other chains must help, but never most of everything. The error is ErrPoor when there is too
+// little.
 func Choose(dice *rand.Rand, have []Holding, to *Person) (Wish, error) {
 	total := new(big.Int)
 	var evm []Holding

@@ -22,7 +22,8 @@ import (
 	"coffer/api/op"
 )
 
-// Person is somebody with keys and the accounts that follow from them: an EVM account first, and a Solana account when the recipe has one.
+// Person is somebody with keys and the accounts that follow from them: an EVM account first, and a Solana account when
+// the recipe has one.
 type Person struct {
 	Accounts []api.Account
 	Address  common.Address // of the EVM account
@@ -32,7 +33,8 @@ type Person struct {
 	solana ed25519.PrivateKey
 }
 
-// NewPerson makes the n-th person of a seed with an EVM account of a type, and a Solana account beside it when solana is set.
+// NewPerson makes the n-th person of a seed with an EVM account of a type, and a Solana account beside it when solana
+// is set.
 func NewPerson(pins network.Pins, accountType string, solana bool, seed uint64, n int) (*Person, error) {
 	p := &Person{pins: pins}
 	var err error
@@ -43,7 +45,8 @@ func NewPerson(pins network.Pins, accountType string, solana bool, seed uint64, 
 	a := api.Account{Type: accountType, SignerAddress: signer.Hex()}
 	switch accountType {
 	case api.AccountKernelV31:
-		p.Address = op.PredictAddress(pins.Factory, pins.KernelV31, op.InitDataECDSA(pins.ECDSAValidator, signer), new(big.Int))
+		p.Address = op.PredictAddress(pins.Factory, pins.KernelV31, op.InitDataECDSA(pins.ECDSAValidator, signer),
+			new(big.Int))
 	case api.AccountKernelV33:
 		p.Address, a.DeploymentType = signer, api.DeploymentEIP7702
 	case api.AccountRoleBased:
@@ -114,8 +117,8 @@ func (p *Person) Validator() common.Address {
 	return p.pins.ECDSAValidator
 }
 
-// sign puts the person's signatures into the operation at a pointer: over the operation, and over the authorization or the message that
-// it carries.
+// sign puts the person's signatures into the operation at a pointer: over the operation, and over the authorization or
+// the message that it carries.
 func (p *Person) sign(doc *api.Document, pointer string) (*api.Document, error) {
 	raw, ok := doc.At(pointer)
 	var o api.ChainOperation
@@ -150,8 +153,8 @@ func (p *Person) sign(doc *api.Document, pointer string) (*api.Document, error) 
 	return doc.Splice(edits...)
 }
 
-// signature is what an account of the person's type puts under an operation: the session key approves typed data, other signers sign the
-// operation's hash.
+// signature is what an account of the person's type puts under an operation: the session key approves typed data, other
+// signers sign the operation's hash.
 func (p *Person) signature(o api.ChainOperation) ([]byte, error) {
 	u, err := op.FromWire(*o.UserOp)
 	if err != nil {
@@ -176,7 +179,8 @@ func (p *Person) authorize(o api.ChainOperation) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := op.Authorization{ChainID: new(big.Int).SetUint64(o.TypedDataToSign.Domain.ChainID), Address: at, Nonce: o.Delegation.Nonce}
+	a := op.Authorization{ChainID: new(big.Int).SetUint64(o.TypedDataToSign.Domain.ChainID), Address: at,
+		Nonce: o.Delegation.Nonce}
 	signed, err := a.Sign(p.signer)
 	if err != nil {
 		return nil, err

@@ -9,13 +9,14 @@ import (
 	"coffer/api/caip"
 )
 
-// A Recipe is one sort of traffic: the accounts of a person and what the person does with them. A new sort of traffic is one more recipe.
+// A Recipe is one sort of traffic: the accounts of a person and what the person does with them. A new sort of traffic
+// is one more recipe.
 type Recipe struct {
 	Name    string
 	Account string // type of the EVM account
 	Solana  bool   // a Solana account beside it
-	// Offer makes up a payment to somebody out of what the person holds of Paying, and gets a signed quote for it. The error is ErrPoor when
-	// there is too little.
+	// Offer makes up a payment to somebody out of what the person holds of Paying, and gets a signed quote for it. The
+	// error is ErrPoor when there is too little.
 	Offer func(ctx context.Context, c *Client, dice *rand.Rand, p *Person, have []Holding, to *Person) (*Offer, error)
 }
 
@@ -44,9 +45,10 @@ func offerCall(ctx context.Context, c *Client, dice *rand.Rand, p *Person, have 
 	return p.CallQuote(ctx, c, w, prepared)
 }
 
-// offerTrade sends a good part of everything to an account of somebody else, on any chain where that one has an account; one time in four it
-// swaps a little for itself.
-func offerTrade(ctx context.Context, c *Client, dice *rand.Rand, p *Person, have []Holding, to *Person) (*Offer, error) {
+// offerTrade sends a good part of everything to an account of somebody else, on any chain where that one has an
+// account; one time in four it swaps a little for itself.
+func offerTrade(ctx context.Context, c *Client, dice *rand.Rand, p *Person, have []Holding, to *Person) (*Offer,
+	error) {
 	total := new(big.Int)
 	for _, h := range have {
 		total.Add(total, h.Amount)

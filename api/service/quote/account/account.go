@@ -1,14 +1,16 @@
-// Package account answers what the service must know about a kind of account: which validator checks its operations, what deploys it, what a
-// valid signature is, which typed data goes along, whether the service adds a signature of its own, and how the account stands on a chain.
+// Package account answers what the service must know about a kind of account: which validator checks its operations,
+// what deploys it, what a valid signature is, which typed data goes along, whether the service adds a signature of its
+// own, and how the account stands on a chain.
 //
-// Promise: an Account is only made for a kind that this network serves and for keys that can have such an account. An address that follows from
-// its keys is enforced at once for kernel-v3.1-ecdsa and kernel-v3.3-ecdsa. The session key of a role-based account can be replaced, chain by
-// chain, so there only Standing can tell whether the keys are the account's: where it is deployed the validator's word counts, and the account
-// must be one of ours; elsewhere the address must follow from the keys. So nobody can have operations built for an account that his keys do not
-// control. The co-signer signs only what Signed accepts, and nothing where an exit was announced, which Standing refuses.
+// Promise: an Account is only made for a kind that this network serves and for keys that can have such an account. An
+// address that follows from its keys is enforced at once for kernel-v3.1-ecdsa and kernel-v3.3-ecdsa. The session key
+// of a role-based account can be replaced, chain by chain, so there only Standing can tell whether the keys are the
+// account's: where it is deployed the validator's word counts, and the account must be one of ours; elsewhere the
+// address must follow from the keys. So nobody can have operations built for an account that his keys do not control.
+// The co-signer signs only what Signed accepts, and nothing where an exit was announced, which Standing refuses.
 //
-// Errors: *Unserved names the member of the account object, *api.Error is the interface's, anything else is a fault of the service. Sources:
-// protocol §2.10 to §2.12 and §8, TH-U1, TH-U4, TH-D2, assets/contracts.
+// Errors: *Unserved names the member of the account object, *api.Error is the interface's, anything else is a fault of
+// the service. Sources: protocol §2.10 to §2.12 and §8, TH-U1, TH-U4, TH-D2, assets/contracts.
 package account
 
 import (
@@ -49,7 +51,8 @@ type kind interface {
 }
 
 func kinds() map[string]kind {
-	return map[string]kind{api.AccountRoleBased: roleBased{}, api.AccountKernelV31: kernelV31{}, api.AccountKernelV33: kernelV33{}}
+	return map[string]kind{api.AccountRoleBased: roleBased{}, api.AccountKernelV31: kernelV31{},
+		api.AccountKernelV33: kernelV33{}}
 }
 
 // Served lists the EVM account types of this network.
@@ -64,7 +67,8 @@ type Unserved struct {
 
 func (e *Unserved) Error() string { return "account." + e.Path + ": want " + e.Want + ", got " + e.Got }
 
-// Failure is the validation failure for an account object at the given place, such as "accounts[0]" or "account", "" for the body itself.
+// Failure is the validation failure for an account object at the given place, such as "accounts[0]" or "account", ""
+// for the body itself.
 func (e *Unserved) Failure(place string) api.Failure {
 	path := e.Path
 	if place != "" {
@@ -81,7 +85,8 @@ type Account struct {
 	pins    network.Pins
 }
 
-// Open reads an account object of an EVM kind. Without a type it is role-based when it names a session or an admin key. The error is an
+// Open reads an account object of an EVM kind. Without a type it is role-based when it names a session or an admin key.
+// The error is an
 // *Unserved. A role-based address that does not follow from the keys is left to Standing.
 func Open(pins network.Pins, w api.Account) (Account, error) {
 	a, err := unplaced(pins, w)
@@ -100,8 +105,8 @@ func Open(pins network.Pins, w api.Account) (Account, error) {
 	return a, nil
 }
 
-// Predict returns the address that the keys of an account object will have on every chain; its accountAddress is not read. Keys that Open refuses
-// have none, and neither have accounts that no factory deploys: the error is an *Unserved.
+// Predict returns the address that the keys of an account object will have on every chain; its accountAddress is not
+// read. Keys that Open refuses have none, and neither have accounts that no factory deploys: the error is an *Unserved.
 func Predict(pins network.Pins, w api.Account) (common.Address, error) {
 	a, err := unplaced(pins, w)
 	if err != nil {
@@ -155,8 +160,8 @@ func (a Account) Key192(lane uint16) *big.Int {
 	return op.Nonce{Validator: a.kind.validator(a.pins), Key: lane}.Key192()
 }
 
-// Deployment returns what deploys the account: the meta factory and the call that it takes, which an operation carries or a transaction makes.
-// It is false when the kind needs none, or when these keys do not make this address.
+// Deployment returns what deploys the account: the meta factory and the call that it takes, which an operation carries
+// or a transaction makes. It is false when the kind needs none, or when these keys do not make this address.
 func (a Account) Deployment() (factory common.Address, data []byte, needed bool) {
 	if !a.follows() {
 		return common.Address{}, nil, false
@@ -174,9 +179,9 @@ func (a Account) approveDomain(chainID uint64) op.Domain {
 	return op.Domain{Name: name, Version: version, ChainID: chainID, VerifyingContract: a.kind.validator(a.pins)}
 }
 
-// Signed reports whether the operation carries what the user's side signs: the owner's signature of the operation, or, for role-based accounts,
-// the session key's of the Approve document, 65 bytes, of an operation without fees. The contracts accept exactly such an operation, after
-// CoSign, as long as the account's keys are these (Standing).
+// Signed reports whether the operation carries what the user's side signs: the owner's signature of the operation, or,
+// for role-based accounts, the session key's of the Approve document, 65 bytes, of an operation without fees. The
+// contracts accept exactly such an operation, after CoSign, as long as the account's keys are these (Standing).
 func (a Account) Signed(o op.UserOp, chainID uint64) bool {
 	hash, err := a.hash(o, chainID)
 	if err != nil || o.Sender != a.Address {
@@ -193,9 +198,10 @@ func (a Account) hash(o op.UserOp, chainID uint64) (common.Hash, error) {
 // CoSigned reports whether the service must add its signature before it submits operations of this account.
 func (a Account) CoSigned() bool { return a.kind.coSigned() }
 
-// CoSign returns the operation as it goes on chain. A role-based account's gets the co-signer's signature over the EIP-191 operation hash behind
-// the session key's; other operations stay as they are. It refuses what Signed refuses, and a key that is not the network's co-signer: then no
-// signature is made. Whether the co-signer may sign at all on this chain at this moment is Standing's to say.
+// CoSign returns the operation as it goes on chain. A role-based account's gets the co-signer's signature over the
+// EIP-191 operation hash behind the session key's; other operations stay as they are. It refuses what Signed refuses,
+// and a key that is not the network's co-signer: then no signature is made. Whether the co-signer may sign at all on
+// this chain at this moment is Standing's to say.
 func (a Account) CoSign(o op.UserOp, chainID uint64, key *ecdsa.PrivateKey) (op.UserOp, error) {
 	if !a.CoSigned() {
 		return o, nil

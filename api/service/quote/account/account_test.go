@@ -33,19 +33,32 @@ func TestAccountObjectsThatNoKeysCanHaveAreRefused(t *testing.T) {
 		w          api.Account
 		path, want string
 	}{
-		"another owner":            {change(v31, func(a *api.Account) { a.SignerAddress = other }), "accountAddress", "the account of these keys, 0x"},
-		"no owner":                 {change(v31, func(a *api.Account) { a.SignerAddress = "" }), "signerAddress", "0x address"},
-		"no address":               {change(v31, func(a *api.Account) { a.AccountAddress = "0x1" }), "accountAddress", "0x address"},
-		"v3.1 delegated":           {change(v31, func(a *api.Account) { a.DeploymentType = api.DeploymentEIP7702 }), "deploymentType", "ERC4337"},
-		"v3.3 of another key":      {change(v33, func(a *api.Account) { a.SignerAddress = other }), "signerAddress", "the account address itself"},
-		"v3.3 not delegated":       {change(v33, func(a *api.Account) { a.DeploymentType = "" }), "deploymentType", "EIP7702"},
-		"v3.3 by a factory":        {change(v33, func(a *api.Account) { a.DeploymentType = api.DeploymentERC4337 }), "deploymentType", "EIP7702"},
-		"session is the admin":     {change(roles, func(a *api.Account) { a.AdminAddress = a.SessionAddress }), "adminAddress", "differs"},
-		"session is the co-signer": {change(roles, func(a *api.Account) { a.SessionAddress = coSigner }), "sessionAddress", "co-signer"},
-		"admin is the co-signer":   {change(roles, func(a *api.Account) { a.AdminAddress = coSigner }), "adminAddress", "co-signer"},
-		"no session":               {change(roles, func(a *api.Account) { a.SessionAddress = "" }), "sessionAddress", "0x address"},
-		"zero admin":               {change(roles, func(a *api.Account) { a.AdminAddress = common.Address{}.Hex() }), "adminAddress", "0x address"},
-		"role-based and delegated": {change(roles, func(a *api.Account) { a.DeploymentType = api.DeploymentEIP7702 }), "deploymentType", "role-based"},
+		"another owner": {change(v31, func(a *api.Account) { a.SignerAddress = other }), "accountAddress",
+			"the account of these keys, 0x"},
+		"no owner": {change(v31, func(a *api.Account) { a.SignerAddress = "" }), "signerAddress",
+			"0x address"},
+		"no address": {change(v31, func(a *api.Account) { a.AccountAddress = "0x1" }), "accountAddress",
+			"0x address"},
+		"v3.1 delegated": {change(v31, func(a *api.Account) { a.DeploymentType = api.DeploymentEIP7702 }),
+			"deploymentType", "ERC4337"},
+		"v3.3 of another key": {change(v33, func(a *api.Account) { a.SignerAddress = other }), "signerAddress",
+			"the account address itself"},
+		"v3.3 not delegated": {change(v33, func(a *api.Account) { a.DeploymentType = "" }), "deploymentType",
+			"EIP7702"},
+		"v3.3 by a factory": {change(v33, func(a *api.Account) { a.DeploymentType = api.DeploymentERC4337 }),
+			"deploymentType", "EIP7702"},
+		"session is the admin": {change(roles, func(a *api.Account) { a.AdminAddress = a.SessionAddress }),
+			"adminAddress", "differs"},
+		"session is the co-signer": {change(roles, func(a *api.Account) { a.SessionAddress = coSigner }),
+			"sessionAddress", "co-signer"},
+		"admin is the co-signer": {change(roles, func(a *api.Account) { a.AdminAddress = coSigner }), "adminAddress",
+			"co-signer"},
+		"no session": {change(roles, func(a *api.Account) { a.SessionAddress = "" }), "sessionAddress",
+			"0x address"},
+		"zero admin": {change(roles, func(a *api.Account) { a.AdminAddress = common.Address{}.Hex() }),
+			"adminAddress", "0x address"},
+		"role-based and delegated": {change(roles, func(a *api.Account) { a.DeploymentType = api.DeploymentEIP7702 }),
+			"deploymentType", "role-based"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := account.Open(pins, c.w)
@@ -53,7 +66,8 @@ func TestAccountObjectsThatNoKeysCanHaveAreRefused(t *testing.T) {
 		})
 	}
 	for name, a := range map[string]api.Account{
-		"v3.1": v31, "v3.1 by a factory": change(v31, func(a *api.Account) { a.DeploymentType = api.DeploymentERC4337 }), "v3.3": v33, "role-based": roles,
+		"v3.1": v31, "v3.1 by a factory": change(v31,
+			func(a *api.Account) { a.DeploymentType = api.DeploymentERC4337 }), "v3.3": v33, "role-based": roles,
 	} {
 		if _, err := account.Open(pins, a); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -130,15 +144,18 @@ func TestTypedDataDomainIsTheKindsOwn(t *testing.T) {
 	}
 }
 
-// Whatever an account object says, it opens as the account of its own address or is refused at one of its members, and so is what it signs.
+// Whatever an account object says, it opens as the account of its own address or is refused at one of its members, and
+// so is what it signs.
 func FuzzAccountObjects(f *testing.F) {
 	w := newWorld(f)
 	pins := w.in.Network.Pins
 	for _, a := range []api.Account{w.roleBased().Wire(), w.kernelV31().Wire(), w.kernelV33().Wire(), {}} {
-		f.Add(a.Type, a.SessionAddress, a.AdminAddress, a.SignerAddress, a.AccountAddress, a.DeploymentType, "0x01", uint64(base), uint64(1))
+		f.Add(a.Type, a.SessionAddress, a.AdminAddress, a.SignerAddress, a.AccountAddress, a.DeploymentType, "0x01",
+			uint64(base), uint64(1))
 	}
 	f.Fuzz(func(t *testing.T, kind, session, admin, signer, at, deployment, hex string, chainID, nonce uint64) {
-		wire := api.Account{Type: kind, SessionAddress: session, AdminAddress: admin, SignerAddress: signer, AccountAddress: at, DeploymentType: deployment}
+		wire := api.Account{Type: kind, SessionAddress: session, AdminAddress: admin, SignerAddress: signer,
+			AccountAddress: at, DeploymentType: deployment}
 		_, _, _ = account.Solana([]api.Account{wire})
 		a, err := account.Open(pins, wire)
 		if err != nil {
@@ -152,7 +169,8 @@ func FuzzAccountObjects(f *testing.F) {
 			t.Errorf("%s opened as %s", at, a.Address)
 		}
 		d := api.Delegation{ContractAddress: pins.KernelV33.Hex(), Nonce: nonce, Signature: &api.DelegationSignature{
-			ChainID: chainID, ContractAddress: pins.KernelV33.Hex(), Nonce: nonce, R: hex, S: hex, V: "0x1b", Type: "Signed",
+			ChainID: chainID, ContractAddress: pins.KernelV33.Hex(), Nonce: nonce, R: hex, S: hex, V: "0x1b",
+			Type: "Signed",
 		}}
 		if s, err := a.Authorized(&d, chainID); err == nil {
 			if by, err := s.Authority(); err != nil || by != a.Address {

@@ -34,7 +34,8 @@ func (w *world) delegation(u user, chainID uint64) api.Delegation {
 	s, err := w.standing(u.Account, chainID)
 	w.must(err)
 	d := *s.Delegation
-	signed, err := op.Authorization{ChainID: new(big.Int).SetUint64(chainID), Address: common.HexToAddress(d.ContractAddress), Nonce: d.Nonce}.Sign(u.owner)
+	signed, err := op.Authorization{ChainID: new(big.Int).SetUint64(chainID),
+		Address: common.HexToAddress(d.ContractAddress), Nonce: d.Nonce}.Sign(u.owner)
 	w.must(err)
 	wire := signed.Wire()
 	d.Signature = &wire
@@ -46,7 +47,9 @@ func TestDelegationIsAskedForUntilATypeFourTransactionBringsIt(t *testing.T) {
 	u := w.kernelV33()
 	pins := w.in.Network.Pins
 	s, err := w.standing(u.Account, base)
-	if err != nil || s.Deployed || s.Deploys || s.Delegation == nil || s.Delegation.ContractAddress != pins.KernelV33.Hex() || s.Delegation.Nonce != 0 || s.Delegation.Signature != nil {
+	if err != nil || s.Deployed || s.Deploys || s.Delegation == nil ||
+		s.Delegation.ContractAddress != pins.KernelV33.Hex() || s.Delegation.Nonce != 0 ||
+		s.Delegation.Signature != nil {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	if _, _, needed := u.Deployment(); needed {
@@ -55,7 +58,8 @@ func TestDelegationIsAskedForUntilATypeFourTransactionBringsIt(t *testing.T) {
 	w.submit(u, w.signed(u, w.operation(u, base, 0), base), base, w.authorizations(u, base)...)
 	st := w.state(base)
 	defer st.Close()
-	if code := common.Bytes2Hex(st.Code(u.Address)); code != "ef0100"+strings.ToLower(pins.KernelV33.Hex()[2:]) || st.Nonce(u.Address) != 1 {
+	if code := common.Bytes2Hex(st.Code(u.Address)); code != "ef0100"+strings.ToLower(pins.KernelV33.Hex()[2:]) ||
+		st.Nonce(u.Address) != 1 {
 		t.Errorf("code %s, nonce %d", code, st.Nonce(u.Address))
 	}
 	if s, err := u.Standing(st, base); err != nil || !s.Deployed || s.Delegation != nil {
@@ -114,7 +118,8 @@ func TestForeignDelegateIsRefusedByItsName(t *testing.T) {
 		t.Errorf("the other chain: %v", err)
 	}
 	escrow := w.in.Network.Pins.Escrow.Hex()
-	_, err = w.standing(w.open(api.Account{Type: api.AccountKernelV33, DeploymentType: api.DeploymentEIP7702, SignerAddress: escrow, AccountAddress: escrow}), base)
+	_, err = w.standing(w.open(api.Account{Type: api.AccountKernelV33, DeploymentType: api.DeploymentEIP7702,
+		SignerAddress: escrow, AccountAddress: escrow}), base)
 	delegationRefused(t, err, "is a contract of")
 }
 
@@ -123,7 +128,8 @@ func TestDelegationNonceIsTheEOAsOwn(t *testing.T) {
 	u := w.kernelV33()
 	zero := op.Authorization{ChainID: big.NewInt(base)} // ends a delegation; op.Sign of an authorization refuses it
 	sig := sign(zero.Hash(), u.owner)
-	w.seal(base, chain.Tx{To: common.Address{1}, Authorizations: []op.SignedAuthorization{{Authorization: zero, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]), YParity: sig[64] - 27}}})
+	w.seal(base, chain.Tx{To: common.Address{1}, Authorizations: []op.SignedAuthorization{
+		{Authorization: zero, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]), YParity: sig[64] - 27}}})
 	s, err := w.standing(u.Account, base)
 	if err != nil || s.Delegation == nil || s.Delegation.Nonce != 1 {
 		t.Fatalf("%+v, %v", s, err)
@@ -148,16 +154,22 @@ func TestAuthorizedTakesTheEOAsOwnAuthorizationOnly(t *testing.T) {
 		return &d
 	}
 	for name, d := range map[string]*api.Delegation{
-		"nothing":                nil,
-		"unsigned":               {ContractAddress: good.ContractAddress, Nonce: good.Nonce},
-		"another key":            &forged,
-		"another nonce":          with(func(d *api.Delegation, _ *api.DelegationSignature) { d.Nonce++ }),
-		"another signed nonce":   with(func(_ *api.Delegation, s *api.DelegationSignature) { s.Nonce++ }),
-		"both nonces":            with(func(d *api.Delegation, s *api.DelegationSignature) { d.Nonce++; s.Nonce++ }),
-		"another chain":          with(func(_ *api.Delegation, s *api.DelegationSignature) { s.ChainID = optimism }),
-		"every chain":            with(func(_ *api.Delegation, s *api.DelegationSignature) { s.ChainID = 0 }),
-		"another contract":       with(func(_ *api.Delegation, s *api.DelegationSignature) { s.ContractAddress = common.Address{5}.Hex() }),
-		"another asked contract": with(func(d *api.Delegation, _ *api.DelegationSignature) { d.ContractAddress = common.Address{5}.Hex() }),
+		"nothing":              nil,
+		"unsigned":             {ContractAddress: good.ContractAddress, Nonce: good.Nonce},
+		"another key":          &forged,
+		"another nonce":        with(func(d *api.Delegation, _ *api.DelegationSignature) { d.Nonce++ }),
+		"another signed nonce": with(func(_ *api.Delegation, s *api.DelegationSignature) { s.Nonce++ }),
+		"both nonces":          with(func(d *api.Delegation, s *api.DelegationSignature) { d.Nonce++; s.Nonce++ }),
+		"another chain":        with(func(_ *api.Delegation, s *api.DelegationSignature) { s.ChainID = optimism }),
+		"every chain":          with(func(_ *api.Delegation, s *api.DelegationSignature) { s.ChainID = 0 }),
+		"another contract": with(func(_ *api.Delegation,
+			s *api.DelegationSignature) {
+			s.ContractAddress = common.Address{5}.Hex()
+		}),
+		"another asked contract": with(func(d *api.Delegation,
+			_ *api.DelegationSignature) {
+			d.ContractAddress = common.Address{5}.Hex()
+		}),
 		"both contracts": with(func(d *api.Delegation, s *api.DelegationSignature) {
 			d.ContractAddress, s.ContractAddress = common.Address{5}.Hex(), common.Address{5}.Hex()
 		}),

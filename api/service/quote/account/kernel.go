@@ -49,8 +49,8 @@ func (kernelV31) standing(a Account, st chain.State, _ uint64) (Standing, error)
 	return Standing{Deployed: deployed, Deploys: !deployed}, nil
 }
 
-// byOwner accepts what the contracts accept of an owner's key: a signature over the operation hash as a personal message, or over the hash
-// itself.
+// byOwner accepts what the contracts accept of an owner's key: a signature over the operation hash as a personal
+// message, or over the hash itself.
 func byOwner(owner common.Address, opHash common.Hash, sig []byte) bool {
 	for _, digest := range []common.Hash{op.EIP191(opHash), opHash} {
 		if by, err := op.Recover(digest, sig); err == nil && by == owner {
@@ -60,7 +60,8 @@ func byOwner(owner common.Address, opHash common.Hash, sig []byte) bool {
 	return false
 }
 
-// kernelV33 is an EOA that runs the account's code by an EIP-7702 delegation (protocol §2.12, §8.3): its own key is the owner.
+// kernelV33 is an EOA that runs the account's code by an EIP-7702 delegation (protocol §2.12, §8.3): its own key is the
+// owner.
 type kernelV33 struct{}
 
 func (kernelV33) keys(a Account) error {
@@ -95,16 +96,20 @@ func (kernelV33) standing(a Account, st chain.State, chainID uint64) (Standing, 
 	code := st.Code(a.Address)
 	switch {
 	case len(code) == 0:
-		return Standing{Delegation: &api.Delegation{ContractAddress: a.pins.KernelV33.Hex(), Nonce: st.Nonce(a.Address)}}, nil
+		return Standing{Delegation: &api.Delegation{ContractAddress: a.pins.KernelV33.Hex(),
+			Nonce: st.Nonce(a.Address)}}, nil
 	case bytes.Equal(code, designator(a.pins.KernelV33)):
 		return Standing{Deployed: true}, nil
 	}
 	on := caip.EVM(chainID).String()
 	if delegate, ok := delegateOf(code); ok {
-		return Standing{}, api.NewError(api.ErrDelegation, "The account %s is delegated to %s on %s; this service works with the delegate %s only. "+
-			"End that delegation first, or use another account", a.Address.Hex(), delegate.Hex(), on, a.pins.KernelV33.Hex())
+		return Standing{}, api.NewError(api.ErrDelegation,
+			"The account %s is delegated to %s on %s; this service works with the delegate %s only. "+
+				"End that delegation first, or use another account", a.Address.Hex(), delegate.Hex(), on,
+			a.pins.KernelV33.Hex())
 	}
-	return Standing{}, api.NewError(api.ErrDelegation, "The account %s is a contract of %d bytes on %s, not an EOA that could be delegated to %s",
+	return Standing{}, api.NewError(api.ErrDelegation,
+		"The account %s is a contract of %d bytes on %s, not an EOA that could be delegated to %s",
 		a.Address.Hex(), len(code), on, a.pins.KernelV33.Hex())
 }
 

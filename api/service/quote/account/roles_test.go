@@ -49,7 +49,8 @@ func TestRotatedSessionKeyCountsOnThatChainOnly(t *testing.T) {
 	_, err := w.standing(fresh.Account, base)
 	unserved(t, err, "sessionAddress", "replaced")
 	o := w.signed(old, w.operation(old, base, 0), base)
-	w.message(old, base, op.AdminMessage{Action: api.AdminRotateSession, NewSession: genesis.AddressOf(fresh.owner), Nonce: new(big.Int)})
+	w.message(old, base, op.AdminMessage{Action: api.AdminRotateSession, NewSession: genesis.AddressOf(fresh.owner),
+		Nonce: new(big.Int)})
 
 	_, err = w.standing(old.Account, base)
 	unserved(t, err, "sessionAddress", "it was replaced there by "+genesis.AddressOf(fresh.owner).Hex())
@@ -94,7 +95,8 @@ func TestKeysThatAreNotTheAccountsAreRefused(t *testing.T) {
 	admin.AdminAddress = common.Address{6}.Hex()
 	_, err := w.standing(w.open(admin), base)
 	unserved(t, err, "adminAddress", genesis.AddressOf(u.admin).Hex())
-	for name, at := range map[string]common.Address{"a kernel account": kernel.Address, "a contract": w.in.Network.Pins.Escrow, "the implementation": w.in.Network.Pins.KernelV31} {
+	for name, at := range map[string]common.Address{"a kernel account": kernel.Address,
+		"a contract": w.in.Network.Pins.Escrow, "the implementation": w.in.Network.Pins.KernelV31} {
 		wire := u.Wire()
 		wire.AccountAddress = at.Hex()
 		_, err := w.standing(w.open(wire), base)
@@ -113,7 +115,8 @@ func TestContractThatClaimsRolesIsNoAccount(t *testing.T) {
 	keys := []common.Address{genesis.AddressOf(u.owner), genesis.AddressOf(u.admin), pins.CoSigner}
 	list, _ := abi.NewType("address[]", "", nil)
 	numbers, _ := abi.NewType("uint8[]", "", nil)
-	inner, err := abi.Arguments{{Type: list}, {Type: numbers}}.Pack(keys, []uint8{op.RoleSession, op.RoleAdmin, op.RoleCoSigner})
+	inner, err := abi.Arguments{{Type: list}, {Type: numbers}}.Pack(keys,
+		[]uint8{op.RoleSession, op.RoleAdmin, op.RoleCoSigner})
 	w.must(err)
 	install, err := validator.Pack("onInstall", inner)
 	w.must(err)
@@ -127,7 +130,8 @@ func TestContractThatClaimsRolesIsNoAccount(t *testing.T) {
 	root := common.RightPadBytes(append([]byte{0x01}, pins.RoleBasedValidator[:]...), 32)
 	st.Apply(chain.Overlay{liar: {Code: append(append([]byte{0x7f}, root...), 0x5f, 0x52, 0x60, 0x20, 0x5f, 0xf3)}})
 	theirs := map[common.Hash]common.Hash{slot: common.BytesToHash(liar[:])}
-	for i, o := range []chain.Override{{Code: []byte{0x00}}, {Code: proxy}, {Code: []byte{0x00}, Storage: ours}, {Code: proxy, Storage: ours}, {Code: proxy, Storage: theirs}} {
+	for i, o := range []chain.Override{{Code: []byte{0x00}}, {Code: proxy}, {Code: []byte{0x00}, Storage: ours},
+		{Code: proxy, Storage: ours}, {Code: proxy, Storage: theirs}} {
 		at := common.Address{0xbb, byte(i)}
 		st.Apply(chain.Overlay{at: o})
 		if r := st.Call(chain.Message{From: at, To: pins.RoleBasedValidator, Data: install}); r.Err != nil {
@@ -152,7 +156,8 @@ func (w *world) validator() abi.ABI {
 	return parsed
 }
 
-// The digests of the admin's messages are those of the contract on its chain, and its views answer what the codec reads.
+// The digests of the admin's messages are those of the contract on its chain, and its views answer what the codec
+// reads.
 func TestAdminDigestsAndViewsAreTheContracts(t *testing.T) {
 	w := newWorld(t)
 	u := w.roleBased()
@@ -174,9 +179,10 @@ func TestAdminDigestsAndViewsAreTheContracts(t *testing.T) {
 			m    op.AdminMessage
 			args []any
 		}{
-			"rotateSessionDigest": {op.AdminMessage{Action: api.AdminRotateSession, NewSession: session}, []any{u.Address, session, nonce}},
-			"announceExitDigest":  {op.AdminMessage{Action: api.AdminAnnounceExit}, []any{u.Address, nonce}},
-			"cancelExitDigest":    {op.AdminMessage{Action: api.AdminCancelExit}, []any{u.Address, nonce}},
+			"rotateSessionDigest": {op.AdminMessage{Action: api.AdminRotateSession, NewSession: session},
+				[]any{u.Address, session, nonce}},
+			"announceExitDigest": {op.AdminMessage{Action: api.AdminAnnounceExit}, []any{u.Address, nonce}},
+			"cancelExitDigest":   {op.AdminMessage{Action: api.AdminCancelExit}, []any{u.Address, nonce}},
 		} {
 			data, err := validator.Pack(view, c.args...)
 			w.must(err)
@@ -188,14 +194,16 @@ func TestAdminDigestsAndViewsAreTheContracts(t *testing.T) {
 		}
 	}
 	r, err := account.ReadRoles(st, pins, u.Address)
-	if err != nil || !r.Deployed || r.Session != genesis.AddressOf(u.owner) || r.Admin != genesis.AddressOf(u.admin) || r.CoSigner != pins.CoSigner ||
+	if err != nil || !r.Deployed || r.Session != genesis.AddressOf(u.owner) || r.Admin != genesis.AddressOf(u.admin) ||
+		r.CoSigner != pins.CoSigner ||
 		r.AdminNonce.Sign() != 0 || r.ExitAvailableAt != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	w.message(u, base, op.AdminMessage{Action: api.AdminAnnounceExit, Nonce: new(big.Int)})
 	later := w.state(base)
 	defer later.Close()
-	if r, err := account.ReadRoles(later, pins, u.Address); err != nil || r.AdminNonce.Int64() != 1 || r.ExitAvailableAt != now+86_400 {
+	if r, err := account.ReadRoles(later, pins, u.Address); err != nil || r.AdminNonce.Int64() != 1 ||
+		r.ExitAvailableAt != now+86_400 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

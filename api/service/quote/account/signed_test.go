@@ -96,7 +96,8 @@ func TestSignedIsWhatTheContractsTake(t *testing.T) {
 						taken++
 					}
 					full, err := u.CoSign(o, base, w.in.CoSigner)
-					if u.CoSigned() && (err == nil) != valid || err == nil && !bytes.Equal(full.Signature, onChain.Signature) {
+					if u.CoSigned() && (err == nil) != valid ||
+						err == nil && !bytes.Equal(full.Signature, onChain.Signature) {
 						t.Errorf("%s: co-signed %x, %v", name, full.Signature, err)
 					}
 				}
@@ -115,7 +116,8 @@ func TestRoleBasedOperationWithoutTheCoSignatureIsRefusedOnChain(t *testing.T) {
 	o := w.signed(u, w.operation(u, base, 0), base)
 	session, co := o.Signature, sign(op.EIP191(w.hash(o, base)), w.in.CoSigner)
 	for name, sig := range map[string][]byte{
-		"session alone": session, "co-signer alone": co, "co-signer first": append(bytes.Clone(co), session...), "session twice": append(bytes.Clone(session), session...),
+		"session alone": session, "co-signer alone": co, "co-signer first": append(bytes.Clone(co), session...),
+		"session twice": append(bytes.Clone(session), session...),
 	} {
 		o.Signature = sig
 		if valid, why := w.valid(u, o, base); valid || !strings.HasPrefix(why, "AA24") {
@@ -129,7 +131,8 @@ func TestOperationsWithFeesAreNotCoSigned(t *testing.T) {
 	w := newWorld(t)
 	u := w.roleBased()
 	for _, fee := range []func(*op.UserOp){
-		func(o *op.UserOp) { o.MaxFeePerGas = big.NewInt(1) }, func(o *op.UserOp) { o.MaxPriorityFeePerGas = big.NewInt(1) },
+		func(o *op.UserOp) { o.MaxFeePerGas = big.NewInt(1) },
+		func(o *op.UserOp) { o.MaxPriorityFeePerGas = big.NewInt(1) },
 	} {
 		o := w.operation(u, base, 0)
 		fee(&o)
@@ -157,12 +160,14 @@ func TestCoSignRefusesAnotherKeyAndLeavesKernelOperationsAlone(t *testing.T) {
 	if _, err := u.CoSign(o, base, nil); err == nil {
 		t.Error("nobody co-signed")
 	}
-	if full, err := u.CoSign(o, base, w.in.CoSigner); err != nil || len(full.Signature) != len(u.StubSignature()) || len(o.Signature) != 65 {
+	if full, err := u.CoSign(o, base, w.in.CoSigner); err != nil || len(full.Signature) != len(u.StubSignature()) ||
+		len(o.Signature) != 65 {
 		t.Errorf("%d bytes, %v; the operation given has %d", len(full.Signature), err, len(o.Signature))
 	}
 	k := w.kernelV31()
 	o = w.signed(k, w.operation(k, base, 0), base)
-	if same, err := k.CoSign(o, base, nil); err != nil || !bytes.Equal(same.Signature, o.Signature) || len(k.StubSignature()) != 65 {
+	if same, err := k.CoSign(o, base, nil); err != nil || !bytes.Equal(same.Signature, o.Signature) ||
+		len(k.StubSignature()) != 65 {
 		t.Errorf("%x, %v", same.Signature, err)
 	}
 }

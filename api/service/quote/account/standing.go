@@ -19,9 +19,9 @@ type Standing struct {
 	Delegation *api.Delegation // its first operation needs this authorization of the EOA, unsigned here
 }
 
-// Standing reads how the account stands in a view of a chain; read it before overrides of a request change the view. The errors: *Unserved for
-// keys that are not the account's there, and for a role-based account whose admin announced an exit; *api.Error DELEGATION-001 for an EOA with
-// foreign code; anything else is a fault.
+// Standing reads how the account stands in a view of a chain; read it before overrides of a request change the view.
+// The errors: *Unserved for keys that are not the account's there, and for a role-based account whose admin announced
+// an exit; *api.Error DELEGATION-001 for an EOA with foreign code; anything else is a fault.
 func (a Account) Standing(st chain.State, chainID uint64) (Standing, error) {
 	s, err := a.kind.standing(a, st, chainID)
 	if fault := st.Err(); fault != nil {
@@ -30,8 +30,8 @@ func (a Account) Standing(st chain.State, chainID uint64) (Standing, error) {
 	return s, err
 }
 
-// Enter prepares a view for a simulation without a type-4 transaction: it gives the EOA the code and the nonce that its authorization will
-// bring. It changes nothing for other accounts.
+// Enter prepares a view for a simulation without a type-4 transaction: it gives the EOA the code and the nonce that its
+// authorization will bring. It changes nothing for other accounts.
 func (a Account) Enter(st chain.State, s Standing) {
 	if s.Delegation == nil {
 		return
@@ -40,11 +40,13 @@ func (a Account) Enter(st chain.State, s Standing) {
 	st.Apply(chain.Overlay{a.Address: {Code: designator(a.pins.KernelV33), Nonce: &after}})
 }
 
-// Authorized checks that a delegation is signed by the EOA itself, for our delegate, this chain and the nonce that was asked for. The error is an
+// Authorized checks that a delegation is signed by the EOA itself, for our delegate, this chain and the nonce that was
+// asked for. The error is an
 // *api.Error InvalidSignature. Whether the nonce is still the EOA's is for Standing to say.
 func (a Account) Authorized(d *api.Delegation, chainID uint64) (op.SignedAuthorization, error) {
 	refuse := func(why string) (op.SignedAuthorization, error) {
-		return op.SignedAuthorization{}, api.NewError(api.ErrInvalidSignature, "The delegation of %s on %s is not usable: %s", a.Address.Hex(), caip.EVM(chainID), why)
+		return op.SignedAuthorization{}, api.NewError(api.ErrInvalidSignature,
+			"The delegation of %s on %s is not usable: %s", a.Address.Hex(), caip.EVM(chainID), why)
 	}
 	if a.wire.Type != api.AccountKernelV33 {
 		return refuse("accounts of type " + a.wire.Type + " need none")
@@ -71,7 +73,8 @@ func (a Account) Authorized(d *api.Delegation, chainID uint64) (op.SignedAuthori
 	return s, nil
 }
 
-// Solana finds the Solana account of a request; false when there is none. The error is a validation error with paths accounts[i].….
+// Solana finds the Solana account of a request; false when there is none. The error is a validation error with paths
+// accounts[i].….
 func Solana(accounts []api.Account) (solmsg.Key, bool, error) {
 	for i, w := range accounts {
 		if w.Type != api.AccountSolana {
@@ -88,8 +91,8 @@ func Solana(accounts []api.Account) (solmsg.Key, bool, error) {
 	return solmsg.Key{}, false, nil
 }
 
-// EVM opens the EVM account of a request; false when there is none. The error is a validation error that lists every account which this network
-// does not serve, with paths accounts[i].….
+// EVM opens the EVM account of a request; false when there is none. The error is a validation error that lists every
+// account which this network does not serve, with paths accounts[i].….
 func EVM(pins network.Pins, accounts []api.Account) (Account, bool, error) {
 	var found Account
 	var failures []api.Failure
@@ -99,7 +102,8 @@ func EVM(pins network.Pins, accounts []api.Account) (Account, bool, error) {
 			continue
 		}
 		if seen {
-			failures = append(failures, api.Failure{Path: place(i) + ".type", Expected: "one EVM account at most", Got: w.Type})
+			failures = append(failures, api.Failure{Path: place(i) + ".type", Expected: "one EVM account at most",
+				Got: w.Type})
 			continue
 		}
 		seen = true

@@ -38,7 +38,8 @@ type world struct {
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
 	in, err := genesis.Open(store.NewMemory(), genesis.Options{
-		Clock: func() time.Time { return time.Unix(now, 0) }, Seed: []byte("account tests: thirty-two bytes."), Kind: network.Embedded,
+		Clock: func() time.Time { return time.Unix(now, 0) }, Seed: []byte("account tests: thirty-two bytes."),
+		Kind: network.Embedded,
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -93,20 +94,25 @@ func (w *world) roleBased() user {
 
 func roleWire(p network.Pins, session, admin *ecdsa.PrivateKey) api.Account {
 	s, a := genesis.AddressOf(session), genesis.AddressOf(admin)
-	at := op.PredictAddress(p.Factory, p.KernelV31, op.InitDataRoleBased(p.RoleBasedValidator, s, a, p.CoSigner), new(big.Int))
-	return api.Account{Type: api.AccountRoleBased, SessionAddress: s.Hex(), AdminAddress: a.Hex(), AccountAddress: at.Hex()}
+	at := op.PredictAddress(p.Factory, p.KernelV31, op.InitDataRoleBased(p.RoleBasedValidator, s, a, p.CoSigner),
+		new(big.Int))
+	return api.Account{Type: api.AccountRoleBased, SessionAddress: s.Hex(), AdminAddress: a.Hex(),
+		AccountAddress: at.Hex()}
 }
 
 func (w *world) kernelV31() user {
 	p, owner := w.in.Network.Pins, key("owner")
-	at := op.PredictAddress(p.Factory, p.KernelV31, op.InitDataECDSA(p.ECDSAValidator, genesis.AddressOf(owner)), new(big.Int))
-	return user{w.open(api.Account{Type: api.AccountKernelV31, SignerAddress: genesis.AddressOf(owner).Hex(), AccountAddress: at.Hex()}), owner, nil}
+	at := op.PredictAddress(p.Factory, p.KernelV31, op.InitDataECDSA(p.ECDSAValidator, genesis.AddressOf(owner)),
+		new(big.Int))
+	return user{w.open(api.Account{Type: api.AccountKernelV31, SignerAddress: genesis.AddressOf(owner).Hex(),
+		AccountAddress: at.Hex()}), owner, nil}
 }
 
 func (w *world) kernelV33() user {
 	owner := key("eoa")
 	at := genesis.AddressOf(owner).Hex()
-	return user{w.open(api.Account{Type: api.AccountKernelV33, DeploymentType: api.DeploymentEIP7702, SignerAddress: at, AccountAddress: at}), owner, nil}
+	return user{w.open(api.Account{Type: api.AccountKernelV33, DeploymentType: api.DeploymentEIP7702, SignerAddress: at,
+		AccountAddress: at}), owner, nil}
 }
 
 // state is a view of a chain's head that the test closes.
@@ -140,8 +146,9 @@ func (w *world) operation(u user, chainID uint64, lane uint16) op.UserOp {
 	s, err := w.standing(u.Account, chainID)
 	w.must(err)
 	o := op.UserOp{
-		Sender: u.Address, Nonce: nonce, CallData: w.call(1), CallGasLimit: big.NewInt(300_000), VerificationGasLimit: big.NewInt(2_000_000),
-		PreVerificationGas: new(big.Int), MaxFeePerGas: new(big.Int), MaxPriorityFeePerGas: new(big.Int),
+		Sender: u.Address, Nonce: nonce, CallData: w.call(1), CallGasLimit: big.NewInt(300_000),
+		VerificationGasLimit: big.NewInt(2_000_000),
+		PreVerificationGas:   new(big.Int), MaxFeePerGas: new(big.Int), MaxPriorityFeePerGas: new(big.Int),
 	}
 	if s.Deploys {
 		factory, data, needed := u.Deployment()
@@ -161,7 +168,8 @@ func (w *world) hash(o op.UserOp, chainID uint64) common.Hash {
 }
 
 func (w *world) approve(o op.UserOp, chainID uint64) common.Hash {
-	return op.RoleBasedDomain(chainID, w.in.Network.Pins.RoleBasedValidator).ApproveDigest(op.CallDataAndNonceHash(o.Sender, o.CallData, o.Nonce))
+	return op.RoleBasedDomain(chainID, w.in.Network.Pins.RoleBasedValidator).ApproveDigest(
+		op.CallDataAndNonceHash(o.Sender, o.CallData, o.Nonce))
 }
 
 // signed is the operation with the user's own signature.

@@ -1,8 +1,9 @@
-// Package entry speaks to the EntryPoint contract: it encodes handleOps and the validation calls, and reads what came of them from logs and
-// revert data.
+// Package entry speaks to the EntryPoint contract: it encodes handleOps and the validation calls, and reads what came
+// of them from logs and revert data.
 //
-// Promise: a reason is always plain words without control characters; bytes that nothing explains are shown as hex. Codecs are made once from
-// the embedded contract interfaces and are safe for concurrent use. Sources: ERC-4337 v0.7, protocol §2.3 and §5.1.
+// Promise: a reason is always plain words without control characters; bytes that nothing explains are shown as hex.
+// Codecs are made once from the embedded contract interfaces and are safe for concurrent use. Sources: ERC-4337 v0.7,
+// protocol §2.3 and §5.1.
 package entry
 
 import (
@@ -19,7 +20,8 @@ import (
 	"coffer/assets"
 )
 
-// Codec encodes calls and decodes outcomes of one EntryPoint and one escrow. It is read-only once made, so any number of use cases share one.
+// Codec encodes calls and decodes outcomes of one EntryPoint and one escrow. It is read-only once made, so any number
+// of use cases share one.
 type Codec struct {
 	entryPoint, escrow common.Address
 	point, account     abi.ABI
@@ -30,7 +32,8 @@ type Codec struct {
 
 // New makes the codec of the contracts at the given addresses.
 func New(entryPoint, escrow common.Address) (*Codec, error) {
-	c := &Codec{entryPoint: entryPoint, escrow: escrow, errors: map[[4]byte]abi.Error{}, others: sync.OnceValue(otherErrors)}
+	c := &Codec{entryPoint: entryPoint, escrow: escrow, errors: map[[4]byte]abi.Error{},
+		others: sync.OnceValue(otherErrors)}
 	for _, e := range []struct {
 		name string
 		into *abi.ABI
@@ -60,11 +63,12 @@ func read(name string) (abi.ABI, error) {
 	return parsed, nil
 }
 
-// otherErrors are the errors of the contracts that no codec function speaks to. An interface that cannot be read explains nothing; that it can
-// is tested.
+// otherErrors are the errors of the contracts that no codec function speaks to. An interface that cannot be read
+// explains nothing; that it can is tested.
 func otherErrors() map[[4]byte]abi.Error {
 	out := map[[4]byte]abi.Error{}
-	for _, name := range []string{"Token", "ECDSAValidator", "RoleBasedECDSAValidator", "AccountFactory", "MetaFactory"} {
+	for _, name := range []string{"Token", "ECDSAValidator", "RoleBasedECDSAValidator", "AccountFactory",
+		"MetaFactory"} {
 		parsed, err := read(name)
 		if err != nil {
 			continue
@@ -141,7 +145,8 @@ func (c *Codec) Outcomes(logs []chain.Log) ([]Outcome, error) {
 				return nil, fmt.Errorf("read UserOperationEvent: %w", err)
 			}
 			success, _ := v[1].(bool)
-			out = append(out, Outcome{OpHash: l.Topics[1], Sender: common.BytesToAddress(l.Topics[2][:]), Success: success})
+			out = append(out, Outcome{OpHash: l.Topics[1], Sender: common.BytesToAddress(l.Topics[2][:]),
+				Success: success})
 		}
 	}
 	for i := range out {
@@ -171,7 +176,8 @@ func (c *Codec) Deposits(logs []chain.Log) ([]Deposit, error) {
 			return nil, fmt.Errorf("read Deposited: %w", err)
 		}
 		amount, _ := v[0].(*big.Int)
-		out = append(out, Deposit{l.Topics[1], common.BytesToAddress(l.Topics[2][:]), common.BytesToAddress(l.Topics[3][:]), amount})
+		out = append(out, Deposit{l.Topics[1], common.BytesToAddress(l.Topics[2][:]),
+			common.BytesToAddress(l.Topics[3][:]), amount})
 	}
 	return out, nil
 }

@@ -48,9 +48,11 @@ func TestExplainNamesCallAndReason(t *testing.T) {
 	if got.Call != 3 || got.Op != -1 || got.Text != "pool is empty" {
 		t.Fatalf("got %+v", got)
 	}
-	short := pack(t, "ERC20InsufficientBalance(address,uint256,uint256)", common.Address{9}, big.NewInt(1), big.NewInt(2))
+	short := pack(t, "ERC20InsufficientBalance(address,uint256,uint256)", common.Address{9}, big.NewInt(1),
+		big.NewInt(2))
 	got = c.Explain(pack(t, "CallFailed(uint256,bytes)", big.NewInt(0), short))
-	if got.Call != 0 || !strings.HasPrefix(got.Text, "ERC20InsufficientBalance(0x09") || !strings.HasSuffix(got.Text, ", 1, 2)") {
+	if got.Call != 0 || !strings.HasPrefix(got.Text, "ERC20InsufficientBalance(0x09") ||
+		!strings.HasSuffix(got.Text, ", 1, 2)") {
 		t.Fatalf("got %+v", got)
 	}
 }
@@ -96,7 +98,8 @@ func FuzzOutcomes(f *testing.F) {
 		if event {
 			topic = id
 		}
-		out, err := c.Outcomes([]chain.Log{{Address: common.Address{1}, Topics: []common.Hash{topic, {1}, {2}, {3}}, Data: data}})
+		out, err := c.Outcomes([]chain.Log{{Address: common.Address{1}, Topics: []common.Hash{topic, {1}, {2}, {3}},
+			Data: data}})
 		if err == nil && event && len(out) != 1 {
 			t.Error("a readable event was lost")
 		}

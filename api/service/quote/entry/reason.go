@@ -12,8 +12,9 @@ import (
 	"coffer/api/text"
 )
 
-// Failure is a decoded reason. Op is the operation of a handleOps that failed its validation, Call the call of a batch; both are -1 when the
-// reason names none. Code is the EntryPoint's code such as "AA24", "" when there is none. Text is plain words.
+// Failure is a decoded reason. Op is the operation of a handleOps that failed its validation, Call the call of a batch;
+// both are -1 when the reason names none. Code is the EntryPoint's code such as "AA24", "" when there is none. Text is
+// plain words.
 type Failure struct {
 	Op, Call int
 	Code     string

@@ -1,14 +1,15 @@
-// Package integrity makes and checks tamperProofSignature (protocol §4.1): a 65-byte ECDSA signature over
-// keccak256(tag ‖ RFC 8785 canonical form). A client that parses and writes a document again passes, any changed value fails, and a document
-// signed under one tag is refused under the other.
+// Package integrity makes and checks tamperProofSignature (protocol §4.1): a 65-byte ECDSA signature over keccak256(tag
+// ‖ RFC 8785 canonical form). A client that parses and writes a document again passes, any changed value fails, and a
+// document signed under one tag is refused under the other.
 //
 // Left out of the canonical form are the places that the client fills in: `tamperProofSignature`, `*.userOp.signature`,
 // `*.delegation.signature` and the `signature` of operations of type `solana`. Operations stand in `chainOperation`, in
 // `originChainsOperations` and, in v1 quotes, in `destinationChainOperation`.
 //
-// A prepared operation has one digest whether its account is written as v1 writes it (`account`) or as v3 does (`accounts`), so what one version
-// prepared the other may quote. Its accounts count as parsed values: members that no account has are nobody's value. Whoever reads a document
-// whose digest is right must read it with Decode, which takes every spelling of a number that the canonical form takes.
+// A prepared operation has one digest whether its account is written as v1 writes it (`account`) or as v3 does
+// (`accounts`), so what one version prepared the other may quote. Its accounts count as parsed values: members that no
+// account has are nobody's value. Whoever reads a document whose digest is right must read it with Decode, which takes
+// every spelling of a number that the canonical form takes.
 package integrity
 
 import (
@@ -40,9 +41,9 @@ const Message = "Incorrect tamper proof signature"
 // Member is the document's member that holds the signature.
 const Member = "tamperProofSignature"
 
-// Prepare is the digest of a prepared operation: its accounts as parsed values and its chain operation. doc is any document with the members
-// `accounts` or `account`, and `chainOperation`: the answer of prepare, or the request of call-quote. Where both spellings of the account stand,
-// they must say the same.
+// Prepare is the digest of a prepared operation: its accounts as parsed values and its chain operation. doc is any
+// document with the members `accounts` or `account`, and `chainOperation`: the answer of prepare, or the request of
+// call-quote. Where both spellings of the account stand, they must say the same.
 func Prepare(doc *api.Document) (common.Hash, error) {
 	parsed, err := parties(doc)
 	if err != nil {
@@ -56,7 +57,8 @@ func Prepare(doc *api.Document) (common.Hash, error) {
 	if err != nil {
 		return common.Hash{}, err
 	}
-	covered, err := api.ParseDocument(fmt.Appendf(nil, `{"accounts":%s,"chainOperation":%s}`, accounts, chainOperation), api.DefaultLimits())
+	covered, err := api.ParseDocument(fmt.Appendf(nil, `{"accounts":%s,"chainOperation":%s}`, accounts, chainOperation),
+		api.DefaultLimits())
 	if err != nil {
 		return common.Hash{}, err
 	}
@@ -96,8 +98,8 @@ func Typed(a api.Account) api.Account {
 	return a
 }
 
-// Decode reads a document into v. A client that writes a document anew may spell its numbers in another way, say 1e3 for 1000: what does not
-// decode as it stands is decoded in canonical form.
+// Decode reads a document into v. A client that writes a document anew may spell its numbers in another way, say 1e3
+// for 1000: what does not decode as it stands is decoded in canonical form.
 func Decode(doc *api.Document, v any) error {
 	err := doc.Decode(v)
 	if err == nil {
@@ -184,8 +186,8 @@ func Check(d common.Hash, signature string, signer common.Address) error {
 	return Refusal()
 }
 
-// Verify checks the signature that a document carries over its digest; err is what computing the digest gave. Every failure is an *api.Error named
-// TamperProof.
+// Verify checks the signature that a document carries over its digest; err is what computing the digest gave. Every
+// failure is an *api.Error named TamperProof.
 func Verify(doc *api.Document, d common.Hash, err error, signer common.Address) error {
 	var tag string
 	raw, found := doc.At("/" + Member)
@@ -195,8 +197,8 @@ func Verify(doc *api.Document, d common.Hash, err error, signer common.Address) 
 	return Check(d, tag, signer)
 }
 
-// Incomplete reports whether a whole member of a document is absent: then its sender has built another document rather than changed this one, and
-// is better told what it lacks than that the signature is wrong.
+// Incomplete reports whether a whole member of a document is absent: then its sender has built another document rather
+// than changed this one, and is better told what it lacks than that the signature is wrong.
 func Incomplete(failures []api.Failure) bool {
 	for _, f := range failures {
 		if f.Got == "nothing" && !strings.ContainsAny(f.Path, ".[") {
@@ -208,5 +210,6 @@ func Incomplete(failures []api.Failure) bool {
 
 // Refusal is the answer to a document that is not as it was signed.
 func Refusal() error {
-	return api.NewError(api.ErrTamperProof, Message+": the document was changed after it was answered, or was answered by another service or for another endpoint")
+	return api.NewError(api.ErrTamperProof, Message+
+		": the document was changed after it was answered, or was answered by another service or for another endpoint")
 }

@@ -26,21 +26,24 @@ func TestQuoteDigestIsTheTaggedCanonicalForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	canonical := `{"decimals":6,"id":"0x01","originChainsOperations":[{"amount":"1","userOp":{"sender":"0xaa"}},{"amount":"2","type":"solana"}]}`
+	canonical :=
+		`{"decimals":6,"id":"0x01","originChainsOperations":[{"amount":"1","userOp":{"sender":"0xaa"}},{"amount":"2","type":"solana"}]}`
 	if want := crypto.Keccak256Hash([]byte("coffer/quote/1" + canonical)); got != want {
 		t.Errorf("digest %s, expected %s", got, want)
 	}
 }
 
 func TestPrepareDigestIsTheTaggedCanonicalForm(t *testing.T) {
-	body := `{"tamperProofSignature":"0x12","fromAssetId":"ob:usdc","accounts":[{"type":"kernel-v3.1-ecdsa","accountAddress":"0xAA","signerAddress":"0xBB"}],
+	body :=
+		`{"tamperProofSignature":"0x12","fromAssetId":"ob:usdc","accounts":[{"type":"kernel-v3.1-ecdsa","accountAddress":"0xAA","signerAddress":"0xBB"}],
 	 "chainOperation":{"userOp":{"sender":"0xaa","signature":"0x99"},"amount":"1"}}`
 	got, err := integrity.Prepare(doc(t, body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	canonical := `{"accounts":[{"accountAddress":"0xaa","deploymentType":"ERC4337","signerAddress":"0xbb","type":"kernel-v3.1-ecdsa"}],` +
-		`"chainOperation":{"amount":"1","userOp":{"sender":"0xaa"}}}`
+	canonical :=
+		`{"accounts":[{"accountAddress":"0xaa","deploymentType":"ERC4337","signerAddress":"0xbb","type":"kernel-v3.1-ecdsa"}],` +
+			`"chainOperation":{"amount":"1","userOp":{"sender":"0xaa"}}}`
 	if want := crypto.Keccak256Hash([]byte("coffer/prepare/1" + canonical)); got != want {
 		t.Errorf("digest %s, expected %s", got, want)
 	}

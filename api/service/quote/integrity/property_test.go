@@ -39,22 +39,32 @@ func kinds() []kind {
 	role := `{"type":"role-based","sessionAddress":"0xA1","adminAddress":"0xA2","accountAddress":"0xA3"}`
 	kernel := `{"type":"kernel-v3.1-ecdsa","signerAddress":"0xB1","accountAddress":"0xB2"}`
 	solana := `{"type":"solana","accountAddress":"EB8Hi4LoqUVCGUPJ2y9MsHbEsJQJvmpQRUWrLpjEZxC6"}`
-	prepared := []string{"/tamperProofSignature", "/chainOperation/userOp/signature", "/chainOperation/delegation/signature"}
+	prepared := []string{"/tamperProofSignature", "/chainOperation/userOp/signature",
+		"/chainOperation/delegation/signature"}
 	quoted := []string{
-		"/tamperProofSignature", "/originChainsOperations/0/userOp/signature", "/originChainsOperations/0/delegation/signature",
+		"/tamperProofSignature", "/originChainsOperations/0/userOp/signature",
+		"/originChainsOperations/0/delegation/signature",
 		"/originChainsOperations/1/signature",
 	}
 	return []kind{
-		{"prepared v3", integrity.Prepare, fmt.Sprintf(`{"accounts":[%s,%s],"chainOperation":%s,"tamperProofSignature":"0x"}`, kernel, solana, evmOperation), prepared},
-		{"prepared v1", integrity.Prepare, fmt.Sprintf(`{"account":%s,"chainOperation":%s,"tamperProofSignature":"0x"}`, role, evmOperation), prepared},
-		{"quote v3", integrity.Quote, fmt.Sprintf(`{"id":"0x01","accounts":[%s,%s],"originChainsOperations":[%s,%s],%s}`, kernel, solana, evmOperation, solanaOperation, terms), quoted},
-		{"quote v1", integrity.Quote, fmt.Sprintf(`{"id":"0x01","account":%s,"originChainsOperations":[%s,%s],"destinationChainOperation":%s,%s}`,
-			role, evmOperation, solanaOperation, evmOperation, terms),
-			append([]string{"/destinationChainOperation/userOp/signature", "/destinationChainOperation/delegation/signature"}, quoted...)},
+		{"prepared v3", integrity.Prepare,
+			fmt.Sprintf(`{"accounts":[%s,%s],"chainOperation":%s,"tamperProofSignature":"0x"}`, kernel, solana,
+				evmOperation), prepared},
+		{"prepared v1", integrity.Prepare, fmt.Sprintf(`{"account":%s,"chainOperation":%s,"tamperProofSignature":"0x"}`,
+			role, evmOperation), prepared},
+		{"quote v3", integrity.Quote,
+			fmt.Sprintf(`{"id":"0x01","accounts":[%s,%s],"originChainsOperations":[%s,%s],%s}`, kernel, solana,
+				evmOperation, solanaOperation, terms), quoted},
+		{"quote v1", integrity.Quote,
+			fmt.Sprintf(`{"id":"0x01","account":%s,"originChainsOperations":[%s,%s],"destinationChainOperation":%s,%s}`,
+				role, evmOperation, solanaOperation, evmOperation, terms),
+			append([]string{"/destinationChainOperation/userOp/signature",
+				"/destinationChainOperation/delegation/signature"}, quoted...)},
 	}
 }
 
-// writer writes a parsed document as some client might: members in any order, blanks anywhere, numbers and strings in any spelling.
+// writer writes a parsed document as some client might: members in any order, blanks anywhere, numbers and strings in
+// any spelling.
 type writer struct {
 	b    strings.Builder
 	draw func(n int) int
@@ -145,7 +155,8 @@ func rewritten(body string, draw func(int) int) (string, error) {
 	return w.b.String(), nil
 }
 
-// TestAnyReserialisationPasses: key order, blanks, spellings of numbers and strings, as another JSON writer makes them, never change a digest.
+// TestAnyReserialisationPasses: key order, blanks, spellings of numbers and strings, as another JSON writer makes them,
+// never change a digest.
 func TestAnyReserialisationPasses(t *testing.T) {
 	for _, k := range kinds() {
 		want, err := k.digest(doc(t, k.body))
@@ -185,7 +196,8 @@ func TestWhatAClientWritesAnewIsReadTheSame(t *testing.T) {
 		}
 		a, errA := json.Marshal(want)
 		b, errB := json.Marshal(got)
-		if errA != nil || errB != nil || string(a) != string(b) || got.OriginChainsOperations[0].Delegation.Nonce != 1000 {
+		if errA != nil || errB != nil || string(a) != string(b) ||
+			got.OriginChainsOperations[0].Delegation.Nonce != 1000 {
 			t.Fatalf("%s\nwas read as\n%s", again, b)
 		}
 	}
@@ -210,8 +222,8 @@ func spoiled(value []byte) string {
 	return string(value) + "1"
 }
 
-// TestAnyChangeOutsideTheSignaturesFails: a changed, removed or added value anywhere changes the digest, or there is none; in the places of
-// signatures it does not.
+// TestAnyChangeOutsideTheSignaturesFails: a changed, removed or added value anywhere changes the digest, or there is
+// none; in the places of signatures it does not.
 func TestAnyChangeOutsideTheSignaturesFails(t *testing.T) {
 	for _, k := range kinds() {
 		d := doc(t, k.body)
@@ -317,7 +329,8 @@ func TestAccountsOfAPreparedOperationChangeItsDigest(t *testing.T) {
 		if _, ok := d.At(account); !ok {
 			account = "/accounts/0"
 		}
-		for _, name := range []string{"type", "sessionAddress", "adminAddress", "signerAddress", "accountAddress", "deploymentType"} {
+		for _, name := range []string{"type", "sessionAddress", "adminAddress", "signerAddress", "accountAddress",
+			"deploymentType"} {
 			other, err := d.Splice(api.Edit{Pointer: account + "/" + name, Value: []byte(`"0x99"`)})
 			if err != nil {
 				t.Fatal(err)
@@ -343,7 +356,8 @@ func TestTagsAreNotInterchangeable(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, other := range kinds() {
-			if got, err := other.digest(doc(t, k.body)); err == nil && got == own && strings.Fields(other.name)[0] != strings.Fields(k.name)[0] {
+			if got, err := other.digest(doc(t, k.body)); err == nil && got == own &&
+				strings.Fields(other.name)[0] != strings.Fields(k.name)[0] {
 				t.Errorf("a %s passes as a %s", k.name, other.name)
 			}
 		}
@@ -363,7 +377,8 @@ func TestOneDigestForAccountAndAccounts(t *testing.T) {
 		`{"account":{` + strings.ToLower(keys[:len(keys)-10]) + keys[len(keys)-10:] + `},` + operation + `}`,
 		`{"account":{` + keys + `},"accounts":[{"type":"role-based",` + keys + `}],` + operation + `}`,
 	} {
-		body = strings.NewReplacer("sessionaddress", "sessionAddress", "adminaddress", "adminAddress", "accountaddress", "accountAddress").Replace(body)
+		body = strings.NewReplacer("sessionaddress", "sessionAddress", "adminaddress", "adminAddress", "accountaddress",
+			"accountAddress").Replace(body)
 		if got, err := integrity.Prepare(doc(t, body)); err != nil || got != want {
 			t.Errorf("%s: %s, %v", body, got, err)
 		}

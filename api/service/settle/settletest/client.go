@@ -59,7 +59,8 @@ func (w *World) CallQuoteBody(prepared *api.Document, from string, key *ecdsa.Pr
 		}
 		return raw
 	}
-	body := fmt.Sprintf(`{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s`, part("/accounts"), part("/chainOperation"), part("/tamperProofSignature"))
+	body := fmt.Sprintf(`{"accounts":%s,"chainOperation":%s,"tamperProofSignature":%s`, part("/accounts"),
+		part("/chainOperation"), part("/tamperProofSignature"))
 	if from != "" {
 		name := "fromAggregatedAssetId"
 		if _, err := caip.ParseAsset(from); err == nil {

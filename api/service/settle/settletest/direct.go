@@ -15,8 +15,9 @@ import (
 	"coffer/api/service/quote/entry"
 )
 
-// RunDirect lets the user's account make calls on a chain past the service, as a wallet with another bundler could: the operator's key of the test
-// sponsors and submits. deploys says that the account is not there yet; for an EOA it then carries the authorization.
+// RunDirect lets the user's account make calls on a chain past the service, as a wallet with another bundler could: the
+// operator's key of the test sponsors and submits. deploys says that the account is not there yet; for an EOA it then
+// carries the authorization.
 func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op.Call) {
 	w.TB.Helper()
 	pins, now := w.Installation.Network.Pins, uint64(w.Clock.Now().Unix())
@@ -52,20 +53,22 @@ func (w *World) RunDirect(chainID uint64, lane uint16, deploys bool, calls ...op
 	Must(w.TB, err)
 	tx.Data, err = codec.HandleOps(genesis.AddressOf(w.Installation.Operator), o)
 	Must(w.TB, err)
-	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{Time: now, Txs: []chain.Tx{tx}, Accept: func(rs []chain.Receipt) error {
-		if err := genesis.AllSucceed(rs); err != nil {
+	_, err = w.Installation.Chains[chainID].Seal(chain.SealRequest{Time: now, Txs: []chain.Tx{tx},
+		Accept: func(rs []chain.Receipt) error {
+			if err := genesis.AllSucceed(rs); err != nil {
+				return err
+			}
+			out, err := codec.Outcomes(rs[0].Logs)
+			if err == nil && (len(out) != 1 || !out[0].Success) {
+				err = fmt.Errorf("the operation failed: %+v", out)
+			}
 			return err
-		}
-		out, err := codec.Outcomes(rs[0].Logs)
-		if err == nil && (len(out) != 1 || !out[0].Success) {
-			err = fmt.Errorf("the operation failed: %+v", out)
-		}
-		return err
-	}})
+		}})
 	Must(w.TB, err)
 }
 
-// Authorize is the user's authorization for a contract on a chain, for the EOA's nonce of this moment; the zero address undoes another one.
+// Authorize is the user's authorization for a contract on a chain, for the EOA's nonce of this moment; the zero address
+// undoes another one.
 func (w *World) Authorize(chainID uint64, contract string) op.SignedAuthorization {
 	w.TB.Helper()
 	st, err := w.Installation.Chains[chainID].State(uint64(w.Clock.Now().Unix()))
@@ -76,7 +79,8 @@ func (w *World) Authorize(chainID uint64, contract string) op.SignedAuthorizatio
 	a := op.Authorization{ChainID: new(big.Int).SetUint64(chainID), Address: at, Nonce: st.Nonce(w.User.Address)}
 	sig, err := op.Sign(a.Hash(), w.User.Key)
 	Must(w.TB, err)
-	return op.SignedAuthorization{Authorization: a, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]), YParity: sig[64] - 27}
+	return op.SignedAuthorization{Authorization: a, R: [32]byte(sig[:32]), S: [32]byte(sig[32:64]),
+		YParity: sig[64] - 27}
 }
 
 // Delegate lets the user's EOA run the code of a contract on a chain, past the service.

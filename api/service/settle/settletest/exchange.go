@@ -26,8 +26,9 @@ type Exchange struct {
 func (w *World) SwapBody(x Exchange) *api.Document {
 	w.TB.Helper()
 	return w.Encode(api.QuoteRequest{
-		From: api.QuoteFrom{Accounts: w.User.Accounts(), Asset: api.AssetRef{AssetID: x.From}, Amount: x.Amount.String()},
-		To:   api.QuoteTo{Asset: api.AssetRef{AssetID: x.Get}, Account: x.To}, SlippageTolerance: x.Slippage,
+		From: api.QuoteFrom{Accounts: w.User.Accounts(), Asset: api.AssetRef{AssetID: x.From},
+			Amount: x.Amount.String()},
+		To: api.QuoteTo{Asset: api.AssetRef{AssetID: x.Get}, Account: x.To}, SlippageTolerance: x.Slippage,
 	})
 }
 
@@ -60,8 +61,10 @@ func (w *World) SwapV1(x Exchange) *api.Document {
 func (w *World) PrepareV1(r api.PrepareRequest) (*api.Document, error) {
 	w.TB.Helper()
 	return w.Quoter.PrepareV1(context.Background(), w.Encode(api.PrepareRequestV1{
-		Account: w.User.Account, TargetChain: r.TargetChain, Calls: r.Calls, TokensRequired: r.TokensRequired, Overrides: r.Overrides,
-		AllowanceRequirements: r.AllowanceRequirements, ValidAfter: r.ValidAfter, ValidUntil: r.ValidUntil, SlippageTolerance: r.SlippageTolerance,
+		Account: w.User.Account, TargetChain: r.TargetChain, Calls: r.Calls, TokensRequired: r.TokensRequired,
+		Overrides:             r.Overrides,
+		AllowanceRequirements: r.AllowanceRequirements, ValidAfter: r.ValidAfter, ValidUntil: r.ValidUntil,
+		SlippageTolerance: r.SlippageTolerance,
 	}))
 }
 

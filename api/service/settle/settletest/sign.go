@@ -13,8 +13,9 @@ import (
 	"coffer/api/op/solmsg"
 )
 
-// SignOperation splices signatures of the given key into the operation at pointer, as the world's user would with that key: over the typed data
-// for a role-based account, else EIP-191 over the operation hash; and the authorization, when the operation asks for one.
+// SignOperation splices signatures of the given key into the operation at pointer, as the world's user would with that
+// key: over the typed data for a role-based account, else EIP-191 over the operation hash; and the authorization, when
+// the operation asks for one.
 func (w *World) SignOperation(doc *api.Document, pointer string, key *ecdsa.PrivateKey) *api.Document {
 	w.TB.Helper()
 	u := *w.User
@@ -60,7 +61,8 @@ func (w *World) signature(u *User, o api.ChainOperation) []byte {
 	o.UserOp.Signature = "0x"
 	user, err := op.FromWire(*o.UserOp)
 	Must(w.TB, err)
-	hash, err := user.Hash(w.Installation.Network.Pins.EntryPoint, new(big.Int).SetUint64(o.TypedDataToSign.Domain.ChainID))
+	hash, err := user.Hash(w.Installation.Network.Pins.EntryPoint,
+		new(big.Int).SetUint64(o.TypedDataToSign.Domain.ChainID))
 	Must(w.TB, err)
 	digest := op.EIP191(hash)
 	if u.Admin != nil {

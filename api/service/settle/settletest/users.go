@@ -31,8 +31,9 @@ func Kinds() []string {
 	return append(out, api.AccountSolana)
 }
 
-// User is somebody with keys. Key signs operations of the EVM account (the session key of a role-based one, the EOA's own of kernel-v3.3);
-// Admin is set for role-based. Solana is nil without a Solana account; Account and Address are zero without an EVM one.
+// User is somebody with keys. Key signs operations of the EVM account (the session key of a role-based one, the EOA's
+// own of kernel-v3.3); Admin is set for role-based. Solana is nil without a Solana account; Account and Address are
+// zero without an EVM one.
 type User struct {
 	Key     *ecdsa.PrivateKey
 	Admin   *ecdsa.PrivateKey
@@ -67,7 +68,8 @@ func NewUserOf(pins network.Pins, kind string, n uint64) *User {
 	evm, solana := strings.CutSuffix(kind, WithSolana)
 	switch evm {
 	case api.AccountKernelV31:
-		u.Address = op.PredictAddress(pins.Factory, pins.KernelV31, op.InitDataECDSA(pins.ECDSAValidator, signer), new(big.Int))
+		u.Address = op.PredictAddress(pins.Factory, pins.KernelV31, op.InitDataECDSA(pins.ECDSAValidator, signer),
+			new(big.Int))
 		u.Account = api.Account{Type: evm, SignerAddress: signer.Hex()}
 	case api.AccountKernelV33:
 		u.Address = signer

@@ -1,6 +1,7 @@
-// Package settletest is a whole installation for tests: embedded chains and Solana, book, quoter and settler, with users of every account kind
-// whose keys sign what the service prepares. It goes the client's way: documents are received, signatures spliced into the received bytes, and
-// posted on. World.User is whose keys sign; World.AddUser makes more, of each of Kinds.
+// Package settletest is a whole installation for tests: embedded chains and Solana, book, quoter and settler, with
+// users of every account kind whose keys sign what the service prepares. It goes the client's way: documents are
+// received, signatures spliced into the received bytes, and posted on. World.User is whose keys sign; World.AddUser
+// makes more, of each of Kinds.
 package settletest
 
 import (
@@ -110,7 +111,8 @@ func New(tb testing.TB, o Options) *World {
 	})
 	Must(tb, err)
 	random := rand.NewChaCha8([32]byte{byte(o.Seed), 1, 2, 3})
-	w := &World{TB: tb, Installation: in, Clock: o.Clock, Prices: o.Prices, Assets: map[string]caip.Asset{}, SolanaAssets: map[string]caip.Asset{}, burned: map[uint64]burned{}}
+	w := &World{TB: tb, Installation: in, Clock: o.Clock, Prices: o.Prices, Assets: map[string]caip.Asset{},
+		SolanaAssets: map[string]caip.Asset{}, burned: map[uint64]burned{}}
 	if w.Prices == nil {
 		w.Prices, err = price.New(in.Catalog, []byte("prices of a test"))
 		Must(tb, err)
@@ -118,11 +120,13 @@ func New(tb testing.TB, o Options) *World {
 	w.Book, err = book.Open(o.Store, book.Options{Clock: o.Clock.Now, Random: random})
 	Must(tb, err)
 	w.Quoter = quote.New(quote.Deps{
-		Installation: in, Book: w.Book, Prices: w.Prices, Clock: o.Clock.Now, Random: &lockedReader{r: random}, Lifetime: o.Lifetime,
+		Installation: in, Book: w.Book, Prices: w.Prices, Clock: o.Clock.Now, Random: &lockedReader{r: random},
+		Lifetime: o.Lifetime,
 	})
 	w.Settler = settle.New(settle.Deps{
-		Installation: in, Book: w.Book, Prices: w.Prices, Clock: o.Clock.Now, ExplorerBase: "https://embedded.invalid/api",
-		AfterStep: o.AfterStep, Pause: o.Pause, Faults: o.Faults,
+		Installation: in, Book: w.Book, Prices: w.Prices, Clock: o.Clock.Now,
+		ExplorerBase: "https://embedded.invalid/api",
+		AfterStep:    o.AfterStep, Pause: o.Pause, Faults: o.Faults,
 	})
 	tb.Cleanup(func() { Must(tb, w.Settler.Close()) })
 	for _, agg := range in.Catalog.Aggregates() {
@@ -194,13 +198,15 @@ func (w *World) Balance(of common.Address, a caip.Asset) *big.Int {
 	return v
 }
 
-// Sums adds up every asset over the holders that can hold any, by asset: on EVM chains the service, the escrow, the world's users and the given
-// others; on Solana every account. To native coins the burned fees are added. All of them stay constant (protocol §5.3).
+// Sums adds up every asset over the holders that can hold any, by asset: on EVM chains the service, the escrow, the
+// world's users and the given others; on Solana every account. To native coins the burned fees are added. All of them
+// stay constant (protocol §5.3).
 func (w *World) Sums(others ...common.Address) map[caip.Asset]*big.Int {
 	w.TB.Helper()
 	in := w.Installation
 	holders := append([]common.Address{
-		genesis.AddressOf(in.Operator), genesis.AddressOf(in.Solver), genesis.AddressOf(in.Faucet), genesis.AddressOf(in.Treasury),
+		genesis.AddressOf(in.Operator), genesis.AddressOf(in.Solver), genesis.AddressOf(in.Faucet),
+		genesis.AddressOf(in.Treasury),
 		in.Network.Pins.Escrow, w.User.Address,
 	}, others...)
 	for _, u := range w.Others {
@@ -243,7 +249,8 @@ func (w *World) Burned(chainID uint64) *big.Int {
 			w.burned[chainID] = so
 			return so.sum
 		}
-		so = burned{so.block + 1, new(big.Int).Add(so.sum, new(big.Int).Mul(b.BaseFee, new(big.Int).SetUint64(b.GasUsed)))}
+		so = burned{so.block + 1, new(big.Int).Add(so.sum,
+			new(big.Int).Mul(b.BaseFee, new(big.Int).SetUint64(b.GasUsed)))}
 	}
 }
 

@@ -189,20 +189,25 @@ func or[T any](p *T) T {
 // limits checks the limits by the rules of a policy file. A key that is present has to limit something.
 func (w wireLimits) limits() (Limits, error) {
 	l := Limits{
-		Chains: or(w.Chains), Recipients: or(w.Recipients), Contracts: or(w.Contracts), MaxSpendUSD: or(w.MaxSpendUSD), MaxCostBps: or(w.MaxCostBps),
+		Chains: or(w.Chains), Recipients: or(w.Recipients), Contracts: or(w.Contracts), MaxSpendUSD: or(w.MaxSpendUSD),
+		MaxCostBps:     or(w.MaxCostBps),
 		MaxSlippageBps: or(w.MaxSlippageBps), NeverDelegate: or(w.NeverDelegate),
 	}
 	for _, k := range []struct {
 		key   string
 		empty bool
 	}{
-		{"chains", w.Chains != nil && len(l.Chains) == 0}, {"recipients", w.Recipients != nil && len(l.Recipients) == 0},
-		{"contracts", w.Contracts != nil && len(l.Contracts) == 0}, {"max_spend_usd", w.MaxSpendUSD != nil && l.MaxSpendUSD == ""},
-		{"max_cost_bps", w.MaxCostBps != nil && l.MaxCostBps == 0}, {"max_slippage_bps", w.MaxSlippageBps != nil && l.MaxSlippageBps == 0},
+		{"chains", w.Chains != nil && len(l.Chains) == 0},
+		{"recipients", w.Recipients != nil && len(l.Recipients) == 0},
+		{"contracts", w.Contracts != nil && len(l.Contracts) == 0},
+		{"max_spend_usd", w.MaxSpendUSD != nil && l.MaxSpendUSD == ""},
+		{"max_cost_bps", w.MaxCostBps != nil && l.MaxCostBps == 0},
+		{"max_slippage_bps", w.MaxSlippageBps != nil && l.MaxSlippageBps == 0},
 		{"never_delegate", w.NeverDelegate != nil && !l.NeverDelegate},
 	} {
 		if k.empty {
-			return l, &Error{Key: "limits." + k.key, Problem: "it limits nothing as it stands: give a value, or leave the key out"}
+			return l, &Error{Key: "limits." + k.key,
+				Problem: "it limits nothing as it stands: give a value, or leave the key out"}
 		}
 	}
 	_, err := l.Verify()

@@ -101,7 +101,8 @@ func (p Plan) document() document {
 }
 
 func (l Limits) none() bool {
-	return len(l.Chains)+len(l.Recipients)+len(l.Contracts) == 0 && l.MaxSpendUSD == "" && l.MaxCostBps == 0 && l.MaxSlippageBps == 0 && !l.NeverDelegate
+	return len(l.Chains)+len(l.Recipients)+len(l.Contracts) == 0 && l.MaxSpendUSD == "" && l.MaxCostBps == 0 &&
+		l.MaxSlippageBps == 0 && !l.NeverDelegate
 }
 
 // Hash is the SHA-256 of a tag and the RFC 8785 form of the content, as 0x hex; it does not cover the hash that a file

@@ -31,8 +31,9 @@ func Context(t testing.TB) screen.Context {
 	}
 	return screen.Context{
 		Profile: "demo", BaseURL: "https://embedded.invalid/api", Catalog: c, Clock: Now,
-		Network:  network.Descriptor{Version: 1, ID: "0x" + strings.Repeat("3fa94c01", 8), Kind: network.Embedded},
-		Accounts: []api.Account{{Type: api.AccountKernelV31, AccountAddress: Account, SignerAddress: Signer, DeploymentType: api.DeploymentERC4337}},
+		Network: network.Descriptor{Version: 1, ID: "0x" + strings.Repeat("3fa94c01", 8), Kind: network.Embedded},
+		Accounts: []api.Account{{Type: api.AccountKernelV31, AccountAddress: Account, SignerAddress: Signer,
+			DeploymentType: api.DeploymentERC4337}},
 	}
 }
 
@@ -46,8 +47,10 @@ type holding struct {
 // Balances lists the balances of the sample account; every other asset of the catalog is zero.
 func Balances(t testing.TB) api.AggregatedBalance {
 	return balances(t, []holding{
-		{"ob:usdc", 3, "25"}, {"ob:usdc", 1, "850.25"}, {"ob:usdc", 4, "1400"}, {"ob:eth", 0, "0.1"}, {"ob:eth", 2, "0.2123"},
-		{"ob:eth", 3, "0.100000000000000001"}, {"ob:wbtc", 0, "0.01"}, {"ob:dai", 0, "310.5"}, {"ob:weth", 3, "0.05"}, {"ob:zero", 0, "1200"},
+		{"ob:usdc", 3, "25"}, {"ob:usdc", 1, "850.25"}, {"ob:usdc", 4, "1400"}, {"ob:eth", 0, "0.1"},
+		{"ob:eth", 2, "0.2123"},
+		{"ob:eth", 3, "0.100000000000000001"}, {"ob:wbtc", 0, "0.01"}, {"ob:dai", 0, "310.5"}, {"ob:weth", 3, "0.05"},
+		{"ob:zero", 0, "1200"},
 	})
 }
 
@@ -97,13 +100,17 @@ func Record(i int) api.HistoryRecord {
 	const usdcBase = "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 	const usdcOptimism = "eip155:10/erc20:0x0b2c639c533813f4aa9d7837caf62653d097ff85"
 	kinds := []string{api.RecordCall, api.RecordCall, api.RecordSwap, api.RecordTransfer}
-	statuses := []string{api.StatusCompleted, api.StatusCompleted, api.StatusRefunded, api.StatusCompleted, api.StatusFailed, api.StatusCompleted, "SETTLING"}
+	statuses := []string{api.StatusCompleted, api.StatusCompleted, api.StatusRefunded, api.StatusCompleted,
+		api.StatusFailed, api.StatusCompleted, "SETTLING"}
 	n := i & 0xffff // records newer than number 0 have negative numbers
 	units := 225_500_000 + n*1_000_000
 	r := api.HistoryRecord{
-		QuoteID: QuoteID(i), Status: statuses[n%len(statuses)], User: Account, RecipientAccountID: "eip155:8453/" + Account, Type: kinds[n%len(kinds)],
-		OriginToken: api.OriginToken{AggregatedAssetID: "ob:usdc", Amount: fmt.Sprint(units + 480_000), AssetType: []string{usdcOptimism}},
-		DestinationToken: api.DestinationToken{AggregatedAssetID: "ob:usdc", Amount: fmt.Sprint(units), AssetType: usdcBase,
+		QuoteID: QuoteID(i), Status: statuses[n%len(statuses)], User: Account,
+		RecipientAccountID: "eip155:8453/" + Account, Type: kinds[n%len(kinds)],
+		OriginToken: api.OriginToken{AggregatedAssetID: "ob:usdc", Amount: fmt.Sprint(units + 480_000),
+			AssetType: []string{usdcOptimism}},
+		DestinationToken: api.DestinationToken{AggregatedAssetID: "ob:usdc", Amount: fmt.Sprint(units),
+			AssetType: usdcBase,
 			FiatValue: amount.USD2(big.NewInt(int64(units)))},
 		Timestamp: Now().Add(-time.Duration(i) * 97 * time.Minute).Format(time.RFC3339),
 	}
@@ -117,5 +124,6 @@ func Record(i int) api.HistoryRecord {
 
 func operation(chain string, i int) api.OperationRef {
 	hash := fmt.Sprintf("0x%064x", 0x51ab0000_00000000+uint64(i)*104729)
-	return api.OperationRef{Hash: hash, Chain: chain, ExplorerURL: "https://embedded.invalid/explorer/" + chain + "/tx/" + hash}
+	return api.OperationRef{Hash: hash, Chain: chain, ExplorerURL: "https://embedded.invalid/explorer/" + chain +
+		"/tx/" + hash}
 }

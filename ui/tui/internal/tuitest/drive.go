@@ -16,8 +16,10 @@ import (
 // Press makes the message of a key from its name in the form of tea.KeyPressMsg.String.
 func Press(name string) tea.KeyPressMsg {
 	codes := map[string]rune{
-		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
-		"right": tea.KeyRight, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd, "backspace": tea.KeyBackspace,
+		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
+		"left":  tea.KeyLeft,
+		"right": tea.KeyRight, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
+		"backspace": tea.KeyBackspace,
 	}
 	if code, ok := codes[name]; ok {
 		return tea.KeyPressMsg{Code: code}
@@ -43,7 +45,8 @@ func Text(t testing.TB, s screen.Screen, w, h int) string {
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
-	return strings.Join(lines, "\n") + "\n" + strings.TrimRight(ansi.Strip(kit.KeyLine(Theme(), s.Keys(), w, MoreKey(s))), " ") + "\n"
+	return strings.Join(lines, "\n") + "\n" + strings.TrimRight(
+		ansi.Strip(kit.KeyLine(Theme(), s.Keys(), w, MoreKey(s))), " ") + "\n"
 }
 
 // MoreKey is the key that the shell's key line names for listing all keys of the screen.

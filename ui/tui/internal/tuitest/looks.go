@@ -25,7 +25,8 @@ func Looks(t *testing.T, s screen.Screen, now time.Time, prepare func()) {
 		name    string
 		dark    bool
 		profile colorprofile.Profile
-	}{{"dark", true, colorprofile.TrueColor}, {"light", false, colorprofile.TrueColor}, {"nocolor", true, colorprofile.ASCII}}
+	}{{"dark", true, colorprofile.TrueColor}, {"light", false, colorprofile.TrueColor},
+		{"nocolor", true, colorprofile.ASCII}}
 	for _, size := range [][2]int{{80, 24}, {120, 40}} {
 		w, h := size[0], size[1]-5
 		s.Update(screen.ResizedMsg{W: w, H: h})
@@ -34,7 +35,8 @@ func Looks(t *testing.T, s screen.Screen, now time.Time, prepare func()) {
 				if prepare != nil {
 					prepare()
 				}
-				body, _, _, _ := kit.TakeCursor(s.View(screen.Frame{W: w, H: h, Theme: theme.New(l.dark, l.profile, false), Now: now}))
+				body, _, _, _ := kit.TakeCursor(s.View(screen.Frame{W: w, H: h,
+					Theme: theme.New(l.dark, l.profile, false), Now: now}))
 				compare(t, body)
 			})
 		}

@@ -61,7 +61,8 @@ func Start(t testing.TB, m tea.Model, w, h int, opts ...tea.ProgramOption) *Term
 	s := &Terminal{t: t, emu: vt.NewEmulator(w, h), queue: newQueue(), ended: make(chan error, 1)}
 	go func() { _, _ = io.Copy(s.queue, s.emu) }()
 	all := append([]tea.ProgramOption{
-		tea.WithInput(s.queue), tea.WithOutput(s), tea.WithWindowSize(w, h), tea.WithoutSignalHandler(), tea.WithColorProfile(colorprofile.TrueColor),
+		tea.WithInput(s.queue), tea.WithOutput(s), tea.WithWindowSize(w, h), tea.WithoutSignalHandler(),
+		tea.WithColorProfile(colorprofile.TrueColor),
 		tea.WithEnvironment([]string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8"}),
 	}, opts...)
 	s.prog = tea.NewProgram(m, all...)

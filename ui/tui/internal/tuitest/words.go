@@ -22,7 +22,8 @@ func NewWords(seed uint64) *Words {
 // Next is a word of 1 to 17 characters, now and then with a space in it.
 func (w *Words) Next() string {
 	told := []string{
-		"usdc", "0xA1", "appr", "5 ether", "123456", "q", ":send", "?", "/x", "https://a.b/?c=1", "~/file.json", "X", "nnn", "ddd", "U", "+", ",", "W", "T", "L", "h", "i", "jk", "gG",
+		"usdc", "0xA1", "appr", "5 ether", "123456", "q", ":send", "?", "/x", "https://a.b/?c=1", "~/file.json", "X",
+		"nnn", "ddd", "U", "+", ",", "W", "T", "L", "h", "i", "jk", "gG",
 	}
 	if w.random.IntN(3) == 0 {
 		return told[w.random.IntN(len(told))]
@@ -58,7 +59,8 @@ func Messages(cmd tea.Cmd) []tea.Msg {
 		return nil
 	}
 	msg := cmd()
-	if v := reflect.ValueOf(msg); v.IsValid() && v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
+	if v := reflect.ValueOf(msg); v.IsValid() && v.Kind() == reflect.Slice &&
+		v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
 		var out []tea.Msg
 		for i := range v.Len() {
 			c, _ := v.Index(i).Interface().(tea.Cmd)
